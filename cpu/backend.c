@@ -1,0 +1,223 @@
+/*
+ * This file is part of gpume.
+ *
+ * gpume is free software; you can redistribute it and/or
+ * modify it under the terms of the GNU Lesser General Public
+ * License as published by the Free Software Foundation; either
+ * version 2.1 of the License, or (at your option) any later version.
+ *
+ * gpume is distributed in the hope that it will be useful,
+ * but WITHOUT ANY WARRANTY; without even the implied warranty of
+ * MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+ * Lesser General Public License for more details.
+ *
+ * You should have received a copy of the GNU Lesser General Public
+ * License along with gpume; if not, write to the Free Software
+ * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+ */
+
+/**
+ * @file
+ * The CPU backend: a job is a row of blocks in one direction. A search is over
+ * when submit() returns.
+ */
+
+#include "config.h"
+#include "libavutil/attributes.h"
+#include "libavutil/bswap.h"
+#include "libavutil/common.h"
+#include "libavutil/error.h"
+#include "libavutil/intreadwrite.h"
+
+#include "libavfilter/gpume/cpu/cost.h"
+#include "libavfilter/gpume/cpu/search.h"
+#include "libavfilter/gpume/gpume.h"
+
+typedef struct CPUContext {
+    GpumeParams params;
+    GpumeCostContext cost;
+    GpumeSad sad[2];                ///< of whole blocks, and of those cut at the right
+    void (*execute)(void *opaque, GpumeJob job, void *arg, int nb_jobs);
+    void *opaque;
+
+    int import_copies;              ///< samples are not native words as they lie
+    ptrdiff_t copy_linesize;
+    AVBufferPool *copies;           ///< luma in native words
+    AVBufferPool *mvs;
+    AVBufferPool *costs;
+} CPUContext;
+
+static av_cold int init(void *priv, const GpumeConfig *cfg)
+{
+    CPUContext *s = priv;
+    const GpumeParams *p = &s->params;
+    size_t nb_vectors;
+
+    s->params  = cfg->params;
+    s->execute = cfg->execute;
+    s->opaque  = cfg->opaque;
+
+    ff_gpume_cost_init(&s->cost, p->depth);
+    s->sad[0] = ff_gpume_cost_get(&s->cost, FFMIN(p->block, p->width));
+    s->sad[1] = ff_gpume_cost_get(&s->cost, p->width - (p->bw - 1) * p->block);
+
+    nb_vectors = (size_t)p->bw * p->bh * GPUME_NB_DIRECTIONS;
+    s->mvs     = av_buffer_pool_init(nb_vectors * sizeof(AVMotionVector), NULL);
+    s->costs   = av_buffer_pool_init(nb_vectors * sizeof(uint32_t), NULL);
+    if (!s->mvs || !s->costs)
+        return AVERROR(ENOMEM);
+
+    s->import_copies = p->depth > 8 &&
+                       (p->shift || p->big_endian != HAVE_BIGENDIAN);
+    if (s->import_copies) {
+        s->copy_linesize = FFALIGN(p->width * 2, 64);
+        s->copies = av_buffer_pool_init(s->copy_linesize * p->height, NULL);
+        if (!s->copies)
+            return AVERROR(ENOMEM);
+    }
+    return 0;
+}
+
+typedef struct ImportArg {
+    const CPUContext *s;
+    const GpumePicture *pic;
+} ImportArg;
+
+static void import_rows(void *opaque, int job, int nb_jobs)
+{
+    const ImportArg *arg = opaque;
+    const CPUContext *s = arg->s;
+    const AVFrame *frame = arg->pic->frame;
+    const int swap  = s->params.big_endian != HAVE_BIGENDIAN;
+    const int shift = s->params.shift;
+    const int start = s->params.height *  job      / nb_jobs;
+    const int end   = s->params.height * (job + 1) / nb_jobs;
+
+    for (int y = start; y < end; y++) {
+        const uint8_t *src = frame->data[0] + y * (ptrdiff_t)frame->linesize[0];
+        uint8_t *dst = arg->pic->copy->data + y * s->copy_linesize;
+
+        for (int x = 0; x < s->params.width; x++) {
+            unsigned v = AV_RN16(src + 2 * x);
+            AV_WN16(dst + 2 * x, (swap ? av_bswap16(v) : v) >> shift);
+        }
+    }
+}
+
+static int import(void *priv, GpumePicture *pic)
+{
+    CPUContext *s = priv;
+    ImportArg arg = { s, pic };
+
+    if (!s->import_copies) {
+        pic->luma     = pic->frame->data[0];
+        pic->linesize = pic->frame->linesize[0];
+        return 0;
+    }
+
+    pic->copy = av_buffer_pool_get(s->copies);
+    if (!pic->copy)
+        return AVERROR(ENOMEM);
+    pic->luma     = pic->copy->data;
+    pic->linesize = s->copy_linesize;
+    s->execute(s->opaque, import_rows, &arg, FFMIN(s->params.height, 32));
+    return 0;
+}
+
+typedef struct SearchArg {
+    const CPUContext *s;
+    const GpumeSearch *search;
+    int directions[GPUME_NB_DIRECTIONS];    ///< those searched
+    int nb_directions;
+} SearchArg;
+
+static void search_row(void *opaque, int job, int nb_jobs)
+{
+    const SearchArg *arg = opaque;
+    const CPUContext *s = arg->s;
+    const GpumeParams *p = &s->params;
+    const int direction = arg->directions[job / p->bh];
+    const GpumePicture *cur = arg->search->cur;
+    const GpumePicture *ref = arg->search->ref[direction];
+    const int by = job % p->bh;
+    const int y0 = by * p->block;
+    AVMotionVector *mvs = (AVMotionVector *)arg->search->mvs->data +
+                          (size_t)job * p->bw;
+    uint32_t *costs = (uint32_t *)arg->search->costs->data +
+                      (size_t)job * p->bw;
+    GpumeBlock b = {
+        .cur_linesize = cur->linesize,
+        .ref_linesize = ref->linesize,
+        .sample_size  = p->depth > 8 ? 2 : 1,
+        .h            = FFMIN(p->block, p->height - y0),
+    };
+
+    b.min_dy = -FFMIN(p->range, y0);
+    b.max_dy =  FFMIN(p->range, p->height - y0 - b.h);
+
+    for (int bx = 0; bx < p->bw; bx++) {
+        const int x0 = bx * p->block;
+
+        b.cur    = cur->luma + y0 * cur->linesize + x0 * b.sample_size;
+        b.ref    = ref->luma + y0 * ref->linesize + x0 * b.sample_size;
+        b.w      = FFMIN(p->block, p->width - x0);
+        b.min_dx = -FFMIN(p->range, x0);
+        b.max_dx =  FFMIN(p->range, p->width - x0 - b.w);
+        b.sad    = s->sad[bx == p->bw - 1];
+        b.dx     = b.dy = 0;
+        b.cost   = b.sad(b.cur, b.cur_linesize, b.ref, b.ref_linesize,
+                         b.w, b.h, UINT32_MAX);
+        if (b.cost)
+            ff_gpume_cpu_searches[p->algo](&b);
+
+        ff_gpume_set_vector(&mvs[bx], p, bx, by, direction, b.dx, b.dy);
+        costs[bx] = b.cost;
+    }
+}
+
+static int submit(void *priv, GpumeSearch *search)
+{
+    CPUContext *s = priv;
+    SearchArg arg = { .s = s, .search = search };
+    size_t nb_vectors;
+
+    for (int i = 0; i < GPUME_NB_DIRECTIONS; i++)
+        if (search->ref[i])
+            arg.directions[arg.nb_directions++] = i;
+
+    search->mvs   = av_buffer_pool_get(s->mvs);
+    search->costs = av_buffer_pool_get(s->costs);
+    if (!search->mvs || !search->costs)
+        return AVERROR(ENOMEM);
+    nb_vectors = (size_t)s->params.bw * s->params.bh * arg.nb_directions;
+    search->mvs->size   = nb_vectors * sizeof(AVMotionVector);
+    search->costs->size = nb_vectors * sizeof(uint32_t);
+
+    s->execute(s->opaque, search_row, &arg, s->params.bh * arg.nb_directions);
+    return 0;
+}
+
+static int wait(void *priv, GpumeSearch *search)
+{
+    return 0;
+}
+
+static av_cold void uninit(void *priv)
+{
+    CPUContext *s = priv;
+
+    av_buffer_pool_uninit(&s->mvs);
+    av_buffer_pool_uninit(&s->costs);
+    av_buffer_pool_uninit(&s->copies);
+}
+
+const GpumeBackend ff_gpume_backend_cpu = {
+    .name      = "cpu",
+    .priv_size = sizeof(CPUContext),
+    .hw_format = AV_PIX_FMT_NONE,
+    .init      = init,
+    .import    = import,
+    .submit    = submit,
+    .wait      = wait,
+    .uninit    = uninit,
+};
