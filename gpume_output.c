@@ -1,0 +1,365 @@
+/*
+ * This file is part of gpume.
+ *
+ * gpume is free software; you can redistribute it and/or
+ * modify it under the terms of the GNU Lesser General Public
+ * License as published by the Free Software Foundation; either
+ * version 2.1 of the License, or (at your option) any later version.
+ *
+ * gpume is distributed in the hope that it will be useful,
+ * but WITHOUT ANY WARRANTY; without even the implied warranty of
+ * MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+ * Lesser General Public License for more details.
+ *
+ * You should have received a copy of the GNU Lesser General Public
+ * License along with gpume; if not, write to the Free Software
+ * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "libavutil/attributes.h"
+#include "libavutil/avstring.h"
+#include "libavutil/error.h"
+#include "libavutil/file_open.h"
+#include "libavutil/intreadwrite.h"
+#include "libavutil/log.h"
+#include "libavutil/mem.h"
+#include "libavutil/timestamp.h"
+
+#include "libavfilter/gpume/gpume_output.h"
+
+/** Of the .npy, a multiple of 64 with room for any number of frames. */
+#define NPY_HEADER_SIZE 128
+/** Values of the .npy's last axis: dx, dy, cost. */
+#define NPY_VALUES 3
+
+typedef struct File {
+    const char *path;
+    FILE *f;
+    int failed;             ///< an error was reported; the first one is enough
+    void *log_ctx;
+} File;
+
+struct GpumeOutput {
+    File csv, npy, stats;
+    int directions;         ///< of the .npy, as a mask
+    int bw, bh;             ///< of the .npy
+    int64_t nb_frames;      ///< written to the .npy
+    uint8_t *npy_field;     ///< one direction of one frame
+    size_t npy_field_size;
+};
+
+static int has_ending(const char *path, const char *ending)
+{
+    size_t len = strlen(path), ending_len = strlen(ending);
+
+    return len > ending_len &&
+           !av_strcasecmp(path + len - ending_len, ending);
+}
+
+static int is_stdout(const char *path)
+{
+    return !strcmp(path, "-");
+}
+
+int ff_gpume_output_check(const char *mv_file, const char *stats_file,
+                          void *log_ctx)
+{
+    if (mv_file && !is_stdout(mv_file) &&
+        !has_ending(mv_file, ".csv") && !has_ending(mv_file, ".npy")) {
+        av_log(log_ctx, AV_LOG_ERROR, "mv_file '%s' ends neither in .csv nor "
+               "in .npy, and is not '-' (CSV on standard output).\n", mv_file);
+        return AVERROR(EINVAL);
+    }
+    if (mv_file && stats_file && !strcmp(mv_file, stats_file)) {
+        av_log(log_ctx, AV_LOG_ERROR,
+               "mv_file and stats_file are both '%s'.\n", mv_file);
+        return AVERROR(EINVAL);
+    }
+    return 0;
+}
+
+/* The error that stdio left; it may leave none. */
+static int file_error(File *file, const char *what)
+{
+    int err = AVERROR(errno ? errno : EIO);
+
+    file->failed = 1;
+    av_log(file->log_ctx, AV_LOG_ERROR, "Could not %s %s: %s\n", what,
+           is_stdout(file->path) ? "standard output" : file->path,
+           av_err2str(err));
+    return err;
+}
+
+static av_cold int file_open(File *file, const char *path, void *log_ctx)
+{
+    file->path    = path;
+    file->log_ctx = log_ctx;
+    file->f = is_stdout(path) ? stdout : avpriv_fopen_utf8(path, "wb");
+    if (!file->f)
+        return file_error(file, "open");
+    return 0;
+}
+
+/* Hands to the system what was printed since, and reports what went wrong. */
+static int file_flush(File *file)
+{
+    if (ferror(file->f) || fflush(file->f))
+        return file_error(file, "write to");
+    return 0;
+}
+
+static int file_write(File *file, const void *data, size_t size)
+{
+    if (fwrite(data, 1, size, file->f) != size)
+        return file_error(file, "write to");
+    return 0;
+}
+
+static av_cold int file_close(File *file)
+{
+    int ret = 0;
+
+    if (!file->f)
+        return 0;
+    errno = 0;
+    if (!file->failed)
+        ret = file_flush(file);
+    if (file->f != stdout && fclose(file->f) && !file->failed)
+        ret = file_error(file, "close");
+    file->f = NULL;
+    return ret;
+}
+
+/* NumPy's format 1.0 (NEP 1): magic, version, header length, a Python literal. */
+static int npy_write_header(GpumeOutput *o)
+{
+    static const char magic[] = "\x93NUMPY\x01";    /* and the minor version, 0 */
+    char header[NPY_HEADER_SIZE + 1];
+    const int start = sizeof(magic) + 2;
+    int nb_directions = av_popcount(o->directions);
+    int len;
+
+    memcpy(header, magic, sizeof(magic));
+    AV_WL16(header + sizeof(magic), NPY_HEADER_SIZE - start);
+    len = snprintf(header + start, sizeof(header) - start,
+                   "{'descr': '<i4', 'fortran_order': False, "
+                   "'shape': (%"PRId64", %d, %d, %d, %d), }",
+                   o->nb_frames, nb_directions, o->bh, o->bw, NPY_VALUES);
+    memset(header + start + len, ' ', NPY_HEADER_SIZE - start - len);
+    header[NPY_HEADER_SIZE - 1] = '\n';
+
+    return file_write(&o->npy, header, NPY_HEADER_SIZE);
+}
+
+static av_cold int npy_open(GpumeOutput *o, const char *path,
+                            const GpumeParams *params, int directions,
+                            void *log_ctx)
+{
+    int ret;
+
+    o->directions     = directions;
+    o->bw             = params->bw;
+    o->bh             = params->bh;
+    o->npy_field_size = sizeof(int32_t) * NPY_VALUES * o->bw * o->bh;
+    o->npy_field      = av_malloc(o->npy_field_size);
+    if (!o->npy_field)
+        return AVERROR(ENOMEM);
+
+    ret = file_open(&o->npy, path, log_ctx);
+    if (ret < 0)
+        return ret;
+    if (fseek(o->npy.f, 0, SEEK_CUR)) {
+        av_log(log_ctx, AV_LOG_ERROR, "A .npy needs a seekable output, and %s "
+               "is not; .csv can be written to a pipe.\n", path);
+        return AVERROR(ESPIPE);
+    }
+    ret = npy_write_header(o);
+    if (ret < 0)
+        return ret;
+    return file_flush(&o->npy);
+}
+
+static av_cold int npy_close(GpumeOutput *o)
+{
+    int ret = 0, ret_close;
+
+    if (o->npy.f && !o->npy.failed) {
+        errno = 0;
+        /* only now is the number of frames known */
+        if (fseek(o->npy.f, 0, SEEK_SET))
+            ret = file_error(&o->npy, "seek in");
+        else
+            ret = npy_write_header(o);
+    }
+    ret_close = file_close(&o->npy);
+    av_freep(&o->npy_field);
+    return ret < 0 ? ret : ret_close;
+}
+
+av_cold int ff_gpume_output_open(GpumeOutput **output, const char *mv_file,
+                                 const char *stats_file,
+                                 const GpumeParams *params, int directions,
+                                 void *log_ctx)
+{
+    GpumeOutput *o = *output = av_mallocz(sizeof(*o));
+    int ret = 0;
+
+    if (!o)
+        return AVERROR(ENOMEM);
+
+    errno = 0;
+    if (mv_file && has_ending(mv_file, ".npy")) {
+        ret = npy_open(o, mv_file, params, directions, log_ctx);
+    } else if (mv_file) {
+        ret = file_open(&o->csv, mv_file, log_ctx);
+        if (ret >= 0) {
+            fputs("framenum,source,blockw,blockh,srcx,srcy,dstx,dsty,flags,"
+                  "motion_x,motion_y,motion_scale,cost\n", o->csv.f);
+            ret = file_flush(&o->csv);
+        }
+    }
+    if (ret >= 0 && stats_file)
+        ret = file_open(&o->stats, stats_file, log_ctx);
+    if (ret < 0)
+        ff_gpume_output_close(output);
+    return ret;
+}
+
+int ff_gpume_output_has_vectors(const GpumeOutput *o)
+{
+    return o->csv.f || o->npy.f;
+}
+
+int ff_gpume_output_has_stats(const GpumeOutput *o)
+{
+    return !!o->stats.f;
+}
+
+static int npy_write_frame(GpumeOutput *o, const GpumeParams *params,
+                           const GpumeField fields[GPUME_NB_DIRECTIONS])
+{
+    const size_t nb_blocks = (size_t)params->bw * params->bh;
+
+    if (params->bw != o->bw || params->bh != o->bh) {
+        av_log(o->npy.log_ctx, AV_LOG_ERROR, "The picture now has %dx%d blocks, "
+               "it had %dx%d: one .npy cannot hold both; .csv can.\n",
+               params->bw, params->bh, o->bw, o->bh);
+        return AVERROR(EINVAL);
+    }
+
+    for (int i = 0; i < GPUME_NB_DIRECTIONS; i++) {
+        const GpumeField *field = &fields[i];
+        uint8_t *dst = o->npy_field;
+        int ret;
+
+        if (!(o->directions & 1 << i))
+            continue;
+        for (size_t j = 0; j < nb_blocks; j++, dst += 4 * NPY_VALUES) {
+            AV_WL32(dst,     field->mvs ? field->mvs[j].motion_x : 0);
+            AV_WL32(dst + 4, field->mvs ? field->mvs[j].motion_y : 0);
+            AV_WL32(dst + 8, field->mvs ? field->costs[j]        : -1);
+        }
+        ret = file_write(&o->npy, o->npy_field, o->npy_field_size);
+        if (ret < 0)
+            return ret;
+    }
+    o->nb_frames++;
+    return file_flush(&o->npy);
+}
+
+static int csv_write_frame(GpumeOutput *o, const GpumeParams *params,
+                           int64_t framenum,
+                           const GpumeField fields[GPUME_NB_DIRECTIONS])
+{
+    const size_t nb_blocks = (size_t)params->bw * params->bh;
+
+    for (int i = 0; i < GPUME_NB_DIRECTIONS; i++) {
+        if (!fields[i].mvs)
+            continue;
+        for (size_t j = 0; j < nb_blocks; j++) {
+            const AVMotionVector *mv = &fields[i].mvs[j];
+
+            fprintf(o->csv.f, "%"PRId64",%d,%d,%d,%d,%d,%d,%d,0x%"PRIx64
+                    ",%d,%d,%d,%"PRIu32"\n",
+                    framenum, mv->source, mv->w, mv->h, mv->src_x, mv->src_y,
+                    mv->dst_x, mv->dst_y, mv->flags, mv->motion_x,
+                    mv->motion_y, mv->motion_scale, fields[i].costs[j]);
+        }
+    }
+    return file_flush(&o->csv);
+}
+
+int ff_gpume_output_vectors(GpumeOutput *o, const GpumeParams *params,
+                            int64_t framenum,
+                            const GpumeField fields[GPUME_NB_DIRECTIONS])
+{
+    errno = 0;
+    if (o->npy.f)
+        return npy_write_frame(o, params, fields);
+    if (o->csv.f)
+        return csv_write_frame(o, params, framenum, fields);
+    return 0;
+}
+
+void ff_gpume_output_compute_stats(GpumeStats *stats, const GpumeField *field,
+                                   const GpumeParams *params)
+{
+    const size_t nb_blocks = (size_t)params->bw * params->bh;
+    double sum = 0;
+    int64_t max = 0;
+
+    memset(stats, 0, sizeof(*stats));
+    for (size_t i = 0; i < nb_blocks; i++) {
+        const AVMotionVector *mv = &field->mvs[i];
+        const int64_t square = (int64_t)mv->motion_x * mv->motion_x +
+                               (int64_t)mv->motion_y * mv->motion_y;
+
+        stats->cost += field->costs[i];
+        stats->zero += !square;
+        sum         += sqrt(square);
+        if (square > max)
+            max = square;
+    }
+    stats->mean_mv = sum / nb_blocks;
+    stats->max_mv  = sqrt(max);
+}
+
+int ff_gpume_output_stats(GpumeOutput *o, const GpumeParams *params,
+                          int64_t framenum, int64_t pts, int direction,
+                          const GpumeStats *stats)
+{
+    if (!o->stats.f)
+        return 0;
+
+    errno = 0;
+    fprintf(o->stats.f, "n:%"PRId64" pts:%s dir:%s blocks:%d cost:%"PRIu64
+            " zero:%d mean_mv:%.2f max_mv:%.1f\n",
+            framenum, av_ts2str(pts),
+            direction == GPUME_PAST ? "past" : "future",
+            params->bw * params->bh, stats->cost, stats->zero,
+            stats->mean_mv, stats->max_mv);
+    return file_flush(&o->stats);
+}
+
+av_cold int ff_gpume_output_close(GpumeOutput **output)
+{
+    GpumeOutput *o = *output;
+    int ret = 0, err;
+
+    if (!o)
+        return 0;
+    if ((err = file_close(&o->csv)) < 0)
+        ret = err;
+    if ((err = npy_close(o)) < 0 && ret >= 0)
+        ret = err;
+    if ((err = file_close(&o->stats)) < 0 && ret >= 0)
+        ret = err;
+    av_freep(output);
+    return ret;
+}
