@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Drives configure and FFmpeg's own make. 'make help' lists what there is.
+
+# What needs no configured tree.
+PLAIN = help clean distclean check-patches check-gpu bench bench-gpu
+ifneq ($(filter-out $(PLAIN),$(or $(MAKECMDGOALS),all)),)
+include build/config.mk
+endif
+
+PREFIX ?= /usr/local
+SERIES ?= $(DEFAULT_SERIES)
+BASE    = build/$(SERIES)
+OBJ     = $(BASE)/obj
+SAN     = $(BASE)-san/obj
+JOBS   ?= $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
+# a jobserver from a 'make -j' above is left alone
+SUBMAKE = +@$(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
+
+# Debug information names the clone it was made in; ccache need not mind.
+export CCACHE_NOHASHDIR = 1
+
+all: configured
+	$(SUBMAKE) -C $(OBJ)
+	@mkdir -p build/bin
+	@for p in ffmpeg ffprobe ffplay; do \
+	    if [ -f $(OBJ)/$$p ]; then ln -sf ../$(SERIES)/obj/$$p build/bin/$$p; else rm -f build/bin/$$p; fi; \
+	done
+	@echo "FFmpeg $(SERIES) with gpume: build/bin/ffmpeg"
+
+help:
+	@echo 'make               builds ffmpeg, ffprobe (and ffplay where SDL2 is) with the filter'
+	@echo 'make demo          shows what the filter does: build/demo/; INPUT=FILE takes your clip'
+	@echo 'make play INPUT=FILE   the vectors over the picture, live in ffplay'
+	@echo 'make check         every test of this series; SERIES=9.0|7.1 chooses another'
+	@echo 'make check-series SERIES=7.1   builds another FFmpeg series and runs its FATE tests'
+	@echo 'make check-patches every series of patches against its pristine source'
+	@echo 'make install       ffmpeg, ffprobe, ffplay and documents; PREFIX=$(PREFIX) DESTDIR='
+	@echo 'make clean         removes what was compiled'
+	@echo 'make distclean     removes build/ but for the downloaded tarballs in build/dist'
+	@echo './configure --help lists how to choose the source and the build'
+
+# configure runs by itself the first time, and again when it changed.
+build/config.mk: configure
+	@./configure $(CONFIGURE_ARGS)
+
+$(BASE)/configure-ffmpeg.sh:
+	@./configure $(NO_INSTALL:-n=--no-install-deps) --not-default --ffmpeg-series=$(SERIES)
+
+configured: $(BASE)/configure-ffmpeg.sh
+	@tools/lay.sh -q $(BASE)/src $(SERIES)
+	@tools/ffconfigure.sh $(BASE)
+
+demo: all
+	@tools/demo.sh demo build/bin '$(INPUT)'
+
+play:
+	@tools/deps.sh $(NO_INSTALL) play
+	@if [ ! -x $(OBJ)/ffplay ]; then ./configure $(CONFIGURE_ARGS); fi
+	+@$(MAKE) --no-print-directory all
+	@tools/demo.sh play build/bin '$(INPUT)'
+
+check: check-deps
+	+@tests/run.sh -s $(SERIES) fate san valgrind patches build style
+
+check-series:
+	+@tests/run.sh -s $(SERIES) fate
+
+check-deps:
+	@tools/deps.sh $(NO_INSTALL) tests
+
+check-patches:
+	@tests/run.sh patches
+
+# The steps that tests/run.sh asks for.
+sanitized: configured
+	@tools/ffconfigure.sh $(BASE)-san
+
+install: all
+	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/share/doc/gpume'
+	for p in ffmpeg ffprobe ffplay; do \
+	    if [ -f $(OBJ)/$$p ]; then install -m 755 $(OBJ)/$$p '$(DESTDIR)$(PREFIX)/bin/' || exit; fi; \
+	done
+	install -m 644 README.md LICENSE doc/*.md '$(DESTDIR)$(PREFIX)/share/doc/gpume/'
+
+clean:
+	rm -rf build/*/obj build/demo build/results build/bin build/check
+
+distclean:
+	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name dist -exec rm -rf {} +; fi
+
+.PHONY: all help configured demo play check check-series check-deps check-patches sanitized \
+        install clean distclean

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Sourced by the other scripts: messages and a few small helpers.
+
+say() { printf '%s\n' "$*"; }
+warn() { printf 'warning: %s\n' "$*" >&2; }
+die() { printf 'error: %s\n' "$*" >&2; exit 1; }
+
+have() { command -v "$1" >/dev/null 2>&1; }
+
+# quote WORD...: the words as the shell would have to read them.
+quote() {
+    for word; do
+        printf "'%s' " "$(printf '%s' "$word" | sed "s/'/'\\\\''/g")"
+    done
+}
+
+# absolute PATH: the path of something that exists, from the root.
+absolute() {
+    case $1 in
+        /*) printf '%s\n' "$1" ;;
+        *)  printf '%s/%s\n' "$(pwd)" "$1" ;;
+    esac
+}
+
+# install_if_changed NEW OLD: OLD keeps its time stamp when nothing changed,
+# so that make rebuilds nothing for it.
+install_if_changed() {
+    if cmp -s "$1" "$2"; then
+        rm -f "$1"
+    else
+        mv -f "$1" "$2"
+    fi
+}
+
+# series_of DIR: the FFmpeg series (9.0, 7.1, ...) of a source tree, or nothing.
+series_of() {
+    for version_file in "$1/RELEASE" "$1/VERSION"; do
+        if [ -f "$version_file" ]; then
+            found=$(sed -n '1s/^n\{0,1\}\([0-9][0-9]*\.[0-9][0-9]*\).*/\1/p' "$version_file")
+            if [ -n "$found" ]; then
+                printf '%s\n' "$found"
+                return
+            fi
+        fi
+    done
+}
+
+# all_series TOP: the series that patches/ has, the newest first.
+all_series() {
+    for series_file in "$1"/patches/*/series; do
+        basename "$(dirname "$series_file")"
+    done | sort -t. -k1,1nr -k2,2nr
+}

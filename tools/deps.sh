@@ -1,0 +1,124 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Finds what is missing of the programs and libraries that gpume is built, tested
+# and played with, names it, and installs it where the system has apt-get.
+#
+# usage: deps.sh [-n] CLASS...     (-n: name only)
+# Exits with 1 when something of class build or x86 is missing and stays so; what
+# is missing of the other classes is a warning.
+
+set -eu
+top=$(cd "$(dirname "$0")/.." && pwd)
+. "$top/tools/common.sh"
+
+# class   check                 Debian package   what it is for
+table='
+build     cmd:gcc|cc            gcc              C compiler
+build     inc:stdlib.h          libc6-dev        C library headers
+build     cmd:make              make             GNU make
+x86       cmd:nasm              nasm             assembler of the x86 code
+build     cmd:pkg-config        pkg-config       finds libraries
+build     cmd:patch             patch            applies patches/
+build     cmd:xz                xz-utils         unpacks the sources
+build     inc:zlib.h            zlib1g-dev       PNG pictures
+cuda      cmd:clang             clang            compiles CUDA kernels without a CUDA toolkit
+tests     cmd:python3           python3          reads the vectors back
+tests     python:numpy          python3-numpy    reads .npy files
+tests     cmd:valgrind          valgrind         memory checks
+play      pkg:sdl2              libsdl2-dev      the window of ffplay
+'
+
+only_name=
+if [ "${1-}" = -n ]; then
+    only_name=1
+    shift
+fi
+
+# present CHECK: is it there?
+present() {
+    what=${1#*:}
+    case $1 in
+        cmd:*)    have "${what%%|*}" || { [ "$what" != "${what#*|}" ] && have "${what#*|}"; } ;;
+        inc:*)    cc=$(command -v gcc || command -v cc || :)
+                  [ -n "$cc" ] && printf '#include <%s>\n' "$what" | "$cc" -E -x c - >/dev/null 2>&1 ;;
+        pkg:*)    have pkg-config && pkg-config --exists "$what" ;;
+        python:*) have python3 && python3 -c "import $what" 2>/dev/null ;;
+    esac
+}
+
+# missing: sets $packages, $required (of class build) and $list.
+missing() {
+    packages= required= list=
+    for class; do
+        while read -r row_class check package reason; do
+            if [ "$row_class" = "$class" ] && ! present "$check"; then
+                case " $packages " in
+                    *" $package "*) continue ;;
+                esac
+                packages="$packages $package"
+                list="$list
+  $package	$reason"
+                if [ "$class" = build ] || [ "$class" = x86 ]; then
+                    required="$required $package"
+                fi
+            fi
+        done <<EOF
+$table
+EOF
+    done
+    packages=${packages# }
+    required=${required# }
+}
+
+give_up() {
+    if [ -n "$required" ]; then
+        die "$1: please install $required (names of Debian's packages)"
+    fi
+    warn "$1: going on without $packages"
+    exit 0
+}
+
+missing "$@"
+if [ -z "$packages" ]; then
+    exit 0
+fi
+say "packages that are missing:$list"
+
+if [ -n "$only_name" ]; then
+    give_up "nothing is installed, as asked"
+fi
+if ! have apt-get; then
+    give_up "this system has no apt-get"
+fi
+if [ "$(id -u)" = 0 ]; then
+    as_root=
+elif have sudo; then
+    as_root=sudo
+else
+    give_up "neither root nor sudo"
+fi
+
+# shellcheck disable=SC2086  # $as_root and $packages are lists of words
+apt() {
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q \
+        -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=120 "$@"
+}
+log=$(mktemp "${TMPDIR:-/tmp}/gpume-apt.XXXXXX")
+trap 'rm -f "$log"' EXIT
+
+# apt's lists may be missing or stale: look for a new one only when that is so.
+say "installing: $packages"
+# shellcheck disable=SC2086
+if ! apt install -y --no-install-recommends $packages > "$log" 2>&1; then
+    say "updating the package lists first"
+    if ! apt update > "$log" 2>&1 ||
+       ! apt install -y --no-install-recommends $packages > "$log" 2>&1; then
+        tail -n 20 "$log" >&2
+        missing "$@"
+        give_up "apt-get failed"
+    fi
+fi
+missing "$@"
+if [ -n "$packages" ]; then
+    give_up "installed, and still not found"
+fi

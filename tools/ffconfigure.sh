@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Runs FFmpeg's configure in BUILD/obj as BUILD/configure-ffmpeg.sh says, when it
+# has not been run, or what it read has changed since.
+#
+# usage: ffconfigure.sh BUILD
+
+set -eu
+top=$(cd "$(dirname "$0")/.." && pwd)
+. "$top/tools/common.sh"
+
+base=$1
+src=$(dirname "$base")/$(basename "${base%-san}")/src
+done_file=$base/obj/.gpume-configured
+
+if [ -f "$done_file" ] &&
+   [ -z "$(find "$base/configure-ffmpeg.sh" "$src/configure" "$src/libavfilter/allfilters.c" \
+                -newer "$done_file")" ]; then
+    exit
+fi
+rm -f "$done_file"
+say "configuring FFmpeg in $base/obj"
+touch "$base/started"
+if ! sh "$base/configure-ffmpeg.sh" > "$base/configure.log" 2>&1; then
+    tail -n 15 "$base/configure.log" >&2
+    die "FFmpeg's configure failed; all it said is in $base/configure.log and $base/obj/ffbuild/config.log"
+fi
+# the time of its start: what changed meanwhile is looked at again
+touch -r "$base/started" "$done_file"
+rm -f "$base/started"
+
+enabled() {
+    grep -q "^#define $1 1" "$base/obj/config.h" "$base/obj/config_components.h"
+}
+yes_no() {
+    if enabled "$1"; then echo yes; else echo no; fi
+}
+cuda=no
+if enabled CONFIG_CUDA_LLVM; then
+    cuda='yes, by clang'
+elif enabled CONFIG_CUDA_NVCC; then
+    cuda='yes, by nvcc'
+fi
+say "  gpume: $(yes_no CONFIG_GPUME_FILTER)   CUDA: $cuda   ffplay: $(yes_no CONFIG_FFPLAY)   libx264: $(yes_no CONFIG_LIBX264)"
+sed -n 's/^License: /  licence: /p' "$base/configure.log"
