@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Sourced by the test scripts: one line a result, in the file $results.
+#   ok NAME / FAIL NAME (why) / skipped NAME (why)
+
+. "$top/tools/common.sh"
+
+ok() { printf 'ok %s\n' "$1" >> "$results"; }
+fail() { printf 'FAIL %s (%s)\n' "$1" "$2" | tee -a "$results"; }
+skip() { printf 'skipped %s (%s)\n' "$1" "$2" | tee -a "$results"; }
+
+# check NAME WHY COMMAND...: ok when the command succeeds.
+check() {
+    name=$1
+    why=$2
+    shift 2
+    if "$@"; then
+        ok "$name"
+    else
+        fail "$name" "$why"
+    fi
+}

@@ -1,0 +1,150 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Every series of patches: its form, that it only registers, that it applies to
+# its pristine source once and no more, and leaves other sources alone.
+#
+# usage: tests/patches.sh RESULTS
+
+set -u
+LC_ALL=C
+export LC_ALL
+top=$(cd "$(dirname "$0")/.." && pwd)
+cd "$top" || exit
+results=$1
+. tests/lib.sh
+
+work=build/check/patches
+rm -rf $work
+mkdir -p $work
+
+all=$(all_series .)
+
+# What a patch may touch: the places where FFmpeg lists its parts.
+allowed='^(configure|libavfilter/Makefile|libavfilter/allfilters\.c|doc/filters\.texi|tests/Makefile)$'
+
+# mail_format SERIES: complains on its output.
+mail_format() {
+    (cd "patches/$1" && ls ./*.patch) | sed 's,^\./,,' > $work/files
+    if ! cmp -s $work/files "patches/$1/series"; then
+        echo "series does not list the patches in order"
+    fi
+    total=$(wc -l < "patches/$1/series")
+    n=0
+    while read -r name; do
+        n=$((n + 1))
+        p=patches/$1/$name
+        sed '/^---$/,$d' "$p" > $work/head
+        grep -q '^From [0-9a-f]\{40\} ' $work/head || echo "$name has no 'From HASH' line"
+        for field in From Date; do
+            grep -q "^$field: ." $work/head || echo "$name has no $field:"
+        done
+        grep -q "^Subject: \[PATCH $n/$total\] [a-z0-9/_-]*: ." $work/head ||
+            echo "$name: the subject is not '[PATCH $n/$total] component: ...'"
+        grep -q '^ [0-9]* files\{0,1\} changed, ' "$p" || echo "$name has no diffstat"
+    done < "patches/$1/series"
+}
+
+# registration_only SERIES
+registration_only() {
+    while read -r name; do
+        sed -n 's,^+++ b/,,p' "patches/$1/$name" | grep -vE "$allowed" |
+            sed "s,^,$name touches ,"
+        sed '1,/^---$/d' "patches/$1/$name" | grep -E '^-' | grep -vE '^--- a/' |
+            sed "s,^,$name takes away: ,"
+        added=$(sed '1,/^---$/d' "patches/$1/$name" | grep -cE '^\+([^+]|$)')
+        if [ "$added" -gt 20 ]; then
+            echo "$name adds $added lines"
+        fi
+    done < "patches/$1/series"
+}
+
+# state DIR: every file with its content and times, to see that nothing moved.
+state() {
+    (cd "$1" && find . -type f -exec ls -l --time-style=full-iso {} + -exec cksum {} + | sort)
+}
+
+# said WHAT: why a check failed, from what it printed.
+verdict() {
+    if [ -s "$2" ]; then
+        fail "$1" "$(sed -n 1p "$2")"
+    else
+        ok "$1"
+    fi
+}
+
+fetched=
+for s in $all; do
+    mail_format "$s" > $work/out
+    verdict "patches-$s/mail-format" $work/out
+    registration_only "$s" > $work/out
+    verdict "patches-$s/registration-only" $work/out
+
+    if ! tarball=$(tools/fetch.sh build ffmpeg "$s"); then
+        skip "patches-$s" "its source is out of reach; put the tarball into build/dist/"
+        continue
+    fi
+    # of all the series, so that each can be tried on each
+    # shellcheck disable=SC2046
+    mkdir -p "$work/$s" && tar -xf "$tarball" --strip-components=1 -C "$work/$s" --wildcards \
+        '*/RELEASE' $(sed -n 's,^+++ b/,*/,p' patches/*/*.patch | sort -u) '*/configure'
+    fetched="$fetched $s"
+done
+
+for s in $fetched; do
+    cp -Rp "$work/$s" "$work/$s-laid"
+    if ! tools/lay.sh "$work/$s-laid" > $work/out 2>&1; then
+        fail "patches-$s/applies" "$(sed -n 2p $work/out)"
+        continue
+    fi
+    ok "patches-$s/applies"
+    grep -q '^extern const .* ff_vf_gpume;' "$work/$s-laid/libavfilter/allfilters.c" &&
+        grep -q 'libavfilter/gpume/Makefile$' "$work/$s-laid/libavfilter/Makefile" &&
+        grep -q '/tests/fate/gpume.mak$' "$work/$s-laid/tests/Makefile" &&
+        grep -q '^@include filter_gpume.texi$' "$work/$s-laid/doc/filters.texi"
+    check "patches-$s/registers" "filter, tests or documentation are not registered" test $? = 0
+
+    state "$work/$s-laid" > $work/before
+    tools/lay.sh "$work/$s-laid" > $work/out 2>&1
+    check "patches-$s/twice-succeeds" "$(sed -n 1p $work/out)" test $? = 0
+    state "$work/$s-laid" > $work/after
+    check "patches-$s/twice-changes-nothing" "the tree changed" cmp -s $work/before $work/after
+
+    # by somebody's own hand, and then by ours
+    cp -Rp "$work/$s" "$work/$s-hand"
+    while read -r name; do
+        patch -s -p1 -d "$work/$s-hand" < "patches/$s/$name"
+    done < "patches/$s/series"
+    tools/lay.sh "$work/$s-hand" > $work/out 2>&1 && rm -rf "$work/$s-hand/libavfilter/gpume/.laid" &&
+        diff -r -x .laid "$work/$s-laid" "$work/$s-hand" > $work/out
+    check "patches-$s/after-git-am" "$(sed -n 1p $work/out)" test $? = 0
+
+    # an earlier version's patch that this one has no more is taken back
+    cp -Rp "$work/$s-laid" "$work/$s-old"
+    cat > "$work/$s-old/libavfilter/gpume/.laid/0009-old.patch" <<'EOF'
+--- a/RELEASE
++++ b/RELEASE
+@@ -0,0 +1 @@
++earlier
+EOF
+    sed -i '1i earlier' "$work/$s-old/RELEASE"
+    sed -i 's,^@@ -0\,0 +1 @@,@@ -1 +1\,2 @@,' "$work/$s-old/libavfilter/gpume/.laid/0009-old.patch"
+    sed -n 's/^/ /p' "$work/$s/RELEASE" >> "$work/$s-old/libavfilter/gpume/.laid/0009-old.patch"
+    echo 0009-old.patch >> "$work/$s-old/libavfilter/gpume/.laid/series"
+    echo libavfilter/gpume/old.c >> "$work/$s-old/libavfilter/gpume/.laid/files"
+    echo > "$work/$s-old/libavfilter/gpume/old.c"
+    tools/lay.sh "$work/$s-old" "$s" > $work/out 2>&1 && diff -r "$work/$s-laid" "$work/$s-old" > $work/out
+    check "patches-$s/after-an-earlier-version" "$(sed -n 1p $work/out)" test $? = 0
+
+    for other in $fetched; do
+        if [ "$other" = "$s" ]; then
+            continue
+        fi
+        state "$work/$other" > $work/before
+        tools/lay.sh "$work/$other" "$s" > $work/out 2>&1
+        check "patches-$s/refused-by-$other" "they applied to FFmpeg $other" test $? != 0
+        grep -q "^  patches/$s/0.*\.patch: .*: hunk [0-9]* .*does not apply" $work/out
+        check "patches-$s/names-the-hunk-on-$other" "$(sed -n 1p $work/out)" test $? = 0
+        state "$work/$other" > $work/after
+        check "patches-$s/leaves-$other-alone" "the tree changed" cmp -s $work/before $work/after
+    done
+done

@@ -1,0 +1,161 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Runs parts of the tests, prints what failed and one last line
+# 'N passed, N failed, N skipped'. Every result stands in build/results/.
+#
+# usage: tests/run.sh [-s SERIES] PART...
+#   fate       builds the series and runs all its FATE tests, units included
+#   san        a subset of them under AddressSanitizer and UndefinedBehaviorSanitizer
+#   valgrind   one of them under valgrind
+#   patches    every series of patches against its pristine source
+#   build      configure and the Makefile themselves
+#   demo       the demonstration on a short clip
+#   style      the text of the repository
+# GPUME_VIDEO names a folder of real clips; the tests that use it are skipped
+# without it.
+
+set -u
+LC_ALL=C
+export LC_ALL
+top=$(cd "$(dirname "$0")/.." && pwd)
+cd "$top" || exit
+results=/dev/null
+. tests/lib.sh
+
+series=
+if [ "${1-}" = -s ]; then
+    series=$2
+    shift 2
+fi
+if [ $# = 0 ]; then
+    die "usage: tests/run.sh [-s SERIES] PART..."
+fi
+
+if [ -z "${GPUME_VIDEO-}" ] && [ -d ../shared/video ]; then
+    GPUME_VIDEO=$(cd ../shared/video && pwd)
+fi
+export GPUME_VIDEO="${GPUME_VIDEO-}"
+# a test that hangs ends its part, and counts as failed
+limit=${GPUME_TEST_LIMIT:-1500}
+
+mkdir -p build/results
+base=build/$series
+jobs=$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
+unset MAKEFLAGS MAKELEVEL MFLAGS MAKEOVERRIDES
+
+submake() {
+    timeout "$limit" make --no-print-directory "$@"
+}
+
+# tests_of OBJ TARGET: the FATE tests that a target of FFmpeg's make runs.
+tests_of() {
+    make -n -k -C "$1" "$2" 2>/dev/null |
+    sed -n 's/.*echo "TEST  *\([^"]*\)".*/\1/p' | sort -u
+}
+
+# run_fate NAME OBJ TARGET [MAKE_ARGUMENT...]: names its results NAME/TEST.
+run_fate() {
+    prefix=$1
+    obj=$2
+    target=$3
+    shift 3
+    log=build/results/$prefix.log
+    rm -f "$obj"/tests/data/fate/*.rep
+    submake -k -j"$jobs" -C "$obj" "$target" "$@" 2>&1 | tee "$log" |
+        grep --line-buffered -E '^(TEST|GEN|LD)|[Ee]rror'
+
+    tests_of "$obj" "$target" > build/results/expected
+    if [ ! -s build/results/expected ]; then
+        fail "$prefix" "$target runs no test; see $log"
+    fi
+    while read -r test; do
+        rep=$obj/tests/data/fate/$test.rep
+        if [ ! -f "$rep" ]; then
+            fail "$prefix/$test" "did not run; see $log"
+        elif [ "$(sed -n '1s/^[^:]*:\([^:]*\):.*/\1/p' "$rep")" = 0 ]; then
+            ok "$prefix/$test"
+        else
+            fail "$prefix/$test" "see $log"
+        fi
+    done < build/results/expected
+
+    # the tests that would run if there were clips
+    if [ -z "$GPUME_VIDEO" ]; then
+        GPUME_VIDEO=/nonexistent tests_of "$obj" "$target" > build/results/with-clips
+        comm -13 build/results/expected build/results/with-clips > build/results/skipped
+        while read -r test; do
+            skip "$prefix/$test" "GPUME_VIDEO names no folder of clips"
+        done < build/results/skipped
+    fi
+}
+
+part_fate() {
+    if ! submake SERIES="$series" all; then
+        fail "build-$series" "make SERIES=$series"
+        return
+    fi
+    ok "build-$series"
+    run_fate "fate-$series" "$base/obj" fate-gpume
+}
+
+part_san() {
+    if ! submake SERIES="$series" sanitized ||
+       ! submake -j"$jobs" -C "$base-san/obj" ffmpeg; then
+        fail "san-build-$series" "the build for the sanitizers"
+        return
+    fi
+    ok "san-build-$series"
+    ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:allocator_may_return_null=1 \
+    UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
+        run_fate "san-$series" "$base-san/obj" fate-gpume-san
+}
+
+part_valgrind() {
+    if ! have valgrind; then
+        skip "valgrind-$series" "there is no valgrind"
+        return
+    fi
+    if ! submake SERIES="$series" all > build/results/valgrind-build.log 2>&1; then
+        fail "valgrind-$series" "make SERIES=$series"
+        return
+    fi
+    run_fate "valgrind-$series" "$base/obj" fate-gpume-valgrind \
+        TARGET_EXEC="$top/tests/valgrind.sh"
+}
+
+part_patches() { sh tests/patches.sh "$results"; }
+part_build() { sh tests/build.sh "$results" "$series"; }
+part_demo() { sh tests/demo.sh "$results" "$series"; }
+part_style() { sh tests/style.sh "$results"; }
+
+all=build/results/all.txt
+: > $all
+for part; do
+    case $part in
+        fate|san|valgrind|patches|build|demo|style) ;;
+        *) die "there is no part '$part'" ;;
+    esac
+    say "== $part${series:+ ($series)}"
+    results=$top/build/results/$part.txt
+    : > "$results"
+    part_$part
+    if [ ! -s "$results" ]; then
+        fail "$part" "gave no result at all"
+    fi
+    cat "$results" >> $all
+done
+
+count() { grep -c "^$1 " $all; }
+passed=$(count ok)
+failed=$(count FAIL)
+skipped=$(count skipped)
+if [ "$failed" -gt 0 ]; then
+    say "== failed"
+    grep '^FAIL ' $all
+fi
+if [ "$skipped" -gt 0 ]; then
+    say "$passed passed, $failed failed, $skipped skipped"
+else
+    say "$passed passed, $failed failed"
+fi
+[ "$failed" = 0 ]
