@@ -1,0 +1,361 @@
+/*
+ * This file is part of gpume.
+ *
+ * gpume is free software; you can redistribute it and/or
+ * modify it under the terms of the GNU Lesser General Public
+ * License as published by the Free Software Foundation; either
+ * version 2.1 of the License, or (at your option) any later version.
+ *
+ * gpume is distributed in the hope that it will be useful,
+ * but WITHOUT ANY WARRANTY; without even the implied warranty of
+ * MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+ * Lesser General Public License for more details.
+ *
+ * You should have received a copy of the GNU Lesser General Public
+ * License along with gpume; if not, write to the Free Software
+ * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+ */
+
+/**
+ * @file
+ * gpume against FFmpeg's own mestimate, vector by vector, in one filter graph:
+ *
+ *     SOURCE,split[a][b]; [a]tpad,mestimate; [b]gpume
+ *
+ * mestimate keeps the last frame to itself, hence the copy of it that tpad
+ * appends; it searches the first frame against itself, which is not compared.
+ */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libavutil/avstring.h"
+#include "libavutil/error.h"
+#include "libavutil/frame.h"
+#include "libavutil/log.h"
+#include "libavutil/macros.h"
+#include "libavutil/mem.h"
+#include "libavutil/motion_vector.h"
+
+#include "libavfilter/avfilter.h"
+#include "libavfilter/buffersink.h"
+
+/** Sources whose sides are multiples of 128. */
+static const struct {
+    const char *filters;    ///< that it needs
+    const char *source;
+} generated[] = {
+    { "testsrc2",        "testsrc2=s=256x128:r=25" },
+    { "testsrc2,scroll", "testsrc2=s=256x128:r=25,scroll=h=0.0137:v=0.0181" },
+    { "testsrc2,scale,zoompan",
+      "testsrc2=s=512x256:r=25,scale,zoompan=z=1+0.03*in:d=1:x=40:y=20:s=256x128:fps=25" },
+    { "mandelbrot,scale,format",
+      "mandelbrot=s=256x128:r=25:start_scale=0.8:end_scale=0.1:end_pts=40,scale,format=yuv420p" },
+    { "mandelbrot,scale,format,rotate",
+      "mandelbrot=s=256x128:r=25:start_scale=0.9,scale,format=yuv420p,rotate=a=0.03*n:c=gray" },
+    { "life,scale,format",
+      "life=s=64x32:r=25:seed=7:ratio=0.3:mold=20:life_color=white:death_color=gray,"
+      "scale=256:128:flags=neighbor,format=gray" },
+    { "cellauto,scale,format",
+      "cellauto=s=256x128:r=25:rule=110:seed=3:scroll=1,scale,format=gray" },
+    { "color,noise",     "color=c=gray:s=256x128:r=25,noise=alls=90:allf=t+u:all_seed=5" },
+    { "testsrc2,noise,scroll",
+      "testsrc2=s=256x128:r=25,scroll=h=0.02,noise=c0s=20:c0f=t+u:c0_seed=9" },
+};
+
+static const struct {
+    const char *file;
+    const char *chain;      ///< makes its sides multiples of 128
+    int start;              ///< first frame
+} clips[] = {
+    { "bigbuckbunny.mp4",      "scale=384:256:flags=bilinear", 40 },
+    { "bigbuckbunny.mp4",      "crop=384:256:400:300",         90 },
+    { "carphone_pristine.mp4", "crop=128:128",                 10 },
+    { "carphone_pristine.mp4", "scale=256:128:flags=bilinear", 70 },
+};
+
+/** What is run on every source. */
+static const struct {
+    const char *method;
+    int block, range, nb_frames;
+} searches[] = {
+    { "esa",   8,    7, 4 },
+    { "esa",  16,   16, 4 },
+    { "esa",  32,    4, 4 },
+    { "esa",  64,   11, 4 },
+    { "esa", 128,    9, 3 },
+    { "ds",    8,    4, 5 },
+    { "ds",    8,   32, 5 },
+    { "ds",   16,    7, 5 },
+    { "ds",   16,   16, 8 },
+    { "ds",   16, 1024, 5 },
+    { "ds",   32,   24, 5 },
+    { "ds",   64,   16, 5 },
+    { "ds",  128,   64, 5 },
+};
+
+static const char *backend = "auto";
+static int verbose;
+
+static int64_t nb_frames, nb_vectors, nb_moving;
+static int nb_failures;
+
+static char graph_str[2048];
+
+#define FAIL(...)                                           \
+    do {                                                    \
+        printf("FAIL: " __VA_ARGS__);                       \
+        printf("\n  graph: %s\n", graph_str);               \
+        if (++nb_failures >= 10) {                          \
+            printf("gpume_compare: stopped after %d failures\n", nb_failures); \
+            exit(1);                                        \
+        }                                                   \
+    } while (0)
+
+static const AVMotionVector *vectors_of(const AVFrame *frame, int *nb)
+{
+    const AVFrameSideData *sd =
+        av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
+
+    *nb = sd ? sd->size / sizeof(AVMotionVector) : 0;
+    return sd ? (const AVMotionVector *)sd->data : NULL;
+}
+
+/* Returns nonzero when they differ. */
+static int compare_field(const AVMotionVector *a, const AVMotionVector *b,
+                         int nb, int frame)
+{
+    for (int i = 0; i < nb; i++, a++, b++) {
+        if (a->source != b->source || a->w != b->w || a->h != b->h ||
+            a->src_x != b->src_x || a->src_y != b->src_y ||
+            a->dst_x != b->dst_x || a->dst_y != b->dst_y) {
+            FAIL("frame %d vector %d: mestimate source %"PRId32" %dx%d src %d,%d dst %d,%d"
+                 "; gpume source %"PRId32" %dx%d src %d,%d dst %d,%d", frame, i,
+                 a->source, a->w, a->h, a->src_x, a->src_y, a->dst_x, a->dst_y,
+                 b->source, b->w, b->h, b->src_x, b->src_y, b->dst_x, b->dst_y);
+            return 1;
+        }
+        if (b->flags || b->motion_scale != 1 ||
+            b->motion_x != b->src_x - b->dst_x ||
+            b->motion_y != b->src_y - b->dst_y) {
+            FAIL("frame %d vector %d: flags %"PRIu64", motion %"PRId32",%"PRId32"/%d "
+                 "of src %d,%d dst %d,%d", frame, i, b->flags, b->motion_x,
+                 b->motion_y, b->motion_scale, b->src_x, b->src_y, b->dst_x, b->dst_y);
+            return 1;
+        }
+        nb_vectors++;
+        nb_moving += b->motion_x || b->motion_y;
+    }
+    return 0;
+}
+
+static void compare_frame(const AVFrame *m, const AVFrame *g, int i, int nb,
+                          int nb_blocks)
+{
+    const int has_past = i > 0, has_future = i < nb - 1;
+    int nb_m, nb_g;
+    const AVMotionVector *mv_m = vectors_of(m, &nb_m);
+    const AVMotionVector *mv_g = vectors_of(g, &nb_g);
+
+    if (nb_m != 2 * nb_blocks || nb_g != (has_past + has_future) * nb_blocks) {
+        FAIL("frame %d of %d: mestimate has %d vectors, gpume %d, of %d blocks",
+             i, nb, nb_m, nb_g, nb_blocks);
+        return;
+    }
+    if (m->pts != g->pts) {
+        FAIL("frame %d: pts %"PRId64" and %"PRId64, i, m->pts, g->pts);
+        return;
+    }
+    if (has_past && compare_field(mv_m, mv_g, nb_blocks, i))
+        return;
+    if (has_future &&
+        compare_field(mv_m + nb_blocks, mv_g + has_past * nb_blocks, nb_blocks, i))
+        return;
+    nb_frames++;
+}
+
+static void run(const char *source, const char *method, int block, int range,
+                int nb)
+{
+    AVFilterGraph *graph = avfilter_graph_alloc();
+    AVFilterInOut *inputs = NULL, *outputs = NULL;
+    AVFilterContext *sink_m, *sink_g;
+    AVFrame *m = av_frame_alloc(), *g = av_frame_alloc();
+    int ret, i = 0;
+
+    if (!graph || !m || !g)
+        exit(2);
+
+    snprintf(graph_str, sizeof(graph_str),
+             "%s,trim=end_frame=%d,setpts=N,format=yuv420p,split[a][b];"
+             "[a]tpad=stop=1:stop_mode=clone,"
+             "mestimate=method=%s:mb_size=%d:search_param=%d,buffersink@mestimate;"
+             "[b]gpume=algo=%s:block=%d:range=%d:dir=both:backend=%s,buffersink@gpume",
+             source, nb, method, block, range,
+             strcmp(method, "esa") ? method : "fs", block, range, backend);
+
+    ret = avfilter_graph_parse2(graph, graph_str, &inputs, &outputs);
+    if (ret >= 0 && (inputs || outputs))
+        ret = AVERROR(EINVAL);
+    if (ret >= 0)
+        ret = avfilter_graph_config(graph, NULL);
+    if (ret < 0) {
+        FAIL("the graph cannot be opened: %s", av_err2str(ret));
+        goto end;
+    }
+    sink_m = avfilter_graph_get_filter(graph, "buffersink@mestimate");
+    sink_g = avfilter_graph_get_filter(graph, "buffersink@gpume");
+
+    for (;; i++) {
+        int ret_m = av_buffersink_get_frame(sink_m, m);
+        int ret_g = av_buffersink_get_frame(sink_g, g);
+
+        if (ret_m == AVERROR_EOF && ret_g == AVERROR_EOF)
+            break;
+        if (ret_m < 0 || ret_g < 0) {
+            FAIL("frame %d: mestimate: %s, gpume: %s", i,
+                 ret_m < 0 ? av_err2str(ret_m) : "a frame",
+                 ret_g < 0 ? av_err2str(ret_g) : "a frame");
+            goto end;
+        }
+        compare_frame(m, g, i, nb, g->width / block * (g->height / block));
+        av_frame_unref(m);
+        av_frame_unref(g);
+    }
+    if (i != nb)
+        FAIL("%d frames came out of %d", i, nb);
+
+end:
+    avfilter_inout_free(&inputs);
+    avfilter_inout_free(&outputs);
+    avfilter_graph_free(&graph);
+    av_frame_free(&m);
+    av_frame_free(&g);
+}
+
+/* The first filter of a comma separated list that this build does not have. */
+static const char *missing_filter(const char *list)
+{
+    static char name[64];
+
+    while (*list) {
+        size_t len = strcspn(list, ",");
+
+        av_strlcpy(name, list, FFMIN(len + 1, sizeof(name)));
+        if (!avfilter_get_by_name(name))
+            return name;
+        list += len + (list[len] == ',');
+    }
+    return NULL;
+}
+
+static void run_all(const char *source, int quick)
+{
+    const int64_t vectors = nb_vectors, moving = nb_moving;
+
+    for (int i = 0; i < FF_ARRAY_ELEMS(searches); i++) {
+        if (quick && i % 4 != 1)
+            continue;
+        run(source, searches[i].method, searches[i].block, searches[i].range,
+            quick ? 3 : searches[i].nb_frames);
+    }
+    printf("%"PRId64" vectors, %"PRId64" of them not zero: %s\n",
+           nb_vectors - vectors, nb_moving - moving, source);
+    /* pictures in which nothing moves would prove little */
+    if (nb_moving == moving)
+        FAIL("every vector is zero");
+}
+
+/* Returns how many clips there were. */
+static int run_clips(const char *dir, int quick)
+{
+    const char *missing = missing_filter("movie,scale,crop");
+    char source[1024];
+    int nb = 0;
+
+    if (missing) {
+        printf("skipped: this build has no filter %s\n", missing);
+        return 0;
+    }
+    for (int i = 0; i < FF_ARRAY_ELEMS(clips); i++) {
+        char path[512];
+        FILE *f;
+
+        snprintf(path, sizeof(path), "%s/%s", dir, clips[i].file);
+        f = fopen(path, "rb");
+        if (!f) {
+            printf("skipped: there is no %s\n", path);
+            continue;
+        }
+        fclose(f);
+        snprintf(source, sizeof(source), "movie=filename='%s',trim=start_frame=%d,%s",
+                 path, clips[i].start, clips[i].chain);
+        run_all(source, quick);
+        nb++;
+    }
+    return nb;
+}
+
+int main(int argc, char **argv)
+{
+    const char *clip_dir = NULL, *missing;
+    int quick = 0, i;
+
+    for (i = 1; i < argc && argv[i][0] == '-'; i++) {
+        if (!strcmp(argv[i], "-quick"))
+            quick = 1;
+        else if (!strcmp(argv[i], "-v"))
+            verbose = 1;
+        else if (i + 1 < argc && !strcmp(argv[i], "-backend"))
+            backend = argv[++i];
+        else if (i + 1 < argc && !strcmp(argv[i], "-clips"))
+            clip_dir = argv[++i];
+        else
+            break;
+    }
+    if (i < argc && argc - i != 5) {
+        printf("usage: gpume_compare [-quick] [-v] [-backend NAME] [-clips DIR]\n"
+               "       gpume_compare [-v] [-backend NAME] SOURCE METHOD BLOCK RANGE FRAMES\n"
+               "Without SOURCE: sources that FFmpeg generates, or the clips of DIR.\n");
+        return 2;
+    }
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    av_log_set_level(verbose ? AV_LOG_VERBOSE : AV_LOG_ERROR);
+
+    missing = missing_filter("gpume,mestimate,split,tpad,trim,setpts,format,buffersink");
+    if (missing) {
+        printf("FAIL: this build has no filter %s\n", missing);
+        return 1;
+    }
+
+    if (i < argc) {
+        run(argv[i], argv[i + 1], atoi(argv[i + 2]), atoi(argv[i + 3]),
+            atoi(argv[i + 4]));
+    } else if (clip_dir) {
+        if (!run_clips(clip_dir, quick)) {
+            printf("gpume_compare: skipped, nothing to compare on\n");
+            return 0;
+        }
+    } else {
+        /* where a range is far larger than mestimate likes to be slow */
+        if (!missing_filter("testsrc2") && !quick)
+            run("testsrc2=s=256x128:r=25", "esa", 64, 70, 3);
+        for (int j = 0; j < FF_ARRAY_ELEMS(generated); j++) {
+            missing = missing_filter(generated[j].filters);
+            if (missing)
+                printf("skipped: this build has no filter %s: %s\n", missing,
+                       generated[j].source);
+            else
+                run_all(generated[j].source, quick);
+        }
+    }
+
+    if (!nb_vectors && !nb_failures)
+        FAIL("nothing was compared");
+    printf("gpume_compare: %"PRId64" frames, %"PRId64" vectors compared, %d failures\n",
+           nb_frames, nb_vectors, nb_failures);
+    return !!nb_failures;
+}
