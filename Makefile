@@ -14,7 +14,7 @@ OBJ     = $(BASE)/obj
 SAN     = $(BASE)-san/obj
 JOBS   ?= $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 # a jobserver from a 'make -j' above is left alone
-SUBMAKE = +@$(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
+SUBMAKE = +@$(MAKE) -s --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 
 # Debug information names the clone it was made in; ccache need not mind.
 export CCACHE_NOHASHDIR = 1
