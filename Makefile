@@ -7,6 +7,7 @@ ifneq ($(filter-out $(PLAIN),$(or $(MAKECMDGOALS),all)),)
 include build/config.mk
 endif
 
+comma   = ,
 PREFIX ?= /usr/local
 SERIES ?= $(DEFAULT_SERIES)
 BASE    = build/$(SERIES)
@@ -21,11 +22,11 @@ export CCACHE_NOHASHDIR = 1
 
 all: configured
 	$(SUBMAKE) -C $(OBJ)
-	@mkdir -p build/bin
-	@for p in ffmpeg ffprobe ffplay; do \
-	    if [ -f $(OBJ)/$$p ]; then ln -sf ../$(SERIES)/obj/$$p build/bin/$$p; else rm -f build/bin/$$p; fi; \
-	done
-	@echo "FFmpeg $(SERIES) with gpume: build/bin/ffmpeg"
+	@if [ $(SERIES) = $(DEFAULT_SERIES) ]; then \
+	    mkdir -p build/bin; \
+	    for p in ffmpeg ffprobe ffplay; do ln -sf ../$(SERIES)/obj/$$p build/bin/; done; \
+	fi
+	@echo "FFmpeg $(SERIES) with gpume: $(OBJ)/ffmpeg$(if $(filter $(SERIES),$(DEFAULT_SERIES)),$(comma) or build/bin/ffmpeg)"
 
 help:
 	@echo 'make               builds ffmpeg, ffprobe (and ffplay where SDL2 is) with the filter'
@@ -51,13 +52,13 @@ configured: $(BASE)/configure-ffmpeg.sh
 	@tools/ffconfigure.sh $(BASE)
 
 demo: all
-	@tools/demo.sh demo build/bin '$(INPUT)'
+	@tools/demo.sh demo $(OBJ) '$(INPUT)'
 
 play:
 	@tools/deps.sh $(NO_INSTALL) play
 	@if [ ! -x $(OBJ)/ffplay ]; then ./configure $(CONFIGURE_ARGS); fi
 	+@$(MAKE) --no-print-directory all
-	@tools/demo.sh play build/bin '$(INPUT)'
+	@tools/demo.sh play $(OBJ) '$(INPUT)'
 
 check: check-deps
 	+@tests/run.sh -s $(SERIES) fate san valgrind patches build style

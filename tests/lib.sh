@@ -1,3 +1,4 @@
+# shellcheck shell=sh disable=SC2154
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Sourced by the test scripts: one line a result, in the file $results.
 #   ok NAME / FAIL NAME (why) / skipped NAME (why)

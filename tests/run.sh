@@ -138,7 +138,7 @@ for part; do
     say "== $part${series:+ ($series)}"
     results=$top/build/results/$part.txt
     : > "$results"
-    part_$part
+    "part_$part"
     if [ ! -s "$results" ]; then
         fail "$part" "gave no result at all"
     fi

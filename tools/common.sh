@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Sourced by the other scripts: messages and a few small helpers.
 

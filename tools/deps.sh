@@ -48,7 +48,9 @@ present() {
 
 # missing: sets $packages, $required (of class build) and $list.
 missing() {
-    packages= required= list=
+    packages=''
+    required=''
+    list=''
     for class; do
         while read -r row_class check package reason; do
             if [ "$row_class" = "$class" ] && ! present "$check"; then

@@ -1,0 +1,206 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# configure and the Makefile: what they answer to, what they leave alone.
+#
+# usage: tests/build.sh RESULTS SERIES     (the series is built already)
+
+set -u
+LC_ALL=C
+export LC_ALL
+top=$(cd "$(dirname "$0")/.." && pwd)
+cd "$top" || exit
+results=$1
+series=$2
+. tests/lib.sh
+
+work=$top/build/check/build
+rm -rf "$work"
+mkdir -p "$work"
+out=$work/out
+
+# expect NAME STATUS PATTERN COMMAND...: how it ends, and what it says.
+expect() {
+    name=$1
+    wanted=$2
+    pattern=$3
+    shift 3
+    "$@" > "$out" 2>&1
+    status=$?
+    if [ "$wanted" = 0 ] && [ $status != 0 ]; then
+        fail "build/$name" "failed: $(tail -n 1 "$out")"
+    elif [ "$wanted" != 0 ] && [ $status = 0 ]; then
+        fail "build/$name" "succeeded"
+    elif ! grep -qE -- "$pattern" "$out"; then
+        fail "build/$name" "does not say '$pattern' but '$(tail -n 1 "$out")'"
+    else
+        ok "build/$name"
+    fi
+}
+
+# same NAME WHAT BEFORE AFTER
+same() {
+    check "build/$1" "$2" cmp -s "$3" "$4"
+}
+
+# A copy of what git tracks, with the tarballs that are here: configure may do
+# there what it likes.
+copy=$work/copy
+mkdir -p "$copy/build"
+if git ls-files > "$work/files" 2>/dev/null && [ -s "$work/files" ]; then
+    while read -r f; do
+        if [ -f "$f" ]; then
+            printf '%s\n' "$f"
+        fi
+    done < "$work/files" > "$work/there"
+    tar -cf - -T "$work/there" | tar -xf - -C "$copy"
+else
+    tar -cf - --exclude=./build . | tar -xf - -C "$copy"
+fi
+ln -s "$top/build/dist" "$copy/build/dist"
+config() { (cd "$copy" && ./configure "$@"); }
+
+# Arguments.
+expect help 0 '^  --ffmpeg-source=PATH' config --help
+expect help-names-series 0 "which one to fetch: .*$series" config --help
+expect unknown-argument 1 "^error: unknown argument 'frobnicate'" config frobnicate
+expect misspelt-option 1 '^error: unknown option --ffmpeg-serie=' config --ffmpeg-serie=9.0
+expect empty-value 1 '^error: --ffmpeg-source needs a value' config --ffmpeg-source=
+expect missing-value 1 '^error: --patch-only needs a value' config --patch-only
+expect unknown-series 1 "^error: --ffmpeg-series=1.0: patches/ has .*$series" config --ffmpeg-series=1.0
+expect missing-source 1 '^error: --ffmpeg-source: there is no ' config --ffmpeg-source="$work/nothing"
+expect empty-source 1 'is not an FFmpeg source tree' config --no-install-deps --ffmpeg-source="$work"
+echo text > "$work/text.tar.xz"
+expect bad-tarball 1 'is not a tarball of FFmpeg' config --no-install-deps --ffmpeg-source="$work/text.tar.xz"
+other=$(all_series . | grep -vx "$series" | sed -n 1p)
+expect wrong-series 1 "is FFmpeg $series, not $other" \
+    config --no-install-deps --ffmpeg-source="$top/build/$series/src" --ffmpeg-series="$other"
+mkdir -p "$work/old/libavfilter"
+: > "$work/old/libavfilter/allfilters.c"
+echo 4.4.2 > "$work/old/RELEASE"
+expect old-source 1 "is FFmpeg 4.4; patches/ has .*$series" config --no-install-deps --ffmpeg-source="$work/old"
+
+# Options that it does not know are FFmpeg's: its configure refuses this one,
+# and accepts the other.
+expect ffmpeg-refuses 1 'Unknown option "--enable-frobnicate"' \
+    config --no-install-deps --disable-cuda --ffmpeg-source="$top/build/$series/src" --enable-frobnicate
+expect ffmpeg-accepts 0 'gpume: yes   CUDA: no   ffplay: no' \
+    config --no-install-deps --disable-cuda --ffmpeg-source="$top/build/$series/src" \
+    --disable-ffplay --disable-ffprobe --disable-x86asm --extra-cflags='-DTWO -DWORDS'
+check build/ffmpeg-got-the-words "FFmpeg's configuration has not the two words in one option" \
+    grep -q -- "--extra-cflags='-DTWO -DWORDS'" "$copy/build/$series/obj/config.h"
+expect configured-once 0 '^now: make$' config --no-install-deps --disable-cuda \
+    --ffmpeg-source="$top/build/$series/src" \
+    --disable-ffplay --disable-ffprobe --disable-x86asm --extra-cflags='-DTWO -DWORDS'
+grep -q '^configuring FFmpeg' "$out"
+check build/configured-no-second-time "the second ./configure ran FFmpeg's again" test $? != 0
+
+# Packages: a PATH without nasm and clang, but with all the rest.
+mkdir "$work/bin"
+for dir in /usr/local/bin /usr/bin /bin; do
+    for f in "$dir"/*; do
+        case ${f##*/} in
+            nasm|clang|valgrind) ;;
+            *) [ -e "$work/bin/${f##*/}" ] || ln -s "$f" "$work/bin/${f##*/}" ;;
+        esac
+    done
+done
+poor() { PATH=$work/bin "$@"; }
+expect packages-named 1 '^  nasm	' poor tools/deps.sh -n build x86 cuda
+expect packages-required 1 '^error: nothing is installed, as asked: please install nasm' \
+    poor tools/deps.sh -n build x86 cuda
+expect packages-wanted 0 '^warning: nothing is installed, as asked: going on without clang' \
+    poor tools/deps.sh -n build cuda
+check build/packages-only-listed "nasm is there" test ! -e "$work/bin/nasm"
+
+# No archive in reach: the tarball that is wanted is named.
+rm "$work/bin/apt-get"
+for f in nasm clang; do
+    if have $f; then
+        ln -s "$(command -v $f)" "$work/bin/$f"
+    fi
+done
+rm "$copy/build/dist"
+expect no-archive 1 "^error: cannot fetch FFmpeg $other .*hand over its tarball" \
+    poor config --no-install-deps --ffmpeg-series="$other"
+expect no-archive-names-option 1 '--ffmpeg-source=PATH/TO/ffmpeg-' \
+    poor config --no-install-deps --ffmpeg-series="$other"
+
+# Fetching leaves the system's apt alone.
+if have apt-get; then
+    apt_state() {
+        find /var/lib/apt /var/cache/apt /etc/apt -type f ! -name lock -exec ls -l --time-style=full-iso {} + 2>/dev/null
+    }
+    apt_state > "$work/before"
+    tools/fetch.sh "$work/fetch" nv-codec-headers 12.1 12 13 14 > "$out" 2>"$work/err"
+    status=$?
+    apt_state > "$work/after"
+    same apt-untouched "the system's apt state changed" "$work/before" "$work/after"
+    if [ $status = 0 ]; then
+        check build/fetch "'$(cat "$out")' is not a tarball" tar -tf "$(cat "$out")" > /dev/null
+        # what is in dist is taken before anybody is asked
+        expect fetch-offline 0 'nv-codec-headers' poor tools/fetch.sh "$work/fetch" nv-codec-headers 12.1 12 13 14
+        tools/fetch.sh "$work/fetch" ffmpeg 1.0 > "$out" 2>/dev/null
+        check build/fetch-gone "a version that is not there gives status $?" test $? = 2
+    else
+        skip build/fetch "no Debian archive in reach"
+    fi
+else
+    skip build/fetch "there is no apt-get"
+fi
+
+# --patch-only on somebody's tree.
+pristine=$work/pristine
+mkdir "$pristine"
+if tarball=$(tools/fetch.sh build ffmpeg "$series") &&
+   tar -xf "$tarball" --strip-components=1 -C "$pristine"; then
+    expect patch-only 0 "^laid gpume into $pristine " config --patch-only "$pristine"
+    # shellcheck disable=SC2016
+    (cd "$pristine" && find . -type f -exec ls -l --time-style=full-iso {} +) > "$work/before"
+    expect patch-only-twice 0 'nothing to change' config --patch-only="$pristine"
+    (cd "$pristine" && find . -type f -exec ls -l --time-style=full-iso {} +) > "$work/after"
+    same patch-only-twice-changes-nothing "the tree changed" "$work/before" "$work/after"
+    (cd "$pristine" && ./configure --disable-everything --disable-autodetect --disable-x86asm \
+        --disable-doc --enable-filter=gpume) > "$out" 2>&1
+    check build/patch-only-configures "$(tail -n 1 "$out")" \
+        grep -q '^#define CONFIG_GPUME_FILTER 1' "$pristine/config_components.h"
+    (cd "$pristine" && make -j2 libavfilter/vf_gpume.o libavfilter/gpume/cpu/search.o) > "$out" 2>&1
+    check build/patch-only-compiles "$(tail -n 1 "$out")" test -s "$pristine/libavfilter/gpume/cpu/search.o"
+    (cd "$pristine" && make clean) > "$out" 2>&1
+    check build/ffmpeg-clean "make clean leaves our objects" \
+        test -z "$(find "$pristine/libavfilter" -name '*.[od]')"
+    rm -rf "$pristine"
+else
+    skip build/patch-only "the source is out of reach"
+fi
+expect patch-only-no-tree 1 'is not an FFmpeg source tree' config --patch-only "$work"
+expect patch-only-no-dir 1 'there is no directory' config --patch-only "$work/nowhere"
+
+# make: the second time there is nothing to do; what changed is built again.
+expect make-again 0 "^FFmpeg $series with gpume" make SERIES="$series"
+grep -E '^(CC|LD|AR)' "$out" > "$work/compiled"
+check build/make-again-compiles-nothing "$(sed -n 1p "$work/compiled")" test ! -s "$work/compiled"
+expect make-help 0 '^make demo' make help
+expect make-install 0 . make SERIES="$series" install DESTDIR="$work/stage" PREFIX=/opt/gpume
+"$work/stage/opt/gpume/bin/ffmpeg" -hide_banner -filters > "$out" 2>&1
+check build/installed-filter "the installed ffmpeg has no gpume" grep -q ' gpume ' "$out"
+for f in bin/ffprobe share/doc/gpume/LICENSE share/doc/gpume/README.md; do
+    check "build/installed-$f" "it is not there" test -s "$work/stage/opt/gpume/$f"
+done
+"build/$series/obj/ffmpeg" -hide_banner -L > "$out" 2>&1
+check build/redistributable "$(grep -i nonfree "$out" | sed -n 1p)" \
+    grep -q 'GNU Lesser General Public' "$out"
+# what the demonstration and the README's command lines are made of
+for what in 'protocols file' 'protocols pipe' 'demuxers yuv4mpegpipe' 'demuxers rawvideo' 'demuxers matroska' \
+            'demuxers mov' 'muxers mp4' 'muxers matroska' 'muxers yuv4mpegpipe' 'muxers rawvideo' 'muxers null' \
+            'decoders h264' 'decoders hevc' 'decoders mpeg4' 'decoders ffv1' 'encoders ffv1' 'encoders mpeg4' \
+            'encoders png' 'devices lavfi' 'filters codecview' 'filters mestimate' 'filters scale' \
+            'filters hwupload' 'filters testsrc2'; do
+    "build/$series/obj/ffmpeg" -hide_banner "-${what% *}" > "$out" 2>&1
+    check "build/has-$(echo "$what" | tr ' ' -)" "not in the build" \
+        grep -qE "(^| |,)${what#* }( |,|\$)" "$out"
+done
+ldd "build/$series/obj/ffmpeg" 2>/dev/null | sed -n 's/^[[:space:]]*\([^ ]*\) .*/\1/p' |
+    grep -vE '^(linux-vdso|libc|libm|libz|libpthread|libdl|libatomic|/lib.*/ld-linux|libx264)' > "$out"
+check build/no-odd-libraries "ffmpeg needs $(sed -n 1p "$out")" test ! -s "$out"
+
+rm -rf "$copy" "$work/stage"

@@ -1,0 +1,89 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The text of the repository: white space, line lengths, licences, scripts that
+# parse, no package mirror's name, commit subjects.
+#
+# usage: tests/style.sh RESULTS
+
+set -u
+LC_ALL=C
+export LC_ALL
+top=$(cd "$(dirname "$0")/.." && pwd)
+cd "$top" || exit
+results=$1
+. tests/lib.sh
+
+work=build/check/style
+rm -rf $work
+mkdir -p $work
+
+if ! have git || ! git rev-parse --git-dir >/dev/null 2>&1; then
+    skip style "this is no git checkout"
+    exit
+fi
+git ls-files > $work/all
+while read -r f; do
+    if [ -f "$f" ]; then
+        printf '%s\n' "$f"
+    fi
+done < $work/all | grep -vE '^(patches/.*\.patch|LICENSE|fate-refs/.*)$|\.(png|jpg|jpeg)$' > $work/text
+grep -E '\.([ch]|cu|cuh)$' $work/text > $work/c
+xargs grep -lE '^#!.*/(env )?(ba)?sh' < $work/text > $work/scripts
+grep -E '\.sh$' $work/text >> $work/scripts
+sort -u -o $work/scripts $work/scripts
+
+# none NAME LIST PATTERN: no line of the files in LIST matches.
+none() {
+    xargs grep -nE "$3" < "$2" > $work/out
+    check "style/$1" "$(sed -n 1p $work/out | cut -c 1-100)" test ! -s $work/out
+}
+
+tab=$(printf '\t')
+cr=$(printf '\r')
+grep -vE '(^|/)Makefile$|\.mak$' $work/text > $work/no-tabs
+none no-tabs-for-indent $work/no-tabs "^ *$tab"
+none no-trailing-space $work/text "[ $tab]\$"
+none no-carriage-return $work/text "$cr"
+none lines-of-120-at-most $work/c '^.{121}'
+# assembled, so that this file does not match
+none no-mirror $work/text "(deb|ftp|security|snapshot|archive)[.][a-z.]*(debian|ubuntu)[.](org|com)"
+
+while read -r f; do
+    if [ -s "$f" ] && [ "$(tail -c 1 "$f" | od -An -c | tr -d ' ')" != '\n' ]; then
+        echo "$f"
+    fi
+done < $work/text > $work/out
+check style/final-newline "$(sed -n 1p $work/out)" test ! -s $work/out
+
+xargs grep -LE 'GNU Lesser General Public|SPDX-License-Identifier: LGPL-2.1-or-later' \
+    < $work/c > $work/out
+{
+    cat $work/scripts
+    grep -E '(^|/)Makefile$|\.mak$|\.py$' $work/text
+} | xargs grep -L 'SPDX-License-Identifier: LGPL-2.1-or-later' >> $work/out
+check style/licence-notice "$(sed -n 1p $work/out)" test ! -s $work/out
+
+shells='sh'
+if have dash; then
+    shells='sh dash'
+fi
+while read -r f; do
+    case $(sed -n 1p "$f") in
+        *bash*) bash -n "$f" ;;
+        *)      for shell in $shells; do "$shell" -n "$f"; done ;;
+    esac
+done < $work/scripts > $work/out 2>&1
+check style/scripts-parse "$(sed -n 1p $work/out)" test ! -s $work/out
+
+if have shellcheck; then
+    # SC1090, SC1091: sourced files are checked by themselves
+    xargs shellcheck -e SC1090,SC1091 -f gcc < $work/scripts > $work/out 2>&1
+    check style/shellcheck "$(sed -n 1p $work/out)" test ! -s $work/out
+else
+    skip style/shellcheck "there is no shellcheck"
+fi
+
+git log --no-merges --format=%s 2>/dev/null > $work/subjects
+grep -vE '^[A-Za-z0-9._/,+ -]+: [^ ].*[^. ]$' $work/subjects > $work/out
+grep -E '^.{80}' $work/subjects >> $work/out
+check style/commit-subjects "$(sed -n 1p $work/out)" test ! -s $work/out
