@@ -23,8 +23,11 @@
 
 #include <string.h>
 
+#include "config.h"
+#include "libavutil/bswap.h"
 #include "libavutil/common.h"
 #include "libavutil/error.h"
+#include "libavutil/intreadwrite.h"
 #include "libavutil/log.h"
 #include "libavutil/pixdesc.h"
 
@@ -100,11 +103,44 @@ void ff_gpume_set_vector(AVMotionVector *mv, const GpumeParams *params,
     mv->motion_scale = 1;
 }
 
+void ff_gpume_copy_row(uint8_t *dst, const uint8_t *src, const GpumeParams *params)
+{
+    const int swap = params->big_endian != HAVE_BIGENDIAN;
+
+    if (params->depth <= 8) {
+        memcpy(dst, src, params->width);
+        return;
+    }
+    if (!swap && !params->shift) {
+        memcpy(dst, src, 2 * params->width);
+        return;
+    }
+    for (int x = 0; x < params->width; x++) {
+        unsigned v = AV_RN16(src + 2 * x);
+        AV_WN16(dst + 2 * x, (swap ? av_bswap16(v) : v) >> params->shift);
+    }
+}
+
 void ff_gpume_picture_uninit(GpumePicture *pic)
 {
     av_frame_free(&pic->frame);
     av_buffer_unref(&pic->copy);
     memset(pic, 0, sizeof(*pic));
+}
+
+int ff_gpume_search_alloc(GpumeSearch *search, const GpumeParams *params,
+                          AVBufferPool *mvs, AVBufferPool *costs)
+{
+    const int nb_directions = !!search->ref[GPUME_PAST] + !!search->ref[GPUME_FUTURE];
+    const size_t nb_vectors = (size_t)params->bw * params->bh * nb_directions;
+
+    search->mvs   = av_buffer_pool_get(mvs);
+    search->costs = av_buffer_pool_get(costs);
+    if (!search->mvs || !search->costs)
+        return AVERROR(ENOMEM);
+    search->mvs->size   = nb_vectors * sizeof(AVMotionVector);
+    search->costs->size = nb_vectors * sizeof(uint32_t);
+    return nb_directions;
 }
 
 void ff_gpume_search_uninit(GpumeSearch *search)

@@ -82,10 +82,10 @@ typedef struct GpumeConfig {
 
     void *log_ctx;
     /**
-     * Level of messages that say why the backend cannot be opened:
-     * AV_LOG_ERROR, or lower when another one will be tried.
+     * Nonzero: another backend will be tried, so that it is no error that there
+     * is no device, and one that cannot be opened is worth a warning only.
      */
-    int log_level;
+    int fallback;
 } GpumeConfig;
 
 /**
@@ -100,7 +100,7 @@ typedef struct GpumeBackend {
     /** Nonzero: submit() returns before the search ends. */
     int async;
 
-    /** ENOSYS: not part of this build. cfg is valid during the call only. */
+    /** ENOSYS: not part of this build; ENODEV: no device. cfg is valid during the call only. */
     int  (*init)(void *priv, const GpumeConfig *cfg);
     /** Make pic->frame's luma readable: set luma, linesize and perhaps copy. */
     int  (*import)(void *priv, GpumePicture *pic);
@@ -139,8 +139,22 @@ int ff_gpume_params_init(GpumeParams *params, int width, int height,
 void ff_gpume_set_vector(AVMotionVector *mv, const GpumeParams *params,
                          int bx, int by, int direction, int dx, int dy);
 
+/**
+ * Copy a row of luma as the searches read it: bytes, or right-justified words in
+ * native order.
+ */
+void ff_gpume_copy_row(uint8_t *dst, const uint8_t *src, const GpumeParams *params);
+
 /** Unreference the frame and the copy, and blank pic. */
 void ff_gpume_picture_uninit(GpumePicture *pic);
+
+/**
+ * Get buffers for the results of a search, cut to the directions that it has,
+ * from pools of buffers that would do for all.
+ * @return how many directions it has, or AVERROR(ENOMEM)
+ */
+int ff_gpume_search_alloc(GpumeSearch *search, const GpumeParams *params,
+                          AVBufferPool *mvs, AVBufferPool *costs);
 
 /** Unreference the results, and blank search. */
 void ff_gpume_search_uninit(GpumeSearch *search);

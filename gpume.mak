@@ -1,13 +1,32 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Laid into FFmpeg as libavfilter/gpume/Makefile; included by libavfilter/Makefile.
 
+# With either compiler of kernels the CUDA backend, else its stub.
+GPUME_CUDA-$(CONFIG_CUDA_LLVM) = yes
+GPUME_CUDA-$(CONFIG_CUDA_NVCC) = yes
+GPUME_CUDA_OBJS = $(if $(GPUME_CUDA-yes),                \
+                      cuda/load_helper.o                 \
+                      gpume/cuda/backend.o               \
+                      gpume/cuda/gpume_ds.ptx.o          \
+                      gpume/cuda/gpume_fs.ptx.o,         \
+                      gpume/cuda/stubs.o)
+
 OBJS-$(CONFIG_GPUME_FILTER) += vf_gpume.o               \
                                gpume/gpume.o            \
                                gpume/gpume_output.o     \
                                gpume/cpu/backend.o      \
                                gpume/cpu/cost.o         \
                                gpume/cpu/search.o       \
-                               gpume/cuda/stubs.o       \
+                               $(GPUME_CUDA_OBJS)
+
+# Warp exchange with a mask came with PTX 6.0; clang writes 3.2 unless told.
+ifdef CONFIG_CUDA_LLVM
+libavfilter/gpume/cuda/%.ptx: NVCCFLAGS += -Xclang -target-feature -Xclang +ptx60
+endif
+# The kernels' own includes: FFmpeg's tree is not on nvcc's path.
+libavfilter/gpume/cuda/%.ptx: NVCCFLAGS += -I$(SRC_PATH)
+libavfilter/gpume/cuda/gpume_%.ptx: $(addprefix $(SRC_PATH)/libavfilter/gpume/, \
+    gpume_params.h gpume_patterns.h cuda/gpume_cuda.h cuda/gpume_device.h)
 
 TESTPROGS-$(CONFIG_GPUME_FILTER) += gpume_compare       \
                                     gpume_input         \

@@ -244,7 +244,6 @@ static av_cold int configure(AVFilterContext *ctx, int width, int height,
         .hw_frames    = hw_frames,
         .device       = s->device,
         .log_ctx      = ctx,
-        .log_level    = AV_LOG_ERROR,
     };
     const int sw_format = hw_frames ?
         ((AVHWFramesContext *)hw_frames->data)->sw_format : format;
@@ -260,9 +259,12 @@ static av_cold int configure(AVFilterContext *ctx, int width, int height,
     } else {
         ret = AVERROR(ENOSYS);
         if (s->backend_choice == BACKEND_AUTO) {
-            cfg.log_level = AV_LOG_VERBOSE;
+            cfg.fallback = 1;
             ret = open_backend(ctx, &cfg, &ff_gpume_backend_cuda);
-            cfg.log_level = AV_LOG_ERROR;
+            cfg.fallback = 0;
+            if (ret < 0 && ret != AVERROR(ENOSYS) && ret != AVERROR(ENODEV))
+                av_log(ctx, AV_LOG_WARNING, "The GPU cannot be used; searching "
+                       "on the CPU.\n");
         }
         if (ret < 0)
             ret = open_backend(ctx, &cfg, &ff_gpume_backend_cpu);

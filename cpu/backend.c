@@ -24,10 +24,8 @@
 
 #include "config.h"
 #include "libavutil/attributes.h"
-#include "libavutil/bswap.h"
 #include "libavutil/common.h"
 #include "libavutil/error.h"
-#include "libavutil/intreadwrite.h"
 
 #include "libavfilter/gpume/cpu/cost.h"
 #include "libavfilter/gpume/cpu/search.h"
@@ -88,20 +86,13 @@ static void import_rows(void *opaque, int job, int nb_jobs)
     const ImportArg *arg = opaque;
     const CPUContext *s = arg->s;
     const AVFrame *frame = arg->pic->frame;
-    const int swap  = s->params.big_endian != HAVE_BIGENDIAN;
-    const int shift = s->params.shift;
     const int start = s->params.height *  job      / nb_jobs;
     const int end   = s->params.height * (job + 1) / nb_jobs;
 
-    for (int y = start; y < end; y++) {
-        const uint8_t *src = frame->data[0] + y * (ptrdiff_t)frame->linesize[0];
-        uint8_t *dst = arg->pic->copy->data + y * s->copy_linesize;
-
-        for (int x = 0; x < s->params.width; x++) {
-            unsigned v = AV_RN16(src + 2 * x);
-            AV_WN16(dst + 2 * x, (swap ? av_bswap16(v) : v) >> shift);
-        }
-    }
+    for (int y = start; y < end; y++)
+        ff_gpume_copy_row(arg->pic->copy->data + y * s->copy_linesize,
+                          frame->data[0] + y * (ptrdiff_t)frame->linesize[0],
+                          &s->params);
 }
 
 static int import(void *priv, GpumePicture *pic)
@@ -128,7 +119,7 @@ typedef struct SearchArg {
     const CPUContext *s;
     const GpumeSearch *search;
     int directions[GPUME_NB_DIRECTIONS];    ///< those searched
-    int nb_directions;
+    int nb_directions;                      ///< how many
 } SearchArg;
 
 static void search_row(void *opaque, int job, int nb_jobs)
@@ -179,20 +170,15 @@ static int submit(void *priv, GpumeSearch *search)
 {
     CPUContext *s = priv;
     SearchArg arg = { .s = s, .search = search };
-    size_t nb_vectors;
+    int ret;
 
     for (int i = 0; i < GPUME_NB_DIRECTIONS; i++)
         if (search->ref[i])
             arg.directions[arg.nb_directions++] = i;
 
-    search->mvs   = av_buffer_pool_get(s->mvs);
-    search->costs = av_buffer_pool_get(s->costs);
-    if (!search->mvs || !search->costs)
-        return AVERROR(ENOMEM);
-    nb_vectors = (size_t)s->params.bw * s->params.bh * arg.nb_directions;
-    search->mvs->size   = nb_vectors * sizeof(AVMotionVector);
-    search->costs->size = nb_vectors * sizeof(uint32_t);
-
+    ret = ff_gpume_search_alloc(search, &s->params, s->mvs, s->costs);
+    if (ret < 0)
+        return ret;
     s->execute(s->opaque, search_row, &arg, s->params.bh * arg.nb_directions);
     return 0;
 }

@@ -28,7 +28,7 @@
 
 static int init(void *priv, const GpumeConfig *cfg)
 {
-    av_log(cfg->log_ctx, cfg->log_level,
+    av_log(cfg->log_ctx, cfg->fallback ? AV_LOG_VERBOSE : AV_LOG_ERROR,
            "This build has no CUDA backend; backend=cpu searches on the CPU.\n");
     return AVERROR(ENOSYS);
 }

@@ -1,0 +1,695 @@
+/*
+ * This file is part of gpume.
+ *
+ * gpume is free software; you can redistribute it and/or
+ * modify it under the terms of the GNU Lesser General Public
+ * License as published by the Free Software Foundation; either
+ * version 2.1 of the License, or (at your option) any later version.
+ *
+ * gpume is distributed in the hope that it will be useful,
+ * but WITHOUT ANY WARRANTY; without even the implied warranty of
+ * MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+ * Lesser General Public License for more details.
+ *
+ * You should have received a copy of the GNU Lesser General Public
+ * License along with gpume; if not, write to the Free Software
+ * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+ */
+
+/**
+ * @file
+ * The CUDA backend's host side, over FFmpeg's loader of the driver API.
+ *
+ * Three streams: frames in system memory go up on one, searches run on the
+ * second, vectors come down on the third; events order them. A picture that was
+ * uploaded stays on the device for as long as the filter keeps it, and serves as
+ * current picture and as reference. Frames that lie on the device are read there.
+ *
+ * What a search reads stays referenced by the filter until wait() has returned,
+ * so a buffer that comes back to its pool is idle on every stream.
+ */
+
+#include <string.h>
+
+#include "config.h"
+#include "compat/cuda/dynlink_loader.h"
+#include "libavutil/attributes.h"
+#include "libavutil/avassert.h"
+#include "libavutil/common.h"
+#include "libavutil/error.h"
+#include "libavutil/hwcontext.h"
+#include "libavutil/hwcontext_cuda_internal.h"
+#include "libavutil/log.h"
+#include "libavutil/mem.h"
+
+#include "libavfilter/cuda/load_helper.h"
+#include "libavfilter/gpume/cuda/gpume_cuda.h"
+#include "libavfilter/gpume/gpume.h"
+
+#if defined(_WIN32) || defined(__CYGWIN__)
+#define DRIVER_LIBRARY "nvcuda.dll"
+#else
+#define DRIVER_LIBRARY "libcuda.so.1"
+#endif
+
+/* Of CUresult; nv-codec-headers name few. */
+#define ERROR_OUT_OF_MEMORY            2
+#define ERROR_INVALID_PTX            218
+#define ERROR_UNSUPPORTED_PTX        222
+#define ERROR_NO_BINARY_FOR_GPU      209
+#define ERROR_JIT_COMPILER_NOT_FOUND 221
+
+/* What nv-codec-headers' loader does not load. */
+typedef CUresult CUDAAPI HostAlloc(void **p, size_t size, unsigned flags);
+typedef CUresult CUDAAPI FreeHost(void *p);
+
+/** A device, for as long as anything is allocated on it. */
+typedef struct Device {
+    AVBufferRef *ref;               ///< AVHWDeviceContext
+    AVCUDADeviceContext *hwctx;
+    CudaFunctions *cu;
+    HostAlloc *host_alloc;
+    FreeHost *free_host;
+} Device;
+
+/** A picture's luma: in pinned memory, and on the device. */
+typedef struct Upload {
+    AVBufferRef *device;            ///< Device
+    CUdeviceptr data;
+    void *pinned;
+} Upload;
+
+/** A search in flight. */
+typedef struct Slot {
+    CUdeviceptr mvs;
+    CUdeviceptr costs;
+    CUevent searched;
+    CUevent done;                   ///< results are in host memory
+} Slot;
+
+/** Kernels and how they are launched; indexed by enum GpumeAlgo. */
+typedef struct Kernel {
+    const char *name[2];            ///< for samples of one and of two bytes
+    const unsigned char *ptx;
+    const unsigned int *ptx_len;
+    /** Fill the kernel's fields of args, the grid's x and y, threads and shared bytes. */
+    void (*configure)(GpumeCudaArgs *args, unsigned grid[2],
+                      unsigned *threads, unsigned *shared);
+} Kernel;
+
+typedef struct CUDAContext {
+    GpumeParams params;
+    void (*execute)(void *opaque, GpumeJob job, void *arg, int nb_jobs);
+    void *opaque;
+    void *log_ctx;
+    int log_level;                  ///< of errors
+
+    AVBufferRef *device_ref;
+    Device *device;                 ///< device_ref's
+    CUmodule module;
+    CUfunction function;
+    GpumeCudaArgs args;
+    unsigned grid[2], threads, shared;
+
+    CUstream upload_stream, stream, download_stream;
+    CUevent imported;
+    Slot *slots;                    ///< a ring
+    int nb_slots;
+    unsigned nb_submitted, nb_waited;
+
+    int hw_frames;                  ///< the input's frames lie on the device
+    ptrdiff_t upload_linesize;
+    AVBufferPool *uploads;          ///< Upload
+    AVBufferPool *mvs;              ///< pinned
+    AVBufferPool *costs;            ///< pinned
+} CUDAContext;
+
+/* Report what the driver refused, in words for the user. */
+static int check_driver(void *log_ctx, int level, CudaFunctions *cu,
+                        CUresult err, const char *what)
+{
+    const char *name = NULL, *text = NULL, *hint = "";
+    int ret = AVERROR_EXTERNAL;
+
+    if (err == CUDA_SUCCESS)
+        return 0;
+
+    switch ((int)err) {
+    case ERROR_OUT_OF_MEMORY:
+        ret  = AVERROR(ENOMEM);
+        hint = " Free memory of the device, or search fewer or smaller streams.";
+        break;
+    case ERROR_INVALID_PTX:
+    case ERROR_UNSUPPORTED_PTX:
+    case ERROR_NO_BINARY_FOR_GPU:
+    case ERROR_JIT_COMPILER_NOT_FOUND:
+        hint = " The driver is too old for these kernels: update it, or use "
+               "backend=cpu.";
+        break;
+    }
+    cu->cuGetErrorName(err, &name);
+    cu->cuGetErrorString(err, &text);
+    av_log(log_ctx, level, "Could not %s: %s (%s).%s\n", what,
+           text ? text : "unknown error", name ? name : "no name", hint);
+    return ret;
+}
+
+/* After the first error the driver only repeats it. */
+static int check(CUDAContext *s, CUresult err, const char *what)
+{
+    return check_driver(s->log_ctx, s->log_level, s->device->cu, err, what);
+}
+
+static int push(CUDAContext *s)
+{
+    return check(s, s->device->cu->cuCtxPushCurrent(s->device->hwctx->cuda_ctx),
+                 "enter the CUDA context");
+}
+
+static void pop(CUDAContext *s)
+{
+    CUcontext dummy;
+
+    s->device->cu->cuCtxPopCurrent(&dummy);
+}
+
+static void device_free(void *opaque, uint8_t *data)
+{
+    Device *device = (Device *)data;
+
+    av_buffer_unref(&device->ref);
+    av_free(device);
+}
+
+/* Whether there is a driver with a device, without FFmpeg's error messages. */
+static av_cold int probe(CUDAContext *s, int fallback)
+{
+    const int level = fallback ? AV_LOG_VERBOSE : AV_LOG_ERROR;
+    tcuInit *cu_init;
+    tcuDeviceGetCount *get_count;
+    int nb_devices = 0, ret = 0;
+    FFNV_LIB_HANDLE lib = FFNV_LOAD_FUNC(DRIVER_LIBRARY);
+
+    if (!lib) {
+        av_log(s->log_ctx, level, "There is no NVIDIA driver ("
+               DRIVER_LIBRARY "); backend=cpu searches without one.\n");
+        return AVERROR(ENODEV);
+    }
+    cu_init   = (tcuInit *)FFNV_SYM_FUNC(lib, "cuInit");
+    get_count = (tcuDeviceGetCount *)FFNV_SYM_FUNC(lib, "cuDeviceGetCount");
+    if (!cu_init || !get_count || cu_init(0) != CUDA_SUCCESS ||
+        get_count(&nb_devices) != CUDA_SUCCESS || nb_devices < 1) {
+        av_log(s->log_ctx, level, "The NVIDIA driver finds no device; "
+               "backend=cpu searches without one.\n");
+        ret = AVERROR(ENODEV);
+    }
+    FFNV_FREE_FUNC(lib);
+    return ret;
+}
+
+static av_cold int open_device(CUDAContext *s, const GpumeConfig *cfg)
+{
+    AVBufferRef *ref = NULL;
+    AVHWDeviceContext *ctx;
+    Device *device;
+    int ret;
+
+    if (cfg->hw_frames) {
+        ref = av_buffer_ref(((AVHWFramesContext *)cfg->hw_frames->data)->device_ref);
+        if (!ref)
+            return AVERROR(ENOMEM);
+    } else if (cfg->hw_device && ((AVHWDeviceContext *)cfg->hw_device->data)->type ==
+               AV_HWDEVICE_TYPE_CUDA) {
+        ref = av_buffer_ref(cfg->hw_device);
+        if (!ref)
+            return AVERROR(ENOMEM);
+    } else {
+        ret = probe(s, cfg->fallback);
+        if (ret < 0)
+            return ret;
+        /* the primary context is shared by all that use it: a second instance is cheap */
+        ret = av_hwdevice_ctx_create(&ref, AV_HWDEVICE_TYPE_CUDA, cfg->device,
+                                     NULL, AV_CUDA_USE_PRIMARY_CONTEXT);
+        if (ret == AVERROR(ENOTSUP))
+            ret = av_hwdevice_ctx_create(&ref, AV_HWDEVICE_TYPE_CUDA,
+                                         cfg->device, NULL, 0);
+        if (ret < 0) {
+            av_log(s->log_ctx, s->log_level, "Could not open CUDA device %s: "
+                   "%s.\n", cfg->device ? cfg->device : "0", av_err2str(ret));
+            return ret;
+        }
+    }
+
+    device = av_mallocz(sizeof(*device));
+    if (!device) {
+        av_buffer_unref(&ref);
+        return AVERROR(ENOMEM);
+    }
+    ctx           = (AVHWDeviceContext *)ref->data;
+    device->ref   = ref;
+    device->hwctx = ctx->hwctx;
+    device->cu    = device->hwctx->internal->cuda_dl;
+    s->device_ref = av_buffer_create((uint8_t *)device, sizeof(*device),
+                                     device_free, NULL, 0);
+    if (!s->device_ref) {
+        device_free(NULL, (uint8_t *)device);
+        return AVERROR(ENOMEM);
+    }
+    s->device = device;
+
+    device->host_alloc = (HostAlloc *)FFNV_SYM_FUNC(device->cu->lib, "cuMemHostAlloc");
+    device->free_host  = (FreeHost *)FFNV_SYM_FUNC(device->cu->lib, "cuMemFreeHost");
+    if (!device->host_alloc || !device->free_host) {
+        av_log(s->log_ctx, s->log_level,
+               "The NVIDIA driver cannot allocate pinned memory.\n");
+        return AVERROR(ENOSYS);
+    }
+    return 0;
+}
+
+static void pinned_free(void *opaque, uint8_t *data)
+{
+    AVBufferRef *ref = opaque;
+    Device *device = (Device *)ref->data;
+    CUcontext dummy;
+
+    if (device->cu->cuCtxPushCurrent(device->hwctx->cuda_ctx) == CUDA_SUCCESS) {
+        device->free_host(data);
+        device->cu->cuCtxPopCurrent(&dummy);
+    }
+    av_buffer_unref(&ref);
+}
+
+/* For a pool; the buffer keeps the device, as it may outlive the filter. */
+static AVBufferRef *pinned_alloc(void *opaque, size_t size)
+{
+    CUDAContext *s = opaque;
+    AVBufferRef *ref = av_buffer_ref(s->device_ref), *buf;
+    void *data = NULL;
+    int ret;
+
+    if (!ref)
+        return NULL;
+    ret = push(s);
+    if (ret >= 0) {
+        ret = check(s, s->device->host_alloc(&data, size, 0), "allocate pinned memory");
+        pop(s);
+    }
+    if (ret < 0) {
+        av_buffer_unref(&ref);
+        return NULL;
+    }
+    buf = av_buffer_create(data, size, pinned_free, ref, 0);
+    if (!buf)
+        pinned_free(ref, data);
+    return buf;
+}
+
+static void upload_free(void *opaque, uint8_t *data)
+{
+    Upload *upload = (Upload *)data;
+    Device *device = (Device *)upload->device->data;
+    CUcontext dummy;
+
+    if (device->cu->cuCtxPushCurrent(device->hwctx->cuda_ctx) == CUDA_SUCCESS) {
+        if (upload->data)
+            device->cu->cuMemFree(upload->data);
+        if (upload->pinned)
+            device->free_host(upload->pinned);
+        device->cu->cuCtxPopCurrent(&dummy);
+    }
+    av_buffer_unref(&upload->device);
+    av_free(upload);
+}
+
+static AVBufferRef *upload_alloc(void *opaque, size_t size)
+{
+    CUDAContext *s = opaque;
+    const size_t luma_size = s->upload_linesize * s->params.height;
+    Upload *upload = av_mallocz(size);
+    AVBufferRef *buf;
+    int ret;
+
+    if (!upload)
+        return NULL;
+    upload->device = av_buffer_ref(s->device_ref);
+    if (!upload->device) {
+        av_free(upload);
+        return NULL;
+    }
+    ret = push(s);
+    if (ret >= 0) {
+        ret = check(s, s->device->cu->cuMemAlloc(&upload->data, luma_size),
+                    "allocate device memory for a frame");
+        if (ret >= 0)
+            ret = check(s, s->device->host_alloc(&upload->pinned, luma_size, 0),
+                        "allocate pinned memory for a frame");
+        pop(s);
+    }
+    buf = ret < 0 ? NULL : av_buffer_create((uint8_t *)upload, size, upload_free, NULL, 0);
+    if (!buf) {
+        upload_free(NULL, (uint8_t *)upload);
+        return NULL;
+    }
+    /* the bytes between the rows go up too */
+    memset(upload->pinned, 0, luma_size);
+    return buf;
+}
+
+static void configure_fs(GpumeCudaArgs *a, unsigned grid[2],
+                         unsigned *threads, unsigned *shared)
+{
+    const GpumeParams *p = &a->params;
+    const int per_word   = p->depth > 8 ? 2 : 4;
+    const int cur_words  = p->block / per_word;
+    /* candidates side by side and on top of each other, at most */
+    const int nx = FFMIN(2 * p->range, p->width  - FFMIN(p->width,  p->block)) + 1;
+    const int ny = FFMIN(2 * p->range, p->height - FFMIN(p->height, p->block)) + 1;
+    const int rows = FFMIN(p->block, GPUME_CUDA_FS_STRIP);
+
+    a->tiles_x = FFMIN((nx + GPUME_CUDA_FS_TILE_COLS - 1) / GPUME_CUDA_FS_TILE_COLS, 64);
+    a->tiles_y = FFMIN((ny + GPUME_CUDA_FS_TILE_ROWS - 1) / GPUME_CUDA_FS_TILE_ROWS,
+                       GPUME_CUDA_FS_THREADS / a->tiles_x);
+    /* odd: rows that are read together begin in different banks */
+    a->window_pitch = (a->tiles_x * GPUME_CUDA_FS_TILE_COLS / per_word + cur_words) | 1;
+
+    grid[0]  = p->bw;
+    grid[1]  = p->bh;
+    *threads = FFALIGN(a->tiles_x * a->tiles_y, 32);
+    *shared  = 4 * (GPUME_CUDA_FS_STRIP * cur_words +
+                    (a->tiles_y * GPUME_CUDA_FS_TILE_ROWS + rows) * a->window_pitch);
+    /* every GPU gives a block of threads 48 KiB */
+    av_assert0(*shared <= 48 << 10);
+}
+
+static void configure_ds(GpumeCudaArgs *a, unsigned grid[2],
+                         unsigned *threads, unsigned *shared)
+{
+    const GpumeParams *p = &a->params;
+    unsigned groups;
+
+    a->lanes = p->block == 4 ? 8 : p->block == 8 ? 16 : 32;
+    groups   = GPUME_CUDA_DS_THREADS / a->lanes;
+    grid[0]  = ((unsigned)p->bw * p->bh + groups - 1) / groups;
+    grid[1]  = 1;
+    *threads = GPUME_CUDA_DS_THREADS;
+    *shared  = 0;
+}
+
+#define PTX(name)                                   \
+    extern const unsigned char ff_##name##_ptx_data[]; \
+    extern const unsigned int ff_##name##_ptx_len;
+PTX(gpume_fs)
+PTX(gpume_ds)
+
+#define KERNEL(name, configure) \
+    { { #name "_8", #name "_16" }, ff_##name##_ptx_data, &ff_##name##_ptx_len, configure }
+static const Kernel kernels[GPUME_NB_ALGOS] = {
+    [GPUME_ALGO_FS] = KERNEL(gpume_fs, configure_fs),
+    [GPUME_ALGO_DS] = KERNEL(gpume_ds, configure_ds),
+};
+
+/* With the context pushed. */
+static av_cold int init_device(CUDAContext *s)
+{
+    const Kernel *kernel = &kernels[s->params.algo];
+    const size_t nb_vectors = (size_t)s->params.bw * s->params.bh * GPUME_NB_DIRECTIONS;
+    CudaFunctions *cu = s->device->cu;
+    int ret;
+
+#define TRY(call, what) \
+    if ((ret = check(s, cu->call, what)) < 0) \
+        return ret;
+
+    ret = ff_cuda_load_module(s->log_ctx, s->device->hwctx, &s->module,
+                              kernel->ptx, *kernel->ptx_len);
+    if (ret < 0) {
+        av_log(s->log_ctx, s->log_level, "Could not load the search kernels: "
+               "the driver may be too old for them; update it, or use "
+               "backend=cpu.\n");
+        return ret;
+    }
+    TRY(cuModuleGetFunction(&s->function, s->module,
+                            kernel->name[s->params.depth > 8]), "find the search kernel")
+
+    TRY(cuStreamCreate(&s->upload_stream,   CU_STREAM_NON_BLOCKING), "create a stream")
+    TRY(cuStreamCreate(&s->stream,          CU_STREAM_NON_BLOCKING), "create a stream")
+    TRY(cuStreamCreate(&s->download_stream, CU_STREAM_NON_BLOCKING), "create a stream")
+    TRY(cuEventCreate(&s->imported, CU_EVENT_DISABLE_TIMING), "create an event")
+    for (int i = 0; i < s->nb_slots; i++) {
+        Slot *slot = &s->slots[i];
+
+        TRY(cuEventCreate(&slot->searched, CU_EVENT_DISABLE_TIMING), "create an event")
+        TRY(cuEventCreate(&slot->done,     CU_EVENT_DISABLE_TIMING), "create an event")
+        TRY(cuMemAlloc(&slot->mvs, nb_vectors * sizeof(AVMotionVector)),
+            "allocate device memory for vectors")
+        TRY(cuMemAlloc(&slot->costs, nb_vectors * sizeof(uint32_t)),
+            "allocate device memory for costs")
+    }
+    return 0;
+}
+
+static av_cold int init(void *priv, const GpumeConfig *cfg)
+{
+    CUDAContext *s = priv;
+    const GpumeParams *p = &s->params;
+    const size_t nb_vectors = (size_t)cfg->params.bw * cfg->params.bh * GPUME_NB_DIRECTIONS;
+    int ret;
+
+    s->params    = cfg->params;
+    s->execute   = cfg->execute;
+    s->opaque    = cfg->opaque;
+    s->log_ctx   = cfg->log_ctx;
+    s->log_level = cfg->fallback ? AV_LOG_WARNING : AV_LOG_ERROR;
+    s->hw_frames = !!cfg->hw_frames;
+    s->nb_slots  = cfg->max_searches;
+    s->slots     = av_calloc(s->nb_slots, sizeof(*s->slots));
+    if (!s->slots)
+        return AVERROR(ENOMEM);
+
+    ret = open_device(s, cfg);
+    if (ret < 0)
+        return ret;
+
+    s->args.params = *p;
+    s->args.params.big_endian = 0;
+    if (!s->hw_frames)
+        s->args.params.shift = 0;   /* import() right-justifies */
+    kernels[p->algo].configure(&s->args, s->grid, &s->threads, &s->shared);
+
+    ret = push(s);
+    if (ret < 0)
+        return ret;
+    ret = init_device(s);
+    pop(s);
+    if (ret < 0)
+        return ret;
+
+    s->mvs   = av_buffer_pool_init2(nb_vectors * sizeof(AVMotionVector), s,
+                                    pinned_alloc, NULL);
+    s->costs = av_buffer_pool_init2(nb_vectors * sizeof(uint32_t), s,
+                                    pinned_alloc, NULL);
+    if (!s->mvs || !s->costs)
+        return AVERROR(ENOMEM);
+    if (!s->hw_frames) {
+        s->upload_linesize = FFALIGN(p->width * (p->depth > 8 ? 2 : 1), 64);
+        s->uploads = av_buffer_pool_init2(sizeof(Upload), s, upload_alloc, NULL);
+        if (!s->uploads)
+            return AVERROR(ENOMEM);
+    }
+    /* from here on an error is one, even where another backend could have been tried */
+    s->log_level = AV_LOG_ERROR;
+    return 0;
+}
+
+typedef struct StageArg {
+    const CUDAContext *s;
+    const AVFrame *frame;
+    uint8_t *dst;
+} StageArg;
+
+/* Rows of luma into pinned memory, as right-justified native words. */
+static void stage_rows(void *opaque, int job, int nb_jobs)
+{
+    const StageArg *arg = opaque;
+    const CUDAContext *s = arg->s;
+    const GpumeParams *p = &s->params;
+    const int start = p->height *  job      / nb_jobs;
+    const int end   = p->height * (job + 1) / nb_jobs;
+
+    for (int y = start; y < end; y++)
+        ff_gpume_copy_row(arg->dst + y * s->upload_linesize,
+                          arg->frame->data[0] + y * (ptrdiff_t)arg->frame->linesize[0],
+                          p);
+}
+
+static int import(void *priv, GpumePicture *pic)
+{
+    CUDAContext *s = priv;
+    CudaFunctions *cu = s->device->cu;
+    CUstream source = s->device->hwctx->stream;
+    StageArg arg = { .s = s, .frame = pic->frame };
+    Upload *upload = NULL;
+    int ret;
+
+    if (s->hw_frames) {
+        pic->luma     = pic->frame->data[0];
+        pic->linesize = pic->frame->linesize[0];
+    } else {
+        pic->copy = av_buffer_pool_get(s->uploads);
+        if (!pic->copy)
+            return AVERROR(ENOMEM);
+        upload        = (Upload *)pic->copy->data;
+        pic->luma     = (const uint8_t *)(uintptr_t)upload->data;
+        pic->linesize = s->upload_linesize;
+        source        = s->upload_stream;
+
+        arg.dst = upload->pinned;
+        s->execute(s->opaque, stage_rows, &arg, FFMIN(s->params.height, 16));
+    }
+
+    ret = push(s);
+    if (ret < 0)
+        return ret;
+    if (upload)
+        ret = check(s, cu->cuMemcpyHtoDAsync(upload->data, upload->pinned,
+                                             s->upload_linesize * s->params.height,
+                                             source), "upload a frame");
+    if (ret >= 0)
+        ret = check(s, cu->cuEventRecord(s->imported, source), "record an event");
+    if (ret >= 0)
+        ret = check(s, cu->cuStreamWaitEvent(s->stream, s->imported, 0),
+                    "wait for a frame");
+    pop(s);
+    return ret;
+}
+
+/* With the context pushed. */
+static int launch(CUDAContext *s, Slot *slot, GpumeSearch *search, int nb_directions)
+{
+    CudaFunctions *cu = s->device->cu;
+    void *params[] = { &s->args };
+    int ret;
+
+    TRY(cuLaunchKernel(s->function, s->grid[0], s->grid[1], nb_directions,
+                       s->threads, 1, 1, s->shared, s->stream, params, NULL),
+        "launch the search")
+    TRY(cuEventRecord(slot->searched, s->stream), "record an event")
+    TRY(cuStreamWaitEvent(s->download_stream, slot->searched, 0), "wait for the search")
+    TRY(cuMemcpyDtoHAsync(search->mvs->data, slot->mvs, search->mvs->size,
+                          s->download_stream), "download vectors")
+    TRY(cuMemcpyDtoHAsync(search->costs->data, slot->costs, search->costs->size,
+                          s->download_stream), "download costs")
+    TRY(cuEventRecord(slot->done, s->download_stream), "record an event")
+    return 0;
+}
+
+static int submit(void *priv, GpumeSearch *search)
+{
+    CUDAContext *s = priv;
+    Slot *slot = &s->slots[s->nb_submitted % s->nb_slots];
+    GpumeCudaArgs *args = &s->args;
+    int nb_directions = 0;
+    int ret;
+
+    av_assert0(s->nb_submitted - s->nb_waited < s->nb_slots);
+
+    args->cur.data     = (uintptr_t)search->cur->luma;
+    args->cur.linesize = search->cur->linesize;
+    args->mvs          = slot->mvs;
+    args->costs        = slot->costs;
+    for (int i = 0; i < GPUME_NB_DIRECTIONS; i++) {
+        if (!search->ref[i])
+            continue;
+        args->ref[nb_directions].data     = (uintptr_t)search->ref[i]->luma;
+        args->ref[nb_directions].linesize = search->ref[i]->linesize;
+        args->source[nb_directions]       = i == GPUME_PAST ? -1 : 1;
+        nb_directions++;
+    }
+
+    ret = ff_gpume_search_alloc(search, &s->params, s->mvs, s->costs);
+    if (ret < 0)
+        return ret;
+
+    ret = push(s);
+    if (ret < 0)
+        return ret;
+    s->nb_submitted++;
+    ret = launch(s, slot, search, nb_directions);
+    pop(s);
+    return ret;
+}
+
+static int wait(void *priv, GpumeSearch *search)
+{
+    CUDAContext *s = priv;
+    Slot *slot = &s->slots[s->nb_waited++ % s->nb_slots];
+    int ret;
+
+    ret = push(s);
+    if (ret < 0)
+        return ret;
+    ret = check(s, s->device->cu->cuEventSynchronize(slot->done), "search");
+    pop(s);
+    return ret;
+}
+
+static av_cold void uninit_device(CUDAContext *s)
+{
+    CudaFunctions *cu = s->device->cu;
+    CUstream *streams[] = { &s->upload_stream, &s->stream, &s->download_stream };
+
+    /* what is in flight reads and writes what is freed next */
+    for (int i = 0; i < FF_ARRAY_ELEMS(streams); i++)
+        if (*streams[i])
+            cu->cuStreamSynchronize(*streams[i]);
+
+    for (int i = 0; i < s->nb_slots; i++) {
+        Slot *slot = &s->slots[i];
+
+        if (slot->mvs)
+            cu->cuMemFree(slot->mvs);
+        if (slot->costs)
+            cu->cuMemFree(slot->costs);
+        if (slot->searched)
+            cu->cuEventDestroy(slot->searched);
+        if (slot->done)
+            cu->cuEventDestroy(slot->done);
+    }
+    if (s->imported)
+        cu->cuEventDestroy(s->imported);
+    for (int i = 0; i < FF_ARRAY_ELEMS(streams); i++)
+        if (*streams[i])
+            cu->cuStreamDestroy(*streams[i]);
+    if (s->module)
+        cu->cuModuleUnload(s->module);
+}
+
+static av_cold void uninit(void *priv)
+{
+    CUDAContext *s = priv;
+    CUcontext dummy;
+
+    if (s->device &&
+        s->device->cu->cuCtxPushCurrent(s->device->hwctx->cuda_ctx) == CUDA_SUCCESS) {
+        uninit_device(s);
+        s->device->cu->cuCtxPopCurrent(&dummy);
+    }
+    av_freep(&s->slots);
+    av_buffer_pool_uninit(&s->uploads);
+    av_buffer_pool_uninit(&s->mvs);
+    av_buffer_pool_uninit(&s->costs);
+    av_buffer_unref(&s->device_ref);
+}
+
+const GpumeBackend ff_gpume_backend_cuda = {
+    .name      = "cuda",
+    .priv_size = sizeof(CUDAContext),
+    .hw_format = AV_PIX_FMT_CUDA,
+    .async     = 1,
+    .init      = init,
+    .import    = import,
+    .submit    = submit,
+    .wait      = wait,
+    .uninit    = uninit,
+};

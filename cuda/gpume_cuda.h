@@ -1,0 +1,73 @@
+/*
+ * This file is part of gpume.
+ *
+ * gpume is free software; you can redistribute it and/or
+ * modify it under the terms of the GNU Lesser General Public
+ * License as published by the Free Software Foundation; either
+ * version 2.1 of the License, or (at your option) any later version.
+ *
+ * gpume is distributed in the hope that it will be useful,
+ * but WITHOUT ANY WARRANTY; without even the implied warranty of
+ * MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+ * Lesser General Public License for more details.
+ *
+ * You should have received a copy of the GNU Lesser General Public
+ * License along with gpume; if not, write to the Free Software
+ * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+ */
+
+/**
+ * @file
+ * What the CUDA backend's host side and its kernels share.
+ */
+
+#ifndef AVFILTER_GPUME_CUDA_GPUME_CUDA_H
+#define AVFILTER_GPUME_CUDA_GPUME_CUDA_H
+
+#include "libavfilter/gpume/gpume_params.h"
+
+/** Luma in device memory. */
+typedef struct GpumeCudaPlane {
+    unsigned long long data;    ///< device address of the first sample
+    long long linesize;         ///< bytes from row to row
+} GpumeCudaPlane;
+
+/**
+ * An AVMotionVector as the words that lie in memory; the host checks that
+ * they are the same.
+ */
+#define GPUME_CUDA_VECTOR_WORDS 10
+
+/**
+ * Rows of candidates that a thread of the full search keeps in registers; and
+ * candidates in a row.
+ */
+#define GPUME_CUDA_FS_TILE_ROWS 8
+#define GPUME_CUDA_FS_TILE_COLS 4
+
+/** Most threads of a block of the full search, and of the diamond search. */
+#define GPUME_CUDA_FS_THREADS 256
+#define GPUME_CUDA_DS_THREADS 128
+
+/** Rows of a video block that the full search has in shared memory at a time. */
+#define GPUME_CUDA_FS_STRIP 16
+
+/** The only parameter of every kernel. */
+typedef struct GpumeCudaArgs {
+    GpumeParams params;         ///< big_endian is 0; shift is that of the planes
+    GpumeCudaPlane cur;
+    /** gridDim.z of them. */
+    GpumeCudaPlane ref[GPUME_NB_DIRECTIONS];
+    int source[GPUME_NB_DIRECTIONS];    ///< AVMotionVector.source of vectors to it
+    unsigned long long mvs;     ///< AVMotionVector[gridDim.z][bh][bw]
+    unsigned long long costs;   ///< uint32_t[gridDim.z][bh][bw]
+
+    /* fs: the tile of candidates that a block of threads tries at a time */
+    int tiles_x;                ///< register tiles side by side
+    int tiles_y;                ///< register tiles on top of each other
+    int window_pitch;           ///< words from row to row of the window in shared memory
+    /* ds */
+    int lanes;                  ///< lanes for a video block: 8, 16 or 32
+} GpumeCudaArgs;
+
+#endif /* AVFILTER_GPUME_CUDA_GPUME_CUDA_H */

@@ -1,0 +1,235 @@
+/*
+ * This file is part of gpume.
+ *
+ * gpume is free software; you can redistribute it and/or
+ * modify it under the terms of the GNU Lesser General Public
+ * License as published by the Free Software Foundation; either
+ * version 2.1 of the License, or (at your option) any later version.
+ *
+ * gpume is distributed in the hope that it will be useful,
+ * but WITHOUT ANY WARRANTY; without even the implied warranty of
+ * MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+ * Lesser General Public License for more details.
+ *
+ * You should have received a copy of the GNU Lesser General Public
+ * License along with gpume; if not, write to the Free Software
+ * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+ */
+
+/**
+ * @file
+ * Device code common to the kernels, and what FFmpeg's cuda_runtime.h for clang
+ * lacks of CUDA. nvcc and the tests' host build bring those themselves.
+ */
+
+#ifndef AVFILTER_GPUME_CUDA_GPUME_DEVICE_H
+#define AVFILTER_GPUME_CUDA_GPUME_DEVICE_H
+
+#include "libavfilter/gpume/cuda/gpume_cuda.h"
+
+typedef unsigned char      GpumeU8;
+typedef unsigned short     GpumeU16;
+typedef unsigned int       GpumeU32;
+typedef unsigned long long GpumeU64;
+
+#if defined(__clang__) && defined(__CUDA__)
+#define __shared__      __attribute__((shared))
+#define __forceinline__ inline __attribute__((always_inline))
+#define __launch_bounds__(threads) __attribute__((launch_bounds(threads)))
+
+static __device__ __forceinline__ GpumeU32 __shfl_xor_sync(GpumeU32 mask,
+                                                           GpumeU32 v, int lane)
+{
+    GpumeU32 ret;
+
+    asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 0x1f, %3;"
+                 : "=r"(ret) : "r"(v), "r"(lane), "r"(mask));
+    return ret;
+}
+#endif
+
+#ifndef GPUME_HOST
+/** All dynamic shared memory of the block of threads. */
+#define GPUME_SHARED(type, name) extern __shared__ __align__(16) type name[]
+
+/** acc + the absolute differences of the four bytes. */
+static __device__ __forceinline__ GpumeU32 gpume_sad4(GpumeU32 a, GpumeU32 b,
+                                                      GpumeU32 acc)
+{
+    GpumeU32 ret;
+
+    asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;"
+        : "=r"(ret) : "r"(a), "r"(b), "r"(acc));
+    return ret;
+}
+
+/** acc + the absolute differences of the two halves. */
+static __device__ __forceinline__ GpumeU32 gpume_sad2(GpumeU32 a, GpumeU32 b,
+                                                      GpumeU32 acc)
+{
+    GpumeU32 ret;
+
+    asm("sad.u32 %0, %1, %2, %3;"
+        : "=r"(ret) : "r"(a & 0xffff), "r"(b & 0xffff), "r"(acc));
+    asm("sad.u32 %0, %1, %2, %3;"
+        : "=r"(ret) : "r"(a >> 16), "r"(b >> 16), "r"(ret));
+    return ret;
+}
+#endif
+
+static __device__ __forceinline__ int gpume_min(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/** The low word of hi:lo >> shift, shift below 32. */
+static __device__ __forceinline__ GpumeU32 gpume_funnel(GpumeU32 lo, GpumeU32 hi,
+                                                        int shift)
+{
+    return (((GpumeU64)hi << 32) | lo) >> shift;
+}
+
+/** What depends on the size of a sample. */
+template<typename Sample> struct GpumeSample;
+
+template<> struct GpumeSample<GpumeU8> {
+    static const int per_word = 4;
+    static const int bytes    = 1;
+
+    static __device__ __forceinline__ GpumeU32 sad(GpumeU32 a, GpumeU32 b,
+                                                   GpumeU32 acc)
+    {
+        return gpume_sad4(a, b, acc);
+    }
+
+    static __device__ __forceinline__ GpumeU32 right_justify(GpumeU32 word, int shift)
+    {
+        return word;
+    }
+};
+
+template<> struct GpumeSample<GpumeU16> {
+    static const int per_word = 2;
+    static const int bytes    = 2;
+
+    static __device__ __forceinline__ GpumeU32 sad(GpumeU32 a, GpumeU32 b,
+                                                   GpumeU32 acc)
+    {
+        return gpume_sad2(a, b, acc);
+    }
+
+    static __device__ __forceinline__ GpumeU32 right_justify(GpumeU32 word, int shift)
+    {
+        return ((word >> shift) & ((0xffffu >> shift) << 16)) |
+               ((word & 0xffff) >> shift);
+    }
+};
+
+/** Ones in the first n samples of a word; n may be negative or too large. */
+template<typename Sample>
+static __device__ __forceinline__ GpumeU32 gpume_mask(int n)
+{
+    return n >= GpumeSample<Sample>::per_word ? ~0u :
+           n <= 0 ? 0 : ~(~0u << (n * 8 * GpumeSample<Sample>::bytes));
+}
+
+/**
+ * The word of samples at p, of which the first n count and the others are 0.
+ * Reads no byte outside the aligned words that hold those n samples, and
+ * none behind end, the end of the row of the picture.
+ */
+template<typename Sample>
+static __device__ __forceinline__ GpumeU32 gpume_load(const GpumeU8 *p, int n,
+                                                      const GpumeU8 *end)
+{
+    const int bytes = gpume_min(n * GpumeSample<Sample>::bytes, 4);
+    const int start = (GpumeU64)p & 3;
+    const GpumeU32 *aligned = (const GpumeU32 *)(p - start);
+    GpumeU32 word;
+
+    if (bytes <= 0)
+        return 0;
+
+    if (p - start + (start + bytes > 4 ? 8 : 4) > end) {
+        word = 0;
+        for (int i = 0; i < bytes; i++)
+            word |= (GpumeU32)p[i] << (8 * i);
+    } else {
+        word = aligned[0];
+        if (start)
+            word = gpume_funnel(word, start + bytes > 4 ? aligned[1] : 0, 8 * start);
+    }
+    return word & gpume_mask<Sample>(n);
+}
+
+/**
+ * A candidate as a key: of two keys the smaller is the better candidate.
+ * Equal costs are told apart by the order in which they are tried.
+ */
+static __device__ __forceinline__ GpumeU64 gpume_key(GpumeU32 cost, GpumeU32 order)
+{
+    return ((GpumeU64)cost << 32) | order;
+}
+
+/** The smallest key of lanes whose numbers differ in the bits of lane. */
+static __device__ __forceinline__ GpumeU64 gpume_min_key(GpumeU32 mask,
+                                                         GpumeU64 key, int lane)
+{
+    GpumeU32 lo = __shfl_xor_sync(mask, (GpumeU32)key, lane);
+    GpumeU32 hi = __shfl_xor_sync(mask, (GpumeU32)(key >> 32), lane);
+    GpumeU64 other = gpume_key(hi, lo);
+
+    return other < key ? other : key;
+}
+
+/** A block of the picture. */
+typedef struct GpumeDeviceBlock {
+    int bx, by;                 ///< which one
+    int x0, y0;                 ///< its first sample
+    int w, h;                   ///< its true size
+    int min_dx, max_dx;         ///< admissible vectors
+    int min_dy, max_dy;
+} GpumeDeviceBlock;
+
+static __device__ __forceinline__ GpumeDeviceBlock
+gpume_block(const GpumeParams *p, int bx, int by)
+{
+    GpumeDeviceBlock b;
+
+    b.bx = bx;
+    b.by = by;
+    b.x0 = bx * p->block;
+    b.y0 = by * p->block;
+    b.w  = gpume_min(p->block, p->width  - b.x0);
+    b.h  = gpume_min(p->block, p->height - b.y0);
+    b.min_dx = -gpume_min(p->range, b.x0);
+    b.min_dy = -gpume_min(p->range, b.y0);
+    b.max_dx =  gpume_min(p->range, p->width  - b.x0 - b.w);
+    b.max_dy =  gpume_min(p->range, p->height - b.y0 - b.h);
+    return b;
+}
+
+/** The result of a block: its AVMotionVector and its cost. */
+static __device__ __forceinline__ void
+gpume_store(const GpumeCudaArgs *a, const GpumeDeviceBlock *b, int z,
+            int dx, int dy, GpumeU32 cost)
+{
+    const GpumeU64 i = ((GpumeU64)z * a->params.bh + b->by) * a->params.bw + b->bx;
+    GpumeU32 *mv = (GpumeU32 *)a->mvs + i * GPUME_CUDA_VECTOR_WORDS;
+    const int x = b->x0 + b->w / 2;
+    const int y = b->y0 + b->h / 2;
+
+    mv[0] = z ? a->source[1] : a->source[0];
+    mv[1] = b->w | (b->h << 8) | ((x + dx) << 16);
+    mv[2] = (y + dy) | (x << 16);
+    mv[3] = y;
+    mv[4] = 0;
+    mv[5] = 0;
+    mv[6] = dx;
+    mv[7] = dy;
+    mv[8] = 1;
+    mv[9] = 0;
+    ((GpumeU32 *)a->costs)[i] = cost;
+}
+
+#endif /* AVFILTER_GPUME_CUDA_GPUME_DEVICE_H */
