@@ -687,7 +687,7 @@ static void run_backend(const Case *c, const Movie *m, Entry *e)
         .max_searches = c->in_flight,
         .execute      = execute,
         .opaque       = (void *)c,
-        .log_level    = AV_LOG_ERROR,
+        .fallback     = 0,
     };
     GpumePicture pics[MAX_FRAMES] = { { 0 } };
     GpumeSearch searches[MAX_FRAMES] = { { 0 } };
@@ -1115,7 +1115,7 @@ static void open_entries(const char *only)
             .max_searches = 1,
             .execute      = execute,
             .opaque       = &c,
-            .log_level    = AV_LOG_VERBOSE,
+            .fallback     = 1,
         };
         int ret;
 
