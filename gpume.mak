@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Laid into FFmpeg as libavfilter/gpume/Makefile; included by libavfilter/Makefile.
 
-# With either compiler of kernels the CUDA backend, else its stub.
-GPUME_CUDA-$(CONFIG_CUDA_LLVM) = yes
-GPUME_CUDA-$(CONFIG_CUDA_NVCC) = yes
+# With NVIDIA's headers and either compiler of kernels the CUDA backend, else its
+# stub. FFmpeg looks for clang whether or not it has the headers.
+GPUME_CUDA-$(if $(CONFIG_FFNVCODEC),$(CONFIG_CUDA_LLVM)) = yes
+GPUME_CUDA-$(if $(CONFIG_FFNVCODEC),$(CONFIG_CUDA_NVCC)) = yes
 GPUME_CUDA_OBJS = $(if $(GPUME_CUDA-yes),                \
                       cuda/load_helper.o                 \
                       gpume/cuda/backend.o               \

@@ -20,7 +20,7 @@ list_layout() {
         cd "$top"
         for f in *.[ch] cpu/*.[ch] cpu/x86/* cuda/*.[ch] cuda/*.cu cuda/*.cuh \
                  gpume.mak doc/gpume.texi tests/gpume*.c tests/*.h \
-                 tests/fate/gpume.mak fate-refs/*; do
+                 tests/fate/* fate-refs/*; do
             if [ ! -f "$f" ]; then
                 continue
             fi
