@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Laid into FFmpeg as tests/fate/gpume.mak.
+#
+# fate-gpume            all of it
+# fate-gpume-san        what is quick enough for a build with sanitizers
+# fate-gpume-valgrind   what runs under TARGET_EXEC=valgrind
+#
+# No test needs samples. Where GPUME_VIDEO names a folder, its clips are
+# searched, too. Tests that have to give the same share one reference.
+
+# A window that pans over a test pattern in which things move.
+GPUME_PAN   = testsrc2=s=128x96:r=10,format=yuv420p,crop=94:70:3*n:2*n
+GPUME_SRC   = $(GPUME_PAN),trim=end_frame=4
+GPUME_BIG   = testsrc2=s=240x180:r=5,format=gray,crop=200:140:5*n:4*n,trim=end_frame=2
+GPUME_ODD   = testsrc2=s=96x80:r=10,format=gray,crop=53:37:3*n:2*n,trim=end_frame=3
+GPUME_10BIT = $(GPUME_SRC),scale=flags=accurate_rnd+bitexact,format=yuv420p10le
+GPUME_SCALE = scale=flags=accurate_rnd+bitexact,format=
+GPUME_COMMA = ,
+GPUME_REF   = $(SRC_PATH)/tests/ref/fate/gpume-
+GPUME_TMP   = tests/data/fate/$(@:fate-%=%)
+
+GPUME_SRC_NEEDS = GPUME_FILTER TESTSRC2_FILTER FORMAT_FILTER CROP_FILTER TRIM_FILTER
+GPUME_NEEDS     = $(GPUME_SRC_NEEDS) WRAPPED_AVFRAME_ENCODER NULL_MUXER
+
+# The vectors of a source. $(1): the source; $(2): options of gpume, $(3): of ffmpeg
+GPUME_CSV = ffmpeg $(3) -lavfi "$(1),gpume=$(2):mv_file=-" -f null -
+
+# What has to fail: the filter's messages, and that ffmpeg failed.
+# $(1): options of gpume; $(2): what stands before and $(3) after the command
+GPUME_FAILS = { $(2) ffmpeg -v error -lavfi "$(GPUME_SRC),gpume=$(1)" -f null - $(3)   \
+                && echo "it worked" || echo "it failed"; } 2>&1 |                    \
+              sed -n -e "/Failed to configure/d" -e "s/^\[Parsed_gpume[^]]*\] *//p" -e "/^it /p"
+
+# One that the search does not depend on: $(1) options of gpume, $(2) of ffmpeg
+GPUME_SAME = $(call GPUME_CSV,$(GPUME_SRC),algo=ds:range=64:dir=both$(1),$(2))
+
+# The searches, the directions, the options and their other names
+FATE_GPUME_VECTORS = fate-gpume-fs fate-gpume-ds fate-gpume-past fate-gpume-future     \
+                     fate-gpume-defaults fate-gpume-odd fate-gpume-yuv420p
+fate-gpume-fs:       CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=fs:range=7:block=16:dir=both)
+fate-gpume-ds:       CMD = $(GPUME_SAME)
+fate-gpume-past:     CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=ds:range=32:dir=past)
+fate-gpume-future:   CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=ds:range=32:dir=future)
+fate-gpume-defaults: CMD = ffmpeg -lavfi "$(GPUME_SRC),gpume=mv_file=-" -f null -
+fate-gpume-odd:      CMD = $(call GPUME_CSV,$(GPUME_ODD),algo=fs:range=1024:block=8)
+fate-gpume-yuv420p:  CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=ds:range=20:block=32)
+
+GPUME_BLOCKS = 4 8 16 32 64 128
+FATE_GPUME_VECTORS += $(GPUME_BLOCKS:%=fate-gpume-block-%)
+$(GPUME_BLOCKS:%=fate-gpume-block-%): CMD = $(call GPUME_CSV,$(GPUME_BIG),algo=ds:range=24:block=$(@:fate-gpume-block-%=%))
+
+FATE_GPUME_FS = fate-gpume-alias-esa fate-gpume-alias-method
+fate-gpume-alias-esa:    CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=esa:range=7:block=16:dir=both)
+fate-gpume-alias-method: CMD = $(call GPUME_CSV,$(GPUME_SRC),method=esa:search_param=7:mb_size=16:dir=both)
+FATE_GPUME_DEFAULTS = fate-gpume-defaults-named
+fate-gpume-defaults-named: CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=fs:range=16:block=16:dir=past:backend=auto:async_depth=2:metadata=0)
+FATE_GPUME_DS = fate-gpume-alias-ds fate-gpume-threads-1 fate-gpume-threads-4          \
+                fate-gpume-depth-1 fate-gpume-depth-64 fate-gpume-cpu fate-gpume-auto  \
+                fate-gpume-twice
+fate-gpume-alias-ds:  CMD = $(call GPUME_CSV,$(GPUME_SRC),method=ds:search_param=64:mb_size=16:dir=both)
+fate-gpume-threads-%: CMD = $(call GPUME_SAME,,-filter_complex_threads $(@:fate-gpume-threads-%=%))
+fate-gpume-depth-%:   CMD = $(call GPUME_SAME,:async_depth=$(@:fate-gpume-depth-%=%))
+fate-gpume-cpu:       CMD = $(call GPUME_SAME,:backend=cpu)
+# no device is seen, and nothing is said
+fate-gpume-auto:      CMD = export CUDA_VISIBLE_DEVICES=; $(call GPUME_SAME,:backend=auto,-v error) 2>&1
+# the second one's vectors replace those of the first
+fate-gpume-twice:     CMD = $(call GPUME_CSV,$(GPUME_SRC)$(GPUME_COMMA)gpume=algo=fs:block=4:range=2,algo=ds:range=64:dir=both)
+
+FATE_GPUME_VF-$(call ALLYES, LAVFI_INDEV) += fate-gpume-vf-1 fate-gpume-vf-4
+fate-gpume-vf-%: CMD = ffmpeg -filter_threads $(@:fate-gpume-vf-%=%) -f lavfi -i "$(GPUME_SRC)" -vf gpume=algo=ds:range=64:dir=both:mv_file=- -f null -
+FATE_GPUME_DS += $(FATE_GPUME_VF-yes)
+
+$(FATE_GPUME_FS):       REF = $(GPUME_REF)fs
+$(FATE_GPUME_DS):       REF = $(GPUME_REF)ds
+$(FATE_GPUME_DEFAULTS): REF = $(GPUME_REF)defaults
+FATE_GPUME_VECTORS += $(FATE_GPUME_FS) $(FATE_GPUME_DS) $(FATE_GPUME_DEFAULTS)
+
+# A sample is its value, wherever in its two bytes it lies
+FATE_GPUME_LUMA = fate-gpume-nv12 fate-gpume-yuv444p
+$(FATE_GPUME_LUMA): CMD = $(call GPUME_CSV,$(GPUME_SRC)$(GPUME_COMMA)$(GPUME_SCALE)$(@:fate-gpume-%=%),algo=ds:range=20:block=32)
+$(FATE_GPUME_LUMA): REF = $(GPUME_REF)yuv420p
+FATE_GPUME_10BIT = $(addprefix fate-gpume-10bit-,yuv420p10le yuv420p10be p010le p010be)
+$(FATE_GPUME_10BIT): CMD = $(call GPUME_CSV,$(GPUME_10BIT)$(GPUME_COMMA)$(GPUME_SCALE)$(@:fate-gpume-10bit-%=%),algo=fs:range=6:dir=both)
+$(FATE_GPUME_10BIT): REF = $(GPUME_REF)10bit
+FATE_GPUME_16BIT = $(addprefix fate-gpume-16bit-,gray16le gray16be)
+$(FATE_GPUME_16BIT): CMD = $(call GPUME_CSV,$(GPUME_ODD)$(GPUME_COMMA)$(GPUME_SCALE)gray16le$(GPUME_COMMA)$(GPUME_SCALE)$(@:fate-gpume-16bit-%=%),algo=ds:range=30:block=8)
+$(FATE_GPUME_16BIT): REF = $(GPUME_REF)16bit
+FATE_GPUME_SCALED-$(call ALLYES, $(GPUME_NEEDS) SCALE_FILTER) += $(FATE_GPUME_LUMA) $(FATE_GPUME_10BIT) $(FATE_GPUME_16BIT)
+
+# Streams that are short, or whose size changes
+FATE_GPUME_VECTORS += fate-gpume-frames-0 fate-gpume-frames-1 fate-gpume-frames-2
+fate-gpume-frames-%: CMD = $(call GPUME_CSV,$(GPUME_PAN)$(GPUME_COMMA)trim=end_frame=$(@:fate-gpume-frames-%=%),algo=ds:block=32:dir=both)
+FATE_GPUME_SCALED-$(call ALLYES, $(GPUME_NEEDS) SCALE_FILTER) += fate-gpume-change
+fate-gpume-change: CMD = $(call GPUME_CSV,$(GPUME_PAN)$(GPUME_COMMA)trim=end_frame=7$(GPUME_COMMA)scale=w=if(lt(n\$(GPUME_COMMA)3)\$(GPUME_COMMA)94\$(GPUME_COMMA)64):h=70:eval=frame:flags=neighbor+accurate_rnd+bitexact,algo=ds:block=32:dir=both)
+# one filter graph searches both sizes, or ffmpeg makes a second graph
+FATE_GPUME_CHANGE-$(call ALLYES, $(GPUME_NEEDS) IMAGE2_MUXER IMAGE2_DEMUXER PGM_ENCODER PGM_DECODER FILE_PROTOCOL) += fate-gpume-change-input fate-gpume-change-reinit
+GPUME_CHANGE = ffmpeg -y -lavfi "testsrc2=s=64x48:r=3,format=gray,trim=end_frame=3" -f image2 -c:v pgm $(GPUME_TMP)-%d.pgm && \
+               ffmpeg -y -lavfi "testsrc2=s=40x60:r=3,format=gray,trim=end_frame=3" -f image2 -c:v pgm -start_number 4 $(GPUME_TMP)-%d.pgm && \
+               cleanfiles="$$cleanfiles $(foreach N,1 2 3 4 5 6,$(GPUME_TMP)-$(N).pgm)" && \
+               ffmpeg -c:v pgm $(1) -i $(GPUME_TMP)-%d.pgm -vf gpume=algo=fs:range=9:dir=both:mv_file=- -f null -
+fate-gpume-change-input:  CMD = $(call GPUME_CHANGE,-reinit_filter 0)
+fate-gpume-change-reinit: CMD = $(call GPUME_CHANGE)
+
+# Files
+FATE_GPUME_VECTORS += fate-gpume-stats fate-gpume-stats-1
+fate-gpume-stats:   CMD = ffmpeg -lavfi "$(GPUME_SRC),gpume=algo=ds:range=64:dir=both:stats_file=-" -f null -
+fate-gpume-stats-1: CMD = ffmpeg -lavfi "$(GPUME_SRC),setpts=N*7-3,gpume=algo=fs:range=3:block=64:stats_file=-" -f null -
+FATE_GPUME_METADATA-$(call ALLYES, $(GPUME_NEEDS) METADATA_FILTER) += fate-gpume-metadata
+fate-gpume-metadata: CMD = ffmpeg -lavfi "$(GPUME_SRC),gpume=algo=ds:range=64:dir=both:metadata=1,metadata=print:file=-" -f null -
+
+# the header as it is read, then the numbers
+FATE_GPUME_VECTORS += fate-gpume-npy fate-gpume-npy-past fate-gpume-npy-0
+GPUME_NPY = cleanfiles="$$cleanfiles $(GPUME_TMP).npy"; \
+            ffmpeg -lavfi "$(1),gpume=$(2):mv_file=$(GPUME_TMP).npy" -f null - && \
+            head -c 128 $(GPUME_TMP).npy | tr -c "[:print:]" "." && echo && \
+            tail -c +129 $(GPUME_TMP).npy | od -A n -v -t d4
+fate-gpume-npy:      CMD = $(call GPUME_NPY,$(GPUME_SRC),algo=ds:range=64:dir=both)
+fate-gpume-npy-past: CMD = $(call GPUME_NPY,$(GPUME_ODD),algo=fs:range=9:block=32)
+fate-gpume-npy-0:    CMD = $(call GPUME_NPY,$(GPUME_PAN)$(GPUME_COMMA)trim=end_frame=0,dir=future)
+
+# numpy reads the .npy; the .csv that another instance wrote has the same in it
+FATE_GPUME_NUMPY-$(call ALLYES, $(GPUME_NEEDS) SPLIT_FILTER) += fate-gpume-numpy
+fate-gpume-numpy: CMP = null
+fate-gpume-numpy: CMD = cleanfiles="$$cleanfiles $(GPUME_TMP).npy $(GPUME_TMP).csv"; \
+                        ffmpeg -lavfi "$(GPUME_SRC),split[a][b];[a]gpume=dir=both:mv_file=$(GPUME_TMP).npy[c];[b]gpume=dir=both:mv_file=$(GPUME_TMP).csv[d]" -map [c] -f null - -map [d] -f null - && \
+                        if command -v python3 >/dev/null; then python3 $(SRC_PATH)/tests/fate/gpume_npy.py $(GPUME_TMP).npy $(GPUME_TMP).csv; \
+                        else echo "numpy: skipped, there is no python3"; fi >&3
+
+# Frames: all of them, as they were; and the vectors drawn
+FATE_GPUME_FRAMECRC-$(call ALLYES, $(GPUME_SRC_NEEDS) NULL_FILTER RAWVIDEO_ENCODER FRAMECRC_MUXER PIPE_PROTOCOL) += fate-gpume-frames fate-gpume-frames-null
+fate-gpume-frames:      CMD = framecrc -lavfi "$(GPUME_SRC),gpume=algo=ds:dir=both"
+fate-gpume-frames-null: CMD = framecrc -lavfi "$(GPUME_SRC),null"
+fate-gpume-frames-null: REF = $(GPUME_REF)frames
+FATE_GPUME_FRAMECRC-$(call ALLYES, $(GPUME_SRC_NEEDS) CODECVIEW_FILTER RAWVIDEO_ENCODER FRAMECRC_MUXER PIPE_PROTOCOL) += fate-gpume-overlay
+fate-gpume-overlay:     CMD = framecrc -lavfi "$(GPUME_SRC),gpume=algo=ds:range=64:dir=both,codecview=mv_type=fp+bp"
+
+# What has to fail
+GPUME_BAD = range-0 range-1025 range-far block-2 block-24 block-256 algo-xyz dir-up \
+            backend-gpu nosuch-1 device_size-0
+FATE_GPUME_BAD = $(GPUME_BAD:%=fate-gpume-bad-%)
+$(FATE_GPUME_BAD): CMD = $(call GPUME_FAILS,$(subst -,=,$(@:fate-gpume-bad-%=%))) | tail -n 1
+$(FATE_GPUME_BAD): CMP = oneline
+$(FATE_GPUME_BAD): REF = it failed
+FATE_GPUME_ERRORS = fate-gpume-error-block fate-gpume-error-folder fate-gpume-error-ending \
+                    fate-gpume-error-full fate-gpume-error-full-csv fate-gpume-error-same  \
+                    fate-gpume-error-size fate-gpume-error-cuda
+fate-gpume-error-block:    CMD = $(call GPUME_FAILS,block=24)
+fate-gpume-error-folder:   CMD = $(call GPUME_FAILS,mv_file=tests/data/nosuch/x.npy)
+fate-gpume-error-ending:   CMD = $(call GPUME_FAILS,mv_file=vectors.txt)
+fate-gpume-error-full:     CMD = $(call GPUME_FAILS,stats_file=/dev/full)
+fate-gpume-error-full-csv: CMD = $(call GPUME_FAILS,mv_file=-,,>/dev/full)
+fate-gpume-error-same:     CMD = $(call GPUME_FAILS,mv_file=-:stats_file=-)
+fate-gpume-error-size:     GPUME_SRC = testsrc2=s=31744x2,format=gray,trim=end_frame=2
+fate-gpume-error-size:     CMD = $(call GPUME_FAILS,algo=ds)
+# why it cannot depends on the build and the machine, that it is one line does not
+fate-gpume-error-cuda:     CMD = $(call GPUME_FAILS,backend=cuda,export CUDA_VISIBLE_DEVICES=;) | sed -e "/^it /!s/.*/a message/"
+
+FATE_GPUME_HELP-$(CONFIG_GPUME_FILTER) += fate-gpume-help
+fate-gpume-help: CMD = ffmpeg -hide_banner -h filter=gpume
+
+FATE_GPUME_FFMPEG-$(call ALLYES, $(GPUME_NEEDS)) += $(FATE_GPUME_VECTORS) $(FATE_GPUME_BAD) $(FATE_GPUME_ERRORS)
+FATE_GPUME_FFMPEG = $(FATE_GPUME_FFMPEG-yes) $(FATE_GPUME_SCALED-yes) $(FATE_GPUME_CHANGE-yes) \
+                    $(FATE_GPUME_METADATA-yes) $(FATE_GPUME_NUMPY-yes)                          \
+                    $(FATE_GPUME_FRAMECRC-yes) $(FATE_GPUME_HELP-yes)
+
+# Programs; what they count is shown
+FATE_GPUME_PROGRAMS-$(CONFIG_GPUME_FILTER) += fate-gpume-unit fate-gpume-unit-quick fate-gpume-input
+fate-gpume-unit fate-gpume-unit-quick: libavfilter/tests/gpume_unit$(EXESUF)
+fate-gpume-unit:       CMD = runecho libavfilter/tests/gpume_unit$(EXESUF)
+fate-gpume-unit-quick: CMD = runecho libavfilter/tests/gpume_unit$(EXESUF) -quick -seed 7
+fate-gpume-input: libavfilter/tests/gpume_input$(EXESUF)
+fate-gpume-input:      CMD = runecho libavfilter/tests/gpume_input$(EXESUF)
+
+GPUME_COMPARE_NEEDS = $(GPUME_SRC_NEEDS) MESTIMATE_FILTER SPLIT_FILTER TPAD_FILTER SETPTS_FILTER
+FATE_GPUME_COMPARE-$(call ALLYES, $(GPUME_COMPARE_NEEDS)) += fate-gpume-compare fate-gpume-compare-quick
+ifneq ($(GPUME_VIDEO),)
+FATE_GPUME_COMPARE-$(call ALLYES, $(GPUME_COMPARE_NEEDS) MOVIE_FILTER MOV_DEMUXER H264_DECODER) += fate-gpume-compare-clips
+endif
+$(FATE_GPUME_COMPARE-yes): libavfilter/tests/gpume_compare$(EXESUF)
+fate-gpume-compare:       CMD = runecho libavfilter/tests/gpume_compare$(EXESUF)
+fate-gpume-compare-quick: CMD = runecho libavfilter/tests/gpume_compare$(EXESUF) -quick
+fate-gpume-compare-clips: CMD = runecho libavfilter/tests/gpume_compare$(EXESUF) -clips $(GPUME_VIDEO)
+FATE_GPUME_PROGRAMS = $(FATE_GPUME_PROGRAMS-yes) $(FATE_GPUME_COMPARE-yes)
+$(FATE_GPUME_PROGRAMS): CMP = null
+
+# the quick form of a program is for the builds that are slow
+GPUME_SLOW  = fate-gpume-unit fate-gpume-compare fate-gpume-compare-clips
+GPUME_QUICK = fate-gpume-unit-quick fate-gpume-compare-quick
+
+FATE_FFMPEG += $(FATE_GPUME_FFMPEG)
+FATE        += $(FATE_GPUME_PROGRAMS)
+
+FATE_GPUME     = $(if $(CONFIG_FFMPEG),$(FATE_GPUME_FFMPEG)) $(filter-out $(GPUME_QUICK),$(FATE_GPUME_PROGRAMS))
+FATE_GPUME_SAN = $(if $(CONFIG_FFMPEG),$(filter-out $(FATE_GPUME_BAD),$(FATE_GPUME_FFMPEG)))   \
+                 $(filter-out $(GPUME_SLOW),$(FATE_GPUME_PROGRAMS))
+FATE_GPUME_VALGRIND = $(filter fate-gpume-ds fate-gpume-unit-quick,$(FATE_GPUME_SAN))
+
+fate-gpume:          $(FATE_GPUME)
+fate-gpume-san:      $(FATE_GPUME_SAN)
+fate-gpume-valgrind: $(FATE_GPUME_VALGRIND)
+fate-gpume fate-gpume-san fate-gpume-valgrind:
+	$(if $(strip $^),,@echo "$@: this FFmpeg has nothing that $@ could test"; false)

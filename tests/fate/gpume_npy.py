@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""gpume_npy.py FILE.npy FILE.csv: both hold the same vectors, and numpy reads
+the first as it is and mapped into memory."""
+
+import sys
+
+try:
+    import numpy
+except ImportError:
+    print("numpy: skipped, this python3 has none")
+    sys.exit()
+
+
+def check(condition, message):
+    if not condition:
+        sys.exit("numpy: %s: %s" % (sys.argv[1], message))
+
+
+def main(npy, csv):
+    mapped = numpy.load(npy, mmap_mode="r")
+    loaded = numpy.load(npy)
+    check(isinstance(mapped, numpy.memmap), "it is not mapped")
+    check(loaded.dtype == numpy.dtype("<i4"), "its type is %s" % loaded.dtype)
+    check(loaded.flags["C_CONTIGUOUS"], "it is not in C order")
+    check(loaded.ndim == 5 and loaded.shape[-1] == 3, "its shape is %s" % (loaded.shape,))
+    check(numpy.array_equal(mapped, loaded), "mapped it is another one")
+
+    with open(csv) as f:
+        names = f.readline().strip().split(",")
+        rows = [dict(zip(names, (int(v, 0) for v in line.split(",")))) for line in f]
+    check(rows, "there is nothing to compare with")
+
+    # what the .csv has, put where it belongs
+    frames, directions, bh, bw, _ = loaded.shape
+    wanted = numpy.zeros_like(loaded)
+    wanted[..., 2] = -1
+    block = max(row["blockw"] for row in rows)
+    for row in rows:
+        x = (row["dstx"] - row["blockw"] // 2) // block
+        y = (row["dsty"] - row["blockh"] // 2) // block
+        direction = 0 if row["source"] < 0 else 1
+        wanted[row["framenum"] - 1, direction, y, x] = (
+            row["motion_x"], row["motion_y"], row["cost"])
+    check(numpy.array_equal(wanted, loaded), "it has other vectors than the .csv")
+    check(len(rows) == (frames * directions - 2) * bh * bw,
+          "%d vectors in %s" % (len(rows), loaded.shape))
+    print("numpy %s: %s, %d vectors as in the .csv" % (numpy.__version__,
+                                                       loaded.shape, len(rows)))
+
+
+main(*sys.argv[1:])
