@@ -8,7 +8,8 @@ GPUME_CUDA_OBJS = $(if $(GPUME_CUDA-yes),                \
                       cuda/load_helper.o                 \
                       gpume/cuda/backend.o               \
                       gpume/cuda/gpume_ds.ptx.o          \
-                      gpume/cuda/gpume_fs.ptx.o,         \
+                      gpume/cuda/gpume_fs.ptx.o          \
+                      gpume/cuda/kernels.o,              \
                       gpume/cuda/stubs.o)
 
 OBJS-$(CONFIG_GPUME_FILTER) += vf_gpume.o               \
