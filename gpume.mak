@@ -32,6 +32,7 @@ libavfilter/gpume/cuda/gpume_%.ptx: $(addprefix $(SRC_PATH)/libavfilter/gpume/, 
 TESTPROGS-$(CONFIG_GPUME_FILTER) += gpume_compare       \
                                     gpume_input         \
                                     gpume_unit          \
+                                    $(if $(GPUME_CUDA-yes),gpume_bench)
 
 clean::
 	$(RM) $(foreach D,gpume gpume/cpu gpume/cpu/x86 gpume/cuda,$(CLEANSUFFIXES:%=libavfilter/$(D)/%))
