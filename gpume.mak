@@ -9,7 +9,8 @@ GPUME_CUDA_OBJS = $(if $(GPUME_CUDA-yes),                \
                       cuda/load_helper.o                 \
                       gpume/cuda/backend.o               \
                       gpume/cuda/gpume_ds.ptx.o          \
-                      gpume/cuda/gpume_fs.ptx.o,         \
+                      gpume/cuda/gpume_fs.ptx.o          \
+                      gpume/cuda/kernels.o,              \
                       gpume/cuda/stubs.o)
 
 OBJS-$(CONFIG_GPUME_FILTER) += vf_gpume.o               \
@@ -32,6 +33,7 @@ libavfilter/gpume/cuda/gpume_%.ptx: $(addprefix $(SRC_PATH)/libavfilter/gpume/, 
 TESTPROGS-$(CONFIG_GPUME_FILTER) += gpume_compare       \
                                     gpume_input         \
                                     gpume_unit          \
+                                    $(if $(GPUME_CUDA-yes),gpume_bench)
 
 clean::
 	$(RM) $(foreach D,gpume gpume/cpu gpume/cpu/x86 gpume/cuda,$(CLEANSUFFIXES:%=libavfilter/$(D)/%))

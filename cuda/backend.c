@@ -42,8 +42,7 @@
 #include "libavutil/log.h"
 #include "libavutil/mem.h"
 
-#include "libavfilter/cuda/load_helper.h"
-#include "libavfilter/gpume/cuda/gpume_cuda.h"
+#include "libavfilter/gpume/cuda/kernels.h"
 #include "libavfilter/gpume/gpume.h"
 
 #if defined(_WIN32) || defined(__CYGWIN__)
@@ -51,13 +50,6 @@
 #else
 #define DRIVER_LIBRARY "libcuda.so.1"
 #endif
-
-/* Of CUresult; nv-codec-headers name few. */
-#define ERROR_OUT_OF_MEMORY            2
-#define ERROR_INVALID_PTX            218
-#define ERROR_UNSUPPORTED_PTX        222
-#define ERROR_NO_BINARY_FOR_GPU      209
-#define ERROR_JIT_COMPILER_NOT_FOUND 221
 
 /* What nv-codec-headers' loader does not load. */
 typedef CUresult CUDAAPI HostAlloc(void **p, size_t size, unsigned flags);
@@ -87,16 +79,6 @@ typedef struct Slot {
     CUevent done;                   ///< results are in host memory
 } Slot;
 
-/** Kernels and how they are launched; indexed by enum GpumeAlgo. */
-typedef struct Kernel {
-    const char *name[2];            ///< for samples of one and of two bytes
-    const unsigned char *ptx;
-    const unsigned int *ptx_len;
-    /** Fill the kernel's fields of args, the grid's x and y, threads and shared bytes. */
-    void (*configure)(GpumeCudaArgs *args, unsigned grid[2],
-                      unsigned *threads, unsigned *shared);
-} Kernel;
-
 typedef struct CUDAContext {
     GpumeParams params;
     void (*execute)(void *opaque, GpumeJob job, void *arg, int nb_jobs);
@@ -106,10 +88,7 @@ typedef struct CUDAContext {
 
     AVBufferRef *device_ref;
     Device *device;                 ///< device_ref's
-    CUmodule module;
-    CUfunction function;
-    GpumeCudaArgs args;
-    unsigned grid[2], threads, shared;
+    GpumeCudaKernel kernel;
 
     CUstream upload_stream, stream, download_stream;
     CUevent imported;
@@ -124,40 +103,10 @@ typedef struct CUDAContext {
     AVBufferPool *costs;            ///< pinned
 } CUDAContext;
 
-/* Report what the driver refused, in words for the user. */
-static int check_driver(void *log_ctx, int level, CudaFunctions *cu,
-                        CUresult err, const char *what)
-{
-    const char *name = NULL, *text = NULL, *hint = "";
-    int ret = AVERROR_EXTERNAL;
-
-    if (err == CUDA_SUCCESS)
-        return 0;
-
-    switch ((int)err) {
-    case ERROR_OUT_OF_MEMORY:
-        ret  = AVERROR(ENOMEM);
-        hint = " Free memory of the device, or search fewer or smaller streams.";
-        break;
-    case ERROR_INVALID_PTX:
-    case ERROR_UNSUPPORTED_PTX:
-    case ERROR_NO_BINARY_FOR_GPU:
-    case ERROR_JIT_COMPILER_NOT_FOUND:
-        hint = " The driver is too old for these kernels: update it, or use "
-               "backend=cpu.";
-        break;
-    }
-    cu->cuGetErrorName(err, &name);
-    cu->cuGetErrorString(err, &text);
-    av_log(log_ctx, level, "Could not %s: %s (%s).%s\n", what,
-           text ? text : "unknown error", name ? name : "no name", hint);
-    return ret;
-}
-
 /* After the first error the driver only repeats it. */
 static int check(CUDAContext *s, CUresult err, const char *what)
 {
-    return check_driver(s->log_ctx, s->log_level, s->device->cu, err, what);
+    return ff_gpume_cuda_check(s->log_ctx, s->log_level, s->device->cu, err, what);
 }
 
 static int push(CUDAContext *s)
@@ -356,63 +305,9 @@ static AVBufferRef *upload_alloc(void *opaque, size_t size)
     return buf;
 }
 
-static void configure_fs(GpumeCudaArgs *a, unsigned grid[2],
-                         unsigned *threads, unsigned *shared)
-{
-    const GpumeParams *p = &a->params;
-    const int per_word   = p->depth > 8 ? 2 : 4;
-    const int cur_words  = p->block / per_word;
-    /* candidates side by side and on top of each other, at most */
-    const int nx = FFMIN(2 * p->range, p->width  - FFMIN(p->width,  p->block)) + 1;
-    const int ny = FFMIN(2 * p->range, p->height - FFMIN(p->height, p->block)) + 1;
-    const int rows = FFMIN(p->block, GPUME_CUDA_FS_STRIP);
-
-    a->tiles_x = FFMIN((nx + GPUME_CUDA_FS_TILE_COLS - 1) / GPUME_CUDA_FS_TILE_COLS, 64);
-    a->tiles_y = FFMIN((ny + GPUME_CUDA_FS_TILE_ROWS - 1) / GPUME_CUDA_FS_TILE_ROWS,
-                       GPUME_CUDA_FS_THREADS / a->tiles_x);
-    /* odd: rows that are read together begin in different banks */
-    a->window_pitch = (a->tiles_x * GPUME_CUDA_FS_TILE_COLS / per_word + cur_words) | 1;
-
-    grid[0]  = p->bw;
-    grid[1]  = p->bh;
-    *threads = FFALIGN(a->tiles_x * a->tiles_y, 32);
-    *shared  = 4 * (GPUME_CUDA_FS_STRIP * cur_words +
-                    (a->tiles_y * GPUME_CUDA_FS_TILE_ROWS + rows) * a->window_pitch);
-    /* every GPU gives a block of threads 48 KiB */
-    av_assert0(*shared <= 48 << 10);
-}
-
-static void configure_ds(GpumeCudaArgs *a, unsigned grid[2],
-                         unsigned *threads, unsigned *shared)
-{
-    const GpumeParams *p = &a->params;
-    unsigned groups;
-
-    a->lanes = p->block == 4 ? 8 : p->block == 8 ? 16 : 32;
-    groups   = GPUME_CUDA_DS_THREADS / a->lanes;
-    grid[0]  = ((unsigned)p->bw * p->bh + groups - 1) / groups;
-    grid[1]  = 1;
-    *threads = GPUME_CUDA_DS_THREADS;
-    *shared  = 0;
-}
-
-#define PTX(name)                                   \
-    extern const unsigned char ff_##name##_ptx_data[]; \
-    extern const unsigned int ff_##name##_ptx_len;
-PTX(gpume_fs)
-PTX(gpume_ds)
-
-#define KERNEL(name, configure) \
-    { { #name "_8", #name "_16" }, ff_##name##_ptx_data, &ff_##name##_ptx_len, configure }
-static const Kernel kernels[GPUME_NB_ALGOS] = {
-    [GPUME_ALGO_FS] = KERNEL(gpume_fs, configure_fs),
-    [GPUME_ALGO_DS] = KERNEL(gpume_ds, configure_ds),
-};
-
 /* With the context pushed. */
 static av_cold int init_device(CUDAContext *s)
 {
-    const Kernel *kernel = &kernels[s->params.algo];
     const size_t nb_vectors = (size_t)s->params.bw * s->params.bh * GPUME_NB_DIRECTIONS;
     CudaFunctions *cu = s->device->cu;
     int ret;
@@ -421,16 +316,10 @@ static av_cold int init_device(CUDAContext *s)
     if ((ret = check(s, cu->call, what)) < 0) \
         return ret;
 
-    ret = ff_cuda_load_module(s->log_ctx, s->device->hwctx, &s->module,
-                              kernel->ptx, *kernel->ptx_len);
-    if (ret < 0) {
-        av_log(s->log_ctx, s->log_level, "Could not load the search kernels: "
-               "the driver may be too old for them; update it, or use "
-               "backend=cpu.\n");
+    ret = ff_gpume_cuda_kernel_init(&s->kernel, s->device->hwctx, &s->params,
+                                    s->log_ctx, s->log_level);
+    if (ret < 0)
         return ret;
-    }
-    TRY(cuModuleGetFunction(&s->function, s->module,
-                            kernel->name[s->params.depth > 8]), "find the search kernel")
 
     TRY(cuStreamCreate(&s->upload_stream,   CU_STREAM_NON_BLOCKING), "create a stream")
     TRY(cuStreamCreate(&s->stream,          CU_STREAM_NON_BLOCKING), "create a stream")
@@ -471,12 +360,6 @@ static av_cold int init(void *priv, const GpumeConfig *cfg)
     if (ret < 0)
         return ret;
 
-    s->args.params = *p;
-    s->args.params.big_endian = 0;
-    if (!s->hw_frames)
-        s->args.params.shift = 0;   /* import() right-justifies */
-    kernels[p->algo].configure(&s->args, s->grid, &s->threads, &s->shared);
-
     ret = push(s);
     if (ret < 0)
         return ret;
@@ -484,6 +367,8 @@ static av_cold int init(void *priv, const GpumeConfig *cfg)
     pop(s);
     if (ret < 0)
         return ret;
+    if (!s->hw_frames)
+        s->kernel.args.params.shift = 0;    /* import() right-justifies */
 
     s->mvs   = av_buffer_pool_init2(nb_vectors * sizeof(AVMotionVector), s,
                                     pinned_alloc, NULL);
@@ -568,12 +453,12 @@ static int import(void *priv, GpumePicture *pic)
 static int launch(CUDAContext *s, Slot *slot, GpumeSearch *search, int nb_directions)
 {
     CudaFunctions *cu = s->device->cu;
-    void *params[] = { &s->args };
     int ret;
 
-    TRY(cuLaunchKernel(s->function, s->grid[0], s->grid[1], nb_directions,
-                       s->threads, 1, 1, s->shared, s->stream, params, NULL),
-        "launch the search")
+    ret = check(s, ff_gpume_cuda_kernel_launch(&s->kernel, nb_directions, s->stream),
+                "launch the search");
+    if (ret < 0)
+        return ret;
     TRY(cuEventRecord(slot->searched, s->stream), "record an event")
     TRY(cuStreamWaitEvent(s->download_stream, slot->searched, 0), "wait for the search")
     TRY(cuMemcpyDtoHAsync(search->mvs->data, slot->mvs, search->mvs->size,
@@ -588,7 +473,7 @@ static int submit(void *priv, GpumeSearch *search)
 {
     CUDAContext *s = priv;
     Slot *slot = &s->slots[s->nb_submitted % s->nb_slots];
-    GpumeCudaArgs *args = &s->args;
+    GpumeCudaArgs *args = &s->kernel.args;
     int nb_directions = 0;
     int ret;
 
@@ -661,8 +546,7 @@ static av_cold void uninit_device(CUDAContext *s)
     for (int i = 0; i < FF_ARRAY_ELEMS(streams); i++)
         if (*streams[i])
             cu->cuStreamDestroy(*streams[i]);
-    if (s->module)
-        cu->cuModuleUnload(s->module);
+    ff_gpume_cuda_kernel_uninit(&s->kernel);
 }
 
 static av_cold void uninit(void *priv)
