@@ -100,11 +100,25 @@ static void *check_alloc(void *p)
 static pthread_mutex_t alloc_lock = PTHREAD_MUTEX_INITIALIZER;
 static void *slots[1 << 16];    ///< open addressing
 static int nb_outstanding;
+static int started;             ///< main() is running
 static int tracking;            ///< allocations are remembered
 static int fail_at;             ///< the allocation to fail, counted from 1; 0: none
 static int fail_after;          ///< nonzero: those after it fail, too
 static int nb_allocs;           ///< since fail_at was set
 static int nb_failed;
+
+static int  (*real_posix_memalign)(void **ptr, size_t align, size_t size);
+static void *(*real_realloc)(void *old, size_t size);
+static void (*real_free)(void *p);
+
+/* Called without the lock: dlsym() may free. */
+static void find_real(void)
+{
+    real_posix_memalign = (int (*)(void **, size_t, size_t))
+                          dlsym(RTLD_NEXT, "posix_memalign");
+    real_realloc = (void *(*)(void *, size_t))dlsym(RTLD_NEXT, "realloc");
+    real_free    = (void (*)(void *))dlsym(RTLD_NEXT, "free");
+}
 
 static unsigned slot_of(const void *p)
 {
@@ -160,13 +174,12 @@ static int must_fail(void)
 
 int posix_memalign(void **ptr, size_t align, size_t size)
 {
-    static int (*real)(void **, size_t, size_t);
     int ret;
 
+    if (!real_posix_memalign)
+        find_real();
     pthread_mutex_lock(&alloc_lock);
-    if (!real)
-        real = (int (*)(void **, size_t, size_t))dlsym(RTLD_NEXT, "posix_memalign");
-    ret = must_fail() ? ENOMEM : real(ptr, align, size);
+    ret = must_fail() ? ENOMEM : real_posix_memalign(ptr, align, size);
     if (!ret && tracking)
         remember(*ptr);
     pthread_mutex_unlock(&alloc_lock);
@@ -175,16 +188,15 @@ int posix_memalign(void **ptr, size_t align, size_t size)
 
 void *realloc(void *old, size_t size)
 {
-    static void *(*real)(void *, size_t);
     void *p = NULL;
 
+    if (!real_realloc)
+        find_real();
     pthread_mutex_lock(&alloc_lock);
-    if (!real)
-        real = (void *(*)(void *, size_t))dlsym(RTLD_NEXT, "realloc");
     if (!must_fail()) {
         int known = old && forget(old);
 
-        p = real(old, size);
+        p = real_realloc(old, size);
         if (p ? tracking && (known || !old) : known)
             remember(p ? p : old);
     }
@@ -194,17 +206,17 @@ void *realloc(void *old, size_t size)
 
 void free(void *p)
 {
-    static void (*real)(void *);
-
-    if (!p)
+    /*
+     * Before main() there may be nothing to call: sanitizers free while they
+     * get ready. That little stays allocated.
+     */
+    if (!p || !started)
         return;
     pthread_mutex_lock(&alloc_lock);
-    if (!real)
-        real = (void (*)(void *))dlsym(RTLD_NEXT, "free");
     if (nb_outstanding)
         forget(p);
     pthread_mutex_unlock(&alloc_lock);
-    real(p);
+    real_free(p);
 }
 
 static void fail_allocation(int n, int after)
@@ -1463,6 +1475,9 @@ static const struct {
 int main(int argc, char **argv)
 {
     int i;
+
+    find_real();
+    started = 1;
 
     for (i = 1; i < argc && argv[i][0] == '-'; i++) {
         if (!strcmp(argv[i], "-v"))
