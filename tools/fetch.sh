@@ -143,6 +143,21 @@ try_fetch() {
     done
 }
 
+# update: new lists. A mirror may be a snapshot whose lists have run out; they are
+# signed all the same, and what they name is checked against them.
+update() {
+    if private apt-get -q update > "$apt/log" 2>&1; then
+        return
+    fi
+    grep -q 'is expired\|not valid yet' "$apt/log" || return 1
+    warn "the mirror's lists are out of date; their signature is good, going on with them"
+    cat >> "$apt/apt.conf" <<EOF
+Acquire::Check-Valid-Until "false";
+Acquire::Check-Date "false";
+EOF
+    private apt-get -q update > "$apt/log" 2>&1
+}
+
 reached=
 for uri in $(mirrors); do
     for set in "$suites" "$later_suites"; do
@@ -151,11 +166,13 @@ for uri in $(mirrors); do
             exit 0
         fi
         say "asking Debian's archive ($set) for $package" >&2
-        if private apt-get -q update > "$apt/log" 2>&1; then
+        if update; then
             reached=1
             if try_fetch "$@"; then
                 exit 0
             fi
+        else
+            grep '^E: ' "$apt/log" >&2 || :
         fi
     done
     if [ -n "$reached" ]; then
