@@ -156,7 +156,8 @@ fate-gpume-error-size:     CMD = $(call GPUME_FAILS,algo=ds)
 fate-gpume-error-cuda:     CMD = $(call GPUME_FAILS,backend=cuda,export CUDA_VISIBLE_DEVICES=;) | sed -e "/^it /!s/.*/a message/"
 
 FATE_GPUME_HELP-$(CONFIG_GPUME_FILTER) += fate-gpume-help
-fate-gpume-help: CMD = ffmpeg -hide_banner -h filter=gpume
+# FFmpeg 9.0 adds that it exits
+fate-gpume-help: CMD = ffmpeg -hide_banner -h filter=gpume | sed -e "/^Exiting/d" -e "/^$$/d"
 
 FATE_GPUME_FFMPEG-$(call ALLYES, $(GPUME_NEEDS)) += $(FATE_GPUME_VECTORS) $(FATE_GPUME_BAD) $(FATE_GPUME_ERRORS)
 FATE_GPUME_FFMPEG = $(FATE_GPUME_FFMPEG-yes) $(FATE_GPUME_SCALED-yes) $(FATE_GPUME_CHANGE-yes) \
