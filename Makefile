@@ -61,7 +61,7 @@ play:
 	@tools/demo.sh play $(OBJ) '$(INPUT)'
 
 check: check-deps
-	+@tests/run.sh -s $(SERIES) fate san valgrind patches build style
+	+@tests/run.sh -s $(SERIES) fate san valgrind patches build demo style
 
 check-series:
 	+@tests/run.sh -s $(SERIES) fate
