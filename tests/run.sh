@@ -43,6 +43,13 @@ base=build/$series
 jobs=$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 unset MAKEFLAGS MAKELEVEL MFLAGS MAKEOVERRIDES
 
+# the python3 that has numpy, if it is not the first one
+if ! python3 -c 'import numpy' 2>/dev/null && /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
+    mkdir -p build/results/bin
+    ln -sf /usr/bin/python3 build/results/bin/python3
+    PATH=$top/build/results/bin:$PATH
+fi
+
 submake() {
     timeout "$limit" make --no-print-directory "$@"
 }

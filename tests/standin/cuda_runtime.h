@@ -338,14 +338,17 @@ template<typename T> STANDIN_INLINE void __stcs(T *p, typename standin_same<T>::
 
 /* Integers. */
 
+template<typename T> struct standin_value      { typedef T type; };
+template<typename T> struct standin_value<T &> { typedef T type; };
+
 template<typename A, typename B>
-STANDIN_INLINE auto min(A a, B b) -> decltype(true ? a : b)
+STANDIN_INLINE auto min(A a, B b) -> typename standin_value<decltype(true ? a : b)>::type
 {
     return a < b ? a : b;
 }
 
 template<typename A, typename B>
-STANDIN_INLINE auto max(A a, B b) -> decltype(true ? a : b)
+STANDIN_INLINE auto max(A a, B b) -> typename standin_value<decltype(true ? a : b)>::type
 {
     return a > b ? a : b;
 }

@@ -15,8 +15,17 @@ tmp=$output.tmp$$
 trap 'rm -f "$tmp"' EXIT
 
 "$@" -DSTANDIN_LIST_KERNELS -E -P -x c++ "$source" > "$tmp.i" || { rm -f "$tmp.i"; exit 1; }
+# a kernel's name follows its 'standin_global void'; what 'template<...>' is before is none
 tr '\n' ' ' < "$tmp.i" | sed 's/standin_global /\
-&/g' | sed -n 's/^standin_global  *void  *\([A-Za-z_][A-Za-z0-9_]*\) *(.*/\1/p' > "$tmp"
+&/g' | awk '
+    { ends = $0 ~ />[ ]*$/ }
+    !template && /^standin_global +void +[A-Za-z_][A-Za-z0-9_]* *\(/ {
+        sub(/^standin_global +void +/, "")
+        sub(/ *\(.*/, "")
+        print
+    }
+    { template = ends }
+' > "$tmp"
 rm -f "$tmp.i"
 if [ ! -s "$tmp" ]; then
     echo "mkkernels.sh: no '__global__ void' in $source" >&2

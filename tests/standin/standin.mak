@@ -68,7 +68,7 @@ $(STANDIN_OUT)/include/libavfilter/gpume:
 	@mkdir -p $(@D)
 	ln -s $(CURDIR) $@
 
-$(STANDIN_OUT)/cuda/%.cu.cpp: cuda/%.cu $(STANDIN_DIR)/mkkernels.sh $(STANDIN_DIR)/cuda_runtime.h $(STANDIN_DIR)/standin.mak | $(STANDIN_OUT)/include/libavfilter/gpume
+$(STANDIN_OUT)/cuda/%.cu.cpp: cuda/%.cu $(wildcard cuda/*.h cuda/*.cuh) $(STANDIN_DIR)/mkkernels.sh $(STANDIN_DIR)/cuda_runtime.h $(STANDIN_DIR)/standin.mak | $(STANDIN_OUT)/include/libavfilter/gpume
 	@mkdir -p $(@D)
 	$(STANDIN_DIR)/mkkernels.sh $< $@ $(STANDIN_CXX) $(STANDIN_KERNEL_FLAGS)
 
