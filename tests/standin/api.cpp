@@ -1468,9 +1468,9 @@ static std::string describe_2d(const CUDA_MEMCPY2D *p)
     if (!p)
         return "NULL";
     return format("%s 0x%llx pitch %zu to %s 0x%llx pitch %zu, %zu x %zu",
-                  types[p->srcMemoryType < 5U ? p->srcMemoryType : 0],
+                  types[(unsigned)p->srcMemoryType < 5 ? (unsigned)p->srcMemoryType : 0],
                   p->srcMemoryType == HOST ? HEX(p->srcHost) : (unsigned long long)p->srcDevice, p->srcPitch,
-                  types[p->dstMemoryType < 5U ? p->dstMemoryType : 0],
+                  types[(unsigned)p->dstMemoryType < 5 ? (unsigned)p->dstMemoryType : 0],
                   p->dstMemoryType == HOST ? HEX(p->dstHost) : (unsigned long long)p->dstDevice, p->dstPitch,
                   p->WidthInBytes, p->Height);
 }

@@ -84,6 +84,7 @@ static bool guarded[MAX_THREADS];
 static u32 ready[MAX_THREADS], nb_ready;
 static u32 nb_threads, nb_live, nb_at_barrier;
 static u32 exited_lanes[32];        ///< by warp; those that never were count too
+static u32 warp_lanes[32], barrier_lanes[32];   ///< by warp, those AT_WARP and AT_BARRIER
 static int killed;
 
 static const Op *op;                ///< that runs
@@ -338,6 +339,7 @@ static void release_barrier()
     }
     now.time++;
     now.barrier = now.time;
+    memset(barrier_lanes, 0, sizeof(barrier_lanes));
     for (u32 i = 0; i < nb_threads; i++)
         if (fibers[i].state == AT_BARRIER) {
             fibers[i].result = (unsigned)result;
@@ -384,9 +386,9 @@ void fiber_exit()
     nb_live--;
     exited_lanes[f.tid >> 5] |= 1U << (f.tid & 31);
     /* a warp exchange that names this lane can no longer be */
-    for (u32 i = f.tid & ~31U; i < std::min((f.tid & ~31U) + 32, nb_threads); i++) {
-        Fiber &g = fibers[i];
-        if (g.state == AT_WARP && g.mask >> (f.tid & 31) & 1) {
+    for (u32 w = warp_lanes[f.tid >> 5]; w; w &= w - 1) {
+        Fiber &g = fibers[(f.tid & ~31U) + __builtin_ctz(w)];
+        if (g.mask >> (f.tid & 31) & 1) {
             violation(site_key(g.file, g.line, 41),
                       "%s ends, but %s waits for it at %s with mask 0x%08x", exec_where().c_str(),
                       exec_thread(g.tid).c_str(), site(g).c_str(), g.mask);
@@ -471,9 +473,8 @@ static void exchange(u32 warp, u32 mask)
 
     warp_order(warp, mask);
     if (kind >= STANDIN_SHFL && kind <= STANDIN_SHFL_XOR) {
-        for (u32 i = 0; i < 32; i++)
-            if (mask >> i & 1)
-                shuffle(lanes, mask, i);
+        for (u32 m = mask; m; m &= m - 1)
+            shuffle(lanes, mask, (u32)__builtin_ctz(m));
     } else if (kind == STANDIN_MATCH_ANY) {
         for (u32 i = 0; i < 32; i++) {
             if (!(mask >> i & 1))
@@ -509,9 +510,9 @@ static void exchange(u32 warp, u32 mask)
         for (u32 i = 0; i < 32; i++)
             lanes[i].result = all;
     }
-    for (u32 i = 0; i < 32; i++)
-        if (mask >> i & 1)
-            make_ready(lanes[i]);
+    warp_lanes[warp] &= ~mask;
+    for (u32 m = mask; m; m &= m - 1)
+        make_ready(lanes[__builtin_ctz(m)]);
 }
 
 /** Addresses outside all allocations that kernels may read: constants, parameters. */
@@ -579,7 +580,7 @@ static void run_block(u32 index)
     for (u32 w = 0; w < nb_warps; w++) {
         now.full[w] = now.time;
         now.part[w] = NULL;
-        exited_lanes[w] = 0;
+        exited_lanes[w] = warp_lanes[w] = barrier_lanes[w] = 0;
     }
     if (nb_threads & 31)
         exited_lanes[nb_warps - 1] = 0xFFFFFFFFU << (nb_threads & 31);
@@ -706,14 +707,17 @@ EXPORT int standin_barrier(int kind, int predicate, const char *file, int line)
     f.line  = line;
     f.state = AT_BARRIER;
     nb_at_barrier++;
-    for (u32 i = f.tid & ~31U; i < std::min((f.tid & ~31U) + 32, nb_threads); i++)
-        if (fibers[i].state == AT_WARP && fibers[i].mask >> (f.tid & 31) & 1) {
+    barrier_lanes[f.tid >> 5] |= 1U << (f.tid & 31);
+    for (u32 w = warp_lanes[f.tid >> 5]; w; w &= w - 1) {
+        const Fiber &g = fibers[(f.tid & ~31U) + __builtin_ctz(w)];
+        if (g.mask >> (f.tid & 31) & 1) {
             violation(site_key(file, line, kind),
                       "%s is at %s, but %s waits for it at %s with mask 0x%08x",
-                      exec_where().c_str(), site(f).c_str(), exec_thread(i).c_str(),
-                      site(fibers[i]).c_str(), fibers[i].mask);
+                      exec_where().c_str(), site(f).c_str(), exec_thread(g.tid).c_str(),
+                      site(g).c_str(), g.mask);
             exec_kill(ERROR_LAUNCH_FAILED);
         }
+    }
     if (nb_at_barrier == nb_live)
         release_barrier();
     run_another();
@@ -726,7 +730,6 @@ EXPORT unsigned long long standin_warp(int kind, unsigned mask, unsigned long lo
     Fiber &f = *current;
     const u32 warp = f.tid >> 5, bit = 1U << (f.tid & 31);
     Fiber *lanes = &fibers[warp * 32];
-    u32 arrived = bit;
 
     f.kind  = kind;
     f.mask  = mask;
@@ -755,10 +758,11 @@ EXPORT unsigned long long standin_warp(int kind, unsigned mask, unsigned long lo
                   warp * 32 + gone < nb_threads ? "has ended" : "was never started");
         exec_kill(ERROR_LAUNCH_FAILED);
     }
-    for (u32 i = 0; i < 32 && warp * 32 + i < nb_threads; i++) {
-        const Fiber &g = lanes[i];
-        const bool waits = g.state == AT_WARP && g.mask & bit;
-        if (&g == &f || g.state == READY || g.state == EXITED || !(waits || mask >> i & 1))
+    /* lanes that wait for the same thing are alike: one of each sort is enough */
+    for (u32 w = warp_lanes[warp] | (barrier_lanes[warp] & mask); w; ) {
+        const Fiber &g = lanes[__builtin_ctz(w)];
+        w &= g.state == AT_WARP ? ~g.mask : w - 1;
+        if (!(mask >> (g.tid & 31) & 1) && !(g.mask & bit))
             continue;
         if (g.state != AT_WARP || g.mask != mask || !same_site(f, g)) {
             violation(site_key(file, line, 48), "%s: %s with mask 0x%08x, but %s is at %s%s",
@@ -767,10 +771,10 @@ EXPORT unsigned long long standin_warp(int kind, unsigned mask, unsigned long lo
                       g.state == AT_WARP ? format(" with mask 0x%08x", g.mask).c_str() : "");
             exec_kill(ERROR_LAUNCH_FAILED);
         }
-        arrived |= 1U << i;
     }
+    warp_lanes[warp] |= bit;
     f.state = AT_WARP;
-    if (arrived == mask)
+    if (!(mask & ~warp_lanes[warp]))
         exchange(warp, mask);
     run_another();
     return f.result;

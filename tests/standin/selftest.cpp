@@ -2197,6 +2197,13 @@ int main(int argc, char **argv)
         return nb_failed > 0;
     }
     for (auto &c : cases) {
+#ifdef __clang__
+        /* clang looks at the alignment of no struct's copy, and stops at a bad index */
+        if (c.run == case_misaligned || c.run == case_index) {
+            printf("skip  %s: not with clang\n", c.name);
+            continue;
+        }
+#endif
         bool wanted = argc == 2;
         for (int i = 2; i < argc; i++)
             wanted = wanted || !strcmp(argv[i], c.name);
