@@ -89,6 +89,11 @@ static __device__ __forceinline__ GpumeU32 gpume_funnel(GpumeU32 lo, GpumeU32 hi
     return (((GpumeU64)hi << 32) | lo) >> shift;
 }
 
+static __device__ __forceinline__ GpumeU32 gpume_umin(GpumeU32 a, GpumeU32 b)
+{
+    return a < b ? a : b;
+}
+
 /** What depends on the size of a sample. */
 template<typename Sample> struct GpumeSample;
 

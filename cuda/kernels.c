@@ -16,7 +16,9 @@
  * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
  */
 
+#include <limits.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "libavutil/attributes.h"
 #include "libavutil/avassert.h"
@@ -46,18 +48,22 @@ _Static_assert(sizeof(AVMotionVector) == 4 * GPUME_CUDA_VECTOR_WORDS &&
                IS_AT(motion_x, 6, 0) && IS_AT(motion_y, 7, 0) &&
                IS_AT(motion_scale, 8, 0), "layout of AVMotionVector");
 
+/** Every GPU gives a block of threads as much shared memory, bytes. */
+#define MAX_SHARED (48 << 10)
+
 /** How a search's kernels are loaded and shaped; indexed by enum GpumeAlgo. */
 typedef struct KernelEntry {
-    const char *name[2];            ///< for samples of one and of two bytes
     const unsigned char *ptx;
     const unsigned int *ptx_len;
-    /** Fill the kernel's fields of args, the grid's x and y, threads and shared bytes. */
-    void (*configure)(GpumeCudaArgs *args, unsigned grid[2],
-                      unsigned *threads, unsigned *shared);
+    /**
+     * Fill the kernel's fields of args and the launches' shapes; write the
+     * kernels' names, fast only if there is one.
+     */
+    void (*configure)(GpumeCudaKernel *kernel, char any[32], char fast[32]);
 } KernelEntry;
 
-static void configure_fs(GpumeCudaArgs *a, unsigned grid[2],
-                         unsigned *threads, unsigned *shared)
+/* Blocks of any size, with a number of threads; returns the words of shared memory. */
+static int configure_tiles(GpumeCudaArgs *a, int max_threads)
 {
     const GpumeParams *p = &a->params;
     const int per_word   = p->depth > 8 ? 2 : 4;
@@ -66,34 +72,96 @@ static void configure_fs(GpumeCudaArgs *a, unsigned grid[2],
     const int nx = FFMIN(2 * p->range, p->width  - FFMIN(p->width,  p->block)) + 1;
     const int ny = FFMIN(2 * p->range, p->height - FFMIN(p->height, p->block)) + 1;
     const int rows = FFMIN(p->block, GPUME_CUDA_FS_STRIP);
+    GpumeCudaTiles *t = &a->tiles;
 
-    a->tiles_x = FFMIN((nx + GPUME_CUDA_FS_TILE_COLS - 1) / GPUME_CUDA_FS_TILE_COLS, 64);
-    a->tiles_y = FFMIN((ny + GPUME_CUDA_FS_TILE_ROWS - 1) / GPUME_CUDA_FS_TILE_ROWS,
-                       GPUME_CUDA_FS_THREADS / a->tiles_x);
+    t->x = FFMIN((nx + GPUME_CUDA_FS_TILE_COLS - 1) / GPUME_CUDA_FS_TILE_COLS, 64);
+    t->y = FFMIN((ny + GPUME_CUDA_FS_TILE_ROWS - 1) / GPUME_CUDA_FS_TILE_ROWS,
+                 max_threads / t->x);
     /* odd: rows that are read together begin in different banks */
-    a->window_pitch = (a->tiles_x * GPUME_CUDA_FS_TILE_COLS / per_word + cur_words) | 1;
-
-    grid[0]  = p->bw;
-    grid[1]  = p->bh;
-    *threads = FFALIGN(a->tiles_x * a->tiles_y, 32);
-    *shared  = 4 * (GPUME_CUDA_FS_STRIP * cur_words +
-                    (a->tiles_y * GPUME_CUDA_FS_TILE_ROWS + rows) * a->window_pitch);
-    /* every GPU gives a block of threads 48 KiB */
-    av_assert0(*shared <= 48 << 10);
+    t->pitch = (t->x * GPUME_CUDA_FS_TILE_COLS / per_word + cur_words) | 1;
+    return GPUME_CUDA_FS_STRIP * cur_words +
+           (t->y * GPUME_CUDA_FS_TILE_ROWS + rows) * t->pitch;
 }
 
-static void configure_ds(GpumeCudaArgs *a, unsigned grid[2],
-                         unsigned *threads, unsigned *shared)
+static int round_up(int n, int multiple)
 {
+    return (n + multiple - 1) / multiple * multiple;
+}
+
+/* Displacements of a thread, one below the other, of which kernels were compiled. */
+static const int fast_rows[] = { 13, 11, 9 };
+
+static void configure_fs(GpumeCudaKernel *k, char any[32], char fast[32])
+{
+    GpumeCudaArgs *a = &k->args;
+    const GpumeParams *p = &a->params;
+    const int blocks = GPUME_CUDA_FS_TILE_WIDTH / p->block;
+    const int ny = FFMIN(2 * p->range, p->height - FFMIN(p->height, p->block)) + 1;
+    /* words at which candidates begin; the first may lie up to 3 samples early */
+    const int columns = (2 * p->range + 3) / 4 + 1;
+    int rows = fast_rows[0], groups, chunks, items, best = INT_MAX, words;
+
+    snprintf(any, 32, "gpume_fs_%d", p->depth > 8 ? 16 : 8);
+    k->any.grid[0] = p->bw;
+    k->any.grid[1] = p->bh;
+    k->any.shared  = 4 * configure_tiles(a, GPUME_CUDA_FS_THREADS);
+    k->any.threads = FFALIGN(a->tiles.x * a->tiles.y, 32);
+    av_assert0(k->any.shared <= MAX_SHARED);
+
+    if (p->depth > 8 || p->block > 16 || p->range > GPUME_CUDA_FS_FAST_RANGE ||
+        p->width < GPUME_CUDA_FS_TILE_WIDTH || p->height < p->block)
+        return;
+
+    for (int i = 1; i < FF_ARRAY_ELEMS(fast_rows); i++)
+        if (round_up(ny, fast_rows[i]) < round_up(ny, rows))
+            rows = fast_rows[i];
+    snprintf(fast, 32, "gpume_fs_8_%dx%d", p->block, rows);
+
+    /* as much of the window as fits, in pieces of equal size */
+    a->copy_words = columns + GPUME_CUDA_FS_TILE_WIDTH / 4 - 1;
+    groups    = (ny + rows - 1) / rows;
+    chunks    = 0;
+    do {
+        chunks++;
+        a->groups = (groups + chunks - 1) / chunks;
+        words     = (a->groups * rows + p->block - 1) * 4 * a->copy_words;
+    } while (4 * (words + blocks) > MAX_SHARED);
+
+    /* the warps that have the least left to do in a last, unfilled round */
+    items = 4 * columns * a->groups;
+    for (int warps = 4; warps <= GPUME_CUDA_FS_THREADS / 32; warps++) {
+        const int rounds = (items + 32 * warps - 1) / (32 * warps);
+
+        if (rounds * warps <= best) {
+            best = rounds * warps;
+            k->fast.threads = 32 * warps;
+        }
+    }
+
+    k->fast.grid[0] = (p->width + GPUME_CUDA_FS_TILE_WIDTH - 1) / GPUME_CUDA_FS_TILE_WIDTH;
+    k->fast.grid[1] = p->bh;
+    words = FFMAX(words, (int)k->fast.threads / 32 * blocks);
+    /* blocks at the edges are searched by as many threads */
+    words = FFMAX(words, configure_tiles(a, k->fast.threads));
+    k->any.shared   = 4 * words;
+    k->any.threads  = FFALIGN(a->tiles.x * a->tiles.y, 32);
+    a->shared_words = words;
+    k->fast.shared  = 4 * (words + blocks);
+    av_assert0(k->fast.shared <= MAX_SHARED);
+}
+
+static void configure_ds(GpumeCudaKernel *k, char any[32], char fast[32])
+{
+    GpumeCudaArgs *a = &k->args;
     const GpumeParams *p = &a->params;
     unsigned groups;
 
-    a->lanes = p->block == 4 ? 8 : p->block == 8 ? 16 : 32;
-    groups   = GPUME_CUDA_DS_THREADS / a->lanes;
-    grid[0]  = ((unsigned)p->bw * p->bh + groups - 1) / groups;
-    grid[1]  = 1;
-    *threads = GPUME_CUDA_DS_THREADS;
-    *shared  = 0;
+    snprintf(any, 32, "gpume_ds_%d", p->depth > 8 ? 16 : 8);
+    a->lanes       = p->block == 4 ? 8 : p->block == 8 ? 16 : 32;
+    groups         = GPUME_CUDA_DS_THREADS / a->lanes;
+    k->any.grid[0] = ((unsigned)p->bw * p->bh + groups - 1) / groups;
+    k->any.grid[1] = 1;
+    k->any.threads = GPUME_CUDA_DS_THREADS;
 }
 
 #define PTX(name)                                   \
@@ -103,7 +171,7 @@ PTX(gpume_fs)
 PTX(gpume_ds)
 
 #define KERNEL(name, configure) \
-    { { #name "_8", #name "_16" }, ff_##name##_ptx_data, &ff_##name##_ptx_len, configure }
+    { ff_##name##_ptx_data, &ff_##name##_ptx_len, configure }
 static const KernelEntry kernels[GPUME_NB_ALGOS] = {
     [GPUME_ALGO_FS] = KERNEL(gpume_fs, configure_fs),
     [GPUME_ALGO_DS] = KERNEL(gpume_ds, configure_ds),
@@ -144,12 +212,13 @@ av_cold int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel,
                                       void *log_ctx, int level)
 {
     const KernelEntry *entry = &kernels[params->algo];
+    char any[32] = "", fast[32] = "";
     int ret;
 
     kernel->cu                     = hwctx->internal->cuda_dl;
     kernel->args.params            = *params;
     kernel->args.params.big_endian = 0;
-    entry->configure(&kernel->args, kernel->grid, &kernel->threads, &kernel->shared);
+    entry->configure(kernel, any, fast);
 
     ret = ff_cuda_load_module(log_ctx, hwctx, &kernel->module,
                               entry->ptx, *entry->ptx_len);
@@ -158,21 +227,34 @@ av_cold int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel,
                "may be too old for them; update it, or use backend=cpu.\n");
         return ret;
     }
-    return ff_gpume_cuda_check(log_ctx, level, kernel->cu,
-        kernel->cu->cuModuleGetFunction(&kernel->function, kernel->module,
-                                        entry->name[params->depth > 8]),
+    ret = ff_gpume_cuda_check(log_ctx, level, kernel->cu,
+        kernel->cu->cuModuleGetFunction(&kernel->any.function, kernel->module, any),
         "find the search kernel");
+    if (ret >= 0 && *fast)
+        ret = ff_gpume_cuda_check(log_ctx, level, kernel->cu,
+            kernel->cu->cuModuleGetFunction(&kernel->fast.function, kernel->module, fast),
+            "find the search kernel");
+    return ret;
+}
+
+static int begins_at_words(const GpumeCudaPlane *plane)
+{
+    return !((plane->data | plane->linesize) & 3);
 }
 
 CUresult ff_gpume_cuda_kernel_launch(GpumeCudaKernel *kernel, int nb_references,
                                      CUstream stream)
 {
+    const GpumeCudaArgs *args = &kernel->args;
+    const GpumeCudaLaunch *l = &kernel->any;
     void *params[] = { &kernel->args };
 
-    return kernel->cu->cuLaunchKernel(kernel->function,
-                                      kernel->grid[0], kernel->grid[1], nb_references,
-                                      kernel->threads, 1, 1, kernel->shared,
-                                      stream, params, NULL);
+    if (kernel->fast.function && begins_at_words(&args->cur) &&
+        begins_at_words(&args->ref[0]) &&
+        (nb_references < 2 || begins_at_words(&args->ref[1])))
+        l = &kernel->fast;
+    return kernel->cu->cuLaunchKernel(l->function, l->grid[0], l->grid[1], nb_references,
+                                      l->threads, 1, 1, l->shared, stream, params, NULL);
 }
 
 av_cold void ff_gpume_cuda_kernel_uninit(GpumeCudaKernel *kernel)
