@@ -44,8 +44,14 @@ help:
 build/config.mk: configure
 	@./configure $(CONFIGURE_ARGS)
 
-$(BASE)/configure-ffmpeg.sh:
-	@./configure $(NO_INSTALL:-n=--no-install-deps) --not-default --ffmpeg-series=$(SERIES)
+CONFIGURE = ./configure $(if $(filter $(SERIES),$(DEFAULT_SERIES)),$(CONFIGURE_ARGS),\
+                $(NO_INSTALL:-n=--no-install-deps) --not-default --ffmpeg-series=$(SERIES))
+
+$(BASE)/src/.gpume-origin:
+	@$(CONFIGURE)
+
+$(BASE)/configure-ffmpeg.sh: | $(BASE)/src/.gpume-origin
+	@$(CONFIGURE)
 
 configured: $(BASE)/configure-ffmpeg.sh
 	@tools/lay.sh -q $(BASE)/src $(SERIES)
@@ -54,14 +60,14 @@ configured: $(BASE)/configure-ffmpeg.sh
 demo: all
 	@tools/demo.sh demo $(OBJ) '$(INPUT)'
 
-play:
+play: configured
 	@tools/deps.sh $(NO_INSTALL) play
-	@if [ ! -x $(OBJ)/ffplay ]; then ./configure $(CONFIGURE_ARGS); fi
+	@if ! grep -q enable-ffplay $(BASE)/configure-ffmpeg.sh; then $(CONFIGURE); fi
 	+@$(MAKE) --no-print-directory all
 	@tools/demo.sh play $(OBJ) '$(INPUT)'
 
 check: check-deps
-	+@tests/run.sh -s $(SERIES) fate san valgrind patches build style
+	+@tests/run.sh -s $(SERIES) fate san valgrind patches build demo style
 
 check-series:
 	+@tests/run.sh -s $(SERIES) fate

@@ -94,6 +94,28 @@ expect configured-once 0 '^now: make$' config --no-install-deps --disable-cuda \
 grep -q '^configuring FFmpeg' "$out"
 check build/configured-no-second-time "the second ./configure ran FFmpeg's again" test $? != 0
 
+# A series that has patches and has left the archive: the next one is taken. Asked
+# for by name, its tarball is wanted.
+mkdir "$copy/patches/99.0"
+cp "$copy/patches/$series/"* "$copy/patches/99.0/"
+rm "$copy/build/dist"
+mkdir "$copy/build/dist"
+for f in build/dist/*; do
+    ln -s "$top/$f" "$copy/build/dist/"
+done
+if (cd "$copy" && tools/fetch.sh build ffmpeg 99.0) > "$out" 2>&1 || [ $? = 2 ]; then
+    newest=$(all_series . | sed -n 1p)
+    expect series-has-left 0 "^warning: FFmpeg 99.0 is not in Debian's archive" config --no-install-deps \
+        --disable-cuda --disable-ffprobe --disable-ffplay --disable-x86asm
+    check build/series-before-it "DEFAULT_SERIES is not $newest" \
+        grep -qx "DEFAULT_SERIES = $newest" "$copy/build/config.mk"
+    expect series-has-left-by-name 1 '--ffmpeg-source=PATH/TO/ffmpeg-99.0.tar.xz' \
+        config --no-install-deps --ffmpeg-series=99.0
+else
+    skip build/series-has-left "no Debian archive in reach"
+fi
+rm -r "$copy/patches/99.0" "$copy/build/dist"
+
 # Packages: a PATH without nasm and clang, but with all the rest.
 mkdir "$work/bin"
 for dir in /usr/local/bin /usr/bin /bin; do
@@ -119,7 +141,6 @@ for f in nasm clang; do
         ln -s "$(command -v $f)" "$work/bin/$f"
     fi
 done
-rm "$copy/build/dist"
 expect no-archive 1 "^error: cannot fetch FFmpeg $other .*hand over its tarball" \
     poor config --no-install-deps --ffmpeg-series="$other"
 expect no-archive-names-option 1 '--ffmpeg-source=PATH/TO/ffmpeg-' \

@@ -52,6 +52,7 @@ check demo/overlay-picture "overlay.png is '$n'" test "$n" = 320,240
 "$bin/ffmpeg" -nostdin -hide_banner -i $work/out/overlay.mp4 -i "$work/moving clip.mkv" \
     -lavfi "[1]lutyuv=y=16+(val-16)*0.6[p];[0][p]psnr" -f null - 2>&1 |
     sed -n 's/.*PSNR y:\([0-9.inf]*\).*/\1/p' > $work/psnr
+# shellcheck disable=SC2016
 check demo/arrows "PSNR against the picture without arrows: $(cat $work/psnr)" \
     awk 'END { exit !($1 + 0 > 10 && $1 + 0 < 30) }' $work/psnr
 

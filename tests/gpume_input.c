@@ -808,6 +808,11 @@ static void test_changes(void)
         { 6, { { 20, 20, AV_PIX_FMT_GRAY8 }, { 21, 20, AV_PIX_FMT_GRAY8 },
                { 20, 21, AV_PIX_FMT_GRAY8 }, { 1, 1, AV_PIX_FMT_GRAY8 },
                { 20, 20, AV_PIX_FMT_GRAY8 }, { 300, 4, AV_PIX_FMT_GRAY8 } } },
+        /* one side only */
+        { 8, { { 30, 20, AV_PIX_FMT_GRAY8 }, { 30, 20, AV_PIX_FMT_GRAY8 },
+               { 30, 41, AV_PIX_FMT_GRAY8 }, { 30, 41, AV_PIX_FMT_GRAY8 },
+               { 51, 41, AV_PIX_FMT_GRAY8 }, { 51, 41, AV_PIX_FMT_GRAY8 },
+               { 30, 41, AV_PIX_FMT_GRAY8 }, { 30, 20, AV_PIX_FMT_GRAY8 } } },
         /* the format only */
         { 10, { { 33, 17, AV_PIX_FMT_YUV420P }, { 33, 17, AV_PIX_FMT_YUV420P },
                 { 33, 17, AV_PIX_FMT_P010LE },  { 33, 17, AV_PIX_FMT_P010LE },

@@ -130,6 +130,7 @@ typedef struct Entry {
     const GpumeBackend *backend;
     const char *level;
     int cpu_flags;
+    AVBufferRef *hw_device; ///< kept open, as opening one takes long
     int64_t nb_searches, nb_vectors;
 } Entry;
 
@@ -687,7 +688,8 @@ static void run_backend(const Case *c, const Movie *m, Entry *e)
         .max_searches = c->in_flight,
         .execute      = execute,
         .opaque       = (void *)c,
-        .fallback     = 0,
+        /* without it the backend opens the same one itself */
+        .hw_device    = c->seed & 1 ? e->hw_device : NULL,
     };
     GpumePicture pics[MAX_FRAMES] = { { 0 } };
     GpumeSearch searches[MAX_FRAMES] = { { 0 } };
@@ -1126,6 +1128,11 @@ static void open_entries(const char *only)
         av_free(priv);
         if (ret >= 0) {
             add_entry(b, "", flags);
+            /* 1: AV_CUDA_USE_PRIMARY_CONTEXT, whose header needs NVIDIA's */
+            ret = av_hwdevice_ctx_create(&entries[nb_entries - 1].hw_device,
+                                         AV_HWDEVICE_TYPE_CUDA, NULL, NULL, 1);
+            if (ret < 0)
+                fail("the device cannot be opened: %s", av_err2str(ret));
         } else {
             last_log[strcspn(last_log, "\n")] = 0;
             printf("cuda: skipped, %s: %s\n", av_err2str(ret), last_log);
@@ -1196,6 +1203,7 @@ int main(int argc, char **argv)
         if (!entries[i].nb_vectors && !nb_failures && only_case < 0)
             fail("nothing was compared");
         nb_vectors += entries[i].nb_vectors;
+        av_buffer_unref(&entries[i].hw_device);
     }
     printf("gpume_unit: seed %"PRIu64", %"PRId64" cases, %"PRId64" vectors compared, "
            "%d failures\n", master_seed, only_case < 0 ? case_number : 1,

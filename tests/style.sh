@@ -34,13 +34,14 @@ sort -u -o $work/scripts $work/scripts
 
 # none NAME LIST PATTERN: no line of the files in LIST matches.
 none() {
-    xargs grep -nE "$3" < "$2" > $work/out
+    xargs grep -HnE "$3" < "$2" > $work/out
     check "style/$1" "$(sed -n 1p $work/out | cut -c 1-100)" test ! -s $work/out
 }
 
 tab=$(printf '\t')
 cr=$(printf '\r')
-grep -vE '(^|/)Makefile$|\.mak$' $work/text > $work/no-tabs
+cat $work/c $work/scripts > $work/no-tabs
+grep -E '\.(cpp|py|md|texi)$' $work/text >> $work/no-tabs
 none no-tabs-for-indent $work/no-tabs "^ *$tab"
 none no-trailing-space $work/text "[ $tab]\$"
 none no-carriage-return $work/text "$cr"
@@ -85,5 +86,5 @@ fi
 
 git log --no-merges --format=%s 2>/dev/null > $work/subjects
 grep -vE '^[A-Za-z0-9._/,+ -]+: [^ ].*[^. ]$' $work/subjects > $work/out
-grep -E '^.{80}' $work/subjects >> $work/out
+grep -E '^.{101}' $work/subjects >> $work/out
 check style/commit-subjects "$(sed -n 1p $work/out)" test ! -s $work/out

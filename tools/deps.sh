@@ -42,7 +42,8 @@ present() {
         inc:*)    cc=$(command -v gcc || command -v cc || :)
                   [ -n "$cc" ] && printf '#include <%s>\n' "$what" | "$cc" -E -x c - >/dev/null 2>&1 ;;
         pkg:*)    have pkg-config && pkg-config --exists "$what" ;;
-        python:*) have python3 && python3 -c "import $what" 2>/dev/null ;;
+        python:*) # Debian's, which is the one that its packages serve, may not be the first
+                  python3 -c "import $what" 2>/dev/null || /usr/bin/python3 -c "import $what" 2>/dev/null ;;
     esac
 }
 

@@ -18,6 +18,7 @@ if [ -f "$done_file" ] &&
                 -newer "$done_file")" ]; then
     exit
 fi
+mkdir -p "$base/obj"
 rm -f "$done_file"
 say "configuring FFmpeg in $base/obj"
 touch "$base/started"

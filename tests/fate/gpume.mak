@@ -131,8 +131,10 @@ FATE_GPUME_FRAMECRC-$(call ALLYES, $(GPUME_SRC_NEEDS) NULL_FILTER RAWVIDEO_ENCOD
 fate-gpume-frames:      CMD = framecrc -lavfi "$(GPUME_SRC),gpume=algo=ds:dir=both"
 fate-gpume-frames-null: CMD = framecrc -lavfi "$(GPUME_SRC),null"
 fate-gpume-frames-null: REF = $(GPUME_REF)frames
-FATE_GPUME_FRAMECRC-$(call ALLYES, $(GPUME_SRC_NEEDS) CODECVIEW_FILTER RAWVIDEO_ENCODER FRAMECRC_MUXER PIPE_PROTOCOL) += fate-gpume-overlay
-fate-gpume-overlay:     CMD = framecrc -lavfi "$(GPUME_SRC),gpume=algo=ds:range=64:dir=both,codecview=mv_type=fp+bp"
+FATE_GPUME_FRAMECRC-$(call ALLYES, $(GPUME_SRC_NEEDS) CODECVIEW_FILTER RAWVIDEO_ENCODER FRAMECRC_MUXER PIPE_PROTOCOL) += fate-gpume-overlay fate-gpume-overlay-twice
+fate-gpume-overlay:       CMD = framecrc -lavfi "$(GPUME_SRC),gpume=algo=ds:range=64:dir=both,codecview=mv_type=fp+bp"
+fate-gpume-overlay-twice: CMD = framecrc -lavfi "$(GPUME_SRC),gpume=algo=fs:block=8:range=3:dir=both,gpume=algo=ds:range=64:dir=both,codecview=mv_type=fp+bp"
+fate-gpume-overlay-twice: REF = $(GPUME_REF)overlay
 
 # What has to fail
 GPUME_BAD = range-0 range-1025 range-far block-2 block-24 block-256 algo-xyz dir-up \

@@ -1,0 +1,2072 @@
+/*
+ * This file is part of gpume.
+ *
+ * gpume is free software; you can redistribute it and/or
+ * modify it under the terms of the GNU Lesser General Public
+ * License as published by the Free Software Foundation; either
+ * version 2.1 of the License, or (at your option) any later version.
+ *
+ * gpume is distributed in the hope that it will be useful,
+ * but WITHOUT ANY WARRANTY; without even the implied warranty of
+ * MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+ * Lesser General Public License for more details.
+ *
+ * You should have received a copy of the GNU Lesser General Public
+ * License along with gpume; if not, write to the Free Software
+ * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+ */
+
+
+/**
+ * @file
+ * The driver's entry points: every name that ffnvcodec's loader asks for, and
+ * those besides that this project takes from the same library. What no part of
+ * it uses answers CUDA_ERROR_NOT_SUPPORTED.
+ *
+ * A call that a correct program does not make is a violation (report.cpp), and
+ * fails as the driver's would.
+ */
+
+#include <ctype.h>
+#include <pthread.h>
+#include <string.h>
+
+#include <algorithm>
+#include <type_traits>
+
+#include "standin.h"
+
+#define API extern "C" __attribute__((visibility("default"))) CUresult
+
+using namespace standin;
+
+namespace standin {
+
+static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+static bool initialised;
+
+/** With the first call: by then, every part has been constructed. */
+static void init_once()
+{
+    static bool done;
+
+    if (done)
+        return;
+    done = true;
+    settings_init();
+    memory_init();
+}
+
+/* Handles are numbers that are not used twice, not addresses. */
+template<typename T> class Table {
+    std::map<uintptr_t, T *> objects;
+    uintptr_t next;
+
+public:
+    explicit Table(uintptr_t first) : next(first) { }
+
+    uintptr_t add(T *object)
+    {
+        objects[next += 16] = object;
+        return next;
+    }
+    T *get(const void *handle) const
+    {
+        auto i = objects.find((uintptr_t)handle);
+        return i == objects.end() ? NULL : i->second;
+    }
+    uintptr_t handle(const T *object) const
+    {
+        for (auto &i : objects)
+            if (i.second == object)
+                return i.first;
+        return 0;
+    }
+    bool issued(const void *handle) const
+    {
+        return (uintptr_t)handle <= next && !get(handle);
+    }
+    void remove(const void *handle) { objects.erase((uintptr_t)handle); }
+    const std::map<uintptr_t, T *> &all() const { return objects; }
+};
+
+/* Below any address that can be mapped twice over: dereferencing one crashes. */
+static Table<Context>  &contexts  = *new Table<Context>(0x100000000000000ULL);
+static Table<Stream>   &streams   = *new Table<Stream>(0x200000000000000ULL);
+static Table<Event>    &events    = *new Table<Event>(0x300000000000000ULL);
+static Table<Module>   &modules   = *new Table<Module>(0x400000000000000ULL);
+static Table<Function> &functions = *new Table<Function>(0x500000000000000ULL);
+
+struct Primary {
+    Context *ctx;
+    unsigned references, flags;
+};
+static Primary primaries[16];
+static u32 next_context = 1;
+
+/* The contexts a thread has pushed. */
+struct Stack {
+    std::vector<Context *> list;
+    ~Stack();
+};
+static thread_local Stack stack;
+
+static Context *top()
+{
+    return stack.list.empty() ? NULL : stack.list.back();
+}
+
+Stack::~Stack()
+{
+    pthread_mutex_lock(&lock);
+    if (!list.empty() && settings.leaks)
+        violation(0, "a thread ends with %zu context%s pushed and not popped", list.size(),
+                  list.size() > 1 ? "s" : "");
+    std::vector<Context *>().swap(list);    /* the main thread's may still be asked for */
+    pthread_mutex_unlock(&lock);
+}
+
+enum { PLAIN = 0, NEEDS_INIT = 1, NEEDS_CONTEXT = 2 | NEEDS_INIT, RELEASES = 4 };
+
+/**
+ * One call of an entry point. A call that releases something does so even where
+ * it fails, as the driver's does that returns an earlier launch's error.
+ */
+class Call {
+    const char *name;
+    std::string text;
+    int rc, forced;
+    bool ended;
+
+public:
+    Context *ctx;
+
+    Call(const char *name, const char *fmt, ...) __attribute__((format(printf, 3, 4)))
+        : name(name), rc(0), forced(0), ended(false), ctx(NULL)
+    {
+        va_list ap;
+        pthread_mutex_lock(&lock);
+        init_once();
+        va_start(ap, fmt);
+        text = vformat(fmt, ap);
+        va_end(ap);
+    }
+    ~Call()
+    {
+        if (!ended)
+            abort();
+        pthread_mutex_unlock(&lock);
+    }
+
+    /** @return whether to go on; result() is what to return otherwise */
+    bool enter(int flags)
+    {
+        const bool fails = count_call(name);
+
+        if (in_stream_callback()) {
+            misuse("called from a stream's callback");
+            rc = ERROR_NOT_PERMITTED;
+            return false;
+        }
+        progress(false, NULL, NULL);
+        ctx = top();
+        if (fails) {
+            injected = name;
+            rc = forced = settings.fail_code;
+            if (settings.fail_sticky) {
+                for (auto &c : contexts.all())
+                    if (!ctx || c.second == ctx) {
+                        c.second->error = settings.fail_code;
+                        context_drop_ops(c.second);
+                    }
+            }
+            if (!(flags & RELEASES))
+                return false;
+        }
+        if (flags & NEEDS_INIT && !initialised) {
+            rc = ERROR_NOT_INITIALIZED;
+            if (!injected)
+                misuse("called before cuInit");
+            return false;
+        }
+        if ((flags & NEEDS_CONTEXT) == NEEDS_CONTEXT) {
+            if (!ctx) {
+                rc = forced ? forced : ERROR_INVALID_CONTEXT;
+                if (!push_failed())
+                    misuse("called without a current context");
+                return false;
+            }
+            if (ctx->error) {
+                rc = forced = ctx->error;
+                if (!(flags & RELEASES))
+                    return false;
+            }
+        }
+        return true;
+    }
+
+    /** The program's fault. */
+    void misuse(const char *fmt, ...) __attribute__((format(printf, 2, 3)))
+    {
+        va_list ap;
+        va_start(ap, fmt);
+        std::string s = vformat(fmt, ap);
+        va_end(ap);
+        violation(0, "%s(%s): %s", name, text.c_str(), s.c_str());
+    }
+
+    void say(const char *fmt, ...) __attribute__((format(printf, 2, 3)))
+    {
+        va_list ap;
+        va_start(ap, fmt);
+        text += " " + vformat(fmt, ap);
+        va_end(ap);
+    }
+
+    /** For a fault: misuse, and the code. */
+    int fault(int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)))
+    {
+        va_list ap;
+        va_start(ap, fmt);
+        std::string s = vformat(fmt, ap);
+        va_end(ap);
+        misuse("%s", s.c_str());
+        return code;
+    }
+
+    CUresult end(int code)
+    {
+        rc = forced ? forced : code ? code : ctx && ctx->error ? ctx->error : 0;
+        return result();
+    }
+    /** The same, where the context's state does not matter. */
+    CUresult end_plain(int code)
+    {
+        rc = forced ? forced : code;
+        return result();
+    }
+    CUresult result()
+    {
+        ended = true;
+        trace_call(name, text.c_str(), rc);
+        return (CUresult)rc;
+    }
+    const char *what() const { return name; }
+};
+
+#define HEX(p) ((unsigned long long)(uintptr_t)(p))
+
+template<typename T>
+static T *need(Call &c, const Table<T> &table, const void *handle, const char *what)
+{
+    T *object = table.get(handle);
+
+    if (!object)
+        c.misuse(table.issued(handle) && handle ? "the %s has been destroyed" : "not a %s", what);
+    return object;
+}
+
+/** CU_STREAM_LEGACY is 1, CU_STREAM_PER_THREAD 2. */
+static Stream *need_stream(Call &c, CUstream handle)
+{
+    if (!handle || (uintptr_t)handle == 1)
+        return c.ctx->null_stream;
+    Stream *s = need(c, streams, handle, "stream");
+    if (s && s->ctx != c.ctx) {
+        c.misuse("the stream is of another context");
+        return NULL;
+    }
+    return s;
+}
+
+/* Contexts. */
+
+static Context *context_new(int device, unsigned flags, bool primary)
+{
+    Context *ctx = new Context();
+
+    ctx->device      = device;
+    ctx->flags       = flags;
+    ctx->primary     = primary;
+    ctx->id          = next_context++;
+    ctx->null_stream = stream_new(ctx, 0, 0, true);
+    contexts.add(ctx);
+    return ctx;
+}
+
+/** What of the context is still there; a dead context's is nobody's fault. */
+static void report_left(const Context *ctx, const char *when)
+{
+    unsigned n[5] = { 0 };
+    size_t bytes = 0;
+    std::string first;
+
+    if (ctx->error || !settings.leaks || push_failed())
+        return;
+    for (auto &i : memory_all()) {
+        const Alloc *a = i.second;
+        if (a->ctx != ctx)
+            continue;
+        n[a->kind == ALLOC_PINNED]++;
+        bytes += a->size;
+        if (first.empty())
+            first = format(", the first: #%u, %zu bytes by %s", a->id, a->size, a->by);
+    }
+    for (auto &i : streams.all())
+        n[2] += i.second->ctx == ctx;
+    for (auto &i : events.all())
+        n[3] += i.second->ctx == ctx;
+    for (auto &i : modules.all())
+        n[4] += i.second->ctx == ctx;
+    if (n[0] + n[1] + n[2] + n[3] + n[4])
+        violation(0, "leak: context %u %s with %u device and %u pinned allocations (%zu bytes), "
+                  "%u streams, %u events, %u modules%s", ctx->id, when, n[0], n[1], bytes, n[2],
+                  n[3], n[4], first.c_str());
+}
+
+template<typename T>
+static void remove_of(Table<T> &table, const Context *ctx)
+{
+    for (auto &i : std::map<uintptr_t, T *>(table.all()))
+        if (i.second->ctx == ctx) {
+            table.remove((void *)i.first);
+            delete i.second;
+        }
+}
+
+static void module_delete(Module *m)
+{
+    for (auto &f : m->functions)
+        functions.remove((void *)functions.handle(f.second.get()));
+    delete m;
+}
+
+static void context_delete(Context *ctx)
+{
+    if (!ctx->error)
+        sync_context(ctx);
+    report_left(ctx, "is destroyed");
+    context_drop_ops(ctx);
+    for (auto &i : std::map<uintptr_t, Alloc *>(memory_all()))
+        if (i.second->ctx == ctx)
+            memory_free(i.second);
+    remove_of(events, ctx);
+    for (auto &i : std::map<uintptr_t, Module *>(modules.all()))
+        if (i.second->ctx == ctx) {
+            modules.remove((void *)i.first);
+            module_delete(i.second);
+        }
+    for (auto &i : std::map<uintptr_t, Stream *>(streams.all()))
+        if (i.second->ctx == ctx) {
+            streams.remove((void *)i.first);
+            stream_destroy(i.second);
+        }
+    stream_destroy(ctx->null_stream);
+    contexts.remove((void *)contexts.handle(ctx));
+    delete ctx;
+}
+
+void report_leaks()
+{
+    for (auto &i : contexts.all()) {
+        const Context *ctx = i.second;
+        violation(0, "leak: context %u%s is there at the end of the process", ctx->id,
+                  ctx->primary ? " (the device's primary one)" : "");
+        report_left(ctx, "is left");
+    }
+}
+
+static bool need_device(Call &c, CUdevice dev)
+{
+    if (dev >= 0 && dev < settings.devices)
+        return true;
+    c.misuse("no such device");
+    return false;
+}
+
+/* A device's properties. */
+
+static size_t shared_per_sm(int cc)
+{
+    switch (cc) {
+    case 52:                    return  96 * 1024;
+    case 61: case 70: case 72:  return  96 * 1024;
+    case 75:                    return  64 * 1024;
+    case 80: case 87:           return 164 * 1024;
+    case 86: case 89: case 120: return 100 * 1024;
+    case 90: case 100: case 103: return 228 * 1024;
+    default:                    return cc < 50 ? 48 * 1024 : 64 * 1024;
+    }
+}
+
+/** The most that a block can have when its function has been told so. */
+static size_t shared_optin(int cc)
+{
+    if (cc < 70)
+        return 48 * 1024;
+    return cc < 80 ? shared_per_sm(cc) : shared_per_sm(cc) - 1024;
+}
+
+static int attribute(int which, int dev)
+{
+    switch (which) {
+    case 1:  return 1024;               /* threads a block */
+    case 2: case 3: return 1024;        /* block x, y */
+    case 4:  return 64;                 /* block z */
+    case 5:  return 2147483647;         /* grid x */
+    case 6: case 7: return 65535;       /* grid y, z */
+    case 8:  return 48 * 1024;          /* shared memory a block */
+    case 9:  return 65536;              /* constant memory */
+    case 10: return 32;                 /* warp size */
+    case 11: return 2147483647;         /* pitch */
+    case 12: return 65536;              /* registers a block */
+    case 13: return 1590000;            /* clock, kHz */
+    case 14: return 512;                /* texture alignment */
+    case 15: return 1;                  /* copies overlap kernels */
+    case 16: return settings.multiprocessors;
+    case 17: return 0;                  /* kernels time out */
+    case 18: return 0;                  /* integrated */
+    case 19: return 1;                  /* maps host memory */
+    case 20: return 0;                  /* compute mode */
+    case 31: return 1;                  /* concurrent kernels */
+    case 32: return 0;                  /* ECC */
+    case 33: return dev + 1;            /* PCI bus */
+    case 34: return 0;                  /* PCI device */
+    case 35: return 0;                  /* TCC */
+    case 36: return 5001000;            /* memory clock, kHz */
+    case 37: return 256;                /* memory bus, bits */
+    case 38: return 4 << 20;            /* L2 */
+    case 39: return settings.cc == 75 ? 1024 : settings.cc == 86 || settings.cc == 89 ? 1536 : 2048;
+    case 40: return 3;                  /* copy engines */
+    case 41: return 1;                  /* unified addresses */
+    case 50: return 0;                  /* PCI domain */
+    case 51: return 32;                 /* texture pitch */
+    case 75: return settings.cc / 10;
+    case 76: return settings.cc % 10;
+    case 78: return 1;                  /* stream priorities */
+    case 79: return 1;                  /* global L1 */
+    case 80: return 1;                  /* local L1 */
+    case 81: return (int)shared_per_sm(settings.cc);
+    case 82: return 65536;              /* registers a multiprocessor */
+    case 83: return 0;                  /* managed memory */
+    case 84: return 0;                  /* several GPUs a board */
+    case 85: return dev;
+    case 89: return 0;                  /* concurrent managed access */
+    case 97: return (int)shared_optin(settings.cc);
+    case 106: return 16;                /* blocks a multiprocessor */
+    case 111: return settings.cc >= 80 ? 1024 : 0;  /* shared memory the system takes */
+    case 115: return 0;                 /* memory pools */
+    default: return 0;
+    }
+}
+
+/* Copies. */
+
+/** One side of a copy: base is the first byte's address. */
+static int side(Call &c, Range2D &r, const char *which, CUmemorytype type, uintptr_t base,
+                size_t pitch, size_t width, size_t height)
+{
+    Alloc *a = memory_find(base);
+
+    r.base   = base;
+    r.pitch  = pitch;
+    r.width  = width;
+    r.height = height;
+    r.alloc  = NULL;
+    if (!width || !height)
+        return 0;
+    if (!a) {
+        if (base - region_base < region_size || type == CU_MEMORYTYPE_DEVICE)
+            return c.fault(ERROR_INVALID_VALUE, "the %s, 0x%llx, is %s", which, HEX(base),
+                           memory_describe(base).c_str());
+        return base ? 0 : c.fault(ERROR_INVALID_VALUE, "the %s is NULL", which);
+    }
+    if (type == CU_MEMORYTYPE_HOST && a->kind == ALLOC_DEVICE)
+        return c.fault(ERROR_INVALID_VALUE, "the %s is said to be of the host, and is %s", which,
+                       memory_describe(base).c_str());
+    if (base < a->base || r.end() > a->base + a->size)
+        return c.fault(ERROR_INVALID_VALUE, "the %s, %zu rows of %zu bytes every %zu from 0x%llx, "
+                       "does not fit: it begins at %s", which, height, width, pitch, HEX(base),
+                       memory_describe(base).c_str());
+    if (a->ctx != c.ctx && !a->portable)
+        return c.fault(ERROR_INVALID_VALUE, "the %s is of another context: %s", which,
+                       memory_describe(base).c_str());
+    r.alloc = a;
+    return 0;
+}
+
+/**
+ * Queue a copy; sides are filled in. A copy from pageable memory takes its
+ * bytes at once, one to pageable memory is done when the call returns.
+ */
+static int copy(Call &c, Stream *s, const Range2D &src, const Range2D &dst, bool sync)
+{
+    if (!src.width || !src.height)
+        return 0;
+    if (src.alloc && src.alloc == dst.alloc && src.base < dst.end() && dst.base < src.end())
+        return c.fault(ERROR_INVALID_VALUE, "source and destination overlap");
+    Op *op = op_new(s, Op::COPY, c.what());
+    op->src = src;
+    op->dst = dst;
+    if (!src.alloc) {
+        op->snapshot.resize(src.width * src.height);
+        for (size_t y = 0; y < src.height; y++)
+            memcpy(&op->snapshot[y * src.width], (const void *)(src.base + y * src.pitch), src.width);
+    }
+    op_queue(op);
+    /* from and to device memory it need not be done, and from pageable memory neither */
+    const bool pinned = (src.alloc && src.alloc->kind == ALLOC_PINNED) ||
+                        (dst.alloc && dst.alloc->kind == ALLOC_PINNED);
+    if (!dst.alloc || (sync && pinned))
+        sync_stream(s);
+    return 0;
+}
+
+static int copy_linear(Call &c, CUstream stream, CUmemorytype dst_type, uintptr_t dst,
+                       CUmemorytype src_type, uintptr_t src, size_t size, bool sync)
+{
+    Range2D to, from;
+    Stream *s = sync ? c.ctx->null_stream : need_stream(c, stream);
+    int ret;
+
+    if (!s)
+        return ERROR_INVALID_HANDLE;
+    if ((ret = side(c, to, "destination", dst_type, dst, size, size, 1)) ||
+        (ret = side(c, from, "source", src_type, src, size, size, 1)))
+        return ret;
+    return copy(c, s, from, to, sync);
+}
+
+enum { MEMORYTYPE_UNIFIED = 4 };
+
+static int copy_2d(Call &c, CUstream stream, const CUDA_MEMCPY2D *p, bool sync)
+{
+    Range2D to, from;
+    Stream *s = sync ? c.ctx->null_stream : need_stream(c, stream);
+    int ret;
+
+    if (!s)
+        return ERROR_INVALID_HANDLE;
+    if (!p)
+        return c.fault(ERROR_INVALID_VALUE, "no copy is given");
+    const bool src_host = p->srcMemoryType == CU_MEMORYTYPE_HOST;
+    const bool dst_host = p->dstMemoryType == CU_MEMORYTYPE_HOST;
+    if (p->srcMemoryType == CU_MEMORYTYPE_ARRAY || p->dstMemoryType == CU_MEMORYTYPE_ARRAY)
+        return ERROR_NOT_SUPPORTED;
+    for (int type : { (int)p->srcMemoryType, (int)p->dstMemoryType })
+        if (type != CU_MEMORYTYPE_HOST && type != CU_MEMORYTYPE_DEVICE && type != MEMORYTYPE_UNIFIED)
+            return c.fault(ERROR_INVALID_VALUE, "memory type %d", type);
+    /* a pitch of 0 is that of one row */
+    const size_t src_pitch = p->srcPitch ? p->srcPitch : p->srcXInBytes + p->WidthInBytes;
+    const size_t dst_pitch = p->dstPitch ? p->dstPitch : p->dstXInBytes + p->WidthInBytes;
+    if (src_pitch < p->srcXInBytes + p->WidthInBytes ||
+        dst_pitch < p->dstXInBytes + p->WidthInBytes || src_pitch > INT32_MAX || dst_pitch > INT32_MAX)
+        return c.fault(ERROR_INVALID_VALUE, "pitches %zu, %zu for rows of %zu bytes from %zu, %zu",
+                       src_pitch, dst_pitch, p->WidthInBytes, p->srcXInBytes, p->dstXInBytes);
+    const uintptr_t src = (src_host ? (uintptr_t)p->srcHost : (uintptr_t)p->srcDevice) +
+                          p->srcY * src_pitch + p->srcXInBytes;
+    const uintptr_t dst = (dst_host ? (uintptr_t)p->dstHost : (uintptr_t)p->dstDevice) +
+                          p->dstY * dst_pitch + p->dstXInBytes;
+    if ((ret = side(c, to, "destination", p->dstMemoryType, dst, dst_pitch, p->WidthInBytes, p->Height)) ||
+        (ret = side(c, from, "source", p->srcMemoryType, src, src_pitch, p->WidthInBytes, p->Height)))
+        return ret;
+    return copy(c, s, from, to, sync);
+}
+
+static int set_memory(Call &c, CUstream stream, uintptr_t dst, size_t pitch, unsigned value,
+                      unsigned value_size, size_t width, size_t height, bool sync)
+{
+    Stream *s = sync ? c.ctx->null_stream : need_stream(c, stream);
+    Range2D to;
+    int ret;
+
+    if (!s)
+        return ERROR_INVALID_HANDLE;
+    if (dst % value_size || (height > 1 && pitch < width * value_size))
+        return c.fault(ERROR_INVALID_VALUE, "misaligned, or a pitch below the width");
+    ret = side(c, to, "destination", CU_MEMORYTYPE_DEVICE, dst, pitch, width * value_size, height);
+    if (ret || !width || !height)
+        return ret;
+    Op *op = op_new(s, Op::SET, c.what());
+    op->dst        = to;
+    op->value      = value;
+    op->value_size = value_size;
+    op_queue(op);
+    return 0;
+}
+
+/* Memory. */
+
+static int allocate(Call &c, AllocKind kind, size_t size, bool portable, uintptr_t *p)
+{
+    if (!size)
+        return c.fault(ERROR_INVALID_VALUE, "no bytes");
+    const u64 used  = kind == ALLOC_DEVICE ? memory_used(c.ctx->device) : memory_used_pinned();
+    const u64 limit = kind == ALLOC_DEVICE ? settings.memory : settings.pinned;
+    if (used > limit || size > limit - used)
+        return ERROR_OUT_OF_MEMORY;
+    Alloc *a = memory_alloc(kind, c.ctx, size, c.what());
+    if (!a)
+        return ERROR_OUT_OF_MEMORY;
+    a->portable = portable;
+    *p = a->base;
+    c.say("= 0x%llx", HEX(a->base));
+    return 0;
+}
+
+static int release(Call &c, AllocKind kind, uintptr_t p)
+{
+    Alloc *a = memory_exact(p);
+
+    if (!p && kind == ALLOC_DEVICE)
+        return 0;
+    if (!a || a->base != p || a->kind != kind)
+        return c.fault(ERROR_INVALID_VALUE, "not what an allocation returned: %s",
+                       memory_describe(p).c_str());
+    if (kind == ALLOC_DEVICE) {
+        if (!a->ctx->error)
+            sync_context(a->ctx);
+    } else if (!a->ctx->error) {
+        const Op *user = queued_user(a);
+        if (user) {
+            c.misuse("freed while %s is queued, which uses it", user->what.c_str());
+            sync_context(a->ctx);
+        }
+    }
+    memory_free(a);
+    return 0;
+}
+
+/* Modules. */
+
+/** The words of a PTX text that say what is in it. */
+class Ptx {
+    std::string text;
+    size_t at;
+
+public:
+    std::string error;
+    int version, target;
+    struct Entry {
+        std::vector<unsigned> params;
+        unsigned max_threads;
+    };
+    std::map<std::string, Entry> entries;
+
+    explicit Ptx(const char *image) : at(0), version(0), target(0)
+    {
+        strip(image);
+        parse();
+    }
+
+private:
+    void strip(const char *p)
+    {
+        while (*p) {
+            if (p[0] == '/' && p[1] == '/') {
+                while (*p && *p != '\n')
+                    p++;
+            } else if (p[0] == '/' && p[1] == '*') {
+                const char *end = strstr(p + 2, "*/");
+                p = end ? end + 2 : p + strlen(p);
+                text += ' ';
+            } else {
+                text += *p++;
+            }
+        }
+    }
+    static bool is_word(char ch)
+    {
+        return isalnum((unsigned char)ch) || strchr("._$%", ch);
+    }
+    std::string word()
+    {
+        while (at < text.size() && isspace((unsigned char)text[at]))
+            at++;
+        if (at == text.size())
+            return "";
+        if (text[at] == '"') {
+            const size_t from = at++;
+            while (at < text.size() && text[at] != '"')
+                at++;
+            at += at < text.size();
+            return text.substr(from, at - from);
+        }
+        const size_t from = at;
+        while (at < text.size() && text[at] && is_word(text[at]))
+            at++;
+        if (at == from)
+            at++;
+        return text.substr(from, at - from);
+    }
+    static unsigned size_of(const std::string &type)
+    {
+        if (type.size() < 3 || type[0] != '.' || !strchr("busf", type[1]))
+            return 0;
+        return (unsigned)atoi(type.c_str() + 2) / 8;
+    }
+    /** .param .align 8 .b8 name[48] , ... ) */
+    bool params(Entry &e)
+    {
+        std::string w = word();
+        if (w == ")")
+            return true;
+        while (w == ".param") {
+            unsigned size = 0, count = 1;
+            for (w = word(); w != "," && w != ")"; w = word()) {
+                if (w.empty())
+                    return false;
+                if (w == "[")
+                    count = (unsigned)atoi(word().c_str());
+                else if (w == ".align" || w == ".ptr")
+                    w == ".align" ? (void)word() : (void)0;
+                else if (size_of(w) && !size)
+                    size = size_of(w);
+            }
+            if (!size)
+                return false;
+            e.params.push_back(size * count);
+            if (w == ")")
+                return true;
+            w = word();
+        }
+        return false;
+    }
+    void entry()
+    {
+        Entry e;
+        const std::string name = word();
+
+        e.max_threads = 1024;
+        std::string w = word();
+        if (w == "(") {
+            if (!params(e)) {
+                error = "the parameters of " + name + " cannot be read";
+                return;
+            }
+            w = word();
+        }
+        for (; w != "{"; w = word()) {
+            if (w.empty()) {
+                error = name + " has no body";
+                return;
+            }
+            if (w == ".maxntid" || w == ".reqntid") {
+                unsigned n = (unsigned)atoi(word().c_str());
+                while (at < text.size() && isspace((unsigned char)text[at]))
+                    at++;
+                while (at < text.size() && text[at] == ',') {
+                    word();
+                    n *= (unsigned)atoi(word().c_str());
+                    while (at < text.size() && isspace((unsigned char)text[at]))
+                        at++;
+                }
+                e.max_threads = n;
+            }
+        }
+        if (!body())
+            error = "the body of " + name + " does not end";
+        entries[name] = e;
+    }
+    bool body()
+    {
+        for (int depth = 1; depth; ) {
+            const std::string w = word();
+            if (w.empty())
+                return false;
+            depth += (w == "{") - (w == "}");
+        }
+        return true;
+    }
+    void parse()
+    {
+        if (word() != ".version") {
+            error = "it does not begin with .version";
+            return;
+        }
+        const std::string v = word();
+        int minor = 0;
+        if (sscanf(v.c_str(), "%d.%d", &version, &minor) != 2) {
+            error = "its version is " + v;
+            return;
+        }
+        version = version * 10 + minor;
+        for (std::string w = word(); !w.empty() && error.empty(); w = word()) {
+            if (w == ".target") {
+                w = word();
+                if (sscanf(w.c_str(), "sm_%d", &target) != 1)
+                    error = "its target is " + w;
+            } else if (w == ".entry") {
+                entry();
+            } else if (w == "{" && !body()) {
+                error = "a body does not end";
+            }
+        }
+        if (error.empty() && !target)
+            error = "it has no .target";
+    }
+};
+
+/** The newest PTX that a driver of that version knows. */
+static int ptx_of_driver(int driver)
+{
+    const int major = driver / 1000, minor = driver % 1000 / 10;
+
+    if (major >= 11)
+        return (major - 4) * 10 + minor;
+    switch (driver / 10) {
+    case 1020: return 65;
+    case 1010: return 64;
+    case 1000: return 63;
+    case  920: return 62;
+    case  910: return 61;
+    case  900: return 60;
+    default:   return 50;
+    }
+}
+
+static int load(Call &c, CUmodule *module, const void *image)
+{
+    if (!module || !image)
+        return c.fault(ERROR_INVALID_VALUE, "a null pointer");
+    if (!memcmp(image, "\177ELF", 4) || !memcmp(image, "\x50\xed\x55\xba", 4)) {
+        note("%s: not PTX; machine code cannot be run here", c.what());
+        return ERROR_NO_BINARY_FOR_GPU;
+    }
+    const Ptx ptx((const char *)image);
+    if (!ptx.error.empty()) {
+        note("%s: not PTX: %s", c.what(), ptx.error.c_str());
+        return ERROR_INVALID_PTX;
+    }
+    if (ptx.version > ptx_of_driver(settings.driver))
+        return ERROR_UNSUPPORTED_PTX_VERSION;
+    if (ptx.target > settings.cc)
+        return ERROR_INVALID_PTX;
+    Module *m = new Module();
+    m->ctx = c.ctx;
+    for (auto &e : ptx.entries) {
+        Function *f = new Function();
+        f->name               = e.first;
+        f->module             = m;
+        f->max_threads        = e.second.max_threads;
+        f->max_dynamic_shared = 48 * 1024;
+        for (Registered *k = registered; k; k = k->next)
+            if (e.first == k->name)
+                f->kernel = k;
+        if (f->kernel) {
+            const std::vector<unsigned> host(f->kernel->sizes, f->kernel->sizes + f->kernel->nb_params);
+            if (host != e.second.params) {
+                std::string s;
+                for (unsigned n : e.second.params)
+                    s += format(" %u", n);
+                s += "; compiled for the host:";
+                for (unsigned n : host)
+                    s += format(" %u", n);
+                c.misuse("kernel %s: bytes of its parameters in the module:%s", f->name.c_str(), s.c_str());
+            }
+        }
+        functions.add(f);
+        m->functions[e.first].reset(f);
+    }
+    *module = (CUmodule)modules.add(m);
+    c.say("= 0x%llx", HEX(*module));
+    return 0;
+}
+
+static const struct {
+    int code;
+    const char *name, *text;
+} errors[] = {
+    {   0, "CUDA_SUCCESS",                       "no error" },
+    {   1, "CUDA_ERROR_INVALID_VALUE",           "invalid argument" },
+    {   2, "CUDA_ERROR_OUT_OF_MEMORY",           "out of memory" },
+    {   3, "CUDA_ERROR_NOT_INITIALIZED",         "initialization error" },
+    {   4, "CUDA_ERROR_DEINITIALIZED",           "driver shutting down" },
+    { 100, "CUDA_ERROR_NO_DEVICE",               "no CUDA-capable device is detected" },
+    { 101, "CUDA_ERROR_INVALID_DEVICE",          "invalid device ordinal" },
+    { 200, "CUDA_ERROR_INVALID_IMAGE",           "device kernel image is invalid" },
+    { 201, "CUDA_ERROR_INVALID_CONTEXT",         "invalid device context" },
+    { 209, "CUDA_ERROR_NO_BINARY_FOR_GPU",       "no kernel image is available for execution on the device" },
+    { 218, "CUDA_ERROR_INVALID_PTX",             "a PTX JIT compilation failed" },
+    { 222, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION", "the provided PTX was compiled with an unsupported toolchain." },
+    { 400, "CUDA_ERROR_INVALID_HANDLE",          "invalid resource handle" },
+    { 500, "CUDA_ERROR_NOT_FOUND",               "named symbol not found" },
+    { 600, "CUDA_ERROR_NOT_READY",               "device not ready" },
+    { 700, "CUDA_ERROR_ILLEGAL_ADDRESS",         "an illegal memory access was encountered" },
+    { 701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "too many resources requested for launch" },
+    { 702, "CUDA_ERROR_LAUNCH_TIMEOUT",          "the launch timed out and was terminated" },
+    { 708, "CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE",  "cannot set while device is active in this process" },
+    { 709, "CUDA_ERROR_CONTEXT_IS_DESTROYED",    "context is destroyed" },
+    { 710, "CUDA_ERROR_ASSERT",                  "device-side assert triggered" },
+    { 716, "CUDA_ERROR_MISALIGNED_ADDRESS",      "misaligned address" },
+    { 719, "CUDA_ERROR_LAUNCH_FAILED",           "unspecified launch failure" },
+    { 800, "CUDA_ERROR_NOT_PERMITTED",           "operation not permitted" },
+    { 801, "CUDA_ERROR_NOT_SUPPORTED",           "operation not supported" },
+    { 999, "CUDA_ERROR_UNKNOWN",                 "unknown error" },
+};
+
+} // namespace standin
+
+/* Errors: not counted, never made to fail. */
+
+API cuGetErrorName(CUresult error, const char **p)
+{
+    *p = NULL;
+    for (auto &e : errors)
+        if (e.code == (int)error)
+            *p = e.name;
+    return (CUresult)(*p ? 0 : ERROR_INVALID_VALUE);
+}
+
+API cuGetErrorString(CUresult error, const char **p)
+{
+    *p = NULL;
+    for (auto &e : errors)
+        if (e.code == (int)error)
+            *p = e.text;
+    return (CUresult)(*p ? 0 : ERROR_INVALID_VALUE);
+}
+
+/* Initialisation and devices. */
+
+API cuInit(unsigned int flags)
+{
+    Call c("cuInit", "%u", flags);
+    if (!c.enter(PLAIN))
+        return c.result();
+    if (!settings.devices)
+        return c.end_plain(ERROR_NO_DEVICE);
+    initialised = true;
+    return c.end_plain(flags ? ERROR_INVALID_VALUE : 0);
+}
+
+API cuDriverGetVersion(int *version)
+{
+    Call c("cuDriverGetVersion", "%s", "");
+    if (!c.enter(PLAIN))
+        return c.result();
+    *version = settings.driver;
+    return c.end_plain(0);
+}
+
+API cuDeviceGetCount(int *count)
+{
+    Call c("cuDeviceGetCount", "%s", "");
+    if (!c.enter(NEEDS_INIT))
+        return c.result();
+    *count = settings.devices;
+    return c.end_plain(0);
+}
+
+API cuDeviceGet(CUdevice *device, int ordinal)
+{
+    Call c("cuDeviceGet", "%d", ordinal);
+    if (!c.enter(NEEDS_INIT))
+        return c.result();
+    if (ordinal < 0 || ordinal >= settings.devices)
+        return c.end_plain(ERROR_INVALID_DEVICE);
+    *device = ordinal;
+    return c.end_plain(0);
+}
+
+API cuDeviceGetAttribute(int *value, CUdevice_attribute which, CUdevice dev)
+{
+    Call c("cuDeviceGetAttribute", "%d, %d", (int)which, dev);
+    if (!c.enter(NEEDS_INIT))
+        return c.result();
+    if (!need_device(c, dev))
+        return c.end_plain(ERROR_INVALID_DEVICE);
+    *value = attribute(which, dev);
+    return c.end_plain(0);
+}
+
+API cuDeviceGetName(char *name, int len, CUdevice dev)
+{
+    Call c("cuDeviceGetName", "%d", dev);
+    if (!c.enter(NEEDS_INIT))
+        return c.result();
+    if (!need_device(c, dev))
+        return c.end_plain(ERROR_INVALID_DEVICE);
+    snprintf(name, len, "Stand-in %d", dev);
+    return c.end_plain(0);
+}
+
+static CUresult get_uuid(const char *name, CUuuid *uuid, CUdevice dev)
+{
+    Call c(name, "%d", dev);
+    if (!c.enter(NEEDS_INIT))
+        return c.result();
+    if (!need_device(c, dev))
+        return c.end_plain(ERROR_INVALID_DEVICE);
+    for (int i = 0; i < 16; i++)
+        uuid->bytes[i] = (char)(i == 15 ? dev : 0x50 + i);
+    return c.end_plain(0);
+}
+
+API cuDeviceGetUuid(CUuuid *uuid, CUdevice dev)    { return get_uuid("cuDeviceGetUuid", uuid, dev); }
+API cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice dev) { return get_uuid("cuDeviceGetUuid_v2", uuid, dev); }
+
+API cuDeviceComputeCapability(int *major, int *minor, CUdevice dev)
+{
+    Call c("cuDeviceComputeCapability", "%d", dev);
+    if (!c.enter(NEEDS_INIT))
+        return c.result();
+    if (!need_device(c, dev))
+        return c.end_plain(ERROR_INVALID_DEVICE);
+    *major = settings.cc / 10;
+    *minor = settings.cc % 10;
+    return c.end_plain(0);
+}
+
+API cuDeviceGetPCIBusId(char *id, int len, CUdevice dev)
+{
+    Call c("cuDeviceGetPCIBusId", "%d", dev);
+    if (!c.enter(NEEDS_INIT))
+        return c.result();
+    if (!need_device(c, dev))
+        return c.end_plain(ERROR_INVALID_DEVICE);
+    snprintf(id, len, "0000:%02X:00.0", dev + 1);
+    return c.end_plain(0);
+}
+
+API cuDeviceGetByPCIBusId(CUdevice *dev, const char *id)
+{
+    Call c("cuDeviceGetByPCIBusId", "%s", id);
+    unsigned domain, bus;
+    if (!c.enter(NEEDS_INIT))
+        return c.result();
+    if (sscanf(id, "%x:%x:", &domain, &bus) != 2 || domain || bus < 1 || (int)bus > settings.devices)
+        return c.end_plain(ERROR_INVALID_DEVICE);
+    *dev = (int)bus - 1;
+    return c.end_plain(0);
+}
+
+API cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
+{
+    Call c("cuDeviceTotalMem_v2", "%d", dev);
+    if (!c.enter(NEEDS_INIT))
+        return c.result();
+    if (!need_device(c, dev))
+        return c.end_plain(ERROR_INVALID_DEVICE);
+    *bytes = settings.memory;
+    return c.end_plain(0);
+}
+
+/* Contexts. */
+
+API cuCtxCreate_v2(CUcontext *p, unsigned int flags, CUdevice dev)
+{
+    Call c("cuCtxCreate_v2", "0x%x, %d", flags, dev);
+    if (!c.enter(NEEDS_INIT))
+        return c.result();
+    if (!need_device(c, dev))
+        return c.end_plain(ERROR_INVALID_DEVICE);
+    Context *ctx = context_new(dev, flags, false);
+    stack.list.push_back(ctx);
+    *p = (CUcontext)contexts.handle(ctx);
+    c.say("= 0x%llx", HEX(*p));
+    return c.end_plain(0);
+}
+
+API cuCtxDestroy_v2(CUcontext handle)
+{
+    Call c("cuCtxDestroy_v2", "0x%llx", HEX(handle));
+    if (!c.enter(NEEDS_INIT | RELEASES))
+        return c.result();
+    Context *ctx = need(c, contexts, handle, "context");
+    if (!ctx)
+        return c.end_plain(ERROR_INVALID_CONTEXT);
+    if (ctx->primary)
+        return c.end_plain(c.fault(ERROR_INVALID_CONTEXT, "the primary context is released, not destroyed"));
+    const int error = ctx->error;
+    auto &list = stack.list;
+    if (top() == ctx)
+        list.pop_back();
+    if (std::find(list.begin(), list.end(), ctx) != list.end()) {
+        c.misuse("the thread has the context pushed still");
+        list.erase(std::remove(list.begin(), list.end(), ctx), list.end());
+    }
+    context_delete(ctx);
+    c.ctx = NULL;
+    return c.end_plain(error);
+}
+
+API cuCtxPushCurrent_v2(CUcontext handle)
+{
+    Call c("cuCtxPushCurrent_v2", "0x%llx", HEX(handle));
+    if (!c.enter(NEEDS_INIT))
+        return c.result();
+    Context *ctx = need(c, contexts, handle, "context");
+    if (!ctx)
+        return c.end_plain(ERROR_INVALID_CONTEXT);
+    stack.list.push_back(ctx);
+    return c.end_plain(0);
+}
+
+API cuCtxPopCurrent_v2(CUcontext *p)
+{
+    Call c("cuCtxPopCurrent_v2", "%s", "");
+    if (!c.enter(NEEDS_INIT | RELEASES))
+        return c.result();
+    if (stack.list.empty()) {
+        if (!push_failed())
+            c.misuse("nothing is pushed");
+        return c.end_plain(ERROR_INVALID_CONTEXT);
+    }
+    if (p)
+        *p = (CUcontext)contexts.handle(top());
+    stack.list.pop_back();
+    return c.end_plain(0);
+}
+
+API cuCtxSetCurrent(CUcontext handle)
+{
+    Call c("cuCtxSetCurrent", "0x%llx", HEX(handle));
+    if (!c.enter(NEEDS_INIT))
+        return c.result();
+    Context *ctx = handle ? need(c, contexts, handle, "context") : NULL;
+    if (handle && !ctx)
+        return c.end_plain(ERROR_INVALID_CONTEXT);
+    if (!stack.list.empty())
+        stack.list.pop_back();
+    if (ctx)
+        stack.list.push_back(ctx);
+    return c.end_plain(0);
+}
+
+API cuCtxGetCurrent(CUcontext *p)
+{
+    Call c("cuCtxGetCurrent", "%s", "");
+    if (!c.enter(NEEDS_INIT))
+        return c.result();
+    *p = (CUcontext)(top() ? contexts.handle(top()) : 0);
+    return c.end_plain(0);
+}
+
+API cuCtxGetDevice(CUdevice *dev)
+{
+    Call c("cuCtxGetDevice", "%s", "");
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    *dev = c.ctx->device;
+    return c.end(0);
+}
+
+API cuCtxGetFlags(unsigned int *flags)
+{
+    Call c("cuCtxGetFlags", "%s", "");
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    *flags = c.ctx->flags;
+    return c.end(0);
+}
+
+API cuCtxSetLimit(CUlimit limit, size_t value)
+{
+    Call c("cuCtxSetLimit", "%d, %zu", (int)limit, value);
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    return c.end(0);
+}
+
+API cuCtxSynchronize(void)
+{
+    Call c("cuCtxSynchronize", "%s", "");
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    sync_context(c.ctx);
+    return c.end(0);
+}
+
+API cuCtxGetStreamPriorityRange(int *least, int *greatest)
+{
+    Call c("cuCtxGetStreamPriorityRange", "%s", "");
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    if (least)
+        *least = 0;
+    if (greatest)
+        *greatest = -5;
+    return c.end(0);
+}
+
+API cuDevicePrimaryCtxRetain(CUcontext *p, CUdevice dev)
+{
+    Call c("cuDevicePrimaryCtxRetain", "%d", dev);
+    if (!c.enter(NEEDS_INIT))
+        return c.result();
+    if (!need_device(c, dev))
+        return c.end_plain(ERROR_INVALID_DEVICE);
+    Primary &primary = primaries[dev];
+    if (!primary.references++)
+        primary.ctx = context_new(dev, primary.flags, true);
+    *p = (CUcontext)contexts.handle(primary.ctx);
+    c.say("= 0x%llx", HEX(*p));
+    return c.end_plain(0);
+}
+
+static CUresult primary_release(const char *name, CUdevice dev, bool reset)
+{
+    Call c(name, "%d", dev);
+    if (!c.enter(NEEDS_INIT | RELEASES))
+        return c.result();
+    if (!need_device(c, dev))
+        return c.end_plain(ERROR_INVALID_DEVICE);
+    Primary &primary = primaries[dev];
+    if (!primary.references)
+        return c.end_plain(reset ? 0 : c.fault(ERROR_INVALID_CONTEXT, "it is not retained"));
+    if (reset)
+        primary.references = 1;
+    if (!--primary.references) {
+        Context *ctx = primary.ctx;
+        primary.ctx = NULL;
+        stack.list.erase(std::remove(stack.list.begin(), stack.list.end(), ctx), stack.list.end());
+        context_delete(ctx);
+        c.ctx = NULL;
+    }
+    return c.end_plain(0);
+}
+
+API cuDevicePrimaryCtxRelease(CUdevice dev)    { return primary_release("cuDevicePrimaryCtxRelease", dev, false); }
+API cuDevicePrimaryCtxRelease_v2(CUdevice dev) { return primary_release("cuDevicePrimaryCtxRelease_v2", dev, false); }
+API cuDevicePrimaryCtxReset(CUdevice dev)      { return primary_release("cuDevicePrimaryCtxReset", dev, true); }
+API cuDevicePrimaryCtxReset_v2(CUdevice dev)   { return primary_release("cuDevicePrimaryCtxReset_v2", dev, true); }
+
+static CUresult primary_flags(const char *name, CUdevice dev, unsigned flags)
+{
+    Call c(name, "%d, 0x%x", dev, flags);
+    if (!c.enter(NEEDS_INIT))
+        return c.result();
+    if (!need_device(c, dev))
+        return c.end_plain(ERROR_INVALID_DEVICE);
+    primaries[dev].flags = flags;
+    if (primaries[dev].ctx)
+        primaries[dev].ctx->flags = flags;
+    return c.end_plain(0);
+}
+
+API cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags)
+{
+    return primary_flags("cuDevicePrimaryCtxSetFlags", dev, flags);
+}
+
+API cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags)
+{
+    return primary_flags("cuDevicePrimaryCtxSetFlags_v2", dev, flags);
+}
+
+API cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, int *active)
+{
+    Call c("cuDevicePrimaryCtxGetState", "%d", dev);
+    if (!c.enter(NEEDS_INIT))
+        return c.result();
+    if (!need_device(c, dev))
+        return c.end_plain(ERROR_INVALID_DEVICE);
+    *flags  = primaries[dev].flags;
+    *active = primaries[dev].references > 0;
+    return c.end_plain(0);
+}
+
+/* Memory. */
+
+API cuMemAlloc_v2(CUdeviceptr *p, size_t size)
+{
+    Call c("cuMemAlloc_v2", "%zu", size);
+    uintptr_t at = 0;
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    int ret = allocate(c, ALLOC_DEVICE, size, false, &at);
+    if (!ret)
+        *p = at;
+    return c.end(ret);
+}
+
+API cuMemAllocPitch_v2(CUdeviceptr *p, size_t *pitch, size_t width, size_t height, unsigned int element)
+{
+    Call c("cuMemAllocPitch_v2", "%zu, %zu, %u", width, height, element);
+    uintptr_t at = 0;
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    if (element != 4 && element != 8 && element != 16)
+        return c.end(c.fault(ERROR_INVALID_VALUE, "elements of %u bytes", element));
+    const size_t row = (width + 511) & ~(size_t)511;
+    int ret = allocate(c, ALLOC_DEVICE, row * height, false, &at);
+    if (!ret) {
+        *p     = at;
+        *pitch = row;
+    }
+    return c.end(ret);
+}
+
+API cuMemFree_v2(CUdeviceptr p)
+{
+    Call c("cuMemFree_v2", "0x%llx", HEX(p));
+    if (!c.enter(NEEDS_CONTEXT | RELEASES)) {
+        /* where the context could not be set, it has been tried */
+        Alloc *a = push_failed() ? memory_exact(p) : NULL;
+        if (a && a->base == p && a->kind == ALLOC_DEVICE)
+            release(c, ALLOC_DEVICE, p);
+        return c.result();
+    }
+    return c.end(release(c, ALLOC_DEVICE, p));
+}
+
+API cuMemGetInfo_v2(size_t *free, size_t *total)
+{
+    Call c("cuMemGetInfo_v2", "%s", "");
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    const u64 used = memory_used(c.ctx->device);
+    *total = settings.memory;
+    *free  = used < settings.memory ? settings.memory - used : 0;
+    return c.end(0);
+}
+
+API cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr p)
+{
+    Call c("cuMemGetAddressRange_v2", "0x%llx", HEX(p));
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    const Alloc *a = memory_exact(p);
+    if (!a)
+        return c.end(ERROR_NOT_FOUND);
+    if (base)
+        *base = a->base;
+    if (size)
+        *size = a->size;
+    return c.end(0);
+}
+
+enum { HOSTALLOC_PORTABLE = 1, HOSTALLOC_DEVICEMAP = 2, HOSTALLOC_WRITECOMBINED = 4 };
+
+API cuMemHostAlloc(void **p, size_t size, unsigned int flags)
+{
+    Call c("cuMemHostAlloc", "%zu, 0x%x", size, flags);
+    uintptr_t at = 0;
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    if (flags & ~(HOSTALLOC_PORTABLE | HOSTALLOC_DEVICEMAP | HOSTALLOC_WRITECOMBINED))
+        return c.end(c.fault(ERROR_INVALID_VALUE, "flags"));
+    int ret = allocate(c, ALLOC_PINNED, size, flags & HOSTALLOC_PORTABLE, &at);
+    if (!ret)
+        *p = (void *)at;
+    return c.end(ret);
+}
+
+API cuMemAllocHost_v2(void **p, size_t size)
+{
+    Call c("cuMemAllocHost_v2", "%zu", size);
+    uintptr_t at = 0;
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    int ret = allocate(c, ALLOC_PINNED, size, false, &at);
+    if (!ret)
+        *p = (void *)at;
+    return c.end(ret);
+}
+
+API cuMemFreeHost(void *p)
+{
+    Call c("cuMemFreeHost", "0x%llx", HEX(p));
+    if (!c.enter(NEEDS_CONTEXT | RELEASES)) {
+        Alloc *a = push_failed() ? memory_exact((uintptr_t)p) : NULL;
+        if (a && a->base == (uintptr_t)p && a->kind == ALLOC_PINNED)
+            release(c, ALLOC_PINNED, (uintptr_t)p);
+        return c.result();
+    }
+    return c.end(release(c, ALLOC_PINNED, (uintptr_t)p));
+}
+
+API cuMemHostGetDevicePointer_v2(CUdeviceptr *dev, void *p, unsigned int flags)
+{
+    Call c("cuMemHostGetDevicePointer_v2", "0x%llx, %u", HEX(p), flags);
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    const Alloc *a = memory_exact((uintptr_t)p);
+    if (!a || a->kind != ALLOC_PINNED || flags)
+        return c.end(c.fault(ERROR_INVALID_VALUE, "not pinned memory: %s",
+                             memory_describe((uintptr_t)p).c_str()));
+    *dev = (CUdeviceptr)(uintptr_t)p;
+    return c.end(0);
+}
+
+/* Copies and sets. */
+
+#define DEVICE CU_MEMORYTYPE_DEVICE
+#define HOST   CU_MEMORYTYPE_HOST
+#define ANY    ((CUmemorytype)MEMORYTYPE_UNIFIED)
+
+API cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t size)
+{
+    Call c("cuMemcpy", "0x%llx, 0x%llx, %zu", HEX(dst), HEX(src), size);
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    return c.end(copy_linear(c, NULL, ANY, dst, ANY, src, size, true));
+}
+
+API cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t size, CUstream stream)
+{
+    Call c("cuMemcpyAsync", "0x%llx, 0x%llx, %zu, 0x%llx", HEX(dst), HEX(src), size, HEX(stream));
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    return c.end(copy_linear(c, stream, ANY, dst, ANY, src, size, false));
+}
+
+API cuMemcpyHtoD_v2(CUdeviceptr dst, const void *src, size_t size)
+{
+    Call c("cuMemcpyHtoD_v2", "0x%llx, 0x%llx, %zu", HEX(dst), HEX(src), size);
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    return c.end(copy_linear(c, NULL, DEVICE, dst, HOST, (uintptr_t)src, size, true));
+}
+
+API cuMemcpyHtoDAsync_v2(CUdeviceptr dst, const void *src, size_t size, CUstream stream)
+{
+    Call c("cuMemcpyHtoDAsync_v2", "0x%llx, 0x%llx, %zu, 0x%llx", HEX(dst), HEX(src), size, HEX(stream));
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    return c.end(copy_linear(c, stream, DEVICE, dst, HOST, (uintptr_t)src, size, false));
+}
+
+API cuMemcpyDtoH_v2(void *dst, CUdeviceptr src, size_t size)
+{
+    Call c("cuMemcpyDtoH_v2", "0x%llx, 0x%llx, %zu", HEX(dst), HEX(src), size);
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    return c.end(copy_linear(c, NULL, HOST, (uintptr_t)dst, DEVICE, src, size, true));
+}
+
+API cuMemcpyDtoHAsync_v2(void *dst, CUdeviceptr src, size_t size, CUstream stream)
+{
+    Call c("cuMemcpyDtoHAsync_v2", "0x%llx, 0x%llx, %zu, 0x%llx", HEX(dst), HEX(src), size, HEX(stream));
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    return c.end(copy_linear(c, stream, HOST, (uintptr_t)dst, DEVICE, src, size, false));
+}
+
+API cuMemcpyDtoD_v2(CUdeviceptr dst, CUdeviceptr src, size_t size)
+{
+    Call c("cuMemcpyDtoD_v2", "0x%llx, 0x%llx, %zu", HEX(dst), HEX(src), size);
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    return c.end(copy_linear(c, NULL, DEVICE, dst, DEVICE, src, size, true));
+}
+
+API cuMemcpyDtoDAsync_v2(CUdeviceptr dst, CUdeviceptr src, size_t size, CUstream stream)
+{
+    Call c("cuMemcpyDtoDAsync_v2", "0x%llx, 0x%llx, %zu, 0x%llx", HEX(dst), HEX(src), size, HEX(stream));
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    return c.end(copy_linear(c, stream, DEVICE, dst, DEVICE, src, size, false));
+}
+
+static std::string describe_2d(const CUDA_MEMCPY2D *p)
+{
+    static const char *const types[] = { "?", "host", "device", "array", "unified" };
+    if (!p)
+        return "NULL";
+    return format("%s 0x%llx pitch %zu to %s 0x%llx pitch %zu, %zu x %zu",
+                  types[p->srcMemoryType < 5U ? p->srcMemoryType : 0],
+                  p->srcMemoryType == HOST ? HEX(p->srcHost) : (unsigned long long)p->srcDevice, p->srcPitch,
+                  types[p->dstMemoryType < 5U ? p->dstMemoryType : 0],
+                  p->dstMemoryType == HOST ? HEX(p->dstHost) : (unsigned long long)p->dstDevice, p->dstPitch,
+                  p->WidthInBytes, p->Height);
+}
+
+API cuMemcpy2D_v2(const CUDA_MEMCPY2D *p)
+{
+    Call c("cuMemcpy2D_v2", "%s", describe_2d(p).c_str());
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    return c.end(copy_2d(c, NULL, p, true));
+}
+
+API cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *p)
+{
+    Call c("cuMemcpy2DUnaligned_v2", "%s", describe_2d(p).c_str());
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    return c.end(copy_2d(c, NULL, p, true));
+}
+
+API cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *p, CUstream stream)
+{
+    Call c("cuMemcpy2DAsync_v2", "%s, 0x%llx", describe_2d(p).c_str(), HEX(stream));
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    return c.end(copy_2d(c, stream, p, false));
+}
+
+#define SET(name, bytes, type)                                                           \
+    API name##_v2(CUdeviceptr dst, type value, size_t n)                                 \
+    {                                                                                    \
+        Call c(#name "_v2", "0x%llx, %u, %zu", HEX(dst), (unsigned)value, n);            \
+        if (!c.enter(NEEDS_CONTEXT))                                                     \
+            return c.result();                                                           \
+        return c.end(set_memory(c, NULL, dst, n * bytes, value, bytes, n, 1, true));     \
+    }                                                                                    \
+    API name##Async(CUdeviceptr dst, type value, size_t n, CUstream stream)              \
+    {                                                                                    \
+        Call c(#name "Async", "0x%llx, %u, %zu, 0x%llx", HEX(dst), (unsigned)value, n,   \
+               HEX(stream));                                                             \
+        if (!c.enter(NEEDS_CONTEXT))                                                     \
+            return c.result();                                                           \
+        return c.end(set_memory(c, stream, dst, n * bytes, value, bytes, n, 1, false));  \
+    }
+SET(cuMemsetD8,  1, unsigned char)
+SET(cuMemsetD16, 2, unsigned short)
+SET(cuMemsetD32, 4, unsigned int)
+
+#define SET2D(name, bytes, type)                                                         \
+    API name##_v2(CUdeviceptr dst, size_t pitch, type value, size_t width, size_t height) \
+    {                                                                                    \
+        Call c(#name "_v2", "0x%llx, %zu, %u, %zu x %zu", HEX(dst), pitch,               \
+               (unsigned)value, width, height);                                          \
+        if (!c.enter(NEEDS_CONTEXT))                                                     \
+            return c.result();                                                           \
+        return c.end(set_memory(c, NULL, dst, pitch, value, bytes, width, height, true)); \
+    }                                                                                    \
+    API name##Async(CUdeviceptr dst, size_t pitch, type value, size_t width, size_t height, \
+                    CUstream stream)                                                     \
+    {                                                                                    \
+        Call c(#name "Async", "0x%llx, %zu, %u, %zu x %zu, 0x%llx", HEX(dst), pitch,     \
+               (unsigned)value, width, height, HEX(stream));                             \
+        if (!c.enter(NEEDS_CONTEXT))                                                     \
+            return c.result();                                                           \
+        return c.end(set_memory(c, stream, dst, pitch, value, bytes, width, height, false)); \
+    }
+SET2D(cuMemsetD2D8,  1, unsigned char)
+SET2D(cuMemsetD2D16, 2, unsigned short)
+SET2D(cuMemsetD2D32, 4, unsigned int)
+
+/* Streams. */
+
+static CUresult create_stream(Call &c, CUstream *p, unsigned flags, int priority)
+{
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    if (flags & ~(unsigned)CU_STREAM_NON_BLOCKING)
+        return c.end(c.fault(ERROR_INVALID_VALUE, "flags"));
+    Stream *s = stream_new(c.ctx, flags, priority, false);
+    *p = (CUstream)streams.add(s);
+    c.say("= 0x%llx", HEX(*p));
+    return c.end(0);
+}
+
+API cuStreamCreate(CUstream *p, unsigned int flags)
+{
+    Call c("cuStreamCreate", "%u", flags);
+    return create_stream(c, p, flags, 0);
+}
+
+API cuStreamCreateWithPriority(CUstream *p, unsigned int flags, int priority)
+{
+    Call c("cuStreamCreateWithPriority", "%u, %d", flags, priority);
+    return create_stream(c, p, flags, priority);
+}
+
+API cuStreamDestroy_v2(CUstream handle)
+{
+    Call c("cuStreamDestroy_v2", "0x%llx", HEX(handle));
+    if (!c.enter(NEEDS_CONTEXT | RELEASES))
+        return c.result();
+    Stream *s = need(c, streams, handle, "stream");
+    if (!s)
+        return c.end(ERROR_INVALID_HANDLE);
+    streams.remove(handle);
+    stream_destroy(s);
+    return c.end(0);
+}
+
+API cuStreamSynchronize(CUstream handle)
+{
+    Call c("cuStreamSynchronize", "0x%llx", HEX(handle));
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    Stream *s = need_stream(c, handle);
+    if (!s)
+        return c.end(ERROR_INVALID_HANDLE);
+    sync_stream(s);
+    return c.end(0);
+}
+
+API cuStreamQuery(CUstream handle)
+{
+    Call c("cuStreamQuery", "0x%llx", HEX(handle));
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    Stream *s = need_stream(c, handle);
+    if (!s)
+        return c.end(ERROR_INVALID_HANDLE);
+    const Clock clock = s->clock;
+    progress(true, s, NULL);
+    if (s->done < s->queued)
+        return c.end(CUDA_ERROR_NOT_READY);
+    host_knows(clock);
+    return c.end(0);
+}
+
+API cuStreamGetFlags(CUstream handle, unsigned int *flags)
+{
+    Call c("cuStreamGetFlags", "0x%llx", HEX(handle));
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    Stream *s = need_stream(c, handle);
+    if (!s)
+        return c.end(ERROR_INVALID_HANDLE);
+    *flags = s->flags;
+    return c.end(0);
+}
+
+API cuStreamGetCtx(CUstream handle, CUcontext *p)
+{
+    Call c("cuStreamGetCtx", "0x%llx", HEX(handle));
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    Stream *s = need_stream(c, handle);
+    if (!s)
+        return c.end(ERROR_INVALID_HANDLE);
+    *p = (CUcontext)contexts.handle(s->ctx);
+    return c.end(0);
+}
+
+API cuStreamWaitEvent(CUstream handle, CUevent event, unsigned int flags)
+{
+    Call c("cuStreamWaitEvent", "0x%llx, 0x%llx, %u", HEX(handle), HEX(event), flags);
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    Stream *s = need_stream(c, handle);
+    Event *e = need(c, events, event, "event");
+    if (!s || !e)
+        return c.end(ERROR_INVALID_HANDLE);
+    if (!e->mark)               /* never recorded: nothing to wait for */
+        return c.end(0);
+    Op *op = op_new(s, Op::WAIT, c.what());
+    if (!mark_done(*e->mark))
+        op->deps.push_back(std::make_pair(e->mark->stream, e->mark->seq));
+    op->clock.join(e->mark->clock);
+    op_queue(op);
+    return c.end(0);
+}
+
+API cuStreamAddCallback(CUstream handle, CUstreamCallback *callback, void *opaque, unsigned int flags)
+{
+    Call c("cuStreamAddCallback", "0x%llx, %u", HEX(handle), flags);
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    Stream *s = need_stream(c, handle);
+    if (!s)
+        return c.end(ERROR_INVALID_HANDLE);
+    Op *op = op_new(s, Op::CALLBACK, c.what());
+    op->handle   = handle;
+    op->callback = callback;
+    op->opaque   = opaque;
+    op_queue(op);
+    return c.end(0);
+}
+
+API cuLaunchHostFunc(CUstream handle, void (*function)(void *), void *opaque)
+{
+    Call c("cuLaunchHostFunc", "0x%llx", HEX(handle));
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    Stream *s = need_stream(c, handle);
+    if (!s)
+        return c.end(ERROR_INVALID_HANDLE);
+    Op *op = op_new(s, Op::CALLBACK, c.what());
+    op->host_function = function;
+    op->opaque        = opaque;
+    op_queue(op);
+    return c.end(0);
+}
+
+/* Events. */
+
+API cuEventCreate(CUevent *p, unsigned int flags)
+{
+    Call c("cuEventCreate", "%u", flags);
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    if (flags & ~7U)
+        return c.end(c.fault(ERROR_INVALID_VALUE, "flags"));
+    Event *e = new Event();
+    e->ctx   = c.ctx;
+    e->flags = flags;
+    *p = (CUevent)events.add(e);
+    c.say("= 0x%llx", HEX(*p));
+    return c.end(0);
+}
+
+API cuEventDestroy_v2(CUevent handle)
+{
+    Call c("cuEventDestroy_v2", "0x%llx", HEX(handle));
+    if (!c.enter(NEEDS_CONTEXT | RELEASES))
+        return c.result();
+    Event *e = need(c, events, handle, "event");
+    if (!e)
+        return c.end(ERROR_INVALID_HANDLE);
+    events.remove(handle);
+    delete e;
+    return c.end(0);
+}
+
+API cuEventRecord(CUevent handle, CUstream stream)
+{
+    Call c("cuEventRecord", "0x%llx, 0x%llx", HEX(handle), HEX(stream));
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    Event *e = need(c, events, handle, "event");
+    Stream *s = need_stream(c, stream);
+    if (!s || !e)
+        return c.end(ERROR_INVALID_HANDLE);
+    if (e->ctx != s->ctx)
+        return c.end(c.fault(ERROR_INVALID_HANDLE, "event and stream are of different contexts"));
+    e->mark = std::make_shared<Mark>();
+    Op *op = op_new(s, Op::RECORD, c.what());
+    op->mark = e->mark;
+    op_queue(op);
+    return c.end(0);
+}
+
+API cuEventSynchronize(CUevent handle)
+{
+    Call c("cuEventSynchronize", "0x%llx", HEX(handle));
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    Event *e = need(c, events, handle, "event");
+    if (!e)
+        return c.end(ERROR_INVALID_HANDLE);
+    if (e->mark)
+        sync_mark(*e->mark);
+    return c.end(e->ctx->error);
+}
+
+API cuEventQuery(CUevent handle)
+{
+    Call c("cuEventQuery", "0x%llx", HEX(handle));
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    Event *e = need(c, events, handle, "event");
+    if (!e)
+        return c.end(ERROR_INVALID_HANDLE);
+    if (e->mark) {
+        const std::shared_ptr<Mark> mark = e->mark;
+        progress(true, NULL, mark.get());
+        if (!mark_done(*mark))
+            return c.end(CUDA_ERROR_NOT_READY);
+        host_knows(mark->clock);
+    }
+    return c.end(e->ctx->error);
+}
+
+API cuEventElapsedTime(float *ms, CUevent from, CUevent to)
+{
+    Call c("cuEventElapsedTime", "0x%llx, 0x%llx", HEX(from), HEX(to));
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    Event *a = need(c, events, from, "event"), *b = need(c, events, to, "event");
+    if (!a || !b)
+        return c.end(ERROR_INVALID_HANDLE);
+    if ((a->flags | b->flags) & CU_EVENT_DISABLE_TIMING)
+        return c.end(c.fault(ERROR_INVALID_HANDLE, "an event was made without timing"));
+    if (!a->mark || !b->mark)
+        return c.end(c.fault(ERROR_INVALID_HANDLE, "an event was never recorded"));
+    if (!a->mark->done || !b->mark->done)
+        return c.end(CUDA_ERROR_NOT_READY);
+    *ms = (float)((b->mark->time - a->mark->time) * 1e3);
+    return c.end(0);
+}
+
+/* Modules and launches. */
+
+API cuModuleLoadData(CUmodule *module, const void *image)
+{
+    Call c("cuModuleLoadData", "%s", "");
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    return c.end(load(c, module, image));
+}
+
+API cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int n, CUjit_option *options, void **values)
+{
+    Call c("cuModuleLoadDataEx", "%u", n);
+    (void)options;
+    (void)values;
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    return c.end(load(c, module, image));
+}
+
+API cuModuleUnload(CUmodule handle)
+{
+    Call c("cuModuleUnload", "0x%llx", HEX(handle));
+    if (!c.enter(NEEDS_CONTEXT | RELEASES))
+        return c.result();
+    Module *m = need(c, modules, handle, "module");
+    if (!m)
+        return c.end(ERROR_INVALID_HANDLE);
+    const Op *user = queued_user_module(m);
+    if (user) {
+        c.misuse("unloaded while %s is queued, which is of it", user->what.c_str());
+        sync_context(m->ctx);
+    }
+    modules.remove(handle);
+    module_delete(m);
+    return c.end(0);
+}
+
+API cuModuleGetFunction(CUfunction *p, CUmodule handle, const char *name)
+{
+    Call c("cuModuleGetFunction", "0x%llx, %s", HEX(handle), name ? name : "NULL");
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    Module *m = need(c, modules, handle, "module");
+    if (!m)
+        return c.end(ERROR_INVALID_HANDLE);
+    auto f = m->functions.find(name);
+    if (f == m->functions.end())
+        return c.end(ERROR_NOT_FOUND);
+    if (!f->second->kernel) {
+        note("kernel %s is in the module, but has not been compiled for the host", name);
+        return c.end(ERROR_NOT_FOUND);
+    }
+    *p = (CUfunction)functions.handle(f->second.get());
+    c.say("= 0x%llx", HEX(*p));
+    return c.end(0);
+}
+
+enum {
+    FUNC_MAX_THREADS_PER_BLOCK = 0, FUNC_SHARED_SIZE = 1, FUNC_CONST_SIZE = 2, FUNC_LOCAL_SIZE = 3,
+    FUNC_NUM_REGS = 4, FUNC_PTX_VERSION = 5, FUNC_BINARY_VERSION = 6,
+    FUNC_MAX_DYNAMIC_SHARED = 8, FUNC_CARVEOUT = 9,
+};
+
+API cuFuncGetAttribute(int *value, int which, CUfunction handle)
+{
+    Call c("cuFuncGetAttribute", "%d, 0x%llx", which, HEX(handle));
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    Function *f = need(c, functions, handle, "function");
+    if (!f)
+        return c.end(ERROR_INVALID_HANDLE);
+    switch (which) {
+    case FUNC_MAX_THREADS_PER_BLOCK: *value = (int)f->max_threads;        break;
+    case FUNC_NUM_REGS:              *value = 64;                         break;
+    case FUNC_PTX_VERSION:
+    case FUNC_BINARY_VERSION:        *value = settings.cc;                break;
+    case FUNC_MAX_DYNAMIC_SHARED:    *value = (int)f->max_dynamic_shared; break;
+    case FUNC_CARVEOUT:              *value = -1;                         break;
+    case FUNC_SHARED_SIZE: case FUNC_CONST_SIZE: case FUNC_LOCAL_SIZE:
+                                     *value = 0;                          break;
+    default:                         return c.end(ERROR_INVALID_VALUE);
+    }
+    return c.end(0);
+}
+
+API cuFuncSetAttribute(CUfunction handle, int which, int value)
+{
+    Call c("cuFuncSetAttribute", "0x%llx, %d, %d", HEX(handle), which, value);
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    Function *f = need(c, functions, handle, "function");
+    if (!f)
+        return c.end(ERROR_INVALID_HANDLE);
+    if (which == FUNC_MAX_DYNAMIC_SHARED) {
+        if (value < 0 || (size_t)value > shared_optin(settings.cc))
+            return c.end(c.fault(ERROR_INVALID_VALUE, "the device has %zu bytes of shared memory a block",
+                                 shared_optin(settings.cc)));
+        f->max_dynamic_shared = (size_t)value;
+    } else if (which != FUNC_CARVEOUT || value < -1 || value > 100) {
+        return c.end(c.fault(ERROR_INVALID_VALUE, "no such attribute, or it does not take that"));
+    }
+    return c.end(0);
+}
+
+API cuFuncSetCacheConfig(CUfunction handle, int config)
+{
+    Call c("cuFuncSetCacheConfig", "0x%llx, %d", HEX(handle), config);
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    return c.end(need(c, functions, handle, "function") ? 0 : ERROR_INVALID_HANDLE);
+}
+
+API cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction handle, int threads, size_t shared)
+{
+    Call c("cuOccupancyMaxActiveBlocksPerMultiprocessor", "0x%llx, %d, %zu", HEX(handle), threads, shared);
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    Function *f = need(c, functions, handle, "function");
+    if (!f)
+        return c.end(ERROR_INVALID_HANDLE);
+    if (threads < 1)
+        return c.end(c.fault(ERROR_INVALID_VALUE, "threads"));
+    const int warps = (threads + 31) / 32;
+    int n = std::min({ attribute(106, 0), attribute(39, 0) / 32 / warps, 65536 / (64 * 32 * warps) });
+    if (shared)
+        n = std::min(n, (int)(shared_per_sm(settings.cc) / (shared + attribute(111, 0))));
+    *blocks = (unsigned)threads > f->max_threads || shared > shared_optin(settings.cc) ? 0 : n;
+    return c.end(0);
+}
+
+API cuLaunchKernel(CUfunction handle, unsigned int gx, unsigned int gy, unsigned int gz,
+                   unsigned int bx, unsigned int by, unsigned int bz, unsigned int shared,
+                   CUstream stream, void **params, void **extra)
+{
+    Function *known = functions.get(handle);
+    Call c("cuLaunchKernel", "%s, %u %u %u, %u %u %u, %u, 0x%llx",
+           known ? known->name.c_str() : "?", gx, gy, gz, bx, by, bz, shared, HEX(stream));
+    if (!c.enter(NEEDS_CONTEXT))
+        return c.result();
+    Function *f = need(c, functions, handle, "function");
+    Stream *s = need_stream(c, stream);
+    if (!f || !s)
+        return c.end(ERROR_INVALID_HANDLE);
+    if (f->module->ctx != c.ctx)
+        return c.end(c.fault(ERROR_INVALID_HANDLE, "the function is of another context"));
+    if (!gx || !gy || !gz || gx > 2147483647U || gy > 65535 || gz > 65535)
+        return c.end(c.fault(ERROR_INVALID_VALUE, "a grid of these sizes"));
+    if (!bx || !by || !bz || bx > 1024 || by > 1024 || bz > 64 || (u64)bx * by * bz > 1024)
+        return c.end(c.fault(ERROR_INVALID_VALUE, "a block of these sizes"));
+    if (bx * by * bz > f->max_threads)
+        return c.end(c.fault(ERROR_LAUNCH_OUT_OF_RESOURCES, "the kernel is bound to %u threads", f->max_threads));
+    if ((u64)gx * gy * gz > 1 << 26)
+        return c.end(c.fault(ERROR_INVALID_VALUE, "more blocks than can be run here"));
+    if (shared > f->max_dynamic_shared)
+        return c.end(c.fault(ERROR_INVALID_VALUE, "the function has been told of %zu bytes of shared memory at most",
+                             f->max_dynamic_shared));
+    if (extra || (!params && f->kernel->nb_params))
+        return c.end(c.fault(ERROR_INVALID_VALUE, "parameters have to be in kernelParams"));
+    Op *op = op_new(s, Op::LAUNCH, ("kernel " + f->name).c_str());
+    op->function = f;
+    op->grid[0]  = gx;
+    op->grid[1]  = gy;
+    op->grid[2]  = gz;
+    op->block[0] = bx;
+    op->block[1] = by;
+    op->block[2] = bz;
+    op->shared   = shared;
+    for (int i = 0; i < f->kernel->nb_params; i++) {
+        const size_t size = f->kernel->sizes[i];
+        const size_t at = (op->params.size() + 15) & ~(size_t)15;
+        op->params.resize(at + size);
+        memcpy(&op->params[at], params[i], size);
+        op->param_offsets.push_back((u32)at);
+    }
+    if (op->params.size() > 4096) {
+        delete op;
+        return c.end(c.fault(ERROR_INVALID_VALUE, "more than 4096 bytes of parameters"));
+    }
+    op_queue(op);
+    return c.end(0);
+}
+
+/* Not supported: no part of the project, nor of FFmpeg that it goes with, comes
+ * here. */
+
+#define UNSUPPORTED(name, params)                                                        \
+    API name params                                                                      \
+    {                                                                                    \
+        Call c(#name, "%s", "");                                                         \
+        if (!c.enter(PLAIN))                                                             \
+            return c.result();                                                           \
+        return c.end_plain(ERROR_NOT_SUPPORTED);                                         \
+    }
+UNSUPPORTED(cuMemAllocManaged, (CUdeviceptr *, size_t, unsigned int))
+UNSUPPORTED(cuMemAllocAsync, (CUdeviceptr *, size_t, CUstream))
+UNSUPPORTED(cuMemFreeAsync, (CUdeviceptr, CUstream))
+UNSUPPORTED(cuMemHostRegister_v2, (void *, size_t, unsigned int))
+UNSUPPORTED(cuMemHostUnregister, (void *))
+UNSUPPORTED(cuModuleGetGlobal, (CUdeviceptr *, size_t *, CUmodule, const char *))
+UNSUPPORTED(cuLinkCreate, (unsigned int, CUjit_option *, void **, CUlinkState *))
+UNSUPPORTED(cuLinkAddData, (CUlinkState, CUjitInputType, void *, size_t, const char *,
+                            unsigned int, CUjit_option *, void **))
+UNSUPPORTED(cuLinkComplete, (CUlinkState, void **, size_t *))
+UNSUPPORTED(cuLinkDestroy, (CUlinkState))
+UNSUPPORTED(cuTexObjectCreate, (CUtexObject *, const CUDA_RESOURCE_DESC *, const CUDA_TEXTURE_DESC *,
+                                const CUDA_RESOURCE_VIEW_DESC *))
+UNSUPPORTED(cuTexObjectDestroy, (CUtexObject))
+UNSUPPORTED(cuGLGetDevices_v2, (unsigned int *, CUdevice *, unsigned int, CUGLDeviceList))
+UNSUPPORTED(cuGraphicsGLRegisterImage, (CUgraphicsResource *, GLuint, GLenum, unsigned int))
+UNSUPPORTED(cuGraphicsUnregisterResource, (CUgraphicsResource))
+UNSUPPORTED(cuGraphicsMapResources, (unsigned int, CUgraphicsResource *, CUstream))
+UNSUPPORTED(cuGraphicsUnmapResources, (unsigned int, CUgraphicsResource *, CUstream))
+UNSUPPORTED(cuGraphicsSubResourceGetMappedArray, (CUarray *, CUgraphicsResource, unsigned int, unsigned int))
+UNSUPPORTED(cuGraphicsResourceGetMappedPointer_v2, (CUdeviceptr *, size_t *, CUgraphicsResource))
+UNSUPPORTED(cuArrayCreate_v2, (CUarray *, const CUDA_ARRAY_DESCRIPTOR *))
+UNSUPPORTED(cuArray3DCreate_v2, (CUarray *, const CUDA_ARRAY3D_DESCRIPTOR *))
+UNSUPPORTED(cuArrayDestroy, (CUarray))
+
+/* The signatures are the loader's. */
+#define SAME(name, type) static_assert(std::is_same<decltype(name), type>::value, #name);
+SAME(cuInit, tcuInit)
+SAME(cuDriverGetVersion, tcuDriverGetVersion)
+SAME(cuDeviceGetCount, tcuDeviceGetCount)
+SAME(cuDeviceGet, tcuDeviceGet)
+SAME(cuDeviceGetAttribute, tcuDeviceGetAttribute)
+SAME(cuDeviceGetName, tcuDeviceGetName)
+SAME(cuDeviceGetUuid, tcuDeviceGetUuid)
+SAME(cuDeviceGetUuid_v2, tcuDeviceGetUuid_v2)
+SAME(cuDeviceGetByPCIBusId, tcuDeviceGetByPCIBusId)
+SAME(cuDeviceGetPCIBusId, tcuDeviceGetPCIBusId)
+SAME(cuDeviceComputeCapability, tcuDeviceComputeCapability)
+SAME(cuCtxCreate_v2, tcuCtxCreate_v2)
+SAME(cuCtxGetCurrent, tcuCtxGetCurrent)
+SAME(cuCtxSetLimit, tcuCtxSetLimit)
+SAME(cuCtxPushCurrent_v2, tcuCtxPushCurrent_v2)
+SAME(cuCtxPopCurrent_v2, tcuCtxPopCurrent_v2)
+SAME(cuCtxDestroy_v2, tcuCtxDestroy_v2)
+SAME(cuMemAlloc_v2, tcuMemAlloc_v2)
+SAME(cuMemAllocPitch_v2, tcuMemAllocPitch_v2)
+SAME(cuMemAllocManaged, tcuMemAllocManaged)
+SAME(cuMemsetD8Async, tcuMemsetD8Async)
+SAME(cuMemFree_v2, tcuMemFree_v2)
+SAME(cuMemcpy, tcuMemcpy)
+SAME(cuMemcpyAsync, tcuMemcpyAsync)
+SAME(cuMemcpy2D_v2, tcuMemcpy2D_v2)
+SAME(cuMemcpy2DAsync_v2, tcuMemcpy2DAsync_v2)
+SAME(cuMemcpyHtoD_v2, tcuMemcpyHtoD_v2)
+SAME(cuMemcpyHtoDAsync_v2, tcuMemcpyHtoDAsync_v2)
+SAME(cuMemcpyDtoH_v2, tcuMemcpyDtoH_v2)
+SAME(cuMemcpyDtoHAsync_v2, tcuMemcpyDtoHAsync_v2)
+SAME(cuMemcpyDtoD_v2, tcuMemcpyDtoD_v2)
+SAME(cuMemcpyDtoDAsync_v2, tcuMemcpyDtoDAsync_v2)
+SAME(cuGetErrorName, tcuGetErrorName)
+SAME(cuGetErrorString, tcuGetErrorString)
+SAME(cuCtxGetDevice, tcuCtxGetDevice)
+SAME(cuDevicePrimaryCtxRetain, tcuDevicePrimaryCtxRetain)
+SAME(cuDevicePrimaryCtxRelease, tcuDevicePrimaryCtxRelease)
+SAME(cuDevicePrimaryCtxSetFlags, tcuDevicePrimaryCtxSetFlags)
+SAME(cuDevicePrimaryCtxGetState, tcuDevicePrimaryCtxGetState)
+SAME(cuDevicePrimaryCtxReset, tcuDevicePrimaryCtxReset)
+SAME(cuStreamCreate, tcuStreamCreate)
+SAME(cuStreamQuery, tcuStreamQuery)
+SAME(cuStreamSynchronize, tcuStreamSynchronize)
+SAME(cuStreamDestroy_v2, tcuStreamDestroy_v2)
+SAME(cuStreamAddCallback, tcuStreamAddCallback)
+SAME(cuStreamWaitEvent, tcuStreamWaitEvent)
+SAME(cuEventCreate, tcuEventCreate)
+SAME(cuEventDestroy_v2, tcuEventDestroy_v2)
+SAME(cuEventSynchronize, tcuEventSynchronize)
+SAME(cuEventQuery, tcuEventQuery)
+SAME(cuEventRecord, tcuEventRecord)
+SAME(cuLaunchKernel, tcuLaunchKernel)
+SAME(cuLinkCreate, tcuLinkCreate)
+SAME(cuLinkAddData, tcuLinkAddData)
+SAME(cuLinkComplete, tcuLinkComplete)
+SAME(cuLinkDestroy, tcuLinkDestroy)
+SAME(cuModuleLoadData, tcuModuleLoadData)
+SAME(cuModuleUnload, tcuModuleUnload)
+SAME(cuModuleGetFunction, tcuModuleGetFunction)
+SAME(cuModuleGetGlobal, tcuModuleGetGlobal)
+SAME(cuTexObjectCreate, tcuTexObjectCreate)
+SAME(cuTexObjectDestroy, tcuTexObjectDestroy)
+SAME(cuGLGetDevices_v2, tcuGLGetDevices_v2)
+SAME(cuGraphicsGLRegisterImage, tcuGraphicsGLRegisterImage)
+SAME(cuGraphicsUnregisterResource, tcuGraphicsUnregisterResource)
+SAME(cuGraphicsMapResources, tcuGraphicsMapResources)
+SAME(cuGraphicsUnmapResources, tcuGraphicsUnmapResources)
+SAME(cuGraphicsSubResourceGetMappedArray, tcuGraphicsSubResourceGetMappedArray)
+SAME(cuGraphicsResourceGetMappedPointer_v2, tcuGraphicsResourceGetMappedPointer)
+SAME(cuArrayCreate_v2, tcuArrayCreate)
+SAME(cuArray3DCreate_v2, tcuArray3DCreate)
+SAME(cuArrayDestroy, tcuArrayDestroy)

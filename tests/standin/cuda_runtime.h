@@ -1,0 +1,550 @@
+/*
+ * This file is part of gpume.
+ *
+ * gpume is free software; you can redistribute it and/or
+ * modify it under the terms of the GNU Lesser General Public
+ * License as published by the Free Software Foundation; either
+ * version 2.1 of the License, or (at your option) any later version.
+ *
+ * gpume is distributed in the hope that it will be useful,
+ * but WITHOUT ANY WARRANTY; without even the implied warranty of
+ * MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+ * Lesser General Public License for more details.
+ *
+ * You should have received a copy of the GNU Lesser General Public
+ * License along with gpume; if not, write to the Free Software
+ * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+ */
+
+
+/**
+ * @file
+ * CUDA's words for a kernel that is compiled for the host, in the place of
+ * CUDA's own cuda_runtime.h. Included before the kernel source; the rest of the
+ * stand-in is not compiled with it. Plain C++11, no include.
+ *
+ * A synchronisation point takes the line it was written on, so that two threads
+ * that meet at different ones can be told apart from one that the compiler has
+ * duplicated.
+ */
+
+#ifndef GPUME_TESTS_STANDIN_CUDA_RUNTIME_H
+#define GPUME_TESTS_STANDIN_CUDA_RUNTIME_H
+
+#ifndef GPUME_HOST
+#define GPUME_HOST 1
+#endif
+
+#ifdef STANDIN_LIST_KERNELS
+#define __global__ standin_global
+#else
+#define __global__
+#endif
+#define __device__
+#define __host__
+#define __constant__ const
+#define __device_builtin__
+#define __forceinline__ inline __attribute__((always_inline))
+#define __align__(n) __attribute__((aligned(n)))
+#define __launch_bounds__(...)
+
+/* There is no __shared__: a kernel's shared memory is the launch's, by this. */
+#define GPUME_SHARED(type, name) \
+    type *const name = reinterpret_cast<type *>(standin_shared_memory + 16)
+
+#define STANDIN_INLINE static inline __attribute__((always_inline, unused))
+#define STANDIN_SITE   const char *file = __builtin_FILE(), int line = __builtin_LINE()
+
+/* Vectors. */
+
+#define STANDIN_VECTORS(name, type, align2, align4)                                 \
+    struct name##1 { type x; };                                                     \
+    struct __attribute__((aligned(align2))) name##2 { type x, y; };                 \
+    struct name##3 { type x, y, z; };                                               \
+    struct __attribute__((aligned(align4))) name##4 { type x, y, z, w; };           \
+    STANDIN_INLINE name##1 make_##name##1(type x)                                   \
+    { name##1 v = { x }; return v; }                                                \
+    STANDIN_INLINE name##2 make_##name##2(type x, type y)                           \
+    { name##2 v = { x, y }; return v; }                                             \
+    STANDIN_INLINE name##3 make_##name##3(type x, type y, type z)                   \
+    { name##3 v = { x, y, z }; return v; }                                          \
+    STANDIN_INLINE name##4 make_##name##4(type x, type y, type z, type w)           \
+    { name##4 v = { x, y, z, w }; return v; }
+
+STANDIN_VECTORS(char,      signed char,         2,  4)
+STANDIN_VECTORS(uchar,     unsigned char,       2,  4)
+STANDIN_VECTORS(short,     short,               4,  8)
+STANDIN_VECTORS(ushort,    unsigned short,      4,  8)
+STANDIN_VECTORS(int,       int,                 8, 16)
+STANDIN_VECTORS(uint,      unsigned,            8, 16)
+STANDIN_VECTORS(longlong,  long long,          16, 16)
+STANDIN_VECTORS(ulonglong, unsigned long long, 16, 16)
+STANDIN_VECTORS(float,     float,               8, 16)
+
+typedef uint3 dim3;
+
+/* The executor, exec.cpp. */
+
+enum StandinSync {
+    STANDIN_BARRIER,
+    STANDIN_BARRIER_OR,
+    STANDIN_BARRIER_AND,
+    STANDIN_BARRIER_COUNT,
+    STANDIN_WARP,           ///< the first that is of a warp
+    STANDIN_SHFL,
+    STANDIN_SHFL_UP,
+    STANDIN_SHFL_DOWN,
+    STANDIN_SHFL_XOR,
+    STANDIN_BALLOT,
+    STANDIN_ANY,
+    STANDIN_ALL,
+    STANDIN_MATCH_ANY,
+    STANDIN_REDUCE_ADD,
+    STANDIN_REDUCE_MIN,
+    STANDIN_REDUCE_MAX,
+    STANDIN_REDUCE_MIN_SIGNED,
+    STANDIN_REDUCE_MAX_SIGNED,
+    STANDIN_REDUCE_AND,
+    STANDIN_REDUCE_OR,
+    STANDIN_REDUCE_XOR,
+};
+
+enum StandinAtomic {
+    STANDIN_ADD,
+    STANDIN_MIN,
+    STANDIN_MAX,
+    STANDIN_MIN_SIGNED,
+    STANDIN_MAX_SIGNED,
+    STANDIN_AND,
+    STANDIN_OR,
+    STANDIN_XOR,
+    STANDIN_EXCH,
+    STANDIN_CAS,
+    STANDIN_INC,
+    STANDIN_DEC,
+};
+
+extern "C" {
+extern unsigned char standin_shared_memory[];
+
+/* Constant while a thread lives, hence const. */
+__attribute__((const)) uint3 standin_thread_idx(void);
+__attribute__((const)) uint3 standin_block_idx(void);
+__attribute__((const)) uint3 standin_block_dim(void);
+__attribute__((const)) uint3 standin_grid_dim(void);
+
+int standin_barrier(int kind, int predicate, const char *file, int line);
+/** index: the other lane, distance or lane mask of a shuffle. */
+unsigned long long standin_warp(int kind, unsigned mask, unsigned long long value,
+                                int index, int width, const char *file, int line);
+unsigned long long standin_atomic(int op, void *p, int size, unsigned long long value,
+                                  unsigned long long compare);
+void standin_fence(void);
+void standin_ldg(const void *p, int size);
+void standin_trap(const char *what, const char *file, int line)
+    __attribute__((noreturn));
+unsigned standin_lane(void) __attribute__((const));
+long long standin_clock(void);
+
+int printf(const char *, ...);
+}
+
+#define threadIdx (standin_thread_idx())
+#define blockIdx  (standin_block_idx())
+#define blockDim  (standin_block_dim())
+#define gridDim   (standin_grid_dim())
+#define warpSize  32
+
+/* Barriers and fences. */
+
+STANDIN_INLINE void __syncthreads(STANDIN_SITE)
+{
+    standin_barrier(STANDIN_BARRIER, 0, file, line);
+}
+
+STANDIN_INLINE int __syncthreads_or(int predicate, STANDIN_SITE)
+{
+    return standin_barrier(STANDIN_BARRIER_OR, predicate, file, line);
+}
+
+STANDIN_INLINE int __syncthreads_and(int predicate, STANDIN_SITE)
+{
+    return standin_barrier(STANDIN_BARRIER_AND, predicate, file, line);
+}
+
+STANDIN_INLINE int __syncthreads_count(int predicate, STANDIN_SITE)
+{
+    return standin_barrier(STANDIN_BARRIER_COUNT, predicate, file, line);
+}
+
+STANDIN_INLINE void __syncwarp(unsigned mask = 0xFFFFFFFFU, STANDIN_SITE)
+{
+    standin_warp(STANDIN_WARP, mask, 0, 0, 32, file, line);
+}
+
+STANDIN_INLINE void __threadfence(void)        { standin_fence(); }
+STANDIN_INLINE void __threadfence_block(void)  { standin_fence(); }
+STANDIN_INLINE void __threadfence_system(void) { standin_fence(); }
+
+#define __trap()      standin_trap("__trap()", __FILE__, __LINE__)
+#define assert(x)     ((x) ? (void)0 : standin_trap("assert(" #x ")", __FILE__, __LINE__))
+#define __nanosleep(n) ((void)(n))
+#define clock64()     (standin_clock())
+#define clock()       (standin_clock())
+
+/* Warp exchange. */
+
+template<typename T>
+STANDIN_INLINE T standin_exchange(int kind, unsigned mask, T value, int index,
+                                  int width, const char *file, int line)
+{
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "shuffles take 4 or 8 bytes");
+    unsigned long long bits = 0;
+    __builtin_memcpy(&bits, &value, sizeof(T));
+    bits = standin_warp(kind, mask, bits, index, width, file, line);
+    __builtin_memcpy(&value, &bits, sizeof(T));
+    return value;
+}
+
+template<typename T>
+STANDIN_INLINE T __shfl_sync(unsigned mask, T value, int lane, int width = 32, STANDIN_SITE)
+{
+    return standin_exchange(STANDIN_SHFL, mask, value, lane, width, file, line);
+}
+
+template<typename T>
+STANDIN_INLINE T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32, STANDIN_SITE)
+{
+    return standin_exchange(STANDIN_SHFL_UP, mask, value, (int)delta, width, file, line);
+}
+
+template<typename T>
+STANDIN_INLINE T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32, STANDIN_SITE)
+{
+    return standin_exchange(STANDIN_SHFL_DOWN, mask, value, (int)delta, width, file, line);
+}
+
+template<typename T>
+STANDIN_INLINE T __shfl_xor_sync(unsigned mask, T value, int lanes, int width = 32, STANDIN_SITE)
+{
+    return standin_exchange(STANDIN_SHFL_XOR, mask, value, lanes, width, file, line);
+}
+
+STANDIN_INLINE unsigned __ballot_sync(unsigned mask, int predicate, STANDIN_SITE)
+{
+    return (unsigned)standin_warp(STANDIN_BALLOT, mask, !!predicate, 0, 32, file, line);
+}
+
+STANDIN_INLINE int __any_sync(unsigned mask, int predicate, STANDIN_SITE)
+{
+    return (int)standin_warp(STANDIN_ANY, mask, !!predicate, 0, 32, file, line);
+}
+
+STANDIN_INLINE int __all_sync(unsigned mask, int predicate, STANDIN_SITE)
+{
+    return (int)standin_warp(STANDIN_ALL, mask, !!predicate, 0, 32, file, line);
+}
+
+template<typename T>
+STANDIN_INLINE unsigned __match_any_sync(unsigned mask, T value, STANDIN_SITE)
+{
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "matches take 4 or 8 bytes");
+    unsigned long long bits = 0;
+    __builtin_memcpy(&bits, &value, sizeof(T));
+    return (unsigned)standin_warp(STANDIN_MATCH_ANY, mask, bits, 0, 32, file, line);
+}
+
+/* From compute capability 8.0 on. */
+#define STANDIN_REDUCE(name, kind, type)                                            \
+    STANDIN_INLINE type name(unsigned mask, type value, STANDIN_SITE)               \
+    {                                                                               \
+        return (type)standin_warp(kind, mask, (unsigned)value, 0, 32, file, line);  \
+    }
+STANDIN_REDUCE(__reduce_add_sync, STANDIN_REDUCE_ADD, unsigned)
+STANDIN_REDUCE(__reduce_add_sync, STANDIN_REDUCE_ADD, int)
+STANDIN_REDUCE(__reduce_min_sync, STANDIN_REDUCE_MIN, unsigned)
+STANDIN_REDUCE(__reduce_min_sync, STANDIN_REDUCE_MIN_SIGNED, int)
+STANDIN_REDUCE(__reduce_max_sync, STANDIN_REDUCE_MAX, unsigned)
+STANDIN_REDUCE(__reduce_max_sync, STANDIN_REDUCE_MAX_SIGNED, int)
+STANDIN_REDUCE(__reduce_and_sync, STANDIN_REDUCE_AND, unsigned)
+STANDIN_REDUCE(__reduce_or_sync,  STANDIN_REDUCE_OR,  unsigned)
+STANDIN_REDUCE(__reduce_xor_sync, STANDIN_REDUCE_XOR, unsigned)
+
+/* Atomics. */
+
+template<typename T> struct standin_same { typedef T type; };
+/* of the types that atomics take, and no other */
+template<typename T> struct standin_sign;
+template<> struct standin_sign<int>                { static const int is_signed = 1; };
+template<> struct standin_sign<unsigned>           { static const int is_signed = 0; };
+template<> struct standin_sign<long long>          { static const int is_signed = 1; };
+template<> struct standin_sign<unsigned long long> { static const int is_signed = 0; };
+template<> struct standin_sign<unsigned long>      { static const int is_signed = 0; };
+
+#define STANDIN_ATOMIC(name, op)                                                    \
+    template<typename T>                                                            \
+    STANDIN_INLINE T name(T *p, typename standin_same<T>::type value)               \
+    {                                                                               \
+        static_assert(sizeof(standin_sign<T>), "no such atomic");                   \
+        return (T)standin_atomic(op, p, (int)sizeof(T), (unsigned long long)value, 0); \
+    }
+STANDIN_ATOMIC(atomicAdd,  STANDIN_ADD)
+STANDIN_ATOMIC(atomicMin,  standin_sign<T>::is_signed ? STANDIN_MIN_SIGNED : STANDIN_MIN)
+STANDIN_ATOMIC(atomicMax,  standin_sign<T>::is_signed ? STANDIN_MAX_SIGNED : STANDIN_MAX)
+STANDIN_ATOMIC(atomicAnd,  STANDIN_AND)
+STANDIN_ATOMIC(atomicOr,   STANDIN_OR)
+STANDIN_ATOMIC(atomicXor,  STANDIN_XOR)
+STANDIN_ATOMIC(atomicExch, STANDIN_EXCH)
+
+template<typename T>
+STANDIN_INLINE T atomicSub(T *p, typename standin_same<T>::type value)
+{
+    return atomicAdd(p, (T)(0 - (unsigned long long)value));
+}
+
+template<typename T>
+STANDIN_INLINE T atomicCAS(T *p, typename standin_same<T>::type compare,
+                           typename standin_same<T>::type value)
+{
+    return (T)standin_atomic(STANDIN_CAS, p, (int)sizeof(T), (unsigned long long)value,
+                             (unsigned long long)compare);
+}
+
+STANDIN_INLINE unsigned atomicInc(unsigned *p, unsigned value)
+{
+    return (unsigned)standin_atomic(STANDIN_INC, p, 4, value, 0);
+}
+
+STANDIN_INLINE unsigned atomicDec(unsigned *p, unsigned value)
+{
+    return (unsigned)standin_atomic(STANDIN_DEC, p, 4, value, 0);
+}
+
+/* Loads and stores with a hint. */
+
+/** What it reads may not be written in the same launch. */
+template<typename T>
+STANDIN_INLINE T __ldg(const T *p)
+{
+    standin_ldg(p, (int)sizeof(T));
+    return *p;
+}
+
+template<typename T> STANDIN_INLINE T __ldca(const T *p) { return *p; }
+template<typename T> STANDIN_INLINE T __ldcg(const T *p) { return *p; }
+template<typename T> STANDIN_INLINE T __ldcs(const T *p) { return *p; }
+template<typename T> STANDIN_INLINE void __stcg(T *p, typename standin_same<T>::type v) { *p = v; }
+template<typename T> STANDIN_INLINE void __stcs(T *p, typename standin_same<T>::type v) { *p = v; }
+
+/* Integers. */
+
+template<typename T> struct standin_value      { typedef T type; };
+template<typename T> struct standin_value<T &> { typedef T type; };
+
+template<typename A, typename B>
+STANDIN_INLINE auto min(A a, B b) -> typename standin_value<decltype(true ? a : b)>::type
+{
+    return a < b ? a : b;
+}
+
+template<typename A, typename B>
+STANDIN_INLINE auto max(A a, B b) -> typename standin_value<decltype(true ? a : b)>::type
+{
+    return a > b ? a : b;
+}
+
+template<typename A>
+STANDIN_INLINE A abs(A a)
+{
+    return a < 0 ? -a : a;
+}
+
+STANDIN_INLINE int __popc(unsigned a)              { return __builtin_popcount(a); }
+STANDIN_INLINE int __popcll(unsigned long long a)  { return __builtin_popcountll(a); }
+STANDIN_INLINE int __clz(int a)                    { return a ? __builtin_clz((unsigned)a) : 32; }
+STANDIN_INLINE int __clzll(long long a)            { return a ? __builtin_clzll((unsigned long long)a) : 64; }
+STANDIN_INLINE int __ffs(int a)                    { return __builtin_ffs(a); }
+STANDIN_INLINE int __ffsll(long long a)            { return __builtin_ffsll(a); }
+
+STANDIN_INLINE int __mul24(int a, int b)
+{
+    return (int)((unsigned)((int)((unsigned)a << 8) >> 8) * (unsigned)((int)((unsigned)b << 8) >> 8));
+}
+
+STANDIN_INLINE unsigned __umul24(unsigned a, unsigned b)
+{
+    return (a & 0xFFFFFF) * (b & 0xFFFFFF);
+}
+
+STANDIN_INLINE int __mulhi(int a, int b)
+{
+    return (int)(((long long)a * b) >> 32);
+}
+
+STANDIN_INLINE unsigned __umulhi(unsigned a, unsigned b)
+{
+    return (unsigned)(((unsigned long long)a * b) >> 32);
+}
+
+STANDIN_INLINE unsigned __usad(unsigned a, unsigned b, unsigned c)
+{
+    return c + (a < b ? b - a : a - b);
+}
+
+STANDIN_INLINE unsigned __sad(int a, int b, unsigned c)
+{
+    return c + (a < b ? (unsigned)b - (unsigned)a : (unsigned)a - (unsigned)b);
+}
+
+STANDIN_INLINE unsigned __brev(unsigned a)
+{
+    unsigned r = 0;
+    for (int i = 0; i < 32; i++)
+        r |= (a >> i & 1) << (31 - i);
+    return r;
+}
+
+STANDIN_INLINE unsigned __byte_perm(unsigned a, unsigned b, unsigned selector)
+{
+    unsigned long long bytes = (unsigned long long)b << 32 | a;
+    unsigned r = 0;
+    for (int i = 0; i < 4; i++)
+        r |= (unsigned)(bytes >> (selector >> 4 * i & 7) * 8 & 0xFF) << 8 * i;
+    return r;
+}
+
+STANDIN_INLINE unsigned __funnelshift_l(unsigned lo, unsigned hi, unsigned shift)
+{
+    return (unsigned)(((unsigned long long)hi << 32 | lo) << (shift & 31) >> 32);
+}
+
+STANDIN_INLINE unsigned __funnelshift_r(unsigned lo, unsigned hi, unsigned shift)
+{
+    return (unsigned)(((unsigned long long)hi << 32 | lo) >> (shift & 31));
+}
+
+STANDIN_INLINE unsigned __funnelshift_lc(unsigned lo, unsigned hi, unsigned shift)
+{
+    return shift >= 32 ? lo : __funnelshift_l(lo, hi, shift);
+}
+
+STANDIN_INLINE unsigned __funnelshift_rc(unsigned lo, unsigned hi, unsigned shift)
+{
+    return shift >= 32 ? hi : __funnelshift_r(lo, hi, shift);
+}
+
+/* Lanes of a word: of bits bits, each combined by expr of x and y. */
+#define STANDIN_LANES(name, bits, expr)                                             \
+    STANDIN_INLINE unsigned name(unsigned a, unsigned b)                            \
+    {                                                                               \
+        const unsigned m = 0xFFFFFFFFU >> (32 - (bits));                            \
+        unsigned r = 0;                                                             \
+        for (int i = 0; i < 32; i += (bits)) {                                      \
+            const unsigned x = a >> i & m, y = b >> i & m;                          \
+            r |= ((expr) & m) << i;                                                 \
+        }                                                                           \
+        return r;                                                                   \
+    }
+STANDIN_LANES(__vadd2,      16, x + y)
+STANDIN_LANES(__vadd4,       8, x + y)
+STANDIN_LANES(__vsub2,      16, x - y)
+STANDIN_LANES(__vsub4,       8, x - y)
+STANDIN_LANES(__vminu2,     16, x < y ? x : y)
+STANDIN_LANES(__vminu4,      8, x < y ? x : y)
+STANDIN_LANES(__vmaxu2,     16, x > y ? x : y)
+STANDIN_LANES(__vmaxu4,      8, x > y ? x : y)
+STANDIN_LANES(__vavgu4,      8, (x + y + 1) >> 1)
+STANDIN_LANES(__vabsdiffu2, 16, x < y ? y - x : x - y)
+STANDIN_LANES(__vabsdiffu4,  8, x < y ? y - x : x - y)
+STANDIN_LANES(__vcmpeq4,     8, x == y ? m : 0)
+STANDIN_LANES(__vcmpeq2,    16, x == y ? m : 0)
+
+/* The project's words for PTX instructions. */
+
+/** vabsdiff4.u32.u32.u32.add: acc and the sum of four bytes' absolute differences. */
+STANDIN_INLINE unsigned gpume_sad4(unsigned a, unsigned b, unsigned acc)
+{
+#ifdef __SSE2__
+    typedef char      standin_v16 __attribute__((vector_size(16)));
+    typedef int       standin_v4  __attribute__((vector_size(16)));
+    typedef long long standin_v2  __attribute__((vector_size(16)));
+    const standin_v4 x = { (int)a, 0, 0, 0 }, y = { (int)b, 0, 0, 0 };
+    return acc + (unsigned)((standin_v2)__builtin_ia32_psadbw128((standin_v16)x, (standin_v16)y))[0];
+#else
+    for (int i = 0; i < 32; i += 8)
+        acc = __usad(a >> i & 0xFF, b >> i & 0xFF, acc);
+    return acc;
+#endif
+}
+
+/** acc and the sum of two 16-bit words' absolute differences. */
+STANDIN_INLINE unsigned gpume_sad2(unsigned a, unsigned b, unsigned acc)
+{
+    return __usad(a >> 16, b >> 16, __usad(a & 0xFFFF, b & 0xFFFF, acc));
+}
+
+/** dp4a.u32.u32: acc and the sum of four products of bytes. */
+STANDIN_INLINE unsigned gpume_dp4a(unsigned a, unsigned b, unsigned acc)
+{
+    for (int i = 0; i < 32; i += 8)
+        acc += (a >> i & 0xFF) * (b >> i & 0xFF);
+    return acc;
+}
+
+STANDIN_INLINE unsigned __vsadu4(unsigned a, unsigned b) { return gpume_sad4(a, b, 0); }
+STANDIN_INLINE unsigned __vsadu2(unsigned a, unsigned b) { return gpume_sad2(a, b, 0); }
+STANDIN_INLINE unsigned __dp4a(unsigned a, unsigned b, unsigned acc) { return gpume_dp4a(a, b, acc); }
+
+/** %laneid */
+STANDIN_INLINE unsigned gpume_lane(void) { return standin_lane(); }
+
+/* Registration; the lines that use it are generated, mkkernels.sh. */
+
+struct StandinKernel {
+    const char *name;
+    void (*invoke)(void *const *args);
+    const unsigned *sizes;      ///< of the parameters
+    int nb_params;
+    StandinKernel *next;
+};
+
+extern "C" void standin_register(StandinKernel *kernel);
+
+template<int... I> struct standin_indices { };
+template<int N, int... I> struct standin_count : standin_count<N - 1, N - 1, I...> { };
+template<int... I> struct standin_count<0, I...> { typedef standin_indices<I...> type; };
+
+template<typename F, F f> struct standin_launcher;
+template<typename... P, void (*f)(P...)>
+struct standin_launcher<void (*)(P...), f> {
+    static constexpr int nb_params = sizeof...(P);
+    static constexpr unsigned sizes[sizeof...(P) + 1] = { (unsigned)sizeof(P)..., 0 };
+
+    template<int... I>
+    static void call(void *const *args, standin_indices<I...>)
+    {
+        (void)args;
+        f(*static_cast<P *>(args[I])...);
+    }
+
+    static void invoke(void *const *args)
+    {
+        call(args, typename standin_count<sizeof...(P)>::type());
+    }
+};
+template<typename... P, void (*f)(P...)>
+constexpr unsigned standin_launcher<void (*)(P...), f>::sizes[sizeof...(P) + 1];
+
+/* Nothing here stores at run time: it would be taken for a kernel's store. */
+#define STANDIN_KERNEL(name)                                                        \
+    static StandinKernel standin_kernel_##name = {                                  \
+        #name, standin_launcher<decltype(&name), &name>::invoke,                    \
+        standin_launcher<decltype(&name), &name>::sizes,                            \
+        standin_launcher<decltype(&name), &name>::nb_params, nullptr                \
+    };                                                                              \
+    __attribute__((constructor)) static void standin_register_##name(void)          \
+    {                                                                               \
+        standin_register(&standin_kernel_##name);                                   \
+    }
+
+#endif /* GPUME_TESTS_STANDIN_CUDA_RUNTIME_H */

@@ -1,0 +1,532 @@
+/*
+ * This file is part of gpume.
+ *
+ * gpume is free software; you can redistribute it and/or
+ * modify it under the terms of the GNU Lesser General Public
+ * License as published by the Free Software Foundation; either
+ * version 2.1 of the License, or (at your option) any later version.
+ *
+ * gpume is distributed in the hope that it will be useful,
+ * but WITHOUT ANY WARRANTY; without even the implied warranty of
+ * MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+ * Lesser General Public License for more details.
+ *
+ * You should have received a copy of the GNU Lesser General Public
+ * License along with gpume; if not, write to the Free Software
+ * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+ */
+
+
+/**
+ * @file
+ * Streams and events. Work is queued and runs when something waits for it, in
+ * an order that the seed picks from those that streams and events allow: what
+ * is not ordered does happen in the wrong order. Every operation also has a
+ * clock, the operations that are ordered before it, by which check.cpp finds
+ * accesses that nothing orders whatever the order was that they happened in.
+ */
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "standin.h"
+
+namespace standin {
+
+void Clock::raise(u32 stream, u64 value)
+{
+    if (stream >= seq.size())
+        seq.resize(stream + 1);
+    seq[stream] = std::max(seq[stream], value);
+}
+
+void Clock::join(const Clock &other)
+{
+    if (seq.size() < other.seq.size())
+        seq.resize(other.seq.size());
+    for (size_t i = 0; i < other.seq.size(); i++)
+        seq[i] = std::max(seq[i], other.seq[i]);
+}
+
+/* By stream id. An id is used again once the host knows that all of it is done. */
+struct Slot {
+    Stream *stream;
+    u64 queued, done;
+};
+static std::vector<Slot> &slots = *new std::vector<Slot>;
+
+static Clock &host = *new Clock;    ///< what the host knows to be done
+
+/** An operation that has run. */
+struct Ran {
+    u64 start, end;
+    u32 stream;
+    u64 seq;
+    std::string what;
+};
+static std::vector<Ran> &ran = *new std::vector<Ran>;   ///< by start; not those the host knows
+static const Op *running;
+
+/* Streams. */
+
+Stream *stream_new(Context *ctx, unsigned flags, int priority, bool is_default)
+{
+    Stream *s = new Stream();
+    u32 id = 0;
+
+    while (id < slots.size() && (slots[id].stream || host.at(id) < slots[id].queued))
+        id++;
+    if (id == slots.size())
+        slots.push_back(Slot());
+    slots[id].stream = s;
+    s->ctx        = ctx;
+    s->id         = id;
+    s->flags      = flags;
+    s->priority   = priority;
+    s->is_default = is_default;
+    s->queued     = s->done = slots[id].queued;
+    ctx->streams.push_back(s);
+    return s;
+}
+
+/** Its work is still done; then it goes. */
+static void stream_reap(Stream *s)
+{
+    if (!s->destroyed || s->done < s->queued)
+        return;
+    slots[s->id].stream = NULL;
+    auto &list = s->ctx->streams;
+    list.erase(std::find(list.begin(), list.end(), s));
+    delete s;
+}
+
+void stream_destroy(Stream *s)
+{
+    s->destroyed = true;
+    stream_reap(s);
+}
+
+static Op *head(const Stream *s)
+{
+    return s->head < s->ops.size() ? s->ops[s->head] : NULL;
+}
+
+static void pop(Stream *s)
+{
+    Op *op = head(s);
+
+    s->done = slots[s->id].done = op->seq;
+    s->head++;
+    if (s->head == s->ops.size()) {
+        s->ops.clear();
+        s->head = 0;
+    }
+    delete op;
+}
+
+void context_drop_ops(Context *ctx)
+{
+    for (Stream *s : std::vector<Stream *>(ctx->streams)) {
+        while (head(s)) {
+            if (head(s)->mark)
+                head(s)->mark->done = true;
+            pop(s);
+        }
+        stream_reap(s);
+    }
+}
+
+/* Queueing. */
+
+Op *op_new(Stream *s, Op::Type type, const char *what)
+{
+    Op *op = new Op();
+
+    op->type   = type;
+    op->stream = s;
+    op->what   = s->is_default ? format("%s in the default stream", what) :
+                                 format("%s in stream %u", what, s->id);
+    return op;
+}
+
+/** A stream's own and the default stream's operations wait for each other. */
+static void order_after(Op *op, const Stream *other)
+{
+    if (other->queued > slots[other->id].done)
+        op->deps.push_back(std::make_pair(other->id, other->queued));
+    op->clock.join(other->clock);
+}
+
+static bool overlaps(const Alloc *a, const Op *op)
+{
+    if (op->type == Op::COPY || op->type == Op::SET)
+        return op->src.alloc == a || op->dst.alloc == a;
+    if (op->type != Op::LAUNCH)
+        return false;
+    /* a kernel's are those its parameters point into */
+    for (size_t i = 0; i + 8 <= op->params.size(); i += 4) {
+        u64 value;
+        memcpy(&value, &op->params[i], 8);
+        if (value - a->base < a->size)
+            return true;
+    }
+    return false;
+}
+
+const Op *queued_user(const Alloc *a)
+{
+    for (const Slot &slot : slots)
+        if (slot.stream)
+            for (size_t i = slot.stream->head; i < slot.stream->ops.size(); i++)
+                if (overlaps(a, slot.stream->ops[i]))
+                    return slot.stream->ops[i];
+    return NULL;
+}
+
+const Op *queued_user_module(const Module *m)
+{
+    for (const Slot &slot : slots)
+        if (slot.stream)
+            for (size_t i = slot.stream->head; i < slot.stream->ops.size(); i++)
+                if (slot.stream->ops[i]->type == Op::LAUNCH &&
+                    slot.stream->ops[i]->function->module == m)
+                    return slot.stream->ops[i];
+    return NULL;
+}
+
+void op_queue(Op *op)
+{
+    Stream *s = op->stream;
+
+    op->seq = ++s->queued;
+    slots[s->id].queued = s->queued;
+    op->clock.join(s->clock);
+    op->clock.join(host);
+    if (s->is_default) {
+        for (const Stream *other : s->ctx->streams)
+            if (!other->is_default && !(other->flags & CU_STREAM_NON_BLOCKING))
+                order_after(op, other);
+    } else if (!(s->flags & CU_STREAM_NON_BLOCKING)) {
+        order_after(op, s->ctx->null_stream);
+    }
+    op->clock.raise(s->id, op->seq);
+    s->clock = op->clock;
+    if (op->mark) {
+        op->mark->stream = s->id;
+        op->mark->seq    = op->seq;
+        op->mark->clock  = op->clock;
+    }
+
+    /* what is still to come may not be read: let it be seen that it is not there */
+    if (op->type == Op::COPY && op->dst.alloc && op->dst.alloc->kind == ALLOC_PINNED &&
+        op->src.alloc != op->dst.alloc && !queued_user(op->dst.alloc))
+        for (size_t y = 0; y < op->dst.height; y++)
+            memset((void *)(op->dst.base + y * op->dst.pitch), (int)(rnd() & 0xFF), op->dst.width);
+
+    s->ops.push_back(op);
+    if (settings.order == EAGER && s->ctx->error == 0)
+        run_until(s, op->seq);
+}
+
+/* Running. */
+
+static bool ready(const Op *op)
+{
+    for (auto &dep : op->deps)
+        if (slots[dep.first].done < dep.second)
+            return false;
+    return true;
+}
+
+const Ran *unordered_op(u64 time)
+{
+    auto i = std::upper_bound(ran.begin(), ran.end(), time,
+                              [](u64 t, const Ran &r) { return t < r.start; });
+    if (i == ran.begin())
+        return NULL;
+    --i;
+    if (time > i->end || running->clock.at(i->stream) >= i->seq)
+        return NULL;
+    return &*i;
+}
+
+std::string op_name_at(u64 time)
+{
+    const Ran *r = unordered_op(time);
+    return r ? r->what : "an earlier operation";
+}
+
+/* Sets of operations that have read something, none ordered after another. */
+typedef std::vector<std::pair<u32, u64>> ReadSet;
+static std::vector<ReadSet> &readsets = *new std::vector<ReadSet>(1);
+static std::map<std::tuple<u64, u64, u64>, u64> &readset_memo =
+    *new std::map<std::tuple<u64, u64, u64>, u64>;
+
+bool readset_ordered(u64 set)
+{
+    for (auto &member : readsets[set])
+        if (running->clock.at(member.first) < member.second)
+            return false;
+    return true;
+}
+
+u64 readset_add(u64 set, u64 time_of_other)
+{
+    const Ran *other = set ? NULL : unordered_op(time_of_other);
+    auto key = std::make_tuple(set, other ? other->start : 0, now.op_start);
+    auto found = readset_memo.find(key);
+
+    if (found != readset_memo.end())
+        return found->second;
+    ReadSet n;
+    for (auto &member : readsets[set])
+        if (running->clock.at(member.first) < member.second)
+            n.push_back(member);
+    if (other)
+        n.push_back(std::make_pair(other->stream, other->seq));
+    n.push_back(std::make_pair(running->stream->id, running->seq));
+    for (size_t i = 1; i < readsets.size(); i++)
+        if (readsets[i] == n)
+            return readset_memo[key] = i;
+    readsets.push_back(n);
+    return readset_memo[key] = readsets.size() - 1;
+}
+
+static void forget_known()
+{
+    ran.erase(std::remove_if(ran.begin(), ran.end(), [](const Ran &r) {
+        return host.at(r.stream) >= r.seq;
+    }), ran.end());
+    if (ran.size() > 8192)
+        ran.erase(ran.begin(), ran.begin() + 4096);
+}
+
+static double seconds()
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec + t.tv_nsec * 1e-9;
+}
+
+static void run_copy(const Op *op)
+{
+    const Range2D &src = op->src, &dst = op->dst;
+    const unsigned char *from = op->snapshot.empty() ? (const unsigned char *)src.base :
+                                                       op->snapshot.data();
+    size_t pitch  = op->snapshot.empty() ? src.pitch : src.width;
+    size_t width  = src.width, height = src.height;
+
+    if (pitch == width && dst.pitch == width) {
+        width *= height;
+        height = height > 0;
+    }
+    for (size_t y = 0; y < height; y++) {
+        const uintptr_t s = (uintptr_t)from + y * pitch, d = dst.base + y * dst.pitch;
+        if (src.alloc)
+            check_range_read(src.alloc, s, width, op->what.c_str());
+        if (dst.alloc)
+            check_range_write(dst.alloc, d, width, op->what.c_str());
+        if (src.alloc && dst.alloc && src.alloc->kind == ALLOC_DEVICE)
+            check_copy_state(dst.alloc, d, src.alloc, s, width);
+        memcpy((void *)d, (const void *)s, width);
+    }
+}
+
+static void run_set(const Op *op)
+{
+    for (size_t y = 0; y < op->dst.height; y++) {
+        unsigned char *d = (unsigned char *)op->dst.base + y * op->dst.pitch;
+        check_range_write(op->dst.alloc, (uintptr_t)d, op->dst.width, op->what.c_str());
+        for (size_t x = 0; x < op->dst.width; x++)
+            d[x] = op->value >> (x % op->value_size * 8) & 0xFF;
+    }
+}
+
+static bool in_callback;
+
+static void run_op(Stream *s)
+{
+    Op *op = head(s);
+    Context *ctx = s->ctx;
+    int error = 0;
+
+    running = op;
+    check_begin_op();
+    now.op_ordered = now.op_start;
+    for (const Ran &r : ran)
+        if (op->clock.at(r.stream) < r.seq) {
+            now.op_ordered = std::min(now.op_ordered, r.start);
+            break;
+        }
+    const u64 start = now.op_start;
+
+    switch (op->type) {
+    case Op::LAUNCH:
+        error = exec_launch(op);
+        break;
+    case Op::COPY:
+        run_copy(op);
+        break;
+    case Op::SET:
+        run_set(op);
+        break;
+    case Op::RECORD:
+        op->mark->done = true;
+        op->mark->time = seconds();
+        break;
+    case Op::WAIT:
+        break;
+    case Op::CALLBACK:
+        in_callback = true;
+        if (op->host_function)
+            op->host_function(op->opaque);
+        else
+            op->callback(op->handle, CUDA_SUCCESS, op->opaque);
+        in_callback = false;
+        break;
+    }
+    now.time++;
+    ran.push_back({ start, now.time - 1, s->id, op->seq, op->what });
+    running = NULL;
+    pop(s);
+    if (error && !ctx->error) {
+        ctx->error = error;
+        context_drop_ops(ctx);
+    } else {
+        stream_reap(s);
+    }
+}
+
+/** By stream id: how far each has to come for the one to come to seq. */
+static std::vector<u64> needs(const Stream *s, u64 seq)
+{
+    std::vector<u64> need(slots.size());
+    std::vector<size_t> seen(slots.size());
+    bool more = true;
+
+    need[s->id] = seq;
+    while (more) {
+        more = false;
+        for (size_t id = 0; id < slots.size(); id++) {
+            const Stream *t = slots[id].stream;
+            if (!t)
+                continue;
+            size_t i = std::max(seen[id], t->head);
+            for (; i < t->ops.size() && t->ops[i]->seq <= need[id]; i++)
+                for (auto &dep : t->ops[i]->deps)
+                    if (need[dep.first] < dep.second) {
+                        need[dep.first] = dep.second;
+                        more = true;
+                    }
+            seen[id] = i;
+        }
+    }
+    return need;
+}
+
+static Stream *pick(const std::vector<u64> *need)
+{
+    Stream *chosen = NULL;
+    u32 n = 0;
+
+    for (size_t id = 0; id < slots.size(); id++) {
+        Stream *s = slots[id].stream;
+        Op *op = s ? head(s) : NULL;
+        if (op && (!need || op->seq <= (*need)[id]) && ready(op) && !rnd(++n))
+            chosen = s;
+    }
+    return chosen;
+}
+
+bool in_stream_callback()
+{
+    return in_callback;
+}
+
+void run_until(Stream *s, u64 seq)
+{
+    const u32 id = s->id;
+    const std::vector<u64> need = needs(s, seq);
+
+    if (slots[id].done >= seq)
+        return;
+    forget_known();
+    memory_unlock();
+    /* sometimes others come first that nobody waits for */
+    const u32 others = settings.order == LAZY ? rnd(3) : 1;
+    while (slots[id].done < seq) {
+        Stream *next = others && rnd(4) < others ? pick(NULL) : pick(&need);
+        if (!next) {
+            fprintf(stderr, "standin: the queue is stuck\n");
+            abort();
+        }
+        run_op(next);
+    }
+    memory_lock();
+}
+
+void sync_stream(Stream *s)
+{
+    const Clock clock = s->clock;
+
+    run_until(s, s->queued);
+    host.join(clock);
+}
+
+void sync_context(Context *ctx)
+{
+    std::vector<u32> ids;
+
+    for (const Stream *s : ctx->streams)
+        ids.push_back(s->id);
+    for (u32 id : ids)          /* one that is destroyed goes away while it runs */
+        if (slots[id].stream && slots[id].stream->ctx == ctx)
+            sync_stream(slots[id].stream);
+    forget_known();
+}
+
+bool mark_done(const Mark &mark)
+{
+    return slots[mark.stream].done >= mark.seq;
+}
+
+void sync_mark(const Mark &mark)
+{
+    if (!mark_done(mark))
+        run_until(slots[mark.stream].stream, mark.seq);
+    host.join(mark.clock);
+}
+
+void progress(bool polled, Stream *s, const Mark *mark)
+{
+    Stream *next = NULL;
+
+    if (!polled) {
+        if (settings.order != MIXED || in_callback || rnd(4))
+            return;
+        next = pick(NULL);
+    } else {
+        const Stream *target = mark ? slots[mark->stream].stream : s;
+        if (!target || rnd(2))
+            return;
+        const std::vector<u64> need = needs(target, mark ? mark->seq : s->queued);
+        next = pick(&need);
+    }
+    if (!next)
+        return;
+    forget_known();
+    memory_unlock();
+    run_op(next);
+    memory_lock();
+}
+
+void host_knows(const Clock &clock)
+{
+    host.join(clock);
+}
+
+} // namespace standin

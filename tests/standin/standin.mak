@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The CUDA driver stand-in, tests/standin/README.md. Included by the Makefile, or
+# by itself from the repository's root: make -f tests/standin/standin.mak TARGET
+#
+#   standin          build/standin/libcuda.so.1, for LD_LIBRARY_PATH
+#   standin-asan     build/standin-asan/libcuda.so.1, for programs that are built
+#                    with AddressSanitizer
+#   check-standin    the stand-in's own tests
+#   check-standin-ffmpeg   FFmpeg's upload and download through it, FFMPEG=PROGRAM
+#
+# Kernels are all of cuda/*.cu; a new file or a new kernel needs nothing here.
+
+STANDIN_DIR   = tests/standin
+STANDIN_OUT   = build/standin
+STANDIN_CXX  ?= $(shell command -v g++ || command -v clang++ || echo c++)
+STANDIN_FFNVCODEC ?= $(firstword $(wildcard build/ffnvcodec/include) /usr/include)
+
+STANDIN_KERNELS = $(wildcard cuda/*.cu)
+STANDIN_HEADERS = $(STANDIN_DIR)/standin.h $(STANDIN_DIR)/cuda_runtime.h
+STANDIN_PARTS   = report memory check exec queue api
+
+STANDIN_FLAGS = -std=c++17 -O2 -g -fPIC -fvisibility=hidden -fno-strict-aliasing \
+                -Wall -Wextra -I$(STANDIN_FFNVCODEC) $(STANDIN_CXXFLAGS)
+
+# What the kernels' loads and stores are to be: those of the source, each with a
+# call before it. Alignment is checked as the source has it, before a vector load
+# is taken apart.
+STANDIN_IS_CLANG := $(shell $(STANDIN_CXX) --version 2>/dev/null | grep -c clang)
+STANDIN_KERNEL_FLAGS = -std=c++11 -O2 -g -fPIC -fvisibility=hidden -fsigned-char \
+    -fno-exceptions -fno-rtti -fno-stack-protector \
+    -Wall -Wno-unknown-pragmas -Wno-unused-function -Wno-sign-compare \
+    -fsanitize=thread,alignment,shift,bounds,integer-divide-by-zero,signed-integer-overflow,unreachable,return \
+    -include $(STANDIN_DIR)/cuda_runtime.h -I$(STANDIN_OUT)/include -I.
+ifeq ($(STANDIN_IS_CLANG),0)
+STANDIN_KERNEL_FLAGS += -fno-tree-vectorize -fno-tree-slp-vectorize -fno-store-merging \
+    -fno-tree-loop-distribute-patterns \
+    --param tsan-distinguish-volatile=1 --param tsan-instrument-func-entry-exit=0
+else
+STANDIN_KERNEL_FLAGS += -fno-vectorize -fno-slp-vectorize -Wno-pass-failed \
+    -mllvm -tsan-distinguish-volatile=1 -mllvm -tsan-instrument-read-before-write=1 \
+    -mllvm -tsan-instrument-func-entry-exit=0
+endif
+
+# Calls that the compiler makes to the C library are checked too.
+STANDIN_REDEFINE = --redefine-sym memcpy=standin_memcpy --redefine-sym memmove=standin_memmove \
+                   --redefine-sym memset=standin_memset
+
+STANDIN_LINK = $(STANDIN_CXX) -shared -Wl,-soname,libcuda.so.1 -Wl,-z,nodelete -Wl,-z,defs \
+               -Wl,--version-script=$(STANDIN_DIR)/libcuda.map $(STANDIN_CXXFLAGS)
+
+STANDIN_OBJS         = $(STANDIN_PARTS:%=$(STANDIN_OUT)/%.o)
+STANDIN_KERNEL_OBJS  = $(STANDIN_KERNELS:%=$(STANDIN_OUT)/%.o)
+STANDIN_SELFTEST     = $(STANDIN_OUT)/selftest
+
+standin: $(STANDIN_OUT)/libcuda.so.1
+
+standin-asan: $(STANDIN_OUT)-asan/libcuda.so.1
+
+$(STANDIN_OUT)/libcuda.so.1: $(STANDIN_OBJS) $(STANDIN_KERNEL_OBJS) $(STANDIN_DIR)/libcuda.map
+	$(STANDIN_LINK) -o $@ $(filter %.o,$^) -lpthread -ldl
+
+$(STANDIN_OUT)/%.o: $(STANDIN_DIR)/%.cpp $(STANDIN_HEADERS) $(STANDIN_DIR)/standin.mak
+	@mkdir -p $(@D)
+	$(STANDIN_CXX) $(STANDIN_FLAGS) -c -o $@ $<
+
+# The paths that FFmpeg's tree has.
+$(STANDIN_OUT)/include/libavfilter/gpume:
+	@mkdir -p $(@D)
+	ln -s $(CURDIR) $@
+
+$(STANDIN_OUT)/cuda/%.cu.cpp: cuda/%.cu $(wildcard cuda/*.h cuda/*.cuh) $(STANDIN_DIR)/mkkernels.sh $(STANDIN_DIR)/cuda_runtime.h $(STANDIN_DIR)/standin.mak | $(STANDIN_OUT)/include/libavfilter/gpume
+	@mkdir -p $(@D)
+	$(STANDIN_DIR)/mkkernels.sh $< $@ $(STANDIN_CXX) $(STANDIN_KERNEL_FLAGS)
+
+$(STANDIN_OUT)/%.cu.o: $(STANDIN_OUT)/%.cu.cpp
+	$(STANDIN_CXX) $(STANDIN_KERNEL_FLAGS) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+	objcopy $(STANDIN_REDEFINE) $@
+
+-include $(STANDIN_KERNEL_OBJS:.o=.d)
+
+# Of the parts, those that run on the host's own stack are instrumented; kernels
+# run on others, which they may leave at any place.
+STANDIN_ASAN_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=undefined
+STANDIN_ASAN_OBJS  = $(patsubst %,$(STANDIN_OUT)-asan/%.o,api queue memory) \
+                     $(patsubst %,$(STANDIN_OUT)/%.o,report check exec)
+
+$(STANDIN_OUT)-asan/%.o: $(STANDIN_DIR)/%.cpp $(STANDIN_HEADERS) $(STANDIN_DIR)/standin.mak
+	@mkdir -p $(@D)
+	$(STANDIN_CXX) $(STANDIN_FLAGS) $(STANDIN_ASAN_FLAGS) -c -o $@ $<
+
+# No -z defs: the sanitizers' runtime is the program's.
+$(STANDIN_OUT)-asan/libcuda.so.1: $(STANDIN_ASAN_OBJS) $(STANDIN_KERNEL_OBJS) $(STANDIN_DIR)/libcuda.map
+	$(subst -Wl$(comma)-z$(comma)defs,,$(STANDIN_LINK)) -o $@ $(filter %.o,$^) -lpthread -ldl
+
+comma := ,
+
+# Its own tests, with kernels of their own.
+$(STANDIN_SELFTEST)/%.cu.cpp: $(STANDIN_DIR)/%.cu $(STANDIN_DIR)/mkkernels.sh $(STANDIN_DIR)/cuda_runtime.h $(STANDIN_DIR)/standin.mak | $(STANDIN_OUT)/include/libavfilter/gpume
+	@mkdir -p $(@D)
+	$(STANDIN_DIR)/mkkernels.sh $< $@ $(STANDIN_CXX) $(STANDIN_KERNEL_FLAGS)
+
+$(STANDIN_SELFTEST)/libcuda.so.1: $(STANDIN_OBJS) $(STANDIN_SELFTEST)/selftest_kernels.cu.o $(STANDIN_DIR)/libcuda.map
+	$(STANDIN_LINK) -o $@ $(filter %.o,$^) -lpthread -ldl
+
+$(STANDIN_SELFTEST)/selftest: $(STANDIN_DIR)/selftest.cpp $(STANDIN_HEADERS)
+	@mkdir -p $(@D)
+	$(STANDIN_CXX) $(STANDIN_FLAGS) -o $@ $< -lpthread -ldl
+
+-include $(STANDIN_SELFTEST)/selftest_kernels.cu.d
+
+check-standin: $(STANDIN_SELFTEST)/selftest $(STANDIN_SELFTEST)/libcuda.so.1
+	$(STANDIN_SELFTEST)/selftest $(STANDIN_SELFTEST)/libcuda.so.1
+
+FFMPEG ?= build/bin/ffmpeg
+check-standin-ffmpeg: standin
+	$(STANDIN_DIR)/roundtrip.sh $(FFMPEG) $(STANDIN_OUT)
+
+.PHONY: standin standin-asan check-standin check-standin-ffmpeg
+.PRECIOUS: $(STANDIN_OUT)/cuda/%.cu.cpp $(STANDIN_SELFTEST)/%.cu.cpp
