@@ -35,7 +35,7 @@ typedef unsigned long long GpumeU64;
 #if defined(__clang__) && defined(__CUDA__)
 #define __shared__      __attribute__((shared))
 #define __forceinline__ inline __attribute__((always_inline))
-#define __launch_bounds__(threads) __attribute__((launch_bounds(threads)))
+#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 
 static __device__ __forceinline__ GpumeU32 __shfl_xor_sync(GpumeU32 mask,
                                                            GpumeU32 v, int lane)

@@ -51,16 +51,21 @@ _Static_assert(sizeof(AVMotionVector) == 4 * GPUME_CUDA_VECTOR_WORDS &&
 /** Every GPU gives a block of threads as much shared memory, bytes. */
 #define MAX_SHARED (48 << 10)
 
-/** How a search's kernels are loaded and shaped; indexed by enum GpumeAlgo. */
-typedef struct KernelEntry {
+/** Compiled kernels. */
+typedef struct Module {
     const unsigned char *ptx;
     const unsigned int *ptx_len;
-    /**
-     * Fill the kernel's fields of args and the launches' shapes; write the
-     * kernels' names, fast only if there is one.
-     */
-    void (*configure)(GpumeCudaKernel *kernel, char any[32], char fast[32]);
-} KernelEntry;
+} Module;
+
+#define PTX(name)                                           \
+    extern const unsigned char ff_##name##_ptx_data[];      \
+    extern const unsigned int ff_##name##_ptx_len;          \
+    static const Module name = { ff_##name##_ptx_data, &ff_##name##_ptx_len };
+PTX(gpume_ds)
+PTX(gpume_fs)
+PTX(gpume_fs4)
+PTX(gpume_fs8)
+PTX(gpume_fs16)
 
 /* Blocks of any size, with a number of threads; returns the words of shared memory. */
 static int configure_tiles(GpumeCudaArgs *a, int max_threads)
@@ -91,7 +96,7 @@ static int round_up(int n, int multiple)
 /* Displacements of a thread, one below the other, of which kernels were compiled. */
 static const int fast_rows[] = { 13, 11, 9 };
 
-static void configure_fs(GpumeCudaKernel *k, char any[32], char fast[32])
+static const Module *configure_fs(GpumeCudaKernel *k, char *name, size_t size)
 {
     GpumeCudaArgs *a = &k->args;
     const GpumeParams *p = &a->params;
@@ -101,21 +106,19 @@ static void configure_fs(GpumeCudaKernel *k, char any[32], char fast[32])
     const int columns = (2 * p->range + 3) / 4 + 1;
     int rows = fast_rows[0], groups, chunks, items, best = INT_MAX, words;
 
-    snprintf(any, 32, "gpume_fs_%d", p->depth > 8 ? 16 : 8);
-    k->any.grid[0] = p->bw;
-    k->any.grid[1] = p->bh;
-    k->any.shared  = 4 * configure_tiles(a, GPUME_CUDA_FS_THREADS);
-    k->any.threads = FFALIGN(a->tiles.x * a->tiles.y, 32);
-    av_assert0(k->any.shared <= MAX_SHARED);
-
-    if (p->depth > 8 || p->block > 16 || p->range > GPUME_CUDA_FS_FAST_RANGE ||
-        p->width < GPUME_CUDA_FS_TILE_WIDTH || p->height < p->block)
-        return;
+    if (p->depth > 8 || p->block > 16 || p->range > GPUME_CUDA_FS_FAST_RANGE) {
+        snprintf(name, size, "gpume_fs_%d", p->depth > 8 ? 16 : 8);
+        k->grid[0] = p->bw;
+        k->grid[1] = p->bh;
+        k->shared  = 4 * configure_tiles(a, GPUME_CUDA_FS_THREADS);
+        k->threads = FFALIGN(a->tiles.x * a->tiles.y, 32);
+        return &gpume_fs;
+    }
 
     for (int i = 1; i < FF_ARRAY_ELEMS(fast_rows); i++)
         if (round_up(ny, fast_rows[i]) < round_up(ny, rows))
             rows = fast_rows[i];
-    snprintf(fast, 32, "gpume_fs_8_%dx%d", p->block, rows);
+    snprintf(name, size, "gpume_fs%d_8_%d", p->block, rows);
 
     /* as much of the window as fits, in pieces of equal size */
     a->copy_words = columns + GPUME_CUDA_FS_TILE_WIDTH / 4 - 1;
@@ -125,7 +128,7 @@ static void configure_fs(GpumeCudaKernel *k, char any[32], char fast[32])
         chunks++;
         a->groups = (groups + chunks - 1) / chunks;
         words     = (a->groups * rows + p->block - 1) * 4 * a->copy_words;
-    } while (4 * (words + blocks) > MAX_SHARED);
+    } while (4 * (words + blocks + p->block * GPUME_CUDA_FS_TILE_WIDTH / 4) > MAX_SHARED);
 
     /* the warps that have the least left to do in a last, unfilled round */
     items = 4 * columns * a->groups;
@@ -134,47 +137,44 @@ static void configure_fs(GpumeCudaKernel *k, char any[32], char fast[32])
 
         if (rounds * warps <= best) {
             best = rounds * warps;
-            k->fast.threads = 32 * warps;
+            k->threads = 32 * warps;
         }
     }
 
-    k->fast.grid[0] = (p->width + GPUME_CUDA_FS_TILE_WIDTH - 1) / GPUME_CUDA_FS_TILE_WIDTH;
-    k->fast.grid[1] = p->bh;
-    words = FFMAX(words, (int)k->fast.threads / 32 * blocks);
-    /* blocks at the edges are searched by as many threads */
-    words = FFMAX(words, configure_tiles(a, k->fast.threads));
-    k->any.shared   = 4 * words;
-    k->any.threads  = FFALIGN(a->tiles.x * a->tiles.y, 32);
+    k->grid[0] = (p->width + GPUME_CUDA_FS_TILE_WIDTH - 1) / GPUME_CUDA_FS_TILE_WIDTH;
+    k->grid[1] = p->bh;
+    words      = FFMAX(words, (int)k->threads / 32 * blocks);
+    /* blocks at the edges are searched by the same threads */
+    words      = FFMAX(words, configure_tiles(a, k->threads));
     a->shared_words = words;
-    k->fast.shared  = 4 * (words + blocks);
-    av_assert0(k->fast.shared <= MAX_SHARED);
+    k->shared  = 4 * (words + blocks + p->block * GPUME_CUDA_FS_TILE_WIDTH / 4);
+    return p->block == 4 ? &gpume_fs4 : p->block == 8 ? &gpume_fs8 : &gpume_fs16;
 }
 
-static void configure_ds(GpumeCudaKernel *k, char any[32], char fast[32])
+static const Module *configure_ds(GpumeCudaKernel *k, char *name, size_t size)
 {
     GpumeCudaArgs *a = &k->args;
     const GpumeParams *p = &a->params;
     unsigned groups;
 
-    snprintf(any, 32, "gpume_ds_%d", p->depth > 8 ? 16 : 8);
-    a->lanes       = p->block == 4 ? 8 : p->block == 8 ? 16 : 32;
-    groups         = GPUME_CUDA_DS_THREADS / a->lanes;
-    k->any.grid[0] = ((unsigned)p->bw * p->bh + groups - 1) / groups;
-    k->any.grid[1] = 1;
-    k->any.threads = GPUME_CUDA_DS_THREADS;
+    snprintf(name, size, "gpume_ds_%d", p->depth > 8 ? 16 : 8);
+    a->lanes   = p->block == 4 ? 8 : p->block == 8 ? 16 : 32;
+    groups     = GPUME_CUDA_DS_THREADS / a->lanes;
+    k->grid[0] = ((unsigned)p->bw * p->bh + groups - 1) / groups;
+    k->grid[1] = 1;
+    k->threads = GPUME_CUDA_DS_THREADS;
+    return &gpume_ds;
 }
 
-#define PTX(name)                                   \
-    extern const unsigned char ff_##name##_ptx_data[]; \
-    extern const unsigned int ff_##name##_ptx_len;
-PTX(gpume_fs)
-PTX(gpume_ds)
-
-#define KERNEL(name, configure) \
-    { ff_##name##_ptx_data, &ff_##name##_ptx_len, configure }
-static const KernelEntry kernels[GPUME_NB_ALGOS] = {
-    [GPUME_ALGO_FS] = KERNEL(gpume_fs, configure_fs),
-    [GPUME_ALGO_DS] = KERNEL(gpume_ds, configure_ds),
+/**
+ * How a search's kernels are chosen and shaped, indexed by enum GpumeAlgo: fill the
+ * kernel's fields of args and the launch's shape, write the kernel's name, return
+ * the module that has it.
+ */
+static const Module *(*const configure[GPUME_NB_ALGOS])(GpumeCudaKernel *k, char *name,
+                                                        size_t size) = {
+    [GPUME_ALGO_FS] = configure_fs,
+    [GPUME_ALGO_DS] = configure_ds,
 };
 
 int ff_gpume_cuda_check(void *log_ctx, int level, CudaFunctions *cu,
@@ -211,50 +211,37 @@ av_cold int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel,
                                       const GpumeParams *params,
                                       void *log_ctx, int level)
 {
-    const KernelEntry *entry = &kernels[params->algo];
-    char any[32] = "", fast[32] = "";
+    const Module *module;
+    char name[32];
     int ret;
 
     kernel->cu                     = hwctx->internal->cuda_dl;
     kernel->args.params            = *params;
     kernel->args.params.big_endian = 0;
-    entry->configure(kernel, any, fast);
+    module = configure[params->algo](kernel, name, sizeof(name));
+    av_assert0(kernel->shared <= MAX_SHARED);
 
     ret = ff_cuda_load_module(log_ctx, hwctx, &kernel->module,
-                              entry->ptx, *entry->ptx_len);
+                              module->ptx, *module->ptx_len);
     if (ret < 0) {
         av_log(log_ctx, level, "Could not load the search kernels: the driver "
                "may be too old for them; update it, or use backend=cpu.\n");
         return ret;
     }
-    ret = ff_gpume_cuda_check(log_ctx, level, kernel->cu,
-        kernel->cu->cuModuleGetFunction(&kernel->any.function, kernel->module, any),
+    return ff_gpume_cuda_check(log_ctx, level, kernel->cu,
+        kernel->cu->cuModuleGetFunction(&kernel->function, kernel->module, name),
         "find the search kernel");
-    if (ret >= 0 && *fast)
-        ret = ff_gpume_cuda_check(log_ctx, level, kernel->cu,
-            kernel->cu->cuModuleGetFunction(&kernel->fast.function, kernel->module, fast),
-            "find the search kernel");
-    return ret;
-}
-
-static int begins_at_words(const GpumeCudaPlane *plane)
-{
-    return !((plane->data | plane->linesize) & 3);
 }
 
 CUresult ff_gpume_cuda_kernel_launch(GpumeCudaKernel *kernel, int nb_references,
                                      CUstream stream)
 {
-    const GpumeCudaArgs *args = &kernel->args;
-    const GpumeCudaLaunch *l = &kernel->any;
     void *params[] = { &kernel->args };
 
-    if (kernel->fast.function && begins_at_words(&args->cur) &&
-        begins_at_words(&args->ref[0]) &&
-        (nb_references < 2 || begins_at_words(&args->ref[1])))
-        l = &kernel->fast;
-    return kernel->cu->cuLaunchKernel(l->function, l->grid[0], l->grid[1], nb_references,
-                                      l->threads, 1, 1, l->shared, stream, params, NULL);
+    return kernel->cu->cuLaunchKernel(kernel->function,
+                                      kernel->grid[0], kernel->grid[1], nb_references,
+                                      kernel->threads, 1, 1, kernel->shared,
+                                      stream, params, NULL);
 }
 
 av_cold void ff_gpume_cuda_kernel_uninit(GpumeCudaKernel *kernel)

@@ -30,22 +30,16 @@
 #include "libavfilter/gpume/cuda/gpume_cuda.h"
 #include "libavfilter/gpume/gpume_params.h"
 
-/** A kernel and the shape of its launch. */
-typedef struct GpumeCudaLaunch {
-    CUfunction function;        ///< NULL: there is none
-    unsigned grid[2];           ///< blocks of threads, x and y
-    unsigned threads;           ///< of a block
-    unsigned shared;            ///< bytes of dynamic shared memory
-} GpumeCudaLaunch;
-
-/** A search, ready to be launched for pictures of one size. */
+/** A search's kernel, ready to be launched for pictures of one size. */
 typedef struct GpumeCudaKernel {
     CudaFunctions *cu;
     CUmodule module;
-    GpumeCudaLaunch any;        ///< for any planes
-    GpumeCudaLaunch fast;       ///< for planes that begin at words, all rows of them
+    CUfunction function;
     /** All but planes, source, mvs and costs are set by init. */
     GpumeCudaArgs args;
+    unsigned grid[2];           ///< blocks of threads, x and y
+    unsigned threads;           ///< of a block
+    unsigned shared;            ///< bytes of dynamic shared memory
 } GpumeCudaKernel;
 
 /**
