@@ -2,7 +2,7 @@
 # Drives configure and FFmpeg's own make. 'make help' lists what there is.
 
 # What needs no configured tree.
-PLAIN = help clean distclean check-patches check-gpu bench bench-gpu
+PLAIN = help clean distclean check-patches
 ifneq ($(filter-out $(PLAIN),$(or $(MAKECMDGOALS),all)),)
 include build/config.mk
 endif

@@ -208,8 +208,13 @@ for f in bin/ffprobe share/doc/gpume/LICENSE share/doc/gpume/README.md; do
     check "build/installed-$f" "it is not there" test -s "$work/stage/opt/gpume/$f"
 done
 "build/$series/obj/ffmpeg" -hide_banner -L > "$out" 2>&1
-check build/redistributable "$(grep -i nonfree "$out" | sed -n 1p)" \
-    grep -q 'GNU Lesser General Public' "$out"
+if grep -q '^#define CONFIG_NONFREE 1' "build/$series/obj/config.h"; then
+    skip build/redistributable "it was configured with --enable-nonfree"
+elif grep -q '^#define CONFIG_GPL 1' "build/$series/obj/config.h"; then
+    check build/redistributable "its licence is not the GPL" grep -q 'GNU General Public' "$out"
+else
+    check build/redistributable "its licence is not the LGPL" grep -q 'GNU Lesser General Public' "$out"
+fi
 # what the demonstration and the README's command lines are made of
 for what in 'protocols file' 'protocols pipe' 'demuxers yuv4mpegpipe' 'demuxers rawvideo' 'demuxers matroska' \
             'demuxers mov' 'muxers mp4' 'muxers matroska' 'muxers yuv4mpegpipe' 'muxers rawvideo' 'muxers null' \

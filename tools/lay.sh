@@ -55,6 +55,9 @@ for f in configure libavfilter/Makefile libavfilter/allfilters.c; do
     fi
 done
 tree=$(cd "$tree" && pwd)
+if [ ! -w "$tree" ] || [ ! -w "$tree/libavfilter" ]; then
+    die "$tree is not writable"
+fi
 
 series=${2-}
 if [ -z "$series" ]; then

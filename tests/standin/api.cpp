@@ -239,7 +239,7 @@ public:
         rc = forced ? forced : code ? code : ctx && ctx->error ? ctx->error : 0;
         return result();
     }
-    /** The same, where the context's state does not matter. */
+    /** The same, where the context's state does not matter, or is for a later call to tell. */
     CUresult end_plain(int code)
     {
         rc = forced ? forced : code;
@@ -517,8 +517,10 @@ static int copy(Call &c, Stream *s, const Range2D &src, const Range2D &dst, bool
     /* from and to device memory it need not be done, and from pageable memory neither */
     const bool pinned = (src.alloc && src.alloc->kind == ALLOC_PINNED) ||
                         (dst.alloc && dst.alloc->kind == ALLOC_PINNED);
-    if (!dst.alloc || (sync && pinned))
+    if (!dst.alloc || (sync && pinned)) {
         sync_stream(s);
+        return c.ctx->error;
+    }
     return 0;
 }
 
@@ -1409,7 +1411,7 @@ API cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t size, CUstream stream
     Call c("cuMemcpyAsync", "0x%llx, 0x%llx, %zu, 0x%llx", HEX(dst), HEX(src), size, HEX(stream));
     if (!c.enter(NEEDS_CONTEXT))
         return c.result();
-    return c.end(copy_linear(c, stream, ANY, dst, ANY, src, size, false));
+    return c.end_plain(copy_linear(c, stream, ANY, dst, ANY, src, size, false));
 }
 
 API cuMemcpyHtoD_v2(CUdeviceptr dst, const void *src, size_t size)
@@ -1425,7 +1427,7 @@ API cuMemcpyHtoDAsync_v2(CUdeviceptr dst, const void *src, size_t size, CUstream
     Call c("cuMemcpyHtoDAsync_v2", "0x%llx, 0x%llx, %zu, 0x%llx", HEX(dst), HEX(src), size, HEX(stream));
     if (!c.enter(NEEDS_CONTEXT))
         return c.result();
-    return c.end(copy_linear(c, stream, DEVICE, dst, HOST, (uintptr_t)src, size, false));
+    return c.end_plain(copy_linear(c, stream, DEVICE, dst, HOST, (uintptr_t)src, size, false));
 }
 
 API cuMemcpyDtoH_v2(void *dst, CUdeviceptr src, size_t size)
@@ -1441,7 +1443,7 @@ API cuMemcpyDtoHAsync_v2(void *dst, CUdeviceptr src, size_t size, CUstream strea
     Call c("cuMemcpyDtoHAsync_v2", "0x%llx, 0x%llx, %zu, 0x%llx", HEX(dst), HEX(src), size, HEX(stream));
     if (!c.enter(NEEDS_CONTEXT))
         return c.result();
-    return c.end(copy_linear(c, stream, HOST, (uintptr_t)dst, DEVICE, src, size, false));
+    return c.end_plain(copy_linear(c, stream, HOST, (uintptr_t)dst, DEVICE, src, size, false));
 }
 
 API cuMemcpyDtoD_v2(CUdeviceptr dst, CUdeviceptr src, size_t size)
@@ -1457,7 +1459,7 @@ API cuMemcpyDtoDAsync_v2(CUdeviceptr dst, CUdeviceptr src, size_t size, CUstream
     Call c("cuMemcpyDtoDAsync_v2", "0x%llx, 0x%llx, %zu, 0x%llx", HEX(dst), HEX(src), size, HEX(stream));
     if (!c.enter(NEEDS_CONTEXT))
         return c.result();
-    return c.end(copy_linear(c, stream, DEVICE, dst, DEVICE, src, size, false));
+    return c.end_plain(copy_linear(c, stream, DEVICE, dst, DEVICE, src, size, false));
 }
 
 static std::string describe_2d(const CUDA_MEMCPY2D *p)
@@ -1494,7 +1496,7 @@ API cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *p, CUstream stream)
     Call c("cuMemcpy2DAsync_v2", "%s, 0x%llx", describe_2d(p).c_str(), HEX(stream));
     if (!c.enter(NEEDS_CONTEXT))
         return c.result();
-    return c.end(copy_2d(c, stream, p, false));
+    return c.end_plain(copy_2d(c, stream, p, false));
 }
 
 #define SET(name, bytes, type)                                                           \
@@ -1511,7 +1513,7 @@ API cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *p, CUstream stream)
                HEX(stream));                                                             \
         if (!c.enter(NEEDS_CONTEXT))                                                     \
             return c.result();                                                           \
-        return c.end(set_memory(c, stream, dst, n * bytes, value, bytes, n, 1, false));  \
+        return c.end_plain(set_memory(c, stream, dst, n * bytes, value, bytes, n, 1, false));  \
     }
 SET(cuMemsetD8,  1, unsigned char)
 SET(cuMemsetD16, 2, unsigned short)
@@ -1533,7 +1535,7 @@ SET(cuMemsetD32, 4, unsigned int)
                (unsigned)value, width, height, HEX(stream));                             \
         if (!c.enter(NEEDS_CONTEXT))                                                     \
             return c.result();                                                           \
-        return c.end(set_memory(c, stream, dst, pitch, value, bytes, width, height, false)); \
+        return c.end_plain(set_memory(c, stream, dst, pitch, value, bytes, width, height, false)); \
     }
 SET2D(cuMemsetD2D8,  1, unsigned char)
 SET2D(cuMemsetD2D16, 2, unsigned short)
@@ -1638,15 +1640,15 @@ API cuStreamWaitEvent(CUstream handle, CUevent event, unsigned int flags)
     Stream *s = need_stream(c, handle);
     Event *e = need(c, events, event, "event");
     if (!s || !e)
-        return c.end(ERROR_INVALID_HANDLE);
+        return c.end_plain(ERROR_INVALID_HANDLE);
     if (!e->mark)               /* never recorded: nothing to wait for */
-        return c.end(0);
+        return c.end_plain(0);
     Op *op = op_new(s, Op::WAIT, c.what());
     if (!mark_done(*e->mark))
         op->deps.push_back(std::make_pair(e->mark->stream, e->mark->seq));
     op->clock.join(e->mark->clock);
     op_queue(op);
-    return c.end(0);
+    return c.end_plain(0);
 }
 
 API cuStreamAddCallback(CUstream handle, CUstreamCallback *callback, void *opaque, unsigned int flags)
@@ -1656,13 +1658,13 @@ API cuStreamAddCallback(CUstream handle, CUstreamCallback *callback, void *opaqu
         return c.result();
     Stream *s = need_stream(c, handle);
     if (!s)
-        return c.end(ERROR_INVALID_HANDLE);
+        return c.end_plain(ERROR_INVALID_HANDLE);
     Op *op = op_new(s, Op::CALLBACK, c.what());
     op->handle   = handle;
     op->callback = callback;
     op->opaque   = opaque;
     op_queue(op);
-    return c.end(0);
+    return c.end_plain(0);
 }
 
 API cuLaunchHostFunc(CUstream handle, void (*function)(void *), void *opaque)
@@ -1672,12 +1674,12 @@ API cuLaunchHostFunc(CUstream handle, void (*function)(void *), void *opaque)
         return c.result();
     Stream *s = need_stream(c, handle);
     if (!s)
-        return c.end(ERROR_INVALID_HANDLE);
+        return c.end_plain(ERROR_INVALID_HANDLE);
     Op *op = op_new(s, Op::CALLBACK, c.what());
     op->host_function = function;
     op->opaque        = opaque;
     op_queue(op);
-    return c.end(0);
+    return c.end_plain(0);
 }
 
 /* Events. */
@@ -1718,14 +1720,14 @@ API cuEventRecord(CUevent handle, CUstream stream)
     Event *e = need(c, events, handle, "event");
     Stream *s = need_stream(c, stream);
     if (!s || !e)
-        return c.end(ERROR_INVALID_HANDLE);
+        return c.end_plain(ERROR_INVALID_HANDLE);
     if (e->ctx != s->ctx)
-        return c.end(c.fault(ERROR_INVALID_HANDLE, "event and stream are of different contexts"));
+        return c.end_plain(c.fault(ERROR_INVALID_HANDLE, "event and stream are of different contexts"));
     e->mark = std::make_shared<Mark>();
     Op *op = op_new(s, Op::RECORD, c.what());
     op->mark = e->mark;
     op_queue(op);
-    return c.end(0);
+    return c.end_plain(0);
 }
 
 API cuEventSynchronize(CUevent handle)
@@ -1920,22 +1922,22 @@ API cuLaunchKernel(CUfunction handle, unsigned int gx, unsigned int gy, unsigned
     Function *f = need(c, functions, handle, "function");
     Stream *s = need_stream(c, stream);
     if (!f || !s)
-        return c.end(ERROR_INVALID_HANDLE);
+        return c.end_plain(ERROR_INVALID_HANDLE);
     if (f->module->ctx != c.ctx)
-        return c.end(c.fault(ERROR_INVALID_HANDLE, "the function is of another context"));
+        return c.end_plain(c.fault(ERROR_INVALID_HANDLE, "the function is of another context"));
     if (!gx || !gy || !gz || gx > 2147483647U || gy > 65535 || gz > 65535)
-        return c.end(c.fault(ERROR_INVALID_VALUE, "a grid of these sizes"));
+        return c.end_plain(c.fault(ERROR_INVALID_VALUE, "a grid of these sizes"));
     if (!bx || !by || !bz || bx > 1024 || by > 1024 || bz > 64 || (u64)bx * by * bz > 1024)
-        return c.end(c.fault(ERROR_INVALID_VALUE, "a block of these sizes"));
+        return c.end_plain(c.fault(ERROR_INVALID_VALUE, "a block of these sizes"));
     if (bx * by * bz > f->max_threads)
-        return c.end(c.fault(ERROR_LAUNCH_OUT_OF_RESOURCES, "the kernel is bound to %u threads", f->max_threads));
+        return c.end_plain(c.fault(ERROR_LAUNCH_OUT_OF_RESOURCES, "the kernel is bound to %u threads", f->max_threads));
     if ((u64)gx * gy * gz > 1 << 26)
-        return c.end(c.fault(ERROR_INVALID_VALUE, "more blocks than can be run here"));
+        return c.end_plain(c.fault(ERROR_INVALID_VALUE, "more blocks than can be run here"));
     if (shared > f->max_dynamic_shared)
-        return c.end(c.fault(ERROR_INVALID_VALUE, "the function has been told of %zu bytes of shared memory at most",
+        return c.end_plain(c.fault(ERROR_INVALID_VALUE, "the function has been told of %zu bytes of shared memory at most",
                              f->max_dynamic_shared));
     if (extra || (!params && f->kernel->nb_params))
-        return c.end(c.fault(ERROR_INVALID_VALUE, "parameters have to be in kernelParams"));
+        return c.end_plain(c.fault(ERROR_INVALID_VALUE, "parameters have to be in kernelParams"));
     Op *op = op_new(s, Op::LAUNCH, ("kernel " + f->name).c_str());
     op->function = f;
     op->grid[0]  = gx;
@@ -1954,10 +1956,10 @@ API cuLaunchKernel(CUfunction handle, unsigned int gx, unsigned int gy, unsigned
     }
     if (op->params.size() > 4096) {
         delete op;
-        return c.end(c.fault(ERROR_INVALID_VALUE, "more than 4096 bytes of parameters"));
+        return c.end_plain(c.fault(ERROR_INVALID_VALUE, "more than 4096 bytes of parameters"));
     }
     op_queue(op);
-    return c.end(0);
+    return c.end_plain(0);
 }
 
 /* Not supported: no part of the project, nor of FFmpeg that it goes with, comes

@@ -215,15 +215,19 @@ static __attribute__((noinline))
 void report_race(const Place &p, uintptr_t addr, const void *pc, u64 stamp,
                  bool i_write, bool other_wrote)
 {
-    const u64 key = pc ? report_key(pc, i_write ? 1 : 2) : 0;
+    /* of a copy once, of a line of a kernel once */
+    const u64 key = copying ? now.op_start << 4 | 9 : report_key(pc, i_write ? 1 : 2);
+    const u64 kind = stamp & KIND_MASK;
+
+    if (violation_known(key))
+        return;
     std::string other = who(stamp);
-    u64 kind = stamp & KIND_MASK;
 
     if (!other_wrote && kind != READ_ONE)
         other += " and others";
     const char *verb = other_wrote ? "written" : "read";
     if (copying)
-        violation(0, "%s %s %s, that %s has %s; nothing orders the two (an event, a synchronisation?)",
+        violation(key, "%s %s %s, that %s has %s; nothing orders the two (an event, a synchronisation?)",
                   copying, i_write ? "writes" : "reads", place_name(p, addr).c_str(),
                   other.c_str(), verb);
     else if (stamp >> 16 < now.op_start)
@@ -239,6 +243,8 @@ void report_race(const Place &p, uintptr_t addr, const void *pc, u64 stamp,
 static __attribute__((noinline))
 void report_unwritten(const Place &p, uintptr_t addr, const void *pc)
 {
+    if (violation_known(report_key(pc, 3)))
+        return;
     violation(report_key(pc, 3), "%s: reads %s, which was never written%s",
               exec_where().c_str(), place_name(p, addr).c_str(), source_of(pc).c_str());
 }

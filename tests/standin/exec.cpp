@@ -755,9 +755,10 @@ EXPORT unsigned long long standin_warp(int kind, unsigned mask, unsigned long lo
                   warp * 32 + gone < nb_threads ? "has ended" : "was never started");
         exec_kill(ERROR_LAUNCH_FAILED);
     }
-    for (u32 m = mask & ~bit; m; m &= m - 1) {
-        const Fiber &g = lanes[__builtin_ctz(m)];
-        if (g.state == READY)
+    for (u32 i = 0; i < 32 && warp * 32 + i < nb_threads; i++) {
+        const Fiber &g = lanes[i];
+        const bool waits = g.state == AT_WARP && g.mask & bit;
+        if (&g == &f || g.state == READY || g.state == EXITED || !(waits || mask >> i & 1))
             continue;
         if (g.state != AT_WARP || g.mask != mask || !same_site(f, g)) {
             violation(site_key(file, line, 48), "%s: %s with mask 0x%08x, but %s is at %s%s",
@@ -766,7 +767,7 @@ EXPORT unsigned long long standin_warp(int kind, unsigned mask, unsigned long lo
                       g.state == AT_WARP ? format(" with mask 0x%08x", g.mask).c_str() : "");
             exec_kill(ERROR_LAUNCH_FAILED);
         }
-        arrived |= m & -m;
+        arrived |= 1U << i;
     }
     f.state = AT_WARP;
     if (arrived == mask)

@@ -68,7 +68,7 @@ struct Ran {
     u64 seq;
     std::string what;
 };
-static std::vector<Ran> &ran = *new std::vector<Ran>;   ///< by start; not those the host knows
+static std::vector<Ran> &ran = *new std::vector<Ran>;   ///< by start
 static const Op *running;
 
 /* Streams. */
@@ -296,10 +296,19 @@ u64 readset_add(u64 set, u64 time_of_other)
     return readset_memo[key] = readsets.size() - 1;
 }
 
+/** Operations that come before everything that is queued and will be. */
 static void forget_known()
 {
-    ran.erase(std::remove_if(ran.begin(), ran.end(), [](const Ran &r) {
-        return host.at(r.stream) >= r.seq;
+    if (ran.size() < 32)
+        return;
+    Clock known = host;
+    for (const Slot &slot : slots)
+        for (size_t i = slot.stream ? slot.stream->head : 0;
+             slot.stream && i < slot.stream->ops.size(); i++)
+            for (size_t id = 0; id < known.seq.size(); id++)
+                known.seq[id] = std::min(known.seq[id], slot.stream->ops[i]->clock.at((u32)id));
+    ran.erase(std::remove_if(ran.begin(), ran.end(), [&known](const Ran &r) {
+        return known.at(r.stream) >= r.seq;
     }), ran.end());
     if (ran.size() > 8192)
         ran.erase(ran.begin(), ran.begin() + 4096);

@@ -77,6 +77,11 @@ std::string format(const char *fmt, ...)
     return s;
 }
 
+bool violation_known(u64 key)
+{
+    return key && keys.count(key);
+}
+
 void violation(u64 key, const char *fmt, ...)
 {
     va_list ap;
@@ -121,7 +126,7 @@ std::string source_of(const void *pc)
         return "";
     /* the call before the return address */
     const size_t offset = (const char *)pc - 1 - (const char *)info.dli_fbase;
-    if (settings.abort_at_once || nb_printed < MAX_PRINTED) {
+    if (nb_printed < MAX_PRINTED) {
         std::string command = format("LD_PRELOAD= addr2line -Cfpe '%s' 0x%zx 2>/dev/null",
                                      info.dli_fname, offset);
         FILE *f = popen(command.c_str(), "r");

@@ -126,6 +126,7 @@ static inline u32 rnd(u32 below)
  * is never equal to another.
  */
 void violation(u64 key, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+bool violation_known(u64 key);
 void note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /** file:line and function of a code address, when addr2line can tell. */
 std::string source_of(const void *pc);
