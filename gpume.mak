@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Laid into FFmpeg as libavfilter/gpume/Makefile; included by libavfilter/Makefile.
 
+# The modules of kernels: a backend loads the one that it needs.
+GPUME_PTX = gpume_ds gpume_fs gpume_fs4 gpume_fs8 gpume_fs16
+
 # With NVIDIA's headers and either compiler of kernels the CUDA backend, else its
 # stub. FFmpeg looks for clang whether or not it has the headers.
 GPUME_CUDA-$(if $(CONFIG_FFNVCODEC),$(CONFIG_CUDA_LLVM)) = yes
@@ -8,9 +11,8 @@ GPUME_CUDA-$(if $(CONFIG_FFNVCODEC),$(CONFIG_CUDA_NVCC)) = yes
 GPUME_CUDA_OBJS = $(if $(GPUME_CUDA-yes),                \
                       cuda/load_helper.o                 \
                       gpume/cuda/backend.o               \
-                      gpume/cuda/gpume_ds.ptx.o          \
-                      gpume/cuda/gpume_fs.ptx.o          \
-                      gpume/cuda/kernels.o,              \
+                      gpume/cuda/kernels.o               \
+                      $(GPUME_PTX:%=gpume/cuda/%.ptx.o), \
                       gpume/cuda/stubs.o)
 
 OBJS-$(CONFIG_GPUME_FILTER) += vf_gpume.o               \
@@ -21,14 +23,16 @@ OBJS-$(CONFIG_GPUME_FILTER) += vf_gpume.o               \
                                gpume/cpu/search.o       \
                                $(GPUME_CUDA_OBJS)
 
-# Warp exchange with a mask came with PTX 6.0; clang writes 3.2 unless told.
+# Warp exchange with a mask came with PTX 6.0; clang writes 3.2 unless told. It also
+# gives up unrolling long loops, which puts the registers of fs16 into memory.
 ifdef CONFIG_CUDA_LLVM
-libavfilter/gpume/cuda/%.ptx: NVCCFLAGS += -Xclang -target-feature -Xclang +ptx60
+libavfilter/gpume/cuda/%.ptx: NVCCFLAGS += -Xclang -target-feature -Xclang +ptx60 \
+                                                -mllvm -pragma-unroll-threshold=100000
 endif
 # The kernels' own includes: FFmpeg's tree is not on nvcc's path.
 libavfilter/gpume/cuda/%.ptx: NVCCFLAGS += -I$(SRC_PATH)
-libavfilter/gpume/cuda/gpume_%.ptx: $(addprefix $(SRC_PATH)/libavfilter/gpume/, \
-    gpume_params.h gpume_patterns.h cuda/gpume_cuda.h cuda/gpume_device.h)
+$(GPUME_PTX:%=libavfilter/gpume/cuda/%.ptx): $(addprefix $(SRC_PATH)/libavfilter/gpume/, \
+    gpume_params.h gpume_patterns.h cuda/gpume_cuda.h cuda/gpume_device.h cuda/gpume_fs.cuh)
 
 TESTPROGS-$(CONFIG_GPUME_FILTER) += gpume_compare       \
                                     gpume_input         \

@@ -49,8 +49,20 @@ typedef struct GpumeCudaPlane {
 #define GPUME_CUDA_FS_THREADS 256
 #define GPUME_CUDA_DS_THREADS 128
 
+/** Samples of a row of blocks of 4, 8 or 16 that the full search does together. */
+#define GPUME_CUDA_FS_TILE_WIDTH 16
+/** Largest range for which those kernels' keys of 16 bits of cost and 16 of order do. */
+#define GPUME_CUDA_FS_FAST_RANGE 127
+
 /** Rows of a video block that the full search has in shared memory at a time. */
 #define GPUME_CUDA_FS_STRIP 16
+
+/** Candidates that a block of threads of the full search tries at a time. */
+typedef struct GpumeCudaTiles {
+    int x;                      ///< register tiles side by side
+    int y;                      ///< register tiles on top of each other
+    int pitch;                  ///< words from row to row of the window in shared memory
+} GpumeCudaTiles;
 
 /** The only parameter of every kernel. */
 typedef struct GpumeCudaArgs {
@@ -62,10 +74,11 @@ typedef struct GpumeCudaArgs {
     unsigned long long mvs;     ///< AVMotionVector[gridDim.z][bh][bw]
     unsigned long long costs;   ///< uint32_t[gridDim.z][bh][bw]
 
-    /* fs: the tile of candidates that a block of threads tries at a time */
-    int tiles_x;                ///< register tiles side by side
-    int tiles_y;                ///< register tiles on top of each other
-    int window_pitch;           ///< words from row to row of the window in shared memory
+    /* fs */
+    GpumeCudaTiles tiles;       ///< of blocks of any size
+    int groups;                 ///< of ROWS displacements whose window is loaded at a time
+    int copy_words;             ///< words of a row of each of the window's four copies
+    int shared_words;           ///< before the words that have a place of their own
     /* ds */
     int lanes;                  ///< lanes for a video block: 8, 16 or 32
 } GpumeCudaArgs;

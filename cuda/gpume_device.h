@@ -35,7 +35,7 @@ typedef unsigned long long GpumeU64;
 #if defined(__clang__) && defined(__CUDA__)
 #define __shared__      __attribute__((shared))
 #define __forceinline__ inline __attribute__((always_inline))
-#define __launch_bounds__(threads) __attribute__((launch_bounds(threads)))
+#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 
 static __device__ __forceinline__ GpumeU32 __shfl_xor_sync(GpumeU32 mask,
                                                            GpumeU32 v, int lane)
@@ -87,6 +87,11 @@ static __device__ __forceinline__ GpumeU32 gpume_funnel(GpumeU32 lo, GpumeU32 hi
                                                         int shift)
 {
     return (((GpumeU64)hi << 32) | lo) >> shift;
+}
+
+static __device__ __forceinline__ GpumeU32 gpume_umin(GpumeU32 a, GpumeU32 b)
+{
+    return a < b ? a : b;
 }
 
 /** What depends on the size of a sample. */

@@ -16,7 +16,9 @@
  * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
  */
 
+#include <limits.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "libavutil/attributes.h"
 #include "libavutil/avassert.h"
@@ -46,18 +48,27 @@ _Static_assert(sizeof(AVMotionVector) == 4 * GPUME_CUDA_VECTOR_WORDS &&
                IS_AT(motion_x, 6, 0) && IS_AT(motion_y, 7, 0) &&
                IS_AT(motion_scale, 8, 0), "layout of AVMotionVector");
 
-/** How a search's kernels are loaded and shaped; indexed by enum GpumeAlgo. */
-typedef struct KernelEntry {
-    const char *name[2];            ///< for samples of one and of two bytes
+/** Every GPU gives a block of threads as much shared memory, bytes. */
+#define MAX_SHARED (48 << 10)
+
+/** Compiled kernels. */
+typedef struct Module {
     const unsigned char *ptx;
     const unsigned int *ptx_len;
-    /** Fill the kernel's fields of args, the grid's x and y, threads and shared bytes. */
-    void (*configure)(GpumeCudaArgs *args, unsigned grid[2],
-                      unsigned *threads, unsigned *shared);
-} KernelEntry;
+} Module;
 
-static void configure_fs(GpumeCudaArgs *a, unsigned grid[2],
-                         unsigned *threads, unsigned *shared)
+#define PTX(name)                                           \
+    extern const unsigned char ff_##name##_ptx_data[];      \
+    extern const unsigned int ff_##name##_ptx_len;          \
+    static const Module name = { ff_##name##_ptx_data, &ff_##name##_ptx_len };
+PTX(gpume_ds)
+PTX(gpume_fs)
+PTX(gpume_fs4)
+PTX(gpume_fs8)
+PTX(gpume_fs16)
+
+/* Blocks of any size, with a number of threads; returns the words of shared memory. */
+static int configure_tiles(GpumeCudaArgs *a, int max_threads)
 {
     const GpumeParams *p = &a->params;
     const int per_word   = p->depth > 8 ? 2 : 4;
@@ -66,47 +77,104 @@ static void configure_fs(GpumeCudaArgs *a, unsigned grid[2],
     const int nx = FFMIN(2 * p->range, p->width  - FFMIN(p->width,  p->block)) + 1;
     const int ny = FFMIN(2 * p->range, p->height - FFMIN(p->height, p->block)) + 1;
     const int rows = FFMIN(p->block, GPUME_CUDA_FS_STRIP);
+    GpumeCudaTiles *t = &a->tiles;
 
-    a->tiles_x = FFMIN((nx + GPUME_CUDA_FS_TILE_COLS - 1) / GPUME_CUDA_FS_TILE_COLS, 64);
-    a->tiles_y = FFMIN((ny + GPUME_CUDA_FS_TILE_ROWS - 1) / GPUME_CUDA_FS_TILE_ROWS,
-                       GPUME_CUDA_FS_THREADS / a->tiles_x);
+    t->x = FFMIN((nx + GPUME_CUDA_FS_TILE_COLS - 1) / GPUME_CUDA_FS_TILE_COLS, 64);
+    t->y = FFMIN((ny + GPUME_CUDA_FS_TILE_ROWS - 1) / GPUME_CUDA_FS_TILE_ROWS,
+                 max_threads / t->x);
     /* odd: rows that are read together begin in different banks */
-    a->window_pitch = (a->tiles_x * GPUME_CUDA_FS_TILE_COLS / per_word + cur_words) | 1;
-
-    grid[0]  = p->bw;
-    grid[1]  = p->bh;
-    *threads = FFALIGN(a->tiles_x * a->tiles_y, 32);
-    *shared  = 4 * (GPUME_CUDA_FS_STRIP * cur_words +
-                    (a->tiles_y * GPUME_CUDA_FS_TILE_ROWS + rows) * a->window_pitch);
-    /* every GPU gives a block of threads 48 KiB */
-    av_assert0(*shared <= 48 << 10);
+    t->pitch = (t->x * GPUME_CUDA_FS_TILE_COLS / per_word + cur_words) | 1;
+    return GPUME_CUDA_FS_STRIP * cur_words +
+           (t->y * GPUME_CUDA_FS_TILE_ROWS + rows) * t->pitch;
 }
 
-static void configure_ds(GpumeCudaArgs *a, unsigned grid[2],
-                         unsigned *threads, unsigned *shared)
+static int round_up(int n, int multiple)
 {
+    return (n + multiple - 1) / multiple * multiple;
+}
+
+/* Displacements of a thread, one below the other, of which kernels were compiled. */
+static const int fast_rows[] = { 13, 11, 9 };
+
+static const Module *configure_fs(GpumeCudaKernel *k, char *name, size_t size)
+{
+    GpumeCudaArgs *a = &k->args;
+    const GpumeParams *p = &a->params;
+    const int blocks = GPUME_CUDA_FS_TILE_WIDTH / p->block;
+    const int ny = FFMIN(2 * p->range, p->height - FFMIN(p->height, p->block)) + 1;
+    /* words at which candidates begin; the first may lie up to 3 samples early */
+    const int columns = (2 * p->range + 3) / 4 + 1;
+    int rows = fast_rows[0], groups, chunks, items, best = INT_MAX, words;
+
+    if (p->depth > 8 || p->block > 16 || p->range > GPUME_CUDA_FS_FAST_RANGE) {
+        snprintf(name, size, "gpume_fs_%d", p->depth > 8 ? 16 : 8);
+        k->grid[0] = p->bw;
+        k->grid[1] = p->bh;
+        k->shared  = 4 * configure_tiles(a, GPUME_CUDA_FS_THREADS);
+        k->threads = FFALIGN(a->tiles.x * a->tiles.y, 32);
+        return &gpume_fs;
+    }
+
+    for (int i = 1; i < FF_ARRAY_ELEMS(fast_rows); i++)
+        if (round_up(ny, fast_rows[i]) < round_up(ny, rows))
+            rows = fast_rows[i];
+    snprintf(name, size, "gpume_fs%d_8_%d", p->block, rows);
+
+    /* as much of the window as fits, in pieces of equal size */
+    a->copy_words = columns + GPUME_CUDA_FS_TILE_WIDTH / 4 - 1;
+    groups    = (ny + rows - 1) / rows;
+    chunks    = 0;
+    do {
+        chunks++;
+        a->groups = (groups + chunks - 1) / chunks;
+        words     = (a->groups * rows + p->block - 1) * 4 * a->copy_words;
+    } while (4 * (words + blocks + p->block * GPUME_CUDA_FS_TILE_WIDTH / 4) > MAX_SHARED);
+
+    /* the warps that have the least left to do in a last, unfilled round */
+    items = 4 * columns * a->groups;
+    for (int warps = 4; warps <= GPUME_CUDA_FS_THREADS / 32; warps++) {
+        const int rounds = (items + 32 * warps - 1) / (32 * warps);
+
+        if (rounds * warps <= best) {
+            best = rounds * warps;
+            k->threads = 32 * warps;
+        }
+    }
+
+    k->grid[0] = (p->width + GPUME_CUDA_FS_TILE_WIDTH - 1) / GPUME_CUDA_FS_TILE_WIDTH;
+    k->grid[1] = p->bh;
+    words      = FFMAX(words, (int)k->threads / 32 * blocks);
+    /* blocks at the edges are searched by the same threads */
+    words      = FFMAX(words, configure_tiles(a, k->threads));
+    a->shared_words = words;
+    k->shared  = 4 * (words + blocks + p->block * GPUME_CUDA_FS_TILE_WIDTH / 4);
+    return p->block == 4 ? &gpume_fs4 : p->block == 8 ? &gpume_fs8 : &gpume_fs16;
+}
+
+static const Module *configure_ds(GpumeCudaKernel *k, char *name, size_t size)
+{
+    GpumeCudaArgs *a = &k->args;
     const GpumeParams *p = &a->params;
     unsigned groups;
 
-    a->lanes = p->block == 4 ? 8 : p->block == 8 ? 16 : 32;
-    groups   = GPUME_CUDA_DS_THREADS / a->lanes;
-    grid[0]  = ((unsigned)p->bw * p->bh + groups - 1) / groups;
-    grid[1]  = 1;
-    *threads = GPUME_CUDA_DS_THREADS;
-    *shared  = 0;
+    snprintf(name, size, "gpume_ds_%d", p->depth > 8 ? 16 : 8);
+    a->lanes   = p->block == 4 ? 8 : p->block == 8 ? 16 : 32;
+    groups     = GPUME_CUDA_DS_THREADS / a->lanes;
+    k->grid[0] = ((unsigned)p->bw * p->bh + groups - 1) / groups;
+    k->grid[1] = 1;
+    k->threads = GPUME_CUDA_DS_THREADS;
+    return &gpume_ds;
 }
 
-#define PTX(name)                                   \
-    extern const unsigned char ff_##name##_ptx_data[]; \
-    extern const unsigned int ff_##name##_ptx_len;
-PTX(gpume_fs)
-PTX(gpume_ds)
-
-#define KERNEL(name, configure) \
-    { { #name "_8", #name "_16" }, ff_##name##_ptx_data, &ff_##name##_ptx_len, configure }
-static const KernelEntry kernels[GPUME_NB_ALGOS] = {
-    [GPUME_ALGO_FS] = KERNEL(gpume_fs, configure_fs),
-    [GPUME_ALGO_DS] = KERNEL(gpume_ds, configure_ds),
+/**
+ * How a search's kernels are chosen and shaped, indexed by enum GpumeAlgo: fill the
+ * kernel's fields of args and the launch's shape, write the kernel's name, return
+ * the module that has it.
+ */
+static const Module *(*const configure[GPUME_NB_ALGOS])(GpumeCudaKernel *k, char *name,
+                                                        size_t size) = {
+    [GPUME_ALGO_FS] = configure_fs,
+    [GPUME_ALGO_DS] = configure_ds,
 };
 
 int ff_gpume_cuda_check(void *log_ctx, int level, CudaFunctions *cu,
@@ -143,24 +211,25 @@ av_cold int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel,
                                       const GpumeParams *params,
                                       void *log_ctx, int level)
 {
-    const KernelEntry *entry = &kernels[params->algo];
+    const Module *module;
+    char name[32];
     int ret;
 
     kernel->cu                     = hwctx->internal->cuda_dl;
     kernel->args.params            = *params;
     kernel->args.params.big_endian = 0;
-    entry->configure(&kernel->args, kernel->grid, &kernel->threads, &kernel->shared);
+    module = configure[params->algo](kernel, name, sizeof(name));
+    av_assert0(kernel->shared <= MAX_SHARED);
 
     ret = ff_cuda_load_module(log_ctx, hwctx, &kernel->module,
-                              entry->ptx, *entry->ptx_len);
+                              module->ptx, *module->ptx_len);
     if (ret < 0) {
         av_log(log_ctx, level, "Could not load the search kernels: the driver "
                "may be too old for them; update it, or use backend=cpu.\n");
         return ret;
     }
     return ff_gpume_cuda_check(log_ctx, level, kernel->cu,
-        kernel->cu->cuModuleGetFunction(&kernel->function, kernel->module,
-                                        entry->name[params->depth > 8]),
+        kernel->cu->cuModuleGetFunction(&kernel->function, kernel->module, name),
         "find the search kernel");
 }
 

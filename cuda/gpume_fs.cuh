@@ -1,0 +1,412 @@
+/*
+ * This file is part of gpume.
+ *
+ * gpume is free software; you can redistribute it and/or
+ * modify it under the terms of the GNU Lesser General Public
+ * License as published by the Free Software Foundation; either
+ * version 2.1 of the License, or (at your option) any later version.
+ *
+ * gpume is distributed in the hope that it will be useful,
+ * but WITHOUT ANY WARRANTY; without even the implied warranty of
+ * MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+ * Lesser General Public License for more details.
+ *
+ * You should have received a copy of the GNU Lesser General Public
+ * License along with gpume; if not, write to the Free Software
+ * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+ */
+
+/**
+ * @file
+ * Full search: what its kernels have in common.
+ */
+
+#ifndef AVFILTER_GPUME_CUDA_GPUME_FS_CUH
+#define AVFILTER_GPUME_CUDA_GPUME_FS_CUH
+
+#include "libavfilter/gpume/cuda/gpume_device.h"
+
+#define ROWS GPUME_CUDA_FS_TILE_ROWS
+#define COLS GPUME_CUDA_FS_TILE_COLS
+
+/**
+ * A rows x words piece of a plane into shared memory, samples right-justified;
+ * what lies outside the first columns x lines samples is 0.
+ * @param p   the piece's first sample, inside the picture
+ * @param end end of the picture's row in which p lies
+ */
+template<typename Sample>
+static __device__ __forceinline__ void
+load_piece(GpumeU32 *dst, int pitch, int rows, int words,
+           const GpumeU8 *p, const GpumeU8 *end, long long linesize,
+           int columns, int lines, int shift)
+{
+    for (int i = threadIdx.x; i < rows * words; i += blockDim.x) {
+        const int y = i / words;
+        const int x = i - y * words;
+        GpumeU32 word = 0;
+
+        if (y < lines)
+            word = gpume_load<Sample>(p + y * linesize + 4 * x,
+                                      columns - x * GpumeSample<Sample>::per_word,
+                                      end + y * linesize);
+        dst[y * pitch + x] = GpumeSample<Sample>::right_justify(word, shift);
+    }
+}
+
+/**
+ * All threads search one block of the picture, of any size. They go over the
+ * candidates in tiles of tiles.x * COLS by tiles.y * ROWS; a thread has COLS x ROWS
+ * of them, whose sums stay in its registers while strips of the block, and the
+ * window of the reference that they meet, pass through shared memory.
+ */
+template<typename Sample>
+static __device__ __forceinline__ void
+search_any(const GpumeCudaArgs &a, GpumeU32 *shared, int bx, int by)
+{
+    const GpumeCudaTiles tiles = a.tiles;
+    const int per_word  = GpumeSample<Sample>::per_word;
+    const int bytes     = GpumeSample<Sample>::bytes;
+    const int tile_words = COLS / per_word;     // from a thread's columns to the next one's
+    const GpumeDeviceBlock b = gpume_block(&a.params, bx, by);
+    const int words     = (b.w + per_word - 1) / per_word;
+    const int cur_pitch = a.params.block / per_word;
+    GpumeU32 *cur       = shared;
+    GpumeU32 *window    = shared + GPUME_CUDA_FS_STRIP * cur_pitch;
+    const int tile_x    = threadIdx.x % tiles.x;
+    const int tile_y    = threadIdx.x / tiles.x;
+    const GpumeCudaPlane ref = blockIdx.z ? a.ref[1] : a.ref[0];
+    const int side      = 2 * a.params.range + 1;
+    GpumeU64 best       = ~0ull;
+
+    for (int cy = b.min_dy; cy <= b.max_dy; cy += tiles.y * ROWS)
+        for (int cx = b.min_dx; cx <= b.max_dx; cx += tiles.x * COLS) {
+            GpumeU32 sum[ROWS][COLS];
+
+#pragma unroll
+            for (int j = 0; j < ROWS; j++)
+#pragma unroll
+                for (int k = 0; k < COLS; k++)
+                    sum[j][k] = 0;
+
+            for (int strip = 0; strip < b.h; strip += GPUME_CUDA_FS_STRIP) {
+                const int rows  = gpume_min(GPUME_CUDA_FS_STRIP, b.h - strip);
+                const int cur_y = b.y0 + strip;
+                const int win_y = cur_y + cy;
+                const int win_x = b.x0 + cx;
+                const GpumeU8 *cur_row = (const GpumeU8 *)a.cur.data + cur_y * a.cur.linesize;
+                const GpumeU8 *win_row = (const GpumeU8 *)ref.data   + win_y * ref.linesize;
+
+                __syncthreads();
+                load_piece<Sample>(cur, cur_pitch, rows, words,
+                                   cur_row + b.x0 * bytes,
+                                   cur_row + a.params.width * bytes, a.cur.linesize,
+                                   b.w, rows, a.params.shift);
+                load_piece<Sample>(window, tiles.pitch, tiles.y * ROWS + rows - 1,
+                                   tiles.x * tile_words + words,
+                                   win_row + win_x * bytes,
+                                   win_row + a.params.width * bytes, ref.linesize,
+                                   a.params.width - win_x, a.params.height - win_y,
+                                   a.params.shift);
+                __syncthreads();
+
+                if (tile_y >= tiles.y)
+                    continue;
+                for (int r = 0; r < ROWS + rows - 1; r++) {
+                    const GpumeU32 *win = window + (tile_y * ROWS + r) * tiles.pitch +
+                                          tile_x * tile_words;
+
+                    for (int c = 0; c < words; c++) {
+                        const GpumeU32 mask = gpume_mask<Sample>(b.w - c * per_word);
+                        GpumeU32 w[COLS];
+
+#pragma unroll
+                        for (int k = 0; k < COLS; k++)
+                            w[k] = gpume_funnel(win[c + k / per_word],
+                                                win[c + k / per_word + 1],
+                                                k % per_word * 8 * bytes) & mask;
+#pragma unroll
+                        for (int j = 0; j < ROWS; j++) {
+                            const int y = r - j;
+
+                            if (y < 0 || y >= rows)
+                                continue;
+                            const GpumeU32 v = cur[y * cur_pitch + c];
+#pragma unroll
+                            for (int k = 0; k < COLS; k++)
+                                sum[j][k] = GpumeSample<Sample>::sad(v, w[k], sum[j][k]);
+                        }
+                    }
+                }
+            }
+
+            if (tile_y >= tiles.y)
+                continue;
+#pragma unroll
+            for (int j = 0; j < ROWS; j++)
+#pragma unroll
+                for (int k = 0; k < COLS; k++) {
+                    const int dx = cx + tile_x * COLS + k;
+                    const int dy = cy + tile_y * ROWS + j;
+
+                    // the zero vector, then raster order
+                    const GpumeU32 order = !dx && !dy ? 0 :
+                        1 + (dy + a.params.range) * side + dx + a.params.range;
+                    const GpumeU64 key = gpume_key(sum[j][k], order);
+
+                    if (dx <= b.max_dx && dy <= b.max_dy && key < best)
+                        best = key;
+                }
+        }
+
+    // every lane's smallest key, then every warp's
+    GpumeU64 *keys = (GpumeU64 *)shared;
+
+    for (int lane = 16; lane; lane >>= 1)
+        best = gpume_min_key(~0u, best, lane);
+    __syncthreads();
+    if (!(threadIdx.x & 31))
+        keys[threadIdx.x >> 5] = best;
+    __syncthreads();
+    if (threadIdx.x)
+        return;
+    for (int i = 1; i < blockDim.x >> 5; i++)
+        if (keys[i] < best)
+            best = keys[i];
+
+    const int order = (int)(GpumeU32)best;
+
+    gpume_store(&a, &b, blockIdx.z,
+                order ? (order - 1) % side - a.params.range : 0,
+                order ? (order - 1) / side - a.params.range : 0,
+                (GpumeU32)(best >> 32));
+}
+
+/**
+ * All threads search a tile of the picture, TILE_WIDTH samples wide, which holds
+ * blocks of SIDE x SIDE bytes side by side. A thread has one horizontal and NB_ROWS
+ * consecutive vertical displacements, whose sums, like the tile, stay in its
+ * registers; the window lies in shared memory four times, shifted by a byte each,
+ * so that every candidate's words can be read as they are.
+ */
+template<int SIDE, int NB_ROWS>
+static __device__ __forceinline__ void search_tile(const GpumeCudaArgs &a,
+                                                   GpumeU32 *shared, int x0, int y0)
+{
+    const int words   = GPUME_CUDA_FS_TILE_WIDTH / 4;
+    const int blocks  = GPUME_CUDA_FS_TILE_WIDTH / SIDE;
+    const GpumeParams &p = a.params;
+    const GpumeCudaPlane ref = blockIdx.z ? a.ref[1] : a.ref[0];
+    const int range   = p.range;
+    const int side    = 2 * range + 1;
+    const int copy    = a.copy_words;               // words from copy to copy
+    const int pitch   = 4 * copy;                   // words from row to row
+    /* what is admissible for any of the blocks */
+    const int min_dy  = -gpume_min(range, y0);
+    const int max_dy  =  gpume_min(range, p.height - y0 - SIDE);
+    const int min_dx  = -gpume_min(range, x0 + GPUME_CUDA_FS_TILE_WIDTH - SIDE);
+    const int max_dx  =  gpume_min(range, p.width - x0 - SIDE);
+    /* the window begins at a word */
+    const int left    = (x0 + min_dx) & ~3;
+    const int columns = (x0 + max_dx - left) / 4 + 1;   // words at which candidates begin
+    const int inner   = x0 - range >= 0 &&
+                        x0 + GPUME_CUDA_FS_TILE_WIDTH + range <= p.width;
+    GpumeU32 *zero    = shared + a.shared_words;    // costs of the zero vector
+    GpumeU32 *tile    = zero + blocks;
+    GpumeU32 cur[SIDE][words];
+    GpumeU32 best[blocks];
+
+    for (int i = threadIdx.x; i < SIDE * words; i += blockDim.x) {
+        const GpumeU8 *row = (const GpumeU8 *)a.cur.data +
+                             (y0 + i / words) * a.cur.linesize;
+
+        tile[i] = gpume_load<GpumeU8>(row + x0 + 4 * (i % words), 4, row + p.width);
+    }
+    __syncthreads();
+#pragma unroll
+    for (int y = 0; y < SIDE; y++)
+#pragma unroll
+        for (int c = 0; c < words; c++)
+            cur[y][c] = tile[y * words + c];
+#pragma unroll
+    for (int i = 0; i < blocks; i++)
+        best[i] = ~0u;
+
+    for (int cy = min_dy; cy <= max_dy; cy += a.groups * NB_ROWS) {
+        const int groups = gpume_min(a.groups, (max_dy - cy) / NB_ROWS + 1);
+        const int rows   = groups * NB_ROWS + SIDE - 1;
+        const int row_words = columns + words - 1;
+        const GpumeU8 *top = (const GpumeU8 *)ref.data + (y0 + cy) * ref.linesize;
+
+        __syncthreads();
+        for (int i = threadIdx.x; i < rows * row_words; i += blockDim.x) {
+            const int y = i / row_words;
+            const int x = i - y * row_words;
+            const int column = left + 4 * x;
+            const GpumeU8 *row = top + y * ref.linesize;
+            GpumeU32 *dst = shared + y * pitch + x;
+            GpumeU32 lo = 0, hi = 0;
+
+            if (y0 + cy + y < p.height) {
+                if (column >= 0)
+                    lo = gpume_load<GpumeU8>(row + column, p.width - column,
+                                             row + p.width);
+                if (column + 4 >= 0)
+                    hi = gpume_load<GpumeU8>(row + column + 4, p.width - column - 4,
+                                             row + p.width);
+            }
+            dst[0]        = lo;
+            dst[copy]     = gpume_funnel(lo, hi, 8);
+            dst[2 * copy] = gpume_funnel(lo, hi, 16);
+            dst[3 * copy] = gpume_funnel(lo, hi, 24);
+        }
+        __syncthreads();
+
+        for (int i = threadIdx.x; i < 4 * columns * groups; i += blockDim.x) {
+            const int group = i / (4 * columns);
+            const int at    = i - group * 4 * columns;
+            const int shift = at / columns;
+            const int word  = at - shift * columns;
+            const int dx    = left + 4 * word + shift - x0;
+            const int dy    = cy + group * NB_ROWS;
+            const GpumeU32 *win = shared + group * NB_ROWS * pitch + shift * copy + word;
+            GpumeU32 sum[blocks][NB_ROWS];
+
+#pragma unroll
+            for (int k = 0; k < blocks; k++)
+#pragma unroll
+                for (int j = 0; j < NB_ROWS; j++)
+                    sum[k][j] = 0;
+#pragma unroll
+            for (int r = 0; r < SIDE + NB_ROWS - 1; r++) {
+                GpumeU32 w[words];
+
+#pragma unroll
+                for (int c = 0; c < words; c++)
+                    w[c] = win[r * pitch + c];
+#pragma unroll
+                for (int j = 0; j < NB_ROWS; j++)
+#pragma unroll
+                    for (int c = 0; c < words; c++)
+                        if (r - j >= 0 && r - j < SIDE)
+                            sum[4 * c / SIDE][j] = gpume_sad4(cur[r - j < 0 || r - j >= SIDE ? 0 : r - j][c],
+                                                              w[c], sum[4 * c / SIDE][j]);
+            }
+
+            if (!dx && dy <= 0 && dy + NB_ROWS > 0) {
+#pragma unroll
+                for (int k = 0; k < blocks; k++)
+#pragma unroll
+                    for (int j = 0; j < NB_ROWS; j++)
+                        if (dy + j == 0)
+                            zero[k] = sum[k][j];
+            }
+
+            GpumeU32 order = (dy + range) * side + dx + range;
+
+            if (inner && dx >= -range && dx <= range && dy + NB_ROWS - 1 <= max_dy) {
+#pragma unroll
+                for (int j = 0; j < NB_ROWS; j++) {
+#pragma unroll
+                    for (int k = 0; k < blocks; k++)
+                        best[k] = gpume_umin(best[k], (sum[k][j] << 16) + order);
+                    order += side;
+                }
+            } else {
+#pragma unroll
+                for (int j = 0; j < NB_ROWS; j++) {
+#pragma unroll
+                    for (int k = 0; k < blocks; k++) {
+                        const int x = x0 + k * SIDE;
+
+                        if (dx >= -range && dx <= range && dy + j <= max_dy &&
+                            x + dx >= 0 && x + dx + SIDE <= p.width)
+                            best[k] = gpume_umin(best[k], (sum[k][j] << 16) + order);
+                    }
+                    order += side;
+                }
+            }
+        }
+    }
+
+    // every lane's smallest key, then every warp's
+#pragma unroll
+    for (int k = 0; k < blocks; k++)
+        for (int lane = 16; lane; lane >>= 1)
+            best[k] = gpume_umin(best[k], __shfl_xor_sync(~0u, best[k], lane));
+    __syncthreads();
+    if (!(threadIdx.x & 31)) {
+#pragma unroll
+        for (int k = 0; k < blocks; k++)
+            shared[(threadIdx.x >> 5) * blocks + k] = best[k];
+    }
+    __syncthreads();
+    if (threadIdx.x >= blocks)
+        return;
+
+    const GpumeDeviceBlock b = gpume_block(&p, x0 / SIDE + threadIdx.x, y0 / SIDE);
+    const GpumeU32 zero_cost = zero[threadIdx.x];
+    GpumeU32 key = shared[threadIdx.x];
+
+    for (int i = 1; i < blockDim.x >> 5; i++)
+        key = gpume_umin(key, shared[i * blocks + threadIdx.x]);
+    /* the zero vector comes before those of equal cost */
+    if (zero_cost <= key >> 16)
+        gpume_store(&a, &b, blockIdx.z, 0, 0, zero_cost);
+    else
+        gpume_store(&a, &b, blockIdx.z, (int)(key & 0xffff) % side - range,
+                    (int)(key & 0xffff) / side - range, key >> 16);
+}
+
+/**
+ * Blocks of 4, 8 or 16 bytes, range up to GPUME_CUDA_FS_FAST_RANGE. A block of
+ * threads has a tile of GPUME_CUDA_FS_TILE_WIDTH x SIDE samples.
+ *
+ * grid:   tiles side by side, bh, directions
+ * block:  whole warps
+ * shared: groups * NB_ROWS + SIDE - 1 rows of 4 * copy_words words, or what
+ *         search_any() needs, or threads / 32 keys for each block of the tile,
+ *         whichever is most: that is shared_words; then a word for each block
+ *         of the tile, and the tile
+ */
+template<int SIDE, int NB_ROWS>
+static __device__ __forceinline__ void search_fast(const GpumeCudaArgs &a)
+{
+    GPUME_SHARED(GpumeU32, shared);
+
+    const int x0 = blockIdx.x * GPUME_CUDA_FS_TILE_WIDTH;
+    const int y0 = blockIdx.y * SIDE;
+
+    if (x0 + GPUME_CUDA_FS_TILE_WIDTH <= a.params.width && y0 + SIDE <= a.params.height) {
+        search_tile<SIDE, NB_ROWS>(a, shared, x0, y0);
+    } else {
+        /* the right and the bottom edge cut blocks and tiles */
+        for (int x = x0; x < x0 + GPUME_CUDA_FS_TILE_WIDTH && x < a.params.width; x += SIDE) {
+            search_any<GpumeU8>(a, shared, x / SIDE, blockIdx.y);
+            __syncthreads();
+        }
+    }
+}
+
+
+/**
+ * Blocks of any size and depth.
+ *
+ * grid:   bw, bh, directions
+ * block:  tiles.x * tiles.y threads, rounded up to warps, at most GPUME_CUDA_FS_THREADS
+ * shared: GPUME_CUDA_FS_STRIP rows of block / per_word words, then
+ *         tiles.y * ROWS + GPUME_CUDA_FS_STRIP rows of tiles.pitch words;
+ *         at least a key for each warp
+ */
+template<typename Sample>
+static __device__ __forceinline__ void search(const GpumeCudaArgs &a)
+{
+    GPUME_SHARED(GpumeU32, shared);
+
+    search_any<Sample>(a, shared, blockIdx.x, blockIdx.y);
+}
+
+#undef ROWS
+#undef COLS
+
+#endif /* AVFILTER_GPUME_CUDA_GPUME_FS_CUH */
