@@ -47,7 +47,14 @@ typedef struct GpumeCudaPlane {
 
 /** Most threads of a block of the full search, and of the diamond search. */
 #define GPUME_CUDA_FS_THREADS 256
-#define GPUME_CUDA_DS_THREADS 128
+#define GPUME_CUDA_DS_THREADS 256
+
+/** Lanes that search a block, and the blocks that a block of threads searches. */
+#define GPUME_CUDA_DS_LANES(side)       ((side) == 4 ? 8 : (side) == 8 ? 16 : 32)
+#define GPUME_CUDA_DS_TILE_WIDTH(side)  ((side) == 16 ? 64 : 32)
+#define GPUME_CUDA_DS_TILE_HEIGHT(side) ((side) == 4 ? 16 : 32)
+/** Samples around those blocks that are in shared memory. */
+#define GPUME_CUDA_DS_MARGIN 16
 
 /** Samples of a row of blocks of 4, 8 or 16 that the full search does together. */
 #define GPUME_CUDA_FS_TILE_WIDTH 16

@@ -46,6 +46,16 @@ static __device__ __forceinline__ GpumeU32 __shfl_xor_sync(GpumeU32 mask,
                  : "=r"(ret) : "r"(v), "r"(lane), "r"(mask));
     return ret;
 }
+
+static __device__ __forceinline__ GpumeU32 __shfl_sync(GpumeU32 mask, GpumeU32 v,
+                                                       int lane)
+{
+    GpumeU32 ret;
+
+    asm volatile("shfl.sync.idx.b32 %0, %1, %2, 0x1f, %3;"
+                 : "=r"(ret) : "r"(v), "r"(lane), "r"(mask));
+    return ret;
+}
 #endif
 
 #ifndef GPUME_HOST

@@ -155,14 +155,26 @@ static const Module *configure_ds(GpumeCudaKernel *k, char *name, size_t size)
 {
     GpumeCudaArgs *a = &k->args;
     const GpumeParams *p = &a->params;
+    const int side = p->block;
     unsigned groups;
 
+    a->lanes   = GPUME_CUDA_DS_LANES(side);
+    k->threads = GPUME_CUDA_DS_THREADS;
+    if (p->depth == 8 && side <= 16) {
+        const int width  = GPUME_CUDA_DS_TILE_WIDTH(side);
+        const int height = GPUME_CUDA_DS_TILE_HEIGHT(side);
+
+        snprintf(name, size, "gpume_ds%d_8", side);
+        k->grid[0] = (p->width  + width  - 1) / width;
+        k->grid[1] = (p->height + height - 1) / height;
+        k->shared  = ((width + 2 * GPUME_CUDA_DS_MARGIN) / 4 + 1) * 4 *
+                     (height + 2 * GPUME_CUDA_DS_MARGIN) + width * height;
+        return &gpume_ds;
+    }
     snprintf(name, size, "gpume_ds_%d", p->depth > 8 ? 16 : 8);
-    a->lanes   = p->block == 4 ? 8 : p->block == 8 ? 16 : 32;
     groups     = GPUME_CUDA_DS_THREADS / a->lanes;
     k->grid[0] = ((unsigned)p->bw * p->bh + groups - 1) / groups;
     k->grid[1] = 1;
-    k->threads = GPUME_CUDA_DS_THREADS;
     return &gpume_ds;
 }
 
