@@ -27,9 +27,11 @@
  */
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "libavutil/avstring.h"
 #include "libavutil/error.h"
@@ -103,6 +105,19 @@ static int64_t nb_frames, nb_vectors, nb_moving;
 static int nb_failures;
 
 static char graph_str[2048];
+
+/** A graph that takes this long hangs, even under valgrind. */
+#define GRAPH_SECONDS 600
+
+static void on_alarm(int sig)
+{
+    static const char msg[] = "FAIL: this hangs: ";
+
+    if (write(STDOUT_FILENO, msg, sizeof(msg) - 1) < 0 ||
+        write(STDOUT_FILENO, graph_str, strlen(graph_str)) < 0)
+        _exit(2);
+    _exit(1);
+}
 
 #define FAIL(...)                                           \
     do {                                                    \
@@ -196,6 +211,7 @@ static void run(const char *source, const char *method, int block, int range,
              source, nb, method, block, range,
              strcmp(method, "esa") ? method : "fs", block, range, backend);
 
+    alarm(GRAPH_SECONDS);
     ret = avfilter_graph_parse2(graph, graph_str, &inputs, &outputs);
     if (ret >= 0 && (inputs || outputs))
         ret = AVERROR(EINVAL);
@@ -323,6 +339,7 @@ int main(int argc, char **argv)
     }
 
     setvbuf(stdout, NULL, _IOLBF, 0);
+    signal(SIGALRM, on_alarm);
     av_log_set_level(verbose ? AV_LOG_VERBOSE : AV_LOG_ERROR);
 
     missing = missing_filter("gpume,mestimate,split,tpad,trim,setpts,format,buffersink");

@@ -61,6 +61,8 @@
 #define MAX_FRAMES   5
 #define MAX_FAILURES 10
 #define NB_THREADS   4
+/** A case that takes this long does not end, even under valgrind. */
+#define CASE_SECONDS 300
 
 /** The searches, as the backends and as the oracle name them. */
 static const struct {
@@ -236,6 +238,16 @@ static void on_segv(int sig)
 {
     static const char msg[] =
         "FAIL: a sample outside of a picture was read, or a picture written to\n";
+
+    if (write(STDOUT_FILENO, msg, sizeof(msg) - 1) < 0)
+        _exit(2);
+    print_current();
+    _exit(1);
+}
+
+static void on_alarm(int sig)
+{
+    static const char msg[] = "FAIL: a search does not end\n";
 
     if (write(STDOUT_FILENO, msg, sizeof(msg) - 1) < 0)
         _exit(2);
@@ -787,6 +799,7 @@ static void run_case(Case *c)
         return;
     }
 
+    alarm(CASE_SECONDS);
     current_case = c;
     make_movie(c, &m);
     for (int i = 0; i < nb_entries; i++)
@@ -1184,6 +1197,7 @@ int main(int argc, char **argv)
     av_log_set_callback(log_callback);
     signal(SIGSEGV, on_segv);
     signal(SIGBUS,  on_segv);
+    signal(SIGALRM, on_alarm);
 
     test_params();
     open_entries(backend);
