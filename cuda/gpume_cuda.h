@@ -56,6 +56,9 @@ typedef struct GpumeCudaPlane {
 /** Samples around those blocks that are in shared memory. */
 #define GPUME_CUDA_DS_MARGIN 16
 
+/** Most threads of the full search of blocks of 4, 8 or 16 bytes. */
+#define GPUME_CUDA_FS_FAST_THREADS 192
+
 /** Samples of a row of blocks of 4, 8 or 16 that the full search does together. */
 #define GPUME_CUDA_FS_TILE_WIDTH 16
 /** Largest range for which those kernels' keys of 16 bits of cost and 16 of order do. */

@@ -99,6 +99,13 @@ static __device__ __forceinline__ GpumeU32 gpume_funnel(GpumeU32 lo, GpumeU32 hi
     return (((GpumeU64)hi << 32) | lo) >> shift;
 }
 
+/**
+ * n / d as a multiplication: GPUME_DIVIDE(n, GPUME_RECIPROCAL(d)), exact for n
+ * below 4096 and d from 2 to 256.
+ */
+#define GPUME_RECIPROCAL(d) (((1u << 20) + (d) - 1) / (d))
+#define GPUME_DIVIDE(n, r)  ((int)((GpumeU32)(n) * (r) >> 20))
+
 static __device__ __forceinline__ GpumeU32 gpume_umin(GpumeU32 a, GpumeU32 b)
 {
     return a < b ? a : b;

@@ -182,6 +182,13 @@ search_any(const GpumeCudaArgs &a, GpumeU32 *shared, int bx, int by)
                 (GpumeU32)(best >> 32));
 }
 
+/* A word at the picture's left or right edge, or of a plane at odd addresses. */
+static __device__ __attribute__((noinline)) GpumeU32
+load_far(const GpumeU8 *row, int column, int width)
+{
+    return column < 0 ? 0 : gpume_load<GpumeU8>(row + column, width - column, row + width);
+}
+
 /**
  * All threads search a tile of the picture, TILE_WIDTH samples wide, which holds
  * blocks of SIDE x SIDE bytes side by side. A thread has one horizontal and NB_ROWS
@@ -209,6 +216,7 @@ static __device__ __forceinline__ void search_tile(const GpumeCudaArgs &a,
     /* the window begins at a word */
     const int left    = (x0 + min_dx) & ~3;
     const int columns = (x0 + max_dx - left) / 4 + 1;   // words at which candidates begin
+    const int aligned = !((ref.data | ref.linesize) & 3);
     const int inner   = x0 - range >= 0 &&
                         x0 + GPUME_CUDA_FS_TILE_WIDTH + range <= p.width;
     GpumeU32 *zero    = shared + a.shared_words;    // costs of the zero vector
@@ -236,11 +244,12 @@ static __device__ __forceinline__ void search_tile(const GpumeCudaArgs &a,
         const int groups = gpume_min(a.groups, (max_dy - cy) / NB_ROWS + 1);
         const int rows   = groups * NB_ROWS + SIDE - 1;
         const int row_words = columns + words - 1;
+        const GpumeU32 reciprocal = GPUME_RECIPROCAL(row_words);
         const GpumeU8 *top = (const GpumeU8 *)ref.data + (y0 + cy) * ref.linesize;
 
         __syncthreads();
         for (int i = threadIdx.x; i < rows * row_words; i += blockDim.x) {
-            const int y = i / row_words;
+            const int y = GPUME_DIVIDE(i, reciprocal);
             const int x = i - y * row_words;
             const int column = left + 4 * x;
             const GpumeU8 *row = top + y * ref.linesize;
@@ -248,12 +257,13 @@ static __device__ __forceinline__ void search_tile(const GpumeCudaArgs &a,
             GpumeU32 lo = 0, hi = 0;
 
             if (y0 + cy + y < p.height) {
-                if (column >= 0)
-                    lo = gpume_load<GpumeU8>(row + column, p.width - column,
-                                             row + p.width);
-                if (column + 4 >= 0)
-                    hi = gpume_load<GpumeU8>(row + column + 4, p.width - column - 4,
-                                             row + p.width);
+                if (aligned && column >= 0 && column + 8 <= p.width) {
+                    lo = ((const GpumeU32 *)(row + column))[0];
+                    hi = ((const GpumeU32 *)(row + column))[1];
+                } else {
+                    lo = load_far(row, column,     p.width);
+                    hi = load_far(row, column + 4, p.width);
+                }
             }
             dst[0]        = lo;
             dst[copy]     = gpume_funnel(lo, hi, 8);

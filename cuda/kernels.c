@@ -132,7 +132,7 @@ static const Module *configure_fs(GpumeCudaKernel *k, char *name, size_t size)
 
     /* the warps that have the least left to do in a last, unfilled round */
     items = 4 * columns * a->groups;
-    for (int warps = 4; warps <= GPUME_CUDA_FS_THREADS / 32; warps++) {
+    for (int warps = 4; warps <= GPUME_CUDA_FS_FAST_THREADS / 32; warps++) {
         const int rounds = (items + 32 * warps - 1) / (32 * warps);
 
         if (rounds * warps <= best) {
