@@ -864,7 +864,9 @@ static int load(Call &c, CUmodule *module, const void *image)
                 s += "; compiled for the host:";
                 for (unsigned n : host)
                     s += format(" %u", n);
-                c.misuse("kernel %s: bytes of its parameters in the module:%s", f->name.c_str(), s.c_str());
+                c.misuse("kernel %s: bytes of its parameters in the module:%s: the two are of different "
+                         "sources", f->name.c_str(), s.c_str());
+                f->kernel = NULL;
             }
         }
         functions.add(f);

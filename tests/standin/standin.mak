@@ -6,6 +6,7 @@
 #   standin-asan     build/standin-asan/libcuda.so.1, for programs that are built
 #                    with AddressSanitizer
 #   check-standin    the stand-in's own tests
+#   check-standin-asan   the same under the sanitizers
 #   check-standin-ffmpeg   FFmpeg's upload and download through it, FFMPEG=PROGRAM
 #
 # Kernels are all of cuda/*.cu; a new file or a new kernel needs nothing here.
@@ -89,10 +90,11 @@ $(STANDIN_OUT)-asan/%.o: $(STANDIN_DIR)/%.cpp $(STANDIN_HEADERS) $(STANDIN_DIR)/
 	$(STANDIN_CXX) $(STANDIN_FLAGS) $(STANDIN_ASAN_FLAGS) -c -o $@ $<
 
 # No -z defs: the sanitizers' runtime is the program's.
-$(STANDIN_OUT)-asan/libcuda.so.1: $(STANDIN_ASAN_OBJS) $(STANDIN_KERNEL_OBJS) $(STANDIN_DIR)/libcuda.map
-	$(subst -Wl$(comma)-z$(comma)defs,,$(STANDIN_LINK)) -o $@ $(filter %.o,$^) -lpthread -ldl
-
 comma := ,
+STANDIN_LINK_ASAN = $(subst -Wl$(comma)-z$(comma)defs,,$(STANDIN_LINK))
+
+$(STANDIN_OUT)-asan/libcuda.so.1: $(STANDIN_ASAN_OBJS) $(STANDIN_KERNEL_OBJS) $(STANDIN_DIR)/libcuda.map
+	$(STANDIN_LINK_ASAN) -o $@ $(filter %.o,$^) -lpthread -ldl
 
 # Its own tests, with kernels of their own.
 $(STANDIN_SELFTEST)/%.cu.cpp: $(STANDIN_DIR)/%.cu $(STANDIN_DIR)/mkkernels.sh $(STANDIN_DIR)/cuda_runtime.h $(STANDIN_DIR)/standin.mak | $(STANDIN_OUT)/include/libavfilter/gpume
@@ -111,9 +113,20 @@ $(STANDIN_SELFTEST)/selftest: $(STANDIN_DIR)/selftest.cpp $(STANDIN_HEADERS)
 check-standin: $(STANDIN_SELFTEST)/selftest $(STANDIN_SELFTEST)/libcuda.so.1
 	$(STANDIN_SELFTEST)/selftest $(STANDIN_SELFTEST)/libcuda.so.1
 
+check-standin-asan: $(STANDIN_OUT)-asan/selftest/selftest $(STANDIN_OUT)-asan/selftest/libcuda.so.1
+	$(STANDIN_OUT)-asan/selftest/selftest $(STANDIN_OUT)-asan/selftest/libcuda.so.1
+
+$(STANDIN_OUT)-asan/selftest/libcuda.so.1: $(STANDIN_ASAN_OBJS) $(STANDIN_SELFTEST)/selftest_kernels.cu.o $(STANDIN_DIR)/libcuda.map
+	@mkdir -p $(@D)
+	$(STANDIN_LINK_ASAN) -o $@ $(filter %.o,$^) -lpthread -ldl
+
+$(STANDIN_OUT)-asan/selftest/selftest: $(STANDIN_DIR)/selftest.cpp $(STANDIN_HEADERS)
+	@mkdir -p $(@D)
+	$(STANDIN_CXX) $(STANDIN_FLAGS) $(STANDIN_ASAN_FLAGS) -o $@ $< -lpthread -ldl
+
 FFMPEG ?= build/bin/ffmpeg
 check-standin-ffmpeg: standin
 	$(STANDIN_DIR)/roundtrip.sh $(FFMPEG) $(STANDIN_OUT)
 
-.PHONY: standin standin-asan check-standin check-standin-ffmpeg
+.PHONY: standin standin-asan check-standin check-standin-asan check-standin-ffmpeg
 .PRECIOUS: $(STANDIN_OUT)/cuda/%.cu.cpp $(STANDIN_SELFTEST)/%.cu.cpp
