@@ -817,7 +817,7 @@ static Case default_case(void)
         .width = 61, .height = 43, .block = 16, .range = 7,
         .depth = 8, .directions = 3, .nb_frames = 3, .in_flight = 1,
         .content = CONTENT_MOTION,
-        .seed = mix(master_seed ^ case_number),
+        .seed = mix(mix(master_seed) + case_number),
     };
 }
 
