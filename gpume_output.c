@@ -175,6 +175,7 @@ static av_cold int npy_open(GpumeOutput *o, const char *path,
     if (ret < 0)
         return ret;
     if (fseek(o->npy.f, 0, SEEK_CUR)) {
+        o->npy.failed = 1;
         av_log(log_ctx, AV_LOG_ERROR, "A .npy needs a seekable output, and %s "
                "is not; .csv can be written to a pipe.\n", path);
         return AVERROR(ESPIPE);
