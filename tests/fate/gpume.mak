@@ -97,9 +97,10 @@ FATE_GPUME_CHANGE-$(call ALLYES, $(GPUME_NEEDS) IMAGE2_MUXER IMAGE2_DEMUXER PGM_
 GPUME_CHANGE = ffmpeg -y -lavfi "testsrc2=s=64x48:r=3,format=gray,trim=end_frame=3" -f image2 -c:v pgm $(GPUME_TMP)-%d.pgm && \
                ffmpeg -y -lavfi "testsrc2=s=40x60:r=3,format=gray,trim=end_frame=3" -f image2 -c:v pgm -start_number 4 $(GPUME_TMP)-%d.pgm && \
                cleanfiles="$$cleanfiles $(foreach N,1 2 3 4 5 6,$(GPUME_TMP)-$(N).pgm)" && \
-               ffmpeg -c:v pgm $(1) -i $(GPUME_TMP)-%d.pgm -vf gpume=algo=fs:range=9:dir=both:mv_file=- -f null -
+               ffmpeg -c:v pgm $(1) -i $(GPUME_TMP)-%d.pgm -vf gpume=algo=fs:range=9:dir=both:$(2)mv_file=- -f null -
 fate-gpume-change-input:  CMD = $(call GPUME_CHANGE,-reinit_filter 0)
-fate-gpume-change-reinit: CMD = $(call GPUME_CHANGE)
+# what is in flight goes with the graph
+fate-gpume-change-reinit: CMD = $(call GPUME_CHANGE,,async_depth=1:)
 
 # Files
 FATE_GPUME_VECTORS += fate-gpume-stats fate-gpume-stats-1
@@ -155,7 +156,7 @@ fate-gpume-error-same:     CMD = $(call GPUME_FAILS,mv_file=-:stats_file=-)
 fate-gpume-error-size:     GPUME_SRC = testsrc2=s=31744x2,format=gray,trim=end_frame=2
 fate-gpume-error-size:     CMD = $(call GPUME_FAILS,algo=ds)
 # why it cannot depends on the build and the machine, that it is one line does not
-fate-gpume-error-cuda:     CMD = $(call GPUME_FAILS,backend=cuda,export CUDA_VISIBLE_DEVICES=;) | sed -e "/^it /!s/.*/a message/"
+fate-gpume-error-cuda:     CMD = $(call GPUME_FAILS,backend=cuda,export CUDA_VISIBLE_DEVICES= GPUME_STANDIN_DEVICES=0;) | sed -e "/^it /!s/.*/a message/"
 
 FATE_GPUME_HELP-$(CONFIG_GPUME_FILTER) += fate-gpume-help
 # FFmpeg 9.0 adds that it exits
