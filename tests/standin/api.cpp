@@ -1936,8 +1936,8 @@ API cuLaunchKernel(CUfunction handle, unsigned int gx, unsigned int gy, unsigned
     if ((u64)gx * gy * gz > 1 << 26)
         return c.end_plain(c.fault(ERROR_INVALID_VALUE, "more blocks than can be run here"));
     if (shared > f->max_dynamic_shared)
-        return c.end_plain(c.fault(ERROR_INVALID_VALUE, "the function has been told of %zu bytes of shared memory at most",
-                             f->max_dynamic_shared));
+        return c.end_plain(c.fault(ERROR_INVALID_VALUE, "the function has been told of %zu bytes of "
+                                   "shared memory at most", f->max_dynamic_shared));
     if (extra || (!params && f->kernel->nb_params))
         return c.end_plain(c.fault(ERROR_INVALID_VALUE, "parameters have to be in kernelParams"));
     Op *op = op_new(s, Op::LAUNCH, ("kernel " + f->name).c_str());

@@ -243,7 +243,7 @@ void report_race(const Place &p, uintptr_t addr, const void *pc, u64 stamp,
 static __attribute__((noinline))
 void report_unwritten(const Place &p, uintptr_t addr, const void *pc)
 {
-    if (violation_known(report_key(pc, 3)))
+    if (violation_known(report_key(pc, 3)) || (p.alloc && copy_failed()))
         return;
     violation(report_key(pc, 3), "%s: reads %s, which was never written%s",
               exec_where().c_str(), place_name(p, addr).c_str(), source_of(pc).c_str());

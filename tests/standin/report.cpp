@@ -109,6 +109,11 @@ bool push_failed()
                         !strcmp(injected, "cuCtxCreate_v2"));
 }
 
+bool copy_failed()
+{
+    return injected && (!strncmp(injected, "cuMemcpy", 8) || !strncmp(injected, "cuMemset", 8));
+}
+
 void note(const char *fmt, ...)
 {
     va_list ap;

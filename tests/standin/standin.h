@@ -113,6 +113,8 @@ extern const char *injected;    ///< the call that was made to fail, or NULL
  * of one, or is popped though not pushed, is no fault of the program's.
  */
 bool push_failed();
+/** That call was a copy or a set: what it did not write is read without fault (FFmpeg's uploads go on). */
+bool copy_failed();
 
 /** xorshift64*: the order of things. */
 u64 rnd();

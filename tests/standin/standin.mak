@@ -65,9 +65,9 @@ $(STANDIN_OUT)/%.o: $(STANDIN_DIR)/%.cpp $(STANDIN_HEADERS) $(STANDIN_DIR)/stand
 	$(STANDIN_CXX) $(STANDIN_FLAGS) -c -o $@ $<
 
 # The paths that FFmpeg's tree has.
-$(STANDIN_OUT)/include/libavfilter/gpume:
+$(STANDIN_OUT)/include/libavfilter/gpume: FORCE
 	@mkdir -p $(@D)
-	ln -s $(CURDIR) $@
+	@if [ "`readlink $@`" != '$(CURDIR)' ]; then ln -sfn '$(CURDIR)' $@; fi
 
 $(STANDIN_OUT)/cuda/%.cu.cpp: cuda/%.cu $(wildcard cuda/*.h cuda/*.cuh) $(STANDIN_DIR)/mkkernels.sh $(STANDIN_DIR)/cuda_runtime.h $(STANDIN_DIR)/standin.mak | $(STANDIN_OUT)/include/libavfilter/gpume
 	@mkdir -p $(@D)
@@ -90,8 +90,8 @@ $(STANDIN_OUT)-asan/%.o: $(STANDIN_DIR)/%.cpp $(STANDIN_HEADERS) $(STANDIN_DIR)/
 	$(STANDIN_CXX) $(STANDIN_FLAGS) $(STANDIN_ASAN_FLAGS) -c -o $@ $<
 
 # No -z defs: the sanitizers' runtime is the program's.
-comma := ,
-STANDIN_LINK_ASAN = $(subst -Wl$(comma)-z$(comma)defs,,$(STANDIN_LINK))
+STANDIN_COMMA := ,
+STANDIN_LINK_ASAN = $(subst -Wl$(STANDIN_COMMA)-z$(STANDIN_COMMA)defs,,$(STANDIN_LINK))
 
 $(STANDIN_OUT)-asan/libcuda.so.1: $(STANDIN_ASAN_OBJS) $(STANDIN_KERNEL_OBJS) $(STANDIN_DIR)/libcuda.map
 	$(STANDIN_LINK_ASAN) -o $@ $(filter %.o,$^) -lpthread -ldl
@@ -128,5 +128,5 @@ FFMPEG ?= build/bin/ffmpeg
 check-standin-ffmpeg: standin
 	$(STANDIN_DIR)/roundtrip.sh $(FFMPEG) $(STANDIN_OUT)
 
-.PHONY: standin standin-asan check-standin check-standin-asan check-standin-ffmpeg
+.PHONY: standin standin-asan check-standin check-standin-asan check-standin-ffmpeg FORCE
 .PRECIOUS: $(STANDIN_OUT)/cuda/%.cu.cpp $(STANDIN_SELFTEST)/%.cu.cpp
