@@ -67,7 +67,7 @@ play: configured
 	@tools/demo.sh play $(OBJ) '$(INPUT)'
 
 check: check-deps
-	+@tests/run.sh -s $(SERIES) fate san valgrind patches build demo style
+	+@tests/run.sh -s $(SERIES) fate san cuda valgrind patches build demo style
 
 check-series:
 	+@tests/run.sh -s $(SERIES) fate

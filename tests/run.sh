@@ -7,6 +7,8 @@
 #   fate       builds the series and runs all its FATE tests, units included
 #   san        a subset of them under AddressSanitizer and UndefinedBehaviorSanitizer
 #   valgrind   one of them under valgrind
+#   cuda       all FATE tests and units again, searched by the CUDA backend on a
+#              stand-in for the driver; every driver call failing in turn
 #   patches    every series of patches against its pristine source
 #   build      configure and the Makefile themselves
 #   demo       the demonstration on a short clip
@@ -128,6 +130,36 @@ part_san() {
         run_fate "san-$series" "$base-san/obj" fate-gpume-san
 }
 
+part_cuda() {
+    if ! submake SERIES="$series" all; then
+        fail "build-$series" "make SERIES=$series"
+        return
+    fi
+    if ! grep -q -e '^CONFIG_CUDA_LLVM=yes' -e '^CONFIG_CUDA_NVCC=yes' "$base/obj/ffbuild/config.mak"; then
+        skip "cuda-$series" "built without CUDA"
+        return
+    fi
+    log=build/results/standin.log
+    if ! make -f tests/standin/standin.mak -j"$jobs" standin standin-asan > "$log" 2>&1; then
+        tail "$log"
+        fail "standin-build" "the stand-in for the driver; see $log"
+        return
+    fi
+    check standin "its own tests; see $log" \
+        sh -c "make -f tests/standin/standin.mak check-standin > '$log' 2>&1"
+    tail -n 1 "$log"
+    LD_LIBRARY_PATH=$top/build/standin run_fate "cuda-$series" "$base/obj" fate-gpume
+
+    # leaks are seen by the sanitizers' build
+    if submake SERIES="$series" sanitized && submake -j"$jobs" -C "$base-san/obj" ffmpeg &&
+       grep -q '^CONFIG_CUDA_LLVM=yes' "$base-san/obj/ffbuild/config.mak"; then
+        sh tests/cuda-fail.sh "$results" "$base-san/obj/ffmpeg" "$top/build/standin-asan"
+        sed -n 's/^ok \(cuda-fail\)/\1/p' "$results"
+    else
+        skip cuda-fail "the sanitizers' build has no CUDA"
+    fi
+}
+
 part_valgrind() {
     if ! have valgrind; then
         skip "valgrind-$series" "there is no valgrind"
@@ -150,7 +182,7 @@ all=build/results/all.txt
 : > $all
 for part; do
     case $part in
-        fate|san|valgrind|patches|build|demo|style) ;;
+        fate|san|cuda|valgrind|patches|build|demo|style) ;;
         *) die "there is no part '$part'" ;;
     esac
     say "== $part${series:+ ($series)}"

@@ -1,0 +1,91 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Lets every call of the CUDA driver fail once, in FFmpeg runs on the stand-in.
+# A run may end in an error with a message, or in the right vectors; it may not
+# crash, leak (where FFMPEG is built with LeakSanitizer), misuse the driver, or
+# end well with something else.
+#
+# usage: cuda-fail.sh RESULTS FFMPEG STANDIN_DIR
+
+set -u
+LC_ALL=C
+export LC_ALL
+top=$(cd "$(dirname "$0")/.." && pwd)
+results=$1
+ffmpeg=$2
+standin=$3
+. "$(dirname "$0")/lib.sh"
+
+tmp=$(mktemp -d) || exit
+trap 'rm -rf "$tmp"' EXIT
+
+# a picture of 3 by 2 blocks, the last ones cut, 4 frames
+source='testsrc2=size=40x24:rate=4:duration=1'
+
+# run BACKEND KIND ALGO: vectors on standard output
+run() {
+    set -- "algo=$3:range=4:dir=both:mv_file=-:backend=$1" "$2"
+    case $2 in
+        memory) set -- -f lavfi -i "$source,format=gray" -vf "gpume=$1" ;;
+        # samples that have to be shifted on the device
+        frames) set -- -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
+                       -vf "format=p010le,hwupload_cuda,gpume=$1,hwdownload,format=p010le" ;;
+    esac
+    LD_LIBRARY_PATH=$standin timeout 60 "$ffmpeg" -hide_banner -nostdin -loglevel error "$@" -f null -
+}
+
+# each KIND BACKEND ALGO CODE STICKY: all calls of this run
+each() {
+    kind=$1
+    backend=$2
+    algo=$3
+    name=cuda-fail-$kind-$backend-$algo-$4$5
+    if ! GPUME_STANDIN_COUNT=$tmp/count run "$backend" "$kind" "$algo" > "$tmp/good" 2> "$tmp/log"; then
+        fail "$name" "does not run at all: $(tail -n 1 "$tmp/log")"
+        return
+    fi
+    count=$(sed -n '1s/[^0-9]*\([0-9][0-9]*\).*/\1/p' "$tmp/count")
+    errors=0
+    recovered=0
+    foreign=0
+    wrong=
+    n=1
+    while [ $n -le "${count:-0}" ]; do
+        status=0
+        GPUME_STANDIN_FAIL=$n GPUME_STANDIN_FAIL_CODE=$4 GPUME_STANDIN_FAIL_STICKY=$5 \
+            run "$backend" "$kind" "$algo" > "$tmp/out" 2> "$tmp/log" || status=$?
+        if grep -q 'cuMemcpy2DAsync.* failed' "$tmp/log"; then
+            # FFmpeg's own copy from or to a frame: it goes on without the samples
+            foreign=$((foreign + 1))
+            { [ $status -lt 124 ] || [ $status -ge 160 ]; } || wrong="$wrong $n(status $status)"
+        elif grep -q -e 'Sanitizer' -e 'runtime error:' -e '^standin:' "$tmp/log"; then
+            wrong="$wrong $n(report)"
+        elif [ $status = 0 ]; then
+            recovered=$((recovered + 1))
+            cmp -s "$tmp/out" "$tmp/good" || wrong="$wrong $n(vectors)"
+        elif [ $status -ge 124 ] && [ $status -lt 160 ]; then
+            # timeout's, or a signal's
+            wrong="$wrong $n(status $status)"
+        elif ! grep -q -e 'Could not' -e 'failed' -e 'Error' "$tmp/log"; then
+            wrong="$wrong $n(no message)"
+        else
+            errors=$((errors + 1))
+        fi
+        n=$((n + 1))
+    done
+    if [ "${count:-0}" -lt 20 ]; then
+        fail "$name" "made only ${count:-0} calls"
+    elif [ -n "$wrong" ]; then
+        fail "$name" "of $count calls these failed badly:$wrong"
+    elif [ $errors = 0 ]; then
+        fail "$name" "none of $count failing calls was noticed"
+    else
+        ok "$name ($count calls: $errors ended with an error, $recovered in the right vectors, $foreign were FFmpeg's copies)"
+    fi
+}
+
+each memory cuda ds 999 0
+each memory auto ds 999 0
+each frames cuda ds 999 0
+each memory cuda fs 2 0         # out of memory
+each frames auto fs 719 1       # a launch failed: the context is dead
