@@ -11,10 +11,11 @@ set -u
 LC_ALL=C
 export LC_ALL
 top=$(cd "$(dirname "$0")/.." && pwd)
+cd "$top" || exit
 results=$1
 ffmpeg=$2
 standin=$3
-. "$(dirname "$0")/lib.sh"
+. tests/lib.sh
 
 tmp=$(mktemp -d) || exit
 trap 'rm -rf "$tmp"' EXIT
