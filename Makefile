@@ -34,6 +34,8 @@ help:
 	@echo 'make play INPUT=FILE   the vectors over the picture, live in ffplay'
 	@echo 'make check         every test of this series; SERIES=9.0|7.1 chooses another'
 	@echo 'make check-series SERIES=7.1   builds another FFmpeg series and runs its FATE tests'
+	@echo 'make check-gpu     the tests on a GPU'
+	@echo 'make bench-gpu     what the searches cost on a GPU; INPUT=FILE takes your clip'
 	@echo 'make check-patches every series of patches against its pristine source'
 	@echo 'make install       ffmpeg, ffprobe, ffplay and documents; PREFIX=$(PREFIX) DESTDIR='
 	@echo 'make clean         removes what was compiled'
@@ -74,6 +76,14 @@ check-series:
 
 check-deps:
 	@tools/deps.sh $(NO_INSTALL) tests
+
+# On a machine with a GPU; what was built elsewhere will do.
+check-gpu:
+	+@tests/gpu.sh $(SERIES)
+
+bench-gpu:
+	+@tests/gpu.sh -g $(SERIES)
+	@bench/bench-gpu.sh build/gpu/obj $(INPUT)
 
 check-patches:
 	@tests/run.sh patches

@@ -44,7 +44,7 @@ repeat() {
 
 mkdir -p "$out"
 if [ -z "$input" ]; then
-    tools/demo.sh generate "$bin"
+    tools/demo.sh clip "$bin"
     input=build/demo/input.mp4
 fi
 if [ ! -r "$input" ]; then

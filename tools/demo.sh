@@ -4,6 +4,7 @@
 #
 # usage: demo.sh demo BIN_DIR [INPUT]    into build/demo, with a table at the end
 #        demo.sh play BIN_DIR [INPUT]    live in a window
+#        demo.sh clip BIN_DIR            only makes build/demo/input.mp4
 # Of a long INPUT only the first DEMO_SECONDS (20) are shown.
 
 set -eu
@@ -57,6 +58,9 @@ if [ -z "$input" ]; then
     fi
 fi
 
+if [ "$mode" = clip ]; then
+    exit
+fi
 if [ "$mode" = play ]; then
     if [ ! -x "$bin/ffplay" ]; then
         die "there is no $bin/ffplay: it needs SDL2 (Debian's package: libsdl2-dev)"

@@ -19,7 +19,7 @@ list_layout() {
     (
         cd "$top"
         for f in *.[ch] cpu/*.[ch] cpu/x86/* cuda/*.[ch] cuda/*.cu cuda/*.cuh \
-                 gpume.mak doc/gpume.texi tests/gpume*.c tests/*.h \
+                 gpume.mak doc/gpume.texi tests/gpume*.c tests/*.h bench/gpume*.c \
                  tests/fate/* fate-refs/*; do
             if [ ! -f "$f" ]; then
                 continue
@@ -31,6 +31,7 @@ list_layout() {
                 doc/*.texi)   to=doc/filter_${f#doc/} ;;
                 tests/fate/*) to=$f ;;
                 tests/*)      to=libavfilter/$f ;;
+                bench/*)      to=libavfilter/tests/${f#bench/} ;;
                 fate-refs/*)  to=tests/ref/fate/${f#fate-refs/} ;;
                 *)            to=libavfilter/gpume/$f ;;
             esac

@@ -1,0 +1,191 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The tests on a GPU: 'make check-gpu'. What runs is gathered in build/gpu first,
+# from the tree that was built here; where there is none, a build/gpu that was
+# brought from another machine is taken as it is. Prints what failed and one last
+# line 'N passed, N failed, N skipped'.
+#
+# usage: tests/gpu.sh [-g] [SERIES]
+#   -g    gather only
+
+set -u
+LC_ALL=C
+export LC_ALL
+top=$(cd "$(dirname "$0")/.." && pwd)
+cd "$top" || exit
+mkdir -p build/results
+results=$top/build/results/gpu.txt
+: > "$results"
+. tests/lib.sh
+
+gather_only=
+if [ "${1-}" = -g ]; then
+    gather_only=1
+    shift
+fi
+series=${1:-$(sed -n 's/^DEFAULT_SERIES = //p' build/config.mk 2>/dev/null)}
+gpu=$top/build/gpu
+tree=$top/build/$series
+programs='gpume_unit gpume_compare gpume_input gpume_bench'
+unset MAKEFLAGS MAKELEVEL MFLAGS MAKEOVERRIDES
+
+# FATE's own script, its references and the commands that its make would run.
+gather() {
+    set --
+    for program in $programs; do
+        set -- "$@" "libavfilter/tests/$program"
+    done
+    make --no-print-directory SERIES="$series" all &&
+        make -s --no-print-directory -C "$tree/obj" "$@" || return
+    rm -rf "$gpu"
+    mkdir -p "$gpu/obj/libavfilter/tests" "$gpu/obj/tests/data" "$gpu/src/tests/ref/fate" \
+             "$gpu/src/tests/fate" "$gpu/clips"
+    for program in ffmpeg "$@"; do
+        strip -o "$gpu/obj/$program" "$tree/obj/$program" || return
+    done
+    ln -s libavfilter/tests/gpume_bench "$gpu/obj/gpume_bench"
+    cp "$tree/src/tests/fate-run.sh" "$tree/src/tests/md5.sh" "$gpu/src/tests/"
+    cp "$tree"/src/tests/ref/fate/gpume* "$gpu/src/tests/ref/fate/"
+    cp "$tree"/src/tests/fate/gpume* "$gpu/src/tests/fate/"
+    cp tests/clips/*.* "$gpu/clips/"
+    video=$(cd "${GPUME_VIDEO:-../shared/video}" 2>/dev/null && pwd)
+    if [ -n "$video" ]; then
+        cp "$video"/*.mp4 "$gpu/clips/"
+    fi
+    GPUME_VIDEO=@GPU@/clips make -n -k -C "$tree/obj" fate-gpume 2>/dev/null |
+        sed -n "/fate-run.sh/{ s,$tree/src,@GPU@/src,g; s,$tree/obj,@GPU@/obj,g; p; }" > "$gpu/fate.list"
+    chmod -R u+w "$gpu"
+    [ -s "$gpu/fate.list" ]
+}
+
+if [ -d "$tree/obj/libavfilter" ] && [ -n "$series" ]; then
+    gather || die "what the tests need could not be gathered from $tree"
+fi
+[ -x "$gpu/obj/ffmpeg" ] || die "there is no built tree: run make first, or bring build/gpu"
+if [ -n "$gather_only" ]; then
+    say "build/gpu: $(du -sh "$gpu" | cut -f1), $(grep -c . "$gpu/fate.list") FATE tests"
+    exit
+fi
+
+tmp=$(mktemp -d) || exit
+trap 'rm -rf "$tmp"' EXIT
+cd "$gpu/obj" || exit
+ffmpeg() { timeout 300 ./ffmpeg -hide_banner -nostdin -loglevel error "$@"; }
+summary() {
+    cd "$top" || exit
+    passed=$(grep -c '^ok ' "$results")
+    failed=$(grep -c '^FAIL ' "$results")
+    say "$passed passed, $failed failed, $(grep -c '^skipped ' "$results") skipped"
+    [ "$failed" = 0 ]
+}
+
+if command -v nvidia-smi > /dev/null; then
+    nvidia-smi --query-gpu=index,name,driver_version,memory.total --format=csv,noheader
+fi
+if ! ffmpeg -init_hw_device cuda=cu:0 -f lavfi -i nullsrc -frames:v 1 -f null - > "$tmp/log" 2>&1; then
+    cat "$tmp/log"
+    fail gpu "no CUDA device can be opened"
+    summary
+    exit 1
+fi
+
+# 1. Units.
+check unit "gpume_unit -backend cuda" timeout 600 ./libavfilter/tests/gpume_unit -backend cuda
+
+# 2. FATE: backend=auto takes the GPU.
+while read -r line; do
+    line=$(printf '%s\n' "$line" | sed "s,@GPU@,$gpu,g")
+    name=$(printf '%s\n' "$line" | sed -n 's/.*fate-run.sh fate-\([^ ]*\).*/\1/p')
+    check "fate/$name" "see $gpu/obj/tests/data/fate/$name.err" \
+        sh -c "timeout 600 $line" > "$tmp/log" 2>&1 < /dev/null
+    grep '^FAIL' "$tmp/log"
+    sed -n 's/^\([A-Za-z0-9_-]*: skipped, .*\)/\1/p' "$tmp/log"
+done < "$gpu/fate.list"
+
+# 3. Decoded by NVDEC and searched in place, against decoded and searched by the CPU.
+# same NAME INPUT GRAPH_CPU GRAPH_GPU
+same() {
+    ffmpeg -i "$2" -vf "$3" -f null - > "$tmp/cpu" 2> "$tmp/log"
+    ffmpeg -hwaccel cuda -hwaccel_output_format cuda -i "$2" -vf "$4" -f null - \
+        > "$tmp/gpu" 2>> "$tmp/log"
+    if [ "$(grep -c . "$tmp/cpu")" -gt 100 ] && cmp -s "$tmp/cpu" "$tmp/gpu"; then
+        ok "$1"
+    else
+        fail "$1" "vectors differ: $(tail -n 1 "$tmp/log")"
+    fi
+}
+for clip in "$gpu"/clips/*; do
+    case $clip in
+        *.md) continue ;;
+    esac
+    for search in algo=ds:range=64 algo=ds:range=64:block=4 algo=fs:range=12:block=8 algo=fs:range=20:block=32; do
+        opt=$search:dir=both:mv_file=-
+        same "nvdec/${clip##*/}/$search" "$clip" "trim=end_frame=30,gpume=$opt:backend=cpu" \
+             "trim=end_frame=30,gpume=$opt"
+    done
+done
+
+# 4. In the middle of a graph on the device, twice, and with the samples coming down.
+clip=$gpu/clips/h264.mkv
+same chain "$clip" gpume=algo=ds:range=32:mv_file=-:backend=cpu \
+    "gpume=algo=fs:range=8,gpume=algo=ds:range=32:mv_file=-,scale_cuda=160:120"
+same deep "$clip" gpume=algo=ds:mv_file=-:backend=cpu gpume=algo=ds:async_depth=16:mv_file=-
+ffmpeg -i "$clip" -vf gpume=algo=ds:backend=cpu,format=yuv420p,codecview=mv_type=fp -f framemd5 - > "$tmp/cpu"
+ffmpeg -hwaccel cuda -hwaccel_output_format cuda -i "$clip" \
+    -vf gpume=algo=ds,hwdownload,format=nv12,format=yuv420p,codecview=mv_type=fp -f framemd5 - > "$tmp/gpu"
+check overlay "codecview draws something else" cmp -s "$tmp/cpu" "$tmp/gpu"
+if ffmpeg -f lavfi -i testsrc2=size=256x256:rate=5:duration=1 -c:v h264_nvenc -f null - > "$tmp/log" 2>&1; then
+    check nvenc "h264_nvenc behind the filter" ffmpeg -hwaccel cuda -hwaccel_output_format cuda -i "$clip" \
+        -vf gpume=algo=ds -c:v h264_nvenc -f null -
+else
+    skip nvenc "this GPU has no encoder"
+fi
+if [ "$(nvidia-smi -L 2>/dev/null | grep -c GPU)" -gt 1 ]; then
+    ffmpeg -i "$clip" -vf gpume=algo=ds:backend=cpu:mv_file=- -f null - > "$tmp/cpu"
+    ffmpeg -i "$clip" -vf "gpume=algo=fs:backend=cuda:device=0,gpume=algo=ds:backend=cuda:device=1:mv_file=-" \
+        -f null - > "$tmp/gpu"
+    check two-devices "vectors differ" cmp -s "$tmp/cpu" "$tmp/gpu"
+else
+    skip two-devices "there is one"
+fi
+
+# 5. Four streams at once, in four processes and in one.
+opt=gpume=algo=ds:range=64:dir=both
+ffmpeg -i "$clip" -vf "$opt:backend=cpu:mv_file=-" -f null - > "$tmp/one"
+for i in 1 2 3 4; do
+    ffmpeg -hwaccel cuda -hwaccel_output_format cuda -i "$clip" -vf "$opt:mv_file=-" -f null - > "$tmp/p$i" &
+    set -- "$@" -hwaccel cuda -hwaccel_output_format cuda -i "$clip"
+done
+wait
+rm -f "$tmp"/t*.csv
+shift $(($# - 24))
+ffmpeg "$@" -filter_complex "[0:v]$opt:mv_file=$tmp/t1.csv[a];[1:v]$opt:mv_file=$tmp/t2.csv[b];
+    [2:v]$opt:mv_file=$tmp/t3.csv[c];[3:v]$opt:mv_file=$tmp/t4.csv[d]" \
+    -map '[a]' -map '[b]' -map '[c]' -map '[d]' -f null -
+for i in 1 2 3 4; do
+    check "four-processes/$i" "vectors differ" cmp -s "$tmp/one" "$tmp/p$i"
+    check "four-graphs/$i" "vectors differ" cmp -s "$tmp/one" "$tmp/t$i.csv"
+done
+
+# 6. A stream that ends while searches are in flight, and a seek.
+check early "frames:v 3 of many" ffmpeg -hwaccel cuda -hwaccel_output_format cuda -i "$clip" \
+    -vf gpume=algo=fs:range=64:async_depth=8 -frames:v 3 -f null -
+check seek "after -ss" ffmpeg -ss 0.5 -hwaccel cuda -hwaccel_output_format cuda -i "$clip" \
+    -vf gpume=algo=ds:async_depth=4 -f null -
+
+# 7. compute-sanitizer over every kernel.
+if command -v compute-sanitizer > /dev/null; then
+    for tool in memcheck racecheck initcheck; do
+        if timeout 550 compute-sanitizer --tool $tool --error-exitcode 1 \
+               ./libavfilter/tests/gpume_unit -quick -backend cuda > "$tmp/log" 2>&1; then
+            ok "compute-sanitizer/$tool"
+            tail -n 1 "$tmp/log"
+        else
+            grep '=========' "$tmp/log" | head -n 20
+            fail "compute-sanitizer/$tool" "$(tail -n 1 "$tmp/log")"
+        fi
+    done
+else
+    skip compute-sanitizer "it is not installed (part of the CUDA toolkit)"
+fi
+summary
