@@ -2,7 +2,7 @@
 # Drives configure and FFmpeg's own make. 'make help' lists what there is.
 
 # What needs no configured tree.
-PLAIN = help clean distclean check-patches
+PLAIN = help clean distclean check-patches check-gpu bench-gpu
 ifneq ($(filter-out $(PLAIN),$(or $(MAKECMDGOALS),all)),)
 include build/config.mk
 endif
@@ -105,5 +105,5 @@ clean:
 distclean:
 	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name dist -exec rm -rf {} +; fi
 
-.PHONY: all help configured demo play check check-series check-deps check-patches sanitized \
+.PHONY: all help check-gpu bench-gpu configured demo play check check-series check-deps check-patches sanitized \
         install clean distclean
