@@ -38,7 +38,7 @@ gather() {
     make --no-print-directory SERIES="$series" all &&
         make -s --no-print-directory -C "$tree/obj" "$@" || return
     rm -rf "$gpu"
-    mkdir -p "$gpu/obj/libavfilter/tests" "$gpu/obj/tests/data" "$gpu/src/tests/ref/fate" \
+    mkdir -p "$gpu/obj/libavfilter/tests" "$gpu/obj/tests/data/fate" "$gpu/src/tests/ref/fate" \
              "$gpu/src/tests/fate" "$gpu/clips"
     for program in ffmpeg "$@"; do
         strip -o "$gpu/obj/$program" "$tree/obj/$program" || return
