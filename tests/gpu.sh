@@ -94,7 +94,7 @@ check unit "gpume_unit -backend cuda" timeout 600 ./libavfilter/tests/gpume_unit
 
 # 2. FATE: backend=auto takes the GPU.
 while read -r line; do
-    line=$(printf '%s\n' "$line" | sed "s,@GPU@,$gpu,g")
+    line=$(printf '%s\n' "$line" | sed "s,@GPU@,$gpu,g; s,tests/gpume_input,& -gpu,")
     name=$(printf '%s\n' "$line" | sed -n 's/.*fate-run.sh fate-\([^ ]*\).*/\1/p')
     check "fate/$name" "see $gpu/obj/tests/data/fate/$name.err" \
         sh -c "timeout 600 $line" > "$tmp/log" 2>&1 < /dev/null

@@ -863,6 +863,18 @@ static void run_fixed(void)
             }
         }
 
+        /* every kernel: a thread of the full search on CUDA has 9, 11 or 13 vectors */
+        for (int i = 0; i < 9; i++) {
+            Case c = default_case();
+
+            c.algo   = algo;
+            c.block  = 4 << i / 3;
+            c.range  = 4 + i % 3;
+            c.width  = 75;
+            c.height = 53;
+            run_case(&c);
+        }
+
         /* pictures of any small size */
         for (int i = 0; i < nb_sides * nb_sides; i++) {
             Case c = default_case();
