@@ -150,6 +150,8 @@ part_cuda() {
     tail -n 1 "$log"
     LD_LIBRARY_PATH=$top/build/standin run_fate "cuda-$series" "$base/obj" fate-gpume
 
+    sh tests/cuda-frames.sh "$results" "$base/obj/ffmpeg" "$top/build/standin"
+
     # leaks are seen by the sanitizers' build
     if submake SERIES="$series" sanitized && submake -j"$jobs" -C "$base-san/obj" ffmpeg &&
        grep -q '^CONFIG_CUDA_LLVM=yes' "$base-san/obj/ffbuild/config.mak"; then

@@ -1,0 +1,48 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# What FATE does not see of the CUDA backend, on the stand-in for the driver: two
+# devices in one graph, and that nothing is allocated and nothing waits for the
+# whole context once the first frames have passed.
+#
+# usage: cuda-frames.sh RESULTS FFMPEG STANDIN_DIR
+
+set -u
+LC_ALL=C
+export LC_ALL
+top=$(cd "$(dirname "$0")/.." && pwd)
+cd "$top" || exit
+results=$1
+ffmpeg=$2
+LD_LIBRARY_PATH=$3
+export LD_LIBRARY_PATH
+. tests/lib.sh
+
+tmp=$(mktemp -d) || exit
+trap 'rm -rf "$tmp"' EXIT
+
+ffmpeg() { timeout 120 "$ffmpeg" -hide_banner -nostdin -loglevel error "$@"; }
+
+source='testsrc2=size=70x50:rate=25:duration=1,format=gray'
+ffmpeg -lavfi "$source,gpume=algo=ds:backend=cpu:mv_file=-" -f null - > "$tmp/cpu"
+GPUME_STANDIN_DEVICES=2 ffmpeg -lavfi "$source,gpume=algo=fs:range=4:backend=cuda:device=0,
+    gpume=algo=ds:backend=cuda:device=1:mv_file=-" -f null - > "$tmp/two"
+check cuda-two-devices "vectors differ" cmp -s "$tmp/cpu" "$tmp/two"
+
+# steady NAME ARGUMENT...: calls between the 10th and the 20th launch
+steady() {
+    name=$1
+    shift
+    GPUME_STANDIN_TRACE=$tmp/trace ffmpeg "$@" -f null - > /dev/null
+    awk '$3 == "cuLaunchKernel" { n++ } n >= 10 && n < 20 { print $3 } END { print "launches", n }' \
+        "$tmp/trace" > "$tmp/calls"
+    if [ "$(sed -n 's/^launches //p' "$tmp/calls")" -lt 20 ]; then
+        fail "$name" "too few launches to tell"
+    elif grep -E 'Alloc|MemFree|FreeHost|CtxSynchronize|Create|Destroy|ModuleLoad' "$tmp/calls" > "$tmp/bad"; then
+        fail "$name" "after the tenth frame: $(sort "$tmp/bad" | uniq -c | tr -s '\n ' ' ')"
+    else
+        ok "$name"
+    fi
+}
+steady cuda-steady-memory -lavfi "$source,gpume=algo=ds:backend=cuda:dir=both"
+steady cuda-steady-frames -init_hw_device cuda=cu:0 -filter_hw_device cu \
+    -f lavfi -i "$source" -vf "format=nv12,hwupload_cuda,gpume=algo=ds"
