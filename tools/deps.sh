@@ -22,7 +22,7 @@ build     cmd:patch             patch            applies patches/
 build     cmd:xz                xz-utils         unpacks the sources
 build     inc:zlib.h            zlib1g-dev       PNG pictures
 cuda      cmd:clang             clang            compiles CUDA kernels without a CUDA toolkit
-tests     cmd:g++|clang++       g++              the stand-in for the CUDA driver
+tests     cmd:g++               g++              the stand-in for the CUDA driver
 tests     cmd:python3           python3          reads the vectors back
 tests     python:numpy          python3-numpy    reads .npy files
 tests     cmd:valgrind          valgrind         memory checks
