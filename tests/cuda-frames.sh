@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# What FATE does not see of the CUDA backend, on the stand-in for the driver: two
-# devices in one graph, and that nothing is allocated and nothing waits for the
-# whole context once the first frames have passed.
+# What FATE does not see of the CUDA backend, on the stand-in for the driver: frames
+# on the device against the CPU, two devices in one graph, and that nothing is
+# allocated and nothing waits for the whole context once the first frames have passed.
 #
 # usage: cuda-frames.sh RESULTS FFMPEG STANDIN_DIR
 
@@ -27,6 +27,23 @@ ffmpeg -lavfi "$source,gpume=algo=ds:backend=cpu:mv_file=-" -f null - > "$tmp/cp
 GPUME_STANDIN_DEVICES=2 ffmpeg -lavfi "$source,gpume=algo=fs:range=4:backend=cuda:device=0,
     gpume=algo=ds:backend=cuda:device=1:mv_file=-" -f null - > "$tmp/two"
 check cuda-two-devices "vectors differ" cmp -s "$tmp/cpu" "$tmp/two"
+
+# frames that lie on the device, of even sides as chroma wants them
+for format in nv12 p010le yuv444p yuv444p16le; do
+    for size in 70x50 34x126; do
+        for search in fs:range=5 ds:range=40; do
+            for block in 4 8 16 32; do
+                opt=algo=$search:block=$block:dir=both:mv_file=-
+                from="testsrc2=size=$size:rate=4:duration=1,format=$format"
+                ffmpeg -lavfi "$from,gpume=$opt:backend=cpu" -f null - > "$tmp/cpu"
+                ffmpeg -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$from" \
+                    -vf "hwupload_cuda,gpume=$opt,hwdownload,format=$format" -f null - > "$tmp/gpu"
+                check "cuda-hwframes/$format/$size/$search/$block" "vectors differ" \
+                    cmp -s "$tmp/cpu" "$tmp/gpu"
+            done
+        done
+    done
+done
 
 # steady NAME ARGUMENT...: calls between the 10th and the 20th launch
 steady() {
