@@ -55,12 +55,12 @@ each() {
         status=0
         GPUME_STANDIN_FAIL=$n GPUME_STANDIN_FAIL_CODE=$4 GPUME_STANDIN_FAIL_STICKY=$5 \
             run "$backend" "$kind" "$algo" > "$tmp/out" 2> "$tmp/log" || status=$?
-        if grep -q 'cuMemcpy2DAsync.* failed' "$tmp/log"; then
+        if grep -q -e 'Sanitizer' -e 'runtime error:' -e '^standin:' "$tmp/log"; then
+            wrong="$wrong $n(report)"
+        elif grep -q 'cuMemcpy2DAsync.* failed' "$tmp/log"; then
             # FFmpeg's own copy from or to a frame: it goes on without the samples
             foreign=$((foreign + 1))
             { [ $status -lt 124 ] || [ $status -ge 160 ]; } || wrong="$wrong $n(status $status)"
-        elif grep -q -e 'Sanitizer' -e 'runtime error:' -e '^standin:' "$tmp/log"; then
-            wrong="$wrong $n(report)"
         elif [ $status = 0 ]; then
             recovered=$((recovered + 1))
             cmp -s "$tmp/out" "$tmp/good" || wrong="$wrong $n(vectors)"
