@@ -57,6 +57,11 @@ typedef struct GpumeParams {
     int height;         ///< of the picture, 1 to GPUME_MAX_SIDE
     int block;          ///< side of a block: 4, 8, 16, 32, 64 or 128
     int range;          ///< search distance to each side, 1 to GPUME_MAX_RANGE
+    /**
+     * Nonzero: a full search evaluates the whole cost of every candidate, instead
+     * of leaving out those that it can prove not to be the best. Same vectors.
+     */
+    int exhaustive;
     int depth;          ///< significant bits of a sample, 8 to 16; more than 8: two bytes each
     int shift;          ///< bits below the sample in its two bytes (p010: 6)
     int big_endian;     ///< nonzero: two-byte samples have the high byte first

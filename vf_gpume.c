@@ -77,7 +77,7 @@ typedef struct GpumeContext {
     char *stats_file;
     int metadata;
 
-    GpumeParams params;     ///< algo, block, range are options
+    GpumeParams params;     ///< algo, block, range, exhaustive are options
 
     /* what the backend was opened for */
     const GpumeBackend *backend;    ///< NULL: not open
@@ -121,6 +121,8 @@ static const AVOption gpume_options[] = {
         CONST("ds",  "diamond search",             GPUME_ALGO_DS, "algo"),
     RANGE("range",        "search distance to each side, in luma samples"),
     RANGE("search_param", "search distance to each side, in luma samples (same as range)"),
+    { "exhaustive", "make fs evaluate every candidate, even those proved not to be the best",
+      OFFSET(params.exhaustive), AV_OPT_TYPE_BOOL, { .i64 = 0 }, 0, 1, FLAGS },
     BLOCK("block",   "side of a block, in luma samples: 4, 8, 16, 32, 64 or 128"),
     BLOCK("mb_size", "side of a block, in luma samples (same as block)"),
     { "dir", "where the reference frame lies", OFFSET(dir), AV_OPT_TYPE_INT,

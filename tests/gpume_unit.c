@@ -686,6 +686,7 @@ static void fill_params(const Case *c, GpumeParams *p)
     p->height     = c->height;
     p->block      = c->block;
     p->range      = c->range;
+    p->exhaustive = c->seed >> 1 & 1;
     p->depth      = c->depth;
     p->shift      = c->shift;
     p->big_endian = c->big_endian;
