@@ -67,6 +67,26 @@ typedef struct GpumeCudaPlane {
 /** Rows of a video block that the full search has in shared memory at a time. */
 #define GPUME_CUDA_FS_STRIP 16
 
+/** Full search by elimination: threads, and samples that they search. */
+#define GPUME_CUDA_SEA_THREADS     256
+#define GPUME_CUDA_SEA_TILE_WIDTH   64
+#define GPUME_CUDA_SEA_TILE_HEIGHT  32
+/** Side of the square of them that a warp searches. */
+#define GPUME_CUDA_SEA_SQUARE       16
+/** Places where a warp notes candidates, before it evaluates them. */
+#define GPUME_CUDA_SEA_HITS         64
+/** Words of every fourth column's sums of a chunk of so many displacements. */
+#define GPUME_CUDA_SEA_PHASE(width) (((width) + GPUME_CUDA_SEA_TILE_WIDTH) / 16)
+/** Words of shared memory; the last word of sums is read with the one behind it. */
+#define GPUME_CUDA_SEA_SHARED(width, height, bytes)                                 \
+    (GPUME_CUDA_SEA_TILE_WIDTH * GPUME_CUDA_SEA_TILE_HEIGHT * (bytes) / 4 +         \
+     GPUME_CUDA_SEA_TILE_WIDTH * GPUME_CUDA_SEA_TILE_HEIGHT / 64 +                  \
+     GPUME_CUDA_SEA_THREADS / 32 * (GPUME_CUDA_SEA_HITS + 32) +                           \
+     ((height) + GPUME_CUDA_SEA_TILE_HEIGHT - 4) * 4 * GPUME_CUDA_SEA_PHASE(width) + 1)
+
+/** The cost of a block that a launch leaves to the next one. */
+#define GPUME_CUDA_UNSEARCHED 0xffffffffu
+
 /** Candidates that a block of threads of the full search tries at a time. */
 typedef struct GpumeCudaTiles {
     int x;                      ///< register tiles side by side
@@ -89,6 +109,12 @@ typedef struct GpumeCudaArgs {
     int groups;                 ///< of ROWS displacements whose window is loaded at a time
     int copy_words;             ///< words of a row of each of the window's four copies
     int shared_words;           ///< before the words that have a place of their own
+    int grid_rows;              ///< gridDim.y, which FFmpeg's headers for clang lack
+    int only_unsearched;        ///< nonzero: only blocks of cost GPUME_CUDA_UNSEARCHED
+    /* fs by elimination */
+    int chunk_width;            ///< displacements whose sums are there at a time, of 16
+    int chunk_height;           ///< and those on top of each other, of 4
+    int max_evaluated;          ///< candidates that a warp evaluates before it gives up
     /* ds */
     int lanes;                  ///< lanes for a video block: 8, 16 or 32
 } GpumeCudaArgs;

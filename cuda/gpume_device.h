@@ -56,6 +56,24 @@ static __device__ __forceinline__ GpumeU32 __shfl_sync(GpumeU32 mask, GpumeU32 v
                  : "=r"(ret) : "r"(v), "r"(lane), "r"(mask));
     return ret;
 }
+
+static __device__ __forceinline__ GpumeU32 __ballot_sync(GpumeU32 mask, int predicate)
+{
+    GpumeU32 ret;
+
+    asm volatile("{\n"
+                 ".reg .pred p;\n"
+                 "setp.ne.s32 p, %1, 0;\n"
+                 "vote.sync.ballot.b32 %0, p, %2;\n"
+                 "}"
+                 : "=r"(ret) : "r"(predicate), "r"(mask));
+    return ret;
+}
+
+static __device__ __forceinline__ void __syncwarp(void)
+{
+    asm volatile("bar.warp.sync 0xffffffff;" : : : "memory");
+}
 #endif
 
 #ifndef GPUME_HOST
@@ -90,6 +108,27 @@ static __device__ __forceinline__ GpumeU32 gpume_sad2(GpumeU32 a, GpumeU32 b,
 static __device__ __forceinline__ int gpume_min(int a, int b)
 {
     return a < b ? a : b;
+}
+
+static __device__ __forceinline__ int gpume_max(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+/** How many bits are set. */
+static __device__ __forceinline__ int gpume_popcount(GpumeU32 bits)
+{
+#ifdef __NVCC__
+    return __popc(bits);
+#else
+    return __builtin_popcount(bits);
+#endif
+}
+
+/** The number of the lowest bit that is set; bits may be 0 if the result is of no use. */
+static __device__ __forceinline__ int gpume_first_bit(GpumeU32 bits)
+{
+    return gpume_popcount((bits & (0u - bits)) - 1) & 31;
 }
 
 /** The low word of hi:lo >> shift, shift below 32. */
@@ -185,6 +224,20 @@ static __device__ __forceinline__ GpumeU32 gpume_load(const GpumeU8 *p, int n,
 }
 
 /**
+ * The word of samples at column x of a row of width samples; those outside are 0.
+ * For where a word cannot be read as it is: at the picture's left and right edge, and
+ * in planes at odd addresses. x is below 0 by whole words.
+ */
+template<typename Sample>
+static __device__ __attribute__((noinline)) GpumeU32
+gpume_load_edge(const GpumeU8 *row, int x, int width)
+{
+    const int bytes = GpumeSample<Sample>::bytes;
+
+    return x < 0 ? 0 : gpume_load<Sample>(row + x * bytes, width - x, row + width * bytes);
+}
+
+/**
  * A candidate as a key: of two keys the smaller is the better candidate.
  * Equal costs are told apart by the order in which they are tried.
  */
@@ -229,6 +282,15 @@ gpume_block(const GpumeParams *p, int bx, int by)
     b.max_dx =  gpume_min(p->range, p->width  - b.x0 - b.w);
     b.max_dy =  gpume_min(p->range, p->height - b.y0 - b.h);
     return b;
+}
+
+/** Whether a block's result is still missing: an earlier launch has left it out. */
+static __device__ __forceinline__ int
+gpume_unsearched(const GpumeCudaArgs *a, int bx, int by, int z)
+{
+    const GpumeU64 i = ((GpumeU64)z * a->params.bh + by) * a->params.bw + bx;
+
+    return ((const GpumeU32 *)a->costs)[i] == GPUME_CUDA_UNSEARCHED;
 }
 
 /** The result of a block: its AVMotionVector and its cost. */

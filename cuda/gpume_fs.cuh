@@ -55,6 +55,28 @@ load_piece(GpumeU32 *dst, int pitch, int rows, int words,
 }
 
 /**
+ * The rows of blocks that a block of threads has to search, a bit each: every row
+ * unless an earlier launch has done the most.
+ * @param bx,nb blocks side by side that it searches together
+ */
+static __device__ __forceinline__ GpumeU32
+rows_to_search(const GpumeCudaArgs &a, int bx, int nb)
+{
+    const int by = blockIdx.y + (threadIdx.x & 31) * a.grid_rows;
+    int todo = 0;
+
+    if (by < a.params.bh)
+        for (int i = bx; i < bx + nb && i < a.params.bw; i++)
+            todo |= !a.only_unsearched || gpume_unsearched(&a, i, by, blockIdx.z);
+
+    const GpumeU32 rows = __ballot_sync(~0u, todo);
+
+    /* all have read before any writes */
+    __syncthreads();
+    return rows;
+}
+
+/**
  * All threads search one block of the picture, of any size. They go over the
  * candidates in tiles of tiles.x * COLS by tiles.y * ROWS; a thread has COLS x ROWS
  * of them, whose sums stay in its registers while strips of the block, and the
@@ -182,13 +204,6 @@ search_any(const GpumeCudaArgs &a, GpumeU32 *shared, int bx, int by)
                 (GpumeU32)(best >> 32));
 }
 
-/* A word at the picture's left or right edge, or of a plane at odd addresses. */
-static __device__ __attribute__((noinline)) GpumeU32
-load_far(const GpumeU8 *row, int column, int width)
-{
-    return column < 0 ? 0 : gpume_load<GpumeU8>(row + column, width - column, row + width);
-}
-
 /**
  * All threads search a tile of the picture, TILE_WIDTH samples wide, which holds
  * blocks of SIDE x SIDE bytes side by side. A thread has one horizontal and NB_ROWS
@@ -261,8 +276,8 @@ static __device__ __forceinline__ void search_tile(const GpumeCudaArgs &a,
                     lo = ((const GpumeU32 *)(row + column))[0];
                     hi = ((const GpumeU32 *)(row + column))[1];
                 } else {
-                    lo = load_far(row, column,     p.width);
-                    hi = load_far(row, column + 4, p.width);
+                    lo = gpume_load_edge<GpumeU8>(row, column,     p.width);
+                    hi = gpume_load_edge<GpumeU8>(row, column + 4, p.width);
                 }
             }
             dst[0]        = lo;
@@ -372,7 +387,7 @@ static __device__ __forceinline__ void search_tile(const GpumeCudaArgs &a,
  * Blocks of 4, 8 or 16 bytes, range up to GPUME_CUDA_FS_FAST_RANGE. A block of
  * threads has a tile of GPUME_CUDA_FS_TILE_WIDTH x SIDE samples.
  *
- * grid:   tiles side by side, bh, directions
+ * grid:   tiles side by side; bh or less: rows at a distance of that, at most 32; directions
  * block:  whole warps
  * shared: groups * NB_ROWS + SIDE - 1 rows of 4 * copy_words words, or what
  *         search_any() needs, or threads / 32 keys for each block of the tile,
@@ -384,25 +399,29 @@ static __device__ __forceinline__ void search_fast(const GpumeCudaArgs &a)
 {
     GPUME_SHARED(GpumeU32, shared);
 
-    const int x0 = blockIdx.x * GPUME_CUDA_FS_TILE_WIDTH;
-    const int y0 = blockIdx.y * SIDE;
+    const int across = GPUME_CUDA_FS_TILE_WIDTH / SIDE;
+    const int x0     = blockIdx.x * GPUME_CUDA_FS_TILE_WIDTH;
+    GpumeU32 todo    = rows_to_search(a, blockIdx.x * across, across);
 
-    if (x0 + GPUME_CUDA_FS_TILE_WIDTH <= a.params.width && y0 + SIDE <= a.params.height) {
-        search_tile<SIDE, NB_ROWS>(a, shared, x0, y0);
-    } else {
-        /* the right and the bottom edge cut blocks and tiles */
-        for (int x = x0; x < x0 + GPUME_CUDA_FS_TILE_WIDTH && x < a.params.width; x += SIDE) {
-            search_any<GpumeU8>(a, shared, x / SIDE, blockIdx.y);
-            __syncthreads();
+    for (int by = blockIdx.y; todo; by += a.grid_rows, todo >>= 1) {
+        const int y0 = by * SIDE;
+
+        if (!(todo & 1))
+            continue;
+        if (x0 + GPUME_CUDA_FS_TILE_WIDTH <= a.params.width && y0 + SIDE <= a.params.height) {
+            search_tile<SIDE, NB_ROWS>(a, shared, x0, y0);
+        } else {
+            /* the right and the bottom edge cut blocks and tiles */
+            for (int x = x0; x < x0 + GPUME_CUDA_FS_TILE_WIDTH && x < a.params.width; x += SIDE)
+                search_any<GpumeU8>(a, shared, x / SIDE, by);
         }
     }
 }
 
-
 /**
  * Blocks of any size and depth.
  *
- * grid:   bw, bh, directions
+ * grid:   bw, bh or less: rows at a distance of that, at most 32; directions
  * block:  tiles.x * tiles.y threads, rounded up to warps, at most GPUME_CUDA_FS_THREADS
  * shared: GPUME_CUDA_FS_STRIP rows of block / per_word words, then
  *         tiles.y * ROWS + GPUME_CUDA_FS_STRIP rows of tiles.pitch words;
@@ -413,7 +432,11 @@ static __device__ __forceinline__ void search(const GpumeCudaArgs &a)
 {
     GPUME_SHARED(GpumeU32, shared);
 
-    search_any<Sample>(a, shared, blockIdx.x, blockIdx.y);
+    GpumeU32 todo = rows_to_search(a, blockIdx.x, 1);
+
+    for (int by = blockIdx.y; todo; by += a.grid_rows, todo >>= 1)
+        if (todo & 1)
+            search_any<Sample>(a, shared, blockIdx.x, by);
 }
 
 #undef ROWS

@@ -51,6 +51,9 @@ _Static_assert(sizeof(AVMotionVector) == 4 * GPUME_CUDA_VECTOR_WORDS &&
 /** Every GPU gives a block of threads as much shared memory, bytes. */
 #define MAX_SHARED (48 << 10)
 
+/** Rows of blocks at which a block of threads looks for what is left to search. */
+#define LEFT_ROWS 4
+
 /** Compiled kernels. */
 typedef struct Module {
     const unsigned char *ptx;
@@ -66,6 +69,8 @@ PTX(gpume_fs)
 PTX(gpume_fs4)
 PTX(gpume_fs8)
 PTX(gpume_fs16)
+PTX(gpume_sea8)
+PTX(gpume_sea16)
 
 /* Blocks of any size, with a number of threads; returns the words of shared memory. */
 static int configure_tiles(GpumeCudaArgs *a, int max_threads)
@@ -96,9 +101,10 @@ static int round_up(int n, int multiple)
 /* Displacements of a thread, one below the other, of which kernels were compiled. */
 static const int fast_rows[] = { 13, 11, 9 };
 
-static const Module *configure_fs(GpumeCudaKernel *k, char *name, size_t size)
+/* Every candidate is evaluated. */
+static const Module *configure_exhaustive(GpumeCudaArgs *a, GpumeCudaLaunch *l,
+                                          char *name, size_t size)
 {
-    GpumeCudaArgs *a = &k->args;
     const GpumeParams *p = &a->params;
     const int blocks = GPUME_CUDA_FS_TILE_WIDTH / p->block;
     const int ny = FFMIN(2 * p->range, p->height - FFMIN(p->height, p->block)) + 1;
@@ -108,10 +114,10 @@ static const Module *configure_fs(GpumeCudaKernel *k, char *name, size_t size)
 
     if (p->depth > 8 || p->block > 16 || p->range > GPUME_CUDA_FS_FAST_RANGE) {
         snprintf(name, size, "gpume_fs_%d", p->depth > 8 ? 16 : 8);
-        k->grid[0] = p->bw;
-        k->grid[1] = p->bh;
-        k->shared  = 4 * configure_tiles(a, GPUME_CUDA_FS_THREADS);
-        k->threads = FFALIGN(a->tiles.x * a->tiles.y, 32);
+        l->grid[0] = p->bw;
+        l->grid[1] = p->bh;
+        l->shared  = 4 * configure_tiles(a, GPUME_CUDA_FS_THREADS);
+        l->threads = FFALIGN(a->tiles.x * a->tiles.y, 32);
         return &gpume_fs;
     }
 
@@ -132,61 +138,105 @@ static const Module *configure_fs(GpumeCudaKernel *k, char *name, size_t size)
 
     /* the warps that have the least left to do in a last, unfilled round */
     items = 4 * columns * a->groups;
-    for (int warps = 4; warps <= GPUME_CUDA_FS_FAST_THREADS / 32; warps++) {
+    for (int warps = 4; warps <= 4; warps++) {
         const int rounds = (items + 32 * warps - 1) / (32 * warps);
 
         if (rounds * warps <= best) {
             best = rounds * warps;
-            k->threads = 32 * warps;
+            l->threads = 32 * warps;
         }
     }
 
-    k->grid[0] = (p->width + GPUME_CUDA_FS_TILE_WIDTH - 1) / GPUME_CUDA_FS_TILE_WIDTH;
-    k->grid[1] = p->bh;
-    words      = FFMAX(words, (int)k->threads / 32 * blocks);
+    l->grid[0] = (p->width + GPUME_CUDA_FS_TILE_WIDTH - 1) / GPUME_CUDA_FS_TILE_WIDTH;
+    l->grid[1] = p->bh;
+    words      = FFMAX(words, (int)l->threads / 32 * blocks);
     /* blocks at the edges are searched by the same threads */
-    words      = FFMAX(words, configure_tiles(a, k->threads));
+    words      = FFMAX(words, configure_tiles(a, l->threads));
     a->shared_words = words;
-    k->shared  = 4 * (words + blocks + p->block * GPUME_CUDA_FS_TILE_WIDTH / 4);
+    l->shared  = 4 * (words + blocks + p->block * GPUME_CUDA_FS_TILE_WIDTH / 4);
     return p->block == 4 ? &gpume_fs4 : p->block == 8 ? &gpume_fs8 : &gpume_fs16;
 }
 
-static const Module *configure_ds(GpumeCudaKernel *k, char *name, size_t size)
+/*
+ * Candidates are eliminated by sums. Returns NULL where there is no such kernel, or
+ * nothing to gain.
+ */
+static const Module *configure_elimination(GpumeCudaArgs *a, GpumeCudaLaunch *l,
+                                           char *name, size_t size)
 {
-    GpumeCudaArgs *a = &k->args;
+    const GpumeParams *p = &a->params;
+    const int bytes  = p->depth > 8 ? 2 : 1;
+    const int square = GPUME_CUDA_SEA_SQUARE / p->block;
+    const int side   = 2 * p->range + 1;
+    /* displacements begin at a word of bytes */
+    const int span   = FFALIGN(p->range, 4) + p->range + 1;
+    int least = INT_MAX;
+
+    if (p->exhaustive || p->block != 8 && p->block != 16)
+        return NULL;
+
+    /* the chunks that have the fewest sums in all */
+    for (int nx = 1; nx <= span / 16 + 1; nx++)
+        for (int ny = 1; ny <= span / 4 + 1; ny++) {
+            const int width  = FFALIGN((span + nx - 1) / nx, 16);
+            const int height = FFALIGN((span + ny - 1) / ny, 4);
+            const int words  = GPUME_CUDA_SEA_SHARED(width, height, bytes);
+
+            if (4 * words > MAX_SHARED || nx * ny * words >= least ||
+                (width + GPUME_CUDA_SEA_TILE_WIDTH) / 4 > GPUME_CUDA_SEA_THREADS)
+                continue;
+            least           = nx * ny * words;
+            a->chunk_width  = width;
+            a->chunk_height = height;
+            l->shared       = 4 * words;
+        }
+    a->max_evaluated = 320 * square * square;
+
+    l->threads = GPUME_CUDA_SEA_THREADS;
+    l->grid[0] = (p->width  + GPUME_CUDA_SEA_TILE_WIDTH  - 1) / GPUME_CUDA_SEA_TILE_WIDTH;
+    l->grid[1] = (p->height + GPUME_CUDA_SEA_TILE_HEIGHT - 1) / GPUME_CUDA_SEA_TILE_HEIGHT;
+    snprintf(name, size, "gpume_sea%d_%d", p->block, 8 * bytes);
+    return p->block == 8 ? &gpume_sea8 : &gpume_sea16;
+}
+
+static const Module *configure_ds(GpumeCudaArgs *a, GpumeCudaLaunch *l,
+                                  char *name, size_t size)
+{
     const GpumeParams *p = &a->params;
     const int side = p->block;
     unsigned groups;
 
     a->lanes   = GPUME_CUDA_DS_LANES(side);
-    k->threads = GPUME_CUDA_DS_THREADS;
+    l->threads = GPUME_CUDA_DS_THREADS;
     if (p->depth == 8 && side <= 16) {
         const int width  = GPUME_CUDA_DS_TILE_WIDTH(side);
         const int height = GPUME_CUDA_DS_TILE_HEIGHT(side);
 
         snprintf(name, size, "gpume_ds%d_8", side);
-        k->grid[0] = (p->width  + width  - 1) / width;
-        k->grid[1] = (p->height + height - 1) / height;
-        k->shared  = ((width + 2 * GPUME_CUDA_DS_MARGIN) / 4 + 1) * 4 *
+        l->grid[0] = (p->width  + width  - 1) / width;
+        l->grid[1] = (p->height + height - 1) / height;
+        l->shared  = ((width + 2 * GPUME_CUDA_DS_MARGIN) / 4 + 1) * 4 *
                      (height + 2 * GPUME_CUDA_DS_MARGIN) + width * height;
         return &gpume_ds;
     }
     snprintf(name, size, "gpume_ds_%d", p->depth > 8 ? 16 : 8);
     groups     = GPUME_CUDA_DS_THREADS / a->lanes;
-    k->grid[0] = ((unsigned)p->bw * p->bh + groups - 1) / groups;
-    k->grid[1] = 1;
+    l->grid[0] = ((unsigned)p->bw * p->bh + groups - 1) / groups;
+    l->grid[1] = 1;
     return &gpume_ds;
 }
 
 /**
- * How a search's kernels are chosen and shaped, indexed by enum GpumeAlgo: fill the
- * kernel's fields of args and the launch's shape, write the kernel's name, return
- * the module that has it.
+ * How a kernel is chosen and shaped: fill its fields of a and the launch's shape,
+ * write its name, return the module that has it; or NULL, for none.
  */
-static const Module *(*const configure[GPUME_NB_ALGOS])(GpumeCudaKernel *k, char *name,
-                                                        size_t size) = {
-    [GPUME_ALGO_FS] = configure_fs,
-    [GPUME_ALGO_DS] = configure_ds,
+typedef const Module *Configure(GpumeCudaArgs *a, GpumeCudaLaunch *l,
+                                char *name, size_t size);
+
+/** The launches of a search, in order. */
+static Configure *const configure[GPUME_NB_ALGOS][GPUME_CUDA_MAX_LAUNCHES] = {
+    [GPUME_ALGO_FS] = { configure_elimination, configure_exhaustive },
+    [GPUME_ALGO_DS] = { configure_ds },
 };
 
 int ff_gpume_cuda_check(void *log_ctx, int level, CudaFunctions *cu,
@@ -223,42 +273,64 @@ av_cold int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel,
                                       const GpumeParams *params,
                                       void *log_ctx, int level)
 {
-    const Module *module;
-    char name[32];
     int ret;
 
     kernel->cu                     = hwctx->internal->cuda_dl;
     kernel->args.params            = *params;
     kernel->args.params.big_endian = 0;
-    module = configure[params->algo](kernel, name, sizeof(name));
-    av_assert0(kernel->shared <= MAX_SHARED);
 
-    ret = ff_cuda_load_module(log_ctx, hwctx, &kernel->module,
-                              module->ptx, *module->ptx_len);
-    if (ret < 0) {
-        av_log(log_ctx, level, "Could not load the search kernels: the driver "
-               "may be too old for them; update it, or use backend=cpu.\n");
-        return ret;
+    for (int i = 0; i < GPUME_CUDA_MAX_LAUNCHES; i++) {
+        GpumeCudaLaunch *l = &kernel->launches[kernel->nb_launches];
+        const Module *module = NULL;
+        char name[32];
+
+        if (configure[params->algo][i])
+            module = configure[params->algo][i](&kernel->args, l, name, sizeof(name));
+        if (!module)
+            continue;
+        av_assert0(l->shared <= MAX_SHARED);
+        /* after the first most blocks need nothing but a look */
+        if (kernel->nb_launches++)
+            l->grid[1] = (params->bh + LEFT_ROWS - 1) / LEFT_ROWS;
+
+        ret = ff_cuda_load_module(log_ctx, hwctx, &l->module,
+                                  module->ptx, *module->ptx_len);
+        if (ret < 0) {
+            av_log(log_ctx, level, "Could not load the search kernels: the driver "
+                   "may be too old for them; update it, or use backend=cpu.\n");
+            return ret;
+        }
+        ret = ff_gpume_cuda_check(log_ctx, level, kernel->cu,
+            kernel->cu->cuModuleGetFunction(&l->function, l->module, name),
+            "find the search kernel");
+        if (ret < 0)
+            return ret;
     }
-    return ff_gpume_cuda_check(log_ctx, level, kernel->cu,
-        kernel->cu->cuModuleGetFunction(&kernel->function, kernel->module, name),
-        "find the search kernel");
+    return 0;
 }
 
 CUresult ff_gpume_cuda_kernel_launch(GpumeCudaKernel *kernel, int nb_references,
                                      CUstream stream)
 {
     void *params[] = { &kernel->args };
+    CUresult err = CUDA_SUCCESS;
 
-    return kernel->cu->cuLaunchKernel(kernel->function,
-                                      kernel->grid[0], kernel->grid[1], nb_references,
-                                      kernel->threads, 1, 1, kernel->shared,
-                                      stream, params, NULL);
+    for (int i = 0; i < kernel->nb_launches && err == CUDA_SUCCESS; i++) {
+        const GpumeCudaLaunch *l = &kernel->launches[i];
+
+        kernel->args.only_unsearched = i > 0;
+        kernel->args.grid_rows       = l->grid[1];
+        err = kernel->cu->cuLaunchKernel(l->function, l->grid[0], l->grid[1],
+                                         nb_references, l->threads, 1, 1,
+                                         l->shared, stream, params, NULL);
+    }
+    return err;
 }
 
 av_cold void ff_gpume_cuda_kernel_uninit(GpumeCudaKernel *kernel)
 {
-    if (kernel->module)
-        kernel->cu->cuModuleUnload(kernel->module);
-    kernel->module = NULL;
+    for (int i = 0; i < kernel->nb_launches; i++)
+        if (kernel->launches[i].module)
+            kernel->cu->cuModuleUnload(kernel->launches[i].module);
+    kernel->nb_launches = 0;
 }

@@ -30,16 +30,26 @@
 #include "libavfilter/gpume/cuda/gpume_cuda.h"
 #include "libavfilter/gpume/gpume_params.h"
 
-/** A search's kernel, ready to be launched for pictures of one size. */
-typedef struct GpumeCudaKernel {
-    CudaFunctions *cu;
+/** Most launches that a search takes. */
+#define GPUME_CUDA_MAX_LAUNCHES 2
+
+/** A kernel, and the shape in which it is launched. */
+typedef struct GpumeCudaLaunch {
     CUmodule module;
     CUfunction function;
-    /** All but planes, source, mvs and costs are set by init. */
-    GpumeCudaArgs args;
     unsigned grid[2];           ///< blocks of threads, x and y
     unsigned threads;           ///< of a block
     unsigned shared;            ///< bytes of dynamic shared memory
+} GpumeCudaLaunch;
+
+/** A search's kernels, ready to be launched for pictures of one size. */
+typedef struct GpumeCudaKernel {
+    CudaFunctions *cu;
+    /** All but planes, source, mvs and costs are set by init and launch. */
+    GpumeCudaArgs args;
+    /** In this order; those after the first search what it has left. */
+    GpumeCudaLaunch launches[GPUME_CUDA_MAX_LAUNCHES];
+    int nb_launches;
 } GpumeCudaKernel;
 
 /**
@@ -51,18 +61,18 @@ int ff_gpume_cuda_check(void *log_ctx, int level, CudaFunctions *cu,
                         CUresult err, const char *what);
 
 /**
- * Load the kernel of params->algo into the current context, which is hwctx's.
+ * Load the kernels of params->algo into the current context, which is hwctx's.
  * @param level of the message that says why it failed
  * @return 0 or an AVERROR code; uninit may follow either
  */
 int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel, AVCUDADeviceContext *hwctx,
                               const GpumeParams *params, void *log_ctx, int level);
 
-/** Launch it, with as many references as args has. */
+/** Launch them, with as many references as args has. */
 CUresult ff_gpume_cuda_kernel_launch(GpumeCudaKernel *kernel, int nb_references,
                                      CUstream stream);
 
-/** Unload it from the current context. */
+/** Unload them from the current context. */
 void ff_gpume_cuda_kernel_uninit(GpumeCudaKernel *kernel);
 
 #endif /* AVFILTER_GPUME_CUDA_KERNELS_H */

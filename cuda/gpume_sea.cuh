@@ -1,0 +1,723 @@
+/*
+ * This file is part of gpume.
+ *
+ * gpume is free software; you can redistribute it and/or
+ * modify it under the terms of the GNU Lesser General Public
+ * License as published by the Free Software Foundation; either
+ * version 2.1 of the License, or (at your option) any later version.
+ *
+ * gpume is distributed in the hope that it will be useful,
+ * but WITHOUT ANY WARRANTY; without even the implied warranty of
+ * MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+ * Lesser General Public License for more details.
+ *
+ * You should have received a copy of the GNU Lesser General Public
+ * License along with gpume; if not, write to the Free Software
+ * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+ */
+
+/**
+ * @file
+ * Full search by successive elimination (Li and Salari, IEEE TIP 4(1), 1995; with
+ * sums of parts of the block: Gao, Duanmu and Zou, IEEE TIP 9(3), 2000).
+ *
+ * The difference of the sums of two pieces of 4x4 samples is at most their SAD, so
+ * the differences of a block's pieces add up to a lower bound of its cost, and a
+ * candidate whose bound is above a cost already found is not the best. Sums are kept
+ * as bytes, q = clamp((sum - base) >> scale, 0, 255), base and scale being those that
+ * suit the current picture there: clamping takes nothing but from the bound, and the
+ * shift at most (1 << scale) - 1 a piece, which is allowed for. So four pieces cost
+ * one instruction.
+ */
+
+#ifndef AVFILTER_GPUME_CUDA_GPUME_SEA_CUH
+#define AVFILTER_GPUME_CUDA_GPUME_SEA_CUH
+
+#include "libavfilter/gpume/cuda/gpume_device.h"
+
+#define WARPS       (GPUME_CUDA_SEA_THREADS / 32)
+#define TILE_WIDTH  GPUME_CUDA_SEA_TILE_WIDTH
+#define TILE_HEIGHT GPUME_CUDA_SEA_TILE_HEIGHT
+/** Side of the square of samples that a warp searches. */
+#define SQUARE      GPUME_CUDA_SEA_SQUARE
+/** Bytes of the current picture's sums may have this range, to leave room around it. */
+#define Q_RANGE     208
+
+/** dx and dy as one number that is the greater, the later the vector in raster order. */
+static __device__ __forceinline__ GpumeU32 pack_vector(int dx, int dy)
+{
+    return (GpumeU32)(dy + GPUME_MAX_RANGE) << 12 | (GpumeU32)(dx + GPUME_MAX_RANGE);
+}
+
+static __device__ __forceinline__ int unpack_dx(GpumeU32 vector)
+{
+    return (int)(vector & 4095) - GPUME_MAX_RANGE;
+}
+
+static __device__ __forceinline__ int unpack_dy(GpumeU32 vector)
+{
+    return (int)(vector >> 12 & 4095) - GPUME_MAX_RANGE;
+}
+
+/** The place of a vector among those of equal cost: zero first, then raster order. */
+static __device__ __forceinline__ GpumeU32 order_of(GpumeU32 vector)
+{
+    return vector == pack_vector(0, 0) ? 0 : vector + 1;
+}
+
+/** What all threads of a block know. */
+template<typename Sample> struct SeaTile {
+    const GpumeU8 *ref;
+    long long linesize;
+    int aligned;                ///< words of the reference can be read as such
+    int x, y;                   ///< the tile's first sample
+    int base, scale;            ///< of sums as bytes
+
+    /* in shared memory */
+    GpumeU32 *cur;              ///< the tile's samples, TILE_WORDS a row
+    GpumeU32 *cur_sums;         ///< their sums, as bytes: SQUARE / 4 a word
+    GpumeU32 *sums;             ///< sums around every displacement of a chunk, as bytes
+    /**
+     * Words from x to x + 4 * SQUARE / 4: sums at every fourth column lie side by
+     * side, so that a word has those of a row of pieces of a square.
+     */
+    int phase;
+    int pitch;                  ///< words from row to row: four phases
+    int cx, cy;                 ///< the chunk's first displacement
+};
+
+#define TILE_WORDS (TILE_WIDTH * GpumeSample<Sample>::bytes / 4)
+
+template<typename Sample>
+static __device__ __forceinline__ int clamp_sum(const SeaTile<Sample> &t, int sum)
+{
+    const int q = sum >> t.scale;
+
+    return gpume_max(0, gpume_min(q, 255));
+}
+
+/** Sums of four samples of a row from column x on, and of those from x + 1, 2, 3. */
+static __device__ __forceinline__ void
+row_sums(const SeaTile<GpumeU8> &t, const GpumeParams &p, const GpumeU8 *row, int x,
+         int *sums)
+{
+    GpumeU32 lo, hi;
+
+    if (t.aligned && x >= 0 && x + 8 <= p.width) {
+        lo = ((const GpumeU32 *)(row + x))[0];
+        hi = ((const GpumeU32 *)(row + x))[1];
+    } else {
+        lo = gpume_load_edge<GpumeU8>(row, x,     p.width);
+        hi = gpume_load_edge<GpumeU8>(row, x + 4, p.width);
+    }
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        sums[i] = gpume_sad4(i ? gpume_funnel(lo, hi, 8 * i) : lo, 0, 0);
+}
+
+static __device__ __forceinline__ void
+row_sums(const SeaTile<GpumeU16> &t, const GpumeParams &p, const GpumeU8 *row, int x,
+         int *sums)
+{
+    GpumeU32 w[4];
+
+    if (t.aligned && x >= 0 && x + 8 <= p.width) {
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            w[i] = ((const GpumeU32 *)(row + 2 * x))[i];
+    } else {
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            w[i] = gpume_load_edge<GpumeU16>(row, x + 2 * i, p.width);
+    }
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        w[i] = GpumeSample<GpumeU16>::right_justify(w[i], p.shift);
+    sums[0] = gpume_sad2(w[1], 0, gpume_sad2(w[0], 0, 0));
+    sums[1] = sums[0] - (int)(w[0] & 0xffff) + (int)(w[2] & 0xffff);
+    sums[2] = sums[1] - (int)(w[0] >> 16)    + (int)(w[2] >> 16);
+    sums[3] = sums[2] - (int)(w[1] & 0xffff) + (int)(w[3] & 0xffff);
+}
+
+/**
+ * The sums of the reference that a chunk's candidates meet: a thread has four
+ * columns of pieces and walks down. What reaches out of the picture is of no
+ * candidate that is admissible.
+ */
+template<typename Sample>
+static __device__ __forceinline__ void
+fill_sums(const GpumeCudaArgs &a, const SeaTile<Sample> &t)
+{
+    const int columns  = (a.chunk_width + TILE_WIDTH) / 4;
+    const int rows     = a.chunk_height + TILE_HEIGHT - 4;
+    const int segments = GPUME_CUDA_SEA_THREADS / columns;
+    const int length   = (rows + segments - 1) / segments;
+    const int segment  = threadIdx.x / columns;
+    const int column   = threadIdx.x - segment * columns;
+    const int first    = segment * length;
+    const int last     = gpume_min(first + length, rows);
+    const int x        = t.x + t.cx + 4 * column;
+    int y              = t.y + t.cy + first;
+    GpumeU8 *dst       = (GpumeU8 *)(t.sums + first * t.pitch) + column;
+    int sum[4], old[4][4];
+
+    if (segment >= segments)
+        return;
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        sum[i] = -t.base;
+        old[0][i] = old[1][i] = old[2][i] = old[3][i] = 0;
+    }
+    for (int row = first - 3; row < last; row += 4)
+#pragma unroll
+        for (int j = 0; j < 4; j++, y++) {
+            int now[4] = { 0, 0, 0, 0 };
+
+            if (y >= 0 && y < a.params.height)
+                row_sums(t, a.params, t.ref + y * t.linesize, x, now);
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+                sum[i]   += now[i] - old[j][i];
+                old[j][i] = now[i];
+            }
+            if (row + j >= first && row + j < last) {
+#pragma unroll
+                for (int i = 0; i < 4; i++)
+                    dst[4 * i * t.phase] = clamp_sum(t, sum[i]);
+                dst += 4 * t.pitch;
+            }
+        }
+}
+
+/**
+ * The samples of the current picture, base and scale, and their sums as bytes.
+ * @return 0 if no piece is whole
+ */
+template<typename Sample>
+static __device__ __forceinline__ int
+load_tile(const GpumeCudaArgs &a, SeaTile<Sample> &t, GpumeU32 *limits)
+{
+    const int bytes = GpumeSample<Sample>::bytes;
+    const GpumeParams &p = a.params;
+    const int column = threadIdx.x % (TILE_WIDTH / 4);
+    const int line   = threadIdx.x / (TILE_WIDTH / 4);
+    const int whole  = line < TILE_HEIGHT / 4 &&
+                       t.x + 4 * column + 4 <= p.width && t.y + 4 * line + 4 <= p.height;
+    GpumeU32 sum = 0, least, most;
+
+    for (int i = threadIdx.x; i < TILE_HEIGHT * TILE_WORDS; i += GPUME_CUDA_SEA_THREADS) {
+        const int y = t.y + i / TILE_WORDS;
+        const int x = t.x + i % TILE_WORDS * 4 / bytes;
+        const GpumeU8 *row = (const GpumeU8 *)a.cur.data + y * a.cur.linesize;
+        GpumeU32 word = 0;
+
+        if (y < p.height)
+            word = gpume_load_edge<Sample>(row, x, p.width);
+        t.cur[i] = GpumeSample<Sample>::right_justify(word, p.shift);
+    }
+    __syncthreads();
+
+    if (line < TILE_HEIGHT / 4)
+        for (int i = 0; i < 4; i++)
+            for (int j = 0; j < bytes; j++)
+                sum = GpumeSample<Sample>::sad(t.cur[(4 * line + i) * TILE_WORDS +
+                                                     column * bytes + j], 0, sum);
+    least = whole ? sum : ~0u;
+    most  = whole ? sum : 0;
+    for (int lane = 16; lane; lane >>= 1) {
+        least = gpume_umin(least, __shfl_xor_sync(~0u, least, lane));
+        most  = ~gpume_umin(~most, ~__shfl_xor_sync(~0u, most, lane));
+    }
+    if (!(threadIdx.x & 31)) {
+        limits[threadIdx.x / 32]         = least;
+        limits[threadIdx.x / 32 + WARPS] = most;
+    }
+    __syncthreads();
+    for (int i = 0; i < WARPS; i++) {
+        least = gpume_umin(least, limits[i]);
+        most  = ~gpume_umin(~most, ~limits[i + WARPS]);
+    }
+    if (least > most)
+        return 0;
+
+    for (t.scale = 0; (most - least) >> t.scale > Q_RANGE; t.scale++)
+        ;
+    t.base = (int)((least + most) / 2) - (128 << t.scale);
+    if (line < TILE_HEIGHT / 4)
+        ((GpumeU8 *)t.cur_sums)[line * (TILE_WIDTH / 4) + column] =
+            clamp_sum(t, (int)sum - t.base);
+    return 1;
+}
+
+/** A warp, which has the blocks of a square: one of 16x16, or four of 8x8. */
+template<typename Sample, int SIDE> struct SeaWarp {
+    static const int across = SQUARE / SIDE;
+    static const int blocks = across * across;
+    /** Lanes that keep the result of a block. */
+    static const int lanes  = 32 / blocks;
+    /** Pieces of a block on top of each other. */
+    static const int pieces = SIDE / 4;
+
+    int lane;
+    int x, y;                   ///< the square's first sample in the tile
+    GpumeU32 *candidates;       ///< that have to be evaluated, 32 at most
+    GpumeU32 *hits;             ///< where there are some, see go_down()
+    int nb_hits;
+    int evaluated;              ///< candidates that were
+    GpumeU64 best;              ///< key, of the block lane / lanes
+    GpumeU32 sums[SQUARE / 4];  ///< the current picture's, as bytes: a row of pieces a word
+    GpumeU32 mask[SQUARE / 4];  ///< ones in those that are whole: the picture's edge cuts none
+    /**
+     * By block: minus the least sum of differences of bytes that is too much. Sums
+     * begin with it, and are negative for a candidate that may be the best.
+     */
+    GpumeU32 start[blocks];
+
+    /** Whether (dx, dy) is admissible for a block. */
+    __device__ __forceinline__ int
+    admissible(const GpumeCudaArgs &a, const SeaTile<Sample> &t, int block, int dx, int dy) const
+    {
+        const GpumeParams &p = a.params;
+        const int x0 = t.x + x + block % across * SIDE;
+        const int y0 = t.y + y + block / across * SIDE;
+        const int w  = gpume_min(SIDE, p.width  - x0);
+        const int h  = gpume_min(SIDE, p.height - y0);
+
+        return w > 0 && h > 0 &&
+               dx >= -p.range && dx <= p.range && dy >= -p.range && dy <= p.range &&
+               x0 + dx >= 0 && x0 + dx + w <= p.width &&
+               y0 + dy >= 0 && y0 + dy + h <= p.height;
+    }
+
+    /** Evaluate this lane's candidate if it has one. All lanes call it. */
+    __device__ __forceinline__ void
+    evaluate(const GpumeCudaArgs &a, const SeaTile<Sample> &t,
+             int have, int block, int dx, int dy)
+    {
+        const int bytes = GpumeSample<Sample>::bytes;
+        const int words = SIDE * bytes / 4;
+        const int slack = pieces * pieces * ((1 << t.scale) - 1);
+        const GpumeU32 mask = __ballot_sync(~0u, have);
+        const int nb = gpume_popcount(mask);
+
+        if (!nb)
+            return;
+        if (have)
+            candidates[gpume_popcount(mask & ((1u << lane) - 1))] =
+                (GpumeU32)block << 24 | pack_vector(dx, dy);
+        __syncwarp();
+
+        /* eight lanes each */
+        for (int i = 0; i < nb; i += 4) {
+            const int valid = i + (lane >> 3) < nb;
+            const GpumeU32 entry = candidates[valid ? i + (lane >> 3) : i];
+            const int of    = entry >> 24;
+            const int in_x  = x + of % across * SIDE;
+            const int in_y  = y + of / across * SIDE;
+            const int w     = gpume_min(SIDE, a.params.width  - t.x - in_x);
+            const int h     = gpume_min(SIDE, a.params.height - t.y - in_y);
+            const int x0    = t.x + in_x + unpack_dx(entry);
+            const int start = x0 * bytes & 3;
+            const int fast  = t.aligned && w == SIDE &&
+                              x0 * bytes - start + SIDE * bytes + 4 <= a.params.width * bytes;
+            const GpumeU8 *row  = t.ref + (t.y + in_y + unpack_dy(entry) + (lane & 7)) * t.linesize;
+            const GpumeU32 *cur = t.cur + (in_y + (lane & 7)) * TILE_WORDS + in_x * bytes / 4;
+            GpumeU32 cost = 0;
+            GpumeU64 key;
+
+#pragma unroll
+            for (int j = 0; j < SIDE; j += 8) {
+                if (fast && (lane & 7) + j < h) {
+                    const GpumeU32 *ref = (const GpumeU32 *)(row + x0 * bytes - start);
+                    GpumeU32 lo = ref[0];
+
+#pragma unroll
+                    for (int c = 0; c < words; c++) {
+                        const GpumeU32 hi = ref[c + 1];
+                        const GpumeU32 v  = gpume_funnel(lo, hi, 8 * start);
+
+                        cost = GpumeSample<Sample>::sad(cur[c],
+                                   GpumeSample<Sample>::right_justify(v, a.params.shift), cost);
+                        lo = hi;
+                    }
+                } else if ((lane & 7) + j < h) {
+                    for (int c = 0; c < words; c++) {
+                        const int column = c * 4 / bytes;
+                        const GpumeU32 v = gpume_load<Sample>(row + (x0 + column) * bytes, w - column,
+                                                              row + a.params.width * bytes);
+
+                        cost = GpumeSample<Sample>::sad(cur[c],
+                                   GpumeSample<Sample>::right_justify(v, a.params.shift), cost);
+                    }
+                }
+                row += 8 * t.linesize;
+                cur += 8 * TILE_WORDS;
+            }
+            for (int l = 4; l; l >>= 1)
+                cost += __shfl_xor_sync(~0u, cost, l);
+            key = valid ? gpume_key(cost, order_of(entry & 0xffffff)) : ~0ull;
+            if (blocks == 1) {
+                for (int l = 8; l < 32; l <<= 1)
+                    key = gpume_min_key(~0u, key, l);
+                best = key < best ? key : best;
+            } else {
+#pragma unroll
+                for (int l = 0; l < 32; l += 8) {
+                    const GpumeU32 lo = __shfl_sync(~0u, (GpumeU32)key, l);
+                    const GpumeU32 hi = __shfl_sync(~0u, (GpumeU32)(key >> 32), l);
+
+                    if (__shfl_sync(~0u, of, l) == lane / lanes && gpume_key(hi, lo) < best)
+                        best = gpume_key(hi, lo);
+                }
+            }
+        }
+        __syncwarp();
+        evaluated += nb;
+#pragma unroll
+        for (int i = 0; i < blocks; i++) {
+            const GpumeU32 cost = __shfl_sync(~0u, (GpumeU32)(best >> 32), i * lanes);
+
+            /* there is no block outside the picture */
+            start[i] = cost == ~0u ? 0 : ~((cost + slack) >> t.scale);
+        }
+    }
+
+    /** A row of pieces of a square displaced by (dx, dy), as bytes. */
+    static __device__ __forceinline__ GpumeU32
+    load_row(const SeaTile<Sample> &t, int in_x, int in_y, int dx, int dy)
+    {
+        const int column = in_x + dx - t.cx;
+        const GpumeU32 *p = t.sums + (in_y + dy - t.cy) * t.pitch +
+                            (column & 3) * t.phase + (column >> 4);
+
+        return gpume_funnel(p[0], p[1], (column >> 2 & 3) * 8);
+    }
+
+    /** The word of sums of the left or right block of 8x8, from those of its rows. */
+    static __device__ __forceinline__ GpumeU32
+    half(int right, GpumeU32 upper, GpumeU32 lower)
+    {
+        return right ? upper >> 16 | (lower & 0xffff0000) : (upper & 0xffff) | lower << 16;
+    }
+
+    /** The sum of differences of bytes of this lane's block at (dx, dy). */
+    __device__ __forceinline__ GpumeU32
+    bound(const SeaTile<Sample> &t, int dx, int dy) const
+    {
+        GpumeU32 sum = 0;
+
+        if (blocks == 1) {
+#pragma unroll
+            for (int i = 0; i < SQUARE / 4; i++)
+                sum = gpume_sad4(sums[i], load_row(t, x, y + 4 * i, dx, dy) & mask[i], sum);
+        } else {
+            const int block = lane / lanes;
+            const int in_x  = x + block % across * SIDE;
+            const int in_y  = y + block / across * SIDE;
+            const GpumeU32 upper = block < across ? sums[0] : sums[2];
+            const GpumeU32 lower = block < across ? sums[1] : sums[3];
+            const GpumeU32 upper_mask = block < across ? mask[0] : mask[2];
+            const GpumeU32 lower_mask = block < across ? mask[1] : mask[3];
+
+            sum = gpume_sad4(half(block % across, upper, lower),
+                             half(0, load_row(t, in_x, in_y,     dx, dy),
+                                     load_row(t, in_x, in_y + 4, dx, dy)) &
+                             half(block % across, upper_mask, lower_mask), 0);
+        }
+        return sum;
+    }
+
+    /**
+     * A candidate that is likely to be good, so that the others' bounds have
+     * something to be above: walk by bounds alone, in ever smaller steps.
+     */
+    __device__ __forceinline__ void
+    guess(const GpumeCudaArgs &a, const SeaTile<Sample> &t)
+    {
+        const int block = lane / lanes;
+        const int point = blocks == 1 ? lane : lane % lanes + (lane % lanes >= 4);
+        const int side  = blocks == 1 ? 5 : 3;
+        const int px    = point % side - side / 2;
+        const int py    = point / side - side / 2;
+        const int right  = t.cx + a.chunk_width  - 1;
+        const int bottom = t.cy + a.chunk_height - 1;
+        int dx = gpume_max(t.cx, gpume_min(0, right));
+        int dy = gpume_max(t.cy, gpume_min(0, bottom));
+        GpumeU32 least;
+
+        /* the chunk may begin outside the picture */
+        dx = gpume_max(dx, -(t.x + x + block % across * SIDE));
+        dy = gpume_max(dy, -(t.y + y + block / across * SIDE));
+        least = dx <= right && dy <= bottom && admissible(a, t, block, dx, dy) ?
+                bound(t, dx, dy) : ~0u >> 5;
+
+        for (int step = 8; step; step >>= 1)
+            for (int i = 0; i < 8; i++) {
+                const int tx = dx + px * step;
+                const int ty = dy + py * step;
+                GpumeU32 key = ~0u, moved;
+
+                if (point < side * side && tx >= t.cx && tx <= right &&
+                    ty >= t.cy && ty <= bottom && admissible(a, t, block, tx, ty))
+                    key = bound(t, tx, ty) << 5 | point;
+                for (int l = 1; l < lanes; l <<= 1)
+                    key = gpume_umin(key, __shfl_xor_sync(~0u, key, l));
+                moved = key >> 5 < least;
+                if (moved) {
+                    least = key >> 5;
+                    dx   += ((int)(key & 31) % side - side / 2) * step;
+                    dy   += ((int)(key & 31) / side - side / 2) * step;
+                }
+                if (!__ballot_sync(~0u, moved))
+                    break;
+            }
+
+        /* with the zero vector, which comes first */
+        const int zero = lane % lanes == 1;
+
+        dx = zero ? 0 : dx;
+        dy = zero ? 0 : dy;
+        evaluate(a, t, lane % lanes < 2 && admissible(a, t, block, dx, dy), block, dx, dy);
+    }
+
+    /** The sums that a lane adds up in the loop below: of four candidates at a time. */
+    struct Sums {
+        GpumeU32 sum[SQUARE / 4][4];
+        GpumeU32 previous[4];
+    };
+
+    /**
+     * Go down rows of pieces, and note where sums have become negative: the row, the
+     * lane and which of its sums, a bit each.
+     * @param CUT   the picture's edge cuts the square
+     * @param p     the words of the row's sums; moved on
+     * @param row   where to begin; moved behind the row in which it ended: at last, or
+     *              where another row might note too much
+     */
+    template<int CUT>
+    __device__ __forceinline__ void
+    go_down(const SeaTile<Sample> &t, Sums &s, const GpumeU32 *&p, int &row, int last, int valid)
+    {
+        const int stride = 4 * t.pitch;
+
+        while (row < last && nb_hits <= GPUME_CUDA_SEA_HITS - 32) {
+            const GpumeU32 lo = p[0], hi = p[1];
+            GpumeU32 sign = 0, mask;
+
+            p += stride;
+            row++;
+#pragma unroll
+            for (int k = 0; k < 4; k++) {
+                const GpumeU32 w = k ? gpume_funnel(lo, hi, 8 * k) : lo;
+
+                if (blocks == 1) {
+#pragma unroll
+                    for (int j = SQUARE / 4 - 1; j >= 0; j--)
+                        s.sum[j][k] = gpume_sad4(sums[j], CUT ? w & this->mask[j] : w,
+                                                 j ? s.sum[j ? j - 1 : 0][k] : start[0]);
+                    sign |= s.sum[SQUARE / 4 - 1][k];
+                } else {
+#pragma unroll
+                    for (int i = 0; i < 4; i++) {
+                        const int j = i / 2 * 2;
+                        const GpumeU32 v = half(i & 1, s.previous[k], w);
+
+                        s.sum[i][k] = gpume_sad4(half(i & 1, sums[j], sums[j + 1]),
+                                                 CUT ? v & half(i & 1, this->mask[j],
+                                                                this->mask[j + 1]) : v,
+                                                 start[i % blocks]);
+                        sign |= s.sum[i][k];
+                    }
+                    s.previous[k] = w;
+                }
+            }
+
+            sign = valid ? sign : 0;
+            mask = __ballot_sync(~0u, (int)sign < 0);
+            if (mask) {
+                if ((int)sign < 0) {
+                    GpumeU32 bits = (GpumeU32)row << 21 | lane << 16;
+
+#pragma unroll
+                    for (int i = 0; i < blocks; i++)
+#pragma unroll
+                        for (int k = 0; k < 4; k++)
+                            bits |= s.sum[blocks == 1 ? SQUARE / 4 - 1 : i][k] >> 31 << (4 * i + k);
+                    hits[nb_hits + gpume_popcount(mask & ((1u << lane) - 1))] = bits;
+                }
+                nb_hits += gpume_popcount(mask);
+            }
+        }
+    }
+
+    /**
+     * All candidates of a chunk. A lane has four that are 4 columns from each other,
+     * in every fourth row: with the next row of pieces it ends those of which that
+     * is the last.
+     * @return 0 when so many had to be evaluated that nothing is gained
+     */
+    __device__ __forceinline__ int
+    try_all(const GpumeCudaArgs &a, const SeaTile<Sample> &t)
+    {
+        const int nx = gpume_min(a.chunk_width,  a.params.range + 1 - t.cx);
+        const int ny = gpume_min(a.chunk_height, a.params.range + 1 - t.cy);
+        const int units   = nx / 16 * 4 + gpume_min(nx % 16, 4);    // side by side
+        const int nb_rows = (ny + 3) / 4;
+        const int total   = units * gpume_min(ny, 4);
+        const int cut     = (mask[0] & mask[1] & mask[2] & mask[3]) != ~0u;
+
+        for (int base = 0; base < total; base += 32) {
+            /* where there are not enough for all lanes, rows are shared out, too */
+            const int nb       = gpume_min(total - base, 32);
+            const int segments = 32 / nb;
+            const int length   = (nb_rows + segments - 1) / segments;
+            const int valid    = lane < nb * segments;
+            const int index    = base + (valid ? lane % nb : 0);
+            const int first    = gpume_min(valid ? lane / nb * length : 0, nb_rows - length);
+            const int line     = index / units;
+            const int unit     = index - line * units;
+            const int dx       = t.cx + unit / 4 * 16 + unit % 4;
+            const int dy       = t.cy + line + 4 * first;
+            const int last     = length + SQUARE / 4 - 1;
+            const GpumeU32 *p  = t.sums + (y + line + 4 * first) * t.pitch +
+                                 unit % 4 * t.phase + x / 16 + unit / 4;
+            Sums s;
+            int row = 0;
+
+#pragma unroll
+            for (int k = 0; k < 4; k++) {
+                s.previous[k] = 0;
+#pragma unroll
+                for (int j = 0; j < SQUARE / 4; j++)
+                    s.sum[j][k] = 0;
+            }
+
+            while (row < last) {
+                if (cut)
+                    go_down<1>(t, s, p, row, last, valid);
+                else
+                    go_down<0>(t, s, p, row, last, valid);
+
+                __syncwarp();
+                for (; nb_hits > 0; nb_hits -= 32) {
+                    const GpumeU32 hit = lane < nb_hits ? hits[nb_hits - 1 - lane] : 0;
+                    const int of       = hit >> 16 & 31;
+                    const int hit_dx   = __shfl_sync(~0u, dx, of);
+                    const int hit_dy   = __shfl_sync(~0u, dy, of);
+                    GpumeU32 bits      = hit & 0xffff;
+
+                    while (__ballot_sync(~0u, bits)) {
+                        const int i     = gpume_first_bit(bits);
+                        const int block = i / 4;
+                        /* a block has had its last row of pieces there */
+                        const int from  = (int)(hit >> 21) - (block / across + 1) * pieces;
+                        const int tx    = hit_dx + i % 4 * 4;
+                        const int ty    = hit_dy + 4 * from;
+
+                        evaluate(a, t, bits && from >= 0 && from < length &&
+                                       admissible(a, t, block, tx, ty), block, tx, ty);
+                        bits &= bits - 1;
+                        if (evaluated > a.max_evaluated)
+                            return 0;
+                    }
+                }
+                nb_hits = 0;
+                __syncwarp();
+            }
+        }
+        return 1;
+    }
+};
+
+/**
+ * A block of threads searches a tile of the picture, a warp a square of it, in
+ * chunks of displacements. Blocks of which too many candidates had to be evaluated
+ * get the cost GPUME_CUDA_UNSEARCHED, and are left to the kernel that evaluates all.
+ *
+ * grid:   tiles side by side, on top of each other, directions
+ * block:  GPUME_CUDA_SEA_THREADS
+ * shared: GPUME_CUDA_SEA_SHARED() words
+ */
+template<typename Sample, int SIDE>
+static __device__ __forceinline__ void search(const GpumeCudaArgs &a)
+{
+    GPUME_SHARED(GpumeU32, shared);
+
+    const GpumeParams &p = a.params;
+    const GpumeCudaPlane ref = blockIdx.z ? a.ref[1] : a.ref[0];
+    const int warp = threadIdx.x / 32;
+    SeaTile<Sample> t;
+    SeaWarp<Sample, SIDE> w;
+    int go_on;
+
+    t.ref      = (const GpumeU8 *)ref.data;
+    t.linesize = ref.linesize;
+    t.aligned  = !((ref.data | ref.linesize) & 3);
+    t.x        = blockIdx.x * TILE_WIDTH;
+    t.y        = blockIdx.y * TILE_HEIGHT;
+    t.phase    = GPUME_CUDA_SEA_PHASE(a.chunk_width);
+    t.pitch    = 4 * t.phase;
+    t.cur      = shared;
+    t.cur_sums = t.cur + TILE_HEIGHT * TILE_WORDS;
+    w.hits     = t.cur_sums + TILE_WIDTH * TILE_HEIGHT / 64;
+    t.sums     = w.hits + WARPS * (GPUME_CUDA_SEA_HITS + 32);
+
+    const int any = load_tile<Sample>(a, t, w.hits);
+
+    __syncthreads();
+    w.hits      += warp * (GPUME_CUDA_SEA_HITS + 32);
+    w.candidates = w.hits + GPUME_CUDA_SEA_HITS;
+    w.lane      = threadIdx.x & 31;
+    w.x         = warp % (TILE_WIDTH / SQUARE) * SQUARE;
+    w.y         = warp / (TILE_WIDTH / SQUARE) * SQUARE;
+    w.nb_hits   = 0;
+    w.evaluated = 0;
+    w.best      = ~0ull;
+#pragma unroll
+    for (int i = 0; i < SQUARE / 4; i++) {
+        const int columns = (p.width - t.x - w.x) / 4;
+
+        w.mask[i] = t.y + w.y + 4 * i + 4 > p.height ? 0 : gpume_mask<GpumeU8>(columns);
+        w.sums[i] = any ? t.cur_sums[((w.y / 4 + i) * TILE_WIDTH + w.x) / 16] & w.mask[i] : 0;
+    }
+
+    const int block = w.lane / w.lanes;
+    const int x0    = t.x + w.x + block % w.across * SIDE;
+    const int y0    = t.y + w.y + block / w.across * SIDE;
+
+    /* squares outside the picture have nothing to search */
+    go_on = any && t.x + w.x < p.width && t.y + w.y < p.height;
+    if (any)
+        for (t.cy = -((p.range + 3) & ~3); t.cy <= p.range; t.cy += a.chunk_height)
+            for (t.cx = -((p.range + 3) & ~3); t.cx <= p.range; t.cx += a.chunk_width) {
+                /* what no block of the tile can reach */
+                if (t.x + TILE_WIDTH  + t.cx + a.chunk_width  <= 0 || t.x + t.cx >= p.width ||
+                    t.y + TILE_HEIGHT + t.cy + a.chunk_height <= 0 || t.y + t.cy >= p.height)
+                    continue;
+                __syncthreads();
+                fill_sums(a, t);
+                __syncthreads();
+                if (go_on) {
+                    w.guess(a, t);
+                    go_on = w.try_all(a, t);
+                }
+            }
+    if (w.lane % w.lanes || x0 >= p.width || y0 >= p.height)
+        return;
+
+    const GpumeDeviceBlock b = gpume_block(&p, x0 / SIDE, y0 / SIDE);
+    const GpumeU32 order = (GpumeU32)w.best;
+    const GpumeU32 cost  = go_on ? (GpumeU32)(w.best >> 32) : GPUME_CUDA_UNSEARCHED;
+
+    gpume_store(&a, &b, blockIdx.z, order ? unpack_dx(order - 1) : 0,
+                order ? unpack_dy(order - 1) : 0, cost);
+}
+
+#undef WARPS
+#undef TILE_WIDTH
+#undef TILE_HEIGHT
+#undef TILE_WORDS
+#undef SQUARE
+#undef Q_RANGE
+
+#endif /* AVFILTER_GPUME_CUDA_GPUME_SEA_CUH */
