@@ -57,12 +57,19 @@ typedef struct GpumeCudaPlane {
 #define GPUME_CUDA_DS_MARGIN 16
 
 /** Most threads of the full search of blocks of 4, 8 or 16 bytes. */
-#define GPUME_CUDA_FS_FAST_THREADS 192
+#define GPUME_CUDA_FS_FAST_THREADS 256
 
 /** Samples of a row of blocks of 4, 8 or 16 that the full search does together. */
 #define GPUME_CUDA_FS_TILE_WIDTH 16
 /** Largest range for which those kernels' keys of 16 bits of cost and 16 of order do. */
 #define GPUME_CUDA_FS_FAST_RANGE 127
+
+/** Full search of 4x4 bytes: blocks side by side and on top of each other, */
+#define GPUME_CUDA_FS4_ACROSS 4
+#define GPUME_CUDA_FS4_DOWN   4
+/** and displacements that a lane has at a time, across and down. */
+#define GPUME_CUDA_FS4_DX     4
+#define GPUME_CUDA_FS4_DY     4
 
 /** Rows of a video block that the full search has in shared memory at a time. */
 #define GPUME_CUDA_FS_STRIP 16

@@ -105,6 +105,31 @@ static __device__ __forceinline__ GpumeU32 gpume_sad2(GpumeU32 a, GpumeU32 b,
 }
 #endif
 
+/** Four words of shared memory at once, from an address of 16 bytes. */
+static __device__ __forceinline__ void gpume_load4(GpumeU32 *v, const GpumeU32 *p)
+{
+#if defined(__clang__) && defined(__CUDA__)
+    /* clang makes four loads of one */
+    asm volatile("{\n"
+                 ".reg .u64 at;\n"
+                 "cvta.to.shared.u64 at, %4;\n"
+                 "ld.shared.v4.u32 {%0, %1, %2, %3}, [at];\n"
+                 "}"
+                 : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3])
+                 : "l"(p) : "memory");
+#elif defined(__NVCC__)
+    const uint4 four = *(const uint4 *)p;
+
+    v[0] = four.x;
+    v[1] = four.y;
+    v[2] = four.z;
+    v[3] = four.w;
+#else
+    for (int i = 0; i < 4; i++)
+        v[i] = p[i];
+#endif
+}
+
 static __device__ __forceinline__ int gpume_min(int a, int b)
 {
     return a < b ? a : b;
@@ -140,7 +165,7 @@ static __device__ __forceinline__ GpumeU32 gpume_funnel(GpumeU32 lo, GpumeU32 hi
 
 /**
  * n / d as a multiplication: GPUME_DIVIDE(n, GPUME_RECIPROCAL(d)), exact for n
- * below 4096 and d from 2 to 256.
+ * below 4096 and d from 1 to 256.
  */
 #define GPUME_RECIPROCAL(d) (((1u << 20) + (d) - 1) / (d))
 #define GPUME_DIVIDE(n, r)  ((int)((GpumeU32)(n) * (r) >> 20))

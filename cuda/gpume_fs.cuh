@@ -28,6 +28,8 @@
 
 #define ROWS GPUME_CUDA_FS_TILE_ROWS
 #define COLS GPUME_CUDA_FS_TILE_COLS
+/** Words of the window that a thread loads at the same time. */
+#define FILL 4
 
 /**
  * A rows x words piece of a plane into shared memory, samples right-justified;
@@ -205,6 +207,60 @@ search_any(const GpumeCudaArgs &a, GpumeU32 *shared, int bx, int by)
 }
 
 /**
+ * The window of the reference from (left, top) on into shared memory, four times: the
+ * first copy as it is, the others shifted by one, two and three bytes. What lies
+ * outside the picture is of no admissible candidate, hence may be anything.
+ * @param row_words  up to 256
+ */
+static __device__ __forceinline__ void
+load_window(const GpumeCudaArgs &a, const GpumeCudaPlane &ref, GpumeU32 *window,
+            int left, int top, int row_words, int rows)
+{
+    const GpumeParams &p = a.params;
+    /* words can be read as such, and none has another row's samples */
+    const int inside = !((ref.data | ref.linesize) & 3) && p.width % 4 == 0;
+    const GpumeU32 reciprocal = GPUME_RECIPROCAL(row_words);
+    const int nb = rows * row_words;
+
+    for (int i = threadIdx.x; i < nb; i += FILL * blockDim.x) {
+        GpumeU32 lo[FILL], hi[FILL];
+        int at[FILL];
+
+        /* together: they take their time */
+#pragma unroll
+        for (int j = 0; j < FILL; j++) {
+            /* the last word again where there are no more */
+            const int k = gpume_min(i + j * blockDim.x, nb - 1);
+            const int y = GPUME_DIVIDE(k, reciprocal);
+            const int x = k - y * row_words;
+            const int column = left + 4 * x;
+            const GpumeU8 *row = (const GpumeU8 *)ref.data + ref.linesize *
+                                 gpume_max(0, gpume_min(top + y, p.height - 1));
+
+            at[j] = (y * 4) * a.copy_words + x;
+            if (inside) {
+                lo[j] = *(const GpumeU32 *)(row + gpume_max(0, gpume_min(column,     p.width - 4)));
+                hi[j] = *(const GpumeU32 *)(row + gpume_max(0, gpume_min(column + 4, p.width - 4)));
+            } else {
+                lo[j] = gpume_load_edge<GpumeU8>(row, column,     p.width);
+                hi[j] = gpume_load_edge<GpumeU8>(row, column + 4, p.width);
+            }
+        }
+#pragma unroll
+        for (int j = 0; j < FILL; j++) {
+            GpumeU32 *dst = window + at[j];
+
+            if (j && i + j * blockDim.x >= nb)
+                break;
+            dst[0]                = lo[j];
+            dst[a.copy_words]     = gpume_funnel(lo[j], hi[j], 8);
+            dst[2 * a.copy_words] = gpume_funnel(lo[j], hi[j], 16);
+            dst[3 * a.copy_words] = gpume_funnel(lo[j], hi[j], 24);
+        }
+    }
+}
+
+/**
  * All threads search a tile of the picture, TILE_WIDTH samples wide, which holds
  * blocks of SIDE x SIDE bytes side by side. A thread has one horizontal and NB_ROWS
  * consecutive vertical displacements, whose sums, like the tile, stay in its
@@ -231,7 +287,6 @@ static __device__ __forceinline__ void search_tile(const GpumeCudaArgs &a,
     /* the window begins at a word */
     const int left    = (x0 + min_dx) & ~3;
     const int columns = (x0 + max_dx - left) / 4 + 1;   // words at which candidates begin
-    const int aligned = !((ref.data | ref.linesize) & 3);
     const int inner   = x0 - range >= 0 &&
                         x0 + GPUME_CUDA_FS_TILE_WIDTH + range <= p.width;
     GpumeU32 *zero    = shared + a.shared_words;    // costs of the zero vector
@@ -257,34 +312,10 @@ static __device__ __forceinline__ void search_tile(const GpumeCudaArgs &a,
 
     for (int cy = min_dy; cy <= max_dy; cy += a.groups * NB_ROWS) {
         const int groups = gpume_min(a.groups, (max_dy - cy) / NB_ROWS + 1);
-        const int rows   = groups * NB_ROWS + SIDE - 1;
-        const int row_words = columns + words - 1;
-        const GpumeU32 reciprocal = GPUME_RECIPROCAL(row_words);
-        const GpumeU8 *top = (const GpumeU8 *)ref.data + (y0 + cy) * ref.linesize;
 
         __syncthreads();
-        for (int i = threadIdx.x; i < rows * row_words; i += blockDim.x) {
-            const int y = GPUME_DIVIDE(i, reciprocal);
-            const int x = i - y * row_words;
-            const int column = left + 4 * x;
-            const GpumeU8 *row = top + y * ref.linesize;
-            GpumeU32 *dst = shared + y * pitch + x;
-            GpumeU32 lo = 0, hi = 0;
-
-            if (y0 + cy + y < p.height) {
-                if (aligned && column >= 0 && column + 8 <= p.width) {
-                    lo = ((const GpumeU32 *)(row + column))[0];
-                    hi = ((const GpumeU32 *)(row + column))[1];
-                } else {
-                    lo = gpume_load_edge<GpumeU8>(row, column,     p.width);
-                    hi = gpume_load_edge<GpumeU8>(row, column + 4, p.width);
-                }
-            }
-            dst[0]        = lo;
-            dst[copy]     = gpume_funnel(lo, hi, 8);
-            dst[2 * copy] = gpume_funnel(lo, hi, 16);
-            dst[3 * copy] = gpume_funnel(lo, hi, 24);
-        }
+        load_window(a, ref, shared, left, y0 + cy, columns + words - 1,
+                    groups * NB_ROWS + SIDE - 1);
         __syncthreads();
 
         for (int i = threadIdx.x; i < 4 * columns * groups; i += blockDim.x) {
@@ -329,7 +360,10 @@ static __device__ __forceinline__ void search_tile(const GpumeCudaArgs &a,
 
             GpumeU32 order = (dy + range) * side + dx + range;
 
-            if (inner && dx >= -range && dx <= range && dy + NB_ROWS - 1 <= max_dy) {
+            /* columns are there by whole words */
+            if (dx < -range || dx > range)
+                continue;
+            if (inner && dy + NB_ROWS - 1 <= max_dy) {
 #pragma unroll
                 for (int j = 0; j < NB_ROWS; j++) {
 #pragma unroll
@@ -344,8 +378,7 @@ static __device__ __forceinline__ void search_tile(const GpumeCudaArgs &a,
                     for (int k = 0; k < blocks; k++) {
                         const int x = x0 + k * SIDE;
 
-                        if (dx >= -range && dx <= range && dy + j <= max_dy &&
-                            x + dx >= 0 && x + dx + SIDE <= p.width)
+                        if (dy + j <= max_dy && x + dx >= 0 && x + dx + SIDE <= p.width)
                             best[k] = gpume_umin(best[k], (sum[k][j] << 16) + order);
                     }
                     order += side;
@@ -384,7 +417,7 @@ static __device__ __forceinline__ void search_tile(const GpumeCudaArgs &a,
 }
 
 /**
- * Blocks of 4, 8 or 16 bytes, range up to GPUME_CUDA_FS_FAST_RANGE. A block of
+ * Blocks of 8 or 16 bytes, range up to GPUME_CUDA_FS_FAST_RANGE. A block of
  * threads has a tile of GPUME_CUDA_FS_TILE_WIDTH x SIDE samples.
  *
  * grid:   tiles side by side; bh or less: rows at a distance of that, at most 32; directions
@@ -441,5 +474,6 @@ static __device__ __forceinline__ void search(const GpumeCudaArgs &a)
 
 #undef ROWS
 #undef COLS
+#undef FILL
 
 #endif /* AVFILTER_GPUME_CUDA_GPUME_FS_CUH */

@@ -24,19 +24,19 @@
 
 #include "libavfilter/gpume/cuda/gpume_fs.cuh"
 
-extern "C" __global__ void __launch_bounds__(GPUME_CUDA_FS_FAST_THREADS, 3)
+extern "C" __global__ void __launch_bounds__(GPUME_CUDA_FS_FAST_THREADS, 2)
 gpume_fs8_8_9(const GpumeCudaArgs args)
 {
     search_fast<8, 9>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(GPUME_CUDA_FS_FAST_THREADS, 3)
+extern "C" __global__ void __launch_bounds__(GPUME_CUDA_FS_FAST_THREADS, 2)
 gpume_fs8_8_11(const GpumeCudaArgs args)
 {
     search_fast<8, 11>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(GPUME_CUDA_FS_FAST_THREADS, 3)
+extern "C" __global__ void __launch_bounds__(GPUME_CUDA_FS_FAST_THREADS, 2)
 gpume_fs8_8_13(const GpumeCudaArgs args)
 {
     search_fast<8, 13>(args);

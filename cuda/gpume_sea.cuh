@@ -96,43 +96,43 @@ static __device__ __forceinline__ int clamp_sum(const SeaTile<Sample> &t, int su
     return gpume_max(0, gpume_min(q, 255));
 }
 
-/** Sums of four samples of a row from column x on, and of those from x + 1, 2, 3. */
+/**
+ * The samples of a row from column x, of which sums of four begin in the first four.
+ * @tparam INSIDE  whole words are the picture's, or of no candidate that is admissible
+ */
+template<typename Sample, int INSIDE>
 static __device__ __forceinline__ void
-row_sums(const SeaTile<GpumeU8> &t, const GpumeParams &p, const GpumeU8 *row, int x,
-         int *sums)
+load_samples(const GpumeParams &p, const GpumeU8 *row, int x, GpumeU32 *words)
 {
-    GpumeU32 lo, hi;
+    const int per_word = GpumeSample<Sample>::per_word;
 
-    if (t.aligned && x >= 0 && x + 8 <= p.width) {
-        lo = ((const GpumeU32 *)(row + x))[0];
-        hi = ((const GpumeU32 *)(row + x))[1];
-    } else {
-        lo = gpume_load_edge<GpumeU8>(row, x,     p.width);
-        hi = gpume_load_edge<GpumeU8>(row, x + 4, p.width);
+#pragma unroll
+    for (int i = 0; i < 8 / per_word; i++) {
+        const int column = x + i * per_word;
+
+        words[i] = INSIDE ? *(const GpumeU32 *)(row + GpumeSample<Sample>::bytes *
+                                gpume_max(0, gpume_min(column, p.width - per_word))) :
+                            gpume_load_edge<Sample>(row, column, p.width);
     }
+}
+
+/** Sums of four samples, the first being the first, second, third, fourth in words. */
+static __device__ __forceinline__ void
+row_sums(const SeaTile<GpumeU8> &t, const GpumeU32 *words, int shift, int *sums)
+{
 #pragma unroll
     for (int i = 0; i < 4; i++)
-        sums[i] = gpume_sad4(i ? gpume_funnel(lo, hi, 8 * i) : lo, 0, 0);
+        sums[i] = gpume_sad4(i ? gpume_funnel(words[0], words[1], 8 * i) : words[0], 0, 0);
 }
 
 static __device__ __forceinline__ void
-row_sums(const SeaTile<GpumeU16> &t, const GpumeParams &p, const GpumeU8 *row, int x,
-         int *sums)
+row_sums(const SeaTile<GpumeU16> &t, const GpumeU32 *words, int shift, int *sums)
 {
     GpumeU32 w[4];
 
-    if (t.aligned && x >= 0 && x + 8 <= p.width) {
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-            w[i] = ((const GpumeU32 *)(row + 2 * x))[i];
-    } else {
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-            w[i] = gpume_load_edge<GpumeU16>(row, x + 2 * i, p.width);
-    }
 #pragma unroll
     for (int i = 0; i < 4; i++)
-        w[i] = GpumeSample<GpumeU16>::right_justify(w[i], p.shift);
+        w[i] = GpumeSample<GpumeU16>::right_justify(words[i], shift);
     sums[0] = gpume_sad2(w[1], 0, gpume_sad2(w[0], 0, 0));
     sums[1] = sums[0] - (int)(w[0] & 0xffff) + (int)(w[2] & 0xffff);
     sums[2] = sums[1] - (int)(w[0] >> 16)    + (int)(w[2] >> 16);
@@ -142,12 +142,13 @@ row_sums(const SeaTile<GpumeU16> &t, const GpumeParams &p, const GpumeU8 *row, i
 /**
  * The sums of the reference that a chunk's candidates meet: a thread has four
  * columns of pieces and walks down. What reaches out of the picture is of no
- * candidate that is admissible.
+ * candidate that is admissible, hence may be anything.
  */
-template<typename Sample>
+template<typename Sample, int INSIDE>
 static __device__ __forceinline__ void
 fill_sums(const GpumeCudaArgs &a, const SeaTile<Sample> &t)
 {
+    const int words    = 8 / GpumeSample<Sample>::per_word;
     const int columns  = (a.chunk_width + TILE_WIDTH) / 4;
     const int rows     = a.chunk_height + TILE_HEIGHT - 4;
     const int segments = GPUME_CUDA_SEA_THREADS / columns;
@@ -157,7 +158,7 @@ fill_sums(const GpumeCudaArgs &a, const SeaTile<Sample> &t)
     const int first    = segment * length;
     const int last     = gpume_min(first + length, rows);
     const int x        = t.x + t.cx + 4 * column;
-    int y              = t.y + t.cy + first;
+    const int y        = t.y + t.cy + 3;
     GpumeU8 *dst       = (GpumeU8 *)(t.sums + first * t.pitch) + column;
     int sum[4], old[4][4];
 
@@ -168,13 +169,21 @@ fill_sums(const GpumeCudaArgs &a, const SeaTile<Sample> &t)
         sum[i] = -t.base;
         old[0][i] = old[1][i] = old[2][i] = old[3][i] = 0;
     }
-    for (int row = first - 3; row < last; row += 4)
-#pragma unroll
-        for (int j = 0; j < 4; j++, y++) {
-            int now[4] = { 0, 0, 0, 0 };
+    for (int row = first - 3; row < last; row += 4) {
+        GpumeU32 w[4][words];
 
-            if (y >= 0 && y < a.params.height)
-                row_sums(t, a.params, t.ref + y * t.linesize, x, now);
+        /* together: they take their time */
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            const int line = gpume_max(0, gpume_min(y + row + j, a.params.height - 1));
+
+            load_samples<Sample, INSIDE>(a.params, t.ref + line * t.linesize, x, w[j]);
+        }
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            int now[4];
+
+            row_sums(t, w[j], a.params.shift, now);
 #pragma unroll
             for (int i = 0; i < 4; i++) {
                 sum[i]   += now[i] - old[j][i];
@@ -187,6 +196,7 @@ fill_sums(const GpumeCudaArgs &a, const SeaTile<Sample> &t)
                 dst += 4 * t.pitch;
             }
         }
+    }
 }
 
 /**
@@ -451,7 +461,7 @@ template<typename Sample, int SIDE> struct SeaWarp {
         least = dx <= right && dy <= bottom && admissible(a, t, block, dx, dy) ?
                 bound(t, dx, dy) : ~0u >> 5;
 
-        for (int step = 8; step; step >>= 1)
+        for (int step = 4; step; step >>= 1)
             for (int i = 0; i < 8; i++) {
                 const int tx = dx + px * step;
                 const int ty = dy + py * step;
@@ -564,17 +574,24 @@ template<typename Sample, int SIDE> struct SeaWarp {
         const int units   = nx / 16 * 4 + gpume_min(nx % 16, 4);    // side by side
         const int nb_rows = (ny + 3) / 4;
         const int total   = units * gpume_min(ny, 4);
+        const GpumeU32 reciprocal = GPUME_RECIPROCAL(units);
         const int cut     = (mask[0] & mask[1] & mask[2] & mask[3]) != ~0u;
 
         for (int base = 0; base < total; base += 32) {
-            /* where there are not enough for all lanes, rows are shared out, too */
-            const int nb       = gpume_min(total - base, 32);
-            const int segments = 32 / nb;
-            const int length   = (nb_rows + segments - 1) / segments;
-            const int valid    = lane < nb * segments;
-            const int index    = base + (valid ? lane % nb : 0);
-            const int first    = gpume_min(valid ? lane / nb * length : 0, nb_rows - length);
-            const int line     = index / units;
+            const int nb = gpume_min(total - base, 32);
+            int length = nb_rows, index = base + lane, first = 0, valid = 1;
+
+            if (nb < 32) {
+                /* not enough for all lanes: rows are shared out, too */
+                const int segments = 32 / nb;
+
+                length = (nb_rows + segments - 1) / segments;
+                valid  = lane < nb * segments;
+                index  = base + (valid ? lane % nb : 0);
+                first  = gpume_min(valid ? lane / nb * length : 0, nb_rows - length);
+            }
+
+            const int line     = GPUME_DIVIDE(index, reciprocal);
             const int unit     = index - line * units;
             const int dx       = t.cx + unit / 4 * 16 + unit % 4;
             const int dy       = t.cy + line + 4 * first;
@@ -617,7 +634,8 @@ template<typename Sample, int SIDE> struct SeaWarp {
                         evaluate(a, t, bits && from >= 0 && from < length &&
                                        admissible(a, t, block, tx, ty), block, tx, ty);
                         bits &= bits - 1;
-                        if (evaluated > a.max_evaluated)
+                        if (evaluated > a.max_evaluated ||
+                            evaluated > (64 + (base * length + 32 * row) / 4) * blocks)
                             return 0;
                     }
                 }
@@ -649,6 +667,9 @@ static __device__ __forceinline__ void search(const GpumeCudaArgs &a)
     SeaTile<Sample> t;
     SeaWarp<Sample, SIDE> w;
     int go_on;
+
+    /* words of the reference can be read as such, and none has another row's samples */
+    const int inside = !((ref.data | ref.linesize) & 3) && p.width % 4 == 0;
 
     t.ref      = (const GpumeU8 *)ref.data;
     t.linesize = ref.linesize;
@@ -695,7 +716,10 @@ static __device__ __forceinline__ void search(const GpumeCudaArgs &a)
                     t.y + TILE_HEIGHT + t.cy + a.chunk_height <= 0 || t.y + t.cy >= p.height)
                     continue;
                 __syncthreads();
-                fill_sums(a, t);
+                if (inside)
+                    fill_sums<Sample, 1>(a, t);
+                else
+                    fill_sums<Sample, 0>(a, t);
                 __syncthreads();
                 if (go_on) {
                     w.guess(a, t);

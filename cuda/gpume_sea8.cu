@@ -22,13 +22,13 @@
 
 #include "libavfilter/gpume/cuda/gpume_sea.cuh"
 
-extern "C" __global__ void __launch_bounds__(GPUME_CUDA_SEA_THREADS, 3)
+extern "C" __global__ void __launch_bounds__(GPUME_CUDA_SEA_THREADS, 2)
 gpume_sea8_8(const GpumeCudaArgs args)
 {
     search<GpumeU8, 8>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(GPUME_CUDA_SEA_THREADS, 3)
+extern "C" __global__ void __launch_bounds__(GPUME_CUDA_SEA_THREADS, 2)
 gpume_sea8_16(const GpumeCudaArgs args)
 {
     search<GpumeU16, 8>(args);

@@ -52,7 +52,7 @@ _Static_assert(sizeof(AVMotionVector) == 4 * GPUME_CUDA_VECTOR_WORDS &&
 #define MAX_SHARED (48 << 10)
 
 /** Rows of blocks at which a block of threads looks for what is left to search. */
-#define LEFT_ROWS 4
+#define LEFT_ROWS 2
 
 /** Compiled kernels. */
 typedef struct Module {
@@ -101,16 +101,48 @@ static int round_up(int n, int multiple)
 /* Displacements of a thread, one below the other, of which kernels were compiled. */
 static const int fast_rows[] = { 13, 11, 9 };
 
+/* Blocks of 4x4 bytes. */
+static const Module *configure_fs4(GpumeCudaKernel *k, GpumeCudaLaunch *l,
+                                   char *name, size_t size)
+{
+    GpumeCudaArgs *a = &k->args;
+    const GpumeParams *p = &a->params;
+    const int width  = GPUME_CUDA_FS4_ACROSS * p->block;
+    const int height = GPUME_CUDA_FS4_DOWN   * p->block;
+    /* from the words at which displacements begin */
+    const int columns = ((FFALIGN(p->range, 4) + p->range) / 4 + GPUME_CUDA_FS4_DX) /
+                        GPUME_CUDA_FS4_DX;
+    const int groups  = (2 * p->range + GPUME_CUDA_FS4_DY) / GPUME_CUDA_FS4_DY;
+    int words, chunks = 0;
+
+    a->copy_words = (columns + 1) * 4;
+    do {
+        chunks++;
+        a->groups = (groups + chunks - 1) / chunks;
+        words     = (a->groups * GPUME_CUDA_FS4_DY + height - 1) * 4 * a->copy_words;
+    } while (4 * (words + GPUME_CUDA_FS4_ACROSS * GPUME_CUDA_FS4_DOWN) > MAX_SHARED);
+
+    l->threads      = 32 * GPUME_CUDA_FS4_DOWN;
+    l->grid[0]      = (p->width  + width  - 1) / width;
+    l->grid[1]      = (p->height + height - 1) / height;
+    a->shared_words = FFMAX(words, configure_tiles(a, l->threads));
+    l->shared       = 4 * (a->shared_words + GPUME_CUDA_FS4_ACROSS * GPUME_CUDA_FS4_DOWN);
+    snprintf(name, size, "gpume_fs4_8");
+    return &gpume_fs4;
+}
+
 /* Every candidate is evaluated. */
-static const Module *configure_exhaustive(GpumeCudaArgs *a, GpumeCudaLaunch *l,
+static const Module *configure_exhaustive(GpumeCudaKernel *k, GpumeCudaLaunch *l,
                                           char *name, size_t size)
 {
+    GpumeCudaArgs *a = &k->args;
     const GpumeParams *p = &a->params;
     const int blocks = GPUME_CUDA_FS_TILE_WIDTH / p->block;
+    const int left   = l != k->launches;
     const int ny = FFMIN(2 * p->range, p->height - FFMIN(p->height, p->block)) + 1;
     /* words at which candidates begin; the first may lie up to 3 samples early */
     const int columns = (2 * p->range + 3) / 4 + 1;
-    int rows = fast_rows[0], groups, chunks, items, best = INT_MAX, words;
+    int rows = fast_rows[0], groups, chunks, words;
 
     if (p->depth > 8 || p->block > 16 || p->range > GPUME_CUDA_FS_FAST_RANGE) {
         snprintf(name, size, "gpume_fs_%d", p->depth > 8 ? 16 : 8);
@@ -120,6 +152,8 @@ static const Module *configure_exhaustive(GpumeCudaArgs *a, GpumeCudaLaunch *l,
         l->threads = FFALIGN(a->tiles.x * a->tiles.y, 32);
         return &gpume_fs;
     }
+    if (p->block == 4)
+        return configure_fs4(k, l, name, size);
 
     for (int i = 1; i < FF_ARRAY_ELEMS(fast_rows); i++)
         if (round_up(ny, fast_rows[i]) < round_up(ny, rows))
@@ -136,17 +170,8 @@ static const Module *configure_exhaustive(GpumeCudaArgs *a, GpumeCudaLaunch *l,
         words     = (a->groups * rows + p->block - 1) * 4 * a->copy_words;
     } while (4 * (words + blocks + p->block * GPUME_CUDA_FS_TILE_WIDTH / 4) > MAX_SHARED);
 
-    /* the warps that have the least left to do in a last, unfilled round */
-    items = 4 * columns * a->groups;
-    for (int warps = 4; warps <= 4; warps++) {
-        const int rounds = (items + 32 * warps - 1) / (32 * warps);
-
-        if (rounds * warps <= best) {
-            best = rounds * warps;
-            l->threads = 32 * warps;
-        }
-    }
-
+    /* four of them a multiprocessor; a block that is left over is to end soon */
+    l->threads = left && chunks > 1 ? GPUME_CUDA_FS_FAST_THREADS : GPUME_CUDA_FS_FAST_THREADS / 2;
     l->grid[0] = (p->width + GPUME_CUDA_FS_TILE_WIDTH - 1) / GPUME_CUDA_FS_TILE_WIDTH;
     l->grid[1] = p->bh;
     words      = FFMAX(words, (int)l->threads / 32 * blocks);
@@ -154,16 +179,17 @@ static const Module *configure_exhaustive(GpumeCudaArgs *a, GpumeCudaLaunch *l,
     words      = FFMAX(words, configure_tiles(a, l->threads));
     a->shared_words = words;
     l->shared  = 4 * (words + blocks + p->block * GPUME_CUDA_FS_TILE_WIDTH / 4);
-    return p->block == 4 ? &gpume_fs4 : p->block == 8 ? &gpume_fs8 : &gpume_fs16;
+    return p->block == 8 ? &gpume_fs8 : &gpume_fs16;
 }
 
 /*
  * Candidates are eliminated by sums. Returns NULL where there is no such kernel, or
  * nothing to gain.
  */
-static const Module *configure_elimination(GpumeCudaArgs *a, GpumeCudaLaunch *l,
+static const Module *configure_elimination(GpumeCudaKernel *k, GpumeCudaLaunch *l,
                                            char *name, size_t size)
 {
+    GpumeCudaArgs *a = &k->args;
     const GpumeParams *p = &a->params;
     const int bytes  = p->depth > 8 ? 2 : 1;
     const int square = GPUME_CUDA_SEA_SQUARE / p->block;
@@ -173,6 +199,9 @@ static const Module *configure_elimination(GpumeCudaArgs *a, GpumeCudaLaunch *l,
     int least = INT_MAX;
 
     if (p->exhaustive || p->block != 8 && p->block != 16)
+        return NULL;
+    /* few candidates are evaluated sooner than eliminated; of two bytes none is */
+    if (bytes == 1 && p->range < (p->block == 8 ? 48 : 24))
         return NULL;
 
     /* the chunks that have the fewest sums in all */
@@ -190,7 +219,8 @@ static const Module *configure_elimination(GpumeCudaArgs *a, GpumeCudaLaunch *l,
             a->chunk_height = height;
             l->shared       = 4 * words;
         }
-    a->max_evaluated = 320 * square * square;
+    /* more of them take longer than all candidates in the kernel that is made for it */
+    a->max_evaluated = (64 + side * side / 64) * square * square;
 
     l->threads = GPUME_CUDA_SEA_THREADS;
     l->grid[0] = (p->width  + GPUME_CUDA_SEA_TILE_WIDTH  - 1) / GPUME_CUDA_SEA_TILE_WIDTH;
@@ -199,9 +229,10 @@ static const Module *configure_elimination(GpumeCudaArgs *a, GpumeCudaLaunch *l,
     return p->block == 8 ? &gpume_sea8 : &gpume_sea16;
 }
 
-static const Module *configure_ds(GpumeCudaArgs *a, GpumeCudaLaunch *l,
+static const Module *configure_ds(GpumeCudaKernel *k, GpumeCudaLaunch *l,
                                   char *name, size_t size)
 {
+    GpumeCudaArgs *a = &k->args;
     const GpumeParams *p = &a->params;
     const int side = p->block;
     unsigned groups;
@@ -227,10 +258,10 @@ static const Module *configure_ds(GpumeCudaArgs *a, GpumeCudaLaunch *l,
 }
 
 /**
- * How a kernel is chosen and shaped: fill its fields of a and the launch's shape,
+ * How a kernel is chosen and shaped: fill its fields of k's args and l's shape,
  * write its name, return the module that has it; or NULL, for none.
  */
-typedef const Module *Configure(GpumeCudaArgs *a, GpumeCudaLaunch *l,
+typedef const Module *Configure(GpumeCudaKernel *k, GpumeCudaLaunch *l,
                                 char *name, size_t size);
 
 /** The launches of a search, in order. */
@@ -285,7 +316,7 @@ av_cold int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel,
         char name[32];
 
         if (configure[params->algo][i])
-            module = configure[params->algo][i](&kernel->args, l, name, sizeof(name));
+            module = configure[params->algo][i](kernel, l, name, sizeof(name));
         if (!module)
             continue;
         av_assert0(l->shared <= MAX_SHARED);
