@@ -61,7 +61,7 @@ for size in $sizes; do
     pictures="$pictures $size=$raw"
 done
 # shellcheck disable=SC2086  # a list of words without spaces
-"$bin/gpume_bench" "$out/kernels.csv" $pictures
+"$bin/gpume_bench" -p ceilings,kernels "$out/kernels.csv" $pictures
 for size in $sizes; do
     rm -f "$out/$size.gray"
 done
