@@ -41,8 +41,9 @@ TESTPROGS-$(CONFIG_GPUME_FILTER) += gpume_compare       \
                                     $(if $(GPUME_CUDA-yes),gpume_bench)
 
 # The benchmark, bench/README.md: parts of one program, with kernels of its own.
-GPUME_BENCH_PTX  = gpume_bench_ceilings
-GPUME_BENCH_OBJS = gpume_bench_ceilings.o gpume_bench_kernels.o $(GPUME_BENCH_PTX:%=%.ptx.o)
+GPUME_BENCH_PTX  = gpume_bench_ceilings gpume_bench_seed
+GPUME_BENCH_OBJS = $(addprefix gpume_bench_, ceilings.o kernels.o memory.o nvofa.o seed.o) \
+                   $(GPUME_BENCH_PTX:%=%.ptx.o)
 TESTOBJS += $(if $(CONFIG_GPUME_FILTER),$(if $(GPUME_CUDA-yes),$(GPUME_BENCH_OBJS)))
 libavfilter/tests/gpume_bench$(EXESUF): $(GPUME_BENCH_OBJS:%=libavfilter/tests/%)
 libavfilter/tests/%.ptx: NVCCFLAGS += -I$(SRC_PATH)

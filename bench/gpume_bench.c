@@ -373,6 +373,12 @@ int main(int argc, char **argv)
             }
         }
         bench_load_pictures(b, path, 8);
+        if (wanted(parts, "seed"))
+            bench_seed(b, path);
+        if (wanted(parts, "nvofa"))
+            bench_nvofa(b, path);
+        if (wanted(parts, "memory"))
+            bench_memory(b);
         bench_free_pictures(b);
     }
 
