@@ -50,18 +50,18 @@ static __device__ __forceinline__ int seed_sad(const GpumeSeedArgs &a, int x0, i
 
 /**
  * The costs of all candidates of a video block, into global memory.
- * Launch: grid of bw x bh blocks, a thread a candidate; where there are more than a
- * block can have threads, a thread has several. No shared memory.
+ * Launch: grid of bw x bh blocks, a thread a candidate: 2 * range + 1 in a row, rows
+ * as many as fit; where they do not all fit, a thread has several. No shared memory.
  */
 extern "C" __global__ void gpume_seed_fs(GpumeSeedArgs a)
 {
     const int side = 2 * a.range + 1;
-    const int nb   = side * side;
-    int *sads = (int *)a.sads + ((long long)blockIdx.y * a.bw + blockIdx.x) * nb;
+    int *sads = (int *)a.sads + ((long long)blockIdx.y * a.bw + blockIdx.x) * side * side;
 
-    for (int i = threadIdx.x; i < nb; i += blockDim.x)
-        sads[i] = seed_sad(a, blockIdx.x * GPUME_SEED_BLOCK, blockIdx.y * GPUME_SEED_BLOCK,
-                           i % side - a.range, i / side - a.range);
+    for (int y = threadIdx.y; y < side; y += blockDim.y)
+        sads[y * side + threadIdx.x] =
+            seed_sad(a, blockIdx.x * GPUME_SEED_BLOCK, blockIdx.y * GPUME_SEED_BLOCK,
+                     (int)threadIdx.x - a.range, y - a.range);
 }
 
 /**
@@ -78,14 +78,18 @@ extern "C" __global__ void gpume_seed_min(GpumeSeedArgs a)
     const long long block = (long long)blockIdx.y * a.bw + blockIdx.x;
     const int *sads = (const int *)a.sads + block * nb;
     const int t = threadIdx.x;
+    int least = NOT_ADMISSIBLE, at = 0;
 
-    best[t]  = NOT_ADMISSIBLE;
-    where[t] = 0;
-    for (int i = t; i < nb; i += GPUME_SEED_MIN_THREADS)
-        if (sads[i] < best[t]) {
-            best[t]  = sads[i];
-            where[t] = i;
+    for (int i = t; i < nb; i += GPUME_SEED_MIN_THREADS) {
+        const int sad = sads[i];
+
+        if (sad < least) {
+            least = sad;
+            at    = i;
         }
+    }
+    best[t]  = least;
+    where[t] = at;
     for (int n = GPUME_SEED_MIN_THREADS / 2; n; n /= 2) {
         __syncthreads();
         if (t < n && (best[t + n] < best[t] ||
@@ -100,21 +104,6 @@ extern "C" __global__ void gpume_seed_min(GpumeSeedArgs a)
         v->x   = where[0] % side - a.range;
         v->y   = where[0] / side - a.range;
         v->sad = best[0];
-    }
-}
-
-static __device__ __forceinline__ void seed_try(const GpumeSeedArgs &a, int x0, int y0,
-                                                int x, int y, int *bx, int *by, int *best)
-{
-    int sad;
-
-    if (x < -a.range || x > a.range || y < -a.range || y > a.range)
-        return;
-    sad = seed_sad(a, x0, y0, x, y);
-    if (sad < *best) {
-        *best = sad;
-        *bx   = x;
-        *by   = y;
     }
 }
 
