@@ -107,6 +107,21 @@ extern "C" __global__ void gpume_seed_min(GpumeSeedArgs a)
     }
 }
 
+static __device__ __forceinline__ void seed_try(const GpumeSeedArgs &a, int x0, int y0,
+                                                int x, int y, int *bx, int *by, int *best)
+{
+    int sad;
+
+    if (x < -a.range || x > a.range || y < -a.range || y > a.range)
+        return;
+    sad = seed_sad(a, x0, y0, x, y);
+    if (sad < *best) {
+        *best = sad;
+        *bx   = x;
+        *by   = y;
+    }
+}
+
 /**
  * Diamond search of a video block by one thread, in global memory.
  * Launch: one-dimensional, a thread a video block. No shared memory.
