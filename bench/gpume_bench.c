@@ -148,6 +148,15 @@ static void open_device(Bench *b, const char *device)
     printf("device: %s, driver for CUDA %d.%d\n", name, driver / 1000, driver % 1000 / 10);
 }
 
+static void close_device(Bench *b)
+{
+    BENCH_CU(b, cuEventDestroy(b->start));
+    BENCH_CU(b, cuEventDestroy(b->stop));
+    BENCH_CU(b, cuStreamDestroy(b->stream));
+    BENCH_CU(b, cuCtxPopCurrent(NULL));
+    av_buffer_unref(&b->device);
+}
+
 double bench_launches_ms(Bench *b, BenchLaunch *launch, void *opaque, int nb)
 {
     float ms;
@@ -382,6 +391,7 @@ int main(int argc, char **argv)
         bench_free_pictures(b);
     }
 
+    close_device(b);
     if (b->csv && fclose(b->csv))
         bench_die(argv[arg], AVERROR(errno));
     return 0;

@@ -141,11 +141,11 @@ void bench_ceilings(Bench *b)
     printf("\n%-28s %12s %-8s %7s\n", "the device's ceiling", "", "", "spread");
     bench_absdiff_ceiling(b);
     load(b, &c);
-    measure(b, &c, "empty launch, one of many", launch_empty, 0, "us");
+    measure(b, &c, "empty launch among many", launch_empty, 0, "us");
     BENCH_CU(b, cuMemAlloc(&c.a, COPY_BYTES));
     BENCH_CU(b, cuMemAlloc(&c.b, COPY_BYTES));
     bench_check(b, b->host_alloc(&c.host, TRANSFER_BYTES, 0), "cuMemHostAlloc");
-    measure(b, &c, "copy, read and written", launch_copy, 2e-3 * COPY_BYTES, "GB/s");
+    measure(b, &c, "copy: read and written", launch_copy, 2e-3 * COPY_BYTES, "GB/s");
     measure(b, &c, "pinned transfer up",     launch_up,   1e-3 * TRANSFER_BYTES, "GB/s");
     measure(b, &c, "pinned transfer down",   launch_down, 1e-3 * TRANSFER_BYTES, "GB/s");
     BENCH_CU(b, cuStreamSynchronize(b->stream));

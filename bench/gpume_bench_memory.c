@@ -43,7 +43,7 @@ static void run_job(void *opaque, GpumeJob job, void *arg, int nb_jobs)
 static void bench_block(Bench *b, int block)
 {
     const BenchRow row = {
-        .part = "memory", .what = "filter, frames in system memory", .width = b->width,
+        .part = "memory", .what = "filter with frames in system memory", .width = b->width,
         .height = b->height, .block = block, .range = 64, .depth = 8,
         .metric = "device memory", .unit = "MiB",
     };
