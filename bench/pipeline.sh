@@ -61,7 +61,8 @@ steady_rate() {
         }' "$@"
 }
 
-stamp='settb=1/1000000,setpts=time(0)*1000000'
+# microseconds, never twice the same
+stamp="settb=1/1000000,setpts='st(0,max(time(0)*1000000,ld(0)+1))'"
 stamped='-fps_mode passthrough -enc_time_base 1:1000000 -stats_enc_pre_fmt {pts}'
 
 # streams N GRAPH INPUT_OPTIONS...: so many processes at once; prints their rate.

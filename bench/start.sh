@@ -42,6 +42,10 @@ calls() {
     what=$1
     size=$2
     shift 2
+    if [ "$size" = clip ]; then
+        size=$(ffmpeg -i "$input" -map 0:v:0 -c copy -frames:v 1 -f framecrc - |
+                   sed -n 's/^#dimensions 0: //p')
+    fi
     rm -f "$out/run.calls"
     LD_PRELOAD="$bin/gpume_calls.so" GPUME_CALLS_FILE=$out/run.calls GPUME_CALLS_FRAMES=$calls_frames \
         "$bin/ffmpeg" -hide_banner -nostdin -loglevel info -nostats -benchmark -y "$@" -f null - \
@@ -112,7 +116,7 @@ bench_calls() {
             calls "memory: $search" "$size" -f lavfi -i "testsrc2=size=$size,format=yuv420p" \
                 -vf "${search}$(backend_of "$search")" -frames:v "$calls_frames"
             if [ -z "${BENCH_CALLS_FRAMES-}" ]; then
-                calls "nvdec: $search" x -hwaccel cuda -hwaccel_output_format cuda \
+                calls "nvdec: $search" clip -hwaccel cuda -hwaccel_output_format cuda \
                     -stream_loop $((calls_frames / 10)) -i "$input" -map 0:v:0 -vf "$search" \
                     -frames:v "$calls_frames"
             fi
