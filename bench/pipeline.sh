@@ -148,14 +148,14 @@ compare() {
             printf "%-28s %d  %-9s %-26s %9.1f %6.1f %% %7.1f %%\n", what, n, size, search, rate,
                    100 * (most - least) / rate, 100 * rate / none }'
         option() { printf '%s\n' "$search" | sed -n "s/.*$1=\([0-9]*\).*/\1/p"; }
-        name=${search%%:*}
+        algo=${search%%:*}
         pipeline_block=$(option block)
         if [ "$search" != none ]; then
             pipeline_block=${pipeline_block:-16}
         fi
-        row "pipeline" "$what: ${name#algo=}" clip "$size" "$pipeline_block" "$(option range)" 8 \
+        row "pipeline" "$what: ${algo#algo=}" clip "$size" "$pipeline_block" "$(option range)" 8 \
             "$number" rate fps "$1" "$2" "$3" "$4"
-        row "pipeline" "$what: ${name#algo=}" clip "$size" "$pipeline_block" "$(option range)" 8 \
+        row "pipeline" "$what: ${algo#algo=}" clip "$size" "$pipeline_block" "$(option range)" 8 \
             "$number" 'of decoding alone' % "$(awk "BEGIN { print 100 * $1 / $none_rate }")"
     done
 }

@@ -40,10 +40,10 @@ bench_start() {
 # calls NAME SIZE OPTIONS...: one run of 100 frames, its calls and its memory.
 calls() {
     what=$1
-    size=$2
+    calls_size=$2
     shift 2
-    if [ "$size" = clip ]; then
-        size=$(ffmpeg -i "$input" -map 0:v:0 -c copy -frames:v 1 -f framecrc - |
+    if [ "$calls_size" = clip ]; then
+        calls_size=$(ffmpeg -i "$input" -map 0:v:0 -c copy -frames:v 1 -f framecrc - |
                    sed -n 's/^#dimensions 0: //p')
     fi
     rm -f "$out/run.calls"
@@ -55,8 +55,8 @@ calls() {
     }
     maxrss=$(sed -n 's/^bench: maxrss=\([0-9]*\)Ki*B.*/\1/p' "$out/run.log")
     if [ ! -s "$out/run.calls" ]; then
-        printf '%-46s %-9s %38s %9.1f\n' "$what" "$size" '' "$(awk "BEGIN { print $maxrss / 1024 }")"
-        row memory "$what" clip "$size" '' '' 8 '' 'host memory' MiB \
+        printf '%-46s %-9s %38s %9.1f\n' "$what" "$calls_size" '' "$(awk "BEGIN { print $maxrss / 1024 }")"
+        row memory "$what" clip "$calls_size" '' '' 8 '' 'host memory' MiB \
             "$(awk "BEGIN { print $maxrss / 1024 }")"
         return
     fi
@@ -84,16 +84,19 @@ calls() {
         die "$what: too few launches to tell frames apart: $(grep Launch "$out/run.calls")"
     fi
     host=$(awk "BEGIN { printf \"%.1f\", $maxrss / 1024 }")
-    printf '%-46s %-9s %6s %6s %7s %8.1f %7.1f %9.1f\n' "$what" "$size" "$1" "$2" "$3" "$4" "$5" "$host"
+    printf '%-46s %-9s %6s %6s %7s %8.1f %7.1f %9.1f\n' "$what" "$calls_size" "$1" "$2" "$3" "$4" "$5" "$host"
     if [ "$1" != - ]; then
-        row memory "$what" clip "$size" '' '' 8 '' 'allocations after the tenth frame' calls "$1"
-        row memory "$what" clip "$size" '' '' 8 '' 'context-wide waits after the tenth frame' calls "$2"
-        row memory "$what" clip "$size" '' '' 8 '' 'waits for a stream or an event' 'calls a frame' "$3"
-        row memory "$what" clip "$size" '' '' 8 '' 'device memory in use on the card' MiB "$6"
+        # by name, where there are any: a pool that grew late, or something in every frame
+        awk '/^cu(Mem|Array|Tex|Module|Stream|Event|Ctx)/ && !/^cu(Stream|Event)Synchronize/ && $3 {
+            printf "    %s %d times\n", $1, $3 }' "$out/run.calls"
+        row memory "$what" clip "$calls_size" '' '' 8 '' 'allocations after the tenth frame' calls "$1"
+        row memory "$what" clip "$calls_size" '' '' 8 '' 'context-wide waits after the tenth frame' calls "$2"
+        row memory "$what" clip "$calls_size" '' '' 8 '' 'waits for a stream or an event' 'calls a frame' "$3"
+        row memory "$what" clip "$calls_size" '' '' 8 '' 'device memory in use on the card' MiB "$6"
     fi
-    row memory "$what" clip "$size" '' '' 8 '' 'device memory' MiB "$4"
-    row memory "$what" clip "$size" '' '' 8 '' 'pinned memory' MiB "$5"
-    row memory "$what" clip "$size" '' '' 8 '' 'host memory' MiB "$host"
+    row memory "$what" clip "$calls_size" '' '' 8 '' 'device memory' MiB "$4"
+    row memory "$what" clip "$calls_size" '' '' 8 '' 'pinned memory' MiB "$5"
+    row memory "$what" clip "$calls_size" '' '' 8 '' 'host memory' MiB "$host"
 }
 
 # What is allocated and waited for once frames flow, counted in FFmpeg's process. A
