@@ -97,8 +97,13 @@ take_clip() {
     fi
 }
 
-# raw_luma SIZE FRAMES: the clip's first frames at this size, 8-bit gray, as $out/SIZE.gray.
+# raw_luma SIZE FRAMES [FIRST]: the clip's frames, from its first or that one on, at this
+# size, 8-bit gray, as $out/SIZE.gray.
 raw_luma() {
-    ffmpeg -i "$input" -map 0:v:0 -vf "scale=${1%x*}:${1#*x}:flags=lanczos,format=gray" \
-           -frames:v "$2" -f rawvideo "$out/$1.gray"
+    ffmpeg -i "$input" -map 0:v:0 \
+           -vf "trim=start_frame=${3:-0},scale=${1%x*}:${1#*x}:flags=lanczos,format=gray" \
+           -fps_mode passthrough -frames:v "$2" -f rawvideo "$out/$1.gray"
 }
+
+# frames_of CLIP: how many there are.
+frames_of() { ffmpeg -i "$1" -map 0:v:0 -c copy -f framecrc - | grep -vc '^#'; }

@@ -26,8 +26,7 @@ make_clip() {
 # lengthen CLIP NAME FRAMES: the clip's packets again and again, so that the decoder
 # sees one long stream. Prints the path.
 lengthen() {
-    have_frames=$(ffmpeg -i "$1" -map 0:v:0 -c copy -f framecrc - | grep -vc '^#')
-    ffmpeg -stream_loop $(($3 / have_frames)) -i "$1" -map 0:v:0 -c copy "$out/long-$2.mkv"
+    ffmpeg -stream_loop $(($3 / $(frames_of "$1"))) -i "$1" -map 0:v:0 -c copy "$out/long-$2.mkv"
     printf '%s\n' "$out/long-$2.mkv"
 }
 
