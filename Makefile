@@ -35,7 +35,8 @@ help:
 	@echo 'make check         every test of this series; SERIES=9.0|7.1 chooses another'
 	@echo 'make check-series SERIES=7.1   builds another FFmpeg series and runs its FATE tests'
 	@echo 'make check-gpu     the tests on a GPU'
-	@echo 'make bench-gpu     what the searches cost on a GPU; INPUT=FILE takes your clip'
+	@echo 'make bench         gpume against mestimate on the CPU; INPUT=FILE takes your clip'
+	@echo 'make bench-gpu     gpume, its peers and the limits of a GPU; QUICK=1, PARTS="kernels start"'
 	@echo 'make check-patches every series of patches against its pristine source'
 	@echo 'make install       ffmpeg, ffprobe, ffplay and documents; PREFIX=$(PREFIX) DESTDIR='
 	@echo 'make clean         removes what was compiled'
@@ -81,9 +82,15 @@ check-deps:
 check-gpu:
 	+@tests/gpu.sh $(SERIES)
 
+# PARTS, QUICK and BENCH_... go to the scripts by the environment.
+bench: all
+	@tools/deps.sh $(NO_INSTALL) bench
+	@bench/bench.sh $(OBJ) '$(INPUT)'
+
 bench-gpu:
+	@if [ -f build/config.mk ]; then tools/deps.sh $(NO_INSTALL) bench bench-gpu; fi
 	+@tests/gpu.sh -g $(SERIES)
-	@bench/bench-gpu.sh build/gpu/obj $(INPUT)
+	@bench/bench-gpu.sh build/gpu/obj '$(INPUT)'
 
 check-patches:
 	@tests/run.sh patches
@@ -105,5 +112,5 @@ clean:
 distclean:
 	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name dist -exec rm -rf {} +; fi
 
-.PHONY: all help check-gpu bench-gpu configured demo play check check-series check-deps check-patches sanitized \
+.PHONY: all help check-gpu bench bench-gpu configured demo play check check-series check-deps check-patches sanitized \
         install clean distclean

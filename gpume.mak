@@ -40,5 +40,17 @@ TESTPROGS-$(CONFIG_GPUME_FILTER) += gpume_compare       \
                                     gpume_unit          \
                                     $(if $(GPUME_CUDA-yes),gpume_bench)
 
+# The benchmark, bench/README.md: parts of one program, with kernels of its own.
+GPUME_BENCH_PTX  = gpume_bench_ceilings gpume_bench_seed
+GPUME_BENCH_OBJS = $(addprefix gpume_bench_, ceilings.o kernels.o memory.o nvofa.o seed.o) \
+                   $(GPUME_BENCH_PTX:%=%.ptx.o)
+TESTOBJS += $(if $(CONFIG_GPUME_FILTER),$(if $(GPUME_CUDA-yes),$(GPUME_BENCH_OBJS)))
+libavfilter/tests/gpume_bench$(EXESUF): $(GPUME_BENCH_OBJS:%=libavfilter/tests/%)
+libavfilter/tests/%.ptx: NVCCFLAGS += -I$(SRC_PATH)
+$(GPUME_BENCH_PTX:%=libavfilter/tests/%.ptx): $(addprefix $(SRC_PATH)/libavfilter/, \
+    gpume/gpume_params.h gpume/cuda/gpume_cuda.h gpume/cuda/gpume_device.h $(GPUME_BENCH_PTX:%=tests/%.h)) \
+    | libavfilter/tests/
+.SECONDARY: $(foreach S,.ptx .ptx.gz .ptx.c,$(GPUME_BENCH_PTX:%=libavfilter/tests/%$(S)))
+
 clean::
 	$(RM) $(foreach D,gpume gpume/cpu gpume/cpu/x86 gpume/cuda,$(CLEANSUFFIXES:%=libavfilter/$(D)/%))

@@ -16,140 +16,51 @@
  * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
  */
 
+
 /**
  * @file
- * Kernels alone, with their pictures on the device: time by events, device memory.
- * bench/bench-gpu.sh calls it and measures whole pipelines besides.
+ * Kernels alone, with their pictures on the device: gpume's, and what they are
+ * measured against. bench/bench-gpu.sh calls it and measures whole pipelines besides.
  */
 
-#include <inttypes.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "compat/cuda/dynlink_loader.h"
+#include "libavutil/avstring.h"
 #include "libavutil/common.h"
 #include "libavutil/error.h"
 #include "libavutil/hwcontext.h"
 #include "libavutil/hwcontext_cuda_internal.h"
+#include "libavutil/intreadwrite.h"
 #include "libavutil/log.h"
 #include "libavutil/mem.h"
+#include "libavutil/motion_vector.h"
 
-#include "libavfilter/gpume/cuda/kernels.h"
 #include "libavfilter/gpume/gpume.h"
+#include "gpume_bench.h"
 
 /** More than any cache of the device holds, so that pictures come from memory. */
 #define RESIDENT_BYTES (256 << 20)
-#define MAX_PICTURES   256
-#define REPEATS        9
 /** A repeat takes at least this long, milliseconds. */
 #define REPEAT_MS      20
+#define MAX_LAUNCHES   20000
 
-typedef CUresult CUDAAPI EventElapsedTime(float *ms, CUevent start, CUevent stop);
-typedef CUresult CUDAAPI MemGetInfo(size_t *free, size_t *total);
-
-typedef struct Bench {
-    AVBufferRef *device;
-    AVCUDADeviceContext *hwctx;
-    CudaFunctions *cu;
-    EventElapsedTime *elapsed;
-    MemGetInfo *mem_info;
-    CUstream stream;
-    CUevent start, stop;
-    FILE *csv;
-
-    int width, height;
-    size_t pitch;
-    int nb_pictures;
-    CUdeviceptr pictures[MAX_PICTURES];
-} Bench;
-
-static void die(const char *what, int err)
+void bench_die(const char *what, int err)
 {
+    fflush(stdout);
     fprintf(stderr, "gpume_bench: %s: %s\n", what, av_err2str(err));
     exit(1);
 }
 
-/* A program that measures has no use for going on after an error. */
-static void check(Bench *b, CUresult err, const char *what)
+void bench_check(Bench *b, CUresult err, const char *what)
 {
-    int ret = ff_gpume_cuda_check(NULL, AV_LOG_ERROR, b->cu, err, what);
-
-    if (ret < 0)
+    fflush(stdout);
+    if (ff_gpume_cuda_check(NULL, AV_LOG_ERROR, b->cu, err, what) < 0)
         exit(1);
-}
-
-#define CU(call) check(b, b->cu->call, #call)
-
-static void open_device(Bench *b, const char *device)
-{
-    CUdevice dev;
-    char name[128] = "";
-    int driver = 0, ret;
-
-    ret = av_hwdevice_ctx_create(&b->device, AV_HWDEVICE_TYPE_CUDA, device, NULL, 0);
-    if (ret < 0)
-        die("no CUDA device", ret);
-    b->hwctx    = ((AVHWDeviceContext *)b->device->data)->hwctx;
-    b->cu       = b->hwctx->internal->cuda_dl;
-    b->elapsed  = (EventElapsedTime *)FFNV_SYM_FUNC(b->cu->lib, "cuEventElapsedTime");
-    b->mem_info = (MemGetInfo *)FFNV_SYM_FUNC(b->cu->lib, "cuMemGetInfo_v2");
-    if (!b->elapsed || !b->mem_info)
-        die("the driver lacks a function", AVERROR(ENOSYS));
-
-    CU(cuCtxPushCurrent(b->hwctx->cuda_ctx));
-    CU(cuCtxGetDevice(&dev));
-    CU(cuDeviceGetName(name, sizeof(name), dev));
-    CU(cuDriverGetVersion(&driver));
-    CU(cuStreamCreate(&b->stream, CU_STREAM_NON_BLOCKING));
-    CU(cuEventCreate(&b->start, CU_EVENT_DEFAULT));
-    CU(cuEventCreate(&b->stop,  CU_EVENT_DEFAULT));
-    printf("device: %s, driver for CUDA %d.%d\n", name, driver / 1000, driver % 1000 / 10);
-}
-
-/* Luma of a raw file of 8-bit gray pictures, again and again until no cache holds it. */
-static void load_pictures(Bench *b, const char *path)
-{
-    const size_t size = (size_t)b->width * b->height;
-    uint8_t *frame = av_malloc(size);
-    FILE *f = fopen(path, "rb");
-    int nb = av_clip((RESIDENT_BYTES + size - 1) / size, 2, MAX_PICTURES);
-
-    if (!f || !frame)
-        die(path, AVERROR(f ? ENOMEM : errno));
-    b->pitch = FFALIGN(b->width, 512);
-    for (b->nb_pictures = 0; b->nb_pictures < nb; b->nb_pictures++) {
-        CUDA_MEMCPY2D copy = {
-            .srcMemoryType = CU_MEMORYTYPE_HOST,
-            .srcHost       = frame,
-            .srcPitch      = b->width,
-            .dstMemoryType = CU_MEMORYTYPE_DEVICE,
-            .dstPitch      = b->pitch,
-            .WidthInBytes  = b->width,
-            .Height        = b->height,
-        };
-
-        if (fread(frame, 1, size, f) != size) {
-            /* neighbours stay neighbours but for this one cut */
-            if (b->nb_pictures < 2)
-                die("too few pictures", AVERROR_INVALIDDATA);
-            rewind(f);
-            if (fread(frame, 1, size, f) != size)
-                die(path, AVERROR(EIO));
-        }
-        CU(cuMemAlloc(&b->pictures[b->nb_pictures], b->pitch * b->height));
-        copy.dstDevice = b->pictures[b->nb_pictures];
-        CU(cuMemcpy2D(&copy));
-    }
-    fclose(f);
-    av_free(frame);
-}
-
-static void free_pictures(Bench *b)
-{
-    while (b->nb_pictures)
-        CU(cuMemFree(b->pictures[--b->nb_pictures]));
 }
 
 static int compare(const void *a, const void *b)
@@ -159,191 +70,329 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Milliseconds for nb searches, each of another picture. */
-static double time_searches(Bench *b, GpumeCudaKernel *k, int nb, int *next)
+void bench_sort(BenchTimes *t)
+{
+    qsort(t->us, t->nb, sizeof(*t->us), compare);
+}
+
+double bench_median(const BenchTimes *t)
+{
+    return t->nb & 1 ? t->us[t->nb / 2] : (t->us[t->nb / 2 - 1] + t->us[t->nb / 2]) / 2;
+}
+
+double bench_spread(const BenchTimes *t)
+{
+    return 100 * (t->us[t->nb - 1] - t->us[0]) / bench_median(t);
+}
+
+static void number_or_nothing(FILE *f, int n)
+{
+    if (n)
+        fprintf(f, "%d", n);
+    fputc(',', f);
+}
+
+static void row_start(Bench *b, const BenchRow *r)
+{
+    fprintf(b->csv, "%s,%s,%s,", r->part, r->what, r->content ? r->content : "");
+    number_or_nothing(b->csv, r->width);
+    number_or_nothing(b->csv, r->height);
+    number_or_nothing(b->csv, r->block);
+    number_or_nothing(b->csv, r->range);
+    number_or_nothing(b->csv, r->depth);
+    number_or_nothing(b->csv, r->count);
+    fprintf(b->csv, "%s,%s,", r->metric, r->unit);
+}
+
+void bench_times(Bench *b, const BenchRow *row, const BenchTimes *t)
+{
+    if (!b->csv)
+        return;
+    row_start(b, row);
+    fprintf(b->csv, "%.3f,%.3f,%.3f,%d\n", bench_median(t), t->us[0], t->us[t->nb - 1], t->nb);
+}
+
+void bench_number(Bench *b, const BenchRow *row, double value)
+{
+    if (!b->csv)
+        return;
+    row_start(b, row);
+    fprintf(b->csv, "%.6g,,,\n", value);
+}
+
+static void open_device(Bench *b, const char *device)
+{
+    CUdevice dev;
+    char name[128] = "";
+    int driver = 0, ret;
+
+    ret = av_hwdevice_ctx_create(&b->device, AV_HWDEVICE_TYPE_CUDA, device, NULL, 0);
+    if (ret < 0)
+        bench_die("no CUDA device", ret);
+    b->hwctx      = ((AVHWDeviceContext *)b->device->data)->hwctx;
+    b->cu         = b->hwctx->internal->cuda_dl;
+    b->elapsed    = (BenchEventElapsedTime *)FFNV_SYM_FUNC(b->cu->lib, "cuEventElapsedTime");
+    b->mem_info   = (BenchMemGetInfo *)FFNV_SYM_FUNC(b->cu->lib, "cuMemGetInfo_v2");
+    b->host_alloc = (BenchMemHostAlloc *)FFNV_SYM_FUNC(b->cu->lib, "cuMemHostAlloc");
+    b->host_free  = (BenchMemFreeHost *)FFNV_SYM_FUNC(b->cu->lib, "cuMemFreeHost");
+    if (!b->elapsed || !b->mem_info || !b->host_alloc || !b->host_free)
+        bench_die("the driver lacks a function", AVERROR(ENOSYS));
+
+    BENCH_CU(b, cuCtxPushCurrent(b->hwctx->cuda_ctx));
+    BENCH_CU(b, cuCtxGetDevice(&dev));
+    BENCH_CU(b, cuDeviceGetName(name, sizeof(name), dev));
+    BENCH_CU(b, cuDriverGetVersion(&driver));
+    BENCH_CU(b, cuStreamCreate(&b->stream, CU_STREAM_NON_BLOCKING));
+    BENCH_CU(b, cuEventCreate(&b->start, CU_EVENT_DEFAULT));
+    BENCH_CU(b, cuEventCreate(&b->stop,  CU_EVENT_DEFAULT));
+    printf("device: %s, driver for CUDA %d.%d\n", name, driver / 1000, driver % 1000 / 10);
+}
+
+static void close_device(Bench *b)
+{
+    BENCH_CU(b, cuEventDestroy(b->start));
+    BENCH_CU(b, cuEventDestroy(b->stop));
+    BENCH_CU(b, cuStreamDestroy(b->stream));
+    BENCH_CU(b, cuCtxPopCurrent(NULL));
+    av_buffer_unref(&b->device);
+}
+
+double bench_launches_ms(Bench *b, BenchLaunch *launch, void *opaque, int nb)
 {
     float ms;
 
-    CU(cuEventRecord(b->start, b->stream));
-    for (int i = 0; i < nb; i++) {
-        k->args.ref[0].data = b->pictures[*next];
-        *next = (*next + 1) % b->nb_pictures;
-        k->args.cur.data    = b->pictures[*next];
-        check(b, ff_gpume_cuda_kernel_launch(k, 1, b->stream), "launch the search");
-    }
-    CU(cuEventRecord(b->stop, b->stream));
-    CU(cuEventSynchronize(b->stop));
-    check(b, b->elapsed(&ms, b->start, b->stop), "cuEventElapsedTime");
+    BENCH_CU(b, cuEventRecord(b->start, b->stream));
+    for (int i = 0; i < nb; i++)
+        launch(b, opaque, i);
+    BENCH_CU(b, cuEventRecord(b->stop, b->stream));
+    BENCH_CU(b, cuEventSynchronize(b->stop));
+    bench_check(b, b->elapsed(&ms, b->start, b->stop), "cuEventElapsedTime");
     return ms;
 }
 
-static void bench_kernel(Bench *b, int algo, const char *algo_name, int block, int range)
+void bench_time_launches(Bench *b, BenchLaunch *launch, void *opaque, int max, BenchTimes *t)
 {
-    GpumeParams p = { .algo = algo, .block = block, .range = range };
-    GpumeCudaKernel k = { 0 };
-    double us[REPEATS];
-    double differences = 0;
-    size_t nb_vectors;
-    CUdeviceptr mvs, costs;
-    int nb, next = 0, ret;
-
-    ret = ff_gpume_params_init(&p, b->width, b->height, AV_PIX_FMT_GRAY8, NULL);
-    if (ret < 0)
-        die("parameters", ret);
-    ret = ff_gpume_cuda_kernel_init(&k, b->hwctx, &p, NULL, AV_LOG_ERROR);
-    if (ret < 0)
-        die("kernel", ret);
-    nb_vectors = (size_t)p.bw * p.bh;
-    CU(cuMemAlloc(&mvs,   nb_vectors * sizeof(AVMotionVector)));
-    CU(cuMemAlloc(&costs, nb_vectors * sizeof(uint32_t)));
-    k.args.cur.linesize    = b->pitch;
-    k.args.ref[0].linesize = b->pitch;
-    k.args.source[0]       = -1;
-    k.args.mvs             = mvs;
-    k.args.costs           = costs;
+    const int few = max ? FFMIN(max, 4) : 4;
+    double ms;
+    int nb;
 
     /* warm up, and see how many fill a repeat */
-    time_searches(b, &k, 2, &next);
-    nb = av_clip(ceil(REPEAT_MS / time_searches(b, &k, 4, &next) * 4), 4, 20000);
-    for (int i = 0; i < REPEATS; i++)
-        us[i] = time_searches(b, &k, nb, &next) * 1000 / nb;
-    qsort(us, REPEATS, sizeof(*us), compare);
-
-    /* what a full search has to look at; only admissible candidates count */
-    if (algo == GPUME_ALGO_FS)
-        for (int by = 0; by < p.bh; by++)
-            for (int bx = 0; bx < p.bw; bx++) {
-                const int x0 = bx * block, w = FFMIN(block, p.width  - x0);
-                const int y0 = by * block, h = FFMIN(block, p.height - y0);
-
-                differences += (double)w * h *
-                    (FFMIN(range, x0) + FFMIN(range, p.width  - x0 - w) + 1) *
-                    (FFMIN(range, y0) + FFMIN(range, p.height - y0 - h) + 1);
-            }
-
-    printf("%-4s %4dx%-4d %5d %6d %10.1f %9.0f %5.1f %%", algo_name, b->width, b->height,
-           block, range, us[REPEATS / 2], 1e6 / us[REPEATS / 2],
-           100 * (us[REPEATS - 1] - us[0]) / us[REPEATS / 2]);
-    if (differences)
-        printf(" %8.2f", differences / us[REPEATS / 2] * 1e-6);
-    printf("\n");
-    if (b->csv)
-        fprintf(b->csv, "kernel,%s,%d,%d,%d,%d,%.3f,%.3f,%.3f,%.4f\n", algo_name,
-                b->width, b->height, block, range, us[REPEATS / 2], us[0],
-                us[REPEATS - 1], differences / us[REPEATS / 2] * 1e-6);
-
-    CU(cuMemFree(mvs));
-    CU(cuMemFree(costs));
-    ff_gpume_cuda_kernel_uninit(&k);
+    bench_launches_ms(b, launch, opaque, FFMIN(few, 2));
+    ms = FFMAX(bench_launches_ms(b, launch, opaque, few), 1e-3);
+    nb = av_clip(ceil(REPEAT_MS / ms * few), 1, max ? max : MAX_LAUNCHES);
+    t->nb = b->repeats;
+    for (int i = 0; i < t->nb; i++)
+        t->us[i] = bench_launches_ms(b, launch, opaque, nb) * 1000 / nb;
+    bench_sort(t);
 }
 
-static void run_job(void *opaque, GpumeJob job, void *arg, int nb_jobs)
+uint8_t *bench_read_pictures(Bench *b, const char *path, int max, int *nb)
 {
-    for (int i = 0; i < nb_jobs; i++)
-        job(arg, i, nb_jobs);
+    const size_t size = (size_t)b->width * b->height;
+    uint8_t *pictures = av_malloc_array(max, size);
+    FILE *f = fopen(path, "rb");
+
+    if (!f || !pictures)
+        bench_die(path, AVERROR(f ? ENOMEM : errno));
+    *nb = fread(pictures, size, max, f);
+    fclose(f);
+    if (*nb < 2)
+        bench_die(path, AVERROR_INVALIDDATA);
+    return pictures;
 }
 
-/* What the backend takes of the device for frames in system memory. */
-static void bench_memory(Bench *b, int block)
+/* Samples of 16 bits, of which the upper 8 are given. */
+static void widen(uint8_t *dst, const uint8_t *src, size_t nb)
 {
-    const GpumeBackend *backend = &ff_gpume_backend_cuda;
-    GpumePicture pics[4] = { { 0 } };
-    GpumeSearch searches[4] = { { 0 } };
-    GpumeConfig cfg = {
-        .params       = { .algo = GPUME_ALGO_DS, .block = block, .range = 64 },
-        .max_searches = 2,
-        .execute      = run_job,
-        .hw_device    = b->device,
-    };
-    void *priv = av_mallocz(backend->priv_size);
-    size_t before, after, total;
+    for (size_t i = 0; i < nb; i++)
+        AV_WN16(dst + 2 * i, src[i] * 0x101);
+}
+
+static void fill_with_noise(uint8_t *p, size_t size, uint64_t *state)
+{
+    for (size_t i = 0; i < size; i++) {
+        if (!(i & 7)) {
+            *state ^= *state << 13;
+            *state ^= *state >> 7;
+            *state ^= *state << 17;
+        }
+        p[i] = *state >> 8 * (i & 7);
+    }
+}
+
+void bench_load_pictures(Bench *b, const char *path, int depth)
+{
+    const int bytes    = depth > 8 ? 2 : 1;
+    const size_t row   = (size_t)b->width * bytes;
+    const size_t size  = row * b->height;
+    const int nb       = av_clip((RESIDENT_BYTES + size - 1) / size, 2, BENCH_MAX_PICTURES);
+    uint8_t *file      = NULL, *picture = av_malloc(size);
+    uint64_t state     = 0x9e3779b97f4a7c15;
+    int nb_file        = 0;
+
+    if (!picture)
+        bench_die("pictures", AVERROR(ENOMEM));
+    if (path)
+        file = bench_read_pictures(b, path, nb, &nb_file);
+    b->content = path ? "clip" : "noise";
+    b->depth   = depth;
+    b->pitch   = FFALIGN(row, 512);
+    b->next    = 0;
+    for (b->nb_pictures = 0; b->nb_pictures < nb; b->nb_pictures++) {
+        CUDA_MEMCPY2D copy = {
+            .srcMemoryType = CU_MEMORYTYPE_HOST,
+            .srcPitch      = row,
+            .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+            .dstPitch      = b->pitch,
+            .WidthInBytes  = row,
+            .Height        = b->height,
+        };
+        /* of a short file forwards and backwards, so that neighbours stay neighbours */
+        const int period = FFMAX(2 * nb_file - 2, 1);
+        const int n = b->nb_pictures % period;
+        uint8_t *from = file ? file + (size_t)FFMIN(n, period - n) * b->width * b->height : NULL;
+
+        if (!from)
+            fill_with_noise(picture, size, &state);
+        else if (depth > 8)
+            widen(picture, from, (size_t)b->width * b->height);
+        copy.srcHost = from && depth == 8 ? from : picture;
+        BENCH_CU(b, cuMemAlloc(&b->pictures[b->nb_pictures], b->pitch * b->height));
+        copy.dstDevice = b->pictures[b->nb_pictures];
+        BENCH_CU(b, cuMemcpy2D(&copy));
+    }
+    av_free(file);
+    av_free(picture);
+}
+
+void bench_free_pictures(Bench *b)
+{
+    while (b->nb_pictures)
+        BENCH_CU(b, cuMemFree(b->pictures[--b->nb_pictures]));
+}
+
+void bench_search_init(Bench *b, BenchSearch *s, int algo, int block, int range,
+                       int exhaustive)
+{
     int ret;
 
-    check(b, b->mem_info(&before, &total), "cuMemGetInfo");
-    ret = ff_gpume_params_init(&cfg.params, b->width, b->height, AV_PIX_FMT_GRAY8, NULL);
-    if (ret >= 0)
-        ret = priv ? backend->init(priv, &cfg) : AVERROR(ENOMEM);
-    for (int i = 0; i < FF_ARRAY_ELEMS(pics) && ret >= 0; i++) {
-        AVFrame *frame = pics[i].frame = av_frame_alloc();
-
-        if (!frame)
-            ret = AVERROR(ENOMEM);
-        if (ret >= 0) {
-            frame->width  = b->width;
-            frame->height = b->height;
-            frame->format = AV_PIX_FMT_GRAY8;
-            ret = av_frame_get_buffer(frame, 0);
-        }
-        if (ret >= 0) {
-            memset(frame->data[0], i, frame->linesize[0] * (size_t)frame->height);
-            ret = backend->import(priv, &pics[i]);
-        }
-        if (ret >= 0 && i) {
-            searches[i].cur             = &pics[i];
-            searches[i].ref[GPUME_PAST] = &pics[i - 1];
-            ret = backend->submit(priv, &searches[i]);
-            if (ret >= 0)
-                ret = backend->wait(priv, &searches[i]);
-        }
-    }
+    *s = (BenchSearch) { .params = {
+        .algo = algo, .block = block, .range = range, .exhaustive = exhaustive,
+    } };
+    ret = ff_gpume_params_init(&s->params, b->width, b->height,
+                               b->depth > 8 ? AV_PIX_FMT_GRAY16 : AV_PIX_FMT_GRAY8, NULL);
     if (ret < 0)
-        die("backend", ret);
-    check(b, b->mem_info(&after, &total), "cuMemGetInfo");
-    printf("device memory of the filter, %dx%d, block %d, frames in system memory: "
-           "%.1f MiB\n", b->width, b->height, block, (before - after) / 1048576.0);
-    if (b->csv)
-        fprintf(b->csv, "memory,ds,%d,%d,%d,64,%.1f,,,\n", b->width, b->height, block,
-                (before - after) / 1048576.0);
+        bench_die("parameters", ret);
+    ret = ff_gpume_cuda_kernel_init(&s->kernel, b->hwctx, &s->params, NULL, AV_LOG_ERROR);
+    if (ret < 0)
+        bench_die("kernel", ret);
+    s->nb_vectors = (size_t)s->params.bw * s->params.bh;
+    BENCH_CU(b, cuMemAlloc(&s->mvs,   s->nb_vectors * sizeof(AVMotionVector)));
+    BENCH_CU(b, cuMemAlloc(&s->costs, s->nb_vectors * sizeof(uint32_t)));
+    s->kernel.args.cur.linesize    = b->pitch;
+    s->kernel.args.ref[0].linesize = b->pitch;
+    s->kernel.args.source[0]       = -1;
+    s->kernel.args.mvs             = s->mvs;
+    s->kernel.args.costs           = s->costs;
+}
 
-    for (int i = 0; i < FF_ARRAY_ELEMS(pics); i++) {
-        ff_gpume_search_uninit(&searches[i]);
-        ff_gpume_picture_uninit(&pics[i]);
-    }
-    backend->uninit(priv);
-    av_free(priv);
+void bench_search_launch(Bench *b, void *search, int i)
+{
+    BenchSearch *s = search;
+
+    s->kernel.args.ref[0].data = b->pictures[b->next];
+    b->next = (b->next + 1) % b->nb_pictures;
+    s->kernel.args.cur.data    = b->pictures[b->next];
+    bench_check(b, ff_gpume_cuda_kernel_launch(&s->kernel, 1, b->stream), "launch the search");
+}
+
+uint64_t bench_search_residual(Bench *b, BenchSearch *s, int cur)
+{
+    uint32_t *costs = av_malloc_array(s->nb_vectors, sizeof(*costs));
+    uint64_t sum = 0;
+
+    if (!costs)
+        bench_die("costs", AVERROR(ENOMEM));
+    b->next = cur - 1;
+    bench_search_launch(b, s, 0);
+    BENCH_CU(b, cuStreamSynchronize(b->stream));
+    BENCH_CU(b, cuMemcpyDtoH(costs, s->costs, s->nb_vectors * sizeof(*costs)));
+    for (size_t i = 0; i < s->nb_vectors; i++)
+        sum += costs[i];
+    av_free(costs);
+    return sum;
+}
+
+void bench_search_uninit(Bench *b, BenchSearch *s)
+{
+    BENCH_CU(b, cuMemFree(s->mvs));
+    BENCH_CU(b, cuMemFree(s->costs));
+    ff_gpume_cuda_kernel_uninit(&s->kernel);
+}
+
+static int wanted(const char *parts, const char *part)
+{
+    return !parts || av_match_name(part, parts);
 }
 
 int main(int argc, char **argv)
 {
-    static const int blocks[] = { 4, 8, 16 };
-    static const int ranges[] = { 8, 16, 32, 64 };
-    Bench bench = { 0 }, *b = &bench;
+    Bench bench = { .repeats = 9 }, *b = &bench;
+    const char *parts = NULL;
+    int arg = 1;
 
-    if (argc < 3 || !strcmp(argv[1], "-h")) {
-        printf("usage: gpume_bench CSV WIDTHxHEIGHT=FILE ...\n"
-               "Times the kernels on the first CUDA device. FILE holds raw 8-bit gray\n"
-               "pictures of that size; results are added to CSV, too ('-': to none).\n");
-        return argc < 2 || strcmp(argv[1], "-h");
+    for (; arg + 1 < argc && argv[arg][0] == '-' && argv[arg][1]; arg += 2) {
+        if (!strcmp(argv[arg], "-p"))
+            parts = argv[arg + 1];
+        else if (!strcmp(argv[arg], "-r"))
+            b->repeats = av_clip(atoi(argv[arg + 1]), 1, BENCH_MAX_REPEATS);
+        else
+            break;
     }
-    if (strcmp(argv[1], "-")) {
-        b->csv = fopen(argv[1], "w");
+    if (argc - arg < 1 || (argv[arg][0] == '-' && argv[arg][1])) {
+        printf("usage: gpume_bench [-p PARTS] [-r REPEATS] CSV WIDTHxHEIGHT=FILE ...\n"
+               "Measures on the first CUDA device. FILE holds raw 8-bit gray pictures of\n"
+               "that size; rows are added to CSV, too ('-': to none). PARTS is a list with\n"
+               "commas of ceilings, kernels, seed, nvofa, memory; without it all of them.\n");
+        return !(argc == 2 && !strcmp(argv[1], "-h"));
+    }
+    if (strcmp(argv[arg], "-")) {
+        b->csv = fopen(argv[arg], "a");
         if (!b->csv)
-            die(argv[1], AVERROR(errno));
-        fprintf(b->csv, "what,algo,width,height,block,range,median_us,min_us,max_us,"
-                "tera_differences_per_s\n");
+            bench_die(argv[arg], AVERROR(errno));
     }
 
     open_device(b, NULL);
-    printf("%-4s %9s %5s %6s %10s %9s %7s %8s\n", "algo", "size", "block", "range",
-           "us", "fps", "spread", "Tdiff/s");
-    for (int i = 2; i < argc; i++) {
+    if (wanted(parts, "ceilings"))
+        bench_ceilings(b);
+    for (int i = arg + 1; i < argc; i++) {
+        const char *path;
         int offset = 0;
 
         if (sscanf(argv[i], "%dx%d=%n", &b->width, &b->height, &offset) != 2 || !offset)
-            die(argv[i], AVERROR(EINVAL));
-        load_pictures(b, argv[i] + offset);
-        for (int j = 0; j < FF_ARRAY_ELEMS(blocks); j++) {
-            for (int k = 0; k < FF_ARRAY_ELEMS(ranges); k++)
-                bench_kernel(b, GPUME_ALGO_FS, "fs", blocks[j], ranges[k]);
-            for (int k = 1; k < FF_ARRAY_ELEMS(ranges); k++)
-                bench_kernel(b, GPUME_ALGO_DS, "ds", blocks[j], ranges[k]);
+            bench_die(argv[i], AVERROR(EINVAL));
+        path = argv[i] + offset;
+        if (wanted(parts, "kernels")) {
+            static const struct { int noise, depth; } contents[] = { { 0, 8 }, { 1, 8 }, { 0, 16 } };
+
+            for (int j = 0; j < FF_ARRAY_ELEMS(contents); j++) {
+                bench_load_pictures(b, contents[j].noise ? NULL : path, contents[j].depth);
+                bench_kernels(b);
+                bench_free_pictures(b);
+            }
         }
-        bench_memory(b, 16);
-        bench_memory(b, 4);
-        free_pictures(b);
+        bench_load_pictures(b, path, 8);
+        if (wanted(parts, "seed"))
+            bench_seed(b, path);
+        if (wanted(parts, "nvofa"))
+            bench_nvofa(b, path);
+        if (wanted(parts, "memory"))
+            bench_memory(b);
+        bench_free_pictures(b);
     }
 
+    close_device(b);
     if (b->csv && fclose(b->csv))
-        die(argv[1], AVERROR(errno));
+        bench_die(argv[arg], AVERROR(errno));
     return 0;
 }

@@ -43,7 +43,9 @@ gather() {
     for program in ffmpeg "$@"; do
         strip -o "$gpu/obj/$program" "$tree/obj/$program" || return
     done
+    # bench/README.md
     ln -s libavfilter/tests/gpume_bench "$gpu/obj/gpume_bench"
+    "${CC:-cc}" -O2 -fPIC -shared -o "$gpu/obj/gpume_calls.so" bench/calls.c -ldl -lpthread || return
     cp "$tree/src/tests/fate-run.sh" "$tree/src/tests/md5.sh" "$gpu/src/tests/"
     cp "$tree"/src/tests/ref/fate/gpume* "$gpu/src/tests/ref/fate/"
     cp "$tree"/src/tests/fate/gpume* "$gpu/src/tests/fate/"
@@ -51,6 +53,15 @@ gather() {
     video=$(cd "${GPUME_VIDEO:-../shared/video}" 2>/dev/null && pwd)
     if [ -n "$video" ]; then
         cp "$video"/*.mp4 "$gpu/clips/"
+    fi
+    if [ -n "$gather_only" ]; then
+        bench_input=${INPUT:-$gpu/clips/bigbuckbunny.mp4}
+        if [ ! -r "$bench_input" ]; then
+            tools/demo.sh clip "$gpu/obj" || return
+            bench_input=build/demo/input.mp4
+        fi
+        mkdir "$gpu/bench"
+        bench/make-clip.sh "$gpu/obj" "$bench_input" "$gpu/bench/${bench_input##*/}-1080p.mkv" || return
     fi
     GPUME_VIDEO=@GPU@/clips make -n -k -C "$tree/obj" fate-gpume 2>/dev/null |
         sed -n "/fate-run.sh/{ s,$tree/src,@GPU@/src,g; s,$tree/obj,@GPU@/obj,g; p; }" > "$gpu/fate.list"

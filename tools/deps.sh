@@ -26,6 +26,8 @@ tests     cmd:g++               g++              the stand-in for the CUDA drive
 tests     cmd:python3           python3          reads the vectors back
 tests     python:numpy          python3-numpy    reads .npy files
 tests     cmd:valgrind          valgrind         memory checks
+bench     python:matplotlib     python3-matplotlib   draws the plots
+bench-gpu cmd:x264              x264             makes an H.264 clip for the pipelines
 play      pkg:sdl2              libsdl2-dev      the window of ffplay
 '
 

@@ -1,0 +1,137 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# FFmpeg's mestimate against gpume on the CPU, in one binary: 'make bench'.
+#
+# usage: bench.sh BIN_DIR [INPUT]
+# BIN_DIR has ffmpeg; INPUT is any clip, by default the demonstration's. Environment:
+#   BENCH_RUNS     of each measurement, 3
+#   BENCH_SECONDS  that a run takes about, 1
+#   BENCH_SIZES    '352x288 1280x720 1920x1080'
+#   BENCH_DIR      where results go, build/bench
+
+set -eu
+LC_ALL=C
+export LC_ALL
+top=$(cd "$(dirname "$0")/.." && pwd)
+bin=$(cd "$1" && pwd)
+cd "$top"
+out=${BENCH_DIR:-build/bench}
+runs=${BENCH_RUNS:-3}
+. bench/lib.sh
+
+seconds=${BENCH_SECONDS:-1}
+sizes=${BENCH_SIZES:-352x288 1280x720 1920x1080}
+cores=$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
+block=16
+# From the middle of the clip, again and again: the slowest search has to see them all.
+pictures=4
+
+# What is compared: mestimate's method, gpume's, the range; then options of gpume.
+# mestimate always searches both directions, so gpume does too.
+table='
+esa fs  7
+esa fs 16
+esa fs 16 exhaustive=1
+ds  ds 16
+'
+
+mkdir -p "$out"
+trap 'rm -f "$out"/*.gray "$out/run.log"' EXIT
+trap 'exit 1' HUP INT TERM
+begin cpu
+take_clip "${2-}"
+
+# search THREADS FRAMES FILTER: raw pictures through a filter.
+search() {
+    run_seconds -filter_threads "$1" -f rawvideo -pixel_format gray -video_size "$size" \
+        -framerate 25 -stream_loop -1 -i "$out/$size.gray" -vf "$3" -frames:v "$2"
+}
+
+# measure WHAT RANGE THREADS FILTER: frames/s without reading, in $fps; the rows of both.
+measure() {
+    # As many as take a while, all of the pictures each time: what is compared has
+    # searched the same ones, however fast it is.
+    frames=$pictures
+    t=$(search "$3" "$frames" "$4")
+    if awk "BEGIN { exit !($t < 0.1) }"; then
+        frames=$((5 * pictures))
+        t=$(search "$3" "$frames" "$4")
+    fi
+    more=$(awk "BEGIN { n = int($seconds * $frames / ($t + 1e-3) / $pictures); print (n < 1 ? 1 : n > 500 ? 500 : n) }")
+    if [ "$frames" = "$((more * pictures))" ]; then
+        # it took long, and was a run already
+        echo "$t" > "$out/run.times"
+        repeat $((runs - 1)) search "$3" "$frames" "$4" >> "$out/run.times"
+    else
+        frames=$((more * pictures))
+        repeat "$runs" search "$3" "$frames" "$4" > "$out/run.times"
+    fi
+    # shellcheck disable=SC2046  # numbers
+    set -- "$1" "$2" "$3" $(awk -v n="$frames" '{ print n / $1 }' "$out/run.times" | median) \
+        $(awk -v n="$frames" -v none="$none" '{ t = $1 - n * none; if (t < 1e-4) t = 1e-4; print n / t }' \
+              "$out/run.times" | median)
+    rm -f "$out/run.times"
+    row cpu "$1" clip "$size" $block "$2" 8 "$3" 'rate with reading' fps "$4" "$5" "$6" "$7"
+    row cpu "$1" clip "$size" $block "$2" 8 "$3" rate fps "$8" "$9" "${10}" "${11}"
+    fps=$8
+    spread=$(awk "BEGIN { printf \"%.0f\", 100 * (${10} - $9) / $8 }")
+}
+
+ratio() { awk "BEGIN { printf \"%.1f\", $1 / $2 }"; }
+
+say "clip: $input, $pictures frames of it; median frames/s of $runs runs, past and future, blocks of $block x $block,"
+say "without the time that reading the pictures takes; +- is most less least, in percent"
+for size in $sizes; do
+    raw_luma "$size" $pictures "$(($(frames_of "$input") / 2))"
+    # shellcheck disable=SC2046
+    none=$(repeat "$runs" search 1 400 null | median | awk '{ print $1 / 400 }')
+    row cpu reading clip "$size" '' '' 8 1 rate fps "$(awk "BEGIN { print 1 / $none }")"
+    echo
+    awk "BEGIN { printf \"%s: reading alone %.0f frames/s\n\", \"$size\", 1 / $none }"
+    printf '%-24s %14s %20s %28s\n' search mestimate 'gpume, 1 thread' "gpume, $cores threads"
+    last=
+    echo "$table" | while read -r method algo range options; do
+        if [ -z "$method" ]; then
+            continue
+        fi
+        # the same for two rows, one after the other
+        if [ "$last" != "$method $range" ]; then
+            measure "mestimate $method" "$range" 1 "mestimate=method=$method:mb_size=$block:search_param=$range"
+            peer=$fps
+            peer_spread=$spread
+            last="$method $range"
+        fi
+        name=${options%%=*}
+        filter=gpume=algo=$algo:range=$range:block=$block:dir=both:backend=cpu${options:+:$options}
+        measure "gpume $algo${name:+ $name}" "$range" 1 "$filter"
+        one=$fps
+        one_spread=$spread
+        measure "gpume $algo${name:+ $name}" "$range" "$cores" "$filter"
+        printf '%-24s %8.2f +-%2d%% %8.1f +-%2d%% %5sx %8.1f +-%2d%% %5sx %5sx\n' \
+            "$algo +-$range $name" "$peer" "$peer_spread" "$one" "$one_spread" \
+            "$(ratio "$one" "$peer")" "$fps" "$spread" "$(ratio "$fps" "$peer")" \
+            "$(ratio "$fps" "$one")"
+    done
+done
+
+# The last, largest size: more and more threads.
+echo
+say "$size, frames/s by threads (against one)"
+for search in fs:range=16 ds:range=16; do
+    algo=${search%%:*}
+    line=$(printf '%-10s' "$algo +-16")
+    n=1
+    first=
+    while [ "$n" -le "$cores" ]; do
+        measure "gpume $algo scaling" 16 "$n" "gpume=algo=$search:block=$block:dir=both:backend=cpu"
+        first=${first:-$fps}
+        line="$line  $n: $(awk "BEGIN { printf \"%.1f\", $fps }") ($(ratio "$fps" "$first")x)"
+        if [ "$n" -lt "$cores" ] && [ $((2 * n)) -gt "$cores" ]; then
+            n=$cores
+        else
+            n=$((2 * n))
+        fi
+    done
+    say "$line"
+done
+finish

@@ -1,0 +1,117 @@
+/*
+ * This file is part of gpume.
+ *
+ * gpume is free software; you can redistribute it and/or
+ * modify it under the terms of the GNU Lesser General Public
+ * License as published by the Free Software Foundation; either
+ * version 2.1 of the License, or (at your option) any later version.
+ *
+ * gpume is distributed in the hope that it will be useful,
+ * but WITHOUT ANY WARRANTY; without even the implied warranty of
+ * MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+ * Lesser General Public License for more details.
+ *
+ * You should have received a copy of the GNU Lesser General Public
+ * License along with gpume; if not, write to the Free Software
+ * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+ */
+
+
+/**
+ * @file
+ * gpume's searches, kernel only.
+ */
+
+#include <stdio.h>
+
+#include "libavutil/common.h"
+#include "libavutil/macros.h"
+
+#include "gpume_bench.h"
+
+/* Absolute differences of a full search: only admissible candidates count. */
+static double nb_differences(const GpumeParams *p)
+{
+    double differences = 0;
+
+    for (int by = 0; by < p->bh; by++)
+        for (int bx = 0; bx < p->bw; bx++) {
+            const int x0 = bx * p->block, w = FFMIN(p->block, p->width  - x0);
+            const int y0 = by * p->block, h = FFMIN(p->block, p->height - y0);
+
+            differences += (double)w * h *
+                (FFMIN(p->range, x0) + FFMIN(p->range, p->width  - x0 - w) + 1) *
+                (FFMIN(p->range, y0) + FFMIN(p->range, p->height - y0 - h) + 1);
+        }
+    return differences;
+}
+
+/* Returns the median, microseconds. all: that of every candidate, or 0 */
+static double bench_kernel(Bench *b, int algo, int block, int range, int exhaustive, double all)
+{
+    const char *name = algo == GPUME_ALGO_DS ? "ds" : exhaustive ? "fs exhaustive" : "fs";
+    BenchRow row = {
+        .part = "kernels", .what = name, .content = b->content, .width = b->width,
+        .height = b->height, .block = block, .range = range, .depth = b->depth,
+        .metric = "time", .unit = "us",
+    };
+    BenchSearch s;
+    BenchTimes t;
+    double us;
+
+    bench_search_init(b, &s, algo, block, range, exhaustive);
+    bench_time_launches(b, bench_search_launch, &s, 0, &t);
+    us = bench_median(&t);
+
+    printf("%-13s %-5s %4dx%-4d %4d %5d %5d %10.2f %9.0f %5.1f %%", name, b->content, b->width,
+           b->height, b->depth, block, range, us, 1e6 / us, bench_spread(&t));
+    bench_times(b, &row, &t);
+    if (exhaustive) {
+        const double rate = nb_differences(&s.params) / us * 1e-6;
+
+        row.metric = "differences";
+        row.unit   = "10^12/s";
+        bench_number(b, &row, rate);
+        printf(" %8.2f T/s", rate);
+        /* the ceiling is that of bytes */
+        if (b->ceiling && b->depth == 8) {
+            row.metric = "of the ceiling";
+            row.unit   = "%";
+            bench_number(b, &row, 100 * rate / b->ceiling);
+            printf(" %5.1f %%", 100 * rate / b->ceiling);
+        }
+    } else if (all) {
+        row.metric = "of exhaustive";
+        row.unit   = "ratio";
+        bench_number(b, &row, us / all);
+        printf(" %8.3f x", us / all);
+    }
+    printf("\n");
+    bench_search_uninit(b, &s);
+    return us;
+}
+
+void bench_kernels(Bench *b)
+{
+    static const int blocks[] = { 4, 8, 16 };
+    /* 30: the seed's area of 64x64 around a block of 4x4 */
+    static const int fs_ranges[] = { 8, 16, 30, 32, 64 };
+    static const int ds_ranges[] = { 8, 16, 32, 64, 128 };
+
+    if (!b->ceiling)
+        bench_absdiff_ceiling(b);
+    printf("\n%-13s %-5s %9s %4s %5s %5s %10s %9s %7s\n", "kernel", "", "size", "bits", "block",
+           "range", "us", "fps", "spread");
+    for (int i = 0; i < FF_ARRAY_ELEMS(blocks); i++) {
+        for (int j = 0; j < FF_ARRAY_ELEMS(fs_ranges); j++) {
+            double all;
+
+            if (fs_ranges[j] == 30 && blocks[i] != 4)
+                continue;
+            all = bench_kernel(b, GPUME_ALGO_FS, blocks[i], fs_ranges[j], 1, 0);
+            bench_kernel(b, GPUME_ALGO_FS, blocks[i], fs_ranges[j], 0, all);
+        }
+        for (int j = 0; j < FF_ARRAY_ELEMS(ds_ranges); j++)
+            bench_kernel(b, GPUME_ALGO_DS, blocks[i], ds_ranges[j], 0, 0);
+    }
+}

@@ -1,0 +1,110 @@
+/*
+ * This file is part of gpume.
+ *
+ * gpume is free software; you can redistribute it and/or
+ * modify it under the terms of the GNU Lesser General Public
+ * License as published by the Free Software Foundation; either
+ * version 2.1 of the License, or (at your option) any later version.
+ *
+ * gpume is distributed in the hope that it will be useful,
+ * but WITHOUT ANY WARRANTY; without even the implied warranty of
+ * MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+ * Lesser General Public License for more details.
+ *
+ * You should have received a copy of the GNU Lesser General Public
+ * License along with gpume; if not, write to the Free Software
+ * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+ */
+
+
+/**
+ * @file
+ * What the backend takes of the device for frames in system memory.
+ */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "libavutil/common.h"
+#include "libavutil/error.h"
+#include "libavutil/frame.h"
+#include "libavutil/macros.h"
+#include "libavutil/mem.h"
+
+#include "libavfilter/gpume/gpume.h"
+#include "gpume_bench.h"
+
+static void run_job(void *opaque, GpumeJob job, void *arg, int nb_jobs)
+{
+    for (int i = 0; i < nb_jobs; i++)
+        job(arg, i, nb_jobs);
+}
+
+static void bench_block(Bench *b, int block)
+{
+    const BenchRow row = {
+        .part = "memory", .what = "filter with frames in system memory", .width = b->width,
+        .height = b->height, .block = block, .range = 64, .depth = 8,
+        .metric = "device memory", .unit = "MiB",
+    };
+    const GpumeBackend *backend = &ff_gpume_backend_cuda;
+    GpumePicture pics[4] = { { 0 } };
+    GpumeSearch searches[4] = { { 0 } };
+    GpumeConfig cfg = {
+        .params       = { .algo = GPUME_ALGO_DS, .block = block, .range = 64 },
+        .max_searches = 2,
+        .execute      = run_job,
+        .hw_device    = b->device,
+    };
+    void *priv = av_mallocz(backend->priv_size);
+    size_t before, after, total;
+    int ret;
+
+    bench_check(b, b->mem_info(&before, &total), "cuMemGetInfo");
+    ret = ff_gpume_params_init(&cfg.params, b->width, b->height, AV_PIX_FMT_GRAY8, NULL);
+    if (ret >= 0)
+        ret = priv ? backend->init(priv, &cfg) : AVERROR(ENOMEM);
+    for (int i = 0; i < FF_ARRAY_ELEMS(pics) && ret >= 0; i++) {
+        AVFrame *frame = pics[i].frame = av_frame_alloc();
+
+        if (!frame)
+            ret = AVERROR(ENOMEM);
+        if (ret >= 0) {
+            frame->width  = b->width;
+            frame->height = b->height;
+            frame->format = AV_PIX_FMT_GRAY8;
+            ret = av_frame_get_buffer(frame, 0);
+        }
+        if (ret >= 0) {
+            memset(frame->data[0], i, frame->linesize[0] * (size_t)frame->height);
+            ret = backend->import(priv, &pics[i]);
+        }
+        if (ret >= 0 && i) {
+            searches[i].cur             = &pics[i];
+            searches[i].ref[GPUME_PAST] = &pics[i - 1];
+            ret = backend->submit(priv, &searches[i]);
+            if (ret >= 0)
+                ret = backend->wait(priv, &searches[i]);
+        }
+    }
+    if (ret < 0)
+        bench_die("backend", ret);
+    bench_check(b, b->mem_info(&after, &total), "cuMemGetInfo");
+    printf("device memory of the filter, %dx%d, block %d, frames in system memory: "
+           "%.1f MiB\n", b->width, b->height, block, (before - after) / 1048576.0);
+    bench_number(b, &row, (before - after) / 1048576.0);
+
+    for (int i = 0; i < FF_ARRAY_ELEMS(pics); i++) {
+        ff_gpume_search_uninit(&searches[i]);
+        ff_gpume_picture_uninit(&pics[i]);
+    }
+    backend->uninit(priv);
+    av_free(priv);
+}
+
+void bench_memory(Bench *b)
+{
+    printf("\n");
+    bench_block(b, 16);
+    bench_block(b, 4);
+}

@@ -1,0 +1,349 @@
+/*
+ * This file is part of gpume.
+ *
+ * gpume is free software; you can redistribute it and/or
+ * modify it under the terms of the GNU Lesser General Public
+ * License as published by the Free Software Foundation; either
+ * version 2.1 of the License, or (at your option) any later version.
+ *
+ * gpume is distributed in the hope that it will be useful,
+ * but WITHOUT ANY WARRANTY; without even the implied warranty of
+ * MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+ * Lesser General Public License for more details.
+ *
+ * You should have received a copy of the GNU Lesser General Public
+ * License along with gpume; if not, write to the Free Software
+ * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+ */
+
+
+/**
+ * @file
+ * NVOFA, the card's optical-flow hardware, through the public API of its library:
+ * its rate, and how much its vectors, rounded to whole samples, leave over beside
+ * gpume's. What is declared here is the little that is used of API 2.0, after the
+ * headers of github.com/NVIDIA/NVIDIAOpticalFlowSDK.
+ */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "compat/cuda/dynlink_loader.h"
+#include "libavutil/common.h"
+#include "libavutil/mem.h"
+
+#include "gpume_bench.h"
+
+#ifdef _WIN32
+#define FLOW_LIBRARY "nvofapi64.dll"
+#define FLOW_API __stdcall
+#else
+#define FLOW_LIBRARY "libnvidia-opticalflow.so.1"
+#define FLOW_API
+#endif
+#define FLOW_API_VERSION (2 << 4 | 0)
+
+#define GRID 4
+/** Pictures in the hardware's own buffers; pairs of them whose residual is looked at. */
+#define FLOW_PICTURES 48
+#define FLOW_PAIRS     8
+
+enum { MODE_FLOW = 1 };
+enum { LEVEL_SLOW = 5, LEVEL_MEDIUM = 10, LEVEL_FAST = 20 };
+enum { USAGE_INPUT = 1, USAGE_OUTPUT = 2 };
+enum { FORMAT_GRAY8 = 1, FORMAT_SHORT2 = 5 };
+enum { BUFFER_DEVICE_POINTER = 2 };
+
+typedef struct FlowInit {
+    uint32_t width, height;
+    uint32_t grid, hint_grid;
+    uint32_t mode, level;
+    uint32_t hints, cost;               ///< booleans
+    void *priv;
+    uint32_t disparity_range, roi;
+} FlowInit;
+
+typedef struct FlowBufferDesc {
+    uint32_t width, height, usage, format;
+} FlowBufferDesc;
+
+typedef struct FlowStrides {
+    struct { uint32_t x, y; } planes[3];    ///< x: bytes from row to row
+    uint32_t nb_planes;
+} FlowStrides;
+
+typedef struct FlowInput {
+    void *input, *reference, *hints;
+    uint32_t no_temporal_hints, padding;
+    void *priv;
+    uint32_t padding2, nb_rois;
+    void *rois;
+} FlowInput;
+
+typedef struct FlowOutput {
+    void *vectors, *cost, *priv;
+} FlowOutput;
+
+/** Vectors in 1/32 samples, from the input to the reference. */
+typedef struct FlowVector {
+    int16_t x, y;
+} FlowVector;
+
+_Static_assert(sizeof(FlowInit) == 48 && sizeof(FlowInput) == 56 && sizeof(FlowOutput) == 24 &&
+               sizeof(FlowStrides) == 28 && sizeof(FlowVector) == 4, "layout of NVOFA's API");
+
+/** Filled by the library; the order is the API's. Functions return 0 or an error. */
+typedef struct FlowFunctions {
+    int (FLOW_API *create)(CUcontext ctx, void **flow);
+    int (FLOW_API *init)(void *flow, const FlowInit *init);
+    int (FLOW_API *create_buffer)(void *flow, const FlowBufferDesc *desc, int type, void **buffer);
+    void *(FLOW_API *get_array)(void *buffer);
+    CUdeviceptr (FLOW_API *get_pointer)(void *buffer);
+    int (FLOW_API *get_strides)(void *buffer, FlowStrides *strides);
+    int (FLOW_API *set_streams)(void *flow, CUstream input, CUstream output);
+    int (FLOW_API *execute)(void *flow, const FlowInput *in, FlowOutput *out);
+    int (FLOW_API *destroy_buffer)(void *buffer);
+    int (FLOW_API *destroy)(void *flow);
+    int (FLOW_API *get_last_error)(void *flow, char *text, uint32_t *size);
+    int (FLOW_API *get_caps)(void *flow, int what, uint32_t *values, uint32_t *nb);
+} FlowFunctions;
+
+typedef int FLOW_API FlowCreateInstance(uint32_t version, FlowFunctions *functions);
+
+typedef struct Flow {
+    FlowFunctions f;
+    void *handle;
+    void *inputs[FLOW_PICTURES];
+    void *outputs[2];
+    int nb_inputs, next;
+    int failed;                         ///< the first error
+} Flow;
+
+static void copy_2d(Bench *b, CUdeviceptr dst, size_t dst_pitch, CUdeviceptr src,
+                    size_t src_pitch, size_t width, size_t height)
+{
+    CUDA_MEMCPY2D copy = {
+        .srcMemoryType = CU_MEMORYTYPE_DEVICE,
+        .srcDevice     = src,
+        .srcPitch      = src_pitch,
+        .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+        .dstDevice     = dst,
+        .dstPitch      = dst_pitch,
+        .WidthInBytes  = width,
+        .Height        = height,
+    };
+
+    BENCH_CU(b, cuMemcpy2D(&copy));
+}
+
+static int open_flow(Bench *b, Flow *flow, int level)
+{
+    const FlowInit init = {
+        .width = b->width, .height = b->height, .grid = GRID, .mode = MODE_FLOW, .level = level,
+    };
+    const FlowBufferDesc in = { b->width, b->height, USAGE_INPUT, FORMAT_GRAY8 };
+    const FlowBufferDesc out = {
+        (b->width + GRID - 1) / GRID, (b->height + GRID - 1) / GRID, USAGE_OUTPUT, FORMAT_SHORT2,
+    };
+    int ret = flow->f.create(b->hwctx->cuda_ctx, &flow->handle);
+
+    if (!ret)
+        ret = flow->f.init(flow->handle, &init);
+    if (!ret)
+        ret = flow->f.set_streams(flow->handle, b->stream, b->stream);
+    for (flow->nb_inputs = 0; !ret && flow->nb_inputs < FFMIN(FLOW_PICTURES, b->nb_pictures);
+         flow->nb_inputs++) {
+        void **input = &flow->inputs[flow->nb_inputs];
+        FlowStrides strides;
+
+        ret = flow->f.create_buffer(flow->handle, &in, BUFFER_DEVICE_POINTER, input);
+        if (!ret)
+            ret = flow->f.get_strides(*input, &strides);
+        if (!ret)
+            copy_2d(b, flow->f.get_pointer(*input), strides.planes[0].x,
+                    b->pictures[flow->nb_inputs], b->pitch, b->width, b->height);
+    }
+    for (int i = 0; !ret && i < FF_ARRAY_ELEMS(flow->outputs); i++)
+        ret = flow->f.create_buffer(flow->handle, &out, BUFFER_DEVICE_POINTER, &flow->outputs[i]);
+    return ret;
+}
+
+static void close_flow(Flow *flow)
+{
+    for (int i = 0; i < FLOW_PICTURES; i++)
+        if (flow->inputs[i])
+            flow->f.destroy_buffer(flow->inputs[i]);
+    for (int i = 0; i < FF_ARRAY_ELEMS(flow->outputs); i++)
+        if (flow->outputs[i])
+            flow->f.destroy_buffer(flow->outputs[i]);
+    if (flow->handle)
+        flow->f.destroy(flow->handle);
+}
+
+/* BenchLaunch: neighbouring pictures, one pair after the other, as in a stream. */
+static void launch_flow(Bench *b, void *opaque, int i)
+{
+    Flow *flow = opaque;
+    FlowInput in = { .reference = flow->inputs[flow->next] };
+    FlowOutput out = { 0 };
+    int ret;
+
+    flow->next  = (flow->next + 1) % flow->nb_inputs;
+    in.input    = flow->inputs[flow->next];
+    out.vectors = flow->outputs[flow->next & 1];
+    ret = flow->f.execute(flow->handle, &in, &out);
+    if (ret && !flow->failed)
+        flow->failed = ret;
+}
+
+/* The residual of blocks of 4x4 with one vector each, clipped to the picture. */
+static uint64_t residual_of(Bench *b, const uint8_t *cur, const uint8_t *ref,
+                            const FlowVector *vectors)
+{
+    const int bw = b->width / GRID, stride = (b->width + GRID - 1) / GRID;
+    uint64_t sum = 0;
+
+    for (int by = 0; by < b->height / GRID; by++)
+        for (int bx = 0; bx < bw; bx++) {
+            const int x0 = bx * GRID, y0 = by * GRID;
+            const FlowVector v = vectors ? vectors[by * stride + bx] : (FlowVector) { 0 };
+            const int x = av_clip(x0 + ((v.x + 16) >> 5), 0, b->width  - GRID);
+            const int y = av_clip(y0 + ((v.y + 16) >> 5), 0, b->height - GRID);
+
+            for (int i = 0; i < GRID; i++)
+                for (int j = 0; j < GRID; j++)
+                    sum += abs(cur[(size_t)(y0 + i) * b->width + x0 + j] -
+                               ref[(size_t)(y  + i) * b->width + x  + j]);
+        }
+    return sum;
+}
+
+static uint64_t flow_residual(Bench *b, Flow *flow, const uint8_t *pictures, int nb)
+{
+    const int bw = (b->width + GRID - 1) / GRID, bh = (b->height + GRID - 1) / GRID;
+    const size_t size = (size_t)b->width * b->height;
+    FlowVector *vectors = av_malloc_array(bh, bw * sizeof(*vectors));
+    uint64_t sum = 0;
+
+    if (!vectors)
+        bench_die("vectors", AVERROR(ENOMEM));
+    flow->next = 0;
+    for (int i = 1; i < nb; i++) {
+        CUDA_MEMCPY2D copy = {
+            .srcMemoryType = CU_MEMORYTYPE_DEVICE,
+            .dstMemoryType = CU_MEMORYTYPE_HOST,
+            .dstHost       = vectors,
+            .dstPitch      = bw * sizeof(*vectors),
+            .WidthInBytes  = bw * sizeof(*vectors),
+            .Height        = bh,
+        };
+        void *output;
+        FlowStrides strides;
+
+        launch_flow(b, flow, i);
+        BENCH_CU(b, cuStreamSynchronize(b->stream));
+        output = flow->outputs[flow->next & 1];
+        if (flow->failed || flow->f.get_strides(output, &strides))
+            break;
+        copy.srcDevice = flow->f.get_pointer(output);
+        copy.srcPitch  = strides.planes[0].x;
+        BENCH_CU(b, cuMemcpy2D(&copy));
+        sum += residual_of(b, pictures + i * size, pictures + (i - 1) * size, vectors);
+    }
+    av_free(vectors);
+    return sum;
+}
+
+static void print(Bench *b, const char *what, int range, const BenchTimes *t, uint64_t residual,
+                  int pairs)
+{
+    BenchRow row = {
+        .part = "nvofa", .what = what, .content = b->content, .width = b->width,
+        .height = b->height, .block = GRID, .range = range, .depth = 8,
+        .metric = "time", .unit = "us",
+    };
+
+    if (t) {
+        printf("%-16s %4dx%-4d %10.1f us %9.1f fps %5.1f %%", what, b->width, b->height,
+               bench_median(t), 1e6 / bench_median(t), bench_spread(t));
+        bench_times(b, &row, t);
+    } else
+        printf("%-16s %4dx%-4d %38s", what, b->width, b->height, "");
+    printf("  residual %.4f M\n", residual * 1e-6 / pairs);
+    row.metric = "residual";
+    row.unit   = "SAD a pair";
+    bench_number(b, &row, (double)residual / pairs);
+}
+
+static void print_gpume(Bench *b, const char *what, int algo, int range, int nb)
+{
+    BenchSearch s;
+    BenchTimes t;
+    uint64_t sum = 0;
+
+    bench_search_init(b, &s, algo, GRID, range, 0);
+    bench_time_launches(b, bench_search_launch, &s, 0, &t);
+    for (int i = 1; i < nb; i++)
+        sum += bench_search_residual(b, &s, i);
+    print(b, what, range, &t, sum, nb - 1);
+    bench_search_uninit(b, &s);
+}
+
+void bench_nvofa(Bench *b, const char *path)
+{
+    static const struct { int level; const char *name; } levels[] = {
+        { LEVEL_SLOW, "nvofa slow" }, { LEVEL_MEDIUM, "nvofa medium" }, { LEVEL_FAST, "nvofa fast" },
+    };
+    const size_t size = (size_t)b->width * b->height;
+    FlowCreateInstance *create;
+    FlowFunctions functions = { 0 };
+    FFNV_LIB_HANDLE lib = FFNV_LOAD_FUNC(FLOW_LIBRARY);
+    uint8_t *pictures;
+    uint64_t zero = 0;
+    int nb, ret;
+
+    create = lib ? (FlowCreateInstance *)FFNV_SYM_FUNC(lib, "NvOFAPICreateInstanceCuda") : NULL;
+    if (!create || (ret = create(FLOW_API_VERSION, &functions))) {
+        if (create)
+            printf("\nnvofa: %s does not know API 2.0 (error %d): skipped\n", FLOW_LIBRARY, ret);
+        else
+            printf("\nnvofa: there is no %s: skipped\n", FLOW_LIBRARY);
+        if (lib)
+            FFNV_FREE_FUNC(lib);
+        return;
+    }
+
+    pictures = bench_read_pictures(b, path, FLOW_PAIRS + 1, &nb);
+    printf("\nNVOFA, a vector for each 4x4, beside gpume; residual: the sum of absolute\n"
+           "differences of a pair, the mean of %d, NVOFA's vectors rounded to whole samples\n",
+           nb - 1);
+    for (int i = 1; i < nb; i++)
+        zero += residual_of(b, pictures + i * size, pictures + (i - 1) * size, NULL);
+    print(b, "zero vectors", 0, NULL, zero, nb - 1);
+    for (int i = 0; i < FF_ARRAY_ELEMS(levels); i++) {
+        Flow flow = { .f = functions };
+        BenchTimes t;
+        uint64_t sum = 0;
+
+        ret = open_flow(b, &flow, levels[i].level);
+        if (!ret) {
+            /* first, so that hints from earlier pictures are those of a stream's start */
+            sum = flow_residual(b, &flow, pictures, nb);
+            if (!flow.failed)
+                bench_time_launches(b, launch_flow, &flow, 200, &t);
+            ret = flow.failed;
+        }
+        if (ret)
+            printf("%-16s %4dx%-4d error %d of the library\n", levels[i].name, b->width,
+                   b->height, ret);
+        else
+            print(b, levels[i].name, 0, &t, sum, nb - 1);
+        BENCH_CU(b, cuStreamSynchronize(b->stream));
+        close_flow(&flow);
+    }
+    print_gpume(b, "gpume fs +-32", GPUME_ALGO_FS, 32, nb);
+    print_gpume(b, "gpume ds +-64", GPUME_ALGO_DS, 64, nb);
+    av_free(pictures);
+    /* the library stays: the driver has threads of it */
+}

@@ -1,0 +1,54 @@
+/*
+ * This file is part of gpume.
+ *
+ * gpume is free software; you can redistribute it and/or
+ * modify it under the terms of the GNU Lesser General Public
+ * License as published by the Free Software Foundation; either
+ * version 2.1 of the License, or (at your option) any later version.
+ *
+ * gpume is distributed in the hope that it will be useful,
+ * but WITHOUT ANY WARRANTY; without even the implied warranty of
+ * MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+ * Lesser General Public License for more details.
+ *
+ * You should have received a copy of the GNU Lesser General Public
+ * License along with gpume; if not, write to the Free Software
+ * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+ */
+
+
+/**
+ * @file
+ * What gpume_bench_seed.c and its kernels share.
+ */
+
+#ifndef GPUME_BENCH_SEED_H
+#define GPUME_BENCH_SEED_H
+
+/** Side of a video block; steps of the diamond search, at most. */
+#define GPUME_SEED_BLOCK 4
+#define GPUME_SEED_STEPS 20
+
+/** Threads of a block: for candidates at most, for minima, for the diamond search. */
+#define GPUME_SEED_FS_THREADS  1024
+#define GPUME_SEED_MIN_THREADS  128
+#define GPUME_SEED_DS_THREADS   128
+
+/** A vector and its cost, as it goes down to the host. */
+typedef struct GpumeSeedVector {
+    short x, y;
+    int sad;
+} GpumeSeedVector;
+
+/** The only parameter of every kernel. */
+typedef struct GpumeSeedArgs {
+    unsigned long long cur;     ///< device address of width x height samples of 8 bits
+    unsigned long long ref;
+    unsigned long long sads;    ///< int[bh][bw][candidates], fs only
+    unsigned long long vectors; ///< GpumeSeedVector[bh][bw]
+    int width, height;          ///< of the picture
+    int bw, bh;                 ///< whole blocks
+    int range;                  ///< samples to each side
+} GpumeSeedArgs;
+
+#endif /* GPUME_BENCH_SEED_H */

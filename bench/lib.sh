@@ -1,0 +1,109 @@
+# shellcheck shell=sh disable=SC2154,SC2034
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Sourced by the benchmark's scripts: repeated runs, rows of results, clips.
+# $top, $bin and $out are set: the repository, a folder with ffmpeg, where results go.
+
+. "$top/tools/common.sh"
+
+ffmpeg() { "$bin/ffmpeg" -hide_banner -nostdin -loglevel error -y "$@"; }
+
+# What it takes from its first frame to its last, seconds: without the process's start.
+run_seconds() {
+    "$bin/ffmpeg" -hide_banner -nostdin -loglevel info -nostats -benchmark -y "$@" -f null - \
+        > "$out/run.log" 2>&1 || {
+        tail -n 5 "$out/run.log" >&2
+        return 1
+    }
+    sed -n 's/^bench: .*rtime=\([0-9.]*\)s.*/\1/p' "$out/run.log"
+}
+
+# The command's wall-clock seconds.
+wall_seconds() {
+    start=$(date +%s.%N)
+    "$@" || return
+    echo "$start $(date +%s.%N)" | awk '{ printf "%.3f\n", $2 - $1 }'
+}
+
+# repeat N COMMAND...: what it prints, N times.
+repeat() {
+    repeats=$1
+    shift
+    while [ "$repeats" -gt 0 ]; do
+        "$@" || return
+        repeats=$((repeats - 1))
+    done
+}
+
+# The median, the least, the most and the number of the numbers on standard input.
+median() {
+    sort -n | awk '{ v[NR] = $1 } END { if (NR) printf "%.6g %.6g %.6g %d\n",
+        (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2, v[1], v[NR], NR }'
+}
+
+# One schema for all: what was measured, on what, and median, least, most of so many runs.
+# count: threads, streams, calls; a row of one number has no least and most.
+csv_header=part,what,content,width,height,block,range,depth,count,metric,unit,median,min,max,runs
+
+# begin PART: its rows go to $csv.
+begin() {
+    csv=$out/$1.csv
+    echo "$csv_header" > "$csv"
+}
+
+# row PART WHAT CONTENT SIZE BLOCK RANGE DEPTH COUNT METRIC UNIT MEDIAN [MIN MAX RUNS]
+row() {
+    case $* in
+        *,*) die "a comma in a row: $*" ;;
+    esac
+    printf '%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s\n' "$1" "$2" "$3" "${4%x*}" "${4#*x}" "$5" \
+        "$6" "$7" "$8" "$9" "${10}" "${11}" "${12-}" "${13-}" "${14-}" >> "$csv"
+}
+
+# finish: all parts' rows in one file, and its plots.
+finish() {
+    {
+        echo "$csv_header"
+        for f in "$out"/*.csv; do
+            if [ "$f" != "$out/bench.csv" ]; then
+                tail -n +2 "$f"
+            fi
+        done
+    } > "$out/bench.csv.new"
+    mv "$out/bench.csv.new" "$out/bench.csv"
+    echo
+    python=
+    for p in python3 /usr/bin/python3; do
+        if [ -z "$python" ] && "$p" -c 'import matplotlib' 2>/dev/null; then
+            python=$p
+        fi
+    done
+    if [ -n "$python" ]; then
+        MPLCONFIGDIR=$out/.matplotlib "$python" "$top/bench/plot.py" "$out/bench.csv" "$out"
+    else
+        say "no plots: they need python3 with matplotlib (Debian's package: python3-matplotlib)"
+    fi
+    say "figures: $out/bench.csv"
+}
+
+# take_clip [INPUT]: sets $input; without one it is the demonstration's clip.
+take_clip() {
+    input=${1-}
+    if [ -z "$input" ]; then
+        "$top/tools/demo.sh" clip "$bin"
+        input=$top/build/demo/input.mp4
+    fi
+    if [ ! -r "$input" ]; then
+        die "INPUT: cannot read $input"
+    fi
+}
+
+# raw_luma SIZE FRAMES [FIRST]: the clip's frames, from its first or that one on, at this
+# size, 8-bit gray, as $out/SIZE.gray.
+raw_luma() {
+    ffmpeg -i "$input" -map 0:v:0 \
+           -vf "trim=start_frame=${3:-0},scale=${1%x*}:${1#*x}:flags=lanczos,format=gray" \
+           -fps_mode passthrough -frames:v "$2" -f rawvideo "$out/$1.gray"
+}
+
+# frames_of CLIP: how many there are.
+frames_of() { ffmpeg -i "$1" -map 0:v:0 -c copy -f framecrc - | grep -vc '^#'; }

@@ -1,0 +1,206 @@
+# shellcheck shell=sh disable=SC2154
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Sourced by bench-gpu.sh: decoding alone against decoding and searching.
+#
+# A process's start and end take part of a second that has nothing to do with how fast
+# frames pass, so rates are those of the steady state: a filter at the graph's end stamps
+# every frame with the time at which it passes, and the rate is that of the frames
+# between a fifth and nine tenths of the stream; of several streams, of the time in
+# which all of them are there.
+
+# make_clip: sets $clip, $input as a 1080p clip that NVDEC can decode.
+make_clip() {
+    clip=${BENCH_CLIP-}
+    if [ -n "$clip" ]; then
+        [ -r "$clip" ] || die "BENCH_CLIP: cannot read $clip"
+        return
+    fi
+    # what was made where there is an encoder, and brought along
+    clip=$bin/../bench/${input##*/}-1080p.mkv
+    if [ ! -f "$clip" ]; then
+        clip=$out/${input##*/}-1080p.mkv
+        "$top/bench/make-clip.sh" "$bin" "$input" "$clip"
+    fi
+}
+
+# lengthen CLIP NAME FRAMES: the clip's packets again and again, so that the decoder
+# sees one long stream. Prints the path.
+lengthen() {
+    ffmpeg -stream_loop $(($3 / $(frames_of "$1"))) -i "$1" -map 0:v:0 -c copy "$out/long-$2.mkv"
+    printf '%s\n' "$out/long-$2.mkv"
+}
+
+# The rate of all streams whose stamps are in these files, frames/s.
+steady_rate() {
+    awk '
+        FNR == 1 { file++ }
+        { t[file, FNR] = $1; n[file] = FNR }
+        END {
+            for (f = 1; f <= file; f++) {
+                a = t[f, int(n[f] / 5) + 1]
+                b = t[f, int(n[f] * 9 / 10)]
+                from = f == 1 || a > from ? a : from
+                to   = f == 1 || b < to   ? b : to
+            }
+            if (to <= from) {
+                print "the streams did not run at the same time" > "/dev/stderr"
+                exit 1
+            }
+            for (f = 1; f <= file; f++) {
+                first = last = 0
+                for (i = 1; i <= n[f]; i++)
+                    if (t[f, i] >= from && t[f, i] <= to) {
+                        first = first ? first : i
+                        last = i
+                    }
+                # between the first and the last there is one frame less
+                rate += (last - first) / (t[f, last] - t[f, first]) * 1e6
+            }
+            printf "%.2f\n", rate
+        }' "$@"
+}
+
+# microseconds, never twice the same
+stamp="settb=1/1000000,setpts='st(0,max(time(0)*1000000,ld(0)+1))'"
+stamped='-fps_mode passthrough -enc_time_base 1:1000000 -stats_enc_pre_fmt {pts}'
+
+# streams N GRAPH INPUT_OPTIONS...: so many processes at once; prints their rate.
+streams() {
+    many=$1
+    graph=$2
+    shift 2
+    i=0
+    pids=
+    rm -f "$out"/run.stamps.*
+    while [ $i -lt "$many" ]; do
+        # shellcheck disable=SC2086  # options
+        ffmpeg "$@" -map 0:v:0 -vf "$graph,$stamp" $stamped \
+               -stats_enc_pre "$out/run.stamps.$i" -f null - &
+        pids="$pids $!"
+        i=$((i + 1))
+    done
+    for pid in $pids; do
+        wait "$pid" || return
+    done
+    steady_rate "$out"/run.stamps.*
+}
+
+# one_process N GRAPH INPUT_OPTIONS...: so many streams in one process.
+one_process() {
+    many=$1
+    graph=$2
+    shift 2
+    i=0
+    rm -f "$out"/run.stamps.*
+    # N times the input, then N outputs
+    nb=$#
+    while [ $i -lt $((many - 1)) ]; do
+        j=0
+        for word; do
+            if [ $j -lt "$nb" ]; then
+                set -- "$@" "$word"
+            fi
+            j=$((j + 1))
+        done
+        i=$((i + 1))
+    done
+    i=0
+    while [ $i -lt "$many" ]; do
+        # shellcheck disable=SC2086
+        set -- "$@" -map $i:v:0 -vf "$graph,$stamp" $stamped \
+               -stats_enc_pre "$out/run.stamps.$i" -f null -
+        i=$((i + 1))
+    done
+    ffmpeg "$@" || return
+    steady_rate "$out"/run.stamps.*
+}
+
+# compare NAME N FUNCTION SIZE PREFIX SEARCHES INPUT_OPTIONS...: the graph PREFIX alone
+# and with each search, in turns, so that what disturbs one disturbs the other.
+compare() {
+    what=$1
+    number=$2
+    function=$3
+    size=$4
+    prefix=$5
+    searches=$6
+    shift 6
+    rm -f "$out"/run.rates.*
+    turn=0
+    while [ $turn -lt "$runs" ]; do
+        for search in none $searches; do
+            graph=$prefix
+            if [ "$search" != none ]; then
+                graph=$prefix,gpume=$search
+            fi
+            "$function" "$number" "$graph" "$@" >> "$out/run.rates.$search" || return
+        done
+        turn=$((turn + 1))
+    done
+    none_rate=
+    for search in none $searches; do
+        # shellcheck disable=SC2046  # four numbers
+        set -- $(median < "$out/run.rates.$search")
+        none_rate=${none_rate:-$1}
+        awk -v what="$what" -v n="$number" -v size="$size" -v search="$search" -v rate="$1" \
+            -v least="$2" -v most="$3" -v none="$none_rate" 'BEGIN {
+            printf "%-28s %d  %-9s %-26s %9.1f %6.1f %% %7.1f %%\n", what, n, size, search, rate,
+                   100 * (most - least) / rate, 100 * rate / none }'
+        option() { printf '%s\n' "$search" | sed -n "s/.*$1=\([0-9]*\).*/\1/p"; }
+        algo=${search%%:*}
+        pipeline_block=$(option block)
+        if [ "$search" != none ]; then
+            pipeline_block=${pipeline_block:-16}
+        fi
+        row "pipeline" "$what: ${algo#algo=}" clip "$size" "$pipeline_block" "$(option range)" 8 \
+            "$number" rate fps "$1" "$2" "$3" "$4"
+        row "pipeline" "$what: ${algo#algo=}" clip "$size" "$pipeline_block" "$(option range)" 8 \
+            "$number" 'of decoding alone' % "$(awk "BEGIN { print 100 * $1 / $none_rate }")"
+    done
+}
+
+bench_pipeline() {
+    begin pipeline
+    make_clip
+    frames=1500
+    long=$(lengthen "$clip" 1080p $frames)
+    long_input=$(lengthen "$input" input $frames)
+    gpu='-hwaccel cuda -hwaccel_output_format cuda'
+    ds=algo=ds:range=64
+    fs=algo=fs:range=32
+
+    echo
+    say "pipelines, frames/s of all streams together in the steady state, median of $runs runs;"
+    say "clip: $(codec_of "$clip") $clip, and $(codec_of "$input") $input, $frames frames of each"
+    printf '%-28s %s  %-9s %-26s %9s %8s %9s\n' pipeline n size search fps spread 'of none'
+    # shellcheck disable=SC2086  # lists of options
+    {
+        compare 'nvdec' 1 streams 1920x1080 null \
+            "$ds $ds:block=4 algo=fs:range=16 $fs algo=fs:range=64 $fs:block=4" $gpu -i "$long"
+        for n in 2 4 7; do
+            compare 'nvdec processes' $n streams 1920x1080 null "$ds $fs" $gpu -i "$long"
+        done
+        compare 'nvdec one process' 4 one_process 1920x1080 null "$ds $fs" $gpu -i "$long"
+        # the driver keeps scale_cuda's kernels, which take seconds to compile
+        ffmpeg $gpu -i "$input" -vf scale_cuda=1920:1080 -frames:v 2 -f null -
+        compare 'nvdec scale_cuda' 1 streams 1920x1080 scale_cuda=1920:1080 "$ds $fs" \
+            $gpu -i "$long_input"
+        compare 'frames in system memory' 1 streams 1920x1080 null "$ds $fs $ds:block=4" \
+            -f rawvideo -pixel_format yuv420p -video_size 1920x1080 -framerate 25 \
+            -stream_loop $((frames / 32)) -i "$(raw_frames)"
+        compare 'decoded by the CPU' 1 streams 1920x1080 null "$ds $fs" -i "$long"
+    }
+    rm -f "$out"/long-* "$out"/run.*
+}
+
+# 32 frames of the clip, 1080p, as the rawvideo demuxer reads them: from the page cache.
+raw_frames() {
+    if [ ! -f "$out/run.yuv" ]; then
+        ffmpeg -i "$clip" -map 0:v:0 -frames:v 32 -pix_fmt yuv420p -f rawvideo "$out/run.yuv"
+    fi
+    printf '%s\n' "$out/run.yuv"
+}
+
+codec_of() {
+    "$bin/ffmpeg" -hide_banner -i "$1" 2>&1 | sed -n 's/.*Video: \([a-z0-9]*\).*/\1/p' | sed -n 1p
+}
