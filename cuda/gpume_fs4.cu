@@ -54,6 +54,7 @@ search_row(const GpumeCudaArgs &a, GpumeU32 *shared, int x0, int y0, int whole)
     const int columns = ((range - left) / 4 + NB_DX) / NB_DX;   // of NB_DX words
     const int y_row   = y0 + row * SIDE;
     const int inner_x = x0 - range >= 0 && x0 + ACROSS * SIDE + range <= p.width;
+    const int aligned = !((a.cur.data | a.cur.linesize) & 3);
     GpumeU32 *zero    = shared + a.shared_words + row * ACROSS;
     GpumeU32 cur[SIDE][ACROSS];
     GpumeU32 best[ACROSS];
@@ -64,8 +65,9 @@ search_row(const GpumeCudaArgs &a, GpumeU32 *shared, int x0, int y0, int whole)
 
 #pragma unroll
         for (int c = 0; c < ACROSS; c++)
-            cur[y][c] = row < whole ?
-                gpume_load_edge<GpumeU8>(line, x0 + SIDE * c, p.width) : 0;
+            cur[y][c] = row >= whole ? 0 :
+                        aligned ? *(const GpumeU32 *)(line + x0 + SIDE * c) :
+                                  gpume_load_edge<GpumeU8>(line, x0 + SIDE * c, p.width);
     }
 #pragma unroll
     for (int c = 0; c < ACROSS; c++)
@@ -128,8 +130,11 @@ search_row(const GpumeCudaArgs &a, GpumeU32 *shared, int x0, int y0, int whole)
                                 zero[c] = sum[c][k][j];
             }
 
-            /* what is not admissible is worse than any: a cost has 12 bits */
-            const GpumeU32 order = (dy + range) * side + dx + range;
+            /*
+             * What is not admissible is worse than any: a cost has 12 bits. The order
+             * counts from the window's left, so that it is never negative.
+             */
+            const GpumeU32 order = (dy + range) * side + dx - left;
             GpumeU32 down[NB_DY], right[NB_DX], across[ACROSS + NB_DX - 1];
 
 #pragma unroll
@@ -172,17 +177,18 @@ search_row(const GpumeCudaArgs &a, GpumeU32 *shared, int x0, int y0, int whole)
 
     const GpumeDeviceBlock b = gpume_block(&p, x0 / SIDE + lane, y_row / SIDE);
     const GpumeU32 zero_cost = zero[lane];
+    int order;
     GpumeU32 key = best[0];
 
 #pragma unroll
     for (int c = 1; c < ACROSS; c++)
         key = lane == c ? best[c] : key;
+    order = (int)(key & 0xffff) + left + range;
     /* the zero vector comes before those of equal cost */
     if (zero_cost <= key >> 16)
         gpume_store(&a, &b, blockIdx.z, 0, 0, zero_cost);
     else
-        gpume_store(&a, &b, blockIdx.z, (int)(key & 0xffff) % side - range,
-                    (int)(key & 0xffff) / side - range, key >> 16);
+        gpume_store(&a, &b, blockIdx.z, order % side - range, order / side - range, key >> 16);
 }
 
 /**

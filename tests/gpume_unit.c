@@ -929,6 +929,21 @@ static void run_fixed(void)
             run_case(&c);
         }
 
+        /* ranges of which candidates are left out: on all content, cut blocks too */
+        for (int i = 0; i < 2 * NB_CONTENTS; i++) {
+            Case c = default_case();
+
+            c.algo      = algo;
+            c.width     = i % 3 ? 71 : 96;
+            c.height    = i % 3 ? 44 : 64;
+            c.block     = i & 1 ? 16 : 8;
+            c.range     = i & 1 ? 24 + i : 48;
+            c.content   = i / 2;
+            c.nb_frames = 2;
+            c.seed     &= ~(uint64_t)2;     /* not exhaustive */
+            run_case(&c);
+        }
+
         /* the largest costs there are */
         for (int i = 0; i < 2; i++) {
             Case c = default_case();
