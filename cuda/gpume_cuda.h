@@ -45,16 +45,32 @@ typedef struct GpumeCudaPlane {
 #define GPUME_CUDA_FS_TILE_ROWS 8
 #define GPUME_CUDA_FS_TILE_COLS 4
 
-/** Most threads of a block of the full search, and of the diamond search. */
+/** Most threads of a block of the full search. */
 #define GPUME_CUDA_FS_THREADS 256
-#define GPUME_CUDA_DS_THREADS 256
 
-/** Lanes that search a block, and the blocks that a block of threads searches. */
-#define GPUME_CUDA_DS_LANES(side)       ((side) == 4 ? 8 : (side) == 8 ? 16 : 32)
-#define GPUME_CUDA_DS_TILE_WIDTH(side)  ((side) == 16 ? 64 : 32)
-#define GPUME_CUDA_DS_TILE_HEIGHT(side) ((side) == 4 ? 16 : 32)
-/** Samples around those blocks that are in shared memory. */
-#define GPUME_CUDA_DS_MARGIN 16
+/** Warps of a block of threads of the diamond search. */
+#ifndef GPUME_CUDA_DS_WARPS
+#define GPUME_CUDA_DS_WARPS 4
+#endif
+/** Lanes of a warp that search a block of 4, 8 or 16. */
+#ifndef GPUME_CUDA_DS_LANES
+#define GPUME_CUDA_DS_LANES(side) ((side) == 4 ? 4 : (side) == 8 ? 16 : 32)
+#endif
+/** Samples of a row of the blocks of a warp; and of a column. */
+#define GPUME_CUDA_DS_TILE_WIDTH 16
+#define GPUME_CUDA_DS_TILE_HEIGHT(side, lanes) \
+    (32 / (lanes) * (side) * (side) / GPUME_CUDA_DS_TILE_WIDTH)
+/** Samples above and below those that are in shared memory; 16 are to each side. */
+#ifndef GPUME_CUDA_DS_MARGIN
+#define GPUME_CUDA_DS_MARGIN 8
+#endif
+#define GPUME_CUDA_DS_WINDOW_WIDTH (GPUME_CUDA_DS_TILE_WIDTH + 2 * 16)
+#define GPUME_CUDA_DS_WINDOW_ROWS(side, lanes) \
+    (GPUME_CUDA_DS_TILE_HEIGHT(side, lanes) + 2 * GPUME_CUDA_DS_MARGIN)
+/** Words from row to row of the window: eight rows begin in banks four apart. */
+#define GPUME_CUDA_DS_PITCH(bytes) ((bytes) == 1 ? 12 : 28)
+#define GPUME_CUDA_DS_WINDOW_WORDS(side, bytes) \
+    (GPUME_CUDA_DS_WINDOW_ROWS(side, GPUME_CUDA_DS_LANES(side)) * GPUME_CUDA_DS_PITCH(bytes))
 
 /** Most threads of the full search of blocks of 4, 8 or 16 bytes. */
 #define GPUME_CUDA_FS_FAST_THREADS 192
@@ -89,8 +105,6 @@ typedef struct GpumeCudaArgs {
     int groups;                 ///< of ROWS displacements whose window is loaded at a time
     int copy_words;             ///< words of a row of each of the window's four copies
     int shared_words;           ///< before the words that have a place of their own
-    /* ds */
-    int lanes;                  ///< lanes for a video block: 8, 16 or 32
 } GpumeCudaArgs;
 
 #endif /* AVFILTER_GPUME_CUDA_GPUME_CUDA_H */
