@@ -130,6 +130,11 @@ static __device__ __forceinline__ int gpume_min(int a, int b)
     return a < b ? a : b;
 }
 
+static __device__ __forceinline__ int gpume_max(int a, int b)
+{
+    return a > b ? a : b;
+}
+
 /** The low word of hi:lo >> shift, shift below 32. */
 static __device__ __forceinline__ GpumeU32 gpume_funnel(GpumeU32 lo, GpumeU32 hi,
                                                         int shift)

@@ -24,6 +24,9 @@
 #include "libavfilter/gpume/cuda/gpume_pattern.cuh"
 #include "libavfilter/gpume/gpume_patterns.h"
 
+#ifndef DS_MIN
+#define DS_MIN 8
+#endif
 static constexpr signed char large_diamond[GPUME_LARGE_DIAMOND_POINTS][2] = {
     GPUME_LARGE_DIAMOND
 };
@@ -33,7 +36,7 @@ static constexpr signed char small_diamond[GPUME_SMALL_DIAMOND_POINTS][2] = {
 
 /** All groups of a warp, each its block. */
 template<class Evaluator>
-static __device__ __forceinline__ void search(const GpumeCudaArgs &a, Evaluator e)
+static __device__ __forceinline__ void search(Evaluator e)
 {
     constexpr GpumePattern large = { gpume_pack(large_diamond, 0),
                                      gpume_pack(large_diamond, 1),
@@ -42,8 +45,8 @@ static __device__ __forceinline__ void search(const GpumeCudaArgs &a, Evaluator 
                                      gpume_pack(small_diamond, 1),
                                      GPUME_SMALL_DIAMOND_POINTS };
     GpumeU32 cost = e.zero();
-    int is_large = 1, active = cost != 0;
-    int x = 0, y = 0;
+    int is_large = 1, active = e.g.exists && cost;
+    int x = e.g.x0, y = e.g.y0;
 
     while (__any_sync(GPUME_WHOLE_WARP, active)) {
         const GpumePattern p = { is_large ? large.x : small.x, is_large ? large.y : small.y,
@@ -65,19 +68,7 @@ static __device__ __forceinline__ void search(const GpumeCudaArgs &a, Evaluator 
             is_large = 0;
         }
     }
-    gpume_store_group(a, e, x, y, cost);
-}
-
-/* Its block, of the picture's blocks in a row and in a column. */
-static __device__ __forceinline__ GpumeGroup
-group_of(const GpumeCudaArgs &a, int lanes, int bx, int by)
-{
-    GpumeGroup g;
-
-    g.b      = gpume_block(&a.params, bx, by);
-    g.exists = bx < a.params.bw && by < a.params.bh;
-    g.lane   = threadIdx.x % lanes;
-    return g;
+    gpume_store_group(e, x, y, cost);
 }
 
 /**
@@ -100,22 +91,20 @@ static __device__ __forceinline__ void search_small(const GpumeCudaArgs &a)
     const int tile_x = (blockIdx.x * GPUME_CUDA_DS_WARPS + warp) * GPUME_CUDA_DS_TILE_WIDTH;
     const int tile_y = blockIdx.y * GPUME_CUDA_DS_TILE_HEIGHT(SIDE, lanes);
     const int number = threadIdx.x % 32 / lanes;    // of the group in its warp
-    const int bx = tile_x / SIDE + number % across;
-    const int by = tile_y / SIDE + number / across;
-    GpumeGroup g;
+    const GpumeGroup g = gpume_group(a.params, SIDE, lanes,
+                                     (unsigned)tile_x / SIDE + number % across,
+                                     (unsigned)tile_y / SIDE + number / across);
 
     if (tile_x >= a.params.width)
         return;
-    g = group_of(a, lanes, bx, by);
-
-    if (!((a.cur.data | ref.data | a.cur.linesize | ref.linesize) & 15) &&
-        (tile_x + GPUME_CUDA_DS_TILE_WIDTH <= a.params.width ||
-         a.params.width % SIDE == 0))
-        search(a, GpumeWindowEvaluator<Sample, SIDE, lanes>(a, ref, g, windows +
-                      warp * GPUME_CUDA_DS_WINDOW_WORDS(SIDE, GpumeSample<Sample>::bytes),
-                      tile_x, tile_y));
+    if (tile_x + GPUME_CUDA_DS_TILE_WIDTH <= a.params.width &&
+        tile_y + GPUME_CUDA_DS_TILE_HEIGHT(SIDE, lanes) <= a.params.height &&
+        !((a.cur.data | ref.data | a.cur.linesize | ref.linesize) & 15))
+        search(GpumeWindowEvaluator<Sample, SIDE, lanes>(a, ref, g, windows +
+                   warp * GPUME_CUDA_DS_WINDOW_WORDS(SIDE, GpumeSample<Sample>::bytes),
+                   tile_x - 16, tile_y - GPUME_CUDA_DS_MARGIN));
     else
-        search(a, GpumePlaneEvaluator<Sample, lanes, GpumeU32>(a, ref, g));
+        search(GpumePlaneEvaluator<Sample, lanes, GpumeU32>(a, ref, g));
 }
 
 /**
@@ -133,12 +122,12 @@ static __device__ __forceinline__ void search_large(const GpumeCudaArgs &a)
     const int bx = blockIdx.x * GPUME_CUDA_DS_WARPS + threadIdx.x / 32;
 
     if (bx < a.params.bw)
-        search(a, GpumePlaneEvaluator<Sample, 32, Key>(a, ref,
-                      group_of(a, 32, bx, blockIdx.y)));
+        search(GpumePlaneEvaluator<Sample, 32, Key>(a, ref,
+                   gpume_group(a.params, a.params.block, 32, bx, blockIdx.y)));
 }
 
 #define SMALL(side, depth)                                                      \
-extern "C" __global__ void __launch_bounds__(32 * GPUME_CUDA_DS_WARPS)           \
+extern "C" __global__ void __launch_bounds__(32 * GPUME_CUDA_DS_WARPS, DS_MIN)  \
 gpume_ds##side##_##depth(const GpumeCudaArgs args)                              \
 {                                                                               \
     search_small<GpumeU##depth, side>(args);                                    \

@@ -27,9 +27,10 @@
  * together until the last is done, so every exchange is one of the whole warp.
  *
  * An evaluator has these constants, the block, the lane's place in its group and
- *     zero()                the cost of the zero vector, in all lanes of the group
- *     prepare(x, y)         before candidates around (x, y)
- *     sad(dx, dy, valid)    the lane's share of the cost of a candidate; 0 unless valid
+ *     zero()             the cost of the zero vector, in all lanes of the group
+ *     prepare(x, y)      before candidates around (x, y)
+ *     sad(x, y, valid)   the lane's share of the cost of a candidate; 0 unless valid
+ * where a candidate is the place of its first sample in the reference.
  * Costs are sums of samples as they lie, without the bits below the shift;
  * gpume_store_group() shifts the last one.
  */
@@ -79,12 +80,30 @@ static __device__ __forceinline__ GpumeU32 gpume_significant(int shift)
     return GpumeSample<Sample>::bytes == 1 ? ~0u : (0xffffu >> shift << shift) * 0x10001u;
 }
 
-/** What lanes that evaluate know of their block. */
+/** A group's block: which, where, its true size; and the lane of the group, from 0. */
 typedef struct GpumeGroup {
-    GpumeDeviceBlock b;
+    int bx, by;
+    int x0, y0;
+    int w, h;
     int exists;                 ///< 0: there is no such block
-    int lane;                   ///< of the group, from 0
+    int lane;
 } GpumeGroup;
+
+static __device__ __forceinline__ GpumeGroup
+gpume_group(const GpumeParams &p, int block, int lanes, int bx, int by)
+{
+    GpumeGroup g;
+
+    g.bx = bx;
+    g.by = by;
+    g.x0 = bx * block;
+    g.y0 = by * block;
+    g.w  = gpume_min(block, p.width  - g.x0);
+    g.h  = gpume_min(block, p.height - g.y0);
+    g.exists = bx < p.bw && by < p.bh;
+    g.lane   = threadIdx.x % lanes;
+    return g;
+}
 
 /**
  * Blocks of any size, samples as they lie, no alignment asked for: reads from the
@@ -96,41 +115,34 @@ struct GpumePlaneEvaluator {
     static const int LANES = LANES_;
     static const int SLOTS = LANES < GPUME_POINTS ? LANES : GPUME_POINTS;
     static const int PARTS = LANES / SLOTS;
+    static const int BYTES = GpumeSample<Sample>::bytes;
 
+    const GpumeCudaArgs &a;
+    const GpumeCudaPlane &plane;
     GpumeGroup g;
-    int slot, part;
-    const GpumeU8 *cur;         ///< the lane's first row of the block
-    const GpumeU8 *ref;         ///< the same place in the reference
-    long long cur_linesize, ref_linesize;
-    int left;                   ///< samples from there to the picture's edge
     int words;                  ///< words of a row if all may be read whole, else 0
-    GpumeU32 mask;              ///< significant bits
 
-    __device__ __forceinline__ GpumePlaneEvaluator(const GpumeCudaArgs &a,
-                                                   const GpumeCudaPlane &plane,
+    __device__ __forceinline__ GpumePlaneEvaluator(const GpumeCudaArgs &args,
+                                                   const GpumeCudaPlane &ref,
                                                    const GpumeGroup &group)
+        : a(args), plane(ref)
     {
-        const int bytes = GpumeSample<Sample>::bytes;
-
-        g    = group;
-        slot = g.lane % SLOTS;
-        part = g.lane / SLOTS;
-        cur_linesize = a.cur.linesize;
-        ref_linesize = plane.linesize;
-        cur  = (const GpumeU8 *)a.cur.data + (g.b.y0 + part) * cur_linesize + g.b.x0 * bytes;
-        ref  = (const GpumeU8 *)plane.data + (g.b.y0 + part) * ref_linesize + g.b.x0 * bytes;
-        left = a.params.width - g.b.x0;
-        mask = gpume_significant<Sample>(a.params.shift);
-        words = ((a.cur.data | plane.data | cur_linesize | ref_linesize |
-                  a.params.width * bytes) & 3) ? 0 : g.b.w * bytes / 4;
+        g     = group;
+        words = ((a.cur.data | plane.data | a.cur.linesize | plane.linesize |
+                  a.params.width * BYTES) & 3) ? 0 : g.w * BYTES / 4;
     }
 
-    __device__ __forceinline__ GpumeU32 sad(int dx, int dy, int valid) const
+    __device__ __forceinline__ int width()  const { return g.w; }
+    __device__ __forceinline__ int height() const { return g.h; }
+
+    __device__ __forceinline__ GpumeU32 sad(int x, int y, int valid) const
     {
-        const int bytes    = GpumeSample<Sample>::bytes;
-        const int per_word = GpumeSample<Sample>::per_word;
-        const GpumeU8 *c = cur;
-        const GpumeU8 *r = ref + dy * ref_linesize + dx * bytes;
+        const int part = g.lane / SLOTS;
+        const GpumeU32 mask = gpume_significant<Sample>(a.params.shift);
+        const GpumeU8 *c = (const GpumeU8 *)a.cur.data +
+                           (g.y0 + part) * a.cur.linesize + g.x0 * BYTES;
+        const GpumeU8 *r = (const GpumeU8 *)plane.data +
+                           (y + part) * plane.linesize + x * BYTES;
         GpumeU32 sum = 0;
 
         if (!valid)
@@ -139,45 +151,48 @@ struct GpumePlaneEvaluator {
             const int start = (GpumeU64)r & 3;
 
             r -= start;
-            for (int y = part; y < g.b.h; y += PARTS) {
+            for (int i = part; i < g.h; i += PARTS) {
                 GpumeU32 lo, hi, cw;
 
                 GPUME_LOAD_GLOBAL(lo, GpumeU32, r);
 #pragma unroll 4
-                for (int i = 0; i < words; i++) {
+                for (int j = 0; j < words; j++) {
                     // behind the last sample lies perhaps nothing
-                    const int next = i + 1 < words || start ? i + 1 : i;
+                    const int next = j + 1 < words || start ? j + 1 : j;
 
-                    GPUME_LOAD_GLOBAL(cw, GpumeU32, c + 4 * i);
+                    GPUME_LOAD_GLOBAL(cw, GpumeU32, c + 4 * j);
                     GPUME_LOAD_GLOBAL(hi, GpumeU32, r + 4 * next);
                     sum = GpumeSample<Sample>::sad(cw & mask,
                                                    gpume_funnel(lo, hi, 8 * start) & mask, sum);
                     lo = hi;
                 }
-                c += PARTS * cur_linesize;
-                r += PARTS * ref_linesize;
+                c += PARTS * a.cur.linesize;
+                r += PARTS * plane.linesize;
             }
             return sum;
         }
-        for (int y = part; y < g.b.h; y += PARTS) {
 #pragma unroll 1
-            for (int x = 0; x < g.b.w; x += per_word) {
-                const GpumeU32 cw = gpume_load<Sample>(c + x * bytes, g.b.w - x, c + left * bytes);
-                const GpumeU32 rw = gpume_load<Sample>(r + x * bytes, g.b.w - x,
-                                                       r + (left - dx) * bytes);
+        for (int i = part; i < g.h; i += PARTS) {
+#pragma unroll 1
+            for (int j = 0; j < g.w; j += 4 / BYTES) {
+                const GpumeU32 cw = gpume_load<Sample>(c + j * BYTES, g.w - j,
+                                                       c + (a.params.width - g.x0) * BYTES);
+                const GpumeU32 rw = gpume_load<Sample>(r + j * BYTES, g.w - j,
+                                                       r + (a.params.width - x) * BYTES);
 
                 sum = GpumeSample<Sample>::sad(cw & mask, rw & mask, sum);
             }
-            c += PARTS * cur_linesize;
-            r += PARTS * ref_linesize;
+            c += PARTS * a.cur.linesize;
+            r += PARTS * plane.linesize;
         }
         return sum;
     }
 
     __device__ __forceinline__ GpumeU32 zero() const
     {
-        GpumeU32 sum = sad(0, 0, g.exists);
+        GpumeU32 sum = sad(g.x0, g.y0, g.exists);
 
+        // of each candidate's lanes, any has the same share
 #pragma unroll
         for (int lane = SLOTS; lane < LANES; lane <<= 1)
             sum += __shfl_xor_sync(GPUME_WHOLE_WARP, sum, lane);
@@ -190,10 +205,10 @@ struct GpumePlaneEvaluator {
 };
 
 /**
- * Blocks of SIDE x SIDE samples, of planes whose rows begin at 16 bytes, that the
- * right edge does not cut. The block is in registers, and the reference around the
- * blocks of the warp in shared memory: where a warp has one block, the window follows
- * the search; else a candidate outside it is read from the plane.
+ * Whole blocks of SIDE x SIDE samples, of planes whose rows begin at 16 bytes and have
+ * at least as many. The block is in registers, and the reference around the blocks of
+ * the warp in shared memory: where a warp has one block, the window follows the
+ * search; else a candidate outside it is read from the plane.
  */
 template<typename Sample, int SIDE, int LANES_>
 struct GpumeWindowEvaluator {
@@ -204,196 +219,200 @@ struct GpumeWindowEvaluator {
     static const int BYTES  = GpumeSample<Sample>::bytes;
     static const int ROWS   = SIDE / PARTS;         ///< of a lane
     static const int WORDS  = SIDE * BYTES / 4;     ///< of such a row
-    static const int WINDOW_ROWS  = GPUME_CUDA_DS_WINDOW_ROWS(SIDE, LANES_);
     static const int WINDOW_WIDTH = GPUME_CUDA_DS_WINDOW_WIDTH;
+    static const int WINDOW_ROWS  = GPUME_CUDA_DS_WINDOW_ROWS(SIDE, LANES_);
     static const int PITCH  = GPUME_CUDA_DS_PITCH(BYTES);
-    static const int MARGIN = GPUME_CUDA_DS_MARGIN;
 
+    const GpumeCudaArgs &a;
+    const GpumeCudaPlane &plane;
     GpumeGroup g;
-    int slot, part;
     GpumeU32 *window;
     int window_x, window_y;     ///< the picture's sample that comes first in it
-    int width, height;
-    const GpumeU8 *plane;
-    long long linesize;
-    int shift;
     GpumeU32 cur[ROWS][WORDS];
 
-    __device__ __forceinline__ GpumeWindowEvaluator(const GpumeCudaArgs &a,
+    __device__ __forceinline__ GpumeWindowEvaluator(const GpumeCudaArgs &args,
                                                     const GpumeCudaPlane &ref,
                                                     const GpumeGroup &group,
-                                                    GpumeU32 *shared, int tile_x, int tile_y)
+                                                    GpumeU32 *shared, int x, int y)
+        : a(args), plane(ref)
     {
-        const GpumeU8 *c;
-
-        g        = group;
-        slot     = g.lane % SLOTS;
-        part     = g.lane / SLOTS;
-        window   = shared;
-        width    = a.params.width;
-        height   = a.params.height;
-        plane    = (const GpumeU8 *)ref.data;
-        linesize = ref.linesize;
-        shift    = a.params.shift;
-
-        load_window(tile_x - 16, tile_y - MARGIN);
-
-        c = (const GpumeU8 *)a.cur.data + (g.b.y0 + part) * a.cur.linesize + g.b.x0 * BYTES;
-#pragma unroll
-        for (int i = 0; i < ROWS; i++) {
-            const int inside = g.exists && part + i * PARTS < g.b.h;
-
-#pragma unroll
-            for (int x = 0; x < WORDS; x += 4) {
-                int4 v = { 0, 0, 0, 0 };
-
-                if (!inside) {
-                } else if (WORDS >= 4) {
-                    GPUME_LOAD_GLOBAL(v, int4, c + 4 * x);
-                } else if (WORDS == 2) {
-                    int2 half;
-
-                    GPUME_LOAD_GLOBAL(half, int2, c);
-                    v.x = half.x;
-                    v.y = half.y;
-                } else {
-                    GpumeU32 word;
-
-                    GPUME_LOAD_GLOBAL(word, GpumeU32, c);
-                    v.x = word;
-                }
-                cur[i][x] = significant(v.x);
-                if (WORDS >= 2)
-                    cur[i][x + 1] = significant(v.y);
-                if (WORDS >= 4) {
-                    cur[i][x + 2] = significant(v.z);
-                    cur[i][x + 3] = significant(v.w);
-                }
-            }
-            c += PARTS * a.cur.linesize;
-        }
+        g      = group;
+        window = shared;
+        load_block();
+        load_window(x, y);
         __syncwarp();
     }
 
+    __device__ __forceinline__ int width()  const { return SIDE; }
+    __device__ __forceinline__ int height() const { return SIDE; }
+
     __device__ __forceinline__ GpumeU32 significant(GpumeU32 word) const
     {
-        return BYTES == 1 ? word : word & gpume_significant<Sample>(shift);
+        return BYTES == 1 ? word : word & gpume_significant<Sample>(a.params.shift);
     }
 
-    /* From a column that is a multiple of 16. What is outside the picture is 0. */
+    static __device__ __forceinline__ const GpumeU8 *row(const GpumeCudaPlane &p, int y)
+    {
+        return (const GpumeU8 *)p.data + (long long)(int)p.linesize * y;
+    }
+
+    __device__ __forceinline__ void load_block()
+    {
+        const int part = g.lane / SLOTS;
+        const GpumeU8 *p = row(a.cur, g.y0 + part) + g.x0 * BYTES;
+
+#pragma unroll
+        for (int i = 0; i < ROWS; i++) {
+#pragma unroll
+            for (int j = 0; j < WORDS; j += 4) {
+                if (WORDS >= 4) {
+                    int4 v;
+
+                    GPUME_LOAD_GLOBAL(v, int4, p + 4 * j);
+                    cur[i][j]     = significant(v.x);
+                    cur[i][j + 1] = significant(v.y);
+                    cur[i][j + 2] = significant(v.z);
+                    cur[i][j + 3] = significant(v.w);
+                } else if (WORDS == 2) {
+                    int2 v;
+
+                    GPUME_LOAD_GLOBAL(v, int2, p);
+                    cur[i][0] = significant(v.x);
+                    cur[i][1] = significant(v.y);
+                } else {
+                    GpumeU32 v;
+
+                    GPUME_LOAD_GLOBAL(v, GpumeU32, p);
+                    cur[i][0] = significant(v);
+                }
+            }
+            p += PARTS * (int)a.cur.linesize;
+        }
+    }
+
+    /* From a column that is a multiple of 16. Outside the picture is what lies next to it. */
     __device__ __forceinline__ void load_window(int x, int y)
     {
         const int chunks = WINDOW_WIDTH * BYTES / 16;
         const int across = BYTES * 4;               // lanes, some of them idle
-        const int lane   = threadIdx.x % 32;
-        const int chunk  = lane % across;
+        const int down   = 32 / across;
+        const int chunk  = threadIdx.x % across;
+        const int line   = y + threadIdx.x % 32 / across;
+        const int bytes  = a.params.width * BYTES;
         const int column = x * BYTES + 16 * chunk;
-        const int count  = width * BYTES - column;  // bytes
-        const GpumeU8 *p = plane + (y + lane / across) * linesize + column;
-        GpumeU32 *dst    = window + lane / across * PITCH + 4 * chunk;
-        int line = y + lane / across;
+        const int inside = gpume_max(0, gpume_min(column, (bytes & ~15) - 16));
+        GpumeU32 *dst    = window + threadIdx.x % 32 / across * PITCH + 4 * chunk;
+        int4 v[WINDOW_ROWS / down];
 
+        static_assert(WINDOW_ROWS % down == 0, "rows of the window are loaded together");
         window_x = x;
         window_y = y;
         if (chunk >= chunks)
             return;
 #pragma unroll
-        for (int row = 0; row < WINDOW_ROWS; row += 32 / across) {
-            int4 v = { 0, 0, 0, 0 };
+        for (int i = 0; i < WINDOW_ROWS / down; i++)
+            GPUME_LOAD_GLOBAL(v[i], int4, inside +
+                row(plane, gpume_max(0, gpume_min(line + i * down, a.params.height - 1))));
+#pragma unroll
+        for (int i = 0; i < WINDOW_ROWS / down; i++) {
+            v[i].x = significant(v[i].x);
+            v[i].y = significant(v[i].y);
+            v[i].z = significant(v[i].z);
+            v[i].w = significant(v[i].w);
+            *(int4 *)(dst + i * down * PITCH) = v[i];
+        }
+        // the picture ends within those 16 bytes
+        if (column < bytes && column + 16 > bytes)
+#pragma unroll 1
+            for (int i = 0; i < WINDOW_ROWS; i += down) {
+                const GpumeU8 *p = row(plane, gpume_max(0, gpume_min(line + i,
+                                                            a.params.height - 1)));
 
-            if (line >= 0 && line < height && column >= 0) {
-                if (count >= 16) {
-                    GPUME_LOAD_GLOBAL(v, int4, p);
-                } else if (count > 0) {
-                    v.x = gpume_load<GpumeU8>(p,      count,      p + count);
-                    v.y = gpume_load<GpumeU8>(p + 4,  count - 4,  p + count);
-                    v.z = gpume_load<GpumeU8>(p + 8,  count - 8,  p + count);
-                    v.w = gpume_load<GpumeU8>(p + 12, count - 12, p + count);
+#pragma unroll 1
+                for (int j = column; j < bytes; j += 4) {
+                    GpumeU32 word = 0;
+
+#pragma unroll 1
+                    for (int k = j; k < bytes && k < j + 4; k++)
+                        word |= (GpumeU32)p[k] << 8 * (k - j);
+                    dst[i * PITCH + (j - column) / 4] = significant(word);
                 }
             }
-            v.x = significant(v.x);
-            v.y = significant(v.y);
-            v.z = significant(v.z);
-            v.w = significant(v.w);
-            *(int4 *)dst = v;
-            line += 32 / across;
-            p    += 32 / across * linesize;
-            dst  += 32 / across * PITCH;
-        }
     }
 
-    __device__ __forceinline__ GpumeU32 sad_window(int column, int row) const
+    __device__ __forceinline__ GpumeU32 sad_window(int column, int line) const
     {
         const int start = column * BYTES & 3;
-        const GpumeU32 *p = window + (row + part) * PITCH + (column * BYTES >> 2);
-        GpumeU32 sum = 0;
+        const GpumeU32 *p = window + (line + g.lane / SLOTS) * PITCH + (column * BYTES >> 2);
+        GpumeU32 sum[2] = { 0, 0 };
 
 #pragma unroll
-        for (int i = 0; i < ROWS; i++)
-            if (part + i * PARTS < g.b.h) {
-                GpumeU32 lo = p[i * PARTS * PITCH];
+        for (int i = 0; i < ROWS; i++) {
+            GpumeU32 lo = p[i * PARTS * PITCH];
 
 #pragma unroll
-                for (int x = 0; x < WORDS; x++) {
-                    const GpumeU32 hi = p[i * PARTS * PITCH + x + 1];
+            for (int j = 0; j < WORDS; j++) {
+                const GpumeU32 hi = p[i * PARTS * PITCH + j + 1];
 
-                    sum = GpumeSample<Sample>::sad(cur[i][x], gpume_funnel(lo, hi, 8 * start), sum);
-                    lo = hi;
-                }
+                sum[i & 1] = GpumeSample<Sample>::sad(cur[i][j], gpume_funnel(lo, hi, 8 * start),
+                                                      sum[i & 1]);
+                lo = hi;
             }
-        return sum;
+        }
+        return sum[0] + sum[1];
     }
 
     /* Far from the others. */
     __device__ __forceinline__ GpumeU32 sad_plane(int x, int y) const
     {
-        const GpumeU8 *r = plane + (y + part) * linesize + x * BYTES;
+        const GpumeU8 *r = row(plane, y + g.lane / SLOTS) + x * BYTES;
         const int start  = (GpumeU64)r & 3;
-        const int left   = (width - x) * BYTES;
+        /* bytes of the picture where the last word is, if one more is needed */
+        const int tail   = (a.params.width - x) * BYTES + start - 4 * WORDS;
+        const int last   = start && tail >= 4 ? 4 * WORDS : 4 * (WORDS - 1);
+        GpumeU32 word[ROWS][WORDS + 1];
         GpumeU32 sum = 0;
 
         r -= start;
 #pragma unroll
         for (int i = 0; i < ROWS; i++)
-            if (part + i * PARTS < g.b.h) {
-                const GpumeU8 *p = r + i * PARTS * linesize;
-                GpumeU32 lo, hi;
-
-                GPUME_LOAD_GLOBAL(lo, GpumeU32, p);
 #pragma unroll
-                for (int x = 0; x < WORDS; x++) {
-                    if (x + 1 < WORDS)
-                        GPUME_LOAD_GLOBAL(hi, GpumeU32, p + 4 * (x + 1));
-                    else if (!start)
-                        hi = 0;
-                    else if (start + left >= 4 * (WORDS + 1))
-                        GPUME_LOAD_GLOBAL(hi, GpumeU32, p + 4 * WORDS);
-                    else
-                        hi = gpume_load<GpumeU8>(p + 4 * WORDS, start, p + start + left);
-                    sum = GpumeSample<Sample>::sad(cur[i][x],
-                              significant(gpume_funnel(lo, hi, 8 * start)), sum);
-                    lo = hi;
-                }
+            for (int j = 0; j <= WORDS; j++)
+                GPUME_LOAD_GLOBAL(word[i][j], GpumeU32, r + i * PARTS * (int)plane.linesize +
+                                  (j < WORDS ? 4 * j : last));
+        if (start && tail < 4)
+#pragma unroll
+            for (int i = 0; i < ROWS; i++) {
+                const GpumeU8 *p = r + i * PARTS * (int)plane.linesize + 4 * WORDS;
+
+                word[i][WORDS] = tail > 0 ? p[0] : 0;
+                if (tail > 1)
+                    word[i][WORDS] |= (GpumeU32)p[1] << 8;
+                if (tail > 2)
+                    word[i][WORDS] |= (GpumeU32)p[2] << 16;
             }
+#pragma unroll
+        for (int i = 0; i < ROWS; i++)
+#pragma unroll
+            for (int j = 0; j < WORDS; j++)
+                sum = GpumeSample<Sample>::sad(cur[i][j], significant(
+                          gpume_funnel(word[i][j], word[i][j + 1], 8 * start)), sum);
         return sum;
     }
 
-    __device__ __forceinline__ GpumeU32 sad(int dx, int dy, int valid) const
+    __device__ __forceinline__ GpumeU32 sad(int x, int y, int valid) const
     {
-        const int column = g.b.x0 + dx - window_x;
-        const int row    = g.b.y0 + dy - window_y;
-
         if (!valid)
             return 0;
-        if (LANES == 32 || ((unsigned)column < WINDOW_WIDTH - SIDE &&
-                            (unsigned)row   <= WINDOW_ROWS  - SIDE))
-            return sad_window(column, row);
-        return sad_plane(g.b.x0 + dx, g.b.y0 + dy);
+        if (LANES == 32 || ((unsigned)(x - window_x) < WINDOW_WIDTH - SIDE &&
+                            (unsigned)(y - window_y) <= WINDOW_ROWS - SIDE))
+            return sad_window(x - window_x, y - window_y);
+        return sad_plane(x, y);
     }
 
     __device__ __forceinline__ GpumeU32 zero() const
     {
-        GpumeU32 sum = g.exists ? sad_window(g.b.x0 - window_x, g.b.y0 - window_y) : 0;
+        GpumeU32 sum = sad_window(g.x0 - window_x, g.y0 - window_y);
 
 #pragma unroll
         for (int lane = SLOTS; lane < LANES; lane <<= 1)
@@ -403,18 +422,14 @@ struct GpumeWindowEvaluator {
 
     __device__ __forceinline__ void prepare(int x, int y)
     {
-        if (LANES == 32) {
-            const int column = g.b.x0 + x - window_x;
-            const int row    = g.b.y0 + y - window_y;
-
-            // points lie up to 2 away, and words up to 3 samples more
-            if (column < 2 || column > WINDOW_WIDTH - SIDE - 3 ||
-                row    < 2 || row    > WINDOW_ROWS  - SIDE - 2) {
-                __syncwarp();
-                load_window((g.b.x0 + x - (WINDOW_WIDTH - SIDE) / 2 + 8) & ~15,
-                            g.b.y0 + y - (WINDOW_ROWS  - SIDE) / 2);
-                __syncwarp();
-            }
+        // points lie up to 2 away, and words up to 3 samples more
+        if (LANES == 32 &&
+            ((unsigned)(x - window_x - 2) > WINDOW_WIDTH - SIDE - 5 ||
+             (unsigned)(y - window_y - 2) > WINDOW_ROWS  - SIDE - 4)) {
+            __syncwarp();
+            load_window((x - (WINDOW_WIDTH - SIDE) / 2 + 8) & ~15,
+                        y - (WINDOW_ROWS  - SIDE) / 2);
+            __syncwarp();
         }
     }
 };
@@ -448,17 +463,20 @@ static __device__ __forceinline__ typename Evaluator::Key
 gpume_try_pattern(Evaluator &e, const GpumePattern &p, int x, int y, int active)
 {
     typedef typename Evaluator::Key Key;
+    const GpumeParams &params = e.a.params;
     Key best = ~(Key)0;
 
 #pragma unroll
     for (int round = 0; round < GPUME_POINTS; round += Evaluator::SLOTS) {
-        const int i  = e.slot + round;
-        const int dx = x + gpume_point_x(p, i);
-        const int dy = y + gpume_point_y(p, i);
+        const int i  = e.g.lane % Evaluator::SLOTS + round;
+        const int px = x + gpume_point_x(p, i);
+        const int py = y + gpume_point_y(p, i);
         const int valid = active && i < p.points &&
-                          dx >= e.g.b.min_dx && dx <= e.g.b.max_dx &&
-                          dy >= e.g.b.min_dy && dy <= e.g.b.max_dy;
-        GpumeU32 cost = e.sad(dx, dy, valid);
+            (unsigned)px <= (unsigned)(params.width  - e.width()) &&
+            (unsigned)py <= (unsigned)(params.height - e.height()) &&
+            (unsigned)(px - e.g.x0 + params.range) <= 2u * params.range &&
+            (unsigned)(py - e.g.y0 + params.range) <= 2u * params.range;
+        GpumeU32 cost = e.sad(px, py, valid);
         Key key;
 
 #pragma unroll
@@ -472,18 +490,18 @@ gpume_try_pattern(Evaluator &e, const GpumePattern &p, int x, int y, int active)
 }
 
 /**
- * The result of a group's block: its AVMotionVector and its cost, in pieces that
- * lanes side by side write.
+ * The result of a group's block, found at (x, y): its AVMotionVector and its cost, in
+ * pieces that lanes side by side write.
  */
 template<class Evaluator>
 static __device__ __forceinline__ void
-gpume_store_group(const GpumeCudaArgs &a, const Evaluator &e, int dx, int dy, GpumeU32 cost)
+gpume_store_group(const Evaluator &e, int x, int y, GpumeU32 cost)
 {
-    const GpumeDeviceBlock &b = e.g.b;
-    const GpumeU64 i = ((GpumeU64)blockIdx.z * a.params.bh + b.by) * a.params.bw + b.bx;
+    const GpumeCudaArgs &a = e.a;
+    const GpumeU64 i = ((GpumeU64)blockIdx.z * a.params.bh + e.g.by) * a.params.bw + e.g.bx;
     const int pairs = GPUME_CUDA_VECTOR_WORDS / 2;
-    const int x = b.x0 + b.w / 2;
-    const int y = b.y0 + b.h / 2;
+    const int mid_x = e.width()  / 2;
+    const int mid_y = e.height() / 2;
 
     if (!e.g.exists)
         return;
@@ -494,13 +512,13 @@ gpume_store_group(const GpumeCudaArgs &a, const Evaluator &e, int dx, int dy, Gp
 
         if (pair == 0) {
             v.x = blockIdx.z ? a.source[1] : a.source[0];
-            v.y = b.w | (b.h << 8) | ((x + dx) << 16);
+            v.y = e.width() | (e.height() << 8) | ((x + mid_x) << 16);
         } else if (pair == 1) {
-            v.x = (y + dy) | (x << 16);
-            v.y = y;
+            v.x = (y + mid_y) | ((e.g.x0 + mid_x) << 16);
+            v.y = e.g.y0 + mid_y;
         } else if (pair == 3) {
-            v.x = dx;
-            v.y = dy;
+            v.x = x - e.g.x0;
+            v.y = y - e.g.y0;
         } else if (pair == 4) {
             v.x = 1;
         }
