@@ -48,7 +48,7 @@ static __device__ __forceinline__ void search(Evaluator e)
     int is_large = 1, active = e.g.exists && cost;
     int x = e.g.x0, y = e.g.y0;
 
-    while (__any_sync(GPUME_WHOLE_WARP, active)) {
+    while (gpume_any_active<Evaluator>(active)) {
         const GpumePattern p = { is_large ? large.x : small.x, is_large ? large.y : small.y,
                                  is_large ? large.points : small.points };
         typename Evaluator::Key key;
@@ -69,6 +69,35 @@ static __device__ __forceinline__ void search(Evaluator e)
         }
     }
     gpume_store_group(e, x, y, cost);
+}
+
+/*
+ * A warp whose blocks the other evaluator cannot take: few, so they are kept out of
+ * its registers. Numbers as parameters: a struct would go through memory for all.
+ */
+template<typename Sample, int SIDE, int LANES>
+static __device__ __attribute__((noinline)) void
+search_cut(GpumeU64 cur, long long cur_linesize, GpumeU64 ref, long long ref_linesize,
+           int width, int height, int range, int shift, int bw, int bh, int source,
+           GpumeU64 mvs, GpumeU64 costs, int bx, int by)
+{
+    GpumeCudaArgs a;
+
+    a.params.width  = width;
+    a.params.height = height;
+    a.params.range  = range;
+    a.params.shift  = shift;
+    a.params.bw     = bw;
+    a.params.bh     = bh;
+    a.cur.data      = cur;
+    a.cur.linesize  = cur_linesize;
+    a.ref[0].data      = ref;
+    a.ref[0].linesize  = ref_linesize;
+    a.source[0] = a.source[1] = source;
+    a.mvs       = mvs;
+    a.costs     = costs;
+    search(GpumePlaneEvaluator<Sample, LANES, GpumeU32>(a, a.ref[0],
+               gpume_group(a.params, SIDE, LANES, bx, by)));
 }
 
 /**
@@ -104,7 +133,11 @@ static __device__ __forceinline__ void search_small(const GpumeCudaArgs &a)
                    warp * GPUME_CUDA_DS_WINDOW_WORDS(SIDE, GpumeSample<Sample>::bytes),
                    tile_x - 16, tile_y - GPUME_CUDA_DS_MARGIN));
     else
-        search(GpumePlaneEvaluator<Sample, lanes, GpumeU32>(a, ref, g));
+        search_cut<Sample, SIDE, lanes>(a.cur.data, a.cur.linesize, ref.data, ref.linesize,
+                                        a.params.width, a.params.height, a.params.range,
+                                        a.params.shift, a.params.bw, a.params.bh,
+                                        blockIdx.z ? a.source[1] : a.source[0],
+                                        a.mvs, a.costs, g.bx, g.by);
 }
 
 /**

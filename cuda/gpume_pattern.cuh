@@ -29,7 +29,7 @@
  * An evaluator has these constants, the block, the lane's place in its group and
  *     zero()             the cost of the zero vector, in all lanes of the group
  *     prepare(x, y)      before candidates around (x, y)
- *     sad(x, y, valid)   the lane's share of the cost of a candidate; 0 unless valid
+ *     sad(sum, x, y)     the lane's shares of the costs of its ROUNDS candidates
  * where a candidate is the place of its first sample in the reference.
  * Costs are sums of samples as they lie, without the bits below the shift;
  * gpume_store_group() shifts the last one.
@@ -115,6 +115,7 @@ struct GpumePlaneEvaluator {
     static const int LANES = LANES_;
     static const int SLOTS = LANES < GPUME_POINTS ? LANES : GPUME_POINTS;
     static const int PARTS = LANES / SLOTS;
+    static const int ROUNDS = GPUME_POINTS / SLOTS;
     static const int BYTES = GpumeSample<Sample>::bytes;
 
     const GpumeCudaArgs &a;
@@ -135,7 +136,7 @@ struct GpumePlaneEvaluator {
     __device__ __forceinline__ int width()  const { return g.w; }
     __device__ __forceinline__ int height() const { return g.h; }
 
-    __device__ __forceinline__ GpumeU32 sad(int x, int y, int valid) const
+    __device__ __forceinline__ GpumeU32 sad_plane(int x, int y) const
     {
         const int part = g.lane / SLOTS;
         const GpumeU32 mask = gpume_significant<Sample>(a.params.shift);
@@ -145,8 +146,6 @@ struct GpumePlaneEvaluator {
                            (y + part) * plane.linesize + x * BYTES;
         GpumeU32 sum = 0;
 
-        if (!valid)
-            return 0;
         if (words) {
             const int start = (GpumeU64)r & 3;
 
@@ -188,11 +187,17 @@ struct GpumePlaneEvaluator {
         return sum;
     }
 
+    __device__ __forceinline__ void sad(GpumeU32 sum[], const int x[], const int y[]) const
+    {
+#pragma unroll
+        for (int i = 0; i < ROUNDS; i++)
+            sum[i] = sad_plane(x[i], y[i]);
+    }
+
     __device__ __forceinline__ GpumeU32 zero() const
     {
-        GpumeU32 sum = sad(g.x0, g.y0, g.exists);
+        GpumeU32 sum = g.exists ? sad_plane(g.x0, g.y0) : 0;
 
-        // of each candidate's lanes, any has the same share
 #pragma unroll
         for (int lane = SLOTS; lane < LANES; lane <<= 1)
             sum += __shfl_xor_sync(GPUME_WHOLE_WARP, sum, lane);
@@ -216,6 +221,7 @@ struct GpumeWindowEvaluator {
     static const int LANES  = LANES_;
     static const int SLOTS  = LANES < GPUME_POINTS ? LANES : GPUME_POINTS;
     static const int PARTS  = LANES / SLOTS;
+    static const int ROUNDS = GPUME_POINTS / SLOTS;
     static const int BYTES  = GpumeSample<Sample>::bytes;
     static const int ROWS   = SIDE / PARTS;         ///< of a lane
     static const int WORDS  = SIDE * BYTES / 4;     ///< of such a row
@@ -400,14 +406,24 @@ struct GpumeWindowEvaluator {
         return sum;
     }
 
-    __device__ __forceinline__ GpumeU32 sad(int x, int y, int valid) const
+    __device__ __forceinline__ void sad(GpumeU32 sum[], const int x[], const int y[]) const
     {
-        if (!valid)
-            return 0;
-        if (LANES == 32 || ((unsigned)(x - window_x) < WINDOW_WIDTH - SIDE &&
-                            (unsigned)(y - window_y) <= WINDOW_ROWS - SIDE))
-            return sad_window(x - window_x, y - window_y);
-        return sad_plane(x, y);
+        int far = 0;
+
+        if (LANES < 32)
+#pragma unroll
+            for (int i = 0; i < ROUNDS; i++)
+                far |= (unsigned)(x[i] - window_x) >= WINDOW_WIDTH - SIDE ||
+                       (unsigned)(y[i] - window_y) >  WINDOW_ROWS  - SIDE;
+        // all in the same way, so that all loads are on their way at the same time
+        if (far)
+#pragma unroll
+            for (int i = 0; i < ROUNDS; i++)
+                sum[i] = sad_plane(x[i], y[i]);
+        else
+#pragma unroll
+            for (int i = 0; i < ROUNDS; i++)
+                sum[i] = sad_window(x[i] - window_x, y[i] - window_y);
     }
 
     __device__ __forceinline__ GpumeU32 zero() const
@@ -463,30 +479,54 @@ static __device__ __forceinline__ typename Evaluator::Key
 gpume_try_pattern(Evaluator &e, const GpumePattern &p, int x, int y, int active)
 {
     typedef typename Evaluator::Key Key;
+    const int rounds = Evaluator::ROUNDS;
     const GpumeParams &params = e.a.params;
+    const int slot = e.g.lane % Evaluator::SLOTS;
+    int px[rounds], py[rounds], valid[rounds];
+    GpumeU32 cost[rounds];
     Key best = ~(Key)0;
 
+    if (active) {
 #pragma unroll
-    for (int round = 0; round < GPUME_POINTS; round += Evaluator::SLOTS) {
-        const int i  = e.g.lane % Evaluator::SLOTS + round;
-        const int px = x + gpume_point_x(p, i);
-        const int py = y + gpume_point_y(p, i);
-        const int valid = active && i < p.points &&
-            (unsigned)px <= (unsigned)(params.width  - e.width()) &&
-            (unsigned)py <= (unsigned)(params.height - e.height()) &&
-            (unsigned)(px - e.g.x0 + params.range) <= 2u * params.range &&
-            (unsigned)(py - e.g.y0 + params.range) <= 2u * params.range;
-        GpumeU32 cost = e.sad(px, py, valid);
+        for (int r = 0; r < rounds; r++) {
+            const int i = slot + r * Evaluator::SLOTS;
+
+            px[r] = x + gpume_point_x(p, i);
+            py[r] = y + gpume_point_y(p, i);
+            valid[r] = (i < p.points) &
+                ((unsigned)px[r] <= (unsigned)(params.width  - e.width())) &
+                ((unsigned)py[r] <= (unsigned)(params.height - e.height())) &
+                ((unsigned)(px[r] - e.g.x0 + params.range) <= 2u * params.range) &
+                ((unsigned)(py[r] - e.g.y0 + params.range) <= 2u * params.range);
+            // instead of a branch
+            px[r] = valid[r] ? px[r] : x;
+            py[r] = valid[r] ? py[r] : y;
+        }
+        e.sad(cost, px, py);
+    } else {
+#pragma unroll
+        for (int r = 0; r < rounds; r++)
+            cost[r] = valid[r] = 0;
+    }
+#pragma unroll
+    for (int r = 0; r < rounds; r++) {
         Key key;
 
 #pragma unroll
         for (int lane = Evaluator::SLOTS; lane < Evaluator::LANES; lane <<= 1)
-            cost += __shfl_xor_sync(GPUME_WHOLE_WARP, cost, lane);
-        key = valid ? (Key)cost * GPUME_POINTS + i : ~(Key)0;
+            cost[r] += __shfl_xor_sync(GPUME_WHOLE_WARP, cost[r], lane);
+        key = valid[r] ? (Key)cost[r] * GPUME_POINTS + slot + r * Evaluator::SLOTS : ~(Key)0;
         if (key < best)
             best = key;
     }
     return gpume_best_key<Evaluator::SLOTS>(best);
+}
+
+/** Whether a group of the warp is active. */
+template<class Evaluator>
+static __device__ __forceinline__ int gpume_any_active(int active)
+{
+    return Evaluator::LANES == 32 ? active : __any_sync(GPUME_WHOLE_WARP, active);
 }
 
 /**
