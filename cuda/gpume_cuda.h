@@ -49,28 +49,26 @@ typedef struct GpumeCudaPlane {
 #define GPUME_CUDA_FS_THREADS 256
 
 /** Warps of a block of threads of the diamond search. */
-#ifndef GPUME_CUDA_DS_WARPS
 #define GPUME_CUDA_DS_WARPS 4
-#endif
 /** Lanes of a warp that search a block of 4, 8 or 16. */
-#ifndef GPUME_CUDA_DS_LANES
 #define GPUME_CUDA_DS_LANES(side) ((side) == 4 ? 4 : (side) == 8 ? 16 : 32)
-#endif
 /** Samples of a row of the blocks of a warp; and of a column. */
 #define GPUME_CUDA_DS_TILE_WIDTH 16
-#define GPUME_CUDA_DS_TILE_HEIGHT(side, lanes) \
-    (32 / (lanes) * (side) * (side) / GPUME_CUDA_DS_TILE_WIDTH)
-/** Samples above and below those that are in shared memory; 16 are to each side. */
-#ifndef GPUME_CUDA_DS_MARGIN
-#define GPUME_CUDA_DS_MARGIN 8
-#endif
-#define GPUME_CUDA_DS_WINDOW_WIDTH (GPUME_CUDA_DS_TILE_WIDTH + 2 * 16)
-#define GPUME_CUDA_DS_WINDOW_ROWS(side, lanes) \
-    (GPUME_CUDA_DS_TILE_HEIGHT(side, lanes) + 2 * GPUME_CUDA_DS_MARGIN)
+#define GPUME_CUDA_DS_TILE_HEIGHT(side) \
+    (32 / GPUME_CUDA_DS_LANES(side) * (side) * (side) / GPUME_CUDA_DS_TILE_WIDTH)
+/**
+ * Samples to each side of those that are in shared memory, and above and below; the
+ * rows are loaded 8 at a time.
+ */
+#define GPUME_CUDA_DS_MARGIN_X 16
+#define GPUME_CUDA_DS_MARGIN_Y(side) ((side) == 4 ? 16 : 12)
+#define GPUME_CUDA_DS_WINDOW_WIDTH (GPUME_CUDA_DS_TILE_WIDTH + 2 * GPUME_CUDA_DS_MARGIN_X)
+#define GPUME_CUDA_DS_WINDOW_ROWS(side) \
+    (GPUME_CUDA_DS_TILE_HEIGHT(side) + 2 * GPUME_CUDA_DS_MARGIN_Y(side))
 /** Words from row to row of the window: eight rows begin in banks four apart. */
 #define GPUME_CUDA_DS_PITCH(bytes) ((bytes) == 1 ? 12 : 28)
 #define GPUME_CUDA_DS_WINDOW_WORDS(side, bytes) \
-    (GPUME_CUDA_DS_WINDOW_ROWS(side, GPUME_CUDA_DS_LANES(side)) * GPUME_CUDA_DS_PITCH(bytes))
+    (GPUME_CUDA_DS_WINDOW_ROWS(side) * GPUME_CUDA_DS_PITCH(bytes))
 
 /** Most threads of the full search of blocks of 4, 8 or 16 bytes. */
 #define GPUME_CUDA_FS_FAST_THREADS 192

@@ -24,9 +24,6 @@
 #include "libavfilter/gpume/cuda/gpume_pattern.cuh"
 #include "libavfilter/gpume/gpume_patterns.h"
 
-#ifndef DS_MIN
-#define DS_MIN 8
-#endif
 static constexpr signed char large_diamond[GPUME_LARGE_DIAMOND_POINTS][2] = {
     GPUME_LARGE_DIAMOND
 };
@@ -118,7 +115,7 @@ static __device__ __forceinline__ void search_small(const GpumeCudaArgs &a)
     const GpumeCudaPlane ref = blockIdx.z ? a.ref[1] : a.ref[0];
     const int warp   = threadIdx.x / 32;
     const int tile_x = (blockIdx.x * GPUME_CUDA_DS_WARPS + warp) * GPUME_CUDA_DS_TILE_WIDTH;
-    const int tile_y = blockIdx.y * GPUME_CUDA_DS_TILE_HEIGHT(SIDE, lanes);
+    const int tile_y = blockIdx.y * GPUME_CUDA_DS_TILE_HEIGHT(SIDE);
     const int number = threadIdx.x % 32 / lanes;    // of the group in its warp
     const GpumeGroup g = gpume_group(a.params, SIDE, lanes,
                                      (unsigned)tile_x / SIDE + number % across,
@@ -127,11 +124,11 @@ static __device__ __forceinline__ void search_small(const GpumeCudaArgs &a)
     if (tile_x >= a.params.width)
         return;
     if (tile_x + GPUME_CUDA_DS_TILE_WIDTH <= a.params.width &&
-        tile_y + GPUME_CUDA_DS_TILE_HEIGHT(SIDE, lanes) <= a.params.height &&
+        tile_y + GPUME_CUDA_DS_TILE_HEIGHT(SIDE) <= a.params.height &&
         !((a.cur.data | ref.data | a.cur.linesize | ref.linesize) & 15))
         search(GpumeWindowEvaluator<Sample, SIDE, lanes>(a, ref, g, windows +
                    warp * GPUME_CUDA_DS_WINDOW_WORDS(SIDE, GpumeSample<Sample>::bytes),
-                   tile_x - 16, tile_y - GPUME_CUDA_DS_MARGIN));
+                   tile_x - GPUME_CUDA_DS_MARGIN_X, tile_y - GPUME_CUDA_DS_MARGIN_Y(SIDE)));
     else
         search_cut<Sample, SIDE, lanes>(a.cur.data, a.cur.linesize, ref.data, ref.linesize,
                                         a.params.width, a.params.height, a.params.range,
@@ -159,19 +156,20 @@ static __device__ __forceinline__ void search_large(const GpumeCudaArgs &a)
                    gpume_group(a.params, a.params.block, 32, bx, blockIdx.y)));
 }
 
-#define SMALL(side, depth)                                                      \
-extern "C" __global__ void __launch_bounds__(32 * GPUME_CUDA_DS_WARPS, DS_MIN)  \
+/* ctas: blocks of threads on a multiprocessor, as many as the registers allow */
+#define SMALL(side, depth, ctas)                                                \
+extern "C" __global__ void __launch_bounds__(32 * GPUME_CUDA_DS_WARPS, ctas)    \
 gpume_ds##side##_##depth(const GpumeCudaArgs args)                              \
 {                                                                               \
     search_small<GpumeU##depth, side>(args);                                    \
 }
 
-SMALL(4, 8)
-SMALL(8, 8)
-SMALL(16, 8)
-SMALL(4, 16)
-SMALL(8, 16)
-SMALL(16, 16)
+SMALL( 4,  8, 8)
+SMALL( 8,  8, 8)
+SMALL(16,  8, 8)
+SMALL( 4, 16, 5)
+SMALL( 8, 16, 5)
+SMALL(16, 16, 4)
 
 extern "C" __global__ void __launch_bounds__(32 * GPUME_CUDA_DS_WARPS)
 gpume_ds_8(const GpumeCudaArgs args)

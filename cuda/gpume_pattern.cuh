@@ -226,7 +226,7 @@ struct GpumeWindowEvaluator {
     static const int ROWS   = SIDE / PARTS;         ///< of a lane
     static const int WORDS  = SIDE * BYTES / 4;     ///< of such a row
     static const int WINDOW_WIDTH = GPUME_CUDA_DS_WINDOW_WIDTH;
-    static const int WINDOW_ROWS  = GPUME_CUDA_DS_WINDOW_ROWS(SIDE, LANES_);
+    static const int WINDOW_ROWS  = GPUME_CUDA_DS_WINDOW_ROWS(SIDE);
     static const int PITCH  = GPUME_CUDA_DS_PITCH(BYTES);
 
     const GpumeCudaArgs &a;
@@ -438,13 +438,20 @@ struct GpumeWindowEvaluator {
 
     __device__ __forceinline__ void prepare(int x, int y)
     {
-        // points lie up to 2 away, and words up to 3 samples more
-        if (LANES == 32 &&
-            ((unsigned)(x - window_x - 2) > WINDOW_WIDTH - SIDE - 5 ||
-             (unsigned)(y - window_y - 2) > WINDOW_ROWS  - SIDE - 4)) {
+        /* where the candidate may lie: points up to 2 away, words 3 samples more */
+        const int column = x - window_x, max_column = WINDOW_WIDTH - SIDE - 3;
+        const int line   = y - window_y, max_line   = WINDOW_ROWS  - SIDE - 2;
+
+        if (LANES == 32 && (column < 2 || column > max_column ||
+                            line   < 2 || line   > max_line)) {
+            // more of what lies ahead; columns may end up to 15 further on
+            const int new_column = column > max_column ? 2 :
+                                   column < 2 ? max_column - 15 : max_column / 2 - 6;
+            const int new_line   = line > max_line ? 4 :
+                                   line < 2 ? max_line - 2 : (WINDOW_ROWS - SIDE) / 2;
+
             __syncwarp();
-            load_window((x - (WINDOW_WIDTH - SIDE) / 2 + 8) & ~15,
-                        y - (WINDOW_ROWS  - SIDE) / 2);
+            load_window((x - new_column) & ~15, y - new_line);
             __syncwarp();
         }
     }

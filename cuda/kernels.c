@@ -161,7 +161,7 @@ static const Module *configure_ds(GpumeCudaKernel *k, char *name, size_t size)
     k->threads = 32 * GPUME_CUDA_DS_WARPS;
     if (side <= 16) {
         const int width  = GPUME_CUDA_DS_WARPS * GPUME_CUDA_DS_TILE_WIDTH;
-        const int height = GPUME_CUDA_DS_TILE_HEIGHT(side, GPUME_CUDA_DS_LANES(side));
+        const int height = GPUME_CUDA_DS_TILE_HEIGHT(side);
 
         snprintf(name, size, "gpume_ds%d_%d", side, 8 * bytes);
         k->grid[0] = (p->width  + width  - 1) / width;
