@@ -147,23 +147,35 @@ struct GpumePlaneEvaluator {
         GpumeU32 sum = 0;
 
         if (words) {
+            const int batch = LANES == 32 ? 8 : 4;
             const int start = (GpumeU64)r & 3;
+            /* behind the last sample lies perhaps nothing */
+            const int last  = start ? words : words - 1;
 
             r -= start;
+#pragma unroll 1
             for (int i = part; i < g.h; i += PARTS) {
-                GpumeU32 lo, hi, cw;
+                GpumeU32 lo;
 
                 GPUME_LOAD_GLOBAL(lo, GpumeU32, r);
-#pragma unroll 4
-                for (int j = 0; j < words; j++) {
-                    // behind the last sample lies perhaps nothing
-                    const int next = j + 1 < words || start ? j + 1 : j;
+#pragma unroll 1
+                for (int j = 0; j < words; j += batch) {
+                    GpumeU32 cw[batch], hi[batch];
 
-                    GPUME_LOAD_GLOBAL(cw, GpumeU32, c + 4 * j);
-                    GPUME_LOAD_GLOBAL(hi, GpumeU32, r + 4 * next);
-                    sum = GpumeSample<Sample>::sad(cw & mask,
-                                                   gpume_funnel(lo, hi, 8 * start) & mask, sum);
-                    lo = hi;
+                    // all on their way before the first is used
+#pragma unroll
+                    for (int k = 0; k < batch; k++) {
+                        GPUME_LOAD_GLOBAL(cw[k], GpumeU32, c + 4 * gpume_min(j + k, words - 1));
+                        GPUME_LOAD_GLOBAL(hi[k], GpumeU32, r + 4 * gpume_min(j + k + 1, last));
+                    }
+#pragma unroll
+                    for (int k = 0; k < batch; k++) {
+                        const GpumeU32 counts = j + k < words ? mask : 0;
+
+                        sum = GpumeSample<Sample>::sad(cw[k] & counts,
+                                  gpume_funnel(lo, hi[k], 8 * start) & counts, sum);
+                        lo = hi[k];
+                    }
                 }
                 c += PARTS * a.cur.linesize;
                 r += PARTS * plane.linesize;
