@@ -31,6 +31,28 @@ static constexpr signed char small_diamond[GPUME_SMALL_DIAMOND_POINTS][2] = {
     GPUME_SMALL_DIAMOND
 };
 
+/* Move to the best point around (x, y) if it is better; returns whether it was. */
+template<class Evaluator>
+static __device__ __forceinline__ int
+try_diamond(Evaluator &e, const GpumePattern &p, int *x, int *y, GpumeU32 *cost,
+            int active = 1)
+{
+    typedef typename Evaluator::Key Key;
+    Key key;
+    int i;
+
+    e.prepare(*x, *y);
+    key = gpume_try_pattern(e, p, *x, *y, active);
+    // a key of an equal cost is not less than that; none of an inactive group is
+    if (key >= (Key)*cost * GPUME_POINTS)
+        return 0;
+    i     = (unsigned)key % GPUME_POINTS;
+    *cost = key / GPUME_POINTS;
+    *x   += gpume_point_x(p, i);
+    *y   += gpume_point_y(p, i);
+    return 1;
+}
+
 /** All groups of a warp, each its block. */
 template<class Evaluator>
 static __device__ __forceinline__ void search(Evaluator e)
@@ -42,27 +64,26 @@ static __device__ __forceinline__ void search(Evaluator e)
                                      gpume_pack(small_diamond, 1),
                                      GPUME_SMALL_DIAMOND_POINTS };
     GpumeU32 cost = e.zero();
-    int is_large = 1, active = e.g.exists && cost;
+    int active = e.g.exists && cost;
     int x = e.g.x0, y = e.g.y0;
 
-    while (gpume_any_active<Evaluator>(active)) {
-        const GpumePattern p = { is_large ? large.x : small.x, is_large ? large.y : small.y,
-                                 is_large ? large.points : small.points };
-        typename Evaluator::Key key;
+    if (Evaluator::LANES == 32) {
+        // one block in the warp: patterns that are constants
+        while (active)
+            active = try_diamond(e, large, &x, &y, &cost) && cost;
+        if (e.g.exists && cost)
+            try_diamond(e, small, &x, &y, &cost);
+    } else {
+        int is_large = 1;
 
-        e.prepare(x, y);
-        key = gpume_try_pattern(e, p, x, y, active);
-        // a key of an equal cost is not less than that; none of an inactive group is
-        if (key < (typename Evaluator::Key)cost * GPUME_POINTS) {
-            const int i = (int)key % GPUME_POINTS;
+        while (__any_sync(GPUME_WHOLE_WARP, active)) {
+            const GpumePattern p = { is_large ? large.x : small.x,
+                                     is_large ? large.y : small.y,
+                                     is_large ? large.points : small.points };
+            const int moved = try_diamond(e, p, &x, &y, &cost, active);
 
-            cost   = key / GPUME_POINTS;
-            x     += gpume_point_x(p, i);
-            y     += gpume_point_y(p, i);
-            active = is_large && cost;
-        } else {
-            active   = active && is_large;
-            is_large = 0;
+            active    = active && is_large && cost;
+            is_large &= moved;
         }
     }
     gpume_store_group(e, x, y, cost);

@@ -80,11 +80,16 @@ static __device__ __forceinline__ GpumeU32 gpume_significant(int shift)
     return GpumeSample<Sample>::bytes == 1 ? ~0u : (0xffffu >> shift << shift) * 0x10001u;
 }
 
-/** A group's block: which, where, its true size; and the lane of the group, from 0. */
+/**
+ * A group's block: which, where, its true size, the places in the reference that are
+ * admissible, min to min + span; and the lane of the group, from 0.
+ */
 typedef struct GpumeGroup {
     int bx, by;
     int x0, y0;
     int w, h;
+    int min_x, min_y;
+    unsigned span_x, span_y;
     int exists;                 ///< 0: there is no such block
     int lane;
 } GpumeGroup;
@@ -100,6 +105,10 @@ gpume_group(const GpumeParams &p, int block, int lanes, int bx, int by)
     g.y0 = by * block;
     g.w  = gpume_min(block, p.width  - g.x0);
     g.h  = gpume_min(block, p.height - g.y0);
+    g.min_x  = gpume_max(0, g.x0 - p.range);
+    g.min_y  = gpume_max(0, g.y0 - p.range);
+    g.span_x = gpume_min(g.x0 + p.range, p.width  - g.w) - g.min_x;
+    g.span_y = gpume_min(g.y0 + p.range, p.height - g.h) - g.min_y;
     g.exists = bx < p.bw && by < p.bh;
     g.lane   = threadIdx.x % lanes;
     return g;
@@ -362,7 +371,8 @@ struct GpumeWindowEvaluator {
     {
         const int start = column * BYTES & 3;
         const GpumeU32 *p = window + (line + g.lane / SLOTS) * PITCH + (column * BYTES >> 2);
-        GpumeU32 sum[2] = { 0, 0 };
+        /* one after the other would wait for each other */
+        GpumeU32 sum[4] = { 0, 0, 0, 0 };
 
 #pragma unroll
         for (int i = 0; i < ROWS; i++) {
@@ -372,12 +382,12 @@ struct GpumeWindowEvaluator {
             for (int j = 0; j < WORDS; j++) {
                 const GpumeU32 hi = p[i * PARTS * PITCH + j + 1];
 
-                sum[i & 1] = GpumeSample<Sample>::sad(cur[i][j], gpume_funnel(lo, hi, 8 * start),
-                                                      sum[i & 1]);
+                sum[i & 3] = GpumeSample<Sample>::sad(cur[i][j], gpume_funnel(lo, hi, 8 * start),
+                                                      sum[i & 3]);
                 lo = hi;
             }
         }
-        return sum[0] + sum[1];
+        return sum[0] + sum[1] + sum[2] + sum[3];
     }
 
     /* Far from the others. */
@@ -454,8 +464,8 @@ struct GpumeWindowEvaluator {
         const int column = x - window_x, max_column = WINDOW_WIDTH - SIDE - 3;
         const int line   = y - window_y, max_line   = WINDOW_ROWS  - SIDE - 2;
 
-        if (LANES == 32 && (column < 2 || column > max_column ||
-                            line   < 2 || line   > max_line)) {
+        if (LANES == 32 && ((unsigned)(column - 2) > (unsigned)max_column - 2 ||
+                            (unsigned)(line   - 2) > (unsigned)max_line   - 2)) {
             // more of what lies ahead; columns may end up to 15 further on
             const int new_column = column > max_column ? 2 :
                                    column < 2 ? max_column - 15 : max_column / 2 - 6;
@@ -499,7 +509,6 @@ gpume_try_pattern(Evaluator &e, const GpumePattern &p, int x, int y, int active)
 {
     typedef typename Evaluator::Key Key;
     const int rounds = Evaluator::ROUNDS;
-    const GpumeParams &params = e.a.params;
     const int slot = e.g.lane % Evaluator::SLOTS;
     int px[rounds], py[rounds], valid[rounds];
     GpumeU32 cost[rounds];
@@ -512,11 +521,8 @@ gpume_try_pattern(Evaluator &e, const GpumePattern &p, int x, int y, int active)
 
             px[r] = x + gpume_point_x(p, i);
             py[r] = y + gpume_point_y(p, i);
-            valid[r] = (i < p.points) &
-                ((unsigned)px[r] <= (unsigned)(params.width  - e.width())) &
-                ((unsigned)py[r] <= (unsigned)(params.height - e.height())) &
-                ((unsigned)(px[r] - e.g.x0 + params.range) <= 2u * params.range) &
-                ((unsigned)(py[r] - e.g.y0 + params.range) <= 2u * params.range);
+            valid[r] = (i < p.points) & ((unsigned)(px[r] - e.g.min_x) <= e.g.span_x) &
+                                        ((unsigned)(py[r] - e.g.min_y) <= e.g.span_y);
             // instead of a branch
             px[r] = valid[r] ? px[r] : x;
             py[r] = valid[r] ? py[r] : y;
@@ -539,13 +545,6 @@ gpume_try_pattern(Evaluator &e, const GpumePattern &p, int x, int y, int active)
             best = key;
     }
     return gpume_best_key<Evaluator::SLOTS>(best);
-}
-
-/** Whether a group of the warp is active. */
-template<class Evaluator>
-static __device__ __forceinline__ int gpume_any_active(int active)
-{
-    return Evaluator::LANES == 32 ? active : __any_sync(GPUME_WHOLE_WARP, active);
 }
 
 /**
