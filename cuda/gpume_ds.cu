@@ -187,7 +187,7 @@ gpume_ds##side##_##depth(const GpumeCudaArgs args)                              
 
 SMALL( 4,  8, 8)
 SMALL( 8,  8, 8)
-SMALL(16,  8, 8)
+SMALL(16,  8, 6)
 SMALL( 4, 16, 5)
 SMALL( 8, 16, 5)
 SMALL(16, 16, 4)
