@@ -32,7 +32,8 @@ endif
 # The kernels' own includes: FFmpeg's tree is not on nvcc's path.
 libavfilter/gpume/cuda/%.ptx: NVCCFLAGS += -I$(SRC_PATH)
 $(GPUME_PTX:%=libavfilter/gpume/cuda/%.ptx): $(addprefix $(SRC_PATH)/libavfilter/gpume/, \
-    gpume_params.h gpume_patterns.h cuda/gpume_cuda.h cuda/gpume_device.h cuda/gpume_fs.cuh cuda/gpume_sea.cuh) \
+    gpume_params.h gpume_patterns.h cuda/gpume_cuda.h cuda/gpume_device.h cuda/gpume_fs.cuh \
+    cuda/gpume_pattern.cuh cuda/gpume_sea.cuh) \
     | libavfilter/gpume/cuda/
 
 TESTPROGS-$(CONFIG_GPUME_FILTER) += gpume_compare       \

@@ -45,16 +45,30 @@ typedef struct GpumeCudaPlane {
 #define GPUME_CUDA_FS_TILE_ROWS 8
 #define GPUME_CUDA_FS_TILE_COLS 4
 
-/** Most threads of a block of the full search, and of the diamond search. */
+/** Most threads of a block of the full search. */
 #define GPUME_CUDA_FS_THREADS 256
-#define GPUME_CUDA_DS_THREADS 256
 
-/** Lanes that search a block, and the blocks that a block of threads searches. */
-#define GPUME_CUDA_DS_LANES(side)       ((side) == 4 ? 8 : (side) == 8 ? 16 : 32)
-#define GPUME_CUDA_DS_TILE_WIDTH(side)  ((side) == 16 ? 64 : 32)
-#define GPUME_CUDA_DS_TILE_HEIGHT(side) ((side) == 4 ? 16 : 32)
-/** Samples around those blocks that are in shared memory. */
-#define GPUME_CUDA_DS_MARGIN 16
+/** Warps of a block of threads of the diamond search. */
+#define GPUME_CUDA_DS_WARPS 4
+/** Lanes of a warp that search a block of 4, 8 or 16. */
+#define GPUME_CUDA_DS_LANES(side) ((side) == 4 ? 4 : (side) == 8 ? 16 : 32)
+/** Samples of a row of the blocks of a warp; and of a column. */
+#define GPUME_CUDA_DS_TILE_WIDTH 16
+#define GPUME_CUDA_DS_TILE_HEIGHT(side) \
+    (32 / GPUME_CUDA_DS_LANES(side) * (side) * (side) / GPUME_CUDA_DS_TILE_WIDTH)
+/**
+ * Samples to each side of those that are in shared memory, and above and below; the
+ * rows are loaded 8 at a time.
+ */
+#define GPUME_CUDA_DS_MARGIN_X 16
+#define GPUME_CUDA_DS_MARGIN_Y(side) ((side) == 4 ? 16 : 12)
+#define GPUME_CUDA_DS_WINDOW_WIDTH (GPUME_CUDA_DS_TILE_WIDTH + 2 * GPUME_CUDA_DS_MARGIN_X)
+#define GPUME_CUDA_DS_WINDOW_ROWS(side) \
+    (GPUME_CUDA_DS_TILE_HEIGHT(side) + 2 * GPUME_CUDA_DS_MARGIN_Y(side))
+/** Words from row to row of the window: eight rows begin in banks four apart. */
+#define GPUME_CUDA_DS_PITCH(bytes) ((bytes) == 1 ? 12 : 28)
+#define GPUME_CUDA_DS_WINDOW_WORDS(side, bytes) \
+    (GPUME_CUDA_DS_WINDOW_ROWS(side) * GPUME_CUDA_DS_PITCH(bytes))
 
 /** Most threads of the full search of blocks of 4, 8 or 16 bytes. */
 #define GPUME_CUDA_FS_FAST_THREADS 256
@@ -122,8 +136,6 @@ typedef struct GpumeCudaArgs {
     int chunk_width;            ///< displacements whose sums are there at a time, of 16
     int chunk_height;           ///< and those on top of each other, of 4
     int max_evaluated;          ///< candidates that a warp evaluates before it gives up
-    /* ds */
-    int lanes;                  ///< lanes for a video block: 8, 16 or 32
 } GpumeCudaArgs;
 
 #endif /* AVFILTER_GPUME_CUDA_GPUME_CUDA_H */

@@ -70,10 +70,43 @@ static __device__ __forceinline__ GpumeU32 __ballot_sync(GpumeU32 mask, int pred
     return ret;
 }
 
+static __device__ __forceinline__ int __any_sync(GpumeU32 mask, int predicate)
+{
+    int ret;
+
+    asm volatile("{ .reg .pred p; setp.ne.s32 p, %1, 0; "
+                 "vote.sync.any.pred p, p, %2; selp.s32 %0, 1, 0, p; }"
+                 : "=r"(ret) : "r"(predicate), "r"(mask));
+    return ret;
+}
+
 static __device__ __forceinline__ void __syncwarp(void)
 {
-    asm volatile("bar.warp.sync 0xffffffff;" : : : "memory");
+    asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
 }
+#endif
+
+#ifdef GPUME_HOST
+#define GPUME_LOAD_GLOBAL(v, type, p) ((v) = *(const type *)(p))
+#else
+/* Of what the kernel does not write, hence neither volatile nor a clobber. */
+static __device__ __forceinline__ void gpume_load_global(GpumeU32 *v, const void *p)
+{
+    asm("ld.global.u32 %0, [%1];" : "=r"(*v) : "l"(p));
+}
+
+static __device__ __forceinline__ void gpume_load_global(int2 *v, const void *p)
+{
+    asm("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(v->x), "=r"(v->y) : "l"(p));
+}
+
+static __device__ __forceinline__ void gpume_load_global(int4 *v, const void *p)
+{
+    asm("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+        : "=r"(v->x), "=r"(v->y), "=r"(v->z), "=r"(v->w) : "l"(p));
+}
+/** Load a GpumeU32, int2 or int4 from a plane. */
+#define GPUME_LOAD_GLOBAL(v, type, p) gpume_load_global(&(v), p)
 #endif
 
 #ifndef GPUME_HOST

@@ -21,389 +21,185 @@
  * Diamond search.
  */
 
-#include "libavfilter/gpume/cuda/gpume_device.h"
+#include "libavfilter/gpume/cuda/gpume_pattern.cuh"
 #include "libavfilter/gpume/gpume_patterns.h"
 
-/** Candidates that are tried at the same time. */
-#define POINTS 8
+static constexpr signed char large_diamond[GPUME_LARGE_DIAMOND_POINTS][2] = {
+    GPUME_LARGE_DIAMOND
+};
+static constexpr signed char small_diamond[GPUME_SMALL_DIAMOND_POINTS][2] = {
+    GPUME_SMALL_DIAMOND
+};
 
-/* A point of a pattern: of a constant number, so that it stays in registers. */
-static __device__ __forceinline__ void large_diamond_point(int i, int *x, int *y)
+/* Move to the best point around (x, y) if it is better; returns whether it was. */
+template<class Evaluator>
+static __device__ __forceinline__ int
+try_diamond(Evaluator &e, const GpumePattern &p, int *x, int *y, GpumeU32 *cost,
+            int active = 1)
 {
-    const signed char points[GPUME_LARGE_DIAMOND_POINTS][2] = { GPUME_LARGE_DIAMOND };
+    typedef typename Evaluator::Key Key;
+    Key key;
+    int i;
 
-    *x = *y = 0;
-#pragma unroll
-    for (int j = 0; j < GPUME_LARGE_DIAMOND_POINTS; j++)
-        if (i == j) {
-            *x = points[j][0];
-            *y = points[j][1];
-        }
+    e.prepare(*x, *y);
+    key = gpume_try_pattern(e, p, *x, *y, active);
+    // a key of an equal cost is not less than that; none of an inactive group is
+    if (key >= (Key)*cost * GPUME_POINTS)
+        return 0;
+    i     = (unsigned)key % GPUME_POINTS;
+    *cost = key / GPUME_POINTS;
+    *x   += gpume_point_x(p, i);
+    *y   += gpume_point_y(p, i);
+    return 1;
 }
 
-static __device__ __forceinline__ void small_diamond_point(int i, int *x, int *y)
+/** All groups of a warp, each its block. */
+template<class Evaluator>
+static __device__ __forceinline__ void search(Evaluator e)
 {
-    const signed char points[GPUME_SMALL_DIAMOND_POINTS][2] = { GPUME_SMALL_DIAMOND };
+    constexpr GpumePattern large = { gpume_pack(large_diamond, 0),
+                                     gpume_pack(large_diamond, 1),
+                                     GPUME_LARGE_DIAMOND_POINTS };
+    constexpr GpumePattern small = { gpume_pack(small_diamond, 0),
+                                     gpume_pack(small_diamond, 1),
+                                     GPUME_SMALL_DIAMOND_POINTS };
+    GpumeU32 cost = e.zero();
+    int active = e.g.exists && cost;
+    int x = e.g.x0, y = e.g.y0;
 
-    *x = *y = 0;
-#pragma unroll
-    for (int j = 0; j < GPUME_SMALL_DIAMOND_POINTS; j++)
-        if (i == j) {
-            *x = points[j][0];
-            *y = points[j][1];
+    if (Evaluator::LANES == 32) {
+        // one block in the warp: patterns that are constants
+        while (active)
+            active = try_diamond(e, large, &x, &y, &cost) && cost;
+        if (e.g.exists && cost)
+            try_diamond(e, small, &x, &y, &cost);
+    } else {
+        int is_large = 1;
+
+        while (__any_sync(GPUME_WHOLE_WARP, active)) {
+            const GpumePattern p = { is_large ? large.x : small.x,
+                                     is_large ? large.y : small.y,
+                                     is_large ? large.points : small.points };
+            const int moved = try_diamond(e, p, &x, &y, &cost, active);
+
+            active    = active && is_large && cost;
+            is_large &= moved;
         }
-}
-
-/** What the lanes of a group work on. */
-typedef struct Group {
-    GpumeU32 mask;              ///< the lanes
-    int lanes;                  ///< how many
-    int lane;                   ///< this one, from 0
-    const GpumeU8 *cur;         ///< the block's first sample
-    const GpumeU8 *ref;         ///< the same place in the reference
-    int left;                   ///< samples from there to the picture's edge
-    long long cur_linesize, ref_linesize;
-    int shift;
-} Group;
-
-template<typename Sample>
-static __device__ __forceinline__ Group
-group_of(const GpumeCudaArgs &a, const GpumeCudaPlane *ref, const GpumeDeviceBlock *b,
-         int lanes)
-{
-    const int bytes = GpumeSample<Sample>::bytes;
-    Group g;
-
-    g.lanes = lanes;
-    g.lane  = threadIdx.x % lanes;
-    g.mask  = (lanes == 32 ? ~0u : (1u << lanes) - 1) <<
-              (threadIdx.x % 32 / lanes * lanes);
-    g.shift = a.params.shift;
-    g.cur_linesize = a.cur.linesize;
-    g.ref_linesize = ref->linesize;
-    g.cur     = (const GpumeU8 *)a.cur.data + b->y0 * a.cur.linesize + b->x0 * bytes;
-    g.ref     = (const GpumeU8 *)ref->data  + b->y0 * ref->linesize  + b->x0 * bytes;
-    g.left    = a.params.width - b->x0;
-    return g;
-}
-
-/**
- * The SAD of the rows first, first + step, ... of w x h samples.
- * @param left samples from the beginning of the current rows to the picture's edge,
- *             and of the reference's
- */
-template<typename Sample>
-static __device__ __forceinline__ GpumeU32
-sad_rows(const GpumeU8 *cur, long long cur_linesize, int cur_left,
-         const GpumeU8 *ref, long long ref_linesize, int ref_left,
-         int w, int h, int first, int step, int shift)
-{
-    const int per_word = GpumeSample<Sample>::per_word;
-    const int bytes    = GpumeSample<Sample>::bytes;
-    GpumeU32 sum = 0;
-
-    cur += first * cur_linesize;
-    ref += first * ref_linesize;
-    for (int y = first; y < h; y += step) {
-        for (int x = 0; x < w; x += per_word) {
-            const GpumeU32 c = gpume_load<Sample>(cur + x * bytes, w - x, cur + cur_left * bytes);
-            const GpumeU32 r = gpume_load<Sample>(ref + x * bytes, w - x, ref + ref_left * bytes);
-
-            sum = GpumeSample<Sample>::sad(GpumeSample<Sample>::right_justify(c, shift),
-                                           GpumeSample<Sample>::right_justify(r, shift),
-                                           sum);
-        }
-        cur += step * cur_linesize;
-        ref += step * ref_linesize;
     }
-    return sum;
+    gpume_store_group(e, x, y, cost);
 }
 
-/* The group's lane's share of the cost of (dx, dy): rows at a distance of step. */
-template<typename Sample>
-static __device__ __forceinline__ GpumeU32
-sad_share(const Group *g, const GpumeDeviceBlock *b, int dx, int dy, int first, int step)
-{
-    return sad_rows<Sample>(g->cur, g->cur_linesize, g->left,
-                            g->ref + dy * g->ref_linesize +
-                                     dx * GpumeSample<Sample>::bytes,
-                            g->ref_linesize, g->left - dx,
-                            b->w, b->h, first, step, g->shift);
-}
-
-/* The same for the few candidates that are far away: out of the others' registers. */
-static __device__ __attribute__((noinline)) GpumeU32
-sad_far(const GpumeU8 *cur, long long cur_linesize, int left,
-        const GpumeU8 *ref, long long ref_linesize, int dx, int w, int h,
-        int first, int step)
-{
-    return sad_rows<GpumeU8>(cur, cur_linesize, left, ref + dx, ref_linesize, left - dx,
-                             w, h, first, step, 0);
-}
-
-/**
- * Try the group's candidates, one for every POINTS lanes at a distance of POINTS,
- * each of which has a share of the rows.
- * @param dx,dy this lane's candidate; tried only if it is admissible and valid
- * @return the key of the best, the same in all lanes; its order is the number
- *         of the candidate
+/*
+ * A warp whose blocks the other evaluator cannot take: few, so they are kept out of
+ * its registers. Numbers as parameters: a struct would go through memory for all.
  */
-template<typename Sample>
-static __device__ __forceinline__ GpumeU64
-try_points(const Group *g, const GpumeDeviceBlock *b, int dx, int dy, int valid)
+template<typename Sample, int SIDE, int LANES>
+static __device__ __attribute__((noinline)) void
+search_cut(GpumeU64 cur, long long cur_linesize, GpumeU64 ref, long long ref_linesize,
+           int width, int height, int range, int shift, int bw, int bh, int source,
+           GpumeU64 mvs, GpumeU64 costs, int bx, int by)
 {
-    GpumeU32 cost = 0;
-    GpumeU64 key;
+    GpumeCudaArgs a;
 
-    valid = valid && dx >= b->min_dx && dx <= b->max_dx &&
-                     dy >= b->min_dy && dy <= b->max_dy;
-    if (valid)
-        cost = sad_share<Sample>(g, b, dx, dy, g->lane / POINTS, g->lanes / POINTS);
-    for (int lane = POINTS; lane < g->lanes; lane <<= 1)
-        cost += __shfl_xor_sync(g->mask, cost, lane);
-
-    key = valid ? gpume_key(cost, g->lane % POINTS) : ~0ull;
-    for (int lane = 1; lane < POINTS; lane <<= 1)
-        key = gpume_min_key(g->mask, key, lane);
-    return key;
+    a.params.width  = width;
+    a.params.height = height;
+    a.params.range  = range;
+    a.params.shift  = shift;
+    a.params.bw     = bw;
+    a.params.bh     = bh;
+    a.cur.data      = cur;
+    a.cur.linesize  = cur_linesize;
+    a.ref[0].data      = ref;
+    a.ref[0].linesize  = ref_linesize;
+    a.source[0] = a.source[1] = source;
+    a.mvs       = mvs;
+    a.costs     = costs;
+    search(GpumePlaneEvaluator<Sample, LANES, GpumeU32>(a, a.ref[0],
+               gpume_group(a.params, SIDE, LANES, bx, by)));
 }
 
 /**
- * A group of lanes searches a block of the picture, all at the same centre: a
- * lane has one of eight candidates and a share of the rows.
+ * Blocks of SIDE x SIDE samples, LANES lanes for each: a warp has as many as fit into
+ * a tile of 16 samples width.
  *
- * grid:   blocks of the picture over groups in a block of threads, 1, directions
- * block:  GPUME_CUDA_DS_THREADS
+ * grid:   tiles over warps in a block of threads, tiles in a column, directions
+ * block:  32 * GPUME_CUDA_DS_WARPS
+ * shared: a window for every warp, GPUME_CUDA_DS_WINDOW_WORDS
+ */
+template<typename Sample, int SIDE>
+static __device__ __forceinline__ void search_small(const GpumeCudaArgs &a)
+{
+    GPUME_SHARED(GpumeU32, windows);
+
+    const int lanes  = GPUME_CUDA_DS_LANES(SIDE);
+    const int across = GPUME_CUDA_DS_TILE_WIDTH / SIDE;
+    const GpumeCudaPlane ref = blockIdx.z ? a.ref[1] : a.ref[0];
+    const int warp   = threadIdx.x / 32;
+    const int tile_x = (blockIdx.x * GPUME_CUDA_DS_WARPS + warp) * GPUME_CUDA_DS_TILE_WIDTH;
+    const int tile_y = blockIdx.y * GPUME_CUDA_DS_TILE_HEIGHT(SIDE);
+    const int number = threadIdx.x % 32 / lanes;    // of the group in its warp
+    const GpumeGroup g = gpume_group(a.params, SIDE, lanes,
+                                     (unsigned)tile_x / SIDE + number % across,
+                                     (unsigned)tile_y / SIDE + number / across);
+
+    if (tile_x >= a.params.width)
+        return;
+    if (tile_x + GPUME_CUDA_DS_TILE_WIDTH <= a.params.width &&
+        tile_y + GPUME_CUDA_DS_TILE_HEIGHT(SIDE) <= a.params.height &&
+        !((a.cur.data | ref.data | a.cur.linesize | ref.linesize) & 15))
+        search(GpumeWindowEvaluator<Sample, SIDE, lanes>(a, ref, g, windows +
+                   warp * GPUME_CUDA_DS_WINDOW_WORDS(SIDE, GpumeSample<Sample>::bytes),
+                   tile_x - GPUME_CUDA_DS_MARGIN_X, tile_y - GPUME_CUDA_DS_MARGIN_Y(SIDE)));
+    else
+        search_cut<Sample, SIDE, lanes>(a.cur.data, a.cur.linesize, ref.data, ref.linesize,
+                                        a.params.width, a.params.height, a.params.range,
+                                        a.params.shift, a.params.bw, a.params.bh,
+                                        blockIdx.z ? a.source[1] : a.source[0],
+                                        a.mvs, a.costs, g.bx, g.by);
+}
+
+/**
+ * Blocks of any size, a warp for each.
+ *
+ * grid:   blocks of the picture in a row over warps in a block of threads, blocks in
+ *         a column, directions
+ * block:  32 * GPUME_CUDA_DS_WARPS
  * shared: none
  */
-template<typename Sample>
-static __device__ __forceinline__ void search(const GpumeCudaArgs &a)
+template<typename Sample, typename Key>
+static __device__ __forceinline__ void search_large(const GpumeCudaArgs &a)
 {
-    const int index = (blockIdx.x * GPUME_CUDA_DS_THREADS + threadIdx.x) / a.lanes;
     const GpumeCudaPlane ref = blockIdx.z ? a.ref[1] : a.ref[0];
-    GpumeDeviceBlock b;
-    GpumeU32 cost;
-    GpumeU64 key;
-    Group g;
-    int x = 0, y = 0, px, py, moved;
+    const int bx = blockIdx.x * GPUME_CUDA_DS_WARPS + threadIdx.x / 32;
 
-    // whole groups leave together
-    if (index >= a.params.bw * a.params.bh)
-        return;
-    b = gpume_block(&a.params, index % a.params.bw, index / a.params.bw);
-
-    g = group_of<Sample>(a, &ref, &b, a.lanes);
-
-    cost = sad_share<Sample>(&g, &b, 0, 0, g.lane, g.lanes);
-    for (int lane = 1; lane < g.lanes; lane <<= 1)
-        cost += __shfl_xor_sync(g.mask, cost, lane);
-
-    do {
-        large_diamond_point(g.lane % POINTS, &px, &py);
-        key   = try_points<Sample>(&g, &b, x + px, y + py, cost != 0);
-        moved = (GpumeU32)(key >> 32) < cost;
-        if (moved) {
-            large_diamond_point((int)key, &px, &py);
-            cost = key >> 32;
-            x   += px;
-            y   += py;
-        }
-    } while (moved);
-
-    small_diamond_point(g.lane % POINTS, &px, &py);
-    key = try_points<Sample>(&g, &b, x + px, y + py,
-                             cost && g.lane % POINTS < GPUME_SMALL_DIAMOND_POINTS);
-    if ((GpumeU32)(key >> 32) < cost) {
-        small_diamond_point((int)key, &px, &py);
-        cost = key >> 32;
-        x   += px;
-        y   += py;
-    }
-
-    if (!g.lane)
-        gpume_store(&a, &b, blockIdx.z, x, y, cost);
+    if (bx < a.params.bw)
+        search(GpumePlaneEvaluator<Sample, 32, Key>(a, ref,
+                   gpume_group(a.params, a.params.block, 32, bx, blockIdx.y)));
 }
 
-/* Words of a plane of bytes from column x, line y on; 0 outside the picture. */
-static __device__ __forceinline__ void
-load_words(GpumeU32 *dst, int rows, int row_words, const GpumeU8 *plane,
-           long long linesize, int x, int y, const GpumeParams &p)
-{
-    for (int i = threadIdx.x; i < rows * row_words; i += GPUME_CUDA_DS_THREADS) {
-        const int wy = i / row_words;
-        const int column = x + 4 * (i - wy * row_words);
-        const int line   = y + wy;
-        const GpumeU8 *row = plane + line * linesize;
-        GpumeU32 word = 0;
-
-        if (column >= 0 && line >= 0 && line < p.height)
-            word = gpume_load<GpumeU8>(row + column, p.width - column, row + p.width);
-        dst[i] = word;
-    }
+/* ctas: blocks of threads on a multiprocessor, as many as the registers allow */
+#define SMALL(side, depth, ctas)                                                \
+extern "C" __global__ void __launch_bounds__(32 * GPUME_CUDA_DS_WARPS, ctas)    \
+gpume_ds##side##_##depth(const GpumeCudaArgs args)                              \
+{                                                                               \
+    search_small<GpumeU##depth, side>(args);                                    \
 }
 
-/**
- * Blocks of SIDE x SIDE bytes, as above, but with the window around the blocks of a
- * block of threads, GPUME_CUDA_DS_MARGIN samples to each side, in shared memory. A
- * candidate outside it, and a block that the right edge cuts, is read from the plane.
- *
- * grid:   tiles of TILE_WIDTH x TILE_HEIGHT samples, a block for every LANES threads:
- *         side by side, on top of each other, directions
- * block:  GPUME_CUDA_DS_THREADS
- * shared: TILE_HEIGHT + 2 * margin rows of (TILE_WIDTH + 2 * margin) / 4 + 1 words,
- *         and the tile
- */
-template<int SIDE>
-static __device__ __forceinline__ void search_fast(const GpumeCudaArgs &a)
-{
-    GPUME_SHARED(GpumeU32, window);
+SMALL( 4,  8, 8)
+SMALL( 8,  8, 8)
+SMALL(16,  8, 6)
+SMALL( 4, 16, 5)
+SMALL( 8, 16, 5)
+SMALL(16, 16, 4)
 
-    const int margin  = GPUME_CUDA_DS_MARGIN;
-    const int lanes   = GPUME_CUDA_DS_LANES(SIDE);
-    const int parts   = lanes / POINTS;
-    const int share   = SIDE / parts;               // rows of a lane
-    const int words   = SIDE / 4;
-    const int across  = GPUME_CUDA_DS_TILE_WIDTH(SIDE) / SIDE;
-    const int tile_width  = GPUME_CUDA_DS_TILE_WIDTH(SIDE);
-    const int tile_height = GPUME_CUDA_DS_TILE_HEIGHT(SIDE);
-    const int row_words = (tile_width + 2 * margin) / 4 + 1;
-    const int rows    = tile_height + 2 * margin;
-    GpumeU32 *tile    = window + rows * row_words;
-    const GpumeCudaPlane ref = blockIdx.z ? a.ref[1] : a.ref[0];
-    const int group   = threadIdx.x / lanes;
-    const int tile_x  = blockIdx.x * tile_width;
-    const int tile_y  = blockIdx.y * tile_height;
-    const int in_x    = group % across * SIDE;      // the block in its tile
-    const int in_y    = group / across * SIDE;
-    GpumeU32 cur[share][words];
-    GpumeDeviceBlock b;
-    GpumeU32 cost;
-    GpumeU32 key;
-    Group g;
-    int x = 0, y = 0, px, py, point, moved;
-
-    load_words(window, rows, row_words, (const GpumeU8 *)ref.data, ref.linesize,
-               tile_x - margin, tile_y - margin, a.params);
-    load_words(tile, tile_height, tile_width / 4, (const GpumeU8 *)a.cur.data,
-               a.cur.linesize, tile_x, tile_y, a.params);
-    __syncthreads();
-
-    // whole groups leave together
-    if (tile_x + in_x >= a.params.width || tile_y + in_y >= a.params.height)
-        return;
-    b = gpume_block(&a.params, (tile_x + in_x) / SIDE, (tile_y + in_y) / SIDE);
-    g = group_of<GpumeU8>(a, &ref, &b, lanes);
-
-    const int cut = b.w < SIDE;
-    const int first = g.lane / POINTS * share;
-    const GpumeU32 *origin = window + (margin + in_y + first) * row_words;
-
-#pragma unroll
-    for (int i = 0; i < share; i++)
-#pragma unroll
-        for (int c = 0; c < words; c++)
-            cur[i][c] = tile[((in_y + first + i) * tile_width + in_x) / 4 + c];
-
-    /* the lane's share of the cost of (dx, dy) */
-#define SHARE(sum, dx, dy)                                                      \
-    if (cut || dx < -margin || dx > margin || dy < -margin || dy > margin) {    \
-        sum = sad_far(g.cur, g.cur_linesize, g.left,                            \
-                      g.ref + dy * g.ref_linesize, g.ref_linesize, dx,          \
-                      b.w, b.h, g.lane / POINTS, parts);                        \
-    } else {                                                                    \
-        const int column = margin + in_x + dx;                                  \
-        const int shift  = (column & 3) * 8;                                    \
-        const GpumeU32 *win = origin + dy * row_words + (column >> 2);          \
-                                                                                \
-        sum = 0;                                                                \
-        _Pragma("unroll")                                                       \
-        for (int i = 0; i < share; i++)                                         \
-            if (first + i < b.h) {                                              \
-                GpumeU32 lo = win[i * row_words];                               \
-                                                                                \
-                _Pragma("unroll")                                               \
-                for (int c = 0; c < words; c++) {                               \
-                    const GpumeU32 hi = win[i * row_words + c + 1];             \
-                                                                                \
-                    sum = gpume_sad4(cur[i][c], gpume_funnel(lo, hi, shift), sum); \
-                    lo = hi;                                                    \
-                }                                                               \
-            }                                                                   \
-    }
-
-    SHARE(cost, 0, 0)
-#pragma unroll
-    for (int lane = POINTS; lane < lanes; lane <<= 1)
-        cost += __shfl_xor_sync(g.mask, cost, lane);
-
-    large_diamond_point(g.lane % POINTS, &px, &py);
-    for (int large = 1;;) {
-        const int dx = x + px;
-        const int dy = y + py;
-        const int valid = cost && (large || g.lane % POINTS < GPUME_SMALL_DIAMOND_POINTS) &&
-                          dx >= b.min_dx && dx <= b.max_dx &&
-                          dy >= b.min_dy && dy <= b.max_dy;
-        GpumeU32 sum = 0;
-
-        if (valid) {
-            SHARE(sum, dx, dy)
-        }
-#pragma unroll
-        for (int lane = POINTS; lane < lanes; lane <<= 1)
-            sum += __shfl_xor_sync(g.mask, sum, lane);
-        // cost fits 16 bits; of equals the first point
-        key = valid ? sum * POINTS + g.lane % POINTS : ~0u;
-#pragma unroll
-        for (int lane = 1; lane < POINTS; lane <<= 1)
-            key = gpume_umin(key, __shfl_xor_sync(g.mask, key, lane));
-
-        moved = key / POINTS < cost;
-        if (moved) {
-            point = __shfl_sync(g.mask, py * 65536 + (px & 0xffff),
-                                (threadIdx.x & 31 & ~(lanes - 1)) + key % POINTS);
-            cost = key / POINTS;
-            x   += (short)point;
-            y   += point >> 16;
-        }
-        if (!large)
-            break;
-        if (!moved) {
-            large = 0;
-            small_diamond_point(g.lane % POINTS, &px, &py);
-        }
-    }
-#undef SHARE
-
-    if (!g.lane)
-        gpume_store(&a, &b, blockIdx.z, x, y, cost);
-}
-
-extern "C" __global__ void __launch_bounds__(GPUME_CUDA_DS_THREADS, 4)
-gpume_ds4_8(const GpumeCudaArgs args)
-{
-    search_fast<4>(args);
-}
-
-extern "C" __global__ void __launch_bounds__(GPUME_CUDA_DS_THREADS, 4)
-gpume_ds8_8(const GpumeCudaArgs args)
-{
-    search_fast<8>(args);
-}
-
-extern "C" __global__ void __launch_bounds__(GPUME_CUDA_DS_THREADS, 4)
-gpume_ds16_8(const GpumeCudaArgs args)
-{
-    search_fast<16>(args);
-}
-
-extern "C" __global__ void __launch_bounds__(GPUME_CUDA_DS_THREADS)
+extern "C" __global__ void __launch_bounds__(32 * GPUME_CUDA_DS_WARPS)
 gpume_ds_8(const GpumeCudaArgs args)
 {
-    search<GpumeU8>(args);
+    search_large<GpumeU8, GpumeU32>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(GPUME_CUDA_DS_THREADS)
+extern "C" __global__ void __launch_bounds__(32 * GPUME_CUDA_DS_WARPS)
 gpume_ds_16(const GpumeCudaArgs args)
 {
-    search<GpumeU16>(args);
+    search_large<GpumeU16, GpumeU64>(args);
 }

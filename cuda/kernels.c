@@ -232,28 +232,24 @@ static const Module *configure_elimination(GpumeCudaKernel *k, GpumeCudaLaunch *
 static const Module *configure_ds(GpumeCudaKernel *k, GpumeCudaLaunch *l,
                                   char *name, size_t size)
 {
-    GpumeCudaArgs *a = &k->args;
-    const GpumeParams *p = &a->params;
-    const int side = p->block;
-    unsigned groups;
+    const GpumeParams *p = &k->args.params;
+    const int side  = p->block;
+    const int bytes = p->depth > 8 ? 2 : 1;
 
-    a->lanes   = GPUME_CUDA_DS_LANES(side);
-    l->threads = GPUME_CUDA_DS_THREADS;
-    if (p->depth == 8 && side <= 16) {
-        const int width  = GPUME_CUDA_DS_TILE_WIDTH(side);
+    l->threads = 32 * GPUME_CUDA_DS_WARPS;
+    if (side <= 16) {
+        const int width  = GPUME_CUDA_DS_WARPS * GPUME_CUDA_DS_TILE_WIDTH;
         const int height = GPUME_CUDA_DS_TILE_HEIGHT(side);
 
-        snprintf(name, size, "gpume_ds%d_8", side);
+        snprintf(name, size, "gpume_ds%d_%d", side, 8 * bytes);
         l->grid[0] = (p->width  + width  - 1) / width;
         l->grid[1] = (p->height + height - 1) / height;
-        l->shared  = ((width + 2 * GPUME_CUDA_DS_MARGIN) / 4 + 1) * 4 *
-                     (height + 2 * GPUME_CUDA_DS_MARGIN) + width * height;
+        l->shared  = 4 * GPUME_CUDA_DS_WARPS * GPUME_CUDA_DS_WINDOW_WORDS(side, bytes);
         return &gpume_ds;
     }
-    snprintf(name, size, "gpume_ds_%d", p->depth > 8 ? 16 : 8);
-    groups     = GPUME_CUDA_DS_THREADS / a->lanes;
-    l->grid[0] = ((unsigned)p->bw * p->bh + groups - 1) / groups;
-    l->grid[1] = 1;
+    snprintf(name, size, "gpume_ds_%d", 8 * bytes);
+    l->grid[0] = (p->bw + GPUME_CUDA_DS_WARPS - 1) / GPUME_CUDA_DS_WARPS;
+    l->grid[1] = p->bh;
     return &gpume_ds;
 }
 

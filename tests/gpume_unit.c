@@ -876,6 +876,22 @@ static void run_fixed(void)
             run_case(&c);
         }
 
+        /* searches that go far: on CUDA, beyond what a warp has in shared memory */
+        for (int i = 0; i < 27 && algo == GPUME_ALGO_DS; i++) {
+            static const int widths[] = { 176, 182, 187 };
+            Case c = default_case();
+
+            c.algo    = algo;
+            c.block   = 4 << i / 9;
+            c.width   = widths[i % 3];
+            c.height  = 96 + i % 2;
+            c.range   = 90;
+            c.content = CONTENT_RAMP;
+            c.nb_frames = 2;
+            set_format(&c, i / 3 % 3 * 5 / 2);  // 8 and 9 bits, p010
+            run_case(&c);
+        }
+
         /* pictures of any small size */
         for (int i = 0; i < nb_sides * nb_sides; i++) {
             Case c = default_case();
