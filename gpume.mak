@@ -20,8 +20,14 @@ OBJS-$(CONFIG_GPUME_FILTER) += vf_gpume.o               \
                                gpume/gpume_output.o     \
                                gpume/cpu/backend.o      \
                                gpume/cpu/cost.o         \
+                               gpume/cpu/eliminate.o    \
                                gpume/cpu/search.o       \
                                $(GPUME_CUDA_OBJS)
+
+X86ASM-OBJS-$(CONFIG_GPUME_FILTER) += gpume/cpu/x86/cost.o           \
+                                      gpume/cpu/x86/cost_init.o      \
+                                      gpume/cpu/x86/eliminate.o      \
+                                      gpume/cpu/x86/eliminate_init.o
 
 # Warp exchange with a mask came with PTX 6.0; clang writes 3.2 unless told. It also
 # gives up unrolling long loops, which puts the registers of fs16 into memory.

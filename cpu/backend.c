@@ -26,21 +26,27 @@
 #include "libavutil/attributes.h"
 #include "libavutil/common.h"
 #include "libavutil/error.h"
+#include "libavutil/mem.h"
 
 #include "libavfilter/gpume/cpu/cost.h"
+#include "libavfilter/gpume/cpu/eliminate.h"
 #include "libavfilter/gpume/cpu/search.h"
 #include "libavfilter/gpume/gpume.h"
 
 typedef struct CPUContext {
     GpumeParams params;
     GpumeCostContext cost;
-    GpumeSad sad[2];                ///< of whole blocks, and of those cut at the right
     void (*execute)(void *opaque, GpumeJob job, void *arg, int nb_jobs);
     void *opaque;
 
     int import_copies;              ///< samples are not native words as they lie
     ptrdiff_t copy_linesize;
-    AVBufferPool *copies;           ///< luma in native words
+    int eliminates;                 ///< a full search leaves candidates out
+    GpumeEliminate eliminate;
+    size_t sums_offset;             ///< of the sums in a picture's copy, bytes
+    int nb_sum_jobs;
+    uint8_t *scratch;               ///< for each job
+    AVBufferPool *copies;           ///< luma in native words, then sums, where there are any
     AVBufferPool *mvs;
     AVBufferPool *costs;
 } CPUContext;
@@ -56,8 +62,6 @@ static av_cold int init(void *priv, const GpumeConfig *cfg)
     s->opaque  = cfg->opaque;
 
     ff_gpume_cost_init(&s->cost, p->depth);
-    s->sad[0] = ff_gpume_cost_get(&s->cost, FFMIN(p->block, p->width));
-    s->sad[1] = ff_gpume_cost_get(&s->cost, p->width - (p->bw - 1) * p->block);
 
     nb_vectors = (size_t)p->bw * p->bh * GPUME_NB_DIRECTIONS;
     s->mvs     = av_buffer_pool_init(nb_vectors * sizeof(AVMotionVector), NULL);
@@ -67,9 +71,23 @@ static av_cold int init(void *priv, const GpumeConfig *cfg)
 
     s->import_copies = p->depth > 8 &&
                        (p->shift || p->big_endian != HAVE_BIGENDIAN);
+    s->eliminates    = p->algo == GPUME_ALGO_FS && !p->exhaustive;
     if (s->import_copies) {
         s->copy_linesize = FFALIGN(p->width * 2, 64);
-        s->copies = av_buffer_pool_init(s->copy_linesize * p->height, NULL);
+        s->sums_offset   = s->copy_linesize * p->height;
+    }
+    if (s->eliminates) {
+        ff_gpume_eliminate_init(&s->eliminate, p);
+        /* a job begins with the sums of a block's rows: it should have more than those */
+        s->nb_sum_jobs = av_clip(p->height / (4 * p->block), 1, 32);
+        s->scratch     = av_malloc(s->nb_sum_jobs * s->eliminate.scratch_size);
+        if (!s->scratch)
+            return AVERROR(ENOMEM);
+    }
+    if (s->import_copies || s->eliminates) {
+        /* what is read beyond the sums of a row has to be something */
+        s->copies = av_buffer_pool_init(s->sums_offset + s->eliminate.size,
+                                        av_buffer_allocz);
         if (!s->copies)
             return AVERROR(ENOMEM);
     }
@@ -95,23 +113,38 @@ static void import_rows(void *opaque, int job, int nb_jobs)
                           &s->params);
 }
 
+static void sum_rows(void *opaque, int job, int nb_jobs)
+{
+    const ImportArg *arg = opaque;
+    const CPUContext *s = arg->s;
+    const int height = s->params.height;
+
+    ff_gpume_eliminate_sum(&s->eliminate, arg->pic->copy->data + s->sums_offset,
+                           arg->pic->luma, arg->pic->linesize,
+                           height * job / nb_jobs, height * (job + 1) / nb_jobs,
+                           s->scratch + job * s->eliminate.scratch_size);
+}
+
 static int import(void *priv, GpumePicture *pic)
 {
     CPUContext *s = priv;
     ImportArg arg = { s, pic };
 
-    if (!s->import_copies) {
-        pic->luma     = pic->frame->data[0];
-        pic->linesize = pic->frame->linesize[0];
+    pic->luma     = pic->frame->data[0];
+    pic->linesize = pic->frame->linesize[0];
+    if (!s->copies)
         return 0;
-    }
 
     pic->copy = av_buffer_pool_get(s->copies);
     if (!pic->copy)
         return AVERROR(ENOMEM);
-    pic->luma     = pic->copy->data;
-    pic->linesize = s->copy_linesize;
-    s->execute(s->opaque, import_rows, &arg, FFMIN(s->params.height, 32));
+    if (s->import_copies) {
+        pic->luma     = pic->copy->data;
+        pic->linesize = s->copy_linesize;
+        s->execute(s->opaque, import_rows, &arg, FFMIN(s->params.height, 32));
+    }
+    if (s->eliminates)
+        s->execute(s->opaque, sum_rows, &arg, s->nb_sum_jobs);
     return 0;
 }
 
@@ -137,6 +170,9 @@ static void search_row(void *opaque, int job, int nb_jobs)
     uint32_t *costs = (uint32_t *)arg->search->costs->data +
                       (size_t)job * p->bw;
     GpumeBlock b = {
+        .cost_ctx     = &s->cost,
+        .exhaustive   = p->exhaustive,
+        .eliminate    = s->eliminates ? &s->eliminate : NULL,
         .cur_linesize = cur->linesize,
         .ref_linesize = ref->linesize,
         .sample_size  = p->depth > 8 ? 2 : 1,
@@ -154,12 +190,17 @@ static void search_row(void *opaque, int job, int nb_jobs)
         b.w      = FFMIN(p->block, p->width - x0);
         b.min_dx = -FFMIN(p->range, x0);
         b.max_dx =  FFMIN(p->range, p->width - x0 - b.w);
-        b.sad    = s->sad[bx == p->bw - 1];
-        b.dx     = b.dy = 0;
-        b.cost   = b.sad(b.cur, b.cur_linesize, b.ref, b.ref_linesize,
-                         b.w, b.h, UINT32_MAX);
-        if (b.cost)
-            ff_gpume_cpu_searches[p->algo](&b);
+        if (s->eliminates) {
+            const ptrdiff_t offset = s->sums_offset + y0 * s->eliminate.linesize +
+                                     x0 * sizeof(uint16_t);
+
+            b.cur_sums = cur->copy->data + offset;
+            b.ref_sums = ref->copy->data + offset;
+            /* blocks side by side often move alike */
+            b.start_dx = b.dx;
+            b.start_dy = b.dy;
+        }
+        ff_gpume_cpu_search(&b, p->algo);
 
         ff_gpume_set_vector(&mvs[bx], p, bx, by, direction, b.dx, b.dy);
         costs[bx] = b.cost;
@@ -195,6 +236,7 @@ static av_cold void uninit(void *priv)
     av_buffer_pool_uninit(&s->mvs);
     av_buffer_pool_uninit(&s->costs);
     av_buffer_pool_uninit(&s->copies);
+    av_freep(&s->scratch);
 }
 
 const GpumeBackend ff_gpume_backend_cpu = {

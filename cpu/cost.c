@@ -18,6 +18,7 @@
 
 #include <stdlib.h>
 
+#include "config.h"
 #include "libavutil/attributes.h"
 #include "libavutil/intreadwrite.h"
 
@@ -27,7 +28,13 @@
 #define PIXEL_16(p, x) AV_RN16((p) + 2 * (x))
 
 /* A row at a time: the sum is compared with limit where it is cheap to. */
-#define SAD_BODY(bits, width)                                               \
+#define SAD_WIDTH(bits, width)                                              \
+static uint32_t sad_##bits##_##width(const uint8_t *cur,                    \
+                                     ptrdiff_t cur_linesize,                \
+                                     const uint8_t *ref,                    \
+                                     ptrdiff_t ref_linesize,                \
+                                     int h, uint32_t limit)                 \
+{                                                                           \
     uint32_t sum = 0;                                                       \
                                                                             \
     for (int y = 0; y < h && sum < limit; y++) {                            \
@@ -36,19 +43,27 @@
         cur += cur_linesize;                                                \
         ref += ref_linesize;                                                \
     }                                                                       \
-    return sum;
-
-#define SAD_ARGS const uint8_t *cur, ptrdiff_t cur_linesize,                \
-                 const uint8_t *ref, ptrdiff_t ref_linesize,                \
-                 int w, int h, uint32_t limit
-
-#define SAD_WIDTH(bits, width)                                              \
-static uint32_t sad_##bits##_##width(SAD_ARGS)                              \
+    return sum;                                                             \
+}                                                                           \
+                                                                            \
+static void sad_x4_##bits##_##width(const uint8_t *cur,                     \
+                                    ptrdiff_t cur_linesize,                 \
+                                    const uint8_t *const ref[4],            \
+                                    ptrdiff_t ref_linesize,                 \
+                                    int h, uint32_t sad[4], uint32_t limit) \
 {                                                                           \
-    SAD_BODY(bits, width)                                                   \
+    for (int i = 0; i < 4; i++)                                             \
+        sad[i] = sad_##bits##_##width(cur, cur_linesize,                    \
+                                      ref[i], ref_linesize, h, limit);      \
 }
 
+#define ALL_WIDTHS(f, bits)                                                 \
+    { f##_##bits##_1,  f##_##bits##_2,  f##_##bits##_4,  f##_##bits##_8,    \
+      f##_##bits##_16, f##_##bits##_32, f##_##bits##_64, f##_##bits##_128 }
+
 #define SAD_DEPTH(bits)                                                     \
+SAD_WIDTH(bits, 1)                                                          \
+SAD_WIDTH(bits, 2)                                                          \
 SAD_WIDTH(bits, 4)                                                          \
 SAD_WIDTH(bits, 8)                                                          \
 SAD_WIDTH(bits, 16)                                                         \
@@ -56,15 +71,9 @@ SAD_WIDTH(bits, 32)                                                         \
 SAD_WIDTH(bits, 64)                                                         \
 SAD_WIDTH(bits, 128)                                                        \
                                                                             \
-static uint32_t sad_##bits##_any(SAD_ARGS)                                  \
-{                                                                           \
-    SAD_BODY(bits, w)                                                       \
-}                                                                           \
-                                                                            \
 static const GpumeCostContext cost_##bits = {                               \
-    .sad     = { sad_##bits##_4,  sad_##bits##_8,  sad_##bits##_16,         \
-                 sad_##bits##_32, sad_##bits##_64, sad_##bits##_128 },      \
-    .sad_any = sad_##bits##_any,                                            \
+    .sad    = ALL_WIDTHS(sad, bits),                                        \
+    .sad_x4 = ALL_WIDTHS(sad_x4, bits),                                     \
 };
 
 SAD_DEPTH(8)
@@ -73,12 +82,8 @@ SAD_DEPTH(16)
 av_cold void ff_gpume_cost_init(GpumeCostContext *cost, int depth)
 {
     *cost = depth > 8 ? cost_16 : cost_8;
-}
 
-GpumeSad ff_gpume_cost_get(const GpumeCostContext *cost, int w)
-{
-    for (int i = 0; i < GPUME_NB_WIDTHS; i++)
-        if (w == 4 << i)
-            return cost->sad[i];
-    return cost->sad_any;
+#if ARCH_X86_64 && HAVE_X86ASM
+    ff_gpume_cost_init_x86(cost, depth);
+#endif
 }

@@ -28,22 +28,29 @@
 #include <stdint.h>
 
 /**
- * Sum of absolute differences of a block of w x h samples.
+ * Sum of absolute differences of a block, whose width is the function's own.
  * linesizes are in bytes. Samples of two bytes are in native order and need
  * no alignment.
+ * @param h     rows, 1 to GPUME_MAX_BLOCK
  * @param limit once the sum has reached it, any value from limit to the whole
  *              sum may be returned: the candidate cannot win any more
  */
 typedef uint32_t (*GpumeSad)(const uint8_t *cur, ptrdiff_t cur_linesize,
                              const uint8_t *ref, ptrdiff_t ref_linesize,
-                             int w, int h, uint32_t limit);
+                             int h, uint32_t limit);
 
-/** Widths with a function of their own: 4 << i. */
-#define GPUME_NB_WIDTHS 6
+/** The same for four candidates, whose sums go to sad. */
+typedef void (*GpumeSadX4)(const uint8_t *cur, ptrdiff_t cur_linesize,
+                           const uint8_t *const ref[4], ptrdiff_t ref_linesize,
+                           int h, uint32_t sad[4], uint32_t limit);
 
+/** Widths with functions of their own: 1 << i. Others are put together from them. */
+#define GPUME_NB_WIDTHS 8
+
+/** Functions for blocks 1 << i samples wide. */
 typedef struct GpumeCostContext {
-    GpumeSad sad[GPUME_NB_WIDTHS];  ///< blocks 4 << i samples wide, of any height
-    GpumeSad sad_any;               ///< blocks of any width
+    GpumeSad   sad[GPUME_NB_WIDTHS];
+    GpumeSadX4 sad_x4[GPUME_NB_WIDTHS];
 } GpumeCostContext;
 
 /**
@@ -51,8 +58,6 @@ typedef struct GpumeCostContext {
  * @param depth bits of a sample, 8 to 16; more than 8: two bytes each
  */
 void ff_gpume_cost_init(GpumeCostContext *cost, int depth);
-
-/** The fastest function for blocks of this width. */
-GpumeSad ff_gpume_cost_get(const GpumeCostContext *cost, int w);
+void ff_gpume_cost_init_x86(GpumeCostContext *cost, int depth);
 
 #endif /* AVFILTER_GPUME_CPU_COST_H */

@@ -16,65 +16,268 @@
  * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
  */
 
+#include <string.h>
+
 #include "libavutil/attributes.h"
+#include "libavutil/common.h"
+#include "libavutil/intmath.h"
 #include "libavutil/macros.h"
 
 #include "libavfilter/gpume/cpu/search.h"
 #include "libavfilter/gpume/gpume_params.h"
 #include "libavfilter/gpume/gpume_patterns.h"
 
-static const int8_t large_diamond[][2] = { GPUME_LARGE_DIAMOND };
-static const int8_t small_diamond[][2] = { GPUME_SMALL_DIAMOND };
+/** Rows after which it is worth looking whether a candidate has lost. */
+#define ROWS 16
 
-/* Replaces the best candidate only by a cheaper one: of equals the first wins. */
-static av_always_inline void try_vector(GpumeBlock *b, int dx, int dy)
+/* What a sum need not be completed beyond. */
+static av_always_inline uint32_t limit_of(const GpumeBlock *b)
 {
-    uint32_t cost = b->sad(b->cur, b->cur_linesize,
-                           b->ref + dy * b->ref_linesize + dx * b->sample_size,
-                           b->ref_linesize, b->w, b->h, b->cost);
+    return b->exhaustive ? UINT32_MAX : b->cost;
+}
 
-    if (cost < b->cost) {
-        b->cost = cost;
-        b->dx   = dx;
-        b->dy   = dy;
+/* Blocks with more rows than that, and those without a function for their width. */
+static av_noinline void cost_of_parts(const GpumeBlock *b, const uint8_t *const *ref,
+                                      int nb, uint32_t *cost)
+{
+    const uint32_t limit = limit_of(b);
+    uint32_t least = 0;
+
+    memset(cost, 0, nb * sizeof(*cost));
+    for (int y = 0; y < b->h && least < limit; y += ROWS) {
+        const int rows = FFMIN(b->h - y, ROWS);
+        int x = 0;
+
+        for (int i = GPUME_NB_WIDTHS - 1; i >= 0; i--) {
+            const ptrdiff_t offset = y * b->ref_linesize + x * b->sample_size;
+            const uint8_t *cur = b->cur + y * b->cur_linesize + x * b->sample_size;
+
+            if (!(b->w >> i & 1))
+                continue;
+            if (nb == 4) {
+                const uint8_t *const part[4] = { ref[0] + offset, ref[1] + offset,
+                                                 ref[2] + offset, ref[3] + offset };
+                uint32_t sad[4];
+
+                b->cost_ctx->sad_x4[i](cur, b->cur_linesize, part, b->ref_linesize,
+                                       rows, sad, limit);
+                for (int j = 0; j < 4; j++)
+                    cost[j] += sad[j];
+            } else {
+                *cost += b->cost_ctx->sad[i](cur, b->cur_linesize, *ref + offset,
+                                             b->ref_linesize, rows, limit);
+            }
+            x += 1 << i;
+        }
+        least = *cost;
+        for (int j = 1; j < nb; j++)
+            least = FFMIN(least, cost[j]);
     }
 }
 
-/* The admissible points of a pattern around (x, y), in the pattern's order. */
-static void try_pattern(GpumeBlock *b, int x, int y,
-                        const int8_t (*pattern)[2], int nb_points)
+/**
+ * Evaluate candidates, given by their first samples, in this order.
+ * @param ref has room for one more than nb
+ * @return which one is the best now: of those cheaper than the best so far, the
+ *         first of the cheapest; -1: none
+ */
+static av_always_inline int try_candidates(GpumeBlock *b, const uint8_t **ref, int nb)
 {
-    for (int i = 0; i < nb_points; i++) {
-        int dx = x + pattern[i][0];
-        int dy = y + pattern[i][1];
+    int best = -1;
 
-        if (dx >= b->min_dx && dx <= b->max_dx &&
-            dy >= b->min_dy && dy <= b->max_dy)
-            try_vector(b, dx, dy);
+    for (int i = 0; i < nb;) {
+        uint32_t cost[4];
+        int n = 1;
+
+        if (nb - i >= 3) {
+            ref[nb] = ref[nb - 1];
+            n = 4;
+        }
+        if (!b->sad)
+            cost_of_parts(b, ref + i, n, cost);
+        else if (n == 4)
+            b->sad_x4(b->cur, b->cur_linesize, ref + i, b->ref_linesize, b->h,
+                      cost, limit_of(b));
+        else
+            *cost = b->sad(b->cur, b->cur_linesize, ref[i], b->ref_linesize, b->h,
+                           limit_of(b));
+        for (int j = 0; j < n; j++) {
+            if (cost[j] < b->cost) {
+                b->cost = cost[j];
+                best    = i + j;
+            }
+        }
+        i += n;
     }
+    return best;
+}
+
+static const uint8_t *ref_at(const GpumeBlock *b, int dx, int dy)
+{
+    return b->ref + dy * b->ref_linesize + dx * b->sample_size;
+}
+
+static int admissible(const GpumeBlock *b, int dx, int dy)
+{
+    return dx >= b->min_dx && dx <= b->max_dx && dy >= b->min_dy && dy <= b->max_dy;
+}
+
+static void try_vector(GpumeBlock *b, int dx, int dy)
+{
+    const uint8_t *ref[2] = { ref_at(b, dx, dy) };
+
+    if (!try_candidates(b, ref, 1)) {
+        b->dx = dx;
+        b->dy = dy;
+    }
+}
+
+/** Points of the largest pattern. */
+#define MAX_POINTS 16
+
+/**
+ * Try the admissible points of a pattern around (x, y), in the pattern's order.
+ * @param wanted a bit for each point, the lowest for the first: those to try
+ * @return the point that is the best candidate now, or -1
+ */
+static int try_pattern(GpumeBlock *b, int x, int y, const int8_t (*pattern)[2],
+                       int nb_points, unsigned wanted)
+{
+    const uint8_t *ref[MAX_POINTS + 1];
+    int8_t point[MAX_POINTS + 1];
+    int nb = 0, best;
+
+    for (int i = 0; i < nb_points; i++) {
+        const int dx = x + pattern[i][0];
+        const int dy = y + pattern[i][1];
+
+        ref[nb]   = ref_at(b, dx, dy);
+        point[nb] = i;
+        nb       += wanted >> i & admissible(b, dx, dy);
+    }
+
+    best = try_candidates(b, ref, nb);
+    if (best < 0)
+        return -1;
+    best  = point[best];
+    b->dx = x + pattern[best][0];
+    b->dy = y + pattern[best][1];
+    return best;
+}
+
+#define ALL_POINTS ~0u
+#define TRY_PATTERN(b, x, y, pattern, wanted)                               \
+    try_pattern(b, x, y, pattern, FF_ARRAY_ELEMS(pattern), wanted)
+
+static const int8_t large_diamond[][2] = { GPUME_LARGE_DIAMOND };
+static const int8_t small_diamond[][2] = { GPUME_SMALL_DIAMOND };
+
+/* Points of the large diamond around one of its points that are not its own: the
+ * others have been tried, and what was tried costs no less than the best. */
+static const uint8_t large_diamond_new[] = {
+    0xc7, 0x07, 0x1f, 0x1c, 0x7c, 0x70, 0xf1, 0xc1,
+};
+
+static void search_ds(GpumeBlock *b)
+{
+    unsigned wanted = ALL_POINTS;
+    int point;
+
+    while ((point = TRY_PATTERN(b, b->dx, b->dy, large_diamond, wanted)) >= 0)
+        wanted = large_diamond_new[point];
+    TRY_PATTERN(b, b->dx, b->dy, small_diamond, ALL_POINTS);
+}
+
+/* Candidates of one row, of which kept has bits. */
+static void try_row(GpumeBlock *b, int dy, const uint64_t *kept, int nb)
+{
+    const uint8_t *ref[4 + 1];
+    int dx[4 + 1];
+    int n = 0;
+
+    for (int i = 0; i < nb; i += 64) {
+        uint64_t bits = kept[i / 64];
+
+        if (nb - i < 64)
+            bits &= (UINT64_C(1) << (nb - i)) - 1;
+        while (bits || n && i + 64 >= nb) {
+            if (bits) {
+                dx[n]  = b->min_dx + i + ff_ctzll(bits);
+                ref[n] = ref_at(b, dx[n], dy);
+                bits  &= bits - 1;
+                n++;
+            }
+            if (n == 4 || !bits && i + 64 >= nb) {
+                const int best = try_candidates(b, ref, n);
+
+                if (best >= 0) {
+                    b->dx = dx[best];
+                    b->dy = dy;
+                }
+                n = 0;
+            }
+        }
+    }
+}
+
+/**
+ * Let only candidates win that cost no more than the best of a short search
+ * does, which is one of them. Of equal ones the first still has to be found.
+ */
+static void find_limit(GpumeBlock *b)
+{
+    const uint32_t zero_cost = b->cost;
+
+    if (admissible(b, b->start_dx, b->start_dy))
+        try_vector(b, b->start_dx, b->start_dy);
+    search_ds(b);
+    b->dx   = b->dy = 0;
+    b->cost = FFMIN(b->cost + 1, zero_cost);
 }
 
 static void search_fs(GpumeBlock *b)
 {
-    for (int dy = b->min_dy; dy <= b->max_dy; dy++)
-        for (int dx = b->min_dx; dx <= b->max_dx; dx++)
-            try_vector(b, dx, dy);
+    const GpumeEliminate *e = b->eliminate;
+    const int nb = b->max_dx - b->min_dx + 1;
+    uint64_t kept[GPUME_KEPT_WORDS(2 * GPUME_MAX_RANGE + 1)];
+    GpumeBounds bounds;
+
+    if (!e) {
+        memset(kept, 0xff, sizeof(kept));
+        for (int dy = b->min_dy; dy <= b->max_dy; dy++)
+            try_row(b, dy, kept, nb);
+        return;
+    }
+
+    find_limit(b);
+    ff_gpume_eliminate_block(e, &bounds, b->cur_sums, b->w, b->h);
+    bounds.nb_candidates = nb;
+    for (int dy = b->min_dy; dy <= b->max_dy && b->cost; dy++) {
+        ff_gpume_eliminate_limit(e, &bounds, b->cost);
+        dy += e->bound(&bounds, b->ref_sums + dy * e->linesize + b->min_dx * 2,
+                       b->max_dy - dy + 1, kept);
+        if (dy <= b->max_dy)
+            try_row(b, dy, kept, nb);
+    }
 }
 
-static void search_ds(GpumeBlock *b)
-{
-    int x, y;
-
-    do {
-        x = b->dx;
-        y = b->dy;
-        try_pattern(b, x, y, large_diamond, FF_ARRAY_ELEMS(large_diamond));
-    } while (x != b->dx || y != b->dy);
-
-    try_pattern(b, x, y, small_diamond, FF_ARRAY_ELEMS(small_diamond));
-}
-
-const GpumeBlockSearch ff_gpume_cpu_searches[GPUME_NB_ALGOS] = {
+static void (*const searches[GPUME_NB_ALGOS])(GpumeBlock *b) = {
     [GPUME_ALGO_FS] = search_fs,
     [GPUME_ALGO_DS] = search_ds,
 };
+
+void ff_gpume_cpu_search(GpumeBlock *b, int algo)
+{
+    const int width = av_log2(b->w);
+
+    b->sad    = NULL;
+    if (b->w == 1 << width && b->h <= ROWS) {
+        b->sad    = b->cost_ctx->sad[width];
+        b->sad_x4 = b->cost_ctx->sad_x4[width];
+    }
+
+    b->cost = UINT32_MAX;
+    try_vector(b, 0, 0);
+    if (b->cost || b->exhaustive)
+        searches[algo](b);
+}

@@ -28,9 +28,11 @@
 #include <stdint.h>
 
 #include "libavfilter/gpume/cpu/cost.h"
+#include "libavfilter/gpume/cpu/eliminate.h"
 
 /** A block to search, and the best candidate so far. */
 typedef struct GpumeBlock {
+    const GpumeCostContext *cost_ctx;
     const uint8_t *cur;         ///< the block's first sample
     ptrdiff_t cur_linesize;     ///< bytes
     const uint8_t *ref;         ///< the sample at the same place in the reference
@@ -39,19 +41,21 @@ typedef struct GpumeBlock {
     int w, h;                   ///< true size, samples
     int min_dx, max_dx;         ///< admissible vectors, samples
     int min_dy, max_dy;
-    GpumeSad sad;
+
+    int exhaustive;             ///< nonzero: no sum is left incomplete, no candidate left out
+    const GpumeEliminate *eliminate;    ///< of a full search; NULL: leave no candidate out
+    const uint8_t *cur_sums;    ///< where eliminate is: the block's own sums
+    const uint8_t *ref_sums;    ///< those at the same place in the reference
+    int start_dx, start_dy;     ///< a vector that may be good, admissible or not
+
+    GpumeSad sad;               ///< for the whole block; NULL: only for parts of it
+    GpumeSadX4 sad_x4;
 
     int dx, dy;                 ///< best candidate
     uint32_t cost;              ///< its SAD
 } GpumeBlock;
 
-/**
- * Search one block. The block comes with the zero vector and its cost, which
- * is not 0, as best candidate.
- */
-typedef void (*GpumeBlockSearch)(GpumeBlock *b);
-
-/** Indexed by enum GpumeAlgo. */
-extern const GpumeBlockSearch ff_gpume_cpu_searches[];
+/** Search one block: set sad, sad_x4, dx, dy and cost. */
+void ff_gpume_cpu_search(GpumeBlock *b, int algo);
 
 #endif /* AVFILTER_GPUME_CPU_SEARCH_H */

@@ -1,0 +1,212 @@
+/*
+ * This file is part of gpume.
+ *
+ * gpume is free software; you can redistribute it and/or
+ * modify it under the terms of the GNU Lesser General Public
+ * License as published by the Free Software Foundation; either
+ * version 2.1 of the License, or (at your option) any later version.
+ *
+ * gpume is distributed in the hope that it will be useful,
+ * but WITHOUT ANY WARRANTY; without even the implied warranty of
+ * MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+ * Lesser General Public License for more details.
+ *
+ * You should have received a copy of the GNU Lesser General Public
+ * License along with gpume; if not, write to the Free Software
+ * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "config.h"
+#include "libavutil/attributes.h"
+#include "libavutil/common.h"
+#include "libavutil/intreadwrite.h"
+
+#include "libavfilter/gpume/cpu/eliminate.h"
+
+#define PIXEL_8(p, x)  (p)[x]
+#define PIXEL_16(p, x) AV_RN16((p) + 2 * (x))
+
+#define COLUMNS(bits)                                                       \
+static void columns_##bits(uint16_t *dst, uint32_t *sums,                   \
+                           const uint8_t *add, const uint8_t *sub,          \
+                           ptrdiff_t n, int shift)                          \
+{                                                                           \
+    for (ptrdiff_t x = 0; x < n; x++) {                                     \
+        sums[x] += PIXEL_##bits(add, x) - PIXEL_##bits(sub, x);             \
+        dst[x]   = sums[x] >> shift;                                        \
+    }                                                                       \
+}
+
+COLUMNS(8)
+COLUMNS(16)
+
+static void add(uint16_t *dst, const uint16_t *a, const uint16_t *b, ptrdiff_t n)
+{
+    for (ptrdiff_t x = 0; x < n; x++)
+        dst[x] = a[x] + b[x];
+}
+
+static av_always_inline unsigned bound_of(const uint8_t *sums, const ptrdiff_t *offset,
+                                          const uint32_t *own, int n)
+{
+    unsigned bound = 0;
+
+    for (int i = 0; i < n; i++)
+        bound += abs(*(const uint16_t *)(sums + offset[i]) - (int)(own[i] & 0xffff));
+    return FFMIN(bound, UINT16_MAX);
+}
+
+static int bound(const GpumeBounds *b, const uint8_t *sums, int nb_rows, uint64_t *kept)
+{
+    const unsigned half_limit    = b->half_limit    & 0xffff;
+    const unsigned quarter_limit = b->quarter_limit & 0xffff;
+    int y;
+
+    for (y = 0; y < nb_rows; y++, sums += b->linesize) {
+        uint64_t any = 0;
+
+        for (int x = 0; x < b->nb_candidates; x++) {
+            const uint8_t *sum = sums + 2 * x;
+            uint64_t keep;
+
+            if (!(x & 63))
+                kept[x >> 6] = 0;
+            keep = bound_of(sum, b->half_offset, b->half, 4) <= half_limit &&
+                   bound_of(sum, b->quarter_offset, b->quarter,
+                            b->nb_quarters) <= quarter_limit;
+            any |= keep;
+            kept[x >> 6] |= keep << (x & 63);
+        }
+        if (any)
+            break;
+    }
+    return y;
+}
+
+av_cold void ff_gpume_eliminate_init(GpumeEliminate *e, const GpumeParams *p)
+{
+    /* candidates are tried in groups, which may reach beyond the last sum */
+    const int row = FFALIGN(p->width, GPUME_SUMS_ALIGN) + GPUME_SUMS_ALIGN;
+
+    e->width    = p->width;
+    e->height   = p->height;
+    e->side     = p->block / 4;
+    e->shift    = FFMAX(p->depth + 2 * av_log2(2 * e->side) - 15, 0);
+    e->linesize = 2 * row;
+    e->size     = 2 * e->linesize * e->height;
+    /* sums of columns, as they are and in units, and a row of zeros */
+    e->scratch_row  = FFALIGN(row + p->block, 64);
+    e->scratch_size = (sizeof(uint32_t) + sizeof(uint16_t) + 2) * e->scratch_row;
+
+    e->columns = e->columns_c = p->depth > 8 ? columns_16 : columns_8;
+    e->add     = add;
+    e->bound   = bound;
+
+#if ARCH_X86_64 && HAVE_X86ASM
+    ff_gpume_eliminate_init_x86(e, p->depth);
+#endif
+}
+
+/* Rows of one plane. */
+static void sum_plane(const GpumeEliminate *e, uint8_t *plane, int side,
+                      const uint8_t *luma, ptrdiff_t linesize,
+                      int start, int end, uint8_t *scratch)
+{
+    uint32_t *sums         = (uint32_t *)scratch;
+    uint16_t *columns      = (uint16_t *)(sums + e->scratch_row);
+    const uint8_t *zeros   = (const uint8_t *)(columns + e->scratch_row);
+    const int sample_size  = e->columns_c == columns_8 ? 1 : 2;
+    const ptrdiff_t n      = e->width & ~15;
+    const ptrdiff_t n_sums = FFALIGN(e->width, GPUME_SUMS_ALIGN);
+
+    memset(scratch, 0, e->scratch_size);
+    for (int y = start; y < FFMIN(end + side - 1, e->height); y++) {
+        const int first    = y - side + 1;
+        const uint8_t *add = luma + y * linesize;
+        const uint8_t *sub = y - side >= start ? add - side * linesize : zeros;
+        uint16_t *dst      = (uint16_t *)(plane + first * e->linesize);
+
+        e->columns(columns, sums, add, sub, n, e->shift);
+        e->columns_c(columns + n, sums + n, add + n * sample_size,
+                     sub + n * sample_size, e->width - n, e->shift);
+        if (first < start)
+            continue;
+
+        if (side == 1) {
+            memcpy(dst, columns, n_sums * sizeof(*dst));
+            continue;
+        }
+        /* the last step goes to the plane; the others need what is to the right */
+        for (int step = 1; 2 * step < side; step *= 2)
+            e->add(columns, columns, columns + step,
+                   FFALIGN(n_sums + side, GPUME_SUMS_ALIGN));
+        e->add(dst, columns, columns + side / 2, n_sums);
+    }
+}
+
+static ptrdiff_t quarters(const GpumeEliminate *e)
+{
+    return e->size / 2;
+}
+
+void ff_gpume_eliminate_sum(const GpumeEliminate *e, uint8_t *sums,
+                            const uint8_t *luma, ptrdiff_t linesize,
+                            int start, int end, uint8_t *scratch)
+{
+    sum_plane(e, sums, 2 * e->side, luma, linesize, start, end, scratch);
+    sum_plane(e, sums + quarters(e), e->side, luma, linesize, start, end, scratch);
+}
+
+static uint32_t twice(unsigned v)
+{
+    return FFMIN(v, UINT16_MAX) * 0x10001u;
+}
+
+static uint32_t own_sum(const uint8_t *sums, ptrdiff_t offset)
+{
+    return twice(*(const uint16_t *)(sums + offset));
+}
+
+void ff_gpume_eliminate_block(const GpumeEliminate *e, GpumeBounds *b,
+                              const uint8_t *sums, int w, int h)
+{
+    const int half = 2 * e->side;
+    const int nb_x = w / half, nb_y = h / half;
+
+    b->linesize  = e->linesize;
+    b->nb_halves = nb_x * nb_y;
+    for (int i = 0; i < 4; i++) {
+        /* those that are cut give way to a repetition of others */
+        const int x = nb_x > 1 ? half * (i & 1)  : 0;
+        const int y = nb_y > 1 ? half * (i >> 1) : 0;
+
+        b->half_offset[i] = y * e->linesize + x * 2;
+        b->half[i]        = own_sum(sums, b->half_offset[i]);
+    }
+
+    b->nb_quarters = 0;
+    for (int y = 0; y + e->side <= h; y += e->side) {
+        for (int x = 0; x + e->side <= w; x += e->side) {
+            const ptrdiff_t offset = quarters(e) + y * e->linesize + x * 2;
+
+            b->quarter_offset[b->nb_quarters] = offset;
+            b->quarter[b->nb_quarters++]      = own_sum(sums, offset);
+        }
+    }
+}
+
+void ff_gpume_eliminate_limit(const GpumeEliminate *e, GpumeBounds *b, uint32_t limit)
+{
+    const unsigned units = (limit + (1u << e->shift) - 1) >> e->shift;
+    /* every column rounded down may take almost a unit from the difference */
+    const unsigned half_loss    = e->shift ? b->nb_halves   * 2 * e->side : 0;
+    const unsigned quarter_loss = e->shift ? b->nb_quarters * e->side     : 0;
+
+    b->half_limit = UINT32_MAX;
+    if (b->nb_halves)
+        b->half_limit = twice(4 / b->nb_halves * (units + half_loss) - 1);
+    b->quarter_limit = twice(units + quarter_loss - 1);
+}

@@ -1,0 +1,115 @@
+/*
+ * This file is part of gpume.
+ *
+ * gpume is free software; you can redistribute it and/or
+ * modify it under the terms of the GNU Lesser General Public
+ * License as published by the Free Software Foundation; either
+ * version 2.1 of the License, or (at your option) any later version.
+ *
+ * gpume is distributed in the hope that it will be useful,
+ * but WITHOUT ANY WARRANTY; without even the implied warranty of
+ * MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+ * Lesser General Public License for more details.
+ *
+ * You should have received a copy of the GNU Lesser General Public
+ * License along with gpume; if not, write to the Free Software
+ * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+ */
+
+/**
+ * @file
+ * Successive elimination (Li and Salari, IEEE TIP 4(1), 1995; in levels: Gao,
+ * Duanmu and Zou, IEEE TIP 9(3), 2000): the difference of two sums is at most
+ * the sum of the differences, so sums over parts of a block, which are known for
+ * every place in a picture, bound a candidate's cost from below.
+ *
+ * The parts are quarters and halves of a block's side: 16 and 4 in a whole
+ * block. A picture has a plane of sums for either. The element at (x, y) is
+ * the sum over the square whose first sample is there, in units of 1 << shift
+ * so that it fits 15 bits; columns are rounded down before they are added up.
+ */
+
+#ifndef AVFILTER_GPUME_CPU_ELIMINATE_H
+#define AVFILTER_GPUME_CPU_ELIMINATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "libavfilter/gpume/gpume_params.h"
+
+/** Sums are computed, and candidates tried, this many at a time at most. */
+#define GPUME_SUMS_ALIGN 32
+
+/** A block against a row of candidates. x86 code knows the layout. */
+typedef struct GpumeBounds {
+    ptrdiff_t linesize;             ///< bytes from a row of sums to the next
+    ptrdiff_t half_offset[4];       ///< bytes from the candidate's sum to the half's; one may stand there twice
+    ptrdiff_t quarter_offset[16];   ///< bytes from the same sum to the quarter's
+    uint32_t half[4];               ///< the block's own sums, times 0x10001
+    uint32_t quarter[16];
+    uint32_t half_limit;            ///< greatest bound of a candidate to be kept, times 0x10001
+    uint32_t quarter_limit;
+    int32_t nb_quarters;            ///< 0 to 16
+    int32_t nb_candidates;          ///< in a row
+    int32_t nb_halves;              ///< different ones, 0, 1, 2 or 4
+} GpumeBounds;
+
+typedef struct GpumeEliminate {
+    int width, height;              ///< of the picture
+    int side;                       ///< of a quarter
+    int shift;
+    ptrdiff_t linesize;             ///< bytes from a row of sums to the next
+    size_t size;                    ///< bytes of both planes of a picture
+    int scratch_row;                ///< elements
+    size_t scratch_size;            ///< bytes, a multiple of 64
+
+    /**
+     * Add a row of samples to the sums of columns and subtract another, and
+     * store what that gives in units of 1 << shift.
+     * @param n columns, a multiple of 16
+     */
+    void (*columns)(uint16_t *dst, uint32_t *sums, const uint8_t *add,
+                    const uint8_t *sub, ptrdiff_t n, int shift);
+    /** dst[x] = a[x] + b[x]; n is a multiple of GPUME_SUMS_ALIGN; dst may be a. */
+    void (*add)(uint16_t *dst, const uint16_t *a, const uint16_t *b, ptrdiff_t n);
+    /**
+     * Look for a row that has a candidate to be kept.
+     * @param sums of the halves of the first candidate of the first row
+     * @param kept gets a bit for each candidate of that row, the lowest first
+     *             in each word; those behind the last candidate mean nothing
+     * @return the row's number, or nb_rows
+     */
+    int (*bound)(const GpumeBounds *b, const uint8_t *sums, int nb_rows, uint64_t *kept);
+
+    /** For the columns that are not a multiple of 16. */
+    void (*columns_c)(uint16_t *dst, uint32_t *sums, const uint8_t *add,
+                      const uint8_t *sub, ptrdiff_t n, int shift);
+} GpumeEliminate;
+
+/** Words that bound() needs for a row of n candidates. */
+#define GPUME_KEPT_WORDS(n) (((n) + 63) / 64)
+
+void ff_gpume_eliminate_init(GpumeEliminate *e, const GpumeParams *params);
+void ff_gpume_eliminate_init_x86(GpumeEliminate *e, int depth);
+
+/**
+ * Compute rows start to end - 1 of a picture's sums.
+ * @param sums    both planes; zeroed when they were allocated
+ * @param scratch scratch_size bytes
+ */
+void ff_gpume_eliminate_sum(const GpumeEliminate *e, uint8_t *sums,
+                            const uint8_t *luma, ptrdiff_t linesize,
+                            int start, int end, uint8_t *scratch);
+
+/**
+ * Get ready for a block.
+ * @param sums the element at the block's first sample in its picture's sums
+ * @param w    the block's true size, samples
+ */
+void ff_gpume_eliminate_block(const GpumeEliminate *e, GpumeBounds *b,
+                              const uint8_t *sums, int w, int h);
+
+/** Keep only what may cost less than limit. */
+void ff_gpume_eliminate_limit(const GpumeEliminate *e, GpumeBounds *b, uint32_t limit);
+
+#endif /* AVFILTER_GPUME_CPU_ELIMINATE_H */

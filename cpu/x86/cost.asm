@@ -1,0 +1,237 @@
+;*****************************************************************************
+;* Sums of absolute differences
+;*****************************************************************************
+; This file is part of gpume.
+;
+; gpume is free software; you can redistribute it and/or
+; modify it under the terms of the GNU Lesser General Public
+; License as published by the Free Software Foundation; either
+; version 2.1 of the License, or (at your option) any later version.
+;
+; gpume is distributed in the hope that it will be useful,
+; but WITHOUT ANY WARRANTY; without even the implied warranty of
+; MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+; Lesser General Public License for more details.
+;
+; You should have received a copy of the GNU Lesser General Public
+; License along with gpume; if not, write to the Free Software
+; Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+;*****************************************************************************
+
+%include "libavutil/x86/x86util.asm"
+
+SECTION_RODATA 32
+
+ones:  times 16 dw 1
+signs: times 16 dw 0x8000
+
+SECTION .text
+
+; Rows narrower than a register are taken two at a time.
+; LOAD_TWO dst, tmp, pointer, stride
+%macro LOAD_TWO 4
+%if BYTES == 4
+    movd        xm%1, [%3]
+    movd        xm%2, [%3+%4]
+    punpckldq   xm%1, xm%2
+%elif BYTES == 8
+    movq        xm%1, [%3]
+    movhps      xm%1, [%3+%4]
+%else
+    movu        xm%1, [%3]
+    vinserti128  m%1, m%1, [%3+%4], 1
+%endif
+%endmacro
+
+; LOAD_ONE dst, pointer: the last of an odd number of rows, and zeros.
+%macro LOAD_ONE 2
+%if BYTES == 4
+    movd        xm%1, [%2]
+%elif BYTES == 8
+    movq        xm%1, [%2]
+%else
+    movu        xm%1, [%2]
+%endif
+%endmacro
+
+; ACCUMULATE sum, cur, ref: the last is overwritten. A difference of 16 bits is
+; made signed for pmaddwd, and what that takes away is added to the sum at the end.
+%macro ACCUMULATE 3
+%if BITS == 8
+    psadbw      m%3, m%2
+%else
+    psubusw      m2, m%2, m%3
+    psubusw     m%3, m%2
+    por         m%3, m2
+    pxor        m%3, m9
+    pmaddwd     m%3, m8
+%endif
+    paddd       m%1, m%3
+%endmacro
+
+; SAD_ROWS how many candidates, rows at once: 1 or 2
+%macro SAD_ROWS 2
+%assign OFFSET 0
+%rep (BYTES + mmsize - 1) / mmsize
+%if %2 == 2
+    LOAD_TWO      0, 3, curq, curstrideq
+%elif PAIRS
+    LOAD_ONE      0, curq
+%else
+    movu         m0, [curq+OFFSET]
+%endif
+%assign CANDIDATE 0
+%assign SUM 4
+%rep %1
+%if %2 == 2
+    LOAD_TWO      1, 3, ref%[CANDIDATE]q, refstrideq
+%elif PAIRS
+    LOAD_ONE      1, ref%[CANDIDATE]q
+%else
+    movu         m1, [ref%[CANDIDATE]q+OFFSET]
+%endif
+    ACCUMULATE %[SUM], 0, 1
+%assign CANDIDATE CANDIDATE + 1
+%assign SUM SUM + 1
+%endrep
+%assign OFFSET OFFSET + mmsize
+%endrep
+%endmacro
+
+; ADVANCE how many candidates, rows
+%macro ADVANCE 2
+    lea         curq, [curq+%2*curstrideq]
+%assign CANDIDATE 0
+%rep %1
+    lea  ref%[CANDIDATE]q, [ref%[CANDIDATE]q+%2*refstrideq]
+%assign CANDIDATE CANDIDATE + 1
+%endrep
+%endmacro
+
+; SAD_BODY how many candidates: their sums are in m4, m5, m6, m7.
+%macro SAD_BODY 1
+%assign SUM 4
+%rep %1
+    pxor     m%[SUM], m%[SUM]
+%assign SUM SUM + 1
+%endrep
+%if BITS == 16
+    mova         m8, [ones]
+    mova         m9, [signs]
+%if PAIRS
+    lea       biasd, [hd+1]
+    shr       biasd, 1
+    imul      biasd, mmsize / 2 * 0x8000
+%else
+    imul      biasd, hd, BYTES / 2 * 0x8000
+%endif
+%endif
+%if PAIRS
+    sub          hd, 2
+    jl .last
+.loop:
+    SAD_ROWS     %1, 2
+    ADVANCE      %1, 2
+    sub          hd, 2
+    jge .loop
+.last:
+    cmp          hd, -1
+    jne .sum
+    SAD_ROWS     %1, 1
+.sum:
+%else
+.loop:
+    SAD_ROWS     %1, 1
+    ADVANCE      %1, 1
+    dec          hd
+    jg .loop
+%endif
+%endmacro
+
+%macro SAD 2 ; bits, width
+%assign BITS  %1
+%assign BYTES %2 * %1 / 8
+%assign PAIRS BYTES < mmsize
+
+cglobal gpume_sad_%1_%2, 5, 6, 10, cur, curstride, ref0, refstride, h, bias
+    SAD_BODY      1
+%if mmsize == 32
+    vextracti128 xm0, m4, 1
+    paddd       xm4, xm0
+%endif
+    pshufd      xm0, xm4, q1032
+    paddd       xm4, xm0
+%if BITS == 16
+    pshufd      xm0, xm4, q2301
+    paddd       xm4, xm0
+%endif
+    movd        eax, xm4
+%if BITS == 16
+    add         eax, biasd
+%endif
+    RET
+
+cglobal gpume_sad_x4_%1_%2, 6, 10, 10, cur, curstride, ref0, refstride, h, sad, ref1, ref2, ref3, bias
+    mov       ref1q, [ref0q+gprsize]
+    mov       ref2q, [ref0q+gprsize*2]
+    mov       ref3q, [ref0q+gprsize*3]
+    mov       ref0q, [ref0q]
+    SAD_BODY      4
+    ; four sums, transposed and added
+    punpckhdq    m0, m4, m5
+    punpckldq    m4, m5
+    punpckhdq    m1, m6, m7
+    punpckldq    m6, m7
+    paddd        m4, m0
+    paddd        m6, m1
+    punpckhqdq   m0, m4, m6
+    punpcklqdq   m4, m6
+    paddd        m4, m0
+%if mmsize == 32
+    vextracti128 xm0, m4, 1
+    paddd       xm4, xm0
+%endif
+%if BITS == 16
+    movd        xm0, biasd
+    pshufd      xm0, xm0, 0
+    paddd       xm4, xm0
+%endif
+    movu     [sadq], xm4
+    RET
+%endmacro
+
+; SAD_NARROW bits: at most 16 bytes in two rows
+%macro SAD_NARROW 1
+    SAD %1,   4
+%if %1 == 8
+    SAD %1,   8
+%endif
+%endmacro
+
+; SAD_WIDE bits: more
+%macro SAD_WIDE 1
+%if %1 == 16
+    SAD %1,   8
+%endif
+    SAD %1,  16
+    SAD %1,  32
+    SAD %1,  64
+    SAD %1, 128
+%endmacro
+
+%if ARCH_X86_64
+INIT_XMM sse2
+SAD_NARROW  8
+SAD_WIDE    8
+SAD_NARROW 16
+SAD_WIDE   16
+
+%if HAVE_AVX2_EXTERNAL
+INIT_XMM avx2
+SAD_NARROW  8
+SAD_NARROW 16
+INIT_YMM avx2
+SAD_WIDE    8
+SAD_WIDE   16
+%endif
+%endif

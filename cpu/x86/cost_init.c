@@ -1,0 +1,81 @@
+/*
+ * This file is part of gpume.
+ *
+ * gpume is free software; you can redistribute it and/or
+ * modify it under the terms of the GNU Lesser General Public
+ * License as published by the Free Software Foundation; either
+ * version 2.1 of the License, or (at your option) any later version.
+ *
+ * gpume is distributed in the hope that it will be useful,
+ * but WITHOUT ANY WARRANTY; without even the implied warranty of
+ * MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+ * Lesser General Public License for more details.
+ *
+ * You should have received a copy of the GNU Lesser General Public
+ * License along with gpume; if not, write to the Free Software
+ * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+ */
+
+#include "libavutil/attributes.h"
+#include "libavutil/cpu.h"
+#include "libavutil/x86/cpu.h"
+
+#include "libavfilter/gpume/cpu/cost.h"
+
+#define SAD(bits, width, opt)                                               \
+uint32_t ff_gpume_sad_##bits##_##width##_##opt(const uint8_t *cur,          \
+                                               ptrdiff_t cur_linesize,      \
+                                               const uint8_t *ref,          \
+                                               ptrdiff_t ref_linesize,      \
+                                               int h, uint32_t limit);      \
+void ff_gpume_sad_x4_##bits##_##width##_##opt(const uint8_t *cur,           \
+                                              ptrdiff_t cur_linesize,       \
+                                              const uint8_t *const ref[4],  \
+                                              ptrdiff_t ref_linesize,       \
+                                              int h, uint32_t sad[4],       \
+                                              uint32_t limit);
+
+#define SAD_ALL(bits, opt)                                                  \
+SAD(bits,   4, opt)                                                         \
+SAD(bits,   8, opt)                                                         \
+SAD(bits,  16, opt)                                                         \
+SAD(bits,  32, opt)                                                         \
+SAD(bits,  64, opt)                                                         \
+SAD(bits, 128, opt)
+
+SAD_ALL(8,  sse2)
+SAD_ALL(16, sse2)
+SAD_ALL(8,  avx2)
+SAD_ALL(16, avx2)
+
+#define SET(i, bits, width, opt)                                            \
+    cost->sad[i]    = ff_gpume_sad_##bits##_##width##_##opt;                \
+    cost->sad_x4[i] = ff_gpume_sad_x4_##bits##_##width##_##opt;
+
+#define SET_ALL(bits, opt)                                                  \
+    SET(2, bits,   4, opt)                                                  \
+    SET(3, bits,   8, opt)                                                  \
+    SET(4, bits,  16, opt)                                                  \
+    SET(5, bits,  32, opt)                                                  \
+    SET(6, bits,  64, opt)                                                  \
+    SET(7, bits, 128, opt)
+
+av_cold void ff_gpume_cost_init_x86(GpumeCostContext *cost, int depth)
+{
+    const int cpu_flags = av_get_cpu_flags();
+
+    if (EXTERNAL_SSE2(cpu_flags)) {
+        if (depth > 8) {
+            SET_ALL(16, sse2)
+        } else {
+            SET_ALL(8, sse2)
+        }
+    }
+    if (EXTERNAL_AVX2_FAST(cpu_flags)) {
+        if (depth > 8) {
+            SET_ALL(16, avx2)
+        } else {
+            SET_ALL(8, avx2)
+        }
+    }
+}

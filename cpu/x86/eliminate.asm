@@ -1,0 +1,256 @@
+;*****************************************************************************
+;* Successive elimination: sums over parts of blocks, and bounds
+;*****************************************************************************
+; This file is part of gpume.
+;
+; gpume is free software; you can redistribute it and/or
+; modify it under the terms of the GNU Lesser General Public
+; License as published by the Free Software Foundation; either
+; version 2.1 of the License, or (at your option) any later version.
+;
+; gpume is distributed in the hope that it will be useful,
+; but WITHOUT ANY WARRANTY; without even the implied warranty of
+; MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+; Lesser General Public License for more details.
+;
+; You should have received a copy of the GNU Lesser General Public
+; License along with gpume; if not, write to the Free Software
+; Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+;*****************************************************************************
+
+
+%include "libavutil/x86/x86util.asm"
+
+struc Bounds
+    .linesize:       resq 1
+    .half_offset:    resq 4
+    .quarter_offset: resq 16
+    .half:           resd 4
+    .quarter:        resd 16
+    .half_limit:     resd 1
+    .quarter_limit:  resd 1
+    .nb_quarters:    resd 1
+    .nb_candidates:  resd 1
+endstruc
+
+SECTION .text
+
+; LOAD_DWORDS dst, address, zero, bits: a sample in every dword
+%macro LOAD_DWORDS 4
+%if cpuflag(avx2)
+%if %4 == 8
+    pmovzxbd    %1, %2
+%else
+    pmovzxwd    %1, %2
+%endif
+%else
+%if %4 == 8
+    movd        %1, %2
+    punpcklbw   %1, %3
+%else
+    movq        %1, %2
+%endif
+    punpcklwd   %1, %3
+%endif
+%endmacro
+
+; void gpume_columns(uint16_t *dst, uint32_t *sums, const uint8_t *add,
+;                    const uint8_t *sub, ptrdiff_t n, int shift)
+%macro COLUMNS 1 ; bits
+cglobal gpume_columns_%1, 6, 6, 7, dst, sums, add, sub, n, shift
+    movd       xm5, shiftd
+    pxor        m6, m6
+    test        nq, nq
+    jz .end
+.loop:
+%assign OFFSET 0
+%rep 2
+    LOAD_DWORDS m2, [addq+OFFSET * %1 / 32], m6, %1
+    LOAD_DWORDS m3, [subq+OFFSET * %1 / 32], m6, %1
+    movu        m4, [sumsq+OFFSET]
+    paddd       m4, m2
+    psubd       m4, m3
+    movu [sumsq+OFFSET], m4
+%if OFFSET
+    psrld       m1, m4, xm5
+%else
+    psrld       m0, m4, xm5
+%endif
+%assign OFFSET OFFSET + mmsize
+%endrep
+    packssdw    m0, m1
+%if mmsize == 32
+    vpermq      m0, m0, q3120
+%endif
+    movu    [dstq], m0
+    add       addq, mmsize / 2 * %1 / 8
+    add       subq, mmsize / 2 * %1 / 8
+    add      sumsq, mmsize * 2
+    add       dstq, mmsize
+    sub         nq, mmsize / 2
+    jg .loop
+.end:
+    RET
+%endmacro
+
+; void gpume_add_sums(uint16_t *dst, const uint16_t *a, const uint16_t *b, ptrdiff_t n)
+%macro ADD_SUMS 0
+cglobal gpume_add_sums, 4, 4, 2, dst, a, b, n
+    add         nq, nq
+    add       dstq, nq
+    add         aq, nq
+    add         bq, nq
+    neg         nq
+.loop:
+%assign OFFSET 0
+%rep 32 / mmsize
+    movu        m0, [aq+nq+OFFSET]
+    movu        m1, [bq+nq+OFFSET]
+    paddw       m0, m1
+    movu [dstq+nq+OFFSET], m0
+%assign OFFSET OFFSET + mmsize
+%endrep
+    add         nq, 32
+    jl .loop
+    RET
+%endmacro
+
+; BROADCAST dst, address of a dword
+%macro BROADCAST 2
+%if cpuflag(avx2)
+    vpbroadcastd %1, %2
+%else
+    movd        %1, %2
+    pshufd      %1, %1, 0
+%endif
+%endmacro
+
+; DIFFERENCE sums, own: m1 is lost
+%macro DIFFERENCE 2
+    psubw       %1, %2
+%if cpuflag(ssse3)
+    pabsw       %1, %1
+%else
+    pxor        m1, m1
+    psubw       m1, %1
+    pmaxsw      %1, m1
+%endif
+%endmacro
+
+; KEPT registers of bounds and limit: a bit for each candidate to maskd, and the flags to go with it
+%macro KEPT 2
+%if mmsize == 64
+    vpcmpuw     k1, m%1, m%2, 2
+    kmovd    maskd, k1
+%else
+    psubusw     m%1, m%2
+    pcmpeqw     m%1, m11
+%if mmsize == 32
+    vextracti128 xm1, m%1, 1
+    packsswb  xm%1, xm1
+%else
+    packsswb    m%1, m11
+%endif
+    pmovmskb maskd, xm%1
+%endif
+    test     maskd, maskd
+%endmacro
+
+; int gpume_bound(const GpumeBounds *b, const uint8_t *sums, int nb_rows, uint64_t *kept)
+%macro BOUND 0
+cglobal gpume_bound, 4, 15, 12, b, sums, rows, kept, right, below, both, p, end, out, mask, any, i, offset, row
+    BROADCAST   m4, [bq+Bounds.half]
+    BROADCAST   m5, [bq+Bounds.half+4]
+    BROADCAST   m6, [bq+Bounds.half+8]
+    BROADCAST   m7, [bq+Bounds.half+12]
+    BROADCAST   m8, [bq+Bounds.half_limit]
+    BROADCAST   m9, [bq+Bounds.quarter_limit]
+    pxor       m11, m11
+    mov     rightq, [bq+Bounds.half_offset+8]
+    mov     belowq, [bq+Bounds.half_offset+16]
+    mov      bothq, [bq+Bounds.half_offset+24]
+    movsxd    endq, dword [bq+Bounds.nb_candidates]
+    lea       endq, [sumsq+2*endq]
+    xor       rowd, rowd
+.row:
+    mov         pq, sumsq
+    mov       outq, keptq
+    xor       anyd, anyd
+.candidates:
+    movu        m0, [pq]
+    DIFFERENCE  m0, m4
+    movu        m2, [pq+rightq]
+    DIFFERENCE  m2, m5
+    paddusw     m0, m2
+    movu        m2, [pq+belowq]
+    DIFFERENCE  m2, m6
+    movu        m3, [pq+bothq]
+    DIFFERENCE  m3, m7
+    paddusw     m2, m3
+    paddusw     m0, m2
+    KEPT         0, 8
+    jnz .quarters
+.store:
+%if mmsize == 64
+    mov     [outq], maskd
+%elif mmsize == 32
+    mov     [outq], maskw
+%else
+    mov     [outq], maskb
+%endif
+    add       outq, mmsize / 16
+    add         pq, mmsize
+    cmp         pq, endq
+    jb .candidates
+    test      anyd, anyd
+    jnz .done
+    add      sumsq, [bq+Bounds.linesize]
+    add       endq, [bq+Bounds.linesize]
+    inc       rowd
+    cmp       rowd, rowsd
+    jl .row
+.done:
+    mov        eax, rowd
+    RET
+.quarters:
+    pxor        m0, m0
+    mov         id, [bq+Bounds.nb_quarters]
+    test        id, id
+    jz .keep
+.quarter:
+    mov    offsetq, [bq+Bounds.quarter_offset+8*iq-8]
+    BROADCAST   m3, [bq+Bounds.quarter+4*iq-4]
+    movu        m2, [pq+offsetq]
+    DIFFERENCE  m2, m3
+    paddusw     m0, m2
+    dec         id
+    jg .quarter
+.keep:
+    KEPT         0, 9
+    or        anyd, maskd
+    jmp .store
+%endmacro
+
+%if ARCH_X86_64
+INIT_XMM sse2
+COLUMNS 8
+COLUMNS 16
+ADD_SUMS
+BOUND
+
+INIT_XMM ssse3
+BOUND
+
+%if HAVE_AVX2_EXTERNAL
+INIT_YMM avx2
+COLUMNS 8
+COLUMNS 16
+ADD_SUMS
+BOUND
+%endif
+
+%if HAVE_AVX512_EXTERNAL
+INIT_ZMM avx512
+BOUND
+%endif
+%endif

@@ -1,0 +1,80 @@
+/*
+ * This file is part of gpume.
+ *
+ * gpume is free software; you can redistribute it and/or
+ * modify it under the terms of the GNU Lesser General Public
+ * License as published by the Free Software Foundation; either
+ * version 2.1 of the License, or (at your option) any later version.
+ *
+ * gpume is distributed in the hope that it will be useful,
+ * but WITHOUT ANY WARRANTY; without even the implied warranty of
+ * MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+ * Lesser General Public License for more details.
+ *
+ * You should have received a copy of the GNU Lesser General Public
+ * License along with gpume; if not, write to the Free Software
+ * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+ */
+
+#include <assert.h>
+#include <stddef.h>
+
+#include "libavutil/attributes.h"
+#include "libavutil/cpu.h"
+#include "libavutil/x86/cpu.h"
+
+#include "libavfilter/gpume/cpu/eliminate.h"
+
+#define FUNCTIONS(opt)                                                      \
+void ff_gpume_columns_8_##opt(uint16_t *dst, uint32_t *sums,                \
+                              const uint8_t *add, const uint8_t *sub,       \
+                              ptrdiff_t n, int shift);                      \
+void ff_gpume_columns_16_##opt(uint16_t *dst, uint32_t *sums,               \
+                               const uint8_t *add, const uint8_t *sub,      \
+                               ptrdiff_t n, int shift);                     \
+void ff_gpume_add_sums_##opt(uint16_t *dst, const uint16_t *a,              \
+                             const uint16_t *b, ptrdiff_t n);
+
+FUNCTIONS(sse2)
+FUNCTIONS(avx2)
+
+#define BOUND(opt)                                                          \
+int ff_gpume_bound_##opt(const GpumeBounds *b, const uint8_t *sums,         \
+                         int nb_rows, uint64_t *kept);
+
+BOUND(sse2)
+BOUND(ssse3)
+BOUND(avx2)
+BOUND(avx512)
+
+#define SET(opt)                                                            \
+    e->columns = depth > 8 ? ff_gpume_columns_16_##opt : ff_gpume_columns_8_##opt; \
+    e->add     = ff_gpume_add_sums_##opt;
+
+av_cold void ff_gpume_eliminate_init_x86(GpumeEliminate *e, int depth)
+{
+    const int cpu_flags = av_get_cpu_flags();
+
+    /* as eliminate.asm has it */
+    static_assert(offsetof(GpumeBounds, half_offset)    ==   8 &&
+                  offsetof(GpumeBounds, quarter_offset) ==  40 &&
+                  offsetof(GpumeBounds, half)           == 168 &&
+                  offsetof(GpumeBounds, quarter)        == 184 &&
+                  offsetof(GpumeBounds, half_limit)     == 248 &&
+                  offsetof(GpumeBounds, quarter_limit)  == 252 &&
+                  offsetof(GpumeBounds, nb_quarters)    == 256 &&
+                  offsetof(GpumeBounds, nb_candidates)  == 260, "layout");
+
+    if (EXTERNAL_SSE2(cpu_flags)) {
+        SET(sse2)
+        e->bound = ff_gpume_bound_sse2;
+    }
+    if (EXTERNAL_SSSE3(cpu_flags))
+        e->bound = ff_gpume_bound_ssse3;
+    if (EXTERNAL_AVX2_FAST(cpu_flags)) {
+        SET(avx2)
+        e->bound = ff_gpume_bound_avx2;
+    }
+    if (EXTERNAL_AVX512(cpu_flags))
+        e->bound = ff_gpume_bound_avx512;
+}
