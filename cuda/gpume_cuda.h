@@ -80,7 +80,7 @@ typedef struct GpumeCudaPlane {
 
 /** Full search of 4x4 bytes: blocks side by side and on top of each other, */
 #define GPUME_CUDA_FS4_ACROSS 4
-#define GPUME_CUDA_FS4_DOWN   4
+#define GPUME_CUDA_FS4_DOWN   8
 /** and displacements that a lane has at a time, across and down. */
 #define GPUME_CUDA_FS4_DX     4
 #define GPUME_CUDA_FS4_DY     4

@@ -28,8 +28,6 @@
 
 #define ROWS GPUME_CUDA_FS_TILE_ROWS
 #define COLS GPUME_CUDA_FS_TILE_COLS
-/** Words of the window that a thread loads at the same time. */
-#define FILL 4
 
 /**
  * A rows x words piece of a plane into shared memory, samples right-justified;
@@ -210,8 +208,10 @@ search_any(const GpumeCudaArgs &a, GpumeU32 *shared, int bx, int by)
  * The window of the reference from (left, top) on into shared memory, four times: the
  * first copy as it is, the others shifted by one, two and three bytes. What lies
  * outside the picture is of no admissible candidate, hence may be anything.
+ * @tparam FILL      words that a thread loads at the same time
  * @param row_words  up to 256
  */
+template<int FILL>
 static __device__ __forceinline__ void
 load_window(const GpumeCudaArgs &a, const GpumeCudaPlane &ref, GpumeU32 *window,
             int left, int top, int row_words, int rows)
@@ -314,7 +314,7 @@ static __device__ __forceinline__ void search_tile(const GpumeCudaArgs &a,
         const int groups = gpume_min(a.groups, (max_dy - cy) / NB_ROWS + 1);
 
         __syncthreads();
-        load_window(a, ref, shared, left, y0 + cy, columns + words - 1,
+        load_window<4>(a, ref, shared, left, y0 + cy, columns + words - 1,
                     groups * NB_ROWS + SIDE - 1);
         __syncthreads();
 
@@ -474,6 +474,5 @@ static __device__ __forceinline__ void search(const GpumeCudaArgs &a)
 
 #undef ROWS
 #undef COLS
-#undef FILL
 
 #endif /* AVFILTER_GPUME_CUDA_GPUME_FS_CUH */

@@ -32,6 +32,31 @@
 #define INADMISSIBLE 0xf0000000u
 
 /**
+ * Keep every block's smallest key. What is not admissible has INADMISSIBLE in its
+ * order, right by its dx and down by its dy.
+ * @tparam INNER  the picture's left and right edge are out of reach
+ * @param across  by column, in blocks: INADMISSIBLE outside the picture
+ */
+template<int INNER>
+static __device__ __forceinline__ void
+take_best(GpumeU32 *best, const GpumeU32 (*sum)[NB_DX][NB_DY], GpumeU32 order,
+          const GpumeU32 *right, const GpumeU32 *down, const GpumeU32 *across)
+{
+#pragma unroll
+    for (int j = 0; j < NB_DY; j++)
+#pragma unroll
+        for (int k = 0; k < NB_DX; k++) {
+            /* twice INADMISSIBLE is still worse than any cost, which has 12 bits */
+            const GpumeU32 key = order + right[k] + down[j];
+
+#pragma unroll
+            for (int c = 0; c < ACROSS; c++)
+                best[c] = gpume_umin(best[c], (sum[c][k][j] << 16) +
+                                              (INNER ? key : key | across[c + k]));
+        }
+}
+
+/**
  * A warp searches a row of ACROSS blocks, a lane NB_DX x NB_DY candidates at a time:
  * their displacements are 4 from each other across, so that they share words. The
  * window lies in shared memory four times, shifted by a byte each, see search_tile().
@@ -77,7 +102,7 @@ search_row(const GpumeCudaArgs &a, GpumeU32 *shared, int x0, int y0, int whole)
         const int groups = gpume_min(a.groups, (max_dy - cy) / NB_DY + 1);
 
         __syncthreads();
-        load_window(a, ref, shared, x0 + left, y0 + cy,
+        load_window<8>(a, ref, shared, x0 + left, y0 + cy,
                     (columns + 1) * 4, groups * NB_DY + GPUME_CUDA_FS4_DOWN * SIDE - 1);
         __syncthreads();
         if (row >= whole)
@@ -130,10 +155,7 @@ search_row(const GpumeCudaArgs &a, GpumeU32 *shared, int x0, int y0, int whole)
                                 zero[c] = sum[c][k][j];
             }
 
-            /*
-             * What is not admissible is worse than any: a cost has 12 bits. The order
-             * counts from the window's left, so that it is never negative.
-             */
+            /* from the window's left, so that it is never negative */
             const GpumeU32 order = (dy + range) * side + dx - left;
             GpumeU32 down[NB_DY], right[NB_DX], across[ACROSS + NB_DX - 1];
 
@@ -151,18 +173,10 @@ search_row(const GpumeCudaArgs &a, GpumeU32 *shared, int x0, int y0, int whole)
                 across[k] = x >= 0 && x + SIDE <= p.width ? 0 : INADMISSIBLE;
             }
 
-#pragma unroll
-            for (int j = 0; j < NB_DY; j++)
-#pragma unroll
-                for (int k = 0; k < NB_DX; k++) {
-                    /* twice INADMISSIBLE is still worse */
-                    const GpumeU32 key = order + right[k] + down[j];
-
-#pragma unroll
-                    for (int c = 0; c < ACROSS; c++)
-                        best[c] = gpume_umin(best[c], (sum[c][k][j] << 16) +
-                                                      (inner_x ? key : key | across[c + k]));
-                }
+            if (inner_x)
+                take_best<1>(best, sum, order, right, down, across);
+            else
+                take_best<0>(best, sum, order, right, down, across);
         }
     }
 
@@ -200,7 +214,7 @@ search_row(const GpumeCudaArgs &a, GpumeU32 *shared, int x0, int y0, int whole)
  * shared: groups * NB_DY + SIDE * GPUME_CUDA_FS4_DOWN - 1 rows of 4 * copy_words words,
  *         or what search_any() needs: that is shared_words; then a word for each block
  */
-extern "C" __global__ void __launch_bounds__(32 * GPUME_CUDA_FS4_DOWN, 4)
+extern "C" __global__ void __launch_bounds__(32 * GPUME_CUDA_FS4_DOWN, 2)
 gpume_fs4_8(const GpumeCudaArgs args)
 {
     GPUME_SHARED(GpumeU32, shared);

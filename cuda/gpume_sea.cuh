@@ -209,6 +209,7 @@ load_tile(const GpumeCudaArgs &a, SeaTile<Sample> &t, GpumeU32 *limits)
 {
     const int bytes = GpumeSample<Sample>::bytes;
     const GpumeParams &p = a.params;
+    const int inside = !((a.cur.data | a.cur.linesize) & 3) && p.width % 4 == 0;
     const int column = threadIdx.x % (TILE_WIDTH / 4);
     const int line   = threadIdx.x / (TILE_WIDTH / 4);
     const int whole  = line < TILE_HEIGHT / 4 &&
@@ -221,7 +222,9 @@ load_tile(const GpumeCudaArgs &a, SeaTile<Sample> &t, GpumeU32 *limits)
         const GpumeU8 *row = (const GpumeU8 *)a.cur.data + y * a.cur.linesize;
         GpumeU32 word = 0;
 
-        if (y < p.height)
+        if (y < p.height && inside)
+            word = x < p.width ? *(const GpumeU32 *)(row + x * bytes) : 0;
+        else if (y < p.height)
             word = gpume_load_edge<Sample>(row, x, p.width);
         t.cur[i] = GpumeSample<Sample>::right_justify(word, p.shift);
     }
@@ -490,6 +493,13 @@ template<typename Sample, int SIDE> struct SeaWarp {
         evaluate(a, t, lane % lanes < 2 && admissible(a, t, block, dx, dy), block, dx, dy);
     }
 
+    static __device__ __forceinline__ int warp_sum(int n)
+    {
+        for (int l = 16; l; l >>= 1)
+            n += (int)__shfl_xor_sync(~0u, (GpumeU32)n, l);
+        return n;
+    }
+
     /** The sums that a lane adds up in the loop below: of four candidates at a time. */
     struct Sums {
         GpumeU32 sum[SQUARE / 4][4];
@@ -577,6 +587,8 @@ template<typename Sample, int SIDE> struct SeaWarp {
         const GpumeU32 reciprocal = GPUME_RECIPROCAL(units);
         const int cut     = (mask[0] & mask[1] & mask[2] & mask[3]) != ~0u;
 
+        int noted = 0;
+
         for (int base = 0; base < total; base += 32) {
             const int nb = gpume_min(total - base, 32);
             int length = nb_rows, index = base + lane, first = 0, valid = 1;
@@ -616,6 +628,11 @@ template<typename Sample, int SIDE> struct SeaWarp {
                     go_down<0>(t, s, p, row, last, valid);
 
                 __syncwarp();
+                /* so many that evaluating them is no gain */
+                for (int i = 0; i < nb_hits; i += 32)
+                    noted += i + lane < nb_hits ? gpume_popcount(hits[i + lane] & 0xffff) : 0;
+                if (warp_sum(noted) > (128 + base / 2 * length + 16 * row) * blocks)
+                    return 0;
                 for (; nb_hits > 0; nb_hits -= 32) {
                     const GpumeU32 hit = lane < nb_hits ? hits[nb_hits - 1 - lane] : 0;
                     const int of       = hit >> 16 & 31;
@@ -634,8 +651,7 @@ template<typename Sample, int SIDE> struct SeaWarp {
                         evaluate(a, t, bits && from >= 0 && from < length &&
                                        admissible(a, t, block, tx, ty), block, tx, ty);
                         bits &= bits - 1;
-                        if (evaluated > a.max_evaluated ||
-                            evaluated > (64 + (base * length + 32 * row) / 4) * blocks)
+                        if (evaluated > a.max_evaluated)
                             return 0;
                     }
                 }
