@@ -18,8 +18,8 @@
 
 /**
  * @file
- * The CPU backend: a job is a row of blocks in one direction. A search is over
- * when submit() returns.
+ * The CPU backend: a job is a few rows of blocks, a row being one in one
+ * direction. A search is over when submit() returns.
  */
 
 #include "config.h"
@@ -32,6 +32,14 @@
 #include "libavfilter/gpume/cpu/eliminate.h"
 #include "libavfilter/gpume/cpu/search.h"
 #include "libavfilter/gpume/gpume.h"
+
+/**
+ * Rows of blocks one below the other search much of the same reference, so a
+ * job has several: this many on average, or fewer where there would be too few
+ * jobs. The first have the most, so that all threads end at about the same time.
+ */
+#define ROWS_PER_JOB 6
+#define MIN_JOBS    24
 
 typedef struct CPUContext {
     GpumeParams params;
@@ -155,20 +163,19 @@ typedef struct SearchArg {
     int nb_directions;                      ///< how many
 } SearchArg;
 
-static void search_row(void *opaque, int job, int nb_jobs)
+static void search_row(const SearchArg *arg, int row)
 {
-    const SearchArg *arg = opaque;
     const CPUContext *s = arg->s;
     const GpumeParams *p = &s->params;
-    const int direction = arg->directions[job / p->bh];
+    const int direction = arg->directions[row / p->bh];
     const GpumePicture *cur = arg->search->cur;
     const GpumePicture *ref = arg->search->ref[direction];
-    const int by = job % p->bh;
+    const int by = row % p->bh;
     const int y0 = by * p->block;
     AVMotionVector *mvs = (AVMotionVector *)arg->search->mvs->data +
-                          (size_t)job * p->bw;
+                          (size_t)row * p->bw;
     uint32_t *costs = (uint32_t *)arg->search->costs->data +
-                      (size_t)job * p->bw;
+                      (size_t)row * p->bw;
     GpumeBlock b = {
         .cost_ctx     = &s->cost,
         .exhaustive   = p->exhaustive,
@@ -207,11 +214,29 @@ static void search_row(void *opaque, int job, int nb_jobs)
     }
 }
 
+/* The rows before a job: a job has more of them than the next. */
+static int first_row(int nb_rows, int job, int nb_jobs)
+{
+    const int64_t left = nb_jobs - job;
+
+    return nb_rows - nb_rows * left * left / ((int64_t)nb_jobs * nb_jobs);
+}
+
+static void search_rows(void *opaque, int job, int nb_jobs)
+{
+    const SearchArg *arg = opaque;
+    const int nb_rows = arg->s->params.bh * arg->nb_directions;
+    const int end = first_row(nb_rows, job + 1, nb_jobs);
+
+    for (int row = first_row(nb_rows, job, nb_jobs); row < end; row++)
+        search_row(arg, row);
+}
+
 static int submit(void *priv, GpumeSearch *search)
 {
     CPUContext *s = priv;
     SearchArg arg = { .s = s, .search = search };
-    int ret;
+    int nb_rows, ret;
 
     for (int i = 0; i < GPUME_NB_DIRECTIONS; i++)
         if (search->ref[i])
@@ -220,7 +245,9 @@ static int submit(void *priv, GpumeSearch *search)
     ret = ff_gpume_search_alloc(search, &s->params, s->mvs, s->costs);
     if (ret < 0)
         return ret;
-    s->execute(s->opaque, search_row, &arg, s->params.bh * arg.nb_directions);
+    nb_rows = s->params.bh * arg.nb_directions;
+    s->execute(s->opaque, search_rows, &arg,
+               FFMAX(FFMIN(nb_rows, MIN_JOBS), nb_rows / ROWS_PER_JOB));
     return 0;
 }
 

@@ -26,6 +26,9 @@
 
 #include "libavfilter/gpume/cpu/eliminate.h"
 
+/** Bytes: sums of two planes do not fit the caches that would fetch them by themselves. */
+#define PREFETCH_DISTANCE 512
+
 #define PIXEL_8(p, x)  (p)[x]
 #define PIXEL_16(p, x) AV_RN16((p) + 2 * (x))
 
@@ -176,8 +179,11 @@ void ff_gpume_eliminate_block(const GpumeEliminate *e, GpumeBounds *b,
     const int half = 2 * e->side;
     const int nb_x = w / half, nb_y = h / half;
 
-    b->linesize  = e->linesize;
-    b->nb_halves = nb_x * nb_y;
+    b->linesize    = e->linesize;
+    /* the lowest rows of both planes: those above came with the row of blocks above */
+    b->prefetch[0] = half * e->linesize + PREFETCH_DISTANCE;
+    b->prefetch[1] = quarters(e) + 3 * e->side * e->linesize + PREFETCH_DISTANCE;
+    b->nb_halves   = nb_x * nb_y;
     for (int i = 0; i < 4; i++) {
         /* those that are cut give way to a repetition of others */
         const int x = nb_x > 1 ? half * (i & 1)  : 0;

@@ -43,6 +43,7 @@
 /** A block against a row of candidates. x86 code knows the layout. */
 typedef struct GpumeBounds {
     ptrdiff_t linesize;             ///< bytes from a row of sums to the next
+    ptrdiff_t prefetch[2];          ///< bytes from a row's first sum to what a later block needs
     ptrdiff_t half_offset[4];       ///< bytes from the candidate's sum to the half's; one may stand there twice
     ptrdiff_t quarter_offset[16];   ///< bytes from the same sum to the quarter's
     uint32_t half[4];               ///< the block's own sums, times 0x10001

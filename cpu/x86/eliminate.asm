@@ -23,6 +23,7 @@
 
 struc Bounds
     .linesize:       resq 1
+    .prefetch:       resq 2
     .half_offset:    resq 4
     .quarter_offset: resq 16
     .half:           resd 4
@@ -176,6 +177,10 @@ cglobal gpume_bound, 4, 15, 12, b, sums, rows, kept, right, below, both, p, end,
     mov         pq, sumsq
     mov       outq, keptq
     xor       anyd, anyd
+    mov    offsetq, [bq+Bounds.prefetch]
+    prefetcht0 [pq+offsetq]
+    mov    offsetq, [bq+Bounds.prefetch+8]
+    prefetcht0 [pq+offsetq]
 .candidates:
     movu        m0, [pq]
     DIFFERENCE  m0, m4

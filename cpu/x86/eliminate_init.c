@@ -56,14 +56,14 @@ av_cold void ff_gpume_eliminate_init_x86(GpumeEliminate *e, int depth)
     const int cpu_flags = av_get_cpu_flags();
 
     /* as eliminate.asm has it */
-    static_assert(offsetof(GpumeBounds, half_offset)    ==   8 &&
-                  offsetof(GpumeBounds, quarter_offset) ==  40 &&
-                  offsetof(GpumeBounds, half)           == 168 &&
-                  offsetof(GpumeBounds, quarter)        == 184 &&
-                  offsetof(GpumeBounds, half_limit)     == 248 &&
-                  offsetof(GpumeBounds, quarter_limit)  == 252 &&
-                  offsetof(GpumeBounds, nb_quarters)    == 256 &&
-                  offsetof(GpumeBounds, nb_candidates)  == 260, "layout");
+    static_assert(offsetof(GpumeBounds, half_offset)    ==   24 &&
+                  offsetof(GpumeBounds, quarter_offset) ==  56 &&
+                  offsetof(GpumeBounds, half)           == 184 &&
+                  offsetof(GpumeBounds, quarter)        == 200 &&
+                  offsetof(GpumeBounds, half_limit)     == 264 &&
+                  offsetof(GpumeBounds, quarter_limit)  == 268 &&
+                  offsetof(GpumeBounds, nb_quarters)    == 272 &&
+                  offsetof(GpumeBounds, nb_candidates)  == 276, "layout");
 
     if (EXTERNAL_SSE2(cpu_flags)) {
         SET(sse2)
