@@ -36,13 +36,15 @@ GPUME_SAME = $(call GPUME_CSV,$(GPUME_SRC),algo=ds:range=64:dir=both$(1),$(2))
 
 # The searches, the directions, the options and their other names
 FATE_GPUME_VECTORS = fate-gpume-fs fate-gpume-ds fate-gpume-past fate-gpume-future     \
-                     fate-gpume-defaults fate-gpume-odd fate-gpume-yuv420p
+                     fate-gpume-defaults fate-gpume-odd fate-gpume-yuv420p         \
+                     fate-gpume-wide
 fate-gpume-fs:       CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=fs:range=7:block=16:dir=both)
 fate-gpume-ds:       CMD = $(GPUME_SAME)
 fate-gpume-past:     CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=ds:range=32:dir=past)
 fate-gpume-future:   CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=ds:range=32:dir=future)
 fate-gpume-defaults: CMD = ffmpeg -lavfi "$(GPUME_SRC),gpume=mv_file=-" -f null -
 fate-gpume-odd:      CMD = $(call GPUME_CSV,$(GPUME_ODD),algo=fs:range=1024:block=8)
+fate-gpume-wide:     CMD = $(call GPUME_CSV,$(GPUME_BIG),algo=fs:range=48:block=16)
 fate-gpume-yuv420p:  CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=ds:range=20:block=32)
 
 GPUME_BLOCKS = 4 8 16 32 64 128
@@ -52,6 +54,8 @@ $(GPUME_BLOCKS:%=fate-gpume-block-%): CMD = $(call GPUME_CSV,$(GPUME_BIG),algo=d
 FATE_GPUME_FS = fate-gpume-alias-esa fate-gpume-alias-method
 fate-gpume-alias-esa:    CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=esa:range=7:block=16:dir=both)
 fate-gpume-alias-method: CMD = $(call GPUME_CSV,$(GPUME_SRC),method=esa:search_param=7:mb_size=16:dir=both)
+FATE_GPUME_WIDE = fate-gpume-exhaustive
+fate-gpume-exhaustive:   CMD = $(call GPUME_CSV,$(GPUME_BIG),algo=fs:range=48:block=16:exhaustive=1)
 FATE_GPUME_DEFAULTS = fate-gpume-defaults-named
 fate-gpume-defaults-named: CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=fs:range=16:block=16:dir=past:backend=auto:async_depth=2:metadata=0)
 FATE_GPUME_DS = fate-gpume-alias-ds fate-gpume-threads-1 fate-gpume-threads-4          \
@@ -73,7 +77,8 @@ FATE_GPUME_DS += $(FATE_GPUME_VF-yes)
 $(FATE_GPUME_FS):       REF = $(GPUME_REF)fs
 $(FATE_GPUME_DS):       REF = $(GPUME_REF)ds
 $(FATE_GPUME_DEFAULTS): REF = $(GPUME_REF)defaults
-FATE_GPUME_VECTORS += $(FATE_GPUME_FS) $(FATE_GPUME_DS) $(FATE_GPUME_DEFAULTS)
+$(FATE_GPUME_WIDE):     REF = $(GPUME_REF)wide
+FATE_GPUME_VECTORS += $(FATE_GPUME_FS) $(FATE_GPUME_DS) $(FATE_GPUME_DEFAULTS) $(FATE_GPUME_WIDE)
 
 # A sample is its value, wherever in its two bytes it lies
 FATE_GPUME_LUMA = fate-gpume-nv12 fate-gpume-yuv444p
