@@ -2,7 +2,8 @@
 # Laid into FFmpeg as libavfilter/gpume/Makefile; included by libavfilter/Makefile.
 
 # The modules of kernels: a backend loads the one that it needs.
-GPUME_PTX = gpume_ds gpume_fs gpume_fs4 gpume_fs8 gpume_fs16 gpume_sea8 gpume_sea16
+GPUME_PTX = gpume_ds gpume_ds4 gpume_ds8 gpume_ds16 gpume_fs gpume_fs4 gpume_fs8 gpume_fs16 \
+            gpume_sea8 gpume_sea16
 
 # With NVIDIA's headers and either compiler of kernels the CUDA backend, else its
 # stub. FFmpeg looks for clang whether or not it has the headers.
@@ -38,7 +39,7 @@ endif
 # The kernels' own includes: FFmpeg's tree is not on nvcc's path.
 libavfilter/gpume/cuda/%.ptx: NVCCFLAGS += -I$(SRC_PATH)
 $(GPUME_PTX:%=libavfilter/gpume/cuda/%.ptx): $(addprefix $(SRC_PATH)/libavfilter/gpume/, \
-    gpume_params.h gpume_patterns.h cuda/gpume_cuda.h cuda/gpume_device.h cuda/gpume_fs.cuh \
+    gpume_params.h gpume_patterns.h cuda/gpume_cuda.h cuda/gpume_device.h cuda/gpume_ds.cuh cuda/gpume_fs.cuh \
     cuda/gpume_pattern.cuh cuda/gpume_sea.cuh) \
     | libavfilter/gpume/cuda/
 

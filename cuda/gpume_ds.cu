@@ -18,145 +18,10 @@
 
 /**
  * @file
- * Diamond search.
+ * Diamond search of blocks of any size.
  */
 
-#include "libavfilter/gpume/cuda/gpume_pattern.cuh"
-#include "libavfilter/gpume/gpume_patterns.h"
-
-static constexpr signed char large_diamond[GPUME_LARGE_DIAMOND_POINTS][2] = {
-    GPUME_LARGE_DIAMOND
-};
-static constexpr signed char small_diamond[GPUME_SMALL_DIAMOND_POINTS][2] = {
-    GPUME_SMALL_DIAMOND
-};
-
-/* Move to the best point around (x, y) if it is better; returns whether it was. */
-template<class Evaluator>
-static __device__ __forceinline__ int
-try_diamond(Evaluator &e, const GpumePattern &p, int *x, int *y, GpumeU32 *cost,
-            int active = 1)
-{
-    typedef typename Evaluator::Key Key;
-    Key key;
-    int i;
-
-    e.prepare(*x, *y);
-    key = gpume_try_pattern(e, p, *x, *y, active);
-    // a key of an equal cost is not less than that; none of an inactive group is
-    if (key >= (Key)*cost * GPUME_POINTS)
-        return 0;
-    i     = (unsigned)key % GPUME_POINTS;
-    *cost = key / GPUME_POINTS;
-    *x   += gpume_point_x(p, i);
-    *y   += gpume_point_y(p, i);
-    return 1;
-}
-
-/** All groups of a warp, each its block. */
-template<class Evaluator>
-static __device__ __forceinline__ void search(Evaluator e)
-{
-    constexpr GpumePattern large = { gpume_pack(large_diamond, 0),
-                                     gpume_pack(large_diamond, 1),
-                                     GPUME_LARGE_DIAMOND_POINTS };
-    constexpr GpumePattern small = { gpume_pack(small_diamond, 0),
-                                     gpume_pack(small_diamond, 1),
-                                     GPUME_SMALL_DIAMOND_POINTS };
-    GpumeU32 cost = e.zero();
-    int active = e.g.exists && cost;
-    int x = e.g.x0, y = e.g.y0;
-
-    if (Evaluator::LANES == 32) {
-        // one block in the warp: patterns that are constants
-        while (active)
-            active = try_diamond(e, large, &x, &y, &cost) && cost;
-        if (e.g.exists && cost)
-            try_diamond(e, small, &x, &y, &cost);
-    } else {
-        int is_large = 1;
-
-        while (__any_sync(GPUME_WHOLE_WARP, active)) {
-            const GpumePattern p = { is_large ? large.x : small.x,
-                                     is_large ? large.y : small.y,
-                                     is_large ? large.points : small.points };
-            const int moved = try_diamond(e, p, &x, &y, &cost, active);
-
-            active    = active && is_large && cost;
-            is_large &= moved;
-        }
-    }
-    gpume_store_group(e, x, y, cost);
-}
-
-/*
- * A warp whose blocks the other evaluator cannot take: few, so they are kept out of
- * its registers. Numbers as parameters: a struct would go through memory for all.
- */
-template<typename Sample, int SIDE, int LANES>
-static __device__ __attribute__((noinline)) void
-search_cut(GpumeU64 cur, long long cur_linesize, GpumeU64 ref, long long ref_linesize,
-           int width, int height, int range, int shift, int bw, int bh, int source,
-           GpumeU64 mvs, GpumeU64 costs, int bx, int by)
-{
-    GpumeCudaArgs a;
-
-    a.params.width  = width;
-    a.params.height = height;
-    a.params.range  = range;
-    a.params.shift  = shift;
-    a.params.bw     = bw;
-    a.params.bh     = bh;
-    a.cur.data      = cur;
-    a.cur.linesize  = cur_linesize;
-    a.ref[0].data      = ref;
-    a.ref[0].linesize  = ref_linesize;
-    a.source[0] = a.source[1] = source;
-    a.mvs       = mvs;
-    a.costs     = costs;
-    search(GpumePlaneEvaluator<Sample, LANES, GpumeU32>(a, a.ref[0],
-               gpume_group(a.params, SIDE, LANES, bx, by)));
-}
-
-/**
- * Blocks of SIDE x SIDE samples, LANES lanes for each: a warp has as many as fit into
- * a tile of 16 samples width.
- *
- * grid:   tiles over warps in a block of threads, tiles in a column, directions
- * block:  32 * GPUME_CUDA_DS_WARPS
- * shared: a window for every warp, GPUME_CUDA_DS_WINDOW_WORDS
- */
-template<typename Sample, int SIDE>
-static __device__ __forceinline__ void search_small(const GpumeCudaArgs &a)
-{
-    GPUME_SHARED(GpumeU32, windows);
-
-    const int lanes  = GPUME_CUDA_DS_LANES(SIDE);
-    const int across = GPUME_CUDA_DS_TILE_WIDTH / SIDE;
-    const GpumeCudaPlane ref = blockIdx.z ? a.ref[1] : a.ref[0];
-    const int warp   = threadIdx.x / 32;
-    const int tile_x = (blockIdx.x * GPUME_CUDA_DS_WARPS + warp) * GPUME_CUDA_DS_TILE_WIDTH;
-    const int tile_y = blockIdx.y * GPUME_CUDA_DS_TILE_HEIGHT(SIDE);
-    const int number = threadIdx.x % 32 / lanes;    // of the group in its warp
-    const GpumeGroup g = gpume_group(a.params, SIDE, lanes,
-                                     (unsigned)tile_x / SIDE + number % across,
-                                     (unsigned)tile_y / SIDE + number / across);
-
-    if (tile_x >= a.params.width)
-        return;
-    if (tile_x + GPUME_CUDA_DS_TILE_WIDTH <= a.params.width &&
-        tile_y + GPUME_CUDA_DS_TILE_HEIGHT(SIDE) <= a.params.height &&
-        !((a.cur.data | ref.data | a.cur.linesize | ref.linesize) & 15))
-        search(GpumeWindowEvaluator<Sample, SIDE, lanes>(a, ref, g, windows +
-                   warp * GPUME_CUDA_DS_WINDOW_WORDS(SIDE, GpumeSample<Sample>::bytes),
-                   tile_x - GPUME_CUDA_DS_MARGIN_X, tile_y - GPUME_CUDA_DS_MARGIN_Y(SIDE)));
-    else
-        search_cut<Sample, SIDE, lanes>(a.cur.data, a.cur.linesize, ref.data, ref.linesize,
-                                        a.params.width, a.params.height, a.params.range,
-                                        a.params.shift, a.params.bw, a.params.bh,
-                                        blockIdx.z ? a.source[1] : a.source[0],
-                                        a.mvs, a.costs, g.bx, g.by);
-}
+#include "libavfilter/gpume/cuda/gpume_ds.cuh"
 
 /**
  * Blocks of any size, a warp for each.
@@ -176,21 +41,6 @@ static __device__ __forceinline__ void search_large(const GpumeCudaArgs &a)
         search(GpumePlaneEvaluator<Sample, 32, Key>(a, ref,
                    gpume_group(a.params, a.params.block, 32, bx, blockIdx.y)));
 }
-
-/* ctas: blocks of threads on a multiprocessor, as many as the registers allow */
-#define SMALL(side, depth, ctas)                                                \
-extern "C" __global__ void __launch_bounds__(32 * GPUME_CUDA_DS_WARPS, ctas)    \
-gpume_ds##side##_##depth(const GpumeCudaArgs args)                              \
-{                                                                               \
-    search_small<GpumeU##depth, side>(args);                                    \
-}
-
-SMALL( 4,  8, 8)
-SMALL( 8,  8, 8)
-SMALL(16,  8, 6)
-SMALL( 4, 16, 5)
-SMALL( 8, 16, 5)
-SMALL(16, 16, 4)
 
 extern "C" __global__ void __launch_bounds__(32 * GPUME_CUDA_DS_WARPS)
 gpume_ds_8(const GpumeCudaArgs args)

@@ -65,6 +65,9 @@ typedef struct Module {
     extern const unsigned int ff_##name##_ptx_len;          \
     static const Module name = { ff_##name##_ptx_data, &ff_##name##_ptx_len };
 PTX(gpume_ds)
+PTX(gpume_ds4)
+PTX(gpume_ds8)
+PTX(gpume_ds16)
 PTX(gpume_fs)
 PTX(gpume_fs4)
 PTX(gpume_fs8)
@@ -245,7 +248,7 @@ static const Module *configure_ds(GpumeCudaKernel *k, GpumeCudaLaunch *l,
         l->grid[0] = (p->width  + width  - 1) / width;
         l->grid[1] = (p->height + height - 1) / height;
         l->shared  = 4 * GPUME_CUDA_DS_WARPS * GPUME_CUDA_DS_WINDOW_WORDS(side, bytes);
-        return &gpume_ds;
+        return side == 4 ? &gpume_ds4 : side == 8 ? &gpume_ds8 : &gpume_ds16;
     }
     snprintf(name, size, "gpume_ds_%d", 8 * bytes);
     l->grid[0] = (p->bw + GPUME_CUDA_DS_WARPS - 1) / GPUME_CUDA_DS_WARPS;
