@@ -188,12 +188,12 @@ static void search_ds(GpumeBlock *b)
     TRY_PATTERN(b, b->dx, b->dy, small_diamond, ALL_POINTS);
 }
 
-/* Candidates of one row, of which kept has bits. */
-static void try_row(GpumeBlock *b, int dy, const uint64_t *kept, int nb)
+/* Those candidates of a row of which kept has bits. Returns their number. */
+static int try_row(GpumeBlock *b, int dy, const uint64_t *kept, int nb)
 {
     const uint8_t *ref[4 + 1];
     int dx[4 + 1];
-    int n = 0;
+    int n = 0, nb_tried = 0;
 
     for (int i = 0; i < nb; i += 64) {
         uint64_t bits = kept[i / 64];
@@ -214,10 +214,12 @@ static void try_row(GpumeBlock *b, int dy, const uint64_t *kept, int nb)
                     b->dx = dx[best];
                     b->dy = dy;
                 }
+                nb_tried += n;
                 n = 0;
             }
         }
     }
+    return nb_tried;
 }
 
 /**
@@ -241,23 +243,30 @@ static void search_fs(GpumeBlock *b)
     const int nb = b->max_dx - b->min_dx + 1;
     uint64_t kept[GPUME_KEPT_WORDS(2 * GPUME_MAX_RANGE + 1)];
     GpumeBounds bounds;
+    int nb_tried = 0;
 
-    if (!e) {
+    if (e) {
+        find_limit(b);
+        ff_gpume_eliminate_block(e, &bounds, b->cur_sums, b->w, b->h);
+        bounds.nb_candidates = nb;
+    } else {
         memset(kept, 0xff, sizeof(kept));
-        for (int dy = b->min_dy; dy <= b->max_dy; dy++)
-            try_row(b, dy, kept, nb);
-        return;
     }
 
-    find_limit(b);
-    ff_gpume_eliminate_block(e, &bounds, b->cur_sums, b->w, b->h);
-    bounds.nb_candidates = nb;
-    for (int dy = b->min_dy; dy <= b->max_dy && b->cost; dy++) {
-        ff_gpume_eliminate_limit(e, &bounds, b->cost);
-        dy += e->bound(&bounds, b->ref_sums + dy * e->linesize + b->min_dx * 2,
-                       b->max_dy - dy + 1, kept);
-        if (dy <= b->max_dy)
-            try_row(b, dy, kept, nb);
+    for (int dy = b->min_dy; dy <= b->max_dy && (b->cost || b->exhaustive); dy++) {
+        if (e) {
+            ff_gpume_eliminate_limit(e, &bounds, b->cost);
+            dy += e->bound(&bounds, b->ref_sums + dy * e->linesize + b->min_dx * 2,
+                           b->max_dy - dy + 1, kept);
+            if (dy > b->max_dy)
+                break;
+        }
+        nb_tried += try_row(b, dy, kept, nb);
+        if (e && nb_tried > 64 && nb_tried > nb * (dy - b->min_dy + 1) / 2) {
+            /* it costs more than it spares: noise, most likely */
+            e = NULL;
+            memset(kept, 0xff, sizeof(kept));
+        }
     }
 }
 

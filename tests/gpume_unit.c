@@ -55,6 +55,8 @@
 #include "libavutil/motion_vector.h"
 #include "libavutil/pixfmt.h"
 
+#include "libavfilter/gpume/cpu/cost.h"
+#include "libavfilter/gpume/cpu/eliminate.h"
 #include "libavfilter/gpume/gpume.h"
 #include "gpume_oracle.h"
 
@@ -892,6 +894,21 @@ static void run_fixed(void)
             run_case(&c);
         }
 
+        /* more candidates in a row than a word has bits */
+        for (int block = 4; block <= 128; block *= 2) {
+            Case c = default_case();
+
+            c.algo    = algo;
+            c.block   = block;
+            c.range   = 140;
+            c.width   = 307;
+            c.height  = block + 3;
+            c.depth   = block & 0x48 ? 10 : 8;
+            c.content = block & 0x18 ? CONTENT_SHIFT : CONTENT_MOTION;
+            c.nb_frames = 2;
+            run_case(&c);
+        }
+
         /* pictures of any small size */
         for (int i = 0; i < nb_sides * nb_sides; i++) {
             Case c = default_case();
@@ -1123,6 +1140,215 @@ static void test_params(void)
     }
 }
 
+/* Samples of a depth in bytes or words, with runs of the least and greatest. */
+static void fill_samples(uint64_t *state, uint8_t *dst, int n, int depth)
+{
+    const int max = (1 << depth) - 1;
+    int kind = 0;
+
+    for (int i = 0; i < n; i++) {
+        unsigned v;
+
+        if (!(i & 15))
+            kind = rnd(state, 4);
+        v = kind == 0 ? 0 : kind == 1 ? max : rnd(state, max + 1);
+        if (depth > 8)
+            memcpy(dst + 2 * i, &(uint16_t){ v }, 2);
+        else
+            dst[i] = v;
+    }
+}
+
+/* Sums of absolute differences at this level, of every width and height. */
+static void test_cost(const char *level, int flags)
+{
+    static const int depths[] = { 8, 9, 10, 12, 15, 16 };
+    static const int heights[] = { 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 63, 64, 127, 128 };
+    const int side = 2 * GPUME_MAX_BLOCK;
+    uint64_t state = mix(master_seed + 1);
+    uint8_t *samples[2];
+
+    for (int i = 0; i < 2; i++)
+        samples[i] = check_alloc(av_malloc(2 * side * side));
+    for (int i = 0; i < FF_ARRAY_ELEMS(depths); i++) {
+        const int depth = depths[i], size = depth > 8 ? 2 : 1;
+        GpumeCostContext c, tested;
+
+        av_force_cpu_flags(0);
+        ff_gpume_cost_init(&c, depth);
+        av_force_cpu_flags(flags);
+        ff_gpume_cost_init(&tested, depth);
+
+        for (int j = 0; j < FF_ARRAY_ELEMS(heights) * GPUME_NB_WIDTHS; j++) {
+            const int h = heights[j / GPUME_NB_WIDTHS], w = j % GPUME_NB_WIDTHS;
+            const ptrdiff_t linesize = (rnd(&state, 2) ? 1 : -1) *
+                                       rnd_range(&state, size << w, size * side);
+            const uint8_t *ref[4], *cur;
+            uint32_t sad[4];
+
+            fill_samples(&state, samples[0], side * side, depth);
+            if (rnd(&state, 2))
+                fill_samples(&state, samples[1], side * side, depth);
+            else
+                memset(samples[1], -rnd(&state, 2), 2 * side * side);
+            /* a byte off any alignment, and rows above or below */
+            cur = samples[0] + rnd(&state, 64);
+            if (linesize < 0)
+                cur -= linesize * (h - 1);
+            for (int k = 0; k < 4; k++)
+                ref[k] = samples[1] + (cur - samples[0]) + rnd(&state, 64);
+
+            tested.sad_x4[w](cur, linesize, ref, linesize, h, sad, UINT32_MAX);
+            for (int k = 0; k < 4; k++) {
+                const uint32_t wanted = c.sad[w](cur, linesize, ref[k], linesize,
+                                                 h, UINT32_MAX);
+                const uint32_t got = tested.sad[w](cur, linesize, ref[k], linesize,
+                                                   h, UINT32_MAX);
+                if (got != wanted || sad[k] != wanted)
+                    fail("%s: depth %d, %dx%d: %"PRIu32" and %"PRIu32", not %"PRIu32,
+                         level, depth, 1 << w, h, got, sad[k], wanted);
+            }
+        }
+    }
+    for (int i = 0; i < 2; i++)
+        av_free(samples[i]);
+}
+
+/*
+ * Successive elimination at this level: sums are those of the samples, no bound
+ * is above the cost, and the level keeps the candidates that C keeps.
+ */
+static void test_eliminate(const char *level, int flags)
+{
+    static const int depths[] = { 8, 10, 14, 16 };
+    uint64_t state = mix(master_seed + 2);
+    int64_t nb_kept = 0, nb_seen = 0;
+
+    for (int i = 0; i < (quick ? 48 : 120); i++) {
+        GpumeParams p = {
+            .block  = 4 << i % 6,
+            .depth  = depths[i / 6 % FF_ARRAY_ELEMS(depths)],
+            .width  = rnd_range(&state, 1, 300),
+            .height = rnd_range(&state, 1, 150),
+        };
+        const int size = p.depth > 8 ? 2 : 1;
+        const ptrdiff_t linesize = p.width * size;
+        const int w = FFMIN(p.width, p.block), h = FFMIN(p.height, p.block);
+        const int nb = p.width - w + 1, nb_rows = p.height - h + 1;
+        uint8_t *samples = check_alloc(av_malloc(linesize * p.height));
+        uint8_t *sums[2], *scratch;
+        uint64_t kept[2][GPUME_KEPT_WORDS(300)];
+        GpumeEliminate e[2];
+        GpumeCostContext cost;
+        GpumeBounds b;
+        ptrdiff_t x, y;
+        uint32_t limit;
+
+        av_force_cpu_flags(0);
+        ff_gpume_eliminate_init(&e[0], &p);
+        ff_gpume_cost_init(&cost, p.depth);
+        av_force_cpu_flags(flags);
+        ff_gpume_eliminate_init(&e[1], &p);
+
+        if (i & 1)
+            for (int j = 0; j < p.width * p.height; j++) {
+                const unsigned v = texture(i, j % p.width << 8, j / p.width << 8, 4) >>
+                                   (16 - p.depth);
+                if (size == 2)
+                    memcpy(samples + 2 * j, &(uint16_t){ v }, 2);
+                else
+                    samples[j] = v;
+            }
+        else
+            fill_samples(&state, samples, p.width * p.height, p.depth);
+
+        scratch = check_alloc(av_malloc(e[0].scratch_size));
+        for (int k = 0; k < 2; k++) {
+            const int middle = rnd(&state, p.height + 1);
+
+            sums[k] = check_alloc(av_mallocz(e[k].size));
+            ff_gpume_eliminate_sum(&e[k], sums[k], samples, linesize, 0, middle, scratch);
+            ff_gpume_eliminate_sum(&e[k], sums[k], samples, linesize, middle, p.height,
+                                   scratch);
+        }
+        /* of both planes, where the square is inside the picture */
+        for (int j = 0; j < 2; j++) {
+            const int side = p.block >> 1 + j;
+
+            for (y = 0; y + side <= p.height; y++)
+                for (x = 0; x + side <= p.width; x++) {
+                    const ptrdiff_t at = j * e[0].size / 2 + y * e[0].linesize + x * 2;
+                    unsigned sum = 0;
+
+                    for (int u = 0; u < side; u++) {
+                        unsigned column = 0;
+
+                        for (int v = 0; v < side; v++) {
+                            const uint8_t *s = samples + (y + v) * linesize + (x + u) * size;
+                            column += size == 2 ? *(const uint16_t *)s : *s;
+                        }
+                        sum += column >> e[0].shift;
+                    }
+                    if (*(uint16_t *)(sums[0] + at) != sum ||
+                        *(uint16_t *)(sums[1] + at) != sum || sum > INT16_MAX) {
+                        fail("%s: depth %d block %d, sum at %d,%d of side %d: %d, not %u",
+                             level, p.depth, p.block, (int)x, (int)y, side,
+                             *(uint16_t *)(sums[1] + at), sum);
+                        goto next;
+                    }
+                }
+        }
+
+        /* the block at (x, y) against all places of its own picture */
+        x = rnd(&state, nb);
+        y = rnd(&state, nb_rows);
+        ff_gpume_eliminate_block(&e[1], &b, sums[1] + y * e[1].linesize + x * 2, w, h);
+        b.nb_candidates = nb;
+        limit = rnd(&state, 2) ? 1 : 1 + rnd(&state, (w * h << p.depth) / 8);
+        ff_gpume_eliminate_limit(&e[1], &b, limit);
+        for (int row = 0; row < nb_rows; row++) {
+            const uint8_t *at = sums[1] + row * e[1].linesize;
+            int found[2];
+
+            /* this row only, then all up to the next that has one */
+            for (int k = 0; k < 2; k++) {
+                memset(kept[k], 0, sizeof(kept[k]));
+                found[k] = e[k].bound(&b, at, 1, kept[k]);
+            }
+            for (int j = 0; j < nb; j++) {
+                const int kept_c = kept[0][j / 64] >> (j & 63) & 1;
+                const int kept_x = kept[1][j / 64] >> (j & 63) & 1;
+                uint32_t sad = 0;
+
+                for (int u = 0; u < w && !kept_x && sad < limit; u++)
+                    sad += cost.sad[0](samples + y * linesize + (x + u) * size, linesize,
+                                       samples + row * linesize + (j + u) * size, linesize,
+                                       h, limit);
+                if (kept_c != kept_x || sad < limit && !kept_x || kept_x && found[1]) {
+                    fail("%s: depth %d block %d, candidate %d,%d of cost %"PRIu32" and "
+                         "limit %"PRIu32" kept: %d, in C %d", level, p.depth, p.block,
+                         j, row, sad, limit, kept_x, kept_c);
+                    goto next;
+                }
+                nb_kept += kept_x;
+                nb_seen++;
+            }
+            if (found[1] > found[0] || found[1] && e[1].bound(&b, at, nb_rows - row, kept[1]) >
+                                                   e[0].bound(&b, at, nb_rows - row, kept[0])) {
+                fail("%s: a row with candidates to be kept is left out", level);
+                goto next;
+            }
+        }
+next:
+        for (int k = 0; k < 2; k++)
+            av_free(sums[k]);
+        av_free(scratch);
+        av_free(samples);
+    }
+    if (nb_kept > nb_seen / 2)
+        fail("%s: %"PRId64" of %"PRId64" candidates are kept", level, nb_kept, nb_seen);
+}
+
 static void add_entry(const GpumeBackend *backend, const char *level, int flags)
 {
     entries[nb_entries++] = (Entry){ backend, level, flags };
@@ -1248,6 +1474,13 @@ int main(int argc, char **argv)
     if (!nb_entries) {
         printf("FAIL: no backend to test\n");
         return 1;
+    }
+
+    for (int i = 0; only_case < 0 && i < nb_entries; i++) {
+        if (entries[i].backend == &ff_gpume_backend_cpu) {
+            test_cost(entries[i].level, entries[i].cpu_flags);
+            test_eliminate(entries[i].level, entries[i].cpu_flags);
+        }
     }
 
     run_fixed();

@@ -159,6 +159,14 @@ cglobal gpume_add_sums, 4, 4, 2, dst, a, b, n
 
 ; int gpume_bound(const GpumeBounds *b, const uint8_t *sums, int nb_rows, uint64_t *kept)
 %macro BOUND 0
+; as many bits as a register has candidates
+%if mmsize == 64
+    %define MASK maskd
+%elif mmsize == 32
+    %define MASK maskw
+%else
+    %define MASK maskb
+%endif
 cglobal gpume_bound, 4, 15, 12, b, sums, rows, kept, right, below, both, p, end, out, mask, any, i, offset, row
     BROADCAST   m4, [bq+Bounds.half]
     BROADCAST   m5, [bq+Bounds.half+4]
@@ -194,15 +202,9 @@ cglobal gpume_bound, 4, 15, 12, b, sums, rows, kept, right, below, both, p, end,
     paddusw     m2, m3
     paddusw     m0, m2
     KEPT         0, 8
+    mov     [outq], MASK
     jnz .quarters
-.store:
-%if mmsize == 64
-    mov     [outq], maskd
-%elif mmsize == 32
-    mov     [outq], maskw
-%else
-    mov     [outq], maskb
-%endif
+.next:
     add       outq, mmsize / 16
     add         pq, mmsize
     cmp         pq, endq
@@ -232,8 +234,9 @@ cglobal gpume_bound, 4, 15, 12, b, sums, rows, kept, right, below, both, p, end,
     jg .quarter
 .keep:
     KEPT         0, 9
+    and     [outq], MASK
     or        anyd, maskd
-    jmp .store
+    jmp .next
 %endmacro
 
 %if ARCH_X86_64
