@@ -60,6 +60,7 @@ typedef struct GpumeParams {
     /**
      * Nonzero: a full search evaluates the whole cost of every candidate, instead
      * of leaving out those that it can prove not to be the best. Same vectors.
+     * Below 0: they are left out even where evaluating them is quicker; for tests.
      */
     int exhaustive;
     int depth;          ///< significant bits of a sample, 8 to 16; more than 8: two bytes each

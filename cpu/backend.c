@@ -79,7 +79,7 @@ static av_cold int init(void *priv, const GpumeConfig *cfg)
 
     s->import_copies = p->depth > 8 &&
                        (p->shift || p->big_endian != HAVE_BIGENDIAN);
-    s->eliminates    = p->algo == GPUME_ALGO_FS && !p->exhaustive;
+    s->eliminates    = p->algo == GPUME_ALGO_FS && p->exhaustive <= 0;
     if (s->import_copies) {
         s->copy_linesize = FFALIGN(p->width * 2, 64);
         s->sums_offset   = s->copy_linesize * p->height;
@@ -178,7 +178,7 @@ static void search_row(const SearchArg *arg, int row)
                       (size_t)row * p->bw;
     GpumeBlock b = {
         .cost_ctx     = &s->cost,
-        .exhaustive   = p->exhaustive,
+        .exhaustive   = p->exhaustive > 0,
         .eliminate    = s->eliminates ? &s->eliminate : NULL,
         .cur_linesize = cur->linesize,
         .ref_linesize = ref->linesize,

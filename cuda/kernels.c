@@ -201,10 +201,19 @@ static const Module *configure_elimination(GpumeCudaKernel *k, GpumeCudaLaunch *
     const int span   = FFALIGN(p->range, 4) + p->range + 1;
     int least = INT_MAX;
 
-    if (p->exhaustive || p->block != 8 && p->block != 16)
+    if (p->exhaustive > 0 || p->block != 8 && p->block != 16)
         return NULL;
-    /* few candidates are evaluated sooner than eliminated; of two bytes none is */
-    if (bytes == 1 && p->range < (p->block == 8 ? 48 : 24))
+
+    l->threads = GPUME_CUDA_SEA_THREADS;
+    l->grid[0] = (p->width  + GPUME_CUDA_SEA_TILE_WIDTH  - 1) / GPUME_CUDA_SEA_TILE_WIDTH;
+    l->grid[1] = (p->height + GPUME_CUDA_SEA_TILE_HEIGHT - 1) / GPUME_CUDA_SEA_TILE_HEIGHT;
+    /*
+     * Few candidates, or few blocks of threads that take long one by one, are quicker
+     * to evaluate; of samples of two bytes none is.
+     */
+    if (bytes == 1 && !p->exhaustive &&
+        (p->range < (p->block == 8 ? 48 : 24) ||
+         l->grid[0] * l->grid[1] < (p->block == 8 ? 768 : 256)))
         return NULL;
 
     /* the chunks that have the fewest sums in all */
@@ -225,9 +234,6 @@ static const Module *configure_elimination(GpumeCudaKernel *k, GpumeCudaLaunch *
     /* more of them take longer than all candidates in the kernel that is made for it */
     a->max_evaluated = (64 + side * side / 64) * square * square;
 
-    l->threads = GPUME_CUDA_SEA_THREADS;
-    l->grid[0] = (p->width  + GPUME_CUDA_SEA_TILE_WIDTH  - 1) / GPUME_CUDA_SEA_TILE_WIDTH;
-    l->grid[1] = (p->height + GPUME_CUDA_SEA_TILE_HEIGHT - 1) / GPUME_CUDA_SEA_TILE_HEIGHT;
     snprintf(name, size, "gpume_sea%d_%d", p->block, 8 * bytes);
     return p->block == 8 ? &gpume_sea8 : &gpume_sea16;
 }
