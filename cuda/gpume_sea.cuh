@@ -500,23 +500,21 @@ template<typename Sample, int SIDE> struct SeaWarp {
         return n;
     }
 
-    /** The sums that a lane adds up in the loop below: of four candidates at a time. */
-    struct Sums {
-        GpumeU32 sum[SQUARE / 4][4];
-        GpumeU32 previous[4];
-    };
-
     /**
      * Go down rows of pieces, and note where sums have become negative: the row, the
      * lane and which of its sums, a bit each.
-     * @param CUT   the picture's edge cuts the square
+     * @tparam CUT      the picture's edge cuts the square
+     * @param sum       of the four candidates that a lane has at a time, by their rows of
+     *                  pieces so far; or of its four blocks
+     * @param previous  the row's words before this one
      * @param p     the words of the row's sums; moved on
      * @param row   where to begin; moved behind the row in which it ended: at last, or
      *              where another row might note too much
      */
     template<int CUT>
     __device__ __forceinline__ void
-    go_down(const SeaTile<Sample> &t, Sums &s, const GpumeU32 *&p, int &row, int last, int valid)
+    go_down(const SeaTile<Sample> &t, GpumeU32 (&sum)[SQUARE / 4][4],
+            GpumeU32 (&previous)[4], const GpumeU32 *&p, int &row, int last, int valid)
     {
         const int stride = 4 * t.pitch;
 
@@ -531,24 +529,29 @@ template<typename Sample, int SIDE> struct SeaWarp {
                 const GpumeU32 w = k ? gpume_funnel(lo, hi, 8 * k) : lo;
 
                 if (blocks == 1) {
+                    GpumeU32 before = start[0];
+
 #pragma unroll
-                    for (int j = SQUARE / 4 - 1; j >= 0; j--)
-                        s.sum[j][k] = gpume_sad4(sums[j], CUT ? w & this->mask[j] : w,
-                                                 j ? s.sum[j ? j - 1 : 0][k] : start[0]);
-                    sign |= s.sum[SQUARE / 4 - 1][k];
+                    for (int j = 0; j < SQUARE / 4; j++) {
+                        const GpumeU32 now = sum[j][k];
+
+                        sum[j][k] = gpume_sad4(sums[j], CUT ? w & this->mask[j] : w, before);
+                        before    = now;
+                    }
+                    sign |= sum[SQUARE / 4 - 1][k];
                 } else {
 #pragma unroll
                     for (int i = 0; i < 4; i++) {
                         const int j = i / 2 * 2;
-                        const GpumeU32 v = half(i & 1, s.previous[k], w);
+                        const GpumeU32 v = half(i & 1, previous[k], w);
 
-                        s.sum[i][k] = gpume_sad4(half(i & 1, sums[j], sums[j + 1]),
+                        sum[i][k] = gpume_sad4(half(i & 1, sums[j], sums[j + 1]),
                                                  CUT ? v & half(i & 1, this->mask[j],
                                                                 this->mask[j + 1]) : v,
                                                  start[i % blocks]);
-                        sign |= s.sum[i][k];
+                        sign |= sum[i][k];
                     }
-                    s.previous[k] = w;
+                    previous[k] = w;
                 }
             }
 
@@ -562,7 +565,7 @@ template<typename Sample, int SIDE> struct SeaWarp {
                     for (int i = 0; i < blocks; i++)
 #pragma unroll
                         for (int k = 0; k < 4; k++)
-                            bits |= s.sum[blocks == 1 ? SQUARE / 4 - 1 : i][k] >> 31 << (4 * i + k);
+                            bits |= sum[blocks == 1 ? SQUARE / 4 - 1 : i][k] >> 31 << (4 * i + k);
                     hits[nb_hits + gpume_popcount(mask & ((1u << lane) - 1))] = bits;
                 }
                 nb_hits += gpume_popcount(mask);
@@ -610,22 +613,22 @@ template<typename Sample, int SIDE> struct SeaWarp {
             const int last     = length + SQUARE / 4 - 1;
             const GpumeU32 *p  = t.sums + (y + line + 4 * first) * t.pitch +
                                  unit % 4 * t.phase + x / 16 + unit / 4;
-            Sums s;
+            GpumeU32 sum[SQUARE / 4][4], previous[4];
             int row = 0;
 
 #pragma unroll
             for (int k = 0; k < 4; k++) {
-                s.previous[k] = 0;
+                previous[k] = 0;
 #pragma unroll
                 for (int j = 0; j < SQUARE / 4; j++)
-                    s.sum[j][k] = 0;
+                    sum[j][k] = 0;
             }
 
             while (row < last) {
                 if (cut)
-                    go_down<1>(t, s, p, row, last, valid);
+                    go_down<1>(t, sum, previous, p, row, last, valid);
                 else
-                    go_down<0>(t, s, p, row, last, valid);
+                    go_down<0>(t, sum, previous, p, row, last, valid);
 
                 __syncwarp();
                 /* so many that evaluating them is no gain */
