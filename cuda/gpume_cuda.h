@@ -102,7 +102,7 @@ typedef struct GpumeCudaPlane {
 #define GPUME_CUDA_SEA_SHARED(width, height, bytes)                                 \
     (GPUME_CUDA_SEA_TILE_WIDTH * GPUME_CUDA_SEA_TILE_HEIGHT * (bytes) / 4 +         \
      GPUME_CUDA_SEA_TILE_WIDTH * GPUME_CUDA_SEA_TILE_HEIGHT / 64 +                  \
-     GPUME_CUDA_SEA_THREADS / 32 * (GPUME_CUDA_SEA_HITS + 32) +                           \
+     GPUME_CUDA_SEA_THREADS / 32 * (GPUME_CUDA_SEA_HITS + 32) +                     \
      ((height) + GPUME_CUDA_SEA_TILE_HEIGHT - 4) * 4 * GPUME_CUDA_SEA_PHASE(width) + 1)
 
 /** The cost of a block that a launch leaves to the next one. */

@@ -295,6 +295,29 @@ gpume_load_edge(const GpumeU8 *row, int x, int width)
     return x < 0 ? 0 : gpume_load<Sample>(row + x * bytes, width - x, row + width * bytes);
 }
 
+/** Whether the rows of a plane are whole words, at addresses of words. */
+static __device__ __forceinline__ int
+gpume_whole_words(const GpumeCudaPlane &plane, const GpumeParams &p)
+{
+    return !((plane.data | plane.linesize) & 3) && p.width % 4 == 0;
+}
+
+/**
+ * The word of samples at column x of a row of width samples, for where those outside
+ * are of no admissible candidate, hence may be anything.
+ * @param whole gpume_whole_words()
+ */
+template<typename Sample>
+static __device__ __forceinline__ GpumeU32
+gpume_load_any(int whole, const GpumeU8 *row, int x, int width)
+{
+    const int last = width - GpumeSample<Sample>::per_word;
+
+    return whole ? *(const GpumeU32 *)(row + GpumeSample<Sample>::bytes *
+                                       gpume_max(0, gpume_min(x, last))) :
+                   gpume_load_edge<Sample>(row, x, width);
+}
+
 /**
  * A candidate as a key: of two keys the smaller is the better candidate.
  * Equal costs are told apart by the order in which they are tried.

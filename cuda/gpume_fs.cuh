@@ -217,8 +217,7 @@ load_window(const GpumeCudaArgs &a, const GpumeCudaPlane &ref, GpumeU32 *window,
             int left, int top, int row_words, int rows)
 {
     const GpumeParams &p = a.params;
-    /* words can be read as such, and none has another row's samples */
-    const int inside = !((ref.data | ref.linesize) & 3) && p.width % 4 == 0;
+    const int whole = gpume_whole_words(ref, p);
     const GpumeU32 reciprocal = GPUME_RECIPROCAL(row_words);
     const int nb = rows * row_words;
 
@@ -238,12 +237,13 @@ load_window(const GpumeCudaArgs &a, const GpumeCudaPlane &ref, GpumeU32 *window,
                                  gpume_max(0, gpume_min(top + y, p.height - 1));
 
             at[j] = (y * 4) * a.copy_words + x;
-            if (inside) {
-                lo[j] = *(const GpumeU32 *)(row + gpume_max(0, gpume_min(column,     p.width - 4)));
-                hi[j] = *(const GpumeU32 *)(row + gpume_max(0, gpume_min(column + 4, p.width - 4)));
+            /* one branch for both */
+            if (whole) {
+                lo[j] = gpume_load_any<GpumeU8>(1, row, column,     p.width);
+                hi[j] = gpume_load_any<GpumeU8>(1, row, column + 4, p.width);
             } else {
-                lo[j] = gpume_load_edge<GpumeU8>(row, column,     p.width);
-                hi[j] = gpume_load_edge<GpumeU8>(row, column + 4, p.width);
+                lo[j] = gpume_load_any<GpumeU8>(0, row, column,     p.width);
+                hi[j] = gpume_load_any<GpumeU8>(0, row, column + 4, p.width);
             }
         }
 #pragma unroll

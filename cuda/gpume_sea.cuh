@@ -98,22 +98,17 @@ static __device__ __forceinline__ int clamp_sum(const SeaTile<Sample> &t, int su
 
 /**
  * The samples of a row from column x, of which sums of four begin in the first four.
- * @tparam INSIDE  whole words are the picture's, or of no candidate that is admissible
+ * @tparam WHOLE  gpume_whole_words()
  */
-template<typename Sample, int INSIDE>
+template<typename Sample, int WHOLE>
 static __device__ __forceinline__ void
 load_samples(const GpumeParams &p, const GpumeU8 *row, int x, GpumeU32 *words)
 {
     const int per_word = GpumeSample<Sample>::per_word;
 
 #pragma unroll
-    for (int i = 0; i < 8 / per_word; i++) {
-        const int column = x + i * per_word;
-
-        words[i] = INSIDE ? *(const GpumeU32 *)(row + GpumeSample<Sample>::bytes *
-                                gpume_max(0, gpume_min(column, p.width - per_word))) :
-                            gpume_load_edge<Sample>(row, column, p.width);
-    }
+    for (int i = 0; i < 8 / per_word; i++)
+        words[i] = gpume_load_any<Sample>(WHOLE, row, x + i * per_word, p.width);
 }
 
 /** Sums of four samples, the first being the first, second, third, fourth in words. */
@@ -144,7 +139,7 @@ row_sums(const SeaTile<GpumeU16> &t, const GpumeU32 *words, int shift, int *sums
  * columns of pieces and walks down. What reaches out of the picture is of no
  * candidate that is admissible, hence may be anything.
  */
-template<typename Sample, int INSIDE>
+template<typename Sample, int WHOLE>
 static __device__ __forceinline__ void
 fill_sums(const GpumeCudaArgs &a, const SeaTile<Sample> &t)
 {
@@ -177,7 +172,7 @@ fill_sums(const GpumeCudaArgs &a, const SeaTile<Sample> &t)
         for (int j = 0; j < 4; j++) {
             const int line = gpume_max(0, gpume_min(y + row + j, a.params.height - 1));
 
-            load_samples<Sample, INSIDE>(a.params, t.ref + line * t.linesize, x, w[j]);
+            load_samples<Sample, WHOLE>(a.params, t.ref + line * t.linesize, x, w[j]);
         }
 #pragma unroll
         for (int j = 0; j < 4; j++) {
@@ -209,7 +204,7 @@ load_tile(const GpumeCudaArgs &a, SeaTile<Sample> &t, GpumeU32 *limits)
 {
     const int bytes = GpumeSample<Sample>::bytes;
     const GpumeParams &p = a.params;
-    const int inside = !((a.cur.data | a.cur.linesize) & 3) && p.width % 4 == 0;
+    const int whole_words = gpume_whole_words(a.cur, p);
     const int column = threadIdx.x % (TILE_WIDTH / 4);
     const int line   = threadIdx.x / (TILE_WIDTH / 4);
     const int whole  = line < TILE_HEIGHT / 4 &&
@@ -222,7 +217,7 @@ load_tile(const GpumeCudaArgs &a, SeaTile<Sample> &t, GpumeU32 *limits)
         const GpumeU8 *row = (const GpumeU8 *)a.cur.data + y * a.cur.linesize;
         GpumeU32 word = 0;
 
-        if (y < p.height && inside)
+        if (y < p.height && whole_words)
             word = x < p.width ? *(const GpumeU32 *)(row + x * bytes) : 0;
         else if (y < p.height)
             word = gpume_load_edge<Sample>(row, x, p.width);
@@ -302,6 +297,12 @@ template<typename Sample, int SIDE> struct SeaWarp {
                y0 + dy >= 0 && y0 + dy + h <= p.height;
     }
 
+    /** How many lanes before this one are in the mask. */
+    __device__ __forceinline__ int rank(GpumeU32 mask) const
+    {
+        return gpume_popcount(mask & ((1u << lane) - 1));
+    }
+
     /** Evaluate this lane's candidate if it has one. All lanes call it. */
     __device__ __forceinline__ void
     evaluate(const GpumeCudaArgs &a, const SeaTile<Sample> &t,
@@ -316,7 +317,7 @@ template<typename Sample, int SIDE> struct SeaWarp {
         if (!nb)
             return;
         if (have)
-            candidates[gpume_popcount(mask & ((1u << lane) - 1))] =
+            candidates[rank(mask)] =
                 (GpumeU32)block << 24 | pack_vector(dx, dy);
         __syncwarp();
 
@@ -566,7 +567,7 @@ template<typename Sample, int SIDE> struct SeaWarp {
 #pragma unroll
                         for (int k = 0; k < 4; k++)
                             bits |= sum[blocks == 1 ? SQUARE / 4 - 1 : i][k] >> 31 << (4 * i + k);
-                    hits[nb_hits + gpume_popcount(mask & ((1u << lane) - 1))] = bits;
+                    hits[nb_hits + rank(mask)] = bits;
                 }
                 nb_hits += gpume_popcount(mask);
             }
@@ -687,9 +688,6 @@ static __device__ __forceinline__ void search(const GpumeCudaArgs &a)
     SeaWarp<Sample, SIDE> w;
     int go_on;
 
-    /* words of the reference can be read as such, and none has another row's samples */
-    const int inside = !((ref.data | ref.linesize) & 3) && p.width % 4 == 0;
-
     t.ref      = (const GpumeU8 *)ref.data;
     t.linesize = ref.linesize;
     t.aligned  = !((ref.data | ref.linesize) & 3);
@@ -735,7 +733,7 @@ static __device__ __forceinline__ void search(const GpumeCudaArgs &a)
                     t.y + TILE_HEIGHT + t.cy + a.chunk_height <= 0 || t.y + t.cy >= p.height)
                     continue;
                 __syncthreads();
-                if (inside)
+                if (gpume_whole_words(ref, p))
                     fill_sums<Sample, 1>(a, t);
                 else
                     fill_sums<Sample, 0>(a, t);
