@@ -248,7 +248,7 @@ static const Module *configure_elimination(GpumeCudaKernel *k, GpumeCudaLaunch *
             l->shared       = 4 * words;
         }
     /* more of them take longer than all candidates in the kernel that is made for it */
-    a->max_evaluated = (64 + side * side / 64) * square * square;
+    a->max_evaluated = (64 + side * side / 64) * square * square / (bytes == 1 ? 2 : 1);
 
     snprintf(name, size, "gpume_sea%d_%d", p->block, 8 * bytes);
     return p->block == 8 ? &gpume_sea8 : &gpume_sea16;
