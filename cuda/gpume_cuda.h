@@ -105,8 +105,16 @@ typedef struct GpumeCudaPlane {
      GPUME_CUDA_SEA_THREADS / 32 * (GPUME_CUDA_SEA_HITS + 32) +                     \
      ((height) + GPUME_CUDA_SEA_TILE_HEIGHT - 4) * 4 * GPUME_CUDA_SEA_PHASE(width) + 1)
 
-/** The cost of a block that a launch leaves to the next one. */
-#define GPUME_CUDA_UNSEARCHED 0xffffffffu
+/** Squares of the picture that elimination has left to the next launch. */
+typedef struct GpumeCudaLeft {
+    /** How many; in turns, as the launch that searches them zeroes the other. */
+    unsigned nb[2];
+    /** GPUME_CUDA_LEFT_SQUARE() of each; as many as pictures have, in any order. */
+    unsigned squares[1];
+} GpumeCudaLeft;
+
+/** Which square of the picture, by column and row, and of which direction. */
+#define GPUME_CUDA_LEFT_SQUARE(x, y, z) ((unsigned)(x) | (unsigned)(y) << 12 | (unsigned)(z) << 24)
 
 /** Candidates that a block of threads of the full search tries at a time. */
 typedef struct GpumeCudaTiles {
@@ -130,9 +138,11 @@ typedef struct GpumeCudaArgs {
     int groups;                 ///< of ROWS displacements whose window is loaded at a time
     int copy_words;             ///< words of a row of each of the window's four copies
     int shared_words;           ///< before the words that have a place of their own
-    int grid_rows;              ///< gridDim.y, which FFmpeg's headers for clang lack
-    int only_unsearched;        ///< nonzero: only blocks of cost GPUME_CUDA_UNSEARCHED
+    int only_left;              ///< nonzero: search what left has
+    int grid;                   ///< gridDim.x, which FFmpeg's headers for clang lack
     /* fs by elimination */
+    unsigned long long left;    ///< GpumeCudaLeft
+    int turn;                   ///< which of left's counts
     int chunk_width;            ///< displacements whose sums are there at a time, of 16
     int chunk_height;           ///< and those on top of each other, of 4
     int max_evaluated;          ///< candidates that a warp evaluates before it gives up

@@ -365,15 +365,6 @@ gpume_block(const GpumeParams *p, int bx, int by)
     return b;
 }
 
-/** Whether a block's result is still missing: an earlier launch has left it out. */
-static __device__ __forceinline__ int
-gpume_unsearched(const GpumeCudaArgs *a, int bx, int by, int z)
-{
-    const GpumeU64 i = ((GpumeU64)z * a->params.bh + by) * a->params.bw + bx;
-
-    return ((const GpumeU32 *)a->costs)[i] == GPUME_CUDA_UNSEARCHED;
-}
-
 /** The result of a block: its AVMotionVector and its cost. */
 static __device__ __forceinline__ void
 gpume_store(const GpumeCudaArgs *a, const GpumeDeviceBlock *b, int z,

@@ -54,27 +54,60 @@ load_piece(GpumeU32 *dst, int pitch, int rows, int words,
     }
 }
 
+/** A piece of the picture: its first sample, and the direction in which it is searched. */
+typedef struct FsPlace {
+    int x, y, z;
+} FsPlace;
+
 /**
- * The rows of blocks that a block of threads has to search, a bit each: every row
- * unless an earlier launch has done the most.
- * @param bx,nb blocks side by side that it searches together
+ * Where a block of threads searches: at one place of its own, or, after elimination, at
+ * every grid's of those that are left.
  */
-static __device__ __forceinline__ GpumeU32
-rows_to_search(const GpumeCudaArgs &a, int bx, int nb)
-{
-    const int by = blockIdx.y + (threadIdx.x & 31) * a.grid_rows;
-    int todo = 0;
+struct FsPlaces {
+    const GpumeCudaArgs &a;
+    const int width, height;    ///< of the piece at a place
+    int at, end;
 
-    if (by < a.params.bh)
-        for (int i = bx; i < bx + nb && i < a.params.bw; i++)
-            todo |= !a.only_unsearched || gpume_unsearched(&a, i, by, blockIdx.z);
+    __device__ __forceinline__ FsPlaces(const GpumeCudaArgs &args, int w, int h)
+        : a(args), width(w), height(h)
+    {
+        at  = blockIdx.x;
+        end = at + 1;
+        if (a.only_left) {
+            GpumeCudaLeft *left = (GpumeCudaLeft *)a.left;
 
-    const GpumeU32 rows = __ballot_sync(~0u, todo);
+            end = left->nb[a.turn] * (GPUME_CUDA_SEA_SQUARE / width) *
+                  (GPUME_CUDA_SEA_SQUARE / height);
+            /* for the next search */
+            if (!blockIdx.x && !threadIdx.x)
+                left->nb[a.turn ^ 1] = 0;
+        }
+    }
 
-    /* all have read before any writes */
-    __syncthreads();
-    return rows;
-}
+    /** The next place; returns 0 if there is none. */
+    __device__ __forceinline__ int next(FsPlace *place)
+    {
+        if (at >= end)
+            return 0;
+        if (a.only_left) {
+            const int across = GPUME_CUDA_SEA_SQUARE / width;
+            const int pieces = GPUME_CUDA_SEA_SQUARE / height * across;
+            const GpumeU32 square = ((GpumeCudaLeft *)a.left)->squares[at / pieces];
+
+            place->x = (int)(square & 4095) * GPUME_CUDA_SEA_SQUARE +
+                       at % pieces % across * width;
+            place->y = (int)(square >> 12 & 4095) * GPUME_CUDA_SEA_SQUARE +
+                       at % pieces / across * height;
+            place->z = square >> 24;
+        } else {
+            place->x = blockIdx.x * width;
+            place->y = blockIdx.y * height;
+            place->z = blockIdx.z;
+        }
+        at += a.grid;
+        return 1;
+    }
+};
 
 /**
  * All threads search one block of the picture, of any size. They go over the
@@ -84,7 +117,7 @@ rows_to_search(const GpumeCudaArgs &a, int bx, int nb)
  */
 template<typename Sample>
 static __device__ __forceinline__ void
-search_any(const GpumeCudaArgs &a, GpumeU32 *shared, int bx, int by)
+search_any(const GpumeCudaArgs &a, GpumeU32 *shared, int bx, int by, int z)
 {
     const GpumeCudaTiles tiles = a.tiles;
     const int per_word  = GpumeSample<Sample>::per_word;
@@ -97,7 +130,7 @@ search_any(const GpumeCudaArgs &a, GpumeU32 *shared, int bx, int by)
     GpumeU32 *window    = shared + GPUME_CUDA_FS_STRIP * cur_pitch;
     const int tile_x    = threadIdx.x % tiles.x;
     const int tile_y    = threadIdx.x / tiles.x;
-    const GpumeCudaPlane ref = blockIdx.z ? a.ref[1] : a.ref[0];
+    const GpumeCudaPlane ref = z ? a.ref[1] : a.ref[0];
     const int side      = 2 * a.params.range + 1;
     GpumeU64 best       = ~0ull;
 
@@ -198,7 +231,7 @@ search_any(const GpumeCudaArgs &a, GpumeU32 *shared, int bx, int by)
 
     const int order = (int)(GpumeU32)best;
 
-    gpume_store(&a, &b, blockIdx.z,
+    gpume_store(&a, &b, z,
                 order ? (order - 1) % side - a.params.range : 0,
                 order ? (order - 1) / side - a.params.range : 0,
                 (GpumeU32)(best >> 32));
@@ -269,12 +302,12 @@ load_window(const GpumeCudaArgs &a, const GpumeCudaPlane &ref, GpumeU32 *window,
  */
 template<int SIDE, int NB_ROWS>
 static __device__ __forceinline__ void search_tile(const GpumeCudaArgs &a,
-                                                   GpumeU32 *shared, int x0, int y0)
+                                                   GpumeU32 *shared, int x0, int y0, int z)
 {
     const int words   = GPUME_CUDA_FS_TILE_WIDTH / 4;
     const int blocks  = GPUME_CUDA_FS_TILE_WIDTH / SIDE;
     const GpumeParams &p = a.params;
-    const GpumeCudaPlane ref = blockIdx.z ? a.ref[1] : a.ref[0];
+    const GpumeCudaPlane ref = z ? a.ref[1] : a.ref[0];
     const int range   = p.range;
     const int side    = 2 * range + 1;
     const int copy    = a.copy_words;               // words from copy to copy
@@ -410,9 +443,9 @@ static __device__ __forceinline__ void search_tile(const GpumeCudaArgs &a,
         key = gpume_umin(key, shared[i * blocks + threadIdx.x]);
     /* the zero vector comes before those of equal cost */
     if (zero_cost <= key >> 16)
-        gpume_store(&a, &b, blockIdx.z, 0, 0, zero_cost);
+        gpume_store(&a, &b, z, 0, 0, zero_cost);
     else
-        gpume_store(&a, &b, blockIdx.z, (int)(key & 0xffff) % side - range,
+        gpume_store(&a, &b, z, (int)(key & 0xffff) % side - range,
                     (int)(key & 0xffff) / side - range, key >> 16);
 }
 
@@ -420,7 +453,7 @@ static __device__ __forceinline__ void search_tile(const GpumeCudaArgs &a,
  * Blocks of 8 or 16 bytes, range up to GPUME_CUDA_FS_FAST_RANGE. A block of
  * threads has a tile of GPUME_CUDA_FS_TILE_WIDTH x SIDE samples.
  *
- * grid:   tiles side by side; bh or less: rows at a distance of that, at most 32; directions
+ * grid:   tiles side by side, bh, directions; or any number
  * block:  whole warps
  * shared: groups * NB_ROWS + SIDE - 1 rows of 4 * copy_words words, or what
  *         search_any() needs, or threads / 32 keys for each block of the tile,
@@ -432,21 +465,18 @@ static __device__ __forceinline__ void search_fast(const GpumeCudaArgs &a)
 {
     GPUME_SHARED(GpumeU32, shared);
 
-    const int across = GPUME_CUDA_FS_TILE_WIDTH / SIDE;
-    const int x0     = blockIdx.x * GPUME_CUDA_FS_TILE_WIDTH;
-    GpumeU32 todo    = rows_to_search(a, blockIdx.x * across, across);
+    FsPlaces places(a, GPUME_CUDA_FS_TILE_WIDTH, SIDE);
+    FsPlace at;
 
-    for (int by = blockIdx.y; todo; by += a.grid_rows, todo >>= 1) {
-        const int y0 = by * SIDE;
+    while (places.next(&at)) {
+        const int x0 = at.x, y0 = at.y;
 
-        if (!(todo & 1))
-            continue;
         if (x0 + GPUME_CUDA_FS_TILE_WIDTH <= a.params.width && y0 + SIDE <= a.params.height) {
-            search_tile<SIDE, NB_ROWS>(a, shared, x0, y0);
-        } else {
+            search_tile<SIDE, NB_ROWS>(a, shared, x0, y0, at.z);
+        } else if (y0 < a.params.height) {
             /* the right and the bottom edge cut blocks and tiles */
             for (int x = x0; x < x0 + GPUME_CUDA_FS_TILE_WIDTH && x < a.params.width; x += SIDE)
-                search_any<GpumeU8>(a, shared, x / SIDE, by);
+                search_any<GpumeU8>(a, shared, x / SIDE, y0 / SIDE, at.z);
         }
     }
 }
@@ -454,7 +484,7 @@ static __device__ __forceinline__ void search_fast(const GpumeCudaArgs &a)
 /**
  * Blocks of any size and depth.
  *
- * grid:   bw, bh or less: rows at a distance of that, at most 32; directions
+ * grid:   bw, bh, directions; or any number
  * block:  tiles.x * tiles.y threads, rounded up to warps, at most GPUME_CUDA_FS_THREADS
  * shared: GPUME_CUDA_FS_STRIP rows of block / per_word words, then
  *         tiles.y * ROWS + GPUME_CUDA_FS_STRIP rows of tiles.pitch words;
@@ -465,11 +495,12 @@ static __device__ __forceinline__ void search(const GpumeCudaArgs &a)
 {
     GPUME_SHARED(GpumeU32, shared);
 
-    GpumeU32 todo = rows_to_search(a, blockIdx.x, 1);
+    FsPlaces places(a, a.params.block, a.params.block);
+    FsPlace at;
 
-    for (int by = blockIdx.y; todo; by += a.grid_rows, todo >>= 1)
-        if (todo & 1)
-            search_any<Sample>(a, shared, blockIdx.x, by);
+    while (places.next(&at))
+        if (at.x < a.params.width && at.y < a.params.height)
+            search_any<Sample>(a, shared, at.x / a.params.block, at.y / a.params.block, at.z);
 }
 
 #undef ROWS

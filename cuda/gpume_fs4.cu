@@ -230,5 +230,5 @@ gpume_fs4_8(const GpumeCudaArgs args)
     /* the right and the bottom edge cut blocks and tiles */
     for (int y = by + whole; y < by + GPUME_CUDA_FS4_DOWN && y < args.params.bh; y++)
         for (int x = bx; x < bx + ACROSS && x < args.params.bw; x++)
-            search_any<GpumeU8>(args, shared, x, y);
+            search_any<GpumeU8>(args, shared, x, y, blockIdx.z);
 }

@@ -669,8 +669,8 @@ template<typename Sample, int SIDE> struct SeaWarp {
 
 /**
  * A block of threads searches a tile of the picture, a warp a square of it, in
- * chunks of displacements. Blocks of which too many candidates had to be evaluated
- * get the cost GPUME_CUDA_UNSEARCHED, and are left to the kernel that evaluates all.
+ * chunks of displacements. Squares of which too many candidates had to be evaluated
+ * are left to the kernel that evaluates all.
  *
  * grid:   tiles side by side, on top of each other, directions
  * block:  GPUME_CUDA_SEA_THREADS
@@ -724,7 +724,9 @@ static __device__ __forceinline__ void search(const GpumeCudaArgs &a)
     const int y0    = t.y + w.y + block / w.across * SIDE;
 
     /* squares outside the picture have nothing to search */
-    go_on = any && t.x + w.x < p.width && t.y + w.y < p.height;
+    const int inside = t.x + w.x < p.width && t.y + w.y < p.height;
+
+    go_on = any && inside;
     if (any)
         for (t.cy = -((p.range + 3) & ~3); t.cy <= p.range; t.cy += a.chunk_height)
             for (t.cx = -((p.range + 3) & ~3); t.cx <= p.range; t.cx += a.chunk_width) {
@@ -743,15 +745,20 @@ static __device__ __forceinline__ void search(const GpumeCudaArgs &a)
                     go_on = w.try_all(a, t);
                 }
             }
-    if (w.lane % w.lanes || x0 >= p.width || y0 >= p.height)
+    if (inside && !go_on && !w.lane) {
+        GpumeCudaLeft *left = (GpumeCudaLeft *)a.left;
+
+        left->squares[atomicAdd(&left->nb[a.turn], 1)] =
+            GPUME_CUDA_LEFT_SQUARE((t.x + w.x) / SQUARE, (t.y + w.y) / SQUARE, blockIdx.z);
+    }
+    if (!go_on || w.lane % w.lanes || x0 >= p.width || y0 >= p.height)
         return;
 
     const GpumeDeviceBlock b = gpume_block(&p, x0 / SIDE, y0 / SIDE);
     const GpumeU32 order = (GpumeU32)w.best;
-    const GpumeU32 cost  = go_on ? (GpumeU32)(w.best >> 32) : GPUME_CUDA_UNSEARCHED;
 
     gpume_store(&a, &b, blockIdx.z, order ? unpack_dx(order - 1) : 0,
-                order ? unpack_dy(order - 1) : 0, cost);
+                order ? unpack_dy(order - 1) : 0, (GpumeU32)(w.best >> 32));
 }
 
 #undef WARPS

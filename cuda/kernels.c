@@ -30,6 +30,7 @@
 
 #include "libavfilter/cuda/load_helper.h"
 #include "libavfilter/gpume/cuda/kernels.h"
+#include "libavfilter/gpume/gpume.h"
 
 /* Of CUresult; nv-codec-headers name few. */
 #define ERROR_OUT_OF_MEMORY            2
@@ -51,8 +52,8 @@ _Static_assert(sizeof(AVMotionVector) == 4 * GPUME_CUDA_VECTOR_WORDS &&
 /** Every GPU gives a block of threads as much shared memory, bytes. */
 #define MAX_SHARED (48 << 10)
 
-/** Rows of blocks at which a block of threads looks for what is left to search. */
-#define LEFT_ROWS 2
+/** Blocks of threads that search what elimination leaves. */
+#define LEFT_GRID 1024
 
 /** Compiled kernels. */
 typedef struct Module {
@@ -238,6 +239,14 @@ static const Module *configure_elimination(GpumeCudaKernel *k, GpumeCudaLaunch *
     return p->block == 8 ? &gpume_sea8 : &gpume_sea16;
 }
 
+/* Bytes of a GpumeCudaLeft for every square of a picture. */
+static size_t left_size(const GpumeParams *p)
+{
+    return sizeof(GpumeCudaLeft) + sizeof(unsigned) * GPUME_NB_DIRECTIONS *
+           (size_t)ff_gpume_blocks(p->width,  GPUME_CUDA_SEA_SQUARE) *
+           ff_gpume_blocks(p->height, GPUME_CUDA_SEA_SQUARE);
+}
+
 static const Module *configure_ds(GpumeCudaKernel *k, GpumeCudaLaunch *l,
                                   char *name, size_t size)
 {
@@ -325,9 +334,10 @@ av_cold int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel,
         if (!module)
             continue;
         av_assert0(l->shared <= MAX_SHARED);
-        /* after the first most blocks need nothing but a look */
-        if (kernel->nb_launches++)
-            l->grid[1] = (params->bh + LEFT_ROWS - 1) / LEFT_ROWS;
+        if (kernel->nb_launches++) {
+            l->grid[0] = LEFT_GRID;
+            l->grid[1] = 1;
+        }
 
         ret = ff_cuda_load_module(log_ctx, hwctx, &l->module,
                                   module->ptx, *module->ptx_len);
@@ -342,6 +352,17 @@ av_cold int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel,
         if (ret < 0)
             return ret;
     }
+    if (kernel->nb_launches > 1) {
+        CUdeviceptr left;
+
+        ret = ff_gpume_cuda_check(log_ctx, level, kernel->cu,
+                                  kernel->cu->cuMemAlloc(&left, left_size(params)),
+                                  "allocate device memory for a list of blocks");
+        if (ret < 0)
+            return ret;
+        kernel->args.left = left;
+        kernel->new_left  = 1;
+    }
     return 0;
 }
 
@@ -351,15 +372,21 @@ CUresult ff_gpume_cuda_kernel_launch(GpumeCudaKernel *kernel, int nb_references,
     void *params[] = { &kernel->args };
     CUresult err = CUDA_SUCCESS;
 
+    if (kernel->new_left) {
+        err = kernel->cu->cuMemsetD8Async(kernel->args.left + offsetof(GpumeCudaLeft, nb), 0,
+                                          sizeof(((GpumeCudaLeft *)0)->nb), stream);
+        kernel->new_left = 0;
+    }
     for (int i = 0; i < kernel->nb_launches && err == CUDA_SUCCESS; i++) {
         const GpumeCudaLaunch *l = &kernel->launches[i];
 
-        kernel->args.only_unsearched = i > 0;
-        kernel->args.grid_rows       = l->grid[1];
+        kernel->args.only_left = i > 0;
+        kernel->args.grid      = l->grid[0];
         err = kernel->cu->cuLaunchKernel(l->function, l->grid[0], l->grid[1],
-                                         nb_references, l->threads, 1, 1,
+                                         i > 0 ? 1 : nb_references, l->threads, 1, 1,
                                          l->shared, stream, params, NULL);
     }
+    kernel->args.turn ^= 1;
     return err;
 }
 
@@ -369,4 +396,7 @@ av_cold void ff_gpume_cuda_kernel_uninit(GpumeCudaKernel *kernel)
         if (kernel->launches[i].module)
             kernel->cu->cuModuleUnload(kernel->launches[i].module);
     kernel->nb_launches = 0;
+    if (kernel->args.left)
+        kernel->cu->cuMemFree(kernel->args.left);
+    kernel->args.left = 0;
 }

@@ -50,6 +50,7 @@ typedef struct GpumeCudaKernel {
     /** In this order; those after the first search what it has left. */
     GpumeCudaLaunch launches[GPUME_CUDA_MAX_LAUNCHES];
     int nb_launches;
+    int new_left;               ///< args.left's counts are not yet 0
 } GpumeCudaKernel;
 
 /**
