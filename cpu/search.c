@@ -143,15 +143,10 @@ static const struct {
 
 static const int8_t grid_hexagon[][2] = { GPUME_GRID_HEXAGON };
 
-/**
- * Try the admissible points of a pattern in its order.
- * @param wanted a bit for each point, the lowest for the first: those to try
- * @return the point that is the best candidate now, or -1
- */
-static int try_pattern(GpumeBlock *b, const GpumeWalk *w, unsigned wanted)
+/* Inlined with a pattern that is a constant, so that loops over its points are not. */
+static av_always_inline int try_points(GpumeBlock *b, const GpumeWalk *w, unsigned wanted,
+                                       const int8_t (*points)[2], int nb_points)
 {
-    const int8_t (*points)[2] = patterns[w->pattern].points;
-    const int nb_points = patterns[w->pattern].nb_points;
     const uint8_t *ref[GPUME_MAX_PATTERN_POINTS + 1];
     int8_t point[GPUME_MAX_PATTERN_POINTS + 1];
     int nb = 0, best;
@@ -172,6 +167,23 @@ static int try_pattern(GpumeBlock *b, const GpumeWalk *w, unsigned wanted)
     b->dx = w->x + points[best][0] * w->step;
     b->dy = w->y + points[best][1] * w->step;
     return best;
+}
+
+/**
+ * Try the admissible points of a pattern in its order.
+ * @param wanted a bit for each point, the lowest for the first: those to try
+ * @return the point that is the best candidate now, or -1
+ */
+static av_always_inline int try_pattern(GpumeBlock *b, const GpumeWalk *w, unsigned wanted)
+{
+    switch (w->pattern) {
+#define TRY(name)                                                               \
+    case GPUME_PATTERN_##name:                                                  \
+        return try_points(b, w, wanted, patterns[GPUME_PATTERN_##name].points,  \
+                          GPUME_##name##_POINTS);
+    GPUME_PATTERNS(TRY)
+    }
+    return -1;
 }
 
 #define ALL_POINTS ~0u
@@ -235,7 +247,7 @@ typedef struct Queue {
     int nb;
 } Queue;
 
-static av_always_inline void try_queue(GpumeBlock *b, Queue *q)
+static void try_queue(GpumeBlock *b, Queue *q)
 {
     const int best = try_candidates(b, q->ref, q->nb);
 
@@ -257,7 +269,7 @@ static av_always_inline void enqueue(GpumeBlock *b, Queue *q, int dx, int dy)
 }
 
 /* At most as many as a queue holds; many are alike. */
-static av_always_inline void try_predictors(GpumeBlock *b, const GpumeVector *p, int nb)
+static void try_predictors(GpumeBlock *b, const GpumeVector *p, int nb)
 {
     Queue q;
 
