@@ -23,5 +23,5 @@
 
 #include "libavfilter/gpume/cuda/gpume_walk.cuh"
 
-GPUME_WALK_KERNEL(16, 8, 6)
-GPUME_WALK_KERNEL(16, 16, 4)
+GPUME_WALK_KERNEL(16, 8, 5)
+GPUME_WALK_KERNEL(16, 16, 3)

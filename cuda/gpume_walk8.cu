@@ -23,5 +23,5 @@
 
 #include "libavfilter/gpume/cuda/gpume_walk.cuh"
 
-GPUME_WALK_KERNEL(8, 8, 8)
+GPUME_WALK_KERNEL(8, 8, 6)
 GPUME_WALK_KERNEL(8, 16, 5)
