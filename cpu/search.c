@@ -227,18 +227,18 @@ static av_always_inline void walk(GpumeBlock *b, int algo)
     }
 }
 
-#define NO_PREPARATION(name)                                                \
+#define WALK_FROM_ZERO(name)                                                \
 static void search_##name(GpumeBlock *b)                                    \
 {                                                                           \
     walk(b, GPUME_ALGO_##name);                                             \
 }
 
-NO_PREPARATION(TSS)
-NO_PREPARATION(TDLS)
-NO_PREPARATION(NTSS)
-NO_PREPARATION(FSS)
-NO_PREPARATION(DS)
-NO_PREPARATION(HEXBS)
+WALK_FROM_ZERO(TSS)
+WALK_FROM_ZERO(TDLS)
+WALK_FROM_ZERO(NTSS)
+WALK_FROM_ZERO(FSS)
+WALK_FROM_ZERO(DS)
+WALK_FROM_ZERO(HEXBS)
 
 /** Candidates that wait to be tried. */
 typedef struct Queue {
