@@ -318,10 +318,10 @@ static void search_UMH(GpumeBlock *b)
     x = b->dx;
     y = b->dy;
     for (int row = -2; row <= 2; row++) {
-        const int start = b->dx - 2;
+        const int nb = gpume_umh_row_points(b->dx, x), first = b->dx - 2;
 
-        for (int k = 0; k < gpume_umh_row_points(b->dx, x); k++)
-            enqueue(b, &q, start + k, y + row);
+        for (int k = 0; k < nb; k++)
+            enqueue(b, &q, first + k, y + row);
         try_queue(b, &q);
     }
 
