@@ -78,6 +78,12 @@ typedef struct GpumeCudaPlane {
 /** Largest range for which those kernels' keys of 16 bits of cost and 16 of order do. */
 #define GPUME_CUDA_FS_FAST_RANGE 127
 
+/**
+ * Words from row to row of a window of four copies: rows that follow each other lie in
+ * different banks, four words at a time.
+ */
+#define GPUME_CUDA_FS_PITCH(copy_words) (4 * (copy_words) + 4)
+
 /** Full search of 4x4 bytes: blocks side by side and on top of each other, */
 #define GPUME_CUDA_FS4_ACROSS 4
 #define GPUME_CUDA_FS4_DOWN   8

@@ -219,6 +219,10 @@ static __device__ __forceinline__ GpumeU32 gpume_funnel(GpumeU32 lo, GpumeU32 hi
 #define GPUME_RECIPROCAL(d) (((1u << 20) + (d) - 1) / (d))
 #define GPUME_DIVIDE(n, r)  ((int)((GpumeU32)(n) * (r) >> 20))
 
+/** The same for n below 65536 and d below 32768. */
+#define GPUME_RECIPROCAL_LARGE(d) (((1u << 31) + (d) - 1) / (d))
+#define GPUME_DIVIDE_LARGE(n, r)  ((int)((GpumeU64)(GpumeU32)(n) * (r) >> 31))
+
 static __device__ __forceinline__ GpumeU32 gpume_umin(GpumeU32 a, GpumeU32 b)
 {
     return a < b ? a : b;

@@ -52,6 +52,12 @@ _Static_assert(sizeof(AVMotionVector) == 4 * GPUME_CUDA_VECTOR_WORDS &&
 /** Every GPU gives a block of threads as much shared memory, bytes. */
 #define MAX_SHARED (48 << 10)
 
+/** And bytes that the system takes of a multiprocessor's for each of them. */
+#define RESERVED_SHARED 1024
+
+/** CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, which FFmpeg's headers lack. */
+#define ATTRIBUTE_MULTIPROCESSOR_SHARED ((CUdevice_attribute)81)
+
 /** Blocks of threads that search what elimination leaves. */
 #define LEFT_GRID 1024
 
@@ -150,6 +156,8 @@ static const Module *configure_exhaustive(GpumeCudaKernel *k, GpumeCudaLaunch *l
     GpumeCudaArgs *a = &k->args;
     const GpumeParams *p = &a->params;
     const int blocks = GPUME_CUDA_FS_TILE_WIDTH / p->block;
+    /* words of shared memory after the window */
+    const int more   = blocks + p->block * GPUME_CUDA_FS_TILE_WIDTH / 4;
     const int left   = l != k->launches;
     const int ny = FFMIN(2 * p->range, p->height - FFMIN(p->height, p->block)) + 1;
     /* words at which candidates begin; the first may lie up to 3 samples early */
@@ -173,24 +181,31 @@ static const Module *configure_exhaustive(GpumeCudaKernel *k, GpumeCudaLaunch *l
     snprintf(name, size, "gpume_fs%d_8_%d", p->block, rows);
 
     /* as much of the window as fits, in pieces of equal size */
-    a->copy_words = columns + GPUME_CUDA_FS_TILE_WIDTH / 4 - 1;
+    a->copy_words = FFALIGN(columns + GPUME_CUDA_FS_TILE_WIDTH / 4 - 1, 4);
     groups    = (ny + rows - 1) / rows;
     chunks    = 0;
     do {
         chunks++;
         a->groups = (groups + chunks - 1) / chunks;
-        words     = (a->groups * rows + p->block - 1) * 4 * a->copy_words;
-    } while (4 * (words + blocks + p->block * GPUME_CUDA_FS_TILE_WIDTH / 4) > MAX_SHARED);
+        words     = (a->groups * rows + p->block - 1) * GPUME_CUDA_FS_PITCH(a->copy_words);
+    } while (4 * (words + more) > MAX_SHARED);
 
-    /* four of them a multiprocessor; a block that is left over is to end soon */
-    l->threads = left && chunks > 1 ? GPUME_CUDA_FS_FAST_THREADS : GPUME_CUDA_FS_FAST_THREADS / 2;
+    /*
+     * The fewest that fill a multiprocessor, as they wait for each other; a block that
+     * is left over is to end soon.
+     */
+    l->threads = left ? chunks > 1 ? 256 : 128 : 64;
+    while (!left && l->threads < GPUME_CUDA_FS_FAST_THREADS &&
+           k->multiprocessor_shared / (4 * (words + more) + RESERVED_SHARED) * l->threads <
+           2 * GPUME_CUDA_FS_FAST_THREADS)
+        l->threads *= 2;
     l->grid[0] = (p->width + GPUME_CUDA_FS_TILE_WIDTH - 1) / GPUME_CUDA_FS_TILE_WIDTH;
     l->grid[1] = p->bh;
     words      = FFMAX(words, (int)l->threads / 32 * blocks);
     /* blocks at the edges are searched by the same threads */
     words      = FFMAX(words, configure_tiles(a, l->threads));
     a->shared_words = words;
-    l->shared  = 4 * (words + blocks + p->block * GPUME_CUDA_FS_TILE_WIDTH / 4);
+    l->shared  = 4 * (words + more);
     return p->block == 8 ? &gpume_fs8 : &gpume_fs16;
 }
 
@@ -241,7 +256,7 @@ static const Module *configure_elimination(GpumeCudaKernel *k, GpumeCudaLaunch *
             l->shared       = 4 * words;
         }
     /* more of them take longer than all candidates in the kernel that is made for it */
-    a->max_evaluated = (64 + side * side / 64) * square * square;
+    a->max_evaluated = (64 + side * side / 64) * square * square / (bytes == 1 ? 2 : 1);
 
     snprintf(name, size, "gpume_sea%d_%d", p->block, 8 * bytes);
     return p->block == 8 ? &gpume_sea8 : &gpume_sea16;
@@ -417,11 +432,21 @@ av_cold int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel,
                                       const GpumeParams *params,
                                       void *log_ctx, int level)
 {
+    CUresult err;
+    CUdevice device;
     int ret;
 
     kernel->cu                     = hwctx->internal->cuda_dl;
     kernel->args.params            = *params;
     kernel->args.params.big_endian = 0;
+
+    err = kernel->cu->cuCtxGetDevice(&device);
+    if (err == CUDA_SUCCESS)
+        err = kernel->cu->cuDeviceGetAttribute(&kernel->multiprocessor_shared,
+                                               ATTRIBUTE_MULTIPROCESSOR_SHARED, device);
+    ret = ff_gpume_cuda_check(log_ctx, level, kernel->cu, err, "read the device's properties");
+    if (ret < 0)
+        return ret;
 
     for (int i = 0; i < GPUME_CUDA_MAX_LAUNCHES; i++) {
         GpumeCudaLaunch *l = &kernel->launches[kernel->nb_launches];
