@@ -519,13 +519,14 @@ static __device__ __forceinline__ GpumeU64 gpume_best_key(GpumeU64 key)
 }
 
 /**
- * Try a pattern around (x, y), if the group is active.
+ * Try a pattern around (x, y), its points multiplied by a step, if the group is active.
  * @return cost * GPUME_POINTS + number of the first point of least cost; more than
  *         any cost's if none is admissible
  */
 template<class Evaluator>
 static __device__ __forceinline__ typename Evaluator::Key
-gpume_try_pattern(Evaluator &e, const GpumePattern &p, int x, int y, int active)
+gpume_try_pattern(Evaluator &e, const GpumePattern &p, int x, int y, int active,
+                  int step = 1)
 {
     typedef typename Evaluator::Key Key;
     const int rounds = Evaluator::ROUNDS;
@@ -539,8 +540,8 @@ gpume_try_pattern(Evaluator &e, const GpumePattern &p, int x, int y, int active)
         for (int r = 0; r < rounds; r++) {
             const int i = slot + r * Evaluator::SLOTS;
 
-            px[r] = x + gpume_point_x(p, i);
-            py[r] = y + gpume_point_y(p, i);
+            px[r] = x + gpume_point_x(p, i) * step;
+            py[r] = y + gpume_point_y(p, i) * step;
             valid[r] = (i < p.points) & ((unsigned)(px[r] - e.g.min_x) <= e.g.span_x) &
                                         ((unsigned)(py[r] - e.g.min_y) <= e.g.span_y);
             // instead of a branch

@@ -18,23 +18,9 @@
 
 /**
  * @file
- * The patterns of candidates that the searches try, in the order in which they
- * try them: the order decides between equal costs. Shared by every backend and
- * by device code. A pattern is {dx, dy} in samples, relative to the centre.
+ * Searches that predict, of 4x4 blocks.
  */
 
-#ifndef AVFILTER_GPUME_PATTERNS_H
-#define AVFILTER_GPUME_PATTERNS_H
+#include "libavfilter/gpume/cuda/gpume_predict.cuh"
 
-/** Large diamond (Zhu and Ma's LDSP), without its centre. */
-#define GPUME_LARGE_DIAMOND_POINTS 8
-#define GPUME_LARGE_DIAMOND \
-    { -2,  0 }, { -1, -1 }, {  0, -2 }, {  1, -1 }, \
-    {  2,  0 }, {  1,  1 }, {  0,  2 }, { -1,  1 }
-
-/** Small diamond (SDSP), without its centre. */
-#define GPUME_SMALL_DIAMOND_POINTS 4
-#define GPUME_SMALL_DIAMOND \
-    { -1,  0 }, {  0, -1 }, {  1,  0 }, {  0,  1 }
-
-#endif /* AVFILTER_GPUME_PATTERNS_H */
+GPUME_PREDICT_KERNELS(4)
