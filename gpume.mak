@@ -22,6 +22,7 @@ OBJS-$(CONFIG_GPUME_FILTER) += vf_gpume.o               \
                                gpume/cpu/backend.o      \
                                gpume/cpu/cost.o         \
                                gpume/cpu/eliminate.o    \
+                               gpume/cpu/predict.o      \
                                gpume/cpu/search.o       \
                                $(GPUME_CUDA_OBJS)
 
@@ -39,7 +40,7 @@ endif
 # The kernels' own includes: FFmpeg's tree is not on nvcc's path.
 libavfilter/gpume/cuda/%.ptx: NVCCFLAGS += -I$(SRC_PATH)
 $(GPUME_PTX:%=libavfilter/gpume/cuda/%.ptx): $(addprefix $(SRC_PATH)/libavfilter/gpume/, \
-    gpume_params.h gpume_patterns.h cuda/gpume_cuda.h cuda/gpume_device.h cuda/gpume_ds.cuh cuda/gpume_fs.cuh \
+    gpume_params.h gpume_searches.h cuda/gpume_cuda.h cuda/gpume_device.h cuda/gpume_ds.cuh cuda/gpume_fs.cuh \
     cuda/gpume_pattern.cuh cuda/gpume_sea.cuh) \
     | libavfilter/gpume/cuda/
 

@@ -36,7 +36,14 @@
 /** Searches, in the order of the options' documentation. */
 enum GpumeAlgo {
     GPUME_ALGO_FS,      ///< full search
+    GPUME_ALGO_TSS,     ///< three-step search, Koga et al., NTC, 1981
+    GPUME_ALGO_TDLS,    ///< two-dimensional logarithmic search, Jain and Jain, IEEE TCOM 29(12), 1981
+    GPUME_ALGO_NTSS,    ///< new three-step search, Li, Zeng and Liou, IEEE TCSVT 4(4), 1994
+    GPUME_ALGO_FSS,     ///< four-step search, Po and Ma, IEEE TCSVT 6(3), 1996
     GPUME_ALGO_DS,      ///< diamond search, Zhu and Ma, IEEE TIP 9(2), 2000
+    GPUME_ALGO_HEXBS,   ///< hexagon-based search, Zhu, Lin and Chau, IEEE TCSVT 12(5), 2002
+    GPUME_ALGO_EPZS,    ///< enhanced predictive zonal search, Tourapis, SPIE 4671, 2002
+    GPUME_ALGO_UMH,     ///< unsymmetrical-cross multi-hexagon-grid search, Chen, Zhou and He, JVT-F017, 2002
     GPUME_NB_ALGOS
 };
 

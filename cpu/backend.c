@@ -19,7 +19,8 @@
 /**
  * @file
  * The CPU backend: a job is a few rows of blocks, a row being one in one
- * direction. A search is over when submit() returns.
+ * direction; or a single one, where a row needs to know what the row above has
+ * found. A search is over when submit() returns.
  */
 
 #include "config.h"
@@ -30,6 +31,7 @@
 
 #include "libavfilter/gpume/cpu/cost.h"
 #include "libavfilter/gpume/cpu/eliminate.h"
+#include "libavfilter/gpume/cpu/predict.h"
 #include "libavfilter/gpume/cpu/search.h"
 #include "libavfilter/gpume/gpume.h"
 
@@ -44,6 +46,7 @@
 typedef struct CPUContext {
     GpumeParams params;
     GpumeCostContext cost;
+    GpumeWalks walks;
     void (*execute)(void *opaque, GpumeJob job, void *arg, int nb_jobs);
     void *opaque;
 
@@ -53,6 +56,8 @@ typedef struct CPUContext {
     GpumeEliminate eliminate;
     size_t sums_offset;             ///< of the sums in a picture's copy, bytes
     int nb_sum_jobs;
+    int predicts;                   ///< searches begin with what was found already
+    GpumePredict predict;
     uint8_t *scratch;               ///< for each job
     AVBufferPool *copies;           ///< luma in native words, then sums, where there are any
     AVBufferPool *mvs;
@@ -64,12 +69,20 @@ static av_cold int init(void *priv, const GpumeConfig *cfg)
     CPUContext *s = priv;
     const GpumeParams *p = &s->params;
     size_t nb_vectors;
+    int ret;
 
     s->params  = cfg->params;
     s->execute = cfg->execute;
     s->opaque  = cfg->opaque;
 
     ff_gpume_cost_init(&s->cost, p->depth);
+    ff_gpume_cpu_walks_init(&s->walks);
+    s->predicts = gpume_predicts(p->algo);
+    if (s->predicts) {
+        ret = ff_gpume_predict_init(&s->predict, p);
+        if (ret < 0)
+            return ret;
+    }
 
     nb_vectors = (size_t)p->bw * p->bh * GPUME_NB_DIRECTIONS;
     s->mvs     = av_buffer_pool_init(nb_vectors * sizeof(AVMotionVector), NULL);
@@ -157,27 +170,31 @@ static int import(void *priv, GpumePicture *pic)
 }
 
 typedef struct SearchArg {
-    const CPUContext *s;
+    CPUContext *s;
     const GpumeSearch *search;
     int directions[GPUME_NB_DIRECTIONS];    ///< those searched
     int nb_directions;                      ///< how many
 } SearchArg;
 
-static void search_row(const SearchArg *arg, int row)
+/* Row by of the i-th direction. */
+static void search_row(const SearchArg *arg, int i, int by)
 {
-    const CPUContext *s = arg->s;
+    CPUContext *s = arg->s;
     const GpumeParams *p = &s->params;
-    const int direction = arg->directions[row / p->bh];
+    const int direction = arg->directions[i];
+    const size_t row = (size_t)i * p->bh + by;
     const GpumePicture *cur = arg->search->cur;
     const GpumePicture *ref = arg->search->ref[direction];
-    const int by = row % p->bh;
     const int y0 = by * p->block;
     AVMotionVector *mvs = (AVMotionVector *)arg->search->mvs->data +
-                          (size_t)row * p->bw;
-    uint32_t *costs = (uint32_t *)arg->search->costs->data +
-                      (size_t)row * p->bw;
+                          row * p->bw;
+    uint32_t *costs = (uint32_t *)arg->search->costs->data + row * p->bw;
+    GpumeNeighbours neighbours;
     GpumeBlock b = {
         .cost_ctx     = &s->cost,
+        .walks        = &s->walks,
+        .range        = p->range,
+        .neighbours   = s->predicts ? &neighbours : NULL,
         .exhaustive   = p->exhaustive > 0,
         .eliminate    = s->eliminates ? &s->eliminate : NULL,
         .cur_linesize = cur->linesize,
@@ -207,7 +224,11 @@ static void search_row(const SearchArg *arg, int row)
             b.start_dx = b.dx;
             b.start_dy = b.dy;
         }
+        if (s->predicts)
+            ff_gpume_predict_neighbours(&s->predict, &neighbours, direction, bx, by);
         ff_gpume_cpu_search(&b, p->algo);
+        if (s->predicts)
+            ff_gpume_predict_found(&s->predict, direction, bx, by, b.dx, b.dy);
 
         ff_gpume_set_vector(&mvs[bx], p, bx, by, direction, b.dx, b.dy);
         costs[bx] = b.cost;
@@ -229,7 +250,16 @@ static void search_rows(void *opaque, int job, int nb_jobs)
     const int end = first_row(nb_rows, job + 1, nb_jobs);
 
     for (int row = first_row(nb_rows, job, nb_jobs); row < end; row++)
-        search_row(arg, row);
+        search_row(arg, row / arg->s->params.bh, row % arg->s->params.bh);
+}
+
+/* Directions in turn: they do not wait for each other. */
+static void search_next_row(void *opaque, int job, int nb_jobs)
+{
+    const SearchArg *arg = opaque;
+    const int row = ff_gpume_predict_take_row(&arg->s->predict);
+
+    search_row(arg, row % arg->nb_directions, row / arg->nb_directions);
 }
 
 static int submit(void *priv, GpumeSearch *search)
@@ -246,6 +276,11 @@ static int submit(void *priv, GpumeSearch *search)
     if (ret < 0)
         return ret;
     nb_rows = s->params.bh * arg.nb_directions;
+    if (s->predicts) {
+        ff_gpume_predict_begin(&s->predict, arg.directions, arg.nb_directions);
+        s->execute(s->opaque, search_next_row, &arg, nb_rows);
+        return 0;
+    }
     s->execute(s->opaque, search_rows, &arg,
                FFMAX(FFMIN(nb_rows, MIN_JOBS), nb_rows / ROWS_PER_JOB));
     return 0;
@@ -264,6 +299,7 @@ static av_cold void uninit(void *priv)
     av_buffer_pool_uninit(&s->costs);
     av_buffer_pool_uninit(&s->copies);
     av_freep(&s->scratch);
+    ff_gpume_predict_uninit(&s->predict);
 }
 
 const GpumeBackend ff_gpume_backend_cpu = {

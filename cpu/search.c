@@ -23,9 +23,10 @@
 #include "libavutil/intmath.h"
 #include "libavutil/macros.h"
 
+#define GPUME_INLINE static av_always_inline
 #include "libavfilter/gpume/cpu/search.h"
 #include "libavfilter/gpume/gpume_params.h"
-#include "libavfilter/gpume/gpume_patterns.h"
+#include "libavfilter/gpume/gpume_searches.h"
 
 /** Rows after which it is worth looking whether a candidate has lost. */
 #define ROWS 16
@@ -132,24 +133,27 @@ static void try_vector(GpumeBlock *b, int dx, int dy)
     }
 }
 
-/** Points of the largest pattern. */
-#define MAX_POINTS 16
+static const struct {
+    int nb_points;
+    int8_t points[GPUME_MAX_PATTERN_POINTS][2];
+} patterns[] = {
+#define PATTERN(name) { GPUME_##name##_POINTS, { GPUME_##name } },
+    GPUME_PATTERNS(PATTERN)
+};
 
-/**
- * Try the admissible points of a pattern around (x, y), in the pattern's order.
- * @param wanted a bit for each point, the lowest for the first: those to try
- * @return the point that is the best candidate now, or -1
- */
-static int try_pattern(GpumeBlock *b, int x, int y, const int8_t (*pattern)[2],
-                       int nb_points, unsigned wanted)
+static const int8_t grid_hexagon[][2] = { GPUME_GRID_HEXAGON };
+
+/* Inlined with a pattern that is a constant, so that loops over its points are not. */
+static av_always_inline int try_points(GpumeBlock *b, const GpumeWalk *w, unsigned wanted,
+                                       const int8_t (*points)[2], int nb_points)
 {
-    const uint8_t *ref[MAX_POINTS + 1];
-    int8_t point[MAX_POINTS + 1];
+    const uint8_t *ref[GPUME_MAX_PATTERN_POINTS + 1];
+    int8_t point[GPUME_MAX_PATTERN_POINTS + 1];
     int nb = 0, best;
 
     for (int i = 0; i < nb_points; i++) {
-        const int dx = x + pattern[i][0];
-        const int dy = y + pattern[i][1];
+        const int dx = w->x + points[i][0] * w->step;
+        const int dy = w->y + points[i][1] * w->step;
 
         ref[nb]   = ref_at(b, dx, dy);
         point[nb] = i;
@@ -160,32 +164,177 @@ static int try_pattern(GpumeBlock *b, int x, int y, const int8_t (*pattern)[2],
     if (best < 0)
         return -1;
     best  = point[best];
-    b->dx = x + pattern[best][0];
-    b->dy = y + pattern[best][1];
+    b->dx = w->x + points[best][0] * w->step;
+    b->dy = w->y + points[best][1] * w->step;
     return best;
 }
 
+/**
+ * Try the admissible points of a pattern in its order.
+ * @param wanted a bit for each point, the lowest for the first: those to try
+ * @return the point that is the best candidate now, or -1
+ */
+static av_always_inline int try_pattern(GpumeBlock *b, const GpumeWalk *w, unsigned wanted)
+{
+    switch (w->pattern) {
+#define TRY(name)                                                               \
+    case GPUME_PATTERN_##name:                                                  \
+        return try_points(b, w, wanted, patterns[GPUME_PATTERN_##name].points,  \
+                          GPUME_##name##_POINTS);
+    GPUME_PATTERNS(TRY)
+    }
+    return -1;
+}
+
 #define ALL_POINTS ~0u
-#define TRY_PATTERN(b, x, y, pattern, wanted)                               \
-    try_pattern(b, x, y, pattern, FF_ARRAY_ELEMS(pattern), wanted)
 
-static const int8_t large_diamond[][2] = { GPUME_LARGE_DIAMOND };
-static const int8_t small_diamond[][2] = { GPUME_SMALL_DIAMOND };
+av_cold void ff_gpume_cpu_walks_init(GpumeWalks *walks)
+{
+    memset(walks, 0, sizeof(*walks));
+    for (int i = 0; i < GPUME_NB_PATTERNS; i++) {
+        const int8_t (*p)[2] = patterns[i].points;
+        const int nb = patterns[i].nb_points;
 
-/* Points of the large diamond around one of its points that are not its own: the
- * others have been tried, and what was tried costs no less than the best. */
-static const uint8_t large_diamond_new[] = {
-    0xc7, 0x07, 0x1f, 0x1c, 0x7c, 0x70, 0xf1, 0xc1,
-};
+        for (int from = 0; from < nb; from++)
+            for (int to = 0; to < nb; to++) {
+                const int dx = p[from][0] + p[to][0];
+                const int dy = p[from][1] + p[to][1];
+                int is_new = dx || dy;
 
-static void search_ds(GpumeBlock *b)
+                for (int j = 0; j < nb; j++)
+                    is_new &= dx != p[j][0] || dy != p[j][1];
+                walks->untried[i][from] |= is_new << to;
+            }
+    }
+}
+
+static av_always_inline void walk(GpumeBlock *b, int algo)
 {
     unsigned wanted = ALL_POINTS;
-    int point;
+    GpumeWalk w;
 
-    while ((point = TRY_PATTERN(b, b->dx, b->dy, large_diamond, wanted)) >= 0)
-        wanted = large_diamond_new[point];
-    TRY_PATTERN(b, b->dx, b->dy, small_diamond, ALL_POINTS);
+    gpume_walk_begin(&w, algo, b->dx, b->dy, b->range);
+    for (;;) {
+        const int pattern = w.pattern, step = w.step;
+        const int point   = try_pattern(b, &w, wanted);
+
+        if (!gpume_walk_next(&w, algo, b->dx, b->dy, b->range))
+            break;
+        /* around one of the points that were just tried */
+        wanted = point >= 0 && w.pattern == pattern && w.step == step &&
+                 w.x == b->dx && w.y == b->dy ? b->walks->untried[pattern][point]
+                                              : ALL_POINTS;
+    }
+}
+
+#define NO_PREPARATION(name)                                                \
+static void search_##name(GpumeBlock *b)                                    \
+{                                                                           \
+    walk(b, GPUME_ALGO_##name);                                             \
+}
+
+NO_PREPARATION(TSS)
+NO_PREPARATION(TDLS)
+NO_PREPARATION(NTSS)
+NO_PREPARATION(FSS)
+NO_PREPARATION(DS)
+NO_PREPARATION(HEXBS)
+
+/** Candidates that wait to be tried. */
+typedef struct Queue {
+    const uint8_t *ref[16 + 1];
+    GpumeVector vectors[16];
+    int nb;
+} Queue;
+
+static void try_queue(GpumeBlock *b, Queue *q)
+{
+    const int best = try_candidates(b, q->ref, q->nb);
+
+    if (best >= 0) {
+        b->dx = q->vectors[best].dx;
+        b->dy = q->vectors[best].dy;
+    }
+    q->nb = 0;
+}
+
+static av_always_inline void enqueue(GpumeBlock *b, Queue *q, int dx, int dy)
+{
+    if (!admissible(b, dx, dy))
+        return;
+    q->ref[q->nb]     = ref_at(b, dx, dy);
+    q->vectors[q->nb] = (GpumeVector) { dx, dy };
+    if (++q->nb == FF_ARRAY_ELEMS(q->vectors))
+        try_queue(b, q);
+}
+
+/* At most as many as a queue holds; many are alike. */
+static void try_predictors(GpumeBlock *b, const GpumeVector *p, int nb)
+{
+    Queue q;
+
+    q.nb = 0;
+    for (int i = 0; i < nb; i++) {
+        int is_new = 1;
+
+        for (int j = 0; j < i; j++)
+            is_new &= p[i].dx != p[j].dx || p[i].dy != p[j].dy;
+        if (is_new)
+            enqueue(b, &q, p[i].dx, p[i].dy);
+    }
+    try_queue(b, &q);
+}
+
+static void search_EPZS(GpumeBlock *b)
+{
+    GpumeVector p[GPUME_EPZS_PREDICTORS];
+
+    gpume_predict_epzs(p, b->neighbours);
+    try_predictors(b, p, FF_ARRAY_ELEMS(p));
+    if (b->cost)
+        walk(b, GPUME_ALGO_EPZS);
+}
+
+static void search_UMH(GpumeBlock *b)
+{
+    GpumeVector p[GPUME_UMH_PREDICTORS];
+    int x, y, dx, dy;
+    Queue q;
+
+    gpume_predict_umh(p, b->neighbours);
+    try_predictors(b, p, FF_ARRAY_ELEMS(p));
+    if (!b->cost)
+        return;
+
+    q.nb = 0;
+    x = b->dx;
+    y = b->dy;
+    for (int k = 0; k < gpume_umh_cross_points(b->range); k++) {
+        gpume_umh_cross(k, b->range, &dx, &dy);
+        enqueue(b, &q, x + dx, y + dy);
+    }
+    try_queue(b, &q);
+
+    x = b->dx;
+    y = b->dy;
+    for (int row = -2; row <= 2; row++) {
+        const int start = b->dx - 2;
+
+        for (int k = 0; k < gpume_umh_row_points(b->dx, x); k++)
+            enqueue(b, &q, start + k, y + row);
+        try_queue(b, &q);
+    }
+
+    x = b->dx;
+    y = b->dy;
+    for (int k = 0; k < gpume_umh_grid_points(b->range); k++) {
+        gpume_umh_grid(k, grid_hexagon, &dx, &dy);
+        enqueue(b, &q, x + dx, y + dy);
+    }
+    try_queue(b, &q);
+
+    if (b->cost)
+        walk(b, GPUME_ALGO_UMH);
 }
 
 /* Those candidates of a row of which kept has bits. Returns their number. */
@@ -232,7 +381,7 @@ static void find_limit(GpumeBlock *b)
 
     if (admissible(b, b->start_dx, b->start_dy))
         try_vector(b, b->start_dx, b->start_dy);
-    search_ds(b);
+    search_DS(b);
     b->dx   = b->dy = 0;
     b->cost = FFMIN(b->cost + 1, zero_cost);
 }
@@ -272,7 +421,8 @@ static void search_fs(GpumeBlock *b)
 
 static void (*const searches[GPUME_NB_ALGOS])(GpumeBlock *b) = {
     [GPUME_ALGO_FS] = search_fs,
-    [GPUME_ALGO_DS] = search_ds,
+#define SEARCH(name, ...) [GPUME_ALGO_##name] = search_##name,
+    GPUME_SEARCHES(SEARCH)
 };
 
 void ff_gpume_cpu_search(GpumeBlock *b, int algo)
@@ -286,7 +436,10 @@ void ff_gpume_cpu_search(GpumeBlock *b, int algo)
     }
 
     b->cost = UINT32_MAX;
-    try_vector(b, 0, 0);
-    if (b->cost || b->exhaustive)
-        searches[algo](b);
+    if (!b->neighbours) {
+        try_vector(b, 0, 0);
+        if (!b->cost && !b->exhaustive)
+            return;
+    }
+    searches[algo](b);
 }

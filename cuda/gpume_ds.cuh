@@ -25,7 +25,7 @@
 #define AVFILTER_GPUME_CUDA_GPUME_DS_CUH
 
 #include "libavfilter/gpume/cuda/gpume_pattern.cuh"
-#include "libavfilter/gpume/gpume_patterns.h"
+#include "libavfilter/gpume/gpume_searches.h"
 
 static constexpr signed char large_diamond[GPUME_LARGE_DIAMOND_POINTS][2] = {
     GPUME_LARGE_DIAMOND

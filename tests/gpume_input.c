@@ -428,6 +428,15 @@ static int same_stream(const Step *a, const Step *b)
     return a->w == b->w && a->h == b->h && a->format == b->format;
 }
 
+/* What was found n frames before, if the search has not begun afresh since. */
+static const OracleVector *earlier(const Step *steps, int i, int n, int direction)
+{
+    for (int j = i; j > i - n; j--)
+        if (!j || !same_stream(&steps[j - 1], &steps[j]))
+            return NULL;
+    return expected[i - n].vectors[direction];
+}
+
 static void make_expected(const Setup *s, const Step *steps, int nb)
 {
     uint16_t *samples[MAX_STEPS];
@@ -467,7 +476,8 @@ static void make_expected(const Setup *s, const Step *steps, int nb)
                                                         sizeof(*e->vectors[j])));
             oracle_field(search, &(OraclePicture){ w, h, samples[i] },
                          &(OraclePicture){ w, h, samples[ref] },
-                         s->block, s->range, e->vectors[j]);
+                         s->block, s->range, earlier(steps, i, 1, j),
+                         earlier(steps, i, 2, j), e->vectors[j]);
         }
     }
     for (int i = 0; i < nb; i++)

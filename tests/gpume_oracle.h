@@ -38,17 +38,22 @@ typedef struct OraclePicture {
     const uint16_t *samples;
 } OraclePicture;
 
+typedef struct OracleVector {
+    int dx, dy;
+    uint32_t cost;
+} OracleVector;
+
 typedef struct OracleBlock {
     const OraclePicture *cur, *ref;
     int x0, y0;             ///< first sample
     int w, h;               ///< true size
     int range;
+    int bx, by, bw, bh;     ///< which block, of how many
+    /** In raster order: what was found for the blocks before this one. */
+    const OracleVector *found;
+    /** What the two searches before in this direction found, NULL where there was none. */
+    const OracleVector *last, *before_last;
 } OracleBlock;
-
-typedef struct OracleVector {
-    int dx, dy;
-    uint32_t cost;
-} OracleVector;
 
 static int oracle_min(int a, int b)
 {
@@ -106,6 +111,90 @@ static OracleVector oracle_search_fs(const OracleBlock *b)
     return best;
 }
 
+/* Points relative to c, each times step. */
+static void oracle_try_points(const OracleBlock *b, OracleVector c, const int (*points)[2],
+                              int nb, int step, OracleVector *best)
+{
+    for (int i = 0; i < nb; i++)
+        oracle_try(b, c.dx + step * points[i][0], c.dy + step * points[i][1], best);
+}
+
+static int oracle_same(OracleVector a, OracleVector b)
+{
+    return a.dx == b.dx && a.dy == b.dy;
+}
+
+/* The eight around a sample, in the order of tss, ntss and fss. */
+static const int oracle_square[8][2] = {
+    { 0, -1 }, { 0, 1 }, { -1, 0 }, { 1, 0 }, { -1, -1 }, { -1, 1 }, { 1, -1 }, { 1, 1 },
+};
+
+static const int oracle_small_diamond[4][2] = {
+    { -1, 0 }, { 0, -1 }, { 1, 0 }, { 0, 1 },
+};
+
+static const int oracle_hexagon[6][2] = {
+    { -2, 0 }, { -1, -2 }, { -1, 2 }, { 1, -2 }, { 1, 2 }, { 2, 0 },
+};
+
+static OracleVector oracle_search_tss(const OracleBlock *b)
+{
+    OracleVector best = { 0, 0, oracle_cost(b, 0, 0) };
+
+    if (best.cost == 0)
+        return best;
+    for (int step = (b->range + 1) / 2; step > 0; step /= 2)
+        oracle_try_points(b, best, oracle_square, 8, step, &best);
+    return best;
+}
+
+/* Cheaper where the centre is the best, else another time around the best. */
+static OracleVector oracle_halve_where_still(const OracleBlock *b, const int (*points)[2],
+                                             int nb, int step)
+{
+    OracleVector best = { 0, 0, oracle_cost(b, 0, 0) };
+
+    while (best.cost > 0 && step > 0) {
+        const OracleVector c = best;
+
+        oracle_try_points(b, c, points, nb, step, &best);
+        if (oracle_same(best, c))
+            step /= 2;
+    }
+    return best;
+}
+
+static OracleVector oracle_search_tdls(const OracleBlock *b)
+{
+    return oracle_halve_where_still(b, oracle_small_diamond, 4, (b->range + 1) / 2);
+}
+
+static OracleVector oracle_search_fss(const OracleBlock *b)
+{
+    return oracle_halve_where_still(b, oracle_square, 8, 2);
+}
+
+static OracleVector oracle_search_ntss(const OracleBlock *b)
+{
+    const OracleVector zero = { 0, 0, oracle_cost(b, 0, 0) };
+    const int step = (b->range + 1) / 2;
+    OracleVector best = zero;
+
+    if (best.cost == 0)
+        return best;
+    oracle_try_points(b, zero, oracle_square, 8, step, &best);
+    oracle_try_points(b, zero, oracle_square, 8, 1,    &best);
+    if (oracle_same(best, zero))
+        return best;
+    if (best.dx * best.dx <= 1 && best.dy * best.dy <= 1) {
+        oracle_try_points(b, best, oracle_square, 8, 1, &best);
+        return best;
+    }
+    for (int s = step / 2; s > 0; s /= 2)
+        oracle_try_points(b, best, oracle_square, 8, s, &best);
+    return best;
+}
+
 static OracleVector oracle_search_ds(const OracleBlock *b)
 {
     OracleVector best = { 0, 0, oracle_cost(b, 0, 0) };
@@ -124,13 +213,146 @@ static OracleVector oracle_search_ds(const OracleBlock *b)
         oracle_try(b, c.dx + 1, c.dy + 1, &best);
         oracle_try(b, c.dx,     c.dy + 2, &best);
         oracle_try(b, c.dx - 1, c.dy + 1, &best);
-    } while (best.dx != c.dx || best.dy != c.dy);
+    } while (!oracle_same(best, c));
+
+    oracle_try_points(b, c, oracle_small_diamond, 4, 1, &best);
+    return best;
+}
+
+/* From a vector on. */
+static void oracle_hexagons(const OracleBlock *b, OracleVector *best)
+{
+    OracleVector c;
+
+    do {
+        c = *best;
+        oracle_try_points(b, c, oracle_hexagon, 6, 1, best);
+    } while (!oracle_same(*best, c));
+    oracle_try_points(b, c, oracle_small_diamond, 4, 1, best);
+}
+
+static OracleVector oracle_search_hexbs(const OracleBlock *b)
+{
+    OracleVector best = { 0, 0, oracle_cost(b, 0, 0) };
+
+    if (best.cost > 0)
+        oracle_hexagons(b, &best);
+    return best;
+}
+
+static int oracle_median(int a, int b, int c)
+{
+    if (a <= b && b <= c || c <= b && b <= a)
+        return b;
+    if (b <= a && a <= c || c <= a && a <= b)
+        return a;
+    return c;
+}
+
+/**
+ * Try what epzs and umh have in common: the median of the vectors to the left, above,
+ * and above to the right, then (0,0), then these vectors. Those of fewer than three
+ * are a median together with (0,0); of one it is that one.
+ * @param left_corner of a block in the last column, above to the left stands in
+ */
+static OracleVector oracle_neighbours(const OracleBlock *b, int left_corner)
+{
+    OracleVector best = { 0, 0, UINT32_MAX };
+    const OracleVector *row   = b->found + b->by * b->bw;
+    const OracleVector *above = row - b->bw;
+    OracleVector v[3] = { { 0 } };
+    int nb = 0;
+
+    if (b->bx > 0)
+        v[nb++] = row[b->bx - 1];
+    if (b->by > 0) {
+        v[nb++] = above[b->bx];
+        if (b->bx < b->bw - 1)
+            v[nb++] = above[b->bx + 1];
+        else if (left_corner && b->bx > 0)
+            v[nb++] = above[b->bx - 1];
+    }
+
+    if (nb == 1)
+        oracle_try(b, v[0].dx, v[0].dy, &best);
+    else
+        oracle_try(b, oracle_median(v[0].dx, v[1].dx, v[2].dx),
+                      oracle_median(v[0].dy, v[1].dy, v[2].dy), &best);
+    oracle_try(b, 0, 0, &best);
+    for (int i = 0; i < nb; i++)
+        oracle_try(b, v[i].dx, v[i].dy, &best);
+    return best;
+}
+
+/* What an earlier search found for a block; nothing moved where there was none. */
+static OracleVector oracle_earlier(const OracleBlock *b, const OracleVector *field,
+                                   int bx, int by)
+{
+    return field ? field[by * b->bw + bx] : (OracleVector){ 0, 0, 0 };
+}
+
+static OracleVector oracle_search_epzs(const OracleBlock *b)
+{
+    OracleVector best = oracle_neighbours(b, 0), v, c;
+    const OracleVector last   = oracle_earlier(b, b->last, b->bx, b->by);
+    const OracleVector before = oracle_earlier(b, b->before_last, b->bx, b->by);
+
+    oracle_try(b, last.dx, last.dy, &best);
+    oracle_try(b, last.dx + last.dx - before.dx, last.dy + last.dy - before.dy, &best);
+    if (b->bx > 0) {
+        v = oracle_earlier(b, b->last, b->bx - 1, b->by);
+        oracle_try(b, v.dx, v.dy, &best);
+    }
+    if (b->by > 0) {
+        v = oracle_earlier(b, b->last, b->bx, b->by - 1);
+        oracle_try(b, v.dx, v.dy, &best);
+    }
+    if (b->bx < b->bw - 1) {
+        v = oracle_earlier(b, b->last, b->bx + 1, b->by);
+        oracle_try(b, v.dx, v.dy, &best);
+    }
+    if (b->by < b->bh - 1) {
+        v = oracle_earlier(b, b->last, b->bx, b->by + 1);
+        oracle_try(b, v.dx, v.dy, &best);
+    }
+
+    do {
+        c = best;
+        oracle_try_points(b, c, oracle_small_diamond, 4, 1, &best);
+    } while (!oracle_same(best, c));
+    return best;
+}
+
+static OracleVector oracle_search_umh(const OracleBlock *b)
+{
+    static const int hexagon[15][2] = {
+        { -4, -1 }, { -4, 0 }, { -4, 1 }, { -4, 2 },
+        {  4, -2 }, {  4, -1 }, { 4, 0 }, {  4, 1 }, { 4, 2 },
+        { -2,  3 }, {  0,  4 }, { 2, 3 }, { -2, -3 }, { 0, -4 }, { 2, -3 },
+    };
+    OracleVector best = oracle_neighbours(b, 1), c = best;
+
+    /* a cross, half as high as wide */
+    for (int d = 1; d <= b->range; d += 2) {
+        oracle_try(b, c.dx - d, c.dy, &best);
+        oracle_try(b, c.dx + d, c.dy, &best);
+        if (d <= b->range / 2) {
+            oracle_try(b, c.dx, c.dy - d, &best);
+            oracle_try(b, c.dx, c.dy + d, &best);
+        }
+    }
+
+    /* a square; its left side goes along with the best vector */
+    c = best;
+    for (int dy = c.dy - 2; dy <= c.dy + 2; dy++)
+        for (int dx = best.dx - 2; dx <= c.dx + 2; dx++)
+            oracle_try(b, dx, dy, &best);
 
     c = best;
-    oracle_try(b, c.dx - 1, c.dy,     &best);
-    oracle_try(b, c.dx,     c.dy - 1, &best);
-    oracle_try(b, c.dx + 1, c.dy,     &best);
-    oracle_try(b, c.dx,     c.dy + 1, &best);
+    for (int size = 1; size <= b->range / 4; size++)
+        oracle_try_points(b, c, hexagon, 15, size, &best);
+
+    oracle_hexagons(b, &best);
     return best;
 }
 
@@ -139,8 +361,15 @@ static const struct {
     const char *name;
     OracleVector (*search)(const OracleBlock *b);
 } oracle_searches[] = {
-    { "fs", oracle_search_fs },
-    { "ds", oracle_search_ds },
+    { "fs",    oracle_search_fs },
+    { "tss",   oracle_search_tss },
+    { "tdls",  oracle_search_tdls },
+    { "ntss",  oracle_search_ntss },
+    { "fss",   oracle_search_fss },
+    { "ds",    oracle_search_ds },
+    { "hexbs", oracle_search_hexbs },
+    { "epzs",  oracle_search_epzs },
+    { "umh",   oracle_search_umh },
 };
 
 /** Blocks of side block in a row or column of n samples. */
@@ -155,23 +384,31 @@ static int oracle_blocks(int n, int block)
 
 /**
  * Search a whole picture.
- * @param vectors gets one for each block, in raster order
+ * @param last, before_last what the two searches before in the same direction found,
+ *                          NULL where there was none
+ * @param vectors           gets one for each block, in raster order
  */
 static void oracle_field(OracleVector (*search)(const OracleBlock *b),
                          const OraclePicture *cur, const OraclePicture *ref,
-                         int block, int range, OracleVector *vectors)
+                         int block, int range, const OracleVector *last,
+                         const OracleVector *before_last, OracleVector *vectors)
 {
-    for (int y0 = 0; y0 < cur->h; y0 += block) {
-        for (int x0 = 0; x0 < cur->w; x0 += block) {
+    const int bw = oracle_blocks(cur->w, block);
+    const int bh = oracle_blocks(cur->h, block);
+
+    for (int by = 0; by < bh; by++) {
+        for (int bx = 0; bx < bw; bx++) {
             OracleBlock b = {
                 .cur = cur, .ref = ref,
-                .x0 = x0, .y0 = y0,
-                .w = oracle_min(block, cur->w - x0),
-                .h = oracle_min(block, cur->h - y0),
+                .x0 = bx * block, .y0 = by * block,
+                .w = oracle_min(block, cur->w - bx * block),
+                .h = oracle_min(block, cur->h - by * block),
                 .range = range,
+                .bx = bx, .by = by, .bw = bw, .bh = bh,
+                .found = vectors, .last = last, .before_last = before_last,
             };
 
-            *vectors++ = search(&b);
+            vectors[by * bw + bx] = search(&b);
         }
     }
 }

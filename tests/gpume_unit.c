@@ -71,8 +71,15 @@ static const struct {
     int algo;
     const char *name;
 } algos[] = {
-    { GPUME_ALGO_FS, "fs" },
-    { GPUME_ALGO_DS, "ds" },
+    { GPUME_ALGO_FS,    "fs" },
+    { GPUME_ALGO_TSS,   "tss" },
+    { GPUME_ALGO_TDLS,  "tdls" },
+    { GPUME_ALGO_NTSS,  "ntss" },
+    { GPUME_ALGO_FSS,   "fss" },
+    { GPUME_ALGO_DS,    "ds" },
+    { GPUME_ALGO_HEXBS, "hexbs" },
+    { GPUME_ALGO_EPZS,  "epzs" },
+    { GPUME_ALGO_UMH,   "umh" },
 };
 
 enum Content {
@@ -520,7 +527,10 @@ static void make_movie(const Case *c, Movie *m)
                 oracle_field(oracle_of(c),
                              &(OraclePicture){ c->width, c->height, m->samples[i] },
                              &(OraclePicture){ c->width, c->height, m->samples[ref] },
-                             c->block, c->range, m->expected[i][j]);
+                             c->block, c->range,
+                             i > 0 ? m->expected[i - 1][j] : NULL,
+                             i > 1 ? m->expected[i - 2][j] : NULL,
+                             m->expected[i][j]);
         }
     }
 }

@@ -1,0 +1,375 @@
+/*
+ * This file is part of gpume.
+ *
+ * gpume is free software; you can redistribute it and/or
+ * modify it under the terms of the GNU Lesser General Public
+ * License as published by the Free Software Foundation; either
+ * version 2.1 of the License, or (at your option) any later version.
+ *
+ * gpume is distributed in the hope that it will be useful,
+ * but WITHOUT ANY WARRANTY; without even the implied warranty of
+ * MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+ * Lesser General Public License for more details.
+ *
+ * You should have received a copy of the GNU Lesser General Public
+ * License along with gpume; if not, write to the Free Software
+ * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+ */
+
+/**
+ * @file
+ * The searches, side by side: what they try, in which order. Read by every
+ * backend and by device code, hence free of any other include; who includes this
+ * may define GPUME_INLINE, what every function here begins with.
+ *
+ * All searches begin with the vector (0,0), epzs and umh with predictors. From
+ * there a walk goes on: it tries the points of a pattern around a centre, then
+ * lets a short function say which come next. A candidate becomes the best when
+ * it is admissible (within the range, its block inside the reference) and its
+ * cost is strictly less, so of equal costs the first tried wins. Hence a backend
+ * may stop as soon as the best cost is 0, and leave out what has been tried.
+ *
+ * To add a search: an entry in GPUME_SEARCHES and its function, see
+ * CONTRIBUTING.md. What FFmpeg's mestimate has gives mestimate's vectors.
+ */
+
+#ifndef AVFILTER_GPUME_SEARCHES_H
+#define AVFILTER_GPUME_SEARCHES_H
+
+#include "libavfilter/gpume/gpume_params.h"
+
+#ifndef GPUME_INLINE
+#define GPUME_INLINE static inline
+#endif
+
+/*
+ * Patterns: {dx, dy} in steps, relative to the centre, in the order tried.
+ */
+
+#define GPUME_SMALL_DIAMOND_POINTS 4
+#define GPUME_SMALL_DIAMOND \
+    { -1,  0 }, {  0, -1 }, {  1,  0 }, {  0,  1 }
+
+#define GPUME_LARGE_DIAMOND_POINTS 8
+#define GPUME_LARGE_DIAMOND \
+    { -2,  0 }, { -1, -1 }, {  0, -2 }, {  1, -1 }, \
+    {  2,  0 }, {  1,  1 }, {  0,  2 }, { -1,  1 }
+
+#define GPUME_SQUARE_POINTS 8
+#define GPUME_SQUARE \
+    {  0, -1 }, {  0,  1 }, { -1,  0 }, {  1,  0 }, \
+    { -1, -1 }, { -1,  1 }, {  1, -1 }, {  1,  1 }
+
+#define GPUME_HEXAGON_POINTS 6
+#define GPUME_HEXAGON \
+    { -2,  0 }, { -1, -2 }, { -1,  2 }, {  1, -2 }, {  1,  2 }, {  2,  0 }
+
+/** A hexagon of umh's grid. As in mestimate, it lacks the 16th point, (-4, -2). */
+#define GPUME_GRID_HEXAGON_POINTS 15
+#define GPUME_GRID_HEXAGON \
+    { -4, -1 }, { -4,  0 }, { -4,  1 }, { -4,  2 }, {  4, -2 }, \
+    {  4, -1 }, {  4,  0 }, {  4,  1 }, {  4,  2 }, { -2,  3 }, \
+    {  0,  4 }, {  2,  3 }, { -2, -3 }, {  0, -4 }, {  2, -3 }
+
+/** The patterns of walks: P(NAME) stands for GPUME_NAME and GPUME_NAME_POINTS. */
+#define GPUME_PATTERNS(P) \
+    P(SMALL_DIAMOND)      \
+    P(LARGE_DIAMOND)      \
+    P(SQUARE)             \
+    P(HEXAGON)
+
+/** Points of the largest of them. */
+#define GPUME_MAX_PATTERN_POINTS 8
+
+enum GpumePatternId {
+#define GPUME_PATTERN_ID(name) GPUME_PATTERN_##name,
+    GPUME_PATTERNS(GPUME_PATTERN_ID)
+#undef GPUME_PATTERN_ID
+    GPUME_NB_PATTERNS
+};
+
+/** What a walk tries next. */
+typedef struct GpumeWalk {
+    int pattern;    ///< enum GpumePatternId
+    int step;       ///< what its points are multiplied by, samples, 1 to GPUME_MAX_RANGE / 2
+    int x, y;       ///< around this vector
+    int phase;      ///< the search's own; 0 at the start
+} GpumeWalk;
+
+/*
+ * Walks. Given that what w says has been tried and (dx, dy) is the best vector so
+ * far, say what comes next; return 0 when the search is over.
+ */
+
+/** Three-step search: half as far each time. */
+GPUME_INLINE int gpume_next_tss(GpumeWalk *w, int dx, int dy, int range)
+{
+    w->step >>= 1;
+    w->x = dx;
+    w->y = dy;
+    return w->step > 0;
+}
+
+/** Logarithmic and four-step search: half as far where the centre is the best. */
+GPUME_INLINE int gpume_next_tdls(GpumeWalk *w, int dx, int dy, int range)
+{
+    if (dx == w->x && dy == w->y)
+        w->step >>= 1;
+    w->x = dx;
+    w->y = dy;
+    return w->step > 0;
+}
+
+/**
+ * New three-step search: the first square has the eight vectors next to (0,0),
+ * too. It ends there if (0,0) stays the best, and with one more square if one of
+ * those becomes the best.
+ */
+GPUME_INLINE int gpume_next_ntss(GpumeWalk *w, int dx, int dy, int range)
+{
+    enum { FIRST_SQUARE, NEXT_TO_ZERO, LAST_SQUARE, FURTHER_SQUARES };
+
+    switch (w->phase) {
+    case FIRST_SQUARE:
+        w->phase = NEXT_TO_ZERO;
+        w->step  = 1;
+        return 1;
+    case NEXT_TO_ZERO:
+        if (!dx && !dy)
+            return 0;
+        w->x = dx;
+        w->y = dy;
+        if (dx >= -1 && dx <= 1 && dy >= -1 && dy <= 1) {
+            w->phase = LAST_SQUARE;
+            return 1;
+        }
+        w->phase = FURTHER_SQUARES;
+        w->step  = (range + 1) / 4;
+        return w->step > 0;
+    case LAST_SQUARE:
+        return 0;
+    default:
+        return gpume_next_tss(w, dx, dy, range);
+    }
+}
+
+/** Diamond and hexagon search: on until the centre is the best, then a small diamond. */
+GPUME_INLINE int gpume_next_ds(GpumeWalk *w, int dx, int dy, int range)
+{
+    if (w->pattern == GPUME_PATTERN_SMALL_DIAMOND)
+        return 0;
+    if (dx == w->x && dy == w->y)
+        w->pattern = GPUME_PATTERN_SMALL_DIAMOND;
+    w->x = dx;
+    w->y = dy;
+    return 1;
+}
+
+/** The end of epzs: on until the centre is the best. */
+GPUME_INLINE int gpume_next_epzs(GpumeWalk *w, int dx, int dy, int range)
+{
+    if (dx == w->x && dy == w->y)
+        return 0;
+    w->x = dx;
+    w->y = dy;
+    return 1;
+}
+
+/**
+ * Searches that walk: S(NAME, pattern, step, next), where GPUME_ALGO_NAME begins
+ * with that pattern and step and goes on with gpume_next_<next>(). A step may
+ * depend on the range: (range + 1) / 2 is range / 2, rounded as mestimate does.
+ */
+#define GPUME_SEARCHES(S)                             \
+    S(TSS,   SQUARE,        (range + 1) / 2, tss)     \
+    S(TDLS,  SMALL_DIAMOND, (range + 1) / 2, tdls)    \
+    S(NTSS,  SQUARE,        (range + 1) / 2, ntss)    \
+    S(FSS,   SQUARE,        2,               tdls)    \
+    S(DS,    LARGE_DIAMOND, 1,               ds)      \
+    S(HEXBS, HEXAGON,       1,               ds)      \
+    S(EPZS,  SMALL_DIAMOND, 1,               epzs)    \
+    S(UMH,   HEXAGON,       1,               ds)
+
+/**
+ * Begin a walk.
+ * @param algo   a constant of enum GpumeAlgo, so that the compiler keeps one case
+ * @param dx, dy the best vector so far; (0,0), but for epzs and umh
+ */
+GPUME_INLINE void gpume_walk_begin(GpumeWalk *w, int algo, int dx, int dy, int range)
+{
+    w->x     = dx;
+    w->y     = dy;
+    w->phase = 0;
+    switch (algo) {
+#define GPUME_BEGIN(name, first, first_step, next)  \
+    case GPUME_ALGO_##name:                         \
+        w->pattern = GPUME_PATTERN_##first;         \
+        w->step    = first_step;                    \
+        break;
+    GPUME_SEARCHES(GPUME_BEGIN)
+#undef GPUME_BEGIN
+    }
+}
+
+/** Go on with it: that of its functions which algo has. */
+GPUME_INLINE int gpume_walk_next(GpumeWalk *w, int algo, int dx, int dy, int range)
+{
+    switch (algo) {
+#define GPUME_NEXT(name, first, first_step, next)   \
+    case GPUME_ALGO_##name:                         \
+        return gpume_next_##next(w, dx, dy, range);
+    GPUME_SEARCHES(GPUME_NEXT)
+#undef GPUME_NEXT
+    }
+    return 0;
+}
+
+/*
+ * Predictors. epzs and umh begin with vectors found already: those of neighbours
+ * in the same field, searched in raster order, and epzs with those of the two
+ * searches before in the same direction. Neighbours are by place in the field, so
+ * partial blocks are blocks like any other.
+ */
+
+typedef struct GpumeVector {
+    short dx, dy;
+} GpumeVector;
+
+/** Nonzero: this search has predictors. */
+GPUME_INLINE int gpume_predicts(int algo)
+{
+    return algo == GPUME_ALGO_EPZS || algo == GPUME_ALGO_UMH;
+}
+
+/** What a block's predictors are made of. What there is not is (0,0). */
+typedef struct GpumeNeighbours {
+    GpumeVector left, top;
+    GpumeVector corner;                             ///< of block gpume_corner()
+    /* epzs only: of the search before, this place and those around it */
+    GpumeVector last;
+    GpumeVector last_left, last_top, last_right, last_bottom;
+    GpumeVector before_last;                        ///< of the search before that, this place
+    int alone;      ///< nonzero: of left, top and corner there is at most one
+} GpumeNeighbours;
+
+/** Blocks of the row above that have to be known when block bx of bw is searched. */
+GPUME_INLINE int gpume_needs_above(int bx, int bw)
+{
+    return bx + 2 < bw ? bx + 2 : bw;
+}
+
+/**
+ * The block of the row above that is the corner of block bx of bw: to the right,
+ * for umh in the last column to the left. Below 0: there is none.
+ */
+GPUME_INLINE int gpume_corner(int algo, int bx, int bw)
+{
+    return bx + 1 < bw ? bx + 1 : algo == GPUME_ALGO_UMH ? bx - 1 : -1;
+}
+
+/** Whether a block has at most one of left, top and corner. */
+GPUME_INLINE int gpume_alone(int by, int bw)
+{
+    return by == 0 || bw == 1;
+}
+
+GPUME_INLINE int gpume_median(int a, int b, int c)
+{
+    const int low  = a < b ? a : b;
+    const int high = a < b ? b : a;
+
+    return c < low ? low : c > high ? high : c;
+}
+
+/** How many predictors a block has. */
+#define GPUME_UMH_PREDICTORS   5
+#define GPUME_EPZS_PREDICTORS 11
+
+/**
+ * List the predictors, in the order tried. One that there is not is (0,0), which
+ * has been tried when its turn comes; those that are not admissible are left out.
+ * The first is the median of left, top and corner, or the one that there is.
+ */
+GPUME_INLINE void gpume_predict_umh(GpumeVector p[GPUME_UMH_PREDICTORS],
+                                    const GpumeNeighbours *n)
+{
+    if (n->alone) {
+        p[0].dx = n->left.dx + n->top.dx + n->corner.dx;
+        p[0].dy = n->left.dy + n->top.dy + n->corner.dy;
+    } else {
+        p[0].dx = gpume_median(n->left.dx, n->top.dx, n->corner.dx);
+        p[0].dy = gpume_median(n->left.dy, n->top.dy, n->corner.dy);
+    }
+    p[1].dx = p[1].dy = 0;
+    p[2] = n->left;
+    p[3] = n->top;
+    p[4] = n->corner;
+}
+
+/** The same, and then what moves on as it did, and what is around it. */
+GPUME_INLINE void gpume_predict_epzs(GpumeVector p[GPUME_EPZS_PREDICTORS],
+                                     const GpumeNeighbours *n)
+{
+    gpume_predict_umh(p, n);
+    p[5]     = n->last;
+    p[6].dx  = 2 * n->last.dx - n->before_last.dx;
+    p[6].dy  = 2 * n->last.dy - n->before_last.dy;
+    p[7]     = n->last_left;
+    p[8]     = n->last_top;
+    p[9]     = n->last_right;
+    p[10]    = n->last_bottom;
+}
+
+/*
+ * umh, between its predictors and its walk: a cross, a square, a grid of hexagons,
+ * each around the best vector at its beginning. Point k of a cross or a grid is
+ * the k-th that is tried.
+ */
+
+/** Twice as wide as high, every second vector. */
+GPUME_INLINE int gpume_umh_cross_points(int range)
+{
+    return (range + 1) / 2 * 2 + (range / 2 + 1) / 2 * 2;
+}
+
+GPUME_INLINE void gpume_umh_cross(int k, int range, int *dx, int *dy)
+{
+    /* as long as it is not wider than high, four points at each distance, then two */
+    const int square   = (range / 2 + 1) / 2 * 4;
+    const int beyond   = k - square;
+    const int distance = beyond < 0 ? k / 4 * 2 + 1 : square / 2 + beyond / 2 * 2 + 1;
+    const int vertical = beyond < 0 && k & 2;
+    const int signed_distance = k & 1 ? distance : -distance;
+
+    *dx = vertical ? 0 : signed_distance;
+    *dy = vertical ? signed_distance : 0;
+}
+
+/**
+ * The square has five rows, from centre - 2 to centre + 2, each from left to right:
+ * up to centre + 2, but from the best vector when that row begins - 2, as in
+ * mestimate. So a row has up to 13 vectors.
+ * @param best_dx of the best vector when the row begins, centre_dx when the square does
+ * @return the row's vectors; they begin at best_dx - 2
+ */
+GPUME_INLINE int gpume_umh_row_points(int best_dx, int centre_dx)
+{
+    return centre_dx - best_dx + 5;
+}
+
+GPUME_INLINE int gpume_umh_grid_points(int range)
+{
+    return range / 4 * GPUME_GRID_HEXAGON_POINTS;
+}
+
+/** @param hexagon GPUME_GRID_HEXAGON, where the backend keeps its constants */
+GPUME_INLINE void gpume_umh_grid(int k, const signed char hexagon[][2], int *dx, int *dy)
+{
+    const int i    = k % GPUME_GRID_HEXAGON_POINTS;
+    const int size = k / GPUME_GRID_HEXAGON_POINTS + 1;
+
+    *dx = hexagon[i][0] * size;
+    *dy = hexagon[i][1] * size;
+}
+
+#endif /* AVFILTER_GPUME_SEARCHES_H */
