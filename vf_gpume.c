@@ -461,6 +461,24 @@ static int advance(AVFilterContext *ctx, int flush)
     return 0;
 }
 
+/* No decoder gives such a frame, and nothing but a crash could come of it. */
+static int check_frame(AVFilterContext *ctx, const AVFrame *frame)
+{
+    const GpumeContext *s = ctx->priv;
+    const int row = s->params.width * (s->params.depth > 8 ? 2 : 1);
+
+    if (!frame->data[0]) {
+        av_log(ctx, AV_LOG_ERROR, "The frame has no luma plane.\n");
+        return AVERROR(EINVAL);
+    }
+    if (frame->height > 1 && frame->linesize[0] < row && frame->linesize[0] > -row) {
+        av_log(ctx, AV_LOG_ERROR, "The frame's rows of luma overlap: they are %d bytes "
+               "apart and %d bytes long.\n", frame->linesize[0], row);
+        return AVERROR(EINVAL);
+    }
+    return 0;
+}
+
 static int add_frame(AVFilterContext *ctx, AVFrame *frame)
 {
     GpumeContext *s = ctx->priv;
@@ -483,6 +501,12 @@ static int add_frame(AVFilterContext *ctx, AVFrame *frame)
             av_frame_free(&frame);
             return ret;
         }
+    }
+
+    ret = check_frame(ctx, frame);
+    if (ret < 0) {
+        av_frame_free(&frame);
+        return ret;
     }
 
     av_assert0(s->nb < FF_ARRAY_ELEMS(s->window));
