@@ -204,6 +204,12 @@ static const enum AVPixelFormat *case_formats(int *nb)
     return formats;
 }
 
+/** Formats that hwupload_cuda takes. */
+static const enum AVPixelFormat device_formats[] = {
+    AV_PIX_FMT_NV12, AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUV444P, AV_PIX_FMT_P010LE,
+    AV_PIX_FMT_P016LE, AV_PIX_FMT_YUV444P16LE, AV_PIX_FMT_NV16,
+};
+
 /** Before there are threads. */
 static av_unused void case_init(void)
 {
@@ -275,7 +281,7 @@ static int64_t case_work(const Case *c)
 static void draw_case(Draw *d, const CaseLimits *l, Case *c)
 {
     static const int depths[] = { 1, 2, 3, 5, 64 };
-    int nb_algos, nb_formats, changes, limit;
+    int nb_algos, nb_formats, changes, limit, device;
     const char *const *algos = case_algos(&nb_algos);
     const enum AVPixelFormat *formats = case_formats(&nb_formats);
     CaseFrame now = { 0 };
@@ -294,7 +300,8 @@ static void draw_case(Draw *d, const CaseLimits *l, Case *c)
     c->feed_all    = !draw(d, 4);
     c->nb          = 1 + draw(d, MAX_CASE_FRAMES);
     c->close_after = draw(d, 4) ? -1 : (int)draw(d, c->nb + 1);
-    changes        = draw(d, 8);
+    device         = draw(d, 3) == 2;
+    changes        = device ? 0 : draw(d, 8);
 
     limit = draw(d, 4) ? l->max_side / 2 : l->max_side;
     for (int i = 0; i < c->nb; i++) {
@@ -307,6 +314,11 @@ static void draw_case(Draw *d, const CaseLimits *l, Case *c)
         }
         if (what & 2)
             now.format = formats[draw(d, nb_formats)];
+        if (device && !i) {
+            now.w     += now.w & 1;
+            now.h     += now.h & 1;
+            now.format = device_formats[draw(d, FF_ARRAY_ELEMS(device_formats))];
+        }
         now.pts      = draw(d, 8) ? 7 * i + (int)draw(d, 5) : AV_NOPTS_VALUE;
         now.guarded  = draw(d, 2);
         now.at_end   = draw(d, 2);
@@ -653,9 +665,9 @@ static const char *check_frame(const Case *c, const CaseResult *r, int i)
     const CaseFrame *f = &c->frames[i];
     const int bw = oracle_blocks(f->w, c->block), bh = oracle_blocks(f->h, c->block);
     const int nb_directions = !!f->vectors[0] + !!f->vectors[1];
-    const AVMotionVector *mv = (const AVMotionVector *)r->vectors[i].str;
+    const char *p = r->vectors[i].str;
 
-    if (r->vectors[i].len != (size_t)nb_directions * bw * bh * sizeof(*mv))
+    if (r->vectors[i].len != (size_t)nb_directions * bw * bh * sizeof(AVMotionVector))
         return "another number of vectors";
     for (int j = 0; j < 2; j++) {
         uint64_t cost = 0;
@@ -663,17 +675,19 @@ static const char *check_frame(const Case *c, const CaseResult *r, int i)
 
         if (!f->vectors[j])
             continue;
-        for (int k = 0; k < bw * bh; k++, mv++) {
+        for (int k = 0; k < bw * bh; k++, p += sizeof(AVMotionVector)) {
+            AVMotionVector mv;
             const OracleVector *v = &f->vectors[j][k];
             const int x0 = k % bw * c->block, y0 = k / bw * c->block;
             const int w = oracle_min(c->block, f->w - x0), h = oracle_min(c->block, f->h - y0);
 
-            if (mv->motion_x != v->dx || mv->motion_y != v->dy)
+            memcpy(&mv, p, sizeof(mv));
+            if (mv.motion_x != v->dx || mv.motion_y != v->dy)
                 return "another vector";
-            if (mv->source != (j ? 1 : -1) || mv->w != w || mv->h != h ||
-                mv->dst_x != x0 + w / 2 || mv->dst_y != y0 + h / 2 ||
-                mv->src_x != mv->dst_x + v->dx || mv->src_y != mv->dst_y + v->dy ||
-                mv->flags || mv->motion_scale != 1)
+            if (mv.source != (j ? 1 : -1) || mv.w != w || mv.h != h ||
+                mv.dst_x != x0 + w / 2 || mv.dst_y != y0 + h / 2 ||
+                mv.src_x != mv.dst_x + v->dx || mv.src_y != mv.dst_y + v->dy ||
+                mv.flags || mv.motion_scale != 1)
                 return "another place";
             cost += v->cost;
         }
@@ -714,14 +728,10 @@ static const char *check_case_npy(const Case *c, const CaseResult *r)
 
 static int on_device(const Case *c)
 {
-    static const enum AVPixelFormat formats[] = {
-        AV_PIX_FMT_NV12, AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUV444P, AV_PIX_FMT_P010LE,
-        AV_PIX_FMT_P016LE, AV_PIX_FMT_YUV444P16LE, AV_PIX_FMT_NV16,
-    };
     int known = 0;
 
-    for (int i = 0; i < FF_ARRAY_ELEMS(formats); i++)
-        known |= c->frames[0].format == formats[i];
+    for (int i = 0; i < FF_ARRAY_ELEMS(device_formats); i++)
+        known |= c->frames[0].format == device_formats[i];
     for (int i = 0; i < c->nb; i++)
         if (!same_picture(&c->frames[i], &c->frames[0]) || c->frames[i].fault)
             return 0;
@@ -789,7 +799,7 @@ static int run_case(Draw *d, const CaseLimits *l, unsigned counts[CASE_NB_BACKEN
              memcmp(r->file.str, results[first].file.str, r->file.len)))
             wrong = "another file than the first backend writes";
         if (wrong) {
-            fprintf(stderr, "%s (after frame %d)\n", wrong, i - 1);
+            fprintf(stderr, "frame %d: %s\n", i - 1, wrong);
             print_case(stderr, &c, l, b);
             ret = -1;
         }

@@ -94,9 +94,19 @@ static void *soak_thread(void *arg)
         l.device = d.state & 1 ? s->device : NULL;
         if (!l.device)
             l.backends &= ~(1 << CASE_FRAMES);
+        /* half of them are small enough for the stand-in for the driver */
+        if (l.backends & 1 << CASE_CUDA && d.state & 2) {
+            l.max_side = FFMAX(l.max_side / 4, 2);
+            l.max_work = l.max_device_work;
+        }
         if (run_case(&d, &l, w->counts) < 0) {
-            fprintf(stderr, "gpume_soak: to see this again: gpume_soak -seed %"PRIu64" -cases 1\n",
-                    s->seed + n);
+            fprintf(stderr, "gpume_soak: to see this again: gpume_soak -seed %"PRIu64
+                    " -cases 1 -side %d", s->seed + n, s->limits.max_side);
+            for (int b = 0; b < CASE_NB_BACKENDS; b++)
+                if (s->limits.backends & 1 << b)
+                    fprintf(stderr, "%s%s", s->limits.backends & ((1 << b) - 1) ? "," : " -backends ",
+                            backend_names[b]);
+            fprintf(stderr, "\n");
             s->differs = 1;
         }
         w->nb_cases++;
@@ -149,15 +159,21 @@ typedef struct Usage {
     int files;              ///< open descriptors
 } Usage;
 
-/* Of the first device, by the driver's own count. */
-static int64_t device_usage(void)
+/* Of the first device, by the driver's own count; the last call lets it go. */
+static int64_t device_usage(int last)
 {
     static int (*get_info)(size_t *available, size_t *total);
     static int (*push)(void *ctx), (*pop)(void **ctx);
+    static int (*release)(int device);
     static void *ctx;
     size_t available = 0, total = 0;
     void *dummy;
 
+    if (last) {
+        if (ctx)
+            release(0);
+        return 0;
+    }
     if (!ctx) {
         void *lib = dlopen("libcuda.so.1", RTLD_NOW);
         int (*retain)(void **ctx, int device);
@@ -168,7 +184,8 @@ static int64_t device_usage(void)
         get_info = (int (*)(size_t *, size_t *))dlsym(lib, "cuMemGetInfo_v2");
         push     = (int (*)(void *))dlsym(lib, "cuCtxPushCurrent_v2");
         pop      = (int (*)(void **))dlsym(lib, "cuCtxPopCurrent_v2");
-        if (!retain || !get_info || !push || !pop || retain(&ctx, 0))
+        release  = (int (*)(int))dlsym(lib, "cuDevicePrimaryCtxRelease_v2");
+        if (!retain || !get_info || !push || !pop || !release || retain(&ctx, 0))
             return 0;
     }
     if (push(ctx))
@@ -196,8 +213,21 @@ static Usage usage(int with_device)
     if (dir)
         closedir(dir);
     if (with_device)
-        u.device = device_usage();
+        u.device = device_usage(0);
     return u;
+}
+
+/* What is queued differs from frame to frame: the least of some frames is compared. */
+static void lower(Usage *u, Usage other)
+{
+    if (!u->resident) {
+        *u = other;
+        return;
+    }
+    u->host     = FFMIN(u->host,     other.host);
+    u->resident = FFMIN(u->resident, other.resident);
+    u->device   = FFMIN(u->device,   other.device);
+    u->files    = FFMIN(u->files,    other.files);
 }
 
 static int check_usage(const char *what, Usage a, Usage b)
@@ -240,7 +270,8 @@ static int run_long(enum CaseBackend backend, const char *algo, int nb_frames, A
     enum { W = 22, H = 16 };
     const CaseFrame first = { .w = W, .h = H, .format = AV_PIX_FMT_YUV420P };
     AVFrame *out = case_alloc(av_frame_alloc());
-    Usage early = { 0 };
+    const int look = FFMIN(1000, nb_frames / 2);
+    Usage early = { 0 }, late = { 0 };
     char options[256], what[256];
     CaseGraph g;
     int ret, nb_out = 0;
@@ -262,15 +293,17 @@ static int run_long(enum CaseBackend backend, const char *algo, int nb_frames, A
         }
         if (ret == AVERROR(EAGAIN))
             ret = 0;
-        if (i + 1 == FFMIN(1000, nb_frames / 2))
-            early = usage(backend != CASE_CPU);
+        if (i > look - 32 && i <= look)
+            lower(&early, usage(backend != CASE_CPU));
+        if (i >= nb_frames - 32)
+            lower(&late, usage(backend != CASE_CPU));
     }
     snprintf(what, sizeof(what), "%d frames, %s, %s", nb_frames, backend_names[backend], algo);
     if (ret < 0 || nb_out < nb_frames - 8) {
         fprintf(stderr, "%s: %s after %d frames\n", what, av_err2str(ret), nb_out);
         ret = 1;
     } else {
-        ret = check_usage(what, early, usage(backend != CASE_CPU));
+        ret = check_usage(what, early, late);
     }
     avfilter_graph_free(&g.graph);
     av_frame_free(&out);
@@ -399,22 +432,11 @@ static void restart_without_cache(char **argv)
     execv("/proc/self/exe", argv);
 }
 
-/* Names and values of the options, as libFuzzer's -dict= has them. */
-static void print_dict(void)
-{
-    const AVClass *class = avfilter_get_by_name("gpume")->priv_class;
-    const AVOption *o = NULL;
-
-    while ((o = av_opt_next(&class, o)))
-        printf("\"%s%s\"\n", o->name, o->type == AV_OPT_TYPE_CONST ? "" : "=");
-}
-
 static int usage_error(void)
 {
     printf("usage: gpume_soak [-seconds N] [-cases N] [-seed N] [-threads N] [-side N]\n"
            "                  [-backends cpu,cuda,frames] [-v]\n"
            "       gpume_soak -long FRAMES | -teardown N | -changes N [-algo NAME|all] [-seed N] ...\n"
-           "       gpume_soak -dict\n"
            "Without a GPU or the stand-in for its driver only the CPU is tested.\n");
     return 2;
 }
@@ -435,10 +457,6 @@ int main(int argc, char **argv)
         if (!strcmp(arg, "-v")) {
             verbose = 1;
             continue;
-        }
-        if (!strcmp(arg, "-dict")) {
-            print_dict();
-            return 0;
         }
         if (++i >= argc)
             return usage_error();
@@ -511,6 +529,7 @@ int main(int argc, char **argv)
         ret = soak(&s, nb_threads);
         rmdir(s.folder);
     }
+    device_usage(1);
     av_buffer_unref(&s.device);
     return ret;
 }
