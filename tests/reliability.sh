@@ -59,7 +59,7 @@ counted() {
     name=$1
     shift
     log=build/results/$name.log
-    if LD_LIBRARY_PATH=$standin timeout 1500 "$@" > "$log" 2>&1; then
+    if LD_LIBRARY_PATH=$standin timeout "${GPUME_TEST_LIMIT:-100000}" "$@" > "$log" 2>&1; then
         ok "$name ($(tail -n 1 "$log"))"
         cat "$log"
     else
