@@ -3,7 +3,8 @@
 
 # The modules of kernels: a backend loads the one that it needs.
 GPUME_PTX = gpume_ds gpume_ds4 gpume_ds8 gpume_ds16 gpume_fs gpume_fs4 gpume_fs8 gpume_fs16 \
-            gpume_sea8 gpume_sea16
+            gpume_predict gpume_predict4 gpume_predict8 gpume_predict16 \
+            gpume_sea8 gpume_sea16 gpume_walk gpume_walk4 gpume_walk8 gpume_walk16
 
 # With NVIDIA's headers and either compiler of kernels the CUDA backend, else its
 # stub. FFmpeg looks for clang whether or not it has the headers.
@@ -41,7 +42,7 @@ endif
 libavfilter/gpume/cuda/%.ptx: NVCCFLAGS += -I$(SRC_PATH)
 $(GPUME_PTX:%=libavfilter/gpume/cuda/%.ptx): $(addprefix $(SRC_PATH)/libavfilter/gpume/, \
     gpume_params.h gpume_searches.h cuda/gpume_cuda.h cuda/gpume_device.h cuda/gpume_ds.cuh cuda/gpume_fs.cuh \
-    cuda/gpume_pattern.cuh cuda/gpume_sea.cuh) \
+    cuda/gpume_pattern.cuh cuda/gpume_predict.cuh cuda/gpume_sea.cuh cuda/gpume_walk.cuh) \
     | libavfilter/gpume/cuda/
 
 TESTPROGS-$(CONFIG_GPUME_FILTER) += gpume_compare       \

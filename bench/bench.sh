@@ -32,7 +32,14 @@ table='
 esa fs  7
 esa fs 16
 esa fs 16 exhaustive=1
-ds  ds 16
+tss tss 16
+tdls tdls 16
+ntss ntss 16
+fss fss 16
+ds ds 16
+hexbs hexbs 16
+epzs epzs 16
+umh umh 16
 '
 
 mkdir -p "$out"
@@ -117,7 +124,7 @@ done
 # The last, largest size: more and more threads.
 echo
 say "$size, frames/s by threads (against one)"
-for search in fs:range=16 ds:range=16; do
+for search in fs:range=16 ds:range=16 epzs:range=16; do
     algo=${search%%:*}
     line=$(printf '%-10s' "$algo +-16")
     n=1
@@ -133,5 +140,19 @@ for search in fs:range=16 ds:range=16; do
         fi
     done
     say "$line"
+done
+
+# What searches that are not full miss: the sum of all vectors' costs.
+echo
+say "whole clip, blocks of $block x $block, +-16, past: cost of all vectors (more than full search)"
+full=
+for algo in fs tss tdls ntss fss ds hexbs epzs umh; do
+    cost=$(ffmpeg -i "$input" -map 0:v:0 -vf "gpume=algo=$algo:range=16:block=$block:backend=cpu:stats_file=-" -f null - |
+        awk '{ sub(".* cost:", ""); sum += $1 } END { printf "%.0f\n", sum }')
+    full=${full:-$cost}
+    more=$(awk "BEGIN { printf \"%.2f\", 100 * $cost / ($full ? $full : 1) - 100 }")
+    row cpu "gpume $algo" clip '' $block 16 8 '' cost SAD "$cost"
+    row cpu "gpume $algo" clip '' $block 16 8 '' 'cost more than fs' percent "$more"
+    printf '%-8s %14s  +%s%%\n' "$algo" "$cost" "$more"
 done
 finish

@@ -261,6 +261,8 @@ void bench_load_pictures(Bench *b, const char *path, int depth)
         copy.dstDevice = b->pictures[b->nb_pictures];
         BENCH_CU(b, cuMemcpy2D(&copy));
     }
+    /* what has been copied may still be on its way, and b->stream does not wait for it */
+    BENCH_CU(b, cuStreamSynchronize(NULL));
     av_free(file);
     av_free(picture);
 }
@@ -353,7 +355,7 @@ int main(int argc, char **argv)
         printf("usage: gpume_bench [-p PARTS] [-r REPEATS] CSV WIDTHxHEIGHT=FILE ...\n"
                "Measures on the first CUDA device. FILE holds raw 8-bit gray pictures of\n"
                "that size; rows are added to CSV, too ('-': to none). PARTS is a list with\n"
-               "commas of ceilings, kernels, seed, nvofa, memory; without it all of them.\n");
+               "commas of ceilings, kernels, searches, seed, nvofa, memory; without it all of them.\n");
         return !(argc == 2 && !strcmp(argv[1], "-h"));
     }
     if (strcmp(argv[arg], "-")) {
@@ -372,12 +374,15 @@ int main(int argc, char **argv)
         if (sscanf(argv[i], "%dx%d=%n", &b->width, &b->height, &offset) != 2 || !offset)
             bench_die(argv[i], AVERROR(EINVAL));
         path = argv[i] + offset;
-        if (wanted(parts, "kernels")) {
+        if (wanted(parts, "kernels") || wanted(parts, "searches")) {
             static const struct { int noise, depth; } contents[] = { { 0, 8 }, { 1, 8 }, { 0, 16 } };
 
             for (int j = 0; j < FF_ARRAY_ELEMS(contents); j++) {
                 bench_load_pictures(b, contents[j].noise ? NULL : path, contents[j].depth);
-                bench_kernels(b);
+                if (wanted(parts, "kernels"))
+                    bench_kernels(b);
+                if (wanted(parts, "searches"))
+                    bench_searches(b);
                 bench_free_pictures(b);
             }
         }

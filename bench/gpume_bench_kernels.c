@@ -22,6 +22,7 @@
  * gpume's searches, kernel only.
  */
 
+#include <stdint.h>
 #include <stdio.h>
 
 #include "libavutil/common.h"
@@ -113,5 +114,72 @@ void bench_kernels(Bench *b)
         }
         for (int j = 0; j < FF_ARRAY_ELEMS(ds_ranges); j++)
             bench_kernel(b, GPUME_ALGO_DS, blocks[i], ds_ranges[j], 0, 0);
+    }
+}
+
+/** Pictures whose costs are added up. */
+#define NB_COST_PICTURES 20
+
+/* Returns the sum of costs of some pictures one after the other. */
+static uint64_t bench_algo(Bench *b, int algo, const char *name, int block, int range,
+                           uint64_t full_cost)
+{
+    BenchRow row = {
+        .part = "searches", .what = name, .content = b->content, .width = b->width,
+        .height = b->height, .block = block, .range = range, .depth = b->depth,
+        .metric = "time", .unit = "us",
+    };
+    uint64_t cost = 0;
+    BenchSearch s;
+    BenchTimes t;
+    double us;
+
+    bench_search_init(b, &s, algo, block, range, 0);
+    /* first of all: some predict from the pictures before */
+    for (int i = 1; i < FFMIN(b->nb_pictures, NB_COST_PICTURES + 1); i++)
+        cost += bench_search_residual(b, &s, i);
+    bench_time_launches(b, bench_search_launch, &s, 0, &t);
+    us = bench_median(&t);
+    printf("%-13s %-5s %4dx%-4d %4d %5d %5d %10.2f %9.0f %5.1f %%", name, b->content, b->width,
+           b->height, b->depth, block, range, us, 1e6 / us, bench_spread(&t));
+    bench_times(b, &row, &t);
+    if (full_cost) {
+        row.metric = "cost more than full search";
+        row.unit   = "%";
+        bench_number(b, &row, 100.0 * cost / full_cost - 100);
+        printf(" %+9.3f %%", 100.0 * cost / full_cost - 100);
+    }
+    printf("\n");
+    bench_search_uninit(b, &s);
+    return cost;
+}
+
+void bench_searches(Bench *b)
+{
+    static const struct { int algo; const char *name; } algos[] = {
+        { GPUME_ALGO_FS,    "fs" },     /* first: the others' costs stand beside its */
+        { GPUME_ALGO_TSS,   "tss" },
+        { GPUME_ALGO_TDLS,  "tdls" },
+        { GPUME_ALGO_NTSS,  "ntss" },
+        { GPUME_ALGO_FSS,   "fss" },
+        { GPUME_ALGO_DS,    "ds" },
+        { GPUME_ALGO_HEXBS, "hexbs" },
+        { GPUME_ALGO_EPZS,  "epzs" },
+        { GPUME_ALGO_UMH,   "umh" },
+    };
+    static const int blocks[] = { 16, 8, 4 };
+
+    printf("\n%-13s %-5s %9s %4s %5s %5s %10s %9s %7s %11s\n", "search", "", "size", "bits",
+           "block", "range", "us", "fps", "spread", "cost");
+    for (int i = 0; i < FF_ARRAY_ELEMS(blocks); i++) {
+        uint64_t full_cost = 0;
+
+        for (int j = 0; j < FF_ARRAY_ELEMS(algos); j++) {
+            const uint64_t cost = bench_algo(b, algos[j].algo, algos[j].name, blocks[i], 16,
+                                             full_cost);
+
+            if (algos[j].algo == GPUME_ALGO_FS)
+                full_cost = cost;
+        }
     }
 }

@@ -217,7 +217,7 @@ def plot_cpu(rows, folder):
     if not sizes:
         return
     threads = max(int(r["count"]) for r in rows)
-    figure, panels = plt.subplots(1, len(sizes), figsize=(5 * len(sizes), 4.5), squeeze=False)
+    figure, panels = plt.subplots(1, len(sizes), figsize=(8 * len(sizes), 4.5), squeeze=False)
     for axes, height in zip(panels[0], sizes):
         cases = collections.OrderedDict()
         for r in select(rows, height=height):
@@ -237,7 +237,7 @@ def plot_cpu(rows, folder):
                         [f"{s.replace(' ', chr(10))}\n±{r}" for s, r in cases])
         axes.set_title(f"CPU, {NAMES[height]}, past and future, 16x16")
         axes.set_ylabel("frames/s")
-        axes.legend(fontsize=8)
+        axes.legend(fontsize=8, loc="upper right")
     save(figure, folder, "cpu")
 
 

@@ -52,7 +52,7 @@ av_cold int ff_gpume_predict_init(GpumePredict *s, const GpumeParams *params)
             s->fields[i][j] = s->buffer + (i * GPUME_NB_FIELDS + j) * size +
                               s->linesize + 1;
     for (int i = 0; i < nb_rows; i++)
-        atomic_init(&s->progress[i], 0);
+        atomic_init(&s->progress[i].nb_found, 0);
     atomic_init(&s->next_row,   0);
     atomic_init(&s->nb_waiting, 0);
 
@@ -77,7 +77,7 @@ void ff_gpume_predict_begin(GpumePredict *s, const int *directions, int nb_direc
         fields[0] = oldest;
     }
     for (int i = 0; i < GPUME_NB_DIRECTIONS * s->bh; i++)
-        atomic_store_explicit(&s->progress[i], 0, memory_order_relaxed);
+        atomic_store_explicit(&s->progress[i].nb_found, 0, memory_order_relaxed);
     atomic_store_explicit(&s->next_row, 0, memory_order_relaxed);
 }
 
@@ -106,7 +106,7 @@ void ff_gpume_predict_neighbours(GpumePredict *s, GpumeNeighbours *n,
     const GpumeVector *field = s->fields[direction][0] + i;
 
     if (by) {
-        atomic_int *progress = &s->progress[direction * s->bh + by - 1];
+        atomic_int *progress = &s->progress[direction * s->bh + by - 1].nb_found;
         const int nb = gpume_needs_above(bx, s->bw);
 
         if (atomic_load_explicit(progress, memory_order_acquire) < nb)
@@ -134,7 +134,7 @@ void ff_gpume_predict_found(GpumePredict *s, int direction, int bx, int by,
 {
     s->fields[direction][0][(ptrdiff_t)by * s->linesize + bx] = (GpumeVector) { dx, dy };
 
-    atomic_store(&s->progress[direction * s->bh + by], bx + 1);
+    atomic_store(&s->progress[direction * s->bh + by].nb_found, bx + 1);
     if (atomic_load(&s->nb_waiting)) {
         ff_mutex_lock(&s->mutex);
         ff_cond_broadcast(&s->cond);

@@ -31,6 +31,7 @@
 
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "libavutil/thread.h"
 
@@ -39,6 +40,12 @@
 
 /** The field that is searched, and those of the two searches before. */
 #define GPUME_NB_FIELDS 3
+
+/** How far a row of blocks is; a cache line, for threads write to rows side by side. */
+typedef struct GpumeProgress {
+    atomic_int nb_found;        ///< blocks, from the left
+    uint8_t padding[64 - sizeof(atomic_int)];
+} GpumeProgress;
 
 typedef struct GpumePredict {
     int algo;
@@ -52,7 +59,7 @@ typedef struct GpumePredict {
     GpumeVector *buffer;        ///< of all fields
 
     atomic_int next_row;        ///< the next that a thread takes
-    atomic_int *progress;       ///< blocks that are done of each row, by direction
+    GpumeProgress *progress;    ///< of each row of the past, then of the future
     atomic_int nb_waiting;      ///< threads that sleep
     AVMutex mutex;
     AVCond cond;

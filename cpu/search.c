@@ -227,18 +227,18 @@ static av_always_inline void walk(GpumeBlock *b, int algo)
     }
 }
 
-#define NO_PREPARATION(name)                                                \
+#define WALK_FROM_ZERO(name)                                                \
 static void search_##name(GpumeBlock *b)                                    \
 {                                                                           \
     walk(b, GPUME_ALGO_##name);                                             \
 }
 
-NO_PREPARATION(TSS)
-NO_PREPARATION(TDLS)
-NO_PREPARATION(NTSS)
-NO_PREPARATION(FSS)
-NO_PREPARATION(DS)
-NO_PREPARATION(HEXBS)
+WALK_FROM_ZERO(TSS)
+WALK_FROM_ZERO(TDLS)
+WALK_FROM_ZERO(NTSS)
+WALK_FROM_ZERO(FSS)
+WALK_FROM_ZERO(DS)
+WALK_FROM_ZERO(HEXBS)
 
 /** Candidates that wait to be tried. */
 typedef struct Queue {
@@ -318,10 +318,10 @@ static void search_UMH(GpumeBlock *b)
     x = b->dx;
     y = b->dy;
     for (int row = -2; row <= 2; row++) {
-        const int start = b->dx - 2;
+        const int nb = gpume_umh_row_points(b->dx, x), first = b->dx - 2;
 
-        for (int k = 0; k < gpume_umh_row_points(b->dx, x); k++)
-            enqueue(b, &q, start + k, y + row);
+        for (int k = 0; k < nb; k++)
+            enqueue(b, &q, first + k, y + row);
         try_queue(b, &q);
     }
 

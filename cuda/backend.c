@@ -351,11 +351,6 @@ static av_cold int init(void *priv, const GpumeConfig *cfg)
     s->log_ctx   = cfg->log_ctx;
     s->log_level = cfg->fallback ? AV_LOG_WARNING : AV_LOG_ERROR;
     s->hw_frames = !!cfg->hw_frames;
-    if (cfg->params.algo != GPUME_ALGO_FS && cfg->params.algo != GPUME_ALGO_DS) {
-        av_log(s->log_ctx, cfg->fallback ? AV_LOG_VERBOSE : AV_LOG_ERROR,
-               "There are no kernels for this search; backend=cpu has it.\n");
-        return AVERROR(ENOSYS);
-    }
     s->nb_slots  = cfg->max_searches;
     s->slots     = av_calloc(s->nb_slots, sizeof(*s->slots));
     if (!s->slots)

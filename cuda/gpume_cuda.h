@@ -78,6 +78,12 @@ typedef struct GpumeCudaPlane {
 /** Largest range for which those kernels' keys of 16 bits of cost and 16 of order do. */
 #define GPUME_CUDA_FS_FAST_RANGE 127
 
+/**
+ * Words from row to row of a window of four copies: rows that follow each other lie in
+ * different banks, four words at a time.
+ */
+#define GPUME_CUDA_FS_PITCH(copy_words) (4 * (copy_words) + 4)
+
 /** Full search of 4x4 bytes: blocks side by side and on top of each other, */
 #define GPUME_CUDA_FS4_ACROSS 4
 #define GPUME_CUDA_FS4_DOWN   8
@@ -104,6 +110,47 @@ typedef struct GpumeCudaPlane {
      GPUME_CUDA_SEA_TILE_WIDTH * GPUME_CUDA_SEA_TILE_HEIGHT / 64 +                  \
      GPUME_CUDA_SEA_THREADS / 32 * (GPUME_CUDA_SEA_HITS + 32) +                     \
      ((height) + GPUME_CUDA_SEA_TILE_HEIGHT - 4) * 4 * GPUME_CUDA_SEA_PHASE(width) + 1)
+
+/** Warps of a block of threads of the searches that predict; it has a row of blocks. */
+#define GPUME_CUDA_EPZS_WARPS 4
+#define GPUME_CUDA_UMH_WARPS  8
+#define GPUME_CUDA_PREDICT_MAX_WARPS 8
+/** Lanes that evaluate a candidate. */
+#define GPUME_CUDA_PREDICT_LANES(side) ((side) == 4 ? 4 : 8)
+/**
+ * Words of shared memory before the window: each warp's best key, twice, keys of umh's
+ * square, and which row it is.
+ */
+#define GPUME_CUDA_PREDICT_KEYS   0
+#define GPUME_CUDA_PREDICT_SQUARE (GPUME_CUDA_PREDICT_KEYS + 2 * 2 * GPUME_CUDA_PREDICT_MAX_WARPS)
+#define GPUME_CUDA_PREDICT_TICKET (GPUME_CUDA_PREDICT_SQUARE + 5 * 16 * 2)
+#define GPUME_CUDA_PREDICT_WINDOW (GPUME_CUDA_PREDICT_TICKET + 4)
+/** Rows of the window, at most, that a thread loads of a column of 16 bytes. */
+#define GPUME_CUDA_PREDICT_LOADS  2
+/**
+ * The window is a ring of columns of 16 bytes: those of a block, of the one before and
+ * of the next one. The first are there again behind the last, so that a row of a block
+ * is always in one piece.
+ */
+#define GPUME_CUDA_PREDICT_COLUMNS(side, bytes, range) \
+    (((2 * (range) + 3 * (side)) * (bytes) + 18) / 16 + 1)
+#define GPUME_CUDA_PREDICT_REPEATED(side, bytes) (((side) * (bytes) + 4 + 15) / 16)
+/** Columns of a picture of bw blocks in a row, with a word behind the last. */
+#define GPUME_CUDA_PREDICT_PICTURE_COLUMNS(side, bytes, bw) \
+    (((bw) * (side) * (bytes) + 4 + 15) / 16)
+
+/**
+ * What searches that predict keep of a block: 12 bits of dx, 12 of dy, 8 that tell
+ * this search of its direction from those before. It is one word so that whoever waits
+ * for a vector sees all of it when he sees that it is there.
+ */
+#define GPUME_CUDA_VECTOR(dx, dy, epoch) \
+    (((unsigned)(dx) & 0xfff) | ((unsigned)(dy) & 0xfff) << 12 | (unsigned)(epoch) << 24)
+#define GPUME_CUDA_EPOCH(vector) ((vector) >> 24)
+/** Epochs of searches, from 1 on; 0 is of what was never searched. */
+#define GPUME_CUDA_NB_EPOCHS 255
+/** Fields of vectors of a direction: that which is searched and the two before. */
+#define GPUME_CUDA_NB_FIELDS 3
 
 /** Squares of the picture that elimination has left to the next launch. */
 typedef struct GpumeCudaLeft {
@@ -146,6 +193,15 @@ typedef struct GpumeCudaArgs {
     int chunk_width;            ///< displacements whose sums are there at a time, of 16
     int chunk_height;           ///< and those on top of each other, of 4
     int max_evaluated;          ///< candidates that a warp evaluates before it gives up
+    /* searches that predict */
+    int nb_directions;          ///< how many fields are searched
+    /** GPUME_CUDA_VECTOR[bh][bw]: of this search, of the last, of the one before that. */
+    unsigned long long fields[GPUME_NB_DIRECTIONS][GPUME_CUDA_NB_FIELDS];
+    unsigned epoch[GPUME_NB_DIRECTIONS];
+    unsigned long long ticket;  ///< unsigned: how many blocks of threads there ever were
+    unsigned first_ticket;      ///< this launch's
+    int ring_columns;           ///< of 16 bytes, in the window, without those repeated
+    int ring_pitch;             ///< words from row to row
 } GpumeCudaArgs;
 
 #endif /* AVFILTER_GPUME_CUDA_GPUME_CUDA_H */

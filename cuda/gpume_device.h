@@ -87,6 +87,8 @@ static __device__ __forceinline__ void __syncwarp(void)
 #endif
 
 #ifdef GPUME_HOST
+#define gpume_load_volatile(p)     standin_load_volatile(p)
+#define gpume_store_volatile(p, v) standin_store_volatile(p, v)
 #define GPUME_LOAD_GLOBAL(v, type, p) ((v) = *(const type *)(p))
 #else
 /* Of what the kernel does not write, hence neither volatile nor a clobber. */
@@ -112,6 +114,20 @@ static __device__ __forceinline__ void gpume_load_global(int4 *v, const void *p)
 #ifndef GPUME_HOST
 /** All dynamic shared memory of the block of threads. */
 #define GPUME_SHARED(type, name) extern __shared__ __align__(16) type name[]
+
+/* A word that other blocks of threads write or read in the same launch. */
+static __device__ __forceinline__ GpumeU32 gpume_load_volatile(const GpumeU32 *p)
+{
+    GpumeU32 v;
+
+    asm volatile("ld.volatile.global.u32 %0, [%1];" : "=r"(v) : "l"(p));
+    return v;
+}
+
+static __device__ __forceinline__ void gpume_store_volatile(GpumeU32 *p, GpumeU32 v)
+{
+    asm volatile("st.volatile.global.u32 [%0], %1;" : : "l"(p), "r"(v) : "memory");
+}
 
 /** acc + the absolute differences of the four bytes. */
 static __device__ __forceinline__ GpumeU32 gpume_sad4(GpumeU32 a, GpumeU32 b,
@@ -202,6 +218,10 @@ static __device__ __forceinline__ GpumeU32 gpume_funnel(GpumeU32 lo, GpumeU32 hi
  */
 #define GPUME_RECIPROCAL(d) (((1u << 20) + (d) - 1) / (d))
 #define GPUME_DIVIDE(n, r)  ((int)((GpumeU32)(n) * (r) >> 20))
+
+/** The same for n below 65536 and d below 32768. */
+#define GPUME_RECIPROCAL_LARGE(d) (((1u << 31) + (d) - 1) / (d))
+#define GPUME_DIVIDE_LARGE(n, r)  ((int)((GpumeU64)(GpumeU32)(n) * (r) >> 31))
 
 static __device__ __forceinline__ GpumeU32 gpume_umin(GpumeU32 a, GpumeU32 b)
 {

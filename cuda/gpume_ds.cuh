@@ -92,15 +92,11 @@ static __device__ __forceinline__ void search(Evaluator e)
     gpume_store_group(e, x, y, cost);
 }
 
-/*
- * A warp whose blocks the other evaluator cannot take: few, so they are kept out of
- * its registers. Numbers as parameters: a struct would go through memory for all.
- */
-template<typename Sample, int SIDE, int LANES>
-static __device__ __attribute__((noinline)) void
-search_cut(GpumeU64 cur, long long cur_linesize, GpumeU64 ref, long long ref_linesize,
-           int width, int height, int range, int shift, int bw, int bh, int source,
-           GpumeU64 mvs, GpumeU64 costs, int bx, int by)
+/* The parameters of the functions below: a struct would go through memory for all. */
+static __device__ __forceinline__ GpumeCudaArgs
+packed_args(GpumeU64 cur, long long cur_linesize, GpumeU64 ref, long long ref_linesize,
+            int width, int height, int range, int shift, int bw, int bh, int source,
+            GpumeU64 mvs, GpumeU64 costs)
 {
     GpumeCudaArgs a;
 
@@ -117,8 +113,46 @@ search_cut(GpumeU64 cur, long long cur_linesize, GpumeU64 ref, long long ref_lin
     a.source[0] = a.source[1] = source;
     a.mvs       = mvs;
     a.costs     = costs;
+    return a;
+}
+
+/*
+ * A warp whose blocks the other evaluator cannot take: few, so they are kept out of
+ * its registers.
+ */
+template<typename Sample, int SIDE, int LANES>
+static __device__ __attribute__((noinline)) void
+search_cut(GpumeU64 cur, long long cur_linesize, GpumeU64 ref, long long ref_linesize,
+           int width, int height, int range, int shift, int bw, int bh, int source,
+           GpumeU64 mvs, GpumeU64 costs, int bx, int by)
+{
+    const GpumeCudaArgs a = packed_args(cur, cur_linesize, ref, ref_linesize, width, height,
+                                        range, shift, bw, bh, source, mvs, costs);
+
     search(GpumePlaneEvaluator<Sample, LANES, GpumeU32>(a, a.ref[0],
                gpume_group(a.params, SIDE, LANES, bx, by)));
+}
+
+/*
+ * A warp whose block the picture's lower edge cuts, as that of 1080 lines does.
+ * Few, too, but they take a walk as long as the others.
+ */
+template<typename Sample, int SIDE>
+static __device__ __attribute__((noinline)) void
+search_bottom(GpumeU64 cur, int cur_linesize, GpumeU64 ref, int ref_linesize,
+              int width, int height, int range, int shift, int bw, int bh, int source,
+              GpumeU64 mvs, GpumeU64 costs, int bx, int by)
+{
+    GPUME_SHARED(GpumeU32, windows);
+
+    const int bytes = GpumeSample<Sample>::bytes;
+    const GpumeCudaArgs a = packed_args(cur, cur_linesize, ref, ref_linesize, width, height,
+                                        range, shift, bw, bh, source, mvs, costs);
+
+    search(GpumeWindowEvaluator<Sample, SIDE, 32, 1>(a, a.ref[0],
+               gpume_group(a.params, SIDE, 32, bx, by),
+               windows + threadIdx.x / 32 * GPUME_CUDA_DS_WINDOW_WORDS(SIDE, bytes),
+               bx * SIDE - GPUME_CUDA_DS_MARGIN_X, by * SIDE - GPUME_CUDA_DS_MARGIN_Y(SIDE)));
 }
 
 /**
@@ -145,20 +179,25 @@ static __device__ __forceinline__ void search_small(const GpumeCudaArgs &a)
                                      (unsigned)tile_x / SIDE + number % across,
                                      (unsigned)tile_y / SIDE + number / across);
 
+    /* planes that a window can be loaded from */
+    const int whole  = tile_x + GPUME_CUDA_DS_TILE_WIDTH <= a.params.width &&
+                       !((a.cur.data | ref.data | a.cur.linesize | ref.linesize) & 15);
+#define PACKED                                                              \
+    a.cur.data, a.cur.linesize, ref.data, ref.linesize, a.params.width,     \
+    a.params.height, a.params.range, a.params.shift, a.params.bw, a.params.bh, \
+    blockIdx.z ? a.source[1] : a.source[0], a.mvs, a.costs, g.bx, g.by
+
     if (tile_x >= a.params.width)
         return;
-    if (tile_x + GPUME_CUDA_DS_TILE_WIDTH <= a.params.width &&
-        tile_y + GPUME_CUDA_DS_TILE_HEIGHT(SIDE) <= a.params.height &&
-        !((a.cur.data | ref.data | a.cur.linesize | ref.linesize) & 15))
+    if (whole && tile_y + GPUME_CUDA_DS_TILE_HEIGHT(SIDE) <= a.params.height)
         search(GpumeWindowEvaluator<Sample, SIDE, lanes>(a, ref, g, windows +
                    warp * GPUME_CUDA_DS_WINDOW_WORDS(SIDE, GpumeSample<Sample>::bytes),
                    tile_x - GPUME_CUDA_DS_MARGIN_X, tile_y - GPUME_CUDA_DS_MARGIN_Y(SIDE)));
+    else if (lanes == 32 && whole)
+        search_bottom<Sample, SIDE>(PACKED);
     else
-        search_cut<Sample, SIDE, lanes>(a.cur.data, a.cur.linesize, ref.data, ref.linesize,
-                                        a.params.width, a.params.height, a.params.range,
-                                        a.params.shift, a.params.bw, a.params.bh,
-                                        blockIdx.z ? a.source[1] : a.source[0],
-                                        a.mvs, a.costs, g.bx, g.by);
+        search_cut<Sample, SIDE, lanes>(PACKED);
+#undef PACKED
 }
 
 /** The kernel of a block's side; ctas: blocks of threads a multiprocessor, as registers allow. */

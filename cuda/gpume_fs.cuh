@@ -212,7 +212,7 @@ search_any(const GpumeCudaArgs &a, GpumeU32 *shared, int bx, int by, int z)
                     if (dx <= b.max_dx && dy <= b.max_dy && key < best)
                         best = key;
                 }
-        }
+    }
 
     // every lane's smallest key, then every warp's
     GpumeU64 *keys = (GpumeU64 *)shared;
@@ -237,70 +237,136 @@ search_any(const GpumeCudaArgs &a, GpumeU32 *shared, int bx, int by, int z)
                 (GpumeU32)(best >> 32));
 }
 
+/** A word of a window shifted by some samples to the left, hi being the word after it. */
+static __device__ __forceinline__ GpumeU32 shifted(GpumeU32 lo, GpumeU32 hi, int samples)
+{
+    return samples ? gpume_funnel(lo, hi, 8 * samples) : lo;
+}
+
+/** A row of the reference, or the one next to it where it has none. */
+static __device__ __forceinline__ const GpumeU8 *
+window_row(const GpumeParams &p, const GpumeCudaPlane &ref, int y)
+{
+    return (const GpumeU8 *)ref.data + ref.linesize * gpume_max(0, gpume_min(y, p.height - 1));
+}
+
 /**
  * The window of the reference from (left, top) on into shared memory, four times: the
  * first copy as it is, the others shifted by one, two and three bytes. What lies
  * outside the picture is of no admissible candidate, hence may be anything.
- * @tparam FILL      words that a thread loads at the same time
- * @param row_words  up to 256
+ * @param row_words  up to 256; copies have room for a multiple of four
  */
-template<int FILL>
 static __device__ __forceinline__ void
 load_window(const GpumeCudaArgs &a, const GpumeCudaPlane &ref, GpumeU32 *window,
-            int left, int top, int row_words, int rows)
+            int pitch, int left, int top, int row_words, int rows)
 {
     const GpumeParams &p = a.params;
     const int whole = gpume_whole_words(ref, p);
-    const GpumeU32 reciprocal = GPUME_RECIPROCAL(row_words);
-    const int nb = rows * row_words;
+    const int quads = !((ref.data | ref.linesize | p.width | left) & 15);
+    const int units = quads ? (row_words + 3) / 4 : row_words;
+    const GpumeU32 reciprocal = GPUME_RECIPROCAL(units);
+    const int nb    = rows * units;
+    const int fill  = 3;    // units of a thread at a time
 
-    for (int i = threadIdx.x; i < nb; i += FILL * blockDim.x) {
-        GpumeU32 lo[FILL], hi[FILL];
-        int at[FILL];
+    if (quads) {
+        for (int i = threadIdx.x; i < nb; i += fill * blockDim.x) {
+            int4 lo[fill];
+            GpumeU32 hi[fill];
+            int at[fill];
 
-        /* together: they take their time */
+            /* together: they take their time */
 #pragma unroll
-        for (int j = 0; j < FILL; j++) {
-            /* the last word again where there are no more */
+            for (int j = 0; j < fill; j++) {
+                /* the last one again where there are no more */
+                const int k = gpume_min(i + j * blockDim.x, nb - 1);
+                const int y = GPUME_DIVIDE(k, reciprocal);
+                const int x = 4 * (k - y * units);
+                const int column = left + 4 * x;
+                const GpumeU8 *row = window_row(p, ref, top + y);
+
+                at[j] = y * pitch + x;
+                GPUME_LOAD_GLOBAL(lo[j], int4, row + gpume_max(0, gpume_min(column, p.width - 16)));
+                hi[j] = gpume_load_any<GpumeU8>(1, row, column + 16, p.width);
+            }
+#pragma unroll
+            for (int j = 0; j < fill; j++) {
+                if (j && i + j * blockDim.x >= nb)
+                    break;
+#pragma unroll
+                for (int copy = 0; copy < 4; copy++) {
+                    int4 v;
+
+                    v.x = shifted(lo[j].x, lo[j].y, copy);
+                    v.y = shifted(lo[j].y, lo[j].z, copy);
+                    v.z = shifted(lo[j].z, lo[j].w, copy);
+                    v.w = shifted(lo[j].w, hi[j],   copy);
+                    *(int4 *)(window + at[j] + copy * a.copy_words) = v;
+                }
+            }
+        }
+        return;
+    }
+    for (int i = threadIdx.x; i < nb; i += 4 * blockDim.x) {
+        GpumeU32 lo[4], hi[4];
+        int at[4];
+
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
             const int k = gpume_min(i + j * blockDim.x, nb - 1);
             const int y = GPUME_DIVIDE(k, reciprocal);
-            const int x = k - y * row_words;
-            const int column = left + 4 * x;
-            const GpumeU8 *row = (const GpumeU8 *)ref.data + ref.linesize *
-                                 gpume_max(0, gpume_min(top + y, p.height - 1));
+            const int x = k - y * units;
+            const GpumeU8 *row = window_row(p, ref, top + y);
 
-            at[j] = (y * 4) * a.copy_words + x;
+            at[j] = y * pitch + x;
             /* one branch for both */
             if (whole) {
-                lo[j] = gpume_load_any<GpumeU8>(1, row, column,     p.width);
-                hi[j] = gpume_load_any<GpumeU8>(1, row, column + 4, p.width);
+                lo[j] = gpume_load_any<GpumeU8>(1, row, left + 4 * x,     p.width);
+                hi[j] = gpume_load_any<GpumeU8>(1, row, left + 4 * x + 4, p.width);
             } else {
-                lo[j] = gpume_load_any<GpumeU8>(0, row, column,     p.width);
-                hi[j] = gpume_load_any<GpumeU8>(0, row, column + 4, p.width);
+                lo[j] = gpume_load_any<GpumeU8>(0, row, left + 4 * x,     p.width);
+                hi[j] = gpume_load_any<GpumeU8>(0, row, left + 4 * x + 4, p.width);
             }
         }
 #pragma unroll
-        for (int j = 0; j < FILL; j++) {
-            GpumeU32 *dst = window + at[j];
-
+        for (int j = 0; j < 4; j++) {
             if (j && i + j * blockDim.x >= nb)
                 break;
-            dst[0]                = lo[j];
-            dst[a.copy_words]     = gpume_funnel(lo[j], hi[j], 8);
-            dst[2 * a.copy_words] = gpume_funnel(lo[j], hi[j], 16);
-            dst[3 * a.copy_words] = gpume_funnel(lo[j], hi[j], 24);
+#pragma unroll
+            for (int copy = 0; copy < 4; copy++)
+                window[at[j] + copy * a.copy_words] = shifted(lo[j], hi[j], copy);
+        }
+    }
+}
+
+/** NB words, a multiple of four of them, of shared memory; whole: they begin at 16 bytes. */
+template<int NB>
+static __device__ __forceinline__ void load_words(GpumeU32 *words, const GpumeU32 *p, int whole)
+{
+#pragma unroll
+    for (int i = 0; i < NB; i += 4) {
+        if (whole) {
+            const int4 v = *(const int4 *)(p + i);
+
+            words[i]     = v.x;
+            words[i + 1] = v.y;
+            words[i + 2] = v.z;
+            words[i + 3] = v.w;
+        } else {
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                words[i + j] = p[i + j];
         }
     }
 }
 
 /**
  * All threads search a tile of the picture, TILE_WIDTH samples wide, which holds
- * blocks of SIDE x SIDE bytes side by side. A thread has one horizontal and NB_ROWS
+ * blocks of SIDE x HEIGHT bytes side by side. A thread has one horizontal and NB_ROWS
  * consecutive vertical displacements, whose sums, like the tile, stay in its
  * registers; the window lies in shared memory four times, shifted by a byte each,
  * so that every candidate's words can be read as they are.
  */
-template<int SIDE, int NB_ROWS>
+template<int SIDE, int HEIGHT, int NB_ROWS>
 static __device__ __forceinline__ void search_tile(const GpumeCudaArgs &a,
                                                    GpumeU32 *shared, int x0, int y0, int z)
 {
@@ -311,34 +377,31 @@ static __device__ __forceinline__ void search_tile(const GpumeCudaArgs &a,
     const int range   = p.range;
     const int side    = 2 * range + 1;
     const int copy    = a.copy_words;               // words from copy to copy
-    const int pitch   = 4 * copy;                   // words from row to row
+    const int pitch   = GPUME_CUDA_FS_PITCH(copy);  // words from row to row
     /* what is admissible for any of the blocks */
     const int min_dy  = -gpume_min(range, y0);
-    const int max_dy  =  gpume_min(range, p.height - y0 - SIDE);
+    const int max_dy  =  gpume_min(range, p.height - y0 - HEIGHT);
     const int min_dx  = -gpume_min(range, x0 + GPUME_CUDA_FS_TILE_WIDTH - SIDE);
     const int max_dx  =  gpume_min(range, p.width - x0 - SIDE);
     /* the window begins at a word */
     const int left    = (x0 + min_dx) & ~3;
-    const int columns = (x0 + max_dx - left) / 4 + 1;   // words at which candidates begin
+    const int across  = x0 + max_dx - left + 1;     // columns of candidates,
+    const int columns = across / 4;                 // four to a word,
+    const int single  = across & 3;                 // and those after these
+    const GpumeU32 reciprocal = GPUME_RECIPROCAL_LARGE(gpume_max(1, columns));
     const int inner   = x0 - range >= 0 &&
                         x0 + GPUME_CUDA_FS_TILE_WIDTH + range <= p.width;
     GpumeU32 *zero    = shared + a.shared_words;    // costs of the zero vector
     GpumeU32 *tile    = zero + blocks;
-    GpumeU32 cur[SIDE][words];
+    GpumeU32 cur[HEIGHT][words];
     GpumeU32 best[blocks];
 
-    for (int i = threadIdx.x; i < SIDE * words; i += blockDim.x) {
+    for (int i = threadIdx.x; i < HEIGHT * words; i += blockDim.x) {
         const GpumeU8 *row = (const GpumeU8 *)a.cur.data +
                              (y0 + i / words) * a.cur.linesize;
 
         tile[i] = gpume_load<GpumeU8>(row + x0 + 4 * (i % words), 4, row + p.width);
     }
-    __syncthreads();
-#pragma unroll
-    for (int y = 0; y < SIDE; y++)
-#pragma unroll
-        for (int c = 0; c < words; c++)
-            cur[y][c] = tile[y * words + c];
 #pragma unroll
     for (int i = 0; i < blocks; i++)
         best[i] = ~0u;
@@ -347,15 +410,21 @@ static __device__ __forceinline__ void search_tile(const GpumeCudaArgs &a,
         const int groups = gpume_min(a.groups, (max_dy - cy) / NB_ROWS + 1);
 
         __syncthreads();
-        load_window<4>(a, ref, shared, left, y0 + cy, columns + words - 1,
-                    groups * NB_ROWS + SIDE - 1);
+        load_window(a, ref, shared, pitch, left, y0 + cy, (across + 3) / 4 + words - 1,
+                    groups * NB_ROWS + HEIGHT - 1);
         __syncthreads();
+        /* again for every piece of the window: it takes many registers to be filled */
+#pragma unroll
+        for (int y = 0; y < HEIGHT; y++)
+#pragma unroll
+            for (int c = 0; c < words; c++)
+                cur[y][c] = tile[y * words + c];
 
         for (int i = threadIdx.x; i < 4 * columns * groups; i += blockDim.x) {
-            const int group = i / (4 * columns);
-            const int at    = i - group * 4 * columns;
-            const int shift = at / columns;
-            const int word  = at - shift * columns;
+            const int line  = GPUME_DIVIDE_LARGE(i, reciprocal);    // of a copy
+            const int group = line / 4;
+            const int shift = line & 3;
+            const int word  = i - line * columns;
             const int dx    = left + 4 * word + shift - x0;
             const int dy    = cy + group * NB_ROWS;
             const GpumeU32 *win = shared + group * NB_ROWS * pitch + shift * copy + word;
@@ -367,7 +436,7 @@ static __device__ __forceinline__ void search_tile(const GpumeCudaArgs &a,
                 for (int j = 0; j < NB_ROWS; j++)
                     sum[k][j] = 0;
 #pragma unroll
-            for (int r = 0; r < SIDE + NB_ROWS - 1; r++) {
+            for (int r = 0; r < HEIGHT + NB_ROWS - 1; r++) {
                 GpumeU32 w[words];
 
 #pragma unroll
@@ -377,8 +446,8 @@ static __device__ __forceinline__ void search_tile(const GpumeCudaArgs &a,
                 for (int j = 0; j < NB_ROWS; j++)
 #pragma unroll
                     for (int c = 0; c < words; c++)
-                        if (r - j >= 0 && r - j < SIDE)
-                            sum[4 * c / SIDE][j] = gpume_sad4(cur[r - j < 0 || r - j >= SIDE ? 0 : r - j][c],
+                        if (r - j >= 0 && r - j < HEIGHT)
+                            sum[4 * c / SIDE][j] = gpume_sad4(cur[r - j < 0 || r - j >= HEIGHT ? 0 : r - j][c],
                                                               w[c], sum[4 * c / SIDE][j]);
             }
 
@@ -418,6 +487,46 @@ static __device__ __forceinline__ void search_tile(const GpumeCudaArgs &a,
                 }
             }
         }
+
+        /*
+         * Columns that make no word of four are few: a candidate a thread, not
+         * NB_ROWS, as most threads would wait for those.
+         */
+        const int rows = gpume_min(groups * NB_ROWS, max_dy - cy + 1);
+
+        for (int i = threadIdx.x; i < single * rows; i += blockDim.x) {
+            const int shift = i / rows;
+            const int row   = i - shift * rows;
+            const int dx    = left + 4 * columns + shift - x0;
+            const int dy    = cy + row;
+            const GpumeU32 order = (dy + range) * side + dx + range;
+            const GpumeU32 *win  = shared + row * pitch + shift * copy + columns;
+            GpumeU32 sum[blocks];
+
+#pragma unroll
+            for (int k = 0; k < blocks; k++)
+                sum[k] = 0;
+#pragma unroll
+            for (int r = 0; r < HEIGHT; r++) {
+                GpumeU32 w[words];
+
+                load_words<words>(w, win + r * pitch, !(columns & 3));
+#pragma unroll
+                for (int c = 0; c < words; c++)
+                    sum[4 * c / SIDE] = gpume_sad4(cur[r][c], w[c], sum[4 * c / SIDE]);
+            }
+            if (dx < -range || dx > range)
+                continue;
+#pragma unroll
+            for (int k = 0; k < blocks; k++) {
+                const int x = x0 + k * SIDE;
+
+                if (!dx && !dy)
+                    zero[k] = sum[k];
+                if (x + dx >= 0 && x + dx + SIDE <= p.width)
+                    best[k] = gpume_umin(best[k], (sum[k] << 16) + order);
+            }
+        }
     }
 
     // every lane's smallest key, then every warp's
@@ -455,7 +564,7 @@ static __device__ __forceinline__ void search_tile(const GpumeCudaArgs &a,
  *
  * grid:   tiles side by side, bh, directions; or any number
  * block:  whole warps
- * shared: groups * NB_ROWS + SIDE - 1 rows of 4 * copy_words words, or what
+ * shared: groups * NB_ROWS + SIDE - 1 rows of GPUME_CUDA_FS_PITCH() words, or what
  *         search_any() needs, or threads / 32 keys for each block of the tile,
  *         whichever is most: that is shared_words; then a word for each block
  *         of the tile, and the tile
@@ -471,9 +580,15 @@ static __device__ __forceinline__ void search_fast(const GpumeCudaArgs &a)
     while (places.next(&at)) {
         const int x0 = at.x, y0 = at.y;
 
-        if (x0 + GPUME_CUDA_FS_TILE_WIDTH <= a.params.width && y0 + SIDE <= a.params.height) {
-            search_tile<SIDE, NB_ROWS>(a, shared, x0, y0, at.z);
-        } else if (y0 < a.params.height) {
+        const int whole = x0 + GPUME_CUDA_FS_TILE_WIDTH <= a.params.width;
+        const int h     = a.params.height - y0;
+
+        if (whole && h >= SIDE) {
+            search_tile<SIDE, SIDE, NB_ROWS>(a, shared, x0, y0, at.z);
+        } else if (whole && h == SIDE / 2) {
+            /* as in 1080 lines */
+            search_tile<SIDE, SIDE / 2, NB_ROWS>(a, shared, x0, y0, at.z);
+        } else if (h > 0) {
             /* the right and the bottom edge cut blocks and tiles */
             for (int x = x0; x < x0 + GPUME_CUDA_FS_TILE_WIDTH && x < a.params.width; x += SIDE)
                 search_any<GpumeU8>(a, shared, x / SIDE, y0 / SIDE, at.z);

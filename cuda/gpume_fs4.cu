@@ -77,7 +77,11 @@ search_row(const GpumeCudaArgs &a, GpumeU32 *shared, int x0, int y0, int whole)
     /* the window begins at a word */
     const int left    = -((range + 3) & ~3);
     const int columns = ((range - left) / 4 + NB_DX) / NB_DX;   // of NB_DX words
+    const GpumeU32 reciprocal = GPUME_RECIPROCAL_LARGE(columns);
     const int y_row   = y0 + row * SIDE;
+    /* what is admissible for the row's blocks */
+    const int top     = -gpume_min(range, y_row);
+    const int bottom  =  gpume_min(range, p.height - y_row - SIDE);
     const int inner_x = x0 - range >= 0 && x0 + ACROSS * SIDE + range <= p.width;
     const int aligned = !((a.cur.data | a.cur.linesize) & 3);
     GpumeU32 *zero    = shared + a.shared_words + row * ACROSS;
@@ -102,17 +106,17 @@ search_row(const GpumeCudaArgs &a, GpumeU32 *shared, int x0, int y0, int whole)
         const int groups = gpume_min(a.groups, (max_dy - cy) / NB_DY + 1);
 
         __syncthreads();
-        load_window<8>(a, ref, shared, x0 + left, y0 + cy,
+        load_window(a, ref, shared, pitch, x0 + left, y0 + cy,
                     (columns + 1) * 4, groups * NB_DY + GPUME_CUDA_FS4_DOWN * SIDE - 1);
         __syncthreads();
         if (row >= whole)
             continue;
 
         for (int i = lane; i < 4 * columns * groups; i += 32) {
-            const int group = i / (4 * columns);
-            const int at    = i - group * 4 * columns;
-            const int shift = at / columns;
-            const int word  = (at - shift * columns) * NB_DX;
+            const int line  = GPUME_DIVIDE_LARGE(i, reciprocal);    // of a copy
+            const int group = line / 4;
+            const int shift = line & 3;
+            const int word  = (i - line * columns) * NB_DX;
             const int dx    = left + 4 * word + shift;
             const int dy    = cy + group * NB_DY;
             const GpumeU32 *win = shared + (group * NB_DY + row * SIDE) * pitch +
@@ -161,11 +165,12 @@ search_row(const GpumeCudaArgs &a, GpumeU32 *shared, int x0, int y0, int whole)
 
 #pragma unroll
             for (int j = 0; j < NB_DY; j++)
-                down[j] = dy + j >= -range && dy + j <= range && y_row + dy + j >= 0 &&
-                          y_row + dy + j + SIDE <= p.height ? j * side : INADMISSIBLE;
+                down[j] = (unsigned)(dy + j - top) <= (unsigned)(bottom - top) ?
+                          j * side : INADMISSIBLE;
 #pragma unroll
             for (int k = 0; k < NB_DX; k++)
-                right[k] = dx + 4 * k >= -range && dx + 4 * k <= range ? 4 * k : INADMISSIBLE;
+                right[k] = (unsigned)(dx + 4 * k + range) <= (unsigned)(2 * range) ?
+                           4 * k : INADMISSIBLE;
 #pragma unroll
             for (int k = 0; k < ACROSS + NB_DX - 1; k++) {
                 const int x = x0 + dx + 4 * k;

@@ -235,8 +235,9 @@ struct GpumePlaneEvaluator {
  * at least as many. The block is in registers, and the reference around the blocks of
  * the warp in shared memory: where a warp has one block, the window follows the
  * search; else a candidate outside it is read from the plane.
+ * @tparam CUT  the picture's lower edge may cut the block: one in the warp only
  */
-template<typename Sample, int SIDE, int LANES_>
+template<typename Sample, int SIDE, int LANES_, int CUT = 0>
 struct GpumeWindowEvaluator {
     typedef GpumeU32 Key;
     static const int LANES  = LANES_;
@@ -271,7 +272,13 @@ struct GpumeWindowEvaluator {
     }
 
     __device__ __forceinline__ int width()  const { return SIDE; }
-    __device__ __forceinline__ int height() const { return SIDE; }
+    __device__ __forceinline__ int height() const { return CUT ? g.h : SIDE; }
+
+    /** Whether the block has the lane's i-th row. */
+    __device__ __forceinline__ int has_row(int i) const
+    {
+        return !CUT || g.lane / SLOTS + i * PARTS < g.h;
+    }
 
     __device__ __forceinline__ GpumeU32 significant(GpumeU32 word) const
     {
@@ -290,6 +297,8 @@ struct GpumeWindowEvaluator {
 
 #pragma unroll
         for (int i = 0; i < ROWS; i++) {
+            if (!has_row(i))
+                break;
 #pragma unroll
             for (int j = 0; j < WORDS; j += 4) {
                 if (WORDS >= 4) {
@@ -376,6 +385,9 @@ struct GpumeWindowEvaluator {
 
 #pragma unroll
         for (int i = 0; i < ROWS; i++) {
+            if (!has_row(i))
+                break;
+
             GpumeU32 lo = p[i * PARTS * PITCH];
 
 #pragma unroll
@@ -480,16 +492,24 @@ struct GpumeWindowEvaluator {
 };
 
 /** What is better than any other of the group, the same in all its lanes. */
-template<int SLOTS>
+template<int SLOTS, int LANES>
 static __device__ __forceinline__ GpumeU32 gpume_best_key(GpumeU32 key)
 {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    if (LANES == 32) {
+        GpumeU32 ret;
+
+        asm volatile("redux.sync.min.u32 %0, %1, 0xffffffff;" : "=r"(ret) : "r"(key));
+        return ret;
+    }
+#endif
 #pragma unroll
     for (int lane = 1; lane < SLOTS; lane <<= 1)
         key = gpume_umin(key, __shfl_xor_sync(GPUME_WHOLE_WARP, key, lane));
     return key;
 }
 
-template<int SLOTS>
+template<int SLOTS, int LANES>
 static __device__ __forceinline__ GpumeU64 gpume_best_key(GpumeU64 key)
 {
 #pragma unroll
@@ -499,13 +519,14 @@ static __device__ __forceinline__ GpumeU64 gpume_best_key(GpumeU64 key)
 }
 
 /**
- * Try a pattern around (x, y), if the group is active.
+ * Try a pattern around (x, y), its points multiplied by a step, if the group is active.
  * @return cost * GPUME_POINTS + number of the first point of least cost; more than
  *         any cost's if none is admissible
  */
 template<class Evaluator>
 static __device__ __forceinline__ typename Evaluator::Key
-gpume_try_pattern(Evaluator &e, const GpumePattern &p, int x, int y, int active)
+gpume_try_pattern(Evaluator &e, const GpumePattern &p, int x, int y, int active,
+                  int step = 1)
 {
     typedef typename Evaluator::Key Key;
     const int rounds = Evaluator::ROUNDS;
@@ -519,8 +540,8 @@ gpume_try_pattern(Evaluator &e, const GpumePattern &p, int x, int y, int active)
         for (int r = 0; r < rounds; r++) {
             const int i = slot + r * Evaluator::SLOTS;
 
-            px[r] = x + gpume_point_x(p, i);
-            py[r] = y + gpume_point_y(p, i);
+            px[r] = x + gpume_point_x(p, i) * step;
+            py[r] = y + gpume_point_y(p, i) * step;
             valid[r] = (i < p.points) & ((unsigned)(px[r] - e.g.min_x) <= e.g.span_x) &
                                         ((unsigned)(py[r] - e.g.min_y) <= e.g.span_y);
             // instead of a branch
@@ -544,7 +565,7 @@ gpume_try_pattern(Evaluator &e, const GpumePattern &p, int x, int y, int active)
         if (key < best)
             best = key;
     }
-    return gpume_best_key<Evaluator::SLOTS>(best);
+    return gpume_best_key<Evaluator::SLOTS, Evaluator::LANES>(best);
 }
 
 /**

@@ -52,6 +52,12 @@ _Static_assert(sizeof(AVMotionVector) == 4 * GPUME_CUDA_VECTOR_WORDS &&
 /** Every GPU gives a block of threads as much shared memory, bytes. */
 #define MAX_SHARED (48 << 10)
 
+/** And bytes that the system takes of a multiprocessor's for each of them. */
+#define RESERVED_SHARED 1024
+
+/** CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, which FFmpeg's headers lack. */
+#define ATTRIBUTE_MULTIPROCESSOR_SHARED ((CUdevice_attribute)81)
+
 /** Blocks of threads that search what elimination leaves. */
 #define LEFT_GRID 1024
 
@@ -73,8 +79,16 @@ PTX(gpume_fs)
 PTX(gpume_fs4)
 PTX(gpume_fs8)
 PTX(gpume_fs16)
+PTX(gpume_predict)
+PTX(gpume_predict4)
+PTX(gpume_predict8)
+PTX(gpume_predict16)
 PTX(gpume_sea8)
 PTX(gpume_sea16)
+PTX(gpume_walk)
+PTX(gpume_walk4)
+PTX(gpume_walk8)
+PTX(gpume_walk16)
 
 /* Blocks of any size, with a number of threads; returns the words of shared memory. */
 static int configure_tiles(GpumeCudaArgs *a, int max_threads)
@@ -142,6 +156,8 @@ static const Module *configure_exhaustive(GpumeCudaKernel *k, GpumeCudaLaunch *l
     GpumeCudaArgs *a = &k->args;
     const GpumeParams *p = &a->params;
     const int blocks = GPUME_CUDA_FS_TILE_WIDTH / p->block;
+    /* words of shared memory after the window */
+    const int more   = blocks + p->block * GPUME_CUDA_FS_TILE_WIDTH / 4;
     const int left   = l != k->launches;
     const int ny = FFMIN(2 * p->range, p->height - FFMIN(p->height, p->block)) + 1;
     /* words at which candidates begin; the first may lie up to 3 samples early */
@@ -165,24 +181,31 @@ static const Module *configure_exhaustive(GpumeCudaKernel *k, GpumeCudaLaunch *l
     snprintf(name, size, "gpume_fs%d_8_%d", p->block, rows);
 
     /* as much of the window as fits, in pieces of equal size */
-    a->copy_words = columns + GPUME_CUDA_FS_TILE_WIDTH / 4 - 1;
+    a->copy_words = FFALIGN(columns + GPUME_CUDA_FS_TILE_WIDTH / 4 - 1, 4);
     groups    = (ny + rows - 1) / rows;
     chunks    = 0;
     do {
         chunks++;
         a->groups = (groups + chunks - 1) / chunks;
-        words     = (a->groups * rows + p->block - 1) * 4 * a->copy_words;
-    } while (4 * (words + blocks + p->block * GPUME_CUDA_FS_TILE_WIDTH / 4) > MAX_SHARED);
+        words     = (a->groups * rows + p->block - 1) * GPUME_CUDA_FS_PITCH(a->copy_words);
+    } while (4 * (words + more) > MAX_SHARED);
 
-    /* four of them a multiprocessor; a block that is left over is to end soon */
-    l->threads = left && chunks > 1 ? GPUME_CUDA_FS_FAST_THREADS : GPUME_CUDA_FS_FAST_THREADS / 2;
+    /*
+     * The fewest that fill a multiprocessor, as they wait for each other; a block that
+     * is left over is to end soon.
+     */
+    l->threads = left ? chunks > 1 ? 256 : 128 : 64;
+    while (!left && l->threads < GPUME_CUDA_FS_FAST_THREADS &&
+           k->multiprocessor_shared / (4 * (words + more) + RESERVED_SHARED) * l->threads <
+           2 * GPUME_CUDA_FS_FAST_THREADS)
+        l->threads *= 2;
     l->grid[0] = (p->width + GPUME_CUDA_FS_TILE_WIDTH - 1) / GPUME_CUDA_FS_TILE_WIDTH;
     l->grid[1] = p->bh;
     words      = FFMAX(words, (int)l->threads / 32 * blocks);
     /* blocks at the edges are searched by the same threads */
     words      = FFMAX(words, configure_tiles(a, l->threads));
     a->shared_words = words;
-    l->shared  = 4 * (words + blocks + p->block * GPUME_CUDA_FS_TILE_WIDTH / 4);
+    l->shared  = 4 * (words + more);
     return p->block == 8 ? &gpume_fs8 : &gpume_fs16;
 }
 
@@ -233,7 +256,7 @@ static const Module *configure_elimination(GpumeCudaKernel *k, GpumeCudaLaunch *
             l->shared       = 4 * words;
         }
     /* more of them take longer than all candidates in the kernel that is made for it */
-    a->max_evaluated = (64 + side * side / 64) * square * square;
+    a->max_evaluated = (64 + side * side / 64) * square * square / (bytes == 1 ? 2 : 1);
 
     snprintf(name, size, "gpume_sea%d_%d", p->block, 8 * bytes);
     return p->block == 8 ? &gpume_sea8 : &gpume_sea16;
@@ -247,28 +270,117 @@ static size_t left_size(const GpumeParams *p)
            ff_gpume_blocks(p->height, GPUME_CUDA_SEA_SQUARE);
 }
 
+/* A warp for each block, or for several. */
+static void shape_walk(const GpumeParams *p, GpumeCudaLaunch *l)
+{
+    l->threads = 32 * GPUME_CUDA_DS_WARPS;
+    if (p->block <= 16) {
+        const int width  = GPUME_CUDA_DS_WARPS * GPUME_CUDA_DS_TILE_WIDTH;
+        const int height = GPUME_CUDA_DS_TILE_HEIGHT(p->block);
+
+        l->grid[0] = (p->width  + width  - 1) / width;
+        l->grid[1] = (p->height + height - 1) / height;
+        l->shared  = 4 * GPUME_CUDA_DS_WARPS *
+                     GPUME_CUDA_DS_WINDOW_WORDS(p->block, p->depth > 8 ? 2 : 1);
+    } else {
+        l->grid[0] = (p->bw + GPUME_CUDA_DS_WARPS - 1) / GPUME_CUDA_DS_WARPS;
+        l->grid[1] = p->bh;
+    }
+}
+
+/* The module of a block's side: the first, for any, or that of 4, 8 or 16. */
+static const Module *choose_side(const GpumeParams *p, const char *search,
+                                 const Module *const modules[4], char *name, size_t size)
+{
+    const int bits = p->depth > 8 ? 16 : 8;
+
+    if (p->block > 16)
+        snprintf(name, size, "gpume_%s_%d", search, bits);
+    else
+        snprintf(name, size, "gpume_%s%d_%d", search, p->block, bits);
+    return modules[p->block > 16 ? 0 : p->block == 4 ? 1 : p->block == 8 ? 2 : 3];
+}
+
 static const Module *configure_ds(GpumeCudaKernel *k, GpumeCudaLaunch *l,
                                   char *name, size_t size)
 {
-    const GpumeParams *p = &k->args.params;
-    const int side  = p->block;
-    const int bytes = p->depth > 8 ? 2 : 1;
+    static const Module *const modules[4] = {
+        &gpume_ds, &gpume_ds4, &gpume_ds8, &gpume_ds16
+    };
 
-    l->threads = 32 * GPUME_CUDA_DS_WARPS;
-    if (side <= 16) {
-        const int width  = GPUME_CUDA_DS_WARPS * GPUME_CUDA_DS_TILE_WIDTH;
-        const int height = GPUME_CUDA_DS_TILE_HEIGHT(side);
+    shape_walk(&k->args.params, l);
+    return choose_side(&k->args.params, "ds", modules, name, size);
+}
 
-        snprintf(name, size, "gpume_ds%d_%d", side, 8 * bytes);
-        l->grid[0] = (p->width  + width  - 1) / width;
-        l->grid[1] = (p->height + height - 1) / height;
-        l->shared  = 4 * GPUME_CUDA_DS_WARPS * GPUME_CUDA_DS_WINDOW_WORDS(side, bytes);
-        return side == 4 ? &gpume_ds4 : side == 8 ? &gpume_ds8 : &gpume_ds16;
+/* Whatever walks. */
+static const Module *configure_walk(GpumeCudaKernel *k, GpumeCudaLaunch *l,
+                                    char *name, size_t size)
+{
+    static const Module *const modules[4] = {
+        &gpume_walk, &gpume_walk4, &gpume_walk8, &gpume_walk16
+    };
+
+    shape_walk(&k->args.params, l);
+    return choose_side(&k->args.params, "walk", modules, name, size);
+}
+
+/* A block of threads for each row. */
+static const Module *configure_predict(GpumeCudaKernel *k, GpumeCudaLaunch *l,
+                                       char *name, size_t size)
+{
+    static const Module *const modules[4] = {
+        &gpume_predict, &gpume_predict4, &gpume_predict8, &gpume_predict16
+    };
+    GpumeCudaArgs *a = &k->args;
+    const GpumeParams *p = &a->params;
+    const int umh   = p->algo == GPUME_ALGO_UMH;
+    const int bits  = p->depth > 8 ? 16 : 8;
+    const int lines = FFMIN(2 * p->range + p->block, p->height);
+    int words;
+
+    l->threads = 32 * (umh ? GPUME_CUDA_UMH_WARPS : GPUME_CUDA_EPZS_WARPS);
+    l->grid[0] = p->bh;
+    l->grid[1] = 1;
+
+    a->ring_columns = FFMIN(GPUME_CUDA_PREDICT_COLUMNS(p->block, bits / 8, p->range),
+                            GPUME_CUDA_PREDICT_PICTURE_COLUMNS(p->block, bits / 8, p->bw));
+    /* odd in columns: rows that are read together begin in different banks */
+    a->ring_pitch   = 4 * ((a->ring_columns +
+                            GPUME_CUDA_PREDICT_REPEATED(p->block, bits / 8)) | 1);
+    words           = GPUME_CUDA_PREDICT_WINDOW + lines * a->ring_pitch;
+    if (p->block > 16 || lines > GPUME_CUDA_PREDICT_LOADS * l->threads ||
+        4 * words > MAX_SHARED) {
+        l->shared = 4 * GPUME_CUDA_PREDICT_WINDOW;
+        snprintf(name, size, "gpume_%s_%d", umh ? "umh" : "epzs", bits);
+        return &gpume_predict;
     }
-    snprintf(name, size, "gpume_ds_%d", 8 * bytes);
-    l->grid[0] = (p->bw + GPUME_CUDA_DS_WARPS - 1) / GPUME_CUDA_DS_WARPS;
-    l->grid[1] = p->bh;
-    return &gpume_ds;
+    l->shared = 4 * words;
+    return choose_side(p, umh ? "umh" : "epzs", modules, name, size);
+}
+
+/* Bytes of what searches that predict keep: fields, and behind them the ticket. */
+static size_t state_size(const GpumeParams *p)
+{
+    return ((size_t)GPUME_NB_DIRECTIONS * GPUME_CUDA_NB_FIELDS * p->bw * p->bh + 1) *
+           sizeof(unsigned);
+}
+
+/* What a search that predicts reads and writes. */
+static void begin_fields(GpumeCudaKernel *kernel, int nb_references)
+{
+    GpumeCudaArgs *a = &kernel->args;
+    const size_t size = (size_t)a->params.bw * a->params.bh * sizeof(unsigned);
+
+    a->nb_directions = nb_references;
+    for (int i = 0; i < nb_references; i++) {
+        const int direction = a->source[i] < 0 ? GPUME_PAST : GPUME_FUTURE;
+        const unsigned n = kernel->nb_searches[direction]++;
+
+        for (int age = 0; age < GPUME_CUDA_NB_FIELDS; age++)
+            a->fields[i][age] = kernel->state + size * (direction * GPUME_CUDA_NB_FIELDS +
+                (n % GPUME_CUDA_NB_FIELDS + GPUME_CUDA_NB_FIELDS - age) % GPUME_CUDA_NB_FIELDS);
+        a->epoch[i] = n % GPUME_CUDA_NB_EPOCHS + 1;
+    }
 }
 
 /**
@@ -278,10 +390,12 @@ static const Module *configure_ds(GpumeCudaKernel *k, GpumeCudaLaunch *l,
 typedef const Module *Configure(GpumeCudaKernel *k, GpumeCudaLaunch *l,
                                 char *name, size_t size);
 
-/** The launches of a search, in order. */
+/** The launches of a search, in order. One that has no entry walks, in one launch. */
 static Configure *const configure[GPUME_NB_ALGOS][GPUME_CUDA_MAX_LAUNCHES] = {
-    [GPUME_ALGO_FS] = { configure_elimination, configure_exhaustive },
-    [GPUME_ALGO_DS] = { configure_ds },
+    [GPUME_ALGO_FS]   = { configure_elimination, configure_exhaustive },
+    [GPUME_ALGO_DS]   = { configure_ds },
+    [GPUME_ALGO_EPZS] = { configure_predict },
+    [GPUME_ALGO_UMH]  = { configure_predict },
 };
 
 int ff_gpume_cuda_check(void *log_ctx, int level, CudaFunctions *cu,
@@ -318,11 +432,21 @@ av_cold int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel,
                                       const GpumeParams *params,
                                       void *log_ctx, int level)
 {
+    CUresult err;
+    CUdevice device;
     int ret;
 
     kernel->cu                     = hwctx->internal->cuda_dl;
     kernel->args.params            = *params;
     kernel->args.params.big_endian = 0;
+
+    err = kernel->cu->cuCtxGetDevice(&device);
+    if (err == CUDA_SUCCESS)
+        err = kernel->cu->cuDeviceGetAttribute(&kernel->multiprocessor_shared,
+                                               ATTRIBUTE_MULTIPROCESSOR_SHARED, device);
+    ret = ff_gpume_cuda_check(log_ctx, level, kernel->cu, err, "read the device's properties");
+    if (ret < 0)
+        return ret;
 
     for (int i = 0; i < GPUME_CUDA_MAX_LAUNCHES; i++) {
         GpumeCudaLaunch *l = &kernel->launches[kernel->nb_launches];
@@ -331,6 +455,8 @@ av_cold int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel,
 
         if (configure[params->algo][i])
             module = configure[params->algo][i](kernel, l, name, sizeof(name));
+        else if (!configure[params->algo][0] && !i)
+            module = configure_walk(kernel, l, name, sizeof(name));
         if (!module)
             continue;
         av_assert0(l->shared <= MAX_SHARED);
@@ -363,6 +489,15 @@ av_cold int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel,
         kernel->args.left = left;
         kernel->new_left  = 1;
     }
+    if (configure[params->algo][0] == configure_predict) {
+        ret = ff_gpume_cuda_check(log_ctx, level, kernel->cu,
+                                  kernel->cu->cuMemAlloc(&kernel->state, state_size(params)),
+                                  "allocate device memory for the vectors of searches");
+        if (ret < 0)
+            return ret;
+        kernel->args.ticket = kernel->state + state_size(params) - sizeof(unsigned);
+        kernel->new_state   = 1;
+    }
     return 0;
 }
 
@@ -377,6 +512,13 @@ CUresult ff_gpume_cuda_kernel_launch(GpumeCudaKernel *kernel, int nb_references,
                                           sizeof(((GpumeCudaLeft *)0)->nb), stream);
         kernel->new_left = 0;
     }
+    if (kernel->new_state) {
+        err = kernel->cu->cuMemsetD8Async(kernel->state, 0, state_size(&kernel->args.params),
+                                          stream);
+        kernel->new_state = 0;
+    }
+    if (kernel->state)
+        begin_fields(kernel, nb_references);
     for (int i = 0; i < kernel->nb_launches && err == CUDA_SUCCESS; i++) {
         const GpumeCudaLaunch *l = &kernel->launches[i];
 
@@ -387,6 +529,7 @@ CUresult ff_gpume_cuda_kernel_launch(GpumeCudaKernel *kernel, int nb_references,
                                          l->shared, stream, params, NULL);
     }
     kernel->args.turn ^= 1;
+    kernel->args.first_ticket += nb_references * kernel->args.params.bh;
     return err;
 }
 
@@ -399,4 +542,7 @@ av_cold void ff_gpume_cuda_kernel_uninit(GpumeCudaKernel *kernel)
     if (kernel->args.left)
         kernel->cu->cuMemFree(kernel->args.left);
     kernel->args.left = 0;
+    if (kernel->state)
+        kernel->cu->cuMemFree(kernel->state);
+    kernel->state = 0;
 }

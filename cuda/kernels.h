@@ -51,6 +51,11 @@ typedef struct GpumeCudaKernel {
     GpumeCudaLaunch launches[GPUME_CUDA_MAX_LAUNCHES];
     int nb_launches;
     int new_left;               ///< args.left's counts are not yet 0
+    int multiprocessor_shared;  ///< bytes of shared memory of a multiprocessor
+    /** Of searches that predict: fields by direction and age, and a ticket; or 0. */
+    CUdeviceptr state;
+    int new_state;              ///< it is not yet 0
+    unsigned nb_searches[GPUME_NB_DIRECTIONS];
 } GpumeCudaKernel;
 
 /**

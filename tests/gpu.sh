@@ -129,7 +129,11 @@ for clip in "$gpu"/clips/*; do
     case $clip in
         *.md) continue ;;
     esac
-    for search in algo=ds:range=64 algo=ds:range=64:block=4 algo=fs:range=12:block=8 algo=fs:range=20:block=32; do
+    for search in algo=ds:range=64 algo=ds:range=64:block=4 algo=fs:range=12:block=8 algo=fs:range=20:block=32 \
+                  algo=tss:range=16 algo=tdls:range=40:block=8 algo=ntss:range=16:block=4 algo=fss:range=64 \
+                  algo=hexbs:range=64:block=32 algo=epzs:range=16 algo=epzs:range=64:block=8 \
+                  algo=epzs:range=30:block=32 algo=umh:range=16 algo=umh:range=40:block=8 \
+                  algo=umh:range=20:block=4 algo=umh:range=100; do
         opt=$search:dir=both:mv_file=-
         same "nvdec/${clip##*/}/$search" "$clip" "trim=end_frame=30,gpume=$opt:backend=cpu" \
              "trim=end_frame=30,gpume=$opt"

@@ -76,26 +76,49 @@ static const struct {
     { "bigbuckbunny.mp4",      "crop=384:256:400:300",         90 },
     { "carphone_pristine.mp4", "crop=128:128",                 10 },
     { "carphone_pristine.mp4", "scale=256:128:flags=bilinear", 70 },
+    { "h264.mkv",              "crop=256:128",                 0 },
 };
 
-/** What is run on every source. */
+/** One row, one column, few of both: neighbours that searches predict from are missing. */
 static const struct {
-    const char *method;
+    const char *source;
+    int block, range;
+} strips[] = {
+    { "testsrc2=s=256x128:r=25,scroll=h=0.0137:v=0.0181,crop=256:16:0:40", 16, 16 },
+    { "testsrc2=s=256x128:r=25,scroll=h=0.0137:v=0.0181,crop=16:128:90:0", 16, 16 },
+    { "testsrc2=s=256x128:r=25,scroll=h=0.0137:v=0.0181,crop=8:128:150:0", 8, 9 },
+    { "testsrc2=s=256x128:r=25,scroll=h=0.0137:v=0.0181,crop=16:128:60:0", 8, 16 },
+    { "testsrc2=s=256x128:r=25,scroll=h=0.0137:v=0.0181,crop=256:64:0:10", 32, 24 },
+};
+
+static const char *const methods[] = {
+    "esa", "tss", "tdls", "ntss", "fss", "ds", "hexbs", "epzs", "umh",
+};
+
+/** What is run on every source: exhaustive search, and each of the others. */
+typedef struct Shape {
     int block, range, nb_frames;
-} searches[] = {
-    { "esa",   8,    7, 4 },
-    { "esa",  16,   16, 4 },
-    { "esa",  32,    4, 4 },
-    { "esa",  64,   11, 4 },
-    { "esa", 128,    9, 3 },
-    { "ds",    8,    4, 5 },
-    { "ds",    8,   32, 5 },
-    { "ds",   16,    7, 5 },
-    { "ds",   16,   16, 8 },
-    { "ds",   16, 1024, 5 },
-    { "ds",   32,   24, 5 },
-    { "ds",   64,   16, 5 },
-    { "ds",  128,   64, 5 },
+} Shape;
+
+static const Shape esa_shapes[] = {
+    {   8,    7, 4 }, {  16,   16, 4 }, {  32,    4, 4 }, {  64,   11, 4 },
+    { 128,    9, 3 },
+};
+
+static const Shape shapes[] = {
+    {   8,    4, 5 }, {   8,   32, 5 }, {  16,    7, 5 }, {  16,   16, 8 },
+    {  16, 1024, 5 }, {  32,   24, 5 }, {  64,   33, 5 }, { 128,   64, 4 },
+};
+
+/** Sources that are searched for long, with every method. */
+#define LONG_FRAMES 110
+static const char long_source[] = "testsrc2=s=256x128:r=25,scroll=h=0.0137:v=0.0181";
+static const struct {
+    const char *file;
+    const char *chain;
+} long_clips[] = {
+    { "bigbuckbunny.mp4",      "scale=384:256:flags=bilinear" },
+    { "carphone_pristine.mp4", "crop=128:128" },
 };
 
 static const char *backend = "auto";
@@ -267,28 +290,80 @@ static const char *missing_filter(const char *list)
     return NULL;
 }
 
+static int64_t start_vectors, start_moving;
+
+static void start(void)
+{
+    start_vectors = nb_vectors;
+    start_moving  = nb_moving;
+}
+
+static void finish(const char *source)
+{
+    printf("%"PRId64" vectors, %"PRId64" of them not zero: %s\n",
+           nb_vectors - start_vectors, nb_moving - start_moving, source);
+    /* pictures in which nothing moves would prove little */
+    if (nb_moving == start_moving)
+        FAIL("every vector is zero");
+}
+
 static void run_all(const char *source, int quick)
 {
-    const int64_t vectors = nb_vectors, moving = nb_moving;
+    static int nb;
 
-    for (int i = 0; i < FF_ARRAY_ELEMS(searches); i++) {
-        if (quick && i % 4 != 1)
-            continue;
-        run(source, searches[i].method, searches[i].block, searches[i].range,
-            quick ? 3 : searches[i].nb_frames);
+    start();
+    for (int i = 0; i < FF_ARRAY_ELEMS(methods); i++) {
+        const Shape *s = i ? shapes : esa_shapes;
+        const int nb_shapes = i ? FF_ARRAY_ELEMS(shapes) : FF_ARRAY_ELEMS(esa_shapes);
+
+        for (int j = 0; j < nb_shapes; j++)
+            if (!quick || nb++ % 10 == 1)
+                run(source, methods[i], s[j].block, s[j].range,
+                    quick ? 3 : s[j].nb_frames);
     }
-    printf("%"PRId64" vectors, %"PRId64" of them not zero: %s\n",
-           nb_vectors - vectors, nb_moving - moving, source);
-    /* pictures in which nothing moves would prove little */
-    if (nb_moving == moving)
-        FAIL("every vector is zero");
+    finish(source);
+}
+
+static void run_strips(int quick)
+{
+    for (int i = 0; i < FF_ARRAY_ELEMS(strips); i++) {
+        start();
+        for (int j = 0; j < FF_ARRAY_ELEMS(methods); j++)
+            run(strips[i].source, methods[j], strips[i].block, strips[i].range,
+                quick ? 3 : 12);
+        finish(strips[i].source);
+    }
+}
+
+/* Long enough for what is carried from picture to picture to go astray. */
+static void run_long(const char *source)
+{
+    start();
+    for (int i = 0; i < FF_ARRAY_ELEMS(methods); i++)
+        run(source, methods[i], 16, i ? 16 : 7, LONG_FRAMES);
+    finish(source);
+}
+
+/* Nonzero: it is there; else that is said. */
+static int find_clip(char *path, size_t size, const char *dir, const char *file)
+{
+    FILE *f;
+
+    snprintf(path, size, "%s/%s", dir, file);
+    f = fopen(path, "rb");
+    if (!f) {
+        printf("skipped: there is no %s\n", path);
+        return 0;
+    }
+    fclose(f);
+    return 1;
 }
 
 /* Returns how many clips there were. */
 static int run_clips(const char *dir, int quick)
 {
     const char *missing = missing_filter("movie,scale,crop");
-    char source[1024];
+    char source[1024], path[512];
     int nb = 0;
 
     if (missing) {
@@ -296,20 +371,19 @@ static int run_clips(const char *dir, int quick)
         return 0;
     }
     for (int i = 0; i < FF_ARRAY_ELEMS(clips); i++) {
-        char path[512];
-        FILE *f;
-
-        snprintf(path, sizeof(path), "%s/%s", dir, clips[i].file);
-        f = fopen(path, "rb");
-        if (!f) {
-            printf("skipped: there is no %s\n", path);
+        if (!find_clip(path, sizeof(path), dir, clips[i].file))
             continue;
-        }
-        fclose(f);
         snprintf(source, sizeof(source), "movie=filename='%s',trim=start_frame=%d,%s",
                  path, clips[i].start, clips[i].chain);
         run_all(source, quick);
         nb++;
+    }
+    for (int i = 0; i < FF_ARRAY_ELEMS(long_clips) && !quick; i++) {
+        if (!find_clip(path, sizeof(path), dir, long_clips[i].file))
+            continue;
+        snprintf(source, sizeof(source), "movie=filename='%s',%s", path,
+                 long_clips[i].chain);
+        run_long(source);
     }
     return nb;
 }
@@ -367,6 +441,14 @@ int main(int argc, char **argv)
                        generated[j].source);
             else
                 run_all(generated[j].source, quick);
+        }
+        missing = missing_filter("testsrc2,scroll,crop");
+        if (missing) {
+            printf("skipped: this build has no filter %s\n", missing);
+        } else {
+            run_strips(quick);
+            if (!quick)
+                run_long(long_source);
         }
     }
 

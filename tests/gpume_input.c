@@ -782,7 +782,7 @@ static void test_streams(void)
     for (int i = 0; i < FF_ARRAY_ELEMS(dirs); i++) {
         for (int j = 0; j < FF_ARRAY_ELEMS(depths); j++) {
             for (int k = 0; k < FF_ARRAY_ELEMS(counts); k++) {
-                for (int l = 0; l < 4; l++) {
+                for (int l = 0; l < 8; l++) {
                     Setup s = default_setup;
                     Step steps[MAX_STEPS];
 
@@ -790,7 +790,7 @@ static void test_streams(void)
                     s.extra      = depths[j];
                     s.feed_all   = l & 1;
                     s.nb_threads = l & 2 ? 3 : 1;
-                    s.algo       = l == 3 ? "fs" : "ds";
+                    s.algo       = l & 4 ? k == 3 ? "umh" : "epzs" : l == 3 ? "fs" : "ds";
                     fill_steps(steps, FFMAX(counts[k], 1), 50, 37, AV_PIX_FMT_YUV420P);
                     must_work(&s, steps, counts[k]);
                 }
@@ -838,16 +838,17 @@ static void test_sizes(void)
     } too_large[] = { { 31744, 1 }, { 1, 31744 }, { 40000, 2 } };
 
     for (int i = 0; i < FF_ARRAY_ELEMS(sizes); i++) {
-        for (int j = 0; j < 4; j++) {
+        for (int j = 0; j < 8; j++) {
+            static const char *const algos[] = { "ds", "fs", "epzs", "umh" };
             Setup s = default_setup;
             Step steps[3];
 
-            s.algo  = j & 1 ? "fs" : "ds";
+            s.algo  = algos[j & 3];
             s.block = sizes[i].block;
             s.range = sizes[i].range;
             s.extra = ":metadata=1";
             fill_steps(steps, 3, sizes[i].w, sizes[i].h,
-                       j & 2 ? AV_PIX_FMT_GRAY16BE : AV_PIX_FMT_GRAY8);
+                       j & 4 ? AV_PIX_FMT_GRAY16BE : AV_PIX_FMT_GRAY8);
             must_work(&s, steps, 3);
         }
     }
@@ -901,16 +902,19 @@ static void test_changes(void)
             steps[j] = (Step){ streams[i].s[j].w, streams[i].s[j].h,
                                streams[i].s[j].format, j };
         for (int j = 0; j < FF_ARRAY_ELEMS(dirs); j++) {
-            for (int k = 0; k < FF_ARRAY_ELEMS(depths); k++) {
+            for (int k = 0; k < 2 * FF_ARRAY_ELEMS(depths); k++) {
                 s.dir      = dirs[j];
-                s.extra    = depths[k];
-                s.feed_all = k & 1;
+                s.extra    = depths[k / 2];
+                s.feed_all = k / 2 & 1;
+                /* the second predicts from pictures before, not from those before a change */
+                s.algo     = k & 1 ? "epzs" : "ds";
                 must_work(&s, steps, streams[i].nb);
             }
         }
     }
 
     /* what no search can read */
+    s = default_setup;
     fill_steps(steps, 4, 32, 32, AV_PIX_FMT_GRAY8);
     steps[3].format = AV_PIX_FMT_RGB24;
     must_fail_with(&s, steps, 4, AVERROR(EINVAL), "rgb24");
@@ -988,7 +992,7 @@ static void test_options(void)
         { "block=-16", "block" },       { "block=0", "block" },
         { "mb_size=12", "block" },      { "mb_size=1", "mb_size" },
         { "block=x", "block" },         { "algo=xyz", "algo" },
-        { "algo=2", "algo" },           { "algo=-1", "algo" },
+        { "algo=9", "algo" },           { "algo=-1", "algo" },
         { "method=zzz", "method" },     { "dir=sideways", "dir" },
         { "dir=0", "dir" },             { "dir=4", "dir" },
         { "backend=gpu", "backend" },   { "backend=3", "backend" },
@@ -1003,6 +1007,10 @@ static void test_options(void)
         { "range=1", NULL },            { "range=1024", NULL },
         { "block=4", NULL },            { "block=128", NULL },
         { "algo=fs", NULL },            { "algo=esa", NULL },
+        { "algo=tss", NULL },           { "algo=tdls", NULL },
+        { "algo=ntss", NULL },          { "algo=fss", NULL },
+        { "algo=ds", NULL },            { "algo=hexbs", NULL },
+        { "algo=epzs", NULL },          { "algo=umh", NULL },
         { "method=ds", NULL },          { "mb_size=32:search_param=40", NULL },
         { "dir=both:backend=cpu:async_depth=64:metadata=1", NULL },
         { "async_depth=1:metadata=0:device=0:backend=cpu", NULL },
@@ -1748,9 +1756,10 @@ static void test_memory(void)
         enum AVPixelFormat format;
         int change;             ///< of the picture's size
         int nb_threads;
-        const char *csv, *npy, *stats;
+        const char *csv, *npy, *stats, *algo;
     } runs[] = {
         { "", "past", AV_PIX_FMT_GRAY8, 0, 1 },
+        { "", "both", AV_PIX_FMT_GRAY8, 1, 2, .algo = "epzs" },
         { "", "both", AV_PIX_FMT_GRAY16BE, 1, 3 },
         { ":metadata=1:mv_file=%1$s/m.csv:stats_file=%1$s/m.log", "both",
           AV_PIX_FMT_P010LE, 0, 1, .csv = "m.csv", .stats = "m.log" },
@@ -1772,6 +1781,8 @@ static void test_memory(void)
             s.extra      = extra;
             s.dir        = runs[i].dir;
             s.nb_threads = runs[i].nb_threads;
+            if (runs[i].algo)
+                s.algo = runs[i].algo;
             fill_steps(steps, NB, 24, 16, runs[i].format);
             if (runs[i].change)
                 steps[3].w = steps[4].w = 20;

@@ -60,7 +60,7 @@
 #include "libavfilter/gpume/gpume.h"
 #include "gpume_oracle.h"
 
-#define MAX_FRAMES   5
+#define MAX_FRAMES   6
 #define MAX_FAILURES 10
 #define NB_THREADS   4
 /** A case that takes this long does not end, even under valgrind. */
@@ -93,12 +93,13 @@ enum Content {
     CONTENT_BINARY,     ///< values 0 and 1: many ties
     CONTENT_STRIPES,    ///< of a short period: ties along and across them
     CONTENT_RAMP,       ///< a slope that a descent has far to go down
+    CONTENT_SPEEDS,     ///< textures side by side that move at speeds of their own, which change
     NB_CONTENTS
 };
 
 static const char *const content_names[NB_CONTENTS] = {
     "random", "extreme", "checker", "flat", "equal", "motion", "shift",
-    "binary", "stripes", "ramp",
+    "binary", "stripes", "ramp", "speeds",
 };
 
 enum Executor {
@@ -377,6 +378,18 @@ static void make_samples(const Case *c, Movie *m)
                     v = max / 2 + slope_x * (x + move_x * i) +
                                   slope_y * (y + move_y * i);
                     break;
+                case CONTENT_SPEEDS: {
+                    /* a patch is about a block or two wide */
+                    const int patch = lattice(pattern + 2, x / 24, y / 20);
+                    const int speed_x = (patch & 15) - 8, speed_y = (patch >> 4 & 15) - 8;
+                    const int i2 = i * (i + 1) / 2;
+
+                    v = texture(pattern + patch % 3,
+                                256 * (x + speed_x * i2 + (move_x & 7) * i),
+                                256 * (y + speed_y * i2 - (move_y & 7) * i), 3) *
+                        (int64_t)max >> 16;
+                    break;
+                }
                 default:
                     abort();
                 }
@@ -805,9 +818,11 @@ static int64_t only_case = -1;
 
 static void run_case(Case *c)
 {
+    const int is_thin = quick && c->algo != GPUME_ALGO_FS && c->algo != GPUME_ALGO_DS;
     Movie m;
 
-    if (only_case >= 0 && only_case != case_number) {
+    /* a slow build has some cases of each search; 5, for cases come in twos, threes and fours */
+    if (only_case >= 0 ? only_case != case_number : is_thin && case_number % 5) {
         case_number++;
         return;
     }
@@ -889,7 +904,7 @@ static void run_fixed(void)
         }
 
         /* searches that go far: on CUDA, beyond what a warp has in shared memory */
-        for (int i = 0; i < 27 && algo == GPUME_ALGO_DS; i++) {
+        for (int i = 0; i < 27 && algo != GPUME_ALGO_FS; i++) {
             static const int widths[] = { 176, 182, 187 };
             Case c = default_case();
 
@@ -987,6 +1002,29 @@ static void run_fixed(void)
             run_case(&c);
         }
 
+        /* what blocks around and pictures before have: many pictures, one row, one column */
+        for (int i = 0; i < 24; i++) {
+            static const int sizes[8][3] = {
+                { 96, 80, 8 }, { 100, 75, 16 }, { 131, 16, 16 }, { 15, 150, 16 },
+                { 8, 70, 8 }, { 70, 7, 4 }, { 61, 43, 4 }, { 40, 33, 32 },
+            };
+            Case c = default_case();
+
+            c.algo       = algo;
+            c.width      = sizes[i % 8][0];
+            c.height     = sizes[i % 8][1];
+            c.block      = sizes[i % 8][2];
+            c.range      = 6 + i;
+            c.content    = i & 8 ? CONTENT_MOTION : CONTENT_SPEEDS;
+            c.directions = 1 + i % 3;
+            c.executor   = (i + 3) % NB_EXECUTORS;
+            c.nb_frames  = MAX_FRAMES;
+            c.in_flight  = 1 + i / 4 % 3;
+            if (algo == GPUME_ALGO_FS && i >= 8)
+                break;
+            run_case(&c);
+        }
+
         /* the largest costs there are */
         for (int i = 0; i < 2; i++) {
             Case c = default_case();
@@ -1081,7 +1119,7 @@ static void run_random(void)
     if (rnd(&s, 2))
         set_format(&c, rnd(&s, FF_ARRAY_ELEMS(formats)));
     c.directions    = rnd_range(&s, 1, 3);
-    c.nb_frames     = rnd_range(&s, 2, MAX_FRAMES - 1);
+    c.nb_frames     = rnd_range(&s, 2, MAX_FRAMES);
     c.in_flight     = rnd_range(&s, 1, 3);
     c.content       = rnd(&s, 2) ? CONTENT_MOTION : rnd(&s, NB_CONTENTS);
     c.executor      = rnd(&s, NB_EXECUTORS);

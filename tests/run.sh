@@ -41,6 +41,7 @@ fi
 GPUME_VIDEO=${GPUME_VIDEO:-../shared/video}
 GPUME_VIDEO=$(cd "$GPUME_VIDEO" 2>/dev/null && pwd)
 export GPUME_VIDEO
+export GPUME_CLIPS="$top/tests/clips"
 # a test that hangs ends its part, and counts as failed
 limit=${GPUME_TEST_LIMIT:-1500}
 

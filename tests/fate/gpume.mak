@@ -5,8 +5,8 @@
 # fate-gpume-san        what is quick enough for a build with sanitizers
 # fate-gpume-valgrind   what runs under TARGET_EXEC=valgrind
 #
-# No test needs samples. Where GPUME_VIDEO names a folder, its clips are
-# searched, too. Tests that have to give the same share one reference.
+# No test needs samples. Where GPUME_VIDEO or GPUME_CLIPS names a folder, its
+# clips are searched, too. Tests that have to give the same share one reference.
 
 # A window that pans over a test pattern in which things move.
 GPUME_PAN   = testsrc2=s=128x96:r=10,format=yuv420p,crop=94:70:3*n:2*n
@@ -46,6 +46,17 @@ fate-gpume-defaults: CMD = ffmpeg -lavfi "$(GPUME_SRC),gpume=mv_file=-" -f null 
 fate-gpume-odd:      CMD = $(call GPUME_CSV,$(GPUME_ODD),algo=fs:range=1024:block=8)
 fate-gpume-wide:     CMD = $(call GPUME_CSV,$(GPUME_BIG),algo=fs:range=48:block=16)
 fate-gpume-yuv420p:  CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=ds:range=20:block=32)
+
+FATE_GPUME_SEARCHES = $(addprefix fate-gpume-,tss tdls ntss fss hexbs epzs umh)
+FATE_GPUME_VECTORS += $(FATE_GPUME_SEARCHES)
+$(FATE_GPUME_SEARCHES): CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=$(@:fate-gpume-%=%):range=24:dir=both)
+
+# rows that wait for each other
+FATE_GPUME_WAVES = $(foreach S,epzs umh,$(foreach N,1 2 5,fate-gpume-$(S)-threads-$(N)))
+GPUME_SEARCH_OF  = $(word 3,$(subst -, ,$(1)))
+$(FATE_GPUME_WAVES): CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=$(call GPUME_SEARCH_OF,$@):range=24:dir=both,-filter_complex_threads $(lastword $(subst -, ,$@)))
+$(FATE_GPUME_WAVES): REF = $(GPUME_REF)$(call GPUME_SEARCH_OF,$@)
+FATE_GPUME_VECTORS += $(FATE_GPUME_WAVES)
 
 GPUME_BLOCKS = 4 8 16 32 64 128
 FATE_GPUME_VECTORS += $(GPUME_BLOCKS:%=fate-gpume-block-%)
@@ -185,15 +196,19 @@ FATE_GPUME_COMPARE-$(call ALLYES, $(GPUME_COMPARE_NEEDS)) += fate-gpume-compare 
 ifneq ($(GPUME_VIDEO),)
 FATE_GPUME_COMPARE-$(call ALLYES, $(GPUME_COMPARE_NEEDS) MOVIE_FILTER MOV_DEMUXER H264_DECODER) += fate-gpume-compare-clips
 endif
+ifneq ($(GPUME_CLIPS),)
+FATE_GPUME_COMPARE-$(call ALLYES, $(GPUME_COMPARE_NEEDS) MOVIE_FILTER MATROSKA_DEMUXER H264_DECODER) += fate-gpume-compare-small
+endif
 $(FATE_GPUME_COMPARE-yes): libavfilter/tests/gpume_compare$(EXESUF)
 fate-gpume-compare:       CMD = runecho libavfilter/tests/gpume_compare$(EXESUF)
 fate-gpume-compare-quick: CMD = runecho libavfilter/tests/gpume_compare$(EXESUF) -quick
 fate-gpume-compare-clips: CMD = runecho libavfilter/tests/gpume_compare$(EXESUF) -clips $(GPUME_VIDEO)
+fate-gpume-compare-small: CMD = runecho libavfilter/tests/gpume_compare$(EXESUF) -clips $(GPUME_CLIPS)
 FATE_GPUME_PROGRAMS = $(FATE_GPUME_PROGRAMS-yes) $(FATE_GPUME_COMPARE-yes)
 $(FATE_GPUME_PROGRAMS): CMP = null
 
 # the quick form of a program is for the builds that are slow
-GPUME_SLOW  = fate-gpume-unit fate-gpume-compare fate-gpume-compare-clips
+GPUME_SLOW  = fate-gpume-unit fate-gpume-compare fate-gpume-compare-clips fate-gpume-compare-small
 GPUME_QUICK = fate-gpume-unit-quick fate-gpume-compare-quick
 
 FATE_FFMPEG += $(FATE_GPUME_FFMPEG)

@@ -401,6 +401,10 @@ void check_access(uintptr_t addr, size_t size, Access access, const void *pc)
         check<ACCESS_READ>((void *)addr, size, pc);
     else if (access == ACCESS_WRITE)
         check<ACCESS_WRITE>((void *)addr, size, pc);
+    else if (access == ACCESS_VOLATILE_READ)
+        check<ACCESS_VOLATILE_READ>((void *)addr, size, pc);
+    else if (access == ACCESS_VOLATILE_WRITE)
+        check<ACCESS_VOLATILE_WRITE>((void *)addr, size, pc);
     else
         check<ACCESS_ATOMIC>((void *)addr, size, pc);
 }

@@ -141,6 +141,8 @@ unsigned long long standin_atomic(int op, void *p, int size, unsigned long long 
                                   unsigned long long compare);
 void standin_fence(void);
 void standin_ldg(const void *p, int size);
+unsigned standin_load_volatile(const unsigned *p);
+void standin_store_volatile(unsigned *p, unsigned value);
 void standin_trap(const char *what, const char *file, int line)
     __attribute__((noreturn));
 unsigned standin_lane(void) __attribute__((const));

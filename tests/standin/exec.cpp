@@ -101,6 +101,20 @@ static u32 cta_run;                 ///< index of the one that runs
 static auto &released = *new std::unordered_map<uintptr_t, std::vector<bool>>;
 static auto &acquired = *new std::vector<std::vector<bool>>;
 
+/**
+ * A word that a block of the launch has stored for others to see. On a GPU they see it
+ * some time later, so a load that does not follow another one that saw it may have the
+ * value before.
+ */
+struct Stored {
+    unsigned old;               ///< the value before the first such store
+    u32 writer;                 ///< index of the block
+    u32 reader;                 ///< index of the last block that saw the new one
+    u64 seen;                   ///< when it saw it
+    std::vector<bool> seen_by;  ///< its threads
+};
+static auto &stored = *new std::unordered_map<uintptr_t, Stored>;
+
 /* Names. */
 
 std::string exec_thread(u32 tid)
@@ -637,6 +651,7 @@ int exec_launch(Op *launch)
     cta_times.clear();
     released.clear();
     acquired.clear();
+    stored.clear();
 
     order.resize((size_t)grid_dim.x * grid_dim.y * grid_dim.z);
     for (u32 i = 0; i < order.size(); i++)
@@ -783,6 +798,38 @@ EXPORT unsigned long long standin_warp(int kind, unsigned mask, unsigned long lo
 EXPORT void standin_ldg(const void *p, int size)
 {
     check_ldg((uintptr_t)p, (size_t)size, __builtin_return_address(0));
+}
+
+EXPORT unsigned standin_load_volatile(const unsigned *p)
+{
+    check_access((uintptr_t)p, 4, ACCESS_VOLATILE_READ, __builtin_return_address(0));
+
+    auto found = stored.find((uintptr_t)p);
+    if (found != stored.end() && found->second.writer != cta_run) {
+        Stored &s = found->second;
+
+        if (s.reader != cta_run) {
+            s.reader = cta_run;
+            s.seen   = UINT64_MAX;
+            s.seen_by.assign(nb_threads, false);
+        }
+        /* a barrier passes on what was seen before it */
+        if (!(s.seen < now.barrier) && !s.seen_by[now.tid]) {
+            if (rnd(2))
+                return s.old;
+            s.seen = std::min(s.seen, now.time);
+            s.seen_by[now.tid] = true;
+        }
+    }
+    return *p;
+}
+
+EXPORT void standin_store_volatile(unsigned *p, unsigned value)
+{
+    check_access((uintptr_t)p, 4, ACCESS_VOLATILE_WRITE, __builtin_return_address(0));
+    if (stored.find((uintptr_t)p) == stored.end())
+        stored[(uintptr_t)p] = { *p, cta_run, cta_run, 0, {} };
+    *p = value;
 }
 
 template<typename T>

@@ -203,6 +203,8 @@ static const struct {
     { "st_null", "8 8" },               { "st_ldg", "8 8" },
     { "st_shift", "8 4" },              { "st_overflow", "8 4" },
     { "st_index", "8 4" },              { "st_spin", "8 8" },
+    { "st_chain", "8 8 8" },              { "st_chain_unwaited", "8 8 8" },
+    { "st_chain_plain", "8 8 8" },        { "st_chain_behind", "8 8 8" },
     { "st_volatile", "8 8" },           { "st_trap", "8" },
     { "st_atomics", "8 4 8 8 8" },      { "st_atomic_and_plain", "8" },
     { "st_exchange", "8 8 4" },         { "st_words", "8 8" },
@@ -630,6 +632,32 @@ static void last_block(const char *name)
 
 static void case_last_block()          { last_block("st_last_block"); }
 static void case_last_block_unfenced() { last_block("st_last_block_unfenced"); }
+
+/* Returns how many words are not what they are once all blocks before have stored. */
+static int chain(const char *name, unsigned threads)
+{
+    const unsigned blocks = 12;
+    int wrong = 0;
+
+    begin();
+    Ptr words = device_words(std::vector<u32>(blocks)), ticket = device_words({ 0 });
+    Ptr out = device_words(std::vector<u32>(blocks * threads));
+
+    OK(launch(name, blocks, threads, 4, NULL, words, ticket, out));
+    OK(cuStreamSynchronize(NULL));
+    std::vector<u32> got = host_words(out, blocks * threads);
+    for (unsigned i = 0; i < blocks * threads; i++)
+        wrong += got[i] != i / threads + 1;
+    for (Ptr p : { words, ticket, out })
+        OK(cuMemFree(p));
+    end();
+    return wrong;
+}
+
+static void case_chain()          { CHECK(!chain("st_chain", 64)); }
+static void case_chain_unwaited() { CHECK(chain("st_chain_unwaited", 64) > 0); }
+static void case_chain_plain()    { chain("st_chain_plain", 64); }
+static void case_chain_behind()   { chain("st_chain_behind", 1); }
 
 static void read_then_write(int sync)
 {
@@ -1836,6 +1864,8 @@ static const struct Case {
     { "early-exit",         case_early_exit,        NULL, "", 6, 0 },
     { "byte-neighbours",    case_byte_neighbours,   NULL, "", 6, 0 },
     { "last-block",         case_last_block,        NULL, "", 6, 0 },
+    { "chain",              case_chain,             NULL, "", 6, 0 },
+    { "chain-unwaited",     case_chain_unwaited,    NULL, "", 6, 0 },
     { "read-then-write",    case_read_then_write,   NULL, "", 6, 0 },
     { "volatile",           case_volatile,          NULL, "", 6, 0 },
     { "wide",               case_wide,              NULL, "", 1, 0 },
@@ -1844,6 +1874,8 @@ static const struct Case {
 
     { "no-barrier",         case_no_barrier,        "race: ", "", 6, 0 },
     { "last-block-unfenced", case_last_block_unfenced, "race: ", "", 6, 0 },
+    { "chain-plain",        case_chain_plain,       "race: ", "", 6, 0 },
+    { "chain-behind",       case_chain_behind,      "race: ", "", 6, 0 },
     { "read-while-write",   case_read_while_write,  "race: ", "", 6, 0 },
     { "warp-lockstep",      case_warp_lockstep,     "race: ", "", 6, 0 },
     { "halves-crossed",     case_halves_crossed,    "race: ", "", 6, 0 },

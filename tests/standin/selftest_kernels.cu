@@ -394,6 +394,58 @@ __global__ void st_volatile(volatile u32 *flag, u32 *out)
     out[threadIdx.x] = *flag ? 7 : 7;
 }
 
+/* Blocks in the order of their tickets, each with what the one before has stored. */
+static __forceinline__ void chain(u32 *words, u32 *ticket, u32 *out, bool waits, bool is_plain)
+{
+    GPUME_SHARED(u32, first);
+
+    if (threadIdx.x == 0)
+        first[0] = atomicAdd(ticket, 1);
+    __syncthreads();
+    const u32 i = first[0];
+    u32 word = 1;
+
+    if (i)
+        do {
+            word = is_plain ? words[i - 1] : standin_load_volatile(words + i - 1);
+        } while (waits && !word);
+    out[i * blockDim.x + threadIdx.x] = word;
+    if (threadIdx.x == 0)
+        standin_store_volatile(words + i, word + 1);
+}
+
+__global__ void st_chain(u32 *words, u32 *ticket, u32 *out)
+{
+    chain(words, ticket, out, true, false);
+}
+
+__global__ void st_chain_unwaited(u32 *words, u32 *ticket, u32 *out)
+{
+    chain(words, ticket, out, false, false);
+}
+
+__global__ void st_chain_plain(u32 *words, u32 *ticket, u32 *out)
+{
+    chain(words, ticket, out, true, true);
+}
+
+/* What lies behind a word that was waited for is not ordered by it. */
+__global__ void st_chain_behind(u32 *words, u32 *ticket, u32 *out)
+{
+    if (threadIdx.x)
+        return;
+    const u32 i = atomicAdd(ticket, 1);
+
+    if (i) {
+        while (!standin_load_volatile(words + i - 1))
+            ;
+        out[i] = out[i - 1] + 1;
+    } else {
+        out[i] = 1;
+    }
+    standin_store_volatile(words + i, 1);
+}
+
 __global__ void st_trap(u32 *out)
 {
     if (threadIdx.x == 2)

@@ -1,0 +1,745 @@
+/*
+ * This file is part of gpume.
+ *
+ * gpume is free software; you can redistribute it and/or
+ * modify it under the terms of the GNU Lesser General Public
+ * License as published by the Free Software Foundation; either
+ * version 2.1 of the License, or (at your option) any later version.
+ *
+ * gpume is distributed in the hope that it will be useful,
+ * but WITHOUT ANY WARRANTY; without even the implied warranty of
+ * MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+ * Lesser General Public License for more details.
+ *
+ * You should have received a copy of the GNU Lesser General Public
+ * License along with gpume; if not, write to the Free Software
+ * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+ */
+
+/**
+ * @file
+ * Searches that predict from their neighbours: epzs and umh.
+ *
+ * A block of threads has a row of the picture's blocks, one after another from left to
+ * right, so a vector is predicted from what the raster order has. It waits for what it
+ * needs of the row above: the vector above and to the right. Rows are taken by tickets,
+ * so whoever is waited for has begun. A vector is a word with the search's epoch in it
+ * (GPUME_CUDA_VECTOR): it is there when the epoch is, and needs no fence.
+ *
+ * Candidates are divided among groups of lanes of all warps, several for each group
+ * where there are more; the least key wins, so the order in which they are tried
+ * decides between equals. Walks go on in every warp alike, without a barrier.
+ *
+ * An evaluator has these constants, the block of its last advance() and
+ *     begin(by)       all threads: the row; a barrier has to follow
+ *     advance(bx)     all threads: the next block; all warps have left the window of
+ *                     the block before the last
+ *     share(dx, dy)   the lane's share of the cost of a vector that is admissible
+ */
+
+#ifndef AVFILTER_GPUME_CUDA_GPUME_PREDICT_CUH
+#define AVFILTER_GPUME_CUDA_GPUME_PREDICT_CUH
+
+#include "libavfilter/gpume/cuda/gpume_walk.cuh"
+
+/** A load that is to be on its way from here on. */
+static __device__ __forceinline__ int4 gpume_load_ahead(const void *p)
+{
+#ifdef GPUME_HOST
+    return *(const int4 *)p;
+#else
+    int4 v;
+
+    asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
+    return v;
+#endif
+}
+
+/**
+ * Blocks of SIDE x SIDE samples; those at the right and at the bottom may be cut. What
+ * they are searched in is in shared memory.
+ */
+template<typename Sample, int SIDE, int WARPS_>
+struct GpumeRingEvaluator {
+    static const int WARPS = WARPS_;
+    static const int LANES = GPUME_CUDA_PREDICT_LANES(SIDE);
+    static const int BYTES = GpumeSample<Sample>::bytes;
+    static const int PER_WORD = GpumeSample<Sample>::per_word;
+    static const int ROWS  = SIDE / LANES;          ///< of a lane
+    static const int WORDS = SIDE * BYTES / 4;      ///< of such a row
+    /** Columns of 16 bytes that the next block has more, at most. */
+    static const int NEW_COLUMNS = SIDE * BYTES > 16 ? SIDE * BYTES / 16 : 1;
+    static const int LOADS = GPUME_CUDA_PREDICT_LOADS;
+    static const int REPEATED = GPUME_CUDA_PREDICT_REPEATED(SIDE, BYTES);
+
+    const GpumeCudaArgs &a;
+    const GpumeCudaPlane &plane;
+    GpumeU32 *ring;
+    GpumeGroup g;
+    int by;
+    int first_line, lines;      ///< of the picture, in the ring
+    int origin;                 ///< column that is in the ring's first place
+    int loaded, loading;        ///< columns before these are in the ring, or on their way
+    int cur_vectors, ref_vectors;   ///< may be loaded 16 bytes at a time
+    int4 column[NEW_COLUMNS][LOADS];
+    GpumeU32 cur[ROWS][WORDS], next[ROWS][WORDS];
+    GpumeU32 mask[WORDS];       ///< samples of the block
+
+    __device__ __forceinline__ GpumeRingEvaluator(const GpumeCudaArgs &args,
+                                                  const GpumeCudaPlane &ref,
+                                                  GpumeU32 *shared)
+        : a(args), plane(ref)
+    {
+        ring        = shared;
+        cur_vectors = !((a.cur.data | a.cur.linesize) & 15);
+        ref_vectors = !((plane.data | plane.linesize) & 15);
+    }
+
+    __device__ __forceinline__ GpumeU32 significant(GpumeU32 word) const
+    {
+        return BYTES == 1 ? word : word & gpume_significant<Sample>(a.params.shift);
+    }
+
+    /** The first column that block bx does not need. */
+    __device__ __forceinline__ int needed(int bx) const
+    {
+        return gpume_min((((bx + 1) * SIDE + a.params.range) * BYTES + 4 + 15) / 16,
+                         GPUME_CUDA_PREDICT_PICTURE_COLUMNS(SIDE, BYTES, a.params.bw));
+    }
+
+    __device__ __forceinline__ int4 load_column(int c, int line) const
+    {
+        const GpumeU8 *row = (const GpumeU8 *)plane.data +
+                             (long long)(int)plane.linesize * (first_line + line);
+        int4 v;
+
+        if (ref_vectors && 16 * (c + 1) <= a.params.width * BYTES)
+            return gpume_load_ahead(row + 16 * c);
+        v.x = gpume_load_edge<Sample>(row, 16 / BYTES * c,                a.params.width);
+        v.y = gpume_load_edge<Sample>(row, 16 / BYTES * c + PER_WORD,     a.params.width);
+        v.z = gpume_load_edge<Sample>(row, 16 / BYTES * c + PER_WORD * 2, a.params.width);
+        v.w = gpume_load_edge<Sample>(row, 16 / BYTES * c + PER_WORD * 3, a.params.width);
+        return v;
+    }
+
+    __device__ __forceinline__ void store_column(int c, int line, int4 v)
+    {
+        int place = c - origin;
+        GpumeU32 *dst;
+
+        place -= place >= a.ring_columns ? a.ring_columns : 0;
+        dst    = ring + line * a.ring_pitch + 4 * place;
+        v.x    = significant(v.x);
+        v.y    = significant(v.y);
+        v.z    = significant(v.z);
+        v.w    = significant(v.w);
+        *(int4 *)dst = v;
+        if (place < REPEATED)
+            *(int4 *)(dst + 4 * a.ring_columns) = v;
+    }
+
+    /* The lane's rows of block bx. */
+    __device__ __forceinline__ void load_block(int bx)
+    {
+        const int x = bx * SIDE;
+        const int y = by * SIDE + g.lane;
+
+#pragma unroll
+        for (int i = 0; i < ROWS; i++) {
+            const GpumeU8 *row = (const GpumeU8 *)a.cur.data +
+                                 (long long)(int)a.cur.linesize * (y + i * LANES);
+
+            if (y + i * LANES >= a.params.height) {
+#pragma unroll
+                for (int j = 0; j < WORDS; j++)
+                    next[i][j] = 0;
+            } else if (cur_vectors && x + SIDE <= a.params.width) {
+#pragma unroll
+                for (int j = 0; j < WORDS; j += WORDS < 4 ? WORDS : 4) {
+                    if (WORDS >= 4) {
+                        const int4 v = gpume_load_ahead(row + x * BYTES + 4 * j);
+
+                        next[i][j]     = v.x;
+                        next[i][j + 1] = v.y;
+                        next[i][j + 2] = v.z;
+                        next[i][j + 3] = v.w;
+                    } else if (WORDS == 2) {
+                        int2 v;
+
+                        GPUME_LOAD_GLOBAL(v, int2, row + x * BYTES);
+                        next[i][0] = v.x;
+                        next[i][1] = v.y;
+                    } else {
+                        GPUME_LOAD_GLOBAL(next[i][0], GpumeU32, row + x * BYTES);
+                    }
+                }
+            } else {
+#pragma unroll
+                for (int j = 0; j < WORDS; j++)
+                    next[i][j] = gpume_load_edge<Sample>(row, x + j * PER_WORD, a.params.width);
+            }
+        }
+    }
+
+    __device__ __forceinline__ void begin(int row)
+    {
+        by         = row;
+        g.lane     = threadIdx.x % LANES;
+        first_line = gpume_max(0, by * SIDE - a.params.range);
+        lines      = gpume_min(a.params.height, (by + 1) * SIDE + a.params.range) - first_line;
+        origin     = 0;
+        loaded     = needed(1);
+        loading    = loaded;
+#pragma unroll 1
+        for (int c = 0; c < loaded; c++)
+#pragma unroll 1
+            for (int line = threadIdx.x; line < lines; line += 32 * WARPS)
+                store_column(c, line, load_column(c, line));
+        load_block(0);
+    }
+
+    __device__ __forceinline__ void advance(int bx)
+    {
+        const int first = gpume_max(0, (bx * SIDE - a.params.range) * BYTES) / 16;
+
+        if (first - origin >= a.ring_columns)
+            origin += a.ring_columns;
+        /* of the next block; whoever reads them has passed a barrier of this one */
+#pragma unroll
+        for (int k = 0; k < NEW_COLUMNS; k++)
+#pragma unroll
+            for (int i = 0; i < LOADS; i++) {
+                const int line = threadIdx.x + i * 32 * WARPS;
+
+                if (loaded + k < loading && line < lines)
+                    store_column(loaded + k, line, column[k][i]);
+            }
+        loaded  = loading;
+        loading = needed(bx + 2);
+#pragma unroll
+        for (int k = 0; k < NEW_COLUMNS; k++)
+#pragma unroll
+            for (int i = 0; i < LOADS; i++) {
+                const int line = threadIdx.x + i * 32 * WARPS;
+
+                if (loaded + k < loading && line < lines)
+                    column[k][i] = load_column(loaded + k, line);
+            }
+
+        g = gpume_group(a.params, SIDE, LANES, bx, by);
+#pragma unroll
+        for (int j = 0; j < WORDS; j++)
+            mask[j] = gpume_mask<Sample>(g.w - j * PER_WORD);
+#pragma unroll
+        for (int i = 0; i < ROWS; i++)
+#pragma unroll
+            for (int j = 0; j < WORDS; j++)
+                cur[i][j] = significant(next[i][j]);
+        if (bx + 1 < a.params.bw)
+            load_block(bx + 1);
+    }
+
+    __device__ __forceinline__ GpumeU32 share(int dx, int dy) const
+    {
+        const int around = 16 * a.ring_columns;
+        const int byte   = (g.x0 + dx) * BYTES - 16 * origin;
+        const int place  = byte - (byte >= around ? around : 0);
+        const GpumeU32 *p = ring + (g.y0 + dy - first_line + g.lane) * a.ring_pitch + place / 4;
+        GpumeU32 sum = 0;
+
+#pragma unroll
+        for (int i = 0; i < ROWS; i++) {
+            GpumeU32 part = 0, lo;
+
+            if (g.lane + i * LANES < g.h) {
+                lo = p[i * LANES * a.ring_pitch];
+#pragma unroll
+                for (int j = 0; j < WORDS; j++) {
+                    const GpumeU32 hi = p[i * LANES * a.ring_pitch + j + 1];
+
+                    part = GpumeSample<Sample>::sad(cur[i][j],
+                               gpume_funnel(lo, hi, 8 * (place & 3)) & mask[j], part);
+                    lo = hi;
+                }
+            }
+            sum += part;
+        }
+        return sum;
+    }
+};
+
+/** Any block, in any plane: everything is read from there. */
+template<typename Sample, int WARPS_>
+struct GpumeFarEvaluator {
+    static const int WARPS = WARPS_;
+    static const int LANES = 8;
+    static const int BYTES = GpumeSample<Sample>::bytes;
+    /* of which a lane has every eighth row */
+    typedef GpumePlaneEvaluator<Sample, LANES * GPUME_POINTS, GpumeU64> Plane;
+
+    const GpumeCudaArgs &a;
+    GpumeGroup g;
+    Plane e;
+    int by, whole_words;
+
+    __device__ __forceinline__ GpumeFarEvaluator(const GpumeCudaArgs &args,
+                                                 const GpumeCudaPlane &ref, GpumeU32 *shared)
+        : a(args), e(args, ref, gpume_group(args.params, args.params.block, LANES, 0, 0))
+    {
+        whole_words = e.words != 0;
+    }
+
+    __device__ __forceinline__ void begin(int row)
+    {
+        by = row;
+    }
+
+    __device__ __forceinline__ void advance(int bx)
+    {
+        g        = gpume_group(a.params, a.params.block, LANES, bx, by);
+        e.g      = g;
+        e.g.lane = g.lane * GPUME_POINTS;
+        e.words  = whole_words ? g.w * BYTES / 4 : 0;
+    }
+
+    __device__ __forceinline__ GpumeU32 share(int dx, int dy) const
+    {
+        return e.sad_plane(g.x0 + dx, g.y0 + dy);
+    }
+};
+
+/** The best vector so far. */
+template<typename Key>
+struct GpumeBest {
+    /** Most candidates that are told apart by their order: those of umh's grid. */
+    static const int ORDERS = 1 << 12;
+
+    int dx, dy;
+    Key cost;                   ///< times ORDERS
+
+    static __device__ __forceinline__ Key key(GpumeU32 cost, int order)
+    {
+        return (Key)cost * ORDERS + order;
+    }
+};
+
+/** The least key of a warp's groups of LANES lanes that have one each. */
+template<int LANES>
+static __device__ __forceinline__ GpumeU32 gpume_least(GpumeU32 key)
+{
+#pragma unroll
+    for (int lane = LANES; lane < 32; lane <<= 1)
+        key = gpume_umin(key, __shfl_xor_sync(GPUME_WHOLE_WARP, key, lane));
+    return key;
+}
+
+template<int LANES>
+static __device__ __forceinline__ GpumeU64 gpume_least(GpumeU64 key)
+{
+#pragma unroll
+    for (int lane = LANES; lane < 32; lane <<= 1)
+        key = gpume_min_key(GPUME_WHOLE_WARP, key, lane);
+    return key;
+}
+
+static __device__ __forceinline__ GpumeU32 gpume_key_of_lane(GpumeU32 key, int lane)
+{
+    return __shfl_sync(GPUME_WHOLE_WARP, key, lane);
+}
+
+static __device__ __forceinline__ GpumeU64 gpume_key_of_lane(GpumeU64 key, int lane)
+{
+    return gpume_key(__shfl_sync(GPUME_WHOLE_WARP, (GpumeU32)(key >> 32), lane),
+                     __shfl_sync(GPUME_WHOLE_WARP, (GpumeU32)key, lane));
+}
+
+/** The key of the lane's group, for point k of nb, or all ones. */
+template<typename Key, class Evaluator>
+static __device__ __forceinline__ Key gpume_try_vector(const Evaluator &e, int k, int nb,
+                                                       int dx, int dy)
+{
+    const int valid = (k < nb) & ((unsigned)(e.g.x0 + dx - e.g.min_x) <= e.g.span_x) &
+                                 ((unsigned)(e.g.y0 + dy - e.g.min_y) <= e.g.span_y);
+    GpumeU32 sum = valid ? e.share(dx, dy) : 0;
+
+#pragma unroll
+    for (int lane = 1; lane < Evaluator::LANES; lane <<= 1)
+        sum += __shfl_xor_sync(GPUME_WHOLE_WARP, sum, lane);
+    return valid ? GpumeBest<Key>::key(sum, k) : ~(Key)0;
+}
+
+/**
+ * Try points, divided among all groups; ends in a barrier.
+ * @param points says where point k is
+ * @param keys   GPUME_CUDA_PREDICT_MAX_WARPS, twice
+ * @param turn   of keys; every call takes the others
+ */
+template<typename Key, class Evaluator, class Points>
+static __device__ __forceinline__ void
+gpume_try_points(const Evaluator &e, GpumeBest<Key> *b, int nb, const Points &points,
+                 Key *keys, int *turn)
+{
+    const int groups = 32 / Evaluator::LANES;
+    const int warp   = threadIdx.x / 32;
+    Key *const bests = keys + *turn * GPUME_CUDA_PREDICT_MAX_WARPS;
+    Key best = ~(Key)0;
+
+#pragma unroll 1
+    for (int first = warp * groups; first < nb; first += Evaluator::WARPS * groups) {
+        const int k = first + threadIdx.x % 32 / Evaluator::LANES;
+        int dx, dy;
+        Key key;
+
+        points(k, &dx, &dy);
+        key = gpume_try_vector<Key>(e, k, nb, dx, dy);
+        if (key < best)
+            best = key;
+    }
+    best = gpume_least<Evaluator::LANES>(best);
+    if (threadIdx.x % 32 == 0)
+        bests[warp] = best;
+    *turn ^= 1;
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < Evaluator::WARPS; i++)
+        if (bests[i] < best)
+            best = bests[i];
+    if (best < b->cost) {
+        const int order = (int)(best % GpumeBest<Key>::ORDERS);
+
+        b->cost = best - order;
+        points(order, &b->dx, &b->dy);
+    }
+}
+
+/* The k-th of these vectors. */
+template<int N>
+static __device__ __forceinline__ GpumeVector gpume_choose(const GpumeVector (&p)[N], int k)
+{
+    GpumeVector v = p[0];
+
+#pragma unroll
+    for (int i = 1; i < N; i++) {
+        v.dx = k == i ? p[i].dx : v.dx;
+        v.dy = k == i ? p[i].dy : v.dy;
+    }
+    return v;
+}
+
+template<typename Key, class Evaluator, int N>
+static __device__ __forceinline__ void
+gpume_try_predictors(const Evaluator &e, GpumeBest<Key> *b, const GpumeVector (&p)[N],
+                     Key *keys, int *turn)
+{
+    b->dx   = b->dy = 0;
+    b->cost = ~(Key)0;
+    gpume_try_points<Key>(e, b, N, [&](int k, int *dx, int *dy) {
+        const GpumeVector v = gpume_choose(p, k);
+
+        *dx = v.dx;
+        *dy = v.dy;
+    }, keys, turn);
+}
+
+/**
+ * umh's square, all rows that there can be at once: row r up to 4 + 2 * r samples to
+ * the left of the last column. Which of them count is known row by row, from the best
+ * before: for each place the best from there on to the right is at hand.
+ * @param square 5 * 16 keys
+ */
+template<typename Key, class Evaluator>
+static __device__ __forceinline__ void
+gpume_try_square(const Evaluator &e, GpumeBest<Key> *b, Key *square)
+{
+    const int groups = 32 / Evaluator::LANES;
+    const int points = 5 + 7 + 9 + 11 + 13;
+    const int x = b->dx, y = b->dy;
+    const int place = threadIdx.x % 16;         // 12: the last column
+    Key from[5], best = ~(Key)0;
+
+#pragma unroll 1
+    for (int first = threadIdx.x / 32 * groups; first < points;
+         first += Evaluator::WARPS * groups) {
+        const int k   = first + threadIdx.x % 32 / Evaluator::LANES;
+        const int row = (k >= 5) + (k >= 12) + (k >= 21) + (k >= 32);
+        const int i   = 12 - (k - row * (row + 4));
+        const Key key = gpume_try_vector<Key>(e, k, points, x + i - 10, y + row - 2);
+
+        if (threadIdx.x % Evaluator::LANES == 0 && k < points)
+            square[row * 16 + i] = key == ~(Key)0 ? key :
+                                   key / GpumeBest<Key>::ORDERS * GpumeBest<Key>::ORDERS + i;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int row = 0; row < 5; row++) {
+        from[row] = place <= 12 && place >= 8 - 2 * row ? square[row * 16 + place] : ~(Key)0;
+        if (from[row] < best)
+            best = from[row];
+    }
+    // mostly there is none
+    if (!__any_sync(GPUME_WHOLE_WARP, best < b->cost))
+        return;
+#pragma unroll
+    for (int step = 1; step < 16; step <<= 1)
+#pragma unroll
+        for (int row = 0; row < 5; row++) {
+            const Key other = gpume_key_of_lane(from[row], gpume_min(place + step, 15));
+
+            if (other < from[row])
+                from[row] = other;
+        }
+#pragma unroll
+    for (int row = 0; row < 5; row++) {
+        const Key key = gpume_key_of_lane(from[row], b->dx - x + 8);
+
+        if (key < b->cost) {
+            const int i = (int)(key % GpumeBest<Key>::ORDERS);
+
+            b->cost = key - i;
+            b->dx   = x + i - 10;
+            b->dy   = y + row - 2;
+        }
+    }
+}
+
+/** Walk, every warp for itself. */
+template<typename Key, int ALGO, class Evaluator>
+static __device__ __forceinline__ void gpume_walk_on(const Evaluator &e, GpumeBest<Key> *b)
+{
+    const int groups = 32 / Evaluator::LANES;
+    GpumeWalk w;
+
+    gpume_walk_begin(&w, ALGO, b->dx, b->dy, e.a.params.range);
+    do {
+        const GpumePattern p = gpume_pattern(w.pattern);
+        Key best = ~(Key)0;
+
+#pragma unroll 1
+        for (int first = 0; first < p.points; first += groups) {
+            const int k   = first + threadIdx.x % 32 / Evaluator::LANES;
+            const Key key = gpume_try_vector<Key>(e, k, p.points,
+                                                  w.x + gpume_point_x(p, k & 7) * w.step,
+                                                  w.y + gpume_point_y(p, k & 7) * w.step);
+
+            if (key < best)
+                best = key;
+        }
+        best = gpume_least<Evaluator::LANES>(best);
+        if (best < b->cost) {
+            const int order = (int)(best % GpumeBest<Key>::ORDERS);
+
+            b->cost = best - order;
+            b->dx   = w.x + gpume_point_x(p, order) * w.step;
+            b->dy   = w.y + gpume_point_y(p, order) * w.step;
+        }
+    } while (b->cost && gpume_walk_next(&w, ALGO, b->dx, b->dy, e.a.params.range));
+}
+
+/* Sixteen points, in nibbles. */
+template<int N>
+static __device__ constexpr GpumeU64
+gpume_pack_grid(const signed char (&points)[N][2], int axis, int i = 0)
+{
+    return i == N ? 0 : (GpumeU64)(points[i][axis] + 4) << (4 * i & 63) |
+                        gpume_pack_grid(points, axis, i + 1);
+}
+
+static constexpr signed char gpume_grid_hexagon[GPUME_GRID_HEXAGON_POINTS][2] = {
+    GPUME_GRID_HEXAGON
+};
+
+static __device__ __forceinline__ GpumeVector gpume_unpack_vector(GpumeU32 word)
+{
+    GpumeVector v;
+
+    v.dx = (short)((int)(word << 20) >> 20);
+    v.dy = (short)((int)(word <<  8) >> 20);
+    return v;
+}
+
+/** Wait until a vector of the row above is there. @param word what was seen of it last */
+static __device__ __forceinline__ GpumeU32
+gpume_wait_vector(const GpumeU32 *p, GpumeU32 word, GpumeU32 epoch)
+{
+    while (GPUME_CUDA_EPOCH(word) != epoch)
+        word = gpume_load_volatile(p);
+    return word;
+}
+
+/** The vectors of the two searches before around a block, as words. */
+typedef struct GpumeBefore {
+    GpumeU32 left, at, right, top, bottom, before_last;
+} GpumeBefore;
+
+/** A row of blocks. */
+template<typename Key, int ALGO, class Evaluator>
+static __device__ __forceinline__ void
+gpume_search_row(const GpumeCudaArgs &a, Evaluator &e, int by, int z, GpumeU32 *shared)
+{
+    const int bw    = a.params.bw;
+    const int range = a.params.range;
+    const GpumeU32 epoch = z ? a.epoch[1] : a.epoch[0];
+    const GpumeU64 row   = (GpumeU64)by * bw * sizeof(GpumeU32);
+    GpumeU32 *const found = (GpumeU32 *)((z ? a.fields[1][0] : a.fields[0][0]) + row);
+    const GpumeU32 *const last = (GpumeU32 *)((z ? a.fields[1][1] : a.fields[0][1]) + row);
+    const GpumeU32 *const before_last = (GpumeU32 *)((z ? a.fields[1][2] : a.fields[0][2]) + row);
+    const GpumeU32 *const above = by ? found - bw : found;
+    Key *const keys   = (Key *)(shared + GPUME_CUDA_PREDICT_KEYS);
+    Key *const square = (Key *)(shared + GPUME_CUDA_PREDICT_SQUARE);
+    GpumeU32 above_left = 0, top = 0, above_right = 0;  // of the row above
+    GpumeU32 soon = 0;          // of the vector above that is waited for next
+    GpumeBefore before = { 0, 0, 0, 0, 0, 0 };
+    GpumeNeighbours n;
+    int turn = 0;
+
+    e.begin(by);
+    n.alone   = gpume_alone(by, bw);
+    n.left.dx = n.left.dy = 0;
+    if (by)
+        above_right = gpume_wait_vector(above, 0, epoch);
+    if (ALGO == GPUME_ALGO_EPZS) {
+        before.at          = last[0];
+        before.right       = bw > 1 ? last[1] : 0;
+        before.top         = by ? last[-bw] : 0;
+        before.bottom      = by + 1 < a.params.bh ? last[bw] : 0;
+        before.before_last = before_last[0];
+    }
+    __syncthreads();
+
+#pragma unroll 1
+    for (int bx = 0; bx < bw; bx++) {
+        const int corner = gpume_corner(ALGO, bx, bw);
+        GpumeBefore next = { 0, 0, 0, 0, 0, 0 };
+        GpumeBest<Key> b;
+
+        e.advance(bx);
+        if (ALGO == GPUME_ALGO_EPZS && bx + 1 < bw) {
+            next.left        = before.at;
+            next.at          = before.right;
+            next.right       = bx + 2 < bw ? last[bx + 2] : 0;
+            next.top         = by ? last[bx + 1 - bw] : 0;
+            next.bottom      = by + 1 < a.params.bh ? last[bx + 1 + bw] : 0;
+            next.before_last = before_last[bx + 1];
+        }
+        if (by) {
+            above_left  = top;
+            top         = above_right;
+            above_right = 0;
+            if (bx + 1 < bw)
+                above_right = gpume_wait_vector(above + bx + 1, soon, epoch);
+            // it may be there when it is needed
+            if (bx + 2 < bw)
+                soon = gpume_load_volatile(above + bx + 2);
+        }
+        n.top    = gpume_unpack_vector(top);
+        n.corner = gpume_unpack_vector(corner > bx ? above_right :
+                                       corner >= 0 ? above_left : 0);
+
+        if (ALGO == GPUME_ALGO_EPZS) {
+            GpumeVector p[GPUME_EPZS_PREDICTORS];
+
+            n.last        = gpume_unpack_vector(before.at);
+            n.last_left   = gpume_unpack_vector(before.left);
+            n.last_top    = gpume_unpack_vector(before.top);
+            n.last_right  = gpume_unpack_vector(before.right);
+            n.last_bottom = gpume_unpack_vector(before.bottom);
+            n.before_last = gpume_unpack_vector(before.before_last);
+            gpume_predict_epzs(p, &n);
+            gpume_try_predictors<Key>(e, &b, p, keys, &turn);
+        } else {
+            constexpr GpumeU64 grid_x = gpume_pack_grid(gpume_grid_hexagon, 0);
+            constexpr GpumeU64 grid_y = gpume_pack_grid(gpume_grid_hexagon, 1);
+            GpumeVector p[GPUME_UMH_PREDICTORS];
+            int x, y;
+
+            gpume_predict_umh(p, &n);
+            gpume_try_predictors<Key>(e, &b, p, keys, &turn);
+            if (b.cost) {
+                x = b.dx;
+                y = b.dy;
+                gpume_try_points<Key>(e, &b, gpume_umh_cross_points(range),
+                                      [=](int k, int *dx, int *dy) {
+                    gpume_umh_cross(k, range, dx, dy);
+                    *dx += x;
+                    *dy += y;
+                }, keys, &turn);
+                gpume_try_square<Key>(e, &b, square);
+                x = b.dx;
+                y = b.dy;
+                gpume_try_points<Key>(e, &b, gpume_umh_grid_points(range),
+                                      [=](int k, int *dx, int *dy) {
+                    const int size = (unsigned)k / GPUME_GRID_HEXAGON_POINTS;
+                    const int i    = k - size * GPUME_GRID_HEXAGON_POINTS;
+
+                    *dx = x + ((int)(grid_x >> 4 * i & 15) - 4) * (size + 1);
+                    *dy = y + ((int)(grid_y >> 4 * i & 15) - 4) * (size + 1);
+                }, keys, &turn);
+            }
+        }
+        if (b.cost)
+            gpume_walk_on<Key, ALGO>(e, &b);
+
+        // first of all what the row below waits for
+        if (threadIdx.x == 0)
+            gpume_store_volatile(found + bx, GPUME_CUDA_VECTOR(b.dx, b.dy, epoch));
+        if (threadIdx.x == 32) {
+            const GpumeDeviceBlock block = gpume_block(&a.params, bx, by);
+
+            gpume_store(&a, &block, z, b.dx, b.dy,
+                        (GpumeU32)(b.cost / GpumeBest<Key>::ORDERS) >> a.params.shift);
+        }
+        n.left.dx = (short)b.dx;
+        n.left.dy = (short)b.dy;
+        before    = next;
+    }
+}
+
+/**
+ * grid:   blocks in a column, 1, directions
+ * block:  32 * the warps of the search
+ * shared: GPUME_CUDA_PREDICT_WINDOW words, and the ring
+ */
+template<typename Key, int ALGO, class Evaluator>
+static __device__ __forceinline__ void gpume_predict(const GpumeCudaArgs &a)
+{
+    GPUME_SHARED(GpumeU32, shared);
+
+    GpumeCudaPlane ref;
+    unsigned ticket;
+    int z;
+
+    if (threadIdx.x == 0)
+        shared[GPUME_CUDA_PREDICT_TICKET] = atomicAdd((unsigned *)a.ticket, 1) - a.first_ticket;
+    __syncthreads();
+    ticket = shared[GPUME_CUDA_PREDICT_TICKET];
+    z      = a.nb_directions > 1 ? ticket & 1 : 0;
+    ref    = z ? a.ref[1] : a.ref[0];
+
+    Evaluator e(a, ref, shared + GPUME_CUDA_PREDICT_WINDOW);
+    gpume_search_row<Key, ALGO>(a, e, a.nb_directions > 1 ? ticket >> 1 : ticket, z, shared);
+}
+
+#define GPUME_PREDICT_KERNEL(name, algo, Key, warps, ...)                           \
+extern "C" __global__ void __launch_bounds__(32 * (warps))                          \
+gpume_##name(const GpumeCudaArgs args)                                              \
+{                                                                                   \
+    gpume_predict<Key, algo, __VA_ARGS__>(args);                                    \
+}
+
+/** The kernels of a block's side. */
+#define GPUME_PREDICT_KERNELS(side)                                                 \
+GPUME_PREDICT_KERNEL(epzs##side##_8,  GPUME_ALGO_EPZS, GpumeU32,                    \
+                     GPUME_CUDA_EPZS_WARPS,                                         \
+                     GpumeRingEvaluator<GpumeU8,  side, GPUME_CUDA_EPZS_WARPS>)     \
+GPUME_PREDICT_KERNEL(epzs##side##_16, GPUME_ALGO_EPZS, GpumeU64,                    \
+                     GPUME_CUDA_EPZS_WARPS,                                         \
+                     GpumeRingEvaluator<GpumeU16, side, GPUME_CUDA_EPZS_WARPS>)     \
+GPUME_PREDICT_KERNEL(umh##side##_8,   GPUME_ALGO_UMH,  GpumeU32,                    \
+                     GPUME_CUDA_UMH_WARPS,                                          \
+                     GpumeRingEvaluator<GpumeU8,  side, GPUME_CUDA_UMH_WARPS>)      \
+GPUME_PREDICT_KERNEL(umh##side##_16,  GPUME_ALGO_UMH,  GpumeU64,                    \
+                     GPUME_CUDA_UMH_WARPS,                                          \
+                     GpumeRingEvaluator<GpumeU16, side, GPUME_CUDA_UMH_WARPS>)
+
+#endif /* AVFILTER_GPUME_CUDA_GPUME_PREDICT_CUH */
