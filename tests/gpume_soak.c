@@ -52,7 +52,7 @@ static int verbose;
 
 static void log_callback(void *ctx, int level, const char *fmt, va_list vl)
 {
-    if (verbose && level <= AV_LOG_VERBOSE)
+    if (verbose && level <= AV_LOG_INFO)
         av_log_default_callback(ctx, level, fmt, vl);
 }
 
@@ -295,6 +295,8 @@ static int run_long(enum CaseBackend backend, const char *algo, int nb_frames, A
             ret = 0;
         if (i > look - 32 && i <= look)
             lower(&early, usage(backend != CASE_CPU));
+        if (verbose && i % 10000 == 9999)
+            printf("  frame %d: %"PRId64" bytes\n", i + 1, usage(0).host);
         if (i >= nb_frames - 32)
             lower(&late, usage(backend != CASE_CPU));
     }
@@ -418,6 +420,72 @@ static int run_changes(enum CaseBackend backend, const char *algo, int nb, uint6
 }
 
 /*
+ * Every call of the driver fails once, in one process: an error or the right vectors,
+ * and right vectors again when nothing fails.
+ */
+static int run_failures(const char *algo, const char *folder)
+{
+    unsigned long long (*fail)(unsigned long long n) = NULL;
+    void *lib = dlopen("libcuda.so.1", RTLD_NOW);
+    CaseLimits l = { .folder = folder };
+    Case c = {
+        .algo = algo, .block = 8, .range = 6, .dir = 3, .async_depth = 3, .metadata = 1,
+        .file = FILE_NPY, .nb_threads = 2, .nb = 4, .close_after = -1,
+    };
+    Draw d = { .state = 1 };
+    int ret = 0, nb = 0, nb_errors = 0;
+
+    if (lib)
+        fail = (unsigned long long (*)(unsigned long long))dlsym(lib, "gpume_standin_fail");
+    if (!fail) {
+        fprintf(stderr, "only the stand-in for the driver lets calls fail\n");
+        return 1;
+    }
+    for (int i = 0; i < c.nb; i++) {
+        c.frames[i] = (CaseFrame){ .w = 28, .h = 16, .format = AV_PIX_FMT_GRAY8, .pts = i,
+                                   .keep = i & 1 };
+        draw_samples(&d, &c.frames[i], i ? &c.frames[i - 1] : NULL);
+    }
+    case_expect(&c);
+
+    for (int n = 0, more = 1; more && !ret; n++) {
+        /* the first without a failure; then each, and one without a failure after it */
+        for (int failing = !!n; failing >= 0 && !ret; failing--) {
+            unsigned long long made;
+            const char *wrong;
+            CaseResult r;
+
+            fail(failing ? n : 0);
+            wrong = run_backend(&c, &l, CASE_CUDA, &r);
+            made  = fail(0);
+            for (int i = 0; i < r.nb && !wrong; i++)
+                wrong = check_frame(&c, &r, i);
+            if (!wrong && r.ret >= 0)
+                wrong = check_case_npy(&c, &r);
+            if (!n && r.ret == AVERROR(ENOSYS)) {
+                more = 0;
+            } else if (wrong || (!failing && r.ret < 0)) {
+                fprintf(stderr, "%s: call %d of the driver %s: %s\n", algo, n,
+                        failing ? "fails" : "has failed", wrong ? wrong : av_err2str(r.ret));
+                ret = 1;
+            }
+            if (failing) {
+                more       = made >= n;
+                nb        += more;
+                nb_errors += r.ret < 0;
+            }
+            free_result(&r);
+        }
+    }
+    if (nb && !nb_errors)
+        ret = 1;
+    printf("%s: %d calls of the driver failed in turn, %d runs ended with an error: %s\n",
+           algo, nb, nb_errors, ret ? "not all is well" : "fine");
+    free_case(&c);
+    return ret;
+}
+
+/*
  * Memory that a thread keeps for its next allocation counts as allocated: do without,
  * from the start.
  */
@@ -436,7 +504,7 @@ static int usage_error(void)
 {
     printf("usage: gpume_soak [-seconds N] [-cases N] [-seed N] [-threads N] [-side N]\n"
            "                  [-backends cpu,cuda,frames] [-v]\n"
-           "       gpume_soak -long FRAMES | -teardown N | -changes N [-algo NAME|all] [-seed N] ...\n"
+           "       gpume_soak -long FRAMES | -teardown N | -changes N | -failures 1 [-algo NAME|all] [-seed N] ...\n"
            "Without a GPU or the stand-in for its driver only the CPU is tested.\n");
     return 2;
 }
@@ -447,7 +515,7 @@ int main(int argc, char **argv)
         .limits = { .max_side = 160, .max_work = 12000000, .max_device_work = 300000,
                     .backends = (1 << CASE_NB_BACKENDS) - 1 },
     };
-    int seconds = 60, nb_threads = 1, nb_long = 0, nb_teardown = 0, nb_changes = 0;
+    int seconds = 60, nb_threads = 1, nb_long = 0, nb_teardown = 0, nb_changes = 0, failures = 0;
     const char *algo = "ds", *const *algos;
     int ret = 0, nb_algos, seeded = 0;
 
@@ -478,6 +546,8 @@ int main(int argc, char **argv)
             nb_teardown = atoi(value);
         } else if (!strcmp(arg, "-changes")) {
             nb_changes = atoi(value);
+        } else if (!strcmp(arg, "-failures")) {
+            failures = atoi(value);
         } else if (!strcmp(arg, "-algo")) {
             algo = value;
         } else if (!strcmp(arg, "-backends")) {
@@ -507,9 +577,14 @@ int main(int argc, char **argv)
     if (!s.limits.backends)
         return 1;
 
+    strcpy(s.folder, "/tmp/gpume_soak.XXXXXX");
+    if (!mkdtemp(s.folder))
+        case_alloc(NULL);
     for (int i = 0; i < nb_algos; i++) {
         if (strcmp(algo, "all") && strcmp(algo, algos[i]))
             continue;
+        if (failures && s.device)
+            ret |= run_failures(algos[i], s.folder);
         for (int b = 0; b < CASE_NB_BACKENDS; b++) {
             if (!(s.limits.backends & 1 << b))
                 continue;
@@ -521,14 +596,11 @@ int main(int argc, char **argv)
                 ret |= run_changes(b, algos[i], nb_changes, s.seed);
         }
     }
-    if (!nb_long && !nb_teardown && !nb_changes) {
-        strcpy(s.folder, "/tmp/gpume_soak.XXXXXX");
-        if (!mkdtemp(s.folder))
-            case_alloc(NULL);
+    if (!nb_long && !nb_teardown && !nb_changes && !failures) {
         s.end = av_gettime_relative() + seconds * INT64_C(1000000);
         ret = soak(&s, nb_threads);
-        rmdir(s.folder);
     }
+    rmdir(s.folder);
     device_usage(1);
     av_buffer_unref(&s.device);
     return ret;
