@@ -73,8 +73,8 @@ play: configured
 	@tools/demo.sh play $(OBJ) '$(INPUT)'
 
 check: check-deps
-	+@tests/run.sh -s $(SERIES) fate san cuda valgrind files soak fuzz threads long \
-	    patches build demo style
+	+@tests/run.sh -s $(SERIES) fate san cuda valgrind files soak fuzz threads failures \
+	    long patches build demo style
 
 # The parts of it that can go on for long.
 soak: check-deps

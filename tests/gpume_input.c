@@ -1749,90 +1749,99 @@ static void test_whole_files(void)
  * Allocation N fails, for every N: an error, or the right result where FFmpeg
  * can do without (it shortens strings by realloc(), say).
  */
+static const struct MemoryRun {
+    const char *extra, *dir;
+    enum AVPixelFormat format;
+    int change;             ///< of the picture's size
+    int nb_threads;
+    const char *csv, *npy, *stats;
+} memory_runs[] = {
+    { "", "past", AV_PIX_FMT_GRAY8, 0, 1 },
+    { "", "both", AV_PIX_FMT_GRAY16BE, 1, 3 },
+    { ":metadata=1:mv_file=%1$s/m.csv:stats_file=%1$s/m.log", "both",
+      AV_PIX_FMT_P010LE, 0, 1, .csv = "m.csv", .stats = "m.log" },
+    { ":async_depth=4:mv_file=%1$s/m.npy", "future", AV_PIX_FMT_YUV420P, 0, 1,
+      .npy = "m.npy" },
+};
+
+static int nb_tried, nb_harmless;
+
+static void fail_allocations(const struct MemoryRun *run, const char *algo, int after)
+{
+    enum { NB = 5 };
+    char extra[256], path[128];
+    Setup s = default_setup;
+    Step steps[NB];
+    AVFrame *frames[NB];
+    int failed = 1;
+
+    snprintf(extra, sizeof(extra), run->extra, dir_path);
+    s.extra      = extra;
+    s.algo       = algo;
+    s.dir        = run->dir;
+    s.nb_threads = run->nb_threads;
+    fill_steps(steps, NB, 24, 16, run->format);
+    if (run->change)
+        steps[3].w = steps[4].w = 20;
+    make_expected(&s, steps, NB);
+    for (int j = 0; j < NB; j++)
+        frames[j] = make_frame(&steps[j], j);
+
+    for (int n = 1; failed; n++) {
+        int outstanding, ret;
+
+        forget_errors();
+        outstanding  = nb_outstanding;
+        nb_failed    = 0;
+        s.fail_at    = n;
+        s.fail_after = after;
+        ret    = feed(&s, steps, frames, NB);
+        failed = nb_failed;
+        fail_allocation(0, 0);
+        av_strlcatf(context, sizeof(context), ", allocation %d%s fails", n,
+                    after ? " and all after it" : "");
+        CHECK(nb_outstanding == outstanding, "%d buffers leaked",
+              nb_outstanding - outstanding);
+        nb_tried    += !!failed;
+        nb_harmless += failed && ret >= 0;
+        CHECK(failed || ret >= 0, "%s", av_err2str(ret));
+        CHECK(!after || !failed || ret < 0, "it worked");
+        if (ret >= 0 && run->csv) {
+            path_in_dir(path, sizeof(path), run->csv);
+            check_csv(path, NB);
+        }
+        if (ret >= 0 && run->stats) {
+            path_in_dir(path, sizeof(path), run->stats);
+            check_stats(path, steps, NB);
+        }
+        if (ret >= 0 && run->npy) {
+            path_in_dir(path, sizeof(path), run->npy);
+            check_npy(path, &s, NB, expected[0].bw, expected[0].bh);
+        }
+        /* where the graph was closed because others failed, frames that left are there */
+        for (int j = 0; j < 3; j++) {
+            static const char *const names[] = { "m.csv", "m.npy", "m.log" };
+
+            path_in_dir(path, sizeof(path), names[j]);
+            unlink(path);
+        }
+        CHECK(!count_files(), "there are %d files", count_files());
+    }
+    for (int j = 0; j < NB; j++)
+        av_frame_free(&frames[j]);
+}
+
 static void test_memory(void)
 {
-    static const struct {
-        const char *extra, *dir;
-        enum AVPixelFormat format;
-        int change;             ///< of the picture's size
-        int nb_threads;
-        const char *csv, *npy, *stats, *algo;
-    } runs[] = {
-        { "", "past", AV_PIX_FMT_GRAY8, 0, 1 },
-        { "", "both", AV_PIX_FMT_GRAY8, 1, 2, .algo = "epzs" },
-        { "", "both", AV_PIX_FMT_GRAY16BE, 1, 3 },
-        { ":metadata=1:mv_file=%1$s/m.csv:stats_file=%1$s/m.log", "both",
-          AV_PIX_FMT_P010LE, 0, 1, .csv = "m.csv", .stats = "m.log" },
-        { ":async_depth=4:mv_file=%1$s/m.npy", "future", AV_PIX_FMT_YUV420P, 0, 1,
-          .npy = "m.npy" },
-    };
-    int nb_tried = 0, nb_harmless = 0;
+    nb_tried = nb_harmless = 0;
+    for (int i = 0; i < FF_ARRAY_ELEMS(memory_runs); i++)
+        for (int after = 0; after < 2; after++)
+            fail_allocations(&memory_runs[i], default_setup.algo, after);
+    /* every other search, with a picture that changes its size */
+    for (int i = 0; i < FF_ARRAY_ELEMS(oracle_searches); i++)
+        if (strcmp(oracle_searches[i].name, default_setup.algo))
+            fail_allocations(&memory_runs[1], oracle_searches[i].name, 0);
 
-    for (int i = 0; i < FF_ARRAY_ELEMS(runs); i++) {
-        for (int after = 0; after < 2; after++) {
-            enum { NB = 5 };
-            char extra[256], path[128];
-            Setup s = default_setup;
-            Step steps[NB];
-            AVFrame *frames[NB];
-            int failed = 1;
-
-            snprintf(extra, sizeof(extra), runs[i].extra, dir_path);
-            s.extra      = extra;
-            s.dir        = runs[i].dir;
-            s.nb_threads = runs[i].nb_threads;
-            if (runs[i].algo)
-                s.algo = runs[i].algo;
-            fill_steps(steps, NB, 24, 16, runs[i].format);
-            if (runs[i].change)
-                steps[3].w = steps[4].w = 20;
-            make_expected(&s, steps, NB);
-            for (int j = 0; j < NB; j++)
-                frames[j] = make_frame(&steps[j], j);
-
-            for (int n = 1; failed; n++) {
-                int outstanding, ret;
-
-                forget_errors();
-                outstanding  = nb_outstanding;
-                nb_failed    = 0;
-                s.fail_at    = n;
-                s.fail_after = after;
-                ret    = feed(&s, steps, frames, NB);
-                failed = nb_failed;
-                fail_allocation(0, 0);
-                av_strlcatf(context, sizeof(context), ", allocation %d%s fails", n,
-                            after ? " and all after it" : "");
-                CHECK(nb_outstanding == outstanding, "%d buffers leaked",
-                      nb_outstanding - outstanding);
-                nb_tried    += !!failed;
-                nb_harmless += failed && ret >= 0;
-                CHECK(failed || ret >= 0, "%s", av_err2str(ret));
-                CHECK(!after || !failed || ret < 0, "it worked");
-                if (ret >= 0 && runs[i].csv) {
-                    path_in_dir(path, sizeof(path), runs[i].csv);
-                    check_csv(path, NB);
-                }
-                if (ret >= 0 && runs[i].stats) {
-                    path_in_dir(path, sizeof(path), runs[i].stats);
-                    check_stats(path, steps, NB);
-                }
-                if (ret >= 0 && runs[i].npy) {
-                    path_in_dir(path, sizeof(path), runs[i].npy);
-                    check_npy(path, &s, NB, expected[0].bw, expected[0].bh);
-                }
-            }
-            for (int j = 0; j < 3; j++) {
-                static const char *const names[] = { "m.csv", "m.npy", "m.log" };
-
-                path_in_dir(path, sizeof(path), names[j]);
-                unlink(path);
-            }
-
-            for (int j = 0; j < NB; j++)
-                av_frame_free(&frames[j]);
-        }
-    }
     printf("  %d allocations failed in turn; %d of them FFmpeg did without\n",
            nb_tried, nb_harmless);
     CHECK(nb_tried > 100 && nb_harmless < nb_tried / 4, "%d of %d", nb_harmless, nb_tried);

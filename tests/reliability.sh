@@ -9,6 +9,7 @@
 #   soak SECONDS   random streams on every backend against the oracle
 #   fuzz SECONDS   builds the fuzzers and runs each of them; 0: builds only
 #   threads SECONDS   random streams on several threads under ThreadSanitizer
+#   failures       each call of the CUDA driver failing in turn, for every search
 #   long [whole]   memory over frames, graphs and changes: a part, or all of it
 
 set -u
@@ -186,6 +187,17 @@ part_threads() {
     fi
 }
 
+part_failures() {
+    if ! build_soak; then
+        fail failures "the build"
+    elif ! has_cuda "$base/obj"; then
+        skip failures "built without CUDA"
+    else
+        build_standin
+        counted failures "$soak" -failures 1 -algo all
+    fi
+}
+
 part_long() {
     if ! build_soak; then
         fail long "the build"
@@ -211,7 +223,7 @@ while [ $# -gt 0 ]; do
     part=$1
     shift
     case $part in
-        files)                "part_$part" ;;
+        files|failures)       "part_$part" ;;
         soak|fuzz|threads)    "part_$part" "$1"; shift ;;
         long)
             if [ "${1-}" = whole ]; then

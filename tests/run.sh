@@ -13,6 +13,7 @@
 #   soak       random streams on every backend against the oracle, GPUME_SOAK seconds (60)
 #   fuzz       the fuzzers, GPUME_FUZZ seconds each (12); 0 builds them only
 #   threads    random streams under ThreadSanitizer, twice GPUME_THREADS seconds (10)
+#   failures   each call of the CUDA driver failing in turn, for every search
 #   long       memory over many frames, graphs and changes; GPUME_LONG=whole: very many
 #   patches    every series of patches against its pristine source
 #   build      configure and the Makefile themselves
@@ -188,6 +189,7 @@ part_files() { reliability files; }
 part_soak() { reliability soak "${GPUME_SOAK:-60}"; }
 part_fuzz() { reliability fuzz "${GPUME_FUZZ:-12}"; }
 part_threads() { reliability threads "${GPUME_THREADS:-10}"; }
+part_failures() { reliability failures; }
 part_long() { reliability long ${GPUME_LONG:+"$GPUME_LONG"}; }
 part_patches() { sh tests/patches.sh "$results"; }
 part_build() { sh tests/build.sh "$results" "$series"; }
@@ -198,7 +200,7 @@ all=build/results/all.txt
 : > $all
 for part; do
     case $part in
-        fate|san|cuda|valgrind|files|soak|fuzz|threads|long|patches|build|demo|style) ;;
+        fate|san|cuda|valgrind|files|soak|fuzz|threads|failures|long|patches|build|demo|style) ;;
         *) die "there is no part '$part'" ;;
     esac
     say "== $part${series:+ ($series)}"
