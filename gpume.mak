@@ -2,7 +2,8 @@
 # Laid into FFmpeg as libavfilter/gpume/Makefile; included by libavfilter/Makefile.
 
 # The modules of kernels: a backend loads the one that it needs.
-GPUME_PTX = gpume_ds gpume_ds4 gpume_ds8 gpume_ds16 gpume_fs gpume_fs4 gpume_fs8 gpume_fs16 \
+GPUME_PTX = gpume_ds gpume_ds4 gpume_ds8 gpume_ds16 gpume_fs gpume_fs4            \
+            gpume_fs8_9 gpume_fs8_11 gpume_fs8_13 gpume_fs16_9 gpume_fs16_11 gpume_fs16_13 \
             gpume_predict gpume_predict4 gpume_predict8 gpume_predict16 \
             gpume_sea8 gpume_sea16 gpume_walk gpume_walk4 gpume_walk8 gpume_walk16
 

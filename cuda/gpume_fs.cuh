@@ -618,6 +618,17 @@ static __device__ __forceinline__ void search(const GpumeCudaArgs &a)
             search_any<Sample>(a, shared, at.x / a.params.block, at.y / a.params.block, at.z);
 }
 
+/**
+ * The kernel of a block's side and a thread's vertical displacements. A module each:
+ * the driver compiles all of a module, which takes its time.
+ */
+#define GPUME_FS_KERNEL(side, rows)                                                     \
+extern "C" __global__ void __launch_bounds__(GPUME_CUDA_FS_FAST_THREADS, 2)             \
+gpume_fs##side##_8_##rows(const GpumeCudaArgs args)                                     \
+{                                                                                       \
+    search_fast<side, rows>(args);                                                      \
+}
+
 #undef ROWS
 #undef COLS
 

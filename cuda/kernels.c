@@ -59,7 +59,7 @@ _Static_assert(sizeof(AVMotionVector) == 4 * GPUME_CUDA_VECTOR_WORDS &&
 #define ATTRIBUTE_MULTIPROCESSOR_SHARED ((CUdevice_attribute)81)
 
 /** Blocks of threads that search what elimination leaves. */
-#define LEFT_GRID 1024
+#define LEFT_GRID 4096
 
 /** Compiled kernels. */
 typedef struct Module {
@@ -77,8 +77,12 @@ PTX(gpume_ds8)
 PTX(gpume_ds16)
 PTX(gpume_fs)
 PTX(gpume_fs4)
-PTX(gpume_fs8)
-PTX(gpume_fs16)
+PTX(gpume_fs8_9)
+PTX(gpume_fs8_11)
+PTX(gpume_fs8_13)
+PTX(gpume_fs16_9)
+PTX(gpume_fs16_11)
+PTX(gpume_fs16_13)
 PTX(gpume_predict)
 PTX(gpume_predict4)
 PTX(gpume_predict8)
@@ -116,8 +120,15 @@ static int round_up(int n, int multiple)
     return (n + multiple - 1) / multiple * multiple;
 }
 
-/* Displacements of a thread, one below the other, of which kernels were compiled. */
-static const int fast_rows[] = { 13, 11, 9 };
+/* Displacements of a thread, one below the other, of which there are kernels. */
+static const struct {
+    int rows;
+    const Module *modules[2];   ///< of blocks of 8, of 16
+} fast[] = {
+    { 13, { &gpume_fs8_13, &gpume_fs16_13 } },
+    { 11, { &gpume_fs8_11, &gpume_fs16_11 } },
+    {  9, { &gpume_fs8_9,  &gpume_fs16_9  } },
+};
 
 /* Blocks of 4x4 bytes. */
 static const Module *configure_fs4(GpumeCudaKernel *k, GpumeCudaLaunch *l,
@@ -149,6 +160,24 @@ static const Module *configure_fs4(GpumeCudaKernel *k, GpumeCudaLaunch *l,
     return &gpume_fs4;
 }
 
+/*
+ * As much of the window as fits, in pieces of equal size, for threads of that many
+ * rows. Returns the pieces.
+ */
+static int configure_pieces(GpumeCudaArgs *a, int ny, int rows, int more, int *words)
+{
+    const int groups = (ny + rows - 1) / rows;
+    int pieces = 0;
+
+    do {
+        pieces++;
+        a->groups = (groups + pieces - 1) / pieces;
+        *words    = (a->groups * rows + a->params.block - 1) *
+                    GPUME_CUDA_FS_PITCH(a->copy_words);
+    } while (4 * (*words + more) > MAX_SHARED);
+    return pieces;
+}
+
 /* Every candidate is evaluated. */
 static const Module *configure_exhaustive(GpumeCudaKernel *k, GpumeCudaLaunch *l,
                                           char *name, size_t size)
@@ -162,7 +191,7 @@ static const Module *configure_exhaustive(GpumeCudaKernel *k, GpumeCudaLaunch *l
     const int ny = FFMIN(2 * p->range, p->height - FFMIN(p->height, p->block)) + 1;
     /* words at which candidates begin; the first may lie up to 3 samples early */
     const int columns = (2 * p->range + 3) / 4 + 1;
-    int rows = fast_rows[0], groups, chunks, words;
+    int best = 0, least = INT_MAX, rows, words;
 
     if (p->depth > 8 || p->block > 16 || p->range > GPUME_CUDA_FS_FAST_RANGE) {
         snprintf(name, size, "gpume_fs_%d", p->depth > 8 ? 16 : 8);
@@ -175,26 +204,25 @@ static const Module *configure_exhaustive(GpumeCudaKernel *k, GpumeCudaLaunch *l
     if (p->block == 4)
         return configure_fs4(k, l, name, size);
 
-    for (int i = 1; i < FF_ARRAY_ELEMS(fast_rows); i++)
-        if (round_up(ny, fast_rows[i]) < round_up(ny, rows))
-            rows = fast_rows[i];
+    a->copy_words = FFALIGN(columns + GPUME_CUDA_FS_TILE_WIDTH / 4 - 1, 4);
+    /* a block that is left over is to end soon: few turns; else the fewest rows in all */
+    l->threads = left ? 128 : 64;
+    for (int i = 0; i < FF_ARRAY_ELEMS(fast); i++) {
+        const int pieces = configure_pieces(a, ny, fast[i].rows, more, &words);
+        const int units  = a->groups * (2 * p->range + 1) / 4 * 4;
+        const int turns  = (units + (int)l->threads - 1) / (int)l->threads;
+        const int cost   = left ? pieces * turns * fast[i].rows : round_up(ny, fast[i].rows);
+
+        if (cost < least) {
+            least = cost;
+            best  = i;
+        }
+    }
+    rows = fast[best].rows;
+    configure_pieces(a, ny, rows, more, &words);
     snprintf(name, size, "gpume_fs%d_8_%d", p->block, rows);
 
-    /* as much of the window as fits, in pieces of equal size */
-    a->copy_words = FFALIGN(columns + GPUME_CUDA_FS_TILE_WIDTH / 4 - 1, 4);
-    groups    = (ny + rows - 1) / rows;
-    chunks    = 0;
-    do {
-        chunks++;
-        a->groups = (groups + chunks - 1) / chunks;
-        words     = (a->groups * rows + p->block - 1) * GPUME_CUDA_FS_PITCH(a->copy_words);
-    } while (4 * (words + more) > MAX_SHARED);
-
-    /*
-     * The fewest that fill a multiprocessor, as they wait for each other; a block that
-     * is left over is to end soon.
-     */
-    l->threads = left ? chunks > 1 ? 256 : 128 : 64;
+    /* the fewest that fill a multiprocessor, as they wait for each other */
     while (!left && l->threads < GPUME_CUDA_FS_FAST_THREADS &&
            k->multiprocessor_shared / (4 * (words + more) + RESERVED_SHARED) * l->threads <
            2 * GPUME_CUDA_FS_FAST_THREADS)
@@ -206,7 +234,7 @@ static const Module *configure_exhaustive(GpumeCudaKernel *k, GpumeCudaLaunch *l
     words      = FFMAX(words, configure_tiles(a, l->threads));
     a->shared_words = words;
     l->shared  = 4 * (words + more);
-    return p->block == 8 ? &gpume_fs8 : &gpume_fs16;
+    return fast[best].modules[p->block == 16];
 }
 
 /*

@@ -18,26 +18,9 @@
 
 /**
  * @file
- * Full search of 8x8 blocks of bytes, by how many displacements one below the
- * other a thread has.
+ * Full search of 8x8 bytes, every candidate: 11 vertical displacements a thread.
  */
 
 #include "libavfilter/gpume/cuda/gpume_fs.cuh"
 
-extern "C" __global__ void __launch_bounds__(GPUME_CUDA_FS_FAST_THREADS, 2)
-gpume_fs8_8_9(const GpumeCudaArgs args)
-{
-    search_fast<8, 9>(args);
-}
-
-extern "C" __global__ void __launch_bounds__(GPUME_CUDA_FS_FAST_THREADS, 2)
-gpume_fs8_8_11(const GpumeCudaArgs args)
-{
-    search_fast<8, 11>(args);
-}
-
-extern "C" __global__ void __launch_bounds__(GPUME_CUDA_FS_FAST_THREADS, 2)
-gpume_fs8_8_13(const GpumeCudaArgs args)
-{
-    search_fast<8, 13>(args);
-}
+GPUME_FS_KERNEL(8, 11)
