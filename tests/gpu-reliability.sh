@@ -68,6 +68,16 @@ check eight-threads "see $top/build/results/gpu-soak.log" sh -c "timeout 900 \
     ./libavfilter/tests/gpume_soak -threads 8 -seconds $seconds > '$top/build/results/gpu-soak.log' 2>&1"
 tail -n 1 "$top/build/results/gpu-soak.log"
 
+# ... and memory over many frames and graphs, as the driver counts it
+frames=100000
+[ -z "${QUICK-}" ] || frames=10000
+for long in "-long $frames" '-teardown 100' '-changes 100'; do
+    # shellcheck disable=SC2086
+    check "gpu-memory/$long" "see $top/build/results/gpu-memory.log" sh -c "timeout 900 \
+        ./libavfilter/tests/gpume_soak -backends cuda,frames $long > '$top/build/results/gpu-memory.log' 2>&1"
+    cat "$top/build/results/gpu-memory.log"
+done
+
 # 3. Another process has all memory but some: right vectors, or an error and no file.
 host -i "$clip" -vf gpume=algo=ds:backend=cpu:mv_file=- -f null - > "$tmp/cpu"
 for left in 4096 1024 512 256 64 16; do
@@ -105,7 +115,7 @@ rm -f "$tmp"/*
 # 4. A file that breaks off: the frames that were decoded have the vectors that the
 # CPU finds in them.
 size=$(wc -c < "$clip")
-for part in 30 60 90; do
+for part in 50 70 90; do
     head -c $((size * part / 100)) "$clip" > "$tmp/broken.mkv"
     status=0
     device -i "$tmp/broken.mkv" -vf "${up}gpume=algo=ds:async_depth=8:mv_file=$tmp/v.csv" -f null - \

@@ -487,6 +487,37 @@ static int run_failures(const char *algo, const char *folder)
     return ret;
 }
 
+/* Take all memory of the device but some, and keep it until told to end. */
+static int hog(int left)
+{
+    size_t available = 0, total = 0, taken = 0, chunk = (size_t)256 << 20;
+    int (*retain)(void **ctx, int device) = NULL, (*push)(void *ctx) = NULL;
+    int (*get_info)(size_t *available, size_t *total) = NULL;
+    int (*alloc)(unsigned long long *p, size_t size) = NULL;
+    void *lib = dlopen("libcuda.so.1", RTLD_NOW), *ctx;
+    unsigned long long p;
+
+    if (lib) {
+        retain   = (int (*)(void **, int))dlsym(lib, "cuDevicePrimaryCtxRetain");
+        push     = (int (*)(void *))dlsym(lib, "cuCtxPushCurrent_v2");
+        get_info = (int (*)(size_t *, size_t *))dlsym(lib, "cuMemGetInfo_v2");
+        alloc    = (int (*)(unsigned long long *, size_t))dlsym(lib, "cuMemAlloc_v2");
+    }
+    if (!retain || !push || !get_info || !alloc || retain(&ctx, 0) || push(ctx)) {
+        printf("gpume_soak: there is no CUDA device\n");
+        return 1;
+    }
+    while (!get_info(&available, &total) && available > (size_t)left << 20 && chunk >= 1 << 20) {
+        if (available < chunk + ((size_t)left << 20) || alloc(&p, chunk))
+            chunk /= 2;
+        else
+            taken += chunk;
+    }
+    printf("taken %zu MiB, %zu MiB of %zu are left\n", taken >> 20, available >> 20, total >> 20);
+    for (;;)
+        pause();
+}
+
 /*
  * Memory that a thread keeps for its next allocation counts as allocated: do without,
  * from the start.
@@ -507,6 +538,7 @@ static int usage_error(void)
     printf("usage: gpume_soak [-seconds N] [-cases N] [-seed N] [-threads N] [-side N]\n"
            "                  [-backends cpu,cuda,frames] [-v]\n"
            "       gpume_soak -long FRAMES | -teardown N | -changes N | -failures 1 [-algo NAME|all] [-seed N] ...\n"
+           "       gpume_soak -hog MIB   (takes all memory of the GPU but so much)\n"
            "Without a GPU or the stand-in for its driver only the CPU is tested.\n");
     return 2;
 }
@@ -548,6 +580,10 @@ int main(int argc, char **argv)
             nb_teardown = atoi(value);
         } else if (!strcmp(arg, "-changes")) {
             nb_changes = atoi(value);
+        } else if (!strcmp(arg, "-hog")) {
+            setvbuf(stdout, NULL, _IOLBF, 0);
+            return av_hwdevice_ctx_create(&s.device, AV_HWDEVICE_TYPE_CUDA, NULL, NULL,
+                                          AV_CUDA_USE_PRIMARY_CONTEXT) < 0 || hog(atoi(value));
         } else if (!strcmp(arg, "-failures")) {
             failures = atoi(value);
         } else if (!strcmp(arg, "-algo")) {
