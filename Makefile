@@ -34,6 +34,9 @@ help:
 	@echo 'make play INPUT=FILE   the vectors over the picture, live in ffplay'
 	@echo 'make check         every test of this series; SERIES=9.0|7.1 chooses another'
 	@echo 'make check-series SERIES=7.1   builds another FFmpeg series and runs its FATE tests'
+	@echo 'make soak N=5      random streams on every backend against the oracle, for 5 minutes'
+	@echo 'make fuzz          builds the fuzzers; N=5 runs each of them for 5 minutes'
+	@echo 'make endurance     memory over 100,000 frames, 1,000 graphs and 1,000 changes of the picture'
 	@echo 'make check-gpu     the tests on a GPU'
 	@echo 'make bench         gpume against mestimate on the CPU; INPUT=FILE takes your clip'
 	@echo 'make bench-gpu     gpume, its peers and the limits of a GPU; QUICK=1, PARTS="kernels start"'
@@ -70,7 +73,18 @@ play: configured
 	@tools/demo.sh play $(OBJ) '$(INPUT)'
 
 check: check-deps
-	+@tests/run.sh -s $(SERIES) fate san cuda valgrind patches build demo style
+	+@tests/run.sh -s $(SERIES) fate san cuda valgrind files soak fuzz threads failures \
+	    long patches build demo style
+
+# The parts of it that can go on for long.
+soak: check-deps
+	+@GPUME_SOAK=$$(($(or $(N),1) * 60)) tests/run.sh -s $(SERIES) soak
+
+fuzz: check-deps
+	+@GPUME_FUZZ=$$(($(or $(N),0) * 60)) GPUME_TEST_LIMIT=100000 tests/run.sh -s $(SERIES) fuzz
+
+endurance: check-deps
+	+@GPUME_LONG=whole tests/run.sh -s $(SERIES) long
 
 check-series:
 	+@tests/run.sh -s $(SERIES) fate
@@ -112,5 +126,5 @@ clean:
 distclean:
 	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name dist -exec rm -rf {} +; fi
 
-.PHONY: all help check-gpu bench bench-gpu configured demo play check check-series check-deps check-patches sanitized \
+.PHONY: all help soak fuzz endurance check-gpu bench bench-gpu configured demo play check check-series check-deps check-patches sanitized \
         install clean distclean

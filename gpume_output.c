@@ -17,10 +17,15 @@
  */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "libavutil/attributes.h"
 #include "libavutil/avstring.h"
@@ -28,7 +33,9 @@
 #include "libavutil/file_open.h"
 #include "libavutil/intreadwrite.h"
 #include "libavutil/log.h"
+#include "libavutil/macros.h"
 #include "libavutil/mem.h"
+#include "libavutil/random_seed.h"
 #include "libavutil/timestamp.h"
 
 #include "libavfilter/gpume/gpume_output.h"
@@ -38,9 +45,19 @@
 /** Values of the .npy's last axis: dx, dy, cost. */
 #define NPY_VALUES 3
 
+/** Longest name of a file in a folder, where the system does not say. */
+#ifndef NAME_MAX
+#define NAME_MAX 255
+#endif
+/** What a file has behind its name until it is whole; X is a hexadecimal digit. */
+#define PART_SUFFIX ".XXXXXXXX.gpume-part"
+
 typedef struct File {
-    const char *path;
+    const char *path;       ///< as the user gave it
+    char *target;           ///< what part is renamed to; NULL: path is written itself
+    char *part;             ///< the file that is written until it is whole
     FILE *f;
+    int overwrite;          ///< target may exist
     int failed;             ///< an error was reported; the first one is enough
     void *log_ctx;
 } File;
@@ -96,11 +113,85 @@ static int file_error(File *file, const char *what)
     return err;
 }
 
-static av_cold int file_open(File *file, const char *path, void *log_ctx)
+/* What another name for an open file leads to is not to be replaced. */
+static int is_open_already(const char *path)
 {
-    file->path    = path;
-    file->log_ctx = log_ctx;
-    file->f = is_stdout(path) ? stdout : avpriv_fopen_utf8(path, "wb");
+    return !strcmp(path, "/dev/stdout") || !strcmp(path, "/dev/stderr") ||
+           av_strstart(path, "/dev/fd/", NULL) || av_strstart(path, "/proc/", NULL);
+}
+
+/* A new file beside the target. Sets part, or leaves errno. */
+static av_cold FILE *part_open(File *file, mode_t mode)
+{
+    const char *slash = strrchr(file->target, '/');
+    const int folder = slash ? slash + 1 - file->target : 0;
+    /* a long name is cut, so that the longer one is still a name */
+    const int max_name = NAME_MAX - (int)strlen(PART_SUFFIX);
+    FILE *f;
+    int fd, tries = 0;
+
+    do {
+        av_freep(&file->part);
+        file->part = av_asprintf("%.*s%.*s.%08"PRIx32".gpume-part",
+                                 folder, file->target, max_name,
+                                 file->target + folder, av_get_random_seed());
+        if (!file->part) {
+            errno = ENOMEM;
+            return NULL;
+        }
+        fd = avpriv_open(file->part, O_WRONLY | O_CREAT | O_EXCL, 0666);
+    } while (fd < 0 && errno == EEXIST && ++tries < 100);
+
+    f = fd < 0 ? NULL : fdopen(fd, "wb");
+    if (!f) {
+        const int err = errno;
+
+        if (fd >= 0) {
+            close(fd);
+            unlink(file->part);
+        }
+        av_freep(&file->part);
+        errno = err;
+    } else if (mode && fchmod(fd, mode)) {
+        av_log(file->log_ctx, AV_LOG_VERBOSE,
+               "%s gets other permissions than it had.\n", file->path);
+    }
+    return f;
+}
+
+/**
+ * Open a file under a temporary name. What is no regular file, a pipe or a device,
+ * is opened itself.
+ */
+static av_cold int file_open(File *file, const char *path, int overwrite, void *log_ctx)
+{
+    struct stat st;
+    int exists, regular;
+
+    file->path      = path;
+    file->overwrite = overwrite;
+    file->log_ctx   = log_ctx;
+    if (is_stdout(path)) {
+        file->f = stdout;
+        return 0;
+    }
+
+    exists  = !stat(path, &st);
+    regular = !exists || (S_ISREG(st.st_mode) && !is_open_already(path));
+    if (!regular) {
+        file->f = avpriv_fopen_utf8(path, "wb");
+    } else if (exists && !overwrite) {
+        errno = EEXIST;
+    } else if (!exists || !access(path, W_OK)) {
+        /* a link stays, and what it leads to is replaced */
+        char *real = exists ? realpath(path, NULL) : NULL;
+
+        file->target = av_strdup(real ? real : path);
+        free(real);
+        if (!file->target)
+            return AVERROR(ENOMEM);
+        file->f = part_open(file, exists ? st.st_mode & 0777 : 0);
+    }
     if (!file->f)
         return file_error(file, "open");
     return 0;
@@ -121,6 +212,7 @@ static int file_write(File *file, const void *data, size_t size)
     return 0;
 }
 
+/* Close a file; only file_finish() or file_discard() may follow. */
 static av_cold int file_close(File *file)
 {
     int ret = 0;
@@ -134,6 +226,39 @@ static av_cold int file_close(File *file)
         ret = file_error(file, "close");
     file->f = NULL;
     return ret;
+}
+
+/* Give a file that is whole its name. */
+static av_cold int file_finish(File *file)
+{
+    int err;
+
+    if (!file->part)
+        return 0;
+    errno = 0;
+    if (file->overwrite) {
+        err = rename(file->part, file->target);
+    } else {
+        /* unlike rename() this leaves alone what has come since */
+        err = link(file->part, file->target);
+        if (!err)
+            unlink(file->part);
+        else if (errno != EEXIST && access(file->target, F_OK))
+            err = rename(file->part, file->target); /* links are not everywhere */
+    }
+    if (err)
+        return file_error(file, "complete");
+    av_freep(&file->part);
+    return 0;
+}
+
+/* Remove what is not whole. */
+static av_cold void file_uninit(File *file)
+{
+    if (file->part)
+        unlink(file->part);
+    av_freep(&file->part);
+    av_freep(&file->target);
 }
 
 /* NumPy's format 1.0 (NEP 1): magic, version, header length, a Python literal. */
@@ -159,7 +284,7 @@ static int npy_write_header(GpumeOutput *o)
 
 static av_cold int npy_open(GpumeOutput *o, const char *path,
                             const GpumeParams *params, int directions,
-                            void *log_ctx)
+                            int overwrite, void *log_ctx)
 {
     int ret;
 
@@ -171,7 +296,7 @@ static av_cold int npy_open(GpumeOutput *o, const char *path,
     if (!o->npy_field)
         return AVERROR(ENOMEM);
 
-    ret = file_open(&o->npy, path, log_ctx);
+    ret = file_open(&o->npy, path, overwrite, log_ctx);
     if (ret < 0)
         return ret;
     if (fseek(o->npy.f, 0, SEEK_CUR)) {
@@ -186,27 +311,21 @@ static av_cold int npy_open(GpumeOutput *o, const char *path,
     return file_flush(&o->npy);
 }
 
-static av_cold int npy_close(GpumeOutput *o)
+/* Only now is the number of frames known. */
+static av_cold int npy_complete(GpumeOutput *o)
 {
-    int ret = 0, ret_close;
-
-    if (o->npy.f && !o->npy.failed) {
-        errno = 0;
-        /* only now is the number of frames known */
-        if (fseek(o->npy.f, 0, SEEK_SET))
-            ret = file_error(&o->npy, "seek in");
-        else
-            ret = npy_write_header(o);
-    }
-    ret_close = file_close(&o->npy);
-    av_freep(&o->npy_field);
-    return ret < 0 ? ret : ret_close;
+    if (!o->npy.f || o->npy.failed)
+        return 0;
+    errno = 0;
+    if (fseek(o->npy.f, 0, SEEK_SET))
+        return file_error(&o->npy, "seek in");
+    return npy_write_header(o);
 }
 
 av_cold int ff_gpume_output_open(GpumeOutput **output, const char *mv_file,
                                  const char *stats_file,
                                  const GpumeParams *params, int directions,
-                                 void *log_ctx)
+                                 int overwrite, void *log_ctx)
 {
     GpumeOutput *o = *output = av_mallocz(sizeof(*o));
     int ret = 0;
@@ -216,9 +335,9 @@ av_cold int ff_gpume_output_open(GpumeOutput **output, const char *mv_file,
 
     errno = 0;
     if (mv_file && has_ending(mv_file, ".npy")) {
-        ret = npy_open(o, mv_file, params, directions, log_ctx);
+        ret = npy_open(o, mv_file, params, directions, overwrite, log_ctx);
     } else if (mv_file) {
-        ret = file_open(&o->csv, mv_file, log_ctx);
+        ret = file_open(&o->csv, mv_file, overwrite, log_ctx);
         if (ret >= 0) {
             fputs("framenum,source,blockw,blockh,srcx,srcy,dstx,dsty,flags,"
                   "motion_x,motion_y,motion_scale,cost\n", o->csv.f);
@@ -226,9 +345,9 @@ av_cold int ff_gpume_output_open(GpumeOutput **output, const char *mv_file,
         }
     }
     if (ret >= 0 && stats_file)
-        ret = file_open(&o->stats, stats_file, log_ctx);
+        ret = file_open(&o->stats, stats_file, overwrite, log_ctx);
     if (ret < 0)
-        ff_gpume_output_close(output);
+        ff_gpume_output_close(output, 0);
     return ret;
 }
 
@@ -348,19 +467,35 @@ int ff_gpume_output_stats(GpumeOutput *o, const GpumeParams *params,
     return file_flush(&o->stats);
 }
 
-av_cold int ff_gpume_output_close(GpumeOutput **output)
+av_cold int ff_gpume_output_close(GpumeOutput **output, int keep)
 {
     GpumeOutput *o = *output;
+    File *files[3];
     int ret = 0, err;
 
     if (!o)
         return 0;
-    if ((err = file_close(&o->csv)) < 0)
-        ret = err;
-    if ((err = npy_close(o)) < 0 && ret >= 0)
-        ret = err;
-    if ((err = file_close(&o->stats)) < 0 && ret >= 0)
-        ret = err;
+    files[0] = &o->csv;
+    files[1] = &o->npy;
+    files[2] = &o->stats;
+
+    if (keep)
+        ret = npy_complete(o);
+    for (int i = 0; i < FF_ARRAY_ELEMS(files); i++) {
+        err = file_close(files[i]);
+        if (ret >= 0)
+            ret = err;
+        /* one that failed earlier has said so */
+        keep &= !files[i]->failed;
+    }
+    /* all or none */
+    for (int i = 0; i < FF_ARRAY_ELEMS(files); i++) {
+        err = keep && ret >= 0 ? file_finish(files[i]) : 0;
+        if (ret >= 0)
+            ret = err;
+        file_uninit(files[i]);
+    }
+    av_freep(&o->npy_field);
     av_freep(output);
     return ret;
 }

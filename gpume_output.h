@@ -57,12 +57,17 @@ int ff_gpume_output_check(const char *mv_file, const char *stats_file,
 
 /**
  * Create the files and write their headers. Messages say which file failed.
+ *
+ * A regular file is written under a temporary name in its folder, NAME.XXXXXXXX.gpume-part
+ * (X: hexadecimal digits), until ff_gpume_output_close() gives it its own. Standard
+ * output, pipes and devices are written themselves.
  * @param directions bit 1 << GPUME_PAST, 1 << GPUME_FUTURE: those of the .npy
- * @return 0 or the error, with *output NULL
+ * @param overwrite  0: a regular file that exists is an error
+ * @return 0 or the error, AVERROR(EEXIST) for a file that exists, with *output NULL
  */
 int ff_gpume_output_open(GpumeOutput **output, const char *mv_file,
                          const char *stats_file, const GpumeParams *params,
-                         int directions, void *log_ctx);
+                         int directions, int overwrite, void *log_ctx);
 
 /** Figures of a field of bh * bw vectors. */
 void ff_gpume_output_compute_stats(GpumeStats *stats, const GpumeField *field,
@@ -90,9 +95,11 @@ int ff_gpume_output_stats(GpumeOutput *output, const GpumeParams *params,
                           const GpumeStats *stats);
 
 /**
- * Complete and close the files; *output becomes NULL. Repeating it is harmless.
+ * Complete the files, or remove them; *output becomes NULL. Repeating it is harmless.
+ * @param keep 0: they are not whole and go. Else they get their names, unless one of
+ *             them could not be written: then all go
  * @return 0 or the first error
  */
-int ff_gpume_output_close(GpumeOutput **output);
+int ff_gpume_output_close(GpumeOutput **output, int keep);
 
 #endif /* AVFILTER_GPUME_OUTPUT_H */

@@ -75,6 +75,7 @@ typedef struct GpumeContext {
     int async_depth;
     char *mv_file;
     char *stats_file;
+    int overwrite;
     int metadata;
 
     GpumeParams params;     ///< algo, block, range, exhaustive are options
@@ -150,6 +151,8 @@ static const AVOption gpume_options[] = {
       OFFSET(mv_file), AV_OPT_TYPE_STRING, { .str = NULL }, 0, 0, FLAGS },
     { "stats_file", "write a line per frame and direction to this file; -: standard output",
       OFFSET(stats_file), AV_OPT_TYPE_STRING, { .str = NULL }, 0, 0, FLAGS },
+    { "overwrite", "replace files that exist; else they are an error", OFFSET(overwrite),
+      AV_OPT_TYPE_BOOL, { .i64 = 1 }, 0, 1, FLAGS },
     { "metadata", "set lavfi.gpume.* frame metadata", OFFSET(metadata),
       AV_OPT_TYPE_BOOL, { .i64 = 0 }, 0, 1, FLAGS },
     { NULL }
@@ -297,7 +300,7 @@ static int config_input(AVFilterLink *inlink)
     if (ret < 0)
         return ret;
     return ff_gpume_output_open(&s->output, s->mv_file, s->stats_file,
-                                &s->params, s->dir, ctx);
+                                &s->params, s->dir, s->overwrite, ctx);
 }
 
 static Entry *window_entry(GpumeContext *s, int i)
@@ -458,6 +461,24 @@ static int advance(AVFilterContext *ctx, int flush)
     return 0;
 }
 
+/* No decoder gives such a frame, and nothing but a crash could come of it. */
+static int check_frame(AVFilterContext *ctx, const AVFrame *frame)
+{
+    const GpumeContext *s = ctx->priv;
+    const int row = s->params.width * (s->params.depth > 8 ? 2 : 1);
+
+    if (!frame->data[0]) {
+        av_log(ctx, AV_LOG_ERROR, "The frame has no luma plane.\n");
+        return AVERROR(EINVAL);
+    }
+    if (frame->height > 1 && frame->linesize[0] < row && frame->linesize[0] > -row) {
+        av_log(ctx, AV_LOG_ERROR, "The frame's rows of luma overlap: they are %d bytes "
+               "apart and %d bytes long.\n", frame->linesize[0], row);
+        return AVERROR(EINVAL);
+    }
+    return 0;
+}
+
 static int add_frame(AVFilterContext *ctx, AVFrame *frame)
 {
     GpumeContext *s = ctx->priv;
@@ -482,6 +503,12 @@ static int add_frame(AVFilterContext *ctx, AVFrame *frame)
         }
     }
 
+    ret = check_frame(ctx, frame);
+    if (ret < 0) {
+        av_frame_free(&frame);
+        return ret;
+    }
+
     av_assert0(s->nb < FF_ARRAY_ELEMS(s->window));
     e = window_entry(s, s->nb++);
     e->pic.frame = frame;
@@ -501,7 +528,12 @@ static int work(AVFilterContext *ctx)
     int64_t pts;
     int ret, status;
 
-    FF_FILTER_FORWARD_STATUS_BACK(outlink, inlink);
+    status = ff_outlink_get_status(outlink);
+    if (status) {
+        ff_inlink_set_status(inlink, status);
+        /* what comes after may have failed */
+        return ff_gpume_output_close(&s->output, status == AVERROR_EOF);
+    }
 
     ret = ff_inlink_consume_frame(inlink, &frame);
     if (ret < 0)
@@ -515,7 +547,7 @@ static int work(AVFilterContext *ctx)
     if (ff_inlink_acknowledge_status(inlink, &status, &pts)) {
         ret = advance(ctx, 1);
         if (ret >= 0)
-            ret = ff_gpume_output_close(&s->output);
+            ret = ff_gpume_output_close(&s->output, status == AVERROR_EOF);
         if (ret < 0)
             return ret;
         ff_outlink_set_status(outlink, status, pts);
@@ -548,7 +580,8 @@ static av_cold void uninit(AVFilterContext *ctx)
         ff_gpume_search_uninit(&s->window[i].search);
         ff_gpume_picture_uninit(&s->window[i].pic);
     }
-    ff_gpume_output_close(&s->output);
+    /* whoever took the frames may have wanted no more of them */
+    ff_gpume_output_close(&s->output, s->failed >= 0 && s->nb_frames);
 }
 
 static const AVFilterPad gpume_inputs[] = {

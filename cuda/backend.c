@@ -122,6 +122,19 @@ static void pop(CUDAContext *s)
     s->device->cu->cuCtxPopCurrent(&dummy);
 }
 
+/*
+ * To free something. What cannot be freed stays until the process ends, so a call
+ * that failed is made once more.
+ */
+static int push_to_free(const Device *device)
+{
+    const CudaFunctions *cu = device->cu;
+    const CUcontext ctx = device->hwctx->cuda_ctx;
+
+    return cu->cuCtxPushCurrent(ctx) == CUDA_SUCCESS ||
+           cu->cuCtxPushCurrent(ctx) == CUDA_SUCCESS;
+}
+
 static void device_free(void *opaque, uint8_t *data)
 {
     Device *device = (Device *)data;
@@ -222,7 +235,7 @@ static void pinned_free(void *opaque, uint8_t *data)
     Device *device = (Device *)ref->data;
     CUcontext dummy;
 
-    if (device->cu->cuCtxPushCurrent(device->hwctx->cuda_ctx) == CUDA_SUCCESS) {
+    if (push_to_free(device)) {
         device->free_host(data);
         device->cu->cuCtxPopCurrent(&dummy);
     }
@@ -260,7 +273,7 @@ static void upload_free(void *opaque, uint8_t *data)
     Device *device = (Device *)upload->device->data;
     CUcontext dummy;
 
-    if (device->cu->cuCtxPushCurrent(device->hwctx->cuda_ctx) == CUDA_SUCCESS) {
+    if (push_to_free(device)) {
         if (upload->data)
             device->cu->cuMemFree(upload->data);
         if (upload->pinned)
@@ -554,8 +567,7 @@ static av_cold void uninit(void *priv)
     CUDAContext *s = priv;
     CUcontext dummy;
 
-    if (s->device &&
-        s->device->cu->cuCtxPushCurrent(s->device->hwctx->cuda_ctx) == CUDA_SUCCESS) {
+    if (s->device && push_to_free(s->device)) {
         uninit_device(s);
         s->device->cu->cuCtxPopCurrent(&dummy);
     }

@@ -26,7 +26,7 @@ fi
 series=${1:-$(sed -n 's/^DEFAULT_SERIES = //p' build/config.mk 2>/dev/null)}
 gpu=$top/build/gpu
 tree=$top/build/$series
-programs='gpume_unit gpume_compare gpume_input gpume_bench'
+programs='gpume_unit gpume_compare gpume_input gpume_soak gpume_bench'
 unset MAKEFLAGS MAKELEVEL MFLAGS MAKEOVERRIDES
 
 # FATE's own script, its references and the commands that its make would run.
@@ -188,7 +188,10 @@ check early "frames:v 3 of many" ffmpeg -hwaccel cuda -hwaccel_output_format cud
 check seek "after -ss" ffmpeg -ss 0.5 -hwaccel cuda -hwaccel_output_format cuda -i "$clip" \
     -vf gpume=algo=ds:async_depth=4 -f null -
 
-# 7. compute-sanitizer over every kernel.
+# 7. What goes wrong in the field.
+sh "$top/tests/gpu-reliability.sh" "$results" "$gpu"
+
+# 8. compute-sanitizer over every kernel.
 if command -v compute-sanitizer > /dev/null; then
     for tool in memcheck racecheck initcheck; do
         if timeout 550 compute-sanitizer --tool $tool --error-exitcode 1 \

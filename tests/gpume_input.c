@@ -28,6 +28,7 @@
 #define _GNU_SOURCE     /* RTLD_NEXT */
 #endif
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -225,6 +226,60 @@ void free(void *p)
         forget(p);
     pthread_mutex_unlock(&alloc_lock);
     real_free(p);
+}
+
+/*
+ * What the filter does with files beside writing them: each can be made to fail.
+ */
+
+static const char *failing_call;        ///< by name; NULL: none
+static int nb_calls_failed;
+
+static int call_fails(const char *name, int err)
+{
+    if (!failing_call || strcmp(failing_call, name))
+        return 0;
+    nb_calls_failed++;
+    errno = err;
+    return 1;
+}
+
+int rename(const char *from, const char *to)
+{
+    static int (*real)(const char *from, const char *to);
+
+    if (!real)
+        real = (int (*)(const char *, const char *))dlsym(RTLD_NEXT, "rename");
+    return call_fails("rename", EIO) ? -1 : real(from, to);
+}
+
+int link(const char *from, const char *to)
+{
+    static int (*real)(const char *from, const char *to);
+
+    if (!real)
+        real = (int (*)(const char *, const char *))dlsym(RTLD_NEXT, "link");
+    return call_fails("link", EPERM) ? -1 : real(from, to);
+}
+
+FILE *fdopen(int fd, const char *mode)
+{
+    static FILE *(*real)(int fd, const char *mode);
+
+    if (!real)
+        real = (FILE *(*)(int, const char *))dlsym(RTLD_NEXT, "fdopen");
+    return call_fails("fdopen", ENOMEM) ? NULL : real(fd, mode);
+}
+
+int fclose(FILE *f)
+{
+    static int (*real)(FILE *f);
+    int ret;
+
+    if (!real)
+        real = (int (*)(FILE *))dlsym(RTLD_NEXT, "fclose");
+    ret = real(f);
+    return call_fails("fclose", EDQUOT) ? EOF : ret;
 }
 
 static void fail_allocation(int n, int after)
@@ -943,7 +998,7 @@ static void test_options(void)
         { "backend=gpu", "backend" },   { "backend=3", "backend" },
         { "async_depth=0", "async_depth" }, { "async_depth=65", "async_depth" },
         { "async_depth=-2", "async_depth" }, { "metadata=2", "metadata" },
-        { "metadata=maybe", "metadata" }, { "nosuch=1", "nosuch" },
+        { "metadata=maybe", "metadata" }, { "overwrite=2", "overwrite" }, { "nosuch=1", "nosuch" },
         { "mv_file=vectors.txt", "vectors.txt" }, { "mv_file=vectors", "vectors" },
         { "mv_file=.csv", ".csv" },     { "mv_file=.npy", ".npy" },
         { "mv_file=", "mv_file" },      { "mv_file=x.csv.gz", "x.csv.gz" },
@@ -1160,6 +1215,36 @@ static uint8_t *read_file(const char *path, size_t *size)
     return data;
 }
 
+/* How many files there are in the folder. */
+static int count_files(void)
+{
+    DIR *dir = check_alloc(opendir(dir_path));
+    const struct dirent *entry;
+    int nb = 0;
+
+    while ((entry = readdir(dir)))
+        nb += entry->d_name[0] != '.';
+    closedir(dir);
+    return nb;
+}
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *f = check_alloc(fopen(path, "wb"));
+
+    fputs(text, f);
+    fclose(f);
+}
+
+static void check_text(const char *path, const char *text)
+{
+    size_t size;
+    char *data = (char *)read_file(path, &size);
+
+    CHECK(!strcmp(data, text), "%s has '%.60s', not '%s'", path, data, text);
+    av_free(data);
+}
+
 static void check_csv(const char *path, int nb)
 {
     static const char header[] =
@@ -1328,9 +1413,11 @@ static void test_files(void)
     check_csv(csv, 6);
     check_stats(stats, steps, 6);
     snprintf(extra, sizeof(extra), ":mv_file=%s", npy);
+    unlink(csv);
+    unlink(npy);
+    unlink(stats);
     must_fail_with(&s, steps, 6, AVERROR(EINVAL), ".npy");
-    /* what was written before can be read */
-    check_npy(npy, &s, 3, 5, 3);
+    CHECK(!count_files(), "there are %d files", count_files());
 
     /* as long as there are as many blocks it goes on */
     for (int i = 3; i < 6; i++) {
@@ -1388,8 +1475,8 @@ static void test_bad_files(void)
             ret = run_steps(&s, steps, 4);
             setrlimit(RLIMIT_FSIZE, &old);
             check_failure(ret, AVERROR(EFBIG), names[i]);
+            CHECK(!count_files(), "there are %d files", count_files());
         }
-        unlink(path);
     }
 
     /* a .npy has to be seekable, a .csv has not */
@@ -1415,94 +1502,347 @@ static void test_bad_files(void)
     unlink(path);
 }
 
+static off_t size_of(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) ? -1 : st.st_size;
+}
+
+/*
+ * A disk that is full at each byte of what is written: no file, and one that was
+ * there stays as it was. With one byte more it is whole.
+ */
+static void test_full_disks(void)
+{
+    static const struct {
+        const char *option, *name, *other;
+    } files[] = {
+        { "mv_file", "v.csv" }, { "mv_file", "v.npy" }, { "stats_file", "stats" },
+        { "mv_file", "v.csv", ":stats_file=%s/stats" },
+    };
+    int nb_positions = 0;
+
+    for (int i = 0; i < FF_ARRAY_ELEMS(files); i++) {
+        char path[128], other_path[128], extra[512];
+        Setup s = default_setup;
+        Step steps[3];
+        AVFrame *frames[3];
+        struct rlimit limit, old;
+        off_t size, other_size = 0;
+
+        path_in_dir(path, sizeof(path), files[i].name);
+        path_in_dir(other_path, sizeof(other_path), "stats");
+        /* it is not a backend that writes them, and one on a device takes its time */
+        snprintf(extra, sizeof(extra), ":backend=cpu:%s=%s", files[i].option, path);
+        if (files[i].other)
+            av_strlcatf(extra, sizeof(extra), files[i].other, dir_path);
+        s.extra = extra;
+        fill_steps(steps, 3, 24, 16, AV_PIX_FMT_GRAY8);
+        must_work(&s, steps, 3);
+        size = size_of(path);
+        if (files[i].other)
+            other_size = size_of(other_path);
+        CHECK(size > 100 && other_size >= 0, "%"PRId64" bytes", (int64_t)size);
+        for (int j = 0; j < 3; j++)
+            frames[j] = make_frame(&steps[j], j);
+
+        getrlimit(RLIMIT_FSIZE, &old);
+        for (int there = 0; there < 2; there++) {
+            unlink(path);
+            unlink(other_path);
+            if (there) {
+                write_file(path, "as it was");
+                if (files[i].other)
+                    write_file(other_path, "and this");
+            }
+            for (off_t room = 0; room < size; room++) {
+                int ret;
+
+                forget_errors();
+                limit = old;
+                limit.rlim_cur = room;
+                setrlimit(RLIMIT_FSIZE, &limit);
+                ret = feed(&s, steps, frames, 3);
+                setrlimit(RLIMIT_FSIZE, &old);
+                av_strlcatf(context, sizeof(context), ", room for %"PRId64" bytes of %"PRId64,
+                            (int64_t)room, (int64_t)size);
+                check_failure(ret, AVERROR(EFBIG), room < other_size ? "" : files[i].name);
+                CHECK(count_files() == there * (1 + !!files[i].other), "there are %d files", count_files());
+                nb_positions++;
+            }
+            if (there) {
+                check_text(path, "as it was");
+                if (files[i].other) {
+                    check_text(other_path, "and this");
+                    unlink(other_path);
+                }
+            }
+            limit = old;
+            limit.rlim_cur = size;
+            setrlimit(RLIMIT_FSIZE, &limit);
+            must_work(&s, steps, 3);
+            setrlimit(RLIMIT_FSIZE, &old);
+            CHECK(size_of(path) == size, "%"PRId64" bytes", (int64_t)size_of(path));
+            CHECK(count_files() == 1 + !!other_size, "there are %d files", count_files());
+        }
+        for (int j = 0; j < 3; j++)
+            av_frame_free(&frames[j]);
+        unlink(path);
+        unlink(other_path);
+    }
+    printf("  %d positions at which a disk was full\n", nb_positions);
+}
+
+/* Files that exist, links, and each call on files failing. */
+static void test_whole_files(void)
+{
+    static const struct {
+        const char *call;
+        int code, overwrite;
+        int nb_files;           ///< that are there afterwards
+    } calls[] = {
+        { "rename", AVERROR(EIO), 1, 0 },    { "fclose", AVERROR(EDQUOT), 1, 0 },
+        { "fdopen", AVERROR(ENOMEM), 1, 0 }, { "fclose", AVERROR(EDQUOT), 0, 0 },
+        /* not every file system has links */
+        { "link", 0, 0, 1 },
+    };
+    char csv[128], npy[128], stats[128], path[512], extra[640];
+    Setup s = default_setup;
+    Step steps[4];
+    AVFrame *frame;
+    const char *stage;
+    struct stat st;
+    mode_t mask;
+    Graph g;
+    int ret;
+
+    s.extra = extra;
+    fill_steps(steps, 4, 40, 24, AV_PIX_FMT_GRAY8);
+    path_in_dir(csv,   sizeof(csv),   "v.csv");
+    path_in_dir(npy,   sizeof(npy),   "v.npy");
+    path_in_dir(stats, sizeof(stats), "stats");
+
+    /* one that exists is an error when asked for, before anything is searched */
+    snprintf(extra, sizeof(extra), ":mv_file=%s:stats_file=%s:overwrite=0", csv, stats);
+    for (int i = 0; i < 2; i++) {
+        write_file(i ? csv : stats, "as it was");
+        must_fail_with(&s, steps, 4, AVERROR(EEXIST), i ? "v.csv" : "stats");
+        check_text(i ? csv : stats, "as it was");
+        CHECK(count_files() == 1, "there are %d files", count_files());
+        unlink(i ? csv : stats);
+    }
+    must_work(&s, steps, 4);
+    check_csv(csv, 4);
+    check_stats(stats, steps, 4);
+    must_fail_with(&s, steps, 4, AVERROR(EEXIST), "v.csv");
+    check_csv(csv, 4);
+
+    /* one that comes while the filter is at it is as much worth */
+    unlink(csv);
+    unlink(stats);
+    snprintf(extra, sizeof(extra), "algo=ds:backend=%s:mv_file=%s:overwrite=0", backend, csv);
+    snprintf(context, sizeof(context), "a file comes, %s", extra);
+    forget_errors();
+    CHECK(open_graph(&g, &s, &steps[0], extra, &stage) >= 0, "%s", errors);
+    write_file(csv, "came later");
+    frame = make_frame(&steps[0], 0);
+    CHECK(av_buffersrc_add_frame(g.src, frame) >= 0, "add");
+    CHECK(av_buffersrc_add_frame(g.src, NULL) >= 0, "end");
+    ret = av_buffersink_get_frame(g.sink, frame);
+    if (ret >= 0) {
+        /* 7.1 hands out the frame first */
+        av_frame_unref(frame);
+        ret = av_buffersink_get_frame(g.sink, frame);
+    }
+    check_failure(ret, AVERROR(EEXIST), "v.csv");
+    close_graph(&g);
+    check_text(csv, "came later");
+    CHECK(count_files() == 1, "there are %d files", count_files());
+
+    /* a graph that is closed before a frame came leaves all as it was ... */
+    snprintf(extra, sizeof(extra), "algo=ds:backend=%s:mv_file=%s", backend, csv);
+    CHECK(open_graph(&g, &s, &steps[0], extra, &stage) >= 0, "%s", errors);
+    close_graph(&g);
+    check_text(csv, "came later");
+    /* ... and later one keeps what has left */
+    CHECK(open_graph(&g, &s, &steps[0], extra, &stage) >= 0, "%s", errors);
+    s.dir = "past";
+    make_expected(&s, steps, 2);
+    for (int i = 0; i < 2; i++) {
+        av_frame_free(&frame);
+        frame = make_frame(&steps[i], i);
+        CHECK(av_buffersrc_add_frame(g.src, frame) >= 0, "add");
+        ret = av_buffersink_get_frame(g.sink, frame);
+        CHECK(ret >= 0 || ret == AVERROR(EAGAIN), "%s", av_err2str(ret));
+    }
+    av_frame_free(&frame);
+    CHECK(count_files() == 2, "there are %d files", count_files());
+    close_graph(&g);
+    CHECK(size_of(csv) > 80, "%"PRId64" bytes", (int64_t)size_of(csv));
+    CHECK(count_files() == 1, "there are %d files", count_files());
+    unlink(csv);
+    s.dir   = "both";
+
+    /* permissions stay; what may not be written is not replaced */
+    mask = umask(027);
+    snprintf(extra, sizeof(extra), ":mv_file=%s", npy);
+    must_work(&s, steps, 4);
+    CHECK(!stat(npy, &st) && (st.st_mode & 0777) == 0640, "mode %o", st.st_mode);
+    CHECK(!chmod(npy, 0604), "chmod");
+    must_work(&s, steps, 4);
+    CHECK(!stat(npy, &st) && (st.st_mode & 0777) == 0604, "mode %o", st.st_mode);
+    umask(mask);
+    if (geteuid()) {
+        CHECK(!chmod(npy, 0444), "chmod");
+        must_fail_with(&s, steps, 4, AVERROR(EACCES), "v.npy");
+        check_npy(npy, &s, 4, 5, 3);
+        unlink(npy);
+        CHECK(!chmod(dir_path, 0555), "chmod");
+        must_fail_with(&s, steps, 4, AVERROR(EACCES), "v.npy");
+        CHECK(!chmod(dir_path, 0755), "chmod");
+    }
+
+    /* a link is followed */
+    path_in_dir(path, sizeof(path), "link.npy");
+    CHECK(!symlink("v.npy", path), "symlink");
+    write_file(npy, "as it was");
+    snprintf(extra, sizeof(extra), ":mv_file=%s", path);
+    must_work(&s, steps, 4);
+    check_npy(npy, &s, 4, 5, 3);
+    CHECK(!lstat(path, &st) && S_ISLNK(st.st_mode), "the link is none any more");
+    CHECK(count_files() == 2, "there are %d files", count_files());
+    unlink(path);
+    unlink(npy);
+
+    /* a name as long as a name can be */
+    path_in_dir(path, sizeof(path), "");
+    for (int i = 0; i < 251; i++)
+        av_strlcat(path, "n", sizeof(path));
+    av_strlcat(path, ".npy", sizeof(path));
+    snprintf(extra, sizeof(extra), ":mv_file=%s", path);
+    must_work(&s, steps, 4);
+    check_npy(path, &s, 4, 5, 3);
+    CHECK(count_files() == 1, "there are %d files", count_files());
+    unlink(path);
+
+    for (int i = 0; i < FF_ARRAY_ELEMS(calls); i++) {
+        snprintf(extra, sizeof(extra), ":mv_file=%s:overwrite=%d",
+                 i & 1 ? csv : npy, calls[i].overwrite);
+        forget_errors();
+        nb_calls_failed = 0;
+        failing_call = calls[i].call;
+        ret = run_steps(&s, steps, 4);
+        failing_call = NULL;
+        av_strlcatf(context, sizeof(context), ", %s() fails", calls[i].call);
+        CHECK(nb_calls_failed > 0, "it was not called");
+        if (calls[i].code)
+            check_failure(ret, calls[i].code, "v.");
+        else
+            CHECK(ret >= 0 && !nb_errors, "%s", errors);
+        CHECK(count_files() == calls[i].nb_files, "there are %d files", count_files());
+        unlink(csv);
+        unlink(npy);
+    }
+}
+
 /*
  * Allocation N fails, for every N: an error, or the right result where FFmpeg
  * can do without (it shortens strings by realloc(), say).
  */
+static const struct MemoryRun {
+    const char *extra, *dir;
+    enum AVPixelFormat format;
+    int change;             ///< of the picture's size
+    int nb_threads;
+    const char *csv, *npy, *stats;
+} memory_runs[] = {
+    { "", "past", AV_PIX_FMT_GRAY8, 0, 1 },
+    { "", "both", AV_PIX_FMT_GRAY16BE, 1, 3 },
+    { ":metadata=1:mv_file=%1$s/m.csv:stats_file=%1$s/m.log", "both",
+      AV_PIX_FMT_P010LE, 0, 1, .csv = "m.csv", .stats = "m.log" },
+    { ":async_depth=4:mv_file=%1$s/m.npy", "future", AV_PIX_FMT_YUV420P, 0, 1,
+      .npy = "m.npy" },
+};
+
+static int nb_tried, nb_harmless;
+
+static void fail_allocations(const struct MemoryRun *run, const char *algo, int after)
+{
+    enum { NB = 5 };
+    char extra[256], path[128];
+    Setup s = default_setup;
+    Step steps[NB];
+    AVFrame *frames[NB];
+    int failed = 1;
+
+    snprintf(extra, sizeof(extra), run->extra, dir_path);
+    s.extra      = extra;
+    s.algo       = algo;
+    s.dir        = run->dir;
+    s.nb_threads = run->nb_threads;
+    fill_steps(steps, NB, 24, 16, run->format);
+    if (run->change)
+        steps[3].w = steps[4].w = 20;
+    make_expected(&s, steps, NB);
+    for (int j = 0; j < NB; j++)
+        frames[j] = make_frame(&steps[j], j);
+
+    for (int n = 1; failed; n++) {
+        int outstanding, ret;
+
+        forget_errors();
+        outstanding  = nb_outstanding;
+        nb_failed    = 0;
+        s.fail_at    = n;
+        s.fail_after = after;
+        ret    = feed(&s, steps, frames, NB);
+        failed = nb_failed;
+        fail_allocation(0, 0);
+        av_strlcatf(context, sizeof(context), ", allocation %d%s fails", n,
+                    after ? " and all after it" : "");
+        CHECK(nb_outstanding == outstanding, "%d buffers leaked",
+              nb_outstanding - outstanding);
+        nb_tried    += !!failed;
+        nb_harmless += failed && ret >= 0;
+        CHECK(failed || ret >= 0, "%s", av_err2str(ret));
+        CHECK(!after || !failed || ret < 0, "it worked");
+        if (ret >= 0 && run->csv) {
+            path_in_dir(path, sizeof(path), run->csv);
+            check_csv(path, NB);
+        }
+        if (ret >= 0 && run->stats) {
+            path_in_dir(path, sizeof(path), run->stats);
+            check_stats(path, steps, NB);
+        }
+        if (ret >= 0 && run->npy) {
+            path_in_dir(path, sizeof(path), run->npy);
+            check_npy(path, &s, NB, expected[0].bw, expected[0].bh);
+        }
+        /* where the graph was closed because others failed, frames that left are there */
+        for (int j = 0; j < 3; j++) {
+            static const char *const names[] = { "m.csv", "m.npy", "m.log" };
+
+            path_in_dir(path, sizeof(path), names[j]);
+            unlink(path);
+        }
+        CHECK(!count_files(), "there are %d files", count_files());
+    }
+    for (int j = 0; j < NB; j++)
+        av_frame_free(&frames[j]);
+}
+
 static void test_memory(void)
 {
-    static const struct {
-        const char *extra, *dir;
-        enum AVPixelFormat format;
-        int change;             ///< of the picture's size
-        int nb_threads;
-        const char *csv, *npy, *stats, *algo;
-    } runs[] = {
-        { "", "past", AV_PIX_FMT_GRAY8, 0, 1 },
-        { "", "both", AV_PIX_FMT_GRAY8, 1, 2, .algo = "epzs" },
-        { "", "both", AV_PIX_FMT_GRAY16BE, 1, 3 },
-        { ":metadata=1:mv_file=%1$s/m.csv:stats_file=%1$s/m.log", "both",
-          AV_PIX_FMT_P010LE, 0, 1, .csv = "m.csv", .stats = "m.log" },
-        { ":async_depth=4:mv_file=%1$s/m.npy", "future", AV_PIX_FMT_YUV420P, 0, 1,
-          .npy = "m.npy" },
-    };
-    int nb_tried = 0, nb_harmless = 0;
+    nb_tried = nb_harmless = 0;
+    for (int i = 0; i < FF_ARRAY_ELEMS(memory_runs); i++)
+        for (int after = 0; after < 2; after++)
+            fail_allocations(&memory_runs[i], default_setup.algo, after);
+    /* every other search, with a picture that changes its size */
+    for (int i = 0; i < FF_ARRAY_ELEMS(oracle_searches); i++)
+        if (strcmp(oracle_searches[i].name, default_setup.algo))
+            fail_allocations(&memory_runs[1], oracle_searches[i].name, 0);
 
-    for (int i = 0; i < FF_ARRAY_ELEMS(runs); i++) {
-        for (int after = 0; after < 2; after++) {
-            enum { NB = 5 };
-            char extra[256], path[128];
-            Setup s = default_setup;
-            Step steps[NB];
-            AVFrame *frames[NB];
-            int failed = 1;
-
-            snprintf(extra, sizeof(extra), runs[i].extra, dir_path);
-            s.extra      = extra;
-            s.dir        = runs[i].dir;
-            s.nb_threads = runs[i].nb_threads;
-            if (runs[i].algo)
-                s.algo = runs[i].algo;
-            fill_steps(steps, NB, 24, 16, runs[i].format);
-            if (runs[i].change)
-                steps[3].w = steps[4].w = 20;
-            make_expected(&s, steps, NB);
-            for (int j = 0; j < NB; j++)
-                frames[j] = make_frame(&steps[j], j);
-
-            for (int n = 1; failed; n++) {
-                int outstanding, ret;
-
-                forget_errors();
-                outstanding  = nb_outstanding;
-                nb_failed    = 0;
-                s.fail_at    = n;
-                s.fail_after = after;
-                ret    = feed(&s, steps, frames, NB);
-                failed = nb_failed;
-                fail_allocation(0, 0);
-                av_strlcatf(context, sizeof(context), ", allocation %d%s fails", n,
-                            after ? " and all after it" : "");
-                CHECK(nb_outstanding == outstanding, "%d buffers leaked",
-                      nb_outstanding - outstanding);
-                nb_tried    += !!failed;
-                nb_harmless += failed && ret >= 0;
-                CHECK(failed || ret >= 0, "%s", av_err2str(ret));
-                CHECK(!after || !failed || ret < 0, "it worked");
-                if (ret >= 0 && runs[i].csv) {
-                    path_in_dir(path, sizeof(path), runs[i].csv);
-                    check_csv(path, NB);
-                }
-                if (ret >= 0 && runs[i].stats) {
-                    path_in_dir(path, sizeof(path), runs[i].stats);
-                    check_stats(path, steps, NB);
-                }
-                if (ret >= 0 && runs[i].npy) {
-                    path_in_dir(path, sizeof(path), runs[i].npy);
-                    check_npy(path, &s, NB, expected[0].bw, expected[0].bh);
-                }
-            }
-            for (int j = 0; j < 3; j++) {
-                static const char *const names[] = { "m.csv", "m.npy", "m.log" };
-
-                path_in_dir(path, sizeof(path), names[j]);
-                unlink(path);
-            }
-
-            for (int j = 0; j < NB; j++)
-                av_frame_free(&frames[j]);
-        }
-    }
     printf("  %d allocations failed in turn; %d of them FFmpeg did without\n",
            nb_tried, nb_harmless);
     CHECK(nb_tried > 100 && nb_harmless < nb_tried / 4, "%d of %d", nb_harmless, nb_tried);
@@ -1535,6 +1875,8 @@ static const struct {
     { "formats",    test_formats },
     { "files",      test_files },
     { "bad-files",  test_bad_files },
+    { "full-disks", test_full_disks },
+    { "whole-files", test_whole_files },
     { "memory",     test_memory },
 };
 

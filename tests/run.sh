@@ -9,6 +9,12 @@
 #   valgrind   one of them under valgrind
 #   cuda       all FATE tests and units again, searched by the CUDA backend on a
 #              stand-in for the driver; every driver call failing in turn
+#   files      signals that end ffmpeg, and what is left of its files
+#   soak       random streams on every backend against the oracle, GPUME_SOAK seconds (60)
+#   fuzz       the fuzzers, GPUME_FUZZ seconds each (12); 0 builds them only
+#   threads    random streams under ThreadSanitizer, twice GPUME_THREADS seconds (10)
+#   failures   each call of the CUDA driver failing in turn, for every search
+#   long       memory over many frames, graphs and changes; GPUME_LONG=whole: very many
 #   patches    every series of patches against its pristine source
 #   build      configure and the Makefile themselves
 #   demo       the demonstration on a short clip
@@ -178,6 +184,13 @@ part_valgrind() {
         TARGET_EXEC="$top/tests/valgrind.sh"
 }
 
+reliability() { sh tests/reliability.sh "$results" "$series" "$@"; }
+part_files() { reliability files; }
+part_soak() { reliability soak "${GPUME_SOAK:-60}"; }
+part_fuzz() { reliability fuzz "${GPUME_FUZZ:-12}"; }
+part_threads() { reliability threads "${GPUME_THREADS:-10}"; }
+part_failures() { reliability failures; }
+part_long() { reliability long ${GPUME_LONG:+"$GPUME_LONG"}; }
 part_patches() { sh tests/patches.sh "$results"; }
 part_build() { sh tests/build.sh "$results" "$series"; }
 part_demo() { sh tests/demo.sh "$results" "$series"; }
@@ -187,7 +200,7 @@ all=build/results/all.txt
 : > $all
 for part; do
     case $part in
-        fate|san|cuda|valgrind|patches|build|demo|style) ;;
+        fate|san|cuda|valgrind|files|soak|fuzz|threads|failures|long|patches|build|demo|style) ;;
         *) die "there is no part '$part'" ;;
     esac
     say "== $part${series:+ ($series)}"

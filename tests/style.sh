@@ -26,7 +26,7 @@ while read -r f; do
     if [ -f "$f" ]; then
         printf '%s\n' "$f"
     fi
-done < $work/all | grep -vE '^(patches/.*\.patch|LICENSE|fate-refs/.*)$|\.(png|jpg|jpeg|mkv|hevc)$' > $work/text
+done < $work/all | grep -vE '^(patches/.*\.patch|LICENSE|fate-refs/.*|tests/fuzz/corpus/.*)$|\.(png|jpg|jpeg|mkv|hevc)$' > $work/text
 grep -E '\.([ch]|cu|cuh)$' $work/text > $work/c
 xargs grep -lE '^#!.*/(env )?(ba)?sh' < $work/text > $work/scripts
 grep -E '\.sh$' $work/text >> $work/scripts

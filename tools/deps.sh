@@ -26,6 +26,7 @@ tests     cmd:g++               g++              the stand-in for the CUDA drive
 tests     cmd:python3           python3          reads the vectors back
 tests     python:numpy          python3-numpy    reads .npy files
 tests     cmd:valgrind          valgrind         memory checks
+tests     clang:-fsanitize=fuzzer   libclang-rt-dev   the fuzzers
 bench     python:matplotlib     python3-matplotlib   draws the plots
 bench-gpu cmd:x264              x264             makes an H.264 clip for the pipelines
 play      pkg:sdl2              libsdl2-dev      the window of ffplay
@@ -44,6 +45,8 @@ present() {
         cmd:*)    have "${what%%|*}" || { [ "$what" != "${what#*|}" ] && have "${what#*|}"; } ;;
         inc:*)    cc=$(command -v gcc || command -v cc || :)
                   [ -n "$cc" ] && printf '#include <%s>\n' "$what" | "$cc" -E -x c - >/dev/null 2>&1 ;;
+        clang:*)  have clang && echo 'int LLVMFuzzerTestOneInput(const void *p, long n) { return 0; }' |
+                  clang "$what" -x c - -o /dev/null >/dev/null 2>&1 ;;
         pkg:*)    have pkg-config && pkg-config --exists "$what" ;;
         python:*) # Debian's, which is the one that its packages serve, may not be the first
                   python3 -c "import $what" 2>/dev/null || /usr/bin/python3 -c "import $what" 2>/dev/null ;;

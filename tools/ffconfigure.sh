@@ -10,7 +10,8 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 . "$top/tools/common.sh"
 
 base=$1
-src=$(dirname "$base")/$(basename "${base%-san}")/src
+series=$(basename "$base")
+src=$(dirname "$base")/${series%%-*}/src      # of 9.0-san, too
 done_file=$base/obj/.gpume-configured
 
 if [ -f "$done_file" ] &&

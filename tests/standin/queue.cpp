@@ -227,6 +227,11 @@ void op_queue(Op *op)
         for (size_t y = 0; y < op->dst.height; y++)
             memset((void *)(op->dst.base + y * op->dst.pitch), (int)(rnd() & 0xFF), op->dst.width);
 
+    if (s->head >= 256) {
+        /* a stream that never runs empty keeps nothing of what has run */
+        s->ops.erase(s->ops.begin(), s->ops.begin() + s->head);
+        s->head = 0;
+    }
     s->ops.push_back(op);
     if (settings.order == EAGER && s->ctx->error == 0)
         run_until(s, op->seq);

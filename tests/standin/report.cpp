@@ -47,7 +47,7 @@ static unsigned nb_violations, nb_printed;
 static std::set<u64> &keys = *new std::set<u64>;
 static std::string &last = *new std::string;
 static std::map<std::string, u64> &calls = *new std::map<std::string, u64>;
-static u64 nb_calls, nb_named;
+static u64 nb_calls, nb_named, first_call;
 static FILE *trace;
 
 u64 rnd()
@@ -156,6 +156,18 @@ bool count_call(const char *name)
     if (!settings.fail_name.empty() && settings.fail_name != name)
         return false;
     return ++nb_named == settings.fail_at;
+}
+
+/* As GPUME_STANDIN_FAIL, from now on. */
+static u64 fail_from_now(u64 n)
+{
+    const u64 made = nb_calls - first_call;
+
+    settings.fail_name.clear();
+    settings.fail_at = n;
+    nb_named   = 0;
+    first_call = nb_calls;
+    return made;
 }
 
 void trace_call(const char *name, const char *args, int result)
@@ -296,6 +308,13 @@ EXPORT unsigned gpume_standin_violations(void)
 EXPORT const char *gpume_standin_last(void)
 {
     return standin::last.c_str();
+}
+
+/* For tests of the filter: the n-th call from now on fails, 0: none. Returns how many
+ * calls were made since this was called last; no other thread may be calling. */
+EXPORT unsigned long long gpume_standin_fail(unsigned long long n)
+{
+    return standin::fail_from_now(n);
 }
 
 EXPORT unsigned long long gpume_standin_accesses(void)

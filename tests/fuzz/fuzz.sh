@@ -1,0 +1,79 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Runs the fuzzers: options; frames on the CPU; frames on the CUDA backend over the
+# stand-in for the driver. What they find in the long run is kept in build/fuzz/, so
+# that the next run goes on from there; an input that fails is build/fuzz/crash-*.
+#
+# usage: fuzz.sh RESULTS OBJ STANDIN_DIR SECONDS [NAME...]
+#   SECONDS   of each fuzzer; 0: only the corpora, once
+#   NAME      options, cpu, cuda; all of them without
+
+set -u
+LC_ALL=C
+export LC_ALL
+top=$(cd "$(dirname "$0")/../.." && pwd)
+cd "$top" || exit
+results=$1
+obj=$2
+standin=$3
+seconds=$4
+shift 4
+. tests/lib.sh
+
+out=$top/build/fuzz
+mkdir -p "$out"
+ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1
+UBSAN_OPTIONS=print_stacktrace=1
+# what the stand-in finds counts at once
+GPUME_STANDIN_ABORT=1
+export ASAN_OPTIONS UBSAN_OPTIONS GPUME_STANDIN_ABORT
+
+# fuzz NAME CORPUS ARGUMENT...: the program is what the corpus is called
+fuzz() {
+    fuzzer=$1
+    corpus=$2
+    shift 2
+    mkdir -p "$out/$corpus"
+    log=$out/$fuzzer.log
+    if [ "$seconds" = 0 ]; then
+        set -- -runs=0 "$@"
+    else
+        set -- -max_total_time="$seconds" "$@"
+    fi
+    status=0
+    "$obj/gpume_fuzz_$corpus" -print_final_stats=1 -timeout=60 -rss_limit_mb=3000 \
+        -artifact_prefix="$out/crash-$fuzzer-" "$@" \
+        "$out/$corpus" "$top/tests/fuzz/corpus/$corpus" > "$log" 2>&1 || status=$?
+    runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
+    cov=$(sed -n 's/^#[0-9].* cov: \([0-9]*\).*/\1/p' "$log" | tail -n 1)
+    if [ $status != 0 ]; then
+        fail "fuzz-$fuzzer" "see $log: $(grep -E '^SUMMARY|runtime error|written to' "$log" | tail -n 1)"
+    elif [ "${runs:-0}" -lt 10 ]; then
+        fail "fuzz-$fuzzer" "only ${runs:-no} executions; see $log"
+    else
+        ok "fuzz-$fuzzer ($runs executions, $cov edges)"
+        say "fuzz-$fuzzer: $runs executions, $cov edges, nothing found"
+    fi
+}
+
+[ $# -gt 0 ] || set -- options cpu cuda
+for name; do
+    case $name in
+        options)
+            "$obj/gpume_fuzz_options" -dict > "$out/options.dict"
+            fuzz options options -max_len=300 -dict="$out/options.dict"
+            ;;
+        cpu)
+            GPUME_FUZZ_BACKENDS=cpu fuzz cpu frames -max_len=300
+            ;;
+        cuda)
+            if [ ! -f "$standin/libcuda.so.1" ]; then
+                skip fuzz-cuda "there is no stand-in for the driver"
+                continue
+            fi
+            GPUME_FUZZ_BACKENDS=cuda,frames LD_LIBRARY_PATH=$standin fuzz cuda frames -max_len=300
+            ;;
+        *)
+            die "there is no fuzzer '$name'" ;;
+    esac
+done

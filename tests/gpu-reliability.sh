@@ -1,0 +1,156 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# What goes wrong on a GPU in the field, tests/gpu.sh: many streams at once, device
+# memory that another process has taken, a file that breaks off, a signal while
+# searches are in flight. Each ends with the right exit code and with whole files.
+#
+# usage: gpu-reliability.sh RESULTS GPU_DIR     (GPU_DIR: what tests/gpu.sh gathered)
+# QUICK=1 shortens it. GPUME_HW and GPUME_UP are for a trial without a decoder on the
+# device: options before the input, and filters in front of gpume.
+
+set -u
+LC_ALL=C
+export LC_ALL
+top=$(cd "$(dirname "$0")/.." && pwd)
+cd "$top" || exit
+results=$1
+gpu=$2
+. tests/lib.sh
+seconds=60
+[ -z "${QUICK-}" ] || seconds=12
+hw=${GPUME_HW-'-hwaccel cuda -hwaccel_output_format cuda'}
+up=${GPUME_UP-}
+
+tmp=$(mktemp -d) || exit
+trap 'rm -rf "$tmp"' EXIT
+cd "$gpu/obj" || exit
+clip=$gpu/clips/h264.mkv
+
+# shellcheck disable=SC2086  # $hw is a list of words
+device() { timeout 600 ./ffmpeg -hide_banner -nostdin -loglevel error $hw "$@"; }
+host() { timeout 600 ./ffmpeg -hide_banner -nostdin -loglevel error "$@"; }
+
+# unfinished: names of files that were left so
+unfinished() { find "$tmp" -name '*.gpume-part'; }
+
+# 1. Eight streams at once, each again and again until it is told to end.
+set -- fs:range=16 ds:range=64 hexbs:range=32 umh:range=24 epzs:range=32 tss:range=16 fs:range=8:block=8 ds:block=4
+i=0
+for search; do
+    i=$((i + 1))
+    # shellcheck disable=SC2086
+    timeout --preserve-status -s INT "$seconds" ./ffmpeg -hide_banner -nostdin -loglevel error $hw \
+        -stream_loop -1 -i "$clip" -vf "${up}gpume=algo=$search:dir=both:backend=cuda:stats_file=$tmp/s$i" \
+        -f null - > "$tmp/log$i" 2>&1 &
+    echo $! > "$tmp/pid$i"
+done
+i=0
+frames=0
+for search; do
+    i=$((i + 1))
+    status=0
+    wait "$(cat "$tmp/pid$i")" || status=$?
+    # the vectors of its first frames, those at the end of the clip left out: it has no end here
+    host -i "$clip" -vf "gpume=algo=$search:dir=both:backend=cpu:stats_file=$tmp/c$i" -f null -
+    lines=$(($(grep -c . "$tmp/c$i") - 2))
+    head -n $lines "$tmp/c$i" | sed 's/pts:[^ ]*//' > "$tmp/cpu"
+    head -n $lines "$tmp/s$i" 2>/dev/null | sed 's/pts:[^ ]*//' > "$tmp/gpu"
+    frames=$((frames + $(grep -c . "$tmp/s$i" 2>/dev/null) / 2))
+    check "eight-streams/$search" "status $status: $(tail -n 1 "$tmp/log$i")" \
+        eval "[ $status = 255 ] && [ $lines -gt 10 ] && cmp -s '$tmp/cpu' '$tmp/gpu'"
+done
+say "eight streams at once: $frames frames in $seconds s"
+check eight-streams/files "$(unfinished)" test -z "$(unfinished)"
+rm -f "$tmp"/*
+
+# 2. Eight filters of one process, some of which share a device, against the oracle.
+check eight-threads "see $top/build/results/gpu-soak.log" sh -c "timeout 900 \
+    ./libavfilter/tests/gpume_soak -threads 8 -seconds $seconds > '$top/build/results/gpu-soak.log' 2>&1"
+tail -n 1 "$top/build/results/gpu-soak.log"
+
+# ... and memory over many frames and graphs, as the driver counts it
+frames=100000
+[ -z "${QUICK-}" ] || frames=10000
+for long in "-long $frames" '-teardown 100' '-changes 100'; do
+    # shellcheck disable=SC2086
+    check "gpu-memory/$long" "see $top/build/results/gpu-memory.log" sh -c "timeout 900 \
+        ./libavfilter/tests/gpume_soak -backends cuda,frames $long > '$top/build/results/gpu-memory.log' 2>&1"
+    cat "$top/build/results/gpu-memory.log"
+done
+
+# 3. Another process has all memory but some: right vectors, or an error and no file.
+host -i "$clip" -vf gpume=algo=ds:backend=cpu:mv_file=- -f null - > "$tmp/cpu"
+for left in 4096 1024 512 256 64 16; do
+    ./libavfilter/tests/gpume_soak -hog $left > "$tmp/hog" 2>&1 &
+    hog=$!
+    tries=0
+    while [ $tries -lt 300 ] && ! grep -q '^taken' "$tmp/hog" && kill -0 $hog 2>/dev/null; do
+        sleep 0.1
+        tries=$((tries + 1))
+    done
+    if ! grep -q '^taken' "$tmp/hog"; then
+        fail "little-memory/$left" "$(tail -n 1 "$tmp/hog")"
+        continue
+    fi
+    status=0
+    device -i "$clip" -vf "${up}gpume=algo=ds:backend=cuda:async_depth=4:mv_file=$tmp/v.csv" -f null - \
+        > "$tmp/log" 2>&1 || status=$?
+    if [ $status = 0 ]; then
+        check "little-memory/$left" "another file" cmp -s "$tmp/v.csv" "$tmp/cpu"
+    else
+        check "little-memory/$left" "status $status: $(tail -n 1 "$tmp/log")" \
+            eval "[ $status -lt 124 ] && [ ! -e '$tmp/v.csv' ] && [ -z \"\$(unfinished)\" ] &&
+                  grep -qi -e memory -e 'could not' -e error '$tmp/log'" ||
+            [ $status -ge 160 ]
+    fi
+    say "$left MiB left: ffmpeg ends with $status"
+    kill $hog
+    wait $hog 2>/dev/null
+    rm -f "$tmp/v.csv"
+done
+device -i "$clip" -vf "${up}gpume=algo=ds:backend=cuda:mv_file=$tmp/v.csv" -f null -
+check little-memory/after "vectors differ" cmp -s "$tmp/v.csv" "$tmp/cpu"
+rm -f "$tmp"/*
+
+# 4. A file that breaks off: the frames that were decoded have the vectors that the
+# CPU finds in them.
+size=$(wc -c < "$clip")
+for part in 50 70 90; do
+    head -c $((size * part / 100)) "$clip" > "$tmp/broken.mkv"
+    status=0
+    device -i "$tmp/broken.mkv" -vf "${up}gpume=algo=ds:async_depth=8:mv_file=$tmp/v.csv" -f null - \
+        > "$tmp/log" 2>&1 || status=$?
+    down=
+    [ -z "$hw" ] || down=hwdownload,format=nv12,
+    device -i "$tmp/broken.mkv" -vf "${up}${down}gpume=algo=ds:backend=cpu:mv_file=$tmp/c.csv" -f null - \
+        > /dev/null 2>&1
+    check "broken-file/$part" "status $status: $(tail -n 1 "$tmp/log")" \
+        eval "[ $status = 0 ] && [ -z \"\$(unfinished)\" ] && [ \"\$(grep -c . '$tmp/v.csv')\" -gt 10 ] &&
+              cmp -s '$tmp/v.csv' '$tmp/c.csv'"
+    rm -f "$tmp"/*
+done
+
+# 5. SIGINT while searches are in flight: as many lines as frames, twice over, and in
+# the output no frame that has none.
+for depth in 1 2 32; do
+    # shellcheck disable=SC2086
+    ./ffmpeg -hide_banner -nostdin -loglevel error $hw -stream_loop -1 -i "$clip" \
+        -vf "${up}gpume=algo=fs:range=48:block=8:async_depth=$depth:stats_file=$tmp/s:mv_file=$tmp/v.npy,${hw:+hwdownload,format=nv12,}scale=16:16" \
+        -f framecrc "$tmp/crc" > "$tmp/log" 2>&1 &
+    pid=$!
+    tries=0
+    while [ $tries -lt 600 ] && [ -z "$(find "$tmp" -name 's.*.gpume-part' -size +1k)" ]; do
+        sleep 0.1
+        tries=$((tries + 1))
+    done
+    kill -INT $pid
+    status=0
+    wait $pid || status=$?
+    lines=$(grep -c . "$tmp/s" 2>/dev/null)
+    crc=$(grep -c '^0,' "$tmp/crc")
+    check "interrupted/$depth" "status $status, ${lines:-no} lines, $crc frames: $(tail -n 1 "$tmp/log")" \
+        eval "[ $status = 255 ] && [ -z \"\$(unfinished)\" ] && [ ${lines:-0} -gt 5 ] &&
+              head -c 128 '$tmp/v.npy' | grep -q \"'shape': ($((${lines:-0} + 1)), \" &&
+              [ $crc -le $((${lines:-0} + 1)) ] && [ $crc -gt 0 ]"
+    rm -f "$tmp"/*
+done

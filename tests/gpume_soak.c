@@ -1,0 +1,645 @@
+/*
+ * This file is part of gpume.
+ *
+ * gpume is free software; you can redistribute it and/or
+ * modify it under the terms of the GNU Lesser General Public
+ * License as published by the Free Software Foundation; either
+ * version 2.1 of the License, or (at your option) any later version.
+ *
+ * gpume is distributed in the hope that it will be useful,
+ * but WITHOUT ANY WARRANTY; without even the implied warranty of
+ * MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+ * Lesser General Public License for more details.
+ *
+ * You should have received a copy of the GNU Lesser General Public
+ * License along with gpume; if not, write to the Free Software
+ * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+ */
+
+
+/**
+ * @file
+ * What shows only after a while: random streams on every backend against the
+ * oracle for as long as asked, on several threads too; memory and descriptors
+ * over many frames, many graphs and many changes of the picture.
+ */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE     /* mkdtemp() */
+#endif
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "libavutil/log.h"
+#include "libavutil/random_seed.h"
+#include "libavutil/time.h"
+
+#include "gpume_case.h"
+
+#ifndef AV_CUDA_USE_PRIMARY_CONTEXT
+#define AV_CUDA_USE_PRIMARY_CONTEXT 1
+#endif
+
+static const char *const backend_names[CASE_NB_BACKENDS] = { "cpu", "cuda", "frames" };
+
+static int verbose;
+
+static void log_callback(void *ctx, int level, const char *fmt, va_list vl)
+{
+    if (verbose && level <= AV_LOG_INFO)
+        av_log_default_callback(ctx, level, fmt, vl);
+}
+
+/* Differential runs */
+
+typedef struct Soak {
+    CaseLimits limits;
+    AVBufferRef *device;
+    uint64_t seed;
+    int64_t nb_cases;       ///< 0: until end
+    int64_t end;            ///< av_gettime_relative()
+    atomic_llong next;
+    atomic_int differs;
+    char folder[64];
+} Soak;
+
+typedef struct Worker {
+    Soak *soak;
+    pthread_t thread;
+    char folder[80];
+    int64_t nb_cases;
+    unsigned counts[CASE_NB_BACKENDS];
+} Worker;
+
+static void *soak_thread(void *arg)
+{
+    Worker *w = arg;
+    Soak *s = w->soak;
+
+    while (!s->differs && (s->nb_cases || av_gettime_relative() < s->end)) {
+        const int64_t n = atomic_fetch_add(&s->next, 1);
+        CaseLimits l = s->limits;
+        Draw d = { .state = s->seed + n };
+
+        if (s->nb_cases && n >= s->nb_cases)
+            break;
+        l.folder = w->folder;
+        /* some filters share a device that is handed to them, some open it */
+        l.device = d.state & 1 ? s->device : NULL;
+        if (!l.device)
+            l.backends &= ~(1 << CASE_FRAMES);
+        /* half of them are small enough for the stand-in for the driver */
+        if (l.backends & 1 << CASE_CUDA && d.state & 2) {
+            l.max_side = FFMAX(l.max_side / 4, 2);
+            l.max_work = l.max_device_work;
+        }
+        if (run_case(&d, &l, w->counts) < 0) {
+            fprintf(stderr, "gpume_soak: to see this again: gpume_soak -seed %"PRIu64
+                    " -cases 1 -side %d", s->seed + n, s->limits.max_side);
+            for (int b = 0; b < CASE_NB_BACKENDS; b++)
+                if (s->limits.backends & 1 << b)
+                    fprintf(stderr, "%s%s", s->limits.backends & ((1 << b) - 1) ? "," : " -backends ",
+                            backend_names[b]);
+            fprintf(stderr, "\n");
+            s->differs = 1;
+        }
+        w->nb_cases++;
+    }
+    return NULL;
+}
+
+static int soak(Soak *s, int nb_threads)
+{
+    Worker workers[64] = { { 0 } };
+    int64_t start = av_gettime_relative(), nb_cases = 0;
+    unsigned counts[CASE_NB_BACKENDS] = { 0 };
+
+    for (int i = 0; i < nb_threads; i++) {
+        Worker *w = &workers[i];
+
+        w->soak = s;
+        snprintf(w->folder, sizeof(w->folder), "%s.%d", s->folder, i);
+        if (mkdir(w->folder, 0777))
+            case_alloc(NULL);
+        if (pthread_create(&w->thread, NULL, soak_thread, w))
+            case_alloc(NULL);
+    }
+    for (int i = 0; i < nb_threads; i++) {
+        pthread_join(workers[i].thread, NULL);
+        nb_cases += workers[i].nb_cases;
+        for (int b = 0; b < CASE_NB_BACKENDS; b++)
+            counts[b] += workers[i].counts[b];
+        if (rmdir(workers[i].folder)) {
+            fprintf(stderr, "gpume_soak: files were left in %s\n", workers[i].folder);
+            s->differs = 1;
+        }
+    }
+    printf("gpume_soak: seed %"PRIu64", %"PRId64" cases in %d s on %d threads:", s->seed,
+           nb_cases, (int)((av_gettime_relative() - start) / 1000000), nb_threads);
+    for (int b = 0; b < CASE_NB_BACKENDS; b++)
+        printf(" %u %s%s", counts[b], backend_names[b], b + 1 < CASE_NB_BACKENDS ? "," : "");
+    printf(": %s\n", s->differs ? "a difference" : "no difference");
+    if (!counts[CASE_CPU] && !counts[CASE_CUDA])
+        return 1;
+    return s->differs;
+}
+
+/* Memory and descriptors */
+
+typedef struct Usage {
+    int64_t host;           ///< allocated bytes
+    int64_t resident;       ///< bytes of the process in memory
+    int64_t device;         ///< bytes of the device in use; 0 without one
+    int files;              ///< open descriptors
+} Usage;
+
+/* Of the first device, by the driver's own count; the last call lets it go. */
+static int64_t device_usage(int last)
+{
+    static int (*get_info)(size_t *available, size_t *total);
+    static int (*push)(void *ctx), (*pop)(void **ctx);
+    static int (*release)(int device);
+    static void *ctx;
+    size_t available = 0, total = 0;
+    void *dummy;
+
+    if (last) {
+        if (ctx)
+            release(0);
+        return 0;
+    }
+    if (!ctx) {
+        void *lib = dlopen("libcuda.so.1", RTLD_NOW);
+        int (*retain)(void **ctx, int device);
+
+        if (!lib)
+            return 0;
+        retain   = (int (*)(void **, int))dlsym(lib, "cuDevicePrimaryCtxRetain");
+        get_info = (int (*)(size_t *, size_t *))dlsym(lib, "cuMemGetInfo_v2");
+        push     = (int (*)(void *))dlsym(lib, "cuCtxPushCurrent_v2");
+        pop      = (int (*)(void **))dlsym(lib, "cuCtxPopCurrent_v2");
+        release  = (int (*)(int))dlsym(lib, "cuDevicePrimaryCtxRelease_v2");
+        if (!retain || !get_info || !push || !pop || !release || retain(&ctx, 0))
+            return 0;
+    }
+    if (push(ctx))
+        return 0;
+    get_info(&available, &total);
+    pop(&dummy);
+    return total - available;
+}
+
+static Usage usage(int with_device)
+{
+    const struct mallinfo2 info = mallinfo2();
+    Usage u = { .host = info.uordblks + info.hblkhd };
+    DIR *dir;
+    FILE *f = fopen("/proc/self/statm", "r");
+    long long size, resident;
+
+    if (f && fscanf(f, "%lld %lld", &size, &resident) == 2)
+        u.resident = resident * sysconf(_SC_PAGESIZE);
+    if (f)
+        fclose(f);
+    dir = opendir("/proc/self/fd");
+    while (dir && readdir(dir))
+        u.files++;
+    if (dir)
+        closedir(dir);
+    if (with_device)
+        u.device = device_usage(0);
+    return u;
+}
+
+/* What is queued differs from frame to frame: the least of some frames is compared. */
+static void lower(Usage *u, Usage other)
+{
+    if (!u->resident) {
+        *u = other;
+        return;
+    }
+    u->host     = FFMIN(u->host,     other.host);
+    u->resident = FFMIN(u->resident, other.resident);
+    u->device   = FFMIN(u->device,   other.device);
+    u->files    = FFMIN(u->files,    other.files);
+}
+
+static int check_usage(const char *what, Usage a, Usage b, enum CaseBackend backend)
+{
+    /* the system counts whole pages, and takes some for stacks when it likes */
+    const int64_t slack = 256 << 10;
+    /* what a driver, or the stand-in for it, has queued and noted: under a byte a frame */
+    const int64_t driver = backend == CASE_CPU ? 0 : 16 << 10;
+    const int ok = b.host   <= a.host   + a.host   / 100 + driver &&
+                   b.device <= a.device + a.device / 100 &&
+                   b.resident <= a.resident + a.resident / 100 + slack && b.files <= a.files;
+
+    printf("%s: allocated %"PRId64" bytes, then %"PRId64"; resident %"PRId64" kB, then %"PRId64
+           "; device %"PRId64" bytes, then %"PRId64"; descriptors %d, then %d: %s\n",
+           what, a.host, b.host, a.resident >> 10, b.resident >> 10, a.device, b.device,
+           a.files, b.files, ok ? "fine" : "it grows");
+    return ok ? 0 : 1;
+}
+
+/* A frame of noise, the same for the same number. */
+static AVFrame *noise_frame(int w, int h, enum AVPixelFormat format, int n)
+{
+    CaseFrame f = { .w = w, .h = h, .format = format, .pts = n };
+    Draw d = { .state = n % 16 };
+    AVFrame *frame;
+
+    draw_samples(&d, &f, NULL);
+    frame = case_frame(&f, 0);
+    av_free(f.samples);
+    return frame;
+}
+
+static void long_options(char *buf, size_t size, enum CaseBackend backend, const char *algo)
+{
+    snprintf(buf, size, "algo=%s:backend=%s:block=8:range=3:dir=both:metadata=1:"
+             "stats_file=/dev/null", algo, backend == CASE_CPU ? "cpu" : "cuda");
+}
+
+/* Many frames through one graph. */
+static int run_long(enum CaseBackend backend, const char *algo, int nb_frames, AVBufferRef *device)
+{
+    enum { W = 22, H = 16 };
+    const CaseFrame first = { .w = W, .h = H, .format = AV_PIX_FMT_YUV420P };
+    AVFrame *out = case_alloc(av_frame_alloc());
+    const int look = FFMIN(1000, nb_frames / 2);
+    Usage early = { 0 }, late = { 0 };
+    char options[256], what[256];
+    CaseGraph g;
+    int ret, nb_out = 0;
+
+    long_options(options, sizeof(options), backend, algo);
+    ret = open_case_graph(&g, &first, options, 2, backend == CASE_FRAMES, device);
+    if (ret == AVERROR(ENOSYS)) {
+        av_frame_free(&out);
+        return 0;
+    }
+    for (int i = 0; i < nb_frames && ret >= 0; i++) {
+        AVFrame *in = noise_frame(W, H, first.format, i);
+
+        ret = av_buffersrc_add_frame(g.src, in);
+        av_frame_free(&in);
+        while (ret >= 0 && (ret = av_buffersink_get_frame(g.sink, out)) >= 0) {
+            av_frame_unref(out);
+            nb_out++;
+        }
+        if (ret == AVERROR(EAGAIN))
+            ret = 0;
+        if (i > look - 32 && i <= look)
+            lower(&early, usage(backend != CASE_CPU));
+        if (verbose && i % 10000 == 9999)
+            printf("  frame %d: %"PRId64" bytes\n", i + 1, usage(0).host);
+        if (i >= nb_frames - 32)
+            lower(&late, usage(backend != CASE_CPU));
+    }
+    snprintf(what, sizeof(what), "%d frames, %s, %s", nb_frames, backend_names[backend], algo);
+    if (ret < 0 || nb_out < nb_frames - 8) {
+        fprintf(stderr, "%s: %s after %d frames\n", what, av_err2str(ret), nb_out);
+        ret = 1;
+    } else {
+        ret = check_usage(what, early, late, backend);
+    }
+    avfilter_graph_free(&g.graph);
+    av_frame_free(&out);
+    return ret;
+}
+
+/* Many graphs, closed wherever they are. */
+static int run_teardown(enum CaseBackend backend, const char *algo, int nb, uint64_t seed,
+                        AVBufferRef *device)
+{
+    Draw d = { .state = seed };
+    AVFrame *out = case_alloc(av_frame_alloc());
+    Usage early = { 0 };
+    char options[256], what[256];
+    int ret = 0;
+
+    for (int i = 0; i < nb; i++) {
+        const CaseFrame first = { .w = 2 + 2 * draw(&d, 12), .h = 2 + 2 * draw(&d, 12),
+                                  .format = AV_PIX_FMT_YUV420P };
+        const int nb_in = draw(&d, 9), nb_pulls = draw(&d, 9);
+        CaseGraph g;
+
+        long_options(options, sizeof(options), backend, algo);
+        av_strlcatf(options, sizeof(options), ":async_depth=%d", 1 + (int)draw(&d, 6));
+        ret = open_case_graph(&g, &first, options, 1 + draw(&d, 3), backend == CASE_FRAMES,
+                              draw(&d, 2) || backend == CASE_FRAMES ? device : NULL);
+        if (ret == AVERROR(ENOSYS))
+            goto end;
+        for (int j = 0; j < nb_in && ret >= 0; j++) {
+            AVFrame *in = noise_frame(first.w, first.h, first.format, j);
+
+            ret = av_buffersrc_add_frame(g.src, in);
+            av_frame_free(&in);
+            if (ret >= 0 && j < nb_pulls) {
+                ret = av_buffersink_get_frame(g.sink, out);
+                av_frame_unref(out);
+                if (ret == AVERROR(EAGAIN))
+                    ret = 0;
+            }
+        }
+        if (ret >= 0 && !draw(&d, 4))
+            ret = av_buffersrc_add_frame(g.src, NULL);
+        avfilter_graph_free(&g.graph);
+        if (ret < 0)
+            break;
+        if (i + 1 == nb / 4)
+            early = usage(backend != CASE_CPU);
+    }
+    snprintf(what, sizeof(what), "%d graphs torn down, %s, %s, seed %"PRIu64, nb,
+             backend_names[backend], algo, seed);
+    if (ret < 0)
+        fprintf(stderr, "%s: %s\n", what, av_err2str(ret));
+    else
+        ret = check_usage(what, early, usage(backend != CASE_CPU), backend);
+end:
+    av_frame_free(&out);
+    return ret && ret != AVERROR(ENOSYS);
+}
+
+/* A graph whose pictures change in size and format all the time. */
+static int run_changes(enum CaseBackend backend, const char *algo, int nb, uint64_t seed)
+{
+    static const enum AVPixelFormat formats[] = {
+        AV_PIX_FMT_YUV420P, AV_PIX_FMT_P010LE, AV_PIX_FMT_GRAY8, AV_PIX_FMT_YUV444P16BE,
+    };
+    Draw d = { .state = seed };
+    CaseFrame now = { .w = 16, .h = 16, .format = AV_PIX_FMT_YUV420P };
+    AVFrame *out = case_alloc(av_frame_alloc());
+    Usage early = { 0 };
+    char options[256], what[256];
+    int ret, nb_in = 0, nb_out = 0;
+    CaseGraph g;
+
+    long_options(options, sizeof(options), backend, algo);
+    ret = open_case_graph(&g, &now, options, 2, 0, NULL);
+    for (int i = 0; i < nb && ret >= 0; i++) {
+        /* memory is looked at twice, with the same picture */
+        const int look = i + 1 == nb / 4 || i + 1 == nb;
+        const int old_w = now.w;
+
+        do {
+            now.w = 1 + draw(&d, look ? 2 : 24);
+        } while (now.w == old_w);
+        now.h      = look ? 20 : 1 + draw(&d, 24);
+        now.format = formats[look ? 0 : draw(&d, FF_ARRAY_ELEMS(formats))];
+        for (int j = look ? 3 : draw(&d, 3); j >= 0 && ret >= 0; j--) {
+            AVFrame *in = noise_frame(now.w, now.h, now.format, nb_in++);
+
+            ret = av_buffersrc_add_frame(g.src, in);
+            av_frame_free(&in);
+            while (ret >= 0 && (ret = av_buffersink_get_frame(g.sink, out)) >= 0) {
+                av_frame_unref(out);
+                nb_out++;
+            }
+            if (ret == AVERROR(EAGAIN))
+                ret = 0;
+        }
+        if (i + 1 == nb / 4)
+            early = usage(backend != CASE_CPU);
+    }
+    snprintf(what, sizeof(what), "%d changes, %s, %s, seed %"PRIu64, nb, backend_names[backend],
+             algo, seed);
+    if (ret == AVERROR(ENOSYS))
+        ret = 0;
+    else if (ret < 0 || nb_out < nb_in - 8)
+        fprintf(stderr, "%s: %s, %d frames of %d\n", what, av_err2str(ret), nb_out, nb_in);
+    else
+        ret = check_usage(what, early, usage(backend != CASE_CPU), backend);
+    avfilter_graph_free(&g.graph);
+    av_frame_free(&out);
+    return !!ret;
+}
+
+/*
+ * Every call of the driver fails once, in one process: an error or the right vectors,
+ * and right vectors again when nothing fails.
+ */
+static int run_failures(const char *algo, const char *folder)
+{
+    unsigned long long (*fail)(unsigned long long n) = NULL;
+    void *lib = dlopen("libcuda.so.1", RTLD_NOW);
+    CaseLimits l = { .folder = folder };
+    Case c = {
+        .algo = algo, .block = 8, .range = 6, .dir = 3, .async_depth = 3, .metadata = 1,
+        .file = FILE_NPY, .nb_threads = 2, .nb = 4, .close_after = -1,
+    };
+    Draw d = { .state = 1 };
+    int ret = 0, nb = 0, nb_errors = 0;
+
+    if (lib)
+        fail = (unsigned long long (*)(unsigned long long))dlsym(lib, "gpume_standin_fail");
+    if (!fail) {
+        fprintf(stderr, "only the stand-in for the driver lets calls fail\n");
+        return 1;
+    }
+    for (int i = 0; i < c.nb; i++) {
+        c.frames[i] = (CaseFrame){ .w = 28, .h = 16, .format = AV_PIX_FMT_GRAY8, .pts = i,
+                                   .keep = i & 1 };
+        draw_samples(&d, &c.frames[i], i ? &c.frames[i - 1] : NULL);
+    }
+    case_expect(&c);
+
+    for (int n = 0, more = 1; more && !ret; n++) {
+        /* the first without a failure; then each, and one without a failure after it */
+        for (int failing = !!n; failing >= 0 && !ret; failing--) {
+            unsigned long long made;
+            const char *wrong;
+            CaseResult r;
+
+            fail(failing ? n : 0);
+            wrong = run_backend(&c, &l, CASE_CUDA, &r);
+            made  = fail(0);
+            for (int i = 0; i < r.nb && !wrong; i++)
+                wrong = check_frame(&c, &r, i);
+            if (!wrong && r.ret >= 0)
+                wrong = check_case_npy(&c, &r);
+            if (!n && r.ret == AVERROR(ENOSYS)) {
+                more = 0;
+            } else if (wrong || (!failing && r.ret < 0)) {
+                fprintf(stderr, "%s: call %d of the driver %s: %s\n", algo, n,
+                        failing ? "fails" : "has failed", wrong ? wrong : av_err2str(r.ret));
+                ret = 1;
+            }
+            if (failing) {
+                more       = made >= n;
+                nb        += more;
+                nb_errors += r.ret < 0;
+            }
+            free_result(&r);
+        }
+    }
+    if (nb && !nb_errors)
+        ret = 1;
+    printf("%s: %d calls of the driver failed in turn, %d runs ended with an error: %s\n",
+           algo, nb, nb_errors, ret ? "not all is well" : "fine");
+    free_case(&c);
+    return ret;
+}
+
+/* Take all memory of the device but some, and keep it until told to end. */
+static int hog(int left)
+{
+    size_t available = 0, total = 0, taken = 0, chunk = (size_t)256 << 20;
+    int (*retain)(void **ctx, int device) = NULL, (*push)(void *ctx) = NULL;
+    int (*get_info)(size_t *available, size_t *total) = NULL;
+    int (*alloc)(unsigned long long *p, size_t size) = NULL;
+    void *lib = dlopen("libcuda.so.1", RTLD_NOW), *ctx;
+    unsigned long long p;
+
+    if (lib) {
+        retain   = (int (*)(void **, int))dlsym(lib, "cuDevicePrimaryCtxRetain");
+        push     = (int (*)(void *))dlsym(lib, "cuCtxPushCurrent_v2");
+        get_info = (int (*)(size_t *, size_t *))dlsym(lib, "cuMemGetInfo_v2");
+        alloc    = (int (*)(unsigned long long *, size_t))dlsym(lib, "cuMemAlloc_v2");
+    }
+    if (!retain || !push || !get_info || !alloc || retain(&ctx, 0) || push(ctx)) {
+        printf("gpume_soak: there is no CUDA device\n");
+        return 1;
+    }
+    while (!get_info(&available, &total) && available > (size_t)left << 20 && chunk >= 1 << 20) {
+        if (available < chunk + ((size_t)left << 20) || alloc(&p, chunk))
+            chunk /= 2;
+        else
+            taken += chunk;
+    }
+    printf("taken %zu MiB, %zu MiB of %zu are left\n", taken >> 20, available >> 20, total >> 20);
+    for (;;)
+        pause();
+}
+
+/*
+ * Memory that a thread keeps for its next allocation counts as allocated: do without,
+ * from the start.
+ */
+static void restart_without_cache(char **argv)
+{
+    static const char setting[] = "glibc.malloc.tcache_count=0";
+    const char *now = getenv("GLIBC_TUNABLES");
+
+    if (now && strstr(now, setting))
+        return;
+    setenv("GLIBC_TUNABLES", setting, 1);
+    execv("/proc/self/exe", argv);
+}
+
+static int usage_error(void)
+{
+    printf("usage: gpume_soak [-seconds N] [-cases N] [-seed N] [-threads N] [-side N]\n"
+           "                  [-backends cpu,cuda,frames] [-v]\n"
+           "       gpume_soak -long FRAMES | -teardown N | -changes N | -failures 1 [-algo NAME|all] [-seed N] ...\n"
+           "       gpume_soak -hog MIB   (takes all memory of the GPU but so much)\n"
+           "Without a GPU or the stand-in for its driver only the CPU is tested.\n");
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    Soak s = {
+        .limits = { .max_side = 160, .max_work = 12000000, .max_device_work = 300000,
+                    .backends = (1 << CASE_NB_BACKENDS) - 1 },
+    };
+    int seconds = 60, nb_threads = 1, nb_long = 0, nb_teardown = 0, nb_changes = 0, failures = 0;
+    const char *algo = "ds", *const *algos;
+    int ret = 0, nb_algos, seeded = 0;
+
+    for (int i = 1; i < argc; i++) {
+        const char *arg = argv[i], *value;
+
+        if (!strcmp(arg, "-v")) {
+            verbose = 1;
+            continue;
+        }
+        if (++i >= argc)
+            return usage_error();
+        value = argv[i];
+        if (!strcmp(arg, "-seconds")) {
+            seconds = atoi(value);
+        } else if (!strcmp(arg, "-cases")) {
+            s.nb_cases = atoll(value);
+        } else if (!strcmp(arg, "-seed")) {
+            s.seed = strtoull(value, NULL, 10);
+            seeded = 1;
+        } else if (!strcmp(arg, "-threads")) {
+            nb_threads = av_clip(atoi(value), 1, 64);
+        } else if (!strcmp(arg, "-side")) {
+            s.limits.max_side = av_clip(atoi(value), 2, 4096);
+        } else if (!strcmp(arg, "-long")) {
+            nb_long = atoi(value);
+        } else if (!strcmp(arg, "-teardown")) {
+            nb_teardown = atoi(value);
+        } else if (!strcmp(arg, "-changes")) {
+            nb_changes = atoi(value);
+        } else if (!strcmp(arg, "-hog")) {
+            setvbuf(stdout, NULL, _IOLBF, 0);
+            return av_hwdevice_ctx_create(&s.device, AV_HWDEVICE_TYPE_CUDA, NULL, NULL,
+                                          AV_CUDA_USE_PRIMARY_CONTEXT) < 0 || hog(atoi(value));
+        } else if (!strcmp(arg, "-failures")) {
+            failures = atoi(value);
+        } else if (!strcmp(arg, "-algo")) {
+            algo = value;
+        } else if (!strcmp(arg, "-backends")) {
+            s.limits.backends = 0;
+            for (int b = 0; b < CASE_NB_BACKENDS; b++)
+                if (av_match_name(backend_names[b], value))
+                    s.limits.backends |= 1 << b;
+        } else {
+            return usage_error();
+        }
+    }
+    if (nb_long || nb_teardown || nb_changes)
+        restart_without_cache(argv);
+    if (!seeded)
+        s.seed = av_get_random_seed();
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    av_log_set_callback(log_callback);
+    case_init();
+    algos = case_algos(&nb_algos);
+    if (s.limits.backends & ~(1 << CASE_CPU) &&
+        av_hwdevice_ctx_create(&s.device, AV_HWDEVICE_TYPE_CUDA, NULL, NULL,
+                               AV_CUDA_USE_PRIMARY_CONTEXT) < 0) {
+        printf("gpume_soak: there is no CUDA device\n");
+        s.limits.backends &= 1 << CASE_CPU;
+    }
+    if (!s.limits.backends)
+        return 1;
+
+    strcpy(s.folder, "/tmp/gpume_soak.XXXXXX");
+    if (!mkdtemp(s.folder))
+        case_alloc(NULL);
+    for (int i = 0; i < nb_algos; i++) {
+        if (strcmp(algo, "all") && strcmp(algo, algos[i]))
+            continue;
+        if (failures && s.device)
+            ret |= run_failures(algos[i], s.folder);
+        for (int b = 0; b < CASE_NB_BACKENDS; b++) {
+            if (!(s.limits.backends & 1 << b))
+                continue;
+            if (nb_long)
+                ret |= run_long(b, algos[i], nb_long, s.device);
+            if (nb_teardown)
+                ret |= run_teardown(b, algos[i], nb_teardown, s.seed, s.device);
+            if (nb_changes && b != CASE_FRAMES)
+                ret |= run_changes(b, algos[i], nb_changes, s.seed);
+        }
+    }
+    if (!nb_long && !nb_teardown && !nb_changes && !failures) {
+        s.end = av_gettime_relative() + seconds * INT64_C(1000000);
+        ret = soak(&s, nb_threads);
+    }
+    rmdir(s.folder);
+    device_usage(1);
+    av_buffer_unref(&s.device);
+    return ret;
+}

@@ -1,0 +1,238 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# What doc/reliability.md promises: files after a signal, random streams against the
+# oracle, fuzzers, threads, long runs. On the stand-in for the CUDA driver where the
+# build has CUDA.
+#
+# usage: reliability.sh RESULTS SERIES PART...
+#   files          signals that end ffmpeg, and what is left of its files
+#   soak SECONDS   random streams on every backend against the oracle
+#   fuzz SECONDS   builds the fuzzers and runs each of them; 0: builds only
+#   threads SECONDS   random streams on several threads under ThreadSanitizer
+#   failures       each call of the CUDA driver failing in turn, for every search
+#   long [whole]   memory over frames, graphs and changes: a part, or all of it
+
+set -u
+LC_ALL=C
+export LC_ALL
+top=$(cd "$(dirname "$0")/.." && pwd)
+cd "$top" || exit
+results=$1
+series=$2
+shift 2
+. tests/lib.sh
+
+base=$top/build/$series
+standin=$top/build/standin
+soak=$base/obj/libavfilter/tests/gpume_soak
+jobs=$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
+mkdir -p build/results
+tmp=$(mktemp -d) || exit
+trap 'rm -rf "$tmp"' EXIT
+
+has_cuda() {
+    grep -q -e '^CONFIG_CUDA_LLVM=yes' -e '^CONFIG_CUDA_NVCC=yes' "$1/ffbuild/config.mak" 2>/dev/null
+}
+
+# build_lib DIR: the libraries of a tree of its own
+build_lib() {
+    make -s --no-print-directory SERIES="$series" configured &&
+        tools/ffconfigure.sh "$1" &&
+        make -s --no-print-directory -j"$jobs" -C "$1/obj" libavfilter/libavfilter.a \
+             libavutil/libavutil.a > "build/results/$(basename "$1").log" 2>&1
+}
+
+build_soak() {
+    make -s --no-print-directory SERIES="$series" all &&
+        make -s --no-print-directory -C "$base/obj" libavfilter/tests/gpume_soak
+}
+
+# Without the stand-in what needs it is left out by the programs themselves.
+build_standin() {
+    if has_cuda "$base/obj"; then
+        make -f tests/standin/standin.mak -j"$jobs" standin > build/results/standin.log 2>&1 ||
+            fail standin-build "see build/results/standin.log"
+    fi
+}
+
+# counted NAME COMMAND...: its last line says how much it did
+counted() {
+    name=$1
+    shift
+    log=build/results/$name.log
+    if LD_LIBRARY_PATH=$standin timeout "${GPUME_TEST_LIMIT:-100000}" "$@" > "$log" 2>&1; then
+        ok "$name ($(tail -n 1 "$log"))"
+        cat "$log"
+    else
+        tail -n 20 "$log"
+        fail "$name" "$*; see $log"
+    fi
+}
+
+# A stream that does not end, a frame every 40 ms, and files of it.
+endless() {
+    exec "$base/obj/ffmpeg" -hide_banner -nostdin -v error -re -f lavfi -i testsrc2=s=64x48:r=25 \
+         -vf "gpume=algo=ds:backend=cpu:mv_file=$tmp/v.$1:stats_file=$tmp/s.log" -f null -
+}
+
+# signal ENDING SIGNAL...: ends it so once it has written something
+signal() {
+    ending=$1
+    shift
+    rm -f "$tmp"/*
+    echo 'as it was' > "$tmp/s.log"
+    endless "$ending" 2> "$tmp/err" &
+    pid=$!
+    tries=0
+    while [ $tries -lt 100 ] && [ -z "$(find "$tmp" -name 'v.*.gpume-part' -size +1k)" ]; do
+        sleep 0.1
+        tries=$((tries + 1))
+    done
+    for s; do
+        kill -"$s" $pid
+    done
+    status=0
+    wait $pid 2>/dev/null || status=$?
+}
+
+# whole ENDING: the vectors are those of whole frames (12 blocks), as many as in the other file
+whole() {
+    lines=$(grep -c '^n:' "$tmp/s.log")
+    [ -z "$(find "$tmp" -name '*.gpume-part')" ] || return
+    case $1 in
+        csv) [ "$lines" -gt 1 ] && [ "$(grep -c . "$tmp/v.csv")" = $((lines * 12 + 1)) ] ;;
+        npy) [ "$lines" -gt 1 ] &&
+             [ "$(wc -c < "$tmp/v.npy")" = $((128 + (lines + 1) * 12 * 12)) ] &&
+             head -c 128 "$tmp/v.npy" | grep -q "'shape': ($((lines + 1)), 1, 3, 4, 3)" ;;
+    esac
+}
+
+part_files() {
+    if ! make -s --no-print-directory SERIES="$series" all; then
+        fail files "make SERIES=$series"
+        return
+    fi
+    for ending in csv npy; do
+        for s in INT TERM; do
+            signal "$ending" "$s"
+            check "files-$ending-$s" "status $status, files $(ls "$tmp")" \
+                eval "[ $status = 255 ] && whole $ending"
+        done
+        signal "$ending" KILL
+        check "files-$ending-KILL" "status $status, files $(ls "$tmp")" \
+            eval "[ $status = 137 ] && [ ! -e $tmp/v.$ending ] &&
+                  [ \"\$(cat $tmp/s.log)\" = 'as it was' ] &&
+                  [ \$(find $tmp -name 'v.$ending.*.gpume-part' | wc -l) = 1 ] &&
+                  [ \$(find $tmp -name 's.log.*.gpume-part' | wc -l) = 1 ]"
+    done
+
+    # names that have to be escaped, as the documentation does
+    rm -f "$tmp"/*
+    (cd "$tmp" && for name in 'take\\:2.csv' 'C\\:\\\\take.csv'; do
+        "$base/obj/ffmpeg" -hide_banner -nostdin -v error -f lavfi -i testsrc2=s=64x48:r=2:d=1 \
+            -vf "gpume=algo=ds:backend=cpu:mv_file=$name" -f null - || exit
+    done)
+    check files-names "$(ls "$tmp")" eval "[ -s '$tmp/take:2.csv' ] && [ -s '$tmp/C:\\take.csv' ]"
+}
+
+part_soak() {
+    if ! build_soak; then
+        fail soak "the build"
+        return
+    fi
+    build_standin
+    counted soak "$soak" -seconds "$1"
+}
+
+part_fuzz() {
+    if ! have clang || ! echo 'int LLVMFuzzerTestOneInput(const void *p, long n) { return 0; }' |
+         clang -fsanitize=fuzzer,address,undefined -x c - -o "$tmp/fuzzer" 2>/dev/null; then
+        skip "fuzz-$series" "there is no clang with libFuzzer"
+        return
+    fi
+    if ! build_lib "$base-fuzz" ||
+       ! make -s -f tests/fuzz/fuzz.mak OBJ="$base-fuzz/obj" SRC="$base/src"; then
+        fail fuzz-build "the fuzzers"
+        return
+    fi
+    build_standin
+    say "fuzzers: $(cd "$base-fuzz/obj" && echo gpume_fuzz_*) in $base-fuzz/obj"
+    ok fuzz-build
+    if [ "$1" != 0 ]; then
+        sh tests/fuzz/fuzz.sh "$results" "$base-fuzz/obj" "$standin" "$1"
+    fi
+}
+
+part_threads() {
+    if ! echo 'int main(void) { return 0; }' |
+         gcc -fsanitize=thread -x c - -o "$tmp/tsan" 2>/dev/null || ! "$tmp/tsan"; then
+        skip "threads-$series" "there is no ThreadSanitizer"
+        return
+    fi
+    if ! build_lib "$base-tsan" ||
+       ! make -s --no-print-directory -C "$base-tsan/obj" libavfilter/tests/gpume_soak; then
+        fail threads-build "the build for ThreadSanitizer"
+        return
+    fi
+    build_standin
+    tsan=$base-tsan/obj/libavfilter/tests/gpume_soak
+    TSAN_OPTIONS='halt_on_error=1 second_deadlock_stack=1'
+    export TSAN_OPTIONS
+    # as many filters as there are threads, each with slice threads of its own
+    counted threads-cpu "$tsan" -backends cpu -threads 3 -side 80 -seconds "$1"
+    if has_cuda "$base-tsan/obj"; then
+        counted threads-cuda "$tsan" -backends cuda,frames -threads 3 -side 40 -seconds "$1"
+    else
+        skip threads-cuda "built without CUDA"
+    fi
+}
+
+part_failures() {
+    if ! build_soak; then
+        fail failures "the build"
+    elif ! has_cuda "$base/obj"; then
+        skip failures "built without CUDA"
+    else
+        build_standin
+        counted failures "$soak" -failures 1 -algo all
+    fi
+}
+
+part_long() {
+    if ! build_soak; then
+        fail long "the build"
+        return
+    fi
+    build_standin
+    if [ "${1-}" = whole ]; then
+        counted long-cpu "$soak" -backends cpu -long 100000 -algo all
+        counted long-cuda "$soak" -backends cuda,frames -long 100000 -algo ds
+        counted long-cuda-all "$soak" -backends cuda,frames -long 10000 -algo all
+        counted teardown "$soak" -teardown 1000 -algo all
+        counted changes "$soak" -changes 1000 -algo all
+    else
+        counted long-cpu "$soak" -backends cpu -long 20000 -algo ds
+        counted long-cpu-all "$soak" -backends cpu -long 4000 -algo all
+        counted long-cuda "$soak" -backends cuda,frames -long 4000 -algo ds
+        counted teardown "$soak" -teardown 1000 -algo ds
+        counted changes "$soak" -changes 1000 -algo ds
+    fi
+}
+
+while [ $# -gt 0 ]; do
+    part=$1
+    shift
+    case $part in
+        files|failures)       "part_$part" ;;
+        soak|fuzz|threads)    "part_$part" "$1"; shift ;;
+        long)
+            if [ "${1-}" = whole ]; then
+                part_long whole
+                shift
+            else
+                part_long
+            fi
+            ;;
+        *) die "there is no part '$part'" ;;
+    esac
+done
