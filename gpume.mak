@@ -34,7 +34,7 @@ X86ASM-OBJS-$(CONFIG_GPUME_FILTER) += gpume/cpu/x86/cost.o           \
                                       gpume/cpu/x86/eliminate_init.o
 
 # Warp exchange with a mask came with PTX 6.0; clang writes 3.2 unless told. It also
-# gives up unrolling long loops, which puts the registers of fs16 into memory.
+# gives up unrolling long loops, which puts the registers of the full search into memory.
 ifdef CONFIG_CUDA_LLVM
 libavfilter/gpume/cuda/%.ptx: NVCCFLAGS += -Xclang -target-feature -Xclang +ptx60 \
                                                 -mllvm -pragma-unroll-threshold=100000

@@ -48,7 +48,7 @@ typedef struct GpumeCudaPlane {
 /** Most threads of a block of the full search. */
 #define GPUME_CUDA_FS_THREADS 256
 
-/** Warps of a block of threads of the diamond search. */
+/** Warps of a block of threads of the diamond search, and of all that walk. */
 #define GPUME_CUDA_DS_WARPS 4
 /** Lanes of a warp that search a block of 4, 8 or 16. */
 #define GPUME_CUDA_DS_LANES(side) ((side) == 4 ? 4 : (side) == 8 ? 16 : 32)
@@ -182,7 +182,8 @@ typedef struct GpumeCudaArgs {
 
     /* fs */
     GpumeCudaTiles tiles;       ///< of blocks of any size
-    int groups;                 ///< of ROWS displacements whose window is loaded at a time
+    /** Of a thread's displacements, one below the other, whose window is loaded at a time. */
+    int groups;
     int copy_words;             ///< words of a row of each of the window's four copies
     int shared_words;           ///< before the words that have a place of their own
     int only_left;              ///< nonzero: search what left has

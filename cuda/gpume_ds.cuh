@@ -92,30 +92,6 @@ static __device__ __forceinline__ void search(Evaluator e)
     gpume_store_group(e, x, y, cost);
 }
 
-/* The parameters of the functions below: a struct would go through memory for all. */
-static __device__ __forceinline__ GpumeCudaArgs
-packed_args(GpumeU64 cur, long long cur_linesize, GpumeU64 ref, long long ref_linesize,
-            int width, int height, int range, int shift, int bw, int bh, int source,
-            GpumeU64 mvs, GpumeU64 costs)
-{
-    GpumeCudaArgs a;
-
-    a.params.width  = width;
-    a.params.height = height;
-    a.params.range  = range;
-    a.params.shift  = shift;
-    a.params.bw     = bw;
-    a.params.bh     = bh;
-    a.cur.data      = cur;
-    a.cur.linesize  = cur_linesize;
-    a.ref[0].data      = ref;
-    a.ref[0].linesize  = ref_linesize;
-    a.source[0] = a.source[1] = source;
-    a.mvs       = mvs;
-    a.costs     = costs;
-    return a;
-}
-
 /*
  * A warp whose blocks the other evaluator cannot take: few, so they are kept out of
  * its registers.
@@ -126,8 +102,8 @@ search_cut(GpumeU64 cur, long long cur_linesize, GpumeU64 ref, long long ref_lin
            int width, int height, int range, int shift, int bw, int bh, int source,
            GpumeU64 mvs, GpumeU64 costs, int bx, int by)
 {
-    const GpumeCudaArgs a = packed_args(cur, cur_linesize, ref, ref_linesize, width, height,
-                                        range, shift, bw, bh, source, mvs, costs);
+    const GpumeCudaArgs a = gpume_args(GPUME_ALGO_DS, cur, cur_linesize, ref, ref_linesize, width,
+                                       height, range, shift, bw, bh, source, mvs, costs);
 
     search(GpumePlaneEvaluator<Sample, LANES, GpumeU32>(a, a.ref[0],
                gpume_group(a.params, SIDE, LANES, bx, by)));
@@ -146,8 +122,8 @@ search_bottom(GpumeU64 cur, int cur_linesize, GpumeU64 ref, int ref_linesize,
     GPUME_SHARED(GpumeU32, windows);
 
     const int bytes = GpumeSample<Sample>::bytes;
-    const GpumeCudaArgs a = packed_args(cur, cur_linesize, ref, ref_linesize, width, height,
-                                        range, shift, bw, bh, source, mvs, costs);
+    const GpumeCudaArgs a = gpume_args(GPUME_ALGO_DS, cur, cur_linesize, ref, ref_linesize, width,
+                                       height, range, shift, bw, bh, source, mvs, costs);
 
     search(GpumeWindowEvaluator<Sample, SIDE, 32, 1>(a, a.ref[0],
                gpume_group(a.params, SIDE, 32, bx, by),

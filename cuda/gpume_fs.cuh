@@ -212,7 +212,7 @@ search_any(const GpumeCudaArgs &a, GpumeU32 *shared, int bx, int by, int z)
                     if (dx <= b.max_dx && dy <= b.max_dy && key < best)
                         best = key;
                 }
-    }
+        }
 
     // every lane's smallest key, then every warp's
     GpumeU64 *keys = (GpumeU64 *)shared;

@@ -28,7 +28,7 @@
  *
  * An evaluator has these constants, the block, the lane's place in its group and
  *     zero()             the cost of the zero vector, in all lanes of the group
- *     prepare(x, y)      before candidates around (x, y)
+ *     prepare(x, y)      before candidates around (x, y); a walk's has their distance, too
  *     sad(sum, x, y)     the lane's shares of the costs of its ROUNDS candidates
  * where a candidate is the place of its first sample in the reference.
  * Costs are sums of samples as they lie, without the bits below the shift;
@@ -59,6 +59,7 @@ template<int N>
 static __device__ constexpr GpumeU32
 gpume_pack(const signed char (&points)[N][2], int axis, int i = 0)
 {
+    static_assert(N <= GPUME_POINTS, "they are in a word");
     return i == N ? 0 : (GpumeU32)(points[i][axis] + 2) << (4 * i & 31) |
                         gpume_pack(points, axis, i + 1);
 }
@@ -492,24 +493,16 @@ struct GpumeWindowEvaluator {
 };
 
 /** What is better than any other of the group, the same in all its lanes. */
-template<int SLOTS, int LANES>
+template<int SLOTS>
 static __device__ __forceinline__ GpumeU32 gpume_best_key(GpumeU32 key)
 {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    if (LANES == 32) {
-        GpumeU32 ret;
-
-        asm volatile("redux.sync.min.u32 %0, %1, 0xffffffff;" : "=r"(ret) : "r"(key));
-        return ret;
-    }
-#endif
 #pragma unroll
     for (int lane = 1; lane < SLOTS; lane <<= 1)
         key = gpume_umin(key, __shfl_xor_sync(GPUME_WHOLE_WARP, key, lane));
     return key;
 }
 
-template<int SLOTS, int LANES>
+template<int SLOTS>
 static __device__ __forceinline__ GpumeU64 gpume_best_key(GpumeU64 key)
 {
 #pragma unroll
@@ -565,7 +558,7 @@ gpume_try_pattern(Evaluator &e, const GpumePattern &p, int x, int y, int active,
         if (key < best)
             best = key;
     }
-    return gpume_best_key<Evaluator::SLOTS, Evaluator::LANES>(best);
+    return gpume_best_key<Evaluator::SLOTS>(best);
 }
 
 /**
@@ -606,6 +599,34 @@ gpume_store_group(const Evaluator &e, int x, int y, GpumeU32 cost)
         else if (pair == pairs)
             ((GpumeU32 *)a.costs)[i] = cost >> a.params.shift;
     }
+}
+
+/**
+ * Numbers as a search needs them: what functions of their own have as parameters, as a
+ * struct would go through memory for all.
+ */
+static __device__ __forceinline__ GpumeCudaArgs
+gpume_args(int algo, GpumeU64 cur, long long cur_linesize, GpumeU64 ref, long long ref_linesize,
+            int width, int height, int range, int shift, int bw, int bh, int source,
+            GpumeU64 mvs, GpumeU64 costs)
+{
+    GpumeCudaArgs a;
+
+    a.params.algo   = algo;
+    a.params.width  = width;
+    a.params.height = height;
+    a.params.range  = range;
+    a.params.shift  = shift;
+    a.params.bw     = bw;
+    a.params.bh     = bh;
+    a.cur.data      = cur;
+    a.cur.linesize  = cur_linesize;
+    a.ref[0].data      = ref;
+    a.ref[0].linesize  = ref_linesize;
+    a.source[0] = a.source[1] = source;
+    a.mvs       = mvs;
+    a.costs     = costs;
+    return a;
 }
 
 #endif /* AVFILTER_GPUME_CUDA_GPUME_PATTERN_CUH */

@@ -314,6 +314,8 @@ template<typename Key>
 struct GpumeBest {
     /** Most candidates that are told apart by their order: those of umh's grid. */
     static const int ORDERS = 1 << 12;
+    static_assert(GPUME_MAX_RANGE / 4 * 15 <= ORDERS, "umh's grid");
+    static_assert(GPUME_MAX_RANGE < 1 << 11, "GPUME_CUDA_VECTOR() has 12 bits");
 
     int dx, dy;
     Key cost;                   ///< times ORDERS

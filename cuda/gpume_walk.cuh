@@ -30,6 +30,8 @@
 #define GPUME_INLINE static __device__ __forceinline__
 #include "libavfilter/gpume/gpume_searches.h"
 
+static_assert(GPUME_MAX_PATTERN_POINTS <= GPUME_POINTS, "a pattern's points have lanes");
+
 #define GPUME_POINT_LIST(name)                                                      \
 static constexpr signed char gpume_points_##name[GPUME_##name##_POINTS][2] = {      \
     GPUME_##name                                                                    \
@@ -173,22 +175,9 @@ gpume_walk_cut(GpumeU64 cur, long long cur_linesize, GpumeU64 ref, long long ref
                int algo, int width, int height, int range, int shift, int bw, int bh,
                int source, GpumeU64 mvs, GpumeU64 costs, int bx, int by)
 {
-    GpumeCudaArgs a;
+    const GpumeCudaArgs a = gpume_args(algo, cur, cur_linesize, ref, ref_linesize, width,
+                                       height, range, shift, bw, bh, source, mvs, costs);
 
-    a.params.algo   = algo;
-    a.params.width  = width;
-    a.params.height = height;
-    a.params.range  = range;
-    a.params.shift  = shift;
-    a.params.bw     = bw;
-    a.params.bh     = bh;
-    a.cur.data      = cur;
-    a.cur.linesize  = cur_linesize;
-    a.ref[0].data      = ref;
-    a.ref[0].linesize  = ref_linesize;
-    a.source[0] = a.source[1] = source;
-    a.mvs       = mvs;
-    a.costs     = costs;
     gpume_walk(GpumeFarWalkEvaluator<Sample, LANES, GpumeU32>(a, a.ref[0],
                    gpume_group(a.params, SIDE, LANES, bx, by)));
 }

@@ -31,6 +31,7 @@
 #include "libavfilter/cuda/load_helper.h"
 #include "libavfilter/gpume/cuda/kernels.h"
 #include "libavfilter/gpume/gpume.h"
+#include "libavfilter/gpume/gpume_searches.h"
 
 /* Of CUresult; nv-codec-headers name few. */
 #define ERROR_OUT_OF_MEMORY            2
@@ -51,6 +52,8 @@ _Static_assert(sizeof(AVMotionVector) == 4 * GPUME_CUDA_VECTOR_WORDS &&
 
 /** Every GPU gives a block of threads as much shared memory, bytes. */
 #define MAX_SHARED (48 << 10)
+
+_Static_assert(MAX_SHARED / 16 < 4096, "GPUME_DIVIDE() takes the units of a window");
 
 /** And bytes that the system takes of a multiprocessor's for each of them. */
 #define RESERVED_SHARED 1024
@@ -111,6 +114,9 @@ static int configure_tiles(GpumeCudaArgs *a, int max_threads)
                  max_threads / t->x);
     /* odd: rows that are read together begin in different banks */
     t->pitch = (t->x * GPUME_CUDA_FS_TILE_COLS / per_word + cur_words) | 1;
+    /* a narrow and high picture has many on top of each other */
+    t->y = FFMIN(t->y, ((MAX_SHARED / 4 - GPUME_CUDA_FS_STRIP * cur_words) / t->pitch - rows) /
+                       GPUME_CUDA_FS_TILE_ROWS);
     return GPUME_CUDA_FS_STRIP * cur_words +
            (t->y * GPUME_CUDA_FS_TILE_ROWS + rows) * t->pitch;
 }
@@ -402,8 +408,9 @@ static void begin_fields(GpumeCudaKernel *kernel, int nb_references)
     a->nb_directions = nb_references;
     for (int i = 0; i < nb_references; i++) {
         const int direction = a->source[i] < 0 ? GPUME_PAST : GPUME_FUTURE;
-        const unsigned n = kernel->nb_searches[direction]++;
+        const unsigned n = kernel->nb_searches[direction];
 
+        kernel->nb_searches[direction] = (n + 1) % GPUME_CUDA_NB_EPOCHS;
         for (int age = 0; age < GPUME_CUDA_NB_FIELDS; age++)
             a->fields[i][age] = kernel->state + size * (direction * GPUME_CUDA_NB_FIELDS +
                 (n % GPUME_CUDA_NB_FIELDS + GPUME_CUDA_NB_FIELDS - age) % GPUME_CUDA_NB_FIELDS);
@@ -517,7 +524,7 @@ av_cold int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel,
         kernel->args.left = left;
         kernel->new_left  = 1;
     }
-    if (configure[params->algo][0] == configure_predict) {
+    if (gpume_predicts(params->algo)) {
         ret = ff_gpume_cuda_check(log_ctx, level, kernel->cu,
                                   kernel->cu->cuMemAlloc(&kernel->state, state_size(params)),
                                   "allocate device memory for the vectors of searches");
@@ -540,7 +547,7 @@ CUresult ff_gpume_cuda_kernel_launch(GpumeCudaKernel *kernel, int nb_references,
                                           sizeof(((GpumeCudaLeft *)0)->nb), stream);
         kernel->new_left = 0;
     }
-    if (kernel->new_state) {
+    if (kernel->new_state && err == CUDA_SUCCESS) {
         err = kernel->cu->cuMemsetD8Async(kernel->state, 0, state_size(&kernel->args.params),
                                           stream);
         kernel->new_state = 0;

@@ -74,7 +74,10 @@ int ff_gpume_cuda_check(void *log_ctx, int level, CudaFunctions *cu,
 int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel, AVCUDADeviceContext *hwctx,
                               const GpumeParams *params, void *log_ctx, int level);
 
-/** Launch them, with as many references as args has. */
+/**
+ * Launch them, with as many references as args has. All launches of a kernel go to one
+ * stream, and none is replayed: each finds what the ones before it have left.
+ */
 CUresult ff_gpume_cuda_kernel_launch(GpumeCudaKernel *kernel, int nb_references,
                                      CUstream stream);
 

@@ -95,13 +95,14 @@ for left in 4096 1024 512 256 64 16; do
     status=0
     device -i "$clip" -vf "${up}gpume=algo=ds:backend=cuda:async_depth=4:mv_file=$tmp/v.csv" -f null - \
         > "$tmp/log" 2>&1 || status=$?
+    # an error's number, but no signal's, nor timeout's
     if [ $status = 0 ]; then
         check "little-memory/$left" "another file" cmp -s "$tmp/v.csv" "$tmp/cpu"
     else
         check "little-memory/$left" "status $status: $(tail -n 1 "$tmp/log")" \
-            eval "[ $status -lt 124 ] && [ ! -e '$tmp/v.csv' ] && [ -z \"\$(unfinished)\" ] &&
-                  grep -qi -e memory -e 'could not' -e error '$tmp/log'" ||
-            [ $status -ge 160 ]
+            eval "{ [ $status -lt 124 ] || [ $status -ge 160 ]; } && [ ! -e '$tmp/v.csv' ] &&
+                  [ -z \"\$(unfinished)\" ] &&
+                  grep -qi -e memory -e 'could not' -e error '$tmp/log'"
     fi
     say "$left MiB left: ffmpeg ends with $status"
     kill $hog

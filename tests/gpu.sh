@@ -7,6 +7,8 @@
 #
 # usage: tests/gpu.sh [-g] [SERIES]
 #   -g    gather only
+# PARTS: of 'units fate streams field sanitizers', all if it is not set. QUICK=1: for
+# the field, see tests/gpu-reliability.sh.
 
 set -u
 LC_ALL=C
@@ -26,6 +28,7 @@ fi
 series=${1:-$(sed -n 's/^DEFAULT_SERIES = //p' build/config.mk 2>/dev/null)}
 gpu=$top/build/gpu
 tree=$top/build/$series
+parts=${PARTS:-units fate streams field sanitizers}
 programs='gpume_unit gpume_compare gpume_input gpume_soak gpume_bench'
 unset MAKEFLAGS MAKELEVEL MFLAGS MAKEOVERRIDES
 
@@ -100,21 +103,25 @@ if ! ffmpeg -init_hw_device cuda=cu:0 -f lavfi -i nullsrc -frames:v 1 -f null - 
     exit 1
 fi
 
-# 1. Units.
-check unit "gpume_unit -backend cuda" timeout 600 ./libavfilter/tests/gpume_unit -backend cuda
+# Units.
+units() {
+    check unit "gpume_unit -backend cuda" timeout 600 ./libavfilter/tests/gpume_unit -backend cuda
+}
 
-# 2. FATE: backend=auto takes the GPU.
-while read -r line; do
-    line=$(printf '%s\n' "$line" | sed "s,@GPU@,$gpu,g; s,tests/gpume_input,& -gpu,")
-    name=$(printf '%s\n' "$line" | sed -n 's/.*fate-run.sh fate-\([^ ]*\).*/\1/p')
-    check "fate/$name" "see $gpu/obj/tests/data/fate/$name.err" \
-        sh -c "timeout 600 $line" > "$tmp/log" 2>&1 < /dev/null
-    grep '^FAIL' "$tmp/log"
-    sed -n 's/^\([A-Za-z0-9_-]*: skipped, .*\)/\1/p' "$tmp/log"
-done < "$gpu/fate.list"
+# FATE: backend=auto takes the GPU.
+fate() {
+    while read -r line; do
+        line=$(printf '%s\n' "$line" | sed "s,@GPU@,$gpu,g; s,tests/gpume_input,& -gpu,")
+        name=$(printf '%s\n' "$line" | sed -n 's/.*fate-run.sh fate-\([^ ]*\).*/\1/p')
+        check "fate/$name" "see $gpu/obj/tests/data/fate/$name.err" \
+            sh -c "timeout 600 $line" > "$tmp/log" 2>&1 < /dev/null
+        grep '^FAIL' "$tmp/log"
+        sed -n 's/^\([A-Za-z0-9_-]*: skipped, .*\)/\1/p' "$tmp/log"
+    done < "$gpu/fate.list"
+}
 
-# 3. Decoded by NVDEC and searched in place, against decoded and searched by the CPU.
-# same NAME INPUT GRAPH_CPU GRAPH_GPU
+# same NAME INPUT GRAPH_CPU GRAPH_GPU: decoded by NVDEC and searched in place, against
+# decoded and searched by the CPU
 same() {
     ffmpeg -i "$2" -vf "$3" -f null - > "$tmp/cpu" 2> "$tmp/log"
     ffmpeg -hwaccel cuda -hwaccel_output_format cuda -i "$2" -vf "$4" -f null - \
@@ -125,85 +132,101 @@ same() {
         fail "$1" "vectors differ: $(tail -n 1 "$tmp/log")"
     fi
 }
-for clip in "$gpu"/clips/*; do
-    case $clip in
-        *.md) continue ;;
-    esac
-    for search in algo=ds:range=64 algo=ds:range=64:block=4 algo=fs:range=12:block=8 algo=fs:range=20:block=32 \
-                  algo=tss:range=16 algo=tdls:range=40:block=8 algo=ntss:range=16:block=4 algo=fss:range=64 \
-                  algo=hexbs:range=64:block=32 algo=epzs:range=16 algo=epzs:range=64:block=8 \
-                  algo=epzs:range=30:block=32 algo=umh:range=16 algo=umh:range=40:block=8 \
-                  algo=umh:range=20:block=4 algo=umh:range=100; do
-        opt=$search:dir=both:mv_file=-
-        same "nvdec/${clip##*/}/$search" "$clip" "trim=end_frame=30,gpume=$opt:backend=cpu" \
-             "trim=end_frame=30,gpume=$opt"
+
+# Streams, one and several.
+streams() {
+    for clip in "$gpu"/clips/*; do
+        case $clip in
+            *.md) continue ;;
+        esac
+        for search in algo=ds:range=64 algo=ds:range=64:block=4 algo=fs:range=12:block=8 algo=fs:range=20:block=32 \
+                      algo=tss:range=16 algo=tdls:range=40:block=8 algo=ntss:range=16:block=4 algo=fss:range=64 \
+                      algo=hexbs:range=64:block=32 algo=epzs:range=16 algo=epzs:range=64:block=8 \
+                      algo=epzs:range=30:block=32 algo=umh:range=16 algo=umh:range=40:block=8 \
+                      algo=umh:range=20:block=4 algo=umh:range=100; do
+            opt=$search:dir=both:mv_file=-
+            same "nvdec/${clip##*/}/$search" "$clip" "trim=end_frame=30,gpume=$opt:backend=cpu" \
+                 "trim=end_frame=30,gpume=$opt"
+        done
     done
-done
 
-# 4. In the middle of a graph on the device, twice, and with the samples coming down.
-clip=$gpu/clips/h264.mkv
-same chain "$clip" gpume=algo=ds:range=32:mv_file=-:backend=cpu \
-    "gpume=algo=fs:range=8,gpume=algo=ds:range=32:mv_file=-,scale_cuda=160:120"
-same deep "$clip" gpume=algo=ds:mv_file=-:backend=cpu gpume=algo=ds:async_depth=16:mv_file=-
-ffmpeg -i "$clip" -vf gpume=algo=ds:backend=cpu,format=yuv420p,codecview=mv_type=fp -f framemd5 - > "$tmp/cpu"
-ffmpeg -hwaccel cuda -hwaccel_output_format cuda -i "$clip" \
-    -vf gpume=algo=ds,hwdownload,format=nv12,format=yuv420p,codecview=mv_type=fp -f framemd5 - > "$tmp/gpu"
-check overlay "codecview draws something else" cmp -s "$tmp/cpu" "$tmp/gpu"
-if ffmpeg -f lavfi -i testsrc2=size=256x256:rate=5:duration=1 -c:v h264_nvenc -f null - > "$tmp/log" 2>&1; then
-    check nvenc "h264_nvenc behind the filter" ffmpeg -hwaccel cuda -hwaccel_output_format cuda -i "$clip" \
-        -vf gpume=algo=ds -c:v h264_nvenc -f null -
-else
-    skip nvenc "this GPU has no encoder"
-fi
-if [ "$(nvidia-smi -L 2>/dev/null | grep -c GPU)" -gt 1 ]; then
-    ffmpeg -i "$clip" -vf gpume=algo=ds:backend=cpu:mv_file=- -f null - > "$tmp/cpu"
-    ffmpeg -i "$clip" -vf "gpume=algo=fs:backend=cuda:device=0,gpume=algo=ds:backend=cuda:device=1:mv_file=-" \
-        -f null - > "$tmp/gpu"
-    check two-devices "vectors differ" cmp -s "$tmp/cpu" "$tmp/gpu"
-else
-    skip two-devices "there is one"
-fi
+    # In the middle of a graph on the device, twice, and with the samples coming down.
+    clip=$gpu/clips/h264.mkv
+    same chain "$clip" gpume=algo=ds:range=32:mv_file=-:backend=cpu \
+        "gpume=algo=fs:range=8,gpume=algo=ds:range=32:mv_file=-,scale_cuda=160:120"
+    same deep "$clip" gpume=algo=ds:mv_file=-:backend=cpu gpume=algo=ds:async_depth=16:mv_file=-
+    ffmpeg -i "$clip" -vf gpume=algo=ds:backend=cpu,format=yuv420p,codecview=mv_type=fp -f framemd5 - > "$tmp/cpu"
+    ffmpeg -hwaccel cuda -hwaccel_output_format cuda -i "$clip" \
+        -vf gpume=algo=ds,hwdownload,format=nv12,format=yuv420p,codecview=mv_type=fp -f framemd5 - > "$tmp/gpu"
+    check overlay "codecview draws something else" cmp -s "$tmp/cpu" "$tmp/gpu"
+    if ffmpeg -f lavfi -i testsrc2=size=256x256:rate=5:duration=1 -c:v h264_nvenc -f null - > "$tmp/log" 2>&1; then
+        check nvenc "h264_nvenc behind the filter" ffmpeg -hwaccel cuda -hwaccel_output_format cuda -i "$clip" \
+            -vf gpume=algo=ds -c:v h264_nvenc -f null -
+    else
+        skip nvenc "this GPU has no encoder"
+    fi
+    if [ "$(nvidia-smi -L 2>/dev/null | grep -c GPU)" -gt 1 ]; then
+        ffmpeg -i "$clip" -vf gpume=algo=ds:backend=cpu:mv_file=- -f null - > "$tmp/cpu"
+        ffmpeg -i "$clip" -vf "gpume=algo=fs:backend=cuda:device=0,gpume=algo=ds:backend=cuda:device=1:mv_file=-" \
+            -f null - > "$tmp/gpu"
+        check two-devices "vectors differ" cmp -s "$tmp/cpu" "$tmp/gpu"
+    else
+        skip two-devices "there is one"
+    fi
 
-# 5. Four streams at once, in four processes and in one.
-opt=gpume=algo=ds:range=64:dir=both
-ffmpeg -i "$clip" -vf "$opt:backend=cpu:mv_file=-" -f null - > "$tmp/one"
-for i in 1 2 3 4; do
-    ffmpeg -hwaccel cuda -hwaccel_output_format cuda -i "$clip" -vf "$opt:mv_file=-" -f null - > "$tmp/p$i" &
-    set -- "$@" -hwaccel cuda -hwaccel_output_format cuda -i "$clip"
-done
-wait
-rm -f "$tmp"/t*.csv
-shift $(($# - 24))
-ffmpeg "$@" -filter_complex "[0:v]$opt:mv_file=$tmp/t1.csv[a];[1:v]$opt:mv_file=$tmp/t2.csv[b];
-    [2:v]$opt:mv_file=$tmp/t3.csv[c];[3:v]$opt:mv_file=$tmp/t4.csv[d]" \
-    -map '[a]' -map '[b]' -map '[c]' -map '[d]' -f null -
-for i in 1 2 3 4; do
-    check "four-processes/$i" "vectors differ" cmp -s "$tmp/one" "$tmp/p$i"
-    check "four-graphs/$i" "vectors differ" cmp -s "$tmp/one" "$tmp/t$i.csv"
-done
+    # Four streams at once, in four processes and in one.
+    opt=gpume=algo=ds:range=64:dir=both
+    ffmpeg -i "$clip" -vf "$opt:backend=cpu:mv_file=-" -f null - > "$tmp/one"
+    for i in 1 2 3 4; do
+        ffmpeg -hwaccel cuda -hwaccel_output_format cuda -i "$clip" -vf "$opt:mv_file=-" -f null - > "$tmp/p$i" &
+        set -- "$@" -hwaccel cuda -hwaccel_output_format cuda -i "$clip"
+    done
+    wait
+    rm -f "$tmp"/t*.csv
+    ffmpeg "$@" -filter_complex "[0:v]$opt:mv_file=$tmp/t1.csv[a];[1:v]$opt:mv_file=$tmp/t2.csv[b];
+        [2:v]$opt:mv_file=$tmp/t3.csv[c];[3:v]$opt:mv_file=$tmp/t4.csv[d]" \
+        -map '[a]' -map '[b]' -map '[c]' -map '[d]' -f null -
+    for i in 1 2 3 4; do
+        check "four-processes/$i" "vectors differ" cmp -s "$tmp/one" "$tmp/p$i"
+        check "four-graphs/$i" "vectors differ" cmp -s "$tmp/one" "$tmp/t$i.csv"
+    done
 
-# 6. A stream that ends while searches are in flight, and a seek.
-check early "frames:v 3 of many" ffmpeg -hwaccel cuda -hwaccel_output_format cuda -i "$clip" \
-    -vf gpume=algo=fs:range=64:async_depth=8 -frames:v 3 -f null -
-check seek "after -ss" ffmpeg -ss 0.5 -hwaccel cuda -hwaccel_output_format cuda -i "$clip" \
-    -vf gpume=algo=ds:async_depth=4 -f null -
+    # A stream that ends while searches are in flight, and a seek.
+    check early "frames:v 3 of many" ffmpeg -hwaccel cuda -hwaccel_output_format cuda -i "$clip" \
+        -vf gpume=algo=fs:range=64:async_depth=8 -frames:v 3 -f null -
+    check seek "after -ss" ffmpeg -ss 0.5 -hwaccel cuda -hwaccel_output_format cuda -i "$clip" \
+        -vf gpume=algo=ds:async_depth=4 -f null -
+}
 
-# 7. What goes wrong in the field.
-sh "$top/tests/gpu-reliability.sh" "$results" "$gpu"
+# What goes wrong in the field.
+field() {
+    sh "$top/tests/gpu-reliability.sh" "$results" "$gpu"
+}
 
-# 8. compute-sanitizer over every kernel.
-if command -v compute-sanitizer > /dev/null; then
-    for tool in memcheck racecheck initcheck; do
-        if timeout 550 compute-sanitizer --tool $tool --error-exitcode 1 \
-               ./libavfilter/tests/gpume_unit -quick -backend cuda > "$tmp/log" 2>&1; then
+# compute-sanitizer over every kernel, its tools side by side.
+sanitizers() {
+    if ! command -v compute-sanitizer > /dev/null; then
+        skip compute-sanitizer "it is not installed (part of the CUDA toolkit)"
+        return
+    fi
+    tools='memcheck racecheck initcheck'
+    for tool in $tools; do
+        timeout 1800 compute-sanitizer --tool "$tool" --error-exitcode 1 \
+            ./libavfilter/tests/gpume_unit -quick -backend cuda > "$tmp/$tool" 2>&1 &
+        echo $! > "$tmp/$tool.pid"
+    done
+    for tool in $tools; do
+        if wait "$(cat "$tmp/$tool.pid")"; then
             ok "compute-sanitizer/$tool"
-            tail -n 1 "$tmp/log"
+            tail -n 1 "$tmp/$tool"
         else
-            grep '=========' "$tmp/log" | head -n 20
-            fail "compute-sanitizer/$tool" "$(tail -n 1 "$tmp/log")"
+            grep '=========' "$tmp/$tool" | head -n 20
+            fail "compute-sanitizer/$tool" "$(tail -n 1 "$tmp/$tool")"
         fi
     done
-else
-    skip compute-sanitizer "it is not installed (part of the CUDA toolkit)"
-fi
+}
+
+for part in $parts; do
+    $part
+done
 summary

@@ -919,6 +919,37 @@ static void run_fixed(void)
             run_case(&c);
         }
 
+        /* narrow and high: candidates on top of each other only */
+        for (int i = 0; i < 8; i++) {
+            static const int blocks[] = { 128, 128, 16, 8 };
+            Case c = default_case();
+
+            c.algo   = algo;
+            c.block  = blocks[i / 2];
+            c.width  = i < 2 ? 8 : i < 4 ? 140 : 11 + 5 * (i & 1);
+            c.height = i < 4 ? 900 : 400;
+            c.range  = i < 4 ? 700 : 390;
+            c.depth  = i & 1 ? 10 : 8;
+            c.content = CONTENT_MOTION;
+            c.nb_frames = 2;
+            if (!quick || i & 1)
+                run_case(&c);
+        }
+
+        /* half a block at the lower edge, rows that begin at 16 bytes */
+        for (int i = 0; i < 12; i++) {
+            Case c = default_case();
+
+            c.algo   = algo;
+            c.block  = i & 1 ? 8 : 16;
+            c.width  = 80;
+            c.height = 3 * c.block + c.block / 2;
+            c.range  = 4 + 4 * (i / 2);
+            c.content = CONTENT_MOTION;
+            c.nb_frames = 2;
+            run_case(&c);
+        }
+
         /* more candidates in a row than a word has bits */
         for (int block = 4; block <= 128; block *= 2) {
             Case c = default_case();
