@@ -16,16 +16,29 @@
  * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
  */
 
+#include "config.h"
+
+/* Where files can be told apart, linked and renamed over others. */
+#ifndef GPUME_POSIX_FILES
+#if HAVE_UNISTD_H && !defined(_WIN32)
+#define GPUME_POSIX_FILES 1
+#else
+#define GPUME_POSIX_FILES 0
+#endif
+#endif
+
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#if GPUME_POSIX_FILES
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#endif
 
 #include "libavutil/attributes.h"
 #include "libavutil/avstring.h"
@@ -113,6 +126,7 @@ static int file_error(File *file, const char *what)
     return err;
 }
 
+#if GPUME_POSIX_FILES
 /* What another name for an open file leads to is not to be replaced. */
 static int is_open_already(const char *path)
 {
@@ -159,28 +173,17 @@ static av_cold FILE *part_open(File *file, mode_t mode)
     return f;
 }
 
-/**
- * Open a file under a temporary name. What is no regular file, a pipe or a device,
- * is opened itself.
- */
-static av_cold int file_open(File *file, const char *path, int overwrite, void *log_ctx)
+/* A regular file has a temporary name until it is whole; a pipe or a device is opened itself. */
+static av_cold int open_named(File *file)
 {
+    const char *path = file->path;
     struct stat st;
-    int exists, regular;
+    const int exists  = !stat(path, &st);
+    const int regular = !exists || (S_ISREG(st.st_mode) && !is_open_already(path));
 
-    file->path      = path;
-    file->overwrite = overwrite;
-    file->log_ctx   = log_ctx;
-    if (is_stdout(path)) {
-        file->f = stdout;
-        return 0;
-    }
-
-    exists  = !stat(path, &st);
-    regular = !exists || (S_ISREG(st.st_mode) && !is_open_already(path));
     if (!regular) {
         file->f = avpriv_fopen_utf8(path, "wb");
-    } else if (exists && !overwrite) {
+    } else if (exists && !file->overwrite) {
         errno = EEXIST;
     } else if (!exists || !access(path, W_OK)) {
         /* a link stays, and what it leads to is replaced */
@@ -192,9 +195,68 @@ static av_cold int file_open(File *file, const char *path, int overwrite, void *
             return AVERROR(ENOMEM);
         file->f = part_open(file, exists ? st.st_mode & 0777 : 0);
     }
-    if (!file->f)
-        return file_error(file, "open");
     return 0;
+}
+
+/* Give a file that is whole its name. */
+static av_cold int rename_part(const File *file)
+{
+    int err;
+
+    if (file->overwrite)
+        return rename(file->part, file->target);
+    /* unlike rename() this leaves alone what has come since */
+    err = link(file->part, file->target);
+    if (!err)
+        unlink(file->part);
+    else if (errno != EEXIST && access(file->target, F_OK))
+        err = rename(file->part, file->target); /* links are not everywhere */
+    return err;
+}
+
+static av_cold void remove_part(const File *file)
+{
+    unlink(file->part);
+}
+#else
+/* Every file is written itself. */
+static av_cold int open_named(File *file)
+{
+    if (!file->overwrite && (file->f = avpriv_fopen_utf8(file->path, "rb"))) {
+        fclose(file->f);
+        file->f = NULL;
+        errno   = EEXIST;
+    } else {
+        file->f = avpriv_fopen_utf8(file->path, "wb");
+    }
+    return 0;
+}
+
+static av_cold int rename_part(const File *file)
+{
+    return 0;
+}
+
+static av_cold void remove_part(const File *file)
+{
+}
+#endif
+
+static av_cold int file_open(File *file, const char *path, int overwrite, void *log_ctx)
+{
+    int ret;
+
+    file->path      = path;
+    file->overwrite = overwrite;
+    file->log_ctx   = log_ctx;
+    if (is_stdout(path)) {
+        file->f = stdout;
+        return 0;
+    }
+    ret = open_named(file);
+    if (ret >= 0 && !file->f)
+        ret = file_error(file, "open");
+    return ret;
 }
 
 /* Hands to the system what was printed since, and reports what went wrong. */
@@ -212,7 +274,7 @@ static int file_write(File *file, const void *data, size_t size)
     return 0;
 }
 
-/* Close a file; only file_finish() or file_discard() may follow. */
+/* Close a file; only file_finish() and file_uninit() may follow. */
 static av_cold int file_close(File *file)
 {
     int ret = 0;
@@ -228,25 +290,12 @@ static av_cold int file_close(File *file)
     return ret;
 }
 
-/* Give a file that is whole its name. */
 static av_cold int file_finish(File *file)
 {
-    int err;
-
     if (!file->part)
         return 0;
     errno = 0;
-    if (file->overwrite) {
-        err = rename(file->part, file->target);
-    } else {
-        /* unlike rename() this leaves alone what has come since */
-        err = link(file->part, file->target);
-        if (!err)
-            unlink(file->part);
-        else if (errno != EEXIST && access(file->target, F_OK))
-            err = rename(file->part, file->target); /* links are not everywhere */
-    }
-    if (err)
+    if (rename_part(file))
         return file_error(file, "complete");
     av_freep(&file->part);
     return 0;
@@ -256,7 +305,7 @@ static av_cold int file_finish(File *file)
 static av_cold void file_uninit(File *file)
 {
     if (file->part)
-        unlink(file->part);
+        remove_part(file);
     av_freep(&file->part);
     av_freep(&file->target);
 }
