@@ -142,17 +142,30 @@ for search in fs:range=16 ds:range=16 epzs:range=16; do
     say "$line"
 done
 
-# What searches that are not full miss: the sum of all vectors' costs.
+# What searches that are not full miss: the sum of all vectors' costs; and how many
+# vectors they try for it, as the tests' oracle counts them.
 echo
-say "whole clip, blocks of $block x $block, +-16, past: cost of all vectors (more than full search)"
+say "whole clip, blocks of $block x $block, +-16, past: cost of all vectors (more than full search);"
+say "different vectors tried, a block on average"
+: > "$out/tried.txt"
+if ${CC:-cc} -O3 -w -o "$out/gpume_tried" bench/gpume_tried.c; then
+    size=$(ffmpeg -i "$input" -map 0:v:0 -vf showinfo -frames:v 1 -f null - -loglevel info 2>&1 |
+        sed -n 's/.* s:\([0-9]*\)x\([0-9]*\) .*/\1 \2/p' | head -n 1)
+    # shellcheck disable=SC2086  # two numbers
+    ffmpeg -i "$input" -map 0:v:0 -vf format=gray -f rawvideo - |
+        "$out/gpume_tried" $size $block 16 > "$out/tried.txt"
+fi
 full=
 for algo in fs tss tdls ntss fss ds hexbs epzs umh; do
     cost=$(ffmpeg -i "$input" -map 0:v:0 -vf "gpume=algo=$algo:range=16:block=$block:backend=cpu:stats_file=-" -f null - |
         awk '{ sub(".* cost:", ""); sum += $1 } END { printf "%.0f\n", sum }')
     full=${full:-$cost}
     more=$(awk "BEGIN { printf \"%.2f\", 100 * $cost / ($full ? $full : 1) - 100 }")
+    tried=$(sed -n "s/^$algo //p" "$out/tried.txt")
     row cpu "gpume $algo" clip '' $block 16 8 '' cost SAD "$cost"
     row cpu "gpume $algo" clip '' $block 16 8 '' 'cost more than fs' percent "$more"
-    printf '%-8s %14s  +%s%%\n' "$algo" "$cost" "$more"
+    [ -z "$tried" ] || row cpu "gpume $algo" clip '' $block 16 8 '' tried vectors "$tried"
+    printf '%-8s %14s  +%s%%  %s\n' "$algo" "$cost" "$more" "$tried"
 done
+rm -f "$out/tried.txt" "$out/gpume_tried"
 finish

@@ -32,6 +32,11 @@
 #include <stdint.h>
 #include <string.h>
 
+/* A program that counts may define it: called for every vector that is tried. */
+#ifndef ORACLE_NOTE
+#define ORACLE_NOTE(dx, dy)
+#endif
+
 /** Samples, right-justified, a row after the other. */
 typedef struct OraclePicture {
     int w, h;
@@ -64,6 +69,7 @@ static uint32_t oracle_cost(const OracleBlock *b, int dx, int dy)
 {
     uint32_t cost = 0;
 
+    ORACLE_NOTE(dx, dy);
     for (int y = b->y0; y < b->y0 + b->h; y++) {
         for (int x = b->x0; x < b->x0 + b->w; x++) {
             int cur = b->cur->samples[y * b->cur->w + x];
