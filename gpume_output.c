@@ -106,6 +106,10 @@ int ff_gpume_output_check(const char *mv_file, const char *stats_file,
                "in .npy, and is not '-' (CSV on standard output).\n", mv_file);
         return AVERROR(EINVAL);
     }
+    if (stats_file && !*stats_file) {
+        av_log(log_ctx, AV_LOG_ERROR, "stats_file has no name.\n");
+        return AVERROR(EINVAL);
+    }
     if (mv_file && stats_file && !strcmp(mv_file, stats_file)) {
         av_log(log_ctx, AV_LOG_ERROR,
                "mv_file and stats_file are both '%s'.\n", mv_file);

@@ -1003,7 +1003,7 @@ static void test_options(void)
         { "mv_file=.csv", ".csv" },     { "mv_file=.npy", ".npy" },
         { "mv_file=", "mv_file" },      { "mv_file=x.csv.gz", "x.csv.gz" },
         { "mv_file=same.csv:stats_file=same.csv", "same.csv" },
-        { "mv_file=-:stats_file=-", "-" },
+        { "mv_file=-:stats_file=-", "-" }, { "mv_file=a.csv:stats_file=", "stats_file" },
         { "range=1", NULL },            { "range=1024", NULL },
         { "block=4", NULL },            { "block=128", NULL },
         { "algo=fs", NULL },            { "algo=esa", NULL },

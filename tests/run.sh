@@ -157,7 +157,7 @@ part_cuda() {
     tail -n 1 "$log"
     check standin-ffmpeg "FFmpeg's own uploads and downloads, and frames on the device" \
         make -s -f tests/standin/standin.mak check-standin-ffmpeg FFMPEG="$base/obj/ffmpeg"
-    LD_LIBRARY_PATH=$top/build/standin run_fate "cuda-$series" "$base/obj" fate-gpume
+    LD_LIBRARY_PATH=$top/build/standin run_fate "cuda-$series" "$base/obj" fate-gpume-standin
 
     sh tests/cuda-frames.sh "$results" "$base/obj/ffmpeg" "$top/build/standin"
 

@@ -217,10 +217,14 @@ FATE        += $(FATE_GPUME_PROGRAMS)
 FATE_GPUME     = $(if $(CONFIG_FFMPEG),$(FATE_GPUME_FFMPEG)) $(filter-out $(GPUME_QUICK),$(FATE_GPUME_PROGRAMS))
 FATE_GPUME_SAN = $(if $(CONFIG_FFMPEG),$(filter-out $(FATE_GPUME_BAD),$(FATE_GPUME_FFMPEG)))   \
                  $(filter-out $(GPUME_SLOW),$(FATE_GPUME_PROGRAMS))
+# on the driver's stand-in the units are what matters; long streams take long
+FATE_GPUME_STANDIN = $(filter-out fate-gpume-compare fate-gpume-compare-clips,$(FATE_GPUME))   \
+                     $(filter fate-gpume-compare-quick,$(FATE_GPUME_PROGRAMS))
 FATE_GPUME_VALGRIND = $(filter fate-gpume-ds fate-gpume-unit-quick,$(FATE_GPUME_SAN))
 
 fate-gpume:          $(FATE_GPUME)
 fate-gpume-san:      $(FATE_GPUME_SAN)
+fate-gpume-standin:  $(FATE_GPUME_STANDIN)
 fate-gpume-valgrind: $(FATE_GPUME_VALGRIND)
-fate-gpume fate-gpume-san fate-gpume-valgrind:
+fate-gpume fate-gpume-san fate-gpume-standin fate-gpume-valgrind:
 	$(if $(strip $^),,@echo "$@: this FFmpeg has nothing that $@ could test"; false)
