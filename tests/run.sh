@@ -187,7 +187,12 @@ part_valgrind() {
 reliability() { sh tests/reliability.sh "$results" "$series" "$@"; }
 part_files() { reliability files; }
 part_soak() { reliability soak "${GPUME_SOAK:-60}"; }
-part_fuzz() { reliability fuzz "${GPUME_FUZZ:-12}"; }
+part_fuzz() {
+    # the same run each time, as far as the seconds go
+    GPUME_FUZZ_SEED=${GPUME_FUZZ_SEED:-1}
+    export GPUME_FUZZ_SEED
+    reliability fuzz "${GPUME_FUZZ:-12}"
+}
 part_threads() { reliability threads "${GPUME_THREADS:-10}"; }
 part_failures() { reliability failures; }
 part_long() { reliability long ${GPUME_LONG:+"$GPUME_LONG"}; }

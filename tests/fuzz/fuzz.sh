@@ -7,6 +7,7 @@
 # usage: fuzz.sh RESULTS OBJ STANDIN_DIR SECONDS [NAME...]
 #   SECONDS   of each fuzzer; 0: only the corpora, once
 #   NAME      options, cpu, cuda; all of them without
+# GPUME_FUZZ_SEED: of the fuzzers' random numbers, for the same run again
 
 set -u
 LC_ALL=C
@@ -40,6 +41,7 @@ fuzz() {
     else
         set -- -max_total_time="$seconds" "$@"
     fi
+    [ -z "${GPUME_FUZZ_SEED-}" ] || set -- -seed="$GPUME_FUZZ_SEED" "$@"
     status=0
     "$obj/gpume_fuzz_$corpus" -print_final_stats=1 -timeout=60 -rss_limit_mb=3000 \
         -artifact_prefix="$out/crash-$fuzzer-" "$@" \
