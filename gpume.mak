@@ -19,19 +19,28 @@ GPUME_CUDA_OBJS = $(if $(GPUME_CUDA-yes),                \
                       gpume/cuda/stubs.o)
 
 OBJS-$(CONFIG_GPUME_FILTER) += vf_gpume.o               \
-                               gpume/gpume.o            \
-                               gpume/gpume_output.o     \
+                               gpume/core/backend.o     \
+                               gpume/core/engine.o      \
+                               gpume/core/params.o      \
+                               gpume/core/plan.o        \
                                gpume/cpu/backend.o      \
                                gpume/cpu/cost.o         \
-                               gpume/cpu/eliminate.o    \
-                               gpume/cpu/predict.o      \
+                               gpume/cpu/sea.o          \
                                gpume/cpu/search.o       \
+                               gpume/cpu/wavefront.o    \
+                               gpume/output/csv.o       \
+                               gpume/output/file.o      \
+                               gpume/output/metadata.o  \
+                               gpume/output/npy.o       \
+                               gpume/output/output.o    \
+                               gpume/output/sidedata.o  \
+                               gpume/output/stats.o     \
                                $(GPUME_CUDA_OBJS)
 
 X86ASM-OBJS-$(CONFIG_GPUME_FILTER) += gpume/cpu/x86/cost.o           \
                                       gpume/cpu/x86/cost_init.o      \
-                                      gpume/cpu/x86/eliminate.o      \
-                                      gpume/cpu/x86/eliminate_init.o
+                                      gpume/cpu/x86/sea.o            \
+                                      gpume/cpu/x86/sea_init.o
 
 # Warp exchange with a mask came with PTX 6.0; clang writes 3.2 unless told. It also
 # gives up unrolling long loops, which puts the registers of the full search into memory.
@@ -42,7 +51,7 @@ endif
 # The kernels' own includes: FFmpeg's tree is not on nvcc's path.
 libavfilter/gpume/cuda/%.ptx: NVCCFLAGS += -I$(SRC_PATH)
 $(GPUME_PTX:%=libavfilter/gpume/cuda/%.ptx): $(addprefix $(SRC_PATH)/libavfilter/gpume/, \
-    gpume_params.h gpume_searches.h cuda/gpume_cuda.h cuda/gpume_device.h cuda/gpume_ds.cuh cuda/gpume_fs.cuh \
+    core/geometry.h core/params.h core/searches.h core/vector.h cuda/gpume_cuda.h cuda/gpume_device.h cuda/gpume_ds.cuh cuda/gpume_fs.cuh \
     cuda/gpume_pattern.cuh cuda/gpume_predict.cuh cuda/gpume_sea.cuh cuda/gpume_walk.cuh) \
     | libavfilter/gpume/cuda/
 
@@ -60,9 +69,9 @@ TESTOBJS += $(if $(CONFIG_GPUME_FILTER),$(if $(GPUME_CUDA-yes),$(GPUME_BENCH_OBJ
 libavfilter/tests/gpume_bench$(EXESUF): $(GPUME_BENCH_OBJS:%=libavfilter/tests/%)
 libavfilter/tests/%.ptx: NVCCFLAGS += -I$(SRC_PATH)
 $(GPUME_BENCH_PTX:%=libavfilter/tests/%.ptx): $(addprefix $(SRC_PATH)/libavfilter/, \
-    gpume/gpume_params.h gpume/cuda/gpume_cuda.h gpume/cuda/gpume_device.h $(GPUME_BENCH_PTX:%=tests/%.h)) \
+    gpume/core/params.h gpume/cuda/gpume_cuda.h gpume/cuda/gpume_device.h $(GPUME_BENCH_PTX:%=tests/%.h)) \
     | libavfilter/tests/
 .SECONDARY: $(foreach S,.ptx .ptx.gz .ptx.c,$(GPUME_BENCH_PTX:%=libavfilter/tests/%$(S)))
 
 clean::
-	$(RM) $(foreach D,gpume gpume/cpu gpume/cpu/x86 gpume/cuda,$(CLEANSUFFIXES:%=libavfilter/$(D)/%))
+	$(RM) $(foreach D,core cpu cpu/x86 cuda output,$(CLEANSUFFIXES:%=libavfilter/gpume/$(D)/%))

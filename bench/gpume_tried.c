@@ -47,8 +47,9 @@ static void note(int dx, int dy)
 
 #define NB_SEARCHES (sizeof(oracle_searches) / sizeof(*oracle_searches))
 
-static OracleVector (*current)(const OracleBlock *b);
-static int64_t nb_in_all, nb_blocks;
+/** Vectors in all, by search; and the one that is searched. */
+static int64_t sums[NB_SEARCHES];
+static size_t current;
 
 static OracleVector count(const OracleBlock *b)
 {
@@ -56,16 +57,15 @@ static OracleVector count(const OracleBlock *b)
 
     memset(tried, 0, sizeof(tried));
     nb_tried = 0;
-    if (current == oracle_search_fs) {
+    if (oracle_searches[current].search == oracle_search_fs) {
         /* what it finds is not asked for, and takes long */
         for (int dy = -b->range; dy <= b->range; dy++)
             for (int dx = -b->range; dx <= b->range; dx++)
                 nb_tried += oracle_admissible(b, dx, dy);
     } else {
-        v = current(b);
+        v = oracle_searches[current].search(b);
     }
-    nb_in_all += nb_tried;
-    nb_blocks++;
+    sums[current] += nb_tried;
     return v;
 }
 
@@ -87,10 +87,9 @@ int main(int argc, char **argv)
     const int h     = argc == 5 ? atoi(argv[2]) : 0;
     const int block = argc == 5 ? atoi(argv[3]) : 0;
     const int range = argc == 5 ? atoi(argv[4]) : 0;
-    int64_t sums[NB_SEARCHES] = { 0 };
     OracleVector *fields[NB_SEARCHES][3];
     uint16_t *samples[2];
-    int nb_frames, nb, counted = 0;
+    int nb_frames, nb;
 
     if (w < 1 || h < 1 || w > 32768 || h > 32768 || block < 1 || range < 1 || range > MAX_RANGE) {
         fprintf(stderr, "usage: gpume_tried WIDTH HEIGHT BLOCK RANGE (to %d) < frames\n", MAX_RANGE);
@@ -112,21 +111,17 @@ int main(int argc, char **argv)
         for (size_t i = 0; nb_frames && i < NB_SEARCHES; i++) {
             const int n = nb_frames - 1;    // searches before this one
 
-            current   = oracle_searches[i].search;
-            nb_in_all = 0;
-            nb_blocks = 0;
+            current = i;
             oracle_field(count, &cur, &ref, block, range,
                          n > 0 ? fields[i][(n + 2) % 3] : NULL,
                          n > 1 ? fields[i][(n + 1) % 3] : NULL, fields[i][n % 3]);
-            sums[i] += nb_in_all;
         }
-        counted += nb_frames > 0;
     }
-    if (!counted) {
+    if (nb_frames < 2) {
         fprintf(stderr, "gpume_tried: there are not two frames\n");
         return 1;
     }
     for (size_t i = 0; i < NB_SEARCHES; i++)
-        printf("%s %.1f\n", oracle_searches[i].name, (double)sums[i] / counted / nb);
+        printf("%s %.1f\n", oracle_searches[i].name, (double)sums[i] / (nb_frames - 1) / nb);
     return 0;
 }

@@ -149,8 +149,6 @@ typedef struct GpumeCudaPlane {
 #define GPUME_CUDA_EPOCH(vector) ((vector) >> 24)
 /** Epochs of searches, from 1 on; 0 is of what was never searched. */
 #define GPUME_CUDA_NB_EPOCHS 255
-/** Fields of vectors of a direction: that which is searched and the two before. */
-#define GPUME_CUDA_NB_FIELDS 3
 
 /** Squares of the picture that elimination has left to the next launch. */
 typedef struct GpumeCudaLeft {
@@ -197,7 +195,7 @@ typedef struct GpumeCudaArgs {
     /* searches that predict */
     int nb_directions;          ///< how many fields are searched
     /** GPUME_CUDA_VECTOR[bh][bw]: of this search, of the last, of the one before that. */
-    unsigned long long fields[GPUME_NB_DIRECTIONS][GPUME_CUDA_NB_FIELDS];
+    unsigned long long fields[GPUME_NB_DIRECTIONS][GPUME_NB_FIELDS];
     unsigned epoch[GPUME_NB_DIRECTIONS];
     unsigned long long ticket;  ///< unsigned: how many blocks of threads there ever were
     unsigned first_ticket;      ///< this launch's

@@ -144,36 +144,17 @@ static __device__ __forceinline__ void search_small(const GpumeCudaArgs &a)
 {
     GPUME_SHARED(GpumeU32, windows);
 
-    const int lanes  = GPUME_CUDA_DS_LANES(SIDE);
-    const int across = GPUME_CUDA_DS_TILE_WIDTH / SIDE;
-    const GpumeCudaPlane ref = blockIdx.z ? a.ref[1] : a.ref[0];
-    const int warp   = threadIdx.x / 32;
-    const int tile_x = (blockIdx.x * GPUME_CUDA_DS_WARPS + warp) * GPUME_CUDA_DS_TILE_WIDTH;
-    const int tile_y = blockIdx.y * GPUME_CUDA_DS_TILE_HEIGHT(SIDE);
-    const int number = threadIdx.x % 32 / lanes;    // of the group in its warp
-    const GpumeGroup g = gpume_group(a.params, SIDE, lanes,
-                                     (unsigned)tile_x / SIDE + number % across,
-                                     (unsigned)tile_y / SIDE + number / across);
+    const int lanes = GPUME_CUDA_DS_LANES(SIDE);
+    const GpumeTile<Sample, SIDE> t(a);
 
-    /* planes that a window can be loaded from */
-    const int whole  = tile_x + GPUME_CUDA_DS_TILE_WIDTH <= a.params.width &&
-                       !((a.cur.data | ref.data | a.cur.linesize | ref.linesize) & 15);
-#define PACKED                                                              \
-    a.cur.data, a.cur.linesize, ref.data, ref.linesize, a.params.width,     \
-    a.params.height, a.params.range, a.params.shift, a.params.bw, a.params.bh, \
-    blockIdx.z ? a.source[1] : a.source[0], a.mvs, a.costs, g.bx, g.by
-
-    if (tile_x >= a.params.width)
+    if (t.x >= a.params.width)
         return;
-    if (whole && tile_y + GPUME_CUDA_DS_TILE_HEIGHT(SIDE) <= a.params.height)
-        search(GpumeWindowEvaluator<Sample, SIDE, lanes>(a, ref, g, windows +
-                   warp * GPUME_CUDA_DS_WINDOW_WORDS(SIDE, GpumeSample<Sample>::bytes),
-                   tile_x - GPUME_CUDA_DS_MARGIN_X, tile_y - GPUME_CUDA_DS_MARGIN_Y(SIDE)));
-    else if (lanes == 32 && whole)
-        search_bottom<Sample, SIDE>(PACKED);
+    if (t.loads && t.whole_below(a))
+        search(t.template evaluator<GpumeWindowEvaluator<Sample, SIDE, lanes> >(a, windows));
+    else if (lanes == 32 && t.loads)
+        search_bottom<Sample, SIDE>(GPUME_NUMBERS(a, t.ref, t.g));
     else
-        search_cut<Sample, SIDE, lanes>(PACKED);
-#undef PACKED
+        search_cut<Sample, SIDE, lanes>(GPUME_NUMBERS(a, t.ref, t.g));
 }
 
 /** The kernel of a block's side; ctas: blocks of threads a multiprocessor, as registers allow. */

@@ -629,4 +629,56 @@ gpume_args(int algo, GpumeU64 cur, long long cur_linesize, GpumeU64 ref, long lo
     return a;
 }
 
+/** All that gpume_args() has behind its algo, as parameters; and the group's block. */
+#define GPUME_NUMBERS(a, ref, g)                                                \
+    (a).cur.data, (a).cur.linesize, (ref).data, (ref).linesize,                 \
+    (a).params.width, (a).params.height, (a).params.range, (a).params.shift,    \
+    (a).params.bw, (a).params.bh, blockIdx.z ? (a).source[1] : (a).source[0],   \
+    (a).mvs, (a).costs, (g).bx, (g).by
+
+/**
+ * What a warp has of the picture: blocks of SIDE x SIDE samples, as many as fit into
+ * 16 samples width, LANES lanes for each.
+ */
+template<typename Sample, int SIDE>
+struct GpumeTile {
+    static const int LANES  = GPUME_CUDA_DS_LANES(SIDE);
+    static const int ACROSS = GPUME_CUDA_DS_TILE_WIDTH / SIDE;
+
+    GpumeCudaPlane ref;
+    int warp;
+    int x, y;                   ///< the first sample
+    GpumeGroup g;               ///< the lane's
+    int loads;                  ///< a window can be loaded: whole across, rows begin at 16 bytes
+
+    __device__ __forceinline__ GpumeTile(const GpumeCudaArgs &a)
+    {
+        const int number = threadIdx.x % 32 / LANES;    // of the group in its warp
+
+        ref  = blockIdx.z ? a.ref[1] : a.ref[0];
+        warp = threadIdx.x / 32;
+        x    = (blockIdx.x * GPUME_CUDA_DS_WARPS + warp) * GPUME_CUDA_DS_TILE_WIDTH;
+        y    = blockIdx.y * GPUME_CUDA_DS_TILE_HEIGHT(SIDE);
+        g    = gpume_group(a.params, SIDE, LANES, (unsigned)x / SIDE + number % ACROSS,
+                                                  (unsigned)y / SIDE + number / ACROSS);
+        loads = x + GPUME_CUDA_DS_TILE_WIDTH <= a.params.width &&
+                !((a.cur.data | ref.data | a.cur.linesize | ref.linesize) & 15);
+    }
+
+    /** Whether no block is cut by the lower edge. */
+    __device__ __forceinline__ int whole_below(const GpumeCudaArgs &a) const
+    {
+        return y + GPUME_CUDA_DS_TILE_HEIGHT(SIDE) <= a.params.height;
+    }
+
+    /** The evaluator that has a window of these, one for each warp. */
+    template<class Evaluator>
+    __device__ __forceinline__ Evaluator evaluator(const GpumeCudaArgs &a, GpumeU32 *windows) const
+    {
+        return Evaluator(a, ref, g, windows +
+                         warp * GPUME_CUDA_DS_WINDOW_WORDS(SIDE, GpumeSample<Sample>::bytes),
+                         x - GPUME_CUDA_DS_MARGIN_X, y - GPUME_CUDA_DS_MARGIN_Y(SIDE));
+    }
+};
+
 #endif /* AVFILTER_GPUME_CUDA_GPUME_PATTERN_CUH */

@@ -171,9 +171,9 @@ static __device__ __forceinline__ void gpume_walk(Evaluator e)
  */
 template<typename Sample, int SIDE, int LANES>
 static __device__ __attribute__((noinline)) void
-gpume_walk_cut(GpumeU64 cur, long long cur_linesize, GpumeU64 ref, long long ref_linesize,
-               int algo, int width, int height, int range, int shift, int bw, int bh,
-               int source, GpumeU64 mvs, GpumeU64 costs, int bx, int by)
+gpume_walk_cut(int algo, GpumeU64 cur, long long cur_linesize, GpumeU64 ref,
+               long long ref_linesize, int width, int height, int range, int shift, int bw,
+               int bh, int source, GpumeU64 mvs, GpumeU64 costs, int bx, int by)
 {
     const GpumeCudaArgs a = gpume_args(algo, cur, cur_linesize, ref, ref_linesize, width,
                                        height, range, shift, bw, bh, source, mvs, costs);
@@ -195,31 +195,15 @@ static __device__ __forceinline__ void gpume_walk_small(const GpumeCudaArgs &a)
 {
     GPUME_SHARED(GpumeU32, windows);
 
-    const int lanes  = GPUME_CUDA_DS_LANES(SIDE);
-    const int across = GPUME_CUDA_DS_TILE_WIDTH / SIDE;
-    const GpumeCudaPlane ref = blockIdx.z ? a.ref[1] : a.ref[0];
-    const int warp   = threadIdx.x / 32;
-    const int tile_x = (blockIdx.x * GPUME_CUDA_DS_WARPS + warp) * GPUME_CUDA_DS_TILE_WIDTH;
-    const int tile_y = blockIdx.y * GPUME_CUDA_DS_TILE_HEIGHT(SIDE);
-    const int number = threadIdx.x % 32 / lanes;    // of the group in its warp
-    const GpumeGroup g = gpume_group(a.params, SIDE, lanes,
-                                     (unsigned)tile_x / SIDE + number % across,
-                                     (unsigned)tile_y / SIDE + number / across);
+    const int lanes = GPUME_CUDA_DS_LANES(SIDE);
+    const GpumeTile<Sample, SIDE> t(a);
 
-    if (tile_x >= a.params.width)
+    if (t.x >= a.params.width)
         return;
-    if (tile_x + GPUME_CUDA_DS_TILE_WIDTH <= a.params.width &&
-        tile_y + GPUME_CUDA_DS_TILE_HEIGHT(SIDE) <= a.params.height &&
-        !((a.cur.data | ref.data | a.cur.linesize | ref.linesize) & 15))
-        gpume_walk(GpumeWalkEvaluator<Sample, SIDE, lanes>(a, ref, g, windows +
-                       warp * GPUME_CUDA_DS_WINDOW_WORDS(SIDE, GpumeSample<Sample>::bytes),
-                       tile_x - GPUME_CUDA_DS_MARGIN_X, tile_y - GPUME_CUDA_DS_MARGIN_Y(SIDE)));
+    if (t.loads && t.whole_below(a))
+        gpume_walk(t.template evaluator<GpumeWalkEvaluator<Sample, SIDE, lanes> >(a, windows));
     else
-        gpume_walk_cut<Sample, SIDE, lanes>(a.cur.data, a.cur.linesize, ref.data, ref.linesize,
-                                            a.params.algo, a.params.width, a.params.height,
-                                            a.params.range, a.params.shift, a.params.bw,
-                                            a.params.bh, blockIdx.z ? a.source[1] : a.source[0],
-                                            a.mvs, a.costs, g.bx, g.by);
+        gpume_walk_cut<Sample, SIDE, lanes>(a.params.algo, GPUME_NUMBERS(a, t.ref, t.g));
 }
 
 /** The kernel of a block's side; ctas: blocks of threads a multiprocessor, as registers allow. */

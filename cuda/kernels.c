@@ -395,7 +395,7 @@ static const Module *configure_predict(GpumeCudaKernel *k, GpumeCudaLaunch *l,
 /* Bytes of what searches that predict keep: fields, and behind them the ticket. */
 static size_t state_size(const GpumeParams *p)
 {
-    return ((size_t)GPUME_NB_DIRECTIONS * GPUME_CUDA_NB_FIELDS * p->bw * p->bh + 1) *
+    return ((size_t)GPUME_NB_DIRECTIONS * GPUME_NB_FIELDS * p->bw * p->bh + 1) *
            sizeof(unsigned);
 }
 
@@ -411,9 +411,9 @@ static void begin_fields(GpumeCudaKernel *kernel, int nb_references)
         const unsigned n = kernel->nb_searches[direction];
 
         kernel->nb_searches[direction] = (n + 1) % GPUME_CUDA_NB_EPOCHS;
-        for (int age = 0; age < GPUME_CUDA_NB_FIELDS; age++)
-            a->fields[i][age] = kernel->state + size * (direction * GPUME_CUDA_NB_FIELDS +
-                (n % GPUME_CUDA_NB_FIELDS + GPUME_CUDA_NB_FIELDS - age) % GPUME_CUDA_NB_FIELDS);
+        for (int age = 0; age < GPUME_NB_FIELDS; age++)
+            a->fields[i][age] = kernel->state + size * (direction * GPUME_NB_FIELDS +
+                (n % GPUME_NB_FIELDS + GPUME_NB_FIELDS - age) % GPUME_NB_FIELDS);
         a->epoch[i] = n % GPUME_CUDA_NB_EPOCHS + 1;
     }
 }

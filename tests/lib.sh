@@ -20,3 +20,8 @@ check() {
         fail "$name" "$why"
     fi
 }
+
+# has_cuda OBJ: FFmpeg was configured there with a compiler of kernels
+has_cuda() {
+    grep -q -e '^CONFIG_CUDA_LLVM=yes' -e '^CONFIG_CUDA_NVCC=yes' "$1/ffbuild/config.mak" 2>/dev/null
+}

@@ -30,10 +30,6 @@ mkdir -p build/results
 tmp=$(mktemp -d) || exit
 trap 'rm -rf "$tmp"' EXIT
 
-has_cuda() {
-    grep -q -e '^CONFIG_CUDA_LLVM=yes' -e '^CONFIG_CUDA_NVCC=yes' "$1/ffbuild/config.mak" 2>/dev/null
-}
-
 # build_lib DIR: the libraries of a tree of its own
 build_lib() {
     make -s --no-print-directory SERIES="$series" configured &&

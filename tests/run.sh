@@ -142,7 +142,7 @@ part_cuda() {
         fail "build-$series" "make SERIES=$series"
         return
     fi
-    if ! grep -q -e '^CONFIG_CUDA_LLVM=yes' -e '^CONFIG_CUDA_NVCC=yes' "$base/obj/ffbuild/config.mak"; then
+    if ! has_cuda "$base/obj"; then
         skip "cuda-$series" "built without CUDA"
         return
     fi

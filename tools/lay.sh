@@ -18,7 +18,7 @@ usage="usage: lay.sh [-q] FFMPEG_TREE [SERIES]
 list_layout() {
     (
         cd "$top"
-        for f in *.[ch] cpu/*.[ch] cpu/x86/* cuda/*.[ch] cuda/*.cu cuda/*.cuh \
+        for f in *.[ch] core/*.[ch] output/*.[ch] cpu/*.[ch] cpu/x86/* cuda/*.[ch] cuda/*.cu cuda/*.cuh \
                  gpume.mak doc/gpume.texi tests/gpume*.c tests/*.h bench/gpume_bench*.[ch] bench/gpume_bench*.cu \
                  tests/fate/* fate-refs/*; do
             if [ ! -f "$f" ]; then

@@ -16,20 +16,21 @@
  * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
  */
 
+
 /**
  * @file
- * What the filter and its backends share: pictures, searches, and the table of
+ * What the engine and the backends share: pictures, searches, and the table of
  * functions that a backend is.
  *
  * A picture enters with import(), is searched any number of times as current
  * picture or reference, and leaves with ff_gpume_picture_uninit(). submit()
- * starts the search of one picture against one or two references; wait()
- * collects it. Searches are submitted and waited for in the order of the
- * stream, from one thread at a time.
+ * starts the search of one picture in its references; wait() collects it.
+ * Searches are submitted and waited for in the order of the stream, from one
+ * thread at a time.
  */
 
-#ifndef AVFILTER_GPUME_GPUME_H
-#define AVFILTER_GPUME_GPUME_H
+#ifndef AVFILTER_GPUME_CORE_BACKEND_H
+#define AVFILTER_GPUME_CORE_BACKEND_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -39,42 +40,51 @@
 #include "libavutil/motion_vector.h"
 #include "libavutil/pixfmt.h"
 
-#include "libavfilter/gpume/gpume_params.h"
+#include "libavfilter/gpume/core/params.h"
+#include "libavfilter/gpume/core/plan.h"
 
 /** A frame, and where a backend reads its luma. */
 typedef struct GpumePicture {
-    AVFrame *frame;         ///< owned by the filter; unchanged by backends
+    AVFrame *frame;         ///< owned by the engine; unchanged by backends
     const uint8_t *luma;    ///< first luma sample, set by import(): the frame's own or that of copy
     ptrdiff_t linesize;     ///< bytes from a row of luma to the next; may be negative
     AVBufferRef *copy;      ///< the backend's own luma; NULL where the frame's is read in place
 } GpumePicture;
 
-/** The search of one picture, and what it found. */
+/** A field: one ordered pair of pictures, the search's and a reference. */
+typedef struct GpumeField {
+    int reference;          ///< which of GpumeParams.distance
+    const GpumePicture *ref;
+    AVMotionVector *mvs;    ///< bh * bw, raster order, set by submit() and written until wait() returns
+    uint32_t *costs;        ///< the cost of the vector of equal index, likewise
+} GpumeField;
+
+/** The search of one picture in its references, and what it found. */
 typedef struct GpumeSearch {
     const GpumePicture *cur;
-    /** By enum GpumeDirection; NULL: not searched in this direction. */
-    const GpumePicture *ref[GPUME_NB_DIRECTIONS];
-    /**
-     * Set by wait(): AVMotionVector[bh * bw] for each direction searched, past
-     * first, raster order, as side data has them; size is exactly that.
-     */
+    int nb_fields;          ///< 1 to GpumeParams.nb_references
+    GpumeField fields[GPUME_MAX_REFERENCES];    ///< in the order of GpumeParams.distance
+    /** Set by submit(): AVMotionVector[nb_fields][bh][bw], as side data has them; size is exactly that. */
     AVBufferRef *mvs;
-    /** Set by wait(): uint32_t, the SAD of the vector of equal index. */
-    AVBufferRef *costs;
-    void *priv;             ///< the backend's, between submit() and wait()
+    AVBufferRef *costs;     ///< set by submit(): uint32_t[nb_fields][bh][bw]
 } GpumeSearch;
 
 /** One of nb_jobs independent parts of a piece of work. */
 typedef void (*GpumeJob)(void *arg, int job, int nb_jobs);
 
 /** What a backend is opened with. */
-typedef struct GpumeConfig {
-    GpumeParams params;
+typedef struct GpumeBackendConfig {
+    GpumeParams params;     ///< as ff_gpume_params_init() left them
+    GpumePlan plan;         ///< of these
     int max_searches;       ///< submitted and not yet waited for, at most
 
-    /** Runs all jobs, on as many threads as it has, and returns when done. */
+    /**
+     * Runs all jobs, on up to nb_threads threads, and returns when done. At most
+     * nb_jobs threads take part.
+     */
     void (*execute)(void *opaque, GpumeJob job, void *arg, int nb_jobs);
     void *opaque;
+    int nb_threads;         ///< 1 or more
 
     AVBufferRef *hw_device; ///< AVHWDeviceContext of the graph, or NULL
     AVBufferRef *hw_frames; ///< AVHWFramesContext of the input, NULL: system memory
@@ -86,7 +96,7 @@ typedef struct GpumeConfig {
      * is no device, and one that cannot be opened is worth a warning only.
      */
     int fallback;
-} GpumeConfig;
+} GpumeBackendConfig;
 
 /**
  * A backend. Functions return 0 or an AVERROR code; after an error only
@@ -101,8 +111,8 @@ typedef struct GpumeBackend {
     int async;
 
     /** ENOSYS: not part of this build; ENODEV: no device. cfg is valid during the call only. */
-    int  (*init)(void *priv, const GpumeConfig *cfg);
-    /** Make pic->frame's luma readable: set luma, linesize and perhaps copy. */
+    int  (*init)(void *priv, const GpumeBackendConfig *cfg);
+    /** Make pic->frame's luma readable: check it, set luma, linesize and perhaps copy. */
     int  (*import)(void *priv, GpumePicture *pic);
     /** Start a search; its pictures must stay until wait() returns. */
     int  (*submit)(void *priv, GpumeSearch *search);
@@ -112,14 +122,23 @@ typedef struct GpumeBackend {
     void (*uninit)(void *priv);
 } GpumeBackend;
 
-extern const GpumeBackend ff_gpume_backend_cpu;
-extern const GpumeBackend ff_gpume_backend_cuda;
+/**
+ * The backends, slowest first: B(name, help). Of those that can be opened the last is
+ * the best. Options and the array below are made from this list.
+ */
+#define GPUME_BACKENDS(B)                           \
+    B(cpu,  "the CPU")                              \
+    B(cuda, "an NVIDIA GPU, or fail")
 
-/** Blocks of the given side that it takes to cover length samples. */
-static inline int ff_gpume_blocks(int length, int block)
-{
-    return (length + block - 1) / block;
-}
+enum GpumeBackendId {
+#define GPUME_BACKEND_ID(name, help) GPUME_BACKEND_##name,
+    GPUME_BACKENDS(GPUME_BACKEND_ID)
+#undef GPUME_BACKEND_ID
+    GPUME_NB_BACKENDS
+};
+
+/** By enum GpumeBackendId. */
+extern const GpumeBackend *const ff_gpume_backends[GPUME_NB_BACKENDS];
 
 /**
  * Whether luma of this format can be searched: planar or semi-planar YUV or
@@ -128,30 +147,35 @@ static inline int ff_gpume_blocks(int length, int block)
 int ff_gpume_format_supported(enum AVPixelFormat format);
 
 /**
- * Fill the fields of params that follow from picture and block size.
- * format is that of the samples: of hardware frames, their sw_format.
+ * Check what was chosen of params, and fill in what follows from the picture.
+ * The only place where parameters are validated; nothing is opened before.
+ * @param format of the samples: of hardware frames, their sw_format
  * @return 0, or AVERROR(EINVAL) with a message for what is beyond the limits
  */
 int ff_gpume_params_init(GpumeParams *params, int width, int height,
                          enum AVPixelFormat format, void *log_ctx);
 
-/** Write the vector of block (bx, by) as side data has it. */
-void ff_gpume_set_vector(AVMotionVector *mv, const GpumeParams *params,
-                         int bx, int by, int direction, int dx, int dy);
+/**
+ * For import(): whether the frame's rows of luma can be read.
+ * @return 0, or AVERROR(EINVAL) with a message
+ */
+int ff_gpume_check_luma(const AVFrame *frame, const GpumeParams *params, void *log_ctx);
 
 /**
- * Copy a row of luma as the searches read it: bytes, or right-justified words in
- * native order.
+ * Copy one of nb_jobs shares of a frame's luma as the searches read it: bytes, or
+ * right-justified words in native order.
  */
-void ff_gpume_copy_row(uint8_t *dst, const uint8_t *src, const GpumeParams *params);
+void ff_gpume_copy_luma(uint8_t *dst, ptrdiff_t dst_linesize, const AVFrame *frame,
+                        const GpumeParams *params, int job, int nb_jobs);
 
 /** Unreference the frame and the copy, and blank pic. */
 void ff_gpume_picture_uninit(GpumePicture *pic);
 
 /**
- * Get buffers for the results of a search, cut to the directions that it has,
- * from pools of buffers that would do for all.
- * @return how many directions it has, or AVERROR(ENOMEM)
+ * For submit(): get buffers for the results of a search, cut to the fields that it has,
+ * from pools of buffers that would do for params->nb_references, and point the fields to
+ * them.
+ * @return 0 or AVERROR(ENOMEM)
  */
 int ff_gpume_search_alloc(GpumeSearch *search, const GpumeParams *params,
                           AVBufferPool *mvs, AVBufferPool *costs);
@@ -159,4 +183,4 @@ int ff_gpume_search_alloc(GpumeSearch *search, const GpumeParams *params,
 /** Unreference the results, and blank search. */
 void ff_gpume_search_uninit(GpumeSearch *search);
 
-#endif /* AVFILTER_GPUME_GPUME_H */
+#endif /* AVFILTER_GPUME_CORE_BACKEND_H */

@@ -18,29 +18,80 @@
 
 /**
  * @file
- * The searches, side by side: what they try, in which order. Read by every
- * backend and by device code, hence free of any other include; who includes this
- * may define GPUME_INLINE, what every function here begins with.
+ * The searches: what they try, in which order. Read by every backend and by device code.
  *
- * All searches begin with the vector (0,0), epzs and umh with predictors. From
- * there a walk goes on: it tries the points of a pattern around a centre, then
- * lets a short function say which come next. A candidate becomes the best when
- * it is admissible (within the range, its block inside the reference) and its
- * cost is strictly less, so of equal costs the first tried wins. Hence a backend
- * may stop as soon as the best cost is 0, and leave out what has been tried.
+ * A pattern search begins with the vector (0,0), a predictive search with its predictors.
+ * From there it tries the points of a pattern around a centre, then lets a short function
+ * say which come next. A candidate becomes the best when it is admissible (within the
+ * range, its block inside the reference) and its cost is strictly less, so of equal costs
+ * the first tried wins. Hence a backend may stop as soon as the best cost is 0, and leave
+ * out what has been tried.
  *
- * To add a search: an entry in GPUME_SEARCHES and its function, see
- * CONTRIBUTING.md. What FFmpeg's mestimate has gives mestimate's vectors.
+ * To add a search: a row of GPUME_SEARCHES and its function, see CONTRIBUTING.md. What
+ * FFmpeg's mestimate has gives mestimate's vectors.
  */
 
-#ifndef AVFILTER_GPUME_SEARCHES_H
-#define AVFILTER_GPUME_SEARCHES_H
+#ifndef AVFILTER_GPUME_CORE_SEARCHES_H
+#define AVFILTER_GPUME_CORE_SEARCHES_H
 
-#include "libavfilter/gpume/gpume_params.h"
+#include "libavfilter/gpume/core/params.h"
 
-#ifndef GPUME_INLINE
-#define GPUME_INLINE static inline
-#endif
+/**
+ * The table of searches. Options, help, dispatch on every backend, the lists of the
+ * documentation, of tests and of benchmarks are made from it; tools/searches.sh reads it.
+ *
+ * S(ID, name, kind, title, paper, pattern, step, next): GPUME_ALGO_ID is called name. A
+ * search of kind PATTERN or PREDICTIVE begins with that pattern and step and goes on with
+ * gpume_next_<next>(). A step may depend on the range: (range + 1) / 2 is range / 2,
+ * rounded as mestimate does.
+ * A(name, ID, title): another name of it.
+ */
+#define GPUME_SEARCHES_AND_ALIASES(S, A) \
+    S(FS, fs, FULL, "full search", "",                                              \
+      NONE, 0, none)                                                                \
+    A(esa, FS, "exhaustive search, same as fs")                                     \
+    S(TSS, tss, PATTERN, "three-step search",                                       \
+      "Koga et al., NTC 1981", SQUARE, (range + 1) / 2, tss)                        \
+    S(TDLS, tdls, PATTERN, "two-dimensional logarithmic search",                    \
+      "Jain and Jain, IEEE T. Commun. 29(12), 1981", SMALL_DIAMOND, (range + 1) / 2, tdls) \
+    S(NTSS, ntss, PATTERN, "new three-step search",                                 \
+      "Li, Zeng and Liou, IEEE T. CSVT 4(4), 1994", SQUARE, (range + 1) / 2, ntss)  \
+    S(FSS, fss, PATTERN, "four-step search",                                        \
+      "Po and Ma, IEEE T. CSVT 6(3), 1996", SQUARE, 2, tdls)                        \
+    S(DS, ds, PATTERN, "diamond search",                                            \
+      "Zhu and Ma, IEEE T. Image Process. 9(2), 2000", LARGE_DIAMOND, 1, ds)        \
+    S(HEXBS, hexbs, PATTERN, "hexagon-based search",                                \
+      "Zhu, Lin and Chau, IEEE T. CSVT 12(5), 2002", HEXAGON, 1, ds)                \
+    S(EPZS, epzs, PREDICTIVE, "enhanced predictive zonal search",                   \
+      "Tourapis, SPIE 4671, 2002", SMALL_DIAMOND, 1, epzs)                          \
+    S(UMH, umh, PREDICTIVE, "unsymmetrical-cross multi-hexagon-grid search",        \
+      "Chen, Zhou and He, JVT-F017, 2002", HEXAGON, 1, ds)
+
+#define GPUME_NO_ROW(...)
+#define GPUME_SEARCHES(S) GPUME_SEARCHES_AND_ALIASES(S, GPUME_NO_ROW)
+
+enum GpumeAlgo {
+#define GPUME_ALGO(ID, ...) GPUME_ALGO_##ID,
+    GPUME_SEARCHES(GPUME_ALGO)
+#undef GPUME_ALGO
+    GPUME_NB_ALGOS
+};
+
+enum GpumeSearchKind {
+    GPUME_KIND_FULL,        ///< tries every admissible vector
+    GPUME_KIND_PATTERN,     ///< goes from pattern to pattern, from the zero vector on
+    GPUME_KIND_PREDICTIVE,  ///< the same from the best of its predictors
+};
+
+GPUME_INLINE int gpume_kind(int algo)
+{
+    switch (algo) {
+#define GPUME_KIND(ID, name, kind, ...) case GPUME_ALGO_##ID: return GPUME_KIND_##kind;
+    GPUME_SEARCHES(GPUME_KIND)
+#undef GPUME_KIND
+    }
+    return -1;
+}
 
 /*
  * Patterns: {dx, dy} in steps, relative to the centre, in the order tried.
@@ -71,7 +122,7 @@
     {  4, -1 }, {  4,  0 }, {  4,  1 }, {  4,  2 }, { -2,  3 }, \
     {  0,  4 }, {  2,  3 }, { -2, -3 }, {  0, -4 }, {  2, -3 }
 
-/** The patterns of walks: P(NAME) stands for GPUME_NAME and GPUME_NAME_POINTS. */
+/** The patterns of searches: P(NAME) stands for GPUME_NAME and GPUME_NAME_POINTS. */
 #define GPUME_PATTERNS(P) \
     P(SMALL_DIAMOND)      \
     P(LARGE_DIAMOND)      \
@@ -85,39 +136,45 @@ enum GpumePatternId {
 #define GPUME_PATTERN_ID(name) GPUME_PATTERN_##name,
     GPUME_PATTERNS(GPUME_PATTERN_ID)
 #undef GPUME_PATTERN_ID
-    GPUME_NB_PATTERNS
+    GPUME_NB_PATTERNS,
+    GPUME_PATTERN_NONE = GPUME_NB_PATTERNS
 };
 
-/** What a walk tries next. */
-typedef struct GpumeWalk {
+/** What a pattern search tries next. */
+typedef struct GpumePatternState {
     int pattern;    ///< enum GpumePatternId
     int step;       ///< what its points are multiplied by, samples, 1 to GPUME_MAX_RANGE / 2
     int x, y;       ///< around this vector
     int phase;      ///< the search's own; 0 at the start
-} GpumeWalk;
+} GpumePatternState;
 
 /*
- * Walks. Given that what w says has been tried and (dx, dy) is the best vector so
- * far, say what comes next; return 0 when the search is over.
+ * Given that what s says has been tried and (dx, dy) is the best vector so far, say what
+ * comes next; return 0 when the search is over.
  */
 
-/** Three-step search: half as far each time. */
-GPUME_INLINE int gpume_next_tss(GpumeWalk *w, int dx, int dy, int range)
+GPUME_INLINE int gpume_next_none(GpumePatternState *s, int dx, int dy, int range)
 {
-    w->step >>= 1;
-    w->x = dx;
-    w->y = dy;
-    return w->step > 0;
+    return 0;
+}
+
+/** Three-step search: half as far each time. */
+GPUME_INLINE int gpume_next_tss(GpumePatternState *s, int dx, int dy, int range)
+{
+    s->step >>= 1;
+    s->x = dx;
+    s->y = dy;
+    return s->step > 0;
 }
 
 /** Logarithmic and four-step search: half as far where the centre is the best. */
-GPUME_INLINE int gpume_next_tdls(GpumeWalk *w, int dx, int dy, int range)
+GPUME_INLINE int gpume_next_tdls(GpumePatternState *s, int dx, int dy, int range)
 {
-    if (dx == w->x && dy == w->y)
-        w->step >>= 1;
-    w->x = dx;
-    w->y = dy;
-    return w->step > 0;
+    if (dx == s->x && dy == s->y)
+        s->step >>= 1;
+    s->x = dx;
+    s->y = dy;
+    return s->step > 0;
 }
 
 /**
@@ -125,99 +182,84 @@ GPUME_INLINE int gpume_next_tdls(GpumeWalk *w, int dx, int dy, int range)
  * too. It ends there if (0,0) stays the best, and with one more square if one of
  * those becomes the best.
  */
-GPUME_INLINE int gpume_next_ntss(GpumeWalk *w, int dx, int dy, int range)
+GPUME_INLINE int gpume_next_ntss(GpumePatternState *s, int dx, int dy, int range)
 {
     enum { FIRST_SQUARE, NEXT_TO_ZERO, LAST_SQUARE, FURTHER_SQUARES };
 
-    switch (w->phase) {
+    switch (s->phase) {
     case FIRST_SQUARE:
-        w->phase = NEXT_TO_ZERO;
-        w->step  = 1;
+        s->phase = NEXT_TO_ZERO;
+        s->step  = 1;
         return 1;
     case NEXT_TO_ZERO:
         if (!dx && !dy)
             return 0;
-        w->x = dx;
-        w->y = dy;
+        s->x = dx;
+        s->y = dy;
         if (dx >= -1 && dx <= 1 && dy >= -1 && dy <= 1) {
-            w->phase = LAST_SQUARE;
+            s->phase = LAST_SQUARE;
             return 1;
         }
-        w->phase = FURTHER_SQUARES;
-        w->step  = (range + 1) / 4;
-        return w->step > 0;
+        s->phase = FURTHER_SQUARES;
+        s->step  = (range + 1) / 4;
+        return s->step > 0;
     case LAST_SQUARE:
         return 0;
     default:
-        return gpume_next_tss(w, dx, dy, range);
+        return gpume_next_tss(s, dx, dy, range);
     }
 }
 
 /** Diamond and hexagon search: on until the centre is the best, then a small diamond. */
-GPUME_INLINE int gpume_next_ds(GpumeWalk *w, int dx, int dy, int range)
+GPUME_INLINE int gpume_next_ds(GpumePatternState *s, int dx, int dy, int range)
 {
-    if (w->pattern == GPUME_PATTERN_SMALL_DIAMOND)
+    if (s->pattern == GPUME_PATTERN_SMALL_DIAMOND)
         return 0;
-    if (dx == w->x && dy == w->y)
-        w->pattern = GPUME_PATTERN_SMALL_DIAMOND;
-    w->x = dx;
-    w->y = dy;
+    if (dx == s->x && dy == s->y)
+        s->pattern = GPUME_PATTERN_SMALL_DIAMOND;
+    s->x = dx;
+    s->y = dy;
     return 1;
 }
 
 /** The end of epzs: on until the centre is the best. */
-GPUME_INLINE int gpume_next_epzs(GpumeWalk *w, int dx, int dy, int range)
+GPUME_INLINE int gpume_next_epzs(GpumePatternState *s, int dx, int dy, int range)
 {
-    if (dx == w->x && dy == w->y)
+    if (dx == s->x && dy == s->y)
         return 0;
-    w->x = dx;
-    w->y = dy;
+    s->x = dx;
+    s->y = dy;
     return 1;
 }
 
 /**
- * Searches that walk: S(NAME, pattern, step, next), where GPUME_ALGO_NAME begins
- * with that pattern and step and goes on with gpume_next_<next>(). A step may
- * depend on the range: (range + 1) / 2 is range / 2, rounded as mestimate does.
- */
-#define GPUME_SEARCHES(S)                             \
-    S(TSS,   SQUARE,        (range + 1) / 2, tss)     \
-    S(TDLS,  SMALL_DIAMOND, (range + 1) / 2, tdls)    \
-    S(NTSS,  SQUARE,        (range + 1) / 2, ntss)    \
-    S(FSS,   SQUARE,        2,               tdls)    \
-    S(DS,    LARGE_DIAMOND, 1,               ds)      \
-    S(HEXBS, HEXAGON,       1,               ds)      \
-    S(EPZS,  SMALL_DIAMOND, 1,               epzs)    \
-    S(UMH,   HEXAGON,       1,               ds)
-
-/**
- * Begin a walk.
+ * Begin a pattern search.
  * @param algo   a constant of enum GpumeAlgo, so that the compiler keeps one case
- * @param dx, dy the best vector so far; (0,0), but for epzs and umh
+ * @param dx, dy the best vector so far; (0,0), but for predictive searches
  */
-GPUME_INLINE void gpume_walk_begin(GpumeWalk *w, int algo, int dx, int dy, int range)
+GPUME_INLINE void gpume_pattern_begin(GpumePatternState *s, int algo, int dx, int dy, int range)
 {
-    w->x     = dx;
-    w->y     = dy;
-    w->phase = 0;
+    s->x     = dx;
+    s->y     = dy;
+    s->phase = 0;
     switch (algo) {
-#define GPUME_BEGIN(name, first, first_step, next)  \
-    case GPUME_ALGO_##name:                         \
-        w->pattern = GPUME_PATTERN_##first;         \
-        w->step    = first_step;                    \
+#define GPUME_BEGIN(ID, name, kind, title, paper, first, first_step, next)  \
+    case GPUME_ALGO_##ID:                                                   \
+        s->pattern = GPUME_PATTERN_##first;                                 \
+        s->step    = first_step;                                            \
         break;
     GPUME_SEARCHES(GPUME_BEGIN)
 #undef GPUME_BEGIN
     }
 }
 
-/** Go on with it: that of its functions which algo has. */
-GPUME_INLINE int gpume_walk_next(GpumeWalk *w, int algo, int dx, int dy, int range)
+/** Go on with it: call that of the functions above which algo has. */
+GPUME_INLINE int gpume_pattern_next(GpumePatternState *s, int algo, int dx, int dy, int range)
 {
     switch (algo) {
-#define GPUME_NEXT(name, first, first_step, next)   \
-    case GPUME_ALGO_##name:                         \
-        return gpume_next_##next(w, dx, dy, range);
+#define GPUME_NEXT(ID, name, kind, title, paper, first, first_step, next)   \
+    case GPUME_ALGO_##ID:                                                   \
+        return gpume_next_##next(s, dx, dy, range);
     GPUME_SEARCHES(GPUME_NEXT)
 #undef GPUME_NEXT
     }
@@ -227,7 +269,7 @@ GPUME_INLINE int gpume_walk_next(GpumeWalk *w, int algo, int dx, int dy, int ran
 /*
  * Predictors. epzs and umh begin with vectors found already: those of neighbours
  * in the same field, searched in raster order, and epzs with those of the two
- * searches before in the same direction. Neighbours are by place in the field, so
+ * fields before of a reference at the same distance. Neighbours are by place in the field, so
  * partial blocks are blocks like any other.
  */
 
@@ -235,20 +277,17 @@ typedef struct GpumeVector {
     short dx, dy;
 } GpumeVector;
 
-/** Nonzero: this search has predictors. */
-GPUME_INLINE int gpume_predicts(int algo)
-{
-    return algo == GPUME_ALGO_EPZS || algo == GPUME_ALGO_UMH;
-}
+/** Fields that a predictive search keeps of a reference: that which is searched, and the two before. */
+#define GPUME_NB_AGES 3
 
 /** What a block's predictors are made of. What there is not is (0,0). */
 typedef struct GpumeNeighbours {
     GpumeVector left, top;
     GpumeVector corner;                             ///< of block gpume_corner()
-    /* epzs only: of the search before, this place and those around it */
+    /* epzs only: of the field before, this place and those around it */
     GpumeVector last;
     GpumeVector last_left, last_top, last_right, last_bottom;
-    GpumeVector before_last;                        ///< of the search before that, this place
+    GpumeVector before_last;                        ///< of the field before that, this place
     int alone;      ///< nonzero: of left, top and corner there is at most one
 } GpumeNeighbours;
 
@@ -290,7 +329,7 @@ GPUME_INLINE int gpume_median(int a, int b, int c)
  * has been tried when its turn comes; those that are not admissible are left out.
  * The first is the median of left, top and corner, or the one that there is.
  */
-GPUME_INLINE void gpume_predict_umh(GpumeVector p[GPUME_UMH_PREDICTORS],
+GPUME_INLINE void gpume_umh_predictors(GpumeVector p[GPUME_UMH_PREDICTORS],
                                     const GpumeNeighbours *n)
 {
     if (n->alone) {
@@ -307,10 +346,10 @@ GPUME_INLINE void gpume_predict_umh(GpumeVector p[GPUME_UMH_PREDICTORS],
 }
 
 /** The same, and then what moves on as it did, and what is around it. */
-GPUME_INLINE void gpume_predict_epzs(GpumeVector p[GPUME_EPZS_PREDICTORS],
+GPUME_INLINE void gpume_epzs_predictors(GpumeVector p[GPUME_EPZS_PREDICTORS],
                                      const GpumeNeighbours *n)
 {
-    gpume_predict_umh(p, n);
+    gpume_umh_predictors(p, n);
     p[5]     = n->last;
     p[6].dx  = 2 * n->last.dx - n->before_last.dx;
     p[6].dy  = 2 * n->last.dy - n->before_last.dy;
@@ -321,7 +360,7 @@ GPUME_INLINE void gpume_predict_epzs(GpumeVector p[GPUME_EPZS_PREDICTORS],
 }
 
 /*
- * umh, between its predictors and its walk: a cross, a square, a grid of hexagons,
+ * umh, between its predictors and its pattern search: a cross, a square, a grid of hexagons,
  * each around the best vector at its beginning. Point k of a cross or a grid is
  * the k-th that is tried.
  */
@@ -372,4 +411,4 @@ GPUME_INLINE void gpume_umh_grid(int k, const signed char hexagon[][2], int *dx,
     *dy = hexagon[i][1] * size;
 }
 
-#endif /* AVFILTER_GPUME_SEARCHES_H */
+#endif /* AVFILTER_GPUME_CORE_SEARCHES_H */

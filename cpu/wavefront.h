@@ -38,9 +38,6 @@
 #include "libavfilter/gpume/gpume_params.h"
 #include "libavfilter/gpume/gpume_searches.h"
 
-/** The field that is searched, and those of the two searches before. */
-#define GPUME_NB_FIELDS 3
-
 /** How far a row of blocks is; a cache line, for threads write to rows side by side. */
 typedef struct GpumeProgress {
     atomic_int nb_found;        ///< blocks, from the left

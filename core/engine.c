@@ -1,0 +1,331 @@
+/*
+ * This file is part of gpume.
+ *
+ * gpume is free software; you can redistribute it and/or
+ * modify it under the terms of the GNU Lesser General Public
+ * License as published by the Free Software Foundation; either
+ * version 2.1 of the License, or (at your option) any later version.
+ *
+ * gpume is distributed in the hope that it will be useful,
+ * but WITHOUT ANY WARRANTY; without even the implied warranty of
+ * MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+ * Lesser General Public License for more details.
+ *
+ * You should have received a copy of the GNU Lesser General Public
+ * License along with gpume; if not, write to the Free Software
+ * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+ */
+
+
+#include <string.h>
+
+#include "libavutil/attributes.h"
+#include "libavutil/avassert.h"
+#include "libavutil/common.h"
+#include "libavutil/error.h"
+#include "libavutil/hwcontext.h"
+#include "libavutil/log.h"
+#include "libavutil/mem.h"
+#include "libavutil/pixdesc.h"
+
+#include "libavfilter/gpume/core/engine.h"
+
+/** A picture in the queue, and its search. */
+typedef struct Entry {
+    GpumePicture pic;
+    GpumeSearch search;         ///< nb_fields is 0: there is none
+    int64_t number;
+} Entry;
+
+struct GpumeEngine {
+    GpumeEngineConfig cfg;
+
+    /* what the backend was opened for */
+    const GpumeBackend *backend;    ///< NULL: not open
+    void *backend_priv;
+    enum AVPixelFormat format;
+    uint8_t *hw_frames;         ///< the pictures' AVHWFramesContext, to tell a change
+
+    /* how far the references lie, in pictures */
+    int past, future;
+
+    /**
+     * The queue, oldest first, a ring. Pictures before nb_out have left and stay as
+     * references; those before nb_started need not wait for another picture: their
+     * search has been submitted or they have none.
+     */
+    Entry *queue;
+    int size;
+    int first;
+    int nb, nb_started, nb_out;
+    int64_t nb_pictures;        ///< of the whole stream
+
+    AVFrame *pending;           ///< the first picture of another size or format
+    int flushing;               ///< no picture follows that could meet those in the queue
+    int ended;                  ///< none follows at all
+};
+
+static Entry *entry_at(GpumeEngine *e, int i)
+{
+    return &e->queue[(e->first + i) % e->size];
+}
+
+static void drop_oldest(GpumeEngine *e)
+{
+    Entry *oldest = entry_at(e, 0);
+
+    ff_gpume_search_uninit(&oldest->search);
+    ff_gpume_picture_uninit(&oldest->pic);
+    e->first = (e->first + 1) % e->size;
+    e->nb--;
+    e->nb_started--;
+    e->nb_out--;
+}
+
+static av_cold void close_backend(GpumeEngine *e)
+{
+    if (e->backend_priv)
+        e->backend->uninit(e->backend_priv);
+    av_freep(&e->backend_priv);
+    e->backend = NULL;
+}
+
+static av_cold int try_backend(GpumeEngine *e, const GpumeBackendConfig *cfg,
+                               const GpumeBackend *backend)
+{
+    int ret;
+
+    e->backend_priv = av_mallocz(FFMAX(backend->priv_size, 1));
+    if (!e->backend_priv)
+        return AVERROR(ENOMEM);
+    e->backend = backend;
+
+    ret = backend->init(e->backend_priv, cfg);
+    if (ret < 0)
+        close_backend(e);
+    else
+        av_log(cfg->log_ctx, AV_LOG_VERBOSE, "Searching with backend %s.\n", backend->name);
+    return ret;
+}
+
+/* Get ready for pictures of this size and format. */
+static av_cold int open_backend(GpumeEngine *e, int width, int height,
+                                enum AVPixelFormat format, AVBufferRef *hw_frames)
+{
+    GpumeBackendConfig cfg = {
+        .max_searches = e->cfg.max_in_flight,
+        .execute      = e->cfg.execute,
+        .opaque       = e->cfg.opaque,
+        .nb_threads   = e->cfg.nb_threads,
+        .hw_device    = e->cfg.hw_device,
+        .hw_frames    = hw_frames,
+        .device       = e->cfg.device,
+        .log_ctx      = e->cfg.log_ctx,
+    };
+    const enum AVPixelFormat sw_format = hw_frames ?
+        ((AVHWFramesContext *)hw_frames->data)->sw_format : format;
+    int ret;
+
+    ret = ff_gpume_params_init(&e->cfg.params, width, height, sw_format, cfg.log_ctx);
+    if (ret < 0)
+        return ret;
+    cfg.params = e->cfg.params;
+    cfg.plan   = ff_gpume_plan(&cfg.params);
+
+    ret = AVERROR(ENOSYS);
+    for (int i = GPUME_NB_BACKENDS - 1; i >= 0 && ret < 0; i--) {
+        if (e->cfg.backend >= 0 && e->cfg.backend != i)
+            continue;
+        if (hw_frames && ff_gpume_backends[i]->hw_format != format) {
+            av_log(cfg.log_ctx, e->cfg.backend < 0 ? AV_LOG_VERBOSE : AV_LOG_ERROR,
+                   "Backend %s does not search frames of format %s.\n",
+                   ff_gpume_backends[i]->name, av_get_pix_fmt_name(format));
+            continue;
+        }
+        cfg.fallback = e->cfg.backend < 0 && !hw_frames && i > 0;
+        ret = try_backend(e, &cfg, ff_gpume_backends[i]);
+        if (ret < 0 && ret != AVERROR(ENOSYS) && ret != AVERROR(ENODEV) && cfg.fallback)
+            av_log(cfg.log_ctx, AV_LOG_WARNING, "The GPU cannot be used; searching "
+                   "on the CPU.\n");
+    }
+    e->format    = format;
+    e->hw_frames = hw_frames ? hw_frames->data : NULL;
+    return ret;
+}
+
+av_cold int ff_gpume_engine_open(GpumeEngine **engine, const GpumeEngineConfig *cfg, int width,
+                                 int height, enum AVPixelFormat format, AVBufferRef *hw_frames)
+{
+    GpumeEngine *e = *engine = av_mallocz(sizeof(*e));
+    int ret;
+
+    if (!e)
+        return AVERROR(ENOMEM);
+    e->cfg = *cfg;
+    for (int i = 0; i < cfg->params.nb_references; i++) {
+        e->past   = FFMAX(e->past,  -cfg->params.distance[i]);
+        e->future = FFMAX(e->future, cfg->params.distance[i]);
+    }
+    /* those in flight, what they are searched in, and the one that was pushed last */
+    e->size  = e->past + cfg->max_in_flight + e->future + 1;
+    e->queue = av_calloc(e->size, sizeof(*e->queue));
+    ret = e->queue ? open_backend(e, width, height, format, hw_frames) : AVERROR(ENOMEM);
+    if (ret < 0)
+        ff_gpume_engine_close(engine);
+    return ret;
+}
+
+const GpumeParams *ff_gpume_engine_params(const GpumeEngine *e)
+{
+    return &e->cfg.params;
+}
+
+/* Import a picture; it is the engine's in any case. */
+static int append(GpumeEngine *e, AVFrame *frame)
+{
+    Entry *entry = entry_at(e, e->nb++);
+
+    entry->pic.frame = frame;
+    entry->number    = ++e->nb_pictures;
+    return e->backend->import(e->backend_priv, &entry->pic);
+}
+
+int ff_gpume_engine_push(GpumeEngine *e, AVFrame **frame)
+{
+    const AVFrame *f = *frame;
+    AVFrame *taken = *frame;
+    uint8_t *hw_frames = f->hw_frames_ctx ? f->hw_frames_ctx->data : NULL;
+
+    if (e->pending || e->nb == e->size)
+        return AVERROR(EAGAIN);
+    av_assert0(!e->ended);
+
+    *frame = NULL;
+    if (f->width  != e->cfg.params.width  || f->format != e->format ||
+        f->height != e->cfg.params.height || hw_frames != e->hw_frames) {
+        e->pending  = taken;
+        e->flushing = 1;
+        return 0;
+    }
+    return append(e, taken);
+}
+
+/* Everything before the pending picture has left. */
+static int reopen(GpumeEngine *e)
+{
+    AVFrame *frame = e->pending;
+    int ret;
+
+    av_log(e->cfg.log_ctx, AV_LOG_VERBOSE, "The search starts afresh: the picture is "
+           "now %dx%d %s.\n", frame->width, frame->height, av_get_pix_fmt_name(frame->format));
+    close_backend(e);
+    ret = open_backend(e, frame->width, frame->height, frame->format, frame->hw_frames_ctx);
+    if (ret < 0)
+        return ret;
+    e->pending  = NULL;
+    e->flushing = e->ended;
+    return append(e, frame);
+}
+
+/* Start the search of a picture that has met all that it will meet. */
+static int start_search(GpumeEngine *e, int i)
+{
+    const GpumeParams *p = &e->cfg.params;
+    Entry *entry = entry_at(e, i);
+    GpumeSearch *search = &entry->search;
+
+    for (int j = 0; j < p->nb_references; j++) {
+        const int at = i + p->distance[j];
+
+        if (at >= 0 && at < e->nb)
+            search->fields[search->nb_fields++] = (GpumeField) {
+                .reference = j, .ref = &entry_at(e, at)->pic,
+            };
+    }
+    if (!search->nb_fields)
+        return 0;
+    search->cur = &entry->pic;
+    return e->backend->submit(e->backend_priv, search);
+}
+
+static int take_oldest(GpumeEngine *e, GpumeResult *r)
+{
+    Entry *entry = entry_at(e, e->nb_out);
+
+    if (entry->search.nb_fields) {
+        int ret = e->backend->wait(e->backend_priv, &entry->search);
+        if (ret < 0)
+            return ret;
+    }
+    r->frame = av_frame_clone(entry->pic.frame);
+    if (!r->frame)
+        return AVERROR(ENOMEM);
+    r->number = entry->number;
+    r->params = &e->cfg.params;
+    r->search = entry->search;
+    r->search.cur = NULL;
+    for (int i = 0; i < r->search.nb_fields; i++)
+        r->search.fields[i].ref = NULL;
+    memset(&entry->search, 0, sizeof(entry->search));
+
+    e->nb_out++;
+    while (e->nb_out > e->past)
+        drop_oldest(e);
+    return 0;
+}
+
+int ff_gpume_engine_pull(GpumeEngine *e, GpumeResult *r)
+{
+    memset(r, 0, sizeof(*r));
+    for (;;) {
+        const int max_in_flight = e->backend->async ? e->cfg.max_in_flight : 1;
+        int ret;
+
+        while (e->nb_started + (e->flushing ? 0 : e->future) < e->nb &&
+               e->nb_started - e->nb_out < max_in_flight) {
+            ret = start_search(e, e->nb_started);
+            if (ret < 0)
+                return ret;
+            e->nb_started++;
+        }
+        if (e->nb_started - e->nb_out >= (e->flushing ? 1 : max_in_flight))
+            return take_oldest(e, r);
+        if (!e->flushing)
+            return AVERROR(EAGAIN);
+        while (e->nb)
+            drop_oldest(e);
+        if (!e->pending)
+            return AVERROR_EOF;
+        ret = reopen(e);
+        if (ret < 0)
+            return ret;
+    }
+}
+
+void ff_gpume_engine_flush(GpumeEngine *e)
+{
+    e->ended = e->flushing = 1;
+}
+
+av_cold void ff_gpume_engine_close(GpumeEngine **engine)
+{
+    GpumeEngine *e = *engine;
+
+    if (!e)
+        return;
+    close_backend(e);
+    for (int i = 0; e->queue && i < e->size; i++) {
+        ff_gpume_search_uninit(&e->queue[i].search);
+        ff_gpume_picture_uninit(&e->queue[i].pic);
+    }
+    av_frame_free(&e->pending);
+    av_freep(&e->queue);
+    av_freep(engine);
+}
+
+void ff_gpume_result_uninit(GpumeResult *r)
+{
+    av_frame_free(&r->frame);
+    ff_gpume_search_uninit(&r->search);
+    memset(r, 0, sizeof(*r));
+}

@@ -1,0 +1,97 @@
+/*
+ * This file is part of gpume.
+ *
+ * gpume is free software; you can redistribute it and/or
+ * modify it under the terms of the GNU Lesser General Public
+ * License as published by the Free Software Foundation; either
+ * version 2.1 of the License, or (at your option) any later version.
+ *
+ * gpume is distributed in the hope that it will be useful,
+ * but WITHOUT ANY WARRANTY; without even the implied warranty of
+ * MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+ * Lesser General Public License for more details.
+ *
+ * You should have received a copy of the GNU Lesser General Public
+ * License along with gpume; if not, write to the Free Software
+ * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+ */
+
+
+/**
+ * @file
+ * The engine: pictures of a stream go in, in order, and come out in the same order, each
+ * with the fields that were searched. It decides which pictures meet and how many
+ * searches are in flight, and opens a backend, anew when size or format of the pictures
+ * change: the first picture after that has no past.
+ *
+ * Push a picture, pull results until there is none (EAGAIN), and so on; flush, and pull
+ * the rest. Calls come from one thread at a time. After an error other than EAGAIN and
+ * EOF only ff_gpume_engine_close() may follow.
+ */
+
+#ifndef AVFILTER_GPUME_CORE_ENGINE_H
+#define AVFILTER_GPUME_CORE_ENGINE_H
+
+#include <stdint.h>
+
+#include "libavfilter/gpume/core/backend.h"
+
+/** What the engine is opened with. What pointers lead to has to stay until it is closed. */
+typedef struct GpumeEngineConfig {
+    GpumeParams params;         ///< what is chosen, see there; the rest is filled in
+    int backend;                ///< enum GpumeBackendId; below 0: the best that can be opened
+    int max_in_flight;          ///< searches, 1 or more; 1: lowest latency
+    void (*execute)(void *opaque, GpumeJob job, void *arg, int nb_jobs);   ///< GpumeBackendConfig
+    void *opaque;
+    int nb_threads;
+    AVBufferRef *hw_device;     ///< preferred by backends that need a device; may be NULL
+    const char *device;         ///< which one they open without it; may be NULL
+    void *log_ctx;
+} GpumeEngineConfig;
+
+/** A picture that comes out. */
+typedef struct GpumeResult {
+    AVFrame *frame;             ///< what was pushed; properties may be changed, samples not
+    int64_t number;             ///< of the picture in the stream, from 1 on
+    const GpumeParams *params;  ///< of the search; valid until the next pull
+    GpumeSearch search;         ///< its fields; nb_fields is 0 where there was no reference
+} GpumeResult;
+
+typedef struct GpumeEngine GpumeEngine;
+
+/**
+ * Open a backend for pictures of this size and format.
+ * @param hw_frames AVHWFramesContext of hardware frames, or NULL
+ * @return 0; AVERROR(EINVAL) for parameters that cannot be, and other errors of the
+ *         backend, with a message and *engine NULL
+ */
+int ff_gpume_engine_open(GpumeEngine **engine, const GpumeEngineConfig *cfg, int width,
+                         int height, enum AVPixelFormat format, AVBufferRef *hw_frames);
+
+/** The parameters in force, those that were filled in too. */
+const GpumeParams *ff_gpume_engine_params(const GpumeEngine *engine);
+
+/**
+ * Add the stream's next picture.
+ * @param frame becomes the engine's and NULL, but when it is not taken
+ * @return 0; AVERROR(EAGAIN): results have to be pulled first; or an error
+ */
+int ff_gpume_engine_push(GpumeEngine *engine, AVFrame **frame);
+
+/**
+ * Take the next result, and free it with ff_gpume_result_uninit().
+ * @return 0; AVERROR(EAGAIN): push or flush first; AVERROR_EOF: that was all, after a
+ *         flush; or an error
+ */
+int ff_gpume_engine_pull(GpumeEngine *engine, GpumeResult *result);
+
+/** No picture follows. */
+void ff_gpume_engine_flush(GpumeEngine *engine);
+
+/** Close the backend, with searches in flight too, and free the pictures; *engine becomes NULL. */
+void ff_gpume_engine_close(GpumeEngine **engine);
+
+/** Unreference what a result has, and blank it. */
+void ff_gpume_result_uninit(GpumeResult *result);
+
+#endif /* AVFILTER_GPUME_CORE_ENGINE_H */

@@ -1,0 +1,86 @@
+/*
+ * This file is part of gpume.
+ *
+ * gpume is free software; you can redistribute it and/or
+ * modify it under the terms of the GNU Lesser General Public
+ * License as published by the Free Software Foundation; either
+ * version 2.1 of the License, or (at your option) any later version.
+ *
+ * gpume is distributed in the hope that it will be useful,
+ * but WITHOUT ANY WARRANTY; without even the implied warranty of
+ * MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+ * Lesser General Public License for more details.
+ *
+ * You should have received a copy of the GNU Lesser General Public
+ * License along with gpume; if not, write to the Free Software
+ * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+ */
+
+
+/**
+ * @file
+ * Where a block lies and which vectors it may have. Read by the host and by device code.
+ */
+
+#ifndef AVFILTER_GPUME_CORE_GEOMETRY_H
+#define AVFILTER_GPUME_CORE_GEOMETRY_H
+
+#include "libavfilter/gpume/core/params.h"
+
+/** Blocks of the given side that it takes to cover length samples. */
+GPUME_INLINE int gpume_blocks(int length, int block)
+{
+    return (length + block - 1) / block;
+}
+
+GPUME_INLINE int gpume_lesser(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/** Least displacement along one axis of what begins at start. */
+GPUME_INLINE int gpume_min_displacement(int range, int start)
+{
+    return -gpume_lesser(range, start);
+}
+
+/** Greatest one of what ends before end, in a picture of length samples. */
+GPUME_INLINE int gpume_max_displacement(int range, int length, int end)
+{
+    return gpume_lesser(range, length - end);
+}
+
+/** A block of the picture, and its admissible vectors: within the range, inside the reference. */
+typedef struct GpumeBox {
+    int x0, y0;                 ///< first sample
+    int w, h;                   ///< true size, less than a block's at the right and lower edge
+    int min_dx, max_dx;
+    int min_dy, max_dy;
+} GpumeBox;
+
+/**
+ * Block (bx, by). One that begins outside the picture has a size below 1 and no
+ * admissible vector.
+ * @param block p->block, or the same as a constant
+ */
+GPUME_INLINE GpumeBox gpume_box(const GpumeParams *p, int block, int bx, int by)
+{
+    GpumeBox b;
+
+    b.x0 = bx * block;
+    b.y0 = by * block;
+    b.w  = gpume_lesser(block, p->width  - b.x0);
+    b.h  = gpume_lesser(block, p->height - b.y0);
+    b.min_dx = gpume_min_displacement(p->range, b.x0);
+    b.max_dx = gpume_max_displacement(p->range, p->width,  b.x0 + b.w);
+    b.min_dy = gpume_min_displacement(p->range, b.y0);
+    b.max_dy = gpume_max_displacement(p->range, p->height, b.y0 + b.h);
+    return b;
+}
+
+GPUME_INLINE int gpume_admissible(const GpumeBox *b, int dx, int dy)
+{
+    return dx >= b->min_dx && dx <= b->max_dx && dy >= b->min_dy && dy <= b->max_dy;
+}
+
+#endif /* AVFILTER_GPUME_CORE_GEOMETRY_H */

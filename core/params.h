@@ -1,0 +1,83 @@
+/*
+ * This file is part of gpume.
+ *
+ * gpume is free software; you can redistribute it and/or
+ * modify it under the terms of the GNU Lesser General Public
+ * License as published by the Free Software Foundation; either
+ * version 2.1 of the License, or (at your option) any later version.
+ *
+ * gpume is distributed in the hope that it will be useful,
+ * but WITHOUT ANY WARRANTY; without even the implied warranty of
+ * MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+ * Lesser General Public License for more details.
+ *
+ * You should have received a copy of the GNU Lesser General Public
+ * License along with gpume; if not, write to the Free Software
+ * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+ */
+
+
+/**
+ * @file
+ * What a search is asked for. Read by the host and by device code.
+ */
+
+#ifndef AVFILTER_GPUME_CORE_PARAMS_H
+#define AVFILTER_GPUME_CORE_PARAMS_H
+
+#ifndef GPUME_INLINE
+/** What every function in a header that device code reads begins with. */
+#define GPUME_INLINE static inline
+#endif
+
+/** Largest side of a block: AVMotionVector.w and .h have 8 bits. */
+#define GPUME_MAX_BLOCK   128
+#define GPUME_MIN_BLOCK     4
+/** Largest search range, samples to each side. */
+#define GPUME_MAX_RANGE  1024
+/** Largest side of a picture: AVMotionVector.src_x = dst_x + dx has 16 bits with a sign. */
+#define GPUME_MAX_SIDE  (32767 - GPUME_MAX_RANGE)
+/** Most references of a picture. */
+#define GPUME_MAX_REFERENCES 2
+
+/** What a candidate costs: C(ID, name, title). A row of each backend's table of costs, too. */
+#define GPUME_COSTS(C)                      \
+    C(SAD, sad, "sum of absolute differences")
+
+enum GpumeCostId {
+#define GPUME_COST_ID(ID, name, title) GPUME_COST_##ID,
+    GPUME_COSTS(GPUME_COST_ID)
+#undef GPUME_COST_ID
+    GPUME_NB_COSTS
+};
+
+/**
+ * A search's parameters, constant while a backend is open. Lengths are in luma samples.
+ * ff_gpume_params_init() checks those that are chosen and fills in the others.
+ */
+typedef struct GpumeParams {
+    /* chosen */
+    int algo;           ///< enum GpumeAlgo
+    int cost;           ///< enum GpumeCostId
+    int block;          ///< side of a block: 4, 8, 16, 32, 64 or 128
+    int range;          ///< search distance to each side, 1 to GPUME_MAX_RANGE
+    int exhaustive;     ///< nonzero: full search computes the whole cost of every candidate
+    int always_sea;     ///< for tests: successive elimination even where it is slower
+    int nb_references;  ///< 1 to GPUME_MAX_REFERENCES
+    /**
+     * Where they lie, in pictures: -1 the one before, 1 the one after. Different from
+     * each other. It is AVMotionVector.source, too.
+     */
+    int distance[GPUME_MAX_REFERENCES];
+
+    /* of the picture */
+    int width;          ///< 1 to GPUME_MAX_SIDE
+    int height;         ///< 1 to GPUME_MAX_SIDE
+    int depth;          ///< significant bits of a sample, 8 to 16; more than 8: two bytes each
+    int shift;          ///< bits below the sample in its two bytes (p010: 6)
+    int big_endian;     ///< nonzero: two-byte samples have the high byte first
+    int bw;             ///< blocks in a row,   ceil(width / block)
+    int bh;             ///< blocks in a column, ceil(height / block)
+} GpumeParams;
+
+#endif /* AVFILTER_GPUME_CORE_PARAMS_H */

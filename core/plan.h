@@ -1,0 +1,60 @@
+/*
+ * This file is part of gpume.
+ *
+ * gpume is free software; you can redistribute it and/or
+ * modify it under the terms of the GNU Lesser General Public
+ * License as published by the Free Software Foundation; either
+ * version 2.1 of the License, or (at your option) any later version.
+ *
+ * gpume is distributed in the hope that it will be useful,
+ * but WITHOUT ANY WARRANTY; without even the implied warranty of
+ * MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+ * Lesser General Public License for more details.
+ *
+ * You should have received a copy of the GNU Lesser General Public
+ * License along with gpume; if not, write to the Free Software
+ * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+ */
+
+
+/**
+ * @file
+ * What a search consists of: stages, decided once, executed by every backend.
+ */
+
+#ifndef AVFILTER_GPUME_CORE_PLAN_H
+#define AVFILTER_GPUME_CORE_PLAN_H
+
+#include "libavfilter/gpume/core/params.h"
+
+enum GpumeStage {
+    /**
+     * Full search by successive elimination: most candidates are proved not to be the
+     * best without computing their cost. Blocks where this does not pay are left to the
+     * next stage. A backend may skip this one where the next alone is faster.
+     */
+    GPUME_STAGE_SEA,
+    /** Full search of every candidate of the blocks that are still to be searched. */
+    GPUME_STAGE_FULL,
+    /** Pattern search from the zero vector. */
+    GPUME_STAGE_PATTERN,
+    /** Predictive search: blocks wait for their neighbours' vectors. */
+    GPUME_STAGE_WAVEFRONT,
+    GPUME_NB_STAGES
+};
+
+/** Most stages of a plan. */
+#define GPUME_MAX_STAGES 2
+
+typedef struct GpumePlan {
+    int nb_stages;
+    int stages[GPUME_MAX_STAGES];   ///< enum GpumeStage, in this order
+} GpumePlan;
+
+/** The stages of a search with these parameters. */
+GpumePlan ff_gpume_plan(const GpumeParams *params);
+
+/** Whether a plan has a stage. */
+int ff_gpume_plan_has(const GpumePlan *plan, int stage);
+
+#endif /* AVFILTER_GPUME_CORE_PLAN_H */
