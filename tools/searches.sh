@@ -11,7 +11,7 @@ header=$(dirname "$0")/../core/searches.h
 # the rows of the macro, a line each; no title or paper has a quotation mark
 table() {
     sed -n '/define GPUME_SEARCHES_AND_ALIASES/,/[^\\]$/p' "$header" |
-        sed 's/ *\\$//' | tr '\n' ' ' | sed 's/ S(/\
+        sed 's/ *\\$//' | { tr '\n' ' '; echo; } | sed 's/ S(/\
 S(/g' | sed -n 's/^S(\([A-Z0-9]*\), *\([a-z0-9]*\), *\([A-Z]*\), *"\([^"]*\)", *"\([^"]*\)".*/\2|\3|\4|\5/p'
 }
 
