@@ -19,7 +19,7 @@ mkdir -p $work
 
 all=$(all_series .)
 
-# Files that a patch may change: those in which FFmpeg lists its parts.
+# What a patch may touch: the places where FFmpeg lists its parts.
 allowed='^(configure|libavfilter/Makefile|libavfilter/allfilters\.c|doc/filters\.texi|tests/Makefile)$'
 
 # mail_format SERIES: prints what is wrong.
