@@ -18,18 +18,11 @@
 
 /**
  * @file
- * Block motion estimation filter: which frames meet, and where the vectors go.
- * The searches are those of the backends, see gpume/gpume.h.
+ * Block motion estimation filter: options, formats, frames in and out. Which frames meet is
+ * the engine's affair (gpume/core/engine.h), what becomes of the vectors the outputs'
+ * (gpume/output/output.h).
  */
 
-#include <inttypes.h>
-#include <stdio.h>
-
-#include "libavutil/avassert.h"
-#include "libavutil/common.h"
-#include "libavutil/dict.h"
-#include "libavutil/hwcontext.h"
-#include "libavutil/mem.h"
 #include "libavutil/opt.h"
 #include "libavutil/pixdesc.h"
 
@@ -38,66 +31,41 @@
 #include "formats.h"
 #include "video.h"
 
-#include "gpume/gpume.h"
-#include "gpume/gpume_compat.h"
-#include "gpume/gpume_output.h"
+#include "gpume/compat.h"
+#include "gpume/core/engine.h"
+#include "gpume/core/searches.h"
+#include "gpume/output/output.h"
 
-/** Values of the option backend. */
-enum BackendChoice {
-    BACKEND_AUTO,
-    BACKEND_CPU,
-    BACKEND_CUDA,
-};
+/** Values of the option backend that stand for no one backend; others are 1 + enum GpumeBackendId. */
+enum { BACKEND_AUTO };
 
-/** Values of the option dir: masks of 1 << enum GpumeDirection. */
+/** Values of the option dir. */
 enum {
-    DIR_PAST   = 1 << GPUME_PAST,
-    DIR_FUTURE = 1 << GPUME_FUTURE,
+    DIR_PAST   = 1,
+    DIR_FUTURE = 2,
     DIR_BOTH   = DIR_PAST | DIR_FUTURE,
 };
 
 #define MAX_ASYNC_DEPTH 64
 
-/** A frame in the window, and its search. */
-typedef struct Entry {
-    GpumePicture pic;
-    GpumeSearch search;     ///< search.cur is NULL: there is none
-    int64_t framenum;       ///< counts from 1
-} Entry;
-
 typedef struct GpumeContext {
     const AVClass *class;
 
     /* options */
-    int backend_choice;
+    int backend;
     char *device;
-    int dir;                ///< DIR_*
+    int dir;                    ///< DIR_*
     int async_depth;
     char *mv_file;
     char *stats_file;
     int overwrite;
     int metadata;
+    GpumeParams params;         ///< algo, block, range, exhaustive
 
-    GpumeParams params;     ///< algo, block, range, exhaustive are options
-
-    /* what the backend was opened for */
-    const GpumeBackend *backend;    ///< NULL: not open
-    void *backend_priv;
-    int format;
-    uint8_t *hw_frames;     ///< the input's AVHWFramesContext, to tell a change
-
-    GpumeOutput *output;
-    int failed;             ///< the error after which nothing goes on
-
-    /**
-     * The window, oldest first, a ring. Frames before nb_out have left and
-     * stay as references; those before nb_started need not wait for another
-     * frame: their search has been submitted or they have none.
-     */
-    Entry window[MAX_ASYNC_DEPTH + 2];
-    int first;
-    int nb, nb_started, nb_out;
-    int64_t nb_frames;      ///< of the whole stream
+    GpumeEngine *engine;
+    GpumeOutputs *outputs;
+    int has_frames;             ///< one has come
+    int failed;                 ///< the error after which nothing goes on
 } GpumeContext;
 
 #define OFFSET(x) offsetof(GpumeContext, x)
@@ -117,16 +85,11 @@ typedef struct GpumeContext {
 static const AVOption gpume_options[] = {
     ALGO("algo",   "search algorithm"),
     ALGO("method", "search algorithm (same as algo)"),
-        CONST("fs",    "full search",                         GPUME_ALGO_FS,    "algo"),
-        CONST("esa",   "exhaustive search, same as fs",       GPUME_ALGO_FS,    "algo"),
-        CONST("tss",   "three-step search",                   GPUME_ALGO_TSS,   "algo"),
-        CONST("tdls",  "two-dimensional logarithmic search",  GPUME_ALGO_TDLS,  "algo"),
-        CONST("ntss",  "new three-step search",               GPUME_ALGO_NTSS,  "algo"),
-        CONST("fss",   "four-step search",                    GPUME_ALGO_FSS,   "algo"),
-        CONST("ds",    "diamond search",                      GPUME_ALGO_DS,    "algo"),
-        CONST("hexbs", "hexagon-based search",                GPUME_ALGO_HEXBS, "algo"),
-        CONST("epzs",  "enhanced predictive zonal search",    GPUME_ALGO_EPZS,  "algo"),
-        CONST("umh",   "unsymmetrical-cross multi-hexagon-grid search", GPUME_ALGO_UMH, "algo"),
+#define SEARCH(ID, name, kind, title, ...) CONST(#name, title, GPUME_ALGO_##ID, "algo"),
+#define ALIAS(name, ID, title)             CONST(#name, title, GPUME_ALGO_##ID, "algo"),
+        GPUME_SEARCHES_AND_ALIASES(SEARCH, ALIAS)
+#undef SEARCH
+#undef ALIAS
     RANGE("range",        "search distance to each side, in luma samples"),
     RANGE("search_param", "search distance to each side, in luma samples (same as range)"),
     { "exhaustive", "make fs evaluate every candidate, even those proved not to be the best",
@@ -138,11 +101,12 @@ static const AVOption gpume_options[] = {
         CONST("past",   "the frame before",           DIR_PAST,   "dir"),
         CONST("future", "the frame after",            DIR_FUTURE, "dir"),
         CONST("both",   "each in turn, past first",   DIR_BOTH,   "dir"),
-    { "backend", "where to search", OFFSET(backend_choice), AV_OPT_TYPE_INT,
-      { .i64 = BACKEND_AUTO }, BACKEND_AUTO, BACKEND_CUDA, FLAGS, .unit = "backend" },
+    { "backend", "where to search", OFFSET(backend), AV_OPT_TYPE_INT,
+      { .i64 = BACKEND_AUTO }, BACKEND_AUTO, GPUME_NB_BACKENDS, FLAGS, .unit = "backend" },
         CONST("auto", "CUDA if a device can be opened, else the CPU", BACKEND_AUTO, "backend"),
-        CONST("cpu",  "the CPU",                          BACKEND_CPU,  "backend"),
-        CONST("cuda", "an NVIDIA GPU, or fail",           BACKEND_CUDA, "backend"),
+#define BACKEND(name, help) CONST(#name, help, 1 + GPUME_BACKEND_##name, "backend"),
+        GPUME_BACKENDS(BACKEND)
+#undef BACKEND
     { "device", "index of the GPU for frames in system memory (default: the filter graph's, else the first)",
       OFFSET(device), AV_OPT_TYPE_STRING, { .str = NULL }, 0, 0, FLAGS },
     { "async_depth", "searches in flight, in frames; 1: lowest latency", OFFSET(async_depth),
@@ -160,16 +124,24 @@ static const AVOption gpume_options[] = {
 
 AVFILTER_DEFINE_CLASS(gpume);
 
+static GpumeOutputConfig output_config(AVFilterContext *ctx)
+{
+    const GpumeContext *s = ctx->priv;
+
+    return (GpumeOutputConfig) {
+        .mv_file    = s->mv_file,
+        .stats_file = s->stats_file,
+        .overwrite  = s->overwrite,
+        .metadata   = s->metadata,
+        .log_ctx    = ctx,
+    };
+}
+
 static av_cold int init(AVFilterContext *ctx)
 {
-    GpumeContext *s = ctx->priv;
+    const GpumeOutputConfig cfg = output_config(ctx);
 
-    if (s->params.block & (s->params.block - 1)) {
-        av_log(ctx, AV_LOG_ERROR, "block is %d; it can be 4, 8, 16, 32, 64 or "
-               "128.\n", s->params.block);
-        return AVERROR(EINVAL);
-    }
-    return ff_gpume_output_check(s->mv_file, s->stats_file, ctx);
+    return ff_gpume_outputs_check(&cfg);
 }
 
 static int query_formats(const AVFilterContext *ctx,
@@ -188,10 +160,13 @@ static int query_formats(const AVFilterContext *ctx,
             (ret = ff_add_format(&formats, format)) < 0)
             return ret;
     }
-    if (s->backend_choice != BACKEND_CPU &&
-        ff_gpume_backend_cuda.hw_format != AV_PIX_FMT_NONE &&
-        (ret = ff_add_format(&formats, ff_gpume_backend_cuda.hw_format)) < 0)
-        return ret;
+    for (int i = 0; i < GPUME_NB_BACKENDS; i++) {
+        const enum AVPixelFormat format = ff_gpume_backends[i]->hw_format;
+
+        if (format != AV_PIX_FMT_NONE && (s->backend == BACKEND_AUTO || s->backend == 1 + i) &&
+            (ret = ff_add_format(&formats, format)) < 0)
+            return ret;
+    }
 
     return ff_set_common_formats2(ctx, cfg_in, cfg_out, formats);
 }
@@ -216,310 +191,74 @@ static void execute(void *opaque, GpumeJob job, void *arg, int nb_jobs)
     ff_filter_execute(opaque, execute_job, &execute_arg, NULL, nb_jobs);
 }
 
-static av_cold void close_backend(GpumeContext *s)
-{
-    if (s->backend_priv)
-        s->backend->uninit(s->backend_priv);
-    av_freep(&s->backend_priv);
-    s->backend = NULL;
-}
-
-static av_cold int open_backend(AVFilterContext *ctx, const GpumeConfig *cfg,
-                                const GpumeBackend *backend)
-{
-    GpumeContext *s = ctx->priv;
-    int ret;
-
-    s->backend_priv = av_mallocz(FFMAX(backend->priv_size, 1));
-    if (!s->backend_priv)
-        return AVERROR(ENOMEM);
-    s->backend = backend;
-
-    ret = backend->init(s->backend_priv, cfg);
-    if (ret < 0)
-        close_backend(s);
-    else
-        av_log(ctx, AV_LOG_VERBOSE, "Searching with backend %s.\n", backend->name);
-    return ret;
-}
-
-/* Get ready for frames of this size and format. */
-static av_cold int configure(AVFilterContext *ctx, int width, int height,
-                             int format, AVBufferRef *hw_frames)
-{
-    GpumeContext *s = ctx->priv;
-    GpumeConfig cfg = {
-        .max_searches = s->async_depth,
-        .execute      = execute,
-        .opaque       = ctx,
-        .hw_device    = ctx->hw_device_ctx,
-        .hw_frames    = hw_frames,
-        .device       = s->device,
-        .log_ctx      = ctx,
-    };
-    const int sw_format = hw_frames ?
-        ((AVHWFramesContext *)hw_frames->data)->sw_format : format;
-    int ret;
-
-    ret = ff_gpume_params_init(&s->params, width, height, sw_format, ctx);
-    if (ret < 0)
-        return ret;
-    cfg.params = s->params;
-
-    if (s->backend_choice == BACKEND_CUDA || hw_frames) {
-        ret = open_backend(ctx, &cfg, &ff_gpume_backend_cuda);
-    } else {
-        ret = AVERROR(ENOSYS);
-        if (s->backend_choice == BACKEND_AUTO) {
-            cfg.fallback = 1;
-            ret = open_backend(ctx, &cfg, &ff_gpume_backend_cuda);
-            cfg.fallback = 0;
-            if (ret < 0 && ret != AVERROR(ENOSYS) && ret != AVERROR(ENODEV))
-                av_log(ctx, AV_LOG_WARNING, "The GPU cannot be used; searching "
-                       "on the CPU.\n");
-        }
-        if (ret < 0)
-            ret = open_backend(ctx, &cfg, &ff_gpume_backend_cpu);
-    }
-    if (ret < 0)
-        return ret;
-
-    s->format    = format;
-    s->hw_frames = hw_frames ? hw_frames->data : NULL;
-    return 0;
-}
-
-static int config_input(AVFilterLink *inlink)
+static av_cold int config_input(AVFilterLink *inlink)
 {
     AVFilterContext *ctx = inlink->dst;
     GpumeContext *s = ctx->priv;
+    const GpumeOutputConfig output_cfg = output_config(ctx);
+    GpumeEngineConfig cfg = {
+        .params        = s->params,
+        .backend       = s->backend - 1,
+        .max_in_flight = s->async_depth,
+        .execute       = execute,
+        .opaque        = ctx,
+        .nb_threads    = ff_filter_get_nb_threads(ctx),
+        .hw_device     = ctx->hw_device_ctx,
+        .device        = s->device,
+        .log_ctx       = ctx,
+    };
     int ret;
 
-    ret = configure(ctx, inlink->w, inlink->h, inlink->format,
-                    ff_filter_link(inlink)->hw_frames_ctx);
+    if (s->dir & DIR_PAST)
+        cfg.params.distance[cfg.params.nb_references++] = -1;
+    if (s->dir & DIR_FUTURE)
+        cfg.params.distance[cfg.params.nb_references++] = 1;
+
+    ret = ff_gpume_engine_open(&s->engine, &cfg, inlink->w, inlink->h, inlink->format,
+                               ff_filter_link(inlink)->hw_frames_ctx);
     if (ret < 0)
         return ret;
-    return ff_gpume_output_open(&s->output, s->mv_file, s->stats_file,
-                                &s->params, s->dir, s->overwrite, ctx);
+    return ff_gpume_outputs_open(&s->outputs, &output_cfg, ff_gpume_engine_params(s->engine));
 }
 
-static Entry *window_entry(GpumeContext *s, int i)
-{
-    return &s->window[(s->first + i) % FF_ARRAY_ELEMS(s->window)];
-}
-
-static void drop_oldest(GpumeContext *s)
-{
-    Entry *e = window_entry(s, 0);
-
-    ff_gpume_search_uninit(&e->search);
-    ff_gpume_picture_uninit(&e->pic);
-    s->first = (s->first + 1) % FF_ARRAY_ELEMS(s->window);
-    s->nb--;
-    s->nb_started--;
-    s->nb_out--;
-}
-
-/* Start the search of a frame that has met all frames it will meet. */
-static int start_search(GpumeContext *s, int i)
-{
-    GpumeSearch *search = &window_entry(s, i)->search;
-
-    if (s->dir & DIR_PAST && i > 0)
-        search->ref[GPUME_PAST] = &window_entry(s, i - 1)->pic;
-    if (s->dir & DIR_FUTURE && i + 1 < s->nb)
-        search->ref[GPUME_FUTURE] = &window_entry(s, i + 1)->pic;
-    if (!search->ref[GPUME_PAST] && !search->ref[GPUME_FUTURE])
-        return 0;
-
-    search->cur = &window_entry(s, i)->pic;
-    return s->backend->submit(s->backend_priv, search);
-}
-
-static int set_metadata(AVFrame *frame, int direction, const GpumeStats *stats)
-{
-    const char *dir = direction == GPUME_PAST ? "past" : "future";
-    char key[64], value[64];
-    int ret;
-
-#define SET(name, fmt, field)                                                \
-    snprintf(key, sizeof(key), "lavfi.gpume.%s." name, dir);                 \
-    snprintf(value, sizeof(value), fmt, field);                              \
-    if ((ret = av_dict_set(&frame->metadata, key, value, 0)) < 0)            \
-        return ret;
-
-    SET("cost",    "%"PRIu64, stats->cost)
-    SET("zero",    "%d",      stats->zero)
-    SET("mean_mv", "%.2f",    stats->mean_mv)
-    SET("max_mv",  "%.1f",    stats->max_mv)
-#undef SET
-    return 0;
-}
-
-/* Write what was found to files and metadata. */
-static int report(GpumeContext *s, const Entry *e, AVFrame *out)
-{
-    const size_t nb_blocks = (size_t)s->params.bw * s->params.bh;
-    GpumeField fields[GPUME_NB_DIRECTIONS] = { 0 };
-    size_t start = 0;
-    int ret;
-
-    for (int i = 0; i < GPUME_NB_DIRECTIONS; i++) {
-        if (!e->search.ref[i])
-            continue;
-        fields[i].mvs   = (AVMotionVector *)e->search.mvs->data + start;
-        fields[i].costs = (uint32_t *)e->search.costs->data + start;
-        start += nb_blocks;
-
-        if (s->metadata || ff_gpume_output_has_stats(s->output)) {
-            GpumeStats stats;
-
-            ff_gpume_output_compute_stats(&stats, &fields[i], &s->params);
-            ret = ff_gpume_output_stats(s->output, &s->params, e->framenum,
-                                        out->pts, i, &stats);
-            if (ret >= 0 && s->metadata)
-                ret = set_metadata(out, i, &stats);
-            if (ret < 0)
-                return ret;
-        }
-    }
-    return ff_gpume_output_vectors(s->output, &s->params, e->framenum, fields);
-}
-
-/* Let the oldest frame that has not left yet leave. */
-static int send_oldest(AVFilterContext *ctx)
+/* Let frames leave whose searches are done. Returns EAGAIN or EOF when there are no more. */
+static int send_frames(AVFilterContext *ctx)
 {
     GpumeContext *s = ctx->priv;
-    Entry *e = window_entry(s, s->nb_out);
-    AVFrame *out;
+    GpumeResult result;
     int ret;
 
-    if (e->search.cur) {
-        ret = s->backend->wait(s->backend_priv, &e->search);
+    while ((ret = ff_gpume_engine_pull(s->engine, &result)) >= 0) {
+        AVFrame *frame = NULL;
+
+        ret = ff_gpume_outputs_write(s->outputs, &result);
+        if (ret >= 0)
+            FFSWAP(AVFrame *, frame, result.frame);
+        ff_gpume_result_uninit(&result);
+        if (ret >= 0)
+            ret = ff_filter_frame(ctx->outputs[0], frame);
         if (ret < 0)
             return ret;
     }
-
-    out = av_frame_clone(e->pic.frame);
-    if (!out)
-        return AVERROR(ENOMEM);
-
-    ret = report(s, e, out);
-    if (ret < 0)
-        goto fail;
-
-    av_frame_remove_side_data(out, AV_FRAME_DATA_MOTION_VECTORS);
-    if (e->search.mvs) {
-        if (!av_frame_new_side_data_from_buf(out, AV_FRAME_DATA_MOTION_VECTORS,
-                                             e->search.mvs)) {
-            ret = AVERROR(ENOMEM);
-            goto fail;
-        }
-        e->search.mvs = NULL;
-    }
-    ff_gpume_search_uninit(&e->search);
-    s->nb_out++;
-
-    /* the frame before was this one's past; this one may be the next one's */
-    while (s->nb_out > !!(s->dir & DIR_PAST))
-        drop_oldest(s);
-
-    return ff_filter_frame(ctx->outputs[0], out);
-
-fail:
-    av_frame_free(&out);
     return ret;
-}
-
-/**
- * Start what can be started, and let frames leave.
- * @param flush no frame follows that could meet these
- */
-static int advance(AVFilterContext *ctx, int flush)
-{
-    GpumeContext *s = ctx->priv;
-    const int needs_next = !flush && s->dir & DIR_FUTURE;
-    const int max_in_flight = flush ? 1 : s->backend->async ? s->async_depth : 1;
-    int ret;
-
-    for (;;) {
-        if (s->nb_started + needs_next < s->nb) {
-            ret = start_search(s, s->nb_started);
-            if (ret < 0)
-                return ret;
-            s->nb_started++;
-        }
-        if (s->nb_started - s->nb_out < max_in_flight)
-            break;
-        ret = send_oldest(ctx);
-        if (ret < 0)
-            return ret;
-    }
-
-    while (flush && s->nb)
-        drop_oldest(s);
-    return 0;
-}
-
-/* No decoder gives such a frame, and nothing but a crash could come of it. */
-static int check_frame(AVFilterContext *ctx, const AVFrame *frame)
-{
-    const GpumeContext *s = ctx->priv;
-    const int row = s->params.width * (s->params.depth > 8 ? 2 : 1);
-
-    if (!frame->data[0]) {
-        av_log(ctx, AV_LOG_ERROR, "The frame has no luma plane.\n");
-        return AVERROR(EINVAL);
-    }
-    if (frame->height > 1 && frame->linesize[0] < row && frame->linesize[0] > -row) {
-        av_log(ctx, AV_LOG_ERROR, "The frame's rows of luma overlap: they are %d bytes "
-               "apart and %d bytes long.\n", frame->linesize[0], row);
-        return AVERROR(EINVAL);
-    }
-    return 0;
 }
 
 static int add_frame(AVFilterContext *ctx, AVFrame *frame)
 {
     GpumeContext *s = ctx->priv;
-    uint8_t *hw_frames = frame->hw_frames_ctx ? frame->hw_frames_ctx->data : NULL;
-    Entry *e;
     int ret;
 
-    if (frame->width  != s->params.width  || frame->format != s->format ||
-        frame->height != s->params.height || hw_frames     != s->hw_frames) {
-        av_log(ctx, AV_LOG_VERBOSE, "The search starts afresh: the picture is "
-               "now %dx%d %s.\n", frame->width, frame->height,
-               av_get_pix_fmt_name(frame->format));
-        ret = advance(ctx, 1);
-        if (ret >= 0) {
-            close_backend(s);
-            ret = configure(ctx, frame->width, frame->height, frame->format,
-                            frame->hw_frames_ctx);
-        }
-        if (ret < 0) {
-            av_frame_free(&frame);
-            return ret;
-        }
-    }
-
-    ret = check_frame(ctx, frame);
+    s->has_frames = 1;
+    ret = ff_gpume_engine_push(s->engine, &frame);
     if (ret < 0) {
         av_frame_free(&frame);
         return ret;
     }
-
-    av_assert0(s->nb < FF_ARRAY_ELEMS(s->window));
-    e = window_entry(s, s->nb++);
-    e->pic.frame = frame;
-    e->framenum  = ++s->nb_frames;
-    ret = s->backend->import(s->backend_priv, &e->pic);
-    if (ret < 0)
-        return ret;
-    return advance(ctx, 0);
+    ret = send_frames(ctx);
+    return ret == AVERROR(EAGAIN) ? 0 : ret;
 }
 
-static int work(AVFilterContext *ctx)
+static int process(AVFilterContext *ctx)
 {
     AVFilterLink *inlink  = ctx->inputs[0];
     AVFilterLink *outlink = ctx->outputs[0];
@@ -532,7 +271,7 @@ static int work(AVFilterContext *ctx)
     if (status) {
         ff_inlink_set_status(inlink, status);
         /* what comes after may have failed */
-        return ff_gpume_output_close(&s->output, status == AVERROR_EOF);
+        return ff_gpume_outputs_close(&s->outputs, status == AVERROR_EOF);
     }
 
     ret = ff_inlink_consume_frame(inlink, &frame);
@@ -545,9 +284,10 @@ static int work(AVFilterContext *ctx)
     }
 
     if (ff_inlink_acknowledge_status(inlink, &status, &pts)) {
-        ret = advance(ctx, 1);
-        if (ret >= 0)
-            ret = ff_gpume_output_close(&s->output, status == AVERROR_EOF);
+        ff_gpume_engine_flush(s->engine);
+        ret = send_frames(ctx);
+        if (ret == AVERROR_EOF)
+            ret = ff_gpume_outputs_close(&s->outputs, status == AVERROR_EOF);
         if (ret < 0)
             return ret;
         ff_outlink_set_status(outlink, status, pts);
@@ -565,9 +305,9 @@ static int activate(AVFilterContext *ctx)
 {
     GpumeContext *s = ctx->priv;
 
-    /* a backend may only be closed after an error */
+    /* the engine may only be closed after an error */
     if (s->failed >= 0)
-        s->failed = work(ctx);
+        s->failed = process(ctx);
     return s->failed;
 }
 
@@ -575,13 +315,9 @@ static av_cold void uninit(AVFilterContext *ctx)
 {
     GpumeContext *s = ctx->priv;
 
-    close_backend(s);
-    for (int i = 0; i < FF_ARRAY_ELEMS(s->window); i++) {
-        ff_gpume_search_uninit(&s->window[i].search);
-        ff_gpume_picture_uninit(&s->window[i].pic);
-    }
+    ff_gpume_engine_close(&s->engine);
     /* whoever took the frames may have wanted no more of them */
-    ff_gpume_output_close(&s->output, s->failed >= 0 && s->nb_frames);
+    ff_gpume_outputs_close(&s->outputs, s->failed >= 0 && s->has_frames);
 }
 
 static const AVFilterPad gpume_inputs[] = {

@@ -16,90 +16,92 @@
  * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
  */
 
+
 /**
  * @file
- * The files that the filter writes: vectors (CSV, NumPy) and statistics.
+ * What leaves with, or beside, a frame: the table of outputs and what they share.
+ *
+ * To add an output: its file, and its row in GPUME_OUTPUTS.
  */
 
-#ifndef AVFILTER_GPUME_OUTPUT_H
-#define AVFILTER_GPUME_OUTPUT_H
+#ifndef AVFILTER_GPUME_OUTPUT_OUTPUT_H
+#define AVFILTER_GPUME_OUTPUT_OUTPUT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
-#include "libavutil/motion_vector.h"
+#include "libavfilter/gpume/core/engine.h"
+#include "libavfilter/gpume/output/file.h"
 
-#include "libavfilter/gpume/gpume.h"
-
-/** What was found of a frame in one direction. */
-typedef struct GpumeField {
-    const AVMotionVector *mvs;  ///< bh * bw, raster order; NULL: not searched
-    const uint32_t *costs;      ///< bh * bw
-} GpumeField;
+/** What the user asked for. Strings have to stay until the outputs are closed. */
+typedef struct GpumeOutputConfig {
+    const char *mv_file;        ///< ends in .csv or .npy, or is "-": CSV on standard output; may be NULL
+    const char *stats_file;     ///< "-": standard output; may be NULL
+    int overwrite;              ///< 0: a regular file that exists is an error
+    int metadata;               ///< set frame metadata
+    void *log_ctx;
+} GpumeOutputConfig;
 
 /** Figures of a field. */
 typedef struct GpumeStats {
-    uint64_t cost;              ///< sum of the SADs
+    uint64_t cost;              ///< sum of the costs
     int zero;                   ///< vectors equal to (0,0)
     double mean_mv;             ///< mean Euclidean length, samples
     double max_mv;              ///< largest Euclidean length, samples
 } GpumeStats;
 
-typedef struct GpumeOutput GpumeOutput;
+/** An output. Functions return 0 or an AVERROR code. */
+typedef struct GpumeOutput {
+    size_t priv_size;           ///< zeroed bytes that its functions are given
+    int needs_stats;            ///< write() reads the figures
+    /** Whether it is asked for. Sets *path to the file that it writes, if there is one. */
+    int (*wanted)(const GpumeOutputConfig *cfg, const char **path);
+    /** Optional: begin the file. @param params of the stream's first pictures */
+    int (*open)(void *priv, GpumeFile *file, const GpumeParams *params);
+    /** Write a result. @param stats of its fields, in their order */
+    int (*write)(void *priv, GpumeFile *file, GpumeResult *result, const GpumeStats *stats);
+    /** Optional: the stream has ended; complete the file. */
+    int (*complete)(void *priv, GpumeFile *file);
+    /** Optional. */
+    void (*uninit)(void *priv);
+} GpumeOutput;
+
+/** The outputs, in the order in which they are given a result; the last may keep its vectors. */
+#define GPUME_OUTPUTS(O) O(csv) O(npy) O(stats) O(metadata) O(sidedata)
+
+typedef struct GpumeOutputs GpumeOutputs;
+
+/** "past", "future"; of references further away "past2", "future3" and so on. */
+void ff_gpume_reference_name(char *buf, size_t size, int distance);
+
+/** Whether a file's name has this ending, in letters of any case. */
+int ff_gpume_has_ending(const char *path, const char *ending);
 
 /**
  * Look at the names before anything is opened.
- * @param mv_file    ends in .csv or .npy, or is "-": CSV on standard output; may be NULL
- * @param stats_file "-": standard output; may be NULL
  * @return 0, or AVERROR(EINVAL) with a message
  */
-int ff_gpume_output_check(const char *mv_file, const char *stats_file,
-                          void *log_ctx);
+int ff_gpume_outputs_check(const GpumeOutputConfig *cfg);
 
 /**
- * Create the files and write their headers. Messages say which file failed.
- *
- * A regular file is written under a temporary name in its folder, NAME.XXXXXXXX.gpume-part
- * (X: hexadecimal digits), until ff_gpume_output_close() gives it its own. Standard
- * output, pipes and devices are written themselves.
- * @param directions bit 1 << GPUME_PAST, 1 << GPUME_FUTURE: those of the .npy
- * @param overwrite  0: a regular file that exists is an error
- * @return 0 or the error, AVERROR(EEXIST) for a file that exists, with *output NULL
+ * Create the files that are asked for.
+ * @return 0 or the error, with a message that says which file, and *outputs NULL
  */
-int ff_gpume_output_open(GpumeOutput **output, const char *mv_file,
-                         const char *stats_file, const GpumeParams *params,
-                         int directions, int overwrite, void *log_ctx);
-
-/** Figures of a field of bh * bw vectors. */
-void ff_gpume_output_compute_stats(GpumeStats *stats, const GpumeField *field,
-                                   const GpumeParams *params);
-
-/** Whether any vectors are written. */
-int ff_gpume_output_has_vectors(const GpumeOutput *output);
-/** Whether any statistics are written. */
-int ff_gpume_output_has_stats(const GpumeOutput *output);
+int ff_gpume_outputs_open(GpumeOutputs **outputs, const GpumeOutputConfig *cfg,
+                          const GpumeParams *params);
 
 /**
- * Write a frame's vectors; what was written is handed to the system on return.
- * @param framenum counts from 1
- * @param fields   indexed by enum GpumeDirection
- * @return 0; AVERROR(EINVAL) when a .npy cannot hold a field of this shape; or
- *         the error of the write
+ * Give a result to every output: its frame gets side data and metadata. What was
+ * written is handed to the system on return.
  */
-int ff_gpume_output_vectors(GpumeOutput *output, const GpumeParams *params,
-                            int64_t framenum,
-                            const GpumeField fields[GPUME_NB_DIRECTIONS]);
-
-/** Write a line of statistics; what was written is handed to the system. */
-int ff_gpume_output_stats(GpumeOutput *output, const GpumeParams *params,
-                          int64_t framenum, int64_t pts, int direction,
-                          const GpumeStats *stats);
+int ff_gpume_outputs_write(GpumeOutputs *outputs, GpumeResult *result);
 
 /**
- * Complete the files, or remove them; *output becomes NULL. Repeating it is harmless.
+ * Complete the files, or remove them; *outputs becomes NULL. Repeating it is harmless.
  * @param keep 0: they are not whole and go. Else they get their names, unless one of
  *             them could not be written: then all go
  * @return 0 or the first error
  */
-int ff_gpume_output_close(GpumeOutput **output, int keep);
+int ff_gpume_outputs_close(GpumeOutputs **outputs, int keep);
 
-#endif /* AVFILTER_GPUME_OUTPUT_H */
+#endif /* AVFILTER_GPUME_OUTPUT_OUTPUT_H */

@@ -1,0 +1,74 @@
+/*
+ * This file is part of gpume.
+ *
+ * gpume is free software; you can redistribute it and/or
+ * modify it under the terms of the GNU Lesser General Public
+ * License as published by the Free Software Foundation; either
+ * version 2.1 of the License, or (at your option) any later version.
+ *
+ * gpume is distributed in the hope that it will be useful,
+ * but WITHOUT ANY WARRANTY; without even the implied warranty of
+ * MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+ * Lesser General Public License for more details.
+ *
+ * You should have received a copy of the GNU Lesser General Public
+ * License along with gpume; if not, write to the Free Software
+ * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+ */
+
+
+/**
+ * @file
+ * A file that is whole or absent.
+ *
+ * A regular file is written under a temporary name in its folder,
+ * NAME.XXXXXXXX.gpume-part (X: hexadecimal digits), until ff_gpume_file_complete() gives
+ * it its own. Standard output, pipes and devices are written themselves. Functions
+ * return 0 or an AVERROR code after a message that names the file.
+ */
+
+#ifndef AVFILTER_GPUME_OUTPUT_FILE_H
+#define AVFILTER_GPUME_OUTPUT_FILE_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+/** All zero before it is opened. */
+typedef struct GpumeFile {
+    const char *path;       ///< as the user gave it
+    char *target;           ///< what part is renamed to; NULL: path is written itself
+    char *part;             ///< the file that is written until it is whole
+    FILE *f;
+    int overwrite;          ///< target may exist
+    int failed;             ///< an error was reported; the first one is enough
+    void *log_ctx;
+} GpumeFile;
+
+/** Whether a name stands for standard output. */
+int ff_gpume_is_stdout(const char *path);
+
+/**
+ * Create the file.
+ * @param path      has to stay until the file is closed
+ * @param overwrite 0: a regular file that exists is an error, AVERROR(EEXIST)
+ */
+int ff_gpume_file_open(GpumeFile *file, const char *path, int overwrite, void *log_ctx);
+
+/** Report the error that stdio left; it may leave none. @param what "Could not <what> NAME" */
+int ff_gpume_file_error(GpumeFile *file, const char *what);
+
+int ff_gpume_file_write(GpumeFile *file, const void *data, size_t size);
+
+/** Hand to the system what was printed since. */
+int ff_gpume_file_flush(GpumeFile *file);
+
+/** Write the rest; only complete and uninit may follow. Harmless where nothing is open. */
+int ff_gpume_file_close(GpumeFile *file);
+
+/** Give a closed file its name. */
+int ff_gpume_file_complete(GpumeFile *file);
+
+/** Remove what is not complete, and free the names. */
+void ff_gpume_file_uninit(GpumeFile *file);
+
+#endif /* AVFILTER_GPUME_OUTPUT_FILE_H */

@@ -1,0 +1,148 @@
+/*
+ * This file is part of gpume.
+ *
+ * gpume is free software; you can redistribute it and/or
+ * modify it under the terms of the GNU Lesser General Public
+ * License as published by the Free Software Foundation; either
+ * version 2.1 of the License, or (at your option) any later version.
+ *
+ * gpume is distributed in the hope that it will be useful,
+ * but WITHOUT ANY WARRANTY; without even the implied warranty of
+ * MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+ * Lesser General Public License for more details.
+ *
+ * You should have received a copy of the GNU Lesser General Public
+ * License along with gpume; if not, write to the Free Software
+ * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+ */
+
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "libavutil/attributes.h"
+#include "libavutil/error.h"
+#include "libavutil/intreadwrite.h"
+#include "libavutil/log.h"
+#include "libavutil/mem.h"
+
+#include "libavfilter/gpume/output/output.h"
+
+/** A multiple of 64 with room for any number of frames. */
+#define HEADER_SIZE 128
+/** Values of the last axis: dx, dy, cost. */
+#define NB_VALUES 3
+
+typedef struct NpyContext {
+    int nb_references;
+    int bw, bh;
+    int64_t nb_frames;      ///< written
+    uint8_t *field;         ///< one of a frame
+    size_t field_size;
+} NpyContext;
+
+static int wanted(const GpumeOutputConfig *cfg, const char **path)
+{
+    *path = cfg->mv_file;
+    return cfg->mv_file && ff_gpume_has_ending(cfg->mv_file, ".npy");
+}
+
+/* NumPy's format 1.0 (NEP 1): magic, version, header length, a Python literal. */
+static int write_header(const NpyContext *s, GpumeFile *file)
+{
+    static const char magic[] = "\x93NUMPY\x01";    /* and the minor version, 0 */
+    char header[HEADER_SIZE + 1];
+    const int start = sizeof(magic) + 2;
+    int len;
+
+    memcpy(header, magic, sizeof(magic));
+    AV_WL16(header + sizeof(magic), HEADER_SIZE - start);
+    len = snprintf(header + start, sizeof(header) - start,
+                   "{'descr': '<i4', 'fortran_order': False, "
+                   "'shape': (%"PRId64", %d, %d, %d, %d), }",
+                   s->nb_frames, s->nb_references, s->bh, s->bw, NB_VALUES);
+    memset(header + start + len, ' ', HEADER_SIZE - start - len);
+    header[HEADER_SIZE - 1] = '\n';
+
+    return ff_gpume_file_write(file, header, HEADER_SIZE);
+}
+
+static av_cold int begin(void *priv, GpumeFile *file, const GpumeParams *params)
+{
+    NpyContext *s = priv;
+
+    s->nb_references = params->nb_references;
+    s->bw            = params->bw;
+    s->bh            = params->bh;
+    s->field_size    = sizeof(int32_t) * NB_VALUES * s->bw * s->bh;
+    s->field         = av_malloc(s->field_size);
+    if (!s->field)
+        return AVERROR(ENOMEM);
+    if (fseek(file->f, 0, SEEK_CUR)) {
+        file->failed = 1;
+        av_log(file->log_ctx, AV_LOG_ERROR, "A .npy needs a seekable output, and %s "
+               "is not; .csv can be written to a pipe.\n", file->path);
+        return AVERROR(ESPIPE);
+    }
+    return write_header(s, file);
+}
+
+static int write_vectors(void *priv, GpumeFile *file, GpumeResult *r, const GpumeStats *stats)
+{
+    NpyContext *s = priv;
+    const GpumeParams *params = r->params;
+    const size_t nb_blocks = (size_t)params->bw * params->bh;
+    const GpumeField *field = r->search.fields;
+    const GpumeField *end   = field + r->search.nb_fields;
+
+    if (params->bw != s->bw || params->bh != s->bh) {
+        av_log(file->log_ctx, AV_LOG_ERROR, "The picture now has %dx%d blocks, "
+               "it had %dx%d: one .npy cannot hold both; .csv can.\n",
+               params->bw, params->bh, s->bw, s->bh);
+        return AVERROR(EINVAL);
+    }
+
+    for (int i = 0; i < s->nb_references; i++) {
+        /* fields are in the order of the references; some may be missing */
+        const int found = field < end && field->reference == i;
+        uint8_t *dst = s->field;
+        int ret;
+
+        for (size_t j = 0; j < nb_blocks; j++, dst += 4 * NB_VALUES) {
+            AV_WL32(dst,     found ? field->mvs[j].motion_x : 0);
+            AV_WL32(dst + 4, found ? field->mvs[j].motion_y : 0);
+            AV_WL32(dst + 8, found ? field->costs[j]        : -1);
+        }
+        field += found;
+        ret = ff_gpume_file_write(file, s->field, s->field_size);
+        if (ret < 0)
+            return ret;
+    }
+    s->nb_frames++;
+    return 0;
+}
+
+/* Only now is the number of frames known. */
+static av_cold int complete(void *priv, GpumeFile *file)
+{
+    if (fseek(file->f, 0, SEEK_SET))
+        return ff_gpume_file_error(file, "seek in");
+    return write_header(priv, file);
+}
+
+static av_cold void uninit(void *priv)
+{
+    NpyContext *s = priv;
+
+    av_freep(&s->field);
+}
+
+const GpumeOutput ff_gpume_output_npy = {
+    .priv_size = sizeof(NpyContext),
+    .wanted    = wanted,
+    .open      = begin,
+    .write     = write_vectors,
+    .complete  = complete,
+    .uninit    = uninit,
+};

@@ -1,0 +1,53 @@
+/*
+ * This file is part of gpume.
+ *
+ * gpume is free software; you can redistribute it and/or
+ * modify it under the terms of the GNU Lesser General Public
+ * License as published by the Free Software Foundation; either
+ * version 2.1 of the License, or (at your option) any later version.
+ *
+ * gpume is distributed in the hope that it will be useful,
+ * but WITHOUT ANY WARRANTY; without even the implied warranty of
+ * MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+ * Lesser General Public License for more details.
+ *
+ * You should have received a copy of the GNU Lesser General Public
+ * License along with gpume; if not, write to the Free Software
+ * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+ */
+
+
+#include <inttypes.h>
+
+#include "libavutil/timestamp.h"
+
+#include "libavfilter/gpume/output/output.h"
+
+static int wanted(const GpumeOutputConfig *cfg, const char **path)
+{
+    *path = cfg->stats_file;
+    return !!cfg->stats_file;
+}
+
+static int write_stats(void *priv, GpumeFile *file, GpumeResult *r, const GpumeStats *stats)
+{
+    const GpumeParams *p = r->params;
+
+    for (int i = 0; i < r->search.nb_fields; i++) {
+        const GpumeStats *s = &stats[i];
+        char name[32];
+
+        ff_gpume_reference_name(name, sizeof(name), p->distance[r->search.fields[i].reference]);
+        fprintf(file->f, "n:%"PRId64" pts:%s dir:%s blocks:%d cost:%"PRIu64
+                " zero:%d mean_mv:%.2f max_mv:%.1f\n",
+                r->number, av_ts2str(r->frame->pts), name, p->bw * p->bh,
+                s->cost, s->zero, s->mean_mv, s->max_mv);
+    }
+    return 0;
+}
+
+const GpumeOutput ff_gpume_output_stats = {
+    .needs_stats = 1,
+    .wanted      = wanted,
+    .write       = write_stats,
+};
