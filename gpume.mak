@@ -24,9 +24,10 @@ OBJS-$(CONFIG_GPUME_FILTER) += vf_gpume.o               \
                                gpume/core/params.o      \
                                gpume/core/plan.o        \
                                gpume/cpu/backend.o      \
-                               gpume/cpu/cost.o         \
+                               gpume/cpu/sad.o          \
                                gpume/cpu/sea.o          \
                                gpume/cpu/search.o       \
+                               gpume/cpu/task.o         \
                                gpume/cpu/wavefront.o    \
                                gpume/output/csv.o       \
                                gpume/output/file.o      \
@@ -37,8 +38,8 @@ OBJS-$(CONFIG_GPUME_FILTER) += vf_gpume.o               \
                                gpume/output/stats.o     \
                                $(GPUME_CUDA_OBJS)
 
-X86ASM-OBJS-$(CONFIG_GPUME_FILTER) += gpume/cpu/x86/cost.o           \
-                                      gpume/cpu/x86/cost_init.o      \
+X86ASM-OBJS-$(CONFIG_GPUME_FILTER) += gpume/cpu/x86/sad.o            \
+                                      gpume/cpu/x86/sad_init.o       \
                                       gpume/cpu/x86/sea.o            \
                                       gpume/cpu/x86/sea_init.o
 

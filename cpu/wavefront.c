@@ -18,136 +18,143 @@
 
 #include <string.h>
 
+#include "config.h"
+#if HAVE_PTHREADS
+#include <sched.h>
+#endif
+
 #include "libavutil/attributes.h"
 #include "libavutil/common.h"
 #include "libavutil/error.h"
 #include "libavutil/mem.h"
+#include "libavutil/time.h"
 
-#include "libavfilter/gpume/cpu/predict.h"
+#include "libavfilter/gpume/cpu/wavefront.h"
 
 /**
- * Blocks that a thread that has to sleep sleeps for, beyond the one that it
- * needs: waking up takes as long as searching some.
+ * Blocks after which a row says how far it is. What one core has written takes another
+ * almost as long to read as a block to be searched.
  */
-#define EXTRA_BLOCKS 8
+#define BLOCKS_TOLD 4
 
-av_cold int ff_gpume_predict_init(GpumePredict *s, const GpumeParams *params)
+/** How often a thread that waits looks before it lets others run. */
+#define PATIENCE 1000
+
+av_cold int ff_gpume_wavefront_init(GpumeWavefront *w, const GpumeParams *params)
 {
-    const int nb_rows = GPUME_NB_DIRECTIONS * params->bh;
+    const int nb_rows = params->nb_references * params->bh;
     size_t size;
-    int ret;
 
-    s->algo     = params->algo;
-    s->bw       = params->bw;
-    s->bh       = params->bh;
-    s->linesize = params->bw + 2;
-    size        = (size_t)s->linesize * (params->bh + 2);
+    w->algo     = params->algo;
+    w->bw       = params->bw;
+    w->bh       = params->bh;
+    w->linesize = params->bw + 2;
+    size        = (size_t)w->linesize * (params->bh + 2);
 
-    s->buffer   = av_calloc(GPUME_NB_DIRECTIONS * GPUME_NB_FIELDS * size, sizeof(*s->buffer));
-    s->progress = av_calloc(nb_rows, sizeof(*s->progress));
-    if (!s->buffer || !s->progress)
+    w->buffer   = av_calloc(params->nb_references * GPUME_NB_AGES * size, sizeof(*w->buffer));
+    w->progress = av_calloc(nb_rows, sizeof(*w->progress));
+    if (!w->buffer || !w->progress)
         return AVERROR(ENOMEM);
-    for (int i = 0; i < GPUME_NB_DIRECTIONS; i++)
-        for (int j = 0; j < GPUME_NB_FIELDS; j++)
-            s->fields[i][j] = s->buffer + (i * GPUME_NB_FIELDS + j) * size +
-                              s->linesize + 1;
+    for (int i = 0; i < params->nb_references; i++)
+        for (int j = 0; j < GPUME_NB_AGES; j++)
+            w->fields[i][j] = w->buffer + (i * GPUME_NB_AGES + j) * size + w->linesize + 1;
     for (int i = 0; i < nb_rows; i++)
-        atomic_init(&s->progress[i].nb_found, 0);
-    atomic_init(&s->next_row,   0);
-    atomic_init(&s->nb_waiting, 0);
-
-    ret = ff_mutex_init(&s->mutex, NULL);
-    if (ret)
-        return AVERROR(ret);
-    s->has_mutex = 1;
-    ret = ff_cond_init(&s->cond, NULL);
-    if (ret)
-        return AVERROR(ret);
-    s->has_cond = 1;
+        atomic_init(&w->progress[i].nb_found, 0);
     return 0;
 }
 
-void ff_gpume_predict_begin(GpumePredict *s, const int *directions, int nb_directions)
+int ff_gpume_wavefront_width(const GpumeWavefront *w)
 {
-    for (int i = 0; i < nb_directions; i++) {
-        GpumeVector **fields = s->fields[directions[i]];
-        GpumeVector *oldest  = fields[GPUME_NB_FIELDS - 1];
+    /* a row begins that much later than the row above */
+    const int delay = BLOCKS_TOLD + 2;
 
-        memmove(fields + 1, fields, (GPUME_NB_FIELDS - 1) * sizeof(*fields));
+    return (w->bw * w->bh - 1) / (w->bw + delay * (w->bh - 1)) + 1;
+}
+
+void ff_gpume_wavefront_begin(GpumeWavefront *w, const GpumeSearch *search)
+{
+    for (int i = 0; i < search->nb_fields; i++) {
+        const int reference  = search->fields[i].reference;
+        GpumeVector **fields = w->fields[reference];
+        GpumeVector *oldest  = fields[GPUME_NB_AGES - 1];
+
+        memmove(fields + 1, fields, (GPUME_NB_AGES - 1) * sizeof(*fields));
         fields[0] = oldest;
+        for (int by = 0; by < w->bh; by++)
+            atomic_store_explicit(&w->progress[reference * w->bh + by].nb_found, 0,
+                                  memory_order_relaxed);
     }
-    for (int i = 0; i < GPUME_NB_DIRECTIONS * s->bh; i++)
-        atomic_store_explicit(&s->progress[i].nb_found, 0, memory_order_relaxed);
-    atomic_store_explicit(&s->next_row, 0, memory_order_relaxed);
 }
 
-int ff_gpume_predict_take_row(GpumePredict *s)
+/* Returns how many blocks a row has, nb or more. */
+static av_noinline int wait_for(const atomic_int *nb_found, int nb, GpumeWorker *worker)
 {
-    return atomic_fetch_add_explicit(&s->next_row, 1, memory_order_relaxed);
+    int found = atomic_load_explicit(nb_found, memory_order_acquire);
+    int64_t begin;
+
+    if (found >= nb)
+        return found;
+    begin = av_gettime_relative();
+    for (int i = 0; (found = atomic_load_explicit(nb_found, memory_order_acquire)) < nb; i++) {
+        if (i < PATIENCE) {
+#if ARCH_X86 && HAVE_INLINE_ASM
+            __asm__ volatile ("pause");
+#endif
+        } else {
+#if HAVE_PTHREADS
+            sched_yield();
+#else
+            av_usleep(1);
+#endif
+        }
+    }
+    worker->waited += av_gettime_relative() - begin;
+    return found;
 }
 
-static av_noinline void sleep_for(GpumePredict *s, atomic_int *progress, int nb)
+void ff_gpume_wavefront_neighbours(const GpumeWavefront *w, GpumeNeighbours *n,
+                                   GpumePlace *place, GpumeWorker *worker)
 {
-    ff_mutex_lock(&s->mutex);
-    /* who reports looks for this after its progress, and this thread the other way round */
-    atomic_fetch_add(&s->nb_waiting, 1);
-    while (atomic_load(progress) < nb)
-        ff_cond_wait(&s->cond, &s->mutex);
-    atomic_fetch_sub(&s->nb_waiting, 1);
-    ff_mutex_unlock(&s->mutex);
-}
-
-void ff_gpume_predict_neighbours(GpumePredict *s, GpumeNeighbours *n,
-                                 int direction, int bx, int by)
-{
-    const int linesize = s->linesize;
+    GpumeVector *const *fields = w->fields[place->reference];
+    const int bx = place->bx, by = place->by;
+    const int linesize = w->linesize;
     const ptrdiff_t i  = (ptrdiff_t)by * linesize + bx;
-    const int corner   = gpume_corner(s->algo, bx, s->bw);
-    const GpumeVector *field = s->fields[direction][0] + i;
+    const int corner   = gpume_corner(w->algo, bx, w->bw);
+    const GpumeVector *field = fields[0] + i;
 
-    if (by) {
-        atomic_int *progress = &s->progress[direction * s->bh + by - 1].nb_found;
-        const int nb = gpume_needs_above(bx, s->bw);
+    if (by && place->nb_above < gpume_needs_above(bx, w->bw))
+        place->nb_above = wait_for(&w->progress[place->reference * w->bh + by - 1].nb_found,
+                                   gpume_needs_above(bx, w->bw), worker);
 
-        if (atomic_load_explicit(progress, memory_order_acquire) < nb)
-            sleep_for(s, progress, FFMIN(nb + EXTRA_BLOCKS, s->bw));
-    }
-
-    n->alone  = gpume_alone(by, s->bw);
+    n->alone  = gpume_alone(by, w->bw);
     n->left   = field[-1];
     n->top    = field[-linesize];
     n->corner = corner >= 0 ? field[corner - bx - linesize] : (GpumeVector) { 0 };
-    if (s->algo == GPUME_ALGO_EPZS) {
-        const GpumeVector *last = s->fields[direction][1] + i;
+    if (w->algo == GPUME_ALGO_EPZS) {
+        const GpumeVector *last = fields[1] + i;
 
         n->last        = last[0];
         n->last_left   = last[-1];
         n->last_top    = last[-linesize];
         n->last_right  = last[1];
         n->last_bottom = last[linesize];
-        n->before_last = s->fields[direction][2][i];
+        n->before_last = fields[2][i];
     }
 }
 
-void ff_gpume_predict_found(GpumePredict *s, int direction, int bx, int by,
-                            int dx, int dy)
+void ff_gpume_wavefront_found(GpumeWavefront *w, const GpumePlace *place, int dx, int dy)
 {
-    s->fields[direction][0][(ptrdiff_t)by * s->linesize + bx] = (GpumeVector) { dx, dy };
+    const int nb_found = place->bx + 1;
 
-    atomic_store(&s->progress[direction * s->bh + by].nb_found, bx + 1);
-    if (atomic_load(&s->nb_waiting)) {
-        ff_mutex_lock(&s->mutex);
-        ff_cond_broadcast(&s->cond);
-        ff_mutex_unlock(&s->mutex);
-    }
+    w->fields[place->reference][0][(ptrdiff_t)place->by * w->linesize + place->bx] =
+        (GpumeVector) { dx, dy };
+    if (nb_found % BLOCKS_TOLD == 0 || nb_found == w->bw)
+        atomic_store_explicit(&w->progress[place->reference * w->bh + place->by].nb_found,
+                              nb_found, memory_order_release);
 }
 
-av_cold void ff_gpume_predict_uninit(GpumePredict *s)
+av_cold void ff_gpume_wavefront_uninit(GpumeWavefront *w)
 {
-    if (s->has_cond)
-        ff_cond_destroy(&s->cond);
-    if (s->has_mutex)
-        ff_mutex_destroy(&s->mutex);
-    av_freep(&s->progress);
-    av_freep(&s->buffer);
+    av_freep(&w->progress);
+    av_freep(&w->buffer);
 }

@@ -20,7 +20,7 @@ mkdir -p $work
 all=$(all_series .)
 
 # What a patch may touch: the places where FFmpeg lists its parts.
-allowed='^(configure|libavfilter/Makefile|libavfilter/allfilters\.c|doc/filters\.texi|tests/Makefile)$'
+allowed='^(configure|libavfilter/Makefile|libavfilter/allfilters\.c|doc/filters\.texi|tests/Makefile|tests/checkasm/(Makefile|checkasm\.[ch])|tests/fate/checkasm\.mak)$'
 
 # mail_format SERIES: prints what is wrong.
 mail_format() {
@@ -100,6 +100,7 @@ for s in $fetched; do
     grep -q '^extern const .* ff_vf_gpume;' "$work/$s-laid/libavfilter/allfilters.c" &&
         grep -q 'libavfilter/gpume/Makefile$' "$work/$s-laid/libavfilter/Makefile" &&
         grep -q '/tests/fate/gpume.mak$' "$work/$s-laid/tests/Makefile" &&
+        grep -q ' vf_gpume\.o$' "$work/$s-laid/tests/checkasm/Makefile" &&
         grep -q '^@include filter_gpume.texi$' "$work/$s-laid/doc/filters.texi"
     check "patches-$s/registers" "filter, tests or documentation are not registered" test $? = 0
 

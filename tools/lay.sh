@@ -19,7 +19,7 @@ list_layout() {
         cd "$top"
         for f in *.[ch] core/*.[ch] output/*.[ch] cpu/*.[ch] cpu/x86/* cuda/*.[ch] cuda/*.cu cuda/*.cuh \
                  gpume.mak doc/gpume.texi tests/gpume*.c tests/*.h bench/gpume_bench*.[ch] bench/gpume_bench*.cu \
-                 tests/fate/* fate-refs/*; do
+                 tests/checkasm/*.c tests/fate/* fate-refs/*; do
             if [ ! -f "$f" ]; then
                 continue
             fi
@@ -28,6 +28,7 @@ list_layout() {
                 vf_*.c)       to=libavfilter/$f ;;
                 gpume.mak)    to=libavfilter/gpume/Makefile ;;
                 doc/*.texi)   to=doc/filter_${f#doc/} ;;
+                tests/checkasm/*.c) to=tests/checkasm/vf_${f##*/} ;;
                 tests/fate/*) to=$f ;;
                 tests/*)      to=libavfilter/$f ;;
                 bench/*)      to=libavfilter/tests/${f#bench/} ;;
