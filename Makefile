@@ -96,9 +96,10 @@ check-deps:
 check-gpu:
 	+@tests/gpu.sh $(SERIES)
 
-# PARTS, QUICK and BENCH_... go to the scripts by the environment.
+# PARTS, QUICK and BENCH_... go to the scripts through the environment.
 bench: all
 	@tools/deps.sh $(NO_INSTALL) bench
+	$(SUBMAKE) -C $(OBJ) tests/checkasm/checkasm
 	@bench/bench.sh $(OBJ) '$(INPUT)'
 
 bench-gpu:
