@@ -73,8 +73,8 @@ play: configured
 	@tools/demo.sh play $(OBJ) '$(INPUT)'
 
 check: check-deps
-	+@tests/run.sh -s $(SERIES) fate san cuda valgrind files soak fuzz threads failures \
-	    long patches build demo style
+	+@tests/run.sh -s $(SERIES) fate san cuda valgrind build fuzz soak long threads failures \
+	    files patches demo style
 
 # The parts of it that can go on for long.
 soak: check-deps
@@ -111,6 +111,9 @@ check-patches:
 	@tests/run.sh patches
 
 # The steps that tests/run.sh asks for.
+tests: all
+	$(SUBMAKE) -C $(OBJ) $(addprefix libavfilter/tests/gpume_,unit compare input soak) tests/checkasm/checkasm
+
 sanitized: configured
 	@tools/ffconfigure.sh $(BASE)-san
 
@@ -127,5 +130,5 @@ clean:
 distclean:
 	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name dist -exec rm -rf {} +; fi
 
-.PHONY: all help soak fuzz endurance check-gpu bench bench-gpu configured demo play check check-series check-deps check-patches sanitized \
+.PHONY: all help soak fuzz endurance check-gpu bench bench-gpu configured demo play check check-series check-deps check-patches sanitized tests \
         install clean distclean

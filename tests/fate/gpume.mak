@@ -227,8 +227,13 @@ FATE_GPUME     = $(if $(CONFIG_FFMPEG),$(FATE_GPUME_FFMPEG)) $(filter-out $(GPUM
                  $(FATE_GPUME_CHECKASM)
 FATE_GPUME_SAN = $(if $(CONFIG_FFMPEG),$(filter-out $(FATE_GPUME_BAD),$(FATE_GPUME_FFMPEG)))   \
                  $(filter-out $(GPUME_SLOW),$(FATE_GPUME_PROGRAMS))
+# The rest is about options, messages and the CPU's threads, or hides the device
+FATE_GPUME_DEVICE = $(filter-out $(FATE_GPUME_CHECKASM) $(FATE_GPUME_BAD) $(FATE_GPUME_WAVES) $(FATE_GPUME_VF-yes) \
+                        $(filter-out %-full %-full-csv,$(FATE_GPUME_ERRORS)) $(FATE_GPUME_HELP-yes)               \
+                        $(addprefix fate-gpume-,alias-% threads-% defaults-named cpu auto frames-null), \
+                    $(FATE_GPUME))
 # on the driver's stand-in the units are what matters; long streams take long
-FATE_GPUME_STANDIN = $(filter-out fate-gpume-compare fate-gpume-compare-clips,$(FATE_GPUME))   \
+FATE_GPUME_STANDIN = $(filter-out fate-gpume-compare fate-gpume-compare-clips,$(FATE_GPUME_DEVICE)) \
                      $(filter fate-gpume-compare-quick,$(FATE_GPUME_PROGRAMS))
 FATE_GPUME_VALGRIND = $(filter fate-gpume-ds fate-gpume-unit-quick,$(FATE_GPUME_SAN))
 
@@ -236,5 +241,6 @@ fate-gpume:          $(FATE_GPUME)
 fate-gpume-san:      $(FATE_GPUME_SAN)
 fate-gpume-standin:  $(FATE_GPUME_STANDIN)
 fate-gpume-valgrind: $(FATE_GPUME_VALGRIND)
-fate-gpume fate-gpume-san fate-gpume-standin fate-gpume-valgrind:
+fate-gpume-device:   $(FATE_GPUME_DEVICE)
+fate-gpume fate-gpume-san fate-gpume-standin fate-gpume-valgrind fate-gpume-device:
 	$(if $(strip $^),,@echo "$@: this FFmpeg has nothing that $@ could test"; false)
