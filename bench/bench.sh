@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# FFmpeg's mestimate against gpume on the CPU, in one binary: 'make bench'.
+# Compares gpume with FFmpeg's mestimate on the CPU, in one binary: 'make bench'.
 #
 # usage: bench.sh BIN_DIR [INPUT]
-# BIN_DIR has ffmpeg; INPUT is any clip, by default the demonstration's. Environment:
-#   BENCH_RUNS     of each measurement, 3
-#   BENCH_SECONDS  that a run takes about, 1
-#   BENCH_SIZES    '352x288 1280x720 1920x1080'
-#   BENCH_DIR      where results go, build/bench
+# BIN_DIR has ffmpeg; INPUT is any clip, by default the demonstration's. Environment
+# (defaults in brackets):
+#   BENCH_RUNS     runs of each measurement [3]
+#   BENCH_SECONDS  approximate length of a run [1]
+#   BENCH_SIZES    [352x288 1280x720 1920x1080]
+#   BENCH_DIR      folder for results [build/bench]
 
 set -eu
 LC_ALL=C
@@ -23,10 +24,10 @@ seconds=${BENCH_SECONDS:-1}
 sizes=${BENCH_SIZES:-352x288 1280x720 1920x1080}
 cores=$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 block=16
-# From the middle of the clip, again and again: the slowest search has to see them all.
+# Taken from the middle of the clip and repeated; few, so that the slowest search sees them all.
 pictures=4
 
-# What is compared: mestimate's method, gpume's, the range; then options of gpume.
+# What to compare: mestimate's method, gpume's, the range; then other options of gpume.
 # mestimate always searches both directions, so gpume does too.
 table='
 esa fs  7
@@ -48,16 +49,17 @@ trap 'exit 1' HUP INT TERM
 begin cpu
 take_clip "${2-}"
 
-# search THREADS FRAMES FILTER: raw pictures through a filter.
+# search THREADS FRAMES FILTER: runs raw pictures through a filter.
 search() {
     run_seconds -filter_threads "$1" -f rawvideo -pixel_format gray -video_size "$size" \
         -framerate 25 -stream_loop -1 -i "$out/$size.gray" -vf "$3" -frames:v "$2"
 }
 
-# measure WHAT RANGE THREADS FILTER: frames/s without reading, in $fps; the rows of both.
+# measure WHAT RANGE THREADS FILTER: sets $fps to the frames/s without the time for reading;
+# writes the rows with and without it.
 measure() {
-    # As many as take a while, all of the pictures each time: what is compared has
-    # searched the same ones, however fast it is.
+    # Use enough frames for the wanted time, and always whole repeats of the pictures, so
+    # that fast and slow searches see the same ones.
     frames=$pictures
     t=$(search "$3" "$frames" "$4")
     if awk "BEGIN { exit !($t < 0.1) }"; then
@@ -66,7 +68,7 @@ measure() {
     fi
     more=$(awk "BEGIN { n = int($seconds * $frames / ($t + 1e-3) / $pictures); print (n < 1 ? 1 : n > 500 ? 500 : n) }")
     if [ "$frames" = "$((more * pictures))" ]; then
-        # it took long, and was a run already
+        # it took long enough to count as a run
         echo "$t" > "$out/run.times"
         repeat $((runs - 1)) search "$3" "$frames" "$4" >> "$out/run.times"
     else
@@ -86,8 +88,8 @@ measure() {
 
 ratio() { awk "BEGIN { printf \"%.1f\", $1 / $2 }"; }
 
-say "clip: $input, $pictures frames of it; median frames/s of $runs runs, past and future, blocks of $block x $block,"
-say "without the time that reading the pictures takes; +- is most less least, in percent"
+say "clip: $input, $pictures frames; median frames/s of $runs runs, past and future, ${block}x$block blocks,"
+say "without the time for reading the pictures; +- is maximum minus minimum, in percent of the median"
 for size in $sizes; do
     raw_luma "$size" $pictures "$(($(frames_of "$input") / 2))"
     # shellcheck disable=SC2046
@@ -101,7 +103,7 @@ for size in $sizes; do
         if [ -z "$method" ]; then
             continue
         fi
-        # the same for two rows, one after the other
+        # consecutive rows may share one measurement
         if [ "$last" != "$method $range" ]; then
             measure "mestimate $method" "$range" 1 "mestimate=method=$method:mb_size=$block:search_param=$range"
             peer=$fps
@@ -121,9 +123,9 @@ for size in $sizes; do
     done
 done
 
-# The last, largest size: more and more threads.
+# The last, largest size: increasing numbers of threads.
 echo
-say "$size, frames/s by threads (against one)"
+say "$size, frames/s by number of threads (relative to one)"
 for search in fs:range=16 ds:range=16 epzs:range=16; do
     algo=${search%%:*}
     line=$(printf '%-10s' "$algo +-16")
@@ -142,11 +144,11 @@ for search in fs:range=16 ds:range=16 epzs:range=16; do
     say "$line"
 done
 
-# What searches that are not full miss: the sum of all vectors' costs; and how many
-# vectors they try for it, as the tests' oracle counts them.
+# How much higher the total cost of the other searches is than that of full search, and
+# how many vectors they try, as counted by the tests' oracle.
 echo
-say "whole clip, blocks of $block x $block, +-16, past: cost of all vectors (more than full search);"
-say "different vectors tried, a block on average"
+say "whole clip, ${block}x$block blocks, +-16, past: total cost (relative to full search);"
+say "different vectors tried per block, on average"
 : > "$out/tried.txt"
 if ${CC:-cc} -O3 -w -o "$out/gpume_tried" bench/gpume_tried.c; then
     size=$(ffmpeg -i "$input" -map 0:v:0 -vf showinfo -frames:v 1 -f null - -loglevel info 2>&1 |

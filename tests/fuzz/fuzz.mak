@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Links the fuzzers, tests/fuzz/README.md, with the libraries of OBJ, a tree that
-# was built by clang with -fsanitize=fuzzer-no-link. From the repository's root:
+# Builds the fuzzers (tests/fuzz/README.md) with the libraries in OBJ, a tree built by
+# clang with -fsanitize=fuzzer-no-link. From the repository's root:
 # make -f tests/fuzz/fuzz.mak OBJ=build/9.0-fuzz/obj SRC=build/9.0/src
 
 FUZZ_DIR     = tests/fuzz
