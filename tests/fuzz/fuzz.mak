@@ -13,7 +13,7 @@ FUZZ_LIBS    = $(OBJ)/libavfilter/libavfilter.a $(OBJ)/libavutil/libavutil.a
 
 fuzz: $(FUZZ_TARGETS)
 
-$(OBJ)/gpume_fuzz_%: $(FUZZ_DIR)/gpume_fuzz_%.c $(wildcard tests/*.h) $(FUZZ_LIBS)
-	$(FUZZ_CC) $(FUZZ_CFLAGS) -o $@ $< $(FUZZ_LIBS) -lm -lpthread -ldl
+$(OBJ)/gpume_fuzz_%: $(FUZZ_DIR)/gpume_fuzz_%.c tests/gpume_harness.c $(wildcard tests/*.h) $(FUZZ_LIBS)
+	$(FUZZ_CC) $(FUZZ_CFLAGS) -o $@ $< tests/gpume_harness.c $(FUZZ_LIBS) -lm -lpthread -ldl
 
 .PHONY: fuzz
