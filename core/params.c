@@ -61,7 +61,7 @@ int ff_gpume_params_init(GpumeParams *p, int width, int height,
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
 
     if (p->algo < 0 || p->algo >= GPUME_NB_ALGOS || p->cost < 0 || p->cost >= GPUME_NB_COSTS) {
-        av_log(log_ctx, AV_LOG_ERROR, "There is no search %d with a cost %d.\n", p->algo, p->cost);
+        av_log(log_ctx, AV_LOG_ERROR, "Unknown search %d or cost %d.\n", p->algo, p->cost);
         return AVERROR(EINVAL);
     }
     if (p->block < GPUME_MIN_BLOCK || p->block > GPUME_MAX_BLOCK || p->block & (p->block - 1)) {
@@ -78,8 +78,8 @@ int ff_gpume_params_init(GpumeParams *p, int width, int height,
         for (int j = 0; j <= i; j++)
             if (p->distance[i] == (i == j ? 0 : p->distance[j]) ||
                 p->nb_references > GPUME_MAX_REFERENCES) {
-                av_log(log_ctx, AV_LOG_ERROR, "References have to be different pictures, "
-                       "%d at most.\n", GPUME_MAX_REFERENCES);
+                av_log(log_ctx, AV_LOG_ERROR, "References must be different pictures, "
+                       "at most %d.\n", GPUME_MAX_REFERENCES);
                 return AVERROR(EINVAL);
             }
     if (width < 1 || height < 1 ||
@@ -90,8 +90,8 @@ int ff_gpume_params_init(GpumeParams *p, int width, int height,
         return AVERROR(EINVAL);
     }
     if (!ff_gpume_format_supported(format)) {
-        av_log(log_ctx, AV_LOG_ERROR, "Pixel format %s has no plane of luma "
-               "samples of 8 to 16 bits.\n", desc ? desc->name : "none");
+        av_log(log_ctx, AV_LOG_ERROR, "Pixel format %s has no separate luma "
+               "plane with samples of 8 to 16 bits.\n", desc ? desc->name : "none");
         return AVERROR(EINVAL);
     }
 

@@ -18,139 +18,75 @@
 
 /**
  * @file
- * The CPU backend: a job is a few rows of blocks, a row being one in one
- * direction; or a single one, where a row needs to know what the row above has
- * found. A search is over when submit() returns.
+ * The CPU backend. A search is over when submit() returns.
  */
 
 #include "config.h"
 #include "libavutil/attributes.h"
 #include "libavutil/common.h"
 #include "libavutil/error.h"
+#include "libavutil/intreadwrite.h"
 #include "libavutil/mem.h"
 
-#include "libavfilter/gpume/cpu/cost.h"
-#include "libavfilter/gpume/cpu/eliminate.h"
-#include "libavfilter/gpume/cpu/predict.h"
+#include "libavfilter/gpume/core/backend.h"
+#include "libavfilter/gpume/core/vector.h"
 #include "libavfilter/gpume/cpu/search.h"
-#include "libavfilter/gpume/gpume.h"
+#include "libavfilter/gpume/cpu/task.h"
 
-/**
- * Rows of blocks one below the other search much of the same reference, so a
- * job has several: this many on average, or fewer where there would be too few
- * jobs. The first have the most, so that all threads end at about the same time.
- */
-#define ROWS_PER_JOB 6
-#define MIN_JOBS    24
+/** Luma is copied in this many shares at most. */
+#define COPY_SHARES 64
 
 typedef struct CPUContext {
-    GpumeParams params;
-    GpumeCostContext cost;
-    GpumeWalks walks;
-    void (*execute)(void *opaque, GpumeJob job, void *arg, int nb_jobs);
-    void *opaque;
+    GpumeBackendConfig cfg;
+    GpumeCost cost;
+    GpumeUntriedPoints untried;
+    GpumeWavefront wavefront;
 
-    int import_copies;              ///< samples are not native words as they lie
+    int copies_luma;                ///< samples are not native words as they lie
     ptrdiff_t copy_linesize;
-    int eliminates;                 ///< a full search leaves candidates out
-    GpumeEliminate eliminate;
+    GpumeTask copy_task;
+
+    int has_sums;                   ///< one of the stages is SEA
+    GpumeSea sea;
     size_t sums_offset;             ///< of the sums in a picture's copy, bytes
-    int nb_sum_jobs;
-    int predicts;                   ///< searches begin with what was found already
-    GpumePredict predict;
-    uint8_t *scratch;               ///< for each job
+    size_t summed_offset;           ///< of an int: nonzero when they have been computed
+    uint8_t *scratch;               ///< for the sums of each worker
+    GpumeTask search_task;          ///< it begins with sums that there are not yet
+
     AVBufferPool *copies;           ///< luma in native words, then sums, where there are any
     AVBufferPool *mvs;
     AVBufferPool *costs;
 } CPUContext;
 
-static av_cold int init(void *priv, const GpumeConfig *cfg)
-{
-    CPUContext *s = priv;
-    const GpumeParams *p = &s->params;
-    size_t nb_vectors;
-    int ret;
-
-    s->params  = cfg->params;
-    s->execute = cfg->execute;
-    s->opaque  = cfg->opaque;
-
-    ff_gpume_cost_init(&s->cost, p->depth);
-    ff_gpume_cpu_walks_init(&s->walks);
-    s->predicts = gpume_predicts(p->algo);
-    if (s->predicts) {
-        ret = ff_gpume_predict_init(&s->predict, p);
-        if (ret < 0)
-            return ret;
-    }
-
-    nb_vectors = (size_t)p->bw * p->bh * GPUME_NB_DIRECTIONS;
-    s->mvs     = av_buffer_pool_init(nb_vectors * sizeof(AVMotionVector), NULL);
-    s->costs   = av_buffer_pool_init(nb_vectors * sizeof(uint32_t), NULL);
-    if (!s->mvs || !s->costs)
-        return AVERROR(ENOMEM);
-
-    s->import_copies = p->depth > 8 &&
-                       (p->shift || p->big_endian != HAVE_BIGENDIAN);
-    s->eliminates    = p->algo == GPUME_ALGO_FS && p->exhaustive <= 0;
-    if (s->import_copies) {
-        s->copy_linesize = FFALIGN(p->width * 2, 64);
-        s->sums_offset   = s->copy_linesize * p->height;
-    }
-    if (s->eliminates) {
-        ff_gpume_eliminate_init(&s->eliminate, p);
-        /* a job begins with the sums of a block's rows: it should have more than those */
-        s->nb_sum_jobs = av_clip(p->height / (4 * p->block), 1, 32);
-        s->scratch     = av_malloc(s->nb_sum_jobs * s->eliminate.scratch_size);
-        if (!s->scratch)
-            return AVERROR(ENOMEM);
-    }
-    if (s->import_copies || s->eliminates) {
-        /* what is read beyond the sums of a row has to be something */
-        s->copies = av_buffer_pool_init(s->sums_offset + s->eliminate.size,
-                                        av_buffer_allocz);
-        if (!s->copies)
-            return AVERROR(ENOMEM);
-    }
-    return 0;
-}
+static void (*const cost_inits[GPUME_NB_COSTS])(GpumeCost *cost, int depth) = {
+#define COST_INIT(ID, name, title) ff_gpume_##name##_init,
+    GPUME_COSTS(COST_INIT)
+};
 
 typedef struct ImportArg {
     const CPUContext *s;
     const GpumePicture *pic;
+    int nb_shares;
 } ImportArg;
 
-static void import_rows(void *opaque, int job, int nb_jobs)
+static void copy_shares(void *opaque, GpumeWorker *worker, int start, int end)
 {
     const ImportArg *arg = opaque;
-    const CPUContext *s = arg->s;
-    const AVFrame *frame = arg->pic->frame;
-    const int start = s->params.height *  job      / nb_jobs;
-    const int end   = s->params.height * (job + 1) / nb_jobs;
 
-    for (int y = start; y < end; y++)
-        ff_gpume_copy_row(arg->pic->copy->data + y * s->copy_linesize,
-                          frame->data[0] + y * (ptrdiff_t)frame->linesize[0],
-                          &s->params);
-}
-
-static void sum_rows(void *opaque, int job, int nb_jobs)
-{
-    const ImportArg *arg = opaque;
-    const CPUContext *s = arg->s;
-    const int height = s->params.height;
-
-    ff_gpume_eliminate_sum(&s->eliminate, arg->pic->copy->data + s->sums_offset,
-                           arg->pic->luma, arg->pic->linesize,
-                           height * job / nb_jobs, height * (job + 1) / nb_jobs,
-                           s->scratch + job * s->eliminate.scratch_size);
+    for (int i = start; i < end; i++)
+        ff_gpume_copy_luma(arg->pic->copy->data, arg->s->copy_linesize, arg->pic->frame,
+                           &arg->s->cfg.params, i, arg->nb_shares);
 }
 
 static int import(void *priv, GpumePicture *pic)
 {
     CPUContext *s = priv;
-    ImportArg arg = { s, pic };
+    ImportArg arg = { s, pic, FFMIN(s->cfg.params.height, COPY_SHARES) };
+    int ret;
 
+    ret = ff_gpume_check_luma(pic->frame, &s->cfg.params, s->cfg.log_ctx);
+    if (ret < 0)
+        return ret;
     pic->luma     = pic->frame->data[0];
     pic->linesize = pic->frame->linesize[0];
     if (!s->copies)
@@ -159,135 +95,207 @@ static int import(void *priv, GpumePicture *pic)
     pic->copy = av_buffer_pool_get(s->copies);
     if (!pic->copy)
         return AVERROR(ENOMEM);
-    if (s->import_copies) {
+    *(int *)(pic->copy->data + s->summed_offset) = 0;
+    if (s->copies_luma) {
         pic->luma     = pic->copy->data;
         pic->linesize = s->copy_linesize;
-        s->execute(s->opaque, import_rows, &arg, FFMIN(s->params.height, 32));
+        ff_gpume_task_run(&s->copy_task, &s->cfg, &arg, 0, arg.nb_shares);
     }
-    if (s->eliminates)
-        s->execute(s->opaque, sum_rows, &arg, s->nb_sum_jobs);
     return 0;
+}
+
+static void write_vector(AVMotionVector *mv, int source, const GpumeBlock *b)
+{
+    const GpumeBox box = b->box;
+    const int dx = b->dx, dy = b->dy;
+
+    for (int i = 0; i < GPUME_VECTOR_WORDS; i++)
+        AV_WN32A((uint8_t *)mv + 4 * i,
+                 gpume_vector_word(i, source, box.x0, box.y0, box.w, box.h, dx, dy));
 }
 
 typedef struct SearchArg {
     CPUContext *s;
     const GpumeSearch *search;
-    int directions[GPUME_NB_DIRECTIONS];    ///< those searched
-    int nb_directions;                      ///< how many
+    const GpumePicture *to_sum[1 + GPUME_MAX_REFERENCES];   ///< those whose sums there are not
+    int nb_sum_rows;                                        ///< of all of them together
 } SearchArg;
 
-/* Row by of the i-th direction. */
-static void search_row(const SearchArg *arg, int i, int by)
+/* Rows of samples, counted through these pictures. */
+static void sum_rows(const SearchArg *arg, GpumeWorker *worker, int start, int end)
+{
+    const CPUContext *s = arg->s;
+    const int height = s->cfg.params.height;
+
+    while (start < end) {
+        const GpumePicture *pic = arg->to_sum[start / height];
+        const int y  = start % height;
+        const int nb = FFMIN(end - start, height - y);
+
+        ff_gpume_sea_sum(&s->sea, pic->copy->data + s->sums_offset, pic->luma, pic->linesize,
+                         y, y + nb, s->scratch + worker->number * s->sea.scratch_size);
+        start += nb;
+    }
+}
+
+static void add_sums(SearchArg *arg, const GpumePicture *pic)
+{
+    const CPUContext *s = arg->s;
+    int *summed = (int *)(pic->copy->data + s->summed_offset);
+
+    if (!*summed) {
+        arg->to_sum[arg->nb_sum_rows / s->cfg.params.height] = pic;
+        arg->nb_sum_rows += s->cfg.params.height;
+    }
+    *summed = 1;
+}
+
+/* Blocks from (bx, by) to before (end, by). */
+static void search_row(const SearchArg *arg, GpumeWorker *worker, const GpumeField *field,
+                       int bx, int by, int end)
 {
     CPUContext *s = arg->s;
-    const GpumeParams *p = &s->params;
-    const int direction = arg->directions[i];
-    const size_t row = (size_t)i * p->bh + by;
+    const GpumeParams *p = &s->cfg.params;
     const GpumePicture *cur = arg->search->cur;
-    const GpumePicture *ref = arg->search->ref[direction];
-    const int y0 = by * p->block;
-    AVMotionVector *mvs = (AVMotionVector *)arg->search->mvs->data +
-                          row * p->bw;
-    uint32_t *costs = (uint32_t *)arg->search->costs->data + row * p->bw;
-    GpumeNeighbours neighbours;
+    const GpumePicture *ref = field->ref;
+    const int source = p->distance[field->reference];
+    AVMotionVector *mvs = field->mvs   + (size_t)by * p->bw;
+    uint32_t *costs     = field->costs + (size_t)by * p->bw;
     GpumeBlock b = {
-        .cost_ctx     = &s->cost,
-        .walks        = &s->walks,
+        .plan         = &s->cfg.plan,
+        .functions    = &s->cost,
+        .algo         = p->algo,
         .range        = p->range,
-        .neighbours   = s->predicts ? &neighbours : NULL,
-        .exhaustive   = p->exhaustive > 0,
-        .eliminate    = s->eliminates ? &s->eliminate : NULL,
+        .exhaustive   = p->exhaustive,
+        .sample_size  = p->depth > 8 ? 2 : 1,
         .cur_linesize = cur->linesize,
         .ref_linesize = ref->linesize,
-        .sample_size  = p->depth > 8 ? 2 : 1,
-        .h            = FFMIN(p->block, p->height - y0),
+        .untried      = &s->untried,
+        .wavefront    = &s->wavefront,
+        .worker       = worker,
+        .place        = { .reference = field->reference, .by = by },
     };
 
-    b.min_dy = -FFMIN(p->range, y0);
-    b.max_dy =  FFMIN(p->range, p->height - y0 - b.h);
-
-    for (int bx = 0; bx < p->bw; bx++) {
-        const int x0 = bx * p->block;
-
-        b.cur    = cur->luma + y0 * cur->linesize + x0 * b.sample_size;
-        b.ref    = ref->luma + y0 * ref->linesize + x0 * b.sample_size;
-        b.w      = FFMIN(p->block, p->width - x0);
-        b.min_dx = -FFMIN(p->range, x0);
-        b.max_dx =  FFMIN(p->range, p->width - x0 - b.w);
-        if (s->eliminates) {
-            const ptrdiff_t offset = s->sums_offset + y0 * s->eliminate.linesize +
-                                     x0 * sizeof(uint16_t);
-
-            b.cur_sums = cur->copy->data + offset;
-            b.ref_sums = ref->copy->data + offset;
-            /* blocks side by side often move alike */
-            b.start_dx = b.dx;
-            b.start_dy = b.dy;
-        }
-        if (s->predicts)
-            ff_gpume_predict_neighbours(&s->predict, &neighbours, direction, bx, by);
-        ff_gpume_cpu_search(&b, p->algo);
-        if (s->predicts)
-            ff_gpume_predict_found(&s->predict, direction, bx, by, b.dx, b.dy);
-
-        ff_gpume_set_vector(&mvs[bx], p, bx, by, direction, b.dx, b.dy);
+    if (s->has_sums) {
+        b.sea      = &s->sea;
+        b.cur_sums = cur->copy->data + s->sums_offset;
+        b.ref_sums = ref->copy->data + s->sums_offset;
+    }
+    for (; bx < end; bx++) {
+        b.place.bx = bx;
+        b.box = gpume_box(p, p->block, bx, by);
+        b.cur = cur->luma + b.box.y0 * cur->linesize + b.box.x0 * b.sample_size;
+        b.ref = ref->luma + b.box.y0 * ref->linesize + b.box.x0 * b.sample_size;
+        ff_gpume_cpu_search(&b);
+        write_vector(&mvs[bx], source, &b);
         costs[bx] = b.cost;
     }
 }
 
-/* The rows before a job: a job has more of them than the next. */
-static int first_row(int nb_rows, int job, int nb_jobs)
-{
-    const int64_t left = nb_jobs - job;
-
-    return nb_rows - nb_rows * left * left / ((int64_t)nb_jobs * nb_jobs);
-}
-
-static void search_rows(void *opaque, int job, int nb_jobs)
+/* Rows of fields that wait for rows above alternate: then fields do not wait for each other. */
+static void run_search(void *opaque, GpumeWorker *worker, int start, int end)
 {
     const SearchArg *arg = opaque;
-    const int nb_rows = arg->s->params.bh * arg->nb_directions;
-    const int end = first_row(nb_rows, job + 1, nb_jobs);
+    const GpumeParams *p = &arg->s->cfg.params;
+    const int nb_fields = arg->search->nb_fields;
 
-    for (int row = first_row(nb_rows, job, nb_jobs); row < end; row++)
-        search_row(arg, row / arg->s->params.bh, row % arg->s->params.bh);
-}
+    if (start < arg->nb_sum_rows) {
+        sum_rows(arg, worker, start, end);
+        return;
+    }
+    start -= arg->nb_sum_rows;
+    end   -= arg->nb_sum_rows;
+    while (start < end) {
+        const int row = start / p->bw;
+        const int bx  = start % p->bw;
+        const int nb  = FFMIN(end - start, p->bw - bx);
+        const int alternate = arg->s->search_task.in_order;
+        const int field = alternate ? row % nb_fields : row / p->bh;
+        const int by    = alternate ? row / nb_fields : row % p->bh;
 
-/* Directions in turn: they do not wait for each other. */
-static void search_next_row(void *opaque, int job, int nb_jobs)
-{
-    const SearchArg *arg = opaque;
-    const int row = ff_gpume_predict_take_row(&arg->s->predict);
-
-    search_row(arg, row % arg->nb_directions, row / arg->nb_directions);
+        search_row(arg, worker, &arg->search->fields[field], bx, by, bx + nb);
+        start += nb;
+    }
 }
 
 static int submit(void *priv, GpumeSearch *search)
 {
     CPUContext *s = priv;
-    SearchArg arg = { .s = s, .search = search };
-    int nb_rows, ret;
+    const GpumeParams *p = &s->cfg.params;
+    SearchArg arg = { s, search };
+    int ret;
 
-    for (int i = 0; i < GPUME_NB_DIRECTIONS; i++)
-        if (search->ref[i])
-            arg.directions[arg.nb_directions++] = i;
-
-    ret = ff_gpume_search_alloc(search, &s->params, s->mvs, s->costs);
+    ret = ff_gpume_search_alloc(search, p, s->mvs, s->costs);
     if (ret < 0)
         return ret;
-    nb_rows = s->params.bh * arg.nb_directions;
-    if (s->predicts) {
-        ff_gpume_predict_begin(&s->predict, arg.directions, arg.nb_directions);
-        s->execute(s->opaque, search_next_row, &arg, nb_rows);
-        return 0;
+    if (s->wavefront.buffer)
+        ff_gpume_wavefront_begin(&s->wavefront, search);
+    if (s->has_sums) {
+        add_sums(&arg, search->cur);
+        for (int i = 0; i < search->nb_fields; i++)
+            add_sums(&arg, search->fields[i].ref);
     }
-    s->execute(s->opaque, search_rows, &arg,
-               FFMAX(FFMIN(nb_rows, MIN_JOBS), nb_rows / ROWS_PER_JOB));
+    ff_gpume_task_run(&s->search_task, &s->cfg, &arg, arg.nb_sum_rows,
+                      arg.nb_sum_rows + search->nb_fields * p->bh * p->bw);
     return 0;
 }
 
 static int wait(void *priv, GpumeSearch *search)
 {
+    return 0;
+}
+
+static av_cold int init(void *priv, const GpumeBackendConfig *cfg)
+{
+    CPUContext *s = priv;
+    const GpumeParams *p = &s->cfg.params;
+    size_t nb_vectors;
+    int ret;
+
+    s->cfg = *cfg;
+    cost_inits[p->cost](&s->cost, p->depth);
+    ff_gpume_untried_points_init(&s->untried);
+
+    nb_vectors = (size_t)p->bw * p->bh * p->nb_references;
+    s->mvs     = av_buffer_pool_init(nb_vectors * sizeof(AVMotionVector), NULL);
+    s->costs   = av_buffer_pool_init(nb_vectors * sizeof(uint32_t), NULL);
+    if (!s->mvs || !s->costs)
+        return AVERROR(ENOMEM);
+
+    s->search_task.run         = run_search;
+    s->search_task.least       = 4;
+    s->search_task.max_workers = p->nb_references * ((p->bw * p->bh - 1) / 4 + 1);
+    if (ff_gpume_plan_has(&cfg->plan, GPUME_STAGE_WAVEFRONT)) {
+        ret = ff_gpume_wavefront_init(&s->wavefront, p);
+        if (ret < 0)
+            return ret;
+        s->search_task.in_order    = 1;
+        s->search_task.least       = p->bw;
+        s->search_task.max_workers = p->nb_references * ff_gpume_wavefront_width(&s->wavefront);
+    }
+
+    s->copies_luma = p->depth > 8 && (p->shift || p->big_endian != HAVE_BIGENDIAN);
+    if (s->copies_luma) {
+        s->copy_task     = (GpumeTask) { copy_shares, .least = 1, .max_workers = COPY_SHARES };
+        s->copy_linesize = FFALIGN(p->width * 2, 64);
+        s->sums_offset   = s->copy_linesize * p->height;
+    }
+    s->has_sums = ff_gpume_plan_has(&cfg->plan, GPUME_STAGE_SEA);
+    if (s->has_sums) {
+        ff_gpume_sea_init(&s->sea, p);
+        /* whoever takes some begins with the sums of half a block's rows */
+        s->search_task.first_least = FFMAX(32, 2 * p->block);
+        s->scratch = av_malloc(cfg->nb_threads * s->sea.scratch_size);
+        if (!s->scratch)
+            return AVERROR(ENOMEM);
+    }
+    s->summed_offset = s->sums_offset + s->sea.size;
+    if (s->copies_luma || s->has_sums) {
+        /* what is read beyond the sums of a row has to be something */
+        s->copies = av_buffer_pool_init(s->summed_offset + sizeof(int), av_buffer_allocz);
+        if (!s->copies)
+            return AVERROR(ENOMEM);
+    }
     return 0;
 }
 
@@ -299,7 +307,7 @@ static av_cold void uninit(void *priv)
     av_buffer_pool_uninit(&s->costs);
     av_buffer_pool_uninit(&s->copies);
     av_freep(&s->scratch);
-    ff_gpume_predict_uninit(&s->predict);
+    ff_gpume_wavefront_uninit(&s->wavefront);
 }
 
 const GpumeBackend ff_gpume_backend_cpu = {

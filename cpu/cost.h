@@ -18,7 +18,8 @@
 
 /**
  * @file
- * The cost of a candidate on the CPU: sums of absolute differences.
+ * What a candidate costs on the CPU: a table of functions. A row of GPUME_COSTS has a
+ * file of its own, which fills it in.
  */
 
 #ifndef AVFILTER_GPUME_CPU_COST_H
@@ -27,37 +28,62 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "libavutil/common.h"
+
+#include "libavfilter/gpume/core/params.h"
+
 /**
- * Sum of absolute differences of a block, whose width is the function's own.
- * linesizes are in bytes. Samples of two bytes are in native order and need
- * no alignment.
- * @param h     rows, 1 to GPUME_MAX_BLOCK
- * @param limit once the sum has reached it, any value from limit to the whole
- *              sum may be returned: the candidate cannot win any more
+ * Cost of a part of a block, whose width is the function's own. linesizes are in
+ * bytes. Samples of two bytes are in native order and need no alignment.
+ * @param h     rows, 1 to GPUME_COST_ROWS
+ * @param limit once the cost has reached it, any value from limit to the whole
+ *              cost may be returned: the candidate cannot win any more
  */
-typedef uint32_t (*GpumeSad)(const uint8_t *cur, ptrdiff_t cur_linesize,
-                             const uint8_t *ref, ptrdiff_t ref_linesize,
-                             int h, uint32_t limit);
+typedef uint32_t (*GpumeCostOne)(const uint8_t *cur, ptrdiff_t cur_linesize,
+                                 const uint8_t *ref, ptrdiff_t ref_linesize,
+                                 int h, uint32_t limit);
 
-/** The same for four candidates, whose sums go to sad. */
-typedef void (*GpumeSadX4)(const uint8_t *cur, ptrdiff_t cur_linesize,
-                           const uint8_t *const ref[4], ptrdiff_t ref_linesize,
-                           int h, uint32_t sad[4], uint32_t limit);
-
-/** Widths with functions of their own: 1 << i. Others are put together from them. */
-#define GPUME_NB_WIDTHS 8
-
-/** Functions for blocks 1 << i samples wide. */
-typedef struct GpumeCostContext {
-    GpumeSad   sad[GPUME_NB_WIDTHS];
-    GpumeSadX4 sad_x4[GPUME_NB_WIDTHS];
-} GpumeCostContext;
+/** The same for four candidates. */
+typedef void (*GpumeCostFour)(const uint8_t *cur, ptrdiff_t cur_linesize,
+                              const uint8_t *const ref[4], ptrdiff_t ref_linesize,
+                              int h, uint32_t cost[4], uint32_t limit);
 
 /**
- * Plain C first, then what the processor can do.
+ * A block costs what its parts cost together. From the left its columns are cut into
+ * parts of 128, 64, 32, 16, 8 and 4 samples, as the binary digits of its width say, and
+ * one of the 1 to 3 that remain; from the top its rows into parts of this many and one of
+ * those that remain. So what is no multiple of 4 lies at the right or lower edge of the
+ * picture, and a cost of squares of samples says itself what it is there.
+ */
+#define GPUME_COST_ROWS 16
+
+/** Widths that have functions: 1, 2, 3, 4, 8, 16, 32, 64, 128. */
+#define GPUME_NB_WIDTHS 9
+
+typedef struct GpumeCost {
+    GpumeCostOne  one[GPUME_NB_WIDTHS];
+    GpumeCostFour four[GPUME_NB_WIDTHS];
+} GpumeCost;
+
+/** The greatest of these widths that is not beyond w. */
+static inline int gpume_width_index(int w)
+{
+    return w < 4 ? w - 1 : av_log2(w) + 1;
+}
+
+static inline int gpume_width_of(int index)
+{
+    return index < 3 ? index + 1 : 1 << (index - 1);
+}
+
+/**
+ * Fill in a cost: plain C first, then what the processor can do.
  * @param depth bits of a sample, 8 to 16; more than 8: two bytes each
  */
-void ff_gpume_cost_init(GpumeCostContext *cost, int depth);
-void ff_gpume_cost_init_x86(GpumeCostContext *cost, int depth);
+#define GPUME_COST_INIT(ID, name, title)                        \
+    void ff_gpume_##name##_init(GpumeCost *cost, int depth);    \
+    void ff_gpume_##name##_init_x86(GpumeCost *cost, int depth);
+GPUME_COSTS(GPUME_COST_INIT)
+#undef GPUME_COST_INIT
 
 #endif /* AVFILTER_GPUME_CPU_COST_H */

@@ -24,7 +24,7 @@
 #include "libavutil/common.h"
 #include "libavutil/intreadwrite.h"
 
-#include "libavfilter/gpume/cpu/eliminate.h"
+#include "libavfilter/gpume/cpu/sea.h"
 
 /** Bytes: sums of two planes do not fit the caches that would fetch them by themselves. */
 #define PREFETCH_DISTANCE 512
@@ -62,7 +62,7 @@ static av_always_inline unsigned bound_of(const uint8_t *sums, const ptrdiff_t *
     return FFMIN(bound, UINT16_MAX);
 }
 
-static int bound(const GpumeBounds *b, const uint8_t *sums, int nb_rows, uint64_t *kept)
+static int bound(const GpumeSeaBounds *b, const uint8_t *sums, int nb_rows, uint64_t *kept)
 {
     const unsigned half_limit    = b->half_limit    & 0xffff;
     const unsigned quarter_limit = b->quarter_limit & 0xffff;
@@ -89,52 +89,52 @@ static int bound(const GpumeBounds *b, const uint8_t *sums, int nb_rows, uint64_
     return y;
 }
 
-av_cold void ff_gpume_eliminate_init(GpumeEliminate *e, const GpumeParams *p)
+av_cold void ff_gpume_sea_init(GpumeSea *s, const GpumeParams *p)
 {
     /* candidates are tried in groups, which may reach beyond the last sum */
-    const int row = FFALIGN(p->width, GPUME_SUMS_ALIGN) + GPUME_SUMS_ALIGN;
+    const int row = FFALIGN(p->width, GPUME_SEA_ALIGN) + GPUME_SEA_ALIGN;
 
-    e->width    = p->width;
-    e->height   = p->height;
-    e->side     = p->block / 4;
-    e->shift    = FFMAX(p->depth + 2 * av_log2(2 * e->side) - 15, 0);
-    e->linesize = 2 * row;
-    e->size     = 2 * e->linesize * e->height;
+    s->width    = p->width;
+    s->height   = p->height;
+    s->sample_size = p->depth > 8 ? 2 : 1;
+    s->side     = p->block / 4;
+    s->shift    = FFMAX(p->depth + 2 * av_log2(2 * s->side) - 15, 0);
+    s->linesize = 2 * row;
+    s->size     = 2 * s->linesize * s->height;
     /* sums of columns, as they are and in units, and a row of zeros */
-    e->scratch_row  = FFALIGN(row + p->block, 64);
-    e->scratch_size = (sizeof(uint32_t) + sizeof(uint16_t) + 2) * e->scratch_row;
+    s->scratch_row  = FFALIGN(row + p->block, 64);
+    s->scratch_size = (sizeof(uint32_t) + sizeof(uint16_t) + 2) * s->scratch_row;
 
-    e->columns = e->columns_c = p->depth > 8 ? columns_16 : columns_8;
-    e->add     = add;
-    e->bound   = bound;
+    s->columns = s->columns_c = p->depth > 8 ? columns_16 : columns_8;
+    s->add     = add;
+    s->bound   = bound;
 
 #if ARCH_X86_64 && HAVE_X86ASM
-    ff_gpume_eliminate_init_x86(e, p->depth);
+    ff_gpume_sea_init_x86(s, p->depth);
 #endif
 }
 
 /* Rows of one plane. */
-static void sum_plane(const GpumeEliminate *e, uint8_t *plane, int side,
+static void sum_plane(const GpumeSea *s, uint8_t *plane, int side,
                       const uint8_t *luma, ptrdiff_t linesize,
                       int start, int end, uint8_t *scratch)
 {
     uint32_t *sums         = (uint32_t *)scratch;
-    uint16_t *columns      = (uint16_t *)(sums + e->scratch_row);
-    const uint8_t *zeros   = (const uint8_t *)(columns + e->scratch_row);
-    const int sample_size  = e->columns_c == columns_8 ? 1 : 2;
-    const ptrdiff_t n      = e->width & ~15;
-    const ptrdiff_t n_sums = FFALIGN(e->width, GPUME_SUMS_ALIGN);
+    uint16_t *columns      = (uint16_t *)(sums + s->scratch_row);
+    const uint8_t *zeros   = (const uint8_t *)(columns + s->scratch_row);
+    const ptrdiff_t n      = s->width & ~15;
+    const ptrdiff_t n_sums = FFALIGN(s->width, GPUME_SEA_ALIGN);
 
-    memset(scratch, 0, e->scratch_size);
-    for (int y = start; y < FFMIN(end + side - 1, e->height); y++) {
+    memset(scratch, 0, s->scratch_size);
+    for (int y = start; y < FFMIN(end + side - 1, s->height); y++) {
         const int first    = y - side + 1;
         const uint8_t *add = luma + y * linesize;
         const uint8_t *sub = y - side >= start ? add - side * linesize : zeros;
-        uint16_t *dst      = (uint16_t *)(plane + first * e->linesize);
+        uint16_t *dst      = (uint16_t *)(plane + first * s->linesize);
 
-        e->columns(columns, sums, add, sub, n, e->shift);
-        e->columns_c(columns + n, sums + n, add + n * sample_size,
-                     sub + n * sample_size, e->width - n, e->shift);
+        s->columns(columns, sums, add, sub, n, s->shift);
+        s->columns_c(columns + n, sums + n, add + n * s->sample_size,
+                     sub + n * s->sample_size, s->width - n, s->shift);
         if (first < start)
             continue;
 
@@ -144,23 +144,22 @@ static void sum_plane(const GpumeEliminate *e, uint8_t *plane, int side,
         }
         /* the last step goes to the plane; the others need what is to the right */
         for (int step = 1; 2 * step < side; step *= 2)
-            e->add(columns, columns, columns + step,
-                   FFALIGN(n_sums + side, GPUME_SUMS_ALIGN));
-        e->add(dst, columns, columns + side / 2, n_sums);
+            s->add(columns, columns, columns + step,
+                   FFALIGN(n_sums + side, GPUME_SEA_ALIGN));
+        s->add(dst, columns, columns + side / 2, n_sums);
     }
 }
 
-static ptrdiff_t quarters(const GpumeEliminate *e)
+static ptrdiff_t quarters(const GpumeSea *s)
 {
-    return e->size / 2;
+    return s->size / 2;
 }
 
-void ff_gpume_eliminate_sum(const GpumeEliminate *e, uint8_t *sums,
-                            const uint8_t *luma, ptrdiff_t linesize,
-                            int start, int end, uint8_t *scratch)
+void ff_gpume_sea_sum(const GpumeSea *s, uint8_t *sums, const uint8_t *luma,
+                      ptrdiff_t linesize, int start, int end, uint8_t *scratch)
 {
-    sum_plane(e, sums, 2 * e->side, luma, linesize, start, end, scratch);
-    sum_plane(e, sums + quarters(e), e->side, luma, linesize, start, end, scratch);
+    sum_plane(s, sums, 2 * s->side, luma, linesize, start, end, scratch);
+    sum_plane(s, sums + quarters(s), s->side, luma, linesize, start, end, scratch);
 }
 
 static uint32_t twice(unsigned v)
@@ -173,30 +172,30 @@ static uint32_t own_sum(const uint8_t *sums, ptrdiff_t offset)
     return twice(*(const uint16_t *)(sums + offset));
 }
 
-void ff_gpume_eliminate_block(const GpumeEliminate *e, GpumeBounds *b,
-                              const uint8_t *sums, int w, int h)
+void ff_gpume_sea_block(const GpumeSea *s, GpumeSeaBounds *b,
+                        const uint8_t *sums, int w, int h)
 {
-    const int half = 2 * e->side;
+    const int half = 2 * s->side;
     const int nb_x = w / half, nb_y = h / half;
 
-    b->linesize    = e->linesize;
+    b->linesize    = s->linesize;
     /* the lowest rows of both planes: those above came with the row of blocks above */
-    b->prefetch[0] = half * e->linesize + PREFETCH_DISTANCE;
-    b->prefetch[1] = quarters(e) + 3 * e->side * e->linesize + PREFETCH_DISTANCE;
+    b->prefetch[0] = half * s->linesize + PREFETCH_DISTANCE;
+    b->prefetch[1] = quarters(s) + 3 * s->side * s->linesize + PREFETCH_DISTANCE;
     b->nb_halves   = nb_x * nb_y;
     for (int i = 0; i < 4; i++) {
         /* those that are cut give way to a repetition of others */
         const int x = nb_x > 1 ? half * (i & 1)  : 0;
         const int y = nb_y > 1 ? half * (i >> 1) : 0;
 
-        b->half_offset[i] = y * e->linesize + x * 2;
+        b->half_offset[i] = y * s->linesize + x * 2;
         b->half[i]        = own_sum(sums, b->half_offset[i]);
     }
 
     b->nb_quarters = 0;
-    for (int y = 0; y + e->side <= h; y += e->side) {
-        for (int x = 0; x + e->side <= w; x += e->side) {
-            const ptrdiff_t offset = quarters(e) + y * e->linesize + x * 2;
+    for (int y = 0; y + s->side <= h; y += s->side) {
+        for (int x = 0; x + s->side <= w; x += s->side) {
+            const ptrdiff_t offset = quarters(s) + y * s->linesize + x * 2;
 
             b->quarter_offset[b->nb_quarters] = offset;
             b->quarter[b->nb_quarters++]      = own_sum(sums, offset);
@@ -204,12 +203,12 @@ void ff_gpume_eliminate_block(const GpumeEliminate *e, GpumeBounds *b,
     }
 }
 
-void ff_gpume_eliminate_limit(const GpumeEliminate *e, GpumeBounds *b, uint32_t limit)
+void ff_gpume_sea_limit(const GpumeSea *s, GpumeSeaBounds *b, uint32_t limit)
 {
-    const unsigned units = (limit + (1u << e->shift) - 1) >> e->shift;
+    const unsigned units = (limit + (1u << s->shift) - 1) >> s->shift;
     /* every column rounded down may take almost a unit from the difference */
-    const unsigned half_loss    = e->shift ? b->nb_halves   * 2 * e->side : 0;
-    const unsigned quarter_loss = e->shift ? b->nb_quarters * e->side     : 0;
+    const unsigned half_loss    = s->shift ? b->nb_halves   * 2 * s->side : 0;
+    const unsigned quarter_loss = s->shift ? b->nb_quarters * s->side     : 0;
 
     b->half_limit = UINT32_MAX;
     if (b->nb_halves)

@@ -29,19 +29,19 @@
  * so that it fits 15 bits; columns are rounded down before they are added up.
  */
 
-#ifndef AVFILTER_GPUME_CPU_ELIMINATE_H
-#define AVFILTER_GPUME_CPU_ELIMINATE_H
+#ifndef AVFILTER_GPUME_CPU_SEA_H
+#define AVFILTER_GPUME_CPU_SEA_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "libavfilter/gpume/gpume_params.h"
+#include "libavfilter/gpume/core/params.h"
 
 /** Sums are computed, and candidates tried, this many at a time at most. */
-#define GPUME_SUMS_ALIGN 32
+#define GPUME_SEA_ALIGN 32
 
 /** A block against a row of candidates. x86 code knows the layout. */
-typedef struct GpumeBounds {
+typedef struct GpumeSeaBounds {
     ptrdiff_t linesize;             ///< bytes from a row of sums to the next
     ptrdiff_t prefetch[2];          ///< bytes from a row's first sum to what a later block needs
     ptrdiff_t half_offset[4];       ///< bytes from the candidate's sum to the half's; one may stand there twice
@@ -53,10 +53,11 @@ typedef struct GpumeBounds {
     int32_t nb_quarters;            ///< 0 to 16
     int32_t nb_candidates;          ///< in a row
     int32_t nb_halves;              ///< different ones, 0, 1, 2 or 4
-} GpumeBounds;
+} GpumeSeaBounds;
 
-typedef struct GpumeEliminate {
+typedef struct GpumeSea {
     int width, height;              ///< of the picture
+    int sample_size;                ///< bytes
     int side;                       ///< of a quarter
     int shift;
     ptrdiff_t linesize;             ///< bytes from a row of sums to the next
@@ -71,7 +72,7 @@ typedef struct GpumeEliminate {
      */
     void (*columns)(uint16_t *dst, uint32_t *sums, const uint8_t *add,
                     const uint8_t *sub, ptrdiff_t n, int shift);
-    /** dst[x] = a[x] + b[x]; n is a multiple of GPUME_SUMS_ALIGN; dst may be a. */
+    /** dst[x] = a[x] + b[x]; n is a multiple of GPUME_SEA_ALIGN; dst may be a. */
     void (*add)(uint16_t *dst, const uint16_t *a, const uint16_t *b, ptrdiff_t n);
     /**
      * Look for a row that has a candidate to be kept.
@@ -80,37 +81,36 @@ typedef struct GpumeEliminate {
      *             in each word; those behind the last candidate mean nothing
      * @return the row's number, or nb_rows
      */
-    int (*bound)(const GpumeBounds *b, const uint8_t *sums, int nb_rows, uint64_t *kept);
+    int (*bound)(const GpumeSeaBounds *b, const uint8_t *sums, int nb_rows, uint64_t *kept);
 
     /** For the columns that are not a multiple of 16. */
     void (*columns_c)(uint16_t *dst, uint32_t *sums, const uint8_t *add,
                       const uint8_t *sub, ptrdiff_t n, int shift);
-} GpumeEliminate;
+} GpumeSea;
 
 /** Words that bound() needs for a row of n candidates. */
-#define GPUME_KEPT_WORDS(n) (((n) + 63) / 64)
+#define GPUME_SEA_KEPT_WORDS(n) (((n) + 63) / 64)
 
-void ff_gpume_eliminate_init(GpumeEliminate *e, const GpumeParams *params);
-void ff_gpume_eliminate_init_x86(GpumeEliminate *e, int depth);
+void ff_gpume_sea_init(GpumeSea *s, const GpumeParams *params);
+void ff_gpume_sea_init_x86(GpumeSea *s, int depth);
 
 /**
  * Compute rows start to end - 1 of a picture's sums.
  * @param sums    both planes; zeroed when they were allocated
  * @param scratch scratch_size bytes
  */
-void ff_gpume_eliminate_sum(const GpumeEliminate *e, uint8_t *sums,
-                            const uint8_t *luma, ptrdiff_t linesize,
-                            int start, int end, uint8_t *scratch);
+void ff_gpume_sea_sum(const GpumeSea *s, uint8_t *sums, const uint8_t *luma,
+                      ptrdiff_t linesize, int start, int end, uint8_t *scratch);
 
 /**
  * Get ready for a block.
  * @param sums the element at the block's first sample in its picture's sums
  * @param w    the block's true size, samples
  */
-void ff_gpume_eliminate_block(const GpumeEliminate *e, GpumeBounds *b,
-                              const uint8_t *sums, int w, int h);
+void ff_gpume_sea_block(const GpumeSea *s, GpumeSeaBounds *b,
+                        const uint8_t *sums, int w, int h);
 
 /** Keep only what may cost less than limit. */
-void ff_gpume_eliminate_limit(const GpumeEliminate *e, GpumeBounds *b, uint32_t limit);
+void ff_gpume_sea_limit(const GpumeSea *s, GpumeSeaBounds *b, uint32_t limit);
 
-#endif /* AVFILTER_GPUME_CPU_ELIMINATE_H */
+#endif /* AVFILTER_GPUME_CPU_SEA_H */

@@ -25,19 +25,14 @@
 
 #define GPUME_INLINE static av_always_inline
 #include "libavfilter/gpume/cpu/search.h"
-#include "libavfilter/gpume/gpume_params.h"
-#include "libavfilter/gpume/gpume_searches.h"
 
-/** Rows after which it is worth looking whether a candidate has lost. */
-#define ROWS 16
-
-/* What a sum need not be completed beyond. */
+/* What a cost need not be completed beyond. */
 static av_always_inline uint32_t limit_of(const GpumeBlock *b)
 {
     return b->exhaustive ? UINT32_MAX : b->cost;
 }
 
-/* Blocks with more rows than that, and those without a function for their width. */
+/* Blocks that have no function of their own, because of their width or height. */
 static av_noinline void cost_of_parts(const GpumeBlock *b, const uint8_t *const *ref,
                                       int nb, uint32_t *cost)
 {
@@ -45,30 +40,27 @@ static av_noinline void cost_of_parts(const GpumeBlock *b, const uint8_t *const 
     uint32_t least = 0;
 
     memset(cost, 0, nb * sizeof(*cost));
-    for (int y = 0; y < b->h && least < limit; y += ROWS) {
-        const int rows = FFMIN(b->h - y, ROWS);
-        int x = 0;
+    for (int y = 0; y < b->box.h && least < limit; y += GPUME_COST_ROWS) {
+        const int rows = FFMIN(b->box.h - y, GPUME_COST_ROWS);
 
-        for (int i = GPUME_NB_WIDTHS - 1; i >= 0; i--) {
+        for (int x = 0, i; x < b->box.w; x += gpume_width_of(i)) {
             const ptrdiff_t offset = y * b->ref_linesize + x * b->sample_size;
             const uint8_t *cur = b->cur + y * b->cur_linesize + x * b->sample_size;
 
-            if (!(b->w >> i & 1))
-                continue;
+            i = gpume_width_index(b->box.w - x);
             if (nb == 4) {
                 const uint8_t *const part[4] = { ref[0] + offset, ref[1] + offset,
                                                  ref[2] + offset, ref[3] + offset };
-                uint32_t sad[4];
+                uint32_t sum[4];
 
-                b->cost_ctx->sad_x4[i](cur, b->cur_linesize, part, b->ref_linesize,
-                                       rows, sad, limit);
+                b->functions->four[i](cur, b->cur_linesize, part, b->ref_linesize,
+                                      rows, sum, limit);
                 for (int j = 0; j < 4; j++)
-                    cost[j] += sad[j];
+                    cost[j] += sum[j];
             } else {
-                *cost += b->cost_ctx->sad[i](cur, b->cur_linesize, *ref + offset,
-                                             b->ref_linesize, rows, limit);
+                *cost += b->functions->one[i](cur, b->cur_linesize, *ref + offset,
+                                              b->ref_linesize, rows, limit);
             }
-            x += 1 << i;
         }
         least = *cost;
         for (int j = 1; j < nb; j++)
@@ -94,13 +86,13 @@ static av_always_inline int try_candidates(GpumeBlock *b, const uint8_t **ref, i
             ref[nb] = ref[nb - 1];
             n = 4;
         }
-        if (!b->sad)
+        if (!b->one)
             cost_of_parts(b, ref + i, n, cost);
         else if (n == 4)
-            b->sad_x4(b->cur, b->cur_linesize, ref + i, b->ref_linesize, b->h,
-                      cost, limit_of(b));
+            b->four(b->cur, b->cur_linesize, ref + i, b->ref_linesize, b->box.h,
+                    cost, limit_of(b));
         else
-            *cost = b->sad(b->cur, b->cur_linesize, ref[i], b->ref_linesize, b->h,
+            *cost = b->one(b->cur, b->cur_linesize, ref[i], b->ref_linesize, b->box.h,
                            limit_of(b));
         for (int j = 0; j < n; j++) {
             if (cost[j] < b->cost) {
@@ -118,11 +110,6 @@ static const uint8_t *ref_at(const GpumeBlock *b, int dx, int dy)
     return b->ref + dy * b->ref_linesize + dx * b->sample_size;
 }
 
-static int admissible(const GpumeBlock *b, int dx, int dy)
-{
-    return dx >= b->min_dx && dx <= b->max_dx && dy >= b->min_dy && dy <= b->max_dy;
-}
-
 static void try_vector(GpumeBlock *b, int dx, int dy)
 {
     const uint8_t *ref[2] = { ref_at(b, dx, dy) };
@@ -131,6 +118,13 @@ static void try_vector(GpumeBlock *b, int dx, int dy)
         b->dx = dx;
         b->dy = dy;
     }
+}
+
+/* Returns whether another one may be better, or all have to be tried. */
+static int try_zero_vector(GpumeBlock *b)
+{
+    try_vector(b, 0, 0);
+    return b->cost || b->exhaustive;
 }
 
 static const struct {
@@ -144,7 +138,7 @@ static const struct {
 static const int8_t grid_hexagon[][2] = { GPUME_GRID_HEXAGON };
 
 /* Inlined with a pattern that is a constant, so that loops over its points are not. */
-static av_always_inline int try_points(GpumeBlock *b, const GpumeWalk *w, unsigned wanted,
+static av_always_inline int try_points(GpumeBlock *b, const GpumePatternState *s, unsigned wanted,
                                        const int8_t (*points)[2], int nb_points)
 {
     const uint8_t *ref[GPUME_MAX_PATTERN_POINTS + 1];
@@ -152,20 +146,20 @@ static av_always_inline int try_points(GpumeBlock *b, const GpumeWalk *w, unsign
     int nb = 0, best;
 
     for (int i = 0; i < nb_points; i++) {
-        const int dx = w->x + points[i][0] * w->step;
-        const int dy = w->y + points[i][1] * w->step;
+        const int dx = s->x + points[i][0] * s->step;
+        const int dy = s->y + points[i][1] * s->step;
 
         ref[nb]   = ref_at(b, dx, dy);
         point[nb] = i;
-        nb       += wanted >> i & admissible(b, dx, dy);
+        nb       += wanted >> i & gpume_admissible(&b->box, dx, dy);
     }
 
     best = try_candidates(b, ref, nb);
     if (best < 0)
         return -1;
     best  = point[best];
-    b->dx = w->x + points[best][0] * w->step;
-    b->dy = w->y + points[best][1] * w->step;
+    b->dx = s->x + points[best][0] * s->step;
+    b->dy = s->y + points[best][1] * s->step;
     return best;
 }
 
@@ -174,12 +168,12 @@ static av_always_inline int try_points(GpumeBlock *b, const GpumeWalk *w, unsign
  * @param wanted a bit for each point, the lowest for the first: those to try
  * @return the point that is the best candidate now, or -1
  */
-static av_always_inline int try_pattern(GpumeBlock *b, const GpumeWalk *w, unsigned wanted)
+static av_always_inline int try_pattern(GpumeBlock *b, const GpumePatternState *s, unsigned wanted)
 {
-    switch (w->pattern) {
+    switch (s->pattern) {
 #define TRY(name)                                                               \
     case GPUME_PATTERN_##name:                                                  \
-        return try_points(b, w, wanted, patterns[GPUME_PATTERN_##name].points,  \
+        return try_points(b, s, wanted, patterns[GPUME_PATTERN_##name].points,  \
                           GPUME_##name##_POINTS);
     GPUME_PATTERNS(TRY)
     }
@@ -188,9 +182,9 @@ static av_always_inline int try_pattern(GpumeBlock *b, const GpumeWalk *w, unsig
 
 #define ALL_POINTS ~0u
 
-av_cold void ff_gpume_cpu_walks_init(GpumeWalks *walks)
+av_cold void ff_gpume_untried_points_init(GpumeUntriedPoints *u)
 {
-    memset(walks, 0, sizeof(*walks));
+    memset(u, 0, sizeof(*u));
     for (int i = 0; i < GPUME_NB_PATTERNS; i++) {
         const int8_t (*p)[2] = patterns[i].points;
         const int nb = patterns[i].nb_points;
@@ -203,42 +197,29 @@ av_cold void ff_gpume_cpu_walks_init(GpumeWalks *walks)
 
                 for (int j = 0; j < nb; j++)
                     is_new &= dx != p[j][0] || dy != p[j][1];
-                walks->untried[i][from] |= is_new << to;
+                u->untried[i][from] |= is_new << to;
             }
     }
 }
 
-static av_always_inline void walk(GpumeBlock *b, int algo)
+static av_always_inline void search_pattern(GpumeBlock *b, int algo)
 {
     unsigned wanted = ALL_POINTS;
-    GpumeWalk w;
+    GpumePatternState s;
 
-    gpume_walk_begin(&w, algo, b->dx, b->dy, b->range);
+    gpume_pattern_begin(&s, algo, b->dx, b->dy, b->range);
     for (;;) {
-        const int pattern = w.pattern, step = w.step;
-        const int point   = try_pattern(b, &w, wanted);
+        const int pattern = s.pattern, step = s.step;
+        const int point   = try_pattern(b, &s, wanted);
 
-        if (!gpume_walk_next(&w, algo, b->dx, b->dy, b->range))
+        if (!gpume_pattern_next(&s, algo, b->dx, b->dy, b->range))
             break;
         /* around one of the points that were just tried */
-        wanted = point >= 0 && w.pattern == pattern && w.step == step &&
-                 w.x == b->dx && w.y == b->dy ? b->walks->untried[pattern][point]
+        wanted = point >= 0 && s.pattern == pattern && s.step == step &&
+                 s.x == b->dx && s.y == b->dy ? b->untried->untried[pattern][point]
                                               : ALL_POINTS;
     }
 }
-
-#define WALK_FROM_ZERO(name)                                                \
-static void search_##name(GpumeBlock *b)                                    \
-{                                                                           \
-    walk(b, GPUME_ALGO_##name);                                             \
-}
-
-WALK_FROM_ZERO(TSS)
-WALK_FROM_ZERO(TDLS)
-WALK_FROM_ZERO(NTSS)
-WALK_FROM_ZERO(FSS)
-WALK_FROM_ZERO(DS)
-WALK_FROM_ZERO(HEXBS)
 
 /** Candidates that wait to be tried. */
 typedef struct Queue {
@@ -260,7 +241,7 @@ static void try_queue(GpumeBlock *b, Queue *q)
 
 static av_always_inline void enqueue(GpumeBlock *b, Queue *q, int dx, int dy)
 {
-    if (!admissible(b, dx, dy))
+    if (!gpume_admissible(&b->box, dx, dy))
         return;
     q->ref[q->nb]     = ref_at(b, dx, dy);
     q->vectors[q->nb] = (GpumeVector) { dx, dy };
@@ -285,23 +266,21 @@ static void try_predictors(GpumeBlock *b, const GpumeVector *p, int nb)
     try_queue(b, &q);
 }
 
-static void search_EPZS(GpumeBlock *b)
+static void predict_EPZS(GpumeBlock *b)
 {
     GpumeVector p[GPUME_EPZS_PREDICTORS];
 
-    gpume_predict_epzs(p, b->neighbours);
+    gpume_epzs_predictors(p, &b->neighbours);
     try_predictors(b, p, FF_ARRAY_ELEMS(p));
-    if (b->cost)
-        walk(b, GPUME_ALGO_EPZS);
 }
 
-static void search_UMH(GpumeBlock *b)
+static void predict_UMH(GpumeBlock *b)
 {
     GpumeVector p[GPUME_UMH_PREDICTORS];
     int x, y, dx, dy;
     Queue q;
 
-    gpume_predict_umh(p, b->neighbours);
+    gpume_umh_predictors(p, &b->neighbours);
     try_predictors(b, p, FF_ARRAY_ELEMS(p));
     if (!b->cost)
         return;
@@ -332,10 +311,32 @@ static void search_UMH(GpumeBlock *b)
         enqueue(b, &q, x + dx, y + dy);
     }
     try_queue(b, &q);
-
-    if (b->cost)
-        walk(b, GPUME_ALGO_UMH);
 }
+
+/* What begins a predictive search has to be written, predict_<ID>(); the rest follows. */
+#define SEARCH_FULL(ID)
+#define SEARCH_PATTERN(ID)                      \
+static void search_##ID(GpumeBlock *b)          \
+{                                               \
+    search_pattern(b, GPUME_ALGO_##ID);         \
+}
+#define SEARCH_PREDICTIVE(ID)                   \
+static void search_##ID(GpumeBlock *b)          \
+{                                               \
+    predict_##ID(b);                            \
+    if (b->cost)                                \
+        search_pattern(b, GPUME_ALGO_##ID);     \
+}
+#define SEARCH(ID, name, kind, ...) SEARCH_##kind(ID)
+GPUME_SEARCHES(SEARCH)
+
+#define ENTRY_FULL(ID)
+#define ENTRY_PATTERN(ID)    [GPUME_ALGO_##ID] = search_##ID,
+#define ENTRY_PREDICTIVE(ID) [GPUME_ALGO_##ID] = search_##ID,
+#define ENTRY(ID, name, kind, ...) ENTRY_##kind(ID)
+static void (*const pattern_searches[GPUME_NB_ALGOS])(GpumeBlock *b) = {
+    GPUME_SEARCHES(ENTRY)
+};
 
 /* Those candidates of a row of which kept has bits. Returns their number. */
 static int try_row(GpumeBlock *b, int dy, const uint64_t *kept, int nb)
@@ -351,7 +352,7 @@ static int try_row(GpumeBlock *b, int dy, const uint64_t *kept, int nb)
             bits &= (UINT64_C(1) << (nb - i)) - 1;
         while (bits || n && i + 64 >= nb) {
             if (bits) {
-                dx[n]  = b->min_dx + i + ff_ctzll(bits);
+                dx[n]  = b->box.min_dx + i + ff_ctzll(bits);
                 ref[n] = ref_at(b, dx[n], dy);
                 bits  &= bits - 1;
                 n++;
@@ -374,72 +375,97 @@ static int try_row(GpumeBlock *b, int dy, const uint64_t *kept, int nb)
 /**
  * Let only candidates win that cost no more than the best of a short search
  * does, which is one of them. Of equal ones the first still has to be found.
+ * @param dx, dy a vector that may be good, admissible or not
  */
-static void find_limit(GpumeBlock *b)
+static void find_limit(GpumeBlock *b, int dx, int dy)
 {
     const uint32_t zero_cost = b->cost;
 
-    if (admissible(b, b->start_dx, b->start_dy))
-        try_vector(b, b->start_dx, b->start_dy);
+    if (gpume_admissible(&b->box, dx, dy))
+        try_vector(b, dx, dy);
     search_DS(b);
     b->dx   = b->dy = 0;
     b->cost = FFMIN(b->cost + 1, zero_cost);
 }
 
-static void search_fs(GpumeBlock *b)
+static int stage_sea(GpumeBlock *b)
 {
-    const GpumeEliminate *e = b->eliminate;
-    const int nb = b->max_dx - b->min_dx + 1;
-    uint64_t kept[GPUME_KEPT_WORDS(2 * GPUME_MAX_RANGE + 1)];
-    GpumeBounds bounds;
+    const GpumeSea *sea = b->sea;
+    const ptrdiff_t offset = b->box.y0 * sea->linesize + b->box.x0 * sizeof(uint16_t);
+    const int nb = b->box.max_dx - b->box.min_dx + 1;
+    /* blocks side by side often move alike */
+    const int last_dx = b->dx, last_dy = b->dy;
+    uint64_t kept[GPUME_SEA_KEPT_WORDS(2 * GPUME_MAX_RANGE + 1)];
+    GpumeSeaBounds bounds;
     int nb_tried = 0;
 
-    if (e) {
-        find_limit(b);
-        ff_gpume_eliminate_block(e, &bounds, b->cur_sums, b->w, b->h);
-        bounds.nb_candidates = nb;
-    } else {
-        memset(kept, 0xff, sizeof(kept));
-    }
+    if (!try_zero_vector(b))
+        return 1;
+    find_limit(b, last_dx, last_dy);
+    ff_gpume_sea_block(sea, &bounds, b->cur_sums + offset, b->box.w, b->box.h);
+    bounds.nb_candidates = nb;
 
-    for (int dy = b->min_dy; dy <= b->max_dy && (b->cost || b->exhaustive); dy++) {
-        if (e) {
-            ff_gpume_eliminate_limit(e, &bounds, b->cost);
-            dy += e->bound(&bounds, b->ref_sums + dy * e->linesize + b->min_dx * 2,
-                           b->max_dy - dy + 1, kept);
-            if (dy > b->max_dy)
-                break;
-        }
+    for (int dy = b->box.min_dy; dy <= b->box.max_dy && b->cost; dy++) {
+        ff_gpume_sea_limit(sea, &bounds, b->cost);
+        dy += sea->bound(&bounds, b->ref_sums + offset + dy * sea->linesize + b->box.min_dx * 2,
+                         b->box.max_dy - dy + 1, kept);
+        if (dy > b->box.max_dy)
+            break;
         nb_tried += try_row(b, dy, kept, nb);
-        if (e && nb_tried > 64 && nb_tried > nb * (dy - b->min_dy + 1) / 2) {
+        if (nb_tried > 64 && nb_tried > nb * (dy - b->box.min_dy + 1) / 2) {
             /* it costs more than it spares: noise, most likely */
-            e = NULL;
-            memset(kept, 0xff, sizeof(kept));
+            b->next_dy = dy + 1;
+            return 0;
         }
     }
+    return 1;
 }
 
-static void (*const searches[GPUME_NB_ALGOS])(GpumeBlock *b) = {
-    [GPUME_ALGO_FS] = search_fs,
-#define SEARCH(name, ...) [GPUME_ALGO_##name] = search_##name,
-    GPUME_SEARCHES(SEARCH)
+static int stage_full(GpumeBlock *b)
+{
+    uint64_t all[GPUME_SEA_KEPT_WORDS(2 * GPUME_MAX_RANGE + 1)];
+
+    memset(all, 0xff, sizeof(all));
+    if (b->cost == UINT32_MAX && !try_zero_vector(b))
+        return 1;
+    for (int dy = b->next_dy; dy <= b->box.max_dy && (b->cost || b->exhaustive); dy++)
+        try_row(b, dy, all, b->box.max_dx - b->box.min_dx + 1);
+    return 1;
+}
+
+static int stage_pattern(GpumeBlock *b)
+{
+    if (try_zero_vector(b))
+        pattern_searches[b->algo](b);
+    return 1;
+}
+
+static int stage_wavefront(GpumeBlock *b)
+{
+    ff_gpume_wavefront_neighbours(b->wavefront, &b->neighbours, &b->place, b->worker);
+    pattern_searches[b->algo](b);
+    ff_gpume_wavefront_found(b->wavefront, &b->place, b->dx, b->dy);
+    return 1;
+}
+
+/** By enum GpumeStage. They return whether the block is done, else the next goes on. */
+static int (*const stages[GPUME_NB_STAGES])(GpumeBlock *b) = {
+    [GPUME_STAGE_SEA]       = stage_sea,
+    [GPUME_STAGE_FULL]      = stage_full,
+    [GPUME_STAGE_PATTERN]   = stage_pattern,
+    [GPUME_STAGE_WAVEFRONT] = stage_wavefront,
 };
 
-void ff_gpume_cpu_search(GpumeBlock *b, int algo)
+void ff_gpume_cpu_search(GpumeBlock *b)
 {
-    const int width = av_log2(b->w);
+    const int width = gpume_width_index(b->box.w);
+    const int whole = gpume_width_of(width) == b->box.w && b->box.h <= GPUME_COST_ROWS;
 
-    b->sad    = NULL;
-    if (b->w == 1 << width && b->h <= ROWS) {
-        b->sad    = b->cost_ctx->sad[width];
-        b->sad_x4 = b->cost_ctx->sad_x4[width];
-    }
-
-    b->cost = UINT32_MAX;
-    if (!b->neighbours) {
-        try_vector(b, 0, 0);
-        if (!b->cost && !b->exhaustive)
-            return;
-    }
-    searches[algo](b);
+    b->one     = whole ? b->functions->one[width]  : NULL;
+    b->four    = whole ? b->functions->four[width] : NULL;
+    b->cost    = UINT32_MAX;
+    b->next_dy = b->box.min_dy;
+    for (int i = 0; i < b->plan->nb_stages; i++)
+        if (stages[b->plan->stages[i]](b))
+            break;
 }

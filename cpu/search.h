@@ -27,51 +27,58 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "libavfilter/gpume/core/geometry.h"
+#include "libavfilter/gpume/core/plan.h"
+#include "libavfilter/gpume/core/searches.h"
 #include "libavfilter/gpume/cpu/cost.h"
-#include "libavfilter/gpume/cpu/eliminate.h"
-#include "libavfilter/gpume/gpume_searches.h"
+#include "libavfilter/gpume/cpu/sea.h"
+#include "libavfilter/gpume/cpu/task.h"
+#include "libavfilter/gpume/cpu/wavefront.h"
 
 /**
  * Which points need not be tried when the centre of a pattern has moved to one of
  * its points: they have been, around the centre before.
  */
-typedef struct GpumeWalks {
+typedef struct GpumeUntriedPoints {
     /** For each point that is the new centre, bits of those to try, the lowest first. */
     uint8_t untried[GPUME_NB_PATTERNS][GPUME_MAX_PATTERN_POINTS];
-} GpumeWalks;
+} GpumeUntriedPoints;
 
-void ff_gpume_cpu_walks_init(GpumeWalks *walks);
+void ff_gpume_untried_points_init(GpumeUntriedPoints *u);
 
 /** A block to search, and the best candidate so far. */
 typedef struct GpumeBlock {
-    const GpumeCostContext *cost_ctx;
-    const GpumeWalks *walks;
-    const uint8_t *cur;         ///< the block's first sample
-    ptrdiff_t cur_linesize;     ///< bytes
-    const uint8_t *ref;         ///< the sample at the same place in the reference
-    ptrdiff_t ref_linesize;     ///< bytes
-    int sample_size;            ///< bytes
-    int w, h;                   ///< true size, samples
+    const GpumePlan *plan;
+    const GpumeCost *functions;
+    int algo;
     int range;                  ///< samples
-    int min_dx, max_dx;         ///< admissible vectors, samples
-    int min_dy, max_dy;
+    int exhaustive;             ///< nonzero: the whole cost of every candidate
+    int sample_size;            ///< bytes
+    ptrdiff_t cur_linesize;     ///< bytes
+    ptrdiff_t ref_linesize;     ///< bytes
 
-    int exhaustive;             ///< nonzero: no sum is left incomplete, no candidate left out
-    const GpumeEliminate *eliminate;    ///< of a full search; NULL: leave no candidate out
-    const uint8_t *cur_sums;    ///< where eliminate is: the block's own sums
-    const uint8_t *ref_sums;    ///< those at the same place in the reference
-    int start_dx, start_dy;     ///< a vector that may be good, admissible or not
+    /* what single stages need */
+    const GpumeUntriedPoints *untried;
+    const GpumeSea *sea;
+    const uint8_t *cur_sums;    ///< both planes
+    const uint8_t *ref_sums;
+    GpumeWavefront *wavefront;
+    GpumeWorker *worker;        ///< who searches
 
-    const GpumeNeighbours *neighbours;  ///< of a search that has predictors, else NULL
+    GpumePlace place;
+    GpumeBox box;
+    const uint8_t *cur;         ///< the block's first sample
+    const uint8_t *ref;         ///< the sample at the same place in the reference
+    GpumeCostOne one;           ///< for the whole block; NULL: only for parts of it
+    GpumeCostFour four;
+    GpumeNeighbours neighbours; ///< of a predictive search
+    int next_dy;                ///< of a full search: candidates above have been tried
 
-    GpumeSad sad;               ///< for the whole block; NULL: only for parts of it
-    GpumeSadX4 sad_x4;
-
-    int dx, dy;                 ///< best candidate
-    uint32_t cost;              ///< its SAD
+    int dx, dy;                 ///< best candidate; at first, what was found for another block
+    uint32_t cost;              ///< UINT32_MAX: none has been tried
 } GpumeBlock;
 
-/** Search one block: set sad, sad_x4, dx, dy and cost. */
-void ff_gpume_cpu_search(GpumeBlock *b, int algo);
+/** Search the block at box, cur and ref: one stage of the plan after the other. */
+void ff_gpume_cpu_search(GpumeBlock *b);
 
 #endif /* AVFILTER_GPUME_CPU_SEARCH_H */

@@ -22,132 +22,150 @@
 #include "libavutil/common.h"
 #include "libavutil/error.h"
 #include "libavutil/mem.h"
+#include "libavutil/time.h"
 
-#include "libavfilter/gpume/cpu/predict.h"
+#include "libavfilter/gpume/cpu/wavefront.h"
+
+/** No vector; in fields that are being searched. */
+#define NOT_FOUND 0x80008000u
 
 /**
- * Blocks that a thread that has to sleep sleeps for, beyond the one that it
- * needs: waking up takes as long as searching some.
+ * Vectors of the row above that are read at once, a divisor of GPUME_NB_ABOVE. It takes
+ * almost as long to get some from another core as to search a block.
  */
-#define EXTRA_BLOCKS 8
+#define READ_AT_ONCE 16
 
-av_cold int ff_gpume_predict_init(GpumePredict *s, const GpumeParams *params)
+static unsigned pack(int dx, int dy)
 {
-    const int nb_rows = GPUME_NB_DIRECTIONS * params->bh;
+    return (dx & 0xffffu) | (unsigned)dy << 16;
+}
+
+static GpumeVector unpack(unsigned v)
+{
+    return (GpumeVector) { (int16_t)v, (int16_t)(v >> 16) };
+}
+
+/* The vector is all that one thread tells another, so nothing has to be in order. */
+static unsigned load(const GpumeFoundVector *v)
+{
+    return atomic_load_explicit(v, memory_order_relaxed);
+}
+
+av_cold int ff_gpume_wavefront_init(GpumeWavefront *w, const GpumeParams *params)
+{
+    const int nb_fields = params->nb_references * GPUME_NB_AGES;
     size_t size;
-    int ret;
 
-    s->algo     = params->algo;
-    s->bw       = params->bw;
-    s->bh       = params->bh;
-    s->linesize = params->bw + 2;
-    size        = (size_t)s->linesize * (params->bh + 2);
+    w->algo     = params->algo;
+    w->bw       = params->bw;
+    w->bh       = params->bh;
+    w->linesize = params->bw + 2;
+    size        = (size_t)w->linesize * (params->bh + 2);
 
-    s->buffer   = av_calloc(GPUME_NB_DIRECTIONS * GPUME_NB_FIELDS * size, sizeof(*s->buffer));
-    s->progress = av_calloc(nb_rows, sizeof(*s->progress));
-    if (!s->buffer || !s->progress)
+    w->buffer = av_malloc_array(nb_fields * size, sizeof(*w->buffer));
+    if (!w->buffer)
         return AVERROR(ENOMEM);
-    for (int i = 0; i < GPUME_NB_DIRECTIONS; i++)
-        for (int j = 0; j < GPUME_NB_FIELDS; j++)
-            s->fields[i][j] = s->buffer + (i * GPUME_NB_FIELDS + j) * size +
-                              s->linesize + 1;
-    for (int i = 0; i < nb_rows; i++)
-        atomic_init(&s->progress[i].nb_found, 0);
-    atomic_init(&s->next_row,   0);
-    atomic_init(&s->nb_waiting, 0);
-
-    ret = ff_mutex_init(&s->mutex, NULL);
-    if (ret)
-        return AVERROR(ret);
-    s->has_mutex = 1;
-    ret = ff_cond_init(&s->cond, NULL);
-    if (ret)
-        return AVERROR(ret);
-    s->has_cond = 1;
+    for (size_t i = 0; i < nb_fields * size; i++)
+        atomic_init(&w->buffer[i], 0);
+    for (int i = 0; i < nb_fields; i++)
+        w->fields[i / GPUME_NB_AGES][i % GPUME_NB_AGES] = w->buffer + i * size +
+                                                          w->linesize + 1;
     return 0;
 }
 
-void ff_gpume_predict_begin(GpumePredict *s, const int *directions, int nb_directions)
+int ff_gpume_wavefront_width(const GpumeWavefront *w)
 {
-    for (int i = 0; i < nb_directions; i++) {
-        GpumeVector **fields = s->fields[directions[i]];
-        GpumeVector *oldest  = fields[GPUME_NB_FIELDS - 1];
+    /* a row begins about that many blocks later than the row above */
+    const int delay = 4;
 
-        memmove(fields + 1, fields, (GPUME_NB_FIELDS - 1) * sizeof(*fields));
+    return (w->bw * w->bh - 1) / (w->bw + delay * (w->bh - 1)) + 1;
+}
+
+void ff_gpume_wavefront_begin(GpumeWavefront *w, const GpumeSearch *search)
+{
+    for (int i = 0; i < search->nb_fields; i++) {
+        GpumeFoundVector **fields = w->fields[search->fields[i].reference];
+        GpumeFoundVector *oldest  = fields[GPUME_NB_AGES - 1];
+
+        memmove(fields + 1, fields, (GPUME_NB_AGES - 1) * sizeof(*fields));
         fields[0] = oldest;
+        for (int by = 0; by < w->bh; by++)
+            for (int bx = 0; bx < w->bw; bx++)
+                atomic_store_explicit(&oldest[(ptrdiff_t)by * w->linesize + bx], NOT_FOUND,
+                                      memory_order_relaxed);
     }
-    for (int i = 0; i < GPUME_NB_DIRECTIONS * s->bh; i++)
-        atomic_store_explicit(&s->progress[i].nb_found, 0, memory_order_relaxed);
-    atomic_store_explicit(&s->next_row, 0, memory_order_relaxed);
 }
 
-int ff_gpume_predict_take_row(GpumePredict *s)
+static av_noinline void wait_for(const GpumeFoundVector *v, GpumeWorker *worker)
 {
-    return atomic_fetch_add_explicit(&s->next_row, 1, memory_order_relaxed);
+    const int64_t begin = av_gettime_relative();
+
+    for (int i = 0; load(v) == NOT_FOUND; i++)
+        ff_gpume_pause(i);
+    worker->waited += av_gettime_relative() - begin;
 }
 
-static av_noinline void sleep_for(GpumePredict *s, atomic_int *progress, int nb)
+/* Read what there is of the row above, at least what is needed for a block. */
+static void read_above(const GpumeWavefront *w, GpumePlace *place, GpumeWorker *worker)
 {
-    ff_mutex_lock(&s->mutex);
-    /* who reports looks for this after its progress, and this thread the other way round */
-    atomic_fetch_add(&s->nb_waiting, 1);
-    while (atomic_load(progress) < nb)
-        ff_cond_wait(&s->cond, &s->mutex);
-    atomic_fetch_sub(&s->nb_waiting, 1);
-    ff_mutex_unlock(&s->mutex);
+    const GpumeFoundVector *above = w->fields[place->reference][0] +
+                                    (ptrdiff_t)(place->by - 1) * w->linesize;
+    const int needed = gpume_needs_above(place->bx, w->bw);
+    const int end    = FFMIN(place->bx + READ_AT_ONCE, w->bw);
+    int i;
+
+    for (i = place->nb_above; i < FFMAX(needed, end); i++) {
+        unsigned v = load(&above[i]);
+
+        if (v == NOT_FOUND) {
+            if (i >= needed)
+                break;
+            wait_for(&above[i], worker);
+            v = load(&above[i]);
+        }
+        place->above[i % GPUME_NB_ABOVE] = unpack(v);
+    }
+    place->nb_above = i;
 }
 
-void ff_gpume_predict_neighbours(GpumePredict *s, GpumeNeighbours *n,
-                                 int direction, int bx, int by)
+void ff_gpume_wavefront_neighbours(const GpumeWavefront *w, GpumeNeighbours *n,
+                                   GpumePlace *place, GpumeWorker *worker)
 {
-    const int linesize = s->linesize;
+    const int bx = place->bx, by = place->by;
+    const int linesize = w->linesize;
     const ptrdiff_t i  = (ptrdiff_t)by * linesize + bx;
-    const int corner   = gpume_corner(s->algo, bx, s->bw);
-    const GpumeVector *field = s->fields[direction][0] + i;
+    const int corner   = gpume_corner(w->algo, bx, w->bw);
 
+    memset(n, 0, sizeof(*n));
     if (by) {
-        atomic_int *progress = &s->progress[direction * s->bh + by - 1].nb_found;
-        const int nb = gpume_needs_above(bx, s->bw);
-
-        if (atomic_load_explicit(progress, memory_order_acquire) < nb)
-            sleep_for(s, progress, FFMIN(nb + EXTRA_BLOCKS, s->bw));
+        if (place->nb_above < gpume_needs_above(bx, w->bw))
+            read_above(w, place, worker);
+        n->top = place->above[bx % GPUME_NB_ABOVE];
+        if (corner >= 0)
+            n->corner = place->above[corner % GPUME_NB_ABOVE];
     }
+    n->alone = gpume_alone(by, w->bw);
+    n->left  = unpack(load(&w->fields[place->reference][0][i - 1]));
+    if (w->algo == GPUME_ALGO_EPZS) {
+        const GpumeFoundVector *last = w->fields[place->reference][1] + i;
 
-    n->alone  = gpume_alone(by, s->bw);
-    n->left   = field[-1];
-    n->top    = field[-linesize];
-    n->corner = corner >= 0 ? field[corner - bx - linesize] : (GpumeVector) { 0 };
-    if (s->algo == GPUME_ALGO_EPZS) {
-        const GpumeVector *last = s->fields[direction][1] + i;
-
-        n->last        = last[0];
-        n->last_left   = last[-1];
-        n->last_top    = last[-linesize];
-        n->last_right  = last[1];
-        n->last_bottom = last[linesize];
-        n->before_last = s->fields[direction][2][i];
+        n->last        = unpack(load(last));
+        n->last_left   = unpack(load(last - 1));
+        n->last_top    = unpack(load(last - linesize));
+        n->last_right  = unpack(load(last + 1));
+        n->last_bottom = unpack(load(last + linesize));
+        n->before_last = unpack(load(&w->fields[place->reference][2][i]));
     }
 }
 
-void ff_gpume_predict_found(GpumePredict *s, int direction, int bx, int by,
-                            int dx, int dy)
+void ff_gpume_wavefront_found(GpumeWavefront *w, const GpumePlace *place, int dx, int dy)
 {
-    s->fields[direction][0][(ptrdiff_t)by * s->linesize + bx] = (GpumeVector) { dx, dy };
-
-    atomic_store(&s->progress[direction * s->bh + by].nb_found, bx + 1);
-    if (atomic_load(&s->nb_waiting)) {
-        ff_mutex_lock(&s->mutex);
-        ff_cond_broadcast(&s->cond);
-        ff_mutex_unlock(&s->mutex);
-    }
+    atomic_store_explicit(&w->fields[place->reference][0][(ptrdiff_t)place->by * w->linesize +
+                                                          place->bx],
+                          pack(dx, dy), memory_order_relaxed);
 }
 
-av_cold void ff_gpume_predict_uninit(GpumePredict *s)
+av_cold void ff_gpume_wavefront_uninit(GpumeWavefront *w)
 {
-    if (s->has_cond)
-        ff_cond_destroy(&s->cond);
-    if (s->has_mutex)
-        ff_mutex_destroy(&s->mutex);
-    av_freep(&s->progress);
-    av_freep(&s->buffer);
+    av_freep(&w->buffer);
 }

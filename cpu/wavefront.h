@@ -18,72 +18,66 @@
 
 /**
  * @file
- * What searches that predict know of other blocks, and the order in which rows of
- * blocks are searched so that they know it.
+ * What predictive searches know of other blocks, and how rows of blocks that are
+ * searched at the same time wait for each other so that they know it.
  *
- * A row follows the row above by two blocks, for what a block predicts from lies
- * to its left and above it as far as the next column. Directions have nothing to
- * do with each other.
+ * A row follows the row above by two blocks, for the predictors of a block lie to its
+ * left and above it as far as the next column. Fields have nothing to do with each other.
  */
 
-#ifndef AVFILTER_GPUME_CPU_PREDICT_H
-#define AVFILTER_GPUME_CPU_PREDICT_H
+#ifndef AVFILTER_GPUME_CPU_WAVEFRONT_H
+#define AVFILTER_GPUME_CPU_WAVEFRONT_H
 
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "libavutil/thread.h"
+#include "libavfilter/gpume/core/backend.h"
+#include "libavfilter/gpume/core/searches.h"
+#include "libavfilter/gpume/cpu/task.h"
 
-#include "libavfilter/gpume/gpume_params.h"
-#include "libavfilter/gpume/gpume_searches.h"
+/** A vector in 32 bits, for one thread writes it and another waits for it. */
+typedef atomic_uint GpumeFoundVector;
 
-/** How far a row of blocks is; a cache line, for threads write to rows side by side. */
-typedef struct GpumeProgress {
-    atomic_int nb_found;        ///< blocks, from the left
-    uint8_t padding[64 - sizeof(atomic_int)];
-} GpumeProgress;
-
-typedef struct GpumePredict {
+typedef struct GpumeWavefront {
     int algo;
     int bw, bh;
     int linesize;               ///< of a field, vectors
     /**
-     * Vectors by direction, the field that is searched first. A field is bw x bh
+     * Vectors by reference, the field that is searched first. A field is bw x bh
      * with zero vectors around it.
      */
-    GpumeVector *fields[GPUME_NB_DIRECTIONS][GPUME_NB_FIELDS];
-    GpumeVector *buffer;        ///< of all fields
+    GpumeFoundVector *fields[GPUME_MAX_REFERENCES][GPUME_NB_AGES];
+    GpumeFoundVector *buffer;   ///< of all fields
+} GpumeWavefront;
 
-    atomic_int next_row;        ///< the next that a thread takes
-    GpumeProgress *progress;    ///< of each row of the past, then of the future
-    atomic_int nb_waiting;      ///< threads that sleep
-    AVMutex mutex;
-    AVCond cond;
-    int has_mutex, has_cond;
-} GpumePredict;
+/** Vectors of the row above that a thread keeps, a power of two. */
+#define GPUME_NB_ABOVE 32
+
+/** Where a thread is in a field. */
+typedef struct GpumePlace {
+    int reference;              ///< the field's
+    int bx, by;
+    int nb_above;               ///< blocks of the row above whose vectors were seen; 0 at a row's start
+    GpumeVector above[GPUME_NB_ABOVE];  ///< the last of them, block i at i % GPUME_NB_ABOVE
+} GpumePlace;
 
 /** @return 0 or an AVERROR code; uninit may follow either */
-int ff_gpume_predict_init(GpumePredict *s, const GpumeParams *params);
+int ff_gpume_wavefront_init(GpumeWavefront *w, const GpumeParams *params);
 
-/** Before the rows of a picture: the fields of these directions grow older. */
-void ff_gpume_predict_begin(GpumePredict *s, const int *directions, int nb_directions);
+/** How many rows of a field can be searched at the same time, about. */
+int ff_gpume_wavefront_width(const GpumeWavefront *w);
 
-/**
- * Take a row to search: 0, 1, 2, ... whoever calls. Rows that wait for each other
- * have to come in that order: then the first that is not done never waits, with
- * any number of threads.
- */
-int ff_gpume_predict_take_row(GpumePredict *s);
+/** Before the rows of a picture: what was found before grows older. */
+void ff_gpume_wavefront_begin(GpumeWavefront *w, const GpumeSearch *search);
 
-/** What a block is predicted from; waits until the row above has got there. */
-void ff_gpume_predict_neighbours(GpumePredict *s, GpumeNeighbours *n,
-                                 int direction, int bx, int by);
+/** What a block's predictors are made of; waits until the row above has got there. */
+void ff_gpume_wavefront_neighbours(const GpumeWavefront *w, GpumeNeighbours *n,
+                                   GpumePlace *place, GpumeWorker *worker);
 
 /** Keep what was found for a block. */
-void ff_gpume_predict_found(GpumePredict *s, int direction, int bx, int by,
-                            int dx, int dy);
+void ff_gpume_wavefront_found(GpumeWavefront *w, const GpumePlace *place, int dx, int dy);
 
-void ff_gpume_predict_uninit(GpumePredict *s);
+void ff_gpume_wavefront_uninit(GpumeWavefront *w);
 
-#endif /* AVFILTER_GPUME_CPU_PREDICT_H */
+#endif /* AVFILTER_GPUME_CPU_WAVEFRONT_H */

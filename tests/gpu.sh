@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The tests on a GPU: 'make check-gpu'. What runs is gathered in build/gpu first,
-# from the tree that was built here; where there is none, a build/gpu that was
-# brought from another machine is taken as it is. Prints what failed and one last
-# line 'N passed, N failed, N skipped'.
+# The tests on a GPU: 'make check-gpu'. First the programs and files needed are copied
+# to build/gpu from the tree that was built here. If there is none, a build/gpu copied
+# from another machine is used as it is. Prints the failures and a last line
+# 'N passed, N failed, N skipped'.
 #
 # usage: tests/gpu.sh [-g] [SERIES]
-#   -g    gather only
-# PARTS: of 'units fate streams field sanitizers', all if it is not set. QUICK=1: for
-# the field, see tests/gpu-reliability.sh.
+#   -g    only prepare build/gpu
+# PARTS: some of 'units fate streams field sanitizers'; default: all. QUICK=1 shortens
+# the part 'field', see tests/gpu-reliability.sh.
 
 set -u
 LC_ALL=C
@@ -32,7 +32,7 @@ parts=${PARTS:-units fate streams field sanitizers}
 programs='gpume_unit gpume_compare gpume_input gpume_soak gpume_bench'
 unset MAKEFLAGS MAKELEVEL MFLAGS MAKEOVERRIDES
 
-# FATE's own script, its references and the commands that its make would run.
+# Copies FATE's script, its references and the commands that its makefile would run.
 gather() {
     set --
     for program in $programs; do
@@ -73,9 +73,9 @@ gather() {
 }
 
 if [ -d "$tree/obj/libavfilter" ] && [ -n "$series" ]; then
-    gather || die "what the tests need could not be gathered from $tree"
+    gather || die "could not prepare build/gpu from $tree"
 fi
-[ -x "$gpu/obj/ffmpeg" ] || die "there is no built tree: run make first, or bring build/gpu"
+[ -x "$gpu/obj/ffmpeg" ] || die "there is no built tree: run make first, or copy build/gpu from another machine"
 if [ -n "$gather_only" ]; then
     say "build/gpu: $(du -sh "$gpu" | cut -f1), $(grep -c . "$gpu/fate.list") FATE tests"
     exit
@@ -120,8 +120,8 @@ fate() {
     done < "$gpu/fate.list"
 }
 
-# same NAME INPUT GRAPH_CPU GRAPH_GPU: decoded by NVDEC and searched in place, against
-# decoded and searched by the CPU
+# same NAME INPUT GRAPH_CPU GRAPH_GPU: compares decoding by NVDEC and searching in place
+# with decoding and searching on the CPU
 same() {
     ffmpeg -i "$2" -vf "$3" -f null - > "$tmp/cpu" 2> "$tmp/log"
     ffmpeg -hwaccel cuda -hwaccel_output_format cuda -i "$2" -vf "$4" -f null - \
@@ -150,7 +150,7 @@ streams() {
         done
     done
 
-    # In the middle of a graph on the device, twice, and with the samples coming down.
+    # In the middle of a graph on the device, twice in one graph, and followed by a download.
     clip=$gpu/clips/h264.mkv
     same chain "$clip" gpume=algo=ds:range=32:mv_file=-:backend=cpu \
         "gpume=algo=fs:range=8,gpume=algo=ds:range=32:mv_file=-,scale_cuda=160:120"
@@ -158,9 +158,9 @@ streams() {
     ffmpeg -i "$clip" -vf gpume=algo=ds:backend=cpu,format=yuv420p,codecview=mv_type=fp -f framemd5 - > "$tmp/cpu"
     ffmpeg -hwaccel cuda -hwaccel_output_format cuda -i "$clip" \
         -vf gpume=algo=ds,hwdownload,format=nv12,format=yuv420p,codecview=mv_type=fp -f framemd5 - > "$tmp/gpu"
-    check overlay "codecview draws something else" cmp -s "$tmp/cpu" "$tmp/gpu"
+    check overlay "codecview draws a different picture" cmp -s "$tmp/cpu" "$tmp/gpu"
     if ffmpeg -f lavfi -i testsrc2=size=256x256:rate=5:duration=1 -c:v h264_nvenc -f null - > "$tmp/log" 2>&1; then
-        check nvenc "h264_nvenc behind the filter" ffmpeg -hwaccel cuda -hwaccel_output_format cuda -i "$clip" \
+        check nvenc "h264_nvenc after the filter" ffmpeg -hwaccel cuda -hwaccel_output_format cuda -i "$clip" \
             -vf gpume=algo=ds -c:v h264_nvenc -f null -
     else
         skip nvenc "this GPU has no encoder"
@@ -171,7 +171,7 @@ streams() {
             -f null - > "$tmp/gpu"
         check two-devices "vectors differ" cmp -s "$tmp/cpu" "$tmp/gpu"
     else
-        skip two-devices "there is one"
+        skip two-devices "there is only one GPU"
     fi
 
     # Four streams at once, in four processes and in one.
@@ -192,13 +192,13 @@ streams() {
     done
 
     # A stream that ends while searches are in flight, and a seek.
-    check early "frames:v 3 of many" ffmpeg -hwaccel cuda -hwaccel_output_format cuda -i "$clip" \
+    check early "-frames:v 3" ffmpeg -hwaccel cuda -hwaccel_output_format cuda -i "$clip" \
         -vf gpume=algo=fs:range=64:async_depth=8 -frames:v 3 -f null -
     check seek "after -ss" ffmpeg -ss 0.5 -hwaccel cuda -hwaccel_output_format cuda -i "$clip" \
         -vf gpume=algo=ds:async_depth=4 -f null -
 }
 
-# What goes wrong in the field.
+# Problems that occur in practice.
 field() {
     sh "$top/tests/gpu-reliability.sh" "$results" "$gpu"
 }

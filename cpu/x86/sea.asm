@@ -55,10 +55,10 @@ SECTION .text
 %endif
 %endmacro
 
-; void gpume_columns(uint16_t *dst, uint32_t *sums, const uint8_t *add,
+; void gpume_sea_columns(uint16_t *dst, uint32_t *sums, const uint8_t *add,
 ;                    const uint8_t *sub, ptrdiff_t n, int shift)
 %macro COLUMNS 1 ; bits
-cglobal gpume_columns_%1, 6, 6, 7, dst, sums, add, sub, n, shift
+cglobal gpume_sea_columns_%1, 6, 6, 7, dst, sums, add, sub, n, shift
     movd       xm5, shiftd
     pxor        m6, m6
     test        nq, nq
@@ -94,9 +94,9 @@ cglobal gpume_columns_%1, 6, 6, 7, dst, sums, add, sub, n, shift
     RET
 %endmacro
 
-; void gpume_add_sums(uint16_t *dst, const uint16_t *a, const uint16_t *b, ptrdiff_t n)
+; void gpume_sea_add(uint16_t *dst, const uint16_t *a, const uint16_t *b, ptrdiff_t n)
 %macro ADD_SUMS 0
-cglobal gpume_add_sums, 4, 4, 2, dst, a, b, n
+cglobal gpume_sea_add, 4, 4, 2, dst, a, b, n
     add         nq, nq
     add       dstq, nq
     add         aq, nq
@@ -157,7 +157,7 @@ cglobal gpume_add_sums, 4, 4, 2, dst, a, b, n
     test     maskd, maskd
 %endmacro
 
-; int gpume_bound(const GpumeBounds *b, const uint8_t *sums, int nb_rows, uint64_t *kept)
+; int gpume_sea_bound(const GpumeSeaBounds *b, const uint8_t *sums, int nb_rows, uint64_t *kept)
 %macro BOUND 0
 ; as many bits as a register has candidates
 %if mmsize == 64
@@ -167,7 +167,7 @@ cglobal gpume_add_sums, 4, 4, 2, dst, a, b, n
 %else
     %define MASK maskb
 %endif
-cglobal gpume_bound, 4, 15, 12, b, sums, rows, kept, right, below, both, p, end, out, mask, any, i, offset, row
+cglobal gpume_sea_bound, 4, 15, 12, b, sums, rows, kept, right, below, both, p, end, out, mask, any, i, offset, row
     BROADCAST   m4, [bq+Bounds.half]
     BROADCAST   m5, [bq+Bounds.half+4]
     BROADCAST   m6, [bq+Bounds.half+8]

@@ -23,24 +23,24 @@
 #include "libavutil/cpu.h"
 #include "libavutil/x86/cpu.h"
 
-#include "libavfilter/gpume/cpu/eliminate.h"
+#include "libavfilter/gpume/cpu/sea.h"
 
-#define FUNCTIONS(opt)                                                      \
-void ff_gpume_columns_8_##opt(uint16_t *dst, uint32_t *sums,                \
-                              const uint8_t *add, const uint8_t *sub,       \
-                              ptrdiff_t n, int shift);                      \
-void ff_gpume_columns_16_##opt(uint16_t *dst, uint32_t *sums,               \
-                               const uint8_t *add, const uint8_t *sub,      \
-                               ptrdiff_t n, int shift);                     \
-void ff_gpume_add_sums_##opt(uint16_t *dst, const uint16_t *a,              \
-                             const uint16_t *b, ptrdiff_t n);
+#define FUNCTIONS(opt)                                                          \
+void ff_gpume_sea_columns_8_##opt(uint16_t *dst, uint32_t *sums,                \
+                                  const uint8_t *add, const uint8_t *sub,       \
+                                  ptrdiff_t n, int shift);                      \
+void ff_gpume_sea_columns_16_##opt(uint16_t *dst, uint32_t *sums,               \
+                                   const uint8_t *add, const uint8_t *sub,      \
+                                   ptrdiff_t n, int shift);                     \
+void ff_gpume_sea_add_##opt(uint16_t *dst, const uint16_t *a,                   \
+                            const uint16_t *b, ptrdiff_t n);
 
 FUNCTIONS(sse2)
 FUNCTIONS(avx2)
 
-#define BOUND(opt)                                                          \
-int ff_gpume_bound_##opt(const GpumeBounds *b, const uint8_t *sums,         \
-                         int nb_rows, uint64_t *kept);
+#define BOUND(opt)                                                              \
+int ff_gpume_sea_bound_##opt(const GpumeSeaBounds *b, const uint8_t *sums,      \
+                             int nb_rows, uint64_t *kept);
 
 BOUND(sse2)
 BOUND(ssse3)
@@ -48,33 +48,33 @@ BOUND(avx2)
 BOUND(avx512)
 
 #define SET(opt)                                                            \
-    e->columns = depth > 8 ? ff_gpume_columns_16_##opt : ff_gpume_columns_8_##opt; \
-    e->add     = ff_gpume_add_sums_##opt;
+    s->columns = depth > 8 ? ff_gpume_sea_columns_16_##opt : ff_gpume_sea_columns_8_##opt; \
+    s->add     = ff_gpume_sea_add_##opt;
 
-av_cold void ff_gpume_eliminate_init_x86(GpumeEliminate *e, int depth)
+av_cold void ff_gpume_sea_init_x86(GpumeSea *s, int depth)
 {
     const int cpu_flags = av_get_cpu_flags();
 
-    /* as eliminate.asm has it */
-    static_assert(offsetof(GpumeBounds, half_offset)    ==   24 &&
-                  offsetof(GpumeBounds, quarter_offset) ==  56 &&
-                  offsetof(GpumeBounds, half)           == 184 &&
-                  offsetof(GpumeBounds, quarter)        == 200 &&
-                  offsetof(GpumeBounds, half_limit)     == 264 &&
-                  offsetof(GpumeBounds, quarter_limit)  == 268 &&
-                  offsetof(GpumeBounds, nb_quarters)    == 272 &&
-                  offsetof(GpumeBounds, nb_candidates)  == 276, "layout");
+    /* as sea.asm has it */
+    static_assert(offsetof(GpumeSeaBounds, half_offset)    ==   24 &&
+                  offsetof(GpumeSeaBounds, quarter_offset) ==  56 &&
+                  offsetof(GpumeSeaBounds, half)           == 184 &&
+                  offsetof(GpumeSeaBounds, quarter)        == 200 &&
+                  offsetof(GpumeSeaBounds, half_limit)     == 264 &&
+                  offsetof(GpumeSeaBounds, quarter_limit)  == 268 &&
+                  offsetof(GpumeSeaBounds, nb_quarters)    == 272 &&
+                  offsetof(GpumeSeaBounds, nb_candidates)  == 276, "layout");
 
     if (EXTERNAL_SSE2(cpu_flags)) {
         SET(sse2)
-        e->bound = ff_gpume_bound_sse2;
+        s->bound = ff_gpume_sea_bound_sse2;
     }
     if (EXTERNAL_SSSE3(cpu_flags))
-        e->bound = ff_gpume_bound_ssse3;
+        s->bound = ff_gpume_sea_bound_ssse3;
     if (EXTERNAL_AVX2_FAST(cpu_flags)) {
         SET(avx2)
-        e->bound = ff_gpume_bound_avx2;
+        s->bound = ff_gpume_sea_bound_avx2;
     }
     if (EXTERNAL_AVX512(cpu_flags))
-        e->bound = ff_gpume_bound_avx512;
+        s->bound = ff_gpume_sea_bound_avx512;
 }

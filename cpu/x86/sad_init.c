@@ -49,18 +49,18 @@ SAD_ALL(8,  avx2)
 SAD_ALL(16, avx2)
 
 #define SET(i, bits, width, opt)                                            \
-    cost->sad[i]    = ff_gpume_sad_##bits##_##width##_##opt;                \
-    cost->sad_x4[i] = ff_gpume_sad_x4_##bits##_##width##_##opt;
+    cost->one[i]  = ff_gpume_sad_##bits##_##width##_##opt;                  \
+    cost->four[i] = ff_gpume_sad_x4_##bits##_##width##_##opt;
 
 #define SET_ALL(bits, opt)                                                  \
-    SET(2, bits,   4, opt)                                                  \
-    SET(3, bits,   8, opt)                                                  \
-    SET(4, bits,  16, opt)                                                  \
-    SET(5, bits,  32, opt)                                                  \
-    SET(6, bits,  64, opt)                                                  \
-    SET(7, bits, 128, opt)
+    SET(3, bits,   4, opt)                                                  \
+    SET(4, bits,   8, opt)                                                  \
+    SET(5, bits,  16, opt)                                                  \
+    SET(6, bits,  32, opt)                                                  \
+    SET(7, bits,  64, opt)                                                  \
+    SET(8, bits, 128, opt)
 
-av_cold void ff_gpume_cost_init_x86(GpumeCostContext *cost, int depth)
+av_cold void ff_gpume_sad_init_x86(GpumeCost *cost, int depth)
 {
     const int cpu_flags = av_get_cpu_flags();
 

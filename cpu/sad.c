@@ -58,12 +58,14 @@ static void sad_x4_##bits##_##width(const uint8_t *cur,                     \
 }
 
 #define ALL_WIDTHS(f, bits)                                                 \
-    { f##_##bits##_1,  f##_##bits##_2,  f##_##bits##_4,  f##_##bits##_8,    \
-      f##_##bits##_16, f##_##bits##_32, f##_##bits##_64, f##_##bits##_128 }
+    { f##_##bits##_1,  f##_##bits##_2,  f##_##bits##_3,                     \
+      f##_##bits##_4,  f##_##bits##_8,  f##_##bits##_16,                    \
+      f##_##bits##_32, f##_##bits##_64, f##_##bits##_128 }
 
 #define SAD_DEPTH(bits)                                                     \
 SAD_WIDTH(bits, 1)                                                          \
 SAD_WIDTH(bits, 2)                                                          \
+SAD_WIDTH(bits, 3)                                                          \
 SAD_WIDTH(bits, 4)                                                          \
 SAD_WIDTH(bits, 8)                                                          \
 SAD_WIDTH(bits, 16)                                                         \
@@ -71,19 +73,19 @@ SAD_WIDTH(bits, 32)                                                         \
 SAD_WIDTH(bits, 64)                                                         \
 SAD_WIDTH(bits, 128)                                                        \
                                                                             \
-static const GpumeCostContext cost_##bits = {                               \
-    .sad    = ALL_WIDTHS(sad, bits),                                        \
-    .sad_x4 = ALL_WIDTHS(sad_x4, bits),                                     \
+static const GpumeCost sad_##bits = {                                       \
+    .one  = ALL_WIDTHS(sad, bits),                                          \
+    .four = ALL_WIDTHS(sad_x4, bits),                                       \
 };
 
 SAD_DEPTH(8)
 SAD_DEPTH(16)
 
-av_cold void ff_gpume_cost_init(GpumeCostContext *cost, int depth)
+av_cold void ff_gpume_sad_init(GpumeCost *cost, int depth)
 {
-    *cost = depth > 8 ? cost_16 : cost_8;
+    *cost = depth > 8 ? sad_16 : sad_8;
 
 #if ARCH_X86_64 && HAVE_X86ASM
-    ff_gpume_cost_init_x86(cost, depth);
+    ff_gpume_sad_init_x86(cost, depth);
 #endif
 }
