@@ -2,7 +2,8 @@
 # Copied into FFmpeg as libavfilter/gpume/Makefile, which libavfilter/Makefile includes.
 
 # The modules of kernels, as words 'name,family,depth,side,cost,variant'.
-GPUME_MODULES := $(shell sed -n 's/^ *M(\(.*\)).*/\1/p' $(SRC_PATH)/libavfilter/gpume/cuda/modules.h | tr -d ' ')
+GPUME_MODULES := $(shell sed -n 's/^ *M(\(.*\)).*/\1/p' \
+                         $(SRC_PATH)/libavfilter/gpume/cuda/modules.h | tr -d ' ')
 gpume_column   = $(word $(1),$(subst $(GPUME_COMMA), ,$(2)))
 GPUME_COMMA   := ,
 GPUME_PTX      = $(foreach M,$(GPUME_MODULES),gpume_$(call gpume_column,1,$(M)))
@@ -54,14 +55,20 @@ endif
 libavfilter/gpume/cuda/%.ptx: NVCCFLAGS += -I$(SRC_PATH)
 GPUME_KERNEL_HEADERS := $(wildcard $(addprefix $(SRC_PATH)/libavfilter/gpume/, core/*.h cuda/*.h cuda/*.cuh))
 
-# A module from its family's source: from there on by FFmpeg's rules.
+# A module from its family's source; FFmpeg's rules make an object of it.
 define GPUME_MODULE
-libavfilter/gpume/cuda/gpume_$(1).ptx: NVCCFLAGS += -DGPUME_CUDA_NAME=gpume_$(1) \
-    -DGPUME_CUDA_DEPTH=$(3) -DGPUME_CUDA_SIDE=$(4) -DGPUME_CUDA_COST=GPUME_COST_$(5) '-DGPUME_CUDA_VARIANT=$(6)'
-libavfilter/gpume/cuda/gpume_$(1).ptx: $(SRC_PATH)/libavfilter/gpume/cuda/$(2).cu $(GPUME_KERNEL_HEADERS) | libavfilter/gpume/cuda/
+libavfilter/gpume/cuda/gpume_$(call gpume_column,1,$(1)).ptx: NVCCFLAGS += \
+    -DGPUME_CUDA_NAME=gpume_$(call gpume_column,1,$(1))        \
+    -DGPUME_CUDA_DEPTH=$(call gpume_column,3,$(1))             \
+    -DGPUME_CUDA_SIDE=$(call gpume_column,4,$(1))              \
+    -DGPUME_CUDA_COST=GPUME_COST_$(call gpume_column,5,$(1))   \
+    '-DGPUME_CUDA_VARIANT=$(call gpume_column,6,$(1))'
+libavfilter/gpume/cuda/gpume_$(call gpume_column,1,$(1)).ptx: \
+    $(SRC_PATH)/libavfilter/gpume/cuda/$(call gpume_column,2,$(1)).cu \
+    $(GPUME_KERNEL_HEADERS) | libavfilter/gpume/cuda/
 	$$(COMPILE_NVCC)
 endef
-$(foreach M,$(GPUME_MODULES),$(eval $(call GPUME_MODULE,$(call gpume_column,1,$(M)),$(call gpume_column,2,$(M)),$(call gpume_column,3,$(M)),$(call gpume_column,4,$(M)),$(call gpume_column,5,$(M)),$(call gpume_column,6,$(M)))))
+$(foreach M,$(GPUME_MODULES),$(eval $(call GPUME_MODULE,$(M))))
 
 TESTPROGS-$(CONFIG_GPUME_FILTER) += gpume_compare       \
                                     gpume_input         \

@@ -321,15 +321,39 @@ static __device__ __forceinline__ GpumeU64 gpume_key(GpumeU32 cost, GpumeU32 ord
     return ((GpumeU64)cost << 32) | order;
 }
 
-/** The smallest key of lanes whose numbers differ in the bits of lane. */
-static __device__ __forceinline__ GpumeU64 gpume_min_key(GpumeU32 mask,
-                                                         GpumeU64 key, int lane)
-{
-    GpumeU32 lo = __shfl_xor_sync(mask, (GpumeU32)key, lane);
-    GpumeU32 hi = __shfl_xor_sync(mask, (GpumeU32)(key >> 32), lane);
-    GpumeU64 other = gpume_key(hi, lo);
+#define GPUME_WHOLE_WARP ~0u
 
-    return other < key ? other : key;
+/** A key of another lane, by the bits in which its number differs; and by its number. */
+static __device__ __forceinline__ GpumeU32 gpume_xor_lane(GpumeU32 key, int bits)
+{
+    return __shfl_xor_sync(GPUME_WHOLE_WARP, key, bits);
+}
+
+static __device__ __forceinline__ GpumeU64 gpume_xor_lane(GpumeU64 key, int bits)
+{
+    return gpume_key(gpume_xor_lane((GpumeU32)(key >> 32), bits), gpume_xor_lane((GpumeU32)key, bits));
+}
+
+static __device__ __forceinline__ GpumeU32 gpume_of_lane(GpumeU32 key, int lane)
+{
+    return __shfl_sync(GPUME_WHOLE_WARP, key, lane);
+}
+
+static __device__ __forceinline__ GpumeU64 gpume_of_lane(GpumeU64 key, int lane)
+{
+    return gpume_key(gpume_of_lane((GpumeU32)(key >> 32), lane), gpume_of_lane((GpumeU32)key, lane));
+}
+
+/** The least key of the lanes whose numbers differ in the bits from FIRST on, below END. */
+template<int FIRST, int END, typename Key>
+static __device__ __forceinline__ Key gpume_least(Key key)
+{
+    GPUME_UNROLL for (int bit = FIRST; bit < END; bit <<= 1) {
+        const Key other = gpume_xor_lane(key, bit);
+
+        key = other < key ? other : key;
+    }
+    return key;
 }
 
 /**

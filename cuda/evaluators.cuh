@@ -40,8 +40,6 @@
 
 #include "libavfilter/gpume/cuda/device.cuh"
 
-#define GPUME_WHOLE_WARP ~0u
-
 /** Points of a pattern that have lanes of their own. */
 #define GPUME_POINTS GPUME_MAX_PATTERN_POINTS
 static_assert(GPUME_POINTS == 8, "keys and lanes are divided by it");
@@ -509,23 +507,6 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
         }
     }
 };
-
-/** The key that is better than any other of the group, the same in all its lanes. */
-template<int SLOTS>
-static __device__ __forceinline__ GpumeU32 gpume_best_key(GpumeU32 key)
-{
-    GPUME_UNROLL for (int lane = 1; lane < SLOTS; lane <<= 1)
-        key = gpume_umin(key, __shfl_xor_sync(GPUME_WHOLE_WARP, key, lane));
-    return key;
-}
-
-template<int SLOTS>
-static __device__ __forceinline__ GpumeU64 gpume_best_key(GpumeU64 key)
-{
-    GPUME_UNROLL for (int lane = 1; lane < SLOTS; lane <<= 1)
-        key = gpume_min_key(GPUME_WHOLE_WARP, key, lane);
-    return key;
-}
 
 /**
  * The result of a group's block, found at (x, y): its AVMotionVector and its cost, in

@@ -252,8 +252,7 @@ gpume_search_tile(const GpumeCudaArgs &a, GpumeU32 *shared, int x0, int y0, int 
 
     // every lane's smallest key, then every warp's
     GPUME_UNROLL for (int k = 0; k < blocks; k++)
-        for (int lane = 16; lane; lane >>= 1)
-            best[k] = gpume_umin(best[k], __shfl_xor_sync(~0u, best[k], lane));
+        best[k] = gpume_least<1, 32>(best[k]);
     __syncthreads();
     if (!(threadIdx.x & 31)) {
         GPUME_UNROLL for (int k = 0; k < blocks; k++)

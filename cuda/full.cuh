@@ -59,9 +59,10 @@ gpume_load_piece(GpumeU32 *dst, int pitch, const GpumeCudaPlane &plane, const Gp
 }
 
 /**
- * All threads search one block of the picture, of any size. They go over the
- * candidates across x down threads at a time; a thread has FULL_DX x FULL_DY of them, whose sums stay in its registers while strips of the block, and the window of
- * the reference that they meet, pass through shared memory.
+ * All threads search one block of the picture, of any size. They go over the candidates as
+ * many at a time as across x down threads have; a thread has FULL_DX x FULL_DY of them,
+ * whose sums stay in its registers while strips of the block, and the window of the
+ * reference that they meet, pass through shared memory.
  */
 template<class Cost>
 static __device__ __forceinline__ void
@@ -157,8 +158,7 @@ gpume_search_any(const GpumeCudaArgs &a, GpumeU32 *shared, int bx, int by, int z
     // every lane's smallest key, then every warp's
     GpumeU64 *keys = (GpumeU64 *)shared;
 
-    for (int lane = 16; lane; lane >>= 1)
-        best = gpume_min_key(~0u, best, lane);
+    best = gpume_least<1, 32>(best);
     __syncthreads();
     if (!(threadIdx.x & 31))
         keys[threadIdx.x >> 5] = best;

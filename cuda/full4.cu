@@ -170,8 +170,7 @@ gpume_search_row(const GpumeCudaArgs &a, GpumeU32 *shared, int x0, int y0, int w
     }
 
     GPUME_UNROLL for (int c = 0; c < GPUME_ACROSS; c++)
-        for (int l = 16; l; l >>= 1)
-            best[c] = gpume_umin(best[c], __shfl_xor_sync(~0u, best[c], l));
+        best[c] = gpume_least<1, 32>(best[c]);
     /* the costs of the zero vector are there */
     __syncwarp();
     if (row >= whole || lane >= GPUME_ACROSS)

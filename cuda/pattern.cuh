@@ -142,7 +142,7 @@ gpume_try_pattern(Evaluator &e, const GpumePattern &p, int x, int y, int active,
         if (key < best)
             best = key;
     }
-    return gpume_best_key<Evaluator::SLOTS>(best);
+    return gpume_least<1, Evaluator::SLOTS>(best);
 }
 
 #endif /* AVFILTER_GPUME_CUDA_PATTERN_CUH */

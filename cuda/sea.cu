@@ -224,10 +224,8 @@ gpume_load_tile(const GpumeCudaArgs &a, GpumeSeaTile<Sample> &t, GpumeU32 *limit
                                                      column * bytes + j], 0, sum);
     least = whole ? sum : ~0u;
     most  = whole ? sum : 0;
-    for (int lane = 16; lane; lane >>= 1) {
-        least = gpume_umin(least, __shfl_xor_sync(~0u, least, lane));
-        most  = ~gpume_umin(~most, ~__shfl_xor_sync(~0u, most, lane));
-    }
+    least =  gpume_least<1, 32>(least);
+    most  = ~gpume_least<1, 32>(~most);
     if (!(threadIdx.x & 31)) {
         limits[threadIdx.x / 32]         = least;
         limits[threadIdx.x / 32 + GPUME_SEA_WARPS] = most;
@@ -362,23 +360,21 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
                 cost += __shfl_xor_sync(~0u, cost, l);
             key = valid ? gpume_key(cost, gpume_order_of(entry & 0xffffff)) : ~0ull;
             if (blocks == 1) {
-                for (int l = 8; l < 32; l <<= 1)
-                    key = gpume_min_key(~0u, key, l);
+                key  = gpume_least<8, 32>(key);
                 best = key < best ? key : best;
             } else {
                 GPUME_UNROLL for (int l = 0; l < 32; l += 8) {
-                    const GpumeU32 lo = __shfl_sync(~0u, (GpumeU32)key, l);
-                    const GpumeU32 hi = __shfl_sync(~0u, (GpumeU32)(key >> 32), l);
+                    const GpumeU64 other = gpume_of_lane(key, l);
 
-                    if (__shfl_sync(~0u, of, l) == lane / lanes && gpume_key(hi, lo) < best)
-                        best = gpume_key(hi, lo);
+                    if (gpume_of_lane((GpumeU32)of, l) == lane / lanes && other < best)
+                        best = other;
                 }
             }
         }
         __syncwarp();
         evaluated += nb;
         GPUME_UNROLL for (int i = 0; i < blocks; i++) {
-            const GpumeU32 cost = __shfl_sync(~0u, (GpumeU32)(best >> 32), i * lanes);
+            const GpumeU32 cost = gpume_of_lane((GpumeU32)(best >> 32), i * lanes);
 
             /* there is no block outside the picture */
             start[i] = cost == ~0u ? 0 : ~((cost + slack) >> t.scale);
@@ -462,8 +458,7 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
                 if (point < side * side && tx >= t.cx && tx <= right &&
                     ty >= t.cy && ty <= bottom && admissible(a, t, block, tx, ty))
                     key = bound(t, tx, ty) << 5 | point;
-                for (int l = 1; l < lanes; l <<= 1)
-                    key = gpume_umin(key, __shfl_xor_sync(~0u, key, l));
+                key   = gpume_least<1, lanes>(key);
                 moved = key >> 5 < least;
                 if (moved) {
                     least = key >> 5;
@@ -621,8 +616,8 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
                 for (; nb_hits > 0; nb_hits -= 32) {
                     const GpumeU32 hit = lane < nb_hits ? hits[nb_hits - 1 - lane] : 0;
                     const int of       = hit >> 16 & 31;
-                    const int hit_dx   = __shfl_sync(~0u, dx, of);
-                    const int hit_dy   = __shfl_sync(~0u, dy, of);
+                    const int hit_dx   = gpume_of_lane((GpumeU32)dx, of);
+                    const int hit_dy   = gpume_of_lane((GpumeU32)dy, of);
                     GpumeU32 bits      = hit & 0xffff;
 
                     while (__ballot_sync(~0u, bits)) {

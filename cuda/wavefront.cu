@@ -311,34 +311,6 @@ struct GpumeBest {
     }
 };
 
-/** The least key of a warp's groups of LANES lanes that have one each. */
-template<int LANES>
-static __device__ __forceinline__ GpumeU32 gpume_least(GpumeU32 key)
-{
-    GPUME_UNROLL for (int lane = LANES; lane < 32; lane <<= 1)
-        key = gpume_umin(key, __shfl_xor_sync(GPUME_WHOLE_WARP, key, lane));
-    return key;
-}
-
-template<int LANES>
-static __device__ __forceinline__ GpumeU64 gpume_least(GpumeU64 key)
-{
-    GPUME_UNROLL for (int lane = LANES; lane < 32; lane <<= 1)
-        key = gpume_min_key(GPUME_WHOLE_WARP, key, lane);
-    return key;
-}
-
-static __device__ __forceinline__ GpumeU32 gpume_key_of_lane(GpumeU32 key, int lane)
-{
-    return __shfl_sync(GPUME_WHOLE_WARP, key, lane);
-}
-
-static __device__ __forceinline__ GpumeU64 gpume_key_of_lane(GpumeU64 key, int lane)
-{
-    return gpume_key(__shfl_sync(GPUME_WHOLE_WARP, (GpumeU32)(key >> 32), lane),
-                     __shfl_sync(GPUME_WHOLE_WARP, (GpumeU32)key, lane));
-}
-
 /** The key of the lane's group, for point k of nb, or all ones. */
 template<typename Key, class Evaluator>
 static __device__ __forceinline__ Key gpume_try_vector(const Evaluator &e, int k, int nb,
@@ -378,7 +350,7 @@ gpume_try_points(const Evaluator &e, GpumeBest<Key> *b, int nb, const Points &po
         if (key < best)
             best = key;
     }
-    best = gpume_least<Evaluator::LANES>(best);
+    best = gpume_least<Evaluator::LANES, 32>(best);
     if (threadIdx.x % 32 == 0)
         bests[warp] = best;
     *parity ^= 1;
@@ -468,13 +440,13 @@ gpume_try_square(const Evaluator &e, GpumeBest<Key> *b, Key *square)
         return;
     GPUME_UNROLL for (int step = 1; step < 16; step <<= 1)
         GPUME_UNROLL for (int row = 0; row < rows; row++) {
-            const Key other = gpume_key_of_lane(from[row], gpume_min(place + step, 15));
+            const Key other = gpume_of_lane(from[row], gpume_min(place + step, 15));
 
             if (other < from[row])
                 from[row] = other;
         }
     GPUME_UNROLL for (int row = 0; row < rows; row++) {
-        const Key key = gpume_key_of_lane(from[row], b->dx - rows / 2 - x);
+        const Key key = gpume_of_lane(from[row], b->dx - rows / 2 - x);
 
         if (key < b->cost) {
             const int i = (int)(key % GpumeBest<Key>::ORDERS);
@@ -507,7 +479,7 @@ static __device__ __forceinline__ void gpume_search_patterns(const Evaluator &e,
             if (key < best)
                 best = key;
         }
-        best = gpume_least<Evaluator::LANES>(best);
+        best = gpume_least<Evaluator::LANES, 32>(best);
         if (best < b->cost) {
             const int order = (int)(best % GpumeBest<Key>::ORDERS);
 

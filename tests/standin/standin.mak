@@ -73,11 +73,15 @@ $(STANDIN_OUT)/include/libavfilter/gpume: FORCE
 	@if [ "`readlink $@`" != '$(CURDIR)' ]; then ln -sfn '$(CURDIR)' $@; fi
 
 define STANDIN_MODULE
-$(STANDIN_OUT)/cuda/gpume_$(1).cu.cpp $(STANDIN_OUT)/cuda/gpume_$(1).cu.o: STANDIN_DEFINES = -DGPUME_CUDA_NAME=gpume_$(1) \
-    -DGPUME_CUDA_DEPTH=$(3) -DGPUME_CUDA_SIDE=$(4) -DGPUME_CUDA_COST=GPUME_COST_$(5) '-DGPUME_CUDA_VARIANT=$(6)'
-$(STANDIN_OUT)/cuda/gpume_$(1).cu.cpp: cuda/$(2).cu
+$(addprefix $(STANDIN_OUT)/cuda/gpume_$(call standin_column,1,$(1)).cu,.cpp .o): STANDIN_DEFINES = \
+    -DGPUME_CUDA_NAME=gpume_$(call standin_column,1,$(1))      \
+    -DGPUME_CUDA_DEPTH=$(call standin_column,3,$(1))           \
+    -DGPUME_CUDA_SIDE=$(call standin_column,4,$(1))            \
+    -DGPUME_CUDA_COST=GPUME_COST_$(call standin_column,5,$(1)) \
+    '-DGPUME_CUDA_VARIANT=$(call standin_column,6,$(1))'
+$(STANDIN_OUT)/cuda/gpume_$(call standin_column,1,$(1)).cu.cpp: cuda/$(call standin_column,2,$(1)).cu
 endef
-$(foreach M,$(STANDIN_MODULES),$(eval $(call STANDIN_MODULE,$(call standin_column,1,$(M)),$(call standin_column,2,$(M)),$(call standin_column,3,$(M)),$(call standin_column,4,$(M)),$(call standin_column,5,$(M)),$(call standin_column,6,$(M)))))
+$(foreach M,$(STANDIN_MODULES),$(eval $(call STANDIN_MODULE,$(M))))
 
 $(STANDIN_OUT)/cuda/%.cu.cpp: $(wildcard core/*.h cuda/*.h cuda/*.cuh) $(STANDIN_DIR)/mkkernels.sh $(STANDIN_DIR)/cuda_runtime.h $(STANDIN_DIR)/standin.mak | $(STANDIN_OUT)/include/libavfilter/gpume
 	@mkdir -p $(@D)
