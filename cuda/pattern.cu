@@ -27,14 +27,19 @@
 /** A search whose points are all near: its own modules have windows tuned to that. */
 #define GPUME_NEAR (GPUME_CUDA_VARIANT != GPUME_CUDA_ANY)
 
-static constexpr int gpume_largest_step(int algo, int range)
+/** For timing: ds goes on by what the key says, not by gpume_next_ds(). */
+#ifndef GPUME_DS_OWN_STEP
+#define GPUME_DS_OWN_STEP 0
+#endif
+
+static constexpr int gpume_first_step(int algo, int range)
 {
 #define GPUME_STEP(ID, name, kind, title, paper, first, first_step, next) \
     algo == GPUME_ALGO_##ID ? first_step :
     return GPUME_SEARCHES(GPUME_STEP) 0;
 #undef GPUME_STEP
 }
-static_assert(!GPUME_NEAR || gpume_largest_step(GPUME_CUDA_VARIANT, GPUME_MAX_RANGE) == 1,
+static_assert(!GPUME_NEAR || gpume_first_step(GPUME_CUDA_VARIANT, GPUME_MAX_RANGE) == 1,
               "points are up to GPUME_MAX_REACH away");
 
 /** All groups of a warp, each its block. */
@@ -59,7 +64,7 @@ static __device__ __forceinline__ void gpume_search_blocks(Evaluator e)
     gpume_pattern_begin(&s, algo, dx, dy, range);
     while (uniform ? active : __any_sync(GPUME_WHOLE_WARP, active)) {
         const int id = s.pattern;
-        const GpumePattern p = gpume_pattern(id);
+        const GpumePattern p = gpume_pattern<GPUME_CUDA_VARIANT>(id);
 
         /* around one centre after another, with what a lane knows of its point */
         do {
@@ -68,14 +73,23 @@ static __device__ __forceinline__ void gpume_search_blocks(Evaluator e)
             e.prepare(x0 + s.x, y0 + s.y, p.reach * s.step);
             key = gpume_try_pattern(e, p, x0 + s.x, y0 + s.y, active, s.step);
             // a key of an equal cost is not less than that; none of an inactive group is
-            if (key < (Key)cost * GPUME_POINTS) {
+            const int better = key < (Key)cost * GPUME_POINTS;
+
+            if (better) {
                 const int i = (unsigned)key % GPUME_POINTS;
 
                 cost = key / GPUME_POINTS;
                 dx   = s.x + gpume_point_x(p, i) * s.step;
                 dy   = s.y + gpume_point_y(p, i) * s.step;
             }
-            active = active && cost && gpume_pattern_next(&s, algo, dx, dy, range);
+            if (GPUME_NEAR && GPUME_DS_OWN_STEP) {
+                active = active && cost && s.pattern != GPUME_PATTERN_SMALL_DIAMOND;
+                if (!better)
+                    s.pattern = GPUME_PATTERN_SMALL_DIAMOND;
+            } else {
+                active = active && cost && gpume_pattern_next(&s, algo, dx, dy, range);
+            }
+            /* a near search goes from best to best: one pair of registers for both */
             if (GPUME_NEAR) {
                 s.x = dx;
                 s.y = dy;
@@ -99,7 +113,7 @@ gpume_copy_args(GpumeCudaArgs *dst, const GpumeCudaArgs &a)
     dst->cur           = a.cur;
     dst->mvs           = a.mvs;
     dst->costs         = a.costs;
-    for (int i = 0; i < GPUME_MAX_REFERENCES; i++) {
+    GPUME_UNROLL for (int i = 0; i < GPUME_MAX_REFERENCES; i++) {
         dst->fields[i].plane  = a.fields[i].plane;
         dst->fields[i].source = a.fields[i].source;
     }
@@ -121,13 +135,14 @@ gpume_search_cut(const GpumeCudaArgs *a, int bx, int by)
 }
 
 /*
- * Blocks that only the picture's lower edge cuts, as that of 1080 lines does. Few, too, but
- * their searches take as long as the others'.
+ * Blocks of 16x16 that only the picture's lower edge cuts, as that of 1080 lines does. Few,
+ * too, but their searches take as long as the others'.
  */
-template<class Cost, int SIDE>
+template<class Cost>
 static __device__ __attribute__((noinline)) void
 gpume_search_bottom(GpumeU32 *window, int bx, int by)
 {
+    const int side = 16;
     GpumeCudaArgs a;
 
     gpume_copy_args(&a, *(const GpumeCudaArgs *)window);
@@ -135,9 +150,9 @@ gpume_search_bottom(GpumeU32 *window, int bx, int by)
 
     const GpumeCudaPlane ref = gpume_field(a, blockIdx.z).plane;
 
-    gpume_search_blocks(GpumeWindowEvaluator<Cost, SIDE, 32, GPUME_NEAR, 1>(a, ref,
-        gpume_group(a.params, SIDE, 32, bx, by), window,
-        bx * SIDE - GPUME_CUDA_PATTERN_MARGIN_X, by * SIDE - GPUME_CUDA_PATTERN_MARGIN_Y(SIDE)));
+    gpume_search_blocks(GpumeWindowEvaluator<Cost, side, 32, GPUME_NEAR, 1>(a, ref,
+        gpume_group(a.params, side, 32, bx, by), window,
+        bx * side - GPUME_CUDA_PATTERN_MARGIN_X, by * side - GPUME_CUDA_PATTERN_MARGIN_Y(side)));
 }
 
 /**
@@ -168,6 +183,7 @@ struct GpumePatternSearch {
         const int loads = x + GPUME_CUDA_PATTERN_TILE_WIDTH <= a.params.width &&
                           !((a.cur.data | ref.data | a.cur.linesize | ref.linesize) & 15);
 
+        static_assert(sizeof(GpumeCudaArgs) <= 4 * GPUME_CUDA_PATTERN_WINDOW_WORDS(SIDE, 1), "it fits");
         GpumeU32 *const window = windows + warp * GPUME_CUDA_PATTERN_WINDOW_WORDS(SIDE, bytes);
 
         if (x >= a.params.width)
@@ -179,8 +195,8 @@ struct GpumePatternSearch {
             if (threadIdx.x % 32 == 0)
                 gpume_copy_args((GpumeCudaArgs *)window, a);
             __syncwarp();
-            if (lanes == 32 && GPUME_NEAR && loads)
-                gpume_search_bottom<Cost, SIDE>(window, g.bx, g.by);
+            if (SIDE == 16 && GPUME_NEAR && loads)
+                gpume_search_bottom<Cost>(window, g.bx, g.by);
             else
                 gpume_search_cut<Cost, SIDE, lanes>((const GpumeCudaArgs *)window, g.bx, g.by);
         }

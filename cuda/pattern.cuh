@@ -70,28 +70,44 @@ static_assert(gpume_reach(gpume_points_##name) <= GPUME_MAX_REACH, "reach of " #
 GPUME_PATTERNS(GPUME_POINT_LIST)
 #undef GPUME_POINT_LIST
 
-/** A pattern by its number, enum GpumePatternId: constants, no memory. */
+/** Whether a search has a pattern: the one that it begins with, and the small diamond. */
+static __device__ constexpr int gpume_has_pattern(int algo, int id)
+{
+#define GPUME_BEGINS_WITH(ID, name, kind, title, paper, first, first_step, next)    \
+    || (algo == GPUME_ALGO_##ID && id == GPUME_PATTERN_##first)
+    return algo < 0 || id == GPUME_PATTERN_SMALL_DIAMOND GPUME_SEARCHES(GPUME_BEGINS_WITH);
+#undef GPUME_BEGINS_WITH
+}
+
+/**
+ * A pattern by its number, enum GpumePatternId: constants, no memory.
+ * @tparam ALGO enum GpumeAlgo, or below 0 for any
+ */
+template<int ALGO>
 static __device__ __forceinline__ GpumePattern gpume_pattern(int id)
 {
     GpumePattern p = { 0, 0, 0, 0 };
 
 #define GPUME_TAKE_PATTERN(name)                                                    \
-    {                                                                               \
+    if (gpume_has_pattern(ALGO, GPUME_PATTERN_##name)) {                            \
         constexpr GpumePattern q = {                                                \
             gpume_pack<GpumeU32>(gpume_points_##name, 0, -GPUME_MAX_REACH),         \
             gpume_pack<GpumeU32>(gpume_points_##name, 1, -GPUME_MAX_REACH),         \
             GPUME_##name##_POINTS, gpume_reach(gpume_points_##name)                 \
         };                                                                          \
+        const int it = GPUME_PATTERN_##name == GPUME_PATTERN_SMALL_DIAMOND ||       \
+                       id == GPUME_PATTERN_##name;                                  \
                                                                                     \
-        p.x      = id == GPUME_PATTERN_##name ? q.x      : p.x;                     \
-        p.y      = id == GPUME_PATTERN_##name ? q.y      : p.y;                     \
-        p.points = id == GPUME_PATTERN_##name ? q.points : p.points;                \
-        p.reach  = id == GPUME_PATTERN_##name ? q.reach  : p.reach;                 \
+        p.x      = it ? q.x      : p.x;                                             \
+        p.y      = it ? q.y      : p.y;                                             \
+        p.points = it ? q.points : p.points;                                        \
+        p.reach  = it ? q.reach  : p.reach;                                         \
     }
     GPUME_PATTERNS(GPUME_TAKE_PATTERN)
 #undef GPUME_TAKE_PATTERN
     return p;
 }
+static_assert(GPUME_PATTERN_SMALL_DIAMOND == 0, "the one that others take the place of");
 
 static __device__ __forceinline__ int gpume_point_x(const GpumePattern &p, int i)
 {

@@ -467,7 +467,7 @@ static __device__ __forceinline__ void gpume_search_patterns(const Evaluator &e,
 
     gpume_pattern_begin(&s, ALGO, b->dx, b->dy, e.a.params.range);
     do {
-        const GpumePattern p = gpume_pattern(s.pattern);
+        const GpumePattern p = gpume_pattern<ALGO>(s.pattern);
         Key best = ~(Key)0;
 
         GPUME_NO_UNROLL for (int first = 0; first < p.points; first += groups) {
