@@ -512,9 +512,10 @@ static const struct {
     { REST, "block={4,8,16} size={176x96,182x97,187x96} range=90 content=ramp "
             "format={gray,gray9le,p010le} frames=2" },
     /* narrow and high: candidates on top of each other only */
-    { FULL | REST, "{size=8x900 block=128 range=700,size=140x900 block=128 range=700,"
-                   "size=11x400 block=16 range=390,size=16x400 block=8 range=390} "
-                   "format={gray,gray10le} frames=2" },
+    { FULL | REST, "{size=8x900 block=128 range=700,size=11x400 block=16 range=390,"
+                   "size=16x400 block=8 range=390} format={gray,gray10le} frames=2" },
+    { FULL, "size=140x290 block=128 range=160 format={gray,gray10le} frames=2 dir=1" },
+    { REST, "size=140x900 block=128 range=700 format={gray,gray10le} frames=2" },
     /* half a block at the lower edge, rows that begin at 16 bytes */
     { FULL | REST, "{size=80x28 block=8,size=80x56 block=16} range={4,8,12,16,20,24} frames=2" },
     /* more candidates in a row than a word has bits */
