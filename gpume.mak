@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Laid into FFmpeg as libavfilter/gpume/Makefile; included by libavfilter/Makefile.
+# Copied into FFmpeg as libavfilter/gpume/Makefile, which libavfilter/Makefile includes.
 
 # The modules of kernels: a backend loads the one that it needs.
 GPUME_PTX = gpume_ds gpume_ds4 gpume_ds8 gpume_ds16 gpume_fs gpume_fs4            \
@@ -43,8 +43,8 @@ X86ASM-OBJS-$(CONFIG_GPUME_FILTER) += gpume/cpu/x86/sad.o            \
                                       gpume/cpu/x86/sea.o            \
                                       gpume/cpu/x86/sea_init.o
 
-# Warp exchange with a mask came with PTX 6.0; clang writes 3.2 unless told. It also
-# gives up unrolling long loops, which puts the registers of the full search into memory.
+# Warp exchanges with a mask need PTX 6.0; clang writes 3.2 by default. It also stops
+# unrolling long loops, which would spill the registers of the full search.
 ifdef CONFIG_CUDA_LLVM
 libavfilter/gpume/cuda/%.ptx: NVCCFLAGS += -Xclang -target-feature -Xclang +ptx60 \
                                                 -mllvm -pragma-unroll-threshold=100000
@@ -62,7 +62,13 @@ TESTPROGS-$(CONFIG_GPUME_FILTER) += gpume_compare       \
                                     gpume_unit          \
                                     $(if $(GPUME_CUDA-yes),gpume_bench)
 
-# The benchmark, bench/README.md: parts of one program, with kernels of its own.
+# What the test programs share; one of them lets calls fail.
+GPUME_TEST_PROGS = $(addprefix libavfilter/tests/, gpume_compare gpume_input gpume_soak gpume_unit)
+TESTOBJS += $(if $(CONFIG_GPUME_FILTER), gpume_fail.o gpume_harness.o)
+$(GPUME_TEST_PROGS:%=%$(EXESUF)): libavfilter/tests/gpume_harness.o
+libavfilter/tests/gpume_input$(EXESUF): libavfilter/tests/gpume_fail.o
+
+# The benchmark (bench/README.md): one program in parts, with its own kernels.
 GPUME_BENCH_PTX  = gpume_bench_ceilings gpume_bench_seed
 GPUME_BENCH_OBJS = $(addprefix gpume_bench_, ceilings.o kernels.o memory.o nvofa.o seed.o) \
                    $(GPUME_BENCH_PTX:%=%.ptx.o)

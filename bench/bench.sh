@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# FFmpeg's mestimate against gpume on the CPU, in one binary: 'make bench'.
+# Compares gpume with FFmpeg's mestimate on the CPU, in one binary: 'make bench'.
 #
 # usage: bench.sh BIN_DIR [INPUT]
 # BIN_DIR has ffmpeg and tests/checkasm/checkasm; INPUT is any clip, by default the
@@ -29,10 +29,10 @@ sizes=${BENCH_SIZES:-352x288 1280x720 1920x1080}
 thread_sizes=${BENCH_THREAD_SIZES:-176x144 352x288 640x360 1280x720 1920x1080}
 cores=$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 block=16
-# From the middle of the clip, again and again: the slowest search has to see them all.
+# Taken from the middle of the clip and repeated; few, so that the slowest search sees them all.
 pictures=4
 
-# What is compared: mestimate's method, gpume's, the range; then options of gpume.
+# What to compare: mestimate's method, gpume's, the range; then other options of gpume.
 # mestimate always searches both directions, so gpume does too.
 table=$(for algo in $(tools/searches.sh); do
     case $algo in
@@ -67,10 +67,11 @@ search() {
         -framerate 25 -stream_loop -1 -i "$out/$size.gray" -vf "$3" -frames:v "$2"
 }
 
-# measure WHAT RANGE THREADS FILTER: frames/s without reading, in $fps; the rows of both.
+# measure WHAT RANGE THREADS FILTER: sets $fps to the frames/s without the time for reading;
+# writes the rows with and without it.
 measure() {
-    # As many as take a while, all of the pictures each time: what is compared has
-    # searched the same ones, however fast it is.
+    # Use enough frames for the wanted time, and always whole repeats of the pictures, so
+    # that fast and slow searches see the same ones.
     frames=$pictures
     t=$(search "$3" "$frames" "$4")
     if awk "BEGIN { exit !($t < 0.1) }"; then
@@ -79,7 +80,7 @@ measure() {
     fi
     more=$(awk "BEGIN { n = int($seconds * $frames / ($t + 1e-3) / $pictures); print (n < 1 ? 1 : n > 500 ? 500 : n) }")
     if [ "$frames" = "$((more * pictures))" ]; then
-        # it took long, and was a run already
+        # it took long enough to count as a run
         echo "$t" > "$out/run.times"
         repeat $((runs - 1)) search "$3" "$frames" "$4" >> "$out/run.times"
     else

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# What FATE does not see of the CUDA backend, on the stand-in for the driver: frames
-# on the device against the CPU, two devices in one graph, and that nothing is
-# allocated and nothing waits for the whole context once the first frames have passed.
+# Tests of the CUDA backend that FATE does not cover, on the stand-in for the driver:
+# frames on the device compared with the CPU, two devices in one graph, and no
+# allocations or waits for the whole context after the first frames.
 #
 # usage: cuda-frames.sh RESULTS FFMPEG STANDIN_DIR
 
@@ -22,7 +22,7 @@ trap 'rm -rf "$tmp"' EXIT
 
 ffmpeg() { timeout 120 "$ffmpeg" -hide_banner -nostdin -loglevel error "$@"; }
 
-# same: the vectors of both runs are there and equal
+# same: both runs gave vectors, and they are equal
 same() {
     [ "$(grep -c . "$tmp/cpu")" -gt 10 ] && cmp -s "$tmp/cpu" "$tmp/gpu"
 }
@@ -52,7 +52,7 @@ for format in nv12 p010le yuv444p yuv444p16le; do
     done
 done
 
-# steady NAME ARGUMENT...: calls between the 10th and the 20th launch
+# steady NAME ARGUMENT...: checks the calls between the 10th and the 20th launch
 steady() {
     name=$1
     shift

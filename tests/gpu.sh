@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The tests on a GPU: 'make check-gpu'. What runs is gathered in build/gpu first,
-# from the tree that was built here; where there is none, a build/gpu that was
-# brought from another machine is taken as it is. Prints what failed and one last
-# line 'N passed, N failed, N skipped'.
+# The tests on a GPU: 'make check-gpu'. First the programs and files needed are copied
+# to build/gpu from the tree that was built here. If there is none, a build/gpu copied
+# from another machine is used as it is. Prints the failures and a last line
+# 'N passed, N failed, N skipped'.
 #
 # usage: tests/gpu.sh [-g] [SERIES]
-#   -g    gather only
-# PARTS: of 'fate streams sanitizers field', all if it is not set. QUICK=1: for the field,
-# see tests/gpu-reliability.sh. GPUME_HW and GPUME_UP are for a trial without a decoder on
-# the device: options before the input, and filters in front of gpume.
+#   -g    only prepare build/gpu
+# PARTS: some of 'fate streams sanitizers field'; default: all. QUICK=1 shortens the part
+# 'field', see tests/gpu-reliability.sh. GPUME_HW and GPUME_UP allow a trial on a device
+# without a decoder: options before the input, and filters in front of gpume.
 
 set -u
 LC_ALL=C
@@ -37,7 +37,7 @@ up=${GPUME_UP-}
 programs='gpume_unit gpume_compare gpume_input gpume_soak gpume_bench'
 unset MAKEFLAGS MAKELEVEL MFLAGS MAKEOVERRIDES
 
-# FATE's own script, its references and the commands that its make would run.
+# Copies FATE's script, its references and the commands that its makefile would run.
 gather() {
     set --
     for program in $programs; do
@@ -78,9 +78,9 @@ gather() {
 }
 
 if [ -d "$tree/obj/libavfilter" ] && [ -n "$series" ]; then
-    gather || die "what the tests need could not be gathered from $tree"
+    gather || die "could not prepare build/gpu from $tree"
 fi
-[ -x "$gpu/obj/ffmpeg" ] || die "there is no built tree: run make first, or bring build/gpu"
+[ -x "$gpu/obj/ffmpeg" ] || die "there is no built tree: run make first, or copy build/gpu from another machine"
 if [ -n "$gather_only" ]; then
     say "build/gpu: $(du -sh "$gpu" | cut -f1), $(grep -c . "$gpu/fate.list") FATE tests"
     exit
@@ -132,8 +132,8 @@ fate() {
     done
 }
 
-# same NAME INPUT GRAPH_CPU GRAPH_GPU: decoded by NVDEC and searched in place, against
-# decoded and searched by the CPU
+# same NAME INPUT GRAPH_CPU GRAPH_GPU: compares decoding by NVDEC and searching in place
+# with decoding and searching on the CPU
 same() {
     ffmpeg -i "$2" -vf "$3" -f null - > "$tmp/cpu" 2> "$tmp/log"
     device -i "$2" -vf "$up$4" -f null - > "$tmp/gpu" 2>> "$tmp/log"
@@ -168,16 +168,16 @@ $(combinations PREDICTIVE range=16 range=100 range=40:block=8 range=20:block=4 r
     done
     rm -rf "$tmp/on-cpu" "$tmp/on-gpu"
 
-    # In the middle of a graph on the device, twice, and with the samples coming down.
+    # In the middle of a graph on the device, twice in one graph, and followed by a download.
     clip=$gpu/clips/h264.mkv
     same chain "$clip" gpume=algo=ds:range=32:mv_file=-:backend=cpu \
         "gpume=algo=fs:range=8,gpume=algo=ds:range=32:mv_file=-,scale_cuda=160:120"
     same deep "$clip" gpume=algo=ds:mv_file=-:backend=cpu gpume=algo=ds:async_depth=16:mv_file=-
     ffmpeg -i "$clip" -vf gpume=algo=ds:backend=cpu,format=yuv420p,codecview=mv_type=fp -f framemd5 - > "$tmp/cpu"
     device -i "$clip" -vf "${up}"gpume=algo=ds,hwdownload,format=nv12,format=yuv420p,codecview=mv_type=fp -f framemd5 - > "$tmp/gpu"
-    check overlay "codecview draws something else" cmp -s "$tmp/cpu" "$tmp/gpu"
+    check overlay "codecview draws a different picture" cmp -s "$tmp/cpu" "$tmp/gpu"
     if ffmpeg -f lavfi -i testsrc2=size=256x256:rate=5:duration=1 -c:v h264_nvenc -f null - > "$tmp/log" 2>&1; then
-        check nvenc "h264_nvenc behind the filter" device -i "$clip" -vf "${up}gpume=algo=ds" -c:v h264_nvenc -f null -
+        check nvenc "h264_nvenc after the filter" device -i "$clip" -vf "${up}gpume=algo=ds" -c:v h264_nvenc -f null -
     else
         skip nvenc "this GPU has no encoder"
     fi
@@ -187,7 +187,7 @@ $(combinations PREDICTIVE range=16 range=100 range=40:block=8 range=20:block=4 r
             -f null - > "$tmp/gpu"
         check two-devices "vectors differ" cmp -s "$tmp/cpu" "$tmp/gpu"
     else
-        skip two-devices "there is one"
+        skip two-devices "there is only one GPU"
     fi
 
     # Four streams at once, in four processes and in one.
@@ -212,12 +212,12 @@ $(combinations PREDICTIVE range=16 range=100 range=40:block=8 range=20:block=4 r
     done
 
     # A stream that ends while searches are in flight, and a seek.
-    check early "frames:v 3 of many" device -i "$clip" \
+    check early "-frames:v 3" device -i "$clip" \
         -vf "${up}gpume=algo=fs:range=64:async_depth=8" -frames:v 3 -f null -
     check seek "after -ss" device -ss 0.5 -i "$clip" -vf "${up}gpume=algo=ds:async_depth=4" -f null -
 }
 
-# What goes wrong in the field.
+# Problems that occur in practice.
 field() {
     sh "$top/tests/gpu-reliability.sh" "$results" "$gpu"
 }

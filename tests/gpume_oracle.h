@@ -394,7 +394,7 @@ static int oracle_blocks(int n, int block)
  *                          NULL where there was none
  * @param vectors           gets one for each block, in raster order
  */
-static void oracle_field(OracleVector (*search)(const OracleBlock *b),
+static inline void oracle_field(OracleVector (*search)(const OracleBlock *b),
                          const OraclePicture *cur, const OraclePicture *ref,
                          int block, int range, const OracleVector *last,
                          const OracleVector *before_last, OracleVector *vectors)

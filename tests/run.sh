@@ -15,14 +15,13 @@
 #   soak       random streams on every backend against the oracle, GPUME_SOAK seconds (60)
 #   fuzz       the fuzzers, GPUME_FUZZ seconds each (12); 0 builds them only
 #   threads    random streams under ThreadSanitizer, twice GPUME_THREADS seconds (10)
-#   failures   each call of the CUDA driver failing in turn, for every search
-#   long       memory over many frames, graphs and changes; GPUME_LONG=whole: very many
-#   patches    every series of patches against its pristine source
-#   build      configure and the Makefile themselves
+#   failures   each CUDA driver call failing in turn, for every search
+#   long       memory over many frames, graphs and changes; more with GPUME_LONG=whole
+#   patches    every patch series on its pristine source
+#   build      configure and the Makefile
 #   demo       the demonstration on a short clip
-#   style      the text of the repository
-# GPUME_VIDEO names a folder of real clips; the tests that use it are skipped
-# without it.
+#   style      the format of the repository's text files
+# GPUME_VIDEO is a folder of real clips; without it the tests that use it are skipped.
 
 set -u
 LC_ALL=C
@@ -45,7 +44,7 @@ GPUME_VIDEO=${GPUME_VIDEO:-../shared/video}
 GPUME_VIDEO=$(cd "$GPUME_VIDEO" 2>/dev/null && pwd)
 export GPUME_VIDEO
 export GPUME_CLIPS="$top/tests/clips"
-# a test that hangs ends its part, and counts as failed
+# time limit of a part; a test that hangs counts as failed
 limit=${GPUME_TEST_LIMIT:-1500}
 
 mkdir -p build/results
@@ -53,7 +52,7 @@ base=build/$series
 jobs=$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 unset MAKEFLAGS MAKELEVEL MFLAGS MAKEOVERRIDES
 
-# the python3 that has numpy, if it is not the first one
+# use the python3 that has numpy, if it is not the first one
 if ! python3 -c 'import numpy' 2>/dev/null && /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
     mkdir -p build/results/bin
     ln -sf /usr/bin/python3 build/results/bin/python3
@@ -64,13 +63,13 @@ submake() {
     make --no-print-directory "$@"
 }
 
-# tests_of OBJ TARGET: the FATE tests that a target of FFmpeg's make runs.
+# tests_of OBJ TARGET: lists the FATE tests that a make target runs.
 tests_of() {
     make -n -k -C "$1" "$2" 2>/dev/null |
     sed -n 's/.*echo "TEST  *\([^"]*\)".*/\1/p' | sort -u
 }
 
-# run_fate NAME OBJ TARGET [MAKE_ARGUMENT...]: names its results NAME/TEST.
+# run_fate NAME OBJ TARGET [MAKE_ARGUMENT...]: results are called NAME/TEST.
 run_fate() {
     prefix=$1
     obj=$2
@@ -102,7 +101,7 @@ run_fate() {
         skip "$prefix/$what" "$why"
     done < "$skipped"
 
-    # the tests that would run if there were clips
+    # tests that are skipped because there are no clips
     if [ -z "$GPUME_VIDEO" ]; then
         GPUME_VIDEO=/ tests_of "$obj" "$target" > "$expected-with-clips"
         comm -13 "$expected" "$expected-with-clips" > "$skipped"
@@ -163,7 +162,7 @@ part_fate() {
         status=0
         tools/fetch.sh build ffmpeg "$series" > build/results/fetch.log 2>&1 || status=$?
         if [ $status = 2 ]; then
-            skip "fate-$series" "FFmpeg $series is not in Debian's archive any more"
+            skip "fate-$series" "FFmpeg $series is no longer in Debian's archive"
             return
         fi
     fi
@@ -210,7 +209,7 @@ part_cuda() {
     LD_LIBRARY_PATH=$top/build/standin run_fate "cuda-$series" "$base/obj" fate-gpume-standin
     sh tests/cuda-frames.sh "$results" "$base/obj/ffmpeg" "$top/build/standin"
 
-    # leaks are seen by the sanitizers' build
+    # the build with sanitizers detects leaks
     if submake SERIES="$series" sanitized && submake -j"$jobs" -C "$base-san/obj" ffmpeg &&
        grep -q '^CONFIG_CUDA_LLVM=yes' "$base-san/obj/ffbuild/config.mak"; then
         sh tests/cuda-fail.sh "$results" "$base-san/obj/ffmpeg" "$top/build/standin-asan"
@@ -237,7 +236,7 @@ reliability() { sh tests/reliability.sh "$results" "$series" "$@"; }
 part_files() { reliability files; }
 part_soak() { reliability soak "${GPUME_SOAK:-60}"; }
 part_fuzz() {
-    # the same run each time, as far as the seconds go
+    # a fixed seed: the same run each time, up to the time limit
     GPUME_FUZZ_SEED=${GPUME_FUZZ_SEED:-1}
     export GPUME_FUZZ_SEED
     reliability fuzz "${GPUME_FUZZ:-12}"

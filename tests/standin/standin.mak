@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The CUDA driver stand-in, tests/standin/README.md. Included by the Makefile, or
-# by itself from the repository's root: make -f tests/standin/standin.mak TARGET
+# The stand-in for the CUDA driver (tests/standin/README.md). Run it from the repository's
+# root: make -f tests/standin/standin.mak TARGET
 #
 #   standin          build/standin/libcuda.so.1, for LD_LIBRARY_PATH
-#   standin-asan     build/standin-asan/libcuda.so.1, for programs that are built
-#                    with AddressSanitizer
+#   standin-asan     build/standin-asan/libcuda.so.1, for programs built with
+#                    AddressSanitizer
 #   check-standin    the stand-in's own tests
 #   check-standin-asan   the same under the sanitizers
 #   check-standin-ffmpeg   FFmpeg's upload and download through it, FFMPEG=PROGRAM
 #
-# Kernels are all of cuda/*.cu; a new file or a new kernel needs nothing here.
+# All kernels in cuda/*.cu are included; new files and kernels need no changes here.
 
 STANDIN_DIR   = tests/standin
 STANDIN_OUT   = build/standin
@@ -23,9 +23,8 @@ STANDIN_PARTS   = report memory check exec queue api
 STANDIN_FLAGS = -std=c++17 -O2 -g -fPIC -fvisibility=hidden -fno-strict-aliasing \
                 -Wall -Wextra -I$(STANDIN_FFNVCODEC) $(STANDIN_CXXFLAGS)
 
-# What the kernels' loads and stores are to be: those of the source, each with a
-# call before it. Alignment is checked as the source has it, before a vector load
-# is taken apart.
+# The kernels' loads and stores must be those of the source, each preceded by a call.
+# Alignment is checked as in the source, before a vector load is split.
 STANDIN_IS_CLANG := $(shell $(STANDIN_CXX) --version 2>/dev/null | grep -c clang)
 STANDIN_KERNEL_FLAGS = -std=c++11 -O2 -g -fPIC -fvisibility=hidden -fsigned-char \
     -fno-exceptions -fno-rtti -fno-stack-protector \
@@ -42,7 +41,7 @@ STANDIN_KERNEL_FLAGS += -fno-vectorize -fno-slp-vectorize -Wno-pass-failed \
     -mllvm -tsan-instrument-func-entry-exit=0
 endif
 
-# Calls that the compiler makes to the C library are checked too.
+# The compiler's calls to the C library are checked too.
 STANDIN_REDEFINE = --redefine-sym memcpy=standin_memcpy --redefine-sym memmove=standin_memmove \
                    --redefine-sym memset=standin_memset
 
@@ -64,7 +63,7 @@ $(STANDIN_OUT)/%.o: $(STANDIN_DIR)/%.cpp $(STANDIN_HEADERS) $(STANDIN_DIR)/stand
 	@mkdir -p $(@D)
 	$(STANDIN_CXX) $(STANDIN_FLAGS) -c -o $@ $<
 
-# The paths that FFmpeg's tree has.
+# The include paths of FFmpeg's tree.
 $(STANDIN_OUT)/include/libavfilter/gpume: FORCE
 	@mkdir -p $(@D)
 	@if [ "`readlink $@`" != '$(CURDIR)' ]; then ln -sfn '$(CURDIR)' $@; fi
@@ -79,8 +78,8 @@ $(STANDIN_OUT)/%.cu.o: $(STANDIN_OUT)/%.cu.cpp
 
 -include $(STANDIN_KERNEL_OBJS:.o=.d)
 
-# Of the parts, those that run on the host's own stack are instrumented; kernels
-# run on others, which they may leave at any place.
+# Only the parts that run on the host's own stack are instrumented. Kernels run on other
+# stacks, which they may leave at any point.
 STANDIN_ASAN_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=undefined
 STANDIN_ASAN_OBJS  = $(patsubst %,$(STANDIN_OUT)-asan/%.o,api queue memory) \
                      $(patsubst %,$(STANDIN_OUT)/%.o,report check exec)
@@ -89,14 +88,14 @@ $(STANDIN_OUT)-asan/%.o: $(STANDIN_DIR)/%.cpp $(STANDIN_HEADERS) $(STANDIN_DIR)/
 	@mkdir -p $(@D)
 	$(STANDIN_CXX) $(STANDIN_FLAGS) $(STANDIN_ASAN_FLAGS) -c -o $@ $<
 
-# No -z defs: the sanitizers' runtime is the program's.
+# No -z defs: the sanitizers' runtime is in the program.
 STANDIN_COMMA := ,
 STANDIN_LINK_ASAN = $(subst -Wl$(STANDIN_COMMA)-z$(STANDIN_COMMA)defs,,$(STANDIN_LINK))
 
 $(STANDIN_OUT)-asan/libcuda.so.1: $(STANDIN_ASAN_OBJS) $(STANDIN_KERNEL_OBJS) $(STANDIN_DIR)/libcuda.map
 	$(STANDIN_LINK_ASAN) -o $@ $(filter %.o,$^) -lpthread -ldl
 
-# Its own tests, with kernels of their own.
+# The stand-in's own tests, with their own kernels.
 $(STANDIN_SELFTEST)/%.cu.cpp: $(STANDIN_DIR)/%.cu $(STANDIN_DIR)/mkkernels.sh $(STANDIN_DIR)/cuda_runtime.h $(STANDIN_DIR)/standin.mak | $(STANDIN_OUT)/include/libavfilter/gpume
 	@mkdir -p $(@D)
 	$(STANDIN_DIR)/mkkernels.sh $< $@ $(STANDIN_CXX) $(STANDIN_KERNEL_FLAGS)
