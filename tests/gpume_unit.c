@@ -833,6 +833,7 @@ int main(int argc, char **argv)
     if (nb_random < 0)
         nb_random = quick ? 420 : 2500;
 
+    test_watch(CASE_SECONDS);
     nb_backends = test_backends(backends, backend);
     if (!nb_backends) {
         printf("FAIL: no backend to test\n");
