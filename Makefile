@@ -73,8 +73,8 @@ play: configured
 	@tools/demo.sh play $(OBJ) '$(INPUT)'
 
 check: check-deps
-	+@tests/run.sh -s $(SERIES) fate san cuda valgrind files soak fuzz threads failures \
-	    long patches build demo style
+	+@tests/run.sh -s $(SERIES) fate san cuda valgrind build fuzz soak long threads failures \
+	    files patches demo style
 
 # Parts of 'make check' that can run for longer.
 soak: check-deps
@@ -96,9 +96,10 @@ check-deps:
 check-gpu:
 	+@tests/gpu.sh $(SERIES)
 
-# The scripts read PARTS, QUICK and BENCH_... from the environment.
+# PARTS, QUICK and BENCH_... go to the scripts through the environment.
 bench: all
 	@tools/deps.sh $(NO_INSTALL) bench
+	$(SUBMAKE) -C $(OBJ) tests/checkasm/checkasm
 	@bench/bench.sh $(OBJ) '$(INPUT)'
 
 bench-gpu:
@@ -109,7 +110,10 @@ bench-gpu:
 check-patches:
 	@tests/run.sh patches
 
-# Used by tests/run.sh.
+# The steps that tests/run.sh asks for.
+tests: all
+	$(SUBMAKE) -C $(OBJ) $(addprefix libavfilter/tests/gpume_,unit compare input soak) tests/checkasm/checkasm
+
 sanitized: configured
 	@tools/ffconfigure.sh $(BASE)-san
 
@@ -126,5 +130,5 @@ clean:
 distclean:
 	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name dist -exec rm -rf {} +; fi
 
-.PHONY: all help soak fuzz endurance check-gpu bench bench-gpu configured demo play check check-series check-deps check-patches sanitized \
+.PHONY: all help soak fuzz endurance check-gpu bench bench-gpu configured demo play check check-series check-deps check-patches sanitized tests \
         install clean distclean

@@ -7,14 +7,16 @@
 
 ffmpeg() { "$bin/ffmpeg" -hide_banner -nostdin -loglevel error -y "$@"; }
 
-# Prints the seconds from the first frame to the last, without the start of the process.
+# What it takes from its first frame to its last, seconds: without the process's start.
+# What it says goes to $run_log.
 run_seconds() {
+    run_log=${run_log:-$out/run.log}
     "$bin/ffmpeg" -hide_banner -nostdin -loglevel info -nostats -benchmark -y "$@" -f null - \
-        > "$out/run.log" 2>&1 || {
-        tail -n 5 "$out/run.log" >&2
+        > "$run_log" 2>&1 || {
+        tail -n 5 "$run_log" >&2
         return 1
     }
-    sed -n 's/^bench: .*rtime=\([0-9.]*\)s.*/\1/p' "$out/run.log"
+    sed -n 's/^bench: .*rtime=\([0-9.]*\)s.*/\1/p' "$run_log"
 }
 
 # Prints the command's wall-clock seconds.

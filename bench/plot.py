@@ -222,8 +222,6 @@ def plot_cpu(rows, folder):
         cases = collections.OrderedDict()
         for r in select(rows, height=height):
             program, search = r["what"].split(" ", 1)
-            if search.endswith("scaling"):
-                continue
             key = (search.replace("esa", "fs"), r["range"])
             cases.setdefault(key, {})[program, int(r["count"])] = r.fps()
         series = [(("mestimate", 1), "mestimate"), (("gpume", 1), "gpume, 1 thread"),
@@ -241,24 +239,28 @@ def plot_cpu(rows, folder):
     save(figure, folder, "cpu")
 
 
-def plot_scaling(rows, folder):
-    rows = [r for r in select(rows, part="cpu", metric="rate") if r["what"].endswith("scaling")]
+def plot_threads(rows, folder):
+    rows = select(rows, part="cpu", metric="rate by threads", height=HEIGHT)
     if not rows:
         return
-    figure, axes = plt.subplots(figsize=(5.5, 4.5))
-    for what in sorted({r["what"] for r in rows}):
+    figure, axes = plt.subplots(figsize=(6.5, 5))
+    ones = {}
+    for what in dict.fromkeys(r["what"] for r in rows):
         mine = sorted(select(rows, what=what), key=lambda r: int(r["count"]))
-        one = mine[0].number()
+        search, *processes = what.split()[1:]
+        # what processes reach together is set against one thread, too
+        one = ones.setdefault(search, mine[0].number())
         axes.plot([int(r["count"]) for r in mine], [r.number() / one for r in mine], marker="o",
-                  label=f"{what.split()[1]} 16x16 ±{mine[0]['range']}")
+                  linestyle="--" if processes else "-",
+                  label=search + (", processes of one thread" if processes else ""))
     most = max(int(r["count"]) for r in rows)
     axes.plot([1, most], [1, most], "k:", label="linear")
     axes.set_xlabel("threads")
-    axes.set_ylabel("rate relative to one thread")
-    axes.set_title(f"threads, {NAMES.get(rows[0]['height'], rows[0]['height'])}")
+    axes.set_ylabel("rate against one thread")
+    axes.set_title(f"threads, {NAMES[HEIGHT]}, 16x16 ±{rows[0]['range']}, past and future")
     axes.grid(True, alpha=0.3)
-    axes.legend()
-    save(figure, folder, "scaling")
+    axes.legend(fontsize=8)
+    save(figure, folder, "threads")
 
 
 def main():
@@ -266,7 +268,7 @@ def main():
         sys.exit(__doc__)
     rows = read(sys.argv[1])
     for plot in (plot_kernels, plot_ceiling, plot_seed, plot_split, plot_nvofa, plot_pipeline,
-                 plot_cpu, plot_scaling):
+                 plot_cpu, plot_threads):
         plot(rows, sys.argv[2])
 
 

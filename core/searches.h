@@ -383,17 +383,24 @@ GPUME_INLINE void gpume_umh_cross(int k, int range, int *dx, int *dy)
     *dy = vertical ? signed_distance : 0;
 }
 
+/** Rows of the square; the first row has as many columns. */
+#define GPUME_UMH_ROWS 5
+/** The most vectors a row can have: each row before it can move the best vector 2 to the left. */
+#define GPUME_UMH_MOST_POINTS(row)   (GPUME_UMH_ROWS + 2 * (row))
+/** The most vectors of all rows before it. */
+#define GPUME_UMH_POINTS_BEFORE(row) ((row) * (GPUME_UMH_ROWS - 1 + (row)))
+
 /**
  * The square has five rows, from centre - 2 to centre + 2, each tried from left to right.
  * As in mestimate, a row ends at centre + 2 but begins 2 to the left of the vector that
- * is then best. So a row has up to 13 vectors.
+ * is then best.
  * @param best_dx   of the best vector when the row begins
  * @param centre_dx of the best vector when the square begins
  * @return the row's vectors; they begin at best_dx - 2
  */
 GPUME_INLINE int gpume_umh_row_points(int best_dx, int centre_dx)
 {
-    return centre_dx - best_dx + 5;
+    return centre_dx - best_dx + GPUME_UMH_ROWS;
 }
 
 GPUME_INLINE int gpume_umh_grid_points(int range)
@@ -401,11 +408,18 @@ GPUME_INLINE int gpume_umh_grid_points(int range)
     return range / 4 * GPUME_GRID_HEXAGON_POINTS;
 }
 
+/** @return which point of GPUME_GRID_HEXAGON; it is multiplied by size */
+GPUME_INLINE int gpume_umh_grid_point(int k, int *size)
+{
+    *size = (unsigned)k / GPUME_GRID_HEXAGON_POINTS + 1;
+    return  (unsigned)k % GPUME_GRID_HEXAGON_POINTS;
+}
+
 /** @param hexagon GPUME_GRID_HEXAGON, where the backend keeps its constants */
 GPUME_INLINE void gpume_umh_grid(int k, const signed char hexagon[][2], int *dx, int *dy)
 {
-    const int i    = k % GPUME_GRID_HEXAGON_POINTS;
-    const int size = k / GPUME_GRID_HEXAGON_POINTS + 1;
+    int size;
+    const int i = gpume_umh_grid_point(k, &size);
 
     *dx = hexagon[i][0] * size;
     *dy = hexagon[i][1] * size;

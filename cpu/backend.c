@@ -33,22 +33,26 @@
 #include "libavfilter/gpume/cpu/search.h"
 #include "libavfilter/gpume/cpu/task.h"
 
-/** Luma is copied in this many parts at most. */
-#define COPIES 64
+/** Luma is copied in this many shares at most. */
+#define COPY_SHARES 64
 
 typedef struct CPUContext {
     GpumeBackendConfig cfg;
     GpumeCost cost;
     GpumeUntriedPoints untried;
-    GpumeTask copy_task, sum_task, search_task;
+    GpumeWavefront wavefront;
 
     int copies_luma;                ///< samples are not native words as they lie
     ptrdiff_t copy_linesize;
+    GpumeTask copy_task;
+
     int has_sums;                   ///< one of the stages is SEA
     GpumeSea sea;
     size_t sums_offset;             ///< of the sums in a picture's copy, bytes
+    size_t summed_offset;           ///< of an int: nonzero when they have been computed
     uint8_t *scratch;               ///< for the sums of each worker
-    GpumeWavefront wavefront;
+    GpumeTask search_task;          ///< it begins with sums that there are not yet
+
     AVBufferPool *copies;           ///< luma in native words, then sums, where there are any
     AVBufferPool *mvs;
     AVBufferPool *costs;
@@ -62,38 +66,22 @@ static void (*const cost_inits[GPUME_NB_COSTS])(GpumeCost *cost, int depth) = {
 typedef struct ImportArg {
     const CPUContext *s;
     const GpumePicture *pic;
+    int nb_shares;
 } ImportArg;
 
-static int nb_copies(const GpumeParams *p)
-{
-    return FFMIN(p->height, COPIES);
-}
-
-static void copy_rows(void *opaque, GpumeWorker *worker, int start, int end)
+static void copy_shares(void *opaque, GpumeWorker *worker, int start, int end)
 {
     const ImportArg *arg = opaque;
-    const CPUContext *s = arg->s;
-    const GpumeParams *p = &s->cfg.params;
 
     for (int i = start; i < end; i++)
-        ff_gpume_copy_luma(arg->pic->copy->data, s->copy_linesize, arg->pic->frame, p,
-                           i, nb_copies(p));
-}
-
-static void sum_rows(void *opaque, GpumeWorker *worker, int start, int end)
-{
-    const ImportArg *arg = opaque;
-    const CPUContext *s = arg->s;
-
-    ff_gpume_sea_sum(&s->sea, arg->pic->copy->data + s->sums_offset,
-                     arg->pic->luma, arg->pic->linesize, start, end,
-                     s->scratch + worker->number * s->sea.scratch_size);
+        ff_gpume_copy_luma(arg->pic->copy->data, arg->s->copy_linesize, arg->pic->frame,
+                           &arg->s->cfg.params, i, arg->nb_shares);
 }
 
 static int import(void *priv, GpumePicture *pic)
 {
     CPUContext *s = priv;
-    ImportArg arg = { s, pic };
+    ImportArg arg = { s, pic, FFMIN(s->cfg.params.height, COPY_SHARES) };
     int ret;
 
     ret = ff_gpume_check_luma(pic->frame, &s->cfg.params, s->cfg.log_ctx);
@@ -107,29 +95,60 @@ static int import(void *priv, GpumePicture *pic)
     pic->copy = av_buffer_pool_get(s->copies);
     if (!pic->copy)
         return AVERROR(ENOMEM);
+    *(int *)(pic->copy->data + s->summed_offset) = 0;
     if (s->copies_luma) {
         pic->luma     = pic->copy->data;
         pic->linesize = s->copy_linesize;
-        ff_gpume_task_run(&s->copy_task, &s->cfg, &arg, nb_copies(&s->cfg.params));
+        ff_gpume_task_run(&s->copy_task, &s->cfg, &arg, 0, arg.nb_shares);
     }
-    if (s->has_sums)
-        ff_gpume_task_run(&s->sum_task, &s->cfg, &arg, s->cfg.params.height);
     return 0;
 }
 
 static void write_vector(AVMotionVector *mv, int source, const GpumeBlock *b)
 {
-#define WRITE(i) \
-    AV_WN32A((uint8_t *)mv + 4 * (i), gpume_vector_word(i, source, b->box.x0, b->box.y0, \
-                                                        b->box.w, b->box.h, b->dx, b->dy))
+    const GpumeBox box = b->box;
+    const int dx = b->dx, dy = b->dy;
+
     for (int i = 0; i < GPUME_VECTOR_WORDS; i++)
-        WRITE(i);
+        AV_WN32A((uint8_t *)mv + 4 * i,
+                 gpume_vector_word(i, source, box.x0, box.y0, box.w, box.h, dx, dy));
 }
 
 typedef struct SearchArg {
     CPUContext *s;
     const GpumeSearch *search;
+    const GpumePicture *to_sum[1 + GPUME_MAX_REFERENCES];   ///< those whose sums there are not
+    int nb_sum_rows;                                        ///< of all of them together
 } SearchArg;
+
+/* Rows of samples, counted through these pictures. */
+static void sum_rows(const SearchArg *arg, GpumeWorker *worker, int start, int end)
+{
+    const CPUContext *s = arg->s;
+    const int height = s->cfg.params.height;
+
+    while (start < end) {
+        const GpumePicture *pic = arg->to_sum[start / height];
+        const int y  = start % height;
+        const int nb = FFMIN(end - start, height - y);
+
+        ff_gpume_sea_sum(&s->sea, pic->copy->data + s->sums_offset, pic->luma, pic->linesize,
+                         y, y + nb, s->scratch + worker->number * s->sea.scratch_size);
+        start += nb;
+    }
+}
+
+static void add_sums(SearchArg *arg, const GpumePicture *pic)
+{
+    const CPUContext *s = arg->s;
+    int *summed = (int *)(pic->copy->data + s->summed_offset);
+
+    if (!*summed) {
+        arg->to_sum[arg->nb_sum_rows / s->cfg.params.height] = pic;
+        arg->nb_sum_rows += s->cfg.params.height;
+    }
+    *summed = 1;
+}
 
 /* Blocks from (bx, by) to before (end, by). */
 static void search_row(const SearchArg *arg, GpumeWorker *worker, const GpumeField *field,
@@ -174,12 +193,18 @@ static void search_row(const SearchArg *arg, GpumeWorker *worker, const GpumeFie
 }
 
 /* Rows of fields that wait for rows above alternate: then fields do not wait for each other. */
-static void search_blocks(void *opaque, GpumeWorker *worker, int start, int end)
+static void run_search(void *opaque, GpumeWorker *worker, int start, int end)
 {
     const SearchArg *arg = opaque;
     const GpumeParams *p = &arg->s->cfg.params;
     const int nb_fields = arg->search->nb_fields;
 
+    if (start < arg->nb_sum_rows) {
+        sum_rows(arg, worker, start, end);
+        return;
+    }
+    start -= arg->nb_sum_rows;
+    end   -= arg->nb_sum_rows;
     while (start < end) {
         const int row = start / p->bw;
         const int bx  = start % p->bw;
@@ -205,7 +230,13 @@ static int submit(void *priv, GpumeSearch *search)
         return ret;
     if (s->wavefront.buffer)
         ff_gpume_wavefront_begin(&s->wavefront, search);
-    ff_gpume_task_run(&s->search_task, &s->cfg, &arg, search->nb_fields * p->bh * p->bw);
+    if (s->has_sums) {
+        add_sums(&arg, search->cur);
+        for (int i = 0; i < search->nb_fields; i++)
+            add_sums(&arg, search->fields[i].ref);
+    }
+    ff_gpume_task_run(&s->search_task, &s->cfg, &arg, arg.nb_sum_rows,
+                      arg.nb_sum_rows + search->nb_fields * p->bh * p->bw);
     return 0;
 }
 
@@ -231,7 +262,9 @@ static av_cold int init(void *priv, const GpumeBackendConfig *cfg)
     if (!s->mvs || !s->costs)
         return AVERROR(ENOMEM);
 
-    s->search_task = (GpumeTask) { .run = search_blocks, .least = 4 };
+    s->search_task.run         = run_search;
+    s->search_task.least       = 4;
+    s->search_task.max_workers = p->nb_references * ((p->bw * p->bh - 1) / 4 + 1);
     if (ff_gpume_plan_has(&cfg->plan, GPUME_STAGE_WAVEFRONT)) {
         ret = ff_gpume_wavefront_init(&s->wavefront, p);
         if (ret < 0)
@@ -243,7 +276,7 @@ static av_cold int init(void *priv, const GpumeBackendConfig *cfg)
 
     s->copies_luma = p->depth > 8 && (p->shift || p->big_endian != HAVE_BIGENDIAN);
     if (s->copies_luma) {
-        s->copy_task     = (GpumeTask) { .run = copy_rows, .least = 1 };
+        s->copy_task     = (GpumeTask) { copy_shares, .least = 1, .max_workers = COPY_SHARES };
         s->copy_linesize = FFALIGN(p->width * 2, 64);
         s->sums_offset   = s->copy_linesize * p->height;
     }
@@ -251,14 +284,15 @@ static av_cold int init(void *priv, const GpumeBackendConfig *cfg)
     if (s->has_sums) {
         ff_gpume_sea_init(&s->sea, p);
         /* whoever takes some begins with the sums of half a block's rows */
-        s->sum_task = (GpumeTask) { .run = sum_rows, .least = p->block };
-        s->scratch  = av_malloc(cfg->nb_threads * s->sea.scratch_size);
+        s->search_task.first_least = FFMAX(32, 2 * p->block);
+        s->scratch = av_malloc(cfg->nb_threads * s->sea.scratch_size);
         if (!s->scratch)
             return AVERROR(ENOMEM);
     }
+    s->summed_offset = s->sums_offset + s->sea.size;
     if (s->copies_luma || s->has_sums) {
         /* what is read beyond the sums of a row has to be something */
-        s->copies = av_buffer_pool_init(s->sums_offset + s->sea.size, av_buffer_allocz);
+        s->copies = av_buffer_pool_init(s->summed_offset + sizeof(int), av_buffer_allocz);
         if (!s->copies)
             return AVERROR(ENOMEM);
     }

@@ -16,6 +16,11 @@
  * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
  */
 
+#include "config.h"
+#if HAVE_PTHREADS
+#include <sched.h>
+#endif
+
 #include "libavutil/common.h"
 #include "libavutil/time.h"
 
@@ -27,19 +32,38 @@
  */
 #define WAKING 10
 
-/* First many at a time, then fewer and fewer, so that all end at about the same time. */
+/** How often a thread that waits looks before it lets others run. */
+#define PATIENCE 1000
+
+void ff_gpume_pause(int n)
+{
+    if (n < PATIENCE) {
+#if ARCH_X86 && HAVE_INLINE_ASM
+        __asm__ volatile ("pause");
+#endif
+    } else {
+#if HAVE_PTHREADS
+        sched_yield();
+#else
+        av_usleep(1);
+#endif
+    }
+}
+
+/* At first many at a time, then fewer and fewer, so that all end at about the same time. */
 static int take_units(GpumeTask *t, int *start)
 {
     int nb;
 
     *start = atomic_load_explicit(&t->next_unit, memory_order_relaxed);
     do {
-        const int remaining = t->nb_units - *start;
+        const int is_first  = *start < t->nb_first;
+        const int remaining = (is_first ? t->nb_first : t->nb_units) - *start;
 
-        nb = t->least;
+        nb = is_first ? t->first_least : t->least;
         if (t->nb_workers == 1)
             nb = remaining;
-        else if (!t->in_order)
+        else if (!is_first && !t->in_order)
             nb = FFMAX(nb, remaining / (2 * t->nb_workers));
         nb = FFMIN(nb, remaining);
     } while (nb > 0 &&
@@ -49,37 +73,54 @@ static int take_units(GpumeTask *t, int *start)
     return nb;
 }
 
+static void wait_for_first(GpumeTask *t, GpumeWorker *worker)
+{
+    const int64_t begin = av_gettime_relative();
+
+    for (int i = 0; atomic_load_explicit(&t->first_done, memory_order_acquire) < t->nb_first; i++)
+        ff_gpume_pause(i);
+    worker->waited += av_gettime_relative() - begin;
+}
+
 static void run_job(void *opaque, int job, int nb_jobs)
 {
     GpumeTask *t = opaque;
     GpumeWorker worker = { .number = job };
     const int64_t begin = av_gettime_relative();
-    int start, nb;
+    int start, nb, first_done = 0;
 
-    while ((nb = take_units(t, &start)) > 0)
+    while ((nb = take_units(t, &start)) > 0) {
+        if (start >= t->nb_first && !first_done) {
+            wait_for_first(t, &worker);
+            first_done = 1;
+        }
         t->run(t->arg, &worker, start, start + nb);
+        if (start < t->nb_first)
+            atomic_fetch_add_explicit(&t->first_done, nb, memory_order_release);
+    }
     atomic_fetch_add_explicit(&t->busy, av_gettime_relative() - begin - worker.waited,
                               memory_order_relaxed);
 }
 
-void ff_gpume_task_run(GpumeTask *t, const GpumeBackendConfig *cfg, void *arg, int nb_units)
+void ff_gpume_task_run(GpumeTask *t, const GpumeBackendConfig *cfg, void *arg,
+                       int nb_first, int nb_units)
 {
-    int max_workers = FFMIN(cfg->nb_threads, (nb_units + t->least - 1) / t->least);
+    const int max_workers = FFMIN(cfg->nb_threads, t->max_workers);
     int64_t busy;
     int n = 1;
 
-    if (t->max_workers)
-        max_workers = FFMIN(max_workers, t->max_workers);
     if (!t->usually_busy)       // never run: it may be a matter of seconds
         n = max_workers;
     while (n < max_workers && WAKING * (n + 1) * (n + 1) <= t->usually_busy)
         n++;
 
     t->arg        = arg;
+    t->nb_first   = nb_first;
     t->nb_units   = nb_units;
     t->nb_workers = n;
-    atomic_init(&t->next_unit, 0);
-    atomic_init(&t->busy,      0);
+    atomic_init(&t->busy,       0);
+    atomic_init(&t->next_unit,  0);
+    atomic_init(&t->first_done, 0);
     cfg->execute(cfg->opaque, run_job, t, n);
 
     /* once out of proportion, as after an interruption, is not usual yet */

@@ -16,12 +16,8 @@
  * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
  */
 
+#include <assert.h>
 #include <string.h>
-
-#include "config.h"
-#if HAVE_PTHREADS
-#include <sched.h>
-#endif
 
 #include "libavutil/attributes.h"
 #include "libavutil/common.h"
@@ -31,18 +27,42 @@
 
 #include "libavfilter/gpume/cpu/wavefront.h"
 
-/**
- * Blocks after which a row says how far it is. What one core has written takes another
- * almost as long to read as a block to be searched.
- */
-#define BLOCKS_TOLD 4
+/** No vector; in fields that are being searched. */
+#define NOT_FOUND 0x80008000u
 
-/** How often a thread that waits looks before it lets others run. */
-#define PATIENCE 1000
+/**
+ * Vectors of the row above that are read at once, a divisor of GPUME_NB_ABOVE. It takes
+ * almost as long to get some from another core as to search a block.
+ */
+#define READ_AT_ONCE 16
+
+static_assert(sizeof(GpumeVector) == sizeof(unsigned), "a vector in an atomic word");
+
+static unsigned pack(GpumeVector v)
+{
+    unsigned word;
+
+    memcpy(&word, &v, sizeof(word));
+    return word;
+}
+
+static GpumeVector unpack(unsigned word)
+{
+    GpumeVector v;
+
+    memcpy(&v, &word, sizeof(v));
+    return v;
+}
+
+/* The vector is all that one thread tells another, so nothing has to be in order. */
+static unsigned load(const GpumeFoundVector *v)
+{
+    return atomic_load_explicit(v, memory_order_relaxed);
+}
 
 av_cold int ff_gpume_wavefront_init(GpumeWavefront *w, const GpumeParams *params)
 {
-    const int nb_rows = params->nb_references * params->bh;
+    const int nb_fields = params->nb_references * GPUME_NB_AGES;
     size_t size;
 
     w->algo     = params->algo;
@@ -51,22 +71,21 @@ av_cold int ff_gpume_wavefront_init(GpumeWavefront *w, const GpumeParams *params
     w->linesize = params->bw + 2;
     size        = (size_t)w->linesize * (params->bh + 2);
 
-    w->buffer   = av_calloc(params->nb_references * GPUME_NB_AGES * size, sizeof(*w->buffer));
-    w->progress = av_calloc(nb_rows, sizeof(*w->progress));
-    if (!w->buffer || !w->progress)
+    w->buffer = av_malloc_array(nb_fields * size, sizeof(*w->buffer));
+    if (!w->buffer)
         return AVERROR(ENOMEM);
-    for (int i = 0; i < params->nb_references; i++)
-        for (int j = 0; j < GPUME_NB_AGES; j++)
-            w->fields[i][j] = w->buffer + (i * GPUME_NB_AGES + j) * size + w->linesize + 1;
-    for (int i = 0; i < nb_rows; i++)
-        atomic_init(&w->progress[i].nb_found, 0);
+    for (size_t i = 0; i < nb_fields * size; i++)
+        atomic_init(&w->buffer[i], 0);
+    for (int i = 0; i < nb_fields; i++)
+        w->fields[i / GPUME_NB_AGES][i % GPUME_NB_AGES] = w->buffer + i * size +
+                                                          w->linesize + 1;
     return 0;
 }
 
 int ff_gpume_wavefront_width(const GpumeWavefront *w)
 {
-    /* a row begins that much later than the row above */
-    const int delay = BLOCKS_TOLD + 2;
+    /* a row begins about that many blocks later than the row above */
+    const int delay = 4;
 
     return (w->bw * w->bh - 1) / (w->bw + delay * (w->bh - 1)) + 1;
 }
@@ -74,87 +93,88 @@ int ff_gpume_wavefront_width(const GpumeWavefront *w)
 void ff_gpume_wavefront_begin(GpumeWavefront *w, const GpumeSearch *search)
 {
     for (int i = 0; i < search->nb_fields; i++) {
-        const int reference  = search->fields[i].reference;
-        GpumeVector **fields = w->fields[reference];
-        GpumeVector *oldest  = fields[GPUME_NB_AGES - 1];
+        GpumeFoundVector **fields = w->fields[search->fields[i].reference];
+        GpumeFoundVector *oldest  = fields[GPUME_NB_AGES - 1];
 
         memmove(fields + 1, fields, (GPUME_NB_AGES - 1) * sizeof(*fields));
         fields[0] = oldest;
         for (int by = 0; by < w->bh; by++)
-            atomic_store_explicit(&w->progress[reference * w->bh + by].nb_found, 0,
-                                  memory_order_relaxed);
+            for (int bx = 0; bx < w->bw; bx++)
+                atomic_store_explicit(&oldest[(ptrdiff_t)by * w->linesize + bx], NOT_FOUND,
+                                      memory_order_relaxed);
     }
 }
 
-/* Returns how many blocks a row has, nb or more. */
-static av_noinline int wait_for(const atomic_int *nb_found, int nb, GpumeWorker *worker)
+static av_noinline void wait_for(const GpumeFoundVector *v, GpumeWorker *worker)
 {
-    int found = atomic_load_explicit(nb_found, memory_order_acquire);
-    int64_t begin;
+    const int64_t begin = av_gettime_relative();
 
-    if (found >= nb)
-        return found;
-    begin = av_gettime_relative();
-    for (int i = 0; (found = atomic_load_explicit(nb_found, memory_order_acquire)) < nb; i++) {
-        if (i < PATIENCE) {
-#if ARCH_X86 && HAVE_INLINE_ASM
-            __asm__ volatile ("pause");
-#endif
-        } else {
-#if HAVE_PTHREADS
-            sched_yield();
-#else
-            av_usleep(1);
-#endif
-        }
-    }
+    for (int i = 0; load(v) == NOT_FOUND; i++)
+        ff_gpume_pause(i);
     worker->waited += av_gettime_relative() - begin;
-    return found;
+}
+
+/* Read what there is of the row above, at least what is needed for a block. */
+static void read_above(const GpumeWavefront *w, GpumePlace *place, GpumeWorker *worker)
+{
+    const GpumeFoundVector *above = w->fields[place->reference][0] +
+                                    (ptrdiff_t)(place->by - 1) * w->linesize;
+    const int needed = gpume_needs_above(place->bx, w->bw);
+    const int end    = FFMIN(place->bx + READ_AT_ONCE, w->bw);
+    int i;
+
+    for (i = place->nb_above; i < FFMAX(needed, end); i++) {
+        unsigned v = load(&above[i]);
+
+        if (v == NOT_FOUND) {
+            if (i >= needed)
+                break;
+            wait_for(&above[i], worker);
+            v = load(&above[i]);
+        }
+        place->above[i % GPUME_NB_ABOVE] = unpack(v);
+    }
+    place->nb_above = i;
 }
 
 void ff_gpume_wavefront_neighbours(const GpumeWavefront *w, GpumeNeighbours *n,
                                    GpumePlace *place, GpumeWorker *worker)
 {
-    GpumeVector *const *fields = w->fields[place->reference];
     const int bx = place->bx, by = place->by;
     const int linesize = w->linesize;
     const ptrdiff_t i  = (ptrdiff_t)by * linesize + bx;
     const int corner   = gpume_corner(w->algo, bx, w->bw);
-    const GpumeVector *field = fields[0] + i;
 
-    if (by && place->nb_above < gpume_needs_above(bx, w->bw))
-        place->nb_above = wait_for(&w->progress[place->reference * w->bh + by - 1].nb_found,
-                                   gpume_needs_above(bx, w->bw), worker);
-
-    n->alone  = gpume_alone(by, w->bw);
-    n->left   = field[-1];
-    n->top    = field[-linesize];
-    n->corner = corner >= 0 ? field[corner - bx - linesize] : (GpumeVector) { 0 };
+    n->top = n->corner = (GpumeVector) { 0 };
+    if (by) {
+        if (place->nb_above < gpume_needs_above(bx, w->bw))
+            read_above(w, place, worker);
+        n->top = place->above[bx % GPUME_NB_ABOVE];
+        if (corner >= 0)
+            n->corner = place->above[corner % GPUME_NB_ABOVE];
+    }
+    n->alone = gpume_alone(by, w->bw);
+    n->left  = unpack(load(&w->fields[place->reference][0][i - 1]));
     if (w->algo == GPUME_ALGO_EPZS) {
-        const GpumeVector *last = fields[1] + i;
+        const GpumeFoundVector *last = w->fields[place->reference][1] + i;
 
-        n->last        = last[0];
-        n->last_left   = last[-1];
-        n->last_top    = last[-linesize];
-        n->last_right  = last[1];
-        n->last_bottom = last[linesize];
-        n->before_last = fields[2][i];
+        n->last        = unpack(load(last));
+        n->last_left   = unpack(load(last - 1));
+        n->last_top    = unpack(load(last - linesize));
+        n->last_right  = unpack(load(last + 1));
+        n->last_bottom = unpack(load(last + linesize));
+        n->before_last = unpack(load(&w->fields[place->reference][2][i]));
     }
 }
 
 void ff_gpume_wavefront_found(GpumeWavefront *w, const GpumePlace *place, int dx, int dy)
 {
-    const int nb_found = place->bx + 1;
-
-    w->fields[place->reference][0][(ptrdiff_t)place->by * w->linesize + place->bx] =
-        (GpumeVector) { dx, dy };
-    if (nb_found % BLOCKS_TOLD == 0 || nb_found == w->bw)
-        atomic_store_explicit(&w->progress[place->reference * w->bh + place->by].nb_found,
-                              nb_found, memory_order_release);
+    atomic_store_explicit(&w->fields[place->reference][0][(ptrdiff_t)place->by * w->linesize +
+                                                          place->bx],
+                          pack((GpumeVector) { dx, dy }), memory_order_relaxed);
 }
 
 av_cold void ff_gpume_wavefront_uninit(GpumeWavefront *w)
 {
-    av_freep(&w->progress);
     av_freep(&w->buffer);
 }

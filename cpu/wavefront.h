@@ -36,11 +36,8 @@
 #include "libavfilter/gpume/core/searches.h"
 #include "libavfilter/gpume/cpu/task.h"
 
-/** How far a row of blocks is; a cache line, for threads write to rows side by side. */
-typedef struct GpumeProgress {
-    atomic_int nb_found;        ///< blocks, from the left
-    uint8_t padding[64 - sizeof(atomic_int)];
-} GpumeProgress;
+/** A vector in 32 bits, for one thread writes it and another waits for it. */
+typedef atomic_uint GpumeFoundVector;
 
 typedef struct GpumeWavefront {
     int algo;
@@ -50,16 +47,19 @@ typedef struct GpumeWavefront {
      * Vectors by reference, the field that is searched first. A field is bw x bh
      * with zero vectors around it.
      */
-    GpumeVector *fields[GPUME_MAX_REFERENCES][GPUME_NB_AGES];
-    GpumeVector *buffer;        ///< of all fields
-    GpumeProgress *progress;    ///< of each row of the first reference, then of the next
+    GpumeFoundVector *fields[GPUME_MAX_REFERENCES][GPUME_NB_AGES];
+    GpumeFoundVector *buffer;   ///< of all fields
 } GpumeWavefront;
+
+/** Vectors of the row above that a thread keeps, a power of two. */
+#define GPUME_NB_ABOVE 32
 
 /** Where a thread is in a field. */
 typedef struct GpumePlace {
     int reference;              ///< the field's
     int bx, by;
-    int nb_above;               ///< blocks of the row above known to be found; 0 at a row's start
+    int nb_above;               ///< vectors of the row above that were read; 0 at a row's start
+    GpumeVector above[GPUME_NB_ABOVE];  ///< the last of them, block i's at i % GPUME_NB_ABOVE
 } GpumePlace;
 
 /** @return 0 or an AVERROR code; uninit may follow either */

@@ -84,11 +84,8 @@ each() {
     fi
 }
 
-each memory cuda ds 999 0
+# Every search by the backend alone: gpume_soak -failures. Here: what ffmpeg makes of it.
 each memory auto ds 999 0
 each frames cuda ds 999 0
 each memory cuda fs 2 0         # out of memory
-each memory cuda hexbs 2 0
-each memory cuda epzs 999 0     # keeps vectors on the device
-each frames auto umh 719 1
-each frames auto fs 719 1       # a failed launch: the context is unusable
+each frames auto umh 719 1      # a launch failed: the context is dead

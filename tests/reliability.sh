@@ -183,14 +183,22 @@ part_threads() {
     fi
 }
 
+# Under the sanitizers, which see what is lost on the way.
 part_failures() {
-    if ! build_soak; then
+    if ! make -s --no-print-directory SERIES="$series" all sanitized ||
+       ! make -s --no-print-directory -C "$base-san/obj" libavfilter/tests/gpume_soak; then
         fail failures "the build"
-    elif ! has_cuda "$base/obj"; then
+    elif ! has_cuda "$base-san/obj"; then
         skip failures "built without CUDA"
+    elif ! make -f tests/standin/standin.mak -j"$jobs" standin-asan > build/results/standin-asan.log 2>&1; then
+        fail failures "the stand-in; see build/results/standin-asan.log"
     else
-        build_standin
-        counted failures "$soak" -failures 1 -algo all
+        ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1
+        UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+        export ASAN_OPTIONS UBSAN_OPTIONS
+        standin=$standin-asan
+        counted failures "$base-san/obj/libavfilter/tests/gpume_soak" -failures 1 -algo all
+        standin=$top/build/standin
     fi
 }
 

@@ -84,6 +84,9 @@ else
     skip style/shellcheck "there is no shellcheck"
 fi
 
+tools/searches.sh --check > $work/out
+check style/searches "$(sed -n 1p $work/out)" test ! -s $work/out
+
 git log --no-merges --format=%s 2>/dev/null > $work/subjects
 grep -vE '^[A-Za-z0-9._/,+ -]+: [^ ].*[^. ]$' $work/subjects > $work/out
 grep -E '^.{101}' $work/subjects >> $work/out

@@ -26,14 +26,14 @@
 
 #include "checkasm.h"
 #include "libavfilter/gpume/cpu/cost.h"
-#include "libavfilter/gpume/cpu/eliminate.h"
+#include "libavfilter/gpume/cpu/sea.h"
 #include "libavutil/common.h"
 #include "libavutil/intreadwrite.h"
 
-/* Samples: room for a block and for a reference that begins anywhere in FREE bytes. */
+/* Samples: room for a block that begins anywhere in FREE bytes and in as many rows. */
 #define FREE    96
 #define STRIDE  (2 * GPUME_MAX_BLOCK + FREE)
-#define ROWS    GPUME_MAX_BLOCK
+#define ROWS    128
 
 typedef struct Samples {
     uint8_t data[ROWS * STRIDE];
@@ -111,12 +111,12 @@ static const uint8_t *rows_of(const Samples *s, int h, ptrdiff_t *linesize)
     return first;
 }
 
-/** Heights: the least, odd ones, a whole block, the greatest. */
-static int height_of(int trial, int width)
+/** Heights: the least, odd ones, the greatest. */
+static int height_of(int trial)
 {
-    const int h[] = { 1, 2, 3, width, GPUME_MAX_BLOCK };
+    const int h[] = { 1, 2, 3, GPUME_COST_ROWS - 1, GPUME_COST_ROWS };
 
-    return trial < FF_ARRAY_ELEMS(h) ? h[trial] : 1 + rnd() % GPUME_MAX_BLOCK;
+    return trial < FF_ARRAY_ELEMS(h) ? h[trial] : 1 + rnd() % GPUME_COST_ROWS;
 }
 
 /** A limit: of no effect; more, as much, less than the whole sum; none of it. */
@@ -131,7 +131,7 @@ static uint32_t limit_of(int trial, uint32_t sum)
     }
 }
 
-/** Once it has reached the limit, a sum need not be whole. */
+/** Once it has reached the limit, a cost need not be whole. */
 static int wrong_sum(uint32_t found, uint32_t sum, uint32_t limit)
 {
     return sum < limit ? found != sum : found < limit || found > sum;
@@ -139,22 +139,24 @@ static int wrong_sum(uint32_t found, uint32_t sum, uint32_t limit)
 
 #define TRIALS 20
 
-static void check_sad(int depth)
+typedef void (*CostInit)(GpumeCost *cost, int depth);
+
+static void check_one(const char *name, CostInit init, int depth)
 {
     declare_func(uint32_t, const uint8_t *cur, ptrdiff_t cur_linesize,
                  const uint8_t *ref, ptrdiff_t ref_linesize, int h, uint32_t limit);
 
-    for (int i = 2; i < GPUME_NB_WIDTHS; i++) {
-        const int width = 1 << i;
-        GpumeCostContext cost;
+    for (int i = gpume_width_index(4); i < GPUME_NB_WIDTHS; i++) {
+        const int width = gpume_width_of(i);
+        GpumeCost cost;
 
-        ff_gpume_cost_init(&cost, depth);
-        if (!check_func(cost.sad[i], "gpume_sad_%d_%d", depth, width))
+        init(&cost, depth);
+        if (!check_func(cost.one[i], "gpume_%s_%d_%d", name, depth, width))
             continue;
         for (int kind = 0; kind < NB_KINDS; kind++) {
             fill(kind, depth);
             for (int trial = 0; trial < TRIALS; trial++) {
-                const int h = height_of(trial, width);
+                const int h = height_of(trial);
                 ptrdiff_t cur_linesize, ref_linesize;
                 const uint8_t *c = rows_of(&cur, h, &cur_linesize);
                 const uint8_t *r = rows_of(&ref, h, &ref_linesize);
@@ -168,30 +170,30 @@ static void check_sad(int depth)
             }
         }
         fill(REALISTIC, depth);
-        bench_new(cur.data, STRIDE, ref.data + 1, STRIDE, width, UINT32_MAX);
+        bench_new(cur.data, STRIDE, ref.data + 1, STRIDE, GPUME_COST_ROWS, UINT32_MAX);
     }
-    report("sad_%d", depth);
+    report("%s_%d", name, depth);
 }
 
-static void check_sad_x4(int depth)
+static void check_four(const char *name, CostInit init, int depth)
 {
     declare_func(void, const uint8_t *cur, ptrdiff_t cur_linesize,
                  const uint8_t *const ref[4], ptrdiff_t ref_linesize,
-                 int h, uint32_t sad[4], uint32_t limit);
+                 int h, uint32_t cost[4], uint32_t limit);
 
-    for (int i = 2; i < GPUME_NB_WIDTHS; i++) {
-        const int width = 1 << i;
+    for (int i = gpume_width_index(4); i < GPUME_NB_WIDTHS; i++) {
+        const int width = gpume_width_of(i);
         const uint8_t *r[4] = { ref.data + 1, ref.data + 2, ref.data + 3, ref.data + 4 };
         uint32_t sum[4], found[6];
-        GpumeCostContext cost;
+        GpumeCost cost;
 
-        ff_gpume_cost_init(&cost, depth);
-        if (!check_func(cost.sad_x4[i], "gpume_sad_x4_%d_%d", depth, width))
+        init(&cost, depth);
+        if (!check_func(cost.four[i], "gpume_%s_x4_%d_%d", name, depth, width))
             continue;
         for (int kind = 0; kind < NB_KINDS; kind++) {
             fill(kind, depth);
             for (int trial = 0; trial < TRIALS; trial++) {
-                const int h = height_of(trial, width);
+                const int h = height_of(trial);
                 ptrdiff_t cur_linesize, ref_linesize;
                 const uint8_t *c = rows_of(&cur, h, &cur_linesize);
                 uint32_t limit;
@@ -220,9 +222,9 @@ static void check_sad_x4(int depth)
         fill(REALISTIC, depth);
         for (int k = 0; k < 4; k++)
             r[k] = ref.data + 1 + k;
-        bench_new(cur.data, STRIDE, r, STRIDE, width, sum, UINT32_MAX);
+        bench_new(cur.data, STRIDE, r, STRIDE, GPUME_COST_ROWS, sum, UINT32_MAX);
     }
-    report("sad_x4_%d", depth);
+    report("%s_x4_%d", name, depth);
 }
 
 /* Sums: a row of the picture, what is written behind it, and both of its planes. */
@@ -237,13 +239,13 @@ static void check_columns(int depth)
     static uint16_t dst[2][WIDTH + GUARD];
     static uint32_t sums[2][WIDTH + GUARD];
     const int widest = (STRIDE - FREE) / (depth > 8 ? 2 : 1) & ~15;
-    GpumeEliminate e;
+    GpumeSea sea;
 
     declare_func(void, uint16_t *dst, uint32_t *sums, const uint8_t *add,
                  const uint8_t *sub, ptrdiff_t n, int shift);
 
-    ff_gpume_eliminate_init(&e, &params);
-    if (check_func(e.columns, "gpume_columns_%d", depth)) {
+    ff_gpume_sea_init(&sea, &params);
+    if (check_func(sea.columns, "gpume_columns_%d", depth)) {
         for (int kind = 0; kind < NB_KINDS; kind++) {
             fill(kind, depth);
             /* quarters and halves of all blocks */
@@ -280,14 +282,14 @@ static void check_add(void)
     const GpumeParams params = { .width = WIDTH, .height = HEIGHT, .block = 16, .depth = 8 };
     static uint16_t a[WIDTH + GUARD], b[WIDTH + GUARD], b_before[WIDTH + GUARD];
     static uint16_t dst[2][WIDTH + 2 * GUARD];
-    GpumeEliminate e;
+    GpumeSea sea;
 
     declare_func(void, uint16_t *dst, const uint16_t *a, const uint16_t *b, ptrdiff_t n);
 
-    ff_gpume_eliminate_init(&e, &params);
-    if (check_func(e.add, "gpume_add_sums")) {
+    ff_gpume_sea_init(&sea, &params);
+    if (check_func(sea.add, "gpume_add_sums")) {
         for (int trial = 0; trial < TRIALS; trial++) {
-            const int n    = GPUME_SUMS_ALIGN * (1 + rnd() % (WIDTH / GPUME_SUMS_ALIGN));
+            const int n    = GPUME_SEA_ALIGN * (1 + rnd() % (WIDTH / GPUME_SEA_ALIGN));
             const int step = 1 << rnd() % 6;
 
             for (int i = 0; i < FF_ARRAY_ELEMS(a); i++) {
@@ -333,18 +335,18 @@ static uint32_t twice(unsigned limit)
 static void check_bound(void)
 {
     GpumeParams params = { .width = WIDTH, .height = HEIGHT, .depth = 8 };
-    static uint16_t sums[2][2 * HEIGHT * (WIDTH + 2 * GPUME_SUMS_ALIGN)];
+    static uint16_t sums[2][2 * HEIGHT * (WIDTH + 2 * GPUME_SEA_ALIGN)];
     static uint16_t sums_before[FF_ARRAY_ELEMS(sums[0])];
-    static uint64_t kept[GPUME_KEPT_WORDS(WIDTH) + 1];
-    static uint64_t map[2][HEIGHT][GPUME_KEPT_WORDS(WIDTH)];
-    GpumeEliminate e;
-    GpumeBounds b;
+    static uint64_t kept[GPUME_SEA_KEPT_WORDS(WIDTH) + 1];
+    static uint64_t map[2][HEIGHT][GPUME_SEA_KEPT_WORDS(WIDTH)];
+    GpumeSea sea;
+    GpumeSeaBounds b;
 
-    declare_func(int, const GpumeBounds *b, const uint8_t *sums, int nb_rows, uint64_t *kept);
+    declare_func(int, const GpumeSeaBounds *b, const uint8_t *sums, int nb_rows, uint64_t *kept);
 
     params.block = 16;
-    ff_gpume_eliminate_init(&e, &params);
-    if (check_func(e.bound, "gpume_bound")) {
+    ff_gpume_sea_init(&sea, &params);
+    if (check_func(sea.bound, "gpume_bound")) {
         for (int kind = RANDOM; kind <= EXTREMES; kind++) {
             for (int i = 0; i < FF_ARRAY_ELEMS(sums[0]); i++) {
                 const unsigned like = rnd() & INT16_MAX >> 1;
@@ -360,16 +362,16 @@ static void check_bound(void)
                 params.block = 4 << trial % 5;
                 w = trial & 1 ? params.block : 1 + rnd() % params.block;
                 h = trial & 2 ? params.block : 1 + rnd() % params.block;
-                ff_gpume_eliminate_init(&e, &params);
-                ff_gpume_eliminate_block(&e, &b, (const uint8_t *)sums[0], w, h);
+                ff_gpume_sea_init(&sea, &params);
+                ff_gpume_sea_block(&sea, &b, (const uint8_t *)sums[0], w, h);
 
                 candidates = 1 + rnd() % (WIDTH  - w + 1);
                 rows       = 1 + rnd() % (HEIGHT - h + 1);
                 if (candidates > 70 && rnd() & 1)
                     candidates = 33;
-                words = GPUME_KEPT_WORDS(candidates);
+                words = GPUME_SEA_KEPT_WORDS(candidates);
                 first = (const uint8_t *)(sums[1] + rnd() % (WIDTH - w - candidates + 2)) +
-                        rnd() % (HEIGHT - h - rows + 2) * e.linesize;
+                        rnd() % (HEIGHT - h - rows + 2) * sea.linesize;
                 b.nb_candidates = candidates;
                 switch (rnd() % 4) {
                 case 0:
@@ -395,7 +397,7 @@ static void check_bound(void)
                 memset(map, 0, sizeof(map));
                 for (int i = 0; i < 2; i++) {
                     for (int row = 0; row < rows; row++) {
-                        const uint8_t *p = first + row * e.linesize;
+                        const uint8_t *p = first + row * sea.linesize;
                         int found;
 
                         memset(kept, 0xa5, sizeof(kept));
@@ -423,8 +425,8 @@ static void check_bound(void)
         }
         /* most candidates go by the bounds of their halves */
         params.block = 16;
-        ff_gpume_eliminate_init(&e, &params);
-        ff_gpume_eliminate_block(&e, &b, (const uint8_t *)sums[0], 16, 16);
+        ff_gpume_sea_init(&sea, &params);
+        ff_gpume_sea_block(&sea, &b, (const uint8_t *)sums[0], 16, 16);
         b.nb_candidates = 33;
         b.half_limit    = 0;
         b.quarter_limit = twice(100);
@@ -439,8 +441,11 @@ void checkasm_check_vf_gpume(void)
     static const int depths[] = { 8, 16 };
 
     for (int i = 0; i < FF_ARRAY_ELEMS(depths); i++) {
-        check_sad(depths[i]);
-        check_sad_x4(depths[i]);
+#define CHECK(ID, name, title)                                  \
+        check_one(#name, ff_gpume_##name##_init, depths[i]);    \
+        check_four(#name, ff_gpume_##name##_init, depths[i]);
+        GPUME_COSTS(CHECK)
+#undef CHECK
         check_columns(depths[i]);
     }
     check_add();

@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Copied into FFmpeg as tests/fate/gpume.mak.
 #
-# fate-gpume            all tests
-# fate-gpume-san        those fast enough for a build with sanitizers
-# fate-gpume-valgrind   those run under TARGET_EXEC=valgrind
+# fate-gpume            all of it
+# fate-gpume-san        what is quick enough for a build with sanitizers
+# fate-gpume-valgrind   what runs under TARGET_EXEC=valgrind
+# fate-gpume-device     what reaches the device when backend=auto has one
 #
 # No test needs samples. If GPUME_VIDEO or GPUME_CLIPS is a folder, its clips are
 # searched, too. Tests that must give the same result share one reference.
 
-# A crop that pans over a moving test pattern.
+# The table of searches has their names, of all or of one kind
+GPUME_NAMES      = $(shell sh $(SRC_PATH)/libavfilter/gpume/tools/searches.sh $(1))
+GPUME_SEARCHES  := $(call GPUME_NAMES)
+GPUME_PREDICTIVE := $(call GPUME_NAMES,PREDICTIVE)
+
+# A window that pans over a test pattern in which things move.
 GPUME_PAN   = testsrc2=s=128x96:r=10,format=yuv420p,crop=94:70:3*n:2*n
 GPUME_SRC   = $(GPUME_PAN),trim=end_frame=4
 GPUME_BIG   = testsrc2=s=240x180:r=5,format=gray,crop=200:140:5*n:4*n,trim=end_frame=2
@@ -47,12 +53,12 @@ fate-gpume-odd:      CMD = $(call GPUME_CSV,$(GPUME_ODD),algo=fs:range=1024:bloc
 fate-gpume-wide:     CMD = $(call GPUME_CSV,$(GPUME_BIG),algo=fs:range=48:block=16)
 fate-gpume-yuv420p:  CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=ds:range=20:block=32)
 
-FATE_GPUME_SEARCHES = $(addprefix fate-gpume-,tss tdls ntss fss hexbs epzs umh)
+FATE_GPUME_SEARCHES = $(addprefix fate-gpume-,$(filter-out fs ds,$(GPUME_SEARCHES)))
 FATE_GPUME_VECTORS += $(FATE_GPUME_SEARCHES)
 $(FATE_GPUME_SEARCHES): CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=$(@:fate-gpume-%=%):range=24:dir=both)
 
-# rows of blocks that wait for each other
-FATE_GPUME_WAVES = $(foreach S,epzs umh,$(foreach N,1 2 5,fate-gpume-$(S)-threads-$(N)))
+# rows that wait for each other
+FATE_GPUME_WAVES = $(foreach S,$(GPUME_PREDICTIVE),$(foreach N,1 2 5,fate-gpume-$(S)-threads-$(N)))
 GPUME_SEARCH_OF  = $(word 3,$(subst -, ,$(1)))
 $(FATE_GPUME_WAVES): CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=$(call GPUME_SEARCH_OF,$@):range=24:dir=both,-filter_complex_threads $(lastword $(subst -, ,$@)))
 $(FATE_GPUME_WAVES): REF = $(GPUME_REF)$(call GPUME_SEARCH_OF,$@)
@@ -207,18 +213,27 @@ fate-gpume-compare-small: CMD = runecho libavfilter/tests/gpume_compare$(EXESUF)
 FATE_GPUME_PROGRAMS = $(FATE_GPUME_PROGRAMS-yes) $(FATE_GPUME_COMPARE-yes)
 $(FATE_GPUME_PROGRAMS): CMP = null
 
-# slow builds run the quick form of a program
+# FFmpeg's checkasm has its own name for it
+FATE_GPUME_CHECKASM = $(if $(HAVE_X86ASM),$(if $(CONFIG_GPUME_FILTER),$(filter fate-checkasm-vf_gpume,$(FATE_CHECKASM))))
+
+# the quick form of a program is for the builds that are slow
 GPUME_SLOW  = fate-gpume-unit fate-gpume-compare fate-gpume-compare-clips fate-gpume-compare-small
 GPUME_QUICK = fate-gpume-unit-quick fate-gpume-compare-quick
 
 FATE_FFMPEG += $(FATE_GPUME_FFMPEG)
 FATE        += $(FATE_GPUME_PROGRAMS)
 
-FATE_GPUME     = $(if $(CONFIG_FFMPEG),$(FATE_GPUME_FFMPEG)) $(filter-out $(GPUME_QUICK),$(FATE_GPUME_PROGRAMS))
+FATE_GPUME     = $(if $(CONFIG_FFMPEG),$(FATE_GPUME_FFMPEG)) $(filter-out $(GPUME_QUICK),$(FATE_GPUME_PROGRAMS)) \
+                 $(FATE_GPUME_CHECKASM)
 FATE_GPUME_SAN = $(if $(CONFIG_FFMPEG),$(filter-out $(FATE_GPUME_BAD),$(FATE_GPUME_FFMPEG)))   \
                  $(filter-out $(GPUME_SLOW),$(FATE_GPUME_PROGRAMS))
-# the unit tests matter most on the stand-in for the driver; long streams take too long
-FATE_GPUME_STANDIN = $(filter-out fate-gpume-compare fate-gpume-compare-clips,$(FATE_GPUME))   \
+# The rest is about options, messages and the CPU's threads, or hides the device
+FATE_GPUME_DEVICE = $(filter-out $(FATE_GPUME_CHECKASM) $(FATE_GPUME_BAD) $(FATE_GPUME_WAVES) $(FATE_GPUME_VF-yes) \
+                        $(filter-out %-full %-full-csv,$(FATE_GPUME_ERRORS)) $(FATE_GPUME_HELP-yes)               \
+                        $(addprefix fate-gpume-,alias-% threads-% defaults-named cpu auto frames-null), \
+                    $(FATE_GPUME))
+# on the driver's stand-in the units are what matters; long streams take long
+FATE_GPUME_STANDIN = $(filter-out fate-gpume-compare fate-gpume-compare-clips,$(FATE_GPUME_DEVICE)) \
                      $(filter fate-gpume-compare-quick,$(FATE_GPUME_PROGRAMS))
 FATE_GPUME_VALGRIND = $(filter fate-gpume-ds fate-gpume-unit-quick,$(FATE_GPUME_SAN))
 
@@ -226,5 +241,6 @@ fate-gpume:          $(FATE_GPUME)
 fate-gpume-san:      $(FATE_GPUME_SAN)
 fate-gpume-standin:  $(FATE_GPUME_STANDIN)
 fate-gpume-valgrind: $(FATE_GPUME_VALGRIND)
-fate-gpume fate-gpume-san fate-gpume-standin fate-gpume-valgrind:
+fate-gpume-device:   $(FATE_GPUME_DEVICE)
+fate-gpume fate-gpume-san fate-gpume-standin fate-gpume-valgrind fate-gpume-device:
 	$(if $(strip $^),,@echo "$@: this FFmpeg has nothing that $@ could test"; false)

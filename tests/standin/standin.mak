@@ -9,14 +9,18 @@
 #   check-standin-asan   the same under the sanitizers
 #   check-standin-ffmpeg   FFmpeg's upload and download through it, FFMPEG=PROGRAM
 #
-# All kernels in cuda/*.cu are included; new files and kernels need no changes here.
+# All kernels in cuda/modules.h are included; new ones need no changes here.
 
 STANDIN_DIR   = tests/standin
 STANDIN_OUT   = build/standin
 STANDIN_CXX  ?= $(shell command -v g++ || command -v clang++ || echo c++)
 STANDIN_FFNVCODEC ?= $(firstword $(wildcard build/ffnvcodec/include) /usr/include)
 
-STANDIN_KERNELS = $(wildcard cuda/*.cu)
+# As words 'name,family,depth,side,cost,variant'; gpume.mak does the same.
+STANDIN_COMMA   := ,
+STANDIN_MODULES := $(shell sed -n 's/^ *M(\(.*\)).*/\1/p' cuda/modules.h | tr -d ' ')
+standin_column   = $(word $(1),$(subst $(STANDIN_COMMA), ,$(2)))
+STANDIN_KERNELS  = $(foreach M,$(STANDIN_MODULES),cuda/gpume_$(call standin_column,1,$(M)))
 STANDIN_HEADERS = $(STANDIN_DIR)/standin.h $(STANDIN_DIR)/cuda_runtime.h
 STANDIN_PARTS   = report memory check exec queue api
 
@@ -49,7 +53,7 @@ STANDIN_LINK = $(STANDIN_CXX) -shared -Wl,-soname,libcuda.so.1 -Wl,-z,nodelete -
                -Wl,--version-script=$(STANDIN_DIR)/libcuda.map $(STANDIN_CXXFLAGS)
 
 STANDIN_OBJS         = $(STANDIN_PARTS:%=$(STANDIN_OUT)/%.o)
-STANDIN_KERNEL_OBJS  = $(STANDIN_KERNELS:%=$(STANDIN_OUT)/%.o)
+STANDIN_KERNEL_OBJS  = $(STANDIN_KERNELS:%=$(STANDIN_OUT)/%.cu.o)
 STANDIN_SELFTEST     = $(STANDIN_OUT)/selftest
 
 standin: $(STANDIN_OUT)/libcuda.so.1
@@ -68,12 +72,19 @@ $(STANDIN_OUT)/include/libavfilter/gpume: FORCE
 	@mkdir -p $(@D)
 	@if [ "`readlink $@`" != '$(CURDIR)' ]; then ln -sfn '$(CURDIR)' $@; fi
 
-$(STANDIN_OUT)/cuda/%.cu.cpp: cuda/%.cu $(wildcard cuda/*.h cuda/*.cuh) $(STANDIN_DIR)/mkkernels.sh $(STANDIN_DIR)/cuda_runtime.h $(STANDIN_DIR)/standin.mak | $(STANDIN_OUT)/include/libavfilter/gpume
+define STANDIN_MODULE
+$(STANDIN_OUT)/cuda/gpume_$(1).cu.cpp $(STANDIN_OUT)/cuda/gpume_$(1).cu.o: STANDIN_DEFINES = -DGPUME_CUDA_NAME=gpume_$(1) \
+    -DGPUME_CUDA_DEPTH=$(3) -DGPUME_CUDA_SIDE=$(4) -DGPUME_CUDA_COST=GPUME_COST_$(5) '-DGPUME_CUDA_VARIANT=$(6)'
+$(STANDIN_OUT)/cuda/gpume_$(1).cu.cpp: cuda/$(2).cu
+endef
+$(foreach M,$(STANDIN_MODULES),$(eval $(call STANDIN_MODULE,$(call standin_column,1,$(M)),$(call standin_column,2,$(M)),$(call standin_column,3,$(M)),$(call standin_column,4,$(M)),$(call standin_column,5,$(M)),$(call standin_column,6,$(M)))))
+
+$(STANDIN_OUT)/cuda/%.cu.cpp: $(wildcard core/*.h cuda/*.h cuda/*.cuh) $(STANDIN_DIR)/mkkernels.sh $(STANDIN_DIR)/cuda_runtime.h $(STANDIN_DIR)/standin.mak | $(STANDIN_OUT)/include/libavfilter/gpume
 	@mkdir -p $(@D)
-	$(STANDIN_DIR)/mkkernels.sh $< $@ $(STANDIN_CXX) $(STANDIN_KERNEL_FLAGS)
+	$(STANDIN_DIR)/mkkernels.sh $(filter %.cu,$^) $@ $(STANDIN_CXX) $(STANDIN_KERNEL_FLAGS) $(STANDIN_DEFINES)
 
 $(STANDIN_OUT)/%.cu.o: $(STANDIN_OUT)/%.cu.cpp
-	$(STANDIN_CXX) $(STANDIN_KERNEL_FLAGS) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+	$(STANDIN_CXX) $(STANDIN_KERNEL_FLAGS) $(STANDIN_DEFINES) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 	objcopy $(STANDIN_REDEFINE) $@
 
 -include $(STANDIN_KERNEL_OBJS:.o=.d)
@@ -89,7 +100,6 @@ $(STANDIN_OUT)-asan/%.o: $(STANDIN_DIR)/%.cpp $(STANDIN_HEADERS) $(STANDIN_DIR)/
 	$(STANDIN_CXX) $(STANDIN_FLAGS) $(STANDIN_ASAN_FLAGS) -c -o $@ $<
 
 # No -z defs: the sanitizers' runtime is in the program.
-STANDIN_COMMA := ,
 STANDIN_LINK_ASAN = $(subst -Wl$(STANDIN_COMMA)-z$(STANDIN_COMMA)defs,,$(STANDIN_LINK))
 
 $(STANDIN_OUT)-asan/libcuda.so.1: $(STANDIN_ASAN_OBJS) $(STANDIN_KERNEL_OBJS) $(STANDIN_DIR)/libcuda.map
