@@ -31,6 +31,10 @@
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #endif
 
+/** Before a loop: all of it, or none, is unrolled. */
+#define GPUME_UNROLL    _Pragma("unroll")
+#define GPUME_NO_UNROLL _Pragma("unroll 1")
+
 #define GPUME_INLINE static __device__ __forceinline__
 #include "libavfilter/gpume/cuda/args.h"
 #include "libavfilter/gpume/core/geometry.h"
@@ -42,59 +46,17 @@ typedef unsigned int       GpumeU32;
 typedef unsigned long long GpumeU64;
 
 #if defined(__clang__) && defined(__CUDA__)
-static __device__ __forceinline__ GpumeU32 __shfl_xor_sync(GpumeU32 mask,
-                                                           GpumeU32 v, int lane)
-{
-    GpumeU32 ret;
-
-    asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 0x1f, %3;"
-                 : "=r"(ret) : "r"(v), "r"(lane), "r"(mask));
-    return ret;
-}
-
-static __device__ __forceinline__ GpumeU32 __shfl_sync(GpumeU32 mask, GpumeU32 v,
-                                                       int lane)
-{
-    GpumeU32 ret;
-
-    asm volatile("shfl.sync.idx.b32 %0, %1, %2, 0x1f, %3;"
-                 : "=r"(ret) : "r"(v), "r"(lane), "r"(mask));
-    return ret;
-}
-
-static __device__ __forceinline__ GpumeU32 __ballot_sync(GpumeU32 mask, int predicate)
-{
-    GpumeU32 ret;
-
-    asm volatile("{\n"
-                 ".reg .pred p;\n"
-                 "setp.ne.s32 p, %1, 0;\n"
-                 "vote.sync.ballot.b32 %0, p, %2;\n"
-                 "}"
-                 : "=r"(ret) : "r"(predicate), "r"(mask));
-    return ret;
-}
-
-static __device__ __forceinline__ int __any_sync(GpumeU32 mask, int predicate)
-{
-    int ret;
-
-    asm volatile("{ .reg .pred p; setp.ne.s32 p, %1, 0; "
-                 "vote.sync.any.pred p, p, %2; selp.s32 %0, 1, 0, p; }"
-                 : "=r"(ret) : "r"(predicate), "r"(mask));
-    return ret;
-}
-
-static __device__ __forceinline__ void __syncwarp(void)
-{
-    asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
-}
+#define __shfl_xor_sync(mask, v, lane)  ((GpumeU32)__nvvm_shfl_sync_bfly_i32(mask, v, lane, 31))
+#define __shfl_sync(mask, v, lane)      ((GpumeU32)__nvvm_shfl_sync_idx_i32(mask, v, lane, 31))
+#define __ballot_sync(mask, predicate)  __nvvm_vote_ballot_sync(mask, predicate)
+#define __any_sync(mask, predicate)     __nvvm_vote_any_sync(mask, predicate)
+#define __syncwarp()                    __nvvm_bar_warp_sync(~0u)
 #endif
 
+/* Loads from planes: of what the kernel does not write, hence neither volatile nor a clobber. */
 #ifdef GPUME_HOST
-#define GPUME_LOAD_GLOBAL(v, type, p) ((v) = *(const type *)(p))
+template<typename T> static inline void gpume_load_global(T *v, const void *p) { *v = *(const T *)p; }
 #else
-/* Of what the kernel does not write, hence neither volatile nor a clobber. */
 static __device__ __forceinline__ void gpume_load_global(GpumeU32 *v, const void *p)
 {
     asm("ld.global.u32 %0, [%1];" : "=r"(*v) : "l"(p));
@@ -110,8 +72,6 @@ static __device__ __forceinline__ void gpume_load_global(int4 *v, const void *p)
     asm("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
         : "=r"(v->x), "=r"(v->y), "=r"(v->z), "=r"(v->w) : "l"(p));
 }
-/** Load a GpumeU32, int2 or int4 from a plane. */
-#define GPUME_LOAD_GLOBAL(v, type, p) gpume_load_global(&(v), p)
 
 /** All dynamic shared memory of the block of threads. */
 #define GPUME_SHARED(type, name) extern __shared__ __align__(16) type name[]
@@ -178,6 +138,31 @@ static __device__ __forceinline__ void gpume_load4(GpumeU32 *v, const GpumeU32 *
     for (int i = 0; i < 4; i++)
         v[i] = p[i];
 #endif
+}
+
+/** WORDS words of a plane, one, two or fours, from an address of as many bytes, or of 16. */
+template<int WORDS>
+static __device__ __forceinline__ void gpume_load_row(GpumeU32 *words, const GpumeU8 *p)
+{
+    if (WORDS == 1) {
+        gpume_load_global(words, p);
+    } else if (WORDS == 2) {
+        int2 v;
+
+        gpume_load_global(&v, p);
+        words[0] = v.x;
+        words[1] = v.y;
+    } else {
+        GPUME_UNROLL for (int i = 0; i < WORDS; i += 4) {
+            int4 v;
+
+            gpume_load_global(&v, p + 4 * i);
+            words[i]     = v.x;
+            words[i + 1] = v.y;
+            words[i + 2] = v.z;
+            words[i + 3] = v.w;
+        }
+    }
 }
 
 static __device__ __forceinline__ int gpume_min(int a, int b)
@@ -386,8 +371,7 @@ gpume_store(const GpumeCudaArgs &a, const GpumeBox &b, int z, int bx, int by,
     const int source = gpume_field(a, z).source;
     GpumeU32 *mv = (GpumeU32 *)a.mvs + i * GPUME_VECTOR_WORDS;
 
-#pragma unroll
-    for (int j = 0; j < GPUME_VECTOR_WORDS; j++)
+    GPUME_UNROLL for (int j = 0; j < GPUME_VECTOR_WORDS; j++)
         mv[j] = gpume_vector_word(j, source, b.x0, b.y0, b.w, b.h, dx, dy);
     ((GpumeU32 *)a.costs)[i] = cost;
 }

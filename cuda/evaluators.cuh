@@ -113,8 +113,7 @@ struct GpumeLanes {
     /** The sum of all lanes that have parts of the same candidate. */
     static __device__ __forceinline__ GpumeU32 sum_of_parts(GpumeU32 sum)
     {
-#pragma unroll
-        for (int lane = SLOTS; lane < LANES; lane <<= 1)
+        GPUME_UNROLL for (int lane = SLOTS; lane < LANES; lane <<= 1)
             sum += __shfl_xor_sync(GPUME_WHOLE_WARP, sum, lane);
         return sum;
     }
@@ -168,42 +167,32 @@ struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
 
             static_assert(batch % Cost::WORDS == 0, "units are whole");
             r -= start;
-#pragma unroll 1
-            for (int i = first; i < g.h; i += stride) {
+            GPUME_NO_UNROLL for (int i = first; i < g.h; i += stride) {
                 GpumeU32 lo[Cost::ROWS];
                 /* rows below the block are read as its last one, and count as 0 */
                 long long cur_at[Cost::ROWS], ref_at[Cost::ROWS];
 
-#pragma unroll
-                for (int u = 0; u < Cost::ROWS; u++) {
+                GPUME_UNROLL for (int u = 0; u < Cost::ROWS; u++) {
                     const int down = Cost::ROWS > 1 ? gpume_min(u, g.h - 1 - i) : 0;
 
                     cur_at[u] = down * a.cur.linesize;
                     ref_at[u] = down * plane.linesize;
-                    GPUME_LOAD_GLOBAL(lo[u], GpumeU32, r + ref_at[u]);
+                    gpume_load_global(&lo[u], r + ref_at[u]);
                 }
-#pragma unroll 1
-                for (int j = 0; j < words; j += batch) {
+                GPUME_NO_UNROLL for (int j = 0; j < words; j += batch) {
                     GpumeU32 cw[Cost::ROWS][batch], hi[Cost::ROWS][batch];
 
                     // all on their way before the first is used
-#pragma unroll
-                    for (int k = 0; k < batch; k++)
-#pragma unroll
-                        for (int u = 0; u < Cost::ROWS; u++) {
-                            GPUME_LOAD_GLOBAL(cw[u][k], GpumeU32,
-                                              c + cur_at[u] + 4 * gpume_min(j + k, words - 1));
-                            GPUME_LOAD_GLOBAL(hi[u][k], GpumeU32,
-                                              r + ref_at[u] + 4 * gpume_min(j + k + 1, last));
+                    GPUME_UNROLL for (int k = 0; k < batch; k++)
+                        GPUME_UNROLL for (int u = 0; u < Cost::ROWS; u++) {
+                            gpume_load_global(&cw[u][k], c + cur_at[u] + 4 * gpume_min(j + k, words - 1));
+                            gpume_load_global(&hi[u][k], r + ref_at[u] + 4 * gpume_min(j + k + 1, last));
                         }
-#pragma unroll
-                    for (int k = 0; k < batch; k += Cost::WORDS) {
+                    GPUME_UNROLL for (int k = 0; k < batch; k += Cost::WORDS) {
                         GpumeU32 cur[Cost::ROWS][Cost::WORDS], ref[Cost::ROWS][Cost::WORDS];
 
-#pragma unroll
-                        for (int u = 0; u < Cost::ROWS; u++)
-#pragma unroll
-                            for (int v = 0; v < Cost::WORDS; v++) {
+                        GPUME_UNROLL for (int u = 0; u < Cost::ROWS; u++)
+                            GPUME_UNROLL for (int v = 0; v < Cost::WORDS; v++) {
                                 const GpumeU32 counts = j + k + v < words && (!u || i + u < g.h) ?
                                                         mask : 0;
 
@@ -219,16 +208,12 @@ struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
             }
             return sum;
         }
-#pragma unroll 1
-        for (int i = first; i < g.h; i += stride) {
-#pragma unroll 1
-            for (int j = 0; j < g.w; j += Cost::WORDS * (4 / BYTES)) {
+        GPUME_NO_UNROLL for (int i = first; i < g.h; i += stride) {
+            GPUME_NO_UNROLL for (int j = 0; j < g.w; j += Cost::WORDS * (4 / BYTES)) {
                 GpumeU32 cur[Cost::ROWS][Cost::WORDS], ref[Cost::ROWS][Cost::WORDS];
 
-#pragma unroll
-                for (int u = 0; u < Cost::ROWS; u++)
-#pragma unroll
-                    for (int v = 0; v < Cost::WORDS; v++) {
+                GPUME_UNROLL for (int u = 0; u < Cost::ROWS; u++)
+                    GPUME_UNROLL for (int v = 0; v < Cost::WORDS; v++) {
                         const int at = j + v * (4 / BYTES);
                         const int n  = !u || i + u < g.h ? g.w - at : 0;
                         const GpumeU8 *cur_row = c + u * a.cur.linesize;
@@ -249,8 +234,7 @@ struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
 
     __device__ __forceinline__ void shares(GpumeU32 sum[], const int x[], const int y[]) const
     {
-#pragma unroll
-        for (int i = 0; i < Lanes::ROUNDS; i++)
+        GPUME_UNROLL for (int i = 0; i < Lanes::ROUNDS; i++)
             sum[i] = share(x[i], y[i]);
     }
 
@@ -332,33 +316,12 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
     {
         const GpumeU8 *p = row(a.cur, g.y0 + line(0)) + g.x0 * BYTES;
 
-#pragma unroll
-        for (int i = 0; i < ROWS; i++) {
+        GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
             if (!has_row(i))
                 break;
-#pragma unroll
-            for (int j = 0; j < WORDS; j += 4) {
-                if (WORDS >= 4) {
-                    int4 v;
-
-                    GPUME_LOAD_GLOBAL(v, int4, p + 4 * j);
-                    cur[i][j]     = significant(v.x);
-                    cur[i][j + 1] = significant(v.y);
-                    cur[i][j + 2] = significant(v.z);
-                    cur[i][j + 3] = significant(v.w);
-                } else if (WORDS == 2) {
-                    int2 v;
-
-                    GPUME_LOAD_GLOBAL(v, int2, p);
-                    cur[i][0] = significant(v.x);
-                    cur[i][1] = significant(v.y);
-                } else {
-                    GpumeU32 v;
-
-                    GPUME_LOAD_GLOBAL(v, GpumeU32, p);
-                    cur[i][0] = significant(v);
-                }
-            }
+            gpume_load_row<WORDS>(cur[i], p);
+            GPUME_UNROLL for (int j = 0; j < WORDS; j++)
+                cur[i][j] = significant(cur[i][j]);
             p += (line(i + 1) - line(i)) * (int)a.cur.linesize;
         }
     }
@@ -382,12 +345,10 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
         window_y = y;
         if (chunk >= chunks)
             return;
-#pragma unroll
-        for (int i = 0; i < WINDOW_ROWS / down; i++)
-            GPUME_LOAD_GLOBAL(v[i], int4, inside +
+        GPUME_UNROLL for (int i = 0; i < WINDOW_ROWS / down; i++)
+            gpume_load_global(&v[i], inside +
                 row(plane, gpume_max(0, gpume_min(line + i * down, a.params.height - 1))));
-#pragma unroll
-        for (int i = 0; i < WINDOW_ROWS / down; i++) {
+        GPUME_UNROLL for (int i = 0; i < WINDOW_ROWS / down; i++) {
             v[i].x = significant(v[i].x);
             v[i].y = significant(v[i].y);
             v[i].z = significant(v[i].z);
@@ -396,17 +357,14 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
         }
         // the picture ends within those 16 bytes
         if (column < bytes && column + 16 > bytes)
-#pragma unroll 1
-            for (int i = 0; i < WINDOW_ROWS; i += down) {
+            GPUME_NO_UNROLL for (int i = 0; i < WINDOW_ROWS; i += down) {
                 const GpumeU8 *p = row(plane, gpume_max(0, gpume_min(line + i,
                                                             a.params.height - 1)));
 
-#pragma unroll 1
-                for (int j = column; j < bytes; j += 4) {
+                GPUME_NO_UNROLL for (int j = column; j < bytes; j += 4) {
                     GpumeU32 word = 0;
 
-#pragma unroll 1
-                    for (int k = j; k < bytes && k < j + 4; k++)
+                    GPUME_NO_UNROLL for (int k = j; k < bytes && k < j + 4; k++)
                         word |= (GpumeU32)p[k] << 8 * (k - j);
                     dst[i * PITCH + (j - column) / 4] = significant(word);
                 }
@@ -423,10 +381,8 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
     {
         GpumeU32 c[Cost::ROWS][Cost::WORDS], r[Cost::ROWS][Cost::WORDS];
 
-#pragma unroll
-        for (int u = 0; u < Cost::ROWS; u++)
-#pragma unroll
-            for (int v = 0; v < Cost::WORDS; v++) {
+        GPUME_UNROLL for (int u = 0; u < Cost::ROWS; u++)
+            GPUME_UNROLL for (int v = 0; v < Cost::WORDS; v++) {
                 const GpumeU32 hi = next(u, v);
                 const int counts  = !u || has_row(i + u);
 
@@ -444,18 +400,15 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
         /* one after the other would wait for each other */
         GpumeU32 sum[4] = { 0, 0, 0, 0 };
 
-#pragma unroll
-        for (int i = 0; i < ROWS; i += Cost::ROWS) {
+        GPUME_UNROLL for (int i = 0; i < ROWS; i += Cost::ROWS) {
             const GpumeU32 *q = p + (line(i) - line(0)) * PITCH;
             GpumeU32 lo[Cost::ROWS];
 
             if (!has_row(i))
                 break;
-#pragma unroll
-            for (int u = 0; u < Cost::ROWS; u++)
+            GPUME_UNROLL for (int u = 0; u < Cost::ROWS; u++)
                 lo[u] = q[u * PITCH];
-#pragma unroll
-            for (int j = 0; j < WORDS; j += Cost::WORDS)
+            GPUME_UNROLL for (int j = 0; j < WORDS; j += Cost::WORDS)
                 sum[i & 3] = unit(i, j, start, lo, [&](int u, int v) {
                     return q[u * PITCH + j + v + 1];
                 }, sum[i & 3]);
@@ -475,15 +428,12 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
         GpumeU32 sum = 0;
 
         r -= start;
-#pragma unroll
-        for (int i = 0; i < ROWS; i++)
-#pragma unroll
-            for (int j = 0; j <= WORDS; j++)
-                GPUME_LOAD_GLOBAL(word[i][j], GpumeU32, r + (line(i) - line(0)) * (int)plane.linesize +
+        GPUME_UNROLL for (int i = 0; i < ROWS; i++)
+            GPUME_UNROLL for (int j = 0; j <= WORDS; j++)
+                gpume_load_global(&word[i][j], r + (line(i) - line(0)) * (int)plane.linesize +
                                   (j < WORDS ? 4 * j : last));
         if (start && tail < 4)
-#pragma unroll
-            for (int i = 0; i < ROWS; i++) {
+            GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
                 const GpumeU8 *p = r + (line(i) - line(0)) * (int)plane.linesize + 4 * WORDS;
 
                 word[i][WORDS] = tail > 0 ? p[0] : 0;
@@ -492,15 +442,12 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
                 if (tail > 2)
                     word[i][WORDS] |= (GpumeU32)p[2] << 16;
             }
-#pragma unroll
-        for (int i = 0; i < ROWS; i += Cost::ROWS) {
+        GPUME_UNROLL for (int i = 0; i < ROWS; i += Cost::ROWS) {
             GpumeU32 lo[Cost::ROWS];
 
-#pragma unroll
-            for (int u = 0; u < Cost::ROWS; u++)
+            GPUME_UNROLL for (int u = 0; u < Cost::ROWS; u++)
                 lo[u] = significant(word[i + u][0]);
-#pragma unroll
-            for (int j = 0; j < WORDS; j += Cost::WORDS)
+            GPUME_UNROLL for (int j = 0; j < WORDS; j += Cost::WORDS)
                 sum = unit(i, j, start, lo, [&](int u, int v) {
                     return significant(word[i + u][j + v + 1]);
                 }, sum);
@@ -513,18 +460,15 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
         int far = 0;
 
         if (Lanes::LANES < 32 || !NEAR)
-#pragma unroll
-            for (int i = 0; i < Lanes::ROUNDS; i++)
+            GPUME_UNROLL for (int i = 0; i < Lanes::ROUNDS; i++)
                 far |= (unsigned)(x[i] - window_x) >= COLUMNS ||
                        (unsigned)(y[i] - window_y) >= LINES;
         // all in the same way, so that all loads are on their way at the same time
         if (far)
-#pragma unroll
-            for (int i = 0; i < Lanes::ROUNDS; i++)
+            GPUME_UNROLL for (int i = 0; i < Lanes::ROUNDS; i++)
                 sum[i] = share_in_plane(x[i], y[i]);
         else
-#pragma unroll
-            for (int i = 0; i < Lanes::ROUNDS; i++)
+            GPUME_UNROLL for (int i = 0; i < Lanes::ROUNDS; i++)
                 sum[i] = share_in_window(x[i] - window_x, y[i] - window_y);
     }
 
@@ -570,8 +514,7 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
 template<int SLOTS>
 static __device__ __forceinline__ GpumeU32 gpume_best_key(GpumeU32 key)
 {
-#pragma unroll
-    for (int lane = 1; lane < SLOTS; lane <<= 1)
+    GPUME_UNROLL for (int lane = 1; lane < SLOTS; lane <<= 1)
         key = gpume_umin(key, __shfl_xor_sync(GPUME_WHOLE_WARP, key, lane));
     return key;
 }
@@ -579,8 +522,7 @@ static __device__ __forceinline__ GpumeU32 gpume_best_key(GpumeU32 key)
 template<int SLOTS>
 static __device__ __forceinline__ GpumeU64 gpume_best_key(GpumeU64 key)
 {
-#pragma unroll
-    for (int lane = 1; lane < SLOTS; lane <<= 1)
+    GPUME_UNROLL for (int lane = 1; lane < SLOTS; lane <<= 1)
         key = gpume_min_key(GPUME_WHOLE_WARP, key, lane);
     return key;
 }
@@ -600,8 +542,7 @@ gpume_store_group(const Evaluator &e, int x, int y, GpumeU32 cost)
 
     if (!e.g.exists)
         return;
-#pragma unroll
-    for (int k = 0; k <= pairs; k += Evaluator::LANES) {
+    GPUME_UNROLL for (int k = 0; k <= pairs; k += Evaluator::LANES) {
         const int pair = k + e.g.lane;
         int2 v;
 

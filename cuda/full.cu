@@ -84,8 +84,7 @@ template<int NB>
 static __device__ __forceinline__ void
 gpume_load_words(GpumeU32 *words, const GpumeU32 *p, int whole)
 {
-#pragma unroll
-    for (int i = 0; i < NB; i += 4) {
+    GPUME_UNROLL for (int i = 0; i < NB; i += 4) {
         if (whole) {
             const int4 v = *(const int4 *)(p + i);
 
@@ -94,8 +93,7 @@ gpume_load_words(GpumeU32 *words, const GpumeU32 *p, int whole)
             words[i + 2] = v.z;
             words[i + 3] = v.w;
         } else {
-#pragma unroll
-            for (int j = 0; j < 4; j++)
+            GPUME_UNROLL for (int j = 0; j < 4; j++)
                 words[i + j] = p[i + j];
         }
     }
@@ -144,8 +142,7 @@ gpume_search_tile(const GpumeCudaArgs &a, GpumeU32 *shared, int x0, int y0, int 
 
         tile[i] = gpume_load<GpumeU8>(row + x0 + 4 * (i % words), 4, row + p.width);
     }
-#pragma unroll
-    for (int i = 0; i < blocks; i++)
+    GPUME_UNROLL for (int i = 0; i < blocks; i++)
         best[i] = ~0u;
 
     for (int cy = min_dy; cy <= max_dy; cy += a.full.runs * NB_ROWS) {
@@ -156,10 +153,8 @@ gpume_search_tile(const GpumeCudaArgs &a, GpumeU32 *shared, int x0, int y0, int 
                           runs * NB_ROWS + HEIGHT - 1);
         __syncthreads();
         /* again for every piece of the window: it takes many registers to be filled */
-#pragma unroll
-        for (int y = 0; y < HEIGHT; y++)
-#pragma unroll
-            for (int c = 0; c < words; c++)
+        GPUME_UNROLL for (int y = 0; y < HEIGHT; y++)
+            GPUME_UNROLL for (int c = 0; c < words; c++)
                 cur[y][c] = tile[y * words + c];
 
         for (int i = threadIdx.x; i < 4 * columns * runs; i += blockDim.x) {
@@ -172,32 +167,24 @@ gpume_search_tile(const GpumeCudaArgs &a, GpumeU32 *shared, int x0, int y0, int 
             const GpumeU32 *win = shared + run * NB_ROWS * pitch + shift * copy + word;
             GpumeU32 sum[blocks][NB_ROWS];
 
-#pragma unroll
-            for (int k = 0; k < blocks; k++)
-#pragma unroll
-                for (int j = 0; j < NB_ROWS; j++)
+            GPUME_UNROLL for (int k = 0; k < blocks; k++)
+                GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++)
                     sum[k][j] = 0;
-#pragma unroll
-            for (int r = 0; r < HEIGHT + NB_ROWS - 1; r++) {
+            GPUME_UNROLL for (int r = 0; r < HEIGHT + NB_ROWS - 1; r++) {
                 GpumeU32 w[words];
 
-#pragma unroll
-                for (int c = 0; c < words; c++)
+                GPUME_UNROLL for (int c = 0; c < words; c++)
                     w[c] = win[r * pitch + c];
-#pragma unroll
-                for (int j = 0; j < NB_ROWS; j++)
-#pragma unroll
-                    for (int c = 0; c < words; c++)
+                GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++)
+                    GPUME_UNROLL for (int c = 0; c < words; c++)
                         if (r - j >= 0 && r - j < HEIGHT)
                             sum[4 * c / SIDE][j] = gpume_sad4(cur[r - j < 0 || r - j >= HEIGHT ? 0 : r - j][c],
                                                               w[c], sum[4 * c / SIDE][j]);
             }
 
             if (!dx && dy <= 0 && dy + NB_ROWS > 0) {
-#pragma unroll
-                for (int k = 0; k < blocks; k++)
-#pragma unroll
-                    for (int j = 0; j < NB_ROWS; j++)
+                GPUME_UNROLL for (int k = 0; k < blocks; k++)
+                    GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++)
                         if (dy + j == 0)
                             zero[k] = sum[k][j];
             }
@@ -208,18 +195,14 @@ gpume_search_tile(const GpumeCudaArgs &a, GpumeU32 *shared, int x0, int y0, int 
             if (dx < -range || dx > range)
                 continue;
             if (inner && dy + NB_ROWS - 1 <= max_dy) {
-#pragma unroll
-                for (int j = 0; j < NB_ROWS; j++) {
-#pragma unroll
-                    for (int k = 0; k < blocks; k++)
+                GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++) {
+                    GPUME_UNROLL for (int k = 0; k < blocks; k++)
                         best[k] = gpume_umin(best[k], (sum[k][j] << 16) + order);
                     order += side;
                 }
             } else {
-#pragma unroll
-                for (int j = 0; j < NB_ROWS; j++) {
-#pragma unroll
-                    for (int k = 0; k < blocks; k++) {
+                GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++) {
+                    GPUME_UNROLL for (int k = 0; k < blocks; k++) {
                         const int x = x0 + k * SIDE;
 
                         if (dy + j <= max_dy && x + dx >= 0 && x + dx + SIDE <= p.width)
@@ -245,22 +228,18 @@ gpume_search_tile(const GpumeCudaArgs &a, GpumeU32 *shared, int x0, int y0, int 
             const GpumeU32 *win  = shared + row * pitch + shift * copy + columns;
             GpumeU32 sum[blocks];
 
-#pragma unroll
-            for (int k = 0; k < blocks; k++)
+            GPUME_UNROLL for (int k = 0; k < blocks; k++)
                 sum[k] = 0;
-#pragma unroll
-            for (int r = 0; r < HEIGHT; r++) {
+            GPUME_UNROLL for (int r = 0; r < HEIGHT; r++) {
                 GpumeU32 w[words];
 
                 gpume_load_words<words>(w, win + r * pitch, !(columns & 3));
-#pragma unroll
-                for (int c = 0; c < words; c++)
+                GPUME_UNROLL for (int c = 0; c < words; c++)
                     sum[4 * c / SIDE] = gpume_sad4(cur[r][c], w[c], sum[4 * c / SIDE]);
             }
             if (dx < -range || dx > range)
                 continue;
-#pragma unroll
-            for (int k = 0; k < blocks; k++) {
+            GPUME_UNROLL for (int k = 0; k < blocks; k++) {
                 const int x = x0 + k * SIDE;
 
                 if (!dx && !dy)
@@ -272,14 +251,12 @@ gpume_search_tile(const GpumeCudaArgs &a, GpumeU32 *shared, int x0, int y0, int 
     }
 
     // every lane's smallest key, then every warp's
-#pragma unroll
-    for (int k = 0; k < blocks; k++)
+    GPUME_UNROLL for (int k = 0; k < blocks; k++)
         for (int lane = 16; lane; lane >>= 1)
             best[k] = gpume_umin(best[k], __shfl_xor_sync(~0u, best[k], lane));
     __syncthreads();
     if (!(threadIdx.x & 31)) {
-#pragma unroll
-        for (int k = 0; k < blocks; k++)
+        GPUME_UNROLL for (int k = 0; k < blocks; k++)
             shared[(threadIdx.x >> 5) * blocks + k] = best[k];
     }
     __syncthreads();

@@ -91,10 +91,8 @@ gpume_search_any(const GpumeCudaArgs &a, GpumeU32 *shared, int bx, int by, int z
         for (int cx = b.min_dx; cx <= b.max_dx; cx += across * nb_dx) {
             GpumeU32 sum[nb_dy][nb_dx];
 
-#pragma unroll
-            for (int j = 0; j < nb_dy; j++)
-#pragma unroll
-                for (int k = 0; k < nb_dx; k++)
+            GPUME_UNROLL for (int j = 0; j < nb_dy; j++)
+                GPUME_UNROLL for (int k = 0; k < nb_dx; k++)
                     sum[j][k] = 0;
 
             for (int strip = 0; strip < b.h; strip += GPUME_CUDA_FULL_STRIP) {
@@ -122,20 +120,17 @@ gpume_search_any(const GpumeCudaArgs &a, GpumeU32 *shared, int bx, int by, int z
                         const GpumeU32 mask = gpume_mask<Sample>(b.w - c * per_word);
                         GpumeU32 w[nb_dx];
 
-#pragma unroll
-                        for (int k = 0; k < nb_dx; k++)
+                        GPUME_UNROLL for (int k = 0; k < nb_dx; k++)
                             w[k] = gpume_funnel(win[c + k / per_word],
                                                 win[c + k / per_word + 1],
                                                 k % per_word * 8 * bytes) & mask;
-#pragma unroll
-                        for (int j = 0; j < nb_dy; j++) {
+                        GPUME_UNROLL for (int j = 0; j < nb_dy; j++) {
                             const int y = r - j;
 
                             if (y < 0 || y >= rows)
                                 continue;
                             const GpumeU32 v = cur[y * cur_pitch + c];
-#pragma unroll
-                            for (int k = 0; k < nb_dx; k++)
+                            GPUME_UNROLL for (int k = 0; k < nb_dx; k++)
                                 sum[j][k] = Cost::word(v, w[k], sum[j][k]);
                         }
                     }
@@ -144,10 +139,8 @@ gpume_search_any(const GpumeCudaArgs &a, GpumeU32 *shared, int bx, int by, int z
 
             if (line >= down)
                 continue;
-#pragma unroll
-            for (int j = 0; j < nb_dy; j++)
-#pragma unroll
-                for (int k = 0; k < nb_dx; k++) {
+            GPUME_UNROLL for (int j = 0; j < nb_dy; j++)
+                GPUME_UNROLL for (int k = 0; k < nb_dx; k++) {
                     const int dx = cx + column * nb_dx + k;
                     const int dy = cy + line * nb_dy + j;
 
@@ -222,8 +215,7 @@ gpume_load_window(const GpumeCudaArgs &a, const GpumeCudaPlane &ref, GpumeU32 *w
             int at[fill];
 
             /* together: they take their time */
-#pragma unroll
-            for (int j = 0; j < fill; j++) {
+            GPUME_UNROLL for (int j = 0; j < fill; j++) {
                 /* the last one again where there are no more */
                 const int k = gpume_min(i + j * blockDim.x, nb - 1);
                 const int y = GPUME_DIVIDE(k, reciprocal);
@@ -232,15 +224,13 @@ gpume_load_window(const GpumeCudaArgs &a, const GpumeCudaPlane &ref, GpumeU32 *w
                 const GpumeU8 *row = gpume_row_inside(p, ref, top + y);
 
                 at[j] = y * pitch + x;
-                GPUME_LOAD_GLOBAL(lo[j], int4, row + gpume_max(0, gpume_min(column, p.width - 16)));
+                gpume_load_global(&lo[j], row + gpume_max(0, gpume_min(column, p.width - 16)));
                 hi[j] = gpume_load_any<GpumeU8>(1, row, column + 16, p.width);
             }
-#pragma unroll
-            for (int j = 0; j < fill; j++) {
+            GPUME_UNROLL for (int j = 0; j < fill; j++) {
                 if (j && i + j * blockDim.x >= nb)
                     break;
-#pragma unroll
-                for (int copy = 0; copy < 4; copy++) {
+                GPUME_UNROLL for (int copy = 0; copy < 4; copy++) {
                     int4 v;
 
                     v.x = gpume_shifted(lo[j].x, lo[j].y, copy);
@@ -257,8 +247,7 @@ gpume_load_window(const GpumeCudaArgs &a, const GpumeCudaPlane &ref, GpumeU32 *w
         GpumeU32 lo[4], hi[4];
         int at[4];
 
-#pragma unroll
-        for (int j = 0; j < 4; j++) {
+        GPUME_UNROLL for (int j = 0; j < 4; j++) {
             const int k = gpume_min(i + j * blockDim.x, nb - 1);
             const int y = GPUME_DIVIDE(k, reciprocal);
             const int x = k - y * units;
@@ -274,12 +263,10 @@ gpume_load_window(const GpumeCudaArgs &a, const GpumeCudaPlane &ref, GpumeU32 *w
                 hi[j] = gpume_load_any<GpumeU8>(0, row, left + 4 * x + 4, p.width);
             }
         }
-#pragma unroll
-        for (int j = 0; j < 4; j++) {
+        GPUME_UNROLL for (int j = 0; j < 4; j++) {
             if (j && i + j * blockDim.x >= nb)
                 break;
-#pragma unroll
-            for (int copy = 0; copy < 4; copy++)
+            GPUME_UNROLL for (int copy = 0; copy < 4; copy++)
                 window[at[j] + copy * a.full.copy_words] = gpume_shifted(lo[j], hi[j], copy);
         }
     }

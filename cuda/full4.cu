@@ -45,15 +45,12 @@ static __device__ __forceinline__ void
 gpume_take_best(GpumeU32 *best, const GpumeU32 (*sum)[GPUME_NB_DX][GPUME_NB_DY], GpumeU32 order,
           const GpumeU32 *right, const GpumeU32 *down, const GpumeU32 *across)
 {
-#pragma unroll
-    for (int j = 0; j < GPUME_NB_DY; j++)
-#pragma unroll
-        for (int k = 0; k < GPUME_NB_DX; k++) {
+    GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
+        GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++) {
             /* twice GPUME_INADMISSIBLE is still worse than any cost, which has 12 bits */
             const GpumeU32 key = order + right[k] + down[j];
 
-#pragma unroll
-            for (int c = 0; c < GPUME_ACROSS; c++)
+            GPUME_UNROLL for (int c = 0; c < GPUME_ACROSS; c++)
                 best[c] = gpume_umin(best[c], (sum[c][k][j] << 16) +
                                               (INNER ? key : key | across[c + k]));
         }
@@ -91,18 +88,15 @@ gpume_search_row(const GpumeCudaArgs &a, GpumeU32 *shared, int x0, int y0, int w
     GpumeU32 cur[GPUME_SIDE][GPUME_ACROSS];
     GpumeU32 best[GPUME_ACROSS];
 
-#pragma unroll
-    for (int y = 0; y < GPUME_SIDE; y++) {
+    GPUME_UNROLL for (int y = 0; y < GPUME_SIDE; y++) {
         const GpumeU8 *line = (const GpumeU8 *)a.cur.data + (y_row + y) * a.cur.linesize;
 
-#pragma unroll
-        for (int c = 0; c < GPUME_ACROSS; c++)
+        GPUME_UNROLL for (int c = 0; c < GPUME_ACROSS; c++)
             cur[y][c] = row >= whole ? 0 :
                         aligned ? *(const GpumeU32 *)(line + x0 + GPUME_SIDE * c) :
                                   gpume_load_edge<GpumeU8>(line, x0 + GPUME_SIDE * c, p.width);
     }
-#pragma unroll
-    for (int c = 0; c < GPUME_ACROSS; c++)
+    GPUME_UNROLL for (int c = 0; c < GPUME_ACROSS; c++)
         best[c] = ~0u;
 
     for (int cy = min_dy; cy <= max_dy; cy += a.full.runs * GPUME_NB_DY) {
@@ -126,39 +120,29 @@ gpume_search_row(const GpumeCudaArgs &a, GpumeU32 *shared, int x0, int y0, int w
                                   shift * copy + word;
             GpumeU32 sum[GPUME_ACROSS][GPUME_NB_DX][GPUME_NB_DY];
 
-#pragma unroll
-            for (int c = 0; c < GPUME_ACROSS; c++)
-#pragma unroll
-                for (int k = 0; k < GPUME_NB_DX; k++)
-#pragma unroll
-                    for (int j = 0; j < GPUME_NB_DY; j++)
+            GPUME_UNROLL for (int c = 0; c < GPUME_ACROSS; c++)
+                GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
+                    GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
                         sum[c][k][j] = 0;
-#pragma unroll
-            for (int r = 0; r < GPUME_SIDE + GPUME_NB_DY - 1; r++) {
+            GPUME_UNROLL for (int r = 0; r < GPUME_SIDE + GPUME_NB_DY - 1; r++) {
                 GpumeU32 w[8];
 
                 gpume_load4(w,     win + r * pitch);
                 gpume_load4(w + 4, win + r * pitch + 4);
 
-#pragma unroll
-                for (int j = 0; j < GPUME_NB_DY; j++)
-#pragma unroll
-                    for (int c = 0; c < GPUME_ACROSS; c++)
-#pragma unroll
-                        for (int k = 0; k < GPUME_NB_DX; k++)
+                GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
+                    GPUME_UNROLL for (int c = 0; c < GPUME_ACROSS; c++)
+                        GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
                             if (r - j >= 0 && r - j < GPUME_SIDE)
                                 sum[c][k][j] = gpume_sad4(cur[r - j < 0 || r - j >= GPUME_SIDE ? 0 : r - j][c],
                                                           w[c + k], sum[c][k][j]);
             }
 
             if (!shift && dx <= 0 && dx + 4 * GPUME_NB_DX > 0 && dy <= 0 && dy + GPUME_NB_DY > 0) {
-#pragma unroll
-                for (int k = 0; k < GPUME_NB_DX; k++)
-#pragma unroll
-                    for (int j = 0; j < GPUME_NB_DY; j++)
+                GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
+                    GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
                         if (dx + 4 * k == 0 && dy + j == 0)
-#pragma unroll
-                            for (int c = 0; c < GPUME_ACROSS; c++)
+                            GPUME_UNROLL for (int c = 0; c < GPUME_ACROSS; c++)
                                 zero[c] = sum[c][k][j];
             }
 
@@ -166,16 +150,13 @@ gpume_search_row(const GpumeCudaArgs &a, GpumeU32 *shared, int x0, int y0, int w
             const GpumeU32 order = (dy + range) * side + dx - left;
             GpumeU32 down[GPUME_NB_DY], right[GPUME_NB_DX], across[GPUME_ACROSS + GPUME_NB_DX - 1];
 
-#pragma unroll
-            for (int j = 0; j < GPUME_NB_DY; j++)
+            GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
                 down[j] = (unsigned)(dy + j - top) <= (unsigned)(bottom - top) ?
                           j * side : GPUME_INADMISSIBLE;
-#pragma unroll
-            for (int k = 0; k < GPUME_NB_DX; k++)
+            GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
                 right[k] = (unsigned)(dx + 4 * k + range) <= (unsigned)(2 * range) ?
                            4 * k : GPUME_INADMISSIBLE;
-#pragma unroll
-            for (int k = 0; k < GPUME_ACROSS + GPUME_NB_DX - 1; k++) {
+            GPUME_UNROLL for (int k = 0; k < GPUME_ACROSS + GPUME_NB_DX - 1; k++) {
                 const int x = x0 + dx + 4 * k;
 
                 across[k] = x >= 0 && x + GPUME_SIDE <= p.width ? 0 : GPUME_INADMISSIBLE;
@@ -188,8 +169,7 @@ gpume_search_row(const GpumeCudaArgs &a, GpumeU32 *shared, int x0, int y0, int w
         }
     }
 
-#pragma unroll
-    for (int c = 0; c < GPUME_ACROSS; c++)
+    GPUME_UNROLL for (int c = 0; c < GPUME_ACROSS; c++)
         for (int l = 16; l; l >>= 1)
             best[c] = gpume_umin(best[c], __shfl_xor_sync(~0u, best[c], l));
     /* the costs of the zero vector are there */
@@ -203,8 +183,7 @@ gpume_search_row(const GpumeCudaArgs &a, GpumeU32 *shared, int x0, int y0, int w
     int order;
     GpumeU32 key = best[0];
 
-#pragma unroll
-    for (int c = 1; c < GPUME_ACROSS; c++)
+    GPUME_UNROLL for (int c = 1; c < GPUME_ACROSS; c++)
         key = lane == c ? best[c] : key;
     order = (int)(key & 0xffff) + left + range;
     /* the zero vector comes before those of equal cost */

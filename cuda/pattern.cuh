@@ -120,8 +120,7 @@ gpume_try_pattern(Evaluator &e, const GpumePattern &p, int x, int y, int active,
     Key best = ~(Key)0;
 
     if (active) {
-#pragma unroll
-        for (int r = 0; r < rounds; r++) {
+        GPUME_UNROLL for (int r = 0; r < rounds; r++) {
             const int i = slot + r * Evaluator::SLOTS;
 
             px[r] = x + gpume_point_x(p, i) * step;
@@ -133,12 +132,10 @@ gpume_try_pattern(Evaluator &e, const GpumePattern &p, int x, int y, int active,
         }
         e.shares(cost, px, py);
     } else {
-#pragma unroll
-        for (int r = 0; r < rounds; r++)
+        GPUME_UNROLL for (int r = 0; r < rounds; r++)
             cost[r] = valid[r] = 0;
     }
-#pragma unroll
-    for (int r = 0; r < rounds; r++) {
+    GPUME_UNROLL for (int r = 0; r < rounds; r++) {
         const GpumeU32 sum = Evaluator::sum_of_parts(cost[r]);
         const Key key = valid[r] ? (Key)sum * GPUME_POINTS + slot + r * Evaluator::SLOTS : ~(Key)0;
 

@@ -106,8 +106,7 @@ gpume_load_samples(const GpumeParams &p, const GpumeU8 *row, int x, GpumeU32 *wo
 {
     const int per_word = GpumeSample<Sample>::per_word;
 
-#pragma unroll
-    for (int i = 0; i < 8 / per_word; i++)
+    GPUME_UNROLL for (int i = 0; i < 8 / per_word; i++)
         words[i] = gpume_load_any<Sample>(WHOLE, row, x + i * per_word, p.width);
 }
 
@@ -115,8 +114,7 @@ gpume_load_samples(const GpumeParams &p, const GpumeU8 *row, int x, GpumeU32 *wo
 static __device__ __forceinline__ void
 gpume_row_sums(const GpumeSeaTile<GpumeU8> &t, const GpumeU32 *words, int shift, int *sums)
 {
-#pragma unroll
-    for (int i = 0; i < 4; i++)
+    GPUME_UNROLL for (int i = 0; i < 4; i++)
         sums[i] = gpume_sad4(i ? gpume_funnel(words[0], words[1], 8 * i) : words[0], 0, 0);
 }
 
@@ -125,8 +123,7 @@ gpume_row_sums(const GpumeSeaTile<GpumeU16> &t, const GpumeU32 *words, int shift
 {
     GpumeU32 w[4];
 
-#pragma unroll
-    for (int i = 0; i < 4; i++)
+    GPUME_UNROLL for (int i = 0; i < 4; i++)
         w[i] = GpumeSample<GpumeU16>::right_justify(words[i], shift);
     sums[0] = gpume_sad2(w[1], 0, gpume_sad2(w[0], 0, 0));
     sums[1] = sums[0] - (int)(w[0] & 0xffff) + (int)(w[2] & 0xffff);
@@ -159,8 +156,7 @@ gpume_fill_sums(const GpumeCudaArgs &a, const GpumeSeaTile<Sample> &t)
 
     if (segment >= segments)
         return;
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
+    GPUME_UNROLL for (int i = 0; i < 4; i++) {
         sum[i] = -t.base;
         old[0][i] = old[1][i] = old[2][i] = old[3][i] = 0;
     }
@@ -168,25 +164,21 @@ gpume_fill_sums(const GpumeCudaArgs &a, const GpumeSeaTile<Sample> &t)
         GpumeU32 w[4][words];
 
         /* together: they take their time */
-#pragma unroll
-        for (int j = 0; j < 4; j++) {
+        GPUME_UNROLL for (int j = 0; j < 4; j++) {
             const int line = gpume_max(0, gpume_min(y + row + j, a.params.height - 1));
 
             gpume_load_samples<Sample, WHOLE>(a.params, t.ref + line * t.linesize, x, w[j]);
         }
-#pragma unroll
-        for (int j = 0; j < 4; j++) {
+        GPUME_UNROLL for (int j = 0; j < 4; j++) {
             int now[4];
 
             gpume_row_sums(t, w[j], a.params.shift, now);
-#pragma unroll
-            for (int i = 0; i < 4; i++) {
+            GPUME_UNROLL for (int i = 0; i < 4; i++) {
                 sum[i]   += now[i] - old[j][i];
                 old[j][i] = now[i];
             }
             if (row + j >= first && row + j < last) {
-#pragma unroll
-                for (int i = 0; i < 4; i++)
+                GPUME_UNROLL for (int i = 0; i < 4; i++)
                     dst[4 * i * t.phase] = gpume_clamp_sum(t, sum[i]);
                 dst += 4 * t.pitch;
             }
@@ -340,14 +332,12 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
             GpumeU32 cost = 0;
             GpumeU64 key;
 
-#pragma unroll
-            for (int j = 0; j < SIDE; j += 8) {
+            GPUME_UNROLL for (int j = 0; j < SIDE; j += 8) {
                 if (whole && (lane & 7) + j < h) {
                     const GpumeU32 *ref = (const GpumeU32 *)(row + x0 * bytes - start);
                     GpumeU32 lo = ref[0];
 
-#pragma unroll
-                    for (int c = 0; c < words; c++) {
+                    GPUME_UNROLL for (int c = 0; c < words; c++) {
                         const GpumeU32 hi = ref[c + 1];
                         const GpumeU32 v  = gpume_funnel(lo, hi, 8 * start);
 
@@ -376,8 +366,7 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
                     key = gpume_min_key(~0u, key, l);
                 best = key < best ? key : best;
             } else {
-#pragma unroll
-                for (int l = 0; l < 32; l += 8) {
+                GPUME_UNROLL for (int l = 0; l < 32; l += 8) {
                     const GpumeU32 lo = __shfl_sync(~0u, (GpumeU32)key, l);
                     const GpumeU32 hi = __shfl_sync(~0u, (GpumeU32)(key >> 32), l);
 
@@ -388,8 +377,7 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
         }
         __syncwarp();
         evaluated += nb;
-#pragma unroll
-        for (int i = 0; i < blocks; i++) {
+        GPUME_UNROLL for (int i = 0; i < blocks; i++) {
             const GpumeU32 cost = __shfl_sync(~0u, (GpumeU32)(best >> 32), i * lanes);
 
             /* there is no block outside the picture */
@@ -422,8 +410,7 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
         GpumeU32 sum = 0;
 
         if (blocks == 1) {
-#pragma unroll
-            for (int i = 0; i < GPUME_SEA_SQUARE / 4; i++)
+            GPUME_UNROLL for (int i = 0; i < GPUME_SEA_SQUARE / 4; i++)
                 sum = gpume_sad4(sums[i], load_row(t, x, y + 4 * i, dx, dy) & mask[i], sum);
         } else {
             const int block = lane / lanes;
@@ -526,15 +513,13 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
 
             p += stride;
             row++;
-#pragma unroll
-            for (int k = 0; k < 4; k++) {
+            GPUME_UNROLL for (int k = 0; k < 4; k++) {
                 const GpumeU32 w = k ? gpume_funnel(lo, hi, 8 * k) : lo;
 
                 if (blocks == 1) {
                     GpumeU32 before = start[0];
 
-#pragma unroll
-                    for (int j = 0; j < GPUME_SEA_SQUARE / 4; j++) {
+                    GPUME_UNROLL for (int j = 0; j < GPUME_SEA_SQUARE / 4; j++) {
                         const GpumeU32 now = sum[j][k];
 
                         sum[j][k] = gpume_sad4(sums[j], CUT ? w & this->mask[j] : w, before);
@@ -542,8 +527,7 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
                     }
                     sign |= sum[GPUME_SEA_SQUARE / 4 - 1][k];
                 } else {
-#pragma unroll
-                    for (int i = 0; i < 4; i++) {
+                    GPUME_UNROLL for (int i = 0; i < 4; i++) {
                         const int j = i / 2 * 2;
                         const GpumeU32 v = half(i & 1, previous[k], w);
 
@@ -563,10 +547,8 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
                 if ((int)sign < 0) {
                     GpumeU32 bits = (GpumeU32)row << 21 | lane << 16;
 
-#pragma unroll
-                    for (int i = 0; i < blocks; i++)
-#pragma unroll
-                        for (int k = 0; k < 4; k++)
+                    GPUME_UNROLL for (int i = 0; i < blocks; i++)
+                        GPUME_UNROLL for (int k = 0; k < 4; k++)
                             bits |= sum[blocks == 1 ? GPUME_SEA_SQUARE / 4 - 1 : i][k] >> 31 << (4 * i + k);
                     hits[nb_hits + rank(mask)] = bits;
                 }
@@ -618,11 +600,9 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
             GpumeU32 sum[GPUME_SEA_SQUARE / 4][4], previous[4];
             int row = 0;
 
-#pragma unroll
-            for (int k = 0; k < 4; k++) {
+            GPUME_UNROLL for (int k = 0; k < 4; k++) {
                 previous[k] = 0;
-#pragma unroll
-                for (int j = 0; j < GPUME_SEA_SQUARE / 4; j++)
+                GPUME_UNROLL for (int j = 0; j < GPUME_SEA_SQUARE / 4; j++)
                     sum[j][k] = 0;
             }
 
@@ -712,8 +692,7 @@ static __device__ __forceinline__ void gpume_search_squares(const GpumeCudaArgs 
     w.nb_hits   = 0;
     w.evaluated = 0;
     w.best      = ~0ull;
-#pragma unroll
-    for (int i = 0; i < GPUME_SEA_SQUARE / 4; i++) {
+    GPUME_UNROLL for (int i = 0; i < GPUME_SEA_SQUARE / 4; i++) {
         const int columns = (p.width - t.x - w.x) / 4;
 
         w.mask[i] = t.y + w.y + 4 * i + 4 > p.height ? 0 : gpume_mask<GpumeU8>(columns);

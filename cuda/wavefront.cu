@@ -145,18 +145,15 @@ struct GpumeRingEvaluator {
         const int x = bx * SIDE;
         const int y = by * SIDE + g.lane;
 
-#pragma unroll
-        for (int i = 0; i < ROWS; i++) {
+        GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
             const GpumeU8 *row = (const GpumeU8 *)a.cur.data +
                                  (long long)(int)a.cur.linesize * (y + i * LANES);
 
             if (y + i * LANES >= a.params.height) {
-#pragma unroll
-                for (int j = 0; j < WORDS; j++)
+                GPUME_UNROLL for (int j = 0; j < WORDS; j++)
                     next[i][j] = 0;
             } else if (cur_vectors && x + SIDE <= a.params.width) {
-#pragma unroll
-                for (int j = 0; j < WORDS; j += WORDS < 4 ? WORDS : 4) {
+                GPUME_UNROLL for (int j = 0; j < WORDS; j += WORDS < 4 ? WORDS : 4) {
                     if (WORDS >= 4) {
                         const int4 v = gpume_load_ahead(row + x * BYTES + 4 * j);
 
@@ -167,16 +164,15 @@ struct GpumeRingEvaluator {
                     } else if (WORDS == 2) {
                         int2 v;
 
-                        GPUME_LOAD_GLOBAL(v, int2, row + x * BYTES);
+                        gpume_load_global(&v, row + x * BYTES);
                         next[i][0] = v.x;
                         next[i][1] = v.y;
                     } else {
-                        GPUME_LOAD_GLOBAL(next[i][0], GpumeU32, row + x * BYTES);
+                        gpume_load_global(&next[i][0], row + x * BYTES);
                     }
                 }
             } else {
-#pragma unroll
-                for (int j = 0; j < WORDS; j++)
+                GPUME_UNROLL for (int j = 0; j < WORDS; j++)
                     next[i][j] = gpume_load_edge<Sample>(row, x + j * PER_WORD, a.params.width);
             }
         }
@@ -191,10 +187,8 @@ struct GpumeRingEvaluator {
         origin     = 0;
         loaded     = needed(1);
         loading    = loaded;
-#pragma unroll 1
-        for (int c = 0; c < loaded; c++)
-#pragma unroll 1
-            for (int line = threadIdx.x; line < lines; line += 32 * WARPS)
+        GPUME_NO_UNROLL for (int c = 0; c < loaded; c++)
+            GPUME_NO_UNROLL for (int line = threadIdx.x; line < lines; line += 32 * WARPS)
                 store_column(c, line, load_column(c, line));
         load_block(0);
     }
@@ -206,10 +200,8 @@ struct GpumeRingEvaluator {
         if (first - origin >= a.wavefront.ring_columns)
             origin += a.wavefront.ring_columns;
         /* of the next block; whoever reads them has passed a barrier of this one */
-#pragma unroll
-        for (int k = 0; k < NEW_COLUMNS; k++)
-#pragma unroll
-            for (int i = 0; i < LOADS; i++) {
+        GPUME_UNROLL for (int k = 0; k < NEW_COLUMNS; k++)
+            GPUME_UNROLL for (int i = 0; i < LOADS; i++) {
                 const int line = threadIdx.x + i * 32 * WARPS;
 
                 if (loaded + k < loading && line < lines)
@@ -217,10 +209,8 @@ struct GpumeRingEvaluator {
             }
         loaded  = loading;
         loading = needed(bx + 2);
-#pragma unroll
-        for (int k = 0; k < NEW_COLUMNS; k++)
-#pragma unroll
-            for (int i = 0; i < LOADS; i++) {
+        GPUME_UNROLL for (int k = 0; k < NEW_COLUMNS; k++)
+            GPUME_UNROLL for (int i = 0; i < LOADS; i++) {
                 const int line = threadIdx.x + i * 32 * WARPS;
 
                 if (loaded + k < loading && line < lines)
@@ -228,13 +218,10 @@ struct GpumeRingEvaluator {
             }
 
         g = gpume_group(a.params, SIDE, LANES, bx, by);
-#pragma unroll
-        for (int j = 0; j < WORDS; j++)
+        GPUME_UNROLL for (int j = 0; j < WORDS; j++)
             mask[j] = gpume_mask<Sample>(g.w - j * PER_WORD);
-#pragma unroll
-        for (int i = 0; i < ROWS; i++)
-#pragma unroll
-            for (int j = 0; j < WORDS; j++)
+        GPUME_UNROLL for (int i = 0; i < ROWS; i++)
+            GPUME_UNROLL for (int j = 0; j < WORDS; j++)
                 cur[i][j] = significant(next[i][j]);
         if (bx + 1 < a.params.bw)
             load_block(bx + 1);
@@ -248,14 +235,12 @@ struct GpumeRingEvaluator {
         const GpumeU32 *p = ring + (g.y0 + dy - first_line + g.lane) * a.wavefront.ring_pitch + place / 4;
         GpumeU32 sum = 0;
 
-#pragma unroll
-        for (int i = 0; i < ROWS; i++) {
+        GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
             GpumeU32 part = 0, lo;
 
             if (g.lane + i * LANES < g.h) {
                 lo = p[i * LANES * a.wavefront.ring_pitch];
-#pragma unroll
-                for (int j = 0; j < WORDS; j++) {
+                GPUME_UNROLL for (int j = 0; j < WORDS; j++) {
                     const GpumeU32 hi = p[i * LANES * a.wavefront.ring_pitch + j + 1];
 
                     part = Cost::word(cur[i][j],
@@ -330,8 +315,7 @@ struct GpumeBest {
 template<int LANES>
 static __device__ __forceinline__ GpumeU32 gpume_least(GpumeU32 key)
 {
-#pragma unroll
-    for (int lane = LANES; lane < 32; lane <<= 1)
+    GPUME_UNROLL for (int lane = LANES; lane < 32; lane <<= 1)
         key = gpume_umin(key, __shfl_xor_sync(GPUME_WHOLE_WARP, key, lane));
     return key;
 }
@@ -339,8 +323,7 @@ static __device__ __forceinline__ GpumeU32 gpume_least(GpumeU32 key)
 template<int LANES>
 static __device__ __forceinline__ GpumeU64 gpume_least(GpumeU64 key)
 {
-#pragma unroll
-    for (int lane = LANES; lane < 32; lane <<= 1)
+    GPUME_UNROLL for (int lane = LANES; lane < 32; lane <<= 1)
         key = gpume_min_key(GPUME_WHOLE_WARP, key, lane);
     return key;
 }
@@ -364,8 +347,7 @@ static __device__ __forceinline__ Key gpume_try_vector(const Evaluator &e, int k
     const int valid = (k < nb) & gpume_may_be(e.g, e.g.x0 + dx, e.g.y0 + dy);
     GpumeU32 sum = valid ? e.share(dx, dy) : 0;
 
-#pragma unroll
-    for (int lane = 1; lane < Evaluator::LANES; lane <<= 1)
+    GPUME_UNROLL for (int lane = 1; lane < Evaluator::LANES; lane <<= 1)
         sum += __shfl_xor_sync(GPUME_WHOLE_WARP, sum, lane);
     return valid ? GpumeBest<Key>::key(sum, k) : ~(Key)0;
 }
@@ -386,8 +368,7 @@ gpume_try_points(const Evaluator &e, GpumeBest<Key> *b, int nb, const Points &po
     Key *const bests = keys + *parity * GPUME_CUDA_WAVEFRONT_MAX_WARPS;
     Key best = ~(Key)0;
 
-#pragma unroll 1
-    for (int first = warp * groups; first < nb; first += Evaluator::WARPS * groups) {
+    GPUME_NO_UNROLL for (int first = warp * groups; first < nb; first += Evaluator::WARPS * groups) {
         const int k = first + threadIdx.x % 32 / Evaluator::LANES;
         int dx, dy;
         Key key;
@@ -402,8 +383,7 @@ gpume_try_points(const Evaluator &e, GpumeBest<Key> *b, int nb, const Points &po
         bests[warp] = best;
     *parity ^= 1;
     __syncthreads();
-#pragma unroll
-    for (int i = 0; i < Evaluator::WARPS; i++)
+    GPUME_UNROLL for (int i = 0; i < Evaluator::WARPS; i++)
         if (bests[i] < best)
             best = bests[i];
     if (best < b->cost) {
@@ -420,8 +400,7 @@ static __device__ __forceinline__ GpumeVector gpume_choose(const GpumeVector (&p
 {
     GpumeVector v = p[0];
 
-#pragma unroll
-    for (int i = 1; i < N; i++) {
+    GPUME_UNROLL for (int i = 1; i < N; i++) {
         v.dx = k == i ? p[i].dx : v.dx;
         v.dy = k == i ? p[i].dy : v.dy;
     }
@@ -463,14 +442,12 @@ gpume_try_square(const Evaluator &e, GpumeBest<Key> *b, Key *square)
 
     static_assert(GPUME_UMH_MOST_POINTS(GPUME_UMH_ROWS - 1) <= 16, "a row's keys");
 
-#pragma unroll 1
-    for (int first = threadIdx.x / 32 * groups; first < points;
+    GPUME_NO_UNROLL for (int first = threadIdx.x / 32 * groups; first < points;
          first += Evaluator::WARPS * groups) {
         const int k   = first + threadIdx.x % 32 / Evaluator::LANES;
         int row = 0;
 
-#pragma unroll
-        for (int r = 1; r < rows; r++)
+        GPUME_UNROLL for (int r = 1; r < rows; r++)
             row += k >= GPUME_UMH_POINTS_BEFORE(r);
 
         const int i   = last - (k - GPUME_UMH_POINTS_BEFORE(row));
@@ -481,8 +458,7 @@ gpume_try_square(const Evaluator &e, GpumeBest<Key> *b, Key *square)
                                    key / GpumeBest<Key>::ORDERS * GpumeBest<Key>::ORDERS + i;
     }
     __syncthreads();
-#pragma unroll
-    for (int row = 0; row < rows; row++) {
+    GPUME_UNROLL for (int row = 0; row < rows; row++) {
         from[row] = place <= last && place > last - GPUME_UMH_MOST_POINTS(row) ? square[row * 16 + place] : ~(Key)0;
         if (from[row] < best)
             best = from[row];
@@ -490,17 +466,14 @@ gpume_try_square(const Evaluator &e, GpumeBest<Key> *b, Key *square)
     // mostly there is none
     if (!__any_sync(GPUME_WHOLE_WARP, best < b->cost))
         return;
-#pragma unroll
-    for (int step = 1; step < 16; step <<= 1)
-#pragma unroll
-        for (int row = 0; row < rows; row++) {
+    GPUME_UNROLL for (int step = 1; step < 16; step <<= 1)
+        GPUME_UNROLL for (int row = 0; row < rows; row++) {
             const Key other = gpume_key_of_lane(from[row], gpume_min(place + step, 15));
 
             if (other < from[row])
                 from[row] = other;
         }
-#pragma unroll
-    for (int row = 0; row < rows; row++) {
+    GPUME_UNROLL for (int row = 0; row < rows; row++) {
         const Key key = gpume_key_of_lane(from[row], b->dx - rows / 2 - x);
 
         if (key < b->cost) {
@@ -525,8 +498,7 @@ static __device__ __forceinline__ void gpume_search_patterns(const Evaluator &e,
         const GpumePattern p = gpume_pattern(s.pattern);
         Key best = ~(Key)0;
 
-#pragma unroll 1
-        for (int first = 0; first < p.points; first += groups) {
+        GPUME_NO_UNROLL for (int first = 0; first < p.points; first += groups) {
             const int k   = first + threadIdx.x % 32 / Evaluator::LANES;
             const Key key = gpume_try_vector<Key>(e, k, p.points,
                                                   s.x + gpume_point_x(p, k & 7) * s.step,
@@ -614,8 +586,7 @@ gpume_search_row(const GpumeCudaArgs &a, Evaluator &e, int by, int z, GpumeU32 *
     }
     __syncthreads();
 
-#pragma unroll 1
-    for (int bx = 0; bx < bw; bx++) {
+    GPUME_NO_UNROLL for (int bx = 0; bx < bw; bx++) {
         const int corner = gpume_corner(ALGO, bx, bw);
         GpumeBefore next = { 0, 0, 0, 0, 0, 0 };
         GpumeBest<Key> b;

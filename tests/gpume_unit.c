@@ -613,12 +613,14 @@ static void test_params(void)
         { CHOSEN(.block = 256), 9, 9, "block" },      { CHOSEN(.block = 0), 9, 9, "block" },
         { CHOSEN(.block = -16), 9, 9, "block" },
         { CHOSEN(.range = 0), 9, 9, "range is 0" }, { CHOSEN(.range = 1025), 9, 9, "range is 1025" },
-        { CHOSEN(.distance = { 0 }), 9, 9, "References" },
-        { CHOSEN(.nb_references = 2, .distance = { -1, -1 }), 9, 9, "References" },
-        { CHOSEN(.nb_references = 2, .distance = { -1, 0 }), 9, 9, "References" },
+        { CHOSEN(.distance = { 0 }), 9, 9, "references" },
+        { CHOSEN(.nb_references = 2, .distance = { -1, -1 }), 9, 9, "references" },
+        { CHOSEN(.nb_references = 2, .distance = { -1, 0 }), 9, 9, "references" },
         { CHOSEN(.nb_references = 2, .distance = { -1, 1 }), 9, 9 },
         { CHOSEN(.nb_references = 2, .distance = { 3, 1 }), 9, 9 },
-        { CHOSEN(.nb_references = GPUME_MAX_REFERENCES + 1), 9, 9, "References" },
+        { CHOSEN(.nb_references = 0), 9, 9, "references" },
+        { CHOSEN(.nb_references = -1), 9, 9, "references" },
+        { CHOSEN(.nb_references = GPUME_MAX_REFERENCES + 1), 9, 9, "references" },
     };
 
     for (int i = 0; i < FF_ARRAY_ELEMS(known); i++) {
@@ -833,6 +835,7 @@ int main(int argc, char **argv)
     if (nb_random < 0)
         nb_random = quick ? 420 : 2500;
 
+    test_watch(CASE_SECONDS);
     nb_backends = test_backends(backends, backend);
     if (!nb_backends) {
         printf("FAIL: no backend to test\n");
