@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Drives configure and FFmpeg's own make. 'make help' lists what there is.
+# Runs configure and FFmpeg's own make. 'make help' lists the targets.
 
-# What needs no configured tree.
+# Targets that need no configured tree.
 PLAIN = help clean distclean check-patches check-gpu bench-gpu
 ifneq ($(filter-out $(PLAIN),$(or $(MAKECMDGOALS),all)),)
 include build/config.mk
@@ -14,10 +14,10 @@ BASE    = build/$(SERIES)
 OBJ     = $(BASE)/obj
 SAN     = $(BASE)-san/obj
 JOBS   ?= $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
-# a jobserver from a 'make -j' above is left alone
+# do not override the jobserver of a 'make -j' that called this one
 SUBMAKE = +@$(MAKE) -s --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 
-# Debug information names the clone it was made in; ccache need not mind.
+# Let ccache ignore the directory of the clone, which is in the debug information.
 export CCACHE_NOHASHDIR = 1
 
 all: configured
@@ -29,24 +29,24 @@ all: configured
 	@echo "FFmpeg $(SERIES) with gpume: $(OBJ)/ffmpeg$(if $(filter $(SERIES),$(DEFAULT_SERIES)),$(comma) or build/bin/ffmpeg)"
 
 help:
-	@echo 'make               builds ffmpeg, ffprobe (and ffplay where SDL2 is) with the filter'
-	@echo 'make demo          shows what the filter does: build/demo/; INPUT=FILE takes your clip'
-	@echo 'make play INPUT=FILE   the vectors over the picture, live in ffplay'
-	@echo 'make check         every test of this series; SERIES=9.0|7.1 chooses another'
-	@echo 'make check-series SERIES=7.1   builds another FFmpeg series and runs its FATE tests'
-	@echo 'make soak N=5      random streams on every backend against the oracle, for 5 minutes'
-	@echo 'make fuzz          builds the fuzzers; N=5 runs each of them for 5 minutes'
-	@echo 'make endurance     memory over 100,000 frames, 1,000 graphs and 1,000 changes of the picture'
-	@echo 'make check-gpu     the tests on a GPU'
-	@echo 'make bench         gpume against mestimate on the CPU; INPUT=FILE takes your clip'
-	@echo 'make bench-gpu     gpume, its peers and the limits of a GPU; QUICK=1, PARTS="kernels start"'
-	@echo 'make check-patches every series of patches against its pristine source'
-	@echo 'make install       ffmpeg, ffprobe, ffplay and documents; PREFIX=$(PREFIX) DESTDIR='
-	@echo 'make clean         removes what was compiled'
-	@echo 'make distclean     removes build/ but for the downloaded tarballs in build/dist'
-	@echo './configure --help lists how to choose the source and the build'
+	@echo 'make               build ffmpeg, ffprobe (and ffplay if SDL2 is installed) with the filter'
+	@echo 'make demo          show what the filter does, in build/demo/; INPUT=FILE uses your clip'
+	@echo 'make play INPUT=FILE   show the vectors over the video in ffplay'
+	@echo 'make check         run all tests of this series; SERIES=9.0|7.1 chooses another'
+	@echo 'make check-series SERIES=7.1   build another FFmpeg series and run its FATE tests'
+	@echo 'make soak N=5      compare random streams on every backend with the oracle, for 5 minutes'
+	@echo 'make fuzz          build the fuzzers; N=5 also runs each of them for 5 minutes'
+	@echo 'make endurance     measure memory over 100,000 frames, 1,000 graphs and 1,000 picture changes'
+	@echo 'make check-gpu     run the tests on a GPU'
+	@echo 'make bench         compare gpume with mestimate on the CPU; INPUT=FILE uses your clip'
+	@echo 'make bench-gpu     measure gpume, other systems and the limits of a GPU; QUICK=1, PARTS="kernels start"'
+	@echo 'make check-patches test every patch series on its pristine source'
+	@echo 'make install       install ffmpeg, ffprobe, ffplay and documents; PREFIX=$(PREFIX) DESTDIR='
+	@echo 'make clean         remove compiled files'
+	@echo 'make distclean     remove build/ except for the downloaded tarballs in build/dist'
+	@echo './configure --help lists the options for sources and build'
 
-# configure runs by itself the first time, and again when it changed.
+# configure runs automatically the first time, and again when it has changed.
 build/config.mk: configure
 	@./configure $(CONFIGURE_ARGS)
 
@@ -73,10 +73,10 @@ play: configured
 	@tools/demo.sh play $(OBJ) '$(INPUT)'
 
 check: check-deps
-	+@tests/run.sh -s $(SERIES) fate san cuda valgrind files soak fuzz threads failures \
-	    long patches build demo style
+	+@tests/run.sh -s $(SERIES) fate san cuda valgrind build fuzz soak long threads failures \
+	    files patches demo style
 
-# The parts of it that can go on for long.
+# Parts of 'make check' that can run for longer.
 soak: check-deps
 	+@GPUME_SOAK=$$(($(or $(N),1) * 60)) tests/run.sh -s $(SERIES) soak
 
@@ -92,13 +92,14 @@ check-series:
 check-deps:
 	@tools/deps.sh $(NO_INSTALL) tests
 
-# On a machine with a GPU; what was built elsewhere will do.
+# On a machine with a GPU; programs built elsewhere can be used.
 check-gpu:
 	+@tests/gpu.sh $(SERIES)
 
-# PARTS, QUICK and BENCH_... go to the scripts by the environment.
+# PARTS, QUICK and BENCH_... go to the scripts through the environment.
 bench: all
 	@tools/deps.sh $(NO_INSTALL) bench
+	$(SUBMAKE) -C $(OBJ) tests/checkasm/checkasm
 	@bench/bench.sh $(OBJ) '$(INPUT)'
 
 bench-gpu:
@@ -110,6 +111,9 @@ check-patches:
 	@tests/run.sh patches
 
 # The steps that tests/run.sh asks for.
+tests: all
+	$(SUBMAKE) -C $(OBJ) $(addprefix libavfilter/tests/gpume_,unit compare input soak) tests/checkasm/checkasm
+
 sanitized: configured
 	@tools/ffconfigure.sh $(BASE)-san
 
@@ -126,5 +130,5 @@ clean:
 distclean:
 	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name dist -exec rm -rf {} +; fi
 
-.PHONY: all help soak fuzz endurance check-gpu bench bench-gpu configured demo play check check-series check-deps check-patches sanitized \
+.PHONY: all help soak fuzz endurance check-gpu bench bench-gpu configured demo play check check-series check-deps check-patches sanitized tests \
         install clean distclean

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Laid into FFmpeg as libavfilter/gpume/Makefile; included by libavfilter/Makefile.
+# Copied into FFmpeg as libavfilter/gpume/Makefile, which libavfilter/Makefile includes.
 
-# The modules of kernels: a backend loads the one that it needs.
-GPUME_PTX = gpume_ds gpume_ds4 gpume_ds8 gpume_ds16 gpume_fs gpume_fs4            \
-            gpume_fs8_9 gpume_fs8_11 gpume_fs8_13 gpume_fs16_9 gpume_fs16_11 gpume_fs16_13 \
-            gpume_predict gpume_predict4 gpume_predict8 gpume_predict16 \
-            gpume_sea8 gpume_sea16 gpume_walk gpume_walk4 gpume_walk8 gpume_walk16
+# The modules of kernels, as words 'name,family,depth,side,cost,variant'.
+GPUME_MODULES := $(shell sed -n 's/^ *M(\(.*\)).*/\1/p' $(SRC_PATH)/libavfilter/gpume/cuda/modules.h | tr -d ' ')
+gpume_column   = $(word $(1),$(subst $(GPUME_COMMA), ,$(2)))
+GPUME_COMMA   := ,
+GPUME_PTX      = $(foreach M,$(GPUME_MODULES),gpume_$(call gpume_column,1,$(M)))
 
 # With NVIDIA's headers and either compiler of kernels the CUDA backend, else its
 # stub. FFmpeg looks for clang whether or not it has the headers.
@@ -14,7 +14,8 @@ GPUME_CUDA-$(if $(CONFIG_FFNVCODEC),$(CONFIG_CUDA_NVCC)) = yes
 GPUME_CUDA_OBJS = $(if $(GPUME_CUDA-yes),                \
                       cuda/load_helper.o                 \
                       gpume/cuda/backend.o               \
-                      gpume/cuda/kernels.o               \
+                      gpume/cuda/launch.o                \
+                      gpume/cuda/modules.o               \
                       $(GPUME_PTX:%=gpume/cuda/%.ptx.o), \
                       gpume/cuda/stubs.o)
 
@@ -43,18 +44,24 @@ X86ASM-OBJS-$(CONFIG_GPUME_FILTER) += gpume/cpu/x86/sad.o            \
                                       gpume/cpu/x86/sea.o            \
                                       gpume/cpu/x86/sea_init.o
 
-# Warp exchange with a mask came with PTX 6.0; clang writes 3.2 unless told. It also
-# gives up unrolling long loops, which puts the registers of the full search into memory.
+# Warp exchanges with a mask need PTX 6.0; clang writes 3.2 by default. It also stops
+# unrolling long loops, which would spill the registers of the full search.
 ifdef CONFIG_CUDA_LLVM
 libavfilter/gpume/cuda/%.ptx: NVCCFLAGS += -Xclang -target-feature -Xclang +ptx60 \
                                                 -mllvm -pragma-unroll-threshold=100000
 endif
 # The kernels' own includes: FFmpeg's tree is not on nvcc's path.
 libavfilter/gpume/cuda/%.ptx: NVCCFLAGS += -I$(SRC_PATH)
-$(GPUME_PTX:%=libavfilter/gpume/cuda/%.ptx): $(addprefix $(SRC_PATH)/libavfilter/gpume/, \
-    core/geometry.h core/params.h core/searches.h core/vector.h cuda/gpume_cuda.h cuda/gpume_device.h cuda/gpume_ds.cuh cuda/gpume_fs.cuh \
-    cuda/gpume_pattern.cuh cuda/gpume_predict.cuh cuda/gpume_sea.cuh cuda/gpume_walk.cuh) \
-    | libavfilter/gpume/cuda/
+GPUME_KERNEL_HEADERS := $(wildcard $(addprefix $(SRC_PATH)/libavfilter/gpume/, core/*.h cuda/*.h cuda/*.cuh))
+
+# A module from its family's source: from there on by FFmpeg's rules.
+define GPUME_MODULE
+libavfilter/gpume/cuda/gpume_$(1).ptx: NVCCFLAGS += -DGPUME_CUDA_NAME=gpume_$(1) \
+    -DGPUME_CUDA_DEPTH=$(3) -DGPUME_CUDA_SIDE=$(4) -DGPUME_CUDA_COST=GPUME_COST_$(5) '-DGPUME_CUDA_VARIANT=$(6)'
+libavfilter/gpume/cuda/gpume_$(1).ptx: $(SRC_PATH)/libavfilter/gpume/cuda/$(2).cu $(GPUME_KERNEL_HEADERS) | libavfilter/gpume/cuda/
+	$$(COMPILE_NVCC)
+endef
+$(foreach M,$(GPUME_MODULES),$(eval $(call GPUME_MODULE,$(call gpume_column,1,$(M)),$(call gpume_column,2,$(M)),$(call gpume_column,3,$(M)),$(call gpume_column,4,$(M)),$(call gpume_column,5,$(M)),$(call gpume_column,6,$(M)))))
 
 TESTPROGS-$(CONFIG_GPUME_FILTER) += gpume_compare       \
                                     gpume_input         \
@@ -62,16 +69,21 @@ TESTPROGS-$(CONFIG_GPUME_FILTER) += gpume_compare       \
                                     gpume_unit          \
                                     $(if $(GPUME_CUDA-yes),gpume_bench)
 
-# The benchmark, bench/README.md: parts of one program, with kernels of its own.
+# What the test programs share; one of them lets calls fail.
+GPUME_TEST_PROGS = $(addprefix libavfilter/tests/, gpume_compare gpume_input gpume_soak gpume_unit)
+TESTOBJS += $(if $(CONFIG_GPUME_FILTER), gpume_fail.o gpume_harness.o)
+$(GPUME_TEST_PROGS:%=%$(EXESUF)): libavfilter/tests/gpume_harness.o
+libavfilter/tests/gpume_input$(EXESUF): libavfilter/tests/gpume_fail.o
+
+# The benchmark (bench/README.md): one program in parts, with its own kernels.
 GPUME_BENCH_PTX  = gpume_bench_ceilings gpume_bench_seed
 GPUME_BENCH_OBJS = $(addprefix gpume_bench_, ceilings.o kernels.o memory.o nvofa.o seed.o) \
                    $(GPUME_BENCH_PTX:%=%.ptx.o)
 TESTOBJS += $(if $(CONFIG_GPUME_FILTER),$(if $(GPUME_CUDA-yes),$(GPUME_BENCH_OBJS)))
 libavfilter/tests/gpume_bench$(EXESUF): $(GPUME_BENCH_OBJS:%=libavfilter/tests/%)
 libavfilter/tests/%.ptx: NVCCFLAGS += -I$(SRC_PATH)
-$(GPUME_BENCH_PTX:%=libavfilter/tests/%.ptx): $(addprefix $(SRC_PATH)/libavfilter/, \
-    gpume/core/params.h gpume/cuda/gpume_cuda.h gpume/cuda/gpume_device.h $(GPUME_BENCH_PTX:%=tests/%.h)) \
-    | libavfilter/tests/
+$(GPUME_BENCH_PTX:%=libavfilter/tests/%.ptx): $(GPUME_KERNEL_HEADERS) \
+    $(GPUME_BENCH_PTX:%=$(SRC_PATH)/libavfilter/tests/%.h) | libavfilter/tests/
 .SECONDARY: $(foreach S,.ptx .ptx.gz .ptx.c,$(GPUME_BENCH_PTX:%=libavfilter/tests/%$(S)))
 
 clean::

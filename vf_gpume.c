@@ -18,9 +18,9 @@
 
 /**
  * @file
- * Block motion estimation filter: options, formats, frames in and out. Which frames meet is
- * the engine's affair (gpume/core/engine.h), what becomes of the vectors the outputs'
- * (gpume/output/output.h).
+ * Block motion estimation filter: options, formats, frames in and out. The engine
+ * (gpume/core/engine.h) pairs frames with references and has them searched; the outputs
+ * (gpume/output/output.h) export the vectors.
  */
 
 #include "libavutil/opt.h"
@@ -36,7 +36,7 @@
 #include "gpume/core/searches.h"
 #include "gpume/output/output.h"
 
-/** Values of the option backend that stand for no one backend; others are 1 + enum GpumeBackendId. */
+/** Values of the option backend; the others are 1 + enum GpumeBackendId. */
 enum { BACKEND_AUTO };
 
 /** Values of the option dir. */
@@ -60,12 +60,12 @@ typedef struct GpumeContext {
     char *stats_file;
     int overwrite;
     int metadata;
-    GpumeParams params;         ///< algo, block, range, exhaustive
+    GpumeParams params;         ///< algo, block, range and exhaustive are options
 
     GpumeEngine *engine;
     GpumeOutputs *outputs;
-    int has_frames;             ///< one has come
-    int failed;                 ///< the error after which nothing goes on
+    int has_frames;             ///< at least one frame has arrived
+    int failed;                 ///< negative: the error after which nothing more is processed
 } GpumeContext;
 
 #define OFFSET(x) offsetof(GpumeContext, x)
@@ -139,8 +139,18 @@ static GpumeOutputConfig output_config(AVFilterContext *ctx)
 
 static av_cold int init(AVFilterContext *ctx)
 {
+    GpumeContext *s = ctx->priv;
     const GpumeOutputConfig cfg = output_config(ctx);
+    int ret;
 
+    if (s->dir & DIR_PAST)
+        s->params.distance[s->params.nb_references++] = -1;
+    if (s->dir & DIR_FUTURE)
+        s->params.distance[s->params.nb_references++] = 1;
+
+    ret = ff_gpume_params_check(&s->params, ctx);
+    if (ret < 0)
+        return ret;
     return ff_gpume_outputs_check(&cfg);
 }
 
@@ -209,11 +219,6 @@ static av_cold int config_input(AVFilterLink *inlink)
     };
     int ret;
 
-    if (s->dir & DIR_PAST)
-        cfg.params.distance[cfg.params.nb_references++] = -1;
-    if (s->dir & DIR_FUTURE)
-        cfg.params.distance[cfg.params.nb_references++] = 1;
-
     ret = ff_gpume_engine_open(&s->engine, &cfg, inlink->w, inlink->h, inlink->format,
                                ff_filter_link(inlink)->hw_frames_ctx);
     if (ret < 0)
@@ -221,7 +226,7 @@ static av_cold int config_input(AVFilterLink *inlink)
     return ff_gpume_outputs_open(&s->outputs, &output_cfg, ff_gpume_engine_params(s->engine));
 }
 
-/* Let frames leave whose searches are done. Returns EAGAIN or EOF when there are no more. */
+/* Output the frames whose searches are finished. Returns EAGAIN or EOF when there are no more. */
 static int send_frames(AVFilterContext *ctx)
 {
     GpumeContext *s = ctx->priv;
@@ -270,7 +275,7 @@ static int process(AVFilterContext *ctx)
     status = ff_outlink_get_status(outlink);
     if (status) {
         ff_inlink_set_status(inlink, status);
-        /* what comes after may have failed */
+        /* a later filter may have failed */
         return ff_gpume_outputs_close(&s->outputs, status == AVERROR_EOF);
     }
 
@@ -305,7 +310,7 @@ static int activate(AVFilterContext *ctx)
 {
     GpumeContext *s = ctx->priv;
 
-    /* the engine may only be closed after an error */
+    /* after an error the engine may only be closed */
     if (s->failed >= 0)
         s->failed = process(ctx);
     return s->failed;
@@ -316,7 +321,7 @@ static av_cold void uninit(AVFilterContext *ctx)
     GpumeContext *s = ctx->priv;
 
     ff_gpume_engine_close(&s->engine);
-    /* whoever took the frames may have wanted no more of them */
+    /* without an error: perhaps no more frames were wanted */
     ff_gpume_outputs_close(&s->outputs, s->failed >= 0 && s->has_frames);
 }
 

@@ -1,16 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# gpume on the GPU, its peers and the device's limits: 'make bench-gpu'.
+# Measures gpume on the GPU, other systems and the device's limits: 'make bench-gpu'.
 #
 # usage: bench-gpu.sh BIN_DIR [INPUT]
 # BIN_DIR has ffmpeg, gpume_bench and gpume_calls.so. INPUT is a clip that the GPU can
-# decode; its pictures are scaled to every size. Environment:
-#   PARTS          of 'ceilings kernels searches seed nvofa pipeline start memory', all
-#   QUICK          not empty: 1080p only, fewer repeats
-#   BENCH_RUNS     of each pipeline and start, 3 (QUICK: 2)
-#   BENCH_SIZES    '352x288 1280x720 1920x1080 3840x2160'
-#   BENCH_CLIP     a 1080p clip for the pipelines, instead of INPUT made into one
-#   BENCH_DIR      where results go, build/bench
+# decode; its pictures are scaled to every size. Environment (defaults in brackets):
+#   PARTS          [ceilings kernels searches seed nvofa pipeline start memory]
+#   QUICK          if not empty: 1080p only, fewer repeats
+#   BENCH_RUNS     runs of each pipeline and start [3; with QUICK 2]
+#   BENCH_SIZES    [352x288 1280x720 1920x1080 3840x2160]
+#   BENCH_CLIP     a 1080p clip for the pipelines [made from INPUT]
+#   BENCH_DIR      folder for results [build/bench]
 
 set -eu
 LC_ALL=C
@@ -34,7 +34,7 @@ trap 'rm -f "$out"/*.gray "$out"/run.* "$out"/long-*' EXIT
 trap 'exit 1' HUP INT TERM
 take_clip "${2-}"
 
-# program PART SIZE...: a part of gpume_bench, for pictures of these sizes.
+# program PART SIZE...: runs a part of gpume_bench for pictures of these sizes.
 program() {
     part=$1
     shift
@@ -42,7 +42,7 @@ program() {
     pictures=
     for size in "$@"; do
         if [ ! -f "$out/$size.gray" ]; then
-            # no more than gpume_bench keeps on the device
+            # not more frames than gpume_bench keeps on the device
             raw_luma "$size" 64
         fi
         pictures="$pictures $size=$out/$size.gray"
@@ -51,7 +51,7 @@ program() {
     "$bin/gpume_bench" -p "$part" -r "$repeats" "$csv" $pictures
 }
 
-# without WORD WORDS: the words but this one.
+# without WORD WORDS: prints the other words.
 without() {
     for word in $2; do
         if [ "$word" != "$1" ]; then
@@ -65,7 +65,7 @@ repeats=${repeats:-9}
 say "clip: $input"
 began=$(date +%s)
 for name in $parts; do
-    # the seed's pictures were never that large, and NVOFA is not made for CIF
+    # the seed was not made for 2160p, nor NVOFA for CIF
     # shellcheck disable=SC2046,SC2086  # lists of words
     case $name in
         ceilings) program ceilings ;;
@@ -77,8 +77,8 @@ for name in $parts; do
                   bench_calls ;;
         pipeline) bench_pipeline ;;
         start)    bench_start ;;
-        *)        die "PARTS: there is no '$name'" ;;
+        *)        die "PARTS: there is no part '$name'" ;;
     esac
-    say "($name: up to here $(($(date +%s) - began)) s)"
+    say "($name done after $(($(date +%s) - began)) s)"
 done
 finish

@@ -1,12 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# FFmpeg's mestimate against gpume on the CPU, in one binary: 'make bench'.
+# Compares gpume with FFmpeg's mestimate on the CPU, in one binary: 'make bench'.
 #
 # usage: bench.sh BIN_DIR [INPUT]
-# BIN_DIR has ffmpeg; INPUT is any clip, by default the demonstration's. Environment:
+# BIN_DIR has ffmpeg and tests/checkasm/checkasm; INPUT is any clip, by default the
+# demonstration's. Environment:
+#   PARTS          of 'functions peers threads vectors', all; the others' figures stay
 #   BENCH_RUNS     of each measurement, 3
-#   BENCH_SECONDS  that a run takes about, 1
+#   BENCH_SECONDS  that a run takes about, 1; less than half of it for each number of threads
 #   BENCH_SIZES    '352x288 1280x720 1920x1080'
+#   BENCH_THREAD_SIZES   '176x144 352x288 640x360 1280x720 1920x1080'
+#   BENCH_THREADS  '1 2 4 8', by default up to as many as there are cores
 #   BENCH_DIR      where results go, build/bench
 
 set -eu
@@ -20,33 +24,42 @@ runs=${BENCH_RUNS:-3}
 . bench/lib.sh
 
 seconds=${BENCH_SECONDS:-1}
+parts=${PARTS:-functions peers threads vectors}
 sizes=${BENCH_SIZES:-352x288 1280x720 1920x1080}
+thread_sizes=${BENCH_THREAD_SIZES:-176x144 352x288 640x360 1280x720 1920x1080}
 cores=$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 block=16
-# From the middle of the clip, again and again: the slowest search has to see them all.
+# Taken from the middle of the clip and repeated; few, so that the slowest search sees them all.
 pictures=4
 
-# What is compared: mestimate's method, gpume's, the range; then options of gpume.
+# What to compare: mestimate's method, gpume's, the range; then other options of gpume.
 # mestimate always searches both directions, so gpume does too.
-table='
-esa fs  7
-esa fs 16
-esa fs 16 exhaustive=1
-tss tss 16
-tdls tdls 16
-ntss ntss 16
-fss fss 16
-ds ds 16
-hexbs hexbs 16
-epzs epzs 16
-umh umh 16
-'
+table=$(for algo in $(tools/searches.sh); do
+    case $algo in
+        fs) printf 'esa fs %s\n' 7 16 '16 exhaustive=1' ;;
+        *)  echo "$algo $algo 16" ;;
+    esac
+done)
 
 mkdir -p "$out"
-trap 'rm -f "$out"/*.gray "$out/run.log"' EXIT
+trap 'rm -f "$out"/*.gray "$out"/run.* "$out"/tried.txt "$out"/gpume_tried' EXIT
 trap 'exit 1' HUP INT TERM
-begin cpu
 take_clip "${2-}"
+
+# The functions that have x86 code against plain C, by FFmpeg's checkasm: on one core, as
+# the cores' counters may differ.
+bench_functions() {
+    pin=
+    if have taskset; then
+        pin='taskset -c 0'
+    fi
+    say "functions of the CPU backend, by FFmpeg's checkasm"
+    # shellcheck disable=SC2086  # words
+    $pin "$bin/tests/checkasm/checkasm" --test=vf_gpume --bench > "$out/checkasm.txt" 2>&1 ||
+        warn "checkasm did not end well: $out/checkasm.txt"
+    grep -E '^ *(name|gpume_).*(cycles|[0-9])' "$out/checkasm.txt" || tail -n 3 "$out/checkasm.txt"
+    echo
+}
 
 # search THREADS FRAMES FILTER: raw pictures through a filter.
 search() {
@@ -54,10 +67,11 @@ search() {
         -framerate 25 -stream_loop -1 -i "$out/$size.gray" -vf "$3" -frames:v "$2"
 }
 
-# measure WHAT RANGE THREADS FILTER: frames/s without reading, in $fps; the rows of both.
+# measure WHAT RANGE THREADS FILTER: sets $fps to the frames/s without the time for reading;
+# writes the rows with and without it.
 measure() {
-    # As many as take a while, all of the pictures each time: what is compared has
-    # searched the same ones, however fast it is.
+    # Use enough frames for the wanted time, and always whole repeats of the pictures, so
+    # that fast and slow searches see the same ones.
     frames=$pictures
     t=$(search "$3" "$frames" "$4")
     if awk "BEGIN { exit !($t < 0.1) }"; then
@@ -66,7 +80,7 @@ measure() {
     fi
     more=$(awk "BEGIN { n = int($seconds * $frames / ($t + 1e-3) / $pictures); print (n < 1 ? 1 : n > 500 ? 500 : n) }")
     if [ "$frames" = "$((more * pictures))" ]; then
-        # it took long, and was a run already
+        # it took long enough to count as a run
         echo "$t" > "$out/run.times"
         repeat $((runs - 1)) search "$3" "$frames" "$4" >> "$out/run.times"
     else
@@ -86,86 +100,156 @@ measure() {
 
 ratio() { awk "BEGIN { printf \"%.1f\", $1 / $2 }"; }
 
-say "clip: $input, $pictures frames of it; median frames/s of $runs runs, past and future, blocks of $block x $block,"
-say "without the time that reading the pictures takes; +- is most less least, in percent"
-for size in $sizes; do
-    raw_luma "$size" $pictures "$(($(frames_of "$input") / 2))"
-    # shellcheck disable=SC2046
-    none=$(repeat "$runs" search 1 400 null | median | awk '{ print $1 / 400 }')
-    row cpu reading clip "$size" '' '' 8 1 rate fps "$(awk "BEGIN { print 1 / $none }")"
-    echo
-    awk "BEGIN { printf \"%s: reading alone %.0f frames/s\n\", \"$size\", 1 / $none }"
-    printf '%-24s %14s %20s %28s\n' search mestimate 'gpume, 1 thread' "gpume, $cores threads"
-    last=
-    echo "$table" | while read -r method algo range options; do
-        if [ -z "$method" ]; then
-            continue
-        fi
-        # the same for two rows, one after the other
-        if [ "$last" != "$method $range" ]; then
-            measure "mestimate $method" "$range" 1 "mestimate=method=$method:mb_size=$block:search_param=$range"
-            peer=$fps
-            peer_spread=$spread
-            last="$method $range"
-        fi
-        name=${options%%=*}
-        filter=gpume=algo=$algo:range=$range:block=$block:dir=both:backend=cpu${options:+:$options}
-        measure "gpume $algo${name:+ $name}" "$range" 1 "$filter"
-        one=$fps
-        one_spread=$spread
-        measure "gpume $algo${name:+ $name}" "$range" "$cores" "$filter"
-        printf '%-24s %8.2f +-%2d%% %8.1f +-%2d%% %5sx %8.1f +-%2d%% %5sx %5sx\n' \
-            "$algo +-$range $name" "$peer" "$peer_spread" "$one" "$one_spread" \
-            "$(ratio "$one" "$peer")" "$fps" "$spread" "$(ratio "$fps" "$peer")" \
-            "$(ratio "$fps" "$one")"
+# mestimate, gpume on one thread, and on all.
+bench_peers() {
+    begin cpu
+    say "clip: $input, $pictures frames of it; median frames/s of $runs runs, past and future, blocks of $block x $block,"
+    say "without the time that reading the pictures takes; +- is most less least, in percent"
+    for size in $sizes; do
+        raw_luma "$size" $pictures "$(($(frames_of "$input") / 2))"
+        # shellcheck disable=SC2046
+        none=$(repeat "$runs" search 1 400 null | median | awk '{ print $1 / 400 }')
+        row cpu reading clip "$size" '' '' 8 1 rate fps "$(awk "BEGIN { print 1 / $none }")"
+        echo
+        awk "BEGIN { printf \"%s: reading alone %.0f frames/s\n\", \"$size\", 1 / $none }"
+        printf '%-24s %14s %20s %28s\n' search mestimate 'gpume, 1 thread' "gpume, $cores threads"
+        last=
+        echo "$table" | while read -r method algo range options; do
+            if [ -z "$method" ]; then
+                continue
+            fi
+            # the same for two rows, one after the other
+            if [ "$last" != "$method $range" ]; then
+                measure "mestimate $method" "$range" 1 "mestimate=method=$method:mb_size=$block:search_param=$range"
+                peer=$fps
+                peer_spread=$spread
+                last="$method $range"
+            fi
+            name=${options%%=*}
+            filter=gpume=algo=$algo:range=$range:block=$block:dir=both:backend=cpu${options:+:$options}
+            measure "gpume $algo${name:+ $name}" "$range" 1 "$filter"
+            one=$fps
+            one_spread=$spread
+            measure "gpume $algo${name:+ $name}" "$range" "$cores" "$filter"
+            printf '%-24s %8.2f +-%2d%% %8.1f +-%2d%% %5sx %8.1f +-%2d%% %5sx %5sx\n' \
+                "$algo +-$range $name" "$peer" "$peer_spread" "$one" "$one_spread" \
+                "$(ratio "$one" "$peer")" "$fps" "$spread" "$(ratio "$fps" "$peer")" \
+                "$(ratio "$fps" "$one")"
+        done
     done
-done
+}
 
-# The last, largest size: more and more threads.
-echo
-say "$size, frames/s by threads (against one)"
-for search in fs:range=16 ds:range=16 epzs:range=16; do
-    algo=${search%%:*}
-    line=$(printf '%-10s' "$algo +-16")
-    n=1
-    first=
-    while [ "$n" -le "$cores" ]; do
-        measure "gpume $algo scaling" 16 "$n" "gpume=algo=$search:block=$block:dir=both:backend=cpu"
-        first=${first:-$fps}
-        line="$line  $n: $(awk "BEGIN { printf \"%.1f\", $fps }") ($(ratio "$fps" "$first")x)"
-        if [ "$n" -lt "$cores" ] && [ $((2 * n)) -gt "$cores" ]; then
-            n=$cores
-        else
-            n=$((2 * n))
-        fi
+# looped THREADS FRAMES FILTER: the same pictures, read once, again and again. Cloning a
+# frame costs nothing, so this is the filter's own time.
+looped() {
+    run_seconds -filter_threads "$1" -f rawvideo -pixel_format gray -video_size "$size" \
+        -framerate 25 -i "$out/$size.gray" -vf "loop=-1:$pictures,$3" -frames:v "$2"
+}
+
+# together N FRAMES FILTER: frames/s of N processes at once, a thread each.
+together() {
+    i=0
+    while [ "$i" -lt "$1" ]; do
+        i=$((i + 1))
+        (run_log=$out/run.$i.log looped 1 "$2" "$3" > "$out/run.$i") &
     done
-    say "$line"
-done
+    wait
+    cat "$out"/run.[0-9]* | awk -v n="$2" '$1 ~ /^[0-9.]+$/ { rate += n / $1 } END { print rate }'
+    rm -f "$out"/run.[0-9]*
+}
+
+# frames_in SECONDS FILTER: how many one thread does in that time, at least one round.
+frames_in() {
+    t=$(looped 1 $((2 * pictures)) "$2")
+    awk "BEGIN { n = $pictures * int(2 * $1 / ($t + 1e-3) + 1); print (n > 20000 ? 20000 : n) }"
+}
+
+# The middle one of all runs: prints it, the least, the most and their number.
+rates() { awk -v n="$1" '{ print n / $1 }' | median; }
+
+# Every search at every size by threads, and for full search what as many processes reach.
+bench_threads() {
+    begin cpu-threads
+    numbers=${BENCH_THREADS:-$(awk "BEGIN { for (n = 1; n < $cores; n *= 2) printf \"%d \", n; print $cores }")}
+    filter_of() { echo "gpume=algo=$1:range=16:block=$block:dir=both:backend=cpu"; }
+
+    say "clip: $input, $pictures frames of it, which stay in memory; median frames/s of $runs runs by threads,"
+    say "past and future, blocks of $block x $block, +-16; (against one thread); ! slower than with fewer threads"
+    for size in $thread_sizes; do
+        raw_luma "$size" $pictures "$(($(frames_of "$input") / 2))"
+        echo
+        printf '%-18s' "$size"
+        for n in $numbers; do
+            printf ' %16s' "$n"
+        done
+        echo
+        for algo in $(tools/searches.sh); do
+            filter=$(filter_of "$algo")
+            frames=$(frames_in "$(awk "BEGIN { print 0.4 * $seconds }")" "$filter")
+            one=
+            best=0
+            printf '%-18s' "$algo"
+            for n in $numbers; do
+                # as many as one thread does in the time, or too short to be told from noise
+                more=$(awk "BEGIN { print ($n > 4 ? 4 : $n) * $frames }")
+                # shellcheck disable=SC2046  # numbers
+                set -- $(repeat "$runs" looped "$n" "$more" "$filter" | rates "$more")
+                row cpu "gpume $algo" clip "$size" $block 16 8 "$n" 'rate by threads' fps "$@"
+                one=${one:-$1}
+                # beyond the noise: the most that was seen is less than nine tenths of the best
+                mark=$(awk "BEGIN { print ($3 < 0.9 * $best ? \"!\" : \"\") }")
+                best=$(awk "BEGIN { print ($1 > $best ? $1 : $best) }")
+                printf ' %9.1f %6s' "$1" "($(ratio "$1" "$one"))$mark"
+                last=$1
+            done
+            echo
+            if [ "$algo" = fs ]; then
+                printf '%-18s' 'fs, processes'
+                for n in $numbers; do
+                    # shellcheck disable=SC2046  # numbers
+                    set -- $(repeat "$runs" together "$n" "$frames" "$filter" | median)
+                    row cpu 'gpume fs processes' clip "$size" $block 16 8 "$n" 'rate by threads' fps "$@"
+                    printf ' %9.1f       ' "$1"
+                done
+                printf ' %s threads reach %.0f%% of it\n' "$n" "$(awk "BEGIN { print 100 * $last / $1 }")"
+            fi
+        done
+    done
+    echo
+}
 
 # What searches that are not full miss: the sum of all vectors' costs; and how many
 # vectors they try for it, as the tests' oracle counts them.
-echo
-say "whole clip, blocks of $block x $block, +-16, past: cost of all vectors (more than full search);"
-say "different vectors tried, a block on average"
-: > "$out/tried.txt"
-if ${CC:-cc} -O3 -w -o "$out/gpume_tried" bench/gpume_tried.c; then
-    size=$(ffmpeg -i "$input" -map 0:v:0 -vf showinfo -frames:v 1 -f null - -loglevel info 2>&1 |
-        sed -n 's/.* s:\([0-9]*\)x\([0-9]*\) .*/\1 \2/p' | head -n 1)
-    # shellcheck disable=SC2086  # two numbers
-    ffmpeg -i "$input" -map 0:v:0 -vf format=gray -f rawvideo - |
-        "$out/gpume_tried" $size $block 16 > "$out/tried.txt"
-fi
-full=
-for algo in fs tss tdls ntss fss ds hexbs epzs umh; do
-    cost=$(ffmpeg -i "$input" -map 0:v:0 -vf "gpume=algo=$algo:range=16:block=$block:backend=cpu:stats_file=-" -f null - |
-        awk '{ sub(".* cost:", ""); sum += $1 } END { printf "%.0f\n", sum }')
-    full=${full:-$cost}
-    more=$(awk "BEGIN { printf \"%.2f\", 100 * $cost / ($full ? $full : 1) - 100 }")
-    tried=$(sed -n "s/^$algo //p" "$out/tried.txt")
-    row cpu "gpume $algo" clip '' $block 16 8 '' cost SAD "$cost"
-    row cpu "gpume $algo" clip '' $block 16 8 '' 'cost more than fs' percent "$more"
-    [ -z "$tried" ] || row cpu "gpume $algo" clip '' $block 16 8 '' tried vectors "$tried"
-    printf '%-8s %14s  +%s%%  %s\n' "$algo" "$cost" "$more" "$tried"
+bench_vectors() {
+    begin cpu-vectors
+    say "whole clip, blocks of $block x $block, +-16, past: cost of all vectors (more than full search);"
+    say "different vectors tried, a block on average"
+    : > "$out/tried.txt"
+    if ${CC:-cc} -O3 -w -o "$out/gpume_tried" bench/gpume_tried.c; then
+        size=$(ffmpeg -i "$input" -map 0:v:0 -vf showinfo -frames:v 1 -f null - -loglevel info 2>&1 |
+            sed -n 's/.* s:\([0-9]*\)x\([0-9]*\) .*/\1 \2/p' | head -n 1)
+        # shellcheck disable=SC2086  # two numbers
+        ffmpeg -i "$input" -map 0:v:0 -vf format=gray -f rawvideo - |
+            "$out/gpume_tried" $size $block 16 > "$out/tried.txt"
+    fi
+    full=
+    for algo in $(tools/searches.sh); do
+        cost=$(ffmpeg -i "$input" -map 0:v:0 -vf "gpume=algo=$algo:range=16:block=$block:backend=cpu:stats_file=-" -f null - |
+            awk '{ sub(".* cost:", ""); sum += $1 } END { printf "%.0f\n", sum }')
+        full=${full:-$cost}
+        more=$(awk "BEGIN { printf \"%.2f\", 100 * $cost / ($full ? $full : 1) - 100 }")
+        tried=$(sed -n "s/^$algo //p" "$out/tried.txt")
+        row cpu "gpume $algo" clip '' $block 16 8 '' cost SAD "$cost"
+        row cpu "gpume $algo" clip '' $block 16 8 '' 'cost more than fs' percent "$more"
+        [ -z "$tried" ] || row cpu "gpume $algo" clip '' $block 16 8 '' tried vectors "$tried"
+        printf '%-8s %14s  +%s%%  %s\n' "$algo" "$cost" "$more" "$tried"
+    done
+}
+
+for part in $parts; do
+    case $part in
+        functions|peers|threads|vectors) "bench_$part" ;;
+        *) die "PARTS: there is no '$part'" ;;
+    esac
 done
-rm -f "$out/tried.txt" "$out/gpume_tried"
 finish

@@ -40,7 +40,6 @@
 #include "libavutil/mem.h"
 #include "libavutil/motion_vector.h"
 
-#include "libavfilter/gpume/gpume.h"
 #include "gpume_bench.h"
 
 /** More than any cache of the device holds, so that pictures come from memory. */
@@ -276,35 +275,37 @@ void bench_free_pictures(Bench *b)
 void bench_search_init(Bench *b, BenchSearch *s, int algo, int block, int range,
                        int exhaustive)
 {
+    GpumePlan plan;
     int ret;
 
     *s = (BenchSearch) { .params = {
         .algo = algo, .block = block, .range = range, .exhaustive = exhaustive,
+        .nb_references = 1, .distance = { -1 },
     } };
     ret = ff_gpume_params_init(&s->params, b->width, b->height,
                                b->depth > 8 ? AV_PIX_FMT_GRAY16 : AV_PIX_FMT_GRAY8, NULL);
     if (ret < 0)
         bench_die("parameters", ret);
-    ret = ff_gpume_cuda_kernel_init(&s->kernel, b->hwctx, &s->params, NULL, AV_LOG_ERROR);
+    plan = ff_gpume_plan(&s->params);
+    ret  = ff_gpume_cuda_kernel_init(&s->kernel, b->hwctx, &s->params, &plan, NULL, AV_LOG_ERROR);
     if (ret < 0)
         bench_die("kernel", ret);
     s->nb_vectors = (size_t)s->params.bw * s->params.bh;
     BENCH_CU(b, cuMemAlloc(&s->mvs,   s->nb_vectors * sizeof(AVMotionVector)));
     BENCH_CU(b, cuMemAlloc(&s->costs, s->nb_vectors * sizeof(uint32_t)));
-    s->kernel.args.cur.linesize    = b->pitch;
-    s->kernel.args.ref[0].linesize = b->pitch;
-    s->kernel.args.source[0]       = -1;
-    s->kernel.args.mvs             = s->mvs;
-    s->kernel.args.costs           = s->costs;
+    s->kernel.args.cur.linesize             = b->pitch;
+    s->kernel.args.fields[0].plane.linesize = b->pitch;
+    s->kernel.args.mvs                      = s->mvs;
+    s->kernel.args.costs                    = s->costs;
 }
 
 void bench_search_launch(Bench *b, void *search, int i)
 {
     BenchSearch *s = search;
 
-    s->kernel.args.ref[0].data = b->pictures[b->next];
+    s->kernel.args.fields[0].plane.data = b->pictures[b->next];
     b->next = (b->next + 1) % b->nb_pictures;
-    s->kernel.args.cur.data    = b->pictures[b->next];
+    s->kernel.args.cur.data             = b->pictures[b->next];
     bench_check(b, ff_gpume_cuda_kernel_launch(&s->kernel, 1, b->stream), "launch the search");
 }
 

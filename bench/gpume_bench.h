@@ -33,8 +33,8 @@
 #include "libavutil/hwcontext.h"
 #include "libavutil/hwcontext_cuda.h"
 
+#include "libavfilter/gpume/core/backend.h"
 #include "libavfilter/gpume/cuda/kernels.h"
-#include "libavfilter/gpume/gpume_params.h"
 
 #define BENCH_MAX_PICTURES 256
 #define BENCH_MAX_REPEATS   32

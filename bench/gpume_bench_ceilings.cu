@@ -17,7 +17,7 @@
  */
 
 
-#include "libavfilter/gpume/cuda/gpume_device.h"
+#include "libavfilter/gpume/cuda/device.cuh"
 #include "libavfilter/tests/gpume_bench_ceilings.h"
 
 /**

@@ -25,9 +25,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "libavutil/common.h"
 #include "libavutil/macros.h"
 
+#include "libavfilter/gpume/core/geometry.h"
 #include "gpume_bench.h"
 
 /* Absolute differences of a full search: only admissible candidates count. */
@@ -37,12 +37,10 @@ static double nb_differences(const GpumeParams *p)
 
     for (int by = 0; by < p->bh; by++)
         for (int bx = 0; bx < p->bw; bx++) {
-            const int x0 = bx * p->block, w = FFMIN(p->block, p->width  - x0);
-            const int y0 = by * p->block, h = FFMIN(p->block, p->height - y0);
+            const GpumeBox box = gpume_box(p, p->block, bx, by);
 
-            differences += (double)w * h *
-                (FFMIN(p->range, x0) + FFMIN(p->range, p->width  - x0 - w) + 1) *
-                (FFMIN(p->range, y0) + FFMIN(p->range, p->height - y0 - h) + 1);
+            differences += (double)box.w * box.h * (box.max_dx - box.min_dx + 1) *
+                           (box.max_dy - box.min_dy + 1);
         }
     return differences;
 }
@@ -156,16 +154,10 @@ static uint64_t bench_algo(Bench *b, int algo, const char *name, int block, int 
 
 void bench_searches(Bench *b)
 {
-    static const struct { int algo; const char *name; } algos[] = {
-        { GPUME_ALGO_FS,    "fs" },     /* first: the others' costs stand beside its */
-        { GPUME_ALGO_TSS,   "tss" },
-        { GPUME_ALGO_TDLS,  "tdls" },
-        { GPUME_ALGO_NTSS,  "ntss" },
-        { GPUME_ALGO_FSS,   "fss" },
-        { GPUME_ALGO_DS,    "ds" },
-        { GPUME_ALGO_HEXBS, "hexbs" },
-        { GPUME_ALGO_EPZS,  "epzs" },
-        { GPUME_ALGO_UMH,   "umh" },
+    static const char *const names[GPUME_NB_ALGOS] = {
+#define NAME(ID, name, ...) #name,
+        GPUME_SEARCHES(NAME)
+#undef NAME
     };
     static const int blocks[] = { 16, 8, 4 };
 
@@ -174,11 +166,11 @@ void bench_searches(Bench *b)
     for (int i = 0; i < FF_ARRAY_ELEMS(blocks); i++) {
         uint64_t full_cost = 0;
 
-        for (int j = 0; j < FF_ARRAY_ELEMS(algos); j++) {
-            const uint64_t cost = bench_algo(b, algos[j].algo, algos[j].name, blocks[i], 16,
-                                             full_cost);
+        /* full search is the first: the others' costs stand beside its */
+        for (int algo = 0; algo < GPUME_NB_ALGOS; algo++) {
+            const uint64_t cost = bench_algo(b, algo, names[algo], blocks[i], 16, full_cost);
 
-            if (algos[j].algo == GPUME_ALGO_FS)
+            if (algo == GPUME_ALGO_FS)
                 full_cost = cost;
         }
     }

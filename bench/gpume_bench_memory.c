@@ -31,7 +31,6 @@
 #include "libavutil/macros.h"
 #include "libavutil/mem.h"
 
-#include "libavfilter/gpume/gpume.h"
 #include "gpume_bench.h"
 
 static void run_job(void *opaque, GpumeJob job, void *arg, int nb_jobs)
@@ -47,13 +46,16 @@ static void bench_block(Bench *b, int block)
         .height = b->height, .block = block, .range = 64, .depth = 8,
         .metric = "device memory", .unit = "MiB",
     };
-    const GpumeBackend *backend = &ff_gpume_backend_cuda;
+    const GpumeBackend *backend = ff_gpume_backends[GPUME_BACKEND_cuda];
     GpumePicture pics[4] = { { 0 } };
     GpumeSearch searches[4] = { { 0 } };
-    GpumeConfig cfg = {
-        .params       = { .algo = GPUME_ALGO_DS, .block = block, .range = 64 },
+    GpumeBackendConfig cfg = {
+        .params       = {
+            .algo = GPUME_ALGO_DS, .block = block, .range = 64, .nb_references = 1, .distance = { -1 },
+        },
         .max_searches = 2,
         .execute      = run_job,
+        .nb_threads   = 1,
         .hw_device    = b->device,
     };
     void *priv = av_mallocz(backend->priv_size);
@@ -62,6 +64,7 @@ static void bench_block(Bench *b, int block)
 
     bench_check(b, b->mem_info(&before, &total), "cuMemGetInfo");
     ret = ff_gpume_params_init(&cfg.params, b->width, b->height, AV_PIX_FMT_GRAY8, NULL);
+    cfg.plan = ff_gpume_plan(&cfg.params);
     if (ret >= 0)
         ret = priv ? backend->init(priv, &cfg) : AVERROR(ENOMEM);
     for (int i = 0; i < FF_ARRAY_ELEMS(pics) && ret >= 0; i++) {
@@ -80,8 +83,9 @@ static void bench_block(Bench *b, int block)
             ret = backend->import(priv, &pics[i]);
         }
         if (ret >= 0 && i) {
-            searches[i].cur             = &pics[i];
-            searches[i].ref[GPUME_PAST] = &pics[i - 1];
+            searches[i].cur           = &pics[i];
+            searches[i].nb_fields     = 1;
+            searches[i].fields[0].ref = &pics[i - 1];
             ret = backend->submit(priv, &searches[i]);
             if (ret >= 0)
                 ret = backend->wait(priv, &searches[i]);

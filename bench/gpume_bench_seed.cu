@@ -23,7 +23,7 @@
  * baseline of the benchmark, in its ways and not in ours.
  */
 
-#include "libavfilter/gpume/cuda/gpume_device.h"
+#include "libavfilter/gpume/cuda/device.cuh"
 #include "libavfilter/tests/gpume_bench_seed.h"
 
 /** No candidate is worse: 16 differences of 255 are less. */

@@ -1,30 +1,32 @@
 # shellcheck shell=sh disable=SC2154,SC2034
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Sourced by the benchmark's scripts: repeated runs, rows of results, clips.
-# $top, $bin and $out are set: the repository, a folder with ffmpeg, where results go.
+# Sourced by the benchmark scripts: repeated runs, rows of results, clips. They set $top,
+# $bin and $out to the repository, a folder with ffmpeg and the folder for results.
 
 . "$top/tools/common.sh"
 
 ffmpeg() { "$bin/ffmpeg" -hide_banner -nostdin -loglevel error -y "$@"; }
 
 # What it takes from its first frame to its last, seconds: without the process's start.
+# What it says goes to $run_log.
 run_seconds() {
+    run_log=${run_log:-$out/run.log}
     "$bin/ffmpeg" -hide_banner -nostdin -loglevel info -nostats -benchmark -y "$@" -f null - \
-        > "$out/run.log" 2>&1 || {
-        tail -n 5 "$out/run.log" >&2
+        > "$run_log" 2>&1 || {
+        tail -n 5 "$run_log" >&2
         return 1
     }
-    sed -n 's/^bench: .*rtime=\([0-9.]*\)s.*/\1/p' "$out/run.log"
+    sed -n 's/^bench: .*rtime=\([0-9.]*\)s.*/\1/p' "$run_log"
 }
 
-# The command's wall-clock seconds.
+# Prints the command's wall-clock seconds.
 wall_seconds() {
     start=$(date +%s.%N)
     "$@" || return
     echo "$start $(date +%s.%N)" | awk '{ printf "%.3f\n", $2 - $1 }'
 }
 
-# repeat N COMMAND...: what it prints, N times.
+# repeat N COMMAND...: runs the command N times.
 repeat() {
     repeats=$1
     shift
@@ -34,17 +36,17 @@ repeat() {
     done
 }
 
-# The median, the least, the most and the number of the numbers on standard input.
+# Prints the median, minimum, maximum and count of the numbers on standard input.
 median() {
     sort -n | awk '{ v[NR] = $1 } END { if (NR) printf "%.6g %.6g %.6g %d\n",
         (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2, v[1], v[NR], NR }'
 }
 
-# One schema for all: what was measured, on what, and median, least, most of so many runs.
-# count: threads, streams, calls; a row of one number has no least and most.
+# One schema for all parts: what was measured, on what, and median, minimum and maximum of
+# the runs. count: threads, streams, calls. A row with a single number has no min and max.
 csv_header=part,what,content,width,height,block,range,depth,count,metric,unit,median,min,max,runs
 
-# begin PART: its rows go to $csv.
+# begin PART: starts a new file $csv for its rows.
 begin() {
     csv=$out/$1.csv
     echo "$csv_header" > "$csv"
@@ -59,7 +61,7 @@ row() {
         "$6" "$7" "$8" "$9" "${10}" "${11}" "${12-}" "${13-}" "${14-}" >> "$csv"
 }
 
-# finish: all parts' rows in one file, and its plots.
+# finish: collects the rows of all parts in one file and draws the plots.
 finish() {
     {
         echo "$csv_header"
@@ -80,12 +82,12 @@ finish() {
     if [ -n "$python" ]; then
         MPLCONFIGDIR=$out/.matplotlib "$python" "$top/bench/plot.py" "$out/bench.csv" "$out"
     else
-        say "no plots: they need python3 with matplotlib (Debian's package: python3-matplotlib)"
+        say "no plots: this needs python3 with matplotlib (Debian's package: python3-matplotlib)"
     fi
     say "figures: $out/bench.csv"
 }
 
-# take_clip [INPUT]: sets $input; without one it is the demonstration's clip.
+# take_clip [INPUT]: sets $input, by default to the demonstration's clip.
 take_clip() {
     input=${1-}
     if [ -z "$input" ]; then
@@ -97,13 +99,13 @@ take_clip() {
     fi
 }
 
-# raw_luma SIZE FRAMES [FIRST]: the clip's frames, from its first or that one on, at this
-# size, 8-bit gray, as $out/SIZE.gray.
+# raw_luma SIZE FRAMES [FIRST]: writes frames of the clip, scaled to this size, from frame
+# FIRST (0) on, as 8-bit gray to $out/SIZE.gray.
 raw_luma() {
     ffmpeg -i "$input" -map 0:v:0 \
            -vf "trim=start_frame=${3:-0},scale=${1%x*}:${1#*x}:flags=lanczos,format=gray" \
            -fps_mode passthrough -frames:v "$2" -f rawvideo "$out/$1.gray"
 }
 
-# frames_of CLIP: how many there are.
+# frames_of CLIP: prints the number of frames.
 frames_of() { ffmpeg -i "$1" -map 0:v:0 -c copy -f framecrc - | grep -vc '^#'; }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# A 1080p clip for the pipelines of the benchmark: H.264 where there is an encoder (in
-# our ffmpeg, the system's, or x264), else MPEG-4 Part 2, which not every GPU decodes.
+# Makes a 1080p clip for the pipeline benchmark: H.264 if there is an encoder (in our
+# ffmpeg, the system's, or x264), otherwise MPEG-4 Part 2, which not every GPU can decode.
 #
 # usage: make-clip.sh BIN_DIR INPUT OUTPUT
 

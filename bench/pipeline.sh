@@ -1,21 +1,20 @@
 # shellcheck shell=sh disable=SC2154
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Sourced by bench-gpu.sh: decoding alone against decoding and searching.
+# Sourced by bench-gpu.sh: compares decoding alone with decoding and searching.
 #
-# A process's start and end take part of a second that has nothing to do with how fast
-# frames pass, so rates are those of the steady state: a filter at the graph's end stamps
-# every frame with the time at which it passes, and the rate is that of the frames
-# between a fifth and nine tenths of the stream; of several streams, of the time in
-# which all of them are there.
+# Starting and ending a process takes a fraction of a second that has nothing to do with
+# the frame rate, so rates are measured in the steady state: a filter at the end of the
+# graph sets each frame's timestamp to the current time, and the rate covers the frames
+# from 20 % to 90 % of the stream; for several streams, the time while all are running.
 
-# make_clip: sets $clip, $input as a 1080p clip that NVDEC can decode.
+# make_clip: sets $clip to $input as a 1080p clip that NVDEC can decode.
 make_clip() {
     clip=${BENCH_CLIP-}
     if [ -n "$clip" ]; then
         [ -r "$clip" ] || die "BENCH_CLIP: cannot read $clip"
         return
     fi
-    # what was made where there is an encoder, and brought along
+    # a clip made on a machine with an encoder and copied here
     clip=$bin/../bench/${input##*/}-1080p.mkv
     if [ ! -f "$clip" ]; then
         clip=$out/${input##*/}-1080p.mkv
@@ -23,14 +22,14 @@ make_clip() {
     fi
 }
 
-# lengthen CLIP NAME FRAMES: the clip's packets again and again, so that the decoder
-# sees one long stream. Prints the path.
+# lengthen CLIP NAME FRAMES: repeats the clip's packets, so that the decoder sees one long
+# stream. Prints the path.
 lengthen() {
     ffmpeg -stream_loop $(($3 / $(frames_of "$1"))) -i "$1" -map 0:v:0 -c copy "$out/long-$2.mkv"
     printf '%s\n' "$out/long-$2.mkv"
 }
 
-# The rate of all streams whose stamps are in these files, frames/s.
+# Prints the combined frames/s of the streams whose timestamps are in these files.
 steady_rate() {
     awk '
         FNR == 1 { file++ }
@@ -53,18 +52,18 @@ steady_rate() {
                         first = first ? first : i
                         last = i
                     }
-                # between the first and the last there is one frame less
+                # n frames have n - 1 intervals
                 rate += (last - first) / (t[f, last] - t[f, first]) * 1e6
             }
             printf "%.2f\n", rate
         }' "$@"
 }
 
-# microseconds, never twice the same
+# microseconds, strictly increasing
 stamp="settb=1/1000000,setpts='st(0,max(time(0)*1000000,ld(0)+1))'"
 stamped='-fps_mode passthrough -enc_time_base 1:1000000 -stats_enc_pre_fmt {pts}'
 
-# streams N GRAPH INPUT_OPTIONS...: so many processes at once; prints their rate.
+# streams N GRAPH INPUT_OPTIONS...: runs N processes at once; prints their rate.
 streams() {
     many=$1
     graph=$2
@@ -85,7 +84,7 @@ streams() {
     steady_rate "$out"/run.stamps.*
 }
 
-# one_process N GRAPH INPUT_OPTIONS...: so many streams in one process.
+# one_process N GRAPH INPUT_OPTIONS...: runs N streams in one process; prints their rate.
 one_process() {
     many=$1
     graph=$2
@@ -115,8 +114,8 @@ one_process() {
     steady_rate "$out"/run.stamps.*
 }
 
-# compare NAME N FUNCTION SIZE PREFIX SEARCHES INPUT_OPTIONS...: the graph PREFIX alone
-# and with each search, in turns, so that what disturbs one disturbs the other.
+# compare NAME N FUNCTION SIZE PREFIX SEARCHES INPUT_OPTIONS...: runs the graph PREFIX alone
+# and with each search, in turn, so that disturbances affect all of them.
 compare() {
     what=$1
     number=$2
@@ -193,7 +192,7 @@ bench_pipeline() {
     rm -f "$out"/long-* "$out"/run.*
 }
 
-# 32 frames of the clip, 1080p, as the rawvideo demuxer reads them: from the page cache.
+# Makes 32 raw frames of the 1080p clip, which the demuxer then reads from the page cache.
 raw_frames() {
     if [ ! -f "$out/run.yuv" ]; then
         ffmpeg -i "$clip" -map 0:v:0 -frames:v 32 -pix_fmt yuv420p -f rawvideo "$out/run.yuv"

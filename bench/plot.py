@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Draws the benchmark's figures as PNG.
+"""Draws the benchmark's results as PNG files.
 
 usage: plot.py CSV FOLDER
 
-Of each plot whose rows are in the file; 1080p where there is a choice.
+Draws each plot whose rows are in the file, for 1080p if there are several sizes.
 """
 
 import collections
@@ -20,7 +20,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 HEIGHT = "1080"
 BLOCK_COLOURS = {"4": "tab:blue", "8": "tab:orange", "16": "tab:green"}
 
-# What issue and documents call the sizes.
+# Common names of the sizes.
 NAMES = {"288": "CIF", "720": "720p", "1080": "1080p", "2160": "2160p"}
 
 
@@ -34,7 +34,7 @@ class Row(dict):
         return all(self[k] == v for k, v in columns.items())
 
     def fps(self):
-        """Frames/s: median, least and most, from a rate or from microseconds a frame."""
+        """Frames/s: median, minimum and maximum, from a rate or from microseconds per frame."""
         if self["unit"] == "us":
             return 1e6 / self.number(), 1e6 / self.number("max"), 1e6 / self.number("min")
         return self.number(), self.number("min"), self.number("max")
@@ -58,7 +58,7 @@ def save(figure, folder, name):
 
 
 def error_bars(rates):
-    """Of (median, least, most): what lies below and above the median."""
+    """Distances below and above the median, from (median, minimum, maximum)."""
     return [[m - low for m, low, _ in rates], [high - m for m, _, high in rates]]
 
 
@@ -156,7 +156,7 @@ def plot_split(rows, folder):
             values = [times[r] for r in ranges]
             axes.bar([str(2 * r + 4) for r in ranges], values, bottom=bottom, label=stage)
             bottom = [a + b for a, b in zip(bottom, values)]
-        axes.set_title(f"the seed's system: a frame, {search}, {NAMES[HEIGHT]}")
+        axes.set_title(f"the seed's system: time per frame, {search}, {NAMES[HEIGHT]}")
         axes.set_xlabel("side of the search area, samples")
         axes.set_ylabel("us")
         axes.legend()
@@ -178,8 +178,8 @@ def plot_nvofa(rows, folder):
     axes.set_xlim(100, 200000)
     axes.set_ylim(bottom=0)
     axes.set_xlabel("frames/s")
-    axes.set_ylabel("residual, millions a pair")
-    axes.set_title(f"a vector for each 4x4, {NAMES[HEIGHT]}: rate and what is left over")
+    axes.set_ylabel("residual, millions per pair")
+    axes.set_title(f"one vector per 4x4 block, {NAMES[HEIGHT]}: rate and residual")
     axes.grid(True, which="both", alpha=0.3)
     save(figure, folder, "nvofa")
 
@@ -222,8 +222,6 @@ def plot_cpu(rows, folder):
         cases = collections.OrderedDict()
         for r in select(rows, height=height):
             program, search = r["what"].split(" ", 1)
-            if search.endswith("scaling"):
-                continue
             key = (search.replace("esa", "fs"), r["range"])
             cases.setdefault(key, {})[program, int(r["count"])] = r.fps()
         series = [(("mestimate", 1), "mestimate"), (("gpume", 1), "gpume, 1 thread"),
@@ -241,24 +239,28 @@ def plot_cpu(rows, folder):
     save(figure, folder, "cpu")
 
 
-def plot_scaling(rows, folder):
-    rows = [r for r in select(rows, part="cpu", metric="rate") if r["what"].endswith("scaling")]
+def plot_threads(rows, folder):
+    rows = select(rows, part="cpu", metric="rate by threads", height=HEIGHT)
     if not rows:
         return
-    figure, axes = plt.subplots(figsize=(5.5, 4.5))
-    for what in sorted({r["what"] for r in rows}):
+    figure, axes = plt.subplots(figsize=(6.5, 5))
+    ones = {}
+    for what in dict.fromkeys(r["what"] for r in rows):
         mine = sorted(select(rows, what=what), key=lambda r: int(r["count"]))
-        one = mine[0].number()
+        search, *processes = what.split()[1:]
+        # what processes reach together is set against one thread, too
+        one = ones.setdefault(search, mine[0].number())
         axes.plot([int(r["count"]) for r in mine], [r.number() / one for r in mine], marker="o",
-                  label=f"{what.split()[1]} 16x16 ±{mine[0]['range']}")
+                  linestyle="--" if processes else "-",
+                  label=search + (", processes of one thread" if processes else ""))
     most = max(int(r["count"]) for r in rows)
-    axes.plot([1, most], [1, most], "k:", label="as many times as threads")
+    axes.plot([1, most], [1, most], "k:", label="linear")
     axes.set_xlabel("threads")
     axes.set_ylabel("rate against one thread")
-    axes.set_title(f"threads, {NAMES.get(rows[0]['height'], rows[0]['height'])}")
+    axes.set_title(f"threads, {NAMES[HEIGHT]}, 16x16 ±{rows[0]['range']}, past and future")
     axes.grid(True, alpha=0.3)
-    axes.legend()
-    save(figure, folder, "scaling")
+    axes.legend(fontsize=8)
+    save(figure, folder, "threads")
 
 
 def main():
@@ -266,7 +268,7 @@ def main():
         sys.exit(__doc__)
     rows = read(sys.argv[1])
     for plot in (plot_kernels, plot_ceiling, plot_seed, plot_split, plot_nvofa, plot_pipeline,
-                 plot_cpu, plot_scaling):
+                 plot_cpu, plot_threads):
         plot(rows, sys.argv[2])
 
 

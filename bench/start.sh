@@ -1,8 +1,8 @@
 # shellcheck shell=sh disable=SC2154
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Sourced by bench-gpu.sh: the start, memory, and what is called in every frame.
+# Sourced by bench-gpu.sh: startup time, memory, and driver calls per frame.
 
-# A process that ends when the first vectors are there.
+# Runs a process until it has the first vectors.
 first_vectors() {
     ffmpeg -hwaccel cuda -hwaccel_output_format cuda -i "$input" -map 0:v:0 -vf "$1" \
            -frames:v 2 -f null -
@@ -11,14 +11,14 @@ first_vectors() {
 bench_start() {
     begin start
     echo
-    say "start to first vector, seconds of a whole process (median of $runs runs); the driver"
-    say "keeps compiled kernels in a cache: with it, and as the first time"
+    say "start to first vector, seconds of a whole process (median of $runs runs); with"
+    say "the driver's cache of compiled kernels (kept), and without it (empty)"
     for cache in kept empty; do
         if [ $cache = empty ]; then
             CUDA_CACHE_DISABLE=1
             export CUDA_CACHE_DISABLE
         else
-            first_vectors null      # the card wakes up
+            first_vectors null      # wakes up the GPU
         fi
         none=
         for search in null gpume=algo=fs gpume=algo=fs:block=8 gpume=algo=fs:block=4 \
@@ -37,7 +37,7 @@ bench_start() {
     unset CUDA_CACHE_DISABLE
 }
 
-# calls NAME SIZE OPTIONS...: one run of 100 frames, its calls and its memory.
+# calls NAME SIZE OPTIONS...: one run of 100 frames, with its driver calls and memory.
 calls() {
     what=$1
     calls_size=$2
@@ -86,7 +86,7 @@ calls() {
     host=$(awk "BEGIN { printf \"%.1f\", $maxrss / 1024 }")
     printf '%-46s %-9s %6s %6s %7s %8.1f %7.1f %9.1f\n' "$what" "$calls_size" "$1" "$2" "$3" "$4" "$5" "$host"
     if [ "$1" != - ]; then
-        # by name, where there are any: a pool that grew late, or something in every frame
+        # list the calls by name: a pool that grew late, or something called in every frame
         awk '/^cu(Mem|Array|Tex|Module|Stream|Event|Ctx)/ && !/^cu(Stream|Event)Synchronize/ && $3 {
             printf "    %s %d times\n", $1, $3 }' "$out/run.calls"
         row memory "$what" clip "$calls_size" '' '' 8 '' 'allocations after the tenth frame' calls "$1"
@@ -99,19 +99,19 @@ calls() {
     row memory "$what" clip "$calls_size" '' '' 8 '' 'host memory' MiB "$host"
 }
 
-# What is allocated and waited for once frames flow, counted in FFmpeg's process. A
-# synchronous copy counts as a wait for the context.
+# Allocations and waits after the first frames, counted in FFmpeg's process. A synchronous
+# copy counts as a wait for the context.
 bench_calls() {
     calls_frames=${BENCH_CALLS_FRAMES:-100}
     calls_sizes=${BENCH_CALLS_SIZES:-1920x1080}
     if [ ! -f "$bin/gpume_calls.so" ]; then
-        say "no counts of calls: $bin/gpume_calls.so is not there"
+        say "driver calls not counted: there is no $bin/gpume_calls.so"
         return
     fi
     echo
-    say "calls of the driver by FFmpeg and gpume together after the tenth of $calls_frames frames:"
+    say "driver calls by FFmpeg and gpume together after the tenth of $calls_frames frames:"
     say "allocations and releases, waits for the whole context, waits for a stream or an event"
-    say "a frame; the most device and pinned memory that they hold, and host memory, MiB"
+    say "per frame; and the maximum device, pinned and host memory in MiB"
     printf '%-46s %-9s %6s %6s %7s %8s %7s %9s\n' '' size alloc. contxt waits device pinned host
     for size in $calls_sizes; do
         for search in null gpume=algo=ds:range=64 gpume=algo=ds:range=64:block=4:dir=both \

@@ -53,13 +53,13 @@ int ff_gpume_check_luma(const AVFrame *frame, const GpumeParams *params, void *l
 {
     const int row = params->width * (params->depth > 8 ? 2 : 1);
 
-    /* no decoder gives such a frame, and nothing but a crash could come of it */
+    /* no decoder outputs such a frame, and searching it would crash */
     if (!frame->data[0]) {
         av_log(log_ctx, AV_LOG_ERROR, "The frame has no luma plane.\n");
         return AVERROR(EINVAL);
     }
     if (frame->height > 1 && frame->linesize[0] < row && frame->linesize[0] > -row) {
-        av_log(log_ctx, AV_LOG_ERROR, "The frame's rows of luma overlap: they are %d bytes "
+        av_log(log_ctx, AV_LOG_ERROR, "The luma rows of the frame overlap: they are %d bytes "
                "apart and %d bytes long.\n", frame->linesize[0], row);
         return AVERROR(EINVAL);
     }

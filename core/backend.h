@@ -19,8 +19,8 @@
 
 /**
  * @file
- * What the engine and the backends share: pictures, searches, and the table of
- * functions that a backend is.
+ * Shared by the engine and the backends: pictures, searches, and the interface of a
+ * backend, which is a table of functions.
  *
  * A picture enters with import(), is searched any number of times as current
  * picture or reference, and leaves with ff_gpume_picture_uninit(). submit()
@@ -92,15 +92,15 @@ typedef struct GpumeBackendConfig {
 
     void *log_ctx;
     /**
-     * Nonzero: another backend will be tried, so that it is no error that there
-     * is no device, and one that cannot be opened is worth a warning only.
+     * Nonzero: another backend will be tried next. A missing device is then not an
+     * error, and a device that cannot be opened only causes a warning.
      */
     int fallback;
 } GpumeBackendConfig;
 
 /**
  * A backend. Functions return 0 or an AVERROR code; after an error only
- * uninit() may follow. All have been given priv_size zeroed bytes.
+ * uninit() may follow. priv points to priv_size bytes, which are zero before init().
  */
 typedef struct GpumeBackend {
     const char *name;
@@ -123,8 +123,8 @@ typedef struct GpumeBackend {
 } GpumeBackend;
 
 /**
- * The backends, slowest first: B(name, help). Of those that can be opened the last is
- * the best. Options and the array below are made from this list.
+ * The backends, slowest first: B(name, help). The last one that can be opened is
+ * preferred. Options and the array below are made from this list.
  */
 #define GPUME_BACKENDS(B)                           \
     B(cpu,  "the CPU")                              \
@@ -147,10 +147,15 @@ extern const GpumeBackend *const ff_gpume_backends[GPUME_NB_BACKENDS];
 int ff_gpume_format_supported(enum AVPixelFormat format);
 
 /**
- * Check what was chosen of params, and fill in what follows from the picture.
- * The only place where parameters are validated; nothing is opened before.
+ * Check the parameters that are chosen, so that a mistake is found before there is a picture.
+ * @return 0, or AVERROR(EINVAL) with a message that names the limit
+ */
+int ff_gpume_params_check(const GpumeParams *params, void *log_ctx);
+
+/**
+ * The same; then check the picture and fill in what follows from it. Nothing else
+ * validates parameters, and nothing is opened before.
  * @param format of the samples: of hardware frames, their sw_format
- * @return 0, or AVERROR(EINVAL) with a message for what is beyond the limits
  */
 int ff_gpume_params_init(GpumeParams *params, int width, int height,
                          enum AVPixelFormat format, void *log_ctx);
@@ -172,9 +177,9 @@ void ff_gpume_copy_luma(uint8_t *dst, ptrdiff_t dst_linesize, const AVFrame *fra
 void ff_gpume_picture_uninit(GpumePicture *pic);
 
 /**
- * For submit(): get buffers for the results of a search, cut to the fields that it has,
- * from pools of buffers that would do for params->nb_references, and point the fields to
- * them.
+ * For submit(): get buffers for the results of a search from pools whose buffers are large
+ * enough for params->nb_references fields, set their sizes to the fields that the search
+ * has, and point the fields to them.
  * @return 0 or AVERROR(ENOMEM)
  */
 int ff_gpume_search_alloc(GpumeSearch *search, const GpumeParams *params,

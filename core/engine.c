@@ -33,7 +33,7 @@
 /** A picture in the queue, and its search. */
 typedef struct Entry {
     GpumePicture pic;
-    GpumeSearch search;         ///< nb_fields is 0: there is none
+    GpumeSearch search;         ///< none if nb_fields is 0
     int64_t number;
 } Entry;
 
@@ -46,23 +46,23 @@ struct GpumeEngine {
     enum AVPixelFormat format;
     uint8_t *hw_frames;         ///< the pictures' AVHWFramesContext, to tell a change
 
-    /* how far the references lie, in pictures */
+    /* largest distances of references, in pictures */
     int past, future;
 
     /**
-     * The queue, oldest first, a ring. Pictures before nb_out have left and stay as
-     * references; those before nb_started need not wait for another picture: their
-     * search has been submitted or they have none.
+     * The queue, a ring, oldest first. Pictures before nb_out have been output and are
+     * kept as references. Those before nb_started no longer wait for another picture:
+     * their search has been submitted, or they have none.
      */
     Entry *queue;
     int size;
     int first;
     int nb, nb_started, nb_out;
-    int64_t nb_pictures;        ///< of the whole stream
+    int64_t nb_pictures;        ///< in the whole stream
 
     AVFrame *pending;           ///< the first picture of another size or format
-    int flushing;               ///< no picture follows that could meet those in the queue
-    int ended;                  ///< none follows at all
+    int flushing;               ///< no later picture can be a reference of those in the queue
+    int ended;                  ///< no pictures follow at all
 };
 
 static Entry *entry_at(GpumeEngine *e, int i)
@@ -138,7 +138,7 @@ static av_cold int open_backend(GpumeEngine *e, int width, int height,
             continue;
         if (hw_frames && ff_gpume_backends[i]->hw_format != format) {
             av_log(cfg.log_ctx, e->cfg.backend < 0 ? AV_LOG_VERBOSE : AV_LOG_ERROR,
-                   "Backend %s does not search frames of format %s.\n",
+                   "Backend %s does not support frames of format %s.\n",
                    ff_gpume_backends[i]->name, av_get_pix_fmt_name(format));
             continue;
         }
@@ -166,7 +166,7 @@ av_cold int ff_gpume_engine_open(GpumeEngine **engine, const GpumeEngineConfig *
         e->past   = FFMAX(e->past,  -cfg->params.distance[i]);
         e->future = FFMAX(e->future, cfg->params.distance[i]);
     }
-    /* those in flight, what they are searched in, and the one that was pushed last */
+    /* searches in flight, their references, and the last picture pushed */
     e->size  = e->past + cfg->max_in_flight + e->future + 1;
     e->queue = av_calloc(e->size, sizeof(*e->queue));
     ret = e->queue ? open_backend(e, width, height, format, hw_frames) : AVERROR(ENOMEM);
@@ -180,7 +180,7 @@ const GpumeParams *ff_gpume_engine_params(const GpumeEngine *e)
     return &e->cfg.params;
 }
 
-/* Import a picture; it is the engine's in any case. */
+/* Import a picture. The engine owns it even if this fails. */
 static int append(GpumeEngine *e, AVFrame *frame)
 {
     Entry *entry = entry_at(e, e->nb++);
@@ -210,13 +210,13 @@ int ff_gpume_engine_push(GpumeEngine *e, AVFrame **frame)
     return append(e, taken);
 }
 
-/* Everything before the pending picture has left. */
+/* Reopen the backend for the pending picture; all pictures before it have been output. */
 static int reopen(GpumeEngine *e)
 {
     AVFrame *frame = e->pending;
     int ret;
 
-    av_log(e->cfg.log_ctx, AV_LOG_VERBOSE, "The search starts afresh: the picture is "
+    av_log(e->cfg.log_ctx, AV_LOG_VERBOSE, "Restarting the search: the picture is "
            "now %dx%d %s.\n", frame->width, frame->height, av_get_pix_fmt_name(frame->format));
     close_backend(e);
     ret = open_backend(e, frame->width, frame->height, frame->format, frame->hw_frames_ctx);
@@ -227,7 +227,7 @@ static int reopen(GpumeEngine *e)
     return append(e, frame);
 }
 
-/* Start the search of a picture that has met all that it will meet. */
+/* Start the search of a picture; all references that it will have are in the queue. */
 static int start_search(GpumeEngine *e, int i)
 {
     const GpumeParams *p = &e->cfg.params;

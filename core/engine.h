@@ -20,12 +20,12 @@
 /**
  * @file
  * The engine: pictures of a stream go in, in order, and come out in the same order, each
- * with the fields that were searched. It decides which pictures meet and how many
- * searches are in flight, and opens a backend, anew when size or format of the pictures
- * change: the first picture after that has no past.
+ * with the fields that were searched. It decides which pictures are references of which
+ * and how many searches are in flight. It opens a backend, and reopens it when the size
+ * or format of the pictures changes; the first picture after that has no past reference.
  *
- * Push a picture, pull results until there is none (EAGAIN), and so on; flush, and pull
- * the rest. Calls come from one thread at a time. After an error other than EAGAIN and
+ * Push a picture, pull results until there are none (EAGAIN), and repeat; then flush and
+ * pull the rest. Calls come from one thread at a time. After an error other than EAGAIN and
  * EOF only ff_gpume_engine_close() may follow.
  */
 
@@ -36,9 +36,9 @@
 
 #include "libavfilter/gpume/core/backend.h"
 
-/** What the engine is opened with. What pointers lead to has to stay until it is closed. */
+/** What the engine is opened with. Pointers must remain valid until it is closed. */
 typedef struct GpumeEngineConfig {
-    GpumeParams params;         ///< what is chosen, see there; the rest is filled in
+    GpumeParams params;         ///< the chosen ones, see there; the rest is filled in
     int backend;                ///< enum GpumeBackendId; below 0: the best that can be opened
     int max_in_flight;          ///< searches, 1 or more; 1: lowest latency
     void (*execute)(void *opaque, GpumeJob job, void *arg, int nb_jobs);   ///< GpumeBackendConfig
@@ -49,9 +49,9 @@ typedef struct GpumeEngineConfig {
     void *log_ctx;
 } GpumeEngineConfig;
 
-/** A picture that comes out. */
+/** An output picture. */
 typedef struct GpumeResult {
-    AVFrame *frame;             ///< what was pushed; properties may be changed, samples not
+    AVFrame *frame;             ///< the frame pushed; properties may be changed, samples not
     int64_t number;             ///< of the picture in the stream, from 1 on
     const GpumeParams *params;  ///< of the search; valid until the next pull
     GpumeSearch search;         ///< its fields; nb_fields is 0 where there was no reference
@@ -62,36 +62,36 @@ typedef struct GpumeEngine GpumeEngine;
 /**
  * Open a backend for pictures of this size and format.
  * @param hw_frames AVHWFramesContext of hardware frames, or NULL
- * @return 0; AVERROR(EINVAL) for parameters that cannot be, and other errors of the
- *         backend, with a message and *engine NULL
+ * @return 0; AVERROR(EINVAL) for invalid parameters, or other errors of the backend, with
+ *         a message and *engine NULL
  */
 int ff_gpume_engine_open(GpumeEngine **engine, const GpumeEngineConfig *cfg, int width,
                          int height, enum AVPixelFormat format, AVBufferRef *hw_frames);
 
-/** The parameters in force, those that were filled in too. */
+/** The current parameters, including those that were filled in. */
 const GpumeParams *ff_gpume_engine_params(const GpumeEngine *engine);
 
 /**
  * Add the stream's next picture.
- * @param frame becomes the engine's and NULL, but when it is not taken
+ * @param frame the engine takes it and sets it to NULL, except for EAGAIN
  * @return 0; AVERROR(EAGAIN): results have to be pulled first; or an error
  */
 int ff_gpume_engine_push(GpumeEngine *engine, AVFrame **frame);
 
 /**
  * Take the next result, and free it with ff_gpume_result_uninit().
- * @return 0; AVERROR(EAGAIN): push or flush first; AVERROR_EOF: that was all, after a
- *         flush; or an error
+ * @return 0; AVERROR(EAGAIN): push or flush first; AVERROR_EOF: no more results after
+ *         a flush; or an error
  */
 int ff_gpume_engine_pull(GpumeEngine *engine, GpumeResult *result);
 
-/** No picture follows. */
+/** Tell the engine that no more pictures follow. */
 void ff_gpume_engine_flush(GpumeEngine *engine);
 
-/** Close the backend, with searches in flight too, and free the pictures; *engine becomes NULL. */
+/** Close the backend, even with searches in flight, and free the pictures; sets *engine to NULL. */
 void ff_gpume_engine_close(GpumeEngine **engine);
 
-/** Unreference what a result has, and blank it. */
+/** Unreference the contents of a result, and blank it. */
 void ff_gpume_result_uninit(GpumeResult *result);
 
 #endif /* AVFILTER_GPUME_CORE_ENGINE_H */

@@ -38,13 +38,13 @@ GPUME_INLINE int gpume_lesser(int a, int b)
     return a < b ? a : b;
 }
 
-/** Least displacement along one axis of what begins at start. */
+/** Smallest displacement along one axis of a block that begins at start. */
 GPUME_INLINE int gpume_min_displacement(int range, int start)
 {
     return -gpume_lesser(range, start);
 }
 
-/** Greatest one of what ends before end, in a picture of length samples. */
+/** Largest displacement of a block that ends before end, in a picture of length samples. */
 GPUME_INLINE int gpume_max_displacement(int range, int length, int end)
 {
     return gpume_lesser(range, length - end);
@@ -53,7 +53,7 @@ GPUME_INLINE int gpume_max_displacement(int range, int length, int end)
 /** A block of the picture, and its admissible vectors: within the range, inside the reference. */
 typedef struct GpumeBox {
     int x0, y0;                 ///< first sample
-    int w, h;                   ///< true size, less than a block's at the right and lower edge
+    int w, h;                   ///< actual size, smaller at the right and bottom edges
     int min_dx, max_dx;
     int min_dy, max_dy;
 } GpumeBox;

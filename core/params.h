@@ -19,14 +19,14 @@
 
 /**
  * @file
- * What a search is asked for. Read by the host and by device code.
+ * The parameters of a search. Read by the host and by device code.
  */
 
 #ifndef AVFILTER_GPUME_CORE_PARAMS_H
 #define AVFILTER_GPUME_CORE_PARAMS_H
 
 #ifndef GPUME_INLINE
-/** What every function in a header that device code reads begins with. */
+/** Begins every function in a header that device code reads. */
 #define GPUME_INLINE static inline
 #endif
 
@@ -37,10 +37,10 @@
 #define GPUME_MAX_RANGE  1024
 /** Largest side of a picture: AVMotionVector.src_x = dst_x + dx has 16 bits with a sign. */
 #define GPUME_MAX_SIDE  (32767 - GPUME_MAX_RANGE)
-/** Most references of a picture. */
+/** Largest number of references of a picture. */
 #define GPUME_MAX_REFERENCES 2
 
-/** What a candidate costs: C(ID, name, title). A row of each backend's table of costs, too. */
+/** Costs of a candidate: C(ID, name, title). Each backend has a table with the same rows. */
 #define GPUME_COSTS(C)                      \
     C(SAD, sad, "sum of absolute differences")
 
@@ -65,8 +65,8 @@ typedef struct GpumeParams {
     int always_sea;     ///< for tests: successive elimination even where it is slower
     int nb_references;  ///< 1 to GPUME_MAX_REFERENCES
     /**
-     * Where they lie, in pictures: -1 the one before, 1 the one after. Different from
-     * each other. It is AVMotionVector.source, too.
+     * Their distances in pictures: -1 is the previous picture, 1 the next one. All are
+     * different. Also AVMotionVector.source.
      */
     int distance[GPUME_MAX_REFERENCES];
 

@@ -26,7 +26,7 @@ GpumePlan ff_gpume_plan(const GpumeParams *params)
 
     switch (gpume_kind(params->algo)) {
     case GPUME_KIND_FULL:
-        /* sums bound no cost but this one */
+        /* sums of samples give a bound for SAD only */
         if (params->cost == GPUME_COST_SAD && !params->exhaustive)
             plan.stages[plan.nb_stages++] = GPUME_STAGE_SEA;
         plan.stages[plan.nb_stages++] = GPUME_STAGE_FULL;

@@ -30,8 +30,8 @@
 enum GpumeStage {
     /**
      * Full search by successive elimination: most candidates are proved not to be the
-     * best without computing their cost. Blocks where this does not pay are left to the
-     * next stage. A backend may skip this one where the next alone is faster.
+     * best without computing their cost. The remaining blocks, where this does not pay, go
+     * to the next stage. A backend may skip this stage where the next alone is faster.
      */
     GPUME_STAGE_SEA,
     /** Full search of every candidate of the blocks that are still to be searched. */
@@ -43,7 +43,7 @@ enum GpumeStage {
     GPUME_NB_STAGES
 };
 
-/** Most stages of a plan. */
+/** Largest number of stages of a plan. */
 #define GPUME_MAX_STAGES 2
 
 typedef struct GpumePlan {

@@ -18,7 +18,7 @@
 
 /**
  * @file
- * The searches: what they try, in which order. Read by every backend and by device code.
+ * The searches: what they try, and in which order. Read by every backend and by device code.
  *
  * A pattern search begins with the vector (0,0), a predictive search with its predictors.
  * From there it tries the points of a pattern around a centre, then lets a short function
@@ -27,8 +27,8 @@
  * the first tried wins. Hence a backend may stop as soon as the best cost is 0, and leave
  * out what has been tried.
  *
- * To add a search: a row of GPUME_SEARCHES and its function, see CONTRIBUTING.md. What
- * FFmpeg's mestimate has gives mestimate's vectors.
+ * To add a search: a row of GPUME_SEARCHES and its function, see CONTRIBUTING.md. Searches
+ * that FFmpeg's mestimate has give mestimate's vectors.
  */
 
 #ifndef AVFILTER_GPUME_CORE_SEARCHES_H
@@ -79,8 +79,8 @@ enum GpumeAlgo {
 
 enum GpumeSearchKind {
     GPUME_KIND_FULL,        ///< tries every admissible vector
-    GPUME_KIND_PATTERN,     ///< goes from pattern to pattern, from the zero vector on
-    GPUME_KIND_PREDICTIVE,  ///< the same from the best of its predictors
+    GPUME_KIND_PATTERN,     ///< tries pattern after pattern, starting from the zero vector
+    GPUME_KIND_PREDICTIVE,  ///< the same, starting from the best of its predictors
 };
 
 GPUME_INLINE int gpume_kind(int algo)
@@ -129,7 +129,7 @@ GPUME_INLINE int gpume_kind(int algo)
     P(SQUARE)             \
     P(HEXAGON)
 
-/** Points of the largest of them. */
+/** Points of the largest pattern. */
 #define GPUME_MAX_PATTERN_POINTS 8
 
 enum GpumePatternId {
@@ -140,17 +140,17 @@ enum GpumePatternId {
     GPUME_PATTERN_NONE = GPUME_NB_PATTERNS
 };
 
-/** What a pattern search tries next. */
+/** The pattern that a pattern search tries next. */
 typedef struct GpumePatternState {
     int pattern;    ///< enum GpumePatternId
-    int step;       ///< what its points are multiplied by, samples, 1 to GPUME_MAX_RANGE / 2
-    int x, y;       ///< around this vector
+    int step;       ///< factor of its points, in samples, 1 to GPUME_MAX_RANGE / 2
+    int x, y;       ///< the vector at its centre
     int phase;      ///< the search's own; 0 at the start
 } GpumePatternState;
 
 /*
- * Given that what s says has been tried and (dx, dy) is the best vector so far, say what
- * comes next; return 0 when the search is over.
+ * Called when the pattern in s has been tried and (dx, dy) is the best vector so far. Set
+ * the next pattern, or return 0 when the search is over.
  */
 
 GPUME_INLINE int gpume_next_none(GpumePatternState *s, int dx, int dy, int range)
@@ -158,7 +158,7 @@ GPUME_INLINE int gpume_next_none(GpumePatternState *s, int dx, int dy, int range
     return 0;
 }
 
-/** Three-step search: half as far each time. */
+/** Three-step search: halve the step each time. */
 GPUME_INLINE int gpume_next_tss(GpumePatternState *s, int dx, int dy, int range)
 {
     s->step >>= 1;
@@ -167,7 +167,7 @@ GPUME_INLINE int gpume_next_tss(GpumePatternState *s, int dx, int dy, int range)
     return s->step > 0;
 }
 
-/** Logarithmic and four-step search: half as far where the centre is the best. */
+/** Logarithmic and four-step search: halve the step when the centre is best. */
 GPUME_INLINE int gpume_next_tdls(GpumePatternState *s, int dx, int dy, int range)
 {
     if (dx == s->x && dy == s->y)
@@ -178,9 +178,8 @@ GPUME_INLINE int gpume_next_tdls(GpumePatternState *s, int dx, int dy, int range
 }
 
 /**
- * New three-step search: the first square has the eight vectors next to (0,0),
- * too. It ends there if (0,0) stays the best, and with one more square if one of
- * those becomes the best.
+ * New three-step search: after the first square, try the eight neighbours of (0,0).
+ * End there if (0,0) is still best, and after one more square if one of them is.
  */
 GPUME_INLINE int gpume_next_ntss(GpumePatternState *s, int dx, int dy, int range)
 {
@@ -210,7 +209,7 @@ GPUME_INLINE int gpume_next_ntss(GpumePatternState *s, int dx, int dy, int range
     }
 }
 
-/** Diamond and hexagon search: on until the centre is the best, then a small diamond. */
+/** Diamond and hexagon search: continue until the centre is best, then try a small diamond. */
 GPUME_INLINE int gpume_next_ds(GpumePatternState *s, int dx, int dy, int range)
 {
     if (s->pattern == GPUME_PATTERN_SMALL_DIAMOND)
@@ -222,7 +221,7 @@ GPUME_INLINE int gpume_next_ds(GpumePatternState *s, int dx, int dy, int range)
     return 1;
 }
 
-/** The end of epzs: on until the centre is the best. */
+/** The last part of epzs: continue until the centre is best. */
 GPUME_INLINE int gpume_next_epzs(GpumePatternState *s, int dx, int dy, int range)
 {
     if (dx == s->x && dy == s->y)
@@ -235,7 +234,7 @@ GPUME_INLINE int gpume_next_epzs(GpumePatternState *s, int dx, int dy, int range
 /**
  * Begin a pattern search.
  * @param algo   a constant of enum GpumeAlgo, so that the compiler keeps one case
- * @param dx, dy the best vector so far; (0,0), but for predictive searches
+ * @param dx, dy the best vector so far; (0,0) except for predictive searches
  */
 GPUME_INLINE void gpume_pattern_begin(GpumePatternState *s, int algo, int dx, int dy, int range)
 {
@@ -253,7 +252,7 @@ GPUME_INLINE void gpume_pattern_begin(GpumePatternState *s, int algo, int dx, in
     }
 }
 
-/** Go on with it: call that of the functions above which algo has. */
+/** Continue a pattern search: call algo's function, one of those above. */
 GPUME_INLINE int gpume_pattern_next(GpumePatternState *s, int algo, int dx, int dy, int range)
 {
     switch (algo) {
@@ -267,20 +266,20 @@ GPUME_INLINE int gpume_pattern_next(GpumePatternState *s, int algo, int dx, int 
 }
 
 /*
- * Predictors. epzs and umh begin with vectors found already: those of neighbours
- * in the same field, searched in raster order, and epzs with those of the two
- * fields before of a reference at the same distance. Neighbours are by place in the field, so
- * partial blocks are blocks like any other.
+ * Predictors. epzs and umh start from vectors that are already known: those of neighbours
+ * in the same field, searched in raster order, and for epzs also those of the previous two
+ * fields with a reference at the same distance. Neighbours are counted in blocks, so
+ * partial blocks are treated like any other.
  */
 
 typedef struct GpumeVector {
     short dx, dy;
 } GpumeVector;
 
-/** Fields that a predictive search keeps of a reference: that which is searched, and the two before. */
+/** Fields that a predictive search keeps per reference: the current one and the previous two. */
 #define GPUME_NB_AGES 3
 
-/** What a block's predictors are made of. What there is not is (0,0). */
+/** The vectors from which a block's predictors are made. Missing ones are (0,0). */
 typedef struct GpumeNeighbours {
     GpumeVector left, top;
     GpumeVector corner;                             ///< of block gpume_corner()
@@ -291,7 +290,7 @@ typedef struct GpumeNeighbours {
     int alone;      ///< nonzero: of left, top and corner there is at most one
 } GpumeNeighbours;
 
-/** Blocks of the row above that have to be known when block bx of bw is searched. */
+/** Blocks of the row above that must be known before block bx of bw is searched. */
 GPUME_INLINE int gpume_needs_above(int bx, int bw)
 {
     return bx + 2 < bw ? bx + 2 : bw;
@@ -299,7 +298,7 @@ GPUME_INLINE int gpume_needs_above(int bx, int bw)
 
 /**
  * The block of the row above that is the corner of block bx of bw: to the right,
- * for umh in the last column to the left. Below 0: there is none.
+ * for umh in the last column to the left. Negative if there is none.
  */
 GPUME_INLINE int gpume_corner(int algo, int bx, int bw)
 {
@@ -325,9 +324,9 @@ GPUME_INLINE int gpume_median(int a, int b, int c)
 #define GPUME_EPZS_PREDICTORS 11
 
 /**
- * List the predictors, in the order tried. One that there is not is (0,0), which
- * has been tried when its turn comes; those that are not admissible are left out.
- * The first is the median of left, top and corner, or the one that there is.
+ * List the predictors, in the order tried. Missing ones are (0,0), which has been tried
+ * by then; inadmissible ones are skipped. The first is the median of left, top and
+ * corner, or the only one of them that exists.
  */
 GPUME_INLINE void gpume_umh_predictors(GpumeVector p[GPUME_UMH_PREDICTORS],
                                     const GpumeNeighbours *n)
@@ -345,7 +344,7 @@ GPUME_INLINE void gpume_umh_predictors(GpumeVector p[GPUME_UMH_PREDICTORS],
     p[4] = n->corner;
 }
 
-/** The same, and then what moves on as it did, and what is around it. */
+/** The same, then those from previous fields: same block, extrapolated motion, neighbours. */
 GPUME_INLINE void gpume_epzs_predictors(GpumeVector p[GPUME_EPZS_PREDICTORS],
                                      const GpumeNeighbours *n)
 {
@@ -361,8 +360,8 @@ GPUME_INLINE void gpume_epzs_predictors(GpumeVector p[GPUME_EPZS_PREDICTORS],
 
 /*
  * umh, between its predictors and its pattern search: a cross, a square, a grid of hexagons,
- * each around the best vector at its beginning. Point k of a cross or a grid is
- * the k-th that is tried.
+ * each around the vector that is best when it begins. Point k of a cross or a grid is
+ * tried as the k-th.
  */
 
 /** Twice as wide as high, every second vector. */
@@ -373,7 +372,7 @@ GPUME_INLINE int gpume_umh_cross_points(int range)
 
 GPUME_INLINE void gpume_umh_cross(int k, int range, int *dx, int *dy)
 {
-    /* as long as it is not wider than high, four points at each distance, then two */
+    /* four points at each distance up to the cross's height, then two */
     const int square   = (range / 2 + 1) / 2 * 4;
     const int beyond   = k - square;
     const int distance = beyond < 0 ? k / 4 * 2 + 1 : square / 2 + beyond / 2 * 2 + 1;
@@ -384,16 +383,24 @@ GPUME_INLINE void gpume_umh_cross(int k, int range, int *dx, int *dy)
     *dy = vertical ? signed_distance : 0;
 }
 
+/** Rows of the square; the first row has as many columns. */
+#define GPUME_UMH_ROWS 5
+/** The most vectors a row can have: each row before it can move the best vector 2 to the left. */
+#define GPUME_UMH_MOST_POINTS(row)   (GPUME_UMH_ROWS + 2 * (row))
+/** The most vectors of all rows before it. */
+#define GPUME_UMH_POINTS_BEFORE(row) ((row) * (GPUME_UMH_ROWS - 1 + (row)))
+
 /**
- * The square has five rows, from centre - 2 to centre + 2, each from left to right:
- * up to centre + 2, but from the best vector when that row begins - 2, as in
- * mestimate. So a row has up to 13 vectors.
- * @param best_dx of the best vector when the row begins, centre_dx when the square does
+ * The square has five rows, from centre - 2 to centre + 2, each tried from left to right.
+ * As in mestimate, a row ends at centre + 2 but begins 2 to the left of the vector that
+ * is then best.
+ * @param best_dx   of the best vector when the row begins
+ * @param centre_dx of the best vector when the square begins
  * @return the row's vectors; they begin at best_dx - 2
  */
 GPUME_INLINE int gpume_umh_row_points(int best_dx, int centre_dx)
 {
-    return centre_dx - best_dx + 5;
+    return centre_dx - best_dx + GPUME_UMH_ROWS;
 }
 
 GPUME_INLINE int gpume_umh_grid_points(int range)
@@ -401,11 +408,18 @@ GPUME_INLINE int gpume_umh_grid_points(int range)
     return range / 4 * GPUME_GRID_HEXAGON_POINTS;
 }
 
+/** @return which point of GPUME_GRID_HEXAGON; it is multiplied by size */
+GPUME_INLINE int gpume_umh_grid_point(int k, int *size)
+{
+    *size = (unsigned)k / GPUME_GRID_HEXAGON_POINTS + 1;
+    return  (unsigned)k % GPUME_GRID_HEXAGON_POINTS;
+}
+
 /** @param hexagon GPUME_GRID_HEXAGON, where the backend keeps its constants */
 GPUME_INLINE void gpume_umh_grid(int k, const signed char hexagon[][2], int *dx, int *dy)
 {
-    const int i    = k % GPUME_GRID_HEXAGON_POINTS;
-    const int size = k / GPUME_GRID_HEXAGON_POINTS + 1;
+    int size;
+    const int i = gpume_umh_grid_point(k, &size);
 
     *dx = hexagon[i][0] * size;
     *dy = hexagon[i][1] * size;

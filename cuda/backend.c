@@ -42,8 +42,8 @@
 #include "libavutil/log.h"
 #include "libavutil/mem.h"
 
+#include "libavfilter/gpume/core/backend.h"
 #include "libavfilter/gpume/cuda/kernels.h"
-#include "libavfilter/gpume/gpume.h"
 
 #if defined(_WIN32) || defined(__CYGWIN__)
 #define DRIVER_LIBRARY "nvcuda.dll"
@@ -169,7 +169,7 @@ static av_cold int probe(CUDAContext *s, int fallback)
     return ret;
 }
 
-static av_cold int open_device(CUDAContext *s, const GpumeConfig *cfg)
+static av_cold int open_device(CUDAContext *s, const GpumeBackendConfig *cfg)
 {
     AVBufferRef *ref = NULL;
     AVHWDeviceContext *ctx;
@@ -319,9 +319,9 @@ static AVBufferRef *upload_alloc(void *opaque, size_t size)
 }
 
 /* With the context pushed. */
-static av_cold int init_device(CUDAContext *s)
+static av_cold int init_device(CUDAContext *s, const GpumePlan *plan)
 {
-    const size_t nb_vectors = (size_t)s->params.bw * s->params.bh * GPUME_NB_DIRECTIONS;
+    const size_t nb_vectors = (size_t)s->params.bw * s->params.bh * s->params.nb_references;
     CudaFunctions *cu = s->device->cu;
     int ret;
 
@@ -329,7 +329,7 @@ static av_cold int init_device(CUDAContext *s)
     if ((ret = check(s, cu->call, what)) < 0) \
         return ret;
 
-    ret = ff_gpume_cuda_kernel_init(&s->kernel, s->device->hwctx, &s->params,
+    ret = ff_gpume_cuda_kernel_init(&s->kernel, s->device->hwctx, &s->params, plan,
                                     s->log_ctx, s->log_level);
     if (ret < 0)
         return ret;
@@ -351,11 +351,11 @@ static av_cold int init_device(CUDAContext *s)
     return 0;
 }
 
-static av_cold int init(void *priv, const GpumeConfig *cfg)
+static av_cold int init(void *priv, const GpumeBackendConfig *cfg)
 {
     CUDAContext *s = priv;
     const GpumeParams *p = &s->params;
-    const size_t nb_vectors = (size_t)cfg->params.bw * cfg->params.bh * GPUME_NB_DIRECTIONS;
+    const size_t nb_vectors = (size_t)cfg->params.bw * cfg->params.bh * cfg->params.nb_references;
     int ret;
 
     s->params    = cfg->params;
@@ -376,7 +376,7 @@ static av_cold int init(void *priv, const GpumeConfig *cfg)
     ret = push(s);
     if (ret < 0)
         return ret;
-    ret = init_device(s);
+    ret = init_device(s, &cfg->plan);
     pop(s);
     if (ret < 0)
         return ret;
@@ -406,19 +406,12 @@ typedef struct StageArg {
     uint8_t *dst;
 } StageArg;
 
-/* Rows of luma into pinned memory, as right-justified native words. */
+/* Luma into pinned memory. */
 static void stage_rows(void *opaque, int job, int nb_jobs)
 {
     const StageArg *arg = opaque;
-    const CUDAContext *s = arg->s;
-    const GpumeParams *p = &s->params;
-    const int start = p->height *  job      / nb_jobs;
-    const int end   = p->height * (job + 1) / nb_jobs;
 
-    for (int y = start; y < end; y++)
-        ff_gpume_copy_row(arg->dst + y * s->upload_linesize,
-                          arg->frame->data[0] + y * (ptrdiff_t)arg->frame->linesize[0],
-                          p);
+    ff_gpume_copy_luma(arg->dst, arg->s->upload_linesize, arg->frame, &arg->s->params, job, nb_jobs);
 }
 
 static int import(void *priv, GpumePicture *pic)
@@ -430,6 +423,9 @@ static int import(void *priv, GpumePicture *pic)
     Upload *upload = NULL;
     int ret;
 
+    ret = ff_gpume_check_luma(pic->frame, &s->params, s->log_ctx);
+    if (ret < 0)
+        return ret;
     if (s->hw_frames) {
         pic->luma     = pic->frame->data[0];
         pic->linesize = pic->frame->linesize[0];
@@ -463,12 +459,12 @@ static int import(void *priv, GpumePicture *pic)
 }
 
 /* With the context pushed. */
-static int launch(CUDAContext *s, Slot *slot, GpumeSearch *search, int nb_directions)
+static int launch(CUDAContext *s, Slot *slot, GpumeSearch *search)
 {
     CudaFunctions *cu = s->device->cu;
     int ret;
 
-    ret = check(s, ff_gpume_cuda_kernel_launch(&s->kernel, nb_directions, s->stream),
+    ret = check(s, ff_gpume_cuda_kernel_launch(&s->kernel, search->nb_fields, s->stream),
                 "launch the search");
     if (ret < 0)
         return ret;
@@ -487,7 +483,6 @@ static int submit(void *priv, GpumeSearch *search)
     CUDAContext *s = priv;
     Slot *slot = &s->slots[s->nb_submitted % s->nb_slots];
     GpumeCudaArgs *args = &s->kernel.args;
-    int nb_directions = 0;
     int ret;
 
     av_assert0(s->nb_submitted - s->nb_waited < s->nb_slots);
@@ -496,13 +491,10 @@ static int submit(void *priv, GpumeSearch *search)
     args->cur.linesize = search->cur->linesize;
     args->mvs          = slot->mvs;
     args->costs        = slot->costs;
-    for (int i = 0; i < GPUME_NB_DIRECTIONS; i++) {
-        if (!search->ref[i])
-            continue;
-        args->ref[nb_directions].data     = (uintptr_t)search->ref[i]->luma;
-        args->ref[nb_directions].linesize = search->ref[i]->linesize;
-        args->source[nb_directions]       = i == GPUME_PAST ? -1 : 1;
-        nb_directions++;
+    for (int i = 0; i < search->nb_fields; i++) {
+        args->fields[i].plane.data     = (uintptr_t)search->fields[i].ref->luma;
+        args->fields[i].plane.linesize = search->fields[i].ref->linesize;
+        args->fields[i].reference      = search->fields[i].reference;
     }
 
     ret = ff_gpume_search_alloc(search, &s->params, s->mvs, s->costs);
@@ -513,7 +505,7 @@ static int submit(void *priv, GpumeSearch *search)
     if (ret < 0)
         return ret;
     s->nb_submitted++;
-    ret = launch(s, slot, search, nb_directions);
+    ret = launch(s, slot, search);
     pop(s);
     return ret;
 }

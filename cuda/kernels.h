@@ -18,7 +18,7 @@
 
 /**
  * @file
- * The kernels: loaded, shaped for a picture, launched.
+ * The kernels: loaded (modules.c), shaped for a picture and launched (launch.c).
  */
 
 #ifndef AVFILTER_GPUME_CUDA_KERNELS_H
@@ -27,11 +27,9 @@
 #include "compat/cuda/dynlink_loader.h"
 #include "libavutil/hwcontext_cuda.h"
 
-#include "libavfilter/gpume/cuda/gpume_cuda.h"
-#include "libavfilter/gpume/gpume_params.h"
-
-/** Most launches that a search takes. */
-#define GPUME_CUDA_MAX_LAUNCHES 2
+#include "libavfilter/gpume/core/plan.h"
+#include "libavfilter/gpume/cuda/args.h"
+#include "libavfilter/gpume/cuda/modules.h"
 
 /** A kernel, and the shape in which it is launched. */
 typedef struct GpumeCudaLaunch {
@@ -45,18 +43,37 @@ typedef struct GpumeCudaLaunch {
 /** A search's kernels, ready to be launched for pictures of one size. */
 typedef struct GpumeCudaKernel {
     CudaFunctions *cu;
-    /** All but planes, source, mvs and costs are set by init and launch. */
+    /** All but cur, mvs, costs and, of fields, plane and reference are set by init and launch. */
     GpumeCudaArgs args;
-    /** In this order; those after the first search what it has left. */
-    GpumeCudaLaunch launches[GPUME_CUDA_MAX_LAUNCHES];
+    /** In this order; those after the first search what remains. */
+    GpumeCudaLaunch launches[GPUME_MAX_STAGES];
     int nb_launches;
-    int new_left;               ///< args.left's counts are not yet 0
+    int new_remaining;          ///< args.remaining's counts are not yet 0
     int multiprocessor_shared;  ///< bytes of shared memory of a multiprocessor
-    /** Of searches that predict: fields by direction and age, and a ticket; or 0. */
-    CUdeviceptr state;
-    int new_state;              ///< it is not yet 0
-    unsigned nb_searches[GPUME_NB_DIRECTIONS];
+    /** Of predictive searches: vectors by reference and age, and a ticket; or 0. */
+    CUdeviceptr history;
+    int new_history;            ///< it is not yet 0
+    unsigned nb_searches[GPUME_MAX_REFERENCES];
 } GpumeCudaKernel;
+
+/** A compiled kernel: a row of GPUME_CUDA_MODULES. */
+typedef struct GpumeCudaModule {
+    const char *function;
+    int family, depth, side, cost, variant;
+    const unsigned char *ptx;
+    const unsigned int *ptx_len;
+} GpumeCudaModule;
+
+/**
+ * The kernel for these parameters' cost and depth.
+ * @return NULL if there is none
+ */
+const GpumeCudaModule *ff_gpume_cuda_find_module(const GpumeParams *params, int family,
+                                                 int side, int variant);
+
+/** Load it into the current context, which is hwctx's. */
+int ff_gpume_cuda_load_module(GpumeCudaLaunch *launch, const GpumeCudaModule *module,
+                              AVCUDADeviceContext *hwctx, void *log_ctx, int level);
 
 /**
  * Report what the driver refused, in words for the user.
@@ -67,19 +84,19 @@ int ff_gpume_cuda_check(void *log_ctx, int level, CudaFunctions *cu,
                         CUresult err, const char *what);
 
 /**
- * Load the kernels of params->algo into the current context, which is hwctx's.
+ * Load the kernels of a plan into the current context, which is hwctx's.
  * @param level of the message that says why it failed
  * @return 0 or an AVERROR code; uninit may follow either
  */
 int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel, AVCUDADeviceContext *hwctx,
-                              const GpumeParams *params, void *log_ctx, int level);
+                              const GpumeParams *params, const GpumePlan *plan,
+                              void *log_ctx, int level);
 
 /**
- * Launch them, with as many references as args has. All launches of a kernel go to one
- * stream, and none is replayed: each finds what the ones before it have left.
+ * Launch them, for as many fields as args has. All launches of a kernel go to one
+ * stream, and none is replayed: each finds what the ones before it have written.
  */
-CUresult ff_gpume_cuda_kernel_launch(GpumeCudaKernel *kernel, int nb_references,
-                                     CUstream stream);
+CUresult ff_gpume_cuda_kernel_launch(GpumeCudaKernel *kernel, int nb_fields, CUstream stream);
 
 /** Unload them from the current context. */
 void ff_gpume_cuda_kernel_uninit(GpumeCudaKernel *kernel);

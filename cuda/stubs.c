@@ -24,9 +24,9 @@
 #include "libavutil/error.h"
 #include "libavutil/log.h"
 
-#include "libavfilter/gpume/gpume.h"
+#include "libavfilter/gpume/core/backend.h"
 
-static int init(void *priv, const GpumeConfig *cfg)
+static int init(void *priv, const GpumeBackendConfig *cfg)
 {
     av_log(cfg->log_ctx, cfg->fallback ? AV_LOG_VERBOSE : AV_LOG_ERROR,
            "This build has no CUDA backend; backend=cpu searches on the CPU.\n");

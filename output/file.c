@@ -19,7 +19,7 @@
 
 #include "config.h"
 
-/* Where files can be told apart, linked and renamed over others. */
+/* Systems on which files can be identified, linked and renamed over others. */
 #ifndef GPUME_POSIX_FILES
 #if HAVE_UNISTD_H && !defined(_WIN32)
 #define GPUME_POSIX_FILES 1
@@ -49,11 +49,11 @@
 
 #include "libavfilter/gpume/output/file.h"
 
-/** Longest name of a file in a folder, where the system does not say. */
+/** Longest name of a file in a folder, if the system does not define it. */
 #ifndef NAME_MAX
 #define NAME_MAX 255
 #endif
-/** What a file has behind its name until it is whole; X is a hexadecimal digit. */
+/** Suffix of a file's name until it is complete; X is a hexadecimal digit. */
 #define PART_SUFFIX ".XXXXXXXX.gpume-part"
 
 int ff_gpume_is_stdout(const char *path)
@@ -73,19 +73,19 @@ int ff_gpume_file_error(GpumeFile *file, const char *what)
 }
 
 #if GPUME_POSIX_FILES
-/* What another name for an open file leads to is not to be replaced. */
+/* Whether a path is another name of an open file, which must not be replaced. */
 static int is_open_already(const char *path)
 {
     return !strcmp(path, "/dev/stdout") || !strcmp(path, "/dev/stderr") ||
            av_strstart(path, "/dev/fd/", NULL) || av_strstart(path, "/proc/", NULL);
 }
 
-/* A new file beside the target. Sets part, or leaves errno. */
+/* Open a new file beside the target. Sets part, or errno if it fails. */
 static av_cold FILE *part_open(GpumeFile *file, mode_t mode)
 {
     const char *slash = strrchr(file->target, '/');
     const int folder = slash ? slash + 1 - file->target : 0;
-    /* a long name is cut, so that the longer one is still a name */
+    /* a long name is cut, so that it is valid with the suffix */
     const int max_name = NAME_MAX - (int)strlen(PART_SUFFIX);
     FILE *f;
     int fd, tries = 0;
@@ -114,12 +114,12 @@ static av_cold FILE *part_open(GpumeFile *file, mode_t mode)
         errno = err;
     } else if (mode && fchmod(fd, mode)) {
         av_log(file->log_ctx, AV_LOG_VERBOSE,
-               "%s gets other permissions than it had.\n", file->path);
+               "Could not keep the permissions of %s.\n", file->path);
     }
     return f;
 }
 
-/* A regular file has a temporary name until it is whole; a pipe or a device is opened itself. */
+/* A regular file has a temporary name until it is complete; pipes and devices are opened directly. */
 static av_cold int open_named(GpumeFile *file)
 {
     const char *path = file->path;
@@ -132,7 +132,7 @@ static av_cold int open_named(GpumeFile *file)
     } else if (exists && !file->overwrite) {
         errno = EEXIST;
     } else if (!exists || !access(path, W_OK)) {
-        /* a link stays, and what it leads to is replaced */
+        /* a link is kept, and the file it points to is replaced */
         char *real = exists ? realpath(path, NULL) : NULL;
 
         file->target = av_strdup(real ? real : path);
@@ -144,19 +144,19 @@ static av_cold int open_named(GpumeFile *file)
     return 0;
 }
 
-/* Give a file that is whole its name. */
+/* Give a complete file its name. */
 static av_cold int rename_part(const GpumeFile *file)
 {
     int err;
 
     if (file->overwrite)
         return rename(file->part, file->target);
-    /* unlike rename() this leaves alone what has come since */
+    /* unlike rename() this does not replace a file created since */
     err = link(file->part, file->target);
     if (!err)
         unlink(file->part);
     else if (errno != EEXIST && access(file->target, F_OK))
-        err = rename(file->part, file->target); /* links are not everywhere */
+        err = rename(file->part, file->target); /* not every file system has links */
     return err;
 }
 
@@ -165,7 +165,7 @@ static av_cold void remove_part(const GpumeFile *file)
     unlink(file->part);
 }
 #else
-/* Every file is written itself. */
+/* Every file is written directly. */
 static av_cold int open_named(GpumeFile *file)
 {
     if (!file->overwrite && (file->f = avpriv_fopen_utf8(file->path, "rb"))) {

@@ -19,12 +19,12 @@
 
 /**
  * @file
- * A file that is whole or absent.
+ * A file that is complete or absent.
  *
  * A regular file is written under a temporary name in its folder,
  * NAME.XXXXXXXX.gpume-part (X: hexadecimal digits), until ff_gpume_file_complete() gives
- * it its own. Standard output, pipes and devices are written themselves. Functions
- * return 0 or an AVERROR code after a message that names the file.
+ * it its own. Standard output, pipes and devices are written directly. Functions return 0,
+ * or an AVERROR code after a message that names the file.
  */
 
 #ifndef AVFILTER_GPUME_OUTPUT_FILE_H
@@ -36,11 +36,11 @@
 /** All zero before it is opened. */
 typedef struct GpumeFile {
     const char *path;       ///< as the user gave it
-    char *target;           ///< what part is renamed to; NULL: path is written itself
-    char *part;             ///< the file that is written until it is whole
+    char *target;           ///< what part is renamed to; NULL: path is written directly
+    char *part;             ///< the file that is written until it is complete
     FILE *f;
     int overwrite;          ///< target may exist
-    int failed;             ///< an error was reported; the first one is enough
+    int failed;             ///< an error has been reported; later ones are not
     void *log_ctx;
 } GpumeFile;
 
@@ -49,20 +49,20 @@ int ff_gpume_is_stdout(const char *path);
 
 /**
  * Create the file.
- * @param path      has to stay until the file is closed
+ * @param path      must remain valid until the file is closed
  * @param overwrite 0: a regular file that exists is an error, AVERROR(EEXIST)
  */
 int ff_gpume_file_open(GpumeFile *file, const char *path, int overwrite, void *log_ctx);
 
-/** Report the error that stdio left; it may leave none. @param what "Could not <what> NAME" */
+/** Report the error in errno, EIO if there is none. @param what "Could not <what> NAME" */
 int ff_gpume_file_error(GpumeFile *file, const char *what);
 
 int ff_gpume_file_write(GpumeFile *file, const void *data, size_t size);
 
-/** Hand to the system what was printed since. */
+/** Hand what has been printed to the system. */
 int ff_gpume_file_flush(GpumeFile *file);
 
-/** Write the rest; only complete and uninit may follow. Harmless where nothing is open. */
+/** Write the rest; only complete and uninit may follow. Does nothing if no file is open. */
 int ff_gpume_file_close(GpumeFile *file);
 
 /** Give a closed file its name. */

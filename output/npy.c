@@ -38,7 +38,7 @@ typedef struct NpyContext {
     int nb_references;
     int bw, bh;
     int64_t nb_frames;      ///< written
-    uint8_t *field;         ///< one of a frame
+    uint8_t *field;         ///< the values of one field
     size_t field_size;
 } NpyContext;
 
@@ -81,8 +81,8 @@ static av_cold int begin(void *priv, GpumeFile *file, const GpumeParams *params)
         return AVERROR(ENOMEM);
     if (fseek(file->f, 0, SEEK_CUR)) {
         file->failed = 1;
-        av_log(file->log_ctx, AV_LOG_ERROR, "A .npy needs a seekable output, and %s "
-               "is not; .csv can be written to a pipe.\n", file->path);
+        av_log(file->log_ctx, AV_LOG_ERROR, "A .npy file needs a seekable output, which "
+               "%s is not; use .csv for a pipe.\n", file->path);
         return AVERROR(ESPIPE);
     }
     return write_header(s, file);
@@ -97,8 +97,8 @@ static int write_vectors(void *priv, GpumeFile *file, GpumeResult *r, const Gpum
     const GpumeField *end   = field + r->search.nb_fields;
 
     if (params->bw != s->bw || params->bh != s->bh) {
-        av_log(file->log_ctx, AV_LOG_ERROR, "The picture now has %dx%d blocks, "
-               "it had %dx%d: one .npy cannot hold both; .csv can.\n",
+        av_log(file->log_ctx, AV_LOG_ERROR, "The picture now has %dx%d blocks instead "
+               "of %dx%d; a .npy file cannot store both, but .csv can.\n",
                params->bw, params->bh, s->bw, s->bh);
         return AVERROR(EINVAL);
     }

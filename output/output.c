@@ -41,9 +41,9 @@ static const GpumeOutput *const table[] = {
 #undef OUTPUT
 };
 
-/** An output that is asked for. */
+/** An output in use. */
 typedef struct Open {
-    const GpumeOutput *output;  ///< NULL: it is not
+    const GpumeOutput *output;  ///< NULL: not in use
     GpumeFile file;
     void *priv;
 } Open;
@@ -80,7 +80,7 @@ int ff_gpume_outputs_check(const GpumeOutputConfig *cfg)
         return AVERROR(EINVAL);
     }
     if (stats_file && !*stats_file) {
-        av_log(cfg->log_ctx, AV_LOG_ERROR, "stats_file has no name.\n");
+        av_log(cfg->log_ctx, AV_LOG_ERROR, "stats_file is empty.\n");
         return AVERROR(EINVAL);
     }
     if (mv_file && stats_file && !strcmp(mv_file, stats_file)) {
@@ -193,7 +193,7 @@ av_cold int ff_gpume_outputs_close(GpumeOutputs **outputs, int keep)
         err = ff_gpume_file_close(&s->open[i].file);
         if (ret >= 0)
             ret = err;
-        /* one that failed earlier has said so */
+        /* an earlier failure has been reported */
         keep &= !s->open[i].file.failed;
     }
     /* all or none */

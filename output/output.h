@@ -19,7 +19,7 @@
 
 /**
  * @file
- * What leaves with, or beside, a frame: the table of outputs and what they share.
+ * The outputs, which export results in frames or files: their table and what they share.
  *
  * To add an output: its file, and its row in GPUME_OUTPUTS.
  */
@@ -33,7 +33,7 @@
 #include "libavfilter/gpume/core/engine.h"
 #include "libavfilter/gpume/output/file.h"
 
-/** What the user asked for. Strings have to stay until the outputs are closed. */
+/** The user's options. Strings must remain valid until the outputs are closed. */
 typedef struct GpumeOutputConfig {
     const char *mv_file;        ///< ends in .csv or .npy, or is "-": CSV on standard output; may be NULL
     const char *stats_file;     ///< "-": standard output; may be NULL
@@ -42,7 +42,7 @@ typedef struct GpumeOutputConfig {
     void *log_ctx;
 } GpumeOutputConfig;
 
-/** Figures of a field. */
+/** Statistics of a field. */
 typedef struct GpumeStats {
     uint64_t cost;              ///< sum of the costs
     int zero;                   ///< vectors equal to (0,0)
@@ -52,9 +52,9 @@ typedef struct GpumeStats {
 
 /** An output. Functions return 0 or an AVERROR code. */
 typedef struct GpumeOutput {
-    size_t priv_size;           ///< zeroed bytes that its functions are given
-    int needs_stats;            ///< write() reads the figures
-    /** Whether it is asked for. Sets *path to the file that it writes, if there is one. */
+    size_t priv_size;           ///< size of priv, which is zeroed
+    int needs_stats;            ///< write() reads the statistics
+    /** Whether the options ask for it. Sets *path to the file that it writes, if any. */
     int (*wanted)(const GpumeOutputConfig *cfg, const char **path);
     /** Optional: begin the file. @param params of the stream's first pictures */
     int (*open)(void *priv, GpumeFile *file, const GpumeParams *params);
@@ -74,11 +74,11 @@ typedef struct GpumeOutputs GpumeOutputs;
 /** "past", "future"; of references further away "past2", "future3" and so on. */
 void ff_gpume_reference_name(char *buf, size_t size, int distance);
 
-/** Whether a file's name has this ending, in letters of any case. */
+/** Whether a file's name has this extension, in upper or lower case. */
 int ff_gpume_has_ending(const char *path, const char *ending);
 
 /**
- * Look at the names before anything is opened.
+ * Check the file names before anything is opened.
  * @return 0, or AVERROR(EINVAL) with a message
  */
 int ff_gpume_outputs_check(const GpumeOutputConfig *cfg);
@@ -91,15 +91,15 @@ int ff_gpume_outputs_open(GpumeOutputs **outputs, const GpumeOutputConfig *cfg,
                           const GpumeParams *params);
 
 /**
- * Give a result to every output: its frame gets side data and metadata. What was
- * written is handed to the system on return.
+ * Give a result to every output; its frame gets side data and metadata. On return the
+ * files' data has been handed to the system.
  */
 int ff_gpume_outputs_write(GpumeOutputs *outputs, GpumeResult *result);
 
 /**
- * Complete the files, or remove them; *outputs becomes NULL. Repeating it is harmless.
- * @param keep 0: they are not whole and go. Else they get their names, unless one of
- *             them could not be written: then all go
+ * Complete or remove the files; sets *outputs to NULL, and does nothing if it is NULL.
+ * @param keep 0: the files are incomplete and removed. Otherwise they get their names,
+ *             unless one could not be written: then all are removed
  * @return 0 or the first error
  */
 int ff_gpume_outputs_close(GpumeOutputs **outputs, int keep);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# configure and the Makefile: what they answer to, what they leave alone.
+# Tests configure and the Makefile: options, messages, and what they must not change.
 #
 # usage: tests/build.sh RESULTS SERIES     (the series is built already)
 
@@ -18,7 +18,7 @@ rm -rf "$work"
 mkdir -p "$work"
 out=$work/out
 
-# expect NAME STATUS PATTERN COMMAND...: how it ends, and what it says.
+# expect NAME STATUS PATTERN COMMAND...: checks whether it succeeds, and its output.
 expect() {
     name=$1
     wanted=$2
@@ -37,13 +37,13 @@ expect() {
     fi
 }
 
-# same NAME WHAT BEFORE AFTER
+# same NAME WHY BEFORE AFTER: the two files are equal.
 same() {
     check "build/$1" "$2" cmp -s "$3" "$4"
 }
 
-# A copy of what git tracks, with the tarballs that are here: configure may do
-# there what it likes.
+# A copy of the files in git, with the downloaded tarballs, in which configure can
+# run freely.
 copy=$work/copy
 mkdir -p "$copy/build"
 if git ls-files > "$work/files" 2>/dev/null && [ -s "$work/files" ]; then
@@ -79,23 +79,23 @@ mkdir -p "$work/old/libavfilter"
 echo 4.4.2 > "$work/old/RELEASE"
 expect old-source 1 "is FFmpeg 4.4; patches/ has .*$series" config --no-install-deps --ffmpeg-source="$work/old"
 
-# Options that it does not know are FFmpeg's: its configure refuses this one,
-# and accepts the other.
+# Unknown options are passed to FFmpeg's configure, which rejects the first one here
+# and accepts the others.
 expect ffmpeg-refuses 1 'Unknown option "--enable-frobnicate"' \
     config --no-install-deps --disable-cuda --ffmpeg-source="$top/build/$series/src" --enable-frobnicate
 expect ffmpeg-accepts 0 'gpume: yes   CUDA: no   ffplay: no' \
     config --no-install-deps --disable-cuda --ffmpeg-source="$top/build/$series/src" \
     --disable-ffplay --disable-ffprobe --disable-x86asm --extra-cflags='-DTWO -DWORDS'
-check build/ffmpeg-got-the-words "FFmpeg's configuration has not the two words in one option" \
+check build/ffmpeg-got-the-words "FFmpeg's configuration does not have both words in one option" \
     grep -q -- "--extra-cflags='-DTWO -DWORDS'" "$copy/build/$series/obj/config.h"
-expect configured-once 0 '^now: make$' config --no-install-deps --disable-cuda \
+expect configured-once 0 '^now run: make$' config --no-install-deps --disable-cuda \
     --ffmpeg-source="$top/build/$series/src" \
     --disable-ffplay --disable-ffprobe --disable-x86asm --extra-cflags='-DTWO -DWORDS'
 grep -q '^configuring FFmpeg' "$out"
-check build/configured-no-second-time "the second ./configure ran FFmpeg's again" test $? != 0
+check build/configured-no-second-time "the second ./configure ran FFmpeg's configure again" test $? != 0
 
-# A series that has patches and has left the archive: the next one is taken. Asked
-# for by name, its tarball is wanted.
+# If a series with patches is no longer in the archive, configure uses the next one. If
+# the series was chosen by name, configure asks for its tarball.
 mkdir "$copy/patches/99.0"
 cp "$copy/patches/$series/"* "$copy/patches/99.0/"
 rm "$copy/build/dist"
@@ -105,18 +105,18 @@ for f in build/dist/*; do
 done
 if (cd "$copy" && tools/fetch.sh build ffmpeg 99.0) > "$out" 2>&1 || [ $? = 2 ]; then
     newest=$(all_series . | sed -n 1p)
-    expect series-has-left 0 "^warning: FFmpeg 99.0 is not in Debian's archive" config --no-install-deps \
+    expect series-has-left 0 "^warning: FFmpeg 99.0 is no longer in Debian's archive" config --no-install-deps \
         --disable-cuda --disable-ffprobe --disable-ffplay --disable-x86asm
     check build/series-before-it "DEFAULT_SERIES is not $newest" \
         grep -qx "DEFAULT_SERIES = $newest" "$copy/build/config.mk"
     expect series-has-left-by-name 1 '--ffmpeg-source=PATH/TO/ffmpeg-99.0.tar.xz' \
         config --no-install-deps --ffmpeg-series=99.0
 else
-    skip build/series-has-left "no Debian archive in reach"
+    skip build/series-has-left "no Debian archive can be reached"
 fi
 rm -r "$copy/patches/99.0" "$copy/build/dist"
 
-# Packages: a PATH without nasm and clang, but with all the rest.
+# Packages: a PATH without nasm, clang and valgrind, but with everything else.
 mkdir "$work/bin"
 for dir in /usr/local/bin /usr/bin /bin; do
     for f in "$dir"/*; do
@@ -128,25 +128,25 @@ for dir in /usr/local/bin /usr/bin /bin; do
 done
 poor() { PATH=$work/bin "$@"; }
 expect packages-named 1 '^  nasm	' poor tools/deps.sh -n build x86 cuda
-expect packages-required 1 '^error: nothing is installed, as asked: please install nasm' \
+expect packages-required 1 '^error: installation is disabled: please install nasm' \
     poor tools/deps.sh -n build x86 cuda
-expect packages-wanted 0 '^warning: nothing is installed, as asked: going on without clang' \
+expect packages-wanted 0 '^warning: installation is disabled: continuing without clang' \
     poor tools/deps.sh -n build cuda
-check build/packages-only-listed "nasm is there" test ! -e "$work/bin/nasm"
+check build/packages-only-listed "nasm was installed" test ! -e "$work/bin/nasm"
 
-# No archive in reach: the tarball that is wanted is named.
+# If no archive can be reached, the required tarball is named.
 rm "$work/bin/apt-get"
 for f in nasm clang; do
     if have $f; then
         ln -s "$(command -v $f)" "$work/bin/$f"
     fi
 done
-expect no-archive 1 "^error: cannot fetch FFmpeg $other .*hand over its tarball" \
+expect no-archive 1 "^error: cannot fetch FFmpeg $other .*pass its tarball" \
     poor config --no-install-deps --ffmpeg-series="$other"
 expect no-archive-names-option 1 '--ffmpeg-source=PATH/TO/ffmpeg-' \
     poor config --no-install-deps --ffmpeg-series="$other"
 
-# Fetching leaves the system's apt alone.
+# Fetching does not change the system's apt state.
 if have apt-get; then
     apt_state() {
         find /var/lib/apt /var/cache/apt /etc/apt -type f ! -name lock -exec ls -l --time-style=full-iso {} + 2>/dev/null
@@ -158,23 +158,23 @@ if have apt-get; then
     same apt-untouched "the system's apt state changed" "$work/before" "$work/after"
     if [ $status = 0 ]; then
         check build/fetch "'$(cat "$out")' is not a tarball" tar -tf "$(cat "$out")" > /dev/null
-        # what is in dist is taken before anybody is asked
+        # tarballs in dist are used without asking an archive
         expect fetch-offline 0 'nv-codec-headers' poor tools/fetch.sh "$work/fetch" nv-codec-headers 12.1 12 13 14
         tools/fetch.sh "$work/fetch" ffmpeg 1.0 > "$out" 2>/dev/null
-        check build/fetch-gone "a version that is not there gives status $?" test $? = 2
+        check build/fetch-gone "a version that does not exist gives status $?" test $? = 2
     else
-        skip build/fetch "no Debian archive in reach"
+        skip build/fetch "no Debian archive can be reached"
     fi
 else
     skip build/fetch "there is no apt-get"
 fi
 
-# --patch-only on somebody's tree.
+# --patch-only on a separate tree.
 pristine=$work/pristine
 mkdir "$pristine"
 if tarball=$(tools/fetch.sh build ffmpeg "$series") &&
    tar -xf "$tarball" --strip-components=1 -C "$pristine"; then
-    expect patch-only 0 "^laid gpume into $pristine " config --patch-only "$pristine"
+    expect patch-only 0 "^copied gpume into $pristine " config --patch-only "$pristine"
     # shellcheck disable=SC2016
     (cd "$pristine" && find . -type f -exec ls -l --time-style=full-iso {} +) > "$work/before"
     expect patch-only-twice 0 'nothing to change' config --patch-only="$pristine"
@@ -191,12 +191,12 @@ if tarball=$(tools/fetch.sh build ffmpeg "$series") &&
         test -z "$(find "$pristine/libavfilter" -name '*.[od]')"
     rm -rf "$pristine"
 else
-    skip build/patch-only "the source is out of reach"
+    skip build/patch-only "the source cannot be fetched"
 fi
 expect patch-only-no-tree 1 'is not an FFmpeg source tree' config --patch-only "$work"
 expect patch-only-no-dir 1 'there is no directory' config --patch-only "$work/nowhere"
 
-# make: the second time there is nothing to do; what changed is built again.
+# A second make has nothing to do.
 expect make-again 0 "^FFmpeg $series with gpume" make SERIES="$series"
 grep -E '^(CC|LD|AR)' "$out" > "$work/compiled"
 check build/make-again-compiles-nothing "$(sed -n 1p "$work/compiled")" test ! -s "$work/compiled"
@@ -215,7 +215,7 @@ elif grep -q '^#define CONFIG_GPL 1' "build/$series/obj/config.h"; then
 else
     check build/redistributable "its licence is not the LGPL" grep -q 'GNU Lesser General Public' "$out"
 fi
-# what the demonstration and the README's command lines are made of
+# what the demonstration and the README's command lines need
 for what in 'protocols file' 'protocols pipe' 'demuxers yuv4mpegpipe' 'demuxers rawvideo' 'demuxers matroska' \
             'demuxers mov' 'muxers mp4' 'muxers matroska' 'muxers yuv4mpegpipe' 'muxers rawvideo' 'muxers null' \
             'decoders h264' 'decoders hevc' 'decoders mpeg4' 'decoders ffv1' 'encoders ffv1' 'encoders mpeg4' \

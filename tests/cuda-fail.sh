@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Lets every call of the CUDA driver fail once, in FFmpeg runs on the stand-in.
-# A run may end in an error with a message, or in the right vectors; it may not
-# crash, leak (where FFMPEG is built with LeakSanitizer), misuse the driver, or
-# end well with something else.
+# Makes every call of the CUDA driver fail once, in FFmpeg runs on the stand-in. A run
+# must end with an error message or with the right vectors. It must not crash, leak (if
+# FFMPEG is built with LeakSanitizer), misuse the driver, or succeed with wrong vectors.
 #
 # usage: cuda-fail.sh RESULTS FFMPEG STANDIN_DIR
 
@@ -20,7 +19,7 @@ standin=$3
 tmp=$(mktemp -d) || exit
 trap 'rm -rf "$tmp"' EXIT
 
-# a picture of 3 by 2 blocks, the last ones cut, 4 frames
+# 4 frames of 3 by 2 blocks, with partial blocks at the right and bottom edges
 source='testsrc2=size=40x24:rate=4:duration=1'
 
 # run BACKEND KIND ALGO: vectors on standard output
@@ -28,14 +27,14 @@ run() {
     set -- "algo=$3:range=4:dir=both:mv_file=-:backend=$1" "$2"
     case $2 in
         memory) set -- -f lavfi -i "$source,format=gray" -vf "gpume=$1" ;;
-        # samples that have to be shifted on the device
+        # samples that must be shifted on the device
         frames) set -- -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
                        -vf "format=p010le,hwupload_cuda,gpume=$1,hwdownload,format=p010le" ;;
     esac
     LD_LIBRARY_PATH=$standin timeout 60 "$ffmpeg" -hide_banner -nostdin -loglevel error "$@" -f null -
 }
 
-# each KIND BACKEND ALGO CODE STICKY: all calls of this run
+# each KIND BACKEND ALGO CODE STICKY: each call of this run fails in turn
 each() {
     kind=$1
     backend=$2
@@ -58,14 +57,14 @@ each() {
         if grep -q -e 'Sanitizer' -e 'runtime error:' -e '^standin:' "$tmp/log"; then
             wrong="$wrong $n(report)"
         elif grep -q 'cuMemcpy2DAsync.* failed' "$tmp/log"; then
-            # FFmpeg's own copy from or to a frame: it goes on without the samples
+            # FFmpeg's own copy from or to a frame: it continues without the samples
             foreign=$((foreign + 1))
             { [ $status -lt 124 ] || [ $status -ge 160 ]; } || wrong="$wrong $n(status $status)"
         elif [ $status = 0 ]; then
             recovered=$((recovered + 1))
             cmp -s "$tmp/out" "$tmp/good" || wrong="$wrong $n(vectors)"
         elif [ $status -ge 124 ] && [ $status -lt 160 ]; then
-            # timeout's, or a signal's
+            # a timeout or a signal
             wrong="$wrong $n(status $status)"
         elif ! grep -q -e 'Could not' -e 'failed' -e 'Error' "$tmp/log"; then
             wrong="$wrong $n(no message)"
@@ -77,19 +76,16 @@ each() {
     if [ "${count:-0}" -lt 20 ]; then
         fail "$name" "made only ${count:-0} calls"
     elif [ -n "$wrong" ]; then
-        fail "$name" "of $count calls these failed badly:$wrong"
+        fail "$name" "of $count failing calls these were handled wrongly:$wrong"
     elif [ $errors = 0 ]; then
         fail "$name" "none of $count failing calls was noticed"
     else
-        ok "$name ($count calls: $errors ended with an error, $recovered in the right vectors, $foreign were FFmpeg's copies)"
+        ok "$name ($count calls: $errors ended with an error, $recovered with the right vectors, $foreign were FFmpeg's copies)"
     fi
 }
 
-each memory cuda ds 999 0
+# Every search by the backend alone: gpume_soak -failures. Here: what ffmpeg makes of it.
 each memory auto ds 999 0
 each frames cuda ds 999 0
 each memory cuda fs 2 0         # out of memory
-each memory cuda hexbs 2 0
-each memory cuda epzs 999 0     # keeps vectors on the device
-each frames auto umh 719 1
-each frames auto fs 719 1       # a launch failed: the context is dead
+each frames auto umh 719 1      # a launch failed: the context is dead

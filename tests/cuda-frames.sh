@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# What FATE does not see of the CUDA backend, on the stand-in for the driver: frames
-# on the device against the CPU, two devices in one graph, and that nothing is
-# allocated and nothing waits for the whole context once the first frames have passed.
+# Tests of the CUDA backend that FATE does not cover, on the stand-in for the driver:
+# frames on the device compared with the CPU, two devices in one graph, and no
+# allocations or waits for the whole context after the first frames.
 #
 # usage: cuda-frames.sh RESULTS FFMPEG STANDIN_DIR
 
@@ -22,7 +22,7 @@ trap 'rm -rf "$tmp"' EXIT
 
 ffmpeg() { timeout 120 "$ffmpeg" -hide_banner -nostdin -loglevel error "$@"; }
 
-# same: the vectors of both runs are there and equal
+# same: both runs gave vectors, and they are equal
 same() {
     [ "$(grep -c . "$tmp/cpu")" -gt 10 ] && cmp -s "$tmp/cpu" "$tmp/gpu"
 }
@@ -34,22 +34,25 @@ GPUME_STANDIN_DEVICES=2 ffmpeg -lavfi "$source,gpume=algo=fs:range=4:backend=cud
 check cuda-two-devices "vectors differ" same
 
 # frames that lie on the device, of even sides as chroma wants them
+searches="$(combinations FULL range=5:block=4 range=5:block=8 range=5 range=5:block=32)
+$(combinations PATTERN range=40:block=8 range=40)
+$(combinations PREDICTIVE range=20)"
+mkdir "$tmp/on-cpu" "$tmp/on-gpu"
 for format in nv12 p010le yuv444p yuv444p16le; do
     for size in 70x50 34x126; do
-        for search in fs:range=5 ds:range=40; do
-            for block in 4 8 16 32; do
-                opt=algo=$search:block=$block:dir=both:mv_file=-
-                from="testsrc2=size=$size:rate=4:duration=1,format=$format"
-                ffmpeg -lavfi "$from,gpume=$opt:backend=cpu" -f null - > "$tmp/cpu"
-                ffmpeg -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$from" \
-                    -vf "hwupload_cuda,gpume=$opt,hwdownload,format=$format" -f null - > "$tmp/gpu"
-                check "cuda-hwframes/$format/$size/$search/$block" "vectors differ" same
-            done
-        done
+        from="testsrc2=size=$size:rate=4:duration=1,format=$format"
+        rm -f "$tmp"/on-*/*
+        # shellcheck disable=SC2086  # lists of words
+        {
+            ffmpeg -f lavfi -i "$from" -vf "$(branches '' :dir=both:backend=cpu "$tmp/on-cpu" $searches)" -f null -
+            ffmpeg -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$from" \
+                -vf "$(branches hwupload_cuda, :dir=both "$tmp/on-gpu" $searches),hwdownload,format=$format" -f null -
+            same_vectors "cuda-hwframes/$format/$size" "$tmp/on-cpu" "$tmp/on-gpu" $searches
+        }
     done
 done
 
-# steady NAME ARGUMENT...: calls between the 10th and the 20th launch
+# steady NAME ARGUMENT...: checks the calls between the 10th and the 20th launch
 steady() {
     name=$1
     shift

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# What goes wrong on a GPU in the field, tests/gpu.sh: many streams at once, device
-# memory that another process has taken, a file that breaks off, a signal while
-# searches are in flight. Each ends with the right exit code and with whole files.
+# Problems that occur on a GPU in practice; called by tests/gpu.sh: many streams at once,
+# device memory taken by another process, a truncated file, a signal while searches are in
+# flight. Each run must end with the right exit code and with complete files.
 #
-# usage: gpu-reliability.sh RESULTS GPU_DIR     (GPU_DIR: what tests/gpu.sh gathered)
-# QUICK=1 shortens it. GPUME_HW and GPUME_UP are for a trial without a decoder on the
-# device: options before the input, and filters in front of gpume.
+# usage: gpu-reliability.sh RESULTS GPU_DIR     (GPU_DIR: prepared by tests/gpu.sh)
+# QUICK=1 shortens the run. To try it without a decoder on the device, GPUME_HW gives the
+# options before the input and GPUME_UP the filters before gpume.
 
 set -u
 LC_ALL=C
@@ -30,11 +30,17 @@ clip=$gpu/clips/h264.mkv
 device() { timeout 600 ./ffmpeg -hide_banner -nostdin -loglevel error $hw "$@"; }
 host() { timeout 600 ./ffmpeg -hide_banner -nostdin -loglevel error "$@"; }
 
-# unfinished: names of files that were left so
+# unfinished: names of partial files
 unfinished() { find "$tmp" -name '*.gpume-part'; }
 
-# 1. Eight streams at once, each again and again until it is told to end.
-set -- fs:range=16 ds:range=64 hexbs:range=32 umh:range=24 epzs:range=32 tss:range=16 fs:range=8:block=8 ds:block=4
+# 1. A stream of every search at once, each again and again until it is told to end; and
+# eight filters of one process, some of which share a device, against the oracle.
+timeout 900 ./libavfilter/tests/gpume_soak -threads 8 -seconds "$seconds" \
+    > "$top/build/results/gpu-soak.log" 2>&1 &
+soak=$!
+# shellcheck disable=SC2046  # a list of words
+set -- $(combinations FULL range=16 range=8:block=8) $(combinations PATTERN range=64) \
+    $(combinations PREDICTIVE range=32) ds:range=16:block=4
 i=0
 for search; do
     i=$((i + 1))
@@ -50,25 +56,22 @@ for search; do
     i=$((i + 1))
     status=0
     wait "$(cat "$tmp/pid$i")" || status=$?
-    # the vectors of its first frames, those at the end of the clip left out: it has no end here
+    # compare the first frames, but not the end of the clip: the repeated stream has no end there
     host -i "$clip" -vf "gpume=algo=$search:dir=both:backend=cpu:stats_file=$tmp/c$i" -f null -
     lines=$(($(grep -c . "$tmp/c$i") - 2))
     head -n $lines "$tmp/c$i" | sed 's/pts:[^ ]*//' > "$tmp/cpu"
     head -n $lines "$tmp/s$i" 2>/dev/null | sed 's/pts:[^ ]*//' > "$tmp/gpu"
     frames=$((frames + $(grep -c . "$tmp/s$i" 2>/dev/null) / 2))
-    check "eight-streams/$search" "status $status: $(tail -n 1 "$tmp/log$i")" \
+    check "many-streams/$search" "status $status: $(tail -n 1 "$tmp/log$i")" \
         eval "[ $status = 255 ] && [ $lines -gt 10 ] && cmp -s '$tmp/cpu' '$tmp/gpu'"
 done
-say "eight streams at once: $frames frames in $seconds s"
-check eight-streams/files "$(unfinished)" test -z "$(unfinished)"
+say "$# streams at once: $frames frames in $seconds s"
+check many-streams/files "$(unfinished)" test -z "$(unfinished)"
 rm -f "$tmp"/*
-
-# 2. Eight filters of one process, some of which share a device, against the oracle.
-check eight-threads "see $top/build/results/gpu-soak.log" sh -c "timeout 900 \
-    ./libavfilter/tests/gpume_soak -threads 8 -seconds $seconds > '$top/build/results/gpu-soak.log' 2>&1"
+check eight-threads "see $top/build/results/gpu-soak.log" wait $soak
 tail -n 1 "$top/build/results/gpu-soak.log"
 
-# ... and memory over many frames and graphs, as the driver counts it
+# Memory over many frames and graphs, as counted by the driver.
 frames=100000
 [ -z "${QUICK-}" ] || frames=10000
 for long in "-long $frames" '-teardown 100' '-changes 100'; do
@@ -78,7 +81,7 @@ for long in "-long $frames" '-teardown 100' '-changes 100'; do
     cat "$top/build/results/gpu-memory.log"
 done
 
-# 3. Another process has all memory but some: right vectors, or an error and no file.
+# 3. Another process takes nearly all memory: right vectors, or an error and no file.
 host -i "$clip" -vf gpume=algo=ds:backend=cpu:mv_file=- -f null - > "$tmp/cpu"
 for left in 4096 1024 512 256 64 16; do
     ./libavfilter/tests/gpume_soak -hog $left > "$tmp/hog" 2>&1 &
@@ -95,9 +98,9 @@ for left in 4096 1024 512 256 64 16; do
     status=0
     device -i "$clip" -vf "${up}gpume=algo=ds:backend=cuda:async_depth=4:mv_file=$tmp/v.csv" -f null - \
         > "$tmp/log" 2>&1 || status=$?
-    # an error's number, but no signal's, nor timeout's
+    # an error status, but not that of a signal or a timeout
     if [ $status = 0 ]; then
-        check "little-memory/$left" "another file" cmp -s "$tmp/v.csv" "$tmp/cpu"
+        check "little-memory/$left" "the files differ" cmp -s "$tmp/v.csv" "$tmp/cpu"
     else
         check "little-memory/$left" "status $status: $(tail -n 1 "$tmp/log")" \
             eval "{ [ $status -lt 124 ] || [ $status -ge 160 ]; } && [ ! -e '$tmp/v.csv' ] &&
@@ -113,8 +116,7 @@ device -i "$clip" -vf "${up}gpume=algo=ds:backend=cuda:mv_file=$tmp/v.csv" -f nu
 check little-memory/after "vectors differ" cmp -s "$tmp/v.csv" "$tmp/cpu"
 rm -f "$tmp"/*
 
-# 4. A file that breaks off: the frames that were decoded have the vectors that the
-# CPU finds in them.
+# 4. A truncated file: the frames that were decoded have the same vectors as on the CPU.
 size=$(wc -c < "$clip")
 for part in 50 70 90; do
     head -c $((size * part / 100)) "$clip" > "$tmp/broken.mkv"
@@ -131,8 +133,8 @@ for part in 50 70 90; do
     rm -f "$tmp"/*
 done
 
-# 5. SIGINT while searches are in flight: as many lines as frames, twice over, and in
-# the output no frame that has none.
+# 5. SIGINT while searches are in flight: both files cover the same frames, and the output
+# has no frame that they lack.
 for depth in 1 2 32; do
     # shellcheck disable=SC2086
     ./ffmpeg -hide_banner -nostdin -loglevel error $hw -stream_loop -1 -i "$clip" \

@@ -27,22 +27,22 @@
  */
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "libavutil/avstring.h"
 #include "libavutil/error.h"
 #include "libavutil/frame.h"
-#include "libavutil/log.h"
 #include "libavutil/macros.h"
 #include "libavutil/mem.h"
 #include "libavutil/motion_vector.h"
+#include "libavutil/opt.h"
 
 #include "libavfilter/avfilter.h"
 #include "libavfilter/buffersink.h"
+
+#include "gpume_harness.h"
 
 /** Sources whose sides are multiples of 128. */
 static const struct {
@@ -91,16 +91,12 @@ static const struct {
     { "testsrc2=s=256x128:r=25,scroll=h=0.0137:v=0.0181,crop=256:64:0:10", 32, 24 },
 };
 
-static const char *const methods[] = {
-    "esa", "tss", "tdls", "ntss", "fss", "ds", "hexbs", "epzs", "umh",
-};
-
-/** What is run on every source: exhaustive search, and each of the others. */
+/** What is run on every source: full search, and each of the others. */
 typedef struct Shape {
     int block, range, nb_frames;
 } Shape;
 
-static const Shape esa_shapes[] = {
+static const Shape full_shapes[] = {
     {   8,    7, 4 }, {  16,   16, 4 }, {  32,    4, 4 }, {  64,   11, 4 },
     { 128,    9, 3 },
 };
@@ -122,35 +118,10 @@ static const struct {
 };
 
 static const char *backend = "auto";
-static int verbose;
-
 static int64_t nb_frames, nb_vectors, nb_moving;
-static int nb_failures;
-
-static char graph_str[2048];
 
 /** A graph that takes this long hangs, even under valgrind. */
 #define GRAPH_SECONDS 600
-
-static void on_alarm(int sig)
-{
-    static const char msg[] = "FAIL: this hangs: ";
-
-    if (write(STDOUT_FILENO, msg, sizeof(msg) - 1) < 0 ||
-        write(STDOUT_FILENO, graph_str, strlen(graph_str)) < 0)
-        _exit(2);
-    _exit(1);
-}
-
-#define FAIL(...)                                           \
-    do {                                                    \
-        printf("FAIL: " __VA_ARGS__);                       \
-        printf("\n  graph: %s\n", graph_str);               \
-        if (++nb_failures >= 10) {                          \
-            printf("gpume_compare: stopped after %d failures\n", nb_failures); \
-            exit(1);                                        \
-        }                                                   \
-    } while (0)
 
 static const AVMotionVector *vectors_of(const AVFrame *frame, int *nb)
 {
@@ -169,7 +140,7 @@ static int compare_field(const AVMotionVector *a, const AVMotionVector *b,
         if (a->source != b->source || a->w != b->w || a->h != b->h ||
             a->src_x != b->src_x || a->src_y != b->src_y ||
             a->dst_x != b->dst_x || a->dst_y != b->dst_y) {
-            FAIL("frame %d vector %d: mestimate source %"PRId32" %dx%d src %d,%d dst %d,%d"
+            test_fail("frame %d vector %d: mestimate source %"PRId32" %dx%d src %d,%d dst %d,%d"
                  "; gpume source %"PRId32" %dx%d src %d,%d dst %d,%d", frame, i,
                  a->source, a->w, a->h, a->src_x, a->src_y, a->dst_x, a->dst_y,
                  b->source, b->w, b->h, b->src_x, b->src_y, b->dst_x, b->dst_y);
@@ -178,7 +149,7 @@ static int compare_field(const AVMotionVector *a, const AVMotionVector *b,
         if (b->flags || b->motion_scale != 1 ||
             b->motion_x != b->src_x - b->dst_x ||
             b->motion_y != b->src_y - b->dst_y) {
-            FAIL("frame %d vector %d: flags %"PRIu64", motion %"PRId32",%"PRId32"/%d "
+            test_fail("frame %d vector %d: flags %"PRIu64", motion %"PRId32",%"PRId32"/%d "
                  "of src %d,%d dst %d,%d", frame, i, b->flags, b->motion_x,
                  b->motion_y, b->motion_scale, b->src_x, b->src_y, b->dst_x, b->dst_y);
             return 1;
@@ -198,12 +169,12 @@ static void compare_frame(const AVFrame *m, const AVFrame *g, int i, int nb,
     const AVMotionVector *mv_g = vectors_of(g, &nb_g);
 
     if (nb_m != 2 * nb_blocks || nb_g != (has_past + has_future) * nb_blocks) {
-        FAIL("frame %d of %d: mestimate has %d vectors, gpume %d, of %d blocks",
+        test_fail("frame %d of %d: mestimate has %d vectors, gpume %d, of %d blocks",
              i, nb, nb_m, nb_g, nb_blocks);
         return;
     }
     if (m->pts != g->pts) {
-        FAIL("frame %d: pts %"PRId64" and %"PRId64, i, m->pts, g->pts);
+        test_fail("frame %d: pts %"PRId64" and %"PRId64, i, m->pts, g->pts);
         return;
     }
     if (has_past && compare_field(mv_m, mv_g, nb_blocks, i))
@@ -214,8 +185,16 @@ static void compare_frame(const AVFrame *m, const AVFrame *g, int i, int nb,
     nb_frames++;
 }
 
-static void run(const char *source, const char *method, int block, int range,
-                int nb)
+/* What mestimate calls a search; NULL: it does not have it. */
+static const char *method_of(int algo)
+{
+    const char *method = algo == GPUME_ALGO_FS ? "esa" : test_algos[algo];
+    const AVClass *class = avfilter_get_by_name("mestimate")->priv_class;
+
+    return av_opt_find(&class, method, "method", 0, AV_OPT_SEARCH_FAKE_OBJ) ? method : NULL;
+}
+
+static void run(const char *source, int algo, int block, int range, int nb)
 {
     AVFilterGraph *graph = avfilter_graph_alloc();
     AVFilterInOut *inputs = NULL, *outputs = NULL;
@@ -225,23 +204,24 @@ static void run(const char *source, const char *method, int block, int range,
 
     if (!graph || !m || !g)
         exit(2);
+    if (!method_of(algo))
+        goto end;
 
-    snprintf(graph_str, sizeof(graph_str),
+    snprintf(test_context, sizeof(test_context),
              "%s,trim=end_frame=%d,setpts=N,format=yuv420p,split[a][b];"
              "[a]tpad=stop=1:stop_mode=clone,"
              "mestimate=method=%s:mb_size=%d:search_param=%d,buffersink@mestimate;"
              "[b]gpume=algo=%s:block=%d:range=%d:dir=both:backend=%s,buffersink@gpume",
-             source, nb, method, block, range,
-             strcmp(method, "esa") ? method : "fs", block, range, backend);
+             source, nb, method_of(algo), block, range, test_algos[algo], block, range, backend);
 
-    alarm(GRAPH_SECONDS);
-    ret = avfilter_graph_parse2(graph, graph_str, &inputs, &outputs);
+    test_watch(GRAPH_SECONDS);
+    ret = avfilter_graph_parse2(graph, test_context, &inputs, &outputs);
     if (ret >= 0 && (inputs || outputs))
         ret = AVERROR(EINVAL);
     if (ret >= 0)
         ret = avfilter_graph_config(graph, NULL);
     if (ret < 0) {
-        FAIL("the graph cannot be opened: %s", av_err2str(ret));
+        test_fail("the graph cannot be opened: %s", av_err2str(ret));
         goto end;
     }
     sink_m = avfilter_graph_get_filter(graph, "buffersink@mestimate");
@@ -254,7 +234,7 @@ static void run(const char *source, const char *method, int block, int range,
         if (ret_m == AVERROR_EOF && ret_g == AVERROR_EOF)
             break;
         if (ret_m < 0 || ret_g < 0) {
-            FAIL("frame %d: mestimate: %s, gpume: %s", i,
+            test_fail("frame %d: mestimate: %s, gpume: %s", i,
                  ret_m < 0 ? av_err2str(ret_m) : "a frame",
                  ret_g < 0 ? av_err2str(ret_g) : "a frame");
             goto end;
@@ -264,7 +244,7 @@ static void run(const char *source, const char *method, int block, int range,
         av_frame_unref(g);
     }
     if (i != nb)
-        FAIL("%d frames came out of %d", i, nb);
+        test_fail("%d frames came out of %d", i, nb);
 
 end:
     avfilter_inout_free(&inputs);
@@ -304,7 +284,7 @@ static void finish(const char *source)
            nb_vectors - start_vectors, nb_moving - start_moving, source);
     /* pictures in which nothing moves would prove little */
     if (nb_moving == start_moving)
-        FAIL("every vector is zero");
+        test_fail("every vector is zero");
 }
 
 static void run_all(const char *source, int quick)
@@ -312,13 +292,14 @@ static void run_all(const char *source, int quick)
     static int nb;
 
     start();
-    for (int i = 0; i < FF_ARRAY_ELEMS(methods); i++) {
-        const Shape *s = i ? shapes : esa_shapes;
-        const int nb_shapes = i ? FF_ARRAY_ELEMS(shapes) : FF_ARRAY_ELEMS(esa_shapes);
+    for (int i = 0; i < GPUME_NB_ALGOS; i++) {
+        const int full = gpume_kind(i) == GPUME_KIND_FULL;
+        const Shape *s = full ? full_shapes : shapes;
+        const int nb_shapes = full ? FF_ARRAY_ELEMS(full_shapes) : FF_ARRAY_ELEMS(shapes);
 
         for (int j = 0; j < nb_shapes; j++)
             if (!quick || nb++ % 10 == 1)
-                run(source, methods[i], s[j].block, s[j].range,
+                run(source, i, s[j].block, s[j].range,
                     quick ? 3 : s[j].nb_frames);
     }
     finish(source);
@@ -328,8 +309,8 @@ static void run_strips(int quick)
 {
     for (int i = 0; i < FF_ARRAY_ELEMS(strips); i++) {
         start();
-        for (int j = 0; j < FF_ARRAY_ELEMS(methods); j++)
-            run(strips[i].source, methods[j], strips[i].block, strips[i].range,
+        for (int j = 0; j < GPUME_NB_ALGOS; j++)
+            run(strips[i].source, j, strips[i].block, strips[i].range,
                 quick ? 3 : 12);
         finish(strips[i].source);
     }
@@ -339,8 +320,8 @@ static void run_strips(int quick)
 static void run_long(const char *source)
 {
     start();
-    for (int i = 0; i < FF_ARRAY_ELEMS(methods); i++)
-        run(source, methods[i], 16, i ? 16 : 7, LONG_FRAMES);
+    for (int i = 0; i < GPUME_NB_ALGOS; i++)
+        run(source, i, 16, gpume_kind(i) == GPUME_KIND_FULL ? 7 : 16, LONG_FRAMES);
     finish(source);
 }
 
@@ -397,7 +378,7 @@ int main(int argc, char **argv)
         if (!strcmp(argv[i], "-quick"))
             quick = 1;
         else if (!strcmp(argv[i], "-v"))
-            verbose = 1;
+            test_verbose = 1;
         else if (i + 1 < argc && !strcmp(argv[i], "-backend"))
             backend = argv[++i];
         else if (i + 1 < argc && !strcmp(argv[i], "-clips"))
@@ -412,10 +393,7 @@ int main(int argc, char **argv)
         return 2;
     }
 
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    signal(SIGALRM, on_alarm);
-    av_log_set_level(verbose ? AV_LOG_VERBOSE : AV_LOG_ERROR);
-
+    test_init("gpume_compare");
     missing = missing_filter("gpume,mestimate,split,tpad,trim,setpts,format,buffersink");
     if (missing) {
         printf("FAIL: this build has no filter %s\n", missing);
@@ -423,8 +401,9 @@ int main(int argc, char **argv)
     }
 
     if (i < argc) {
-        run(argv[i], argv[i + 1], atoi(argv[i + 2]), atoi(argv[i + 3]),
-            atoi(argv[i + 4]));
+        for (int j = 0; j < GPUME_NB_ALGOS; j++)
+            if (!strcmp(argv[i + 1], method_of(j) ? method_of(j) : ""))
+                run(argv[i], j, atoi(argv[i + 2]), atoi(argv[i + 3]), atoi(argv[i + 4]));
     } else if (clip_dir) {
         if (!run_clips(clip_dir, quick)) {
             printf("gpume_compare: skipped, nothing to compare on\n");
@@ -433,7 +412,7 @@ int main(int argc, char **argv)
     } else {
         /* where a range is far larger than mestimate likes to be slow */
         if (!missing_filter("testsrc2") && !quick)
-            run("testsrc2=s=256x128:r=25", "esa", 64, 70, 3);
+            run("testsrc2=s=256x128:r=25", GPUME_ALGO_FS, 64, 70, 3);
         for (int j = 0; j < FF_ARRAY_ELEMS(generated); j++) {
             missing = missing_filter(generated[j].filters);
             if (missing)
@@ -452,9 +431,9 @@ int main(int argc, char **argv)
         }
     }
 
-    if (!nb_vectors && !nb_failures)
-        FAIL("nothing was compared");
+    if (!nb_vectors && !test_nb_failures)
+        test_fail("nothing was compared");
     printf("gpume_compare: %"PRId64" frames, %"PRId64" vectors compared, %d failures\n",
-           nb_frames, nb_vectors, nb_failures);
-    return !!nb_failures;
+           nb_frames, nb_vectors, test_nb_failures);
+    return !!test_nb_failures;
 }

@@ -30,31 +30,21 @@
 
 #include <dirent.h>
 #include <dlfcn.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
 #include <time.h>
 
-#include "libavutil/log.h"
 #include "libavutil/random_seed.h"
 #include "libavutil/time.h"
 
+#include "libavfilter/buffersink.h"
+#include "libavfilter/buffersrc.h"
+
 #include "gpume_case.h"
-
-#ifndef AV_CUDA_USE_PRIMARY_CONTEXT
-#define AV_CUDA_USE_PRIMARY_CONTEXT 1
-#endif
-
-static const char *const backend_names[CASE_NB_BACKENDS] = { "cpu", "cuda", "frames" };
-
-static int verbose;
-
-static void log_callback(void *ctx, int level, const char *fmt, va_list vl)
-{
-    if (verbose && level <= AV_LOG_INFO)
-        av_log_default_callback(ctx, level, fmt, vl);
-}
 
 /* Differential runs */
 
@@ -66,7 +56,7 @@ typedef struct Soak {
     int64_t end;            ///< av_gettime_relative()
     atomic_llong next;
     atomic_int differs;
-    char folder[64];
+    const char *folder;
 } Soak;
 
 typedef struct Worker {
@@ -85,7 +75,7 @@ static void *soak_thread(void *arg)
     while (!s->differs && (s->nb_cases || av_gettime_relative() < s->end)) {
         const int64_t n = atomic_fetch_add(&s->next, 1);
         CaseLimits l = s->limits;
-        Draw d = { .state = s->seed + n };
+        TestRandom d = { .state = s->seed + n };
 
         if (s->nb_cases && n >= s->nb_cases)
             break;
@@ -105,7 +95,7 @@ static void *soak_thread(void *arg)
             for (int b = 0; b < CASE_NB_BACKENDS; b++)
                 if (s->limits.backends & 1 << b)
                     fprintf(stderr, "%s%s", s->limits.backends & ((1 << b) - 1) ? "," : " -backends ",
-                            backend_names[b]);
+                            case_backends[b]);
             fprintf(stderr, "\n");
             s->differs = 1;
         }
@@ -126,9 +116,9 @@ static int soak(Soak *s, int nb_threads)
         w->soak = s;
         snprintf(w->folder, sizeof(w->folder), "%s.%d", s->folder, i);
         if (mkdir(w->folder, 0777))
-            case_alloc(NULL);
+            test_alloc(NULL);
         if (pthread_create(&w->thread, NULL, soak_thread, w))
-            case_alloc(NULL);
+            test_alloc(NULL);
     }
     for (int i = 0; i < nb_threads; i++) {
         pthread_join(workers[i].thread, NULL);
@@ -143,7 +133,7 @@ static int soak(Soak *s, int nb_threads)
     printf("gpume_soak: seed %"PRIu64", %"PRId64" cases in %d s on %d threads:", s->seed,
            nb_cases, (int)((av_gettime_relative() - start) / 1000000), nb_threads);
     for (int b = 0; b < CASE_NB_BACKENDS; b++)
-        printf(" %u %s%s", counts[b], backend_names[b], b + 1 < CASE_NB_BACKENDS ? "," : "");
+        printf(" %u %s%s", counts[b], case_backends[b], b + 1 < CASE_NB_BACKENDS ? "," : "");
     printf(": %s\n", s->differs ? "a difference" : "no difference");
     if (!counts[CASE_CPU] && !counts[CASE_CUDA])
         return 1;
@@ -250,13 +240,12 @@ static int check_usage(const char *what, Usage a, Usage b, enum CaseBackend back
 /* A frame of noise, the same for the same number. */
 static AVFrame *noise_frame(int w, int h, enum AVPixelFormat format, int n)
 {
-    CaseFrame f = { .w = w, .h = h, .format = format, .pts = n };
-    Draw d = { .state = n % 16 };
+    TestStream s = { .nb = 1, .pics = { { .w = w, .h = h, .format = format, .pts = n } } };
     AVFrame *frame;
 
-    draw_samples(&d, &f, NULL);
-    frame = case_frame(&f, 0);
-    av_free(f.samples);
+    test_samples(&s, TEST_RANDOM, n % 16, 1);
+    frame = test_frame(&s.pics[0]);
+    test_free_stream(&s);
     return frame;
 }
 
@@ -266,43 +255,63 @@ static void long_options(char *buf, size_t size, enum CaseBackend backend, const
              "stats_file=/dev/null", algo, backend == CASE_CPU ? "cpu" : "cuda");
 }
 
+static int open_long_graph(TestGraph *g, const TestPicture *first, const char *options,
+                           int nb_threads, enum CaseBackend backend, AVBufferRef *device)
+{
+    const TestRun r = { .options = options, .nb_threads = nb_threads, .device = device,
+                        .upload = backend == CASE_FRAMES };
+
+    return test_open_graph(g, &r, first);
+}
+
+/*
+ * What comes out of the sink is dropped.
+ * @param max frames at most
+ * @return 0 or an error; that there are no more is none
+ */
+static int drain(TestGraph *g, int max, int *nb_out)
+{
+    AVFrame *out = test_alloc(av_frame_alloc());
+    int ret = 0;
+
+    while (max-- > 0 && (ret = av_buffersink_get_frame(g->sink, out)) >= 0) {
+        av_frame_unref(out);
+        ++*nb_out;
+    }
+    av_frame_free(&out);
+    return ret == AVERROR(EAGAIN) ? 0 : ret;
+}
+
 /* Many frames through one graph. */
 static int run_long(enum CaseBackend backend, const char *algo, int nb_frames, AVBufferRef *device)
 {
     enum { W = 22, H = 16 };
-    const CaseFrame first = { .w = W, .h = H, .format = AV_PIX_FMT_YUV420P };
-    AVFrame *out = case_alloc(av_frame_alloc());
+    const TestPicture first = { .w = W, .h = H, .format = AV_PIX_FMT_YUV420P };
     const int look = FFMIN(1000, nb_frames / 2);
     Usage early = { 0 }, late = { 0 };
     char options[256], what[256];
-    CaseGraph g;
+    TestGraph g;
     int ret, nb_out = 0;
 
     long_options(options, sizeof(options), backend, algo);
-    ret = open_case_graph(&g, &first, options, 2, backend == CASE_FRAMES, device);
-    if (ret == AVERROR(ENOSYS)) {
-        av_frame_free(&out);
+    ret = open_long_graph(&g, &first, options, 2, backend, device);
+    if (ret == AVERROR(ENOSYS))
         return 0;
-    }
     for (int i = 0; i < nb_frames && ret >= 0; i++) {
         AVFrame *in = noise_frame(W, H, first.format, i);
 
         ret = av_buffersrc_add_frame(g.src, in);
         av_frame_free(&in);
-        while (ret >= 0 && (ret = av_buffersink_get_frame(g.sink, out)) >= 0) {
-            av_frame_unref(out);
-            nb_out++;
-        }
-        if (ret == AVERROR(EAGAIN))
-            ret = 0;
+        if (ret >= 0)
+            ret = drain(&g, INT_MAX, &nb_out);
         if (i > look - 32 && i <= look)
             lower(&early, usage(backend != CASE_CPU));
-        if (verbose && i % 10000 == 9999)
+        if (test_verbose && i % 10000 == 9999)
             printf("  frame %d: %"PRId64" bytes\n", i + 1, usage(0).host);
         if (i >= nb_frames - 32)
             lower(&late, usage(backend != CASE_CPU));
     }
-    snprintf(what, sizeof(what), "%d frames, %s, %s", nb_frames, backend_names[backend], algo);
+    snprintf(what, sizeof(what), "%d frames, %s, %s", nb_frames, case_backends[backend], algo);
     if (ret < 0 || nb_out < nb_frames - 8) {
         fprintf(stderr, "%s: %s after %d frames\n", what, av_err2str(ret), nb_out);
         ret = 1;
@@ -310,7 +319,6 @@ static int run_long(enum CaseBackend backend, const char *algo, int nb_frames, A
         ret = check_usage(what, early, late, backend);
     }
     avfilter_graph_free(&g.graph);
-    av_frame_free(&out);
     return ret;
 }
 
@@ -318,37 +326,34 @@ static int run_long(enum CaseBackend backend, const char *algo, int nb_frames, A
 static int run_teardown(enum CaseBackend backend, const char *algo, int nb, uint64_t seed,
                         AVBufferRef *device)
 {
-    Draw d = { .state = seed };
-    AVFrame *out = case_alloc(av_frame_alloc());
+    TestRandom d = { .state = seed };
     Usage early = { 0 };
     char options[256], what[256];
-    int ret = 0;
+    int ret = 0, nb_out = 0;
 
     for (int i = 0; i < nb; i++) {
-        const CaseFrame first = { .w = 2 + 2 * draw(&d, 12), .h = 2 + 2 * draw(&d, 12),
+        const TestPicture first = { .w = 2 + 2 * test_draw(&d, 12), .h = 2 + 2 * test_draw(&d, 12),
                                   .format = AV_PIX_FMT_YUV420P };
-        const int nb_in = draw(&d, 9), nb_pulls = draw(&d, 9);
-        CaseGraph g;
+        const int nb_in = test_draw(&d, 9), nb_pulls = test_draw(&d, 9);
+        int threads;
+        TestGraph g;
 
         long_options(options, sizeof(options), backend, algo);
-        av_strlcatf(options, sizeof(options), ":async_depth=%d", 1 + (int)draw(&d, 6));
-        ret = open_case_graph(&g, &first, options, 1 + draw(&d, 3), backend == CASE_FRAMES,
-                              draw(&d, 2) || backend == CASE_FRAMES ? device : NULL);
+        av_strlcatf(options, sizeof(options), ":async_depth=%d", 1 + (int)test_draw(&d, 6));
+        threads = 1 + test_draw(&d, 3);
+        ret = open_long_graph(&g, &first, options, threads, backend,
+                              test_draw(&d, 2) || backend == CASE_FRAMES ? device : NULL);
         if (ret == AVERROR(ENOSYS))
-            goto end;
+            return 0;
         for (int j = 0; j < nb_in && ret >= 0; j++) {
             AVFrame *in = noise_frame(first.w, first.h, first.format, j);
 
             ret = av_buffersrc_add_frame(g.src, in);
             av_frame_free(&in);
-            if (ret >= 0 && j < nb_pulls) {
-                ret = av_buffersink_get_frame(g.sink, out);
-                av_frame_unref(out);
-                if (ret == AVERROR(EAGAIN))
-                    ret = 0;
-            }
+            if (ret >= 0 && j < nb_pulls)
+                ret = drain(&g, 1, &nb_out);
         }
-        if (ret >= 0 && !draw(&d, 4))
+        if (ret >= 0 && !test_draw(&d, 4))
             ret = av_buffersrc_add_frame(g.src, NULL);
         avfilter_graph_free(&g.graph);
         if (ret < 0)
@@ -357,13 +362,11 @@ static int run_teardown(enum CaseBackend backend, const char *algo, int nb, uint
             early = usage(backend != CASE_CPU);
     }
     snprintf(what, sizeof(what), "%d graphs torn down, %s, %s, seed %"PRIu64, nb,
-             backend_names[backend], algo, seed);
+             case_backends[backend], algo, seed);
     if (ret < 0)
         fprintf(stderr, "%s: %s\n", what, av_err2str(ret));
     else
         ret = check_usage(what, early, usage(backend != CASE_CPU), backend);
-end:
-    av_frame_free(&out);
     return ret && ret != AVERROR(ENOSYS);
 }
 
@@ -373,42 +376,37 @@ static int run_changes(enum CaseBackend backend, const char *algo, int nb, uint6
     static const enum AVPixelFormat formats[] = {
         AV_PIX_FMT_YUV420P, AV_PIX_FMT_P010LE, AV_PIX_FMT_GRAY8, AV_PIX_FMT_YUV444P16BE,
     };
-    Draw d = { .state = seed };
-    CaseFrame now = { .w = 16, .h = 16, .format = AV_PIX_FMT_YUV420P };
-    AVFrame *out = case_alloc(av_frame_alloc());
+    TestRandom d = { .state = seed };
+    TestPicture now = { .w = 16, .h = 16, .format = AV_PIX_FMT_YUV420P };
     Usage early = { 0 };
     char options[256], what[256];
     int ret, nb_in = 0, nb_out = 0;
-    CaseGraph g;
+    TestGraph g;
 
     long_options(options, sizeof(options), backend, algo);
-    ret = open_case_graph(&g, &now, options, 2, 0, NULL);
+    ret = open_long_graph(&g, &now, options, 2, backend, NULL);
     for (int i = 0; i < nb && ret >= 0; i++) {
         /* memory is looked at twice, with the same picture */
         const int look = i + 1 == nb / 4 || i + 1 == nb;
         const int old_w = now.w;
 
         do {
-            now.w = 1 + draw(&d, look ? 2 : 24);
+            now.w = 1 + test_draw(&d, look ? 2 : 24);
         } while (now.w == old_w);
-        now.h      = look ? 20 : 1 + draw(&d, 24);
-        now.format = formats[look ? 0 : draw(&d, FF_ARRAY_ELEMS(formats))];
-        for (int j = look ? 3 : draw(&d, 3); j >= 0 && ret >= 0; j--) {
+        now.h      = look ? 20 : 1 + test_draw(&d, 24);
+        now.format = formats[look ? 0 : test_draw(&d, FF_ARRAY_ELEMS(formats))];
+        for (int j = look ? 3 : test_draw(&d, 3); j >= 0 && ret >= 0; j--) {
             AVFrame *in = noise_frame(now.w, now.h, now.format, nb_in++);
 
             ret = av_buffersrc_add_frame(g.src, in);
             av_frame_free(&in);
-            while (ret >= 0 && (ret = av_buffersink_get_frame(g.sink, out)) >= 0) {
-                av_frame_unref(out);
-                nb_out++;
-            }
-            if (ret == AVERROR(EAGAIN))
-                ret = 0;
+            if (ret >= 0)
+                ret = drain(&g, INT_MAX, &nb_out);
         }
         if (i + 1 == nb / 4)
             early = usage(backend != CASE_CPU);
     }
-    snprintf(what, sizeof(what), "%d changes, %s, %s, seed %"PRIu64, nb, backend_names[backend],
+    snprintf(what, sizeof(what), "%d changes, %s, %s, seed %"PRIu64, nb, case_backends[backend],
              algo, seed);
     if (ret == AVERROR(ENOSYS))
         ret = 0;
@@ -417,7 +415,6 @@ static int run_changes(enum CaseBackend backend, const char *algo, int nb, uint6
     else
         ret = check_usage(what, early, usage(backend != CASE_CPU), backend);
     avfilter_graph_free(&g.graph);
-    av_frame_free(&out);
     return !!ret;
 }
 
@@ -425,16 +422,15 @@ static int run_changes(enum CaseBackend backend, const char *algo, int nb, uint6
  * Every call of the driver fails once, in one process: an error or the right vectors,
  * and right vectors again when nothing fails.
  */
-static int run_failures(const char *algo, const char *folder)
+static int run_failures(int algo, const char *folder)
 {
     unsigned long long (*fail)(unsigned long long n) = NULL;
     void *lib = dlopen("libcuda.so.1", RTLD_NOW);
     CaseLimits l = { .folder = folder };
     Case c = {
-        .algo = algo, .block = 8, .range = 6, .dir = 3, .async_depth = 3, .metadata = 1,
-        .file = FILE_NPY, .nb_threads = 2, .nb = 4, .close_after = -1,
+        .s = { .algo = algo, .block = 8, .range = 6, .nb = 4 }, .dir = 3, .async_depth = 3,
+        .metadata = 1, .file = TEST_NPY, .nb_threads = 2, .close_after = -1,
     };
-    Draw d = { .state = 1 };
     int ret = 0, nb = 0, nb_errors = 0;
 
     if (lib)
@@ -443,32 +439,27 @@ static int run_failures(const char *algo, const char *folder)
         fprintf(stderr, "only the stand-in for the driver lets calls fail\n");
         return 1;
     }
-    for (int i = 0; i < c.nb; i++) {
-        c.frames[i] = (CaseFrame){ .w = 28, .h = 16, .format = AV_PIX_FMT_GRAY8, .pts = i,
-                                   .keep = i & 1 };
-        draw_samples(&d, &c.frames[i], i ? &c.frames[i - 1] : NULL);
-    }
-    case_expect(&c);
+    for (int i = 0; i < c.s.nb; i++)
+        c.s.pics[i] = (TestPicture){ .w = 28, .h = 16, .format = AV_PIX_FMT_GRAY8, .pts = i,
+                                     .keep = i & 1 };
+    test_set_dir(&c.s, c.dir);
+    test_samples(&c.s, TEST_MOTION, 1, 4);
+    test_expect(&c.s);
 
     for (int n = 0, more = 1; more && !ret; n++) {
         /* the first without a failure; then each, and one without a failure after it */
         for (int failing = !!n; failing >= 0 && !ret; failing--) {
             unsigned long long made;
-            const char *wrong;
-            CaseResult r;
+            TestRun r;
 
             fail(failing ? n : 0);
-            wrong = run_backend(&c, &l, CASE_CUDA, &r);
-            made  = fail(0);
-            for (int i = 0; i < r.nb && !wrong; i++)
-                wrong = check_frame(&c, &r, i);
-            if (!wrong && r.ret >= 0)
-                wrong = check_case_npy(&c, &r);
+            run_case_on(&c, &l, CASE_CUDA, &r);
+            made = fail(0);
             if (!n && r.ret == AVERROR(ENOSYS)) {
                 more = 0;
-            } else if (wrong || (!failing && r.ret < 0)) {
-                fprintf(stderr, "%s: call %d of the driver %s: %s\n", algo, n,
-                        failing ? "fails" : "has failed", wrong ? wrong : av_err2str(r.ret));
+            } else if (r.wrong[0] || (!failing && r.ret < 0)) {
+                fprintf(stderr, "%s: call %d of the driver %s: %s\n", test_algos[algo], n,
+                        failing ? "fails" : "has failed", r.wrong[0] ? r.wrong : av_err2str(r.ret));
                 ret = 1;
             }
             if (failing) {
@@ -476,14 +467,13 @@ static int run_failures(const char *algo, const char *folder)
                 nb        += more;
                 nb_errors += r.ret < 0;
             }
-            free_result(&r);
         }
     }
     if (nb && !nb_errors)
         ret = 1;
     printf("%s: %d calls of the driver failed in turn, %d runs ended with an error: %s\n",
-           algo, nb, nb_errors, ret ? "not all is well" : "fine");
-    free_case(&c);
+           test_algos[algo], nb, nb_errors, ret ? "not all is well" : "fine");
+    test_free_stream(&c.s);
     return ret;
 }
 
@@ -550,14 +540,15 @@ int main(int argc, char **argv)
                     .backends = (1 << CASE_NB_BACKENDS) - 1 },
     };
     int seconds = 60, nb_threads = 1, nb_long = 0, nb_teardown = 0, nb_changes = 0, failures = 0;
-    const char *algo = "ds", *const *algos;
-    int ret = 0, nb_algos, seeded = 0;
+    const char *algo = "ds";
+    int ret = 0, seeded = 0;
 
+    test_init("gpume_soak");
     for (int i = 1; i < argc; i++) {
         const char *arg = argv[i], *value;
 
         if (!strcmp(arg, "-v")) {
-            verbose = 1;
+            test_verbose = 1;
             continue;
         }
         if (++i >= argc)
@@ -581,18 +572,13 @@ int main(int argc, char **argv)
         } else if (!strcmp(arg, "-changes")) {
             nb_changes = atoi(value);
         } else if (!strcmp(arg, "-hog")) {
-            setvbuf(stdout, NULL, _IOLBF, 0);
-            return av_hwdevice_ctx_create(&s.device, AV_HWDEVICE_TYPE_CUDA, NULL, NULL,
-                                          AV_CUDA_USE_PRIMARY_CONTEXT) < 0 || hog(atoi(value));
+            return !(s.device = test_open_device()) || hog(atoi(value));
         } else if (!strcmp(arg, "-failures")) {
             failures = atoi(value);
         } else if (!strcmp(arg, "-algo")) {
             algo = value;
         } else if (!strcmp(arg, "-backends")) {
-            s.limits.backends = 0;
-            for (int b = 0; b < CASE_NB_BACKENDS; b++)
-                if (av_match_name(backend_names[b], value))
-                    s.limits.backends |= 1 << b;
+            s.limits.backends = case_backends_of(value);
         } else {
             return usage_error();
         }
@@ -602,43 +588,35 @@ int main(int argc, char **argv)
     if (!seeded)
         s.seed = av_get_random_seed();
 
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    av_log_set_callback(log_callback);
-    case_init();
-    algos = case_algos(&nb_algos);
-    if (s.limits.backends & ~(1 << CASE_CPU) &&
-        av_hwdevice_ctx_create(&s.device, AV_HWDEVICE_TYPE_CUDA, NULL, NULL,
-                               AV_CUDA_USE_PRIMARY_CONTEXT) < 0) {
+    if (s.limits.backends & ~(1 << CASE_CPU) && !(s.device = test_open_device())) {
         printf("gpume_soak: there is no CUDA device\n");
         s.limits.backends &= 1 << CASE_CPU;
     }
     if (!s.limits.backends)
         return 1;
 
-    strcpy(s.folder, "/tmp/gpume_soak.XXXXXX");
-    if (!mkdtemp(s.folder))
-        case_alloc(NULL);
-    for (int i = 0; i < nb_algos; i++) {
-        if (strcmp(algo, "all") && strcmp(algo, algos[i]))
+    s.folder = test_make_folder("gpume_soak");
+    for (int i = 0; i < GPUME_NB_ALGOS; i++) {
+        if (strcmp(algo, "all") && strcmp(algo, test_algos[i]))
             continue;
         if (failures && s.device)
-            ret |= run_failures(algos[i], s.folder);
+            ret |= run_failures(i, s.folder);
         for (int b = 0; b < CASE_NB_BACKENDS; b++) {
             if (!(s.limits.backends & 1 << b))
                 continue;
             if (nb_long)
-                ret |= run_long(b, algos[i], nb_long, s.device);
+                ret |= run_long(b, test_algos[i], nb_long, s.device);
             if (nb_teardown)
-                ret |= run_teardown(b, algos[i], nb_teardown, s.seed, s.device);
+                ret |= run_teardown(b, test_algos[i], nb_teardown, s.seed, s.device);
             if (nb_changes && b != CASE_FRAMES)
-                ret |= run_changes(b, algos[i], nb_changes, s.seed);
+                ret |= run_changes(b, test_algos[i], nb_changes, s.seed);
         }
     }
     if (!nb_long && !nb_teardown && !nb_changes && !failures) {
         s.end = av_gettime_relative() + seconds * INT64_C(1000000);
         ret = soak(&s, nb_threads);
     }
-    rmdir(s.folder);
+    test_remove_folder();
     device_usage(1);
     av_buffer_unref(&s.device);
     return ret;

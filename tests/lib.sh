@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2154
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Sourced by the test scripts: one line a result, in the file $results.
+# Sourced by the test scripts. Each result is one line in the file $results:
 #   ok NAME / FAIL NAME (why) / skipped NAME (why)
 
 . "$top/tools/common.sh"
@@ -9,7 +9,7 @@ ok() { printf 'ok %s\n' "$1" >> "$results"; }
 fail() { printf 'FAIL %s (%s)\n' "$1" "$2" | tee -a "$results"; }
 skip() { printf 'skipped %s (%s)\n' "$1" "$2" | tee -a "$results"; }
 
-# check NAME WHY COMMAND...: ok when the command succeeds.
+# check NAME WHY COMMAND...: ok if the command succeeds, else FAIL with WHY.
 check() {
     name=$1
     why=$2
@@ -21,7 +21,52 @@ check() {
     fi
 }
 
-# has_cuda OBJ: FFmpeg was configured there with a compiler of kernels
+# has_cuda OBJ: FFmpeg was configured there with a compiler for kernels
 has_cuda() {
     grep -q -e '^CONFIG_CUDA_LLVM=yes' -e '^CONFIG_CUDA_NVCC=yes' "$1/ffbuild/config.mak" 2>/dev/null
+}
+
+# combinations KIND OPTIONS...: every search of the table's kind (FULL, PATTERN,
+# PREDICTIVE) with each of the options, as gpume's algo= takes it
+combinations() {
+    kind=$1
+    shift
+    for algo in $("$top/tools/searches.sh" "$kind"); do
+        for options; do
+            printf '%s:%s\n' "$algo" "$options"
+        done
+    done
+}
+
+# branches BEFORE OPTIONS FOLDER SEARCH...: a graph that searches the same frames in every
+# way in one process, vectors in FOLDER/1.npy and so on; the frames of the last go on
+branches() {
+    before=$1
+    options=$2
+    folder=$3
+    shift 3
+    n=0
+    split=
+    filters=
+    for search; do
+        n=$((n + 1))
+        split="${split}[s$n]"
+        filters="${filters};[s$n]gpume=algo=$search$options:mv_file=$folder/$n.npy"
+        [ $n = $# ] || filters="$filters,nullsink"
+    done
+    printf '%s' "${before}split=$n$split$filters"
+}
+
+# same_vectors NAME FOLDER OTHER SEARCH...: what two such graphs found
+same_vectors() {
+    what=$1
+    one=$2
+    other=$3
+    shift 3
+    n=0
+    for search; do
+        n=$((n + 1))
+        check "$what/$search" "vectors differ" \
+            eval "[ \"\$(wc -c < '$one/$n.npy')\" -gt 128 ] && cmp -s '$one/$n.npy' '$other/$n.npy'"
+    done
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Every series of patches: its form, that it only registers, that it applies to
-# its pristine source once and no more, and leaves other sources alone.
+# Tests every patch series: its format, that it only registers the filter, that it applies
+# exactly once to its pristine source, and that it does not change other sources.
 #
 # usage: tests/patches.sh RESULTS
 
@@ -20,9 +20,9 @@ mkdir -p $work
 all=$(all_series .)
 
 # What a patch may touch: the places where FFmpeg lists its parts.
-allowed='^(configure|libavfilter/Makefile|libavfilter/allfilters\.c|doc/filters\.texi|tests/Makefile)$'
+allowed='^(configure|libavfilter/Makefile|libavfilter/allfilters\.c|doc/filters\.texi|tests/Makefile|tests/checkasm/(Makefile|checkasm\.[ch])|tests/fate/checkasm\.mak)$'
 
-# mail_format SERIES: complains on its output.
+# mail_format SERIES: prints what is wrong.
 mail_format() {
     (cd "patches/$1" && ls ./*.patch) | sed 's,^\./,,' > $work/files
     if ! cmp -s $work/files "patches/$1/series"; then
@@ -44,13 +44,13 @@ mail_format() {
     done < "patches/$1/series"
 }
 
-# registration_only SERIES
+# registration_only SERIES: prints what is wrong.
 registration_only() {
     while read -r name; do
         sed -n 's,^+++ b/,,p' "patches/$1/$name" | grep -vE "$allowed" |
             sed "s,^,$name touches ,"
         sed '1,/^---$/d' "patches/$1/$name" | grep -E '^-' | grep -vE '^--- a/' |
-            sed "s,^,$name takes away: ,"
+            sed "s,^,$name removes: ,"
         added=$(sed '1,/^---$/d' "patches/$1/$name" | grep -cE '^\+([^+]|$)')
         if [ "$added" -gt 20 ]; then
             echo "$name adds $added lines"
@@ -58,12 +58,12 @@ registration_only() {
     done < "patches/$1/series"
 }
 
-# state DIR: every file with its content and times, to see that nothing moved.
+# state DIR: lists every file with its times and checksum, to detect changes.
 state() {
     (cd "$1" && find . -type f -exec ls -l --time-style=full-iso {} + -exec cksum {} + | sort)
 }
 
-# said WHAT: why a check failed, from what it printed.
+# verdict NAME FILE: the check passes if FILE is empty; else its first line says why not.
 verdict() {
     if [ -s "$2" ]; then
         fail "$1" "$(sed -n 1p "$2")"
@@ -80,10 +80,10 @@ for s in $all; do
     verdict "patches-$s/registration-only" $work/out
 
     if ! tarball=$(tools/fetch.sh build ffmpeg "$s"); then
-        skip "patches-$s" "its source is out of reach; put the tarball into build/dist/"
+        skip "patches-$s" "its source cannot be fetched; put the tarball into build/dist/"
         continue
     fi
-    # of all the series, so that each can be tried on each
+    # the patched files of all series, so that each series can be tried on each source
     # shellcheck disable=SC2046
     mkdir -p "$work/$s" && tar -xf "$tarball" --strip-components=1 -C "$work/$s" --wildcards \
         '*/RELEASE' $(sed -n 's,^+++ b/,*/,p' patches/*/*.patch | sort -u) '*/configure'
@@ -100,6 +100,7 @@ for s in $fetched; do
     grep -q '^extern const .* ff_vf_gpume;' "$work/$s-laid/libavfilter/allfilters.c" &&
         grep -q 'libavfilter/gpume/Makefile$' "$work/$s-laid/libavfilter/Makefile" &&
         grep -q '/tests/fate/gpume.mak$' "$work/$s-laid/tests/Makefile" &&
+        grep -q ' vf_gpume\.o$' "$work/$s-laid/tests/checkasm/Makefile" &&
         grep -q '^@include filter_gpume.texi$' "$work/$s-laid/doc/filters.texi"
     check "patches-$s/registers" "filter, tests or documentation are not registered" test $? = 0
 
@@ -109,7 +110,7 @@ for s in $fetched; do
     state "$work/$s-laid" > $work/after
     check "patches-$s/twice-changes-nothing" "the tree changed" cmp -s $work/before $work/after
 
-    # by somebody's own hand, and then by ours
+    # patched by hand first, then by our script
     cp -Rp "$work/$s" "$work/$s-hand"
     while read -r name; do
         patch -s -p1 -d "$work/$s-hand" < "patches/$s/$name"
@@ -118,7 +119,7 @@ for s in $fetched; do
         diff -r -x .laid "$work/$s-laid" "$work/$s-hand" > $work/out
     check "patches-$s/after-git-am" "$(sed -n 1p $work/out)" test $? = 0
 
-    # an earlier version's patch that this one has no more is taken back
+    # a patch of an earlier version that no longer exists is reverted
     cp -Rp "$work/$s-laid" "$work/$s-old"
     cat > "$work/$s-old/libavfilter/gpume/.laid/0009-old.patch" <<'EOF'
 --- a/RELEASE

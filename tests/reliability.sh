@@ -1,16 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# What doc/reliability.md promises: files after a signal, random streams against the
-# oracle, fuzzers, threads, long runs. On the stand-in for the CUDA driver where the
-# build has CUDA.
+# Tests the guarantees of doc/reliability.md: files after a signal, random streams compared
+# with the oracle, fuzzers, threads, long runs. CUDA builds run on the stand-in for the
+# driver.
 #
 # usage: reliability.sh RESULTS SERIES PART...
-#   files          signals that end ffmpeg, and what is left of its files
-#   soak SECONDS   random streams on every backend against the oracle
+#   files          signals that end ffmpeg, and the state of its files
+#   soak SECONDS   random streams on every backend, compared with the oracle
 #   fuzz SECONDS   builds the fuzzers and runs each of them; 0: builds only
 #   threads SECONDS   random streams on several threads under ThreadSanitizer
-#   failures       each call of the CUDA driver failing in turn, for every search
-#   long [whole]   memory over frames, graphs and changes: a part, or all of it
+#   failures       each CUDA driver call failing in turn, for every search
+#   long [whole]   memory over frames, graphs and changes; whole: the long version
 
 set -u
 LC_ALL=C
@@ -30,7 +30,7 @@ mkdir -p build/results
 tmp=$(mktemp -d) || exit
 trap 'rm -rf "$tmp"' EXIT
 
-# build_lib DIR: the libraries of a tree of its own
+# build_lib DIR: builds the libraries in a separate tree
 build_lib() {
     make -s --no-print-directory SERIES="$series" configured &&
         tools/ffconfigure.sh "$1" &&
@@ -43,7 +43,7 @@ build_soak() {
         make -s --no-print-directory -C "$base/obj" libavfilter/tests/gpume_soak
 }
 
-# Without the stand-in what needs it is left out by the programs themselves.
+# Without the stand-in the programs skip what needs it.
 build_standin() {
     if has_cuda "$base/obj"; then
         make -f tests/standin/standin.mak -j"$jobs" standin > build/results/standin.log 2>&1 ||
@@ -51,7 +51,7 @@ build_standin() {
     fi
 }
 
-# counted NAME COMMAND...: its last line says how much it did
+# counted NAME COMMAND...: runs a program whose last line says how much it tested
 counted() {
     name=$1
     shift
@@ -65,13 +65,13 @@ counted() {
     fi
 }
 
-# A stream that does not end, a frame every 40 ms, and files of it.
+# Writes files from an endless stream with a frame every 40 ms.
 endless() {
     exec "$base/obj/ffmpeg" -hide_banner -nostdin -v error -re -f lavfi -i testsrc2=s=64x48:r=25 \
          -vf "gpume=algo=ds:backend=cpu:mv_file=$tmp/v.$1:stats_file=$tmp/s.log" -f null -
 }
 
-# signal ENDING SIGNAL...: ends it so once it has written something
+# signal ENDING SIGNAL...: sends the signals once something has been written
 signal() {
     ending=$1
     shift
@@ -91,7 +91,7 @@ signal() {
     wait $pid 2>/dev/null || status=$?
 }
 
-# whole ENDING: the vectors are those of whole frames (12 blocks), as many as in the other file
+# whole ENDING: the vectors are those of complete frames (12 blocks), as many as in the statistics
 whole() {
     lines=$(grep -c '^n:' "$tmp/s.log")
     [ -z "$(find "$tmp" -name '*.gpume-part')" ] || return
@@ -122,7 +122,7 @@ part_files() {
                   [ \$(find $tmp -name 's.log.*.gpume-part' | wc -l) = 1 ]"
     done
 
-    # names that have to be escaped, as the documentation does
+    # file names that need escaping, as in the documentation
     rm -f "$tmp"/*
     (cd "$tmp" && for name in 'take\\:2.csv' 'C\\:\\\\take.csv'; do
         "$base/obj/ffmpeg" -hide_banner -nostdin -v error -f lavfi -i testsrc2=s=64x48:r=2:d=1 \
@@ -174,7 +174,7 @@ part_threads() {
     tsan=$base-tsan/obj/libavfilter/tests/gpume_soak
     TSAN_OPTIONS='halt_on_error=1 second_deadlock_stack=1'
     export TSAN_OPTIONS
-    # as many filters as there are threads, each with slice threads of its own
+    # one filter per thread, each with its own slice threads
     counted threads-cpu "$tsan" -backends cpu -threads 3 -side 80 -seconds "$1"
     if has_cuda "$base-tsan/obj"; then
         counted threads-cuda "$tsan" -backends cuda,frames -threads 3 -side 40 -seconds "$1"
@@ -183,14 +183,22 @@ part_threads() {
     fi
 }
 
+# Under the sanitizers, which see what is lost on the way.
 part_failures() {
-    if ! build_soak; then
+    if ! make -s --no-print-directory SERIES="$series" all sanitized ||
+       ! make -s --no-print-directory -C "$base-san/obj" libavfilter/tests/gpume_soak; then
         fail failures "the build"
-    elif ! has_cuda "$base/obj"; then
+    elif ! has_cuda "$base-san/obj"; then
         skip failures "built without CUDA"
+    elif ! make -f tests/standin/standin.mak -j"$jobs" standin-asan > build/results/standin-asan.log 2>&1; then
+        fail failures "the stand-in; see build/results/standin-asan.log"
     else
-        build_standin
-        counted failures "$soak" -failures 1 -algo all
+        ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1
+        UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+        export ASAN_OPTIONS UBSAN_OPTIONS
+        standin=$standin-asan
+        counted failures "$base-san/obj/libavfilter/tests/gpume_soak" -failures 1 -algo all
+        standin=$top/build/standin
     fi
 }
 

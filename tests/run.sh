@@ -1,26 +1,27 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Runs parts of the tests, prints what failed and one last line
-# 'N passed, N failed, N skipped'. Every result stands in build/results/.
+# 'N passed, N failed, N skipped'. Every result stands in build/results/. What the parts
+# need is built first; then the parts that run on one core go side by side with those
+# that are FATE's.
 #
 # usage: tests/run.sh [-s SERIES] PART...
 #   fate       builds the series and runs all its FATE tests, units included
 #   san        a subset of them under AddressSanitizer and UndefinedBehaviorSanitizer
 #   valgrind   one of them under valgrind
-#   cuda       all FATE tests and units again, searched by the CUDA backend on a
-#              stand-in for the driver; every driver call failing in turn
+#   cuda       the FATE tests that reach a device and the units again, searched by the
+#              CUDA backend on a stand-in for the driver; every driver call failing in turn
 #   files      signals that end ffmpeg, and what is left of its files
 #   soak       random streams on every backend against the oracle, GPUME_SOAK seconds (60)
 #   fuzz       the fuzzers, GPUME_FUZZ seconds each (12); 0 builds them only
 #   threads    random streams under ThreadSanitizer, twice GPUME_THREADS seconds (10)
-#   failures   each call of the CUDA driver failing in turn, for every search
-#   long       memory over many frames, graphs and changes; GPUME_LONG=whole: very many
-#   patches    every series of patches against its pristine source
-#   build      configure and the Makefile themselves
+#   failures   each CUDA driver call failing in turn, for every search
+#   long       memory over many frames, graphs and changes; more with GPUME_LONG=whole
+#   patches    every patch series on its pristine source
+#   build      configure and the Makefile
 #   demo       the demonstration on a short clip
-#   style      the text of the repository
-# GPUME_VIDEO names a folder of real clips; the tests that use it are skipped
-# without it.
+#   style      the format of the repository's text files
+# GPUME_VIDEO is a folder of real clips; without it the tests that use it are skipped.
 
 set -u
 LC_ALL=C
@@ -43,7 +44,7 @@ GPUME_VIDEO=${GPUME_VIDEO:-../shared/video}
 GPUME_VIDEO=$(cd "$GPUME_VIDEO" 2>/dev/null && pwd)
 export GPUME_VIDEO
 export GPUME_CLIPS="$top/tests/clips"
-# a test that hangs ends its part, and counts as failed
+# time limit of a part; a test that hangs counts as failed
 limit=${GPUME_TEST_LIMIT:-1500}
 
 mkdir -p build/results
@@ -51,7 +52,7 @@ base=build/$series
 jobs=$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 unset MAKEFLAGS MAKELEVEL MFLAGS MAKEOVERRIDES
 
-# the python3 that has numpy, if it is not the first one
+# use the python3 that has numpy, if it is not the first one
 if ! python3 -c 'import numpy' 2>/dev/null && /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
     mkdir -p build/results/bin
     ln -sf /usr/bin/python3 build/results/bin/python3
@@ -62,26 +63,28 @@ submake() {
     make --no-print-directory "$@"
 }
 
-# tests_of OBJ TARGET: the FATE tests that a target of FFmpeg's make runs.
+# tests_of OBJ TARGET: lists the FATE tests that a make target runs.
 tests_of() {
     make -n -k -C "$1" "$2" 2>/dev/null |
     sed -n 's/.*echo "TEST  *\([^"]*\)".*/\1/p' | sort -u
 }
 
-# run_fate NAME OBJ TARGET [MAKE_ARGUMENT...]: names its results NAME/TEST.
+# run_fate NAME OBJ TARGET [MAKE_ARGUMENT...]: results are called NAME/TEST.
 run_fate() {
     prefix=$1
     obj=$2
     target=$3
     shift 3
     log=build/results/$prefix.log
+    expected=build/results/$prefix.expected
+    skipped=build/results/$prefix.skipped
     rm -f "$obj"/tests/data/fate/*.rep
     timeout "$limit" make --no-print-directory -k -j"$jobs" -C "$obj" "$target" "$@" 2>&1 | tee "$log"
 
     # 'numpy: skipped, WHY': the test gpume-numpy, or a part of some test
-    sed -n 's/^\([A-Za-z0-9_-]*\): skipped, \(.*\)/\1 \2/p' "$log" | sort -u > build/results/skipped
-    tests_of "$obj" "$target" > build/results/expected
-    if [ ! -s build/results/expected ]; then
+    sed -n 's/^\([A-Za-z0-9_-]*\): skipped, \(.*\)/\1 \2/p' "$log" | sort -u > "$skipped"
+    tests_of "$obj" "$target" > "$expected"
+    if [ ! -s "$expected" ]; then
         fail "$prefix" "$target runs no test; see $log"
     fi
     while read -r test; do
@@ -90,22 +93,68 @@ run_fate() {
             fail "$prefix/$test" "did not run; see $log"
         elif [ "$(sed -n '1s/^[^:]*:\([^:]*\):.*/\1/p' "$rep")" != 0 ]; then
             fail "$prefix/$test" "see $log"
-        elif ! grep -q "^${test#gpume-} " build/results/skipped; then
+        elif ! grep -q "^${test#gpume-} " "$skipped"; then
             ok "$prefix/$test"
         fi
-    done < build/results/expected
+    done < "$expected"
     while read -r what why; do
         skip "$prefix/$what" "$why"
-    done < build/results/skipped
+    done < "$skipped"
 
-    # the tests that would run if there were clips
+    # tests that are skipped because there are no clips
     if [ -z "$GPUME_VIDEO" ]; then
-        GPUME_VIDEO=/ tests_of "$obj" "$target" > build/results/with-clips
-        comm -13 build/results/expected build/results/with-clips > build/results/skipped
+        GPUME_VIDEO=/ tests_of "$obj" "$target" > "$expected-with-clips"
+        comm -13 "$expected" "$expected-with-clips" > "$skipped"
         while read -r test; do
             skip "$prefix/$test" "GPUME_VIDEO names no folder of clips"
-        done < build/results/skipped
+        done < "$skipped"
     fi
+}
+
+# What is built before the parts run, each once. A part that needs what could not be
+# built says so itself: it builds again, which is quick where it was.
+want() {
+    case " $trees " in
+        *" $1 "*) ;;
+        *) trees="$trees $1" ;;
+    esac
+}
+
+build_trees() {
+    trees=
+    standin=
+    for part; do
+        case $part in
+            fate|files|soak|long|build|demo|valgrind) ;;
+            san)           want san ;;
+            cuda|failures) want san; standin=1 ;;
+            fuzz)          want fuzz ;;
+            threads)       want tsan ;;
+            *)       continue ;;
+        esac
+        any=1
+    done
+    if [ -z "${any-}" ] || ! submake SERIES="$series" configured > build/results/configure.log 2>&1; then
+        return
+    fi
+    # FFmpeg's configure runs on one core
+    for tree in $trees; do
+        tools/ffconfigure.sh "$base-$tree" > "build/results/configure-$tree.log" 2>&1 &
+    done
+    wait
+    submake SERIES="$series" all tests > build/results/build.log 2>&1
+    if [ -n "$standin" ] && has_cuda "$base/obj"; then
+        make -f tests/standin/standin.mak -j"$jobs" standin standin-asan > build/results/standin-build.log 2>&1
+    fi
+    for tree in $trees; do
+        case $tree in
+            san)  submake -j"$jobs" -C "$base-san/obj" ffmpeg libavfilter/tests/gpume_soak \
+                          libavfilter/tests/gpume_unit libavfilter/tests/gpume_input ;;
+            fuzz) submake -j"$jobs" -C "$base-fuzz/obj" libavfilter/libavfilter.a libavutil/libavutil.a &&
+                      make -s -f tests/fuzz/fuzz.mak -j"$jobs" OBJ="$base-fuzz/obj" SRC="$base/src" ;;
+            tsan) submake -j"$jobs" -C "$base-tsan/obj" libavfilter/tests/gpume_soak ;;
+        esac > "build/results/build-$tree.log" 2>&1
+    done
 }
 
 part_fate() {
@@ -113,7 +162,7 @@ part_fate() {
         status=0
         tools/fetch.sh build ffmpeg "$series" > build/results/fetch.log 2>&1 || status=$?
         if [ $status = 2 ]; then
-            skip "fate-$series" "FFmpeg $series is not in Debian's archive any more"
+            skip "fate-$series" "FFmpeg $series is no longer in Debian's archive"
             return
         fi
     fi
@@ -158,10 +207,9 @@ part_cuda() {
     check standin-ffmpeg "FFmpeg's own uploads and downloads, and frames on the device" \
         make -s -f tests/standin/standin.mak check-standin-ffmpeg FFMPEG="$base/obj/ffmpeg"
     LD_LIBRARY_PATH=$top/build/standin run_fate "cuda-$series" "$base/obj" fate-gpume-standin
-
     sh tests/cuda-frames.sh "$results" "$base/obj/ffmpeg" "$top/build/standin"
 
-    # leaks are seen by the sanitizers' build
+    # the build with sanitizers detects leaks
     if submake SERIES="$series" sanitized && submake -j"$jobs" -C "$base-san/obj" ffmpeg &&
        grep -q '^CONFIG_CUDA_LLVM=yes' "$base-san/obj/ffbuild/config.mak"; then
         sh tests/cuda-fail.sh "$results" "$base-san/obj/ffmpeg" "$top/build/standin-asan"
@@ -188,7 +236,7 @@ reliability() { sh tests/reliability.sh "$results" "$series" "$@"; }
 part_files() { reliability files; }
 part_soak() { reliability soak "${GPUME_SOAK:-60}"; }
 part_fuzz() {
-    # the same run each time, as far as the seconds go
+    # a fixed seed: the same run each time, up to the time limit
     GPUME_FUZZ_SEED=${GPUME_FUZZ_SEED:-1}
     export GPUME_FUZZ_SEED
     reliability fuzz "${GPUME_FUZZ:-12}"
@@ -201,22 +249,53 @@ part_build() { sh tests/build.sh "$results" "$series"; }
 part_demo() { sh tests/demo.sh "$results" "$series"; }
 part_style() { sh tests/style.sh "$results"; }
 
-all=build/results/all.txt
-: > $all
 for part; do
     case $part in
         fate|san|cuda|valgrind|files|soak|fuzz|threads|failures|long|patches|build|demo|style) ;;
         *) die "there is no part '$part'" ;;
     esac
-    say "== $part${series:+ ($series)}"
-    results=$top/build/results/$part.txt
-    : > "$results"
-    "part_$part"
-    if [ ! -s "$results" ]; then
-        fail "$part" "gave no result at all"
-    fi
-    cat "$results" >> $all
 done
+
+# run PART: its results, and how long it took.
+run() {
+    results=$top/build/results/$1.txt
+    : > "$results"
+    began=$(date +%s)
+    say "== $1${series:+ ($series)}"
+    "part_$1"
+    if [ ! -s "$results" ]; then
+        fail "$1" "gave no result at all"
+    fi
+    say "== $1: $(($(date +%s) - began)) s"
+}
+
+# FATE's parts use all cores, and one tree's results one after the other. Beside them go
+# the others, each of which prints what it says when it is done.
+began=$(date +%s)
+build_trees "$@"
+say "== built in $(($(date +%s) - began)) s"
+(
+    for part; do
+        case $part in
+            fate|san|cuda|valgrind) ;;
+            *) run "$part" > build/results/beside.out 2>&1
+               cat build/results/beside.out ;;
+        esac
+    done
+) &
+beside=$!
+trap 'kill $beside 2>/dev/null; exit 1' HUP INT TERM
+for part; do
+    case $part in
+        fate|san|cuda|valgrind) run "$part" ;;
+    esac
+done
+wait $beside
+
+all=build/results/all.txt
+for part; do
+    cat "build/results/$part.txt"
+done > $all
 
 count() { grep -c "^$1 " $all; }
 passed=$(count ok)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The text of the repository: white space, line lengths, licences, scripts that
-# parse, no package mirror's name, commit subjects.
+# Checks the repository's text files: white space, line lengths, licences, script syntax,
+# no names of package mirrors, commit subjects.
 #
 # usage: tests/style.sh RESULTS
 
@@ -18,7 +18,7 @@ rm -rf $work
 mkdir -p $work
 
 if ! have git || ! git rev-parse --git-dir >/dev/null 2>&1; then
-    skip style "this is no git checkout"
+    skip style "this is not a git checkout"
     exit
 fi
 git ls-files > $work/all
@@ -32,7 +32,7 @@ xargs grep -lE '^#!.*/(env )?(ba)?sh' < $work/text > $work/scripts
 grep -E '\.sh$' $work/text >> $work/scripts
 sort -u -o $work/scripts $work/scripts
 
-# none NAME LIST PATTERN: no line of the files in LIST matches.
+# none NAME LIST PATTERN: checks that no line of the files in LIST matches.
 none() {
     xargs grep -HnE "$3" < "$2" > $work/out
     check "style/$1" "$(sed -n 1p $work/out | cut -c 1-100)" test ! -s $work/out
@@ -46,7 +46,7 @@ none no-tabs-for-indent $work/no-tabs "^ *$tab"
 none no-trailing-space $work/text "[ $tab]\$"
 none no-carriage-return $work/text "$cr"
 none lines-of-120-at-most $work/c '^.{121}'
-# assembled, so that this file does not match
+# written so that this file does not match
 none no-mirror $work/text "(deb|ftp|security|snapshot|archive)[.][a-z.]*(debian|ubuntu)[.](org|com)"
 
 while read -r f; do
@@ -83,6 +83,9 @@ if have shellcheck; then
 else
     skip style/shellcheck "there is no shellcheck"
 fi
+
+tools/searches.sh --check > $work/out
+check style/searches "$(sed -n 1p $work/out)" test ! -s $work/out
 
 git log --no-merges --format=%s 2>/dev/null > $work/subjects
 grep -vE '^[A-Za-z0-9._/,+ -]+: [^ ].*[^. ]$' $work/subjects > $work/out

@@ -8,14 +8,14 @@ die() { printf 'error: %s\n' "$*" >&2; exit 1; }
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# quote WORD...: the words as the shell would have to read them.
+# quote WORD...: prints the words, quoted for the shell.
 quote() {
     for word; do
         printf "'%s' " "$(printf '%s' "$word" | sed "s/'/'\\\\''/g")"
     done
 }
 
-# absolute PATH: the path of something that exists, from the root.
+# absolute PATH: prints the absolute path.
 absolute() {
     case $1 in
         /*) printf '%s\n' "$1" ;;
@@ -23,8 +23,8 @@ absolute() {
     esac
 }
 
-# install_if_changed NEW OLD: OLD keeps its time stamp when nothing changed,
-# so that make rebuilds nothing for it.
+# install_if_changed NEW OLD: moves NEW to OLD. An unchanged OLD keeps its time stamp, so
+# that make does not rebuild anything.
 install_if_changed() {
     if cmp -s "$1" "$2"; then
         rm -f "$1"
@@ -33,7 +33,7 @@ install_if_changed() {
     fi
 }
 
-# series_of DIR: the FFmpeg series (9.0, 7.1, ...) of a source tree, or nothing.
+# series_of DIR: prints the FFmpeg series (9.0, 7.1, ...) of a source tree, or nothing.
 series_of() {
     for version_file in "$1/RELEASE" "$1/VERSION"; do
         if [ -f "$version_file" ]; then
@@ -46,7 +46,7 @@ series_of() {
     done
 }
 
-# all_series TOP: the series that patches/ has, the newest first.
+# all_series TOP: prints the series in patches/, newest first.
 all_series() {
     for series_file in "$1"/patches/*/series; do
         basename "$(dirname "$series_file")"

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The demonstration: motion vectors of a clip, drawn over it and as files.
+# The demonstration: draws the motion vectors of a clip and writes them to files.
 #
-# usage: demo.sh demo BIN_DIR [INPUT]    into build/demo, with a table at the end
-#        demo.sh play BIN_DIR [INPUT]    live in a window
+# usage: demo.sh demo BIN_DIR [INPUT]    writes to build/demo and prints a table
+#        demo.sh play BIN_DIR [INPUT]    shows the vectors live in a window
 #        demo.sh clip BIN_DIR            only makes build/demo/input.mp4
-# Of a long INPUT only the first DEMO_SECONDS (20) are shown.
+# Only the first DEMO_SECONDS (20) of INPUT are used, except by play.
 
 set -eu
 LC_ALL=C
@@ -26,8 +26,8 @@ draw="format=yuv420p,lutyuv=y=16+(val-16)*0.6:u=128+(val-128)*0.6:v=128+(val-128
 
 run() { "$bin/ffmpeg" -hide_banner -nostdin -loglevel error -y "$@"; }
 
-# A clip with known motion, 30 frames/s: a pan, a zoom, a cut, a rotation. Clouds of
-# Perlin noise give every block something to hold on to.
+# A clip with known motion, 30 frames/s: a pan, a zoom, a cut and a rotation. Perlin
+# noise gives every block some texture.
 generate() {
     clouds='perlin=size=2624x1476:rate=30:octaves=5:persistence=0.55:random_mode=seed:random_seed'
     run -filter_complex "
@@ -63,7 +63,7 @@ if [ "$mode" = clip ]; then
 fi
 if [ "$mode" = play ]; then
     if [ ! -x "$bin/ffplay" ]; then
-        die "there is no $bin/ffplay: it needs SDL2 (Debian's package: libsdl2-dev)"
+        die "$bin/ffplay was not built: it needs SDL2 (Debian's package: libsdl2-dev)"
     fi
     exec "$bin/ffplay" -hide_banner -loglevel warning -autoexit -window_title "gpume: $input" \
         -vf "$search,$draw" -i "$input"
@@ -75,7 +75,7 @@ if run -h encoder=libx264 2>&1 | grep -q '^Encoder libx264'; then
 fi
 
 say "searching: $search on $input"
-# Timed by itself: decoding and search, and nothing written.
+# Timed separately: decoding and searching, without writing anything.
 "$bin/ffmpeg" -hide_banner -nostdin -loglevel info -benchmark -t "$seconds" -i "$input" \
     -map 0:v:0 -vf "$search" -fps_mode passthrough -f null - > "$out/time.log" 2>&1 || {
     tail -n 5 "$out/time.log" >&2
@@ -86,8 +86,8 @@ say "drawing: $out/overlay.mp4"
 run -t "$seconds" -i "$input" -map 0:v:0 \
     -vf "$search:mv_file=$out/vectors.csv:stats_file=$out/stats.log,$draw" -c:v $codec "$out/overlay.mp4"
 
-# The middle of the longest stretch of strong motion. A frame that costs far more
-# than both its neighbours is a cut, and its vectors are no motion.
+# Choose the middle of the longest stretch of strong motion. A frame that costs far
+# more than both its neighbours is a cut, and its vectors do not show motion.
 frame=$(awk '
     {
         for (i = 1; i <= NF; i++) {
@@ -142,7 +142,7 @@ awk -v frames="$frames" -v rtime="$rtime" -v out="$out" -v input="$input" -v fra
             printf line, "mean vector", sprintf("%.2f samples (longest %.1f)", sum / blocks, max)
             printf line, "zero vectors", sprintf("%.1f %% of %d", 100 * zero / blocks, blocks)
         } else
-            printf line, "vectors", "none: a single frame has nothing to be compared with"
+            printf line, "vectors", "none: the clip has only one frame"
         printf line, "overlay", out "/overlay.mp4"
         printf line, "one frame", out "/overlay.png (frame " frame ")"
         printf line, "vectors", out "/vectors.csv, " out "/vectors.npy"

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Finds what is missing of the programs and libraries that gpume is built, tested
-# and played with, names it, and installs it where the system has apt-get.
+# Lists the missing programs and libraries that gpume needs for building, testing and
+# playing, and installs them if the system has apt-get.
 #
-# usage: deps.sh [-n] CLASS...     (-n: name only)
-# Exits with 1 when something of class build or x86 is missing and stays so; what
-# is missing of the other classes is a warning.
+# usage: deps.sh [-n] CLASS...     (-n: list only)
+# Exits with 1 if something of class build or x86 is still missing at the end. For
+# other classes it only prints a warning.
 
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -48,12 +48,12 @@ present() {
         clang:*)  have clang && echo 'int LLVMFuzzerTestOneInput(const void *p, long n) { return 0; }' |
                   clang "$what" -x c - -o /dev/null >/dev/null 2>&1 ;;
         pkg:*)    have pkg-config && pkg-config --exists "$what" ;;
-        python:*) # Debian's, which is the one that its packages serve, may not be the first
+        python:*) # Debian's packages install for /usr/bin/python3, which may not be first in PATH
                   python3 -c "import $what" 2>/dev/null || /usr/bin/python3 -c "import $what" 2>/dev/null ;;
     esac
 }
 
-# missing: sets $packages, $required (of class build) and $list.
+# missing: sets $packages, $required (of classes build and x86) and $list.
 missing() {
     packages=''
     required=''
@@ -81,9 +81,9 @@ EOF
 
 give_up() {
     if [ -n "$required" ]; then
-        die "$1: please install $required (names of Debian's packages)"
+        die "$1: please install $required (Debian package names)"
     fi
-    warn "$1: going on without $packages"
+    warn "$1: continuing without $packages"
     exit 0
 }
 
@@ -91,10 +91,10 @@ missing "$@"
 if [ -z "$packages" ]; then
     exit 0
 fi
-say "packages that are missing:$list"
+say "missing packages:$list"
 
 if [ -n "$only_name" ]; then
-    give_up "nothing is installed, as asked"
+    give_up "installation is disabled"
 fi
 if ! have apt-get; then
     give_up "this system has no apt-get"
@@ -104,7 +104,7 @@ if [ "$(id -u)" = 0 ]; then
 elif have sudo; then
     as_root=sudo
 else
-    give_up "neither root nor sudo"
+    give_up "not running as root, and sudo is not installed"
 fi
 
 # shellcheck disable=SC2086  # $as_root and $packages are lists of words
@@ -115,11 +115,11 @@ apt() {
 log=$(mktemp "${TMPDIR:-/tmp}/gpume-apt.XXXXXX")
 trap 'rm -f "$log"' EXIT
 
-# apt's lists may be missing or stale: look for a new one only when that is so.
+# The package lists may be missing or stale. Update them only if the installation fails.
 say "installing: $packages"
 # shellcheck disable=SC2086
 if ! apt install -y --no-install-recommends $packages > "$log" 2>&1; then
-    say "updating the package lists first"
+    say "updating the package lists"
     if ! apt update > "$log" 2>&1 ||
        ! apt install -y --no-install-recommends $packages > "$log" 2>&1; then
         tail -n 20 "$log" >&2
@@ -129,5 +129,5 @@ if ! apt install -y --no-install-recommends $packages > "$log" 2>&1; then
 fi
 missing "$@"
 if [ -n "$packages" ]; then
-    give_up "installed, and still not found"
+    give_up "still not found after installation"
 fi

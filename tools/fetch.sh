@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Fetches an upstream tarball from Debian's archive, checked by its signature,
-# from the mirror that the system is set up with. apt works in a folder of its
-# own: nothing of the system's apt state changes, and no root is needed.
+# Fetches an upstream tarball from Debian's archive, using the system's mirror, and
+# checks its signature. apt works in a folder of its own: the system's apt state does
+# not change, and root is not needed.
 #
 # usage: fetch.sh BUILD_DIR PACKAGE VERSION_PREFIX...
-# Prints the tarball's path. Exits with 2 when the archive has no such version,
-# with 1 when there is no archive to ask.
+# Prints the tarball's path. Exits with 2 if the archive does not have the version,
+# with 1 if no archive can be reached.
 
 set -eu
 LC_ALL=C
@@ -14,8 +14,8 @@ export LC_ALL
 top=$(cd "$(dirname "$0")/.." && pwd)
 . "$top/tools/common.sh"
 
-# The first holds the newest FFmpeg, the second the release before it; the third
-# is asked only when those two have moved on.
+# The first has the newest FFmpeg, the second the release before it. The third is tried
+# only if those two have newer versions.
 suites='sid trixie'
 later_suites='forky'
 
@@ -28,7 +28,7 @@ dist=$build/dist
 apt=$build/apt
 mkdir -p "$dist"
 
-# An earlier run's, or one put there by hand, under Debian's name or upstream's.
+# A tarball from an earlier run, or put there by hand, under Debian's or upstream's name.
 for prefix; do
     for f in "$dist/${package}_$prefix".*.orig.tar.* "$dist/${package}_$prefix".orig.tar.* \
              "$dist/$package-$prefix".*.tar.* "$dist/$package-$prefix".tar.*; do
@@ -56,8 +56,8 @@ if [ -z "$keyring" ]; then
     exit 1
 fi
 
-# Where the system gets Debian itself from. apt knows the origin of a source
-# once it has its lists; before that the address has to tell.
+# Prints the mirrors of the system's Debian sources. apt knows the origin of a source
+# once it has the lists; before that it is guessed from the address.
 mirrors() {
     # shellcheck disable=SC2016  # apt-get's variables, not the shell's
     apt-get -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= \
@@ -83,7 +83,7 @@ Suites: $2
 Components: main
 Signed-By: $keyring
 EOF
-    # The hooks of the system's own 'update' are not for this one.
+    # Do not run the hooks of the system's own 'update'.
     cat > "$apt/apt.conf" <<EOF
 Dir::Etc::sourcelist "$apt/debian.sources";
 Dir::Etc::sourceparts "/dev/null";
@@ -95,7 +95,7 @@ Dir::Cache "$apt/cache";
 Acquire::Retries "3";
 EOF
     if [ "$(id -u)" = 0 ]; then
-        # the unprivileged user of apt may not write here
+        # apt's unprivileged user may not have write access here
         echo 'APT::Sandbox::User "root";' >> "$apt/apt.conf"
     fi
 }
@@ -106,7 +106,7 @@ private() {
     "$command" -c "$apt/apt.conf" "$@"
 }
 
-# newest PREFIX: the newest version on offer that starts with it, epoch aside.
+# newest PREFIX: prints the newest available version with this prefix, ignoring epochs.
 newest() {
     private apt-cache showsrc "$package" 2>/dev/null |
     awk -v package="$package" -v prefix="$1" '
@@ -120,7 +120,7 @@ newest() {
         }' | sort -V | sed -n '$s/.* //p'
 }
 
-# pick: sets $version to the first of the wanted versions that is on offer.
+# pick PREFIX...: sets $version to the first of the wanted versions that is available.
 pick() {
     for prefix; do
         version=$(newest "$prefix")
@@ -131,7 +131,7 @@ pick() {
     return 1
 }
 
-# try_fetch: downloads what pick finds in the lists as they are.
+# try_fetch PREFIX...: downloads what pick finds in the current lists.
 try_fetch() {
     pick "$@" || return 1
     say "fetching $package $version" >&2
@@ -143,14 +143,14 @@ try_fetch() {
     done
 }
 
-# update: new lists. A mirror may be a snapshot whose lists have run out; they are
-# signed all the same, and what they name is checked against them.
+# update: fetches new lists. A mirror may be a snapshot with expired lists. They are
+# still signed, and downloads are still checked against them.
 update() {
     if private apt-get -q update > "$apt/log" 2>&1; then
         return
     fi
     grep -q 'is expired\|not valid yet' "$apt/log" || return 1
-    warn "the mirror's lists are out of date; their signature is good, going on with them"
+    warn "the mirror's lists are out of date; their signature is valid, so they are used anyway"
     cat >> "$apt/apt.conf" <<EOF
 Acquire::Check-Valid-Until "false";
 Acquire::Check-Date "false";
@@ -165,7 +165,7 @@ for uri in $(mirrors); do
         if try_fetch "$@"; then
             exit 0
         fi
-        say "asking Debian's archive ($set) for $package" >&2
+        say "looking for $package in Debian's archive ($set)" >&2
         if update; then
             reached=1
             if try_fetch "$@"; then

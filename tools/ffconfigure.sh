@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Runs FFmpeg's configure in BUILD/obj as BUILD/configure-ffmpeg.sh says, when it
-# has not been run, or what it read has changed since.
+# Runs BUILD/configure-ffmpeg.sh, which runs FFmpeg's configure in BUILD/obj, unless this
+# has been done and its inputs have not changed since.
 #
 # usage: ffconfigure.sh BUILD
 
@@ -11,7 +11,7 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 
 base=$1
 series=$(basename "$base")
-src=$(dirname "$base")/${series%%-*}/src      # of 9.0-san, too
+src=$(dirname "$base")/${series%%-*}/src      # also for 9.0-san
 done_file=$base/obj/.gpume-configured
 
 if [ -f "$done_file" ] &&
@@ -25,9 +25,9 @@ say "configuring FFmpeg in $base/obj"
 touch "$base/started"
 if ! sh "$base/configure-ffmpeg.sh" > "$base/configure.log" 2>&1; then
     tail -n 15 "$base/configure.log" >&2
-    die "FFmpeg's configure failed; all it said is in $base/configure.log and $base/obj/ffbuild/config.log"
+    die "FFmpeg's configure failed; see $base/configure.log and $base/obj/ffbuild/config.log"
 fi
-# the time of its start: what changed meanwhile is looked at again
+# use the start time, so that changes made meanwhile are noticed next time
 touch -r "$base/started" "$done_file"
 rm -f "$base/started"
 

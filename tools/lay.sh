@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Lays gpume's sources into an FFmpeg tree and applies the registration patches
-# of its series: all of them or none. Doing it again changes only what differs.
-# The record in libavfilter/gpume/.laid lets a later version take back what an
-# earlier one did.
+# Copies gpume's sources into an FFmpeg tree and applies the registration patches of its
+# series, all or none. Running it again changes only what differs. With the record in
+# libavfilter/gpume/.laid a later version can undo what an earlier one did.
 
 set -eu
 LC_ALL=C
@@ -14,13 +13,13 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 usage="usage: lay.sh [-q] FFMPEG_TREE [SERIES]
        lay.sh -l           (list what goes where)"
 
-# One line a file: where it stands here, where it goes there.
+# One line per file: its path here, and its path in the FFmpeg tree.
 list_layout() {
     (
         cd "$top"
         for f in *.[ch] core/*.[ch] output/*.[ch] cpu/*.[ch] cpu/x86/* cuda/*.[ch] cuda/*.cu cuda/*.cuh \
-                 gpume.mak doc/gpume.texi tests/gpume*.c tests/*.h bench/gpume_bench*.[ch] bench/gpume_bench*.cu \
-                 tests/fate/* fate-refs/*; do
+                 gpume.mak tools/searches.sh doc/gpume.texi tests/gpume*.c tests/*.h bench/gpume_bench*.[ch] bench/gpume_bench*.cu \
+                 tests/checkasm/*.c tests/fate/* fate-refs/*; do
             if [ ! -f "$f" ]; then
                 continue
             fi
@@ -29,6 +28,7 @@ list_layout() {
                 vf_*.c)       to=libavfilter/$f ;;
                 gpume.mak)    to=libavfilter/gpume/Makefile ;;
                 doc/*.texi)   to=doc/filter_${f#doc/} ;;
+                tests/checkasm/*.c) to=tests/checkasm/vf_${f##*/} ;;
                 tests/fate/*) to=$f ;;
                 tests/*)      to=libavfilter/$f ;;
                 bench/*)      to=libavfilter/tests/${f#bench/} ;;
@@ -87,7 +87,7 @@ touched() {
     done < "$1/series" | sort -u
 }
 
-# stage: fresh copies of those files in $tmp/new.
+# stage: copies those files to $tmp/new.
 stage() {
     rm -rf "$tmp/new"
     mkdir "$tmp/new"
@@ -104,7 +104,7 @@ stage() {
     done
 }
 
-# run_patch FILE [-R]: strict, no fuzz; the lines may have moved.
+# run_patch FILE [-R]: applies a patch without fuzz; line offsets are allowed.
 run_patch() {
     (
         file=$1
@@ -114,7 +114,7 @@ run_patch() {
     ) > "$tmp/log" 2>&1
 }
 
-# forward DIR / backward DIR: the whole series; $failed names a patch that fails.
+# forward DIR, backward DIR: apply or revert the whole series; $failed names a failing patch.
 forward() {
     while read -r name; do
         if ! run_patch "$1/$name"; then
@@ -133,7 +133,7 @@ backward() {
     done < "$tmp/reversed"
 }
 
-# From patch's own words to 'FILE: hunk N'.
+# Converts patch's messages to 'FILE: hunk N'.
 failed_hunks() {
     sed -n -e "s/^patching file '\{0,1\}\([^']*\)'\{0,1\}\$/\1/" -e 't file' \
            -e 's/^Hunk #\([0-9]*\) FAILED at \([0-9]*\).*/hunk \1 (line \2)/' -e 't hunk' \
@@ -142,8 +142,8 @@ failed_hunks() {
            -e 's/\(.*\)\n\(.*\)/\2: \1 does not apply/p' "$tmp/log"
 }
 
-# First as if an earlier run of this script had been here, then as pristine,
-# then as patched already by somebody else's hand.
+# Treat the tree first as changed by an earlier run of this script, then as pristine,
+# then as already patched by hand.
 stage
 if ! { [ -f "$record/series" ] && backward "$record" && forward "$patches"; }; then
     stage
@@ -163,10 +163,10 @@ if ! { [ -f "$record/series" ] && backward "$record" && forward "$patches"; }; t
     fi
 fi
 
-# Everything applies. From here on the tree changes, and only where it differs.
+# Everything applies. The tree is changed only from here on, and only where it differs.
 changed=0
 
-# put FROM TO: keeps TO's mode, replaces it in one step.
+# put FROM TO: replaces TO atomically and keeps its mode.
 put() {
     if cmp -s "$1" "$2"; then
         return
@@ -186,7 +186,7 @@ while read -r from to; do
     put "$top/$from" "$tree/$to"
 done < "$tmp/layout"
 
-# What an earlier version laid and this one has no more.
+# Remove files of an earlier version that this one does not have.
 cut -d' ' -f2 "$tmp/layout" > "$tmp/files"
 if [ -f "$record/files" ]; then
     while read -r f; do
@@ -214,7 +214,7 @@ done < "$patches/series"
 put "$patches/series" "$record/series"
 
 if [ $changed -gt 0 ]; then
-    say "laid gpume into $tree (patches of $series, $changed files changed)"
+    say "copied gpume into $tree (patches for $series, $changed files changed)"
 elif [ -z "$quiet" ]; then
-    say "gpume is already in $tree (patches of $series), nothing to change"
+    say "gpume is already in $tree (patches for $series), nothing to change"
 fi

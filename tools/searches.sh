@@ -1,22 +1,118 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The table of searches, core/searches.h, for scripts and makefiles.
+# The table of searches, core/searches.h, for scripts, makefiles and documents. Laid into
+# FFmpeg's tree with the header, for FATE.
 #
 # usage: searches.sh [KIND]     the names, of FULL, PATTERN or PREDICTIVE ones or of all
-#        searches.sh -t         a line each: name|kind|title|paper
+#        searches.sh -t         a line each: name|kind|title|paper|other names
+#        searches.sh --update   writes names, titles and papers into the tables of README.md
+#                               and doc/gpume.texi; figures there stay with their search
+#        searches.sh --check    says what --update would change, or cannot write
 
 set -eu
-header=$(dirname "$0")/../core/searches.h
+LC_ALL=C
+export LC_ALL
+top=$(cd "$(dirname "$0")/.." && pwd)
+header=$top/core/searches.h
 
-# the rows of the macro, a line each; no title or paper has a quotation mark
-table() {
+# the rows of the macro, a line each; no title or paper has a quotation mark or a bar
+rows() {
     sed -n '/define GPUME_SEARCHES_AND_ALIASES/,/[^\\]$/p' "$header" |
-        sed 's/ *\\$//' | { tr '\n' ' '; echo; } | sed 's/ S(/\
-S(/g' | sed -n 's/^S(\([A-Z0-9]*\), *\([a-z0-9]*\), *\([A-Z]*\), *"\([^"]*\)", *"\([^"]*\)".*/\2|\3|\4|\5/p'
+        sed 's/ *\\$//' | { tr '\n' ' '; echo; } | sed 's/ \([SA]\)(/\
+\1(/g' | sed -n \
+            -e 's/^S(\([A-Z0-9]*\), *\([a-z0-9]*\), *\([A-Z]*\), *"\([^"]*\)", *"\([^"]*\)".*/S|\1|\2|\3|\4|\5/p' \
+            -e 's/^A(\([a-z0-9]*\), *\([A-Z0-9]*\),.*/A|\2|\1/p'
 }
 
-if [ "${1-}" = -t ]; then
-    table
-else
-    table | sed -n "s/^\([^|]*\)|${1:-[A-Z]*}|.*/\1/p"
-fi
+table() {
+    rows | awk -F '|' '
+        $1 == "S" { id[++n] = $2; row[n] = $3 "|" $4 "|" $5 "|" $6 }
+        $1 == "A" { others[$2] = others[$2] (others[$2] == "" ? "" : " ") $3 }
+        END { for (i = 1; i <= n; i++) print row[i] "|" others[id[i]] }'
+}
+
+# The file with its table as it should be. Ends with 1 where there is none.
+generated() {
+    table | awk -v texi="$(case $1 in *.texi) echo 1 ;; esac)" '
+        function trim(s) { gsub(/^ +| +$/, "", s); return s }
+        function cell(s) { return s == "" ? " |" : " " s " |" }
+        # what the search is called in the first column, as the document writes names
+        function called(i,  s, k, n, other) {
+            s = texi ? "@samp{" name[i] "}" : "`" name[i] "`"
+            n = split(texi ? "" : others[i], other, " ")
+            for (k = 1; k <= n; k++)
+                s = s ", `" other[k] "`"
+            return s
+        }
+        function write_table(  i, f) {
+            for (i = 1; i <= n; i++) {
+                split(figures[name[i]], f, "\t")
+                if (texi)
+                    print trim("@item " called(i) " @tab" (paper[i] == "" ? "" : " " paper[i]) \
+                               " @tab" (f[1] == "" ? "" : " " f[1]) " @tab" (f[2] == "" ? "" : " " f[2]))
+                else
+                    print "|" cell(called(i)) cell(title[i]) cell(paper[i]) cell(f[1]) cell(f[2])
+            }
+            inside = 0
+            found  = 1
+        }
+        FNR == NR {
+            split($0, row, "|")
+            name[++n] = row[1]
+            title[n]  = row[3]
+            sub(/ search$/, "", title[n])
+            paper[n]  = row[4]
+            others[n] = row[5]
+            next
+        }
+        inside && (texi ? !/^@item/ : !/^\|/) { write_table() }
+        inside && (texi || !/^\| ---/) {
+            k = split($0, column, texi ? "@tab" : "|")
+            first = column[texi ? 1 : 2]
+            gsub(/@item|@samp|[{}`]|,.*/, "", first)
+            figures[trim(first)] = trim(column[texi ? 3 : 5]) "\t" trim(column[texi ? 4 : 6])
+            next
+        }
+        /^\| `algo` \| search \| published by / || /^@headitem search @tab published by / { inside = 1 }
+        { print }
+        END { exit !found }' - "$top/$1"
+}
+
+# undescribed: searches that the list of values in the texi page leaves out
+undescribed() {
+    table | sed 's/|.*|/ /' | while read -r names; do
+        for item in $names; do
+            grep -qx "@item $item" "$top/doc/gpume.texi" || echo "doc/gpume.texi has no '@item $item'"
+        done
+    done
+}
+
+documents='README.md doc/gpume.texi'
+case ${1-} in
+    -t)
+        table
+        ;;
+    --update)
+        for f in $documents; do
+            new=$top/$f.new
+            generated "$f" > "$new" || { rm -f "$new"; echo "$f has no table of searches" >&2; exit 1; }
+            if cmp -s "$new" "$top/$f"; then rm -f "$new"; else mv "$new" "$top/$f"; fi
+        done
+        ;;
+    --check)
+        differences=$({
+            for f in $documents; do
+                { generated "$f" || echo "no table of searches"; } | diff "$top/$f" - |
+                    sed -n "s,^[<>] \(.*\),$f: not as core/searches.h has it: \1,p"
+            done
+            undescribed
+        })
+        if [ -n "$differences" ]; then
+            printf '%s\n' "$differences"
+            exit 1
+        fi
+        ;;
+    *)
+        table | sed -n "s/^\([^|]*\)|${1:-[A-Z]*}|.*/\1/p"
+        ;;
+esac

@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Laid into FFmpeg as tests/fate/gpume.mak.
+# Copied into FFmpeg as tests/fate/gpume.mak.
 #
 # fate-gpume            all of it
 # fate-gpume-san        what is quick enough for a build with sanitizers
 # fate-gpume-valgrind   what runs under TARGET_EXEC=valgrind
+# fate-gpume-device     what reaches the device when backend=auto has one
 #
-# No test needs samples. Where GPUME_VIDEO or GPUME_CLIPS names a folder, its
-# clips are searched, too. Tests that have to give the same share one reference.
+# No test needs samples. If GPUME_VIDEO or GPUME_CLIPS is a folder, its clips are
+# searched, too. Tests that must give the same result share one reference.
+
+# The table of searches has their names, of all or of one kind
+GPUME_NAMES      = $(shell sh $(SRC_PATH)/libavfilter/gpume/tools/searches.sh $(1))
+GPUME_SEARCHES  := $(call GPUME_NAMES)
+GPUME_PREDICTIVE := $(call GPUME_NAMES,PREDICTIVE)
 
 # A window that pans over a test pattern in which things move.
 GPUME_PAN   = testsrc2=s=128x96:r=10,format=yuv420p,crop=94:70:3*n:2*n
@@ -25,13 +31,13 @@ GPUME_NEEDS     = $(GPUME_SRC_NEEDS) WRAPPED_AVFRAME_ENCODER NULL_MUXER
 # The vectors of a source. $(1): the source; $(2): options of gpume, $(3): of ffmpeg
 GPUME_CSV = ffmpeg $(3) -lavfi "$(1),gpume=$(2):mv_file=-" -f null -
 
-# What has to fail: the filter's messages, and that ffmpeg failed.
-# $(1): options of gpume; $(2): what stands before and $(3) after the command
+# Commands that must fail: the filter's messages, and that ffmpeg failed.
+# $(1): options of gpume; $(2): text before and $(3) after the command
 GPUME_FAILS = { $(2) ffmpeg -v error -lavfi "$(GPUME_SRC),gpume=$(1)" -f null - $(3)   \
                 && echo "it worked" || echo "it failed"; } 2>&1 |                    \
               sed -n -e "/Failed to configure/d" -e "s/^\[Parsed_gpume[^]]*\] *//p" -e "/^it /p"
 
-# One that the search does not depend on: $(1) options of gpume, $(2) of ffmpeg
+# Options that must not change the vectors: $(1) options of gpume, $(2) of ffmpeg
 GPUME_SAME = $(call GPUME_CSV,$(GPUME_SRC),algo=ds:range=64:dir=both$(1),$(2))
 
 # The searches, the directions, the options and their other names
@@ -47,12 +53,12 @@ fate-gpume-odd:      CMD = $(call GPUME_CSV,$(GPUME_ODD),algo=fs:range=1024:bloc
 fate-gpume-wide:     CMD = $(call GPUME_CSV,$(GPUME_BIG),algo=fs:range=48:block=16)
 fate-gpume-yuv420p:  CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=ds:range=20:block=32)
 
-FATE_GPUME_SEARCHES = $(addprefix fate-gpume-,tss tdls ntss fss hexbs epzs umh)
+FATE_GPUME_SEARCHES = $(addprefix fate-gpume-,$(filter-out fs ds,$(GPUME_SEARCHES)))
 FATE_GPUME_VECTORS += $(FATE_GPUME_SEARCHES)
 $(FATE_GPUME_SEARCHES): CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=$(@:fate-gpume-%=%):range=24:dir=both)
 
 # rows that wait for each other
-FATE_GPUME_WAVES = $(foreach S,epzs umh,$(foreach N,1 2 5,fate-gpume-$(S)-threads-$(N)))
+FATE_GPUME_WAVES = $(foreach S,$(GPUME_PREDICTIVE),$(foreach N,1 2 5,fate-gpume-$(S)-threads-$(N)))
 GPUME_SEARCH_OF  = $(word 3,$(subst -, ,$(1)))
 $(FATE_GPUME_WAVES): CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=$(call GPUME_SEARCH_OF,$@):range=24:dir=both,-filter_complex_threads $(lastword $(subst -, ,$@)))
 $(FATE_GPUME_WAVES): REF = $(GPUME_REF)$(call GPUME_SEARCH_OF,$@)
@@ -91,7 +97,7 @@ $(FATE_GPUME_DEFAULTS): REF = $(GPUME_REF)defaults
 $(FATE_GPUME_WIDE):     REF = $(GPUME_REF)wide
 FATE_GPUME_VECTORS += $(FATE_GPUME_FS) $(FATE_GPUME_DS) $(FATE_GPUME_DEFAULTS) $(FATE_GPUME_WIDE)
 
-# A sample is its value, wherever in its two bytes it lies
+# The position of a sample's bits in its two bytes does not matter
 FATE_GPUME_LUMA = fate-gpume-nv12 fate-gpume-yuv444p
 $(FATE_GPUME_LUMA): CMD = $(call GPUME_CSV,$(GPUME_SRC)$(GPUME_COMMA)$(GPUME_SCALE)$(@:fate-gpume-%=%),algo=ds:range=20:block=32)
 $(FATE_GPUME_LUMA): REF = $(GPUME_REF)yuv420p
@@ -103,7 +109,7 @@ $(FATE_GPUME_16BIT): CMD = $(call GPUME_CSV,$(GPUME_ODD)$(GPUME_COMMA)$(GPUME_SC
 $(FATE_GPUME_16BIT): REF = $(GPUME_REF)16bit
 FATE_GPUME_SCALED-$(call ALLYES, $(GPUME_NEEDS) SCALE_FILTER) += $(FATE_GPUME_LUMA) $(FATE_GPUME_10BIT) $(FATE_GPUME_16BIT)
 
-# Streams that are short, or whose size changes
+# Streams that are short or change size
 FATE_GPUME_VECTORS += fate-gpume-frames-0 fate-gpume-frames-1 fate-gpume-frames-2
 fate-gpume-frames-%: CMD = $(call GPUME_CSV,$(GPUME_PAN)$(GPUME_COMMA)trim=end_frame=$(@:fate-gpume-frames-%=%),algo=ds:block=32:dir=both)
 FATE_GPUME_SCALED-$(call ALLYES, $(GPUME_NEEDS) SCALE_FILTER) += fate-gpume-change
@@ -115,7 +121,7 @@ GPUME_CHANGE = ffmpeg -y -lavfi "testsrc2=s=64x48:r=3,format=gray,trim=end_frame
                cleanfiles="$$cleanfiles $(foreach N,1 2 3 4 5 6,$(GPUME_TMP)-$(N).pgm)" && \
                ffmpeg -c:v pgm $(1) -i $(GPUME_TMP)-%d.pgm -vf gpume=algo=fs:range=9:dir=both:$(2)mv_file=- -f null -
 fate-gpume-change-input:  CMD = $(call GPUME_CHANGE,-reinit_filter 0)
-# what is in flight goes with the graph
+# frames in flight are lost with the graph
 fate-gpume-change-reinit: CMD = $(call GPUME_CHANGE,,async_depth=1:)
 
 # Files
@@ -125,7 +131,7 @@ fate-gpume-stats-1: CMD = ffmpeg -lavfi "$(GPUME_SRC),setpts=N*7-3,gpume=algo=fs
 FATE_GPUME_METADATA-$(call ALLYES, $(GPUME_NEEDS) METADATA_FILTER) += fate-gpume-metadata
 fate-gpume-metadata: CMD = ffmpeg -lavfi "$(GPUME_SRC),gpume=algo=ds:range=64:dir=both:metadata=1,metadata=print:file=-" -f null -
 
-# the header as it is read, then the numbers
+# the header as text, then the numbers
 FATE_GPUME_VECTORS += fate-gpume-npy fate-gpume-npy-past fate-gpume-npy-0
 GPUME_NPY = cleanfiles="$$cleanfiles $(GPUME_TMP).npy"; \
             ffmpeg -lavfi "$(1),gpume=$(2):mv_file=$(GPUME_TMP).npy" -f null - && \
@@ -135,7 +141,7 @@ fate-gpume-npy:      CMD = $(call GPUME_NPY,$(GPUME_SRC),algo=ds:range=64:dir=bo
 fate-gpume-npy-past: CMD = $(call GPUME_NPY,$(GPUME_ODD),algo=fs:range=9:block=32)
 fate-gpume-npy-0:    CMD = $(call GPUME_NPY,$(GPUME_PAN)$(GPUME_COMMA)trim=end_frame=0,dir=future)
 
-# numpy reads the .npy; the .csv that another instance wrote has the same in it
+# numpy reads the .npy and compares it with the .csv that another instance wrote
 FATE_GPUME_NUMPY-$(call ALLYES, $(GPUME_NEEDS) SPLIT_FILTER) += fate-gpume-numpy
 fate-gpume-numpy: CMP = null
 fate-gpume-numpy: CMD = cleanfiles="$$cleanfiles $(GPUME_TMP).npy $(GPUME_TMP).csv"; \
@@ -143,7 +149,7 @@ fate-gpume-numpy: CMD = cleanfiles="$$cleanfiles $(GPUME_TMP).npy $(GPUME_TMP).c
                         if command -v python3 >/dev/null; then python3 $(SRC_PATH)/tests/fate/gpume_npy.py $(GPUME_TMP).npy $(GPUME_TMP).csv; \
                         else echo "numpy: skipped, there is no python3"; fi >&3
 
-# Frames: all of them, as they were; and the vectors drawn
+# Frames: complete and unchanged; and with the vectors drawn
 FATE_GPUME_FRAMECRC-$(call ALLYES, $(GPUME_SRC_NEEDS) NULL_FILTER RAWVIDEO_ENCODER FRAMECRC_MUXER PIPE_PROTOCOL) += fate-gpume-frames fate-gpume-frames-null
 fate-gpume-frames:      CMD = framecrc -lavfi "$(GPUME_SRC),gpume=algo=ds:dir=both"
 fate-gpume-frames-null: CMD = framecrc -lavfi "$(GPUME_SRC),null"
@@ -153,7 +159,7 @@ fate-gpume-overlay:       CMD = framecrc -lavfi "$(GPUME_SRC),gpume=algo=ds:rang
 fate-gpume-overlay-twice: CMD = framecrc -lavfi "$(GPUME_SRC),gpume=algo=fs:block=8:range=3:dir=both,gpume=algo=ds:range=64:dir=both,codecview=mv_type=fp+bp"
 fate-gpume-overlay-twice: REF = $(GPUME_REF)overlay
 
-# What has to fail
+# Options that must fail
 GPUME_BAD = range-0 range-1025 range-far block-2 block-24 block-256 algo-xyz dir-up \
             backend-gpu nosuch-1 device_size-0
 FATE_GPUME_BAD = $(GPUME_BAD:%=fate-gpume-bad-%)
@@ -171,11 +177,11 @@ fate-gpume-error-full-csv: CMD = $(call GPUME_FAILS,mv_file=-,,>/dev/full)
 fate-gpume-error-same:     CMD = $(call GPUME_FAILS,mv_file=-:stats_file=-)
 fate-gpume-error-size:     GPUME_SRC = testsrc2=s=31744x2,format=gray,trim=end_frame=2
 fate-gpume-error-size:     CMD = $(call GPUME_FAILS,algo=ds)
-# why it cannot depends on the build and the machine, that it is one line does not
+# the message depends on the build and the machine, but it is always one line
 fate-gpume-error-cuda:     CMD = $(call GPUME_FAILS,backend=cuda,export CUDA_VISIBLE_DEVICES= GPUME_STANDIN_DEVICES=0;) | sed -e "/^it /!s/.*/a message/"
 
 FATE_GPUME_HELP-$(CONFIG_GPUME_FILTER) += fate-gpume-help
-# FFmpeg 9.0 adds that it exits
+# FFmpeg 9.0 adds a line 'Exiting ...'
 fate-gpume-help: CMD = ffmpeg -hide_banner -h filter=gpume | sed -e "/^Exiting/d" -e "/^$$/d"
 
 FATE_GPUME_FFMPEG-$(call ALLYES, $(GPUME_NEEDS)) += $(FATE_GPUME_VECTORS) $(FATE_GPUME_BAD) $(FATE_GPUME_ERRORS)
@@ -183,7 +189,7 @@ FATE_GPUME_FFMPEG = $(FATE_GPUME_FFMPEG-yes) $(FATE_GPUME_SCALED-yes) $(FATE_GPU
                     $(FATE_GPUME_METADATA-yes) $(FATE_GPUME_NUMPY-yes)                          \
                     $(FATE_GPUME_FRAMECRC-yes) $(FATE_GPUME_HELP-yes)
 
-# Programs; what they count is shown
+# Test programs
 FATE_GPUME_PROGRAMS-$(CONFIG_GPUME_FILTER) += fate-gpume-unit fate-gpume-unit-quick fate-gpume-input
 fate-gpume-unit fate-gpume-unit-quick: libavfilter/tests/gpume_unit$(EXESUF)
 fate-gpume-unit:       CMD = runecho libavfilter/tests/gpume_unit$(EXESUF)
@@ -207,6 +213,9 @@ fate-gpume-compare-small: CMD = runecho libavfilter/tests/gpume_compare$(EXESUF)
 FATE_GPUME_PROGRAMS = $(FATE_GPUME_PROGRAMS-yes) $(FATE_GPUME_COMPARE-yes)
 $(FATE_GPUME_PROGRAMS): CMP = null
 
+# FFmpeg's checkasm has its own name for it
+FATE_GPUME_CHECKASM = $(if $(HAVE_X86ASM),$(if $(CONFIG_GPUME_FILTER),$(filter fate-checkasm-vf_gpume,$(FATE_CHECKASM))))
+
 # the quick form of a program is for the builds that are slow
 GPUME_SLOW  = fate-gpume-unit fate-gpume-compare fate-gpume-compare-clips fate-gpume-compare-small
 GPUME_QUICK = fate-gpume-unit-quick fate-gpume-compare-quick
@@ -214,11 +223,17 @@ GPUME_QUICK = fate-gpume-unit-quick fate-gpume-compare-quick
 FATE_FFMPEG += $(FATE_GPUME_FFMPEG)
 FATE        += $(FATE_GPUME_PROGRAMS)
 
-FATE_GPUME     = $(if $(CONFIG_FFMPEG),$(FATE_GPUME_FFMPEG)) $(filter-out $(GPUME_QUICK),$(FATE_GPUME_PROGRAMS))
+FATE_GPUME     = $(if $(CONFIG_FFMPEG),$(FATE_GPUME_FFMPEG)) $(filter-out $(GPUME_QUICK),$(FATE_GPUME_PROGRAMS)) \
+                 $(FATE_GPUME_CHECKASM)
 FATE_GPUME_SAN = $(if $(CONFIG_FFMPEG),$(filter-out $(FATE_GPUME_BAD),$(FATE_GPUME_FFMPEG)))   \
                  $(filter-out $(GPUME_SLOW),$(FATE_GPUME_PROGRAMS))
+# The rest is about options, messages and the CPU's threads, or hides the device
+FATE_GPUME_DEVICE = $(filter-out $(FATE_GPUME_CHECKASM) $(FATE_GPUME_BAD) $(FATE_GPUME_WAVES) $(FATE_GPUME_VF-yes) \
+                        $(filter-out %-full %-full-csv,$(FATE_GPUME_ERRORS)) $(FATE_GPUME_HELP-yes)               \
+                        $(addprefix fate-gpume-,alias-% threads-% defaults-named cpu auto frames-null), \
+                    $(FATE_GPUME))
 # on the driver's stand-in the units are what matters; long streams take long
-FATE_GPUME_STANDIN = $(filter-out fate-gpume-compare fate-gpume-compare-clips,$(FATE_GPUME))   \
+FATE_GPUME_STANDIN = $(filter-out fate-gpume-compare fate-gpume-compare-clips,$(FATE_GPUME_DEVICE)) \
                      $(filter fate-gpume-compare-quick,$(FATE_GPUME_PROGRAMS))
 FATE_GPUME_VALGRIND = $(filter fate-gpume-ds fate-gpume-unit-quick,$(FATE_GPUME_SAN))
 
@@ -226,5 +241,6 @@ fate-gpume:          $(FATE_GPUME)
 fate-gpume-san:      $(FATE_GPUME_SAN)
 fate-gpume-standin:  $(FATE_GPUME_STANDIN)
 fate-gpume-valgrind: $(FATE_GPUME_VALGRIND)
-fate-gpume fate-gpume-san fate-gpume-standin fate-gpume-valgrind:
+fate-gpume-device:   $(FATE_GPUME_DEVICE)
+fate-gpume fate-gpume-san fate-gpume-standin fate-gpume-valgrind fate-gpume-device:
 	$(if $(strip $^),,@echo "$@: this FFmpeg has nothing that $@ could test"; false)

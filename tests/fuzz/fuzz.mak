@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Links the fuzzers, tests/fuzz/README.md, with the libraries of OBJ, a tree that
-# was built by clang with -fsanitize=fuzzer-no-link. From the repository's root:
+# Builds the fuzzers (tests/fuzz/README.md) with the libraries in OBJ, a tree built by
+# clang with -fsanitize=fuzzer-no-link. From the repository's root:
 # make -f tests/fuzz/fuzz.mak OBJ=build/9.0-fuzz/obj SRC=build/9.0/src
 
 FUZZ_DIR     = tests/fuzz
@@ -13,7 +13,7 @@ FUZZ_LIBS    = $(OBJ)/libavfilter/libavfilter.a $(OBJ)/libavutil/libavutil.a
 
 fuzz: $(FUZZ_TARGETS)
 
-$(OBJ)/gpume_fuzz_%: $(FUZZ_DIR)/gpume_fuzz_%.c $(wildcard tests/*.h) $(FUZZ_LIBS)
-	$(FUZZ_CC) $(FUZZ_CFLAGS) -o $@ $< $(FUZZ_LIBS) -lm -lpthread -ldl
+$(OBJ)/gpume_fuzz_%: $(FUZZ_DIR)/gpume_fuzz_%.c tests/gpume_harness.c $(wildcard tests/*.h) $(FUZZ_LIBS)
+	$(FUZZ_CC) $(FUZZ_CFLAGS) -o $@ $< tests/gpume_harness.c $(FUZZ_LIBS) -lm -lpthread -ldl
 
 .PHONY: fuzz

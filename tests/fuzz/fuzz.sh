@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Runs the fuzzers: options; frames on the CPU; frames on the CUDA backend over the
-# stand-in for the driver. What they find in the long run is kept in build/fuzz/, so
-# that the next run goes on from there; an input that fails is build/fuzz/crash-*.
+# Runs the fuzzers: options; frames on the CPU; frames on the CUDA backend with the
+# stand-in for the driver. New inputs are kept in build/fuzz/ and used by the next run;
+# failing inputs are build/fuzz/crash-*.
 #
 # usage: fuzz.sh RESULTS OBJ STANDIN_DIR SECONDS [NAME...]
-#   SECONDS   of each fuzzer; 0: only the corpora, once
-#   NAME      options, cpu, cuda; all of them without
-# GPUME_FUZZ_SEED: of the fuzzers' random numbers, for the same run again
+#   SECONDS   for each fuzzer; 0: run each corpus once
+#   NAME      options, cpu, cuda; default: all
+# GPUME_FUZZ_SEED: random seed, to repeat a run
 
 set -u
 LC_ALL=C
@@ -25,11 +25,11 @@ out=$top/build/fuzz
 mkdir -p "$out"
 ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1
 UBSAN_OPTIONS=print_stacktrace=1
-# what the stand-in finds counts at once
+# report what the stand-in finds at once
 GPUME_STANDIN_ABORT=1
 export ASAN_OPTIONS UBSAN_OPTIONS GPUME_STANDIN_ABORT
 
-# fuzz NAME CORPUS ARGUMENT...: the program is what the corpus is called
+# fuzz NAME CORPUS ARGUMENT...: the program is gpume_fuzz_CORPUS
 fuzz() {
     fuzzer=$1
     corpus=$2

@@ -26,13 +26,6 @@
  * GPUME_FUZZ_BACKENDS names where to search: cpu, cuda, frames or a list of these.
  */
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE     /* mkdtemp() */
-#endif
-
-#include "libavutil/avstring.h"
-#include "libavutil/log.h"
-
 #include "tests/gpume_case.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -41,37 +34,31 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static CaseLimits limits = {
     .max_side = 64, .max_work = 400000, .max_device_work = 60000, .hostile = 1,
 };
-static char folder[] = "/tmp/gpume_fuzz.XXXXXX";
 
 static void uninit(void)
 {
     av_buffer_unref(&limits.device);
-    rmdir(folder);
+    test_remove_folder();
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-    static const char *const names[CASE_NB_BACKENDS] = { "cpu", "cuda", "frames" };
     const char *backends = getenv("GPUME_FUZZ_BACKENDS");
 
-    av_log_set_level(AV_LOG_QUIET);
-    case_init();
-    for (int b = 0; b < CASE_NB_BACKENDS; b++)
-        if (av_match_name(names[b], backends ? backends : "cpu"))
-            limits.backends |= 1 << b;
-    if (limits.backends & ~(1 << CASE_CPU) &&
-        av_hwdevice_ctx_create(&limits.device, AV_HWDEVICE_TYPE_CUDA, NULL, NULL, 1) < 0) {
+    test_init("gpume_fuzz");
+    limits.backends = case_backends_of(backends ? backends : "cpu");
+    if (limits.backends & ~(1 << CASE_CPU) && !(limits.device = test_open_device())) {
         fprintf(stderr, "there is no CUDA device\n");
         exit(1);
     }
-    limits.folder = case_alloc(mkdtemp(folder));
+    limits.folder = test_make_folder("gpume_fuzz");
     atexit(uninit);
     return 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    Draw d = { .data = data, .size = size };
+    TestRandom d = { .data = data, .size = size };
     unsigned counts[CASE_NB_BACKENDS] = { 0 };
 
     if (!size)

@@ -24,25 +24,21 @@
  * tests/fuzz/fuzz.sh runs it.
  */
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE     /* mkdtemp() */
-#endif
-
 #include <dirent.h>
+#include <stdlib.h>
+#include <unistd.h>
 
-#include "libavutil/log.h"
+#include "libavutil/opt.h"
 
-#include "tests/gpume_case.h"
+#include "tests/gpume_harness.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static char folder[] = "/tmp/gpume_fuzz.XXXXXX";
-
 /* The folder is the working directory. */
 static int remove_files(void)
 {
-    DIR *dir = case_alloc(opendir("."));
+    DIR *dir = test_alloc(opendir("."));
     const struct dirent *entry;
     int nb = 0, nb_parts = 0;
 
@@ -64,7 +60,7 @@ static int remove_files(void)
 static void remove_folder(void)
 {
     remove_files();
-    rmdir(folder);
+    test_remove_folder();
 }
 
 /* Names of the options and of their values, as -dict= takes them. */
@@ -84,9 +80,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
         print_dict();
         exit(0);
     }
-    av_log_set_level(AV_LOG_QUIET);
+    test_init("gpume_fuzz");
     /* what libFuzzer says goes to standard error; files named - go here */
-    if (!freopen("/dev/null", "w", stdout) || !mkdtemp(folder) || chdir(folder))
+    if (!freopen("/dev/null", "w", stdout) || chdir(test_make_folder("gpume_fuzz")))
         abort();
     atexit(remove_folder);
     return 0;
@@ -94,51 +90,36 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    CaseFrame f = { .w = 40, .h = 24, .format = AV_PIX_FMT_GRAY8 };
-    CaseGraph g;
-    AVFrame *out = case_alloc(av_frame_alloc());
-    Draw d = { .state = size };
+    TestStream s = { .nb = 3 };
     char options[1024];
-    int ret, nb = 0, has_files;
+    TestRun r = { .options = options, .nb_threads = 1 };
+    int has_files;
 
     if (size >= sizeof(options))
-        goto end;
+        return 0;
     memcpy(options, data, size);
     options[size] = 0;
     /* names that look like an unfinished file's would be taken for one */
     if (strstr(options, "gpume-part"))
-        goto end;
+        return 0;
     has_files = !!strstr(options, "file");
     /* files stay in the folder */
     for (char *c = options; *c; c++)
         if (*c == '/')
             *c = '_';
 
-    draw_samples(&d, &f, NULL);
-    ret = open_case_graph(&g, &f, options, 1, 0, NULL);
-    for (int i = 0; i < 4 && ret >= 0; i++) {
-        AVFrame *in = i < 3 ? case_frame(&f, 0) : NULL;
-
-        ret = av_buffersrc_add_frame(g.src, in);
-        av_frame_free(&in);
-        while (ret >= 0 && (ret = av_buffersink_get_frame(g.sink, out)) >= 0) {
-            av_frame_unref(out);
-            nb++;
-        }
-        if (ret == AVERROR(EAGAIN))
-            ret = 0;
-    }
-    if (ret == AVERROR_EOF && nb != 3) {
-        fprintf(stderr, "%d frames came out\n", nb);
+    for (int i = 0; i < s.nb; i++)
+        s.pics[i] = (TestPicture){ .w = 40, .h = 24, .format = AV_PIX_FMT_GRAY8 };
+    test_samples(&s, TEST_EQUAL, size, 1);
+    test_run(&r, &s);
+    if (r.ret >= 0 && r.nb_out != s.nb) {
+        fprintf(stderr, "%d frames came out\n", r.nb_out);
         abort();
     }
-    avfilter_graph_free(&g.graph);
-    if (has_files && remove_files() && ret < 0 && ret != AVERROR_EOF) {
+    if (has_files && remove_files() && r.ret < 0) {
         fprintf(stderr, "a file was left by a run that failed\n");
         abort();
     }
-    av_free(f.samples);
-end:
-    av_frame_free(&out);
+    test_free_stream(&s);
     return 0;
 }

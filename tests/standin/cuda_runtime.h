@@ -497,6 +497,10 @@ STANDIN_INLINE unsigned __vsadu4(unsigned a, unsigned b) { return gpume_sad4(a, 
 STANDIN_INLINE unsigned __vsadu2(unsigned a, unsigned b) { return gpume_sad2(a, b, 0); }
 STANDIN_INLINE unsigned __dp4a(unsigned a, unsigned b, unsigned acc) { return gpume_dp4a(a, b, acc); }
 
+/** ld.volatile.global.u32, st.volatile.global.u32 */
+STANDIN_INLINE unsigned gpume_load_volatile(const unsigned *p) { return standin_load_volatile(p); }
+STANDIN_INLINE void gpume_store_volatile(unsigned *p, unsigned v) { standin_store_volatile(p, v); }
+
 /** %laneid */
 STANDIN_INLINE unsigned gpume_lane(void) { return standin_lane(); }
 

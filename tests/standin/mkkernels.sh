@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Writes a source that includes a file of kernels and registers every kernel in
-# it, as the preprocessor leaves them: those that macros make are found too.
+# Writes a source that includes a file of kernels and registers every kernel in it. The
+# kernels are found in the preprocessor's output, which includes those made by macros.
 #
 # usage: mkkernels.sh SOURCE.cu OUTPUT COMPILER FLAG...
 
@@ -15,7 +15,7 @@ tmp=$output.tmp$$
 trap 'rm -f "$tmp"' EXIT
 
 "$@" -DSTANDIN_LIST_KERNELS -E -P -x c++ "$source" > "$tmp.i" || { rm -f "$tmp.i"; exit 1; }
-# a kernel's name follows its 'standin_global void'; what 'template<...>' is before is none
+# a kernel's name follows 'standin_global void', unless 'template<...>' precedes it
 tr '\n' ' ' < "$tmp.i" | sed 's/standin_global /\
 &/g' | awk '
     { ends = $0 ~ />[ ]*$/ }

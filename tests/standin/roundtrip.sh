@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# FFmpeg's own CUDA parts, and gpume where it is in the program, through the
-# driver stand-in: up and down again gives the same frames, the device finds the
-# vectors that the processor finds, whatever the order in which work runs.
+# Tests FFmpeg's own CUDA parts, and gpume if the program has it, on the stand-in for the
+# driver: upload and download give the same frames, and the device finds the same vectors
+# as the CPU, whatever the order in which work runs.
 #
 # usage: roundtrip.sh FFMPEG STANDIN_FOLDER
 
@@ -18,7 +18,7 @@ trap 'exit 1' HUP INT TERM
 passed=0
 failed=0
 
-# result NAME STATUS: of the last command; what it said is in $tmp/log
+# result NAME STATUS: reports a test; its messages are in $tmp/log
 result() {
     if [ "$2" = 0 ]; then
         passed=$((passed + 1))

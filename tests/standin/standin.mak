@@ -1,31 +1,34 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The CUDA driver stand-in, tests/standin/README.md. Included by the Makefile, or
-# by itself from the repository's root: make -f tests/standin/standin.mak TARGET
+# The stand-in for the CUDA driver (tests/standin/README.md). Run it from the repository's
+# root: make -f tests/standin/standin.mak TARGET
 #
 #   standin          build/standin/libcuda.so.1, for LD_LIBRARY_PATH
-#   standin-asan     build/standin-asan/libcuda.so.1, for programs that are built
-#                    with AddressSanitizer
+#   standin-asan     build/standin-asan/libcuda.so.1, for programs built with
+#                    AddressSanitizer
 #   check-standin    the stand-in's own tests
 #   check-standin-asan   the same under the sanitizers
 #   check-standin-ffmpeg   FFmpeg's upload and download through it, FFMPEG=PROGRAM
 #
-# Kernels are all of cuda/*.cu; a new file or a new kernel needs nothing here.
+# All kernels in cuda/modules.h are included; new ones need no changes here.
 
 STANDIN_DIR   = tests/standin
 STANDIN_OUT   = build/standin
 STANDIN_CXX  ?= $(shell command -v g++ || command -v clang++ || echo c++)
 STANDIN_FFNVCODEC ?= $(firstword $(wildcard build/ffnvcodec/include) /usr/include)
 
-STANDIN_KERNELS = $(wildcard cuda/*.cu)
+# As words 'name,family,depth,side,cost,variant'; gpume.mak does the same.
+STANDIN_COMMA   := ,
+STANDIN_MODULES := $(shell sed -n 's/^ *M(\(.*\)).*/\1/p' cuda/modules.h | tr -d ' ')
+standin_column   = $(word $(1),$(subst $(STANDIN_COMMA), ,$(2)))
+STANDIN_KERNELS  = $(foreach M,$(STANDIN_MODULES),cuda/gpume_$(call standin_column,1,$(M)))
 STANDIN_HEADERS = $(STANDIN_DIR)/standin.h $(STANDIN_DIR)/cuda_runtime.h
 STANDIN_PARTS   = report memory check exec queue api
 
 STANDIN_FLAGS = -std=c++17 -O2 -g -fPIC -fvisibility=hidden -fno-strict-aliasing \
                 -Wall -Wextra -I$(STANDIN_FFNVCODEC) $(STANDIN_CXXFLAGS)
 
-# What the kernels' loads and stores are to be: those of the source, each with a
-# call before it. Alignment is checked as the source has it, before a vector load
-# is taken apart.
+# The kernels' loads and stores must be those of the source, each preceded by a call.
+# Alignment is checked as in the source, before a vector load is split.
 STANDIN_IS_CLANG := $(shell $(STANDIN_CXX) --version 2>/dev/null | grep -c clang)
 STANDIN_KERNEL_FLAGS = -std=c++11 -O2 -g -fPIC -fvisibility=hidden -fsigned-char \
     -fno-exceptions -fno-rtti -fno-stack-protector \
@@ -42,7 +45,7 @@ STANDIN_KERNEL_FLAGS += -fno-vectorize -fno-slp-vectorize -Wno-pass-failed \
     -mllvm -tsan-instrument-func-entry-exit=0
 endif
 
-# Calls that the compiler makes to the C library are checked too.
+# The compiler's calls to the C library are checked too.
 STANDIN_REDEFINE = --redefine-sym memcpy=standin_memcpy --redefine-sym memmove=standin_memmove \
                    --redefine-sym memset=standin_memset
 
@@ -50,7 +53,7 @@ STANDIN_LINK = $(STANDIN_CXX) -shared -Wl,-soname,libcuda.so.1 -Wl,-z,nodelete -
                -Wl,--version-script=$(STANDIN_DIR)/libcuda.map $(STANDIN_CXXFLAGS)
 
 STANDIN_OBJS         = $(STANDIN_PARTS:%=$(STANDIN_OUT)/%.o)
-STANDIN_KERNEL_OBJS  = $(STANDIN_KERNELS:%=$(STANDIN_OUT)/%.o)
+STANDIN_KERNEL_OBJS  = $(STANDIN_KERNELS:%=$(STANDIN_OUT)/%.cu.o)
 STANDIN_SELFTEST     = $(STANDIN_OUT)/selftest
 
 standin: $(STANDIN_OUT)/libcuda.so.1
@@ -64,23 +67,30 @@ $(STANDIN_OUT)/%.o: $(STANDIN_DIR)/%.cpp $(STANDIN_HEADERS) $(STANDIN_DIR)/stand
 	@mkdir -p $(@D)
 	$(STANDIN_CXX) $(STANDIN_FLAGS) -c -o $@ $<
 
-# The paths that FFmpeg's tree has.
+# The include paths of FFmpeg's tree.
 $(STANDIN_OUT)/include/libavfilter/gpume: FORCE
 	@mkdir -p $(@D)
 	@if [ "`readlink $@`" != '$(CURDIR)' ]; then ln -sfn '$(CURDIR)' $@; fi
 
-$(STANDIN_OUT)/cuda/%.cu.cpp: cuda/%.cu $(wildcard cuda/*.h cuda/*.cuh) $(STANDIN_DIR)/mkkernels.sh $(STANDIN_DIR)/cuda_runtime.h $(STANDIN_DIR)/standin.mak | $(STANDIN_OUT)/include/libavfilter/gpume
+define STANDIN_MODULE
+$(STANDIN_OUT)/cuda/gpume_$(1).cu.cpp $(STANDIN_OUT)/cuda/gpume_$(1).cu.o: STANDIN_DEFINES = -DGPUME_CUDA_NAME=gpume_$(1) \
+    -DGPUME_CUDA_DEPTH=$(3) -DGPUME_CUDA_SIDE=$(4) -DGPUME_CUDA_COST=GPUME_COST_$(5) '-DGPUME_CUDA_VARIANT=$(6)'
+$(STANDIN_OUT)/cuda/gpume_$(1).cu.cpp: cuda/$(2).cu
+endef
+$(foreach M,$(STANDIN_MODULES),$(eval $(call STANDIN_MODULE,$(call standin_column,1,$(M)),$(call standin_column,2,$(M)),$(call standin_column,3,$(M)),$(call standin_column,4,$(M)),$(call standin_column,5,$(M)),$(call standin_column,6,$(M)))))
+
+$(STANDIN_OUT)/cuda/%.cu.cpp: $(wildcard core/*.h cuda/*.h cuda/*.cuh) $(STANDIN_DIR)/mkkernels.sh $(STANDIN_DIR)/cuda_runtime.h $(STANDIN_DIR)/standin.mak | $(STANDIN_OUT)/include/libavfilter/gpume
 	@mkdir -p $(@D)
-	$(STANDIN_DIR)/mkkernels.sh $< $@ $(STANDIN_CXX) $(STANDIN_KERNEL_FLAGS)
+	$(STANDIN_DIR)/mkkernels.sh $(filter %.cu,$^) $@ $(STANDIN_CXX) $(STANDIN_KERNEL_FLAGS) $(STANDIN_DEFINES)
 
 $(STANDIN_OUT)/%.cu.o: $(STANDIN_OUT)/%.cu.cpp
-	$(STANDIN_CXX) $(STANDIN_KERNEL_FLAGS) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+	$(STANDIN_CXX) $(STANDIN_KERNEL_FLAGS) $(STANDIN_DEFINES) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 	objcopy $(STANDIN_REDEFINE) $@
 
 -include $(STANDIN_KERNEL_OBJS:.o=.d)
 
-# Of the parts, those that run on the host's own stack are instrumented; kernels
-# run on others, which they may leave at any place.
+# Only the parts that run on the host's own stack are instrumented. Kernels run on other
+# stacks, which they may leave at any point.
 STANDIN_ASAN_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=undefined
 STANDIN_ASAN_OBJS  = $(patsubst %,$(STANDIN_OUT)-asan/%.o,api queue memory) \
                      $(patsubst %,$(STANDIN_OUT)/%.o,report check exec)
@@ -89,14 +99,13 @@ $(STANDIN_OUT)-asan/%.o: $(STANDIN_DIR)/%.cpp $(STANDIN_HEADERS) $(STANDIN_DIR)/
 	@mkdir -p $(@D)
 	$(STANDIN_CXX) $(STANDIN_FLAGS) $(STANDIN_ASAN_FLAGS) -c -o $@ $<
 
-# No -z defs: the sanitizers' runtime is the program's.
-STANDIN_COMMA := ,
+# No -z defs: the sanitizers' runtime is in the program.
 STANDIN_LINK_ASAN = $(subst -Wl$(STANDIN_COMMA)-z$(STANDIN_COMMA)defs,,$(STANDIN_LINK))
 
 $(STANDIN_OUT)-asan/libcuda.so.1: $(STANDIN_ASAN_OBJS) $(STANDIN_KERNEL_OBJS) $(STANDIN_DIR)/libcuda.map
 	$(STANDIN_LINK_ASAN) -o $@ $(filter %.o,$^) -lpthread -ldl
 
-# Its own tests, with kernels of their own.
+# The stand-in's own tests, with their own kernels.
 $(STANDIN_SELFTEST)/%.cu.cpp: $(STANDIN_DIR)/%.cu $(STANDIN_DIR)/mkkernels.sh $(STANDIN_DIR)/cuda_runtime.h $(STANDIN_DIR)/standin.mak | $(STANDIN_OUT)/include/libavfilter/gpume
 	@mkdir -p $(@D)
 	$(STANDIN_DIR)/mkkernels.sh $< $@ $(STANDIN_CXX) $(STANDIN_KERNEL_FLAGS)

@@ -22,10 +22,19 @@
  * lacks of CUDA. nvcc and the tests' host build bring those themselves.
  */
 
-#ifndef AVFILTER_GPUME_CUDA_GPUME_DEVICE_H
-#define AVFILTER_GPUME_CUDA_GPUME_DEVICE_H
+#ifndef AVFILTER_GPUME_CUDA_DEVICE_CUH
+#define AVFILTER_GPUME_CUDA_DEVICE_CUH
 
-#include "libavfilter/gpume/cuda/gpume_cuda.h"
+#if defined(__clang__) && defined(__CUDA__)
+#define __shared__      __attribute__((shared))
+#define __forceinline__ inline __attribute__((always_inline))
+#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+#endif
+
+#define GPUME_INLINE static __device__ __forceinline__
+#include "libavfilter/gpume/cuda/args.h"
+#include "libavfilter/gpume/core/geometry.h"
+#include "libavfilter/gpume/core/vector.h"
 
 typedef unsigned char      GpumeU8;
 typedef unsigned short     GpumeU16;
@@ -33,10 +42,6 @@ typedef unsigned int       GpumeU32;
 typedef unsigned long long GpumeU64;
 
 #if defined(__clang__) && defined(__CUDA__)
-#define __shared__      __attribute__((shared))
-#define __forceinline__ inline __attribute__((always_inline))
-#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
-
 static __device__ __forceinline__ GpumeU32 __shfl_xor_sync(GpumeU32 mask,
                                                            GpumeU32 v, int lane)
 {
@@ -87,8 +92,6 @@ static __device__ __forceinline__ void __syncwarp(void)
 #endif
 
 #ifdef GPUME_HOST
-#define gpume_load_volatile(p)     standin_load_volatile(p)
-#define gpume_store_volatile(p, v) standin_store_volatile(p, v)
 #define GPUME_LOAD_GLOBAL(v, type, p) ((v) = *(const type *)(p))
 #else
 /* Of what the kernel does not write, hence neither volatile nor a clobber. */
@@ -109,9 +112,7 @@ static __device__ __forceinline__ void gpume_load_global(int4 *v, const void *p)
 }
 /** Load a GpumeU32, int2 or int4 from a plane. */
 #define GPUME_LOAD_GLOBAL(v, type, p) gpume_load_global(&(v), p)
-#endif
 
-#ifndef GPUME_HOST
 /** All dynamic shared memory of the block of threads. */
 #define GPUME_SHARED(type, name) extern __shared__ __align__(16) type name[]
 
@@ -235,12 +236,6 @@ template<> struct GpumeSample<GpumeU8> {
     static const int per_word = 4;
     static const int bytes    = 1;
 
-    static __device__ __forceinline__ GpumeU32 sad(GpumeU32 a, GpumeU32 b,
-                                                   GpumeU32 acc)
-    {
-        return gpume_sad4(a, b, acc);
-    }
-
     static __device__ __forceinline__ GpumeU32 right_justify(GpumeU32 word, int shift)
     {
         return word;
@@ -250,12 +245,6 @@ template<> struct GpumeSample<GpumeU8> {
 template<> struct GpumeSample<GpumeU16> {
     static const int per_word = 2;
     static const int bytes    = 2;
-
-    static __device__ __forceinline__ GpumeU32 sad(GpumeU32 a, GpumeU32 b,
-                                                   GpumeU32 acc)
-    {
-        return gpume_sad2(a, b, acc);
-    }
 
     static __device__ __forceinline__ GpumeU32 right_justify(GpumeU32 word, int shift)
     {
@@ -358,54 +347,49 @@ static __device__ __forceinline__ GpumeU64 gpume_min_key(GpumeU32 mask,
     return other < key ? other : key;
 }
 
-/** A block of the picture. */
-typedef struct GpumeDeviceBlock {
-    int bx, by;                 ///< which one
-    int x0, y0;                 ///< its first sample
-    int w, h;                   ///< its true size
-    int min_dx, max_dx;         ///< admissible vectors
-    int min_dy, max_dy;
-} GpumeDeviceBlock;
+/**
+ * A field: by comparisons, as an index, even one that goes when a loop is unrolled, has
+ * the compiler keep the arguments in memory.
+ */
+template<int I> struct GpumeFieldFrom {
+    static __device__ __forceinline__ GpumeCudaField get(const GpumeCudaArgs &a, int z)
+    {
+        return z == I ? a.fields[I] : GpumeFieldFrom<I - 1>::get(a, z);
+    }
+};
 
-static __device__ __forceinline__ GpumeDeviceBlock
-gpume_block(const GpumeParams *p, int bx, int by)
+template<> struct GpumeFieldFrom<0> {
+    static __device__ __forceinline__ GpumeCudaField get(const GpumeCudaArgs &a, int z)
+    {
+        return a.fields[0];
+    }
+};
+
+static __device__ __forceinline__ GpumeCudaField gpume_field(const GpumeCudaArgs &a, int z)
 {
-    GpumeDeviceBlock b;
-
-    b.bx = bx;
-    b.by = by;
-    b.x0 = bx * p->block;
-    b.y0 = by * p->block;
-    b.w  = gpume_min(p->block, p->width  - b.x0);
-    b.h  = gpume_min(p->block, p->height - b.y0);
-    b.min_dx = -gpume_min(p->range, b.x0);
-    b.min_dy = -gpume_min(p->range, b.y0);
-    b.max_dx =  gpume_min(p->range, p->width  - b.x0 - b.w);
-    b.max_dy =  gpume_min(p->range, p->height - b.y0 - b.h);
-    return b;
+    return GpumeFieldFrom<GPUME_MAX_REFERENCES - 1>::get(a, z);
 }
 
-/** The result of a block: its AVMotionVector and its cost. */
+/** Where field z has block (bx, by). */
+static __device__ __forceinline__ GpumeU64
+gpume_place(const GpumeCudaArgs &a, int z, int bx, int by)
+{
+    return ((GpumeU64)z * a.params.bh + by) * a.params.bw + bx;
+}
+
+/** The result of block (bx, by), which is b: its AVMotionVector and its cost. */
 static __device__ __forceinline__ void
-gpume_store(const GpumeCudaArgs *a, const GpumeDeviceBlock *b, int z,
+gpume_store(const GpumeCudaArgs &a, const GpumeBox &b, int z, int bx, int by,
             int dx, int dy, GpumeU32 cost)
 {
-    const GpumeU64 i = ((GpumeU64)z * a->params.bh + b->by) * a->params.bw + b->bx;
-    GpumeU32 *mv = (GpumeU32 *)a->mvs + i * GPUME_CUDA_VECTOR_WORDS;
-    const int x = b->x0 + b->w / 2;
-    const int y = b->y0 + b->h / 2;
+    const GpumeU64 i = gpume_place(a, z, bx, by);
+    const int source = gpume_field(a, z).source;
+    GpumeU32 *mv = (GpumeU32 *)a.mvs + i * GPUME_VECTOR_WORDS;
 
-    mv[0] = z ? a->source[1] : a->source[0];
-    mv[1] = b->w | (b->h << 8) | ((x + dx) << 16);
-    mv[2] = (y + dy) | (x << 16);
-    mv[3] = y;
-    mv[4] = 0;
-    mv[5] = 0;
-    mv[6] = dx;
-    mv[7] = dy;
-    mv[8] = 1;
-    mv[9] = 0;
-    ((GpumeU32 *)a->costs)[i] = cost;
+#pragma unroll
+    for (int j = 0; j < GPUME_VECTOR_WORDS; j++)
+        mv[j] = gpume_vector_word(j, source, b.x0, b.y0, b.w, b.h, dx, dy);
+    ((GpumeU32 *)a.costs)[i] = cost;
 }
 
-#endif /* AVFILTER_GPUME_CUDA_GPUME_DEVICE_H */
+#endif /* AVFILTER_GPUME_CUDA_DEVICE_CUH */

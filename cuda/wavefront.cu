@@ -18,7 +18,7 @@
 
 /**
  * @file
- * Searches that predict from their neighbours: epzs and umh.
+ * Predictive search: epzs and umh. The variant is which of them.
  *
  * A block of threads has a row of the picture's blocks, one after another from left to
  * right, so a vector is predicted from what the raster order has. It waits for what it
@@ -28,7 +28,7 @@
  *
  * Candidates are divided among groups of lanes of all warps, several for each group
  * where there are more; the least key wins, so the order in which they are tried
- * decides between equals. Walks go on in every warp alike, without a barrier.
+ * decides between equals. The pattern search goes on in every warp alike, without a barrier.
  *
  * An evaluator has these constants, the block of its last advance() and
  *     begin(by)       all threads: the row; a barrier has to follow
@@ -37,10 +37,8 @@
  *     share(dx, dy)   the lane's share of the cost of a vector that is admissible
  */
 
-#ifndef AVFILTER_GPUME_CUDA_GPUME_PREDICT_CUH
-#define AVFILTER_GPUME_CUDA_GPUME_PREDICT_CUH
-
-#include "libavfilter/gpume/cuda/gpume_walk.cuh"
+#include "libavfilter/gpume/cuda/module.cuh"
+#include "libavfilter/gpume/cuda/pattern.cuh"
 
 /** A load that is to be on its way from here on. */
 static __device__ __forceinline__ int4 gpume_load_ahead(const void *p)
@@ -60,18 +58,20 @@ static __device__ __forceinline__ int4 gpume_load_ahead(const void *p)
  * Blocks of SIDE x SIDE samples; those at the right and at the bottom may be cut. What
  * they are searched in is in shared memory.
  */
-template<typename Sample, int SIDE, int WARPS_>
+template<class Cost, int SIDE, int WARPS_>
 struct GpumeRingEvaluator {
+    typedef typename Cost::Sample Sample;
     static const int WARPS = WARPS_;
-    static const int LANES = GPUME_CUDA_PREDICT_LANES(SIDE);
+    static const int LANES = GPUME_CUDA_WAVEFRONT_LANES(SIDE);
     static const int BYTES = GpumeSample<Sample>::bytes;
     static const int PER_WORD = GpumeSample<Sample>::per_word;
     static const int ROWS  = SIDE / LANES;          ///< of a lane
     static const int WORDS = SIDE * BYTES / 4;      ///< of such a row
     /** Columns of 16 bytes that the next block has more, at most. */
     static const int NEW_COLUMNS = SIDE * BYTES > 16 ? SIDE * BYTES / 16 : 1;
-    static const int LOADS = GPUME_CUDA_PREDICT_LOADS;
-    static const int REPEATED = GPUME_CUDA_PREDICT_REPEATED(SIDE, BYTES);
+    static const int LOADS = GPUME_CUDA_WAVEFRONT_LOADS;
+    static const int REPEATED = GPUME_CUDA_WAVEFRONT_REPEATED(SIDE, BYTES);
+    static_assert(Cost::ROWS == 1 && Cost::WORDS == 1, "a lane has rows that are not neighbours");
 
     const GpumeCudaArgs &a;
     const GpumeCudaPlane &plane;
@@ -105,7 +105,7 @@ struct GpumeRingEvaluator {
     __device__ __forceinline__ int needed(int bx) const
     {
         return gpume_min((((bx + 1) * SIDE + a.params.range) * BYTES + 4 + 15) / 16,
-                         GPUME_CUDA_PREDICT_PICTURE_COLUMNS(SIDE, BYTES, a.params.bw));
+                         GPUME_CUDA_WAVEFRONT_PICTURE_COLUMNS(SIDE, BYTES, a.params.bw));
     }
 
     __device__ __forceinline__ int4 load_column(int c, int line) const
@@ -128,15 +128,15 @@ struct GpumeRingEvaluator {
         int place = c - origin;
         GpumeU32 *dst;
 
-        place -= place >= a.ring_columns ? a.ring_columns : 0;
-        dst    = ring + line * a.ring_pitch + 4 * place;
+        place -= place >= a.wavefront.ring_columns ? a.wavefront.ring_columns : 0;
+        dst    = ring + line * a.wavefront.ring_pitch + 4 * place;
         v.x    = significant(v.x);
         v.y    = significant(v.y);
         v.z    = significant(v.z);
         v.w    = significant(v.w);
         *(int4 *)dst = v;
         if (place < REPEATED)
-            *(int4 *)(dst + 4 * a.ring_columns) = v;
+            *(int4 *)(dst + 4 * a.wavefront.ring_columns) = v;
     }
 
     /* The lane's rows of block bx. */
@@ -203,8 +203,8 @@ struct GpumeRingEvaluator {
     {
         const int first = gpume_max(0, (bx * SIDE - a.params.range) * BYTES) / 16;
 
-        if (first - origin >= a.ring_columns)
-            origin += a.ring_columns;
+        if (first - origin >= a.wavefront.ring_columns)
+            origin += a.wavefront.ring_columns;
         /* of the next block; whoever reads them has passed a barrier of this one */
 #pragma unroll
         for (int k = 0; k < NEW_COLUMNS; k++)
@@ -242,10 +242,10 @@ struct GpumeRingEvaluator {
 
     __device__ __forceinline__ GpumeU32 share(int dx, int dy) const
     {
-        const int around = 16 * a.ring_columns;
+        const int around = 16 * a.wavefront.ring_columns;
         const int byte   = (g.x0 + dx) * BYTES - 16 * origin;
         const int place  = byte - (byte >= around ? around : 0);
-        const GpumeU32 *p = ring + (g.y0 + dy - first_line + g.lane) * a.ring_pitch + place / 4;
+        const GpumeU32 *p = ring + (g.y0 + dy - first_line + g.lane) * a.wavefront.ring_pitch + place / 4;
         GpumeU32 sum = 0;
 
 #pragma unroll
@@ -253,13 +253,13 @@ struct GpumeRingEvaluator {
             GpumeU32 part = 0, lo;
 
             if (g.lane + i * LANES < g.h) {
-                lo = p[i * LANES * a.ring_pitch];
+                lo = p[i * LANES * a.wavefront.ring_pitch];
 #pragma unroll
                 for (int j = 0; j < WORDS; j++) {
-                    const GpumeU32 hi = p[i * LANES * a.ring_pitch + j + 1];
+                    const GpumeU32 hi = p[i * LANES * a.wavefront.ring_pitch + j + 1];
 
-                    part = GpumeSample<Sample>::sad(cur[i][j],
-                               gpume_funnel(lo, hi, 8 * (place & 3)) & mask[j], part);
+                    part = Cost::word(cur[i][j],
+                                      gpume_funnel(lo, hi, 8 * (place & 3)) & mask[j], part);
                     lo = hi;
                 }
             }
@@ -270,20 +270,20 @@ struct GpumeRingEvaluator {
 };
 
 /** Any block, in any plane: everything is read from there. */
-template<typename Sample, int WARPS_>
-struct GpumeFarEvaluator {
+template<class Cost, int WARPS_>
+struct GpumeRowPlaneEvaluator {
     static const int WARPS = WARPS_;
     static const int LANES = 8;
-    static const int BYTES = GpumeSample<Sample>::bytes;
+    static const int BYTES = GpumeSample<typename Cost::Sample>::bytes;
     /* of which a lane has every eighth row */
-    typedef GpumePlaneEvaluator<Sample, LANES * GPUME_POINTS, GpumeU64> Plane;
+    typedef GpumePlaneEvaluator<Cost, LANES * GPUME_POINTS, GpumeU64> Plane;
 
     const GpumeCudaArgs &a;
     GpumeGroup g;
     Plane e;
     int by, whole_words;
 
-    __device__ __forceinline__ GpumeFarEvaluator(const GpumeCudaArgs &args,
+    __device__ __forceinline__ GpumeRowPlaneEvaluator(const GpumeCudaArgs &args,
                                                  const GpumeCudaPlane &ref, GpumeU32 *shared)
         : a(args), e(args, ref, gpume_group(args.params, args.params.block, LANES, 0, 0))
     {
@@ -305,7 +305,7 @@ struct GpumeFarEvaluator {
 
     __device__ __forceinline__ GpumeU32 share(int dx, int dy) const
     {
-        return e.sad_plane(g.x0 + dx, g.y0 + dy);
+        return e.share(g.x0 + dx, g.y0 + dy);
     }
 };
 
@@ -314,7 +314,7 @@ template<typename Key>
 struct GpumeBest {
     /** Most candidates that are told apart by their order: those of umh's grid. */
     static const int ORDERS = 1 << 12;
-    static_assert(GPUME_MAX_RANGE / 4 * 15 <= ORDERS, "umh's grid");
+    static_assert(GPUME_MAX_RANGE / 4 * GPUME_GRID_HEXAGON_POINTS <= ORDERS, "umh's grid");
     static_assert(GPUME_MAX_RANGE < 1 << 11, "GPUME_CUDA_VECTOR() has 12 bits");
 
     int dx, dy;
@@ -361,8 +361,7 @@ template<typename Key, class Evaluator>
 static __device__ __forceinline__ Key gpume_try_vector(const Evaluator &e, int k, int nb,
                                                        int dx, int dy)
 {
-    const int valid = (k < nb) & ((unsigned)(e.g.x0 + dx - e.g.min_x) <= e.g.span_x) &
-                                 ((unsigned)(e.g.y0 + dy - e.g.min_y) <= e.g.span_y);
+    const int valid = (k < nb) & gpume_may_be(e.g, e.g.x0 + dx, e.g.y0 + dy);
     GpumeU32 sum = valid ? e.share(dx, dy) : 0;
 
 #pragma unroll
@@ -374,17 +373,17 @@ static __device__ __forceinline__ Key gpume_try_vector(const Evaluator &e, int k
 /**
  * Try points, divided among all groups; ends in a barrier.
  * @param points says where point k is
- * @param keys   GPUME_CUDA_PREDICT_MAX_WARPS, twice
- * @param turn   of keys; every call takes the others
+ * @param keys   GPUME_CUDA_WAVEFRONT_MAX_WARPS, twice
+ * @param parity of keys; every call takes the others
  */
 template<typename Key, class Evaluator, class Points>
 static __device__ __forceinline__ void
 gpume_try_points(const Evaluator &e, GpumeBest<Key> *b, int nb, const Points &points,
-                 Key *keys, int *turn)
+                 Key *keys, int *parity)
 {
     const int groups = 32 / Evaluator::LANES;
     const int warp   = threadIdx.x / 32;
-    Key *const bests = keys + *turn * GPUME_CUDA_PREDICT_MAX_WARPS;
+    Key *const bests = keys + *parity * GPUME_CUDA_WAVEFRONT_MAX_WARPS;
     Key best = ~(Key)0;
 
 #pragma unroll 1
@@ -401,7 +400,7 @@ gpume_try_points(const Evaluator &e, GpumeBest<Key> *b, int nb, const Points &po
     best = gpume_least<Evaluator::LANES>(best);
     if (threadIdx.x % 32 == 0)
         bests[warp] = best;
-    *turn ^= 1;
+    *parity ^= 1;
     __syncthreads();
 #pragma unroll
     for (int i = 0; i < Evaluator::WARPS; i++)
@@ -432,7 +431,7 @@ static __device__ __forceinline__ GpumeVector gpume_choose(const GpumeVector (&p
 template<typename Key, class Evaluator, int N>
 static __device__ __forceinline__ void
 gpume_try_predictors(const Evaluator &e, GpumeBest<Key> *b, const GpumeVector (&p)[N],
-                     Key *keys, int *turn)
+                     Key *keys, int *parity)
 {
     b->dx   = b->dy = 0;
     b->cost = ~(Key)0;
@@ -441,32 +440,41 @@ gpume_try_predictors(const Evaluator &e, GpumeBest<Key> *b, const GpumeVector (&
 
         *dx = v.dx;
         *dy = v.dy;
-    }, keys, turn);
+    }, keys, parity);
 }
 
 /**
- * umh's square, all rows that there can be at once: row r up to 4 + 2 * r samples to
- * the left of the last column. Which of them count is known row by row, from the best
- * before: for each place the best from there on to the right is at hand.
- * @param square 5 * 16 keys
+ * umh's square, all vectors of all rows that there can be at once. Which of them count
+ * is known row by row, from the best before: for each place the best from there on to
+ * the right is at hand.
+ * @param square GPUME_UMH_ROWS * 16 keys
  */
 template<typename Key, class Evaluator>
 static __device__ __forceinline__ void
 gpume_try_square(const Evaluator &e, GpumeBest<Key> *b, Key *square)
 {
     const int groups = 32 / Evaluator::LANES;
-    const int points = 5 + 7 + 9 + 11 + 13;
-    const int x = b->dx, y = b->dy;
-    const int place = threadIdx.x % 16;         // 12: the last column
-    Key from[5], best = ~(Key)0;
+    const int rows   = GPUME_UMH_ROWS;
+    const int points = GPUME_UMH_POINTS_BEFORE(rows);
+    const int last   = GPUME_UMH_MOST_POINTS(rows - 1) - 1; // the last column's place
+    const int x = b->dx - last + rows / 2, y = b->dy;       // the first place's
+    const int place = threadIdx.x % 16;
+    Key from[rows], best = ~(Key)0;
+
+    static_assert(GPUME_UMH_MOST_POINTS(GPUME_UMH_ROWS - 1) <= 16, "a row's keys");
 
 #pragma unroll 1
     for (int first = threadIdx.x / 32 * groups; first < points;
          first += Evaluator::WARPS * groups) {
         const int k   = first + threadIdx.x % 32 / Evaluator::LANES;
-        const int row = (k >= 5) + (k >= 12) + (k >= 21) + (k >= 32);
-        const int i   = 12 - (k - row * (row + 4));
-        const Key key = gpume_try_vector<Key>(e, k, points, x + i - 10, y + row - 2);
+        int row = 0;
+
+#pragma unroll
+        for (int r = 1; r < rows; r++)
+            row += k >= GPUME_UMH_POINTS_BEFORE(r);
+
+        const int i   = last - (k - GPUME_UMH_POINTS_BEFORE(row));
+        const Key key = gpume_try_vector<Key>(e, k, points, x + i, y + row - rows / 2);
 
         if (threadIdx.x % Evaluator::LANES == 0 && k < points)
             square[row * 16 + i] = key == ~(Key)0 ? key :
@@ -474,8 +482,8 @@ gpume_try_square(const Evaluator &e, GpumeBest<Key> *b, Key *square)
     }
     __syncthreads();
 #pragma unroll
-    for (int row = 0; row < 5; row++) {
-        from[row] = place <= 12 && place >= 8 - 2 * row ? square[row * 16 + place] : ~(Key)0;
+    for (int row = 0; row < rows; row++) {
+        from[row] = place <= last && place > last - GPUME_UMH_MOST_POINTS(row) ? square[row * 16 + place] : ~(Key)0;
         if (from[row] < best)
             best = from[row];
     }
@@ -485,44 +493,44 @@ gpume_try_square(const Evaluator &e, GpumeBest<Key> *b, Key *square)
 #pragma unroll
     for (int step = 1; step < 16; step <<= 1)
 #pragma unroll
-        for (int row = 0; row < 5; row++) {
+        for (int row = 0; row < rows; row++) {
             const Key other = gpume_key_of_lane(from[row], gpume_min(place + step, 15));
 
             if (other < from[row])
                 from[row] = other;
         }
 #pragma unroll
-    for (int row = 0; row < 5; row++) {
-        const Key key = gpume_key_of_lane(from[row], b->dx - x + 8);
+    for (int row = 0; row < rows; row++) {
+        const Key key = gpume_key_of_lane(from[row], b->dx - rows / 2 - x);
 
         if (key < b->cost) {
             const int i = (int)(key % GpumeBest<Key>::ORDERS);
 
             b->cost = key - i;
-            b->dx   = x + i - 10;
-            b->dy   = y + row - 2;
+            b->dx   = x + i;
+            b->dy   = y + row - rows / 2;
         }
     }
 }
 
-/** Walk, every warp for itself. */
+/** The pattern search that follows, every warp for itself. */
 template<typename Key, int ALGO, class Evaluator>
-static __device__ __forceinline__ void gpume_walk_on(const Evaluator &e, GpumeBest<Key> *b)
+static __device__ __forceinline__ void gpume_search_patterns(const Evaluator &e, GpumeBest<Key> *b)
 {
     const int groups = 32 / Evaluator::LANES;
-    GpumeWalk w;
+    GpumePatternState s;
 
-    gpume_walk_begin(&w, ALGO, b->dx, b->dy, e.a.params.range);
+    gpume_pattern_begin(&s, ALGO, b->dx, b->dy, e.a.params.range);
     do {
-        const GpumePattern p = gpume_pattern(w.pattern);
+        const GpumePattern p = gpume_pattern(s.pattern);
         Key best = ~(Key)0;
 
 #pragma unroll 1
         for (int first = 0; first < p.points; first += groups) {
             const int k   = first + threadIdx.x % 32 / Evaluator::LANES;
             const Key key = gpume_try_vector<Key>(e, k, p.points,
-                                                  w.x + gpume_point_x(p, k & 7) * w.step,
-                                                  w.y + gpume_point_y(p, k & 7) * w.step);
+                                                  s.x + gpume_point_x(p, k & 7) * s.step,
+                                                  s.y + gpume_point_y(p, k & 7) * s.step);
 
             if (key < best)
                 best = key;
@@ -532,24 +540,20 @@ static __device__ __forceinline__ void gpume_walk_on(const Evaluator &e, GpumeBe
             const int order = (int)(best % GpumeBest<Key>::ORDERS);
 
             b->cost = best - order;
-            b->dx   = w.x + gpume_point_x(p, order) * w.step;
-            b->dy   = w.y + gpume_point_y(p, order) * w.step;
+            b->dx   = s.x + gpume_point_x(p, order) * s.step;
+            b->dy   = s.y + gpume_point_y(p, order) * s.step;
         }
-    } while (b->cost && gpume_walk_next(&w, ALGO, b->dx, b->dy, e.a.params.range));
+    } while (b->cost && gpume_pattern_next(&s, ALGO, b->dx, b->dy, e.a.params.range));
 }
 
-/* Sixteen points, in nibbles. */
-template<int N>
-static __device__ constexpr GpumeU64
-gpume_pack_grid(const signed char (&points)[N][2], int axis, int i = 0)
-{
-    return i == N ? 0 : (GpumeU64)(points[i][axis] + 4) << (4 * i & 63) |
-                        gpume_pack_grid(points, axis, i + 1);
-}
+/** How far from the centre the points of the least hexagon are. */
+#define GPUME_GRID_REACH 4
 
 static constexpr signed char gpume_grid_hexagon[GPUME_GRID_HEXAGON_POINTS][2] = {
     GPUME_GRID_HEXAGON
 };
+static_assert(GPUME_GRID_HEXAGON_POINTS <= 16 && gpume_reach(gpume_grid_hexagon) <= GPUME_GRID_REACH,
+              "a coordinate has four bits of 64");
 
 static __device__ __forceinline__ GpumeVector gpume_unpack_vector(GpumeU32 word)
 {
@@ -581,19 +585,20 @@ gpume_search_row(const GpumeCudaArgs &a, Evaluator &e, int by, int z, GpumeU32 *
 {
     const int bw    = a.params.bw;
     const int range = a.params.range;
-    const GpumeU32 epoch = z ? a.epoch[1] : a.epoch[0];
+    const GpumeCudaField field = gpume_field(a, z);
+    const GpumeU32 epoch = field.epoch;
     const GpumeU64 row   = (GpumeU64)by * bw * sizeof(GpumeU32);
-    GpumeU32 *const found = (GpumeU32 *)((z ? a.fields[1][0] : a.fields[0][0]) + row);
-    const GpumeU32 *const last = (GpumeU32 *)((z ? a.fields[1][1] : a.fields[0][1]) + row);
-    const GpumeU32 *const before_last = (GpumeU32 *)((z ? a.fields[1][2] : a.fields[0][2]) + row);
+    GpumeU32 *const found = (GpumeU32 *)(field.vectors[0] + row);
+    const GpumeU32 *const last = (GpumeU32 *)(field.vectors[1] + row);
+    const GpumeU32 *const before_last = (GpumeU32 *)(field.vectors[2] + row);
     const GpumeU32 *const above = by ? found - bw : found;
-    Key *const keys   = (Key *)(shared + GPUME_CUDA_PREDICT_KEYS);
-    Key *const square = (Key *)(shared + GPUME_CUDA_PREDICT_SQUARE);
+    Key *const keys   = (Key *)(shared + GPUME_CUDA_WAVEFRONT_KEYS);
+    Key *const square = (Key *)(shared + GPUME_CUDA_WAVEFRONT_SQUARE);
     GpumeU32 above_left = 0, top = 0, above_right = 0;  // of the row above
     GpumeU32 soon = 0;          // of the vector above that is waited for next
     GpumeBefore before = { 0, 0, 0, 0, 0, 0 };
     GpumeNeighbours n;
-    int turn = 0;
+    int parity = 0;
 
     e.begin(by);
     n.alone   = gpume_alone(by, bw);
@@ -647,16 +652,16 @@ gpume_search_row(const GpumeCudaArgs &a, Evaluator &e, int by, int z, GpumeU32 *
             n.last_right  = gpume_unpack_vector(before.right);
             n.last_bottom = gpume_unpack_vector(before.bottom);
             n.before_last = gpume_unpack_vector(before.before_last);
-            gpume_predict_epzs(p, &n);
-            gpume_try_predictors<Key>(e, &b, p, keys, &turn);
+            gpume_epzs_predictors(p, &n);
+            gpume_try_predictors<Key>(e, &b, p, keys, &parity);
         } else {
-            constexpr GpumeU64 grid_x = gpume_pack_grid(gpume_grid_hexagon, 0);
-            constexpr GpumeU64 grid_y = gpume_pack_grid(gpume_grid_hexagon, 1);
+            constexpr GpumeU64 grid_x = gpume_pack<GpumeU64>(gpume_grid_hexagon, 0, -GPUME_GRID_REACH);
+            constexpr GpumeU64 grid_y = gpume_pack<GpumeU64>(gpume_grid_hexagon, 1, -GPUME_GRID_REACH);
             GpumeVector p[GPUME_UMH_PREDICTORS];
             int x, y;
 
-            gpume_predict_umh(p, &n);
-            gpume_try_predictors<Key>(e, &b, p, keys, &turn);
+            gpume_umh_predictors(p, &n);
+            gpume_try_predictors<Key>(e, &b, p, keys, &parity);
             if (b.cost) {
                 x = b.dx;
                 y = b.dy;
@@ -665,30 +670,28 @@ gpume_search_row(const GpumeCudaArgs &a, Evaluator &e, int by, int z, GpumeU32 *
                     gpume_umh_cross(k, range, dx, dy);
                     *dx += x;
                     *dy += y;
-                }, keys, &turn);
+                }, keys, &parity);
                 gpume_try_square<Key>(e, &b, square);
                 x = b.dx;
                 y = b.dy;
                 gpume_try_points<Key>(e, &b, gpume_umh_grid_points(range),
                                       [=](int k, int *dx, int *dy) {
-                    const int size = (unsigned)k / GPUME_GRID_HEXAGON_POINTS;
-                    const int i    = k - size * GPUME_GRID_HEXAGON_POINTS;
+                    int size;
+                    const int i = gpume_umh_grid_point(k, &size);
 
-                    *dx = x + ((int)(grid_x >> 4 * i & 15) - 4) * (size + 1);
-                    *dy = y + ((int)(grid_y >> 4 * i & 15) - 4) * (size + 1);
-                }, keys, &turn);
+                    *dx = x + ((int)(grid_x >> 4 * i & 15) - GPUME_GRID_REACH) * size;
+                    *dy = y + ((int)(grid_y >> 4 * i & 15) - GPUME_GRID_REACH) * size;
+                }, keys, &parity);
             }
         }
         if (b.cost)
-            gpume_walk_on<Key, ALGO>(e, &b);
+            gpume_search_patterns<Key, ALGO>(e, &b);
 
         // first of all what the row below waits for
         if (threadIdx.x == 0)
             gpume_store_volatile(found + bx, GPUME_CUDA_VECTOR(b.dx, b.dy, epoch));
         if (threadIdx.x == 32) {
-            const GpumeDeviceBlock block = gpume_block(&a.params, bx, by);
-
-            gpume_store(&a, &block, z, b.dx, b.dy,
+            gpume_store(a, gpume_box(&a.params, a.params.block, bx, by), z, bx, by, b.dx, b.dy,
                         (GpumeU32)(b.cost / GpumeBest<Key>::ORDERS) >> a.params.shift);
         }
         n.left.dx = (short)b.dx;
@@ -697,51 +700,56 @@ gpume_search_row(const GpumeCudaArgs &a, Evaluator &e, int by, int z, GpumeU32 *
     }
 }
 
+/** Blocks of a side; 0: of any, at any range. */
+template<class Cost, int SIDE, int WARPS>
+struct GpumeWavefront {
+    typedef GpumeRingEvaluator<Cost, SIDE, WARPS> Evaluator;
+    typedef typename GpumeKeyOf<typename Cost::Sample>::Key Key;
+};
+
+template<class Cost, int WARPS>
+struct GpumeWavefront<Cost, 0, WARPS> {
+    typedef GpumeRowPlaneEvaluator<Cost, WARPS> Evaluator;
+    typedef GpumeU64 Key;
+};
+
 /**
- * grid:   blocks in a column, 1, directions
- * block:  32 * the warps of the search
- * shared: GPUME_CUDA_PREDICT_WINDOW words, and the ring
+ * Blocks of threads that a multiprocessor is to have: pictures have few rows of blocks for
+ * each, so registers are better used to be quick. Large blocks of two bytes take more.
  */
-template<typename Key, int ALGO, class Evaluator>
-static __device__ __forceinline__ void gpume_predict(const GpumeCudaArgs &a)
+static constexpr int gpume_wavefront_ctas(int side, int depth, int warps)
+{
+    return side == 16 && depth > 8 ? 1 : 16 / warps;
+}
+
+/**
+ * grid:   blocks in a column, 1, fields
+ * block:  32 * GPUME_CUDA_WAVEFRONT_WARPS
+ * shared: GPUME_CUDA_WAVEFRONT_WINDOW words, and the ring
+ */
+GPUME_KERNEL(32 * GPUME_CUDA_WAVEFRONT_WARPS(GPUME_CUDA_VARIANT),
+             gpume_wavefront_ctas(GPUME_CUDA_SIDE, GPUME_CUDA_DEPTH,
+                                  GPUME_CUDA_WAVEFRONT_WARPS(GPUME_CUDA_VARIANT)))
 {
     GPUME_SHARED(GpumeU32, shared);
 
+    typedef GpumeWavefront<GpumeModuleCost, GPUME_CUDA_SIDE,
+                           GPUME_CUDA_WAVEFRONT_WARPS(GPUME_CUDA_VARIANT)> Wavefront;
     GpumeCudaPlane ref;
-    unsigned ticket;
     int z;
 
-    if (threadIdx.x == 0)
-        shared[GPUME_CUDA_PREDICT_TICKET] = atomicAdd((unsigned *)a.ticket, 1) - a.first_ticket;
+    if (threadIdx.x == 0) {
+        const unsigned ticket = atomicAdd((unsigned *)args.wavefront.ticket, 1) -
+                                args.wavefront.first_ticket;
+
+        shared[GPUME_CUDA_WAVEFRONT_TICKET]     = ticket / args.nb_fields;
+        shared[GPUME_CUDA_WAVEFRONT_TICKET + 1] = ticket % args.nb_fields;
+    }
     __syncthreads();
-    ticket = shared[GPUME_CUDA_PREDICT_TICKET];
-    z      = a.nb_directions > 1 ? ticket & 1 : 0;
-    ref    = z ? a.ref[1] : a.ref[0];
+    z   = shared[GPUME_CUDA_WAVEFRONT_TICKET + 1];
+    ref = gpume_field(args, z).plane;
 
-    Evaluator e(a, ref, shared + GPUME_CUDA_PREDICT_WINDOW);
-    gpume_search_row<Key, ALGO>(a, e, a.nb_directions > 1 ? ticket >> 1 : ticket, z, shared);
+    typename Wavefront::Evaluator e(args, ref, shared + GPUME_CUDA_WAVEFRONT_WINDOW);
+    gpume_search_row<typename Wavefront::Key, GPUME_CUDA_VARIANT>(
+        args, e, shared[GPUME_CUDA_WAVEFRONT_TICKET], z, shared);
 }
-
-#define GPUME_PREDICT_KERNEL(name, algo, Key, warps, ...)                           \
-extern "C" __global__ void __launch_bounds__(32 * (warps))                          \
-gpume_##name(const GpumeCudaArgs args)                                              \
-{                                                                                   \
-    gpume_predict<Key, algo, __VA_ARGS__>(args);                                    \
-}
-
-/** The kernels of a block's side. */
-#define GPUME_PREDICT_KERNELS(side)                                                 \
-GPUME_PREDICT_KERNEL(epzs##side##_8,  GPUME_ALGO_EPZS, GpumeU32,                    \
-                     GPUME_CUDA_EPZS_WARPS,                                         \
-                     GpumeRingEvaluator<GpumeU8,  side, GPUME_CUDA_EPZS_WARPS>)     \
-GPUME_PREDICT_KERNEL(epzs##side##_16, GPUME_ALGO_EPZS, GpumeU64,                    \
-                     GPUME_CUDA_EPZS_WARPS,                                         \
-                     GpumeRingEvaluator<GpumeU16, side, GPUME_CUDA_EPZS_WARPS>)     \
-GPUME_PREDICT_KERNEL(umh##side##_8,   GPUME_ALGO_UMH,  GpumeU32,                    \
-                     GPUME_CUDA_UMH_WARPS,                                          \
-                     GpumeRingEvaluator<GpumeU8,  side, GPUME_CUDA_UMH_WARPS>)      \
-GPUME_PREDICT_KERNEL(umh##side##_16,  GPUME_ALGO_UMH,  GpumeU64,                    \
-                     GPUME_CUDA_UMH_WARPS,                                          \
-                     GpumeRingEvaluator<GpumeU16, side, GPUME_CUDA_UMH_WARPS>)
-
-#endif /* AVFILTER_GPUME_CUDA_GPUME_PREDICT_CUH */

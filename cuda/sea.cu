@@ -30,43 +30,43 @@
  * one instruction.
  */
 
-#ifndef AVFILTER_GPUME_CUDA_GPUME_SEA_CUH
-#define AVFILTER_GPUME_CUDA_GPUME_SEA_CUH
+#include "libavfilter/gpume/cuda/module.cuh"
 
-#include "libavfilter/gpume/cuda/gpume_device.h"
+static_assert(GPUME_CUDA_COST == GPUME_COST_SAD, "sums bound no other cost");
+static_assert(GPUME_MAX_SIDE / GPUME_CUDA_SEA_SQUARE < 1 << 12, "GPUME_CUDA_SQUARE() has 12 bits");
+static_assert(2 * GPUME_MAX_RANGE < 1 << 12, "gpume_pack_vector() has 12 bits");
 
-#define WARPS       (GPUME_CUDA_SEA_THREADS / 32)
-#define TILE_WIDTH  GPUME_CUDA_SEA_TILE_WIDTH
-#define TILE_HEIGHT GPUME_CUDA_SEA_TILE_HEIGHT
-/** Side of the square of samples that a warp searches. */
-#define SQUARE      GPUME_CUDA_SEA_SQUARE
+#define GPUME_SEA_WARPS        (GPUME_CUDA_SEA_THREADS / 32)
+#define GPUME_SEA_TILE_WIDTH   GPUME_CUDA_SEA_TILE_WIDTH
+#define GPUME_SEA_TILE_HEIGHT  GPUME_CUDA_SEA_TILE_HEIGHT
+#define GPUME_SEA_SQUARE       GPUME_CUDA_SEA_SQUARE
 /** Bytes of the current picture's sums may have this range, to leave room around it. */
-#define Q_RANGE     208
+#define GPUME_SEA_Q_RANGE     208
 
 /** dx and dy as one number that is the greater, the later the vector in raster order. */
-static __device__ __forceinline__ GpumeU32 pack_vector(int dx, int dy)
+static __device__ __forceinline__ GpumeU32 gpume_pack_vector(int dx, int dy)
 {
     return (GpumeU32)(dy + GPUME_MAX_RANGE) << 12 | (GpumeU32)(dx + GPUME_MAX_RANGE);
 }
 
-static __device__ __forceinline__ int unpack_dx(GpumeU32 vector)
+static __device__ __forceinline__ int gpume_unpack_dx(GpumeU32 vector)
 {
     return (int)(vector & 4095) - GPUME_MAX_RANGE;
 }
 
-static __device__ __forceinline__ int unpack_dy(GpumeU32 vector)
+static __device__ __forceinline__ int gpume_unpack_dy(GpumeU32 vector)
 {
     return (int)(vector >> 12 & 4095) - GPUME_MAX_RANGE;
 }
 
 /** The place of a vector among those of equal cost: zero first, then raster order. */
-static __device__ __forceinline__ GpumeU32 order_of(GpumeU32 vector)
+static __device__ __forceinline__ GpumeU32 gpume_order_of(GpumeU32 vector)
 {
-    return vector == pack_vector(0, 0) ? 0 : vector + 1;
+    return vector == gpume_pack_vector(0, 0) ? 0 : vector + 1;
 }
 
 /** What all threads of a block know. */
-template<typename Sample> struct SeaTile {
+template<typename Sample> struct GpumeSeaTile {
     const GpumeU8 *ref;
     long long linesize;
     int aligned;                ///< words of the reference can be read as such
@@ -74,11 +74,11 @@ template<typename Sample> struct SeaTile {
     int base, scale;            ///< of sums as bytes
 
     /* in shared memory */
-    GpumeU32 *cur;              ///< the tile's samples, TILE_WORDS a row
-    GpumeU32 *cur_sums;         ///< their sums, as bytes: SQUARE / 4 a word
+    GpumeU32 *cur;              ///< the tile's samples, GPUME_SEA_TILE_WORDS a row
+    GpumeU32 *cur_sums;         ///< their sums, as bytes: GPUME_SEA_SQUARE / 4 a word
     GpumeU32 *sums;             ///< sums around every displacement of a chunk, as bytes
     /**
-     * Words from x to x + 4 * SQUARE / 4: sums at every fourth column lie side by
+     * Words from x to x + 4 * GPUME_SEA_SQUARE / 4: sums at every fourth column lie side by
      * side, so that a word has those of a row of pieces of a square.
      */
     int phase;
@@ -86,10 +86,10 @@ template<typename Sample> struct SeaTile {
     int cx, cy;                 ///< the chunk's first displacement
 };
 
-#define TILE_WORDS (TILE_WIDTH * GpumeSample<Sample>::bytes / 4)
+#define GPUME_SEA_TILE_WORDS (GPUME_SEA_TILE_WIDTH * GpumeSample<Sample>::bytes / 4)
 
 template<typename Sample>
-static __device__ __forceinline__ int clamp_sum(const SeaTile<Sample> &t, int sum)
+static __device__ __forceinline__ int gpume_clamp_sum(const GpumeSeaTile<Sample> &t, int sum)
 {
     const int q = sum >> t.scale;
 
@@ -102,7 +102,7 @@ static __device__ __forceinline__ int clamp_sum(const SeaTile<Sample> &t, int su
  */
 template<typename Sample, int WHOLE>
 static __device__ __forceinline__ void
-load_samples(const GpumeParams &p, const GpumeU8 *row, int x, GpumeU32 *words)
+gpume_load_samples(const GpumeParams &p, const GpumeU8 *row, int x, GpumeU32 *words)
 {
     const int per_word = GpumeSample<Sample>::per_word;
 
@@ -113,7 +113,7 @@ load_samples(const GpumeParams &p, const GpumeU8 *row, int x, GpumeU32 *words)
 
 /** Sums of four samples, the first being the first, second, third, fourth in words. */
 static __device__ __forceinline__ void
-row_sums(const SeaTile<GpumeU8> &t, const GpumeU32 *words, int shift, int *sums)
+gpume_row_sums(const GpumeSeaTile<GpumeU8> &t, const GpumeU32 *words, int shift, int *sums)
 {
 #pragma unroll
     for (int i = 0; i < 4; i++)
@@ -121,7 +121,7 @@ row_sums(const SeaTile<GpumeU8> &t, const GpumeU32 *words, int shift, int *sums)
 }
 
 static __device__ __forceinline__ void
-row_sums(const SeaTile<GpumeU16> &t, const GpumeU32 *words, int shift, int *sums)
+gpume_row_sums(const GpumeSeaTile<GpumeU16> &t, const GpumeU32 *words, int shift, int *sums)
 {
     GpumeU32 w[4];
 
@@ -136,16 +136,16 @@ row_sums(const SeaTile<GpumeU16> &t, const GpumeU32 *words, int shift, int *sums
 
 /**
  * The sums of the reference that a chunk's candidates meet: a thread has four
- * columns of pieces and walks down. What reaches out of the picture is of no
+ * columns of pieces and goes down. What reaches out of the picture is of no
  * candidate that is admissible, hence may be anything.
  */
 template<typename Sample, int WHOLE>
 static __device__ __forceinline__ void
-fill_sums(const GpumeCudaArgs &a, const SeaTile<Sample> &t)
+gpume_fill_sums(const GpumeCudaArgs &a, const GpumeSeaTile<Sample> &t)
 {
     const int words    = 8 / GpumeSample<Sample>::per_word;
-    const int columns  = (a.chunk_width + TILE_WIDTH) / 4;
-    const int rows     = a.chunk_height + TILE_HEIGHT - 4;
+    const int columns  = (a.sea.chunk_width + GPUME_SEA_TILE_WIDTH) / 4;
+    const int rows     = a.sea.chunk_height + GPUME_SEA_TILE_HEIGHT - 4;
     const int segments = GPUME_CUDA_SEA_THREADS / columns;
     const int length   = (rows + segments - 1) / segments;
     const int segment  = threadIdx.x / columns;
@@ -172,13 +172,13 @@ fill_sums(const GpumeCudaArgs &a, const SeaTile<Sample> &t)
         for (int j = 0; j < 4; j++) {
             const int line = gpume_max(0, gpume_min(y + row + j, a.params.height - 1));
 
-            load_samples<Sample, WHOLE>(a.params, t.ref + line * t.linesize, x, w[j]);
+            gpume_load_samples<Sample, WHOLE>(a.params, t.ref + line * t.linesize, x, w[j]);
         }
 #pragma unroll
         for (int j = 0; j < 4; j++) {
             int now[4];
 
-            row_sums(t, w[j], a.params.shift, now);
+            gpume_row_sums(t, w[j], a.params.shift, now);
 #pragma unroll
             for (int i = 0; i < 4; i++) {
                 sum[i]   += now[i] - old[j][i];
@@ -187,7 +187,7 @@ fill_sums(const GpumeCudaArgs &a, const SeaTile<Sample> &t)
             if (row + j >= first && row + j < last) {
 #pragma unroll
                 for (int i = 0; i < 4; i++)
-                    dst[4 * i * t.phase] = clamp_sum(t, sum[i]);
+                    dst[4 * i * t.phase] = gpume_clamp_sum(t, sum[i]);
                 dst += 4 * t.pitch;
             }
         }
@@ -200,20 +200,20 @@ fill_sums(const GpumeCudaArgs &a, const SeaTile<Sample> &t)
  */
 template<typename Sample>
 static __device__ __forceinline__ int
-load_tile(const GpumeCudaArgs &a, SeaTile<Sample> &t, GpumeU32 *limits)
+gpume_load_tile(const GpumeCudaArgs &a, GpumeSeaTile<Sample> &t, GpumeU32 *limits)
 {
     const int bytes = GpumeSample<Sample>::bytes;
     const GpumeParams &p = a.params;
     const int whole_words = gpume_whole_words(a.cur, p);
-    const int column = threadIdx.x % (TILE_WIDTH / 4);
-    const int line   = threadIdx.x / (TILE_WIDTH / 4);
-    const int whole  = line < TILE_HEIGHT / 4 &&
+    const int column = threadIdx.x % (GPUME_SEA_TILE_WIDTH / 4);
+    const int line   = threadIdx.x / (GPUME_SEA_TILE_WIDTH / 4);
+    const int whole  = line < GPUME_SEA_TILE_HEIGHT / 4 &&
                        t.x + 4 * column + 4 <= p.width && t.y + 4 * line + 4 <= p.height;
     GpumeU32 sum = 0, least, most;
 
-    for (int i = threadIdx.x; i < TILE_HEIGHT * TILE_WORDS; i += GPUME_CUDA_SEA_THREADS) {
-        const int y = t.y + i / TILE_WORDS;
-        const int x = t.x + i % TILE_WORDS * 4 / bytes;
+    for (int i = threadIdx.x; i < GPUME_SEA_TILE_HEIGHT * GPUME_SEA_TILE_WORDS; i += GPUME_CUDA_SEA_THREADS) {
+        const int y = t.y + i / GPUME_SEA_TILE_WORDS;
+        const int x = t.x + i % GPUME_SEA_TILE_WORDS * 4 / bytes;
         const GpumeU8 *row = (const GpumeU8 *)a.cur.data + y * a.cur.linesize;
         GpumeU32 word = 0;
 
@@ -225,10 +225,10 @@ load_tile(const GpumeCudaArgs &a, SeaTile<Sample> &t, GpumeU32 *limits)
     }
     __syncthreads();
 
-    if (line < TILE_HEIGHT / 4)
+    if (line < GPUME_SEA_TILE_HEIGHT / 4)
         for (int i = 0; i < 4; i++)
             for (int j = 0; j < bytes; j++)
-                sum = GpumeSample<Sample>::sad(t.cur[(4 * line + i) * TILE_WORDS +
+                sum = GpumeSad<Sample>::word(t.cur[(4 * line + i) * GPUME_SEA_TILE_WORDS +
                                                      column * bytes + j], 0, sum);
     least = whole ? sum : ~0u;
     most  = whole ? sum : 0;
@@ -238,28 +238,28 @@ load_tile(const GpumeCudaArgs &a, SeaTile<Sample> &t, GpumeU32 *limits)
     }
     if (!(threadIdx.x & 31)) {
         limits[threadIdx.x / 32]         = least;
-        limits[threadIdx.x / 32 + WARPS] = most;
+        limits[threadIdx.x / 32 + GPUME_SEA_WARPS] = most;
     }
     __syncthreads();
-    for (int i = 0; i < WARPS; i++) {
+    for (int i = 0; i < GPUME_SEA_WARPS; i++) {
         least = gpume_umin(least, limits[i]);
-        most  = ~gpume_umin(~most, ~limits[i + WARPS]);
+        most  = ~gpume_umin(~most, ~limits[i + GPUME_SEA_WARPS]);
     }
     if (least > most)
         return 0;
 
-    for (t.scale = 0; (most - least) >> t.scale > Q_RANGE; t.scale++)
+    for (t.scale = 0; (most - least) >> t.scale > GPUME_SEA_Q_RANGE; t.scale++)
         ;
     t.base = (int)((least + most) / 2) - (128 << t.scale);
-    if (line < TILE_HEIGHT / 4)
-        ((GpumeU8 *)t.cur_sums)[line * (TILE_WIDTH / 4) + column] =
-            clamp_sum(t, (int)sum - t.base);
+    if (line < GPUME_SEA_TILE_HEIGHT / 4)
+        ((GpumeU8 *)t.cur_sums)[line * (GPUME_SEA_TILE_WIDTH / 4) + column] =
+            gpume_clamp_sum(t, (int)sum - t.base);
     return 1;
 }
 
 /** A warp, which has the blocks of a square: one of 16x16, or four of 8x8. */
-template<typename Sample, int SIDE> struct SeaWarp {
-    static const int across = SQUARE / SIDE;
+template<typename Sample, int SIDE> struct GpumeSeaWarp {
+    static const int across = GPUME_SEA_SQUARE / SIDE;
     static const int blocks = across * across;
     /** Lanes that keep the result of a block. */
     static const int lanes  = 32 / blocks;
@@ -273,28 +273,29 @@ template<typename Sample, int SIDE> struct SeaWarp {
     int nb_hits;
     int evaluated;              ///< candidates that were
     GpumeU64 best;              ///< key, of the block lane / lanes
-    GpumeU32 sums[SQUARE / 4];  ///< the current picture's, as bytes: a row of pieces a word
-    GpumeU32 mask[SQUARE / 4];  ///< ones in those that are whole: the picture's edge cuts none
+    GpumeU32 sums[GPUME_SEA_SQUARE / 4];  ///< the current picture's, as bytes: a row of pieces a word
+    GpumeU32 mask[GPUME_SEA_SQUARE / 4];  ///< ones in those that are whole: the picture's edge cuts none
     /**
      * By block: minus the least sum of differences of bytes that is too much. Sums
      * begin with it, and are negative for a candidate that may be the best.
      */
     GpumeU32 start[blocks];
 
+    /** Where a block of the square lies. */
+    __device__ __forceinline__ GpumeBox
+    box(const GpumeCudaArgs &a, const GpumeSeaTile<Sample> &t, int block) const
+    {
+        return gpume_box(&a.params, SIDE, (t.x + x) / SIDE + block % across,
+                                          (t.y + y) / SIDE + block / across);
+    }
+
     /** Whether (dx, dy) is admissible for a block. */
     __device__ __forceinline__ int
-    admissible(const GpumeCudaArgs &a, const SeaTile<Sample> &t, int block, int dx, int dy) const
+    admissible(const GpumeCudaArgs &a, const GpumeSeaTile<Sample> &t, int block, int dx, int dy) const
     {
-        const GpumeParams &p = a.params;
-        const int x0 = t.x + x + block % across * SIDE;
-        const int y0 = t.y + y + block / across * SIDE;
-        const int w  = gpume_min(SIDE, p.width  - x0);
-        const int h  = gpume_min(SIDE, p.height - y0);
+        const GpumeBox b = box(a, t, block);
 
-        return w > 0 && h > 0 &&
-               dx >= -p.range && dx <= p.range && dy >= -p.range && dy <= p.range &&
-               x0 + dx >= 0 && x0 + dx + w <= p.width &&
-               y0 + dy >= 0 && y0 + dy + h <= p.height;
+        return b.w > 0 && b.h > 0 && gpume_admissible(&b, dx, dy);
     }
 
     /** How many lanes before this one are in the mask. */
@@ -305,7 +306,7 @@ template<typename Sample, int SIDE> struct SeaWarp {
 
     /** Evaluate this lane's candidate if it has one. All lanes call it. */
     __device__ __forceinline__ void
-    evaluate(const GpumeCudaArgs &a, const SeaTile<Sample> &t,
+    evaluate(const GpumeCudaArgs &a, const GpumeSeaTile<Sample> &t,
              int have, int block, int dx, int dy)
     {
         const int bytes = GpumeSample<Sample>::bytes;
@@ -318,7 +319,7 @@ template<typename Sample, int SIDE> struct SeaWarp {
             return;
         if (have)
             candidates[rank(mask)] =
-                (GpumeU32)block << 24 | pack_vector(dx, dy);
+                (GpumeU32)block << 24 | gpume_pack_vector(dx, dy);
         __syncwarp();
 
         /* eight lanes each */
@@ -328,20 +329,20 @@ template<typename Sample, int SIDE> struct SeaWarp {
             const int of    = entry >> 24;
             const int in_x  = x + of % across * SIDE;
             const int in_y  = y + of / across * SIDE;
-            const int w     = gpume_min(SIDE, a.params.width  - t.x - in_x);
-            const int h     = gpume_min(SIDE, a.params.height - t.y - in_y);
-            const int x0    = t.x + in_x + unpack_dx(entry);
+            const int w     = box(a, t, of).w;
+            const int h     = box(a, t, of).h;
+            const int x0    = t.x + in_x + gpume_unpack_dx(entry);
             const int start = x0 * bytes & 3;
-            const int fast  = t.aligned && w == SIDE &&
+            const int whole = t.aligned && w == SIDE &&
                               x0 * bytes - start + SIDE * bytes + 4 <= a.params.width * bytes;
-            const GpumeU8 *row  = t.ref + (t.y + in_y + unpack_dy(entry) + (lane & 7)) * t.linesize;
-            const GpumeU32 *cur = t.cur + (in_y + (lane & 7)) * TILE_WORDS + in_x * bytes / 4;
+            const GpumeU8 *row  = t.ref + (t.y + in_y + gpume_unpack_dy(entry) + (lane & 7)) * t.linesize;
+            const GpumeU32 *cur = t.cur + (in_y + (lane & 7)) * GPUME_SEA_TILE_WORDS + in_x * bytes / 4;
             GpumeU32 cost = 0;
             GpumeU64 key;
 
 #pragma unroll
             for (int j = 0; j < SIDE; j += 8) {
-                if (fast && (lane & 7) + j < h) {
+                if (whole && (lane & 7) + j < h) {
                     const GpumeU32 *ref = (const GpumeU32 *)(row + x0 * bytes - start);
                     GpumeU32 lo = ref[0];
 
@@ -350,7 +351,7 @@ template<typename Sample, int SIDE> struct SeaWarp {
                         const GpumeU32 hi = ref[c + 1];
                         const GpumeU32 v  = gpume_funnel(lo, hi, 8 * start);
 
-                        cost = GpumeSample<Sample>::sad(cur[c],
+                        cost = GpumeSad<Sample>::word(cur[c],
                                    GpumeSample<Sample>::right_justify(v, a.params.shift), cost);
                         lo = hi;
                     }
@@ -360,16 +361,16 @@ template<typename Sample, int SIDE> struct SeaWarp {
                         const GpumeU32 v = gpume_load<Sample>(row + (x0 + column) * bytes, w - column,
                                                               row + a.params.width * bytes);
 
-                        cost = GpumeSample<Sample>::sad(cur[c],
+                        cost = GpumeSad<Sample>::word(cur[c],
                                    GpumeSample<Sample>::right_justify(v, a.params.shift), cost);
                     }
                 }
                 row += 8 * t.linesize;
-                cur += 8 * TILE_WORDS;
+                cur += 8 * GPUME_SEA_TILE_WORDS;
             }
             for (int l = 4; l; l >>= 1)
                 cost += __shfl_xor_sync(~0u, cost, l);
-            key = valid ? gpume_key(cost, order_of(entry & 0xffffff)) : ~0ull;
+            key = valid ? gpume_key(cost, gpume_order_of(entry & 0xffffff)) : ~0ull;
             if (blocks == 1) {
                 for (int l = 8; l < 32; l <<= 1)
                     key = gpume_min_key(~0u, key, l);
@@ -398,7 +399,7 @@ template<typename Sample, int SIDE> struct SeaWarp {
 
     /** A row of pieces of a square displaced by (dx, dy), as bytes. */
     static __device__ __forceinline__ GpumeU32
-    load_row(const SeaTile<Sample> &t, int in_x, int in_y, int dx, int dy)
+    load_row(const GpumeSeaTile<Sample> &t, int in_x, int in_y, int dx, int dy)
     {
         const int column = in_x + dx - t.cx;
         const GpumeU32 *p = t.sums + (in_y + dy - t.cy) * t.pitch +
@@ -416,13 +417,13 @@ template<typename Sample, int SIDE> struct SeaWarp {
 
     /** The sum of differences of bytes of this lane's block at (dx, dy). */
     __device__ __forceinline__ GpumeU32
-    bound(const SeaTile<Sample> &t, int dx, int dy) const
+    bound(const GpumeSeaTile<Sample> &t, int dx, int dy) const
     {
         GpumeU32 sum = 0;
 
         if (blocks == 1) {
 #pragma unroll
-            for (int i = 0; i < SQUARE / 4; i++)
+            for (int i = 0; i < GPUME_SEA_SQUARE / 4; i++)
                 sum = gpume_sad4(sums[i], load_row(t, x, y + 4 * i, dx, dy) & mask[i], sum);
         } else {
             const int block = lane / lanes;
@@ -443,18 +444,18 @@ template<typename Sample, int SIDE> struct SeaWarp {
 
     /**
      * A candidate that is likely to be good, so that the others' bounds have
-     * something to be above: walk by bounds alone, in ever smaller steps.
+     * something to be above: go by bounds alone, in ever smaller steps.
      */
     __device__ __forceinline__ void
-    guess(const GpumeCudaArgs &a, const SeaTile<Sample> &t)
+    guess(const GpumeCudaArgs &a, const GpumeSeaTile<Sample> &t)
     {
         const int block = lane / lanes;
         const int point = blocks == 1 ? lane : lane % lanes + (lane % lanes >= 4);
         const int side  = blocks == 1 ? 5 : 3;
         const int px    = point % side - side / 2;
         const int py    = point / side - side / 2;
-        const int right  = t.cx + a.chunk_width  - 1;
-        const int bottom = t.cy + a.chunk_height - 1;
+        const int right  = t.cx + a.sea.chunk_width  - 1;
+        const int bottom = t.cy + a.sea.chunk_height - 1;
         int dx = gpume_max(t.cx, gpume_min(0, right));
         int dy = gpume_max(t.cy, gpume_min(0, bottom));
         GpumeU32 least;
@@ -514,7 +515,7 @@ template<typename Sample, int SIDE> struct SeaWarp {
      */
     template<int CUT>
     __device__ __forceinline__ void
-    go_down(const SeaTile<Sample> &t, GpumeU32 (&sum)[SQUARE / 4][4],
+    go_down(const GpumeSeaTile<Sample> &t, GpumeU32 (&sum)[GPUME_SEA_SQUARE / 4][4],
             GpumeU32 (&previous)[4], const GpumeU32 *&p, int &row, int last, int valid)
     {
         const int stride = 4 * t.pitch;
@@ -533,13 +534,13 @@ template<typename Sample, int SIDE> struct SeaWarp {
                     GpumeU32 before = start[0];
 
 #pragma unroll
-                    for (int j = 0; j < SQUARE / 4; j++) {
+                    for (int j = 0; j < GPUME_SEA_SQUARE / 4; j++) {
                         const GpumeU32 now = sum[j][k];
 
                         sum[j][k] = gpume_sad4(sums[j], CUT ? w & this->mask[j] : w, before);
                         before    = now;
                     }
-                    sign |= sum[SQUARE / 4 - 1][k];
+                    sign |= sum[GPUME_SEA_SQUARE / 4 - 1][k];
                 } else {
 #pragma unroll
                     for (int i = 0; i < 4; i++) {
@@ -566,7 +567,7 @@ template<typename Sample, int SIDE> struct SeaWarp {
                     for (int i = 0; i < blocks; i++)
 #pragma unroll
                         for (int k = 0; k < 4; k++)
-                            bits |= sum[blocks == 1 ? SQUARE / 4 - 1 : i][k] >> 31 << (4 * i + k);
+                            bits |= sum[blocks == 1 ? GPUME_SEA_SQUARE / 4 - 1 : i][k] >> 31 << (4 * i + k);
                     hits[nb_hits + rank(mask)] = bits;
                 }
                 nb_hits += gpume_popcount(mask);
@@ -581,10 +582,10 @@ template<typename Sample, int SIDE> struct SeaWarp {
      * @return 0 when so many had to be evaluated that nothing is gained
      */
     __device__ __forceinline__ int
-    try_all(const GpumeCudaArgs &a, const SeaTile<Sample> &t)
+    try_all(const GpumeCudaArgs &a, const GpumeSeaTile<Sample> &t)
     {
-        const int nx = gpume_min(a.chunk_width,  a.params.range + 1 - t.cx);
-        const int ny = gpume_min(a.chunk_height, a.params.range + 1 - t.cy);
+        const int nx = gpume_min(a.sea.chunk_width,  a.params.range + 1 - t.cx);
+        const int ny = gpume_min(a.sea.chunk_height, a.params.range + 1 - t.cy);
         const int units   = nx / 16 * 4 + gpume_min(nx % 16, 4);    // side by side
         const int nb_rows = (ny + 3) / 4;
         const int total   = units * gpume_min(ny, 4);
@@ -611,17 +612,17 @@ template<typename Sample, int SIDE> struct SeaWarp {
             const int unit     = index - line * units;
             const int dx       = t.cx + unit / 4 * 16 + unit % 4;
             const int dy       = t.cy + line + 4 * first;
-            const int last     = length + SQUARE / 4 - 1;
+            const int last     = length + GPUME_SEA_SQUARE / 4 - 1;
             const GpumeU32 *p  = t.sums + (y + line + 4 * first) * t.pitch +
                                  unit % 4 * t.phase + x / 16 + unit / 4;
-            GpumeU32 sum[SQUARE / 4][4], previous[4];
+            GpumeU32 sum[GPUME_SEA_SQUARE / 4][4], previous[4];
             int row = 0;
 
 #pragma unroll
             for (int k = 0; k < 4; k++) {
                 previous[k] = 0;
 #pragma unroll
-                for (int j = 0; j < SQUARE / 4; j++)
+                for (int j = 0; j < GPUME_SEA_SQUARE / 4; j++)
                     sum[j][k] = 0;
             }
 
@@ -655,7 +656,7 @@ template<typename Sample, int SIDE> struct SeaWarp {
                         evaluate(a, t, bits && from >= 0 && from < length &&
                                        admissible(a, t, block, tx, ty), block, tx, ty);
                         bits &= bits - 1;
-                        if (evaluated > a.max_evaluated)
+                        if (evaluated > a.sea.max_evaluated)
                             return 0;
                     }
                 }
@@ -670,53 +671,53 @@ template<typename Sample, int SIDE> struct SeaWarp {
 /**
  * A block of threads searches a tile of the picture, a warp a square of it, in
  * chunks of displacements. Squares of which too many candidates had to be evaluated
- * are left to the kernel that evaluates all.
+ * remain, for the kernel that evaluates all.
  *
- * grid:   tiles side by side, on top of each other, directions
+ * grid:   tiles side by side, on top of each other, fields
  * block:  GPUME_CUDA_SEA_THREADS
  * shared: GPUME_CUDA_SEA_SHARED() words
  */
 template<typename Sample, int SIDE>
-static __device__ __forceinline__ void search(const GpumeCudaArgs &a)
+static __device__ __forceinline__ void gpume_search_squares(const GpumeCudaArgs &a)
 {
     GPUME_SHARED(GpumeU32, shared);
 
     const GpumeParams &p = a.params;
-    const GpumeCudaPlane ref = blockIdx.z ? a.ref[1] : a.ref[0];
+    const GpumeCudaPlane ref = gpume_field(a, blockIdx.z).plane;
     const int warp = threadIdx.x / 32;
-    SeaTile<Sample> t;
-    SeaWarp<Sample, SIDE> w;
+    GpumeSeaTile<Sample> t;
+    GpumeSeaWarp<Sample, SIDE> w;
     int go_on;
 
     t.ref      = (const GpumeU8 *)ref.data;
     t.linesize = ref.linesize;
     t.aligned  = !((ref.data | ref.linesize) & 3);
-    t.x        = blockIdx.x * TILE_WIDTH;
-    t.y        = blockIdx.y * TILE_HEIGHT;
-    t.phase    = GPUME_CUDA_SEA_PHASE(a.chunk_width);
+    t.x        = blockIdx.x * GPUME_SEA_TILE_WIDTH;
+    t.y        = blockIdx.y * GPUME_SEA_TILE_HEIGHT;
+    t.phase    = GPUME_CUDA_SEA_PHASE(a.sea.chunk_width);
     t.pitch    = 4 * t.phase;
     t.cur      = shared;
-    t.cur_sums = t.cur + TILE_HEIGHT * TILE_WORDS;
-    w.hits     = t.cur_sums + TILE_WIDTH * TILE_HEIGHT / 64;
-    t.sums     = w.hits + WARPS * (GPUME_CUDA_SEA_HITS + 32);
+    t.cur_sums = t.cur + GPUME_SEA_TILE_HEIGHT * GPUME_SEA_TILE_WORDS;
+    w.hits     = t.cur_sums + GPUME_SEA_TILE_WIDTH * GPUME_SEA_TILE_HEIGHT / 64;
+    t.sums     = w.hits + GPUME_SEA_WARPS * (GPUME_CUDA_SEA_HITS + 32);
 
-    const int any = load_tile<Sample>(a, t, w.hits);
+    const int any = gpume_load_tile<Sample>(a, t, w.hits);
 
     __syncthreads();
     w.hits      += warp * (GPUME_CUDA_SEA_HITS + 32);
     w.candidates = w.hits + GPUME_CUDA_SEA_HITS;
     w.lane      = threadIdx.x & 31;
-    w.x         = warp % (TILE_WIDTH / SQUARE) * SQUARE;
-    w.y         = warp / (TILE_WIDTH / SQUARE) * SQUARE;
+    w.x         = warp % (GPUME_SEA_TILE_WIDTH / GPUME_SEA_SQUARE) * GPUME_SEA_SQUARE;
+    w.y         = warp / (GPUME_SEA_TILE_WIDTH / GPUME_SEA_SQUARE) * GPUME_SEA_SQUARE;
     w.nb_hits   = 0;
     w.evaluated = 0;
     w.best      = ~0ull;
 #pragma unroll
-    for (int i = 0; i < SQUARE / 4; i++) {
+    for (int i = 0; i < GPUME_SEA_SQUARE / 4; i++) {
         const int columns = (p.width - t.x - w.x) / 4;
 
         w.mask[i] = t.y + w.y + 4 * i + 4 > p.height ? 0 : gpume_mask<GpumeU8>(columns);
-        w.sums[i] = any ? t.cur_sums[((w.y / 4 + i) * TILE_WIDTH + w.x) / 16] & w.mask[i] : 0;
+        w.sums[i] = any ? t.cur_sums[((w.y / 4 + i) * GPUME_SEA_TILE_WIDTH + w.x) / 16] & w.mask[i] : 0;
     }
 
     const int block = w.lane / w.lanes;
@@ -728,17 +729,17 @@ static __device__ __forceinline__ void search(const GpumeCudaArgs &a)
 
     go_on = any && inside;
     if (any)
-        for (t.cy = -((p.range + 3) & ~3); t.cy <= p.range; t.cy += a.chunk_height)
-            for (t.cx = -((p.range + 3) & ~3); t.cx <= p.range; t.cx += a.chunk_width) {
+        for (t.cy = -((p.range + 3) & ~3); t.cy <= p.range; t.cy += a.sea.chunk_height)
+            for (t.cx = -((p.range + 3) & ~3); t.cx <= p.range; t.cx += a.sea.chunk_width) {
                 /* what no block of the tile can reach */
-                if (t.x + TILE_WIDTH  + t.cx + a.chunk_width  <= 0 || t.x + t.cx >= p.width ||
-                    t.y + TILE_HEIGHT + t.cy + a.chunk_height <= 0 || t.y + t.cy >= p.height)
+                if (t.x + GPUME_SEA_TILE_WIDTH  + t.cx + a.sea.chunk_width  <= 0 || t.x + t.cx >= p.width ||
+                    t.y + GPUME_SEA_TILE_HEIGHT + t.cy + a.sea.chunk_height <= 0 || t.y + t.cy >= p.height)
                     continue;
                 __syncthreads();
                 if (gpume_whole_words(ref, p))
-                    fill_sums<Sample, 1>(a, t);
+                    gpume_fill_sums<Sample, 1>(a, t);
                 else
-                    fill_sums<Sample, 0>(a, t);
+                    gpume_fill_sums<Sample, 0>(a, t);
                 __syncthreads();
                 if (go_on) {
                     w.guess(a, t);
@@ -746,26 +747,22 @@ static __device__ __forceinline__ void search(const GpumeCudaArgs &a)
                 }
             }
     if (inside && !go_on && !w.lane) {
-        GpumeCudaLeft *left = (GpumeCudaLeft *)a.left;
+        GpumeCudaRemaining *remaining = (GpumeCudaRemaining *)a.remaining;
 
-        left->squares[atomicAdd(&left->nb[a.turn], 1)] =
-            GPUME_CUDA_LEFT_SQUARE((t.x + w.x) / SQUARE, (t.y + w.y) / SQUARE, blockIdx.z);
+        remaining->squares[atomicAdd(&remaining->nb[a.parity], 1)] =
+            GPUME_CUDA_SQUARE((t.x + w.x) / GPUME_SEA_SQUARE, (t.y + w.y) / GPUME_SEA_SQUARE, blockIdx.z);
     }
     if (!go_on || w.lane % w.lanes || x0 >= p.width || y0 >= p.height)
         return;
 
-    const GpumeDeviceBlock b = gpume_block(&p, x0 / SIDE, y0 / SIDE);
+    const GpumeBox b = gpume_box(&p, SIDE, x0 / SIDE, y0 / SIDE);
     const GpumeU32 order = (GpumeU32)w.best;
 
-    gpume_store(&a, &b, blockIdx.z, order ? unpack_dx(order - 1) : 0,
-                order ? unpack_dy(order - 1) : 0, (GpumeU32)(w.best >> 32));
+    gpume_store(a, b, blockIdx.z, x0 / SIDE, y0 / SIDE, order ? gpume_unpack_dx(order - 1) : 0,
+                order ? gpume_unpack_dy(order - 1) : 0, (GpumeU32)(w.best >> 32));
 }
 
-#undef WARPS
-#undef TILE_WIDTH
-#undef TILE_HEIGHT
-#undef TILE_WORDS
-#undef SQUARE
-#undef Q_RANGE
-
-#endif /* AVFILTER_GPUME_CUDA_GPUME_SEA_CUH */
+GPUME_KERNEL(GPUME_CUDA_SEA_THREADS, 2)
+{
+    gpume_search_squares<GpumeModuleCost::Sample, GPUME_CUDA_SIDE>(args);
+}

@@ -1,0 +1,619 @@
+/*
+ * This file is part of gpume.
+ *
+ * gpume is free software; you can redistribute it and/or
+ * modify it under the terms of the GNU Lesser General Public
+ * License as published by the Free Software Foundation; either
+ * version 2.1 of the License, or (at your option) any later version.
+ *
+ * gpume is distributed in the hope that it will be useful,
+ * but WITHOUT ANY WARRANTY; without even the implied warranty of
+ * MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+ * Lesser General Public License for more details.
+ *
+ * You should have received a copy of the GNU Lesser General Public
+ * License along with gpume; if not, write to the Free Software
+ * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+ */
+
+/**
+ * @file
+ * What searches over patterns of points share: the cost of a few candidates of a
+ * block, evaluated by a group of lanes of a warp.
+ *
+ * A group has SLOTS lanes, or PARTS times as many: lane l has the candidates
+ * l % SLOTS, l % SLOTS + SLOTS, ... of a pattern, and of the rows of the block's units
+ * (see sad.cuh) l / SLOTS, l / SLOTS + PARTS, ... The groups of a warp go through their
+ * searches together until the last is done, so every exchange is one of the whole warp.
+ *
+ * An evaluator has these constants, the block, the lane's place in its group and
+ *     zero()                 the cost of the zero vector, in all lanes of the group
+ *     prepare(x, y, reach)   before candidates that are up to reach samples from (x, y)
+ *     shares(sum, x, y)      the lane's shares of the costs of its ROUNDS candidates
+ * where a candidate is the place of its first sample in the reference.
+ * Costs are of samples as they lie, without the bits below the shift;
+ * gpume_store_group() shifts the last one.
+ */
+
+#ifndef AVFILTER_GPUME_CUDA_EVALUATORS_CUH
+#define AVFILTER_GPUME_CUDA_EVALUATORS_CUH
+
+#include "libavfilter/gpume/cuda/device.cuh"
+
+#define GPUME_WHOLE_WARP ~0u
+
+/** Points of a pattern that have lanes of their own. */
+#define GPUME_POINTS GPUME_MAX_PATTERN_POINTS
+static_assert(GPUME_POINTS == 8, "keys and lanes are divided by it");
+
+/** The bits of a word of samples that count. */
+template<typename Sample>
+static __device__ __forceinline__ GpumeU32 gpume_significant(int shift)
+{
+    return GpumeSample<Sample>::bytes == 1 ? ~0u : (0xffffu >> shift << shift) * 0x10001u;
+}
+
+/**
+ * A group's block: which, where, its true size, the places in the reference that are
+ * admissible, min to min + span; and the lane of the group, from 0.
+ */
+typedef struct GpumeGroup {
+    int bx, by;
+    int x0, y0;
+    int w, h;
+    int min_x, min_y;
+    unsigned span_x, span_y;
+    int exists;                 ///< 0: there is no such block
+    int lane;
+} GpumeGroup;
+
+static __device__ __forceinline__ GpumeGroup
+gpume_group(const GpumeParams &p, int block, int lanes, int bx, int by)
+{
+    const GpumeBox b = gpume_box(&p, block, bx, by);
+    GpumeGroup g;
+
+    g.bx = bx;
+    g.by = by;
+    g.x0 = b.x0;
+    g.y0 = b.y0;
+    g.w  = b.w;
+    g.h  = b.h;
+    g.min_x  = b.x0 + b.min_dx;
+    g.min_y  = b.y0 + b.min_dy;
+    g.span_x = b.max_dx - b.min_dx;
+    g.span_y = b.max_dy - b.min_dy;
+    g.exists = bx < p.bw && by < p.bh;
+    g.lane   = threadIdx.x % lanes;
+    return g;
+}
+
+/** Whether the candidate at (x, y) is admissible: as gpume_admissible(), in fewer comparisons. */
+static __device__ __forceinline__ int gpume_may_be(const GpumeGroup &g, int x, int y)
+{
+    return ((unsigned)(x - g.min_x) <= g.span_x) & ((unsigned)(y - g.min_y) <= g.span_y);
+}
+
+/** Which candidates and rows a lane of LANES has. */
+template<class Cost, int LANES_>
+struct GpumeLanes {
+    static const int LANES  = LANES_;
+    static const int SLOTS  = LANES < GPUME_POINTS ? LANES : GPUME_POINTS;
+    static const int PARTS  = LANES / SLOTS;
+    static const int ROUNDS = GPUME_POINTS / SLOTS;
+
+    GpumeGroup g;
+
+    /** The lane's i-th row of the block. */
+    __device__ __forceinline__ int line(int i) const
+    {
+        return (g.lane / SLOTS + i / Cost::ROWS * PARTS) * Cost::ROWS + i % Cost::ROWS;
+    }
+
+    /** The sum of all lanes that have parts of the same candidate. */
+    static __device__ __forceinline__ GpumeU32 sum_of_parts(GpumeU32 sum)
+    {
+#pragma unroll
+        for (int lane = SLOTS; lane < LANES; lane <<= 1)
+            sum += __shfl_xor_sync(GPUME_WHOLE_WARP, sum, lane);
+        return sum;
+    }
+};
+
+/**
+ * Blocks of any size, samples as they lie, no alignment asked for: reads from the
+ * planes, word by word.
+ */
+template<class Cost, int LANES_, typename Key_>
+struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
+    typedef Key_ Key;
+    typedef typename Cost::Sample Sample;
+    typedef GpumeLanes<Cost, LANES_> Lanes;
+    static const int BYTES = GpumeSample<Sample>::bytes;
+    using Lanes::g;
+
+    const GpumeCudaArgs &a;
+    const GpumeCudaPlane &plane;
+    int words;                  ///< words of a row if all may be read whole, else 0
+
+    __device__ __forceinline__ GpumePlaneEvaluator(const GpumeCudaArgs &args,
+                                                   const GpumeCudaPlane &ref,
+                                                   const GpumeGroup &group)
+        : a(args), plane(ref)
+    {
+        g     = group;
+        words = ((a.cur.data | plane.data | a.cur.linesize | plane.linesize |
+                  a.params.width * BYTES) & 3) ? 0 : g.w * BYTES / 4;
+    }
+
+    __device__ __forceinline__ int width()  const { return g.w; }
+    __device__ __forceinline__ int height() const { return g.h; }
+
+    __device__ __forceinline__ GpumeU32 share(int x, int y) const
+    {
+        const int first  = Lanes::line(0);
+        const int stride = Lanes::PARTS * Cost::ROWS;
+        const GpumeU32 mask = gpume_significant<Sample>(a.params.shift);
+        const GpumeU8 *c = (const GpumeU8 *)a.cur.data +
+                           (g.y0 + first) * a.cur.linesize + g.x0 * BYTES;
+        const GpumeU8 *r = (const GpumeU8 *)plane.data +
+                           (y + first) * plane.linesize + x * BYTES;
+        GpumeU32 sum = 0;
+
+        if (words) {
+            const int batch = Lanes::LANES == 32 ? 8 : 4;
+            const int start = (GpumeU64)r & 3;
+            /* behind the last sample lies perhaps nothing */
+            const int last  = start ? words : words - 1;
+
+            static_assert(batch % Cost::WORDS == 0, "units are whole");
+            r -= start;
+#pragma unroll 1
+            for (int i = first; i < g.h; i += stride) {
+                GpumeU32 lo[Cost::ROWS];
+                /* rows below the block are read as its last one, and count as 0 */
+                long long cur_at[Cost::ROWS], ref_at[Cost::ROWS];
+
+#pragma unroll
+                for (int u = 0; u < Cost::ROWS; u++) {
+                    const int down = Cost::ROWS > 1 ? gpume_min(u, g.h - 1 - i) : 0;
+
+                    cur_at[u] = down * a.cur.linesize;
+                    ref_at[u] = down * plane.linesize;
+                    GPUME_LOAD_GLOBAL(lo[u], GpumeU32, r + ref_at[u]);
+                }
+#pragma unroll 1
+                for (int j = 0; j < words; j += batch) {
+                    GpumeU32 cw[Cost::ROWS][batch], hi[Cost::ROWS][batch];
+
+                    // all on their way before the first is used
+#pragma unroll
+                    for (int k = 0; k < batch; k++)
+#pragma unroll
+                        for (int u = 0; u < Cost::ROWS; u++) {
+                            GPUME_LOAD_GLOBAL(cw[u][k], GpumeU32,
+                                              c + cur_at[u] + 4 * gpume_min(j + k, words - 1));
+                            GPUME_LOAD_GLOBAL(hi[u][k], GpumeU32,
+                                              r + ref_at[u] + 4 * gpume_min(j + k + 1, last));
+                        }
+#pragma unroll
+                    for (int k = 0; k < batch; k += Cost::WORDS) {
+                        GpumeU32 cur[Cost::ROWS][Cost::WORDS], ref[Cost::ROWS][Cost::WORDS];
+
+#pragma unroll
+                        for (int u = 0; u < Cost::ROWS; u++)
+#pragma unroll
+                            for (int v = 0; v < Cost::WORDS; v++) {
+                                const GpumeU32 counts = j + k + v < words && (!u || i + u < g.h) ?
+                                                        mask : 0;
+
+                                cur[u][v] = cw[u][k + v] & counts;
+                                ref[u][v] = gpume_funnel(lo[u], hi[u][k + v], 8 * start) & counts;
+                                lo[u]     = hi[u][k + v];
+                            }
+                        sum = Cost::unit(cur, ref, sum);
+                    }
+                }
+                c += stride * a.cur.linesize;
+                r += stride * plane.linesize;
+            }
+            return sum;
+        }
+#pragma unroll 1
+        for (int i = first; i < g.h; i += stride) {
+#pragma unroll 1
+            for (int j = 0; j < g.w; j += Cost::WORDS * (4 / BYTES)) {
+                GpumeU32 cur[Cost::ROWS][Cost::WORDS], ref[Cost::ROWS][Cost::WORDS];
+
+#pragma unroll
+                for (int u = 0; u < Cost::ROWS; u++)
+#pragma unroll
+                    for (int v = 0; v < Cost::WORDS; v++) {
+                        const int at = j + v * (4 / BYTES);
+                        const int n  = !u || i + u < g.h ? g.w - at : 0;
+                        const GpumeU8 *cur_row = c + u * a.cur.linesize;
+                        const GpumeU8 *ref_row = r + u * plane.linesize;
+
+                        cur[u][v] = mask & gpume_load<Sample>(cur_row + at * BYTES, n, cur_row +
+                                                              (a.params.width - g.x0) * BYTES);
+                        ref[u][v] = mask & gpume_load<Sample>(ref_row + at * BYTES, n, ref_row +
+                                                              (a.params.width - x) * BYTES);
+                    }
+                sum = Cost::unit(cur, ref, sum);
+            }
+            c += stride * a.cur.linesize;
+            r += stride * plane.linesize;
+        }
+        return sum;
+    }
+
+    __device__ __forceinline__ void shares(GpumeU32 sum[], const int x[], const int y[]) const
+    {
+#pragma unroll
+        for (int i = 0; i < Lanes::ROUNDS; i++)
+            sum[i] = share(x[i], y[i]);
+    }
+
+    __device__ __forceinline__ GpumeU32 zero() const
+    {
+        return Lanes::sum_of_parts(g.exists ? share(g.x0, g.y0) : 0);
+    }
+
+    __device__ __forceinline__ void prepare(int x, int y, int reach)
+    {
+    }
+};
+
+/**
+ * Whole blocks of SIDE x SIDE samples, of planes whose rows begin at 16 bytes and have
+ * at least as many. The block is in registers, and the reference around the blocks of
+ * the warp in shared memory, in a window: where a warp has one block, it follows the
+ * search; else a candidate outside it is read from the plane.
+ * @tparam NEAR  no candidate is further than 2 samples from where it was prepared for
+ * @tparam CUT   the picture's lower edge may cut the block: one in the warp only
+ */
+template<class Cost, int SIDE, int LANES_, int NEAR, int CUT = 0>
+struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
+    typedef GpumeU32 Key;
+    typedef typename Cost::Sample Sample;
+    typedef GpumeLanes<Cost, LANES_> Lanes;
+    static const int BYTES  = GpumeSample<Sample>::bytes;
+    static const int ROWS   = SIDE / Lanes::PARTS;  ///< of a lane
+    static const int WORDS  = SIDE * BYTES / 4;     ///< of such a row
+    static const int WINDOW_WIDTH = GPUME_CUDA_PATTERN_WINDOW_WIDTH;
+    static const int WINDOW_ROWS  = GPUME_CUDA_PATTERN_WINDOW_ROWS(SIDE);
+    static const int PITCH  = GPUME_CUDA_PATTERN_PITCH(BYTES);
+    /* of the places in the window where a candidate may be; the last word is read, too */
+    static const int COLUMNS = WINDOW_WIDTH - SIDE;
+    static const int LINES   = WINDOW_ROWS  - SIDE + 1;
+    using Lanes::g;
+    using Lanes::line;
+    static_assert(ROWS % Cost::ROWS == 0 && WORDS % Cost::WORDS == 0, "lanes have whole units");
+
+    const GpumeCudaArgs &a;
+    const GpumeCudaPlane &plane;
+    GpumeU32 *window;
+    int window_x, window_y;     ///< the picture's sample that comes first in it
+    GpumeU32 cur[ROWS][WORDS];
+
+    __device__ __forceinline__ GpumeWindowEvaluator(const GpumeCudaArgs &args,
+                                                    const GpumeCudaPlane &ref,
+                                                    const GpumeGroup &group,
+                                                    GpumeU32 *shared, int x, int y)
+        : a(args), plane(ref)
+    {
+        g      = group;
+        window = shared;
+        load_block();
+        load_window(x, y);
+        __syncwarp();
+    }
+
+    __device__ __forceinline__ int width()  const { return SIDE; }
+    __device__ __forceinline__ int height() const { return CUT ? g.h : SIDE; }
+
+    /** Whether the block has the lane's i-th row. */
+    __device__ __forceinline__ int has_row(int i) const
+    {
+        return !CUT || line(i) < g.h;
+    }
+
+    __device__ __forceinline__ GpumeU32 significant(GpumeU32 word) const
+    {
+        return BYTES == 1 ? word : word & gpume_significant<Sample>(a.params.shift);
+    }
+
+    static __device__ __forceinline__ const GpumeU8 *row(const GpumeCudaPlane &p, int y)
+    {
+        return (const GpumeU8 *)p.data + (long long)(int)p.linesize * y;
+    }
+
+    __device__ __forceinline__ void load_block()
+    {
+        const GpumeU8 *p = row(a.cur, g.y0 + line(0)) + g.x0 * BYTES;
+
+#pragma unroll
+        for (int i = 0; i < ROWS; i++) {
+            if (!has_row(i))
+                break;
+#pragma unroll
+            for (int j = 0; j < WORDS; j += 4) {
+                if (WORDS >= 4) {
+                    int4 v;
+
+                    GPUME_LOAD_GLOBAL(v, int4, p + 4 * j);
+                    cur[i][j]     = significant(v.x);
+                    cur[i][j + 1] = significant(v.y);
+                    cur[i][j + 2] = significant(v.z);
+                    cur[i][j + 3] = significant(v.w);
+                } else if (WORDS == 2) {
+                    int2 v;
+
+                    GPUME_LOAD_GLOBAL(v, int2, p);
+                    cur[i][0] = significant(v.x);
+                    cur[i][1] = significant(v.y);
+                } else {
+                    GpumeU32 v;
+
+                    GPUME_LOAD_GLOBAL(v, GpumeU32, p);
+                    cur[i][0] = significant(v);
+                }
+            }
+            p += (line(i + 1) - line(i)) * (int)a.cur.linesize;
+        }
+    }
+
+    /* From a column that is a multiple of 16. Outside the picture is what lies next to it. */
+    __device__ __forceinline__ void load_window(int x, int y)
+    {
+        const int chunks = WINDOW_WIDTH * BYTES / 16;
+        const int across = BYTES * 4;               // lanes, some of them idle
+        const int down   = 32 / across;
+        const int chunk  = threadIdx.x % across;
+        const int line   = y + threadIdx.x % 32 / across;
+        const int bytes  = a.params.width * BYTES;
+        const int column = x * BYTES + 16 * chunk;
+        const int inside = gpume_max(0, gpume_min(column, (bytes & ~15) - 16));
+        GpumeU32 *dst    = window + threadIdx.x % 32 / across * PITCH + 4 * chunk;
+        int4 v[WINDOW_ROWS / down];
+
+        static_assert(WINDOW_ROWS % down == 0, "rows of the window are loaded together");
+        window_x = x;
+        window_y = y;
+        if (chunk >= chunks)
+            return;
+#pragma unroll
+        for (int i = 0; i < WINDOW_ROWS / down; i++)
+            GPUME_LOAD_GLOBAL(v[i], int4, inside +
+                row(plane, gpume_max(0, gpume_min(line + i * down, a.params.height - 1))));
+#pragma unroll
+        for (int i = 0; i < WINDOW_ROWS / down; i++) {
+            v[i].x = significant(v[i].x);
+            v[i].y = significant(v[i].y);
+            v[i].z = significant(v[i].z);
+            v[i].w = significant(v[i].w);
+            *(int4 *)(dst + i * down * PITCH) = v[i];
+        }
+        // the picture ends within those 16 bytes
+        if (column < bytes && column + 16 > bytes)
+#pragma unroll 1
+            for (int i = 0; i < WINDOW_ROWS; i += down) {
+                const GpumeU8 *p = row(plane, gpume_max(0, gpume_min(line + i,
+                                                            a.params.height - 1)));
+
+#pragma unroll 1
+                for (int j = column; j < bytes; j += 4) {
+                    GpumeU32 word = 0;
+
+#pragma unroll 1
+                    for (int k = j; k < bytes && k < j + 4; k++)
+                        word |= (GpumeU32)p[k] << 8 * (k - j);
+                    dst[i * PITCH + (j - column) / 4] = significant(word);
+                }
+            }
+    }
+
+    /**
+     * The cost of the unit that begins at the lane's i-th row and j-th word. lo has the
+     * reference's words of its rows from there on, next(u, v) those after it.
+     */
+    template<class Next>
+    __device__ __forceinline__ GpumeU32
+    unit(int i, int j, int start, GpumeU32 *lo, const Next &next, GpumeU32 sum) const
+    {
+        GpumeU32 c[Cost::ROWS][Cost::WORDS], r[Cost::ROWS][Cost::WORDS];
+
+#pragma unroll
+        for (int u = 0; u < Cost::ROWS; u++)
+#pragma unroll
+            for (int v = 0; v < Cost::WORDS; v++) {
+                const GpumeU32 hi = next(u, v);
+                const int counts  = !u || has_row(i + u);
+
+                c[u][v] = counts ? cur[i + u][j + v] : 0;
+                r[u][v] = counts ? gpume_funnel(lo[u], hi, 8 * start) : 0;
+                lo[u]   = hi;
+            }
+        return Cost::unit(c, r, sum);
+    }
+
+    __device__ __forceinline__ GpumeU32 share_in_window(int column, int top) const
+    {
+        const int start = column * BYTES & 3;
+        const GpumeU32 *p = window + (top + line(0)) * PITCH + (column * BYTES >> 2);
+        /* one after the other would wait for each other */
+        GpumeU32 sum[4] = { 0, 0, 0, 0 };
+
+#pragma unroll
+        for (int i = 0; i < ROWS; i += Cost::ROWS) {
+            const GpumeU32 *q = p + (line(i) - line(0)) * PITCH;
+            GpumeU32 lo[Cost::ROWS];
+
+            if (!has_row(i))
+                break;
+#pragma unroll
+            for (int u = 0; u < Cost::ROWS; u++)
+                lo[u] = q[u * PITCH];
+#pragma unroll
+            for (int j = 0; j < WORDS; j += Cost::WORDS)
+                sum[i & 3] = unit(i, j, start, lo, [&](int u, int v) {
+                    return q[u * PITCH + j + v + 1];
+                }, sum[i & 3]);
+        }
+        return sum[0] + sum[1] + sum[2] + sum[3];
+    }
+
+    /* Far from the others. */
+    __device__ __forceinline__ GpumeU32 share_in_plane(int x, int y) const
+    {
+        const GpumeU8 *r = row(plane, y + line(0)) + x * BYTES;
+        const int start  = (GpumeU64)r & 3;
+        /* bytes of the picture where the last word is, if one more is needed */
+        const int tail   = (a.params.width - x) * BYTES + start - 4 * WORDS;
+        const int last   = start && tail >= 4 ? 4 * WORDS : 4 * (WORDS - 1);
+        GpumeU32 word[ROWS][WORDS + 1];
+        GpumeU32 sum = 0;
+
+        r -= start;
+#pragma unroll
+        for (int i = 0; i < ROWS; i++)
+#pragma unroll
+            for (int j = 0; j <= WORDS; j++)
+                GPUME_LOAD_GLOBAL(word[i][j], GpumeU32, r + (line(i) - line(0)) * (int)plane.linesize +
+                                  (j < WORDS ? 4 * j : last));
+        if (start && tail < 4)
+#pragma unroll
+            for (int i = 0; i < ROWS; i++) {
+                const GpumeU8 *p = r + (line(i) - line(0)) * (int)plane.linesize + 4 * WORDS;
+
+                word[i][WORDS] = tail > 0 ? p[0] : 0;
+                if (tail > 1)
+                    word[i][WORDS] |= (GpumeU32)p[1] << 8;
+                if (tail > 2)
+                    word[i][WORDS] |= (GpumeU32)p[2] << 16;
+            }
+#pragma unroll
+        for (int i = 0; i < ROWS; i += Cost::ROWS) {
+            GpumeU32 lo[Cost::ROWS];
+
+#pragma unroll
+            for (int u = 0; u < Cost::ROWS; u++)
+                lo[u] = significant(word[i + u][0]);
+#pragma unroll
+            for (int j = 0; j < WORDS; j += Cost::WORDS)
+                sum = unit(i, j, start, lo, [&](int u, int v) {
+                    return significant(word[i + u][j + v + 1]);
+                }, sum);
+        }
+        return sum;
+    }
+
+    __device__ __forceinline__ void shares(GpumeU32 sum[], const int x[], const int y[]) const
+    {
+        int far = 0;
+
+        if (Lanes::LANES < 32 || !NEAR)
+#pragma unroll
+            for (int i = 0; i < Lanes::ROUNDS; i++)
+                far |= (unsigned)(x[i] - window_x) >= COLUMNS ||
+                       (unsigned)(y[i] - window_y) >= LINES;
+        // all in the same way, so that all loads are on their way at the same time
+        if (far)
+#pragma unroll
+            for (int i = 0; i < Lanes::ROUNDS; i++)
+                sum[i] = share_in_plane(x[i], y[i]);
+        else
+#pragma unroll
+            for (int i = 0; i < Lanes::ROUNDS; i++)
+                sum[i] = share_in_window(x[i] - window_x, y[i] - window_y);
+    }
+
+    __device__ __forceinline__ GpumeU32 zero() const
+    {
+        return Lanes::sum_of_parts(share_in_window(g.x0 - window_x, g.y0 - window_y));
+    }
+
+    __device__ __forceinline__ void move_window(int x, int y)
+    {
+        __syncwarp();
+        load_window(x & ~15, y);
+        __syncwarp();
+    }
+
+    __device__ __forceinline__ void prepare(int x, int y, int reach)
+    {
+        const int column = x - window_x, line = y - window_y;
+
+        if (Lanes::LANES < 32)
+            return;
+        if (NEAR) {
+            /* where the candidate may lie: points up to 2 away, words 3 samples more */
+            const int max_column = COLUMNS - 3, max_line = LINES - 3;
+
+            // more of what lies ahead; columns may end up to 15 further on
+            if ((unsigned)(column - 2) > (unsigned)max_column - 2 ||
+                (unsigned)(line   - 2) > (unsigned)max_line   - 2)
+                move_window(x - (column > max_column ? 2 :
+                                 column < 2 ? max_column - 15 : max_column / 2 - 6),
+                            y - (line > max_line ? 4 :
+                                 line < 2 ? max_line - 2 : (WINDOW_ROWS - SIDE) / 2));
+        } else if ((column < reach || column + reach >= COLUMNS ||
+                    line   < reach || line   + reach >= LINES) &&
+                   /* the whole pattern fits; columns of a window are multiples of 16 */
+                   2 * reach + 15 < COLUMNS && 2 * reach < LINES) {
+            move_window(x - (COLUMNS - 15) / 2, y - LINES / 2);
+        }
+    }
+};
+
+/** The key that is better than any other of the group, the same in all its lanes. */
+template<int SLOTS>
+static __device__ __forceinline__ GpumeU32 gpume_best_key(GpumeU32 key)
+{
+#pragma unroll
+    for (int lane = 1; lane < SLOTS; lane <<= 1)
+        key = gpume_umin(key, __shfl_xor_sync(GPUME_WHOLE_WARP, key, lane));
+    return key;
+}
+
+template<int SLOTS>
+static __device__ __forceinline__ GpumeU64 gpume_best_key(GpumeU64 key)
+{
+#pragma unroll
+    for (int lane = 1; lane < SLOTS; lane <<= 1)
+        key = gpume_min_key(GPUME_WHOLE_WARP, key, lane);
+    return key;
+}
+
+/**
+ * The result of a group's block, found at (x, y): its AVMotionVector and its cost, in
+ * pieces that lanes side by side write.
+ */
+template<class Evaluator>
+static __device__ __forceinline__ void
+gpume_store_group(const Evaluator &e, int x, int y, GpumeU32 cost)
+{
+    const GpumeCudaArgs &a = e.a;
+    const GpumeU64 i = gpume_place(a, blockIdx.z, e.g.bx, e.g.by);
+    const int source = gpume_field(a, blockIdx.z).source;
+    const int pairs  = GPUME_VECTOR_WORDS / 2;
+
+    if (!e.g.exists)
+        return;
+#pragma unroll
+    for (int k = 0; k <= pairs; k += Evaluator::LANES) {
+        const int pair = k + e.g.lane;
+        int2 v;
+
+        v.x = gpume_vector_word(2 * pair,     source, e.g.x0, e.g.y0, e.width(), e.height(),
+                                x - e.g.x0, y - e.g.y0);
+        v.y = gpume_vector_word(2 * pair + 1, source, e.g.x0, e.g.y0, e.width(), e.height(),
+                                x - e.g.x0, y - e.g.y0);
+        if (pair < pairs)
+            ((int2 *)a.mvs)[i * pairs + pair] = v;
+        else if (pair == pairs)
+            ((GpumeU32 *)a.costs)[i] = cost >> a.params.shift;
+    }
+}
+
+#endif /* AVFILTER_GPUME_CUDA_EVALUATORS_CUH */

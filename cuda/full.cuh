@@ -1,0 +1,288 @@
+/*
+ * This file is part of gpume.
+ *
+ * gpume is free software; you can redistribute it and/or
+ * modify it under the terms of the GNU Lesser General Public
+ * License as published by the Free Software Foundation; either
+ * version 2.1 of the License, or (at your option) any later version.
+ *
+ * gpume is distributed in the hope that it will be useful,
+ * but WITHOUT ANY WARRANTY; without even the implied warranty of
+ * MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+ * Lesser General Public License for more details.
+ *
+ * You should have received a copy of the GNU Lesser General Public
+ * License along with gpume; if not, write to the Free Software
+ * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+ */
+
+/**
+ * @file
+ * Full search: what its kernels have in common: blocks of any size, and windows of four
+ * copies.
+ */
+
+#ifndef AVFILTER_GPUME_CUDA_FULL_CUH
+#define AVFILTER_GPUME_CUDA_FULL_CUH
+
+#include "libavfilter/gpume/cuda/module.cuh"
+
+/** A piece of a plane: it begins at (x, y) inside the picture. */
+typedef struct GpumePiece {
+    int x, y;
+    int rows, words;            ///< its size
+    int columns, lines;         ///< samples that count: the others are 0
+} GpumePiece;
+
+/** A piece into shared memory, samples right-justified. */
+template<typename Sample>
+static __device__ __forceinline__ void
+gpume_load_piece(GpumeU32 *dst, int pitch, const GpumeCudaPlane &plane, const GpumeParams &params,
+                 const GpumePiece &piece)
+{
+    const int bytes    = GpumeSample<Sample>::bytes;
+    const GpumeU8 *row = (const GpumeU8 *)plane.data + piece.y * plane.linesize;
+    const GpumeU8 *p   = row + piece.x * bytes;
+    const GpumeU8 *end = row + params.width * bytes;
+
+    for (int i = threadIdx.x; i < piece.rows * piece.words; i += blockDim.x) {
+        const int y = i / piece.words;
+        const int x = i - y * piece.words;
+        GpumeU32 word = 0;
+
+        if (y < piece.lines)
+            word = gpume_load<Sample>(p + y * plane.linesize + 4 * x,
+                                      piece.columns - x * GpumeSample<Sample>::per_word,
+                                      end + y * plane.linesize);
+        dst[y * pitch + x] = GpumeSample<Sample>::right_justify(word, params.shift);
+    }
+}
+
+/**
+ * All threads search one block of the picture, of any size. They go over the
+ * candidates across x down threads at a time; a thread has FULL_DX x FULL_DY of them, whose sums stay in its registers while strips of the block, and the window of
+ * the reference that they meet, pass through shared memory.
+ */
+template<class Cost>
+static __device__ __forceinline__ void
+gpume_search_any(const GpumeCudaArgs &a, GpumeU32 *shared, int bx, int by, int z)
+{
+    typedef typename Cost::Sample Sample;
+    const int nb_dx = GPUME_CUDA_FULL_DX, nb_dy = GPUME_CUDA_FULL_DY;
+    const int per_word  = GpumeSample<Sample>::per_word;
+    const int bytes     = GpumeSample<Sample>::bytes;
+    const int across    = a.full.across;
+    const int down      = a.full.down;
+    const int pitch     = a.full.pitch;
+    const int dx_words  = nb_dx / per_word;     // from a thread's columns to the next one's
+    const GpumeBox b    = gpume_box(&a.params, a.params.block, bx, by);
+    const int words     = (b.w + per_word - 1) / per_word;
+    const int cur_pitch = a.params.block / per_word;
+    GpumeU32 *cur       = shared;
+    GpumeU32 *window    = shared + GPUME_CUDA_FULL_STRIP * cur_pitch;
+    const int column    = threadIdx.x % across;
+    const int line      = threadIdx.x / across;
+    const GpumeCudaPlane ref = gpume_field(a, z).plane;
+    const int side      = 2 * a.params.range + 1;
+    GpumeU64 best       = ~0ull;
+
+    static_assert(Cost::ROWS == 1 && Cost::WORDS == 1, "full search goes word by word");
+    for (int cy = b.min_dy; cy <= b.max_dy; cy += down * nb_dy)
+        for (int cx = b.min_dx; cx <= b.max_dx; cx += across * nb_dx) {
+            GpumeU32 sum[nb_dy][nb_dx];
+
+#pragma unroll
+            for (int j = 0; j < nb_dy; j++)
+#pragma unroll
+                for (int k = 0; k < nb_dx; k++)
+                    sum[j][k] = 0;
+
+            for (int strip = 0; strip < b.h; strip += GPUME_CUDA_FULL_STRIP) {
+                const int rows  = gpume_min(GPUME_CUDA_FULL_STRIP, b.h - strip);
+                const int cur_y = b.y0 + strip;
+                const int win_x = b.x0 + cx;
+                const int win_y = cur_y + cy;
+
+                __syncthreads();
+                gpume_load_piece<Sample>(cur, cur_pitch, a.cur, a.params,
+                                         { b.x0, cur_y, rows, words, b.w, rows });
+                gpume_load_piece<Sample>(window, pitch, ref, a.params,
+                                         { win_x, win_y, down * nb_dy + rows - 1,
+                                           across * dx_words + words,
+                                           a.params.width - win_x, a.params.height - win_y });
+                __syncthreads();
+
+                if (line >= down)
+                    continue;
+                for (int r = 0; r < nb_dy + rows - 1; r++) {
+                    const GpumeU32 *win = window + (line * nb_dy + r) * pitch +
+                                          column * dx_words;
+
+                    for (int c = 0; c < words; c++) {
+                        const GpumeU32 mask = gpume_mask<Sample>(b.w - c * per_word);
+                        GpumeU32 w[nb_dx];
+
+#pragma unroll
+                        for (int k = 0; k < nb_dx; k++)
+                            w[k] = gpume_funnel(win[c + k / per_word],
+                                                win[c + k / per_word + 1],
+                                                k % per_word * 8 * bytes) & mask;
+#pragma unroll
+                        for (int j = 0; j < nb_dy; j++) {
+                            const int y = r - j;
+
+                            if (y < 0 || y >= rows)
+                                continue;
+                            const GpumeU32 v = cur[y * cur_pitch + c];
+#pragma unroll
+                            for (int k = 0; k < nb_dx; k++)
+                                sum[j][k] = Cost::word(v, w[k], sum[j][k]);
+                        }
+                    }
+                }
+            }
+
+            if (line >= down)
+                continue;
+#pragma unroll
+            for (int j = 0; j < nb_dy; j++)
+#pragma unroll
+                for (int k = 0; k < nb_dx; k++) {
+                    const int dx = cx + column * nb_dx + k;
+                    const int dy = cy + line * nb_dy + j;
+
+                    // the zero vector, then raster order
+                    const GpumeU32 order = !dx && !dy ? 0 :
+                        1 + (dy + a.params.range) * side + dx + a.params.range;
+                    const GpumeU64 key = gpume_key(sum[j][k], order);
+
+                    if (dx <= b.max_dx && dy <= b.max_dy && key < best)
+                        best = key;
+                }
+        }
+
+    // every lane's smallest key, then every warp's
+    GpumeU64 *keys = (GpumeU64 *)shared;
+
+    for (int lane = 16; lane; lane >>= 1)
+        best = gpume_min_key(~0u, best, lane);
+    __syncthreads();
+    if (!(threadIdx.x & 31))
+        keys[threadIdx.x >> 5] = best;
+    __syncthreads();
+    if (threadIdx.x)
+        return;
+    for (int i = 1; i < blockDim.x >> 5; i++)
+        if (keys[i] < best)
+            best = keys[i];
+
+    const int order = (int)(GpumeU32)best;
+
+    gpume_store(a, b, z, bx, by,
+                order ? (order - 1) % side - a.params.range : 0,
+                order ? (order - 1) / side - a.params.range : 0,
+                (GpumeU32)(best >> 32));
+}
+
+/** A word of a window shifted by some samples to the left, hi being the word after it. */
+static __device__ __forceinline__ GpumeU32 gpume_shifted(GpumeU32 lo, GpumeU32 hi, int samples)
+{
+    return samples ? gpume_funnel(lo, hi, 8 * samples) : lo;
+}
+
+/** A row of the reference, or the one next to it where it has none. */
+static __device__ __forceinline__ const GpumeU8 *
+gpume_row_inside(const GpumeParams &p, const GpumeCudaPlane &ref, int y)
+{
+    return (const GpumeU8 *)ref.data + ref.linesize * gpume_max(0, gpume_min(y, p.height - 1));
+}
+
+/**
+ * The window of the reference from (left, top) on into shared memory, four times: the
+ * first copy as it is, the others shifted by one, two and three bytes. What lies
+ * outside the picture is of no admissible candidate, hence may be anything.
+ * @param row_words  up to 256; copies have room for a multiple of four
+ */
+static __device__ __forceinline__ void
+gpume_load_window(const GpumeCudaArgs &a, const GpumeCudaPlane &ref, GpumeU32 *window,
+                  int pitch, int left, int top, int row_words, int rows)
+{
+    const GpumeParams &p = a.params;
+    const int whole = gpume_whole_words(ref, p);
+    const int quads = !((ref.data | ref.linesize | p.width | left) & 15);
+    const int units = quads ? (row_words + 3) / 4 : row_words;
+    const GpumeU32 reciprocal = GPUME_RECIPROCAL(units);
+    const int nb    = rows * units;
+    const int fill  = 3;    // units of a thread at a time
+
+    if (quads) {
+        for (int i = threadIdx.x; i < nb; i += fill * blockDim.x) {
+            int4 lo[fill];
+            GpumeU32 hi[fill];
+            int at[fill];
+
+            /* together: they take their time */
+#pragma unroll
+            for (int j = 0; j < fill; j++) {
+                /* the last one again where there are no more */
+                const int k = gpume_min(i + j * blockDim.x, nb - 1);
+                const int y = GPUME_DIVIDE(k, reciprocal);
+                const int x = 4 * (k - y * units);
+                const int column = left + 4 * x;
+                const GpumeU8 *row = gpume_row_inside(p, ref, top + y);
+
+                at[j] = y * pitch + x;
+                GPUME_LOAD_GLOBAL(lo[j], int4, row + gpume_max(0, gpume_min(column, p.width - 16)));
+                hi[j] = gpume_load_any<GpumeU8>(1, row, column + 16, p.width);
+            }
+#pragma unroll
+            for (int j = 0; j < fill; j++) {
+                if (j && i + j * blockDim.x >= nb)
+                    break;
+#pragma unroll
+                for (int copy = 0; copy < 4; copy++) {
+                    int4 v;
+
+                    v.x = gpume_shifted(lo[j].x, lo[j].y, copy);
+                    v.y = gpume_shifted(lo[j].y, lo[j].z, copy);
+                    v.z = gpume_shifted(lo[j].z, lo[j].w, copy);
+                    v.w = gpume_shifted(lo[j].w, hi[j],   copy);
+                    *(int4 *)(window + at[j] + copy * a.full.copy_words) = v;
+                }
+            }
+        }
+        return;
+    }
+    for (int i = threadIdx.x; i < nb; i += 4 * blockDim.x) {
+        GpumeU32 lo[4], hi[4];
+        int at[4];
+
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            const int k = gpume_min(i + j * blockDim.x, nb - 1);
+            const int y = GPUME_DIVIDE(k, reciprocal);
+            const int x = k - y * units;
+            const GpumeU8 *row = gpume_row_inside(p, ref, top + y);
+
+            at[j] = y * pitch + x;
+            /* one branch for both */
+            if (whole) {
+                lo[j] = gpume_load_any<GpumeU8>(1, row, left + 4 * x,     p.width);
+                hi[j] = gpume_load_any<GpumeU8>(1, row, left + 4 * x + 4, p.width);
+            } else {
+                lo[j] = gpume_load_any<GpumeU8>(0, row, left + 4 * x,     p.width);
+                hi[j] = gpume_load_any<GpumeU8>(0, row, left + 4 * x + 4, p.width);
+            }
+        }
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            if (j && i + j * blockDim.x >= nb)
+                break;
+#pragma unroll
+            for (int copy = 0; copy < 4; copy++)
+                window[at[j] + copy * a.full.copy_words] = gpume_shifted(lo[j], hi[j], copy);
+        }
+    }
+}
+
+#endif /* AVFILTER_GPUME_CUDA_FULL_CUH */

@@ -1,0 +1,242 @@
+/*
+ * This file is part of gpume.
+ *
+ * gpume is free software; you can redistribute it and/or
+ * modify it under the terms of the GNU Lesser General Public
+ * License as published by the Free Software Foundation; either
+ * version 2.1 of the License, or (at your option) any later version.
+ *
+ * gpume is distributed in the hope that it will be useful,
+ * but WITHOUT ANY WARRANTY; without even the implied warranty of
+ * MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+ * Lesser General Public License for more details.
+ *
+ * You should have received a copy of the GNU Lesser General Public
+ * License along with gpume; if not, write to the Free Software
+ * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+ */
+
+/**
+ * @file
+ * Full search of 4x4 blocks of bytes. So small a block has few samples and many
+ * candidates: what counts is how few words are loaded, and how few windows.
+ */
+
+#include "libavfilter/gpume/cuda/full.cuh"
+
+#define GPUME_SIDE   4
+#define GPUME_ACROSS GPUME_CUDA_FULL4_ACROSS
+#define GPUME_DOWN   GPUME_CUDA_FULL4_DOWN
+#define GPUME_NB_DX  GPUME_CUDA_FULL4_DX
+#define GPUME_NB_DY  GPUME_CUDA_FULL4_DY
+static_assert(GPUME_CUDA_COST == GPUME_COST_SAD, "its sums are made for that");
+
+/** Added to the order of a candidate that is not admissible. */
+#define GPUME_INADMISSIBLE 0xf0000000u
+
+/**
+ * Keep every block's smallest key. What is not admissible has GPUME_INADMISSIBLE in its
+ * order, right by its dx and down by its dy.
+ * @tparam INNER  the picture's left and right edge are out of reach
+ * @param across  by column, in blocks: GPUME_INADMISSIBLE outside the picture
+ */
+template<int INNER>
+static __device__ __forceinline__ void
+gpume_take_best(GpumeU32 *best, const GpumeU32 (*sum)[GPUME_NB_DX][GPUME_NB_DY], GpumeU32 order,
+          const GpumeU32 *right, const GpumeU32 *down, const GpumeU32 *across)
+{
+#pragma unroll
+    for (int j = 0; j < GPUME_NB_DY; j++)
+#pragma unroll
+        for (int k = 0; k < GPUME_NB_DX; k++) {
+            /* twice GPUME_INADMISSIBLE is still worse than any cost, which has 12 bits */
+            const GpumeU32 key = order + right[k] + down[j];
+
+#pragma unroll
+            for (int c = 0; c < GPUME_ACROSS; c++)
+                best[c] = gpume_umin(best[c], (sum[c][k][j] << 16) +
+                                              (INNER ? key : key | across[c + k]));
+        }
+}
+
+/**
+ * A warp searches a row of GPUME_ACROSS blocks, a lane GPUME_NB_DX x GPUME_NB_DY candidates at a time:
+ * their displacements are 4 from each other across, so that they share words. The
+ * window lies in shared memory four times, shifted by a byte each, as in full.cu.
+ */
+static __device__ __forceinline__ void
+gpume_search_row(const GpumeCudaArgs &a, GpumeU32 *shared, int x0, int y0, int whole)
+{
+    const GpumeParams &p = a.params;
+    const GpumeCudaPlane ref = gpume_field(a, blockIdx.z).plane;
+    const int range  = p.range;
+    const int side   = 2 * range + 1;
+    const int copy   = a.full.copy_words;
+    const int pitch  = 4 * copy;
+    const int row    = threadIdx.x / 32;        // of blocks
+    const int lane   = threadIdx.x & 31;
+    const int min_dy = gpume_min_displacement(range, y0 + GPUME_DOWN * GPUME_SIDE - GPUME_SIDE);
+    const int max_dy = gpume_max_displacement(range, p.height, y0 + GPUME_SIDE);
+    /* the window begins at a word */
+    const int left    = -((range + 3) & ~3);
+    const int columns = ((range - left) / 4 + GPUME_NB_DX) / GPUME_NB_DX;   // of GPUME_NB_DX words
+    const GpumeU32 reciprocal = GPUME_RECIPROCAL_LARGE(columns);
+    const int y_row   = y0 + row * GPUME_SIDE;
+    /* what is admissible for the row's blocks */
+    const int top     = gpume_min_displacement(range, y_row);
+    const int bottom  = gpume_max_displacement(range, p.height, y_row + GPUME_SIDE);
+    const int inner_x = x0 - range >= 0 && x0 + GPUME_ACROSS * GPUME_SIDE + range <= p.width;
+    const int aligned = !((a.cur.data | a.cur.linesize) & 3);
+    GpumeU32 *zero    = shared + a.full.shared_words + row * GPUME_ACROSS;
+    GpumeU32 cur[GPUME_SIDE][GPUME_ACROSS];
+    GpumeU32 best[GPUME_ACROSS];
+
+#pragma unroll
+    for (int y = 0; y < GPUME_SIDE; y++) {
+        const GpumeU8 *line = (const GpumeU8 *)a.cur.data + (y_row + y) * a.cur.linesize;
+
+#pragma unroll
+        for (int c = 0; c < GPUME_ACROSS; c++)
+            cur[y][c] = row >= whole ? 0 :
+                        aligned ? *(const GpumeU32 *)(line + x0 + GPUME_SIDE * c) :
+                                  gpume_load_edge<GpumeU8>(line, x0 + GPUME_SIDE * c, p.width);
+    }
+#pragma unroll
+    for (int c = 0; c < GPUME_ACROSS; c++)
+        best[c] = ~0u;
+
+    for (int cy = min_dy; cy <= max_dy; cy += a.full.runs * GPUME_NB_DY) {
+        const int runs = gpume_min(a.full.runs, (max_dy - cy) / GPUME_NB_DY + 1);
+
+        __syncthreads();
+        gpume_load_window(a, ref, shared, pitch, x0 + left, y0 + cy,
+                          (columns + 1) * 4, runs * GPUME_NB_DY + GPUME_DOWN * GPUME_SIDE - 1);
+        __syncthreads();
+        if (row >= whole)
+            continue;
+
+        for (int i = lane; i < 4 * columns * runs; i += 32) {
+            const int line  = GPUME_DIVIDE_LARGE(i, reciprocal);    // of a copy
+            const int run   = line / 4;
+            const int shift = line & 3;
+            const int word  = (i - line * columns) * GPUME_NB_DX;
+            const int dx    = left + 4 * word + shift;
+            const int dy    = cy + run * GPUME_NB_DY;
+            const GpumeU32 *win = shared + (run * GPUME_NB_DY + row * GPUME_SIDE) * pitch +
+                                  shift * copy + word;
+            GpumeU32 sum[GPUME_ACROSS][GPUME_NB_DX][GPUME_NB_DY];
+
+#pragma unroll
+            for (int c = 0; c < GPUME_ACROSS; c++)
+#pragma unroll
+                for (int k = 0; k < GPUME_NB_DX; k++)
+#pragma unroll
+                    for (int j = 0; j < GPUME_NB_DY; j++)
+                        sum[c][k][j] = 0;
+#pragma unroll
+            for (int r = 0; r < GPUME_SIDE + GPUME_NB_DY - 1; r++) {
+                GpumeU32 w[8];
+
+                gpume_load4(w,     win + r * pitch);
+                gpume_load4(w + 4, win + r * pitch + 4);
+
+#pragma unroll
+                for (int j = 0; j < GPUME_NB_DY; j++)
+#pragma unroll
+                    for (int c = 0; c < GPUME_ACROSS; c++)
+#pragma unroll
+                        for (int k = 0; k < GPUME_NB_DX; k++)
+                            if (r - j >= 0 && r - j < GPUME_SIDE)
+                                sum[c][k][j] = gpume_sad4(cur[r - j < 0 || r - j >= GPUME_SIDE ? 0 : r - j][c],
+                                                          w[c + k], sum[c][k][j]);
+            }
+
+            if (!shift && dx <= 0 && dx + 4 * GPUME_NB_DX > 0 && dy <= 0 && dy + GPUME_NB_DY > 0) {
+#pragma unroll
+                for (int k = 0; k < GPUME_NB_DX; k++)
+#pragma unroll
+                    for (int j = 0; j < GPUME_NB_DY; j++)
+                        if (dx + 4 * k == 0 && dy + j == 0)
+#pragma unroll
+                            for (int c = 0; c < GPUME_ACROSS; c++)
+                                zero[c] = sum[c][k][j];
+            }
+
+            /* from the window's left, so that it is never negative */
+            const GpumeU32 order = (dy + range) * side + dx - left;
+            GpumeU32 down[GPUME_NB_DY], right[GPUME_NB_DX], across[GPUME_ACROSS + GPUME_NB_DX - 1];
+
+#pragma unroll
+            for (int j = 0; j < GPUME_NB_DY; j++)
+                down[j] = (unsigned)(dy + j - top) <= (unsigned)(bottom - top) ?
+                          j * side : GPUME_INADMISSIBLE;
+#pragma unroll
+            for (int k = 0; k < GPUME_NB_DX; k++)
+                right[k] = (unsigned)(dx + 4 * k + range) <= (unsigned)(2 * range) ?
+                           4 * k : GPUME_INADMISSIBLE;
+#pragma unroll
+            for (int k = 0; k < GPUME_ACROSS + GPUME_NB_DX - 1; k++) {
+                const int x = x0 + dx + 4 * k;
+
+                across[k] = x >= 0 && x + GPUME_SIDE <= p.width ? 0 : GPUME_INADMISSIBLE;
+            }
+
+            if (inner_x)
+                gpume_take_best<1>(best, sum, order, right, down, across);
+            else
+                gpume_take_best<0>(best, sum, order, right, down, across);
+        }
+    }
+
+#pragma unroll
+    for (int c = 0; c < GPUME_ACROSS; c++)
+        for (int l = 16; l; l >>= 1)
+            best[c] = gpume_umin(best[c], __shfl_xor_sync(~0u, best[c], l));
+    /* the costs of the zero vector are there */
+    __syncwarp();
+    if (row >= whole || lane >= GPUME_ACROSS)
+        return;
+
+    const int bx = x0 / GPUME_SIDE + lane, by = y_row / GPUME_SIDE;
+    const GpumeBox b = gpume_box(&p, GPUME_SIDE, bx, by);
+    const GpumeU32 zero_cost = zero[lane];
+    int order;
+    GpumeU32 key = best[0];
+
+#pragma unroll
+    for (int c = 1; c < GPUME_ACROSS; c++)
+        key = lane == c ? best[c] : key;
+    order = (int)(key & 0xffff) + left + range;
+    /* the zero vector comes before those of equal cost */
+    if (zero_cost <= key >> 16)
+        gpume_store(a, b, blockIdx.z, bx, by, 0, 0, zero_cost);
+    else
+        gpume_store(a, b, blockIdx.z, bx, by, order % side - range, order / side - range, key >> 16);
+}
+
+/**
+ * Blocks of 4x4 bytes, range up to GPUME_CUDA_FULL_MAX_RANGE. A block of threads has
+ * GPUME_ACROSS x GPUME_DOWN of them.
+ *
+ * grid:   tiles side by side, on top of each other, fields
+ * block:  32 * GPUME_DOWN
+ * shared: runs * GPUME_NB_DY + GPUME_SIDE * GPUME_DOWN - 1 rows of 4 * copy_words words,
+ *         or what gpume_search_any() needs: that is shared_words; then a word for each block
+ */
+GPUME_KERNEL(32 * GPUME_DOWN, 2)
+{
+    GPUME_SHARED(GpumeU32, shared);
+
+    const int bx = blockIdx.x * GPUME_ACROSS;
+    const int by = blockIdx.y * GPUME_DOWN;
+    /* rows of whole blocks */
+    const int whole = (bx + GPUME_ACROSS) * GPUME_SIDE > args.params.width ? 0 :
+                      gpume_min(GPUME_DOWN, args.params.height / GPUME_SIDE - by);
+
+    if (whole > 0)
+        gpume_search_row(args, shared, bx * GPUME_SIDE, by * GPUME_SIDE, whole);
+    /* the right and the bottom edge cut blocks and tiles */
+    for (int y = by + whole; y < by + GPUME_DOWN && y < args.params.bh; y++)
+        for (int x = bx; x < bx + GPUME_ACROSS && x < args.params.bw; x++)
+            gpume_search_any<GpumeModuleCost>(args, shared, x, y, blockIdx.z);
+}

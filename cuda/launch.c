@@ -1,0 +1,435 @@
+/*
+ * This file is part of gpume.
+ *
+ * gpume is free software; you can redistribute it and/or
+ * modify it under the terms of the GNU Lesser General Public
+ * License as published by the Free Software Foundation; either
+ * version 2.1 of the License, or (at your option) any later version.
+ *
+ * gpume is distributed in the hope that it will be useful,
+ * but WITHOUT ANY WARRANTY; without even the implied warranty of
+ * MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+ * Lesser General Public License for more details.
+ *
+ * You should have received a copy of the GNU Lesser General Public
+ * License along with gpume; if not, write to the Free Software
+ * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+ */
+
+#include <assert.h>
+#include <limits.h>
+#include <stddef.h>
+
+#include "libavutil/attributes.h"
+#include "libavutil/avassert.h"
+#include "libavutil/common.h"
+#include "libavutil/error.h"
+#include "libavutil/hwcontext_cuda_internal.h"
+#include "libavutil/log.h"
+
+#include "libavfilter/gpume/core/geometry.h"
+#include "libavfilter/gpume/cuda/kernels.h"
+
+/* A count of searches wraps: it has to tell ages and epochs all the same. */
+static_assert(GPUME_CUDA_NB_EPOCHS % GPUME_NB_AGES == 0, "epochs and ages");
+
+/** Every GPU gives a block of threads as much shared memory, bytes. */
+#define MAX_SHARED (48 << 10)
+
+static_assert(MAX_SHARED / 16 < 4096, "GPUME_DIVIDE() takes the units of a window");
+
+/** And bytes that the system takes of a multiprocessor's for each of them. */
+#define RESERVED_SHARED 1024
+
+/** CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, which FFmpeg's headers lack. */
+#define ATTRIBUTE_MULTIPROCESSOR_SHARED ((CUdevice_attribute)81)
+
+/** Blocks of threads that search what remains. */
+#define REMAINING_GRID 4096
+
+/* Blocks of any size, with a number of threads; returns the words of shared memory. */
+static int shape_any(GpumeCudaArgs *a, int max_threads)
+{
+    const GpumeParams *p = &a->params;
+    const int per_word   = p->depth > 8 ? 2 : 4;
+    const int cur_words  = p->block / per_word;
+    /* candidates side by side and on top of each other, at most */
+    const int nx = FFMIN(2 * p->range, p->width  - FFMIN(p->width,  p->block)) + 1;
+    const int ny = FFMIN(2 * p->range, p->height - FFMIN(p->height, p->block)) + 1;
+    const int rows = FFMIN(p->block, GPUME_CUDA_FULL_STRIP);
+    int across, down, pitch;
+
+    across = FFMIN((nx + GPUME_CUDA_FULL_DX - 1) / GPUME_CUDA_FULL_DX, 64);
+    down   = FFMIN((ny + GPUME_CUDA_FULL_DY - 1) / GPUME_CUDA_FULL_DY, max_threads / across);
+    /* odd: rows that are read together begin in different banks */
+    pitch  = (across * GPUME_CUDA_FULL_DX / per_word + cur_words) | 1;
+    /* a narrow and high picture has many on top of each other */
+    down   = FFMIN(down, ((MAX_SHARED / 4 - GPUME_CUDA_FULL_STRIP * cur_words) / pitch - rows) /
+                         GPUME_CUDA_FULL_DY);
+    a->full.across = across;
+    a->full.down   = down;
+    a->full.pitch  = pitch;
+    return GPUME_CUDA_FULL_STRIP * cur_words + (down * GPUME_CUDA_FULL_DY + rows) * pitch;
+}
+
+static int round_up(int n, int multiple)
+{
+    return (n + multiple - 1) / multiple * multiple;
+}
+
+/* Blocks of 4x4 bytes. */
+static void shape_full4(GpumeCudaArgs *a, GpumeCudaLaunch *l)
+{
+    const GpumeParams *p = &a->params;
+    const int width  = GPUME_CUDA_FULL4_ACROSS * p->block;
+    const int height = GPUME_CUDA_FULL4_DOWN   * p->block;
+    /* from the words at which displacements begin */
+    const int columns = ((FFALIGN(p->range, 4) + p->range) / 4 + GPUME_CUDA_FULL4_DX) /
+                        GPUME_CUDA_FULL4_DX;
+    const int runs    = (2 * p->range + GPUME_CUDA_FULL4_DY) / GPUME_CUDA_FULL4_DY;
+    int words, chunks = 0;
+
+    a->full.copy_words = (columns + 1) * 4;
+    do {
+        chunks++;
+        a->full.runs = (runs + chunks - 1) / chunks;
+        words        = (a->full.runs * GPUME_CUDA_FULL4_DY + height - 1) * 4 * a->full.copy_words;
+    } while (4 * (words + GPUME_CUDA_FULL4_ACROSS * GPUME_CUDA_FULL4_DOWN) > MAX_SHARED);
+
+    l->threads = 32 * GPUME_CUDA_FULL4_DOWN;
+    l->grid[0] = gpume_blocks(p->width,  width);
+    l->grid[1] = gpume_blocks(p->height, height);
+    a->full.shared_words = FFMAX(words, shape_any(a, l->threads));
+    l->shared  = 4 * (a->full.shared_words + GPUME_CUDA_FULL4_ACROSS * GPUME_CUDA_FULL4_DOWN);
+}
+
+/*
+ * As much of the window as fits, in pieces of equal size, for threads of that many
+ * rows, beside fixed words. Returns the pieces.
+ */
+static int shape_pieces(GpumeCudaArgs *a, int ny, int rows, int fixed, int *words)
+{
+    const int runs = (ny + rows - 1) / rows;
+    int pieces = 0;
+
+    do {
+        pieces++;
+        a->full.runs = (runs + pieces - 1) / pieces;
+        *words       = (a->full.runs * rows + a->params.block - 1) *
+                       GPUME_CUDA_FULL_PITCH(a->full.copy_words);
+    } while (4 * (*words + fixed) > MAX_SHARED);
+    return pieces;
+}
+
+/* Blocks of 8 or 16 bytes; returns the rows of displacements that a thread is to have. */
+static int shape_tiles(const GpumeCudaKernel *k, GpumeCudaArgs *a, GpumeCudaLaunch *l)
+{
+    static const int variants[] = { 13, 11, 9 };
+    const GpumeParams *p = &a->params;
+    const int blocks = GPUME_CUDA_FULL_TILE_WIDTH / p->block;
+    /* words of shared memory that have a place of their own */
+    const int fixed  = blocks + p->block * GPUME_CUDA_FULL_TILE_WIDTH / 4;
+    const int remaining = k->nb_launches > 0;
+    const int ny = FFMIN(2 * p->range, p->height - FFMIN(p->height, p->block)) + 1;
+    /* words at which candidates begin; the first may lie up to 3 samples early */
+    const int columns = (2 * p->range + 3) / 4 + 1;
+    int best = 0, least = INT_MAX, words;
+
+    a->full.copy_words = FFALIGN(columns + GPUME_CUDA_FULL_TILE_WIDTH / 4 - 1, 4);
+    /* a block that remains is to end soon: few rounds; else the fewest rows in all */
+    l->threads = remaining ? 128 : 64;
+    for (int i = 0; i < FF_ARRAY_ELEMS(variants); i++) {
+        const int rows   = variants[i];
+        const int pieces = shape_pieces(a, ny, rows, fixed, &words);
+        const int units  = a->full.runs * (2 * p->range + 1) / 4 * 4;
+        const int rounds = (units + (int)l->threads - 1) / (int)l->threads;
+        const int cost   = remaining ? pieces * rounds * rows : round_up(ny, rows);
+
+        if (cost < least) {
+            least = cost;
+            best  = rows;
+        }
+    }
+    shape_pieces(a, ny, best, fixed, &words);
+
+    /* the fewest that fill a multiprocessor, as they wait for each other */
+    while (!remaining && l->threads < GPUME_CUDA_FULL_THREADS &&
+           k->multiprocessor_shared / (4 * (words + fixed) + RESERVED_SHARED) * l->threads <
+           2 * GPUME_CUDA_FULL_THREADS)
+        l->threads *= 2;
+    l->grid[0] = gpume_blocks(p->width, GPUME_CUDA_FULL_TILE_WIDTH);
+    l->grid[1] = p->bh;
+    words      = FFMAX(words, (int)l->threads / 32 * blocks);
+    /* blocks at the edges are searched by the same threads */
+    words      = FFMAX(words, shape_any(a, l->threads));
+    a->full.shared_words = words;
+    l->shared  = 4 * (words + fixed);
+    return best;
+}
+
+/* Every candidate is evaluated. */
+static const GpumeCudaModule *shape_full(GpumeCudaKernel *k, GpumeCudaLaunch *l)
+{
+    GpumeCudaArgs *a = &k->args;
+    const GpumeParams *p = &a->params;
+
+    if (p->cost == GPUME_COST_SAD && p->depth <= 8 && p->block <= 16 &&
+        p->range <= GPUME_CUDA_FULL_MAX_RANGE) {
+        if (p->block > 4)
+            return ff_gpume_cuda_find_module(p, GPUME_CUDA_full, p->block, shape_tiles(k, a, l));
+        shape_full4(a, l);
+        return ff_gpume_cuda_find_module(p, GPUME_CUDA_full4, 4, 0);
+    }
+    l->grid[0] = p->bw;
+    l->grid[1] = p->bh;
+    l->shared  = 4 * shape_any(a, GPUME_CUDA_FULL_THREADS);
+    l->threads = FFALIGN(a->full.across * a->full.down, 32);
+    return ff_gpume_cuda_find_module(p, GPUME_CUDA_full, 0, 0);
+}
+
+/* Successive elimination. NULL where there is no such kernel, or nothing to gain. */
+static const GpumeCudaModule *shape_sea(GpumeCudaKernel *k, GpumeCudaLaunch *l)
+{
+    GpumeCudaArgs *a = &k->args;
+    const GpumeParams *p = &a->params;
+    const int bytes  = p->depth > 8 ? 2 : 1;
+    const int square = GPUME_CUDA_SEA_SQUARE / p->block;
+    const int side   = 2 * p->range + 1;
+    /* displacements begin at a word of bytes */
+    const int span   = FFALIGN(p->range, 4) + p->range + 1;
+    int least = INT_MAX;
+
+    if (p->block != 8 && p->block != 16)
+        return NULL;
+
+    l->threads = GPUME_CUDA_SEA_THREADS;
+    l->grid[0] = gpume_blocks(p->width,  GPUME_CUDA_SEA_TILE_WIDTH);
+    l->grid[1] = gpume_blocks(p->height, GPUME_CUDA_SEA_TILE_HEIGHT);
+    /*
+     * Few candidates, or few blocks of threads that take long one by one, are quicker
+     * to evaluate; of samples of two bytes none is.
+     */
+    if (bytes == 1 && !p->always_sea &&
+        (p->range < (p->block == 8 ? 48 : 24) ||
+         l->grid[0] * l->grid[1] < (p->block == 8 ? 768 : 256)))
+        return NULL;
+
+    /* the chunks that have the fewest sums in all */
+    for (int nx = 1; nx <= span / 16 + 1; nx++)
+        for (int ny = 1; ny <= span / 4 + 1; ny++) {
+            const int width  = FFALIGN((span + nx - 1) / nx, 16);
+            const int height = FFALIGN((span + ny - 1) / ny, 4);
+            const int words  = GPUME_CUDA_SEA_SHARED(width, height, bytes);
+
+            if (4 * words > MAX_SHARED || nx * ny * words >= least ||
+                (width + GPUME_CUDA_SEA_TILE_WIDTH) / 4 > GPUME_CUDA_SEA_THREADS)
+                continue;
+            least               = nx * ny * words;
+            a->sea.chunk_width  = width;
+            a->sea.chunk_height = height;
+            l->shared           = 4 * words;
+        }
+    /* more of them take longer than all candidates in the kernel that is made for it */
+    a->sea.max_evaluated = (64 + side * side / 64) * square * square / (bytes == 1 ? 2 : 1);
+    return ff_gpume_cuda_find_module(p, GPUME_CUDA_sea, p->block, 0);
+}
+
+/* A warp for each block, or for several. */
+static const GpumeCudaModule *shape_pattern(GpumeCudaKernel *k, GpumeCudaLaunch *l)
+{
+    const GpumeParams *p = &k->args.params;
+    const int side = p->block <= 16 ? p->block : 0;
+    const GpumeCudaModule *own = ff_gpume_cuda_find_module(p, GPUME_CUDA_pattern, side, p->algo);
+
+    l->threads = 32 * GPUME_CUDA_PATTERN_WARPS;
+    if (side) {
+        l->grid[0] = gpume_blocks(p->width,  GPUME_CUDA_PATTERN_WARPS * GPUME_CUDA_PATTERN_TILE_WIDTH);
+        l->grid[1] = gpume_blocks(p->height, GPUME_CUDA_PATTERN_TILE_HEIGHT(side));
+        l->shared  = 4 * GPUME_CUDA_PATTERN_WARPS *
+                     GPUME_CUDA_PATTERN_WINDOW_WORDS(side, p->depth > 8 ? 2 : 1);
+    } else {
+        l->grid[0] = gpume_blocks(p->bw, GPUME_CUDA_PATTERN_WARPS);
+        l->grid[1] = p->bh;
+    }
+    return own ? own : ff_gpume_cuda_find_module(p, GPUME_CUDA_pattern, side, GPUME_CUDA_ANY);
+}
+
+/* A block of threads for each row. */
+static const GpumeCudaModule *shape_wavefront(GpumeCudaKernel *k, GpumeCudaLaunch *l)
+{
+    GpumeCudaArgs *a = &k->args;
+    const GpumeParams *p = &a->params;
+    const int bytes = p->depth > 8 ? 2 : 1;
+    const int lines = FFMIN(2 * p->range + p->block, p->height);
+    int words, side = p->block;
+
+    l->threads = 32 * GPUME_CUDA_WAVEFRONT_WARPS(p->algo);
+    l->grid[0] = p->bh;
+    l->grid[1] = 1;
+
+    a->wavefront.ring_columns = FFMIN(GPUME_CUDA_WAVEFRONT_COLUMNS(side, bytes, p->range),
+                                      GPUME_CUDA_WAVEFRONT_PICTURE_COLUMNS(side, bytes, p->bw));
+    /* odd in columns: rows that are read together begin in different banks */
+    a->wavefront.ring_pitch   = 4 * ((a->wavefront.ring_columns +
+                                      GPUME_CUDA_WAVEFRONT_REPEATED(side, bytes)) | 1);
+    words = GPUME_CUDA_WAVEFRONT_WINDOW + lines * a->wavefront.ring_pitch;
+    if (side > 16 || lines > GPUME_CUDA_WAVEFRONT_LOADS * l->threads || 4 * words > MAX_SHARED) {
+        side  = 0;
+        words = GPUME_CUDA_WAVEFRONT_WINDOW;
+    }
+    l->shared = 4 * words;
+    return ff_gpume_cuda_find_module(p, GPUME_CUDA_wavefront, side, p->algo);
+}
+
+/**
+ * How a kernel is chosen and shaped: fill its part of k's args and l's shape, return
+ * the module; or NULL for none, and the next stage does it all.
+ */
+typedef const GpumeCudaModule *Shape(GpumeCudaKernel *k, GpumeCudaLaunch *l);
+
+static Shape *const shapes[GPUME_NB_STAGES] = {
+    [GPUME_STAGE_SEA]       = shape_sea,
+    [GPUME_STAGE_FULL]      = shape_full,
+    [GPUME_STAGE_PATTERN]   = shape_pattern,
+    [GPUME_STAGE_WAVEFRONT] = shape_wavefront,
+};
+
+/* Bytes of a GpumeCudaRemaining for every square of a picture. */
+static size_t remaining_size(const GpumeParams *p)
+{
+    return sizeof(GpumeCudaRemaining) + sizeof(unsigned) * p->nb_references *
+           (size_t)gpume_blocks(p->width,  GPUME_CUDA_SEA_SQUARE) *
+           gpume_blocks(p->height, GPUME_CUDA_SEA_SQUARE);
+}
+
+/* Bytes of what predictive searches keep: vectors, and behind them the ticket. */
+static size_t history_size(const GpumeParams *p)
+{
+    return ((size_t)p->nb_references * GPUME_NB_AGES * p->bw * p->bh + 1) * sizeof(unsigned);
+}
+
+/* What a predictive search reads and writes. */
+static void begin_field(GpumeCudaKernel *kernel, GpumeCudaField *field)
+{
+    const GpumeParams *p = &kernel->args.params;
+    const size_t size = (size_t)p->bw * p->bh * sizeof(unsigned);
+    const unsigned n  = kernel->nb_searches[field->reference];
+
+    kernel->nb_searches[field->reference] = (n + 1) % GPUME_CUDA_NB_EPOCHS;
+    for (int age = 0; age < GPUME_NB_AGES; age++)
+        field->vectors[age] = kernel->history + size * (field->reference * GPUME_NB_AGES +
+            (n % GPUME_NB_AGES + GPUME_NB_AGES - age) % GPUME_NB_AGES);
+    field->epoch = n % GPUME_CUDA_NB_EPOCHS + 1;
+}
+
+av_cold int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel, AVCUDADeviceContext *hwctx,
+                                      const GpumeParams *params, const GpumePlan *plan,
+                                      void *log_ctx, int level)
+{
+    CUresult err;
+    CUdevice device;
+    int ret;
+
+    kernel->cu                     = hwctx->internal->cuda_dl;
+    kernel->args.params            = *params;
+    kernel->args.params.big_endian = 0;
+
+    err = kernel->cu->cuCtxGetDevice(&device);
+    if (err == CUDA_SUCCESS)
+        err = kernel->cu->cuDeviceGetAttribute(&kernel->multiprocessor_shared,
+                                               ATTRIBUTE_MULTIPROCESSOR_SHARED, device);
+    ret = ff_gpume_cuda_check(log_ctx, level, kernel->cu, err, "read the device's properties");
+    if (ret < 0)
+        return ret;
+
+    for (int i = 0; i < plan->nb_stages; i++) {
+        GpumeCudaLaunch *l = &kernel->launches[kernel->nb_launches];
+        const GpumeCudaModule *module = shapes[plan->stages[i]](kernel, l);
+
+        if (!module && i + 1 < plan->nb_stages)
+            continue;
+        if (!module) {
+            av_log(log_ctx, level, "There are no kernels for this search with this cost; use "
+                   "backend=cpu.\n");
+            return AVERROR(ENOSYS);
+        }
+        av_assert0(l->shared <= MAX_SHARED);
+        if (kernel->nb_launches++) {
+            l->grid[0] = REMAINING_GRID;
+            l->grid[1] = 1;
+        }
+        ret = ff_gpume_cuda_load_module(l, module, hwctx, log_ctx, level);
+        if (ret < 0)
+            return ret;
+    }
+    if (kernel->nb_launches > 1) {
+        CUdeviceptr remaining;
+
+        ret = ff_gpume_cuda_check(log_ctx, level, kernel->cu,
+                                  kernel->cu->cuMemAlloc(&remaining, remaining_size(params)),
+                                  "allocate device memory for a list of blocks");
+        if (ret < 0)
+            return ret;
+        kernel->args.remaining = remaining;
+        kernel->new_remaining  = 1;
+    }
+    if (ff_gpume_plan_has(plan, GPUME_STAGE_WAVEFRONT)) {
+        ret = ff_gpume_cuda_check(log_ctx, level, kernel->cu,
+                                  kernel->cu->cuMemAlloc(&kernel->history, history_size(params)),
+                                  "allocate device memory for the vectors of searches");
+        if (ret < 0)
+            return ret;
+        kernel->args.wavefront.ticket = kernel->history + history_size(params) - sizeof(unsigned);
+        kernel->new_history           = 1;
+    }
+    return 0;
+}
+
+CUresult ff_gpume_cuda_kernel_launch(GpumeCudaKernel *kernel, int nb_fields, CUstream stream)
+{
+    GpumeCudaArgs *a = &kernel->args;
+    void *params[]   = { a };
+    CUresult err     = CUDA_SUCCESS;
+
+    if (kernel->new_remaining) {
+        err = kernel->cu->cuMemsetD8Async(a->remaining + offsetof(GpumeCudaRemaining, nb), 0,
+                                          sizeof(((GpumeCudaRemaining *)0)->nb), stream);
+        kernel->new_remaining = 0;
+    }
+    if (kernel->new_history && err == CUDA_SUCCESS) {
+        err = kernel->cu->cuMemsetD8Async(kernel->history, 0, history_size(&a->params), stream);
+        kernel->new_history = 0;
+    }
+    a->nb_fields = nb_fields;
+    for (int i = 0; i < nb_fields; i++) {
+        a->fields[i].source = a->params.distance[a->fields[i].reference];
+        if (kernel->history)
+            begin_field(kernel, &a->fields[i]);
+    }
+    for (int i = 0; i < kernel->nb_launches && err == CUDA_SUCCESS; i++) {
+        const GpumeCudaLaunch *l = &kernel->launches[i];
+
+        a->full.only_remaining = i > 0;
+        a->full.grid           = l->grid[0];
+        err = kernel->cu->cuLaunchKernel(l->function, l->grid[0], l->grid[1],
+                                         i > 0 ? 1 : nb_fields, l->threads, 1, 1,
+                                         l->shared, stream, params, NULL);
+    }
+    a->parity ^= 1;
+    a->wavefront.first_ticket += nb_fields * a->params.bh;
+    return err;
+}
+
+av_cold void ff_gpume_cuda_kernel_uninit(GpumeCudaKernel *kernel)
+{
+    for (int i = 0; i < kernel->nb_launches; i++)
+        if (kernel->launches[i].module)
+            kernel->cu->cuModuleUnload(kernel->launches[i].module);
+    kernel->nb_launches = 0;
+    if (kernel->args.remaining)
+        kernel->cu->cuMemFree(kernel->args.remaining);
+    kernel->args.remaining = 0;
+    if (kernel->history)
+        kernel->cu->cuMemFree(kernel->history);
+    kernel->history = 0;
+}

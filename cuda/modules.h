@@ -1,0 +1,94 @@
+/*
+ * This file is part of gpume.
+ *
+ * gpume is free software; you can redistribute it and/or
+ * modify it under the terms of the GNU Lesser General Public
+ * License as published by the Free Software Foundation; either
+ * version 2.1 of the License, or (at your option) any later version.
+ *
+ * gpume is distributed in the hope that it will be useful,
+ * but WITHOUT ANY WARRANTY; without even the implied warranty of
+ * MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+ * Lesser General Public License for more details.
+ *
+ * You should have received a copy of the GNU Lesser General Public
+ * License along with gpume; if not, write to the Free Software
+ * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+ */
+
+/**
+ * @file
+ * The list of kernels. One kernel a module, as the driver compiles all of a module, which
+ * takes its time. gpume.mak compiles each from the source of its family, the host loads
+ * the one that it looks up here.
+ */
+
+#ifndef AVFILTER_GPUME_CUDA_MODULES_H
+#define AVFILTER_GPUME_CUDA_MODULES_H
+
+/**
+ * M(name, family, depth, side, cost, variant): kernel gpume_<name> of <family>.cu, for
+ * samples of 8 or of up to 16 bits, for blocks of that side or, 0, of any. What variants
+ * are is a family's own: of full, how many displacements on top of each other a thread
+ * has; of pattern and wavefront the search, or GPUME_CUDA_ANY.
+ * One row a line: gpume.mak and tests/standin/standin.mak read it with sed.
+ */
+#define GPUME_CUDA_MODULES(M) \
+    M(full_8,       full,       8,  0, SAD, 0)  \
+    M(full_16,      full,      16,  0, SAD, 0)  \
+    M(full8_8_9,    full,       8,  8, SAD, 9)  \
+    M(full8_8_11,   full,       8,  8, SAD, 11) \
+    M(full8_8_13,   full,       8,  8, SAD, 13) \
+    M(full16_8_9,   full,       8, 16, SAD, 9)  \
+    M(full16_8_11,  full,       8, 16, SAD, 11) \
+    M(full16_8_13,  full,       8, 16, SAD, 13) \
+    M(full4_8,      full4,      8,  4, SAD, 0)  \
+    M(sea8_8,       sea,        8,  8, SAD, 0)  \
+    M(sea8_16,      sea,       16,  8, SAD, 0)  \
+    M(sea16_8,      sea,        8, 16, SAD, 0)  \
+    M(sea16_16,     sea,       16, 16, SAD, 0)  \
+    M(ds_8,         pattern,    8,  0, SAD, GPUME_ALGO_DS)  \
+    M(ds_16,        pattern,   16,  0, SAD, GPUME_ALGO_DS)  \
+    M(ds4_8,        pattern,    8,  4, SAD, GPUME_ALGO_DS)  \
+    M(ds4_16,       pattern,   16,  4, SAD, GPUME_ALGO_DS)  \
+    M(ds8_8,        pattern,    8,  8, SAD, GPUME_ALGO_DS)  \
+    M(ds8_16,       pattern,   16,  8, SAD, GPUME_ALGO_DS)  \
+    M(ds16_8,       pattern,    8, 16, SAD, GPUME_ALGO_DS)  \
+    M(ds16_16,      pattern,   16, 16, SAD, GPUME_ALGO_DS)  \
+    M(pattern_8,    pattern,    8,  0, SAD, GPUME_CUDA_ANY) \
+    M(pattern_16,   pattern,   16,  0, SAD, GPUME_CUDA_ANY) \
+    M(pattern4_8,   pattern,    8,  4, SAD, GPUME_CUDA_ANY) \
+    M(pattern4_16,  pattern,   16,  4, SAD, GPUME_CUDA_ANY) \
+    M(pattern8_8,   pattern,    8,  8, SAD, GPUME_CUDA_ANY) \
+    M(pattern8_16,  pattern,   16,  8, SAD, GPUME_CUDA_ANY) \
+    M(pattern16_8,  pattern,    8, 16, SAD, GPUME_CUDA_ANY) \
+    M(pattern16_16, pattern,   16, 16, SAD, GPUME_CUDA_ANY) \
+    M(epzs_8,       wavefront,  8,  0, SAD, GPUME_ALGO_EPZS) \
+    M(epzs_16,      wavefront, 16,  0, SAD, GPUME_ALGO_EPZS) \
+    M(epzs4_8,      wavefront,  8,  4, SAD, GPUME_ALGO_EPZS) \
+    M(epzs4_16,     wavefront, 16,  4, SAD, GPUME_ALGO_EPZS) \
+    M(epzs8_8,      wavefront,  8,  8, SAD, GPUME_ALGO_EPZS) \
+    M(epzs8_16,     wavefront, 16,  8, SAD, GPUME_ALGO_EPZS) \
+    M(epzs16_8,     wavefront,  8, 16, SAD, GPUME_ALGO_EPZS) \
+    M(epzs16_16,    wavefront, 16, 16, SAD, GPUME_ALGO_EPZS) \
+    M(umh_8,        wavefront,  8,  0, SAD, GPUME_ALGO_UMH)  \
+    M(umh_16,       wavefront, 16,  0, SAD, GPUME_ALGO_UMH)  \
+    M(umh4_8,       wavefront,  8,  4, SAD, GPUME_ALGO_UMH)  \
+    M(umh4_16,      wavefront, 16,  4, SAD, GPUME_ALGO_UMH)  \
+    M(umh8_8,       wavefront,  8,  8, SAD, GPUME_ALGO_UMH)  \
+    M(umh8_16,      wavefront, 16,  8, SAD, GPUME_ALGO_UMH)  \
+    M(umh16_8,      wavefront,  8, 16, SAD, GPUME_ALGO_UMH)  \
+    M(umh16_16,     wavefront, 16, 16, SAD, GPUME_ALGO_UMH)
+
+/** The variant of pattern that has all searches of its kind. */
+#define GPUME_CUDA_ANY (-1)
+
+enum GpumeCudaFamily {
+    GPUME_CUDA_full,
+    GPUME_CUDA_full4,
+    GPUME_CUDA_sea,
+    GPUME_CUDA_pattern,
+    GPUME_CUDA_wavefront,
+};
+
+#endif /* AVFILTER_GPUME_CUDA_MODULES_H */

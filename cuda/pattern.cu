@@ -1,0 +1,222 @@
+/*
+ * This file is part of gpume.
+ *
+ * gpume is free software; you can redistribute it and/or
+ * modify it under the terms of the GNU Lesser General Public
+ * License as published by the Free Software Foundation; either
+ * version 2.1 of the License, or (at your option) any later version.
+ *
+ * gpume is distributed in the hope that it will be useful,
+ * but WITHOUT ANY WARRANTY; without even the implied warranty of
+ * MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+ * Lesser General Public License for more details.
+ *
+ * You should have received a copy of the GNU Lesser General Public
+ * License along with gpume; if not, write to the Free Software
+ * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+ */
+
+/**
+ * @file
+ * Pattern search. The variant is the search or, with all of them, GPUME_CUDA_ANY.
+ */
+
+#include "libavfilter/gpume/cuda/module.cuh"
+#include "libavfilter/gpume/cuda/pattern.cuh"
+
+/** A search whose points are all near: its own modules have windows tuned to that. */
+#define GPUME_NEAR (GPUME_CUDA_VARIANT != GPUME_CUDA_ANY)
+
+static constexpr int gpume_largest_step(int algo, int range)
+{
+#define GPUME_STEP(ID, name, kind, title, paper, first, first_step, next) \
+    algo == GPUME_ALGO_##ID ? first_step :
+    return GPUME_SEARCHES(GPUME_STEP) 0;
+#undef GPUME_STEP
+}
+static_assert(!GPUME_NEAR || gpume_largest_step(GPUME_CUDA_VARIANT, GPUME_MAX_RANGE) == 1,
+              "points are up to GPUME_MAX_REACH away");
+
+/** All groups of a warp, each its block. */
+template<class Evaluator>
+static __device__ __forceinline__ void gpume_search_blocks(Evaluator e)
+{
+    typedef typename Evaluator::Key Key;
+    /* one block in the warp: all lanes go the same way, and most steps have the same pattern */
+    const int uniform = GPUME_NEAR && Evaluator::LANES == 32;
+    const int algo  = GPUME_CUDA_VARIANT == GPUME_CUDA_ANY ? e.a.params.algo : GPUME_CUDA_VARIANT;
+    const int range = e.a.params.range;
+    /*
+     * Of near searches no step depends on where zero is, so their vectors are counted from
+     * the picture's corner: they are the places that evaluators ask for.
+     */
+    const int x0 = GPUME_NEAR ? 0 : e.g.x0, y0 = GPUME_NEAR ? 0 : e.g.y0;
+    GpumeU32 cost = e.zero();
+    int active = e.g.exists && cost;
+    int dx = e.g.x0 - x0, dy = e.g.y0 - y0;
+    GpumePatternState s;
+
+    gpume_pattern_begin(&s, algo, dx, dy, range);
+    while (uniform ? active : __any_sync(GPUME_WHOLE_WARP, active)) {
+        const int id = s.pattern;
+        const GpumePattern p = gpume_pattern(id);
+
+        /* around one centre after another, with what a lane knows of its point */
+        do {
+            Key key;
+
+            e.prepare(x0 + s.x, y0 + s.y, p.reach * s.step);
+            key = gpume_try_pattern(e, p, x0 + s.x, y0 + s.y, active, s.step);
+            // a key of an equal cost is not less than that; none of an inactive group is
+            if (key < (Key)cost * GPUME_POINTS) {
+                const int i = (unsigned)key % GPUME_POINTS;
+
+                cost = key / GPUME_POINTS;
+                dx   = s.x + gpume_point_x(p, i) * s.step;
+                dy   = s.y + gpume_point_y(p, i) * s.step;
+            }
+            active = active && cost && gpume_pattern_next(&s, algo, dx, dy, range);
+            if (GPUME_NEAR) {
+                s.x = dx;
+                s.y = dy;
+            }
+        } while (uniform && active && s.pattern == id);
+    }
+    gpume_store_group(e, x0 + dx, y0 + dy, cost);
+}
+
+/** What evaluators need of the arguments. */
+static __device__ __forceinline__ void
+gpume_copy_args(GpumeCudaArgs *dst, const GpumeCudaArgs &a)
+{
+    dst->params.algo   = a.params.algo;
+    dst->params.range  = a.params.range;
+    dst->params.width  = a.params.width;
+    dst->params.height = a.params.height;
+    dst->params.shift  = a.params.shift;
+    dst->params.bw     = a.params.bw;
+    dst->params.bh     = a.params.bh;
+    dst->cur           = a.cur;
+    dst->mvs           = a.mvs;
+    dst->costs         = a.costs;
+    for (int i = 0; i < GPUME_MAX_REFERENCES; i++) {
+        dst->fields[i].plane  = a.fields[i].plane;
+        dst->fields[i].source = a.fields[i].source;
+    }
+}
+
+/*
+ * Few warps have blocks that the window evaluator cannot take: they are kept out of its
+ * registers. The arguments pass through the window, which is not in use yet: by value
+ * they would take stack, and a pointer to the kernel's would put these into local memory.
+ */
+template<class Cost, int SIDE, int LANES>
+static __device__ __attribute__((noinline)) void
+gpume_search_cut(const GpumeCudaArgs *a, int bx, int by)
+{
+    const GpumeCudaPlane ref = gpume_field(*a, blockIdx.z).plane;
+
+    gpume_search_blocks(GpumePlaneEvaluator<Cost, LANES, GpumeU32>(*a, ref,
+                            gpume_group(a->params, SIDE, LANES, bx, by)));
+}
+
+/*
+ * Blocks that only the picture's lower edge cuts, as that of 1080 lines does. Few, too, but
+ * their searches take as long as the others'.
+ */
+template<class Cost, int SIDE>
+static __device__ __attribute__((noinline)) void
+gpume_search_bottom(GpumeU32 *window, int bx, int by)
+{
+    GpumeCudaArgs a;
+
+    gpume_copy_args(&a, *(const GpumeCudaArgs *)window);
+    __syncwarp();
+
+    const GpumeCudaPlane ref = gpume_field(a, blockIdx.z).plane;
+
+    gpume_search_blocks(GpumeWindowEvaluator<Cost, SIDE, 32, GPUME_NEAR, 1>(a, ref,
+        gpume_group(a.params, SIDE, 32, bx, by), window,
+        bx * SIDE - GPUME_CUDA_PATTERN_MARGIN_X, by * SIDE - GPUME_CUDA_PATTERN_MARGIN_Y(SIDE)));
+}
+
+/**
+ * Blocks of SIDE x SIDE samples, LANES lanes for each: a warp has a tile of the picture,
+ * of as many as fit into 16 samples width.
+ *
+ * grid:   tiles over warps in a block of threads, tiles in a column, fields
+ * block:  32 * GPUME_CUDA_PATTERN_WARPS
+ * shared: a window for every warp, GPUME_CUDA_PATTERN_WINDOW_WORDS
+ */
+template<class Cost, int SIDE>
+struct GpumePatternSearch {
+    static __device__ __forceinline__ void search(const GpumeCudaArgs &a)
+    {
+        GPUME_SHARED(GpumeU32, windows);
+
+        const int lanes  = GPUME_CUDA_PATTERN_LANES(SIDE);
+        const int across = GPUME_CUDA_PATTERN_TILE_WIDTH / SIDE;
+        const int bytes  = GpumeSample<typename Cost::Sample>::bytes;
+        const GpumeCudaPlane ref = gpume_field(a, blockIdx.z).plane;
+        const int warp   = threadIdx.x / 32;
+        const int number = threadIdx.x % 32 / lanes;    // of the group in its warp
+        const int x = (blockIdx.x * GPUME_CUDA_PATTERN_WARPS + warp) * GPUME_CUDA_PATTERN_TILE_WIDTH;
+        const int y = blockIdx.y * GPUME_CUDA_PATTERN_TILE_HEIGHT(SIDE);
+        const GpumeGroup g = gpume_group(a.params, SIDE, lanes, (unsigned)x / SIDE + number % across,
+                                                                (unsigned)y / SIDE + number / across);
+        /* a window can be loaded: whole across, rows begin at 16 bytes */
+        const int loads = x + GPUME_CUDA_PATTERN_TILE_WIDTH <= a.params.width &&
+                          !((a.cur.data | ref.data | a.cur.linesize | ref.linesize) & 15);
+
+        GpumeU32 *const window = windows + warp * GPUME_CUDA_PATTERN_WINDOW_WORDS(SIDE, bytes);
+
+        if (x >= a.params.width)
+            return;
+        if (loads && y + GPUME_CUDA_PATTERN_TILE_HEIGHT(SIDE) <= a.params.height) {
+            gpume_search_blocks(GpumeWindowEvaluator<Cost, SIDE, lanes, GPUME_NEAR>(a, ref, g, window,
+                x - GPUME_CUDA_PATTERN_MARGIN_X, y - GPUME_CUDA_PATTERN_MARGIN_Y(SIDE)));
+        } else {
+            if (threadIdx.x % 32 == 0)
+                gpume_copy_args((GpumeCudaArgs *)window, a);
+            __syncwarp();
+            if (lanes == 32 && GPUME_NEAR && loads)
+                gpume_search_bottom<Cost, SIDE>(window, g.bx, g.by);
+            else
+                gpume_search_cut<Cost, SIDE, lanes>((const GpumeCudaArgs *)window, g.bx, g.by);
+        }
+    }
+};
+
+/**
+ * Blocks of any size, a warp for each.
+ *
+ * grid:   blocks of the picture in a row over warps in a block of threads, blocks in
+ *         a column, fields
+ * block:  32 * GPUME_CUDA_PATTERN_WARPS
+ * shared: none
+ */
+template<class Cost>
+struct GpumePatternSearch<Cost, 0> {
+    static __device__ __forceinline__ void search(const GpumeCudaArgs &a)
+    {
+        typedef typename GpumeKeyOf<typename Cost::Sample>::Key Key;
+        const GpumeCudaPlane ref = gpume_field(a, blockIdx.z).plane;
+        const int bx = blockIdx.x * GPUME_CUDA_PATTERN_WARPS + threadIdx.x / 32;
+
+        if (bx < a.params.bw)
+            gpume_search_blocks(GpumePlaneEvaluator<Cost, 32, Key>(a, ref,
+                gpume_group(a.params, a.params.block, 32, bx, blockIdx.y)));
+    }
+};
+
+/** Blocks of threads that a multiprocessor is to have, as registers allow. */
+static constexpr int gpume_pattern_ctas(int side, int depth)
+{
+    return !side ? 8 * GPUME_NEAR : side == 16 ? (depth == 8 ? 6 : 4) - !GPUME_NEAR :
+           depth > 8 ? 5 : GPUME_NEAR ? 8 : 6;
+}
+
+GPUME_KERNEL(32 * GPUME_CUDA_PATTERN_WARPS, gpume_pattern_ctas(GPUME_CUDA_SIDE, GPUME_CUDA_DEPTH))
+{
+    GpumePatternSearch<GpumeModuleCost, GPUME_CUDA_SIDE>::search(args);
+}

@@ -1,0 +1,151 @@
+/*
+ * This file is part of gpume.
+ *
+ * gpume is free software; you can redistribute it and/or
+ * modify it under the terms of the GNU Lesser General Public
+ * License as published by the Free Software Foundation; either
+ * version 2.1 of the License, or (at your option) any later version.
+ *
+ * gpume is distributed in the hope that it will be useful,
+ * but WITHOUT ANY WARRANTY; without even the implied warranty of
+ * MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+ * Lesser General Public License for more details.
+ *
+ * You should have received a copy of the GNU Lesser General Public
+ * License along with gpume; if not, write to the Free Software
+ * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+ */
+
+/**
+ * @file
+ * The patterns of core/searches.h, packed, and one of them tried by a group of lanes.
+ */
+
+#ifndef AVFILTER_GPUME_CUDA_PATTERN_CUH
+#define AVFILTER_GPUME_CUDA_PATTERN_CUH
+
+#include "libavfilter/gpume/cuda/evaluators.cuh"
+
+/** How far from the centre the points of a pattern may be, in steps. */
+#define GPUME_MAX_REACH 2
+
+/**
+ * Up to GPUME_POINTS points, in the order in which they are tried. A coordinate is
+ * four bits, from -GPUME_MAX_REACH on; so it can be looked up in a register.
+ */
+typedef struct GpumePattern {
+    GpumeU32 x, y;
+    int points;
+    int reach;
+} GpumePattern;
+
+/** The coordinates of a list of points, packed from the least possible one on. */
+template<typename Word, int N>
+static __device__ constexpr Word
+gpume_pack(const signed char (&points)[N][2], int axis, int least, int i = 0)
+{
+    return i == N ? 0 : (Word)(points[i][axis] - least) << (4 * i & (8 * sizeof(Word) - 1)) |
+                        gpume_pack<Word>(points, axis, least, i + 1);
+}
+
+static __device__ constexpr int gpume_farther(int coordinate, int reach)
+{
+    return coordinate > reach ? coordinate : -coordinate > reach ? -coordinate : reach;
+}
+
+/** The greatest distance of a coordinate of these points. */
+template<int N>
+static __device__ constexpr int gpume_reach(const signed char (&points)[N][2], int i = 0)
+{
+    return i == N ? 0 : gpume_farther(points[i][0],
+                            gpume_farther(points[i][1], gpume_reach(points, i + 1)));
+}
+
+#define GPUME_POINT_LIST(name)                                                      \
+static constexpr signed char gpume_points_##name[GPUME_##name##_POINTS][2] = {      \
+    GPUME_##name                                                                    \
+};                                                                                  \
+static_assert(GPUME_##name##_POINTS <= GPUME_POINTS, "points have lanes");          \
+static_assert(gpume_reach(gpume_points_##name) <= GPUME_MAX_REACH, "reach of " #name);
+GPUME_PATTERNS(GPUME_POINT_LIST)
+#undef GPUME_POINT_LIST
+
+/** A pattern by its number, enum GpumePatternId: constants, no memory. */
+static __device__ __forceinline__ GpumePattern gpume_pattern(int id)
+{
+    GpumePattern p = { 0, 0, 0, 0 };
+
+#define GPUME_TAKE_PATTERN(name)                                                    \
+    {                                                                               \
+        constexpr GpumePattern q = {                                                \
+            gpume_pack<GpumeU32>(gpume_points_##name, 0, -GPUME_MAX_REACH),         \
+            gpume_pack<GpumeU32>(gpume_points_##name, 1, -GPUME_MAX_REACH),         \
+            GPUME_##name##_POINTS, gpume_reach(gpume_points_##name)                 \
+        };                                                                          \
+                                                                                    \
+        p.x      = id == GPUME_PATTERN_##name ? q.x      : p.x;                     \
+        p.y      = id == GPUME_PATTERN_##name ? q.y      : p.y;                     \
+        p.points = id == GPUME_PATTERN_##name ? q.points : p.points;                \
+        p.reach  = id == GPUME_PATTERN_##name ? q.reach  : p.reach;                 \
+    }
+    GPUME_PATTERNS(GPUME_TAKE_PATTERN)
+#undef GPUME_TAKE_PATTERN
+    return p;
+}
+
+static __device__ __forceinline__ int gpume_point_x(const GpumePattern &p, int i)
+{
+    return (int)(p.x >> 4 * i & 15) - GPUME_MAX_REACH;
+}
+
+static __device__ __forceinline__ int gpume_point_y(const GpumePattern &p, int i)
+{
+    return (int)(p.y >> 4 * i & 15) - GPUME_MAX_REACH;
+}
+
+/**
+ * Try a pattern around (x, y), its points multiplied by a step, if the group is active.
+ * @return cost * GPUME_POINTS + number of the first point of least cost; more than
+ *         any cost's if none is admissible
+ */
+template<class Evaluator>
+static __device__ __forceinline__ typename Evaluator::Key
+gpume_try_pattern(Evaluator &e, const GpumePattern &p, int x, int y, int active, int step)
+{
+    typedef typename Evaluator::Key Key;
+    const int rounds = Evaluator::ROUNDS;
+    const int slot = e.g.lane % Evaluator::SLOTS;
+    int px[rounds], py[rounds], valid[rounds];
+    GpumeU32 cost[rounds];
+    Key best = ~(Key)0;
+
+    if (active) {
+#pragma unroll
+        for (int r = 0; r < rounds; r++) {
+            const int i = slot + r * Evaluator::SLOTS;
+
+            px[r] = x + gpume_point_x(p, i) * step;
+            py[r] = y + gpume_point_y(p, i) * step;
+            valid[r] = (i < p.points) & gpume_may_be(e.g, px[r], py[r]);
+            // instead of a branch
+            px[r] = valid[r] ? px[r] : x;
+            py[r] = valid[r] ? py[r] : y;
+        }
+        e.shares(cost, px, py);
+    } else {
+#pragma unroll
+        for (int r = 0; r < rounds; r++)
+            cost[r] = valid[r] = 0;
+    }
+#pragma unroll
+    for (int r = 0; r < rounds; r++) {
+        const GpumeU32 sum = Evaluator::sum_of_parts(cost[r]);
+        const Key key = valid[r] ? (Key)sum * GPUME_POINTS + slot + r * Evaluator::SLOTS : ~(Key)0;
+
+        if (key < best)
+            best = key;
+    }
+    return gpume_best_key<Evaluator::SLOTS>(best);
+}
+
+#endif /* AVFILTER_GPUME_CUDA_PATTERN_CUH */

@@ -1,0 +1,453 @@
+/*
+ * This file is part of gpume.
+ *
+ * gpume is free software; you can redistribute it and/or
+ * modify it under the terms of the GNU Lesser General Public
+ * License as published by the Free Software Foundation; either
+ * version 2.1 of the License, or (at your option) any later version.
+ *
+ * gpume is distributed in the hope that it will be useful,
+ * but WITHOUT ANY WARRANTY; without even the implied warranty of
+ * MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+ * Lesser General Public License for more details.
+ *
+ * You should have received a copy of the GNU Lesser General Public
+ * License along with gpume; if not, write to the Free Software
+ * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+ */
+
+/**
+ * @file
+ * The functions of the CPU backend that have x86 code, in FFmpeg's checkasm: that they
+ * compute what plain C does, leave registers and inputs alone, and how fast they are.
+ */
+
+#include <string.h>
+
+#include "checkasm.h"
+#include "libavfilter/gpume/cpu/cost.h"
+#include "libavfilter/gpume/cpu/sea.h"
+#include "libavutil/common.h"
+#include "libavutil/intreadwrite.h"
+
+/* Samples: room for a block that begins anywhere in FREE bytes and in as many rows. */
+#define FREE    96
+#define STRIDE  (2 * GPUME_MAX_BLOCK + FREE)
+#define ROWS    128
+
+typedef struct Samples {
+    uint8_t data[ROWS * STRIDE];
+} Samples;
+
+static Samples cur, ref, cur_before, ref_before;
+
+enum {
+    RANDOM,
+    REALISTIC,      ///< like neighbours in a picture, and in the picture after it
+    EXTREMES,       ///< 0 and the greatest sample, at random
+    DARK_IN_BRIGHT, ///< all 0, all of the greatest
+    BRIGHT_IN_DARK,
+    NB_KINDS
+};
+
+static void put(Samples *s, int i, int depth, int value)
+{
+    if (depth > 8)
+        AV_WN16(s->data + 2 * i, value);
+    else
+        s->data[i] = value;
+}
+
+static void fill(int kind, int depth)
+{
+    const int n   = sizeof(cur.data) / (depth > 8 ? 2 : 1);
+    const int max = (1 << depth) - 1;
+    int value     = max / 2;
+
+    for (int i = 0; i < n; i++) {
+        int a, b;
+
+        switch (kind) {
+        case RANDOM:
+            a = rnd() & max;
+            b = rnd() & max;
+            break;
+        case REALISTIC:
+            value = av_clip(value + (int)(rnd() & 15) - 7, 0, max);
+            a = value;
+            b = av_clip(value + (int)(rnd() & 3) - 1, 0, max);
+            break;
+        case EXTREMES:
+            a = rnd() & 1 ? max : 0;
+            b = rnd() & 1 ? max : 0;
+            break;
+        default:
+            a = kind == DARK_IN_BRIGHT ? 0 : max;
+            b = max - a;
+            break;
+        }
+        put(&cur, i, depth, a);
+        put(&ref, i, depth, b);
+    }
+    cur_before = cur;
+    ref_before = ref;
+}
+
+static int inputs_changed(void)
+{
+    return memcmp(&cur, &cur_before, sizeof(cur)) || memcmp(&ref, &ref_before, sizeof(ref));
+}
+
+/** The first row of h that begin anywhere, and in linesize the way to the next: up or down. */
+static const uint8_t *rows_of(const Samples *s, int h, ptrdiff_t *linesize)
+{
+    const uint8_t *first = s->data + rnd() % FREE + (rnd() % (ROWS - h + 1)) * STRIDE;
+
+    *linesize = STRIDE;
+    if (rnd() & 1) {
+        first    += (h - 1) * STRIDE;
+        *linesize = -STRIDE;
+    }
+    return first;
+}
+
+/** Heights: the least, odd ones, the greatest. */
+static int height_of(int trial)
+{
+    const int h[] = { 1, 2, 3, GPUME_COST_ROWS - 1, GPUME_COST_ROWS };
+
+    return trial < FF_ARRAY_ELEMS(h) ? h[trial] : 1 + rnd() % GPUME_COST_ROWS;
+}
+
+/** A limit: of no effect; more, as much, less than the whole sum; none of it. */
+static uint32_t limit_of(int trial, uint32_t sum)
+{
+    switch (trial % 5) {
+    case 0:  return UINT32_MAX;
+    case 1:  return sum + 1;
+    case 2:  return sum;
+    case 3:  return sum / 2;
+    default: return 1;
+    }
+}
+
+/** Once it has reached the limit, a cost need not be whole. */
+static int wrong_sum(uint32_t found, uint32_t sum, uint32_t limit)
+{
+    return sum < limit ? found != sum : found < limit || found > sum;
+}
+
+#define TRIALS 20
+
+typedef void (*CostInit)(GpumeCost *cost, int depth);
+
+static void check_one(const char *name, CostInit init, int depth)
+{
+    declare_func(uint32_t, const uint8_t *cur, ptrdiff_t cur_linesize,
+                 const uint8_t *ref, ptrdiff_t ref_linesize, int h, uint32_t limit);
+
+    for (int i = gpume_width_index(4); i < GPUME_NB_WIDTHS; i++) {
+        const int width = gpume_width_of(i);
+        GpumeCost cost;
+
+        init(&cost, depth);
+        if (!check_func(cost.one[i], "gpume_%s_%d_%d", name, depth, width))
+            continue;
+        for (int kind = 0; kind < NB_KINDS; kind++) {
+            fill(kind, depth);
+            for (int trial = 0; trial < TRIALS; trial++) {
+                const int h = height_of(trial);
+                ptrdiff_t cur_linesize, ref_linesize;
+                const uint8_t *c = rows_of(&cur, h, &cur_linesize);
+                const uint8_t *r = rows_of(&ref, h, &ref_linesize);
+                uint32_t sum, found, limit;
+
+                sum   = call_ref(c, cur_linesize, r, ref_linesize, h, UINT32_MAX);
+                limit = limit_of(trial, sum);
+                found = call_new(c, cur_linesize, r, ref_linesize, h, limit);
+                if (wrong_sum(found, sum, limit) || inputs_changed())
+                    fail();
+            }
+        }
+        fill(REALISTIC, depth);
+        bench_new(cur.data, STRIDE, ref.data + 1, STRIDE, GPUME_COST_ROWS, UINT32_MAX);
+    }
+    report("%s_%d", name, depth);
+}
+
+static void check_four(const char *name, CostInit init, int depth)
+{
+    declare_func(void, const uint8_t *cur, ptrdiff_t cur_linesize,
+                 const uint8_t *const ref[4], ptrdiff_t ref_linesize,
+                 int h, uint32_t cost[4], uint32_t limit);
+
+    for (int i = gpume_width_index(4); i < GPUME_NB_WIDTHS; i++) {
+        const int width = gpume_width_of(i);
+        const uint8_t *r[4] = { ref.data + 1, ref.data + 2, ref.data + 3, ref.data + 4 };
+        uint32_t sum[4], found[6];
+        GpumeCost cost;
+
+        init(&cost, depth);
+        if (!check_func(cost.four[i], "gpume_%s_x4_%d_%d", name, depth, width))
+            continue;
+        for (int kind = 0; kind < NB_KINDS; kind++) {
+            fill(kind, depth);
+            for (int trial = 0; trial < TRIALS; trial++) {
+                const int h = height_of(trial);
+                ptrdiff_t cur_linesize, ref_linesize;
+                const uint8_t *c = rows_of(&cur, h, &cur_linesize);
+                uint32_t limit;
+
+                /* all of them go the same way */
+                r[0] = rows_of(&ref, h, &ref_linesize);
+                for (int k = 1; k < 4; k++) {
+                    ptrdiff_t linesize;
+
+                    do
+                        r[k] = rows_of(&ref, h, &linesize);
+                    while (linesize != ref_linesize);
+                }
+                memset(found, 0xa5, sizeof(found));
+                call_ref(c, cur_linesize, r, ref_linesize, h, sum, UINT32_MAX);
+                limit = limit_of(trial, sum[rnd() & 3]);
+                call_new(c, cur_linesize, r, ref_linesize, h, found + 1, limit);
+                for (int k = 0; k < 4; k++) {
+                    if (wrong_sum(found[1 + k], sum[k], limit))
+                        fail();
+                }
+                if (found[0] != 0xa5a5a5a5 || found[5] != 0xa5a5a5a5 || inputs_changed())
+                    fail();
+            }
+        }
+        fill(REALISTIC, depth);
+        for (int k = 0; k < 4; k++)
+            r[k] = ref.data + 1 + k;
+        bench_new(cur.data, STRIDE, r, STRIDE, GPUME_COST_ROWS, sum, UINT32_MAX);
+    }
+    report("%s_x4_%d", name, depth);
+}
+
+/* Sums: a row of the picture, what is written behind it, and both of its planes. */
+#define WIDTH   320
+#define HEIGHT   96
+#define GUARD    32
+
+static void check_columns(int depth)
+{
+    const GpumeParams params = { .width = WIDTH, .height = HEIGHT, .block = 4, .depth = depth };
+    static const uint8_t zeros[2 * WIDTH];
+    static uint16_t dst[2][WIDTH + GUARD];
+    static uint32_t sums[2][WIDTH + GUARD];
+    const int widest = (STRIDE - FREE) / (depth > 8 ? 2 : 1) & ~15;
+    GpumeSea sea;
+
+    declare_func(void, uint16_t *dst, uint32_t *sums, const uint8_t *add,
+                 const uint8_t *sub, ptrdiff_t n, int shift);
+
+    ff_gpume_sea_init(&sea, &params);
+    if (check_func(sea.columns, "gpume_columns_%d", depth)) {
+        for (int kind = 0; kind < NB_KINDS; kind++) {
+            fill(kind, depth);
+            /* quarters and halves of all blocks */
+            for (int side = 1; side <= 64; side *= 2) {
+                const int shift = FFMAX(depth + 2 * av_log2(side) - 15, 0);
+                const int n     = side == 4 ? 0 : side == 8 ? widest : 16 * (1 + rnd() % (widest / 16));
+                const Samples *s = rnd() & 1 ? &cur : &ref;
+                const uint8_t *first = s->data + rnd() % FREE;
+
+                memset(dst,  0xa5, sizeof(dst));
+                memset(sums, 0, sizeof(sums));
+                for (int y = 0; y < FFMIN(3 * side, ROWS); y++) {
+                    const uint8_t *add = first + y * STRIDE;
+                    const uint8_t *sub = y < side ? zeros : add - side * STRIDE;
+
+                    call_ref(dst[0], sums[0], add, sub, n, shift);
+                    call_new(dst[1], sums[1], add, sub, n, shift);
+                    if (memcmp(dst[0], dst[1], sizeof(dst[0])) ||
+                        memcmp(sums[0], sums[1], sizeof(sums[0])))
+                        fail();
+                }
+                if (inputs_changed())
+                    fail();
+            }
+        }
+        fill(REALISTIC, depth);
+        bench_new(dst[1], sums[1], cur.data + STRIDE, cur.data, widest, 1);
+    }
+    report("columns_%d", depth);
+}
+
+static void check_add(void)
+{
+    const GpumeParams params = { .width = WIDTH, .height = HEIGHT, .block = 16, .depth = 8 };
+    static uint16_t a[WIDTH + GUARD], b[WIDTH + GUARD], b_before[WIDTH + GUARD];
+    static uint16_t dst[2][WIDTH + 2 * GUARD];
+    GpumeSea sea;
+
+    declare_func(void, uint16_t *dst, const uint16_t *a, const uint16_t *b, ptrdiff_t n);
+
+    ff_gpume_sea_init(&sea, &params);
+    if (check_func(sea.add, "gpume_add_sums")) {
+        for (int trial = 0; trial < TRIALS; trial++) {
+            const int n    = GPUME_SEA_ALIGN * (1 + rnd() % (WIDTH / GPUME_SEA_ALIGN));
+            const int step = 1 << rnd() % 6;
+
+            for (int i = 0; i < FF_ARRAY_ELEMS(a); i++) {
+                a[i] = trial == 0 ? 0x3fff : trial == 1 ? UINT16_MAX : rnd() & 0x3fff;
+                b[i] = trial == 0 ? 0x3fff : trial == 1 ? UINT16_MAX : rnd() & 0x3fff;
+            }
+            memcpy(b_before, b, sizeof(b));
+            memset(dst, 0xa5, sizeof(dst));
+            call_ref(dst[0], a, b + 1, n);
+            call_new(dst[1], a, b + 1, n);
+            if (memcmp(dst[0], dst[1], sizeof(dst[0])) || memcmp(b, b_before, sizeof(b)))
+                fail();
+
+            /* in place, what is added begins a step later */
+            for (int i = 0; i < 2; i++)
+                memcpy(dst[i], a, sizeof(a));
+            call_ref(dst[0], dst[0], dst[0] + step, n);
+            call_new(dst[1], dst[1], dst[1] + step, n);
+            if (memcmp(dst[0], dst[1], sizeof(dst[0])))
+                fail();
+        }
+        bench_new(dst[1], a, b, WIDTH);
+    }
+    report("add_sums");
+}
+
+/** One word of the sums of a picture like another one, or the least and the greatest. */
+static unsigned sum_of(int kind, unsigned like)
+{
+    switch (kind) {
+    case RANDOM:    return rnd() & INT16_MAX;
+    case REALISTIC: return FFMIN(like + (rnd() & 255), INT16_MAX);
+    default:        return rnd() & 1 ? INT16_MAX : 0;
+    }
+}
+
+/** A limit as bound() has it. */
+static uint32_t twice(unsigned limit)
+{
+    return limit * 0x10001u;
+}
+
+static void check_bound(void)
+{
+    GpumeParams params = { .width = WIDTH, .height = HEIGHT, .depth = 8 };
+    static uint16_t sums[2][2 * HEIGHT * (WIDTH + 2 * GPUME_SEA_ALIGN)];
+    static uint16_t sums_before[FF_ARRAY_ELEMS(sums[0])];
+    static uint64_t kept[GPUME_SEA_KEPT_WORDS(WIDTH) + 1];
+    static uint64_t map[2][HEIGHT][GPUME_SEA_KEPT_WORDS(WIDTH)];
+    GpumeSea sea;
+    GpumeSeaBounds b;
+
+    declare_func(int, const GpumeSeaBounds *b, const uint8_t *sums, int nb_rows, uint64_t *kept);
+
+    params.block = 16;
+    ff_gpume_sea_init(&sea, &params);
+    if (check_func(sea.bound, "gpume_bound")) {
+        for (int kind = RANDOM; kind <= EXTREMES; kind++) {
+            for (int i = 0; i < FF_ARRAY_ELEMS(sums[0]); i++) {
+                const unsigned like = rnd() & INT16_MAX >> 1;
+
+                sums[0][i] = sum_of(kind, kind == REALISTIC ? 8000 : like);
+                sums[1][i] = sum_of(kind, kind == REALISTIC ? 8000 : like);
+            }
+            memcpy(sums_before, sums[1], sizeof(sums_before));
+            for (int trial = 0; trial < 8 * TRIALS; trial++) {
+                int w, h, candidates, rows, words;
+                const uint8_t *first;
+
+                params.block = 4 << trial % 5;
+                w = trial & 1 ? params.block : 1 + rnd() % params.block;
+                h = trial & 2 ? params.block : 1 + rnd() % params.block;
+                ff_gpume_sea_init(&sea, &params);
+                ff_gpume_sea_block(&sea, &b, (const uint8_t *)sums[0], w, h);
+
+                candidates = 1 + rnd() % (WIDTH  - w + 1);
+                rows       = 1 + rnd() % (HEIGHT - h + 1);
+                if (candidates > 70 && rnd() & 1)
+                    candidates = 33;
+                words = GPUME_SEA_KEPT_WORDS(candidates);
+                first = (const uint8_t *)(sums[1] + rnd() % (WIDTH - w - candidates + 2)) +
+                        rnd() % (HEIGHT - h - rows + 2) * sea.linesize;
+                b.nb_candidates = candidates;
+                switch (rnd() % 4) {
+                case 0:
+                    b.half_limit    = twice(UINT16_MAX);
+                    b.quarter_limit = twice(rnd() & UINT16_MAX);
+                    break;
+                case 1:
+                    b.half_limit    = twice(rnd() % 4);
+                    b.quarter_limit = twice(UINT16_MAX);
+                    break;
+                case 2:
+                    b.half_limit    = twice(rnd() & 511);
+                    b.quarter_limit = twice(rnd() & 2047);
+                    break;
+                default:
+                    b.half_limit    = twice(rnd() & UINT16_MAX);
+                    b.quarter_limit = twice(rnd() & UINT16_MAX);
+                    break;
+                }
+
+                /* A row may be returned for what is behind its last candidate, so the
+                 * candidates of all rows are compared. */
+                memset(map, 0, sizeof(map));
+                for (int i = 0; i < 2; i++) {
+                    for (int row = 0; row < rows; row++) {
+                        const uint8_t *p = first + row * sea.linesize;
+                        int found;
+
+                        memset(kept, 0xa5, sizeof(kept));
+                        if (i) {
+                            found = call_new(&b, p, rows - row, kept);
+                        } else {
+                            found = call_ref(&b, p, rows - row, kept);
+                        }
+                        if (found < 0 || found > rows - row || kept[words] != 0xa5a5a5a5a5a5a5a5) {
+                            fail();
+                            break;
+                        }
+                        row += found;
+                        if (row == rows)
+                            break;
+                        memcpy(map[i][row], kept, words * sizeof(*kept));
+                        if (candidates & 63)
+                            map[i][row][words - 1] &= ((uint64_t)1 << (candidates & 63)) - 1;
+                    }
+                }
+                if (memcmp(map[0], map[1], sizeof(map[0])) ||
+                    memcmp(sums[1], sums_before, sizeof(sums_before)))
+                    fail();
+            }
+        }
+        /* most candidates go by the bounds of their halves */
+        params.block = 16;
+        ff_gpume_sea_init(&sea, &params);
+        ff_gpume_sea_block(&sea, &b, (const uint8_t *)sums[0], 16, 16);
+        b.nb_candidates = 33;
+        b.half_limit    = 0;
+        b.quarter_limit = twice(100);
+        memset(sums[1], 0, sizeof(sums[1]));
+        bench_new(&b, (const uint8_t *)sums[1], 33, kept);
+    }
+    report("bound");
+}
+
+void checkasm_check_vf_gpume(void)
+{
+    static const int depths[] = { 8, 16 };
+
+    for (int i = 0; i < FF_ARRAY_ELEMS(depths); i++) {
+#define CHECK(ID, name, title)                                  \
+        check_one(#name, ff_gpume_##name##_init, depths[i]);    \
+        check_four(#name, ff_gpume_##name##_init, depths[i]);
+        GPUME_COSTS(CHECK)
+#undef CHECK
+        check_columns(depths[i]);
+    }
+    check_add();
+    check_bound();
+}

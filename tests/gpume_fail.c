@@ -1,0 +1,247 @@
+/*
+ * This file is part of gpume.
+ *
+ * gpume is free software; you can redistribute it and/or
+ * modify it under the terms of the GNU Lesser General Public
+ * License as published by the Free Software Foundation; either
+ * version 2.1 of the License, or (at your option) any later version.
+ *
+ * gpume is distributed in the hope that it will be useful,
+ * but WITHOUT ANY WARRANTY; without even the implied warranty of
+ * MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+ * Lesser General Public License for more details.
+ *
+ * You should have received a copy of the GNU Lesser General Public
+ * License along with gpume; if not, write to the Free Software
+ * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+ */
+
+/**
+ * @file
+ * Calls that fail, for a program that is linked with this: allocations, and what the
+ * filter does with files beside writing them.
+ *
+ * The allocator as FFmpeg sees it: av_malloc() calls posix_memalign(), av_realloc() calls
+ * realloc(), av_free() calls free(). These count what is not given back, and fail when
+ * they are told to.
+ */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE     /* RTLD_NEXT */
+#endif
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <execinfo.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libavutil/macros.h"
+
+#include "gpume_harness.h"
+
+#define MAX_SITES 8192
+
+int test_nb_outstanding, test_nb_failed, test_nb_calls_failed;
+const char *test_failing_call;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *slots[1 << 16];    ///< open addressing
+static int started;             ///< main() is running
+static int tracking;            ///< allocations are remembered
+static int fail_at;             ///< the allocation to fail, counted from 1; 0: none
+static int fail_after;          ///< nonzero: those after it fail, too
+static int nb_allocs;           ///< since fail_at was set
+static uint64_t sites[MAX_SITES];
+
+static int  (*real_posix_memalign)(void **ptr, size_t align, size_t size);
+static void *(*real_realloc)(void *old, size_t size);
+static void (*real_free)(void *p);
+
+/* Called without the lock: dlsym() may free. */
+static void find_real(void)
+{
+    real_posix_memalign = (int (*)(void **, size_t, size_t))dlsym(RTLD_NEXT, "posix_memalign");
+    real_realloc = (void *(*)(void *, size_t))dlsym(RTLD_NEXT, "realloc");
+    real_free    = (void (*)(void *))dlsym(RTLD_NEXT, "free");
+}
+
+void test_fail_init(void)
+{
+    void *frame;
+
+    find_real();
+    started = 1;
+    backtrace(&frame, 1);       // the first call allocates
+}
+
+void test_track(int on)
+{
+    tracking = on;
+}
+
+void test_fail_allocation(int n, int after)
+{
+    pthread_mutex_lock(&lock);
+    nb_allocs  = test_nb_failed = 0;
+    fail_at    = n;
+    fail_after = after;
+    pthread_mutex_unlock(&lock);
+}
+
+int test_allocation_sites(const uint64_t **s)
+{
+    *s = sites;
+    return FFMIN(nb_allocs, MAX_SITES);
+}
+
+static unsigned slot_of(const void *p)
+{
+    return ((uintptr_t)p >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 48;
+}
+
+static void remember(void *p)
+{
+    unsigned i = slot_of(p);
+
+    if (test_nb_outstanding >= FF_ARRAY_ELEMS(slots) / 2)
+        abort();
+    while (slots[i])
+        i = (i + 1) % FF_ARRAY_ELEMS(slots);
+    slots[i] = p;
+    test_nb_outstanding++;
+}
+
+static int forget(const void *p)
+{
+    const unsigned n = FF_ARRAY_ELEMS(slots);
+    unsigned i = slot_of(p), j;
+
+    while (slots[i] && slots[i] != p)
+        i = (i + 1) % n;
+    if (!slots[i])
+        return 0;
+    test_nb_outstanding--;
+    /* close the gap */
+    for (j = (i + 1) % n; slots[j]; j = (j + 1) % n) {
+        unsigned home = slot_of(slots[j]);
+        if ((j - home) % n >= (j - i) % n) {
+            slots[i] = slots[j];
+            i = j;
+        }
+    }
+    slots[i] = NULL;
+    return 1;
+}
+
+/* To be called with the lock held. */
+static int must_fail(void)
+{
+    if (!tracking)
+        return 0;
+    if (!fail_at && nb_allocs < MAX_SITES) {
+        void *frames[32];
+        const int nb = backtrace(frames, FF_ARRAY_ELEMS(frames));
+        uint64_t hash = 0;
+
+        for (int i = 2; i < nb; i++)
+            hash = test_mix(hash ^ (uintptr_t)frames[i]);
+        sites[nb_allocs] = hash;
+    }
+    nb_allocs++;
+    if (fail_at && (fail_after ? nb_allocs >= fail_at : nb_allocs == fail_at)) {
+        test_nb_failed++;
+        return 1;
+    }
+    return 0;
+}
+
+int posix_memalign(void **ptr, size_t align, size_t size)
+{
+    int ret;
+
+    if (!real_posix_memalign)
+        find_real();
+    pthread_mutex_lock(&lock);
+    ret = must_fail() ? ENOMEM : real_posix_memalign(ptr, align, size);
+    if (!ret && tracking)
+        remember(*ptr);
+    pthread_mutex_unlock(&lock);
+    return ret;
+}
+
+void *realloc(void *old, size_t size)
+{
+    void *p = NULL;
+
+    if (!real_realloc)
+        find_real();
+    pthread_mutex_lock(&lock);
+    if (!must_fail()) {
+        int known = old && forget(old);
+
+        p = real_realloc(old, size);
+        if (p ? tracking && (known || !old) : known)
+            remember(p ? p : old);
+    }
+    pthread_mutex_unlock(&lock);
+    return p;
+}
+
+void free(void *p)
+{
+    /*
+     * Before main() there may be nothing to call: sanitizers free while they
+     * get ready. That little stays allocated.
+     */
+    if (!p || !started)
+        return;
+    pthread_mutex_lock(&lock);
+    if (test_nb_outstanding)
+        forget(p);
+    pthread_mutex_unlock(&lock);
+    real_free(p);
+}
+
+static int call_fails(const char *name, int err)
+{
+    if (!test_failing_call || strcmp(test_failing_call, name))
+        return 0;
+    test_nb_calls_failed++;
+    errno = err;
+    return 1;
+}
+
+#define REAL(name, ret, ...) ret (*real)(__VA_ARGS__) = (ret (*)(__VA_ARGS__))dlsym(RTLD_NEXT, name)
+
+int rename(const char *from, const char *to)
+{
+    REAL("rename", int, const char *, const char *);
+
+    return call_fails("rename", EIO) ? -1 : real(from, to);
+}
+
+int link(const char *from, const char *to)
+{
+    REAL("link", int, const char *, const char *);
+
+    return call_fails("link", EPERM) ? -1 : real(from, to);
+}
+
+FILE *fdopen(int fd, const char *mode)
+{
+    REAL("fdopen", FILE *, int, const char *);
+
+    return call_fails("fdopen", ENOMEM) ? NULL : real(fd, mode);
+}
+
+int fclose(FILE *f)
+{
+    REAL("fclose", int, FILE *);
+    const int ret = real(f);
+
+    return call_fails("fclose", EDQUOT) ? EOF : ret;
+}

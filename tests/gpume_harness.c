@@ -1,0 +1,1142 @@
+/*
+ * This file is part of gpume.
+ *
+ * gpume is free software; you can redistribute it and/or
+ * modify it under the terms of the GNU Lesser General Public
+ * License as published by the Free Software Foundation; either
+ * version 2.1 of the License, or (at your option) any later version.
+ *
+ * gpume is distributed in the hope that it will be useful,
+ * but WITHOUT ANY WARRANTY; without even the implied warranty of
+ * MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.  See the GNU
+ * Lesser General Public License for more details.
+ *
+ * You should have received a copy of the GNU Lesser General Public
+ * License along with gpume; if not, write to the Free Software
+ * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
+ */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE     /* MAP_ANONYMOUS */
+#endif
+
+#include <inttypes.h>
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "config.h"
+#include "libavutil/avstring.h"
+#include "libavutil/cpu.h"
+#include "libavutil/dict.h"
+#include "libavutil/error.h"
+#include "libavutil/hwcontext.h"
+#include "libavutil/log.h"
+#include "libavutil/macros.h"
+#include "libavutil/mem.h"
+#include "libavutil/pixdesc.h"
+
+#include "libavfilter/buffersink.h"
+#include "libavfilter/buffersrc.h"
+#include "libavfilter/gpume/core/engine.h"
+
+#include "gpume_harness.h"
+
+#define MAX_FAILURES 20
+
+/* of libavutil/hwcontext_cuda.h, which wants CUDA's headers */
+#ifndef AV_CUDA_USE_PRIMARY_CONTEXT
+#define AV_CUDA_USE_PRIMARY_CONTEXT 1
+#endif
+
+/* Messages */
+
+char test_context[4096];
+int test_nb_checks, test_nb_failures, test_verbose;
+char test_errors[4096], test_last_log[1024];
+int test_nb_errors;
+
+static const char *program_name;
+static char folder[64];
+static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void test_fail(const char *fmt, ...)
+{
+    va_list ap;
+
+    printf("FAIL: ");
+    va_start(ap, fmt);
+    vprintf(fmt, ap);
+    va_end(ap);
+    printf("\n  %s\n", test_context);
+    fflush(stdout);
+    if (++test_nb_failures >= MAX_FAILURES) {
+        printf("%s: stopped after %d failures\n", program_name, test_nb_failures);
+        exit(1);
+    }
+}
+
+void *test_alloc(void *p)
+{
+    if (!p) {
+        printf("FAIL: the test itself is out of memory\n");
+        exit(2);
+    }
+    return p;
+}
+
+/* What may be called in a handler of signals. */
+static void print_in_handler(const char *msg)
+{
+    if (write(STDOUT_FILENO, msg, strlen(msg)) < 0 ||
+        write(STDOUT_FILENO, test_context, strlen(test_context)) < 0 ||
+        write(STDOUT_FILENO, "\n", 1) < 0)
+        _exit(2);
+}
+
+static struct sigaction old_segv, old_bus;
+static int is_watched;
+
+static void on_segv(int sig)
+{
+    print_in_handler("FAIL: a sample outside of a picture was read, or a picture written to: ");
+    /* it happens once more, and is a sanitizer's then */
+    sigaction(SIGSEGV, &old_segv, NULL);
+    sigaction(SIGBUS,  &old_bus,  NULL);
+}
+
+static void on_alarm(int sig)
+{
+    print_in_handler("FAIL: this does not end: ");
+    _exit(1);
+}
+
+static void log_callback(void *ctx, int level, const char *fmt, va_list vl)
+{
+    char line[sizeof(test_last_log)];
+    va_list copy;
+
+    if (level > AV_LOG_VERBOSE)
+        return;
+    va_copy(copy, vl);
+    if (test_verbose)
+        av_log_default_callback(ctx, level, fmt, copy);
+    va_end(copy);
+    vsnprintf(line, sizeof(line), fmt, vl);
+
+    pthread_mutex_lock(&log_lock);
+    memcpy(test_last_log, line, strlen(line) + 1);
+    /* libavfilter's own message adds nothing, and is not ours to judge */
+    if (level <= AV_LOG_ERROR && !av_strstart(line, "Failed to configure", NULL)) {
+        av_strlcat(test_errors, line, sizeof(test_errors));
+        test_nb_errors++;
+    }
+    pthread_mutex_unlock(&log_lock);
+}
+
+void test_forget_log(void)
+{
+    test_last_log[0] = test_errors[0] = 0;
+    test_nb_errors = 0;
+}
+
+static OracleVector (*oracle_of(int algo))(const OracleBlock *b)
+{
+    for (int i = 0; i < FF_ARRAY_ELEMS(oracle_searches); i++)
+        if (!strcmp(oracle_searches[i].name, test_algos[algo]))
+            return oracle_searches[i].search;
+    fprintf(stderr, "the oracle has no search '%s'\n", test_algos[algo]);
+    abort();
+}
+
+void test_watch(int seconds)
+{
+    const struct sigaction segv = { .sa_handler = on_segv };
+
+    if (!is_watched) {
+        sigaction(SIGSEGV, &segv, &old_segv);
+        sigaction(SIGBUS,  &segv, &old_bus);
+        signal(SIGALRM, on_alarm);
+    }
+    is_watched = 1;
+    alarm(seconds);
+}
+
+void test_init(const char *program)
+{
+    const AVPixFmtDescriptor *desc = NULL;
+
+    program_name = program;
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    av_log_set_callback(log_callback);
+
+    for (int i = 0; i < GPUME_NB_ALGOS; i++)
+        oracle_of(i);
+    while ((desc = av_pix_fmt_desc_next(desc))) {
+        const enum AVPixelFormat format = av_pix_fmt_desc_get_id(desc);
+
+        if (ff_gpume_format_supported(format) && test_nb_formats < FF_ARRAY_ELEMS(test_formats))
+            test_formats[test_nb_formats++] = format;
+    }
+}
+
+const char *test_make_folder(const char *program)
+{
+    snprintf(folder, sizeof(folder), "/tmp/%s.XXXXXX", program);
+    return test_alloc(mkdtemp(folder));
+}
+
+int test_remove_folder(void)
+{
+    return rmdir(folder);
+}
+
+/* Random numbers */
+
+uint64_t test_mix(uint64_t x)
+{
+    /* Sebastiano Vigna's splitmix64 */
+    x += UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+unsigned test_draw(TestRandom *r, unsigned n)
+{
+    unsigned v = 0;
+
+    if (!r->data) {
+        const uint64_t x = test_mix(r->state);
+
+        r->state += UINT64_C(0x9e3779b97f4a7c15);
+        return x % n;
+    }
+    for (unsigned max = n - 1; max; max >>= 8) {
+        v = v << 8 | (r->size ? *r->data : 0);
+        if (r->size) {
+            r->data++;
+            r->size--;
+        }
+    }
+    return v % n;
+}
+
+int test_draw_range(TestRandom *r, int min, int max)
+{
+    return min + (int)test_draw(r, max - min + 1);
+}
+
+void test_each_choice(const char *text, void (*run)(const void *opaque, const char *text),
+                      const void *opaque)
+{
+    const char *open = strchr(text, '{'), *close = open ? strchr(open, '}') : NULL;
+    const char *item, *end;
+    char buf[1024];
+
+    if (!open) {
+        run(opaque, text);
+        return;
+    }
+    for (item = open + 1; item <= close; item = end + 1) {
+        end = item + strcspn(item, ",}");
+        snprintf(buf, sizeof(buf), "%.*s%.*s%s", (int)(open - text), text,
+                 (int)(end - item), item, close + 1);
+        test_each_choice(buf, run, opaque);
+    }
+}
+
+/* Pictures */
+
+const char *const test_content_names[TEST_NB_CONTENTS] = {
+    "random", "extreme", "checker", "flat", "equal", "motion", "shift",
+    "binary", "stripes", "ramp", "speeds",
+};
+
+const char *const test_algos[GPUME_NB_ALGOS] = {
+#define NAME(ID, name, ...) #name,
+    GPUME_SEARCHES(NAME)
+#undef NAME
+};
+
+enum AVPixelFormat test_formats[256];
+int test_nb_formats;
+
+int test_depth(enum AVPixelFormat format)
+{
+    return FFMIN(av_pix_fmt_desc_get(format)->comp[0].depth, 16);
+}
+
+int test_same_picture(const TestPicture *a, const TestPicture *b)
+{
+    return a->w == b->w && a->h == b->h && a->format == b->format;
+}
+
+/* A hash of a point of a lattice: 0 to 65535. */
+static int lattice(uint64_t seed, int x, int y)
+{
+    return test_mix(seed ^ ((uint64_t)(uint32_t)x << 32 | (uint32_t)y)) >> 48;
+}
+
+/* Smooth noise; x and y in 1/256 samples, cells of 1 << log2_cell samples. */
+static int texture(uint64_t seed, int x, int y, int log2_cell)
+{
+    const int bits = 8 + log2_cell;
+    const int fx = (x & (1 << bits) - 1) >> log2_cell;
+    const int fy = (y & (1 << bits) - 1) >> log2_cell;
+    const int cx = x >> bits, cy = y >> bits;
+    int64_t top    = lattice(seed, cx,     cy)     * (256 - fx) +
+                     lattice(seed, cx + 1, cy)     * (int64_t)fx;
+    int64_t bottom = lattice(seed, cx,     cy + 1) * (256 - fx) +
+                     lattice(seed, cx + 1, cy + 1) * (int64_t)fx;
+
+    return (top * (256 - fy) + bottom * fy) >> 16;
+}
+
+/* Anything from far out of range to nothing, mostly about the range's edge. */
+static int random_motion(TestRandom *r, int range)
+{
+    static const int edge[] = { 0, 0, 1, 1, 2, -1 };
+    int v;
+
+    switch (test_draw(r, 4)) {
+    case 0:  return test_draw_range(r, -2, 2);
+    case 1:  v = test_draw_range(r, 0, range); break;
+    default: v = range + edge[test_draw(r, FF_ARRAY_ELEMS(edge))]; break;
+    }
+    return test_draw(r, 2) ? v : -v;
+}
+
+void test_samples(TestStream *s, enum TestContent content, uint64_t seed, int range)
+{
+    TestRandom r = { .state = test_mix(seed) };
+    const uint64_t pattern = test_mix(seed + 1);
+    const int move_x  = random_motion(&r, range);
+    const int move_y  = content == TEST_SHIFT && !test_draw(&r, 4) ? 0 : random_motion(&r, range);
+    const int zoom    = test_draw(&r, 3) ? test_draw_range(&r, -6, 6) : 0;
+    const int noisy   = test_draw(&r, 3);
+    const int period  = test_draw_range(&r, 2, 9);
+    const int slope_x = test_draw_range(&r, -3, 3);
+    const int slope_y = test_draw_range(&r, -3, 3);
+
+    for (int i = 0; i < s->nb; i++) {
+        TestPicture *pic = &s->pics[i];
+        const int max = (1 << test_depth(pic->format)) - 1;
+        const int value = test_draw(&r, max + 1), noise = 1 + max / 64;
+        uint16_t *dst = pic->samples =
+            test_alloc(av_malloc_array((size_t)pic->w * pic->h, sizeof(*dst)));
+
+        for (int y = 0; y < pic->h; y++) {
+            for (int x = 0; x < pic->w; x++, dst++) {
+                int64_t v = 0;
+
+                switch (content) {
+                case TEST_RANDOM:
+                    v = test_draw(&r, max + 1);
+                    break;
+                case TEST_EXTREME:
+                    v = i & 1 ? max : 0;
+                    break;
+                case TEST_CHECKER:
+                    v = x + y + i & 1 ? max : 0;
+                    break;
+                case TEST_FLAT:
+                    v = value;
+                    break;
+                case TEST_EQUAL:
+                    v = lattice(pattern, x, y) & max;
+                    break;
+                case TEST_MOTION: {
+                    const int tx = x * (256 + zoom * i) + 256 * move_x * i;
+                    const int ty = y * (256 + zoom * i) + 256 * move_y * i;
+
+                    v = (texture(pattern, tx, ty, 4) +
+                         texture(pattern + 1, tx, ty, 2)) * (int64_t)max >> 17;
+                    if (noisy)
+                        v += test_draw_range(&r, -noise, noise);
+                    break;
+                }
+                case TEST_SHIFT:
+                    v = lattice(pattern, x + move_x * i, y + move_y * i) & max;
+                    break;
+                case TEST_BINARY:
+                    v = test_draw(&r, 2);
+                    break;
+                case TEST_STRIPES:
+                    v = ((pattern & 1 ? x : y) + i * move_x % period + period) %
+                        period * max / period;
+                    break;
+                case TEST_RAMP:
+                    v = max / 2 + slope_x * (x + move_x * i) + slope_y * (y + move_y * i);
+                    break;
+                case TEST_SPEEDS: {
+                    /* a patch is about a block or two wide */
+                    const int patch = lattice(pattern + 2, x / 24, y / 20);
+                    const int speed_x = (patch & 15) - 8, speed_y = (patch >> 4 & 15) - 8;
+                    const int i2 = i * (i + 1) / 2;
+
+                    v = texture(pattern + patch % 3,
+                                256 * (x + speed_x * i2 + (move_x & 7) * i),
+                                256 * (y + speed_y * i2 - (move_y & 7) * i), 3) *
+                        (int64_t)max >> 16;
+                    break;
+                }
+                default:
+                    abort();
+                }
+                *dst = v < 0 ? 0 : v > max ? max : v;
+            }
+        }
+    }
+}
+
+void test_layout(TestStream *s, uint64_t seed)
+{
+    TestRandom r = { .state = test_mix(seed) };
+
+    for (int i = 0; i < s->nb; i++) {
+        TestPicture *pic = &s->pics[i];
+        const int sample_size = test_depth(pic->format) > 8 ? 2 : 1;
+
+        pic->guarded  = 1;
+        pic->negative = !test_draw(&r, 4);
+        pic->at_end   = test_draw(&r, 2);
+        switch (test_draw(&r, 4)) {
+        case 0:  pic->padding = 0; break;
+        case 1:  pic->padding = -pic->w * sample_size & 63; break;
+        case 2:  pic->padding = test_draw_range(&r, 1, 40) | 1; break;
+        default: pic->padding = test_draw_range(&r, 1, 100) * sample_size; break;
+        }
+    }
+}
+
+static void fill(uint8_t *dst, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        dst[i] = i * 113 >> 3 ^ 0x5a;
+}
+
+static void unmap_buffer(void *opaque, uint8_t *data)
+{
+    munmap(data, (size_t)(uintptr_t)opaque);
+}
+
+static void get_guarded_buffer(AVFrame *frame, const TestPicture *pic, size_t page)
+{
+    const int row = pic->w * (test_depth(pic->format) > 8 ? 2 : 1);
+    ptrdiff_t stride = row + pic->padding;
+    const size_t used = stride * (pic->h - 1) + row;
+    const size_t size = FFALIGN(used, page);
+    uint8_t *base = mmap(NULL, size + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (base == MAP_FAILED || mprotect(base + page, size, PROT_READ | PROT_WRITE))
+        test_alloc(NULL);
+    fill(base + page, size);
+    frame->buf[0] = test_alloc(av_buffer_create(base, size + 2 * page, unmap_buffer,
+                                                (void *)(uintptr_t)(size + 2 * page),
+                                                AV_BUFFER_FLAG_READONLY));
+    frame->data[0] = base + page + (pic->at_end ? size - used : 0);
+    if (pic->negative) {
+        frame->data[0] += stride * (pic->h - 1);
+        stride = -stride;
+    }
+    frame->linesize[0] = stride;
+}
+
+AVFrame *test_frame(const TestPicture *pic)
+{
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(pic->format);
+    const int shift = desc->comp[0].shift, wide = test_depth(pic->format) > 8;
+    const int be = !!(desc->flags & AV_PIX_FMT_FLAG_BE);
+    const size_t page = sysconf(_SC_PAGESIZE);
+    AVFrame *frame = test_alloc(av_frame_alloc());
+
+    frame->format = pic->format;
+    frame->width  = pic->w;
+    frame->height = pic->h;
+    frame->pts    = pic->pts;
+    frame->colorspace  = AVCOL_SPC_BT470BG;
+    frame->color_range = AVCOL_RANGE_MPEG;
+    if (pic->guarded) {
+        get_guarded_buffer(frame, pic, page);
+    } else {
+        if (av_frame_get_buffer(frame, 0) < 0)
+            test_alloc(NULL);
+        for (int i = 0; i < FF_ARRAY_ELEMS(frame->buf) && frame->buf[i]; i++)
+            fill(frame->buf[i]->data, frame->buf[i]->size);
+    }
+
+    for (int y = 0; y < pic->h; y++) {
+        uint8_t *row = frame->data[0] + y * (ptrdiff_t)frame->linesize[0];
+        const uint16_t *src = pic->samples + (size_t)y * pic->w;
+
+        for (int x = 0; x < pic->w; x++) {
+            /* what is below the sample is anything */
+            const unsigned v = src[x] << shift | ((13 * x + 7 * y) & ((1 << shift) - 1));
+
+            if (wide) {
+                row[2 * x + !be] = v >> 8;
+                row[2 * x +  be] = v;
+            } else {
+                row[x] = v;
+            }
+        }
+    }
+    if (pic->guarded && mprotect(frame->buf[0]->data + page, frame->buf[0]->size - 2 * page,
+                                 PROT_READ))
+        test_alloc(NULL);
+    if (pic->fault == TEST_NO_LUMA)
+        frame->data[0] = NULL;
+    else if (pic->fault == TEST_NARROW)
+        frame->linesize[0] = (frame->linesize[0] < 0 ? -1 : 1) * (pic->w * (1 + wide) - 1);
+    return frame;
+}
+
+void test_expect(TestStream *s)
+{
+    OracleVector (*search)(const OracleBlock *b) = oracle_of(s->algo);
+    int first[TEST_MAX_PICTURES];   ///< the first picture of the same kind
+
+    for (int i = 0; i < s->nb; i++)
+        first[i] = i && test_same_picture(&s->pics[i - 1], &s->pics[i]) ? first[i - 1] : i;
+    for (int i = 0; i < s->nb; i++) {
+        TestPicture *pic = &s->pics[i];
+
+        for (int j = 0; j < s->nb_references; j++) {
+            const int ref = i + s->distance[j];
+
+            av_freep(&pic->vectors[j]);
+            if (ref < 0 || ref >= s->nb || first[ref] != first[i])
+                continue;
+            pic->vectors[j] = test_alloc(av_malloc_array(
+                (size_t)oracle_blocks(pic->w, s->block) * oracle_blocks(pic->h, s->block),
+                sizeof(*pic->vectors[j])));
+            oracle_field(search, &(OraclePicture){ pic->w, pic->h, pic->samples },
+                         &(OraclePicture){ pic->w, pic->h, s->pics[ref].samples },
+                         s->block, s->range,
+                         i - 1 >= first[i] ? s->pics[i - 1].vectors[j] : NULL,
+                         i - 2 >= first[i] ? s->pics[i - 2].vectors[j] : NULL,
+                         pic->vectors[j]);
+        }
+    }
+}
+
+void test_free_stream(TestStream *s)
+{
+    for (int i = 0; i < TEST_MAX_PICTURES; i++) {
+        av_freep(&s->pics[i].samples);
+        for (int j = 0; j < GPUME_MAX_REFERENCES; j++)
+            av_freep(&s->pics[i].vectors[j]);
+    }
+}
+
+void test_set_dir(TestStream *s, int dir)
+{
+    s->nb_references = 0;
+    if (dir & 1)
+        s->distance[s->nb_references++] = -1;
+    if (dir & 2)
+        s->distance[s->nb_references++] = 1;
+}
+
+void test_parse_options(TestStream *s, const char *options)
+{
+    AVDictionary *dict = NULL;
+    const AVDictionaryEntry *e = NULL;
+
+    av_dict_parse_string(&dict, options, "=", ":", 0);
+    while ((e = av_dict_iterate(dict, e))) {
+        if (!strcmp(e->key, "block"))
+            s->block = atoi(e->value);
+        else if (!strcmp(e->key, "range"))
+            s->range = atoi(e->value);
+        else if (!strcmp(e->key, "dir"))
+            test_set_dir(s, e->value[0] == 'p' ? 1 : e->value[0] == 'f' ? 2 : 3);
+        for (int i = 0; i < GPUME_NB_ALGOS && !strcmp(e->key, "algo"); i++)
+            if (!strcmp(e->value, test_algos[i]))
+                s->algo = i;
+    }
+    av_dict_free(&dict);
+}
+
+/* Block k of picture i in reference j, as side data has it. */
+static AVMotionVector expected_vector(const TestStream *s, int i, int j, int k)
+{
+    const TestPicture *pic = &s->pics[i];
+    const OracleVector *v = &pic->vectors[j][k];
+    const int bw = oracle_blocks(pic->w, s->block);
+    const int x0 = k % bw * s->block, y0 = k / bw * s->block;
+    AVMotionVector mv;
+
+    /* bytes between the fields, too */
+    memset(&mv, 0, sizeof(mv));
+    mv.source       = s->distance[j];
+    mv.w            = oracle_min(s->block, pic->w - x0);
+    mv.h            = oracle_min(s->block, pic->h - y0);
+    mv.dst_x        = x0 + mv.w / 2;
+    mv.dst_y        = y0 + mv.h / 2;
+    mv.src_x        = mv.dst_x + v->dx;
+    mv.src_y        = mv.dst_y + v->dy;
+    mv.motion_x     = v->dx;
+    mv.motion_y     = v->dy;
+    mv.motion_scale = 1;
+    return mv;
+}
+
+static int nb_blocks(const TestStream *s, int i)
+{
+    return oracle_blocks(s->pics[i].w, s->block) * oracle_blocks(s->pics[i].h, s->block);
+}
+
+static void format_vector(char *buf, size_t size, const AVMotionVector *mv, int64_t cost)
+{
+    snprintf(buf, size, "source %"PRId32" w %d h %d src %d,%d dst %d,%d flags %"PRIu64
+             " motion %"PRId32",%"PRId32"/%d cost %"PRId64,
+             mv->source, mv->w, mv->h, mv->src_x, mv->src_y, mv->dst_x, mv->dst_y,
+             mv->flags, mv->motion_x, mv->motion_y, mv->motion_scale, cost);
+}
+
+int test_compare(const TestStream *s, int i, const void *mvs, size_t size,
+                 const uint32_t *costs, char wrong[1024])
+{
+    const int nb = nb_blocks(s, i), bw = oracle_blocks(s->pics[i].w, s->block);
+    const uint8_t *p = mvs;
+    size_t nb_fields = 0;
+
+    for (int j = 0; j < s->nb_references; j++)
+        nb_fields += !!s->pics[i].vectors[j];
+    if (size != nb_fields * nb * sizeof(AVMotionVector)) {
+        snprintf(wrong, 1024, "picture %d: %zu bytes of vectors of %zu*%d blocks", i, size,
+                 nb_fields, nb);
+        return -1;
+    }
+    for (int j = 0; j < s->nb_references; j++) {
+        for (int k = 0; s->pics[i].vectors[j] && k < nb; k++, p += sizeof(AVMotionVector)) {
+            const AVMotionVector wanted = expected_vector(s, i, j, k);
+            const uint32_t cost = s->pics[i].vectors[j][k].cost;
+            const uint32_t got_cost = costs ? *costs++ : cost;
+
+            if (memcmp(p, &wanted, sizeof(wanted)) || got_cost != cost) {
+                char got_str[256], wanted_str[256];
+                AVMotionVector got;
+
+                memcpy(&got, p, sizeof(got));
+                format_vector(got_str,    sizeof(got_str),    &got,    got_cost);
+                format_vector(wanted_str, sizeof(wanted_str), &wanted, cost);
+                snprintf(wrong, 1024, "picture %d reference %d block (%d,%d)%s\n"
+                         "  got      %s\n  expected %s", i, s->distance[j], k % bw, k / bw,
+                         strcmp(got_str, wanted_str) ? "" : ": bytes between the fields",
+                         got_str, wanted_str);
+                return -1;
+            }
+        }
+    }
+    return 0;
+}
+
+/* Files of the filter */
+
+typedef struct FieldStats {
+    uint64_t cost;
+    int zero;
+    double mean, max;
+} FieldStats;
+
+static FieldStats field_stats(const TestStream *s, int i, int j)
+{
+    const OracleVector *v = s->pics[i].vectors[j];
+    const int nb = nb_blocks(s, i);
+    FieldStats f = { 0 };
+
+    for (int k = 0; k < nb; k++, v++) {
+        const double len = sqrt((double)v->dx * v->dx + (double)v->dy * v->dy);
+
+        f.cost += v->cost;
+        f.zero += !v->dx && !v->dy;
+        f.mean += len;
+        f.max   = FFMAX(f.max, len);
+    }
+    f.mean /= nb;
+    return f;
+}
+
+static const char *reference_name(const TestStream *s, int j)
+{
+    return s->distance[j] < 0 ? "past" : "future";
+}
+
+static void expect_csv(AVBPrint *text, const TestStream *s, int i, int j)
+{
+    for (int k = 0; k < nb_blocks(s, i); k++) {
+        const AVMotionVector mv = expected_vector(s, i, j, k);
+
+        av_bprintf(text, "%d,%d,%d,%d,%d,%d,%d,%d,0x0,%d,%d,1,%"PRIu32"\n", i + 1, mv.source,
+                   mv.w, mv.h, mv.src_x, mv.src_y, mv.dst_x, mv.dst_y, mv.motion_x,
+                   mv.motion_y, s->pics[i].vectors[j][k].cost);
+    }
+}
+
+static void expect_npy(AVBPrint *text, const TestStream *s, int i, int j)
+{
+    static const OracleVector none = { 0, 0, -1 };
+
+    for (int k = 0; k < nb_blocks(s, i); k++) {
+        const OracleVector *v = s->pics[i].vectors[j] ? &s->pics[i].vectors[j][k] : &none;
+        const uint32_t numbers[3] = { v->dx, v->dy, v->cost };
+
+        for (int m = 0; m < 12; m++)
+            av_bprint_chars(text, numbers[m / 4] >> 8 * (m % 4) & 255, 1);
+    }
+}
+
+static void expect_stats(AVBPrint *text, const TestStream *s, int i, int j)
+{
+    const FieldStats f = field_stats(s, i, j);
+
+    av_bprintf(text, "n:%d pts:", i + 1);
+    if (s->pics[i].pts == AV_NOPTS_VALUE)
+        av_bprintf(text, "NOPTS");
+    else
+        av_bprintf(text, "%"PRId64, s->pics[i].pts);
+    av_bprintf(text, " dir:%s blocks:%d cost:%"PRIu64" zero:%d mean_mv:%.2f max_mv:%.1f\n",
+               reference_name(s, j), nb_blocks(s, i), f.cost, f.zero, f.mean, f.max);
+}
+
+void test_expect_file(AVBPrint *text, const TestStream *s, enum TestFile kind, int nb)
+{
+    av_bprint_init(text, 0, AV_BPRINT_SIZE_UNLIMITED);
+    if (kind == TEST_CSV) {
+        av_bprintf(text, "framenum,source,blockw,blockh,srcx,srcy,dstx,dsty,flags,motion_x,"
+                   "motion_y,motion_scale,cost\n");
+    } else if (kind == TEST_NPY) {
+        /* version 1.0; the header's length is at byte 8 */
+        av_bprint_append_data(text, "\x93NUMPY\x01\x00\x76\x00", 10);
+        av_bprintf(text, "{'descr': '<i4', 'fortran_order': False, "
+                   "'shape': (%d, %d, %d, %d, 3), }", nb, s->nb_references,
+                   oracle_blocks(s->pics[0].h, s->block), oracle_blocks(s->pics[0].w, s->block));
+        av_bprintf(text, "%*s\n", 127 - (int)text->len, "");
+    }
+    for (int i = 0; i < nb; i++) {
+        for (int j = 0; j < s->nb_references; j++) {
+            if (kind == TEST_NPY)
+                expect_npy(text, s, i, j);
+            else if (s->pics[i].vectors[j])
+                (kind == TEST_CSV ? expect_csv : expect_stats)(text, s, i, j);
+        }
+    }
+}
+
+int test_read_file(AVBPrint *text, const char *path)
+{
+    FILE *f = fopen(path, "rb");
+    char buf[4096];
+    size_t nb;
+
+    av_bprint_init(text, 0, AV_BPRINT_SIZE_UNLIMITED);
+    if (!f)
+        return 0;
+    while ((nb = fread(buf, 1, sizeof(buf), f)))
+        av_bprint_append_data(text, buf, nb);
+    fclose(f);
+    return 1;
+}
+
+/* Executors */
+
+const char *const test_executor_names[TEST_NB_EXECUTORS] = {
+    "serial", "reversed", "shuffled", "threads",
+};
+
+typedef struct Pool {
+    GpumeJob job;
+    void *arg;
+    int nb_jobs;
+    atomic_int next;
+} Pool;
+
+static void *pool_thread(void *opaque)
+{
+    Pool *pool = opaque;
+    int job;
+
+    while ((job = atomic_fetch_add(&pool->next, 1)) < pool->nb_jobs)
+        pool->job(pool->arg, job, pool->nb_jobs);
+    return NULL;
+}
+
+void test_execute(void *opaque, GpumeJob job, void *arg, int nb_jobs)
+{
+    const TestExecutor *e = opaque;
+
+    if (nb_jobs < 1) {
+        test_fail("%d jobs were to be run", nb_jobs);
+        return;
+    }
+    switch (e->kind) {
+    case TEST_SERIAL:
+        for (int i = 0; i < nb_jobs; i++)
+            job(arg, i, nb_jobs);
+        break;
+    case TEST_REVERSED:
+        for (int i = nb_jobs - 1; i >= 0; i--)
+            job(arg, i, nb_jobs);
+        break;
+    case TEST_SHUFFLED: {
+        TestRandom r = { .state = e->seed };
+        int *order = test_alloc(av_malloc_array(nb_jobs, sizeof(*order)));
+
+        for (int i = 0; i < nb_jobs; i++) {
+            const int j = test_draw(&r, i + 1);
+
+            order[i] = order[j];
+            order[j] = i;
+        }
+        for (int i = 0; i < nb_jobs; i++)
+            job(arg, order[i], nb_jobs);
+        av_free(order);
+        break;
+    }
+    case TEST_THREADS: {
+        Pool pool = { .job = job, .arg = arg, .nb_jobs = nb_jobs };
+        pthread_t threads[TEST_NB_THREADS - 1];
+        int nb_threads = 0;
+
+        while (nb_threads < FFMIN(TEST_NB_THREADS, nb_jobs) - 1 &&
+               !pthread_create(&threads[nb_threads], NULL, pool_thread, &pool))
+            nb_threads++;
+        pool_thread(&pool);
+        while (nb_threads)
+            pthread_join(threads[--nb_threads], NULL);
+        break;
+    }
+    default:
+        abort();
+    }
+}
+
+/* Backends */
+
+AVBufferRef *test_open_device(void)
+{
+    AVBufferRef *device = NULL;
+
+    av_hwdevice_ctx_create(&device, AV_HWDEVICE_TYPE_CUDA, NULL, NULL,
+                           AV_CUDA_USE_PRIMARY_CONTEXT);
+    return device;
+}
+
+/* Nonzero: it opens. */
+static int can_open(int id)
+{
+    GpumeEngine *engine;
+    TestExecutor executor = { TEST_SERIAL };
+    const GpumeEngineConfig cfg = {
+        .params        = { .block = 16, .range = 7, .nb_references = 1, .distance = { -1 } },
+        .backend       = id,
+        .max_in_flight = 1,
+        .execute       = test_execute,
+        .opaque        = &executor,
+        .nb_threads    = 1,
+    };
+    int ret;
+
+    test_forget_log();
+    ret = ff_gpume_engine_open(&engine, &cfg, 64, 48, AV_PIX_FMT_GRAY8, NULL);
+    ff_gpume_engine_close(&engine);
+    if (ret < 0) {
+        test_last_log[strcspn(test_last_log, "\n")] = 0;
+        printf("%s: skipped, %s: %s\n", ff_gpume_backends[id]->name, av_err2str(ret),
+               test_last_log);
+        if (!test_last_log[0])
+            test_fail("a backend that cannot be opened has to say why");
+    }
+    return ret >= 0;
+}
+
+int test_backends(TestBackend backends[TEST_MAX_BACKENDS], const char *only)
+{
+    static const struct {
+        const char *name;
+        int needs, all;
+    } levels[] = {
+        { "c", 0, 0 },
+#if ARCH_X86
+#define LEVEL(name, needs, below) { name, needs, needs | (below) }
+#define BELOW_SSE2  (AV_CPU_FLAG_MMX | AV_CPU_FLAG_MMXEXT | AV_CPU_FLAG_CMOV | AV_CPU_FLAG_SSE)
+#define BELOW_SSSE3 (BELOW_SSE2  | AV_CPU_FLAG_SSE2 | AV_CPU_FLAG_SSE3)
+#define BELOW_SSE4  (BELOW_SSSE3 | AV_CPU_FLAG_SSSE3)
+#define BELOW_AVX2  (BELOW_SSE4  | AV_CPU_FLAG_SSE4 | AV_CPU_FLAG_SSE42 |     \
+                     AV_CPU_FLAG_AVX | AV_CPU_FLAG_FMA3 | AV_CPU_FLAG_BMI1 |  \
+                     AV_CPU_FLAG_BMI2)
+        LEVEL("sse2",  AV_CPU_FLAG_SSE2,  BELOW_SSE2),
+        LEVEL("ssse3", AV_CPU_FLAG_SSSE3, BELOW_SSSE3),
+        LEVEL("sse4",  AV_CPU_FLAG_SSE4,  BELOW_SSE4),
+        LEVEL("avx2",  AV_CPU_FLAG_AVX2,  BELOW_AVX2),
+        LEVEL("avx512", AV_CPU_FLAG_AVX512, BELOW_AVX2 | AV_CPU_FLAG_AVX2),
+        LEVEL("avx512icl", AV_CPU_FLAG_AVX512ICL,
+              BELOW_AVX2 | AV_CPU_FLAG_AVX2 | AV_CPU_FLAG_AVX512),
+#endif
+        { "native", 0, -1 },
+    };
+    const int flags = av_get_cpu_flags();
+    int nb = 0;
+
+    for (int id = 0; id < GPUME_NB_BACKENDS; id++) {
+        if ((only && strcmp(only, ff_gpume_backends[id]->name)) || !can_open(id))
+            continue;
+        if (id != GPUME_BACKEND_cpu) {
+            TestBackend *b = &backends[nb++];
+
+            *b = (TestBackend){ .id = id, .level = "", .cpu_flags = flags };
+            if (ff_gpume_backends[id]->hw_format == AV_PIX_FMT_CUDA &&
+                !(b->hw_device = test_open_device()))
+                test_fail("the device cannot be opened");
+            continue;
+        }
+        for (int i = 0; i < FF_ARRAY_ELEMS(levels); i++) {
+            if ((flags & levels[i].needs) == levels[i].needs)
+                backends[nb++] = (TestBackend){ .id = id, .level = levels[i].name,
+                                                .cpu_flags = flags & levels[i].all };
+            else
+                printf("cpu %s: skipped, this processor does not have it\n", levels[i].name);
+        }
+    }
+    return nb;
+}
+
+/* The filter in its graph */
+
+int test_open_graph(TestGraph *g, const TestRun *r, const TestPicture *first)
+{
+    AVFilterContext *last, *up = NULL;
+    char args[256];
+    int ret;
+
+    memset(g, 0, sizeof(*g));
+    g->stage = "graph";
+    g->graph = test_alloc(avfilter_graph_alloc());
+    g->graph->nb_threads = r->nb_threads;
+    avfilter_graph_set_auto_convert(g->graph, AVFILTER_AUTO_CONVERT_NONE);
+
+    snprintf(args, sizeof(args), "video_size=%dx%d:pix_fmt=%d:time_base=1/25:pixel_aspect=4/3:"
+             "colorspace=bt470bg:range=tv", first->w, first->h, first->format);
+    if ((ret = avfilter_graph_create_filter(&g->src, avfilter_get_by_name("buffer"),
+                                            "src", args, NULL, g->graph)) < 0 ||
+        (ret = avfilter_graph_create_filter(&g->sink, avfilter_get_by_name("buffersink"),
+                                            "sink", NULL, NULL, g->graph)) < 0)
+        goto fail;
+    g->stage = "options";
+    if ((ret = avfilter_graph_create_filter(&g->gpume, avfilter_get_by_name("gpume"),
+                                            "gpume", r->options, NULL, g->graph)) < 0)
+        goto fail;
+
+    /* libavfilter forgets options when memory runs out earlier */
+    g->stage = "configuration";
+    if (r->at)
+        r->at(r->opaque, g->stage);
+    last = g->src;
+    if (r->upload) {
+        if ((ret = avfilter_graph_create_filter(&up, avfilter_get_by_name("hwupload_cuda"),
+                                                "upload", NULL, NULL, g->graph)) < 0 ||
+            (ret = avfilter_link(last, 0, up, 0)) < 0)
+            goto fail;
+        last = up;
+    }
+    if (r->device) {
+        g->gpume->hw_device_ctx = test_alloc(av_buffer_ref(r->device));
+        if (up)
+            up->hw_device_ctx = test_alloc(av_buffer_ref(r->device));
+    }
+    if ((ret = avfilter_link(last, 0, g->gpume, 0)) < 0 ||
+        (ret = avfilter_link(g->gpume, 0, g->sink, 0)) < 0 ||
+        (ret = avfilter_graph_config(g->graph, NULL)) < 0)
+        goto fail;
+    return 0;
+
+fail:
+    avfilter_graph_free(&g->graph);
+    return ret;
+}
+
+/* lavfi.gpume.* of a frame. Nonzero: wrong says what is not right. */
+static int check_metadata(const TestStream *s, int i, const AVFrame *frame, char wrong[1024])
+{
+    static const char *const keys[4] = { "cost", "zero", "mean_mv", "max_mv" };
+
+    for (int past = 0; past < 2; past++) {
+        char wanted[4][64] = { "" };
+
+        for (int j = 0; j < s->nb_references; j++) {
+            if (s->distance[j] < 0 == past && s->pics[i].vectors[j]) {
+                const FieldStats f = field_stats(s, i, j);
+
+                snprintf(wanted[0], 64, "%"PRIu64, f.cost);
+                snprintf(wanted[1], 64, "%d", f.zero);
+                snprintf(wanted[2], 64, "%.2f", f.mean);
+                snprintf(wanted[3], 64, "%.1f", f.max);
+            }
+        }
+        for (int k = 0; k < 4; k++) {
+            const AVDictionaryEntry *entry;
+            char key[64];
+
+            snprintf(key, sizeof(key), "lavfi.gpume.%s.%s", past ? "past" : "future", keys[k]);
+            entry = av_dict_get(frame->metadata, key, NULL, 0);
+            if (strcmp(entry ? entry->value : "", wanted[k])) {
+                snprintf(wrong, 1024, "frame %d %s is '%s', expected '%s'", i, key,
+                         entry ? entry->value : "", wanted[k]);
+                return -1;
+            }
+        }
+    }
+    return 0;
+}
+
+typedef struct Feeder {
+    TestRun *run;
+    const TestStream *stream;
+    TestGraph graph;
+    int nb_in;
+    AVFrame *kept[TEST_MAX_PICTURES];
+    const uint8_t *luma[TEST_MAX_PICTURES];
+} Feeder;
+
+static int push(Feeder *f)
+{
+    const TestRun *r = f->run;
+    const TestStream *s = f->stream;
+    const int i = f->nb_in++;
+    AVFrame *frame = i >= s->nb ? NULL : r->frames ? r->frames[i] : test_frame(&s->pics[i]);
+    const int keep = frame && (r->frames || s->pics[i].keep);
+    int ret;
+
+    if (frame)
+        f->luma[i] = frame->data[0];
+    /* a reference that the caller keeps, or the only one */
+    ret = av_buffersrc_add_frame_flags(f->graph.src, frame, keep ? AV_BUFFERSRC_FLAG_KEEP_REF : 0);
+    if (frame && !keep)
+        av_frame_free(&frame);
+    if (frame && !r->frames)
+        f->kept[i] = frame;
+    /* it lets go of what it kept before all has been searched */
+    if (i >= 2 && i < s->nb + 2)
+        av_frame_free(&f->kept[i - 2]);
+    return ret;
+}
+
+/* Returns what is left of it: 0, or the sink's error. */
+static int pull(Feeder *f, AVFrame *out)
+{
+    TestRun *r = f->run;
+    const TestStream *s = f->stream;
+    const int i = r->nb_out;
+    const int ret = av_buffersink_get_frame(f->graph.sink, out);
+    const AVFrameSideData *sd;
+    int nb_sd = 0, nb_fields = 0;
+
+    if (ret < 0)
+        return ret;
+    r->nb_out++;
+    if (r->wrong[0])
+        goto end;
+    if (i >= s->nb) {
+        snprintf(r->wrong, sizeof(r->wrong), "more frames came out than went in");
+        goto end;
+    }
+    if (out->pts != s->pics[i].pts || out->width != s->pics[i].w ||
+        out->height != s->pics[i].h || (!r->upload && (out->format != s->pics[i].format ||
+                                                       out->data[0] != f->luma[i]))) {
+        snprintf(r->wrong, sizeof(r->wrong), "another frame than %d comes out: %dx%d, pts "
+                 "%"PRId64"%s", i, out->width, out->height, out->pts,
+                 out->data[0] == f->luma[i] ? "" : ", a copy");
+        goto end;
+    }
+    for (int j = 0; j < out->nb_side_data; j++)
+        nb_sd += out->side_data[j]->type == AV_FRAME_DATA_MOTION_VECTORS;
+    for (int j = 0; j < s->nb_references; j++)
+        nb_fields += !!s->pics[i].vectors[j];
+    sd = av_frame_get_side_data(out, AV_FRAME_DATA_MOTION_VECTORS);
+    if (nb_sd != !!nb_fields)
+        snprintf(r->wrong, sizeof(r->wrong), "frame %d has %d side data of %d fields", i, nb_sd,
+                 nb_fields);
+    else if (!sd || !test_compare(s, i, sd->data, sd->size, NULL, r->wrong))
+        if (strstr(r->options, "metadata=1"))
+            check_metadata(s, i, out, r->wrong);
+    if (r->look)
+        r->look(r->opaque, i, r->frames ? r->frames[i] : NULL, out);
+end:
+    av_frame_unref(out);
+    return 0;
+}
+
+/* Frames that were ready may follow an error, but it does not go away. */
+static void check_error_stays(Feeder *f, AVFrame *out)
+{
+    TestRun *r = f->run;
+    int ret;
+
+    for (int tries = 0; tries < 4 * TEST_MAX_PICTURES; tries++) {
+        ret = pull(f, out);
+        /* FFmpeg 7.1 waits for a frame before it asks once more */
+        if (ret == AVERROR(EAGAIN) && f->nb_in < f->stream->nb)
+            ret = push(f);
+        if (ret < 0)
+            break;
+    }
+    if (ret != r->ret && (ret != AVERROR(EAGAIN) || f->nb_in < f->stream->nb) && !r->wrong[0])
+        snprintf(r->wrong, sizeof(r->wrong), "%s, once %s", av_err2str(ret), av_err2str(r->ret));
+}
+
+int test_run(TestRun *r, const TestStream *s)
+{
+    Feeder f = { .run = r, .stream = s };
+    AVFrame *out = test_alloc(av_frame_alloc());
+    int ret, pulled = 0;
+
+    r->nb_out   = 0;
+    r->wrong[0] = 0;
+    ret = test_open_graph(&f.graph, r, &s->pics[0]);
+    r->stage = f.graph.stage;
+    if (ret < 0)
+        goto end;
+    r->stage = "frames";
+    if (r->at)
+        r->at(r->opaque, r->stage);
+
+    while (ret >= 0 && f.nb_in <= s->nb && !(f.nb_in == s->nb && r->no_end)) {
+        ret    = push(&f);
+        pulled = 0;
+        while (ret >= 0 && (!r->feed_all || f.nb_in > s->nb) &&
+               !(r->closes && r->nb_out >= r->close_after)) {
+            pulled = 1;
+            ret    = pull(&f, out);
+        }
+        if (ret == AVERROR(EAGAIN) && f.nb_in <= s->nb)
+            ret = 0;
+        if (r->closes && !r->no_end && r->nb_out >= r->close_after)
+            break;
+    }
+    r->ret = ret;
+    if (ret == AVERROR_EOF) {
+        if (r->nb_out != s->nb && !r->wrong[0])
+            snprintf(r->wrong, sizeof(r->wrong), "%d frames came out of %d", r->nb_out, s->nb);
+        ret = 0;
+    } else if (ret < 0 && pulled) {
+        check_error_stays(&f, out);
+    }
+    if (r->at)
+        r->at(r->opaque, "close");
+    avfilter_graph_free(&f.graph.graph);
+end:
+    for (int i = 0; i < s->nb; i++)
+        av_frame_free(&f.kept[i]);
+    av_frame_free(&out);
+    r->ret = ret;
+    return ret;
+}
