@@ -60,7 +60,7 @@ typedef struct GpumeContext {
     char *stats_file;
     int overwrite;
     int metadata;
-    GpumeParams params;         ///< algo, block, range, exhaustive
+    GpumeParams params;         ///< algo, block, range and exhaustive are options
 
     GpumeEngine *engine;
     GpumeOutputs *outputs;
@@ -139,8 +139,18 @@ static GpumeOutputConfig output_config(AVFilterContext *ctx)
 
 static av_cold int init(AVFilterContext *ctx)
 {
+    GpumeContext *s = ctx->priv;
     const GpumeOutputConfig cfg = output_config(ctx);
+    int ret;
 
+    if (s->dir & DIR_PAST)
+        s->params.distance[s->params.nb_references++] = -1;
+    if (s->dir & DIR_FUTURE)
+        s->params.distance[s->params.nb_references++] = 1;
+
+    ret = ff_gpume_params_check(&s->params, ctx);
+    if (ret < 0)
+        return ret;
     return ff_gpume_outputs_check(&cfg);
 }
 
@@ -208,11 +218,6 @@ static av_cold int config_input(AVFilterLink *inlink)
         .log_ctx       = ctx,
     };
     int ret;
-
-    if (s->dir & DIR_PAST)
-        cfg.params.distance[cfg.params.nb_references++] = -1;
-    if (s->dir & DIR_FUTURE)
-        cfg.params.distance[cfg.params.nb_references++] = 1;
 
     ret = ff_gpume_engine_open(&s->engine, &cfg, inlink->w, inlink->h, inlink->format,
                                ff_filter_link(inlink)->hw_frames_ctx);

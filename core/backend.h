@@ -147,10 +147,15 @@ extern const GpumeBackend *const ff_gpume_backends[GPUME_NB_BACKENDS];
 int ff_gpume_format_supported(enum AVPixelFormat format);
 
 /**
- * Check the chosen parameters and fill in those that follow from the picture.
- * The only place where parameters are validated; nothing is opened before.
+ * Check the parameters that are chosen, so that a mistake is found before there is a picture.
+ * @return 0, or AVERROR(EINVAL) with a message that names the limit
+ */
+int ff_gpume_params_check(const GpumeParams *params, void *log_ctx);
+
+/**
+ * The same; then check the picture and fill in what follows from it. Nothing else
+ * validates parameters, and nothing is opened before.
  * @param format of the samples: of hardware frames, their sw_format
- * @return 0, or AVERROR(EINVAL) with a message if a parameter is invalid
  */
 int ff_gpume_params_init(GpumeParams *params, int width, int height,
                          enum AVPixelFormat format, void *log_ctx);

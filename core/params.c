@@ -55,13 +55,12 @@ int ff_gpume_format_supported(enum AVPixelFormat format)
     return 1;
 }
 
-int ff_gpume_params_init(GpumeParams *p, int width, int height,
-                         enum AVPixelFormat format, void *log_ctx)
+int ff_gpume_params_check(const GpumeParams *p, void *log_ctx)
 {
-    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
+    int bad_references = p->nb_references < 1 || p->nb_references > GPUME_MAX_REFERENCES;
 
     if (p->algo < 0 || p->algo >= GPUME_NB_ALGOS || p->cost < 0 || p->cost >= GPUME_NB_COSTS) {
-        av_log(log_ctx, AV_LOG_ERROR, "Unknown search %d or cost %d.\n", p->algo, p->cost);
+        av_log(log_ctx, AV_LOG_ERROR, "There is no search %d with a cost %d.\n", p->algo, p->cost);
         return AVERROR(EINVAL);
     }
     if (p->block < GPUME_MIN_BLOCK || p->block > GPUME_MAX_BLOCK || p->block & (p->block - 1)) {
@@ -74,14 +73,27 @@ int ff_gpume_params_init(GpumeParams *p, int width, int height,
                p->range, GPUME_MAX_RANGE);
         return AVERROR(EINVAL);
     }
-    for (int i = 0; i < p->nb_references; i++)
-        for (int j = 0; j <= i; j++)
-            if (p->distance[i] == (i == j ? 0 : p->distance[j]) ||
-                p->nb_references > GPUME_MAX_REFERENCES) {
-                av_log(log_ctx, AV_LOG_ERROR, "References must be different pictures, "
-                       "at most %d.\n", GPUME_MAX_REFERENCES);
-                return AVERROR(EINVAL);
-            }
+    for (int i = 0; i < p->nb_references && !bad_references; i++) {
+        bad_references = !p->distance[i];
+        for (int j = 0; j < i; j++)
+            bad_references |= p->distance[i] == p->distance[j];
+    }
+    if (bad_references) {
+        av_log(log_ctx, AV_LOG_ERROR, "References must be 1 to %d different "
+               "pictures.\n", GPUME_MAX_REFERENCES);
+        return AVERROR(EINVAL);
+    }
+    return 0;
+}
+
+int ff_gpume_params_init(GpumeParams *p, int width, int height,
+                         enum AVPixelFormat format, void *log_ctx)
+{
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
+    int ret = ff_gpume_params_check(p, log_ctx);
+
+    if (ret < 0)
+        return ret;
     if (width < 1 || height < 1 ||
         width > GPUME_MAX_SIDE || height > GPUME_MAX_SIDE) {
         av_log(log_ctx, AV_LOG_ERROR, "The picture is %dx%d; motion vectors "

@@ -266,7 +266,7 @@ static void try_predictors(GpumeBlock *b, const GpumeVector *p, int nb)
     try_queue(b, &q);
 }
 
-static void predict_EPZS(GpumeBlock *b)
+static void predict_epzs(GpumeBlock *b)
 {
     GpumeVector p[GPUME_EPZS_PREDICTORS];
 
@@ -274,7 +274,7 @@ static void predict_EPZS(GpumeBlock *b)
     try_predictors(b, p, FF_ARRAY_ELEMS(p));
 }
 
-static void predict_UMH(GpumeBlock *b)
+static void predict_umh(GpumeBlock *b)
 {
     GpumeVector p[GPUME_UMH_PREDICTORS];
     int x, y, dx, dy;
@@ -313,29 +313,16 @@ static void predict_UMH(GpumeBlock *b)
     try_queue(b, &q);
 }
 
-/* What begins a predictive search has to be written, predict_<ID>(); the rest follows. */
-#define SEARCH_FULL(ID)
-#define SEARCH_PATTERN(ID)                      \
+#define SEARCH(ID, ...)                         \
 static void search_##ID(GpumeBlock *b)          \
 {                                               \
     search_pattern(b, GPUME_ALGO_##ID);         \
 }
-#define SEARCH_PREDICTIVE(ID)                   \
-static void search_##ID(GpumeBlock *b)          \
-{                                               \
-    predict_##ID(b);                            \
-    if (b->cost)                                \
-        search_pattern(b, GPUME_ALGO_##ID);     \
-}
-#define SEARCH(ID, name, kind, ...) SEARCH_##kind(ID)
 GPUME_SEARCHES(SEARCH)
 
-#define ENTRY_FULL(ID)
-#define ENTRY_PATTERN(ID)    [GPUME_ALGO_##ID] = search_##ID,
-#define ENTRY_PREDICTIVE(ID) [GPUME_ALGO_##ID] = search_##ID,
-#define ENTRY(ID, name, kind, ...) ENTRY_##kind(ID)
+#define SEARCH_OF(ID, ...) search_##ID,
 static void (*const pattern_searches[GPUME_NB_ALGOS])(GpumeBlock *b) = {
-    GPUME_SEARCHES(ENTRY)
+    GPUME_SEARCHES(SEARCH_OF)
 };
 
 /* Those candidates of a row of which kept has bits. Returns their number. */
@@ -443,7 +430,12 @@ static int stage_pattern(GpumeBlock *b)
 static int stage_wavefront(GpumeBlock *b)
 {
     ff_gpume_wavefront_neighbours(b->wavefront, &b->neighbours, &b->place, b->worker);
-    pattern_searches[b->algo](b);
+    if (b->algo == GPUME_ALGO_UMH)
+        predict_umh(b);
+    else
+        predict_epzs(b);
+    if (b->cost)
+        pattern_searches[b->algo](b);
     ff_gpume_wavefront_found(b->wavefront, &b->place, b->dx, b->dy);
     return 1;
 }
@@ -458,11 +450,14 @@ static int (*const stages[GPUME_NB_STAGES])(GpumeBlock *b) = {
 
 void ff_gpume_cpu_search(GpumeBlock *b)
 {
-    const int width = gpume_width_index(b->box.w);
-    const int whole = gpume_width_of(width) == b->box.w && b->box.h <= GPUME_COST_ROWS;
+    if (b->width != b->box.w) {
+        const int i     = gpume_width_index(b->box.w);
+        const int whole = gpume_width_of(i) == b->box.w && b->box.h <= GPUME_COST_ROWS;
 
-    b->one     = whole ? b->functions->one[width]  : NULL;
-    b->four    = whole ? b->functions->four[width] : NULL;
+        b->one   = whole ? b->functions->one[i]  : NULL;
+        b->four  = whole ? b->functions->four[i] : NULL;
+        b->width = b->box.w;
+    }
     b->cost    = UINT32_MAX;
     b->next_dy = b->box.min_dy;
     for (int i = 0; i < b->plan->nb_stages; i++)

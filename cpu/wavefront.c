@@ -16,6 +16,7 @@
  * Foundation, Inc., 51 Franklin Street, Fifth Floor, Boston, MA 02110-1301 USA
  */
 
+#include <assert.h>
 #include <string.h>
 
 #include "libavutil/attributes.h"
@@ -35,14 +36,22 @@
  */
 #define READ_AT_ONCE 16
 
-static unsigned pack(int dx, int dy)
+static_assert(sizeof(GpumeVector) == sizeof(unsigned), "a vector in an atomic word");
+
+static unsigned pack(GpumeVector v)
 {
-    return (dx & 0xffffu) | (unsigned)dy << 16;
+    unsigned word;
+
+    memcpy(&word, &v, sizeof(word));
+    return word;
 }
 
-static GpumeVector unpack(unsigned v)
+static GpumeVector unpack(unsigned word)
 {
-    return (GpumeVector) { (int16_t)v, (int16_t)(v >> 16) };
+    GpumeVector v;
+
+    memcpy(&v, &word, sizeof(v));
+    return v;
 }
 
 /* The vector is all that one thread tells another, so nothing has to be in order. */
@@ -136,7 +145,7 @@ void ff_gpume_wavefront_neighbours(const GpumeWavefront *w, GpumeNeighbours *n,
     const ptrdiff_t i  = (ptrdiff_t)by * linesize + bx;
     const int corner   = gpume_corner(w->algo, bx, w->bw);
 
-    memset(n, 0, sizeof(*n));
+    n->top = n->corner = (GpumeVector) { 0 };
     if (by) {
         if (place->nb_above < gpume_needs_above(bx, w->bw))
             read_above(w, place, worker);
@@ -162,7 +171,7 @@ void ff_gpume_wavefront_found(GpumeWavefront *w, const GpumePlace *place, int dx
 {
     atomic_store_explicit(&w->fields[place->reference][0][(ptrdiff_t)place->by * w->linesize +
                                                           place->bx],
-                          pack(dx, dy), memory_order_relaxed);
+                          pack((GpumeVector) { dx, dy }), memory_order_relaxed);
 }
 
 av_cold void ff_gpume_wavefront_uninit(GpumeWavefront *w)

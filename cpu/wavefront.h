@@ -58,8 +58,8 @@ typedef struct GpumeWavefront {
 typedef struct GpumePlace {
     int reference;              ///< the field's
     int bx, by;
-    int nb_above;               ///< blocks of the row above whose vectors were seen; 0 at a row's start
-    GpumeVector above[GPUME_NB_ABOVE];  ///< the last of them, block i at i % GPUME_NB_ABOVE
+    int nb_above;               ///< vectors of the row above that were read; 0 at a row's start
+    GpumeVector above[GPUME_NB_ABOVE];  ///< the last of them, block i's at i % GPUME_NB_ABOVE
 } GpumePlace;
 
 /** @return 0 or an AVERROR code; uninit may follow either */

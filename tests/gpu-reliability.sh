@@ -33,8 +33,14 @@ host() { timeout 600 ./ffmpeg -hide_banner -nostdin -loglevel error "$@"; }
 # unfinished: names of partial files
 unfinished() { find "$tmp" -name '*.gpume-part'; }
 
-# 1. Eight streams at once, each repeated until it is told to stop.
-set -- fs:range=16 ds:range=64 hexbs:range=32 umh:range=24 epzs:range=32 tss:range=16 fs:range=8:block=8 ds:block=4
+# 1. A stream of every search at once, each again and again until it is told to end; and
+# eight filters of one process, some of which share a device, against the oracle.
+timeout 900 ./libavfilter/tests/gpume_soak -threads 8 -seconds "$seconds" \
+    > "$top/build/results/gpu-soak.log" 2>&1 &
+soak=$!
+# shellcheck disable=SC2046  # a list of words
+set -- $(combinations FULL range=16 range=8:block=8) $(combinations PATTERN range=64) \
+    $(combinations PREDICTIVE range=32) ds:range=16:block=4
 i=0
 for search; do
     i=$((i + 1))
@@ -56,16 +62,13 @@ for search; do
     head -n $lines "$tmp/c$i" | sed 's/pts:[^ ]*//' > "$tmp/cpu"
     head -n $lines "$tmp/s$i" 2>/dev/null | sed 's/pts:[^ ]*//' > "$tmp/gpu"
     frames=$((frames + $(grep -c . "$tmp/s$i" 2>/dev/null) / 2))
-    check "eight-streams/$search" "status $status: $(tail -n 1 "$tmp/log$i")" \
+    check "many-streams/$search" "status $status: $(tail -n 1 "$tmp/log$i")" \
         eval "[ $status = 255 ] && [ $lines -gt 10 ] && cmp -s '$tmp/cpu' '$tmp/gpu'"
 done
-say "eight streams at once: $frames frames in $seconds s"
-check eight-streams/files "$(unfinished)" test -z "$(unfinished)"
+say "$# streams at once: $frames frames in $seconds s"
+check many-streams/files "$(unfinished)" test -z "$(unfinished)"
 rm -f "$tmp"/*
-
-# 2. Eight filters in one process, some sharing a device, compared with the oracle.
-check eight-threads "see $top/build/results/gpu-soak.log" sh -c "timeout 900 \
-    ./libavfilter/tests/gpume_soak -threads 8 -seconds $seconds > '$top/build/results/gpu-soak.log' 2>&1"
+check eight-threads "see $top/build/results/gpu-soak.log" wait $soak
 tail -n 1 "$top/build/results/gpu-soak.log"
 
 # Memory over many frames and graphs, as counted by the driver.

@@ -7,8 +7,9 @@
 #
 # usage: tests/gpu.sh [-g] [SERIES]
 #   -g    only prepare build/gpu
-# PARTS: some of 'units fate streams field sanitizers'; default: all. QUICK=1 shortens
-# the part 'field', see tests/gpu-reliability.sh.
+# PARTS: some of 'fate streams sanitizers field'; default: all. QUICK=1 shortens the part
+# 'field', see tests/gpu-reliability.sh. GPUME_HW and GPUME_UP allow a trial on a device
+# without a decoder: options before the input, and filters in front of gpume.
 
 set -u
 LC_ALL=C
@@ -28,7 +29,11 @@ fi
 series=${1:-$(sed -n 's/^DEFAULT_SERIES = //p' build/config.mk 2>/dev/null)}
 gpu=$top/build/gpu
 tree=$top/build/$series
-parts=${PARTS:-units fate streams field sanitizers}
+parts=${PARTS:-fate streams sanitizers field}
+jobs=${JOBS:-$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)}
+[ "$jobs" -le 8 ] || jobs=8
+hw=${GPUME_HW-'-hwaccel cuda -hwaccel_output_format cuda -extra_hw_frames 16'}
+up=${GPUME_UP-}
 programs='gpume_unit gpume_compare gpume_input gpume_soak gpume_bench'
 unset MAKEFLAGS MAKELEVEL MFLAGS MAKEOVERRIDES
 
@@ -43,6 +48,8 @@ gather() {
     rm -rf "$gpu"
     mkdir -p "$gpu/obj/libavfilter/tests" "$gpu/obj/tests/data/fate" "$gpu/src/tests/ref/fate" \
              "$gpu/src/tests/fate" "$gpu/clips"
+    # FFmpeg's make may call its source ./src
+    ln -s ../src "$gpu/obj/src"
     for program in ffmpeg "$@"; do
         strip -o "$gpu/obj/$program" "$tree/obj/$program" || return
     done
@@ -66,7 +73,7 @@ gather() {
         mkdir "$gpu/bench"
         bench/make-clip.sh "$gpu/obj" "$bench_input" "$gpu/bench/${bench_input##*/}-1080p.mkv" || return
     fi
-    GPUME_VIDEO=@GPU@/clips make -n -k -C "$tree/obj" fate-gpume 2>/dev/null |
+    GPUME_VIDEO=@GPU@/clips make -n -k -C "$tree/obj" fate-gpume-device 2>/dev/null |
         sed -n "/fate-run.sh/{ s,$tree/src,@GPU@/src,g; s,$tree/obj,@GPU@/obj,g; p; }" > "$gpu/fate.list"
     chmod -R u+w "$gpu"
     [ -s "$gpu/fate.list" ]
@@ -85,6 +92,8 @@ tmp=$(mktemp -d) || exit
 trap 'rm -rf "$tmp"' EXIT
 cd "$gpu/obj" || exit
 ffmpeg() { timeout 300 ./ffmpeg -hide_banner -nostdin -loglevel error "$@"; }
+# shellcheck disable=SC2086  # a list of words
+device() { ffmpeg $hw "$@"; }
 summary() {
     cd "$top" || exit
     passed=$(grep -c '^ok ' "$results")
@@ -103,29 +112,33 @@ if ! ffmpeg -init_hw_device cuda=cu:0 -f lavfi -i nullsrc -frames:v 1 -f null - 
     exit 1
 fi
 
-# Units.
-units() {
-    check unit "gpume_unit -backend cuda" timeout 600 ./libavfilter/tests/gpume_unit -backend cuda
-}
-
-# FATE: backend=auto takes the GPU.
+# FATE's tests that reach the device, programs with the longest of them first: backend=auto
+# takes the GPU. Most of the time of each goes into a context of its own, so some run at once.
 fate() {
-    while read -r line; do
-        line=$(printf '%s\n' "$line" | sed "s,@GPU@,$gpu,g; s,tests/gpume_input,& -gpu,")
-        name=$(printf '%s\n' "$line" | sed -n 's/.*fate-run.sh fate-\([^ ]*\).*/\1/p')
+    mkdir "$tmp/fate"
+    n=0
+    { grep 'libavfilter/tests/' "$gpu/fate.list"; grep -v 'libavfilter/tests/' "$gpu/fate.list"; } |
+        while read -r line; do
+            n=$((n + 1))
+            printf '%s\n' "$line" | sed "s,@GPU@,$gpu,g; s,tests/gpume_input,& -gpu," \
+                > "$tmp/fate/$(printf %03d $n).sh"
+        done
+    # shellcheck disable=SC2016
+    find "$tmp/fate" -name '*.sh' | sort |
+        xargs -P "$jobs" -n 1 sh -c 'timeout 600 sh "$0" > "$0.log" 2>&1 < /dev/null; echo $? > "$0.status"'
+    for f in "$tmp"/fate/*.sh; do
+        name=$(sed -n 's/.*fate-run.sh fate-\([^ ]*\).*/\1/p' "$f")
         check "fate/$name" "see $gpu/obj/tests/data/fate/$name.err" \
-            sh -c "timeout 600 $line" > "$tmp/log" 2>&1 < /dev/null
-        grep '^FAIL' "$tmp/log"
-        sed -n 's/^\([A-Za-z0-9_-]*: skipped, .*\)/\1/p' "$tmp/log"
-    done < "$gpu/fate.list"
+            test "$(cat "$f.status" 2>/dev/null)" = 0
+        sed -n 's/^\([A-Za-z0-9_-]*: skipped, .*\)/\1/p' "$f.log"
+    done
 }
 
 # same NAME INPUT GRAPH_CPU GRAPH_GPU: compares decoding by NVDEC and searching in place
 # with decoding and searching on the CPU
 same() {
     ffmpeg -i "$2" -vf "$3" -f null - > "$tmp/cpu" 2> "$tmp/log"
-    ffmpeg -hwaccel cuda -hwaccel_output_format cuda -i "$2" -vf "$4" -f null - \
-        > "$tmp/gpu" 2>> "$tmp/log"
+    device -i "$2" -vf "$up$4" -f null - > "$tmp/gpu" 2>> "$tmp/log"
     if [ "$(grep -c . "$tmp/cpu")" -gt 100 ] && cmp -s "$tmp/cpu" "$tmp/gpu"; then
         ok "$1"
     else
@@ -133,22 +146,29 @@ same() {
     fi
 }
 
-# Streams, one and several.
+# Streams, one and several. Every search is one of many in the same process, on the same
+# frames: one context a clip.
 streams() {
+    searches="$(combinations FULL range=16 range=12:block=8 range=20:block=32 range=8:block=4)
+$(combinations PATTERN range=16 range=64 range=40:block=8 range=16:block=4 range=64:block=32)
+$(combinations PREDICTIVE range=16 range=100 range=40:block=8 range=20:block=4 range=30:block=32)"
     for clip in "$gpu"/clips/*; do
         case $clip in
             *.md) continue ;;
         esac
-        for search in algo=ds:range=64 algo=ds:range=64:block=4 algo=fs:range=12:block=8 algo=fs:range=20:block=32 \
-                      algo=tss:range=16 algo=tdls:range=40:block=8 algo=ntss:range=16:block=4 algo=fss:range=64 \
-                      algo=hexbs:range=64:block=32 algo=epzs:range=16 algo=epzs:range=64:block=8 \
-                      algo=epzs:range=30:block=32 algo=umh:range=16 algo=umh:range=40:block=8 \
-                      algo=umh:range=20:block=4 algo=umh:range=100; do
-            opt=$search:dir=both:mv_file=-
-            same "nvdec/${clip##*/}/$search" "$clip" "trim=end_frame=30,gpume=$opt:backend=cpu" \
-                 "trim=end_frame=30,gpume=$opt"
-        done
+        rm -rf "$tmp/on-cpu" "$tmp/on-gpu"
+        mkdir "$tmp/on-cpu" "$tmp/on-gpu"
+        # shellcheck disable=SC2086  # a list of words
+        {
+            ffmpeg -i "$clip" -vf "$(branches trim=end_frame=30, :dir=both:backend=cpu "$tmp/on-cpu" $searches)" \
+                -f null - &
+            device -i "$clip" -vf "${up}$(branches trim=end_frame=30, :dir=both:backend=cuda "$tmp/on-gpu" $searches)" \
+                -f null -
+            wait $!
+            same_vectors "nvdec/${clip##*/}" "$tmp/on-cpu" "$tmp/on-gpu" $searches
+        }
     done
+    rm -rf "$tmp/on-cpu" "$tmp/on-gpu"
 
     # In the middle of a graph on the device, twice in one graph, and followed by a download.
     clip=$gpu/clips/h264.mkv
@@ -156,12 +176,10 @@ streams() {
         "gpume=algo=fs:range=8,gpume=algo=ds:range=32:mv_file=-,scale_cuda=160:120"
     same deep "$clip" gpume=algo=ds:mv_file=-:backend=cpu gpume=algo=ds:async_depth=16:mv_file=-
     ffmpeg -i "$clip" -vf gpume=algo=ds:backend=cpu,format=yuv420p,codecview=mv_type=fp -f framemd5 - > "$tmp/cpu"
-    ffmpeg -hwaccel cuda -hwaccel_output_format cuda -i "$clip" \
-        -vf gpume=algo=ds,hwdownload,format=nv12,format=yuv420p,codecview=mv_type=fp -f framemd5 - > "$tmp/gpu"
+    device -i "$clip" -vf "${up}"gpume=algo=ds,hwdownload,format=nv12,format=yuv420p,codecview=mv_type=fp -f framemd5 - > "$tmp/gpu"
     check overlay "codecview draws a different picture" cmp -s "$tmp/cpu" "$tmp/gpu"
     if ffmpeg -f lavfi -i testsrc2=size=256x256:rate=5:duration=1 -c:v h264_nvenc -f null - > "$tmp/log" 2>&1; then
-        check nvenc "h264_nvenc after the filter" ffmpeg -hwaccel cuda -hwaccel_output_format cuda -i "$clip" \
-            -vf gpume=algo=ds -c:v h264_nvenc -f null -
+        check nvenc "h264_nvenc after the filter" device -i "$clip" -vf "${up}gpume=algo=ds" -c:v h264_nvenc -f null -
     else
         skip nvenc "this GPU has no encoder"
     fi
@@ -178,13 +196,17 @@ streams() {
     opt=gpume=algo=ds:range=64:dir=both
     ffmpeg -i "$clip" -vf "$opt:backend=cpu:mv_file=-" -f null - > "$tmp/one"
     for i in 1 2 3 4; do
-        ffmpeg -hwaccel cuda -hwaccel_output_format cuda -i "$clip" -vf "$opt:mv_file=-" -f null - > "$tmp/p$i" &
-        set -- "$@" -hwaccel cuda -hwaccel_output_format cuda -i "$clip"
+        device -i "$clip" -vf "$up$opt:mv_file=-" -f null - > "$tmp/p$i" &
+        echo $! > "$tmp/p$i.pid"
+        # shellcheck disable=SC2086  # a list of words
+        set -- "$@" $hw -i "$clip"
     done
-    wait
+    for i in 1 2 3 4; do
+        wait "$(cat "$tmp/p$i.pid")"
+    done
     rm -f "$tmp"/t*.csv
-    ffmpeg "$@" -filter_complex "[0:v]$opt:mv_file=$tmp/t1.csv[a];[1:v]$opt:mv_file=$tmp/t2.csv[b];
-        [2:v]$opt:mv_file=$tmp/t3.csv[c];[3:v]$opt:mv_file=$tmp/t4.csv[d]" \
+    ffmpeg "$@" -filter_complex "[0:v]$up$opt:mv_file=$tmp/t1.csv[a];[1:v]$up$opt:mv_file=$tmp/t2.csv[b];
+        [2:v]$up$opt:mv_file=$tmp/t3.csv[c];[3:v]$up$opt:mv_file=$tmp/t4.csv[d]" \
         -map '[a]' -map '[b]' -map '[c]' -map '[d]' -f null -
     for i in 1 2 3 4; do
         check "four-processes/$i" "vectors differ" cmp -s "$tmp/one" "$tmp/p$i"
@@ -192,10 +214,9 @@ streams() {
     done
 
     # A stream that ends while searches are in flight, and a seek.
-    check early "-frames:v 3" ffmpeg -hwaccel cuda -hwaccel_output_format cuda -i "$clip" \
-        -vf gpume=algo=fs:range=64:async_depth=8 -frames:v 3 -f null -
-    check seek "after -ss" ffmpeg -ss 0.5 -hwaccel cuda -hwaccel_output_format cuda -i "$clip" \
-        -vf gpume=algo=ds:async_depth=4 -f null -
+    check early "-frames:v 3" device -i "$clip" \
+        -vf "${up}gpume=algo=fs:range=64:async_depth=8" -frames:v 3 -f null -
+    check seek "after -ss" device -ss 0.5 -i "$clip" -vf "${up}gpume=algo=ds:async_depth=4" -f null -
 }
 
 # Problems that occur in practice.
@@ -203,18 +224,22 @@ field() {
     sh "$top/tests/gpu-reliability.sh" "$results" "$gpu"
 }
 
-# compute-sanitizer over every kernel, its tools side by side.
-sanitizers() {
-    if ! command -v compute-sanitizer > /dev/null; then
-        skip compute-sanitizer "it is not installed (part of the CUDA toolkit)"
-        return
-    fi
-    tools='memcheck racecheck initcheck'
+# compute-sanitizer over every kernel, its tools side by side and beside what comes before.
+tools='memcheck racecheck initcheck'
+begin_sanitizers() {
+    command -v compute-sanitizer > /dev/null || return
     for tool in $tools; do
         timeout 1800 compute-sanitizer --tool "$tool" --error-exitcode 1 \
             ./libavfilter/tests/gpume_unit -quick -backend cuda > "$tmp/$tool" 2>&1 &
         echo $! > "$tmp/$tool.pid"
     done
+}
+
+sanitizers() {
+    if ! command -v compute-sanitizer > /dev/null; then
+        skip compute-sanitizer "it is not installed (part of the CUDA toolkit)"
+        return
+    fi
     for tool in $tools; do
         if wait "$(cat "$tmp/$tool.pid")"; then
             ok "compute-sanitizer/$tool"
@@ -226,7 +251,12 @@ sanitizers() {
     done
 }
 
+case " $parts " in
+    *' sanitizers '*) begin_sanitizers ;;
+esac
 for part in $parts; do
+    began=$(date +%s)
     $part
+    say "($part: $(($(date +%s) - began)) s)"
 done
 summary

@@ -65,12 +65,13 @@ static int oracle_min(int a, int b)
     return a < b ? a : b;
 }
 
-static uint32_t oracle_cost(const OracleBlock *b, int dx, int dy)
+/* The sum of absolute differences, or that of the first rows where it is not below limit. */
+static uint32_t oracle_cost(const OracleBlock *b, int dx, int dy, uint32_t limit)
 {
     uint32_t cost = 0;
 
     ORACLE_NOTE(dx, dy);
-    for (int y = b->y0; y < b->y0 + b->h; y++) {
+    for (int y = b->y0; y < b->y0 + b->h && cost < limit; y++) {
         for (int x = b->x0; x < b->x0 + b->w; x++) {
             int cur = b->cur->samples[y * b->cur->w + x];
             int ref = b->ref->samples[(y + dy) * b->ref->w + x + dx];
@@ -95,7 +96,7 @@ static void oracle_try(const OracleBlock *b, int dx, int dy, OracleVector *best)
 
     if (!oracle_admissible(b, dx, dy))
         return;
-    cost = oracle_cost(b, dx, dy);
+    cost = oracle_cost(b, dx, dy, best->cost);
     if (cost < best->cost) {
         best->dx   = dx;
         best->dy   = dy;
@@ -106,7 +107,7 @@ static void oracle_try(const OracleBlock *b, int dx, int dy, OracleVector *best)
 /* Of equal costs the first in raster order, (0,0) before all. */
 static OracleVector oracle_search_fs(const OracleBlock *b)
 {
-    OracleVector best = { 0, 0, oracle_cost(b, 0, 0) };
+    OracleVector best = { 0, 0, oracle_cost(b, 0, 0, UINT32_MAX) };
     /* nothing further away is inside the picture */
     const int reach_x = oracle_min(b->range, b->ref->w);
     const int reach_y = oracle_min(b->range, b->ref->h);
@@ -145,7 +146,7 @@ static const int oracle_hexagon[6][2] = {
 
 static OracleVector oracle_search_tss(const OracleBlock *b)
 {
-    OracleVector best = { 0, 0, oracle_cost(b, 0, 0) };
+    OracleVector best = { 0, 0, oracle_cost(b, 0, 0, UINT32_MAX) };
 
     if (best.cost == 0)
         return best;
@@ -158,7 +159,7 @@ static OracleVector oracle_search_tss(const OracleBlock *b)
 static OracleVector oracle_halve_where_still(const OracleBlock *b, const int (*points)[2],
                                              int nb, int step)
 {
-    OracleVector best = { 0, 0, oracle_cost(b, 0, 0) };
+    OracleVector best = { 0, 0, oracle_cost(b, 0, 0, UINT32_MAX) };
 
     while (best.cost > 0 && step > 0) {
         const OracleVector c = best;
@@ -182,7 +183,7 @@ static OracleVector oracle_search_fss(const OracleBlock *b)
 
 static OracleVector oracle_search_ntss(const OracleBlock *b)
 {
-    const OracleVector zero = { 0, 0, oracle_cost(b, 0, 0) };
+    const OracleVector zero = { 0, 0, oracle_cost(b, 0, 0, UINT32_MAX) };
     const int step = (b->range + 1) / 2;
     OracleVector best = zero;
 
@@ -203,7 +204,7 @@ static OracleVector oracle_search_ntss(const OracleBlock *b)
 
 static OracleVector oracle_search_ds(const OracleBlock *b)
 {
-    OracleVector best = { 0, 0, oracle_cost(b, 0, 0) };
+    OracleVector best = { 0, 0, oracle_cost(b, 0, 0, UINT32_MAX) };
     OracleVector c;
 
     if (best.cost == 0)
@@ -239,7 +240,7 @@ static void oracle_hexagons(const OracleBlock *b, OracleVector *best)
 
 static OracleVector oracle_search_hexbs(const OracleBlock *b)
 {
-    OracleVector best = { 0, 0, oracle_cost(b, 0, 0) };
+    OracleVector best = { 0, 0, oracle_cost(b, 0, 0, UINT32_MAX) };
 
     if (best.cost > 0)
         oracle_hexagons(b, &best);

@@ -512,9 +512,10 @@ static const struct {
     { REST, "block={4,8,16} size={176x96,182x97,187x96} range=90 content=ramp "
             "format={gray,gray9le,p010le} frames=2" },
     /* narrow and high: candidates on top of each other only */
-    { FULL | REST, "{size=8x900 block=128 range=700,size=140x900 block=128 range=700,"
-                   "size=11x400 block=16 range=390,size=16x400 block=8 range=390} "
-                   "format={gray,gray10le} frames=2" },
+    { FULL | REST, "{size=8x900 block=128 range=700,size=11x400 block=16 range=390,"
+                   "size=16x400 block=8 range=390} format={gray,gray10le} frames=2" },
+    { FULL, "size=140x290 block=128 range=160 format={gray,gray10le} frames=2 dir=1" },
+    { REST, "size=140x900 block=128 range=700 format={gray,gray10le} frames=2" },
     /* half a block at the lower edge, rows that begin at 16 bytes */
     { FULL | REST, "{size=80x28 block=8,size=80x56 block=16} range={4,8,12,16,20,24} frames=2" },
     /* more candidates in a row than a word has bits */
@@ -612,12 +613,14 @@ static void test_params(void)
         { CHOSEN(.block = 256), 9, 9, "block" },      { CHOSEN(.block = 0), 9, 9, "block" },
         { CHOSEN(.block = -16), 9, 9, "block" },
         { CHOSEN(.range = 0), 9, 9, "range is 0" }, { CHOSEN(.range = 1025), 9, 9, "range is 1025" },
-        { CHOSEN(.distance = { 0 }), 9, 9, "References" },
-        { CHOSEN(.nb_references = 2, .distance = { -1, -1 }), 9, 9, "References" },
-        { CHOSEN(.nb_references = 2, .distance = { -1, 0 }), 9, 9, "References" },
+        { CHOSEN(.distance = { 0 }), 9, 9, "references" },
+        { CHOSEN(.nb_references = 2, .distance = { -1, -1 }), 9, 9, "references" },
+        { CHOSEN(.nb_references = 2, .distance = { -1, 0 }), 9, 9, "references" },
         { CHOSEN(.nb_references = 2, .distance = { -1, 1 }), 9, 9 },
         { CHOSEN(.nb_references = 2, .distance = { 3, 1 }), 9, 9 },
-        { CHOSEN(.nb_references = GPUME_MAX_REFERENCES + 1), 9, 9, "References" },
+        { CHOSEN(.nb_references = 0), 9, 9, "references" },
+        { CHOSEN(.nb_references = -1), 9, 9, "references" },
+        { CHOSEN(.nb_references = GPUME_MAX_REFERENCES + 1), 9, 9, "references" },
     };
 
     for (int i = 0; i < FF_ARRAY_ELEMS(known); i++) {
@@ -832,6 +835,7 @@ int main(int argc, char **argv)
     if (nb_random < 0)
         nb_random = quick ? 420 : 2500;
 
+    test_watch(CASE_SECONDS);
     nb_backends = test_backends(backends, backend);
     if (!nb_backends) {
         printf("FAIL: no backend to test\n");

@@ -208,7 +208,7 @@ cglobal gpume_sad_x4_%1_%2, 6, 10, 10, cur, curstride, ref0, refstride, h, sad, 
 %endif
 %endmacro
 
-; SAD_WIDE bits: more
+; SAD_WIDE bits: above that
 %macro SAD_WIDE 1
 %if %1 == 16
     SAD %1,   8
