@@ -525,12 +525,18 @@ gpume_store_group(const Evaluator &e, int x, int y, GpumeU32 cost)
         return;
     GPUME_UNROLL for (int k = 0; k <= pairs; k += Evaluator::LANES) {
         const int pair = k + e.g.lane;
-        int2 v;
+        int2 v = { 0, 0 };
 
-        v.x = gpume_vector_word(2 * pair,     source, e.g.x0, e.g.y0, e.width(), e.height(),
-                                x - e.g.x0, y - e.g.y0);
-        v.y = gpume_vector_word(2 * pair + 1, source, e.g.x0, e.g.y0, e.width(), e.height(),
-                                x - e.g.x0, y - e.g.y0);
+        /* words by constant index: by the lane's each would be a branch of its own */
+        GPUME_UNROLL for (int j = 0; j < pairs; j++) {
+            const int x_word = gpume_vector_word(2 * j, source, e.g.x0, e.g.y0, e.width(), e.height(),
+                                                 x - e.g.x0, y - e.g.y0);
+            const int y_word = gpume_vector_word(2 * j + 1, source, e.g.x0, e.g.y0, e.width(), e.height(),
+                                                 x - e.g.x0, y - e.g.y0);
+
+            v.x = pair == j ? x_word : v.x;
+            v.y = pair == j ? y_word : v.y;
+        }
         if (pair < pairs)
             ((int2 *)a.mvs)[i * pairs + pair] = v;
         else if (pair == pairs)

@@ -225,10 +225,10 @@ struct GpumePatternSearch<Cost, 0> {
     }
 };
 
-/** Blocks of threads that a multiprocessor is to have, as registers allow. */
+/** Blocks of threads that a multiprocessor is to have, as registers allow; 0: as it comes. */
 static constexpr int gpume_pattern_ctas(int side, int depth)
 {
-    return !side ? 8 * GPUME_NEAR : side == 16 ? (depth == 8 ? 6 : 4) - !GPUME_NEAR :
+    return !side ? 7 * GPUME_NEAR : side == 16 ? (depth == 8 ? 6 : 4) - !GPUME_NEAR :
            depth > 8 ? 5 : GPUME_NEAR ? 8 : 6;
 }
 
