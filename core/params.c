@@ -79,7 +79,7 @@ int ff_gpume_params_check(const GpumeParams *p, void *log_ctx)
             bad_references |= p->distance[i] == p->distance[j];
     }
     if (bad_references) {
-        av_log(log_ctx, AV_LOG_ERROR, "A search has 1 to %d references, different "
+        av_log(log_ctx, AV_LOG_ERROR, "References must be 1 to %d different "
                "pictures.\n", GPUME_MAX_REFERENCES);
         return AVERROR(EINVAL);
     }

@@ -155,9 +155,11 @@ static void search_row(const SearchArg *arg, GpumeWorker *worker, const GpumeFie
                        int bx, int by, int end)
 {
     CPUContext *s = arg->s;
-    const GpumeParams *p = &s->cfg.params;
-    const GpumePicture *cur = arg->search->cur;
-    const GpumePicture *ref = field->ref;
+    /* copies need not be read again after a block */
+    const GpumeParams params = s->cfg.params, *p = &params;
+    const GpumePicture cur = *arg->search->cur;
+    const GpumePicture ref = *field->ref;
+    const int sample_size = p->depth > 8 ? 2 : 1;
     const int source = p->distance[field->reference];
     AVMotionVector *mvs = field->mvs   + (size_t)by * p->bw;
     uint32_t *costs     = field->costs + (size_t)by * p->bw;
@@ -167,9 +169,9 @@ static void search_row(const SearchArg *arg, GpumeWorker *worker, const GpumeFie
         .algo         = p->algo,
         .range        = p->range,
         .exhaustive   = p->exhaustive,
-        .sample_size  = p->depth > 8 ? 2 : 1,
-        .cur_linesize = cur->linesize,
-        .ref_linesize = ref->linesize,
+        .sample_size  = sample_size,
+        .cur_linesize = cur.linesize,
+        .ref_linesize = ref.linesize,
         .untried      = &s->untried,
         .wavefront    = &s->wavefront,
         .worker       = worker,
@@ -178,14 +180,14 @@ static void search_row(const SearchArg *arg, GpumeWorker *worker, const GpumeFie
 
     if (s->has_sums) {
         b.sea      = &s->sea;
-        b.cur_sums = cur->copy->data + s->sums_offset;
-        b.ref_sums = ref->copy->data + s->sums_offset;
+        b.cur_sums = cur.copy->data + s->sums_offset;
+        b.ref_sums = ref.copy->data + s->sums_offset;
     }
     for (; bx < end; bx++) {
         b.place.bx = bx;
         b.box = gpume_box(p, p->block, bx, by);
-        b.cur = cur->luma + b.box.y0 * cur->linesize + b.box.x0 * b.sample_size;
-        b.ref = ref->luma + b.box.y0 * ref->linesize + b.box.x0 * b.sample_size;
+        b.cur = cur.luma + b.box.y0 * cur.linesize + b.box.x0 * sample_size;
+        b.ref = ref.luma + b.box.y0 * ref.linesize + b.box.x0 * sample_size;
         ff_gpume_cpu_search(&b);
         write_vector(&mvs[bx], source, &b);
         costs[bx] = b.cost;

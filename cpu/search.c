@@ -450,11 +450,14 @@ static int (*const stages[GPUME_NB_STAGES])(GpumeBlock *b) = {
 
 void ff_gpume_cpu_search(GpumeBlock *b)
 {
-    const int width = gpume_width_index(b->box.w);
-    const int whole = gpume_width_of(width) == b->box.w && b->box.h <= GPUME_COST_ROWS;
+    if (b->width != b->box.w) {
+        const int i     = gpume_width_index(b->box.w);
+        const int whole = gpume_width_of(i) == b->box.w && b->box.h <= GPUME_COST_ROWS;
 
-    b->one     = whole ? b->functions->one[width]  : NULL;
-    b->four    = whole ? b->functions->four[width] : NULL;
+        b->one   = whole ? b->functions->one[i]  : NULL;
+        b->four  = whole ? b->functions->four[i] : NULL;
+        b->width = b->box.w;
+    }
     b->cost    = UINT32_MAX;
     b->next_dy = b->box.min_dy;
     for (int i = 0; i < b->plan->nb_stages; i++)

@@ -69,6 +69,7 @@ typedef struct GpumeBlock {
     GpumeBox box;
     const uint8_t *cur;         ///< the block's first sample
     const uint8_t *ref;         ///< the sample at the same place in the reference
+    int width;                  ///< of the block before; 0: there is none of this height
     GpumeCostOne one;           ///< for the whole block; NULL: only for parts of it
     GpumeCostFour four;
     GpumeNeighbours neighbours; ///< of a predictive search

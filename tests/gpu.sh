@@ -48,6 +48,8 @@ gather() {
     rm -rf "$gpu"
     mkdir -p "$gpu/obj/libavfilter/tests" "$gpu/obj/tests/data/fate" "$gpu/src/tests/ref/fate" \
              "$gpu/src/tests/fate" "$gpu/clips"
+    # FFmpeg's make may call its source ./src
+    ln -s ../src "$gpu/obj/src"
     for program in ffmpeg "$@"; do
         strip -o "$gpu/obj/$program" "$tree/obj/$program" || return
     done

@@ -14,6 +14,9 @@
 STANDIN_DIR   = tests/standin
 STANDIN_OUT   = build/standin
 STANDIN_CXX  ?= $(shell command -v g++ || command -v clang++ || echo c++)
+# through the compiler cache, where configure found one
+STANDIN_CCACHE := $(if $(shell grep -ls '^CC=ccache' build/*/obj/ffbuild/config.mak),ccache)
+override STANDIN_CXX := $(if $(findstring ccache,$(STANDIN_CXX)),,$(STANDIN_CCACHE)) $(STANDIN_CXX)
 STANDIN_FFNVCODEC ?= $(firstword $(wildcard build/ffnvcodec/include) /usr/include)
 
 # As words 'name,family,depth,side,cost,variant'; gpume.mak does the same.
