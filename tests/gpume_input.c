@@ -601,6 +601,8 @@ static const Row whole_files[] = {
       .call = "fclose" },
     /* not every file system has links */
     { "mv_file=@/v.npy:overwrite=0", "4*40x24", .after = "npy:v.npy", .call = "link" },
+    { "mv_file=@/v.npy:overwrite=0", "40x24", .code = AVERROR(EPERM), .message = "v.npy",
+      .during = "text:v.npy", .after = "text:v.npy", .call = "link" },
     { NULL }
 };
 

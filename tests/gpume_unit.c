@@ -534,8 +534,8 @@ static const struct {
                    "size=128x129 block=128,size=5x3 block=64,size=33x1 block=32} "
                    "range=5 content=random" },
     /* elimination: on all content, cut blocks too */
-    { FULL, CONTENTS " {size=96x64 block=8 range=48,size=71x44 block=16 range=25,"
-            "size=71x44 block=16 range=43} sea=1 frames=2" },
+    { FULL, CONTENTS " {size=96x64 block=8 range=40,size=71x44 block=16 range=33} "
+            "sea=1 frames=2" },
     /* what blocks around and pictures before have: many pictures, one row, one column */
     { FULL, NEIGHBOURS " range=9 frames=6 content=speeds dir=?" },
     { REST, NEIGHBOURS " range=24 frames=6 content={motion,speeds} dir=?" },
@@ -551,7 +551,7 @@ static const struct {
     { FULL | REST, "flight={1,3} close={0,1,2,3} push={all,one} frames=6 size=30x22" },
     /* few pictures, many searches in flight */
     { FULL | REST, "frames={0,1,2} dir={1,2,3} flight={1,2,8} push={all,one} backend=0 size=20x12" },
-    { FULL | REST, "flight={1,2,3,4,5,6,7,8,9,16,64} dir={1,3} push={all,one} frames=16 "
+    { FULL | REST, "flight={1,2,3,4,5,6,7,8,9,16,64} dir=3 push={all,one} frames=12 range=2 "
                    "backend=0 size=20x12" },
     /* size and format change: no past, and none of what was found in it */
     { FULL | REST, "pictures={aabb,abab,aaaacccc,aaddaa,abcdabcd,aaabaaa} dir={1,2,3} "
