@@ -31,7 +31,7 @@
  * samples of 8 or of up to 16 bits, for blocks of that side or, 0, of any. What variants
  * are is a family's own: of full, how many displacements on top of each other a thread
  * has; of pattern and wavefront the search, or GPUME_CUDA_ANY.
- * One row a line: gpume.mak and tests/standin/standin.mak read it with sed.
+ * One row a line: makefiles read it with sed.
  */
 #define GPUME_CUDA_MODULES(M) \
     M(full_8,       full,       8,  0, SAD, 0)  \
