@@ -59,8 +59,7 @@ typedef struct GpumeBox {
 } GpumeBox;
 
 /**
- * Block (bx, by). One that begins outside the picture has a size below 1 and no
- * admissible vector.
+ * Block (bx, by). One that begins outside the picture has a w or h below 1.
  * @param block p->block, or the same as a constant
  */
 GPUME_INLINE GpumeBox gpume_box(const GpumeParams *p, int block, int bx, int by)

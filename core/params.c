@@ -79,8 +79,8 @@ int ff_gpume_params_check(const GpumeParams *p, void *log_ctx)
             bad_references |= p->distance[i] == p->distance[j];
     }
     if (bad_references) {
-        av_log(log_ctx, AV_LOG_ERROR, "References must be 1 to %d different "
-               "pictures.\n", GPUME_MAX_REFERENCES);
+        av_log(log_ctx, AV_LOG_ERROR, "A search takes 1 to %d references, all "
+               "different pictures.\n", GPUME_MAX_REFERENCES);
         return AVERROR(EINVAL);
     }
     return 0;
