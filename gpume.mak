@@ -52,7 +52,7 @@ libavfilter/gpume/cuda/%.ptx: NVCCFLAGS += -Xclang -target-feature -Xclang +ptx6
                                                 -mllvm -pragma-unroll-threshold=100000
 endif
 # The kernels' own includes: FFmpeg's tree is not on nvcc's path.
-libavfilter/gpume/cuda/%.ptx: NVCCFLAGS += -I$(SRC_PATH) $(GPUME_NVCCFLAGS)
+libavfilter/gpume/cuda/%.ptx: NVCCFLAGS += -I$(SRC_PATH)
 GPUME_KERNEL_HEADERS := $(wildcard $(addprefix $(SRC_PATH)/libavfilter/gpume/, core/*.h cuda/*.h cuda/*.cuh))
 
 # A module from its family's source; FFmpeg's rules make an object of it.

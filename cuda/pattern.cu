@@ -27,11 +27,6 @@
 /** A search whose points are all near: its own modules have windows tuned to that. */
 #define GPUME_NEAR (GPUME_CUDA_VARIANT != GPUME_CUDA_ANY)
 
-/** For timing: ds goes on by what the key says, not by gpume_next_ds(). */
-#ifndef GPUME_DS_OWN_STEP
-#define GPUME_DS_OWN_STEP 0
-#endif
-
 static constexpr int gpume_first_step(int algo, int range)
 {
 #define GPUME_STEP(ID, name, kind, title, paper, first, first_step, next) \
@@ -39,64 +34,94 @@ static constexpr int gpume_first_step(int algo, int range)
     return GPUME_SEARCHES(GPUME_STEP) 0;
 #undef GPUME_STEP
 }
+
+static constexpr int gpume_first_pattern(int algo)
+{
+#define GPUME_FIRST(ID, name, kind, title, paper, first, first_step, next) \
+    algo == GPUME_ALGO_##ID ? GPUME_PATTERN_##first :
+    return GPUME_SEARCHES(GPUME_FIRST) -1;
+#undef GPUME_FIRST
+}
 static_assert(!GPUME_NEAR || gpume_first_step(GPUME_CUDA_VARIANT, GPUME_MAX_RANGE) == 1,
               "points are up to GPUME_MAX_REACH away");
+
+/** What the blocks of a warp have found, and how they go on. */
+template<class Evaluator>
+struct GpumeBlocks {
+    typedef typename Evaluator::Key Key;
+
+    Evaluator &e;
+    int algo, range;
+    int x0, y0;                 ///< where vectors are counted from
+    GpumeU32 cost;
+    int dx, dy;
+    int active;                 ///< this block's search goes on
+    GpumePatternState s;
+
+    /** Try a pattern; then active and s say what comes next. */
+    __device__ __forceinline__ void step(const GpumePattern &p)
+    {
+        e.prepare(x0 + s.x, y0 + s.y, p.reach * s.step);
+
+        const Key key = gpume_try_pattern(e, p, x0 + s.x, y0 + s.y, active, s.step);
+
+        // a key of an equal cost is not less than that; none of an inactive group is
+        if (key < (Key)cost * GPUME_POINTS) {
+            const int i = (unsigned)key % GPUME_POINTS;
+
+            cost = key / GPUME_POINTS;
+            dx   = s.x + gpume_point_x(p, i) * s.step;
+            dy   = s.y + gpume_point_y(p, i) * s.step;
+        }
+        active = active && cost && gpume_pattern_next(&s, algo, dx, dy, range);
+        /* a near search goes from best to best: one pair of registers for both */
+        if (GPUME_NEAR) {
+            s.x = dx;
+            s.y = dy;
+        }
+    }
+
+    /** With a pattern that is a constant: one block in the warp, all lanes go the same way. */
+    template<int ID>
+    __device__ __forceinline__ void steps()
+    {
+        const GpumePattern p = gpume_pattern<GPUME_CUDA_VARIANT>(ID);
+
+        while (active && s.pattern == ID) {
+            s.pattern = ID;
+            step(p);
+        }
+    }
+};
 
 /** All groups of a warp, each its block. */
 template<class Evaluator>
 static __device__ __forceinline__ void gpume_search_blocks(Evaluator e)
 {
-    typedef typename Evaluator::Key Key;
-    /* one block in the warp: all lanes go the same way, and most steps have the same pattern */
-    const int uniform = GPUME_NEAR && Evaluator::LANES == 32;
-    const int algo  = GPUME_CUDA_VARIANT == GPUME_CUDA_ANY ? e.a.params.algo : GPUME_CUDA_VARIANT;
-    const int range = e.a.params.range;
+    GpumeBlocks<Evaluator> b = { e };
+
+    b.algo  = GPUME_CUDA_VARIANT == GPUME_CUDA_ANY ? e.a.params.algo : GPUME_CUDA_VARIANT;
+    b.range = e.a.params.range;
     /*
      * Of near searches no step depends on where zero is, so their vectors are counted from
      * the picture's corner: they are the places that evaluators ask for.
      */
-    const int x0 = GPUME_NEAR ? 0 : e.g.x0, y0 = GPUME_NEAR ? 0 : e.g.y0;
-    GpumeU32 cost = e.zero();
-    int active = e.g.exists && cost;
-    int dx = e.g.x0 - x0, dy = e.g.y0 - y0;
-    GpumePatternState s;
-
-    gpume_pattern_begin(&s, algo, dx, dy, range);
-    while (uniform ? active : __any_sync(GPUME_WHOLE_WARP, active)) {
-        const int id = s.pattern;
-        const GpumePattern p = gpume_pattern<GPUME_CUDA_VARIANT>(id);
-
-        /* around one centre after another, with what a lane knows of its point */
-        do {
-            Key key;
-
-            e.prepare(x0 + s.x, y0 + s.y, p.reach * s.step);
-            key = gpume_try_pattern(e, p, x0 + s.x, y0 + s.y, active, s.step);
-            // a key of an equal cost is not less than that; none of an inactive group is
-            const int better = key < (Key)cost * GPUME_POINTS;
-
-            if (better) {
-                const int i = (unsigned)key % GPUME_POINTS;
-
-                cost = key / GPUME_POINTS;
-                dx   = s.x + gpume_point_x(p, i) * s.step;
-                dy   = s.y + gpume_point_y(p, i) * s.step;
-            }
-            if (GPUME_NEAR && GPUME_DS_OWN_STEP) {
-                active = active && cost && s.pattern != GPUME_PATTERN_SMALL_DIAMOND;
-                if (!better)
-                    s.pattern = GPUME_PATTERN_SMALL_DIAMOND;
-            } else {
-                active = active && cost && gpume_pattern_next(&s, algo, dx, dy, range);
-            }
-            /* a near search goes from best to best: one pair of registers for both */
-            if (GPUME_NEAR) {
-                s.x = dx;
-                s.y = dy;
-            }
-        } while (uniform && active && s.pattern == id);
+    b.x0 = GPUME_NEAR ? 0 : e.g.x0;
+    b.y0 = GPUME_NEAR ? 0 : e.g.y0;
+    b.dx = e.g.x0 - b.x0;
+    b.dy = e.g.y0 - b.y0;
+    b.cost   = e.zero();
+    b.active = e.g.exists && b.cost;
+    gpume_pattern_begin(&b.s, b.algo, b.dx, b.dy, b.range);
+    if (GPUME_NEAR && Evaluator::LANES == 32) {
+        /* near searches have no other patterns, in this order: see gpume_has_pattern() */
+        b.template steps<gpume_first_pattern(GPUME_CUDA_VARIANT)>();
+        b.template steps<GPUME_PATTERN_SMALL_DIAMOND>();
+    } else {
+        while (__any_sync(GPUME_WHOLE_WARP, b.active))
+            b.step(gpume_pattern<GPUME_CUDA_VARIANT>(b.s.pattern));
     }
-    gpume_store_group(e, x0 + dx, y0 + dy, cost);
+    gpume_store_group(e, b.x0 + b.dx, b.y0 + b.dy, b.cost);
 }
 
 /** What evaluators need of the arguments. */
@@ -119,30 +144,40 @@ gpume_copy_args(GpumeCudaArgs *dst, const GpumeCudaArgs &a)
     }
 }
 
+/** The window of the thread's warp. */
+template<class Cost, int SIDE>
+static __device__ __forceinline__ GpumeU32 *gpume_window()
+{
+    GPUME_SHARED(GpumeU32, windows);
+
+    return windows + threadIdx.x / 32 *
+           GPUME_CUDA_PATTERN_WINDOW_WORDS(SIDE, GpumeSample<typename Cost::Sample>::bytes);
+}
+
 /*
  * Few warps have blocks that the window evaluator cannot take: they are kept out of its
  * registers. The arguments pass through the window, which is not in use yet: by value
  * they would take stack, and a pointer to the kernel's would put these into local memory.
  */
 template<class Cost, int SIDE, int LANES>
-static __device__ __attribute__((noinline)) void
-gpume_search_cut(const GpumeCudaArgs *a, int bx, int by)
+static __device__ __attribute__((noinline)) void gpume_search_cut(int bx, int by)
 {
-    const GpumeCudaPlane ref = gpume_field(*a, blockIdx.z).plane;
+    const GpumeCudaArgs &a = *(const GpumeCudaArgs *)gpume_window<Cost, SIDE>();
+    const GpumeCudaPlane ref = gpume_field(a, blockIdx.z).plane;
 
-    gpume_search_blocks(GpumePlaneEvaluator<Cost, LANES, GpumeU32>(*a, ref,
-                            gpume_group(a->params, SIDE, LANES, bx, by)));
+    gpume_search_blocks(GpumePlaneEvaluator<Cost, LANES, GpumeU32>(a, ref,
+                            gpume_group(a.params, SIDE, LANES, bx, by)));
 }
 
 /*
  * Blocks of 16x16 that only the picture's lower edge cuts, as that of 1080 lines does. Few,
- * too, but their searches take as long as the others'.
+ * too, but they come last, and their searches take as long as the others'.
  */
 template<class Cost>
-static __device__ __attribute__((noinline)) void
-gpume_search_bottom(GpumeU32 *window, int bx, int by)
+static __device__ __attribute__((noinline)) void gpume_search_bottom(int bx, int by)
 {
     const int side = 16;
+    GpumeU32 *const window = gpume_window<Cost, side>();
     GpumeCudaArgs a;
 
     gpume_copy_args(&a, *(const GpumeCudaArgs *)window);
@@ -167,11 +202,8 @@ template<class Cost, int SIDE>
 struct GpumePatternSearch {
     static __device__ __forceinline__ void search(const GpumeCudaArgs &a)
     {
-        GPUME_SHARED(GpumeU32, windows);
-
         const int lanes  = GPUME_CUDA_PATTERN_LANES(SIDE);
         const int across = GPUME_CUDA_PATTERN_TILE_WIDTH / SIDE;
-        const int bytes  = GpumeSample<typename Cost::Sample>::bytes;
         const GpumeCudaPlane ref = gpume_field(a, blockIdx.z).plane;
         const int warp   = threadIdx.x / 32;
         const int number = threadIdx.x % 32 / lanes;    // of the group in its warp
@@ -184,7 +216,7 @@ struct GpumePatternSearch {
                           !((a.cur.data | ref.data | a.cur.linesize | ref.linesize) & 15);
 
         static_assert(sizeof(GpumeCudaArgs) <= 4 * GPUME_CUDA_PATTERN_WINDOW_WORDS(SIDE, 1), "it fits");
-        GpumeU32 *const window = windows + warp * GPUME_CUDA_PATTERN_WINDOW_WORDS(SIDE, bytes);
+        GpumeU32 *const window = gpume_window<Cost, SIDE>();
 
         if (x >= a.params.width)
             return;
@@ -196,9 +228,9 @@ struct GpumePatternSearch {
                 gpume_copy_args((GpumeCudaArgs *)window, a);
             __syncwarp();
             if (SIDE == 16 && GPUME_NEAR && loads)
-                gpume_search_bottom<Cost>(window, g.bx, g.by);
+                gpume_search_bottom<Cost>(g.bx, g.by);
             else
-                gpume_search_cut<Cost, SIDE, lanes>((const GpumeCudaArgs *)window, g.bx, g.by);
+                gpume_search_cut<Cost, SIDE, lanes>(g.bx, g.by);
         }
     }
 };
