@@ -30,7 +30,7 @@
  * What it takes to wake another thread, microseconds. They are woken one after the other,
  * so n of them take n times that and 1 / n of the time of one.
  */
-#define WAKING 10
+#define WAKING 3
 
 /** How often a thread that waits looks before it lets others run. */
 #define PATIENCE 1000

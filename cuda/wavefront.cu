@@ -657,12 +657,12 @@ struct GpumeWavefront<Cost, 0, WARPS> {
 };
 
 /**
- * Blocks of threads that a multiprocessor is to have: pictures have few rows of blocks for
- * each, so registers are better used to be quick. Large blocks of two bytes take more.
+ * Blocks of threads that a multiprocessor is to have, 0: as it comes. Pictures have few rows of
+ * blocks for each, so registers are better used to be quick.
  */
 static constexpr int gpume_wavefront_ctas(int side, int depth, int warps)
 {
-    return side == 16 && depth > 8 ? 1 : 16 / warps;
+    return depth > 8 ? 0 : 16 / warps;
 }
 
 /**
