@@ -56,7 +56,7 @@ typedef struct ImportArg {
     int nb_shares;
 } ImportArg;
 
-static void copy_shares(void *opaque, GpumeWorker *worker, int start, int end)
+static void copy_shares(void *opaque, int worker, int start, int end)
 {
     const ImportArg *arg = opaque;
 
@@ -109,7 +109,7 @@ typedef struct SearchArg {
 } SearchArg;
 
 /* Rows of samples, counted through these pictures. */
-static void sum_rows(const SearchArg *arg, GpumeWorker *worker, int start, int end)
+static void sum_rows(const SearchArg *arg, int worker, int start, int end)
 {
     const CPUContext *s = arg->s;
     const int height = s->cfg.params.height;
@@ -120,7 +120,7 @@ static void sum_rows(const SearchArg *arg, GpumeWorker *worker, int start, int e
         const int nb = FFMIN(end - start, height - y);
 
         ff_gpume_sea_sum(&s->sea, pic->copy->data + s->sums_offset, pic->luma, pic->linesize,
-                         y, y + nb, s->scratch + worker->number * s->sea.scratch_size);
+                         y, y + nb, s->scratch + worker * s->sea.scratch_size);
         start += nb;
     }
 }
@@ -138,7 +138,7 @@ static void add_sums(SearchArg *arg, const GpumePicture *pic)
 }
 
 /* Blocks from (bx, by) to before (end, by). */
-static void search_row(const SearchArg *arg, GpumeWorker *worker, const GpumeField *field,
+static void search_row(const SearchArg *arg, const GpumeField *field,
                        int bx, int by, int end)
 {
     CPUContext *s = arg->s;
@@ -161,7 +161,6 @@ static void search_row(const SearchArg *arg, GpumeWorker *worker, const GpumeFie
         .ref_linesize = ref.linesize,
         .untried      = &s->untried,
         .wavefront    = &s->wavefront,
-        .worker       = worker,
         .place        = { .reference = field->reference, .by = by },
     };
 
@@ -182,7 +181,7 @@ static void search_row(const SearchArg *arg, GpumeWorker *worker, const GpumeFie
 }
 
 /* Rows of fields that wait for rows above alternate: then fields do not wait for each other. */
-static void run_search(void *opaque, GpumeWorker *worker, int start, int end)
+static void run_search(void *opaque, int worker, int start, int end)
 {
     const SearchArg *arg = opaque;
     const GpumeParams *p = &arg->s->cfg.params;
@@ -202,7 +201,7 @@ static void run_search(void *opaque, GpumeWorker *worker, int start, int end)
         const int field = alternate ? row % nb_fields : row / p->bh;
         const int by    = alternate ? row / nb_fields : row % p->bh;
 
-        search_row(arg, worker, &arg->search->fields[field], bx, by, bx + nb);
+        search_row(arg, &arg->search->fields[field], bx, by, bx + nb);
         start += nb;
     }
 }

@@ -416,7 +416,7 @@ static int stage_pattern(GpumeBlock *b)
 
 static int stage_wavefront(GpumeBlock *b)
 {
-    ff_gpume_wavefront_neighbours(b->wavefront, &b->neighbours, &b->place, b->worker);
+    ff_gpume_wavefront_neighbours(b->wavefront, &b->neighbours, &b->place);
     if (b->algo == GPUME_ALGO_UMH)
         predict_umh(b);
     else

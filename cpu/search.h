@@ -50,7 +50,6 @@ typedef struct GpumeBlock {
     const uint8_t *cur_sums;    ///< both planes
     const uint8_t *ref_sums;
     GpumeWavefront *wavefront;
-    GpumeWorker *worker;        ///< who searches
 
     GpumePlace place;
     GpumeBox box;

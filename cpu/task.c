@@ -14,10 +14,14 @@
 #include "libavfilter/gpume/cpu/task.h"
 
 /**
- * What it takes to wake another thread, microseconds. They are woken one after the other,
- * so n of them take n times that and 1 / n of the time of one.
+ * A task that takes this long, microseconds, is worth all threads. A shorter one may take
+ * longer with them: they have to be woken, and how long that takes depends on the machine.
  */
-#define WAKING 3
+#define LONG 2000
+
+/** Runs after which another number of threads is tried; of the first ones, which know least. */
+#define TRIAL       32
+#define FIRST_TRIAL  3
 
 /** How often a thread that waits looks before it lets others run. */
 #define PATIENCE 1000
@@ -60,59 +64,56 @@ static int take_units(GpumeTask *t, int *start)
     return nb;
 }
 
-static void wait_for_first(GpumeTask *t, GpumeWorker *worker)
-{
-    const int64_t begin = av_gettime_relative();
-
-    for (int i = 0; atomic_load_explicit(&t->first_done, memory_order_acquire) < t->nb_first; i++)
-        ff_gpume_pause(i);
-    worker->waited += av_gettime_relative() - begin;
-}
-
 static void run_job(void *opaque, int job, int nb_jobs)
 {
     GpumeTask *t = opaque;
-    GpumeWorker worker = { .number = job };
-    const int64_t begin = av_gettime_relative();
-    int start, nb, first_done = 0;
+    int start, nb;
 
     while ((nb = take_units(t, &start)) > 0) {
-        if (start >= t->nb_first && !first_done) {
-            wait_for_first(t, &worker);
-            first_done = 1;
-        }
-        t->run(t->arg, &worker, start, start + nb);
+        if (start >= t->nb_first)
+            for (int i = 0; atomic_load_explicit(&t->first_done, memory_order_acquire) <
+                            t->nb_first; i++)
+                ff_gpume_pause(i);
+        t->run(t->arg, job, start, start + nb);
         if (start < t->nb_first)
             atomic_fetch_add_explicit(&t->first_done, nb, memory_order_release);
     }
-    atomic_fetch_add_explicit(&t->busy, av_gettime_relative() - begin - worker.waited,
-                              memory_order_relaxed);
+}
+
+/* The level of this run: the best one, or now and then one next to it. */
+static int choose_level(GpumeTask *t, int top)
+{
+    const unsigned n = t->nb_runs++;
+    const int trial  = n < 8 * FIRST_TRIAL ? FIRST_TRIAL : TRIAL;
+    int level;
+
+    if (!n || t->usual[t->level] > 16 * LONG)
+        return t->level = top;
+    level = t->level + (n / trial & 1 ? -1 : 1);
+    return n % trial || level < 0 || level > top ? t->level : level;
 }
 
 void ff_gpume_task_run(GpumeTask *t, const GpumeBackendConfig *cfg, void *arg,
                        int nb_first, int nb_units)
 {
     const int max_workers = FFMIN(cfg->nb_threads, t->max_workers);
-    int64_t busy;
-    int n = 1;
-
-    if (!t->usually_busy)       // never run: it may be a matter of seconds
-        n = max_workers;
-    while (n < max_workers && WAKING * (n + 1) * (n + 1) <= t->usually_busy)
-        n++;
+    const int level = choose_level(t, av_ceil_log2(max_workers));
+    int64_t begin, time;
 
     t->arg        = arg;
     t->nb_first   = nb_first;
     t->nb_units   = nb_units;
-    t->nb_workers = n;
-    atomic_init(&t->busy,       0);
+    t->nb_workers = FFMIN(1 << level, max_workers);
     atomic_init(&t->next_unit,  0);
     atomic_init(&t->first_done, 0);
-    cfg->execute(cfg->opaque, run_job, t, n);
+    begin = av_gettime_relative();
+    cfg->execute(cfg->opaque, run_job, t, t->nb_workers);
+    time  = FFMAX(16 * (av_gettime_relative() - begin), 1);
 
     /* once out of proportion, as after an interruption, is not usual yet */
-    busy = atomic_load_explicit(&t->busy, memory_order_relaxed);
-    if (t->usually_busy)
-        busy = (t->usually_busy + FFMIN(busy, 7 * t->usually_busy)) / 2;
-    t->usually_busy = FFMAX(busy, 1);
+    if (t->usual[level])
+        time = (3 * t->usual[level] + FFMIN(time, 8 * t->usual[level])) / 4;
+    t->usual[level] = time;
+    if (level != t->level && time < t->usual[t->level])
+        t->level = level;
 }

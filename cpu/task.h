@@ -19,27 +19,30 @@
 
 #include "libavfilter/gpume/core/backend.h"
 
-/** One of those who share a task. */
-typedef struct GpumeWorker {
-    int number;             ///< 0 to nb_threads - 1, different from that of the others
-    int64_t waited;         ///< for other workers, microseconds
-} GpumeWorker;
+/** More than the binary digits of any number of threads. */
+#define GPUME_TASK_LEVELS 16
 
 /** A task. Before it is run for the first time, what is not set is 0. */
 typedef struct GpumeTask {
-    /** Do units start to end - 1, all of them before nb_first or none. */
-    void (*run)(void *arg, GpumeWorker *worker, int start, int end);
+    /**
+     * Do units start to end - 1, all of them before nb_first or none.
+     * @param worker number of the thread, 0 to nb_threads - 1
+     */
+    void (*run)(void *arg, int worker, int start, int end);
     int first_least;        ///< units that a worker takes at once, of the first ones
     int least;              ///< units that a worker takes at least, of the others
     int in_order;           ///< nonzero: no more than these, for others wait for them
     int max_workers;
 
+    /* how many threads it is worth: 1 << level of them, or all */
+    int level;
+    unsigned nb_runs;
+    int64_t usual[GPUME_TASK_LEVELS];   ///< what a run takes with so many, microseconds / 16; 0: not known
+
     /* of this run */
     void *arg;
     int nb_first, nb_units;
     int nb_workers;
-    int64_t usually_busy;   ///< microseconds of all workers, a mean of the runs before
-    atomic_llong busy;      ///< the same of this one, without those waited
     atomic_int next_unit;   ///< the first that nobody has taken
     atomic_int first_done;  ///< how many of the first ones are done
 } GpumeTask;

@@ -10,7 +10,6 @@
 #include "libavutil/common.h"
 #include "libavutil/error.h"
 #include "libavutil/mem.h"
-#include "libavutil/time.h"
 
 #include "libavfilter/gpume/cpu/wavefront.h"
 
@@ -92,17 +91,14 @@ void ff_gpume_wavefront_begin(GpumeWavefront *w, const GpumeSearch *search)
     }
 }
 
-static av_noinline void wait_for(const GpumeFoundVector *v, GpumeWorker *worker)
+static av_noinline void wait_for(const GpumeFoundVector *v)
 {
-    const int64_t begin = av_gettime_relative();
-
     for (int i = 0; load(v) == NOT_FOUND; i++)
         ff_gpume_pause(i);
-    worker->waited += av_gettime_relative() - begin;
 }
 
 /* Read what there is of the row above, at least what is needed for a block. */
-static void read_above(const GpumeWavefront *w, GpumePlace *place, GpumeWorker *worker)
+static void read_above(const GpumeWavefront *w, GpumePlace *place)
 {
     const GpumeFoundVector *above = w->fields[place->reference][0] +
                                     (ptrdiff_t)(place->by - 1) * w->linesize;
@@ -116,7 +112,7 @@ static void read_above(const GpumeWavefront *w, GpumePlace *place, GpumeWorker *
         if (v == NOT_FOUND) {
             if (i >= needed)
                 break;
-            wait_for(&above[i], worker);
+            wait_for(&above[i]);
             v = load(&above[i]);
         }
         place->above[i % GPUME_NB_ABOVE] = unpack(v);
@@ -125,7 +121,7 @@ static void read_above(const GpumeWavefront *w, GpumePlace *place, GpumeWorker *
 }
 
 void ff_gpume_wavefront_neighbours(const GpumeWavefront *w, GpumeNeighbours *n,
-                                   GpumePlace *place, GpumeWorker *worker)
+                                   GpumePlace *place)
 {
     const int bx = place->bx, by = place->by;
     const int linesize = w->linesize;
@@ -135,7 +131,7 @@ void ff_gpume_wavefront_neighbours(const GpumeWavefront *w, GpumeNeighbours *n,
     n->top = n->corner = (GpumeVector) { 0 };
     if (by) {
         if (place->nb_above < gpume_needs_above(bx, w->bw))
-            read_above(w, place, worker);
+            read_above(w, place);
         n->top = place->above[bx % GPUME_NB_ABOVE];
         if (corner >= 0)
             n->corner = place->above[corner % GPUME_NB_ABOVE];

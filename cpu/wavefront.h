@@ -60,7 +60,7 @@ void ff_gpume_wavefront_begin(GpumeWavefront *w, const GpumeSearch *search);
 
 /** What a block's predictors are made of; waits until the row above has got there. */
 void ff_gpume_wavefront_neighbours(const GpumeWavefront *w, GpumeNeighbours *n,
-                                   GpumePlace *place, GpumeWorker *worker);
+                                   GpumePlace *place);
 
 /** Keep what was found for a block. */
 void ff_gpume_wavefront_found(GpumeWavefront *w, const GpumePlace *place, int dx, int dy);
