@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "libavutil/attributes.h"
-#include "libavutil/avassert.h"
 #include "libavutil/common.h"
 #include "libavutil/error.h"
 #include "libavutil/hwcontext.h"
@@ -182,9 +181,10 @@ int ff_gpume_engine_push(GpumeEngine *e, AVFrame **frame)
     AVFrame *taken = *frame;
     uint8_t *hw_frames = f->hw_frames_ctx ? f->hw_frames_ctx->data : NULL;
 
+    if (e->ended)
+        return AVERROR_EOF;
     if (e->pending || e->nb == e->size)
         return AVERROR(EAGAIN);
-    av_assert0(!e->ended);
 
     *frame = NULL;
     if (f->width  != e->cfg.params.width  || f->format != e->format ||

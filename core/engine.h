@@ -59,8 +59,9 @@ const GpumeParams *ff_gpume_engine_params(const GpumeEngine *engine);
 
 /**
  * Add the stream's next picture.
- * @param frame the engine takes it and sets it to NULL, except for EAGAIN
- * @return 0; AVERROR(EAGAIN): results have to be pulled first; or an error
+ * @param frame the engine takes it and sets it to NULL, except for EAGAIN and EOF
+ * @return 0; AVERROR(EAGAIN): first pull results until there is none, then push it again;
+ *         AVERROR_EOF: after a flush; or an error
  */
 int ff_gpume_engine_push(GpumeEngine *engine, AVFrame **frame);
 
