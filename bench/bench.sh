@@ -4,14 +4,14 @@
 #
 # usage: bench.sh BIN_DIR [INPUT]
 # BIN_DIR has ffmpeg and tests/checkasm/checkasm; INPUT is any clip, by default the
-# demonstration's. Environment:
-#   PARTS          of 'functions peers threads vectors', all; the others' figures stay
-#   BENCH_RUNS     of each measurement, 3
-#   BENCH_SECONDS  that a run takes about, 1; less than half of it for each number of threads
-#   BENCH_SIZES    '352x288 1280x720 1920x1080'
-#   BENCH_THREAD_SIZES   '176x144 352x288 640x360 1280x720 1920x1080'
-#   BENCH_THREADS  '1 2 4 8', by default up to as many as there are cores
-#   BENCH_DIR      where results go, build/bench
+# demonstration's. Environment (defaults in brackets):
+#   PARTS          [functions peers threads vectors]; results of other parts are kept
+#   BENCH_RUNS     runs of each measurement [3]
+#   BENCH_SECONDS  approximate length of a run [1]; 40 % of it in the part threads
+#   BENCH_SIZES    [352x288 1280x720 1920x1080]
+#   BENCH_THREAD_SIZES   sizes in the part threads [176x144 352x288 640x360 1280x720 1920x1080]
+#   BENCH_THREADS  numbers of threads [1 2 4 ... number of cores]
+#   BENCH_DIR      folder for results [build/bench]
 
 set -eu
 LC_ALL=C
@@ -46,8 +46,8 @@ trap 'rm -f "$out"/*.gray "$out"/run.* "$out"/tried.txt "$out"/gpume_tried' EXIT
 trap 'exit 1' HUP INT TERM
 take_clip "${2-}"
 
-# The functions that have x86 code against plain C, by FFmpeg's checkasm: on one core, as
-# the cores' counters may differ.
+# Compares functions that have x86 code with plain C, by FFmpeg's checkasm. On one core,
+# because the counters of cores may differ.
 bench_functions() {
     pin=
     if have taskset; then
@@ -56,12 +56,12 @@ bench_functions() {
     say "functions of the CPU backend, by FFmpeg's checkasm"
     # shellcheck disable=SC2086  # words
     $pin "$bin/tests/checkasm/checkasm" --test=vf_gpume --bench > "$out/checkasm.txt" 2>&1 ||
-        warn "checkasm did not end well: $out/checkasm.txt"
+        warn "checkasm failed: see $out/checkasm.txt"
     grep -E '^ *(name|gpume_).*(cycles|[0-9])' "$out/checkasm.txt" || tail -n 3 "$out/checkasm.txt"
     echo
 }
 
-# search THREADS FRAMES FILTER: raw pictures through a filter.
+# search THREADS FRAMES FILTER: runs raw pictures through a filter.
 search() {
     run_seconds -filter_threads "$1" -f rawvideo -pixel_format gray -video_size "$size" \
         -framerate 25 -stream_loop -1 -i "$out/$size.gray" -vf "$3" -frames:v "$2"
@@ -100,11 +100,11 @@ measure() {
 
 ratio() { awk "BEGIN { printf \"%.1f\", $1 / $2 }"; }
 
-# mestimate, gpume on one thread, and on all.
+# mestimate, gpume on one thread, gpume on all cores.
 bench_peers() {
     begin cpu
-    say "clip: $input, $pictures frames of it; median frames/s of $runs runs, past and future, blocks of $block x $block,"
-    say "without the time that reading the pictures takes; +- is most less least, in percent"
+    say "clip: $input, $pictures frames; median frames/s of $runs run(s), past and future, ${block}x$block blocks,"
+    say "without the time for reading the pictures; +- is maximum minus minimum, in percent of the median"
     for size in $sizes; do
         raw_luma "$size" $pictures "$(($(frames_of "$input") / 2))"
         # shellcheck disable=SC2046
@@ -139,14 +139,14 @@ bench_peers() {
     done
 }
 
-# looped THREADS FRAMES FILTER: the same pictures, read once, again and again. Cloning a
-# frame costs nothing, so this is the filter's own time.
+# looped THREADS FRAMES FILTER: repeats pictures that are read once. Cloning a frame costs
+# next to nothing, so this is the filter's own time.
 looped() {
     run_seconds -filter_threads "$1" -f rawvideo -pixel_format gray -video_size "$size" \
         -framerate 25 -i "$out/$size.gray" -vf "loop=-1:$pictures,$3" -frames:v "$2"
 }
 
-# together N FRAMES FILTER: frames/s of N processes at once, a thread each.
+# together N FRAMES FILTER: combined frames/s of N single-thread processes.
 together() {
     i=0
     while [ "$i" -lt "$1" ]; do
@@ -158,23 +158,23 @@ together() {
     rm -f "$out"/run.[0-9]*
 }
 
-# frames_in SECONDS FILTER: how many one thread does in that time, at least one round.
+# frames_in SECONDS FILTER: prints how many frames one thread searches in that time.
 frames_in() {
     t=$(looped 1 $((2 * pictures)) "$2")
     awk "BEGIN { n = $pictures * int(2 * $1 / ($t + 1e-3) + 1); print (n > 20000 ? 20000 : n) }"
 }
 
-# The middle one of all runs: prints it, the least, the most and their number.
+# rates FRAMES: median, minimum and maximum frames/s, and the number of runs.
 rates() { awk -v n="$1" '{ print n / $1 }' | median; }
 
-# Every search at every size by threads, and for full search what as many processes reach.
+# Every search at every size and number of threads; for full search also as many processes.
 bench_threads() {
     begin cpu-threads
     numbers=${BENCH_THREADS:-$(awk "BEGIN { for (n = 1; n < $cores; n *= 2) printf \"%d \", n; print $cores }")}
     filter_of() { echo "gpume=algo=$1:range=16:block=$block:dir=both:backend=cpu"; }
 
-    say "clip: $input, $pictures frames of it, which stay in memory; median frames/s of $runs runs by threads,"
-    say "past and future, blocks of $block x $block, +-16; (against one thread); ! slower than with fewer threads"
+    say "clip: $input, $pictures frames held in memory; median frames/s of $runs run(s) by number of threads,"
+    say "past and future, ${block}x$block blocks, +-16; in brackets relative to one thread; ! is slower than fewer threads"
     for size in $thread_sizes; do
         raw_luma "$size" $pictures "$(($(frames_of "$input") / 2))"
         echo
@@ -218,12 +218,12 @@ bench_threads() {
     echo
 }
 
-# What searches that are not full miss: the sum of all vectors' costs; and how many
-# vectors they try for it, as the tests' oracle counts them.
+# The sum of all vectors' costs, relative to full search, and how many vectors each search
+# tries, counted by the tests' oracle.
 bench_vectors() {
     begin cpu-vectors
-    say "whole clip, blocks of $block x $block, +-16, past: cost of all vectors (more than full search);"
-    say "different vectors tried, a block on average"
+    say "whole clip, ${block}x$block blocks, +-16, past: cost of all vectors (relative to full search);"
+    say "mean number of different vectors tried per block"
     : > "$out/tried.txt"
     if ${CC:-cc} -O3 -w -o "$out/gpume_tried" bench/gpume_tried.c; then
         size=$(ffmpeg -i "$input" -map 0:v:0 -vf showinfo -frames:v 1 -f null - -loglevel info 2>&1 |
