@@ -283,11 +283,11 @@ static void predict_umh(GpumeBlock *b)
 
     x = b->dx;
     y = b->dy;
-    for (int row = -2; row <= 2; row++) {
-        const int nb = gpume_umh_row_points(b->dx, x), first = b->dx - 2;
+    for (int row = 0; row < GPUME_UMH_ROWS; row++) {
+        const int nb = gpume_umh_row_points(b->dx, x), first = b->dx - GPUME_UMH_ROWS / 2;
 
         for (int k = 0; k < nb; k++)
-            enqueue(b, &q, first + k, y + row);
+            enqueue(b, &q, first + k, y + row - GPUME_UMH_ROWS / 2);
         try_queue(b, &q);
     }
 
@@ -299,6 +299,15 @@ static void predict_umh(GpumeBlock *b)
     }
     try_queue(b, &q);
 }
+
+/** By enum GpumeAlgo, of predictive searches: what comes before their patterns. */
+static void (*const predict[GPUME_NB_ALGOS])(GpumeBlock *b) = {
+#define PREDICT_FULL(ID, name)
+#define PREDICT_PATTERN(ID, name)
+#define PREDICT_PREDICTIVE(ID, name) [GPUME_ALGO_##ID] = predict_##name,
+#define PREDICT(ID, name, kind, ...) PREDICT_##kind(ID, name)
+    GPUME_SEARCHES(PREDICT)
+};
 
 #define SEARCH(ID, ...)                         \
 static void search_##ID(GpumeBlock *b)          \
@@ -417,10 +426,7 @@ static int stage_pattern(GpumeBlock *b)
 static int stage_wavefront(GpumeBlock *b)
 {
     ff_gpume_wavefront_neighbours(b->wavefront, &b->neighbours, &b->place);
-    if (b->algo == GPUME_ALGO_UMH)
-        predict_umh(b);
-    else
-        predict_epzs(b);
+    predict[b->algo](b);
     if (b->cost)
         pattern_searches[b->algo](b);
     ff_gpume_wavefront_found(b->wavefront, &b->place, b->dx, b->dy);
