@@ -47,7 +47,7 @@ typedef struct GpumeContext {
     char *stats_file;
     int overwrite;
     int metadata;
-    GpumeParams params;         ///< algo, block, range and exhaustive are options
+    GpumeParams params;         ///< those that are chosen; most are options
 
     GpumeEngine *engine;
     GpumeOutputs *outputs;
@@ -63,8 +63,8 @@ typedef struct GpumeContext {
     { name, help, OFFSET(params.algo), AV_OPT_TYPE_INT,                      \
       { .i64 = GPUME_ALGO_FS }, 0, GPUME_NB_ALGOS - 1, FLAGS, .unit = "algo" }
 #define RANGE(name, help)                                                    \
-    { name, help, OFFSET(params.range), AV_OPT_TYPE_INT, { .i64 = 16 },      \
-      1, GPUME_MAX_RANGE, FLAGS }
+    { name, help, OFFSET(params.range), AV_OPT_TYPE_INT, { .i64 = 0 },       \
+      0, GPUME_MAX_RANGE, FLAGS }
 #define BLOCK(name, help)                                                    \
     { name, help, OFFSET(params.block), AV_OPT_TYPE_INT, { .i64 = 16 },      \
       GPUME_MIN_BLOCK, GPUME_MAX_BLOCK, FLAGS }
@@ -77,12 +77,22 @@ static const AVOption gpume_options[] = {
         GPUME_SEARCHES_AND_ALIASES(SEARCH, ALIAS)
 #undef SEARCH
 #undef ALIAS
-    RANGE("range",        "search distance to each side, in luma samples"),
+    RANGE("range",        "search distance to each side, in luma samples; 0: 16, of hme 256"),
     RANGE("search_param", "search distance to each side, in luma samples (same as range)"),
     { "exhaustive", "make fs evaluate every candidate, even those proved not to be the best",
       OFFSET(params.exhaustive), AV_OPT_TYPE_BOOL, { .i64 = 0 }, 0, 1, FLAGS },
     BLOCK("block",   "side of a block, in luma samples: 4, 8, 16, 32, 64 or 128"),
     BLOCK("mb_size", "side of a block, in luma samples (same as block)"),
+    { "smooth", "strength of smoothing; 0: off, -1: 0, of hme 2", OFFSET(params.smooth),
+      AV_OPT_TYPE_INT, { .i64 = GPUME_AUTO }, GPUME_AUTO, GPUME_MAX_SMOOTH, FLAGS },
+    { "check", "search both directions and replace vectors that disagree; auto: only with hme",
+      OFFSET(params.check), AV_OPT_TYPE_BOOL, { .i64 = GPUME_AUTO }, GPUME_AUTO, 1, FLAGS },
+    { "pel", "precision of vectors: 1, 2 or 4 to a sample; 0: 1, of hme 4", OFFSET(params.pel),
+      AV_OPT_TYPE_INT, { .i64 = 0 }, 0, 4, FLAGS },
+    { "sweeps", "passes of smoothing; 0: 2", OFFSET(params.sweeps), AV_OPT_TYPE_INT,
+      { .i64 = 0 }, 0, GPUME_MAX_SWEEPS, FLAGS },
+    { "levels", "levels of hme's pyramid; 0: as many as suit the picture", OFFSET(params.levels),
+      AV_OPT_TYPE_INT, { .i64 = 0 }, 0, GPUME_MAX_LEVELS, FLAGS },
     { "dir", "where the reference frame lies", OFFSET(dir), AV_OPT_TYPE_INT,
       { .i64 = DIR_PAST }, DIR_PAST, DIR_BOTH, FLAGS, .unit = "dir" },
         CONST("past",   "the frame before",           DIR_PAST,   "dir"),
@@ -134,6 +144,8 @@ static av_cold int init(AVFilterContext *ctx)
         s->params.distance[s->params.nb_references++] = -1;
     if (s->dir & DIR_FUTURE)
         s->params.distance[s->params.nb_references++] = 1;
+
+    s->params.intra = s->metadata || s->stats_file;
 
     ret = ff_gpume_params_check(&s->params, ctx);
     if (ret < 0)

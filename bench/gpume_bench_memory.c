@@ -69,8 +69,8 @@ static void bench_block(Bench *b, int block)
             ret = backend->import(priv, &pics[i]);
         }
         if (ret >= 0 && i) {
-            searches[i].cur           = &pics[i];
             searches[i].nb_fields     = 1;
+            searches[i].fields[0].cur = &pics[i];
             searches[i].fields[0].ref = &pics[i - 1];
             ret = backend->submit(priv, &searches[i]);
             if (ret >= 0)

@@ -85,6 +85,7 @@ void ff_gpume_picture_uninit(GpumePicture *pic)
 {
     av_frame_free(&pic->frame);
     av_buffer_unref(&pic->copy);
+    av_buffer_unref(&pic->planes);
     memset(pic, 0, sizeof(*pic));
 }
 

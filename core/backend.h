@@ -10,7 +10,7 @@
  *
  * A picture enters with import(), is searched any number of times as current
  * picture or reference, and leaves with ff_gpume_picture_uninit(). submit()
- * starts the search of one picture in its references; wait() collects it.
+ * starts a search; wait() collects it.
  * Searches are submitted and waited for in the order of the stream, from one
  * thread at a time.
  */
@@ -35,20 +35,29 @@ typedef struct GpumePicture {
     const uint8_t *luma;    ///< first luma sample, set by import(): the frame's own or that of copy
     ptrdiff_t linesize;     ///< bytes from a row of luma to the next; may be negative
     AVBufferRef *copy;      ///< the backend's own luma; NULL where the frame's is read in place
+    AVBufferRef *planes;    ///< the backend's own: what steps of a plan read; or NULL
 } GpumePicture;
 
-/** A field: one ordered pair of pictures, the search's and a reference. */
+/** A field: one ordered pair of pictures, the current one and its reference. */
 typedef struct GpumeField {
     int reference;          ///< which of GpumeParams.distance
+    const GpumePicture *cur;
     const GpumePicture *ref;
     AVMotionVector *mvs;    ///< bh * bw, raster order, set by submit() and written until wait() returns
     uint32_t *costs;        ///< the cost of the vector of equal index, likewise
+    /**
+     * With GpumeParams.intra, set by wait(): the sum over all blocks of cur of the absolute
+     * differences between samples and the rounded mean of their block.
+     */
+    uint64_t intra;
 } GpumeField;
 
-/** The search of one picture in its references, and what it found. */
+/**
+ * A search, and what it found: of one picture in its references or, with GpumeParams.check,
+ * of two pictures in each other.
+ */
 typedef struct GpumeSearch {
-    const GpumePicture *cur;
-    int nb_fields;          ///< 1 to GpumeParams.nb_references
+    int nb_fields;          ///< 1 to GpumeParams.nb_distances
     GpumeField fields[GPUME_MAX_REFERENCES];    ///< in the order of GpumeParams.distance
     /** Set by submit(): AVMotionVector[nb_fields][bh][bw], as side data has them; size is exactly that. */
     AVBufferRef *mvs;
@@ -164,7 +173,7 @@ void ff_gpume_picture_uninit(GpumePicture *pic);
 
 /**
  * For submit(): get buffers for the results of a search from pools whose buffers are large
- * enough for params->nb_references fields, set their sizes to the fields that the search
+ * enough for params->nb_distances fields, set their sizes to the fields that the search
  * has, and point the fields to them.
  * @return 0 or AVERROR(ENOMEM)
  */

@@ -45,6 +45,9 @@ struct GpumeEngine {
     int nb, nb_started, nb_out;
     int64_t nb_pictures;        ///< in the whole stream
 
+    /* with check and references on both sides: what pictures have of two searches */
+    AVBufferPool *mvs, *costs;
+
     AVFrame *pending;           ///< the first picture of another size or format
     int flushing;               ///< no later picture can be a reference of those in the queue
     int ended;                  ///< no pictures follow at all
@@ -73,6 +76,8 @@ static av_cold void close_backend(GpumeEngine *e)
         e->backend->uninit(e->backend_priv);
     av_freep(&e->backend_priv);
     e->backend = NULL;
+    av_buffer_pool_uninit(&e->mvs);
+    av_buffer_pool_uninit(&e->costs);
 }
 
 static av_cold int try_backend(GpumeEngine *e, const GpumeBackendConfig *cfg,
@@ -135,6 +140,14 @@ static av_cold int open_backend(GpumeEngine *e, int width, int height,
     }
     e->format    = format;
     e->hw_frames = hw_frames ? hw_frames->data : NULL;
+    if (ret >= 0 && cfg.params.check && cfg.params.nb_references > 1) {
+        const size_t nb_vectors = (size_t)cfg.params.bw * cfg.params.bh * cfg.params.nb_references;
+
+        e->mvs   = av_buffer_pool_init(nb_vectors * sizeof(AVMotionVector), NULL);
+        e->costs = av_buffer_pool_init(nb_vectors * sizeof(uint32_t), NULL);
+        if (!e->mvs || !e->costs)
+            return AVERROR(ENOMEM);
+    }
     return ret;
 }
 
@@ -213,33 +226,85 @@ static int reopen(GpumeEngine *e)
     return append(e, frame);
 }
 
-/* Start the search of a picture; all references that it will have are in the queue. */
+static void add_field(GpumeEngine *e, GpumeSearch *search, int reference, int cur, int ref)
+{
+    if (cur >= 0 && cur < e->nb && ref >= 0 && ref < e->nb)
+        search->fields[search->nb_fields++] = (GpumeField) {
+            .reference = reference,
+            .cur = &entry_at(e, cur)->pic, .ref = &entry_at(e, ref)->pic,
+        };
+}
+
+/* Start a picture's search; all references that it will have are in the queue. */
 static int start_search(GpumeEngine *e, int i)
 {
     const GpumeParams *p = &e->cfg.params;
-    Entry *entry = entry_at(e, i);
-    GpumeSearch *search = &entry->search;
+    GpumeSearch *search = &entry_at(e, i)->search;
+    /* with check two pictures are searched: this one and, if futures are wanted, its future */
+    const int first = e->future ? i : i - e->past;
+    const int last  = e->future ? i + e->future : i;
+
+    for (int j = 0; j < p->nb_distances; j++) {
+        const int cur = !p->check ? i : p->distance[j] < 0 ? last : first;
+
+        add_field(e, search, j, cur, cur + p->distance[j]);
+    }
+    return search->nb_fields ? e->backend->submit(e->backend_priv, search) : 0;
+}
+
+/* With check, searches of pairs have been finished: what picture i has of them. */
+static int collect_fields(GpumeEngine *e, int i, GpumeSearch *result)
+{
+    const GpumeParams *p = &e->cfg.params;
+    const size_t nb_blocks = (size_t)p->bw * p->bh;
+    const GpumePicture *pic = &entry_at(e, i)->pic;
+    GpumeField found[GPUME_MAX_REFERENCES];
+    int nb = 0, ret;
 
     for (int j = 0; j < p->nb_references; j++) {
-        const int at = i + p->distance[j];
+        /* a pair's search is in the queue with its first picture, if futures are wanted */
+        const int owner = e->future && p->distance[j] < 0 ? i + p->distance[j] : i;
+        const GpumeSearch *search = owner < 0 ? NULL : &entry_at(e, owner)->search;
 
-        if (at >= 0 && at < e->nb)
-            search->fields[search->nb_fields++] = (GpumeField) {
-                .reference = j, .ref = &entry_at(e, at)->pic,
-            };
+        for (int k = 0; search && k < search->nb_fields; k++)
+            if (search->fields[k].reference == j && search->fields[k].cur == pic)
+                found[nb++] = search->fields[k];
     }
-    if (!search->nb_fields)
+    memcpy(result->fields, found, nb * sizeof(*found));
+    result->nb_fields = nb;
+    if (!nb)
         return 0;
-    search->cur = &entry->pic;
-    return e->backend->submit(e->backend_priv, search);
+    ret = ff_gpume_search_alloc(result, p, e->mvs, e->costs);
+    if (ret < 0)
+        return ret;
+    for (int k = 0; k < nb; k++) {
+        memcpy(result->fields[k].mvs,   found[k].mvs,   nb_blocks * sizeof(*found->mvs));
+        memcpy(result->fields[k].costs, found[k].costs, nb_blocks * sizeof(*found->costs));
+    }
+    return 0;
+}
+
+/* The search becomes the result; of those that the check needed too, no more than was asked for. */
+static void move_fields(const GpumeParams *p, GpumeSearch *search, GpumeSearch *result)
+{
+    const size_t nb_blocks = (size_t)p->bw * p->bh;
+
+    *result = *search;
+    memset(search, 0, sizeof(*search));
+    if (result->nb_fields > p->nb_references) {
+        result->nb_fields   = p->nb_references;
+        result->mvs->size   = result->nb_fields * nb_blocks * sizeof(AVMotionVector);
+        result->costs->size = result->nb_fields * nb_blocks * sizeof(uint32_t);
+    }
 }
 
 static int take_oldest(GpumeEngine *e, GpumeResult *r)
 {
     Entry *entry = entry_at(e, e->nb_out);
+    int ret;
 
     if (entry->search.nb_fields) {
-        int ret = e->backend->wait(e->backend_priv, &entry->search);
+        ret = e->backend->wait(e->backend_priv, &entry->search);
         if (ret < 0)
             return ret;
     }
@@ -248,11 +313,17 @@ static int take_oldest(GpumeEngine *e, GpumeResult *r)
         return AVERROR(ENOMEM);
     r->number = entry->number;
     r->params = &e->cfg.params;
-    r->search = entry->search;
-    r->search.cur = NULL;
+    if (e->mvs) {
+        ret = collect_fields(e, e->nb_out, &r->search);
+        if (ret < 0) {
+            ff_gpume_result_uninit(r);
+            return ret;
+        }
+    } else {
+        move_fields(&e->cfg.params, &entry->search, &r->search);
+    }
     for (int i = 0; i < r->search.nb_fields; i++)
-        r->search.fields[i].ref = NULL;
-    memset(&entry->search, 0, sizeof(entry->search));
+        r->search.fields[i].cur = r->search.fields[i].ref = NULL;
 
     e->nb_out++;
     while (e->nb_out > e->past)

@@ -18,6 +18,12 @@ static_assert(GPUME_MAX_BLOCK <= 255, "size of a block");
 static_assert(GPUME_MAX_SIDE + GPUME_MAX_RANGE <= INT16_MAX, "places of vectors");
 /* a block's cost has 32 bits */
 static_assert((INT64_C(1) << 16) * GPUME_MAX_BLOCK * GPUME_MAX_BLOCK <= UINT32_MAX, "cost");
+/* with what smoothing adds, differences of up to 16 samples and depths of up to 16 bits */
+static_assert((INT64_C(1) << 16) * GPUME_MAX_BLOCK * GPUME_MAX_BLOCK +
+              (((int64_t)GPUME_MAX_SMOOTH * GPUME_MAX_BLOCK * 16) << 8) <= UINT32_MAX, "cost");
+static_assert((int64_t)GPUME_MAX_SMOOTH * GPUME_MAX_BLOCK * 8 * 16 * 4 <= UINT32_MAX, "sum");
+/* the largest picture needs no more levels */
+static_assert((GPUME_MAX_SIDE >> (GPUME_MAX_LEVELS - 1)) <= GPUME_COARSEST, "levels");
 
 int ff_gpume_format_supported(enum AVPixelFormat format)
 {
@@ -41,9 +47,46 @@ int ff_gpume_format_supported(enum AVPixelFormat format)
     return 1;
 }
 
+/* Of fields that follow the motion. */
+static int check_motion(const GpumeParams *p, void *log_ctx)
+{
+    const int pyramid = gpume_kind(p->algo) == GPUME_KIND_HIERARCHICAL;
+
+    if (p->levels && !pyramid) {
+        av_log(log_ctx, AV_LOG_ERROR, "levels is of a pyramid, which only algo=hme has.\n");
+        return AVERROR(EINVAL);
+    }
+    if (p->levels < 0 || p->levels > GPUME_MAX_LEVELS) {
+        av_log(log_ctx, AV_LOG_ERROR, "levels is %d; it can be 1 to %d, or 0: by itself.\n",
+               p->levels, GPUME_MAX_LEVELS);
+        return AVERROR(EINVAL);
+    }
+    if (p->smooth < GPUME_AUTO || p->smooth > GPUME_MAX_SMOOTH) {
+        av_log(log_ctx, AV_LOG_ERROR, "smooth is %d; it can be 0 to %d.\n",
+               p->smooth, GPUME_MAX_SMOOTH);
+        return AVERROR(EINVAL);
+    }
+    if (p->pel < 0 || p->pel == 3 || p->pel > 4) {
+        av_log(log_ctx, AV_LOG_ERROR, "pel is %d; it can be 1, 2 or 4.\n", p->pel);
+        return AVERROR(EINVAL);
+    }
+    if (p->sweeps < 0 || p->sweeps > GPUME_MAX_SWEEPS) {
+        av_log(log_ctx, AV_LOG_ERROR, "sweeps is %d; it can be 1 to %d.\n",
+               p->sweeps, GPUME_MAX_SWEEPS);
+        return AVERROR(EINVAL);
+    }
+    if (p->sweeps && !pyramid && p->smooth <= 0 && p->pel <= 1) {
+        av_log(log_ctx, AV_LOG_ERROR, "sweeps is of algo=hme, smooth and pel, and none of them "
+               "is in use.\n");
+        return AVERROR(EINVAL);
+    }
+    return 0;
+}
+
 int ff_gpume_params_check(const GpumeParams *p, void *log_ctx)
 {
     int bad_references = p->nb_references < 1 || p->nb_references > GPUME_MAX_REFERENCES;
+    int ret;
 
     if (p->algo < 0 || p->algo >= GPUME_NB_ALGOS || p->cost < 0 || p->cost >= GPUME_NB_COSTS) {
         av_log(log_ctx, AV_LOG_ERROR, "There is no search %d with a cost %d.\n", p->algo, p->cost);
@@ -54,11 +97,14 @@ int ff_gpume_params_check(const GpumeParams *p, void *log_ctx)
                "128.\n", p->block);
         return AVERROR(EINVAL);
     }
-    if (p->range < 1 || p->range > GPUME_MAX_RANGE) {
+    if (p->range < 0 || p->range > GPUME_MAX_RANGE) {
         av_log(log_ctx, AV_LOG_ERROR, "range is %d; it can be 1 to %d.\n",
                p->range, GPUME_MAX_RANGE);
         return AVERROR(EINVAL);
     }
+    ret = check_motion(p, log_ctx);
+    if (ret < 0)
+        return ret;
     for (int i = 0; i < p->nb_references && !bad_references; i++) {
         bad_references = !p->distance[i];
         for (int j = 0; j < i; j++)
@@ -69,7 +115,32 @@ int ff_gpume_params_check(const GpumeParams *p, void *log_ctx)
                "different pictures.\n", GPUME_MAX_REFERENCES);
         return AVERROR(EINVAL);
     }
+    if (p->check > 0 && p->nb_references > 1 && p->distance[0] != -p->distance[1]) {
+        av_log(log_ctx, AV_LOG_ERROR, "check takes references that are equally far in the past "
+               "and in the future.\n");
+        return AVERROR(EINVAL);
+    }
     return 0;
+}
+
+/* What is left to the search. */
+static void choose(GpumeParams *p)
+{
+    const int pyramid = gpume_kind(p->algo) == GPUME_KIND_HIERARCHICAL;
+
+    if (!p->range)
+        p->range = pyramid ? 256 : 16;
+    if (!p->pel)
+        p->pel = pyramid ? 4 : 1;
+    if (!p->sweeps)
+        p->sweeps = 2;
+    if (p->smooth < 0)
+        p->smooth = pyramid ? 2 : 0;
+    if (p->check < 0)
+        p->check = pyramid;
+    p->nb_distances = p->nb_references;
+    if (p->check && p->nb_references == 1)
+        p->distance[p->nb_distances++] = -p->distance[0];
 }
 
 int ff_gpume_params_init(GpumeParams *p, int width, int height,
@@ -93,6 +164,7 @@ int ff_gpume_params_init(GpumeParams *p, int width, int height,
         return AVERROR(EINVAL);
     }
 
+    choose(p);
     p->width      = width;
     p->height     = height;
     p->depth      = desc->comp[0].depth;

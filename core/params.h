@@ -25,6 +25,17 @@
 #define GPUME_MAX_SIDE  (32767 - GPUME_MAX_RANGE)
 /** Largest number of references of a picture. */
 #define GPUME_MAX_REFERENCES 2
+/** Largest strength of smoothing. */
+#define GPUME_MAX_SMOOTH   64
+/** Largest number of passes of propagation on a level. */
+#define GPUME_MAX_SWEEPS   16
+/** Largest number of levels of a pyramid: halving the largest picture leaves GPUME_COARSEST. */
+#define GPUME_MAX_LEVELS   11
+/** A picture with a side below this is not halved any more. */
+#define GPUME_COARSEST     32
+
+/** For parameters that say so: what suits the search. */
+#define GPUME_AUTO (-1)
 
 /** Costs of a candidate: C(ID, name, title). Each backend has a table with the same rows. */
 #define GPUME_COSTS(C)                      \
@@ -46,13 +57,20 @@ typedef struct GpumeParams {
     int algo;           ///< enum GpumeAlgo
     int cost;           ///< enum GpumeCostId
     int block;          ///< side of a block: 4, 8, 16, 32, 64 or 128
-    int range;          ///< search distance to each side, 1 to GPUME_MAX_RANGE
+    int range;          ///< search distance to each side, 1 to GPUME_MAX_RANGE; 0: what suits the search
     int exhaustive;     ///< nonzero: full search computes the whole cost of every candidate
     int always_sea;     ///< for tests: successive elimination even where it is slower
+    int levels;         ///< hme: of the pyramid, 1 to GPUME_MAX_LEVELS; 0: as many as suit the picture
+    int smooth;         ///< strength of smoothing, 0 (off) to GPUME_MAX_SMOOTH, or GPUME_AUTO
+    int sweeps;         ///< passes of propagation on a level, 1 to GPUME_MAX_SWEEPS; 0: 2
+    int check;          ///< nonzero: compare with the search in the opposite direction; or GPUME_AUTO
+    int pel;            ///< vectors are in units of 1/pel sample: 1, 2, 4; 0: what suits the search
+    int intra;          ///< nonzero: GpumeField.intra is wanted
     int nb_references;  ///< 1 to GPUME_MAX_REFERENCES
     /**
      * Their distances in pictures: -1 is the previous picture, 1 the next one. All are
-     * different. Also AVMotionVector.source.
+     * different. Also AVMotionVector.source. With check they are as far as each other, and
+     * the opposite one is added where it is not asked for.
      */
     int distance[GPUME_MAX_REFERENCES];
 
@@ -64,6 +82,7 @@ typedef struct GpumeParams {
     int big_endian;     ///< nonzero: two-byte samples have the high byte first
     int bw;             ///< blocks in a row,   ceil(width / block)
     int bh;             ///< blocks in a column, ceil(height / block)
+    int nb_distances;   ///< that are searched: nb_references, or 2 with check
 } GpumeParams;
 
 #endif /* AVFILTER_GPUME_CORE_PARAMS_H */

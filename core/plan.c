@@ -3,8 +3,44 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#include "libavutil/macros.h"
+
 #include "libavfilter/gpume/core/plan.h"
-#include "libavfilter/gpume/core/searches.h"
+#include "libavfilter/gpume/core/propagation.h"
+
+/* Differences of vectors count up to so many samples: of vectors that were found without */
+#define THRESHOLD           16
+/* and with a pyramid, */
+#define PYRAMID_THRESHOLD    8
+/* and in parts of a sample half a block, but no more than this. */
+#define MAX_PART_THRESHOLD  16
+
+static void add_step(GpumePlan *plan, const GpumeParams *p, GpumeStep step)
+{
+    if (step.pel > 1) {
+        step.threshold = FFMIN(step.block / 2, MAX_PART_THRESHOLD) * step.pel;
+        step.nb_passes = 2 * p->sweeps;
+    }
+    plan->steps[plan->nb_steps++] = step;
+}
+
+/* From the coarsest level down to the picture. Upper levels have no blocks below 8. */
+static void add_pyramid(GpumePlan *plan, const GpumeParams *p)
+{
+    const int block = FFMAX(p->block, 8);
+
+    plan->nb_levels = p->levels ? p->levels : gpume_auto_levels(p->width, p->height, block);
+    for (int level = plan->nb_levels - 1; level >= 0; level--)
+        add_step(plan, p, (GpumeStep) {
+            level, block, level == plan->nb_levels - 1 ? GPUME_BEGIN_FULL : GPUME_BEGIN_PARENTS,
+            1, PYRAMID_THRESHOLD, p->sweeps
+        });
+    /* blocks of 4 are worth passes at the final precision only */
+    if (p->block < block)
+        add_step(plan, p, (GpumeStep) {
+            0, p->block, GPUME_BEGIN_LARGER, 1, PYRAMID_THRESHOLD, p->pel == 1 ? p->sweeps : 0
+        });
+}
 
 GpumePlan ff_gpume_plan(const GpumeParams *params)
 {
@@ -23,8 +59,36 @@ GpumePlan ff_gpume_plan(const GpumeParams *params)
     case GPUME_KIND_PREDICTIVE:
         plan.stages[plan.nb_stages++] = GPUME_STAGE_WAVEFRONT;
         break;
+    case GPUME_KIND_HIERARCHICAL:
+        add_pyramid(&plan, params);
+        break;
     }
+    if (params->smooth && !plan.nb_steps)
+        add_step(&plan, params, (GpumeStep) {
+            0, params->block, GPUME_BEGIN_KEEP, 1, THRESHOLD, params->sweeps
+        });
+    if (params->pel > 1)
+        add_step(&plan, params, (GpumeStep) { 0, params->block, GPUME_BEGIN_KEEP, params->pel });
+    if (plan.nb_steps) {
+        plan.nb_levels = FFMAX(plan.nb_levels, 1);
+        plan.stages[plan.nb_stages++] = GPUME_STAGE_PROPAGATE;
+    }
+    if (params->check)
+        plan.stages[plan.nb_stages++] = GPUME_STAGE_CHECK;
     return plan;
+}
+
+GpumeParams ff_gpume_step_params(const GpumeParams *params, const GpumeStep *step)
+{
+    GpumeParams p = *params;
+
+    p.width  = gpume_level_side(params->width,  step->level);
+    p.height = gpume_level_side(params->height, step->level);
+    p.range  = gpume_level_side(params->range,  step->level);
+    p.block  = step->block;
+    p.bw     = gpume_blocks(p.width,  p.block);
+    p.bh     = gpume_blocks(p.height, p.block);
+    return p;
 }
 
 int ff_gpume_plan_has(const GpumePlan *plan, int stage)

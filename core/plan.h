@@ -26,19 +26,58 @@ enum GpumeStage {
     GPUME_STAGE_PATTERN,
     /** Predictive search: blocks wait for their neighbours' vectors. */
     GPUME_STAGE_WAVEFRONT,
+    GPUME_NB_SEARCH_STAGES,         ///< those above find vectors, block by block
+    /** Passes over whole fields: GpumePlan.steps. */
+    GPUME_STAGE_PROPAGATE = GPUME_NB_SEARCH_STAGES,
+    /** Compare the fields of both directions, and replace the vectors that disagree. */
+    GPUME_STAGE_CHECK,
     GPUME_NB_STAGES
 };
 
 /** Largest number of stages of a plan. */
-#define GPUME_MAX_STAGES 2
+#define GPUME_MAX_STAGES 4
+
+/** What the vectors of a step begin with. */
+enum GpumeBegin {
+    /** Those that there are, in other units: of the search stages or of the step before. */
+    GPUME_BEGIN_KEEP,
+    /** The best of all that are admissible. */
+    GPUME_BEGIN_FULL,
+    /** The best of twice those of the level above, at gpume_parent(), and zero. */
+    GPUME_BEGIN_PARENTS,
+    /** The best of those of blocks of twice the side, at gpume_parent(). */
+    GPUME_BEGIN_LARGER,
+};
+
+/** Passes of propagation on one level, with blocks of one size and vectors of one precision. */
+typedef struct GpumeStep {
+    int level;              ///< of the pyramid, 0 is the picture itself
+    int block;              ///< side of a block, samples of the level
+    int begin;              ///< enum GpumeBegin
+    int pel;                ///< vectors are in units of 1/pel sample of the level
+    int threshold;          ///< differences of vectors count up to this, in their units
+    int nb_passes;
+} GpumeStep;
+
+/** Largest number of steps: a level each, blocks of 4 after those of 8, parts of a sample. */
+#define GPUME_MAX_STEPS (GPUME_MAX_LEVELS + 2)
 
 typedef struct GpumePlan {
     int nb_stages;
     int stages[GPUME_MAX_STAGES];   ///< enum GpumeStage, in this order
+    int nb_steps;
+    GpumeStep steps[GPUME_MAX_STEPS];
+    int nb_levels;                  ///< of pictures that steps need, 0 (no steps) or more
 } GpumePlan;
 
 /** The stages of a search with these parameters. */
 GpumePlan ff_gpume_plan(const GpumeParams *params);
+
+/**
+ * The parameters as a step's level has them: size, range, blocks.
+ * @param params those of the picture
+ */
+GpumeParams ff_gpume_step_params(const GpumeParams *params, const GpumeStep *step);
 
 /** Whether a plan has a stage. */
 int ff_gpume_plan_has(const GpumePlan *plan, int stage);

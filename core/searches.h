@@ -52,7 +52,9 @@
     S(EPZS, epzs, PREDICTIVE, "enhanced predictive zonal search",                   \
       "Tourapis, SPIE 4671, 2002", SMALL_DIAMOND, 1, epzs)                          \
     S(UMH, umh, PREDICTIVE, "unsymmetrical-cross multi-hexagon-grid search",        \
-      "Chen, Zhou and He, JVT-F017, 2002", HEXAGON, 1, ds)
+      "Chen, Zhou and He, JVT-F017, 2002", HEXAGON, 1, ds)                          \
+    S(HME, hme, HIERARCHICAL, "hierarchical search with propagation",               \
+      "Bierling, SPIE 1001, 1988; de Haan et al., IEEE T. CSVT 3(5), 1993", NONE, 0, none)
 
 #define GPUME_NO_ROW(...)
 #define GPUME_SEARCHES(S) GPUME_SEARCHES_AND_ALIASES(S, GPUME_NO_ROW)
@@ -68,6 +70,7 @@ enum GpumeSearchKind {
     GPUME_KIND_FULL,        ///< tries every admissible vector
     GPUME_KIND_PATTERN,     ///< tries pattern after pattern, starting from the zero vector
     GPUME_KIND_PREDICTIVE,  ///< the same, starting from the best of its predictors
+    GPUME_KIND_HIERARCHICAL,///< from small pictures to large ones, see propagation.h
 };
 
 GPUME_INLINE int gpume_kind(int algo)

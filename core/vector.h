@@ -20,10 +20,17 @@
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define GPUME_HALVES(first, second) ((unsigned)(first) << 16 | ((unsigned)(second) & 0xffff))
 #define GPUME_BYTES(first, second)  ((unsigned)(first) << 8 | (unsigned)(second))
+#define GPUME_FLAGS_LOW(flags)      0
+#define GPUME_FLAGS_HIGH(flags)     (flags)
 #else
 #define GPUME_HALVES(first, second) ((unsigned)(second) << 16 | ((unsigned)(first) & 0xffff))
 #define GPUME_BYTES(first, second)  ((unsigned)(second) << 8 | (unsigned)(first))
+#define GPUME_FLAGS_LOW(flags)      (flags)
+#define GPUME_FLAGS_HIGH(flags)     0
 #endif
+
+/** Bit of AVMotionVector.flags: the fields of both directions disagree; see propagation.h. */
+#define GPUME_FLAG_UNSOUND 1
 
 /**
  * Word i of the vector (dx, dy) of a block of w x h samples that begins at (x0, y0).
@@ -43,6 +50,21 @@ GPUME_INLINE unsigned gpume_vector_word(int i, int source, int x0, int y0, int w
     case 7:  return dy;
     case 8:  return GPUME_HALVES(1, 0);         // motion_scale
     default: return 0;
+    }
+}
+
+/** The same of a vector in units of 1/pel sample. @param flags AVMotionVector.flags */
+GPUME_INLINE unsigned gpume_part_vector_word(int i, int source, const GpumeBox *b,
+                                             int dx, int dy, int pel, int flags)
+{
+    switch (i) {
+    case 4:  return GPUME_FLAGS_LOW(flags);
+    case 5:  return GPUME_FLAGS_HIGH(flags);
+    case 6:  return dx;
+    case 7:  return dy;
+    case 8:  return GPUME_HALVES(pel, 0);
+    default: return gpume_vector_word(i, source, b->x0, b->y0, b->w, b->h,
+                                      (dx + pel / 2) >> (pel >> 1), (dy + pel / 2) >> (pel >> 1));
     }
 }
 

@@ -144,7 +144,7 @@ static void search_row(const SearchArg *arg, const GpumeField *field,
     CPUContext *s = arg->s;
     /* copies need not be read again after a block */
     const GpumeParams params = s->cfg.params, *p = &params;
-    const GpumePicture cur = *arg->search->cur;
+    const GpumePicture cur = *field->cur;
     const GpumePicture ref = *field->ref;
     const int sample_size = p->depth > 8 ? 2 : 1;
     const int source = p->distance[field->reference];
@@ -219,9 +219,10 @@ static int submit(void *priv, GpumeSearch *search)
     if (s->wavefront.buffer)
         ff_gpume_wavefront_begin(&s->wavefront, search);
     if (s->has_sums) {
-        add_sums(&arg, search->cur);
-        for (int i = 0; i < search->nb_fields; i++)
+        for (int i = 0; i < search->nb_fields; i++) {
+            add_sums(&arg, search->fields[i].cur);
             add_sums(&arg, search->fields[i].ref);
+        }
     }
     ff_gpume_task_run(&s->search_task, &s->cfg, &arg, arg.nb_sum_rows,
                       arg.nb_sum_rows + search->nb_fields * p->bh * p->bw);
@@ -240,11 +241,13 @@ static av_cold int init(void *priv, const GpumeBackendConfig *cfg)
     size_t nb_vectors;
     int ret;
 
+    if (cfg->plan.nb_steps || p->check)
+        return AVERROR(ENOSYS);
     s->cfg = *cfg;
     cost_inits[p->cost](&s->cost, p->depth);
     ff_gpume_untried_points_init(&s->untried);
 
-    nb_vectors = (size_t)p->bw * p->bh * p->nb_references;
+    nb_vectors = (size_t)p->bw * p->bh * p->nb_distances;
     s->mvs     = av_buffer_pool_init(nb_vectors * sizeof(AVMotionVector), NULL);
     s->costs   = av_buffer_pool_init(nb_vectors * sizeof(uint32_t), NULL);
     if (!s->mvs || !s->costs)
@@ -252,14 +255,14 @@ static av_cold int init(void *priv, const GpumeBackendConfig *cfg)
 
     s->search_task.run         = run_search;
     s->search_task.least       = 4;
-    s->search_task.max_workers = p->nb_references * ((p->bw * p->bh - 1) / 4 + 1);
+    s->search_task.max_workers = p->nb_distances * ((p->bw * p->bh - 1) / 4 + 1);
     if (ff_gpume_plan_has(&cfg->plan, GPUME_STAGE_WAVEFRONT)) {
         ret = ff_gpume_wavefront_init(&s->wavefront, p);
         if (ret < 0)
             return ret;
         s->search_task.in_order    = 1;
         s->search_task.least       = p->bw;
-        s->search_task.max_workers = p->nb_references * ff_gpume_wavefront_width(&s->wavefront);
+        s->search_task.max_workers = p->nb_distances * ff_gpume_wavefront_width(&s->wavefront);
     }
 
     s->copies_luma = p->depth > 8 && (p->shift || p->big_endian != HAVE_BIGENDIAN);

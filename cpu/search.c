@@ -304,6 +304,7 @@ static void predict_umh(GpumeBlock *b)
 static void (*const predict[GPUME_NB_ALGOS])(GpumeBlock *b) = {
 #define PREDICT_FULL(ID, name)
 #define PREDICT_PATTERN(ID, name)
+#define PREDICT_HIERARCHICAL(ID, name)
 #define PREDICT_PREDICTIVE(ID, name) [GPUME_ALGO_##ID] = predict_##name,
 #define PREDICT(ID, name, kind, ...) PREDICT_##kind(ID, name)
     GPUME_SEARCHES(PREDICT)

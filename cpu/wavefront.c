@@ -48,7 +48,7 @@ static unsigned load(const GpumeFoundVector *v)
 
 av_cold int ff_gpume_wavefront_init(GpumeWavefront *w, const GpumeParams *params)
 {
-    const int nb_fields = params->nb_references * GPUME_NB_AGES;
+    const int nb_fields = params->nb_distances * GPUME_NB_AGES;
     size_t size;
 
     w->algo     = params->algo;

@@ -308,7 +308,7 @@ static AVBufferRef *upload_alloc(void *opaque, size_t size)
 /* With the context pushed. */
 static av_cold int init_device(CUDAContext *s, const GpumePlan *plan)
 {
-    const size_t nb_vectors = (size_t)s->params.bw * s->params.bh * s->params.nb_references;
+    const size_t nb_vectors = (size_t)s->params.bw * s->params.bh * s->params.nb_distances;
     CudaFunctions *cu = s->device->cu;
     int ret;
 
@@ -342,9 +342,11 @@ static av_cold int init(void *priv, const GpumeBackendConfig *cfg)
 {
     CUDAContext *s = priv;
     const GpumeParams *p = &s->params;
-    const size_t nb_vectors = (size_t)cfg->params.bw * cfg->params.bh * cfg->params.nb_references;
+    const size_t nb_vectors = (size_t)cfg->params.bw * cfg->params.bh * cfg->params.nb_distances;
     int ret;
 
+    if (cfg->plan.nb_steps || cfg->params.check)
+        return AVERROR(ENOSYS);
     s->params    = cfg->params;
     s->execute   = cfg->execute;
     s->opaque    = cfg->opaque;
@@ -474,8 +476,8 @@ static int submit(void *priv, GpumeSearch *search)
 
     av_assert0(s->nb_submitted - s->nb_waited < s->nb_slots);
 
-    args->cur.data     = (uintptr_t)search->cur->luma;
-    args->cur.linesize = search->cur->linesize;
+    args->cur.data     = (uintptr_t)search->fields[0].cur->luma;
+    args->cur.linesize = search->fields[0].cur->linesize;
     args->mvs          = slot->mvs;
     args->costs        = slot->costs;
     for (int i = 0; i < search->nb_fields; i++) {

@@ -284,7 +284,7 @@ static Shape *const shapes[GPUME_NB_STAGES] = {
 /* Bytes of a GpumeCudaRemaining for every square of a picture. */
 static size_t remaining_size(const GpumeParams *p)
 {
-    return sizeof(GpumeCudaRemaining) + sizeof(unsigned) * p->nb_references *
+    return sizeof(GpumeCudaRemaining) + sizeof(unsigned) * p->nb_distances *
            (size_t)gpume_blocks(p->width,  GPUME_CUDA_SEA_SQUARE) *
            gpume_blocks(p->height, GPUME_CUDA_SEA_SQUARE);
 }
@@ -292,7 +292,7 @@ static size_t remaining_size(const GpumeParams *p)
 /* Bytes of what predictive searches keep: vectors, and behind them the ticket. */
 static size_t history_size(const GpumeParams *p)
 {
-    return ((size_t)p->nb_references * GPUME_NB_AGES * p->bw * p->bh + 1) * sizeof(unsigned);
+    return ((size_t)p->nb_distances * GPUME_NB_AGES * p->bw * p->bh + 1) * sizeof(unsigned);
 }
 
 /* What a predictive search reads and writes. */

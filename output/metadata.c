@@ -33,6 +33,9 @@ static int set_metadata(void *priv, GpumeFile *file, GpumeResult *r, const Gpume
         SET("zero",    "%d",      zero)
         SET("mean_mv", "%.2f",    mean_mv)
         SET("max_mv",  "%.1f",    max_mv)
+        SET("sound",   "%.4f",    sound)
+        SET("intra",   "%"PRIu64, intra)
+        SET("scene",   "%.4f",    scene)
 #undef SET
     }
     return 0;

@@ -15,6 +15,7 @@
 #include "libavutil/macros.h"
 #include "libavutil/mem.h"
 
+#include "libavfilter/gpume/core/vector.h"
 #include "libavfilter/gpume/output/output.h"
 
 #define OUTPUT(name) extern const GpumeOutput ff_gpume_output_##name;
@@ -122,6 +123,7 @@ static void compute_stats(GpumeStats *stats, const GpumeField *field, const Gpum
     const size_t nb_blocks = (size_t)params->bw * params->bh;
     double sum = 0;
     int64_t max = 0;
+    size_t nb_unsound = 0;
 
     memset(stats, 0, sizeof(*stats));
     for (size_t i = 0; i < nb_blocks; i++) {
@@ -131,12 +133,16 @@ static void compute_stats(GpumeStats *stats, const GpumeField *field, const Gpum
 
         stats->cost += field->costs[i];
         stats->zero += !square;
+        nb_unsound  += mv->flags & GPUME_FLAG_UNSOUND;
         sum         += sqrt(square);
         if (square > max)
             max = square;
     }
-    stats->mean_mv = sum / nb_blocks;
-    stats->max_mv  = sqrt(max);
+    stats->mean_mv = sum / nb_blocks / params->pel;
+    stats->max_mv  = sqrt(max) / params->pel;
+    stats->sound   = 1 - (double)nb_unsound / nb_blocks;
+    stats->intra   = field->intra;
+    stats->scene   = stats->cost < stats->intra ? (double)stats->cost / stats->intra : !!stats->cost;
 }
 
 int ff_gpume_outputs_write(GpumeOutputs *s, GpumeResult *r)

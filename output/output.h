@@ -34,6 +34,9 @@ typedef struct GpumeStats {
     int zero;                   ///< vectors equal to (0,0)
     double mean_mv;             ///< mean Euclidean length, samples
     double max_mv;              ///< largest Euclidean length, samples
+    double sound;               ///< share of vectors that the check agreed with, 0 to 1; without one 1
+    uint64_t intra;             ///< GpumeField.intra
+    double scene;               ///< cost over intra, 0 to 1: near 1 the pictures have little in common
 } GpumeStats;
 
 /** An output. Functions return 0 or an AVERROR code. */

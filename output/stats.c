@@ -25,9 +25,9 @@ static int write_stats(void *priv, GpumeFile *file, GpumeResult *r, const GpumeS
 
         ff_gpume_reference_name(name, sizeof(name), p->distance[r->search.fields[i].reference]);
         fprintf(file->f, "n:%"PRId64" pts:%s dir:%s blocks:%d cost:%"PRIu64
-                " zero:%d mean_mv:%.2f max_mv:%.1f\n",
-                r->number, av_ts2str(r->frame->pts), name, p->bw * p->bh,
-                s->cost, s->zero, s->mean_mv, s->max_mv);
+                " zero:%d mean_mv:%.2f max_mv:%.1f sound:%.4f intra:%"PRIu64" scene:%.4f\n",
+                r->number, av_ts2str(r->frame->pts), name, p->bw * p->bh, s->cost, s->zero,
+                s->mean_mv, s->max_mv, s->sound, s->intra, s->scene);
     }
     return 0;
 }

@@ -250,9 +250,8 @@ static void run_backend(Case *c, TestBackend *b)
         for (int j = 0; i < s->nb && j < s->nb_references; j++)
             if (s->pics[i].vectors[j])
                 searches[i].fields[searches[i].nb_fields++] =
-                    (GpumeField){ .reference = j, .ref = &pics[i + s->distance[j]] };
+                    (GpumeField){ .reference = j, .cur = &pics[i], .ref = &pics[i + s->distance[j]] };
         if (ret >= 0 && i < s->nb && searches[i].nb_fields) {
-            searches[i].cur = &pics[i];
             ret = backend->submit(priv, &searches[i]);
             CHECK(ret >= 0, "submit: %s", av_err2str(ret));
         }
@@ -260,7 +259,7 @@ static void run_backend(Case *c, TestBackend *b)
             break;
         if (i + 1 < c->in_flight || nb_waited >= s->nb || ret < 0)
             continue;
-        if (searches[nb_waited].cur) {
+        if (searches[nb_waited].nb_fields) {
             ret = backend->wait(priv, &searches[nb_waited]);
             CHECK(ret >= 0, "wait: %s", av_err2str(ret));
             if (!c->late_compare && ret >= 0)
@@ -275,7 +274,7 @@ static void run_backend(Case *c, TestBackend *b)
     av_free(priv);
     for (int i = 0; i < s->nb; i++) {
         /* results outlive the backend, as side data has to */
-        if (i < nb_waited && searches[i].cur && c->late_compare && ret >= 0)
+        if (i < nb_waited && searches[i].nb_fields && c->late_compare && ret >= 0)
             compare(c, b, i, &searches[i]);
         ff_gpume_search_uninit(&searches[i]);
         CHECK(!pics[i].frame || (pics[i].frame->data[0]     == c->frames[i]->data[0] &&

@@ -1,0 +1,195 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Fields that follow the motion: the arithmetic of the pyramid, of passes of propagation, of
+ * vectors in parts of a sample, and of the check in both directions. doc/gpume.texi defines
+ * what is computed. Read by every backend and by device code.
+ *
+ * A pass visits the blocks in four phases, (bx & 1, by & 1) = (0,0), (1,0), (0,1), (1,1).
+ * Blocks of a phase are not neighbours, so their order does not matter; and as blocks of the
+ * first two phases lie in even rows and read odd ones, which do not change meanwhile, so does
+ * that of even rows, and then that of odd rows.
+ */
+
+#ifndef AVFILTER_GPUME_CORE_PROPAGATION_H
+#define AVFILTER_GPUME_CORE_PROPAGATION_H
+
+#include "libavfilter/gpume/core/geometry.h"
+#include "libavfilter/gpume/core/searches.h"
+
+#define GPUME_NB_PHASES 4
+
+/** A side of a picture of a level, in samples; each level has half of that below it. */
+GPUME_INLINE int gpume_level_side(int side, int level)
+{
+    return (side + (1 << level) - 1) >> level;
+}
+
+/** Levels of a pyramid that suit a picture and blocks of this side. */
+GPUME_INLINE int gpume_auto_levels(int width, int height, int block)
+{
+    const int side  = gpume_lesser(width, height);
+    const int least = 2 * block > GPUME_COARSEST ? 2 * block : GPUME_COARSEST;
+    int levels = 1;
+
+    while (levels < GPUME_MAX_LEVELS && gpume_level_side(side, levels - 1) >= least)
+        levels++;
+    return levels;
+}
+
+/*
+ * Smoothness.
+ */
+
+/** How far vectors differ, L1 in their own units, but no more than threshold. */
+GPUME_INLINE unsigned gpume_difference(GpumeVector a, GpumeVector b, unsigned threshold)
+{
+    const int x = a.dx - b.dx, y = a.dy - b.dy;
+    const unsigned sum = (x < 0 ? -x : x) + (y < 0 ? -y : y);
+
+    return sum < threshold ? sum : threshold;
+}
+
+/**
+ * What is added to a cost.
+ * @param factor gpume_penalty_factor()
+ * @param sum    of the differences from all neighbours
+ * @param nb     how many these are, 0 to 8
+ */
+GPUME_INLINE unsigned gpume_penalty(unsigned factor, unsigned sum, int nb, int pel, int depth)
+{
+    return nb ? (factor * sum / (unsigned)(nb * pel)) << (depth - 8) : 0;
+}
+
+GPUME_INLINE unsigned gpume_penalty_factor(int smooth, int block)
+{
+    return smooth * block;
+}
+
+/**
+ * The blocks whose vectors a block of a finer field begins with: its parent, then those next
+ * to the parent on the block's own side, above or below, left or right, and both.
+ * @param i        0 to 3
+ * @param bx, by   the block; set to the other one
+ * @param bw, bh   blocks of the coarser field
+ * @return 0 where there is no such block
+ */
+GPUME_INLINE int gpume_parent(int i, int *bx, int *by, int bw, int bh)
+{
+    const int x = gpume_lesser(*bx >> 1, bw - 1) + (i & 2 ? (*bx & 1 ? 1 : -1) : 0);
+    const int y = gpume_lesser(*by >> 1, bh - 1) + (i & 1 ? (*by & 1 ? 1 : -1) : 0);
+
+    *bx = x;
+    *by = y;
+    return x >= 0 && x < bw && y >= 0 && y < bh;
+}
+
+/*
+ * Parts of a sample: ITU-T H.264, 8.4.2.2.1. A sample between whole ones is one of four
+ * planes or the rounded mean of two samples of them.
+ */
+
+/** The planes: samples at whole places, half a sample to the right, below, and both. */
+enum GpumePlane {
+    GPUME_PLANE_WHOLE,      ///< G in the standard
+    GPUME_PLANE_RIGHT,      ///< b
+    GPUME_PLANE_BELOW,      ///< h
+    GPUME_PLANE_CENTRE,     ///< j
+    GPUME_NB_PLANES
+};
+
+/**
+ * A sample between others, packed: plane, and whether the sample to the right, or below, is
+ * meant; then the same of the second.
+ */
+#define GPUME_BETWEEN(plane, right, below) ((plane) | (right) << 2 | (below) << 3)
+#define GPUME_BETWEEN_TWO(first, second)   ((first) | (second) << 4)
+
+/**
+ * Which two samples make that at (fx, fy) quarters; both the same: it is that one.
+ * The first is in the lower four bits.
+ */
+GPUME_INLINE int gpume_between(int fx, int fy)
+{
+    const int G = GPUME_BETWEEN(GPUME_PLANE_WHOLE, 0, 0), b = GPUME_BETWEEN(GPUME_PLANE_RIGHT, 0, 0);
+    const int h = GPUME_BETWEEN(GPUME_PLANE_BELOW, 0, 0), j = GPUME_BETWEEN(GPUME_PLANE_CENTRE, 0, 0);
+    /* to the right or below of these */
+    const int H = GPUME_BETWEEN(GPUME_PLANE_WHOLE, 1, 0), M = GPUME_BETWEEN(GPUME_PLANE_WHOLE, 0, 1);
+    const int m = GPUME_BETWEEN(GPUME_PLANE_BELOW, 1, 0), s = GPUME_BETWEEN(GPUME_PLANE_RIGHT, 0, 1);
+
+    switch (fy * 4 + fx) {
+    case  0: return GPUME_BETWEEN_TWO(G, G);
+    case  1: return GPUME_BETWEEN_TWO(G, b);
+    case  2: return GPUME_BETWEEN_TWO(b, b);
+    case  3: return GPUME_BETWEEN_TWO(b, H);
+    case  4: return GPUME_BETWEEN_TWO(G, h);
+    case  5: return GPUME_BETWEEN_TWO(b, h);
+    case  6: return GPUME_BETWEEN_TWO(b, j);
+    case  7: return GPUME_BETWEEN_TWO(b, m);
+    case  8: return GPUME_BETWEEN_TWO(h, h);
+    case  9: return GPUME_BETWEEN_TWO(h, j);
+    case 10: return GPUME_BETWEEN_TWO(j, j);
+    case 11: return GPUME_BETWEEN_TWO(j, m);
+    case 12: return GPUME_BETWEEN_TWO(h, M);
+    case 13: return GPUME_BETWEEN_TWO(h, s);
+    case 14: return GPUME_BETWEEN_TWO(j, s);
+    default: return GPUME_BETWEEN_TWO(s, m);
+    }
+}
+
+/** The six taps of a half sample between c and d, times 32. */
+GPUME_INLINE int gpume_taps(int a, int b, int c, int d, int e, int f)
+{
+    return a + f - 5 * (b + e) + 20 * (c + d);
+}
+
+GPUME_INLINE int gpume_log2_pel(int pel)
+{
+    return pel >> 1;    // of 1, 2, 4
+}
+
+/** A component of a vector in whole samples, as AVMotionVector.src_x has it. */
+GPUME_INLINE int gpume_whole(int d, int pel)
+{
+    return (d + pel / 2) >> gpume_log2_pel(pel);
+}
+
+/*
+ * The check.
+ */
+
+/** The column, or row, of the block that holds the centre of one that is displaced by d. */
+GPUME_INLINE int gpume_partner(int start, int length, int d, int pel, int block, int nb)
+{
+    const int i = start + length / 2 + gpume_whole(d, pel);
+
+    return i < 0 ? 0 : gpume_lesser(i / block, nb - 1);
+}
+
+/** Whether a vector and that of its partner lead back to within a sample. */
+GPUME_INLINE int gpume_sound(GpumeVector a, GpumeVector b, int pel)
+{
+    const int x = a.dx + b.dx, y = a.dy + b.dy;
+
+    return x >= -pel && x <= pel && y >= -pel && y <= pel;
+}
+
+/** The median of 1 to 8 values, which are sorted; of an even number the mean of two, rounded down. */
+GPUME_INLINE int gpume_median_of(short *v, int nb)
+{
+    for (int i = 1; i < nb; i++) {
+        const short value = v[i];
+        int j = i;
+
+        for (; j > 0 && v[j - 1] > value; j--)
+            v[j] = v[j - 1];
+        v[j] = value;
+    }
+    return nb & 1 ? v[nb / 2] : (v[nb / 2 - 1] + v[nb / 2]) >> 1;
+}
+
+#endif /* AVFILTER_GPUME_CORE_PROPAGATION_H */
