@@ -12,6 +12,7 @@ import os
 import re
 import subprocess
 import tempfile
+import threading
 import time
 import warnings
 
@@ -22,6 +23,11 @@ try:
     cv2.setNumThreads(1)
 except ImportError:
     cv2 = None
+
+try:
+    import vapoursynth
+except ImportError:
+    vapoursynth = None
 
 
 class MethodError(Exception):
@@ -131,6 +137,72 @@ def opencv_peers():
     return [Dense("DIS medium", dis), Dense("Farneback", farneback)] if cv2 else []
 
 
+class MVTools:
+    """MVTools' search with its defaults (truemotion=1), or without what holds vectors together."""
+
+    lock = threading.Lock()  # one search at a time, on one thread
+
+    def __init__(self, truemotion):
+        self.truemotion = truemotion
+        self.name = "MVTools" if truemotion else "MVTools, no truemotion"
+
+    def node(self, frames, block):
+        """The clip of its results for these frames, which are whole numbers of blocks."""
+        core = vapoursynth.core
+        core.num_threads = 1
+        count, height, width = frames.shape
+
+        def fill(n, f):
+            f = f.copy()
+            np.copyto(np.asarray(f[0]), frames[n % count])
+            return f
+
+        # longer than the pictures, so that rates can be measured
+        clip = core.std.BlankClip(format=vapoursynth.GRAY8, width=width, height=height,
+                                  length=100 * count)
+        clip = core.std.ModifyFrame(clip, clip, fill)
+        # isb: to the following frame
+        return core.mv.Analyse(core.mv.Super(clip, pel=4), blksize=block, isb=1, delta=1, overlap=0,
+                               truemotion=self.truemotion)
+
+    def vectors(self, pair, block):
+        # it leaves blocks out that the edge cuts
+        bottom, right = (-side % block for side in pair.size)
+        frames = np.pad(pair.frames, ((0, 0), (0, bottom), (0, right)), "edge")
+        shape = frames.shape[1] // block, frames.shape[2] // block
+        with self.lock:
+            node = self.node(frames, block)
+            return np.stack([self.parse(node.get_frame(n).props["MVTools_vectors"], shape)
+                             for n in range(len(frames) - 1)])
+
+    @staticmethod
+    def parse(data, shape):
+        """The finest level, which comes last: its size in bytes, then x, y (32 bits, quarter
+        samples) and cost (64 bits) of each block. Versions before 24 are otherwise."""
+        words = np.frombuffer(data, np.int32)
+        count = shape[0] * shape[1]
+        if len(words) <= 4 * count or words[-4 * count - 1] != 4 + 16 * count:
+            raise MethodError("this version writes vectors in a layout that is not known here")
+        return words[-4 * count:].reshape(*shape, 4)[..., :2] / 4
+
+    def rate(self, speed, block):
+        """With the time for the enlarged picture (Super), which each frame needs once."""
+        node = self.node(speed.frames[:, :speed.frames.shape[1] // block * block], block)
+        node.get_frame(0)
+        start, frames = time.perf_counter(), 0
+        while time.perf_counter() - start < 2:
+            frames += 1
+            node.get_frame(frames)
+        return frames / (time.perf_counter() - start)
+
+
+def mvtools_peers():
+    """MVTools, if VapourSynth has it."""
+    if vapoursynth is None or not hasattr(vapoursynth.core, "mv"):
+        return []
+    return [MVTools(1), MVTools(0)]
+
+
 class Gpume:
     """A search of the filter, by the first option's value and the other options."""
 
@@ -192,6 +264,7 @@ class Gpume:
 
 def first_complaint(text):
     """The first line of ffmpeg's that tells what is wrong, without the addresses in it."""
-    lines = [re.sub(r"\[([^]@]*) @ 0x[0-9a-f]+\] ", "", line).strip() for line in text.splitlines()]
-    telling = [line for line in lines if re.search(r"not found|[Uu]ndefined|[Uu]nable|[Ii]nvalid", line)]
-    return (telling or [line for line in lines if line] or ["ffmpeg failed"])[0]
+    lines = [re.sub(r"\[[^]]* @ 0x[0-9a-f]+\] ", "", line).strip() for line in text.splitlines()]
+    telling = r"not found|undefined|unable|invalid|not implemented|must be|too "
+    return next((line for line in lines if re.search(telling, line, re.I)),
+                next(filter(None, lines), "ffmpeg failed"))

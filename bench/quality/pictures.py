@@ -105,7 +105,7 @@ def read_png(path):
 
 
 def read_gray(path):
-    """Reads a picture as luma (ITU-R BT.601, as OpenCV has it): (height, width), uint8."""
+    """Reads a picture as luma (ITU-R BT.601): (height, width), uint8."""
     picture = read_png(path)
     if picture.dtype == np.uint16:
         picture = (picture >> 8).astype(np.uint8)

@@ -25,7 +25,8 @@ import pictures
 
 MEASURES = ("aee", "visible", "over1", "over2", "over4", "psnr")
 COLUMNS = ("group", "pairs", "method", "block") + MEASURES + ("fps",)
-MEAN = "mean of groups"
+NAME_WIDTH = 26  # of the tables' first column
+CLIP, MEAN = "clip", "mean of groups"
 
 
 def endpoint_errors(pair, vectors, block):
@@ -63,7 +64,12 @@ class Results:
         self.values = {}  # (group, method, block): list of measures, one a pair
         self.rates = {}  # (method, block): frames/s
         self.left_out = {}  # (method, reason): blocks
+        self.pairs = {}  # group: number of pairs
         self.lock = threading.Lock()
+
+    def begin(self, pair):
+        with self.lock:
+            self.pairs[pair.group] = self.pairs.get(pair.group, 0) + len(pair.frames) - 1
 
     def add(self, pair, method, block, measures):
         with self.lock:
@@ -81,7 +87,7 @@ class Results:
         if group != MEAN:
             rows = self.values.get((group, method, block))
         else:
-            rows = [self.mean(g, method, block) for g in self.groups() if g != "clip"]
+            rows = [self.mean(g, method, block) for g in self.groups() if g != CLIP]
             rows = None if None in rows else rows
         if not rows:
             return None
@@ -90,12 +96,13 @@ class Results:
     def count(self, group):
         """The number of a group's pairs, or that of the groups."""
         if group == MEAN:
-            return len([g for g in self.groups() if g != "clip"])
-        return max(len(rows) for (g, _, _), rows in self.values.items() if g == group)
+            return len([g for g in self.groups() if g != CLIP])
+        return self.pairs[group]
 
 
 def measure_pair(pair, chosen, blocks, results):
     """All methods on one pair."""
+    results.begin(pair)
     references = [compensate.Quarters(frame) for frame in pair.frames[1:]]
     for method in chosen:
         for block in blocks:
@@ -146,18 +153,21 @@ def cell(mean, measure, width, digits):
 
 def print_group(results, group, names, blocks):
     """The table of a group: a line a method; for each block size the errors and the PSNR."""
+    columns = [("psnr", "PSNR", 8, 2)]
+    meaning = "PSNR, dB"
+    if group != CLIP:
+        columns = [("aee", "error", 9, 3), ("over1", ">1", 7, 1), ("over4", ">4", 7, 1)] + columns
+        meaning = "error in samples; blocks over 1 and over 4, %; " + meaning
     kind = "groups" if group == MEAN else "pairs"
-    print(f"\n{group}, {results.count(group)} {kind}: error in samples; blocks over 1 and over 4, %; "
-          "PSNR, dB")
-    print(" " * 26 + "".join(f"{f'{b}x{b}':^31}" for b in blocks))
-    print(" " * 26 + f"{'error':>9}{'>1':>7}{'>4':>7}{'PSNR':>8}" * len(blocks))
+    print(f"\n{group}, {results.count(group)} {kind}: {meaning}")
+    width = sum(w for _, _, w, _ in columns)
+    print(" " * NAME_WIDTH + "".join(f"{b}x{b}".rjust(width) for b in blocks))
+    print(" " * NAME_WIDTH + "".join(title.rjust(w) for _, title, w, _ in columns) * len(blocks))
     for name in names:
         means = [results.mean(group, name, b) for b in blocks]
-        if not any(means):
-            continue
-        print(f"{name:<26}" + "".join(
-            cell(m, "aee", 9, 3) + cell(m, "over1", 7, 1) + cell(m, "over4", 7, 1)
-            + cell(m, "psnr", 8, 2) for m in means))
+        if any(means):
+            print(name.ljust(NAME_WIDTH) + "".join(cell(mean, measure, w, digits) for mean in means
+                                                   for measure, _, w, digits in columns))
 
 
 def print_rates(results, names, blocks, what):
@@ -165,11 +175,12 @@ def print_rates(results, names, blocks, what):
     if not results.rates:
         return
     print(f"\nframes/s, one thread, one direction, {what}")
-    print(" " * 26 + "".join(f"{f'{b}x{b}':>10}" for b in blocks))
+    print(" " * NAME_WIDTH + "".join(f"{b}x{b}".rjust(10) for b in blocks))
     for name in names:
         rates = [results.rates.get((name, b)) for b in blocks]
         if any(rates):
-            print(f"{name:<26}" + "".join(f"{r:10.2f}" if r else " " * 9 + "-" for r in rates))
+            print(name.ljust(NAME_WIDTH)
+                  + "".join(f"{r:10.2f}" if r else "-".rjust(10) for r in rates))
 
 
 def parse():
@@ -206,10 +217,14 @@ def find_pairs(options):
 def all_methods(options):
     """The methods that can be on this machine."""
     chosen = [methods.Gpume(text, options.ffmpeg, options.range) for text in options.methods.split()]
-    peers = methods.opencv_peers()
-    if not peers:
-        print("left out: DIS and Farneback, there is no OpenCV for this Python")
-    return chosen + peers + [methods.Best(1), methods.Best(2), methods.Best(4), methods.Zero()]
+    for title, peers in (("DIS and Farneback", methods.opencv_peers()),
+                         ("MVTools", methods.mvtools_peers())):
+        if not peers:
+            print(f"left out: {title}, not installed for this Python")
+        chosen += peers
+    print("left out: mestimate, ffmpeg does not print its vectors; those of gpume's searches of the "
+          "same names are equal, by test")
+    return chosen + [methods.Best(1), methods.Best(2), methods.Best(4), methods.Zero()]
 
 
 def measure(options, chosen, blocks):
@@ -222,7 +237,7 @@ def measure(options, chosen, blocks):
         measure_pair(pair, chosen, blocks, results)
 
     if options.clip:
-        files.append(pairs.Pair("clip", "clip", load_raw(options.clip)))
+        files.append(pairs.Pair(CLIP, CLIP, load_raw(options.clip)))
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(one, files))
     if options.speed:

@@ -14,7 +14,7 @@
 #   CLIP_FRAMES    frames of the clip [8], CLIP_SIZE [1280x720]; CLIP_FRAMES=0: no clip
 #   SPEED          0: no rates [1]
 #   QUALITY_DIR    folder for results [build/quality]
-#   PYTHON         [python3]
+#   PYTHON         [python3]; MVTools' packages want 3.12 or newer
 
 set -eu
 LC_ALL=C
@@ -56,13 +56,16 @@ package() {
 
 # Sets $python to one with numpy, and what there is of the peers' packages.
 prepare_python() {
+    if [ "$("$venv/bin/python" --version 2>&1)" != "$("$python" --version 2>&1)" ]; then
+        rm -rf "$venv"  # there is none, or it is another Python's
+    fi
     if [ -x "$venv/bin/python" ] ||
             "$python" -m venv --system-site-packages "$venv" > "$out/pip.log" 2>&1; then
         python=$venv/bin/python
         package numpy numpy
         package cv2 opencv-python-headless
         package matplotlib matplotlib
-        package vapoursynth vapoursynth vapoursynth-mvtools
+        package vapoursynth vapoursynth vapoursynth-mvtools  # for Python 3.12 and newer
     else
         rm -rf "$venv"
         say "no virtual environment: $python has what the system has (Debian's package: python3-venv)"

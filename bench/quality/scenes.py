@@ -6,8 +6,8 @@ usage: scenes.py DIR [NAME...]
 
 Writes DIR/NAME/frame01.png, frame02.png (8-bit gray), gt.flo (flow from the first picture to the
 second), occ.png (255: not visible in the second picture) and range (the search distance that the
-motion needs). The name's part before the last underscore is its group. The same on every machine:
-random numbers come from integers.
+motion needs). The name's part before the last underscore is its group. Random numbers come from
+integers, so that the scenes do not depend on NumPy's version.
 """
 
 import functools
@@ -161,6 +161,13 @@ def natural(random):
     # fine texture, here more, there hardly any
     grain = np.clip(16 + 40 * noise(random, 128, 64), 1, None)
     return Texture(np.clip(levels + grain * noise(random, 16, 2, 0.5), 0, 255))
+
+
+def patchy(random):
+    """Mostly flat, with some islands of texture."""
+    busy = natural(random).levels
+    island = np.clip(6 * noise(random, 256, 64) - 1, 0, 1)
+    return Texture(150 + 6 * noise(random, 256, 128) + island * (busy - 150))
 
 
 def flat(random, contrast=6.0):
@@ -370,7 +377,7 @@ def layers(random, i):
 
 def flat_regions(random, i):
     busy = natural(random)
-    scene = [Layer(flat(random), shift(*random.uniform(-4, 4, (2,))))]
+    scene = [Layer(patchy(random), shift(*random.uniform(-4, 4, (2,))))]
     speed = 4 + 3 * i
     for k in range(7):
         x, y = random.uniform(40, WIDTH - 40), random.uniform(40, HEIGHT - 40)
@@ -382,7 +389,8 @@ def flat_regions(random, i):
 
 def repeat(random, i):
     period = [9, 14, 20, 26][i]
-    motion = shift(0.85 * period, 0.3 * period)
+    far = [0.35, 0.4, 0.6, 0.85][i]  # beyond half a period only its surroundings tell
+    motion = shift(far * period, 0.3 * period)
     pattern = repeating(random, period, i % 2 == 1, 60 if i < 2 else 20)
     if i < 2:
         return Scene(Layer(pattern, motion), sigma=1.0)
@@ -398,7 +406,7 @@ def noisy(random, i):
 
 def fade(random, i):
     scene = layers(random, i % 2)
-    changes = [(0.95, 0, 0), (0.85, 0, 0), (1, 12, 0), (0.92, 6, 30)]
+    changes = [(0.98, 0, 0), (0.94, 0, 0), (1, 5, 0), (0.97, 2, 12)]
     scene.gain, scene.offset, scene.gradient = changes[i]
     return scene
 
