@@ -30,6 +30,10 @@ except ImportError:
     vapoursynth = None
 
 
+# blocks without any number
+warnings.filterwarnings("ignore", "Mean of empty slice|All-NaN slice")
+
+
 class MethodError(Exception):
     """Why a method is left out."""
 
@@ -44,9 +48,7 @@ class Speed:
 
 def block_means(dense, block):
     """The mean of a dense field (height, width, 2) in each block, without what is not a number."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # blocks without any number
-        return np.nanmean(by_blocks(dense, block), 2)
+    return np.nanmean(by_blocks(dense, block), 2)
 
 
 def by_blocks(values, block):
@@ -93,10 +95,8 @@ class Best:
     def vectors(self, pair, block):
         if pair.flow is None:
             raise MethodError("there is no ground truth")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            flow = np.where(pair.known[..., None], pair.flow, np.nan)
-            median = np.nan_to_num(np.nanmedian(by_blocks(flow, block), 2))
+        flow = np.where(pair.known[..., None], pair.flow, np.nan)
+        median = np.nan_to_num(np.nanmedian(by_blocks(flow, block), 2))
         return (np.floor(median * self.pel + 0.5) / self.pel)[None]
 
     def rate(self, speed, block):

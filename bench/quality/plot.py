@@ -59,6 +59,8 @@ def put_label(axes, text, point, taken, **style):
                     axes.annotate("", point, label.get_position(), textcoords="offset points",
                                   arrowprops={"arrowstyle": "-", "color": "gray", "lw": 0.6})
                 return
+    label.set_position((DISTANCES[0], 0))
+    label.set(ha="left", va="center")
 
 
 def draw_panel(axes, rows, measure, title):
@@ -90,6 +92,8 @@ def label_panel(axes, points):
     centres = axes.transData.transform([p[:2] for p in points])
     taken = [Bbox([[x - 6, y - 6], [x + 6, y + 6]]) for x, y in centres]
     taken += [t.get_window_extent(renderer) for t in axes.texts]
+    taken += [line.get_window_extent(renderer).padded(0.5) for line in axes.lines
+              if len(line.get_xdata()) == 2]  # the dashed ones
     for fps, error, method in sorted(points):
         put_label(axes, method, (fps, error), taken, fontsize=9, color=colour(method))
 

@@ -131,7 +131,7 @@ def write_csv(path, results, names, blocks):
     with open(path, "w", newline="", encoding="utf-8") as f:
         writer = csv.DictWriter(f, COLUMNS, restval="", lineterminator="\n")
         writer.writeheader()
-        for group in groups + [MEAN]:
+        for group in groups + [MEAN] * (results.count(MEAN) > 1):
             for name in names:
                 for block in blocks:
                     mean = results.mean(group, name, block)

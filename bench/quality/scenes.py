@@ -455,9 +455,8 @@ def draw(name):
 
 
 def search_range(flow):
-    """The distance to search for this flow: 32 as usual, or what it needs and a little more."""
-    longest = np.abs(flow).max()
-    return 32 if longest <= 40 else int(np.ceil(longest / 32) * 32)
+    """The distance to search for this flow: a multiple of 32."""
+    return max(32, int(np.ceil(np.abs(flow).max() / 32)) * 32)
 
 
 def write(folder, name):
