@@ -17,6 +17,7 @@ GPUME_CUDA_OBJS = $(if $(GPUME_CUDA-yes),                \
                       gpume/cuda/backend.o               \
                       gpume/cuda/launch.o                \
                       gpume/cuda/modules.o               \
+                      gpume/cuda/motion.o                \
                       $(GPUME_PTX:%=gpume/cuda/%.ptx.o), \
                       gpume/cuda/stubs.o)
 

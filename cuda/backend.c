@@ -12,6 +12,9 @@
  * uploaded stays on the device for as long as the filter keeps it, and serves as
  * current picture and as reference. Frames that lie on the device are read there.
  *
+ * Fields that follow the motion are searched in planes of their own, made when a picture
+ * comes in, on the stream of the searches.
+ *
  * What a search reads stays referenced by the filter until wait() has returned,
  * so a buffer that comes back to its pool is idle on every stream.
  */
@@ -58,10 +61,18 @@ typedef struct Upload {
     void *pinned;
 } Upload;
 
+/** A picture's planes. */
+typedef struct Planes {
+    AVBufferRef *device;            ///< Device
+    CUdeviceptr data;
+} Planes;
+
 /** A search in flight. */
 typedef struct Slot {
     CUdeviceptr mvs;
     CUdeviceptr costs;
+    CUdeviceptr intra;              ///< with GpumeParams.intra: uint64_t of each field
+    uint64_t *host_intra;           ///< pinned
     CUevent searched;
     CUevent done;                   ///< results are in host memory
 } Slot;
@@ -76,6 +87,7 @@ typedef struct CUDAContext {
     AVBufferRef *device_ref;
     Device *device;                 ///< device_ref's
     GpumeCudaKernel kernel;
+    GpumeCudaMotion motion;
 
     CUstream upload_stream, stream, download_stream;
     CUevent imported;
@@ -86,6 +98,7 @@ typedef struct CUDAContext {
     int hw_frames;                  ///< the input's frames lie on the device
     ptrdiff_t upload_linesize;
     AVBufferPool *uploads;          ///< Upload
+    AVBufferPool *planes;           ///< Planes
     AVBufferPool *mvs;              ///< pinned
     AVBufferPool *costs;            ///< pinned
 } CUDAContext;
@@ -305,6 +318,51 @@ static AVBufferRef *upload_alloc(void *opaque, size_t size)
     return buf;
 }
 
+static void planes_free(void *opaque, uint8_t *data)
+{
+    Planes *planes = (Planes *)data;
+    Device *device = (Device *)planes->device->data;
+    CUcontext dummy;
+
+    if (push_to_free(device)) {
+        if (planes->data)
+            device->cu->cuMemFree(planes->data);
+        device->cu->cuCtxPopCurrent(&dummy);
+    }
+    av_buffer_unref(&planes->device);
+    av_free(planes);
+}
+
+static AVBufferRef *planes_alloc(void *opaque, size_t size)
+{
+    CUDAContext *s = opaque;
+    Planes *planes = av_mallocz(size);
+    AVBufferRef *buf;
+    int ret;
+
+    if (!planes)
+        return NULL;
+    planes->device = av_buffer_ref(s->device_ref);
+    if (!planes->device) {
+        av_free(planes);
+        return NULL;
+    }
+    ret = push(s);
+    if (ret >= 0) {
+        ret = check(s, s->device->cu->cuMemAlloc(&planes->data, s->motion.planes.size),
+                    "allocate device memory for a picture");
+        /* the bytes between the rows are read, too */
+        if (ret >= 0)
+            ret = check(s, s->device->cu->cuMemsetD8Async(planes->data, 0, s->motion.planes.size,
+                                                          s->stream), "clear a picture");
+        pop(s);
+    }
+    buf = ret < 0 ? NULL : av_buffer_create((uint8_t *)planes, size, planes_free, NULL, 0);
+    if (!buf)
+        planes_free(NULL, (uint8_t *)planes);
+    return buf;
+}
+
 /* With the context pushed. */
 static av_cold int init_device(CUDAContext *s, const GpumePlan *plan)
 {
@@ -318,6 +376,10 @@ static av_cold int init_device(CUDAContext *s, const GpumePlan *plan)
 
     ret = ff_gpume_cuda_kernel_init(&s->kernel, s->device->hwctx, &s->params, plan,
                                     s->log_ctx, s->log_level);
+    if (ret < 0)
+        return ret;
+    ret = ff_gpume_cuda_motion_init(&s->motion, s->device->hwctx, &s->params, plan,
+                                    s->hw_frames ? s->params.shift : 0, s->log_ctx, s->log_level);
     if (ret < 0)
         return ret;
 
@@ -334,6 +396,14 @@ static av_cold int init_device(CUDAContext *s, const GpumePlan *plan)
             "allocate device memory for vectors")
         TRY(cuMemAlloc(&slot->costs, nb_vectors * sizeof(uint32_t)),
             "allocate device memory for costs")
+        if (!s->params.intra)
+            continue;
+        TRY(cuMemAlloc(&slot->intra, s->params.nb_distances * sizeof(*slot->host_intra)),
+            "allocate device memory for sums")
+        ret = check(s, s->device->host_alloc((void **)&slot->host_intra, s->params.nb_distances *
+                                             sizeof(*slot->host_intra), 0), "allocate pinned memory");
+        if (ret < 0)
+            return ret;
     }
     return 0;
 }
@@ -345,8 +415,6 @@ static av_cold int init(void *priv, const GpumeBackendConfig *cfg)
     const size_t nb_vectors = (size_t)cfg->params.bw * cfg->params.bh * cfg->params.nb_distances;
     int ret;
 
-    if (cfg->plan.nb_steps || cfg->params.check)
-        return AVERROR(ENOSYS);
     s->params    = cfg->params;
     s->execute   = cfg->execute;
     s->opaque    = cfg->opaque;
@@ -384,6 +452,11 @@ static av_cold int init(void *priv, const GpumeBackendConfig *cfg)
         if (!s->uploads)
             return AVERROR(ENOMEM);
     }
+    if (s->motion.planes.nb_levels) {
+        s->planes = av_buffer_pool_init2(sizeof(Planes), s, planes_alloc, NULL);
+        if (!s->planes)
+            return AVERROR(ENOMEM);
+    }
     /* from here on an error is one, even where another backend could have been tried */
     s->log_level = AV_LOG_ERROR;
     return 0;
@@ -401,6 +474,30 @@ static void stage_rows(void *opaque, int job, int nb_jobs)
     const StageArg *arg = opaque;
 
     ff_gpume_copy_luma(arg->dst, arg->s->upload_linesize, arg->frame, &arg->s->params, job, nb_jobs);
+}
+
+static GpumeCudaPlane luma_of(const GpumePicture *pic)
+{
+    return (GpumeCudaPlane) { (uintptr_t)pic->luma, pic->linesize };
+}
+
+/* With the context pushed. */
+static int make_planes(CUDAContext *s, GpumePicture *pic)
+{
+    const GpumeCudaPlane luma = luma_of(pic);
+
+    pic->planes = av_buffer_pool_get(s->planes);
+    if (!pic->planes)
+        return AVERROR(ENOMEM);
+    return check(s, ff_gpume_cuda_motion_planes(&s->motion, &luma,
+                                                ((Planes *)pic->planes->data)->data, s->stream),
+                 "make the planes of a frame");
+}
+
+/* Of the pair of fields that the check takes, one may be all that was asked for. */
+static int nb_fields_wanted(const CUDAContext *s, const GpumeSearch *search)
+{
+    return FFMIN(search->nb_fields, s->params.nb_references);
 }
 
 static int import(void *priv, GpumePicture *pic)
@@ -443,26 +540,71 @@ static int import(void *priv, GpumePicture *pic)
     if (ret >= 0)
         ret = check(s, cu->cuStreamWaitEvent(s->stream, s->imported, 0),
                     "wait for a frame");
+    if (ret >= 0 && s->planes)
+        ret = make_planes(s, pic);
     pop(s);
     return ret;
+}
+
+/* The stages that search block by block: all fields at once where they have the same picture. */
+static CUresult launch_kernels(CUDAContext *s, const Slot *slot, const GpumeSearch *search)
+{
+    const size_t nb_blocks = (size_t)s->params.bw * s->params.bh;
+    GpumeCudaArgs *args = &s->kernel.args;
+    const int at_once = s->params.check ? 1 : search->nb_fields;
+    CUresult err = CUDA_SUCCESS;
+
+    for (int i = 0; i < search->nb_fields && err == CUDA_SUCCESS; i += at_once) {
+        args->cur   = luma_of(search->fields[i].cur);
+        args->mvs   = slot->mvs   + i * nb_blocks * sizeof(AVMotionVector);
+        args->costs = slot->costs + i * nb_blocks * sizeof(uint32_t);
+        for (int j = 0; j < at_once; j++) {
+            args->fields[j].plane     = luma_of(search->fields[i + j].ref);
+            args->fields[j].reference = search->fields[i + j].reference;
+        }
+        err = ff_gpume_cuda_kernel_launch(&s->kernel, at_once, s->stream);
+    }
+    return err;
+}
+
+static CUresult launch_motion(CUDAContext *s, const Slot *slot, const GpumeSearch *search)
+{
+    const GpumeCudaResults results = { slot->mvs, slot->costs, slot->intra };
+    GpumeCudaMotionField fields[GPUME_MAX_REFERENCES];
+
+    for (int i = 0; i < search->nb_fields; i++) {
+        const GpumeField *field = &search->fields[i];
+
+        fields[i].cur_luma  = luma_of(field->cur);
+        fields[i].cur       = s->planes ? ((Planes *)field->cur->planes->data)->data : 0;
+        fields[i].ref       = s->planes ? ((Planes *)field->ref->planes->data)->data : 0;
+        fields[i].reference = field->reference;
+    }
+    return ff_gpume_cuda_motion_launch(&s->motion, fields, search->nb_fields, &results, s->stream);
 }
 
 /* With the context pushed. */
 static int launch(CUDAContext *s, Slot *slot, GpumeSearch *search)
 {
+    const size_t nb_wanted = (size_t)nb_fields_wanted(s, search) * s->params.bw * s->params.bh;
     CudaFunctions *cu = s->device->cu;
     int ret;
 
-    ret = check(s, ff_gpume_cuda_kernel_launch(&s->kernel, search->nb_fields, s->stream),
-                "launch the search");
+    ret = check(s, launch_kernels(s, slot, search), "launch the search");
+    if (ret >= 0)
+        ret = check(s, launch_motion(s, slot, search), "launch the search");
     if (ret < 0)
         return ret;
     TRY(cuEventRecord(slot->searched, s->stream), "record an event")
     TRY(cuStreamWaitEvent(s->download_stream, slot->searched, 0), "wait for the search")
-    TRY(cuMemcpyDtoHAsync(search->mvs->data, slot->mvs, search->mvs->size,
+    TRY(cuMemcpyDtoHAsync(search->mvs->data, slot->mvs, nb_wanted * sizeof(AVMotionVector),
                           s->download_stream), "download vectors")
-    TRY(cuMemcpyDtoHAsync(search->costs->data, slot->costs, search->costs->size,
+    TRY(cuMemcpyDtoHAsync(search->costs->data, slot->costs, nb_wanted * sizeof(uint32_t),
                           s->download_stream), "download costs")
+    if (slot->intra)
+        TRY(cuMemcpyDtoHAsync(slot->host_intra, slot->intra,
+                              nb_fields_wanted(s, search) * sizeof(*slot->host_intra),
+                              s->download_stream), "download sums")
     TRY(cuEventRecord(slot->done, s->download_stream), "record an event")
     return 0;
 }
@@ -471,20 +613,9 @@ static int submit(void *priv, GpumeSearch *search)
 {
     CUDAContext *s = priv;
     Slot *slot = &s->slots[s->nb_submitted % s->nb_slots];
-    GpumeCudaArgs *args = &s->kernel.args;
     int ret;
 
     av_assert0(s->nb_submitted - s->nb_waited < s->nb_slots);
-
-    args->cur.data     = (uintptr_t)search->fields[0].cur->luma;
-    args->cur.linesize = search->fields[0].cur->linesize;
-    args->mvs          = slot->mvs;
-    args->costs        = slot->costs;
-    for (int i = 0; i < search->nb_fields; i++) {
-        args->fields[i].plane.data     = (uintptr_t)search->fields[i].ref->luma;
-        args->fields[i].plane.linesize = search->fields[i].ref->linesize;
-        args->fields[i].reference      = search->fields[i].reference;
-    }
 
     ret = ff_gpume_search_alloc(search, &s->params, s->mvs, s->costs);
     if (ret < 0)
@@ -510,6 +641,9 @@ static int wait(void *priv, GpumeSearch *search)
         return ret;
     ret = check(s, s->device->cu->cuEventSynchronize(slot->done), "search");
     pop(s);
+    if (ret >= 0 && slot->intra)
+        for (int i = 0; i < nb_fields_wanted(s, search); i++)
+            search->fields[i].intra = slot->host_intra[i];
     return ret;
 }
 
@@ -530,6 +664,10 @@ static av_cold void uninit_device(CUDAContext *s)
             cu->cuMemFree(slot->mvs);
         if (slot->costs)
             cu->cuMemFree(slot->costs);
+        if (slot->intra)
+            cu->cuMemFree(slot->intra);
+        if (slot->host_intra)
+            s->device->free_host(slot->host_intra);
         if (slot->searched)
             cu->cuEventDestroy(slot->searched);
         if (slot->done)
@@ -541,6 +679,7 @@ static av_cold void uninit_device(CUDAContext *s)
         if (*streams[i])
             cu->cuStreamDestroy(*streams[i]);
     ff_gpume_cuda_kernel_uninit(&s->kernel);
+    ff_gpume_cuda_motion_uninit(&s->motion);
 }
 
 static av_cold void uninit(void *priv)
@@ -554,6 +693,7 @@ static av_cold void uninit(void *priv)
     }
     av_freep(&s->slots);
     av_buffer_pool_uninit(&s->uploads);
+    av_buffer_pool_uninit(&s->planes);
     av_buffer_pool_uninit(&s->mvs);
     av_buffer_pool_uninit(&s->costs);
     av_buffer_unref(&s->device_ref);

@@ -17,6 +17,7 @@
 #include "libavfilter/gpume/core/plan.h"
 #include "libavfilter/gpume/cuda/args.h"
 #include "libavfilter/gpume/cuda/modules.h"
+#include "libavfilter/gpume/cuda/motion.h"
 
 /** A kernel, and the shape in which it is launched. */
 typedef struct GpumeCudaLaunch {
@@ -71,7 +72,8 @@ int ff_gpume_cuda_check(void *log_ctx, int level, CudaFunctions *cu,
                         CUresult err, const char *what);
 
 /**
- * Load the kernels of a plan into the current context, which is hwctx's.
+ * Load the kernels of a plan's stages of searches, if it has any, into the current context,
+ * which is hwctx's.
  * @param level of the message that says why it failed
  * @return 0 or an AVERROR code; uninit may follow either
  */
@@ -87,5 +89,84 @@ CUresult ff_gpume_cuda_kernel_launch(GpumeCudaKernel *kernel, int nb_fields, CUs
 
 /** Unload them from the current context. */
 void ff_gpume_cuda_kernel_uninit(GpumeCudaKernel *kernel);
+
+/*
+ * What follows the search of block by block: steps, the check, figures of scene cuts.
+ */
+
+/** Most modules that they take: pictures 2, steps 3, check 2, results 1, intra 1. */
+#define GPUME_CUDA_MOTION_MODULES 9
+
+/** Where a picture's planes lie behind the first byte of its buffer. */
+typedef struct GpumeCudaPlanes {
+    int nb_levels;              ///< 0: there are none
+    size_t offset[GPUME_MAX_LEVELS];
+    size_t linesize[GPUME_MAX_LEVELS];
+    size_t plane_size;          ///< of level 0; from a plane to the next, by enum GpumePlane
+    size_t size;                ///< of all
+} GpumeCudaPlanes;
+
+/** A step, ready to be launched. */
+typedef struct GpumeCudaStep {
+    GpumeCudaLaunch launch;
+    GpumeCudaStepArgs args;     ///< all but nb_fields, pairs and where a search has stored
+    int level;
+} GpumeCudaStep;
+
+typedef struct GpumeCudaMotion {
+    CudaFunctions *cu;
+    AVCUDADeviceContext *hwctx;
+    GpumeParams params;         ///< shift is that of the luma
+    GpumeCudaPlanes planes;     ///< of every picture
+    GpumeCudaLaunch modules[GPUME_CUDA_MOTION_MODULES];
+    const GpumeCudaModule *rows[GPUME_CUDA_MOTION_MODULES];
+    int nb_modules;
+
+    GpumeCudaLaunch pyramid, halves, judge, replace, export, intra; ///< no function: not needed
+    GpumeCudaStep steps[GPUME_MAX_STEPS];
+    int nb_steps;               ///< 0: searches are finished without
+    int searched;               ///< nonzero: the first begins with what a search has stored
+    GpumeCudaCheckArgs check;
+    GpumeCudaExportArgs results;
+    CUdeviceptr work;           ///< working fields, and at its end what is 0 before a search
+    size_t zeroed, nb_zeroed;   ///< offset and bytes of that
+} GpumeCudaMotion;
+
+/** A field's pictures: the luma, and the first byte of the planes. */
+typedef struct GpumeCudaMotionField {
+    GpumeCudaPlane cur_luma;
+    CUdeviceptr cur, ref;
+    int reference;              ///< which of GpumeParams.distance
+} GpumeCudaMotionField;
+
+/** Where a search stores what it finds: of all fields in the same order. */
+typedef struct GpumeCudaResults {
+    CUdeviceptr mvs;            ///< AVMotionVector
+    CUdeviceptr costs;          ///< uint32_t
+    CUdeviceptr intra;          ///< uint64_t
+} GpumeCudaResults;
+
+/**
+ * Load the kernels that a plan needs into the current context, which is hwctx's.
+ * @param shift bits below the samples of the luma on the device
+ * @return 0 or an AVERROR code; uninit may follow either
+ */
+int ff_gpume_cuda_motion_init(GpumeCudaMotion *m, AVCUDADeviceContext *hwctx,
+                              const GpumeParams *params, const GpumePlan *plan, int shift,
+                              void *log_ctx, int level);
+
+/** Make the planes of a picture, of m->planes.size bytes that were 0 once. */
+CUresult ff_gpume_cuda_motion_planes(GpumeCudaMotion *m, const GpumeCudaPlane *luma,
+                                     CUdeviceptr planes, CUstream stream);
+
+/**
+ * Finish a search: from what it has stored, or from the pictures alone. With check and
+ * one reference only the first field is stored.
+ */
+CUresult ff_gpume_cuda_motion_launch(GpumeCudaMotion *m, const GpumeCudaMotionField *fields,
+                                     int nb_fields, const GpumeCudaResults *results,
+                                     CUstream stream);
+
+void ff_gpume_cuda_motion_uninit(GpumeCudaMotion *m);
 
 #endif /* AVFILTER_GPUME_CUDA_KERNELS_H */

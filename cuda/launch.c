@@ -274,7 +274,7 @@ static const GpumeCudaModule *shape_wavefront(GpumeCudaKernel *k, GpumeCudaLaunc
  */
 typedef const GpumeCudaModule *Shape(GpumeCudaKernel *k, GpumeCudaLaunch *l);
 
-static Shape *const shapes[GPUME_NB_STAGES] = {
+static Shape *const shapes[GPUME_NB_SEARCH_STAGES] = {
     [GPUME_STAGE_SEA]       = shape_sea,
     [GPUME_STAGE_FULL]      = shape_full,
     [GPUME_STAGE_PATTERN]   = shape_pattern,
@@ -315,7 +315,7 @@ av_cold int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel, AVCUDADeviceConte
 {
     CUresult err;
     CUdevice device;
-    int ret;
+    int nb_stages = 0, ret;
 
     kernel->cu                     = hwctx->internal->cuda_dl;
     kernel->args.params            = *params;
@@ -329,11 +329,13 @@ av_cold int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel, AVCUDADeviceConte
     if (ret < 0)
         return ret;
 
-    for (int i = 0; i < plan->nb_stages; i++) {
+    while (nb_stages < plan->nb_stages && plan->stages[nb_stages] < GPUME_NB_SEARCH_STAGES)
+        nb_stages++;
+    for (int i = 0; i < nb_stages; i++) {
         GpumeCudaLaunch *l = &kernel->launches[kernel->nb_launches];
         const GpumeCudaModule *module = shapes[plan->stages[i]](kernel, l);
 
-        if (!module && i + 1 < plan->nb_stages)
+        if (!module && i + 1 < nb_stages)
             continue;
         if (!module) {
             av_log(log_ctx, level, "There are no kernels for this search with this cost; use "

@@ -33,7 +33,9 @@ template<> struct GpumeKeyOf<GpumeU8>       { typedef GpumeU32 Key; };
 typedef GpumeCostOf<GPUME_CUDA_COST, GpumeSampleOf<GPUME_CUDA_DEPTH>::Sample>::Cost GpumeModuleCost;
 
 /** The module's kernel, with the arguments of __launch_bounds__. */
-#define GPUME_KERNEL(...) \
-    extern "C" __global__ void __launch_bounds__(__VA_ARGS__) GPUME_CUDA_NAME(const GpumeCudaArgs args)
+#define GPUME_KERNEL(...) GPUME_KERNEL_OF(GpumeCudaArgs, __VA_ARGS__)
+/** One with a parameter of its own. */
+#define GPUME_KERNEL_OF(Args, ...) \
+    extern "C" __global__ void __launch_bounds__(__VA_ARGS__) GPUME_CUDA_NAME(const Args args)
 
 #endif /* AVFILTER_GPUME_CUDA_MODULE_CUH */

@@ -41,6 +41,9 @@ static_assert(GPUME_CUDA_MODULES(COUNT) == 2 * 2 * 4, "pattern search");
 #undef COUNTED
 #define COUNTED GPUME_CUDA_wavefront
 static_assert(GPUME_CUDA_MODULES(COUNT) == 2 * 2 * 4, "predictive search");
+#undef COUNTED
+#define COUNTED GPUME_CUDA_propagate
+static_assert(GPUME_CUDA_MODULES(COUNT) == 2 * 2 * 4, "passes");
 
 const GpumeCudaModule *ff_gpume_cuda_find_module(const GpumeParams *params, int family,
                                                  int side, int variant)
@@ -48,7 +51,7 @@ const GpumeCudaModule *ff_gpume_cuda_find_module(const GpumeParams *params, int 
     for (int i = 0; i < FF_ARRAY_ELEMS(modules); i++) {
         const GpumeCudaModule *m = &modules[i];
 
-        if (m->family == family && m->depth == (params->depth > 8 ? 16 : 8) &&
+        if (m->family == family && (!m->depth || m->depth == (params->depth > 8 ? 16 : 8)) &&
             m->side == side && m->cost == params->cost && m->variant == variant)
             return m;
     }

@@ -15,9 +15,10 @@
 
 /**
  * M(name, family, depth, side, cost, variant): kernel gpume_<name> of <family>.cu, for
- * samples of 8 or of up to 16 bits, for blocks of that side or, 0, of any. What variants
- * are is a family's own: of full, how many displacements on top of each other a thread
- * has; of pattern and wavefront the search, or GPUME_CUDA_ANY.
+ * samples of 8 or of up to 16 bits or, 0, of any, for blocks of that side or, 0, of any.
+ * What variants are is a family's own: of full, how many displacements on top of each other
+ * a thread has; of pattern and wavefront the search, or GPUME_CUDA_ANY; of propagate
+ * whether vectors are in parts of a sample; of check which half of it.
  * One row a line: makefiles read it with sed.
  */
 #define GPUME_CUDA_MODULES(M) \
@@ -65,7 +66,33 @@
     M(umh8_8,       wavefront,  8,  8, SAD, GPUME_ALGO_UMH)  \
     M(umh8_16,      wavefront, 16,  8, SAD, GPUME_ALGO_UMH)  \
     M(umh16_8,      wavefront,  8, 16, SAD, GPUME_ALGO_UMH)  \
-    M(umh16_16,     wavefront, 16, 16, SAD, GPUME_ALGO_UMH)
+    M(umh16_16,     wavefront, 16, 16, SAD, GPUME_ALGO_UMH) \
+    M(pyramid_8,    pyramid,    8,  0, SAD, 0)  \
+    M(pyramid_16,   pyramid,   16,  0, SAD, 0)  \
+    M(halves_8,     halves,     8,  0, SAD, 0)  \
+    M(halves_16,    halves,    16,  0, SAD, 0)  \
+    M(step_8,       propagate,  8,  0, SAD, 0)  \
+    M(step_16,      propagate, 16,  0, SAD, 0)  \
+    M(step4_8,      propagate,  8,  4, SAD, 0)  \
+    M(step4_16,     propagate, 16,  4, SAD, 0)  \
+    M(step8_8,      propagate,  8,  8, SAD, 0)  \
+    M(step8_16,     propagate, 16,  8, SAD, 0)  \
+    M(step16_8,     propagate,  8, 16, SAD, 0)  \
+    M(step16_16,    propagate, 16, 16, SAD, 0)  \
+    M(part_8,       propagate,  8,  0, SAD, 1)  \
+    M(part_16,      propagate, 16,  0, SAD, 1)  \
+    M(part4_8,      propagate,  8,  4, SAD, 1)  \
+    M(part4_16,     propagate, 16,  4, SAD, 1)  \
+    M(part8_8,      propagate,  8,  8, SAD, 1)  \
+    M(part8_16,     propagate, 16,  8, SAD, 1)  \
+    M(part16_8,     propagate,  8, 16, SAD, 1)  \
+    M(part16_16,    propagate, 16, 16, SAD, 1)  \
+    M(judge,        check,      0,  0, SAD, 0)  \
+    M(replace,      check,      0,  0, SAD, 1)  \
+    M(export_8,     export,     8,  0, SAD, 0)  \
+    M(export_16,    export,    16,  0, SAD, 0)  \
+    M(intra_8,      intra,      8,  0, SAD, 0)  \
+    M(intra_16,     intra,     16,  0, SAD, 0)
 
 /** The variant of pattern that has all searches of its kind. */
 #define GPUME_CUDA_ANY (-1)
@@ -76,6 +103,12 @@ enum GpumeCudaFamily {
     GPUME_CUDA_sea,
     GPUME_CUDA_pattern,
     GPUME_CUDA_wavefront,
+    GPUME_CUDA_pyramid,
+    GPUME_CUDA_halves,
+    GPUME_CUDA_propagate,
+    GPUME_CUDA_check,
+    GPUME_CUDA_export,
+    GPUME_CUDA_intra,
 };
 
 #endif /* AVFILTER_GPUME_CUDA_MODULES_H */

@@ -1,0 +1,144 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * What a search has found, as AVMotionVectors and costs. The costs of vectors that were
+ * replaced are computed here; they may point outside the picture.
+ */
+
+#include "libavfilter/gpume/cuda/motion.cuh"
+
+typedef GpumeSampleOf<GPUME_CUDA_DEPTH>::Sample GpumeModuleSample;
+
+/** The reference, and how to read it anywhere. */
+typedef struct GpumeReference {
+    GpumeU64 data;
+    long long linesize, plane_size;
+    int width, height, max_value;
+} GpumeReference;
+
+static __device__ __forceinline__ int gpume_sample(const GpumeReference &r, int plane, int x, int y)
+{
+    return ((const GpumeModuleSample *)(r.data + plane * r.plane_size + r.linesize * y))[x];
+}
+
+/** A whole sample, or the one at the edge. */
+static __device__ __forceinline__ int gpume_edge_sample(const GpumeReference &r, int x, int y)
+{
+    return gpume_sample(r, GPUME_PLANE_WHOLE, gpume_max(0, gpume_min(x, r.width  - 1)),
+                                              gpume_max(0, gpume_min(y, r.height - 1)));
+}
+
+/** The sum of taps across, or down: where step is. */
+static __device__ __forceinline__ int gpume_edge_taps(const GpumeReference &r, int x, int y, int down)
+{
+    int v[6];
+
+    GPUME_UNROLL for (int i = 0; i < 6; i++)
+        v[i] = gpume_edge_sample(r, x + (down ? 0 : i - 2), y + (down ? i - 2 : 0));
+    return gpume_taps(v[0], v[1], v[2], v[3], v[4], v[5]);
+}
+
+/** A sample of a plane whose picture goes on for ever: by its definition. */
+static __device__ __attribute__((noinline)) int
+gpume_outer_sample(const GpumeReference &r, int plane, int x, int y)
+{
+    int v;
+
+    if (plane == GPUME_PLANE_WHOLE)
+        return gpume_edge_sample(r, x, y);
+    if (plane == GPUME_PLANE_CENTRE) {
+        int sums[6];
+
+        GPUME_UNROLL for (int i = 0; i < 6; i++)
+            sums[i] = gpume_edge_taps(r, x, y + i - 2, 0);
+        v = (gpume_taps(sums[0], sums[1], sums[2], sums[3], sums[4], sums[5]) + 512) >> 10;
+    } else {
+        v = (gpume_edge_taps(r, x, y, plane == GPUME_PLANE_BELOW) + 16) >> 5;
+    }
+    return gpume_max(0, gpume_min(v, r.max_value));
+}
+
+/** One of the two samples of gpume_between(), at a whole place. */
+static __device__ __forceinline__ int gpume_between_sample(const GpumeReference &r, int which, int x, int y)
+{
+    const int plane = which & 3;
+
+    x += which >> 2 & 1;
+    y += which >> 3 & 1;
+    return x >= 0 && x < r.width && y >= 0 && y < r.height ? gpume_sample(r, plane, x, y) :
+                                                             gpume_outer_sample(r, plane, x, y);
+}
+
+/** D of a vector that may point anywhere, by a warp. */
+static __device__ __forceinline__ GpumeU32
+gpume_outer_cost(const GpumeCudaExportArgs &a, const GpumeCudaPair &pair, const GpumeBox &b, GpumeVector v)
+{
+    const GpumeReference r = {
+        pair.ref, a.linesize, a.plane_size, a.params.width, a.params.height, (1 << a.params.depth) - 1
+    };
+    const int pel  = a.params.pel;
+    const int log2 = gpume_log2_pel(pel);
+    const int two  = gpume_between((v.dx & (pel - 1)) << (2 - log2), (v.dy & (pel - 1)) << (2 - log2));
+    const int x0   = b.x0 + (v.dx >> log2), y0 = b.y0 + (v.dy >> log2);
+    GpumeU32 sum = 0;
+
+    GPUME_NO_UNROLL for (int i = threadIdx.x % 32; i < b.w * b.h; i += 32) {
+        const int x = i % b.w, y = i / b.w;
+        const int cur = ((const GpumeModuleSample *)(pair.cur + a.linesize * (b.y0 + y)))[b.x0 + x];
+        int ref = gpume_between_sample(r, two & 15, x0 + x, y0 + y);
+
+        if (two >> 4 != (two & 15))
+            ref = (ref + gpume_between_sample(r, two >> 4, x0 + x, y0 + y) + 1) >> 1;
+        sum += cur < ref ? ref - cur : cur - ref;
+    }
+    GPUME_UNROLL for (int bit = 1; bit < 32; bit <<= 1)
+        sum += __shfl_xor_sync(GPUME_WHOLE_WARP, sum, bit);
+    return sum;
+}
+
+/**
+ * grid:   blocks by GPUME_CUDA_EXPORT_THREADS, fields that are wanted
+ * block:  GPUME_CUDA_EXPORT_THREADS
+ * shared: none
+ */
+GPUME_KERNEL_OF(GpumeCudaExportArgs, GPUME_CUDA_EXPORT_THREADS)
+{
+    const GpumeParams &p = args.params;
+    const int z  = blockIdx.y;
+    const int nb_blocks = p.bw * p.bh;
+    const int i  = blockIdx.x * GPUME_CUDA_EXPORT_THREADS + threadIdx.x;
+    const int block = gpume_min(i, nb_blocks - 1);
+    const GpumeU64 at = (GpumeU64)nb_blocks * z + block;
+    const GpumeCudaPair pair = gpume_pair(args.pairs, z);
+    const GpumeU32 word = ((const GpumeU32 *)args.vectors)[at];
+    const GpumeU32 ring = args.rings ? ((const GpumeU32 *)args.rings)[at] : 0;
+    const GpumeVector v = gpume_of_word(word);
+    GpumeU32 cost = ((const GpumeU32 *)args.from_costs)[at];
+    GpumeU32 replaced = __ballot_sync(GPUME_WHOLE_WARP, i < nb_blocks && ring &&
+                                      ring != GPUME_CUDA_RING_LEFT);
+
+    GPUME_NO_UNROLL while (replaced) {
+        const int lane  = gpume_first_bit(replaced);
+        const int other = (int)gpume_of_lane((GpumeU32)block, lane);
+        const GpumeVector of = gpume_of_word(gpume_of_lane(word, lane));
+        const GpumeU32 sum = gpume_outer_cost(args, pair, gpume_box(&p, p.block, other % p.bw, other / p.bw), of);
+
+        if ((threadIdx.x & 31) == lane)
+            cost = sum;
+        replaced &= replaced - 1;
+    }
+    if (i < nb_blocks) {
+        const GpumeBox b = gpume_box(&p, p.block, block % p.bw, block / p.bw);
+        const int source = z ? args.source[1] : args.source[0];
+        GpumeU32 *mv = (GpumeU32 *)args.mvs + at * GPUME_VECTOR_WORDS;
+
+        GPUME_UNROLL for (int j = 0; j < GPUME_VECTOR_WORDS; j++)
+            mv[j] = gpume_part_vector_word(j, source, &b, v.dx, v.dy, p.pel,
+                                           ring ? GPUME_FLAG_UNSOUND : 0);
+        ((GpumeU32 *)args.costs)[at] = cost;
+    }
+}

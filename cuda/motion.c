@@ -1,0 +1,364 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "libavutil/attributes.h"
+#include "libavutil/avassert.h"
+#include "libavutil/common.h"
+#include "libavutil/error.h"
+#include "libavutil/hwcontext_cuda_internal.h"
+#include "libavutil/log.h"
+#include "libavutil/motion_vector.h"
+
+#include "libavfilter/gpume/core/geometry.h"
+#include "libavfilter/gpume/cuda/kernels.h"
+
+/** Blocks of a segment of a row, at most: each thread has a candidate of one, twice. */
+#define SEGMENT(side) (2 * GPUME_CUDA_STEP_THREADS / GPUME_CUDA_STEP_LANES(side))
+
+/** Planes begin, and working arrays do, at addresses of so many bytes. */
+#define ALIGNMENT 256
+
+/* The kernel for blocks of a side; loaded once. */
+static av_cold int load(GpumeCudaMotion *m, GpumeCudaLaunch *l, int family, int side, int variant,
+                        void *log_ctx, int level)
+{
+    const GpumeCudaModule *row = ff_gpume_cuda_find_module(&m->params, family, side, variant);
+    int i, ret;
+
+    if (!row) {
+        av_log(log_ctx, level, "There are no kernels for fields that follow the motion with this "
+               "cost; use backend=cpu.\n");
+        return AVERROR(ENOSYS);
+    }
+    for (i = 0; i < m->nb_modules && m->rows[i] != row; i++)
+        ;
+    av_assert0(i < GPUME_CUDA_MOTION_MODULES);
+    if (i == m->nb_modules) {
+        m->rows[m->nb_modules++] = row;
+        ret = ff_gpume_cuda_load_module(&m->modules[i], row, m->hwctx, log_ctx, level);
+        if (ret < 0)
+            return ret;
+    }
+    l->module   = m->modules[i].module;
+    l->function = m->modules[i].function;
+    return 0;
+}
+
+static av_cold void init_planes(GpumeCudaMotion *m, int nb_levels, int pel)
+{
+    GpumeCudaPlanes *planes = &m->planes;
+    const int bytes = m->params.depth > 8 ? 2 : 1;
+
+    planes->nb_levels = nb_levels;
+    for (int i = 0; i < nb_levels; i++) {
+        const int width  = gpume_level_side(m->params.width,  i);
+        const int height = gpume_level_side(m->params.height, i);
+        size_t size;
+
+        planes->offset[i]   = planes->size;
+        planes->linesize[i] = FFALIGN(width * bytes + GPUME_CUDA_PLANE_PADDING, 64);
+        size = FFALIGN(planes->linesize[i] * height, ALIGNMENT);
+        if (!i)
+            planes->plane_size = size;
+        planes->size += size * (i || pel == 1 ? 1 : GPUME_NB_PLANES);
+    }
+}
+
+/* What steps write, and read. All sizes are of arrays of 32 bits for a block of each field. */
+typedef struct Work {
+    size_t size;                ///< bytes, so far
+    CUdeviceptr base;           ///< 0 at first, when sizes are added up
+} Work;
+
+static CUdeviceptr take(Work *work, size_t words)
+{
+    const CUdeviceptr p = work->base + work->size;
+
+    work->size += FFALIGN(4 * words, ALIGNMENT);
+    return p;
+}
+
+/* Say where everything lies. */
+static av_cold void place_work(GpumeCudaMotion *m, Work *work)
+{
+    const GpumeParams *p = &m->params;
+    const size_t nb = (size_t)p->nb_distances * p->bw * p->bh;
+    CUdeviceptr vectors[2], costs[2], stamps;
+    size_t most = nb;
+
+    for (int i = 0; i < m->nb_steps; i++)
+        most = FFMAX(most, (size_t)p->nb_distances * m->steps[i].args.params.bw * m->steps[i].args.params.bh);
+    for (int i = 0; i < 2; i++) {
+        vectors[i] = take(work, most);
+        costs[i]   = take(work, most);
+    }
+    stamps = take(work, most);
+    for (int i = 0; i < m->nb_steps; i++) {
+        GpumeCudaStepArgs *a = &m->steps[i].args;
+
+        a->vectors = vectors[i & 1];
+        a->costs   = costs[i & 1];
+        a->stamps  = stamps;
+        if (i || !m->searched) {
+            a->from_vectors = vectors[~i & 1];
+            a->from_costs   = costs[~i & 1];
+        }
+        m->results.vectors    = m->check.vectors = a->vectors;
+        m->results.from_costs = a->costs;
+    }
+    if (p->check) {
+        m->check.rings = m->results.rings = take(work, nb);
+        m->check.lists[0] = take(work, nb);
+        m->check.lists[1] = take(work, nb);
+        m->check.medians  = take(work, nb);
+    }
+    m->zeroed = work->size;
+    m->check.counts = take(work, p->nb_distances);
+    for (int i = 0; i < m->nb_steps; i++) {
+        GpumeCudaStepArgs *a = &m->steps[i].args;
+
+        a->ticket   = take(work, 1);
+        a->progress = take(work, (size_t)p->nb_distances * a->params.bh * a->nb_segments);
+    }
+    m->nb_zeroed = work->size - m->zeroed;
+}
+
+static av_cold int init_step(GpumeCudaMotion *m, const GpumeStep *from, void *log_ctx, int level)
+{
+    const GpumeCudaStepArgs *before = m->nb_steps ? &m->steps[m->nb_steps - 1].args : NULL;
+    GpumeCudaStep *step = &m->steps[m->nb_steps++];
+    GpumeCudaStepArgs *a = &step->args;
+    const int side = from->block <= 16 ? from->block : 0;
+
+    step->level    = from->level;
+    a->params      = ff_gpume_step_params(&m->params, from);
+    a->params.pel  = from->pel;
+    a->linesize    = m->planes.linesize[from->level];
+    a->plane_size  = m->planes.plane_size;
+    a->begin       = from->begin;
+    a->from_search = !before && from->begin == GPUME_BEGIN_KEEP;
+    a->factor      = from->begin == GPUME_BEGIN_PARENTS ? 2 :
+                     from->begin == GPUME_BEGIN_KEEP ? from->pel / (before ? before->params.pel : 1) : 1;
+    a->from_bw     = before ? before->params.bw : 0;
+    a->from_bh     = before ? before->params.bh : 0;
+    a->threshold   = from->threshold;
+    a->nb_passes   = from->nb_passes;
+    a->segment     = FFMIN(SEGMENT(side), a->params.bw);
+    a->nb_segments = gpume_blocks(a->params.bw, a->segment);
+    m->searched   |= a->from_search;
+
+    step->launch.threads = GPUME_CUDA_STEP_THREADS;
+    step->launch.shared  = 4 * GPUME_CUDA_STEP_SHARED(a->segment);
+    return load(m, &step->launch, GPUME_CUDA_propagate, side, from->pel > 1, log_ctx, level);
+}
+
+static av_cold int init_check(GpumeCudaMotion *m, void *log_ctx, int level)
+{
+    int ret;
+
+    m->check.params    = m->params;
+    m->judge.grid[0]   = gpume_blocks(m->params.bw * m->params.bh, GPUME_CUDA_JUDGE_THREADS);
+    m->judge.threads   = GPUME_CUDA_JUDGE_THREADS;
+    m->replace.threads = GPUME_CUDA_FILL_THREADS;
+    m->replace.grid[1] = 1;
+    m->judge.shared    = m->replace.shared = 4;
+    ret = load(m, &m->judge, GPUME_CUDA_check, 0, 0, log_ctx, level);
+    return ret < 0 ? ret : load(m, &m->replace, GPUME_CUDA_check, 0, 1, log_ctx, level);
+}
+
+static av_cold int init_kernels(GpumeCudaMotion *m, const GpumePlan *plan, void *log_ctx, int level)
+{
+    const GpumeParams *p = &m->params;
+    const GpumeStep none = { 0, p->block, GPUME_BEGIN_KEEP, 1, 0, 0 };
+    const int bytes = p->depth > 8 ? 2 : 1;
+    int ret;
+
+#define LOAD(launch, family)                                                    \
+    if ((ret = load(m, &m->launch, GPUME_CUDA_##family, 0, 0, log_ctx, level)) < 0)   \
+        return ret;
+
+    if (p->intra) {
+        m->intra.threads = GPUME_CUDA_INTRA_THREADS;
+        m->intra.grid[0] = gpume_blocks(p->bw * p->bh,
+                                        GPUME_CUDA_INTRA_THREADS / 32 * GPUME_CUDA_INTRA_BLOCKS);
+        LOAD(intra, intra)
+    }
+    if (!plan->nb_steps && !p->check)
+        return 0;
+
+    init_planes(m, FFMAX(plan->nb_levels, 1), p->pel);
+    m->pyramid.threads = GPUME_CUDA_PYRAMID_THREADS;
+    m->pyramid.shared  = bytes * GPUME_CUDA_PYRAMID_TILE * GPUME_CUDA_PYRAMID_TILE * 5 / 4;
+    LOAD(pyramid, pyramid)
+    if (p->pel > 1) {
+        m->halves.threads = GPUME_CUDA_HALVES_THREADS;
+        m->halves.shared  = 4 * GPUME_CUDA_HALVES_SHARED;
+        m->halves.grid[0] = gpume_blocks(p->width,  GPUME_CUDA_HALVES_WIDTH);
+        m->halves.grid[1] = gpume_blocks(p->height, GPUME_CUDA_HALVES_HEIGHT);
+        LOAD(halves, halves)
+    }
+    for (int i = 0; i < plan->nb_steps; i++)
+        if ((ret = init_step(m, &plan->steps[i], log_ctx, level)) < 0)
+            return ret;
+    /* the check alone takes what a search has found */
+    if (!plan->nb_steps && (ret = init_step(m, &none, log_ctx, level)) < 0)
+        return ret;
+    if (p->check && (ret = init_check(m, log_ctx, level)) < 0)
+        return ret;
+    m->results.params     = *p;
+    m->results.linesize   = m->planes.linesize[0];
+    m->results.plane_size = m->planes.plane_size;
+    m->export.threads     = GPUME_CUDA_EXPORT_THREADS;
+    m->export.grid[0]     = gpume_blocks(p->bw * p->bh, GPUME_CUDA_EXPORT_THREADS);
+    LOAD(export, export)
+    return 0;
+}
+
+av_cold int ff_gpume_cuda_motion_init(GpumeCudaMotion *m, AVCUDADeviceContext *hwctx,
+                                      const GpumeParams *params, const GpumePlan *plan, int shift,
+                                      void *log_ctx, int level)
+{
+    Work work = { 0 };
+    int ret;
+
+    m->cu           = hwctx->internal->cuda_dl;
+    m->hwctx        = hwctx;
+    m->params       = *params;
+    m->params.shift = shift;
+    m->params.big_endian = 0;
+    ret = init_kernels(m, plan, log_ctx, level);
+    if (ret < 0 || !m->nb_steps)
+        return ret;
+
+    place_work(m, &work);
+    ret = ff_gpume_cuda_check(log_ctx, level, m->cu, m->cu->cuMemAlloc(&m->work, work.size),
+                              "allocate device memory for fields");
+    if (ret < 0)
+        return ret;
+    work = (Work) { .base = m->work };
+    place_work(m, &work);
+    return 0;
+}
+
+static CUresult launch(const GpumeCudaMotion *m, const GpumeCudaLaunch *l, void *args, CUstream stream)
+{
+    void *params[] = { args };
+
+    return m->cu->cuLaunchKernel(l->function, l->grid[0], l->grid[1], 1, l->threads, 1, 1,
+                                 l->shared, stream, params, NULL);
+}
+
+CUresult ff_gpume_cuda_motion_planes(GpumeCudaMotion *m, const GpumeCudaPlane *luma,
+                                     CUdeviceptr planes, CUstream stream)
+{
+    const GpumeCudaPlanes *p = &m->planes;
+    GpumeCudaHalvesArgs halves = {
+        .plane      = { planes, p->linesize[0] },
+        .plane_size = p->plane_size,
+        .width = m->params.width, .height = m->params.height, .depth = m->params.depth,
+    };
+    CUresult err = CUDA_SUCCESS;
+
+    /* those that one launch has room for, from the last of those before */
+    for (int first = 0; first < p->nb_levels && err == CUDA_SUCCESS;) {
+        const int src = FFMAX(first - 1, 0);
+        GpumeCudaPyramidArgs a = {
+            .src    = first ? (GpumeCudaPlane) { planes + p->offset[src], p->linesize[src] } : *luma,
+            .width  = gpume_level_side(m->params.width,  src),
+            .height = gpume_level_side(m->params.height, src),
+            .shift  = first ? 0 : m->params.shift,
+            .copy   = !first,
+        };
+
+        a.nb_levels = FFMIN(p->nb_levels - first, GPUME_CUDA_PYRAMID_LEVELS - !a.copy);
+        for (int i = 0; i < a.nb_levels; i++)
+            a.dst[i] = (GpumeCudaPlane) { planes + p->offset[first + i], p->linesize[first + i] };
+        m->pyramid.grid[0] = gpume_blocks(a.width,  GPUME_CUDA_PYRAMID_TILE);
+        m->pyramid.grid[1] = gpume_blocks(a.height, GPUME_CUDA_PYRAMID_TILE);
+        err = launch(m, &m->pyramid, &a, stream);
+        first += a.nb_levels;
+    }
+    if (m->halves.function && err == CUDA_SUCCESS)
+        err = launch(m, &m->halves, &halves, stream);
+    return err;
+}
+
+static CUresult launch_intra(GpumeCudaMotion *m, const GpumeCudaMotionField *fields, int nb_fields,
+                             CUdeviceptr sums, CUstream stream)
+{
+    GpumeCudaIntraArgs a = { .params = m->params, .sums = sums };
+    CUresult err;
+
+    for (int i = 0; i < nb_fields; i++)
+        a.cur[i] = fields[i].cur_luma;
+    err = m->cu->cuMemsetD8Async(sums, 0, nb_fields * sizeof(uint64_t), stream);
+    m->intra.grid[1] = nb_fields;
+    return err == CUDA_SUCCESS ? launch(m, &m->intra, &a, stream) : err;
+}
+
+CUresult ff_gpume_cuda_motion_launch(GpumeCudaMotion *m, const GpumeCudaMotionField *fields,
+                                     int nb_fields, const GpumeCudaResults *results, CUstream stream)
+{
+    const int nb_wanted = FFMIN(nb_fields, m->params.nb_references);
+    CUresult err = CUDA_SUCCESS;
+
+    if (m->intra.function)
+        err = launch_intra(m, fields, nb_wanted, results->intra, stream);
+    if (!m->nb_steps)
+        return err;
+
+    if (err == CUDA_SUCCESS)
+        err = m->cu->cuMemsetD8Async(m->work + m->zeroed, 0, m->nb_zeroed, stream);
+    for (int i = 0; i < m->nb_steps && err == CUDA_SUCCESS; i++) {
+        GpumeCudaStep *step = &m->steps[i];
+        GpumeCudaStepArgs *a = &step->args;
+
+        a->nb_fields = nb_fields;
+        for (int j = 0; j < nb_fields; j++) {
+            a->pairs[j].cur = fields[j].cur + m->planes.offset[step->level];
+            a->pairs[j].ref = fields[j].ref + m->planes.offset[step->level];
+        }
+        if (a->from_search) {
+            a->from_vectors = results->mvs;
+            a->from_costs   = results->costs;
+        }
+        step->launch.grid[0] = (1 + a->nb_passes) * nb_fields * a->params.bh * a->nb_segments;
+        step->launch.grid[1] = 1;
+        err = launch(m, &step->launch, a, stream);
+    }
+    if (m->judge.function && err == CUDA_SUCCESS) {
+        /* pictures are searched in pairs */
+        av_assert0(nb_fields == 2);
+        m->check.nb_fields = nb_fields;
+        m->judge.grid[1]   = nb_wanted;
+        m->replace.grid[0] = nb_wanted;
+        err = launch(m, &m->judge, &m->check, stream);
+        if (err == CUDA_SUCCESS)
+            err = launch(m, &m->replace, &m->check, stream);
+    }
+    if (err != CUDA_SUCCESS)
+        return err;
+
+    for (int i = 0; i < nb_wanted; i++) {
+        m->results.pairs[i]  = (GpumeCudaPair) { fields[i].cur + m->planes.offset[0],
+                                                 fields[i].ref + m->planes.offset[0] };
+        m->results.source[i] = m->params.distance[fields[i].reference];
+    }
+    m->results.mvs    = results->mvs;
+    m->results.costs  = results->costs;
+    m->export.grid[1] = nb_wanted;
+    return launch(m, &m->export, &m->results, stream);
+}
+
+av_cold void ff_gpume_cuda_motion_uninit(GpumeCudaMotion *m)
+{
+    for (int i = 0; i < m->nb_modules; i++)
+        if (m->modules[i].module)
+            m->cu->cuModuleUnload(m->modules[i].module);
+    m->nb_modules = 0;
+    if (m->work)
+        m->cu->cuMemFree(m->work);
+    m->work = 0;
+}
