@@ -342,7 +342,8 @@ int main(int argc, char **argv)
         printf("usage: gpume_bench [-p PARTS] [-r REPEATS] CSV WIDTHxHEIGHT=FILE ...\n"
                "Measures on the first CUDA device. FILE holds raw 8-bit gray pictures of\n"
                "that size; rows are added to CSV, too ('-': to none). PARTS is a list with\n"
-               "commas of ceilings, kernels, searches, seed, nvofa, memory; without it all of them.\n");
+               "commas of ceilings, kernels, searches, motion, seed, nvofa, memory; without it all of\n"
+               "them.\n");
         return !(argc == 2 && !strcmp(argv[1], "-h"));
     }
     if (strcmp(argv[arg], "-")) {
@@ -361,7 +362,7 @@ int main(int argc, char **argv)
         if (sscanf(argv[i], "%dx%d=%n", &b->width, &b->height, &offset) != 2 || !offset)
             bench_die(argv[i], AVERROR(EINVAL));
         path = argv[i] + offset;
-        if (wanted(parts, "kernels") || wanted(parts, "searches")) {
+        if (wanted(parts, "kernels") || wanted(parts, "searches") || wanted(parts, "motion")) {
             static const struct { int noise, depth; } contents[] = { { 0, 8 }, { 1, 8 }, { 0, 16 } };
 
             for (int j = 0; j < FF_ARRAY_ELEMS(contents); j++) {
@@ -370,6 +371,8 @@ int main(int argc, char **argv)
                     bench_kernels(b);
                 if (wanted(parts, "searches"))
                     bench_searches(b);
+                if (wanted(parts, "motion") && !contents[j].noise)
+                    bench_motion(b);
                 bench_free_pictures(b);
             }
         }

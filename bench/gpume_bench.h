@@ -130,6 +130,7 @@ void bench_ceilings(Bench *b);
 void bench_absdiff_ceiling(Bench *b);
 void bench_kernels(Bench *b);
 void bench_searches(Bench *b);
+void bench_motion(Bench *b);
 void bench_seed(Bench *b, const char *path);
 void bench_nvofa(Bench *b, const char *path);
 void bench_memory(Bench *b);

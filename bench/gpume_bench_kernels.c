@@ -154,10 +154,116 @@ void bench_searches(Bench *b)
 
         /* full search is the first: the others' costs stand beside its */
         for (int algo = 0; algo < GPUME_NB_ALGOS; algo++) {
-            const uint64_t cost = bench_algo(b, algo, names[algo], blocks[i], 16, full_cost);
+            uint64_t cost;
 
+            if (gpume_kind(algo) == GPUME_KIND_HIERARCHICAL)
+                continue;   /* that is bench_motion()'s */
+            cost = bench_algo(b, algo, names[algo], blocks[i], 16, full_cost);
             if (algo == GPUME_ALGO_FS)
                 full_cost = cost;
         }
     }
+}
+
+/** Searches in both directions of neighbouring pictures, each with planes of its own. */
+typedef struct BenchMotion {
+    GpumeParams params;
+    GpumeCudaMotion motion;
+    CUdeviceptr planes[2];      ///< of the last picture and of the one before
+    CUdeviceptr mvs, costs;
+    int nb;
+} BenchMotion;
+
+static void bench_planes_launch(Bench *b, void *opaque, int i)
+{
+    BenchMotion *m = opaque;
+    const GpumeCudaPlane luma = { b->pictures[b->next], b->pitch };
+
+    bench_check(b, ff_gpume_cuda_motion_planes(&m->motion, &luma, m->planes[m->nb++ & 1], b->stream),
+                "make planes");
+    b->next = (b->next + 1) % b->nb_pictures;
+}
+
+static void bench_motion_launch(Bench *b, void *opaque, int i)
+{
+    BenchMotion *m = opaque;
+    const GpumeCudaResults results = { m->mvs, m->costs, 0 };
+    GpumeCudaMotionField fields[GPUME_MAX_REFERENCES] = { 0 };
+
+    bench_planes_launch(b, opaque, i);
+    for (int j = 0; j < 2; j++) {
+        fields[j].cur       = m->planes[(m->nb - 1 - j) & 1];
+        fields[j].ref       = m->planes[(m->nb - 2 + j) & 1];
+        fields[j].reference = j;
+    }
+    bench_check(b, ff_gpume_cuda_motion_launch(&m->motion, fields, 2, &results, b->stream),
+                "launch the search");
+}
+
+static void bench_motion_init(Bench *b, BenchMotion *m, int block, int pel)
+{
+    const enum AVPixelFormat format = b->depth > 8 ? AV_PIX_FMT_GRAY16 : AV_PIX_FMT_GRAY8;
+    GpumePlan plan;
+    size_t nb;
+    int ret;
+
+    *m = (BenchMotion) { .params = {
+        .algo = GPUME_ALGO_HME, .block = block, .pel = pel, .smooth = GPUME_AUTO,
+        .check = GPUME_AUTO, .nb_references = 1, .distance = { -1 },
+    } };
+    ret = ff_gpume_params_init(&m->params, b->width, b->height, format, NULL);
+    if (ret < 0)
+        bench_die("parameters", ret);
+    plan = ff_gpume_plan(&m->params);
+    ret  = ff_gpume_cuda_motion_init(&m->motion, b->hwctx, &m->params, &plan, 0, NULL, AV_LOG_ERROR);
+    if (ret < 0)
+        bench_die("kernels", ret);
+    nb = (size_t)m->params.bw * m->params.bh * m->params.nb_distances;
+    BENCH_CU(b, cuMemAlloc(&m->mvs,   nb * sizeof(AVMotionVector)));
+    BENCH_CU(b, cuMemAlloc(&m->costs, nb * sizeof(uint32_t)));
+    for (int i = 0; i < 2; i++) {
+        BENCH_CU(b, cuMemAlloc(&m->planes[i], m->motion.planes.size));
+        BENCH_CU(b, cuMemsetD8Async(m->planes[i], 0, m->motion.planes.size, b->stream));
+        bench_planes_launch(b, m, i);
+    }
+}
+
+static void bench_motion_uninit(Bench *b, BenchMotion *m)
+{
+    BENCH_CU(b, cuStreamSynchronize(b->stream));
+    for (int i = 0; i < 2; i++)
+        BENCH_CU(b, cuMemFree(m->planes[i]));
+    BENCH_CU(b, cuMemFree(m->mvs));
+    BENCH_CU(b, cuMemFree(m->costs));
+    ff_gpume_cuda_motion_uninit(&m->motion);
+}
+
+void bench_motion(Bench *b)
+{
+    static const int blocks[] = { 16, 8, 4 };
+
+    printf("\n%-13s %-5s %9s %4s %5s %5s %10s %9s %7s %10s\n", "search", "", "size", "bits",
+           "block", "pel", "us", "pairs/s", "spread", "planes, us");
+    for (int i = 0; i < FF_ARRAY_ELEMS(blocks); i++)
+        for (int pel = 4; pel; pel -= 3) {
+            BenchRow row = {
+                .part = "motion", .what = pel > 1 ? "hme" : "hme, whole samples",
+                .content = b->content, .width = b->width, .height = b->height,
+                .block = blocks[i], .depth = b->depth, .metric = "time of a pair", .unit = "us",
+            };
+            BenchTimes t, planes;
+            BenchMotion m;
+
+            bench_motion_init(b, &m, blocks[i], pel);
+            row.range = m.params.range;
+            bench_time_launches(b, bench_motion_launch, &m, 0, &t);
+            bench_times(b, &row, &t);
+            bench_time_launches(b, bench_planes_launch, &m, 0, &planes);
+            row.metric = "time of planes";
+            bench_times(b, &row, &planes);
+            printf("%-13s %-5s %4dx%-4d %4d %5d %5d %10.2f %9.0f %5.1f %% %10.2f\n", "hme", b->content,
+                   b->width, b->height, b->depth, blocks[i], pel, bench_median(&t),
+                   1e6 / bench_median(&t), bench_spread(&t), bench_median(&planes));
+            bench_motion_uninit(b, &m);
+        }
 }
