@@ -245,7 +245,7 @@ void bench_motion(Bench *b)
     printf("\n%-13s %-5s %9s %4s %5s %5s %10s %9s %7s %10s\n", "search", "", "size", "bits",
            "block", "pel", "us", "pairs/s", "spread", "planes, us");
     for (int i = 0; i < FF_ARRAY_ELEMS(blocks); i++)
-        for (int pel = 4; pel; pel -= 3) {
+        for (int pel = 4; pel; pel >>= 2) {
             BenchRow row = {
                 .part = "motion", .what = pel > 1 ? "hme" : "hme, whole samples",
                 .content = b->content, .width = b->width, .height = b->height,

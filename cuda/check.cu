@@ -26,32 +26,58 @@ gpume_agrees(const GpumeCudaCheckArgs &a, int z, int bx, int by)
     return gpume_sound(v, gpume_of_word(vectors[nb_blocks * (1 - z) + (GpumeU64)y * p.bw + x]), p.pel);
 }
 
+/** The median of the nb values of v that are not 32767 or, with more of these, the others. */
+static __device__ __forceinline__ int gpume_median_of_8(int (&v)[8], int nb)
+{
+    int below = 0, above = 0;
+
+    /* exchanges of neighbours until all are in order */
+    GPUME_UNROLL for (int i = 0; i < 8; i++)
+        GPUME_UNROLL for (int j = i & 1; j < 7; j += 2) {
+            const int lesser = gpume_min(v[j], v[j + 1]);
+
+            v[j + 1] = gpume_max(v[j], v[j + 1]);
+            v[j]     = lesser;
+        }
+    GPUME_UNROLL for (int i = 0; i < 8; i++) {
+        below = i == (nb - 1) / 2 ? v[i] : below;
+        above = i == nb / 2 ? v[i] : above;
+    }
+    return (below + above) >> 1;
+}
+
 /** The median of the vectors around a block that are of earlier rings, in found; or 0. */
 static __device__ __forceinline__ int
 gpume_median(const GpumeCudaCheckArgs &a, GpumeU64 field, int block, GpumeU32 ring, GpumeU32 *found)
 {
     const int bw = a.params.bw, bh = a.params.bh;
     const int bx = block % bw, by = block / bw;
-    short dx[8], dy[8];
-    int nb = 0;
+    GpumeU32 rings[8], words[8];
+    int dx[8], dy[8], nb = 0;
 
-    GPUME_NO_UNROLL for (int i = 0; i < 9; i++) {
-        const int x = bx + i % 3 - 1, y = by + i / 3 - 1;
-
-        if (i == 4 || x < 0 || x >= bw || y < 0 || y >= bh)
-            continue;
+    /* loads that do not wait for each other */
+    GPUME_UNROLL for (int i = 0; i < 8; i++) {
+        const int place = i + (i >= 4);
+        const int x = bx + place % 3 - 1, y = by + place / 3 - 1;
         const GpumeU64 at = field + (GpumeU64)y * bw + x;
 
-        if (((const GpumeU32 *)a.rings)[at] < ring) {
-            const GpumeVector v = gpume_of_word(((const GpumeU32 *)a.vectors)[at]);
-
-            dx[nb] = v.dx;
-            dy[nb] = v.dy;
-            nb++;
+        rings[i] = GPUME_CUDA_RING_LEFT;
+        words[i] = 0;
+        if (x >= 0 && x < bw && y >= 0 && y < bh) {
+            rings[i] = ((const GpumeU32 *)a.rings)[at];
+            words[i] = ((const GpumeU32 *)a.vectors)[at];
         }
     }
+    GPUME_UNROLL for (int i = 0; i < 8; i++) {
+        const GpumeVector v = gpume_of_word(words[i]);
+        const int counts = rings[i] < ring;
+
+        dx[i] = counts ? v.dx : 32767;
+        dy[i] = counts ? v.dy : 32767;
+        nb   += counts;
+    }
     if (nb)
-        *found = gpume_vector_of(gpume_median_of(dx, nb), gpume_median_of(dy, nb));
+        *found = gpume_vector_of(gpume_median_of_8(dx, nb), gpume_median_of_8(dy, nb));
     return nb;
 }
 

@@ -15,21 +15,28 @@ typedef GpumeSampleOf<GPUME_CUDA_DEPTH>::Sample GpumeModuleSample;
 
 /** The reference, and how to read it anywhere. */
 typedef struct GpumeReference {
-    GpumeU64 data;
-    long long linesize, plane_size;
+    GpumeU64 data, parts;
+    long long linesize, parts_linesize;
     int width, height, max_value;
 } GpumeReference;
 
-static __device__ __forceinline__ int gpume_sample(const GpumeReference &r, int plane, int x, int y)
+static __device__ __forceinline__ int gpume_whole_sample(const GpumeReference &r, int x, int y)
 {
-    return ((const GpumeModuleSample *)(r.data + plane * r.plane_size + r.linesize * y))[x];
+    return ((const GpumeModuleSample *)(r.data + r.linesize * y))[x];
+}
+
+static __device__ __forceinline__ int gpume_part_sample(const GpumeReference &r, int plane, int x, int y)
+{
+    const int byte = x * (int)sizeof(GpumeModuleSample);
+
+    return *(const GpumeModuleSample *)(r.parts + r.parts_linesize * y + GPUME_CUDA_PARTS_AT(byte, plane));
 }
 
 /** A whole sample, or the one at the edge. */
 static __device__ __forceinline__ int gpume_edge_sample(const GpumeReference &r, int x, int y)
 {
-    return gpume_sample(r, GPUME_PLANE_WHOLE, gpume_max(0, gpume_min(x, r.width  - 1)),
-                                              gpume_max(0, gpume_min(y, r.height - 1)));
+    return gpume_whole_sample(r, gpume_max(0, gpume_min(x, r.width  - 1)),
+                                 gpume_max(0, gpume_min(y, r.height - 1)));
 }
 
 /** The sum of taps across, or down: where step is. */
@@ -42,14 +49,12 @@ static __device__ __forceinline__ int gpume_edge_taps(const GpumeReference &r, i
     return gpume_taps(v[0], v[1], v[2], v[3], v[4], v[5]);
 }
 
-/** A sample of a plane whose picture goes on for ever: by its definition. */
+/** A sample between others of a picture that goes on for ever: by its definition. */
 static __device__ __attribute__((noinline)) int
 gpume_outer_sample(const GpumeReference &r, int plane, int x, int y)
 {
     int v;
 
-    if (plane == GPUME_PLANE_WHOLE)
-        return gpume_edge_sample(r, x, y);
     if (plane == GPUME_PLANE_CENTRE) {
         int sums[6];
 
@@ -69,7 +74,9 @@ static __device__ __forceinline__ int gpume_between_sample(const GpumeReference 
 
     x += which >> 2 & 1;
     y += which >> 3 & 1;
-    return x >= 0 && x < r.width && y >= 0 && y < r.height ? gpume_sample(r, plane, x, y) :
+    if (plane == GPUME_PLANE_WHOLE)
+        return gpume_edge_sample(r, x, y);
+    return x >= 0 && x < r.width && y >= 0 && y < r.height ? gpume_part_sample(r, plane, x, y) :
                                                              gpume_outer_sample(r, plane, x, y);
 }
 
@@ -78,7 +85,8 @@ static __device__ __forceinline__ GpumeU32
 gpume_outer_cost(const GpumeCudaExportArgs &a, const GpumeCudaPair &pair, const GpumeBox &b, GpumeVector v)
 {
     const GpumeReference r = {
-        pair.ref, a.linesize, a.plane_size, a.params.width, a.params.height, (1 << a.params.depth) - 1
+        pair.ref, pair.ref + a.parts, a.linesize, a.parts_linesize,
+        a.params.width, a.params.height, (1 << a.params.depth) - 1
     };
     const int pel  = a.params.pel;
     const int log2 = gpume_log2_pel(pel);
@@ -101,44 +109,52 @@ gpume_outer_cost(const GpumeCudaExportArgs &a, const GpumeCudaPair &pair, const 
 }
 
 /**
- * grid:   blocks by GPUME_CUDA_EXPORT_THREADS, fields that are wanted
+ * grid:   GPUME_CUDA_EXPORT_BLOCKS of each warp, fields that are wanted
  * block:  GPUME_CUDA_EXPORT_THREADS
  * shared: none
  */
 GPUME_KERNEL_OF(GpumeCudaExportArgs, GPUME_CUDA_EXPORT_THREADS)
 {
+    const int N = GPUME_CUDA_EXPORT_BLOCKS;
     const GpumeParams &p = args.params;
-    const int z  = blockIdx.y;
+    const int lane  = threadIdx.x % 32;
+    const int z     = blockIdx.y;
     const int nb_blocks = p.bw * p.bh;
-    const int i  = blockIdx.x * GPUME_CUDA_EXPORT_THREADS + threadIdx.x;
-    const int block = gpume_min(i, nb_blocks - 1);
-    const GpumeU64 at = (GpumeU64)nb_blocks * z + block;
+    const int first = (blockIdx.x * (GPUME_CUDA_EXPORT_THREADS / 32) + threadIdx.x / 32) * N;
+    /* every lane below N has a block of its own */
+    const int block = gpume_min(first + lane % N, nb_blocks - 1);
+    const GpumeU64 field = (GpumeU64)nb_blocks * z;
     const GpumeCudaPair pair = gpume_pair(args.pairs, z);
-    const GpumeU32 word = ((const GpumeU32 *)args.vectors)[at];
-    const GpumeU32 ring = args.rings ? ((const GpumeU32 *)args.rings)[at] : 0;
-    const GpumeVector v = gpume_of_word(word);
-    GpumeU32 cost = ((const GpumeU32 *)args.from_costs)[at];
-    GpumeU32 replaced = __ballot_sync(GPUME_WHOLE_WARP, i < nb_blocks && ring &&
+    const GpumeU32 word = ((const GpumeU32 *)args.vectors)[field + block];
+    const GpumeU32 ring = args.rings ? ((const GpumeU32 *)args.rings)[field + block] : 0;
+    const int source = z ? args.source[1] : args.source[0];
+    GpumeU32 cost = ((const GpumeU32 *)args.from_costs)[field + block];
+    GpumeU32 replaced = __ballot_sync(GPUME_WHOLE_WARP, first + lane < nb_blocks && lane < N && ring &&
                                       ring != GPUME_CUDA_RING_LEFT);
 
     GPUME_NO_UNROLL while (replaced) {
-        const int lane  = gpume_first_bit(replaced);
-        const int other = (int)gpume_of_lane((GpumeU32)block, lane);
-        const GpumeVector of = gpume_of_word(gpume_of_lane(word, lane));
-        const GpumeU32 sum = gpume_outer_cost(args, pair, gpume_box(&p, p.block, other % p.bw, other / p.bw), of);
+        const int whose = gpume_first_bit(replaced);
+        const int other = (int)gpume_of_lane((GpumeU32)block, whose);
+        const GpumeVector v = gpume_of_word(gpume_of_lane(word, whose));
+        const GpumeU32 sum = gpume_outer_cost(args, pair, gpume_box(&p, p.block, other % p.bw, other / p.bw), v);
 
-        if ((threadIdx.x & 31) == lane)
+        if (lane == whose)
             cost = sum;
         replaced &= replaced - 1;
     }
-    if (i < nb_blocks) {
-        const GpumeBox b = gpume_box(&p, p.block, block % p.bw, block / p.bw);
-        const int source = z ? args.source[1] : args.source[0];
-        GpumeU32 *mv = (GpumeU32 *)args.mvs + at * GPUME_VECTOR_WORDS;
+    if (lane < N && first + lane < nb_blocks)
+        ((GpumeU32 *)args.costs)[field + block] = cost;
+    /* vectors word by word, side by side */
+    GPUME_NO_UNROLL for (int i = lane; i < (N * GPUME_VECTOR_WORDS + 31) / 32 * 32; i += 32) {
+        const int whose = gpume_min(i / GPUME_VECTOR_WORDS, N - 1);
+        const GpumeVector v = gpume_of_word(gpume_of_lane(word, whose));
+        const int unsound = gpume_of_lane(ring, whose) != 0;
+        const int at = first + whose;
+        const GpumeBox b = gpume_box(&p, p.block, at % p.bw, at / p.bw);
 
-        GPUME_UNROLL for (int j = 0; j < GPUME_VECTOR_WORDS; j++)
-            mv[j] = gpume_part_vector_word(j, source, &b, v.dx, v.dy, p.pel,
-                                           ring ? GPUME_FLAG_UNSOUND : 0);
-        ((GpumeU32 *)args.costs)[at] = cost;
+        if (i < N * GPUME_VECTOR_WORDS && at < nb_blocks)
+            ((GpumeU32 *)args.mvs)[(field + first) * GPUME_VECTOR_WORDS + i] =
+                gpume_part_vector_word(i % GPUME_VECTOR_WORDS, source, &b, v.dx, v.dy, p.pel,
+                                       unsound ? GPUME_FLAG_UNSOUND : 0);
     }
 }

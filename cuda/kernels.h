@@ -102,7 +102,8 @@ typedef struct GpumeCudaPlanes {
     int nb_levels;              ///< 0: there are none
     size_t offset[GPUME_MAX_LEVELS];
     size_t linesize[GPUME_MAX_LEVELS];
-    size_t plane_size;          ///< of level 0; from a plane to the next, by enum GpumePlane
+    size_t parts;               ///< offset of GPUME_CUDA_PARTS_AT(); pel is 1: none
+    size_t parts_linesize;
     size_t size;                ///< of all
 } GpumeCudaPlanes;
 

@@ -55,14 +55,15 @@ static av_cold void init_planes(GpumeCudaMotion *m, int nb_levels, int pel)
     for (int i = 0; i < nb_levels; i++) {
         const int width  = gpume_level_side(m->params.width,  i);
         const int height = gpume_level_side(m->params.height, i);
-        size_t size;
 
         planes->offset[i]   = planes->size;
         planes->linesize[i] = FFALIGN(width * bytes + GPUME_CUDA_PLANE_PADDING, 64);
-        size = FFALIGN(planes->linesize[i] * height, ALIGNMENT);
-        if (!i)
-            planes->plane_size = size;
-        planes->size += size * (i || pel == 1 ? 1 : GPUME_NB_PLANES);
+        planes->size       += FFALIGN(planes->linesize[i] * height, ALIGNMENT);
+    }
+    if (pel > 1) {
+        planes->parts          = planes->size;
+        planes->parts_linesize = planes->linesize[0] * GPUME_NB_PLANES;
+        planes->size          += planes->parts_linesize * m->params.height;
     }
 }
 
@@ -136,7 +137,7 @@ static av_cold int init_step(GpumeCudaMotion *m, const GpumeStep *from, void *lo
     a->params      = ff_gpume_step_params(&m->params, from);
     a->params.pel  = from->pel;
     a->linesize    = m->planes.linesize[from->level];
-    a->plane_size  = m->planes.plane_size;
+    a->ref_linesize = from->pel > 1 ? m->planes.parts_linesize : a->linesize;
     a->begin       = from->begin;
     a->from_search = !before && from->begin == GPUME_BEGIN_KEEP;
     a->factor      = from->begin == GPUME_BEGIN_PARENTS ? 2 :
@@ -207,11 +208,12 @@ static av_cold int init_kernels(GpumeCudaMotion *m, const GpumePlan *plan, void 
         return ret;
     if (p->check && (ret = init_check(m, log_ctx, level)) < 0)
         return ret;
-    m->results.params     = *p;
-    m->results.linesize   = m->planes.linesize[0];
-    m->results.plane_size = m->planes.plane_size;
+    m->results.params         = *p;
+    m->results.linesize       = m->planes.linesize[0];
+    m->results.parts          = m->planes.parts - m->planes.offset[0];
+    m->results.parts_linesize = m->planes.parts_linesize;
     m->export.threads     = GPUME_CUDA_EXPORT_THREADS;
-    m->export.grid[0]     = gpume_blocks(p->bw * p->bh, GPUME_CUDA_EXPORT_THREADS);
+    m->export.grid[0]     = gpume_blocks(p->bw * p->bh, GPUME_CUDA_EXPORT_THREADS / 32 * GPUME_CUDA_EXPORT_BLOCKS);
     LOAD(export, export)
     return 0;
 }
@@ -255,8 +257,8 @@ CUresult ff_gpume_cuda_motion_planes(GpumeCudaMotion *m, const GpumeCudaPlane *l
 {
     const GpumeCudaPlanes *p = &m->planes;
     GpumeCudaHalvesArgs halves = {
-        .plane      = { planes, p->linesize[0] },
-        .plane_size = p->plane_size,
+        .plane = { planes, p->linesize[0] },
+        .parts = { planes + p->parts, p->parts_linesize },
         .width = m->params.width, .height = m->params.height, .depth = m->params.depth,
     };
     CUresult err = CUDA_SUCCESS;
@@ -318,7 +320,8 @@ CUresult ff_gpume_cuda_motion_launch(GpumeCudaMotion *m, const GpumeCudaMotionFi
         a->nb_fields = nb_fields;
         for (int j = 0; j < nb_fields; j++) {
             a->pairs[j].cur = fields[j].cur + m->planes.offset[step->level];
-            a->pairs[j].ref = fields[j].ref + m->planes.offset[step->level];
+            a->pairs[j].ref = fields[j].ref + (a->params.pel > 1 ? m->planes.parts :
+                                               m->planes.offset[step->level]);
         }
         if (a->from_search) {
             a->from_vectors = results->mvs;

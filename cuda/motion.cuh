@@ -29,6 +29,20 @@ static __device__ __forceinline__ GpumeVector gpume_of_word(GpumeU32 word)
     return v;
 }
 
+/** How far vectors differ, before gpume_difference() cuts it off. */
+static __device__ __forceinline__ GpumeU32 gpume_distance(GpumeVector a, GpumeVector b)
+{
+#ifdef GPUME_HOST
+    return gpume_difference(a, b, ~0u);
+#else
+    GpumeU32 sum;
+
+    asm("sad.s32 %0, %1, %2, %3;" : "=r"(sum) : "r"((int)a.dx), "r"((int)b.dx), "r"(0));
+    asm("sad.s32 %0, %1, %2, %3;" : "=r"(sum) : "r"((int)a.dy), "r"((int)b.dy), "r"(sum));
+    return sum;
+#endif
+}
+
 /** By comparisons, as an index has the compiler keep the arguments in memory. */
 static __device__ __forceinline__ GpumeCudaPair
 gpume_pair(const GpumeCudaPair (&pairs)[GPUME_MAX_REFERENCES], int z)
@@ -51,13 +65,29 @@ static __device__ __forceinline__ GpumeU32 gpume_mean2(GpumeU32 a, GpumeU32 b)
     return (a | b) - (((a ^ b) >> 1) & low);
 }
 
-/** By quarters of a sample, fy * 4 + fx: gpume_between(); words of shared memory. */
-#define GPUME_NB_BETWEEN 16
-
-static __device__ __forceinline__ void gpume_make_between(GpumeU32 *between)
+/** By value: of elements of an array the compiler would select the address, and keep it in memory. */
+static __device__ __forceinline__ GpumeU32 gpume_select(int first, GpumeU32 a, GpumeU32 b)
 {
-    if (threadIdx.x < GPUME_NB_BETWEEN)
-        between[threadIdx.x] = gpume_between(threadIdx.x & 3, threadIdx.x >> 2);
+    return first ? a : b;
+}
+
+/**
+ * Tables in shared memory. By quarters of a sample, fy * 4 + fx: gpume_between(). And by a
+ * number of neighbours what gpume_penalty() divides by, as a multiplication: exact, as what
+ * is divided has 22 bits and the divisor 5.
+ */
+#define GPUME_NB_BETWEEN 16
+#define GPUME_RECIPROCALS GPUME_NB_BETWEEN
+#define GPUME_TABLES     (GPUME_RECIPROCALS + 9)
+
+static __device__ __forceinline__ void gpume_make_tables(GpumeU32 *tables, int pel)
+{
+    const int i = threadIdx.x;
+
+    if (i < GPUME_RECIPROCALS)
+        tables[i] = gpume_between(i & 3, i >> 2);
+    else if (i < GPUME_TABLES)
+        tables[i] = i == GPUME_RECIPROCALS ? 0 : GPUME_RECIPROCAL_LARGE((i - GPUME_RECIPROCALS) * pel);
 }
 
 /**
@@ -76,55 +106,86 @@ struct GpumeMatcher {
     /** Lanes that share a candidate, each has every so manieth row. */
     static const int SHARES   = GPUME_CUDA_STEP_LANES(SIDE) / 16;
 
+    /** Bytes from 16 bytes of a row of a plane to the next, and how many of these a row of a match takes. */
+    static const int COLUMN  = PARTS ? GPUME_CUDA_PARTS_COLUMN : GPUME_CUDA_COLUMN;
+    static const int COLUMNS = (WORDS * 4 + 2 * GPUME_CUDA_COLUMN - 2) / GPUME_CUDA_COLUMN;
+
     const GpumeU8 *cur;         ///< the block's first sample
-    GpumeU64 ref;               ///< and that at its place
-    int linesize;
-    long long plane_size;
+    GpumeU64 ref;               ///< the row of its place, from the first column on
+    int byte;                   ///< and which byte of that it is
+    int linesize, ref_linesize;
     int pel;
     int w, h;                   ///< of the block, 1 or more
     const GpumeU32 *between;
 
-    /** Where the match's first sample lies, in the two planes whose mean it is. */
-    __device__ __forceinline__ void place(int dx, int dy, GpumeU64 *first, GpumeU64 *second) const
+    /** A first sample of a match: its column of 16 bytes, and which of these. */
+    typedef struct Start {
+        GpumeU64 column;
+        int byte;
+    } Start;
+
+    /** @param which one of those of gpume_between() */
+    __device__ __forceinline__ Start start(int which, int dx, int dy) const
+    {
+        const int x = byte + (dx + (which >> 2 & 1)) * BYTES;
+        Start s;
+
+        s.column = ref + (long long)(dy + (which >> 3 & 1)) * ref_linesize +
+                   (GpumeU32)x / GPUME_CUDA_COLUMN * COLUMN + (which & 3) * GPUME_CUDA_COLUMN;
+        s.byte   = (GpumeU32)x % GPUME_CUDA_COLUMN;
+        return s;
+    }
+
+    /** Where the match begins, in the two planes whose mean it is. */
+    __device__ __forceinline__ void place(int dx, int dy, Start *first, Start *second) const
     {
         if (PARTS) {
             const int log2 = gpume_log2_pel(pel);
             const int fx = (dx & (pel - 1)) << (2 - log2), fy = (dy & (pel - 1)) << (2 - log2);
             const GpumeU32 two = between[fy * 4 + fx];
-            const GpumeU64 at = ref + (long long)(dy >> log2) * linesize + (dx >> log2) * BYTES;
 
-            *first  = at + (two & 3) * plane_size + (two >> 2 & 1) * BYTES + (two >> 3 & 1) * linesize;
-            *second = at + (two >> 4 & 3) * plane_size + (two >> 6 & 1) * BYTES + (two >> 7) * linesize;
+            *first  = start(two & 15, dx >> log2, dy >> log2);
+            *second = start(two >> 4, dx >> log2, dy >> log2);
         } else {
-            *first = *second = ref + (long long)dy * linesize + dx * BYTES;
+            *first = *second = start(0, dx, dy);
         }
     }
 
-    /** A row's words from any address. */
-    static __device__ __forceinline__ void load_words(GpumeU32 *words, GpumeU64 at)
+    /** A row's words. */
+    static __device__ __forceinline__ void load_words(GpumeU32 *words, const Start &s, long long row)
     {
-        const GpumeU8 *p = (const GpumeU8 *)(at & ~(GpumeU64)3);
-        const int shift  = 8 * (int)(at & 3);
-        GpumeU32 raw[WORDS + 1];
+        GpumeU32 raw[COLUMNS * 4 + 1];
 
-        GPUME_UNROLL for (int j = 0; j <= WORDS; j++)
-            gpume_load_global(&raw[j], p + 4 * j);
+        GPUME_UNROLL for (int c = 0; c < COLUMNS; c++) {
+            int4 v = { 0, 0, 0, 0 };
+
+            if (!c || s.byte + WORDS * 4 > c * GPUME_CUDA_COLUMN)
+                gpume_load_global(&v, (const GpumeU8 *)s.column + row + c * COLUMN);
+            raw[4 * c]     = v.x;
+            raw[4 * c + 1] = v.y;
+            raw[4 * c + 2] = v.z;
+            raw[4 * c + 3] = v.w;
+        }
+        GPUME_UNROLL for (int j = 0; j < WORDS + 2; j++)
+            raw[j] = gpume_select(s.byte & 8, raw[j + 2], raw[j]);
+        GPUME_UNROLL for (int j = 0; j < WORDS + 1; j++)
+            raw[j] = gpume_select(s.byte & 4, raw[j + 1], raw[j]);
         GPUME_UNROLL for (int j = 0; j < WORDS; j++)
-            words[j] = gpume_funnel(raw[j], raw[j + 1], shift);
+            words[j] = gpume_funnel(raw[j], raw[j + 1], 8 * (s.byte & 3));
     }
 
     /** Add the cost of some rows. */
     template<int PARTIAL>
-    __device__ __forceinline__ GpumeU32 rows(int from, GpumeU64 first, GpumeU64 second, GpumeU32 sum) const
+    __device__ __forceinline__ GpumeU32 rows(int from, const Start &first, const Start &second, GpumeU32 sum) const
     {
         GPUME_UNROLL for (int r = 0; r < ROWS; r++) {
             const long long row = PARTIAL ? gpume_min(from + r, h - 1) : from + r;
             GpumeU32 c[WORDS], m[WORDS], n[WORDS];
 
             gpume_load_row<WORDS>(c, cur + row * linesize);
-            load_words(m, first + row * linesize);
+            load_words(m, first, row * ref_linesize);
             if (PARTS) {
-                load_words(n, second + row * linesize);
+                load_words(n, second, row * ref_linesize);
                 GPUME_UNROLL for (int j = 0; j < WORDS; j++)
                     m[j] = gpume_mean2<Sample>(m[j], n[j]);
             }
@@ -139,25 +200,35 @@ struct GpumeMatcher {
     }
 
     /** Add the cost of a row of any length. */
-    __device__ __forceinline__ GpumeU32 row(int r, GpumeU64 first, GpumeU64 second, GpumeU32 sum) const
+    __device__ __forceinline__ GpumeU32 row(int r, Start first, Start second, GpumeU32 sum) const
     {
         const GpumeU8 *c = cur + (long long)r * linesize;
 
-        first  += (long long)r * linesize;
-        second += (long long)r * linesize;
         GPUME_NO_UNROLL for (int x = 0; x < w; x += PER_WORD) {
             const GpumeU32 mask = gpume_mask<Sample>(w - x);
             GpumeU32 word[1], match[1], other[1];
 
             gpume_load_global(word, c + x * BYTES);
-            load_words(match, first + x * BYTES);
+            load_words(match, first, (long long)r * ref_linesize);
             if (PARTS) {
-                load_words(other, second + x * BYTES);
+                load_words(other, second, (long long)r * ref_linesize);
                 match[0] = gpume_mean2<Sample>(match[0], other[0]);
+                advance(&second);
             }
+            advance(&first);
             sum = Cost::word(word[0] & mask, match[0] & mask, sum);
         }
         return sum;
+    }
+
+    /** The next word of a row. */
+    static __device__ __forceinline__ void advance(Start *s)
+    {
+        s->byte += 4;
+        if (s->byte >= GPUME_CUDA_COLUMN) {
+            s->byte   -= GPUME_CUDA_COLUMN;
+            s->column += COLUMN;
+        }
     }
 
     /**
@@ -167,7 +238,7 @@ struct GpumeMatcher {
      */
     __device__ __forceinline__ GpumeU32 cost(int dx, int dy, int wanted, GpumeU32 limit) const
     {
-        GpumeU64 first, second;
+        Start first, second;
         GpumeU32 sum = 0;
 
         if (!__any_sync(GPUME_WHOLE_WARP, wanted))
@@ -184,15 +255,19 @@ struct GpumeMatcher {
 
         const int partial = __any_sync(GPUME_WHOLE_WARP, w < SIDE || h < SIDE);
 
-        GPUME_NO_UNROLL for (int r = 0; r < SIDE; r += ROWS) {
+        const int from = SHARES == 1 ? 0 : threadIdx.x % 32 / 16 * (SIDE / SHARES);
+
+        GPUME_NO_UNROLL for (int r = 0; r < SIDE / SHARES; r += ROWS) {
             if (wanted)
-                sum = partial ? rows<1>(r, first, second, sum) : rows<0>(r, first, second, sum);
-            if (r + ROWS < SIDE) {
+                sum = partial ? rows<1>(from + r, first, second, sum) : rows<0>(from + r, first, second, sum);
+            if (r + ROWS < SIDE / SHARES) {
                 wanted &= sum < limit;
                 if (!__any_sync(GPUME_WHOLE_WARP, wanted))
                     break;
             }
         }
+        if (SHARES > 1)
+            sum += __shfl_xor_sync(GPUME_WHOLE_WARP, sum, 16);
         return sum;
     }
 };
@@ -203,17 +278,17 @@ static __device__ __forceinline__ Matcher
 gpume_matcher(const GpumeCudaStepArgs &a, const GpumeCudaPair &pair, const GpumeBox &b,
               const GpumeU32 *between)
 {
-    const long long at = (long long)a.linesize * b.y0 + b.x0 * Matcher::BYTES;
     Matcher m;
 
-    m.cur        = (const GpumeU8 *)pair.cur + at;
-    m.ref        = pair.ref + at;
-    m.linesize   = (int)a.linesize;
-    m.plane_size = a.plane_size;
-    m.pel        = a.params.pel;
-    m.w          = b.w;
-    m.h          = b.h;
-    m.between    = between;
+    m.byte         = b.x0 * Matcher::BYTES;
+    m.cur          = (const GpumeU8 *)pair.cur + (long long)a.linesize * b.y0 + m.byte;
+    m.ref          = pair.ref + (long long)a.ref_linesize * b.y0;
+    m.linesize     = a.linesize;
+    m.ref_linesize = a.ref_linesize;
+    m.pel          = a.params.pel;
+    m.w            = b.w;
+    m.h            = b.h;
+    m.between      = between;
     return m;
 }
 

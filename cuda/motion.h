@@ -27,6 +27,17 @@
 /** Levels that it writes, with the first. */
 #define GPUME_CUDA_PYRAMID_LEVELS  7
 
+/**
+ * The four planes of enum GpumePlane side by side: of each row, 16 bytes of each plane in
+ * turn, so that what vectors next to each other need is in few lines of a cache.
+ */
+#define GPUME_CUDA_COLUMN            16
+#define GPUME_CUDA_PARTS_COLUMN      (GPUME_NB_PLANES * GPUME_CUDA_COLUMN)
+/** Where byte x of a row of a plane is in a row of all. */
+#define GPUME_CUDA_PARTS_AT(x, plane)                                                   \
+    ((x) / GPUME_CUDA_COLUMN * GPUME_CUDA_PARTS_COLUMN + (plane) * GPUME_CUDA_COLUMN +  \
+     (x) % GPUME_CUDA_COLUMN)
+
 /** Samples of a tile of half samples, and words of shared memory. */
 #define GPUME_CUDA_HALVES_WIDTH    64
 #define GPUME_CUDA_HALVES_HEIGHT   16
@@ -35,7 +46,7 @@
     ((GPUME_CUDA_HALVES_HEIGHT + 5) * (2 * GPUME_CUDA_HALVES_WIDTH + 5))
 
 /** Lanes that evaluate the candidates of a block of this side: each one, or a share of one. */
-#define GPUME_CUDA_STEP_LANES(side) ((side) ? 16 : 32)
+#define GPUME_CUDA_STEP_LANES(side) ((side) == 4 || (side) == 8 ? 16 : 32)
 #define GPUME_CUDA_STEP_THREADS     256
 /** Words of shared memory, for segments of so many blocks. */
 #define GPUME_CUDA_STEP_SHARED(segment) (32 + 6 * ((segment) + 2) + (segment))
@@ -43,6 +54,8 @@
 #define GPUME_CUDA_JUDGE_THREADS    128
 #define GPUME_CUDA_FILL_THREADS    1024
 #define GPUME_CUDA_EXPORT_THREADS   128
+/** Blocks of a warp. */
+#define GPUME_CUDA_EXPORT_BLOCKS      8
 #define GPUME_CUDA_INTRA_THREADS    256
 /** Blocks of a warp, one after the other. */
 #define GPUME_CUDA_INTRA_BLOCKS       8
@@ -59,22 +72,22 @@ typedef struct GpumeCudaPyramidArgs {
 
 /** Make the planes of half samples of level 0. */
 typedef struct GpumeCudaHalvesArgs {
-    GpumeCudaPlane plane;           ///< the whole samples; the others follow
-    long long plane_size;           ///< bytes from a plane to the next, by enum GpumePlane
+    GpumeCudaPlane plane;           ///< the whole samples
+    GpumeCudaPlane parts;           ///< GPUME_CUDA_PARTS_AT()
     int width, height, depth;
 } GpumeCudaHalvesArgs;
 
-/** The pictures of a field, on one level. */
+/** The pictures of a field: planes of one level or, of vectors in parts of a sample, parts. */
 typedef struct GpumeCudaPair {
     unsigned long long cur;
-    unsigned long long ref;         ///< whole samples, and behind them halves
+    unsigned long long ref;
 } GpumeCudaPair;
 
 /** A step of a plan, for all fields. Arrays are [nb_fields][bh][bw]. */
 typedef struct GpumeCudaStepArgs {
     GpumeParams params;             ///< of the step
-    long long linesize;             ///< of all its planes
-    long long plane_size;           ///< bytes from a plane to the next, by enum GpumePlane
+    int linesize;                   ///< of cur
+    int ref_linesize;
     int nb_fields;
     GpumeCudaPair pairs[GPUME_MAX_REFERENCES];
     int begin;                      ///< enum GpumeBegin
@@ -111,7 +124,8 @@ typedef struct GpumeCudaCheckArgs {
 typedef struct GpumeCudaExportArgs {
     GpumeParams params;
     long long linesize;
-    long long plane_size;
+    long long parts;                ///< bytes from a plane of whole samples to parts
+    long long parts_linesize;
     GpumeCudaPair pairs[GPUME_MAX_REFERENCES];
     int source[GPUME_MAX_REFERENCES];   ///< AVMotionVector.source
     unsigned long long vectors;     ///< GpumeVector

@@ -78,13 +78,13 @@ struct GpumeStepItem {
         return (GpumeU32 *)a.progress + ((GpumeU64)z * a.params.bh + y) * a.nb_segments + s;
     }
 
-    /** Say that a phase of the item is done. */
-    __device__ __forceinline__ void finish()
+    /** Say that phases of the item are done. */
+    __device__ __forceinline__ void finish(int phases)
     {
         __syncthreads();
         if (threadIdx.x == 0) {
             __threadfence();
-            atomicAdd(progress_of(by, segment), 1);
+            atomicAdd(progress_of(by, segment), phases);
         }
     }
 
@@ -266,7 +266,7 @@ struct GpumeStepItem {
         const GpumeBox b = gpume_box(&a.params, a.params.block, bx, by);
         const Matcher m = gpume_matcher<Matcher>(a, pair, b, between);
         const unsigned factor = gpume_penalty_factor(a.params.smooth, a.params.block);
-        const int nb  = gpume_popcount(exists);
+        const GpumeU32 reciprocal = between[GPUME_RECIPROCALS + gpume_popcount(exists)];
         const int pel = a.params.pel;
         GpumeVector v = own;
         unsigned sum = 0, own_sum = 0;
@@ -276,7 +276,7 @@ struct GpumeStepItem {
         if (c < 8) {
             if (has) {
                 v = gpume_of_word(vectors[at]);
-                own_sum = gpume_difference(own, v, a.threshold);
+                own_sum = gpume_umin(gpume_distance(own, v), a.threshold);
             }
             wanted &= has;
         } else {
@@ -287,12 +287,13 @@ struct GpumeStepItem {
         GPUME_UNROLL for (int j = 0; j < 8; j++) {
             gpume_around(j, &x, &y);
             if (exists >> j & 1)
-                sum += gpume_difference(v, gpume_of_word(vectors[i + y * pitch + x]), a.threshold);
+                sum += gpume_umin(gpume_distance(v, gpume_of_word(vectors[i + y * pitch + x])), a.threshold);
         }
         GPUME_UNROLL for (int bit = 1; bit < 16; bit <<= 1)
             own_sum += __shfl_xor_sync(GPUME_WHOLE_WARP, own_sum, bit);
-        penalty = gpume_penalty(factor, sum, nb, pel, a.params.depth);
-        own_j   = costs[i] + gpume_penalty(factor, own_sum, nb, pel, a.params.depth);
+        /* gpume_penalty() */
+        penalty = GPUME_DIVIDE_LARGE(factor * sum, reciprocal) << (a.params.depth - 8);
+        own_j   = costs[i] + (GPUME_DIVIDE_LARGE(factor * own_sum, reciprocal) << (a.params.depth - 8));
         wanted &= penalty < own_j && word != own_word &&
                   v.dx >= b.min_dx * pel && v.dx <= b.max_dx * pel &&
                   v.dy >= b.min_dy * pel && v.dy <= b.max_dy * pel;
@@ -303,6 +304,7 @@ struct GpumeStepItem {
 
         word = gpume_of_lane(word, (threadIdx.x & 16) + (int)(key & 15));
         cost = gpume_of_lane(cost, (threadIdx.x & 16) + (int)(key & 15));
+        __syncwarp();
         if (threadIdx.x % LANES == 0 && active && key < own_key) {
             vectors[i] = word;
             costs[i]   = cost;
@@ -323,7 +325,8 @@ struct GpumeStepItem {
             const int blocks = (n + 1 - phase) / 2;
 
             if (phase) {
-                finish();
+                if (a.nb_segments > 1)
+                    finish(1);
                 if (segment + 1 < a.nb_segments) {
                     if (threadIdx.x == 0) {
                         while (gpume_load_progress(progress_of(by, segment + 1)) < done + 1)
@@ -342,7 +345,7 @@ struct GpumeStepItem {
                       GPUME_NB_PHASES * number + 2 * odd + phase + 1);
             }
         }
-        finish();
+        finish(a.nb_segments > 1 ? 1 : 2);
     }
 
     /** Do the item of a ticket. */
@@ -367,7 +370,7 @@ struct GpumeStepItem {
         pair    = gpume_pair(a.pairs, z);
         if (number < 0) {
             begin();
-            finish();
+            finish(1);
         } else {
             pass(number);
         }
@@ -383,12 +386,12 @@ GPUME_KERNEL_OF(GpumeCudaStepArgs, GPUME_CUDA_STEP_THREADS)
 {
     GPUME_SHARED(GpumeU32, shared);
 
-    gpume_make_between(shared);
+    gpume_make_tables(shared, args.params.pel);
     if (threadIdx.x == 0)
-        shared[GPUME_NB_BETWEEN] = atomicAdd((GpumeU32 *)args.ticket, 1);
+        shared[GPUME_TABLES] = atomicAdd((GpumeU32 *)args.ticket, 1);
     __syncthreads();
 
     GpumeStepItem<GpumeModuleCost, GPUME_CUDA_SIDE, GPUME_CUDA_VARIANT> item(args, shared);
 
-    item.run(shared[GPUME_NB_BETWEEN]);
+    item.run(shared[GPUME_TABLES]);
 }
