@@ -38,7 +38,6 @@ typedef unsigned long long GpumeU64;
 #define __ballot_sync(mask, predicate)  __nvvm_vote_ballot_sync(mask, predicate)
 #define __any_sync(mask, predicate)     __nvvm_vote_any_sync(mask, predicate)
 #define __syncwarp()                    __nvvm_bar_warp_sync(~0u)
-#define __threadfence()                 __nvvm_membar_gl()
 #endif
 
 /* Loads from planes: of what the kernel does not write, hence neither volatile nor a clobber. */
@@ -102,19 +101,6 @@ static __device__ __forceinline__ GpumeU32 gpume_sad2(GpumeU32 a, GpumeU32 b,
     return ret;
 }
 #endif
-
-/**
- * A word that another block of threads adds to when it has written something. A fence
- * between this and reading that makes it seen.
- */
-static __device__ __forceinline__ GpumeU32 gpume_load_progress(GpumeU32 *p)
-{
-#ifdef GPUME_HOST
-    return atomicAdd(p, 0);
-#else
-    return gpume_load_volatile(p);
-#endif
-}
 
 /** Four words of shared memory at once, from an address of 16 bytes. */
 static __device__ __forceinline__ void gpume_load4(GpumeU32 *v, const GpumeU32 *p)

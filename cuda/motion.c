@@ -14,8 +14,14 @@
 #include "libavfilter/gpume/core/geometry.h"
 #include "libavfilter/gpume/cuda/kernels.h"
 
-/** Blocks of a segment of a row, at most: each thread has a candidate of one, twice. */
-#define SEGMENT(side) (2 * GPUME_CUDA_STEP_THREADS / GPUME_CUDA_STEP_LANES(side))
+/** Threads of a block of threads that has blocks of one phase. */
+#define PHASE_THREADS 128
+
+/**
+ * The most blocks of a field that a block of threads searches alone: a launch for each phase
+ * takes as long as some rounds.
+ */
+#define MAX_ALONE(side) (4 * 5 * GPUME_CUDA_STEP_THREADS / 2 / GPUME_CUDA_STEP_LANES(side))
 
 /** Planes begin, and working arrays do, at addresses of so many bytes. */
 #define ALIGNMENT 256
@@ -117,12 +123,6 @@ static av_cold void place_work(GpumeCudaMotion *m, Work *work)
     }
     m->zeroed = work->size;
     m->check.counts = take(work, p->nb_distances);
-    for (int i = 0; i < m->nb_steps; i++) {
-        GpumeCudaStepArgs *a = &m->steps[i].args;
-
-        a->ticket   = take(work, 1);
-        a->progress = take(work, (size_t)p->nb_distances * a->params.bh * a->nb_segments);
-    }
     m->nb_zeroed = work->size - m->zeroed;
 }
 
@@ -146,12 +146,11 @@ static av_cold int init_step(GpumeCudaMotion *m, const GpumeStep *from, void *lo
     a->from_bh     = before ? before->params.bh : 0;
     a->threshold   = from->threshold;
     a->nb_passes   = from->nb_passes;
-    a->segment     = FFMIN(SEGMENT(side), a->params.bw);
-    a->nb_segments = gpume_blocks(a->params.bw, a->segment);
+    a->alone       = a->params.bw * a->params.bh <= MAX_ALONE(side);
     m->searched   |= a->from_search;
 
-    step->launch.threads = GPUME_CUDA_STEP_THREADS;
-    step->launch.shared  = 4 * GPUME_CUDA_STEP_SHARED(a->segment);
+    step->launch.threads = a->alone ? GPUME_CUDA_STEP_THREADS : PHASE_THREADS;
+    step->launch.shared  = 4 * GPUME_CUDA_STEP_SHARED;
     return load(m, &step->launch, GPUME_CUDA_propagate, side, from->pel > 1, log_ctx, level);
 }
 
@@ -244,12 +243,42 @@ av_cold int ff_gpume_cuda_motion_init(GpumeCudaMotion *m, AVCUDADeviceContext *h
     return 0;
 }
 
-static CUresult launch(const GpumeCudaMotion *m, const GpumeCudaLaunch *l, void *args, CUstream stream)
+static CUresult launch_fields(const GpumeCudaMotion *m, const GpumeCudaLaunch *l, int nb_fields,
+                              void *args, CUstream stream)
 {
     void *params[] = { args };
 
-    return m->cu->cuLaunchKernel(l->function, l->grid[0], l->grid[1], 1, l->threads, 1, 1,
+    return m->cu->cuLaunchKernel(l->function, l->grid[0], l->grid[1], nb_fields, l->threads, 1, 1,
                                  l->shared, stream, params, NULL);
+}
+
+static CUresult launch(const GpumeCudaMotion *m, const GpumeCudaLaunch *l, void *args, CUstream stream)
+{
+    return launch_fields(m, l, 1, args, stream);
+}
+
+/* A launch for each phase that has blocks, or one for all. */
+static CUresult launch_step(const GpumeCudaMotion *m, GpumeCudaStep *step, CUstream stream)
+{
+    GpumeCudaStepArgs *a = &step->args;
+    GpumeCudaLaunch *l   = &step->launch;
+    const int side  = a->params.block <= 16 ? a->params.block : 0;
+    const int lanes = GPUME_CUDA_STEP_LANES(side);
+    const int last  = a->alone ? 0 : GPUME_NB_PHASES * a->nb_passes;
+    CUresult err = CUDA_SUCCESS;
+
+    for (a->phase = 0; a->phase <= last && err == CUDA_SUCCESS; a->phase++) {
+        const int column = (a->phase - 1) & 1, row = (a->phase - 1) >> 1 & 1;
+        const int bw = a->phase ? (a->params.bw - column + 1) / 2 : a->params.bw;
+        const int bh = a->phase ? (a->params.bh - row    + 1) / 2 : a->params.bh;
+
+        if (!bw || !bh)
+            continue;
+        l->grid[0] = a->alone ? 1 : gpume_blocks(bw, PHASE_THREADS / lanes);
+        l->grid[1] = a->alone ? 1 : bh;
+        err = launch_fields(m, l, a->nb_fields, a, stream);
+    }
+    return err;
 }
 
 CUresult ff_gpume_cuda_motion_planes(GpumeCudaMotion *m, const GpumeCudaPlane *luma,
@@ -327,9 +356,7 @@ CUresult ff_gpume_cuda_motion_launch(GpumeCudaMotion *m, const GpumeCudaMotionFi
             a->from_vectors = results->mvs;
             a->from_costs   = results->costs;
         }
-        step->launch.grid[0] = (1 + a->nb_passes) * nb_fields * a->params.bh * a->nb_segments;
-        step->launch.grid[1] = 1;
-        err = launch(m, &step->launch, a, stream);
+        err = launch_step(m, step, stream);
     }
     if (m->judge.function && err == CUDA_SUCCESS) {
         /* pictures are searched in pairs */

@@ -78,7 +78,8 @@ static __device__ __forceinline__ GpumeU32 gpume_select(int first, GpumeU32 a, G
  */
 #define GPUME_NB_BETWEEN 16
 #define GPUME_RECIPROCALS GPUME_NB_BETWEEN
-#define GPUME_TABLES     (GPUME_RECIPROCALS + 9)
+#define GPUME_TABLES      GPUME_CUDA_STEP_SHARED
+static_assert(GPUME_TABLES == GPUME_RECIPROCALS + 9, "0 to 8 neighbours");
 
 static __device__ __forceinline__ void gpume_make_tables(GpumeU32 *tables, int pel)
 {

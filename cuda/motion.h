@@ -47,9 +47,10 @@
 
 /** Lanes that evaluate the candidates of a block of this side: each one, or a share of one. */
 #define GPUME_CUDA_STEP_LANES(side) ((side) == 4 || (side) == 8 ? 16 : 32)
-#define GPUME_CUDA_STEP_THREADS     256
-/** Words of shared memory, for segments of so many blocks. */
-#define GPUME_CUDA_STEP_SHARED(segment) (32 + 6 * ((segment) + 2) + (segment))
+/** Threads of a block of threads that has a whole step; of others there are fewer. */
+#define GPUME_CUDA_STEP_THREADS     512
+/** Words of shared memory. */
+#define GPUME_CUDA_STEP_SHARED      25
 
 #define GPUME_CUDA_JUDGE_THREADS    128
 #define GPUME_CUDA_FILL_THREADS    1024
@@ -100,10 +101,8 @@ typedef struct GpumeCudaStepArgs {
     unsigned long long costs;       ///< uint32_t: D
     unsigned long long stamps;      ///< unsigned: in which phase the vector changed last
     int threshold, nb_passes;
-    int segment, nb_segments;       ///< a row's blocks, an even number at a time
-    /** unsigned[nb_fields][bh][nb_segments]: how many phases are done, 1 of them the beginning. */
-    unsigned long long progress;
-    unsigned long long ticket;      ///< unsigned: how many items have been taken
+    int phase;                      ///< 0: the beginning, else from 1 on
+    int alone;                      ///< nonzero: all phases, by one block of threads a field
 } GpumeCudaStepArgs;
 
 /** Of a vector that is not yet replaced. */

@@ -8,13 +8,8 @@
  * A step of a plan: what its vectors begin with, and its passes. The variant is whether
  * vectors are in parts of a sample.
  *
- * A block of threads has an item: a segment of a row of the picture's blocks, in one pass,
- * even columns and then odd ones. Items are taken by tickets in an order in which each
- * comes after those that it waits for: first all rows begin, then each pass has the even
- * rows of all fields and then the odd ones, segments from right to left. For each segment
- * the number of phases that are done is kept. An item waits for the rows next to its own to
- * have done what comes before; and before its odd columns for the even ones of the segment
- * on its right. So nothing that it reads is written meanwhile.
+ * A launch has one phase of a pass, whose blocks read what none of them writes; or, of a
+ * level so small that a block of threads for each field is enough, the whole step.
  *
  * Vectors that have not changed, and whose neighbours have not, since a block was last
  * visited would be chosen again: such blocks are passed over.
@@ -40,103 +35,54 @@ static __device__ __forceinline__ void gpume_around(int i, int *x, int *y)
 }
 
 template<class Cost, int SIDE, int PARTS>
-struct GpumeStepItem {
+struct GpumeStepField {
     typedef GpumeMatcher<Cost, SIDE, PARTS> Matcher;
     typedef typename GpumeStepKey<SIDE>::Key Key;
-    static const int LANES  = GPUME_CUDA_STEP_LANES(SIDE);
-    static const int GROUPS = GPUME_CUDA_STEP_THREADS / LANES;
+    static const int LANES = GPUME_CUDA_STEP_LANES(SIDE);
     static_assert(Cost::ROWS == 1 && Cost::WORDS == 1, "a lane has rows of words");
 
     const GpumeCudaStepArgs &a;
+    const GpumeU32 *tables;
     GpumeCudaPair pair;
-    int z, by, segment;
-    int x0, n;                  ///< first block of the segment, and how many
-    int pitch;
-    const GpumeU32 *between;
-    /* of three rows, with one block before the segment and one behind it; at the first of the row itself */
-    GpumeU32 *vectors, *stamps;
-    GpumeU32 *costs;
+    int z;
+    GpumeU32 *vectors, *stamps, *costs;     // of the field
 
-    __device__ __forceinline__ GpumeStepItem(const GpumeCudaStepArgs &args, GpumeU32 *shared)
-        : a(args)
+    __device__ __forceinline__ GpumeStepField(const GpumeCudaStepArgs &args, int field, const GpumeU32 *shared)
+        : a(args), tables(shared), z(field)
     {
-        pitch   = a.segment + 2;
-        between = shared;
-        vectors = shared + 32 + pitch + 1;
-        stamps  = vectors + 3 * pitch;
-        costs   = shared + 32 + 6 * pitch;
+        const GpumeU64 first = (GpumeU64)z * a.params.bh * a.params.bw;
+
+        pair    = gpume_pair(a.pairs, z);
+        vectors = (GpumeU32 *)a.vectors + first;
+        stamps  = (GpumeU32 *)a.stamps  + first;
+        costs   = (GpumeU32 *)a.costs   + first;
     }
 
-    /** Of all blocks of a field, before row y. */
-    __device__ __forceinline__ GpumeU64 row_at(int y) const
+    __device__ __forceinline__ void store(int at, GpumeU32 vector, GpumeU32 cost, GpumeU32 stamp)
     {
-        return ((GpumeU64)z * a.params.bh + y) * a.params.bw;
+        vectors[at] = vector;
+        costs[at]   = cost;
+        stamps[at]  = stamp;
     }
 
-    __device__ __forceinline__ GpumeU32 *progress_of(int y, int s) const
+    /** The vector that a block has. */
+    __device__ __forceinline__ void keep(int at)
     {
-        return (GpumeU32 *)a.progress + ((GpumeU64)z * a.params.bh + y) * a.nb_segments + s;
-    }
+        const GpumeU64 from = (GpumeU64)z * a.params.bh * a.params.bw + at;
+        int dx, dy;
 
-    /** Say that phases of the item are done. */
-    __device__ __forceinline__ void finish(int phases)
-    {
-        __syncthreads();
-        if (threadIdx.x == 0) {
-            __threadfence();
-            atomicAdd(progress_of(by, segment), phases);
+        if (a.from_search) {
+            const int *mv = (const int *)a.from_vectors + from * GPUME_VECTOR_WORDS;
+
+            dx = mv[6];
+            dy = mv[7];
+        } else {
+            const GpumeVector v = gpume_of_word(((const GpumeU32 *)a.from_vectors)[from]);
+
+            dx = v.dx;
+            dy = v.dy;
         }
-    }
-
-    /** Wait for segments around this one. @param above, beside phases that those have done */
-    __device__ __forceinline__ void wait(GpumeU32 above, GpumeU32 beside)
-    {
-        if (threadIdx.x < 9) {
-            const int y = by + (int)threadIdx.x / 3 - 1;
-            const int s = segment + (int)threadIdx.x % 3 - 1;
-
-            if (y >= 0 && y < a.params.bh && s >= 0 && s < a.nb_segments) {
-                const GpumeU32 needed = y == by ? beside : above;
-
-                while (gpume_load_progress(progress_of(y, s)) < needed)
-                    ;
-                __threadfence();
-            }
-        }
-        __syncthreads();
-    }
-
-    /** Write what becomes of block i of the segment. */
-    __device__ __forceinline__ void store(int i, GpumeU32 vector, GpumeU32 cost, GpumeU32 stamp)
-    {
-        const GpumeU64 at = row_at(by) + x0 + i;
-
-        ((GpumeU32 *)a.vectors)[at] = vector;
-        ((GpumeU32 *)a.costs)[at]   = cost;
-        ((GpumeU32 *)a.stamps)[at]  = stamp;
-    }
-
-    /** The vectors that there are. */
-    __device__ __forceinline__ void keep()
-    {
-        GPUME_NO_UNROLL for (int i = threadIdx.x; i < n; i += GPUME_CUDA_STEP_THREADS) {
-            const GpumeU64 at = row_at(by) + x0 + i;
-            int dx, dy;
-
-            if (a.from_search) {
-                const int *mv = (const int *)a.from_vectors + at * GPUME_VECTOR_WORDS;
-
-                dx = mv[6];
-                dy = mv[7];
-            } else {
-                const GpumeVector v = gpume_of_word(((const GpumeU32 *)a.from_vectors)[at]);
-
-                dx = v.dx;
-                dy = v.dy;
-            }
-            store(i, gpume_vector_of(dx * a.factor, dy * a.factor),
-                  ((const GpumeU32 *)a.from_costs)[at], 0);
-        }
+        store(at, gpume_vector_of(dx * a.factor, dy * a.factor), ((const GpumeU32 *)a.from_costs)[from], 0);
     }
 
     /** The best of all that are admissible, zero first. Every lane has its own, or a half of it. */
@@ -161,9 +107,9 @@ struct GpumeStepItem {
     }
 
     /** The vector of a block of the field before at one of gpume_parent()'s places, or zero. */
-    __device__ __forceinline__ int of_parent(int i, int bx, const GpumeBox &b, GpumeU32 *word)
+    __device__ __forceinline__ int of_parent(int i, int x, int y, const GpumeBox &b, GpumeU32 *word)
     {
-        int x = bx, y = by, valid = i == 4;
+        int valid = i == 4;
         GpumeVector v = { 0, 0 };
 
         if (i < 4 && gpume_parent(i, &x, &y, a.from_bw, a.from_bh)) {
@@ -175,125 +121,109 @@ struct GpumeStepItem {
         return valid;
     }
 
-    /** The vectors of a search on this level, or of parents. */
-    __device__ __forceinline__ void begin()
+    /** What a block begins with. All lanes of a group call it, and groups that have none. */
+    __device__ __forceinline__ void begin(int bx, int by, int active)
     {
         const int lane = threadIdx.x % LANES;
+        const int at   = by * a.params.bw + bx;
 
         if (a.begin == GPUME_BEGIN_KEEP) {
-            keep();
+            if (active && lane == 0)
+                keep(at);
             return;
         }
-        GPUME_NO_UNROLL for (int first = threadIdx.x / 32 * (32 / LANES); first < n; first += GROUPS) {
-            const int i  = first + threadIdx.x % 32 / LANES;
-            const int bx = x0 + gpume_min(i, n - 1);
-            const GpumeBox b = gpume_box(&a.params, a.params.block, bx, by);
-            const Matcher m = gpume_matcher<Matcher>(a, pair, b, between);
-            GpumeU64 key;
-            GpumeU32 word;
 
-            if (a.begin == GPUME_BEGIN_FULL) {
-                const int nx = b.max_dx - b.min_dx + 1;
-                int order;
+        const GpumeBox b = gpume_box(&a.params, a.params.block, bx, by);
+        const Matcher m = gpume_matcher<Matcher>(a, pair, b, tables);
+        GpumeU64 key;
+        GpumeU32 word;
 
-                key   = try_all(m, b);
-                order = (int)(GpumeU32)key - 1;
-                word  = order < 0 ? 0 : gpume_vector_of(b.min_dx + order % nx, b.min_dy + order / nx);
-            } else {
-                int valid = of_parent(lane % 16, bx, b, &word);
-                const GpumeU32 others = __ballot_sync(GPUME_WHOLE_WARP, valid && lane % 16 < 4);
-                GpumeU32 cost;
+        if (a.begin == GPUME_BEGIN_FULL) {
+            const int nx = b.max_dx - b.min_dx + 1;
+            int order;
 
-                /* of larger blocks zero is no candidate if there is another */
-                if (a.begin == GPUME_BEGIN_LARGER && lane % 16 == 4 &&
-                    others >> (threadIdx.x % 32 / 16 * 16) & 15)
-                    valid = 0;
-                const GpumeVector v = gpume_of_word(word);
+            key   = try_all(m, b);
+            order = (int)(GpumeU32)key - 1;
+            word  = order < 0 ? 0 : gpume_vector_of(b.min_dx + order % nx, b.min_dy + order / nx);
+        } else {
+            int valid = of_parent(lane % 16, bx, by, b, &word) && active;
+            const GpumeU32 others = __ballot_sync(GPUME_WHOLE_WARP, valid && lane % 16 < 4);
 
-                cost = m.cost(v.dx, v.dy, valid, ~0u);
-                key  = gpume_least<1, 16>(valid ? gpume_key(cost, lane % 16) : ~(GpumeU64)0);
-                word = gpume_of_lane(word, (threadIdx.x & ~15 & 31) + (int)((GpumeU32)key & 15));
-            }
-            if (lane == 0 && i < n)
-                store(i, word, (GpumeU32)(key >> 32), 0);
+            /* of larger blocks zero is no candidate if there is another */
+            if (a.begin == GPUME_BEGIN_LARGER && lane % 16 == 4 && others >> (threadIdx.x & 16) & 15)
+                valid = 0;
+
+            const GpumeVector v = gpume_of_word(word);
+            const GpumeU32 cost = m.cost(v.dx, v.dy, valid, ~0u);
+
+            key  = gpume_least<1, 16>(valid ? gpume_key(cost, lane % 16) : ~(GpumeU64)0);
+            word = gpume_of_lane(word, (threadIdx.x & 16) + (int)((GpumeU32)key & 15));
         }
+        if (lane == 0 && active)
+            store(at, word, (GpumeU32)(key >> 32), 0);
     }
 
-    /** Load the segment and what is around it. */
-    __device__ __forceinline__ void load()
+    /**
+     * Visit a block. All lanes of a group call it, and groups that have none.
+     * @param now number of the phase, from 1 on
+     */
+    __device__ __forceinline__ void visit(int bx, int by, int active, GpumeU32 now)
     {
-        GPUME_NO_UNROLL for (int i = threadIdx.x; i < 3 * (n + 2); i += GPUME_CUDA_STEP_THREADS) {
-            const int row = i / (n + 2) - 1, column = i % (n + 2) - 1;
-            const int y = by + row, x = x0 + column;
-
-            if (y >= 0 && y < a.params.bh && x >= 0 && x < a.params.bw) {
-                vectors[row * pitch + column] = gpume_load_volatile((GpumeU32 *)a.vectors + row_at(y) + x);
-                stamps [row * pitch + column] = gpume_load_volatile((GpumeU32 *)a.stamps  + row_at(y) + x);
-            }
-        }
-        GPUME_NO_UNROLL for (int i = threadIdx.x; i < n; i += GPUME_CUDA_STEP_THREADS)
-            costs[i] = gpume_load_volatile((GpumeU32 *)a.costs + row_at(by) + x0 + i);
-        __syncthreads();
-    }
-
-    /** Visit block i of the segment, one of each group of lanes. @param now number of the phase, from 1 on */
-    __device__ __forceinline__ void visit(int i, int active, GpumeU32 now)
-    {
+        const int bw = a.params.bw, bh = a.params.bh;
         const int c  = threadIdx.x % 16;        // the lane's candidate
-        const int bx = x0 + i;
-        const GpumeU32 own_word = vectors[i];
-        const GpumeVector own = gpume_of_word(own_word);
-        GpumeU32 exists = 0;                    // which neighbours
-        int x, y, changed;
+        const int at = by * bw + bx;
+        int x, y;
 
-        GPUME_UNROLL for (int j = 0; j < 8; j++) {
-            gpume_around(j, &x, &y);
-            exists |= (GpumeU32)(bx + x >= 0 && bx + x < a.params.bw &&
-                                 by + y >= 0 && by + y < a.params.bh) << j;
-        }
         gpume_around(c & 7, &x, &y);
-        const int has = exists >> (c & 7) & 1;
-        const int at  = i + y * pitch + x;
+        const int has = bx + x >= 0 && bx + x < bw && by + y >= 0 && by + y < bh;
+        const int other = at + (c < 8 && has ? y * bw + x : 0);
+        GpumeU32 own_word = 0, own_cost = 0, stamp = now;
+        GpumeU32 other_word = 0;                // of the neighbour, or the own
 
-        changed = now <= GPUME_NB_PHASES || stamps[i] + GPUME_NB_PHASES >= now ||
-                  (has && stamps[at] + GPUME_NB_PHASES >= now);
-        const GpumeU32 changes = __ballot_sync(GPUME_WHOLE_WARP, active && changed);
+        if (active) {
+            own_word   = vectors[at];
+            own_cost   = costs[at];
+            other_word = vectors[other];
+            if (now > GPUME_NB_PHASES)
+                stamp = stamps[other];
+        }
+        const GpumeU32 changes = __ballot_sync(GPUME_WHOLE_WARP, active && stamp + GPUME_NB_PHASES >= now);
+        const GpumeU32 exists  = __ballot_sync(GPUME_WHOLE_WARP, has) >> (threadIdx.x & 16) & 0xff;
 
         if (!changes)
             return;
-        active &= (changes >> (LANES == 32 ? 0 : threadIdx.x & 16) & (LANES == 32 ? ~0u : 0xffff)) != 0;
+        active &= (changes >> (threadIdx.x & 16) & 0xffff) != 0;
 
         const GpumeBox b = gpume_box(&a.params, a.params.block, bx, by);
-        const Matcher m = gpume_matcher<Matcher>(a, pair, b, between);
+        const Matcher m = gpume_matcher<Matcher>(a, pair, b, tables);
         const unsigned factor = gpume_penalty_factor(a.params.smooth, a.params.block);
-        const GpumeU32 reciprocal = between[GPUME_RECIPROCALS + gpume_popcount(exists)];
+        const GpumeU32 reciprocal = tables[GPUME_RECIPROCALS + gpume_popcount(exists)];
         const int pel = a.params.pel;
-        GpumeVector v = own;
+        const GpumeVector own = gpume_of_word(own_word);
+        GpumeVector v = gpume_of_word(other_word);
         unsigned sum = 0, own_sum = 0;
         GpumeU32 word, penalty, own_j, cost;
         int wanted = active;
 
         if (c < 8) {
-            if (has) {
-                v = gpume_of_word(vectors[at]);
-                own_sum = gpume_umin(gpume_distance(own, v), a.threshold);
-            }
+            own_sum = has ? gpume_umin(gpume_distance(own, v), a.threshold) : 0;
             wanted &= has;
         } else {
-            v.dx = (short)(v.dx + x);
-            v.dy = (short)(v.dy + y);
+            v.dx = (short)(own.dx + x);
+            v.dy = (short)(own.dy + y);
         }
         word = gpume_vector_of(v.dx, v.dy);
         GPUME_UNROLL for (int j = 0; j < 8; j++) {
-            gpume_around(j, &x, &y);
-            if (exists >> j & 1)
-                sum += gpume_umin(gpume_distance(v, gpume_of_word(vectors[i + y * pitch + x])), a.threshold);
+            const GpumeVector n = gpume_of_word(gpume_of_lane(other_word, (threadIdx.x & 16) + j));
+            const GpumeU32 distance = gpume_umin(gpume_distance(v, n), a.threshold);
+
+            sum += exists >> j & 1 ? distance : 0;
         }
         GPUME_UNROLL for (int bit = 1; bit < 16; bit <<= 1)
             own_sum += __shfl_xor_sync(GPUME_WHOLE_WARP, own_sum, bit);
         /* gpume_penalty() */
         penalty = GPUME_DIVIDE_LARGE(factor * sum, reciprocal) << (a.params.depth - 8);
-        own_j   = costs[i] + (GPUME_DIVIDE_LARGE(factor * own_sum, reciprocal) << (a.params.depth - 8));
+        own_j   = own_cost + (GPUME_DIVIDE_LARGE(factor * own_sum, reciprocal) << (a.params.depth - 8));
         wanted &= penalty < own_j && word != own_word &&
                   v.dx >= b.min_dx * pel && v.dx <= b.max_dx * pel &&
                   v.dy >= b.min_dy * pel && v.dy <= b.max_dy * pel;
@@ -304,94 +234,72 @@ struct GpumeStepItem {
 
         word = gpume_of_lane(word, (threadIdx.x & 16) + (int)(key & 15));
         cost = gpume_of_lane(cost, (threadIdx.x & 16) + (int)(key & 15));
-        __syncwarp();
-        if (threadIdx.x % LANES == 0 && active && key < own_key) {
-            vectors[i] = word;
-            costs[i]   = cost;
-            stamps[i]  = now;
-            store(i, word, cost, now);
+        if (threadIdx.x % LANES == 0 && active && key < own_key)
+            store(at, word, cost, now);
+    }
+
+    /** The whole step, by a block of threads. */
+    __device__ __forceinline__ void run_alone()
+    {
+        const int groups = blockDim.x / LANES;
+        const int nb_phases = GPUME_NB_PHASES * a.nb_passes;
+
+        GPUME_NO_UNROLL for (int now = 0; now <= nb_phases; now++) {
+            const int column = now ? (now - 1) & 1 : 0;
+            const int row    = now ? (now - 1) >> 1 & 1 : 0;
+            const int step   = now ? 2 : 1;
+            const int across = (a.params.bw - column + step - 1) / step;
+            const int nb     = across * ((a.params.bh - row + step - 1) / step);
+
+            GPUME_NO_UNROLL for (int first = threadIdx.x / 32 * (32 / LANES); first < nb; first += groups) {
+                const int k  = first + threadIdx.x % 32 / LANES;
+                const int i  = gpume_min(k, nb - 1);
+                const int bx = i % across * step + column, by = i / across * step + row;
+
+                if (now)
+                    visit(bx, by, k < nb, now);
+                else
+                    begin(bx, by, k < nb);
+            }
+            __syncthreads();
         }
     }
 
-    /** A pass over the segment. */
-    __device__ __forceinline__ void pass(int number)
+    /** A phase, or what the step begins with: the blocks that a block of threads has. */
+    __device__ __forceinline__ void run()
     {
-        const int odd = by & 1;
-        const GpumeU32 done = 1 + 2 * number;
+        const int now  = a.phase;
+        const int k    = (blockIdx.x * blockDim.x + threadIdx.x) / LANES;
+        const int last = a.params.bw - 1;
 
-        wait(done + (odd ? 2 : 0), done);
-        load();
-        GPUME_NO_UNROLL for (int phase = 0; phase < 2; phase++) {
-            const int blocks = (n + 1 - phase) / 2;
+        if (now) {
+            const int column = (now - 1) & 1;
+            const int bx = 2 * k + column;
 
-            if (phase) {
-                if (a.nb_segments > 1)
-                    finish(1);
-                if (segment + 1 < a.nb_segments) {
-                    if (threadIdx.x == 0) {
-                        while (gpume_load_progress(progress_of(by, segment + 1)) < done + 1)
-                            ;
-                        __threadfence();
-                        vectors[n] = gpume_load_volatile((GpumeU32 *)a.vectors + row_at(by) + x0 + n);
-                        stamps[n]  = gpume_load_volatile((GpumeU32 *)a.stamps  + row_at(by) + x0 + n);
-                    }
-                }
-                __syncthreads();
-            }
-            GPUME_NO_UNROLL for (int first = threadIdx.x / 32 * (32 / LANES); first < blocks; first += GROUPS) {
-                const int k = first + threadIdx.x % 32 / LANES;
-
-                visit(2 * gpume_min(k, blocks - 1) + phase, k < blocks,
-                      GPUME_NB_PHASES * number + 2 * odd + phase + 1);
-            }
-        }
-        finish(a.nb_segments > 1 ? 1 : 2);
-    }
-
-    /** Do the item of a ticket. */
-    __device__ __forceinline__ void run(int ticket)
-    {
-        const int fields = a.nb_fields * a.nb_segments;     // items of a row
-        const int items  = fields * a.params.bh;            // of a pass
-        const int number = ticket / items - 1;
-        int rest = ticket % items;
-
-        by = rest / fields;
-        if (number >= 0) {
-            const int even = (a.params.bh + 1) / 2;
-
-            by = by < even ? 2 * by : 2 * (by - even) + 1;
-        }
-        rest   %= fields;
-        z       = rest / a.nb_segments;
-        segment = a.nb_segments - 1 - rest % a.nb_segments;
-        x0      = segment * a.segment;
-        n       = gpume_min(a.segment, a.params.bw - x0);
-        pair    = gpume_pair(a.pairs, z);
-        if (number < 0) {
-            begin();
-            finish(1);
+            visit(gpume_min(bx, (last - column) / 2 * 2 + column), 2 * blockIdx.y + ((now - 1) >> 1 & 1),
+                  bx <= last, now);
         } else {
-            pass(number);
+            begin(gpume_min(k, last), blockIdx.y, k <= last);
         }
     }
 };
 
 /**
- * grid:   items: segments of a row, fields, rows, 1 + passes
- * block:  GPUME_CUDA_STEP_THREADS
+ * grid:   GPUME_CUDA_STEP_LANES for each block of a row of the phase, such rows, fields;
+ *         alone: 1, 1, fields
+ * block:  whole warps, up to GPUME_CUDA_STEP_THREADS
  * shared: GPUME_CUDA_STEP_SHARED words
  */
 GPUME_KERNEL_OF(GpumeCudaStepArgs, GPUME_CUDA_STEP_THREADS)
 {
     GPUME_SHARED(GpumeU32, shared);
 
+    GpumeStepField<GpumeModuleCost, GPUME_CUDA_SIDE, GPUME_CUDA_VARIANT> field(args, blockIdx.z, shared);
+
     gpume_make_tables(shared, args.params.pel);
-    if (threadIdx.x == 0)
-        shared[GPUME_TABLES] = atomicAdd((GpumeU32 *)args.ticket, 1);
     __syncthreads();
-
-    GpumeStepItem<GpumeModuleCost, GPUME_CUDA_SIDE, GPUME_CUDA_VARIANT> item(args, shared);
-
-    item.run(shared[GPUME_TABLES]);
+    if (args.alone)
+        field.run_alone();
+    else
+        field.run();
 }
