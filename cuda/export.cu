@@ -94,7 +94,7 @@ gpume_outer_cost(const GpumeCudaExportArgs &a, const GpumeCudaPair &pair, const 
     const int x0   = b.x0 + (v.dx >> log2), y0 = b.y0 + (v.dy >> log2);
     GpumeU32 sum = 0;
 
-    GPUME_NO_UNROLL for (int i = threadIdx.x % 32; i < b.w * b.h; i += 32) {
+    _Pragma("unroll 4") for (int i = threadIdx.x % 32; i < b.w * b.h; i += 32) {
         const int x = i % b.w, y = i / b.w;
         const int cur = ((const GpumeModuleSample *)(pair.cur + a.linesize * (b.y0 + y)))[b.x0 + x];
         int ref = gpume_between_sample(r, two & 15, x0 + x, y0 + y);

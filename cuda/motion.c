@@ -18,10 +18,9 @@
 #define PHASE_THREADS 128
 
 /**
- * The most blocks of a field that a block of threads searches alone: a launch for each phase
- * takes as long as some rounds.
+ * The most blocks of a field that a block of threads searches alone: a phase almost at once.
  */
-#define MAX_ALONE(side) (4 * 5 * GPUME_CUDA_STEP_THREADS / 2 / GPUME_CUDA_STEP_LANES(side))
+#define MAX_ALONE(side) (5 * GPUME_CUDA_STEP_THREADS / GPUME_CUDA_STEP_LANES(side))
 
 /** Planes begin, and working arrays do, at addresses of so many bytes. */
 #define ALIGNMENT 256
@@ -150,7 +149,6 @@ static av_cold int init_step(GpumeCudaMotion *m, const GpumeStep *from, void *lo
     m->searched   |= a->from_search;
 
     step->launch.threads = a->alone ? GPUME_CUDA_STEP_THREADS : PHASE_THREADS;
-    step->launch.shared  = 4 * GPUME_CUDA_STEP_SHARED;
     return load(m, &step->launch, GPUME_CUDA_propagate, side, from->pel > 1, log_ctx, level);
 }
 
@@ -263,7 +261,6 @@ static CUresult launch_step(const GpumeCudaMotion *m, GpumeCudaStep *step, CUstr
     GpumeCudaStepArgs *a = &step->args;
     GpumeCudaLaunch *l   = &step->launch;
     const int side  = a->params.block <= 16 ? a->params.block : 0;
-    const int lanes = GPUME_CUDA_STEP_LANES(side);
     const int last  = a->alone ? 0 : GPUME_NB_PHASES * a->nb_passes;
     CUresult err = CUDA_SUCCESS;
 
@@ -271,6 +268,8 @@ static CUresult launch_step(const GpumeCudaMotion *m, GpumeCudaStep *step, CUstr
         const int column = (a->phase - 1) & 1, row = (a->phase - 1) >> 1 & 1;
         const int bw = a->phase ? (a->params.bw - column + 1) / 2 : a->params.bw;
         const int bh = a->phase ? (a->params.bh - row    + 1) / 2 : a->params.bh;
+        const int lanes = a->phase ? GPUME_CUDA_STEP_LANES(side) :
+                          a->begin == GPUME_BEGIN_KEEP ? 1 : GPUME_CUDA_STEP_BEGIN_LANES(side);
 
         if (!bw || !bh)
             continue;

@@ -43,6 +43,13 @@ static __device__ __forceinline__ GpumeU32 gpume_distance(GpumeVector a, GpumeVe
 #endif
 }
 
+static __device__ __forceinline__ void gpume_prefetch(const GpumeU8 *p)
+{
+#ifndef GPUME_HOST
+    asm volatile("prefetch.global.L1 [%0];" : : "l"(p));
+#endif
+}
+
 /** By comparisons, as an index has the compiler keep the arguments in memory. */
 static __device__ __forceinline__ GpumeCudaPair
 gpume_pair(const GpumeCudaPair (&pairs)[GPUME_MAX_REFERENCES], int z)
@@ -71,24 +78,32 @@ static __device__ __forceinline__ GpumeU32 gpume_select(int first, GpumeU32 a, G
     return first ? a : b;
 }
 
-/**
- * Tables in shared memory. By quarters of a sample, fy * 4 + fx: gpume_between(). And by a
- * number of neighbours what gpume_penalty() divides by, as a multiplication: exact, as what
- * is divided has 22 bits and the divisor 5.
- */
-#define GPUME_NB_BETWEEN 16
-#define GPUME_RECIPROCALS GPUME_NB_BETWEEN
-#define GPUME_TABLES      GPUME_CUDA_STEP_SHARED
-static_assert(GPUME_TABLES == GPUME_RECIPROCALS + 9, "0 to 8 neighbours");
-
-static __device__ __forceinline__ void gpume_make_tables(GpumeU32 *tables, int pel)
+/** gpume_between() of quarters of a sample: a table of constants, a word for each row. */
+static __device__ __forceinline__ int gpume_between_of(int fx, int fy)
 {
-    const int i = threadIdx.x;
+    GpumeU32 row = 0;
 
-    if (i < GPUME_RECIPROCALS)
-        tables[i] = gpume_between(i & 3, i >> 2);
-    else if (i < GPUME_TABLES)
-        tables[i] = i == GPUME_RECIPROCALS ? 0 : GPUME_RECIPROCAL_LARGE((i - GPUME_RECIPROCALS) * pel);
+    GPUME_UNROLL for (int y = 0; y < 4; y++) {
+        const GpumeU32 word = (GpumeU32)gpume_between(0, y)       | (GpumeU32)gpume_between(1, y) << 8 |
+                              (GpumeU32)gpume_between(2, y) << 16 | (GpumeU32)gpume_between(3, y) << 24;
+
+        row = fy == y ? word : row;
+    }
+    return (int)(row >> 8 * fx & 0xff);
+}
+
+/**
+ * gpume_penalty(). Blocks have 0, 1, 2, 3, 5 or 8 neighbours. What is divided has 22 bits,
+ * so the multiplication is exact.
+ */
+static __device__ __forceinline__ GpumeU32
+gpume_penalty_of(unsigned factor, unsigned sum, int nb, int pel, int depth)
+{
+    const GpumeU32 reciprocal = nb == 8 ? GPUME_RECIPROCAL_LARGE(8) : nb == 5 ? GPUME_RECIPROCAL_LARGE(5) :
+                                nb == 3 ? GPUME_RECIPROCAL_LARGE(3) : nb == 2 ? GPUME_RECIPROCAL_LARGE(2) :
+                                GPUME_RECIPROCAL_LARGE(1);
+
+    return GPUME_DIVIDE_LARGE(factor * sum >> gpume_log2_pel(pel), reciprocal) << (depth - 8);
 }
 
 /**
@@ -103,7 +118,7 @@ struct GpumeMatcher {
     static const int PER_WORD = GpumeSample<Sample>::per_word;
     static const int WORDS    = SIDE ? SIDE * BYTES / 4 : 1;
     /** Rows that are loaded at a time. */
-    static const int ROWS     = WORDS > 4 ? 2 : 4;
+    static const int ROWS     = WORDS > 4 ? 1 : PARTS && WORDS > 1 ? 2 : 4;
     /** Lanes that share a candidate, each has every so manieth row. */
     static const int SHARES   = GPUME_CUDA_STEP_LANES(SIDE) / 16;
 
@@ -117,7 +132,6 @@ struct GpumeMatcher {
     int linesize, ref_linesize;
     int pel;
     int w, h;                   ///< of the block, 1 or more
-    const GpumeU32 *between;
 
     /** A first sample of a match: its column of 16 bytes, and which of these. */
     typedef struct Start {
@@ -143,13 +157,32 @@ struct GpumeMatcher {
         if (PARTS) {
             const int log2 = gpume_log2_pel(pel);
             const int fx = (dx & (pel - 1)) << (2 - log2), fy = (dy & (pel - 1)) << (2 - log2);
-            const GpumeU32 two = between[fy * 4 + fx];
+            const int two = gpume_between_of(fx, fy);
 
             *first  = start(two & 15, dx >> log2, dy >> log2);
             *second = start(two >> 4, dx >> log2, dy >> log2);
         } else {
             *first = *second = start(0, dx, dy);
         }
+    }
+
+    /**
+     * Have on their way to the cache the rows of the block, a lane each, and those of its match
+     * and next to it: the vectors around it are tried.
+     * @param y0   the block's first row
+     * @param last the picture's
+     */
+    __device__ __forceinline__ void prefetch(GpumeVector v, int y0, int last) const
+    {
+        const int lane = threadIdx.x % GPUME_CUDA_STEP_LANES(SIDE);
+        const int log2 = PARTS ? gpume_log2_pel(pel) : 0;
+        const int y    = gpume_max(0, gpume_min(y0 + (v.dy >> log2) + lane - 1, last)) - y0;
+        const Start s  = start(0, v.dx >> log2, y);
+
+        if (lane < SIDE + 2)
+            gpume_prefetch((const GpumeU8 *)s.column);
+        if (lane < h)
+            gpume_prefetch(cur + (long long)lane * linesize);
     }
 
     /** A row's words. */
@@ -276,8 +309,7 @@ struct GpumeMatcher {
 /** The matches of a block on a step's level. */
 template<class Matcher>
 static __device__ __forceinline__ Matcher
-gpume_matcher(const GpumeCudaStepArgs &a, const GpumeCudaPair &pair, const GpumeBox &b,
-              const GpumeU32 *between)
+gpume_matcher(const GpumeCudaStepArgs &a, const GpumeCudaPair &pair, const GpumeBox &b)
 {
     Matcher m;
 
@@ -289,7 +321,6 @@ gpume_matcher(const GpumeCudaStepArgs &a, const GpumeCudaPair &pair, const Gpume
     m.pel          = a.params.pel;
     m.w            = b.w;
     m.h            = b.h;
-    m.between      = between;
     return m;
 }
 

@@ -47,16 +47,23 @@
 
 /** Lanes that evaluate the candidates of a block of this side: each one, or a share of one. */
 #define GPUME_CUDA_STEP_LANES(side) ((side) == 4 || (side) == 8 ? 16 : 32)
+/** Candidates that are tried at a time when a step begins; parents and zero are five. */
+#define GPUME_CUDA_STEP_BEGINNERS    8
+/** Lanes that a block has then. */
+#define GPUME_CUDA_STEP_BEGIN_LANES(side) (GPUME_CUDA_STEP_BEGINNERS * GPUME_CUDA_STEP_LANES(side) / 16)
 /** Threads of a block of threads that has a whole step; of others there are fewer. */
 #define GPUME_CUDA_STEP_THREADS     512
-/** Words of shared memory. */
-#define GPUME_CUDA_STEP_SHARED      25
+/**
+ * How many of them a multiprocessor is to have: parts of a sample of small blocks rather wait
+ * for memory in many warps, others have registers to load more at a time.
+ */
+#define GPUME_CUDA_STEP_CTAS(side, parts) ((parts) && ((side) == 4 || (side) == 8) ? 2 : 1)
 
 #define GPUME_CUDA_JUDGE_THREADS    128
 #define GPUME_CUDA_FILL_THREADS    1024
 #define GPUME_CUDA_EXPORT_THREADS   128
 /** Blocks of a warp. */
-#define GPUME_CUDA_EXPORT_BLOCKS      8
+#define GPUME_CUDA_EXPORT_BLOCKS      4
 #define GPUME_CUDA_INTRA_THREADS    256
 /** Blocks of a warp, one after the other. */
 #define GPUME_CUDA_INTRA_BLOCKS       8

@@ -39,16 +39,18 @@ struct GpumeStepField {
     typedef GpumeMatcher<Cost, SIDE, PARTS> Matcher;
     typedef typename GpumeStepKey<SIDE>::Key Key;
     static const int LANES = GPUME_CUDA_STEP_LANES(SIDE);
+    /** Candidates of a block at a time when it begins, and blocks of a warp. */
+    static const int BEGINNERS = GPUME_CUDA_STEP_BEGINNERS;
+    static const int BEGINNING = 32 / (Matcher::SHARES * BEGINNERS);
     static_assert(Cost::ROWS == 1 && Cost::WORDS == 1, "a lane has rows of words");
 
     const GpumeCudaStepArgs &a;
-    const GpumeU32 *tables;
     GpumeCudaPair pair;
     int z;
     GpumeU32 *vectors, *stamps, *costs;     // of the field
 
-    __device__ __forceinline__ GpumeStepField(const GpumeCudaStepArgs &args, int field, const GpumeU32 *shared)
-        : a(args), tables(shared), z(field)
+    __device__ __forceinline__ GpumeStepField(const GpumeCudaStepArgs &args, int field)
+        : a(args), z(field)
     {
         const GpumeU64 first = (GpumeU64)z * a.params.bh * a.params.bw;
 
@@ -93,8 +95,8 @@ struct GpumeStepField {
         GpumeU64 best = ~(GpumeU64)0;
 
         /* as many times in all lanes; 0 is the zero vector, then all in raster order */
-        GPUME_NO_UNROLL for (int first = 0; __any_sync(GPUME_WHOLE_WARP, first <= nb); first += 16) {
-            const int k  = first + threadIdx.x % 16;
+        GPUME_NO_UNROLL for (int first = 0; __any_sync(GPUME_WHOLE_WARP, first <= nb); first += BEGINNERS) {
+            const int k  = first + threadIdx.x % BEGINNERS;
             const int dx = k ? b.min_dx + (k - 1) % nx : 0;
             const int dy = k ? b.min_dy + (k - 1) / nx : 0;
             const GpumeU32 cost = m.cost(dx, dy, k <= nb, (GpumeU32)(best >> 32));
@@ -103,7 +105,7 @@ struct GpumeStepField {
             if (key < best)
                 best = key;
         }
-        return gpume_least<1, 16>(best);
+        return gpume_least<1, BEGINNERS>(best);
     }
 
     /** The vector of a block of the field before at one of gpume_parent()'s places, or zero. */
@@ -121,20 +123,12 @@ struct GpumeStepField {
         return valid;
     }
 
-    /** What a block begins with. All lanes of a group call it, and groups that have none. */
+    /** What a block begins with, but for GPUME_BEGIN_KEEP. All lanes call it, and those that have none. */
     __device__ __forceinline__ void begin(int bx, int by, int active)
     {
-        const int lane = threadIdx.x % LANES;
-        const int at   = by * a.params.bw + bx;
-
-        if (a.begin == GPUME_BEGIN_KEEP) {
-            if (active && lane == 0)
-                keep(at);
-            return;
-        }
-
+        const int c = threadIdx.x % BEGINNERS;
         const GpumeBox b = gpume_box(&a.params, a.params.block, bx, by);
-        const Matcher m = gpume_matcher<Matcher>(a, pair, b, tables);
+        const Matcher m = gpume_matcher<Matcher>(a, pair, b);
         GpumeU64 key;
         GpumeU32 word;
 
@@ -146,21 +140,22 @@ struct GpumeStepField {
             order = (int)(GpumeU32)key - 1;
             word  = order < 0 ? 0 : gpume_vector_of(b.min_dx + order % nx, b.min_dy + order / nx);
         } else {
-            int valid = of_parent(lane % 16, bx, by, b, &word) && active;
-            const GpumeU32 others = __ballot_sync(GPUME_WHOLE_WARP, valid && lane % 16 < 4);
+            const int lane = threadIdx.x & (32 - BEGINNERS);
+            int valid = of_parent(c, bx, by, b, &word) && active;
+            const GpumeU32 others = __ballot_sync(GPUME_WHOLE_WARP, valid && c < 4);
 
             /* of larger blocks zero is no candidate if there is another */
-            if (a.begin == GPUME_BEGIN_LARGER && lane % 16 == 4 && others >> (threadIdx.x & 16) & 15)
+            if (a.begin == GPUME_BEGIN_LARGER && c == 4 && others >> lane & 15)
                 valid = 0;
 
             const GpumeVector v = gpume_of_word(word);
             const GpumeU32 cost = m.cost(v.dx, v.dy, valid, ~0u);
 
-            key  = gpume_least<1, 16>(valid ? gpume_key(cost, lane % 16) : ~(GpumeU64)0);
-            word = gpume_of_lane(word, (threadIdx.x & 16) + (int)((GpumeU32)key & 15));
+            key  = gpume_least<1, BEGINNERS>(valid ? gpume_key(cost, c) : ~(GpumeU64)0);
+            word = gpume_of_lane(word, lane + (int)((GpumeU32)key & (BEGINNERS - 1)));
         }
-        if (lane == 0 && active)
-            store(at, word, (GpumeU32)(key >> 32), 0);
+        if (c == 0 && active && (Matcher::SHARES == 1 || threadIdx.x % 32 < 16))
+            store(by * a.params.bw + bx, word, (GpumeU32)(key >> 32), 0);
     }
 
     /**
@@ -195,9 +190,13 @@ struct GpumeStepField {
         active &= (changes >> (threadIdx.x & 16) & 0xffff) != 0;
 
         const GpumeBox b = gpume_box(&a.params, a.params.block, bx, by);
-        const Matcher m = gpume_matcher<Matcher>(a, pair, b, tables);
+        const Matcher m = gpume_matcher<Matcher>(a, pair, b);
+
+        if (SIDE)
+            m.prefetch(gpume_of_word(own_word), by * SIDE, a.params.height - 1);
+
         const unsigned factor = gpume_penalty_factor(a.params.smooth, a.params.block);
-        const GpumeU32 reciprocal = tables[GPUME_RECIPROCALS + gpume_popcount(exists)];
+        const int nb  = gpume_popcount(exists);
         const int pel = a.params.pel;
         const GpumeVector own = gpume_of_word(own_word);
         GpumeVector v = gpume_of_word(other_word);
@@ -221,9 +220,8 @@ struct GpumeStepField {
         }
         GPUME_UNROLL for (int bit = 1; bit < 16; bit <<= 1)
             own_sum += __shfl_xor_sync(GPUME_WHOLE_WARP, own_sum, bit);
-        /* gpume_penalty() */
-        penalty = GPUME_DIVIDE_LARGE(factor * sum, reciprocal) << (a.params.depth - 8);
-        own_j   = own_cost + (GPUME_DIVIDE_LARGE(factor * own_sum, reciprocal) << (a.params.depth - 8));
+        penalty = gpume_penalty_of(factor, sum, nb, pel, a.params.depth);
+        own_j   = own_cost + gpume_penalty_of(factor, own_sum, nb, pel, a.params.depth);
         wanted &= penalty < own_j && word != own_word &&
                   v.dx >= b.min_dx * pel && v.dx <= b.max_dx * pel &&
                   v.dy >= b.min_dy * pel && v.dy <= b.max_dy * pel;
@@ -238,66 +236,77 @@ struct GpumeStepField {
             store(at, word, cost, now);
     }
 
+    /** Which block of its warp a thread has when they begin. */
+    static __device__ __forceinline__ int beginning()
+    {
+        return threadIdx.x / BEGINNERS % BEGINNING;
+    }
+
     /** The whole step, by a block of threads. */
     __device__ __forceinline__ void run_alone()
     {
-        const int groups = blockDim.x / LANES;
-        const int nb_phases = GPUME_NB_PHASES * a.nb_passes;
+        const int nb_blocks = a.params.bw * a.params.bh;
+        const int warp = threadIdx.x / 32, warps = blockDim.x / 32;
 
-        GPUME_NO_UNROLL for (int now = 0; now <= nb_phases; now++) {
-            const int column = now ? (now - 1) & 1 : 0;
-            const int row    = now ? (now - 1) >> 1 & 1 : 0;
-            const int step   = now ? 2 : 1;
-            const int across = (a.params.bw - column + step - 1) / step;
-            const int nb     = across * ((a.params.bh - row + step - 1) / step);
+        if (a.begin == GPUME_BEGIN_KEEP) {
+            GPUME_NO_UNROLL for (int i = threadIdx.x; i < nb_blocks; i += blockDim.x)
+                keep(i);
+        } else {
+            GPUME_NO_UNROLL for (int first = warp * BEGINNING; first < nb_blocks; first += warps * BEGINNING) {
+                const int k = first + beginning();
+                const int i = gpume_min(k, nb_blocks - 1);
 
-            GPUME_NO_UNROLL for (int first = threadIdx.x / 32 * (32 / LANES); first < nb; first += groups) {
-                const int k  = first + threadIdx.x % 32 / LANES;
-                const int i  = gpume_min(k, nb - 1);
-                const int bx = i % across * step + column, by = i / across * step + row;
-
-                if (now)
-                    visit(bx, by, k < nb, now);
-                else
-                    begin(bx, by, k < nb);
+                begin(i % a.params.bw, i / a.params.bw, k < nb_blocks);
             }
+        }
+        GPUME_NO_UNROLL for (int now = 1; now <= GPUME_NB_PHASES * a.nb_passes; now++) {
+            const int column = (now - 1) & 1, row = (now - 1) >> 1 & 1;
+            const int across = (a.params.bw - column + 1) / 2;
+            const int nb     = across * ((a.params.bh - row + 1) / 2);
+
             __syncthreads();
+            GPUME_NO_UNROLL for (int first = warp * (32 / LANES); first < nb; first += warps * (32 / LANES)) {
+                const int k = first + threadIdx.x % 32 / LANES;
+                const int i = gpume_min(k, nb - 1);
+
+                visit(i % across * 2 + column, i / across * 2 + row, k < nb, now);
+            }
         }
     }
 
     /** A phase, or what the step begins with: the blocks that a block of threads has. */
     __device__ __forceinline__ void run()
     {
-        const int now  = a.phase;
-        const int k    = (blockIdx.x * blockDim.x + threadIdx.x) / LANES;
-        const int last = a.params.bw - 1;
+        const int thread = blockIdx.x * blockDim.x + threadIdx.x;
+        const int last   = a.params.bw - 1;
 
-        if (now) {
-            const int column = (now - 1) & 1;
-            const int bx = 2 * k + column;
+        if (a.phase) {
+            const int column = (a.phase - 1) & 1;
+            const int bx = thread / LANES * 2 + column;
 
-            visit(gpume_min(bx, (last - column) / 2 * 2 + column), 2 * blockIdx.y + ((now - 1) >> 1 & 1),
-                  bx <= last, now);
+            visit(gpume_min(bx, (last - column) / 2 * 2 + column), 2 * blockIdx.y + ((a.phase - 1) >> 1 & 1),
+                  bx <= last, a.phase);
+        } else if (a.begin == GPUME_BEGIN_KEEP) {
+            if (thread <= last)
+                keep(blockIdx.y * a.params.bw + thread);
         } else {
-            begin(gpume_min(k, last), blockIdx.y, k <= last);
+            const int bx = thread / 32 * BEGINNING + beginning();
+
+            begin(gpume_min(bx, last), blockIdx.y, bx <= last);
         }
     }
 };
 
 /**
- * grid:   GPUME_CUDA_STEP_LANES for each block of a row of the phase, such rows, fields;
- *         alone: 1, 1, fields
+ * grid:   lanes of a row's blocks, as motion.c has them, such rows, fields; alone: 1, 1, fields
  * block:  whole warps, up to GPUME_CUDA_STEP_THREADS
- * shared: GPUME_CUDA_STEP_SHARED words
+ * shared: none
  */
-GPUME_KERNEL_OF(GpumeCudaStepArgs, GPUME_CUDA_STEP_THREADS)
+GPUME_KERNEL_OF(GpumeCudaStepArgs, GPUME_CUDA_STEP_THREADS,
+                GPUME_CUDA_STEP_CTAS(GPUME_CUDA_SIDE, GPUME_CUDA_VARIANT))
 {
-    GPUME_SHARED(GpumeU32, shared);
+    GpumeStepField<GpumeModuleCost, GPUME_CUDA_SIDE, GPUME_CUDA_VARIANT> field(args, blockIdx.z);
 
-    GpumeStepField<GpumeModuleCost, GPUME_CUDA_SIDE, GPUME_CUDA_VARIANT> field(args, blockIdx.z, shared);
-
-    gpume_make_tables(shared, args.params.pel);
-    __syncthreads();
     if (args.alone)
         field.run_alone();
     else
