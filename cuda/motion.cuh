@@ -43,13 +43,6 @@ static __device__ __forceinline__ GpumeU32 gpume_distance(GpumeVector a, GpumeVe
 #endif
 }
 
-static __device__ __forceinline__ void gpume_prefetch(const GpumeU8 *p)
-{
-#ifndef GPUME_HOST
-    asm volatile("prefetch.global.L1 [%0];" : : "l"(p));
-#endif
-}
-
 /** By comparisons, as an index has the compiler keep the arguments in memory. */
 static __device__ __forceinline__ GpumeCudaPair
 gpume_pair(const GpumeCudaPair (&pairs)[GPUME_MAX_REFERENCES], int z)
@@ -122,9 +115,11 @@ struct GpumeMatcher {
     /** Lanes that share a candidate, each has every so manieth row. */
     static const int SHARES   = GPUME_CUDA_STEP_LANES(SIDE) / 16;
 
-    /** Bytes from 16 bytes of a row of a plane to the next, and how many of these a row of a match takes. */
-    static const int COLUMN  = PARTS ? GPUME_CUDA_PARTS_COLUMN : GPUME_CUDA_COLUMN;
-    static const int COLUMNS = (WORDS * 4 + 2 * GPUME_CUDA_COLUMN - 2) / GPUME_CUDA_COLUMN;
+    /** Bytes from 16 bytes of a row of a plane to the next. */
+    static const int COLUMN = PARTS ? GPUME_CUDA_PARTS_COLUMN : GPUME_CUDA_COLUMN;
+    /** Words that are loaded at once, and how often for a row of a match at any place. */
+    static const int UNIT   = WORDS > 4 ? 4 : WORDS > 1 ? 2 : 1;
+    static const int UNITS  = (WORDS * 4 + 2 * (UNIT * 4) - 2) / (UNIT * 4);
 
     const GpumeU8 *cur;         ///< the block's first sample
     GpumeU64 ref;               ///< the row of its place, from the first column on
@@ -133,22 +128,32 @@ struct GpumeMatcher {
     int pel;
     int w, h;                   ///< of the block, 1 or more
 
-    /** A first sample of a match: its column of 16 bytes, and which of these. */
+    /** Where a row of a match is loaded, how far behind that each time, and which byte is its first. */
     typedef struct Start {
-        GpumeU64 column;
+        GpumeU64 unit;
+        int behind[UNITS];
         int byte;
     } Start;
 
     /** @param which one of those of gpume_between() */
     __device__ __forceinline__ Start start(int which, int dx, int dy) const
     {
-        const int x = byte + (dx + (which >> 2 & 1)) * BYTES;
+        const GpumeU32 x  = byte + (dx + (which >> 2 & 1)) * BYTES;
+        const GpumeU32 at = x / (UNIT * 4) * (UNIT * 4);
         Start s;
 
-        s.column = ref + (long long)(dy + (which >> 3 & 1)) * ref_linesize +
-                   (GpumeU32)x / GPUME_CUDA_COLUMN * COLUMN + (which & 3) * GPUME_CUDA_COLUMN;
-        s.byte   = (GpumeU32)x % GPUME_CUDA_COLUMN;
+        s.unit = ref + (long long)(dy + (which >> 3 & 1)) * ref_linesize +
+                 at / GPUME_CUDA_COLUMN * COLUMN + (which & 3) * GPUME_CUDA_COLUMN + at % GPUME_CUDA_COLUMN;
+        s.byte = x % (UNIT * 4);
+        set_units(&s);
         return s;
+    }
+
+    static __device__ __forceinline__ void set_units(Start *s)
+    {
+        GPUME_UNROLL for (int i = 0; i < UNITS; i++)
+            s->behind[i] = 4 * UNIT * i + ((int)(s->unit % GPUME_CUDA_COLUMN) + 4 * UNIT * i) /
+                           GPUME_CUDA_COLUMN * (COLUMN - GPUME_CUDA_COLUMN);
     }
 
     /** Where the match begins, in the two planes whose mean it is. */
@@ -166,44 +171,19 @@ struct GpumeMatcher {
         }
     }
 
-    /**
-     * Have on their way to the cache the rows of the block, a lane each, and those of its match
-     * and next to it: the vectors around it are tried.
-     * @param y0   the block's first row
-     * @param last the picture's
-     */
-    __device__ __forceinline__ void prefetch(GpumeVector v, int y0, int last) const
-    {
-        const int lane = threadIdx.x % GPUME_CUDA_STEP_LANES(SIDE);
-        const int log2 = PARTS ? gpume_log2_pel(pel) : 0;
-        const int y    = gpume_max(0, gpume_min(y0 + (v.dy >> log2) + lane - 1, last)) - y0;
-        const Start s  = start(0, v.dx >> log2, y);
-
-        if (lane < SIDE + 2)
-            gpume_prefetch((const GpumeU8 *)s.column);
-        if (lane < h)
-            gpume_prefetch(cur + (long long)lane * linesize);
-    }
-
     /** A row's words. */
     static __device__ __forceinline__ void load_words(GpumeU32 *words, const Start &s, long long row)
     {
-        GpumeU32 raw[COLUMNS * 4 + 1];
+        GpumeU32 raw[UNITS * UNIT];
 
-        GPUME_UNROLL for (int c = 0; c < COLUMNS; c++) {
-            int4 v = { 0, 0, 0, 0 };
-
-            if (!c || s.byte + WORDS * 4 > c * GPUME_CUDA_COLUMN)
-                gpume_load_global(&v, (const GpumeU8 *)s.column + row + c * COLUMN);
-            raw[4 * c]     = v.x;
-            raw[4 * c + 1] = v.y;
-            raw[4 * c + 2] = v.z;
-            raw[4 * c + 3] = v.w;
-        }
-        GPUME_UNROLL for (int j = 0; j < WORDS + 2; j++)
-            raw[j] = gpume_select(s.byte & 8, raw[j + 2], raw[j]);
-        GPUME_UNROLL for (int j = 0; j < WORDS + 1; j++)
-            raw[j] = gpume_select(s.byte & 4, raw[j + 1], raw[j]);
+        GPUME_UNROLL for (int i = 0; i < UNITS; i++)
+            gpume_load_row<UNIT>(raw + UNIT * i, (const GpumeU8 *)s.unit + row + s.behind[i]);
+        if (UNIT > 2)
+            GPUME_UNROLL for (int j = 0; j < WORDS + 2; j++)
+                raw[j] = gpume_select(s.byte & 8, raw[j + 2], raw[j]);
+        if (UNIT > 1)
+            GPUME_UNROLL for (int j = 0; j < WORDS + 1; j++)
+                raw[j] = gpume_select(s.byte & 4, raw[j + 1], raw[j]);
         GPUME_UNROLL for (int j = 0; j < WORDS; j++)
             words[j] = gpume_funnel(raw[j], raw[j + 1], 8 * (s.byte & 3));
     }
@@ -258,11 +238,8 @@ struct GpumeMatcher {
     /** The next word of a row. */
     static __device__ __forceinline__ void advance(Start *s)
     {
-        s->byte += 4;
-        if (s->byte >= GPUME_CUDA_COLUMN) {
-            s->byte   -= GPUME_CUDA_COLUMN;
-            s->column += COLUMN;
-        }
+        s->unit += s->behind[1];
+        set_units(s);
     }
 
     /**

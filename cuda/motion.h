@@ -51,13 +51,13 @@
 #define GPUME_CUDA_STEP_BEGINNERS    8
 /** Lanes that a block has then. */
 #define GPUME_CUDA_STEP_BEGIN_LANES(side) (GPUME_CUDA_STEP_BEGINNERS * GPUME_CUDA_STEP_LANES(side) / 16)
-/** Threads of a block of threads that has a whole step; of others there are fewer. */
+/** Threads of a block of threads that has a whole step; others have fewer. */
 #define GPUME_CUDA_STEP_THREADS     512
 /**
- * How many of them a multiprocessor is to have: parts of a sample of small blocks rather wait
- * for memory in many warps, others have registers to load more at a time.
+ * How many of them a multiprocessor is to have: small blocks rather wait for memory in many
+ * warps, others have registers to load more at a time.
  */
-#define GPUME_CUDA_STEP_CTAS(side, parts) ((parts) && ((side) == 4 || (side) == 8) ? 2 : 1)
+#define GPUME_CUDA_STEP_CTAS(side)  ((side) == 4 || (side) == 8 ? 2 : 1)
 
 #define GPUME_CUDA_JUDGE_THREADS    128
 #define GPUME_CUDA_FILL_THREADS    1024

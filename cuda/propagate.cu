@@ -191,10 +191,6 @@ struct GpumeStepField {
 
         const GpumeBox b = gpume_box(&a.params, a.params.block, bx, by);
         const Matcher m = gpume_matcher<Matcher>(a, pair, b);
-
-        if (SIDE)
-            m.prefetch(gpume_of_word(own_word), by * SIDE, a.params.height - 1);
-
         const unsigned factor = gpume_penalty_factor(a.params.smooth, a.params.block);
         const int nb  = gpume_popcount(exists);
         const int pel = a.params.pel;
@@ -302,8 +298,7 @@ struct GpumeStepField {
  * block:  whole warps, up to GPUME_CUDA_STEP_THREADS
  * shared: none
  */
-GPUME_KERNEL_OF(GpumeCudaStepArgs, GPUME_CUDA_STEP_THREADS,
-                GPUME_CUDA_STEP_CTAS(GPUME_CUDA_SIDE, GPUME_CUDA_VARIANT))
+GPUME_KERNEL_OF(GpumeCudaStepArgs, GPUME_CUDA_STEP_THREADS, GPUME_CUDA_STEP_CTAS(GPUME_CUDA_SIDE))
 {
     GpumeStepField<GpumeModuleCost, GPUME_CUDA_SIDE, GPUME_CUDA_VARIANT> field(args, blockIdx.z);
 
