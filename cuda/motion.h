@@ -63,7 +63,7 @@
 #define GPUME_CUDA_FILL_THREADS    1024
 #define GPUME_CUDA_EXPORT_THREADS   128
 /** Blocks of a warp. */
-#define GPUME_CUDA_EXPORT_BLOCKS      4
+#define GPUME_CUDA_EXPORT_BLOCKS      2
 #define GPUME_CUDA_INTRA_THREADS    256
 /** Blocks of a warp, one after the other. */
 #define GPUME_CUDA_INTRA_BLOCKS       8
