@@ -43,6 +43,7 @@ typedef struct Searcher {
     GpumeBox box;
     GpumeCostArea area;
     int width_index;                ///< of functions for the whole block; -1: there are none
+    GpumeCostMeans means_of_four;   ///< or NULL
 
     /** Of candidates in parts of a sample: a group side by side, or one that is wider. */
     DECLARE_ALIGNED(32, uint8_t, means)[GPUME_MAX_BLOCK * GPUME_AVERAGE_LINESIZE];
@@ -60,19 +61,26 @@ static void set_block(Searcher *c, int bx, int by)
         c->area.h      = c->box.h;
         i              = gpume_width_index(c->box.w);
         c->width_index = gpume_width_of(i) == c->box.w && c->box.h <= GPUME_COST_ROWS ? i : -1;
+        c->means_of_four = c->width_index < 0 ? NULL : c->area.functions->means[i];
     }
 }
 
-/* The samples that a vector in parts of a sample leads to. */
-static void average(const Searcher *c, uint8_t *dst, GpumeVector v)
+/* The two samples that make the first one that a vector in parts of a sample leads to. */
+static av_always_inline void find_pair(const Searcher *c, const uint8_t *pair[2], GpumeVector v)
 {
     const int log2_pel = gpume_log2_pel(c->pel);
     const int fx = (v.dx & (c->pel - 1)) << (2 - log2_pel);
     const int fy = (v.dy & (c->pel - 1)) << (2 - log2_pel);
     const ptrdiff_t offset = (c->box.y0 + (v.dy >> log2_pel)) * c->half_linesize +
                              (c->box.x0 + (v.dx >> log2_pel)) * c->sample_size;
-    const uint8_t *a = c->between[fy * 4 + fx][0] + offset;
-    const uint8_t *b = c->between[fy * 4 + fx][1] + offset;
+
+    pair[0] = c->between[fy * 4 + fx][0] + offset;
+    pair[1] = c->between[fy * 4 + fx][1] + offset;
+}
+
+static void average(const Searcher *c, uint8_t *dst, const uint8_t *pair[2])
+{
+    const uint8_t *a = pair[0], *b = pair[1];
 
     if (c->width_index >= 0) {
         c->p->pixels.average[c->width_index](dst, a, b, c->half_linesize, c->box.h);
@@ -107,32 +115,47 @@ static void cost_of(const Searcher *c, const uint8_t *const *ref, ptrdiff_t ref_
     }
 }
 
+/* The same of vectors in parts of a sample. */
+static void evaluate_means(Searcher *c, const GpumeVector *v, int nb, uint32_t *cost,
+                           uint32_t limit)
+{
+    const int together = c->box.w * c->sample_size <= MEANS_PITCH;
+    const uint8_t *pairs[2 * GROUP], *ref[GROUP];
+
+    for (int i = 0; i < nb; i++)
+        find_pair(c, pairs + 2 * i, v[i]);
+    if (nb == GROUP && c->means_of_four && !(c->box.h & 1)) {
+        c->means_of_four(c->area.cur, c->area.cur_linesize, pairs, c->half_linesize,
+                         c->box.h, cost);
+        return;
+    }
+    for (int i = 0; i < nb; i++) {
+        ref[i] = c->means + (together ? i * MEANS_PITCH : 0);
+        average(c, c->means + (together ? i * MEANS_PITCH : 0), pairs + 2 * i);
+        if (!together)
+            cost_of(c, ref, GPUME_AVERAGE_LINESIZE, 1, cost + i, limit);
+    }
+    if (together)
+        cost_of(c, ref, GPUME_AVERAGE_LINESIZE, nb, cost, limit);
+}
+
 /**
  * The costs of 1 or GROUP vectors, all admissible.
  * @param limit as for GpumeCostOne
  */
-static void evaluate(Searcher *c, const GpumeVector *v, int nb, uint32_t *cost, uint32_t limit)
+static av_always_inline void evaluate(Searcher *c, const GpumeVector *v, int nb, uint32_t *cost,
+                                      uint32_t limit)
 {
     const uint8_t *ref[GROUP];
 
-    if (c->pel == 1) {
-        for (int i = 0; i < nb; i++)
-            ref[i] = c->ref.data + (c->box.y0 + v[i].dy) * c->ref.linesize +
-                                   (c->box.x0 + v[i].dx) * c->sample_size;
-        cost_of(c, ref, c->ref.linesize, nb, cost, limit);
-    } else if (c->box.w * c->sample_size <= MEANS_PITCH) {
-        for (int i = 0; i < nb; i++) {
-            ref[i] = c->means + i * MEANS_PITCH;
-            average(c, c->means + i * MEANS_PITCH, v[i]);
-        }
-        cost_of(c, ref, GPUME_AVERAGE_LINESIZE, nb, cost, limit);
-    } else {
-        ref[0] = c->means;
-        for (int i = 0; i < nb; i++) {
-            average(c, c->means, v[i]);
-            cost_of(c, ref, GPUME_AVERAGE_LINESIZE, 1, cost + i, limit);
-        }
+    if (c->pel > 1) {
+        evaluate_means(c, v, nb, cost, limit);
+        return;
     }
+    for (int i = 0; i < nb; i++)
+        ref[i] = c->ref.data + (c->box.y0 + v[i].dy) * c->ref.linesize +
+                               (c->box.x0 + v[i].dx) * c->sample_size;
+    cost_of(c, ref, c->ref.linesize, nb, cost, limit);
 }
 
 static int same(GpumeVector a, GpumeVector b)
@@ -152,7 +175,9 @@ static int is_admissible(const Searcher *c, GpumeVector v)
 typedef struct Candidates {
     GpumeVector vectors[NB_CANDIDATES];
     uint32_t penalties[NB_CANDIDATES];
+    uint8_t which[NB_CANDIDATES];   ///< its place in GpumeChoice.penalties
     int nb;
+    uint32_t *bounds;               ///< GpumeStepField.bounds of the block, or NULL
     GpumeVector best;
     uint32_t best_cost, best_sum;   ///< without and with the penalty; UINT32_MAX: none yet
 } Candidates;
@@ -187,6 +212,9 @@ static void choose(Searcher *c, Candidates *o)
         for (int j = 0; j < n; j++) {
             const uint32_t penalty = o->penalties[which[j]];
 
+            /* it may not be the whole cost, but it is no more than that */
+            if (o->bounds && o->which[which[j]] >= 8)
+                o->bounds[o->which[which[j]] - 8] = cost[j];
             if (cost[j] < o->best_sum - FFMIN(penalty, o->best_sum)) {
                 o->best      = v[j];
                 o->best_cost = cost[j];
@@ -256,9 +284,10 @@ static void begin_row(Searcher *c, int by)
     GpumeStepField *f = c->f;
 
     memset(f->changed + by * bw, 0, bw);
+    memset(f->bounds + 8 * by * bw, 0, 8 * bw * sizeof(*f->bounds));
     for (int bx = 0; bx < bw; bx++) {
         GpumeVector *v = &f->vectors[by * bw + bx];
-        Candidates o = { .best_cost = UINT32_MAX, .best_sum = UINT32_MAX };
+        Candidates o;
 
         if (c->s->step.begin == GPUME_BEGIN_KEEP) {
             v->dx *= c->pel;
@@ -266,6 +295,8 @@ static void begin_row(Searcher *c, int by)
             continue;
         }
         set_block(c, bx, by);
+        o.best_cost = o.best_sum = UINT32_MAX;
+        o.bounds    = NULL;
         if (c->s->step.begin == GPUME_BEGIN_FULL)
             begin_full(c, &o);
         else
@@ -336,6 +367,10 @@ static void add_all(Searcher *c, Candidates *o, const GpumeVector *v)
     for (unsigned mask = c->p->pixels.candidates(choice); mask; mask &= mask - 1) {
         const int i = ff_ctz(mask);
 
+        /* known from the pass before */
+        if (i >= 8 && o->bounds[i - 8] >= choice->sum - choice->penalties[i])
+            continue;
+        o->which[o->nb]     = i;
         o->penalties[o->nb] = choice->penalties[i];
         o->vectors[o->nb++] = i < 8 ? choice->neighbours[i] : choice->around[i - 8];
     }
@@ -356,6 +391,7 @@ static void visit(Searcher *c, int bx, int by, int now)
     o.nb        = 0;
     o.best      = f->vectors[i];
     o.best_cost = o.best_sum = f->costs[i];
+    o.bounds    = inside ? f->bounds + 8 * i : NULL;
     if (inside)
         add_all(c, &o, &f->vectors[i]);
     else
@@ -365,6 +401,7 @@ static void visit(Searcher *c, int bx, int by, int now)
         f->vectors[i] = o.best;
         f->costs[i]   = o.best_cost;
         f->changed[i] = now;
+        memset(f->bounds + 8 * i, 0, 8 * sizeof(*f->bounds));
     }
 }
 
@@ -572,8 +609,9 @@ static av_cold int init_field(GpumeStepField *f, size_t nb_blocks, int nb_rows)
     f->vectors = av_calloc(nb_blocks, sizeof(*f->vectors));
     f->costs   = av_calloc(nb_blocks, sizeof(*f->costs));
     f->changed = av_calloc(nb_blocks, sizeof(*f->changed));
+    f->bounds  = av_calloc(nb_blocks, 8 * sizeof(*f->bounds));
     f->done    = av_calloc(nb_rows,   sizeof(*f->done));
-    return f->vectors && f->costs && f->changed && f->done ? 0 : AVERROR(ENOMEM);
+    return f->vectors && f->costs && f->changed && f->bounds && f->done ? 0 : AVERROR(ENOMEM);
 }
 
 av_cold int ff_gpume_propagation_init(GpumePropagation *p, const GpumeParams *params,
@@ -620,6 +658,7 @@ av_cold void ff_gpume_propagation_uninit(GpumePropagation *p)
             av_freep(&f->vectors);
             av_freep(&f->costs);
             av_freep(&f->changed);
+            av_freep(&f->bounds);
             av_freep(&f->done);
         }
 }
