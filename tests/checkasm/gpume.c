@@ -437,7 +437,7 @@ static void check_candidates(void)
 
             ref_choice.own = vector_like((GpumeVector) { 0 }, far);
             for (int i = 0; i < 8; i++)
-                ref_choice.neighbours[i] = vector_like(trial & 1 && i ? ref_choice.neighbours[i - 1] :
+                ref_choice.vectors[i] = vector_like(trial & 1 && i ? ref_choice.vectors[i - 1] :
                                                        ref_choice.own, FFMIN(spread, far / 8));
             ref_choice.min = (GpumeVector) { rnd() & 1 ? -2 * far : ref_choice.own.dx,
                                              rnd() & 1 ? -2 * far : ref_choice.own.dy };
@@ -448,6 +448,8 @@ static void check_candidates(void)
             ref_choice.shift       = 3 + rnd() % 3;
             ref_choice.depth_shift = rnd() % 9;
             ref_choice.cost        = rnd() % (1 << (rnd() % 30));
+            for (int i = 0; i < 8; i++)
+                ref_choice.bounds[i] = rnd() & 1 ? 0 : rnd() % (2 * ref_choice.cost + 1);
             new_choice = ref_choice;
             wanted = call_ref(&ref_choice);
             found  = call_new(&new_choice);
