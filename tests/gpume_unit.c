@@ -39,6 +39,8 @@ typedef struct Case {
     TestStream s;
     enum TestContent content;
     int exhaustive, always_sea;
+    int intra;              ///< the fields' intra is wanted
+    int automatic;          ///< what is the search's default is not said
     int in_flight, nb_threads;
     TestExecutor executor;
     int push_all;           ///< push until a result has to be pulled
@@ -60,33 +62,63 @@ static int quick;
 
 /* Running a case */
 
-static void compare(const Case *c, TestBackend *b, int i, const GpumeSearch *search)
+/* Which picture search i has in its field of reference j. With check it is one of a pair. */
+static int current_of(const Case *c, int i, int j)
+{
+    const TestStream *s = &c->s;
+    int future = 0, past = 0;
+
+    if (!s->check)
+        return i;
+    for (int k = 0; k < s->nb_references; k++) {
+        future = FFMAX(future, s->distance[k]);
+        past   = FFMAX(past,  -s->distance[k]);
+    }
+    /* that of the pair which is searched in the other one's past */
+    if (s->distance[j] < 0)
+        return i + future;
+    return future ? i : i - past;
+}
+
+static int has_field(const Case *c, int cur, int j)
+{
+    return cur >= 0 && cur < c->s.nb && c->s.pics[cur].vectors[j];
+}
+
+/* @param pair nonzero: the search as a backend has it, with check of two pictures */
+static void compare(const Case *c, TestBackend *b, int i, const GpumeSearch *search, int pair)
 {
     const int nb = oracle_blocks(c->s.pics[i].w, c->s.block) *
                    oracle_blocks(c->s.pics[i].h, c->s.block);
     char wrong[1024];
     int nb_fields = 0;
 
-    for (int j = 0; j < c->s.nb_references; j++) {
+    for (int j = 0; j < (pair ? c->s.nb_distances : c->s.nb_references); j++) {
+        const int cur = pair ? current_of(c, i, j) : i;
         const GpumeField *f = &search->fields[nb_fields];
 
-        if (!c->s.pics[i].vectors[j])
+        if (!has_field(c, cur, j))
             continue;
         CHECK(nb_fields < search->nb_fields && f->reference == j &&
               f->mvs   == (AVMotionVector *)search->mvs->data + nb_fields * nb &&
               f->costs == (uint32_t *)search->costs->data + nb_fields * nb,
               "picture %d, reference %d: field %d of %d is of reference %d", i, j, nb_fields,
               search->nb_fields, f->reference);
+        if (nb_fields < search->nb_fields) {
+            CHECK(!test_compare_field(&c->s, cur, j, f->mvs, f->costs, wrong), "%s", wrong);
+            CHECK(!c->intra || f->intra == c->s.pics[cur].intra, "picture %d has intra %"PRIu64
+                  ", expected %"PRIu64, cur, f->intra, c->s.pics[cur].intra);
+        }
         nb_fields++;
     }
     CHECK(search->nb_fields == nb_fields, "picture %d has %d fields, not %d", i,
           search->nb_fields, nb_fields);
     if (!nb_fields || search->nb_fields != nb_fields)
         return;
-    CHECK(search->costs->size == nb_fields * nb * sizeof(uint32_t), "%zu bytes of costs of %d*%d",
-          search->costs->size, nb_fields, nb);
-    CHECK(!test_compare(&c->s, i, search->mvs->data, search->mvs->size,
-                        (uint32_t *)search->costs->data, wrong), "%s", wrong);
+    CHECK(search->costs->size == nb_fields * nb * sizeof(uint32_t) &&
+          search->mvs->size == nb_fields * nb * sizeof(AVMotionVector),
+          "%zu bytes of costs and %zu of vectors of %d*%d", search->costs->size,
+          search->mvs->size, nb_fields, nb);
     b->nb_searches += nb_fields;
     b->nb_vectors  += nb_fields * nb;
 }
@@ -95,11 +127,21 @@ static GpumeParams chosen(const Case *c)
 {
     GpumeParams p = {
         .algo = c->s.algo, .block = c->s.block, .range = c->s.range,
-        .exhaustive = c->exhaustive, .always_sea = c->always_sea,
+        .exhaustive = c->exhaustive, .always_sea = c->always_sea, .intra = c->intra,
+        .smooth = c->s.smooth, .check = c->s.check, .pel = FFMAX(c->s.pel, 1),
+        .sweeps = c->s.sweeps, .levels = c->s.levels,
         .nb_references = c->s.nb_references,
     };
 
-    memcpy(p.distance, c->s.distance, sizeof(p.distance));
+    if (c->automatic && p.range == test_default(p.algo, "range"))
+        p.range = 0;
+    if (c->automatic && p.smooth == test_default(p.algo, "smooth"))
+        p.smooth = GPUME_AUTO;
+    if (c->automatic && p.check == test_default(p.algo, "check"))
+        p.check = GPUME_AUTO;
+    if (c->automatic && p.pel == test_default(p.algo, "pel"))
+        p.pel = 0;
+    memcpy(p.distance, c->s.distance, p.nb_references * sizeof(*p.distance));
     return p;
 }
 
@@ -176,7 +218,7 @@ static void run_engine(Case *c, TestBackend *b)
                 break;
             check_result(c, nb_out, &r);
             if (!c->late_compare)
-                compare(c, b, FFMIN(nb_out, c->s.nb - 1), &r.search);
+                compare(c, b, FFMIN(nb_out, c->s.nb - 1), &r.search, 0);
             results[nb_out++] = r;
             if (!c->late_compare)
                 ff_gpume_result_uninit(&results[nb_out - 1]);
@@ -208,7 +250,7 @@ end:
     for (int i = 0; i < nb_out; i++) {
         /* results outlive the engine, as side data has to */
         if (c->late_compare)
-            compare(c, b, i, &results[i].search);
+            compare(c, b, i, &results[i].search, 0);
         ff_gpume_result_uninit(&results[i]);
     }
 }
@@ -247,10 +289,14 @@ static void run_backend(Case *c, TestBackend *b)
             ret = backend->import(priv, &pics[nb_imported]);
             CHECK(ret >= 0, "import: %s", av_err2str(ret));
         }
-        for (int j = 0; i < s->nb && j < s->nb_references; j++)
-            if (s->pics[i].vectors[j])
-                searches[i].fields[searches[i].nb_fields++] =
-                    (GpumeField){ .reference = j, .cur = &pics[i], .ref = &pics[i + s->distance[j]] };
+        for (int j = 0; i < s->nb && j < s->nb_distances; j++) {
+            const int cur = current_of(c, i, j);
+
+            if (has_field(c, cur, j))
+                searches[i].fields[searches[i].nb_fields++] = (GpumeField){
+                    .reference = j, .cur = &pics[cur], .ref = &pics[cur + s->distance[j]],
+                };
+        }
         if (ret >= 0 && i < s->nb && searches[i].nb_fields) {
             ret = backend->submit(priv, &searches[i]);
             CHECK(ret >= 0, "submit: %s", av_err2str(ret));
@@ -263,7 +309,7 @@ static void run_backend(Case *c, TestBackend *b)
             ret = backend->wait(priv, &searches[nb_waited]);
             CHECK(ret >= 0, "wait: %s", av_err2str(ret));
             if (!c->late_compare && ret >= 0)
-                compare(c, b, nb_waited, &searches[nb_waited]);
+                compare(c, b, nb_waited, &searches[nb_waited], 1);
         }
         if (c->early_release && nb_waited >= reach)
             ff_gpume_picture_uninit(&pics[nb_waited - reach]);
@@ -275,7 +321,7 @@ static void run_backend(Case *c, TestBackend *b)
     for (int i = 0; i < s->nb; i++) {
         /* results outlive the backend, as side data has to */
         if (i < nb_waited && searches[i].nb_fields && c->late_compare && ret >= 0)
-            compare(c, b, i, &searches[i]);
+            compare(c, b, i, &searches[i], 1);
         ff_gpume_search_uninit(&searches[i]);
         CHECK(!pics[i].frame || (pics[i].frame->data[0]     == c->frames[i]->data[0] &&
                                  pics[i].frame->linesize[0] == c->frames[i]->linesize[0]),
@@ -369,6 +415,19 @@ static int random_range(TestRandom *r)
     return test_draw(r, 2) ? ranges[test_draw(r, FF_ARRAY_ELEMS(ranges))] : test_draw_range(r, 1, 40);
 }
 
+/* What is done with vectors, and how many levels hme has. */
+static void draw_motion(TestRandom *r, TestStream *s)
+{
+    const int hme = gpume_kind(s->algo) == GPUME_KIND_HIERARCHICAL;
+
+    s->smooth = test_draw(r, 3) ? 0 : 1 << test_draw(r, 7);
+    s->check  = test_draw(r, 2);
+    s->pel    = 1 << test_draw(r, 3);
+    s->levels = hme && test_draw(r, 2) ? test_draw_range(r, 1, GPUME_MAX_LEVELS) : 0;
+    if ((hme || s->smooth || s->pel > 1) && test_draw(r, 2))
+        s->sweeps = 1 << test_draw(r, 3);
+}
+
 static void run_text(const void *opaque, const char *text)
 {
     const uint64_t seed = test_mix(test_mix(master_seed) + case_number);
@@ -390,6 +449,8 @@ static void run_text(const void *opaque, const char *text)
         .backend     = !test_draw(&r, 3),
         .early_release = test_draw(&r, 2),
         .late_compare  = !test_draw(&r, 3),
+        .intra         = test_draw(&r, 2),
+        .automatic     = test_draw(&r, 2),
     };
 
     switch (test_draw(&r, 4)) {
@@ -417,6 +478,18 @@ static void run_text(const void *opaque, const char *text)
             c.s.block = random ? 4 << test_draw(&r, 6) : n;
         else if (!strcmp(name, "range"))
             c.s.range = random ? random_range(&r) : n;
+        else if (!strcmp(name, "motion"))
+            draw_motion(&r, &c.s);
+        else if (!strcmp(name, "smooth"))
+            c.s.smooth = n;
+        else if (!strcmp(name, "check"))
+            c.s.check = n;
+        else if (!strcmp(name, "pel"))
+            c.s.pel = n;
+        else if (!strcmp(name, "sweeps"))
+            c.s.sweeps = n;
+        else if (!strcmp(name, "levels"))
+            c.s.levels = n;
         else if (!strcmp(name, "size"))
             random_size_wanted = sscanf(value, "%dx%d", &size.w, &size.h) < 2;
         else if (!strcmp(name, "format"))
