@@ -132,10 +132,11 @@ static void choose(GpumeParams *p)
         p->range = pyramid ? 256 : 16;
     if (!p->pel)
         p->pel = pyramid ? 4 : 1;
-    if (!p->sweeps)
-        p->sweeps = 2;
     if (p->smooth < 0)
         p->smooth = pyramid ? 2 : 0;
+    /* where there are none it stays 0: it is checked once more with a stream's next size */
+    if (!p->sweeps && (pyramid || p->smooth || p->pel > 1))
+        p->sweeps = 2;
     if (p->check < 0)
         p->check = pyramid;
     p->nb_distances = p->nb_references;
