@@ -115,7 +115,8 @@ int ff_gpume_params_check(const GpumeParams *p, void *log_ctx)
                "different pictures.\n", GPUME_MAX_REFERENCES);
         return AVERROR(EINVAL);
     }
-    if (p->check > 0 && p->nb_references > 1 && p->distance[0] != -p->distance[1]) {
+    if ((p->check == GPUME_AUTO ? gpume_kind(p->algo) == GPUME_KIND_HIERARCHICAL : p->check) &&
+        p->nb_references > 1 && p->distance[0] != -p->distance[1]) {
         av_log(log_ctx, AV_LOG_ERROR, "check takes references that are equally far in the past "
                "and in the future.\n");
         return AVERROR(EINVAL);
