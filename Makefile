@@ -40,6 +40,7 @@ help:
 	@echo 'make check-gpu     run the tests on a GPU'
 	@echo 'make bench         compare gpume with mestimate on the CPU; INPUT=FILE uses your clip'
 	@echo 'make bench-gpu     measure gpume, other systems and the limits of a GPU; QUICK=1, PARTS="kernels start"'
+	@echo 'make quality       measure vectors by ground truth; DATA=DIR uses Middlebury, KITTI, Sintel, ...'
 	@echo 'make check-patches test every patch series on its pristine source'
 	@echo 'make install       install ffmpeg, ffprobe, ffplay and documents; PREFIX=$(PREFIX) DESTDIR='
 	@echo 'make clean         remove compiled files'
@@ -102,6 +103,10 @@ bench: all
 	$(SUBMAKE) -C $(OBJ) tests/checkasm/checkasm
 	@bench/bench.sh $(OBJ) '$(INPUT)'
 
+# DATA, METHODS and others go to the script through the environment.
+quality: all
+	@bench/quality/quality.sh $(OBJ) '$(INPUT)'
+
 bench-gpu:
 	@if [ -f build/config.mk ]; then tools/deps.sh $(NO_INSTALL) bench bench-gpu; fi
 	+@tests/gpu.sh -g $(SERIES)
@@ -130,5 +135,5 @@ clean:
 distclean:
 	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name dist -exec rm -rf {} +; fi
 
-.PHONY: all help soak fuzz endurance check-gpu bench bench-gpu configured demo play check check-series check-deps check-patches sanitized tests \
+.PHONY: all help soak fuzz endurance check-gpu bench bench-gpu quality configured demo play check check-series check-deps check-patches sanitized tests \
         install clean distclean

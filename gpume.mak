@@ -26,6 +26,11 @@ OBJS-$(CONFIG_GPUME_FILTER) += vf_gpume.o               \
                                gpume/core/params.o      \
                                gpume/core/plan.o        \
                                gpume/cpu/backend.o      \
+                               gpume/cpu/check.o        \
+                               gpume/cpu/cost.o         \
+                               gpume/cpu/pixels.o       \
+                               gpume/cpu/planes.o       \
+                               gpume/cpu/propagation.o  \
                                gpume/cpu/sad.o          \
                                gpume/cpu/sea.o          \
                                gpume/cpu/search.o       \

@@ -8,6 +8,8 @@
  * The CPU backend. A search is over when submit() returns.
  */
 
+#include <string.h>
+
 #include "config.h"
 #include "libavutil/attributes.h"
 #include "libavutil/common.h"
@@ -17,6 +19,8 @@
 
 #include "libavfilter/gpume/core/backend.h"
 #include "libavfilter/gpume/core/vector.h"
+#include "libavfilter/gpume/cpu/check.h"
+#include "libavfilter/gpume/cpu/propagation.h"
 #include "libavfilter/gpume/cpu/search.h"
 #include "libavfilter/gpume/cpu/task.h"
 
@@ -39,6 +43,19 @@ typedef struct CPUContext {
     size_t summed_offset;           ///< of an int: nonzero when they have been computed
     uint8_t *scratch;               ///< for the sums of each worker
     GpumeTask search_task;          ///< it begins with sums that there are not yet
+
+    /* fields that follow the motion */
+    int nb_search_stages;           ///< of the plan; the others work on whole fields
+    int follows;                    ///< nonzero: there are others
+    GpumePropagation propagation;
+    GpumeCheck checks[GPUME_MAX_REFERENCES];    ///< of the fields of a search
+    uint8_t *planes_scratch;        ///< of each worker
+    AVBufferPool *planes;
+    GpumeTask planes_task, judge_task, replace_task, finish_task;
+
+    GpumeCost sad;                  ///< for intra
+    GpumeTask intra_task;
+    uint64_t *intra;                ///< of each row of blocks
 
     AVBufferPool *copies;           ///< luma in native words, then sums, where there are any
     AVBufferPool *mvs;
@@ -65,6 +82,28 @@ static void copy_shares(void *opaque, int worker, int start, int end)
                            &arg->s->cfg.params, i, arg->nb_shares);
 }
 
+static void make_planes(void *opaque, int worker, int start, int end)
+{
+    const ImportArg *arg = opaque;
+    const GpumePropagation *p = &arg->s->propagation;
+
+    ff_gpume_planes_make(&p->layout, &p->pixels, arg->pic,
+                         arg->s->planes_scratch + worker * p->layout.scratch_size, start, end);
+}
+
+static int import_planes(CPUContext *s, GpumePicture *pic)
+{
+    ImportArg arg = { s, pic };
+
+    if (!s->planes)
+        return 0;
+    pic->planes = av_buffer_pool_get(s->planes);
+    if (!pic->planes)
+        return AVERROR(ENOMEM);
+    ff_gpume_task_run(&s->planes_task, &s->cfg, &arg, 0, s->propagation.layout.nb_bands);
+    return 0;
+}
+
 static int import(void *priv, GpumePicture *pic)
 {
     CPUContext *s = priv;
@@ -77,7 +116,7 @@ static int import(void *priv, GpumePicture *pic)
     pic->luma     = pic->frame->data[0];
     pic->linesize = pic->frame->linesize[0];
     if (!s->copies)
-        return 0;
+        return import_planes(s, pic);
 
     pic->copy = av_buffer_pool_get(s->copies);
     if (!pic->copy)
@@ -88,7 +127,7 @@ static int import(void *priv, GpumePicture *pic)
         pic->linesize = s->copy_linesize;
         ff_gpume_task_run(&s->copy_task, &s->cfg, &arg, 0, arg.nb_shares);
     }
-    return 0;
+    return import_planes(s, pic);
 }
 
 static void write_vector(AVMotionVector *mv, int source, const GpumeBlock *b)
@@ -206,6 +245,144 @@ static void run_search(void *opaque, int worker, int start, int end)
     }
 }
 
+static void judge_rows(void *opaque, int worker, int start, int end)
+{
+    const SearchArg *arg = opaque;
+    CPUContext *s = arg->s;
+    const GpumeParams *p = &s->cfg.params;
+
+    for (; start < end; start++) {
+        const int i = start / p->bh;
+
+        ff_gpume_check_row(&s->checks[i], p,
+                           ff_gpume_propagation_result(&s->propagation, i)->vectors,
+                           ff_gpume_propagation_result(&s->propagation, !i)->vectors,
+                           start % p->bh);
+    }
+}
+
+static void replace_vectors(void *opaque, int worker, int start, int end)
+{
+    const SearchArg *arg = opaque;
+    CPUContext *s = arg->s;
+
+    for (; start < end; start++)
+        ff_gpume_check_replace(&s->checks[start], &s->cfg.params,
+                               ff_gpume_propagation_result(&s->propagation, start)->vectors);
+}
+
+/* A row of a field as it leaves. */
+static void finish_row(const SearchArg *arg, int field_index, int by)
+{
+    CPUContext *s = arg->s;
+    const GpumeParams *p = &s->cfg.params;
+    const GpumeField *field = &arg->search->fields[field_index];
+    const GpumeStepField *f = ff_gpume_propagation_result(&s->propagation, field_index);
+    const int source = p->distance[field->reference];
+
+    for (int bx = 0; bx < p->bw; bx++) {
+        const int i = by * p->bw + bx;
+        const GpumeBox box  = gpume_box(p, p->block, bx, by);
+        const GpumeVector v = f->vectors[i];
+        const int unsound   = p->check && s->checks[field_index].rings[i] != GPUME_RING_SOUND;
+        uint8_t *mv = (uint8_t *)&field->mvs[i];
+
+        for (int j = 0; j < GPUME_VECTOR_WORDS; j++)
+            AV_WN32A(mv + 4 * j, gpume_part_vector_word(j, source, &box, v.dx, v.dy, p->pel,
+                                                        unsound ? GPUME_FLAG_UNSOUND : 0));
+        field->costs[i] = unsound ?
+            ff_gpume_propagation_cost(&s->propagation, field, &box, v, p->pel) : f->costs[i];
+    }
+}
+
+static void finish_rows(void *opaque, int worker, int start, int end)
+{
+    const SearchArg *arg = opaque;
+    const int bh = arg->s->cfg.params.bh;
+
+    for (; start < end; start++)
+        finish_row(arg, start / bh, start % bh);
+}
+
+/* What comes after the search of single blocks. */
+static void follow_motion(CPUContext *s, SearchArg *arg)
+{
+    const GpumeParams *p = &s->cfg.params;
+    const GpumeSearch *search = arg->search;
+
+    if (s->nb_search_stages)
+        ff_gpume_propagation_take(&s->propagation, search);
+    ff_gpume_propagation_run(&s->propagation, &s->cfg, search);
+    if (p->check) {
+        ff_gpume_task_run(&s->judge_task,   &s->cfg, arg, 0, search->nb_fields * p->bh);
+        ff_gpume_task_run(&s->replace_task, &s->cfg, arg, 0, search->nb_fields);
+    }
+    /* what only the check needed does not leave; fields that do come first */
+    ff_gpume_task_run(&s->finish_task, &s->cfg, arg, 0,
+                      FFMIN(search->nb_fields, p->nb_references) * p->bh);
+}
+
+typedef struct IntraArg {
+    CPUContext *s;
+    const GpumePicture *pic;
+} IntraArg;
+
+/* The sum of samples is their cost against 0. */
+static void intra_rows(void *opaque, int worker, int start, int end)
+{
+    const IntraArg *arg = opaque;
+    CPUContext *s = arg->s;
+    const GpumeParams *p = &s->cfg.params;
+    const int size = p->depth > 8 ? 2 : 1;
+    uint8_t row[2 * GPUME_MAX_BLOCK];
+    const uint8_t *const ref = row;
+
+    for (int by = start; by < end; by++) {
+        s->intra[by] = 0;
+        for (int bx = 0; bx < p->bw; bx++) {
+            const GpumeBox box = gpume_box(p, p->block, bx, by);
+            const GpumeCostArea area = {
+                .functions = &s->sad, .sample_size = size, .w = box.w, .h = box.h,
+                .cur = arg->pic->luma + box.y0 * arg->pic->linesize + box.x0 * size,
+                .cur_linesize = arg->pic->linesize,
+            };
+            uint32_t sum, mean;
+
+            memset(row, 0, sizeof(row));
+            ff_gpume_cost_of_parts(&area, &ref, 1, &sum, UINT32_MAX);
+            mean = (sum + box.w * box.h / 2) / (box.w * box.h);
+            for (int x = 0; x < box.w; x++) {
+                if (size == 1)
+                    row[x] = mean;
+                else
+                    AV_WN16(row + 2 * x, mean);
+            }
+            ff_gpume_cost_of_parts(&area, &ref, 1, &sum, UINT32_MAX);
+            s->intra[by] += sum;
+        }
+    }
+}
+
+static void set_intra(CPUContext *s, GpumeSearch *search)
+{
+    const GpumeParams *p = &s->cfg.params;
+
+    for (int i = 0; i < FFMIN(search->nb_fields, p->nb_references); i++) {
+        GpumeField *field = &search->fields[i];
+        IntraArg arg = { s, field->cur };
+
+        /* of one picture once */
+        if (i && field->cur == search->fields[0].cur) {
+            field->intra = search->fields[0].intra;
+            continue;
+        }
+        ff_gpume_task_run(&s->intra_task, &s->cfg, &arg, 0, p->bh);
+        field->intra = 0;
+        for (int by = 0; by < p->bh; by++)
+            field->intra += s->intra[by];
+    }
+}
+
 static int submit(void *priv, GpumeSearch *search)
 {
     CPUContext *s = priv;
@@ -224,13 +401,42 @@ static int submit(void *priv, GpumeSearch *search)
             add_sums(&arg, search->fields[i].ref);
         }
     }
-    ff_gpume_task_run(&s->search_task, &s->cfg, &arg, arg.nb_sum_rows,
-                      arg.nb_sum_rows + search->nb_fields * p->bh * p->bw);
+    if (s->nb_search_stages)
+        ff_gpume_task_run(&s->search_task, &s->cfg, &arg, arg.nb_sum_rows,
+                          arg.nb_sum_rows + search->nb_fields * p->bh * p->bw);
+    if (s->follows)
+        follow_motion(s, &arg);
+    if (p->intra)
+        set_intra(s, search);
     return 0;
 }
 
 static int wait(void *priv, GpumeSearch *search)
 {
+    return 0;
+}
+
+static av_cold int init_motion(CPUContext *s)
+{
+    const GpumeParams *p = &s->cfg.params;
+    const GpumePlanesLayout *layout = &s->propagation.layout;
+    int ret;
+
+    ret = ff_gpume_propagation_init(&s->propagation, p, &s->cfg.plan, &s->cost);
+    for (int i = 0; i < p->nb_distances && p->check && ret >= 0; i++)
+        ret = ff_gpume_check_init(&s->checks[i], p);
+    if (ret < 0)
+        return ret;
+    if (layout->nb_levels > 1 || layout->halves) {
+        s->planes         = av_buffer_pool_init(layout->size, av_buffer_allocz);
+        s->planes_scratch = av_malloc(FFMAX(layout->scratch_size, 1) * s->cfg.nb_threads);
+        if (!s->planes || !s->planes_scratch)
+            return AVERROR(ENOMEM);
+        s->planes_task = (GpumeTask) { make_planes, .least = 1, .max_workers = layout->nb_bands };
+    }
+    s->judge_task   = (GpumeTask) { judge_rows,      .least = 4, .max_workers = p->bh };
+    s->replace_task = (GpumeTask) { replace_vectors, .least = 1, .max_workers = p->nb_distances };
+    s->finish_task  = (GpumeTask) { finish_rows,     .least = 1, .max_workers = p->bh };
     return 0;
 }
 
@@ -241,8 +447,6 @@ static av_cold int init(void *priv, const GpumeBackendConfig *cfg)
     size_t nb_vectors;
     int ret;
 
-    if (cfg->plan.nb_steps || p->check)
-        return AVERROR(ENOSYS);
     s->cfg = *cfg;
     cost_inits[p->cost](&s->cost, p->depth);
     ff_gpume_untried_points_init(&s->untried);
@@ -252,6 +456,23 @@ static av_cold int init(void *priv, const GpumeBackendConfig *cfg)
     s->costs   = av_buffer_pool_init(nb_vectors * sizeof(uint32_t), NULL);
     if (!s->mvs || !s->costs)
         return AVERROR(ENOMEM);
+
+    while (s->nb_search_stages < cfg->plan.nb_stages &&
+           cfg->plan.stages[s->nb_search_stages] < GPUME_NB_SEARCH_STAGES)
+        s->nb_search_stages++;
+    s->follows = s->nb_search_stages < cfg->plan.nb_stages;
+    if (s->follows) {
+        ret = init_motion(s);
+        if (ret < 0)
+            return ret;
+    }
+    if (p->intra) {
+        s->intra = av_calloc(p->bh, sizeof(*s->intra));
+        if (!s->intra)
+            return AVERROR(ENOMEM);
+        ff_gpume_sad_init(&s->sad, p->depth);
+        s->intra_task = (GpumeTask) { intra_rows, .least = 1, .max_workers = p->bh };
+    }
 
     s->search_task.run         = run_search;
     s->search_task.least       = 4;
@@ -298,6 +519,12 @@ static av_cold void uninit(void *priv)
     av_buffer_pool_uninit(&s->costs);
     av_buffer_pool_uninit(&s->copies);
     av_freep(&s->scratch);
+    av_buffer_pool_uninit(&s->planes);
+    av_freep(&s->planes_scratch);
+    av_freep(&s->intra);
+    ff_gpume_propagation_uninit(&s->propagation);
+    for (int i = 0; i < GPUME_MAX_REFERENCES; i++)
+        ff_gpume_check_uninit(&s->checks[i]);
     ff_gpume_wavefront_uninit(&s->wavefront);
 }
 

@@ -63,6 +63,24 @@ static inline int gpume_width_of(int index)
     return index < 3 ? index + 1 : 1 << (index - 1);
 }
 
+/** A block whose candidates are evaluated. */
+typedef struct GpumeCostArea {
+    const GpumeCost *functions;
+    const uint8_t *cur;         ///< its first sample
+    ptrdiff_t cur_linesize;     ///< bytes
+    ptrdiff_t ref_linesize;
+    int sample_size;            ///< bytes
+    int w, h;
+} GpumeCostArea;
+
+/**
+ * The costs of nb candidates, 1 or 4, of a block of any size, part by part.
+ * @param ref   their first samples
+ * @param limit as for GpumeCostOne
+ */
+void ff_gpume_cost_of_parts(const GpumeCostArea *area, const uint8_t *const *ref, int nb,
+                            uint32_t *cost, uint32_t limit);
+
 /**
  * Fill in a cost: plain C first, then what the processor can do.
  * @param depth bits of a sample, 8 to 16; more than 8: two bytes each

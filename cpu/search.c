@@ -23,36 +23,11 @@ static av_always_inline uint32_t limit_of(const GpumeBlock *b)
 static av_noinline void cost_of_parts(const GpumeBlock *b, const uint8_t *const *ref,
                                       int nb, uint32_t *cost)
 {
-    const uint32_t limit = limit_of(b);
-    uint32_t least = 0;
+    const GpumeCostArea area = {
+        b->functions, b->cur, b->cur_linesize, b->ref_linesize, b->sample_size, b->box.w, b->box.h
+    };
 
-    memset(cost, 0, nb * sizeof(*cost));
-    for (int y = 0; y < b->box.h && least < limit; y += GPUME_COST_ROWS) {
-        const int rows = FFMIN(b->box.h - y, GPUME_COST_ROWS);
-
-        for (int x = 0, i; x < b->box.w; x += gpume_width_of(i)) {
-            const ptrdiff_t offset = y * b->ref_linesize + x * b->sample_size;
-            const uint8_t *cur = b->cur + y * b->cur_linesize + x * b->sample_size;
-
-            i = gpume_width_index(b->box.w - x);
-            if (nb == 4) {
-                const uint8_t *const part[4] = { ref[0] + offset, ref[1] + offset,
-                                                 ref[2] + offset, ref[3] + offset };
-                uint32_t sum[4];
-
-                b->functions->four[i](cur, b->cur_linesize, part, b->ref_linesize,
-                                      rows, sum, limit);
-                for (int j = 0; j < 4; j++)
-                    cost[j] += sum[j];
-            } else {
-                *cost += b->functions->one[i](cur, b->cur_linesize, *ref + offset,
-                                              b->ref_linesize, rows, limit);
-            }
-        }
-        least = *cost;
-        for (int j = 1; j < nb; j++)
-            least = FFMIN(least, cost[j]);
-    }
+    ff_gpume_cost_of_parts(&area, ref, nb, cost, limit_of(b));
 }
 
 /**
@@ -434,8 +409,8 @@ static int stage_wavefront(GpumeBlock *b)
     return 1;
 }
 
-/** By enum GpumeStage. They return whether the block is done, else the next goes on. */
-static int (*const stages[GPUME_NB_STAGES])(GpumeBlock *b) = {
+/** By enum GpumeStage, those of single blocks. They return whether the block is done, else the next goes on. */
+static int (*const stages[GPUME_NB_SEARCH_STAGES])(GpumeBlock *b) = {
     [GPUME_STAGE_SEA]       = stage_sea,
     [GPUME_STAGE_FULL]      = stage_full,
     [GPUME_STAGE_PATTERN]   = stage_pattern,
@@ -454,7 +429,7 @@ void ff_gpume_cpu_search(GpumeBlock *b)
     }
     b->cost    = UINT32_MAX;
     b->next_dy = b->box.min_dy;
-    for (int i = 0; i < b->plan->nb_stages; i++)
+    for (int i = 0; i < b->plan->nb_stages && b->plan->stages[i] < GPUME_NB_SEARCH_STAGES; i++)
         if (stages[b->plan->stages[i]](b))
             break;
 }

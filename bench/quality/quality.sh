@@ -1,0 +1,120 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Measures gpume's vectors by ground truth, and beside other systems: 'make quality'.
+#
+# usage: quality.sh BIN_DIR [INPUT]
+# BIN_DIR has ffmpeg; INPUT is any clip, by default the demonstration's. Environment
+# (defaults in brackets):
+#   DATA           folders with ground truth, separated by colons [scenes that are drawn here]
+#   METHODS        gpume's searches: the value of algo, then other options
+#                  [fs ds epzs umh fs:smooth=2:check=1 umh:smooth=2:check=1 epzs:smooth=2:check=1 hme]
+#   BLOCKS         sides of blocks [4 8 16]
+#   RANGE          of searches that do not say it [32]; scenes with faster motion have their own
+#   PAIRS          most pairs of a group, spread over it; 0: all [24]
+#   CLIP_FRAMES    frames of the clip [8], CLIP_SIZE [1280x720]; CLIP_FRAMES=0: no clip
+#   SPEED          0: no rates [1]
+#   QUALITY_DIR    folder for results [build/quality]
+#   PYTHON         [python3]; MVTools' packages want 3.12 or newer
+
+set -eu
+LC_ALL=C
+export LC_ALL
+top=$(cd "$(dirname "$0")/../.." && pwd)
+bin=$(cd "$1" && pwd)
+cd "$top"
+out=${QUALITY_DIR:-build/quality}
+. bench/lib.sh
+
+methods=${METHODS:-fs ds epzs umh fs:smooth=2:check=1 umh:smooth=2:check=1 epzs:smooth=2:check=1 hme}
+clip_frames=${CLIP_FRAMES:-8}
+clip_size=${CLIP_SIZE:-1280x720}
+speed_size=1920x1080
+pictures=4  # from the middle of the clip, repeated, as bench.sh does
+python=${PYTHON:-python3}
+venv=$out/venv
+
+mkdir -p "$out"
+trap 'rm -f "$out"/*.gray' EXIT
+trap 'exit 1' HUP INT TERM
+
+# has MODULE: whether $python has it.
+has() { "$python" -c "import $1" 2>/dev/null; }
+
+# package MODULE PACKAGE...: has pip install what brings the module, unless it is there.
+package() {
+    module=$1
+    shift
+    if has "$module"; then
+        return
+    fi
+    # only wheels: a compiler's run would take longer than the measurement
+    if ! "$python" -m pip install -q --disable-pip-version-check --retries 1 --only-binary :all: \
+            "$@" > "$out/pip.log" 2>&1; then
+        say "left out: $*, pip cannot install it for $("$python" --version 2>&1)"
+    fi
+}
+
+# Sets $python to one with numpy, and what there is of the peers' packages.
+prepare_python() {
+    if [ "$("$venv/bin/python" --version 2>&1)" != "$("$python" --version 2>&1)" ]; then
+        rm -rf "$venv"  # there is none, or it is another Python's
+    fi
+    if [ -x "$venv/bin/python" ] ||
+            "$python" -m venv --system-site-packages "$venv" > "$out/pip.log" 2>&1; then
+        python=$venv/bin/python
+        package numpy numpy
+        package cv2 opencv-python-headless
+        package matplotlib matplotlib
+        package vapoursynth vapoursynth vapoursynth-mvtools  # for Python 3.12 and newer
+    else
+        rm -rf "$venv"
+        say "no virtual environment: $python has what the system has (Debian's package: python3-venv)"
+    fi
+    has numpy || die "this needs Python 3 with numpy (Debian's package: python3-numpy)"
+}
+
+# The scenes are the same on every machine, but drawing them takes a minute.
+draw_scenes() {
+    sum=$(cat bench/quality/scenes.py bench/quality/pictures.py | cksum)
+    if [ "$(cat "$out/scenes/sum" 2>/dev/null)" != "$sum" ]; then
+        say "drawing scenes: $out/scenes"
+        rm -rf "$out/scenes"
+        "$python" bench/quality/scenes.py "$out/scenes"
+        echo "$sum" > "$out/scenes/sum"
+    fi
+}
+
+prepare_python
+data=${DATA:-}
+if [ -z "$data" ]; then
+    draw_scenes
+    data=$out/scenes
+fi
+set -- "${2-}"
+take_clip "$1"
+set --
+rest=$data:
+while [ -n "$rest" ]; do
+    folder=${rest%%:*}
+    rest=${rest#*:}
+    [ -d "$folder" ] || die "DATA: there is no folder $folder"
+    set -- "$@" --data "$folder"
+done
+middle=$(($(frames_of "$input") / 2))
+if [ "$clip_frames" -gt 1 ]; then
+    raw_luma "$clip_size" "$clip_frames" "$middle"
+    mv "$out/$clip_size.gray" "$out/clip.gray"
+    set -- "$@" --clip "$out/clip.gray" "$clip_size"
+fi
+if [ "${SPEED:-1}" != 0 ]; then
+    raw_luma "$speed_size" $pictures "$middle"
+    set -- "$@" --speed "$out/$speed_size.gray" "$speed_size"
+fi
+export MPLCONFIGDIR="$out/.matplotlib"
+"$python" bench/quality/quality.py --ffmpeg "$bin/ffmpeg" --out "$out" --methods "$methods" \
+    --blocks "${BLOCKS:-4 8 16}" --range "${RANGE:-32}" --pairs "${PAIRS:-24}" "$@"
+if has matplotlib; then
+    "$python" bench/quality/plot.py "$out/quality.csv" "$out"
+else
+    say "no plots: this needs Python 3 with matplotlib (Debian's package: python3-matplotlib)"
+fi

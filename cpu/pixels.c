@@ -1,0 +1,122 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+#include "libavutil/attributes.h"
+#include "libavutil/common.h"
+#include "libavutil/intreadwrite.h"
+
+#include "libavfilter/gpume/core/propagation.h"
+#include "libavfilter/gpume/cpu/pixels.h"
+
+#define PIXELS_DEPTH(bits, Sum)                                                             \
+static void halve_##bits(uint8_t *dst, const uint8_t *a, const uint8_t *b, int n)           \
+{                                                                                           \
+    for (int x = 0; x < n; x++)                                                             \
+        PUT_##bits(dst, x, (GET_##bits(a, 2 * x) + GET_##bits(a, 2 * x + 1) +               \
+                            GET_##bits(b, 2 * x) + GET_##bits(b, 2 * x + 1) + 2) >> 2);     \
+}                                                                                           \
+                                                                                            \
+static void right_##bits(uint8_t *dst, const uint8_t *s, int n, int max)                    \
+{                                                                                           \
+    for (int x = 0; x < n; x++) {                                                           \
+        const int sum = gpume_taps(GET_##bits(s, x),     GET_##bits(s, x + 1),              \
+                                   GET_##bits(s, x + 2), GET_##bits(s, x + 3),              \
+                                   GET_##bits(s, x + 4), GET_##bits(s, x + 5));             \
+                                                                                            \
+        PUT_##bits(dst, x, av_clip((sum + 16) >> 5, 0, max));                               \
+    }                                                                                       \
+}                                                                                           \
+                                                                                            \
+static void below_##bits(uint8_t *dst, void *sums, const uint8_t *const r[6], int n, int max) \
+{                                                                                           \
+    Sum *out = sums;                                                                        \
+                                                                                            \
+    for (int x = 0; x < n; x++) {                                                           \
+        const int sum = gpume_taps(GET_##bits(r[0], x), GET_##bits(r[1], x),                \
+                                   GET_##bits(r[2], x), GET_##bits(r[3], x),                \
+                                   GET_##bits(r[4], x), GET_##bits(r[5], x));               \
+                                                                                            \
+        out[x] = sum;                                                                       \
+        PUT_##bits(dst, x, av_clip((sum + 16) >> 5, 0, max));                               \
+    }                                                                                       \
+}                                                                                           \
+                                                                                            \
+static void centre_##bits(uint8_t *dst, const void *sums, int n, int max)                   \
+{                                                                                           \
+    const Sum *s = sums;                                                                    \
+                                                                                            \
+    for (int x = 0; x < n; x++)                                                             \
+        PUT_##bits(dst, x, av_clip((gpume_taps(s[x], s[x + 1], s[x + 2], s[x + 3],          \
+                                               s[x + 4], s[x + 5]) + 512) >> 10, 0, max));  \
+}                                                                                           \
+                                                                                            \
+static av_always_inline void average_##bits(uint8_t *dst,                                   \
+                                            const uint8_t *a, ptrdiff_t a_linesize,         \
+                                            const uint8_t *b, ptrdiff_t b_linesize,         \
+                                            int h, int w)                                   \
+{                                                                                           \
+    for (int y = 0; y < h; y++) {                                                           \
+        for (int x = 0; x < w; x++)                                                         \
+            PUT_##bits(dst, x, (GET_##bits(a, x) + GET_##bits(b, x) + 1) >> 1);             \
+        dst += GPUME_AVERAGE_LINESIZE;                                                      \
+        a   += a_linesize;                                                                  \
+        b   += b_linesize;                                                                  \
+    }                                                                                       \
+}                                                                                           \
+AVERAGE(bits, 1)                                                                            \
+AVERAGE(bits, 2)                                                                            \
+AVERAGE(bits, 3)                                                                            \
+AVERAGE(bits, 4)                                                                            \
+AVERAGE(bits, 8)                                                                            \
+AVERAGE(bits, 16)                                                                           \
+AVERAGE(bits, 32)                                                                           \
+AVERAGE(bits, 64)                                                                           \
+AVERAGE(bits, 128)                                                                          \
+                                                                                            \
+static const GpumePixels pixels_##bits = {                                                  \
+    .halve       = halve_##bits,                                                            \
+    .right       = right_##bits,                                                            \
+    .below       = below_##bits,                                                            \
+    .centre      = centre_##bits,                                                           \
+    .average     = { average_##bits##_1,  average_##bits##_2,  average_##bits##_3,          \
+                     average_##bits##_4,  average_##bits##_8,  average_##bits##_16,         \
+                     average_##bits##_32, average_##bits##_64, average_##bits##_128 },      \
+    .differences = differences,                                                             \
+};
+
+#define AVERAGE(bits, w)                                                                    \
+static void average_##bits##_##w(uint8_t *dst, const uint8_t *a, ptrdiff_t a_linesize,      \
+                                 const uint8_t *b, ptrdiff_t b_linesize, int h)             \
+{                                                                                           \
+    average_##bits(dst, a, a_linesize, b, b_linesize, h, w);                                \
+}
+
+#define GET_8(p, x)     (p)[x]
+#define GET_16(p, x)    AV_RN16((p) + 2 * (x))
+#define PUT_8(p, x, v)  ((p)[x] = (v))
+#define PUT_16(p, x, v) AV_WN16((p) + 2 * (x), (v))
+
+static void differences(uint32_t *sums, const GpumeVector *vectors, int n,
+                        const GpumeVector neighbours[8], int threshold)
+{
+    for (int i = 0; i < n; i++) {
+        sums[i] = 0;
+        for (int j = 0; j < 8; j++)
+            sums[i] += gpume_difference(vectors[i], neighbours[j], threshold);
+    }
+}
+
+PIXELS_DEPTH(8,  int16_t)
+PIXELS_DEPTH(16, int32_t)
+
+av_cold void ff_gpume_pixels_init(GpumePixels *pixels, int depth)
+{
+    *pixels = depth > 8 ? pixels_16 : pixels_8;
+
+#if 0
+    ff_gpume_pixels_init_x86(pixels, depth);
+#endif
+}

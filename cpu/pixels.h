@@ -1,0 +1,51 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * What is done with samples and vectors for fields that follow the motion: a table of
+ * functions. Samples are in native order, of one byte or, deeper than 8 bits, of two.
+ */
+
+#ifndef AVFILTER_GPUME_CPU_PIXELS_H
+#define AVFILTER_GPUME_CPU_PIXELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "libavfilter/gpume/core/searches.h"
+#include "libavfilter/gpume/cpu/cost.h"
+
+/** Bytes that functions may write, and read of their own buffers, behind the last sample. */
+#define GPUME_PIXELS_SLACK 64
+
+/** Bytes from row to row of what average() writes. */
+#define GPUME_AVERAGE_LINESIZE (2 * GPUME_MAX_BLOCK)
+
+typedef struct GpumePixels {
+    /** dst[x] = the rounded mean of a[2 * x], a[2 * x + 1] and the same of b; x < n. No slack. */
+    void (*halve)(uint8_t *dst, const uint8_t *a, const uint8_t *b, int n);
+    /** Half samples to the right of src[0] to src[n - 1]; src begins 2 earlier. */
+    void (*right)(uint8_t *dst, const uint8_t *src, int n, int max);
+    /**
+     * Half samples below rows[2], from two rows above it to three below, and the same
+     * before rounding: of one byte int16_t, of two int32_t.
+     */
+    void (*below)(uint8_t *dst, void *sums, const uint8_t *const rows[6], int n, int max);
+    /** Half samples to the right of such sums; sums begins 2 earlier. */
+    void (*centre)(uint8_t *dst, const void *sums, int n, int max);
+    /** The rounded means of samples of a and b, h rows of the function's width; a may be b. No slack. */
+    void (*average[GPUME_NB_WIDTHS])(uint8_t *dst, const uint8_t *a, ptrdiff_t a_linesize,
+                                     const uint8_t *b, ptrdiff_t b_linesize, int h);
+    /** The sums of gpume_difference() of each of n vectors from eight. Writes up to 16 of them. */
+    void (*differences)(uint32_t *sums, const GpumeVector *vectors, int n,
+                        const GpumeVector neighbours[8], int threshold);
+} GpumePixels;
+
+/** Fill in the table: plain C first, then what the processor can do. */
+void ff_gpume_pixels_init(GpumePixels *pixels, int depth);
+void ff_gpume_pixels_init_x86(GpumePixels *pixels, int depth);
+
+#endif /* AVFILTER_GPUME_CPU_PIXELS_H */

@@ -1,0 +1,62 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * The planes of a picture that steps of a plan read: the levels of its pyramid and, for
+ * vectors in parts of a sample, its half samples.
+ */
+
+#ifndef AVFILTER_GPUME_CPU_PLANES_H
+#define AVFILTER_GPUME_CPU_PLANES_H
+
+#include "libavfilter/gpume/core/backend.h"
+#include "libavfilter/gpume/core/propagation.h"
+#include "libavfilter/gpume/cpu/pixels.h"
+
+/** Half samples around the picture: those beyond are the same as the last of them. */
+#define GPUME_HALF_MARGIN 4
+
+/** How planes lie in a buffer, for pictures of one size. Lengths in bytes. */
+typedef struct GpumePlanesLayout {
+    int width, height, depth;
+    int nb_levels;
+    int halves;                         ///< nonzero: planes of half samples
+    size_t offset[GPUME_MAX_LEVELS];    ///< of levels from 1 on
+    ptrdiff_t linesize[GPUME_MAX_LEVELS];
+    size_t half_offset[GPUME_NB_PLANES];///< of the sample at (0,0); not of GPUME_PLANE_WHOLE
+    ptrdiff_t half_linesize;
+    size_t size;                        ///< of the buffer
+    int band;                           ///< rows of the picture that are made together
+    int nb_bands;
+    size_t scratch_size;                ///< of a worker
+} GpumePlanesLayout;
+
+/** Samples of a level, or of half samples. */
+typedef struct GpumePlaneData {
+    const uint8_t *data;                ///< of the sample at (0,0)
+    ptrdiff_t linesize;
+} GpumePlaneData;
+
+void ff_gpume_planes_init(GpumePlanesLayout *layout, const GpumeParams *params,
+                          const GpumePlan *plan);
+
+/**
+ * Make bands start to end - 1 of all planes; those of a picture may be made in any order.
+ * @param pic its luma is read, its planes are written
+ * @param scratch layout->scratch_size bytes
+ */
+void ff_gpume_planes_make(const GpumePlanesLayout *layout, const GpumePixels *pixels,
+                          const GpumePicture *pic, uint8_t *scratch, int start, int end);
+
+/** A level, 0 being the picture's luma. */
+GpumePlaneData ff_gpume_planes_level(const GpumePlanesLayout *layout, const GpumePicture *pic,
+                                     int level);
+
+/** One of enum GpumePlane. */
+GpumePlaneData ff_gpume_planes_half(const GpumePlanesLayout *layout, const GpumePicture *pic,
+                                    int plane);
+
+#endif /* AVFILTER_GPUME_CPU_PLANES_H */
