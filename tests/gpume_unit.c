@@ -104,7 +104,8 @@ static void compare(const Case *c, TestBackend *b, int i, const GpumeSearch *sea
               f->costs == (uint32_t *)search->costs->data + nb_fields * nb,
               "picture %d, reference %d: field %d of %d is of reference %d", i, j, nb_fields,
               search->nb_fields, f->reference);
-        if (nb_fields < search->nb_fields) {
+        /* what only the check needed may be anything */
+        if (nb_fields < search->nb_fields && j < c->s.nb_references) {
             CHECK(!test_compare_field(&c->s, cur, j, f->mvs, f->costs, wrong), "%s", wrong);
             CHECK(!c->intra || f->intra == c->s.pics[cur].intra, "picture %d has intra %"PRIu64
                   ", expected %"PRIu64, cur, f->intra, c->s.pics[cur].intra);
