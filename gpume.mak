@@ -45,7 +45,9 @@ OBJS-$(CONFIG_GPUME_FILTER) += vf_gpume.o               \
                                gpume/output/stats.o     \
                                $(GPUME_CUDA_OBJS)
 
-X86ASM-OBJS-$(CONFIG_GPUME_FILTER) += gpume/cpu/x86/sad.o            \
+X86ASM-OBJS-$(CONFIG_GPUME_FILTER) += gpume/cpu/x86/pixels.o         \
+                                      gpume/cpu/x86/pixels_init.o    \
+                                      gpume/cpu/x86/sad.o            \
                                       gpume/cpu/x86/sad_init.o       \
                                       gpume/cpu/x86/sea.o            \
                                       gpume/cpu/x86/sea_init.o

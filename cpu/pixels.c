@@ -54,16 +54,15 @@ static void centre_##bits(uint8_t *dst, const void *sums, int n, int max)       
 }                                                                                           \
                                                                                             \
 static av_always_inline void average_##bits(uint8_t *dst,                                   \
-                                            const uint8_t *a, ptrdiff_t a_linesize,         \
-                                            const uint8_t *b, ptrdiff_t b_linesize,         \
-                                            int h, int w)                                   \
+                                            const uint8_t *a, const uint8_t *b,             \
+                                            ptrdiff_t linesize, int h, int w)               \
 {                                                                                           \
     for (int y = 0; y < h; y++) {                                                           \
         for (int x = 0; x < w; x++)                                                         \
             PUT_##bits(dst, x, (GET_##bits(a, x) + GET_##bits(b, x) + 1) >> 1);             \
         dst += GPUME_AVERAGE_LINESIZE;                                                      \
-        a   += a_linesize;                                                                  \
-        b   += b_linesize;                                                                  \
+        a   += linesize;                                                                    \
+        b   += linesize;                                                                    \
     }                                                                                       \
 }                                                                                           \
 AVERAGE(bits, 1)                                                                            \
@@ -84,14 +83,14 @@ static const GpumePixels pixels_##bits = {                                      
     .average     = { average_##bits##_1,  average_##bits##_2,  average_##bits##_3,          \
                      average_##bits##_4,  average_##bits##_8,  average_##bits##_16,         \
                      average_##bits##_32, average_##bits##_64, average_##bits##_128 },      \
-    .differences = differences,                                                             \
+    .candidates  = candidates,                                                              \
 };
 
 #define AVERAGE(bits, w)                                                                    \
-static void average_##bits##_##w(uint8_t *dst, const uint8_t *a, ptrdiff_t a_linesize,      \
-                                 const uint8_t *b, ptrdiff_t b_linesize, int h)             \
+static void average_##bits##_##w(uint8_t *dst, const uint8_t *a, const uint8_t *b,          \
+                                 ptrdiff_t linesize, int h)                                 \
 {                                                                                           \
-    average_##bits(dst, a, a_linesize, b, b_linesize, h, w);                                \
+    average_##bits(dst, a, b, linesize, h, w);                                              \
 }
 
 #define GET_8(p, x)     (p)[x]
@@ -99,14 +98,48 @@ static void average_##bits##_##w(uint8_t *dst, const uint8_t *a, ptrdiff_t a_lin
 #define PUT_8(p, x, v)  ((p)[x] = (v))
 #define PUT_16(p, x, v) AV_WN16((p) + 2 * (x), (v))
 
-static void differences(uint32_t *sums, const GpumeVector *vectors, int n,
-                        const GpumeVector neighbours[8], int threshold)
+/* The eight around, in raster order. */
+static const int8_t around[8][2] = {
+    { -1, -1 }, { 0, -1 }, { 1, -1 }, { -1, 0 }, { 1, 0 }, { -1, 1 }, { 0, 1 }, { 1, 1 },
+};
+
+static uint32_t penalty(const GpumeChoice *c, GpumeVector v)
 {
-    for (int i = 0; i < n; i++) {
-        sums[i] = 0;
-        for (int j = 0; j < 8; j++)
-            sums[i] += gpume_difference(vectors[i], neighbours[j], threshold);
+    uint32_t sum = 0;
+
+    for (int i = 0; i < 8; i++)
+        sum += gpume_difference(v, c->neighbours[i], c->threshold);
+    return (c->factor * sum >> c->shift) << c->depth_shift;
+}
+
+static int is_new(const GpumeChoice *c, int i, GpumeVector v)
+{
+    int found = v.dx == c->own.dx && v.dy == c->own.dy;
+
+    for (int j = 0; j < FFMIN(i, 8); j++)
+        found |= v.dx == c->neighbours[j].dx && v.dy == c->neighbours[j].dy;
+    return !found;
+}
+
+static unsigned candidates(GpumeChoice *c)
+{
+    unsigned mask = 0;
+
+    c->sum = c->cost + penalty(c, c->own);
+    for (int i = 0; i < 16; i++) {
+        GpumeVector v;
+
+        if (i >= 8) {
+            c->around[i - 8].dx = c->own.dx + around[i - 8][0];
+            c->around[i - 8].dy = c->own.dy + around[i - 8][1];
+        }
+        v = i < 8 ? c->neighbours[i] : c->around[i - 8];
+        c->penalties[i] = penalty(c, v);
+        mask |= (c->penalties[i] < c->sum && is_new(c, i, v) &&
+                 v.dx >= c->min.dx && v.dx <= c->max.dx &&
+                 v.dy >= c->min.dy && v.dy <= c->max.dy) << i;
     }
+    return mask;
 }
 
 PIXELS_DEPTH(8,  int16_t)
@@ -116,7 +149,7 @@ av_cold void ff_gpume_pixels_init(GpumePixels *pixels, int depth)
 {
     *pixels = depth > 8 ? pixels_16 : pixels_8;
 
-#if 0
+#if ARCH_X86_64 && HAVE_X86ASM
     ff_gpume_pixels_init_x86(pixels, depth);
 #endif
 }

@@ -24,6 +24,22 @@
 /** Bytes from row to row of what average() writes. */
 #define GPUME_AVERAGE_LINESIZE (2 * GPUME_MAX_BLOCK)
 
+/** What a block in a pass is given a choice of. x86 code knows the layout. */
+typedef struct GpumeChoice {
+    GpumeVector neighbours[8];  ///< in raster order
+    GpumeVector around[8];      ///< likewise
+    GpumeVector own;
+    uint32_t penalties[16];     ///< of neighbours and around
+    uint32_t reserved;
+    GpumeVector min, max;       ///< of admissible vectors
+    int32_t threshold;          ///< as in gpume_difference()
+    uint32_t factor;            ///< gpume_penalty_factor()
+    int32_t shift;              ///< log2 of 8 neighbours and units of vectors in a sample
+    int32_t depth_shift;        ///< depth - 8
+    uint32_t cost;              ///< of the own vector
+    uint32_t sum;               ///< with its penalty
+} GpumeChoice;
+
 typedef struct GpumePixels {
     /** dst[x] = the rounded mean of a[2 * x], a[2 * x + 1] and the same of b; x < n. No slack. */
     void (*halve)(uint8_t *dst, const uint8_t *a, const uint8_t *b, int n);
@@ -37,11 +53,16 @@ typedef struct GpumePixels {
     /** Half samples to the right of such sums; sums begins 2 earlier. */
     void (*centre)(uint8_t *dst, const void *sums, int n, int max);
     /** The rounded means of samples of a and b, h rows of the function's width; a may be b. No slack. */
-    void (*average[GPUME_NB_WIDTHS])(uint8_t *dst, const uint8_t *a, ptrdiff_t a_linesize,
-                                     const uint8_t *b, ptrdiff_t b_linesize, int h);
-    /** The sums of gpume_difference() of each of n vectors from eight. Writes up to 16 of them. */
-    void (*differences)(uint32_t *sums, const GpumeVector *vectors, int n,
-                        const GpumeVector neighbours[8], int threshold);
+    void (*average[GPUME_NB_WIDTHS])(uint8_t *dst, const uint8_t *a, const uint8_t *b,
+                                     ptrdiff_t linesize, int h);
+    /**
+     * The candidates of a block with eight neighbours. Fills in those around its own vector,
+     * penalties, and sum.
+     * @return a bit for each of penalties, set if the candidate may be better than the own
+     *         vector: admissible, no other one before it is the same, and its penalty alone
+     *         is less than sum
+     */
+    unsigned (*candidates)(GpumeChoice *choice);
 } GpumePixels;
 
 /** Fill in the table: plain C first, then what the processor can do. */

@@ -50,7 +50,10 @@ av_cold void ff_gpume_planes_init(GpumePlanesLayout *l, const GpumeParams *param
     }
     if (l->halves) {
         l->half_linesize = row_size(l, GPUME_HALF_MARGIN, size);
-        for (int i = GPUME_PLANE_RIGHT; i < GPUME_NB_PLANES; i++) {
+        /* else rows of a block share a few lines of the cache */
+        if (l->half_linesize % 512 == 0)
+            l->half_linesize += 64;
+        for (int i = 0; i < GPUME_NB_PLANES; i++) {
             l->half_offset[i] = l->size + GPUME_HALF_MARGIN * (l->half_linesize + size);
             l->size          += l->half_linesize * (l->height + 2 * GPUME_HALF_MARGIN);
         }
@@ -70,8 +73,6 @@ GpumePlaneData ff_gpume_planes_level(const GpumePlanesLayout *l, const GpumePict
 
 GpumePlaneData ff_gpume_planes_half(const GpumePlanesLayout *l, const GpumePicture *pic, int plane)
 {
-    if (plane == GPUME_PLANE_WHOLE)
-        return ff_gpume_planes_level(l, pic, 0);
     return (GpumePlaneData) { pic->planes->data + l->half_offset[plane], l->half_linesize };
 }
 
@@ -133,13 +134,15 @@ static void make_halves(const GpumePlanesLayout *l, const GpumePixels *pixels,
         uint8_t *dst[GPUME_NB_PLANES];
         const uint8_t *rows[6];
 
-        for (int i = GPUME_PLANE_RIGHT; i < GPUME_NB_PLANES; i++)
+        for (int i = 0; i < GPUME_NB_PLANES; i++)
             dst[i] = pic->planes->data + l->half_offset[i] + offset;
         extend_row(l, pic, scratch + (y + 5 - start) % 6 * row, y + 3);
         /* from 2 samples before the margin */
         for (int i = 0; i < 6; i++)
             rows[i] = scratch + (y + i - start) % 6 * row + size;
 
+        /* beside the others, so that all are reached alike */
+        memcpy(dst[GPUME_PLANE_WHOLE], rows[2] + 2 * size, (l->width + 2 * GPUME_HALF_MARGIN) * size);
         pixels->right(dst[GPUME_PLANE_RIGHT], rows[2], l->width + 2 * GPUME_HALF_MARGIN, max);
         pixels->below(below, sums, rows, l->width + 2 * GPUME_HALF_MARGIN + 5, max);
         memcpy(dst[GPUME_PLANE_BELOW], below + 2 * size, (l->width + 2 * GPUME_HALF_MARGIN) * size);

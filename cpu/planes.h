@@ -26,7 +26,7 @@ typedef struct GpumePlanesLayout {
     int halves;                         ///< nonzero: planes of half samples
     size_t offset[GPUME_MAX_LEVELS];    ///< of levels from 1 on
     ptrdiff_t linesize[GPUME_MAX_LEVELS];
-    size_t half_offset[GPUME_NB_PLANES];///< of the sample at (0,0); not of GPUME_PLANE_WHOLE
+    size_t half_offset[GPUME_NB_PLANES];///< of the sample at (0,0)
     ptrdiff_t half_linesize;
     size_t size;                        ///< of the buffer
     int band;                           ///< rows of the picture that are made together
@@ -55,7 +55,10 @@ void ff_gpume_planes_make(const GpumePlanesLayout *layout, const GpumePixels *pi
 GpumePlaneData ff_gpume_planes_level(const GpumePlanesLayout *layout, const GpumePicture *pic,
                                      int level);
 
-/** One of enum GpumePlane. */
+/**
+ * One of enum GpumePlane, with margins; all have the same linesize. Only where
+ * layout->halves is set.
+ */
 GpumePlaneData ff_gpume_planes_half(const GpumePlanesLayout *layout, const GpumePicture *pic,
                                     int plane);
 

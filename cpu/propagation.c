@@ -8,6 +8,7 @@
 #include "libavutil/attributes.h"
 #include "libavutil/common.h"
 #include "libavutil/error.h"
+#include "libavutil/intmath.h"
 #include "libavutil/intreadwrite.h"
 #include "libavutil/macros.h"
 #include "libavutil/mem.h"
@@ -19,22 +20,11 @@
 /** Candidates that are evaluated together. */
 #define GROUP 4
 
-/** Candidates of a block in a pass: its own vector, its neighbours', and around its own. */
-#define NB_CANDIDATES (1 + 8 + 8)
+/** Candidates of a block in a pass: its neighbours', and around its own. */
+#define NB_CANDIDATES (8 + 8)
 
 /** Bytes between the rows of candidates of a group, which they may be long at most. */
 #define MEANS_PITCH (GPUME_AVERAGE_LINESIZE / GROUP)
-
-/* The eight around, in raster order. */
-static const int8_t around[8][2] = {
-    { -1, -1 }, { 0, -1 }, { 1, -1 }, { -1, 0 }, { 1, 0 }, { -1, 1 }, { 0, 1 }, { 1, 1 },
-};
-
-/** Where one of the two samples is that make a sample between others. */
-typedef struct Between {
-    const uint8_t *data;
-    ptrdiff_t linesize;
-} Between;
 
 /** What is searched; and the block that is, with what it takes to evaluate a candidate. */
 typedef struct Searcher {
@@ -43,15 +33,17 @@ typedef struct Searcher {
     GpumeStepField *f;              ///< written
     const GpumeStepField *coarser;  ///< what f begins with
     GpumePlaneData cur, ref;
-    Between between[16][2];         ///< of reference samples at quarters, fy * 4 + fx
+    /** The two samples that make one at quarters, fy * 4 + fx; of the reference's first block. */
+    const uint8_t *between[16][2];
+    ptrdiff_t half_linesize;
     int sample_size;
     int pel;
-    unsigned penalty_factor;
-    int penalty_shift;              ///< of blocks with eight neighbours
+    GpumeChoice choice;
 
     GpumeBox box;
     GpumeCostArea area;
     int width_index;                ///< of functions for the whole block; -1: there are none
+    GpumeCostMeans means_of_four;   ///< or NULL
 
     /** Of candidates in parts of a sample: a group side by side, or one that is wider. */
     DECLARE_ALIGNED(32, uint8_t, means)[GPUME_MAX_BLOCK * GPUME_AVERAGE_LINESIZE];
@@ -69,33 +61,38 @@ static void set_block(Searcher *c, int bx, int by)
         c->area.h      = c->box.h;
         i              = gpume_width_index(c->box.w);
         c->width_index = gpume_width_of(i) == c->box.w && c->box.h <= GPUME_COST_ROWS ? i : -1;
+        c->means_of_four = c->width_index < 0 ? NULL : c->area.functions->means[i];
     }
 }
 
-/* The samples that a vector in parts of a sample leads to. */
-static void average(const Searcher *c, uint8_t *dst, GpumeVector v)
+/* The two samples that make the first one that a vector in parts of a sample leads to. */
+static av_always_inline void find_pair(const Searcher *c, const uint8_t *pair[2], GpumeVector v)
 {
     const int log2_pel = gpume_log2_pel(c->pel);
     const int fx = (v.dx & (c->pel - 1)) << (2 - log2_pel);
     const int fy = (v.dy & (c->pel - 1)) << (2 - log2_pel);
-    const Between *b = c->between[fy * 4 + fx];
-    const ptrdiff_t x = (c->box.x0 + (v.dx >> log2_pel)) * c->sample_size;
-    const int y = c->box.y0 + (v.dy >> log2_pel);
-    const uint8_t *first  = b[0].data + y * b[0].linesize + x;
-    const uint8_t *second = b[1].data + y * b[1].linesize + x;
+    const ptrdiff_t offset = (c->box.y0 + (v.dy >> log2_pel)) * c->half_linesize +
+                             (c->box.x0 + (v.dx >> log2_pel)) * c->sample_size;
+
+    pair[0] = c->between[fy * 4 + fx][0] + offset;
+    pair[1] = c->between[fy * 4 + fx][1] + offset;
+}
+
+static void average(const Searcher *c, uint8_t *dst, const uint8_t *pair[2])
+{
+    const uint8_t *a = pair[0], *b = pair[1];
 
     if (c->width_index >= 0) {
-        c->p->pixels.average[c->width_index](dst, first, b[0].linesize, second, b[1].linesize,
-                                             c->box.h);
+        c->p->pixels.average[c->width_index](dst, a, b, c->half_linesize, c->box.h);
         return;
     }
     for (int w = c->box.w, i; w > 0; w -= gpume_width_of(i)) {
         const int bytes = gpume_width_of(i = gpume_width_index(w)) * c->sample_size;
 
-        c->p->pixels.average[i](dst, first, b[0].linesize, second, b[1].linesize, c->box.h);
-        dst    += bytes;
-        first  += bytes;
-        second += bytes;
+        c->p->pixels.average[i](dst, a, b, c->half_linesize, c->box.h);
+        dst += bytes;
+        a   += bytes;
+        b   += bytes;
     }
 }
 
@@ -118,32 +115,47 @@ static void cost_of(const Searcher *c, const uint8_t *const *ref, ptrdiff_t ref_
     }
 }
 
+/* The same of vectors in parts of a sample. */
+static void evaluate_means(Searcher *c, const GpumeVector *v, int nb, uint32_t *cost,
+                           uint32_t limit)
+{
+    const int together = c->box.w * c->sample_size <= MEANS_PITCH;
+    const uint8_t *pairs[2 * GROUP], *ref[GROUP];
+
+    for (int i = 0; i < nb; i++)
+        find_pair(c, pairs + 2 * i, v[i]);
+    if (nb == GROUP && c->means_of_four && !(c->box.h & 1)) {
+        c->means_of_four(c->area.cur, c->area.cur_linesize, pairs, c->half_linesize,
+                         c->box.h, cost);
+        return;
+    }
+    for (int i = 0; i < nb; i++) {
+        ref[i] = c->means + (together ? i * MEANS_PITCH : 0);
+        average(c, c->means + (together ? i * MEANS_PITCH : 0), pairs + 2 * i);
+        if (!together)
+            cost_of(c, ref, GPUME_AVERAGE_LINESIZE, 1, cost + i, limit);
+    }
+    if (together)
+        cost_of(c, ref, GPUME_AVERAGE_LINESIZE, nb, cost, limit);
+}
+
 /**
  * The costs of 1 or GROUP vectors, all admissible.
  * @param limit as for GpumeCostOne
  */
-static void evaluate(Searcher *c, const GpumeVector *v, int nb, uint32_t *cost, uint32_t limit)
+static av_always_inline void evaluate(Searcher *c, const GpumeVector *v, int nb, uint32_t *cost,
+                                      uint32_t limit)
 {
     const uint8_t *ref[GROUP];
 
-    if (c->pel == 1) {
-        for (int i = 0; i < nb; i++)
-            ref[i] = c->ref.data + (c->box.y0 + v[i].dy) * c->ref.linesize +
-                                   (c->box.x0 + v[i].dx) * c->sample_size;
-        cost_of(c, ref, c->ref.linesize, nb, cost, limit);
-    } else if (c->box.w * c->sample_size <= MEANS_PITCH) {
-        for (int i = 0; i < nb; i++) {
-            ref[i] = c->means + i * MEANS_PITCH;
-            average(c, c->means + i * MEANS_PITCH, v[i]);
-        }
-        cost_of(c, ref, GPUME_AVERAGE_LINESIZE, nb, cost, limit);
-    } else {
-        ref[0] = c->means;
-        for (int i = 0; i < nb; i++) {
-            average(c, c->means, v[i]);
-            cost_of(c, ref, GPUME_AVERAGE_LINESIZE, 1, cost + i, limit);
-        }
+    if (c->pel > 1) {
+        evaluate_means(c, v, nb, cost, limit);
+        return;
     }
+    for (int i = 0; i < nb; i++)
+        ref[i] = c->ref.data + (c->box.y0 + v[i].dy) * c->ref.linesize +
+                               (c->box.x0 + v[i].dx) * c->sample_size;
+    cost_of(c, ref, c->ref.linesize, nb, cost, limit);
 }
 
 static int same(GpumeVector a, GpumeVector b)
@@ -160,16 +172,18 @@ static int is_admissible(const Searcher *c, GpumeVector v)
 }
 
 /** Candidates in their order, with what is added to their costs; and the best so far. */
-typedef struct Choice {
-    GpumeVector vectors[NB_CANDIDATES + GROUP];
-    uint32_t penalties[NB_CANDIDATES + GROUP];
+typedef struct Candidates {
+    GpumeVector vectors[NB_CANDIDATES];
+    uint32_t penalties[NB_CANDIDATES];
+    uint8_t which[NB_CANDIDATES];   ///< its place in GpumeChoice.penalties
     int nb;
+    uint32_t *bounds;               ///< GpumeStepField.bounds of the block, or NULL
     GpumeVector best;
     uint32_t best_cost, best_sum;   ///< without and with the penalty; UINT32_MAX: none yet
-} Choice;
+} Candidates;
 
 /* The first of the least sum of cost and penalty becomes the best, if it is less than that. */
-static void choose(Searcher *c, Choice *o)
+static void choose(Searcher *c, Candidates *o)
 {
     for (int i = 0; i < o->nb;) {
         uint32_t least = UINT32_MAX, cost[GROUP];
@@ -198,6 +212,9 @@ static void choose(Searcher *c, Choice *o)
         for (int j = 0; j < n; j++) {
             const uint32_t penalty = o->penalties[which[j]];
 
+            /* it may not be the whole cost, but it is no more than that */
+            if (o->bounds && o->which[which[j]] >= 8)
+                o->bounds[o->which[which[j]] - 8] = cost[j];
             if (cost[j] < o->best_sum - FFMIN(penalty, o->best_sum)) {
                 o->best      = v[j];
                 o->best_cost = cost[j];
@@ -208,7 +225,7 @@ static void choose(Searcher *c, Choice *o)
 }
 
 /* A candidate of the begin: without a penalty. */
-static void add_candidate(const Searcher *c, Choice *o, int dx, int dy)
+static void add_candidate(const Searcher *c, Candidates *o, int dx, int dy)
 {
     const GpumeVector v = { dx, dy };
 
@@ -221,7 +238,7 @@ static void add_candidate(const Searcher *c, Choice *o, int dx, int dy)
     o->vectors[o->nb++] = v;
 }
 
-static void begin_full(Searcher *c, Choice *o)
+static void begin_full(Searcher *c, Candidates *o)
 {
     const GpumeBox *b = &c->box;
 
@@ -240,7 +257,7 @@ static void begin_full(Searcher *c, Choice *o)
         }
 }
 
-static void begin_coarser(Searcher *c, Choice *o, int bx, int by)
+static void begin_coarser(Searcher *c, Candidates *o, int bx, int by)
 {
     /* the grid of the step before */
     const GpumeParams *p = &(c->s - 1)->params;
@@ -267,9 +284,10 @@ static void begin_row(Searcher *c, int by)
     GpumeStepField *f = c->f;
 
     memset(f->changed + by * bw, 0, bw);
+    memset(f->bounds + 8 * by * bw, 0, 8 * bw * sizeof(*f->bounds));
     for (int bx = 0; bx < bw; bx++) {
         GpumeVector *v = &f->vectors[by * bw + bx];
-        Choice o = { .best_cost = UINT32_MAX, .best_sum = UINT32_MAX };
+        Candidates o;
 
         if (c->s->step.begin == GPUME_BEGIN_KEEP) {
             v->dx *= c->pel;
@@ -277,6 +295,8 @@ static void begin_row(Searcher *c, int by)
             continue;
         }
         set_block(c, bx, by);
+        o.best_cost = o.best_sum = UINT32_MAX;
+        o.bounds    = NULL;
         if (c->s->step.begin == GPUME_BEGIN_FULL)
             begin_full(c, &o);
         else
@@ -297,96 +317,91 @@ static int is_due(const GpumeStepField *f, int i, int bw, int since)
     return last >= since;
 }
 
-/* The neighbours' vectors in raster order; returns how many there are. */
-static int gather(const GpumeStepField *f, const GpumeParams *p, int bx, int by, GpumeVector nb[8])
+/* The candidates of a block that lacks some neighbours. */
+static void add_few(const Searcher *c, Candidates *o, int bx, int by)
 {
-    const GpumeVector *v = f->vectors + by * p->bw + bx;
-    int n = 0;
+    const GpumeParams *p = &c->s->params;
+    const GpumeVector *v = c->f->vectors + by * p->bw + bx;
+    GpumeVector all[1 + NB_CANDIDATES] = { *v };
+    int nb_neighbours = 0, nb;
 
-    if (bx && by && bx + 1 < p->bw && by + 1 < p->bh) {
-        memcpy(nb,     v - p->bw - 1, 3 * sizeof(*nb));
-        memcpy(nb + 5, v + p->bw - 1, 3 * sizeof(*nb));
-        nb[3] = v[-1];
-        nb[4] = v[1];
-        return 8;
-    }
     for (int y = -1; y <= 1; y++)
         for (int x = -1; x <= 1; x++)
             if ((x || y) && bx + x >= 0 && bx + x < p->bw && by + y >= 0 && by + y < p->bh)
-                nb[n++] = v[y * p->bw + x];
-    return n;
+                all[++nb_neighbours] = v[y * p->bw + x];
+    nb = 1 + nb_neighbours;
+    for (int y = -1; y <= 1; y++)
+        for (int x = -1; x <= 1; x++)
+            if (x || y)
+                all[nb++] = (GpumeVector) { v->dx + x, v->dy + y };
+
+    for (int i = 0; i < nb; i++) {
+        uint32_t sum = 0;
+
+        for (int j = 1; j <= nb_neighbours; j++)
+            sum += gpume_difference(all[i], all[j], c->choice.threshold);
+        sum = gpume_penalty(c->choice.factor, sum, nb_neighbours, c->pel, p->depth);
+        if (!i) {
+            o->best_sum += sum;
+        } else if (is_admissible(c, all[i])) {
+            o->penalties[o->nb] = sum;
+            o->vectors[o->nb++] = all[i];
+        }
+    }
+}
+
+/* The same of one that has all. */
+static void add_all(Searcher *c, Candidates *o, const GpumeVector *v)
+{
+    const int bw = c->s->params.bw;
+    GpumeChoice *choice = &c->choice;
+
+    memcpy(choice->neighbours,     v - bw - 1, 3 * sizeof(*v));
+    memcpy(choice->neighbours + 5, v + bw - 1, 3 * sizeof(*v));
+    choice->neighbours[3] = v[-1];
+    choice->neighbours[4] = v[1];
+    choice->own  = *v;
+    choice->cost = o->best_cost;
+    choice->min  = (GpumeVector) { c->box.min_dx * c->pel, c->box.min_dy * c->pel };
+    choice->max  = (GpumeVector) { c->box.max_dx * c->pel, c->box.max_dy * c->pel };
+    for (unsigned mask = c->p->pixels.candidates(choice); mask; mask &= mask - 1) {
+        const int i = ff_ctz(mask);
+
+        /* known from the pass before */
+        if (i >= 8 && o->bounds[i - 8] >= choice->sum - choice->penalties[i])
+            continue;
+        o->which[o->nb]     = i;
+        o->penalties[o->nb] = choice->penalties[i];
+        o->vectors[o->nb++] = i < 8 ? choice->neighbours[i] : choice->around[i - 8];
+    }
+    o->best_sum = choice->sum;
 }
 
 static void visit(Searcher *c, int bx, int by, int now)
 {
     const GpumeParams *p = &c->s->params;
     const int i = by * p->bw + bx;
+    const int inside = bx && by && bx + 1 < p->bw && by + 1 < p->bh;
     GpumeStepField *f = c->f;
-    const GpumeVector own = f->vectors[i];
-    GpumeVector nb[8], v[NB_CANDIDATES];
-    const int nb_neighbours = gather(f, p, bx, by, nb);
-    uint32_t sums[16 + 1];
-    int nb_others = 1, n;
-    Choice o;
+    Candidates o;
 
-    if (now > GPUME_NB_PHASES && nb_neighbours == 8 && !is_due(f, i, p->bw, now - GPUME_NB_PHASES))
+    if (inside && now > GPUME_NB_PHASES && !is_due(f, i, p->bw, now - GPUME_NB_PHASES))
         return;
     set_block(c, bx, by);
-
-    v[0] = own;
-    for (int j = 0; j < nb_neighbours; j++) {
-        int is_new = 1;
-
-        for (int k = 0; k < nb_others; k++)
-            is_new &= !same(v[k], nb[j]);
-        if (is_new)
-            v[nb_others++] = nb[j];
-    }
-    n = nb_others;
-    for (int j = 0; j < 8; j++) {
-        const GpumeVector next = { own.dx + around[j][0], own.dy + around[j][1] };
-        int is_new = 1;
-
-        for (int k = 1; k < nb_others; k++)
-            is_new &= !same(v[k], next);
-        if (is_new)
-            v[n++] = next;
-    }
-
-    if (!c->penalty_factor) {
-        memset(sums, 0, sizeof(sums));
-    } else if (nb_neighbours == 8) {
-        c->p->pixels.differences(sums, v, FFMIN(n, 16), nb, c->s->step.threshold);
-        if (n > 16)
-            c->p->pixels.differences(sums + 16, v + 16, 1, nb, c->s->step.threshold);
-    } else {
-        for (int j = 0; j < n; j++) {
-            sums[j] = 0;
-            for (int k = 0; k < nb_neighbours; k++)
-                sums[j] += gpume_difference(v[j], nb[k], c->s->step.threshold);
-        }
-    }
-
     o.nb        = 0;
-    o.best      = own;
-    o.best_cost = f->costs[i];
-    for (int j = 0; j < n; j++) {
-        const uint32_t penalty = nb_neighbours == 8 ?
-            (c->penalty_factor * sums[j] >> c->penalty_shift) << (p->depth - 8) :
-            gpume_penalty(c->penalty_factor, sums[j], nb_neighbours, c->pel, p->depth);
-
-        if (!j) {
-            o.best_sum = o.best_cost + penalty;
-        } else if (penalty < o.best_sum && is_admissible(c, v[j])) {
-            o.penalties[o.nb] = penalty;
-            o.vectors[o.nb++] = v[j];
-        }
-    }
+    o.best      = f->vectors[i];
+    o.best_cost = o.best_sum = f->costs[i];
+    o.bounds    = inside ? f->bounds + 8 * i : NULL;
+    if (inside)
+        add_all(c, &o, &f->vectors[i]);
+    else
+        add_few(c, &o, bx, by);
     choose(c, &o);
-    if (!same(o.best, own)) {
+    if (!same(o.best, f->vectors[i])) {
         f->vectors[i] = o.best;
         f->costs[i]   = o.best_cost;
         f->changed[i] = now;
+        memset(f->bounds + 8 * i, 0, 8 * sizeof(*f->bounds));
     }
 }
 
@@ -430,8 +445,10 @@ static void init_searcher(Searcher *c, GpumePropagation *p, const GpumeCpuStep *
     c->ref         = ff_gpume_planes_level(&p->layout, field->ref, step->level);
     c->sample_size = p->params.depth > 8 ? 2 : 1;
     c->pel         = step->pel;
-    c->penalty_factor = gpume_penalty_factor(p->params.smooth, step->block);
-    c->penalty_shift  = 3 + gpume_log2_pel(step->pel);
+    c->choice.threshold   = step->threshold;
+    c->choice.factor      = gpume_penalty_factor(p->params.smooth, step->block);
+    c->choice.shift       = 3 + gpume_log2_pel(step->pel);
+    c->choice.depth_shift = p->params.depth - 8;
     c->area = (GpumeCostArea) {
         .functions = p->cost, .cur_linesize = c->cur.linesize, .sample_size = c->sample_size,
     };
@@ -442,9 +459,9 @@ static void init_searcher(Searcher *c, GpumePropagation *p, const GpumeCpuStep *
             const int one = pair >> 4 * m;
             const GpumePlaneData plane = ff_gpume_planes_half(&p->layout, field->ref, one & 3);
 
-            c->between[k][m].linesize = plane.linesize;
-            c->between[k][m].data     = plane.data + (one >> 2 & 1) * c->sample_size +
-                                        (one >> 3 & 1) * plane.linesize;
+            c->half_linesize = plane.linesize;
+            c->between[k][m] = plane.data + (one >> 2 & 1) * c->sample_size +
+                               (one >> 3 & 1) * plane.linesize;
         }
     }
 }
@@ -532,20 +549,15 @@ uint32_t ff_gpume_propagation_cost(const GpumePropagation *p, const GpumeField *
     const int log2_pel = gpume_log2_pel(pel), size = p->params.depth > 8 ? 2 : 1;
     const int pair = gpume_between((v.dx & (pel - 1)) << (2 - log2_pel),
                                    (v.dy & (pel - 1)) << (2 - log2_pel));
+    const int margin = pel > 1 ? GPUME_HALF_MARGIN : 0;
     const int x0 = box->x0 + (v.dx >> log2_pel), y0 = box->y0 + (v.dy >> log2_pel);
-    GpumePlaneData planes[2];
-    int x_of[2], y_of[2], margin[2];
     uint8_t block[GPUME_COST_ROWS * GPUME_AVERAGE_LINESIZE];
+    GpumePlaneData planes[2];
     uint32_t cost = 0;
 
-    for (int i = 0; i < 2; i++) {
-        const int one = pair >> 4 * i;
-
-        planes[i] = ff_gpume_planes_half(&p->layout, field->ref, one & 3);
-        margin[i] = one & 3 ? GPUME_HALF_MARGIN : 0;
-        x_of[i]   = one >> 2 & 1;
-        y_of[i]   = one >> 3 & 1;
-    }
+    for (int i = 0; i < 2; i++)
+        planes[i] = pel > 1 ? ff_gpume_planes_half(&p->layout, field->ref, pair >> 4 * i & 3) :
+                              ff_gpume_planes_level(&p->layout, field->ref, 0);
     for (int y = 0; y < box->h; y += GPUME_COST_ROWS) {
         const GpumeCostArea area = {
             .functions = p->cost,
@@ -558,9 +570,11 @@ uint32_t ff_gpume_propagation_cost(const GpumePropagation *p, const GpumeField *
 
         for (int i = 0; i < area.h; i++)
             for (int x = 0; x < box->w; x++) {
-                const int a = sample_at(p, planes[0], margin[0], x0 + x_of[0] + x, y0 + y_of[0] + y + i);
-                const int b = sample_at(p, planes[1], margin[1], x0 + x_of[1] + x, y0 + y_of[1] + y + i);
                 uint8_t *dst = block + i * GPUME_AVERAGE_LINESIZE + x * size;
+                const int a = sample_at(p, planes[0], margin, x0 + x + (pair >> 2 & 1),
+                                        y0 + y + i + (pair >> 3 & 1));
+                const int b = sample_at(p, planes[1], margin, x0 + x + (pair >> 6 & 1),
+                                        y0 + y + i + (pair >> 7 & 1));
 
                 if (size == 1)
                     *dst = (a + b + 1) >> 1;
@@ -595,8 +609,9 @@ static av_cold int init_field(GpumeStepField *f, size_t nb_blocks, int nb_rows)
     f->vectors = av_calloc(nb_blocks, sizeof(*f->vectors));
     f->costs   = av_calloc(nb_blocks, sizeof(*f->costs));
     f->changed = av_calloc(nb_blocks, sizeof(*f->changed));
+    f->bounds  = av_calloc(nb_blocks, 8 * sizeof(*f->bounds));
     f->done    = av_calloc(nb_rows,   sizeof(*f->done));
-    return f->vectors && f->costs && f->changed && f->done ? 0 : AVERROR(ENOMEM);
+    return f->vectors && f->costs && f->changed && f->bounds && f->done ? 0 : AVERROR(ENOMEM);
 }
 
 av_cold int ff_gpume_propagation_init(GpumePropagation *p, const GpumeParams *params,
@@ -643,6 +658,7 @@ av_cold void ff_gpume_propagation_uninit(GpumePropagation *p)
             av_freep(&f->vectors);
             av_freep(&f->costs);
             av_freep(&f->changed);
+            av_freep(&f->bounds);
             av_freep(&f->done);
         }
 }

@@ -35,6 +35,15 @@ SAD_ALL(16, sse2)
 SAD_ALL(8,  avx2)
 SAD_ALL(16, avx2)
 
+#define MEANS(width)                                                        \
+void ff_gpume_sad_means_8_##width##_avx2(const uint8_t *cur,                \
+                                         ptrdiff_t cur_linesize,            \
+                                         const uint8_t *const pairs[8],     \
+                                         ptrdiff_t linesize, int h,         \
+                                         uint32_t cost[4]);
+MEANS( 8)
+MEANS(16)
+
 #define SET(i, bits, width, opt)                                            \
     cost->one[i]  = ff_gpume_sad_##bits##_##width##_##opt;                  \
     cost->four[i] = ff_gpume_sad_x4_##bits##_##width##_##opt;
@@ -63,6 +72,8 @@ av_cold void ff_gpume_sad_init_x86(GpumeCost *cost, int depth)
             SET_ALL(16, avx2)
         } else {
             SET_ALL(8, avx2)
+            cost->means[4] = ff_gpume_sad_means_8_8_avx2;
+            cost->means[5] = ff_gpume_sad_means_8_16_avx2;
         }
     }
 }

@@ -1,0 +1,383 @@
+;*****************************************************************************
+;* Samples and vectors of fields that follow the motion
+;*****************************************************************************
+; This file is part of gpume.
+; SPDX-License-Identifier: LGPL-2.1-or-later
+;*****************************************************************************
+
+%include "libavutil/x86/x86util.asm"
+
+SECTION_RODATA 32
+
+ones_b:   times 32 db 1
+; the six taps, two at a time: of bytes, and of words
+outer_b:  times 16 db 1, -5
+middle_b: times 16 db 20, 20
+inner_b:  times 16 db -5, 1
+outer_w:  times 8 dw 1, -5
+middle_w: times 8 dw 20, 20
+inner_w:  times 8 dw -5, 1
+round_16: times 16 dw 16
+round_2:  times 16 dw 2
+round_512: times 8 dd 512
+; the eight around a vector, in raster order
+around:   dw -1, -1,  0, -1,  1, -1,  -1, 0,  1, 0,  -1, 1,  0, 1,  1, 1
+; of neighbour i, the one r places before it; and which have one
+turn:
+%assign R 1
+%rep 7
+%assign I 0
+%rep 8
+          dd (I - R) & 7
+%assign I I + 1
+%endrep
+%assign R R + 1
+%endrep
+turned:
+%assign R 1
+%rep 7
+%assign I 0
+%rep 8
+          dd -(I >= R)
+%assign I I + 1
+%endrep
+%assign R R + 1
+%endrep
+
+SECTION .text
+
+; TAPS_B sum of the low eight of each lane, of the high ones: from samples at m0 to m5
+%macro TAPS_B 0
+    punpcklbw   m6, m0, m1
+    punpckhbw   m0, m1
+    punpcklbw   m1, m2, m3
+    punpckhbw   m2, m3
+    punpcklbw   m3, m4, m5
+    punpckhbw   m4, m5
+    pmaddubsw   m6, [outer_b]
+    pmaddubsw   m0, [outer_b]
+    pmaddubsw   m1, [middle_b]
+    pmaddubsw   m2, [middle_b]
+    pmaddubsw   m3, [inner_b]
+    pmaddubsw   m4, [inner_b]
+    paddw       m6, m1
+    paddw       m0, m2
+    paddw       m6, m3
+    paddw       m0, m4
+%endmacro
+
+; ROUND_B dst: half samples of the sums in m6 and m0
+%macro ROUND_B 0
+    paddw       m1, m6, m7
+    paddw       m2, m0, m7
+    psraw       m1, 5
+    psraw       m2, 5
+    packuswb    m1, m2
+%endmacro
+
+INIT_YMM avx2
+; void right_8(uint8_t *dst, const uint8_t *src, int n, int max)
+cglobal gpume_right_8, 3, 3, 8, dst, src, n
+    movsxdifnidn nq, nd
+    mova        m7, [round_16]
+.loop:
+    movu        m0, [srcq]
+    movu        m1, [srcq+1]
+    movu        m2, [srcq+2]
+    movu        m3, [srcq+3]
+    movu        m4, [srcq+4]
+    movu        m5, [srcq+5]
+    TAPS_B
+    ROUND_B
+    movu    [dstq], m1
+    add       srcq, mmsize
+    add       dstq, mmsize
+    sub         nq, mmsize
+    jg .loop
+    RET
+
+; void below_8(uint8_t *dst, void *sums, const uint8_t *const rows[6], int n, int max)
+cglobal gpume_below_8, 4, 10, 8, dst, sums, rows, n, row1, row2, row3, row4, row5, col
+    movsxdifnidn nq, nd
+    mov        row1q, [rowsq+8]
+    mov        row2q, [rowsq+16]
+    mov        row3q, [rowsq+24]
+    mov        row4q, [rowsq+32]
+    mov        row5q, [rowsq+40]
+    mov      rowsq, [rowsq]
+    mova        m7, [round_16]
+    xor       cold, cold
+.loop:
+    movu        m0, [rowsq+colq]
+    movu        m1, [row1q+colq]
+    movu        m2, [row2q+colq]
+    movu        m3, [row3q+colq]
+    movu        m4, [row4q+colq]
+    movu        m5, [row5q+colq]
+    TAPS_B
+    ROUND_B
+    movu [dstq+colq], m1
+    vperm2i128  m1, m6, m0, 0x20
+    vperm2i128  m2, m6, m0, 0x31
+    movu [sumsq+2*colq], m1
+    movu [sumsq+2*colq+mmsize], m2
+    add         colq, mmsize
+    cmp         colq, nq
+    jl .loop
+    RET
+
+; CENTRE dst, offset: sixteen half samples as words
+%macro CENTRE 2
+    movu        m0, [sumsq+%2]
+    movu        m1, [sumsq+%2+2]
+    movu        m2, [sumsq+%2+4]
+    movu        m3, [sumsq+%2+6]
+    movu        m4, [sumsq+%2+8]
+    movu        m5, [sumsq+%2+10]
+    punpcklwd   m6, m0, m1
+    punpckhwd   m0, m1
+    punpcklwd   m1, m2, m3
+    punpckhwd   m2, m3
+    punpcklwd   m3, m4, m5
+    punpckhwd   m4, m5
+    pmaddwd     m6, [outer_w]
+    pmaddwd     m0, [outer_w]
+    pmaddwd     m1, [middle_w]
+    pmaddwd     m2, [middle_w]
+    pmaddwd     m3, [inner_w]
+    pmaddwd     m4, [inner_w]
+    paddd       m6, m1
+    paddd       m0, m2
+    paddd       m6, m3
+    paddd       m0, m4
+    paddd       m6, m7
+    paddd       m0, m7
+    psrad       m6, 10
+    psrad       m0, 10
+    packssdw    %1, m6, m0
+%endmacro
+
+; void centre_8(uint8_t *dst, const void *sums, int n, int max)
+cglobal gpume_centre_8, 3, 3, 9, dst, sums, n
+    movsxdifnidn nq, nd
+    mova        m7, [round_512]
+.loop:
+    CENTRE      m8, 0
+    CENTRE      m1, mmsize
+    packuswb    m8, m1
+    vpermq      m8, m8, q3120
+    movu    [dstq], m8
+    add      sumsq, 2*mmsize
+    add       dstq, mmsize
+    sub         nq, mmsize
+    jg .loop
+    RET
+
+; void halve_8(uint8_t *dst, const uint8_t *a, const uint8_t *b, int n), n a multiple of 32
+cglobal gpume_halve_8, 4, 4, 6, dst, upper, lower, n
+    movsxdifnidn nq, nd
+    mova        m4, [ones_b]
+    mova        m5, [round_2]
+.loop:
+    movu        m0, [upperq]
+    movu        m1, [upperq+mmsize]
+    movu        m2, [lowerq]
+    movu        m3, [lowerq+mmsize]
+    pmaddubsw   m0, m4
+    pmaddubsw   m1, m4
+    pmaddubsw   m2, m4
+    pmaddubsw   m3, m4
+    paddw       m0, m2
+    paddw       m1, m3
+    paddw       m0, m5
+    paddw       m1, m5
+    psrlw       m0, 2
+    psrlw       m1, 2
+    packuswb    m0, m1
+    vpermq      m0, m0, q3120
+    movu    [dstq], m0
+    add     upperq, 2*mmsize
+    add     lowerq, 2*mmsize
+    add       dstq, mmsize
+    sub         nq, mmsize
+    jg .loop
+    RET
+
+; The means are 256 bytes apart, see GPUME_AVERAGE_LINESIZE.
+; AVERAGE bits, width
+%macro AVERAGE 2
+%assign BYTES %2 * %1 / 8
+%if BYTES >= 32
+INIT_YMM avx2
+%else
+INIT_XMM avx2
+%endif
+; void average(uint8_t *dst, const uint8_t *a, const uint8_t *b, ptrdiff_t linesize, int h)
+cglobal gpume_average_%1_%2, 5, 5, 2, dst, one, other, linesize, h
+.loop:
+%assign OFFSET 0
+%rep (BYTES + mmsize - 1) / mmsize
+%if BYTES == 4
+    movd        m0, [oneq]
+    movd        m1, [otherq]
+%elif BYTES == 8
+    movq        m0, [oneq]
+    movq        m1, [otherq]
+%else
+    movu        m0, [oneq+OFFSET]
+    movu        m1, [otherq+OFFSET]
+%endif
+%if %1 == 8
+    pavgb       m0, m1
+%else
+    pavgw       m0, m1
+%endif
+%if BYTES == 4
+    movd    [dstq], m0
+%elif BYTES == 8
+    movq    [dstq], m0
+%else
+    mova [dstq+OFFSET], m0
+%endif
+%assign OFFSET OFFSET + mmsize
+%endrep
+    add       oneq, linesizeq
+    add     otherq, linesizeq
+    add       dstq, 256
+    dec         hd
+    jg .loop
+    RET
+%endmacro
+
+%assign WIDTH 4
+%rep 6
+AVERAGE 8,  WIDTH
+AVERAGE 16, WIDTH
+%assign WIDTH 2 * WIDTH
+%endrep
+
+; SUM_FOUR dst, bytes of the first vector from the list: the differences of four from all
+; neighbours, m8; m9 are ones, m10 the threshold. Changes m0 to m3.
+%macro SUM_FOUR 2
+%assign I 0
+%rep 4
+    vpbroadcastd m%[I], [choiceq+%2+4*I]
+    psubw       m%[I], m8
+    pabsw       m%[I], m%[I]
+    pmaddwd     m%[I], m9
+    pminsd      m%[I], m10
+%assign I I + 1
+%endrep
+    vphaddd     m0, m0, m1
+    vphaddd     m2, m2, m3
+    vphaddd     m0, m0, m2
+    vextracti128 xm1, m0, 1
+    paddd     xm%1, xm0, xm1
+%endmacro
+
+; Offsets in GpumeChoice.
+%define VECTORS      0
+%define PENALTIES   68
+%define NEIGHBOURS   0
+%define AROUND      32
+%define OWN         64
+%define MIN        136
+%define MAX        140
+%define THRESHOLD  144
+%define FACTOR     148
+%define SHIFT      152
+%define DEPTH      156
+%define COST       160
+%define SUM        164
+
+INIT_YMM avx2
+; unsigned candidates(GpumeChoice *choice)
+cglobal gpume_candidates, 1, 1, 16, choice
+    vpbroadcastd m0, [choiceq+OWN]
+    movu        m8, [choiceq+NEIGHBOURS]
+    paddw      m11, m0, [around]
+    movu [choiceq+AROUND], m11
+
+    ; which are there already: equal to the own one, or to a neighbour before
+    pcmpeqd    m12, m8, m0
+    pxor       m13, m13
+%assign R 0
+%rep 7
+    mova        m1, [turn+32*R]
+    vpermd      m2, m1, m8
+    pcmpeqd     m2, m8
+    pand        m2, [turned+32*R]
+    por        m12, m2
+%assign R R + 1
+%endrep
+%assign R 0
+%rep 8
+    vpbroadcastd m1, [choiceq+NEIGHBOURS+4*R]
+    pcmpeqd     m1, m11
+    por        m13, m1
+%assign R R + 1
+%endrep
+
+    ; which are not admissible
+    vpbroadcastd m4, [choiceq+MIN]
+    vpbroadcastd m5, [choiceq+MAX]
+    pxor        m6, m6
+    pcmpgtw     m0, m4, m8
+    pcmpgtw     m1, m8, m5
+    por         m0, m1
+    pcmpgtw     m2, m4, m11
+    pcmpgtw     m3, m11, m5
+    por         m2, m3
+    pcmpeqd     m0, m6
+    pcmpeqd     m2, m6
+    pandn      m12, m12, m0
+    pandn      m13, m13, m2
+
+    ; penalties
+    pcmpeqw     m9, m9
+    psrlw       m9, 15
+    vpbroadcastd m10, [choiceq+THRESHOLD]
+    SUM_FOUR    4, NEIGHBOURS
+    SUM_FOUR    5, NEIGHBOURS+16
+    SUM_FOUR    6, AROUND
+    SUM_FOUR    7, AROUND+16
+    vinserti128 m4, m4, xm5, 1
+    vinserti128 m6, m6, xm7, 1
+    vpbroadcastd m0, [choiceq+OWN]
+    psubw       m0, m8
+    pabsw       m0, m0
+    pmaddwd     m0, m9
+    pminsd      m0, m10
+    vextracti128 xm1, m0, 1
+    paddd      xm0, xm1
+    vphaddd    xm0, xm0, xm0
+    vphaddd    xm0, xm0, xm0
+    vpbroadcastd m1, [choiceq+FACTOR]
+    movd       xm2, [choiceq+SHIFT]
+    movd       xm3, [choiceq+DEPTH]
+    vpbroadcastd m0, xm0
+    pmulld      m0, m1
+    pmulld      m4, m1
+    pmulld      m6, m1
+    psrld       m0, xm2
+    psrld       m4, xm2
+    psrld       m6, xm2
+    pslld       m0, xm3
+    pslld       m4, xm3
+    pslld       m6, xm3
+    movu [choiceq+PENALTIES], m4
+    movu [choiceq+PENALTIES+32], m6
+    vpbroadcastd m1, [choiceq+COST]
+    paddd       m0, m1
+    movd [choiceq+SUM], xm0
+
+    ; which may be better than the own vector
+    pcmpgtd     m1, m0, m4
+    pcmpgtd     m2, m0, m6
+    pand        m12, m1
+    pand        m13, m2
+    movmskps   eax, m12
+    movmskps choiced, m13
+    shl    choiced, 8
+    or         eax, choiced
+    RET

@@ -1,0 +1,83 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include <assert.h>
+
+#include "libavutil/attributes.h"
+#include "libavutil/cpu.h"
+#include "libavutil/x86/cpu.h"
+
+#include "libavfilter/gpume/cpu/pixels.h"
+
+static_assert(offsetof(GpumeChoice, around) == 32 && offsetof(GpumeChoice, own) == 64 &&
+              offsetof(GpumeChoice, penalties) == 68 && offsetof(GpumeChoice, min) == 136 &&
+              offsetof(GpumeChoice, max) == 140 && offsetof(GpumeChoice, threshold) == 144 &&
+              offsetof(GpumeChoice, factor) == 148 && offsetof(GpumeChoice, shift) == 152 &&
+              offsetof(GpumeChoice, depth_shift) == 156 && offsetof(GpumeChoice, cost) == 160 &&
+              offsetof(GpumeChoice, sum) == 164, "pixels.asm knows the layout");
+static_assert(GPUME_AVERAGE_LINESIZE == 256, "pixels.asm knows it");
+static_assert(GPUME_PIXELS_SLACK >= 64, "what pixels.asm reads and writes");
+
+void ff_gpume_right_8_avx2(uint8_t *dst, const uint8_t *src, int n, int max);
+void ff_gpume_below_8_avx2(uint8_t *dst, void *sums, const uint8_t *const rows[6], int n, int max);
+void ff_gpume_centre_8_avx2(uint8_t *dst, const void *sums, int n, int max);
+void ff_gpume_halve_8_avx2(uint8_t *dst, const uint8_t *a, const uint8_t *b, int n);
+unsigned ff_gpume_candidates_avx2(GpumeChoice *choice);
+
+/* Whole registers, then what remains of the row. */
+static void halve_8_avx2(uint8_t *dst, const uint8_t *a, const uint8_t *b, int n)
+{
+    const int whole = n & ~31;
+
+    if (whole)
+        ff_gpume_halve_8_avx2(dst, a, b, whole);
+    for (int x = whole; x < n; x++)
+        dst[x] = (a[2 * x] + a[2 * x + 1] + b[2 * x] + b[2 * x + 1] + 2) >> 2;
+}
+
+#define AVERAGE(bits, width)                                                \
+void ff_gpume_average_##bits##_##width##_avx2(uint8_t *dst, const uint8_t *a, \
+                                              const uint8_t *b,             \
+                                              ptrdiff_t linesize, int h);
+
+#define AVERAGE_ALL(bits)                                                   \
+AVERAGE(bits,   4)                                                          \
+AVERAGE(bits,   8)                                                          \
+AVERAGE(bits,  16)                                                          \
+AVERAGE(bits,  32)                                                          \
+AVERAGE(bits,  64)                                                          \
+AVERAGE(bits, 128)
+
+AVERAGE_ALL(8)
+AVERAGE_ALL(16)
+
+#define SET(i, bits, width)                                                 \
+    pixels->average[i] = ff_gpume_average_##bits##_##width##_avx2;
+
+#define SET_ALL(bits)                                                       \
+    SET(3, bits,   4)                                                       \
+    SET(4, bits,   8)                                                       \
+    SET(5, bits,  16)                                                       \
+    SET(6, bits,  32)                                                       \
+    SET(7, bits,  64)                                                       \
+    SET(8, bits, 128)
+
+av_cold void ff_gpume_pixels_init_x86(GpumePixels *pixels, int depth)
+{
+    const int cpu_flags = av_get_cpu_flags();
+
+    if (!EXTERNAL_AVX2_FAST(cpu_flags))
+        return;
+    pixels->candidates = ff_gpume_candidates_avx2;
+    if (depth > 8) {
+        SET_ALL(16)
+    } else {
+        SET_ALL(8)
+        pixels->halve  = halve_8_avx2;
+        pixels->right  = ff_gpume_right_8_avx2;
+        pixels->below  = ff_gpume_below_8_avx2;
+        pixels->centre = ff_gpume_centre_8_avx2;
+    }
+}
