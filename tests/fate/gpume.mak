@@ -169,7 +169,7 @@ GPUME_NPY = cleanfiles="$$cleanfiles $(GPUME_TMP).npy"; \
             head -c 128 $(GPUME_TMP).npy | tr -c "[:print:]" "." && echo && \
             tail -c +129 $(GPUME_TMP).npy | od -A n -v -t d4
 fate-gpume-npy:      CMD = $(call GPUME_NPY,$(GPUME_SRC),algo=ds:range=64:dir=both)
-fate-gpume-npy-hme:  CMD = $(call GPUME_NPY,$(GPUME_ODD),algo=hme:range=9:block=32)
+fate-gpume-npy-hme:  CMD = $(call GPUME_NPY,$(GPUME_ODD),algo=hme:range=9:block=8)
 fate-gpume-npy-past: CMD = $(call GPUME_NPY,$(GPUME_ODD),algo=fs:range=9:block=32)
 fate-gpume-npy-0:    CMD = $(call GPUME_NPY,$(GPUME_PAN)$(GPUME_COMMA)trim=end_frame=0,dir=future)
 
