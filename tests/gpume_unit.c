@@ -692,7 +692,7 @@ static const char *const motion[] = {
     "algo={fs,ds,hme} content={random,shift,binary,stripes,speeds} check=1 pel={1,4} smooth=? "
     "block={4,8} size=91x66 range={3,12} frames=2",
     /* by every executor, closed in the middle, few pictures, many in flight */
-    SOME " executor={serial,reversed,shuffled,threads} frames=6 backend={0,1} size=91x66 block={4,8}",
+    SOME " executor={serial,reversed,shuffled,threads} frames=4 backend={0,1} size=91x66 block=8",
     SOME " flight={1,2,3} abandon=1 frames=6 dir={1,2,3}",
     SOME " flight={1,3} close={0,1,2,3} push={all,one} frames=6 size=30x22 dir={1,2,3}",
     SOME " frames={0,1,2} dir={1,2,3} flight={1,2,8} push={all,one} backend=0 size=20x12",
