@@ -217,6 +217,8 @@ class Gpume:
         """The filter's text."""
         options = {"range": distance, "backend": "cpu", **self.options, "block": block,
                    "dir": "future", **more}
+        if self.options["algo"] == "hme" and "range" not in self.options:
+            del options["range"]  # it finds a good one itself
         return "gpume=" + ":".join(f"{k}={v}" for k, v in options.items())
 
     def run(self, *arguments, level="error"):

@@ -9,7 +9,8 @@
 #   METHODS        gpume's searches: the value of algo, then other options
 #                  [fs ds epzs umh fs:smooth=2:check=1 umh:smooth=2:check=1 epzs:smooth=2:check=1 hme]
 #   BLOCKS         sides of blocks [4 8 16]
-#   RANGE          of searches that do not say it [32]; scenes with faster motion have their own
+#   RANGE          of searches that do not say it, but for hme [32]; scenes with faster motion
+#                  have their own
 #   PAIRS          most pairs of a group, spread over it; 0: all [24]
 #   CLIP_FRAMES    frames of the clip [8], CLIP_SIZE [1280x720]; CLIP_FRAMES=0: no clip
 #   SPEED          0: no rates [1]
