@@ -33,9 +33,10 @@ typedef struct Searcher {
     GpumeStepField *f;              ///< written
     const GpumeStepField *coarser;  ///< what f begins with
     GpumePlaneData cur, ref;
-    /** The two samples that make one at quarters, fy * 4 + fx; of the reference's first block. */
+    /** The two samples that make one at parts (fx, fy), fy * pel + fx; of the reference's first block. */
     const uint8_t *between[16][2];
     ptrdiff_t half_linesize;
+    ptrdiff_t half_offset;          ///< of the block in the reference
     int sample_size;
     int pel;
     GpumeChoice choice;
@@ -44,6 +45,7 @@ typedef struct Searcher {
     GpumeCostArea area;
     int width_index;                ///< of functions for the whole block; -1: there are none
     GpumeCostMeans means_of_four;   ///< or NULL
+    int least_of_four;              ///< candidates from which on GROUP are evaluated
 
     /** Of candidates in parts of a sample: a group side by side, or one that is wider. */
     DECLARE_ALIGNED(32, uint8_t, means)[GPUME_MAX_BLOCK * GPUME_AVERAGE_LINESIZE];
@@ -55,27 +57,35 @@ static void set_block(Searcher *c, int bx, int by)
     int i;
 
     c->box      = gpume_box(p, p->block, bx, by);
+    c->half_offset = c->box.y0 * c->half_linesize + c->box.x0 * c->sample_size;
     c->area.cur = c->cur.data + c->box.y0 * c->cur.linesize + c->box.x0 * c->sample_size;
     if (c->area.w != c->box.w || c->area.h != c->box.h) {
         c->area.w      = c->box.w;
         c->area.h      = c->box.h;
         i              = gpume_width_index(c->box.w);
         c->width_index = gpume_width_of(i) == c->box.w && c->box.h <= GPUME_COST_ROWS ? i : -1;
-        c->means_of_four = c->width_index < 0 ? NULL : c->area.functions->means[i];
+        c->means_of_four = c->width_index < 0 || c->box.h & 1 ? NULL : c->area.functions->means[i];
+        /* four at once cost less than so many one by one */
+        c->least_of_four = c->means_of_four && c->pel > 1 ? 1 : 3;
     }
 }
 
-/* The two samples that make the first one that a vector in parts of a sample leads to. */
-static av_always_inline void find_pair(const Searcher *c, const uint8_t *pair[2], GpumeVector v)
-{
-    const int log2_pel = gpume_log2_pel(c->pel);
-    const int fx = (v.dx & (c->pel - 1)) << (2 - log2_pel);
-    const int fy = (v.dy & (c->pel - 1)) << (2 - log2_pel);
-    const ptrdiff_t offset = (c->box.y0 + (v.dy >> log2_pel)) * c->half_linesize +
-                             (c->box.x0 + (v.dx >> log2_pel)) * c->sample_size;
+/*
+ * Functions that take pel are inlined with a constant. Where a block is evaluated they are
+ * what most time goes to.
+ */
 
-    pair[0] = c->between[fy * 4 + fx][0] + offset;
-    pair[1] = c->between[fy * 4 + fx][1] + offset;
+/* The two samples that make the first one that a vector in parts of a sample leads to. */
+static av_always_inline void find_pair(const Searcher *c, const uint8_t *pair[2], GpumeVector v,
+                                       int pel)
+{
+    const int log2_pel = gpume_log2_pel(pel);
+    const uint8_t *const *two = c->between[(v.dy & (pel - 1)) << log2_pel | (v.dx & (pel - 1))];
+    const ptrdiff_t offset = c->half_offset + (v.dy >> log2_pel) * c->half_linesize +
+                             (v.dx >> log2_pel) * c->sample_size;
+
+    pair[0] = two[0] + offset;
+    pair[1] = two[1] + offset;
 }
 
 static void average(const Searcher *c, uint8_t *dst, const uint8_t *pair[2])
@@ -116,15 +126,15 @@ static void cost_of(const Searcher *c, const uint8_t *const *ref, ptrdiff_t ref_
 }
 
 /* The same of vectors in parts of a sample. */
-static void evaluate_means(Searcher *c, const GpumeVector *v, int nb, uint32_t *cost,
-                           uint32_t limit)
+static av_always_inline void evaluate_means(Searcher *c, const GpumeVector *v, int nb,
+                                            uint32_t *cost, uint32_t limit, int pel)
 {
     const int together = c->box.w * c->sample_size <= MEANS_PITCH;
     const uint8_t *pairs[2 * GROUP], *ref[GROUP];
 
     for (int i = 0; i < nb; i++)
-        find_pair(c, pairs + 2 * i, v[i]);
-    if (nb == GROUP && c->means_of_four && !(c->box.h & 1)) {
+        find_pair(c, pairs + 2 * i, v[i], pel);
+    if (nb == GROUP && c->means_of_four) {
         c->means_of_four(c->area.cur, c->area.cur_linesize, pairs, c->half_linesize,
                          c->box.h, cost);
         return;
@@ -144,12 +154,12 @@ static void evaluate_means(Searcher *c, const GpumeVector *v, int nb, uint32_t *
  * @param limit as for GpumeCostOne
  */
 static av_always_inline void evaluate(Searcher *c, const GpumeVector *v, int nb, uint32_t *cost,
-                                      uint32_t limit)
+                                      uint32_t limit, int pel)
 {
     const uint8_t *ref[GROUP];
 
-    if (c->pel > 1) {
-        evaluate_means(c, v, nb, cost, limit);
+    if (pel > 1) {
+        evaluate_means(c, v, nb, cost, limit, pel);
         return;
     }
     for (int i = 0; i < nb; i++)
@@ -175,15 +185,15 @@ static int is_admissible(const Searcher *c, GpumeVector v)
 typedef struct Candidates {
     GpumeVector vectors[NB_CANDIDATES];
     uint32_t penalties[NB_CANDIDATES];
-    uint8_t which[NB_CANDIDATES];   ///< its place in GpumeChoice.penalties
+    uint8_t places[NB_CANDIDATES];  ///< in bounds
     int nb;
-    uint32_t *bounds;               ///< GpumeStepField.bounds of the block, or NULL
+    uint32_t bounds[NB_CANDIDATES]; ///< what they cost at least, of those that were evaluated
     GpumeVector best;
     uint32_t best_cost, best_sum;   ///< without and with the penalty; UINT32_MAX: none yet
 } Candidates;
 
 /* The first of the least sum of cost and penalty becomes the best, if it is less than that. */
-static void choose(Searcher *c, Candidates *o)
+static av_always_inline void choose(Searcher *c, Candidates *o, int pel)
 {
     for (int i = 0; i < o->nb;) {
         uint32_t least = UINT32_MAX, cost[GROUP];
@@ -198,24 +208,20 @@ static void choose(Searcher *c, Candidates *o)
             }
         if (!n)
             break;
-        /* what is computed for nothing costs less than one by one */
-        if (n == GROUP - 1) {
-            v[n]       = v[n - 1];
-            which[n++] = which[GROUP - 2];
-        }
-        if (n == GROUP) {
-            evaluate(c, v, GROUP, cost, o->best_sum - least);
+        if (n >= c->least_of_four) {
+            for (int j = n; j < GROUP; j++)
+                v[j] = v[0];
+            evaluate(c, v, GROUP, cost, o->best_sum - least, pel);
         } else {
             for (int j = 0; j < n; j++)
-                evaluate(c, v + j, 1, cost + j, o->best_sum - o->penalties[which[j]]);
+                evaluate(c, v + j, 1, cost + j, o->best_sum - o->penalties[which[j]], pel);
         }
         for (int j = 0; j < n; j++) {
             const uint32_t penalty = o->penalties[which[j]];
 
             /* it may not be the whole cost, but it is no more than that */
-            if (o->bounds && o->which[which[j]] >= 8)
-                o->bounds[o->which[which[j]] - 8] = cost[j];
-            if (cost[j] < o->best_sum - FFMIN(penalty, o->best_sum)) {
+            o->bounds[o->places[which[j]]] = cost[j];
+            if (penalty < o->best_sum && cost[j] < o->best_sum - penalty) {
                 o->best      = v[j];
                 o->best_cost = cost[j];
                 o->best_sum  = cost[j] + penalty;
@@ -234,6 +240,7 @@ static void add_candidate(const Searcher *c, Candidates *o, int dx, int dy)
     for (int i = 0; i < o->nb; i++)
         if (same(o->vectors[i], v))
             return;
+    o->places[o->nb]    = 0;
     o->penalties[o->nb] = 0;
     o->vectors[o->nb++] = v;
 }
@@ -244,14 +251,15 @@ static void begin_full(Searcher *c, Candidates *o)
 
     o->nb = 0;
     add_candidate(c, o, 0, 0);
-    choose(c, o);
+    choose(c, o, 1);
     o->nb = 0;
     for (int dy = b->min_dy; dy <= b->max_dy && o->best_cost; dy++)
         for (int dx = b->min_dx; dx <= b->max_dx; dx++) {
+            o->places[o->nb]    = 0;
             o->penalties[o->nb] = 0;
             o->vectors[o->nb++] = (GpumeVector) { dx, dy };
             if (o->nb == GROUP || dx == b->max_dx) {
-                choose(c, o);
+                choose(c, o, 1);
                 o->nb = 0;
             }
         }
@@ -270,12 +278,12 @@ static void begin_coarser(Searcher *c, Candidates *o, int bx, int by)
         if (gpume_parent(i, &x, &y, p->bw, p->bh)) {
             const GpumeVector v = c->coarser->vectors[y * p->bw + x];
 
-            add_candidate(c, o, v.dx << doubled, v.dy << doubled);
+            add_candidate(c, o, v.dx * (1 + doubled), v.dy * (1 + doubled));
         }
     }
     if (doubled || !o->nb)
         add_candidate(c, o, 0, 0);
-    choose(c, o);
+    choose(c, o, 1);
 }
 
 static void begin_row(Searcher *c, int by)
@@ -296,7 +304,6 @@ static void begin_row(Searcher *c, int by)
         }
         set_block(c, bx, by);
         o.best_cost = o.best_sum = UINT32_MAX;
-        o.bounds    = NULL;
         if (c->s->step.begin == GPUME_BEGIN_FULL)
             begin_full(c, &o);
         else
@@ -344,6 +351,7 @@ static void add_few(const Searcher *c, Candidates *o, int bx, int by)
         if (!i) {
             o->best_sum += sum;
         } else if (is_admissible(c, all[i])) {
+            o->places[o->nb]    = 0;
             o->penalties[o->nb] = sum;
             o->vectors[o->nb++] = all[i];
         }
@@ -351,38 +359,38 @@ static void add_few(const Searcher *c, Candidates *o, int bx, int by)
 }
 
 /* The same of one that has all. */
-static void add_all(Searcher *c, Candidates *o, const GpumeVector *v)
+static av_always_inline void add_all(Searcher *c, Candidates *o, const GpumeVector *v,
+                                     const uint32_t *bounds, int pel)
 {
     const int bw = c->s->params.bw;
     GpumeChoice *choice = &c->choice;
 
-    memcpy(choice->neighbours,     v - bw - 1, 3 * sizeof(*v));
-    memcpy(choice->neighbours + 5, v + bw - 1, 3 * sizeof(*v));
-    choice->neighbours[3] = v[-1];
-    choice->neighbours[4] = v[1];
+    memcpy(choice->vectors,     v - bw - 1, 3 * sizeof(*v));
+    memcpy(choice->vectors + 5, v + bw - 1, 3 * sizeof(*v));
+    choice->vectors[3] = v[-1];
+    choice->vectors[4] = v[1];
     choice->own  = *v;
     choice->cost = o->best_cost;
-    choice->min  = (GpumeVector) { c->box.min_dx * c->pel, c->box.min_dy * c->pel };
-    choice->max  = (GpumeVector) { c->box.max_dx * c->pel, c->box.max_dy * c->pel };
+    choice->min  = (GpumeVector) { c->box.min_dx * pel, c->box.min_dy * pel };
+    choice->max  = (GpumeVector) { c->box.max_dx * pel, c->box.max_dy * pel };
+    memcpy(choice->bounds, bounds, sizeof(choice->bounds));
     for (unsigned mask = c->p->pixels.candidates(choice); mask; mask &= mask - 1) {
         const int i = ff_ctz(mask);
 
-        /* known from the pass before */
-        if (i >= 8 && o->bounds[i - 8] >= choice->sum - choice->penalties[i])
-            continue;
-        o->which[o->nb]     = i;
+        o->places[o->nb]    = i;
         o->penalties[o->nb] = choice->penalties[i];
-        o->vectors[o->nb++] = i < 8 ? choice->neighbours[i] : choice->around[i - 8];
+        o->vectors[o->nb++] = choice->vectors[i];
     }
     o->best_sum = choice->sum;
 }
 
-static void visit(Searcher *c, int bx, int by, int now)
+static av_always_inline void visit(Searcher *c, int bx, int by, int now, int pel)
 {
     const GpumeParams *p = &c->s->params;
     const int i = by * p->bw + bx;
     const int inside = bx && by && bx + 1 < p->bw && by + 1 < p->bh;
     GpumeStepField *f = c->f;
+    uint32_t *bounds  = f->bounds + 8 * i;
     Candidates o;
 
     if (inside && now > GPUME_NB_PHASES && !is_due(f, i, p->bw, now - GPUME_NB_PHASES))
@@ -391,25 +399,35 @@ static void visit(Searcher *c, int bx, int by, int now)
     o.nb        = 0;
     o.best      = f->vectors[i];
     o.best_cost = o.best_sum = f->costs[i];
-    o.bounds    = inside ? f->bounds + 8 * i : NULL;
+    memcpy(o.bounds + 8, bounds, 8 * sizeof(*bounds));
     if (inside)
-        add_all(c, &o, &f->vectors[i]);
+        add_all(c, &o, &f->vectors[i], bounds, pel);
     else
         add_few(c, &o, bx, by);
-    choose(c, &o);
+    choose(c, &o, pel);
     if (!same(o.best, f->vectors[i])) {
         f->vectors[i] = o.best;
         f->costs[i]   = o.best_cost;
         f->changed[i] = now;
-        memset(f->bounds + 8 * i, 0, 8 * sizeof(*f->bounds));
+        memset(o.bounds + 8, 0, 8 * sizeof(*bounds));
     }
+    memcpy(bounds, o.bounds + 8, 8 * sizeof(*bounds));
+}
+
+static av_always_inline void visit_row(Searcher *c, int by, int pass, int pel)
+{
+    for (int odd = 0; odd < 2; odd++)
+        for (int bx = odd; bx < c->s->params.bw; bx += 2)
+            visit(c, bx, by, 1 + GPUME_NB_PHASES * pass + 2 * (by & 1) + odd, pel);
 }
 
 static void pass_row(Searcher *c, int by, int pass)
 {
-    for (int odd = 0; odd < 2; odd++)
-        for (int bx = odd; bx < c->s->params.bw; bx += 2)
-            visit(c, bx, by, 1 + GPUME_NB_PHASES * pass + 2 * (by & 1) + odd);
+    switch (c->pel) {
+    case 1:  visit_row(c, by, pass, 1); break;
+    case 2:  visit_row(c, by, pass, 2); break;
+    default: visit_row(c, by, pass, 4); break;
+    }
 }
 
 static void wait_for(const atomic_int *done, int wanted)
@@ -452,8 +470,8 @@ static void init_searcher(Searcher *c, GpumePropagation *p, const GpumeCpuStep *
     c->area = (GpumeCostArea) {
         .functions = p->cost, .cur_linesize = c->cur.linesize, .sample_size = c->sample_size,
     };
-    for (int k = 0; k < 16 && c->pel > 1; k++) {
-        const int pair = gpume_between(k & 3, k >> 2);
+    for (int k = 0; k < c->pel * c->pel && c->pel > 1; k++) {
+        const int pair = gpume_between(k % c->pel * 4 / c->pel, k / c->pel * 4 / c->pel);
 
         for (int m = 0; m < 2; m++) {
             const int one = pair >> 4 * m;

@@ -191,9 +191,10 @@ cglobal gpume_sad_x4_%1_%2, 6, 10, 10, cur, curstride, ref0, refstride, h, sad, 
     RET
 %endmacro
 
-; SAD_MEANS width: of 8 bits, two rows of which fill a register
+; SAD_MEANS width: of 8 bits; rows narrower than a register are taken two at a time
 %macro SAD_MEANS 1
 %assign BYTES %1
+%assign PAIRS BYTES < mmsize
 
 ; void sad_means(const uint8_t *cur, ptrdiff_t cur_linesize, const uint8_t *const pairs[8],
 ;                ptrdiff_t linesize, int h, uint32_t cost[4]), h is even
@@ -205,29 +206,45 @@ cglobal gpume_sad_means_8_%1, 6, 15, 8, cur, curstride, pair0, stride, h, sad, \
 %assign I I - 1
 %endrep
     xor        rowd, rowd
+%if PAIRS
     mov      belowq, strideq
     add     strideq, strideq
+%endif
 %assign SUM 4
 %rep 4
     pxor     m%[SUM], m%[SUM]
 %assign SUM SUM + 1
 %endrep
 .loop:
+%assign OFFSET 0
+%rep (BYTES + mmsize - 1) / mmsize
+%if PAIRS
     LOAD_TWO      0, 3, curq, curstrideq
+%else
+    movu         m0, [curq+OFFSET]
+%endif
 %assign I 0
 %assign J 1
 %assign SUM 4
 %rep 4
-%if BYTES == 8
+%if BYTES == 4
+    movd        xm1, [pair%[I]q+rowq]
+    pinsrd      xm1, [pair%[I]q+belowq], 1
+    movd        xm2, [pair%[J]q+rowq]
+    pinsrd      xm2, [pair%[J]q+belowq], 1
+%elif BYTES == 8
     movq        xm1, [pair%[I]q+rowq]
     movhps      xm1, [pair%[I]q+belowq]
     movq        xm2, [pair%[J]q+rowq]
     movhps      xm2, [pair%[J]q+belowq]
-%else
+%elif PAIRS
     movu        xm1, [pair%[I]q+rowq]
     vinserti128  m1, m1, [pair%[I]q+belowq], 1
     movu        xm2, [pair%[J]q+rowq]
     vinserti128  m2, m2, [pair%[J]q+belowq], 1
+%else
+    movu         m1, [pair%[I]q+rowq+OFFSET]
+    movu         m2, [pair%[J]q+rowq+OFFSET]
 %endif
     pavgb        m1, m2
     psadbw       m1, m0
@@ -236,10 +253,17 @@ cglobal gpume_sad_means_8_%1, 6, 15, 8, cur, curstride, pair0, stride, h, sad, \
 %assign J J + 2
 %assign SUM SUM + 1
 %endrep
-    lea        curq, [curq+2*curstrideq]
+%assign OFFSET OFFSET + mmsize
+%endrep
     add        rowq, strideq
+%if PAIRS
+    lea        curq, [curq+2*curstrideq]
     add      belowq, strideq
     sub          hd, 2
+%else
+    add        curq, curstrideq
+    dec          hd
+%endif
     jg .loop
     SUM_OF_FOUR
     movu     [sadq], xm4
@@ -276,10 +300,14 @@ SAD_WIDE   16
 INIT_XMM avx2
 SAD_NARROW  8
 SAD_NARROW 16
+SAD_MEANS   4
 SAD_MEANS   8
 INIT_YMM avx2
 SAD_WIDE    8
 SAD_WIDE   16
 SAD_MEANS  16
+SAD_MEANS  32
+SAD_MEANS  64
+SAD_MEANS 128
 %endif
 %endif
