@@ -146,7 +146,7 @@ static inline int64_t case_work(const Case *c)
 }
 
 /* What is done with vectors, and hme's levels. */
-static inline void draw_motion(TestRandom *r, Case *c, int64_t max_work)
+static inline void draw_motion(TestRandom *r, Case *c)
 {
     static const int pels[] = { 1, 4, 2 };
     TestStream *s = &c->s;
@@ -158,8 +158,6 @@ static inline void draw_motion(TestRandom *r, Case *c, int64_t max_work)
     s->pel       = pels[test_draw(r, FF_ARRAY_ELEMS(pels))];
     s->levels    = hme && test_draw(r, 2) ? test_draw_range(r, 1, GPUME_MAX_LEVELS) : 0;
     s->sweeps    = test_draw(r, 2) ? 1 << test_draw(r, 5) : 0;
-    while (s->sweeps > 1 && case_work(c) > max_work)
-        s->sweeps /= 2;
     if (c->automatic && hme) {
         s->smooth = test_default(s->algo, "smooth");
         s->check  = test_default(s->algo, "check");
@@ -167,6 +165,27 @@ static inline void draw_motion(TestRandom *r, Case *c, int64_t max_work)
     }
     if (!hme && !s->smooth && s->pel == 1)
         s->sweeps = 0;
+}
+
+/* Take away something that needs time. */
+static inline void lessen(Case *c)
+{
+    TestStream *s = &c->s;
+
+    if (s->sweeps > 1) {
+        s->sweeps /= 2;
+    } else if (s->range > 4) {
+        s->range /= 2;
+    } else if (s->nb > 2) {
+        av_freep(&s->pics[--s->nb].samples);
+    } else if (s->pel > 1) {
+        s->pel    = 1;
+        s->sweeps = 0;
+    } else if (s->range > 1) {
+        s->range /= 2;
+    } else {
+        av_freep(&s->pics[--s->nb].samples);
+    }
 }
 
 static inline void draw_case(TestRandom *r, const CaseLimits *l, Case *c)
@@ -221,11 +240,9 @@ static inline void draw_case(TestRandom *r, const CaseLimits *l, Case *c)
         s->pics[i] = now;
         draw_samples(r, &s->pics[i], i ? &s->pics[i - 1] : NULL);
     }
-    draw_motion(r, c, l->max_work);
-    while (s->range > 1 && case_work(c) > l->max_work)
-        s->range /= 2;
-    while (s->nb > 1 && case_work(c) > l->max_work)
-        av_freep(&s->pics[--s->nb].samples);
+    draw_motion(r, c);
+    while (case_work(c) > l->max_work && (s->nb > 1 || s->range > 1))
+        lessen(c);
     c->work        = case_work(c);
     c->close_after = FFMIN(c->close_after, s->nb);
 

@@ -686,8 +686,8 @@ static const char *const motion[] = {
     "algo={ds,hme} size=130x129 block=128 range=2 content={extreme,checker} format={gray,gray16le} "
     "smooth=64 pel={1,2,4} check={0,1} frames=2",
     /* the largest sides */
-    "algo={ds,hme} size={31743x3,3x31743} block=128 range=1024 content=ramp format=gray16le "
-    "smooth=2 check=1 pel=4 frames=2",
+    "{algo=ds range=1024,algo=hme range=40} size={31743x3,3x31743} block=128 content=ramp "
+    "format=gray16le smooth=2 check=1 pel=4 frames=2",
     /* what only one direction finds: rings, and nothing that is sound */
     "algo={fs,ds,hme} content={random,shift,binary,stripes,speeds} check=1 pel={1,4} smooth=? "
     "block={4,8} size=91x66 range={3,12} frames=2",
