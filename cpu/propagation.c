@@ -193,7 +193,7 @@ typedef struct Candidates {
 } Candidates;
 
 /* The first of the least sum of cost and penalty becomes the best, if it is less than that. */
-static av_always_inline void choose(Searcher *c, Candidates *o, int pel)
+static av_noinline void choose(Searcher *c, Candidates *o, int pel)
 {
     for (int i = 0; i < o->nb;) {
         uint32_t least = UINT32_MAX, cost[GROUP];
@@ -358,12 +358,63 @@ static void add_few(const Searcher *c, Candidates *o, int bx, int by)
     }
 }
 
-/* The same of one that has all. */
-static av_always_inline void add_all(Searcher *c, Candidates *o, const GpumeVector *v,
-                                     const uint32_t *bounds, int pel)
+/**
+ * The same as choose() of a block that has all neighbours and functions for the whole block:
+ * of candidates in their order, given by bits, four at a time.
+ */
+static av_always_inline void choose_inside(Searcher *c, Candidates *o, unsigned mask, int pel)
+{
+    const GpumeChoice *choice = &c->choice;
+
+    while (mask) {
+        uint32_t least = UINT32_MAX, cost[GROUP];
+        uint64_t best  = UINT64_MAX;
+        GpumeVector v[GROUP];
+        int which[GROUP], n = 0;
+
+        do {
+            const int i = which[n] = ff_ctz(mask);
+
+            v[n++] = choice->vectors[i];
+            least  = FFMIN(least, choice->penalties[i]);
+            mask  &= mask - 1;
+        } while (mask && n < GROUP);
+        for (int j = n; j < GROUP; j++) {
+            which[j] = which[0];
+            v[j]     = v[0];
+        }
+        evaluate(c, v, GROUP, cost, o->best_sum - least, pel);
+        for (int j = 0; j < GROUP; j++) {
+            const int i = which[j];
+            /* of equal sums the first */
+            const uint64_t key = ((uint64_t)cost[j] + choice->penalties[i]) << 4 | i;
+
+            best = FFMIN(best, key);
+            /* it may not be the whole cost, but it is no more than that */
+            o->bounds[i] = cost[j];
+        }
+        if (best >> 4 < o->best_sum) {
+            const int i = best & 15;
+
+            o->best_sum  = best >> 4;
+            o->best_cost = o->best_sum - choice->penalties[i];
+            o->best      = choice->vectors[i];
+            for (unsigned rest = mask; rest; rest &= rest - 1) {
+                const int k = ff_ctz(rest);
+
+                mask &= ~((choice->penalties[k] >= o->best_sum) << k);
+            }
+        }
+    }
+}
+
+/* The candidates of a block that has all neighbours. */
+static av_always_inline unsigned find_candidates(Searcher *c, Candidates *o, const GpumeVector *v,
+                                                 const uint32_t *bounds, int pel)
 {
     const int bw = c->s->params.bw;
     GpumeChoice *choice = &c->choice;
+    unsigned mask;
 
     memcpy(choice->vectors,     v - bw - 1, 3 * sizeof(*v));
     memcpy(choice->vectors + 5, v + bw - 1, 3 * sizeof(*v));
@@ -374,14 +425,20 @@ static av_always_inline void add_all(Searcher *c, Candidates *o, const GpumeVect
     choice->min  = (GpumeVector) { c->box.min_dx * pel, c->box.min_dy * pel };
     choice->max  = (GpumeVector) { c->box.max_dx * pel, c->box.max_dy * pel };
     memcpy(choice->bounds, bounds, sizeof(choice->bounds));
-    for (unsigned mask = c->p->pixels.candidates(choice); mask; mask &= mask - 1) {
+    mask        = c->p->pixels.candidates(choice);
+    o->best_sum = choice->sum;
+    return mask;
+}
+
+static void add_all(const GpumeChoice *choice, Candidates *o, unsigned mask)
+{
+    for (; mask; mask &= mask - 1) {
         const int i = ff_ctz(mask);
 
         o->places[o->nb]    = i;
         o->penalties[o->nb] = choice->penalties[i];
         o->vectors[o->nb++] = choice->vectors[i];
     }
-    o->best_sum = choice->sum;
 }
 
 static av_always_inline void visit(Searcher *c, int bx, int by, int now, int pel)
@@ -392,6 +449,7 @@ static av_always_inline void visit(Searcher *c, int bx, int by, int now, int pel
     GpumeStepField *f = c->f;
     uint32_t *bounds  = f->bounds + 8 * i;
     Candidates o;
+    unsigned mask = 0;
 
     if (inside && now > GPUME_NB_PHASES && !is_due(f, i, p->bw, now - GPUME_NB_PHASES))
         return;
@@ -401,10 +459,16 @@ static av_always_inline void visit(Searcher *c, int bx, int by, int now, int pel
     o.best_cost = o.best_sum = f->costs[i];
     memcpy(o.bounds + 8, bounds, 8 * sizeof(*bounds));
     if (inside)
-        add_all(c, &o, &f->vectors[i], bounds, pel);
-    else
-        add_few(c, &o, bx, by);
-    choose(c, &o, pel);
+        mask = find_candidates(c, &o, &f->vectors[i], bounds, pel);
+    if (inside && c->width_index >= 0 && (pel == 1 || c->means_of_four)) {
+        choose_inside(c, &o, mask, pel);
+    } else {
+        if (inside)
+            add_all(&c->choice, &o, mask);
+        else
+            add_few(c, &o, bx, by);
+        choose(c, &o, pel);
+    }
     if (!same(o.best, f->vectors[i])) {
         f->vectors[i] = o.best;
         f->costs[i]   = o.best_cost;
