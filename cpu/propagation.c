@@ -686,14 +686,20 @@ static av_cold void list_units(GpumeCpuStep *s)
     }
 }
 
-static av_cold int init_field(GpumeStepField *f, size_t nb_blocks, int nb_rows)
+/* Both arrays of vectors of a field; what only the step that runs needs they share. */
+static av_cold int init_fields(GpumeStepField f[2], size_t nb_blocks, int nb_rows)
 {
-    f->vectors = av_calloc(nb_blocks, sizeof(*f->vectors));
-    f->costs   = av_calloc(nb_blocks, sizeof(*f->costs));
     f->changed = av_calloc(nb_blocks, sizeof(*f->changed));
     f->bounds  = av_calloc(nb_blocks, 8 * sizeof(*f->bounds));
     f->done    = av_calloc(nb_rows,   sizeof(*f->done));
-    return f->vectors && f->costs && f->changed && f->bounds && f->done ? 0 : AVERROR(ENOMEM);
+    if (!f->changed || !f->bounds || !f->done)
+        return AVERROR(ENOMEM);
+    f[1] = f[0];
+    for (int i = 0; i < 2; i++) {
+        f[i].vectors = av_calloc(nb_blocks, sizeof(*f->vectors));
+        f[i].costs   = av_calloc(nb_blocks, sizeof(*f->costs));
+    }
+    return f[0].vectors && f[0].costs && f[1].vectors && f[1].costs ? 0 : AVERROR(ENOMEM);
 }
 
 av_cold int ff_gpume_propagation_init(GpumePropagation *p, const GpumeParams *params,
@@ -724,8 +730,7 @@ av_cold int ff_gpume_propagation_init(GpumePropagation *p, const GpumeParams *pa
         nb_rows   = FFMAX(nb_rows, s->params.bh);
     }
     for (int i = 0; i < params->nb_distances && ret >= 0; i++)
-        for (int j = 0; j < 2 && ret >= 0; j++)
-            ret = init_field(&p->fields[i][j], nb_blocks, nb_rows);
+        ret = init_fields(p->fields[i], nb_blocks, nb_rows);
     return ret;
 }
 
@@ -733,14 +738,15 @@ av_cold void ff_gpume_propagation_uninit(GpumePropagation *p)
 {
     for (int i = 0; i < p->nb_steps; i++)
         av_freep(&p->steps[i].units);
-    for (int i = 0; i < GPUME_MAX_REFERENCES; i++)
-        for (int j = 0; j < 2; j++) {
-            GpumeStepField *f = &p->fields[i][j];
+    for (int i = 0; i < GPUME_MAX_REFERENCES; i++) {
+        GpumeStepField *f = p->fields[i];
 
-            av_freep(&f->vectors);
-            av_freep(&f->costs);
-            av_freep(&f->changed);
-            av_freep(&f->bounds);
-            av_freep(&f->done);
+        av_freep(&f->changed);
+        av_freep(&f->bounds);
+        av_freep(&f->done);
+        for (int j = 0; j < 2; j++) {
+            av_freep(&f[j].vectors);
+            av_freep(&f[j].costs);
         }
+    }
 }
