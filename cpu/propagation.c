@@ -534,6 +534,7 @@ static void init_searcher(Searcher *c, GpumePropagation *p, const GpumeCpuStep *
     c->area = (GpumeCostArea) {
         .functions = p->cost, .cur_linesize = c->cur.linesize, .sample_size = c->sample_size,
     };
+    c->half_linesize = 0;
     for (int k = 0; k < c->pel * c->pel && c->pel > 1; k++) {
         const int pair = gpume_between(k % c->pel * 4 / c->pel, k / c->pel * 4 / c->pel);
 
