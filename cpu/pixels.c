@@ -134,7 +134,7 @@ static unsigned candidates(GpumeChoice *c)
             v->dy = c->own.dy + around[i - 8][1];
         }
         c->penalties[i] = penalty(c, *v);
-        mask |= (c->penalties[i] + (i < 8 ? 0 : c->bounds[i - 8]) < c->sum && is_new(c, i, *v) &&
+        mask |= (c->penalties[i] + c->bounds[i] < c->sum && is_new(c, i, *v) &&
                  v->dx >= c->min.dx && v->dx <= c->max.dx &&
                  v->dy >= c->min.dy && v->dy <= c->max.dy) << i;
     }

@@ -37,7 +37,7 @@ typedef struct GpumeChoice {
     int32_t depth_shift;        ///< depth - 8
     uint32_t cost;              ///< of the own vector
     uint32_t sum;               ///< with its penalty
-    uint32_t bounds[8];         ///< what the vectors around cost at least
+    uint32_t bounds[16];        ///< what they cost at least
 } GpumeChoice;
 
 typedef struct GpumePixels {

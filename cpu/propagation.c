@@ -187,7 +187,7 @@ typedef struct Candidates {
     uint32_t penalties[NB_CANDIDATES];
     uint8_t places[NB_CANDIDATES];  ///< in bounds
     int nb;
-    uint32_t bounds[NB_CANDIDATES]; ///< what they cost at least, of those that were evaluated
+    uint32_t *bounds;               ///< gets what they cost at least, of those that were evaluated
     GpumeVector best;
     uint32_t best_cost, best_sum;   ///< without and with the penalty; UINT32_MAX: none yet
 } Candidates;
@@ -292,9 +292,10 @@ static void begin_row(Searcher *c, int by)
     GpumeStepField *f = c->f;
 
     memset(f->changed + by * bw, 0, bw);
-    memset(f->bounds + 8 * by * bw, 0, 8 * bw * sizeof(*f->bounds));
+    memset(f->bounds + NB_CANDIDATES * by * bw, 0, NB_CANDIDATES * bw * sizeof(*f->bounds));
     for (int bx = 0; bx < bw; bx++) {
         GpumeVector *v = &f->vectors[by * bw + bx];
+        uint32_t unused[NB_CANDIDATES];
         Candidates o;
 
         if (c->s->step.begin == GPUME_BEGIN_KEEP) {
@@ -304,6 +305,7 @@ static void begin_row(Searcher *c, int by)
         }
         set_block(c, bx, by);
         o.best_cost = o.best_sum = UINT32_MAX;
+        o.bounds    = unused;
         if (c->s->step.begin == GPUME_BEGIN_FULL)
             begin_full(c, &o);
         else
@@ -313,15 +315,32 @@ static void begin_row(Searcher *c, int by)
     }
 }
 
-/* Whether the block or a neighbour has changed since it was visited in the pass before. */
-static int is_due(const GpumeStepField *f, int i, int bw, int since)
+/* Bits 7, 15 and 23: which of three times, each below 129, are not before since, 1 to 127. */
+static av_always_inline unsigned recent(const uint8_t *changed, int since)
 {
-    const uint8_t *changed = f->changed + i;
-    int last = 0;
+    return ((changed[0] | changed[1] << 8 | changed[2] << 16) + (0x80 - since) * 0x10101u) & 0x808080;
+}
 
-    for (int y = -bw; y <= bw; y += bw)
-        last = FFMAX(last, FFMAX3(changed[y - 1], changed[y], changed[y + 1]));
-    return last >= since;
+/**
+ * Whether the block or a neighbour has changed since it was visited in the pass before. What
+ * was known of those that have is forgotten.
+ */
+static av_always_inline int is_due(const GpumeStepField *f, int i, int bw, int since)
+{
+    uint32_t *bounds = f->bounds + NB_CANDIDATES * i;
+    const unsigned above = recent(f->changed + i - bw - 1, since);
+    const unsigned row   = recent(f->changed + i - 1,      since);
+    const unsigned below = recent(f->changed + i + bw - 1, since);
+
+    if (!(above | row | below))
+        return 0;
+    for (int j = 0; j < 3; j++) {
+        bounds[j]     &= (above >> (8 * j + 7) & 1) - 1;
+        bounds[5 + j] &= (below >> (8 * j + 7) & 1) - 1;
+    }
+    bounds[3] &= (row >>  7 & 1) - 1;
+    bounds[4] &= (row >> 23 & 1) - 1;
+    return 1;
 }
 
 /* The candidates of a block that lacks some neighbours. */
@@ -447,7 +466,8 @@ static av_always_inline void visit(Searcher *c, int bx, int by, int now, int pel
     const int i = by * p->bw + bx;
     const int inside = bx && by && bx + 1 < p->bw && by + 1 < p->bh;
     GpumeStepField *f = c->f;
-    uint32_t *bounds  = f->bounds + 8 * i;
+    uint32_t *bounds  = f->bounds + NB_CANDIDATES * i;
+    uint32_t unused[NB_CANDIDATES];
     Candidates o;
     unsigned mask = 0;
 
@@ -457,7 +477,7 @@ static av_always_inline void visit(Searcher *c, int bx, int by, int now, int pel
     o.nb        = 0;
     o.best      = f->vectors[i];
     o.best_cost = o.best_sum = f->costs[i];
-    memcpy(o.bounds + 8, bounds, 8 * sizeof(*bounds));
+    o.bounds    = inside ? bounds : unused;
     if (inside)
         mask = find_candidates(c, &o, &f->vectors[i], bounds, pel);
     if (inside && c->width_index >= 0 && (pel == 1 || c->means_of_four)) {
@@ -473,9 +493,8 @@ static av_always_inline void visit(Searcher *c, int bx, int by, int now, int pel
         f->vectors[i] = o.best;
         f->costs[i]   = o.best_cost;
         f->changed[i] = now;
-        memset(o.bounds + 8, 0, 8 * sizeof(*bounds));
+        memset(bounds + 8, 0, 8 * sizeof(*bounds));
     }
-    memcpy(bounds, o.bounds + 8, 8 * sizeof(*bounds));
 }
 
 static av_always_inline void visit_row(Searcher *c, int by, int pass, int pel)
@@ -565,8 +584,9 @@ static void run_units(void *opaque, int worker, int start, int end)
     for (int i = 0; i < nb_fields; i++)
         init_searcher(&c[i], arg->p, s, &arg->search->fields[i], i);
     for (; start < end; start++) {
-        Searcher *searcher     = &c[start % nb_fields];
-        const GpumeStepUnit *u = &s->units[start / nb_fields];
+        const int whole        = ff_gpume_task_whole_parts(&s->task);
+        Searcher *searcher     = &c[whole ? start / s->nb_units : start % nb_fields];
+        const GpumeStepUnit *u = &s->units[whole ? start % s->nb_units : start / nb_fields];
 
         wait_for_rows(searcher->f, s->params.bh, u);
         if (u->pass < 0)
@@ -605,6 +625,7 @@ void ff_gpume_propagation_run(GpumePropagation *p, const GpumeBackendConfig *cfg
             for (int row = 0; row < s->params.bh; row++)
                 atomic_store_explicit(&f->done[row], 0, memory_order_relaxed);
         }
+        s->task.parts = search->nb_fields;
         ff_gpume_task_run(&s->task, cfg, &arg, 0, s->nb_units * search->nb_fields);
         for (int j = 0; j < search->nb_fields; j++)
             p->which[j] ^= s->step.begin != GPUME_BEGIN_KEEP;
@@ -691,7 +712,7 @@ static av_cold void list_units(GpumeCpuStep *s)
 static av_cold int init_fields(GpumeStepField f[2], size_t nb_blocks, int nb_rows)
 {
     f->changed = av_calloc(nb_blocks, sizeof(*f->changed));
-    f->bounds  = av_calloc(nb_blocks, 8 * sizeof(*f->bounds));
+    f->bounds  = av_calloc(nb_blocks, NB_CANDIDATES * sizeof(*f->bounds));
     f->done    = av_calloc(nb_rows,   sizeof(*f->done));
     if (!f->changed || !f->bounds || !f->done)
         return AVERROR(ENOMEM);

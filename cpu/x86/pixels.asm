@@ -372,7 +372,8 @@ cglobal gpume_candidates, 1, 1, 16, choice
     movd [choiceq+SUM], xm0
 
     ; which may be better than the own vector
-    paddd       m6, [choiceq+BOUNDS]
+    paddd       m4, [choiceq+BOUNDS]
+    paddd       m6, [choiceq+BOUNDS+32]
     pcmpgtd     m1, m0, m4
     pcmpgtd     m2, m0, m6
     pand        m12, m1

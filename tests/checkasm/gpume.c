@@ -448,7 +448,7 @@ static void check_candidates(void)
             ref_choice.shift       = 3 + rnd() % 3;
             ref_choice.depth_shift = rnd() % 9;
             ref_choice.cost        = rnd() % (1 << (rnd() % 30));
-            for (int i = 0; i < 8; i++)
+            for (int i = 0; i < 16; i++)
                 ref_choice.bounds[i] = rnd() & 1 ? 0 : rnd() % (2 * ref_choice.cost + 1);
             new_choice = ref_choice;
             wanted = call_ref(&ref_choice);
