@@ -342,7 +342,8 @@ int main(int argc, char **argv)
         printf("usage: gpume_bench [-p PARTS] [-r REPEATS] CSV WIDTHxHEIGHT=FILE ...\n"
                "Measures on the first CUDA device. FILE holds raw 8-bit gray pictures of\n"
                "that size; rows are added to CSV, too ('-': to none). PARTS is a list with\n"
-               "commas of ceilings, kernels, searches, seed, nvofa, memory; without it all of them.\n");
+               "commas of ceilings, kernels, searches, seed, nvofa, memory; without it all of them.\n"
+               "With flow NVOFA's vectors are written beside FILE.\n");
         return !(argc == 2 && !strcmp(argv[1], "-h"));
     }
     if (strcmp(argv[arg], "-")) {
@@ -378,6 +379,8 @@ int main(int argc, char **argv)
             bench_seed(b, path);
         if (wanted(parts, "nvofa"))
             bench_nvofa(b, path);
+        if (parts && wanted(parts, "flow"))
+            bench_flow(b, path);
         if (wanted(parts, "memory"))
             bench_memory(b);
         bench_free_pictures(b);

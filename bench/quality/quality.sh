@@ -16,6 +16,7 @@
 #   SPEED          0: no rates [1]
 #   QUALITY_DIR    folder for results [build/quality]
 #   PYTHON         [python3]; MVTools' packages want 3.12 or newer
+#   NVOFA          gpume_bench, to measure NVIDIA's optical-flow hardware, too [none]
 
 set -eu
 LC_ALL=C
@@ -113,7 +114,8 @@ if [ "${SPEED:-1}" != 0 ]; then
 fi
 export MPLCONFIGDIR="$out/.matplotlib"
 "$python" bench/quality/quality.py --ffmpeg "$bin/ffmpeg" --out "$out" --methods "$methods" \
-    --blocks "${BLOCKS:-4 8 16}" --range "${RANGE:-32}" --pairs "${PAIRS:-24}" "$@"
+    --blocks "${BLOCKS:-4 8 16}" --range "${RANGE:-32}" --pairs "${PAIRS:-24}" \
+    ${NVOFA:+--nvofa "$NVOFA"} "$@"
 if has matplotlib; then
     "$python" bench/quality/plot.py "$out/quality.csv" "$out"
 else
