@@ -37,6 +37,7 @@ pictures=4
 table=$(for algo in $(tools/searches.sh); do
     case $algo in
         fs) printf 'esa fs %s\n' 7 16 '16 exhaustive=1' ;;
+        hme) ;;     # mestimate has none
         *)  echo "$algo $algo 16" ;;
     esac
 done)

@@ -343,7 +343,7 @@ int main(int argc, char **argv)
                "Measures on the first CUDA device. FILE holds raw 8-bit gray pictures of\n"
                "that size; rows are added to CSV, too ('-': to none). PARTS is a list with\n"
                "commas of ceilings, kernels, searches, motion, seed, nvofa, memory; without it all of\n"
-               "them.\n");
+               "them. With flow NVOFA's vectors are written beside FILE.\n");
         return !(argc == 2 && !strcmp(argv[1], "-h"));
     }
     if (strcmp(argv[arg], "-")) {
@@ -381,6 +381,8 @@ int main(int argc, char **argv)
             bench_seed(b, path);
         if (wanted(parts, "nvofa"))
             bench_nvofa(b, path);
+        if (parts && wanted(parts, "flow"))
+            bench_flow(b, path);
         if (wanted(parts, "memory"))
             bench_memory(b);
         bench_free_pictures(b);

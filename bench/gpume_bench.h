@@ -133,6 +133,11 @@ void bench_searches(Bench *b);
 void bench_motion(Bench *b);
 void bench_seed(Bench *b, const char *path);
 void bench_nvofa(Bench *b, const char *path);
+/**
+ * Write NVOFA's vectors from each picture of a file to the one before it, to the file's name
+ * with .slow, .medium and .fast: pairs of int16_t in 1/32 samples, for each 4x4 in raster order.
+ */
+void bench_flow(Bench *b, const char *path);
 void bench_memory(Bench *b);
 
 #endif /* GPUME_BENCH_H */

@@ -11,6 +11,7 @@
  * headers of github.com/NVIDIA/NVIDIAOpticalFlowSDK.
  */
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -205,38 +206,49 @@ static uint64_t residual_of(Bench *b, const uint8_t *cur, const uint8_t *ref,
     return sum;
 }
 
-static uint64_t flow_residual(Bench *b, Flow *flow, const uint8_t *pictures, int nb)
+/* How many vectors a pair has. */
+static size_t nb_vectors(const Bench *b)
+{
+    return (size_t)((b->width + GRID - 1) / GRID) * ((b->height + GRID - 1) / GRID);
+}
+
+/* The vectors from picture i to the one before it; pairs are asked for in their order. */
+static int flow_vectors(Bench *b, Flow *flow, int i, FlowVector *vectors)
 {
     const int bw = (b->width + GRID - 1) / GRID, bh = (b->height + GRID - 1) / GRID;
+    CUDA_MEMCPY2D copy = {
+        .srcMemoryType = CU_MEMORYTYPE_DEVICE,
+        .dstMemoryType = CU_MEMORYTYPE_HOST,
+        .dstHost       = vectors,
+        .dstPitch      = bw * sizeof(*vectors),
+        .WidthInBytes  = bw * sizeof(*vectors),
+        .Height        = bh,
+    };
+    void *output;
+    FlowStrides strides;
+
+    launch_flow(b, flow, i);
+    BENCH_CU(b, cuStreamSynchronize(b->stream));
+    output = flow->outputs[flow->next & 1];
+    if (flow->failed || flow->f.get_strides(output, &strides))
+        return AVERROR_EXTERNAL;
+    copy.srcDevice = flow->f.get_pointer(output);
+    copy.srcPitch  = strides.planes[0].x;
+    BENCH_CU(b, cuMemcpy2D(&copy));
+    return 0;
+}
+
+static uint64_t flow_residual(Bench *b, Flow *flow, const uint8_t *pictures, int nb)
+{
     const size_t size = (size_t)b->width * b->height;
-    FlowVector *vectors = av_malloc_array(bh, bw * sizeof(*vectors));
+    FlowVector *vectors = av_malloc_array(nb_vectors(b), sizeof(*vectors));
     uint64_t sum = 0;
 
     if (!vectors)
         bench_die("vectors", AVERROR(ENOMEM));
     flow->next = 0;
-    for (int i = 1; i < nb; i++) {
-        CUDA_MEMCPY2D copy = {
-            .srcMemoryType = CU_MEMORYTYPE_DEVICE,
-            .dstMemoryType = CU_MEMORYTYPE_HOST,
-            .dstHost       = vectors,
-            .dstPitch      = bw * sizeof(*vectors),
-            .WidthInBytes  = bw * sizeof(*vectors),
-            .Height        = bh,
-        };
-        void *output;
-        FlowStrides strides;
-
-        launch_flow(b, flow, i);
-        BENCH_CU(b, cuStreamSynchronize(b->stream));
-        output = flow->outputs[flow->next & 1];
-        if (flow->failed || flow->f.get_strides(output, &strides))
-            break;
-        copy.srcDevice = flow->f.get_pointer(output);
-        copy.srcPitch  = strides.planes[0].x;
-        BENCH_CU(b, cuMemcpy2D(&copy));
+    for (int i = 1; i < nb && !flow_vectors(b, flow, i, vectors); i++)
         sum += residual_of(b, pictures + i * size, pictures + (i - 1) * size, vectors);
-    }
     av_free(vectors);
     return sum;
 }
@@ -276,29 +288,82 @@ static void print_gpume(Bench *b, const char *what, int algo, int range, int nb)
     bench_search_uninit(b, &s);
 }
 
+static const struct { int level; const char *name, *word; } levels[] = {
+    { LEVEL_SLOW, "nvofa slow", "slow" }, { LEVEL_MEDIUM, "nvofa medium", "medium" },
+    { LEVEL_FAST, "nvofa fast", "fast" },
+};
+
+/* Returns the library, or NULL with a message. */
+static FFNV_LIB_HANDLE load_flow(FlowFunctions *functions)
+{
+    FFNV_LIB_HANDLE lib = FFNV_LOAD_FUNC(FLOW_LIBRARY);
+    FlowCreateInstance *create;
+    int ret;
+
+    create = lib ? (FlowCreateInstance *)FFNV_SYM_FUNC(lib, "NvOFAPICreateInstanceCuda") : NULL;
+    if (create && !(ret = create(FLOW_API_VERSION, functions)))
+        return lib;
+    if (create)
+        printf("\nnvofa: %s does not know API 2.0 (error %d): skipped\n", FLOW_LIBRARY, ret);
+    else
+        printf("\nnvofa: there is no %s: skipped\n", FLOW_LIBRARY);
+    if (lib)
+        FFNV_FREE_FUNC(lib);
+    return NULL;
+}
+
+/* Write what one level finds in all neighbouring pictures. */
+static void write_flow(Bench *b, Flow *flow, const char *path, const char *word)
+{
+    FlowVector *vectors = av_malloc_array(nb_vectors(b), sizeof(*vectors));
+    char name[1024];
+    FILE *f;
+
+    snprintf(name, sizeof(name), "%s.%s", path, word);
+    f = fopen(name, "wb");
+    if (!f || !vectors)
+        bench_die(name, f ? AVERROR(ENOMEM) : AVERROR(errno));
+    flow->next = 0;
+    for (int i = 1; i < flow->nb_inputs && !flow_vectors(b, flow, i, vectors); i++)
+        if (fwrite(vectors, sizeof(*vectors), nb_vectors(b), f) != nb_vectors(b))
+            bench_die(name, AVERROR(errno));
+    if (fclose(f))
+        bench_die(name, AVERROR(errno));
+    av_free(vectors);
+}
+
+void bench_flow(Bench *b, const char *path)
+{
+    FlowFunctions functions = { 0 };
+    FFNV_LIB_HANDLE lib = load_flow(&functions);
+
+    if (!lib)
+        return;
+    for (int i = 0; i < FF_ARRAY_ELEMS(levels); i++) {
+        Flow flow = { .f = functions };
+        const int ret = open_flow(b, &flow, levels[i].level);
+
+        if (!ret)
+            write_flow(b, &flow, path, levels[i].word);
+        if (ret || flow.failed)
+            printf("%-16s error %d of the library\n", levels[i].name, ret ? ret : flow.failed);
+        BENCH_CU(b, cuStreamSynchronize(b->stream));
+        close_flow(&flow);
+    }
+    FFNV_FREE_FUNC(lib);
+}
+
 void bench_nvofa(Bench *b, const char *path)
 {
-    static const struct { int level; const char *name; } levels[] = {
-        { LEVEL_SLOW, "nvofa slow" }, { LEVEL_MEDIUM, "nvofa medium" }, { LEVEL_FAST, "nvofa fast" },
-    };
     const size_t size = (size_t)b->width * b->height;
-    FlowCreateInstance *create;
     FlowFunctions functions = { 0 };
-    FFNV_LIB_HANDLE lib = FFNV_LOAD_FUNC(FLOW_LIBRARY);
+    FFNV_LIB_HANDLE lib = load_flow(&functions);
     uint8_t *pictures;
     uint64_t zero = 0;
     int nb, ret;
 
-    create = lib ? (FlowCreateInstance *)FFNV_SYM_FUNC(lib, "NvOFAPICreateInstanceCuda") : NULL;
-    if (!create || (ret = create(FLOW_API_VERSION, &functions))) {
-        if (create)
-            printf("\nnvofa: %s does not know API 2.0 (error %d): skipped\n", FLOW_LIBRARY, ret);
-        else
-            printf("\nnvofa: there is no %s: skipped\n", FLOW_LIBRARY);
-        if (lib)
-            FFNV_FREE_FUNC(lib);
+    if (!lib)
         return;
-    }
 
     pictures = bench_read_pictures(b, path, FLOW_PAIRS + 1, &nb);
     printf("\nNVOFA, a vector for each 4x4, beside gpume; residual: the sum of absolute\n"

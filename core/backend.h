@@ -43,7 +43,11 @@ typedef struct GpumeField {
     int reference;          ///< which of GpumeParams.distance
     const GpumePicture *cur;
     const GpumePicture *ref;
-    AVMotionVector *mvs;    ///< bh * bw, raster order, set by submit() and written until wait() returns
+    /**
+     * bh * bw, raster order, set by submit() and written until wait() returns. Of fields that
+     * only the check needs, from GpumeParams.nb_references on, they may be anything.
+     */
+    AVMotionVector *mvs;
     uint32_t *costs;        ///< the cost of the vector of equal index, likewise
     /**
      * With GpumeParams.intra, set by wait(): the sum over all blocks of cur of the absolute

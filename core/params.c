@@ -115,7 +115,8 @@ int ff_gpume_params_check(const GpumeParams *p, void *log_ctx)
                "different pictures.\n", GPUME_MAX_REFERENCES);
         return AVERROR(EINVAL);
     }
-    if (p->check > 0 && p->nb_references > 1 && p->distance[0] != -p->distance[1]) {
+    if ((p->check == GPUME_AUTO ? gpume_kind(p->algo) == GPUME_KIND_HIERARCHICAL : p->check) &&
+        p->nb_references > 1 && p->distance[0] != -p->distance[1]) {
         av_log(log_ctx, AV_LOG_ERROR, "check takes references that are equally far in the past "
                "and in the future.\n");
         return AVERROR(EINVAL);
@@ -132,10 +133,11 @@ static void choose(GpumeParams *p)
         p->range = pyramid ? 256 : 16;
     if (!p->pel)
         p->pel = pyramid ? 4 : 1;
-    if (!p->sweeps)
-        p->sweeps = 2;
     if (p->smooth < 0)
         p->smooth = pyramid ? 2 : 0;
+    /* where there are none it stays 0: it is checked once more with a stream's next size */
+    if (!p->sweeps && (pyramid || p->smooth || p->pel > 1))
+        p->sweeps = 2;
     if (p->check < 0)
         p->check = pyramid;
     p->nb_distances = p->nb_references;

@@ -36,6 +36,15 @@ typedef void (*GpumeCostFour)(const uint8_t *cur, ptrdiff_t cur_linesize,
                               int h, uint32_t cost[4], uint32_t limit);
 
 /**
+ * The same for four candidates whose samples are the rounded means of those of two, which
+ * follow each other in pairs. The costs are whole.
+ * @param h an even number
+ */
+typedef void (*GpumeCostMeans)(const uint8_t *cur, ptrdiff_t cur_linesize,
+                               const uint8_t *const pairs[8], ptrdiff_t linesize,
+                               int h, uint32_t cost[4]);
+
+/**
  * A block costs what its parts cost together. From the left its columns are cut into
  * parts of 128, 64, 32, 16, 8 and 4 samples, as the binary digits of its width say, and
  * one of the 1 to 3 that remain; from the top its rows into parts of this many and one of
@@ -50,6 +59,8 @@ typedef void (*GpumeCostFour)(const uint8_t *cur, ptrdiff_t cur_linesize,
 typedef struct GpumeCost {
     GpumeCostOne  one[GPUME_NB_WIDTHS];
     GpumeCostFour four[GPUME_NB_WIDTHS];
+    /** Optional, where it is faster than to make the means first. */
+    GpumeCostMeans means[GPUME_NB_WIDTHS];
 } GpumeCost;
 
 /** The greatest of these widths that is not beyond w. */

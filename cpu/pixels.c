@@ -108,7 +108,7 @@ static uint32_t penalty(const GpumeChoice *c, GpumeVector v)
     uint32_t sum = 0;
 
     for (int i = 0; i < 8; i++)
-        sum += gpume_difference(v, c->neighbours[i], c->threshold);
+        sum += gpume_difference(v, c->vectors[i], c->threshold);
     return (c->factor * sum >> c->shift) << c->depth_shift;
 }
 
@@ -117,7 +117,7 @@ static int is_new(const GpumeChoice *c, int i, GpumeVector v)
     int found = v.dx == c->own.dx && v.dy == c->own.dy;
 
     for (int j = 0; j < FFMIN(i, 8); j++)
-        found |= v.dx == c->neighbours[j].dx && v.dy == c->neighbours[j].dy;
+        found |= v.dx == c->vectors[j].dx && v.dy == c->vectors[j].dy;
     return !found;
 }
 
@@ -127,17 +127,16 @@ static unsigned candidates(GpumeChoice *c)
 
     c->sum = c->cost + penalty(c, c->own);
     for (int i = 0; i < 16; i++) {
-        GpumeVector v;
+        GpumeVector *v = &c->vectors[i];
 
         if (i >= 8) {
-            c->around[i - 8].dx = c->own.dx + around[i - 8][0];
-            c->around[i - 8].dy = c->own.dy + around[i - 8][1];
+            v->dx = c->own.dx + around[i - 8][0];
+            v->dy = c->own.dy + around[i - 8][1];
         }
-        v = i < 8 ? c->neighbours[i] : c->around[i - 8];
-        c->penalties[i] = penalty(c, v);
-        mask |= (c->penalties[i] < c->sum && is_new(c, i, v) &&
-                 v.dx >= c->min.dx && v.dx <= c->max.dx &&
-                 v.dy >= c->min.dy && v.dy <= c->max.dy) << i;
+        c->penalties[i] = penalty(c, *v);
+        mask |= (c->penalties[i] + c->bounds[i] < c->sum && is_new(c, i, *v) &&
+                 v->dx >= c->min.dx && v->dx <= c->max.dx &&
+                 v->dy >= c->min.dy && v->dy <= c->max.dy) << i;
     }
     return mask;
 }

@@ -26,10 +26,9 @@
 
 /** What a block in a pass is given a choice of. x86 code knows the layout. */
 typedef struct GpumeChoice {
-    GpumeVector neighbours[8];  ///< in raster order
-    GpumeVector around[8];      ///< likewise
+    GpumeVector vectors[16];    ///< the neighbours' in raster order, those around its own likewise
     GpumeVector own;
-    uint32_t penalties[16];     ///< of neighbours and around
+    uint32_t penalties[16];     ///< of vectors
     uint32_t reserved;
     GpumeVector min, max;       ///< of admissible vectors
     int32_t threshold;          ///< as in gpume_difference()
@@ -38,6 +37,7 @@ typedef struct GpumeChoice {
     int32_t depth_shift;        ///< depth - 8
     uint32_t cost;              ///< of the own vector
     uint32_t sum;               ///< with its penalty
+    uint32_t bounds[16];        ///< what they cost at least
 } GpumeChoice;
 
 typedef struct GpumePixels {
@@ -58,9 +58,9 @@ typedef struct GpumePixels {
     /**
      * The candidates of a block with eight neighbours. Fills in those around its own vector,
      * penalties, and sum.
-     * @return a bit for each of penalties, set if the candidate may be better than the own
-     *         vector: admissible, no other one before it is the same, and its penalty alone
-     *         is less than sum
+     * @return a bit for each of vectors, set if it may be better than the own one: it is
+     *         admissible, no other one before it is the same, and its penalty and bound
+     *         together are less than sum
      */
     unsigned (*candidates)(GpumeChoice *choice);
 } GpumePixels;

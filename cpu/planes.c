@@ -50,6 +50,9 @@ av_cold void ff_gpume_planes_init(GpumePlanesLayout *l, const GpumeParams *param
     }
     if (l->halves) {
         l->half_linesize = row_size(l, GPUME_HALF_MARGIN, size);
+        /* else rows of a block share a few lines of the cache */
+        if (l->half_linesize % 512 == 0)
+            l->half_linesize += 64;
         for (int i = 0; i < GPUME_NB_PLANES; i++) {
             l->half_offset[i] = l->size + GPUME_HALF_MARGIN * (l->half_linesize + size);
             l->size          += l->half_linesize * (l->height + 2 * GPUME_HALF_MARGIN);

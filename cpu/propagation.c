@@ -33,9 +33,10 @@ typedef struct Searcher {
     GpumeStepField *f;              ///< written
     const GpumeStepField *coarser;  ///< what f begins with
     GpumePlaneData cur, ref;
-    /** The two samples that make one at quarters, fy * 4 + fx; of the reference's first block. */
+    /** The two samples that make one at parts (fx, fy), fy * pel + fx; of the reference's first block. */
     const uint8_t *between[16][2];
     ptrdiff_t half_linesize;
+    ptrdiff_t half_offset;          ///< of the block in the reference
     int sample_size;
     int pel;
     GpumeChoice choice;
@@ -43,6 +44,8 @@ typedef struct Searcher {
     GpumeBox box;
     GpumeCostArea area;
     int width_index;                ///< of functions for the whole block; -1: there are none
+    GpumeCostMeans means_of_four;   ///< or NULL
+    int least_of_four;              ///< candidates from which on GROUP are evaluated
 
     /** Of candidates in parts of a sample: a group side by side, or one that is wider. */
     DECLARE_ALIGNED(32, uint8_t, means)[GPUME_MAX_BLOCK * GPUME_AVERAGE_LINESIZE];
@@ -54,25 +57,40 @@ static void set_block(Searcher *c, int bx, int by)
     int i;
 
     c->box      = gpume_box(p, p->block, bx, by);
+    c->half_offset = c->box.y0 * c->half_linesize + c->box.x0 * c->sample_size;
     c->area.cur = c->cur.data + c->box.y0 * c->cur.linesize + c->box.x0 * c->sample_size;
     if (c->area.w != c->box.w || c->area.h != c->box.h) {
         c->area.w      = c->box.w;
         c->area.h      = c->box.h;
         i              = gpume_width_index(c->box.w);
         c->width_index = gpume_width_of(i) == c->box.w && c->box.h <= GPUME_COST_ROWS ? i : -1;
+        c->means_of_four = c->width_index < 0 || c->box.h & 1 ? NULL : c->area.functions->means[i];
+        /* four at once cost less than so many one by one */
+        c->least_of_four = c->means_of_four && c->pel > 1 ? 1 : 3;
     }
 }
 
-/* The samples that a vector in parts of a sample leads to. */
-static void average(const Searcher *c, uint8_t *dst, GpumeVector v)
+/*
+ * Functions that take pel are inlined with a constant. Where a block is evaluated they are
+ * what most time goes to.
+ */
+
+/* The two samples that make the first one that a vector in parts of a sample leads to. */
+static av_always_inline void find_pair(const Searcher *c, const uint8_t *pair[2], GpumeVector v,
+                                       int pel)
 {
-    const int log2_pel = gpume_log2_pel(c->pel);
-    const int fx = (v.dx & (c->pel - 1)) << (2 - log2_pel);
-    const int fy = (v.dy & (c->pel - 1)) << (2 - log2_pel);
-    const ptrdiff_t offset = (c->box.y0 + (v.dy >> log2_pel)) * c->half_linesize +
-                             (c->box.x0 + (v.dx >> log2_pel)) * c->sample_size;
-    const uint8_t *a = c->between[fy * 4 + fx][0] + offset;
-    const uint8_t *b = c->between[fy * 4 + fx][1] + offset;
+    const int log2_pel = gpume_log2_pel(pel);
+    const uint8_t *const *two = c->between[(v.dy & (pel - 1)) << log2_pel | (v.dx & (pel - 1))];
+    const ptrdiff_t offset = c->half_offset + (v.dy >> log2_pel) * c->half_linesize +
+                             (v.dx >> log2_pel) * c->sample_size;
+
+    pair[0] = two[0] + offset;
+    pair[1] = two[1] + offset;
+}
+
+static void average(const Searcher *c, uint8_t *dst, const uint8_t *pair[2])
+{
+    const uint8_t *a = pair[0], *b = pair[1];
 
     if (c->width_index >= 0) {
         c->p->pixels.average[c->width_index](dst, a, b, c->half_linesize, c->box.h);
@@ -107,32 +125,47 @@ static void cost_of(const Searcher *c, const uint8_t *const *ref, ptrdiff_t ref_
     }
 }
 
+/* The same of vectors in parts of a sample. */
+static av_always_inline void evaluate_means(Searcher *c, const GpumeVector *v, int nb,
+                                            uint32_t *cost, uint32_t limit, int pel)
+{
+    const int together = c->box.w * c->sample_size <= MEANS_PITCH;
+    const uint8_t *pairs[2 * GROUP], *ref[GROUP];
+
+    for (int i = 0; i < nb; i++)
+        find_pair(c, pairs + 2 * i, v[i], pel);
+    if (nb == GROUP && c->means_of_four) {
+        c->means_of_four(c->area.cur, c->area.cur_linesize, pairs, c->half_linesize,
+                         c->box.h, cost);
+        return;
+    }
+    for (int i = 0; i < nb; i++) {
+        ref[i] = c->means + (together ? i * MEANS_PITCH : 0);
+        average(c, c->means + (together ? i * MEANS_PITCH : 0), pairs + 2 * i);
+        if (!together)
+            cost_of(c, ref, GPUME_AVERAGE_LINESIZE, 1, cost + i, limit);
+    }
+    if (together)
+        cost_of(c, ref, GPUME_AVERAGE_LINESIZE, nb, cost, limit);
+}
+
 /**
  * The costs of 1 or GROUP vectors, all admissible.
  * @param limit as for GpumeCostOne
  */
-static void evaluate(Searcher *c, const GpumeVector *v, int nb, uint32_t *cost, uint32_t limit)
+static av_always_inline void evaluate(Searcher *c, const GpumeVector *v, int nb, uint32_t *cost,
+                                      uint32_t limit, int pel)
 {
     const uint8_t *ref[GROUP];
 
-    if (c->pel == 1) {
-        for (int i = 0; i < nb; i++)
-            ref[i] = c->ref.data + (c->box.y0 + v[i].dy) * c->ref.linesize +
-                                   (c->box.x0 + v[i].dx) * c->sample_size;
-        cost_of(c, ref, c->ref.linesize, nb, cost, limit);
-    } else if (c->box.w * c->sample_size <= MEANS_PITCH) {
-        for (int i = 0; i < nb; i++) {
-            ref[i] = c->means + i * MEANS_PITCH;
-            average(c, c->means + i * MEANS_PITCH, v[i]);
-        }
-        cost_of(c, ref, GPUME_AVERAGE_LINESIZE, nb, cost, limit);
-    } else {
-        ref[0] = c->means;
-        for (int i = 0; i < nb; i++) {
-            average(c, c->means, v[i]);
-            cost_of(c, ref, GPUME_AVERAGE_LINESIZE, 1, cost + i, limit);
-        }
+    if (pel > 1) {
+        evaluate_means(c, v, nb, cost, limit, pel);
+        return;
     }
+    for (int i = 0; i < nb; i++)
+        ref[i] = c->ref.data + (c->box.y0 + v[i].dy) * c->ref.linesize +
+                               (c->box.x0 + v[i].dx) * c->sample_size;
+    cost_of(c, ref, c->ref.linesize, nb, cost, limit);
 }
 
 static int same(GpumeVector a, GpumeVector b)
@@ -152,13 +185,15 @@ static int is_admissible(const Searcher *c, GpumeVector v)
 typedef struct Candidates {
     GpumeVector vectors[NB_CANDIDATES];
     uint32_t penalties[NB_CANDIDATES];
+    uint8_t places[NB_CANDIDATES];  ///< in bounds
     int nb;
+    uint32_t *bounds;               ///< gets what they cost at least, of those that were evaluated
     GpumeVector best;
     uint32_t best_cost, best_sum;   ///< without and with the penalty; UINT32_MAX: none yet
 } Candidates;
 
 /* The first of the least sum of cost and penalty becomes the best, if it is less than that. */
-static void choose(Searcher *c, Candidates *o)
+static av_noinline void choose(Searcher *c, Candidates *o, int pel)
 {
     for (int i = 0; i < o->nb;) {
         uint32_t least = UINT32_MAX, cost[GROUP];
@@ -173,21 +208,20 @@ static void choose(Searcher *c, Candidates *o)
             }
         if (!n)
             break;
-        /* what is computed for nothing costs less than one by one */
-        if (n == GROUP - 1) {
-            v[n]       = v[n - 1];
-            which[n++] = which[GROUP - 2];
-        }
-        if (n == GROUP) {
-            evaluate(c, v, GROUP, cost, o->best_sum - least);
+        if (n >= c->least_of_four) {
+            for (int j = n; j < GROUP; j++)
+                v[j] = v[0];
+            evaluate(c, v, GROUP, cost, o->best_sum - least, pel);
         } else {
             for (int j = 0; j < n; j++)
-                evaluate(c, v + j, 1, cost + j, o->best_sum - o->penalties[which[j]]);
+                evaluate(c, v + j, 1, cost + j, o->best_sum - o->penalties[which[j]], pel);
         }
         for (int j = 0; j < n; j++) {
             const uint32_t penalty = o->penalties[which[j]];
 
-            if (cost[j] < o->best_sum - FFMIN(penalty, o->best_sum)) {
+            /* it may not be the whole cost, but it is no more than that */
+            o->bounds[o->places[which[j]]] = cost[j];
+            if (penalty < o->best_sum && cost[j] < o->best_sum - penalty) {
                 o->best      = v[j];
                 o->best_cost = cost[j];
                 o->best_sum  = cost[j] + penalty;
@@ -206,6 +240,7 @@ static void add_candidate(const Searcher *c, Candidates *o, int dx, int dy)
     for (int i = 0; i < o->nb; i++)
         if (same(o->vectors[i], v))
             return;
+    o->places[o->nb]    = 0;
     o->penalties[o->nb] = 0;
     o->vectors[o->nb++] = v;
 }
@@ -216,14 +251,15 @@ static void begin_full(Searcher *c, Candidates *o)
 
     o->nb = 0;
     add_candidate(c, o, 0, 0);
-    choose(c, o);
+    choose(c, o, 1);
     o->nb = 0;
     for (int dy = b->min_dy; dy <= b->max_dy && o->best_cost; dy++)
         for (int dx = b->min_dx; dx <= b->max_dx; dx++) {
+            o->places[o->nb]    = 0;
             o->penalties[o->nb] = 0;
             o->vectors[o->nb++] = (GpumeVector) { dx, dy };
             if (o->nb == GROUP || dx == b->max_dx) {
-                choose(c, o);
+                choose(c, o, 1);
                 o->nb = 0;
             }
         }
@@ -242,12 +278,12 @@ static void begin_coarser(Searcher *c, Candidates *o, int bx, int by)
         if (gpume_parent(i, &x, &y, p->bw, p->bh)) {
             const GpumeVector v = c->coarser->vectors[y * p->bw + x];
 
-            add_candidate(c, o, v.dx << doubled, v.dy << doubled);
+            add_candidate(c, o, v.dx * (1 + doubled), v.dy * (1 + doubled));
         }
     }
     if (doubled || !o->nb)
         add_candidate(c, o, 0, 0);
-    choose(c, o);
+    choose(c, o, 1);
 }
 
 static void begin_row(Searcher *c, int by)
@@ -256,9 +292,11 @@ static void begin_row(Searcher *c, int by)
     GpumeStepField *f = c->f;
 
     memset(f->changed + by * bw, 0, bw);
+    memset(f->bounds + NB_CANDIDATES * by * bw, 0, NB_CANDIDATES * bw * sizeof(*f->bounds));
     for (int bx = 0; bx < bw; bx++) {
         GpumeVector *v = &f->vectors[by * bw + bx];
-        Candidates o = { .best_cost = UINT32_MAX, .best_sum = UINT32_MAX };
+        uint32_t unused[NB_CANDIDATES];
+        Candidates o;
 
         if (c->s->step.begin == GPUME_BEGIN_KEEP) {
             v->dx *= c->pel;
@@ -266,6 +304,8 @@ static void begin_row(Searcher *c, int by)
             continue;
         }
         set_block(c, bx, by);
+        o.best_cost = o.best_sum = UINT32_MAX;
+        o.bounds    = unused;
         if (c->s->step.begin == GPUME_BEGIN_FULL)
             begin_full(c, &o);
         else
@@ -275,15 +315,32 @@ static void begin_row(Searcher *c, int by)
     }
 }
 
-/* Whether the block or a neighbour has changed since it was visited in the pass before. */
-static int is_due(const GpumeStepField *f, int i, int bw, int since)
+/* Bits 7, 15 and 23: which of three times, each below 129, are not before since, 1 to 127. */
+static av_always_inline unsigned recent(const uint8_t *changed, int since)
 {
-    const uint8_t *changed = f->changed + i;
-    int last = 0;
+    return ((changed[0] | changed[1] << 8 | changed[2] << 16) + (0x80 - since) * 0x10101u) & 0x808080;
+}
 
-    for (int y = -bw; y <= bw; y += bw)
-        last = FFMAX(last, FFMAX3(changed[y - 1], changed[y], changed[y + 1]));
-    return last >= since;
+/**
+ * Whether the block or a neighbour has changed since it was visited in the pass before. What
+ * was known of those that have is forgotten.
+ */
+static av_always_inline int is_due(const GpumeStepField *f, int i, int bw, int since)
+{
+    uint32_t *bounds = f->bounds + NB_CANDIDATES * i;
+    const unsigned above = recent(f->changed + i - bw - 1, since);
+    const unsigned row   = recent(f->changed + i - 1,      since);
+    const unsigned below = recent(f->changed + i + bw - 1, since);
+
+    if (!(above | row | below))
+        return 0;
+    for (int j = 0; j < 3; j++) {
+        bounds[j]     &= (above >> (8 * j + 7) & 1) - 1;
+        bounds[5 + j] &= (below >> (8 * j + 7) & 1) - 1;
+    }
+    bounds[3] &= (row >>  7 & 1) - 1;
+    bounds[4] &= (row >> 23 & 1) - 1;
+    return 1;
 }
 
 /* The candidates of a block that lacks some neighbours. */
@@ -313,42 +370,106 @@ static void add_few(const Searcher *c, Candidates *o, int bx, int by)
         if (!i) {
             o->best_sum += sum;
         } else if (is_admissible(c, all[i])) {
+            o->places[o->nb]    = 0;
             o->penalties[o->nb] = sum;
             o->vectors[o->nb++] = all[i];
         }
     }
 }
 
-/* The same of one that has all. */
-static void add_all(Searcher *c, Candidates *o, const GpumeVector *v)
+/**
+ * The same as choose() of a block that has all neighbours and functions for the whole block:
+ * of candidates in their order, given by bits, four at a time.
+ */
+static av_always_inline void choose_inside(Searcher *c, Candidates *o, unsigned mask, int pel)
+{
+    const GpumeChoice *choice = &c->choice;
+
+    while (mask) {
+        uint32_t least = UINT32_MAX, cost[GROUP];
+        uint64_t best  = UINT64_MAX;
+        GpumeVector v[GROUP];
+        int which[GROUP], n = 0;
+
+        do {
+            const int i = which[n] = ff_ctz(mask);
+
+            v[n++] = choice->vectors[i];
+            least  = FFMIN(least, choice->penalties[i]);
+            mask  &= mask - 1;
+        } while (mask && n < GROUP);
+        for (int j = n; j < GROUP; j++) {
+            which[j] = which[0];
+            v[j]     = v[0];
+        }
+        evaluate(c, v, GROUP, cost, o->best_sum - least, pel);
+        for (int j = 0; j < GROUP; j++) {
+            const int i = which[j];
+            /* of equal sums the first */
+            const uint64_t key = ((uint64_t)cost[j] + choice->penalties[i]) << 4 | i;
+
+            best = FFMIN(best, key);
+            /* it may not be the whole cost, but it is no more than that */
+            o->bounds[i] = cost[j];
+        }
+        if (best >> 4 < o->best_sum) {
+            const int i = best & 15;
+
+            o->best_sum  = best >> 4;
+            o->best_cost = o->best_sum - choice->penalties[i];
+            o->best      = choice->vectors[i];
+            for (unsigned rest = mask; rest; rest &= rest - 1) {
+                const int k = ff_ctz(rest);
+
+                mask &= ~((choice->penalties[k] >= o->best_sum) << k);
+            }
+        }
+    }
+}
+
+/* The candidates of a block that has all neighbours. */
+static av_always_inline unsigned find_candidates(Searcher *c, Candidates *o, const GpumeVector *v,
+                                                 const uint32_t *bounds, int pel)
 {
     const int bw = c->s->params.bw;
     GpumeChoice *choice = &c->choice;
+    unsigned mask;
 
-    memcpy(choice->neighbours,     v - bw - 1, 3 * sizeof(*v));
-    memcpy(choice->neighbours + 5, v + bw - 1, 3 * sizeof(*v));
-    choice->neighbours[3] = v[-1];
-    choice->neighbours[4] = v[1];
+    memcpy(choice->vectors,     v - bw - 1, 3 * sizeof(*v));
+    memcpy(choice->vectors + 5, v + bw - 1, 3 * sizeof(*v));
+    choice->vectors[3] = v[-1];
+    choice->vectors[4] = v[1];
     choice->own  = *v;
     choice->cost = o->best_cost;
-    choice->min  = (GpumeVector) { c->box.min_dx * c->pel, c->box.min_dy * c->pel };
-    choice->max  = (GpumeVector) { c->box.max_dx * c->pel, c->box.max_dy * c->pel };
-    for (unsigned mask = c->p->pixels.candidates(choice); mask; mask &= mask - 1) {
-        const int i = ff_ctz(mask);
-
-        o->penalties[o->nb] = choice->penalties[i];
-        o->vectors[o->nb++] = i < 8 ? choice->neighbours[i] : choice->around[i - 8];
-    }
+    choice->min  = (GpumeVector) { c->box.min_dx * pel, c->box.min_dy * pel };
+    choice->max  = (GpumeVector) { c->box.max_dx * pel, c->box.max_dy * pel };
+    memcpy(choice->bounds, bounds, sizeof(choice->bounds));
+    mask        = c->p->pixels.candidates(choice);
     o->best_sum = choice->sum;
+    return mask;
 }
 
-static void visit(Searcher *c, int bx, int by, int now)
+static void add_all(const GpumeChoice *choice, Candidates *o, unsigned mask)
+{
+    for (; mask; mask &= mask - 1) {
+        const int i = ff_ctz(mask);
+
+        o->places[o->nb]    = i;
+        o->penalties[o->nb] = choice->penalties[i];
+        o->vectors[o->nb++] = choice->vectors[i];
+    }
+}
+
+static av_always_inline void visit(Searcher *c, int bx, int by, int now, int pel)
 {
     const GpumeParams *p = &c->s->params;
     const int i = by * p->bw + bx;
     const int inside = bx && by && bx + 1 < p->bw && by + 1 < p->bh;
     GpumeStepField *f = c->f;
+    uint32_t *bounds  = f->bounds + NB_CANDIDATES * i;
+    uint32_t unused[NB_CANDIDATES];
     Candidates o;
+    unsigned mask = 0;
 
     if (inside && now > GPUME_NB_PHASES && !is_due(f, i, p->bw, now - GPUME_NB_PHASES))
         return;
@@ -356,23 +477,40 @@ static void visit(Searcher *c, int bx, int by, int now)
     o.nb        = 0;
     o.best      = f->vectors[i];
     o.best_cost = o.best_sum = f->costs[i];
+    o.bounds    = inside ? bounds : unused;
     if (inside)
-        add_all(c, &o, &f->vectors[i]);
-    else
-        add_few(c, &o, bx, by);
-    choose(c, &o);
+        mask = find_candidates(c, &o, &f->vectors[i], bounds, pel);
+    if (inside && c->width_index >= 0 && (pel == 1 || c->means_of_four)) {
+        choose_inside(c, &o, mask, pel);
+    } else {
+        if (inside)
+            add_all(&c->choice, &o, mask);
+        else
+            add_few(c, &o, bx, by);
+        choose(c, &o, pel);
+    }
     if (!same(o.best, f->vectors[i])) {
         f->vectors[i] = o.best;
         f->costs[i]   = o.best_cost;
         f->changed[i] = now;
+        memset(bounds + 8, 0, 8 * sizeof(*bounds));
     }
+}
+
+static av_always_inline void visit_row(Searcher *c, int by, int pass, int pel)
+{
+    for (int odd = 0; odd < 2; odd++)
+        for (int bx = odd; bx < c->s->params.bw; bx += 2)
+            visit(c, bx, by, 1 + GPUME_NB_PHASES * pass + 2 * (by & 1) + odd, pel);
 }
 
 static void pass_row(Searcher *c, int by, int pass)
 {
-    for (int odd = 0; odd < 2; odd++)
-        for (int bx = odd; bx < c->s->params.bw; bx += 2)
-            visit(c, bx, by, 1 + GPUME_NB_PHASES * pass + 2 * (by & 1) + odd);
+    switch (c->pel) {
+    case 1:  visit_row(c, by, pass, 1); break;
+    case 2:  visit_row(c, by, pass, 2); break;
+    default: visit_row(c, by, pass, 4); break;
+    }
 }
 
 static void wait_for(const atomic_int *done, int wanted)
@@ -415,8 +553,9 @@ static void init_searcher(Searcher *c, GpumePropagation *p, const GpumeCpuStep *
     c->area = (GpumeCostArea) {
         .functions = p->cost, .cur_linesize = c->cur.linesize, .sample_size = c->sample_size,
     };
-    for (int k = 0; k < 16 && c->pel > 1; k++) {
-        const int pair = gpume_between(k & 3, k >> 2);
+    c->half_linesize = 0;
+    for (int k = 0; k < c->pel * c->pel && c->pel > 1; k++) {
+        const int pair = gpume_between(k % c->pel * 4 / c->pel, k / c->pel * 4 / c->pel);
 
         for (int m = 0; m < 2; m++) {
             const int one = pair >> 4 * m;
@@ -445,8 +584,9 @@ static void run_units(void *opaque, int worker, int start, int end)
     for (int i = 0; i < nb_fields; i++)
         init_searcher(&c[i], arg->p, s, &arg->search->fields[i], i);
     for (; start < end; start++) {
-        Searcher *searcher     = &c[start % nb_fields];
-        const GpumeStepUnit *u = &s->units[start / nb_fields];
+        const int whole        = ff_gpume_task_whole_parts(&s->task);
+        Searcher *searcher     = &c[whole ? start / s->nb_units : start % nb_fields];
+        const GpumeStepUnit *u = &s->units[whole ? start % s->nb_units : start / nb_fields];
 
         wait_for_rows(searcher->f, s->params.bh, u);
         if (u->pass < 0)
@@ -485,6 +625,7 @@ void ff_gpume_propagation_run(GpumePropagation *p, const GpumeBackendConfig *cfg
             for (int row = 0; row < s->params.bh; row++)
                 atomic_store_explicit(&f->done[row], 0, memory_order_relaxed);
         }
+        s->task.parts = search->nb_fields;
         ff_gpume_task_run(&s->task, cfg, &arg, 0, s->nb_units * search->nb_fields);
         for (int j = 0; j < search->nb_fields; j++)
             p->which[j] ^= s->step.begin != GPUME_BEGIN_KEEP;
@@ -567,13 +708,20 @@ static av_cold void list_units(GpumeCpuStep *s)
     }
 }
 
-static av_cold int init_field(GpumeStepField *f, size_t nb_blocks, int nb_rows)
+/* Both arrays of vectors of a field; what only the step that runs needs they share. */
+static av_cold int init_fields(GpumeStepField f[2], size_t nb_blocks, int nb_rows)
 {
-    f->vectors = av_calloc(nb_blocks, sizeof(*f->vectors));
-    f->costs   = av_calloc(nb_blocks, sizeof(*f->costs));
     f->changed = av_calloc(nb_blocks, sizeof(*f->changed));
+    f->bounds  = av_calloc(nb_blocks, NB_CANDIDATES * sizeof(*f->bounds));
     f->done    = av_calloc(nb_rows,   sizeof(*f->done));
-    return f->vectors && f->costs && f->changed && f->done ? 0 : AVERROR(ENOMEM);
+    if (!f->changed || !f->bounds || !f->done)
+        return AVERROR(ENOMEM);
+    f[1] = f[0];
+    for (int i = 0; i < 2; i++) {
+        f[i].vectors = av_calloc(nb_blocks, sizeof(*f->vectors));
+        f[i].costs   = av_calloc(nb_blocks, sizeof(*f->costs));
+    }
+    return f[0].vectors && f[0].costs && f[1].vectors && f[1].costs ? 0 : AVERROR(ENOMEM);
 }
 
 av_cold int ff_gpume_propagation_init(GpumePropagation *p, const GpumeParams *params,
@@ -604,8 +752,7 @@ av_cold int ff_gpume_propagation_init(GpumePropagation *p, const GpumeParams *pa
         nb_rows   = FFMAX(nb_rows, s->params.bh);
     }
     for (int i = 0; i < params->nb_distances && ret >= 0; i++)
-        for (int j = 0; j < 2 && ret >= 0; j++)
-            ret = init_field(&p->fields[i][j], nb_blocks, nb_rows);
+        ret = init_fields(p->fields[i], nb_blocks, nb_rows);
     return ret;
 }
 
@@ -613,13 +760,15 @@ av_cold void ff_gpume_propagation_uninit(GpumePropagation *p)
 {
     for (int i = 0; i < p->nb_steps; i++)
         av_freep(&p->steps[i].units);
-    for (int i = 0; i < GPUME_MAX_REFERENCES; i++)
-        for (int j = 0; j < 2; j++) {
-            GpumeStepField *f = &p->fields[i][j];
+    for (int i = 0; i < GPUME_MAX_REFERENCES; i++) {
+        GpumeStepField *f = p->fields[i];
 
-            av_freep(&f->vectors);
-            av_freep(&f->costs);
-            av_freep(&f->changed);
-            av_freep(&f->done);
+        av_freep(&f->changed);
+        av_freep(&f->bounds);
+        av_freep(&f->done);
+        for (int j = 0; j < 2; j++) {
+            av_freep(&f[j].vectors);
+            av_freep(&f[j].costs);
         }
+    }
 }

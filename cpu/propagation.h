@@ -27,6 +27,11 @@ typedef struct GpumeStepField {
     uint32_t *costs;        ///< of these vectors, without penalties
     /** When a vector changed last: 1 + 4 * pass + phase; 0: since the begin it has not. */
     uint8_t *changed;
+    /**
+     * What a block's neighbours' vectors, and those around its own, cost it at least, by
+     * sixteens as GpumeChoice has them; 0: not known.
+     */
+    uint32_t *bounds;
     atomic_int *done;       ///< rows: 1 after the begin, one more after each pass
 } GpumeStepField;
 

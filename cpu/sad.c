@@ -44,25 +44,50 @@ static void sad_x4_##bits##_##width(const uint8_t *cur,                     \
                                       ref[i], ref_linesize, h, limit);      \
 }
 
+/* Of the rounded means of two. */
+#define SAD_MEANS(bits, width)                                              \
+static void sad_means_##bits##_##width(const uint8_t *cur,                  \
+                                       ptrdiff_t cur_linesize,              \
+                                       const uint8_t *const pairs[8],       \
+                                       ptrdiff_t linesize, int h,           \
+                                       uint32_t sad[4])                     \
+{                                                                           \
+    for (int i = 0; i < 4; i++) {                                           \
+        const uint8_t *c = cur, *a = pairs[2 * i], *b = pairs[2 * i + 1];   \
+                                                                            \
+        sad[i] = 0;                                                         \
+        for (int y = 0; y < h; y++) {                                       \
+            for (int x = 0; x < (width); x++)                               \
+                sad[i] += abs(PIXEL_##bits(c, x) -                          \
+                              ((PIXEL_##bits(a, x) +                        \
+                                PIXEL_##bits(b, x) + 1) >> 1));             \
+            c += cur_linesize;                                              \
+            a += linesize;                                                  \
+            b += linesize;                                                  \
+        }                                                                   \
+    }                                                                       \
+}
+
 #define ALL_WIDTHS(f, bits)                                                 \
     { f##_##bits##_1,  f##_##bits##_2,  f##_##bits##_3,                     \
       f##_##bits##_4,  f##_##bits##_8,  f##_##bits##_16,                    \
       f##_##bits##_32, f##_##bits##_64, f##_##bits##_128 }
 
 #define SAD_DEPTH(bits)                                                     \
-SAD_WIDTH(bits, 1)                                                          \
-SAD_WIDTH(bits, 2)                                                          \
-SAD_WIDTH(bits, 3)                                                          \
-SAD_WIDTH(bits, 4)                                                          \
-SAD_WIDTH(bits, 8)                                                          \
-SAD_WIDTH(bits, 16)                                                         \
-SAD_WIDTH(bits, 32)                                                         \
-SAD_WIDTH(bits, 64)                                                         \
-SAD_WIDTH(bits, 128)                                                        \
+SAD_WIDTH(bits, 1) SAD_MEANS(bits, 1)                                       \
+SAD_WIDTH(bits, 2) SAD_MEANS(bits, 2)                                       \
+SAD_WIDTH(bits, 3) SAD_MEANS(bits, 3)                                       \
+SAD_WIDTH(bits, 4) SAD_MEANS(bits, 4)                                       \
+SAD_WIDTH(bits, 8) SAD_MEANS(bits, 8)                                       \
+SAD_WIDTH(bits, 16) SAD_MEANS(bits, 16)                                     \
+SAD_WIDTH(bits, 32) SAD_MEANS(bits, 32)                                     \
+SAD_WIDTH(bits, 64) SAD_MEANS(bits, 64)                                     \
+SAD_WIDTH(bits, 128) SAD_MEANS(bits, 128)                                   \
                                                                             \
 static const GpumeCost sad_##bits = {                                       \
-    .one  = ALL_WIDTHS(sad, bits),                                          \
-    .four = ALL_WIDTHS(sad_x4, bits),                                       \
+    .one   = ALL_WIDTHS(sad, bits),                                         \
+    .four  = ALL_WIDTHS(sad_x4, bits),                                      \
+    .means = ALL_WIDTHS(sad_means, bits),                                   \
 };
 
 SAD_DEPTH(8)

@@ -41,6 +41,11 @@ void ff_gpume_pause(int n)
     }
 }
 
+int ff_gpume_task_whole_parts(const GpumeTask *t)
+{
+    return t->nb_workers <= t->parts;
+}
+
 /* At first many at a time, then fewer and fewer, so that all end at about the same time. */
 static int take_units(GpumeTask *t, int *start)
 {
@@ -54,6 +59,8 @@ static int take_units(GpumeTask *t, int *start)
         nb = is_first ? t->first_least : t->least;
         if (t->nb_workers == 1)
             nb = remaining;
+        else if (ff_gpume_task_whole_parts(t))
+            nb = t->nb_units / t->parts;
         else if (!is_first && !t->in_order)
             nb = FFMAX(nb, remaining / (2 * t->nb_workers));
         nb = FFMIN(nb, remaining);

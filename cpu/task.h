@@ -32,6 +32,11 @@ typedef struct GpumeTask {
     int first_least;        ///< units that a worker takes at once, of the first ones
     int least;              ///< units that a worker takes at least, of the others
     int in_order;           ///< nonzero: no more than these, for others wait for them
+    /**
+     * Nonzero: the units are so many parts, which have nothing to do with each other. No more
+     * workers than these take whole ones; see ff_gpume_task_whole_parts().
+     */
+    int parts;
     int max_workers;
 
     /* how many threads it is worth: 1 << level of them, or all */
@@ -54,6 +59,9 @@ typedef struct GpumeTask {
  */
 void ff_gpume_task_run(GpumeTask *task, const GpumeBackendConfig *cfg, void *arg,
                        int nb_first, int nb_units);
+
+/** For run(): whether workers take whole parts, one after the other; else the parts' units may alternate. */
+int ff_gpume_task_whole_parts(const GpumeTask *task);
 
 /** For loops that wait for another worker: pass a little time, the n-th time of this wait. */
 void ff_gpume_pause(int n);

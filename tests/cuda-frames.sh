@@ -36,7 +36,8 @@ check cuda-two-devices "vectors differ" same
 # frames that lie on the device, of even sides as chroma wants them
 searches="$(combinations FULL range=5:block=4 range=5:block=8 range=5 range=5:block=32)
 $(combinations PATTERN range=40:block=8 range=40)
-$(combinations PREDICTIVE range=20)"
+$(combinations PREDICTIVE range=20)
+$(combinations HIERARCHICAL range=40 range=20:block=4) ds:smooth=2:pel=4 epzs:range=9:check=1:smooth=2"
 mkdir "$tmp/on-cpu" "$tmp/on-gpu"
 for format in nv12 p010le yuv444p yuv444p16le; do
     for size in 70x50 34x126; do

@@ -40,7 +40,8 @@ timeout 900 ./libavfilter/tests/gpume_soak -threads 8 -seconds "$seconds" \
 soak=$!
 # shellcheck disable=SC2046  # a list of words
 set -- $(combinations FULL range=16 range=8:block=8) $(combinations PATTERN range=64) \
-    $(combinations PREDICTIVE range=32) ds:range=16:block=4
+    $(combinations PREDICTIVE range=32) $(combinations HIERARCHICAL range=64) ds:range=16:block=4 \
+    ds:range=32:smooth=2:check=1:pel=4
 i=0
 for search; do
     i=$((i + 1))

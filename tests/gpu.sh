@@ -151,7 +151,10 @@ same() {
 streams() {
     searches="$(combinations FULL range=16 range=12:block=8 range=20:block=32 range=8:block=4)
 $(combinations PATTERN range=16 range=64 range=40:block=8 range=16:block=4 range=64:block=32)
-$(combinations PREDICTIVE range=16 range=100 range=40:block=8 range=20:block=4 range=30:block=32)"
+$(combinations PREDICTIVE range=16 range=100 range=40:block=8 range=20:block=4 range=30:block=32)
+$(combinations HIERARCHICAL range=256 range=40:block=8 range=90:block=4 range=64:block=32:smooth=9:pel=2)
+$(combinations PREDICTIVE check=1 smooth=2:check=1:pel=4)
+ds:smooth=2 ds:check=1:block=8 ds:range=64:smooth=2:check=1:pel=4 fs:range=8:pel=2:block=4"
     for clip in "$gpu"/clips/*; do
         case $clip in
             *.md) continue ;;

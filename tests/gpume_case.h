@@ -52,6 +52,7 @@ typedef struct CaseLimits {
 typedef struct Case {
     TestStream s;
     int dir, exhaustive, async_depth, metadata, file, nb_threads;
+    int automatic;          ///< options that have their default are not given
     int feed_all;           ///< all frames before the first is pulled
     int close_after;        ///< frames that come out before the graph is closed; -1: all
     int code;               ///< what the run has to end with: 0 or an error
@@ -107,20 +108,84 @@ static inline void draw_samples(TestRandom *r, TestPicture *pic, const TestPictu
     }
 }
 
+/* Candidates of a sample that are tried in full, or as many of those of another search. */
+static inline int64_t search_work(const TestStream *s, int w, int h)
+{
+    const int least = FFMAX(32, 2 * s->block), whole = w * h;
+    int range = s->range;
+
+    if (gpume_kind(s->algo) == GPUME_KIND_HIERARCHICAL) {
+        for (int level = 1; s->levels ? level < s->levels : FFMIN(w, h) >= least; level++) {
+            w     = (w + 1) / 2;
+            h     = (h + 1) / 2;
+            range = (range + 1) / 2;
+        }
+    } else if (gpume_kind(s->algo) != GPUME_KIND_FULL) {
+        return 60 + 6 * range;
+    }
+    return 1 + (int64_t)FFMIN(2 * range + 1, w) * FFMIN(2 * range + 1, h) * w * h / whole;
+}
+
 static inline int64_t case_work(const Case *c)
 {
     const TestStream *s = &c->s;
+    const int hme    = gpume_kind(s->algo) == GPUME_KIND_HIERARCHICAL;
+    const int sweeps = s->sweeps ? s->sweeps : 2;
+    const int passes = (hme ? 2 : !!s->smooth) * sweeps + (s->pel > 1 ? 2 * sweeps : 0);
+    const int nb_fields = s->check ? 2 : s->nb_references;
     int64_t work = 0;
 
     for (int i = 0; i < s->nb; i++) {
         const TestPicture *p = &s->pics[i];
-        const int64_t candidates = gpume_kind(s->algo) == GPUME_KIND_FULL ?
-            (int64_t)FFMIN(2 * s->range + 1, p->w) * FFMIN(2 * s->range + 1, p->h) :
-            60 + 6 * s->range;
 
-        work += (int64_t)p->w * p->h * candidates * s->nb_references;
+        /* what lies between samples takes the oracle about as long as so many candidates */
+        work += (int64_t)p->w * p->h * nb_fields *
+                (search_work(s, p->w, p->h) + 17 * passes + (s->pel > 1 ? 25 * s->pel * s->pel : 0));
     }
     return work;
+}
+
+/* What is done with vectors, and hme's levels. */
+static inline void draw_motion(TestRandom *r, Case *c)
+{
+    static const int pels[] = { 1, 4, 2 };
+    TestStream *s = &c->s;
+    const int hme = gpume_kind(s->algo) == GPUME_KIND_HIERARCHICAL;
+
+    c->automatic = test_draw(r, 2);
+    s->smooth    = test_draw(r, 2) ? test_draw(r, 1 << test_draw(r, 7)) + 1 : 0;
+    s->check     = test_draw(r, 2);
+    s->pel       = pels[test_draw(r, FF_ARRAY_ELEMS(pels))];
+    s->levels    = hme && test_draw(r, 2) ? test_draw_range(r, 1, GPUME_MAX_LEVELS) : 0;
+    s->sweeps    = test_draw(r, 2) ? 1 << test_draw(r, 5) : 0;
+    if (c->automatic && hme) {
+        s->smooth = test_default(s->algo, "smooth");
+        s->check  = test_default(s->algo, "check");
+        s->pel    = test_default(s->algo, "pel");
+    }
+    if (!hme && !s->smooth && s->pel == 1)
+        s->sweeps = 0;
+}
+
+/* Take away something that needs time. */
+static inline void lessen(Case *c)
+{
+    TestStream *s = &c->s;
+
+    if (s->sweeps > 1) {
+        s->sweeps /= 2;
+    } else if (s->range > 4) {
+        s->range /= 2;
+    } else if (s->nb > 2) {
+        av_freep(&s->pics[--s->nb].samples);
+    } else if (s->pel > 1) {
+        s->pel    = 1;
+        s->sweeps = 0;
+    } else if (s->range > 1) {
+        s->range /= 2;
+    } else {
+        av_freep(&s->pics[--s->nb].samples);
+    }
 }
 
 static inline void draw_case(TestRandom *r, const CaseLimits *l, Case *c)
@@ -175,10 +240,9 @@ static inline void draw_case(TestRandom *r, const CaseLimits *l, Case *c)
         s->pics[i] = now;
         draw_samples(r, &s->pics[i], i ? &s->pics[i - 1] : NULL);
     }
-    while (s->range > 1 && case_work(c) > l->max_work)
-        s->range /= 2;
-    while (s->nb > 1 && case_work(c) > l->max_work)
-        av_freep(&s->pics[--s->nb].samples);
+    draw_motion(r, c);
+    while (case_work(c) > l->max_work && (s->nb > 1 || s->range > 1))
+        lessen(c);
     c->work        = case_work(c);
     c->close_after = FFMIN(c->close_after, s->nb);
 
@@ -200,9 +264,24 @@ static inline void case_options(char *buf, size_t size, const Case *c, enum Case
     static const char *const files[] = { "", ":mv_file=%s/v.csv", ":mv_file=%s/v.npy",
                                          ":stats_file=%s/stats" };
 
-    snprintf(buf, size, "algo=%s:block=%d:range=%d:dir=%s:exhaustive=%d:async_depth=%d:"
-             "metadata=%d:backend=%s", test_algos[c->s.algo], c->s.block, c->s.range, dirs[c->dir],
+    const struct {
+        const char *name;
+        int value;
+    } motion[] = {
+        { "range", c->s.range }, { "smooth", c->s.smooth }, { "check", c->s.check },
+        { "pel", FFMAX(c->s.pel, 1) },
+    };
+
+    snprintf(buf, size, "algo=%s:block=%d:dir=%s:exhaustive=%d:async_depth=%d:"
+             "metadata=%d:backend=%s", test_algos[c->s.algo], c->s.block, dirs[c->dir],
              c->exhaustive, c->async_depth, c->metadata, backend == CASE_CPU ? "cpu" : "cuda");
+    for (int i = 0; i < FF_ARRAY_ELEMS(motion); i++)
+        if (!c->automatic || motion[i].value != test_default(c->s.algo, motion[i].name))
+            av_strlcatf(buf, size, ":%s=%d", motion[i].name, motion[i].value);
+    if (c->s.sweeps)
+        av_strlcatf(buf, size, ":sweeps=%d", c->s.sweeps);
+    if (c->s.levels)
+        av_strlcatf(buf, size, ":levels=%d", c->s.levels);
     if (c->file)
         av_strlcatf(buf, size, files[c->file], folder);
 }

@@ -34,6 +34,7 @@
 #include "libavfilter/gpume/core/engine.h"
 
 #include "gpume_harness.h"
+#include "gpume_oracle_motion.h"
 
 #define MAX_FAILURES 20
 
@@ -133,8 +134,11 @@ void test_forget_log(void)
     test_nb_errors = 0;
 }
 
+/* NULL: hme */
 static OracleVector (*oracle_of(int algo))(const OracleBlock *b)
 {
+    if (gpume_kind(algo) == GPUME_KIND_HIERARCHICAL)
+        return NULL;
     for (int i = 0; i < FF_ARRAY_ELEMS(oracle_searches); i++)
         if (!strcmp(oracle_searches[i].name, test_algos[algo]))
             return oracle_searches[i].search;
@@ -485,32 +489,87 @@ AVFrame *test_frame(const TestPicture *pic)
     return frame;
 }
 
+static int pel_of(const TestStream *s)
+{
+    return s->pel ? s->pel : 1;
+}
+
+static OracleMotion motion_of(const TestStream *s, int i)
+{
+    return (OracleMotion){
+        .search = oracle_of(s->algo), .block = s->block, .range = s->range,
+        .depth  = test_depth(s->pics[i].format), .smooth = s->smooth,
+        .sweeps = s->sweeps ? s->sweeps : 2, .pel = pel_of(s), .levels = s->levels,
+    };
+}
+
+/* Picture i against that at distance j. @param first of the same kind */
+static void expect_field(TestStream *s, int i, int j, int first)
+{
+    TestPicture *pic = &s->pics[i];
+    const size_t nb = (size_t)oracle_blocks(pic->w, s->block) * oracle_blocks(pic->h, s->block);
+    const OracleMotion m = motion_of(s, i);
+    const OraclePicture cur = { pic->w, pic->h, pic->samples };
+    const OraclePicture ref = { pic->w, pic->h, s->pics[i + s->distance[j]].samples };
+
+    pic->found[j]   = test_alloc(av_calloc(nb, sizeof(*pic->found[j])));
+    pic->vectors[j] = test_alloc(av_calloc(nb, sizeof(*pic->vectors[j])));
+    oracle_motion(&m, &cur, &ref, i - 1 >= first ? s->pics[i - 1].found[j] : NULL,
+                  i - 2 >= first ? s->pics[i - 2].found[j] : NULL, pic->found[j],
+                  pic->vectors[j]);
+}
+
+static void free_fields(TestPicture *pic)
+{
+    for (int j = 0; j < GPUME_MAX_REFERENCES; j++) {
+        av_freep(&pic->vectors[j]);
+        av_freep(&pic->found[j]);
+    }
+}
+
 void test_expect(TestStream *s)
 {
-    OracleVector (*search)(const OracleBlock *b) = oracle_of(s->algo);
     int first[TEST_MAX_PICTURES];   ///< the first picture of the same kind
 
-    for (int i = 0; i < s->nb; i++)
-        first[i] = i && test_same_picture(&s->pics[i - 1], &s->pics[i]) ? first[i - 1] : i;
+    s->nb_distances = s->nb_references;
+    if (s->check && s->nb_references == 1)
+        s->distance[s->nb_distances++] = -s->distance[0];
     for (int i = 0; i < s->nb; i++) {
         TestPicture *pic = &s->pics[i];
 
-        for (int j = 0; j < s->nb_references; j++) {
+        first[i] = i && test_same_picture(&s->pics[i - 1], pic) ? first[i - 1] : i;
+        free_fields(pic);
+        pic->intra = oracle_intra(&(OraclePicture){ pic->w, pic->h, pic->samples }, s->block);
+    }
+    for (int i = 0; i < s->nb; i++) {
+        for (int j = 0; j < s->nb_distances; j++) {
             const int ref = i + s->distance[j];
 
-            av_freep(&pic->vectors[j]);
-            if (ref < 0 || ref >= s->nb || first[ref] != first[i])
-                continue;
-            pic->vectors[j] = test_alloc(av_malloc_array(
-                (size_t)oracle_blocks(pic->w, s->block) * oracle_blocks(pic->h, s->block),
-                sizeof(*pic->vectors[j])));
-            oracle_field(search, &(OraclePicture){ pic->w, pic->h, pic->samples },
-                         &(OraclePicture){ pic->w, pic->h, s->pics[ref].samples },
-                         s->block, s->range,
-                         i - 1 >= first[i] ? s->pics[i - 1].vectors[j] : NULL,
-                         i - 2 >= first[i] ? s->pics[i - 2].vectors[j] : NULL,
-                         pic->vectors[j]);
+            if (ref >= 0 && ref < s->nb && first[ref] == first[i])
+                expect_field(s, i, j, first[i]);
         }
+    }
+    for (int i = 0; s->check && i < s->nb; i++) {
+        for (int j = 0; j < s->nb_distances; j++) {
+            /* of each pair once */
+            if (s->pics[i].vectors[j] && s->distance[j] < 0) {
+                const OracleMotion m = motion_of(s, i);
+
+                oracle_check(&m, s->pics[i].w, s->pics[i].h, s->pics[i].vectors[j],
+                             s->pics[i + s->distance[j]].vectors[!j]);
+            }
+        }
+    }
+    for (int i = 0; i < s->nb; i++) {
+        const TestPicture *pic = &s->pics[i];
+        const OracleMotion m = motion_of(s, i);
+
+        for (int j = 0; j < s->nb_distances; j++)
+            if (pic->vectors[j])
+                oracle_costs(&m, &(OraclePicture){ pic->w, pic->h, pic->samples },
+                             &(OraclePicture){ pic->w, pic->h,
+                                               s->pics[i + s->distance[j]].samples },
+                             pic->vectors[j]);
     }
 }
 
@@ -518,8 +577,7 @@ void test_free_stream(TestStream *s)
 {
     for (int i = 0; i < TEST_MAX_PICTURES; i++) {
         av_freep(&s->pics[i].samples);
-        for (int j = 0; j < GPUME_MAX_REFERENCES; j++)
-            av_freep(&s->pics[i].vectors[j]);
+        free_fields(&s->pics[i]);
     }
 }
 
@@ -532,22 +590,52 @@ void test_set_dir(TestStream *s, int dir)
         s->distance[s->nb_references++] = 1;
 }
 
+int test_default(int algo, const char *option)
+{
+    static const struct {
+        const char *name;
+        int value, of_hme;
+    } defaults[] = {
+        { "range", 16, 256 }, { "smooth", 0, 2 }, { "check", 0, 1 }, { "pel", 1, 4 },
+    };
+
+    for (int i = 0; i < FF_ARRAY_ELEMS(defaults); i++)
+        if (!strcmp(defaults[i].name, option))
+            return gpume_kind(algo) == GPUME_KIND_HIERARCHICAL ? defaults[i].of_hme
+                                                               : defaults[i].value;
+    abort();
+}
+
 void test_parse_options(TestStream *s, const char *options)
 {
     AVDictionary *dict = NULL;
     const AVDictionaryEntry *e = NULL;
 
     av_dict_parse_string(&dict, options, "=", ":", 0);
+    e = av_dict_get(dict, "algo", NULL, 0);
+    for (int i = 0; i < GPUME_NB_ALGOS && e; i++)
+        if (!strcmp(e->value, test_algos[i]))
+            s->algo = i;
+    s->range  = test_default(s->algo, "range");
+    s->smooth = test_default(s->algo, "smooth");
+    s->check  = test_default(s->algo, "check");
+    s->pel    = test_default(s->algo, "pel");
+    e = NULL;
     while ((e = av_dict_iterate(dict, e))) {
-        if (!strcmp(e->key, "block"))
-            s->block = atoi(e->value);
-        else if (!strcmp(e->key, "range"))
-            s->range = atoi(e->value);
-        else if (!strcmp(e->key, "dir"))
+        const struct {
+            const char *name;
+            int *value;
+        } numbers[] = {
+            { "block", &s->block }, { "range", &s->range }, { "smooth", &s->smooth },
+            { "check", &s->check }, { "pel", &s->pel }, { "sweeps", &s->sweeps },
+            { "levels", &s->levels },
+        };
+
+        for (int i = 0; i < FF_ARRAY_ELEMS(numbers); i++)
+            if (!strcmp(e->key, numbers[i].name))
+                *numbers[i].value = atoi(e->value);
+        if (!strcmp(e->key, "dir"))
             test_set_dir(s, e->value[0] == 'p' ? 1 : e->value[0] == 'f' ? 2 : 3);
-        for (int i = 0; i < GPUME_NB_ALGOS && !strcmp(e->key, "algo"); i++)
-            if (!strcmp(e->value, test_algos[i]))
-                s->algo = i;
     }
     av_dict_free(&dict);
 }
@@ -558,7 +646,7 @@ static AVMotionVector expected_vector(const TestStream *s, int i, int j, int k)
     const TestPicture *pic = &s->pics[i];
     const OracleVector *v = &pic->vectors[j][k];
     const int bw = oracle_blocks(pic->w, s->block);
-    const int x0 = k % bw * s->block, y0 = k / bw * s->block;
+    const int x0 = k % bw * s->block, y0 = k / bw * s->block, pel = pel_of(s);
     AVMotionVector mv;
 
     /* bytes between the fields, too */
@@ -568,11 +656,12 @@ static AVMotionVector expected_vector(const TestStream *s, int i, int j, int k)
     mv.h            = oracle_min(s->block, pic->h - y0);
     mv.dst_x        = x0 + mv.w / 2;
     mv.dst_y        = y0 + mv.h / 2;
-    mv.src_x        = mv.dst_x + v->dx;
-    mv.src_y        = mv.dst_y + v->dy;
+    mv.src_x        = mv.dst_x + oracle_floor(v->dx + pel / 2, pel);
+    mv.src_y        = mv.dst_y + oracle_floor(v->dy + pel / 2, pel);
+    mv.flags        = v->unsound;
     mv.motion_x     = v->dx;
     mv.motion_y     = v->dy;
-    mv.motion_scale = 1;
+    mv.motion_scale = pel;
     return mv;
 }
 
@@ -589,40 +678,54 @@ static void format_vector(char *buf, size_t size, const AVMotionVector *mv, int6
              mv->flags, mv->motion_x, mv->motion_y, mv->motion_scale, cost);
 }
 
-int test_compare(const TestStream *s, int i, const void *mvs, size_t size,
-                 const uint32_t *costs, char wrong[1024])
+int test_compare_field(const TestStream *s, int i, int j, const void *mvs,
+                       const uint32_t *costs, char wrong[1024])
 {
     const int nb = nb_blocks(s, i), bw = oracle_blocks(s->pics[i].w, s->block);
     const uint8_t *p = mvs;
-    size_t nb_fields = 0;
+
+    for (int k = 0; k < nb; k++, p += sizeof(AVMotionVector)) {
+        const AVMotionVector wanted = expected_vector(s, i, j, k);
+        const uint32_t cost = s->pics[i].vectors[j][k].cost;
+        const uint32_t got_cost = costs ? costs[k] : cost;
+
+        if (memcmp(p, &wanted, sizeof(wanted)) || got_cost != cost) {
+            char got_str[256], wanted_str[256];
+            AVMotionVector got;
+
+            memcpy(&got, p, sizeof(got));
+            format_vector(got_str,    sizeof(got_str),    &got,    got_cost);
+            format_vector(wanted_str, sizeof(wanted_str), &wanted, cost);
+            snprintf(wrong, 1024, "picture %d reference %d block (%d,%d)%s\n"
+                     "  got      %s\n  expected %s", i, s->distance[j], k % bw, k / bw,
+                     strcmp(got_str, wanted_str) ? "" : ": bytes between the fields",
+                     got_str, wanted_str);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+int test_compare(const TestStream *s, int i, const void *mvs, size_t size,
+                 const uint32_t *costs, char wrong[1024])
+{
+    const size_t nb = nb_blocks(s, i);
+    size_t nb_fields = 0, field = 0;
 
     for (int j = 0; j < s->nb_references; j++)
         nb_fields += !!s->pics[i].vectors[j];
     if (size != nb_fields * nb * sizeof(AVMotionVector)) {
-        snprintf(wrong, 1024, "picture %d: %zu bytes of vectors of %zu*%d blocks", i, size,
+        snprintf(wrong, 1024, "picture %d: %zu bytes of vectors of %zu*%zu blocks", i, size,
                  nb_fields, nb);
         return -1;
     }
     for (int j = 0; j < s->nb_references; j++) {
-        for (int k = 0; s->pics[i].vectors[j] && k < nb; k++, p += sizeof(AVMotionVector)) {
-            const AVMotionVector wanted = expected_vector(s, i, j, k);
-            const uint32_t cost = s->pics[i].vectors[j][k].cost;
-            const uint32_t got_cost = costs ? *costs++ : cost;
-
-            if (memcmp(p, &wanted, sizeof(wanted)) || got_cost != cost) {
-                char got_str[256], wanted_str[256];
-                AVMotionVector got;
-
-                memcpy(&got, p, sizeof(got));
-                format_vector(got_str,    sizeof(got_str),    &got,    got_cost);
-                format_vector(wanted_str, sizeof(wanted_str), &wanted, cost);
-                snprintf(wrong, 1024, "picture %d reference %d block (%d,%d)%s\n"
-                         "  got      %s\n  expected %s", i, s->distance[j], k % bw, k / bw,
-                         strcmp(got_str, wanted_str) ? "" : ": bytes between the fields",
-                         got_str, wanted_str);
-                return -1;
-            }
-        }
+        if (!s->pics[i].vectors[j])
+            continue;
+        if (test_compare_field(s, i, j, (const uint8_t *)mvs + field * nb * sizeof(AVMotionVector),
+                               costs ? costs + field * nb : NULL, wrong))
+            return -1;
+        field++;
     }
     return 0;
 }
@@ -633,23 +736,30 @@ typedef struct FieldStats {
     uint64_t cost;
     int zero;
     double mean, max;
+    double sound, scene;
 } FieldStats;
 
 static FieldStats field_stats(const TestStream *s, int i, int j)
 {
     const OracleVector *v = s->pics[i].vectors[j];
     const int nb = nb_blocks(s, i);
+    const uint64_t intra = s->pics[i].intra;
     FieldStats f = { 0 };
+    int nb_unsound = 0;
 
     for (int k = 0; k < nb; k++, v++) {
         const double len = sqrt((double)v->dx * v->dx + (double)v->dy * v->dy);
 
-        f.cost += v->cost;
-        f.zero += !v->dx && !v->dy;
-        f.mean += len;
-        f.max   = FFMAX(f.max, len);
+        f.cost     += v->cost;
+        f.zero     += !v->dx && !v->dy;
+        f.mean     += len;
+        f.max       = FFMAX(f.max, len);
+        nb_unsound += v->unsound;
     }
-    f.mean /= nb;
+    f.mean /= nb * pel_of(s);
+    f.max  /= pel_of(s);
+    f.sound = 1 - (double)nb_unsound / nb;
+    f.scene = !f.cost ? 0 : f.cost >= intra ? 1 : (double)f.cost / intra;
     return f;
 }
 
@@ -663,9 +773,9 @@ static void expect_csv(AVBPrint *text, const TestStream *s, int i, int j)
     for (int k = 0; k < nb_blocks(s, i); k++) {
         const AVMotionVector mv = expected_vector(s, i, j, k);
 
-        av_bprintf(text, "%d,%d,%d,%d,%d,%d,%d,%d,0x0,%d,%d,1,%"PRIu32"\n", i + 1, mv.source,
-                   mv.w, mv.h, mv.src_x, mv.src_y, mv.dst_x, mv.dst_y, mv.motion_x,
-                   mv.motion_y, s->pics[i].vectors[j][k].cost);
+        av_bprintf(text, "%d,%d,%d,%d,%d,%d,%d,%d,0x%d,%d,%d,%d,%"PRIu32"\n", i + 1, mv.source,
+                   mv.w, mv.h, mv.src_x, mv.src_y, mv.dst_x, mv.dst_y, (int)mv.flags, mv.motion_x,
+                   mv.motion_y, mv.motion_scale, s->pics[i].vectors[j][k].cost);
     }
 }
 
@@ -691,8 +801,9 @@ static void expect_stats(AVBPrint *text, const TestStream *s, int i, int j)
         av_bprintf(text, "NOPTS");
     else
         av_bprintf(text, "%"PRId64, s->pics[i].pts);
-    av_bprintf(text, " dir:%s blocks:%d cost:%"PRIu64" zero:%d mean_mv:%.2f max_mv:%.1f\n",
-               reference_name(s, j), nb_blocks(s, i), f.cost, f.zero, f.mean, f.max);
+    av_bprintf(text, " dir:%s blocks:%d cost:%"PRIu64" zero:%d mean_mv:%.2f max_mv:%.1f "
+               "sound:%.4f intra:%"PRIu64" scene:%.4f\n", reference_name(s, j), nb_blocks(s, i),
+               f.cost, f.zero, f.mean, f.max, f.sound, s->pics[i].intra, f.scene);
 }
 
 void test_expect_file(AVBPrint *text, const TestStream *s, enum TestFile kind, int nb)
@@ -954,10 +1065,12 @@ fail:
 /* lavfi.gpume.* of a frame. Nonzero: wrong says what is not right. */
 static int check_metadata(const TestStream *s, int i, const AVFrame *frame, char wrong[1024])
 {
-    static const char *const keys[4] = { "cost", "zero", "mean_mv", "max_mv" };
+    static const char *const keys[] = {
+        "cost", "zero", "mean_mv", "max_mv", "sound", "intra", "scene",
+    };
 
     for (int past = 0; past < 2; past++) {
-        char wanted[4][64] = { "" };
+        char wanted[FF_ARRAY_ELEMS(keys)][64] = { "" };
 
         for (int j = 0; j < s->nb_references; j++) {
             if (s->distance[j] < 0 == past && s->pics[i].vectors[j]) {
@@ -967,9 +1080,12 @@ static int check_metadata(const TestStream *s, int i, const AVFrame *frame, char
                 snprintf(wanted[1], 64, "%d", f.zero);
                 snprintf(wanted[2], 64, "%.2f", f.mean);
                 snprintf(wanted[3], 64, "%.1f", f.max);
+                snprintf(wanted[4], 64, "%.4f", f.sound);
+                snprintf(wanted[5], 64, "%"PRIu64, s->pics[i].intra);
+                snprintf(wanted[6], 64, "%.4f", f.scene);
             }
         }
-        for (int k = 0; k < 4; k++) {
+        for (int k = 0; k < FF_ARRAY_ELEMS(keys); k++) {
             const AVDictionaryEntry *entry;
             char key[64];
 

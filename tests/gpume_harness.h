@@ -133,14 +133,22 @@ typedef struct TestPicture {
     int keep;               ///< the caller keeps it while it is searched
     int fault;              ///< enum TestFault
     uint16_t *samples;      ///< right-justified
-    OracleVector *vectors[GPUME_MAX_REFERENCES];    ///< NULL: it has no such reference
+    /** By TestStream.distance; NULL: it has no such reference. */
+    OracleVector *vectors[GPUME_MAX_REFERENCES];
+    OracleVector *found[GPUME_MAX_REFERENCES];      ///< what the search itself found
+    uint64_t intra;
 } TestPicture;
 
 /** Pictures, and what is to be searched in them. */
 typedef struct TestStream {
     int algo, block, range;
+    int smooth, check;
+    int pel, sweeps;        ///< 0: 1 and 2
+    int levels;             ///< of hme; 0: by itself
     int nb_references;
+    /** test_expect() adds that of the opposite direction where check is on and it is not there. */
     int distance[GPUME_MAX_REFERENCES];
+    int nb_distances;       ///< set by test_expect()
     int nb;
     TestPicture pics[TEST_MAX_PICTURES];
 } TestStream;
@@ -172,7 +180,10 @@ void test_free_stream(TestStream *s);
 /** The filter's option dir, 1 to 3, as references. */
 void test_set_dir(TestStream *s, int dir);
 
-/** Take the search from options of the filter; other options are ignored. */
+/** What an option of the filter is by default: range, smooth, check or pel. */
+int test_default(int algo, const char *option);
+
+/** Take the search from options of the filter, with their defaults; other options are ignored. */
 void test_parse_options(TestStream *s, const char *options);
 
 /**
@@ -182,6 +193,10 @@ void test_parse_options(TestStream *s, const char *options);
  */
 int test_compare(const TestStream *s, int i, const void *mvs, size_t size,
                  const uint32_t *costs, char wrong[1024]);
+
+/** The same of its field with reference j alone, which is one of nb_distances. */
+int test_compare_field(const TestStream *s, int i, int j, const void *mvs,
+                       const uint32_t *costs, char wrong[1024]);
 
 /* Files of the filter */
 

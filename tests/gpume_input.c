@@ -433,16 +433,20 @@ static void run_row(const Row *row)
 /* The tables. A part ends with a row without a stream. */
 
 #define ALL_DIRS "dir={past,future,both}"
+/** Searches with all that may be done with their vectors. */
+#define MOTION   "{algo=hme,algo=hme:sweeps=3:levels=2,algo=epzs:smooth=2:check=1:pel=4," \
+                 "algo=fs:check=1,algo=ds:smooth=9:pel=2}"
 
 static const Row streams[] = {
     { "algo={ds,epzs}:" ALL_DIRS ":async_depth={1,2,5,64}", "{0,1,2,3,9}*26x19:yuv420p",
       "{all,} {threads=3,}" },
     { "algo={fs,umh}:" ALL_DIRS ":async_depth={1,5}", "3*26x19:yuv420p", "{all,} threads=3" },
+    { MOTION ":" ALL_DIRS ":async_depth={1,5}", "{0,1,2,5}*26x19:yuv420p", "{all,} threads=3" },
     { NULL }
 };
 
 static const Row timestamps[] = {
-    { "metadata=1:" ALL_DIRS, "6*40x24", "pts={none,some,wild}" },
+    { "{algo=ds,algo=hme}:metadata=1:" ALL_DIRS, "6*40x24", "pts={none,some,wild}" },
     { NULL }
 };
 
@@ -456,9 +460,11 @@ static const Row sizes[] = {
     { ALGOS ":block=128:range=16",   "3*100x90:{gray,gray16be}" },
     { ALGOS ":block=16:range=1024",  "3*17x33:{gray,gray16be}" },
     { ALGOS ":block=128:range=3",    "3*130x6:{gray,gray16be}" },
+    { MOTION ":block={4,128}:range=1024:metadata=1", "3*{1x1,1x70,70x1,3x2,33x17}:{gray,gray16be}" },
     /* the largest sides; how pictures meet is the same there */
     { ALGOS ":block=64:range=3:dir=past",  "2*31743x1:{gray,gray16be}" },
     { ALGOS ":block=128:range=3:dir=past", "2*1x31743:{gray,gray16be}" },
+    { "algo=hme:block=128:range=3:dir=past", "2*{31743x1,1x31743}:{gray,gray16be}" },
     /* larger ones, in the middle of a stream, too */
     { "", "2*{31744x1,1x31744,40000x2}", NULL, AVERROR(EINVAL), "31743" },
     { "", "8x8 {31744x1,1x31744,40000x2}", NULL, AVERROR(EINVAL), "31743" },
@@ -474,9 +480,11 @@ static const Row changes[] = {
     { CHANGES, "20x20 21x20 20x21 1x1 20x20 300x4", "{all,}" },
     /* one side only */
     { CHANGES, "2*30x20 2*30x41 2*51x41 30x41 30x20", "{all,}" },
+    { MOTION ":" ALL_DIRS, "3*40x30 2*64x50 9x70 3*40x30 20x20 21x20 20x21 1x1 2*20x20", "{all,}" },
     /* the format only */
     { CHANGES, "2*33x17:yuv420p 2*33x17:p010le 2*33x17:p010be 2*33x17:nv12 2*33x17:gray16le",
       "{all,}" },
+    { MOTION, "2*33x17:yuv420p 2*33x17:p010le 2*33x17:gray16le" },
     /* what no search can read */
     { "", "3*32x32 32x32:rgb24", NULL, AVERROR(EINVAL), "rgb24" },
     { NULL }
@@ -485,6 +493,7 @@ static const Row changes[] = {
 static const Row teardown[] = {
     { "async_depth=4:" ALL_DIRS, "{0,1,2,3,4,5}*48x32:p010le",
       "open threads=2 close={0,1,2,3,4,5}" },
+    { "algo=hme:async_depth=4:" ALL_DIRS, "{0,1,2,5}*48x32:p010le", "open threads=2 close={0,1,2,5}" },
     { NULL }
 };
 
@@ -494,6 +503,9 @@ static const Row files[] = {
     { ALL_DIRS ":mv_file=@/v.csv:stats_file=@/stats", "{0,1,4}*" SIZES, "pts={some,usual}",
       .after = "csv:v.csv stats:stats" },
     { ALL_DIRS ":mv_file=@/V.NPY", "{0,1,4}*" SIZES, .after = "npy:V.NPY" },
+    { MOTION ":" ALL_DIRS ":mv_file=@/v.csv:stats_file=@/stats", "4*" SIZES,
+      .after = "csv:v.csv stats:stats" },
+    { MOTION ":" ALL_DIRS ":mv_file=@/v.npy", "4*" SIZES, .after = "npy:v.npy" },
     /* a change of size */
     { "mv_file=@/v.csv:stats_file=@/stats", "3*40x24 3*60x60", .after = "csv:v.csv stats:stats" },
     { "mv_file=@/v.npy", "3*40x24 3*60x60", .code = AVERROR(EINVAL), .message = ".npy" },
@@ -606,6 +618,9 @@ static const Row memory[] = {
     { "async_depth=4:dir=future:mv_file=@/v.npy", "5*16x8:yuv420p", .after = "npy:v.npy", .sweep = MEMORY },
     { "async_depth=4:dir=future:mv_file=@/v.npy", "5*16x8:yuv420p", .after = "npy:v.npy",
       .sweep = MEMORY_AFTER },
+    { "{algo=hme,smooth=2:pel=2}:" CSV_AND_STATS, "5*16x8:p010le", .after = "csv:v.csv stats:log",
+      .sweep = MEMORY },
+    { MOTION, CHANGE, "threads=3", .sweep = MEMORY_AFTER },
     { NULL }
 };
 
@@ -627,8 +642,17 @@ static void memory_of_searches(void)
 static const struct Option {
     const char *options, *message;
 } options[] = {
-    { "range={0,1025,-1,far}", "range" },
-    { "search_param={0,9999999999}", "search_param" },
+    { "range={1025,-1,far}", "range" },
+    { "search_param={-1,9999999999}", "search_param" },
+    { "smooth={65,-2,much}", "smooth" },  { "check={2,-2,maybe}", "check" },
+    { "{algo=hme:,}pel={3,5,8,-1,half}", "pel" },
+    { "algo=hme:sweeps={17,-1}", "sweeps" }, { "algo=hme:levels={12,-1}", "levels" },
+    { "{algo=fs,algo=epzs:smooth=2}:levels={1,3}", "levels is of a pyramid" },
+    { "{algo=fs,algo=epzs:check=1}:{smooth=0,pel=1,smooth=-1}:sweeps={1,2}", "none of them" },
+    { "smooth={0,1,64}", NULL },          { "check={0,1}", NULL }, { "pel={1,2,4}", NULL },
+    { "{smooth=1,pel=2,algo=hme}:sweeps={1,16}", NULL }, { "algo=hme:levels={1,11}", NULL },
+    { "algo=hme:smooth=0:check=0:pel=1:range=16", NULL },
+    { "algo=umh:smooth=64:check=1:pel=4:sweeps=16:dir=future:block=4", NULL },
     { "block={5,24,2,256,-16,0,x}", "block" },
     { "mb_size=12", "block" },          { "mb_size=1", "mb_size" },
     { "algo={xyz,99,-1}", "algo" },     { "method=zzz", "method" },
@@ -718,7 +742,7 @@ static void all_formats(void)
         *(ret < 0 ? &nb_refused : &nb_accepted) += 1;
         snprintf(stream, sizeof(stream), "3*21x14:%s", desc->name);
         if (ret >= 0)
-            run_row(&(Row){ "metadata=1:algo={ds,fs}", stream });
+            run_row(&(Row){ "metadata=1:algo={ds,fs,hme}", stream });
     }
     printf("  %d formats searched, %d refused\n", nb_accepted, nb_refused);
     CHECK(nb_accepted > 80 && nb_refused > 80, "%d and %d", nb_accepted, nb_refused);

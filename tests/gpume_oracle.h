@@ -33,6 +33,7 @@ typedef struct OraclePicture {
 typedef struct OracleVector {
     int dx, dy;
     uint32_t cost;
+    int unsound;            ///< nonzero: the check did not agree with it, see gpume_oracle_motion.h
 } OracleVector;
 
 typedef struct OracleBlock {
@@ -350,7 +351,7 @@ static OracleVector oracle_search_umh(const OracleBlock *b)
     return best;
 }
 
-/** By the name of the option's value. */
+/** By the name of the option's value; hme is in gpume_oracle_motion.h. */
 static const struct {
     const char *name;
     OracleVector (*search)(const OracleBlock *b);

@@ -428,6 +428,9 @@ static int run_failures(int algo, const char *folder)
     for (int i = 0; i < c.s.nb; i++)
         c.s.pics[i] = (TestPicture){ .w = 28, .h = 16, .format = AV_PIX_FMT_GRAY8, .pts = i,
                                      .keep = i & 1 };
+    c.s.smooth = test_default(algo, "smooth");
+    c.s.check  = test_default(algo, "check");
+    c.s.pel    = test_default(algo, "pel");
     test_set_dir(&c.s, c.dir);
     test_samples(&c.s, TEST_MOTION, 1, 4);
     test_expect(&c.s);

@@ -39,6 +39,8 @@ typedef struct Case {
     TestStream s;
     enum TestContent content;
     int exhaustive, always_sea;
+    int intra;              ///< the fields' intra is wanted
+    int automatic;          ///< what is the search's default is not said
     int in_flight, nb_threads;
     TestExecutor executor;
     int push_all;           ///< push until a result has to be pulled
@@ -60,33 +62,64 @@ static int quick;
 
 /* Running a case */
 
-static void compare(const Case *c, TestBackend *b, int i, const GpumeSearch *search)
+/* Which picture search i has in its field of reference j. With check it is one of a pair. */
+static int current_of(const Case *c, int i, int j)
+{
+    const TestStream *s = &c->s;
+    int future = 0, past = 0;
+
+    if (!s->check)
+        return i;
+    for (int k = 0; k < s->nb_references; k++) {
+        future = FFMAX(future, s->distance[k]);
+        past   = FFMAX(past,  -s->distance[k]);
+    }
+    /* that of the pair which is searched in the other one's past */
+    if (s->distance[j] < 0)
+        return i + future;
+    return future ? i : i - past;
+}
+
+static int has_field(const Case *c, int cur, int j)
+{
+    return cur >= 0 && cur < c->s.nb && c->s.pics[cur].vectors[j];
+}
+
+/* @param pair nonzero: the search as a backend has it, with check of two pictures */
+static void compare(const Case *c, TestBackend *b, int i, const GpumeSearch *search, int pair)
 {
     const int nb = oracle_blocks(c->s.pics[i].w, c->s.block) *
                    oracle_blocks(c->s.pics[i].h, c->s.block);
     char wrong[1024];
     int nb_fields = 0;
 
-    for (int j = 0; j < c->s.nb_references; j++) {
+    for (int j = 0; j < (pair ? c->s.nb_distances : c->s.nb_references); j++) {
+        const int cur = pair ? current_of(c, i, j) : i;
         const GpumeField *f = &search->fields[nb_fields];
 
-        if (!c->s.pics[i].vectors[j])
+        if (!has_field(c, cur, j))
             continue;
         CHECK(nb_fields < search->nb_fields && f->reference == j &&
               f->mvs   == (AVMotionVector *)search->mvs->data + nb_fields * nb &&
               f->costs == (uint32_t *)search->costs->data + nb_fields * nb,
               "picture %d, reference %d: field %d of %d is of reference %d", i, j, nb_fields,
               search->nb_fields, f->reference);
+        /* what only the check needed may be anything */
+        if (nb_fields < search->nb_fields && j < c->s.nb_references) {
+            CHECK(!test_compare_field(&c->s, cur, j, f->mvs, f->costs, wrong), "%s", wrong);
+            CHECK(!c->intra || f->intra == c->s.pics[cur].intra, "picture %d has intra %"PRIu64
+                  ", expected %"PRIu64, cur, f->intra, c->s.pics[cur].intra);
+        }
         nb_fields++;
     }
     CHECK(search->nb_fields == nb_fields, "picture %d has %d fields, not %d", i,
           search->nb_fields, nb_fields);
     if (!nb_fields || search->nb_fields != nb_fields)
         return;
-    CHECK(search->costs->size == nb_fields * nb * sizeof(uint32_t), "%zu bytes of costs of %d*%d",
-          search->costs->size, nb_fields, nb);
-    CHECK(!test_compare(&c->s, i, search->mvs->data, search->mvs->size,
-                        (uint32_t *)search->costs->data, wrong), "%s", wrong);
+    CHECK(search->costs->size == nb_fields * nb * sizeof(uint32_t) &&
+          search->mvs->size == nb_fields * nb * sizeof(AVMotionVector),
+          "%zu bytes of costs and %zu of vectors of %d*%d", search->costs->size,
+          search->mvs->size, nb_fields, nb);
     b->nb_searches += nb_fields;
     b->nb_vectors  += nb_fields * nb;
 }
@@ -95,11 +128,21 @@ static GpumeParams chosen(const Case *c)
 {
     GpumeParams p = {
         .algo = c->s.algo, .block = c->s.block, .range = c->s.range,
-        .exhaustive = c->exhaustive, .always_sea = c->always_sea,
+        .exhaustive = c->exhaustive, .always_sea = c->always_sea, .intra = c->intra,
+        .smooth = c->s.smooth, .check = c->s.check, .pel = FFMAX(c->s.pel, 1),
+        .sweeps = c->s.sweeps, .levels = c->s.levels,
         .nb_references = c->s.nb_references,
     };
 
-    memcpy(p.distance, c->s.distance, sizeof(p.distance));
+    if (c->automatic && p.range == test_default(p.algo, "range"))
+        p.range = 0;
+    if (c->automatic && p.smooth == test_default(p.algo, "smooth"))
+        p.smooth = GPUME_AUTO;
+    if (c->automatic && p.check == test_default(p.algo, "check"))
+        p.check = GPUME_AUTO;
+    if (c->automatic && p.pel == test_default(p.algo, "pel"))
+        p.pel = 0;
+    memcpy(p.distance, c->s.distance, p.nb_references * sizeof(*p.distance));
     return p;
 }
 
@@ -176,7 +219,7 @@ static void run_engine(Case *c, TestBackend *b)
                 break;
             check_result(c, nb_out, &r);
             if (!c->late_compare)
-                compare(c, b, FFMIN(nb_out, c->s.nb - 1), &r.search);
+                compare(c, b, FFMIN(nb_out, c->s.nb - 1), &r.search, 0);
             results[nb_out++] = r;
             if (!c->late_compare)
                 ff_gpume_result_uninit(&results[nb_out - 1]);
@@ -200,7 +243,7 @@ static void run_engine(Case *c, TestBackend *b)
         GpumeResult r;
 
         CHECK(ret == AVERROR_EOF, "pull: %s", av_err2str(ret));
-        CHECK(ff_gpume_engine_pull(engine, &r) == ret, "pull after the end");
+        CHECK(ret != AVERROR_EOF || ff_gpume_engine_pull(engine, &r) == ret, "pull after the end");
     }
 end:
     ff_gpume_engine_close(&engine);
@@ -208,7 +251,7 @@ end:
     for (int i = 0; i < nb_out; i++) {
         /* results outlive the engine, as side data has to */
         if (c->late_compare)
-            compare(c, b, i, &results[i].search);
+            compare(c, b, i, &results[i].search, 0);
         ff_gpume_result_uninit(&results[i]);
     }
 }
@@ -247,10 +290,14 @@ static void run_backend(Case *c, TestBackend *b)
             ret = backend->import(priv, &pics[nb_imported]);
             CHECK(ret >= 0, "import: %s", av_err2str(ret));
         }
-        for (int j = 0; i < s->nb && j < s->nb_references; j++)
-            if (s->pics[i].vectors[j])
-                searches[i].fields[searches[i].nb_fields++] =
-                    (GpumeField){ .reference = j, .cur = &pics[i], .ref = &pics[i + s->distance[j]] };
+        for (int j = 0; i < s->nb && j < s->nb_distances; j++) {
+            const int cur = current_of(c, i, j);
+
+            if (has_field(c, cur, j))
+                searches[i].fields[searches[i].nb_fields++] = (GpumeField){
+                    .reference = j, .cur = &pics[cur], .ref = &pics[cur + s->distance[j]],
+                };
+        }
         if (ret >= 0 && i < s->nb && searches[i].nb_fields) {
             ret = backend->submit(priv, &searches[i]);
             CHECK(ret >= 0, "submit: %s", av_err2str(ret));
@@ -263,7 +310,7 @@ static void run_backend(Case *c, TestBackend *b)
             ret = backend->wait(priv, &searches[nb_waited]);
             CHECK(ret >= 0, "wait: %s", av_err2str(ret));
             if (!c->late_compare && ret >= 0)
-                compare(c, b, nb_waited, &searches[nb_waited]);
+                compare(c, b, nb_waited, &searches[nb_waited], 1);
         }
         if (c->early_release && nb_waited >= reach)
             ff_gpume_picture_uninit(&pics[nb_waited - reach]);
@@ -275,7 +322,7 @@ static void run_backend(Case *c, TestBackend *b)
     for (int i = 0; i < s->nb; i++) {
         /* results outlive the backend, as side data has to */
         if (i < nb_waited && searches[i].nb_fields && c->late_compare && ret >= 0)
-            compare(c, b, i, &searches[i]);
+            compare(c, b, i, &searches[i], 1);
         ff_gpume_search_uninit(&searches[i]);
         CHECK(!pics[i].frame || (pics[i].frame->data[0]     == c->frames[i]->data[0] &&
                                  pics[i].frame->linesize[0] == c->frames[i]->linesize[0]),
@@ -344,19 +391,36 @@ static int random_side(TestRandom *r, int block, int max)
     return FFMIN(n, max);
 }
 
+/* Samples times candidates of what a search tries in full, on whatever level that is. */
+static double full_work(const TestStream *s, Size size)
+{
+    const int least = FFMAX(32, 2 * s->block);
+    int range = s->range;
+
+    if (gpume_kind(s->algo) == GPUME_KIND_HIERARCHICAL) {
+        for (int level = 1; s->levels ? level < s->levels : FFMIN(size.w, size.h) >= least;
+             level++) {
+            size  = (Size){ (size.w + 1) / 2, (size.h + 1) / 2 };
+            range = (range + 1) / 2;
+        }
+    } else if (gpume_kind(s->algo) != GPUME_KIND_FULL) {
+        return 0;
+    }
+    return (double)size.w * size.h * FFMIN(2 * range + 1, size.w) * FFMIN(2 * range + 1, size.h);
+}
+
 static Size random_size(TestRandom *r, const Case *c)
 {
     /* absolute differences of a full search: the oracle is slow */
     const double max_work = 3e6;
-    const int range = 2 * c->s.range + 1;
-    int max = c->s.block == 128 ? 280 : 160;
+    /* and slower still in parts of a sample */
+    int max = (c->s.block == 128 ? 280 : 160) / (c->s.pel > 1 ? 2 : 1);
     Size s;
 
     do {
         s = (Size){ random_side(r, c->s.block, max), random_side(r, c->s.block, max) };
         max -= max / 16;
-    } while (gpume_kind(c->s.algo) == GPUME_KIND_FULL && max_work < (double)s.w * s.h *
-                                               FFMIN(range, s.w) * FFMIN(range, s.h));
+    } while (full_work(&c->s, s) > max_work);
     return s;
 }
 
@@ -367,6 +431,19 @@ static int random_range(TestRandom *r)
     };
 
     return test_draw(r, 2) ? ranges[test_draw(r, FF_ARRAY_ELEMS(ranges))] : test_draw_range(r, 1, 40);
+}
+
+/* What is done with vectors, and how many levels hme has. */
+static void draw_motion(TestRandom *r, TestStream *s)
+{
+    const int hme = gpume_kind(s->algo) == GPUME_KIND_HIERARCHICAL;
+
+    s->smooth = test_draw(r, 3) ? 0 : 1 << test_draw(r, 7);
+    s->check  = test_draw(r, 2);
+    s->pel    = 1 << test_draw(r, 3);
+    s->levels = hme && test_draw(r, 2) ? test_draw_range(r, 1, GPUME_MAX_LEVELS) : 0;
+    if ((hme || s->smooth || s->pel > 1) && test_draw(r, 2))
+        s->sweeps = 1 << test_draw(r, 3);
 }
 
 static void run_text(const void *opaque, const char *text)
@@ -390,6 +467,8 @@ static void run_text(const void *opaque, const char *text)
         .backend     = !test_draw(&r, 3),
         .early_release = test_draw(&r, 2),
         .late_compare  = !test_draw(&r, 3),
+        .intra         = test_draw(&r, 2),
+        .automatic     = test_draw(&r, 2),
     };
 
     switch (test_draw(&r, 4)) {
@@ -410,13 +489,28 @@ static void run_text(const void *opaque, const char *text)
     for (const char *p = text; sscanf(p, " %31[^= ]=%63s%n", name, value, &len) == 2; p += len) {
         const int random = value[0] == '?', n = atoi(value);
 
-        if (!strcmp(name, "algo"))
+        if (!strcmp(name, "algo")) {
             c.s.algo = random ? test_draw(&r, GPUME_NB_ALGOS) :
                        find_name(test_algos, GPUME_NB_ALGOS, value);
-        else if (!strcmp(name, "block"))
+            c.s.smooth = test_default(c.s.algo, "smooth");
+            c.s.check  = test_default(c.s.algo, "check");
+            c.s.pel    = test_default(c.s.algo, "pel");
+        } else if (!strcmp(name, "block"))
             c.s.block = random ? 4 << test_draw(&r, 6) : n;
         else if (!strcmp(name, "range"))
             c.s.range = random ? random_range(&r) : n;
+        else if (!strcmp(name, "motion"))
+            draw_motion(&r, &c.s);
+        else if (!strcmp(name, "smooth"))
+            c.s.smooth = random ? test_draw(&r, 4) : n;
+        else if (!strcmp(name, "check"))
+            c.s.check = n;
+        else if (!strcmp(name, "pel"))
+            c.s.pel = n;
+        else if (!strcmp(name, "sweeps"))
+            c.s.sweeps = n;
+        else if (!strcmp(name, "levels"))
+            c.s.levels = n;
         else if (!strcmp(name, "size"))
             random_size_wanted = sscanf(value, "%dx%d", &size.w, &size.h) < 2;
         else if (!strcmp(name, "format"))
@@ -480,7 +574,9 @@ static void run_text(const void *opaque, const char *text)
                    "size=61x43 block=4,size=40x33 block=32}"
 
 #define FULL 1      // full search
-#define REST 2      // every other search
+#define REST 2      // pattern and predictive searches
+#define HME  4
+#define ALL  (FULL | REST | HME)
 
 /** What has to be tried in any case, chosen by hand. */
 static const struct {
@@ -531,26 +627,90 @@ static const struct {
     { FULL, "size={31743x3,3x31743} block=128 range=2 content=ramp format=gray16le frames=2" },
     { REST, "size={31743x3,3x31743} block=128 range=1024 content=ramp format=gray16le frames=2" },
     /* by every executor */
-    { FULL | REST, "executor={serial,reversed,shuffled,threads} frames=6 backend={0,1}" },
+    { ALL, "executor={serial,reversed,shuffled,threads} frames=6 backend={0,1}" },
     /* closed in the middle */
-    { FULL | REST, "flight={1,2,3} abandon=1 frames=6" },
-    { FULL | REST, "flight={1,3} close={0,1,2,3} push={all,one} frames=6 size=30x22" },
+    { ALL, "flight={1,2,3} abandon=1 frames=6" },
+    { ALL, "flight={1,3} close={0,1,2,3} push={all,one} frames=6 size=30x22" },
     /* few pictures, many searches in flight */
-    { FULL | REST, "frames={0,1,2} dir={1,2,3} flight={1,2,8} push={all,one} backend=0 size=20x12" },
-    { FULL | REST, "flight={1,2,3,4,5,6,7,8,9,16,64} dir=3 push={all,one} frames=12 range=2 "
+    { ALL, "frames={0,1,2} dir={1,2,3} flight={1,2,8} push={all,one} backend=0 size=20x12" },
+    { ALL, "flight={1,2,3,4,5,6,7,8,9,16,64} dir=3 push={all,one} frames=12 range=2 "
                    "backend=0 size=20x12" },
     /* size and format change: no past, and none of what was found in it */
-    { FULL | REST, "pictures={aabb,abab,aaaacccc,aaddaa,abcdabcd,aaabaaa} dir={1,2,3} "
+    { ALL, "pictures={aabb,abab,aaaacccc,aaddaa,abcdabcd,aaabaaa} dir={1,2,3} "
                    "push={all,one} size=40x26 block=8" },
     /* other references than the pictures next to it */
     { FULL | REST, "refs={-2,2,-1/-2,1/-1,-3/2,-2/2,3/1} frames=7 size=40x26 block=8 backend={0,1}" },
+    { HME, "refs={-2,2,1/-1,-2/2,3/-3} frames=7 size=40x26 block=8 backend={0,1}" },
+    { HME, "refs={-1/-2,3/1} check=0 frames=7 size=40x26 block=8 backend={0,1}" },
+};
+
+/** Each part of what is done with vectors, and all that go together. */
+#define PARTS "{smooth=2,check=1,pel=2,pel=4,smooth=2 check=1,smooth=3 pel=2,smooth=1 pel=4," \
+              "check=1 pel=2,check=1 pel=4,smooth=2 check=1 pel=4}"
+#define SOME  "{algo=ds smooth=2,algo=ds check=1,algo=ds pel=4,algo=epzs smooth=2 check=1 pel=2," \
+              "algo=hme}"
+
+/** Of fields that follow the motion. */
+static const char *const motion[] = {
+    "algo={fs,ds,tss,umh,epzs} " PARTS " block={4,8,16} frames=3 dir={1,2,3}",
+    /* parts of a sample and means of four ones, with every way samples can lie */
+    "algo={ds,hme} smooth=2 check=1 pel={1,2,4} block={4,8,16,32,64} " FORMATS
+    " size=74x69 range=20 frames=2",
+    "algo={ds,hme} smooth=2 check=1 pel={1,4} block=128 " FORMATS " size=131x129 range=20 frames=2",
+    /* pictures of any small size, one sample, less than a block */
+    "algo={epzs,hme} size=" SIDES "x" SIDES " block={4,8} range=? content=shift frames=2 motion=?",
+    SOME " {size=1x1 block=4,size=1x1 block=128,size=90x1 block=8,size=1x90 block=8,"
+    "size=16x16,size=127x127 block=128,size=128x128 block=128,size=128x129 block=128,"
+    "size=5x3 block=64,size=33x1 block=32,size=200x3 block=4,size=2x200 block=16} "
+    "range=5 content={random,motion}",
+    /* every content with ranges up to far beyond the picture */
+    "algo={fs,epzs,hme} " CONTENTS " range={1,2,3,8,17,1024} size=37x29 block=8 motion=?",
+    "algo={fs,epzs,hme} " CONTENTS " range=9 size=67x58 block=4 frames=2 pel={1,4} smooth={0,2} check=1",
+    /* a pyramid that goes on when there is one sample, or ends with the picture itself */
+    "algo=hme levels={1,2,3,4,5,6,7,8,9,10,11} size={1x1,1x70,97x1,33x20,100x75,64x64} "
+    "block={4,16} range={1,5,1024} frames=2",
+    /* one that ends by itself */
+    "algo=hme size={31x31,32x32,33x70,63x64,64x64,65x130,127x128,130x129} block={4,8,16,32,64} "
+    "range={7,40,256} frames=2",
+    "algo=hme size=257x260 block=128 range={7,256} frames=2",
+    /* parents that lie beside, at odd sizes */
+    NEIGHBOURS " algo=hme range=24 frames=3 content=speeds dir=? motion=?",
+    NEIGHBOURS " algo={umh,epzs} range=24 frames=6 content={motion,speeds} dir=? motion=?",
+    NEIGHBOURS " algo=epzs range=24 frames=6 content=speeds check=1 smooth={0,2} pel={1,4} dir={1,2,3}",
+    /* passes and strengths */
+    "algo={ds,hme} smooth={0,1,2} pel={2,4} sweeps={1,2,3,5,8,15,16}",
+    "algo={ds,hme} smooth={1,2} pel=1 sweeps={1,2,3,5,8,15,16}",
+    "algo={fs,hme} smooth={1,2,7,16,63,64} block={4,8,16,32,64,128} range=6 "
+    "format={gray,gray10le,gray16le} pel={1,4} frames=2",
+    /* the largest costs there are */
+    "algo={ds,hme} size=130x129 block=128 range=2 content={extreme,checker} format={gray,gray16le} "
+    "smooth=64 pel={1,2,4} check={0,1} frames=2",
+    /* the largest sides */
+    "{algo=ds range=1024,algo=hme range=40} size={31743x3,3x31743} block=128 content=ramp "
+    "format=gray16le smooth=2 check=1 pel=4 frames=2",
+    /* what only one direction finds: rings, and nothing that is sound */
+    "algo={fs,ds,hme} content={random,shift,binary,stripes,speeds} check=1 pel={1,4} smooth=? "
+    "block={4,8} size=91x66 range={3,12} frames=2",
+    /* by every executor, closed in the middle, few pictures, many in flight */
+    SOME " executor={serial,reversed,shuffled,threads} frames=4 backend={0,1} size=91x66 block=8",
+    SOME " flight={1,2,3} abandon=1 frames=6 dir={1,2,3}",
+    SOME " flight={1,3} close={0,1,2,3} push={all,one} frames=6 size=30x22 dir={1,2,3}",
+    SOME " frames={0,1,2} dir={1,2,3} flight={1,2,8} push={all,one} backend=0 size=20x12",
+    SOME " flight={1,2,3,5,8,64} dir=? push={all,one} frames=12 range=2 backend=0 size=20x12",
+    SOME " flight={1,2,3} dir={1,2,3} frames=8 range=5 backend=1 size=40x26 block=8",
+    SOME " pictures={aabb,abab,aaaacccc,aaddaa,abcdabcd,aaabaaa} dir={1,2,3} push={all,one} "
+    "size=40x26 block=8",
+    "algo={ds,epzs} check=1 smooth=? pel={1,4} refs={-2,2,1/-1,-2/2,3/-3} frames=7 size=40x26 "
+    "block=8 backend={0,1}",
+    "algo={ds,epzs} smooth=2 pel=4 refs={-1/-2,-3/2} frames=7 size=40x26 block=8 backend={0,1}",
 };
 
 static void run_fixed(void)
 {
     for (int algo = 0; algo < GPUME_NB_ALGOS; algo++) {
         for (int i = 0; i < FF_ARRAY_ELEMS(fixed); i++) {
-            const int kind = gpume_kind(algo) == GPUME_KIND_FULL ? FULL : REST;
+            const int kind = gpume_kind(algo) == GPUME_KIND_FULL         ? FULL :
+                             gpume_kind(algo) == GPUME_KIND_HIERARCHICAL ? HME  : REST;
             char text[512];
 
             snprintf(text, sizeof(text), "algo=%s %s", test_algos[algo], fixed[i].text);
@@ -558,6 +718,8 @@ static void run_fixed(void)
                 test_each_choice(text, run_text, NULL);
         }
     }
+    for (int i = 0; i < FF_ARRAY_ELEMS(motion); i++)
+        test_each_choice(motion[i], run_text, NULL);
 }
 
 /* What is refused, and what the picture adds to what was chosen. */
@@ -580,6 +742,7 @@ static void test_params(void)
         { AV_PIX_FMT_CUDA,        0, 0, 0 }, { AV_PIX_FMT_NONE,       0, 0, 0 },
     };
 #define CHOSEN(...) { .block = 16, .range = 8, .nb_references = 1, .distance = { -1 }, __VA_ARGS__ }
+#define PYRAMID(...) CHOSEN(.algo = GPUME_ALGO_HME, __VA_ARGS__)
     static const struct {
         GpumeParams p;
         int w, h;
@@ -598,7 +761,31 @@ static void test_params(void)
         { CHOSEN(.block = 24), 9, 9, "block is 24" }, { CHOSEN(.block = 2), 9, 9, "block is 2" },
         { CHOSEN(.block = 256), 9, 9, "block" },      { CHOSEN(.block = 0), 9, 9, "block" },
         { CHOSEN(.block = -16), 9, 9, "block" },
-        { CHOSEN(.range = 0), 9, 9, "range is 0" }, { CHOSEN(.range = 1025), 9, 9, "range is 1025" },
+        { CHOSEN(.range = -1), 9, 9, "range is -1" },
+        { CHOSEN(.range = 1025), 9, 9, "range is 1025" },
+        { CHOSEN(.levels = 1), 9, 9, "levels" },
+        { PYRAMID(.levels = 12), 9, 9, "levels is 12" }, { PYRAMID(.levels = -1), 9, 9, "levels is -1" },
+        { PYRAMID(.levels = 1), 9, 9 }, { PYRAMID(.levels = 11), 1, 1 },
+        { CHOSEN(.smooth = 65), 9, 9, "smooth is 65" },
+        { CHOSEN(.smooth = -2), 9, 9, "smooth is -2" },
+        { CHOSEN(.smooth = 64), 9, 9 }, { CHOSEN(.smooth = GPUME_AUTO), 9, 9 },
+        { CHOSEN(.pel = 3), 9, 9, "pel is 3" }, { CHOSEN(.pel = 5), 9, 9, "pel is 5" },
+        { CHOSEN(.pel = 8), 9, 9, "pel is 8" }, { CHOSEN(.pel = -1), 9, 9, "pel is -1" },
+        { PYRAMID(.pel = 3), 9, 9, "pel is 3" },
+        { CHOSEN(.pel = 1), 9, 9 }, { CHOSEN(.pel = 2), 9, 9 }, { CHOSEN(.pel = 4), 9, 9 },
+        { PYRAMID(.sweeps = 17), 9, 9, "sweeps is 17" }, { PYRAMID(.sweeps = -1), 9, 9, "sweeps is -1" },
+        { CHOSEN(.sweeps = 2), 9, 9, "sweeps" },
+        { CHOSEN(.sweeps = 1, .smooth = GPUME_AUTO, .check = 1, .pel = 1), 9, 9, "sweeps" },
+        { CHOSEN(.sweeps = 16, .smooth = 1), 9, 9 }, { CHOSEN(.sweeps = 1, .pel = 2), 9, 9 },
+        { PYRAMID(.sweeps = 2, .smooth = 0, .pel = 1), 9, 9 },
+        { CHOSEN(.check = 1, .distance = { -2 }), 9, 9 },
+        { CHOSEN(.check = 1, .nb_references = 2, .distance = { -1, 1 }), 9, 9 },
+        { CHOSEN(.check = 1, .nb_references = 2, .distance = { 3, -3 }), 9, 9 },
+        { CHOSEN(.check = 1, .nb_references = 2, .distance = { -1, -2 }), 9, 9, "check" },
+        { CHOSEN(.check = 1, .nb_references = 2, .distance = { -1, 2 }), 9, 9, "check" },
+        { CHOSEN(.check = GPUME_AUTO, .nb_references = 2, .distance = { -1, -2 }), 9, 9 },
+        { PYRAMID(.check = 0, .nb_references = 2, .distance = { -1, -2 }), 9, 9 },
+        { PYRAMID(.check = GPUME_AUTO, .nb_references = 2, .distance = { -1, -2 }), 9, 9, "check" },
         { CHOSEN(.distance = { 0 }), 9, 9, "references" },
         { CHOSEN(.nb_references = 2, .distance = { -1, -1 }), 9, 9, "references" },
         { CHOSEN(.nb_references = 2, .distance = { -1, 0 }), 9, 9, "references" },
@@ -638,6 +825,24 @@ static void test_params(void)
                   strstr(test_errors, rows[i].message), "%s (%s)", av_err2str(ret), test_errors);
         else
             CHECK(ret >= 0 && !test_nb_errors, "%s (%s)", av_err2str(ret), test_errors);
+        /* what was filled in is no mistake when a stream's size changes */
+        if (!rows[i].message)
+            CHECK(ff_gpume_params_init(&p, 9, 9, AV_PIX_FMT_GRAY8, NULL) >= 0, "once more: %s",
+                  test_errors);
+    }
+
+    for (int algo = 0; algo < GPUME_NB_ALGOS; algo++) {
+        GpumeParams p = CHOSEN(.algo = algo, .smooth = GPUME_AUTO, .check = GPUME_AUTO);
+
+        snprintf(test_context, sizeof(test_context), "what %s has by default", test_algos[algo]);
+        p.range = 0;
+        CHECK(ff_gpume_params_init(&p, 9, 9, AV_PIX_FMT_GRAY8, NULL) >= 0, "%s", test_errors);
+        CHECK(p.range == test_default(algo, "range") && p.smooth == test_default(algo, "smooth") &&
+              p.check == test_default(algo, "check") && p.pel == test_default(algo, "pel"),
+              "range %d smooth %d check %d pel %d", p.range, p.smooth, p.check, p.pel);
+        CHECK(p.nb_distances == 1 + p.check && p.nb_references == 1 && p.distance[0] == -1 &&
+              p.distance[1] == p.check, "%d distances of %d, the second is %d", p.nb_distances,
+              p.nb_references, p.distance[1]);
     }
 }
 
@@ -834,7 +1039,8 @@ int main(int argc, char **argv)
     }
     run_fixed();
     for (int i = 0; only_case < 0 ? i < nb_random : case_number <= only_case; i++)
-        run_text(NULL, "algo=? block=? range=? size=? content=? frames=? dir=? abandon=?");
+        run_text(NULL, i % 4 ? "algo=? block=? range=? size=? content=? frames=? dir=? abandon=?" :
+                 "algo=? block=? range=? motion=? size=? content=? frames=? dir=? abandon=?");
 
     test_context[0] = 0;
     for (int i = 0; i < nb_backends; i++) {

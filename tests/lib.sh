@@ -27,7 +27,7 @@ has_cuda() {
 }
 
 # combinations KIND OPTIONS...: every search of the table's kind (FULL, PATTERN,
-# PREDICTIVE) with each of the options, as gpume's algo= takes it
+# PREDICTIVE, HIERARCHICAL) with each of the options, as gpume's algo= takes it
 combinations() {
     kind=$1
     shift

@@ -3,7 +3,8 @@
 # The table of searches, core/searches.h, for scripts, makefiles and documents. Laid into
 # FFmpeg's tree with the header, for FATE.
 #
-# usage: searches.sh [KIND]     the names, of FULL, PATTERN or PREDICTIVE ones or of all
+# usage: searches.sh [KIND]     the names, of FULL, PATTERN, PREDICTIVE or HIERARCHICAL ones
+#                               or of all
 #        searches.sh -t         a line each: name|kind|title|paper|other names
 #        searches.sh --update   writes names, titles and papers into the tables of README.md
 #                               and doc/gpume.texi; figures there stay with their search

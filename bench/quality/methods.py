@@ -217,6 +217,8 @@ class Gpume:
         """The filter's text."""
         options = {"range": distance, "backend": "cpu", **self.options, "block": block,
                    "dir": "future", **more}
+        if self.options["algo"] == "hme" and "range" not in self.options:
+            del options["range"]  # it finds a good one itself
         return "gpume=" + ":".join(f"{k}={v}" for k, v in options.items())
 
     def run(self, *arguments, level="error"):
@@ -260,6 +262,59 @@ class Gpume:
         frames = count * max(1, int(1 / (self.seconds(speed, count, text) + 1e-3)))
         times = sorted(self.seconds(speed, frames, text) for _ in range(3))
         return frames / max(times[1] - frames * speed.reading["null"], 1e-4)
+
+
+class Nvofa:
+    """NVIDIA's optical-flow hardware, a vector for each 4x4; larger blocks have their mean."""
+
+    GRID = 4
+    lock = threading.Lock()  # one program on the device at a time
+
+    def __init__(self, level, program):
+        self.name, self.level, self.program = f"NVOFA {level}", level, program
+
+    def run(self, part, size, raw, csv="-"):
+        """Runs the benchmark program."""
+        height, width = size
+        with self.lock:
+            done = subprocess.run([self.program, "-p", part, csv, f"{width}x{height}={raw}"],
+                                  capture_output=True, text=True, check=False)
+        if done.returncode or "skipped" in done.stdout:
+            raise MethodError(first_complaint(done.stderr + done.stdout))
+
+    def vectors(self, pair, block):
+        height, width = pair.size
+        rows, columns = -(-height // self.GRID), -(-width // self.GRID)
+        with tempfile.TemporaryDirectory() as folder:
+            raw = os.path.join(folder, "pictures")
+            # it leads from a picture to the one before
+            pair.frames[::-1].tofile(raw)
+            self.run("flow", pair.size, raw)
+            found = np.fromfile(f"{raw}.{self.level}", "<i2") / 32
+        found = found.reshape(-1, rows, columns, 2)[::-1]
+        each = block // self.GRID
+        pad = ((0, 0), (0, -rows % each), (0, -columns % each), (0, 0))
+        found = np.pad(found, pad, "edge")
+        count, rows, columns = found.shape[:3]
+        return found.reshape(count, rows // each, each, columns // each, each, 2).mean((2, 4))
+
+    def rate(self, speed, block):
+        """The hardware alone, without transfers."""
+        with tempfile.TemporaryDirectory() as folder:
+            csv = os.path.join(folder, "rows.csv")
+            self.run("nvofa", speed.frames.shape[1:], speed.path, csv)
+            with open(csv, encoding="ascii") as file:
+                rows = [line.split(",") for line in file]
+        # part, what, content, width, height, block, range, depth, count, metric, unit, median
+        times = [float(r[11]) for r in rows if r[1] == f"nvofa {self.level}" and r[9] == "time"]
+        if not times:
+            raise MethodError("no rate")
+        return 1e6 / times[0]
+
+
+def nvofa_peers(program):
+    """NVOFA, if there is the program."""
+    return [Nvofa(level, program) for level in ("slow", "medium", "fast")] if program else []
 
 
 def first_complaint(text):

@@ -194,6 +194,7 @@ def parse():
     parser.add_argument("--methods", default="fs ds epzs umh")
     parser.add_argument("--range", type=int, default=32)
     parser.add_argument("--pairs", type=int, default=0)
+    parser.add_argument("--nvofa", help="gpume_bench, for NVIDIA's optical-flow hardware")
     return parser.parse_args()
 
 
@@ -222,6 +223,7 @@ def all_methods(options):
         if not peers:
             print(f"left out: {title}, not installed for this Python")
         chosen += peers
+    chosen += methods.nvofa_peers(options.nvofa)
     print("left out: mestimate, ffmpeg does not print its vectors; those of gpume's searches of the "
           "same names are equal, by test")
     return chosen + [methods.Best(1), methods.Best(2), methods.Best(4), methods.Zero()]

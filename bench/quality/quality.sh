@@ -9,12 +9,14 @@
 #   METHODS        gpume's searches: the value of algo, then other options
 #                  [fs ds epzs umh fs:smooth=2:check=1 umh:smooth=2:check=1 epzs:smooth=2:check=1 hme]
 #   BLOCKS         sides of blocks [4 8 16]
-#   RANGE          of searches that do not say it [32]; scenes with faster motion have their own
+#   RANGE          of searches that do not say it, but for hme [32]; scenes with faster motion
+#                  have their own
 #   PAIRS          most pairs of a group, spread over it; 0: all [24]
 #   CLIP_FRAMES    frames of the clip [8], CLIP_SIZE [1280x720]; CLIP_FRAMES=0: no clip
 #   SPEED          0: no rates [1]
 #   QUALITY_DIR    folder for results [build/quality]
 #   PYTHON         [python3]; MVTools' packages want 3.12 or newer
+#   NVOFA          gpume_bench, to measure NVIDIA's optical-flow hardware, too [none]
 
 set -eu
 LC_ALL=C
@@ -112,7 +114,8 @@ if [ "${SPEED:-1}" != 0 ]; then
 fi
 export MPLCONFIGDIR="$out/.matplotlib"
 "$python" bench/quality/quality.py --ffmpeg "$bin/ffmpeg" --out "$out" --methods "$methods" \
-    --blocks "${BLOCKS:-4 8 16}" --range "${RANGE:-32}" --pairs "${PAIRS:-24}" "$@"
+    --blocks "${BLOCKS:-4 8 16}" --range "${RANGE:-32}" --pairs "${PAIRS:-24}" \
+    ${NVOFA:+--nvofa "$NVOFA"} "$@"
 if has matplotlib; then
     "$python" bench/quality/plot.py "$out/quality.csv" "$out"
 else

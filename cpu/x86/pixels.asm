@@ -276,7 +276,6 @@ AVERAGE 16, WIDTH
 %endmacro
 
 ; Offsets in GpumeChoice.
-%define VECTORS      0
 %define PENALTIES   68
 %define NEIGHBOURS   0
 %define AROUND      32
@@ -289,6 +288,7 @@ AVERAGE 16, WIDTH
 %define DEPTH      156
 %define COST       160
 %define SUM        164
+%define BOUNDS     168
 
 INIT_YMM avx2
 ; unsigned candidates(GpumeChoice *choice)
@@ -372,6 +372,8 @@ cglobal gpume_candidates, 1, 1, 16, choice
     movd [choiceq+SUM], xm0
 
     ; which may be better than the own vector
+    paddd       m4, [choiceq+BOUNDS]
+    paddd       m6, [choiceq+BOUNDS+32]
     pcmpgtd     m1, m0, m4
     pcmpgtd     m2, m0, m6
     pand        m12, m1

@@ -11,7 +11,7 @@
 
 #include "libavfilter/gpume/cpu/pixels.h"
 
-static_assert(offsetof(GpumeChoice, around) == 32 && offsetof(GpumeChoice, own) == 64 &&
+static_assert(offsetof(GpumeChoice, own) == 64 && offsetof(GpumeChoice, bounds) == 168 &&
               offsetof(GpumeChoice, penalties) == 68 && offsetof(GpumeChoice, min) == 136 &&
               offsetof(GpumeChoice, max) == 140 && offsetof(GpumeChoice, threshold) == 144 &&
               offsetof(GpumeChoice, factor) == 148 && offsetof(GpumeChoice, shift) == 152 &&

@@ -135,6 +135,23 @@ SECTION .text
 %endif
 %endmacro
 
+; SUM_OF_FOUR: the sums in m4 to m7, transposed and added, in xm4
+%macro SUM_OF_FOUR 0
+    punpckhdq    m0, m4, m5
+    punpckldq    m4, m5
+    punpckhdq    m1, m6, m7
+    punpckldq    m6, m7
+    paddd        m4, m0
+    paddd        m6, m1
+    punpckhqdq   m0, m4, m6
+    punpcklqdq   m4, m6
+    paddd        m4, m0
+%if mmsize == 32
+    vextracti128 xm0, m4, 1
+    paddd       xm4, xm0
+%endif
+%endmacro
+
 %macro SAD 2 ; bits, width
 %assign BITS  %1
 %assign BYTES %2 * %1 / 8
@@ -164,25 +181,91 @@ cglobal gpume_sad_x4_%1_%2, 6, 10, 10, cur, curstride, ref0, refstride, h, sad, 
     mov       ref3q, [ref0q+gprsize*3]
     mov       ref0q, [ref0q]
     SAD_BODY      4
-    ; four sums, transposed and added
-    punpckhdq    m0, m4, m5
-    punpckldq    m4, m5
-    punpckhdq    m1, m6, m7
-    punpckldq    m6, m7
-    paddd        m4, m0
-    paddd        m6, m1
-    punpckhqdq   m0, m4, m6
-    punpcklqdq   m4, m6
-    paddd        m4, m0
-%if mmsize == 32
-    vextracti128 xm0, m4, 1
-    paddd       xm4, xm0
-%endif
+    SUM_OF_FOUR
 %if BITS == 16
     movd        xm0, biasd
     pshufd      xm0, xm0, 0
     paddd       xm4, xm0
 %endif
+    movu     [sadq], xm4
+    RET
+%endmacro
+
+; SAD_MEANS width: of 8 bits; rows narrower than a register are taken two at a time
+%macro SAD_MEANS 1
+%assign BYTES %1
+%assign PAIRS BYTES < mmsize
+
+; void sad_means(const uint8_t *cur, ptrdiff_t cur_linesize, const uint8_t *const pairs[8],
+;                ptrdiff_t linesize, int h, uint32_t cost[4]), h is even
+cglobal gpume_sad_means_8_%1, 6, 15, 8, cur, curstride, pair0, stride, h, sad, \
+                                        pair1, pair2, pair3, pair4, pair5, pair6, pair7, row, below
+%assign I 7
+%rep 8
+    mov   pair%[I]q, [pair0q+I*gprsize]
+%assign I I - 1
+%endrep
+    xor        rowd, rowd
+%if PAIRS
+    mov      belowq, strideq
+    add     strideq, strideq
+%endif
+%assign SUM 4
+%rep 4
+    pxor     m%[SUM], m%[SUM]
+%assign SUM SUM + 1
+%endrep
+.loop:
+%assign OFFSET 0
+%rep (BYTES + mmsize - 1) / mmsize
+%if PAIRS
+    LOAD_TWO      0, 3, curq, curstrideq
+%else
+    movu         m0, [curq+OFFSET]
+%endif
+%assign I 0
+%assign J 1
+%assign SUM 4
+%rep 4
+%if BYTES == 4
+    movd        xm1, [pair%[I]q+rowq]
+    pinsrd      xm1, [pair%[I]q+belowq], 1
+    movd        xm2, [pair%[J]q+rowq]
+    pinsrd      xm2, [pair%[J]q+belowq], 1
+%elif BYTES == 8
+    movq        xm1, [pair%[I]q+rowq]
+    movhps      xm1, [pair%[I]q+belowq]
+    movq        xm2, [pair%[J]q+rowq]
+    movhps      xm2, [pair%[J]q+belowq]
+%elif PAIRS
+    movu        xm1, [pair%[I]q+rowq]
+    vinserti128  m1, m1, [pair%[I]q+belowq], 1
+    movu        xm2, [pair%[J]q+rowq]
+    vinserti128  m2, m2, [pair%[J]q+belowq], 1
+%else
+    movu         m1, [pair%[I]q+rowq+OFFSET]
+    movu         m2, [pair%[J]q+rowq+OFFSET]
+%endif
+    pavgb        m1, m2
+    psadbw       m1, m0
+    paddd    m%[SUM], m1
+%assign I I + 2
+%assign J J + 2
+%assign SUM SUM + 1
+%endrep
+%assign OFFSET OFFSET + mmsize
+%endrep
+    add        rowq, strideq
+%if PAIRS
+    lea        curq, [curq+2*curstrideq]
+    add      belowq, strideq
+    sub          hd, 2
+%else
+    add        curq, curstrideq
+    dec          hd
+%endif
+    jg .loop
+    SUM_OF_FOUR
     movu     [sadq], xm4
     RET
 %endmacro
@@ -217,8 +300,14 @@ SAD_WIDE   16
 INIT_XMM avx2
 SAD_NARROW  8
 SAD_NARROW 16
+SAD_MEANS   4
+SAD_MEANS   8
 INIT_YMM avx2
 SAD_WIDE    8
 SAD_WIDE   16
+SAD_MEANS  16
+SAD_MEANS  32
+SAD_MEANS  64
+SAD_MEANS 128
 %endif
 %endif

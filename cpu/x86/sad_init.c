@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#include <string.h>
+
 #include "libavutil/attributes.h"
 #include "libavutil/cpu.h"
 #include "libavutil/x86/cpu.h"
@@ -35,6 +37,19 @@ SAD_ALL(16, sse2)
 SAD_ALL(8,  avx2)
 SAD_ALL(16, avx2)
 
+#define MEANS(width)                                                        \
+void ff_gpume_sad_means_8_##width##_avx2(const uint8_t *cur,                \
+                                         ptrdiff_t cur_linesize,            \
+                                         const uint8_t *const pairs[8],     \
+                                         ptrdiff_t linesize, int h,         \
+                                         uint32_t cost[4]);
+MEANS(  4)
+MEANS(  8)
+MEANS( 16)
+MEANS( 32)
+MEANS( 64)
+MEANS(128)
+
 #define SET(i, bits, width, opt)                                            \
     cost->one[i]  = ff_gpume_sad_##bits##_##width##_##opt;                  \
     cost->four[i] = ff_gpume_sad_x4_##bits##_##width##_##opt;
@@ -46,6 +61,8 @@ SAD_ALL(16, avx2)
     SET(6, bits,  32, opt)                                                  \
     SET(7, bits,  64, opt)                                                  \
     SET(8, bits, 128, opt)
+
+#define SET_MEANS(i, width) cost->means[i] = ff_gpume_sad_means_8_##width##_avx2;
 
 av_cold void ff_gpume_sad_init_x86(GpumeCost *cost, int depth)
 {
@@ -61,8 +78,16 @@ av_cold void ff_gpume_sad_init_x86(GpumeCost *cost, int depth)
     if (EXTERNAL_AVX2_FAST(cpu_flags)) {
         if (depth > 8) {
             SET_ALL(16, avx2)
+            /* to make the means first is faster than plain C */
+            memset(cost->means, 0, sizeof(cost->means));
         } else {
             SET_ALL(8, avx2)
+            SET_MEANS(3,   4)
+            SET_MEANS(4,   8)
+            SET_MEANS(5,  16)
+            SET_MEANS(6,  32)
+            SET_MEANS(7,  64)
+            SET_MEANS(8, 128)
         }
     }
 }

@@ -13,9 +13,11 @@
 
 #include "checkasm.h"
 #include "libavfilter/gpume/cpu/cost.h"
+#include "libavfilter/gpume/cpu/pixels.h"
 #include "libavfilter/gpume/cpu/sea.h"
 #include "libavutil/common.h"
 #include "libavutil/intreadwrite.h"
+#include "libavutil/mem_internal.h"
 
 /* Samples: room for a block that begins anywhere in FREE bytes and in as many rows. */
 #define FREE    96
@@ -212,6 +214,251 @@ static void check_four(const char *name, CostInit init, int depth)
         bench_new(cur.data, STRIDE, r, STRIDE, GPUME_COST_ROWS, sum, UINT32_MAX);
     }
     report("%s_x4_%d", name, depth);
+}
+
+static void check_means(const char *name, CostInit init)
+{
+    declare_func(void, const uint8_t *cur, ptrdiff_t cur_linesize,
+                 const uint8_t *const pairs[8], ptrdiff_t linesize, int h, uint32_t cost[4]);
+
+    for (int i = gpume_width_index(4); i < GPUME_NB_WIDTHS; i++) {
+        const int width = gpume_width_of(i);
+        const uint8_t *pairs[8];
+        uint32_t sum[4], found[6];
+        GpumeCost cost;
+
+        init(&cost, 8);
+        if (!check_func(cost.means[i], "gpume_%s_means_8_%d", name, width))
+            continue;
+        for (int kind = 0; kind < NB_KINDS; kind++) {
+            fill(kind, 8);
+            for (int trial = 0; trial < TRIALS; trial++) {
+                const int h = (height_of(trial) + 1) & ~1;
+                ptrdiff_t cur_linesize, linesize;
+                const uint8_t *c = rows_of(&cur, h, &cur_linesize);
+
+                pairs[0] = rows_of(&ref, h, &linesize);
+                for (int k = 1; k < 8; k++) {
+                    ptrdiff_t other;
+
+                    do
+                        pairs[k] = rows_of(&ref, h, &other);
+                    while (other != linesize);
+                }
+                memset(found, 0xa5, sizeof(found));
+                call_ref(c, cur_linesize, pairs, linesize, h, sum);
+                call_new(c, cur_linesize, pairs, linesize, h, found + 1);
+                if (memcmp(found + 1, sum, sizeof(sum)) || found[0] != 0xa5a5a5a5 ||
+                    found[5] != 0xa5a5a5a5 || inputs_changed())
+                    fail();
+            }
+        }
+        fill(REALISTIC, 8);
+        for (int k = 0; k < 8; k++)
+            pairs[k] = ref.data + 1 + k;
+        bench_new(cur.data, STRIDE, pairs, STRIDE, GPUME_COST_ROWS, sum);
+    }
+    report("%s_means", name);
+}
+
+/* Rows of samples, and what comes of them with the slack that is allowed. */
+static uint8_t rows_out[2][4 * STRIDE];
+
+static void check_average(int depth)
+{
+    declare_func(void, uint8_t *dst, const uint8_t *a, const uint8_t *b, ptrdiff_t linesize, int h);
+
+    for (int i = gpume_width_index(4); i < GPUME_NB_WIDTHS; i++) {
+        static DECLARE_ALIGNED(32, uint8_t, dst)[2][(GPUME_COST_ROWS + 1) * GPUME_AVERAGE_LINESIZE];
+        GpumePixels pixels;
+
+        ff_gpume_pixels_init(&pixels, depth);
+        if (!check_func(pixels.average[i], "gpume_average_%d_%d", depth, gpume_width_of(i)))
+            continue;
+        for (int kind = 0; kind < NB_KINDS; kind++) {
+            fill(kind, depth);
+            for (int trial = 0; trial < TRIALS; trial++) {
+                const int h = height_of(trial);
+                ptrdiff_t linesize, other;
+                const uint8_t *a = rows_of(&ref, h, &linesize), *b;
+
+                do
+                    b = rows_of(&ref, h, &other);
+                while (other != linesize);
+                memset(dst, 0xa5, sizeof(dst));
+                call_ref(dst[0], a, b, linesize, h);
+                call_new(dst[1], a, b, linesize, h);
+                if (memcmp(dst[0], dst[1], sizeof(dst[0])) || inputs_changed())
+                    fail();
+            }
+        }
+        fill(REALISTIC, depth);
+        bench_new(dst[1], ref.data, ref.data + 1, STRIDE, GPUME_COST_ROWS);
+    }
+    report("average_%d", depth);
+}
+
+static void check_halve(void)
+{
+    GpumePixels pixels;
+
+    declare_func(void, uint8_t *dst, const uint8_t *a, const uint8_t *b, int n);
+
+    ff_gpume_pixels_init(&pixels, 8);
+    if (check_func(pixels.halve, "gpume_halve_8")) {
+        for (int kind = 0; kind < NB_KINDS; kind++) {
+            fill(kind, 8);
+            for (int trial = 0; trial < TRIALS; trial++) {
+                const int n = trial < 2 ? trial : rnd() % (STRIDE / 2);
+
+                memset(rows_out, 0xa5, sizeof(rows_out));
+                call_ref(rows_out[0], cur.data, ref.data + 1, n);
+                call_new(rows_out[1], cur.data, ref.data + 1, n);
+                if (memcmp(rows_out[0], rows_out[1], sizeof(rows_out[0])) || inputs_changed())
+                    fail();
+            }
+        }
+        bench_new(rows_out[1], cur.data, ref.data, STRIDE / 2);
+    }
+    report("halve");
+}
+
+/* What is written behind n samples is only slack, and no more than it may be. */
+static int wrong_row(const uint8_t *wanted, const uint8_t *found, int n)
+{
+    for (int i = n + GPUME_PIXELS_SLACK; i < n + 2 * GPUME_PIXELS_SLACK; i++)
+        if (found[i] != 0xa5)
+            return 1;
+    return memcmp(wanted, found, n);
+}
+
+static void check_right(void)
+{
+    GpumePixels pixels;
+
+    declare_func(void, uint8_t *dst, const uint8_t *src, int n, int max);
+
+    ff_gpume_pixels_init(&pixels, 8);
+    if (check_func(pixels.right, "gpume_right_8")) {
+        for (int kind = 0; kind < NB_KINDS; kind++) {
+            fill(kind, 8);
+            for (int trial = 0; trial < TRIALS; trial++) {
+                const int n = 1 + rnd() % STRIDE;
+
+                memset(rows_out, 0xa5, sizeof(rows_out));
+                call_ref(rows_out[0], cur.data + trial, n, 255);
+                call_new(rows_out[1], cur.data + trial, n, 255);
+                if (wrong_row(rows_out[0], rows_out[1], n) || inputs_changed())
+                    fail();
+            }
+        }
+        bench_new(rows_out[1], cur.data, STRIDE, 255);
+    }
+    report("right");
+}
+
+static void check_below(void)
+{
+    static int16_t sums[2][4 * STRIDE];
+    const uint8_t *rows[6];
+    GpumePixels pixels;
+
+    declare_func(void, uint8_t *dst, void *sums, const uint8_t *const rows[6], int n, int max);
+
+    ff_gpume_pixels_init(&pixels, 8);
+    if (check_func(pixels.below, "gpume_below_8")) {
+        for (int kind = 0; kind < NB_KINDS; kind++) {
+            fill(kind, 8);
+            for (int trial = 0; trial < TRIALS; trial++) {
+                const int n = 1 + rnd() % STRIDE;
+
+                for (int i = 0; i < 6; i++)
+                    rows[i] = (rnd() & 1 ? &cur : &ref)->data + rnd() % 64 * STRIDE;
+                memset(rows_out, 0xa5, sizeof(rows_out));
+                memset(sums,     0xa5, sizeof(sums));
+                call_ref(rows_out[0], sums[0], rows, n, 255);
+                call_new(rows_out[1], sums[1], rows, n, 255);
+                if (wrong_row(rows_out[0], rows_out[1], n) ||
+                    wrong_row((uint8_t *)sums[0], (uint8_t *)sums[1], 2 * n) || inputs_changed())
+                    fail();
+            }
+        }
+        bench_new(rows_out[1], sums[1], rows, STRIDE, 255);
+    }
+    report("below");
+}
+
+static void check_centre(void)
+{
+    static int16_t sums[ROWS * STRIDE];
+    GpumePixels pixels;
+
+    declare_func(void, uint8_t *dst, const void *sums, int n, int max);
+
+    ff_gpume_pixels_init(&pixels, 8);
+    if (check_func(pixels.centre, "gpume_centre_8")) {
+        for (int trial = 0; trial < 4 * TRIALS; trial++) {
+            const int n = 1 + rnd() % STRIDE;
+
+            /* from -10 to 42 times the greatest sample */
+            for (int i = 0; i < n + 5; i++)
+                sums[i] = trial & 1 ? (rnd() & 1 ? 10710 : -2550) : (int)(rnd() % 13261) - 2550;
+            memset(rows_out, 0xa5, sizeof(rows_out));
+            call_ref(rows_out[0], sums, n, 255);
+            call_new(rows_out[1], sums, n, 255);
+            if (wrong_row(rows_out[0], rows_out[1], n))
+                fail();
+        }
+        bench_new(rows_out[1], sums, STRIDE, 255);
+    }
+    report("centre");
+}
+
+static GpumeVector vector_like(GpumeVector v, int spread)
+{
+    return (GpumeVector) { v.dx + (int)(rnd() % (2 * spread + 1)) - spread,
+                           v.dy + (int)(rnd() % (2 * spread + 1)) - spread };
+}
+
+static void check_candidates(void)
+{
+    GpumePixels pixels;
+    GpumeChoice ref_choice, new_choice;
+    unsigned wanted, found;
+
+    declare_func(unsigned, GpumeChoice *choice);
+
+    ff_gpume_pixels_init(&pixels, 8);
+    memset(&ref_choice, 0, sizeof(ref_choice));
+    if (check_func(pixels.candidates, "gpume_candidates")) {
+        for (int trial = 0; trial < 100 * TRIALS; trial++) {
+            const int far = 4 * GPUME_MAX_RANGE;
+            const int spread = trial % 3 == 0 ? 1 : trial % 3 == 1 ? 12 : far;
+
+            ref_choice.own = vector_like((GpumeVector) { 0 }, far);
+            for (int i = 0; i < 8; i++)
+                ref_choice.vectors[i] = vector_like(trial & 1 && i ? ref_choice.vectors[i - 1] :
+                                                       ref_choice.own, FFMIN(spread, far / 8));
+            ref_choice.min = (GpumeVector) { rnd() & 1 ? -2 * far : ref_choice.own.dx,
+                                             rnd() & 1 ? -2 * far : ref_choice.own.dy };
+            ref_choice.max = (GpumeVector) { rnd() & 1 ?  2 * far : ref_choice.own.dx,
+                                             rnd() & 1 ?  2 * far : ref_choice.own.dy };
+            ref_choice.threshold   = 1 + rnd() % 64;
+            ref_choice.factor      = rnd() % (GPUME_MAX_SMOOTH * GPUME_MAX_BLOCK + 1);
+            ref_choice.shift       = 3 + rnd() % 3;
+            ref_choice.depth_shift = rnd() % 9;
+            ref_choice.cost        = rnd() % (1 << (rnd() % 30));
+            for (int i = 0; i < 16; i++)
+                ref_choice.bounds[i] = rnd() & 1 ? 0 : rnd() % (2 * ref_choice.cost + 1);
+            new_choice = ref_choice;
+            wanted = call_ref(&ref_choice);
+            found  = call_new(&new_choice);
+            if (wanted != found || memcmp(&ref_choice, &new_choice, sizeof(ref_choice)))
+                fail();
+        }
+        bench_new(&new_choice);
+    }
+    report("candidates");
 }
 
 /* Sums: a row of the picture, what is written behind it, and both of its planes. */
@@ -434,7 +681,14 @@ void checkasm_check_vf_gpume(void)
         GPUME_COSTS(CHECK)
 #undef CHECK
         check_columns(depths[i]);
+        check_average(depths[i]);
     }
+    check_means("sad", ff_gpume_sad_init);
+    check_halve();
+    check_right();
+    check_below();
+    check_centre();
+    check_candidates();
     check_add();
     check_bound();
 }

@@ -53,7 +53,7 @@ fate-gpume-odd:      CMD = $(call GPUME_CSV,$(GPUME_ODD),algo=fs:range=1024:bloc
 fate-gpume-wide:     CMD = $(call GPUME_CSV,$(GPUME_BIG),algo=fs:range=48:block=16)
 fate-gpume-yuv420p:  CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=ds:range=20:block=32)
 
-FATE_GPUME_SEARCHES = $(addprefix fate-gpume-,$(filter-out fs ds,$(GPUME_SEARCHES)))
+FATE_GPUME_SEARCHES = $(addprefix fate-gpume-,$(filter-out fs ds hme,$(GPUME_SEARCHES)))
 FATE_GPUME_VECTORS += $(FATE_GPUME_SEARCHES)
 $(FATE_GPUME_SEARCHES): CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=$(@:fate-gpume-%=%):range=24:dir=both)
 
@@ -63,6 +63,32 @@ GPUME_SEARCH_OF  = $(word 3,$(subst -, ,$(1)))
 $(FATE_GPUME_WAVES): CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=$(call GPUME_SEARCH_OF,$@):range=24:dir=both,-filter_complex_threads $(lastword $(subst -, ,$@)))
 $(FATE_GPUME_WAVES): REF = $(GPUME_REF)$(call GPUME_SEARCH_OF,$@)
 FATE_GPUME_VECTORS += $(FATE_GPUME_WAVES)
+
+# Fields that follow the motion: hme, and what other searches make of it
+FATE_GPUME_HME = fate-gpume-hme fate-gpume-hme-4 fate-gpume-hme-8 fate-gpume-hme-both       \
+                 fate-gpume-hme-odd fate-gpume-hme-plain fate-gpume-smooth fate-gpume-check \
+                 fate-gpume-pel fate-gpume-pel-2
+fate-gpume-hme:       CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=hme)
+fate-gpume-hme-4:     CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=hme:block=4:range=40:dir=future)
+fate-gpume-hme-8:     CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=hme:block=8)
+fate-gpume-hme-both:  CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=hme:dir=both)
+fate-gpume-hme-odd:   CMD = $(call GPUME_CSV,$(GPUME_ODD),algo=hme:block=8:range=1024:dir=both)
+fate-gpume-hme-plain: CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=hme:levels=2:smooth=0:check=0:pel=1:sweeps=1)
+fate-gpume-smooth:    CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=ds:smooth=2)
+fate-gpume-check:     CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=ds:block=8:check=1)
+fate-gpume-pel:       CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=ds:pel=4:sweeps=1)
+fate-gpume-pel-2:     CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=ds:pel=2)
+GPUME_MOTION_SEARCHES = fs ds epzs
+FATE_GPUME_HME += $(GPUME_MOTION_SEARCHES:%=fate-gpume-motion-%)
+$(GPUME_MOTION_SEARCHES:%=fate-gpume-motion-%): CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=$(@:fate-gpume-motion-%=%):range=12:smooth=2:check=1:pel=4:dir=both)
+FATE_GPUME_HME += fate-gpume-hme-named
+fate-gpume-hme-named: CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=hme:range=256:smooth=2:check=1:pel=4:sweeps=2:levels=3)
+fate-gpume-hme-named: REF = $(GPUME_REF)hme
+FATE_GPUME_HME_SAME = $(foreach N,1 2 5,fate-gpume-hme-threads-$(N)) fate-gpume-hme-depth-1
+fate-gpume-hme-threads-%: CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=hme:dir=both,-filter_complex_threads $(@:fate-gpume-hme-threads-%=%))
+fate-gpume-hme-depth-1:   CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=hme:dir=both:async_depth=1)
+$(FATE_GPUME_HME_SAME): REF = $(GPUME_REF)hme-both
+FATE_GPUME_VECTORS += $(FATE_GPUME_HME) $(FATE_GPUME_HME_SAME)
 
 GPUME_BLOCKS = 4 8 16 32 64 128
 FATE_GPUME_VECTORS += $(GPUME_BLOCKS:%=fate-gpume-block-%)
@@ -104,6 +130,10 @@ $(FATE_GPUME_LUMA): REF = $(GPUME_REF)yuv420p
 FATE_GPUME_10BIT = $(addprefix fate-gpume-10bit-,yuv420p10le yuv420p10be p010le p010be)
 $(FATE_GPUME_10BIT): CMD = $(call GPUME_CSV,$(GPUME_10BIT)$(GPUME_COMMA)$(GPUME_SCALE)$(@:fate-gpume-10bit-%=%),algo=fs:range=6:dir=both)
 $(FATE_GPUME_10BIT): REF = $(GPUME_REF)10bit
+FATE_GPUME_HME_10BIT = $(addprefix fate-gpume-hme-10bit-,yuv420p10le p010be)
+$(FATE_GPUME_HME_10BIT): CMD = $(call GPUME_CSV,$(GPUME_10BIT)$(GPUME_COMMA)$(GPUME_SCALE)$(@:fate-gpume-hme-10bit-%=%),algo=hme:range=40)
+$(FATE_GPUME_HME_10BIT): REF = $(GPUME_REF)hme-10bit
+FATE_GPUME_SCALED-$(call ALLYES, $(GPUME_NEEDS) SCALE_FILTER) += $(FATE_GPUME_HME_10BIT)
 FATE_GPUME_16BIT = $(addprefix fate-gpume-16bit-,gray16le gray16be)
 $(FATE_GPUME_16BIT): CMD = $(call GPUME_CSV,$(GPUME_ODD)$(GPUME_COMMA)$(GPUME_SCALE)gray16le$(GPUME_COMMA)$(GPUME_SCALE)$(@:fate-gpume-16bit-%=%),algo=ds:range=30:block=8)
 $(FATE_GPUME_16BIT): REF = $(GPUME_REF)16bit
@@ -112,8 +142,8 @@ FATE_GPUME_SCALED-$(call ALLYES, $(GPUME_NEEDS) SCALE_FILTER) += $(FATE_GPUME_LU
 # Streams that are short or change size
 FATE_GPUME_VECTORS += fate-gpume-frames-0 fate-gpume-frames-1 fate-gpume-frames-2
 fate-gpume-frames-%: CMD = $(call GPUME_CSV,$(GPUME_PAN)$(GPUME_COMMA)trim=end_frame=$(@:fate-gpume-frames-%=%),algo=ds:block=32:dir=both)
-FATE_GPUME_SCALED-$(call ALLYES, $(GPUME_NEEDS) SCALE_FILTER) += fate-gpume-change
-fate-gpume-change: CMD = $(call GPUME_CSV,$(GPUME_PAN)$(GPUME_COMMA)trim=end_frame=7$(GPUME_COMMA)scale=w=if(lt(n\$(GPUME_COMMA)3)\$(GPUME_COMMA)94\$(GPUME_COMMA)64):h=70:eval=frame:flags=neighbor+accurate_rnd+bitexact,algo=ds:block=32:dir=both)
+FATE_GPUME_SCALED-$(call ALLYES, $(GPUME_NEEDS) SCALE_FILTER) += fate-gpume-change fate-gpume-change-hme
+fate-gpume-change fate-gpume-change-hme: CMD = $(call GPUME_CSV,$(GPUME_PAN)$(GPUME_COMMA)trim=end_frame=7$(GPUME_COMMA)scale=w=if(lt(n\$(GPUME_COMMA)3)\$(GPUME_COMMA)94\$(GPUME_COMMA)64):h=70:eval=frame:flags=neighbor+accurate_rnd+bitexact,algo=$(or $(word 4,$(subst -, ,$@)),ds):block=32:dir=both)
 # one filter graph searches both sizes, or ffmpeg makes a second graph
 FATE_GPUME_CHANGE-$(call ALLYES, $(GPUME_NEEDS) IMAGE2_MUXER IMAGE2_DEMUXER PGM_ENCODER PGM_DECODER FILE_PROTOCOL) += fate-gpume-change-input fate-gpume-change-reinit
 GPUME_CHANGE = ffmpeg -y -lavfi "testsrc2=s=64x48:r=3,format=gray,trim=end_frame=3" -f image2 -c:v pgm $(GPUME_TMP)-%d.pgm && \
@@ -125,19 +155,21 @@ fate-gpume-change-input:  CMD = $(call GPUME_CHANGE,-reinit_filter 0)
 fate-gpume-change-reinit: CMD = $(call GPUME_CHANGE,,async_depth=1:)
 
 # Files
-FATE_GPUME_VECTORS += fate-gpume-stats fate-gpume-stats-1
+FATE_GPUME_VECTORS += fate-gpume-stats fate-gpume-stats-1 fate-gpume-stats-hme
+fate-gpume-stats-hme: CMD = ffmpeg -lavfi "$(GPUME_SRC),gpume=algo=hme:dir=both:stats_file=-" -f null -
 fate-gpume-stats:   CMD = ffmpeg -lavfi "$(GPUME_SRC),gpume=algo=ds:range=64:dir=both:stats_file=-" -f null -
 fate-gpume-stats-1: CMD = ffmpeg -lavfi "$(GPUME_SRC),setpts=N*7-3,gpume=algo=fs:range=3:block=64:stats_file=-" -f null -
 FATE_GPUME_METADATA-$(call ALLYES, $(GPUME_NEEDS) METADATA_FILTER) += fate-gpume-metadata
 fate-gpume-metadata: CMD = ffmpeg -lavfi "$(GPUME_SRC),gpume=algo=ds:range=64:dir=both:metadata=1,metadata=print:file=-" -f null -
 
 # the header as text, then the numbers
-FATE_GPUME_VECTORS += fate-gpume-npy fate-gpume-npy-past fate-gpume-npy-0
+FATE_GPUME_VECTORS += fate-gpume-npy fate-gpume-npy-past fate-gpume-npy-0 fate-gpume-npy-hme
 GPUME_NPY = cleanfiles="$$cleanfiles $(GPUME_TMP).npy"; \
             ffmpeg -lavfi "$(1),gpume=$(2):mv_file=$(GPUME_TMP).npy" -f null - && \
             head -c 128 $(GPUME_TMP).npy | tr -c "[:print:]" "." && echo && \
             tail -c +129 $(GPUME_TMP).npy | od -A n -v -t d4
 fate-gpume-npy:      CMD = $(call GPUME_NPY,$(GPUME_SRC),algo=ds:range=64:dir=both)
+fate-gpume-npy-hme:  CMD = $(call GPUME_NPY,$(GPUME_ODD),algo=hme:range=9:block=8)
 fate-gpume-npy-past: CMD = $(call GPUME_NPY,$(GPUME_ODD),algo=fs:range=9:block=32)
 fate-gpume-npy-0:    CMD = $(call GPUME_NPY,$(GPUME_PAN)$(GPUME_COMMA)trim=end_frame=0,dir=future)
 
@@ -160,15 +192,19 @@ fate-gpume-overlay-twice: CMD = framecrc -lavfi "$(GPUME_SRC),gpume=algo=fs:bloc
 fate-gpume-overlay-twice: REF = $(GPUME_REF)overlay
 
 # Options that must fail
-GPUME_BAD = range-0 range-1025 range-far block-2 block-24 block-256 algo-xyz dir-up \
-            backend-gpu nosuch-1 device_size-0
+GPUME_BAD = range-1025 range-far block-2 block-24 block-256 algo-xyz dir-up \
+            backend-gpu nosuch-1 device_size-0 smooth-65 pel-3 pel-5 sweeps-17 levels-12
 FATE_GPUME_BAD = $(GPUME_BAD:%=fate-gpume-bad-%)
 $(FATE_GPUME_BAD): CMD = $(call GPUME_FAILS,$(subst -,=,$(@:fate-gpume-bad-%=%))) | tail -n 1
 $(FATE_GPUME_BAD): CMP = oneline
 $(FATE_GPUME_BAD): REF = it failed
 FATE_GPUME_ERRORS = fate-gpume-error-block fate-gpume-error-folder fate-gpume-error-ending \
                     fate-gpume-error-full fate-gpume-error-full-csv fate-gpume-error-same  \
-                    fate-gpume-error-size fate-gpume-error-cuda
+                    fate-gpume-error-size fate-gpume-error-cuda fate-gpume-error-pel      \
+                    fate-gpume-error-sweeps fate-gpume-error-levels
+fate-gpume-error-pel:      CMD = $(call GPUME_FAILS,pel=3)
+fate-gpume-error-sweeps:   CMD = $(call GPUME_FAILS,sweeps=2)
+fate-gpume-error-levels:   CMD = $(call GPUME_FAILS,algo=ds:levels=3)
 fate-gpume-error-block:    CMD = $(call GPUME_FAILS,block=24)
 fate-gpume-error-folder:   CMD = $(call GPUME_FAILS,mv_file=tests/data/nosuch/x.npy)
 fate-gpume-error-ending:   CMD = $(call GPUME_FAILS,mv_file=vectors.txt)
@@ -230,12 +266,12 @@ FATE_GPUME_SAN = $(if $(CONFIG_FFMPEG),$(filter-out $(FATE_GPUME_BAD),$(FATE_GPU
 # The rest is about options, messages and the CPU's threads, or hides the device
 FATE_GPUME_DEVICE = $(filter-out $(FATE_GPUME_CHECKASM) $(FATE_GPUME_BAD) $(FATE_GPUME_WAVES) $(FATE_GPUME_VF-yes) \
                         $(filter-out %-full %-full-csv,$(FATE_GPUME_ERRORS)) $(FATE_GPUME_HELP-yes)               \
-                        $(addprefix fate-gpume-,alias-% threads-% defaults-named cpu auto frames-null), \
+                        $(addprefix fate-gpume-,alias-% threads-% hme-threads-% %-named cpu auto frames-null), \
                     $(FATE_GPUME))
 # on the driver's stand-in the units are what matters; long streams take long
 FATE_GPUME_STANDIN = $(filter-out fate-gpume-compare fate-gpume-compare-clips,$(FATE_GPUME_DEVICE)) \
                      $(filter fate-gpume-compare-quick,$(FATE_GPUME_PROGRAMS))
-FATE_GPUME_VALGRIND = $(filter fate-gpume-ds fate-gpume-unit-quick,$(FATE_GPUME_SAN))
+FATE_GPUME_VALGRIND = $(filter fate-gpume-ds fate-gpume-hme fate-gpume-unit-quick,$(FATE_GPUME_SAN))
 
 fate-gpume:          $(FATE_GPUME)
 fate-gpume-san:      $(FATE_GPUME_SAN)

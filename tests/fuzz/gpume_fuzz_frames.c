@@ -18,7 +18,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static CaseLimits limits = {
-    .max_side = 64, .max_work = 400000, .max_device_work = 60000, .hostile = 1,
+    .max_side = 64, .max_work = 1000000, .max_device_work = 60000, .hostile = 1,
 };
 
 static void uninit(void)

@@ -1,0 +1,577 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Fields that follow the motion once more, written from section 'Fields that follow the
+ * motion' of the documentation as plainly as can be: hme, and what smooth, pel and check
+ * make of every search. As in gpume_oracle.h nothing here uses anything of the filter or
+ * of FFmpeg, and little is done for speed.
+ */
+
+#ifndef GPUME_ORACLE_MOTION_H
+#define GPUME_ORACLE_MOTION_H
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpume_oracle.h"
+
+/** What is wanted of the fields of a pair of pictures. */
+typedef struct OracleMotion {
+    OracleVector (*search)(const OracleBlock *b);   ///< NULL: hme
+    int block, range;
+    int depth;              ///< of samples
+    int smooth;             ///< 0: off
+    int sweeps;
+    int pel;                ///< 1, 2 or 4
+    int levels;             ///< of hme; 0: as many as are by default
+} OracleMotion;
+
+static int oracle_max(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+static int oracle_abs(int a)
+{
+    return a < 0 ? -a : a;
+}
+
+/* The quotient rounded down; b is above 0. */
+static int oracle_floor(int a, int b)
+{
+    return a >= 0 ? a / b : -((-a + b - 1) / b);
+}
+
+static int oracle_clip(int v, int max)
+{
+    return v < 0 ? 0 : v > max ? max : v;
+}
+
+static void *oracle_memory(size_t nb, size_t size)
+{
+    void *p = calloc(nb, size);
+
+    if (!p)
+        abort();
+    return p;
+}
+
+/* Samples between samples */
+
+/* That at the edge is repeated without end. */
+static int oracle_sample(const OraclePicture *p, int x, int y)
+{
+    return p->samples[oracle_clip(y, p->h - 1) * p->w + oracle_clip(x, p->w - 1)];
+}
+
+/* H.264's filter of six taps over samples at (x, y), further by (dx, dy) each: -2 to 3 times. */
+static int oracle_six(const OraclePicture *p, int x, int y, int dx, int dy)
+{
+    return      oracle_sample(p, x - 2 * dx, y - 2 * dy) -
+            5 * oracle_sample(p, x -     dx, y -     dy) +
+           20 * oracle_sample(p, x,          y)          +
+           20 * oracle_sample(p, x +     dx, y +     dy) -
+            5 * oracle_sample(p, x + 2 * dx, y + 2 * dy) +
+                oracle_sample(p, x + 3 * dx, y + 3 * dy);
+}
+
+/* b: half a sample to the right of (x, y). */
+static int oracle_right(const OraclePicture *p, int max, int x, int y)
+{
+    return oracle_clip(oracle_floor(oracle_six(p, x, y, 1, 0) + 16, 32), max);
+}
+
+/* h: half a sample below (x, y). */
+static int oracle_below(const OraclePicture *p, int max, int x, int y)
+{
+    return oracle_clip(oracle_floor(oracle_six(p, x, y, 0, 1) + 16, 32), max);
+}
+
+/* j: half a sample to the right and below. */
+static int oracle_middle(const OraclePicture *p, int max, int x, int y)
+{
+    const int sum = oracle_six(p, x, y - 2, 1, 0) - 5 * oracle_six(p, x, y - 1, 1, 0) +
+                    20 * oracle_six(p, x, y, 1, 0) + 20 * oracle_six(p, x, y + 1, 1, 0) -
+                    5 * oracle_six(p, x, y + 2, 1, 0) + oracle_six(p, x, y + 3, 1, 0);
+
+    return oracle_clip(oracle_floor(sum + 512, 1024), max);
+}
+
+static int oracle_mean(int a, int b)
+{
+    return (a + b + 1) / 2;
+}
+
+/**
+ * The sample at (px / 4, py / 4). In the names of the standard those next to G, a whole one, are
+ *   G a b c H
+ *   d e f g
+ *   h i j k m
+ *   n p q r
+ *   M   s
+ */
+static int oracle_quarter(const OraclePicture *pic, int max, int px, int py)
+{
+    const int x = oracle_floor(px, 4), y = oracle_floor(py, 4);
+
+#define G oracle_sample(pic, x, y)
+#define H oracle_sample(pic, x + 1, y)
+#define M oracle_sample(pic, x, y + 1)
+#define b oracle_right(pic, max, x, y)
+#define s oracle_right(pic, max, x, y + 1)
+#define h oracle_below(pic, max, x, y)
+#define m oracle_below(pic, max, x + 1, y)
+#define j oracle_middle(pic, max, x, y)
+    switch (4 * (py - 4 * y) + px - 4 * x) {
+    case  0: return G;
+    case  1: return oracle_mean(G, b);  // a
+    case  2: return b;
+    case  3: return oracle_mean(b, H);  // c
+    case  4: return oracle_mean(G, h);  // d
+    case  5: return oracle_mean(b, h);  // e
+    case  6: return oracle_mean(b, j);  // f
+    case  7: return oracle_mean(b, m);  // g
+    case  8: return h;
+    case  9: return oracle_mean(h, j);  // i
+    case 10: return j;
+    case 11: return oracle_mean(j, m);  // k
+    case 12: return oracle_mean(h, M);  // n
+    case 13: return oracle_mean(h, s);  // p
+    case 14: return oracle_mean(j, s);  // q
+    case 15: return oracle_mean(m, s);  // r
+    }
+#undef G
+#undef H
+#undef M
+#undef b
+#undef s
+#undef h
+#undef m
+#undef j
+    abort();
+}
+
+/**
+ * The picture with pel times as many samples from the first to the last of a row and of a
+ * column, to be freed. It spares to compute them for each vector anew.
+ */
+static OraclePicture oracle_enlarge(const OraclePicture *p, int depth, int pel)
+{
+    const OraclePicture large = { (p->w - 1) * pel + 1, (p->h - 1) * pel + 1 };
+    uint16_t *samples = oracle_memory((size_t)large.w * large.h, sizeof(*samples));
+
+    for (int y = 0; y < large.h; y++)
+        for (int x = 0; x < large.w; x++)
+            samples[(size_t)y * large.w + x] = oracle_quarter(p, (1 << depth) - 1, x * 4 / pel,
+                                                              y * 4 / pel);
+    return (OraclePicture){ large.w, large.h, samples };
+}
+
+/* Passes */
+
+/** Vectors of one precision on one level of the pyramid. */
+typedef struct OracleLevel {
+    const OraclePicture *cur;
+    const OraclePicture *ref;   ///< enlarged
+    int depth, smooth, block, range;
+    int pel;
+    int threshold;              ///< T, in samples
+    int bw, bh;
+    OracleVector *vectors;      ///< dx and dy; costs have no meaning here
+} OracleLevel;
+
+static int oracle_level_admissible(const OracleLevel *l, int bx, int by, int dx, int dy)
+{
+    const int x0 = bx * l->block, y0 = by * l->block;
+    const int x1 = oracle_min(x0 + l->block, l->cur->w) - 1;    // the last sample
+    const int y1 = oracle_min(y0 + l->block, l->cur->h) - 1;
+
+    return oracle_abs(dx) <= l->range * l->pel && oracle_abs(dy) <= l->range * l->pel &&
+           x0 * l->pel + dx >= 0 && x1 * l->pel + dx < l->ref->w &&
+           y0 * l->pel + dy >= 0 && y1 * l->pel + dy < l->ref->h;
+}
+
+/* D, or something that is not less than limit where D is not. */
+static int64_t oracle_level_cost(const OracleLevel *l, int bx, int by, int dx, int dy,
+                                 int64_t limit)
+{
+    const int x0 = bx * l->block, x1 = oracle_min(x0 + l->block, l->cur->w);
+    const int y0 = by * l->block, y1 = oracle_min(y0 + l->block, l->cur->h);
+    int64_t cost = 0;
+
+    for (int y = y0; y < y1 && cost < limit; y++)
+        for (int x = x0; x < x1; x++)
+            cost += oracle_abs(l->cur->samples[y * l->cur->w + x] -
+                               l->ref->samples[(size_t)(y * l->pel + dy) * l->ref->w +
+                                               x * l->pel + dx]);
+    return cost;
+}
+
+/* Nonzero: the block exists; it is n. */
+static int oracle_neighbour(int bw, int bh, int bx, int by, int i, int *n)
+{
+    /* in raster order */
+    static const int around[8][2] = {
+        { -1, -1 }, { 0, -1 }, { 1, -1 }, { -1, 0 }, { 1, 0 }, { -1, 1 }, { 0, 1 }, { 1, 1 },
+    };
+    const int x = bx + around[i][0], y = by + around[i][1];
+
+    *n = y * bw + x;
+    return x >= 0 && x < bw && y >= 0 && y < bh;
+}
+
+/* P */
+static int64_t oracle_penalty(const OracleLevel *l, int bx, int by, int dx, int dy)
+{
+    int64_t sum = 0;
+    int nb = 0, n;
+
+    for (int i = 0; i < 8; i++) {
+        if (!oracle_neighbour(l->bw, l->bh, bx, by, i, &n))
+            continue;
+        sum += oracle_min(oracle_abs(dx - l->vectors[n].dx) + oracle_abs(dy - l->vectors[n].dy),
+                          l->threshold * l->pel);
+        nb++;
+    }
+    return nb ? l->smooth * l->block * sum / (nb * l->pel) << (l->depth - 8) : 0;
+}
+
+typedef struct OracleBest {
+    int dx, dy;
+    int64_t cost;           ///< D + P
+} OracleBest;
+
+static void oracle_pass_try(const OracleLevel *l, int bx, int by, int dx, int dy,
+                            OracleBest *best)
+{
+    const int64_t penalty = oracle_penalty(l, bx, by, dx, dy);
+    const int64_t cost = oracle_level_cost(l, bx, by, dx, dy, best->cost - penalty) + penalty;
+
+    if (cost < best->cost)
+        *best = (OracleBest){ dx, dy, cost };
+}
+
+static void oracle_pass_block(const OracleLevel *l, int bx, int by)
+{
+    OracleVector *own = &l->vectors[by * l->bw + bx];
+    OracleBest best = { 0, 0, INT64_MAX };
+    int n;
+
+    oracle_pass_try(l, bx, by, own->dx, own->dy, &best);
+    for (int i = 0; i < 8; i++) {
+        if (oracle_neighbour(l->bw, l->bh, bx, by, i, &n) &&
+            oracle_level_admissible(l, bx, by, l->vectors[n].dx, l->vectors[n].dy))
+            oracle_pass_try(l, bx, by, l->vectors[n].dx, l->vectors[n].dy, &best);
+    }
+    for (int dy = -1; dy <= 1; dy++) {
+        for (int dx = -1; dx <= 1; dx++) {
+            if ((dx || dy) && oracle_level_admissible(l, bx, by, own->dx + dx, own->dy + dy))
+                oracle_pass_try(l, bx, by, own->dx + dx, own->dy + dy, &best);
+        }
+    }
+    own->dx = best.dx;
+    own->dy = best.dy;
+}
+
+static void oracle_passes(const OracleLevel *l, int nb)
+{
+    while (nb-- > 0)
+        for (int odd_row = 0; odd_row < 2; odd_row++)
+            for (int odd_column = 0; odd_column < 2; odd_column++)
+                for (int by = odd_row; by < l->bh; by += 2)
+                    for (int bx = odd_column; bx < l->bw; bx += 2)
+                        oracle_pass_block(l, bx, by);
+}
+
+/* In whole samples. @param vectors the level's */
+static OracleLevel oracle_level(const OracleMotion *m, const OraclePicture *cur,
+                                const OraclePicture *ref, int block, int range,
+                                OracleVector *vectors)
+{
+    return (OracleLevel){
+        .cur = cur, .ref = ref, .depth = m->depth, .smooth = m->smooth,
+        .block = block, .range = range, .pel = 1, .threshold = m->search ? 16 : 8,
+        .bw = oracle_blocks(cur->w, block), .bh = oracle_blocks(cur->h, block),
+        .vectors = vectors,
+    };
+}
+
+/* From whole samples to parts. */
+static void oracle_pel(const OracleMotion *m, const OraclePicture *cur, const OraclePicture *ref,
+                       OracleVector *vectors)
+{
+    const OraclePicture large = oracle_enlarge(ref, m->depth, m->pel);
+    OracleLevel l = oracle_level(m, cur, &large, m->block, m->range, vectors);
+
+    l.pel       = m->pel;
+    l.threshold = oracle_min(m->block / 2, 16);
+    for (int k = 0; k < l.bw * l.bh; k++) {
+        vectors[k].dx *= m->pel;
+        vectors[k].dy *= m->pel;
+    }
+    oracle_passes(&l, 2 * m->sweeps);
+    free((void *)large.samples);
+}
+
+/* hme */
+
+/* Half as wide and half as high, to be freed. */
+static OraclePicture oracle_halve(const OraclePicture *p)
+{
+    const int w = (p->w + 1) / 2, h = (p->h + 1) / 2;
+    uint16_t *samples = oracle_memory((size_t)w * h, sizeof(*samples));
+
+    for (int y = 0; y < h; y++)
+        for (int x = 0; x < w; x++)
+            samples[y * w + x] = (oracle_sample(p, 2 * x, 2 * y) +
+                                  oracle_sample(p, 2 * x + 1, 2 * y) +
+                                  oracle_sample(p, 2 * x, 2 * y + 1) +
+                                  oracle_sample(p, 2 * x + 1, 2 * y + 1) + 2) / 4;
+    return (OraclePicture){ w, h, samples };
+}
+
+/* The best of block n of before, times factor, where it is one and is admissible. */
+static void oracle_parent_try(const OracleLevel *l, int bx, int by, const OracleLevel *before,
+                              int px, int py, int factor, OracleBest *best)
+{
+    OracleVector v;
+    int64_t cost;
+
+    if (px < 0 || px >= before->bw || py < 0 || py >= before->bh)
+        return;
+    v = before->vectors[py * before->bw + px];
+    v.dx *= factor;
+    v.dy *= factor;
+    if (!oracle_level_admissible(l, bx, by, v.dx, v.dy))
+        return;
+    cost = oracle_level_cost(l, bx, by, v.dx, v.dy, best->cost);
+    if (cost < best->cost)
+        *best = (OracleBest){ v.dx, v.dy, cost };
+}
+
+/**
+ * Begin a level.
+ * @param before the vectors of the level above, or of blocks twice as large
+ * @param factor of these vectors
+ * @param zero   nonzero: zero is tried, too; else it is taken where there is none
+ */
+static void oracle_begin(const OracleLevel *l, const OracleLevel *before, int factor, int zero)
+{
+    for (int by = 0; by < l->bh; by++) {
+        for (int bx = 0; bx < l->bw; bx++) {
+            const int px = oracle_min(bx / 2, before->bw - 1), x = px + (bx % 2 ? 1 : -1);
+            const int py = oracle_min(by / 2, before->bh - 1), y = py + (by % 2 ? 1 : -1);
+            OracleVector *v = &l->vectors[by * l->bw + bx];
+            OracleBest best = { 0, 0, INT64_MAX };
+
+            oracle_parent_try(l, bx, by, before, px, py, factor, &best);
+            oracle_parent_try(l, bx, by, before, px, y,  factor, &best);
+            oracle_parent_try(l, bx, by, before, x,  py, factor, &best);
+            oracle_parent_try(l, bx, by, before, x,  y,  factor, &best);
+            if (zero && oracle_level_cost(l, bx, by, 0, 0, best.cost) < best.cost)
+                best = (OracleBest){ 0, 0 };
+            v->dx = best.dx;
+            v->dy = best.dy;
+        }
+    }
+}
+
+/** Vectors in whole samples. @param vectors gets those of blocks of m->block samples */
+static void oracle_hme(const OracleMotion *m, const OraclePicture *cur, const OraclePicture *ref,
+                       OracleVector *vectors)
+{
+    enum { MAX = 32 };
+    const int block = oracle_max(m->block, 8);
+    OraclePicture curs[MAX] = { *cur }, refs[MAX] = { *ref };
+    OracleLevel l, before = { 0 };
+    int nb = 1;
+
+    while (m->levels ? nb < m->levels :
+                       oracle_min(curs[nb - 1].w, curs[nb - 1].h) >= oracle_max(32, 2 * block)) {
+        curs[nb] = oracle_halve(&curs[nb - 1]);
+        refs[nb] = oracle_halve(&refs[nb - 1]);
+        nb++;
+    }
+    for (int i = nb - 1; i >= 0; i--) {
+        l = oracle_level(m, &curs[i], &refs[i], block, (m->range + (1 << i) - 1) >> i, NULL);
+        l.vectors = oracle_memory(l.bw * l.bh, sizeof(*l.vectors));
+        if (i == nb - 1)
+            oracle_field(oracle_search_fs, l.cur, l.ref, block, l.range, NULL, NULL, l.vectors);
+        else
+            oracle_begin(&l, &before, 2, 1);
+        oracle_passes(&l, m->sweeps);
+        free(before.vectors);
+        before = l;
+    }
+    if (m->block < block) {
+        l = oracle_level(m, cur, ref, m->block, m->range, vectors);
+        oracle_begin(&l, &before, 1, 0);
+        if (m->pel == 1)
+            oracle_passes(&l, m->sweeps);
+    } else {
+        memcpy(vectors, before.vectors, before.bw * before.bh * sizeof(*vectors));
+    }
+    free(before.vectors);
+    for (int i = 1; i < nb; i++) {
+        free((void *)curs[i].samples);
+        free((void *)refs[i].samples);
+    }
+}
+
+/**
+ * Search a whole picture, up to but not including the check.
+ * @param last, before_last what the two searches before in the same direction put in found
+ * @param found   gets what the search itself found; not of hme
+ * @param vectors gets what becomes of that
+ */
+static void oracle_motion(const OracleMotion *m, const OraclePicture *cur,
+                          const OraclePicture *ref, const OracleVector *last,
+                          const OracleVector *before_last, OracleVector *found,
+                          OracleVector *vectors)
+{
+    if (m->search) {
+        OracleLevel l = oracle_level(m, cur, ref, m->block, m->range, vectors);
+
+        oracle_field(m->search, cur, ref, m->block, m->range, last, before_last, found);
+        memcpy(vectors, found, l.bw * l.bh * sizeof(*vectors));
+        if (m->smooth)
+            oracle_passes(&l, m->sweeps);
+    } else {
+        oracle_hme(m, cur, ref, vectors);
+    }
+    if (m->pel > 1)
+        oracle_pel(m, cur, ref, vectors);
+}
+
+/* The check */
+
+/* Whether other has the opposite vector where v of block (bx, by) points to. */
+static int oracle_sound(const OracleMotion *m, int w, int h, int bx, int by, OracleVector v,
+                        const OracleVector *other)
+{
+    const int bw = oracle_blocks(w, m->block), bh = oracle_blocks(h, m->block);
+    const int x0 = bx * m->block, y0 = by * m->block;
+    const int x = x0 + oracle_min(m->block, w - x0) / 2 + oracle_floor(v.dx + m->pel / 2, m->pel);
+    const int y = y0 + oracle_min(m->block, h - y0) / 2 + oracle_floor(v.dy + m->pel / 2, m->pel);
+    const OracleVector partner = other[oracle_clip(oracle_floor(y, m->block), bh - 1) * bw +
+                                       oracle_clip(oracle_floor(x, m->block), bw - 1)];
+
+    return oracle_abs(v.dx + partner.dx) <= m->pel && oracle_abs(v.dy + partner.dy) <= m->pel;
+}
+
+static int oracle_median_of(int *v, int nb)
+{
+    for (int i = 0; i < nb; i++) {
+        for (int j = i + 1; j < nb; j++) {
+            if (v[j] < v[i]) {
+                const int swap = v[i];
+
+                v[i] = v[j];
+                v[j] = swap;
+            }
+        }
+    }
+    return nb % 2 ? v[nb / 2] : oracle_floor(v[nb / 2 - 1] + v[nb / 2], 2);
+}
+
+/* Replace the vectors that are marked. */
+static void oracle_replace(int bw, int bh, OracleVector *vectors)
+{
+    /* the ring that a vector is of, the sound ones 0; -1: of none yet */
+    int *ring = oracle_memory(bw * bh, sizeof(*ring));
+    int nb_found = 1;
+
+    for (int k = 0; k < bw * bh; k++)
+        ring[k] = vectors[k].unsound ? -1 : 0;
+    for (int now = 1; nb_found; now++) {
+        nb_found = 0;
+        for (int k = 0; k < bw * bh; k++) {
+            int dx[8], dy[8], nb = 0, n;
+
+            for (int i = 0; i < 8 && ring[k] < 0; i++) {
+                if (!oracle_neighbour(bw, bh, k % bw, k / bw, i, &n) || ring[n] < 0 ||
+                    ring[n] >= now)
+                    continue;
+                dx[nb] = vectors[n].dx;
+                dy[nb] = vectors[n].dy;
+                nb++;
+            }
+            if (!nb)
+                continue;
+            vectors[k].dx = oracle_median_of(dx, nb);
+            vectors[k].dy = oracle_median_of(dy, nb);
+            ring[k]       = now;
+            nb_found++;
+        }
+    }
+    free(ring);
+}
+
+/** Check the fields of two pictures, each of which is the other's reference. */
+static void oracle_check(const OracleMotion *m, int w, int h, OracleVector *a, OracleVector *b)
+{
+    const int bw = oracle_blocks(w, m->block), bh = oracle_blocks(h, m->block);
+
+    for (int by = 0; by < bh; by++) {
+        for (int bx = 0; bx < bw; bx++) {
+            const int k = by * bw + bx;
+
+            a[k].unsound = !oracle_sound(m, w, h, bx, by, a[k], b);
+            b[k].unsound = !oracle_sound(m, w, h, bx, by, b[k], a);
+        }
+    }
+    oracle_replace(bw, bh, a);
+    oracle_replace(bw, bh, b);
+}
+
+/** Set the costs of the final vectors: D, wherever they point to. */
+static void oracle_costs(const OracleMotion *m, const OraclePicture *cur,
+                         const OraclePicture *ref, OracleVector *vectors)
+{
+    const int bw = oracle_blocks(cur->w, m->block), bh = oracle_blocks(cur->h, m->block);
+    const int quarters = 4 / m->pel;
+
+    for (int k = 0; k < bw * bh; k++) {
+        OracleVector *v = &vectors[k];
+        const int x0 = k % bw * m->block, x1 = oracle_min(x0 + m->block, cur->w);
+        const int y0 = k / bw * m->block, y1 = oracle_min(y0 + m->block, cur->h);
+
+        v->cost = 0;
+        for (int y = y0; y < y1; y++)
+            for (int x = x0; x < x1; x++)
+                v->cost += oracle_abs(cur->samples[y * cur->w + x] -
+                                      oracle_quarter(ref, (1 << m->depth) - 1,
+                                                     4 * x + v->dx * quarters,
+                                                     4 * y + v->dy * quarters));
+    }
+}
+
+/** What the blocks of a picture would cost if each were flat. */
+static uint64_t oracle_intra(const OraclePicture *p, int block)
+{
+    uint64_t intra = 0;
+
+    for (int y0 = 0; y0 < p->h; y0 += block) {
+        for (int x0 = 0; x0 < p->w; x0 += block) {
+            const int x1 = oracle_min(x0 + block, p->w), y1 = oracle_min(y0 + block, p->h);
+            const int64_t nb = (int64_t)(x1 - x0) * (y1 - y0);
+            int64_t sum = 0, mean;
+
+            for (int y = y0; y < y1; y++)
+                for (int x = x0; x < x1; x++)
+                    sum += p->samples[y * p->w + x];
+            mean = (2 * sum + nb) / (2 * nb);
+            for (int y = y0; y < y1; y++)
+                for (int x = x0; x < x1; x++)
+                    intra += oracle_abs(p->samples[y * p->w + x] - (int)mean);
+        }
+    }
+    return intra;
+}
+
+#endif /* GPUME_ORACLE_MOTION_H */
