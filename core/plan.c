@@ -19,7 +19,7 @@ static void add_step(GpumePlan *plan, const GpumeParams *p, GpumeStep step)
 {
     if (step.pel > 1) {
         step.threshold = FFMIN(step.block / 2, MAX_PART_THRESHOLD) * step.pel;
-        step.nb_passes = 2 * p->sweeps;
+        step.nb_passes = p->sweeps + 1;
     }
     plan->steps[plan->nb_steps++] = step;
 }

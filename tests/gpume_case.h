@@ -131,7 +131,7 @@ static inline int64_t case_work(const Case *c)
     const TestStream *s = &c->s;
     const int hme    = gpume_kind(s->algo) == GPUME_KIND_HIERARCHICAL;
     const int sweeps = s->sweeps ? s->sweeps : 2;
-    const int passes = (hme ? 2 : !!s->smooth) * sweeps + (s->pel > 1 ? 2 * sweeps : 0);
+    const int passes = (hme ? 2 : !!s->smooth) * sweeps + (s->pel > 1 ? sweeps + 1 : 0);
     const int nb_fields = s->check ? 2 : s->nb_references;
     int64_t work = 0;
 

@@ -314,7 +314,7 @@ static void oracle_pel(const OracleMotion *m, const OraclePicture *cur, const Or
         vectors[k].dx *= m->pel;
         vectors[k].dy *= m->pel;
     }
-    oracle_passes(&l, 2 * m->sweeps);
+    oracle_passes(&l, m->sweeps + 1);
     free((void *)large.samples);
 }
 
