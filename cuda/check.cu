@@ -108,6 +108,11 @@ gpume_replace_all(const GpumeCudaCheckArgs &a, int z, GpumeU32 *count)
     GpumeU32 *list = (GpumeU32 *)a.lists[0] + field, *next = (GpumeU32 *)a.lists[1] + field;
     GpumeU32 nb = ((const GpumeU32 *)a.counts)[z], left;
 
+    /* for the next search */
+    __syncthreads();
+    if (threadIdx.x == 0)
+        ((GpumeU32 *)a.counts)[z] = 0;
+
     GPUME_NO_UNROLL for (GpumeU32 ring = 1; nb; ring++) {
         GpumeU32 *swap = list;
 

@@ -125,6 +125,14 @@ static av_cold void place_work(GpumeCudaMotion *m, Work *work)
     m->nb_zeroed = work->size - m->zeroed;
 }
 
+/* What a block of threads takes for all blocks that a phase has in a row. */
+static int row_threads(const GpumeCudaStepArgs *a)
+{
+    const int side = a->params.block <= 16 ? a->params.block : 0;
+
+    return FFALIGN((a->params.bw + 1) / 2 * GPUME_CUDA_STEP_LANES(side), 32);
+}
+
 static av_cold int init_step(GpumeCudaMotion *m, const GpumeStep *from, void *log_ctx, int level)
 {
     const GpumeCudaStepArgs *before = m->nb_steps ? &m->steps[m->nb_steps - 1].args : NULL;
@@ -148,7 +156,8 @@ static av_cold int init_step(GpumeCudaMotion *m, const GpumeStep *from, void *lo
     a->alone       = a->params.bw * a->params.bh <= MAX_ALONE(side);
     m->searched   |= a->from_search;
 
-    step->launch.threads = a->alone ? GPUME_CUDA_STEP_THREADS : PHASE_THREADS;
+    /* fewer launches, as long as all blocks of a phase are searched at once */
+    a->nb_phases   = a->params.bw > 1 && row_threads(a) <= GPUME_CUDA_STEP_THREADS ? 2 : 1;
     return load(m, &step->launch, GPUME_CUDA_propagate, side, from->pel > 1, log_ctx, level);
 }
 
@@ -255,27 +264,43 @@ static CUresult launch(const GpumeCudaMotion *m, const GpumeCudaLaunch *l, void 
     return launch_fields(m, l, 1, args, stream);
 }
 
-/* A launch for each phase that has blocks, or one for all. */
+/* The shape of a launch: what a step begins with, one phase of all rows, or two. */
+static void shape_phase(const GpumeCudaStepArgs *a, GpumeCudaLaunch *l)
+{
+    const int side   = a->params.block <= 16 ? a->params.block : 0;
+    const int column = (a->phase - 1) & 1, row = (a->phase - 1) >> 1 & 1;
+    int bw = a->params.bw, lanes = GPUME_CUDA_STEP_LANES(side);
+
+    l->threads = PHASE_THREADS;
+    l->grid[1] = a->params.bh;
+    if (!a->phase) {
+        lanes = a->begin == GPUME_BEGIN_KEEP ? 1 : GPUME_CUDA_STEP_BEGIN_LANES(side);
+    } else {
+        bw         = (bw - column + 1) / 2;
+        l->grid[1] = (a->params.bh - row + 1) / 2;
+        if (a->nb_phases == 2)
+            l->threads = row_threads(a);
+    }
+    l->grid[0] = gpume_blocks(bw, (int)l->threads / lanes);
+}
+
 static CUresult launch_step(const GpumeCudaMotion *m, GpumeCudaStep *step, CUstream stream)
 {
     GpumeCudaStepArgs *a = &step->args;
     GpumeCudaLaunch *l   = &step->launch;
-    const int side  = a->params.block <= 16 ? a->params.block : 0;
-    const int last  = a->alone ? 0 : GPUME_NB_PHASES * a->nb_passes;
     CUresult err = CUDA_SUCCESS;
 
-    for (a->phase = 0; a->phase <= last && err == CUDA_SUCCESS; a->phase++) {
-        const int column = (a->phase - 1) & 1, row = (a->phase - 1) >> 1 & 1;
-        const int bw = a->phase ? (a->params.bw - column + 1) / 2 : a->params.bw;
-        const int bh = a->phase ? (a->params.bh - row    + 1) / 2 : a->params.bh;
-        const int lanes = a->phase ? GPUME_CUDA_STEP_LANES(side) :
-                          a->begin == GPUME_BEGIN_KEEP ? 1 : GPUME_CUDA_STEP_BEGIN_LANES(side);
-
-        if (!bw || !bh)
-            continue;
-        l->grid[0] = a->alone ? 1 : gpume_blocks(bw, PHASE_THREADS / lanes);
-        l->grid[1] = a->alone ? 1 : bh;
-        err = launch_fields(m, l, a->nb_fields, a, stream);
+    if (a->alone) {
+        l->grid[0] = l->grid[1] = 1;
+        l->threads = GPUME_CUDA_STEP_THREADS;
+        return launch_fields(m, l, a->nb_fields, a, stream);
+    }
+    for (a->phase = 0; a->phase <= GPUME_NB_PHASES * a->nb_passes && err == CUDA_SUCCESS;
+         a->phase += a->phase ? a->nb_phases : 1) {
+        shape_phase(a, l);
+        /* a picture may have no odd columns or rows */
+        if (l->grid[0] && l->grid[1])
+            err = launch_fields(m, l, a->nb_fields, a, stream);
     }
     return err;
 }
@@ -339,8 +364,10 @@ CUresult ff_gpume_cuda_motion_launch(GpumeCudaMotion *m, const GpumeCudaMotionFi
     if (!m->nb_steps)
         return err;
 
-    if (err == CUDA_SUCCESS)
+    /* once: who reads it zeroes it again */
+    if (m->nb_zeroed && err == CUDA_SUCCESS)
         err = m->cu->cuMemsetD8Async(m->work + m->zeroed, 0, m->nb_zeroed, stream);
+    m->nb_zeroed = 0;
     for (int i = 0; i < m->nb_steps && err == CUDA_SUCCESS; i++) {
         GpumeCudaStep *step = &m->steps[i];
         GpumeCudaStepArgs *a = &step->args;

@@ -109,6 +109,7 @@ typedef struct GpumeCudaStepArgs {
     unsigned long long stamps;      ///< unsigned: in which phase the vector changed last
     int threshold, nb_passes;
     int phase;                      ///< 0: the beginning, else from 1 on
+    int nb_phases;                  ///< 2: of a launch that has whole rows of blocks, else 1
     int alone;                      ///< nonzero: all phases, by one block of threads a field
 } GpumeCudaStepArgs;
 
@@ -123,7 +124,7 @@ typedef struct GpumeCudaCheckArgs {
     unsigned long long rings;       ///< unsigned: 0 is sound, else in which ring it was replaced
     unsigned long long lists[2];    ///< unsigned: blocks that are left, in any order
     unsigned long long medians;     ///< unsigned: their new vectors
-    unsigned long long counts;      ///< unsigned[nb_fields]: blocks in lists[0]; 0 at first
+    unsigned long long counts;      ///< unsigned[nb_fields]: blocks in lists[0]; 0 at first, and in the end
 } GpumeCudaCheckArgs;
 
 /** Store AVMotionVectors and costs. */

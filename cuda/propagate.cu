@@ -8,8 +8,9 @@
  * A step of a plan: what its vectors begin with, and its passes. The variant is whether
  * vectors are in parts of a sample.
  *
- * A launch has one phase of a pass, whose blocks read what none of them writes; or, of a
- * level so small that a block of threads for each field is enough, the whole step.
+ * A launch has one phase of a pass, whose blocks read what none of them writes; or, of
+ * rows that a block of threads has whole, both phases of every second row; or, of a level so
+ * small that a block of threads for each field is enough, the whole step.
  *
  * Vectors that have not changed, and whose neighbours have not, since a block was last
  * visited would be chosen again: such blocks are passed over.
@@ -270,18 +271,23 @@ struct GpumeStepField {
         }
     }
 
-    /** A phase, or what the step begins with: the blocks that a block of threads has. */
+    /** One phase or two, or what the step begins with: the blocks that a block of threads has. */
     __device__ __forceinline__ void run()
     {
         const int thread = blockIdx.x * blockDim.x + threadIdx.x;
         const int last   = a.params.bw - 1;
 
         if (a.phase) {
-            const int column = (a.phase - 1) & 1;
-            const int bx = thread / LANES * 2 + column;
+            const int row = (a.phase - 1) >> 1 & 1;
 
-            visit(gpume_min(bx, (last - column) / 2 * 2 + column), 2 * blockIdx.y + ((a.phase - 1) >> 1 & 1),
-                  bx <= last, a.phase);
+            GPUME_NO_UNROLL for (int now = a.phase; now < a.phase + a.nb_phases; now++) {
+                const int column = (now - 1) & 1;
+                const int bx = thread / LANES * 2 + column;
+
+                if (now > a.phase)
+                    __syncthreads();
+                visit(gpume_min(bx, (last - column) / 2 * 2 + column), 2 * blockIdx.y + row, bx <= last, now);
+            }
         } else if (a.begin == GPUME_BEGIN_KEEP) {
             if (thread <= last)
                 keep(blockIdx.y * a.params.bw + thread);
