@@ -1,0 +1,161 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include <string.h>
+
+#include "libavutil/common.h"
+#include "libavutil/error.h"
+#include "libavutil/mem.h"
+#include "libavutil/motion_vector.h"
+
+#include "libavfilter/gpume/view/arrow.h"
+#include "libavfilter/gpume/view/field.h"
+
+/** Bit of AVMotionVector.flags with which gpume marks vectors that its check could not confirm. */
+#define FLAG_UNSOUND 1
+
+#define MAX_DISPLACEMENT (1 << 20)
+
+static int displacement(int motion, int scale, int difference)
+{
+    const int64_t d = scale ? mvview_divide(motion * (int64_t)MVVIEW_UNITS, scale)
+                            : difference * (int64_t)MVVIEW_UNITS;
+
+    return av_clip64(d, -MAX_DISPLACEMENT, MAX_DISPLACEMENT);
+}
+
+int ff_mvview_field_read(MvviewField *f, const AVFrame *frame, int sources)
+{
+    const AVFrameSideData *sd = av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
+    const size_t nb = sd ? sd->size / sizeof(AVMotionVector) : 0;
+
+    f->w  = frame->width;
+    f->h  = frame->height;
+    f->nb = f->nb_future = f->side = f->longest = 0;
+    if (!nb)
+        return 0;
+    if (nb > INT_MAX / sizeof(*f->vectors))
+        return AVERROR(ENOMEM);
+    av_fast_malloc(&f->vectors, &f->allocated, nb * sizeof(*f->vectors));
+    if (!f->vectors)
+        return AVERROR(ENOMEM);
+
+    for (size_t i = 0; i < nb; i++) {
+        MvviewVector *v = &f->vectors[f->nb];
+        AVMotionVector mv;
+
+        /* side data need not be aligned */
+        memcpy(&mv, sd->data + i * sizeof(mv), sizeof(mv));
+        if (!mv.w || !mv.h || !(sources & (mv.source > 0 ? MVVIEW_FUTURE : MVVIEW_PAST)))
+            continue;
+        *v = (MvviewVector) {
+            .x = mv.dst_x, .y = mv.dst_y,
+            .left = mv.dst_x - mv.w / 2, .top = mv.dst_y - mv.h / 2,
+            .w = mv.w, .h = mv.h,
+            .dx = displacement(mv.motion_x, mv.motion_scale, mv.src_x - mv.dst_x),
+            .dy = displacement(mv.motion_y, mv.motion_scale, mv.src_y - mv.dst_y),
+            .future  = mv.source > 0,
+            .unsound = mv.flags & FLAG_UNSOUND,
+        };
+        if (v->left >= f->w || v->top >= f->h || v->left + v->w <= 0 || v->top + v->h <= 0)
+            continue;
+        v->length = mvview_sqrt((int64_t)v->dx * v->dx + (int64_t)v->dy * v->dy);
+        f->longest    = FFMAX(f->longest, v->length);
+        f->side       = FFMAX3(f->side, v->w, v->h);
+        f->nb_future += v->future;
+        f->nb++;
+    }
+    return f->nb;
+}
+
+/* First cell whose first sample is at or behind this one, inside the picture. */
+static int cell_from(int sample, int cells)
+{
+    return av_clip((sample + MVVIEW_CELL - 1) / MVVIEW_CELL, 0, cells);
+}
+
+int ff_mvview_field_map(MvviewField *f)
+{
+    size_t size;
+
+    f->cells_w = (f->w + MVVIEW_CELL - 1) / MVVIEW_CELL;
+    f->cells_h = (f->h + MVVIEW_CELL - 1) / MVVIEW_CELL;
+    size = (size_t)f->cells_w * f->cells_h * sizeof(*f->cells);
+    if (size > UINT_MAX - 64)
+        return AVERROR(ENOMEM);
+    av_fast_malloc(&f->cells, &f->cells_allocated, size);
+    if (!f->cells)
+        return AVERROR(ENOMEM);
+    memset(f->cells, 0, size);
+
+    for (int future = f->nb_future ? 1 : 0; future >= 0; future--) {
+        for (int i = 0; i < f->nb; i++) {
+            const MvviewVector *v = &f->vectors[i];
+            const int x0 = cell_from(v->left, f->cells_w);
+            const int y0 = cell_from(v->top,  f->cells_h);
+            const int x1 = cell_from(v->left + v->w, f->cells_w);
+            const int y1 = cell_from(v->top  + v->h, f->cells_h);
+
+            if (v->future != future)
+                continue;
+            for (int y = y0; y < y1; y++)
+                for (int x = x0; x < x1; x++)
+                    f->cells[y * (size_t)f->cells_w + x] = i + 1;
+        }
+    }
+    return 0;
+}
+
+/* How far from the middle of its square a vector begins, in half samples. */
+static int off_centre(const MvviewVector *v, int side)
+{
+    return FFABS(2 * (v->x % side) - side) + FFABS(2 * (v->y % side) - side);
+}
+
+int ff_mvview_field_choose(MvviewField *f, int side,
+                           int (*add)(void *opaque, const MvviewVector *v), void *opaque)
+{
+    int nb = 0, nb_x = 0, ret;
+
+    if (side) {
+        nb_x = f->w / side + 1;
+        nb   = nb_x * (f->h / side + 1);
+        av_fast_malloc(&f->squares, &f->squares_allocated, nb * sizeof(*f->squares));
+        if (!f->squares)
+            return AVERROR(ENOMEM);
+    }
+    for (int future = 0; future < 2; future++) {
+        if (!(future ? f->nb_future : f->nb - f->nb_future))
+            continue;
+        if (side)
+            memset(f->squares, 0, nb * sizeof(*f->squares));
+        for (int i = 0; i < f->nb; i++) {
+            const MvviewVector *v = &f->vectors[i];
+            int *square;
+
+            if (v->future != future || v->x < 0 || v->y < 0 || v->x >= f->w || v->y >= f->h)
+                continue;
+            if (!side) {
+                if ((ret = add(opaque, v)) < 0)
+                    return ret;
+                continue;
+            }
+            square = &f->squares[v->y / side * nb_x + v->x / side];
+            if (!*square || off_centre(v, side) < off_centre(&f->vectors[*square - 1], side))
+                *square = i + 1;
+        }
+        for (int i = 0; side && i < nb; i++)
+            if (f->squares[i] && (ret = add(opaque, &f->vectors[f->squares[i] - 1])) < 0)
+                return ret;
+    }
+    return 0;
+}
+
+void ff_mvview_field_free(MvviewField *f)
+{
+    av_freep(&f->vectors);
+    av_freep(&f->cells);
+    av_freep(&f->squares);
+}

@@ -1,0 +1,520 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "libavutil/attributes.h"
+#include "libavutil/bswap.h"
+#include "libavutil/common.h"
+#include "libavutil/error.h"
+#include "libavutil/mem.h"
+
+#include "libavfilter/gpume/view/arrow.h"
+#include "libavfilter/gpume/view/canvas.h"
+#include "libavfilter/gpume/view/field.h"
+#include "libavfilter/gpume/view/stamp.h"
+#include "libavfilter/gpume/view/view.h"
+#include "libavfilter/gpume/view/wheel.h"
+
+/** Rows of samples in the smallest part of a picture that a thread draws. */
+#define BAND_ROWS 16
+/** Stamps that are kept, and their table: at most half full, so that a search ends soon. */
+#define MAX_STAMPS 8192
+#define TABLE_SIZE (2 * MAX_STAMPS)
+/** Arrows side by side that can be read. */
+#define READABLE_ARROWS 80
+/** A picture with shorter sides has no room for a legend. */
+#define MIN_LEGEND_SIDE 64
+
+typedef struct Entry {
+    uint64_t key;               ///< 0: none
+    MvviewShape shape;
+    MvviewStamp stamp;
+} Entry;
+
+/** A shape at a place. */
+typedef struct Op {
+    int x, y;
+    int entry;                  ///< of the table; -1: it is no stamp
+    MvviewShape shape;          ///< in that case
+} Op;
+
+/** What each thread needs for itself. */
+typedef struct Worker {
+    MvviewGroup *group;
+    uint8_t *weights;           ///< of a row of the flow, each plane's
+    uint8_t *background;        ///< of a row
+    int error;
+} Worker;
+
+struct MvviewView {
+    MvviewConfig cfg;
+    MvviewCanvas canvas;
+    MvviewField field;
+
+    Entry *table;
+    int entries[MAX_STAMPS];    ///< indices of those in use
+    int nb_entries, nb_ready;
+
+    Op *ops;
+    int nb_ops;
+    unsigned ops_allocated;
+
+    Worker *workers;
+    int nb_workers;
+
+    /* of the frame being drawn */
+    AVFrame *out;
+    const AVFrame *in;
+};
+
+av_cold MvviewView *ff_mvview_open(const MvviewConfig *cfg)
+{
+    MvviewView *v = av_mallocz(sizeof(*v));
+
+    if (!v)
+        return NULL;
+    v->cfg     = *cfg;
+    v->table   = av_calloc(TABLE_SIZE, sizeof(*v->table));
+    v->workers = av_calloc(cfg->nb_threads, sizeof(*v->workers));
+    if (!v->table || !v->workers)
+        ff_mvview_close(&v);
+    return v;
+}
+
+static void forget_stamps(MvviewView *v)
+{
+    for (int i = 0; i < v->nb_entries; i++) {
+        ff_mvview_stamp_free(&v->table[v->entries[i]].stamp);
+        memset(&v->table[v->entries[i]], 0, sizeof(*v->table));
+    }
+    v->nb_entries = v->nb_ready = 0;
+}
+
+static void free_workers(MvviewView *v)
+{
+    for (int i = 0; i < v->nb_workers; i++) {
+        ff_mvview_group_free(&v->workers[i].group);
+        av_freep(&v->workers[i].weights);
+        av_freep(&v->workers[i].background);
+    }
+    v->nb_workers = 0;
+}
+
+av_cold void ff_mvview_close(MvviewView **view)
+{
+    MvviewView *v = *view;
+
+    if (!v)
+        return;
+    forget_stamps(v);
+    free_workers(v);
+    ff_mvview_field_free(&v->field);
+    av_freep(&v->table);
+    av_freep(&v->workers);
+    av_freep(&v->ops);
+    av_freep(view);
+}
+
+int ff_mvview_read(MvviewView *v, const AVFrame *frame)
+{
+    return ff_mvview_field_read(&v->field, frame, v->cfg.sources);
+}
+
+/* Bytes of the greatest row of any plane, and of its weights. */
+static size_t row_size(const MvviewCanvas *c)
+{
+    size_t size = 0;
+
+    for (int i = 0; i < c->nb_planes; i++)
+        size = FFMAX(size, mvview_words(&c->planes[i]) * (size_t)c->bytes);
+    return size;
+}
+
+static int init_workers(MvviewView *v)
+{
+    const MvviewCanvas *c = &v->canvas;
+    const int nb = av_clip((c->h + BAND_ROWS - 1) / BAND_ROWS, 1, v->cfg.nb_threads);
+
+    free_workers(v);
+    for (int i = 0; i < nb; i++) {
+        Worker *w = &v->workers[i];
+
+        v->nb_workers++;
+        w->group      = ff_mvview_group_alloc(c);
+        w->weights    = av_malloc(mvview_weights_size(c, row_size(c)));
+        w->background = av_malloc(row_size(c));
+        if (!w->group || !w->weights || !w->background)
+            return AVERROR(ENOMEM);
+    }
+    return 0;
+}
+
+/* What is one sample wide in a small picture. */
+static int unit_of(const MvviewCanvas *c)
+{
+    return av_clip64(FFMAX(c->w, c->h) * INT64_C(256) / 1600, MVVIEW_SAMPLE, 8 * MVVIEW_SAMPLE);
+}
+
+/* Add a shape that begins at a sample. */
+static int add_op(MvviewView *v, MvviewShape shape, int x, int y)
+{
+    const MvviewCanvas *c = &v->canvas;
+    const size_t needed = (v->nb_ops + 1) * sizeof(*v->ops);
+    Op *op;
+    uint64_t key;
+    unsigned i;
+
+    if (needed > v->ops_allocated) {
+        op = av_fast_realloc(v->ops, &v->ops_allocated, needed);
+        if (!op)
+            return AVERROR(ENOMEM);
+        v->ops = op;
+    }
+    shape.px   = x & ((1 << c->hsub) - 1);
+    shape.py   = y & ((1 << c->vsub) - 1);
+    shape.unit = unit_of(c);
+    op = &v->ops[v->nb_ops++];
+    *op = (Op) { .x = x, .y = y, .entry = -1, .shape = shape };
+    if (!ff_mvview_shape_is_small(&shape))
+        return 0;
+
+    key = UINT64_C(1) << 63 | (uint64_t)shape.kind << 60 | (uint64_t)shape.variant << 56 |
+          (uint64_t)shape.px << 52 | (uint64_t)shape.py << 48 |
+          (shape.a & UINT64_C(0xffffff)) << 24 | (shape.b & UINT64_C(0xffffff));
+    for (i = (key * UINT64_C(0x9e3779b97f4a7c15)) >> 50; v->table[i].key; i = (i + 1) % TABLE_SIZE) {
+        if (v->table[i].key == key) {
+            op->entry = i;
+            return 0;
+        }
+    }
+    if (v->nb_entries == MAX_STAMPS)
+        return 0;
+    v->table[i].key   = key;
+    v->table[i].shape = shape;
+    v->entries[v->nb_entries++] = i;
+    op->entry = i;
+    return 0;
+}
+
+static int add_arrow(void *opaque, const MvviewVector *vector)
+{
+    MvviewView *v = opaque;
+    /* dx / MVVIEW_UNITS * scale / 256 * MVVIEW_TIP */
+    const int64_t d = MVVIEW_UNITS * 256 / MVVIEW_TIP;
+    const int64_t qx = mvview_divide(vector->dx * (int64_t)v->cfg.scale, d);
+    const int64_t qy = mvview_divide(vector->dy * (int64_t)v->cfg.scale, d);
+
+    return add_op(v, (MvviewShape) {
+                      .kind    = MVVIEW_ARROW,
+                      .a       = av_clip64(qx, -MVVIEW_FARTHEST, MVVIEW_FARTHEST),
+                      .b       = av_clip64(qy, -MVVIEW_FARTHEST, MVVIEW_FARTHEST),
+                      .variant = vector->future,
+                  }, vector->x, vector->y);
+}
+
+/* Side of the squares that have one arrow each; 0: every vector has one. */
+static int arrow_side(const MvviewView *v)
+{
+    const int64_t readable = FFMAX(8, FFMAX(v->canvas.w, v->canvas.h) / READABLE_ARROWS);
+    const int64_t side = v->field.side;
+
+    if (v->cfg.step == 1)
+        return 0;
+    return FFMIN(v->cfg.step ? v->cfg.step * side : (readable + side - 1) / side * side, INT_MAX / 4);
+}
+
+static uint32_t full_length(const MvviewView *v)
+{
+    return FFMAX(v->cfg.max ? v->cfg.max : v->field.longest, 1);
+}
+
+static int add_legend(MvviewView *v)
+{
+    const MvviewCanvas *c = &v->canvas;
+    const int side   = FFMIN(c->w, c->h);
+    const int radius = av_clip(side / 9, 12, 160);
+    const int dot    = FFMAX(radius / 20, 1);
+    const int margin = radius / 4;
+    const int tenths = (full_length(v) * UINT64_C(10) + MVVIEW_UNITS / 2) / MVVIEW_UNITS;
+    int half, height, x, y, ret;
+
+    if (side < MIN_LEGEND_SIDE)
+        return 0;
+    ff_mvview_number_size(tenths, dot, &half, &height);
+    x = c->w - margin - FFMAX(radius, half);
+    y = c->h - margin - height;
+    ret = add_op(v, (MvviewShape) { .kind = MVVIEW_WHEEL, .a = radius },
+                 x, y - radius - 3 * dot);
+    if (ret < 0)
+        return ret;
+    return add_op(v, (MvviewShape) { .kind = MVVIEW_NUMBER, .a = tenths, .b = dot }, x, y);
+}
+
+static int add_ops(MvviewView *v)
+{
+    int ret;
+
+    /* those of earlier frames may not be those of this one */
+    if (v->nb_entries > MAX_STAMPS / 2)
+        forget_stamps(v);
+    v->nb_ops = 0;
+    if (v->cfg.mode & MVVIEW_BLOCKS) {
+        for (int i = 0; i < v->field.nb; i++) {
+            const MvviewVector *b = &v->field.vectors[i];
+
+            ret = add_op(v, (MvviewShape) { .kind = MVVIEW_BLOCK, .a = b->w, .b = b->h,
+                                            .variant = b->unsound }, b->left, b->top);
+            if (ret < 0)
+                return ret;
+        }
+    }
+    if (v->cfg.mode & MVVIEW_ARROWS) {
+        ret = ff_mvview_field_choose(&v->field, arrow_side(v), add_arrow, v);
+        if (ret < 0)
+            return ret;
+    }
+    if (v->cfg.legend && v->cfg.mode & MVVIEW_FLOW)
+        return add_legend(v);
+    return 0;
+}
+
+/* Stamps that are new, and the colours of vectors. */
+static void prepare(void *arg, int job, int nb_jobs)
+{
+    MvviewView *v = arg;
+    Worker *w = &v->workers[job];
+    MvviewField *f = &v->field;
+
+    w->error = 0;
+    for (int i = v->nb_ready + job; i < v->nb_entries && w->error >= 0; i += nb_jobs) {
+        Entry *e = &v->table[v->entries[i]];
+
+        w->error = ff_mvview_stamp_init(&e->stamp, &v->canvas, w->group, &e->shape);
+    }
+    if (v->cfg.mode & MVVIEW_FLOW) {
+        const uint32_t full = full_length(v);
+        const int end = f->nb * (job + 1LL) / nb_jobs;
+
+        for (int i = f->nb * (int64_t)job / nb_jobs; i < end; i++) {
+            MvviewVector *m = &f->vectors[i];
+            MvviewColour colour;
+
+            mvview_wheel(colour.rgb, m->dx, m->dy, m->length, full);
+            colour.shade = FFMIN(m->length, full) * UINT64_C(255) / full;
+            ff_mvview_colour(&v->canvas, &colour, m->comp);
+        }
+    }
+}
+
+/* Of a sample of an interleaved plane that is painted. */
+static unsigned read_word(const MvviewCanvas *c, const uint8_t *row, int i)
+{
+    const uint16_t *words = (const uint16_t *)row;
+
+    return c->bytes == 1 ? row[i] : (c->swapped ? av_bswap16(words[i]) : words[i]) >> c->shift;
+}
+
+static void write_word(const MvviewCanvas *c, uint8_t *row, int i, unsigned v)
+{
+    uint16_t *words = (uint16_t *)row;
+
+    if (c->bytes == 1)
+        row[i] = v;
+    else
+        words[i] = c->swapped ? av_bswap16(v << c->shift) : v << c->shift;
+}
+
+/* The components of a background of one colour, in plane i. */
+static void fill_row(const MvviewCanvas *c, int i, const unsigned comp[3], const uint8_t *src, uint8_t *dst)
+{
+    const MvviewPlane *p = &c->planes[i];
+
+    for (int x = 0; x < p->w; x++)
+        for (int k = 0; k < p->step; k++)
+            write_word(c, dst, x * p->step + k,
+                       p->comp[k] < 0 ? read_word(c, src, x * p->step + k) : comp[p->comp[k]]);
+}
+
+/* A row of a picture of red, green and blue in gray. */
+static void gray_row(const MvviewView *v, int i, int y, uint8_t *dst)
+{
+    const MvviewCanvas *c = &v->canvas;
+    const uint8_t *src[3];
+    int step[3];
+
+    memcpy(dst, v->in->data[i] + y * (ptrdiff_t)v->in->linesize[i], mvview_words(&c->planes[i]));
+    for (int j = 0; j < c->nb_planes; j++) {
+        for (int k = 0; k < c->planes[j].step; k++) {
+            if (c->planes[j].comp[k] < 0)
+                continue;
+            src[c->planes[j].comp[k]]  = v->in->data[j] + y * (ptrdiff_t)v->in->linesize[j] + k;
+            step[c->planes[j].comp[k]] = c->planes[j].step;
+        }
+    }
+    for (int x = 0; x < c->w; x++) {
+        const int gray = (src[0][x * step[0]] * c->luma[0] + src[1][x * step[1]] * c->luma[1] +
+                          src[2][x * step[2]] * c->luma[2] + (1 << 15)) >> 16;
+
+        for (int k = 0; k < c->planes[i].step; k++)
+            if (c->planes[i].comp[k] >= 0)
+                dst[x * c->planes[i].step + k] = gray;
+    }
+}
+
+/* A row of what is drawn over. */
+static const uint8_t *background_row(const MvviewView *v, Worker *w, int i, int y)
+{
+    static const MvviewColour black = { { 0 } };
+    const MvviewCanvas *c = &v->canvas;
+    const uint8_t *src = v->in->data[i] + y * (ptrdiff_t)v->in->linesize[i];
+    unsigned comp[3] = { 0 };
+
+    if (v->cfg.background == MVVIEW_PICTURE || !c->planes[i].painted)
+        return src;
+    if (v->cfg.background == MVVIEW_BLACK) {
+        ff_mvview_colour(c, &black, comp);
+    } else if (c->rgb) {
+        gray_row(v, i, y, w->background);
+        return w->background;
+    } else if (c->nb_comps == 1 || i == 0) {
+        return src;
+    } else {
+        comp[1] = comp[2] = 1 << (c->depth - 1);
+    }
+    fill_row(c, i, comp, src, w->background);
+    return w->background;
+}
+
+/* The weights of a plane's row in cells; returns whether there is any. */
+static int flow_weights(const MvviewView *v, const MvviewPlane *p, const uint32_t *cells,
+                        void *weights)
+{
+    const MvviewCanvas *c = &v->canvas;
+    const int mul = MVVIEW_FULL - v->cfg.opacity;
+    const int per_cell = (MVVIEW_CELL >> p->hsub) * p->step, n = mvview_words(p);
+    uint16_t *m = weights, *a8 = m + n;
+    uint32_t *a16 = (uint32_t *)(m + n), last = 0;
+    unsigned words[4][2] = { { 0 } };
+    int any = 0, i = 0;
+
+    for (int x = 0; i < n; x++) {
+        const int end = FFMIN(i + per_cell, n);
+
+        if (!x || cells[x] != last) {
+            last = cells[x];
+            any |= !!last;
+            for (int k = 0; k < p->step; k++) {
+                const int comp = p->comp[k];
+
+                words[k][0] = !last || comp < 0 ? MVVIEW_FULL : mul;
+                words[k][1] = !last || comp < 0 ? 0 : v->field.vectors[last - 1].comp[comp] *
+                                                      v->cfg.opacity + 128;
+            }
+        }
+        while (i < end) {
+            for (int k = 0; k < p->step; k++, i++) {
+                m[i] = words[k][0];
+                if (c->bytes == 1)
+                    a8[i] = words[k][1];
+                else
+                    a16[i] = words[k][1];
+            }
+        }
+    }
+    return any;
+}
+
+/* The background and the flow. */
+static void draw_flow(MvviewView *v, Worker *w, const MvviewBand *band)
+{
+    const MvviewCanvas *c = &v->canvas;
+
+    for (int i = 0; i < c->nb_planes; i++) {
+        const MvviewPlane *p = &c->planes[i];
+        const int y1   = FFMIN(AV_CEIL_RSHIFT(band->y1, p->vsub), p->h);
+        const int n    = mvview_words(p);
+        const int flow = v->cfg.mode & MVVIEW_FLOW && v->cfg.opacity && p->painted;
+        int cell = -1, any = 0;
+
+        for (int y = band->y0 >> p->vsub; y < y1; y++) {
+            const uint8_t *src = background_row(v, w, i, y);
+            uint8_t *dst = v->out->data[i] + y * (ptrdiff_t)v->out->linesize[i];
+
+            if (flow && cell != (y << p->vsub) / MVVIEW_CELL) {
+                cell = (y << p->vsub) / MVVIEW_CELL;
+                any  = flow_weights(v, p, v->field.cells + cell * (size_t)v->field.cells_w,
+                                    w->weights);
+            }
+            if (any)
+                c->blend(c, dst, src, w->weights, w->weights + 2 * n, n);
+            else if (dst != src)
+                memcpy(dst, src, n * (size_t)c->bytes);
+        }
+    }
+}
+
+static void draw(void *arg, int job, int nb_jobs)
+{
+    MvviewView *v = arg;
+    Worker *w = &v->workers[job];
+    const MvviewCanvas *c = &v->canvas;
+    const int bands = (c->h + BAND_ROWS - 1) / BAND_ROWS;
+    const MvviewBand band = {
+        .frame = v->out,
+        .y0    = bands * job / nb_jobs * BAND_ROWS,
+        .y1    = FFMIN(bands * (job + 1) / nb_jobs * BAND_ROWS, c->h),
+    };
+
+    draw_flow(v, w, &band);
+    for (int i = 0; i < v->nb_ops; i++) {
+        const Op *op = &v->ops[i];
+
+        if (op->entry >= 0)
+            ff_mvview_stamp_draw(&v->table[op->entry].stamp, c, &band, op->x, op->y);
+        else
+            ff_mvview_shape_draw(&op->shape, c, w->group, &band, op->x, op->y);
+    }
+}
+
+int ff_mvview_draw(MvviewView *v, AVFrame *out, const AVFrame *in)
+{
+    int ret;
+
+    if (ff_mvview_canvas_init(&v->canvas, in) || !v->nb_workers) {
+        forget_stamps(v);
+        ret = init_workers(v);
+        if (ret < 0)
+            goto fail;
+    }
+    ret = add_ops(v);
+    if (ret < 0)
+        goto fail;
+    if (v->cfg.mode & MVVIEW_FLOW) {
+        ret = ff_mvview_field_map(&v->field);
+        if (ret < 0)
+            goto fail;
+    }
+
+    v->out = out;
+    v->in  = in;
+    v->cfg.execute(v->cfg.opaque, prepare, v, v->nb_workers);
+    for (int i = 0; i < v->nb_workers; i++) {
+        ret = v->workers[i].error;
+        if (ret < 0)
+            goto fail;
+    }
+    v->nb_ready = v->nb_entries;
+    v->cfg.execute(v->cfg.opaque, draw, v, v->nb_workers);
+    return 0;
+
+fail:
+    /* some of the stamps may not be whole */
+    forget_stamps(v);
+    free_workers(v);
+    memset(&v->canvas, 0, sizeof(v->canvas));
+    return ret;
+}
