@@ -31,6 +31,8 @@ static inline uint32_t mvview_sqrt(uint64_t x)
 {
     uint64_t root = 0, bit = UINT64_C(1) << 62;
 
+    if (x < 1 << 24)
+        bit = 1 << 22;
     while (bit > x)
         bit >>= 2;
     for (; bit; bit >>= 2) {

@@ -14,6 +14,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "libavutil/frame.h"
 #include "libavutil/pixfmt.h"
@@ -65,6 +66,12 @@ typedef struct MvviewCanvas {
     /** The same for words of one byte, n a multiple of MVVIEW_PAD. */
     void (*blend_8)(uint8_t *dst, const uint8_t *src, const uint16_t *mul,
                     const uint16_t *add, ptrdiff_t n);
+    /**
+     * The same for h rows whose weights are behind each other, mul and add of each row.
+     * NULL: blend() is as fast.
+     */
+    void (*blend_rect_8)(uint8_t *dst, ptrdiff_t linesize, const uint8_t *weights,
+                         ptrdiff_t n, int h);
 } MvviewCanvas;
 
 int ff_mvview_format_supported(enum AVPixelFormat format);
@@ -100,6 +107,16 @@ static inline void mvview_set_weights(const MvviewCanvas *c, void *weights, size
         m[n + i] = add;
     else
         ((uint32_t *)(m + n))[i] = add;
+}
+
+/** Copy the weights of count words from the first of n_src to word i of n. */
+static inline void mvview_copy_weights(const MvviewCanvas *c, void *dst, size_t n, size_t i,
+                                       const void *src, size_t n_src, size_t count)
+{
+    const size_t size = c->bytes == 1 ? 2 : 4;
+
+    memcpy((uint8_t *)dst + 2 * i, src, 2 * count);
+    memcpy((uint8_t *)dst + 2 * n + size * i, (const uint8_t *)src + 2 * n_src, size * count);
 }
 
 #endif /* AVFILTER_GPUME_VIEW_CANVAS_H */

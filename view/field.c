@@ -20,16 +20,31 @@
 
 static int displacement(int motion, int scale, int difference)
 {
-    const int64_t d = scale ? mvview_divide(motion * (int64_t)MVVIEW_UNITS, scale)
-                            : difference * (int64_t)MVVIEW_UNITS;
+    int64_t d = (scale ? motion : difference) * (int64_t)MVVIEW_UNITS;
+
+    if (scale == 4)             // the most frequent one need not be divided
+        d = motion * (int64_t)(MVVIEW_UNITS / 4);
+    else if (scale > 1)
+        d = mvview_divide(d, scale);
 
     return av_clip64(d, -MAX_DISPLACEMENT, MAX_DISPLACEMENT);
+}
+
+static uint64_t squared_length(const MvviewVector *v)
+{
+    return (int64_t)v->dx * v->dx + (int64_t)v->dy * v->dy;
+}
+
+uint32_t ff_mvview_length(const MvviewVector *v)
+{
+    return mvview_sqrt(squared_length(v));
 }
 
 int ff_mvview_field_read(MvviewField *f, const AVFrame *frame, int sources)
 {
     const AVFrameSideData *sd = av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
-    const size_t nb = sd ? sd->size / sizeof(AVMotionVector) : 0;
+    const size_t nb  = sd ? sd->size / sizeof(AVMotionVector) : 0;
+    uint64_t longest = 0;
 
     f->w  = frame->width;
     f->h  = frame->height;
@@ -61,12 +76,12 @@ int ff_mvview_field_read(MvviewField *f, const AVFrame *frame, int sources)
         };
         if (v->left >= f->w || v->top >= f->h || v->left + v->w <= 0 || v->top + v->h <= 0)
             continue;
-        v->length = mvview_sqrt((int64_t)v->dx * v->dx + (int64_t)v->dy * v->dy);
-        f->longest    = FFMAX(f->longest, v->length);
+        longest       = FFMAX(longest, squared_length(v));
         f->side       = FFMAX3(f->side, v->w, v->h);
         f->nb_future += v->future;
         f->nb++;
     }
+    f->longest = mvview_sqrt(longest);
     return f->nb;
 }
 

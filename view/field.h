@@ -29,7 +29,6 @@ typedef struct MvviewVector {
     int x, y;                   ///< where it begins, the block's centre
     int left, top, w, h;        ///< the block; parts of it can be outside the picture
     int dx, dy;                 ///< in units of 1/MVVIEW_UNITS sample
-    uint32_t length;            ///< in the same units
     int future;                 ///< whether it points into a frame that follows
     int unsound;
     unsigned comp[3];           ///< its colour
@@ -41,7 +40,7 @@ typedef struct MvviewField {
     int nb;
     int nb_future;
     int side;                   ///< of the largest block
-    uint32_t longest;           ///< length
+    uint32_t longest;           ///< length, in the same units
     unsigned allocated, cells_allocated, squares_allocated;
 
     uint32_t *cells;            ///< of each cell 1 + the index of its vector, or 0: none
@@ -69,6 +68,9 @@ int ff_mvview_field_map(MvviewField *f);
  */
 int ff_mvview_field_choose(MvviewField *f, int side,
                            int (*add)(void *opaque, const MvviewVector *v), void *opaque);
+
+/** The length of a vector, in units of 1/MVVIEW_UNITS sample. */
+uint32_t ff_mvview_length(const MvviewVector *v);
 
 void ff_mvview_field_free(MvviewField *f);
 

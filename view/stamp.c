@@ -187,9 +187,9 @@ static void fill_wheel(MvviewGroup *g, const MvviewCanvas *c, const MvviewShape 
     }
 }
 
-/* Seven rows of five dots each; the leftmost is the highest bit. */
+/* Rows of five dots each; the leftmost is the highest bit. Digits leave the last two empty. */
 #define GLYPH_W 5
-#define GLYPH_H 7
+#define GLYPH_H 9
 static const struct {
     char letter;
     uint8_t rows[GLYPH_H];
@@ -205,7 +205,7 @@ static const struct {
     { '8', { 0x0e, 0x11, 0x11, 0x0e, 0x11, 0x11, 0x0e } },
     { '9', { 0x0e, 0x11, 0x11, 0x0f, 0x01, 0x02, 0x0c } },
     { '.', { 0x00, 0x00, 0x00, 0x00, 0x00, 0x0c, 0x0c } },
-    { 'p', { 0x00, 0x00, 0x1e, 0x11, 0x1e, 0x10, 0x10 } },
+    { 'p', { 0x00, 0x00, 0x1e, 0x11, 0x11, 0x11, 0x1e, 0x10, 0x10 } },
     { 'x', { 0x00, 0x00, 0x11, 0x0a, 0x04, 0x0a, 0x11 } },
 };
 
@@ -345,8 +345,8 @@ static void fill_group(MvviewGroup *g, const MvviewCanvas *c, const MvviewShape 
  * The weights of a plane's row: of row r, or where a sample of the plane covers several of the
  * whole group their means. Returns their number, 0: the row is not touched.
  */
-static int pack_row(const MvviewGroup *g, const MvviewCanvas *c, int plane, int r, MvviewRow *row,
-                    uint8_t *weights)
+static int pack_row(const MvviewGroup *g, const MvviewCanvas *c, int plane, int r,
+                    MvviewRect *row, uint8_t *weights)
 {
     const MvviewPlane *p = &c->planes[plane];
     const int r1    = p->vsub ? r + (1 << p->vsub) : r + 1;
@@ -365,6 +365,7 @@ static int pack_row(const MvviewGroup *g, const MvviewCanvas *c, int plane, int 
     row->plane = plane;
     row->x     = first;
     row->n     = FFALIGN(words, MVVIEW_PAD);
+    row->h     = 1;
 
     for (int x = first; x <= last; x++) {
         const int from = (x << p->hsub) - g->x;
@@ -391,17 +392,17 @@ static int pack_row(const MvviewGroup *g, const MvviewCanvas *c, int plane, int 
     return row->n;
 }
 
-/* Room for one more row of weights. */
+/* Room for one more rectangle and its weights. */
 static int grow(MvviewStamp *stamp, size_t size)
 {
-    if (stamp->nb_rows == stamp->rows_allocated) {
-        const int nb = FFMAX(32, 2 * stamp->rows_allocated);
-        MvviewRow *rows = av_realloc_array(stamp->rows, nb, sizeof(*rows));
+    if (stamp->nb_rects == stamp->rects_allocated) {
+        const int nb = FFMAX(16, 2 * stamp->rects_allocated);
+        MvviewRect *rects = av_realloc_array(stamp->rects, nb, sizeof(*rects));
 
-        if (!rows)
+        if (!rects)
             return AVERROR(ENOMEM);
-        stamp->rows           = rows;
-        stamp->rows_allocated = nb;
+        stamp->rects           = rects;
+        stamp->rects_allocated = nb;
     }
     if (stamp->size + size > stamp->allocated) {
         const size_t wanted = FFMAX(1024, 2 * stamp->allocated) + size;
@@ -415,67 +416,163 @@ static int grow(MvviewStamp *stamp, size_t size)
     return 0;
 }
 
-int ff_mvview_stamp_init(MvviewStamp *stamp, const MvviewCanvas *c, MvviewGroup *g,
-                         const MvviewShape *s)
+static int add_rect(MvviewStamp *stamp, const MvviewRect *rect, size_t size)
 {
-    MvviewArrow a = { 0 };
-    int left, right, ret;
+    const int ret = grow(stamp, size);
 
-    if (s->kind == MVVIEW_ARROW)
-        mvview_arrow_init(&a, s->a, s->b, s->unit);
-    bounds_of(s, &a, &left, &right, &stamp->top, &stamp->bottom);
+    if (ret < 0)
+        return ret;
+    stamp->rects[stamp->nb_rects]      = *rect;
+    stamp->rects[stamp->nb_rects++].at = stamp->size;
+    stamp->size += size;
+    return 0;
+}
 
-    for (int y = stamp->top & -g->rows; y <= stamp->bottom; y += g->rows) {
-        fill_group(g, c, s, &a, y, left, right);
-        for (int i = 0; i < c->nb_planes; i++) {
-            const MvviewPlane *p = &c->planes[i];
+/* How many of the rows of a plane from this one on are drawn faster together. */
+static int rows_together(const MvviewCanvas *c, const MvviewStamp *rows, int i, MvviewRect *rect)
+{
+    const int step = c->planes[rows->rects[i].plane].step;
+    int last = i;
 
-            for (int r = 0; r < g->rows; r += 1 << p->vsub) {
-                MvviewRow row = { .y = (y + r) >> p->vsub, .at = stamp->size };
-                const int n = pack_row(g, c, i, r, &row, g->packed);
-                const size_t size = mvview_weights_size(c, n);
+    *rect = rows->rects[i];
+    for (int j = i + 1; j < rows->nb_rects; j++) {
+        const MvviewRect *row = &rows->rects[j];
+        int x, n;
 
-                if (!n)
+        if (row->plane != rect->plane)
+            continue;
+        x = FFMIN(rect->x, row->x);
+        n = FFALIGN(FFMAX(rect->x * step + rect->n, row->x * step + row->n) - x * step, MVVIEW_PAD);
+        if (row->y != rect->y + rect->h || n > rows->rects[i].n + MVVIEW_PAD ||
+            n > row->n + MVVIEW_PAD)
+            break;
+        rect->x = x;
+        rect->n = n;
+        rect->h++;
+        last = j;
+    }
+    return last;
+}
+
+/* Make rectangles of rows, plane by plane. */
+static int join_rows(MvviewStamp *stamp, const MvviewCanvas *c, const MvviewStamp *rows)
+{
+    for (int plane = 0; plane < c->nb_planes; plane++) {
+        const int step = c->planes[plane].step;
+        MvviewRect rect;
+        int last, ret;
+
+        for (int i = 0; i < rows->nb_rects; i = last + 1) {
+            uint8_t *weights;
+            size_t row_size;
+
+            last = i;
+            if (rows->rects[i].plane != plane)
+                continue;
+            last     = rows_together(c, rows, i, &rect);
+            row_size = mvview_weights_size(c, rect.n);
+            if ((ret = add_rect(stamp, &rect, rect.h * row_size)) < 0)
+                return ret;
+            weights = stamp->weights + stamp->rects[stamp->nb_rects - 1].at;
+            for (int j = i; j <= last; j++) {
+                const MvviewRect *row = &rows->rects[j];
+
+                if (row->plane != plane)
                     continue;
-                if ((ret = grow(stamp, size)) < 0)
-                    return ret;
-                memcpy(stamp->weights + stamp->size, g->packed, size);
-                stamp->size += size;
-                stamp->rows[stamp->nb_rows++] = row;
+                for (int k = 0; k < rect.n; k++)
+                    mvview_set_weights(c, weights, rect.n, k, MVVIEW_FULL, 0);
+                mvview_copy_weights(c, weights, rect.n, (row->x - rect.x) * step,
+                                    rows->weights + row->at, row->n,
+                                    FFMIN(row->n, rect.n - (row->x - rect.x) * step));
+                weights += row_size;
             }
         }
     }
     return 0;
 }
 
+static int pack_shape(MvviewStamp *rows, const MvviewCanvas *c, MvviewGroup *g,
+                      const MvviewShape *s)
+{
+    MvviewArrow a = { 0 };
+    int left, right, ret;
+
+    if (s->kind == MVVIEW_ARROW)
+        mvview_arrow_init(&a, s->a, s->b, s->unit);
+    bounds_of(s, &a, &left, &right, &rows->top, &rows->bottom);
+
+    for (int y = rows->top & -g->rows; y <= rows->bottom; y += g->rows) {
+        fill_group(g, c, s, &a, y, left, right);
+        for (int i = 0; i < c->nb_planes; i++) {
+            const MvviewPlane *p = &c->planes[i];
+
+            for (int r = 0; r < g->rows; r += 1 << p->vsub) {
+                MvviewRect row = { .y = (y + r) >> p->vsub };
+                const int n = pack_row(g, c, i, r, &row, g->packed);
+                const size_t size = mvview_weights_size(c, n);
+
+                if (!n)
+                    continue;
+                if ((ret = add_rect(rows, &row, size)) < 0)
+                    return ret;
+                memcpy(rows->weights + rows->size - size, g->packed, size);
+            }
+        }
+    }
+    return 0;
+}
+
+int ff_mvview_stamp_init(MvviewStamp *stamp, const MvviewCanvas *c, MvviewGroup *g,
+                         const MvviewShape *s)
+{
+    MvviewStamp rows = { 0 };
+    int ret = pack_shape(&rows, c, g, s);
+
+    stamp->top    = rows.top;
+    stamp->bottom = rows.bottom;
+    if (ret >= 0)
+        ret = join_rows(stamp, c, &rows);
+    ff_mvview_stamp_free(&rows);
+    return ret;
+}
+
 void ff_mvview_stamp_free(MvviewStamp *stamp)
 {
-    av_freep(&stamp->rows);
+    av_freep(&stamp->rects);
     av_freep(&stamp->weights);
 }
 
-/* Blend a row whose sample 0 is sample x of row y. */
-static void draw_row(const MvviewRow *row, const uint8_t *weights, const MvviewCanvas *c,
-                     const MvviewBand *band, int x, int y)
+/* Blend a rectangle whose sample (0, 0) is sample (x, y) of its plane. */
+static void draw_rect(const MvviewRect *rect, const uint8_t *weights, const MvviewCanvas *c,
+                      const MvviewBand *band, int x, int y)
 {
-    const MvviewPlane *p = &c->planes[row->plane];
-    const int words = mvview_words(p);
-    int from = (x + row->x) * p->step, skip = 0, n = row->n;
+    const MvviewPlane *p     = &c->planes[rect->plane];
+    const ptrdiff_t linesize = band->frame->linesize[rect->plane];
+    const size_t row_size    = mvview_weights_size(c, rect->n);
+    const int words          = mvview_words(p);
+    const int begin = FFMAX(y, band->y0 >> p->vsub);
+    const int end   = FFMIN3(y + rect->h, AV_CEIL_RSHIFT(band->y1, p->vsub), p->h);
+    const int from  = x * p->step;
     uint8_t *dst;
 
-    if (y < band->y0 >> p->vsub || y >= FFMIN(AV_CEIL_RSHIFT(band->y1, p->vsub), p->h))
+    if (begin >= end)
         return;
-    if (from < 0) {
-        skip = -from;
-        from = 0;
+    weights += (begin - y) * row_size;
+    dst      = band->frame->data[rect->plane] + begin * linesize;
+    if (c->blend_rect_8 && from >= 0 && from + rect->n <= words) {
+        c->blend_rect_8(dst + from, linesize, weights, rect->n, end - begin);
+    } else {
+        const int skip = FFMAX(-from, 0);
+        const int n    = FFMIN(rect->n, words - from) - skip;
+        const size_t add = (size_t)rect->n * 2 + skip * (c->bytes == 1 ? 2 : 4);
+
+        dst += (from + skip) * (ptrdiff_t)c->bytes;
+        for (int i = begin; i < end && n > 0; i++) {
+            c->blend(c, dst, dst, weights + 2 * skip, weights + add, n);
+            weights += row_size;
+            dst     += linesize;
+        }
     }
-    n = FFMIN(n - skip, words - from);
-    if (n <= 0)
-        return;
-    dst = band->frame->data[row->plane] + y * (ptrdiff_t)band->frame->linesize[row->plane] +
-          from * (ptrdiff_t)c->bytes;
-    c->blend(c, dst, dst, weights + 2 * skip,
-             weights + 2 * row->n + (c->bytes == 1 ? 2 : 4) * skip, n);
 }
 
 void ff_mvview_stamp_draw(const MvviewStamp *stamp, const MvviewCanvas *c,
@@ -485,11 +582,12 @@ void ff_mvview_stamp_draw(const MvviewStamp *stamp, const MvviewCanvas *c,
 
     if (y0 + stamp->bottom < band->y0 || y0 + stamp->top >= band->y1)
         return;
-    for (int i = 0; i < stamp->nb_rows; i++) {
-        const MvviewRow *row = &stamp->rows[i];
-        const MvviewPlane *p = &c->planes[row->plane];
+    for (int i = 0; i < stamp->nb_rects; i++) {
+        const MvviewRect *rect = &stamp->rects[i];
+        const MvviewPlane *p   = &c->planes[rect->plane];
 
-        draw_row(row, stamp->weights + row->at, c, band, x0 >> p->hsub, (y0 >> p->vsub) + row->y);
+        draw_rect(rect, stamp->weights + rect->at, c, band,
+                  (x0 >> p->hsub) + rect->x, (y0 >> p->vsub) + rect->y);
     }
 }
 
@@ -516,10 +614,11 @@ void ff_mvview_shape_draw(const MvviewShape *s, const MvviewCanvas *c, MvviewGro
             const MvviewPlane *p = &c->planes[i];
 
             for (int r = 0; r < g->rows; r += 1 << p->vsub) {
-                MvviewRow row = { 0 };
+                MvviewRect row = { 0 };
 
                 if (pack_row(g, c, i, r, &row, g->packed))
-                    draw_row(&row, g->packed, c, band, x0 >> p->hsub, (y0 + j + r) >> p->vsub);
+                    draw_rect(&row, g->packed, c, band, (x0 >> p->hsub) + row.x,
+                              (y0 + j + r) >> p->vsub);
             }
         }
     }

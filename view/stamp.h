@@ -33,17 +33,17 @@ typedef struct MvviewShape {
     int unit;           ///< what is one sample wide in a small picture, in MVVIEW_SAMPLEs
 } MvviewShape;
 
-/** A row of weights of a plane. */
-typedef struct MvviewRow {
+/** Weights of a plane's rows, all of the same length: mul and add of the first, and so on. */
+typedef struct MvviewRect {
     int plane;
     int x, y;           ///< samples of the plane, from that in which the shape begins
-    int n;              ///< words, a multiple of MVVIEW_PAD
+    int n, h;           ///< words, a multiple of MVVIEW_PAD, and rows
     size_t at;          ///< its weights
-} MvviewRow;
+} MvviewRect;
 
 typedef struct MvviewStamp {
-    MvviewRow *rows;
-    int nb_rows, rows_allocated;
+    MvviewRect *rects;
+    int nb_rects, rects_allocated;
     uint8_t *weights;
     size_t size, allocated;
     int top, bottom;    ///< samples that it can touch, relative to its beginning

@@ -25,7 +25,7 @@
 #define MAX_STAMPS 8192
 #define TABLE_SIZE (2 * MAX_STAMPS)
 /** Arrows side by side that can be read. */
-#define READABLE_ARROWS 80
+#define READABLE_ARROWS 56
 /** A picture with shorter sides has no room for a legend. */
 #define MIN_LEGEND_SIDE 64
 
@@ -236,7 +236,7 @@ static int add_legend(MvviewView *v)
 {
     const MvviewCanvas *c = &v->canvas;
     const int side   = FFMIN(c->w, c->h);
-    const int radius = av_clip(side / 9, 12, 160);
+    const int radius = av_clip(side / 10, 12, 160);
     const int dot    = FFMAX(radius / 20, 1);
     const int margin = radius / 4;
     const int tenths = (full_length(v) * UINT64_C(10) + MVVIEW_UNITS / 2) / MVVIEW_UNITS;
@@ -301,10 +301,11 @@ static void prepare(void *arg, int job, int nb_jobs)
 
         for (int i = f->nb * (int64_t)job / nb_jobs; i < end; i++) {
             MvviewVector *m = &f->vectors[i];
+            const uint32_t length = ff_mvview_length(m);
             MvviewColour colour;
 
-            mvview_wheel(colour.rgb, m->dx, m->dy, m->length, full);
-            colour.shade = FFMIN(m->length, full) * UINT64_C(255) / full;
+            mvview_wheel(colour.rgb, m->dx, m->dy, length, full);
+            colour.shade = FFMIN(length, full) * UINT64_C(255) / full;
             ff_mvview_colour(&v->canvas, &colour, m->comp);
         }
     }
@@ -389,43 +390,72 @@ static const uint8_t *background_row(const MvviewView *v, Worker *w, int i, int 
     return w->background;
 }
 
-/* The weights of a plane's row in cells; returns whether there is any. */
-static int flow_weights(const MvviewView *v, const MvviewPlane *p, const uint32_t *cells,
-                        void *weights)
+/* The weights of a cell of a plane, of up to this many words. */
+#define MAX_CELL_WORDS (4 * MVVIEW_CELL)
+
+typedef struct CellWeights {
+    uint16_t mul[MAX_CELL_WORDS], add_8[MAX_CELL_WORDS];
+    uint32_t add_16[MAX_CELL_WORDS];
+} CellWeights;
+
+static void cell_weights(const MvviewView *v, const MvviewPlane *p, uint32_t cell, int n,
+                         CellWeights *weights)
 {
-    const MvviewCanvas *c = &v->canvas;
-    const int mul = MVVIEW_FULL - v->cfg.opacity;
-    const int per_cell = (MVVIEW_CELL >> p->hsub) * p->step, n = mvview_words(p);
-    uint16_t *m = weights, *a8 = m + n;
-    uint32_t *a16 = (uint32_t *)(m + n), last = 0;
-    unsigned words[4][2] = { { 0 } };
-    int any = 0, i = 0;
+    for (int i = 0; i < n; i++) {
+        const int comp    = p->comp[i % p->step];
+        const int kept    = !cell || comp < 0;
+        const unsigned add = kept ? 0 : v->field.vectors[cell - 1].comp[comp] * v->cfg.opacity + 128;
 
-    for (int x = 0; i < n; x++) {
-        const int end = FFMIN(i + per_cell, n);
+        weights->mul[i]    = kept ? MVVIEW_FULL : MVVIEW_FULL - v->cfg.opacity;
+        weights->add_8[i]  = add;
+        weights->add_16[i] = add;
+    }
+}
 
-        if (!x || cells[x] != last) {
-            last = cells[x];
-            any |= !!last;
-            for (int k = 0; k < p->step; k++) {
-                const int comp = p->comp[k];
+/*
+ * The weights of a plane's row of cells; returns whether there is any. A constant number of
+ * words to a cell makes it fast.
+ */
+static av_always_inline int flow_cells(const MvviewView *v, const MvviewPlane *p,
+                                       const uint32_t *cells, uint8_t *weights, int per_cell)
+{
+    const int bytes = v->canvas.bytes, n = mvview_words(p);
+    uint8_t *mul = weights, *add = weights + 2 * n;
+    const int add_size = bytes == 1 ? 2 : 4;
+    CellWeights w;
+    int any = 0;
 
-                words[k][0] = !last || comp < 0 ? MVVIEW_FULL : mul;
-                words[k][1] = !last || comp < 0 ? 0 : v->field.vectors[last - 1].comp[comp] *
-                                                      v->cfg.opacity + 128;
-            }
+    for (int x = 0, i = 0; i < n; x++, i += per_cell) {
+        const int count = FFMIN(per_cell, n - i);
+
+        if (!x || cells[x] != cells[x - 1]) {
+            cell_weights(v, p, cells[x], per_cell, &w);
+            any |= !!cells[x];
         }
-        while (i < end) {
-            for (int k = 0; k < p->step; k++, i++) {
-                m[i] = words[k][0];
-                if (c->bytes == 1)
-                    a8[i] = words[k][1];
-                else
-                    a16[i] = words[k][1];
-            }
+        if (count < per_cell) {
+            memcpy(mul + 2 * i, w.mul, 2 * count);
+            memcpy(add + add_size * i, bytes == 1 ? (void *)w.add_8 : w.add_16, add_size * count);
+        } else {
+            memcpy(mul + 2 * i, w.mul, 2 * per_cell);
+            if (bytes == 1)
+                memcpy(add + 2 * i, w.add_8, 2 * per_cell);
+            else
+                memcpy(add + 4 * i, w.add_16, 4 * per_cell);
         }
     }
     return any;
+}
+
+static int flow_weights(const MvviewView *v, const MvviewPlane *p, const uint32_t *cells,
+                        uint8_t *weights)
+{
+    const int per_cell = (MVVIEW_CELL >> p->hsub) * p->step;
+
+    switch (per_cell) {
+    case 2:  return flow_cells(v, p, cells, weights, 2);
+    case 4:  return flow_cells(v, p, cells, weights, 4);
+    default: return flow_cells(v, p, cells, weights, per_cell);
+    }
 }
 
 /* The background and the flow. */
@@ -438,16 +468,22 @@ static void draw_flow(MvviewView *v, Worker *w, const MvviewBand *band)
         const int y1   = FFMIN(AV_CEIL_RSHIFT(band->y1, p->vsub), p->h);
         const int n    = mvview_words(p);
         const int flow = v->cfg.mode & MVVIEW_FLOW && v->cfg.opacity && p->painted;
-        int cell = -1, any = 0;
+        const uint32_t *cells = NULL;
+        int any = 0;
 
         for (int y = band->y0 >> p->vsub; y < y1; y++) {
             const uint8_t *src = background_row(v, w, i, y);
             uint8_t *dst = v->out->data[i] + y * (ptrdiff_t)v->out->linesize[i];
 
-            if (flow && cell != (y << p->vsub) / MVVIEW_CELL) {
-                cell = (y << p->vsub) / MVVIEW_CELL;
-                any  = flow_weights(v, p, v->field.cells + cell * (size_t)v->field.cells_w,
-                                    w->weights);
+            if (flow) {
+                const size_t size = v->field.cells_w * sizeof(*cells);
+                const uint32_t *next = v->field.cells + (y << p->vsub) / MVVIEW_CELL *
+                                       (size_t)v->field.cells_w;
+
+                /* most rows of cells are like those above */
+                if (!cells || cells != next && memcmp(cells, next, size))
+                    any = flow_weights(v, p, next, w->weights);
+                cells = next;
             }
             if (any)
                 c->blend(c, dst, src, w->weights, w->weights + 2 * n, n);

@@ -67,3 +67,41 @@ cglobal mvview_blend_8, 5, 5, 2, dst, src, mul, add, n
     jl .loop
 .end:
     RET
+
+; void blend_rect_8(uint8_t *dst, ptrdiff_t linesize, const uint8_t *weights,
+;                   ptrdiff_t n, int h): n is a multiple of 8
+INIT_XMM avx
+cglobal mvview_blend_rect_8, 5, 7, 1, dst, linesize, weights, n, h, x, add
+    lea       addq, [weightsq + 2 * nq]
+    cmp         nq, 8
+    jne .row
+.narrow:
+    pmovzxbw    m0, [dstq]
+    pmullw      m0, [weightsq]
+    paddw       m0, [weightsq + 16]
+    psrlw       m0, 8
+    packuswb    m0, m0
+    movq    [dstq], m0
+    add       dstq, linesizeq
+    add   weightsq, 32
+    dec         hd
+    jg .narrow
+    RET
+.row:
+    xor         xd, xd
+.words:
+    pmovzxbw    m0, [dstq + xq]
+    pmullw      m0, [weightsq + 2 * xq]
+    paddw       m0, [addq + 2 * xq]
+    psrlw       m0, 8
+    packuswb    m0, m0
+    movq [dstq + xq], m0
+    add         xq, 8
+    cmp         xq, nq
+    jl .words
+    lea   weightsq, [weightsq + 4 * nq]
+    lea       addq, [addq + 4 * nq]
+    add       dstq, linesizeq
+    dec         hd
+    jg .row
+    RET
