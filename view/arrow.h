@@ -75,9 +75,9 @@ static inline void mvview_arrow_init(MvviewArrow *a, int qx, int qy, int unit)
     a->ux     = a->length ? mvview_divide(x * (1 << 14), a->length) : 0;
     a->uy     = a->length ? mvview_divide(y * (1 << 14), a->length) : 0;
     /* short arrows are mostly head, but one that can be seen */
-    a->head   = av_clip(a->length / 2, unit * 7 / 2, unit * 13 / 2);
+    a->head   = av_clip(a->length / 2, unit * 3, unit * 13 / 2);
     a->shaft  = unit * 5 / 8;
-    a->edge   = unit;
+    a->edge   = unit * 3 / 4;
     a->reach  = a->head / 2 + a->edge + MVVIEW_SAMPLE;
 }
 
@@ -131,7 +131,7 @@ static inline int mvview_arrow_depth(const MvviewArrow *a, int x, int y)
         /* nearly the distance: an octagon's */
         const int far = FFMAX(FFABS(x), FFABS(y)) * MVVIEW_SAMPLE;
 
-        return 2 * a->shaft - FFMAX(far, (FFABS(x) + FFABS(y)) * 181);
+        return a->shaft * 3 / 2 - FFMAX(far, (FFABS(x) + FFABS(y)) * 181);
     }
     shaft = FFMIN3(a->shaft - across, along + a->shaft, a->length - a->head / 2 - along);
     /* a triangle as wide as it is long: the sides' normal is (1, 2) / sqrt(5) */

@@ -123,11 +123,11 @@ int ff_mvview_field_map(MvviewField *f)
     return 0;
 }
 
-/* How far from the middle of its square a vector begins, in half samples. */
-static int off_centre(const MvviewVector *v, int side)
-{
-    return FFABS(2 * (v->x % side) - side) + FFABS(2 * (v->y % side) - side);
-}
+/** The vector that begins nearest to the middle of a square. */
+typedef struct MvviewSquare {
+    int vector;                 ///< 1 + its index; 0: none
+    int distance;               ///< in half samples
+} MvviewSquare;
 
 int ff_mvview_field_choose(MvviewField *f, int side,
                            int (*add)(void *opaque, const MvviewVector *v), void *opaque)
@@ -148,21 +148,24 @@ int ff_mvview_field_choose(MvviewField *f, int side,
             memset(f->squares, 0, nb * sizeof(*f->squares));
         for (int i = 0; i < f->nb; i++) {
             const MvviewVector *v = &f->vectors[i];
-            int *square;
 
             if (v->future != future || v->x < 0 || v->y < 0 || v->x >= f->w || v->y >= f->h)
                 continue;
-            if (!side) {
-                if ((ret = add(opaque, v)) < 0)
-                    return ret;
-                continue;
+            if (side) {
+                const int x = v->x / side, y = v->y / side;
+                const int distance = FFABS(2 * (v->x - x * side) - side) +
+                                     FFABS(2 * (v->y - y * side) - side);
+                MvviewSquare *square = &f->squares[y * nb_x + x];
+
+                if (!square->vector || distance < square->distance)
+                    *square = (MvviewSquare) { i + 1, distance };
+            } else if ((ret = add(opaque, v)) < 0) {
+                return ret;
             }
-            square = &f->squares[v->y / side * nb_x + v->x / side];
-            if (!*square || off_centre(v, side) < off_centre(&f->vectors[*square - 1], side))
-                *square = i + 1;
         }
         for (int i = 0; side && i < nb; i++)
-            if (f->squares[i] && (ret = add(opaque, &f->vectors[f->squares[i] - 1])) < 0)
+            if (f->squares[i].vector &&
+                (ret = add(opaque, &f->vectors[f->squares[i].vector - 1])) < 0)
                 return ret;
     }
     return 0;

@@ -45,7 +45,7 @@ typedef struct MvviewField {
 
     uint32_t *cells;            ///< of each cell 1 + the index of its vector, or 0: none
     int cells_w, cells_h;
-    int *squares;
+    struct MvviewSquare *squares;
 } MvviewField;
 
 /**
