@@ -219,7 +219,7 @@ fi
 for what in 'protocols file' 'protocols pipe' 'demuxers yuv4mpegpipe' 'demuxers rawvideo' 'demuxers matroska' \
             'demuxers mov' 'muxers mp4' 'muxers matroska' 'muxers yuv4mpegpipe' 'muxers rawvideo' 'muxers null' \
             'decoders h264' 'decoders hevc' 'decoders mpeg4' 'decoders ffv1' 'encoders ffv1' 'encoders mpeg4' \
-            'encoders png' 'devices lavfi' 'filters codecview' 'filters mestimate' 'filters scale' \
+            'encoders png' 'devices lavfi' 'filters codecview' 'filters mvview' 'filters mestimate' 'filters scale' \
             'filters hwupload' 'filters testsrc2'; do
     "build/$series/obj/ffmpeg" -hide_banner "-${what% *}" > "$out" 2>&1
     check "build/has-$(echo "$what" | tr ' ' -)" "not in the build" \

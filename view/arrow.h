@@ -55,7 +55,7 @@ static inline int64_t mvview_divide(int64_t a, int64_t b)
 /** An arrow that begins at (0, 0); lengths in units of MVVIEW_SAMPLE. */
 typedef struct MvviewArrow {
     int ux, uy;             ///< direction; its length is 1 << 14
-    int length;             ///< 0: a dot
+    int length;             ///< 0: a dot, for what is shorter than half a sample
     int head;               ///< length of the head, which is as wide as it is long
     int shaft;              ///< half of the shaft's width
     int edge;               ///< width of the line around it
@@ -72,13 +72,16 @@ static inline void mvview_arrow_init(MvviewArrow *a, int qx, int qy, int unit)
     const int64_t y = (int64_t)qy * (MVVIEW_SAMPLE / MVVIEW_TIP);
 
     a->length = mvview_sqrt(x * x + y * y);
+    if (a->length < MVVIEW_SAMPLE / 2)
+        a->length = 0;
     a->ux     = a->length ? mvview_divide(x * (1 << 14), a->length) : 0;
     a->uy     = a->length ? mvview_divide(y * (1 << 14), a->length) : 0;
     /* short arrows are mostly head, but one that can be seen */
     a->head   = av_clip(a->length / 2, unit * 3, unit * 13 / 2);
     a->shaft  = unit * 5 / 8;
     a->edge   = unit * 3 / 4;
-    a->reach  = a->head / 2 + a->edge + MVVIEW_SAMPLE;
+    /* the line around is 5 ** .5 times as far from the tip as from the sides, less elsewhere */
+    a->reach  = a->head / 2 + (a->edge + MVVIEW_SAMPLE / 2) * 9 / 4 + MVVIEW_SAMPLE / 4;
 }
 
 /**

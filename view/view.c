@@ -237,7 +237,7 @@ static int add_legend(MvviewView *v)
     const MvviewCanvas *c = &v->canvas;
     const int side   = FFMIN(c->w, c->h);
     const int radius = av_clip(side / 10, 12, 160);
-    const int dot    = FFMAX(radius / 20, 1);
+    const int dot    = FFMAX((radius + 6) / 20, 1);
     const int margin = radius / 4;
     const int tenths = (full_length(v) * UINT64_C(10) + MVVIEW_UNITS / 2) / MVVIEW_UNITS;
     int half, height, x, y, ret;
@@ -366,6 +366,24 @@ static void gray_row(const MvviewView *v, int i, int y, uint8_t *dst)
     }
 }
 
+/* Whether planes of red, green and blue become gray: all of them before one is drawn into. */
+static int is_planar_gray(const MvviewView *v)
+{
+    return v->cfg.background == MVVIEW_GRAY && v->canvas.rgb && v->canvas.nb_planes > 1;
+}
+
+static void draw_planar_gray(MvviewView *v, Worker *w, const MvviewBand *band)
+{
+    const MvviewCanvas *c = &v->canvas;
+
+    for (int y = band->y0; y < band->y1; y++) {
+        gray_row(v, 0, y, w->background);
+        for (int i = 0; i < c->nb_planes; i++)
+            if (c->planes[i].painted)
+                memcpy(v->out->data[i] + y * (ptrdiff_t)v->out->linesize[i], w->background, c->w);
+    }
+}
+
 /* A row of what is drawn over. */
 static const uint8_t *background_row(const MvviewView *v, Worker *w, int i, int y)
 {
@@ -378,6 +396,8 @@ static const uint8_t *background_row(const MvviewView *v, Worker *w, int i, int 
         return src;
     if (v->cfg.background == MVVIEW_BLACK) {
         ff_mvview_colour(c, &black, comp);
+    } else if (is_planar_gray(v)) {
+        return v->out->data[i] + y * (ptrdiff_t)v->out->linesize[i];
     } else if (c->rgb) {
         gray_row(v, i, y, w->background);
         return w->background;
@@ -463,6 +483,8 @@ static void draw_flow(MvviewView *v, Worker *w, const MvviewBand *band)
 {
     const MvviewCanvas *c = &v->canvas;
 
+    if (is_planar_gray(v))
+        draw_planar_gray(v, w, band);
     for (int i = 0; i < c->nb_planes; i++) {
         const MvviewPlane *p = &c->planes[i];
         const int y1   = FFMIN(AV_CEIL_RSHIFT(band->y1, p->vsub), p->h);

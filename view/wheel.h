@@ -45,7 +45,8 @@ static inline void mvview_wheel(uint8_t rgb[3], int x, int y, uint32_t length, u
     static const int8_t hues[6][3] = {      // 0, 1: none, all of it; 2: rises, 3: falls
         { 1, 2, 0 }, { 3, 1, 0 }, { 0, 1, 2 }, { 0, 3, 1 }, { 2, 0, 1 }, { 1, 0, 3 },
     };
-    int at = mvview_angle(x, y) * 55, i = 0;
+    /* 54, not 55, as theirs */
+    int at = mvview_angle(x, y) * 54, i = 0;
     const int saturation = length >= full ? 256 : (int)(length * UINT64_C(256) / full);
 
     while (at >= steps[i] << 16)
