@@ -83,7 +83,7 @@ expect old-source 1 "is FFmpeg 4.4; patches/ has .*$series" config --no-install-
 # and accepts the others.
 expect ffmpeg-refuses 1 'Unknown option "--enable-frobnicate"' \
     config --no-install-deps --disable-cuda --ffmpeg-source="$top/build/$series/src" --enable-frobnicate
-expect ffmpeg-accepts 0 'gpume: yes   CUDA: no   ffplay: no' \
+expect ffmpeg-accepts 0 'gpume: yes   mvview: yes   CUDA: no   ffplay: no' \
     config --no-install-deps --disable-cuda --ffmpeg-source="$top/build/$series/src" \
     --disable-ffplay --disable-ffprobe --disable-x86asm --extra-cflags='-DTWO -DWORDS'
 check build/ffmpeg-got-the-words "FFmpeg's configuration does not have both words in one option" \

@@ -13,6 +13,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "config.h"
+
 #include "libavfilter/buffersink.h"
 #include "libavfilter/buffersrc.h"
 #include "libavutil/avstring.h"
@@ -261,18 +263,26 @@ static const char *const modes[] = {
 /* Every number of threads and every processor, in place or not, gives the same picture. */
 static void check_same(const Input *in, const char *options)
 {
+    static const struct {
+        const char *name;
+        int threads, held, cpu_flags;
+    } ways[] = {
+        { "in a new frame",  1, 1, -1 },
+        { "with 5 threads",  5, 0, -1 },
+        { "in plain C",      8, 1,  0 },
+#if ARCH_X86
+        { "with SSE2",       2, 0, AV_CPU_FLAG_MMX | AV_CPU_FLAG_MMXEXT | AV_CPU_FLAG_SSE | AV_CPU_FLAG_SSE2 },
+#endif
+    };
     AVFrame *first = filter_frame(in, "mvview", options, 1, 0), *other;
 
     if (!first)
         return;
-    for (int i = 0; i < 3; i++) {
-        if (i == 2)
-            av_force_cpu_flags(0);
-        other = filter_frame(in, "mvview", options, i == 0 ? 1 : 2 + 3 * i, i != 1);
-        if (i == 2)
-            av_force_cpu_flags(-1);
-        CHECK(other && same_pictures(first, other), "another picture %s",
-              i == 0 ? "in a new frame" : i == 1 ? "with 5 threads" : "in plain C");
+    for (int i = 0; i < FF_ARRAY_ELEMS(ways); i++) {
+        av_force_cpu_flags(ways[i].cpu_flags);
+        other = filter_frame(in, "mvview", options, ways[i].threads, ways[i].held);
+        av_force_cpu_flags(-1);
+        CHECK(other && same_pictures(first, other), "another picture %s", ways[i].name);
         av_frame_free(&other);
     }
     av_frame_free(&first);
@@ -381,6 +391,39 @@ static void untouched(void)
         av_frame_free(&f);
         av_frame_free(&out);
     }
+}
+
+/* One graph draws pictures of one size, then of another, as if each had a graph of its own. */
+static void sizes_that_change(void)
+{
+    static const int sizes[][2] = { { 64, 48 }, { 64, 48 }, { 33, 90 }, { 200, 17 }, { 1, 1 }, { 64, 48 } };
+    const char *const options = "mode=arrows+flow+blocks:legend=1:background=gray";
+    TestRandom r = { .state = 11 };
+    Graph g = { 0 };
+    int ret = 0;
+
+    for (int i = 0; i < FF_ARRAY_ELEMS(sizes) && ret >= 0; i++) {
+        Input in = { .w = sizes[i][0], .h = sizes[i][1], .format = AV_PIX_FMT_YUV420P, .seed = i };
+        AVFrame *out = test_alloc(av_frame_alloc()), *f, *alone;
+
+        snprintf(test_context, sizeof(test_context), "sizes that change, frame %d", i);
+        grid_of_vectors(&in, &r, 16, 9);
+        f = make_frame(&in);
+        f->pts = i;
+        if (!i)
+            ret = open_graph(&g, &in, "mvview", options, 3);
+        if (ret >= 0)
+            ret = av_buffersrc_add_frame(g.src, f);
+        if (ret >= 0)
+            ret = av_buffersink_get_frame(g.sink, out);
+        CHECK(ret >= 0, "%s", av_err2str(ret));
+        alone = filter_frame(&in, "mvview", options, 1, 1);
+        CHECK(ret < 0 || alone && out->width == in.w && same_pictures(out, alone), "another picture");
+        av_frame_free(&f);
+        av_frame_free(&out);
+        av_frame_free(&alone);
+    }
+    avfilter_graph_free(&g.graph);
 }
 
 /* Where codecview begins and ends its arrows, mvview draws, too; nowhere far away. */
@@ -518,6 +561,7 @@ int main(int argc, char **argv)
     arithmetic();
     colours();
     untouched();
+    sizes_that_change();
     if (avfilter_get_by_name("codecview"))
         beside_codecview(quick ? 40 : 400);
     all_formats();

@@ -128,6 +128,8 @@ static inline int mvview_arrow_depth(const MvviewArrow *a, int x, int y)
 {
     const int along  = (x * (int64_t)a->ux + y * (int64_t)a->uy) >> 6;
     const int across = FFABS((int)((x * (int64_t)a->uy - y * (int64_t)a->ux) >> 6));
+    /* how far away what is far away is does not matter */
+    const int before = av_clip(a->length - along, -(1 << 20), 1 << 20);
     int shaft, head;
 
     if (!a->length) {
@@ -138,8 +140,7 @@ static inline int mvview_arrow_depth(const MvviewArrow *a, int x, int y)
     }
     shaft = FFMIN3(a->shaft - across, along + a->shaft, a->length - a->head / 2 - along);
     /* a triangle as wide as it is long: the sides' normal is (1, 2) / sqrt(5) */
-    head  = FFMIN(((a->length - along) * 229 - across * 458) >> 9,
-                  along - (a->length - a->head));
+    head  = FFMIN((before * 229 - FFMIN(across, 1 << 20) * 458) >> 9, a->head - before);
     return FFMAX(shaft, head);
 }
 

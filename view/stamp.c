@@ -368,7 +368,7 @@ static int pack_row(const MvviewGroup *g, const MvviewCanvas *c, int plane, int 
     row->h     = 1;
 
     for (int x = first; x <= last; x++) {
-        const int from = (x << p->hsub) - g->x;
+        const int from = x * (1 << p->hsub) - g->x;
         unsigned keep = 0;
 
         for (int i = r; i < r1; i++)

@@ -145,7 +145,7 @@ static int init_workers(MvviewView *v)
 
         v->nb_workers++;
         w->group      = ff_mvview_group_alloc(c);
-        w->weights    = av_malloc(mvview_weights_size(c, row_size(c)));
+        w->weights    = av_malloc(mvview_weights_size(c, FFALIGN(row_size(c), MVVIEW_PAD)));
         w->background = av_malloc(row_size(c));
         if (!w->group || !w->weights || !w->background)
             return AVERROR(ENOMEM);
@@ -440,7 +440,7 @@ static av_always_inline int flow_cells(const MvviewView *v, const MvviewPlane *p
                                        const uint32_t *cells, uint8_t *weights, int per_cell)
 {
     const int bytes = v->canvas.bytes, n = mvview_words(p);
-    uint8_t *mul = weights, *add = weights + 2 * n;
+    uint8_t *mul = weights, *add = weights + 2 * FFALIGN(n, MVVIEW_PAD);
     const int add_size = bytes == 1 ? 2 : 4;
     CellWeights w;
     int any = 0;
@@ -508,7 +508,7 @@ static void draw_flow(MvviewView *v, Worker *w, const MvviewBand *band)
                 cells = next;
             }
             if (any)
-                c->blend(c, dst, src, w->weights, w->weights + 2 * n, n);
+                c->blend(c, dst, src, w->weights, w->weights + 2 * FFALIGN(n, MVVIEW_PAD), n);
             else if (dst != src)
                 memcpy(dst, src, n * (size_t)c->bytes);
         }

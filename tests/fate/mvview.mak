@@ -59,7 +59,7 @@ FATE_MVVIEW-$(call ALLYES, $(MVVIEW_NEEDS)) += fate-mvview-none
 fate-mvview-none: CMD = $(call MVVIEW_CRC,$(GPUME_SRC),mode=flow:background=black)
 fate-mvview-none: REF = $(GPUME_REF)frames
 
-FATE_MVVIEW_PROGRAMS-$(CONFIG_MVVIEW_FILTER) += fate-mvview-unit fate-mvview-unit-quick
+FATE_MVVIEW_PROGRAMS-$(call ALLYES, GPUME_FILTER MVVIEW_FILTER) += fate-mvview-unit fate-mvview-unit-quick
 fate-mvview-unit fate-mvview-unit-quick: libavfilter/tests/gpume_mvview$(EXESUF)
 fate-mvview-unit:       CMD = runecho libavfilter/tests/gpume_mvview$(EXESUF)
 fate-mvview-unit-quick: CMD = runecho libavfilter/tests/gpume_mvview$(EXESUF) -quick
