@@ -440,8 +440,13 @@ static void beside_codecview(int nb)
 
         snprintf(test_context, sizeof(test_context), "(%d,%d) from (%d,%d)", dx, dy, x, y);
         in.mvs[0] = vector(x, y, 16, 16, dx, dy);
-        if (i & 1)              // as mestimate leaves it
+        if (i % 3 == 1)
             in.mvs[0].motion_x = in.mvs[0].motion_y = in.mvs[0].motion_scale = 0;
+        if (i % 3 == 2) {       // as mestimate leaves it: what was in memory
+            in.mvs[0].motion_x     = test_draw_range(&r, -INT16_MAX, INT16_MAX) * 65536;
+            in.mvs[0].motion_y     = 1 << 30;
+            in.mvs[0].motion_scale = test_draw(&r, 65536);
+        }
         ours   = filter_frame(&in, "mvview", "background=black", 1, 1);
         theirs = filter_frame(&in, "codecview", "mv_type=fp", 1, 1);
         if (ours && theirs) {

@@ -16,18 +16,30 @@
 /** Bit of AVMotionVector.flags with which gpume marks vectors that its check could not confirm. */
 #define FLAG_UNSOUND 1
 
-#define MAX_DISPLACEMENT (1 << 20)
-
-static int displacement(int motion, int scale, int difference)
+/* In units of 1/MVVIEW_UNITS sample, between samples. */
+static int64_t in_parts(int motion, int scale)
 {
-    int64_t d = (scale ? motion : difference) * (int64_t)MVVIEW_UNITS;
-
     if (scale == 4)             // the most frequent one need not be divided
-        d = motion * (int64_t)(MVVIEW_UNITS / 4);
-    else if (scale > 1)
-        d = mvview_divide(d, scale);
+        return motion * (int64_t)(MVVIEW_UNITS / 4);
+    return scale > 1 ? mvview_divide(motion * (int64_t)MVVIEW_UNITS, scale)
+                     : motion * (int64_t)MVVIEW_UNITS;
+}
 
-    return av_clip64(d, -MAX_DISPLACEMENT, MAX_DISPLACEMENT);
+/*
+ * The displacement, in parts of a sample if the vector has them. mestimate leaves its parts as
+ * they were in memory, so they count only where they agree with the position of the match.
+ */
+static void displacement(MvviewVector *v, const AVMotionVector *mv)
+{
+    const int dx = (mv->src_x - mv->dst_x) * MVVIEW_UNITS;
+    const int dy = (mv->src_y - mv->dst_y) * MVVIEW_UNITS;
+    const int64_t x = in_parts(mv->motion_x, mv->motion_scale);
+    const int64_t y = in_parts(mv->motion_y, mv->motion_scale);
+    const int agree = mv->motion_scale && x > dx - MVVIEW_UNITS && x < dx + MVVIEW_UNITS &&
+                      y > dy - MVVIEW_UNITS && y < dy + MVVIEW_UNITS;
+
+    v->dx = agree ? x : dx;
+    v->dy = agree ? y : dy;
 }
 
 static uint64_t squared_length(const MvviewVector *v)
@@ -69,13 +81,12 @@ int ff_mvview_field_read(MvviewField *f, const AVFrame *frame, int sources)
             .x = mv.dst_x, .y = mv.dst_y,
             .left = mv.dst_x - mv.w / 2, .top = mv.dst_y - mv.h / 2,
             .w = mv.w, .h = mv.h,
-            .dx = displacement(mv.motion_x, mv.motion_scale, mv.src_x - mv.dst_x),
-            .dy = displacement(mv.motion_y, mv.motion_scale, mv.src_y - mv.dst_y),
             .future  = mv.source > 0,
             .unsound = mv.flags & FLAG_UNSOUND,
         };
         if (v->left >= f->w || v->top >= f->h || v->left + v->w <= 0 || v->top + v->h <= 0)
             continue;
+        displacement(v, &mv);
         longest       = FFMAX(longest, squared_length(v));
         f->side       = FFMAX3(f->side, v->w, v->h);
         f->nb_future += v->future;
