@@ -299,11 +299,16 @@ static void prepare(void *arg, int job, int nb_jobs)
         const uint32_t full = full_length(v);
         const int end = f->nb * (job + 1LL) / nb_jobs;
 
-        for (int i = f->nb * (int64_t)job / nb_jobs; i < end; i++) {
+        for (int i = f->nb * (int64_t)job / nb_jobs, begin = i; i < end; i++) {
             MvviewVector *m = &f->vectors[i];
-            const uint32_t length = ff_mvview_length(m);
+            uint32_t length;
             MvviewColour colour;
 
+            if (i > begin && m->dx == m[-1].dx && m->dy == m[-1].dy) {
+                memcpy(m->comp, m[-1].comp, sizeof(m->comp));
+                continue;
+            }
+            length = ff_mvview_length(m);
             mvview_wheel(colour.rgb, m->dx, m->dy, length, full);
             colour.shade = FFMIN(length, full) * UINT64_C(255) / full;
             ff_mvview_colour(&v->canvas, &colour, m->comp);
@@ -418,17 +423,22 @@ typedef struct CellWeights {
     uint32_t add_16[MAX_CELL_WORDS];
 } CellWeights;
 
-static void cell_weights(const MvviewView *v, const MvviewPlane *p, uint32_t cell, int n,
-                         CellWeights *weights)
+static av_always_inline void cell_weights(const MvviewView *v, const MvviewPlane *p,
+                                          uint32_t cell, int n, CellWeights *weights)
 {
-    for (int i = 0; i < n; i++) {
-        const int comp    = p->comp[i % p->step];
-        const int kept    = !cell || comp < 0;
+    for (int i = 0; i < p->step; i++) {
+        const int comp     = p->comp[i];
+        const int kept     = !cell || comp < 0;
         const unsigned add = kept ? 0 : v->field.vectors[cell - 1].comp[comp] * v->cfg.opacity + 128;
 
         weights->mul[i]    = kept ? MVVIEW_FULL : MVVIEW_FULL - v->cfg.opacity;
         weights->add_8[i]  = add;
         weights->add_16[i] = add;
+    }
+    for (int i = p->step; i < n; i++) {
+        weights->mul[i]    = weights->mul[i - p->step];
+        weights->add_8[i]  = weights->add_8[i - p->step];
+        weights->add_16[i] = weights->add_16[i - p->step];
     }
 }
 
