@@ -536,7 +536,7 @@ static void arithmetic(void)
         const int qx = test_draw_range(&r, -range, range), qy = test_draw_range(&r, -range, range);
         MvviewArrow a;
 
-        mvview_arrow_init(&a, qx, qy, 256 + test_draw(&r, 512));
+        mvview_arrow_init(&a, qx, qy, 128 + test_draw(&r, 640));
         snprintf(test_context, sizeof(test_context), "the span of arrow (%d,%d)", qx, qy);
         for (int y = -range / 4 - 40; y <= range / 4 + 40; y += 1 + test_draw(&r, 3)) {
             int first, last;

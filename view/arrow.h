@@ -64,7 +64,7 @@ typedef struct MvviewArrow {
 
 /**
  * @param qx,qy the tip, in units of MVVIEW_TIP
- * @param unit  what is one sample wide in a small picture, in units of MVVIEW_SAMPLE
+ * @param unit  the width of a line, about, in units of MVVIEW_SAMPLE
  */
 static inline void mvview_arrow_init(MvviewArrow *a, int qx, int qy, int unit)
 {

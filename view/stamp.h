@@ -30,7 +30,7 @@ typedef struct MvviewShape {
     int a, b;
     int variant;        ///< 1: an arrow into the future, an unsound block
     int px, py;         ///< it begins at this sample of those that share a chroma sample
-    int unit;           ///< what is one sample wide in a small picture, in MVVIEW_SAMPLEs
+    int unit;           ///< of arrows and wheels: width of a line, in units of MVVIEW_SAMPLE
 } MvviewShape;
 
 /** Weights of a plane's rows, all of the same length: mul and add of the first, and so on. */

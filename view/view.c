@@ -62,6 +62,7 @@ struct MvviewView {
     Op *ops;
     int nb_ops;
     unsigned ops_allocated;
+    int arrow_unit;
 
     Worker *workers;
     int nb_workers;
@@ -153,10 +154,14 @@ static int init_workers(MvviewView *v)
     return 0;
 }
 
+/** Units are multiples of this, and few. */
+#define UNIT_STEP 32
+
 /* What is one sample wide in a small picture. */
 static int unit_of(const MvviewCanvas *c)
 {
-    return av_clip64(FFMAX(c->w, c->h) * INT64_C(256) / 1600, MVVIEW_SAMPLE, 8 * MVVIEW_SAMPLE);
+    return av_clip64(FFMAX(c->w, c->h) * INT64_C(256) / 1600, MVVIEW_SAMPLE, 8 * MVVIEW_SAMPLE) &
+           -UNIT_STEP;
 }
 
 /* Add a shape that begins at a sample. */
@@ -176,14 +181,14 @@ static int add_op(MvviewView *v, MvviewShape shape, int x, int y)
     }
     shape.px   = x & ((1 << c->hsub) - 1);
     shape.py   = y & ((1 << c->vsub) - 1);
-    shape.unit = unit_of(c);
     op = &v->ops[v->nb_ops++];
     *op = (Op) { .x = x, .y = y, .entry = -1, .shape = shape };
     if (!ff_mvview_shape_is_small(&shape))
         return 0;
 
-    key = UINT64_C(1) << 63 | (uint64_t)shape.kind << 60 | (uint64_t)shape.variant << 56 |
-          (uint64_t)shape.px << 52 | (uint64_t)shape.py << 48 |
+    key = UINT64_C(1) << 63 | (uint64_t)shape.kind << 61 | (uint64_t)shape.variant << 60 |
+          (uint64_t)shape.px << 58 | (uint64_t)shape.py << 56 |
+          (uint64_t)(shape.unit / UNIT_STEP) << 48 |
           (shape.a & UINT64_C(0xffffff)) << 24 | (shape.b & UINT64_C(0xffffff));
     for (i = (key * UINT64_C(0x9e3779b97f4a7c15)) >> 50; v->table[i].key; i = (i + 1) % TABLE_SIZE) {
         if (v->table[i].key == key) {
@@ -213,6 +218,7 @@ static int add_arrow(void *opaque, const MvviewVector *vector)
                       .a       = av_clip64(qx, -MVVIEW_FARTHEST, MVVIEW_FARTHEST),
                       .b       = av_clip64(qy, -MVVIEW_FARTHEST, MVVIEW_FARTHEST),
                       .variant = vector->future,
+                      .unit    = v->arrow_unit,
                   }, vector->x, vector->y);
 }
 
@@ -247,7 +253,7 @@ static int add_legend(MvviewView *v)
     ff_mvview_number_size(tenths, dot, &half, &height);
     x = c->w - margin - FFMAX(radius, half);
     y = c->h - margin - height;
-    ret = add_op(v, (MvviewShape) { .kind = MVVIEW_WHEEL, .a = radius },
+    ret = add_op(v, (MvviewShape) { .kind = MVVIEW_WHEEL, .a = radius, .unit = unit_of(c) },
                  x, y - radius - 3 * dot);
     if (ret < 0)
         return ret;
@@ -273,7 +279,12 @@ static int add_ops(MvviewView *v)
         }
     }
     if (v->cfg.mode & MVVIEW_ARROWS) {
-        ret = ff_mvview_field_choose(&v->field, arrow_side(v), add_arrow, v);
+        const int side = arrow_side(v);
+
+        /* arrows next to each other have finer lines */
+        v->arrow_unit = FFMIN(unit_of(&v->canvas),
+                              FFMAX(side ? side : v->field.side, 4) * MVVIEW_SAMPLE / 8) & -UNIT_STEP;
+        ret = ff_mvview_field_choose(&v->field, side, add_arrow, v);
         if (ret < 0)
             return ret;
     }
