@@ -53,6 +53,15 @@ X86ASM-OBJS-$(CONFIG_GPUME_FILTER) += gpume/cpu/x86/pixels.o         \
                                       gpume/cpu/x86/sea.o            \
                                       gpume/cpu/x86/sea_init.o
 
+OBJS-$(CONFIG_MVVIEW_FILTER) += vf_mvview.o         \
+                                gpume/view/canvas.o \
+                                gpume/view/field.o  \
+                                gpume/view/stamp.o  \
+                                gpume/view/view.o
+
+X86ASM-OBJS-$(CONFIG_MVVIEW_FILTER) += gpume/view/x86/blend.o      \
+                                       gpume/view/x86/blend_init.o
+
 # Warp exchanges with a mask need PTX 6.0; clang writes 3.2 by default. It also stops
 # unrolling long loops, which would spill the registers of the full search.
 ifdef CONFIG_CUDA_LLVM
@@ -80,12 +89,13 @@ $(foreach M,$(GPUME_MODULES),$(eval $(call GPUME_MODULE,$(M))))
 
 TESTPROGS-$(CONFIG_GPUME_FILTER) += gpume_compare       \
                                     gpume_input         \
+                                    $(if $(CONFIG_MVVIEW_FILTER),gpume_mvview) \
                                     gpume_soak          \
                                     gpume_unit          \
                                     $(if $(GPUME_CUDA-yes),gpume_bench)
 
 # What the test programs share; one of them lets calls fail.
-GPUME_TEST_PROGS = $(addprefix libavfilter/tests/, gpume_compare gpume_input gpume_soak gpume_unit)
+GPUME_TEST_PROGS = $(addprefix libavfilter/tests/, gpume_compare gpume_input gpume_mvview gpume_soak gpume_unit)
 TESTOBJS += $(if $(CONFIG_GPUME_FILTER), gpume_fail.o gpume_harness.o)
 $(GPUME_TEST_PROGS:%=%$(EXESUF)): libavfilter/tests/gpume_harness.o
 libavfilter/tests/gpume_input$(EXESUF): libavfilter/tests/gpume_fail.o
@@ -102,4 +112,4 @@ $(GPUME_BENCH_PTX:%=libavfilter/tests/%.ptx): $(GPUME_KERNEL_HEADERS) \
 .SECONDARY: $(foreach S,.ptx .ptx.gz .ptx.c,$(GPUME_BENCH_PTX:%=libavfilter/tests/%$(S)))
 
 clean::
-	$(RM) $(foreach D,core cpu cpu/x86 cuda output,$(CLEANSUFFIXES:%=libavfilter/gpume/$(D)/%))
+	$(RM) $(foreach D,core cpu cpu/x86 cuda output view view/x86,$(CLEANSUFFIXES:%=libavfilter/gpume/$(D)/%))

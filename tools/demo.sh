@@ -20,9 +20,9 @@ input=${3-}
 out=${DEMO_DIR:-build/demo}
 seconds=${DEMO_SECONDS:-20}
 
-search=gpume=algo=ds:range=64
-# darker and paler, so that the arrows stand out
-draw="format=yuv420p,lutyuv=y=16+(val-16)*0.6:u=128+(val-128)*0.6:v=128+(val-128)*0.6,codecview=mv_type=fp"
+search=gpume=algo=hme
+# over the picture in gray, so that its colours are not taken for motion
+draw=mvview=mode=flow+arrows:legend=1:background=gray
 
 run() { "$bin/ffmpeg" -hide_banner -nostdin -loglevel error -y "$@"; }
 

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Included by gpume.mak, whose sources it draws over.
+#
+# Tests that must give the same pictures share one reference.
+
+MVVIEW_NEEDS  = $(GPUME_SRC_NEEDS) MVVIEW_FILTER RAWVIDEO_ENCODER FRAMECRC_MUXER PIPE_PROTOCOL
+MVVIEW_REF    = $(SRC_PATH)/tests/ref/fate/mvview-
+# one word of a test's name
+MVVIEW_WORD   = $(word $(1),$(subst -, ,$(@:fate-mvview-%=%)))
+MVVIEW_SRC    = $(GPUME_SRC),gpume=algo=hme:range=24:block=8
+
+# The pictures of a source. $(1): the source; $(2): options of mvview, $(3): of ffmpeg
+MVVIEW_CRC = framecrc $(3) -lavfi "$(1),mvview=$(2)"
+
+FATE_MVVIEW_MODES = fate-mvview-defaults fate-mvview-flow fate-mvview-blocks fate-mvview-all    \
+                    fate-mvview-step fate-mvview-scale fate-mvview-max fate-mvview-opacity      \
+                    fate-mvview-legend fate-mvview-gray fate-mvview-black fate-mvview-both      \
+                    fate-mvview-past fate-mvview-future fate-mvview-sizes
+fate-mvview-defaults: CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC))
+fate-mvview-flow:     CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC),mode=flow)
+fate-mvview-blocks:   CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC),mode=blocks)
+fate-mvview-all:      CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC),mode=arrows+flow+blocks:legend=1)
+fate-mvview-step:     CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC),step=3)
+fate-mvview-scale:    CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC),scale=7.5:step=1)
+fate-mvview-max:      CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC),mode=flow:max=2.5)
+fate-mvview-opacity:  CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC),mode=flow:opacity=0.25)
+fate-mvview-legend:   CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC),mode=flow:legend=1)
+fate-mvview-gray:     CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC),mode=flow+arrows:background=gray)
+fate-mvview-black:    CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC),mode=flow+arrows:background=black)
+fate-mvview-both:     CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC):dir=both,mode=flow+arrows)
+fate-mvview-past:     CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC):dir=both,mode=flow+arrows:source=past)
+fate-mvview-future:   CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC):dir=both,mode=flow+arrows:source=future)
+fate-mvview-sizes:    CMD = $(call MVVIEW_CRC,$(GPUME_BIG)$(GPUME_COMMA)gpume=algo=ds:block=32,mode=arrows+blocks)
+
+FATE_MVVIEW_SAME = $(foreach N,1 2 5,fate-mvview-threads-$(N)) fate-mvview-named
+fate-mvview-threads-%: CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC),mode=arrows+flow+blocks:legend=1,-filter_complex_threads $(call MVVIEW_WORD,2))
+$(FATE_MVVIEW_SAME): REF = $(MVVIEW_REF)all
+fate-mvview-named:     CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC),mode=blocks+flow+arrows:source=both:scale=1:max=0:step=0:opacity=0.6:legend=1:background=picture)
+
+# One after the other; the second one draws into the first one's frames
+FATE_MVVIEW_SAME += fate-mvview-twice
+fate-mvview-twice: REF = $(MVVIEW_REF)past
+fate-mvview-twice: CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC)$(GPUME_COMMA)mvview=mode=flow,mode=arrows)
+
+# One of each kind of format
+MVVIEW_FORMATS = gray yuv410p yuv411p yuv440p yuv444p yuva420p nv12 nv24 gray16le gray16be yuv420p10le \
+                 yuv420p10be yuv422p12le yuv444p16be p010le p016be rgb24 bgra 0rgb gbrp gbrap
+# to these the series of FFmpeg convert differently, so nothing of a picture may be left
+MVVIEW_BACKGROUND   = $(if $(filter gray16% p0%,$(call MVVIEW_WORD,2)),black,gray)
+FATE_MVVIEW_FORMATS = $(MVVIEW_FORMATS:%=fate-mvview-format-%)
+$(FATE_MVVIEW_FORMATS): CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC):dir=both$(GPUME_COMMA)$(GPUME_SCALE)$(call MVVIEW_WORD,2),mode=arrows+flow+blocks:legend=1:background=$(MVVIEW_BACKGROUND)) -pix_fmt $(call MVVIEW_WORD,2)
+FATE_MVVIEW-$(call ALLYES, $(MVVIEW_NEEDS)) += $(FATE_MVVIEW_MODES) $(FATE_MVVIEW_SAME)
+FATE_MVVIEW-$(call ALLYES, $(MVVIEW_NEEDS) SCALE_FILTER) += $(FATE_MVVIEW_FORMATS)
+
+# Vectors of another producer
+FATE_MVVIEW-$(call ALLYES, $(MVVIEW_NEEDS) MESTIMATE_FILTER) += fate-mvview-mestimate
+fate-mvview-mestimate: CMD = $(call MVVIEW_CRC,$(GPUME_SRC)$(GPUME_COMMA)mestimate=ds:8,mode=flow+arrows)
+
+# Frames without vectors stay as they are
+FATE_MVVIEW-$(call ALLYES, $(MVVIEW_NEEDS)) += fate-mvview-none
+fate-mvview-none: CMD = $(call MVVIEW_CRC,$(GPUME_SRC),mode=flow:background=black)
+fate-mvview-none: REF = $(GPUME_REF)frames
+
+FATE_MVVIEW_PROGRAMS-$(call ALLYES, GPUME_FILTER MVVIEW_FILTER) += fate-mvview-unit fate-mvview-unit-quick
+fate-mvview-unit fate-mvview-unit-quick: libavfilter/tests/gpume_mvview$(EXESUF)
+fate-mvview-unit:       CMD = runecho libavfilter/tests/gpume_mvview$(EXESUF)
+fate-mvview-unit-quick: CMD = runecho libavfilter/tests/gpume_mvview$(EXESUF) -quick

@@ -1,0 +1,66 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Draws the motion vectors of frames. Free of libavfilter; the result does not depend on the
+ * number of threads.
+ */
+
+#ifndef AVFILTER_GPUME_VIEW_VIEW_H
+#define AVFILTER_GPUME_VIEW_VIEW_H
+
+#include "libavutil/frame.h"
+
+enum MvviewMode {
+    MVVIEW_ARROWS = 1,
+    MVVIEW_FLOW   = 2,
+    MVVIEW_BLOCKS = 4,
+};
+
+enum MvviewBackground {
+    MVVIEW_PICTURE,
+    MVVIEW_GRAY,                ///< the picture without its colours
+    MVVIEW_BLACK,
+    MVVIEW_NB_BACKGROUNDS
+};
+
+/** Part number job of nb_jobs, on any thread. */
+typedef void (*MvviewJob)(void *arg, int job, int nb_jobs);
+
+typedef struct MvviewConfig {
+    int mode;                   ///< MVVIEW_ARROWS, MVVIEW_FLOW, MVVIEW_BLOCKS, any of them
+    int sources;                ///< MVVIEW_PAST, MVVIEW_FUTURE or both
+    int background;             ///< enum MvviewBackground
+    int scale;                  ///< factor of arrows times 256
+    int max;                    ///< length of full saturation in units of 1/16 sample; 0: the longest
+    int step;                   ///< 0: as many arrows as can be read
+    int opacity;                ///< of the flow, 0 to 256
+    int legend;
+
+    /** Runs all parts of a job and returns when they are done. */
+    void (*execute)(void *opaque, MvviewJob job, void *arg, int nb_jobs);
+    void *opaque;
+    int nb_threads;
+} MvviewConfig;
+
+typedef struct MvviewView MvviewView;
+
+MvviewView *ff_mvview_open(const MvviewConfig *cfg);
+void ff_mvview_close(MvviewView **view);
+
+/**
+ * Read the vectors of the next frame.
+ * @return how many are to be drawn, or an error
+ */
+int ff_mvview_read(MvviewView *view, const AVFrame *frame);
+
+/**
+ * Draw what was read.
+ * @param out of the format and size of in, or in itself, which must then be writable
+ */
+int ff_mvview_draw(MvviewView *view, AVFrame *out, const AVFrame *in);
+
+#endif /* AVFILTER_GPUME_VIEW_VIEW_H */
