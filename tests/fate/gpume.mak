@@ -271,9 +271,9 @@ FATE_GPUME_DEVICE = $(filter-out $(FATE_GPUME_CHECKASM) $(FATE_GPUME_BAD) $(FATE
                         $(FATE_MVVIEW-yes) $(FATE_MVVIEW_PROGRAMS-yes)                                            \
                         $(addprefix fate-gpume-,alias-% threads-% hme-threads-% %-named cpu auto frames-null), \
                     $(FATE_GPUME))
-# on the driver's stand-in the units are what matters; long streams take long
-FATE_GPUME_STANDIN = $(filter-out fate-gpume-compare fate-gpume-compare-clips,$(FATE_GPUME_DEVICE)) \
-                     $(filter fate-gpume-compare-quick,$(FATE_GPUME_PROGRAMS))
+# on the driver's stand-in the units are what matters, and all of them take ten minutes
+FATE_GPUME_STANDIN = $(filter-out fate-gpume-unit fate-gpume-compare fate-gpume-compare-clips,$(FATE_GPUME_DEVICE)) \
+                     $(filter fate-gpume-unit-quick fate-gpume-compare-quick,$(FATE_GPUME_PROGRAMS))
 FATE_GPUME_VALGRIND = $(filter fate-gpume-ds fate-gpume-hme fate-gpume-unit-quick,$(FATE_GPUME_SAN))
 
 fate-gpume:          $(FATE_GPUME)
