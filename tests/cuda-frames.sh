@@ -53,6 +53,10 @@ for format in nv12 p010le yuv444p yuv444p16le; do
     done
 done
 
+# One frame leaves the graph. Others give their buffers back inside it, by its own thread:
+# how many are in use does not depend on how far behind the output is.
+first_only='select=eq(n\,0)'
+
 # steady NAME ARGUMENT...: checks the calls between the 10th and the 20th launch
 steady() {
     name=$1
@@ -68,6 +72,6 @@ steady() {
         ok "$name"
     fi
 }
-steady cuda-steady-memory -lavfi "$source,gpume=algo=ds:backend=cuda:dir=both"
+steady cuda-steady-memory -lavfi "$source,gpume=algo=ds:backend=cuda:dir=both,$first_only"
 steady cuda-steady-frames -init_hw_device cuda=cu:0 -filter_hw_device cu \
-    -f lavfi -i "$source" -vf "format=nv12,hwupload_cuda,gpume=algo=ds"
+    -f lavfi -i "$source" -vf "format=nv12,hwupload_cuda,gpume=algo=ds,$first_only"
