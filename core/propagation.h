@@ -20,6 +20,7 @@
 
 #include "libavfilter/gpume/core/geometry.h"
 #include "libavfilter/gpume/core/searches.h"
+#include "libavfilter/gpume/core/vector.h"
 
 #define GPUME_NB_PHASES 4
 
@@ -39,6 +40,15 @@ GPUME_INLINE int gpume_auto_levels(int width, int height, int block)
     while (levels < GPUME_MAX_LEVELS && gpume_level_side(side, levels - 1) >= least)
         levels++;
     return levels;
+}
+
+/** The place of neighbour i, 0 to 7, in raster order; and that of the vectors around one. */
+GPUME_INLINE void gpume_around(int i, int *x, int *y)
+{
+    const int place = i + (i >= 4);
+
+    *x = place % 3 - 1;
+    *y = place / 3 - 1;
 }
 
 /*
@@ -145,17 +155,6 @@ GPUME_INLINE int gpume_between(int fx, int fy)
 GPUME_INLINE int gpume_taps(int a, int b, int c, int d, int e, int f)
 {
     return a + f - 5 * (b + e) + 20 * (c + d);
-}
-
-GPUME_INLINE int gpume_log2_pel(int pel)
-{
-    return pel >> 1;    // of 1, 2, 4
-}
-
-/** A component of a vector in whole samples, as AVMotionVector.src_x has it. */
-GPUME_INLINE int gpume_whole(int d, int pel)
-{
-    return (d + pel / 2) >> gpume_log2_pel(pel);
 }
 
 /*

@@ -53,6 +53,17 @@ GPUME_INLINE unsigned gpume_vector_word(int i, int source, int x0, int y0, int w
     }
 }
 
+GPUME_INLINE int gpume_log2_pel(int pel)
+{
+    return pel >> 1;    // of 1, 2, 4
+}
+
+/** A component of a vector in units of 1/pel sample, in whole samples as src_x has it. */
+GPUME_INLINE int gpume_whole(int d, int pel)
+{
+    return (d + pel / 2) >> gpume_log2_pel(pel);
+}
+
 /** The same of a vector in units of 1/pel sample. @param flags AVMotionVector.flags */
 GPUME_INLINE unsigned gpume_part_vector_word(int i, int source, const GpumeBox *b,
                                              int dx, int dy, int pel, int flags)
@@ -64,7 +75,7 @@ GPUME_INLINE unsigned gpume_part_vector_word(int i, int source, const GpumeBox *
     case 7:  return dy;
     case 8:  return GPUME_HALVES(pel, 0);
     default: return gpume_vector_word(i, source, b->x0, b->y0, b->w, b->h,
-                                      (dx + pel / 2) >> (pel >> 1), (dy + pel / 2) >> (pel >> 1));
+                                      gpume_whole(dx, pel), gpume_whole(dy, pel));
     }
 }
 

@@ -98,11 +98,6 @@ static void average_##bits##_##w(uint8_t *dst, const uint8_t *a, const uint8_t *
 #define PUT_8(p, x, v)  ((p)[x] = (v))
 #define PUT_16(p, x, v) AV_WN16((p) + 2 * (x), (v))
 
-/* The eight around, in raster order. */
-static const int8_t around[8][2] = {
-    { -1, -1 }, { 0, -1 }, { 1, -1 }, { -1, 0 }, { 1, 0 }, { -1, 1 }, { 0, 1 }, { 1, 1 },
-};
-
 static uint32_t penalty(const GpumeChoice *c, GpumeVector v)
 {
     uint32_t sum = 0;
@@ -130,8 +125,11 @@ static unsigned candidates(GpumeChoice *c)
         GpumeVector *v = &c->vectors[i];
 
         if (i >= 8) {
-            v->dx = c->own.dx + around[i - 8][0];
-            v->dy = c->own.dy + around[i - 8][1];
+            int x, y;
+
+            gpume_around(i - 8, &x, &y);
+            v->dx = c->own.dx + x;
+            v->dy = c->own.dy + y;
         }
         c->penalties[i] = penalty(c, *v);
         mask |= (c->penalties[i] + c->bounds[i] < c->sum && is_new(c, i, *v) &&

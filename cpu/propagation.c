@@ -45,7 +45,7 @@ typedef struct Searcher {
     GpumeCostArea area;
     int width_index;                ///< of functions for the whole block; -1: there are none
     GpumeCostMeans means_of_four;   ///< or NULL
-    int least_of_four;              ///< candidates from which on GROUP are evaluated
+    int least_of_four;              ///< candidates from which on GROUP are evaluated at once
 
     /** Of candidates in parts of a sample: a group side by side, or one that is wider. */
     DECLARE_ALIGNED(32, uint8_t, means)[GPUME_MAX_BLOCK * GPUME_AVERAGE_LINESIZE];
@@ -65,8 +65,8 @@ static void set_block(Searcher *c, int bx, int by)
         i              = gpume_width_index(c->box.w);
         c->width_index = gpume_width_of(i) == c->box.w && c->box.h <= GPUME_COST_ROWS ? i : -1;
         c->means_of_four = c->width_index < 0 || c->box.h & 1 ? NULL : c->area.functions->means[i];
-        /* four at once cost less than so many one by one */
-        c->least_of_four = c->means_of_four && c->pel > 1 ? 1 : 3;
+        /* where there is a function for them, four cost hardly more than one */
+        c->least_of_four = c->pel > 1 && c->means_of_four || c->pel == 1 && c->width_index >= 0 ? 1 : 3;
     }
 }
 
@@ -181,109 +181,121 @@ static int is_admissible(const Searcher *c, GpumeVector v)
            v.dy >= b->min_dy * c->pel && v.dy <= b->max_dy * c->pel;
 }
 
-/** Candidates in their order, with what is added to their costs; and the best so far. */
-typedef struct Candidates {
-    GpumeVector vectors[NB_CANDIDATES];
-    uint32_t penalties[NB_CANDIDATES];
-    uint8_t places[NB_CANDIDATES];  ///< in bounds
-    int nb;
-    uint32_t *bounds;               ///< gets what they cost at least, of those that were evaluated
-    GpumeVector best;
-    uint32_t best_cost, best_sum;   ///< without and with the penalty; UINT32_MAX: none yet
-} Candidates;
+/** The best candidate so far. */
+typedef struct Best {
+    GpumeVector vector;
+    uint32_t cost, sum;     ///< without and with its penalty; UINT32_MAX: there is none yet
+} Best;
 
-/* The first of the least sum of cost and penalty becomes the best, if it is less than that. */
-static av_noinline void choose(Searcher *c, Candidates *o, int pel)
+/**
+ * Let the first of the least sum of cost and penalty become the best, if it is less than that.
+ * @param mask   which of c->choice.vectors are candidates; their penalties are below the best sum
+ * @param bounds gets what those that were evaluated cost at least
+ */
+static av_always_inline void choose(Searcher *c, Best *o, unsigned mask,
+                                    uint32_t bounds[NB_CANDIDATES], int pel)
 {
-    for (int i = 0; i < o->nb;) {
-        uint32_t least = UINT32_MAX, cost[GROUP];
-        int which[GROUP], n = 0;
-        GpumeVector v[GROUP];
+    const GpumeChoice *choice = &c->choice;
 
-        for (; i < o->nb && n < GROUP; i++)
-            if (o->penalties[i] < o->best_sum) {
-                v[n]       = o->vectors[i];
-                least      = FFMIN(least, o->penalties[i]);
-                which[n++] = i;
-            }
-        if (!n)
-            break;
+    while (mask) {
+        uint32_t least = UINT32_MAX, cost[GROUP];
+        uint64_t best  = UINT64_MAX;
+        GpumeVector v[GROUP];
+        int which[GROUP], n = 0;
+
+        do {
+            const int i = which[n] = ff_ctz(mask);
+
+            v[n++] = choice->vectors[i];
+            least  = FFMIN(least, choice->penalties[i]);
+            mask  &= mask - 1;
+        } while (mask && n < GROUP);
         if (n >= c->least_of_four) {
             for (int j = n; j < GROUP; j++)
                 v[j] = v[0];
-            evaluate(c, v, GROUP, cost, o->best_sum - least, pel);
+            evaluate(c, v, GROUP, cost, o->sum - least, pel);
         } else {
             for (int j = 0; j < n; j++)
-                evaluate(c, v + j, 1, cost + j, o->best_sum - o->penalties[which[j]], pel);
+                evaluate(c, v + j, 1, cost + j, o->sum - least, pel);
         }
         for (int j = 0; j < n; j++) {
-            const uint32_t penalty = o->penalties[which[j]];
+            const int i = which[j];
+            /* of equal sums the first */
+            const uint64_t key = ((uint64_t)cost[j] + choice->penalties[i]) << 4 | i;
 
+            best = FFMIN(best, key);
             /* it may not be the whole cost, but it is no more than that */
-            o->bounds[o->places[which[j]]] = cost[j];
-            if (penalty < o->best_sum && cost[j] < o->best_sum - penalty) {
-                o->best      = v[j];
-                o->best_cost = cost[j];
-                o->best_sum  = cost[j] + penalty;
+            bounds[i] = cost[j];
+        }
+        if (best >> 4 < o->sum) {
+            const int i = best & 15;
+
+            o->sum    = best >> 4;
+            o->cost   = o->sum - choice->penalties[i];
+            o->vector = choice->vectors[i];
+            for (unsigned rest = mask; rest; rest &= rest - 1) {
+                const int k = ff_ctz(rest);
+
+                mask &= ~((choice->penalties[k] >= o->sum) << k);
             }
         }
     }
 }
 
-/* A candidate of the begin: without a penalty. */
-static void add_candidate(const Searcher *c, Candidates *o, int dx, int dy)
+/* A candidate of the begin: without a penalty. Returns how many there are. */
+static int add_candidate(Searcher *c, int nb, GpumeVector v)
 {
-    const GpumeVector v = { dx, dy };
-
     if (!is_admissible(c, v))
-        return;
-    for (int i = 0; i < o->nb; i++)
-        if (same(o->vectors[i], v))
-            return;
-    o->places[o->nb]    = 0;
-    o->penalties[o->nb] = 0;
-    o->vectors[o->nb++] = v;
+        return nb;
+    for (int i = 0; i < nb; i++)
+        if (same(c->choice.vectors[i], v))
+            return nb;
+    c->choice.penalties[nb] = 0;
+    c->choice.vectors[nb]   = v;
+    return nb + 1;
 }
 
-static void begin_full(Searcher *c, Candidates *o)
+/* Choose among those that were added. */
+static void choose_added(Searcher *c, Best *o, int nb)
+{
+    uint32_t unused[NB_CANDIDATES];
+
+    choose(c, o, (1 << nb) - 1, unused, 1);
+}
+
+static void begin_full(Searcher *c, Best *o)
 {
     const GpumeBox *b = &c->box;
+    int nb;
 
-    o->nb = 0;
-    add_candidate(c, o, 0, 0);
-    choose(c, o, 1);
-    o->nb = 0;
-    for (int dy = b->min_dy; dy <= b->max_dy && o->best_cost; dy++)
-        for (int dx = b->min_dx; dx <= b->max_dx; dx++) {
-            o->places[o->nb]    = 0;
-            o->penalties[o->nb] = 0;
-            o->vectors[o->nb++] = (GpumeVector) { dx, dy };
-            if (o->nb == GROUP || dx == b->max_dx) {
-                choose(c, o, 1);
-                o->nb = 0;
-            }
+    choose_added(c, o, add_candidate(c, 0, (GpumeVector) { 0 }));
+    for (int dy = b->min_dy; dy <= b->max_dy && o->cost; dy++)
+        for (int dx = b->min_dx; dx <= b->max_dx; dx += nb) {
+            for (nb = 0; nb < GROUP && dx + nb <= b->max_dx;)
+                nb = add_candidate(c, nb, (GpumeVector) { dx + nb, dy });
+            choose_added(c, o, nb);
         }
 }
 
-static void begin_coarser(Searcher *c, Candidates *o, int bx, int by)
+static void begin_coarser(Searcher *c, Best *o, int bx, int by)
 {
     /* the grid of the step before */
     const GpumeParams *p = &(c->s - 1)->params;
-    const int doubled = c->s->step.begin == GPUME_BEGIN_PARENTS;
+    const int factor = c->s->step.begin == GPUME_BEGIN_PARENTS ? 2 : 1;
+    int nb = 0;
 
-    o->nb = 0;
     for (int i = 0; i < 4; i++) {
         int x = bx, y = by;
 
         if (gpume_parent(i, &x, &y, p->bw, p->bh)) {
             const GpumeVector v = c->coarser->vectors[y * p->bw + x];
 
-            add_candidate(c, o, v.dx * (1 + doubled), v.dy * (1 + doubled));
+            nb = add_candidate(c, nb, (GpumeVector) { v.dx * factor, v.dy * factor });
         }
     }
-    if (doubled || !o->nb)
-        add_candidate(c, o, 0, 0);
-    choose(c, o, 1);
+    if (factor > 1 || !nb)
+        nb = add_candidate(c, nb, (GpumeVector) { 0 });
+    choose_added(c, o, nb);
 }
 
 static void begin_row(Searcher *c, int by)
@@ -295,8 +307,7 @@ static void begin_row(Searcher *c, int by)
     memset(f->bounds + NB_CANDIDATES * by * bw, 0, NB_CANDIDATES * bw * sizeof(*f->bounds));
     for (int bx = 0; bx < bw; bx++) {
         GpumeVector *v = &f->vectors[by * bw + bx];
-        uint32_t unused[NB_CANDIDATES];
-        Candidates o;
+        Best o = { .cost = UINT32_MAX, .sum = UINT32_MAX };
 
         if (c->s->step.begin == GPUME_BEGIN_KEEP) {
             v->dx *= c->pel;
@@ -304,14 +315,12 @@ static void begin_row(Searcher *c, int by)
             continue;
         }
         set_block(c, bx, by);
-        o.best_cost = o.best_sum = UINT32_MAX;
-        o.bounds    = unused;
         if (c->s->step.begin == GPUME_BEGIN_FULL)
             begin_full(c, &o);
         else
             begin_coarser(c, &o, bx, by);
-        *v = o.best;
-        f->costs[by * bw + bx] = o.best_cost;
+        *v = o.vector;
+        f->costs[by * bw + bx] = o.cost;
     }
 }
 
@@ -343,93 +352,48 @@ static av_always_inline int is_due(const GpumeStepField *f, int i, int bw, int s
     return 1;
 }
 
-/* The candidates of a block that lacks some neighbours. */
-static void add_few(const Searcher *c, Candidates *o, int bx, int by)
+/* The candidates of a block that lacks some neighbours, as a mask of c->choice.vectors. */
+static unsigned few_candidates(Searcher *c, Best *o, int bx, int by)
 {
     const GpumeParams *p = &c->s->params;
     const GpumeVector *v = c->f->vectors + by * p->bw + bx;
-    GpumeVector all[1 + NB_CANDIDATES] = { *v };
-    int nb_neighbours = 0, nb;
+    GpumeChoice *choice = &c->choice;
+    int nb_neighbours = 0, nb, x, y;
+    unsigned mask = 0;
 
-    for (int y = -1; y <= 1; y++)
-        for (int x = -1; x <= 1; x++)
-            if ((x || y) && bx + x >= 0 && bx + x < p->bw && by + y >= 0 && by + y < p->bh)
-                all[++nb_neighbours] = v[y * p->bw + x];
-    nb = 1 + nb_neighbours;
-    for (int y = -1; y <= 1; y++)
-        for (int x = -1; x <= 1; x++)
-            if (x || y)
-                all[nb++] = (GpumeVector) { v->dx + x, v->dy + y };
+    for (int i = 0; i < 8; i++) {
+        gpume_around(i, &x, &y);
+        if (bx + x >= 0 && bx + x < p->bw && by + y >= 0 && by + y < p->bh)
+            choice->vectors[nb_neighbours++] = v[y * p->bw + x];
+    }
+    nb = nb_neighbours;
+    for (int i = 0; i < 8; i++) {
+        gpume_around(i, &x, &y);
+        choice->vectors[nb++] = (GpumeVector) { v->dx + x, v->dy + y };
+    }
 
-    for (int i = 0; i < nb; i++) {
-        uint32_t sum = 0;
+    /* the own vector first: its sum says which of the others may be better */
+    choice->own = *v;
+    for (int i = -1; i < nb; i++) {
+        const GpumeVector one = i < 0 ? choice->own : choice->vectors[i];
+        uint32_t penalty = 0;
 
-        for (int j = 1; j <= nb_neighbours; j++)
-            sum += gpume_difference(all[i], all[j], c->choice.threshold);
-        sum = gpume_penalty(c->choice.factor, sum, nb_neighbours, c->pel, p->depth);
-        if (!i) {
-            o->best_sum += sum;
-        } else if (is_admissible(c, all[i])) {
-            o->places[o->nb]    = 0;
-            o->penalties[o->nb] = sum;
-            o->vectors[o->nb++] = all[i];
+        for (int j = 0; j < nb_neighbours; j++)
+            penalty += gpume_difference(one, choice->vectors[j], choice->threshold);
+        penalty = gpume_penalty(choice->factor, penalty, nb_neighbours, c->pel, p->depth);
+        if (i < 0) {
+            o->sum += penalty;
+        } else {
+            choice->penalties[i] = penalty;
+            mask |= (penalty < o->sum && is_admissible(c, one)) << i;
         }
     }
+    return mask;
 }
 
-/**
- * The same as choose() of a block that has all neighbours and functions for the whole block:
- * of candidates in their order, given by bits, four at a time.
- */
-static av_always_inline void choose_inside(Searcher *c, Candidates *o, unsigned mask, int pel)
-{
-    const GpumeChoice *choice = &c->choice;
-
-    while (mask) {
-        uint32_t least = UINT32_MAX, cost[GROUP];
-        uint64_t best  = UINT64_MAX;
-        GpumeVector v[GROUP];
-        int which[GROUP], n = 0;
-
-        do {
-            const int i = which[n] = ff_ctz(mask);
-
-            v[n++] = choice->vectors[i];
-            least  = FFMIN(least, choice->penalties[i]);
-            mask  &= mask - 1;
-        } while (mask && n < GROUP);
-        for (int j = n; j < GROUP; j++) {
-            which[j] = which[0];
-            v[j]     = v[0];
-        }
-        evaluate(c, v, GROUP, cost, o->best_sum - least, pel);
-        for (int j = 0; j < GROUP; j++) {
-            const int i = which[j];
-            /* of equal sums the first */
-            const uint64_t key = ((uint64_t)cost[j] + choice->penalties[i]) << 4 | i;
-
-            best = FFMIN(best, key);
-            /* it may not be the whole cost, but it is no more than that */
-            o->bounds[i] = cost[j];
-        }
-        if (best >> 4 < o->best_sum) {
-            const int i = best & 15;
-
-            o->best_sum  = best >> 4;
-            o->best_cost = o->best_sum - choice->penalties[i];
-            o->best      = choice->vectors[i];
-            for (unsigned rest = mask; rest; rest &= rest - 1) {
-                const int k = ff_ctz(rest);
-
-                mask &= ~((choice->penalties[k] >= o->best_sum) << k);
-            }
-        }
-    }
-}
-
-/* The candidates of a block that has all neighbours. */
-static av_always_inline unsigned find_candidates(Searcher *c, Candidates *o, const GpumeVector *v,
-                                                 const uint32_t *bounds, int pel)
+/* The same of one that has all. */
+static av_always_inline unsigned all_candidates(Searcher *c, Best *o, const GpumeVector *v,
+                                                const uint32_t *bounds, int pel)
 {
     const int bw = c->s->params.bw;
     GpumeChoice *choice = &c->choice;
@@ -440,24 +404,13 @@ static av_always_inline unsigned find_candidates(Searcher *c, Candidates *o, con
     choice->vectors[3] = v[-1];
     choice->vectors[4] = v[1];
     choice->own  = *v;
-    choice->cost = o->best_cost;
+    choice->cost = o->cost;
     choice->min  = (GpumeVector) { c->box.min_dx * pel, c->box.min_dy * pel };
     choice->max  = (GpumeVector) { c->box.max_dx * pel, c->box.max_dy * pel };
     memcpy(choice->bounds, bounds, sizeof(choice->bounds));
-    mask        = c->p->pixels.candidates(choice);
-    o->best_sum = choice->sum;
+    mask   = c->p->pixels.candidates(choice);
+    o->sum = choice->sum;
     return mask;
-}
-
-static void add_all(const GpumeChoice *choice, Candidates *o, unsigned mask)
-{
-    for (; mask; mask &= mask - 1) {
-        const int i = ff_ctz(mask);
-
-        o->places[o->nb]    = i;
-        o->penalties[o->nb] = choice->penalties[i];
-        o->vectors[o->nb++] = choice->vectors[i];
-    }
 }
 
 static av_always_inline void visit(Searcher *c, int bx, int by, int now, int pel)
@@ -468,30 +421,18 @@ static av_always_inline void visit(Searcher *c, int bx, int by, int now, int pel
     GpumeStepField *f = c->f;
     uint32_t *bounds  = f->bounds + NB_CANDIDATES * i;
     uint32_t unused[NB_CANDIDATES];
-    Candidates o;
-    unsigned mask = 0;
+    Best o = { f->vectors[i], f->costs[i], f->costs[i] };
 
     if (inside && now > GPUME_NB_PHASES && !is_due(f, i, p->bw, now - GPUME_NB_PHASES))
         return;
     set_block(c, bx, by);
-    o.nb        = 0;
-    o.best      = f->vectors[i];
-    o.best_cost = o.best_sum = f->costs[i];
-    o.bounds    = inside ? bounds : unused;
     if (inside)
-        mask = find_candidates(c, &o, &f->vectors[i], bounds, pel);
-    if (inside && c->width_index >= 0 && (pel == 1 || c->means_of_four)) {
-        choose_inside(c, &o, mask, pel);
-    } else {
-        if (inside)
-            add_all(&c->choice, &o, mask);
-        else
-            add_few(c, &o, bx, by);
-        choose(c, &o, pel);
-    }
-    if (!same(o.best, f->vectors[i])) {
-        f->vectors[i] = o.best;
-        f->costs[i]   = o.best_cost;
+        choose(c, &o, all_candidates(c, &o, &f->vectors[i], bounds, pel), bounds, pel);
+    else
+        choose(c, &o, few_candidates(c, &o, bx, by), unused, pel);
+    if (!same(o.vector, f->vectors[i])) {
+        f->vectors[i] = o.vector;
+        f->costs[i]   = o.cost;
         f->changed[i] = now;
         memset(bounds + 8, 0, 8 * sizeof(*bounds));
     }

@@ -57,8 +57,12 @@ gpume_median(const GpumeCudaCheckArgs &a, GpumeU64 field, int block, GpumeU32 ri
 
     /* loads that do not wait for each other */
     GPUME_UNROLL for (int i = 0; i < 8; i++) {
-        const int place = i + (i >= 4);
-        const int x = bx + place % 3 - 1, y = by + place / 3 - 1;
+        int x, y;
+
+        gpume_around(i, &x, &y);
+        x += bx;
+        y += by;
+
         const GpumeU64 at = field + (GpumeU64)y * bw + x;
 
         rings[i] = GPUME_CUDA_RING_LEFT;

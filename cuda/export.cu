@@ -11,8 +11,6 @@
 
 #include "libavfilter/gpume/cuda/motion.cuh"
 
-typedef GpumeSampleOf<GPUME_CUDA_DEPTH>::Sample GpumeModuleSample;
-
 /** The reference, and how to read it anywhere. */
 typedef struct GpumeReference {
     GpumeU64 data, parts;

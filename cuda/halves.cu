@@ -11,8 +11,6 @@
 #include "libavfilter/gpume/cuda/module.cuh"
 #include "libavfilter/gpume/cuda/motion.h"
 
-typedef GpumeSampleOf<GPUME_CUDA_DEPTH>::Sample GpumeModuleSample;
-
 /** Rows of a thread. */
 #define GPUME_HALVES_ROWS \
     (GPUME_CUDA_HALVES_WIDTH * GPUME_CUDA_HALVES_HEIGHT / GPUME_CUDA_HALVES_THREADS)

@@ -10,8 +10,6 @@
 
 #include "libavfilter/gpume/cuda/motion.cuh"
 
-typedef GpumeSampleOf<GPUME_CUDA_DEPTH>::Sample GpumeModuleSample;
-
 /** Of a block, by a warp: the sum, or with a mean of the differences from it. */
 static __device__ __forceinline__ GpumeU32
 gpume_add_up(const GpumeCudaPlane &plane, int shift, const GpumeBox &b, int mean)

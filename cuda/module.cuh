@@ -30,7 +30,8 @@ template<typename Sample> struct GpumeKeyOf { typedef GpumeU64 Key; };
 template<> struct GpumeKeyOf<GpumeU8>       { typedef GpumeU32 Key; };
 
 /** The module's. */
-typedef GpumeCostOf<GPUME_CUDA_COST, GpumeSampleOf<GPUME_CUDA_DEPTH>::Sample>::Cost GpumeModuleCost;
+typedef GpumeSampleOf<GPUME_CUDA_DEPTH>::Sample GpumeModuleSample;
+typedef GpumeCostOf<GPUME_CUDA_COST, GpumeModuleSample>::Cost GpumeModuleCost;
 
 /** The module's kernel, with the arguments of __launch_bounds__. */
 #define GPUME_KERNEL(...) GPUME_KERNEL_OF(GpumeCudaArgs, __VA_ARGS__)

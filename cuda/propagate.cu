@@ -26,15 +26,6 @@ template<>         struct GpumeStepKey<0> { typedef GpumeU64 Key; };
 /** Orders of candidates. */
 #define GPUME_STEP_ORDERS 32
 
-/** The place of neighbour i, 0 to 7, in raster order; and that of the vectors around one. */
-static __device__ __forceinline__ void gpume_around(int i, int *x, int *y)
-{
-    const int place = i + (i >= 4);
-
-    *x = place % 3 - 1;
-    *y = place / 3 - 1;
-}
-
 template<class Cost, int SIDE, int PARTS>
 struct GpumeStepField {
     typedef GpumeMatcher<Cost, SIDE, PARTS> Matcher;

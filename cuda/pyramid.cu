@@ -12,8 +12,6 @@
 #include "libavfilter/gpume/cuda/module.cuh"
 #include "libavfilter/gpume/cuda/motion.h"
 
-typedef GpumeSampleOf<GPUME_CUDA_DEPTH>::Sample GpumeModuleSample;
-
 /** The mean of 2x2 samples at (x, y) of a tile of side x side; samples end at (last_x, last_y). */
 static __device__ __forceinline__ int
 gpume_mean4(const GpumeModuleSample *tile, int side, int x, int y, int last_x, int last_y)
