@@ -61,6 +61,8 @@ int ff_mvview_field_read(MvviewField *f, const AVFrame *frame, int sources)
     f->w  = frame->width;
     f->h  = frame->height;
     f->nb = f->nb_future = f->side = f->longest = 0;
+    f->cells_w = (f->w + MVVIEW_CELL - 1) / MVVIEW_CELL;
+    f->cells_h = (f->h + MVVIEW_CELL - 1) / MVVIEW_CELL;
     if (!nb)
         return 0;
     if (nb > INT_MAX / sizeof(*f->vectors))
@@ -102,13 +104,18 @@ static int cell_from(int sample, int cells)
     return av_clip((sample + MVVIEW_CELL - 1) / MVVIEW_CELL, 0, cells);
 }
 
+void ff_mvview_cells(const MvviewField *f, const MvviewVector *v, int *x0, int *y0, int *x1, int *y1)
+{
+    *x0 = cell_from(v->left, f->cells_w);
+    *y0 = cell_from(v->top,  f->cells_h);
+    *x1 = cell_from(v->left + v->w, f->cells_w);
+    *y1 = cell_from(v->top  + v->h, f->cells_h);
+}
+
 int ff_mvview_field_map(MvviewField *f)
 {
-    size_t size;
+    const size_t size = (size_t)f->cells_w * f->cells_h * sizeof(*f->cells);
 
-    f->cells_w = (f->w + MVVIEW_CELL - 1) / MVVIEW_CELL;
-    f->cells_h = (f->h + MVVIEW_CELL - 1) / MVVIEW_CELL;
-    size = (size_t)f->cells_w * f->cells_h * sizeof(*f->cells);
     if (size > UINT_MAX - 64)
         return AVERROR(ENOMEM);
     av_fast_malloc(&f->cells, &f->cells_allocated, size);
@@ -119,13 +126,11 @@ int ff_mvview_field_map(MvviewField *f)
     for (int future = f->nb_future ? 1 : 0; future >= 0; future--) {
         for (int i = 0; i < f->nb; i++) {
             const MvviewVector *v = &f->vectors[i];
-            const int x0 = cell_from(v->left, f->cells_w);
-            const int y0 = cell_from(v->top,  f->cells_h);
-            const int x1 = cell_from(v->left + v->w, f->cells_w);
-            const int y1 = cell_from(v->top  + v->h, f->cells_h);
+            int x0, y0, x1, y1;
 
             if (v->future != future)
                 continue;
+            ff_mvview_cells(f, v, &x0, &y0, &x1, &y1);
             for (int y = y0; y < y1; y++)
                 for (int x = x0; x < x1; x++)
                     f->cells[y * (size_t)f->cells_w + x] = i + 1;

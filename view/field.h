@@ -44,7 +44,7 @@ typedef struct MvviewField {
     unsigned allocated, cells_allocated, squares_allocated;
 
     uint32_t *cells;            ///< of each cell 1 + the index of its vector, or 0: none
-    int cells_w, cells_h;
+    int cells_w, cells_h;       ///< set with the vectors
     struct MvviewSquare *squares;
 } MvviewField;
 
@@ -54,6 +54,12 @@ typedef struct MvviewField {
  * @return number of vectors or an error
  */
 int ff_mvview_field_read(MvviewField *f, const AVFrame *frame, int sources);
+
+/**
+ * The cells that belong to a vector's block, from *x0 to before *x1 and so on, in so far as
+ * they are in the picture: those whose first sample lies in it.
+ */
+void ff_mvview_cells(const MvviewField *f, const MvviewVector *v, int *x0, int *y0, int *x1, int *y1);
 
 /**
  * Make the map of cells. A cell belongs to the block that its first sample lies in: to the
