@@ -19,6 +19,7 @@
 #include "libavfilter/buffersrc.h"
 #include "libavutil/avstring.h"
 #include "libavutil/cpu.h"
+#include "libavutil/hwcontext.h"
 #include "libavutil/imgutils.h"
 #include "libavutil/mem.h"
 #include "libavutil/opt.h"
@@ -43,6 +44,7 @@ typedef struct Input {
     AVMotionVector mvs[MAX_VECTORS];
     size_t size;            ///< of the side data, in bytes
     int has_side_data;
+    int even;               ///< cut from a larger picture of even sides, as devices have them
 } Input;
 
 /* A frame of random samples whose rows have canaries before and behind them. */
@@ -54,17 +56,17 @@ static AVFrame *make_frame(const Input *in)
     size_t size = 0, at = 0;
     AVBufferRef *buf;
 
-    f->width  = in->w;
-    f->height = in->h;
+    f->width  = in->even ? FFALIGN(in->w, 2) : in->w;
+    f->height = in->even ? FFALIGN(in->h, 2) : in->h;
     f->format = in->format;
     f->pts    = 0;
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < planes; i++) {
             const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(in->format);
-            const int h = i == 1 || i == 2 ? AV_CEIL_RSHIFT(in->h, desc->log2_chroma_h) : in->h;
+            const int h = i == 1 || i == 2 ? AV_CEIL_RSHIFT(f->height, desc->log2_chroma_h) : f->height;
             int linesizes[4];
 
-            av_image_fill_linesizes(linesizes, in->format, in->w);
+            av_image_fill_linesizes(linesizes, in->format, f->width);
             f->linesize[i] = FFALIGN(linesizes[i], 2) + 2 * MARGIN;
             if (pass) {
                 f->data[i] = f->buf[0]->data + at + MARGIN;
@@ -88,6 +90,8 @@ static AVFrame *make_frame(const Input *in)
 
         memcpy(sd->data, in->mvs, in->size);
     }
+    f->width  = in->w;
+    f->height = in->h;
     return f;
 }
 
@@ -178,9 +182,9 @@ static AVFrame *filter_frame(const Input *in, const char *filter, const char *op
         av_frame_free(&out);
     } else if (held) {
         CHECK(same_pictures(other, before), "a frame that somebody holds was drawn into");
-        CHECK(is_intact(other), "a frame that somebody holds was written to");
+        CHECK(in->even || is_intact(other), "a frame that somebody holds was written to");
     } else if (out->data[0] == data) {
-        CHECK(is_intact(out), "what is outside the picture was written to");
+        CHECK(in->even || is_intact(out), "what is outside the picture was written to");
     }
     av_frame_free(&f);
     av_frame_free(&before);
@@ -393,6 +397,229 @@ static void untouched(void)
     }
 }
 
+/* What a graph makes of frames on a device, as frames in memory. */
+typedef struct DeviceGraph {
+    AVBufferRef *device;
+    AVBufferRef *frames;        ///< of the size of the last input, to whole chroma samples
+    Graph g;
+} DeviceGraph;
+
+static void even_sides(AVFrame *f)
+{
+    f->width  = FFALIGN(f->width,  2);
+    f->height = FFALIGN(f->height, 2);
+}
+
+static int need_frames(DeviceGraph *d, const Input *in)
+{
+    AVHWFramesContext *frames = d->frames ? (void *)d->frames->data : NULL;
+
+    if (frames && frames->width == FFALIGN(in->w, 2) && frames->height == FFALIGN(in->h, 2))
+        return 0;
+    av_buffer_unref(&d->frames);
+    d->frames = test_alloc(av_hwframe_ctx_alloc(d->device));
+    frames = (void *)d->frames->data;
+    frames->format    = AV_PIX_FMT_CUDA;
+    frames->sw_format = in->format;
+    frames->width     = FFALIGN(in->w, 2);
+    frames->height    = FFALIGN(in->h, 2);
+    return av_hwframe_ctx_init(d->frames);
+}
+
+static int open_device_graph(DeviceGraph *d, const Input *in, const char *options)
+{
+    AVBufferSrcParameters *params = test_alloc(av_buffersrc_parameters_alloc());
+    AVFilterContext *ctx;
+    int ret = need_frames(d, in);
+
+    params->format        = AV_PIX_FMT_CUDA;
+    params->width         = in->w;
+    params->height        = in->h;
+    params->time_base     = (AVRational) { 1, 25 };
+    params->hw_frames_ctx = d->frames;
+    d->g.graph = test_alloc(avfilter_graph_alloc());
+    d->g.src   = test_alloc(avfilter_graph_alloc_filter(d->g.graph, avfilter_get_by_name("buffer"), "in"));
+    if (ret < 0 || (ret = av_buffersrc_parameters_set(d->g.src, params)) < 0 ||
+        (ret = avfilter_init_str(d->g.src, NULL)) < 0 ||
+        (ret = avfilter_graph_create_filter(&ctx, avfilter_get_by_name("mvview"), "mvview", options,
+                                            NULL, d->g.graph)) < 0 ||
+        (ret = avfilter_graph_create_filter(&d->g.sink, avfilter_get_by_name("buffersink"), "out",
+                                            NULL, NULL, d->g.graph)) < 0 ||
+        (ret = avfilter_link(d->g.src, 0, ctx, 0)) < 0 ||
+        (ret = avfilter_link(ctx, 0, d->g.sink, 0)) < 0)
+        goto end;
+    ret = avfilter_graph_config(d->g.graph, NULL);
+end:
+    av_free(params);
+    return ret;
+}
+
+static void close_device_graph(DeviceGraph *d)
+{
+    avfilter_graph_free(&d->g.graph);
+    av_buffer_unref(&d->frames);
+}
+
+static int download(AVFrame *to, AVFrame *from)
+{
+    even_sides(from);
+    return av_hwframe_transfer_data(to, from, 0);
+}
+
+/* Send a frame through; it stays as it was, and what comes out is what the CPU draws. */
+static int check_on_device(DeviceGraph *d, const Input *in, const char *options, int same)
+{
+    AVFrame *f = make_frame(in), *up = test_alloc(av_frame_alloc());
+    AVFrame *out = test_alloc(av_frame_alloc()), *down = test_alloc(av_frame_alloc());
+    AVFrame *kept = test_alloc(av_frame_alloc()), *expected = NULL;
+    int ret = need_frames(d, in);
+
+    if (!same)
+        expected = filter_frame(in, "mvview", options, 1, 0);
+    even_sides(f);
+    if (ret >= 0)
+        ret = av_hwframe_get_buffer(d->frames, up, 0);
+    if (ret >= 0)
+        ret = av_hwframe_transfer_data(up, f, 0);
+    if (ret >= 0)
+        ret = av_frame_copy_props(up, f);
+    up->width  = in->w;
+    up->height = in->h;
+    if (ret >= 0)
+        ret = av_buffersrc_write_frame(d->g.src, up);
+    if (ret >= 0)
+        ret = av_buffersink_get_frame(d->g.sink, out);
+    CHECK(ret < 0 || out->width == in->w && out->height == in->h && out->data[0] != up->data[0] &&
+          out->hw_frames_ctx->data != up->hw_frames_ctx->data &&
+          !!av_frame_get_side_data(out, AV_FRAME_DATA_MOTION_VECTORS) == in->has_side_data,
+          "it is not a new frame with the properties of the old one");
+    if (ret >= 0)
+        ret = download(down, out);
+    if (ret >= 0)
+        ret = download(kept, up);
+    CHECK(ret >= 0, "%s", av_err2str(ret));
+    if (ret >= 0) {
+        CHECK(same_pictures(kept, f), "the frame that went in was drawn into");
+        f->width  = down->width  = in->w;
+        f->height = down->height = in->h;
+        CHECK(same_pictures(expected ? expected : f, down), "another picture on the device");
+    }
+    av_frame_free(&f);
+    av_frame_free(&up);
+    av_frame_free(&out);
+    av_frame_free(&down);
+    av_frame_free(&kept);
+    av_frame_free(&expected);
+    return ret;
+}
+
+/* The same in a graph of its own. */
+static void check_once_on_device(AVBufferRef *device, const Input *in, const char *options, int same)
+{
+    DeviceGraph d = { .device = device };
+    const int ret = open_device_graph(&d, in, options);
+
+    CHECK(ret >= 0, "%s: %s", options, av_err2str(ret));
+    if (ret >= 0)
+        check_on_device(&d, in, options, same);
+    close_device_graph(&d);
+}
+
+/* From the name alone, as above: of the formats that lie on a device. */
+static int is_device_format(const char *name)
+{
+    return is_format(name) && !av_match_name(name, "gbrp,gbrap,rgb24,bgr24");
+}
+
+/* Whatever the device has: what it draws is what the CPU draws. */
+static void on_device(AVBufferRef *device, int nb_wild)
+{
+    AVHWFramesConstraints *has = test_alloc(av_hwdevice_get_hwframe_constraints(device, NULL));
+    enum AVPixelFormat formats[64];
+    TestRandom r = { .state = 21 };
+    int nb_formats = 0, mode = 0;
+
+    for (int i = 0; has->valid_sw_formats[i] != AV_PIX_FMT_NONE; i++) {
+        const enum AVPixelFormat format = has->valid_sw_formats[i];
+        const AVPixFmtDescriptor *desc  = av_pix_fmt_desc_get(format);
+        Input in = { .w = 45, .h = 39, .format = format, .seed = 3, .even = 1 };
+        DeviceGraph d = { .device = device };
+        int ret;
+
+        if (desc->flags & AV_PIX_FMT_FLAG_HWACCEL)
+            continue;
+        snprintf(test_context, sizeof(test_context), "format %s on the device", desc->name);
+        ret = open_device_graph(&d, &in, "");
+        close_device_graph(&d);
+        CHECK((ret >= 0) == is_device_format(desc->name), "%s", ret < 0 ? "refused" : "accepted");
+        if (ret >= 0)
+            formats[nb_formats++] = format;
+    }
+    av_hwframe_constraints_free(&has);
+    CHECK(nb_formats > 8, "only %d formats", nb_formats);
+
+    for (int i = 0; i < nb_formats; i++) {
+        Input in = { .w = i & 1 ? 133 : 70, .h = i & 2 ? 39 : 66, .format = formats[i], .seed = i, .even = 1 };
+
+        grid_of_vectors(&in, &r, 4 << i % 3, 12);
+        for (int j = 0; j < 3; j++) {
+            snprintf(test_context, sizeof(test_context), "%s on the device, %s",
+                     av_get_pix_fmt_name(in.format), modes[mode % FF_ARRAY_ELEMS(modes)]);
+            check_once_on_device(device, &in, modes[mode++ % FF_ARRAY_ELEMS(modes)], 0);
+        }
+        for (int j = 0; j < 2; j++)
+            check_once_on_device(device, &in, j ? "mode=flow+arrows+blocks:background=black" :
+                                 "mode=flow+blocks:background=gray:legend=1", 0);
+    }
+    for (int i = 0; i < nb_wild; i++) {
+        Input in;
+
+        r.state = test_mix(i + 1000);
+        in = (Input) {
+            .w = 1 + test_draw(&r, i % 3 ? 40 : 200), .h = 1 + test_draw(&r, i % 3 ? 40 : 100),
+            .format = formats[test_draw(&r, nb_formats)], .seed = i, .even = 1,
+        };
+        mode = test_draw(&r, FF_ARRAY_ELEMS(modes));
+        wild_vectors(&in, &r);
+        snprintf(test_context, sizeof(test_context), "bad side data %d on the device: %dx%d %s %s", i,
+                 in.w, in.h, av_get_pix_fmt_name(in.format), modes[mode]);
+        check_once_on_device(device, &in, modes[mode], 0);
+    }
+    printf("  %d formats on the device\n", nb_formats);
+}
+
+/* Frames that follow each other: sizes that change, frames without vectors, the filter switched off. */
+static void sequences_on_device(AVBufferRef *device)
+{
+    static const int sizes[][2] = { { 64, 48 }, { 64, 48 }, { 33, 90 }, { 200, 17 }, { 1, 1 }, { 64, 48 } };
+    const char *const options = "mode=arrows+flow+blocks:legend=1:background=gray";
+    TestRandom r = { .state = 12 };
+    DeviceGraph d = { .device = device };
+    int ret = 0;
+
+    for (int i = 0; i < 3 * FF_ARRAY_ELEMS(sizes) && ret >= 0; i++) {
+        const int j = i / 3;
+        Input in = { .w = sizes[j][0], .h = sizes[j][1], .format = AV_PIX_FMT_NV12, .seed = i, .even = 1 };
+
+        snprintf(test_context, sizeof(test_context), "sizes that change on the device, frame %d", i);
+        if (i % 3)
+            grid_of_vectors(&in, &r, 4 << i % 3, 9);
+        if (!i)
+            ret = open_device_graph(&d, &in, options);
+        if (ret >= 0)
+            ret = check_on_device(&d, &in, options, !(i % 3));
+        CHECK(ret >= 0, "%s", av_err2str(ret));
+    }
+    close_device_graph(&d);
+    for (int i = 0; i < 2; i++) {
+        Input in = { .w = 64, .h = 48, .format = AV_PIX_FMT_NV12, .seed = i, .even = 1 };
+
+        snprintf(test_context, sizeof(test_context), "switched off on the device");
+        grid_of_vectors(&in, &r, 16, 9);
+        check_once_on_device(device, &in, i ? "background=black:enable=0" : "enable=1", i);
+    }
+}
+
 /* One graph draws pictures of one size, then of another, as if each had a graph of its own. */
 static void sizes_that_change(void)
 {
@@ -560,6 +787,7 @@ static void arithmetic(void)
 int main(int argc, char **argv)
 {
     const int quick = argc > 1 && !strcmp(argv[1], "-quick");
+    AVBufferRef *device;
 
     test_init("gpume_mvview");
     test_watch(600);
@@ -571,6 +799,14 @@ int main(int argc, char **argv)
         beside_codecview(quick ? 40 : 400);
     all_formats();
     bad_side_data(quick ? 100 : 1000);
+    device = test_open_device();
+    if (device) {
+        on_device(device, quick ? 60 : 400);
+        sequences_on_device(device);
+    } else {
+        printf("  there is no device\n");
+    }
+    av_buffer_unref(&device);
     printf("gpume_mvview: %d checks, %d failures\n", test_nb_checks, test_nb_failures);
     return !!test_nb_failures;
 }
