@@ -34,18 +34,20 @@
 #define MARGIN 48
 #define CANARY 0xa5
 
-#define MAX_VECTORS 400
+#define MAX_VECTORS 10000
 
 /** What a frame is made of. */
 typedef struct Input {
     int w, h;
     enum AVPixelFormat format;
     uint64_t seed;
-    AVMotionVector mvs[MAX_VECTORS];
-    size_t size;            ///< of the side data, in bytes
+    size_t size;            ///< of the side data, input_mvs, in bytes
     int has_side_data;
     int even;               ///< cut from a larger picture of even sides, as devices have them
 } Input;
+
+/** Of the input at hand. */
+static AVMotionVector input_mvs[MAX_VECTORS];
 
 /* A frame of random samples whose rows have canaries before and behind them. */
 static AVFrame *make_frame(const Input *in)
@@ -88,7 +90,7 @@ static AVFrame *make_frame(const Input *in)
         AVFrameSideData *sd = test_alloc(av_frame_new_side_data(f, AV_FRAME_DATA_MOTION_VECTORS,
                                                                 in->size));
 
-        memcpy(sd->data, in->mvs, in->size);
+        memcpy(sd->data, input_mvs, in->size);
     }
     f->width  = in->w;
     f->height = in->h;
@@ -210,12 +212,12 @@ static void grid_of_vectors(Input *in, TestRandom *r, int block, int range)
         for (int x = 0; x < in->w && nb < MAX_VECTORS; x += block) {
             const int w = FFMIN(block, in->w - x), h = FFMIN(block, in->h - y);
 
-            in->mvs[nb] = vector(x + w / 2, y + h / 2, w, h,
+            input_mvs[nb] = vector(x + w / 2, y + h / 2, w, h,
                                  test_draw_range(r, -range, range), test_draw_range(r, -range, range));
-            in->mvs[nb].flags = !test_draw(r, 4);
+            input_mvs[nb].flags = !test_draw(r, 4);
             nb++;
         }
-    in->size = nb * sizeof(*in->mvs);
+    in->size = nb * sizeof(*input_mvs);
     in->has_side_data = 1;
 }
 
@@ -225,7 +227,7 @@ static void wild_vectors(Input *in, TestRandom *r)
     const int nb = test_draw(r, 40);
 
     for (int i = 0; i < nb; i++) {
-        AVMotionVector *mv = &in->mvs[i];
+        AVMotionVector *mv = &input_mvs[i];
 
         switch (test_draw(r, 4)) {
         case 0:
@@ -251,8 +253,8 @@ static void wild_vectors(Input *in, TestRandom *r)
         mv->motion_scale = test_draw(r, 3) ? test_draw(r, 5) : test_draw(r, 65536);
     }
     /* the last one may not be whole */
-    in->size = nb * sizeof(*in->mvs) + (nb ? 0 : test_draw(r, 2)) +
-               (test_draw(r, 2) ? test_draw(r, sizeof(*in->mvs)) : 0);
+    in->size = nb * sizeof(*input_mvs) + (nb ? 0 : test_draw(r, 2)) +
+               (test_draw(r, 2) ? test_draw(r, sizeof(*input_mvs)) : 0);
     in->has_side_data = 1;
 }
 
@@ -381,8 +383,8 @@ static void untouched(void)
         int ret;
 
         snprintf(test_context, sizeof(test_context), "nothing to draw, row %d", i);
-        in.mvs[0] = vector(16, 16, rows[i].w, 16, 3, 4);
-        in.mvs[0].source = rows[i].source;
+        input_mvs[0] = vector(16, 16, rows[i].w, 16, 3, 4);
+        input_mvs[0].source = rows[i].source;
         f    = make_frame(&in);
         data = f->data[0];
         ret  = open_graph(&g, &in, "mvview", rows[i].options, 1);
@@ -395,6 +397,23 @@ static void untouched(void)
         av_frame_free(&f);
         av_frame_free(&out);
     }
+}
+
+/* So many that threads read them, and some of them are nothing. */
+static void many_vectors(void)
+{
+    TestRandom r = { .state = 31 };
+    Input in = { .w = 400, .h = 400, .format = AV_PIX_FMT_YUV420P, .seed = 31 };
+
+    snprintf(test_context, sizeof(test_context), "many vectors");
+    grid_of_vectors(&in, &r, 4, 9);
+    for (int i = 0; i < MAX_VECTORS; i++) {
+        input_mvs[i].source = test_draw(&r, 2) ? 1 : -1;
+        if (!test_draw(&r, 3))
+            input_mvs[i].w = 0;
+    }
+    check_same(&in, "mode=arrows+flow+blocks:step=1");
+    check_same(&in, "mode=arrows+flow:source=future");
 }
 
 /* What a graph makes of frames on a device, as frames in memory. */
@@ -666,13 +685,13 @@ static void beside_codecview(int nb)
         int nb_far = 0;
 
         snprintf(test_context, sizeof(test_context), "(%d,%d) from (%d,%d)", dx, dy, x, y);
-        in.mvs[0] = vector(x, y, 16, 16, dx, dy);
+        input_mvs[0] = vector(x, y, 16, 16, dx, dy);
         if (i % 3 == 1)
-            in.mvs[0].motion_x = in.mvs[0].motion_y = in.mvs[0].motion_scale = 0;
+            input_mvs[0].motion_x = input_mvs[0].motion_y = input_mvs[0].motion_scale = 0;
         if (i % 3 == 2) {       // as mestimate leaves it: what was in memory
-            in.mvs[0].motion_x     = test_draw_range(&r, -INT16_MAX, INT16_MAX) * 65536;
-            in.mvs[0].motion_y     = 1 << 30;
-            in.mvs[0].motion_scale = test_draw(&r, 65536);
+            input_mvs[0].motion_x     = test_draw_range(&r, -INT16_MAX, INT16_MAX) * 65536;
+            input_mvs[0].motion_y     = 1 << 30;
+            input_mvs[0].motion_scale = test_draw(&r, 65536);
         }
         ours   = filter_frame(&in, "mvview", "background=black", 1, 1);
         theirs = filter_frame(&in, "codecview", "mv_type=fp", 1, 1);
@@ -720,7 +739,7 @@ static void colours(void)
         AVFrame *out;
 
         snprintf(test_context, sizeof(test_context), "colour of (%d,%d)", known[i].dx, known[i].dy);
-        in.mvs[0] = vector(8, 8, 16, 16, known[i].dx, known[i].dy);
+        input_mvs[0] = vector(8, 8, 16, 16, known[i].dx, known[i].dy);
         out = filter_frame(&in, "mvview", "mode=flow:opacity=1:max=8", 1, 0);
         for (int c = 0; out && c < 3; c++)
             CHECK(FFABS(out->data[0][7 * out->linesize[0] + 21 + c] - known[i].rgb[c]) <= 2,
@@ -734,10 +753,10 @@ static void colours(void)
         AVFrame *a, *b;
 
         snprintf(test_context, sizeof(test_context), "%s that differ", options);
-        in.mvs[0] = vector(16, 16, 16, 16, 6, 5);
+        input_mvs[0] = vector(16, 16, 16, 16, 6, 5);
         a = filter_frame(&in, "mvview", options, 1, 0);
-        in.mvs[0].flags  = i;
-        in.mvs[0].source = i ? -1 : 1;
+        input_mvs[0].flags  = i;
+        input_mvs[0].source = i ? -1 : 1;
         b = filter_frame(&in, "mvview", options, 1, 0);
         CHECK(a && b && !same_pictures(a, b), "they look the same");
         av_frame_free(&a);
@@ -795,6 +814,7 @@ int main(int argc, char **argv)
     colours();
     untouched();
     sizes_that_change();
+    many_vectors();
     if (avfilter_get_by_name("codecview"))
         beside_codecview(quick ? 40 : 400);
     all_formats();

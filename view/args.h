@@ -27,9 +27,13 @@
 /** Threads of a block that maps vectors. */
 #define MVVIEW_CUDA_MAP_THREADS 128
 
+/** Bit of a vector that points into the future; a picture has fewer cells. */
+#define MVVIEW_CUDA_FUTURE 0x8000
+
 /** A vector: its colour is that of (dx, dy), its cells are those from x0 to before x1, and so on. */
 typedef struct MvviewCudaVector {
-    unsigned short x0, y0, x1, y1;
+    unsigned short x0, y0, x1;
+    unsigned short y1;          ///< with MVVIEW_CUDA_FUTURE
     int dx, dy;
 } MvviewCudaVector;
 
@@ -69,7 +73,7 @@ typedef struct MvviewCudaMapArgs {
     unsigned long long colours; ///< MvviewCudaColour[nb]: written
     /** Of each cell the greatest of its vectors' 1 + index, plus nb for one into the past. 0 before. */
     unsigned long long cells;
-    int nb, nb_past;            ///< of the vectors the first nb_past point into the past
+    int nb;
     int cells_w;
     unsigned full;              ///< length of full saturation
     int nb_comps, depth;

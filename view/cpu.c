@@ -39,6 +39,11 @@ typedef struct Worker {
     int error;
 } Worker;
 
+/** A vector's colour. */
+typedef struct VectorColour {
+    unsigned comp[3];
+} VectorColour;
+
 typedef struct CPUPainter {
     const MvviewConfig *cfg;
     const MvviewPicture *pic;   ///< being drawn
@@ -46,6 +51,9 @@ typedef struct CPUPainter {
     Entry *table;
     int entries[MAX_STAMPS];    ///< indices of those in use
     int nb_entries, nb_ready;
+
+    VectorColour *colours;      ///< of the field's vectors
+    unsigned colours_allocated;
 
     Worker *workers;
     int nb_workers;
@@ -88,6 +96,7 @@ static av_cold void uninit(void *priv)
     free_workers(v);
     av_freep(&v->table);
     av_freep(&v->workers);
+    av_freep(&v->colours);
 }
 
 static int supports(enum AVPixelFormat format)
@@ -176,18 +185,18 @@ static void prepare(void *arg, int job, int nb_jobs)
         const int end = f->nb * (job + 1LL) / nb_jobs;
 
         for (int i = f->nb * (int64_t)job / nb_jobs, begin = i; i < end; i++) {
-            MvviewVector *m = &f->vectors[i];
+            const MvviewVector *m = &f->vectors[i];
             uint32_t length;
             MvviewColour colour;
 
             if (i > begin && m->dx == m[-1].dx && m->dy == m[-1].dy) {
-                memcpy(m->comp, m[-1].comp, sizeof(m->comp));
+                v->colours[i] = v->colours[i - 1];
                 continue;
             }
             length = ff_mvview_length(m);
             mvview_wheel(colour.rgb, m->dx, m->dy, length, full);
             colour.shade = FFMIN(length, full) * UINT64_C(255) / full;
-            ff_mvview_colour(v->pic->canvas, &colour, m->comp);
+            ff_mvview_colour(v->pic->canvas, &colour, v->colours[i].comp);
         }
     }
 }
@@ -304,7 +313,7 @@ static av_always_inline void cell_weights(const CPUPainter *v, const MvviewPlane
     for (int i = 0; i < p->step; i++) {
         const int comp     = p->comp[i];
         const int kept     = !cell || comp < 0;
-        const unsigned add = kept ? 0 : mvview_flow_add(v->pic->field->vectors[cell - 1].comp[comp], v->cfg->opacity);
+        const unsigned add = kept ? 0 : mvview_flow_add(v->colours[cell - 1].comp[comp], v->cfg->opacity);
 
         weights->mul[i]    = kept ? MVVIEW_FULL : MVVIEW_FULL - v->cfg->opacity;
         weights->add_8[i]  = add;
@@ -437,7 +446,8 @@ static int paint(void *priv, const MvviewPicture *pic)
     }
     find_stamps(v);
     if (v->cfg->mode & MVVIEW_FLOW) {
-        ret = ff_mvview_field_map(pic->field);
+        av_fast_malloc(&v->colours, &v->colours_allocated, pic->field->nb * sizeof(*v->colours));
+        ret = v->colours ? ff_mvview_field_map(pic->field) : AVERROR(ENOMEM);
         if (ret < 0)
             goto fail;
     }

@@ -37,7 +37,7 @@
 /** Parts of an upload begin at multiples of this, and buffers are as large as a power of 2. */
 #define ALIGNMENT 16
 #define MIN_BUFFER (64 << 10)
-/** Shapes begin at 16-bit coordinates, so differences of these do not overflow. */
+/** Vectors lie at 16-bit coordinates, so what is computed from these does not overflow. */
 #define MAX_SIDE 32768
 
 static_assert(MVVIEW_CUDA_CELL == MVVIEW_CELL, "device code has that size, too");
@@ -281,19 +281,25 @@ static void fill_palette(MvviewCudaPalette *p, const MvviewCanvas *c, const Mvvi
     }
 }
 
-/* Vectors, those into the past first; returns how many these are. */
-static int fill_vectors(MvviewCudaVector *dst, const MvviewField *f)
-{
-    int nb[2] = { 0, f->nb - f->nb_future };
+typedef struct VectorsArg {
+    MvviewCudaVector *dst;
+    const MvviewField *f;
+} VectorsArg;
 
-    for (int i = 0; i < f->nb; i++) {
+static void fill_vectors(void *opaque, int job, int nb_jobs)
+{
+    const VectorsArg *arg = opaque;
+    const MvviewField *f  = arg->f;
+    const int end = f->nb * (job + INT64_C(1)) / nb_jobs;
+
+    for (int i = f->nb * (int64_t)job / nb_jobs; i < end; i++) {
         const MvviewVector *v = &f->vectors[i];
         int x0, y0, x1, y1;
 
         ff_mvview_cells(f, v, &x0, &y0, &x1, &y1);
-        dst[nb[v->future]++] = (MvviewCudaVector) { x0, y0, x1, y1, v->dx, v->dy };
+        arg->dst[i] = (MvviewCudaVector) { x0, y0, x1, y1 | (v->future ? MVVIEW_CUDA_FUTURE : 0),
+                                           v->dx, v->dy };
     }
-    return nb[0];
 }
 
 static void fill_ops(MvviewCudaOp *dst, const MvviewOp *ops, int nb)
@@ -404,7 +410,8 @@ static int paint_some(CUDAPainter *s, const MvviewPicture *pic, const MvviewText
             .nb_comps = c->nb_comps, .depth = c->depth,
         };
 
-        map.nb_past = fill_vectors((MvviewCudaVector *)(host + l.vectors), f);
+        ff_mvview_execute(s->cfg, f->nb, fill_vectors,
+                          &(VectorsArg) { (MvviewCudaVector *)(host + l.vectors), f });
         TRY(cuMemcpyHtoDAsync(slot->buffer.data, host, l.size, stream), "upload vectors")
         TRY(cuMemsetD8Async(s->flow.data, 0, cells_size, stream), "clear the flow")
         s->map.grid[0] = (f->nb + MVVIEW_CUDA_MAP_THREADS - 1) / MVVIEW_CUDA_MAP_THREADS;

@@ -38,8 +38,8 @@ GPUME_KERNEL_OF(MvviewCudaMapArgs, MVVIEW_CUDA_MAP_THREADS)
         colour[c] = mvview_component(palette->matrix[c], palette->offset[c], rgb[0], rgb[1], rgb[2],
                                      args.depth);
 
-    key = i + 1 + (i < args.nb_past ? args.nb : 0);
-    for (int y = v.y0; y < v.y1; y++)
+    key = i + 1 + (v.y1 & MVVIEW_CUDA_FUTURE ? 0 : args.nb);
+    for (int y = v.y0; y < (v.y1 & ~MVVIEW_CUDA_FUTURE); y++)
         for (int x = v.x0; x < v.x1; x++)
             atomicMax(cells + (long long)y * args.cells_w + x, key);
 }

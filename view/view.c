@@ -107,7 +107,7 @@ int ff_mvview_read(MvviewView *v, const AVFrame *frame)
         v->field.nb = 0;
         return 0;
     }
-    return ff_mvview_field_read(&v->field, frame, v->cfg.sources);
+    return ff_mvview_field_read(&v->field, frame, &v->cfg);
 }
 
 /* What is one sample wide in a small picture. */
@@ -202,7 +202,7 @@ static int add_ops(MvviewView *v)
             const MvviewVector *b = &v->field.vectors[i];
 
             ret = add_op(v, (MvviewShape) { .kind = MVVIEW_BLOCK, .a = b->w, .b = b->h,
-                                            .variant = b->unsound }, b->left, b->top);
+                                            .variant = b->unsound }, mvview_left(b), mvview_top(b));
             if (ret < 0)
                 return ret;
         }

@@ -16,6 +16,11 @@
 
 #include "libavfilter/gpume/view/shape.h"
 
+enum MvviewSource {
+    MVVIEW_PAST   = 1,
+    MVVIEW_FUTURE = 2,
+};
+
 enum MvviewMode {
     MVVIEW_ARROWS = 1,
     MVVIEW_FLOW   = 2,
