@@ -70,23 +70,42 @@ static void blend_8(const MvviewCanvas *c, uint8_t *dst, const uint8_t *src,
 }
 
 /* Bits below the samples stay as they are. */
+static void blend_words_16(uint8_t *dst, const uint8_t *src, const uint16_t *mul,
+                           const uint32_t *add, ptrdiff_t n, int shift)
+{
+    const uint16_t *s = (const uint16_t *)src;
+    const int low = (1 << shift) - 1;
+    uint16_t *d = (uint16_t *)dst;
+
+    for (ptrdiff_t i = 0; i < n; i++)
+        d[i] = (((s[i] >> shift) * mul[i] + add[i]) >> 8) << shift | (s[i] & low);
+}
+
 static void blend_16(const MvviewCanvas *c, uint8_t *dst, const uint8_t *src,
                      const void *mul, const void *add, ptrdiff_t n)
 {
+    const ptrdiff_t whole = n & ~(ptrdiff_t)(MVVIEW_PAD - 1);
+    const uint16_t *m = mul;
+    const uint32_t *a = add;
+
+    if (whole)
+        c->blend_16(dst, src, m, a, whole, c->shift);
+    if (whole < n)
+        blend_words_16(dst + 2 * whole, src + 2 * whole, m + whole, a + whole, n - whole, c->shift);
+}
+
+static void blend_swapped_16(const MvviewCanvas *c, uint8_t *dst, const uint8_t *src,
+                             const void *mul, const void *add, ptrdiff_t n)
+{
     const uint16_t *s = (const uint16_t *)src, *m = mul;
     const uint32_t *a = add;
-    const int shift = c->shift, low = (1 << shift) - 1;
     uint16_t *d = (uint16_t *)dst;
 
-    if (c->swapped) {
-        for (ptrdiff_t i = 0; i < n; i++) {
-            const unsigned v = av_bswap16(s[i]);
+    for (ptrdiff_t i = 0; i < n; i++) {
+        uint16_t v = av_bswap16(s[i]);
 
-            d[i] = av_bswap16((((v >> shift) * m[i] + a[i]) >> 8) << shift | (v & low));
-        }
-    } else {
-        for (ptrdiff_t i = 0; i < n; i++)
-            d[i] = (((s[i] >> shift) * m[i] + a[i]) >> 8) << shift | (s[i] & low);
+        blend_words_16((uint8_t *)&v, (const uint8_t *)&v, &m[i], &a[i], 1, c->shift);
+        d[i] = av_bswap16(v);
     }
 }
 
@@ -181,8 +200,9 @@ av_cold int ff_mvview_canvas_init(MvviewCanvas *c, const AVFrame *frame, enum AV
     }
     init_matrix(c, desc);
 
-    c->blend   = c->bytes == 1 ? blend_8 : blend_16;
-    c->blend_8 = blend_words_8;
+    c->blend    = c->bytes == 1 ? blend_8 : c->swapped ? blend_swapped_16 : blend_16;
+    c->blend_8  = blend_words_8;
+    c->blend_16 = blend_words_16;
 #if ARCH_X86 && HAVE_X86ASM
     ff_mvview_canvas_init_x86(c);
 #endif

@@ -66,6 +66,9 @@ typedef struct MvviewCanvas {
     /** The same for words of one byte, n a multiple of MVVIEW_PAD. */
     void (*blend_8)(uint8_t *dst, const uint8_t *src, const uint16_t *mul,
                     const uint16_t *add, ptrdiff_t n);
+    /** The same for words of two bytes in native order, n a multiple of MVVIEW_PAD. */
+    void (*blend_16)(uint8_t *dst, const uint8_t *src, const uint16_t *mul,
+                     const uint32_t *add, ptrdiff_t n, int shift);
     /**
      * The same for h rows whose weights are behind each other, mul and add of each row.
      * NULL: blend() is as fast.
