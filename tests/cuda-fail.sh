@@ -98,4 +98,3 @@ each frames cuda ds 999 0
 each memory cuda fs 2 0         # out of memory
 each frames auto umh 719 1      # a launch failed: the context is dead
 each drawn device ds 999 0
-each drawn device ds 2 0
