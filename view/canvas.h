@@ -58,8 +58,8 @@ typedef struct MvviewCanvas {
     int luma[3];            ///< parts of red, green and blue in luma; their sum is 1 << 16
 
     /**
-     * dst = (src * mul + add) >> 8, n words each; bits below the samples stay. dst may be src. Of words of one byte mul and
-     * add are uint16_t, of two bytes uint16_t and uint32_t.
+     * dst = (src * mul + add) >> 8, n words each; bits below the samples stay. dst may be src.
+     * Of words of one byte mul and add are uint16_t, of two bytes uint16_t and uint32_t.
      */
     void (*blend)(const struct MvviewCanvas *c, uint8_t *dst, const uint8_t *src,
                   const void *mul, const void *add, ptrdiff_t n);
