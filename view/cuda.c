@@ -302,15 +302,16 @@ static void fill_vectors(void *opaque, int job, int nb_jobs)
     }
 }
 
-static void fill_ops(MvviewCudaOp *dst, const MvviewOp *ops, int nb)
+static void fill_ops(MvviewCudaOp *dst, const MvviewPicture *pic, int begin, int nb)
 {
     for (int i = 0; i < nb; i++) {
-        const MvviewShape *shape = &ops[i].shape;
+        const MvviewOp *op       = &pic->ops[begin + i];
+        const MvviewShape *shape = &op->shape;
         enum MvviewInk below, above;
 
         ff_mvview_shape_inks(shape, &below, &above);
         dst[i] = (MvviewCudaOp) {
-            .x = ops[i].x, .y = ops[i].y, .a = shape->a, .b = shape->b,
+            .x = op->x, .y = op->y, .a = shape->a, .b = shape->b,
             .kind = shape->kind, .variant = shape->variant, .below = below, .above = above,
             .unit = shape->unit,
         };
@@ -400,7 +401,7 @@ static int paint_some(CUDAPainter *s, const MvviewPicture *pic, const MvviewText
     host = slot->buffer.pinned;
     fill_palette((MvviewCudaPalette *)(host + l.palette), c, text);
     fill_planes(s, pic, (MvviewCudaPlane *)(host + l.planes), begin > 0);
-    fill_ops((MvviewCudaOp *)(host + l.ops), pic->ops + begin, nb);
+    fill_ops((MvviewCudaOp *)(host + l.ops), pic, begin, nb);
     fill_list(s, (unsigned *)(host + l.first), (unsigned *)(host + l.list), s->tiles + begin, nb);
     if (flow) {
         MvviewCudaMapArgs map = {
