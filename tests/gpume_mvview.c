@@ -461,14 +461,8 @@ static void arithmetic(void)
     }
 }
 
-int main(int argc, char **argv)
+static void in_memory(int quick)
 {
-    const int quick = argc > 1 && !strcmp(argv[1], "-quick");
-    AVBufferRef *device;
-
-    test_fail_init();
-    test_init("gpume_mvview");
-    test_watch(600);
     arithmetic();
     colours();
     untouched();
@@ -479,6 +473,22 @@ int main(int argc, char **argv)
         beside_codecview(quick ? 40 : 400);
     all_formats();
     bad_side_data(quick ? 100 : 1000);
+}
+
+int main(int argc, char **argv)
+{
+    int quick = 0, device_only = 0;
+    AVBufferRef *device;
+
+    for (int i = 1; i < argc; i++) {
+        quick       |= !strcmp(argv[i], "-quick");
+        device_only |= !strcmp(argv[i], "-device");     // for tools that look at kernels
+    }
+    test_fail_init();
+    test_init("gpume_mvview");
+    test_watch(600);
+    if (!device_only)
+        in_memory(quick);
     device = test_open_device();
     if (device) {
         on_device(device, quick ? 60 : 400);
@@ -488,5 +498,5 @@ int main(int argc, char **argv)
     }
     av_buffer_unref(&device);
     printf("gpume_mvview: %d checks, %d failures\n", test_nb_checks, test_nb_failures);
-    return !!test_nb_failures;
+    return test_nb_failures || (device_only && !test_nb_checks);
 }
