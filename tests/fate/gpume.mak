@@ -225,9 +225,37 @@ fate-gpume-help: CMD = ffmpeg -hide_banner -h filter=gpume | sed -e "/^Exiting/d
 FATE_GPUME_FFMPEG-$(call ALLYES, $(GPUME_NEEDS)) += $(FATE_GPUME_VECTORS) $(FATE_GPUME_BAD) $(FATE_GPUME_ERRORS)
 FATE_GPUME_FFMPEG = $(FATE_GPUME_FFMPEG-yes) $(FATE_GPUME_SCALED-yes) $(FATE_GPUME_CHANGE-yes) \
                     $(FATE_GPUME_METADATA-yes) $(FATE_GPUME_NUMPY-yes)                          \
-                    $(FATE_GPUME_FRAMECRC-yes) $(FATE_GPUME_HELP-yes) $(FATE_MVVIEW-yes)
+                    $(FATE_GPUME_FRAMECRC-yes) $(FATE_GPUME_HELP-yes) $(FATE_MVVIEW-yes)      \
+                    $(FATE_GPUME_ENCODE)
+
+# Encoders that try the vectors; without their option files are what FFmpeg without our patches
+# makes of frames without vectors, from which these references are
+GPUME_ENCODERS-$(CONFIG_MPEG1VIDEO_ENCODER) += mpeg1video
+GPUME_ENCODERS-$(CONFIG_MPEG2VIDEO_ENCODER) += mpeg2video
+GPUME_ENCODERS-$(CONFIG_MPEG4_ENCODER)      += mpeg4
+GPUME_ENCODERS-$(CONFIG_H263P_ENCODER)      += h263p
+GPUME_ENCODERS-$(CONFIG_FLV_ENCODER)        += flv
+GPUME_ENCODE_NEEDS = $(GPUME_SRC_NEEDS) FRAMECRC_MUXER PIPE_PROTOCOL
+# $(1): the filter; $(2): options of the encoder
+GPUME_ENCODE = framecrc -lavfi "testsrc2=s=192x160:r=25,format=yuv420p,crop=144:112:3*n:2*n,trim=end_frame=9,$(1)" \
+               -c:v $(word 4,$(subst -, ,$@)) -q:v 4 -flags +bitexact -dct fastint -idct simple $(2)
+FATE_GPUME_ENCODE-$(call ALLYES, $(GPUME_ENCODE_NEEDS)) += $(GPUME_ENCODERS-yes:%=fate-gpume-encode-%) \
+                                                           $(GPUME_ENCODERS-yes:%=fate-gpume-encode-%-off)
+fate-gpume-encode-%:     CMD = $(call GPUME_ENCODE,gpume=algo=hme:block=8:dir=both,-me_hint 1)
+fate-gpume-encode-%-off: CMD = $(call GPUME_ENCODE,gpume=algo=hme:block=8:dir=both)
+# B frames; threads; other producers
+FATE_GPUME_ENCODE-$(call ALLYES, $(GPUME_ENCODE_NEEDS) MPEG4_ENCODER) += fate-gpume-encode-mpeg4-b-1 fate-gpume-encode-mpeg4-b-3
+fate-gpume-encode-mpeg4-b-%: CMD = $(call GPUME_ENCODE,gpume=algo=hme:block=8:dir=both,-me_hint 1 -bf 2 -slices 3 -threads $(lastword $(subst -, ,$@)))
+fate-gpume-encode-mpeg4-b-1 fate-gpume-encode-mpeg4-b-3: REF = $(GPUME_REF)encode-mpeg4-b
+FATE_GPUME_ENCODE-$(call ALLYES, $(GPUME_ENCODE_NEEDS) MPEG4_ENCODER MESTIMATE_FILTER) += fate-gpume-encode-mpeg4-mestimate
+fate-gpume-encode-mpeg4-mestimate: CMD = $(call GPUME_ENCODE,mestimate=esa:search_param=7,-me_hint 1)
+FATE_GPUME_ENCODE = $(FATE_GPUME_ENCODE-yes)
 
 # Test programs
+FATE_GPUME_PROGRAMS-$(call ALLYES, GPUME_FILTER MPEG4_ENCODER) += fate-gpume-me-hint fate-gpume-me-hint-quick
+fate-gpume-me-hint fate-gpume-me-hint-quick: libavfilter/tests/gpume_me_hint$(EXESUF)
+fate-gpume-me-hint:       CMD = runecho libavfilter/tests/gpume_me_hint$(EXESUF)
+fate-gpume-me-hint-quick: CMD = runecho libavfilter/tests/gpume_me_hint$(EXESUF) -quick
 FATE_GPUME_PROGRAMS-$(CONFIG_GPUME_FILTER) += fate-gpume-unit fate-gpume-unit-quick fate-gpume-input
 fate-gpume-unit fate-gpume-unit-quick: libavfilter/tests/gpume_unit$(EXESUF)
 fate-gpume-unit:       CMD = runecho libavfilter/tests/gpume_unit$(EXESUF)
@@ -255,8 +283,8 @@ $(FATE_GPUME_PROGRAMS): CMP = null
 FATE_GPUME_CHECKASM = $(if $(HAVE_X86ASM),$(if $(CONFIG_GPUME_FILTER),$(filter fate-checkasm-vf_gpume,$(FATE_CHECKASM))))
 
 # the quick form of a program is for the builds that are slow
-GPUME_SLOW  = fate-gpume-unit fate-mvview-unit fate-gpume-compare fate-gpume-compare-clips fate-gpume-compare-small
-GPUME_QUICK = fate-gpume-unit-quick fate-mvview-unit-quick fate-gpume-compare-quick
+GPUME_SLOW  = fate-gpume-unit fate-gpume-me-hint fate-mvview-unit fate-gpume-compare fate-gpume-compare-clips fate-gpume-compare-small
+GPUME_QUICK = fate-gpume-unit-quick fate-gpume-me-hint-quick fate-mvview-unit-quick fate-gpume-compare-quick
 
 FATE_FFMPEG += $(FATE_GPUME_FFMPEG)
 FATE        += $(FATE_GPUME_PROGRAMS)
@@ -268,7 +296,8 @@ FATE_GPUME_SAN = $(if $(CONFIG_FFMPEG),$(filter-out $(FATE_GPUME_BAD),$(FATE_GPU
 # The rest is about options, messages and the CPU's threads, or hides the device
 FATE_GPUME_DEVICE = $(filter-out $(FATE_GPUME_CHECKASM) $(FATE_GPUME_BAD) $(FATE_GPUME_WAVES) $(FATE_GPUME_VF-yes) \
                         $(filter-out %-full %-full-csv,$(FATE_GPUME_ERRORS)) $(FATE_GPUME_HELP-yes)               \
-                        $(FATE_MVVIEW-yes) $(FATE_MVVIEW_PROGRAMS-yes)                                            \
+                        $(FATE_MVVIEW-yes) $(FATE_MVVIEW_PROGRAMS-yes) $(FATE_GPUME_ENCODE)                       \
+                        fate-gpume-me-hint                                                                        \
                         $(addprefix fate-gpume-,alias-% threads-% hme-threads-% %-named cpu auto frames-null), \
                     $(FATE_GPUME))
 # on the driver's stand-in the units are what matters, and all of them take ten minutes
