@@ -37,6 +37,7 @@ OBJS-$(CONFIG_GPUME_FILTER) += vf_gpume.o               \
                                gpume/cpu/search.o       \
                                gpume/cpu/task.o         \
                                gpume/cpu/wavefront.o    \
+                               gpume/output/constant.o  \
                                gpume/output/csv.o       \
                                gpume/output/file.o      \
                                gpume/output/metadata.o  \
@@ -88,6 +89,7 @@ endef
 $(foreach M,$(GPUME_MODULES),$(eval $(call GPUME_MODULE,$(M))))
 
 TESTPROGS-$(CONFIG_GPUME_FILTER) += gpume_compare       \
+                                    gpume_constant      \
                                     gpume_input         \
                                     $(if $(CONFIG_MPEG4_ENCODER),gpume_me_hint) \
                                     $(if $(CONFIG_MVVIEW_FILTER),gpume_mvview) \
@@ -96,7 +98,7 @@ TESTPROGS-$(CONFIG_GPUME_FILTER) += gpume_compare       \
                                     $(if $(GPUME_CUDA-yes),gpume_bench)
 
 # What the test programs share; one of them lets calls fail.
-GPUME_TEST_PROGS = $(addprefix libavfilter/tests/, gpume_compare gpume_input gpume_me_hint gpume_mvview gpume_soak gpume_unit)
+GPUME_TEST_PROGS = $(addprefix libavfilter/tests/, gpume_compare gpume_constant gpume_input gpume_me_hint gpume_mvview gpume_soak gpume_unit)
 TESTOBJS += $(if $(CONFIG_GPUME_FILTER), gpume_fail.o gpume_harness.o)
 $(GPUME_TEST_PROGS:%=%$(EXESUF)): libavfilter/tests/gpume_harness.o
 libavfilter/tests/gpume_input$(EXESUF): libavfilter/tests/gpume_fail.o

@@ -201,7 +201,7 @@ $(FATE_GPUME_BAD): REF = it failed
 FATE_GPUME_ERRORS = fate-gpume-error-block fate-gpume-error-folder fate-gpume-error-ending \
                     fate-gpume-error-full fate-gpume-error-full-csv fate-gpume-error-same  \
                     fate-gpume-error-size fate-gpume-error-cuda fate-gpume-error-pel      \
-                    fate-gpume-error-sweeps fate-gpume-error-levels
+                    fate-gpume-error-sweeps fate-gpume-error-levels fate-gpume-error-hint
 fate-gpume-error-pel:      CMD = $(call GPUME_FAILS,pel=3)
 fate-gpume-error-sweeps:   CMD = $(call GPUME_FAILS,sweeps=2)
 fate-gpume-error-levels:   CMD = $(call GPUME_FAILS,algo=ds:levels=3)
@@ -211,6 +211,7 @@ fate-gpume-error-ending:   CMD = $(call GPUME_FAILS,mv_file=vectors.txt)
 fate-gpume-error-full:     CMD = $(call GPUME_FAILS,stats_file=/dev/full)
 fate-gpume-error-full-csv: CMD = $(call GPUME_FAILS,mv_file=-,,>/dev/full)
 fate-gpume-error-same:     CMD = $(call GPUME_FAILS,mv_file=-:stats_file=-)
+fate-gpume-error-hint:     CMD = $(call GPUME_FAILS,dir=future:hint=constant)
 fate-gpume-error-size:     GPUME_SRC = testsrc2=s=31744x2,format=gray,trim=end_frame=2
 fate-gpume-error-size:     CMD = $(call GPUME_FAILS,algo=ds)
 # the message depends on the build and the machine, but it is always one line
@@ -252,6 +253,10 @@ fate-gpume-encode-mpeg4-mestimate: CMD = $(call GPUME_ENCODE,mestimate=esa:searc
 FATE_GPUME_ENCODE = $(FATE_GPUME_ENCODE-yes)
 
 # Test programs
+FATE_GPUME_PROGRAMS-$(CONFIG_GPUME_FILTER) += fate-gpume-constant fate-gpume-constant-quick
+fate-gpume-constant fate-gpume-constant-quick: libavfilter/tests/gpume_constant$(EXESUF)
+fate-gpume-constant:       CMD = runecho libavfilter/tests/gpume_constant$(EXESUF)
+fate-gpume-constant-quick: CMD = runecho libavfilter/tests/gpume_constant$(EXESUF) -quick
 FATE_GPUME_PROGRAMS-$(call ALLYES, GPUME_FILTER MPEG4_ENCODER) += fate-gpume-me-hint fate-gpume-me-hint-quick
 fate-gpume-me-hint fate-gpume-me-hint-quick: libavfilter/tests/gpume_me_hint$(EXESUF)
 fate-gpume-me-hint:       CMD = runecho libavfilter/tests/gpume_me_hint$(EXESUF)
@@ -283,8 +288,8 @@ $(FATE_GPUME_PROGRAMS): CMP = null
 FATE_GPUME_CHECKASM = $(if $(HAVE_X86ASM),$(if $(CONFIG_GPUME_FILTER),$(filter fate-checkasm-vf_gpume,$(FATE_CHECKASM))))
 
 # the quick form of a program is for the builds that are slow
-GPUME_SLOW  = fate-gpume-unit fate-gpume-me-hint fate-mvview-unit fate-gpume-compare fate-gpume-compare-clips fate-gpume-compare-small
-GPUME_QUICK = fate-gpume-unit-quick fate-gpume-me-hint-quick fate-mvview-unit-quick fate-gpume-compare-quick
+GPUME_SLOW  = fate-gpume-unit fate-gpume-constant fate-gpume-me-hint fate-mvview-unit fate-gpume-compare fate-gpume-compare-clips fate-gpume-compare-small
+GPUME_QUICK = fate-gpume-unit-quick fate-gpume-constant-quick fate-gpume-me-hint-quick fate-mvview-unit-quick fate-gpume-compare-quick
 
 FATE_FFMPEG += $(FATE_GPUME_FFMPEG)
 FATE        += $(FATE_GPUME_PROGRAMS)
@@ -297,7 +302,7 @@ FATE_GPUME_SAN = $(if $(CONFIG_FFMPEG),$(filter-out $(FATE_GPUME_BAD),$(FATE_GPU
 FATE_GPUME_DEVICE = $(filter-out $(FATE_GPUME_CHECKASM) $(FATE_GPUME_BAD) $(FATE_GPUME_WAVES) $(FATE_GPUME_VF-yes) \
                         $(filter-out %-full %-full-csv,$(FATE_GPUME_ERRORS)) $(FATE_GPUME_HELP-yes)               \
                         $(FATE_MVVIEW-yes) $(FATE_MVVIEW_PROGRAMS-yes) $(FATE_GPUME_ENCODE)                       \
-                        fate-gpume-me-hint                                                                        \
+                        fate-gpume-me-hint fate-gpume-constant                                                                        \
                         $(addprefix fate-gpume-,alias-% threads-% hme-threads-% %-named cpu auto frames-null), \
                     $(FATE_GPUME))
 # on the driver's stand-in the units are what matters, and all of them take ten minutes
