@@ -4,6 +4,7 @@
 # fate-gpume            all of it
 # fate-gpume-san        what is quick enough for a build with sanitizers
 # fate-gpume-valgrind   what runs under TARGET_EXEC=valgrind
+# fate-gpume-gpl        what needs a build under the GPL
 # fate-gpume-device     what reaches the device when backend=auto has one
 #
 # No test needs samples. If GPUME_VIDEO or GPUME_CLIPS is a folder, its clips are
@@ -191,6 +192,11 @@ fate-gpume-overlay:       CMD = framecrc -lavfi "$(GPUME_SRC),gpume=algo=ds:rang
 fate-gpume-overlay-twice: CMD = framecrc -lavfi "$(GPUME_SRC),gpume=algo=fs:block=8:range=3:dir=both,gpume=algo=ds:range=64:dir=both,codecview=mv_type=fp+bp"
 fate-gpume-overlay-twice: REF = $(GPUME_REF)overlay
 
+# A filter under the GPL that looks where the picture moves: the pan is inside of bars
+FATE_GPUME_GPL-$(call ALLYES, $(GPUME_NEEDS) CROPDETECT_FILTER PAD_FILTER METADATA_FILTER) += fate-gpume-cropdetect
+fate-gpume-cropdetect: CMD = ffmpeg -lavfi "$(GPUME_PAN),trim=end_frame=8,pad=w=160:h=128:x=32:y=24,gpume=algo=hme:block=8,cropdetect=mode=mvedges:mv_threshold=2,metadata=print:file=-" -f null -
+FATE_GPUME_GPL = $(FATE_GPUME_GPL-yes)
+
 # Options that must fail
 GPUME_BAD = range-1025 range-far block-2 block-24 block-256 algo-xyz dir-up \
             backend-gpu nosuch-1 device_size-0 smooth-65 pel-3 pel-5 sweeps-17 levels-12
@@ -227,7 +233,7 @@ FATE_GPUME_FFMPEG-$(call ALLYES, $(GPUME_NEEDS)) += $(FATE_GPUME_VECTORS) $(FATE
 FATE_GPUME_FFMPEG = $(FATE_GPUME_FFMPEG-yes) $(FATE_GPUME_SCALED-yes) $(FATE_GPUME_CHANGE-yes) \
                     $(FATE_GPUME_METADATA-yes) $(FATE_GPUME_NUMPY-yes)                          \
                     $(FATE_GPUME_FRAMECRC-yes) $(FATE_GPUME_HELP-yes) $(FATE_MVVIEW-yes)      \
-                    $(FATE_GPUME_ENCODE)
+                    $(FATE_GPUME_ENCODE) $(FATE_GPUME_GPL)
 
 # Encoders that try the vectors; without their option files are what FFmpeg without our patches
 # makes of frames without vectors, from which these references are
@@ -315,5 +321,6 @@ fate-gpume-san:      $(FATE_GPUME_SAN)
 fate-gpume-standin:  $(FATE_GPUME_STANDIN)
 fate-gpume-valgrind: $(FATE_GPUME_VALGRIND)
 fate-gpume-device:   $(FATE_GPUME_DEVICE)
-fate-gpume fate-gpume-san fate-gpume-standin fate-gpume-valgrind fate-gpume-device:
+fate-gpume-gpl:      $(FATE_GPUME_GPL)
+fate-gpume fate-gpume-san fate-gpume-standin fate-gpume-valgrind fate-gpume-device fate-gpume-gpl:
 	$(if $(strip $^),,@echo "$@: this FFmpeg has nothing that $@ could test"; false)
