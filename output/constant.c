@@ -18,6 +18,11 @@
 
 /** Rectangles begin at multiples of it, as encoders want; luma samples. */
 #define CELL 16
+/**
+ * Frames that a cell has to be the same as the one before until it is marked. Encoders skip what
+ * is marked, and what has only just come to rest was coded while it moved, with a large error.
+ */
+#define REST 4
 
 /** Which parts of a frame are those of the frame before, as AV_FRAME_DATA_VIDEO_HINT. */
 typedef struct ConstantContext {
@@ -25,6 +30,8 @@ typedef struct ConstantContext {
     AVVideoRect *rects;
     int nb_rects;
     unsigned size;          ///< of rects, bytes
+    uint8_t *age;           ///< by cell: for how many frames it has been the same, at most REST
+    int nb_cells;
     int *above;             ///< by a run's first cell: its rectangle in the row above, or -1
     unsigned above_size;
 } ConstantContext;
@@ -102,20 +109,25 @@ static int find_rects(ConstantContext *s, const GpumeParams *p, const GpumeField
                       const AVFrame *frame)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
-    const int nb_cells = gpume_blocks(p->width, CELL);
+    const int nb_columns = gpume_blocks(p->width, CELL);
+    uint8_t *age = s->age;
 
     s->nb_rects = 0;
-    av_fast_malloc(&s->above, &s->above_size, nb_cells * sizeof(*s->above));
+    av_fast_malloc(&s->above, &s->above_size, nb_columns * sizeof(*s->above));
     if (!s->above)
         return AVERROR(ENOMEM);
-    memset(s->above, -1, nb_cells * sizeof(*s->above));
+    memset(s->above, -1, nb_columns * sizeof(*s->above));
     for (int y = 0; y < p->height; y += CELL) {
         int start = -1;
 
         for (int x = 0; x < p->width + CELL; x += CELL) {
-            const int constant = x < p->width && luma_equal(p, field, x, y) &&
-                                 rest_equal(frame, s->prev, desc, x, y);
+            int constant = 0;
 
+            if (x < p->width) {
+                *age = luma_equal(p, field, x, y) && rest_equal(frame, s->prev, desc, x, y) ?
+                       FFMIN(*age + 1, REST) : 0;
+                constant = *age++ == REST;
+            }
             if (constant && start < 0) {
                 start = x;
             } else if (!constant && start >= 0) {
@@ -128,6 +140,23 @@ static int find_rects(ConstantContext *s, const GpumeParams *p, const GpumeField
             }
         }
     }
+    return 0;
+}
+
+/* Begin anew where there is no frame before. */
+static int forget(ConstantContext *s, const GpumeParams *p)
+{
+    const int nb_cells = gpume_blocks(p->width, CELL) * gpume_blocks(p->height, CELL);
+
+    if (nb_cells != s->nb_cells) {
+        av_freep(&s->age);
+        s->nb_cells = 0;
+        s->age      = av_malloc(nb_cells);
+        if (!s->age)
+            return AVERROR(ENOMEM);
+        s->nb_cells = nb_cells;
+    }
+    memset(s->age, 0, nb_cells);
     return 0;
 }
 
@@ -149,7 +178,7 @@ static int attach(ConstantContext *s, AVFrame *frame)
 static int mark_constant(void *priv, GpumeFile *file, GpumeResult *r, const GpumeStats *stats)
 {
     ConstantContext *s = priv;
-    int ret = 0;
+    int ret = 0, found = 0;
 
     av_frame_remove_side_data(r->frame, AV_FRAME_DATA_VIDEO_HINT);
     if (r->frame->hw_frames_ctx) {
@@ -159,10 +188,13 @@ static int mark_constant(void *priv, GpumeFile *file, GpumeResult *r, const Gpum
     }
     for (int i = 0; i < r->search.nb_fields && ret >= 0; i++)
         if (r->params->distance[r->search.fields[i].reference] == -1) {
+            found = 1;
             ret = find_rects(s, r->params, &r->search.fields[i], r->frame);
             if (ret >= 0)
                 ret = attach(s, r->frame);
         }
+    if (!found && ret >= 0)
+        ret = forget(s, r->params);
     av_frame_free(&s->prev);
     s->prev = av_frame_clone(r->frame);
     return ret < 0 ? ret : s->prev ? 0 : AVERROR(ENOMEM);
@@ -174,6 +206,7 @@ static void uninit(void *priv)
 
     av_frame_free(&s->prev);
     av_freep(&s->rects);
+    av_freep(&s->age);
     av_freep(&s->above);
 }
 

@@ -32,6 +32,8 @@ ENCODERS = {
     "mpeg2 rd": f"-c:v mpeg2video {RD}",
 }
 UMH = "-dia_size 784"
+# Encoders behind one search where times are taken, so that they are not lost in the search's
+COPIES = 8
 
 X264 = "-c:v libx264 -tune zerolatency -crf 23 -weightp 0"
 
@@ -57,12 +59,12 @@ class Bench:
             sys.exit(f"{' '.join(command)}\n{done.stderr}")
         return done.stderr
 
-    def user_time(self, clip, filters, output, program=None):
-        log = self.run(clip, filters, output, program=program, probe="info")
+    def user_time(self, clip, filters, output, program=None, copies=1):
+        log = self.run(clip, filters, *[output] * copies, program=program, probe="info")
         return float(re.search(r"bench: utime=([\d.]+)s", log).group(1))
 
     def times(self, *runs):
-        """Median user times of runs that take turns: (clip, filters, output, program) each."""
+        """Median user times of runs that take turns: arguments of user_time()."""
         seconds = [[self.user_time(*run) for run in runs] for _ in range(self.args.runs)]
         return [statistics.median(column) for column in zip(*seconds)]
 
@@ -110,12 +112,14 @@ class Bench:
             output = f"{ENCODERS[encoder]} {COMMON} -threads 1 -q:v 4 -f null -"
             hinted = output.replace(" -f ", " -me_hint 1 -f ")
             umh = output.replace(" -f ", f" {UMH} -f ")
-            idle, search, alone, with_umh, ignored, used = self.times(
-                (clip, "", "-f null -"), (clip, gpume, "-f null -"), (clip, "", output),
-                (clip, "", umh), (clip, gpume, output), (clip, gpume, hinted))
-            alone_time = max(alone - idle, 1e-3)
-            for variant, value in ((field, (used - ignored) / alone_time + 1),
-                                   ("UMH (-dia_size 784)", (with_umh - idle) / alone_time)):
+            idle, search, alone, with_umh, ignored, used = self.times(*(
+                (clip, filters, output, None, COPIES) for filters, output in (
+                    ("", "-f null -"), (gpume, "-f null -"), ("", output), ("", umh),
+                    (gpume, output), (gpume, hinted))))
+            alone_time = (alone - idle) / COPIES
+            for variant, value in (
+                    (field, (used - ignored) / COPIES / alone_time + 1),
+                    ("UMH (-dia_size 784)", (with_umh - idle) / COPIES / alone_time)):
                 self.row("times", name, encoder, variant, "encoder's time, relative", value)
                 print(f"{name:14s} {encoder:10s} {variant:36s} {value:5.2f} times", flush=True)
             self.row("times", name, encoder, field, "search, s", search - idle)
