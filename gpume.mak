@@ -88,10 +88,13 @@ libavfilter/gpume/cuda/gpume_$(call gpume_column,1,$(1)).ptx: \
 endef
 $(foreach M,$(GPUME_MODULES),$(eval $(call GPUME_MODULE,$(M))))
 
+# The movie filter is why libavfilter's programs are linked with libavcodec
+GPUME_HAS_CODECS = $(if $(CONFIG_MOVIE_FILTER),$(CONFIG_MPEG4_ENCODER))
+
 TESTPROGS-$(CONFIG_GPUME_FILTER) += gpume_compare       \
                                     gpume_constant      \
                                     gpume_input         \
-                                    $(if $(CONFIG_MPEG4_ENCODER),gpume_me_hint) \
+                                    $(if $(GPUME_HAS_CODECS),gpume_me_hint) \
                                     $(if $(CONFIG_MVVIEW_FILTER),gpume_mvview) \
                                     gpume_soak          \
                                     gpume_unit          \

@@ -243,9 +243,10 @@ GPUME_ENCODERS-$(CONFIG_MPEG4_ENCODER)      += mpeg4
 GPUME_ENCODERS-$(CONFIG_H263P_ENCODER)      += h263p
 GPUME_ENCODERS-$(CONFIG_FLV_ENCODER)        += flv
 GPUME_ENCODE_NEEDS = $(GPUME_SRC_NEEDS) FRAMECRC_MUXER PIPE_PROTOCOL
-# $(1): the filter; $(2): options of the encoder
+# $(1): the filter; $(2): options of the encoder. How side data is printed depends on the series
 GPUME_ENCODE = framecrc -lavfi "testsrc2=s=192x160:r=25,format=yuv420p,crop=144:112:3*n:2*n,trim=end_frame=9,$(1)" \
-               -c:v $(word 4,$(subst -, ,$@)) -q:v 4 -flags +bitexact -dct fastint -idct simple $(2)
+               -c:v $(word 4,$(subst -, ,$@)) -q:v 4 -flags +bitexact -dct fastint -idct simple $(2) | \
+               sed "s/, [FS]=.*//"
 FATE_GPUME_ENCODE-$(call ALLYES, $(GPUME_ENCODE_NEEDS)) += $(GPUME_ENCODERS-yes:%=fate-gpume-encode-%) \
                                                            $(GPUME_ENCODERS-yes:%=fate-gpume-encode-%-off)
 fate-gpume-encode-%:     CMD = $(call GPUME_ENCODE,gpume=algo=hme:block=8:dir=both,-me_hint 1)
@@ -263,7 +264,7 @@ FATE_GPUME_PROGRAMS-$(CONFIG_GPUME_FILTER) += fate-gpume-constant fate-gpume-con
 fate-gpume-constant fate-gpume-constant-quick: libavfilter/tests/gpume_constant$(EXESUF)
 fate-gpume-constant:       CMD = runecho libavfilter/tests/gpume_constant$(EXESUF)
 fate-gpume-constant-quick: CMD = runecho libavfilter/tests/gpume_constant$(EXESUF) -quick
-FATE_GPUME_PROGRAMS-$(call ALLYES, GPUME_FILTER MPEG4_ENCODER) += fate-gpume-me-hint fate-gpume-me-hint-quick
+FATE_GPUME_PROGRAMS-$(call ALLYES, GPUME_FILTER MPEG4_ENCODER MOVIE_FILTER) += fate-gpume-me-hint fate-gpume-me-hint-quick
 fate-gpume-me-hint fate-gpume-me-hint-quick: libavfilter/tests/gpume_me_hint$(EXESUF)
 fate-gpume-me-hint:       CMD = runecho libavfilter/tests/gpume_me_hint$(EXESUF)
 fate-gpume-me-hint-quick: CMD = runecho libavfilter/tests/gpume_me_hint$(EXESUF) -quick
