@@ -40,6 +40,7 @@ help:
 	@echo 'make check-gpu     run the tests on a GPU'
 	@echo 'make bench         compare gpume with mestimate on the CPU; INPUT=FILE uses your clip'
 	@echo 'make bench-gpu     measure gpume, other systems and the limits of a GPU; QUICK=1, PARTS="kernels start"'
+	@echo 'make bench-encode   measure encoders with vectors and hints; INPUT=FILE uses your clip, too'
 	@echo 'make quality       measure vectors by ground truth; DATA=DIR uses Middlebury, KITTI, Sintel, ...'
 	@echo 'make check-patches test every patch series on its pristine source'
 	@echo 'make install       install ffmpeg, ffprobe, ffplay and documents; PREFIX=$(PREFIX) DESTDIR='
@@ -74,8 +75,8 @@ play: configured
 	@tools/demo.sh play $(OBJ) '$(INPUT)'
 
 check: check-deps
-	+@tests/run.sh -s $(SERIES) fate san cuda valgrind build fuzz soak long threads failures \
-	    files patches demo style
+	+@tests/run.sh -s $(SERIES) fate san cuda valgrind gpl examples build fuzz soak long threads \
+	    failures files patches demo style
 
 # Parts of 'make check' that can run for longer.
 soak: check-deps
@@ -107,6 +108,18 @@ bench: all
 quality: all
 	@bench/quality/quality.sh $(OBJ) '$(INPUT)'
 
+# CLIPS, FIELDS, ENCODERS and others go to the script through the environment.
+bench-encode: all gpl
+	@bench/encode/encode.sh $(OBJ) $(BASE)-gpl/obj '$(INPUT)'
+
+# A second build, under the GPL, if there is libx264; tests and benchmarks use it.
+gpl: configured
+	@tools/deps.sh $(NO_INSTALL) gpl
+	+@if pkg-config --exists x264; then \
+	    tools/ffconfigure.sh $(BASE)-gpl && \
+	    $(MAKE) -s --no-print-directory -j$(JOBS) -C $(BASE)-gpl/obj ffmpeg ffprobe; \
+	fi
+
 bench-gpu:
 	@if [ -f build/config.mk ]; then tools/deps.sh $(NO_INSTALL) bench bench-gpu; fi
 	+@tests/gpu.sh -g $(SERIES)
@@ -135,5 +148,5 @@ clean:
 distclean:
 	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name dist -exec rm -rf {} +; fi
 
-.PHONY: all help soak fuzz endurance check-gpu bench bench-gpu quality configured demo play check check-series check-deps check-patches sanitized tests \
+.PHONY: all help soak fuzz endurance check-gpu bench bench-encode bench-gpu gpl quality configured demo play check check-series check-deps check-patches sanitized tests \
         install clean distclean

@@ -46,6 +46,7 @@ OBJS-$(CONFIG_GPUME_FILTER) += vf_gpume.o               \
                                gpume/cpu/search.o       \
                                gpume/cpu/task.o         \
                                gpume/cpu/wavefront.o    \
+                               gpume/output/constant.o  \
                                gpume/output/csv.o       \
                                gpume/output/file.o      \
                                gpume/output/metadata.o  \
@@ -100,15 +101,20 @@ libavfilter/$(call gpume_module,$(1)).ptx: \
 endef
 $(foreach M,$(GPUME_MODULES) $(MVVIEW_MODULES),$(eval $(call GPUME_MODULE,$(M))))
 
+# The movie filter is why libavfilter's programs are linked with libavcodec
+GPUME_HAS_CODECS = $(if $(CONFIG_MOVIE_FILTER),$(CONFIG_MPEG4_ENCODER))
+
 TESTPROGS-$(CONFIG_GPUME_FILTER) += gpume_compare       \
+                                    gpume_constant      \
                                     gpume_input         \
+                                    $(if $(GPUME_HAS_CODECS),gpume_me_hint) \
                                     $(if $(CONFIG_MVVIEW_FILTER),gpume_mvview) \
                                     gpume_soak          \
                                     gpume_unit          \
                                     $(if $(GPUME_CUDA-yes),gpume_bench)
 
 # What the test programs share; one of them lets calls fail.
-GPUME_TEST_PROGS = $(addprefix libavfilter/tests/, gpume_compare gpume_input gpume_mvview gpume_soak gpume_unit)
+GPUME_TEST_PROGS = $(addprefix libavfilter/tests/, gpume_compare gpume_constant gpume_input gpume_me_hint gpume_mvview gpume_soak gpume_unit)
 TESTOBJS += $(if $(CONFIG_GPUME_FILTER), gpume_fail.o gpume_harness.o)
 $(GPUME_TEST_PROGS:%=%$(EXESUF)): libavfilter/tests/gpume_harness.o
 $(addprefix libavfilter/tests/, gpume_input$(EXESUF) gpume_mvview$(EXESUF)): libavfilter/tests/gpume_fail.o

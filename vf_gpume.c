@@ -48,6 +48,7 @@ typedef struct GpumeContext {
     char *stats_file;
     int overwrite;
     int metadata;
+    int hint;                   ///< enum GpumeHint
     GpumeParams params;         ///< those that are chosen; most are options
 
     GpumeEngine *engine;
@@ -117,6 +118,10 @@ static const AVOption gpume_options[] = {
       AV_OPT_TYPE_BOOL, { .i64 = 1 }, 0, 1, FLAGS },
     { "metadata", "set lavfi.gpume.* frame metadata", OFFSET(metadata),
       AV_OPT_TYPE_BOOL, { .i64 = 0 }, 0, 1, FLAGS },
+    { "hint", "tell encoders which parts of a frame need no search", OFFSET(hint), AV_OPT_TYPE_INT,
+      { .i64 = GPUME_HINT_NONE }, GPUME_HINT_NONE, GPUME_HINT_CONSTANT, FLAGS, .unit = "hint" },
+        CONST("none",     "nothing",                             GPUME_HINT_NONE,     "hint"),
+        CONST("constant", "rectangles equal to the frame before", GPUME_HINT_CONSTANT, "hint"),
     { NULL }
 };
 
@@ -131,6 +136,7 @@ static GpumeOutputConfig output_config(AVFilterContext *ctx)
         .stats_file = s->stats_file,
         .overwrite  = s->overwrite,
         .metadata   = s->metadata,
+        .hint       = s->hint,
         .log_ctx    = ctx,
     };
 }
@@ -145,6 +151,11 @@ static av_cold int init(AVFilterContext *ctx)
         s->params.distance[s->params.nb_references++] = -1;
     if (s->dir & DIR_FUTURE)
         s->params.distance[s->params.nb_references++] = 1;
+
+    if (s->hint == GPUME_HINT_CONSTANT && !(s->dir & DIR_PAST)) {
+        av_log(ctx, AV_LOG_ERROR, "hint=constant needs vectors of the past: dir=past or both.\n");
+        return AVERROR(EINVAL);
+    }
 
     s->params.intra = s->metadata || s->stats_file;
 

@@ -84,6 +84,7 @@ static av_cold int open_output(Open *o, const GpumeOutput *output, const char *p
     int ret = 0;
 
     o->output = output;
+    o->file.log_ctx = cfg->log_ctx;
     o->priv   = av_mallocz(FFMAX(output->priv_size, 1));
     if (!o->priv)
         return AVERROR(ENOMEM);

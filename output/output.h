@@ -19,12 +19,19 @@
 #include "libavfilter/gpume/core/engine.h"
 #include "libavfilter/gpume/output/file.h"
 
+/** What encoders are told. */
+enum GpumeHint {
+    GPUME_HINT_NONE,
+    GPUME_HINT_CONSTANT,        ///< which parts are those of the frame before, which is a reference
+};
+
 /** The user's options. Strings must remain valid until the outputs are closed. */
 typedef struct GpumeOutputConfig {
     const char *mv_file;        ///< ends in .csv or .npy, or is "-": CSV on standard output; may be NULL
     const char *stats_file;     ///< "-": standard output; may be NULL
     int overwrite;              ///< 0: a regular file that exists is an error
     int metadata;               ///< set frame metadata
+    int hint;                   ///< enum GpumeHint
     void *log_ctx;
 } GpumeOutputConfig;
 
@@ -56,7 +63,7 @@ typedef struct GpumeOutput {
 } GpumeOutput;
 
 /** The outputs, in the order in which they are given a result; the last may keep its vectors. */
-#define GPUME_OUTPUTS(O) O(csv) O(npy) O(stats) O(metadata) O(sidedata)
+#define GPUME_OUTPUTS(O) O(csv) O(npy) O(stats) O(metadata) O(constant) O(sidedata)
 
 typedef struct GpumeOutputs GpumeOutputs;
 

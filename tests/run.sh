@@ -20,6 +20,8 @@
 #   patches    every patch series on its pristine source
 #   build      configure and the Makefile
 #   demo       the demonstration on a short clip
+#   gpl        a build under the GPL, if there is libx264, and the FATE tests that need it
+#   examples   the scripts of examples/ on small input
 #   style      the format of the repository's text files
 # GPUME_VIDEO is a folder of real clips; without it the tests that use it are skipped.
 
@@ -125,7 +127,7 @@ build_trees() {
     standin=
     for part; do
         case $part in
-            fate|files|soak|long|build|demo|valgrind) ;;
+            fate|files|soak|long|build|demo|valgrind|gpl|examples) ;;
             san)           want san ;;
             cuda|failures) want san; standin=1 ;;
             fuzz)          want fuzz ;;
@@ -246,12 +248,23 @@ part_failures() { reliability failures; }
 part_long() { reliability long ${GPUME_LONG:+"$GPUME_LONG"}; }
 part_patches() { sh tests/patches.sh "$results"; }
 part_build() { sh tests/build.sh "$results" "$series"; }
+part_gpl() {
+    if ! submake SERIES="$series" gpl > build/results/gpl-build.log 2>&1; then
+        fail "gpl-build-$series" "make gpl; see build/results/gpl-build.log"
+    elif [ ! -x "$base-gpl/obj/ffmpeg" ]; then
+        skip "gpl-$series" "there is no libx264"
+    else
+        ok "gpl-build-$series"
+        run_fate "gpl-$series" "$base-gpl/obj" fate-gpume-gpl
+    fi
+}
+part_examples() { sh tests/examples.sh "$results" "$series"; }
 part_demo() { sh tests/demo.sh "$results" "$series"; }
 part_style() { sh tests/style.sh "$results"; }
 
 for part; do
     case $part in
-        fate|san|cuda|valgrind|files|soak|fuzz|threads|failures|long|patches|build|demo|style) ;;
+        fate|san|cuda|valgrind|gpl|examples|files|soak|fuzz|threads|failures|long|patches|build|demo|style) ;;
         *) die "there is no part '$part'" ;;
     esac
 done
@@ -277,7 +290,7 @@ say "== built in $(($(date +%s) - began)) s"
 (
     for part; do
         case $part in
-            fate|san|cuda|valgrind) ;;
+            fate|san|cuda|valgrind|gpl|examples) ;;
             *) run "$part" > build/results/beside.out 2>&1
                cat build/results/beside.out ;;
         esac
@@ -287,7 +300,7 @@ beside=$!
 trap 'kill $beside 2>/dev/null; exit 1' HUP INT TERM
 for part; do
     case $part in
-        fate|san|cuda|valgrind) run "$part" ;;
+        fate|san|cuda|valgrind|gpl|examples) run "$part" ;;
     esac
 done
 wait $beside

@@ -4,6 +4,7 @@
 # fate-gpume            all of it
 # fate-gpume-san        what is quick enough for a build with sanitizers
 # fate-gpume-valgrind   what runs under TARGET_EXEC=valgrind
+# fate-gpume-gpl        what needs a build under the GPL
 # fate-gpume-device     what reaches the device when backend=auto has one
 #
 # No test needs samples. If GPUME_VIDEO or GPUME_CLIPS is a folder, its clips are
@@ -191,6 +192,11 @@ fate-gpume-overlay:       CMD = framecrc -lavfi "$(GPUME_SRC),gpume=algo=ds:rang
 fate-gpume-overlay-twice: CMD = framecrc -lavfi "$(GPUME_SRC),gpume=algo=fs:block=8:range=3:dir=both,gpume=algo=ds:range=64:dir=both,codecview=mv_type=fp+bp"
 fate-gpume-overlay-twice: REF = $(GPUME_REF)overlay
 
+# A filter under the GPL that looks where the picture moves: the pan is inside of bars
+FATE_GPUME_GPL-$(call ALLYES, $(GPUME_NEEDS) CROPDETECT_FILTER PAD_FILTER METADATA_FILTER) += fate-gpume-cropdetect
+fate-gpume-cropdetect: CMD = ffmpeg -lavfi "$(GPUME_PAN),trim=end_frame=8,pad=w=160:h=128:x=32:y=24,gpume=algo=hme:block=8,cropdetect=mode=mvedges:mv_threshold=2,metadata=print:file=-" -f null -
+FATE_GPUME_GPL = $(FATE_GPUME_GPL-yes)
+
 # Options that must fail
 GPUME_BAD = range-1025 range-far block-2 block-24 block-256 algo-xyz dir-up \
             backend-gpu nosuch-1 device_size-0 smooth-65 pel-3 pel-5 sweeps-17 levels-12
@@ -201,7 +207,7 @@ $(FATE_GPUME_BAD): REF = it failed
 FATE_GPUME_ERRORS = fate-gpume-error-block fate-gpume-error-folder fate-gpume-error-ending \
                     fate-gpume-error-full fate-gpume-error-full-csv fate-gpume-error-same  \
                     fate-gpume-error-size fate-gpume-error-cuda fate-gpume-error-pel      \
-                    fate-gpume-error-sweeps fate-gpume-error-levels
+                    fate-gpume-error-sweeps fate-gpume-error-levels fate-gpume-error-hint
 fate-gpume-error-pel:      CMD = $(call GPUME_FAILS,pel=3)
 fate-gpume-error-sweeps:   CMD = $(call GPUME_FAILS,sweeps=2)
 fate-gpume-error-levels:   CMD = $(call GPUME_FAILS,algo=ds:levels=3)
@@ -211,6 +217,7 @@ fate-gpume-error-ending:   CMD = $(call GPUME_FAILS,mv_file=vectors.txt)
 fate-gpume-error-full:     CMD = $(call GPUME_FAILS,stats_file=/dev/full)
 fate-gpume-error-full-csv: CMD = $(call GPUME_FAILS,mv_file=-,,>/dev/full)
 fate-gpume-error-same:     CMD = $(call GPUME_FAILS,mv_file=-:stats_file=-)
+fate-gpume-error-hint:     CMD = $(call GPUME_FAILS,dir=future:hint=constant)
 fate-gpume-error-size:     GPUME_SRC = testsrc2=s=31744x2,format=gray,trim=end_frame=2
 fate-gpume-error-size:     CMD = $(call GPUME_FAILS,algo=ds)
 # the message depends on the build and the machine, but it is always one line
@@ -225,9 +232,42 @@ fate-gpume-help: CMD = ffmpeg -hide_banner -h filter=gpume | sed -e "/^Exiting/d
 FATE_GPUME_FFMPEG-$(call ALLYES, $(GPUME_NEEDS)) += $(FATE_GPUME_VECTORS) $(FATE_GPUME_BAD) $(FATE_GPUME_ERRORS)
 FATE_GPUME_FFMPEG = $(FATE_GPUME_FFMPEG-yes) $(FATE_GPUME_SCALED-yes) $(FATE_GPUME_CHANGE-yes) \
                     $(FATE_GPUME_METADATA-yes) $(FATE_GPUME_NUMPY-yes)                          \
-                    $(FATE_GPUME_FRAMECRC-yes) $(FATE_GPUME_HELP-yes) $(FATE_MVVIEW-yes)
+                    $(FATE_GPUME_FRAMECRC-yes) $(FATE_GPUME_HELP-yes) $(FATE_MVVIEW-yes)      \
+                    $(FATE_GPUME_ENCODE) $(FATE_GPUME_GPL)
+
+# Encoders that try the vectors; without their option files are what FFmpeg without our patches
+# makes of frames without vectors, from which these references are
+GPUME_ENCODERS-$(CONFIG_MPEG1VIDEO_ENCODER) += mpeg1video
+GPUME_ENCODERS-$(CONFIG_MPEG2VIDEO_ENCODER) += mpeg2video
+GPUME_ENCODERS-$(CONFIG_MPEG4_ENCODER)      += mpeg4
+GPUME_ENCODERS-$(CONFIG_H263P_ENCODER)      += h263p
+GPUME_ENCODERS-$(CONFIG_FLV_ENCODER)        += flv
+GPUME_ENCODE_NEEDS = $(GPUME_SRC_NEEDS) FRAMECRC_MUXER PIPE_PROTOCOL
+# $(1): the filter; $(2): options of the encoder. How side data is printed depends on the series
+GPUME_ENCODE = framecrc -lavfi "testsrc2=s=192x160:r=25,format=yuv420p,crop=144:112:3*n:2*n,trim=end_frame=9,$(1)" \
+               -c:v $(word 4,$(subst -, ,$@)) -q:v 4 -flags +bitexact -dct fastint -idct simple $(2) | \
+               sed "s/, [FS]=.*//"
+FATE_GPUME_ENCODE-$(call ALLYES, $(GPUME_ENCODE_NEEDS)) += $(GPUME_ENCODERS-yes:%=fate-gpume-encode-%) \
+                                                           $(GPUME_ENCODERS-yes:%=fate-gpume-encode-%-off)
+fate-gpume-encode-%:     CMD = $(call GPUME_ENCODE,gpume=algo=hme:block=8:dir=both,-me_hint 1)
+fate-gpume-encode-%-off: CMD = $(call GPUME_ENCODE,gpume=algo=hme:block=8:dir=both)
+# B frames; threads; other producers
+FATE_GPUME_ENCODE-$(call ALLYES, $(GPUME_ENCODE_NEEDS) MPEG4_ENCODER) += fate-gpume-encode-mpeg4-b-1 fate-gpume-encode-mpeg4-b-3
+fate-gpume-encode-mpeg4-b-%: CMD = $(call GPUME_ENCODE,gpume=algo=hme:block=8:dir=both,-me_hint 1 -bf 2 -slices 3 -threads $(lastword $(subst -, ,$@)))
+fate-gpume-encode-mpeg4-b-1 fate-gpume-encode-mpeg4-b-3: REF = $(GPUME_REF)encode-mpeg4-b
+FATE_GPUME_ENCODE-$(call ALLYES, $(GPUME_ENCODE_NEEDS) MPEG4_ENCODER MESTIMATE_FILTER) += fate-gpume-encode-mpeg4-mestimate
+fate-gpume-encode-mpeg4-mestimate: CMD = $(call GPUME_ENCODE,mestimate=esa:search_param=7,-me_hint 1)
+FATE_GPUME_ENCODE = $(FATE_GPUME_ENCODE-yes)
 
 # Test programs
+FATE_GPUME_PROGRAMS-$(CONFIG_GPUME_FILTER) += fate-gpume-constant fate-gpume-constant-quick
+fate-gpume-constant fate-gpume-constant-quick: libavfilter/tests/gpume_constant$(EXESUF)
+fate-gpume-constant:       CMD = runecho libavfilter/tests/gpume_constant$(EXESUF)
+fate-gpume-constant-quick: CMD = runecho libavfilter/tests/gpume_constant$(EXESUF) -quick
+FATE_GPUME_PROGRAMS-$(call ALLYES, GPUME_FILTER MPEG4_ENCODER MOVIE_FILTER) += fate-gpume-me-hint fate-gpume-me-hint-quick
+fate-gpume-me-hint fate-gpume-me-hint-quick: libavfilter/tests/gpume_me_hint$(EXESUF)
+fate-gpume-me-hint:       CMD = runecho libavfilter/tests/gpume_me_hint$(EXESUF)
+fate-gpume-me-hint-quick: CMD = runecho libavfilter/tests/gpume_me_hint$(EXESUF) -quick
 FATE_GPUME_PROGRAMS-$(CONFIG_GPUME_FILTER) += fate-gpume-unit fate-gpume-unit-quick fate-gpume-input
 fate-gpume-unit fate-gpume-unit-quick: libavfilter/tests/gpume_unit$(EXESUF)
 fate-gpume-unit:       CMD = runecho libavfilter/tests/gpume_unit$(EXESUF)
@@ -255,8 +295,8 @@ $(FATE_GPUME_PROGRAMS): CMP = null
 FATE_GPUME_CHECKASM = $(if $(HAVE_X86ASM),$(if $(CONFIG_GPUME_FILTER),$(filter fate-checkasm-vf_gpume,$(FATE_CHECKASM))))
 
 # the quick form of a program is for the builds that are slow
-GPUME_SLOW  = fate-gpume-unit fate-mvview-unit fate-gpume-compare fate-gpume-compare-clips fate-gpume-compare-small
-GPUME_QUICK = fate-gpume-unit-quick fate-mvview-unit-quick fate-gpume-compare-quick
+GPUME_SLOW  = fate-gpume-unit fate-gpume-constant fate-gpume-me-hint fate-mvview-unit fate-gpume-compare fate-gpume-compare-clips fate-gpume-compare-small
+GPUME_QUICK = fate-gpume-unit-quick fate-gpume-constant-quick fate-gpume-me-hint-quick fate-mvview-unit-quick fate-gpume-compare-quick
 
 FATE_FFMPEG += $(FATE_GPUME_FFMPEG)
 FATE        += $(FATE_GPUME_PROGRAMS)
@@ -268,7 +308,7 @@ FATE_GPUME_SAN = $(if $(CONFIG_FFMPEG),$(filter-out $(FATE_GPUME_BAD),$(FATE_GPU
 # The rest is about options, messages and the CPU's threads, or hides the device
 FATE_GPUME_DEVICE = $(filter-out $(FATE_GPUME_CHECKASM) $(FATE_GPUME_BAD) $(FATE_GPUME_WAVES) $(FATE_GPUME_VF-yes) \
                         $(filter-out %-full %-full-csv,$(FATE_GPUME_ERRORS)) $(FATE_GPUME_HELP-yes)               \
-                        $(FATE_MVVIEW-yes)                                                                       \
+                        $(FATE_MVVIEW-yes) $(FATE_GPUME_ENCODE) fate-gpume-me-hint fate-gpume-constant           \
                         $(addprefix fate-gpume-,alias-% threads-% hme-threads-% %-named cpu auto frames-null), \
                     $(FATE_GPUME))
 # on the driver's stand-in the units are what matters, and all of them take ten minutes
@@ -281,5 +321,6 @@ fate-gpume-san:      $(FATE_GPUME_SAN)
 fate-gpume-standin:  $(FATE_GPUME_STANDIN)
 fate-gpume-valgrind: $(FATE_GPUME_VALGRIND)
 fate-gpume-device:   $(FATE_GPUME_DEVICE)
-fate-gpume fate-gpume-san fate-gpume-standin fate-gpume-valgrind fate-gpume-device:
+fate-gpume-gpl:      $(FATE_GPUME_GPL)
+fate-gpume fate-gpume-san fate-gpume-standin fate-gpume-valgrind fate-gpume-device fate-gpume-gpl:
 	$(if $(strip $^),,@echo "$@: this FFmpeg has nothing that $@ could test"; false)

@@ -1,0 +1,236 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Measures what encoders make of vectors and hints: bytes, PSNR and time, with and without.
+
+Bit rates at equal quality are compared by the method of Bjontegaard (VCEG-M33) with Akima's
+interpolation, as the package bjontegaard does it: luma PSNR over bytes at the quantizers
+QSCALES. Times are the process's user time less that of the same process without an encoder;
+what is compared runs in turn, and the median counts.
+"""
+
+import argparse
+import csv
+import re
+import statistics
+import subprocess
+import sys
+
+import bjontegaard
+import numpy as np
+
+QSCALES = (2, 4, 8, 16)
+
+# Key frames only where they are asked for: where scene cuts are found would change with vectors
+COMMON = "-g 250 -sc_threshold 1000000000"
+RD = "-cmp satd -subcmp satd -mbcmp satd -mbd rd -trellis 1"
+ENCODERS = {
+    "mpeg4": "-c:v mpeg4",
+    "mpeg4 B": "-c:v mpeg4 -bf 2",
+    "mpeg4 rd": f"-c:v mpeg4 {RD}",
+    "mpeg2": "-c:v mpeg2video",
+    "mpeg2 B": "-c:v mpeg2video -bf 2",
+    "mpeg2 rd": f"-c:v mpeg2video {RD}",
+}
+UMH = "-dia_size 784"
+# Encoders behind one search where times are taken, so that they are not lost in the search's
+COPIES = 8
+
+X264 = "-c:v libx264 -tune zerolatency -crf 23 -weightp 0"
+
+
+class Bench:
+    """Runs ffmpeg and keeps rows of results."""
+
+    def __init__(self, args):
+        self.args = args
+        self.rows = []
+
+    def run(self, clip, filters, *outputs, program=None, probe="error"):
+        """Encodes a clip, which filters see once, to each of the outputs; user time, messages."""
+        program = program or self.args.ffmpeg
+        names = [f"[o{i}]" for i in range(len(outputs))]
+        graph = f"[0:v]{filters or 'null'},split={len(outputs)}{''.join(names)}"
+        command = [program, "-hide_banner", "-nostdin", "-loglevel", probe, "-nostats", "-benchmark",
+                   "-y", "-i", clip, "-filter_complex", graph]
+        for name, output in zip(names, outputs):
+            command += ["-map", name, "-fps_mode", "passthrough", *output.split()]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        if done.returncode:
+            sys.exit(f"{' '.join(command)}\n{done.stderr}")
+        return done.stderr
+
+    def user_time(self, clip, filters, output, program=None, copies=1):
+        log = self.run(clip, filters, *[output] * copies, program=program, probe="info")
+        return float(re.search(r"bench: utime=([\d.]+)s", log).group(1))
+
+    def times(self, *runs):
+        """Median user times of runs that take turns: arguments of user_time()."""
+        seconds = [[self.user_time(*run) for run in runs] for _ in range(self.args.runs)]
+        return [statistics.median(column) for column in zip(*seconds)]
+
+    def size_and_psnr(self, coded, clip, base, program=None):
+        """Bytes of all packets, and the luma PSNR of the whole clip."""
+        program = program or self.args.ffmpeg
+        packets = subprocess.run([program, "-v", "error", "-i", coded, "-c", "copy", "-f", "framecrc",
+                                  "-"], check=True, capture_output=True, text=True).stdout
+        size = sum(int(line.split(",")[4]) for line in packets.splitlines() if line[0] != "#")
+        graph = (f"[1:v]{base or 'null'},settb=1/25,setpts=N[b];[0:v]settb=1/25,setpts=N[a];"
+                 "[a][b]psnr")
+        log = subprocess.run([program, "-hide_banner", "-nostdin", "-i", coded, "-i", clip, "-lavfi",
+                              graph, "-f", "null", "-"], check=True, capture_output=True,
+                             text=True).stderr
+        return size, float(re.search(r"PSNR y:([\d.]+|inf)", log).group(1))
+
+    def row(self, part, clip, encoder, variant, metric, value):
+        self.rows.append((part, clip, encoder, variant, metric, f"{value:.4f}"))
+
+    def curves(self, clip, base, filters, encoders, more):
+        """(bytes, PSNR) at each quantizer, for each of the encoders."""
+        coded = {(e, q): f"{self.args.out}/{i}-{q}.nut" for i, e in enumerate(encoders) for q in QSCALES}
+        outputs = [f"{ENCODERS[e]} {COMMON} {more} -threads 1 -q:v {q} -f nut {path}"
+                   for (e, q), path in coded.items()]
+        self.run(clip, ",".join(f for f in (base, filters) if f), *outputs)
+        return {e: [self.size_and_psnr(coded[e, q], clip, base) for q in QSCALES] for e in encoders}
+
+    def vectors(self, name, clip, base, fields):
+        """BD-rate of UMH and of each kind of fields against the encoder alone."""
+        encoders = self.args.encoders
+        alone = self.curves(clip, base, "", encoders, "")
+        variants = {"UMH (-dia_size 784)": ("", UMH)}
+        variants |= {field: (f"gpume={field}:dir=both:backend=cpu", "-me_hint 1") for field in fields}
+        for variant, (filters, more) in variants.items():
+            curves = self.curves(clip, base, filters, encoders, more)
+            for encoder in encoders:
+                value = bd_rate(alone[encoder], curves[encoder])
+                self.row("vectors", name, encoder, variant, "bd-rate, %", value)
+                print(f"{name:14s} {encoder:10s} {variant:36s} {value:+6.2f} %", flush=True)
+
+    def vector_times(self, name, clip, field):
+        """The encoder's time with the vectors and with UMH, relative to the encoder alone."""
+        gpume = f"gpume={field}:dir=both:backend=cpu"
+        for encoder in self.args.encoders:
+            output = f"{ENCODERS[encoder]} {COMMON} -threads 1 -q:v 4 -f null -"
+            hinted = output.replace(" -f ", " -me_hint 1 -f ")
+            umh = output.replace(" -f ", f" {UMH} -f ")
+            idle, search, alone, with_umh, ignored, used = self.times(*(
+                (clip, filters, output, None, COPIES) for filters, output in (
+                    ("", "-f null -"), (gpume, "-f null -"), ("", output), ("", umh),
+                    (gpume, output), (gpume, hinted))))
+            alone_time = (alone - idle) / COPIES
+            for variant, value in (
+                    (field, (used - ignored) / COPIES / alone_time + 1),
+                    ("UMH (-dia_size 784)", (with_umh - idle) / COPIES / alone_time)):
+                self.row("times", name, encoder, variant, "encoder's time, relative", value)
+                print(f"{name:14s} {encoder:10s} {variant:36s} {value:5.2f} times", flush=True)
+            self.row("times", name, encoder, field, "search, s", search - idle)
+            self.row("times", name, encoder, "alone", "encoder, s", alone_time)
+
+    def constant(self, name, clip, preset):
+        """libx264 with hint=constant against the same frames without."""
+        program = self.args.gpl
+        gpume = "gpume=algo=ds:range=8:block=16:backend=cpu:hint=constant"
+        coded = f"{self.args.out}/x264.nut"
+        output = f"{X264} -preset {preset} -threads 1"
+        figures = []
+        for mb_info in (0, 1):
+            self.run(clip, gpume, f"{output} -mb_info {mb_info} -f nut {coded}", program=program)
+            figures.append(self.size_and_psnr(coded, clip, "", program))
+        search, idle, plain, hinted = self.times(
+            (clip, gpume, "-f null -", program), (clip, "", "-f null -", program),
+            (clip, gpume, f"{output} -mb_info 0 -f null -", program),
+            (clip, gpume, f"{output} -mb_info 1 -f null -", program))
+        values = {
+            "bytes, %": 100 * figures[1][0] / figures[0][0] - 100,
+            "psnr, dB": figures[1][1] - figures[0][1],
+            "encoder's time, %": 100 * (hinted - plain) / (plain - search),
+            "search's share of the encoder's time, %": 100 * (search - idle) / (plain - search),
+        }
+        for metric, value in values.items():
+            self.row("constant", name, f"libx264 {preset}", "hint=constant", metric, value)
+        print(f"{name:14s} {preset:10s} " +
+              "   ".join(f"{m} {v:+.2f}" for m, v in values.items()), flush=True)
+
+
+def bd_rate(a, b):
+    a, b = np.array(a), np.array(b)
+    return bjontegaard.bd_rate(a[:, 0], a[:, 1], b[:, 0], b[:, 1], method="akima")
+
+
+def means(rows):
+    """The vectors' BD-rates: variants down, encoders across, means over the clips."""
+    table = {}
+    for part, _, encoder, variant, _, value in rows:
+        if part == "vectors":
+            table.setdefault(variant, {}).setdefault(encoder, []).append(float(value))
+    return {v: {e: statistics.mean(x) for e, x in by.items()} for v, by in table.items()}
+
+
+def print_means(rows):
+    table = means(rows)
+    if not table:
+        return
+    encoders = list(next(iter(table.values())))
+    print("\nBD-rate against the encoder alone, mean of the clips, %\n")
+    print("| vectors | " + " | ".join(encoders) + " |")
+    print("| --- |" + " --- |" * len(encoders))
+    for variant, by in table.items():
+        print(f"| {variant} | " + " | ".join(f"{by[e]:+.2f}" for e in encoders) + " |")
+
+
+def plot(rows, path):
+    table = means(rows)
+    if not table:
+        return
+    try:
+        import matplotlib
+        matplotlib.use("Agg")
+        import matplotlib.pyplot as plt
+    except ImportError:
+        print("no plot: this needs matplotlib")
+        return
+    encoders = list(next(iter(table.values())))
+    figure, axes = plt.subplots(figsize=(9, 4))
+    width = 0.8 / len(table)
+    for i, (variant, by) in enumerate(table.items()):
+        axes.bar(np.arange(len(encoders)) + i * width, [by[e] for e in encoders], width, label=variant)
+    axes.set_xticks(np.arange(len(encoders)) + 0.4 - width / 2, encoders)
+    axes.axhline(0, color="black", linewidth=0.8)
+    axes.set_ylabel("BD-rate against the encoder alone, %")
+    axes.grid(axis="y", alpha=0.3)
+    axes.legend(fontsize="small")
+    figure.tight_layout()
+    figure.savefig(path, dpi=120)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--ffmpeg", required=True)
+    parser.add_argument("--gpl", help="ffmpeg with libx264")
+    parser.add_argument("--out", required=True)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--encoders", type=lambda s: s.split(","), default=list(ENCODERS))
+    parser.add_argument("--fields", type=str.split, default=[])
+    parser.add_argument("--presets", type=str.split, default=[])
+    parser.add_argument("--clip", action="append", default=[], help="NAME=FILE, seen by everything; times are those of the first")
+    parser.add_argument("--screen", action="append", default=[], help="NAME=FILE, for hint=constant")
+    args = parser.parse_args()
+    bench = Bench(args)
+    clips = [c.split("=", 1) for c in args.clip]
+    for name, clip in clips if args.fields else ():
+        bench.vectors(name, clip, "", args.fields)
+        bench.vectors(f"{name} /4", clip, "select=not(mod(n\\,4))", args.fields)
+    for name, clip in clips[:1] if args.fields else ():
+        bench.vector_times(name, clip, args.fields[0])
+    for name, clip in [c.split("=", 1) for c in args.screen] + clips:
+        for preset in args.presets if args.gpl else ():
+            bench.constant(name, clip, preset)
+    with open(f"{args.out}/encode.csv", "w", newline="", encoding="utf-8") as f:
+        writer = csv.writer(f)
+        writer.writerow(("part", "clip", "encoder", "variant", "metric", "value"))
+        writer.writerows(bench.rows)
+    print_means(bench.rows)
+    plot(bench.rows, f"{args.out}/encode.png")
+
+
+if __name__ == "__main__":
+    main()

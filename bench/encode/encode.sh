@@ -1,0 +1,77 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Measures what encoders make of vectors and hints: 'make bench-encode'.
+#
+# usage: encode.sh BIN_DIR GPL_BIN_DIR [INPUT]
+# BIN_DIR has ffmpeg, GPL_BIN_DIR one with libx264; without it that part is left out. INPUT is a
+# clip that is measured, too. Environment (defaults in brackets):
+#   CLIPS         folder of clips [../shared/video]
+#   FRAMES        of each clip [120]
+#   FIELDS        gpume's options, words [hme:block=8 hme:block=16 fs fs:smooth=4 umh]
+#   ENCODERS      names in encode.py, separated by commas [all]
+#   PRESETS       of libx264 [ultrafast veryfast medium slow]
+#   BENCH_RUNS    runs of each measurement of time [3]
+#   BENCH_DIR     folder for results [build/bench-encode]
+
+set -eu
+LC_ALL=C
+export LC_ALL
+top=$(cd "$(dirname "$0")/../.." && pwd)
+bin=$(cd "$1" && pwd)
+gpl=$2/ffmpeg
+input=${3-}
+cd "$top"
+out=${BENCH_DIR:-build/bench-encode}
+. bench/lib.sh
+frames=${FRAMES:-120}
+fields=${FIELDS-algo=hme:block=8 algo=hme:block=16 algo=fs algo=fs:smooth=4 algo=umh}
+
+mkdir -p "$out"
+trap 'rm -f "$out"/*.nut' EXIT
+trap 'exit 1' HUP INT TERM
+
+venv=$out/venv
+if [ ! -x "$venv/bin/python" ]; then
+    python3 -m venv --system-site-packages "$venv"
+fi
+for package in numpy bjontegaard matplotlib; do
+    if ! "$venv/bin/python" -c "import $package" 2>/dev/null; then
+        "$venv/bin/pip" install -q --disable-pip-version-check "$package" ||
+            [ $package = matplotlib ] || die "this needs the Python package $package"
+    fi
+done
+export MPLCONFIGDIR="$out/.matplotlib"
+
+# raw NAME INPUT_OPTIONS...: a clip that costs next to nothing to read.
+raw() {
+    name=$1
+    shift
+    ffmpeg "$@" -map 0:v:0 -vf format=yuv420p -frames:v "$frames" -fps_mode passthrough \
+        -c:v rawvideo -f nut "$out/$name.nut"
+}
+
+set --
+for f in "${CLIPS:-../shared/video}"/*.mp4 "${CLIPS:-../shared/video}"/*.y4m "$input"; do
+    if [ -f "$f" ]; then
+        name=$(basename "${f%.*}")
+        raw "$name" -i "$f"
+        set -- "$@" --clip "$name=$out/$name.nut"
+    fi
+done
+raw zoom -f lavfi -i mandelbrot=s=640x352:r=25:end_pts=200
+set -- "$@" --clip "zoom=$out/zoom.nut"
+if [ -x "$gpl" ]; then
+    set -- "$@" --gpl "$gpl"
+    for scene in insert scrolling typing; do
+        "$venv/bin/python" bench/encode/screens.py $scene 1280 720 "$frames" |
+            ffmpeg -f rawvideo -pixel_format yuv420p -video_size 1280x720 -i pipe:0 \
+                -c:v rawvideo -f nut "$out/$scene.nut"
+        set -- "$@" --screen "$scene=$out/$scene.nut"
+    done
+else
+    say "left out: libx264, there is no build under the GPL (Debian's package: libx264-dev)"
+fi
+"$venv/bin/python" bench/encode/encode.py --ffmpeg "$bin/ffmpeg" --out "$out" \
+    --runs "${BENCH_RUNS:-3}" --fields "$fields" --presets "${PRESETS-ultrafast veryfast medium slow}" \
+    ${ENCODERS:+--encoders "$ENCODERS"} "$@"
+say "figures: $out/encode.csv"

@@ -1,0 +1,190 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "libavutil/attributes.h"
+#include "libavutil/common.h"
+#include "libavutil/error.h"
+#include "libavutil/frame.h"
+#include "libavutil/mem.h"
+#include "libavutil/motion_vector.h"
+
+#include "me_hint.h"
+#include "mpegpicture.h"
+
+enum { PAST, FUTURE };
+
+#define NONE INT16_MIN
+/** Longest component of a vector that is kept. */
+#define MAX_LENGTH 4096
+
+/** The fields of a picture against the one before and the one after. */
+typedef struct MEHintPicture {
+    int number;             ///< -1: unused
+    MEHintVector *field[2];
+} MEHintPicture;
+
+av_cold int ff_me_hint_init(MEHint **phint, int mb_width, int mb_height, int max_b_frames)
+{
+    MEHint *hint = *phint = av_mallocz(sizeof(*hint));
+    size_t size;
+
+    if (!hint)
+        return AVERROR(ENOMEM);
+    hint->width  = mb_width  * 16 / ME_HINT_SIDE;
+    hint->height = mb_height * 16 / ME_HINT_SIDE;
+    size         = (size_t)(hint->width + 2) * (hint->height + 2);
+    /* from the oldest reference to the newest input: two groups of B frames */
+    hint->nb_pictures = 2 * (max_b_frames + 2);
+    hint->pictures    = av_calloc(hint->nb_pictures, sizeof(*hint->pictures));
+    if (!hint->pictures)
+        return AVERROR(ENOMEM);
+    for (int i = 0; i < hint->nb_pictures; i++)
+        hint->pictures[i].number = -1;
+    for (int dir = PAST; dir <= FUTURE; dir++) {
+        hint->composed[dir] = av_malloc_array(size, sizeof(MEHintVector));
+        if (!hint->composed[dir])
+            return AVERROR(ENOMEM);
+        for (size_t i = 0; i < size; i++)
+            hint->composed[dir][i][0] = NONE;
+        for (int i = 0; i < hint->nb_pictures; i++) {
+            hint->pictures[i].field[dir] = av_malloc_array(size, sizeof(MEHintVector));
+            if (!hint->pictures[i].field[dir])
+                return AVERROR(ENOMEM);
+        }
+    }
+    return 0;
+}
+
+av_cold void ff_me_hint_uninit(MEHint **phint)
+{
+    MEHint *hint = *phint;
+
+    if (!hint)
+        return;
+    for (int dir = PAST; dir <= FUTURE; dir++) {
+        for (int i = 0; hint->pictures && i < hint->nb_pictures; i++)
+            av_freep(&hint->pictures[i].field[dir]);
+        av_freep(&hint->composed[dir]);
+    }
+    av_freep(&hint->pictures);
+    av_freep(phint);
+}
+
+/* The squares whose centre lies in a range of samples: the first, or the one after the last. */
+static int square(int sample, int nb_squares)
+{
+    return av_clip((sample + ME_HINT_SIDE / 2 - 1) / ME_HINT_SIDE, 0, nb_squares);
+}
+
+/* Write a block's vector to the squares whose centres it covers. The positions say what it is:
+ * filters that search whole samples may leave motion and scale as they find them. */
+static void put_block(const MEHint *hint, MEHintVector *field, const AVMotionVector *mv)
+{
+    const int left = mv->dst_x - mv->w / 2, top = mv->dst_y - mv->h / 2;
+    const int x0 = square(left, hint->width),  x1 = square(left + mv->w, hint->width);
+    const int y0 = square(top,  hint->height), y1 = square(top  + mv->h, hint->height);
+    const int vx = av_clip(mv->src_x - mv->dst_x, -MAX_LENGTH, MAX_LENGTH);
+    const int vy = av_clip(mv->src_y - mv->dst_y, -MAX_LENGTH, MAX_LENGTH);
+
+    for (int y = y0; y < y1; y++)
+        for (int x = x0; x < x1; x++) {
+            field[y * hint->width + x][0] = vx;
+            field[y * hint->width + x][1] = vy;
+        }
+}
+
+static MEHintPicture *picture_of(const MEHint *hint, int number)
+{
+    return &hint->pictures[number % hint->nb_pictures];
+}
+
+void ff_me_hint_add(MEHint *hint, const AVFrame *frame, int number)
+{
+    const AVFrameSideData *sd;
+    MEHintPicture *pic;
+
+    if (!hint)
+        return;
+    pic         = picture_of(hint, number);
+    pic->number = -1;
+    sd = av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
+    if (!sd)
+        return;
+
+    pic->number = number;
+    for (int dir = PAST; dir <= FUTURE; dir++)
+        for (int i = 0; i < hint->width * hint->height; i++)
+            pic->field[dir][i][0] = NONE;
+    for (size_t i = 0; i < sd->size / sizeof(AVMotionVector); i++) {
+        const AVMotionVector *mv = (const AVMotionVector *)sd->data + i;
+
+        /* a frame further away would need another field */
+        if (mv->source == -1 || mv->source == 1)
+            put_block(hint, pic->field[mv->source > 0], mv);
+    }
+}
+
+/* Whether all fields on the way from a picture to another are there. */
+static int has_fields(const MEHint *hint, int from, int to)
+{
+    const int step = from < to ? 1 : -1;
+
+    if (FFABS(to - from) > hint->nb_pictures)
+        return 0;
+    for (int i = from; i != to; i += step)
+        if (picture_of(hint, i)->number != i)
+            return 0;
+    return from != to;
+}
+
+/* Follow a square's motion from a picture to another. */
+static void follow(const MEHint *hint, int x, int y, int from, int to, MEHintVector dst)
+{
+    const int step = from < to ? 1 : -1;
+    int vx = 0, vy = 0;
+
+    dst[0] = NONE;
+    for (int i = from; i != to; i += step) {
+        const int px = av_clip(x + ((vx + ME_HINT_SIDE / 2) >> 3), 0, hint->width  - 1);
+        const int py = av_clip(y + ((vy + ME_HINT_SIDE / 2) >> 3), 0, hint->height - 1);
+        const int16_t *v = picture_of(hint, i)->field[step > 0][py * hint->width + px];
+
+        if (v[0] == NONE)
+            return;
+        vx += v[0];
+        vy += v[1];
+    }
+    dst[0] = av_clip(vx, -INT16_MAX, INT16_MAX);
+    dst[1] = av_clip(vy, -INT16_MAX, INT16_MAX);
+}
+
+static void compose(const MEHint *hint, MEHintVector *dst, int from, int to)
+{
+    const int found = has_fields(hint, from, to);
+
+    for (int y = 0; y < hint->height; y++)
+        for (int x = 0; x < hint->width; x++) {
+            int16_t *v = dst[(y + 1) * (hint->width + 2) + x + 1];
+
+            if (found)
+                follow(hint, x, y, from, to, v);
+            else
+                v[0] = NONE;
+        }
+}
+
+void ff_me_hint_prepare(MEHint *hint, const MPVPicture *cur, const MPVPicture *past,
+                        const MPVPicture *future)
+{
+    const int n = cur->display_picture_number;
+
+    if (!hint || cur->f->pict_type == AV_PICTURE_TYPE_I)
+        return;
+    compose(hint, hint->composed[PAST],   n, past   ? past->display_picture_number   : n);
+    compose(hint, hint->composed[FUTURE], n, future ? future->display_picture_number : n);
+}

@@ -1,0 +1,19 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Transcodes H.264 to MPEG-2 and lets the encoder start its search from the vectors in the
+# H.264 stream. Nothing is searched twice: the decoder hands its vectors over.
+#
+# usage: h264-to-mpeg2.sh INPUT OUTPUT [QSCALE]
+# FFMPEG names an ffmpeg with the option me_hint [ffmpeg]; QSCALE is 2 (best) to 31 [4].
+
+set -eu
+if [ $# -lt 2 ]; then
+    echo "usage: $0 INPUT OUTPUT [QSCALE]" >&2
+    exit 2
+fi
+
+# A vector of the decoder says how far its block moved, not over how many frames. Most are right
+# where the input has no B frames; where they are wrong, the encoder's own candidates win.
+"${FFMPEG:-ffmpeg}" -hide_banner -loglevel error -nostdin -y -export_side_data +mvs -i "$1" \
+    -map 0:v:0 -map '0:a?' -c:a copy \
+    -c:v mpeg2video -q:v "${3:-4}" -me_hint 1 "$2"

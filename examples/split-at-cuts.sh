@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Splits a film at its cuts. At a cut hardly a block of a frame is found in the frame before, so
+# the column 'scene' of stats_file is near 1.
+#
+# usage: split-at-cuts.sh INPUT FOLDER [THRESHOLD]
+# Writes FOLDER/cuts.txt, the first frame of each scene and its time in seconds, and the scenes
+# as FOLDER/000.mkv, 001.mkv ... They are coded anew (MPEG-4, quantizer 3), so that each begins
+# with a key frame. FFMPEG names an ffmpeg with gpume [ffmpeg]; THRESHOLD is 0 to 1 [0.8].
+
+set -eu
+if [ $# -lt 2 ]; then
+    echo "usage: $0 INPUT FOLDER [THRESHOLD]" >&2
+    exit 2
+fi
+mkdir -p "$2"
+
+# One pass over a small copy is enough to see cuts. fps, so that frame n begins at n/25 s; the
+# same rate is used for coding.
+"${FFMPEG:-ffmpeg}" -hide_banner -loglevel error -nostdin -i "$1" -map 0:v:0 \
+    -vf "fps=25,scale=320:-2,gpume=algo=epzs:stats_file=-" -f null - |
+    awk -v threshold="${3:-0.8}" '
+        { split($1, n, ":"); split($NF, scene, ":") }
+        scene[2] >= threshold { printf "%d %.2f\n", n[2] - 1, (n[2] - 1) / 25 }
+    ' > "$2/cuts.txt"
+
+frames=$(cut -d ' ' -f 1 "$2/cuts.txt" | paste -s -d , -)
+if [ -z "$frames" ]; then
+    echo "$1 has no cut" >&2
+    frames=1000000000   # one scene
+fi
+"${FFMPEG:-ffmpeg}" -hide_banner -loglevel error -nostdin -y -i "$1" -map 0:v:0 -vf fps=25 \
+    -c:v mpeg4 -q:v 3 -force_key_frames "expr:eq(n,0)$(
+        echo "$frames" | tr , '\n' | sed 's/.*/+eq(n,&)/' | tr -d '\n')" \
+    -f segment -segment_frames "$frames" -reset_timestamps 1 "$2/%03d.mkv"

@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Writes the vectors of all clips in a folder as NumPy arrays, several clips at a time. What is
+# there already is not done again, so after an interruption the same command goes on: a .npy
+# file has its name only once it is complete.
+#
+# usage: vectors-of-a-folder.sh CLIPS VECTORS [GPUME_OPTIONS]
+# VECTORS/NAME.EXT.npy is numpy.load()ed as (frames, directions, rows, blocks, 3).
+# FFMPEG names an ffmpeg with gpume [ffmpeg], JOBS how many run at a time [number of cores].
+
+set -eu
+if [ $# -lt 2 ]; then
+    echo "usage: $0 CLIPS VECTORS [GPUME_OPTIONS]" >&2
+    exit 2
+fi
+FFMPEG=${FFMPEG:-ffmpeg}
+VECTORS=$2
+OPTIONS=${3:-algo=hme:block=16}
+export FFMPEG VECTORS OPTIONS
+mkdir -p "$2"
+
+# One clip after the other keeps several cores less busy than several clips with a thread each.
+# The file's name goes through the environment of a shell, so it may have any character but those
+# that a filter's option gives a meaning: they are why vectors are written from inside the folder.
+# shellcheck disable=SC2016  # for the shells that xargs starts
+find "$1" -type f \( -name '*.mp4' -o -name '*.mkv' -o -name '*.mov' -o -name '*.y4m' \) -print0 |
+    xargs -0 -P "${JOBS:-$(getconf _NPROCESSORS_ONLN)}" -I CLIP sh -c '
+        clip=$1
+        out=$VECTORS/${clip##*/}.npy
+        if [ -f "$out" ]; then
+            exit
+        fi
+        # the filter writes a plain name, which then becomes the clip'\''s
+        part=$(mktemp -d "$VECTORS/part.XXXXXX")
+        trap "rm -rf \"\$part\"" EXIT
+        clip=$(cd "$(dirname "$clip")" && pwd)/${clip##*/}
+        if (cd "$part" && "$FFMPEG" -hide_banner -loglevel error -nostdin -filter_threads 1 \
+                -i "$clip" -map 0:v:0 -vf "gpume=$OPTIONS:mv_file=v.npy" -fps_mode passthrough \
+                -f null -); then
+            mv "$part/v.npy" "$out"
+        else
+            echo "left out: $clip" >&2
+        fi
+    ' sh CLIP
