@@ -62,6 +62,11 @@ OBJS-$(CONFIG_MVVIEW_FILTER) += vf_mvview.o         \
 X86ASM-OBJS-$(CONFIG_MVVIEW_FILTER) += gpume/view/x86/blend.o      \
                                        gpume/view/x86/blend_init.o
 
+OBJS-$(CONFIG_MVFPS_FILTER) += vf_mvfps.o             \
+                               gpume/between/between.o \
+                               gpume/between/blend.o   \
+                               gpume/between/layout.o
+
 # Warp exchanges with a mask need PTX 6.0; clang writes 3.2 by default. It also stops
 # unrolling long loops, which would spill the registers of the full search.
 ifdef CONFIG_CUDA_LLVM
@@ -112,4 +117,4 @@ $(GPUME_BENCH_PTX:%=libavfilter/tests/%.ptx): $(GPUME_KERNEL_HEADERS) \
 .SECONDARY: $(foreach S,.ptx .ptx.gz .ptx.c,$(GPUME_BENCH_PTX:%=libavfilter/tests/%$(S)))
 
 clean::
-	$(RM) $(foreach D,core cpu cpu/x86 cuda output view view/x86,$(CLEANSUFFIXES:%=libavfilter/gpume/$(D)/%))
+	$(RM) $(foreach D,between between/x86 core cpu cpu/x86 cuda output view view/x86,$(CLEANSUFFIXES:%=libavfilter/gpume/$(D)/%))
