@@ -15,6 +15,7 @@ GPUME_CUDA-$(if $(CONFIG_FFNVCODEC),$(CONFIG_CUDA_NVCC)) = yes
 GPUME_CUDA_OBJS = $(if $(GPUME_CUDA-yes),                \
                       cuda/load_helper.o                 \
                       gpume/cuda/backend.o               \
+                      gpume/cuda/driver.o                \
                       gpume/cuda/launch.o                \
                       gpume/cuda/modules.o               \
                       gpume/cuda/motion.o                \

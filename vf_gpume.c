@@ -19,6 +19,7 @@
 #include "video.h"
 
 #include "gpume/compat.h"
+#include "gpume/execute.h"
 #include "gpume/core/engine.h"
 #include "gpume/core/searches.h"
 #include "gpume/output/output.h"
@@ -180,26 +181,6 @@ static int query_formats(const AVFilterContext *ctx,
     return ff_set_common_formats2(ctx, cfg_in, cfg_out, formats);
 }
 
-typedef struct ExecuteArg {
-    GpumeJob job;
-    void *arg;
-} ExecuteArg;
-
-static int execute_job(AVFilterContext *ctx, void *opaque, int job, int nb_jobs)
-{
-    const ExecuteArg *arg = opaque;
-
-    arg->job(arg->arg, job, nb_jobs);
-    return 0;
-}
-
-static void execute(void *opaque, GpumeJob job, void *arg, int nb_jobs)
-{
-    ExecuteArg execute_arg = { job, arg };
-
-    ff_filter_execute(opaque, execute_job, &execute_arg, NULL, nb_jobs);
-}
-
 static av_cold int config_input(AVFilterLink *inlink)
 {
     AVFilterContext *ctx = inlink->dst;
@@ -209,7 +190,7 @@ static av_cold int config_input(AVFilterLink *inlink)
         .params        = s->params,
         .backend       = s->backend - 1,
         .max_in_flight = s->async_depth,
-        .execute       = execute,
+        .execute       = gpume_execute,
         .opaque        = ctx,
         .nb_threads    = ff_filter_get_nb_threads(ctx),
         .hw_device     = ctx->hw_device_ctx,

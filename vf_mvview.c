@@ -20,6 +20,7 @@
 #include "video.h"
 
 #include "gpume/compat.h"
+#include "gpume/execute.h"
 #include "gpume/view/canvas.h"
 #include "gpume/view/field.h"
 #include "gpume/view/view.h"
@@ -96,26 +97,6 @@ static int query_formats(const AVFilterContext *ctx,
     return ff_set_common_formats2(ctx, cfg_in, cfg_out, formats);
 }
 
-typedef struct ExecuteArg {
-    MvviewJob job;
-    void *arg;
-} ExecuteArg;
-
-static int execute_job(AVFilterContext *ctx, void *opaque, int job, int nb_jobs)
-{
-    const ExecuteArg *arg = opaque;
-
-    arg->job(arg->arg, job, nb_jobs);
-    return 0;
-}
-
-static void execute(void *opaque, MvviewJob job, void *arg, int nb_jobs)
-{
-    ExecuteArg execute_arg = { job, arg };
-
-    ff_filter_execute(opaque, execute_job, &execute_arg, NULL, nb_jobs);
-}
-
 static av_cold int config_input(AVFilterLink *inlink)
 {
     AVFilterContext *ctx = inlink->dst;
@@ -129,7 +110,7 @@ static av_cold int config_input(AVFilterLink *inlink)
         .step       = s->step,
         .opacity    = lrint(s->opacity * 256),
         .legend     = s->legend,
-        .execute    = execute,
+        .execute    = gpume_execute,
         .opaque     = ctx,
         .nb_threads = ff_filter_get_nb_threads(ctx),
     };

@@ -224,7 +224,7 @@ bench_threads() {
 bench_vectors() {
     begin cpu-vectors
     say "whole clip, ${block}x$block blocks, +-16, past: cost of all vectors (relative to full search);"
-    say "mean number of different vectors tried per block"
+    say "how many costs a block takes"
     : > "$out/tried.txt"
     if ${CC:-cc} -O3 -w -o "$out/gpume_tried" bench/gpume_tried.c; then
         size=$(ffmpeg -i "$input" -map 0:v:0 -vf showinfo -frames:v 1 -f null - -loglevel info 2>&1 |

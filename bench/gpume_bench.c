@@ -44,7 +44,7 @@ void bench_die(const char *what, int err)
 void bench_check(Bench *b, CUresult err, const char *what)
 {
     fflush(stdout);
-    if (ff_gpume_cuda_check(NULL, AV_LOG_ERROR, b->cu, err, what) < 0)
+    if (ff_gpume_cuda_check(&b->cuda, err, what) < 0)
         exit(1);
 }
 
@@ -107,6 +107,7 @@ void bench_number(Bench *b, const BenchRow *row, double value)
 
 static void open_device(Bench *b, const char *device)
 {
+    AVBufferRef *ref;
     CUdevice dev;
     char name[128] = "";
     int driver = 0, ret;
@@ -114,8 +115,13 @@ static void open_device(Bench *b, const char *device)
     ret = av_hwdevice_ctx_create(&b->device, AV_HWDEVICE_TYPE_CUDA, device, NULL, 0);
     if (ret < 0)
         bench_die("no CUDA device", ret);
-    b->hwctx      = ((AVHWDeviceContext *)b->device->data)->hwctx;
-    b->cu         = b->hwctx->internal->cuda_dl;
+    b->cuda.log_level = AV_LOG_ERROR;
+    ref = av_buffer_ref(b->device);
+    ret = ref ? ff_gpume_cuda_open(&b->cuda, ref) : AVERROR(ENOMEM);
+    if (ret < 0)
+        bench_die("the CUDA device", ret);
+    b->hwctx      = b->cuda.hwctx;
+    b->cu         = b->cuda.cu;
     b->elapsed    = (BenchEventElapsedTime *)FFNV_SYM_FUNC(b->cu->lib, "cuEventElapsedTime");
     b->mem_info   = (BenchMemGetInfo *)FFNV_SYM_FUNC(b->cu->lib, "cuMemGetInfo_v2");
     b->host_alloc = (BenchMemHostAlloc *)FFNV_SYM_FUNC(b->cu->lib, "cuMemHostAlloc");
@@ -139,6 +145,7 @@ static void close_device(Bench *b)
     BENCH_CU(b, cuEventDestroy(b->stop));
     BENCH_CU(b, cuStreamDestroy(b->stream));
     BENCH_CU(b, cuCtxPopCurrent(NULL));
+    ff_gpume_cuda_close(&b->cuda);
     av_buffer_unref(&b->device);
 }
 
@@ -273,7 +280,7 @@ void bench_search_init(Bench *b, BenchSearch *s, int algo, int block, int range,
     if (ret < 0)
         bench_die("parameters", ret);
     plan = ff_gpume_plan(&s->params);
-    ret  = ff_gpume_cuda_kernel_init(&s->kernel, b->hwctx, &s->params, &plan, NULL, AV_LOG_ERROR);
+    ret  = ff_gpume_cuda_kernel_init(&s->kernel, &b->cuda, &s->params, &plan);
     if (ret < 0)
         bench_die("kernel", ret);
     s->nb_vectors = (size_t)s->params.bw * s->params.bh;

@@ -32,6 +32,7 @@ typedef CUresult CUDAAPI BenchMemFreeHost(void *p);
 
 typedef struct Bench {
     AVBufferRef *device;
+    GpumeCuda cuda;
     AVCUDADeviceContext *hwctx;
     CudaFunctions *cu;
     BenchEventElapsedTime *elapsed;

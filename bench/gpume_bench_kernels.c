@@ -215,7 +215,7 @@ static void bench_motion_init(Bench *b, BenchMotion *m, int block, int pel)
     if (ret < 0)
         bench_die("parameters", ret);
     plan = ff_gpume_plan(&m->params);
-    ret  = ff_gpume_cuda_motion_init(&m->motion, b->hwctx, &m->params, &plan, 0, NULL, AV_LOG_ERROR);
+    ret  = ff_gpume_cuda_motion_init(&m->motion, &b->cuda, &m->params, &plan, 0);
     if (ret < 0)
         bench_die("kernels", ret);
     nb = (size_t)m->params.bw * m->params.bh * m->params.nb_distances;

@@ -11,26 +11,15 @@
 #ifndef AVFILTER_GPUME_CUDA_KERNELS_H
 #define AVFILTER_GPUME_CUDA_KERNELS_H
 
-#include "compat/cuda/dynlink_loader.h"
-#include "libavutil/hwcontext_cuda.h"
-
 #include "libavfilter/gpume/core/plan.h"
 #include "libavfilter/gpume/cuda/args.h"
+#include "libavfilter/gpume/cuda/driver.h"
 #include "libavfilter/gpume/cuda/modules.h"
 #include "libavfilter/gpume/cuda/motion.h"
 
-/** A kernel, and the shape in which it is launched. */
-typedef struct GpumeCudaLaunch {
-    CUmodule module;
-    CUfunction function;
-    unsigned grid[2];           ///< blocks of threads, x and y
-    unsigned threads;           ///< of a block
-    unsigned shared;            ///< bytes of dynamic shared memory
-} GpumeCudaLaunch;
-
 /** A search's kernels, ready to be launched for pictures of one size. */
 typedef struct GpumeCudaKernel {
-    CudaFunctions *cu;
+    const GpumeCuda *cuda;
     /** All but cur, mvs, costs and, of fields, plane and reference are set by init and launch. */
     GpumeCudaArgs args;
     /** In this order; those after the first search what remains. */
@@ -38,18 +27,17 @@ typedef struct GpumeCudaKernel {
     int nb_launches;
     int new_remaining;          ///< args.remaining's counts are not yet 0
     int multiprocessor_shared;  ///< bytes of shared memory of a multiprocessor
-    /** Of predictive searches: vectors by reference and age, and a ticket; or 0. */
-    CUdeviceptr history;
+    GpumeCudaBuffer remaining;  ///< args.remaining
+    /** Of predictive searches: vectors by reference and age, and a ticket; or blank. */
+    GpumeCudaBuffer history;
     int new_history;            ///< it is not yet 0
     unsigned nb_searches[GPUME_MAX_REFERENCES];
 } GpumeCudaKernel;
 
 /** A compiled kernel: a row of GPUME_CUDA_MODULES. */
 typedef struct GpumeCudaModule {
-    const char *function;
+    GpumeCudaCode code;
     int family, depth, side, cost, variant;
-    const unsigned char *ptx;
-    const unsigned int *ptx_len;
 } GpumeCudaModule;
 
 /**
@@ -59,27 +47,13 @@ typedef struct GpumeCudaModule {
 const GpumeCudaModule *ff_gpume_cuda_find_module(const GpumeParams *params, int family,
                                                  int side, int variant);
 
-/** Load it into the current context, which is hwctx's. */
-int ff_gpume_cuda_load_module(GpumeCudaLaunch *launch, const GpumeCudaModule *module,
-                              AVCUDADeviceContext *hwctx, void *log_ctx, int level);
-
-/**
- * Report what the driver refused, in words for the user.
- * @param what what was tried: "Could not <what>: ..."
- * @return 0, AVERROR(ENOMEM), or AVERROR_EXTERNAL
- */
-int ff_gpume_cuda_check(void *log_ctx, int level, CudaFunctions *cu,
-                        CUresult err, const char *what);
-
 /**
  * Load the kernels of a plan's stages of searches, if it has any, into the current context,
- * which is hwctx's.
- * @param level of the message that says why it failed
- * @return 0 or an AVERROR code; uninit may follow either
+ * which is cuda's; cuda must stay.
+ * @return 0 or an AVERROR code with a message; uninit may follow either
  */
-int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel, AVCUDADeviceContext *hwctx,
-                              const GpumeParams *params, const GpumePlan *plan,
-                              void *log_ctx, int level);
+int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel, const GpumeCuda *cuda,
+                              const GpumeParams *params, const GpumePlan *plan);
 
 /**
  * Launch them, for as many fields as args has. All launches of a kernel go to one
@@ -115,8 +89,7 @@ typedef struct GpumeCudaStep {
 } GpumeCudaStep;
 
 typedef struct GpumeCudaMotion {
-    CudaFunctions *cu;
-    AVCUDADeviceContext *hwctx;
+    const GpumeCuda *cuda;
     GpumeParams params;         ///< shift is that of the luma
     GpumeCudaPlanes planes;     ///< of every picture
     GpumeCudaLaunch modules[GPUME_CUDA_MOTION_MODULES];
@@ -129,7 +102,7 @@ typedef struct GpumeCudaMotion {
     int searched;               ///< nonzero: the first begins with what a search has stored
     GpumeCudaCheckArgs check;
     GpumeCudaExportArgs results;
-    CUdeviceptr work;           ///< working fields, and at its end what is 0 before a search
+    GpumeCudaBuffer work;       ///< working fields, and at its end what is 0 before a search
     size_t zeroed, nb_zeroed;   ///< offset and bytes of that
 } GpumeCudaMotion;
 
@@ -148,13 +121,12 @@ typedef struct GpumeCudaResults {
 } GpumeCudaResults;
 
 /**
- * Load the kernels that a plan needs into the current context, which is hwctx's.
+ * Load the kernels that a plan needs into the current context, which is cuda's; cuda must stay.
  * @param shift bits below the samples of the luma on the device
- * @return 0 or an AVERROR code; uninit may follow either
+ * @return 0 or an AVERROR code with a message; uninit may follow either
  */
-int ff_gpume_cuda_motion_init(GpumeCudaMotion *m, AVCUDADeviceContext *hwctx,
-                              const GpumeParams *params, const GpumePlan *plan, int shift,
-                              void *log_ctx, int level);
+int ff_gpume_cuda_motion_init(GpumeCudaMotion *m, const GpumeCuda *cuda,
+                              const GpumeParams *params, const GpumePlan *plan, int shift);
 
 /** Make the planes of a picture, of m->planes.size bytes that were 0 once. */
 CUresult ff_gpume_cuda_motion_planes(GpumeCudaMotion *m, const GpumeCudaPlane *luma,

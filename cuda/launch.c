@@ -11,7 +11,6 @@
 #include "libavutil/avassert.h"
 #include "libavutil/common.h"
 #include "libavutil/error.h"
-#include "libavutil/hwcontext_cuda_internal.h"
 #include "libavutil/log.h"
 
 #include "libavfilter/gpume/core/geometry.h"
@@ -304,28 +303,27 @@ static void begin_field(GpumeCudaKernel *kernel, GpumeCudaField *field)
 
     kernel->nb_searches[field->reference] = (n + 1) % GPUME_CUDA_NB_EPOCHS;
     for (int age = 0; age < GPUME_NB_AGES; age++)
-        field->vectors[age] = kernel->history + size * (field->reference * GPUME_NB_AGES +
+        field->vectors[age] = kernel->history.data + size * (field->reference * GPUME_NB_AGES +
             (n % GPUME_NB_AGES + GPUME_NB_AGES - age) % GPUME_NB_AGES);
     field->epoch = n % GPUME_CUDA_NB_EPOCHS + 1;
 }
 
-av_cold int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel, AVCUDADeviceContext *hwctx,
-                                      const GpumeParams *params, const GpumePlan *plan,
-                                      void *log_ctx, int level)
+av_cold int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel, const GpumeCuda *cuda,
+                                      const GpumeParams *params, const GpumePlan *plan)
 {
     CUresult err;
     CUdevice device;
     int nb_stages = 0, ret;
 
-    kernel->cu                     = hwctx->internal->cuda_dl;
+    kernel->cuda                   = cuda;
     kernel->args.params            = *params;
     kernel->args.params.big_endian = 0;
 
-    err = kernel->cu->cuCtxGetDevice(&device);
+    err = cuda->cu->cuCtxGetDevice(&device);
     if (err == CUDA_SUCCESS)
-        err = kernel->cu->cuDeviceGetAttribute(&kernel->multiprocessor_shared,
-                                               ATTRIBUTE_MULTIPROCESSOR_SHARED, device);
-    ret = ff_gpume_cuda_check(log_ctx, level, kernel->cu, err, "read the device's properties");
+        err = cuda->cu->cuDeviceGetAttribute(&kernel->multiprocessor_shared,
+                                             ATTRIBUTE_MULTIPROCESSOR_SHARED, device);
+    ret = ff_gpume_cuda_check(cuda, err, "read the device's properties");
     if (ret < 0)
         return ret;
 
@@ -338,8 +336,8 @@ av_cold int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel, AVCUDADeviceConte
         if (!module && i + 1 < nb_stages)
             continue;
         if (!module) {
-            av_log(log_ctx, level, "There are no kernels for this search with this cost; use "
-                   "backend=cpu.\n");
+            av_log(cuda->log_ctx, cuda->log_level, "There are no kernels for this search with this "
+                   "cost; use backend=cpu.\n");
             return AVERROR(ENOSYS);
         }
         av_assert0(l->shared <= MAX_SHARED);
@@ -347,28 +345,24 @@ av_cold int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel, AVCUDADeviceConte
             l->grid[0] = REMAINING_GRID;
             l->grid[1] = 1;
         }
-        ret = ff_gpume_cuda_load_module(l, module, hwctx, log_ctx, level);
+        ret = ff_gpume_cuda_load(cuda, l, &module->code);
         if (ret < 0)
             return ret;
     }
     if (kernel->nb_launches > 1) {
-        CUdeviceptr remaining;
-
-        ret = ff_gpume_cuda_check(log_ctx, level, kernel->cu,
-                                  kernel->cu->cuMemAlloc(&remaining, remaining_size(params)),
-                                  "allocate device memory for a list of blocks");
+        ret = ff_gpume_cuda_alloc(cuda, &kernel->remaining, GPUME_CUDA_DEVICE,
+                                  remaining_size(params), "a list of blocks");
         if (ret < 0)
             return ret;
-        kernel->args.remaining = remaining;
+        kernel->args.remaining = kernel->remaining.data;
         kernel->new_remaining  = 1;
     }
     if (ff_gpume_plan_has(plan, GPUME_STAGE_WAVEFRONT)) {
-        ret = ff_gpume_cuda_check(log_ctx, level, kernel->cu,
-                                  kernel->cu->cuMemAlloc(&kernel->history, history_size(params)),
-                                  "allocate device memory for the vectors of searches");
+        ret = ff_gpume_cuda_alloc(cuda, &kernel->history, GPUME_CUDA_DEVICE,
+                                  history_size(params), "the vectors of searches");
         if (ret < 0)
             return ret;
-        kernel->args.wavefront.ticket = kernel->history + history_size(params) - sizeof(unsigned);
+        kernel->args.wavefront.ticket = kernel->history.data + kernel->history.size - sizeof(unsigned);
         kernel->new_history           = 1;
     }
     return 0;
@@ -377,22 +371,22 @@ av_cold int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel, AVCUDADeviceConte
 CUresult ff_gpume_cuda_kernel_launch(GpumeCudaKernel *kernel, int nb_fields, CUstream stream)
 {
     GpumeCudaArgs *a = &kernel->args;
-    void *params[]   = { a };
-    CUresult err     = CUDA_SUCCESS;
+    CudaFunctions *cu = kernel->cuda->cu;
+    CUresult err = CUDA_SUCCESS;
 
     if (kernel->new_remaining) {
-        err = kernel->cu->cuMemsetD8Async(a->remaining + offsetof(GpumeCudaRemaining, nb), 0,
-                                          sizeof(((GpumeCudaRemaining *)0)->nb), stream);
+        err = cu->cuMemsetD8Async(a->remaining + offsetof(GpumeCudaRemaining, nb), 0,
+                                  sizeof(((GpumeCudaRemaining *)0)->nb), stream);
         kernel->new_remaining = 0;
     }
     if (kernel->new_history && err == CUDA_SUCCESS) {
-        err = kernel->cu->cuMemsetD8Async(kernel->history, 0, history_size(&a->params), stream);
+        err = cu->cuMemsetD8Async(kernel->history.data, 0, kernel->history.size, stream);
         kernel->new_history = 0;
     }
     a->nb_fields = nb_fields;
     for (int i = 0; i < nb_fields; i++) {
         a->fields[i].source = a->params.distance[a->fields[i].reference];
-        if (kernel->history)
+        if (kernel->history.data)
             begin_field(kernel, &a->fields[i]);
     }
     for (int i = 0; i < kernel->nb_launches && err == CUDA_SUCCESS; i++) {
@@ -400,9 +394,7 @@ CUresult ff_gpume_cuda_kernel_launch(GpumeCudaKernel *kernel, int nb_fields, CUs
 
         a->full.only_remaining = i > 0;
         a->full.grid           = l->grid[0];
-        err = kernel->cu->cuLaunchKernel(l->function, l->grid[0], l->grid[1],
-                                         i > 0 ? 1 : nb_fields, l->threads, 1, 1,
-                                         l->shared, stream, params, NULL);
+        err = ff_gpume_cuda_launch(kernel->cuda, l, i > 0 ? 1 : nb_fields, a, stream);
     }
     a->parity ^= 1;
     a->wavefront.first_ticket += nb_fields * a->params.bh;
@@ -412,13 +404,8 @@ CUresult ff_gpume_cuda_kernel_launch(GpumeCudaKernel *kernel, int nb_fields, CUs
 av_cold void ff_gpume_cuda_kernel_uninit(GpumeCudaKernel *kernel)
 {
     for (int i = 0; i < kernel->nb_launches; i++)
-        if (kernel->launches[i].module)
-            kernel->cu->cuModuleUnload(kernel->launches[i].module);
+        ff_gpume_cuda_unload(kernel->cuda, &kernel->launches[i]);
     kernel->nb_launches = 0;
-    if (kernel->args.remaining)
-        kernel->cu->cuMemFree(kernel->args.remaining);
-    kernel->args.remaining = 0;
-    if (kernel->history)
-        kernel->cu->cuMemFree(kernel->history);
-    kernel->history = 0;
+    ff_gpume_cuda_free(&kernel->remaining);
+    ff_gpume_cuda_free(&kernel->history);
 }

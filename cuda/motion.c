@@ -7,7 +7,6 @@
 #include "libavutil/avassert.h"
 #include "libavutil/common.h"
 #include "libavutil/error.h"
-#include "libavutil/hwcontext_cuda_internal.h"
 #include "libavutil/log.h"
 #include "libavutil/motion_vector.h"
 
@@ -26,15 +25,14 @@
 #define ALIGNMENT 256
 
 /* The kernel for blocks of a side; loaded once. */
-static av_cold int load(GpumeCudaMotion *m, GpumeCudaLaunch *l, int family, int side, int variant,
-                        void *log_ctx, int level)
+static av_cold int load(GpumeCudaMotion *m, GpumeCudaLaunch *l, int family, int side, int variant)
 {
     const GpumeCudaModule *row = ff_gpume_cuda_find_module(&m->params, family, side, variant);
     int i, ret;
 
     if (!row) {
-        av_log(log_ctx, level, "There are no kernels for fields that follow the motion with this "
-               "cost; use backend=cpu.\n");
+        av_log(m->cuda->log_ctx, m->cuda->log_level, "There are no kernels for fields that follow "
+               "the motion with this cost; use backend=cpu.\n");
         return AVERROR(ENOSYS);
     }
     for (i = 0; i < m->nb_modules && m->rows[i] != row; i++)
@@ -42,7 +40,7 @@ static av_cold int load(GpumeCudaMotion *m, GpumeCudaLaunch *l, int family, int 
     av_assert0(i < GPUME_CUDA_MOTION_MODULES);
     if (i == m->nb_modules) {
         m->rows[m->nb_modules++] = row;
-        ret = ff_gpume_cuda_load_module(&m->modules[i], row, m->hwctx, log_ctx, level);
+        ret = ff_gpume_cuda_load(m->cuda, &m->modules[i], &row->code);
         if (ret < 0)
             return ret;
     }
@@ -133,7 +131,7 @@ static int row_threads(const GpumeCudaStepArgs *a)
     return FFALIGN((a->params.bw + 1) / 2 * GPUME_CUDA_STEP_LANES(side), 32);
 }
 
-static av_cold int init_step(GpumeCudaMotion *m, const GpumeStep *from, void *log_ctx, int level)
+static av_cold int init_step(GpumeCudaMotion *m, const GpumeStep *from)
 {
     const GpumeCudaStepArgs *before = m->nb_steps ? &m->steps[m->nb_steps - 1].args : NULL;
     GpumeCudaStep *step = &m->steps[m->nb_steps++];
@@ -158,10 +156,10 @@ static av_cold int init_step(GpumeCudaMotion *m, const GpumeStep *from, void *lo
 
     /* fewer launches, as long as all blocks of a phase are searched at once */
     a->nb_phases   = a->params.bw > 1 && row_threads(a) <= GPUME_CUDA_STEP_THREADS ? 2 : 1;
-    return load(m, &step->launch, GPUME_CUDA_propagate, side, from->pel > 1, log_ctx, level);
+    return load(m, &step->launch, GPUME_CUDA_propagate, side, from->pel > 1);
 }
 
-static av_cold int init_check(GpumeCudaMotion *m, void *log_ctx, int level)
+static av_cold int init_check(GpumeCudaMotion *m)
 {
     int ret;
 
@@ -171,11 +169,11 @@ static av_cold int init_check(GpumeCudaMotion *m, void *log_ctx, int level)
     m->replace.threads = GPUME_CUDA_FILL_THREADS;
     m->replace.grid[1] = 1;
     m->judge.shared    = m->replace.shared = 4;
-    ret = load(m, &m->judge, GPUME_CUDA_check, 0, 0, log_ctx, level);
-    return ret < 0 ? ret : load(m, &m->replace, GPUME_CUDA_check, 0, 1, log_ctx, level);
+    ret = load(m, &m->judge, GPUME_CUDA_check, 0, 0);
+    return ret < 0 ? ret : load(m, &m->replace, GPUME_CUDA_check, 0, 1);
 }
 
-static av_cold int init_kernels(GpumeCudaMotion *m, const GpumePlan *plan, void *log_ctx, int level)
+static av_cold int init_kernels(GpumeCudaMotion *m, const GpumePlan *plan)
 {
     const GpumeParams *p = &m->params;
     const GpumeStep none = { 0, p->block, GPUME_BEGIN_KEEP, 1, 0, 0 };
@@ -183,7 +181,7 @@ static av_cold int init_kernels(GpumeCudaMotion *m, const GpumePlan *plan, void 
     int ret;
 
 #define LOAD(launch, family)                                                    \
-    if ((ret = load(m, &m->launch, GPUME_CUDA_##family, 0, 0, log_ctx, level)) < 0)   \
+    if ((ret = load(m, &m->launch, GPUME_CUDA_##family, 0, 0)) < 0)             \
         return ret;
 
     if (p->intra) {
@@ -207,12 +205,12 @@ static av_cold int init_kernels(GpumeCudaMotion *m, const GpumePlan *plan, void 
         LOAD(halves, halves)
     }
     for (int i = 0; i < plan->nb_steps; i++)
-        if ((ret = init_step(m, &plan->steps[i], log_ctx, level)) < 0)
+        if ((ret = init_step(m, &plan->steps[i])) < 0)
             return ret;
     /* the check alone takes what a search has found */
-    if (!plan->nb_steps && (ret = init_step(m, &none, log_ctx, level)) < 0)
+    if (!plan->nb_steps && (ret = init_step(m, &none)) < 0)
         return ret;
-    if (p->check && (ret = init_check(m, log_ctx, level)) < 0)
+    if (p->check && (ret = init_check(m)) < 0)
         return ret;
     m->results.params         = *p;
     m->results.linesize       = m->planes.linesize[0];
@@ -224,44 +222,32 @@ static av_cold int init_kernels(GpumeCudaMotion *m, const GpumePlan *plan, void 
     return 0;
 }
 
-av_cold int ff_gpume_cuda_motion_init(GpumeCudaMotion *m, AVCUDADeviceContext *hwctx,
-                                      const GpumeParams *params, const GpumePlan *plan, int shift,
-                                      void *log_ctx, int level)
+av_cold int ff_gpume_cuda_motion_init(GpumeCudaMotion *m, const GpumeCuda *cuda,
+                                      const GpumeParams *params, const GpumePlan *plan, int shift)
 {
     Work work = { 0 };
     int ret;
 
-    m->cu           = hwctx->internal->cuda_dl;
-    m->hwctx        = hwctx;
+    m->cuda         = cuda;
     m->params       = *params;
     m->params.shift = shift;
     m->params.big_endian = 0;
-    ret = init_kernels(m, plan, log_ctx, level);
+    ret = init_kernels(m, plan);
     if (ret < 0 || !m->nb_steps)
         return ret;
 
     place_work(m, &work);
-    ret = ff_gpume_cuda_check(log_ctx, level, m->cu, m->cu->cuMemAlloc(&m->work, work.size),
-                              "allocate device memory for fields");
+    ret = ff_gpume_cuda_alloc(cuda, &m->work, GPUME_CUDA_DEVICE, work.size, "fields");
     if (ret < 0)
         return ret;
-    work = (Work) { .base = m->work };
+    work = (Work) { .base = m->work.data };
     place_work(m, &work);
     return 0;
 }
 
-static CUresult launch_fields(const GpumeCudaMotion *m, const GpumeCudaLaunch *l, int nb_fields,
-                              void *args, CUstream stream)
-{
-    void *params[] = { args };
-
-    return m->cu->cuLaunchKernel(l->function, l->grid[0], l->grid[1], nb_fields, l->threads, 1, 1,
-                                 l->shared, stream, params, NULL);
-}
-
 static CUresult launch(const GpumeCudaMotion *m, const GpumeCudaLaunch *l, void *args, CUstream stream)
 {
-    return launch_fields(m, l, 1, args, stream);
+    return ff_gpume_cuda_launch(m->cuda, l, 1, args, stream);
 }
 
 /* The shape of a launch: what a step begins with, one phase of all rows, or two. */
@@ -293,14 +279,14 @@ static CUresult launch_step(const GpumeCudaMotion *m, GpumeCudaStep *step, CUstr
     if (a->alone) {
         l->grid[0] = l->grid[1] = 1;
         l->threads = GPUME_CUDA_STEP_THREADS;
-        return launch_fields(m, l, a->nb_fields, a, stream);
+        return ff_gpume_cuda_launch(m->cuda, l, a->nb_fields, a, stream);
     }
     for (a->phase = 0; a->phase <= GPUME_NB_PHASES * a->nb_passes && err == CUDA_SUCCESS;
          a->phase += a->phase ? a->nb_phases : 1) {
         shape_phase(a, l);
         /* a picture may have no odd columns or rows */
         if (l->grid[0] && l->grid[1])
-            err = launch_fields(m, l, a->nb_fields, a, stream);
+            err = ff_gpume_cuda_launch(m->cuda, l, a->nb_fields, a, stream);
     }
     return err;
 }
@@ -348,7 +334,7 @@ static CUresult launch_intra(GpumeCudaMotion *m, const GpumeCudaMotionField *fie
 
     for (int i = 0; i < nb_fields; i++)
         a.cur[i] = fields[i].cur_luma;
-    err = m->cu->cuMemsetD8Async(sums, 0, nb_fields * sizeof(uint64_t), stream);
+    err = m->cuda->cu->cuMemsetD8Async(sums, 0, nb_fields * sizeof(uint64_t), stream);
     m->intra.grid[1] = nb_fields;
     return err == CUDA_SUCCESS ? launch(m, &m->intra, &a, stream) : err;
 }
@@ -366,7 +352,7 @@ CUresult ff_gpume_cuda_motion_launch(GpumeCudaMotion *m, const GpumeCudaMotionFi
 
     /* once: who reads it zeroes it again */
     if (m->nb_zeroed && err == CUDA_SUCCESS)
-        err = m->cu->cuMemsetD8Async(m->work + m->zeroed, 0, m->nb_zeroed, stream);
+        err = m->cuda->cu->cuMemsetD8Async(m->work.data + m->zeroed, 0, m->nb_zeroed, stream);
     m->nb_zeroed = 0;
     for (int i = 0; i < m->nb_steps && err == CUDA_SUCCESS; i++) {
         GpumeCudaStep *step = &m->steps[i];
@@ -411,10 +397,7 @@ CUresult ff_gpume_cuda_motion_launch(GpumeCudaMotion *m, const GpumeCudaMotionFi
 av_cold void ff_gpume_cuda_motion_uninit(GpumeCudaMotion *m)
 {
     for (int i = 0; i < m->nb_modules; i++)
-        if (m->modules[i].module)
-            m->cu->cuModuleUnload(m->modules[i].module);
+        ff_gpume_cuda_unload(m->cuda, &m->modules[i]);
     m->nb_modules = 0;
-    if (m->work)
-        m->cu->cuMemFree(m->work);
-    m->work = 0;
+    ff_gpume_cuda_free(&m->work);
 }

@@ -19,9 +19,12 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A program that counts may define it: called for every vector that is tried. */
+/*
+ * A program that counts may define it: called for every vector that is tried for block (bx, by)
+ * of rows of bw blocks, in units of 1/pel sample.
+ */
 #ifndef ORACLE_NOTE
-#define ORACLE_NOTE(dx, dy)
+#define ORACLE_NOTE(bx, by, bw, pel, dx, dy)
 #endif
 
 /** Samples, right-justified, a row after the other. */
@@ -58,7 +61,7 @@ static uint32_t oracle_cost(const OracleBlock *b, int dx, int dy, uint32_t limit
 {
     uint32_t cost = 0;
 
-    ORACLE_NOTE(dx, dy);
+    ORACLE_NOTE(b->bx, b->by, b->bw, 1, dx, dy);
     for (int y = b->y0; y < b->y0 + b->h && cost < limit; y++) {
         for (int x = b->x0; x < b->x0 + b->w; x++) {
             int cur = b->cur->samples[y * b->cur->w + x];

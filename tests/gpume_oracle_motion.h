@@ -204,6 +204,7 @@ static int64_t oracle_level_cost(const OracleLevel *l, int bx, int by, int dx, i
     const int y0 = by * l->block, y1 = oracle_min(y0 + l->block, l->cur->h);
     int64_t cost = 0;
 
+    ORACLE_NOTE(bx, by, l->bw, l->pel, dx, dy);
     for (int y = y0; y < y1 && cost < limit; y++)
         for (int x = x0; x < x1; x++)
             cost += oracle_abs(l->cur->samples[y * l->cur->w + x] -

@@ -27,6 +27,8 @@ cd "$top"
 out=${QUALITY_DIR:-build/quality}
 . bench/lib.sh
 
+blocks=${BLOCKS:-4 8 16}
+range=${RANGE:-32}
 methods=${METHODS:-fs ds epzs umh fs:smooth=2:check=1 umh:smooth=2:check=1 epzs:smooth=2:check=1 hme}
 clip_frames=${CLIP_FRAMES:-8}
 clip_size=${CLIP_SIZE:-1280x720}
@@ -36,7 +38,7 @@ python=${PYTHON:-python3}
 venv=$out/venv
 
 mkdir -p "$out"
-trap 'rm -f "$out"/*.gray' EXIT
+trap 'rm -f "$out"/*.gray "$out/gpume_tried" "$out/costs.txt"' EXIT
 trap 'exit 1' HUP INT TERM
 
 # has MODULE: whether $python has it.
@@ -58,6 +60,7 @@ package() {
 
 # Sets $python to one with numpy, and what there is of the peers' packages.
 prepare_python() {
+    system_python=$python
     if [ "$("$venv/bin/python" --version 2>&1)" != "$("$python" --version 2>&1)" ]; then
         rm -rf "$venv"  # there is none, or it is another Python's
     fi
@@ -72,6 +75,9 @@ prepare_python() {
         rm -rf "$venv"
         say "no virtual environment: $python has what the system has (Debian's package: python3-venv)"
     fi
+    if ! has numpy; then
+        python=$system_python  # without a network, what the environment does not see
+    fi
     has numpy || die "this needs Python 3 with numpy (Debian's package: python3-numpy)"
 }
 
@@ -84,6 +90,23 @@ draw_scenes() {
         "$python" bench/quality/scenes.py "$out/scenes"
         echo "$sum" > "$out/scenes/sum"
     fi
+}
+
+# count_costs FRAMES: sets 'costs' to a file of how many costs each search computes a block of
+# the clip's first frames, each by its plain description in the tests.
+count_costs() {
+    costs=$out/costs.txt
+    : > "$costs"
+    if ! "${CC:-cc}" -O3 -w -o "$out/gpume_tried" bench/gpume_tried.c; then
+        say "left out: how many costs a block takes, there is no compiler"
+        return
+    fi
+    head -c $((${clip_size%x*} * ${clip_size#*x} * $1)) "$out/clip.gray" > "$out/first.gray"
+    for block in $blocks; do
+        # shellcheck disable=SC2086  # words
+        "$out/gpume_tried" "${clip_size%x*}" "${clip_size#*x}" "$block" "$range" $methods \
+            < "$out/first.gray" | sed "s/^/$block /" >> "$costs"
+    done
 }
 
 prepare_python
@@ -106,7 +129,8 @@ middle=$(($(frames_of "$input") / 2))
 if [ "$clip_frames" -gt 1 ]; then
     raw_luma "$clip_size" "$clip_frames" "$middle"
     mv "$out/$clip_size.gray" "$out/clip.gray"
-    set -- "$@" --clip "$out/clip.gray" "$clip_size"
+    count_costs 2
+    set -- "$@" --clip "$out/clip.gray" "$clip_size" --costs "$costs"
 fi
 if [ "${SPEED:-1}" != 0 ]; then
     raw_luma "$speed_size" $pictures "$middle"
@@ -114,7 +138,7 @@ if [ "${SPEED:-1}" != 0 ]; then
 fi
 export MPLCONFIGDIR="$out/.matplotlib"
 "$python" bench/quality/quality.py --ffmpeg "$bin/ffmpeg" --out "$out" --methods "$methods" \
-    --blocks "${BLOCKS:-4 8 16}" --range "${RANGE:-32}" --pairs "${PAIRS:-24}" \
+    --blocks "$blocks" --range "$range" --pairs "${PAIRS:-24}" \
     ${NVOFA:+--nvofa "$NVOFA"} "$@"
 if has matplotlib; then
     "$python" bench/quality/plot.py "$out/quality.csv" "$out"

@@ -1,0 +1,301 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "libavutil/attributes.h"
+#include "libavutil/error.h"
+#include "libavutil/hwcontext.h"
+#include "libavutil/hwcontext_cuda_internal.h"
+#include "libavutil/log.h"
+#include "libavutil/mem.h"
+
+#include "libavfilter/cuda/load_helper.h"
+#include "libavfilter/gpume/cuda/driver.h"
+
+/* Of CUresult; nv-codec-headers name few. */
+#define ERROR_OUT_OF_MEMORY            2
+#define ERROR_NO_BINARY_FOR_GPU      209
+#define ERROR_INVALID_PTX            218
+#define ERROR_JIT_COMPILER_NOT_FOUND 221
+#define ERROR_UNSUPPORTED_PTX        222
+
+/* What nv-codec-headers' loader does not load. */
+typedef CUresult CUDAAPI HostAlloc(void **p, size_t size, unsigned flags);
+typedef CUresult CUDAAPI FreeHost(void *p);
+
+/** A device, for as long as anything is allocated on it. */
+typedef struct Device {
+    AVBufferRef *ref;               ///< AVHWDeviceContext
+    AVCUDADeviceContext *hwctx;
+    HostAlloc *host_alloc;
+    FreeHost *free_host;
+} Device;
+
+static void device_free(void *opaque, uint8_t *data)
+{
+    Device *device = (Device *)data;
+
+    av_buffer_unref(&device->ref);
+    av_free(device);
+}
+
+av_cold int ff_gpume_cuda_open(GpumeCuda *c, AVBufferRef *ref)
+{
+    Device *device = av_mallocz(sizeof(*device));
+
+    if (!device) {
+        av_buffer_unref(&ref);
+        return AVERROR(ENOMEM);
+    }
+    device->ref   = ref;
+    device->hwctx = ((AVHWDeviceContext *)ref->data)->hwctx;
+    c->device     = av_buffer_create((uint8_t *)device, sizeof(*device), device_free, NULL, 0);
+    if (!c->device) {
+        device_free(NULL, (uint8_t *)device);
+        return AVERROR(ENOMEM);
+    }
+    c->hwctx = device->hwctx;
+    c->cu    = c->hwctx->internal->cuda_dl;
+
+    device->host_alloc = (HostAlloc *)FFNV_SYM_FUNC(c->cu->lib, "cuMemHostAlloc");
+    device->free_host  = (FreeHost *)FFNV_SYM_FUNC(c->cu->lib, "cuMemFreeHost");
+    if (!device->host_alloc || !device->free_host) {
+        av_log(c->log_ctx, c->log_level, "The NVIDIA driver cannot allocate pinned memory.\n");
+        ff_gpume_cuda_close(c);
+        return AVERROR(ENOSYS);
+    }
+    return 0;
+}
+
+av_cold void ff_gpume_cuda_close(GpumeCuda *c)
+{
+    av_buffer_unref(&c->device);
+    c->hwctx = NULL;
+    c->cu    = NULL;
+}
+
+/* "<before>update it, or <instead>." */
+static const char *update_or(const GpumeCuda *c, char text[128], const char *before)
+{
+    snprintf(text, 128, "%supdate it%s%s.", before, c->instead ? ", or " : "",
+             c->instead ? c->instead : "");
+    return text;
+}
+
+int ff_gpume_cuda_check(const GpumeCuda *c, CUresult err, const char *what)
+{
+    const char *name = NULL, *text = NULL, *hint = "";
+    char update[128];
+    int ret = AVERROR_EXTERNAL;
+
+    if (err == CUDA_SUCCESS)
+        return 0;
+
+    switch ((int)err) {
+    case ERROR_OUT_OF_MEMORY:
+        ret  = AVERROR(ENOMEM);
+        hint = " Free memory of the device, or process fewer or smaller streams.";
+        break;
+    case ERROR_INVALID_PTX:
+    case ERROR_UNSUPPORTED_PTX:
+    case ERROR_NO_BINARY_FOR_GPU:
+    case ERROR_JIT_COMPILER_NOT_FOUND:
+        hint = update_or(c, update, " The driver is too old for these kernels: ");
+        break;
+    }
+    c->cu->cuGetErrorName(err, &name);
+    c->cu->cuGetErrorString(err, &text);
+    av_log(c->log_ctx, c->log_level, "Could not %s: %s (%s).%s\n", what,
+           text ? text : "unknown error", name ? name : "no name", hint);
+    return ret;
+}
+
+int ff_gpume_cuda_push(const GpumeCuda *c)
+{
+    return ff_gpume_cuda_check(c, c->cu->cuCtxPushCurrent(c->hwctx->cuda_ctx),
+                               "enter the CUDA context");
+}
+
+static int push_to_free(const AVCUDADeviceContext *hwctx)
+{
+    const CudaFunctions *cu = hwctx->internal->cuda_dl;
+
+    return cu->cuCtxPushCurrent(hwctx->cuda_ctx) == CUDA_SUCCESS ||
+           cu->cuCtxPushCurrent(hwctx->cuda_ctx) == CUDA_SUCCESS;
+}
+
+int ff_gpume_cuda_push_to_free(const GpumeCuda *c)
+{
+    return push_to_free(c->hwctx);
+}
+
+static void pop(const AVCUDADeviceContext *hwctx)
+{
+    CUcontext dummy;
+
+    hwctx->internal->cuda_dl->cuCtxPopCurrent(&dummy);
+}
+
+void ff_gpume_cuda_pop(const GpumeCuda *c)
+{
+    pop(c->hwctx);
+}
+
+void ff_gpume_cuda_free(GpumeCudaBuffer *b)
+{
+    const Device *device;
+
+    if (!b->device)
+        return;
+    device = (const Device *)b->device->data;
+    if (push_to_free(device->hwctx)) {
+        if (b->data)
+            device->hwctx->internal->cuda_dl->cuMemFree(b->data);
+        if (b->pinned)
+            device->free_host(b->pinned);
+        pop(device->hwctx);
+    }
+    av_buffer_unref(&b->device);
+    memset(b, 0, sizeof(*b));
+}
+
+/* With the context pushed. */
+static int alloc_memory(const GpumeCuda *c, GpumeCudaBuffer *b, int memory, const char *what)
+{
+    const Device *device = (const Device *)b->device->data;
+    char text[128];
+    int ret = 0;
+
+    if (memory & GPUME_CUDA_DEVICE) {
+        snprintf(text, sizeof(text), "allocate device memory for %s", what);
+        ret = ff_gpume_cuda_check(c, c->cu->cuMemAlloc(&b->data, b->size), text);
+    }
+    if (ret >= 0 && memory & GPUME_CUDA_PINNED) {
+        snprintf(text, sizeof(text), "allocate pinned memory for %s", what);
+        ret = ff_gpume_cuda_check(c, device->host_alloc(&b->pinned, b->size, 0), text);
+    }
+    return ret;
+}
+
+int ff_gpume_cuda_alloc(const GpumeCuda *c, GpumeCudaBuffer *b, int memory, size_t size,
+                        const char *what)
+{
+    int ret;
+
+    b->device = av_buffer_ref(c->device);
+    b->size   = size;
+    if (!b->device)
+        return AVERROR(ENOMEM);
+    ret = ff_gpume_cuda_push(c);
+    if (ret >= 0) {
+        ret = alloc_memory(c, b, memory, what);
+        ff_gpume_cuda_pop(c);
+    }
+    if (ret < 0)
+        ff_gpume_cuda_free(b);
+    return ret;
+}
+
+static void pool_free(void *opaque, uint8_t *data)
+{
+    GpumeCudaBuffer *b = opaque;
+
+    ff_gpume_cuda_free(b);
+    av_free(b);
+}
+
+static int clear(const GpumeCudaPool *p, const GpumeCudaBuffer *b)
+{
+    const GpumeCuda *c = p->cuda;
+    int ret;
+
+    if (b->pinned) {
+        memset(b->pinned, 0, b->size);
+        return 0;
+    }
+    ret = ff_gpume_cuda_push(c);
+    if (ret < 0)
+        return ret;
+    ret = ff_gpume_cuda_check(c, c->cu->cuMemsetD8Async(b->data, 0, b->size, p->stream),
+                              "clear device memory");
+    ff_gpume_cuda_pop(c);
+    return ret;
+}
+
+static AVBufferRef *pool_alloc(void *opaque, size_t size)
+{
+    const GpumeCudaPool *p = opaque;
+    GpumeCudaBuffer *b = av_mallocz(sizeof(*b));
+    AVBufferRef *ref = NULL;
+    int ret;
+
+    if (!b)
+        return NULL;
+    ret = ff_gpume_cuda_alloc(p->cuda, b, p->memory, size, p->what);
+    if (ret >= 0 && p->zero)
+        ret = clear(p, b);
+    if (ret >= 0)
+        ref = av_buffer_create(b->pinned ? b->pinned : (uint8_t *)(uintptr_t)b->data, size,
+                               pool_free, b, 0);
+    if (!ref)
+        pool_free(b, NULL);
+    return ref;
+}
+
+av_cold int ff_gpume_cuda_pool_init(GpumeCudaPool *p, const GpumeCuda *c, int memory, size_t size,
+                                    const char *what)
+{
+    *p = (GpumeCudaPool) { .cuda = c, .memory = memory, .size = size, .what = what };
+    p->pool = av_buffer_pool_init2(size, p, pool_alloc, NULL);
+    return p->pool ? 0 : AVERROR(ENOMEM);
+}
+
+AVBufferRef *ff_gpume_cuda_pool_get(GpumeCudaPool *p)
+{
+    return av_buffer_pool_get(p->pool);
+}
+
+av_cold void ff_gpume_cuda_pool_uninit(GpumeCudaPool *p)
+{
+    av_buffer_pool_uninit(&p->pool);
+}
+
+const GpumeCudaBuffer *ff_gpume_cuda_buffer(const AVBufferRef *ref)
+{
+    return av_buffer_pool_buffer_get_opaque(ref);
+}
+
+av_cold int ff_gpume_cuda_load(const GpumeCuda *c, GpumeCudaLaunch *l, const GpumeCudaCode *code)
+{
+    char update[128];
+    int ret = ff_cuda_load_module(c->log_ctx, c->hwctx, &l->module, code->ptx, *code->ptx_len);
+
+    if (ret < 0) {
+        av_log(c->log_ctx, c->log_level, "Could not load the kernels: %s\n",
+               update_or(c, update, "the driver may be too old for them; "));
+        return ret;
+    }
+    return ff_gpume_cuda_check(c, c->cu->cuModuleGetFunction(&l->function, l->module, code->function),
+                               "find a kernel");
+}
+
+av_cold void ff_gpume_cuda_unload(const GpumeCuda *c, GpumeCudaLaunch *l)
+{
+    if (l->module)
+        c->cu->cuModuleUnload(l->module);
+    l->module   = NULL;
+    l->function = NULL;
+}
+
+CUresult ff_gpume_cuda_launch(const GpumeCuda *c, const GpumeCudaLaunch *l, unsigned nb_z,
+                              void *args, CUstream stream)
+{
+    void *params[] = { args };
+
+    return c->cu->cuLaunchKernel(l->function, l->grid[0], l->grid[1], nb_z, l->threads, 1, 1,
+                                 l->shared, stream, params, NULL);
+}
