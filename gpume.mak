@@ -66,7 +66,11 @@ X86ASM-OBJS-$(CONFIG_MVVIEW_FILTER) += gpume/view/x86/blend.o      \
 OBJS-$(CONFIG_MVFPS_FILTER) += vf_mvfps.o             \
                                gpume/between/between.o \
                                gpume/between/blend.o   \
-                               gpume/between/layout.o
+                               gpume/between/fields.o  \
+                               gpume/between/layout.o  \
+                               gpume/between/mci.o     \
+                               gpume/between/picture.o \
+                               gpume/between/scene.o
 
 # Warp exchanges with a mask need PTX 6.0; clang writes 3.2 by default. It also stops
 # unrolling long loops, which would spill the registers of the full search.

@@ -25,7 +25,9 @@
 #include "video.h"
 
 #include "gpume/compat.h"
+#include "gpume/execute.h"
 #include "gpume/between/between.h"
+#include "gpume/between/layout.h"
 
 /** A faster output is a mistake. */
 #define MAX_RATE 100000
@@ -131,26 +133,6 @@ static av_cold int parse_rate(AVFilterContext *ctx, AVRational in_rate)
     return 0;
 }
 
-typedef struct ExecuteArg {
-    MvfpsJob job;
-    void *arg;
-} ExecuteArg;
-
-static int execute_job(AVFilterContext *ctx, void *opaque, int job, int nb_jobs)
-{
-    const ExecuteArg *arg = opaque;
-
-    arg->job(arg->arg, job, nb_jobs);
-    return 0;
-}
-
-static void execute(void *opaque, MvfpsJob job, void *arg, int nb_jobs)
-{
-    ExecuteArg execute_arg = { job, arg };
-
-    ff_filter_execute(opaque, execute_job, &execute_arg, NULL, nb_jobs);
-}
-
 static av_cold int config_output(AVFilterLink *outlink)
 {
     AVFilterContext *ctx = outlink->src;
@@ -159,7 +141,7 @@ static av_cold int config_output(AVFilterLink *outlink)
     MvfpsContext *s = ctx->priv;
     const MvfpsConfig cfg = {
         .mode       = s->mode,
-        .execute    = execute,
+        .execute    = gpume_execute,
         .opaque     = ctx,
         .nb_threads = ff_filter_get_nb_threads(ctx),
     };

@@ -13,7 +13,8 @@
 #define AVFILTER_GPUME_BETWEEN_BETWEEN_H
 
 #include "libavutil/frame.h"
-#include "libavutil/pixfmt.h"
+
+#include "libavfilter/gpume/between/arithmetic.h"
 
 enum MvfpsMode {
     MVFPS_MCI,                  ///< along the motion vectors
@@ -21,9 +22,6 @@ enum MvfpsMode {
     MVFPS_DUP,                  ///< nothing is made
     MVFPS_NB_MODES
 };
-
-/** Of the time from the picture before to the one after. */
-#define MVFPS_PARTS (1 << 16)
 
 /** Part number job of nb_jobs, on any thread. */
 typedef void (*MvfpsJob)(void *arg, int job, int nb_jobs);
@@ -39,7 +37,6 @@ typedef struct MvfpsConfig {
 
 typedef struct MvfpsBetween MvfpsBetween;
 
-int ff_mvfps_format_supported(enum AVPixelFormat format);
 
 MvfpsBetween *ff_mvfps_open(const MvfpsConfig *cfg);
 void ff_mvfps_close(MvfpsBetween **between);

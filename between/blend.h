@@ -14,10 +14,10 @@
 #include "libavfilter/gpume/between/layout.h"
 
 /**
- * Rows of a plane, from y0 up to but not including y1: of the words' samples a and b the result
- * is (a * (MVFPS_PARTS - part) + b * part + MVFPS_PARTS / 2) / MVFPS_PARTS.
+ * Rows of a component, from y0 up to but not including y1: of samples a and b the result is
+ * (a * (MVFPS_PARTS - part) + b * part + MVFPS_PARTS / 2) / MVFPS_PARTS.
  */
-void ff_mvfps_blend(const MvfpsLayout *l, int plane, AVFrame *out, const AVFrame *before,
+void ff_mvfps_blend(const MvfpsLayout *l, const MvfpsComponent *c, AVFrame *out, const AVFrame *before,
                     const AVFrame *after, int part, int y0, int y1);
 
 #endif /* AVFILTER_GPUME_BETWEEN_BLEND_H */

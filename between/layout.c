@@ -16,7 +16,7 @@ int ff_mvfps_format_supported(enum AVPixelFormat format)
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
     const uint64_t not = AV_PIX_FMT_FLAG_PAL | AV_PIX_FMT_FLAG_BITSTREAM | AV_PIX_FMT_FLAG_HWACCEL |
                          AV_PIX_FMT_FLAG_BAYER | AV_PIX_FMT_FLAG_FLOAT | AV_PIX_FMT_FLAG_XYZ;
-    int depth, planes[MVFPS_PLANES] = { 0 };
+    int depth, planes[MVFPS_COMPONENTS] = { 0 };
 
     if (!desc || desc->flags & not || !desc->nb_components)
         return 0;
@@ -34,29 +34,34 @@ int ff_mvfps_format_supported(enum AVPixelFormat format)
     }
     /* a plane of one component, but for both of chroma */
     return planes[0] == 1 && planes[1] <= 2 && planes[2] <= 1 &&
-           !(planes[1] == 2 && desc->flags & AV_PIX_FMT_FLAG_RGB);
+           !(planes[1] == 2 && (desc->flags & AV_PIX_FMT_FLAG_RGB || desc->nb_components != 3));
 }
 
 void ff_mvfps_layout_init(MvfpsLayout *l, enum AVPixelFormat format, int w, int h)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
+    const int rgb = !!(desc->flags & AV_PIX_FMT_FLAG_RGB);
 
     memset(l, 0, sizeof(*l));
-    l->format    = format;
-    l->w         = w;
-    l->h         = h;
-    l->depth     = desc->comp[0].depth;
-    l->shift     = desc->comp[0].shift;
-    l->bytes     = l->depth > 8 ? 2 : 1;
-    l->nb_planes = av_pix_fmt_count_planes(format);
+    l->format = format;
+    l->w      = w;
+    l->h      = h;
+    l->depth  = desc->comp[0].depth;
+    l->shift  = desc->comp[0].shift;
+    l->bytes  = l->depth > 8 ? 2 : 1;
+    l->nb_components = desc->nb_components;
     for (int i = 0; i < desc->nb_components; i++) {
-        MvfpsPlane *p = &l->planes[desc->comp[i].plane];
-        const int chroma = desc->nb_components >= 3 && (i == 1 || i == 2);
+        /* green, red, blue */
+        const AVComponentDescriptor *comp = &desc->comp[rgb && i < 2 ? 1 - i : i];
+        MvfpsComponent *c = &l->components[i];
+        const int chroma = desc->nb_components >= 3 && !rgb && (i == 1 || i == 2);
 
-        p->hsub = chroma ? desc->log2_chroma_w : 0;
-        p->vsub = chroma ? desc->log2_chroma_h : 0;
-        p->w    = AV_CEIL_RSHIFT(w, p->hsub);
-        p->h    = AV_CEIL_RSHIFT(h, p->vsub);
-        p->step++;
+        c->hsub   = chroma ? desc->log2_chroma_w : 0;
+        c->vsub   = chroma ? desc->log2_chroma_h : 0;
+        c->w      = AV_CEIL_RSHIFT(w, c->hsub);
+        c->h      = AV_CEIL_RSHIFT(h, c->vsub);
+        c->plane  = comp->plane;
+        c->offset = comp->offset / l->bytes;
+        c->step   = comp->step   / l->bytes;
     }
 }

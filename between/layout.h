@@ -5,7 +5,7 @@
 
 /**
  * @file
- * The planes of a picture as far as pictures between others are made of them.
+ * The components of a picture as far as pictures between others are made of them.
  */
 
 #ifndef AVFILTER_GPUME_BETWEEN_LAYOUT_H
@@ -14,13 +14,14 @@
 #include "libavutil/frame.h"
 #include "libavutil/pixfmt.h"
 
-#define MVFPS_PLANES 4
+#define MVFPS_COMPONENTS 4
 
-typedef struct MvfpsPlane {
+typedef struct MvfpsComponent {
     int w, h;               ///< samples
     int hsub, vsub;
-    int step;               ///< components that take turns in a row: 2 of semi-planar chroma
-} MvfpsPlane;
+    int plane;
+    int offset, step;       ///< words to the first sample of a row, and from each to the next
+} MvfpsComponent;
 
 typedef struct MvfpsLayout {
     enum AVPixelFormat format;
@@ -28,13 +29,19 @@ typedef struct MvfpsLayout {
     int depth;              ///< bits of a sample
     int shift;              ///< bits below them in a word
     int bytes;              ///< of a word
-    int nb_planes;
-    MvfpsPlane planes[MVFPS_PLANES];
+    int nb_components;
+    MvfpsComponent components[MVFPS_COMPONENTS];    ///< luma or green first
 } MvfpsLayout;
 
 /** Whether there is a layout of pictures of a format: planar or semi-planar, 8 to 16 bits. */
 int ff_mvfps_format_supported(enum AVPixelFormat format);
 
 void ff_mvfps_layout_init(MvfpsLayout *l, enum AVPixelFormat format, int w, int h);
+
+/** The word of the first sample of row y of a component. */
+static inline uint8_t *mvfps_row(const MvfpsLayout *l, const MvfpsComponent *c, const AVFrame *frame, int y)
+{
+    return frame->data[c->plane] + y * (ptrdiff_t)frame->linesize[c->plane] + c->offset * l->bytes;
+}
 
 #endif /* AVFILTER_GPUME_BETWEEN_LAYOUT_H */
