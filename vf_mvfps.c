@@ -69,9 +69,9 @@ static const AVOption mvfps_options[] = {
         CONST("mci",   "motion-compensated interpolation", MVFPS_MCI,   "mode"),
         CONST("blend", "mean of both frames by distance",  MVFPS_BLEND, "mode"),
         CONST("dup",   "the nearest frame once more",      MVFPS_DUP,   "mode"),
-    { "scene", "there is a cut where a frame's cost is more than this part of what it would be "
-               "without a reference; 0: never",
-      OFFSET(scene), AV_OPT_TYPE_DOUBLE, { .dbl = 0.7 }, 0, 100, FLAGS },
+    { "scene", "there is a cut where a frame costs so many times what it would cost without a "
+               "reference; 0: never",
+      OFFSET(scene), AV_OPT_TYPE_DOUBLE, { .dbl = 2 }, 0, 1000, FLAGS },
     { "cut", "what is between the frames on both sides of a cut", OFFSET(cut), AV_OPT_TYPE_INT,
       { .i64 = MVFPS_DUP }, MVFPS_BLEND, MVFPS_DUP, FLAGS, .unit = "cut" },
         CONST("blend", "mean of both frames by distance", MVFPS_BLEND, "cut"),
@@ -227,19 +227,26 @@ fail:
     return ret;
 }
 
-/* How much the frame after is unlike the one before: gpume's figure, or one of our own. */
+/* One of gpume's statistics of a frame's vectors into the one before. Returns whether there is one. */
+static int statistic(const AVFrame *frame, const char *key, double *value)
+{
+    const AVDictionaryEntry *entry = av_dict_get(frame->metadata, key, NULL, 0);
+    char *end;
+
+    if (!entry)
+        return 0;
+    *value = strtod(entry->value, &end);
+    return end > entry->value && !*end;
+}
+
+/* How much the frame after is unlike the one before. */
 static double scene_figure(MvfpsContext *s)
 {
-    const AVDictionaryEntry *entry = av_dict_get(s->after->metadata, "lavfi.gpume.past.scene",
-                                                 NULL, 0);
+    double cost, intra;
 
-    if (entry) {
-        char *end;
-        const double figure = strtod(entry->value, &end);
-
-        if (end > entry->value && !*end)
-            return figure;
-    }
+    if (statistic(s->after, "lavfi.gpume.past.cost", &cost) &&
+        statistic(s->after, "lavfi.gpume.past.intra", &intra) && intra > 0)
+        return cost / intra;
     return ff_mvfps_scene(s->between, s->before, s->after);
 }
 
@@ -264,7 +271,7 @@ static int begin_pair(AVFilterContext *ctx)
     }
     s->had_vectors |= ret;
     if (s->mode == MVFPS_MCI && !ret ||
-        s->scene > 0 && scene_figure(s) > s->scene)
+        s->scene > 0 && scene_figure(s) >= s->scene)
         s->how = s->cut;
     else
         s->how = s->mode;

@@ -278,6 +278,23 @@ static void judge(const MvfpsInstant *s, MvfpsHypothesis *h, int tx, int ty,
         h->share = has_before ? 64 : 0;
 }
 
+static void add_weighted(uint32_t *sum, uint32_t *weights, const uint16_t *values, const MvfpsHypothesis *h,
+                         const int16_t (*windows_of)[64], int nb)
+{
+    uint32_t window[64] = { 0 };
+
+    for (int cell = 0; cell < MVFPS_TILE_CELLS; cell++)
+        if (h->cells >> cell & 1)
+            for (int k = 0; k < nb; k++)
+                window[k] += windows_of[cell][k];
+    for (int k = 0; k < nb; k++) {
+        const uint32_t weight = window[k] * h->trust;
+
+        sum[k]     += weight * values[k];
+        weights[k] += weight;
+    }
+}
+
 static void put(const MvfpsLayout *l, uint8_t *dst, int x, int v)
 {
     if (l->bytes == 1)
@@ -297,8 +314,10 @@ static void make_tile(const MvfpsInstant *s, MvfpsTile *tile, int component, int
     const int x0 = (MVFPS_CELL * tx + MVFPS_CELL / 2) >> c->hsub;
     const int y0 = (MVFPS_CELL * ty + MVFPS_CELL / 2) >> c->vsub;
     const int max = (1 << l->depth) - 1;
+    const int nb = 8 * h;       // samples are 8 to a row
     uint16_t match[2][64] = { { 0 } };
     uint32_t sum[64] = { 0 }, weights[64] = { 0 };
+    uint16_t result[64];
 
     for (int i = 0; i < tile->nb; i++) {
         MvfpsHypothesis *z = &tile->hypotheses[i];
@@ -307,7 +326,6 @@ static void make_tile(const MvfpsInstant *s, MvfpsTile *tile, int component, int
         const int by = 2 * mvfps_before(z->v.y, s->part) >> c->vsub;
         const int ax = 2 * mvfps_after(z->v.x, s->part)  >> c->hsub;
         const int ay = 2 * mvfps_after(z->v.y, s->part)  >> c->vsub;
-        int window[64] = { 0 };
 
         s->dsp.sharp(match[0], mvfps_sample(before, x0 + (bx >> 4), y0 + (by >> 4), l->bytes), before->stride,
                      bx & 15, by & 15, w, h, max);
@@ -315,25 +333,21 @@ static void make_tile(const MvfpsInstant *s, MvfpsTile *tile, int component, int
                      ax & 15, ay & 15, w, h, max);
         if (!component)
             judge(s, z, tx, ty, match[0], match[1]);
-        for (int cell = 0; cell < MVFPS_TILE_CELLS; cell++)
-            if (z->cells >> cell & 1)
-                for (int k = 0; k < 8 * h; k++)
-                    window[k] += windows[c->vsub][c->hsub][cell][k];
-        for (int k = 0; k < 8 * h; k++) {
-            const unsigned v = (match[0][k] * z->share + match[1][k] * (64 - z->share) + 32) >> 6;
-
-            sum[k]     += window[k] * z->trust * v;
-            weights[k] += window[k] * z->trust;
-        }
+        for (int k = 0; k < nb; k++)
+            result[k] = (match[0][k] * z->share + match[1][k] * (64 - z->share) + 32) >> 6;
+        if (tile->nb > 1)
+            add_weighted(sum, weights, result, z, windows[c->vsub][c->hsub], nb);
     }
+    /* the mean of a single one is what it is */
+    for (int k = 0; k < nb && tile->nb > 1; k++)
+        if (weights[k])
+            result[k] = (sum[k] + weights[k] / 2) / weights[k];
+
     for (int y = FFMAX(-y0, 0); y < FFMIN(h, c->h - y0); y++) {
         uint8_t *dst = mvfps_row(l, c, out, y0 + y);
 
-        for (int x = FFMAX(-x0, 0); x < FFMIN(w, c->w - x0); x++) {
-            const int k = 8 * y + x;
-
-            put(l, dst, (x0 + x) * c->step, (sum[k] + weights[k] / 2) / weights[k]);
-        }
+        for (int x = FFMAX(-x0, 0); x < FFMIN(w, c->w - x0); x++)
+            put(l, dst, (x0 + x) * c->step, result[8 * y + x]);
     }
 }
 

@@ -15,7 +15,7 @@
 
 /**
  * What a picture's blocks cost by their vectors into the one before, over what they would cost
- * if each were flat: 0 where the vectors tell everything, and about 1 across a cut. Without such
+ * if each were flat: 0 where the vectors tell everything, 2 or more across most cuts. Without such
  * vectors it is blocks of 16x16 and vectors of zero. In the first plane, to whole samples.
  */
 double ff_mvfps_scene_figure(const MvfpsLayout *l, const AVFrame *before, const AVFrame *after);
