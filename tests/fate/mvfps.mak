@@ -34,4 +34,45 @@ fate-mvfps-one:       CMD = $(call MVFPS_CRC,$(call MVFPS_SRC,25)$(GPUME_COMMA)t
 fate-mvfps-two:       CMD = $(call MVFPS_CRC,$(call MVFPS_SRC,25)$(GPUME_COMMA)trim=end_frame=2,$(MVFPS_MEANS)=3x)
 fate-mvfps-none:      CMD = $(call MVFPS_CRC,$(call MVFPS_SRC,25)$(GPUME_COMMA)trim=end_frame=0,fps=3x)
 fate-mvfps-dup:       CMD = $(call MVFPS_CRC,$(call MVFPS_5,25),mode=dup:fps=5/2x)
-FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS)) += $(FATE_MVFPS_RATES)
+# two scenes, one after the other
+MVFPS_CUT   = $(GPUME_PAN),trim=end_frame=3[a];testsrc2=s=400x300:r=10,format=yuv420p,crop=94:70:210+n:190,trim=end_frame=3[b];[a][b]concat
+fate-mvfps-cut:       CMD = $(call MVFPS_CRC,$(MVFPS_CUT)$(GPUME_COMMA)gpume=algo=hme:block=8:dir=both,fps=2x:scene=1.5)
+fate-mvfps-cut-blend: CMD = $(call MVFPS_CRC,$(MVFPS_CUT)$(GPUME_COMMA)gpume=algo=hme:block=8:dir=both,fps=2x:cut=blend:scene=1.5)
+
+# Motion-compensated pictures. What gpume and mvfps make of a source; $(1): options of gpume, $(2): of mvfps
+MVFPS_MCI   = $(call MVFPS_CRC,$(GPUME_SRC)$(GPUME_COMMA)gpume=$(1),$(2))
+FATE_MVFPS_MCI = $(foreach N,defaults hme-4 hme-16 umh past future 5x,fate-mvfps-$(N))
+fate-mvfps-defaults:  CMD = $(call MVFPS_MCI,algo=hme:block=8:dir=both)
+fate-mvfps-hme-4:     CMD = $(call MVFPS_MCI,algo=hme:block=4:dir=both,scene=0)
+fate-mvfps-hme-16:    CMD = $(call MVFPS_MCI,algo=hme:block=16:dir=both:pel=1:sweeps=8,scene=0)
+fate-mvfps-umh:       CMD = $(call MVFPS_MCI,algo=umh:range=16:dir=both,scene=0)
+fate-mvfps-past:      CMD = $(call MVFPS_MCI,algo=hme:block=8:dir=past,scene=0)
+fate-mvfps-future:    CMD = $(call MVFPS_MCI,algo=hme:block=8:dir=future,scene=0)
+fate-mvfps-5x:        CMD = $(call MVFPS_MCI,algo=hme:block=8:dir=both,fps=5x:scene=0)
+
+# The same with any number of threads, and with gpume's own figure of the scene
+FATE_MVFPS_SAME = $(foreach N,1 2 5,fate-mvfps-threads-$(N)) fate-mvfps-metadata
+$(FATE_MVFPS_SAME): REF = $(SRC_PATH)/tests/ref/fate/mvfps-defaults
+fate-mvfps-threads-%: CMD = $(call MVFPS_CRC,$(GPUME_SRC)$(GPUME_COMMA)gpume=algo=hme:block=8:dir=both,fps=2x,-filter_complex_threads $(lastword $(subst -, ,$@)))
+fate-mvfps-metadata:  CMD = $(call MVFPS_MCI,algo=hme:block=8:dir=both:metadata=1)
+
+# One of each kind of format
+MVFPS_FORMATS = gray yuv410p yuv411p yuv440p yuv444p yuva420p nv12 nv24 gbrp gray16 yuv420p10 yuv422p12 yuv444p16 \
+                p010 p016
+FATE_MVFPS_FORMATS = $(MVFPS_FORMATS:%=fate-mvfps-format-%)
+$(FATE_MVFPS_FORMATS): CMD = $(call MVFPS_MCI,algo=hme:block=8:dir=both$(GPUME_COMMA)$(GPUME_SCALE)$(lastword $(subst -, ,$@)),scene=0) -pix_fmt $(lastword $(subst -, ,$@))
+
+# Vectors of another producer
+fate-mvfps-mestimate: CMD = $(call MVFPS_CRC,$(GPUME_SRC)$(GPUME_COMMA)mestimate=epzs:8,scene=0)
+
+# Messages
+FATE_MVFPS_ERRORS = $(foreach N,vectors rate factor,fate-mvfps-error-$(N))
+MVFPS_FAILS = { ffmpeg -v error -lavfi "$(1)" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvfps[^]]*. //p"; }
+fate-mvfps-error-vectors: CMD = $(call MVFPS_FAILS,$(GPUME_SRC)$(GPUME_COMMA)mvfps=fps=60)
+fate-mvfps-error-rate:    CMD = $(call MVFPS_FAILS,$(GPUME_SRC)$(GPUME_COMMA)mvfps=fps=fast)
+fate-mvfps-error-factor:  CMD = $(call MVFPS_FAILS,$(GPUME_SRC)$(GPUME_COMMA)mvfps=fps=0x)
+
+FATE_MVFPS_ALL = $(FATE_MVFPS_RATES) $(FATE_MVFPS_MCI) $(FATE_MVFPS_SAME) $(FATE_MVFPS_ERRORS)
+FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER CONCAT_FILTER NULL_MUXER) += $(FATE_MVFPS_ALL)
+FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER SCALE_FILTER) += $(FATE_MVFPS_FORMATS)
+FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER MESTIMATE_FILTER) += fate-mvfps-mestimate
