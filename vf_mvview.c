@@ -11,6 +11,7 @@
 
 #include <math.h>
 
+#include "libavutil/hwcontext.h"
 #include "libavutil/opt.h"
 #include "libavutil/pixdesc.h"
 
@@ -41,6 +42,8 @@ typedef struct MvviewContext {
     int background;
 
     MvviewView *view;
+    AVBufferRef *in_frames;     ///< AVHWFramesContext of the input, or NULL: system memory
+    AVBufferRef *out_frames;    ///< of the output
 } MvviewContext;
 
 #define OFFSET(x) offsetof(MvviewContext, x)
@@ -86,22 +89,49 @@ static int query_formats(const AVFilterContext *ctx,
 {
     const AVPixFmtDescriptor *desc = NULL;
     AVFilterFormats *formats = NULL;
+    enum AVPixelFormat format;
     int ret;
 
     while ((desc = av_pix_fmt_desc_next(desc))) {
-        const enum AVPixelFormat format = av_pix_fmt_desc_get_id(desc);
-
+        format = av_pix_fmt_desc_get_id(desc);
         if (ff_mvview_format_supported(format) && (ret = ff_add_format(&formats, format)) < 0)
             return ret;
     }
+    for (int i = 0; (format = ff_mvview_hw_format(i)) != AV_PIX_FMT_NONE; i++)
+        if ((ret = ff_add_format(&formats, format)) < 0)
+            return ret;
     return ff_set_common_formats2(ctx, cfg_in, cfg_out, formats);
 }
 
-static av_cold int config_input(AVFilterLink *inlink)
+/* Frames like the input's that are drawn into. */
+static av_cold int init_out_frames(MvviewContext *s)
 {
-    AVFilterContext *ctx = inlink->dst;
+    const AVHWFramesContext *in = (const AVHWFramesContext *)s->in_frames->data;
+    AVHWFramesContext *out;
+
+    s->out_frames = av_hwframe_ctx_alloc(in->device_ref);
+    if (!s->out_frames)
+        return AVERROR(ENOMEM);
+    out            = (AVHWFramesContext *)s->out_frames->data;
+    out->format    = in->format;
+    out->sw_format = in->sw_format;
+    out->width     = in->width;
+    out->height    = in->height;
+    return av_hwframe_ctx_init(s->out_frames);
+}
+
+static av_cold void close_view(MvviewContext *s)
+{
+    ff_mvview_close(&s->view);
+    av_buffer_unref(&s->in_frames);
+    av_buffer_unref(&s->out_frames);
+}
+
+/* For frames in system memory, or of these hardware frames. */
+static av_cold int open_view(AVFilterContext *ctx, AVBufferRef *hw_frames)
+{
     MvviewContext *s = ctx->priv;
-    const MvviewConfig cfg = {
+    MvviewConfig cfg = {
         .mode       = s->mode,
         .sources    = s->source,
         .background = s->background,
@@ -113,75 +143,114 @@ static av_cold int config_input(AVFilterLink *inlink)
         .execute    = gpume_execute,
         .opaque     = ctx,
         .nb_threads = ff_filter_get_nb_threads(ctx),
+        .log_ctx    = ctx,
     };
-
-    ff_mvview_close(&s->view);
-    s->view = ff_mvview_open(&cfg);
-    return s->view ? 0 : AVERROR(ENOMEM);
-}
-
-/* A frame to draw into: this one if nobody else has it. */
-static int output_frame(AVFilterLink *outlink, AVFrame *in, AVFrame **out)
-{
     int ret;
 
-    *out = NULL;
-    if (av_frame_is_writable(in)) {
-        *out = in;
-        return 0;
+    close_view(s);
+    if (hw_frames) {
+        s->in_frames = cfg.hw_frames = av_buffer_ref(hw_frames);
+        if (!s->in_frames)
+            return AVERROR(ENOMEM);
     }
-    *out = ff_get_video_buffer(outlink, in->width, in->height);
-    if (!*out)
-        return AVERROR(ENOMEM);
-    ret = av_frame_copy_props(*out, in);
+    ret = ff_mvview_open(&s->view, &cfg);
+    if (ret >= 0 && hw_frames)
+        ret = init_out_frames(s);
     if (ret < 0)
-        av_frame_free(out);
+        close_view(s);
     return ret;
 }
 
-static int filter_frame(AVFilterLink *inlink, AVFrame *in)
+static av_cold int config_output(AVFilterLink *outlink)
+{
+    AVFilterContext *ctx = outlink->src;
+    MvviewContext *s = ctx->priv;
+    FilterLink *link = ff_filter_link(outlink);
+    int ret;
+
+    ret = open_view(ctx, ff_filter_link(ctx->inputs[0])->hw_frames_ctx);
+    if (ret < 0 || !s->out_frames)
+        return ret;
+    av_buffer_unref(&link->hw_frames_ctx);
+    link->hw_frames_ctx = av_buffer_ref(s->out_frames);
+    return link->hw_frames_ctx ? 0 : AVERROR(ENOMEM);
+}
+
+/* A frame to draw into. */
+static AVFrame *new_frame(AVFilterLink *outlink, const AVFrame *in)
+{
+    const MvviewContext *s = outlink->src->priv;
+    AVFrame *frame;
+
+    if (!s->out_frames)
+        return ff_get_video_buffer(outlink, in->width, in->height);
+    frame = av_frame_alloc();
+    if (frame && av_hwframe_get_buffer(s->out_frames, frame, 0) < 0)
+        av_frame_free(&frame);
+    return frame;
+}
+
+/* Exchange the samples of two frames that have their own; all else stays. */
+static void swap_samples(AVFrame *a, AVFrame *b)
+{
+    for (int i = 0; i < AV_NUM_DATA_POINTERS; i++) {
+        FFSWAP(uint8_t *, a->data[i], b->data[i]);
+        FFSWAP(int, a->linesize[i], b->linesize[i]);
+        FFSWAP(AVBufferRef *, a->buf[i], b->buf[i]);
+    }
+    FFSWAP(AVBufferRef *, a->hw_frames_ctx, b->hw_frames_ctx);
+}
+
+/*
+ * Draw into a frame if nobody else has it and it is in system memory, else into new samples
+ * for it. A hardware frame always gets new ones, as all that leave have to be of the output's
+ * hw_frames_ctx.
+ */
+static int draw(AVFilterLink *outlink, AVFrame *frame)
+{
+    MvviewContext *s = outlink->src->priv;
+    AVFrame *samples;
+    int ret;
+
+    if (!s->out_frames && av_frame_is_writable(frame))
+        return ff_mvview_draw(s->view, frame, frame);
+    samples = new_frame(outlink, frame);
+    if (!samples)
+        return AVERROR(ENOMEM);
+    swap_samples(frame, samples);
+    ret = ff_mvview_draw(s->view, frame, samples);
+    av_frame_free(&samples);
+    return ret;
+}
+
+static int filter_frame(AVFilterLink *inlink, AVFrame *frame)
 {
     AVFilterContext *ctx = inlink->dst;
-    AVFilterLink *outlink = ctx->outputs[0];
     MvviewContext *s = ctx->priv;
-    AVFrame *out = NULL;
-    int ret;
+    int ret = 0;
 
     /* the size of frames may change, their format may not */
-    if (in->format != inlink->format) {
+    if (frame->format != inlink->format || !frame->hw_frames_ctx != !s->in_frames) {
         av_log(ctx, AV_LOG_ERROR, "A frame is %s instead of %s.\n",
-               av_get_pix_fmt_name(in->format), av_get_pix_fmt_name(inlink->format));
+               av_get_pix_fmt_name(frame->format), av_get_pix_fmt_name(inlink->format));
         ret = AVERROR(EINVAL);
-        goto fail;
+    } else if (s->in_frames && frame->hw_frames_ctx->data != s->in_frames->data) {
+        ret = open_view(ctx, frame->hw_frames_ctx);
     }
-    ret = ff_mvview_read(s->view, in);
-    if (ret < 0)
-        goto fail;
-    if (!ret)
-        return ff_filter_frame(outlink, in);
-
-    ret = output_frame(outlink, in, &out);
-    if (ret < 0)
-        goto fail;
-    ret = ff_mvview_draw(s->view, out, in);
-    if (ret < 0)
-        goto fail;
-    if (out != in)
-        av_frame_free(&in);
-    return ff_filter_frame(outlink, out);
-
-fail:
-    if (out != in)
-        av_frame_free(&out);
-    av_frame_free(&in);
-    return ret;
+    if (ret >= 0)
+        ret = ff_mvview_read(s->view, ctx->is_disabled ? NULL : frame);
+    if (ret > 0 || ret == 0 && s->out_frames)
+        ret = draw(ctx->outputs[0], frame);
+    if (ret < 0) {
+        av_frame_free(&frame);
+        return ret;
+    }
+    return ff_filter_frame(ctx->outputs[0], frame);
 }
 
 static av_cold void uninit(AVFilterContext *ctx)
 {
-    MvviewContext *s = ctx->priv;
-
-    ff_mvview_close(&s->view);
+    close_view(ctx->priv);
 }
 
 static const AVFilterPad mvview_inputs[] = {
@@ -189,7 +258,14 @@ static const AVFilterPad mvview_inputs[] = {
         .name         = "default",
         .type         = AVMEDIA_TYPE_VIDEO,
         .filter_frame = filter_frame,
-        .config_props = config_input,
+    },
+};
+
+static const AVFilterPad mvview_outputs[] = {
+    {
+        .name         = "default",
+        .type         = AVMEDIA_TYPE_VIDEO,
+        .config_props = config_output,
     },
 };
 
@@ -197,11 +273,12 @@ const GPUME_FILTER ff_vf_mvview = {
     GPUME_PUBLIC(name)        = "mvview",
     GPUME_PUBLIC(description) = NULL_IF_CONFIG_SMALL("Draw motion vectors as arrows, colours and blocks."),
     GPUME_PUBLIC(priv_class)  = &mvview_class,
-    GPUME_PUBLIC(flags)       = AVFILTER_FLAG_SUPPORT_TIMELINE_GENERIC |
+    GPUME_PUBLIC(flags)       = AVFILTER_FLAG_SUPPORT_TIMELINE_INTERNAL |
                                 AVFILTER_FLAG_SLICE_THREADS,
     .priv_size      = sizeof(MvviewContext),
     .uninit         = uninit,
     FILTER_INPUTS(mvview_inputs),
-    FILTER_OUTPUTS(ff_video_default_filterpad),
+    FILTER_OUTPUTS(mvview_outputs),
     FILTER_QUERY_FUNC2(query_formats),
+    .flags_internal = FF_FILTER_FLAG_HWFRAME_AWARE,
 };

@@ -349,8 +349,8 @@ int main(int argc, char **argv)
         printf("usage: gpume_bench [-p PARTS] [-r REPEATS] CSV WIDTHxHEIGHT=FILE ...\n"
                "Measures on the first CUDA device. FILE holds raw 8-bit gray pictures of\n"
                "that size; rows are added to CSV, too ('-': to none). PARTS is a list with\n"
-               "commas of ceilings, kernels, searches, motion, seed, nvofa, memory; without it all of\n"
-               "them. With flow NVOFA's vectors are written beside FILE.\n");
+               "commas of ceilings, kernels, searches, motion, draw, seed, nvofa, memory; without it\n"
+               "all of them. With flow NVOFA's vectors are written beside FILE.\n");
         return !(argc == 2 && !strcmp(argv[1], "-h"));
     }
     if (strcmp(argv[arg], "-")) {
@@ -383,6 +383,8 @@ int main(int argc, char **argv)
                 bench_free_pictures(b);
             }
         }
+        if (wanted(parts, "draw"))
+            bench_draw(b);
         bench_load_pictures(b, path, 8);
         if (wanted(parts, "seed"))
             bench_seed(b, path);

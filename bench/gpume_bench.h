@@ -139,6 +139,8 @@ void bench_nvofa(Bench *b, const char *path);
  * with .slow, .medium and .fast: pairs of int16_t in 1/32 samples, for each 4x4 in raster order.
  */
 void bench_flow(Bench *b, const char *path);
+/** What mvview takes; the pictures are not looked at. */
+void bench_draw(Bench *b);
 void bench_memory(Bench *b);
 
 #endif /* GPUME_BENCH_H */

@@ -143,10 +143,13 @@ compare() {
         none_rate=${none_rate:-$1}
         awk -v what="$what" -v n="$number" -v size="$size" -v search="$search" -v rate="$1" \
             -v least="$2" -v most="$3" -v none="$none_rate" 'BEGIN {
-            printf "%-28s %d  %-9s %-26s %9.1f %6.1f %% %7.1f %%\n", what, n, size, search, rate,
+            printf "%-28s %d  %-9s %-48s %9.1f %6.1f %% %7.1f %%\n", what, n, size, search, rate,
                    100 * (most - least) / rate, 100 * rate / none }'
         option() { printf '%s\n' "$search" | sed -n "s/.*$1=\([0-9]*\).*/\1/p"; }
         algo=${search%%:*}
+        case $search in
+            *,mvview=*) algo="$algo and ${search#*,}" ;;
+        esac
         pipeline_block=$(option block)
         if [ "$search" != none ]; then
             pipeline_block=${pipeline_block:-16}
@@ -172,11 +175,17 @@ bench_pipeline() {
     echo
     say "pipelines, frames/s of all streams together in the steady state, median of $runs runs;"
     say "clip: $(codec_of "$clip") $clip, and $(codec_of "$input") $input, $frames frames of each"
-    printf '%-28s %s  %-9s %-26s %9s %8s %9s\n' pipeline n size search fps spread 'of none'
+    printf '%-28s %s  %-9s %-48s %9s %8s %9s\n' pipeline n size search fps spread 'of none'
     # shellcheck disable=SC2086  # lists of options
     {
         compare 'nvdec' 1 streams 1920x1080 null \
             "$ds $ds:block=4 algo=fs:range=16 $fs algo=fs:range=64 $fs:block=4 $hme $hme:block=8" $gpu -i "$long"
+        # what mvview draws stays on the device
+        for size in 16 8; do
+            compare "nvdec drawn" 1 streams 1920x1080 null \
+                "$ds:block=$size $hme:block=$size $hme:block=$size,mvview=mode=flow+arrows $hme:block=$size,mvview=mode=blocks+arrows" \
+                $gpu -i "$long"
+        done
         for n in 2 4 7; do
             compare 'nvdec processes' $n streams 1920x1080 null "$ds $fs $hme" $gpu -i "$long"
         done

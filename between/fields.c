@@ -33,7 +33,7 @@ static int read_field(MvfpsFieldsMemory *m, int n, const MvfpsFields *f, const A
 
     for (size_t i = 0; i < nb; i++) {
         GpumeBlockVector v;
-        int x1, y1;
+        int left, top, x1, y1;
 
         if (!gpume_read_vector(&v, sd, i, w, h) || v.future != future)
             continue;
@@ -45,10 +45,12 @@ static int read_field(MvfpsFieldsMemory *m, int n, const MvfpsFields *f, const A
                 m->field[n][k] = (MvfpsVector) { MVFPS_NONE, 0 };
         }
         nb_found += nb_found < INT_MAX;
-        x1 = cell_from(v.left + v.w, w, f->cols);
-        y1 = cell_from(v.top  + v.h, h, f->rows);
-        for (int y = cell_from(v.top, h, f->rows); y < y1; y++)
-            for (int x = cell_from(v.left, w, f->cols); x < x1; x++)
+        left = gpume_block_left(&v);
+        top  = gpume_block_top(&v);
+        x1   = cell_from(left + v.w, w, f->cols);
+        y1   = cell_from(top  + v.h, h, f->rows);
+        for (int y = cell_from(top, h, f->rows); y < y1; y++)
+            for (int x = cell_from(left, w, f->cols); x < x1; x++)
                 m->field[n][y * (size_t)f->cols + x] = (MvfpsVector) { quarters(v.dx), quarters(v.dy) };
     }
     return nb_found;

@@ -31,8 +31,9 @@ static int sample(const Sums *s, const AVFrame *frame, int x, int y)
 /* Add a block's part inside the picture; its match's edge is repeated. */
 static void add_block(Sums *s, const GpumeBlockVector *v)
 {
-    const int x0 = FFMAX(v->left, 0), x1 = FFMIN(v->left + v->w, s->l->w);
-    const int y0 = FFMAX(v->top, 0),  y1 = FFMIN(v->top + v->h, s->l->h);
+    const int left = gpume_block_left(v), top = gpume_block_top(v);
+    const int x0 = FFMAX(left, 0), x1 = FFMIN(left + v->w, s->l->w);
+    const int y0 = FFMAX(top, 0),  y1 = FFMIN(top + v->h, s->l->h);
     const int dx = (v->dx + GPUME_UNITS / 2) >> 4, dy = (v->dy + GPUME_UNITS / 2) >> 4;
     const int64_t nb = (int64_t)(x1 - x0) * (y1 - y0);
     uint64_t sum = 0;
@@ -69,8 +70,12 @@ double ff_mvfps_scene_figure(const MvfpsLayout *l, const AVFrame *before, const 
         }
     }
     v = (GpumeBlockVector) { .w = SIDE, .h = SIDE };
-    for (v.top = 0; !any && v.top < l->h; v.top += SIDE)
-        for (v.left = 0; v.left < l->w; v.left += SIDE)
+    for (int y = 0; !any && y < l->h; y += SIDE) {
+        for (int x = 0; x < l->w; x += SIDE) {
+            v.x = x + SIDE / 2;
+            v.y = y + SIDE / 2;
             add_block(&s, &v);
+        }
+    }
     return s.flat ? (double)s.cost / s.flat : !!s.cost;
 }

@@ -5,78 +5,18 @@
 
 /**
  * @file
- * Device code common to the kernels, and what FFmpeg's cuda_runtime.h for clang
- * lacks of CUDA. nvcc and the tests' host build bring those themselves.
+ * Device code common to the kernels of searches.
  */
 
 #ifndef AVFILTER_GPUME_CUDA_DEVICE_CUH
 #define AVFILTER_GPUME_CUDA_DEVICE_CUH
 
-#if defined(__clang__) && defined(__CUDA__)
-#define __shared__      __attribute__((shared))
-#define __forceinline__ inline __attribute__((always_inline))
-#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
-#endif
-
-/** Before a loop: all of it, or none, is unrolled. */
-#define GPUME_UNROLL    _Pragma("unroll")
-#define GPUME_NO_UNROLL _Pragma("unroll 1")
-
-#define GPUME_INLINE static __device__ __forceinline__
+#include "libavfilter/gpume/cuda/common.cuh"
 #include "libavfilter/gpume/cuda/args.h"
 #include "libavfilter/gpume/core/geometry.h"
 #include "libavfilter/gpume/core/vector.h"
 
-typedef unsigned char      GpumeU8;
-typedef unsigned short     GpumeU16;
-typedef unsigned int       GpumeU32;
-typedef unsigned long long GpumeU64;
-
-#if defined(__clang__) && defined(__CUDA__)
-#define __shfl_xor_sync(mask, v, lane)  ((GpumeU32)__nvvm_shfl_sync_bfly_i32(mask, v, lane, 31))
-#define __shfl_sync(mask, v, lane)      ((GpumeU32)__nvvm_shfl_sync_idx_i32(mask, v, lane, 31))
-#define __ballot_sync(mask, predicate)  __nvvm_vote_ballot_sync(mask, predicate)
-#define __any_sync(mask, predicate)     __nvvm_vote_any_sync(mask, predicate)
-#define __syncwarp()                    __nvvm_bar_warp_sync(~0u)
-#endif
-
-/* Loads from planes: of what the kernel does not write, hence neither volatile nor a clobber. */
-#ifdef GPUME_HOST
-template<typename T> static inline void gpume_load_global(T *v, const void *p) { *v = *(const T *)p; }
-#else
-static __device__ __forceinline__ void gpume_load_global(GpumeU32 *v, const void *p)
-{
-    asm("ld.global.u32 %0, [%1];" : "=r"(*v) : "l"(p));
-}
-
-static __device__ __forceinline__ void gpume_load_global(int2 *v, const void *p)
-{
-    asm("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(v->x), "=r"(v->y) : "l"(p));
-}
-
-static __device__ __forceinline__ void gpume_load_global(int4 *v, const void *p)
-{
-    asm("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
-        : "=r"(v->x), "=r"(v->y), "=r"(v->z), "=r"(v->w) : "l"(p));
-}
-
-/** All dynamic shared memory of the block of threads. */
-#define GPUME_SHARED(type, name) extern __shared__ __align__(16) type name[]
-
-/* A word that other blocks of threads write or read in the same launch. */
-static __device__ __forceinline__ GpumeU32 gpume_load_volatile(const GpumeU32 *p)
-{
-    GpumeU32 v;
-
-    asm volatile("ld.volatile.global.u32 %0, [%1];" : "=r"(v) : "l"(p));
-    return v;
-}
-
-static __device__ __forceinline__ void gpume_store_volatile(GpumeU32 *p, GpumeU32 v)
-{
-    asm volatile("st.volatile.global.u32 [%0], %1;" : : "l"(p), "r"(v) : "memory");
-}
-
+#ifndef GPUME_HOST
 /** acc + the absolute differences of the four bytes. */
 static __device__ __forceinline__ GpumeU32 gpume_sad4(GpumeU32 a, GpumeU32 b,
                                                       GpumeU32 acc)
@@ -150,16 +90,6 @@ static __device__ __forceinline__ void gpume_load_row(GpumeU32 *words, const Gpu
             words[i + 3] = v.w;
         }
     }
-}
-
-static __device__ __forceinline__ int gpume_min(int a, int b)
-{
-    return a < b ? a : b;
-}
-
-static __device__ __forceinline__ int gpume_max(int a, int b)
-{
-    return a > b ? a : b;
 }
 
 /** How many bits are set. */

@@ -35,8 +35,5 @@ typedef GpumeCostOf<GPUME_CUDA_COST, GpumeModuleSample>::Cost GpumeModuleCost;
 
 /** The module's kernel, with the arguments of __launch_bounds__. */
 #define GPUME_KERNEL(...) GPUME_KERNEL_OF(GpumeCudaArgs, __VA_ARGS__)
-/** One with a parameter of its own. */
-#define GPUME_KERNEL_OF(Args, ...) \
-    extern "C" __global__ void __launch_bounds__(__VA_ARGS__) GPUME_CUDA_NAME(const Args args)
 
 #endif /* AVFILTER_GPUME_CUDA_MODULE_CUH */

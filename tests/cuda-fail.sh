@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Makes every call of the CUDA driver fail once, in FFmpeg runs on the stand-in. A run
-# must end with an error message or with the right vectors. It must not crash, leak (if
-# FFMPEG is built with LeakSanitizer), misuse the driver, or succeed with wrong vectors.
+# must end with an error message or with the right vectors, or pictures with them drawn.
+# It must not crash, leak (if FFMPEG is built with LeakSanitizer), misuse the driver, or
+# succeed with anything else.
 #
 # usage: cuda-fail.sh RESULTS FFMPEG STANDIN_DIR
 
@@ -22,8 +23,15 @@ trap 'rm -rf "$tmp"' EXIT
 # 4 frames of 3 by 2 blocks, with partial blocks at the right and bottom edges
 source='testsrc2=size=40x24:rate=4:duration=1'
 
-# run BACKEND KIND ALGO: vectors on standard output
+# run BACKEND KIND ALGO: vectors or pictures on standard output
 run() {
+    if [ "$2" = drawn ]; then
+        LD_LIBRARY_PATH=$standin timeout 60 "$ffmpeg" -hide_banner -nostdin -loglevel error \
+            -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
+            -vf "format=nv12,gpume=algo=$3:range=4:backend=cpu,hwupload_cuda,
+                 mvview=mode=flow+arrows+blocks:background=gray,hwdownload,format=nv12" -f framecrc -
+        return
+    fi
     set -- "algo=$3:range=4:dir=both:mv_file=-:backend=$1" "$2"
     case $2 in
         memory) set -- -f lavfi -i "$source,format=gray" -vf "gpume=$1" ;;
@@ -62,7 +70,7 @@ each() {
             { [ $status -lt 124 ] || [ $status -ge 160 ]; } || wrong="$wrong $n(status $status)"
         elif [ $status = 0 ]; then
             recovered=$((recovered + 1))
-            cmp -s "$tmp/out" "$tmp/good" || wrong="$wrong $n(vectors)"
+            cmp -s "$tmp/out" "$tmp/good" || wrong="$wrong $n(other output)"
         elif [ $status -ge 124 ] && [ $status -lt 160 ]; then
             # a timeout or a signal
             wrong="$wrong $n(status $status)"
@@ -80,7 +88,7 @@ each() {
     elif [ $errors = 0 ]; then
         fail "$name" "none of $count failing calls was noticed"
     else
-        ok "$name ($count calls: $errors ended with an error, $recovered with the right vectors, $foreign were FFmpeg's copies)"
+        ok "$name ($count calls: $errors ended with an error, $recovered with the right output, $foreign were FFmpeg's copies)"
     fi
 }
 
@@ -89,3 +97,4 @@ each memory auto ds 999 0
 each frames cuda ds 999 0
 each memory cuda fs 2 0         # out of memory
 each frames auto umh 719 1      # a launch failed: the context is dead
+each drawn device ds 999 0

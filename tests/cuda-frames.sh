@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Tests of the CUDA backend that FATE does not cover, on the stand-in for the driver:
-# frames on the device compared with the CPU, two devices in one graph, and no
-# allocations or waits for the whole context after the first frames.
+# frames on the device compared with the CPU, two devices in one graph, what mvview draws,
+# and no allocations or waits for the whole context or stream after the first frames.
 #
 # usage: cuda-frames.sh RESULTS FFMPEG STANDIN_DIR
 
@@ -57,21 +57,41 @@ done
 # how many are in use does not depend on how far behind the output is.
 first_only='select=eq(n\,0)'
 
-# steady NAME ARGUMENT...: checks the calls between the 10th and the 20th launch
+# What mvview draws into frames that gpume keeps: first without vectors, then with them. More of
+# it: gpume_mvview.
+for row in nv12/mode=flow+arrows:legend=1 yuv420p/mode=arrows+blocks:step=1 \
+           p010le/mode=arrows+flow+blocks:background=gray yuv444p16le/mode=flow:background=black; do
+    format=${row%%/*}
+    from="testsrc2=size=94x70:rate=4:duration=1,format=$format"
+    search=gpume=algo=hme:range=24:block=8:backend
+    ffmpeg -f lavfi -i "$from" -vf "$search=cpu,mvview=${row#*/}" -f framecrc - > "$tmp/cpu"
+    ffmpeg -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$from" \
+        -vf "hwupload_cuda,$search=cuda,mvview=${row#*/},hwdownload,format=$format" -f framecrc - > "$tmp/gpu"
+    check "cuda-mvview/$row" "another picture" \
+        eval "[ \"\$(grep -c '^0,' '$tmp/cpu')\" = 4 ] && cmp -s '$tmp/cpu' '$tmp/gpu'"
+done
+
+# steady NAME LAUNCHES ARGUMENT...: checks the calls of the 10th to the 20th frame, each of which
+# has so many launches
 steady() {
     name=$1
-    shift
+    launches=$2
+    shift 2
     GPUME_STANDIN_TRACE=$tmp/trace ffmpeg "$@" -f null - > /dev/null
-    awk '$3 == "cuLaunchKernel" { n++ } n >= 10 && n < 20 { print $3 } END { print "launches", n }' \
+    awk -v from=$((10 * launches)) -v to=$((20 * launches)) \
+        '$3 == "cuLaunchKernel" { n++ } n >= from && n < to { print $3 } END { print "launches", n }' \
         "$tmp/trace" > "$tmp/calls"
-    if [ "$(sed -n 's/^launches //p' "$tmp/calls")" -lt 20 ]; then
+    if [ "$(sed -n 's/^launches //p' "$tmp/calls")" -lt $((20 * launches)) ]; then
         fail "$name" "too few launches to tell"
-    elif grep -E 'Alloc|MemFree|FreeHost|CtxSynchronize|Create|Destroy|ModuleLoad' "$tmp/calls" > "$tmp/bad"; then
+    elif grep -E 'Alloc|MemFree|FreeHost|CtxSynchronize|StreamSynchronize|Create|Destroy|ModuleLoad' \
+            "$tmp/calls" > "$tmp/bad"; then
         fail "$name" "after the tenth frame: $(sort "$tmp/bad" | uniq -c | tr -s '\n ' ' ')"
     else
         ok "$name"
     fi
 }
-steady cuda-steady-memory -lavfi "$source,gpume=algo=ds:backend=cuda:dir=both,$first_only"
-steady cuda-steady-frames -init_hw_device cuda=cu:0 -filter_hw_device cu \
+steady cuda-steady-memory 1 -lavfi "$source,gpume=algo=ds:backend=cuda:dir=both,$first_only"
+steady cuda-steady-frames 1 -init_hw_device cuda=cu:0 -filter_hw_device cu \
     -f lavfi -i "$source" -vf "format=nv12,hwupload_cuda,gpume=algo=ds,$first_only"
+steady cuda-steady-mvview 3 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
+    -vf "format=nv12,hwupload_cuda,gpume=algo=ds,mvview=mode=flow+arrows+blocks:step=1,$first_only"

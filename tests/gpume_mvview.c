@@ -15,278 +15,12 @@
 
 #include "config.h"
 
-#include "libavfilter/buffersink.h"
-#include "libavfilter/buffersrc.h"
 #include "libavutil/avstring.h"
-#include "libavutil/cpu.h"
-#include "libavutil/imgutils.h"
-#include "libavutil/mem.h"
-#include "libavutil/opt.h"
-#include "libavutil/pixdesc.h"
 
 #include "libavfilter/gpume/view/arrow.h"
 #include "libavfilter/gpume/view/wheel.h"
 
-#include "gpume_harness.h"
-
-/** Bytes around the rows of a frame that nobody may touch. */
-#define MARGIN 48
-#define CANARY 0xa5
-
-#define MAX_VECTORS 400
-
-/** What a frame is made of. */
-typedef struct Input {
-    int w, h;
-    enum AVPixelFormat format;
-    uint64_t seed;
-    AVMotionVector mvs[MAX_VECTORS];
-    size_t size;            ///< of the side data, in bytes
-    int has_side_data;
-} Input;
-
-/* A frame of random samples whose rows have canaries before and behind them. */
-static AVFrame *make_frame(const Input *in)
-{
-    AVFrame *f = test_alloc(av_frame_alloc());
-    TestRandom r = { .state = test_mix(in->seed) };
-    const int planes = av_pix_fmt_count_planes(in->format);
-    size_t size = 0, at = 0;
-    AVBufferRef *buf;
-
-    f->width  = in->w;
-    f->height = in->h;
-    f->format = in->format;
-    f->pts    = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        for (int i = 0; i < planes; i++) {
-            const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(in->format);
-            const int h = i == 1 || i == 2 ? AV_CEIL_RSHIFT(in->h, desc->log2_chroma_h) : in->h;
-            int linesizes[4];
-
-            av_image_fill_linesizes(linesizes, in->format, in->w);
-            f->linesize[i] = FFALIGN(linesizes[i], 2) + 2 * MARGIN;
-            if (pass) {
-                f->data[i] = f->buf[0]->data + at + MARGIN;
-                for (int y = 0; y < h; y++)
-                    for (int x = 0; x < linesizes[i]; x++)
-                        f->data[i][y * f->linesize[i] + x] = test_draw(&r, 256);
-                at += h * f->linesize[i];
-            } else {
-                size += h * f->linesize[i];
-            }
-        }
-        if (!pass) {
-            buf = test_alloc(av_buffer_alloc(size + 64));
-            memset(buf->data, CANARY, size + 64);
-            f->buf[0] = buf;
-        }
-    }
-    if (in->has_side_data) {
-        AVFrameSideData *sd = test_alloc(av_frame_new_side_data(f, AV_FRAME_DATA_MOTION_VECTORS,
-                                                                in->size));
-
-        memcpy(sd->data, in->mvs, in->size);
-    }
-    return f;
-}
-
-static int rows_of(const AVFrame *f, int plane)
-{
-    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(f->format);
-
-    return plane == 1 || plane == 2 ? AV_CEIL_RSHIFT(f->height, desc->log2_chroma_h) : f->height;
-}
-
-static int same_pictures(const AVFrame *a, const AVFrame *b)
-{
-    int linesizes[4];
-
-    av_image_fill_linesizes(linesizes, a->format, a->width);
-    for (int i = 0; i < av_pix_fmt_count_planes(a->format); i++)
-        for (int y = 0; y < rows_of(a, i); y++)
-            if (memcmp(a->data[i] + y * (ptrdiff_t)a->linesize[i],
-                       b->data[i] + y * (ptrdiff_t)b->linesize[i], linesizes[i]))
-                return 0;
-    return 1;
-}
-
-/* That nothing between the rows of a frame of make_frame() was written. */
-static int is_intact(const AVFrame *f)
-{
-    int linesizes[4];
-
-    av_image_fill_linesizes(linesizes, f->format, f->width);
-    for (int i = 0; i < av_pix_fmt_count_planes(f->format); i++)
-        for (int y = 0; y < rows_of(f, i); y++) {
-            const uint8_t *row = f->data[i] + y * (ptrdiff_t)f->linesize[i];
-
-            for (int x = 1; x <= MARGIN; x++)
-                if (row[-x] != CANARY || row[linesizes[i] + x - 1] != CANARY &&
-                    linesizes[i] + x <= f->linesize[i] - MARGIN)
-                    return 0;
-        }
-    return 1;
-}
-
-typedef struct Graph {
-    AVFilterGraph *graph;
-    AVFilterContext *src, *sink;
-} Graph;
-
-static int open_graph(Graph *g, const Input *in, const char *filter, const char *options, int threads)
-{
-    AVFilterContext *ctx;
-    char args[128];
-    int ret;
-
-    g->graph = test_alloc(avfilter_graph_alloc());
-    g->graph->nb_threads = threads;
-    snprintf(args, sizeof(args), "video_size=%dx%d:pix_fmt=%d:time_base=1/25", in->w, in->h,
-             in->format);
-    if ((ret = avfilter_graph_create_filter(&g->src, avfilter_get_by_name("buffer"), "in", args,
-                                            NULL, g->graph)) < 0 ||
-        (ret = avfilter_graph_create_filter(&ctx, avfilter_get_by_name(filter), filter, options,
-                                            NULL, g->graph)) < 0 ||
-        (ret = avfilter_graph_create_filter(&g->sink, avfilter_get_by_name("buffersink"), "out",
-                                            NULL, NULL, g->graph)) < 0 ||
-        (ret = avfilter_link(g->src, 0, ctx, 0)) < 0 ||
-        (ret = avfilter_link(ctx, 0, g->sink, 0)) < 0)
-        return ret;
-    /* a format that the filter does not take must not be converted */
-    avfilter_graph_set_auto_convert(g->graph, AVFILTER_AUTO_CONVERT_NONE);
-    return avfilter_graph_config(g->graph, NULL);
-}
-
-/* What a filter makes of a frame; held: somebody else has it, too. */
-static AVFrame *filter_frame(const Input *in, const char *filter, const char *options,
-                             int threads, int held)
-{
-    AVFrame *f = make_frame(in), *out = test_alloc(av_frame_alloc());
-    AVFrame *before = make_frame(in), *other = held ? test_alloc(av_frame_clone(f)) : NULL;
-    const uint8_t *data = f->data[0];
-    Graph g = { 0 };
-    int ret = open_graph(&g, in, filter, options, threads);
-
-    CHECK(ret >= 0, "%s=%s: %s", filter, options, av_err2str(ret));
-    if (ret >= 0)
-        ret = av_buffersrc_add_frame(g.src, f);
-    if (ret >= 0)
-        ret = av_buffersink_get_frame(g.sink, out);
-    CHECK(ret >= 0, "%s=%s: %s", filter, options, av_err2str(ret));
-    if (ret < 0) {
-        av_frame_free(&out);
-    } else if (held) {
-        CHECK(same_pictures(other, before), "a frame that somebody holds was drawn into");
-        CHECK(is_intact(other), "a frame that somebody holds was written to");
-    } else if (out->data[0] == data) {
-        CHECK(is_intact(out), "what is outside the picture was written to");
-    }
-    av_frame_free(&f);
-    av_frame_free(&before);
-    av_frame_free(&other);
-    avfilter_graph_free(&g.graph);
-    return out;
-}
-
-static AVMotionVector vector(int x, int y, int w, int h, int dx, int dy)
-{
-    return (AVMotionVector) {
-        .source = -1, .w = w, .h = h, .dst_x = x, .dst_y = y, .src_x = x + dx, .src_y = y + dy,
-        .motion_x = dx, .motion_y = dy, .motion_scale = 1,
-    };
-}
-
-/* Blocks of a grid as a search leaves them. */
-static void grid_of_vectors(Input *in, TestRandom *r, int block, int range)
-{
-    int nb = 0;
-
-    for (int y = 0; y < in->h; y += block)
-        for (int x = 0; x < in->w && nb < MAX_VECTORS; x += block) {
-            const int w = FFMIN(block, in->w - x), h = FFMIN(block, in->h - y);
-
-            in->mvs[nb] = vector(x + w / 2, y + h / 2, w, h,
-                                 test_draw_range(r, -range, range), test_draw_range(r, -range, range));
-            in->mvs[nb].flags = !test_draw(r, 4);
-            nb++;
-        }
-    in->size = nb * sizeof(*in->mvs);
-    in->has_side_data = 1;
-}
-
-/* What no search leaves. */
-static void wild_vectors(Input *in, TestRandom *r)
-{
-    const int nb = test_draw(r, 40);
-
-    for (int i = 0; i < nb; i++) {
-        AVMotionVector *mv = &in->mvs[i];
-
-        switch (test_draw(r, 4)) {
-        case 0:
-            for (int j = 0; j < sizeof(*mv); j++)
-                ((uint8_t *)mv)[j] = test_draw(r, 256);
-            break;
-        case 1:
-            *mv = vector(test_draw_range(r, -300, 300), test_draw_range(r, -300, 300),
-                         test_draw(r, 256), test_draw(r, 256),
-                         test_draw_range(r, -30000, 30000), test_draw_range(r, -30000, 30000));
-            break;
-        default:
-            *mv = vector(test_draw(r, in->w), test_draw(r, in->h),
-                         1 + test_draw(r, 20), 1 + test_draw(r, 20),
-                         test_draw_range(r, -90, 90), test_draw_range(r, -90, 90));
-            break;
-        }
-        if (!test_draw(r, 4)) {
-            mv->motion_x = test_draw(r, 2) ? INT32_MIN : INT32_MAX;
-            mv->motion_y = test_draw(r, 2) ? INT32_MIN : 0;
-        }
-        mv->source       = test_draw_range(r, -1, 1);
-        mv->motion_scale = test_draw(r, 3) ? test_draw(r, 5) : test_draw(r, 65536);
-    }
-    /* the last one may not be whole */
-    in->size = nb * sizeof(*in->mvs) + (nb ? 0 : test_draw(r, 2)) +
-               (test_draw(r, 2) ? test_draw(r, sizeof(*in->mvs)) : 0);
-    in->has_side_data = 1;
-}
-
-static const char *const modes[] = {
-    "mode=arrows", "mode=flow", "mode=blocks", "mode=arrows:step=1:scale=2.5",
-    "mode=flow+arrows+blocks:legend=1", "mode=flow:max=3:opacity=1:background=gray",
-    "mode=arrows+flow:step=1:background=black:source=past", "mode=arrows:scale=64:step=1",
-    "mode=blocks+arrows:source=future:background=gray", "mode=flow:legend=1:opacity=0:max=0.01",
-    "mode=arrows+flow+blocks:step=3:scale=0",
-};
-
-/* Every number of threads and every processor, in place or not, gives the same picture. */
-static void check_same(const Input *in, const char *options)
-{
-    static const struct {
-        const char *name;
-        int threads, held, cpu_flags;
-    } ways[] = {
-        { "in a new frame",  1, 1, -1 },
-        { "with 5 threads",  5, 0, -1 },
-        { "in plain C",      8, 1,  0 },
-#if ARCH_X86
-        { "with SSE2",       2, 0, AV_CPU_FLAG_MMX | AV_CPU_FLAG_MMXEXT | AV_CPU_FLAG_SSE | AV_CPU_FLAG_SSE2 },
-#endif
-    };
-    AVFrame *first = filter_frame(in, "mvview", options, 1, 0), *other;
-
-    if (!first)
-        return;
-    for (int i = 0; i < FF_ARRAY_ELEMS(ways); i++) {
-        av_force_cpu_flags(ways[i].cpu_flags);
-        other = filter_frame(in, "mvview", options, ways[i].threads, ways[i].held);
-        av_force_cpu_flags(-1);
-        CHECK(other && same_pictures(first, other), "another picture %s", ways[i].name);
-        av_frame_free(&other);
-    }
-    av_frame_free(&first);
-}
+#include "gpume_view_case.h"
 
 /* From the name alone, so that it is not the filter's own rule again. */
 static int is_format(const char *name)
@@ -332,16 +66,11 @@ static void all_formats(void)
 
 static void bad_side_data(int nb)
 {
-    static const enum AVPixelFormat formats[] = {
-        AV_PIX_FMT_YUV420P, AV_PIX_FMT_GRAY8, AV_PIX_FMT_YUV410P, AV_PIX_FMT_NV12, AV_PIX_FMT_P010LE,
-        AV_PIX_FMT_RGB24, AV_PIX_FMT_YUV444P16BE, AV_PIX_FMT_BGRA, AV_PIX_FMT_YUVA420P, AV_PIX_FMT_GBRP,
-    };
-
     for (int i = 0; i < nb; i++) {
         TestRandom r = { .state = test_mix(i) };
         Input in = {
             .w = 1 + test_draw(&r, i % 3 ? 40 : 200), .h = 1 + test_draw(&r, i % 3 ? 40 : 200),
-            .format = formats[test_draw(&r, FF_ARRAY_ELEMS(formats))], .seed = i,
+            .format = view_formats[test_draw(&r, FF_ARRAY_ELEMS(view_formats))], .seed = i,
         };
         const char *mode = modes[test_draw(&r, FF_ARRAY_ELEMS(modes))];
 
@@ -350,6 +79,69 @@ static void bad_side_data(int nb)
                  in.w, in.h, av_get_pix_fmt_name(in.format), mode);
         check_same(&in, mode);
     }
+}
+
+static int next_to_fail;
+
+static void let_fail(void)
+{
+    test_fail_allocation(next_to_fail, 0);
+}
+
+/*
+ * Each allocation of a graph that draws a few frames fails: an error or the right pictures.
+ * From the configuration on, as FFmpeg forgets options where it has no memory for them.
+ */
+static void failing_allocations(void)
+{
+    static const char *const options[] = { "mode=flow+arrows+blocks:legend=1:background=gray", "step=1" };
+    static const enum AVPixelFormat formats[] = { AV_PIX_FMT_YUV420P, AV_PIX_FMT_P010LE };
+    TestRandom r = { .state = 41 };
+    int nb_tried = 0, nb_harmless = 0;
+
+    for (int i = 0; i < FF_ARRAY_ELEMS(formats); i++) {
+        Input in = { .w = 70, .h = 66, .format = formats[i], .seed = i };
+        AVFrame *expected;
+        int failed = 1;
+
+        grid_of_vectors(&in, &r, 16, 40);
+        expected = filter_frame(&in, "mvview", options[i], 1, 1);
+        for (int n = 1; failed; n++) {
+            AVFrame *f = make_frame(&in), *kept = test_alloc(av_frame_clone(f));
+            AVFrame *out = test_alloc(av_frame_alloc());
+            const int outstanding = test_nb_outstanding;
+            Graph g = { .configure = let_fail };
+            int ret;
+
+            snprintf(test_context, sizeof(test_context), "allocation %d fails, %s", n, options[i]);
+            test_track(1);
+            next_to_fail = n;
+            ret = open_graph(&g, &in, "mvview", options[i], 2);
+            for (int j = 0; j < 2 && ret >= 0; j++) {
+                av_frame_unref(out);
+                ret = av_buffersrc_write_frame(g.src, f);
+                if (ret >= 0)
+                    ret = av_buffersink_get_frame(g.sink, out);
+            }
+            failed = test_nb_failed;
+            test_fail_allocation(0, 0);
+            CHECK(ret < 0 || same_pictures(out, expected), "another picture");
+            CHECK(failed || ret >= 0, "%s", av_err2str(ret));
+            nb_tried    += failed;
+            nb_harmless += failed && ret >= 0;
+            avfilter_graph_free(&g.graph);
+            av_frame_unref(out);
+            test_track(0);
+            CHECK(test_nb_outstanding == outstanding, "%d buffers leaked",
+                  test_nb_outstanding - outstanding);
+            av_frame_free(&f);
+            av_frame_free(&kept);
+            av_frame_free(&out);
+        }
+        av_frame_free(&expected);
+    }
+    printf("  %d allocations failed in turn; %d of them FFmpeg did without\n", nb_tried, nb_harmless);
+    CHECK(nb_tried > 50 && nb_harmless < nb_tried / 4, "%d of %d", nb_harmless, nb_tried);
 }
 
 /* Frames that have nothing to draw are the same frames. */
@@ -377,8 +169,8 @@ static void untouched(void)
         int ret;
 
         snprintf(test_context, sizeof(test_context), "nothing to draw, row %d", i);
-        in.mvs[0] = vector(16, 16, rows[i].w, 16, 3, 4);
-        in.mvs[0].source = rows[i].source;
+        input_mvs[0] = vector(16, 16, rows[i].w, 16, 3, 4);
+        input_mvs[0].source = rows[i].source;
         f    = make_frame(&in);
         data = f->data[0];
         ret  = open_graph(&g, &in, "mvview", rows[i].options, 1);
@@ -390,6 +182,118 @@ static void untouched(void)
         avfilter_graph_free(&g.graph);
         av_frame_free(&f);
         av_frame_free(&out);
+    }
+}
+
+/* So many that threads read them, and some of them are nothing. */
+static void many_vectors(void)
+{
+    TestRandom r = { .state = 31 };
+    Input in = { .w = 400, .h = 400, .format = AV_PIX_FMT_YUV420P, .seed = 31 };
+
+    snprintf(test_context, sizeof(test_context), "many vectors");
+    grid_of_vectors(&in, &r, 4, 9);
+    for (int i = 0; i < MAX_VECTORS; i++) {
+        input_mvs[i].source = test_draw(&r, 2) ? 1 : -1;
+        if (!test_draw(&r, 3))
+            input_mvs[i].w = 0;
+    }
+    check_same(&in, "mode=arrows+flow+blocks:step=1");
+    check_same(&in, "mode=arrows+flow:source=future");
+}
+
+/* From the name alone, as above: of the formats that lie on a device. */
+static int is_device_format(const char *name)
+{
+    return is_format(name) && !av_match_name(name, "gbrp,gbrap,rgb24,bgr24");
+}
+
+/* Whatever the device has: what it draws is what the CPU draws. */
+static void on_device(AVBufferRef *device, int nb_wild)
+{
+    AVHWFramesConstraints *has = test_alloc(av_hwdevice_get_hwframe_constraints(device, NULL));
+    enum AVPixelFormat formats[64];
+    TestRandom r = { .state = 21 };
+    int nb_formats = 0, mode = 0;
+
+    for (int i = 0; has->valid_sw_formats[i] != AV_PIX_FMT_NONE; i++) {
+        const enum AVPixelFormat format = has->valid_sw_formats[i];
+        const AVPixFmtDescriptor *desc  = av_pix_fmt_desc_get(format);
+        Input in = { .w = 45, .h = 39, .format = format, .seed = 3, .even = 1 };
+        DeviceGraph d = { .device = device };
+        int ret;
+
+        if (desc->flags & AV_PIX_FMT_FLAG_HWACCEL)
+            continue;
+        snprintf(test_context, sizeof(test_context), "format %s on the device", desc->name);
+        ret = open_device_graph(&d, &in, "");
+        close_device_graph(&d);
+        CHECK((ret >= 0) == is_device_format(desc->name), "%s", ret < 0 ? "refused" : "accepted");
+        if (ret >= 0)
+            formats[nb_formats++] = format;
+    }
+    av_hwframe_constraints_free(&has);
+    CHECK(nb_formats > 8, "only %d formats", nb_formats);
+
+    for (int i = 0; i < nb_formats; i++) {
+        Input in = { .w = i & 1 ? 133 : 70, .h = i & 2 ? 39 : 66, .format = formats[i], .seed = i, .even = 1 };
+
+        grid_of_vectors(&in, &r, 4 << i % 3, 12);
+        for (int j = 0; j < 3; j++) {
+            snprintf(test_context, sizeof(test_context), "%s on the device, %s",
+                     av_get_pix_fmt_name(in.format), modes[mode % FF_ARRAY_ELEMS(modes)]);
+            check_once_on_device(device, &in, modes[mode++ % FF_ARRAY_ELEMS(modes)], 0);
+        }
+        for (int j = 0; j < 2; j++)
+            check_once_on_device(device, &in, j ? "mode=flow+arrows+blocks:background=black" :
+                                 "mode=flow+blocks:background=gray:legend=1", 0);
+    }
+    for (int i = 0; i < nb_wild; i++) {
+        Input in;
+
+        r.state = test_mix(i + 1000);
+        in = (Input) {
+            .w = 1 + test_draw(&r, i % 3 ? 40 : 200), .h = 1 + test_draw(&r, i % 3 ? 40 : 100),
+            .format = formats[test_draw(&r, nb_formats)], .seed = i, .even = 1,
+        };
+        mode = test_draw(&r, FF_ARRAY_ELEMS(modes));
+        wild_vectors(&in, &r);
+        snprintf(test_context, sizeof(test_context), "bad side data %d on the device: %dx%d %s %s", i,
+                 in.w, in.h, av_get_pix_fmt_name(in.format), modes[mode]);
+        check_once_on_device(device, &in, modes[mode], 0);
+    }
+    printf("  %d formats on the device\n", nb_formats);
+}
+
+/* Frames that follow each other: sizes that change, frames without vectors, the filter switched off. */
+static void sequences_on_device(AVBufferRef *device)
+{
+    static const int sizes[][2] = { { 64, 48 }, { 64, 48 }, { 33, 90 }, { 200, 17 }, { 1, 1 }, { 64, 48 } };
+    const char *const options = "mode=arrows+flow+blocks:legend=1:background=gray";
+    TestRandom r = { .state = 12 };
+    DeviceGraph d = { .device = device };
+    int ret = 0;
+
+    for (int i = 0; i < 3 * FF_ARRAY_ELEMS(sizes) && ret >= 0; i++) {
+        const int j = i / 3;
+        Input in = { .w = sizes[j][0], .h = sizes[j][1], .format = AV_PIX_FMT_NV12, .seed = i, .even = 1 };
+
+        snprintf(test_context, sizeof(test_context), "sizes that change on the device, frame %d", i);
+        if (i % 3)
+            grid_of_vectors(&in, &r, 4 << i % 3, 9);
+        if (!i)
+            ret = open_device_graph(&d, &in, options);
+        if (ret >= 0)
+            ret = check_on_device(&d, &in, options, !(i % 3));
+        CHECK(ret >= 0, "%s", av_err2str(ret));
+    }
+    close_device_graph(&d);
+    for (int i = 0; i < 2; i++) {
+        Input in = { .w = 64, .h = 48, .format = AV_PIX_FMT_NV12, .seed = i, .even = 1 };
+
+        snprintf(test_context, sizeof(test_context), "switched off on the device");
+        grid_of_vectors(&in, &r, 16, 9);
+        check_once_on_device(device, &in, i ? "background=black:enable=0" : "enable=1", i);
     }
 }
 
@@ -439,13 +343,13 @@ static void beside_codecview(int nb)
         int nb_far = 0;
 
         snprintf(test_context, sizeof(test_context), "(%d,%d) from (%d,%d)", dx, dy, x, y);
-        in.mvs[0] = vector(x, y, 16, 16, dx, dy);
+        input_mvs[0] = vector(x, y, 16, 16, dx, dy);
         if (i % 3 == 1)
-            in.mvs[0].motion_x = in.mvs[0].motion_y = in.mvs[0].motion_scale = 0;
+            input_mvs[0].motion_x = input_mvs[0].motion_y = input_mvs[0].motion_scale = 0;
         if (i % 3 == 2) {       // as mestimate leaves it: what was in memory
-            in.mvs[0].motion_x     = test_draw_range(&r, -INT16_MAX, INT16_MAX) * 65536;
-            in.mvs[0].motion_y     = 1 << 30;
-            in.mvs[0].motion_scale = test_draw(&r, 65536);
+            input_mvs[0].motion_x     = test_draw_range(&r, -INT16_MAX, INT16_MAX) * 65536;
+            input_mvs[0].motion_y     = 1 << 30;
+            input_mvs[0].motion_scale = test_draw(&r, 65536);
         }
         ours   = filter_frame(&in, "mvview", "background=black", 1, 1);
         theirs = filter_frame(&in, "codecview", "mv_type=fp", 1, 1);
@@ -493,7 +397,7 @@ static void colours(void)
         AVFrame *out;
 
         snprintf(test_context, sizeof(test_context), "colour of (%d,%d)", known[i].dx, known[i].dy);
-        in.mvs[0] = vector(8, 8, 16, 16, known[i].dx, known[i].dy);
+        input_mvs[0] = vector(8, 8, 16, 16, known[i].dx, known[i].dy);
         out = filter_frame(&in, "mvview", "mode=flow:opacity=1:max=8", 1, 0);
         for (int c = 0; out && c < 3; c++)
             CHECK(FFABS(out->data[0][7 * out->linesize[0] + 21 + c] - known[i].rgb[c]) <= 2,
@@ -507,10 +411,10 @@ static void colours(void)
         AVFrame *a, *b;
 
         snprintf(test_context, sizeof(test_context), "%s that differ", options);
-        in.mvs[0] = vector(16, 16, 16, 16, 6, 5);
+        input_mvs[0] = vector(16, 16, 16, 16, 6, 5);
         a = filter_frame(&in, "mvview", options, 1, 0);
-        in.mvs[0].flags  = i;
-        in.mvs[0].source = i ? -1 : 1;
+        input_mvs[0].flags  = i;
+        input_mvs[0].source = i ? -1 : 1;
         b = filter_frame(&in, "mvview", options, 1, 0);
         CHECK(a && b && !same_pictures(a, b), "they look the same");
         av_frame_free(&a);
@@ -557,20 +461,42 @@ static void arithmetic(void)
     }
 }
 
-int main(int argc, char **argv)
+static void in_memory(int quick)
 {
-    const int quick = argc > 1 && !strcmp(argv[1], "-quick");
-
-    test_init("gpume_mvview");
-    test_watch(600);
     arithmetic();
     colours();
     untouched();
     sizes_that_change();
+    many_vectors();
+    failing_allocations();
     if (avfilter_get_by_name("codecview"))
         beside_codecview(quick ? 40 : 400);
     all_formats();
     bad_side_data(quick ? 100 : 1000);
+}
+
+int main(int argc, char **argv)
+{
+    int quick = 0, device_only = 0;
+    AVBufferRef *device;
+
+    for (int i = 1; i < argc; i++) {
+        quick       |= !strcmp(argv[i], "-quick");
+        device_only |= !strcmp(argv[i], "-device");     // for tools that look at kernels
+    }
+    test_fail_init();
+    test_init("gpume_mvview");
+    test_watch(600);
+    if (!device_only)
+        in_memory(quick);
+    device = test_open_device();
+    if (device) {
+        on_device(device, quick ? 60 : 400);
+        sequences_on_device(device);
+    } else {
+        printf("  there is no device\n");
+    }
+    av_buffer_unref(&device);
     printf("gpume_mvview: %d checks, %d failures\n", test_nb_checks, test_nb_failures);
-    return !!test_nb_failures;
+    return test_nb_failures || (device_only && !test_nb_checks);
 }

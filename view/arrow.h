@@ -5,17 +5,14 @@
 
 /**
  * @file
- * The shape of an arrow, and how far inside it a sample lies. Integers only: what draws
- * on a device can give the same picture.
+ * The shape of an arrow, and how far inside it a sample lies. Integers only; read by the host
+ * and by device code.
  */
 
 #ifndef AVFILTER_GPUME_VIEW_ARROW_H
 #define AVFILTER_GPUME_VIEW_ARROW_H
 
-#include <stdint.h>
-
-#include "libavutil/attributes.h"
-#include "libavutil/common.h"
+#include "libavfilter/gpume/view/integer.h"
 
 /** Of lengths and distances: units in a sample. */
 #define MVVIEW_SAMPLE 256
@@ -25,32 +22,6 @@
 #define MVVIEW_FARTHEST (1 << 18)
 /** Of all weights: a sample that is covered wholly. */
 #define MVVIEW_FULL 256
-
-/** Largest n with n * n <= x. */
-static inline uint32_t mvview_sqrt(uint64_t x)
-{
-    uint64_t root = 0, bit = UINT64_C(1) << 62;
-
-    if (x < 1 << 24)
-        bit = 1 << 22;
-    while (bit > x)
-        bit >>= 2;
-    for (; bit; bit >>= 2) {
-        if (x >= root + bit) {
-            x   -= root + bit;
-            root = (root >> 1) + bit;
-        } else {
-            root >>= 1;
-        }
-    }
-    return root;
-}
-
-/** a / b, rounded; b is positive. */
-static inline int64_t mvview_divide(int64_t a, int64_t b)
-{
-    return (a >= 0 ? a + b / 2 : a - b / 2) / b;
-}
 
 /** An arrow that begins at (0, 0); lengths in units of MVVIEW_SAMPLE. */
 typedef struct MvviewArrow {
@@ -62,14 +33,36 @@ typedef struct MvviewArrow {
     int reach;              ///< no sample farther from the segment is touched
 } MvviewArrow;
 
+GPUME_INLINE int mvview_arrow_edge(int unit)
+{
+    return unit * 3 / 4;
+}
+
+GPUME_INLINE int mvview_arrow_reach(int head, int unit)
+{
+    /* the line around is 5 ** .5 times as far from the tip as from the sides, less elsewhere */
+    return head / 2 + (mvview_arrow_edge(unit) + MVVIEW_SAMPLE / 2) * 9 / 4 + MVVIEW_SAMPLE / 4;
+}
+
+/** Of the longest arrows. */
+GPUME_INLINE int mvview_arrow_most_head(int unit)
+{
+    return unit * 13 / 2;
+}
+
+GPUME_INLINE int mvview_arrow_most_reach(int unit)
+{
+    return mvview_arrow_reach(mvview_arrow_most_head(unit), unit);
+}
+
 /**
  * @param qx,qy the tip, in units of MVVIEW_TIP
  * @param unit  the width of a line, about, in units of MVVIEW_SAMPLE
  */
-static inline void mvview_arrow_init(MvviewArrow *a, int qx, int qy, int unit)
+GPUME_INLINE void mvview_arrow_init(MvviewArrow *a, int qx, int qy, int unit)
 {
-    const int64_t x = (int64_t)qx * (MVVIEW_SAMPLE / MVVIEW_TIP);
-    const int64_t y = (int64_t)qy * (MVVIEW_SAMPLE / MVVIEW_TIP);
+    const long long x = (long long)qx * (MVVIEW_SAMPLE / MVVIEW_TIP);
+    const long long y = (long long)qy * (MVVIEW_SAMPLE / MVVIEW_TIP);
 
     a->length = mvview_sqrt(x * x + y * y);
     if (a->length < MVVIEW_SAMPLE / 2)
@@ -77,26 +70,25 @@ static inline void mvview_arrow_init(MvviewArrow *a, int qx, int qy, int unit)
     a->ux     = a->length ? mvview_divide(x * (1 << 14), a->length) : 0;
     a->uy     = a->length ? mvview_divide(y * (1 << 14), a->length) : 0;
     /* short arrows are mostly head, but one that can be seen */
-    a->head   = av_clip(a->length / 2, unit * 3, unit * 13 / 2);
+    a->head   = av_clip(a->length / 2, unit * 3, mvview_arrow_most_head(unit));
     a->shaft  = unit * 5 / 8;
-    a->edge   = unit * 3 / 4;
-    /* the line around is 5 ** .5 times as far from the tip as from the sides, less elsewhere */
-    a->reach  = a->head / 2 + (a->edge + MVVIEW_SAMPLE / 2) * 9 / 4 + MVVIEW_SAMPLE / 4;
+    a->edge   = mvview_arrow_edge(unit);
+    a->reach  = mvview_arrow_reach(a->head, unit);
 }
 
 /**
  * The samples (*first to *last, relative to the arrow's beginning) of row y that it can
  * touch; *first > *last: none.
  */
-static inline void mvview_arrow_span(const MvviewArrow *a, int y, int *first, int *last)
+GPUME_INLINE void mvview_arrow_span(const MvviewArrow *a, int y, int *first, int *last)
 {
     /* |x uy - y ux| <= reach, and -margin <= x ux + y uy <= length + margin */
-    const int64_t reach  = (int64_t)a->reach * 64;
-    const int64_t margin = a->head * INT64_C(64) + reach;
-    const int64_t bound[2][3] = {
-        { a->uy, (int64_t)y * a->ux - reach, (int64_t)y * a->ux + reach },
-        { a->ux, -(int64_t)y * a->uy - margin,
-          -(int64_t)y * a->uy + a->length * INT64_C(64) + reach },
+    const long long reach  = (long long)a->reach * 64;
+    const long long margin = a->head * 64LL + reach;
+    const long long bound[2][3] = {
+        { a->uy, (long long)y * a->ux - reach, (long long)y * a->ux + reach },
+        { a->ux, -(long long)y * a->uy - margin,
+          -(long long)y * a->uy + a->length * 64LL + reach },
     };
 
     if (!a->length) {
@@ -106,14 +98,14 @@ static inline void mvview_arrow_span(const MvviewArrow *a, int y, int *first, in
         *first = -*last;
         return;
     }
-    *first = INT_MIN / 2;
-    *last  = INT_MAX / 2;
+    *first = -(1 << 30);
+    *last  = 1 << 30;
     for (int i = 0; i < 2; i++) {
-        int64_t low = bound[i][1], high = bound[i][2];
+        long long low = bound[i][1], high = bound[i][2];
 
         if (!bound[i][0]) {
             if (low > 0 || high < 0)
-                *last = INT_MIN;
+                *last = -(1 << 30) - 1;
             continue;
         }
         low  /= bound[i][0];
@@ -124,10 +116,10 @@ static inline void mvview_arrow_span(const MvviewArrow *a, int y, int *first, in
 }
 
 /** How far inside the arrow the sample (x, y) lies, negative outside, in units of MVVIEW_SAMPLE. */
-static inline int mvview_arrow_depth(const MvviewArrow *a, int x, int y)
+GPUME_INLINE int mvview_arrow_depth(const MvviewArrow *a, int x, int y)
 {
-    const int along  = (x * (int64_t)a->ux + y * (int64_t)a->uy) >> 6;
-    const int across = FFABS((int)((x * (int64_t)a->uy - y * (int64_t)a->ux) >> 6));
+    const int along  = (x * (long long)a->ux + y * (long long)a->uy) >> 6;
+    const int across = FFABS((int)((x * (long long)a->uy - y * (long long)a->ux) >> 6));
     /* how far away what is far away is does not matter */
     const int before = av_clip(a->length - along, -(1 << 20), 1 << 20);
     int shaft, head;
@@ -145,7 +137,7 @@ static inline int mvview_arrow_depth(const MvviewArrow *a, int x, int y)
 }
 
 /** The weight of what is depth inside its outline: half of it on the outline. */
-static inline int mvview_coverage(int depth)
+GPUME_INLINE int mvview_coverage(int depth)
 {
     return av_clip(depth + MVVIEW_SAMPLE / 2, 0, MVVIEW_FULL);
 }

@@ -17,6 +17,7 @@
 #include "libavutil/pixdesc.h"
 
 #include "libavfilter/gpume/view/canvas.h"
+#include "libavfilter/gpume/view/shape.h"
 
 int ff_mvview_format_supported(enum AVPixelFormat format)
 {
@@ -68,20 +69,43 @@ static void blend_8(const MvviewCanvas *c, uint8_t *dst, const uint8_t *src,
         blend_words_8(dst + whole, src + whole, m + whole, a + whole, n - whole);
 }
 
+/* Bits below the samples stay as they are. */
+static void blend_words_16(uint8_t *dst, const uint8_t *src, const uint16_t *mul,
+                           const uint32_t *add, ptrdiff_t n, int shift)
+{
+    const uint16_t *s = (const uint16_t *)src;
+    const int low = (1 << shift) - 1;
+    uint16_t *d = (uint16_t *)dst;
+
+    for (ptrdiff_t i = 0; i < n; i++)
+        d[i] = (((s[i] >> shift) * mul[i] + add[i]) >> 8) << shift | (s[i] & low);
+}
+
 static void blend_16(const MvviewCanvas *c, uint8_t *dst, const uint8_t *src,
                      const void *mul, const void *add, ptrdiff_t n)
 {
+    const ptrdiff_t whole = n & ~(ptrdiff_t)(MVVIEW_PAD - 1);
+    const uint16_t *m = mul;
+    const uint32_t *a = add;
+
+    if (whole)
+        c->blend_16(dst, src, m, a, whole, c->shift);
+    if (whole < n)
+        blend_words_16(dst + 2 * whole, src + 2 * whole, m + whole, a + whole, n - whole, c->shift);
+}
+
+static void blend_swapped_16(const MvviewCanvas *c, uint8_t *dst, const uint8_t *src,
+                             const void *mul, const void *add, ptrdiff_t n)
+{
     const uint16_t *s = (const uint16_t *)src, *m = mul;
     const uint32_t *a = add;
-    const int shift = c->shift;
     uint16_t *d = (uint16_t *)dst;
 
-    if (c->swapped) {
-        for (ptrdiff_t i = 0; i < n; i++)
-            d[i] = av_bswap16((((av_bswap16(s[i]) >> shift) * m[i] + a[i]) >> 8) << shift);
-    } else {
-        for (ptrdiff_t i = 0; i < n; i++)
-            d[i] = (((s[i] >> shift) * m[i] + a[i]) >> 8) << shift;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        uint16_t v = av_bswap16(s[i]);
+
+        blend_words_16((uint8_t *)&v, (const uint8_t *)&v, &m[i], &a[i], 1, c->shift);
+        d[i] = av_bswap16(v);
     }
 }
 
@@ -132,22 +156,22 @@ static av_cold void init_matrix(MvviewCanvas *c, const AVPixFmtDescriptor *desc)
     }
 }
 
-av_cold int ff_mvview_canvas_init(MvviewCanvas *c, const AVFrame *frame)
+av_cold int ff_mvview_canvas_init(MvviewCanvas *c, const AVFrame *frame, enum AVPixelFormat format)
 {
-    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
     const int alpha = desc->flags & AV_PIX_FMT_FLAG_ALPHA ? desc->nb_components - 1 : -1;
 
-    if (c->w == frame->width && c->h == frame->height && c->format == frame->format &&
+    if (c->w == frame->width && c->h == frame->height && c->format == format &&
         c->space == frame->colorspace && c->range == frame->color_range)
         return 0;
 
     memset(c, 0, sizeof(*c));
     c->w         = frame->width;
     c->h         = frame->height;
-    c->format    = frame->format;
+    c->format    = format;
     c->space     = frame->colorspace;
     c->range     = frame->color_range;
-    c->nb_planes = av_pix_fmt_count_planes(frame->format);
+    c->nb_planes = av_pix_fmt_count_planes(format);
     c->nb_comps  = desc->nb_components < 3 ? 1 : 3;
     c->rgb       = !!(desc->flags & AV_PIX_FMT_FLAG_RGB);
     c->depth     = desc->comp[0].depth;
@@ -176,8 +200,9 @@ av_cold int ff_mvview_canvas_init(MvviewCanvas *c, const AVFrame *frame)
     }
     init_matrix(c, desc);
 
-    c->blend   = c->bytes == 1 ? blend_8 : blend_16;
-    c->blend_8 = blend_words_8;
+    c->blend    = c->bytes == 1 ? blend_8 : c->swapped ? blend_swapped_16 : blend_16;
+    c->blend_8  = blend_words_8;
+    c->blend_16 = blend_words_16;
 #if ARCH_X86 && HAVE_X86ASM
     ff_mvview_canvas_init_x86(c);
 #endif
@@ -190,8 +215,6 @@ void ff_mvview_colour(const MvviewCanvas *c, const MvviewColour *colour, unsigne
         const uint8_t grey[3] = { colour->shade, colour->shade, colour->shade };
         const uint8_t *v = c->nb_comps == 1 ? grey : colour->rgb;
 
-        comp[i] = av_clip((c->matrix[i][0] * v[0] + c->matrix[i][1] * v[1] +
-                           c->matrix[i][2] * v[2] + c->offset[i]) >> 16,
-                          0, (1 << c->depth) - 1);
+        comp[i] = mvview_component(c->matrix[i], c->offset[i], v[0], v[1], v[2], c->depth);
     }
 }

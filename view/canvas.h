@@ -54,18 +54,21 @@ typedef struct MvviewCanvas {
     int hsub, vsub;         ///< the greatest of all planes
 
     /** Component c of a colour: (matrix[c] * rgb + offset[c]) >> 16. */
-    int64_t matrix[3][3], offset[3];
+    long long matrix[3][3], offset[3];
     int luma[3];            ///< parts of red, green and blue in luma; their sum is 1 << 16
 
     /**
-     * dst = (src * mul + add) >> 8, n words each. dst may be src. Of words of one byte mul and
-     * add are uint16_t, of two bytes uint16_t and uint32_t.
+     * dst = (src * mul + add) >> 8, n words each; bits below the samples stay. dst may be src.
+     * Of words of one byte mul and add are uint16_t, of two bytes uint16_t and uint32_t.
      */
     void (*blend)(const struct MvviewCanvas *c, uint8_t *dst, const uint8_t *src,
                   const void *mul, const void *add, ptrdiff_t n);
     /** The same for words of one byte, n a multiple of MVVIEW_PAD. */
     void (*blend_8)(uint8_t *dst, const uint8_t *src, const uint16_t *mul,
                     const uint16_t *add, ptrdiff_t n);
+    /** The same for words of two bytes in native order, n a multiple of MVVIEW_PAD. */
+    void (*blend_16)(uint8_t *dst, const uint8_t *src, const uint16_t *mul,
+                     const uint32_t *add, ptrdiff_t n, int shift);
     /**
      * The same for h rows whose weights are behind each other, mul and add of each row.
      * NULL: blend() is as fast.
@@ -76,8 +79,12 @@ typedef struct MvviewCanvas {
 
 int ff_mvview_format_supported(enum AVPixelFormat format);
 
-/** For pictures like this one. Returns 1 if it is another canvas than before, else 0. */
-int ff_mvview_canvas_init(MvviewCanvas *c, const AVFrame *frame);
+/**
+ * For pictures like this one.
+ * @param format of its samples: of a hardware frame the sw_format
+ * @return 1 if it is another canvas than before, else 0
+ */
+int ff_mvview_canvas_init(MvviewCanvas *c, const AVFrame *frame, enum AVPixelFormat format);
 
 /** A colour as components. */
 void ff_mvview_colour(const MvviewCanvas *c, const MvviewColour *colour, unsigned comp[3]);

@@ -8,39 +8,9 @@
 #include "libavutil/common.h"
 #include "libavutil/error.h"
 #include "libavutil/mem.h"
-#include "libavutil/motion_vector.h"
 
 #include "libavfilter/gpume/view/arrow.h"
 #include "libavfilter/gpume/view/field.h"
-
-/** Bit of AVMotionVector.flags with which gpume marks vectors that its check could not confirm. */
-#define FLAG_UNSOUND 1
-
-/* In units of 1/MVVIEW_UNITS sample, between samples. */
-static int64_t in_parts(int motion, int scale)
-{
-    if (scale == 4)             // the most frequent one need not be divided
-        return motion * (int64_t)(MVVIEW_UNITS / 4);
-    return scale > 1 ? mvview_divide(motion * (int64_t)MVVIEW_UNITS, scale)
-                     : motion * (int64_t)MVVIEW_UNITS;
-}
-
-/*
- * The displacement, in parts of a sample if the vector has them. mestimate leaves its parts as
- * they were in memory, so they count only where they agree with the position of the match.
- */
-static void displacement(MvviewVector *v, const AVMotionVector *mv)
-{
-    const int dx = (mv->src_x - mv->dst_x) * MVVIEW_UNITS;
-    const int dy = (mv->src_y - mv->dst_y) * MVVIEW_UNITS;
-    const int64_t x = in_parts(mv->motion_x, mv->motion_scale);
-    const int64_t y = in_parts(mv->motion_y, mv->motion_scale);
-    const int agree = mv->motion_scale && x > dx - MVVIEW_UNITS && x < dx + MVVIEW_UNITS &&
-                      y > dy - MVVIEW_UNITS && y < dy + MVVIEW_UNITS;
-
-    v->dx = agree ? x : dx;
-    v->dy = agree ? y : dy;
-}
 
 static uint64_t squared_length(const MvviewVector *v)
 {
@@ -52,15 +22,66 @@ uint32_t ff_mvview_length(const MvviewVector *v)
     return mvview_sqrt(squared_length(v));
 }
 
-int ff_mvview_field_read(MvviewField *f, const AVFrame *frame, int sources)
+/** Vectors that one thread reads: fewer are not worth waking another one. */
+#define PART_VECTORS 4096
+#define MAX_PARTS    16
+
+/** What a part of the vectors has. */
+typedef struct Part {
+    int begin, nb, nb_future, side;
+    uint64_t longest;
+} Part;
+
+typedef struct ReadArg {
+    MvviewField *f;
+    const AVFrameSideData *sd;
+    int nb, sources;
+    Part parts[MAX_PARTS];
+} ReadArg;
+
+static void read_part(void *opaque, int job, int nb_jobs)
+{
+    ReadArg *arg = opaque;
+    const MvviewField *f = arg->f;
+    const int end = arg->nb * (job + INT64_C(1)) / nb_jobs;
+    Part p = { .begin = arg->nb * (int64_t)job / nb_jobs };
+
+    for (int i = p.begin; i < end; i++) {
+        MvviewVector *v = &f->vectors[p.begin + p.nb];
+
+        if (!gpume_read_vector(v, arg->sd, i, f->w, f->h) ||
+            !(arg->sources & (v->future ? MVVIEW_FUTURE : MVVIEW_PAST)))
+            continue;
+        p.longest    = FFMAX(p.longest, squared_length(v));
+        p.side       = FFMAX3(p.side, v->w, v->h);
+        p.nb_future += v->future;
+        p.nb++;
+    }
+    arg->parts[job] = p;
+}
+
+void ff_mvview_execute(const MvviewConfig *cfg, int nb, MvviewJob job, void *arg)
+{
+    const int nb_jobs = av_clip(nb / PART_VECTORS, 1, FFMIN(cfg->nb_threads, MAX_PARTS));
+
+    if (nb_jobs > 1)
+        cfg->execute(cfg->opaque, job, arg, nb_jobs);
+    else
+        job(arg, 0, 1);
+}
+
+int ff_mvview_field_read(MvviewField *f, const AVFrame *frame, const MvviewConfig *cfg)
 {
     const AVFrameSideData *sd = av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
-    const size_t nb  = sd ? sd->size / sizeof(AVMotionVector) : 0;
+    const size_t nb  = gpume_nb_vectors(sd);
     uint64_t longest = 0;
+    ReadArg arg = { .f = f, .nb = nb, .sources = cfg->sources };
 
     f->w  = frame->width;
     f->h  = frame->height;
     f->nb = f->nb_future = f->side = f->longest = 0;
+    f->cells_w = (f->w + MVVIEW_CELL - 1) / MVVIEW_CELL;
+    f->cells_h = (f->h + MVVIEW_CELL - 1) / MVVIEW_CELL;
     if (!nb)
         return 0;
     if (nb > INT_MAX / sizeof(*f->vectors))
@@ -69,28 +90,17 @@ int ff_mvview_field_read(MvviewField *f, const AVFrame *frame, int sources)
     if (!f->vectors)
         return AVERROR(ENOMEM);
 
-    for (size_t i = 0; i < nb; i++) {
-        MvviewVector *v = &f->vectors[f->nb];
-        AVMotionVector mv;
+    arg.sd = sd;
+    ff_mvview_execute(cfg, nb, read_part, &arg);
+    for (int i = 0; i < MAX_PARTS; i++) {
+        const Part *p = &arg.parts[i];
 
-        /* side data need not be aligned */
-        memcpy(&mv, sd->data + i * sizeof(mv), sizeof(mv));
-        if (!mv.w || !mv.h || !(sources & (mv.source > 0 ? MVVIEW_FUTURE : MVVIEW_PAST)))
-            continue;
-        *v = (MvviewVector) {
-            .x = mv.dst_x, .y = mv.dst_y,
-            .left = mv.dst_x - mv.w / 2, .top = mv.dst_y - mv.h / 2,
-            .w = mv.w, .h = mv.h,
-            .future  = mv.source > 0,
-            .unsound = mv.flags & FLAG_UNSOUND,
-        };
-        if (v->left >= f->w || v->top >= f->h || v->left + v->w <= 0 || v->top + v->h <= 0)
-            continue;
-        displacement(v, &mv);
-        longest       = FFMAX(longest, squared_length(v));
-        f->side       = FFMAX3(f->side, v->w, v->h);
-        f->nb_future += v->future;
-        f->nb++;
+        if (f->nb != p->begin)
+            memmove(f->vectors + f->nb, f->vectors + p->begin, p->nb * sizeof(*f->vectors));
+        f->nb        += p->nb;
+        f->nb_future += p->nb_future;
+        f->side       = FFMAX(f->side, p->side);
+        longest       = FFMAX(longest, p->longest);
     }
     f->longest = mvview_sqrt(longest);
     return f->nb;
@@ -99,16 +109,23 @@ int ff_mvview_field_read(MvviewField *f, const AVFrame *frame, int sources)
 /* First cell whose first sample is at or behind this one, inside the picture. */
 static int cell_from(int sample, int cells)
 {
-    return av_clip((sample + MVVIEW_CELL - 1) / MVVIEW_CELL, 0, cells);
+    return av_clip((sample + MVVIEW_CELL - 1) >> MVVIEW_LOG2_CELL, 0, cells);
+}
+
+void ff_mvview_cells(const MvviewField *f, const MvviewVector *v, int *x0, int *y0, int *x1, int *y1)
+{
+    const int left = gpume_block_left(v), top = gpume_block_top(v);
+
+    *x0 = cell_from(left, f->cells_w);
+    *y0 = cell_from(top,  f->cells_h);
+    *x1 = cell_from(left + v->w, f->cells_w);
+    *y1 = cell_from(top  + v->h, f->cells_h);
 }
 
 int ff_mvview_field_map(MvviewField *f)
 {
-    size_t size;
+    const size_t size = (size_t)f->cells_w * f->cells_h * sizeof(*f->cells);
 
-    f->cells_w = (f->w + MVVIEW_CELL - 1) / MVVIEW_CELL;
-    f->cells_h = (f->h + MVVIEW_CELL - 1) / MVVIEW_CELL;
-    size = (size_t)f->cells_w * f->cells_h * sizeof(*f->cells);
     if (size > UINT_MAX - 64)
         return AVERROR(ENOMEM);
     av_fast_malloc(&f->cells, &f->cells_allocated, size);
@@ -119,13 +136,11 @@ int ff_mvview_field_map(MvviewField *f)
     for (int future = f->nb_future ? 1 : 0; future >= 0; future--) {
         for (int i = 0; i < f->nb; i++) {
             const MvviewVector *v = &f->vectors[i];
-            const int x0 = cell_from(v->left, f->cells_w);
-            const int y0 = cell_from(v->top,  f->cells_h);
-            const int x1 = cell_from(v->left + v->w, f->cells_w);
-            const int y1 = cell_from(v->top  + v->h, f->cells_h);
+            int x0, y0, x1, y1;
 
             if (v->future != future)
                 continue;
+            ff_mvview_cells(f, v, &x0, &y0, &x1, &y1);
             for (int y = y0; y < y1; y++)
                 for (int x = x0; x < x1; x++)
                     f->cells[y * (size_t)f->cells_w + x] = i + 1;
@@ -143,6 +158,7 @@ typedef struct MvviewSquare {
 int ff_mvview_field_choose(MvviewField *f, int side,
                            int (*add)(void *opaque, const MvviewVector *v), void *opaque)
 {
+    const uint64_t reciprocal = side ? ((UINT64_C(1) << 31) + side - 1) / side : 0;
     int nb = 0, nb_x = 0, ret;
 
     if (side) {
@@ -163,7 +179,8 @@ int ff_mvview_field_choose(MvviewField *f, int side,
             if (v->future != future || v->x < 0 || v->y < 0 || v->x >= f->w || v->y >= f->h)
                 continue;
             if (side) {
-                const int x = v->x / side, y = v->y / side;
+                /* exact divisions, as coordinates have 15 bits */
+                const int x = v->x * reciprocal >> 31, y = v->y * reciprocal >> 31;
                 const int distance = FFABS(2 * (v->x - x * side) - side) +
                                      FFABS(2 * (v->y - y * side) - side);
                 MvviewSquare *square = &f->squares[y * nb_x + x];

@@ -15,24 +15,16 @@
 
 #include "libavutil/frame.h"
 
+#include "libavfilter/gpume/sidedata.h"
+#include "libavfilter/gpume/view/view.h"
+
 /** Of displacements: units in a sample. */
-#define MVVIEW_UNITS 16
+#define MVVIEW_UNITS GPUME_UNITS
 /** Side of a cell of the flow, in samples. */
-#define MVVIEW_CELL 4
+#define MVVIEW_LOG2_CELL 2
+#define MVVIEW_CELL (1 << MVVIEW_LOG2_CELL)
 
-enum MvviewSource {
-    MVVIEW_PAST   = 1,
-    MVVIEW_FUTURE = 2,
-};
-
-typedef struct MvviewVector {
-    int x, y;                   ///< where it begins, the block's centre
-    int left, top, w, h;        ///< the block; parts of it can be outside the picture
-    int dx, dy;                 ///< in units of 1/MVVIEW_UNITS sample
-    int future;                 ///< whether it points into a frame that follows
-    int unsound;
-    unsigned comp[3];           ///< its colour
-} MvviewVector;
+typedef GpumeBlockVector MvviewVector;
 
 typedef struct MvviewField {
     int w, h;                   ///< of the picture
@@ -44,16 +36,24 @@ typedef struct MvviewField {
     unsigned allocated, cells_allocated, squares_allocated;
 
     uint32_t *cells;            ///< of each cell 1 + the index of its vector, or 0: none
-    int cells_w, cells_h;
+    int cells_w, cells_h;       ///< set with the vectors
     struct MvviewSquare *squares;
 } MvviewField;
 
 /**
  * Read what a frame has.
- * @param sources MVVIEW_PAST, MVVIEW_FUTURE or both
  * @return number of vectors or an error
  */
-int ff_mvview_field_read(MvviewField *f, const AVFrame *frame, int sources);
+int ff_mvview_field_read(MvviewField *f, const AVFrame *frame, const MvviewConfig *cfg);
+
+/** Run a job in as many parts as so many vectors are worth. */
+void ff_mvview_execute(const MvviewConfig *cfg, int nb, MvviewJob job, void *arg);
+
+/**
+ * The cells that belong to a vector's block, from *x0 to before *x1 and so on, in so far as
+ * they are in the picture: those whose first sample lies in it.
+ */
+void ff_mvview_cells(const MvviewField *f, const MvviewVector *v, int *x0, int *y0, int *x1, int *y1);
 
 /**
  * Make the map of cells. A cell belongs to the block that its first sample lies in: to the

@@ -10,30 +10,37 @@
 #include "libavutil/error.h"
 #include "libavutil/mem.h"
 
-#include "libavfilter/gpume/view/arrow.h"
 #include "libavfilter/gpume/view/stamp.h"
-#include "libavfilter/gpume/view/wheel.h"
 
 /** Sides of what becomes a stamp; longer arrows are rare, and each of them large. */
 #define MAX_SIDE 512
 /** Samples to each side of an arrow's beginning within which its tip must be. */
 #define MAX_TIP  96
 
-/** Weight of the dark edge of arrows and letters. */
-#define EDGE_WEIGHT    184
-#define OUTLINE_WEIGHT 176
-#define HATCH_WEIGHT   208
-#define TINT_WEIGHT     72
-
-static const MvviewColour black  = { {   0,   0,   0 },   0 };
-static const MvviewColour white  = { { 255, 255, 255 }, 255 };
-static const MvviewColour amber  = { { 255, 208,  64 }, 200 };
-static const MvviewColour red    = { { 240,  24,  40 }, 255 };
-/** Of blocks of up to 4, 8, 16 ... samples. */
-static const MvviewColour sizes[] = {
-    { { 255,  96,  64 }, 240 }, { { 255, 192,  32 }, 216 }, { { 176, 232,  64 }, 192 },
-    { {  48, 216, 160 }, 168 }, { {  64, 168, 255 }, 144 }, { { 152, 120, 255 }, 120 },
+const MvviewColour ff_mvview_inks[MVVIEW_NB_INKS] = {
+    [MVVIEW_INK_BLACK] = { {   0,   0,   0 },   0 },
+    [MVVIEW_INK_WHITE] = { { 255, 255, 255 }, 255 },
+    [MVVIEW_INK_AMBER] = { { 255, 208,  64 }, 200 },
+    [MVVIEW_INK_RED]   = { { 240,  24,  40 }, 255 },
+    [MVVIEW_INK_SIZES] = { { 255,  96,  64 }, 240 }, { { 255, 192,  32 }, 216 },
+                         { { 176, 232,  64 }, 192 }, { {  48, 216, 160 }, 168 },
+                         { {  64, 168, 255 }, 144 }, { { 152, 120, 255 }, 120 },
 };
+
+void ff_mvview_shape_inks(const MvviewShape *s, enum MvviewInk *below, enum MvviewInk *above)
+{
+    const int side = FFMAX(s->a, s->b);
+
+    *below = MVVIEW_INK_BLACK;
+    *above = MVVIEW_INK_WHITE;
+    if (s->kind == MVVIEW_BLOCK) {
+        *below = MVVIEW_INK_RED;
+        *above = MVVIEW_INK_SIZES + (side <= 4 ? 0 : FFMIN(av_log2(side - 1) - 1,
+                                                           MVVIEW_NB_INKS - 1 - MVVIEW_INK_SIZES));
+    } else if (s->kind == MVVIEW_ARROW && s->variant) {
+        *above = MVVIEW_INK_AMBER;
+    }
+}
 
 struct MvviewGroup {
     int size;                   ///< room, in samples
@@ -113,86 +120,21 @@ static void clear_group(MvviewGroup *g, const MvviewCanvas *c, int first, int la
 /* Put weight parts of ink over what sample x of row r has; there must be room. */
 static void put(MvviewGroup *g, const MvviewCanvas *c, int r, int x, const Ink *ink, int weight)
 {
-    const int i = x - g->x, rest = MVVIEW_FULL - weight;
+    const int i = x - g->x;
 
     if (!weight)
         return;
     g->first[r]   = FFMIN(g->first[r], x);
     g->last[r]    = FFMAX(g->last[r],  x);
-    g->keep[r][i] = g->keep[r][i] * rest >> 8;
+    g->keep[r][i] = mvview_keep(g->keep[r][i], weight);
     for (int j = 0; j < c->nb_comps; j++)
-        g->add[j][r][i] = (g->add[j][r][i] * (uint64_t)rest >> 8) + ink->comp[j] * weight;
+        g->add[j][r][i] = mvview_add(g->add[j][r][i], ink->comp[j], weight);
 }
 
-/*
- * Each function fills row r of a group with row y of a shape, samples first to last. The rest
- * of a weight that is put later covers what was put earlier.
- */
-
-static void fill_arrow(MvviewGroup *g, const MvviewCanvas *c, const MvviewShape *s,
-                       const MvviewArrow *a, int r, int y, int first, int last)
-{
-    const Ink ink  = ink_of(c, s->variant ? &amber : &white);
-    const Ink edge = ink_of(c, &black);
-
-    for (int x = first; x <= last; x++) {
-        const int depth = mvview_arrow_depth(a, x - s->px, y - s->py);
-
-        if (depth + a->edge <= -MVVIEW_SAMPLE / 2)
-            continue;
-        put(g, c, r, x, &edge, mvview_coverage(depth + a->edge) * EDGE_WEIGHT >> 8);
-        put(g, c, r, x, &ink, mvview_coverage(depth));
-    }
-}
-
-static void fill_block(MvviewGroup *g, const MvviewCanvas *c, const MvviewShape *s,
-                       int r, int y, int first, int last)
-{
-    const int side = FFMAX(s->a, s->b);
-    const Ink bad  = ink_of(c, &red);
-    Ink ink;
-
-    if (y < s->py || y >= s->py + s->b)
-        return;
-    ink = ink_of(c, &sizes[side <= 4 ? 0 : FFMIN(av_log2(side - 1) - 1, FF_ARRAY_ELEMS(sizes) - 1)]);
-    first = FFMAX(first, s->px);
-    last  = FFMIN(last,  s->px + s->a - 1);
-    for (int x = first; s->variant && x <= last; x++)
-        put(g, c, r, x, &bad, (x - s->px + y - s->py) & 3 ? TINT_WEIGHT : HATCH_WEIGHT);
-    if (y > s->py)
-        last = FFMIN(last, s->px);
-    for (int x = first; x <= last; x++)
-        put(g, c, r, x, &ink, OUTLINE_WEIGHT);
-}
-
-static void fill_wheel(MvviewGroup *g, const MvviewCanvas *c, const MvviewShape *s,
-                       int r, int y, int first, int last)
-{
-    const int radius = s->a * MVVIEW_SAMPLE;
-    const Ink edge   = ink_of(c, &black);
-
-    for (int x = first; x <= last; x++) {
-        const int64_t dx = (x - s->px) * MVVIEW_SAMPLE, dy = (y - s->py) * MVVIEW_SAMPLE;
-        const int away   = mvview_sqrt(dx * dx + dy * dy);
-        MvviewColour colour;
-        Ink ink;
-
-        if (away > radius + 3 * s->unit)
-            continue;
-        mvview_wheel(colour.rgb, dx, dy, FFMIN(away, radius), radius);
-        colour.shade = FFMIN(away, radius) * 255 / radius;
-        ink = ink_of(c, &colour);
-        put(g, c, r, x, &edge, mvview_coverage(radius + s->unit - away) * EDGE_WEIGHT >> 8);
-        put(g, c, r, x, &ink, mvview_coverage(radius - away));
-    }
-}
-
-/* Rows of five dots each; the leftmost is the highest bit. Digits leave the last two empty. */
-#define GLYPH_W 5
-#define GLYPH_H 9
+/* Dots of the letters that numbers have. */
 static const struct {
     char letter;
-    uint8_t rows[GLYPH_H];
+    uint8_t rows[MVVIEW_GLYPH_H];
 } font[] = {
     { '0', { 0x0e, 0x11, 0x11, 0x11, 0x11, 0x11, 0x0e } },
     { '1', { 0x04, 0x0c, 0x04, 0x04, 0x04, 0x04, 0x0e } },
@@ -209,97 +151,95 @@ static const struct {
     { 'x', { 0x00, 0x00, 0x11, 0x0a, 0x04, 0x0a, 0x11 } },
 };
 
-typedef char NumberText[24];
-
-static int number_text(NumberText text, int tenths)
+void ff_mvview_number_text(MvviewText *text, int tenths)
 {
-    return tenths < 1000 ? snprintf(text, sizeof(NumberText), "%d.%d px", tenths / 10, tenths % 10)
-                         : snprintf(text, sizeof(NumberText), "%d px", (tenths + 5) / 10);
+    char letters[MVVIEW_MAX_TEXT];
+
+    memset(text, 0, sizeof(*text));
+    text->length = tenths < 1000 ?
+        snprintf(letters, sizeof(letters), "%d.%d px", tenths / 10, tenths % 10) :
+        snprintf(letters, sizeof(letters), "%d px", (tenths + 5) / 10);
+    for (int i = 0; i < text->length; i++)
+        for (int j = 0; j < FF_ARRAY_ELEMS(font); j++)
+            if (font[j].letter == letters[i])
+                memcpy(text->rows[i], font[j].rows, sizeof(text->rows[i]));
 }
 
-void ff_mvview_number_size(int tenths, int dot, int *half, int *height)
+/** A shape, and what follows from it once. */
+typedef struct Outline {
+    const MvviewShape *s;
+    MvviewArrow arrow;
+    MvviewText text;
+    MvviewBounds bounds;        ///< with px and py
+    Ink below, above;
+} Outline;
+
+static Outline outline_of(const MvviewShape *s, const MvviewCanvas *c)
 {
-    NumberText text;
+    Outline o = { .s = s };
+    enum MvviewInk below, above;
 
-    *half   = (number_text(text, tenths) * (GLYPH_W + 1) + 1) * dot / 2;
-    *height = GLYPH_H * dot;
-}
-
-/* Whether there is a dot in a column and row of a text. */
-static int has_dot(const char *text, int x, int y)
-{
-    const int at = x / (GLYPH_W + 1), column = x % (GLYPH_W + 1);
-
-    if (x < 0 || y < 0 || y >= GLYPH_H || column >= GLYPH_W || at >= strlen(text))
-        return 0;
-    for (int i = 0; i < FF_ARRAY_ELEMS(font); i++)
-        if (font[i].letter == text[at])
-            return font[i].rows[y] >> (GLYPH_W - 1 - column) & 1;
-    return 0;
-}
-
-static void fill_number(MvviewGroup *g, const MvviewCanvas *c, const MvviewShape *s,
-                        int r, int y, int first, int last)
-{
-    const Ink ink = ink_of(c, &white), edge = ink_of(c, &black);
-    NumberText text;
-    int half, height;
-
-    number_text(text, s->a);
-    ff_mvview_number_size(s->a, s->b, &half, &height);
-    for (int x = first; x <= last; x++) {
-        /* dots to the right of and below those around the text */
-        const int dx = (x - s->px + half + s->b) / s->b - 1;
-        const int dy = (y - s->py + s->b + s->b) / s->b - 2;
-        int near = 0;
-
-        if (y - s->py < -s->b)
-            continue;
-        for (int j = -1; j <= 1; j++)
-            for (int i = -1; i <= 1; i++)
-                near |= has_dot(text, dx + i, dy + j);
-        if (has_dot(text, dx, dy))
-            put(g, c, r, x, &ink, MVVIEW_FULL);
-        else if (near)
-            put(g, c, r, x, &edge, EDGE_WEIGHT);
-    }
-}
-
-/* The samples that a shape can touch, around its beginning. */
-static void bounds_of(const MvviewShape *s, const MvviewArrow *a,
-                      int *left, int *right, int *top, int *bottom)
-{
-    int margin, height;
-
+    ff_mvview_shape_inks(s, &below, &above);
+    o.below = ink_of(c, &ff_mvview_inks[below]);
+    o.above = ink_of(c, &ff_mvview_inks[above]);
     switch (s->kind) {
     case MVVIEW_ARROW:
-        margin  = (a->reach + a->head) / MVVIEW_SAMPLE + 2;
-        *left   = FFMIN(s->a, 0) / MVVIEW_TIP - margin;
-        *right  = FFMAX(s->a, 0) / MVVIEW_TIP + margin;
-        *top    = FFMIN(s->b, 0) / MVVIEW_TIP - margin;
-        *bottom = FFMAX(s->b, 0) / MVVIEW_TIP + margin;
+        mvview_arrow_init(&o.arrow, s->a, s->b, s->unit);
+        o.bounds = mvview_arrow_bounds(&o.arrow, s->a, s->b);
         break;
     case MVVIEW_BLOCK:
-        *left   = *top = 0;
-        *right  = s->a - 1;
-        *bottom = s->b - 1;
+        o.bounds = mvview_block_bounds(s->a, s->b);
         break;
     case MVVIEW_WHEEL:
-        *right = *bottom = s->a + 3 * s->unit / MVVIEW_SAMPLE + 2;
-        *left  = *top    = -*right;
+        o.bounds = mvview_wheel_bounds(s->a, s->unit);
         break;
     case MVVIEW_NUMBER:
-        ff_mvview_number_size(s->a, s->b, right, &height);
-        *right += s->b;
-        *left   = -*right;
-        *top    = -s->b;
-        *bottom = height + s->b;
+        ff_mvview_number_text(&o.text, s->a);
+        o.bounds = mvview_text_bounds(&o.text, s->b);
         break;
     }
-    *left   += s->px;
-    *right  += s->px;
-    *top    += s->py;
-    *bottom += s->py;
+    o.bounds.left   += s->px;
+    o.bounds.right  += s->px;
+    o.bounds.top    += s->py;
+    o.bounds.bottom += s->py;
+    return o;
+}
+
+/* Fill row r of a group with row y of a shape, samples first to last. */
+static void fill_row(MvviewGroup *g, const MvviewCanvas *c, const Outline *o,
+                     int r, int y, int first, int last)
+{
+    const MvviewShape *s = o->s;
+    Ink above = o->above;
+
+    for (int x = first; x <= last; x++) {
+        const int dx = x - s->px, dy = y - s->py;
+        MvviewLayers l = { 0 };
+        MvviewColour colour;
+        int away;
+
+        switch (s->kind) {
+        case MVVIEW_ARROW:
+            l = mvview_arrow_layers(&o->arrow, dx, dy);
+            break;
+        case MVVIEW_BLOCK:
+            l = mvview_block_layers(s->a, s->b, s->variant, dx, dy);
+            break;
+        case MVVIEW_WHEEL:
+            away = mvview_wheel_away(dx, dy);
+            l    = mvview_wheel_layers(s->a, s->unit, away);
+            if (l.above) {
+                mvview_wheel_colour(colour.rgb, &colour.shade, s->a, dx, dy, away);
+                above = ink_of(c, &colour);
+            }
+            break;
+        case MVVIEW_NUMBER:
+            l = mvview_text_layers(&o->text, s->b, dx, dy);
+            break;
+        }
+        put(g, c, r, x, &o->below, l.below);
+        put(g, c, r, x, &above, l.above);
+    }
 }
 
 int ff_mvview_shape_is_small(const MvviewShape *s)
@@ -308,9 +248,10 @@ int ff_mvview_shape_is_small(const MvviewShape *s)
 }
 
 /* Fill a group with the rows of a shape from y on, samples from left to right. */
-static void fill_group(MvviewGroup *g, const MvviewCanvas *c, const MvviewShape *s,
-                       const MvviewArrow *a, int y, int left, int right)
+static void fill_group(MvviewGroup *g, const MvviewCanvas *c, const Outline *o,
+                       int y, int left, int right)
 {
+    const MvviewShape *s = o->s;
     int first = left, last = right;
 
     if (s->kind == MVVIEW_ARROW) {
@@ -319,7 +260,7 @@ static void fill_group(MvviewGroup *g, const MvviewCanvas *c, const MvviewShape 
         for (int r = 0; r < g->rows; r++) {
             int x0, x1;
 
-            mvview_arrow_span(a, y + r - s->py, &x0, &x1);
+            mvview_arrow_span(&o->arrow, y + r - s->py, &x0, &x1);
             if (x0 <= x1) {
                 first = FFMIN(first, x0 + s->px);
                 last  = FFMAX(last,  x1 + s->px);
@@ -331,14 +272,8 @@ static void fill_group(MvviewGroup *g, const MvviewCanvas *c, const MvviewShape 
     if (first > last)
         first = last = left;
     clear_group(g, c, first, last);
-    for (int r = 0; r < g->rows; r++) {
-        switch (s->kind) {
-        case MVVIEW_ARROW:  fill_arrow(g, c, s, a, r, y + r, first, last); break;
-        case MVVIEW_BLOCK:  fill_block(g, c, s, r, y + r, first, last);    break;
-        case MVVIEW_WHEEL:  fill_wheel(g, c, s, r, y + r, first, last);    break;
-        case MVVIEW_NUMBER: fill_number(g, c, s, r, y + r, first, last);   break;
-        }
-    }
+    for (int r = 0; r < g->rows; r++)
+        fill_row(g, c, o, r, y + r, first, last);
 }
 
 /*
@@ -374,7 +309,7 @@ static int pack_row(const MvviewGroup *g, const MvviewCanvas *c, int plane, int 
         for (int i = r; i < r1; i++)
             for (int j = 0; j < 1 << p->hsub; j++)
                 keep += g->keep[i][from + j];
-        keep = (keep + (1 << shift >> 1)) >> shift;
+        keep = mvview_mean_keep(keep, shift);
         for (int k = 0; k < p->step; k++) {
             const int comp = p->comp[k];
             uint64_t add = 0;
@@ -384,7 +319,7 @@ static int pack_row(const MvviewGroup *g, const MvviewCanvas *c, int plane, int 
                     add += g->add[comp][i][from + j];
             mvview_set_weights(c, weights, row->n, (x - first) * p->step + k,
                                comp < 0 ? MVVIEW_FULL : keep,
-                               comp < 0 || keep == MVVIEW_FULL ? 0 : (add >> shift) + 128);
+                               comp < 0 ? 0 : mvview_mean_add(add, keep, shift));
         }
     }
     for (int i = words; i < row->n; i++)
@@ -494,15 +429,13 @@ static int join_rows(MvviewStamp *stamp, const MvviewCanvas *c, const MvviewStam
 static int pack_shape(MvviewStamp *rows, const MvviewCanvas *c, MvviewGroup *g,
                       const MvviewShape *s)
 {
-    MvviewArrow a = { 0 };
-    int left, right, ret;
+    const Outline o = outline_of(s, c);
+    int ret;
 
-    if (s->kind == MVVIEW_ARROW)
-        mvview_arrow_init(&a, s->a, s->b, s->unit);
-    bounds_of(s, &a, &left, &right, &rows->top, &rows->bottom);
-
+    rows->top    = o.bounds.top;
+    rows->bottom = o.bounds.bottom;
     for (int y = rows->top & -g->rows; y <= rows->bottom; y += g->rows) {
-        fill_group(g, c, s, &a, y, left, right);
+        fill_group(g, c, &o, y, o.bounds.left, o.bounds.right);
         for (int i = 0; i < c->nb_planes; i++) {
             const MvviewPlane *p = &c->planes[i];
 
@@ -595,21 +528,17 @@ void ff_mvview_shape_draw(const MvviewShape *s, const MvviewCanvas *c, MvviewGro
                           const MvviewBand *band, int x, int y)
 {
     const int x0 = x & -(1 << c->hsub), y0 = y & -(1 << c->vsub);
-    MvviewArrow a = { 0 };
-    int left, right, top, bottom;
+    const Outline o = outline_of(s, c);
+    /* all samples of the chroma samples that the picture has */
+    const int left   = FFMAX(o.bounds.left,   -x0);
+    const int right  = FFMIN(o.bounds.right,  ((c->w - 1) | ((1 << c->hsub) - 1)) - x0);
+    const int top    = FFMAX(o.bounds.top,    band->y0 - y0);
+    const int bottom = FFMIN(o.bounds.bottom, band->y1 - 1 - y0);
 
-    if (s->kind == MVVIEW_ARROW)
-        mvview_arrow_init(&a, s->a, s->b, s->unit);
-    bounds_of(s, &a, &left, &right, &top, &bottom);
-    left   = FFMAX(left,   -x0);
-    right  = FFMIN(right,  c->w - 1 - x0);
-    top    = FFMAX(top,    band->y0 - y0);
-    bottom = FFMIN(bottom, band->y1 - 1 - y0);
     if (left > right)
         return;
-
     for (int j = top & -g->rows; j <= bottom; j += g->rows) {
-        fill_group(g, c, s, &a, j, left, right);
+        fill_group(g, c, &o, j, left, right);
         for (int i = 0; i < c->nb_planes; i++) {
             const MvviewPlane *p = &c->planes[i];
 

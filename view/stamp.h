@@ -16,13 +16,10 @@
 
 #include "libavfilter/gpume/view/canvas.h"
 #include "libavfilter/gpume/view/field.h"
+#include "libavfilter/gpume/view/shape.h"
 
-enum MvviewKind {
-    MVVIEW_ARROW,       ///< a, b: the tip, in units of 1/MVVIEW_TIP sample
-    MVVIEW_BLOCK,       ///< a, b: width and height
-    MVVIEW_WHEEL,       ///< a: radius
-    MVVIEW_NUMBER,      ///< a: in tenths; b: size of a dot of the font
-};
+/** Units of shapes are multiples of this, and few. */
+#define MVVIEW_UNIT_STEP 32
 
 /** What is drawn, at the sample (0, 0). */
 typedef struct MvviewShape {
@@ -76,7 +73,13 @@ void ff_mvview_stamp_draw(const MvviewStamp *stamp, const MvviewCanvas *c,
 void ff_mvview_shape_draw(const MvviewShape *s, const MvviewCanvas *c, MvviewGroup *g,
                           const MvviewBand *band, int x, int y);
 
-/** Half the width and the height of a number. */
-void ff_mvview_number_size(int tenths, int dot, int *half, int *height);
+/** The numbers of the colours that a shape has below and above; a wheel's own one is not among them. */
+void ff_mvview_shape_inks(const MvviewShape *s, enum MvviewInk *below, enum MvviewInk *above);
+
+/** By enum MvviewInk. */
+extern const MvviewColour ff_mvview_inks[MVVIEW_NB_INKS];
+
+/** A length in samples. @param tenths 0 or more */
+void ff_mvview_number_text(MvviewText *text, int tenths);
 
 #endif /* AVFILTER_GPUME_VIEW_STAMP_H */

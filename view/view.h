@@ -14,17 +14,17 @@
 
 #include "libavutil/frame.h"
 
+#include "libavfilter/gpume/view/shape.h"
+
+enum MvviewSource {
+    MVVIEW_PAST   = 1,
+    MVVIEW_FUTURE = 2,
+};
+
 enum MvviewMode {
     MVVIEW_ARROWS = 1,
     MVVIEW_FLOW   = 2,
     MVVIEW_BLOCKS = 4,
-};
-
-enum MvviewBackground {
-    MVVIEW_PICTURE,
-    MVVIEW_GRAY,                ///< the picture without its colours
-    MVVIEW_BLACK,
-    MVVIEW_NB_BACKGROUNDS
 };
 
 /** Part number job of nb_jobs, on any thread. */
@@ -44,22 +44,32 @@ typedef struct MvviewConfig {
     void (*execute)(void *opaque, MvviewJob job, void *arg, int nb_jobs);
     void *opaque;
     int nb_threads;
+
+    AVBufferRef *hw_frames;     ///< AVHWFramesContext of the input; NULL: system memory
+    void *log_ctx;
 } MvviewConfig;
 
 typedef struct MvviewView MvviewView;
 
-MvviewView *ff_mvview_open(const MvviewConfig *cfg);
+/** The i-th format of hardware frames that can be drawn into; AV_PIX_FMT_NONE: there are no more. */
+enum AVPixelFormat ff_mvview_hw_format(int i);
+
+/** @return 0 or an AVERROR code, and then *view is NULL */
+int ff_mvview_open(MvviewView **view, const MvviewConfig *cfg);
 void ff_mvview_close(MvviewView **view);
 
 /**
- * Read the vectors of the next frame.
+ * Read the vectors of the next frame. NULL: there are none.
  * @return how many are to be drawn, or an error
  */
 int ff_mvview_read(MvviewView *view, const AVFrame *frame);
 
 /**
- * Draw what was read.
- * @param out of the format and size of in, or in itself, which must then be writable
+ * Draw what was read; with hardware frames this is queued on their device's stream. Where
+ * nothing was read, out becomes a copy of in: only hardware frames.
+ * @param out has all properties of the frame that was read
+ * @param in  its samples, of the same format and size; in system memory also out itself, which
+ *            must then be writable
  */
 int ff_mvview_draw(MvviewView *view, AVFrame *out, const AVFrame *in);
 

@@ -76,3 +76,8 @@ FATE_MVFPS_ALL = $(FATE_MVFPS_RATES) $(FATE_MVFPS_MCI) $(FATE_MVFPS_SAME) $(FATE
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER CONCAT_FILTER NULL_MUXER) += $(FATE_MVFPS_ALL)
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER SCALE_FILTER) += $(FATE_MVFPS_FORMATS)
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER MESTIMATE_FILTER) += fate-mvfps-mestimate
+
+FATE_MVFPS_PROGRAMS-$(call ALLYES, GPUME_FILTER MVFPS_FILTER) += fate-mvfps-unit fate-mvfps-unit-quick
+fate-mvfps-unit fate-mvfps-unit-quick: libavfilter/tests/gpume_mvfps$(EXESUF)
+fate-mvfps-unit:       CMD = runecho libavfilter/tests/gpume_mvfps$(EXESUF)
+fate-mvfps-unit-quick: CMD = runecho libavfilter/tests/gpume_mvfps$(EXESUF) -quick

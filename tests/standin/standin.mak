@@ -9,7 +9,7 @@
 #   check-standin-asan   the same under the sanitizers
 #   check-standin-ffmpeg   FFmpeg's upload and download through it, FFMPEG=PROGRAM
 #
-# All kernels in cuda/modules.h are included; new ones need no changes here.
+# All kernels in the modules.h of any folder are included; new ones need no changes here.
 
 STANDIN_DIR   = tests/standin
 STANDIN_OUT   = build/standin
@@ -19,11 +19,13 @@ STANDIN_CCACHE := $(if $(shell grep -ls '^CC=ccache' build/*/obj/ffbuild/config.
 override STANDIN_CXX := $(if $(findstring ccache,$(STANDIN_CXX)),,$(STANDIN_CCACHE)) $(STANDIN_CXX)
 STANDIN_FFNVCODEC ?= $(firstword $(wildcard build/ffnvcodec/include) /usr/include)
 
-# As words 'name,family,depth,side,cost,variant'; gpume.mak does the same.
+# As words 'folder,name,family,depth,side,cost,variant'; gpume.mak does the same.
 STANDIN_COMMA   := ,
-STANDIN_MODULES := $(shell sed -n 's/^ *M(\(.*\)).*/\1/p' cuda/modules.h | tr -d ' ')
+STANDIN_FOLDERS := $(patsubst %/modules.h,%,$(wildcard */modules.h))
+STANDIN_MODULES := $(foreach F,$(STANDIN_FOLDERS),$(shell sed -n 's/^ *M(\(.*\)).*/$(F),\1/p' $(F)/modules.h | tr -d ' '))
 standin_column   = $(word $(1),$(subst $(STANDIN_COMMA), ,$(2)))
-STANDIN_KERNELS  = $(foreach M,$(STANDIN_MODULES),cuda/gpume_$(call standin_column,1,$(M)))
+standin_module   = $(call standin_column,1,$(1))/gpume_$(call standin_column,2,$(1))
+STANDIN_KERNELS  = $(foreach M,$(STANDIN_MODULES),$(call standin_module,$(M)))
 STANDIN_HEADERS = $(STANDIN_DIR)/standin.h $(STANDIN_DIR)/cuda_runtime.h
 STANDIN_PARTS   = report memory check exec queue api
 
@@ -76,19 +78,23 @@ $(STANDIN_OUT)/include/libavfilter/gpume: FORCE
 	@if [ "`readlink $@`" != '$(CURDIR)' ]; then ln -sfn '$(CURDIR)' $@; fi
 
 define STANDIN_MODULE
-$(addprefix $(STANDIN_OUT)/cuda/gpume_$(call standin_column,1,$(1)).cu,.cpp .o): STANDIN_DEFINES = \
-    -DGPUME_CUDA_NAME=gpume_$(call standin_column,1,$(1))      \
-    -DGPUME_CUDA_DEPTH=$(call standin_column,3,$(1))           \
-    -DGPUME_CUDA_SIDE=$(call standin_column,4,$(1))            \
-    -DGPUME_CUDA_COST=GPUME_COST_$(call standin_column,5,$(1)) \
-    '-DGPUME_CUDA_VARIANT=$(call standin_column,6,$(1))'
-$(STANDIN_OUT)/cuda/gpume_$(call standin_column,1,$(1)).cu.cpp: cuda/$(call standin_column,2,$(1)).cu
+$(addprefix $(STANDIN_OUT)/$(call standin_module,$(1)).cu,.cpp .o): STANDIN_DEFINES = \
+    -DGPUME_CUDA_NAME=gpume_$(call standin_column,2,$(1))      \
+    -DGPUME_CUDA_DEPTH=$(call standin_column,4,$(1))           \
+    -DGPUME_CUDA_SIDE=$(call standin_column,5,$(1))            \
+    -DGPUME_CUDA_COST=GPUME_COST_$(call standin_column,6,$(1)) \
+    '-DGPUME_CUDA_VARIANT=$(call standin_column,7,$(1))'
+$(STANDIN_OUT)/$(call standin_module,$(1)).cu.cpp: $(call standin_column,1,$(1))/$(call standin_column,3,$(1)).cu
 endef
 $(foreach M,$(STANDIN_MODULES),$(eval $(call STANDIN_MODULE,$(M))))
 
-$(STANDIN_OUT)/cuda/%.cu.cpp: $(wildcard core/*.h cuda/*.h cuda/*.cuh) $(STANDIN_DIR)/mkkernels.sh $(STANDIN_DIR)/cuda_runtime.h $(STANDIN_DIR)/standin.mak | $(STANDIN_OUT)/include/libavfilter/gpume
-	@mkdir -p $(@D)
-	$(STANDIN_DIR)/mkkernels.sh $(filter %.cu,$^) $@ $(STANDIN_CXX) $(STANDIN_KERNEL_FLAGS) $(STANDIN_DEFINES)
+# of each folder its own headers and what the kernels of all share
+define STANDIN_FOLDER
+$(STANDIN_OUT)/$(1)/%.cu.cpp: $(wildcard core/*.h cuda/*.cuh $(1)/*.h $(1)/*.cuh) $(STANDIN_DIR)/mkkernels.sh $(STANDIN_DIR)/cuda_runtime.h $(STANDIN_DIR)/standin.mak | $(STANDIN_OUT)/include/libavfilter/gpume
+	@mkdir -p $$(@D)
+	$(STANDIN_DIR)/mkkernels.sh $$(filter %.cu,$$^) $$@ $(STANDIN_CXX) $(STANDIN_KERNEL_FLAGS) $$(STANDIN_DEFINES)
+endef
+$(foreach F,$(STANDIN_FOLDERS),$(eval $(call STANDIN_FOLDER,$(F))))
 
 $(STANDIN_OUT)/%.cu.o: $(STANDIN_OUT)/%.cu.cpp
 	$(STANDIN_CXX) $(STANDIN_KERNEL_FLAGS) $(STANDIN_DEFINES) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
@@ -145,4 +151,4 @@ check-standin-ffmpeg: standin
 	$(STANDIN_DIR)/roundtrip.sh $(FFMPEG) $(STANDIN_OUT)
 
 .PHONY: standin standin-asan check-standin check-standin-asan check-standin-ffmpeg FORCE
-.PRECIOUS: $(STANDIN_OUT)/cuda/%.cu.cpp $(STANDIN_SELFTEST)/%.cu.cpp
+.PRECIOUS: $(STANDIN_FOLDERS:%=$(STANDIN_OUT)/%/%.cu.cpp) $(STANDIN_SELFTEST)/%.cu.cpp

@@ -68,6 +68,39 @@ cglobal mvview_blend_8, 5, 5, 2, dst, src, mul, add, n
 .end:
     RET
 
+; void blend_16(uint8_t *dst, const uint8_t *src, const uint16_t *mul,
+;               const uint32_t *add, ptrdiff_t n, int shift): n is a multiple of 8
+INIT_YMM avx2
+cglobal mvview_blend_16, 6, 6, 6, dst, src, mul, add, n, shift
+    movd       xm4, shiftd
+    pcmpeqw    xm5, xm5
+    psllw      xm5, xm4            ; the samples' bits, without those below
+    pcmpeqd     m3, m3
+    psrld       m3, 16
+    lea       dstq, [dstq + 2 * nq]
+    lea       srcq, [srcq + 2 * nq]
+    lea       mulq, [mulq + 2 * nq]
+    lea       addq, [addq + 4 * nq]
+    neg         nq
+.loop:
+    movu       xm2, [srcq + 2 * nq]
+    psrlw      xm0, xm2, xm4
+    pandn      xm2, xm5, xm2
+    pmovzxwd    m0, xm0
+    pmovzxwd    m1, [mulq + 2 * nq]
+    pmulld      m0, m1
+    paddd       m0, [addq + 4 * nq]
+    psrld       m0, 8
+    pand        m0, m3             ; as a store of 16 bits does, not saturated
+    vextracti128 xm1, m0, 1
+    packusdw   xm0, xm1
+    psllw      xm0, xm4
+    por        xm0, xm2
+    movu [dstq + 2 * nq], xm0
+    add         nq, 8
+    jl .loop
+    RET
+
 ; void blend_rect_8(uint8_t *dst, ptrdiff_t linesize, const uint8_t *weights,
 ;                   ptrdiff_t n, int h): n is a multiple of 8
 INIT_XMM avx

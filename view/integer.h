@@ -1,0 +1,56 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * What the arithmetic of shapes and colours is written with. Read by the host and by device
+ * code, so that both give the same picture.
+ */
+
+#ifndef AVFILTER_GPUME_VIEW_INTEGER_H
+#define AVFILTER_GPUME_VIEW_INTEGER_H
+
+#ifdef GPUME_DEVICE_CODE
+#define FFABS(a)         ((a) >= 0 ? (a) : -(a))
+#define FFMIN(a, b)      ((a) < (b) ? (a) : (b))
+#define FFMAX(a, b)      ((a) > (b) ? (a) : (b))
+#define FFMIN3(a, b, c)  FFMIN(FFMIN(a, b), c)
+#define av_clip(a, l, h) FFMIN(FFMAX(a, l), h)
+#else
+#include "libavutil/common.h"
+
+#ifndef GPUME_INLINE
+/** Begins every function in a header that device code reads. */
+#define GPUME_INLINE static inline
+#endif
+#endif
+
+/** Largest n with n * n <= x. */
+GPUME_INLINE unsigned mvview_sqrt(unsigned long long x)
+{
+    unsigned long long root = 0, bit = 1ULL << 62;
+
+    if (x < 1 << 24)
+        bit = 1 << 22;
+    while (bit > x)
+        bit >>= 2;
+    for (; bit; bit >>= 2) {
+        if (x >= root + bit) {
+            x   -= root + bit;
+            root = (root >> 1) + bit;
+        } else {
+            root >>= 1;
+        }
+    }
+    return (unsigned)root;
+}
+
+/** a / b, rounded; b is positive. */
+GPUME_INLINE long long mvview_divide(long long a, long long b)
+{
+    return (a >= 0 ? a + b / 2 : a - b / 2) / b;
+}
+
+#endif /* AVFILTER_GPUME_VIEW_INTEGER_H */
