@@ -103,7 +103,9 @@ for s in $fetched; do
         grep -q ' vf_gpume\.o$' "$work/$s-laid/tests/checkasm/Makefile" &&
         grep -q '^@include filter_gpume.texi$' "$work/$s-laid/doc/filters.texi" &&
         grep -q '^extern const .* ff_vf_mvview;' "$work/$s-laid/libavfilter/allfilters.c" &&
-        grep -q '^@include filter_mvview.texi$' "$work/$s-laid/doc/filters.texi"
+        grep -q '^@include filter_mvview.texi$' "$work/$s-laid/doc/filters.texi" &&
+        grep -q '^extern const .* ff_vf_mvfps;' "$work/$s-laid/libavfilter/allfilters.c" &&
+        grep -q '^@include filter_mvfps.texi$' "$work/$s-laid/doc/filters.texi"
     check "patches-$s/registers" "filter, tests or documentation are not registered" test $? = 0
 
     state "$work/$s-laid" > $work/before
