@@ -74,6 +74,15 @@ OBJS-$(CONFIG_MVVIEW_FILTER) += vf_mvview.o         \
 X86ASM-OBJS-$(CONFIG_MVVIEW_FILTER) += gpume/view/x86/blend.o      \
                                        gpume/view/x86/blend_init.o
 
+OBJS-$(CONFIG_MVFPS_FILTER) += vf_mvfps.o             \
+                               gpume/between/between.o \
+                               gpume/between/blend.o   \
+                               gpume/between/fields.o  \
+                               gpume/between/layout.o  \
+                               gpume/between/mci.o     \
+                               gpume/between/picture.o \
+                               gpume/between/scene.o
+
 # Warp exchanges with a mask need PTX 6.0; clang writes 3.2 by default. It also stops
 # unrolling long loops, which would spill the registers of the full search.
 ifdef CONFIG_CUDA_LLVM
@@ -108,13 +117,14 @@ TESTPROGS-$(CONFIG_GPUME_FILTER) += gpume_compare       \
                                     gpume_constant      \
                                     gpume_input         \
                                     $(if $(GPUME_HAS_CODECS),gpume_me_hint) \
+                                    $(if $(CONFIG_MVFPS_FILTER),gpume_mvfps)   \
                                     $(if $(CONFIG_MVVIEW_FILTER),gpume_mvview) \
                                     gpume_soak          \
                                     gpume_unit          \
                                     $(if $(GPUME_CUDA-yes),gpume_bench)
 
 # What the test programs share; one of them lets calls fail.
-GPUME_TEST_PROGS = $(addprefix libavfilter/tests/, gpume_compare gpume_constant gpume_input gpume_me_hint gpume_mvview gpume_soak gpume_unit)
+GPUME_TEST_PROGS = $(addprefix libavfilter/tests/, gpume_compare gpume_constant gpume_input gpume_me_hint gpume_mvfps gpume_mvview gpume_soak gpume_unit)
 TESTOBJS += $(if $(CONFIG_GPUME_FILTER), gpume_fail.o gpume_harness.o)
 $(GPUME_TEST_PROGS:%=%$(EXESUF)): libavfilter/tests/gpume_harness.o
 $(addprefix libavfilter/tests/, gpume_input$(EXESUF) gpume_mvview$(EXESUF)): libavfilter/tests/gpume_fail.o
@@ -131,4 +141,4 @@ $(GPUME_BENCH_PTX:%=libavfilter/tests/%.ptx): $(GPUME_KERNEL_HEADERS-cuda) \
 .SECONDARY: $(foreach S,.ptx .ptx.gz .ptx.c,$(GPUME_BENCH_PTX:%=libavfilter/tests/%$(S)))
 
 clean::
-	$(RM) $(foreach D,core cpu cpu/x86 cuda output view view/x86,$(CLEANSUFFIXES:%=libavfilter/gpume/$(D)/%))
+	$(RM) $(foreach D,between between/x86 core cpu cpu/x86 cuda output view view/x86,$(CLEANSUFFIXES:%=libavfilter/gpume/$(D)/%))

@@ -110,7 +110,9 @@ for s in $fetched; do
         grep -q '^extern const .* ff_vf_mvview;' "$work/$s-laid/libavfilter/allfilters.c" &&
         grep -q '^@include filter_mvview.texi$' "$work/$s-laid/doc/filters.texi" &&
         grep -q 'me_hint\.o ' "$work/$s-laid/libavcodec/Makefile" &&
-        grep -q '"me_hint"' "$work/$s-laid/libavcodec/mpegvideoenc.h"
+        grep -q '"me_hint"' "$work/$s-laid/libavcodec/mpegvideoenc.h" &&
+        grep -q '^extern const .* ff_vf_mvfps;' "$work/$s-laid/libavfilter/allfilters.c" &&
+        grep -q '^@include filter_mvfps.texi$' "$work/$s-laid/doc/filters.texi"
     check "patches-$s/registers" "filter, tests or documentation are not registered" test $? = 0
 
     state "$work/$s-laid" > $work/before

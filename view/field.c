@@ -8,39 +8,9 @@
 #include "libavutil/common.h"
 #include "libavutil/error.h"
 #include "libavutil/mem.h"
-#include "libavutil/motion_vector.h"
 
 #include "libavfilter/gpume/view/arrow.h"
 #include "libavfilter/gpume/view/field.h"
-
-/** Bit of AVMotionVector.flags with which gpume marks vectors that its check could not confirm. */
-#define FLAG_UNSOUND 1
-
-/* In units of 1/MVVIEW_UNITS sample, between samples. */
-static int64_t in_parts(int motion, int scale)
-{
-    if (scale == 4)             // the most frequent one need not be divided
-        return motion * (int64_t)(MVVIEW_UNITS / 4);
-    return scale > 1 ? mvview_divide(motion * (int64_t)MVVIEW_UNITS, scale)
-                     : motion * (int64_t)MVVIEW_UNITS;
-}
-
-/*
- * The displacement, in parts of a sample if the vector has them. mestimate leaves its parts as
- * they were in memory, so they count only where they agree with the position of the match.
- */
-static void displacement(MvviewVector *v, const AVMotionVector *mv)
-{
-    const int dx = (mv->src_x - mv->dst_x) * MVVIEW_UNITS;
-    const int dy = (mv->src_y - mv->dst_y) * MVVIEW_UNITS;
-    const int64_t x = in_parts(mv->motion_x, mv->motion_scale);
-    const int64_t y = in_parts(mv->motion_y, mv->motion_scale);
-    const int agree = mv->motion_scale && x > dx - MVVIEW_UNITS && x < dx + MVVIEW_UNITS &&
-                      y > dy - MVVIEW_UNITS && y < dy + MVVIEW_UNITS;
-
-    v->dx = agree ? x : dx;
-    v->dy = agree ? y : dy;
-}
 
 static uint64_t squared_length(const MvviewVector *v)
 {
@@ -64,7 +34,7 @@ typedef struct Part {
 
 typedef struct ReadArg {
     MvviewField *f;
-    const uint8_t *data;
+    const AVFrameSideData *sd;
     int nb, sources;
     Part parts[MAX_PARTS];
 } ReadArg;
@@ -78,23 +48,10 @@ static void read_part(void *opaque, int job, int nb_jobs)
 
     for (int i = p.begin; i < end; i++) {
         MvviewVector *v = &f->vectors[p.begin + p.nb];
-        AVMotionVector mv;
-        int left, top;
 
-        /* side data need not be aligned */
-        memcpy(&mv, arg->data + i * sizeof(mv), sizeof(mv));
-        if (!mv.w || !mv.h || !(arg->sources & (mv.source > 0 ? MVVIEW_FUTURE : MVVIEW_PAST)))
+        if (!gpume_read_vector(v, arg->sd, i, f->w, f->h) ||
+            !(arg->sources & (v->future ? MVVIEW_FUTURE : MVVIEW_PAST)))
             continue;
-        *v = (MvviewVector) {
-            .x = mv.dst_x, .y = mv.dst_y, .w = mv.w, .h = mv.h,
-            .future  = mv.source > 0,
-            .unsound = !!(mv.flags & FLAG_UNSOUND),
-        };
-        left = mvview_left(v);
-        top  = mvview_top(v);
-        if (left >= f->w || top >= f->h || left + v->w <= 0 || top + v->h <= 0)
-            continue;
-        displacement(v, &mv);
         p.longest    = FFMAX(p.longest, squared_length(v));
         p.side       = FFMAX3(p.side, v->w, v->h);
         p.nb_future += v->future;
@@ -116,7 +73,7 @@ void ff_mvview_execute(const MvviewConfig *cfg, int nb, MvviewJob job, void *arg
 int ff_mvview_field_read(MvviewField *f, const AVFrame *frame, const MvviewConfig *cfg)
 {
     const AVFrameSideData *sd = av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
-    const size_t nb  = sd ? sd->size / sizeof(AVMotionVector) : 0;
+    const size_t nb  = gpume_nb_vectors(sd);
     uint64_t longest = 0;
     ReadArg arg = { .f = f, .nb = nb, .sources = cfg->sources };
 
@@ -133,7 +90,7 @@ int ff_mvview_field_read(MvviewField *f, const AVFrame *frame, const MvviewConfi
     if (!f->vectors)
         return AVERROR(ENOMEM);
 
-    arg.data = sd->data;
+    arg.sd = sd;
     ff_mvview_execute(cfg, nb, read_part, &arg);
     for (int i = 0; i < MAX_PARTS; i++) {
         const Part *p = &arg.parts[i];
@@ -157,7 +114,7 @@ static int cell_from(int sample, int cells)
 
 void ff_mvview_cells(const MvviewField *f, const MvviewVector *v, int *x0, int *y0, int *x1, int *y1)
 {
-    const int left = mvview_left(v), top = mvview_top(v);
+    const int left = gpume_block_left(v), top = gpume_block_top(v);
 
     *x0 = cell_from(left, f->cells_w);
     *y0 = cell_from(top,  f->cells_h);

@@ -15,33 +15,16 @@
 
 #include "libavutil/frame.h"
 
+#include "libavfilter/gpume/sidedata.h"
 #include "libavfilter/gpume/view/view.h"
 
 /** Of displacements: units in a sample. */
-#define MVVIEW_UNITS 16
+#define MVVIEW_UNITS GPUME_UNITS
 /** Side of a cell of the flow, in samples. */
 #define MVVIEW_LOG2_CELL 2
 #define MVVIEW_CELL (1 << MVVIEW_LOG2_CELL)
 
-/** A vector. There are many, so they are small. */
-typedef struct MvviewVector {
-    int16_t x, y;               ///< where it begins, the block's centre
-    uint8_t w, h;               ///< of the block; parts of it can be outside the picture
-    uint8_t future;             ///< whether it points into a frame that follows
-    uint8_t unsound;
-    int dx, dy;                 ///< in units of 1/MVVIEW_UNITS sample
-} MvviewVector;
-
-/** Where its block begins. */
-static inline int mvview_left(const MvviewVector *v)
-{
-    return v->x - v->w / 2;
-}
-
-static inline int mvview_top(const MvviewVector *v)
-{
-    return v->y - v->h / 2;
-}
+typedef GpumeBlockVector MvviewVector;
 
 typedef struct MvviewField {
     int w, h;                   ///< of the picture

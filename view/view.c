@@ -202,7 +202,7 @@ static int add_ops(MvviewView *v)
             const MvviewVector *b = &v->field.vectors[i];
 
             ret = add_op(v, (MvviewShape) { .kind = MVVIEW_BLOCK, .a = b->w, .b = b->h,
-                                            .variant = b->unsound }, mvview_left(b), mvview_top(b));
+                                            .variant = b->unsound }, gpume_block_left(b), gpume_block_top(b));
             if (ret < 0)
                 return ret;
         }

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Included by gpume.mak.
+
+MVFPS_NEEDS = GPUME_FILTER MVFPS_FILTER TESTSRC2_FILTER FORMAT_FILTER TRIM_FILTER SELECT_FILTER \
+              SETTB_FILTER SETPTS_FILTER LOOP_FILTER RAWVIDEO_ENCODER FRAMECRC_MUXER PIPE_PROTOCOL
+# $(1): frames per second
+MVFPS_SRC   = testsrc2=s=70x50:r=$(1),format=gray
+MVFPS_5     = $(MVFPS_SRC),trim=end_frame=5
+# Frames and their times. $(1): the source; $(2): options of mvfps; $(3): of ffmpeg
+MVFPS_CRC   = framecrc -lavfi "$(1),mvfps=$(2)" -fps_mode passthrough -copyts -enc_time_base filter $(3)
+
+# When frames are: those in between are means, so their place shows in the picture
+MVFPS_MEANS = mode=blend:scene=0:fps
+FATE_MVFPS_RATES = $(foreach N,2x 5-2x 1-2x film 24-60 ntsc slower late coarse sparse order one none \
+                               two dup cut cut-blend,fate-mvfps-$(N))
+fate-mvfps-2x:        CMD = $(call MVFPS_CRC,$(call MVFPS_5,25),$(MVFPS_MEANS)=2x)
+fate-mvfps-5-2x:      CMD = $(call MVFPS_CRC,$(call MVFPS_5,24),$(MVFPS_MEANS)=5/2x)
+fate-mvfps-1-2x:      CMD = $(call MVFPS_CRC,$(call MVFPS_5,50),$(MVFPS_MEANS)=1/2x)
+fate-mvfps-24-60:     CMD = $(call MVFPS_CRC,$(call MVFPS_5,24),$(MVFPS_MEANS)=60)
+fate-mvfps-film:      CMD = $(call MVFPS_CRC,$(call MVFPS_5,24000/1001),$(MVFPS_MEANS)=60)
+fate-mvfps-ntsc:      CMD = $(call MVFPS_CRC,$(call MVFPS_5,25),$(MVFPS_MEANS)=ntsc)
+fate-mvfps-slower:    CMD = $(call MVFPS_CRC,$(MVFPS_SRC)$(GPUME_COMMA)trim=end_frame=12,$(MVFPS_MEANS)=24)
+fate-mvfps-slower:    MVFPS_SRC = testsrc2=s=70x50:r=60,format=gray
+# the first frame is not at 0
+fate-mvfps-late:      CMD = $(call MVFPS_CRC,$(call MVFPS_5,25)$(GPUME_COMMA)setpts=PTS+0.49/TB,$(MVFPS_MEANS)=60)
+# timestamps in milliseconds, as Matroska has them
+fate-mvfps-coarse:    CMD = $(call MVFPS_CRC,$(call MVFPS_5,24)$(GPUME_COMMA)settb=1/1000,$(MVFPS_MEANS)=60)
+# frames at unequal distances
+fate-mvfps-sparse:    CMD = $(call MVFPS_CRC,$(MVFPS_SRC)$(GPUME_COMMA)trim=end_frame=16$(GPUME_COMMA)select=1-mod(n\,7)*mod(n\,3),$(MVFPS_MEANS)=50)
+fate-mvfps-sparse:    MVFPS_SRC = testsrc2=s=70x50:r=25,format=gray
+# a frame that is not later than the one before is left out
+fate-mvfps-order:     CMD = $(call MVFPS_CRC,$(call MVFPS_5,25)$(GPUME_COMMA)setpts=(N-2*eq(N\,3))/25/TB,$(MVFPS_MEANS)=2x)
+fate-mvfps-one:       CMD = $(call MVFPS_CRC,$(call MVFPS_SRC,25)$(GPUME_COMMA)trim=end_frame=1,fps=3x)
+fate-mvfps-two:       CMD = $(call MVFPS_CRC,$(call MVFPS_SRC,25)$(GPUME_COMMA)trim=end_frame=2,$(MVFPS_MEANS)=3x)
+fate-mvfps-none:      CMD = $(call MVFPS_CRC,$(call MVFPS_SRC,25)$(GPUME_COMMA)trim=end_frame=0,fps=3x)
+fate-mvfps-dup:       CMD = $(call MVFPS_CRC,$(call MVFPS_5,25),mode=dup:fps=5/2x)
+# two scenes, one after the other
+MVFPS_CUT   = $(GPUME_PAN),trim=end_frame=3[a];testsrc2=s=400x300:r=10,format=yuv420p,crop=94:70:210+n:190,trim=end_frame=3[b];[a][b]concat
+fate-mvfps-cut:       CMD = $(call MVFPS_CRC,$(MVFPS_CUT)$(GPUME_COMMA)gpume=algo=hme:block=8:dir=both,fps=2x:scene=1.5)
+fate-mvfps-cut-blend: CMD = $(call MVFPS_CRC,$(MVFPS_CUT)$(GPUME_COMMA)gpume=algo=hme:block=8:dir=both,fps=2x:cut=blend:scene=1.5)
+
+# Motion-compensated pictures. What gpume and mvfps make of a source; $(1): options of gpume, $(2): of mvfps
+MVFPS_MCI   = $(call MVFPS_CRC,$(GPUME_SRC)$(GPUME_COMMA)gpume=$(1),$(2))
+FATE_MVFPS_MCI = $(foreach N,defaults hme-4 hme-16 umh past future 5x,fate-mvfps-$(N))
+fate-mvfps-defaults:  CMD = $(call MVFPS_MCI,algo=hme:block=8:dir=both)
+fate-mvfps-hme-4:     CMD = $(call MVFPS_MCI,algo=hme:block=4:dir=both,scene=0)
+fate-mvfps-hme-16:    CMD = $(call MVFPS_MCI,algo=hme:block=16:dir=both:pel=1:sweeps=8,scene=0)
+fate-mvfps-umh:       CMD = $(call MVFPS_MCI,algo=umh:range=16:dir=both,scene=0)
+fate-mvfps-past:      CMD = $(call MVFPS_MCI,algo=hme:block=8:dir=past,scene=0)
+fate-mvfps-future:    CMD = $(call MVFPS_MCI,algo=hme:block=8:dir=future,scene=0)
+fate-mvfps-5x:        CMD = $(call MVFPS_MCI,algo=hme:block=8:dir=both,fps=5x:scene=0)
+
+# The same with any number of threads, and with gpume's own figure of the scene
+FATE_MVFPS_SAME = $(foreach N,1 2 5,fate-mvfps-threads-$(N)) fate-mvfps-metadata
+$(FATE_MVFPS_SAME): REF = $(SRC_PATH)/tests/ref/fate/mvfps-defaults
+fate-mvfps-threads-%: CMD = $(call MVFPS_CRC,$(GPUME_SRC)$(GPUME_COMMA)gpume=algo=hme:block=8:dir=both,fps=2x,-filter_complex_threads $(lastword $(subst -, ,$@)))
+fate-mvfps-metadata:  CMD = $(call MVFPS_MCI,algo=hme:block=8:dir=both:metadata=1)
+
+# One of each kind of format
+MVFPS_FORMATS = gray yuv410p yuv411p yuv440p yuv444p yuva420p nv12 nv24 gbrp gray16 yuv420p10 yuv422p12 yuv444p16 \
+                p010 p016
+FATE_MVFPS_FORMATS = $(MVFPS_FORMATS:%=fate-mvfps-format-%)
+$(FATE_MVFPS_FORMATS): CMD = $(call MVFPS_MCI,algo=hme:block=8:dir=both$(GPUME_COMMA)$(GPUME_SCALE)$(lastword $(subst -, ,$@)),scene=0) -pix_fmt $(lastword $(subst -, ,$@))
+
+# Vectors of another producer
+fate-mvfps-mestimate: CMD = $(call MVFPS_CRC,$(GPUME_SRC)$(GPUME_COMMA)mestimate=epzs:8,scene=0)
+
+# Messages
+FATE_MVFPS_ERRORS = $(foreach N,vectors rate factor,fate-mvfps-error-$(N))
+MVFPS_FAILS = { ffmpeg -v error -lavfi "$(1)" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvfps[^]]*. //p"; }
+fate-mvfps-error-vectors: CMD = $(call MVFPS_FAILS,$(GPUME_SRC)$(GPUME_COMMA)mvfps=fps=60)
+fate-mvfps-error-rate:    CMD = $(call MVFPS_FAILS,$(GPUME_SRC)$(GPUME_COMMA)mvfps=fps=fast)
+fate-mvfps-error-factor:  CMD = $(call MVFPS_FAILS,$(GPUME_SRC)$(GPUME_COMMA)mvfps=fps=0x)
+
+FATE_MVFPS_ALL = $(FATE_MVFPS_RATES) $(FATE_MVFPS_MCI) $(FATE_MVFPS_SAME) $(FATE_MVFPS_ERRORS)
+FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER CONCAT_FILTER NULL_MUXER) += $(FATE_MVFPS_ALL)
+FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER SCALE_FILTER) += $(FATE_MVFPS_FORMATS)
+FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER MESTIMATE_FILTER) += fate-mvfps-mestimate
+
+FATE_MVFPS_PROGRAMS-$(call ALLYES, GPUME_FILTER MVFPS_FILTER) += fate-mvfps-unit fate-mvfps-unit-quick
+fate-mvfps-unit fate-mvfps-unit-quick: libavfilter/tests/gpume_mvfps$(EXESUF)
+fate-mvfps-unit:       CMD = runecho libavfilter/tests/gpume_mvfps$(EXESUF)
+fate-mvfps-unit-quick: CMD = runecho libavfilter/tests/gpume_mvfps$(EXESUF) -quick

@@ -1,0 +1,589 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * The pictures that mvfps makes, beside those of the oracle, sample by sample.
+ */
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libavutil/imgutils.h"
+#include "libavutil/intreadwrite.h"
+#include "libavutil/mem.h"
+#include "libavutil/pixdesc.h"
+
+#include "libavfilter/gpume/between/between.h"
+#include "libavfilter/gpume/sidedata.h"
+
+#include "gpume_harness.h"
+#include "gpume_oracle_between.h"
+
+#define MAX_FRAMES  4
+#define MAX_VECTORS 4096
+/** In bytes of a frame that are no samples. */
+#define CANARY 0xa5
+
+enum Content {
+    CONTENT_RANDOM,
+    CONTENT_TEXTURE,    ///< moves, has noise
+    CONTENT_HALVES,     ///< two textures that move differently
+    CONTENT_FLAT,
+    CONTENT_EXTREME,    ///< samples of 0 and maximum
+    CONTENT_FLICKER,    ///< pictures of 0 and of maximum in turn
+    CONTENT_NB
+};
+
+static const char *const content_names[CONTENT_NB] = {
+    "random", "texture", "halves", "flat", "extreme", "flicker",
+};
+
+/** Vectors that point where the texture moves, nearly there, anywhere, ... */
+enum Motion {
+    MOTION_TRUE,
+    MOTION_NEAR,
+    MOTION_RANDOM,
+    MOTION_ZERO,
+    MOTION_FAR,         ///< outside the picture
+    MOTION_HUGE,
+    MOTION_WILD,        ///< bytes that no search leaves
+    MOTION_MIXED,
+    MOTION_NB
+};
+
+static const char *const motion_names[MOTION_NB] = {
+    "true", "near", "random", "zero", "far", "huge", "wild", "mixed",
+};
+
+static const enum AVPixelFormat formats[] = {
+    AV_PIX_FMT_GRAY8, AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUV410P, AV_PIX_FMT_YUV411P,
+    AV_PIX_FMT_YUV440P, AV_PIX_FMT_YUV444P, AV_PIX_FMT_YUVA420P, AV_PIX_FMT_NV12,
+    AV_PIX_FMT_NV24, AV_PIX_FMT_GBRP, AV_PIX_FMT_GRAY10, AV_PIX_FMT_YUV420P10,
+    AV_PIX_FMT_YUV422P12, AV_PIX_FMT_P010, AV_PIX_FMT_P016, AV_PIX_FMT_YUV444P16,
+};
+
+typedef struct Case {
+    uint64_t seed;
+    TestRandom r;
+    int w, h;
+    const AVPixFmtDescriptor *desc;
+    enum AVPixelFormat format;
+    enum Content content;
+    enum Motion motion;
+    int mx[2], my[2];           ///< of the textures from picture to picture, in quarter samples
+    int noise;                  ///< in samples of 8 bits
+    int block;                  ///< 0: of all sizes
+    int holes;                  ///< of 8 blocks so many have no vector
+    int scale;                  ///< 0: of all kinds
+    int junk;                   ///< words have bits that belong to no sample
+
+    int nb_components, depth, nb_frames;
+    AVFrame *frames[MAX_FRAMES];
+    uint8_t *copies[MAX_FRAMES];                ///< of the frames' bytes
+    uint16_t *samples[MAX_FRAMES][4];           ///< right-justified
+} Case;
+
+static int nb_made, nb_blends;
+
+/* Pictures */
+
+/* Of FFmpeg's components, the one that the text calls number i: green is the first. */
+static const AVComponentDescriptor *component(const Case *c, int i)
+{
+    static const int rgb[4] = { 1, 2, 0, 3 };
+
+    return &c->desc->comp[c->desc->flags & AV_PIX_FMT_FLAG_RGB ? rgb[i] : i];
+}
+
+static int shift_x(const Case *c, int i)
+{
+    return i == 1 || i == 2 ? c->desc->log2_chroma_w : 0;
+}
+
+static int shift_y(const Case *c, int i)
+{
+    return i == 1 || i == 2 ? c->desc->log2_chroma_h : 0;
+}
+
+static int width(const Case *c, int i)
+{
+    return AV_CEIL_RSHIFT(c->w, shift_x(c, i));
+}
+
+static int height(const Case *c, int i)
+{
+    return AV_CEIL_RSHIFT(c->h, shift_y(c, i));
+}
+
+static uint8_t *word(const Case *c, const AVFrame *f, int i, int x, int y)
+{
+    const AVComponentDescriptor *d = component(c, i);
+
+    return f->data[d->plane] + y * (ptrdiff_t)f->linesize[d->plane] + x * d->step + d->offset;
+}
+
+static int get_word(const Case *c, const AVFrame *f, int i, int x, int y)
+{
+    const uint8_t *p = word(c, f, i, x, y);
+
+    return c->depth > 8 ? AV_RN16(p) : *p;
+}
+
+static void set_word(const Case *c, const AVFrame *f, int i, int x, int y, int v)
+{
+    uint8_t *p = word(c, f, i, x, y);
+
+    if (c->depth > 8)
+        AV_WN16(p, v);
+    else
+        *p = v;
+}
+
+/* A frame of canaries: with bytes between the rows, in either order. */
+static AVFrame *alloc_frame(Case *c)
+{
+    AVFrame *f = test_alloc(av_frame_alloc());
+    const int flip = !test_draw(&c->r, 4);
+    int linesizes[4], size = 0;
+
+    f->width  = c->w;
+    f->height = c->h;
+    f->format = c->format;
+    av_image_fill_linesizes(linesizes, c->format, c->w);
+    for (int pass = 0; pass < 2; pass++) {
+        int at = 2 * test_draw(&c->r, 20);
+
+        for (int i = 0; i < 4 && linesizes[i]; i++) {
+            const int h = height(c, i);
+
+            if (!pass) {
+                f->linesize[i] = FFALIGN(linesizes[i], 2) +
+                                 (test_draw(&c->r, 3) ? 2 * test_draw(&c->r, 30) : 0);
+            } else {
+                f->data[i] = f->buf[0]->data + at + (flip ? (h - 1) * f->linesize[i] : 0);
+                at += h * f->linesize[i];
+                if (flip)
+                    f->linesize[i] *= -1;
+            }
+            size += h * FFABS(f->linesize[i]);
+        }
+        if (!pass) {
+            f->buf[0] = test_alloc(av_buffer_alloc(size + 128));
+            memset(f->buf[0]->data, CANARY, f->buf[0]->size);
+        }
+    }
+    return f;
+}
+
+static uint8_t *copy_bytes(const AVFrame *f)
+{
+    return test_alloc(av_memdup(f->buf[0]->data, f->buf[0]->size));
+}
+
+/* 0 to 255, of which neighbours are alike; x and y in quarter samples */
+static int texture(uint64_t seed, int x, int y)
+{
+    int sum = 0;
+
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 2; j++)
+            sum += (int)(test_mix(seed ^ test_mix(((x >> 4) + i) * 65536 + (y >> 4) + j)) >> 56) *
+                   (i ? x & 15 : 16 - (x & 15)) * (j ? y & 15 : 16 - (y & 15));
+    return sum >> 8;
+}
+
+static int draw_sample(Case *c, int n, int i, int x, int y, int flat)
+{
+    const int max = (1 << c->depth) - 1, part = c->content == CONTENT_HALVES && x >= width(c, i) / 2;
+    int v;
+
+    switch (c->content) {
+    case CONTENT_RANDOM:  return test_draw(&c->r, max + 1);
+    case CONTENT_FLAT:    return flat;
+    case CONTENT_EXTREME: return test_draw(&c->r, 2) ? max : 0;
+    case CONTENT_FLICKER: return n & 1 ? max : 0;
+    default:
+        v = texture(c->seed + 4 * part + i, 4 * x - ((n * c->mx[part]) >> shift_x(c, i)),
+                    4 * y - ((n * c->my[part]) >> shift_y(c, i)));
+        v = (v << (c->depth - 8)) + test_draw_range(&c->r, -c->noise, c->noise) *
+                                    (1 << (c->depth - 8));
+        return av_clip(v, 0, max);
+    }
+}
+
+/* Vectors */
+
+static int draw_motion(Case *c, enum Motion motion, int truth)
+{
+    switch (motion) {
+    case MOTION_TRUE:   return truth;
+    case MOTION_NEAR:   return truth + test_draw_range(&c->r, -3, 3);
+    case MOTION_RANDOM: return test_draw_range(&c->r, -80, 80);
+    case MOTION_FAR:    return (test_draw(&c->r, 2) ? 1 : -1) * test_draw_range(&c->r, 200, 1200);
+    case MOTION_HUGE:   return (test_draw(&c->r, 2) ? 1 : -1) * test_draw_range(&c->r, 20000, 131000);
+    default:            return 0;
+    }
+}
+
+static void draw_vector(Case *c, AVMotionVector *mv, int x, int y, int w, int h, int future)
+{
+    static const int scales[] = { 1, 2, 4, 4, 3, 5, 16, 32, 1000, 0 };
+    const int scale = c->scale ? c->scale : scales[test_draw(&c->r, FF_ARRAY_ELEMS(scales))];
+    const enum Motion motion = c->motion == MOTION_MIXED ? test_draw(&c->r, MOTION_MIXED) : c->motion;
+    const int part = c->content == CONTENT_HALVES && x >= c->w / 2;
+
+    memset(mv, 0, sizeof(*mv));
+    if (motion == MOTION_WILD) {
+        for (int i = 0; i < sizeof(*mv); i++)
+            ((uint8_t *)mv)[i] = test_draw(&c->r, 256);
+        mv->motion_scale = scale;
+        if (test_draw(&c->r, 2)) {
+            mv->dst_x = test_draw(&c->r, c->w);
+            mv->dst_y = test_draw(&c->r, c->h);
+            mv->src_x = mv->dst_x + test_draw_range(&c->r, -30, 30);
+            mv->src_y = mv->dst_y + test_draw_range(&c->r, -30, 30);
+        }
+    } else {
+        const int sign = future ? 1 : -1, s = FFMAX(scale, 1);
+        const int dx = draw_motion(c, motion, sign * c->mx[part]);
+        const int dy = draw_motion(c, motion, sign * c->my[part]);
+
+        mv->w            = w;
+        mv->h            = h;
+        mv->dst_x        = x + w / 2;
+        mv->dst_y        = y + h / 2;
+        mv->motion_scale = scale;
+        mv->motion_x     = dx * (int64_t)s / 4;
+        mv->motion_y     = dy * (int64_t)s / 4;
+        mv->src_x        = av_clip_int16(mv->dst_x + mv->motion_x / s);
+        mv->src_y        = av_clip_int16(mv->dst_y + mv->motion_y / s);
+        mv->flags        = !test_draw(&c->r, 4);
+    }
+    mv->source = future ? 1 + test_draw(&c->r, 2) : -(int)test_draw(&c->r, 3);
+}
+
+static int draw_field(Case *c, AVMotionVector *mvs, int nb, int future)
+{
+    if (!c->block) {
+        for (int n = test_draw(&c->r, c->w * c->h / 24 + 4); n >= 0 && nb < MAX_VECTORS; n--)
+            draw_vector(c, &mvs[nb++], test_draw_range(&c->r, -20, c->w + 2),
+                        test_draw_range(&c->r, -20, c->h + 2),
+                        test_draw(&c->r, 30), test_draw(&c->r, 30), future);
+        return nb;
+    }
+    for (int y = 0; y < c->h; y += c->block)
+        for (int x = 0; x < c->w && nb < MAX_VECTORS; x += c->block)
+            if (test_draw(&c->r, 8) >= c->holes)
+                draw_vector(c, &mvs[nb++], x, y, c->block, c->block, future);
+    return nb;
+}
+
+static void draw_side_data(Case *c, AVFrame *f)
+{
+    AVMotionVector *mvs = test_alloc(av_calloc(MAX_VECTORS, sizeof(*mvs)));
+    const int fields = test_draw(&c->r, 6);     // all but 0 to 2: both
+    int nb = 0;
+
+    if (fields & 1 || fields > 2)
+        nb = draw_field(c, mvs, nb, 0);
+    if (fields & 2 || fields > 2)
+        nb = draw_field(c, mvs, nb, 1);
+    if (!test_draw(&c->r, 3))                   // in any order
+        for (int i = nb - 1; i > 0; i--)
+            FFSWAP(AVMotionVector, mvs[i], mvs[test_draw(&c->r, i + 1)]);
+    if (nb || test_draw(&c->r, 2)) {
+        const size_t size = nb * sizeof(*mvs), rest = test_draw(&c->r, 4) ? 0 : test_draw(&c->r, 39);
+        AVFrameSideData *sd =
+            test_alloc(av_frame_new_side_data(f, AV_FRAME_DATA_MOTION_VECTORS, size + rest));
+
+        memset(sd->data, CANARY, size + rest);
+        memcpy(sd->data, mvs, size);
+    }
+    av_free(mvs);
+}
+
+/* The oracle's field of a frame. */
+static void read_field(const Case *c, BetweenField *field, const AVFrame *f, int future)
+{
+    const AVFrameSideData *sd = av_frame_get_side_data(f, AV_FRAME_DATA_MOTION_VECTORS);
+    const size_t nb = gpume_nb_vectors(sd);
+
+    memset(field, 0, sizeof(*field));
+    field->blocks = test_alloc(av_calloc(nb + 1, sizeof(*field->blocks)));
+    for (size_t i = 0; i < nb; i++) {
+        GpumeBlockVector v;
+
+        if (gpume_read_vector(&v, sd, i, c->w, c->h) && v.future == future)
+            field->blocks[field->nb_blocks++] =
+                (BetweenBlock) { v.left, v.top, v.w, v.h, v.dx, v.dy };
+    }
+}
+
+/* Cases */
+
+static void draw_case(Case *c, uint64_t seed)
+{
+    static const int scales[] = { 1, 2, 4, 4, 0 }, blocks[] = { 4, 8, 8, 16, 16, 0 };
+    const int size = test_mix(seed) % 8;
+    int flat;
+
+    memset(c, 0, sizeof(*c));
+    c->seed   = seed;
+    c->r      = (TestRandom) { .state = test_mix(seed + 1) };
+    c->w      = 1 + test_draw(&c->r, size < 2 ? 9 : size < 7 ? 40 : 90);
+    c->h      = 1 + test_draw(&c->r, size < 2 ? 9 : size < 7 ? 36 : 70);
+    c->format = formats[seed % FF_ARRAY_ELEMS(formats)];
+    c->desc   = av_pix_fmt_desc_get(c->format);
+    c->depth  = c->desc->comp[0].depth;
+    c->nb_components = c->desc->nb_components;
+    c->content = test_draw(&c->r, 2) ? CONTENT_TEXTURE + test_draw(&c->r, 2)
+                                     : test_draw(&c->r, CONTENT_NB);
+    c->motion = test_draw(&c->r, 2) ? test_draw(&c->r, 3) : test_draw(&c->r, MOTION_NB);
+    c->block  = blocks[test_draw(&c->r, FF_ARRAY_ELEMS(blocks))];
+    c->scale  = scales[test_draw(&c->r, FF_ARRAY_ELEMS(scales))];
+    c->holes  = test_draw(&c->r, 2) ? 0 : test_draw(&c->r, 8);
+    c->noise  = test_draw(&c->r, 2) ? 0 : test_draw(&c->r, 24);
+    c->junk   = !test_draw(&c->r, 2);
+    for (int i = 0; i < 2; i++) {
+        c->mx[i] = test_draw_range(&c->r, -40, 40);
+        c->my[i] = test_draw_range(&c->r, -24, 24);
+    }
+    c->nb_frames = test_draw_range(&c->r, 2, size < 7 ? MAX_FRAMES : 2);
+    for (int n = 0; n < c->nb_frames; n++) {
+        AVFrame *f = c->frames[n] = alloc_frame(c);
+
+        flat = test_draw(&c->r, 1 << c->depth);
+        for (int i = 0; i < c->nb_components; i++) {
+            const int w = width(c, i), h = height(c, i), shift = component(c, i)->shift;
+            const int mask = ((1 << c->depth) - 1) << shift;
+            uint16_t *dst = c->samples[n][i] = test_alloc(av_malloc_array(w * h, sizeof(*dst)));
+
+            for (int y = 0; y < h; y++)
+                for (int x = 0; x < w; x++, dst++) {
+                    *dst = draw_sample(c, n, i, x, y, flat);
+                    set_word(c, f, i, x, y, *dst << shift |
+                             (c->junk ? test_draw(&c->r, 65536) & ~mask : 0));
+                }
+        }
+        draw_side_data(c, f);
+        c->copies[n] = copy_bytes(f);
+    }
+}
+
+static void free_case(Case *c)
+{
+    for (int n = 0; n < c->nb_frames; n++) {
+        av_frame_free(&c->frames[n]);
+        av_freep(&c->copies[n]);
+        for (int i = 0; i < 4; i++)
+            av_freep(&c->samples[n][i]);
+    }
+}
+
+/* Let a picture be made, and compare all of it. */
+static void check_make(Case *c, MvfpsBetween *between, Between *b, int n, int part,
+                       enum MvfpsMode mode)
+{
+    AVFrame *out = alloc_frame(c);
+    uint8_t *before = copy_bytes(out);
+    int ret = ff_mvfps_make(between, out, c->frames[n], c->frames[n + 1], part, mode);
+
+    CHECK(ret >= 0, "%s", av_err2str(ret));
+    b->t = part;
+    for (int i = 0; i < c->nb_components; i++) {
+        BetweenComponent *m = &b->components[i];
+
+        *m = (BetweenComponent) {
+            .w = width(c, i), .h = height(c, i), .sx = shift_x(c, i), .sy = shift_y(c, i),
+            .a = c->samples[n][i], .c = c->samples[n + 1][i],
+        };
+        m->out = test_alloc(av_malloc_array(m->w * m->h, sizeof(*m->out)));
+    }
+    if (mode == MVFPS_MCI)
+        between_make(b);
+    for (int i = 0; i < c->nb_components; i++) {
+        BetweenComponent *m = &b->components[i];
+        int nb_wrong = 0, wx = 0, wy = 0, is = 0, should = 0;
+
+        for (int y = 0; y < m->h; y++)
+            for (int x = 0; x < m->w; x++) {
+                const int at = y * m->w + x, v = get_word(c, out, i, x, y);
+                const int sample = mode == MVFPS_MCI ? m->out[at]
+                                                     : between_blend(m->a[at], m->c[at], part);
+                const int expected = sample << component(c, i)->shift;
+
+                if (v != expected && !nb_wrong++) {
+                    wx     = x;
+                    wy     = y;
+                    is     = v;
+                    should = expected;
+                }
+            }
+        CHECK(!nb_wrong, "component %d has %d instead of %d at (%d,%d), and %d more are wrong",
+              i, is, should, wx, wy, nb_wrong - 1);
+        av_free(m->out);
+    }
+
+    /* without the samples, all must be as it was */
+    for (int i = 0; i < c->nb_components; i++)
+        for (int y = 0; y < height(c, i); y++)
+            for (int x = 0; x < width(c, i); x++)
+                set_word(c, out, i, x, y, c->depth > 8 ? CANARY * 257 : CANARY);
+    CHECK(!memcmp(before, out->buf[0]->data, out->buf[0]->size), "something beside it was written");
+    for (int i = 0; i < c->nb_frames; i++)
+        CHECK(!memcmp(c->copies[i], c->frames[i]->buf[0]->data, c->frames[i]->buf[0]->size),
+              "frame %d was written to", i);
+    av_free(before);
+    av_frame_free(&out);
+}
+
+static void run_case(uint64_t seed)
+{
+    static const int threads[] = { 1, 2, 5 };
+    TestExecutor executor = { .seed = seed };
+    MvfpsConfig cfg = { .mode = MVFPS_MCI, .execute = test_execute, .opaque = &executor };
+    MvfpsBetween *between;
+    char name[400];
+    Case c;
+
+    draw_case(&c, seed);
+    executor.kind  = test_draw(&c.r, TEST_NB_EXECUTORS);
+    cfg.nb_threads = threads[test_draw(&c.r, FF_ARRAY_ELEMS(threads))];
+    snprintf(name, sizeof(name), "-seed %" PRIu64 ": %dx%d %s, %s, vectors %s in blocks of %d, "
+             "%d of 8 missing, scale %d, %d threads, %s", seed, c.w, c.h, c.desc->name,
+             content_names[c.content], motion_names[c.motion], c.block, c.holes, c.scale,
+             cfg.nb_threads, test_executor_names[executor.kind]);
+    snprintf(test_context, sizeof(test_context), "%s", name);
+    between = test_alloc(ff_mvfps_open(&cfg));
+    for (int n = 0; n + 1 < c.nb_frames; n++) {
+        Between b = { .w = c.w, .h = c.h, .d = c.depth, .nb_components = c.nb_components };
+        int ret, nb;
+
+        read_field(&c, &b.f,  c.frames[n],     1);
+        read_field(&c, &b.k,  c.frames[n + 1], 0);
+        read_field(&c, &b.f0, c.frames[n],     0);
+        read_field(&c, &b.k0, c.frames[n + 1], 1);
+        nb = b.f.nb_blocks + b.k.nb_blocks;
+        snprintf(test_context, sizeof(test_context), "%s; pair %d, %d %d %d %d vectors", name, n,
+                 b.f.nb_blocks, b.k.nb_blocks, b.f0.nb_blocks, b.k0.nb_blocks);
+        ret = ff_mvfps_read(between, c.frames[n], c.frames[n + 1]);
+        CHECK(ret == nb, "%d vectors instead of %d", ret, nb);
+        for (int i = test_draw(&c.r, 3); i >= 0; i--) {
+            const enum MvfpsMode mode = nb && (i || test_draw(&c.r, 3)) ? MVFPS_MCI : MVFPS_BLEND;
+            int part = test_draw(&c.r, 3) ? test_draw_range(&c.r, 1, 4095)
+                                          : (int[]) { 1, 2048, 4095 }[test_draw(&c.r, 3)];
+
+            if (mode == MVFPS_BLEND)
+                part = av_clip(part + test_draw_range(&c.r, -1, 1), 0, 4096);
+            snprintf(test_context, sizeof(test_context), "%s; pair %d, %d %d %d %d vectors, %s at %d",
+                     name, n, b.f.nb_blocks, b.k.nb_blocks, b.f0.nb_blocks, b.k0.nb_blocks,
+                     mode == MVFPS_MCI ? "mci" : "blend", part);
+            check_make(&c, between, &b, n, part, mode);
+            nb_made   += mode == MVFPS_MCI;
+            nb_blends += mode == MVFPS_BLEND;
+            if (!test_draw(&c.r, 4))
+                ff_mvfps_scene(between, c.frames[n], c.frames[n + 1]);
+        }
+        av_freep(&b.f.blocks);
+        av_freep(&b.k.blocks);
+        av_freep(&b.f0.blocks);
+        av_freep(&b.k0.blocks);
+    }
+    ff_mvfps_close(&between);
+    free_case(&c);
+}
+
+/* What is read of side data: whole vectors with a block that has samples in the picture. */
+static void side_data(void)
+{
+    static const struct {
+        int size, x, y, w, h;
+        int found;
+    } rows[] = {
+        { -1, 16, 16, 16, 16, 0 },      // none
+        {  0, 16, 16, 16, 16, 0 },
+        { sizeof(AVMotionVector) - 1,     16, 16, 16, 16, 0 },
+        { sizeof(AVMotionVector),         16, 16, 16, 16, 1 },
+        { sizeof(AVMotionVector) + 1,     16, 16, 16, 16, 1 },
+        { 3 * sizeof(AVMotionVector) - 1, 16, 16, 16, 16, 2 },
+        { 3 * sizeof(AVMotionVector),     16, 16, 16, 16, 3 },
+        { sizeof(AVMotionVector), 16, 16,  0, 16, 0 },
+        { sizeof(AVMotionVector), 16, 16, 16,  0, 0 },
+        { sizeof(AVMotionVector), -8, 16, 16, 16, 0 },
+        { sizeof(AVMotionVector), -7, 16, 16, 16, 1 },
+        { sizeof(AVMotionVector), 40, 16, 16, 16, 0 },
+        { sizeof(AVMotionVector), 39, 16, 16, 16, 1 },
+        { sizeof(AVMotionVector), 16, -8, 16, 16, 0 },
+        { sizeof(AVMotionVector), 16, 32, 16, 16, 0 },
+        { sizeof(AVMotionVector), 16, 31, 16, 16, 1 },
+    };
+    TestExecutor executor = { TEST_SERIAL };
+    const MvfpsConfig cfg = { .mode = MVFPS_MCI, .execute = test_execute, .opaque = &executor,
+                              .nb_threads = 1 };
+
+    for (int i = 0; i < 4 * FF_ARRAY_ELEMS(rows); i++) {
+        const int row = i / 4, of_after = i & 1, future = i >> 1 & 1, size = rows[row].size;
+        Case c = { .w = 32, .h = 24, .format = AV_PIX_FMT_GRAY8,
+                   .desc = av_pix_fmt_desc_get(AV_PIX_FMT_GRAY8), .depth = 8, .nb_components = 1 };
+        AVFrame *f[2] = { alloc_frame(&c), alloc_frame(&c) };
+        MvfpsBetween *between = test_alloc(ff_mvfps_open(&cfg));
+        const int found = of_after != future ? rows[row].found : 0;
+        int ret;
+
+        if (size >= 0) {
+            AVFrameSideData *sd =
+                test_alloc(av_frame_new_side_data(f[of_after], AV_FRAME_DATA_MOTION_VECTORS, size));
+            const AVMotionVector mv = {
+                .source = future ? 1 : -1, .w = rows[row].w, .h = rows[row].h, .motion_scale = 1,
+                .dst_x = rows[row].x, .dst_y = rows[row].y,
+                .src_x = rows[row].x, .src_y = rows[row].y,
+            };
+
+            for (int at = 0; at < size; at += sizeof(mv))
+                memcpy(sd->data + at, &mv, FFMIN(sizeof(mv), size - at));
+        }
+        snprintf(test_context, sizeof(test_context), "side data, row %d, of the frame %s, %s", row,
+                 of_after ? "after" : "before", future ? "forward" : "back");
+        ret = ff_mvfps_read(between, f[0], f[1]);
+        CHECK(ret == found, "%d vectors instead of %d", ret, found);
+        ff_mvfps_close(&between);
+        av_frame_free(&f[0]);
+        av_frame_free(&f[1]);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int64_t only = -1;
+    int nb = 900;
+
+    test_init("gpume_mvfps");
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "-quick")) {
+            nb = 250;
+        } else if (i + 1 < argc && !strcmp(argv[i], "-seed")) {
+            only = strtoll(argv[++i], NULL, 0);
+        } else if (i + 1 < argc && !strcmp(argv[i], "-cases")) {
+            nb = atoi(argv[++i]);
+        } else {
+            fprintf(stderr, "usage: gpume_mvfps [-quick] [-cases N] [-seed N]\n"
+                            "  -seed N   only the case of this seed\n");
+            return 1;
+        }
+    }
+    test_watch(600);
+    if (only >= 0) {
+        run_case(only);
+    } else {
+        side_data();
+        for (int i = 0; i < nb; i++)
+            run_case(i);
+    }
+    printf("gpume_mvfps: %d pictures along vectors, %d means, %d checks, %d failures\n",
+           nb_made, nb_blends, test_nb_checks, test_nb_failures);
+    return !!test_nb_failures;
+}

@@ -1,0 +1,454 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Frame rate conversion by motion vectors: options, formats, timestamps, frames in and out. How
+ * a picture between two others is made is in gpume/between/between.h.
+ */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libavutil/mathematics.h"
+#include "libavutil/mem.h"
+#include "libavutil/opt.h"
+#include "libavutil/parseutils.h"
+#include "libavutil/pixdesc.h"
+
+#include "avfilter.h"
+#include "filters.h"
+#include "formats.h"
+#include "video.h"
+
+#include "gpume/compat.h"
+#include "gpume/execute.h"
+#include "gpume/between/between.h"
+#include "gpume/between/layout.h"
+
+/** A faster output is a mistake. */
+#define MAX_RATE 100000
+
+typedef struct MvfpsContext {
+    const AVClass *class;
+
+    /* options */
+    char *fps;
+    int mode;
+    double scene;
+    int cut;
+
+    AVRational rate;            ///< of the output
+    AVRational in_time_base, out_time_base;
+
+    MvfpsBetween *between;
+    AVFrame *before, *after;    ///< the frames around the next instant; after may be missing
+    int64_t start;              ///< timestamp of the first frame; all in the output's time base
+    int64_t before_pts, after_pts;
+    int64_t end;                ///< after the end of the input: no instant is as late as this
+    int64_t index;              ///< of the next output frame
+    int new_pair;               ///< the frames around it have not been looked at
+    enum MvfpsMode how;         ///< pictures between them are made
+    int eof, status;
+    int warned_interlaced, warned_order, had_vectors;
+} MvfpsContext;
+
+#define OFFSET(x) offsetof(MvfpsContext, x)
+#define FLAGS AV_OPT_FLAG_VIDEO_PARAM | AV_OPT_FLAG_FILTERING_PARAM
+#define CONST(name, help, val, u) \
+    { name, help, 0, AV_OPT_TYPE_CONST, { .i64 = val }, 0, 0, FLAGS, .unit = u }
+
+static const AVOption mvfps_options[] = {
+    { "fps", "output frames per second, or a factor of the input's, as 2x or 5/2x",
+      OFFSET(fps), AV_OPT_TYPE_STRING, { .str = "2x" }, 0, 0, FLAGS },
+    { "mode", "how frames in between are made", OFFSET(mode), AV_OPT_TYPE_INT,
+      { .i64 = MVFPS_MCI }, 0, MVFPS_NB_MODES - 1, FLAGS, .unit = "mode" },
+        CONST("mci",   "motion-compensated interpolation", MVFPS_MCI,   "mode"),
+        CONST("blend", "mean of both frames by distance",  MVFPS_BLEND, "mode"),
+        CONST("dup",   "the nearest frame once more",      MVFPS_DUP,   "mode"),
+    { "scene", "there is a cut where a frame costs so many times what it would cost without a "
+               "reference; 0: never",
+      OFFSET(scene), AV_OPT_TYPE_DOUBLE, { .dbl = 2 }, 0, 1000, FLAGS },
+    { "cut", "what is between the frames on both sides of a cut", OFFSET(cut), AV_OPT_TYPE_INT,
+      { .i64 = MVFPS_DUP }, MVFPS_BLEND, MVFPS_DUP, FLAGS, .unit = "cut" },
+        CONST("blend", "mean of both frames by distance", MVFPS_BLEND, "cut"),
+        CONST("dup",   "the nearest frame once more",     MVFPS_DUP,   "cut"),
+    { NULL }
+};
+
+AVFILTER_DEFINE_CLASS(mvfps);
+
+static int query_formats(const AVFilterContext *ctx,
+                         AVFilterFormatsConfig **cfg_in,
+                         AVFilterFormatsConfig **cfg_out)
+{
+    const AVPixFmtDescriptor *desc = NULL;
+    AVFilterFormats *formats = NULL;
+    int ret;
+
+    while ((desc = av_pix_fmt_desc_next(desc))) {
+        const enum AVPixelFormat format = av_pix_fmt_desc_get_id(desc);
+
+        if (ff_mvfps_format_supported(format) && (ret = ff_add_format(&formats, format)) < 0)
+            return ret;
+    }
+    return ff_set_common_formats2(ctx, cfg_in, cfg_out, formats);
+}
+
+/* The option fps, for an input of this rate. */
+static av_cold int parse_rate(AVFilterContext *ctx, AVRational in_rate)
+{
+    MvfpsContext *s = ctx->priv;
+    const size_t length = strlen(s->fps);
+    AVRational factor;
+    char *number;
+    int ret;
+
+    if (!length || s->fps[length - 1] != 'x') {
+        ret = av_parse_video_rate(&s->rate, s->fps);
+    } else {
+        if (in_rate.num <= 0 || in_rate.den <= 0) {
+            av_log(ctx, AV_LOG_ERROR, "The input's frame rate is not known: fps=%s has no meaning. "
+                   "Give the output's frames per second.\n", s->fps);
+            return AVERROR(EINVAL);
+        }
+        number = av_strndup(s->fps, length - 1);
+        if (!number)
+            return AVERROR(ENOMEM);
+        ret = av_parse_ratio(&factor, number, INT_MAX, AV_LOG_MAX_OFFSET, ctx);
+        av_free(number);
+        if (ret >= 0 && factor.num > 0 && factor.den > 0)
+            s->rate = av_mul_q(in_rate, factor);
+        else
+            ret = AVERROR(EINVAL);
+    }
+    if (ret < 0 || s->rate.num <= 0 || s->rate.den <= 0 || av_q2d(s->rate) > MAX_RATE) {
+        av_log(ctx, AV_LOG_ERROR, "fps=%s is no frame rate: it has to be a number as 60 or "
+               "30000/1001, or a factor as 2x, above 0 and up to %d frames/s.\n", s->fps, MAX_RATE);
+        return AVERROR(EINVAL);
+    }
+    return 0;
+}
+
+static av_cold int config_output(AVFilterLink *outlink)
+{
+    AVFilterContext *ctx = outlink->src;
+    AVFilterLink *inlink = ctx->inputs[0];
+    FilterLink *in = ff_filter_link(inlink), *out = ff_filter_link(outlink);
+    MvfpsContext *s = ctx->priv;
+    const MvfpsConfig cfg = {
+        .mode       = s->mode,
+        .execute    = gpume_execute,
+        .opaque     = ctx,
+        .nb_threads = ff_filter_get_nb_threads(ctx),
+    };
+    const int ret = parse_rate(ctx, in->frame_rate);
+
+    if (ret < 0)
+        return ret;
+    ff_mvfps_close(&s->between);
+    s->between = ff_mvfps_open(&cfg);
+    if (!s->between)
+        return AVERROR(ENOMEM);
+
+    /* so fine that input frames and instants are all multiples, or as fine as the input's */
+    s->in_time_base    = inlink->time_base;
+    s->out_time_base   = av_gcd_q(s->in_time_base, av_inv_q(s->rate), INT_MAX, s->in_time_base);
+    outlink->time_base = s->out_time_base;
+    out->frame_rate    = s->rate;
+    s->start           = AV_NOPTS_VALUE;
+    return 0;
+}
+
+static int64_t instant(const MvfpsContext *s, int64_t index)
+{
+    return s->start + av_rescale_q(index, av_inv_q(s->rate), s->out_time_base);
+}
+
+/* Make a frame the output's next one and send it. */
+static int send(AVFilterContext *ctx, AVFrame *frame)
+{
+    MvfpsContext *s = ctx->priv;
+
+    frame->pts       = instant(s, s->index);
+    frame->duration  = instant(s, s->index + 1) - frame->pts;
+    frame->time_base = s->out_time_base;
+    s->index++;
+    return ff_filter_frame(ctx->outputs[0], frame);
+}
+
+/* What of a frame's side data and flags a frame beside it does not have. */
+static void remove_own_props(AVFrame *frame)
+{
+    av_frame_remove_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
+    av_frame_remove_side_data(frame, AV_FRAME_DATA_A53_CC);
+    frame->flags    &= ~AV_FRAME_FLAG_KEY;
+    frame->pict_type = AV_PICTURE_TYPE_NONE;
+}
+
+/* Send a frame at a time that is not its own. */
+static int send_again(AVFilterContext *ctx, const AVFrame *frame)
+{
+    AVFrame *out = av_frame_clone(frame);
+
+    if (!out)
+        return AVERROR(ENOMEM);
+    remove_own_props(out);
+    return send(ctx, out);
+}
+
+/* Make a frame, so many parts of MVFPS_PARTS from the one before to the one after. */
+static int send_between(AVFilterContext *ctx, int part)
+{
+    MvfpsContext *s = ctx->priv;
+    const AVFrame *nearest = part <= MVFPS_PARTS / 2 ? s->before : s->after;
+    AVFrame *out;
+    int ret;
+
+    if (s->how == MVFPS_DUP)
+        return send_again(ctx, nearest);
+    out = ff_get_video_buffer(ctx->outputs[0], s->before->width, s->before->height);
+    if (!out)
+        return AVERROR(ENOMEM);
+    ret = av_frame_copy_props(out, nearest);
+    if (ret < 0)
+        goto fail;
+    remove_own_props(out);
+    ret = ff_mvfps_make(s->between, out, s->before, s->after, part, s->how);
+    if (ret < 0)
+        goto fail;
+    return send(ctx, out);
+
+fail:
+    av_frame_free(&out);
+    return ret;
+}
+
+/* One of gpume's statistics of a frame's vectors into the one before. Returns whether there is one. */
+static int statistic(const AVFrame *frame, const char *key, double *value)
+{
+    const AVDictionaryEntry *entry = av_dict_get(frame->metadata, key, NULL, 0);
+    char *end;
+
+    if (!entry)
+        return 0;
+    *value = strtod(entry->value, &end);
+    return end > entry->value && !*end;
+}
+
+/* How much the frame after is unlike the one before. */
+static double scene_figure(MvfpsContext *s)
+{
+    double cost, intra;
+
+    if (statistic(s->after, "lavfi.gpume.past.cost", &cost) &&
+        statistic(s->after, "lavfi.gpume.past.intra", &intra) && intra > 0)
+        return cost / intra;
+    return ff_mvfps_scene(s->between, s->before, s->after);
+}
+
+/* Decide how pictures between two frames are made, before the first of them is. */
+static int begin_pair(AVFilterContext *ctx)
+{
+    MvfpsContext *s = ctx->priv;
+    int ret;
+
+    s->new_pair = 0;
+    s->how      = MVFPS_DUP;
+    if (s->mode == MVFPS_DUP || s->before->width != s->after->width ||
+        s->before->height != s->after->height)
+        return 0;
+    ret = ff_mvfps_read(s->between, s->before, s->after);
+    if (ret < 0)
+        return ret;
+    if (s->mode == MVFPS_MCI && !ret && !s->had_vectors) {
+        av_log(ctx, AV_LOG_ERROR, "The frames have no motion vectors. Put a filter before this one "
+               "that searches them, as in gpume=algo=hme:dir=both,mvfps=fps=%s.\n", s->fps);
+        return AVERROR(EINVAL);
+    }
+    s->had_vectors |= ret;
+    if (s->mode == MVFPS_MCI && !ret ||
+        s->scene > 0 && scene_figure(s) >= s->scene)
+        s->how = s->cut;
+    else
+        s->how = s->mode;
+    return 0;
+}
+
+static void next_pair(MvfpsContext *s)
+{
+    av_frame_free(&s->before);
+    s->before     = s->after;
+    s->before_pts = s->after_pts;
+    s->after      = NULL;
+}
+
+/* Send the next frame if there is what it takes. Returns 1 if one was sent, 0 if not. */
+static int produce(AVFilterContext *ctx)
+{
+    MvfpsContext *s = ctx->priv;
+    int64_t now, distance;
+    int ret;
+
+    if (!s->before)
+        return 0;
+    now = instant(s, s->index);
+    if (s->after && now >= s->after_pts)
+        next_pair(s);
+    if (now == s->before_pts) {
+        AVFrame *out = av_frame_clone(s->before);
+
+        ret = out ? send(ctx, out) : AVERROR(ENOMEM);
+    } else if (s->after) {
+        if (s->new_pair && (ret = begin_pair(ctx)) < 0)
+            return ret;
+        distance = s->after_pts - s->before_pts;
+        ret = send_between(ctx, av_rescale(now - s->before_pts, MVFPS_PARTS, distance));
+    } else if (s->eof && now < s->end) {
+        /* the last frame is shown for as long as it was */
+        ret = send_again(ctx, s->before);
+    } else {
+        return 0;
+    }
+    return ret < 0 ? ret : 1;
+}
+
+/* The next frame of the input. */
+static int take(AVFilterContext *ctx, AVFrame *frame)
+{
+    const AVFilterLink *inlink = ctx->inputs[0];
+    MvfpsContext *s = ctx->priv;
+    int64_t pts;
+    int ret = 0;
+
+    if (frame->format != inlink->format) {
+        av_log(ctx, AV_LOG_ERROR, "A frame is %s instead of %s.\n",
+               av_get_pix_fmt_name(frame->format), av_get_pix_fmt_name(inlink->format));
+        ret = AVERROR(EINVAL);
+        goto drop;
+    }
+    if (frame->pts == AV_NOPTS_VALUE) {
+        av_log(ctx, AV_LOG_ERROR, "A frame has no timestamp, so there is no knowing what is between it "
+               "and the next one. Put setpts=N/(25*TB), with the input's frame rate, before this "
+               "filter.\n");
+        ret = AVERROR(EINVAL);
+        goto drop;
+    }
+    if (frame->flags & AV_FRAME_FLAG_INTERLACED && !s->warned_interlaced) {
+        av_log(ctx, AV_LOG_WARNING, "The input is interlaced: put a filter that deinterlaces before the "
+               "motion search, as bwdif.\n");
+        s->warned_interlaced = 1;
+    }
+    pts = av_rescale_q(frame->pts, s->in_time_base, s->out_time_base);
+    if (s->before && pts <= s->before_pts) {
+        if (!s->warned_order)
+            av_log(ctx, AV_LOG_WARNING, "A frame is not later than the one before it: left out, as all "
+                   "that follow and are not.\n");
+        s->warned_order = 1;
+        goto drop;
+    }
+    if (!s->before) {
+        s->before     = frame;
+        s->before_pts = pts;
+        s->start      = pts;
+        return 0;
+    }
+    s->after     = frame;
+    s->after_pts = pts;
+    s->new_pair  = 1;
+    return 0;
+
+drop:
+    av_frame_free(&frame);
+    return ret;
+}
+
+/* The input has ended at a time in its own time base, if that is known. */
+static void finish(MvfpsContext *s, int status, int64_t pts)
+{
+    s->eof    = 1;
+    s->status = status;
+    if (!s->before)
+        return;
+    if (s->before->duration > 0)
+        s->end = s->before_pts + av_rescale_q(s->before->duration, s->in_time_base, s->out_time_base);
+    else if (pts != AV_NOPTS_VALUE)
+        s->end = av_rescale_q(pts, s->in_time_base, s->out_time_base);
+    else
+        s->end = s->before_pts;
+}
+
+static int activate(AVFilterContext *ctx)
+{
+    AVFilterLink *inlink = ctx->inputs[0], *outlink = ctx->outputs[0];
+    MvfpsContext *s = ctx->priv;
+    AVFrame *frame;
+    int64_t pts;
+    int ret, status;
+
+    FF_FILTER_FORWARD_STATUS_BACK(outlink, inlink);
+
+    for (;;) {
+        ret = produce(ctx);
+        if (ret < 0)
+            return ret;
+        if (ret) {
+            /* a frame a call, so that none waits behind others */
+            ff_filter_set_ready(ctx, 100);
+            return 0;
+        }
+        if (s->eof) {
+            ff_outlink_set_status(outlink, s->status, s->before ? instant(s, s->index) :
+                                                                 AV_NOPTS_VALUE);
+            return 0;
+        }
+        ret = ff_inlink_consume_frame(inlink, &frame);
+        if (ret < 0)
+            return ret;
+        if (ret) {
+            ret = take(ctx, frame);
+            if (ret < 0)
+                return ret;
+        } else if (ff_inlink_acknowledge_status(inlink, &status, &pts)) {
+            if (s->after)
+                next_pair(s);
+            finish(s, status, pts);
+        } else {
+            FF_FILTER_FORWARD_WANTED(outlink, inlink);
+            return FFERROR_NOT_READY;
+        }
+    }
+}
+
+static av_cold void uninit(AVFilterContext *ctx)
+{
+    MvfpsContext *s = ctx->priv;
+
+    av_frame_free(&s->before);
+    av_frame_free(&s->after);
+    ff_mvfps_close(&s->between);
+}
+
+static const AVFilterPad mvfps_outputs[] = {
+    {
+        .name         = "default",
+        .type         = AVMEDIA_TYPE_VIDEO,
+        .config_props = config_output,
+    },
+};
+
+const GPUME_FILTER ff_vf_mvfps = {
+    GPUME_PUBLIC(name)        = "mvfps",
+    GPUME_PUBLIC(description) = NULL_IF_CONFIG_SMALL("Convert the frame rate by motion vectors."),
+    GPUME_PUBLIC(priv_class)  = &mvfps_class,
+    GPUME_PUBLIC(flags)       = AVFILTER_FLAG_SLICE_THREADS,
+    .priv_size      = sizeof(MvfpsContext),
+    .uninit         = uninit,
+    .activate       = activate,
+    FILTER_INPUTS(ff_video_default_filterpad),
+    FILTER_OUTPUTS(mvfps_outputs),
+    FILTER_QUERY_FUNC2(query_formats),
+};
