@@ -1,0 +1,455 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Pictures in between once more, written from section 'Motion-compensated interpolation' of
+ * mvfps' documentation as plainly as can be. Nothing here uses anything of the filter or of
+ * FFmpeg, and nothing is done for speed. x >> n rounds down, x & n is what that leaves.
+ */
+
+#ifndef GPUME_ORACLE_BETWEEN_H
+#define GPUME_ORACLE_BETWEEN_H
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** In quarter samples. */
+typedef struct BetweenVector {
+    int x, y;
+} BetweenVector;
+
+/** A vector of the side data: its block, and the motion in units of 1/16 sample. */
+typedef struct BetweenBlock {
+    int left, top, w, h;
+    int x, y;
+} BetweenBlock;
+
+/** The vectors of a frame that point into one other. */
+typedef struct BetweenField {
+    int nb_blocks;              ///< 0: the field is missing
+    BetweenBlock *blocks;       ///< those that have samples in the picture
+    BetweenVector *cells;       ///< set by between_make()
+    uint8_t *has;               ///< whether a cell has a vector
+} BetweenField;
+
+/** A component: samples without what is below or above them, and 1 / 2^sx by 1 / 2^sy of all. */
+typedef struct BetweenComponent {
+    int w, h, sx, sy;
+    const uint16_t *a, *c;
+    uint16_t *out;              ///< what is made
+} BetweenComponent;
+
+typedef struct Between {
+    int w, h, d;
+    int t;                      ///< the instant, 1 to 4095
+    int nb_components;
+    BetweenComponent components[4];
+    BetweenField f, k, f0, k0;
+
+    /* set by between_make() */
+    int cols, rows;
+    BetweenVector *vectors;
+} Between;
+
+typedef struct BetweenHypothesis {
+    BetweenVector v;
+    int has[16];                ///< which cells have joined
+    int g, s;
+} BetweenHypothesis;
+
+static void *between_memory(size_t nb, size_t size)
+{
+    void *p = calloc(nb, size);
+
+    if (!p)
+        abort();
+    return p;
+}
+
+static int between_min(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static int between_clip(int v, int min, int max)
+{
+    return v < min ? min : v > max ? max : v;
+}
+
+static BetweenVector between_vector(int x, int y)
+{
+    return (BetweenVector) { x, y };
+}
+
+static BetweenVector between_opposite(BetweenVector v)
+{
+    return between_vector(-v.x, -v.y);
+}
+
+static int between_difference(BetweenVector u, BetweenVector v)
+{
+    return abs(u.x - v.x) + abs(u.y - v.y);
+}
+
+/* Fields */
+
+static void between_read(const Between *b, BetweenField *field)
+{
+    if (!field->nb_blocks)
+        return;
+    field->cells = between_memory(b->cols * b->rows, sizeof(*field->cells));
+    field->has   = between_memory(b->cols * b->rows, sizeof(*field->has));
+    for (int r = 0; r < b->rows; r++)
+        for (int c = 0; c < b->cols; c++) {
+            const int x = between_min(8 * c + 4, b->w - 1), y = between_min(8 * r + 4, b->h - 1);
+            const int at = r * b->cols + c;
+
+            for (int i = 0; i < field->nb_blocks; i++) {
+                const BetweenBlock *k = &field->blocks[i];
+
+                if (x < k->left || x >= k->left + k->w || y < k->top || y >= k->top + k->h)
+                    continue;
+                field->cells[at].x = between_clip((k->x + 2) >> 2, -32000, 32000);
+                field->cells[at].y = between_clip((k->y + 2) >> 2, -32000, 32000);
+                field->has[at]     = 1;
+            }
+        }
+}
+
+/* The vector that a field has at a place, NULL if it has none there. */
+static const BetweenVector *between_at(const Between *b, const BetweenField *field, int x, int y)
+{
+    const int at = between_clip(y >> 3, 0, b->rows - 1) * b->cols +
+                   between_clip(x >> 3, 0, b->cols - 1);
+
+    return field->has[at] ? &field->cells[at] : NULL;
+}
+
+/* Positions */
+
+/* Where what has v at the instant is in A, in 1/8 samples from there, ... */
+static int between_a(const Between *b, int v)
+{
+    return -((2 * v * b->t + 2048) >> 12);
+}
+
+/* ... and in C. */
+static int between_c(const Between *b, int v)
+{
+    return 2 * v + between_a(b, v);
+}
+
+/* Distance from the fields */
+
+static int between_d(const BetweenVector *u, BetweenVector v)
+{
+    return u ? between_min(between_difference(*u, v), 128) : 128;
+}
+
+static void between_distances(const Between *b, BetweenVector v, int x, int y, int *da, int *dc)
+{
+    const int ax = x + (between_a(b, v.x) >> 3), ay = y + (between_a(b, v.y) >> 3);
+    const int cx = x + (between_c(b, v.x) >> 3), cy = y + (between_c(b, v.y) >> 3);
+    const BetweenVector w = between_opposite(v);
+    int da1 = 0, dc1 = 0;
+
+    if (b->f.nb_blocks)
+        da1 = between_d(between_at(b, &b->f, ax, ay), v);
+    if (b->k.nb_blocks)
+        dc1 = between_d(between_at(b, &b->k, cx, cy), w);
+    if (!b->f.nb_blocks)
+        da1 = dc1;
+    if (!b->k.nb_blocks)
+        dc1 = da1;
+    *da = da1 + (b->f0.nb_blocks ? between_d(between_at(b, &b->f0, ax, ay), w) : da1);
+    *dc = dc1 + (b->k0.nb_blocks ? between_d(between_at(b, &b->k0, cx, cy), v) : dc1);
+}
+
+/* The cost of a vector */
+
+static int between_sample(const BetweenComponent *m, const uint16_t *samples, int x, int y)
+{
+    return samples[between_clip(y, 0, m->h - 1) * m->w + between_clip(x, 0, m->w - 1)];
+}
+
+/* The sample 1/8 (ex, ey) from (x, y). */
+static int between_linear(const BetweenComponent *m, const uint16_t *samples, int x, int y,
+                          int ex, int ey)
+{
+    const int fx = ex & 7, fy = ey & 7;
+
+    x += ex >> 3;
+    y += ey >> 3;
+    return (between_sample(m, samples, x,     y    ) * (8 - fx) * (8 - fy) +
+            between_sample(m, samples, x + 1, y    ) * fx       * (8 - fy) +
+            between_sample(m, samples, x,     y + 1) * (8 - fx) * fy       +
+            between_sample(m, samples, x + 1, y + 1) * fx       * fy       + 32) >> 6;
+}
+
+static int between_cost(const Between *b, int c, int r, BetweenVector v)
+{
+    const BetweenComponent *m = &b->components[0];
+    int sad = 0, da, dc;
+
+    for (int y = 8 * r; y < 8 * r + 8; y++)
+        for (int x = 8 * c; x < 8 * c + 8; x++)
+            sad += abs(between_linear(m, m->a, x, y, between_a(b, v.x), between_a(b, v.y)) -
+                       between_linear(m, m->c, x, y, between_c(b, v.x), between_c(b, v.y)));
+    between_distances(b, v, 8 * c + 4, 8 * r + 4, &da, &dc);
+    return (sad >> (b->d - 8)) + 8 * between_min(da, dc);
+}
+
+/* Vectors of the instant */
+
+static const int between_nine[9][2] = {
+    { 0, 0 }, { -1, -1 }, { 0, -1 }, { 1, -1 }, { -1, 0 }, { 1, 0 }, { -1, 1 }, { 0, 1 }, { 1, 1 },
+};
+
+static BetweenVector between_first(const Between *b, int c, int r)
+{
+    BetweenVector list[2 * 9 + 3], best = { 0, 0 };
+    int nb = 0, least = 0;
+
+    for (int i = 0; i < 9; i++) {
+        const int at = between_clip(r + 2 * between_nine[i][1], 0, b->rows - 1) * b->cols +
+                       between_clip(c + 2 * between_nine[i][0], 0, b->cols - 1);
+
+        if (b->f.nb_blocks && b->f.has[at])
+            list[nb++] = b->f.cells[at];
+        if (b->k.nb_blocks && b->k.has[at])
+            list[nb++] = between_opposite(b->k.cells[at]);
+    }
+    if (b->f0.nb_blocks && b->f0.has[r * b->cols + c])
+        list[nb++] = between_opposite(b->f0.cells[r * b->cols + c]);
+    if (b->k0.nb_blocks && b->k0.has[r * b->cols + c])
+        list[nb++] = b->k0.cells[r * b->cols + c];
+    list[nb++] = between_vector(0, 0);
+
+    for (int i = 0; i < nb; i++) {
+        const int cost = between_cost(b, c, r, list[i]);
+
+        if (!i || cost < least) {
+            least = cost;
+            best  = list[i];
+        }
+    }
+    return best;
+}
+
+static BetweenVector between_second(const Between *b, const BetweenVector *first, int c, int r)
+{
+    const BetweenVector own = first[r * b->cols + c];
+    BetweenVector around[8], list[1 + 8 + 8], best = own;
+    int n = 0, nb = 0, least = 0;
+
+    for (int y = r - 1; y <= r + 1; y++)
+        for (int x = c - 1; x <= c + 1; x++)
+            if (x >= 0 && x < b->cols && y >= 0 && y < b->rows && (x != c || y != r))
+                around[n++] = first[y * b->cols + x];
+    list[nb++] = own;
+    for (int i = 0; i < n; i++)
+        list[nb++] = around[i];
+    for (int i = 1; i < 9; i++)
+        list[nb++] = between_vector(own.x + between_nine[i][0], own.y + between_nine[i][1]);
+
+    for (int i = 0; i < nb; i++) {
+        int cost = between_cost(b, c, r, list[i]), sum = 0;
+
+        for (int j = 0; j < n; j++)
+            sum += between_min(between_difference(list[i], around[j]), 32);
+        if (n)
+            cost += 4 * sum / n;
+        if (!i || cost < least) {
+            least = cost;
+            best  = list[i];
+        }
+    }
+    return best;
+}
+
+/* Samples along a vector */
+
+static const int between_taps[16][4] = {
+    {  0, 64,  0,  0 }, { -2, 63,  3,  0 }, { -3, 62,  6, -1 }, { -4, 59, 10, -1 },
+    { -4, 56, 14, -2 }, { -5, 51, 20, -2 }, { -5, 47, 25, -3 }, { -4, 41, 30, -3 },
+    { -4, 36, 36, -4 }, { -3, 30, 41, -4 }, { -3, 25, 47, -5 }, { -2, 20, 51, -5 },
+    { -2, 14, 56, -4 }, { -1, 10, 59, -4 }, { -1,  6, 62, -3 }, {  0,  3, 63, -2 },
+};
+
+/* The sample of a component where what is at (x, y) is, (ex, ey) / 8 samples of luma from there. */
+static int between_along(const Between *b, const BetweenComponent *m, const uint16_t *samples,
+                         int x, int y, int ex, int ey)
+{
+    const int px = (2 * ex) >> m->sx, py = (2 * ey) >> m->sy;
+    const int *tx = between_taps[px & 15], *ty = between_taps[py & 15];
+    int sum = 0;
+
+    x += px >> 4;
+    y += py >> 4;
+    if (!(px & 15) && !(py & 15))
+        return between_sample(m, samples, x, y);
+    for (int j = 0; j < 4; j++) {
+        int row = 0;
+
+        for (int i = 0; i < 4; i++)
+            row += tx[i] * between_sample(m, samples, x - 1 + i, y - 1 + j);
+        sum += ty[j] * row;
+    }
+    return between_clip((sum + 2048) >> 12, 0, (1 << b->d) - 1);
+}
+
+static int between_pa(const Between *b, const BetweenComponent *m, int x, int y, BetweenVector v)
+{
+    return between_along(b, m, m->a, x, y, between_a(b, v.x), between_a(b, v.y));
+}
+
+static int between_pc(const Between *b, const BetweenComponent *m, int x, int y, BetweenVector v)
+{
+    return between_along(b, m, m->c, x, y, between_c(b, v.x), between_c(b, v.y));
+}
+
+/* Tiles */
+
+static const int between_slope[4][8] = {
+    {  8,  7,  6,  5,  4,  3,  2,  2 }, { 13, 13, 13, 12, 11, 10, 10,  9 },
+    {  9, 10, 10, 11, 12, 13, 13, 13 }, {  2,  2,  3,  4,  5,  6,  7,  8 },
+};
+
+/* The slope of sample x of a tile of a component with 1 / 2^shift of the samples. */
+static int between_slope_at(int p, int x, int shift)
+{
+    int sum = 0;
+
+    for (int i = 0; i < 1 << shift; i++)
+        sum += between_slope[p][(x << shift) + i];
+    return (sum + (1 << shift) / 2) >> shift;
+}
+
+/* Trust and share. */
+static void between_weigh(const Between *b, BetweenHypothesis *y, int i, int j)
+{
+    const BetweenComponent *m = &b->components[0];
+    const int x8 = 8 * i + 8, y8 = 8 * j + 8;
+    const int ax = x8 + (between_a(b, y->v.x) >> 3), ay = y8 + (between_a(b, y->v.y) >> 3);
+    const int cx = x8 + (between_c(b, y->v.x) >> 3), cy = y8 + (between_c(b, y->v.y) >> 3);
+    const int in_a = ax >= 0 && ax <= b->w && ay >= 0 && ay <= b->h;
+    const int in_c = cx >= 0 && cx <= b->w && cy >= 0 && cy <= b->h;
+    int e = 0, da, dc;
+
+    for (int ty = 0; ty < 8; ty++)
+        for (int tx = 0; tx < 8; tx++)
+            e += abs(between_pa(b, m, 8 * i + 4 + tx, 8 * j + 4 + ty, y->v) -
+                     between_pc(b, m, 8 * i + 4 + tx, 8 * j + 4 + ty, y->v));
+    e >>= b->d - 8;
+    y->g = 31 * 65536 / ((256 + e) * (256 + e));
+    if (y->g < 1)
+        y->g = 1;
+
+    y->s = (64 * (4096 - b->t) + 2048) >> 12;
+    if (e >= 256 && b->f.nb_blocks && b->k.nb_blocks) {
+        int64_t wa, wc;
+
+        between_distances(b, y->v, x8, y8, &da, &dc);
+        wa = (4096 - b->t) * (32 + dc);
+        wc = b->t * (32 + da);
+        y->s = (64 * wa + (wa + wc) / 2) / (wa + wc);
+    }
+    if (in_a != in_c)
+        y->s = in_a ? 64 : 0;
+}
+
+static void between_tile(const Between *b, int i, int j)
+{
+    static const int order[16] = { 5, 6, 9, 10, 0, 1, 2, 3, 4, 7, 8, 11, 12, 13, 14, 15 };
+    BetweenHypothesis list[16];
+    int nb = 0;
+
+    memset(list, 0, sizeof(list));
+    for (int o = 0; o < 16; o++) {
+        const int p = order[o] & 3, q = order[o] >> 2;
+        const int c = between_clip(i - 1 + p, 0, b->cols - 1);
+        const int r = between_clip(j - 1 + q, 0, b->rows - 1);
+        const BetweenVector v = b->vectors[r * b->cols + c];
+        int k = 0;
+
+        while (k < nb && between_difference(list[k].v, v) > (o < 4 ? 1 : 2))
+            k++;
+        if (k == nb)
+            list[nb++].v = v;
+        list[k].has[order[o]] = 1;
+    }
+    for (int k = 0; k < nb; k++)
+        between_weigh(b, &list[k], i, j);
+
+    for (int l = 0; l < b->nb_components; l++) {
+        const BetweenComponent *m = &b->components[l];
+
+        for (int ty = 0; ty < 8 >> m->sy; ty++)
+            for (int tx = 0; tx < 8 >> m->sx; tx++) {
+                const int x = ((8 * i + 4) >> m->sx) + tx, y = ((8 * j + 4) >> m->sy) + ty;
+                int64_t sum = 0, weights = 0;
+
+                if (x < 0 || x >= m->w || y < 0 || y >= m->h)
+                    continue;
+                for (int k = 0; k < nb; k++) {
+                    const BetweenHypothesis *h = &list[k];
+                    const int64_t v = (between_pa(b, m, x, y, h->v) * h->s +
+                                       between_pc(b, m, x, y, h->v) * (64 - h->s) + 32) >> 6;
+                    int window = 0;
+
+                    for (int n = 0; n < 16; n++)
+                        if (h->has[n])
+                            window += between_slope_at(n & 3, tx, m->sx) *
+                                      between_slope_at(n >> 2, ty, m->sy);
+                    sum     += window * h->g * v;
+                    weights += window * h->g;
+                }
+                m->out[y * m->w + x] = (sum + weights / 2) / weights;
+            }
+    }
+}
+
+/** Make the picture at the instant. */
+static void between_make(Between *b)
+{
+    BetweenField *const fields[4] = { &b->f, &b->k, &b->f0, &b->k0 };
+    BetweenVector *first;
+
+    b->cols    = (b->w + 7) / 8;
+    b->rows    = (b->h + 7) / 8;
+    b->vectors = between_memory(b->cols * b->rows, sizeof(*b->vectors));
+    first      = between_memory(b->cols * b->rows, sizeof(*first));
+    for (int i = 0; i < 4; i++)
+        between_read(b, fields[i]);
+
+    for (int r = 0; r < b->rows; r++)
+        for (int c = 0; c < b->cols; c++)
+            first[r * b->cols + c] = between_first(b, c, r);
+    for (int r = 0; r < b->rows; r++)
+        for (int c = 0; c < b->cols; c++)
+            b->vectors[r * b->cols + c] = between_second(b, first, c, r);
+    for (int j = -1; 8 * j + 4 < b->h; j++)
+        for (int i = -1; 8 * i + 4 < b->w; i++)
+            between_tile(b, i, j);
+
+    for (int i = 0; i < 4; i++) {
+        free(fields[i]->cells);
+        free(fields[i]->has);
+        fields[i]->cells = NULL;
+        fields[i]->has   = NULL;
+    }
+    free(first);
+    free(b->vectors);
+}
+
+/** mode=blend: a share of so many parts of 4096 of the frame after. */
+static int between_blend(int a, int c, int part)
+{
+    return ((int64_t)a * (4096 - part) + (int64_t)c * part + 2048) / 4096;
+}
+
+#endif /* GPUME_ORACLE_BETWEEN_H */
