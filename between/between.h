@@ -42,9 +42,9 @@ MvfpsBetween *ff_mvfps_open(const MvfpsConfig *cfg);
 void ff_mvfps_close(MvfpsBetween **between);
 
 /**
- * Begin with another pair of pictures of the same size and format: read the vectors between
+ * Begin with another pair of pictures, both of the same size and format: read the vectors between
  * them, of either or of both.
- * @return how many there are, or an error
+ * @return how many valid vectors point from one of them into the other, or an error
  */
 int ff_mvfps_read(MvfpsBetween *between, const AVFrame *before, const AVFrame *after);
 
