@@ -280,11 +280,16 @@ static void find_hypotheses(const MvfpsInstant *s, const MvfpsVector *vectors, i
 {
     static const uint8_t order[MVFPS_TILE_CELLS] = { 5, 6, 9, 10, 0, 1, 2, 3, 4, 7, 8, 11, 12, 13, 14, 15 };
 
+    const MvfpsVector *rows[4];
+    int columns[4];
+
+    for (int i = 0; i < 4; i++) {
+        columns[i] = av_clip(tx - 1 + i, 0, s->fields.cols - 1);
+        rows[i]    = vectors + av_clip(ty - 1 + i, 0, s->fields.rows - 1) * (size_t)s->fields.cols;
+    }
     tile->nb = 0;
     for (int i = 0; i < MVFPS_TILE_CELLS; i++) {
-        const int x = av_clip(tx - 1 + (order[i] & 3),  0, s->fields.cols - 1);
-        const int y = av_clip(ty - 1 + (order[i] >> 2), 0, s->fields.rows - 1);
-        const MvfpsVector v = vectors[y * (size_t)s->fields.cols + x];
+        const MvfpsVector v = rows[order[i] >> 2][columns[order[i] & 3]];
         int k = 0;
 
         while (k < tile->nb && abs(tile->hypotheses[k].v.x - v.x) +
@@ -356,8 +361,10 @@ static void make_tile(const MvfpsInstant *s, MvfpsTile *tile, int component, int
     LOCAL_ALIGNED_32(uint16_t, weights, [MVFPS_TILE_SAMPLES]);
     LOCAL_ALIGNED_32(uint32_t, sum,     [MVFPS_TILE_SAMPLES]);
 
-    memset(weights, 0, MVFPS_TILE_SAMPLES * sizeof(*weights));
-    memset(sum,     0, MVFPS_TILE_SAMPLES * sizeof(*sum));
+    if (tile->nb > 1) {
+        memset(weights, 0, MVFPS_TILE_SAMPLES * sizeof(*weights));
+        memset(sum,     0, MVFPS_TILE_SAMPLES * sizeof(*sum));
+    }
     for (int i = 0; i < tile->nb; i++) {
         MvfpsHypothesis *z = &tile->hypotheses[i];
         /* in sixteenths of this component's samples */
