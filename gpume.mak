@@ -83,6 +83,9 @@ OBJS-$(CONFIG_MVFPS_FILTER) += vf_mvfps.o             \
                                gpume/between/picture.o \
                                gpume/between/scene.o
 
+X86ASM-OBJS-$(CONFIG_MVFPS_FILTER) += gpume/between/x86/mci.o       \
+                                      gpume/between/x86/mci_init.o
+
 # Warp exchanges with a mask need PTX 6.0; clang writes 3.2 by default. It also stops
 # unrolling long loops, which would spill the registers of the full search.
 ifdef CONFIG_CUDA_LLVM

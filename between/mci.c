@@ -5,8 +5,10 @@
 
 #include <string.h>
 
+#include "config.h"
 #include "libavutil/attributes.h"
 #include "libavutil/common.h"
+#include "libavutil/mem_internal.h"
 #include "libavutil/thread.h"
 
 #include "libavfilter/gpume/between/mci.h"
@@ -40,10 +42,62 @@ static const int8_t taps[16][4] = {
 #define INTERMEDIATE int
 #include "libavfilter/gpume/between/samples_template.c"
 
+static int difference(const uint16_t *a, const uint16_t *b)
+{
+    int sum = 0;
+
+    for (int i = 0; i < MVFPS_TILE_SAMPLES; i++)
+        sum += abs(a[i] - b[i]);
+    return sum;
+}
+
+static void mean(uint16_t *dst, const uint16_t *a, const uint16_t *b, int share, int nb)
+{
+    for (int i = 0; i < nb; i++)
+        dst[i] = (a[i] * share + b[i] * (64 - share) + 32) >> 6;
+}
+
+static void window(uint16_t *dst, const uint16_t (*windows)[MVFPS_TILE_SAMPLES], unsigned cells)
+{
+    memset(dst, 0, MVFPS_TILE_SAMPLES * sizeof(*dst));
+    for (int cell = 0; cell < MVFPS_TILE_CELLS; cell++)
+        if (cells >> cell & 1)
+            for (int i = 0; i < MVFPS_TILE_SAMPLES; i++)
+                dst[i] += windows[cell][i];
+}
+
+static void add_weighted(uint32_t *sum, uint16_t *weights, const uint16_t *values, const uint16_t *window,
+                         int trust, int nb)
+{
+    for (int i = 0; i < nb; i++) {
+        const uint32_t weight = window[i] * trust;
+
+        sum[i]     += weight * values[i];
+        weights[i] += weight;
+    }
+}
+
+static void divide(uint16_t *dst, const uint32_t *sum, const uint16_t *weights, int nb)
+{
+    for (int i = 0; i < nb; i++)
+        if (weights[i])
+            dst[i] = (sum[i] + weights[i] / 2) / weights[i];
+}
+
 av_cold void ff_mvfps_dsp_init(MvfpsDsp *dsp, int bytes)
 {
-    dsp->sad   = bytes == 1 ? sad_8   : sad_16;
-    dsp->sharp = bytes == 1 ? sharp_8 : sharp_16;
+    *dsp = (MvfpsDsp) {
+        .sad        = bytes == 1 ? sad_8   : sad_16,
+        .sharp      = bytes == 1 ? sharp_8 : sharp_16,
+        .difference = difference,
+        .mean       = mean,
+        .window     = window,
+        .add        = add_weighted,
+        .divide     = divide,
+    };
+#if ARCH_X86 && HAVE_X86ASM
+    ff_mvfps_dsp_init_x86(dsp, bytes);
+#endif
 }
 
 /* Without smoothness; any number that is not less than limit, if it is not. */
@@ -194,7 +248,7 @@ static const int8_t bell[4][8] = {
 };
 
 /** Weights of the samples of a tile for each of its cells, by the subsampling of a component. */
-static int16_t windows[3][3][MVFPS_TILE_CELLS][64];
+DECLARE_ALIGNED(32, static uint16_t, windows)[3][3][MVFPS_TILE_CELLS][MVFPS_TILE_SAMPLES];
 
 static av_cold void init_windows(void)
 {
@@ -226,11 +280,16 @@ static void find_hypotheses(const MvfpsInstant *s, const MvfpsVector *vectors, i
 {
     static const uint8_t order[MVFPS_TILE_CELLS] = { 5, 6, 9, 10, 0, 1, 2, 3, 4, 7, 8, 11, 12, 13, 14, 15 };
 
+    const MvfpsVector *rows[4];
+    int columns[4];
+
+    for (int i = 0; i < 4; i++) {
+        columns[i] = av_clip(tx - 1 + i, 0, s->fields.cols - 1);
+        rows[i]    = vectors + av_clip(ty - 1 + i, 0, s->fields.rows - 1) * (size_t)s->fields.cols;
+    }
     tile->nb = 0;
     for (int i = 0; i < MVFPS_TILE_CELLS; i++) {
-        const int x = av_clip(tx - 1 + (order[i] & 3),  0, s->fields.cols - 1);
-        const int y = av_clip(ty - 1 + (order[i] >> 2), 0, s->fields.rows - 1);
-        const MvfpsVector v = vectors[y * (size_t)s->fields.cols + x];
+        const MvfpsVector v = rows[order[i] >> 2][columns[order[i] & 3]];
         int k = 0;
 
         while (k < tile->nb && abs(tile->hypotheses[k].v.x - v.x) +
@@ -255,11 +314,9 @@ static void judge(const MvfpsInstant *s, MvfpsHypothesis *h, int tx, int ty,
 {
     const int earlier = MVFPS_PARTS - s->part, later = s->part;
     const int x = (tx + 1) * MVFPS_CELL, y = (ty + 1) * MVFPS_CELL;
-    int difference = 0, has_before, has_after;
+    const int difference = s->dsp.difference(before, after) >> (s->layout->depth - 8);
+    int has_before, has_after;
 
-    for (int i = 0; i < 64; i++)
-        difference += abs(before[i] - after[i]);
-    difference >>= s->layout->depth - 8;
     h->trust = FFMAX(31 * 65536 / ((256 + difference) * (256 + difference)), 1);
     h->share = (64 * earlier + MVFPS_PARTS / 2) >> 12;
     if (difference >= HIDDEN && s->fields.before_future && s->fields.after_past) {
@@ -276,23 +333,6 @@ static void judge(const MvfpsInstant *s, MvfpsHypothesis *h, int tx, int ty,
                                       y + (mvfps_after(h->v.y, s->part) >> 3));
     if (has_before != has_after)
         h->share = has_before ? 64 : 0;
-}
-
-static void add_weighted(uint32_t *sum, uint32_t *weights, const uint16_t *values, const MvfpsHypothesis *h,
-                         const int16_t (*windows_of)[64], int nb)
-{
-    uint32_t window[64] = { 0 };
-
-    for (int cell = 0; cell < MVFPS_TILE_CELLS; cell++)
-        if (h->cells >> cell & 1)
-            for (int k = 0; k < nb; k++)
-                window[k] += windows_of[cell][k];
-    for (int k = 0; k < nb; k++) {
-        const uint32_t weight = window[k] * h->trust;
-
-        sum[k]     += weight * values[k];
-        weights[k] += weight;
-    }
 }
 
 static void put(const MvfpsLayout *l, uint8_t *dst, int x, int v)
@@ -314,11 +354,17 @@ static void make_tile(const MvfpsInstant *s, MvfpsTile *tile, int component, int
     const int x0 = (MVFPS_CELL * tx + MVFPS_CELL / 2) >> c->hsub;
     const int y0 = (MVFPS_CELL * ty + MVFPS_CELL / 2) >> c->vsub;
     const int max = (1 << l->depth) - 1;
-    const int nb = 8 * h;       // samples are 8 to a row
-    uint16_t match[2][64] = { { 0 } };
-    uint32_t sum[64] = { 0 }, weights[64] = { 0 };
-    uint16_t result[64];
+    const int nb = 8 * h;
+    LOCAL_ALIGNED_32(uint16_t, match,   [2], [MVFPS_TILE_SAMPLES]);
+    LOCAL_ALIGNED_32(uint16_t, bell_of, [MVFPS_TILE_SAMPLES]);
+    LOCAL_ALIGNED_32(uint16_t, result,  [MVFPS_TILE_SAMPLES]);
+    LOCAL_ALIGNED_32(uint16_t, weights, [MVFPS_TILE_SAMPLES]);
+    LOCAL_ALIGNED_32(uint32_t, sum,     [MVFPS_TILE_SAMPLES]);
 
+    if (tile->nb > 1) {
+        memset(weights, 0, MVFPS_TILE_SAMPLES * sizeof(*weights));
+        memset(sum,     0, MVFPS_TILE_SAMPLES * sizeof(*sum));
+    }
     for (int i = 0; i < tile->nb; i++) {
         MvfpsHypothesis *z = &tile->hypotheses[i];
         /* in sixteenths of this component's samples */
@@ -333,16 +379,20 @@ static void make_tile(const MvfpsInstant *s, MvfpsTile *tile, int component, int
                      ax & 15, ay & 15, w, h, max);
         if (!component)
             judge(s, z, tx, ty, match[0], match[1]);
-        for (int k = 0; k < nb; k++)
-            result[k] = (match[0][k] * z->share + match[1][k] * (64 - z->share) + 32) >> 6;
-        if (tile->nb > 1)
-            add_weighted(sum, weights, result, z, windows[c->vsub][c->hsub], nb);
+        s->dsp.mean(result, match[0], match[1], z->share, nb);
+        if (tile->nb > 1) {
+            s->dsp.window(bell_of, windows[c->vsub][c->hsub], z->cells);
+            s->dsp.add(sum, weights, result, bell_of, z->trust, nb);
+        }
     }
     /* the mean of a single one is what it is */
-    for (int k = 0; k < nb && tile->nb > 1; k++)
-        if (weights[k])
-            result[k] = (sum[k] + weights[k] / 2) / weights[k];
+    if (tile->nb > 1)
+        s->dsp.divide(result, sum, weights, nb);
 
+    if (s->dsp.store && w == 8 && c->step == 1 && x0 >= 0 && y0 >= 0 && x0 + w <= c->w && y0 + h <= c->h) {
+        s->dsp.store(mvfps_row(l, c, out, y0) + x0, out->linesize[c->plane], result, h);
+        return;
+    }
     for (int y = FFMAX(-y0, 0); y < FFMIN(h, c->h - y0); y++) {
         uint8_t *dst = mvfps_row(l, c, out, y0 + y);
 

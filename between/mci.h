@@ -30,7 +30,13 @@ typedef struct MvfpsTile {
     MvfpsHypothesis hypotheses[MVFPS_TILE_CELLS];
 } MvfpsTile;
 
-/** What is done with samples; by the bytes of one. */
+/** Samples of a tile: 8 to a row, also where a component has fewer. */
+#define MVFPS_TILE_SAMPLES (MVFPS_CELL * MVFPS_CELL)
+
+/**
+ * What is done with samples; by the bytes of one. Arrays of tiles are read and written in so
+ * many rows as these have; of rows with fewer than 8 samples the rest may be anything.
+ */
 typedef struct MvfpsDsp {
     /**
      * The sum of absolute differences of 8x8 samples of two pictures, each at an eighth of a
@@ -38,9 +44,22 @@ typedef struct MvfpsDsp {
      */
     int (*sad)(const uint8_t *a, ptrdiff_t a_stride, int ax, int ay,
                const uint8_t *b, ptrdiff_t b_stride, int bx, int by);
-    /** w x h samples at sixteenths of a sample, 0 to 15, by four taps; 8 to a row of dst. */
+    /** w x h samples at sixteenths of a sample, 0 to 15, by four taps. */
     void (*sharp)(uint16_t *dst, const uint8_t *src, ptrdiff_t stride, int fx, int fy, int w, int h,
                   int max);
+    /** The sum of absolute differences of two tiles. */
+    int (*difference)(const uint16_t *a, const uint16_t *b);
+    /** dst = (a * share + b * (64 - share) + 32) >> 6; nb is a multiple of 16, here and below. */
+    void (*mean)(uint16_t *dst, const uint16_t *a, const uint16_t *b, int share, int nb);
+    /** The sum of the windows of cells, at least one, whose bits are set. */
+    void (*window)(uint16_t *dst, const uint16_t (*windows)[MVFPS_TILE_SAMPLES], unsigned cells);
+    /** weights += window * trust; sum, in an order of its own, += window * trust * values. */
+    void (*add)(uint32_t *sum, uint16_t *weights, const uint16_t *values, const uint16_t *window,
+                int trust, int nb);
+    /** dst = (sum + weights / 2) / weights, where weights are not 0. */
+    void (*divide)(uint16_t *dst, const uint32_t *sum, const uint16_t *weights, int nb);
+    /** Rows of 8 samples, of one byte, an even number of them. NULL: there is no such function. */
+    void (*store)(uint8_t *dst, ptrdiff_t stride, const uint16_t *src, int h);
 } MvfpsDsp;
 
 /** An instant between two pictures. */
@@ -53,6 +72,7 @@ typedef struct MvfpsInstant {
 } MvfpsInstant;
 
 void ff_mvfps_dsp_init(MvfpsDsp *dsp, int bytes);
+void ff_mvfps_dsp_init_x86(MvfpsDsp *dsp, int bytes);
 
 /** The first vectors of some rows of cells. */
 void ff_mvfps_begin(const MvfpsInstant *s, MvfpsVector *vectors, int first, int end);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libavutil/cpu.h"
 #include "libavutil/imgutils.h"
 #include "libavutil/intreadwrite.h"
 #include "libavutil/mem.h"
@@ -454,6 +455,8 @@ static void run_case(uint64_t seed)
     char name[400], pair[500];
     Case c;
 
+    /* every other one in plain C */
+    av_force_cpu_flags(seed & 1 ? 0 : -1);
     draw_case(&c, seed);
     executor.kind  = test_draw(&c.r, TEST_NB_EXECUTORS);
     cfg.nb_threads = threads[test_draw(&c.r, FF_ARRAY_ELEMS(threads))];

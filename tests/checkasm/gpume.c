@@ -14,11 +14,13 @@
 #include "config_components.h"
 
 #include "checkasm.h"
+#include "libavfilter/gpume/between/mci.h"
 #include "libavfilter/gpume/cpu/cost.h"
 #include "libavfilter/gpume/cpu/pixels.h"
 #include "libavfilter/gpume/cpu/sea.h"
 #include "libavfilter/gpume/view/canvas.h"
 #include "libavutil/common.h"
+#include "libavutil/cpu.h"
 #include "libavutil/intreadwrite.h"
 #include "libavutil/mem_internal.h"
 
@@ -791,6 +793,200 @@ static void check_view(void)
 }
 #endif
 
+#if CONFIG_MVFPS_FILTER
+/** Samples of a picture, with what is read around a tile. */
+#define BETWEEN_LINE 32
+
+typedef struct Between {
+    uint8_t pictures[2][BETWEEN_LINE * 16];
+    uint16_t tiles[2][MVFPS_TILE_SAMPLES];
+    DECLARE_ALIGNED(32, uint16_t, windows)[MVFPS_TILE_CELLS][MVFPS_TILE_SAMPLES];
+    uint32_t sum[2][MVFPS_TILE_SAMPLES];
+    uint16_t weights[2][MVFPS_TILE_SAMPLES];
+    uint16_t dst[2][MVFPS_TILE_SAMPLES + 16];
+} Between;
+
+static void draw_between(Between *b, int depth)
+{
+    const unsigned max = (1 << depth) - 1;
+
+    for (int i = 0; i < sizeof(b->pictures); i++)
+        b->pictures[0][i] = rnd() & 3 ? rnd() : rnd() & 1 ? 255 : 0;
+    for (int i = 0; i < 2 * MVFPS_TILE_SAMPLES; i++)
+        b->tiles[0][i] = rnd() & 3 ? rnd() & max : rnd() & 1 ? max : 0;
+    /* their sum over the cells is no more than 1024 */
+    for (int i = 0; i < MVFPS_TILE_CELLS * MVFPS_TILE_SAMPLES; i++)
+        b->windows[0][i] = rnd() % 65;
+    memset(b->sum, 0, sizeof(b->sum));
+    memset(b->weights, 0, sizeof(b->weights));
+    for (int i = 0; i < sizeof(b->dst[0]) / 2; i++)
+        b->dst[0][i] = b->dst[1][i] = rnd();
+}
+
+static void check_between_sad(const MvfpsDsp *dsp, Between *b)
+{
+    declare_func(int, const uint8_t *a, ptrdiff_t a_stride, int ax, int ay,
+                 const uint8_t *b, ptrdiff_t b_stride, int bx, int by);
+
+    if (!check_func(dsp->sad, "mvfps_sad_8"))
+        return;
+    for (int i = 0; i < 4 * 64; i++) {
+        const int x = rnd() & 7, y = rnd() & 7;
+
+        int ref, new;
+
+        draw_between(b, 8);
+        ref = call_ref(b->pictures[0], BETWEEN_LINE, i & 7, i >> 3 & 7, b->pictures[1], BETWEEN_LINE, x, y);
+        new = call_new(b->pictures[0], BETWEEN_LINE, i & 7, i >> 3 & 7, b->pictures[1], BETWEEN_LINE, x, y);
+        if (ref != new)
+            fail();
+    }
+    bench_new(b->pictures[0], BETWEEN_LINE, 3, 5, b->pictures[1], BETWEEN_LINE, 1, 2);
+}
+
+static void check_between_sharp(const MvfpsDsp *dsp, Between *b)
+{
+    const uint8_t *src = b->pictures[0] + 3 * BETWEEN_LINE + 8;
+    declare_func(void, uint16_t *dst, const uint8_t *src, ptrdiff_t stride, int fx, int fy, int w, int h, int max);
+
+    if (!check_func(dsp->sharp, "mvfps_sharp_8"))
+        return;
+    for (int i = 0; i < 2 * 256; i++) {
+        const int h = 2 << rnd() % 3;
+
+        draw_between(b, 8);
+        call_ref(b->dst[0], src, BETWEEN_LINE, i & 15, i >> 4 & 15, 8, h, 255);
+        call_new(b->dst[1], src, BETWEEN_LINE, i & 15, i >> 4 & 15, 8, h, 255);
+        if (memcmp(b->dst[0], b->dst[1], sizeof(b->dst[0])))
+            fail();
+    }
+    bench_new(b->dst[1], src, BETWEEN_LINE, 3, 5, 8, 8, 255);
+}
+
+static void check_between_difference(const MvfpsDsp *dsp, Between *b)
+{
+    declare_func(int, const uint16_t *a, const uint16_t *b);
+
+    if (!check_func(dsp->difference, "mvfps_difference_8"))
+        return;
+    for (int i = 0; i < 16; i++) {
+        int ref, new;
+
+        draw_between(b, 8);
+        ref = call_ref(b->tiles[0], b->tiles[1]);
+        new = call_new(b->tiles[0], b->tiles[1]);
+        if (ref != new)
+            fail();
+    }
+    bench_new(b->tiles[0], b->tiles[1]);
+}
+
+static void check_between_mean(const MvfpsDsp *dsp, Between *b)
+{
+    declare_func(void, uint16_t *dst, const uint16_t *a, const uint16_t *b, int share, int nb);
+
+    if (!check_func(dsp->mean, "mvfps_mean_8"))
+        return;
+    for (int share = 0; share <= 64; share++) {
+        const int nb = 16 << rnd() % 3;
+
+        draw_between(b, 8);
+        call_ref(b->dst[0], b->tiles[0], b->tiles[1], share, nb);
+        call_new(b->dst[1], b->tiles[0], b->tiles[1], share, nb);
+        if (memcmp(b->dst[0], b->dst[1], sizeof(b->dst[0])))
+            fail();
+    }
+    bench_new(b->dst[1], b->tiles[0], b->tiles[1], 20, 64);
+}
+
+static void check_between_window(const MvfpsDsp *dsp, Between *b)
+{
+    declare_func(void, uint16_t *dst, const uint16_t (*windows)[MVFPS_TILE_SAMPLES], unsigned cells);
+
+    if (!check_func(dsp->window, "mvfps_window"))
+        return;
+    for (int i = 0; i < 64; i++) {
+        const unsigned cells = i < 16 ? 1 << i : (rnd() & 0xffff) | 1 << rnd() % 16;
+
+        draw_between(b, 8);
+        call_ref(b->dst[0], b->windows, cells);
+        call_new(b->dst[1], b->windows, cells);
+        if (memcmp(b->dst[0], b->dst[1], sizeof(b->dst[0])))
+            fail();
+    }
+    bench_new(b->dst[1], b->windows, 0x1248);
+}
+
+/* Sums have an order of their own, so they are compared once they are divided. */
+static void check_between_add(const MvfpsDsp *dsp, const MvfpsDsp *plain, Between *b)
+{
+    declare_func(void, uint32_t *sum, uint16_t *weights, const uint16_t *values, const uint16_t *window,
+                 int trust, int nb);
+
+    if (!check_func(dsp->add, "mvfps_add_8"))
+        return;
+    for (int i = 0; i < 64; i++) {
+        const int nb = 16 << rnd() % 3;
+
+        draw_between(b, 8);
+        for (int k = 0; k < MVFPS_TILE_CELLS; k++) {
+            const int trust = i ? 1 + rnd() % 31 : 31;
+
+            for (int x = 0; x < MVFPS_TILE_SAMPLES; x++)
+                b->tiles[0][x] = i ? rnd() & 255 : 255;
+            call_ref(b->sum[0], b->weights[0], b->tiles[0], b->windows[k], trust, nb);
+            call_new(b->sum[1], b->weights[1], b->tiles[0], b->windows[k], trust, nb);
+        }
+        plain->divide(b->dst[0], b->sum[0], b->weights[0], nb);
+        dsp->divide(b->dst[1], b->sum[1], b->weights[1], nb);
+        for (int x = 0; x < nb; x++)
+            if (b->weights[0][x] != b->weights[1][x] || b->weights[0][x] && b->dst[0][x] != b->dst[1][x])
+                fail();
+    }
+    bench_new(b->sum[1], b->weights[1], b->tiles[0], b->windows[0], 31, 64);
+}
+
+/* There is none in C. */
+static void check_between_store(const MvfpsDsp *dsp, Between *b)
+{
+    declare_func(void, uint8_t *dst, ptrdiff_t stride, const uint16_t *src, int h);
+
+    if (!dsp->store || !check_func(dsp->store, "mvfps_store_8"))
+        return;
+    for (int h = 2; h <= 8; h += 2) {
+        draw_between(b, 8);
+        memcpy(b->pictures[1], b->pictures[0], sizeof(b->pictures[0]));
+        for (int y = 0; y < h; y++)
+            for (int x = 0; x < 8; x++)
+                b->pictures[0][y * BETWEEN_LINE + x] = b->tiles[0][8 * y + x];
+        call_new(b->pictures[1], BETWEEN_LINE, b->tiles[0], h);
+        if (memcmp(b->pictures[0], b->pictures[1], sizeof(b->pictures[0])))
+            fail();
+    }
+    bench_new(b->pictures[1], BETWEEN_LINE, b->tiles[0], 8);
+}
+
+static void check_between(void)
+{
+    static Between b;
+    const int flags = av_get_cpu_flags();
+    MvfpsDsp dsp, plain;
+
+    av_force_cpu_flags(0);
+    ff_mvfps_dsp_init(&plain, 1);
+    av_force_cpu_flags(flags);
+    ff_mvfps_dsp_init(&dsp, 1);
+    check_between_sad(&dsp, &b);
+    check_between_sharp(&dsp, &b);
+    check_between_difference(&dsp, &b);
+    check_between_mean(&dsp, &b);
+    check_between_window(&dsp, &b);
+    check_between_add(&dsp, &plain, &b);
+    check_between_store(&dsp, &b);
+    report("between");
+}
+#endif
+
 void checkasm_check_vf_gpume(void)
 {
     static const int depths[] = { 8, 16 };
@@ -814,5 +1010,8 @@ void checkasm_check_vf_gpume(void)
     check_bound();
 #if CONFIG_MVVIEW_FILTER
     check_view();
+#endif
+#if CONFIG_MVFPS_FILTER
+    check_between();
 #endif
 }
