@@ -13,12 +13,10 @@
 
 #include "libavfilter/avfilter.h"
 #include "libavfilter/filters.h"
-
-/** Part number job of nb_jobs, on any thread. */
-typedef void (*GpumeExecuteJob)(void *arg, int job, int nb_jobs);
+#include "libavfilter/gpume/job.h"
 
 typedef struct GpumeExecuteArg {
-    GpumeExecuteJob job;
+    GpumeJob job;
     void *arg;
 } GpumeExecuteArg;
 
@@ -34,7 +32,7 @@ static int gpume_execute_job(AVFilterContext *ctx, void *opaque, int job, int nb
  * Run all parts of a job and return when they are done. At most nb_jobs threads take part.
  * @param opaque the AVFilterContext
  */
-static void gpume_execute(void *opaque, GpumeExecuteJob job, void *arg, int nb_jobs)
+static void gpume_execute(void *opaque, GpumeJob job, void *arg, int nb_jobs)
 {
     GpumeExecuteArg execute_arg = { job, arg };
 

@@ -140,7 +140,6 @@ static av_cold int config_output(AVFilterLink *outlink)
     FilterLink *in = ff_filter_link(inlink), *out = ff_filter_link(outlink);
     MvfpsContext *s = ctx->priv;
     const MvfpsConfig cfg = {
-        .mode       = s->mode,
         .execute    = gpume_execute,
         .opaque     = ctx,
         .nb_threads = ff_filter_get_nb_threads(ctx),

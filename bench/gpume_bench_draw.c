@@ -39,7 +39,7 @@ typedef struct BenchDraw {
     CUdeviceptr filler;
 } BenchDraw;
 
-static void execute(void *opaque, MvviewJob job, void *arg, int nb_jobs)
+static void execute(void *opaque, GpumeJob job, void *arg, int nb_jobs)
 {
     for (int i = 0; i < nb_jobs; i++)
         job(arg, i, nb_jobs);

@@ -74,7 +74,7 @@ av_cold void ff_mvfps_close(MvfpsBetween **between)
 }
 
 /* As many parts as threads, but none without rows. */
-static void execute(MvfpsBetween *s, MvfpsJob job, int rows)
+static void execute(MvfpsBetween *s, GpumeJob job, int rows)
 {
     s->cfg.execute(s->cfg.opaque, job, s, av_clip(s->cfg.nb_threads, 1, rows));
 }

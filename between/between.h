@@ -15,6 +15,7 @@
 #include "libavutil/frame.h"
 
 #include "libavfilter/gpume/between/arithmetic.h"
+#include "libavfilter/gpume/job.h"
 
 enum MvfpsMode {
     MVFPS_MCI,                  ///< along the motion vectors
@@ -23,14 +24,9 @@ enum MvfpsMode {
     MVFPS_NB_MODES
 };
 
-/** Part number job of nb_jobs, on any thread. */
-typedef void (*MvfpsJob)(void *arg, int job, int nb_jobs);
-
 typedef struct MvfpsConfig {
-    enum MvfpsMode mode;        ///< the best that will be asked for
-
     /** Runs all parts of a job and returns when they are done. */
-    void (*execute)(void *opaque, MvfpsJob job, void *arg, int nb_jobs);
+    void (*execute)(void *opaque, GpumeJob job, void *arg, int nb_jobs);
     void *opaque;
     int nb_threads;
 } MvfpsConfig;

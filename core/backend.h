@@ -28,6 +28,7 @@
 
 #include "libavfilter/gpume/core/params.h"
 #include "libavfilter/gpume/core/plan.h"
+#include "libavfilter/gpume/job.h"
 
 /** A frame, and where a backend reads its luma. */
 typedef struct GpumePicture {
@@ -67,9 +68,6 @@ typedef struct GpumeSearch {
     AVBufferRef *mvs;
     AVBufferRef *costs;     ///< set by submit(): uint32_t[nb_fields][bh][bw]
 } GpumeSearch;
-
-/** One of nb_jobs independent parts of a piece of work. */
-typedef void (*GpumeJob)(void *arg, int job, int nb_jobs);
 
 /** What a backend is opened with. */
 typedef struct GpumeBackendConfig {

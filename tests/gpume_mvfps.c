@@ -450,7 +450,7 @@ static void run_case(uint64_t seed)
 {
     static const int threads[] = { 1, 2, 5 };
     TestExecutor executor = { .seed = seed };
-    MvfpsConfig cfg = { .mode = MVFPS_MCI, .execute = test_execute, .opaque = &executor };
+    MvfpsConfig cfg = { .execute = test_execute, .opaque = &executor };
     MvfpsBetween *between;
     char name[400], pair[500];
     Case c;
@@ -532,7 +532,7 @@ static void side_data(void)
         { sizeof(AVMotionVector), 16, 31, 16, 16, 1 },
     };
     TestExecutor executor = { TEST_SERIAL };
-    const MvfpsConfig cfg = { .mode = MVFPS_MCI, .execute = test_execute, .opaque = &executor,
+    const MvfpsConfig cfg = { .execute = test_execute, .opaque = &executor,
                               .nb_threads = 1 };
 
     for (int i = 0; i < 4 * FF_ARRAY_ELEMS(rows); i++) {

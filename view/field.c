@@ -60,7 +60,7 @@ static void read_part(void *opaque, int job, int nb_jobs)
     arg->parts[job] = p;
 }
 
-void ff_mvview_execute(const MvviewConfig *cfg, int nb, MvviewJob job, void *arg)
+void ff_mvview_execute(const MvviewConfig *cfg, int nb, GpumeJob job, void *arg)
 {
     const int nb_jobs = av_clip(nb / PART_VECTORS, 1, FFMIN(cfg->nb_threads, MAX_PARTS));
 

@@ -47,7 +47,7 @@ typedef struct MvviewField {
 int ff_mvview_field_read(MvviewField *f, const AVFrame *frame, const MvviewConfig *cfg);
 
 /** Run a job in as many parts as so many vectors are worth. */
-void ff_mvview_execute(const MvviewConfig *cfg, int nb, MvviewJob job, void *arg);
+void ff_mvview_execute(const MvviewConfig *cfg, int nb, GpumeJob job, void *arg);
 
 /**
  * The cells that belong to a vector's block, from *x0 to before *x1 and so on, in so far as

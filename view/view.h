@@ -14,6 +14,7 @@
 
 #include "libavutil/frame.h"
 
+#include "libavfilter/gpume/job.h"
 #include "libavfilter/gpume/view/shape.h"
 
 enum MvviewSource {
@@ -27,9 +28,6 @@ enum MvviewMode {
     MVVIEW_BLOCKS = 4,
 };
 
-/** Part number job of nb_jobs, on any thread. */
-typedef void (*MvviewJob)(void *arg, int job, int nb_jobs);
-
 typedef struct MvviewConfig {
     int mode;                   ///< MVVIEW_ARROWS, MVVIEW_FLOW, MVVIEW_BLOCKS, any of them
     int sources;                ///< MVVIEW_PAST, MVVIEW_FUTURE or both
@@ -41,7 +39,7 @@ typedef struct MvviewConfig {
     int legend;
 
     /** Runs all parts of a job and returns when they are done. */
-    void (*execute)(void *opaque, MvviewJob job, void *arg, int nb_jobs);
+    void (*execute)(void *opaque, GpumeJob job, void *arg, int nb_jobs);
     void *opaque;
     int nb_threads;
 
