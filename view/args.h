@@ -22,6 +22,8 @@
 /** Threads that paint a tile of a plane, and words of four bytes that each has at a time. */
 #define MVVIEW_CUDA_THREADS    128
 #define MVVIEW_CUDA_WORDS        4
+/** Of which a multiprocessor has at least so many at once. */
+#define MVVIEW_CUDA_CTAS         8
 /** Shapes that are prepared at a time. */
 #define MVVIEW_CUDA_SHAPES      64
 /** Threads of a block that maps vectors. */

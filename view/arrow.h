@@ -115,11 +115,35 @@ GPUME_INLINE void mvview_arrow_span(const MvviewArrow *a, int y, int *first, int
     }
 }
 
-/** How far inside the arrow the sample (x, y) lies, negative outside, in units of MVVIEW_SAMPLE. */
-GPUME_INLINE int mvview_arrow_depth(const MvviewArrow *a, int x, int y)
+/** A sample as an arrow sees it: how far along it and to its side, in units of 1 / (1 << 14) sample. */
+typedef struct MvviewAlong {
+    long long along, across;
+} MvviewAlong;
+
+GPUME_INLINE MvviewAlong mvview_arrow_along(const MvviewArrow *a, int x, int y)
 {
-    const int along  = (x * (long long)a->ux + y * (long long)a->uy) >> 6;
-    const int across = FFABS((int)((x * (long long)a->uy - y * (long long)a->ux) >> 6));
+    MvviewAlong at;
+
+    at.along  = x * (long long)a->ux + y * (long long)a->uy;
+    at.across = x * (long long)a->uy - y * (long long)a->ux;
+    return at;
+}
+
+/** The same of the sample to the right of it. */
+GPUME_INLINE void mvview_arrow_step(const MvviewArrow *a, MvviewAlong *at)
+{
+    at->along  += a->ux;
+    at->across += a->uy;
+}
+
+/**
+ * How far inside the arrow the sample (x, y) lies, negative outside, in units of MVVIEW_SAMPLE.
+ * @param at mvview_arrow_along() of it
+ */
+GPUME_INLINE int mvview_arrow_depth(const MvviewArrow *a, MvviewAlong at, int x, int y)
+{
+    const int along  = (int)(at.along >> 6);
+    const int across = FFABS((int)(at.across >> 6));
     /* how far away what is far away is does not matter */
     const int before = av_clip(a->length - along, -(1 << 20), 1 << 20);
     int shaft, head;

@@ -120,12 +120,18 @@ static __device__ __forceinline__ GpumeU32 mvview_flow(const MvviewCudaPaintArgs
     const GpumeU32 *cells = (const GpumeU32 *)a.cells +
                             (long long)((at.y << p.vsub) / MVVIEW_CUDA_CELL) * a.cells_w;
     const int nb = at.nb / BYTES;
+    GpumeU32 key = 0, vector = 0;
+    int last = -1;
 
     for (int i = 0; i < nb; i++) {
-        const GpumeU32 key = cells[((at.x + (i >> p.log2_step)) << p.hsub) / MVVIEW_CUDA_CELL];
+        const int cell = ((at.x + (i >> p.log2_step)) << p.hsub) / MVVIEW_CUDA_CELL;
         const int c = mvview_comp(p, i);
-        const GpumeU32 vector = key > (GpumeU32)a.nb_vectors ? key - a.nb_vectors : key;
 
+        if (cell != last) {
+            key    = cells[cell];
+            vector = key > (GpumeU32)a.nb_vectors ? key - a.nb_vectors : key;
+            last   = cell;
+        }
         if (key && c != NO_COMP)
             word = mvview_blend(word, i, MVVIEW_FULL - a.opacity,
                                 mvview_flow_add(((const GpumeU16 *)a.colours)[4ll * (vector - 1) + c],
@@ -139,6 +145,7 @@ static __device__ __forceinline__ void mvview_prepare(const MvviewCudaPaintArgs 
                                                       MvviewCudaShape *s)
 {
     const MvviewCudaPalette *palette = (const MvviewCudaPalette *)a.palette;
+    MvviewArrow arrow = { 0 };
     MvviewBounds bounds;
 
     s->x       = op->x;
@@ -153,11 +160,8 @@ static __device__ __forceinline__ void mvview_prepare(const MvviewCudaPaintArgs 
         s->above[c] = c < a.nb_comps ? palette->inks[op->above].comp[c] : 0;
     }
     if (op->kind == MVVIEW_ARROW) {
-        MvviewArrow arrow;
-
         mvview_arrow_init(&arrow, op->a, op->b, op->unit);
-        bounds   = mvview_arrow_bounds(&arrow, op->a, op->b);
-        s->arrow = arrow;
+        bounds = mvview_arrow_bounds(&arrow, op->a, op->b);
     } else if (op->kind == MVVIEW_BLOCK) {
         bounds = mvview_block_bounds(op->a, op->b);
     } else if (op->kind == MVVIEW_WHEEL) {
@@ -165,6 +169,7 @@ static __device__ __forceinline__ void mvview_prepare(const MvviewCudaPaintArgs 
     } else {
         bounds = mvview_text_bounds(&palette->text, op->b);
     }
+    s->arrow  = arrow;
     s->left   = op->x + bounds.left;
     s->right  = op->x + bounds.right;
     s->top    = op->y + bounds.top;
@@ -208,14 +213,15 @@ static __device__ __forceinline__ int mvview_is_far(const MvviewCudaShape &s, in
     return across > s.arrow.reach + (right - left + bottom - top + 2) * (MVVIEW_SAMPLE / 2);
 }
 
-/** Draw a shape into a word. */
+/** Draw a shape into a word of a plane with this log2_step. */
+template<int LOG2_STEP>
 static __device__ __forceinline__ GpumeU32 mvview_draw(const MvviewCudaPaintArgs &a, const MvviewCudaPlane &p,
                                                        const MvviewCudaPlace &at, const MvviewCudaShape &s,
                                                        GpumeU32 word)
 {
     const MvviewCudaPalette *palette = (const MvviewCudaPalette *)a.palette;
-    const int step   = 1 << p.log2_step;
-    const int nb     = PER_WORD >> p.log2_step;
+    const int step   = 1 << LOG2_STEP;
+    const int nb     = PER_WORD >> LOG2_STEP;
     const int left   = at.x << p.hsub, right  = ((at.x + nb) << p.hsub) - 1;
     const int top    = at.y << p.vsub, bottom = ((at.y + 1) << p.vsub) - 1;
 
@@ -224,15 +230,18 @@ static __device__ __forceinline__ GpumeU32 mvview_draw(const MvviewCudaPaintArgs
         return word;
 
     GPUME_NO_UNROLL for (int i = 0; i < nb; i++) {
-        GpumeU32 keep = 0, add[4] = { 0 };
+        GpumeU32 keep = 0, add[step] = { 0 };
 
         GPUME_NO_UNROLL for (int y = top; y <= bottom; y++) {
-            GPUME_NO_UNROLL for (int x = left + (i << p.hsub); x < left + ((i + 1) << p.hsub); x++) {
+            const int x0 = left + (i << p.hsub);
+            MvviewAlong along = mvview_arrow_along(&s.arrow, x0 - s.x, y - s.y);
+
+            GPUME_NO_UNROLL for (int x = x0; x < left + ((i + 1) << p.hsub); x++) {
                 MvviewLayers l;
                 GpumeU64 wheel = 0;
 
                 if (s.kind == MVVIEW_ARROW)
-                    l = mvview_arrow_layers(&s.arrow, x - s.x, y - s.y);
+                    l = mvview_arrow_layers(&s.arrow, along, x - s.x, y - s.y);
                 else if (s.kind == MVVIEW_BLOCK)
                     l = mvview_block_layers(s.a, s.b, s.variant, x - s.x, y - s.y);
                 else if (s.kind == MVVIEW_WHEEL)
@@ -241,11 +250,12 @@ static __device__ __forceinline__ GpumeU32 mvview_draw(const MvviewCudaPaintArgs
                 else
                     l = mvview_text_sample(palette, s.b, x - s.x, y - s.y);
 
+                mvview_arrow_step(&s.arrow, &along);
                 keep += mvview_keep(mvview_keep(MVVIEW_FULL, l.below), l.above);
-                GPUME_UNROLL for (int k = 0; k < PER_WORD; k++) {
-                    const int c = mvview_comp(p, k);
+                GPUME_UNROLL for (int k = 0; k < step; k++) {
+                    const int c = p.comps >> 8 * k & 255;
 
-                    if (k < step && c != NO_COMP) {
+                    if (c != NO_COMP) {
                         const int above = s.kind == MVVIEW_WHEEL ? (int)(wheel >> 16 * c & 0xffff) : s.above[c];
 
                         add[k] += mvview_add(mvview_add(0, s.below[c], l.below), above, l.above);
@@ -254,13 +264,48 @@ static __device__ __forceinline__ GpumeU32 mvview_draw(const MvviewCudaPaintArgs
             }
         }
         keep = mvview_mean_keep(keep, p.hsub + p.vsub);
-        GPUME_UNROLL for (int k = 0; k < PER_WORD; k++) {
-            if (k < step && mvview_comp(p, k) != NO_COMP)
-                word = mvview_blend(word, (i << p.log2_step) + k, keep,
+        GPUME_UNROLL for (int k = 0; k < step; k++) {
+            if ((p.comps >> 8 * k & 255) != NO_COMP)
+                word = mvview_blend(word, (i << LOG2_STEP) + k, keep,
                                     mvview_mean_add(add[k], keep, p.hsub + p.vsub), a.shift);
         }
     }
     return word;
+}
+
+/** Draw shapes, one after the other. Each variant has what it does for a sample unrolled. */
+static __device__ __forceinline__ GpumeU32
+mvview_draw_all(const MvviewCudaPaintArgs &a, const MvviewCudaPlane &p, const MvviewCudaPlace &at,
+                const MvviewCudaShape *shapes, int nb, GpumeU32 word)
+{
+    if (p.log2_step == 0) {
+        GPUME_NO_UNROLL for (int i = 0; i < nb; i++)
+            word = mvview_draw<0>(a, p, at, shapes[i], word);
+    } else if (p.log2_step == 1) {
+        GPUME_NO_UNROLL for (int i = 0; i < nb; i++)
+            word = mvview_draw<1>(a, p, at, shapes[i], word);
+    } else {
+        GPUME_NO_UNROLL for (int i = 0; i < nb; i++)
+            word = mvview_draw<2>(a, p, at, shapes[i], word);
+    }
+    return word;
+}
+
+/** Word number i of those that a thread has of a tile's part from the column x0 on. */
+static __device__ __forceinline__ MvviewCudaPlace
+mvview_place(const MvviewCudaPaintArgs &a, const MvviewCudaPlane &p, int x0, int i)
+{
+    const int lane   = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int width  = a.tile_width >> p.hsub, rows = MVVIEW_CUDA_TILE_ROWS >> p.vsub;
+    const int column = x0 + (PER_WORD * (warp * WARP_WORDS + lane % WARP_WORDS) >> p.log2_step);
+    const int row    = i * (32 / WARP_WORDS) + lane / WARP_WORDS;
+    MvviewCudaPlace at;
+
+    at.x  = blockIdx.x * width + column;
+    at.y  = blockIdx.y * rows + row;
+    at.nb = row < rows && at.y < p.h && column < width ?
+            gpume_max(0, gpume_min(4, (p.w - at.x) * (BYTES << p.log2_step))) : 0;
+    return at;
 }
 
 /**
@@ -268,56 +313,48 @@ static __device__ __forceinline__ GpumeU32 mvview_draw(const MvviewCudaPaintArgs
  * block:  MVVIEW_CUDA_THREADS
  * shared: MVVIEW_CUDA_SHAPES MvviewCudaShape
  */
-GPUME_KERNEL_OF(MvviewCudaPaintArgs, MVVIEW_CUDA_THREADS)
+GPUME_KERNEL_OF(MvviewCudaPaintArgs, MVVIEW_CUDA_THREADS, MVVIEW_CUDA_CTAS)
 {
     const MvviewCudaPlane p = ((const MvviewCudaPlane *)args.planes)[blockIdx.z];
     const int tile  = blockIdx.y * args.tiles_x + blockIdx.x;
-    const unsigned end = p.painted ? ((const unsigned *)args.first)[tile + 1] : 0;
+    const unsigned begin = p.painted ? ((const unsigned *)args.first)[tile]     : 0;
+    const unsigned end   = p.painted ? ((const unsigned *)args.first)[tile + 1] : 0;
     const unsigned *list = (const unsigned *)args.list;
     const MvviewCudaOp *ops = (const MvviewCudaOp *)args.ops;
-    const int lane  = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int width = args.tile_width >> p.hsub, rows = MVVIEW_CUDA_TILE_ROWS >> p.vsub;
-    const int y0    = blockIdx.y * rows;
     const int per_row = MVVIEW_CUDA_TILE_BYTES / BYTES >> p.log2_step;     // samples
-    const int whole = !((p.src | p.dst | p.src_linesize | p.dst_linesize) & 3);
 
     GPUME_SHARED(MvviewCudaShape, shapes);
 
-    GPUME_NO_UNROLL for (int x0 = 0; x0 < width; x0 += per_row) {
-        const int column = x0 + (PER_WORD * (warp * WARP_WORDS + lane % WARP_WORDS) >> p.log2_step);
-        MvviewCudaPlace at[MVVIEW_CUDA_WORDS];
-        GpumeU32 words[MVVIEW_CUDA_WORDS];
+    /* a tile of more shapes than that is painted over */
+    for (unsigned first = begin; first == begin || first < end; first += MVVIEW_CUDA_SHAPES) {
+        const int nb = gpume_min(MVVIEW_CUDA_SHAPES, end - first);
+        MvviewCudaPlane q = p;
 
-        GPUME_UNROLL for (int i = 0; i < MVVIEW_CUDA_WORDS; i++) {
-            const int row = i * (32 / WARP_WORDS) + lane / WARP_WORDS;
-
-            at[i].x  = blockIdx.x * width + column;
-            at[i].y  = y0 + row;
-            at[i].nb = row < rows && at[i].y < p.h && column < width ?
-                       gpume_max(0, gpume_min(4, (p.w - at[i].x) * (BYTES << p.log2_step))) : 0;
-            words[i] = at[i].nb ? mvview_load(p, at[i], whole) : 0;
-            words[i] = mvview_background(args, p, words[i]);
-            if (args.cells && p.painted && at[i].nb)
-                words[i] = mvview_flow(args, p, at[i], words[i]);
+        if (first != begin) {
+            q.src          = p.dst;
+            q.src_linesize = p.dst_linesize;
         }
-        GPUME_NO_UNROLL for (unsigned first = p.painted ? ((const unsigned *)args.first)[tile] : 0; first < end;
-                             first += MVVIEW_CUDA_SHAPES) {
-            const int nb = gpume_min(MVVIEW_CUDA_SHAPES, end - first);
+        const int whole = !((q.src | q.dst | q.src_linesize | q.dst_linesize) & 3);
 
-            __syncthreads();
-            if ((int)threadIdx.x < nb)
-                mvview_prepare(args, ops + list[first + threadIdx.x], &shapes[threadIdx.x]);
-            __syncthreads();
-            GPUME_NO_UNROLL for (int i = 0; i < nb; i++) {
-                GPUME_UNROLL for (int j = 0; j < MVVIEW_CUDA_WORDS; j++) {
-                    if (at[j].nb)
-                        words[j] = mvview_draw(args, p, at[j], shapes[i], words[j]);
+        __syncthreads();
+        if ((int)threadIdx.x < nb)
+            mvview_prepare(args, ops + list[first + threadIdx.x], &shapes[threadIdx.x]);
+        __syncthreads();
+        GPUME_NO_UNROLL for (int x0 = 0; x0 < args.tile_width >> p.hsub; x0 += per_row) {
+            GPUME_NO_UNROLL for (int i = 0; i < MVVIEW_CUDA_WORDS; i++) {
+                const MvviewCudaPlace at = mvview_place(args, p, x0, i);
+                GpumeU32 word;
+
+                if (!at.nb)
+                    continue;
+                word = mvview_load(q, at, whole);
+                if (first == begin) {
+                    word = mvview_background(args, p, word);
+                    if (args.cells && p.painted)
+                        word = mvview_flow(args, p, at, word);
                 }
+                mvview_store(q, at, whole, mvview_draw_all(args, p, at, shapes, nb, word));
             }
-        }
-        GPUME_UNROLL for (int i = 0; i < MVVIEW_CUDA_WORDS; i++) {
-            if (at[i].nb)
-                mvview_store(p, at[i], whole, words[i]);
         }
     }
 }

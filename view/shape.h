@@ -85,9 +85,10 @@ GPUME_INLINE MvviewBounds mvview_arrow_most_bounds(int qx, int qy, int unit)
                                 MVVIEW_SAMPLE + 2);
 }
 
-GPUME_INLINE MvviewLayers mvview_arrow_layers(const MvviewArrow *a, int x, int y)
+/** @param at mvview_arrow_along() of the sample */
+GPUME_INLINE MvviewLayers mvview_arrow_layers(const MvviewArrow *a, MvviewAlong at, int x, int y)
 {
-    const int depth = mvview_arrow_depth(a, x, y);
+    const int depth = mvview_arrow_depth(a, at, x, y);
     MvviewLayers l;
 
     l.below = mvview_coverage(depth + a->edge) * MVVIEW_EDGE_WEIGHT >> 8;

@@ -210,6 +210,7 @@ static void fill_row(MvviewGroup *g, const MvviewCanvas *c, const Outline *o,
                      int r, int y, int first, int last)
 {
     const MvviewShape *s = o->s;
+    MvviewAlong along    = mvview_arrow_along(&o->arrow, first - s->px, y - s->py);
     Ink above = o->above;
 
     for (int x = first; x <= last; x++) {
@@ -220,7 +221,8 @@ static void fill_row(MvviewGroup *g, const MvviewCanvas *c, const Outline *o,
 
         switch (s->kind) {
         case MVVIEW_ARROW:
-            l = mvview_arrow_layers(&o->arrow, dx, dy);
+            l = mvview_arrow_layers(&o->arrow, along, dx, dy);
+            mvview_arrow_step(&o->arrow, &along);
             break;
         case MVVIEW_BLOCK:
             l = mvview_block_layers(s->a, s->b, s->variant, dx, dy);
