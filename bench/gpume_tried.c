@@ -95,7 +95,8 @@ static int parse_method(OracleMotion *m, const char *text, int block, int range)
             m->pel = n;
         else if (sscanf(text, ":range=%d%n", &n, &end) == 1 && end)
             m->range = n;
-        else if (sscanf(text, ":check=%d%n", &n, &end) != 1 || !end)    // costs nothing
+        else if ((sscanf(text, ":check=%d%n", &n, &end) != 1 || !end) &&    // costs nothing
+                 (sscanf(text, ":backend=%*[a-z]%n", &end) || !end))        // they are equal
             return 0;
     }
     return m->range > 0 && m->range * m->pel < 8192 && m->sweeps >= 0 && m->smooth >= 0 &&

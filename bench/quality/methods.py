@@ -264,57 +264,89 @@ class Gpume:
         return frames / max(times[1] - frames * speed.reading["null"], 1e-4)
 
 
-class Nvofa:
-    """NVIDIA's optical-flow hardware, a vector for each 4x4; larger blocks have their mean."""
+class NvofaProgram:
+    """gpume_bench, for NVIDIA's optical-flow hardware: one run has all of its levels."""
 
-    GRID = 4
-    lock = threading.Lock()  # one program on the device at a time
-
-    def __init__(self, level, program):
-        self.name, self.level, self.program = f"NVOFA {level}", level, program
+    def __init__(self, path):
+        self.path = path
+        self.lock = threading.Lock()  # one program on the device at a time
+        self.times = None  # {level: microseconds}
 
     def run(self, part, size, raw, csv="-"):
-        """Runs the benchmark program."""
+        """Runs the program on a file of pictures."""
         height, width = size
-        with self.lock:
-            done = subprocess.run([self.program, "-p", part, csv, f"{width}x{height}={raw}"],
-                                  capture_output=True, text=True, check=False)
+        done = subprocess.run([self.path, "-p", part, csv, f"{width}x{height}={raw}"],
+                              capture_output=True, text=True, check=False)
         if done.returncode or "skipped" in done.stdout:
             raise MethodError(first_complaint(done.stderr + done.stdout))
 
-    def vectors(self, pair, block):
-        height, width = pair.size
-        rows, columns = -(-height // self.GRID), -(-width // self.GRID)
+    def flow(self, pair, level):
+        """Vectors of 4x4 samples of every picture but the last, in samples."""
+        with self.lock:
+            if self not in pair.flows:
+                pair.flows[self] = self.measure_flow(pair)
+            return pair.flows[self][level]
+
+    def measure_flow(self, pair):
+        """All levels."""
+        rows, columns = (-(-side // Nvofa.GRID) for side in pair.size)
         with tempfile.TemporaryDirectory() as folder:
             raw = os.path.join(folder, "pictures")
             # it leads from a picture to the one before
             pair.frames[::-1].tofile(raw)
             self.run("flow", pair.size, raw)
-            found = np.fromfile(f"{raw}.{self.level}", "<i2") / 32
-        found = found.reshape(-1, rows, columns, 2)[::-1]
-        each = block // self.GRID
-        pad = ((0, 0), (0, -rows % each), (0, -columns % each), (0, 0))
-        found = np.pad(found, pad, "edge")
-        count, rows, columns = found.shape[:3]
-        return found.reshape(count, rows // each, each, columns // each, each, 2).mean((2, 4))
+            return {level: np.fromfile(f"{raw}.{level}", "<i2").reshape(-1, rows, columns, 2)[::-1] / 32
+                    for level in Nvofa.LEVELS}
 
-    def rate(self, speed, block):
-        """The hardware alone, without transfers."""
+    def time(self, speed, level):
+        """Microseconds for a picture, without transfers."""
+        with self.lock:
+            if self.times is None:
+                self.times = self.measure_times(speed)
+            if level not in self.times:
+                raise MethodError("no rate")
+            return self.times[level]
+
+    def measure_times(self, speed):
+        """All levels."""
         with tempfile.TemporaryDirectory() as folder:
             csv = os.path.join(folder, "rows.csv")
             self.run("nvofa", speed.frames.shape[1:], speed.path, csv)
             with open(csv, encoding="ascii") as file:
                 rows = [line.split(",") for line in file]
         # part, what, content, width, height, block, range, depth, count, metric, unit, median
-        times = [float(r[11]) for r in rows if r[1] == f"nvofa {self.level}" and r[9] == "time"]
-        if not times:
-            raise MethodError("no rate")
-        return 1e6 / times[0]
+        return {r[1].removeprefix("nvofa "): float(r[11]) for r in rows if r[9] == "time"}
+
+
+class Nvofa:
+    """NVIDIA's optical-flow hardware, a vector for each 4x4; larger blocks have their mean."""
+
+    GRID = 4
+    LEVELS = ("slow", "medium", "fast")
+
+    def __init__(self, level, program):
+        self.name, self.level, self.program = f"NVOFA {level}", level, program
+
+    def vectors(self, pair, block):
+        found = self.program.flow(pair, self.level)
+        each = block // self.GRID
+        rows, columns = found.shape[1:3]
+        pad = ((0, 0), (0, -rows % each), (0, -columns % each), (0, 0))
+        found = np.pad(found, pad, "edge")
+        count, rows, columns = found.shape[:3]
+        return found.reshape(count, rows // each, each, columns // each, each, 2).mean((2, 4))
+
+    def rate(self, speed, block):
+        """The hardware alone, which always makes vectors of its grid."""
+        return 1e6 / self.program.time(speed, self.level)
 
 
 def nvofa_peers(program):
     """NVOFA, if there is the program."""
-    return [Nvofa(level, program) for level in ("slow", "medium", "fast")] if program else []
+    if not program:
+        return []
+    shared = NvofaProgram(program)
+    return [Nvofa(level, shared) for level in Nvofa.LEVELS]
 
 
 def first_complaint(text):
