@@ -247,7 +247,7 @@ void bench_motion(Bench *b)
     for (int i = 0; i < FF_ARRAY_ELEMS(blocks); i++)
         for (int pel = 4; pel; pel >>= 2) {
             BenchRow row = {
-                .part = "motion", .what = pel > 1 ? "hme" : "hme, whole samples",
+                .part = "motion", .what = pel > 1 ? "hme" : "hme pel=1",
                 .content = b->content, .width = b->width, .height = b->height,
                 .block = blocks[i], .depth = b->depth, .metric = "time of a pair", .unit = "us",
             };

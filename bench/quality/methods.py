@@ -8,6 +8,7 @@ A method has a name, and
 Either raises MethodError if it cannot be.
 """
 
+import csv
 import os
 import re
 import subprocess
@@ -204,10 +205,13 @@ def mvtools_peers():
 
 
 class Gpume:
-    """A search of the filter, by the first option's value and the other options."""
+    """A search of the filter, by the first option's value and the other options.
 
-    def __init__(self, options, ffmpeg, distance):
-        self.name, self.ffmpeg, self.distance = options, ffmpeg, distance
+    device: the Device for the rate with backend=cuda, or None.
+    """
+
+    def __init__(self, options, ffmpeg, distance, device=None):
+        self.name, self.ffmpeg, self.distance, self.device = options, ffmpeg, distance, device
         algo, _, others = options.partition(":")
         self.options = dict(o.partition("=")[::2] for o in others.split(":") if o)
         self.options["algo"] = algo
@@ -254,7 +258,11 @@ class Gpume:
         return float(re.search(r"^bench: .*rtime=([0-9.]+)s", said, re.M)[1])
 
     def rate(self, speed, block):
-        """Without the time for reading the pictures, which is measured first."""
+        """Without the time for reading the pictures, which is measured first; on a GPU, of the kernels."""
+        if self.options.get("backend") == "cuda":
+            if self.options["algo"] != "hme" or not self.device:
+                raise MethodError("make bench-gpu PARTS=kernels has the rate")
+            return 1e6 / self.device.time_of_hme(speed, block, self.pel)
         if not speed.reading:
             speed.reading["null"] = self.seconds(speed, 200, "null") / 200
         text = self.filter(block, self.distance)
@@ -264,13 +272,16 @@ class Gpume:
         return frames / max(times[1] - frames * speed.reading["null"], 1e-4)
 
 
-class NvofaProgram:
-    """gpume_bench, for NVIDIA's optical-flow hardware: one run has all of its levels."""
+class Device:
+    """A GPU, through gpume_bench: a run has all levels of its optical-flow hardware, and all of hme."""
+
+    COLUMNS = ("part", "what", "content", "width", "height", "block", "range", "depth", "count",
+               "metric", "unit", "median", "min", "max", "runs")
 
     def __init__(self, path):
         self.path = path
         self.lock = threading.Lock()  # one program on the device at a time
-        self.times = None  # {level: microseconds}
+        self.times = {}  # part of the program: its rows
 
     def run(self, part, size, raw, csv="-"):
         """Runs the program on a file of pictures."""
@@ -295,27 +306,45 @@ class NvofaProgram:
             # it leads from a picture to the one before
             pair.frames[::-1].tofile(raw)
             self.run("flow", pair.size, raw)
-            return {level: np.fromfile(f"{raw}.{level}", "<i2").reshape(-1, rows, columns, 2)[::-1] / 32
-                    for level in Nvofa.LEVELS}
+            flows = {level: np.fromfile(f"{raw}.{level}", "<i2").reshape(-1, rows, columns, 2) / 32
+                     for level in Nvofa.LEVELS}
+        # the program repeats its pictures
+        return {level: flow[:len(pair.frames) - 1][::-1] for level, flow in flows.items()}
 
-    def time(self, speed, level):
-        """Microseconds for a picture, without transfers."""
+    def rows(self, part, speed):
+        """What the program measures of the speed's pictures: rows as bench/README.md has them."""
         with self.lock:
-            if self.times is None:
-                self.times = self.measure_times(speed)
-            if level not in self.times:
-                raise MethodError("no rate")
-            return self.times[level]
+            if part not in self.times:
+                self.times[part] = self.measure_rows(part, speed)
+            return self.times[part]
 
-    def measure_times(self, speed):
-        """All levels."""
+    def measure_rows(self, part, speed):
+        """A run of the program."""
         with tempfile.TemporaryDirectory() as folder:
-            csv = os.path.join(folder, "rows.csv")
-            self.run("nvofa", speed.frames.shape[1:], speed.path, csv)
-            with open(csv, encoding="ascii") as file:
-                rows = [line.split(",") for line in file]
-        # part, what, content, width, height, block, range, depth, count, metric, unit, median
-        return {r[1].removeprefix("nvofa "): float(r[11]) for r in rows if r[9] == "time"}
+            path = os.path.join(folder, "rows.csv")
+            self.run(part, speed.frames.shape[1:], speed.path, path)
+            with open(path, encoding="ascii") as file:
+                return list(csv.DictReader(file, self.COLUMNS))
+
+    def time_of_flow(self, speed, level):
+        """Microseconds for a picture, without transfers."""
+        return self.one(r for r in self.rows("nvofa", speed)
+                        if r["what"] == f"nvofa {level}" and r["metric"] == "time")
+
+    def time_of_hme(self, speed, block, pel):
+        """Microseconds for both directions of a pair, without transfers."""
+        what = {4: "hme", 1: "hme pel=1"}.get(pel)
+        return self.one(r for r in self.rows("motion", speed)
+                        if r["what"] == what and r["metric"] == "time of a pair"
+                        and (r["content"], r["block"], r["depth"]) == ("clip", str(block), "8"))
+
+    @staticmethod
+    def one(rows):
+        """The figure of the first of the rows."""
+        row = next(rows, None)
+        if row is None:
+            raise MethodError("no rate")
+        return float(row["median"])
 
 
 class Nvofa:
@@ -324,11 +353,11 @@ class Nvofa:
     GRID = 4
     LEVELS = ("slow", "medium", "fast")
 
-    def __init__(self, level, program):
-        self.name, self.level, self.program = f"NVOFA {level}", level, program
+    def __init__(self, level, device):
+        self.name, self.level, self.device = f"NVOFA {level}", level, device
 
     def vectors(self, pair, block):
-        found = self.program.flow(pair, self.level)
+        found = self.device.flow(pair, self.level)
         each = block // self.GRID
         rows, columns = found.shape[1:3]
         pad = ((0, 0), (0, -rows % each), (0, -columns % each), (0, 0))
@@ -338,15 +367,12 @@ class Nvofa:
 
     def rate(self, speed, block):
         """The hardware alone, which always makes vectors of its grid."""
-        return 1e6 / self.program.time(speed, self.level)
+        return 1e6 / self.device.time_of_flow(speed, self.level)
 
 
-def nvofa_peers(program):
-    """NVOFA, if there is the program."""
-    if not program:
-        return []
-    shared = NvofaProgram(program)
-    return [Nvofa(level, shared) for level in Nvofa.LEVELS]
+def nvofa_peers(device):
+    """NVOFA, if there is a Device."""
+    return [Nvofa(level, device) for level in Nvofa.LEVELS] if device else []
 
 
 def first_complaint(text):

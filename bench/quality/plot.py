@@ -34,6 +34,8 @@ def colour(method):
     """By whose method it is."""
     if method in ("DIS medium", "Farneback"):
         return "tab:orange"
+    if method.startswith("NVOFA"):
+        return "tab:red"
     return "tab:green" if method.startswith("MVTools") else "tab:blue"
 
 
@@ -70,7 +72,8 @@ def draw_panel(axes, rows, measure, title):
     axes.set_xscale("log")
     axes.set_xlim(min(p[0] for p in points) / 3, max(p[0] for p in points) * 3)
     axes.set_ylim(0, 1.25 * max(p[1] for p in points))
-    axes.set_xlabel("frames/s at 1080p, one thread")
+    axes.set_xlabel("frames/s at 1080p, one thread" if not any("cuda" in p[2] for p in points)
+                    else "frames/s at 1080p; one thread of the CPU, or the GPU without transfers")
     axes.set_ylabel(title)
     axes.grid(True, which="both", alpha=0.3)
     if floors:

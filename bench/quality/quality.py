@@ -227,13 +227,15 @@ def find_pairs(options):
 
 def all_methods(options):
     """The methods that can be on this machine."""
-    chosen = [methods.Gpume(text, options.ffmpeg, options.range) for text in options.methods.split()]
+    device = methods.Device(options.nvofa) if options.nvofa else None
+    chosen = [methods.Gpume(text, options.ffmpeg, options.range, device)
+              for text in options.methods.split()]
     for title, peers in (("DIS and Farneback", methods.opencv_peers()),
                          ("MVTools", methods.mvtools_peers())):
         if not peers:
             print(f"left out: {title}, not installed for this Python")
         chosen += peers
-    chosen += methods.nvofa_peers(options.nvofa)
+    chosen += methods.nvofa_peers(device)
     print("left out: mestimate, ffmpeg does not print its vectors; those of gpume's searches of the "
           "same names are equal, by test")
     return chosen + [methods.Best(1), methods.Best(2), methods.Best(4), methods.Zero()]
