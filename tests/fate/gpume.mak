@@ -297,8 +297,8 @@ $(FATE_GPUME_PROGRAMS): CMP = null
 FATE_GPUME_CHECKASM = $(if $(HAVE_X86ASM),$(if $(CONFIG_GPUME_FILTER),$(filter fate-checkasm-vf_gpume,$(FATE_CHECKASM))))
 
 # the quick form of a program is for the builds that are slow
-GPUME_SLOW  = fate-gpume-unit fate-gpume-constant fate-gpume-me-hint fate-mvview-unit fate-mvfps-unit fate-gpume-compare fate-gpume-compare-clips fate-gpume-compare-small
-GPUME_QUICK = fate-gpume-unit-quick fate-gpume-constant-quick fate-gpume-me-hint-quick fate-mvview-unit-quick fate-mvfps-unit-quick fate-gpume-compare-quick
+GPUME_SLOW  = fate-gpume-unit fate-gpume-constant fate-gpume-me-hint fate-mvview-unit fate-mvfps-graph fate-mvfps-unit fate-gpume-compare fate-gpume-compare-clips fate-gpume-compare-small
+GPUME_QUICK = fate-gpume-unit-quick fate-gpume-constant-quick fate-gpume-me-hint-quick fate-mvview-unit-quick fate-mvfps-graph-quick fate-mvfps-unit-quick fate-gpume-compare-quick
 
 FATE_FFMPEG += $(FATE_GPUME_FFMPEG)
 FATE        += $(FATE_GPUME_PROGRAMS)
