@@ -102,6 +102,9 @@ static void draw_fps_case(FpsCase *c, TestRandom *d)
         f = c->frames[i] = make_frame(&in);
         f->pts         = test_draw(d, 24) ? pts : AV_NOPTS_VALUE;
         f->duration    = test_draw(d, 12) ? test_draw(d, 3) : INT64_MAX - test_draw(d, 3);
+        /* FFmpeg adds them up */
+        if (f->pts > INT64_MAX - f->duration)
+            f->duration = 0;
         f->color_range = ranges[test_draw(d, FF_ARRAY_ELEMS(ranges))];
         if (!test_draw(d, 8))
             f->flags |= AV_FRAME_FLAG_INTERLACED;
