@@ -9,6 +9,9 @@
  * themselves: gpume_mvfps.c.
  */
 
+#include "libavutil/avstring.h"
+#include "libavutil/intreadwrite.h"
+
 #include "gpume_fps_case.h"
 
 static void random_streams(int nb)
@@ -29,6 +32,34 @@ static void random_streams(int nb)
     }
     printf("  %d streams: %d frames, %d errors\n", nb, nb_frames, nb_errors);
     CHECK(nb_frames > 3 * nb && nb_errors < nb / 2, "too few frames");
+}
+
+/* Words with bits above their samples, so that differences are larger than they can be. */
+static void bits_above(void)
+{
+    static const int values[] = { 4080, 0xffff, 0xfc00, 1024 };
+
+    for (int i = 0; i < FF_ARRAY_ELEMS(values); i++) {
+        FpsCase c = { .nb = 4, .first = { .w = 40, .h = 30, .format = AV_PIX_FMT_YUV420P10 },
+                      .options = "fps=3x:scene=0" };
+        TestRandom d = { .state = i };
+        FpsResult r;
+
+        for (int n = 0; n < c.nb; n++) {
+            AVFrame *f;
+
+            grid_of_vectors(&c.first, &d, 8, 0);
+            f = c.frames[n] = make_frame(&c.first);
+            f->pts = n;
+            for (int y = 0; y < f->height; y++)
+                for (int x = 0; x < f->width; x++)
+                    AV_WN16(f->data[0] + y * f->linesize[0] + 2 * x, n & 1 ? values[i] : 0);
+        }
+        snprintf(test_context, sizeof(test_context), "samples of %d in 10 bits", values[i]);
+        r = check_fps(&c);
+        CHECK(r.ret >= 0 && r.nb > 2 * c.nb, "%d frames, %s", r.nb, av_err2str(r.ret));
+        free_fps_case(&c);
+    }
 }
 
 static int next_to_fail;
@@ -106,7 +137,8 @@ int main(int argc, char **argv)
     test_fail_init();
     test_init("gpume_fps");
     test_watch(600);
-    random_streams(quick ? 300 : 5000);
+    random_streams(quick ? 300 : 3000);
+    bits_above();
     failing_allocations();
     printf("gpume_fps: %d checks, %d failures\n", test_nb_checks, test_nb_failures);
     return !!test_nb_failures;

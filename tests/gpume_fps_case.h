@@ -58,7 +58,8 @@ static void draw_vectors(Input *in, TestRandom *d)
         /* the bytes as they are, or none */
         in->size = FFMIN(d->size, 4 * sizeof(*input_mvs) + 3);
         in->has_side_data = 1;
-        memcpy(input_mvs, d->data, in->size);
+        if (in->size)
+            memcpy(input_mvs, d->data, in->size);
         break;
     default:
         grid_of_vectors(in, d, 4 << test_draw(d, 4), 1 << test_draw(d, 14));
