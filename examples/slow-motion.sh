@@ -4,17 +4,15 @@
 # between are made along the motion. The sound is left out.
 #
 # usage: slow-motion.sh INPUT OUTPUT [FACTOR]
-# FACTOR is a whole number [4]. FFMPEG names an ffmpeg with gpume and mvfps [ffmpeg].
+# FACTOR is any number above 1 [4]. FFMPEG names an ffmpeg with gpume and mvfps [ffmpeg].
 
 set -eu
 if [ $# -lt 2 ]; then
     echo "usage: $0 INPUT OUTPUT [FACTOR]" >&2
     exit 2
 fi
-factor=${3:-4}
 
-# Frames that are FACTOR times as many are shown FACTOR times as long. Small blocks, as one looks
-# closely at it.
-"${FFMPEG:-ffmpeg}" -hide_banner -loglevel error -nostdin -y -i "$1" -map 0:v:0 \
-    -vf "gpume=algo=hme:block=8:dir=both:pel=1:sweeps=4,mvfps=fps=${factor}x,setpts=$factor*PTS,fps=source_fps/$factor" \
-    -c:v mpeg4 -q:v 2 "$2"
+# The input's times are stretched, and as many frames per second as it had are made of it. Small
+# blocks, as one looks closely at it.
+"${FFMPEG:-ffmpeg}" -hide_banner -loglevel error -nostdin -y -itsscale "${3:-4}" -i "$1" -map 0:v:0 \
+    -vf gpume=algo=hme:block=8:dir=both:pel=1:sweeps=4,mvfps=fps=1x -c:v mpeg4 -q:v 2 "$2"

@@ -54,7 +54,7 @@ for format in nv12 p010le yuv444p yuv444p16le; do
 done
 
 # hint=constant: it marks as much as on the CPU, and hwdownload keeps it. More of it: gpume_constant.
-hints() { sed -n 's/.*ncoding video hint: *//p'; }
+hints() { sed -n -e 's/.*ncoding video hint: *//p' -e 's/.*unknown side data type [0-9]* //p'; }
 for format in nv12 yuv420p p010le yuv444p16le; do
     from="testsrc2=size=160x96:rate=10:duration=1,format=$format"
     search=gpume=algo=ds:range=6:hint=constant:backend

@@ -94,8 +94,8 @@ cd "$gpu/obj" || exit
 ffmpeg() { timeout 300 ./ffmpeg -hide_banner -nostdin -loglevel error "$@"; }
 # shellcheck disable=SC2086  # a list of words
 device() { ffmpeg $hw "$@"; }
-# hints: how much AV_FRAME_DATA_VIDEO_HINT each frame has, of what showinfo says
-hints() { sed -n 's/.*ncoding video hint: *//p'; }
+# hints: how much AV_FRAME_DATA_VIDEO_HINT each frame has, of what showinfo says; FFmpeg 7.1 does not name it
+hints() { sed -n -e 's/.*ncoding video hint: *//p' -e 's/.*unknown side data type [0-9]* //p'; }
 summary() {
     cd "$top" || exit
     passed=$(grep -c '^ok ' "$results")
