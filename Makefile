@@ -41,6 +41,7 @@ help:
 	@echo 'make bench         compare gpume with mestimate on the CPU; INPUT=FILE uses your clip'
 	@echo 'make bench-gpu     measure gpume, other systems and the limits of a GPU; QUICK=1, PARTS="kernels start"'
 	@echo 'make bench-encode   measure encoders with vectors and hints; INPUT=FILE uses your clip, too'
+	@echo 'make bench-fps     measure frames that mvfps and others make in between; QUICK=1, INPUT=FILE uses your clip, too'
 	@echo 'make quality       measure vectors by ground truth; DATA=DIR uses Middlebury, KITTI, Sintel, ...'
 	@echo 'make check-patches test every patch series on its pristine source'
 	@echo 'make install       install ffmpeg, ffprobe, ffplay and documents; PREFIX=$(PREFIX) DESTDIR='
@@ -112,6 +113,10 @@ quality: all
 bench-encode: all gpl
 	@bench/encode/encode.sh $(OBJ) $(BASE)-gpl/obj '$(INPUT)'
 
+# GPUME_VIDEO, SCENES, METHODS, QUICK and others go to the script through the environment.
+bench-fps: all
+	@bench/fps/fps.sh $(OBJ) '$(INPUT)'
+
 # A second build, under the GPL, if there is libx264; tests and benchmarks use it.
 gpl: configured
 	@tools/deps.sh $(NO_INSTALL) gpl
@@ -148,5 +153,5 @@ clean:
 distclean:
 	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name dist -exec rm -rf {} +; fi
 
-.PHONY: all help soak fuzz endurance check-gpu bench bench-encode bench-gpu gpl quality configured demo play check check-series check-deps check-patches sanitized tests \
+.PHONY: all help soak fuzz endurance check-gpu bench bench-encode bench-fps bench-gpu gpl quality configured demo play check check-series check-deps check-patches sanitized tests \
         install clean distclean

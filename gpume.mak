@@ -22,6 +22,7 @@ GPUME_CUDA_OBJS = $(if $(GPUME_CUDA-yes),                     \
                       gpume/cuda/launch.o                     \
                       gpume/cuda/modules.o                    \
                       gpume/cuda/motion.o                     \
+                      gpume/cuda/same.o                       \
                       $(call gpume_kernels,$(GPUME_MODULES)), \
                       gpume/cuda/stubs.o)
 
@@ -35,6 +36,7 @@ OBJS-$(CONFIG_GPUME_FILTER) += vf_gpume.o               \
                                gpume/core/engine.o      \
                                gpume/core/params.o      \
                                gpume/core/plan.o        \
+                               gpume/core/same.o        \
                                gpume/cpu/backend.o      \
                                gpume/cpu/check.o        \
                                gpume/cpu/cost.o         \
@@ -120,17 +122,17 @@ TESTPROGS-$(CONFIG_GPUME_FILTER) += gpume_compare       \
                                     gpume_constant      \
                                     gpume_input         \
                                     $(if $(GPUME_HAS_CODECS),gpume_me_hint) \
-                                    $(if $(CONFIG_MVFPS_FILTER),gpume_mvfps)   \
+                                    $(if $(CONFIG_MVFPS_FILTER),gpume_fps gpume_mvfps)   \
                                     $(if $(CONFIG_MVVIEW_FILTER),gpume_mvview) \
                                     gpume_soak          \
                                     gpume_unit          \
                                     $(if $(GPUME_CUDA-yes),gpume_bench)
 
 # What the test programs share; one of them lets calls fail.
-GPUME_TEST_PROGS = $(addprefix libavfilter/tests/, gpume_compare gpume_constant gpume_input gpume_me_hint gpume_mvfps gpume_mvview gpume_soak gpume_unit)
+GPUME_TEST_PROGS = $(addprefix libavfilter/tests/, gpume_compare gpume_constant gpume_fps gpume_input gpume_me_hint gpume_mvfps gpume_mvview gpume_soak gpume_unit)
 TESTOBJS += $(if $(CONFIG_GPUME_FILTER), gpume_fail.o gpume_harness.o)
 $(GPUME_TEST_PROGS:%=%$(EXESUF)): libavfilter/tests/gpume_harness.o
-$(addprefix libavfilter/tests/, gpume_input$(EXESUF) gpume_mvview$(EXESUF)): libavfilter/tests/gpume_fail.o
+$(addprefix libavfilter/tests/, gpume_constant$(EXESUF) gpume_fps$(EXESUF) gpume_input$(EXESUF) gpume_mvview$(EXESUF)): libavfilter/tests/gpume_fail.o
 
 # The benchmark (bench/README.md): one program in parts, with its own kernels.
 GPUME_BENCH_PTX  = gpume_bench_ceilings gpume_bench_seed

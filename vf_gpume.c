@@ -158,6 +158,7 @@ static av_cold int init(AVFilterContext *ctx)
     }
 
     s->params.intra = s->metadata || s->stats_file;
+    s->params.same  = s->hint == GPUME_HINT_CONSTANT;
 
     ret = ff_gpume_params_check(&s->params, ctx);
     if (ret < 0)

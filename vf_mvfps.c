@@ -9,6 +9,7 @@
  * a picture between two others is made is in gpume/between/between.h.
  */
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,8 @@
 
 /** A faster output is a mistake. */
 #define MAX_RATE 100000
+/** So is a later time, in the output's time base: sums and differences of times need 64 bits. */
+#define MAX_TIME (INT64_MAX / 4)
 
 typedef struct MvfpsContext {
     const AVClass *class;
@@ -342,6 +345,12 @@ static int take(AVFilterContext *ctx, AVFrame *frame)
         s->warned_interlaced = 1;
     }
     pts = av_rescale_q(frame->pts, s->in_time_base, s->out_time_base);
+    if (pts < -MAX_TIME || pts > MAX_TIME) {
+        av_log(ctx, AV_LOG_ERROR, "The timestamp %"PRId64" of a frame is too large. Put setpts=PTS-STARTPTS "
+               "before this filter.\n", frame->pts);
+        ret = AVERROR(EINVAL);
+        goto drop;
+    }
     if (s->before && pts <= s->before_pts) {
         if (!s->warned_order)
             av_log(ctx, AV_LOG_WARNING, "A frame is not later than the one before it: left out, as all "
@@ -373,7 +382,8 @@ static void finish(MvfpsContext *s, int status, int64_t pts)
     if (!s->before)
         return;
     if (s->before->duration > 0)
-        s->end = s->before_pts + av_rescale_q(s->before->duration, s->in_time_base, s->out_time_base);
+        s->end = av_sat_add64(s->before_pts, av_rescale_q(s->before->duration, s->in_time_base,
+                                                          s->out_time_base));
     else if (pts != AV_NOPTS_VALUE)
         s->end = av_rescale_q(pts, s->in_time_base, s->out_time_base);
     else

@@ -20,6 +20,8 @@
 #define FAITHFUL 8
 /** A tile's difference from which a side can be hidden. */
 #define HIDDEN 256
+/** A hypothesis with so much of it or more is believed as little as can be. */
+#define HOPELESS 2048
 
 /* Catmull and Rom's spline at sixteenths of a sample; the sum is 64. */
 static const int8_t taps[16][4] = {
@@ -314,7 +316,8 @@ static void judge(const MvfpsInstant *s, MvfpsHypothesis *h, int tx, int ty,
 {
     const int earlier = MVFPS_PARTS - s->part, later = s->part;
     const int x = (tx + 1) * MVFPS_CELL, y = (ty + 1) * MVFPS_CELL;
-    const int difference = s->dsp.difference(before, after) >> (s->layout->depth - 8);
+    /* words may have bits above their samples: then it is larger than any square has room for */
+    const int difference = FFMIN(s->dsp.difference(before, after) >> (s->layout->depth - 8), HOPELESS);
     int has_before, has_after;
 
     h->trust = FFMAX(31 * 65536 / ((256 + difference) * (256 + difference)), 1);

@@ -90,19 +90,21 @@ void ff_gpume_picture_uninit(GpumePicture *pic)
 }
 
 int ff_gpume_search_alloc(GpumeSearch *search, const GpumeParams *params,
-                          AVBufferPool *mvs, AVBufferPool *costs)
+                          AVBufferPool *mvs, AVBufferPool *costs, AVBufferPool *same)
 {
     const size_t nb_blocks = (size_t)params->bw * params->bh;
 
     search->mvs   = av_buffer_pool_get(mvs);
     search->costs = av_buffer_pool_get(costs);
-    if (!search->mvs || !search->costs)
+    search->same  = same ? av_buffer_pool_get(same) : NULL;
+    if (!search->mvs || !search->costs || (same && !search->same))
         return AVERROR(ENOMEM);
     search->mvs->size   = search->nb_fields * nb_blocks * sizeof(AVMotionVector);
     search->costs->size = search->nb_fields * nb_blocks * sizeof(uint32_t);
     for (int i = 0; i < search->nb_fields; i++) {
         search->fields[i].mvs   = (AVMotionVector *)search->mvs->data + i * nb_blocks;
         search->fields[i].costs = (uint32_t *)search->costs->data + i * nb_blocks;
+        search->fields[i].same  = same ? search->same->data + i * ff_gpume_nb_cells(params) : NULL;
     }
     return 0;
 }
@@ -111,5 +113,6 @@ void ff_gpume_search_uninit(GpumeSearch *search)
 {
     av_buffer_unref(&search->mvs);
     av_buffer_unref(&search->costs);
+    av_buffer_unref(&search->same);
     memset(search, 0, sizeof(*search));
 }

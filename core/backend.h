@@ -28,6 +28,7 @@
 
 #include "libavfilter/gpume/core/params.h"
 #include "libavfilter/gpume/core/plan.h"
+#include "libavfilter/gpume/core/same.h"
 #include "libavfilter/gpume/job.h"
 
 /** A frame, and where a backend reads its luma. */
@@ -55,6 +56,12 @@ typedef struct GpumeField {
      * differences between samples and the rounded mean of their block.
      */
     uint64_t intra;
+    /**
+     * With GpumeParams.same, written until wait() returns, of each cell of core/same.h in raster
+     * order: 1 if it is that of ref. All blocks that it is a part of have the zero vector at cost
+     * 0, and its bytes in all other planes are equal; else 0.
+     */
+    uint8_t *same;
 } GpumeField;
 
 /**
@@ -67,6 +74,7 @@ typedef struct GpumeSearch {
     /** Set by submit(): AVMotionVector[nb_fields][bh][bw], as side data has them; size is exactly that. */
     AVBufferRef *mvs;
     AVBufferRef *costs;     ///< set by submit(): uint32_t[nb_fields][bh][bw]
+    AVBufferRef *same;      ///< with GpumeParams.same, set by submit(): GpumeField.same of all
 } GpumeSearch;
 
 /** What a backend is opened with. */
@@ -177,10 +185,27 @@ void ff_gpume_picture_uninit(GpumePicture *pic);
  * For submit(): get buffers for the results of a search from pools whose buffers are large
  * enough for params->nb_distances fields, set their sizes to the fields that the search
  * has, and point the fields to them.
+ * @param same only with GpumeParams.same, else NULL
  * @return 0 or AVERROR(ENOMEM)
  */
 int ff_gpume_search_alloc(GpumeSearch *search, const GpumeParams *params,
-                          AVBufferPool *mvs, AVBufferPool *costs);
+                          AVBufferPool *mvs, AVBufferPool *costs, AVBufferPool *same);
+
+/** Bytes of GpumeField.same. */
+size_t ff_gpume_nb_cells(const GpumeParams *params);
+
+/**
+ * Describe the planes behind the first.
+ * @return how many there are
+ */
+int ff_gpume_other_planes(GpumeOtherPlane planes[GPUME_MAX_OTHER_PLANES],
+                          enum AVPixelFormat format);
+
+/**
+ * Set GpumeField.same of the rows start to end - 1 of cells. The field has been searched, and its
+ * pictures' frames are in system memory.
+ */
+void ff_gpume_compare_cells(const GpumeField *field, const GpumeParams *params, int start, int end);
 
 /** Unreference the results, and blank search. */
 void ff_gpume_search_uninit(GpumeSearch *search);

@@ -46,7 +46,7 @@ struct GpumeEngine {
     int64_t nb_pictures;        ///< in the whole stream
 
     /* with check and references on both sides: what pictures have of two searches */
-    AVBufferPool *mvs, *costs;
+    AVBufferPool *mvs, *costs, *same;
 
     AVFrame *pending;           ///< the first picture of another size or format
     int flushing;               ///< no later picture can be a reference of those in the queue
@@ -78,6 +78,7 @@ static av_cold void close_backend(GpumeEngine *e)
     e->backend = NULL;
     av_buffer_pool_uninit(&e->mvs);
     av_buffer_pool_uninit(&e->costs);
+    av_buffer_pool_uninit(&e->same);
 }
 
 static av_cold int try_backend(GpumeEngine *e, const GpumeBackendConfig *cfg,
@@ -145,7 +146,10 @@ static av_cold int open_backend(GpumeEngine *e, int width, int height,
 
         e->mvs   = av_buffer_pool_init(nb_vectors * sizeof(AVMotionVector), NULL);
         e->costs = av_buffer_pool_init(nb_vectors * sizeof(uint32_t), NULL);
-        if (!e->mvs || !e->costs)
+        e->same  = cfg.params.same ?
+                   av_buffer_pool_init(ff_gpume_nb_cells(&cfg.params) * cfg.params.nb_references, NULL) :
+                   NULL;
+        if (!e->mvs || !e->costs || (cfg.params.same && !e->same))
             return AVERROR(ENOMEM);
     }
     return ret;
@@ -274,12 +278,14 @@ static int collect_fields(GpumeEngine *e, int i, GpumeSearch *result)
     result->nb_fields = nb;
     if (!nb)
         return 0;
-    ret = ff_gpume_search_alloc(result, p, e->mvs, e->costs);
+    ret = ff_gpume_search_alloc(result, p, e->mvs, e->costs, e->same);
     if (ret < 0)
         return ret;
     for (int k = 0; k < nb; k++) {
         memcpy(result->fields[k].mvs,   found[k].mvs,   nb_blocks * sizeof(*found->mvs));
         memcpy(result->fields[k].costs, found[k].costs, nb_blocks * sizeof(*found->costs));
+        if (e->same)
+            memcpy(result->fields[k].same, found[k].same, ff_gpume_nb_cells(p));
     }
     return 0;
 }

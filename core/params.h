@@ -66,6 +66,7 @@ typedef struct GpumeParams {
     int check;          ///< nonzero: compare with the search in the opposite direction; or GPUME_AUTO
     int pel;            ///< vectors are in units of 1/pel sample: 1, 2, 4; 0: what suits the search
     int intra;          ///< nonzero: GpumeField.intra is wanted
+    int same;           ///< nonzero: GpumeField.same is wanted
     int nb_references;  ///< 1 to GPUME_MAX_REFERENCES
     /**
      * Their distances in pictures: -1 is the previous picture, 1 the next one. All are

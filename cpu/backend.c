@@ -57,9 +57,12 @@ typedef struct CPUContext {
     GpumeTask intra_task;
     uint64_t *intra;                ///< of each row of blocks
 
+    GpumeTask same_task;
+
     AVBufferPool *copies;           ///< luma in native words, then sums, where there are any
     AVBufferPool *mvs;
     AVBufferPool *costs;
+    AVBufferPool *same;
 } CPUContext;
 
 static void (*const cost_inits[GPUME_NB_COSTS])(GpumeCost *cost, int depth) = {
@@ -383,6 +386,29 @@ static void set_intra(CPUContext *s, GpumeSearch *search)
     }
 }
 
+typedef struct SameArg {
+    const GpumeParams *params;
+    const GpumeField *field;
+} SameArg;
+
+static void same_rows(void *opaque, int worker, int start, int end)
+{
+    const SameArg *arg = opaque;
+
+    ff_gpume_compare_cells(arg->field, arg->params, start, end);
+}
+
+static void set_same(CPUContext *s, const GpumeSearch *search)
+{
+    const GpumeParams *p = &s->cfg.params;
+
+    for (int i = 0; i < FFMIN(search->nb_fields, p->nb_references); i++) {
+        SameArg arg = { p, &search->fields[i] };
+
+        ff_gpume_task_run(&s->same_task, &s->cfg, &arg, 0, gpume_blocks(p->height, GPUME_CELL));
+    }
+}
+
 static int submit(void *priv, GpumeSearch *search)
 {
     CPUContext *s = priv;
@@ -390,7 +416,7 @@ static int submit(void *priv, GpumeSearch *search)
     SearchArg arg = { s, search };
     int ret;
 
-    ret = ff_gpume_search_alloc(search, p, s->mvs, s->costs);
+    ret = ff_gpume_search_alloc(search, p, s->mvs, s->costs, s->same);
     if (ret < 0)
         return ret;
     if (s->wavefront.buffer)
@@ -408,6 +434,8 @@ static int submit(void *priv, GpumeSearch *search)
         follow_motion(s, &arg);
     if (p->intra)
         set_intra(s, search);
+    if (p->same)
+        set_same(s, search);
     return 0;
 }
 
@@ -456,6 +484,14 @@ static av_cold int init(void *priv, const GpumeBackendConfig *cfg)
     s->costs   = av_buffer_pool_init(nb_vectors * sizeof(uint32_t), NULL);
     if (!s->mvs || !s->costs)
         return AVERROR(ENOMEM);
+    if (p->same) {
+        s->same = av_buffer_pool_init(ff_gpume_nb_cells(p) * p->nb_distances, NULL);
+        if (!s->same)
+            return AVERROR(ENOMEM);
+        s->same_task = (GpumeTask) {
+            same_rows, .least = 4, .max_workers = gpume_blocks(p->height, GPUME_CELL)
+        };
+    }
 
     while (s->nb_search_stages < cfg->plan.nb_stages &&
            cfg->plan.stages[s->nb_search_stages] < GPUME_NB_SEARCH_STAGES)
@@ -517,6 +553,7 @@ static av_cold void uninit(void *priv)
 
     av_buffer_pool_uninit(&s->mvs);
     av_buffer_pool_uninit(&s->costs);
+    av_buffer_pool_uninit(&s->same);
     av_buffer_pool_uninit(&s->copies);
     av_freep(&s->scratch);
     av_buffer_pool_uninit(&s->planes);

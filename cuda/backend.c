@@ -45,6 +45,7 @@ typedef struct Slot {
     GpumeCudaBuffer mvs;
     GpumeCudaBuffer costs;
     GpumeCudaBuffer intra;          ///< with GpumeParams.intra: uint64_t of each field, and pinned
+    GpumeCudaBuffer same;           ///< of CUDA frames, with GpumeParams.same
     CUevent searched;
     CUevent done;                   ///< results are in host memory
 } Slot;
@@ -56,6 +57,7 @@ typedef struct CUDAContext {
     GpumeCuda cuda;
     GpumeCudaKernel kernel;
     GpumeCudaMotion motion;
+    GpumeCudaSame same;
 
     CUstream upload_stream, stream, download_stream;
     CUevent imported;
@@ -69,6 +71,7 @@ typedef struct CUDAContext {
     GpumeCudaPool planes;           ///< of pictures, on the device
     GpumeCudaPool mvs;              ///< pinned
     GpumeCudaPool costs;            ///< pinned
+    GpumeCudaPool cells;            ///< pinned
 } CUDAContext;
 
 static int check(CUDAContext *s, CUresult err, const char *what)
@@ -137,8 +140,9 @@ static av_cold int open_device(CUDAContext *s, const GpumeBackendConfig *cfg)
 }
 
 /* With the context pushed. */
-static av_cold int init_device(CUDAContext *s, const GpumePlan *plan)
+static av_cold int init_device(CUDAContext *s, const GpumeBackendConfig *cfg)
 {
+    const GpumePlan *plan = &cfg->plan;
     const size_t nb_vectors = (size_t)s->params.bw * s->params.bh * s->params.nb_distances;
     CudaFunctions *cu = s->cuda.cu;
     int ret;
@@ -158,6 +162,13 @@ static av_cold int init_device(CUDAContext *s, const GpumePlan *plan)
     if (ret < 0)
         return ret;
 
+    if (s->params.same && s->hw_frames) {
+        ret = ff_gpume_cuda_same_init(&s->same, &s->cuda, &s->params,
+                                      ((AVHWFramesContext *)cfg->hw_frames->data)->sw_format);
+        if (ret < 0)
+            return ret;
+    }
+
     TRY(cuStreamCreate(&s->upload_stream,   CU_STREAM_NON_BLOCKING), "create a stream")
     TRY(cuStreamCreate(&s->stream,          CU_STREAM_NON_BLOCKING), "create a stream")
     TRY(cuStreamCreate(&s->download_stream, CU_STREAM_NON_BLOCKING), "create a stream")
@@ -172,6 +183,9 @@ static av_cold int init_device(CUDAContext *s, const GpumePlan *plan)
         if (s->params.intra)
             ALLOC(slot->intra, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
                   s->params.nb_distances * sizeof(uint64_t), "sums")
+        if (s->same.launch.function)
+            ALLOC(slot->same, GPUME_CUDA_DEVICE,
+                  s->params.nb_references * ff_gpume_nb_cells(&s->params), "cells")
     }
     return 0;
 }
@@ -188,6 +202,8 @@ static av_cold int init_pools(CUDAContext *s)
 
     POOL(mvs,   GPUME_CUDA_PINNED, nb_vectors * sizeof(AVMotionVector), "vectors")
     POOL(costs, GPUME_CUDA_PINNED, nb_vectors * sizeof(uint32_t), "costs")
+    if (p->same)
+        POOL(cells, GPUME_CUDA_PINNED, p->nb_distances * ff_gpume_nb_cells(p), "cells")
     if (!s->hw_frames) {
         s->upload_linesize = FFALIGN(p->width * (p->depth > 8 ? 2 : 1), 64);
         POOL(uploads, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED, s->upload_linesize * p->height, "a frame")
@@ -227,7 +243,7 @@ static av_cold int init(void *priv, const GpumeBackendConfig *cfg)
     ret = ff_gpume_cuda_push(&s->cuda);
     if (ret < 0)
         return ret;
-    ret = init_device(s, &cfg->plan);
+    ret = init_device(s, cfg);
     ff_gpume_cuda_pop(&s->cuda);
     if (ret < 0)
         return ret;
@@ -366,6 +382,20 @@ static CUresult launch_motion(CUDAContext *s, const Slot *slot, const GpumeSearc
     return ff_gpume_cuda_motion_launch(&s->motion, fields, search->nb_fields, &results, s->stream);
 }
 
+static CUresult launch_same(CUDAContext *s, const Slot *slot, const GpumeSearch *search)
+{
+    const size_t nb_blocks = (size_t)s->params.bw * s->params.bh;
+    CUresult err = CUDA_SUCCESS;
+
+    for (int i = 0; i < nb_fields_wanted(s, search) && err == CUDA_SUCCESS; i++)
+        err = ff_gpume_cuda_same_launch(&s->same, &search->fields[i],
+                                        slot->mvs.data   + i * nb_blocks * sizeof(AVMotionVector),
+                                        slot->costs.data + i * nb_blocks * sizeof(uint32_t),
+                                        slot->same.data  + i * ff_gpume_nb_cells(&s->params),
+                                        s->stream);
+    return err;
+}
+
 /* With the context pushed. */
 static int launch(CUDAContext *s, Slot *slot, GpumeSearch *search)
 {
@@ -376,6 +406,8 @@ static int launch(CUDAContext *s, Slot *slot, GpumeSearch *search)
     ret = check(s, launch_kernels(s, slot, search), "launch the search");
     if (ret >= 0)
         ret = check(s, launch_motion(s, slot, search), "launch the search");
+    if (ret >= 0 && slot->same.data)
+        ret = check(s, launch_same(s, slot, search), "launch the comparison");
     if (ret < 0)
         return ret;
     TRY(cuEventRecord(slot->searched, s->stream), "record an event")
@@ -388,6 +420,10 @@ static int launch(CUDAContext *s, Slot *slot, GpumeSearch *search)
         TRY(cuMemcpyDtoHAsync(slot->intra.pinned, slot->intra.data,
                               nb_fields_wanted(s, search) * sizeof(uint64_t),
                               s->download_stream), "download sums")
+    if (slot->same.data)
+        TRY(cuMemcpyDtoHAsync(search->same->data, slot->same.data,
+                              nb_fields_wanted(s, search) * ff_gpume_nb_cells(&s->params),
+                              s->download_stream), "download cells")
     TRY(cuEventRecord(slot->done, s->download_stream), "record an event")
     return 0;
 }
@@ -400,7 +436,7 @@ static int submit(void *priv, GpumeSearch *search)
 
     av_assert0(s->nb_submitted - s->nb_waited < s->nb_slots);
 
-    ret = ff_gpume_search_alloc(search, &s->params, s->mvs.pool, s->costs.pool);
+    ret = ff_gpume_search_alloc(search, &s->params, s->mvs.pool, s->costs.pool, s->cells.pool);
     if (ret < 0)
         return ret;
 
@@ -411,6 +447,21 @@ static int submit(void *priv, GpumeSearch *search)
     ret = launch(s, slot, search);
     ff_gpume_cuda_pop(&s->cuda);
     return ret;
+}
+
+typedef struct SameArg {
+    const CUDAContext *s;
+    const GpumeField *field;
+} SameArg;
+
+/* Of frames in system memory only luma is on the device. */
+static void compare_rows(void *opaque, int job, int nb_jobs)
+{
+    const SameArg *arg = opaque;
+    const GpumeParams *p = &arg->s->params;
+    const int nb_rows = gpume_blocks(p->height, GPUME_CELL);
+
+    ff_gpume_compare_cells(arg->field, p, nb_rows * job / nb_jobs, nb_rows * (job + 1) / nb_jobs);
 }
 
 static int wait(void *priv, GpumeSearch *search)
@@ -427,6 +478,13 @@ static int wait(void *priv, GpumeSearch *search)
     if (ret >= 0 && slot->intra.data)
         for (int i = 0; i < nb_fields_wanted(s, search); i++)
             search->fields[i].intra = ((const uint64_t *)slot->intra.pinned)[i];
+    if (ret >= 0 && s->params.same && !s->hw_frames)
+        for (int i = 0; i < nb_fields_wanted(s, search); i++) {
+            SameArg arg = { s, &search->fields[i] };
+
+            s->execute(s->opaque, compare_rows, &arg,
+                       FFMIN(gpume_blocks(s->params.height, GPUME_CELL), 16));
+        }
     return ret;
 }
 
@@ -446,6 +504,7 @@ static av_cold void uninit_device(CUDAContext *s)
         ff_gpume_cuda_free(&slot->mvs);
         ff_gpume_cuda_free(&slot->costs);
         ff_gpume_cuda_free(&slot->intra);
+        ff_gpume_cuda_free(&slot->same);
         if (slot->searched)
             cu->cuEventDestroy(slot->searched);
         if (slot->done)
@@ -458,6 +517,7 @@ static av_cold void uninit_device(CUDAContext *s)
             cu->cuStreamDestroy(*streams[i]);
     ff_gpume_cuda_kernel_uninit(&s->kernel);
     ff_gpume_cuda_motion_uninit(&s->motion);
+    ff_gpume_cuda_same_uninit(&s->same);
 }
 
 static av_cold void uninit(void *priv)
@@ -473,6 +533,7 @@ static av_cold void uninit(void *priv)
     ff_gpume_cuda_pool_uninit(&s->planes);
     ff_gpume_cuda_pool_uninit(&s->mvs);
     ff_gpume_cuda_pool_uninit(&s->costs);
+    ff_gpume_cuda_pool_uninit(&s->cells);
     ff_gpume_cuda_close(&s->cuda);
 }
 

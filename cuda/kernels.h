@@ -11,11 +11,12 @@
 #ifndef AVFILTER_GPUME_CUDA_KERNELS_H
 #define AVFILTER_GPUME_CUDA_KERNELS_H
 
-#include "libavfilter/gpume/core/plan.h"
+#include "libavfilter/gpume/core/backend.h"
 #include "libavfilter/gpume/cuda/args.h"
 #include "libavfilter/gpume/cuda/driver.h"
 #include "libavfilter/gpume/cuda/modules.h"
 #include "libavfilter/gpume/cuda/motion.h"
+#include "libavfilter/gpume/cuda/same.h"
 
 /** A search's kernels, ready to be launched for pictures of one size. */
 typedef struct GpumeCudaKernel {
@@ -141,5 +142,32 @@ CUresult ff_gpume_cuda_motion_launch(GpumeCudaMotion *m, const GpumeCudaMotionFi
                                      CUstream stream);
 
 void ff_gpume_cuda_motion_uninit(GpumeCudaMotion *m);
+
+/*
+ * Which cells are those of the reference.
+ */
+
+typedef struct GpumeCudaSame {
+    const GpumeCuda *cuda;
+    GpumeCudaLaunch launch;
+    GpumeCudaSameArgs args;     ///< all but the planes of pictures and what a search has stored
+} GpumeCudaSame;
+
+/**
+ * Load the kernel into the current context, which is cuda's; cuda must stay.
+ * @param format of the samples on the device
+ * @return 0 or an AVERROR code with a message; uninit may follow either
+ */
+int ff_gpume_cuda_same_init(GpumeCudaSame *s, const GpumeCuda *cuda, const GpumeParams *params,
+                            enum AVPixelFormat format);
+
+/**
+ * Write a field's GpumeField.same to device memory. Its frames are in device memory.
+ * @param mvs, costs what the search has stored of this field
+ */
+CUresult ff_gpume_cuda_same_launch(GpumeCudaSame *s, const GpumeField *field, CUdeviceptr mvs,
+                                   CUdeviceptr costs, CUdeviceptr same, CUstream stream);
+
+void ff_gpume_cuda_same_uninit(GpumeCudaSame *s);
 
 #endif /* AVFILTER_GPUME_CUDA_KERNELS_H */

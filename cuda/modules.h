@@ -92,7 +92,8 @@
     M(export_8,     export,     8,  0, SAD, 0)  \
     M(export_16,    export,    16,  0, SAD, 0)  \
     M(intra_8,      intra,      8,  0, SAD, 0)  \
-    M(intra_16,     intra,     16,  0, SAD, 0)
+    M(intra_16,     intra,     16,  0, SAD, 0)  \
+    M(same,         same,       0,  0, SAD, 0)
 
 /** The variant of pattern that has all searches of its kind. */
 #define GPUME_CUDA_ANY (-1)
@@ -109,6 +110,7 @@ enum GpumeCudaFamily {
     GPUME_CUDA_check,
     GPUME_CUDA_export,
     GPUME_CUDA_intra,
+    GPUME_CUDA_same,
 };
 
 #endif /* AVFILTER_GPUME_CUDA_MODULES_H */

@@ -8,16 +8,12 @@
 #include "libavutil/common.h"
 #include "libavutil/error.h"
 #include "libavutil/frame.h"
-#include "libavutil/log.h"
 #include "libavutil/mem.h"
-#include "libavutil/pixdesc.h"
 #include "libavutil/video_hint.h"
 
 #include "libavfilter/gpume/core/geometry.h"
 #include "libavfilter/gpume/output/output.h"
 
-/** Rectangles begin at multiples of it, as encoders want; luma samples. */
-#define CELL 16
 /**
  * Frames that a cell has to be the same as the one before until it is marked. Encoders skip what
  * is marked, and what has only just come to rest was coded while it moved, with a large error.
@@ -26,12 +22,11 @@
 
 /** Which parts of a frame are those of the frame before, as AV_FRAME_DATA_VIDEO_HINT. */
 typedef struct ConstantContext {
-    AVFrame *prev;
     AVVideoRect *rects;
     int nb_rects;
     unsigned size;          ///< of rects, bytes
     uint8_t *age;           ///< by cell: for how many frames it has been the same, at most REST
-    int nb_cells;
+    size_t nb_cells;
     int *above;             ///< by a run's first cell: its rectangle in the row above, or -1
     unsigned above_size;
 } ConstantContext;
@@ -41,52 +36,10 @@ static int wanted(const GpumeOutputConfig *cfg, const char **path)
     return cfg->hint == GPUME_HINT_CONSTANT;
 }
 
-/* Whether the luma of all blocks in a cell is that of the frame before. */
-static int luma_equal(const GpumeParams *p, const GpumeField *field, int x, int y)
-{
-    const int last_x = FFMIN(x + CELL, p->width)  - 1;
-    const int last_y = FFMIN(y + CELL, p->height) - 1;
-
-    for (int by = y / p->block; by <= last_y / p->block; by++)
-        for (int bx = x / p->block; bx <= last_x / p->block; bx++) {
-            const size_t i = (size_t)by * p->bw + bx;
-            const AVMotionVector *mv = &field->mvs[i];
-
-            if (field->costs[i] || mv->motion_x || mv->motion_y)
-                return 0;
-        }
-    return 1;
-}
-
-/* The same of all other planes; luma is the whole first one. */
-static int rest_equal(const AVFrame *a, const AVFrame *b, const AVPixFmtDescriptor *desc,
-                      int x, int y)
-{
-    const int w = FFMIN(CELL, a->width - x), h = FFMIN(CELL, a->height - y);
-
-    for (int c = 1; c < desc->nb_components; c++) {
-        const int plane   = desc->comp[c].plane;
-        const int chroma  = c == 1 || c == 2;
-        const int x_shift = chroma && desc->nb_components > 2 ? desc->log2_chroma_w : 0;
-        const int y_shift = chroma && desc->nb_components > 2 ? desc->log2_chroma_h : 0;
-        const int step    = desc->comp[c].step;
-        const int left    = (x >> x_shift) * step;
-
-        if (c > 1 && plane == desc->comp[c - 1].plane)
-            continue;   /* interleaved */
-        for (int i = y >> y_shift; i < AV_CEIL_RSHIFT(y + h, y_shift); i++)
-            if (memcmp(a->data[plane] + i * a->linesize[plane] + left,
-                       b->data[plane] + i * b->linesize[plane] + left,
-                       AV_CEIL_RSHIFT(w, x_shift) * step))
-                return 0;
-    }
-    return 1;
-}
-
 /* Add a run of cells; it continues the rectangle above if that is as wide. */
 static int add_run(ConstantContext *s, int x, int y, int w, int h)
 {
-    int *above = &s->above[x / CELL];
+    int *above = &s->above[x / GPUME_CELL];
     AVVideoRect *r;
 
     if (*above >= 0) {
@@ -105,11 +58,9 @@ static int add_run(ConstantContext *s, int x, int y, int w, int h)
     return 0;
 }
 
-static int find_rects(ConstantContext *s, const GpumeParams *p, const GpumeField *field,
-                      const AVFrame *frame)
+static int find_rects(ConstantContext *s, const GpumeParams *p, const uint8_t *same)
 {
-    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
-    const int nb_columns = gpume_blocks(p->width, CELL);
+    const int nb_columns = gpume_blocks(p->width, GPUME_CELL);
     uint8_t *age = s->age;
 
     s->nb_rects = 0;
@@ -117,22 +68,21 @@ static int find_rects(ConstantContext *s, const GpumeParams *p, const GpumeField
     if (!s->above)
         return AVERROR(ENOMEM);
     memset(s->above, -1, nb_columns * sizeof(*s->above));
-    for (int y = 0; y < p->height; y += CELL) {
+    for (int y = 0; y < p->height; y += GPUME_CELL) {
         int start = -1;
 
-        for (int x = 0; x < p->width + CELL; x += CELL) {
+        for (int x = 0; x < p->width + GPUME_CELL; x += GPUME_CELL) {
             int constant = 0;
 
             if (x < p->width) {
-                *age = luma_equal(p, field, x, y) && rest_equal(frame, s->prev, desc, x, y) ?
-                       FFMIN(*age + 1, REST) : 0;
+                *age     = *same++ ? FFMIN(*age + 1, REST) : 0;
                 constant = *age++ == REST;
             }
             if (constant && start < 0) {
                 start = x;
             } else if (!constant && start >= 0) {
                 const int ret = add_run(s, start, y, FFMIN(x, p->width) - start,
-                                        FFMIN(CELL, p->height - y));
+                                        FFMIN(GPUME_CELL, p->height - y));
 
                 if (ret < 0)
                     return ret;
@@ -146,7 +96,7 @@ static int find_rects(ConstantContext *s, const GpumeParams *p, const GpumeField
 /* Begin anew where there is no frame before. */
 static int forget(ConstantContext *s, const GpumeParams *p)
 {
-    const int nb_cells = gpume_blocks(p->width, CELL) * gpume_blocks(p->height, CELL);
+    const size_t nb_cells = ff_gpume_nb_cells(p);
 
     if (nb_cells != s->nb_cells) {
         av_freep(&s->age);
@@ -181,30 +131,22 @@ static int mark_constant(void *priv, GpumeFile *file, GpumeResult *r, const Gpum
     int ret = 0, found = 0;
 
     av_frame_remove_side_data(r->frame, AV_FRAME_DATA_VIDEO_HINT);
-    if (r->frame->hw_frames_ctx) {
-        av_log(file->log_ctx, AV_LOG_ERROR,
-               "hint=constant needs frames in system memory: put hwdownload before gpume.\n");
-        return AVERROR(ENOSYS);
-    }
     for (int i = 0; i < r->search.nb_fields && ret >= 0; i++)
         if (r->params->distance[r->search.fields[i].reference] == -1) {
             found = 1;
-            ret = find_rects(s, r->params, &r->search.fields[i], r->frame);
+            ret = find_rects(s, r->params, r->search.fields[i].same);
             if (ret >= 0)
                 ret = attach(s, r->frame);
         }
     if (!found && ret >= 0)
         ret = forget(s, r->params);
-    av_frame_free(&s->prev);
-    s->prev = av_frame_clone(r->frame);
-    return ret < 0 ? ret : s->prev ? 0 : AVERROR(ENOMEM);
+    return ret;
 }
 
 static void uninit(void *priv)
 {
     ConstantContext *s = priv;
 
-    av_frame_free(&s->prev);
     av_freep(&s->rects);
     av_freep(&s->age);
     av_freep(&s->above);

@@ -37,7 +37,7 @@ run() {
         memory) set -- -f lavfi -i "$source,format=gray" -vf "gpume=$1" ;;
         # samples that must be shifted on the device
         frames) set -- -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
-                       -vf "format=p010le,hwupload_cuda,gpume=$1,hwdownload,format=p010le" ;;
+                       -vf "format=p010le,hwupload_cuda,gpume=$1:hint=constant,hwdownload,format=p010le" ;;
     esac
     LD_LIBRARY_PATH=$standin timeout 60 "$ffmpeg" -hide_banner -nostdin -loglevel error "$@" -f null -
 }

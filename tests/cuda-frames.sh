@@ -53,6 +53,19 @@ for format in nv12 p010le yuv444p yuv444p16le; do
     done
 done
 
+# hint=constant: it marks as much as on the CPU, and hwdownload keeps it. More of it: gpume_constant.
+hints() { sed -n -e 's/.*ncoding video hint: *//p' -e 's/.*unknown side data type [0-9]* //p'; }
+for format in nv12 yuv420p p010le yuv444p16le; do
+    from="testsrc2=size=160x96:rate=10:duration=1,format=$format"
+    search=gpume=algo=ds:range=6:hint=constant:backend
+    ffmpeg -f lavfi -i "$from" -vf "$search=cpu,showinfo" -loglevel info -f null - 2>&1 | hints > "$tmp/cpu"
+    ffmpeg -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$from" \
+        -vf "hwupload_cuda,$search=cuda,hwdownload,format=$format,showinfo" -loglevel info -f null - 2>&1 |
+        hints > "$tmp/gpu"
+    check "cuda-hint/$format" "other parts are marked" \
+        eval "[ \"\$(grep -c bytes '$tmp/cpu')\" = 6 ] && cmp -s '$tmp/cpu' '$tmp/gpu'"
+done
+
 # One frame leaves the graph. Others give their buffers back inside it, by its own thread:
 # how many are in use does not depend on how far behind the output is.
 first_only='select=eq(n\,0)'
@@ -93,5 +106,7 @@ steady() {
 steady cuda-steady-memory 1 -lavfi "$source,gpume=algo=ds:backend=cuda:dir=both,$first_only"
 steady cuda-steady-frames 1 -init_hw_device cuda=cu:0 -filter_hw_device cu \
     -f lavfi -i "$source" -vf "format=nv12,hwupload_cuda,gpume=algo=ds,$first_only"
+steady cuda-steady-hint 2 -init_hw_device cuda=cu:0 -filter_hw_device cu \
+    -f lavfi -i "$source" -vf "format=nv12,hwupload_cuda,gpume=algo=ds:hint=constant,$first_only"
 steady cuda-steady-mvview 3 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
     -vf "format=nv12,hwupload_cuda,gpume=algo=ds,mvview=mode=flow+arrows+blocks:step=1,$first_only"

@@ -55,6 +55,43 @@ ffmpeg -f lavfi -i "testsrc2=s=240x176:r=25,trim=end_frame=10" -c:v mpeg4 -q:v 2
 example side-by-side "$work/clips/moving clip.mkv" "$work/side.mkv"
 expect side-by-side-frames mpeg4,12 "$(frames "$work/side.mkv")"
 
+example 24-to-60 "$work/clips/moving clip.mkv" "$work/smooth.mkv"
+expect 24-to-60-frames mpeg4,29 "$(frames "$work/smooth.mkv")"
+example 24-to-60 "$work/clips/moving clip.mkv" "$work/smooth.mkv" 2x
+expect 24-to-60-factor mpeg4,24 "$(frames "$work/smooth.mkv")"
+example slow-motion "$work/clips/moving clip.mkv" "$work/slow.mkv" 3
+expect slow-motion-frames 'mpeg4,34 25/1' "$(frames "$work/slow.mkv") $("$bin/ffprobe" -v error \
+    -select_streams v -show_entries stream=avg_frame_rate -of csv=p=0 "$work/slow.mkv")"
+
+# without a window: the same filters, and what ffplay would be told
+cat > "$work/ffplay" <<'EOT'
+#!/bin/sh
+filters= input=
+while [ $# -gt 0 ]; do
+    case $1 in
+        -vf) filters=$2 ;;
+        -i)  input=$2 ;;
+    esac
+    shift
+done
+exec "$FFMPEG" -nostdin -hide_banner -loglevel error -y -i "$input" -vf "$filters" -c:v mpeg4 -q:v 3 "$LIVE"
+EOT
+chmod +x "$work/ffplay"
+FFPLAY=$work/ffplay
+LIVE=$work/live.mkv
+export FFPLAY LIVE
+example live "$work/clips/moving clip.mkv" 50 90
+expect live-frames 'mpeg4,24 122,90' "$(frames "$LIVE") $("$bin/ffprobe" -v error -select_streams v \
+    -show_entries stream=width,height -of csv=p=0 "$LIVE")"
+if [ -x "$bin/ffplay" ]; then
+    FFPLAY=$bin/ffplay
+    SDL_VIDEODRIVER=dummy SDL_AUDIODRIVER=dummy timeout 60 sh examples/live.sh "$work/clips/moving clip.mkv" \
+        > "$work/log" 2>&1
+    check examples/live-ffplay "$(tail -n 1 "$work/log")" test $? = 0
+else
+    skip examples/live-ffplay "there is no ffplay"
+fi
+
 example vectors-of-a-folder "$work/clips" "$work/vectors"
 expect vectors-of-a-folder-files 'moving clip.mkv.npy other.mp4.npy' "$(cd "$work/vectors" && echo *)"
 # what is there is left alone, and what is missing is made

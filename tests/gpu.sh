@@ -34,7 +34,7 @@ jobs=${JOBS:-$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)}
 [ "$jobs" -le 8 ] || jobs=8
 hw=${GPUME_HW-'-hwaccel cuda -hwaccel_output_format cuda -extra_hw_frames 16'}
 up=${GPUME_UP-}
-programs='gpume_unit gpume_compare gpume_input gpume_mvview gpume_soak gpume_bench'
+programs='gpume_unit gpume_compare gpume_constant gpume_input gpume_mvview gpume_soak gpume_bench'
 unset MAKEFLAGS MAKELEVEL MFLAGS MAKEOVERRIDES
 
 # Copies FATE's script, its references and the commands that its makefile would run.
@@ -94,6 +94,8 @@ cd "$gpu/obj" || exit
 ffmpeg() { timeout 300 ./ffmpeg -hide_banner -nostdin -loglevel error "$@"; }
 # shellcheck disable=SC2086  # a list of words
 device() { ffmpeg $hw "$@"; }
+# hints: how much AV_FRAME_DATA_VIDEO_HINT each frame has, of what showinfo says; FFmpeg 7.1 does not name it
+hints() { sed -n -e 's/.*ncoding video hint: *//p' -e 's/.*unknown side data type [0-9]* //p'; }
 summary() {
     cd "$top" || exit
     passed=$(grep -c '^ok ' "$results")
@@ -186,6 +188,11 @@ ds:smooth=2 ds:check=1:block=8 ds:range=64:smooth=2:check=1:pel=4 fs:range=8:pel
     ffmpeg -i "$clip" -vf "gpume=algo=hme:backend=cpu,format=nv12,$draw" -f framemd5 - > "$tmp/cpu"
     device -i "$clip" -vf "${up}gpume=algo=hme,$draw,hwdownload,format=nv12" -f framemd5 - > "$tmp/gpu"
     check drawn "mvview draws a different picture" cmp -s "$tmp/cpu" "$tmp/gpu"
+    # what did not change is marked, also behind a download; a frame comes several times, so that there is some
+    hint=loop=loop=7:size=1:start=4,gpume=algo=ds:hint=constant
+    ffmpeg -i "$clip" -vf "$hint:backend=cpu,format=nv12,showinfo" -loglevel info -f null - 2>&1 | hints > "$tmp/cpu"
+    device -i "$clip" -vf "${up}$hint,hwdownload,format=nv12,showinfo" -loglevel info -f null - 2>&1 | hints > "$tmp/gpu"
+    check hint "other parts are marked" eval "[ -s '$tmp/cpu' ] && cmp -s '$tmp/cpu' '$tmp/gpu'"
     if ffmpeg -f lavfi -i testsrc2=size=256x256:rate=5:duration=1 -c:v h264_nvenc -f null - > "$tmp/log" 2>&1; then
         check nvenc "h264_nvenc after the filters" device -i "$clip" -vf "${up}gpume=algo=ds,mvview" -c:v h264_nvenc -f null -
     else
@@ -240,6 +247,8 @@ begin_sanitizers() {
         {
             timeout 600 compute-sanitizer --tool "$tool" --error-exitcode 1 \
                 ./libavfilter/tests/gpume_mvview -quick -device &&
+            timeout 600 compute-sanitizer --tool "$tool" --error-exitcode 1 \
+                ./libavfilter/tests/gpume_constant -quick -device &&
             timeout 1800 compute-sanitizer --tool "$tool" --error-exitcode 1 \
                 ./libavfilter/tests/gpume_unit -quick -backend cuda
         } > "$tmp/$tool" 2>&1 &

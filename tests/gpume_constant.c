@@ -7,11 +7,16 @@
  * @file
  * The option hint=constant: what is marked is exactly what did not change, in every plane of
  * every format; rectangles are aligned, inside and apart; what was marked before is replaced.
+ * The same where the CUDA backend searches, in frames in memory and on a device, and after a
+ * download. Allocations and calls of the driver that fail end in an error, or do no harm.
  */
 
+#include <dlfcn.h>
 #include <string.h>
 
+#include "libavutil/avstring.h"
 #include "libavutil/frame.h"
+#include "libavutil/hwcontext.h"
 #include "libavutil/macros.h"
 #include "libavutil/mem.h"
 #include "libavutil/pixdesc.h"
@@ -26,8 +31,13 @@
 /** Frames that a cell stays the same until it is marked. */
 #define REST      4
 
+static enum AVPixelFormat device_formats[64];
+static int nb_device_formats;
+
 typedef struct Case {
     TestStream stream;
+    TestRun run;
+    char options[128];
     AVFrame *frames[NB_FRAMES];
     /** Cells in which a plane other than luma differs from the frame before. */
     uint8_t rest_differs[NB_FRAMES][MAX_CELLS][MAX_CELLS];
@@ -69,10 +79,53 @@ static void touch_rest(Case *t, int i, TestRandom *r)
             const int x = test_draw(r, AV_CEIL_RSHIFT(f->width, xs));
             const int y = test_draw(r, AV_CEIL_RSHIFT(f->height, ys));
 
-            f->data[p][y * f->linesize[p] + x * step + test_draw(r, step)] ^= 1 << test_draw(r, 8);
+            /* each another bit, so that none is put right again */
+            f->data[p][y * f->linesize[p] + x * step + test_draw(r, step)] ^= 2 << (2 * (n - 1) + test_draw(r, 2));
             t->rest_differs[i][(y << ys) / CELL][(x << xs) / CELL] = 1;
         }
     }
+}
+
+/* The frames on a device, in pictures of even sides as decoders have them. */
+static AVBufferRef *upload(AVFrame *frames[NB_FRAMES], int nb, AVBufferRef *device)
+{
+    AVBufferRef *ref = test_alloc(av_hwframe_ctx_alloc(device));
+    AVHWFramesContext *ctx = (AVHWFramesContext *)ref->data;
+    int ret;
+
+    ctx->format    = AV_PIX_FMT_CUDA;
+    ctx->sw_format = frames[0]->format;
+    ctx->width     = FFALIGN(frames[0]->width,  2);
+    ctx->height    = FFALIGN(frames[0]->height, 2);
+    ret = av_hwframe_ctx_init(ref);
+    for (int i = 0; i < nb && ret >= 0; i++) {
+        AVFrame *even = test_alloc(av_frame_alloc()), *up = test_alloc(av_frame_alloc());
+        const int w = frames[i]->width, h = frames[i]->height;
+
+        even->format = frames[i]->format;
+        even->width  = w;
+        even->height = h;
+        /* with room for what is beyond the picture */
+        test_alloc(av_frame_get_buffer(even, 0) < 0 ? NULL : even);
+        for (int p = 0; p < 4 && even->data[p]; p++)
+            memset(even->buf[p] ? even->buf[p]->data : even->data[p], i,
+                   even->buf[p] ? even->buf[p]->size : 0);
+        test_alloc(av_frame_copy(even, frames[i]) < 0 ? NULL : even);
+        even->width  = ctx->width;
+        even->height = ctx->height;
+        ret = av_hwframe_get_buffer(ref, up, 0);
+        if (ret >= 0)
+            ret = av_hwframe_transfer_data(up, even, 0);
+        if (ret >= 0)
+            ret = av_frame_copy_props(up, frames[i]);
+        up->width  = w;
+        up->height = h;
+        av_frame_free(&even);
+        av_frame_free(&frames[i]);
+        frames[i] = up;
+    }
+    CHECK(ret >= 0, "upload: %s", av_err2str(ret));
+    return ref;
 }
 
 /* Whether the luma of all blocks that a cell is in, or that are in it, did not change. */
@@ -125,34 +178,47 @@ static void look(void *opaque, int i, const AVFrame *in, const AVFrame *out)
         }
 }
 
-static void one_case(uint64_t seed, int64_t *nb_constant, int64_t *nb_cells)
+/* Where frames are, and who compares them. */
+enum Mode { CPU, CUDA, CUDA_FRAMES, NB_MODES };
+
+static Case *open_case(uint64_t seed, enum Mode mode, AVBufferRef *device)
 {
     static const int algos[] = { GPUME_ALGO_FS, GPUME_ALGO_DS, GPUME_ALGO_EPZS, GPUME_ALGO_UMH };
+    static const char *const backends[NB_MODES] = { "cpu", "cuda", "cuda" };
+    static const enum TestContent contents[] = {
+        TEST_MOTION, TEST_MOTION, TEST_SHIFT, TEST_EQUAL, TEST_EQUAL
+    };
     TestRandom r  = { .state = seed };
     Case *t       = test_alloc(av_mallocz(sizeof(*t)));
     TestStream *s = &t->stream;
-    char options[128];
-    TestRun run   = {
-        .options = options, .nb_threads = 1 + test_draw(&r, 3), .frames = t->frames,
-        .feed_all = test_draw(&r, 2), .look = look, .opaque = t,
-    };
     const int w = test_draw_range(&r, 1, MAX_SIDE), h = test_draw_range(&r, 1, MAX_SIDE);
-    const enum AVPixelFormat format = test_formats[test_draw(&r, test_nb_formats)];
+    const enum AVPixelFormat format = mode == CUDA_FRAMES ?
+        device_formats[seed % nb_device_formats] : test_formats[test_draw(&r, test_nb_formats)];
 
+    t->run = (TestRun) {
+        .options  = t->options, .nb_threads = 1 + test_draw(&r, 3), .frames = t->frames,
+        .feed_all = test_draw(&r, 2), .look = look, .opaque = t,
+        .device   = mode == CUDA ? device : NULL,
+        .download = mode == CUDA_FRAMES && test_draw(&r, 2),
+    };
     s->algo  = algos[test_draw(&r, FF_ARRAY_ELEMS(algos))];
     s->block = 4 << test_draw(&r, 5);
     s->range = test_draw_range(&r, 1, 9);
     s->pel   = 1;
     s->nb    = NB_FRAMES;
+    s->check = !test_draw(&r, 4);
     test_set_dir(s, test_draw(&r, 2) ? 1 : 3);
     for (int i = 0; i < s->nb; i++)
         s->pics[i] = (TestPicture) { .w = w, .h = h, .format = format, .pts = i };
-    snprintf(options, sizeof(options), "algo=%s:block=%d:range=%d:dir=%s:hint=constant",
-             test_algos[s->algo], s->block, s->range, s->nb_references > 1 ? "both" : "past");
-    snprintf(test_context, sizeof(test_context), "%s, %dx%d %s, seed %d", options, w, h,
-             av_get_pix_fmt_name(format), (int)seed);
+    snprintf(t->options, sizeof(t->options),
+             "algo=%s:block=%d:range=%d:check=%d:dir=%s:backend=%s:hint=constant",
+             test_algos[s->algo], s->block, s->range, s->check,
+             s->nb_references > 1 ? "both" : "past", backends[mode]);
+    snprintf(test_context, sizeof(test_context), "%s, %dx%d %s%s%s, seed %d", t->options, w, h,
+             av_get_pix_fmt_name(format), mode == CUDA_FRAMES ? " on the device" : "",
+             t->run.download ? ", downloaded" : "", (int)seed);
 
-    test_samples(s, test_draw(&r, 3) ? TEST_MOTION : TEST_EQUAL, seed, s->range);
+    test_samples(s, contents[test_draw(&r, FF_ARRAY_ELEMS(contents))], seed, s->range);
     for (int i = 1; i < s->nb; i++)
         keep_parts(&s->pics[i - 1], &s->pics[i], &r);
     test_expect(s);
@@ -162,27 +228,153 @@ static void one_case(uint64_t seed, int64_t *nb_constant, int64_t *nb_cells)
         if (test_draw(&r, 2))
             test_alloc(av_video_hint_create_side_data(t->frames[i], 3));
     }
-    test_run(&run, s);
-    CHECK(run.ret >= 0 && !run.wrong[0], "%s", run.wrong[0] ? run.wrong : av_err2str(run.ret));
-    *nb_constant += t->nb_constant;
-    *nb_cells    += t->nb_cells;
-    for (int i = 0; i < s->nb; i++)
-        av_frame_free(&t->frames[i]);
-    test_free_stream(s);
-    av_free(t);
+    if (mode == CUDA_FRAMES)
+        t->run.hw_frames = upload(t->frames, s->nb, device);
+    return t;
+}
+
+static int run_case(Case *t)
+{
+    memset(t->age, 0, sizeof(t->age));
+    return test_run(&t->run, &t->stream);
+}
+
+static void close_case(Case **t)
+{
+    for (int i = 0; i < (*t)->stream.nb; i++)
+        av_frame_free(&(*t)->frames[i]);
+    av_buffer_unref(&(*t)->run.hw_frames);
+    test_free_stream(&(*t)->stream);
+    av_freep(t);
+}
+
+static void all_cases(enum Mode mode, int nb, AVBufferRef *device)
+{
+    int64_t nb_constant = 0, nb_cells = 0;
+
+    for (int seed = 1; seed <= nb; seed++) {
+        Case *t = open_case(seed, mode, device);
+
+        run_case(t);
+        CHECK(t->run.ret >= 0 && !t->run.wrong[0], "%s",
+              t->run.wrong[0] ? t->run.wrong : av_err2str(t->run.ret));
+        nb_constant += t->nb_constant;
+        nb_cells    += t->nb_cells;
+        close_case(&t);
+    }
+    CHECK(nb_constant > nb_cells / 50 && nb_constant < nb_cells * 9 / 10,
+          "%d of %d cells are constant", (int)nb_constant, (int)nb_cells);
+}
+
+/* A small case with something to mark. */
+static Case *find_case(enum Mode mode, AVBufferRef *device)
+{
+    for (int seed = 1;; seed++) {
+        Case *t = open_case(seed, mode, device);
+
+        if (t->stream.pics[0].w * t->stream.pics[0].h < 3000 && t->stream.block > 4) {
+            run_case(t);
+            if (t->nb_constant)
+                return t;
+        }
+        close_case(&t);
+    }
+}
+
+static int next_to_fail;
+/** Of the stand-in for the driver: let its n-th call from now on fail; returns how many there were. */
+static unsigned long long (*fail_driver)(unsigned long long n);
+
+static void let_fail(void *opaque, const char *stage)
+{
+    if (!strcmp(stage, "configuration"))
+        test_fail_allocation(next_to_fail, 0);
+}
+
+/* Each allocation, or each call of the driver, fails: an error, or what is right all the same. */
+static void failing(enum Mode mode, int driver, AVBufferRef *device)
+{
+    Case *t = find_case(mode, device);
+    char context[512];
+    int nb_tried = 0, nb_errors = 0, more = 1;
+
+    /* FFmpeg's own filters do not do well then: format frees twice, hwdownload goes on without a frame */
+    t->run.download = 0;
+    av_strlcpy(context, test_context, sizeof(context));
+    for (int n = 1; more; n++) {
+        int outstanding;
+
+        snprintf(test_context, sizeof(test_context), "%s %d fails: %s",
+                 driver ? "call of the driver" : "allocation", n, context);
+        t->run.at    = driver ? NULL : let_fail;
+        next_to_fail = n;
+        outstanding  = test_nb_outstanding;
+        test_track(!driver);
+        if (driver)
+            fail_driver(n);
+        run_case(t);
+        more = driver ? fail_driver(0) >= n : test_nb_failed;
+        test_fail_allocation(0, 0);
+        test_track(0);
+        CHECK(driver || test_nb_outstanding == outstanding, "%d buffers leaked",
+              test_nb_outstanding - outstanding);
+        CHECK(!t->run.wrong[0] && (more || t->run.ret >= 0), "%s",
+              t->run.wrong[0] ? t->run.wrong : av_err2str(t->run.ret));
+        nb_tried  += more;
+        nb_errors += more && t->run.ret < 0;
+    }
+    CHECK(nb_errors > nb_tried / 2, "%d errors of %d", nb_errors, nb_tried);
+    printf("  %d %s failed in turn; %d runs ended with an error\n", nb_tried,
+           driver ? "calls of the driver" : "allocations", nb_errors);
+    close_case(&t);
+}
+
+/* Those that can be searched, of the formats that frames on the device can have. */
+static void find_device_formats(AVBufferRef *device)
+{
+    AVHWFramesConstraints *has = test_alloc(av_hwdevice_get_hwframe_constraints(device, NULL));
+
+    for (int i = 0; has->valid_sw_formats[i] != AV_PIX_FMT_NONE; i++)
+        for (int j = 0; j < test_nb_formats; j++)
+            if (test_formats[j] == has->valid_sw_formats[i])
+                device_formats[nb_device_formats++] = test_formats[j];
+    av_hwframe_constraints_free(&has);
+    CHECK(nb_device_formats > 5, "%d formats on the device", nb_device_formats);
 }
 
 int main(int argc, char **argv)
 {
-    const int nb = argc > 1 && !strcmp(argv[1], "-quick") ? 100 : 1000;
-    int64_t nb_constant = 0, nb_cells = 0;
+    int quick = 0, device_only = 0;
+    AVBufferRef *device;
+    void *lib;
 
+    for (int i = 1; i < argc; i++) {
+        quick       |= !strcmp(argv[i], "-quick");
+        device_only |= !strcmp(argv[i], "-device");     // for tools that look at kernels
+    }
+    test_fail_init();
     test_init("gpume_constant");
     test_watch(600);
-    for (int seed = 1; seed <= nb; seed++)
-        one_case(seed, &nb_constant, &nb_cells);
-    CHECK(nb_constant > nb_cells / 50 && nb_constant < nb_cells * 9 / 10,
-          "%d of %d cells are constant", (int)nb_constant, (int)nb_cells);
+    if (!device_only) {
+        all_cases(CPU, quick ? 100 : 1000, NULL);
+        failing(CPU, 0, NULL);
+    }
+    device = test_open_device();
+    if (device) {
+        find_device_formats(device);
+        all_cases(CUDA,        quick ? 20 : 100, device);
+        all_cases(CUDA_FRAMES, quick ? 80 : 400, device);
+        lib = dlopen("libcuda.so.1", RTLD_NOW);
+        if (lib)
+            fail_driver = (unsigned long long (*)(unsigned long long))dlsym(lib, "gpume_standin_fail");
+        if (fail_driver) {
+            failing(CUDA_FRAMES, 0, device);
+            failing(CUDA_FRAMES, 1, device);
+        }
+    } else {
+        printf("  there is no device\n");
+    }
+    av_buffer_unref(&device);
     printf("gpume_constant: %d checks, %d failures\n", test_nb_checks, test_nb_failures);
-    return !!test_nb_failures;
+    return test_nb_failures || (device_only && !test_nb_checks);
 }

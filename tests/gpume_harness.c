@@ -1010,9 +1010,24 @@ int test_backends(TestBackend backends[TEST_MAX_BACKENDS], const char *only)
 
 /* The filter in its graph */
 
+static int set_hw_frames(AVFilterContext *src, AVBufferRef *hw_frames, const TestPicture *first)
+{
+    AVBufferSrcParameters *p = test_alloc(av_buffersrc_parameters_alloc());
+    int ret;
+
+    p->format        = ((AVHWFramesContext *)hw_frames->data)->format;
+    p->width         = first->w;
+    p->height        = first->h;
+    p->time_base     = (AVRational) { 1, 25 };
+    p->hw_frames_ctx = hw_frames;
+    ret = av_buffersrc_parameters_set(src, p);
+    av_free(p);
+    return ret;
+}
+
 int test_open_graph(TestGraph *g, const TestRun *r, const TestPicture *first)
 {
-    AVFilterContext *last, *up = NULL;
+    AVFilterContext *last, *up = NULL, *down[2] = { NULL };
     char args[256];
     int ret;
 
@@ -1024,8 +1039,9 @@ int test_open_graph(TestGraph *g, const TestRun *r, const TestPicture *first)
 
     snprintf(args, sizeof(args), "video_size=%dx%d:pix_fmt=%d:time_base=1/25:pixel_aspect=4/3:"
              "colorspace=bt470bg:range=tv", first->w, first->h, first->format);
-    if ((ret = avfilter_graph_create_filter(&g->src, avfilter_get_by_name("buffer"),
-                                            "src", args, NULL, g->graph)) < 0 ||
+    g->src = test_alloc(avfilter_graph_alloc_filter(g->graph, avfilter_get_by_name("buffer"), "src"));
+    if ((r->hw_frames && (ret = set_hw_frames(g->src, r->hw_frames, first)) < 0) ||
+        (ret = avfilter_init_str(g->src, r->hw_frames ? NULL : args)) < 0 ||
         (ret = avfilter_graph_create_filter(&g->sink, avfilter_get_by_name("buffersink"),
                                             "sink", NULL, NULL, g->graph)) < 0)
         goto fail;
@@ -1051,8 +1067,20 @@ int test_open_graph(TestGraph *g, const TestRun *r, const TestPicture *first)
         if (up)
             up->hw_device_ctx = test_alloc(av_buffer_ref(r->device));
     }
-    if ((ret = avfilter_link(last, 0, g->gpume, 0)) < 0 ||
-        (ret = avfilter_link(g->gpume, 0, g->sink, 0)) < 0 ||
+    if ((ret = avfilter_link(last, 0, g->gpume, 0)) < 0)
+        goto fail;
+    last = g->gpume;
+    if (r->download) {
+        if ((ret = avfilter_graph_create_filter(&down[0], avfilter_get_by_name("hwdownload"),
+                                                "download", NULL, NULL, g->graph)) < 0 ||
+            (ret = avfilter_graph_create_filter(&down[1], avfilter_get_by_name("format"), "format",
+                                                av_get_pix_fmt_name(first->format), NULL, g->graph)) < 0 ||
+            (ret = avfilter_link(last, 0, down[0], 0)) < 0 ||
+            (ret = avfilter_link(down[0], 0, down[1], 0)) < 0)
+            goto fail;
+        last = down[1];
+    }
+    if ((ret = avfilter_link(last, 0, g->sink, 0)) < 0 ||
         (ret = avfilter_graph_config(g->graph, NULL)) < 0)
         goto fail;
     return 0;
@@ -1153,8 +1181,9 @@ static int pull(Feeder *f, AVFrame *out)
         goto end;
     }
     if (out->pts != s->pics[i].pts || out->width != s->pics[i].w ||
-        out->height != s->pics[i].h || (!r->upload && (out->format != s->pics[i].format ||
-                                                       out->data[0] != f->luma[i]))) {
+        out->height != s->pics[i].h ||
+        (!r->upload && !r->hw_frames && out->format != s->pics[i].format) ||
+        (!r->upload && !r->download && out->data[0] != f->luma[i])) {
         snprintf(r->wrong, sizeof(r->wrong), "another frame than %d comes out: %dx%d, pts "
                  "%"PRId64"%s", i, out->width, out->height, out->pts,
                  out->data[0] == f->luma[i] ? "" : ", a copy");

@@ -264,6 +264,8 @@ typedef struct TestRun {
     const char *options;    ///< the filter's
     int nb_threads;
     int upload;             ///< frames go up to the device before the filter
+    AVBufferRef *hw_frames; ///< frames that are given lie there; may be NULL
+    int download;           ///< they come down behind it
     AVBufferRef *device;    ///< the filter's; may be NULL
     int feed_all;           ///< push everything before the first frame is pulled
     int closes;             ///< closed after close_after frames have come out

@@ -76,6 +76,10 @@ FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER CONCAT_FILTER NULL_MUXER) +
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER SCALE_FILTER) += $(FATE_MVFPS_FORMATS)
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER MESTIMATE_FILTER) += fate-mvfps-mestimate
 
+FATE_MVFPS_PROGRAMS-$(call ALLYES, GPUME_FILTER MVFPS_FILTER) += fate-mvfps-graph fate-mvfps-graph-quick
+fate-mvfps-graph fate-mvfps-graph-quick: libavfilter/tests/gpume_fps$(EXESUF)
+fate-mvfps-graph:       CMD = runecho libavfilter/tests/gpume_fps$(EXESUF)
+fate-mvfps-graph-quick: CMD = runecho libavfilter/tests/gpume_fps$(EXESUF) -quick
 FATE_MVFPS_PROGRAMS-$(call ALLYES, GPUME_FILTER MVFPS_FILTER) += fate-mvfps-unit fate-mvfps-unit-quick
 fate-mvfps-unit fate-mvfps-unit-quick: libavfilter/tests/gpume_mvfps$(EXESUF)
 fate-mvfps-unit:       CMD = runecho libavfilter/tests/gpume_mvfps$(EXESUF)

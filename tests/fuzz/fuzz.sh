@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Runs the fuzzers: options; frames on the CPU; frames on the CUDA backend with the
-# stand-in for the driver; what mvview draws, on both. New inputs are kept in build/fuzz/ and used by the next run;
-# failing inputs are build/fuzz/crash-*.
+# stand-in for the driver; what mvview draws, on both; streams for mvfps. New inputs are kept in
+# build/fuzz/ and used by the next run; failing inputs are build/fuzz/crash-*.
 #
 # usage: fuzz.sh RESULTS OBJ STANDIN_DIR SECONDS [NAME...]
 #   SECONDS   for each fuzzer; 0: run each corpus once
-#   NAME      options, cpu, cuda, view, view-cuda; default: all
+#   NAME      options, cpu, cuda, view, view-cuda, fps; default: all
 # GPUME_FUZZ_SEED: random seed, to repeat a run
 
 set -u
@@ -58,7 +58,7 @@ fuzz() {
     fi
 }
 
-[ $# -gt 0 ] || set -- options cpu cuda view view-cuda
+[ $# -gt 0 ] || set -- options cpu cuda view view-cuda fps
 for name; do
     case $name in
         options)
@@ -84,6 +84,9 @@ for name; do
                 continue
             fi
             GPUME_FUZZ_BACKENDS=cuda LD_LIBRARY_PATH=$standin fuzz view-cuda view -max_len=400
+            ;;
+        fps)
+            fuzz fps fps -max_len=400
             ;;
         *)
             die "there is no fuzzer '$name'" ;;

@@ -1,0 +1,20 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Makes a film of 24 (or any other number of) frames per second smooth, for a display of 60 Hz:
+# frames in between are made along the motion. Sound and subtitles go along.
+#
+# usage: 24-to-60.sh INPUT OUTPUT.mkv [RATE]
+# RATE is what mvfps takes: a number, a ratio, or a factor such as 2x [60]. FFMPEG names an ffmpeg
+# with gpume and mvfps [ffmpeg]; ENCODER has the options of an encoder [-c:v mpeg4 -q:v 3].
+
+set -eu
+if [ $# -lt 2 ]; then
+    echo "usage: $0 INPUT OUTPUT.mkv [RATE]" >&2
+    exit 2
+fi
+
+# Blocks of 16, for speed; block=8:sweeps=4 is a little better.
+# shellcheck disable=SC2086  # options
+"${FFMPEG:-ffmpeg}" -hide_banner -loglevel error -nostdin -y -i "$1" -map 0:v:0 -map '0:a?' -map '0:s?' -c copy \
+    -vf "gpume=algo=hme:block=16:dir=both:pel=1:sweeps=8,mvfps=fps=${3:-60}" \
+    ${ENCODER:--c:v mpeg4 -q:v 3} "$2"

@@ -1,0 +1,21 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Plays a film, a stream or a camera with frames in between: smooth at 60 frames per second, while
+# it comes in. Frames are made smaller first where they are larger than what the processor can do.
+#
+# usage: live.sh INPUT [RATE [HEIGHT [FFPLAY_OPTION...]]]
+# RATE is of the display [60]; HEIGHT is that of pictures at most [720]. FFPLAY names an ffplay with
+# gpume and mvfps [ffplay]. A camera: live.sh /dev/video0 60 480 -f v4l2
+
+set -eu
+if [ $# -lt 1 ]; then
+    echo "usage: $0 INPUT [RATE [HEIGHT [FFPLAY_OPTION...]]]" >&2
+    exit 2
+fi
+input=$1
+rate=${2:-60}
+height=${3:-720}
+shift $(($# < 3 ? $# : 3))
+
+exec "${FFPLAY:-ffplay}" -hide_banner -loglevel error -autoexit "$@" \
+    -vf "scale=-2:min($height\,ih),gpume=algo=hme:block=16:dir=both:pel=1:sweeps=8,mvfps=fps=$rate" -i "$input"

@@ -1,0 +1,145 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * mvfps in its graph: streams as none should be, and allocations that fail. The pictures
+ * themselves: gpume_mvfps.c.
+ */
+
+#include "libavutil/avstring.h"
+#include "libavutil/intreadwrite.h"
+
+#include "gpume_fps_case.h"
+
+static void random_streams(int nb)
+{
+    int nb_frames = 0, nb_errors = 0;
+
+    for (int seed = 1; seed <= nb; seed++) {
+        TestRandom d = { .state = seed };
+        FpsResult r;
+        FpsCase c;
+
+        draw_fps_case(&c, &d);
+        av_strlcatf(test_context, sizeof(test_context), ", seed %d", seed);
+        r = check_fps(&c);
+        nb_frames += r.nb;
+        nb_errors += r.ret < 0;
+        free_fps_case(&c);
+    }
+    printf("  %d streams: %d frames, %d errors\n", nb, nb_frames, nb_errors);
+    CHECK(nb_frames > 3 * nb && nb_errors < nb / 2, "too few frames");
+}
+
+/* Words with bits above their samples, so that differences are larger than they can be. */
+static void bits_above(void)
+{
+    static const int values[] = { 4080, 0xffff, 0xfc00, 1024 };
+
+    for (int i = 0; i < FF_ARRAY_ELEMS(values); i++) {
+        FpsCase c = { .nb = 4, .first = { .w = 40, .h = 30, .format = AV_PIX_FMT_YUV420P10 },
+                      .options = "fps=3x:scene=0" };
+        TestRandom d = { .state = i };
+        FpsResult r;
+
+        for (int n = 0; n < c.nb; n++) {
+            AVFrame *f;
+
+            grid_of_vectors(&c.first, &d, 8, 0);
+            f = c.frames[n] = make_frame(&c.first);
+            f->pts = n;
+            for (int y = 0; y < f->height; y++)
+                for (int x = 0; x < f->width; x++)
+                    AV_WN16(f->data[0] + y * f->linesize[0] + 2 * x, n & 1 ? values[i] : 0);
+        }
+        snprintf(test_context, sizeof(test_context), "samples of %d in 10 bits", values[i]);
+        r = check_fps(&c);
+        CHECK(r.ret >= 0 && r.nb > 2 * c.nb, "%d frames, %s", r.nb, av_err2str(r.ret));
+        free_fps_case(&c);
+    }
+}
+
+static int next_to_fail;
+
+static void let_fail(void)
+{
+    test_fail_allocation(next_to_fail, 0);
+}
+
+/*
+ * Each allocation fails: an error, or the right frames. From the configuration on, as FFmpeg
+ * forgets options where it has no memory for them.
+ */
+static void failing_allocations(void)
+{
+    static const struct {
+        const char *options;
+        enum AVPixelFormat format;
+    } rows[] = {
+        { "fps=5/2x:scene=0", AV_PIX_FMT_YUV420P }, { "fps=2x:scene=1000", AV_PIX_FMT_P010 },
+        { "fps=60:mode=blend", AV_PIX_FMT_GBRP },   { "fps=3x:scene=0.001:cut=dup", AV_PIX_FMT_GRAY8 },
+    };
+    TestRandom d = { .state = 41 };
+    int nb_tried = 0, nb_harmless = 0;
+
+    for (int row = 0; row < FF_ARRAY_ELEMS(rows); row++) {
+        FpsCase c = { .nb = 4, .first = { .w = 70, .h = 50, .format = rows[row].format } };
+        FpsResult expected;
+        int failed = 1;
+
+        snprintf(c.options, sizeof(c.options), "%s", rows[row].options);
+        for (int i = 0; i < c.nb; i++) {
+            Input in = c.first;
+
+            /* the last one has another size */
+            in.w   -= 8 * (i == c.nb - 1);
+            in.seed = i;
+            grid_of_vectors(&in, &d, 8, 12);
+            for (int j = 0; j < in.size / sizeof(*input_mvs); j++)
+                input_mvs[j].source = j & 1 ? 1 : -1;
+            c.frames[i]      = make_frame(&in);
+            c.frames[i]->pts = i;
+        }
+        expected = run_fps(&c, 2, NULL);
+        CHECK(expected.ret >= 0 && expected.nb > c.nb, "%d frames, %s", expected.nb,
+              av_err2str(expected.ret));
+        for (int n = 1; failed; n++) {
+            const int outstanding = test_nb_outstanding;
+            FpsResult r;
+
+            snprintf(test_context, sizeof(test_context), "allocation %d fails, %s", n, c.options);
+            next_to_fail = n;
+            test_track(1);
+            r      = run_fps(&c, 2, let_fail);
+            failed = test_nb_failed;
+            test_fail_allocation(0, 0);
+            test_track(0);
+            CHECK(test_nb_outstanding == outstanding, "%d buffers leaked",
+                  test_nb_outstanding - outstanding);
+            CHECK(failed || r.ret >= 0, "%s", av_err2str(r.ret));
+            CHECK(r.ret < 0 || (r.nb == expected.nb && r.hash == expected.hash), "other frames");
+            nb_tried    += failed;
+            nb_harmless += failed && r.ret >= 0;
+        }
+        free_fps_case(&c);
+    }
+    printf("  %d allocations failed in turn; %d of them FFmpeg did without\n", nb_tried, nb_harmless);
+    CHECK(nb_tried > 100 && nb_harmless < nb_tried / 4, "%d of %d", nb_harmless, nb_tried);
+}
+
+int main(int argc, char **argv)
+{
+    const int quick = argc > 1 && !strcmp(argv[1], "-quick");
+
+    test_fail_init();
+    test_init("gpume_fps");
+    test_watch(600);
+    random_streams(quick ? 300 : 3000);
+    bits_above();
+    failing_allocations();
+    printf("gpume_fps: %d checks, %d failures\n", test_nb_checks, test_nb_failures);
+    return !!test_nb_failures;
+}

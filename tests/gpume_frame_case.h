@@ -1,0 +1,214 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Frames with vectors, as searches leave them and as none does, and a graph with a filter. Shared
+ * by the tests and the fuzzers of filters that read vectors.
+ */
+
+#ifndef GPUME_FRAME_CASE_H
+#define GPUME_FRAME_CASE_H
+
+#include <string.h>
+
+#include "libavfilter/buffersink.h"
+#include "libavfilter/buffersrc.h"
+#include "libavutil/imgutils.h"
+#include "libavutil/mem.h"
+#include "libavutil/pixdesc.h"
+
+#include "gpume_harness.h"
+
+/** Bytes around the rows of a frame that nobody may touch. */
+#define MARGIN 48
+#define CANARY 0xa5
+
+#define MAX_VECTORS 10000
+
+/** What a frame is made of. */
+typedef struct Input {
+    int w, h;
+    enum AVPixelFormat format;
+    uint64_t seed;
+    size_t size;            ///< of the side data, input_mvs, in bytes
+    int has_side_data;
+    int even;               ///< cut from a larger picture of even sides, as devices have them
+} Input;
+
+/** Of the input at hand. */
+static AVMotionVector input_mvs[MAX_VECTORS];
+
+/* A frame of random samples whose rows have canaries before and behind them. */
+static AVFrame *make_frame(const Input *in)
+{
+    AVFrame *f = test_alloc(av_frame_alloc());
+    TestRandom r = { .state = test_mix(in->seed) };
+    const int planes = av_pix_fmt_count_planes(in->format);
+    size_t size = 0, at = 0;
+    AVBufferRef *buf;
+
+    f->width  = in->even ? FFALIGN(in->w, 2) : in->w;
+    f->height = in->even ? FFALIGN(in->h, 2) : in->h;
+    f->format = in->format;
+    f->pts    = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < planes; i++) {
+            const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(in->format);
+            const int h = i == 1 || i == 2 ? AV_CEIL_RSHIFT(f->height, desc->log2_chroma_h) : f->height;
+            int linesizes[4];
+
+            av_image_fill_linesizes(linesizes, in->format, f->width);
+            f->linesize[i] = FFALIGN(linesizes[i], 2) + 2 * MARGIN;
+            if (pass) {
+                f->data[i] = f->buf[0]->data + at + MARGIN;
+                for (int y = 0; y < h; y++)
+                    for (int x = 0; x < linesizes[i]; x++)
+                        f->data[i][y * f->linesize[i] + x] = test_draw(&r, 256);
+                at += h * f->linesize[i];
+            } else {
+                size += h * f->linesize[i];
+            }
+        }
+        if (!pass) {
+            buf = test_alloc(av_buffer_alloc(size + 64));
+            memset(buf->data, CANARY, size + 64);
+            f->buf[0] = buf;
+        }
+    }
+    if (in->has_side_data) {
+        AVFrameSideData *sd = test_alloc(av_frame_new_side_data(f, AV_FRAME_DATA_MOTION_VECTORS,
+                                                                in->size));
+
+        memcpy(sd->data, input_mvs, in->size);
+    }
+    f->width  = in->w;
+    f->height = in->h;
+    return f;
+}
+
+static int rows_of(const AVFrame *f, int plane)
+{
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(f->format);
+
+    return plane == 1 || plane == 2 ? AV_CEIL_RSHIFT(f->height, desc->log2_chroma_h) : f->height;
+}
+
+/* That nothing between the rows of a frame of make_frame() was written. */
+static int is_intact(const AVFrame *f)
+{
+    int linesizes[4];
+
+    av_image_fill_linesizes(linesizes, f->format, f->width);
+    for (int i = 0; i < av_pix_fmt_count_planes(f->format); i++)
+        for (int y = 0; y < rows_of(f, i); y++) {
+            const uint8_t *row = f->data[i] + y * (ptrdiff_t)f->linesize[i];
+
+            for (int x = 1; x <= MARGIN; x++)
+                if (row[-x] != CANARY || row[linesizes[i] + x - 1] != CANARY &&
+                    linesizes[i] + x <= f->linesize[i] - MARGIN)
+                    return 0;
+        }
+    return 1;
+}
+
+typedef struct Graph {
+    AVFilterGraph *graph;
+    AVFilterContext *src, *sink;
+    void (*configure)(void);    ///< called when options are set; may be NULL
+} Graph;
+
+static int open_graph(Graph *g, const Input *in, const char *filter, const char *options, int threads)
+{
+    AVFilterContext *ctx;
+    char args[128];
+    int ret;
+
+    g->graph = avfilter_graph_alloc();
+    if (!g->graph)
+        return AVERROR(ENOMEM);
+    g->graph->nb_threads = threads;
+    snprintf(args, sizeof(args), "video_size=%dx%d:pix_fmt=%d:time_base=1/25:frame_rate=25", in->w,
+             in->h, in->format);
+    if ((ret = avfilter_graph_create_filter(&g->src, avfilter_get_by_name("buffer"), "in", args,
+                                            NULL, g->graph)) < 0 ||
+        (ret = avfilter_graph_create_filter(&ctx, avfilter_get_by_name(filter), filter, options,
+                                            NULL, g->graph)) < 0 ||
+        (ret = avfilter_graph_create_filter(&g->sink, avfilter_get_by_name("buffersink"), "out",
+                                            NULL, NULL, g->graph)) < 0 ||
+        (ret = avfilter_link(g->src, 0, ctx, 0)) < 0 ||
+        (ret = avfilter_link(ctx, 0, g->sink, 0)) < 0)
+        return ret;
+    /* a format that the filter does not take must not be converted */
+    avfilter_graph_set_auto_convert(g->graph, AVFILTER_AUTO_CONVERT_NONE);
+    if (g->configure)
+        g->configure();
+    return avfilter_graph_config(g->graph, NULL);
+}
+
+static AVMotionVector vector(int x, int y, int w, int h, int dx, int dy)
+{
+    return (AVMotionVector) {
+        .source = -1, .w = w, .h = h, .dst_x = x, .dst_y = y, .src_x = x + dx, .src_y = y + dy,
+        .motion_x = dx, .motion_y = dy, .motion_scale = 1,
+    };
+}
+
+/* Blocks of a grid as a search leaves them. */
+static void grid_of_vectors(Input *in, TestRandom *r, int block, int range)
+{
+    int nb = 0;
+
+    for (int y = 0; y < in->h; y += block)
+        for (int x = 0; x < in->w && nb < MAX_VECTORS; x += block) {
+            const int w = FFMIN(block, in->w - x), h = FFMIN(block, in->h - y);
+
+            input_mvs[nb] = vector(x + w / 2, y + h / 2, w, h,
+                                 test_draw_range(r, -range, range), test_draw_range(r, -range, range));
+            input_mvs[nb].flags = !test_draw(r, 4);
+            nb++;
+        }
+    in->size = nb * sizeof(*input_mvs);
+    in->has_side_data = 1;
+}
+
+/* What no search leaves. */
+static void wild_vectors(Input *in, TestRandom *r)
+{
+    const int nb = test_draw(r, 40);
+
+    for (int i = 0; i < nb; i++) {
+        AVMotionVector *mv = &input_mvs[i];
+
+        switch (test_draw(r, 4)) {
+        case 0:
+            for (int j = 0; j < sizeof(*mv); j++)
+                ((uint8_t *)mv)[j] = test_draw(r, 256);
+            break;
+        case 1:
+            *mv = vector(test_draw_range(r, -300, 300), test_draw_range(r, -300, 300),
+                         test_draw(r, 256), test_draw(r, 256),
+                         test_draw_range(r, -30000, 30000), test_draw_range(r, -30000, 30000));
+            break;
+        default:
+            *mv = vector(test_draw(r, in->w), test_draw(r, in->h),
+                         1 + test_draw(r, 20), 1 + test_draw(r, 20),
+                         test_draw_range(r, -90, 90), test_draw_range(r, -90, 90));
+            break;
+        }
+        if (!test_draw(r, 4)) {
+            mv->motion_x = test_draw(r, 2) ? INT32_MIN : INT32_MAX;
+            mv->motion_y = test_draw(r, 2) ? INT32_MIN : 0;
+        }
+        mv->source       = test_draw_range(r, -1, 1);
+        mv->motion_scale = test_draw(r, 3) ? test_draw(r, 5) : test_draw(r, 65536);
+    }
+    /* the last one may not be whole */
+    in->size = nb * sizeof(*input_mvs) + (nb ? 0 : test_draw(r, 2)) +
+               (test_draw(r, 2) ? test_draw(r, sizeof(*input_mvs)) : 0);
+    in->has_side_data = 1;
+}
+
+#endif /* GPUME_FRAME_CASE_H */
