@@ -10,6 +10,7 @@ GPUME_COMMA   := ,
 gpume_module   = gpume/$(call gpume_column,1,$(1))/gpume_$(call gpume_column,2,$(1))
 GPUME_MODULES  := $(call gpume_modules,cuda)
 MVVIEW_MODULES := $(call gpume_modules,view)
+MVFPS_MODULES  := $(call gpume_modules,between)
 
 # With NVIDIA's headers and either compiler of kernels the CUDA backend, else its
 # stub. FFmpeg looks for clang whether or not it has the headers.
@@ -29,6 +30,11 @@ MVVIEW_CUDA_OBJS = $(if $(GPUME_CUDA-yes),                      \
                       gpume/view/cuda.o                        \
                       $(call gpume_kernels,$(MVVIEW_MODULES)), \
                       gpume/view/stubs.o)
+
+MVFPS_CUDA_OBJS  = $(if $(GPUME_CUDA-yes),                      \
+                      gpume/between/cuda.o                     \
+                      $(call gpume_kernels,$(MVFPS_MODULES)),  \
+                      gpume/between/stubs.o)
 
 OBJS-$(CONFIG_GPUME_FILTER) += vf_gpume.o               \
                                gpume/core/backend.o     \
@@ -77,11 +83,13 @@ X86ASM-OBJS-$(CONFIG_MVVIEW_FILTER) += gpume/view/x86/blend.o      \
 OBJS-$(CONFIG_MVFPS_FILTER) += vf_mvfps.o             \
                                gpume/between/between.o \
                                gpume/between/blend.o   \
+                               gpume/between/cpu.o     \
                                gpume/between/fields.o  \
                                gpume/between/layout.o  \
                                gpume/between/mci.o     \
                                gpume/between/picture.o \
-                               gpume/between/scene.o
+                               gpume/between/scene.o   \
+                               $(MVFPS_CUDA_OBJS)
 
 X86ASM-OBJS-$(CONFIG_MVFPS_FILTER) += gpume/between/x86/mci.o       \
                                       gpume/between/x86/mci_init.o
@@ -96,7 +104,8 @@ endif
 libavfilter/gpume/%.ptx: NVCCFLAGS += -I$(SRC_PATH)
 gpume_headers = $(wildcard $(addprefix $(SRC_PATH)/libavfilter/gpume/, $(1)))
 GPUME_KERNEL_HEADERS-cuda := $(call gpume_headers, core/*.h cuda/*.h cuda/*.cuh)
-GPUME_KERNEL_HEADERS-view := $(call gpume_headers, cuda/common.cuh view/*.h view/*.cuh)
+GPUME_KERNEL_HEADERS-view := $(call gpume_headers, *.h cuda/common.cuh view/*.h view/*.cuh)
+GPUME_KERNEL_HEADERS-between := $(call gpume_headers, *.h cuda/common.cuh between/*.h between/*.cuh)
 
 # A module from its family's source; FFmpeg's rules make an object of it.
 define GPUME_MODULE
@@ -111,7 +120,7 @@ libavfilter/$(call gpume_module,$(1)).ptx: \
     $(GPUME_KERNEL_HEADERS-$(call gpume_column,1,$(1))) | libavfilter/gpume/$(call gpume_column,1,$(1))/
 	$$(COMPILE_NVCC)
 endef
-$(foreach M,$(GPUME_MODULES) $(MVVIEW_MODULES),$(eval $(call GPUME_MODULE,$(M))))
+$(foreach M,$(GPUME_MODULES) $(MVVIEW_MODULES) $(MVFPS_MODULES),$(eval $(call GPUME_MODULE,$(M))))
 
 # The movie filter is why libavfilter's programs are linked with libavcodec
 GPUME_HAS_CODECS = $(if $(CONFIG_MOVIE_FILTER),$(CONFIG_MPEG4_ENCODER))
