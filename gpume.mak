@@ -143,7 +143,7 @@ $(addprefix libavfilter/tests/, gpume_input$(EXESUF) gpume_mvview$(EXESUF)): lib
 
 # The benchmark (bench/README.md): one program in parts, with its own kernels.
 GPUME_BENCH_PTX  = gpume_bench_ceilings gpume_bench_seed
-GPUME_BENCH_OBJS = $(addprefix gpume_bench_, ceilings.o draw.o kernels.o memory.o nvofa.o seed.o) \
+GPUME_BENCH_OBJS = $(addprefix gpume_bench_, between.o ceilings.o draw.o kernels.o memory.o nvofa.o seed.o) \
                    $(GPUME_BENCH_PTX:%=%.ptx.o)
 TESTOBJS += $(if $(CONFIG_GPUME_FILTER),$(if $(GPUME_CUDA-yes),$(GPUME_BENCH_OBJS)))
 libavfilter/tests/gpume_bench$(EXESUF): $(GPUME_BENCH_OBJS:%=libavfilter/tests/%)
