@@ -53,6 +53,8 @@ int ff_mvfps_fields_read(MvfpsFrameFields *f, const AVFrame *frame, int w, int h
 
 void ff_mvfps_fields_free(MvfpsFrameFields *f)
 {
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         av_freep(&f->cells[i]);
+        f->allocated[i] = 0;
+    }
 }
