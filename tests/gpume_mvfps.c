@@ -14,6 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libavfilter/avfilter.h"
+#include "libavfilter/buffersink.h"
+#include "libavfilter/buffersrc.h"
 #include "libavutil/cpu.h"
 #include "libavutil/hwcontext.h"
 #include "libavutil/imgutils.h"
@@ -801,11 +804,280 @@ static void side_data(void)
     }
 }
 
+/* The filter in its graph */
+
+#define MAX_CASES 3
+#define MAX_OUT   64
+
+/** Frames that follow each other, of one format, and what mvfps makes of them. */
+typedef struct Sequence {
+    Case cases[MAX_CASES];      ///< of a size each
+    int nb_cases;
+    const char *options;
+    void (*configure)(void);    ///< called before the graph is configured; may be NULL
+
+    AVFrame *out[MAX_OUT];      ///< in memory
+    int nb_out;
+} Sequence;
+
+static void draw_sequence(Sequence *q, uint64_t seed, int nb_cases, const char *options)
+{
+    memset(q, 0, sizeof(*q));
+    q->nb_cases = nb_cases;
+    q->options  = options;
+    for (int i = 0; i < nb_cases; i++)
+        draw_case(&q->cases[i], seed + (uint64_t)i * FF_ARRAY_ELEMS(formats));
+}
+
+static void free_out(Sequence *q)
+{
+    for (int i = 0; i < q->nb_out; i++)
+        av_frame_free(&q->out[i]);
+    q->nb_out = 0;
+}
+
+static void free_sequence(Sequence *q)
+{
+    free_out(q);
+    for (int i = 0; i < q->nb_cases; i++)
+        free_case(&q->cases[i]);
+}
+
+static int open_graph(AVFilterGraph **graph, AVFilterContext **src, AVFilterContext **sink, const Sequence *q,
+                      AVBufferRef *hw_frames)
+{
+    AVBufferSrcParameters *params = test_alloc(av_buffersrc_parameters_alloc());
+    AVFilterContext *ctx;
+    int ret;
+
+    params->format        = hw_frames ? AV_PIX_FMT_CUDA : q->cases[0].format;
+    params->width         = q->cases[0].w;
+    params->height        = q->cases[0].h;
+    params->time_base     = (AVRational) { 1, 25 };
+    params->frame_rate    = (AVRational) { 25, 1 };
+    params->hw_frames_ctx = hw_frames;
+    *graph = test_alloc(avfilter_graph_alloc());
+    *src   = test_alloc(avfilter_graph_alloc_filter(*graph, avfilter_get_by_name("buffer"), "in"));
+    (*graph)->nb_threads = 2;
+    avfilter_graph_set_auto_convert(*graph, AVFILTER_AUTO_CONVERT_NONE);
+    if ((ret = av_buffersrc_parameters_set(*src, params)) >= 0 &&
+        (ret = avfilter_init_str(*src, NULL)) >= 0 &&
+        (ret = avfilter_graph_create_filter(&ctx, avfilter_get_by_name("mvfps"), "mvfps", q->options, NULL,
+                                            *graph)) >= 0 &&
+        (ret = avfilter_graph_create_filter(sink, avfilter_get_by_name("buffersink"), "out", NULL, NULL,
+                                            *graph)) >= 0 &&
+        (ret = avfilter_link(*src, 0, ctx, 0)) >= 0 && (ret = avfilter_link(ctx, 0, *sink, 0)) >= 0) {
+        if (q->configure)
+            q->configure();
+        ret = avfilter_graph_config(*graph, NULL);
+    }
+    av_free(params);
+    return ret;
+}
+
+static int tracking;            ///< allocations fail
+
+/* Keep what comes out, in memory. */
+static int take_out(Sequence *q, AVFilterContext *sink, int on_device, const uint8_t **hw_frames)
+{
+    int ret = 0;
+
+    while (ret >= 0 && q->nb_out < MAX_OUT) {
+        AVFrame *f = av_frame_alloc(), *down;
+
+        if (!f)
+            return AVERROR(ENOMEM);
+        ret = av_buffersink_get_frame(sink, f);
+        if (ret >= 0 && on_device) {
+            const int w = f->width, h = f->height;
+            const Case size = { .w = w, .h = h, .format = q->cases[0].format };
+
+            /* all frames of a size are of one pool */
+            CHECK(f->hw_frames_ctx && (!*hw_frames || f->hw_frames_ctx->data == *hw_frames || q->nb_cases > 1),
+                  "frame %d is of another pool", q->nb_out);
+            *hw_frames = f->hw_frames_ctx ? f->hw_frames_ctx->data : NULL;
+            /* what the test does itself must not fail */
+            test_track(0);
+            down = download(&size, f);
+            av_frame_copy_props(down, f);
+            test_track(tracking);
+            down->width  = w;
+            down->height = h;
+            av_frame_free(&f);
+            f = down;
+        }
+        if (ret >= 0)
+            q->out[q->nb_out++] = f;
+        else
+            av_frame_free(&f);
+    }
+    return ret == AVERROR(EAGAIN) || ret == AVERROR_EOF ? 0 : ret;
+}
+
+/* @param uploaded frames on the device, or NULL */
+static int run_sequence(Sequence *q, AVFrame *(*uploaded)[MAX_FRAMES], AVBufferRef *hw_frames)
+{
+    AVFilterContext *src, *sink;
+    const uint8_t *pool = NULL;
+    AVFilterGraph *graph;
+    int pts = 0, ret;
+
+    free_out(q);
+    ret = open_graph(&graph, &src, &sink, q, hw_frames);
+    for (int i = 0; i < q->nb_cases; i++)
+        for (int n = 0; n < q->cases[i].nb_frames && ret >= 0; n++) {
+            AVFrame *f = uploaded ? uploaded[i][n] : q->cases[i].frames[n];
+
+            f->pts = pts++;
+            ret = av_buffersrc_write_frame(src, f);
+            if (ret >= 0)
+                ret = take_out(q, sink, !!uploaded, &pool);
+        }
+    if (ret >= 0)
+        ret = av_buffersrc_add_frame(src, NULL);
+    if (ret >= 0)
+        ret = take_out(q, sink, !!uploaded, &pool);
+    avfilter_graph_free(&graph);
+    return ret;
+}
+
+static int same_out(const Sequence *q, const Sequence *other)
+{
+    const Case *c = &q->cases[0];
+
+    if (q->nb_out != other->nb_out)
+        return 0;
+    for (int n = 0; n < q->nb_out; n++) {
+        const AVFrame *a = q->out[n], *b = other->out[n];
+
+        if (a->width != b->width || a->height != b->height || a->pts != b->pts || a->duration != b->duration ||
+            !av_frame_get_side_data(a, AV_FRAME_DATA_MOTION_VECTORS) !=
+            !av_frame_get_side_data(b, AV_FRAME_DATA_MOTION_VECTORS))
+            return 0;
+        for (int i = 0; i < c->nb_components; i++)
+            for (int y = 0; y < AV_CEIL_RSHIFT(a->height, shift_y(c, i)); y++)
+                for (int x = 0; x < AV_CEIL_RSHIFT(a->width, shift_x(c, i)); x++)
+                    if (get_word(c, a, i, x, y) != get_word(c, b, i, x, y))
+                        return 0;
+    }
+    return 1;
+}
+
+static const char *const sequence_options[] = {
+    "scene=0", "fps=5/2x", "mode=blend:fps=3x:scene=1", "mode=dup:fps=3x", "fps=60:scene=1.01:cut=blend",
+    "fps=3/4x", "mode=blend:scene=0.9:fps=70",
+};
+
+static int nb_sequences;
+
+/* Of several sizes, on the device and in memory: the same frames at the same times. */
+static void sequences_on_device(int nb)
+{
+    for (uint64_t i = 0; i < nb; i++) {
+        AVBufferRef *hw_frames[MAX_CASES] = { 0 };
+        AVFrame *uploaded[MAX_CASES][MAX_FRAMES] = { 0 };
+        Sequence memory, q;
+        int ret, expected;
+
+        draw_sequence(&q, 5000 + i, 1 + i % MAX_CASES, sequence_options[i % FF_ARRAY_ELEMS(sequence_options)]);
+        if (fits_device(&q.cases[0])) {
+            memory = q;
+            for (int k = 0; k < q.nb_cases; k++) {
+                hw_frames[k] = alloc_device_frames(&q.cases[k]);
+                for (int n = 0; n < q.cases[k].nb_frames; n++)
+                    uploaded[k][n] = upload(&q.cases[k], hw_frames[k], q.cases[k].frames[n]);
+            }
+            snprintf(test_context, sizeof(test_context), "sequence %" PRIu64 ", %s, %d sizes, %s", i,
+                     q.cases[0].desc->name, q.nb_cases, q.options);
+            expected = run_sequence(&memory, NULL, NULL);
+            ret      = run_sequence(&q, uploaded, hw_frames[0]);
+            CHECK(ret == expected, "%d instead of %d", ret, expected);
+            CHECK(same_out(&q, &memory), "other frames, %d instead of %d", q.nb_out, memory.nb_out);
+            nb_sequences += ret >= 0;
+            free_out(&memory);
+        }
+        for (int k = 0; k < q.nb_cases; k++) {
+            for (int n = 0; n < MAX_FRAMES; n++)
+                av_frame_free(&uploaded[k][n]);
+            av_buffer_unref(&hw_frames[k]);
+        }
+        free_sequence(&q);
+    }
+}
+
+static int next_to_fail;
+
+static void let_fail(void)
+{
+    test_fail_allocation(next_to_fail, 0);
+}
+
+/*
+ * Each allocation of a graph fails in turn, from the configuration on: an error or the right
+ * frames, and nothing leaks.
+ */
+static void failing_allocations(int on_device)
+{
+    static const char *const options[] = { "fps=3x:scene=1.1", "mode=blend:scene=1:fps=3x" };
+    int nb_tried = 0, nb_harmless = 0;
+
+    for (int i = 0; i < FF_ARRAY_ELEMS(options); i++) {
+        AVFrame *uploaded[MAX_CASES][MAX_FRAMES] = { 0 };
+        AVBufferRef *hw_frames = NULL;
+        Sequence good, q;
+        int failed = 1, ret;
+
+        /* one with vectors, of a format that is on devices */
+        for (uint64_t seed = 9000 + i;; seed++) {
+            draw_sequence(&q, seed, 1, options[i]);
+            good = q;
+            if ((q.cases[0].format == AV_PIX_FMT_NV12 || q.cases[0].format == AV_PIX_FMT_YUV420P) &&
+                q.cases[0].nb_frames > 2 && run_sequence(&good, NULL, NULL) >= 0)
+                break;
+            free_out(&good);
+            free_sequence(&q);
+        }
+        if (on_device) {
+            hw_frames = alloc_device_frames(&q.cases[0]);
+            for (int n = 0; n < q.cases[0].nb_frames; n++)
+                uploaded[0][n] = upload(&q.cases[0], hw_frames, q.cases[0].frames[n]);
+        }
+        q.configure = let_fail;
+        for (int n = 1; failed; n++) {
+            const int outstanding = test_nb_outstanding;
+
+            snprintf(test_context, sizeof(test_context), "allocation %d fails, %s%s", n, options[i],
+                     on_device ? " on the device" : "");
+            next_to_fail = n;
+            test_track(tracking = 1);
+            ret    = run_sequence(&q, on_device ? uploaded : NULL, hw_frames);
+            failed = test_nb_failed;
+            test_fail_allocation(0, 0);
+            CHECK(ret < 0 || same_out(&q, &good), "other frames");
+            CHECK(failed || ret >= 0, "%s", av_err2str(ret));
+            free_out(&q);
+            test_track(tracking = 0);
+            CHECK(test_nb_outstanding == outstanding, "%d buffers leaked", test_nb_outstanding - outstanding);
+            nb_tried    += failed;
+            nb_harmless += failed && ret >= 0;
+        }
+        for (int n = 0; n < MAX_FRAMES; n++)
+            av_frame_free(&uploaded[0][n]);
+        av_buffer_unref(&hw_frames);
+        free_out(&good);
+        free_sequence(&q);
+    }
+    printf("  %d allocations failed in turn%s; %d of them FFmpeg did without\n", nb_tried,
+           on_device ? ", on the device" : "", nb_harmless);
+    CHECK(nb_tried > 50 && nb_harmless < nb_tried / 4, "%d of %d", nb_harmless, nb_tried);
+}
+
 int main(int argc, char **argv)
 {
     int64_t only = -1;
     int nb = 2500, nb_device = 600, device_only = 0;
 
+    test_fail_init();
     test_init("gpume_mvfps");
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "-quick")) {
@@ -826,7 +1098,10 @@ int main(int argc, char **argv)
     }
     test_watch(600);
     if (!device_only) {
-        side_data();
+        if (only < 0) {
+            side_data();
+            failing_allocations(0);
+        }
         for (int i = 0; i < nb; i++)
             if (only < 0 || !i)
                 run_case(only < 0 ? i : only, 0);
@@ -837,13 +1112,18 @@ int main(int argc, char **argv)
         for (int i = 0; i < nb_device; i++)
             if (only < 0 || !i)
                 run_case(only < 0 ? i : only, 1);
+        if (only < 0) {
+            sequences_on_device(nb_device / 3);
+            if (!device_only)
+                failing_allocations(1);
+        }
         av_hwframe_constraints_free(&device_has);
     } else {
         printf("  there is no device\n");
     }
     av_buffer_unref(&device);
     printf("gpume_mvfps: %d pictures along vectors, %d means, %d copies, %d of them on the device, "
-           "%d checks, %d failures\n",
-           nb_made, nb_blends, nb_copies, nb_on_device, test_nb_checks, test_nb_failures);
+           "%d sequences, %d checks, %d failures\n",
+           nb_made, nb_blends, nb_copies, nb_on_device, nb_sequences, test_nb_checks, test_nb_failures);
     return test_nb_failures || (device_only && !nb_on_device);
 }
