@@ -36,6 +36,7 @@ template<int SX, int SY> struct MvfpsPart {
     /** Words of shared memory: a row of columns, and a match. Matches begin in different banks. */
     static const int ROW   = W == 8 ? 12 : 8;
     static const int MATCH = H * ROW + (W == 8 ? 16 : 8);
+    static_assert(RUN != 4 || (MATCH % 4 == 0 && ROW % 4 == 0 && MVFPS_CUDA_TILE_WORDS % 4 == 0), "fours are aligned");
     static_assert(32 / LANES * MATCH <= MVFPS_CUDA_TILE_WORDS, "the matches fit");
 
     int x, y;                       ///< of the run in the tile
@@ -81,7 +82,8 @@ template<int SX, int SY> struct MvfpsPart {
         int out[RUN];
 
         __syncwarp();
-        if (i < W + 3) {
+        /* one more than the taps need, as runs are read in fours */
+        if (i < W + 4) {
             const GpumeU64 p = c.first + (high ? behind : 0) + (LANES == 8 && lane & 8 ? component : 0) +
                                (long long)top * c.stride + (left + i) * MVFPS_BYTES;
             const int t0 = (signed char)down, t1 = (signed char)(down >> 8);
@@ -98,12 +100,18 @@ template<int SX, int SY> struct MvfpsPart {
             const GpumeU32 *from = columns_of + y * ROW + x;
             const int t0 = (signed char)across, t1 = (signed char)(across >> 8);
             const int t2 = (signed char)(across >> 16), t3 = (signed char)(across >> 24);
-            int s[RUN + 3];
+            GpumeU32 s[RUN + 4];
 
-            GPUME_UNROLL for (int k = 0; k < RUN + 3; k++)
-                s[k] = (int)from[k];
+            if (RUN == 4) {
+                gpume_load4(s, from);
+                gpume_load4(s + 4, from + 4);
+            } else {
+                GPUME_UNROLL for (int k = 0; k < RUN + 3; k++)
+                    s[k] = from[k];
+            }
             GPUME_UNROLL for (int k = 0; k < RUN; k++) {
-                const int sum = (t0 * s[k] + t1 * s[k + 1] + t2 * s[k + 2] + t3 * s[k + 3] + 2048) >> 12;
+                const int sum = (t0 * (int)s[k] + t1 * (int)s[k + 1] + t2 * (int)s[k + 2] +
+                                 t3 * (int)s[k + 3] + 2048) >> 12;
 
                 out[k] = gpume_max(0, gpume_min(sum, max));
             }
