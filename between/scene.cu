@@ -83,6 +83,14 @@ static __device__ __forceinline__ void mvfps_add_block(const MvfpsCudaSceneArgs 
     *flat += flats;
 }
 
+/** What all blocks of threads have added up. */
+static __device__ __forceinline__ GpumeU64 mvfps_sum(const GpumeU64 *sum)
+{
+    const GpumeU32 *words = (const GpumeU32 *)sum;
+
+    return (GpumeU64)gpume_load_volatile(words + 1) << 32 | gpume_load_volatile(words);
+}
+
 /**
  * grid:   blocks of the picture, up to MVFPS_CUDA_SCENE_GRID
  * block:  MVFPS_CUDA_SCENE_WARPS warps
@@ -123,8 +131,8 @@ GPUME_KERNEL_OF(MvfpsCudaSceneArgs, 32 * MVFPS_CUDA_SCENE_WARPS)
         double figure;
 
         __threadfence();
-        cost   = atomicAdd(&scene->cost, 0ull);
-        flat   = atomicAdd(&scene->flat, 0ull);
+        cost   = mvfps_sum(&scene->cost);
+        flat   = mvfps_sum(&scene->flat);
         figure = flat ? (double)cost / (double)flat : cost ? 1.0 : 0.0;
         scene->is_cut = figure >= args.threshold;
     }
