@@ -21,6 +21,26 @@ typedef struct MvfpsPair {
     const AVFrame *before, *after;
 } MvfpsPair;
 
+/*
+ * Whether a frame has the samples, or the vectors, of another one that is held, so that no third
+ * one can be at the same place. NULL: none is held.
+ */
+static inline int mvfps_same_samples(const AVFrame *held, const AVFrame *frame)
+{
+    return held && held->data[0] == frame->data[0];
+}
+
+static inline int mvfps_same_vectors(const AVFrame *held, const AVFrame *frame)
+{
+    const AVFrameSideData *a, *b;
+
+    if (!held)
+        return 0;
+    a = av_frame_get_side_data(held,  AV_FRAME_DATA_MOTION_VECTORS);
+    b = av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
+    return a && b ? a->data == b->data && a->size == b->size : a == b;
+}
+
 /**
  * A backend. priv points to priv_size bytes, which are zero before init(). What its functions do
  * and return is in between.h.

@@ -96,18 +96,11 @@ static int first_row(int rows, int job, int nb_jobs)
     return rows * (int64_t)job / nb_jobs;
 }
 
-static const uint8_t *vectors_of(const AVFrame *frame)
-{
-    const AVFrameSideData *sd = av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
-
-    return sd ? sd->data : NULL;
-}
-
-/* A side is a frame's from now on. Frames are held, so no other one can be at the same place. */
+/* A side is a frame's from now on. */
 static int set_side(Side *side, const AVFrame *frame)
 {
-    const int same_samples = side->frame && side->frame->data[0] == frame->data[0];
-    const int same_vectors = side->frame && vectors_of(side->frame) == vectors_of(frame);
+    const int same_samples = mvfps_same_samples(side->frame, frame);
+    const int same_vectors = mvfps_same_vectors(side->frame, frame);
 
     if (same_samples && same_vectors)
         return 0;
@@ -129,7 +122,7 @@ static int begin(void *priv, const MvfpsPair *pair, enum MvfpsMode mode)
     if (mode != MVFPS_MCI)
         return 0;
     /* mostly the one before was the one after */
-    if (s->sides[!s->before].frame && s->sides[!s->before].frame->data[0] == pair->before->data[0])
+    if (mvfps_same_samples(s->sides[!s->before].frame, pair->before))
         s->before = !s->before;
     for (int i = 0; i < 2; i++) {
         Side *side = &s->sides[s->before ^ i];

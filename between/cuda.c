@@ -499,18 +499,11 @@ static int read_fields(CUDABackend *s, Side *side)
     return ret < 0 ? ret : end_upload(s, slot);
 }
 
-static const uint8_t *data_of_vectors(const AVFrame *frame)
-{
-    const AVFrameSideData *sd = av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
-
-    return sd ? sd->data : NULL;
-}
-
-/* A side is a frame's from now on. Frames are held, so no other one can be at the same place. */
+/* A side is a frame's from now on. */
 static int set_side(Side *side, const AVFrame *frame)
 {
-    const int same_samples = side->frame && side->frame->data[0] == frame->data[0];
-    const int same_vectors = side->frame && data_of_vectors(side->frame) == data_of_vectors(frame);
+    const int same_samples = mvfps_same_samples(side->frame, frame);
+    const int same_vectors = mvfps_same_vectors(side->frame, frame);
 
     if (same_samples && same_vectors)
         return 0;
@@ -528,7 +521,7 @@ static int begin_pair(CUDABackend *s, const MvfpsPair *pair, enum MvfpsMode mode
     s->pair   = pair;
     s->looked = 0;
     /* mostly the one before was the one after */
-    if (s->sides[!s->before].frame && s->sides[!s->before].frame->data[0] == pair->before->data[0])
+    if (mvfps_same_samples(s->sides[!s->before].frame, pair->before))
         s->before = !s->before;
     for (int i = 0; i < 2; i++) {
         Side *side = &s->sides[s->before ^ i];
