@@ -369,6 +369,20 @@ static void draw_case(Case *c, uint64_t seed)
         c->my[i] = test_draw_range(&c->r, -24, 24);
     }
     c->nb_frames = test_draw_range(&c->r, 2, size < 7 ? MAX_FRAMES : 2);
+    if (seed % 128 == 77) {
+        /* the largest block, and sums of its samples that have 33 bits */
+        c->w         = 230;
+        c->h         = 210;
+        c->format    = AV_PIX_FMT_YUV444P16;
+        c->desc      = av_pix_fmt_desc_get(c->format);
+        c->depth     = 16;
+        c->nb_components = 3;
+        c->content   = CONTENT_FLICKER;
+        c->motion    = MOTION_NEAR;
+        c->block     = 255;
+        c->holes     = 0;
+        c->nb_frames = 2;
+    }
     for (int n = 0; n < c->nb_frames; n++) {
         AVFrame *f = c->frames[n] = alloc_frame(c);
 
