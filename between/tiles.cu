@@ -27,7 +27,7 @@
 /** What of a component, or of two, a lane has. */
 template<int SX, int SY> struct MvfpsPart {
     static const int W = MVFPS_CELL >> SX, H = MVFPS_CELL >> SY;
-    /** Lanes of a match of a component, one for each column with those that the taps need, and matches of a warp. */
+    /** Lanes of a match of a component: for its columns and those that the taps need. */
     static const int LANES   = W == 8 ? 16 : 8;
     static const int PICTURE = 16;              ///< lanes of each picture
     /** Samples next to each other that a lane makes of a match, and that it keeps of both. */
