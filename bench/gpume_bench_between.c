@@ -30,9 +30,10 @@
 #if CONFIG_MVFPS_FILTER
 #include "libavfilter/gpume/between/between.h"
 
-/** Frames of a run, and pictures that it makes. */
-#define FRAMES  8
-#define MADE    (FRAMES - 1)
+/** Pictures of a run: as many as can be in flight without waiting. */
+#define MADE    4
+/** Before them a pair, so that each has one new frame. */
+#define FRAMES  (MADE + 2)
 /** What keeps the device busy until they are queued. */
 #define FILLER_BYTES (256 << 20)
 #define FILLERS      128
@@ -230,40 +231,41 @@ static void between_uninit(BenchBetween *d)
     av_buffer_unref(&d->frames);
 }
 
+static void make_picture(BenchBetween *d, int i)
+{
+    int ret = ff_mvfps_begin(d->between, d->in[i], d->in[i + 1], MVFPS_MCI);
+
+    if (ret >= 0)
+        ret = ff_mvfps_look(d->between, MVFPS_MCI, MVFPS_DUP, 2);
+    if (ret >= 0)
+        ret = ff_mvfps_make(d->between, d->out, MVFPS_PARTS / 2, MVFPS_MCI);
+    if (ret < 0)
+        bench_die("frames in between", ret);
+}
+
 /* One picture between each two, behind what keeps the device busy. */
 static void make_pictures(Bench *b, BenchBetween *d, int recording, double *device_us, double *host_us)
 {
     const CUstream stream = b->hwctx->stream;
-    int64_t began = 0;
+    int64_t began;
     float ms;
 
+    make_picture(d, 0);
     BENCH_CU(b, cuStreamSynchronize(stream));
     for (int i = 0; i < FILLERS; i++)
         BENCH_CU(b, cuMemsetD8Async(d->filler, i, FILLER_BYTES, stream));
-    launches.nb = 0;
-    for (int i = 0; i < MADE; i++) {
-        int ret;
-
-        /* the first pair has two new frames, each of the others one */
-        if (i == 1) {
-            launches.recording = recording;
-            BENCH_CU(b, cuEventRecord(b->start, stream));
-            began = av_gettime_relative();
-        }
-        ret = ff_mvfps_begin(d->between, d->in[i], d->in[i + 1], MVFPS_MCI);
-        if (ret >= 0)
-            ret = ff_mvfps_look(d->between, MVFPS_MCI, MVFPS_DUP, 2);
-        if (ret >= 0)
-            ret = ff_mvfps_make(d->between, d->out, MVFPS_PARTS / 2, MVFPS_MCI);
-        if (ret < 0)
-            bench_die("frames in between", ret);
-    }
-    *host_us = (av_gettime_relative() - began) / (double)(MADE - 1);
+    launches.nb        = 0;
+    launches.recording = recording;
+    BENCH_CU(b, cuEventRecord(b->start, stream));
+    began = av_gettime_relative();
+    for (int i = 1; i <= MADE; i++)
+        make_picture(d, i);
+    *host_us = (av_gettime_relative() - began) / (double)MADE;
     launches.recording = 0;
     BENCH_CU(b, cuEventRecord(b->stop, stream));
     BENCH_CU(b, cuEventSynchronize(b->stop));
     bench_check(b, b->elapsed(&ms, b->start, b->stop), "cuEventElapsedTime");
-    *device_us = ms * 1000 / (MADE - 1);
+    *device_us = ms * 1000 / MADE;
 }
 
 /* What each kernel takes, of one of the runs. */
@@ -286,9 +288,9 @@ static void print_kernels(Bench *b, BenchBetween *d, BenchRow row)
         if (!t.nb)
             continue;
         bench_sort(&t);
-        sum += bench_median(&t) * t.nb / (MADE - 1);
+        sum += bench_median(&t) * t.nb / MADE;
         printf("    %-28s %10.2f us, %5.1f %%, %d a frame\n", launches.kernels[k].name, bench_median(&t),
-               bench_spread(&t), t.nb / (MADE - 1));
+               bench_spread(&t), t.nb / MADE);
         row.what   = launches.kernels[k].name;
         row.metric = "time of a kernel";
         bench_times(b, &row, &t);
