@@ -10,6 +10,7 @@ GPUME_COMMA   := ,
 gpume_module   = gpume/$(call gpume_column,1,$(1))/gpume_$(call gpume_column,2,$(1))
 GPUME_MODULES  := $(call gpume_modules,cuda)
 MVVIEW_MODULES := $(call gpume_modules,view)
+MVFPS_MODULES  := $(call gpume_modules,between)
 
 # With NVIDIA's headers and either compiler of kernels the CUDA backend, else its
 # stub. FFmpeg looks for clang whether or not it has the headers.
@@ -30,6 +31,11 @@ MVVIEW_CUDA_OBJS = $(if $(GPUME_CUDA-yes),                      \
                       gpume/view/cuda.o                        \
                       $(call gpume_kernels,$(MVVIEW_MODULES)), \
                       gpume/view/stubs.o)
+
+MVFPS_CUDA_OBJS  = $(if $(GPUME_CUDA-yes),                      \
+                      gpume/between/cuda.o                     \
+                      $(call gpume_kernels,$(MVFPS_MODULES)),  \
+                      gpume/between/stubs.o)
 
 OBJS-$(CONFIG_GPUME_FILTER) += vf_gpume.o               \
                                gpume/core/backend.o     \
@@ -79,11 +85,13 @@ X86ASM-OBJS-$(CONFIG_MVVIEW_FILTER) += gpume/view/x86/blend.o      \
 OBJS-$(CONFIG_MVFPS_FILTER) += vf_mvfps.o             \
                                gpume/between/between.o \
                                gpume/between/blend.o   \
+                               gpume/between/cpu.o     \
                                gpume/between/fields.o  \
                                gpume/between/layout.o  \
                                gpume/between/mci.o     \
                                gpume/between/picture.o \
-                               gpume/between/scene.o
+                               gpume/between/scene.o   \
+                               $(MVFPS_CUDA_OBJS)
 
 X86ASM-OBJS-$(CONFIG_MVFPS_FILTER) += gpume/between/x86/mci.o       \
                                       gpume/between/x86/mci_init.o
@@ -98,7 +106,8 @@ endif
 libavfilter/gpume/%.ptx: NVCCFLAGS += -I$(SRC_PATH)
 gpume_headers = $(wildcard $(addprefix $(SRC_PATH)/libavfilter/gpume/, $(1)))
 GPUME_KERNEL_HEADERS-cuda := $(call gpume_headers, core/*.h cuda/*.h cuda/*.cuh)
-GPUME_KERNEL_HEADERS-view := $(call gpume_headers, cuda/common.cuh view/*.h view/*.cuh)
+GPUME_KERNEL_HEADERS-view := $(call gpume_headers, *.h cuda/common.cuh view/*.h view/*.cuh)
+GPUME_KERNEL_HEADERS-between := $(call gpume_headers, *.h cuda/common.cuh between/*.h between/*.cuh)
 
 # A module from its family's source; FFmpeg's rules make an object of it.
 define GPUME_MODULE
@@ -113,7 +122,7 @@ libavfilter/$(call gpume_module,$(1)).ptx: \
     $(GPUME_KERNEL_HEADERS-$(call gpume_column,1,$(1))) | libavfilter/gpume/$(call gpume_column,1,$(1))/
 	$$(COMPILE_NVCC)
 endef
-$(foreach M,$(GPUME_MODULES) $(MVVIEW_MODULES),$(eval $(call GPUME_MODULE,$(M))))
+$(foreach M,$(GPUME_MODULES) $(MVVIEW_MODULES) $(MVFPS_MODULES),$(eval $(call GPUME_MODULE,$(M))))
 
 # The movie filter is why libavfilter's programs are linked with libavcodec
 GPUME_HAS_CODECS = $(if $(CONFIG_MOVIE_FILTER),$(CONFIG_MPEG4_ENCODER))
@@ -132,11 +141,11 @@ TESTPROGS-$(CONFIG_GPUME_FILTER) += gpume_compare       \
 GPUME_TEST_PROGS = $(addprefix libavfilter/tests/, gpume_compare gpume_constant gpume_fps gpume_input gpume_me_hint gpume_mvfps gpume_mvview gpume_soak gpume_unit)
 TESTOBJS += $(if $(CONFIG_GPUME_FILTER), gpume_fail.o gpume_harness.o)
 $(GPUME_TEST_PROGS:%=%$(EXESUF)): libavfilter/tests/gpume_harness.o
-$(addprefix libavfilter/tests/, gpume_constant$(EXESUF) gpume_fps$(EXESUF) gpume_input$(EXESUF) gpume_mvview$(EXESUF)): libavfilter/tests/gpume_fail.o
+$(addprefix libavfilter/tests/, gpume_constant$(EXESUF) gpume_fps$(EXESUF) gpume_input$(EXESUF) gpume_mvfps$(EXESUF) gpume_mvview$(EXESUF)): libavfilter/tests/gpume_fail.o
 
 # The benchmark (bench/README.md): one program in parts, with its own kernels.
 GPUME_BENCH_PTX  = gpume_bench_ceilings gpume_bench_seed
-GPUME_BENCH_OBJS = $(addprefix gpume_bench_, ceilings.o draw.o kernels.o memory.o nvofa.o seed.o) \
+GPUME_BENCH_OBJS = $(addprefix gpume_bench_, between.o ceilings.o draw.o kernels.o memory.o nvofa.o seed.o) \
                    $(GPUME_BENCH_PTX:%=%.ptx.o)
 TESTOBJS += $(if $(CONFIG_GPUME_FILTER),$(if $(GPUME_CUDA-yes),$(GPUME_BENCH_OBJS)))
 libavfilter/tests/gpume_bench$(EXESUF): $(GPUME_BENCH_OBJS:%=libavfilter/tests/%)

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libavutil/hwcontext.h"
 #include "libavutil/mathematics.h"
 #include "libavutil/mem.h"
 #include "libavutil/opt.h"
@@ -48,6 +49,8 @@ typedef struct MvfpsContext {
     AVRational in_time_base, out_time_base;
 
     MvfpsBetween *between;
+    AVBufferRef *in_frames;     ///< AVHWFramesContext of the input, or NULL: system memory
+    AVBufferRef *out_frames;    ///< of the output: so that all its frames are of one
     AVFrame *before, *after;    ///< the frames around the next instant; after may be missing
     int64_t start;              ///< timestamp of the first frame; all in the output's time base
     int64_t before_pts, after_pts;
@@ -90,14 +93,17 @@ static int query_formats(const AVFilterContext *ctx,
 {
     const AVPixFmtDescriptor *desc = NULL;
     AVFilterFormats *formats = NULL;
+    enum AVPixelFormat format;
     int ret;
 
     while ((desc = av_pix_fmt_desc_next(desc))) {
-        const enum AVPixelFormat format = av_pix_fmt_desc_get_id(desc);
-
+        format = av_pix_fmt_desc_get_id(desc);
         if (ff_mvfps_format_supported(format) && (ret = ff_add_format(&formats, format)) < 0)
             return ret;
     }
+    for (int i = 0; (format = ff_mvfps_hw_format(i)) != AV_PIX_FMT_NONE; i++)
+        if ((ret = ff_add_format(&formats, format)) < 0)
+            return ret;
     return ff_set_common_formats2(ctx, cfg_in, cfg_out, formats);
 }
 
@@ -136,25 +142,74 @@ static av_cold int parse_rate(AVFilterContext *ctx, AVRational in_rate)
     return 0;
 }
 
+/* Frames like the input's. */
+static av_cold int init_out_frames(MvfpsContext *s)
+{
+    const AVHWFramesContext *in = (const AVHWFramesContext *)s->in_frames->data;
+    AVHWFramesContext *out;
+
+    s->out_frames = av_hwframe_ctx_alloc(in->device_ref);
+    if (!s->out_frames)
+        return AVERROR(ENOMEM);
+    out            = (AVHWFramesContext *)s->out_frames->data;
+    out->format    = in->format;
+    out->sw_format = in->sw_format;
+    out->width     = in->width;
+    out->height    = in->height;
+    return av_hwframe_ctx_init(s->out_frames);
+}
+
+static av_cold void close_between(MvfpsContext *s)
+{
+    ff_mvfps_close(&s->between);
+    av_buffer_unref(&s->in_frames);
+    av_buffer_unref(&s->out_frames);
+}
+
+/* For frames in system memory, or like these hardware frames. */
+static av_cold int open_between(AVFilterContext *ctx, AVBufferRef *hw_frames)
+{
+    MvfpsContext *s = ctx->priv;
+    MvfpsConfig cfg = {
+        .execute    = gpume_execute,
+        .opaque     = ctx,
+        .nb_threads = ff_filter_get_nb_threads(ctx),
+        .log_ctx    = ctx,
+    };
+    int ret;
+
+    close_between(s);
+    if (hw_frames) {
+        s->in_frames = cfg.hw_frames = av_buffer_ref(hw_frames);
+        if (!s->in_frames)
+            return AVERROR(ENOMEM);
+    }
+    ret = ff_mvfps_open(&s->between, &cfg);
+    if (ret >= 0 && hw_frames)
+        ret = init_out_frames(s);
+    if (ret < 0)
+        close_between(s);
+    return ret;
+}
+
 static av_cold int config_output(AVFilterLink *outlink)
 {
     AVFilterContext *ctx = outlink->src;
     AVFilterLink *inlink = ctx->inputs[0];
     FilterLink *in = ff_filter_link(inlink), *out = ff_filter_link(outlink);
     MvfpsContext *s = ctx->priv;
-    const MvfpsConfig cfg = {
-        .execute    = gpume_execute,
-        .opaque     = ctx,
-        .nb_threads = ff_filter_get_nb_threads(ctx),
-    };
-    const int ret = parse_rate(ctx, in->frame_rate);
+    int ret = parse_rate(ctx, in->frame_rate);
 
+    if (ret >= 0)
+        ret = open_between(ctx, in->hw_frames_ctx);
     if (ret < 0)
         return ret;
-    ff_mvfps_close(&s->between);
-    s->between = ff_mvfps_open(&cfg);
-    if (!s->between)
-        return AVERROR(ENOMEM);
+    if (s->out_frames) {
+        av_buffer_unref(&out->hw_frames_ctx);
+        out->hw_frames_ctx = av_buffer_ref(s->out_frames);
+        if (!out->hw_frames_ctx)
+            return AVERROR(ENOMEM);
+    }
 
     /* so fine that input frames and instants are all multiples, or as fine as the input's */
     s->in_time_base    = inlink->time_base;
@@ -168,6 +223,32 @@ static av_cold int config_output(AVFilterLink *outlink)
 static int64_t instant(const MvfpsContext *s, int64_t index)
 {
     return s->start + av_rescale_q(index, av_inv_q(s->rate), s->out_time_base);
+}
+
+/* A frame of the output, of the size and with the properties of another one. */
+static int new_frame(AVFilterContext *ctx, AVFrame **out, const AVFrame *like)
+{
+    const MvfpsContext *s = ctx->priv;
+    int ret = 0;
+
+    if (s->out_frames) {
+        *out = av_frame_alloc();
+        if (*out)
+            ret = av_hwframe_get_buffer(s->out_frames, *out, 0);
+    } else {
+        *out = ff_get_video_buffer(ctx->outputs[0], like->width, like->height);
+    }
+    if (!*out)
+        return AVERROR(ENOMEM);
+    if (ret >= 0)
+        ret = av_frame_copy_props(*out, like);
+    if (ret < 0) {
+        av_frame_free(out);
+        return ret;
+    }
+    (*out)->width  = like->width;
+    (*out)->height = like->height;
+    return 0;
 }
 
 /* Make a frame the output's next one and send it. */
@@ -206,27 +287,22 @@ static int send_again(AVFilterContext *ctx, const AVFrame *frame)
 static int send_between(AVFilterContext *ctx, int part)
 {
     MvfpsContext *s = ctx->priv;
-    const AVFrame *nearest = part <= MVFPS_PARTS / 2 ? s->before : s->after;
+    const AVFrame *nearest = mvfps_is_early(part) ? s->before : s->after;
     AVFrame *out;
     int ret;
 
     if (s->how == MVFPS_DUP)
         return send_again(ctx, nearest);
-    out = ff_get_video_buffer(ctx->outputs[0], s->before->width, s->before->height);
-    if (!out)
-        return AVERROR(ENOMEM);
-    ret = av_frame_copy_props(out, nearest);
+    ret = new_frame(ctx, &out, nearest);
     if (ret < 0)
-        goto fail;
+        return ret;
     remove_own_props(out);
-    ret = ff_mvfps_make(s->between, out, s->before, s->after, part, s->how);
-    if (ret < 0)
-        goto fail;
+    ret = ff_mvfps_make(s->between, out, part, s->how);
+    if (ret < 0) {
+        av_frame_free(&out);
+        return ret;
+    }
     return send(ctx, out);
-
-fail:
-    av_frame_free(&out);
-    return ret;
 }
 
 /* One of gpume's statistics of a frame's vectors into the one before. Returns whether there is one. */
@@ -241,21 +317,23 @@ static int statistic(const AVFrame *frame, const char *key, double *value)
     return end > entry->value && !*end;
 }
 
-/* How much the frame after is unlike the one before. */
-static double scene_figure(MvfpsContext *s)
+/* Whether gpume's statistics of the frame after tell how unlike the one before it is. */
+static int has_scene_figure(const MvfpsContext *s, double *figure)
 {
     double cost, intra;
 
-    if (statistic(s->after, "lavfi.gpume.past.cost", &cost) &&
-        statistic(s->after, "lavfi.gpume.past.intra", &intra) && intra > 0)
-        return cost / intra;
-    return ff_mvfps_scene(s->between, s->before, s->after);
+    if (!statistic(s->after, "lavfi.gpume.past.cost", &cost) ||
+        !statistic(s->after, "lavfi.gpume.past.intra", &intra) || !(intra > 0))
+        return 0;
+    *figure = cost / intra;
+    return 1;
 }
 
 /* Decide how pictures between two frames are made, before the first of them is. */
 static int begin_pair(AVFilterContext *ctx)
 {
     MvfpsContext *s = ctx->priv;
+    double figure;
     int ret;
 
     s->new_pair = 0;
@@ -263,20 +341,31 @@ static int begin_pair(AVFilterContext *ctx)
     if (s->mode == MVFPS_DUP || s->before->width != s->after->width ||
         s->before->height != s->after->height)
         return 0;
-    ret = ff_mvfps_read(s->between, s->before, s->after);
+    ret = ff_mvfps_begin(s->between, s->before, s->after, s->mode);
     if (ret < 0)
         return ret;
-    if (s->mode == MVFPS_MCI && !ret && !s->had_vectors) {
-        av_log(ctx, AV_LOG_ERROR, "The frames have no motion vectors. Put a filter before this one "
-               "that searches them, as in gpume=algo=hme:dir=both,mvfps=fps=%s.\n", s->fps);
-        return AVERROR(EINVAL);
-    }
-    s->had_vectors |= ret;
-    if (s->mode == MVFPS_MCI && !ret ||
-        s->scene > 0 && scene_figure(s) >= s->scene)
+    if (s->mode == MVFPS_MCI && !ret) {
+        if (!s->had_vectors) {
+            av_log(ctx, AV_LOG_ERROR, "The frames have no motion vectors. Put a filter before this one "
+                   "that searches them, as in gpume=algo=hme:dir=both,mvfps=fps=%s.\n", s->fps);
+            return AVERROR(EINVAL);
+        }
         s->how = s->cut;
-    else
-        s->how = s->mode;
+        return 0;
+    }
+    s->had_vectors = 1;
+    s->how         = s->mode;
+    if (s->scene <= 0)
+        return 0;
+    if (has_scene_figure(s, &figure)) {
+        if (figure >= s->scene)
+            s->how = s->cut;
+        return 0;
+    }
+    ret = ff_mvfps_look(s->between, s->mode, s->cut, s->scene);
+    if (ret < 0)
+        return ret;
+    s->how = ret;
     return 0;
 }
 
@@ -318,6 +407,44 @@ static int produce(AVFilterContext *ctx)
     return ret < 0 ? ret : 1;
 }
 
+/* Whether frames of two kinds can be copied to each other. */
+static int same_kind(const AVBufferRef *a, const AVBufferRef *b)
+{
+    const AVHWFramesContext *x = (const AVHWFramesContext *)a->data;
+    const AVHWFramesContext *y = (const AVHWFramesContext *)b->data;
+
+    return x->format == y->format && x->sw_format == y->sw_format && x->width == y->width &&
+           x->height == y->height && x->device_ctx == y->device_ctx;
+}
+
+/*
+ * Make a hardware frame one of the output's, by a copy on its device: all that leave are of one
+ * hw_frames_ctx, and a decoder gets its surface back at once.
+ */
+static int own(AVFilterContext *ctx, AVFrame **frame)
+{
+    MvfpsContext *s = ctx->priv;
+    AVFrame *out;
+    int ret;
+
+    if (!same_kind((*frame)->hw_frames_ctx, s->in_frames)) {
+        ret = open_between(ctx, (*frame)->hw_frames_ctx);
+        if (ret < 0)
+            return ret;
+    }
+    ret = new_frame(ctx, &out, *frame);
+    if (ret < 0)
+        return ret;
+    ret = ff_mvfps_copy(s->between, out, *frame);
+    if (ret < 0) {
+        av_frame_free(&out);
+        return ret;
+    }
+    av_frame_free(frame);
+    *frame = out;
+    return 0;
+}
+
 /* The next frame of the input. */
 static int take(AVFilterContext *ctx, AVFrame *frame)
 {
@@ -326,7 +453,7 @@ static int take(AVFilterContext *ctx, AVFrame *frame)
     int64_t pts;
     int ret = 0;
 
-    if (frame->format != inlink->format) {
+    if (frame->format != inlink->format || !frame->hw_frames_ctx != !s->in_frames) {
         av_log(ctx, AV_LOG_ERROR, "A frame is %s instead of %s.\n",
                av_get_pix_fmt_name(frame->format), av_get_pix_fmt_name(inlink->format));
         ret = AVERROR(EINVAL);
@@ -357,6 +484,11 @@ static int take(AVFilterContext *ctx, AVFrame *frame)
                    "that follow and are not.\n");
         s->warned_order = 1;
         goto drop;
+    }
+    if (s->in_frames) {
+        ret = own(ctx, &frame);
+        if (ret < 0)
+            goto drop;
     }
     if (!s->before) {
         s->before     = frame;
@@ -438,7 +570,7 @@ static av_cold void uninit(AVFilterContext *ctx)
 
     av_frame_free(&s->before);
     av_frame_free(&s->after);
-    ff_mvfps_close(&s->between);
+    close_between(s);
 }
 
 static const AVFilterPad mvfps_outputs[] = {
@@ -460,4 +592,5 @@ const GPUME_FILTER ff_vf_mvfps = {
     FILTER_INPUTS(ff_video_default_filterpad),
     FILTER_OUTPUTS(mvfps_outputs),
     FILTER_QUERY_FUNC2(query_formats),
+    .flags_internal = FF_FILTER_FLAG_HWFRAME_AWARE,
 };

@@ -141,6 +141,8 @@ void bench_nvofa(Bench *b, const char *path);
 void bench_flow(Bench *b, const char *path);
 /** What mvview takes; the pictures are not looked at. */
 void bench_draw(Bench *b);
+/** What mvfps takes. */
+void bench_between(Bench *b);
 void bench_memory(Bench *b);
 
 #endif /* GPUME_BENCH_H */

@@ -132,7 +132,10 @@ compare() {
             if [ "$search" != none ]; then
                 graph=$prefix,gpume=$search
             fi
-            "$function" "$number" "$graph" "$@" >> "$out/run.rates.$search" || return
+            "$function" "$number" "$graph" "$@" > "$out/run.rate" || return
+            # of the input's frames: mvfps doubles them
+            awk -v search="$search" '{ print search ~ /,mvfps/ ? $1 / 2 : $1 }' "$out/run.rate" \
+                >> "$out/run.rates.$search"
         done
         turn=$((turn + 1))
     done
@@ -148,7 +151,7 @@ compare() {
         option() { printf '%s\n' "$search" | sed -n "s/.*$1=\([0-9]*\).*/\1/p"; }
         algo=${search%%:*}
         case $search in
-            *,mvview=*) algo="$algo and ${search#*,}" ;;
+            *,mvview=*|*,mvfps*) algo="$algo and ${search#*,}" ;;
         esac
         pipeline_block=$(option block)
         if [ "$search" != none ]; then
@@ -185,6 +188,11 @@ bench_pipeline() {
             compare "nvdec drawn" 1 streams 1920x1080 null \
                 "$ds:block=$size $hme:block=$size $hme:block=$size,mvview=mode=flow+arrows $hme:block=$size,mvview=mode=blocks+arrows" \
                 $gpu -i "$long"
+        done
+        # a frame between each two; rates are those of the input
+        for size in 16 8; do
+            compare "nvdec doubled" 1 streams 1920x1080 null \
+                "$hme:dir=both:pel=1:block=$size $hme:dir=both:pel=1:block=$size,mvfps" $gpu -i "$long"
         done
         for n in 2 4 7; do
             compare 'nvdec processes' $n streams 1920x1080 null "$ds $fs $hme" $gpu -i "$long"

@@ -6,17 +6,14 @@
 /**
  * @file
  * The arithmetic of pictures between others, by vectors on cells of 8x8 samples. doc/mvfps.texi
- * defines what is computed. Integers only: every backend makes the same picture.
+ * defines what is computed. Integers only, read by the host and by device code: every backend
+ * makes the same picture.
  */
 
 #ifndef AVFILTER_GPUME_BETWEEN_ARITHMETIC_H
 #define AVFILTER_GPUME_BETWEEN_ARITHMETIC_H
 
-#include <limits.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include "libavutil/common.h"
+#include "libavfilter/gpume/blockvector.h"
 
 /** Side of a cell, and of a tile, in samples. */
 #define MVFPS_CELL 8
@@ -24,13 +21,26 @@
 #define MVFPS_PARTS (1 << 12)
 /** Longest component of a vector that is read, in quarter samples. */
 #define MVFPS_LONGEST 32000
+/** Samples around a component, in copies whose edges are repeated: a cell, and the taps of the filters. */
+#define MVFPS_PAD 32
+
+/** Smoothness: of what differs by more than this, in quarter samples, all is equally bad. */
+#define MVFPS_FAR_NEIGHBOUR 32
+/** Weights of the differences from neighbours and from the fields. */
+#define MVFPS_SMOOTH 4
+#define MVFPS_FAITHFUL 8
+/** A tile's difference from which a side can be hidden. */
+#define MVFPS_HIDDEN 256
+
+/** Side of blocks where there are no vectors to look for a cut by. */
+#define MVFPS_SCENE_SIDE 16
 
 /** From the picture before to the one after, in quarter samples. */
 typedef struct MvfpsVector {
-    int16_t x, y;           ///< x = MVFPS_NONE: there is no vector
+    short x, y;             ///< x = MVFPS_NONE: there is no vector
 } MvfpsVector;
 
-#define MVFPS_NONE INT16_MIN
+#define MVFPS_NONE (-32768)
 
 /** Vectors of a pair of pictures, cell by cell. NULL: there are none of this kind. */
 typedef struct MvfpsFields {
@@ -44,29 +54,60 @@ typedef struct MvfpsFields {
 /** Farthest that vectors are apart when they are compared. */
 #define MVFPS_FAR 128
 
+/** Cells that it takes to cover length samples. */
+GPUME_INLINE int mvfps_cells(int length)
+{
+    return (length + MVFPS_CELL - 1) / MVFPS_CELL;
+}
+
+/** The first cell whose place is at or behind a sample, of nb that cover length samples. */
+GPUME_INLINE int mvfps_cell_from(int sample, int length, int nb)
+{
+    const int last = FFMIN((nb - 1) * MVFPS_CELL + MVFPS_CELL / 2, length - 1);
+
+    return sample > last ? nb : av_clip((sample + MVFPS_CELL / 2 - 1) >> 3, 0, nb - 1);
+}
+
+/** A component of a block's vector in quarter samples. */
+GPUME_INLINE int mvfps_quarters(int units)
+{
+    return av_clip((units + GPUME_UNITS / 8) >> 2, -MVFPS_LONGEST, MVFPS_LONGEST);
+}
+
+/**
+ * Where the samples of a row, or column, of so many are found in a copy whose edges are repeated:
+ * from 4 before it to 13 behind it can be read.
+ */
+GPUME_INLINE int mvfps_inside(int x, int length)
+{
+    /* farther out all of them are the same */
+    return av_clip(x, 4 - MVFPS_PAD, length + MVFPS_PAD - 14);
+}
+
 /** Where a vector's component passes in the picture before at an instant, in 1/8 sample. */
-static inline int mvfps_before(int v, int part)
+GPUME_INLINE int mvfps_before(int v, int part)
 {
     return -((2 * v * part + MVFPS_PARTS / 2) >> 12);
 }
 
 /** Where it passes in the picture after. */
-static inline int mvfps_after(int v, int part)
+GPUME_INLINE int mvfps_after(int v, int part)
 {
     return 2 * v + mvfps_before(v, part);
 }
 
-static inline MvfpsVector mvfps_field_at(const MvfpsFields *f, const MvfpsVector *field, int x, int y)
+GPUME_INLINE MvfpsVector mvfps_field_at(const MvfpsFields *f, const MvfpsVector *field, int x, int y)
 {
     return field[av_clip(y >> 3, 0, f->rows - 1) * f->cols + av_clip(x >> 3, 0, f->cols - 1)];
 }
 
 /** How far a field's vector at a sample is from (x, y), or from the opposite. */
-static inline int mvfps_away(const MvfpsFields *f, const MvfpsVector *field, int at_x, int at_y, int x, int y)
+GPUME_INLINE int mvfps_away(const MvfpsFields *f, const MvfpsVector *field, int at_x, int at_y, int x, int y)
 {
     const MvfpsVector u = mvfps_field_at(f, field, at_x, at_y);
+    const int distance  = FFABS(u.x - x) + FFABS(u.y - y);
 
-    return u.x == MVFPS_NONE ? MVFPS_FAR : FFMIN(abs(u.x - x) + abs(u.y - y), MVFPS_FAR);
+    return u.x == MVFPS_NONE ? MVFPS_FAR : FFMIN(distance, MVFPS_FAR);
 }
 
 /**
@@ -74,8 +115,8 @@ static inline int mvfps_away(const MvfpsFields *f, const MvfpsVector *field, int
  * picture before and in the one after, 0 to 2 * MVFPS_FAR each. The vectors to pictures farther
  * away count as much as those between the two, as motion goes on.
  */
-static inline void mvfps_ends(const MvfpsFields *f, MvfpsVector v, int x, int y, int part,
-                              int *before, int *after)
+GPUME_INLINE void mvfps_ends(const MvfpsFields *f, MvfpsVector v, int x, int y, int part,
+                             int *before, int *after)
 {
     const int bx = x + (mvfps_before(v.x, part) >> 3), by = y + (mvfps_before(v.y, part) >> 3);
     const int ax = x + (mvfps_after(v.x, part)  >> 3), ay = y + (mvfps_after(v.y, part)  >> 3);
@@ -91,6 +132,73 @@ static inline void mvfps_ends(const MvfpsFields *f, MvfpsVector v, int x, int y,
         a = b;
     *before = b + (f->before_past  ? mvfps_away(f, f->before_past,  bx, by, -v.x, -v.y) : b);
     *after  = a + (f->after_future ? mvfps_away(f, f->after_future, ax, ay,  v.x,  v.y) : a);
+}
+
+/** How far a vector at a cell's first sample (x, y) is from the fields, as a part of its cost. */
+GPUME_INLINE int mvfps_unfaithful(const MvfpsFields *f, MvfpsVector v, int x, int y, int part)
+{
+    int before, after;
+
+    mvfps_ends(f, v, x + MVFPS_CELL / 2, y + MVFPS_CELL / 2, part, &before, &after);
+    return MVFPS_FAITHFUL * FFMIN(before, after);
+}
+
+/** How much two vectors differ, where far is far. */
+GPUME_INLINE int mvfps_unlike(MvfpsVector a, MvfpsVector b)
+{
+    const int distance = FFABS(a.x - b.x) + FFABS(a.y - b.y);
+
+    return FFMIN(distance, MVFPS_FAR_NEIGHBOUR);
+}
+
+/** How far a hypothesis is believed along which a tile's pictures differ so much. */
+GPUME_INLINE int mvfps_trust(int difference)
+{
+    /* words may have bits above their samples: then it is larger than any square has room for */
+    difference = FFMIN(difference, 2048);
+    return FFMAX(31 * 65536 / ((256 + difference) * (256 + difference)), 1);
+}
+
+GPUME_INLINE int mvfps_is_inside(int w, int h, int x, int y)
+{
+    return x >= 0 && y >= 0 && x <= w && y <= h;
+}
+
+/**
+ * The share of the picture before, of 64, in what vector v shows around the sample (x, y): less
+ * where the picture after alone sees the place.
+ * @param w width of the picture, h its height
+ */
+GPUME_INLINE int mvfps_share(const MvfpsFields *f, int w, int h, MvfpsVector v, int x, int y, int part,
+                             int difference)
+{
+    const int earlier    = MVFPS_PARTS - part, later = part;
+    const int has_before = mvfps_is_inside(w, h, x + (mvfps_before(v.x, part) >> 3),
+                                                 y + (mvfps_before(v.y, part) >> 3));
+    const int has_after  = mvfps_is_inside(w, h, x + (mvfps_after(v.x, part) >> 3),
+                                                 y + (mvfps_after(v.y, part) >> 3));
+    int before, after;
+
+    if (has_before != has_after)
+        return has_before ? 64 : 0;
+    if (difference < MVFPS_HIDDEN || !f->before_future || !f->after_past)
+        return (64 * earlier + MVFPS_PARTS / 2) >> 12;
+    mvfps_ends(f, v, x, y, part, &before, &after);
+    before = later   * (32 + before);
+    after  = earlier * (32 + after);
+    return (64 * after + (before + after) / 2) / (before + after);
+}
+
+/** Whether the picture before is the nearest one. */
+GPUME_INLINE int mvfps_is_early(int part)
+{
+    return part <= MVFPS_PARTS / 2;
+}
+
+/** A sample of the mean of two pictures, by distance. */
+GPUME_INLINE unsigned mvfps_mean(unsigned before, unsigned after, unsigned part)
+{
+    return (before * (MVFPS_PARTS - part) + after * part + MVFPS_PARTS / 2) / MVFPS_PARTS;
 }
 
 #endif /* AVFILTER_GPUME_BETWEEN_ARITHMETIC_H */

@@ -4,60 +4,74 @@
  */
 
 #include "libavutil/attributes.h"
-#include "libavutil/common.h"
 #include "libavutil/error.h"
+#include "libavutil/hwcontext.h"
+#include "libavutil/log.h"
 #include "libavutil/mem.h"
+#include "libavutil/pixdesc.h"
 
+#include "libavfilter/gpume/between/backend.h"
 #include "libavfilter/gpume/between/between.h"
-#include "libavfilter/gpume/between/blend.h"
-#include "libavfilter/gpume/between/fields.h"
-#include "libavfilter/gpume/between/layout.h"
-#include "libavfilter/gpume/between/mci.h"
-#include "libavfilter/gpume/between/scene.h"
 
-/** Passes of propagation. */
-#define PASSES 1
+static const MvfpsBackend *const backends[] = { &ff_mvfps_backend_cpu, &ff_mvfps_backend_cuda };
 
 struct MvfpsBetween {
     MvfpsConfig cfg;
+    enum AVPixelFormat sw_format;   ///< of hardware frames; AV_PIX_FMT_NONE: frames are in memory
+    const MvfpsBackend *backend;
+    void *priv;
     MvfpsLayout layout;
-    MvfpsInstant instant;
-
-    MvfpsFieldsMemory fields;
-    MvfpsPicture pictures[2];
-    AVFrame *loaded[2];         ///< the frames that pictures are copies of
-    int before;                 ///< which picture is the one before
-
-    MvfpsVector *vectors[2];    ///< a field, and that of the pass before
-    unsigned vectors_allocated[2];
-
-    /* of the work that is being done */
-    AVFrame *out;
-    const AVFrame *frames[2];
-    int part;
-    const MvfpsVector *from;
-    MvfpsVector *to;
-    const AVFrame *frame;
-    MvfpsPicture *picture;
+    MvfpsPair pair;
 };
 
-av_cold MvfpsBetween *ff_mvfps_open(const MvfpsConfig *cfg)
+enum AVPixelFormat ff_mvfps_hw_format(int i)
 {
-    MvfpsBetween *s = av_mallocz(sizeof(*s));
-
-    if (!s)
-        return NULL;
-    s->cfg           = *cfg;
-    s->layout.format = AV_PIX_FMT_NONE;
-    return s;
+    for (int j = 0; j < FF_ARRAY_ELEMS(backends); j++)
+        if (backends[j]->hw_format != AV_PIX_FMT_NONE && !i--)
+            return backends[j]->hw_format;
+    return AV_PIX_FMT_NONE;
 }
 
-static void forget_pictures(MvfpsBetween *s)
+static av_cold int choose_backend(MvfpsBetween *s)
 {
-    for (int i = 0; i < 2; i++) {
-        av_frame_free(&s->loaded[i]);
-        ff_mvfps_picture_free(&s->pictures[i]);
+    const AVHWFramesContext *frames = s->cfg.hw_frames ? (void *)s->cfg.hw_frames->data : NULL;
+    const enum AVPixelFormat hw_format = frames ? frames->format : AV_PIX_FMT_NONE;
+
+    s->sw_format = frames ? frames->sw_format : AV_PIX_FMT_NONE;
+    for (int i = 0; i < FF_ARRAY_ELEMS(backends); i++) {
+        if (backends[i]->hw_format != hw_format)
+            continue;
+        if (frames && !ff_mvfps_format_supported(s->sw_format)) {
+            av_log(s->cfg.log_ctx, AV_LOG_ERROR, "There are no pictures between frames of format %s with "
+                   "samples of format %s.\n", av_get_pix_fmt_name(hw_format),
+                   av_get_pix_fmt_name(s->sw_format));
+            return AVERROR(ENOSYS);
+        }
+        s->backend = backends[i];
+        return 0;
     }
+    av_log(s->cfg.log_ctx, AV_LOG_ERROR, "There are no pictures between frames of format %s.\n",
+           av_get_pix_fmt_name(hw_format));
+    return AVERROR(ENOSYS);
+}
+
+av_cold int ff_mvfps_open(MvfpsBetween **between, const MvfpsConfig *cfg)
+{
+    MvfpsBetween *s = *between = av_mallocz(sizeof(*s));
+    int ret;
+
+    if (!s)
+        return AVERROR(ENOMEM);
+    s->cfg           = *cfg;
+    s->layout.format = AV_PIX_FMT_NONE;
+    ret = choose_backend(s);
+    if (ret >= 0) {
+        s->priv = av_mallocz(s->backend->priv_size);
+        ret = s->priv ? s->backend->init(s->priv, &s->cfg) : AVERROR(ENOMEM);
+    }
+    if (ret < 0)
+        ff_mvfps_close(between);
+    return ret;
 }
 
 av_cold void ff_mvfps_close(MvfpsBetween **between)
@@ -66,150 +80,50 @@ av_cold void ff_mvfps_close(MvfpsBetween **between)
 
     if (!s)
         return;
-    forget_pictures(s);
-    ff_mvfps_fields_free(&s->fields);
-    for (int i = 0; i < 2; i++)
-        av_freep(&s->vectors[i]);
+    if (s->priv)
+        s->backend->uninit(s->priv);
+    av_freep(&s->priv);
     av_freep(between);
 }
 
-/* As many parts as threads, but none without rows. */
-static void execute(MvfpsBetween *s, GpumeJob job, int rows)
+/* Of pictures like this one. */
+static int set_layout(MvfpsBetween *s, const AVFrame *frame)
 {
-    s->cfg.execute(s->cfg.opaque, job, s, av_clip(s->cfg.nb_threads, 1, rows));
-}
-
-static int first_row(int rows, int job, int nb_jobs)
-{
-    return rows * (int64_t)job / nb_jobs;
-}
-
-int ff_mvfps_read(MvfpsBetween *s, const AVFrame *before, const AVFrame *after)
-{
-    if (s->layout.format != before->format || s->layout.w != before->width || s->layout.h != before->height) {
-        forget_pictures(s);
-        ff_mvfps_layout_init(&s->layout, before->format, before->width, before->height);
-        ff_mvfps_dsp_init(&s->instant.dsp, s->layout.bytes);
-    }
-    return ff_mvfps_fields_read(&s->instant.fields, &s->fields, before, after, s->layout.w, s->layout.h);
-}
-
-double ff_mvfps_scene(MvfpsBetween *s, const AVFrame *before, const AVFrame *after)
-{
-    return ff_mvfps_scene_figure(&s->layout, before, after);
-}
-
-static void load_job(void *arg, int job, int nb_jobs)
-{
-    MvfpsBetween *s = arg;
-
-    ff_mvfps_picture_load(s->picture, &s->layout, s->frame, job, nb_jobs);
-}
-
-static int is_loaded(const MvfpsBetween *s, int i, const AVFrame *frame)
-{
-    /* the frame is held, so no other one can be at the same place */
-    return s->loaded[i] && s->loaded[i]->data[0] == frame->data[0];
-}
-
-static int load(MvfpsBetween *s, int i, const AVFrame *frame)
-{
+    const enum AVPixelFormat format = s->cfg.hw_frames ? s->sw_format : frame->format;
     int ret;
 
-    if (is_loaded(s, i, frame))
+    if (s->layout.format == format && s->layout.w == frame->width && s->layout.h == frame->height)
         return 0;
-    av_frame_free(&s->loaded[i]);
-    if (!s->pictures[i].memory && (ret = ff_mvfps_picture_alloc(&s->pictures[i], &s->layout)) < 0)
-        return ret;
-    s->picture = &s->pictures[i];
-    s->frame   = frame;
-    execute(s, load_job, s->layout.h);
-    s->loaded[i] = av_frame_clone(frame);
-    return s->loaded[i] ? 0 : AVERROR(ENOMEM);
+    ff_mvfps_layout_init(&s->layout, format, frame->width, frame->height);
+    ret = s->backend->set_layout(s->priv, &s->layout);
+    if (ret < 0)
+        s->layout.format = AV_PIX_FMT_NONE;
+    return ret;
 }
 
-static void begin_job(void *arg, int job, int nb_jobs)
+int ff_mvfps_begin(MvfpsBetween *s, const AVFrame *before, const AVFrame *after, enum MvfpsMode mode)
 {
-    MvfpsBetween *s = arg;
-    const int rows = s->instant.fields.rows;
+    const int ret = set_layout(s, before);
 
-    ff_mvfps_begin(&s->instant, s->to, first_row(rows, job, nb_jobs), first_row(rows, job + 1, nb_jobs));
-}
-
-static void pass_job(void *arg, int job, int nb_jobs)
-{
-    MvfpsBetween *s = arg;
-    const int rows = s->instant.fields.rows;
-
-    ff_mvfps_pass(&s->instant, s->from, s->to, first_row(rows, job, nb_jobs), first_row(rows, job + 1, nb_jobs));
-}
-
-static void compensate_job(void *arg, int job, int nb_jobs)
-{
-    MvfpsBetween *s = arg;
-    const int rows = mvfps_tile_rows(&s->layout);
-
-    ff_mvfps_compensate(&s->instant, s->from, s->out, first_row(rows, job, nb_jobs),
-                        first_row(rows, job + 1, nb_jobs));
-}
-
-static int compensate(MvfpsBetween *s, const AVFrame *before, const AVFrame *after)
-{
-    const MvfpsFields *f = &s->instant.fields;
-    const size_t size = (size_t)f->cols * f->rows * sizeof(**s->vectors);
-    int ret;
-
-    /* mostly the one before was the one after */
-    if (is_loaded(s, !s->before, before))
-        s->before = !s->before;
-    ret = load(s, s->before, before);
-    if (ret >= 0)
-        ret = load(s, !s->before, after);
     if (ret < 0)
         return ret;
-    for (int i = 0; i < 2; i++) {
-        av_fast_malloc(&s->vectors[i], &s->vectors_allocated[i], size);
-        if (!s->vectors[i])
-            return AVERROR(ENOMEM);
-    }
-
-    s->instant.layout = &s->layout;
-    s->instant.before = &s->pictures[s->before];
-    s->instant.after  = &s->pictures[!s->before];
-    s->instant.part   = av_clip(s->part, 1, MVFPS_PARTS - 1);
-    s->to             = s->vectors[0];
-    execute(s, begin_job, f->rows);
-    for (int i = 0; i < PASSES; i++) {
-        s->from = s->vectors[i & 1];
-        s->to   = s->vectors[~i & 1];
-        execute(s, pass_job, f->rows);
-    }
-    s->from = s->to;
-    execute(s, compensate_job, mvfps_tile_rows(&s->layout));
-    return 0;
+    s->pair = (MvfpsPair) { &s->layout, before, after };
+    return s->backend->begin(s->priv, &s->pair, mode);
 }
 
-static void blend_job(void *arg, int job, int nb_jobs)
+int ff_mvfps_look(MvfpsBetween *s, enum MvfpsMode mode, enum MvfpsMode cut, double scene)
 {
-    MvfpsBetween *s = arg;
-
-    for (int i = 0; i < s->layout.nb_components; i++) {
-        const int h = s->layout.components[i].h;
-
-        ff_mvfps_blend(&s->layout, &s->layout.components[i], s->out, s->frames[0], s->frames[1], s->part,
-                       first_row(h, job, nb_jobs), first_row(h, job + 1, nb_jobs));
-    }
+    return s->backend->look(s->priv, mode, cut, scene);
 }
 
-int ff_mvfps_make(MvfpsBetween *s, AVFrame *out, const AVFrame *before, const AVFrame *after,
-                  int part, enum MvfpsMode mode)
+int ff_mvfps_make(MvfpsBetween *s, AVFrame *out, int part, enum MvfpsMode mode)
 {
-    s->out       = out;
-    s->frames[0] = before;
-    s->frames[1] = after;
-    s->part      = part;
-    if (mode == MVFPS_MCI)
-        return compensate(s, before, after);
-    execute(s, blend_job, s->layout.h);
-    return 0;
+    return s->backend->make(s->priv, out, part, mode);
+}
+
+int ff_mvfps_copy(MvfpsBetween *s, AVFrame *out, const AVFrame *in)
+{
+    const int ret = set_layout(s, in);
+
+    return ret < 0 ? ret : s->backend->copy(s->priv, out, in);
 }

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Makes pictures between two others. Free of libavfilter; the result does not depend on the
- * number of threads. doc/mvfps.texi defines what is computed.
+ * Makes pictures between two others. Free of libavfilter; the result depends neither on the
+ * number of threads nor on where it is made. doc/mvfps.texi defines what is computed.
  */
 
 #ifndef AVFILTER_GPUME_BETWEEN_BETWEEN_H
@@ -20,7 +20,7 @@
 enum MvfpsMode {
     MVFPS_MCI,                  ///< along the motion vectors
     MVFPS_BLEND,                ///< the mean of both pictures, by distance
-    MVFPS_DUP,                  ///< nothing is made
+    MVFPS_DUP,                  ///< the nearest of both pictures
     MVFPS_NB_MODES
 };
 
@@ -29,34 +29,48 @@ typedef struct MvfpsConfig {
     void (*execute)(void *opaque, GpumeJob job, void *arg, int nb_jobs);
     void *opaque;
     int nb_threads;
+
+    AVBufferRef *hw_frames;     ///< AVHWFramesContext of frames on a device; NULL: system memory
+    void *log_ctx;
 } MvfpsConfig;
 
 typedef struct MvfpsBetween MvfpsBetween;
 
+/** The i-th format of hardware frames between which pictures are made; AV_PIX_FMT_NONE: there are no more. */
+enum AVPixelFormat ff_mvfps_hw_format(int i);
 
-MvfpsBetween *ff_mvfps_open(const MvfpsConfig *cfg);
+/** @return 0 or an AVERROR code, and then *between is NULL */
+int ff_mvfps_open(MvfpsBetween **between, const MvfpsConfig *cfg);
 void ff_mvfps_close(MvfpsBetween **between);
 
 /**
- * Begin with another pair of pictures, both of the same size and format: read the vectors between
- * them, of either or of both.
- * @return how many valid vectors point from one of them into the other, or an error
+ * Begin with another pair of pictures, both of the same size and format. They stay as they are
+ * until the next pair.
+ * @param mode of the pictures between them. MVFPS_MCI: the vectors are read
+ * @return MVFPS_MCI: whether a vector points from one of them into the other; or an error
  */
-int ff_mvfps_read(MvfpsBetween *between, const AVFrame *before, const AVFrame *after);
+int ff_mvfps_begin(MvfpsBetween *between, const AVFrame *before, const AVFrame *after, enum MvfpsMode mode);
 
 /**
- * How unlike the two are: the cost of the picture after by its vectors into the one before, or
- * without any, over what it would be if each block were flat, as gpume's scene.
+ * Look for a cut between the two: the cost of the picture after by its vectors into the one
+ * before, or without any, over what it would be if each block were flat, as gpume's scene, is at
+ * least the number scene.
+ * @param mode of pictures where there is no cut, as the pair began
+ * @param cut  where there is one
+ * @return the mode of which pictures are to be made, or an error. A device that has not looked yet
+ *         returns the mode, and makes pictures as it finds.
  */
-double ff_mvfps_scene(MvfpsBetween *between, const AVFrame *before, const AVFrame *after);
+int ff_mvfps_look(MvfpsBetween *between, enum MvfpsMode mode, enum MvfpsMode cut, double scene);
 
 /**
- * Make the picture at an instant, of the pair that was read last.
+ * Make the picture at an instant; on a device this is queued on its stream.
  * @param out  of the format and size of the others, and writable
  * @param part of the time between them, 0 to MVFPS_PARTS
- * @param mode MVFPS_MCI, after a pair that has vectors, or MVFPS_BLEND
+ * @param mode MVFPS_MCI, after a pair that has vectors, or MVFPS_BLEND; on a device also MVFPS_DUP
  */
-int ff_mvfps_make(MvfpsBetween *between, AVFrame *out, const AVFrame *before, const AVFrame *after,
-                  int part, enum MvfpsMode mode);
+int ff_mvfps_make(MvfpsBetween *between, AVFrame *out, int part, enum MvfpsMode mode);
+
+/** On a device: copy a picture to one of the same size and format. */
+int ff_mvfps_copy(MvfpsBetween *between, AVFrame *out, const AVFrame *in);
 
 #endif /* AVFILTER_GPUME_BETWEEN_BETWEEN_H */

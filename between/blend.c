@@ -8,11 +8,6 @@
 #include "libavfilter/gpume/between/arithmetic.h"
 #include "libavfilter/gpume/between/blend.h"
 
-static inline unsigned mean(unsigned a, unsigned b, unsigned part)
-{
-    return (a * (MVFPS_PARTS - part) + b * part + MVFPS_PARTS / 2) / MVFPS_PARTS;
-}
-
 void ff_mvfps_blend(const MvfpsLayout *l, const MvfpsComponent *c, AVFrame *out, const AVFrame *before,
                     const AVFrame *after, int part, int y0, int y1)
 {
@@ -22,14 +17,14 @@ void ff_mvfps_blend(const MvfpsLayout *l, const MvfpsComponent *c, AVFrame *out,
 
         if (l->bytes == 1) {
             for (int x = 0; x < c->w; x++)
-                dst[x * c->step] = mean(a[x * c->step], b[x * c->step], part);
+                dst[x * c->step] = mvfps_mean(a[x * c->step], b[x * c->step], part);
         } else {
             const uint16_t *a16 = (const uint16_t *)a, *b16 = (const uint16_t *)b;
             uint16_t *dst16 = (uint16_t *)dst;
 
             for (int x = 0; x < c->w; x++)
-                dst16[x * c->step] = mean(a16[x * c->step] >> l->shift, b16[x * c->step] >> l->shift,
-                                          part) << l->shift;
+                dst16[x * c->step] = mvfps_mean(a16[x * c->step] >> l->shift,
+                                                b16[x * c->step] >> l->shift, part) << l->shift;
         }
     }
 }

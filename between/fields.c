@@ -3,89 +3,58 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include "libavutil/common.h"
 #include "libavutil/error.h"
 #include "libavutil/mem.h"
 
 #include "libavfilter/gpume/between/fields.h"
 #include "libavfilter/gpume/sidedata.h"
 
-/* The first cell whose place is at or behind a sample. */
-static int cell_from(int sample, int length, int nb)
+/* Of a field before its first vector. */
+static int begin_field(MvfpsFrameFields *f, int future, size_t nb_cells)
 {
-    const int last = FFMIN((nb - 1) * MVFPS_CELL + MVFPS_CELL / 2, length - 1);
-
-    return sample > last ? nb : av_clip((sample + MVFPS_CELL / 2 - 1) >> 3, 0, nb - 1);
+    av_fast_malloc(&f->cells[future], &f->allocated[future], nb_cells * sizeof(**f->cells));
+    if (!f->cells[future])
+        return AVERROR(ENOMEM);
+    for (size_t i = 0; i < nb_cells; i++)
+        f->cells[future][i] = (MvfpsVector) { MVFPS_NONE, 0 };
+    return 0;
 }
 
-static int quarters(int units)
-{
-    return av_clip((units + GPUME_UNITS / 8) >> 2, -MVFPS_LONGEST, MVFPS_LONGEST);
-}
-
-/* One field of a frame; returns how many vectors it has. */
-static int read_field(MvfpsFieldsMemory *m, int n, const MvfpsFields *f, const AVFrame *frame,
-                      int future, int w, int h)
+int ff_mvfps_fields_read(MvfpsFrameFields *f, const AVFrame *frame, int w, int h)
 {
     const AVFrameSideData *sd = av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
-    const size_t nb = gpume_nb_vectors(sd), nb_cells = (size_t)f->cols * f->rows;
-    int nb_found = 0;
+    const int cols  = mvfps_cells(w), rows = mvfps_cells(h);
+    const size_t nb = gpume_nb_vectors(sd);
 
+    f->nb[0] = f->nb[1] = 0;
     for (size_t i = 0; i < nb; i++) {
         GpumeBlockVector v;
-        int left, top, x1, y1;
+        MvfpsVector *cells, vector;
+        int left, top, x0, x1, y1, ret;
 
-        if (!gpume_read_vector(&v, sd, i, w, h) || v.future != future)
+        if (!gpume_read_vector(&v, sd, i, w, h))
             continue;
-        if (!nb_found) {
-            av_fast_malloc(&m->field[n], &m->allocated[n], nb_cells * sizeof(**m->field));
-            if (!m->field[n])
-                return AVERROR(ENOMEM);
-            for (size_t k = 0; k < nb_cells; k++)
-                m->field[n][k] = (MvfpsVector) { MVFPS_NONE, 0 };
-        }
-        nb_found += nb_found < INT_MAX;
-        left = gpume_block_left(&v);
-        top  = gpume_block_top(&v);
-        x1   = cell_from(left + v.w, w, f->cols);
-        y1   = cell_from(top  + v.h, h, f->rows);
-        for (int y = cell_from(top, h, f->rows); y < y1; y++)
-            for (int x = cell_from(left, w, f->cols); x < x1; x++)
-                m->field[n][y * (size_t)f->cols + x] = (MvfpsVector) { quarters(v.dx), quarters(v.dy) };
+        if (!f->nb[v.future] && (ret = begin_field(f, v.future, cols * (size_t)rows)) < 0)
+            return ret;
+        f->nb[v.future] += f->nb[v.future] < INT_MAX;
+        cells  = f->cells[v.future];
+        vector = (MvfpsVector) { mvfps_quarters(v.dx), mvfps_quarters(v.dy) };
+        left   = gpume_block_left(&v);
+        top    = gpume_block_top(&v);
+        x0     = mvfps_cell_from(left, w, cols);
+        x1     = mvfps_cell_from(left + v.w, w, cols);
+        y1     = mvfps_cell_from(top  + v.h, h, rows);
+        for (int y = mvfps_cell_from(top, h, rows); y < y1; y++)
+            for (int x = x0; x < x1; x++)
+                cells[y * (size_t)cols + x] = vector;
     }
-    return nb_found;
+    return 0;
 }
 
-int ff_mvfps_fields_read(MvfpsFields *f, MvfpsFieldsMemory *m, const AVFrame *before,
-                         const AVFrame *after, int w, int h)
+void ff_mvfps_fields_free(MvfpsFrameFields *f)
 {
-    const struct {
-        const AVFrame *frame;
-        int future;
-        const MvfpsVector **field;
-    } list[] = {
-        { before, 1, &f->before_future }, { after, 0, &f->after_past },
-        { before, 0, &f->before_past },   { after, 1, &f->after_future },
-    };
-    int64_t sum = 0;
-
-    f->cols = (w + MVFPS_CELL - 1) / MVFPS_CELL;
-    f->rows = (h + MVFPS_CELL - 1) / MVFPS_CELL;
-    if ((int64_t)f->cols * f->rows > INT_MAX / 64)
-        return AVERROR(ENOMEM);
-    for (int i = 0; i < FF_ARRAY_ELEMS(list); i++) {
-        const int nb = read_field(m, i, f, list[i].frame, list[i].future, w, h);
-
-        if (nb < 0)
-            return nb;
-        *list[i].field = nb ? m->field[i] : NULL;
-        sum += i < 2 ? nb : 0;
+    for (int i = 0; i < 2; i++) {
+        av_freep(&f->cells[i]);
+        f->allocated[i] = 0;
     }
-    return FFMIN(sum, INT_MAX);
-}
-
-void ff_mvfps_fields_free(MvfpsFieldsMemory *m)
-{
-    for (int i = 0; i < 4; i++)
-        av_freep(&m->field[i]);
 }

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * The vectors between two pictures and around them, cell by cell.
+ * The vectors of a frame, cell by cell.
  */
 
 #ifndef AVFILTER_GPUME_BETWEEN_FIELDS_H
@@ -15,19 +15,25 @@
 
 #include "libavfilter/gpume/between/arithmetic.h"
 
-/** Room for the fields of a pair. Blank before the first use. */
-typedef struct MvfpsFieldsMemory {
-    MvfpsVector *field[4];
-    unsigned allocated[4];
-} MvfpsFieldsMemory;
+/** The fields of a frame: 0 into what is before it, 1 into what follows it. Blank before the first use. */
+typedef struct MvfpsFrameFields {
+    MvfpsVector *cells[2];
+    unsigned allocated[2];
+    int nb[2];              ///< vectors with a block in the picture; 0: there is no such field
+} MvfpsFrameFields;
 
 /**
- * Read the fields of a pair of pictures of w x h samples. A cell has the vector of the block
- * that its centre is in, or its last sample if that is nearer: of several the last one's.
- * @return how many vectors there are between the two, or AVERROR(ENOMEM)
+ * Read the fields of a frame of w x h samples. A cell has the vector of the block that its centre
+ * is in, or its last sample if that is nearer: of several the last one's.
+ * @return 0 or AVERROR(ENOMEM)
  */
-int ff_mvfps_fields_read(MvfpsFields *f, MvfpsFieldsMemory *m, const AVFrame *before,
-                         const AVFrame *after, int w, int h);
-void ff_mvfps_fields_free(MvfpsFieldsMemory *m);
+int ff_mvfps_fields_read(MvfpsFrameFields *f, const AVFrame *frame, int w, int h);
+void ff_mvfps_fields_free(MvfpsFrameFields *f);
+
+/** A field's cells, or NULL if there is no such field. */
+static inline const MvfpsVector *mvfps_cells_of(const MvfpsFrameFields *f, int future)
+{
+    return f->nb[future] ? f->cells[future] : NULL;
+}
 
 #endif /* AVFILTER_GPUME_BETWEEN_FIELDS_H */

@@ -13,18 +13,8 @@
 
 #include "libavfilter/gpume/between/mci.h"
 
-/** Smoothness: of what differs by more than this, in quarter samples, all is equally bad. */
-#define FAR_NEIGHBOUR 32
-/** Weights of the differences from neighbours and from the fields. */
-#define SMOOTH 4
-#define FAITHFUL 8
-/** A tile's difference from which a side can be hidden. */
-#define HIDDEN 256
-/** A hypothesis with so much of it or more is believed as little as can be. */
-#define HOPELESS 2048
-
 /* Catmull and Rom's spline at sixteenths of a sample; the sum is 64. */
-static const int8_t taps[16][4] = {
+const int8_t ff_mvfps_taps[16][4] = {
     {  0, 64,  0,  0 }, { -2, 63,  3,  0 }, { -3, 62,  6, -1 }, { -4, 59, 10, -1 },
     { -4, 56, 14, -2 }, { -5, 51, 20, -2 }, { -5, 47, 25, -3 }, { -4, 41, 30, -3 },
     { -4, 36, 36, -4 }, { -3, 30, 41, -4 }, { -3, 25, 47, -5 }, { -2, 20, 51, -5 },
@@ -109,11 +99,8 @@ static unsigned cost(const MvfpsInstant *s, int x, int y, MvfpsVector v, unsigne
     const int bytes = s->layout->bytes;
     const int bx = mvfps_before(v.x, s->part), by = mvfps_before(v.y, s->part);
     const int ax = mvfps_after(v.x, s->part),  ay = mvfps_after(v.y, s->part);
-    unsigned penalty;
-    int before, after;
+    const unsigned penalty = mvfps_unfaithful(&s->fields, v, x, y, s->part);
 
-    mvfps_ends(&s->fields, v, x + MVFPS_CELL / 2, y + MVFPS_CELL / 2, s->part, &before, &after);
-    penalty = FAITHFUL * FFMIN(before, after);
     if (penalty >= limit)
         return penalty;
     return penalty + (s->dsp.sad(mvfps_sample(b, x + (bx >> 3), y + (by >> 3), bytes), b->stride, bx & 7, by & 7,
@@ -185,7 +172,7 @@ static MvfpsVector first_vector(const MvfpsInstant *s, int cx, int cy)
     return best;
 }
 
-void ff_mvfps_begin(const MvfpsInstant *s, MvfpsVector *vectors, int first, int end)
+void ff_mvfps_first(const MvfpsInstant *s, MvfpsVector *vectors, int first, int end)
 {
     for (int y = first; y < end; y++)
         for (int x = 0; x < s->fields.cols; x++)
@@ -216,9 +203,9 @@ static MvfpsVector next_vector(const MvfpsInstant *s, const MvfpsVector *from, i
         unsigned j = 0;
 
         for (int k = 0; k < nb; k++)
-            j += FFMIN(abs(list.v[i].x - near[k].x) + abs(list.v[i].y - near[k].y), FAR_NEIGHBOUR);
+            j += mvfps_unlike(list.v[i], near[k]);
         if (nb)
-            j = SMOOTH * j / nb;
+            j = MVFPS_SMOOTH * j / nb;
         if (j >= least)
             continue;
         j += cost(s, cx * MVFPS_CELL, cy * MVFPS_CELL, list.v[i], least - j);
@@ -252,26 +239,24 @@ static const int8_t bell[4][8] = {
 /** Weights of the samples of a tile for each of its cells, by the subsampling of a component. */
 DECLARE_ALIGNED(32, static uint16_t, windows)[3][3][MVFPS_TILE_CELLS][MVFPS_TILE_SAMPLES];
 
+int ff_mvfps_slope(int cell, int i, int sub)
+{
+    int sum = 0;
+
+    for (int k = 0; k < 1 << sub; k++)
+        sum += bell[cell][(i << sub) + k];
+    return (sum + (1 << sub >> 1)) >> sub;
+}
+
 static av_cold void init_windows(void)
 {
-    for (int sy = 0; sy < 3; sy++) {
-        for (int sx = 0; sx < 3; sx++) {
-            for (int cell = 0; cell < MVFPS_TILE_CELLS; cell++) {
-                for (int i = 0; i < 64; i++) {
-                    const int x = (i & 7) << sx, y = (i >> 3) << sy;
-                    int wx = 0, wy = 0;
-
-                    if (x > 7 || y > 7)
-                        continue;
-                    for (int k = 0; k < 1 << sx; k++)
-                        wx += bell[cell & 3][x + k];
-                    for (int k = 0; k < 1 << sy; k++)
-                        wy += bell[cell >> 2][y + k];
-                    windows[sy][sx][cell][i] = ((wx + (1 << sx >> 1)) >> sx) * ((wy + (1 << sy >> 1)) >> sy);
-                }
-            }
-        }
-    }
+    for (int sy = 0; sy < 3; sy++)
+        for (int sx = 0; sx < 3; sx++)
+            for (int cell = 0; cell < MVFPS_TILE_CELLS; cell++)
+                for (int y = 0; y < MVFPS_CELL >> sy; y++)
+                    for (int x = 0; x < MVFPS_CELL >> sx; x++)
+                        windows[sy][sx][cell][8 * y + x] = ff_mvfps_slope(cell & 3, x, sx) *
+                                                           ff_mvfps_slope(cell >> 2, y, sy);
 }
 
 /*
@@ -305,37 +290,15 @@ static void find_hypotheses(const MvfpsInstant *s, const MvfpsVector *vectors, i
     }
 }
 
-static int is_inside(const MvfpsLayout *l, int x, int y)
-{
-    return x >= 0 && y >= 0 && x <= l->w && y <= l->h;
-}
-
 /* How far a hypothesis is believed, and which side sees the place, by both sides' luma. */
 static void judge(const MvfpsInstant *s, MvfpsHypothesis *h, int tx, int ty,
                   const uint16_t *before, const uint16_t *after)
 {
-    const int earlier = MVFPS_PARTS - s->part, later = s->part;
-    const int x = (tx + 1) * MVFPS_CELL, y = (ty + 1) * MVFPS_CELL;
-    /* words may have bits above their samples: then it is larger than any square has room for */
-    const int difference = FFMIN(s->dsp.difference(before, after) >> (s->layout->depth - 8), HOPELESS);
-    int has_before, has_after;
+    const int difference = s->dsp.difference(before, after) >> (s->layout->depth - 8);
 
-    h->trust = FFMAX(31 * 65536 / ((256 + difference) * (256 + difference)), 1);
-    h->share = (64 * earlier + MVFPS_PARTS / 2) >> 12;
-    if (difference >= HIDDEN && s->fields.before_future && s->fields.after_past) {
-        int b, a, weight_b, weight_a;
-
-        mvfps_ends(&s->fields, h->v, x, y, s->part, &b, &a);
-        weight_b = earlier * (32 + a);
-        weight_a = later   * (32 + b);
-        h->share = (64 * weight_b + (weight_b + weight_a) / 2) / (weight_b + weight_a);
-    }
-    has_before = is_inside(s->layout, x + (mvfps_before(h->v.x, s->part) >> 3),
-                                      y + (mvfps_before(h->v.y, s->part) >> 3));
-    has_after  = is_inside(s->layout, x + (mvfps_after(h->v.x, s->part) >> 3),
-                                      y + (mvfps_after(h->v.y, s->part) >> 3));
-    if (has_before != has_after)
-        h->share = has_before ? 64 : 0;
+    h->trust = mvfps_trust(difference);
+    h->share = mvfps_share(&s->fields, s->layout->w, s->layout->h, h->v, (tx + 1) * MVFPS_CELL,
+                           (ty + 1) * MVFPS_CELL, s->part, difference);
 }
 
 static void put(const MvfpsLayout *l, uint8_t *dst, int x, int v)

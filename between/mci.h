@@ -30,6 +30,11 @@ typedef struct MvfpsTile {
     MvfpsHypothesis hypotheses[MVFPS_TILE_CELLS];
 } MvfpsTile;
 
+/** The four taps of each sixteenth of a sample. */
+extern const int8_t ff_mvfps_taps[16][4];
+/** The window of cell 0 to 3 of a row, or column, at a tile's sample of a component. */
+int ff_mvfps_slope(int cell, int i, int sub);
+
 /** Samples of a tile: 8 to a row, also where a component has fewer. */
 #define MVFPS_TILE_SAMPLES (MVFPS_CELL * MVFPS_CELL)
 
@@ -75,7 +80,7 @@ void ff_mvfps_dsp_init(MvfpsDsp *dsp, int bytes);
 void ff_mvfps_dsp_init_x86(MvfpsDsp *dsp, int bytes);
 
 /** The first vectors of some rows of cells. */
-void ff_mvfps_begin(const MvfpsInstant *s, MvfpsVector *vectors, int first, int end);
+void ff_mvfps_first(const MvfpsInstant *s, MvfpsVector *vectors, int first, int end);
 
 /** A pass over some rows of cells: from one field to another. */
 void ff_mvfps_pass(const MvfpsInstant *s, const MvfpsVector *from, MvfpsVector *to, int first, int end);

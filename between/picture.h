@@ -15,12 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "libavutil/common.h"
-
+#include "libavfilter/gpume/between/arithmetic.h"
 #include "libavfilter/gpume/between/layout.h"
-
-/** Samples around a component: a cell, and the taps of the filters. */
-#define MVFPS_PAD 32
 
 /** A component, right-justified: uint8_t or uint16_t, as the layout's words. */
 typedef struct MvfpsSamples {
@@ -47,10 +43,7 @@ void ff_mvfps_picture_load(MvfpsPicture *p, const MvfpsLayout *l, const AVFrame 
  */
 static inline const uint8_t *mvfps_sample(const MvfpsSamples *s, int x, int y, int bytes)
 {
-    /* farther out all samples of a row, or column, are the same */
-    x = av_clip(x, 4 - MVFPS_PAD, s->w + MVFPS_PAD - 14);
-    y = av_clip(y, 4 - MVFPS_PAD, s->h + MVFPS_PAD - 14);
-    return s->first + y * s->stride + x * bytes;
+    return s->first + mvfps_inside(y, s->h) * s->stride + mvfps_inside(x, s->w) * bytes;
 }
 
 #endif /* AVFILTER_GPUME_BETWEEN_PICTURE_H */

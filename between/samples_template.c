@@ -32,7 +32,7 @@ static void FUNC(sharp)(uint16_t *dst, const uint8_t *src8, ptrdiff_t stride8, i
 {
     const SAMPLE *src = (const SAMPLE *)src8;
     const ptrdiff_t stride = stride8 / sizeof(SAMPLE);
-    const int8_t *u = taps[fx], *v = taps[fy];
+    const int8_t *u = ff_mvfps_taps[fx], *v = ff_mvfps_taps[fy];
     INTERMEDIATE rows[8 + 3][8];
 
     if (!fx && !fy) {

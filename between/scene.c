@@ -8,11 +8,9 @@
 
 #include "libavutil/common.h"
 
+#include "libavfilter/gpume/between/arithmetic.h"
 #include "libavfilter/gpume/between/scene.h"
 #include "libavfilter/gpume/sidedata.h"
-
-/** Side of blocks where there are no vectors. */
-#define SIDE 16
 
 typedef struct Sums {
     const MvfpsLayout *l;
@@ -69,11 +67,11 @@ double ff_mvfps_scene_figure(const MvfpsLayout *l, const AVFrame *before, const 
             any = 1;
         }
     }
-    v = (GpumeBlockVector) { .w = SIDE, .h = SIDE };
-    for (int y = 0; !any && y < l->h; y += SIDE) {
-        for (int x = 0; x < l->w; x += SIDE) {
-            v.x = x + SIDE / 2;
-            v.y = y + SIDE / 2;
+    v = (GpumeBlockVector) { .w = MVFPS_SCENE_SIDE, .h = MVFPS_SCENE_SIDE };
+    for (int y = 0; !any && y < l->h; y += MVFPS_SCENE_SIDE) {
+        for (int x = 0; x < l->w; x += MVFPS_SCENE_SIDE) {
+            v.x = x + MVFPS_SCENE_SIDE / 2;
+            v.y = y + MVFPS_SCENE_SIDE / 2;
             add_block(&s, &v);
         }
     }

@@ -38,6 +38,7 @@ typedef unsigned long long GpumeU64;
 #define __ballot_sync(mask, predicate)  __nvvm_vote_ballot_sync(mask, predicate)
 #define __any_sync(mask, predicate)     __nvvm_vote_any_sync(mask, predicate)
 #define __syncwarp()                    __nvvm_bar_warp_sync(~0u)
+#define __threadfence()                 __nvvm_membar_gl()
 #define atomicMax(p, v)                 __nvvm_atom_max_gen_ui(p, v)
 #endif
 
@@ -88,6 +89,98 @@ static __device__ __forceinline__ int gpume_max(int a, int b)
 {
     return a > b ? a : b;
 }
+
+static __device__ __forceinline__ GpumeU32 gpume_umin(GpumeU32 a, GpumeU32 b)
+{
+    return a < b ? a : b;
+}
+
+/** By value: of elements of an array the compiler would select the address, and keep it in memory. */
+static __device__ __forceinline__ GpumeU32 gpume_select(int first, GpumeU32 a, GpumeU32 b)
+{
+    return first ? a : b;
+}
+
+#ifndef GPUME_HOST
+/** acc + the absolute differences of the four bytes. */
+static __device__ __forceinline__ GpumeU32 gpume_sad4(GpumeU32 a, GpumeU32 b,
+                                                      GpumeU32 acc)
+{
+    GpumeU32 ret;
+
+    asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;"
+        : "=r"(ret) : "r"(a), "r"(b), "r"(acc));
+    return ret;
+}
+
+/** acc + the absolute differences of the two halves. */
+static __device__ __forceinline__ GpumeU32 gpume_sad2(GpumeU32 a, GpumeU32 b,
+                                                      GpumeU32 acc)
+{
+    GpumeU32 ret;
+
+    asm("sad.u32 %0, %1, %2, %3;"
+        : "=r"(ret) : "r"(a & 0xffff), "r"(b & 0xffff), "r"(acc));
+    asm("sad.u32 %0, %1, %2, %3;"
+        : "=r"(ret) : "r"(a >> 16), "r"(b >> 16), "r"(ret));
+    return ret;
+}
+#endif
+
+/** Four words of shared memory at once, from an address of 16 bytes. */
+static __device__ __forceinline__ void gpume_load4(GpumeU32 *v, const GpumeU32 *p)
+{
+#if defined(__clang__) && defined(__CUDA__)
+    /* clang makes four loads of one */
+    asm volatile("{\n"
+                 ".reg .u64 at;\n"
+                 "cvta.to.shared.u64 at, %4;\n"
+                 "ld.shared.v4.u32 {%0, %1, %2, %3}, [at];\n"
+                 "}"
+                 : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3])
+                 : "l"(p) : "memory");
+#elif defined(__NVCC__)
+    const uint4 four = *(const uint4 *)p;
+
+    v[0] = four.x;
+    v[1] = four.y;
+    v[2] = four.z;
+    v[3] = four.w;
+#else
+    for (int i = 0; i < 4; i++)
+        v[i] = p[i];
+#endif
+}
+
+/** How many bits are set. */
+static __device__ __forceinline__ int gpume_popcount(GpumeU32 bits)
+{
+#ifdef __NVCC__
+    return __popc(bits);
+#else
+    return __builtin_popcount(bits);
+#endif
+}
+
+/** The number of the lowest bit that is set; bits may be 0 if the result is of no use. */
+static __device__ __forceinline__ int gpume_first_bit(GpumeU32 bits)
+{
+    return gpume_popcount((bits & (0u - bits)) - 1) & 31;
+}
+
+/** The low word of hi:lo >> shift, shift below 32. */
+static __device__ __forceinline__ GpumeU32 gpume_funnel(GpumeU32 lo, GpumeU32 hi,
+                                                        int shift)
+{
+    return (((GpumeU64)hi << 32) | lo) >> shift;
+}
+
+#define GPUME_WHOLE_WARP ~0u
+
+
+/** Of samples of up to so many bits. */
+template<int DEPTH> struct GpumeSampleOf { typedef GpumeU16 Sample; };
+template<> struct GpumeSampleOf<8>       { typedef GpumeU8  Sample; };
 
 /** The module's kernel, whose only parameter is an Args, with the arguments of __launch_bounds__. */
 #define GPUME_KERNEL_OF(Args, ...) \

@@ -16,57 +16,6 @@
 #include "libavfilter/gpume/core/geometry.h"
 #include "libavfilter/gpume/core/vector.h"
 
-#ifndef GPUME_HOST
-/** acc + the absolute differences of the four bytes. */
-static __device__ __forceinline__ GpumeU32 gpume_sad4(GpumeU32 a, GpumeU32 b,
-                                                      GpumeU32 acc)
-{
-    GpumeU32 ret;
-
-    asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;"
-        : "=r"(ret) : "r"(a), "r"(b), "r"(acc));
-    return ret;
-}
-
-/** acc + the absolute differences of the two halves. */
-static __device__ __forceinline__ GpumeU32 gpume_sad2(GpumeU32 a, GpumeU32 b,
-                                                      GpumeU32 acc)
-{
-    GpumeU32 ret;
-
-    asm("sad.u32 %0, %1, %2, %3;"
-        : "=r"(ret) : "r"(a & 0xffff), "r"(b & 0xffff), "r"(acc));
-    asm("sad.u32 %0, %1, %2, %3;"
-        : "=r"(ret) : "r"(a >> 16), "r"(b >> 16), "r"(ret));
-    return ret;
-}
-#endif
-
-/** Four words of shared memory at once, from an address of 16 bytes. */
-static __device__ __forceinline__ void gpume_load4(GpumeU32 *v, const GpumeU32 *p)
-{
-#if defined(__clang__) && defined(__CUDA__)
-    /* clang makes four loads of one */
-    asm volatile("{\n"
-                 ".reg .u64 at;\n"
-                 "cvta.to.shared.u64 at, %4;\n"
-                 "ld.shared.v4.u32 {%0, %1, %2, %3}, [at];\n"
-                 "}"
-                 : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3])
-                 : "l"(p) : "memory");
-#elif defined(__NVCC__)
-    const uint4 four = *(const uint4 *)p;
-
-    v[0] = four.x;
-    v[1] = four.y;
-    v[2] = four.z;
-    v[3] = four.w;
-#else
-    for (int i = 0; i < 4; i++)
-        v[i] = p[i];
-#endif
-}
-
 /** WORDS words of a plane, one, two or fours, from an address of as many bytes, or of 16. */
 template<int WORDS>
 static __device__ __forceinline__ void gpume_load_row(GpumeU32 *words, const GpumeU8 *p)
@@ -92,29 +41,6 @@ static __device__ __forceinline__ void gpume_load_row(GpumeU32 *words, const Gpu
     }
 }
 
-/** How many bits are set. */
-static __device__ __forceinline__ int gpume_popcount(GpumeU32 bits)
-{
-#ifdef __NVCC__
-    return __popc(bits);
-#else
-    return __builtin_popcount(bits);
-#endif
-}
-
-/** The number of the lowest bit that is set; bits may be 0 if the result is of no use. */
-static __device__ __forceinline__ int gpume_first_bit(GpumeU32 bits)
-{
-    return gpume_popcount((bits & (0u - bits)) - 1) & 31;
-}
-
-/** The low word of hi:lo >> shift, shift below 32. */
-static __device__ __forceinline__ GpumeU32 gpume_funnel(GpumeU32 lo, GpumeU32 hi,
-                                                        int shift)
-{
-    return (((GpumeU64)hi << 32) | lo) >> shift;
-}
-
 /**
  * n / d as a multiplication: GPUME_DIVIDE(n, GPUME_RECIPROCAL(d)), exact for n
  * below 4096 and d from 1 to 256.
@@ -125,11 +51,6 @@ static __device__ __forceinline__ GpumeU32 gpume_funnel(GpumeU32 lo, GpumeU32 hi
 /** The same for n below 65536 and d below 32768. */
 #define GPUME_RECIPROCAL_LARGE(d) (((1u << 31) + (d) - 1) / (d))
 #define GPUME_DIVIDE_LARGE(n, r)  ((int)((GpumeU64)(GpumeU32)(n) * (r) >> 31))
-
-static __device__ __forceinline__ GpumeU32 gpume_umin(GpumeU32 a, GpumeU32 b)
-{
-    return a < b ? a : b;
-}
 
 /** What depends on the size of a sample. */
 template<typename Sample> struct GpumeSample;
@@ -237,8 +158,6 @@ static __device__ __forceinline__ GpumeU64 gpume_key(GpumeU32 cost, GpumeU32 ord
 {
     return ((GpumeU64)cost << 32) | order;
 }
-
-#define GPUME_WHOLE_WARP ~0u
 
 /** A key of another lane, by the bits in which its number differs; and by its number. */
 static __device__ __forceinline__ GpumeU32 gpume_xor_lane(GpumeU32 key, int bits)

@@ -22,9 +22,6 @@ template<typename Sample> struct GpumeCostOf<GPUME_COST_SAD, Sample> {
     typedef GpumeSad<Sample> Cost;
 };
 
-template<int DEPTH> struct GpumeSampleOf { typedef GpumeU16 Sample; };
-template<> struct GpumeSampleOf<8>       { typedef GpumeU8  Sample; };
-
 /** What holds a block's cost and an order: of samples of more than 8 bits it may take more than 32. */
 template<typename Sample> struct GpumeKeyOf { typedef GpumeU64 Key; };
 template<> struct GpumeKeyOf<GpumeU8>       { typedef GpumeU32 Key; };

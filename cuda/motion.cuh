@@ -65,12 +65,6 @@ static __device__ __forceinline__ GpumeU32 gpume_mean2(GpumeU32 a, GpumeU32 b)
     return (a | b) - (((a ^ b) >> 1) & low);
 }
 
-/** By value: of elements of an array the compiler would select the address, and keep it in memory. */
-static __device__ __forceinline__ GpumeU32 gpume_select(int first, GpumeU32 a, GpumeU32 b)
-{
-    return first ? a : b;
-}
-
 /** gpume_between() of quarters of a sample: a table of constants, a word for each row. */
 static __device__ __forceinline__ int gpume_between_of(int fx, int fy)
 {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Makes every call of the CUDA driver fail once, in FFmpeg runs on the stand-in. A run
-# must end with an error message or with the right vectors, or pictures with them drawn.
+# must end with an error message or with the right vectors, or pictures: with them drawn, or made along them.
 # It must not crash, leak (if FFMPEG is built with LeakSanitizer), misuse the driver, or
 # succeed with anything else.
 #
@@ -30,6 +30,13 @@ run() {
             -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
             -vf "format=nv12,gpume=algo=$3:range=4:backend=cpu,hwupload_cuda,
                  mvview=mode=flow+arrows+blocks:background=gray,hwdownload,format=nv12" -f framecrc -
+        return
+    fi
+    if [ "$2" = between ]; then
+        LD_LIBRARY_PATH=$standin timeout 60 "$ffmpeg" -hide_banner -nostdin -loglevel error \
+            -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
+            -vf "format=nv12,gpume=algo=$3:range=4:dir=both:backend=cpu,hwupload_cuda,
+                 mvfps=fps=3x:scene=1,hwdownload,format=nv12" -fps_mode passthrough -f framecrc -
         return
     fi
     set -- "algo=$3:range=4:dir=both:mv_file=-:backend=$1" "$2"
@@ -98,3 +105,4 @@ each frames cuda ds 999 0
 each memory cuda fs 2 0         # out of memory
 each frames auto umh 719 1      # a launch failed: the context is dead
 each drawn device ds 999 0
+each between device ds 999 0

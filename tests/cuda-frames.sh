@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Tests of the CUDA backend that FATE does not cover, on the stand-in for the driver:
-# frames on the device compared with the CPU, two devices in one graph, what mvview draws,
+# frames on the device compared with the CPU, two devices in one graph, what mvview draws and mvfps makes,
 # and no allocations or waits for the whole context or stream after the first frames.
 #
 # usage: cuda-frames.sh RESULTS FFMPEG STANDIN_DIR
@@ -84,6 +84,22 @@ for row in nv12/mode=flow+arrows:legend=1 yuv420p/mode=arrows+blocks:step=1 \
         eval "[ \"\$(grep -c '^0,' '$tmp/cpu')\" = 4 ] && cmp -s '$tmp/cpu' '$tmp/gpu'"
 done
 
+# What mvfps makes of them, at any rate, across a cut, and without vectors. More of it: gpume_mvfps.
+cut="testsrc2=size=94x70:rate=4:duration=1[a];testsrc2=size=400x300:rate=4:duration=1,crop=94:70:211:190[b];[a][b]concat"
+for row in nv12/fps=2x yuv420p/fps=5/2x:scene=0 p010le/fps=3x:scene=1.2:cut=blend yuv444p16le/fps=10 \
+           yuv444p/fps=2x:scene=1.2 nv12/mode=blend:fps=3x p016le/mode=blend:fps=7:scene=1.2 yuva420p/mode=dup \
+           yuv444p/fps=3/4x:scene=0.5; do
+    format=${row%%/*}
+    search=gpume=algo=hme:range=24:block=8:dir=both:backend
+    ffmpeg -lavfi "$cut,format=$format,$search=cpu,mvfps=${row#*/}" -fps_mode passthrough -copyts \
+        -enc_time_base filter -f framecrc - > "$tmp/cpu"
+    ffmpeg -init_hw_device cuda=cu:0 -filter_hw_device cu -lavfi "$cut,format=$format,hwupload_cuda,
+        $search=cuda,mvfps=${row#*/},hwdownload,format=$format" -fps_mode passthrough -copyts \
+        -enc_time_base filter -f framecrc - > "$tmp/gpu"
+    check "cuda-mvfps/$row" "other pictures" \
+        eval "[ \"\$(grep -c '^0,' '$tmp/cpu')\" -ge 6 ] && cmp -s '$tmp/cpu' '$tmp/gpu'"
+done
+
 # steady NAME LAUNCHES ARGUMENT...: checks the calls of the 10th to the 20th frame, each of which
 # has so many launches
 steady() {
@@ -110,3 +126,6 @@ steady cuda-steady-hint 2 -init_hw_device cuda=cu:0 -filter_hw_device cu \
     -f lavfi -i "$source" -vf "format=nv12,hwupload_cuda,gpume=algo=ds:hint=constant,$first_only"
 steady cuda-steady-mvview 3 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
     -vf "format=nv12,hwupload_cuda,gpume=algo=ds,mvview=mode=flow+arrows+blocks:step=1,$first_only"
+# a copy of each frame; its own copy, map and cells of vectors, the cut; the vectors, the picture, the mean
+steady cuda-steady-mvfps 10 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
+    -vf "format=nv12,hwupload_cuda,gpume=algo=ds:dir=both,mvfps=fps=2x,$first_only"

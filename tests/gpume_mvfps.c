@@ -5,14 +5,20 @@
 
 /**
  * @file
- * The pictures that mvfps makes, beside those of the oracle, sample by sample.
+ * The pictures that mvfps makes, in memory and on a device, beside those of the oracle, sample by
+ * sample.
  */
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "libavfilter/avfilter.h"
+#include "libavfilter/buffersink.h"
+#include "libavfilter/buffersrc.h"
 #include "libavutil/cpu.h"
+#include "libavutil/hwcontext.h"
 #include "libavutil/imgutils.h"
 #include "libavutil/intreadwrite.h"
 #include "libavutil/mem.h"
@@ -65,6 +71,7 @@ static const enum AVPixelFormat formats[] = {
     AV_PIX_FMT_YUV440P, AV_PIX_FMT_YUV444P, AV_PIX_FMT_YUVA420P, AV_PIX_FMT_NV12,
     AV_PIX_FMT_NV24, AV_PIX_FMT_GBRP, AV_PIX_FMT_GRAY10, AV_PIX_FMT_YUV420P10,
     AV_PIX_FMT_YUV422P12, AV_PIX_FMT_P010, AV_PIX_FMT_P016, AV_PIX_FMT_YUV444P16,
+    AV_PIX_FMT_NV16, AV_PIX_FMT_YUV422P, AV_PIX_FMT_P210,
 };
 
 typedef struct Case {
@@ -88,7 +95,10 @@ typedef struct Case {
     uint16_t *samples[MAX_FRAMES][4];           ///< right-justified
 } Case;
 
-static int nb_made, nb_blends;
+static int nb_made, nb_blends, nb_copies, nb_on_device;
+
+static AVBufferRef *device;     ///< NULL: there is none
+static AVHWFramesConstraints *device_has;
 
 /* Pictures */
 
@@ -359,6 +369,20 @@ static void draw_case(Case *c, uint64_t seed)
         c->my[i] = test_draw_range(&c->r, -24, 24);
     }
     c->nb_frames = test_draw_range(&c->r, 2, size < 7 ? MAX_FRAMES : 2);
+    if (seed % 128 == 77) {
+        /* the largest block, and sums of its samples that have 33 bits */
+        c->w         = 230;
+        c->h         = 210;
+        c->format    = AV_PIX_FMT_YUV444P16;
+        c->desc      = av_pix_fmt_desc_get(c->format);
+        c->depth     = 16;
+        c->nb_components = 3;
+        c->content   = CONTENT_FLICKER;
+        c->motion    = MOTION_NEAR;
+        c->block     = 255;
+        c->holes     = 0;
+        c->nb_frames = 2;
+    }
     for (int n = 0; n < c->nb_frames; n++) {
         AVFrame *f = c->frames[n] = alloc_frame(c);
 
@@ -389,13 +413,135 @@ static void free_case(Case *c)
     }
 }
 
-/* Let a picture be made, and compare all of it. */
-static void check_make(Case *c, MvfpsBetween *between, Between *b, int n, int part,
-                       enum MvfpsMode mode)
+/* Frames on the device */
+
+/* Whether such pictures can be there, and there are kernels for them. */
+static int fits_device(const Case *c)
 {
-    AVFrame *out = alloc_frame(c);
-    uint8_t *before = copy_bytes(out);
-    int ret = ff_mvfps_make(between, out, c->frames[n], c->frames[n + 1], part, mode);
+    if (!device || c->desc->log2_chroma_w > 1 || c->desc->log2_chroma_h > c->desc->log2_chroma_w)
+        return 0;
+    for (int i = 0; device_has->valid_sw_formats[i] != AV_PIX_FMT_NONE; i++)
+        if (device_has->valid_sw_formats[i] == c->format)
+            return 1;
+    return 0;
+}
+
+/* Of even sides, as devices have them. */
+static AVBufferRef *alloc_device_frames(const Case *c)
+{
+    AVBufferRef *ref = test_alloc(av_hwframe_ctx_alloc(device));
+    AVHWFramesContext *frames = (void *)ref->data;
+    int ret;
+
+    frames->format    = AV_PIX_FMT_CUDA;
+    frames->sw_format = c->format;
+    frames->width     = FFALIGN(c->w, 2);
+    frames->height    = FFALIGN(c->h, 2);
+    ret = av_hwframe_ctx_init(ref);
+    CHECK(ret >= 0, "frames on the device: %s", av_err2str(ret));
+    return ref;
+}
+
+/* In memory, as large as those on the device, of canaries. */
+static AVFrame *alloc_even_frame(const Case *c)
+{
+    AVFrame *f = test_alloc(av_frame_alloc());
+
+    f->width  = FFALIGN(c->w, 2);
+    f->height = FFALIGN(c->h, 2);
+    f->format = c->format;
+    if (av_frame_get_buffer(f, 0) < 0)
+        test_alloc(NULL);
+    for (int i = 0; i < 4 && f->buf[i]; i++)
+        memset(f->buf[i]->data, CANARY, f->buf[i]->size);
+    return f;
+}
+
+/* A frame on the device, with the samples of this one or, if that is NULL, canaries. */
+static AVFrame *upload(const Case *c, AVBufferRef *frames, const AVFrame *from)
+{
+    AVFrame *f = alloc_even_frame(c), *to = test_alloc(av_frame_alloc());
+    int ret;
+
+    for (int i = 0; from && i < c->nb_components; i++)
+        for (int y = 0; y < height(c, i); y++)
+            for (int x = 0; x < width(c, i); x++)
+                set_word(c, f, i, x, y, get_word(c, from, i, x, y));
+    ret = av_hwframe_get_buffer(frames, to, 0);
+    if (ret >= 0)
+        ret = av_hwframe_transfer_data(to, f, 0);
+    if (ret >= 0 && from)
+        ret = av_frame_copy_props(to, from);
+    CHECK(ret >= 0, "upload: %s", av_err2str(ret));
+    to->width  = c->w;
+    to->height = c->h;
+    av_frame_free(&f);
+    return to;
+}
+
+static AVFrame *download(const Case *c, AVFrame *from)
+{
+    AVFrame *to = alloc_even_frame(c);
+    int ret;
+
+    from->width  = to->width;
+    from->height = to->height;
+    ret = av_hwframe_transfer_data(to, from, 0);
+    CHECK(ret >= 0, "download: %s", av_err2str(ret));
+    return to;
+}
+
+/* Where pictures are made, and between which frames. */
+typedef struct Target {
+    MvfpsBetween *between;
+    AVBufferRef *hw_frames;             ///< NULL: in memory
+    AVFrame *frames[MAX_FRAMES];
+} Target;
+
+static void open_target(Target *t, const Case *c, const MvfpsConfig *cfg, int on_device)
+{
+    MvfpsConfig with_frames = *cfg;
+    int ret;
+
+    memset(t, 0, sizeof(*t));
+    if (on_device)
+        t->hw_frames = with_frames.hw_frames = alloc_device_frames(c);
+    for (int i = 0; i < c->nb_frames; i++)
+        t->frames[i] = on_device ? upload(c, t->hw_frames, c->frames[i])
+                                 : test_alloc(av_frame_clone(c->frames[i]));
+    ret = ff_mvfps_open(&t->between, &with_frames);
+    CHECK(ret >= 0, "%s", av_err2str(ret));
+}
+
+static void close_target(Target *t)
+{
+    ff_mvfps_close(&t->between);
+    for (int i = 0; i < MAX_FRAMES; i++)
+        av_frame_free(&t->frames[i]);
+    av_buffer_unref(&t->hw_frames);
+}
+
+/* The word that a picture has to have; mode MVFPS_MCI: b was made. */
+static int expected_word(const Case *c, const BetweenComponent *m, int n, int i, int x, int y, int part,
+                         enum MvfpsMode mode)
+{
+    const int at = y * m->w + x;
+
+    if (mode == MVFPS_DUP)
+        return get_word(c, c->frames[n + (part > 2048)], i, x, y);
+    return (mode == MVFPS_MCI ? m->out[at] : between_blend(m->a[at], m->c[at], part)) << component(c, i)->shift;
+}
+
+/*
+ * Let a picture be made, and compare all of it.
+ * @param wanted mode that was asked for
+ * @param mode   mode that it must have
+ */
+static void check_make(Case *c, Target *t, Between *b, int n, int part, enum MvfpsMode wanted, enum MvfpsMode mode)
+{
+    AVFrame *out = t->hw_frames ? upload(c, t->hw_frames, NULL) : alloc_frame(c), *made;
+    uint8_t *before = t->hw_frames ? NULL : copy_bytes(out);
+    int ret = ff_mvfps_make(t->between, out, part, wanted);
 
     CHECK(ret >= 0, "%s", av_err2str(ret));
     b->t = part;
@@ -410,16 +556,15 @@ static void check_make(Case *c, MvfpsBetween *between, Between *b, int n, int pa
     }
     if (mode == MVFPS_MCI)
         between_make(b);
+    made = t->hw_frames ? download(c, out) : out;
     for (int i = 0; i < c->nb_components; i++) {
         BetweenComponent *m = &b->components[i];
         int nb_wrong = 0, wx = 0, wy = 0, is = 0, should = 0;
 
         for (int y = 0; y < m->h; y++)
             for (int x = 0; x < m->w; x++) {
-                const int at = y * m->w + x, v = get_word(c, out, i, x, y);
-                const int sample = mode == MVFPS_MCI ? m->out[at]
-                                                     : between_blend(m->a[at], m->c[at], part);
-                const int expected = sample << component(c, i)->shift;
+                const int v = get_word(c, made, i, x, y);
+                const int expected = expected_word(c, m, n, i, x, y, part, mode);
 
                 if (v != expected && !nb_wrong++) {
                     wx     = x;
@@ -437,22 +582,157 @@ static void check_make(Case *c, MvfpsBetween *between, Between *b, int n, int pa
     for (int i = 0; i < c->nb_components; i++)
         for (int y = 0; y < height(c, i); y++)
             for (int x = 0; x < width(c, i); x++)
-                set_word(c, out, i, x, y, c->depth > 8 ? CANARY * 257 : CANARY);
-    CHECK(!memcmp(before, out->buf[0]->data, out->buf[0]->size), "something beside it was written");
-    for (int i = 0; i < c->nb_frames; i++)
-        CHECK(!memcmp(c->copies[i], c->frames[i]->buf[0]->data, c->frames[i]->buf[0]->size),
-              "frame %d was written to", i);
+                set_word(c, made, i, x, y, c->depth > 8 ? CANARY * 257 : CANARY);
+    if (t->hw_frames) {
+        int nb_wrong = 0;
+
+        for (int i = 0; i < c->nb_components; i++)
+            for (int y = 0; y < AV_CEIL_RSHIFT(made->height, shift_y(c, i)); y++)
+                for (int x = 0; x < AV_CEIL_RSHIFT(made->width, shift_x(c, i)); x++)
+                    nb_wrong += get_word(c, made, i, x, y) != (c->depth > 8 ? CANARY * 257 : CANARY);
+        CHECK(!nb_wrong, "something beside it was written");
+        av_frame_free(&made);
+    } else {
+        CHECK(!memcmp(before, out->buf[0]->data, out->buf[0]->size), "something beside it was written");
+        for (int i = 0; i < c->nb_frames; i++)
+            CHECK(!memcmp(c->copies[i], c->frames[i]->buf[0]->data, c->frames[i]->buf[0]->size),
+                  "frame %d was written to", i);
+    }
     av_free(before);
+    av_frame_free(&out);
+    nb_made      += mode == MVFPS_MCI;
+    nb_blends    += mode == MVFPS_BLEND;
+    nb_copies    += mode == MVFPS_DUP;
+    nb_on_device += !!t->hw_frames;
+}
+
+/* How unlike two frames are: from the text, with whole samples, a block at a time. */
+static double scene_figure(const Case *c, int n)
+{
+    const AVFrameSideData *sd = av_frame_get_side_data(c->frames[n + 1], AV_FRAME_DATA_MOTION_VECTORS);
+    const size_t nb = gpume_nb_vectors(sd);
+    const uint16_t *to = c->samples[n + 1][0], *from = c->samples[n][0];
+    const int across = (c->w + 15) / 16, nb_blocks = across * ((c->h + 15) / 16);
+    int64_t cost = 0, flat = 0;
+    int any = 0;
+
+    for (int64_t i = 0; i < nb; i++) {
+        GpumeBlockVector v;
+
+        any |= gpume_read_vector(&v, sd, i, c->w, c->h) && !v.future;
+    }
+    for (int64_t i = 0; i < (any ? nb : nb_blocks); i++) {
+        GpumeBlockVector v = { .x = i % across * 16 + 8, .y = i / across * 16 + 8, .w = 16, .h = 16 };
+        int64_t sum = 0, size = 0, mean = 0;
+
+        if (any && (!gpume_read_vector(&v, sd, i, c->w, c->h) || v.future))
+            continue;
+        for (int pass = 0; pass < 2; pass++) {
+            for (int y = gpume_block_top(&v); y < gpume_block_top(&v) + v.h; y++)
+                for (int x = gpume_block_left(&v); x < gpume_block_left(&v) + v.w; x++) {
+                    const int fx = av_clip(x + (int)floor(v.dx / 16. + 0.5), 0, c->w - 1);
+                    const int fy = av_clip(y + (int)floor(v.dy / 16. + 0.5), 0, c->h - 1);
+
+                    if (x < 0 || y < 0 || x >= c->w || y >= c->h)
+                        continue;
+                    if (pass) {
+                        flat += llabs(to[y * c->w + x] - mean);
+                        cost += abs(to[y * c->w + x] - from[fy * c->w + fx]);
+                    } else {
+                        sum += to[y * c->w + x];
+                        size++;
+                    }
+                }
+            mean = (2 * sum + size) / (2 * size);
+        }
+    }
+    return flat ? (double)cost / flat : !!cost;
+}
+
+static void run_pair(Case *c, Target *t, int n, const char *name)
+{
+    Between b = { .w = c->w, .h = c->h, .d = c->depth, .nb_components = c->nb_components };
+    enum MvfpsMode begun = MVFPS_MCI, cut = MVFPS_BLEND, found = MVFPS_MCI;
+    char pair[500];
+    int ret, nb, looked = 0;
+
+    read_field(c, &b.f,  c->frames[n],     1);
+    read_field(c, &b.k,  c->frames[n + 1], 0);
+    read_field(c, &b.f0, c->frames[n],     0);
+    read_field(c, &b.k0, c->frames[n + 1], 1);
+    nb = b.f.nb_blocks + b.k.nb_blocks;
+    if (!test_draw(&c->r, 6))
+        begun = MVFPS_BLEND;
+    snprintf(pair, sizeof(pair), "%s; pair %d, F, K, F0, K0 have %d, %d, %d, %d vectors", name,
+             n, b.f.nb_blocks, b.k.nb_blocks, b.f0.nb_blocks, b.k0.nb_blocks);
+    snprintf(test_context, sizeof(test_context), "%s", pair);
+    ret = ff_mvfps_begin(t->between, t->frames[n], t->frames[n + 1], begun);
+    CHECK(ret == (begun == MVFPS_MCI && nb), "%d vectors, but %d", nb, ret);
+    for (int i = test_draw(&c->r, 3); i >= 0; i--) {
+        enum MvfpsMode mode = begun == MVFPS_MCI && nb && (i || test_draw(&c->r, 3)) ? MVFPS_MCI : MVFPS_BLEND;
+        int part = test_draw(&c->r, 3) ? test_draw_range(&c->r, 1, 4095)
+                                      : (int[]) { 1, 2048, 4095 }[test_draw(&c->r, 3)];
+
+        if (!looked && !test_draw(&c->r, 3)) {
+            const double figure = scene_figure(c, n);
+            const int is_cut = test_draw(&c->r, 2);
+
+            cut    = test_draw(&c->r, 2) ? MVFPS_BLEND : MVFPS_DUP;
+            found  = is_cut ? cut : mode;
+            ret    = ff_mvfps_look(t->between, mode, cut, is_cut ? figure : nextafter(figure, INFINITY));
+            looked = 1 + mode;
+            snprintf(test_context, sizeof(test_context), "%s, figure %.17g", pair, figure);
+            CHECK(ret == (t->hw_frames ? mode : found), "mode %d", ret);
+        }
+        /* what the device makes depends on what it has found */
+        if (looked)
+            mode = looked - 1;
+        /* near one of the frames vectors that point far away are still in the picture */
+        if (c->motion > MOTION_ZERO && test_draw(&c->r, 2))
+            part = part & 1 ? 1 + part % 47 : 4095 - part % 47;
+        if (mode == MVFPS_BLEND)
+            part = av_clip(part + test_draw_range(&c->r, -1, 1), 0, 4096);
+        snprintf(test_context, sizeof(test_context), "%s, %s at %d%s", pair,
+                 mode == MVFPS_MCI ? "mci" : "blend", part, !looked ? "" : found == mode ? ", no cut" : ", a cut");
+        if (!looked)
+            check_make(c, t, &b, n, part, mode, mode);
+        else if (t->hw_frames)
+            check_make(c, t, &b, n, part, mode, found);
+        else if (found != MVFPS_DUP)
+            check_make(c, t, &b, n, part, found, found);
+    }
+    av_freep(&b.f.blocks);
+    av_freep(&b.k.blocks);
+    av_freep(&b.f0.blocks);
+    av_freep(&b.k0.blocks);
+}
+
+/* A frame becomes another one's copy. */
+static void check_copy(Case *c, Target *t)
+{
+    AVFrame *out = upload(c, t->hw_frames, NULL), *made;
+    int ret = ff_mvfps_copy(t->between, out, t->frames[0]), nb_wrong = 0;
+
+    CHECK(ret >= 0, "%s", av_err2str(ret));
+    made = download(c, out);
+    for (int i = 0; i < c->nb_components; i++)
+        for (int y = 0; y < AV_CEIL_RSHIFT(made->height, shift_y(c, i)); y++)
+            for (int x = 0; x < AV_CEIL_RSHIFT(made->width, shift_x(c, i)); x++)
+                nb_wrong += get_word(c, made, i, x, y) != (x < width(c, i) && y < height(c, i) ?
+                            get_word(c, c->frames[0], i, x, y) : c->depth > 8 ? CANARY * 257 : CANARY);
+    CHECK(!nb_wrong, "%d words of a copy are wrong", nb_wrong);
+    av_frame_free(&made);
     av_frame_free(&out);
 }
 
-static void run_case(uint64_t seed)
+/* On the device, a case is drawn as in memory, so a seed means the same in both. */
+static void run_case(uint64_t seed, int on_device)
 {
     static const int threads[] = { 1, 2, 5 };
     TestExecutor executor = { .seed = seed };
     MvfpsConfig cfg = { .execute = test_execute, .opaque = &executor };
-    MvfpsBetween *between;
-    char name[400], pair[500];
+    char name[400];
+    Target t;
     Case c;
 
     /* every other one in plain C */
@@ -460,50 +740,20 @@ static void run_case(uint64_t seed)
     draw_case(&c, seed);
     executor.kind  = test_draw(&c.r, TEST_NB_EXECUTORS);
     cfg.nb_threads = threads[test_draw(&c.r, FF_ARRAY_ELEMS(threads))];
-    snprintf(name, sizeof(name), "-seed %" PRIu64 ": %dx%d %s, %s, vectors %s in blocks of %d, "
-             "%d of 8 missing, scale %d, %d threads, %s", seed, c.w, c.h, c.desc->name,
-             content_names[c.content], motion_names[c.motion], c.block, c.holes, c.scale,
+    snprintf(name, sizeof(name), "-seed %" PRIu64 "%s: %dx%d %s, %s, vectors %s in blocks of %d, "
+             "%d of 8 missing, scale %d, %d threads, %s", seed, on_device ? " -device" : "", c.w, c.h,
+             c.desc->name, content_names[c.content], motion_names[c.motion], c.block, c.holes, c.scale,
              cfg.nb_threads, test_executor_names[executor.kind]);
     snprintf(test_context, sizeof(test_context), "%s", name);
-    between = test_alloc(ff_mvfps_open(&cfg));
-    for (int n = 0; n + 1 < c.nb_frames; n++) {
-        Between b = { .w = c.w, .h = c.h, .d = c.depth, .nb_components = c.nb_components };
-        int ret, nb;
-
-        read_field(&c, &b.f,  c.frames[n],     1);
-        read_field(&c, &b.k,  c.frames[n + 1], 0);
-        read_field(&c, &b.f0, c.frames[n],     0);
-        read_field(&c, &b.k0, c.frames[n + 1], 1);
-        nb = b.f.nb_blocks + b.k.nb_blocks;
-        snprintf(pair, sizeof(pair), "%s; pair %d, F, K, F0, K0 have %d, %d, %d, %d vectors", name,
-                 n, b.f.nb_blocks, b.k.nb_blocks, b.f0.nb_blocks, b.k0.nb_blocks);
-        snprintf(test_context, sizeof(test_context), "%s", pair);
-        ret = ff_mvfps_read(between, c.frames[n], c.frames[n + 1]);
-        CHECK(ret == nb, "%d vectors instead of %d", ret, nb);
-        for (int i = test_draw(&c.r, 3); i >= 0; i--) {
-            const enum MvfpsMode mode = nb && (i || test_draw(&c.r, 3)) ? MVFPS_MCI : MVFPS_BLEND;
-            int part = test_draw(&c.r, 3) ? test_draw_range(&c.r, 1, 4095)
-                                          : (int[]) { 1, 2048, 4095 }[test_draw(&c.r, 3)];
-
-            /* near one of the frames vectors that point far away are still in the picture */
-            if (c.motion > MOTION_ZERO && test_draw(&c.r, 2))
-                part = part & 1 ? 1 + part % 47 : 4095 - part % 47;
-            if (mode == MVFPS_BLEND)
-                part = av_clip(part + test_draw_range(&c.r, -1, 1), 0, 4096);
-            snprintf(test_context, sizeof(test_context), "%s, %s at %d", pair,
-                     mode == MVFPS_MCI ? "mci" : "blend", part);
-            check_make(&c, between, &b, n, part, mode);
-            nb_made   += mode == MVFPS_MCI;
-            nb_blends += mode == MVFPS_BLEND;
-            if (!test_draw(&c.r, 4))
-                ff_mvfps_scene(between, c.frames[n], c.frames[n + 1]);
+    if (!on_device || fits_device(&c)) {
+        open_target(&t, &c, &cfg, on_device);
+        for (int n = 0; n + 1 < c.nb_frames && t.between; n++) {
+            run_pair(&c, &t, n, name);
+            if (on_device && !test_draw(&c.r, 4))
+                check_copy(&c, &t);
         }
-        av_freep(&b.f.blocks);
-        av_freep(&b.k.blocks);
-        av_freep(&b.f0.blocks);
-        av_freep(&b.k0.blocks);
+        close_target(&t);
     }
-    ff_mvfps_close(&between);
     free_case(&c);
 }
 
@@ -540,7 +790,7 @@ static void side_data(void)
         Case c = { .w = 32, .h = 24, .format = AV_PIX_FMT_GRAY8,
                    .desc = av_pix_fmt_desc_get(AV_PIX_FMT_GRAY8), .depth = 8, .nb_components = 1 };
         AVFrame *f[2] = { alloc_frame(&c), alloc_frame(&c) };
-        MvfpsBetween *between = test_alloc(ff_mvfps_open(&cfg));
+        MvfpsBetween *between;
         const int found = of_after != future ? rows[row].found : 0;
         int ret;
 
@@ -558,42 +808,336 @@ static void side_data(void)
         }
         snprintf(test_context, sizeof(test_context), "side data, row %d, of the frame %s, %s", row,
                  of_after ? "after" : "before", future ? "forward" : "back");
-        ret = ff_mvfps_read(between, f[0], f[1]);
-        CHECK(ret == found, "%d vectors instead of %d", ret, found);
+        ret = ff_mvfps_open(&between, &cfg);
+        if (ret >= 0)
+            ret = ff_mvfps_begin(between, f[0], f[1], MVFPS_MCI);
+        CHECK(ret == !!found, "%d instead of %d", ret, !!found);
         ff_mvfps_close(&between);
         av_frame_free(&f[0]);
         av_frame_free(&f[1]);
     }
 }
 
+/* The filter in its graph */
+
+#define MAX_CASES 3
+#define MAX_OUT   64
+
+/** Frames that follow each other, of one format, and what mvfps makes of them. */
+typedef struct Sequence {
+    Case cases[MAX_CASES];      ///< of a size each
+    int nb_cases;
+    const char *options;
+    void (*configure)(void);    ///< called before the graph is configured; may be NULL
+
+    AVFrame *out[MAX_OUT];      ///< in memory
+    int nb_out;
+} Sequence;
+
+static void draw_sequence(Sequence *q, uint64_t seed, int nb_cases, const char *options)
+{
+    memset(q, 0, sizeof(*q));
+    q->nb_cases = nb_cases;
+    q->options  = options;
+    for (int i = 0; i < nb_cases; i++)
+        draw_case(&q->cases[i], seed + (uint64_t)i * FF_ARRAY_ELEMS(formats));
+}
+
+static void free_out(Sequence *q)
+{
+    for (int i = 0; i < q->nb_out; i++)
+        av_frame_free(&q->out[i]);
+    q->nb_out = 0;
+}
+
+static void free_sequence(Sequence *q)
+{
+    free_out(q);
+    for (int i = 0; i < q->nb_cases; i++)
+        free_case(&q->cases[i]);
+}
+
+static int open_graph(AVFilterGraph **graph, AVFilterContext **src, AVFilterContext **sink, const Sequence *q,
+                      AVBufferRef *hw_frames)
+{
+    AVBufferSrcParameters *params = test_alloc(av_buffersrc_parameters_alloc());
+    AVFilterContext *ctx;
+    int ret;
+
+    params->format        = hw_frames ? AV_PIX_FMT_CUDA : q->cases[0].format;
+    params->width         = q->cases[0].w;
+    params->height        = q->cases[0].h;
+    params->time_base     = (AVRational) { 1, 25 };
+    params->frame_rate    = (AVRational) { 25, 1 };
+    params->hw_frames_ctx = hw_frames;
+    *graph = test_alloc(avfilter_graph_alloc());
+    *src   = test_alloc(avfilter_graph_alloc_filter(*graph, avfilter_get_by_name("buffer"), "in"));
+    (*graph)->nb_threads = 2;
+    avfilter_graph_set_auto_convert(*graph, AVFILTER_AUTO_CONVERT_NONE);
+    if ((ret = av_buffersrc_parameters_set(*src, params)) >= 0 &&
+        (ret = avfilter_init_str(*src, NULL)) >= 0 &&
+        (ret = avfilter_graph_create_filter(&ctx, avfilter_get_by_name("mvfps"), "mvfps", q->options, NULL,
+                                            *graph)) >= 0 &&
+        (ret = avfilter_graph_create_filter(sink, avfilter_get_by_name("buffersink"), "out", NULL, NULL,
+                                            *graph)) >= 0 &&
+        (ret = avfilter_link(*src, 0, ctx, 0)) >= 0 && (ret = avfilter_link(ctx, 0, *sink, 0)) >= 0) {
+        if (q->configure)
+            q->configure();
+        ret = avfilter_graph_config(*graph, NULL);
+    }
+    av_free(params);
+    return ret;
+}
+
+static int tracking;            ///< allocations fail
+
+/* Keep what comes out, in memory. */
+static int take_out(Sequence *q, AVFilterContext *sink, int on_device, const uint8_t **hw_frames)
+{
+    int ret = 0;
+
+    while (ret >= 0 && q->nb_out < MAX_OUT) {
+        AVFrame *f = av_frame_alloc(), *down;
+
+        if (!f)
+            return AVERROR(ENOMEM);
+        ret = av_buffersink_get_frame(sink, f);
+        if (ret >= 0 && on_device) {
+            const int w = f->width, h = f->height;
+            const Case size = { .w = w, .h = h, .format = q->cases[0].format };
+
+            /* all frames of a size are of one pool */
+            CHECK(f->hw_frames_ctx && (!*hw_frames || f->hw_frames_ctx->data == *hw_frames || q->nb_cases > 1),
+                  "frame %d is of another pool", q->nb_out);
+            *hw_frames = f->hw_frames_ctx ? f->hw_frames_ctx->data : NULL;
+            /* what the test does itself must not fail */
+            test_track(0);
+            down = download(&size, f);
+            av_frame_copy_props(down, f);
+            test_track(tracking);
+            down->width  = w;
+            down->height = h;
+            av_frame_free(&f);
+            f = down;
+        }
+        if (ret >= 0)
+            q->out[q->nb_out++] = f;
+        else
+            av_frame_free(&f);
+    }
+    return ret == AVERROR(EAGAIN) || ret == AVERROR_EOF ? 0 : ret;
+}
+
+/* @param uploaded frames on the device, or NULL */
+static int run_sequence(Sequence *q, AVFrame *(*uploaded)[MAX_FRAMES], AVBufferRef *hw_frames)
+{
+    AVFilterContext *src, *sink;
+    const uint8_t *pool = NULL;
+    AVFilterGraph *graph;
+    int pts = 0, ret;
+
+    free_out(q);
+    ret = open_graph(&graph, &src, &sink, q, hw_frames);
+    for (int i = 0; i < q->nb_cases; i++)
+        for (int n = 0; n < q->cases[i].nb_frames && ret >= 0; n++) {
+            AVFrame *f = uploaded ? uploaded[i][n] : q->cases[i].frames[n];
+
+            f->pts = pts++;
+            ret = av_buffersrc_write_frame(src, f);
+            if (ret >= 0)
+                ret = take_out(q, sink, !!uploaded, &pool);
+        }
+    if (ret >= 0)
+        ret = av_buffersrc_add_frame(src, NULL);
+    if (ret >= 0)
+        ret = take_out(q, sink, !!uploaded, &pool);
+    avfilter_graph_free(&graph);
+    return ret;
+}
+
+static int same_out(const Sequence *q, const Sequence *other)
+{
+    const Case *c = &q->cases[0];
+
+    if (q->nb_out != other->nb_out)
+        return 0;
+    for (int n = 0; n < q->nb_out; n++) {
+        const AVFrame *a = q->out[n], *b = other->out[n];
+
+        if (a->width != b->width || a->height != b->height || a->pts != b->pts || a->duration != b->duration ||
+            !av_frame_get_side_data(a, AV_FRAME_DATA_MOTION_VECTORS) !=
+            !av_frame_get_side_data(b, AV_FRAME_DATA_MOTION_VECTORS))
+            return 0;
+        for (int i = 0; i < c->nb_components; i++)
+            for (int y = 0; y < AV_CEIL_RSHIFT(a->height, shift_y(c, i)); y++)
+                for (int x = 0; x < AV_CEIL_RSHIFT(a->width, shift_x(c, i)); x++)
+                    if (get_word(c, a, i, x, y) != get_word(c, b, i, x, y))
+                        return 0;
+    }
+    return 1;
+}
+
+static const char *const sequence_options[] = {
+    "scene=0", "fps=5/2x", "mode=blend:fps=3x:scene=1", "mode=dup:fps=3x", "fps=60:scene=1.01:cut=blend",
+    "fps=3/4x", "mode=blend:scene=0.9:fps=70",
+};
+
+static int nb_sequences;
+
+/* Of several sizes, on the device and in memory: the same frames at the same times. */
+static void sequences_on_device(int nb)
+{
+    for (uint64_t i = 0; i < nb; i++) {
+        AVBufferRef *hw_frames[MAX_CASES] = { 0 };
+        AVFrame *uploaded[MAX_CASES][MAX_FRAMES] = { 0 };
+        Sequence memory, q;
+        int ret, expected;
+
+        draw_sequence(&q, 5000 + i, 1 + i % MAX_CASES, sequence_options[i % FF_ARRAY_ELEMS(sequence_options)]);
+        if (fits_device(&q.cases[0])) {
+            memory = q;
+            for (int k = 0; k < q.nb_cases; k++) {
+                hw_frames[k] = alloc_device_frames(&q.cases[k]);
+                for (int n = 0; n < q.cases[k].nb_frames; n++)
+                    uploaded[k][n] = upload(&q.cases[k], hw_frames[k], q.cases[k].frames[n]);
+            }
+            snprintf(test_context, sizeof(test_context), "sequence %" PRIu64 ", %s, %d sizes, %s", i,
+                     q.cases[0].desc->name, q.nb_cases, q.options);
+            expected = run_sequence(&memory, NULL, NULL);
+            ret      = run_sequence(&q, uploaded, hw_frames[0]);
+            CHECK(ret == expected, "%d instead of %d", ret, expected);
+            CHECK(same_out(&q, &memory), "other frames, %d instead of %d", q.nb_out, memory.nb_out);
+            nb_sequences += ret >= 0;
+            free_out(&memory);
+        }
+        for (int k = 0; k < q.nb_cases; k++) {
+            for (int n = 0; n < MAX_FRAMES; n++)
+                av_frame_free(&uploaded[k][n]);
+            av_buffer_unref(&hw_frames[k]);
+        }
+        free_sequence(&q);
+    }
+}
+
+static int next_to_fail;
+
+static void let_fail(void)
+{
+    test_fail_allocation(next_to_fail, 0);
+}
+
+/*
+ * Each allocation of a graph fails in turn, from the configuration on: an error or the right
+ * frames, and nothing leaks.
+ */
+static void failing_allocations(int on_device)
+{
+    static const char *const options[] = { "fps=3x:scene=1.1", "mode=blend:scene=1:fps=3x" };
+    int nb_tried = 0, nb_harmless = 0;
+
+    for (int i = 0; i < FF_ARRAY_ELEMS(options); i++) {
+        AVFrame *uploaded[MAX_CASES][MAX_FRAMES] = { 0 };
+        AVBufferRef *hw_frames = NULL;
+        Sequence good, q;
+        int failed = 1, ret;
+
+        /* one with vectors, of a format that is on devices */
+        for (uint64_t seed = 9000 + i;; seed++) {
+            draw_sequence(&q, seed, 1, options[i]);
+            good = q;
+            if ((q.cases[0].format == AV_PIX_FMT_NV12 || q.cases[0].format == AV_PIX_FMT_YUV420P) &&
+                q.cases[0].nb_frames > 2 && run_sequence(&good, NULL, NULL) >= 0)
+                break;
+            free_out(&good);
+            free_sequence(&q);
+        }
+        if (on_device) {
+            hw_frames = alloc_device_frames(&q.cases[0]);
+            for (int n = 0; n < q.cases[0].nb_frames; n++)
+                uploaded[0][n] = upload(&q.cases[0], hw_frames, q.cases[0].frames[n]);
+        }
+        q.configure = let_fail;
+        for (int n = 1; failed; n++) {
+            const int outstanding = test_nb_outstanding;
+
+            snprintf(test_context, sizeof(test_context), "allocation %d fails, %s%s", n, options[i],
+                     on_device ? " on the device" : "");
+            next_to_fail = n;
+            test_track(tracking = 1);
+            ret    = run_sequence(&q, on_device ? uploaded : NULL, hw_frames);
+            failed = test_nb_failed;
+            test_fail_allocation(0, 0);
+            CHECK(ret < 0 || same_out(&q, &good), "other frames");
+            CHECK(failed || ret >= 0, "%s", av_err2str(ret));
+            free_out(&q);
+            test_track(tracking = 0);
+            CHECK(test_nb_outstanding == outstanding, "%d buffers leaked", test_nb_outstanding - outstanding);
+            nb_tried    += failed;
+            nb_harmless += failed && ret >= 0;
+        }
+        for (int n = 0; n < MAX_FRAMES; n++)
+            av_frame_free(&uploaded[0][n]);
+        av_buffer_unref(&hw_frames);
+        free_out(&good);
+        free_sequence(&q);
+    }
+    printf("  %d allocations failed in turn%s; %d of them FFmpeg did without\n", nb_tried,
+           on_device ? ", on the device" : "", nb_harmless);
+    CHECK(nb_tried > 50 && nb_harmless < nb_tried / 4, "%d of %d", nb_harmless, nb_tried);
+}
+
 int main(int argc, char **argv)
 {
     int64_t only = -1;
-    int nb = 2500;
+    int nb = 2500, nb_device = 600, device_only = 0;
 
+    test_fail_init();
     test_init("gpume_mvfps");
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "-quick")) {
-            nb = 600;
+            nb        = 600;
+            nb_device = 150;
+        } else if (!strcmp(argv[i], "-device")) {
+            device_only = 1;    // for tools that look at kernels
         } else if (i + 1 < argc && !strcmp(argv[i], "-seed")) {
             only = strtoll(argv[++i], NULL, 0);
         } else if (i + 1 < argc && !strcmp(argv[i], "-cases")) {
-            nb = atoi(argv[++i]);
+            nb = nb_device = atoi(argv[++i]);
         } else {
-            fprintf(stderr, "usage: gpume_mvfps [-quick] [-cases N] [-seed N]\n"
+            fprintf(stderr, "usage: gpume_mvfps [-quick] [-device] [-cases N] [-seed N]\n"
+                            "  -device   only what is made on a device\n"
                             "  -seed N   only the case of this seed\n");
             return 1;
         }
     }
     test_watch(600);
-    if (only >= 0) {
-        run_case(only);
-    } else {
-        side_data();
+    if (!device_only) {
+        if (only < 0) {
+            side_data();
+            failing_allocations(0);
+        }
         for (int i = 0; i < nb; i++)
-            run_case(i);
+            if (only < 0 || !i)
+                run_case(only < 0 ? i : only, 0);
     }
-    printf("gpume_mvfps: %d pictures along vectors, %d means, %d checks, %d failures\n",
-           nb_made, nb_blends, test_nb_checks, test_nb_failures);
-    return !!test_nb_failures;
+    device = test_open_device();
+    if (device) {
+        device_has = test_alloc(av_hwdevice_get_hwframe_constraints(device, NULL));
+        for (int i = 0; i < nb_device; i++)
+            if (only < 0 || !i)
+                run_case(only < 0 ? i : only, 1);
+        if (only < 0) {
+            sequences_on_device(nb_device / 3);
+            if (!device_only)
+                failing_allocations(1);
+        }
+        av_hwframe_constraints_free(&device_has);
+    } else {
+        printf("  there is no device\n");
+    }
+    av_buffer_unref(&device);
+    printf("gpume_mvfps: %d pictures along vectors, %d means, %d copies, %d of them on the device, "
+           "%d sequences, %d checks, %d failures\n",
+           nb_made, nb_blends, nb_copies, nb_on_device, nb_sequences, test_nb_checks, test_nb_failures);
+    return test_nb_failures || (device_only && !nb_on_device);
 }

@@ -18,7 +18,7 @@ list_layout() {
     (
         cd "$top"
         for f in *.[ch] core/*.[ch] output/*.[ch] cpu/*.[ch] cpu/x86/* cuda/*.[ch] cuda/*.cu cuda/*.cuh \
-                 view/*.[ch] view/*.cu view/x86/* between/*.[ch] between/x86/* codec/*.[ch] gpume.mak tools/searches.sh doc/*.texi tests/gpume*.c tests/*.h \
+                 view/*.[ch] view/*.cu view/x86/* between/*.[ch] between/*.cu between/*.cuh between/x86/* codec/*.[ch] gpume.mak tools/searches.sh doc/*.texi tests/gpume*.c tests/*.h \
                  bench/gpume_bench*.[ch] bench/gpume_bench*.cu \
                  tests/checkasm/*.c tests/fate/* fate-refs/*; do
             if [ ! -f "$f" ]; then

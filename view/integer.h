@@ -12,20 +12,7 @@
 #ifndef AVFILTER_GPUME_VIEW_INTEGER_H
 #define AVFILTER_GPUME_VIEW_INTEGER_H
 
-#ifdef GPUME_DEVICE_CODE
-#define FFABS(a)         ((a) >= 0 ? (a) : -(a))
-#define FFMIN(a, b)      ((a) < (b) ? (a) : (b))
-#define FFMAX(a, b)      ((a) > (b) ? (a) : (b))
-#define FFMIN3(a, b, c)  FFMIN(FFMIN(a, b), c)
-#define av_clip(a, l, h) FFMIN(FFMAX(a, l), h)
-#else
-#include "libavutil/common.h"
-
-#ifndef GPUME_INLINE
-/** Begins every function in a header that device code reads. */
-#define GPUME_INLINE static inline
-#endif
-#endif
+#include "libavfilter/gpume/integer.h"
 
 /** Largest n with n * n <= x. */
 GPUME_INLINE unsigned mvview_sqrt(unsigned long long x)

@@ -1,0 +1,69 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * What makes pictures: the CPU or a device. A table of functions each; all of them make the same
+ * pictures.
+ */
+
+#ifndef AVFILTER_GPUME_BETWEEN_BACKEND_H
+#define AVFILTER_GPUME_BETWEEN_BACKEND_H
+
+#include "libavfilter/gpume/between/between.h"
+#include "libavfilter/gpume/between/layout.h"
+
+/** A pair of pictures. Both have the layout. */
+typedef struct MvfpsPair {
+    const MvfpsLayout *layout;
+    const AVFrame *before, *after;
+} MvfpsPair;
+
+/*
+ * Whether a frame has the samples, or the vectors, of another one that is held, so that no third
+ * one can be at the same place. NULL: none is held.
+ */
+static inline int mvfps_same_samples(const AVFrame *held, const AVFrame *frame)
+{
+    return held && held->data[0] == frame->data[0];
+}
+
+static inline int mvfps_same_vectors(const AVFrame *held, const AVFrame *frame)
+{
+    const AVFrameSideData *a, *b;
+
+    if (!held)
+        return 0;
+    a = av_frame_get_side_data(held,  AV_FRAME_DATA_MOTION_VECTORS);
+    b = av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
+    return a && b ? a->data == b->data && a->size == b->size : a == b;
+}
+
+/**
+ * A backend. priv points to priv_size bytes, which are zero before init(). What its functions do
+ * and return is in between.h.
+ */
+typedef struct MvfpsBackend {
+    size_t priv_size;
+    /** Of frames on its device; AV_PIX_FMT_NONE: those in system memory. */
+    enum AVPixelFormat hw_format;
+    /** @param cfg stays valid until uninit() */
+    int  (*init)(void *priv, const MvfpsConfig *cfg);
+    /** All pictures from now on, until it is called again, have this layout, which stays. */
+    int  (*set_layout)(void *priv, const MvfpsLayout *layout);
+    /** @param pair stays as it is, and its frames do, until it is called again */
+    int  (*begin)(void *priv, const MvfpsPair *pair, enum MvfpsMode mode);
+    int  (*look)(void *priv, enum MvfpsMode mode, enum MvfpsMode cut, double scene);
+    int  (*make)(void *priv, AVFrame *out, int part, enum MvfpsMode mode);
+    int  (*copy)(void *priv, AVFrame *out, const AVFrame *in);     // optional
+    /** Also after a failed init(). */
+    void (*uninit)(void *priv);
+} MvfpsBackend;
+
+extern const MvfpsBackend ff_mvfps_backend_cpu;
+/** In a build without CUDA one that takes no frames. */
+extern const MvfpsBackend ff_mvfps_backend_cuda;
+
+#endif /* AVFILTER_GPUME_BETWEEN_BACKEND_H */

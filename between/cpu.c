@@ -1,0 +1,263 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Makes pictures in system memory. Each step is done in rows by all threads.
+ */
+
+#include "libavutil/attributes.h"
+#include "libavutil/common.h"
+#include "libavutil/error.h"
+#include "libavutil/mem.h"
+
+#include "libavfilter/gpume/between/backend.h"
+#include "libavfilter/gpume/between/blend.h"
+#include "libavfilter/gpume/between/fields.h"
+#include "libavfilter/gpume/between/mci.h"
+#include "libavfilter/gpume/between/scene.h"
+
+/** Passes of propagation. */
+#define PASSES 1
+
+/** A frame of a pair and what is made of it, which is kept while it is in a pair. */
+typedef struct Side {
+    AVFrame *frame;
+    int loaded, read;           ///< whether the picture and the fields are this frame's
+    MvfpsPicture picture;
+    MvfpsFrameFields fields;
+} Side;
+
+typedef struct CPUBackend {
+    const MvfpsConfig *cfg;
+    const MvfpsPair *pair;
+    MvfpsInstant instant;
+    Side sides[2];
+    int before;                 ///< which side is the one before
+
+    MvfpsVector *vectors[2];    ///< a field, and that of the pass before
+    unsigned vectors_allocated[2];
+
+    /* of the work that is being done */
+    Side *side;
+    AVFrame *out;
+    int part;
+    const MvfpsVector *from;
+    MvfpsVector *to;
+} CPUBackend;
+
+static av_cold int init(void *priv, const MvfpsConfig *cfg)
+{
+    CPUBackend *s = priv;
+
+    s->cfg = cfg;
+    return 0;
+}
+
+static void forget_sides(CPUBackend *s)
+{
+    for (int i = 0; i < 2; i++) {
+        av_frame_free(&s->sides[i].frame);
+        ff_mvfps_picture_free(&s->sides[i].picture);
+        ff_mvfps_fields_free(&s->sides[i].fields);
+    }
+}
+
+static av_cold void uninit(void *priv)
+{
+    CPUBackend *s = priv;
+
+    forget_sides(s);
+    for (int i = 0; i < 2; i++)
+        av_freep(&s->vectors[i]);
+}
+
+static int set_layout(void *priv, const MvfpsLayout *layout)
+{
+    CPUBackend *s = priv;
+
+    forget_sides(s);
+    s->instant.layout = layout;
+    s->instant.fields = (MvfpsFields) { mvfps_cells(layout->w), mvfps_cells(layout->h) };
+    ff_mvfps_dsp_init(&s->instant.dsp, layout->bytes);
+    return (int64_t)s->instant.fields.cols * s->instant.fields.rows > INT_MAX / 64 ? AVERROR(ENOMEM) : 0;
+}
+
+/* As many parts as threads, but none without rows. */
+static void execute(CPUBackend *s, GpumeJob job, int rows)
+{
+    s->cfg->execute(s->cfg->opaque, job, s, av_clip(s->cfg->nb_threads, 1, rows));
+}
+
+static int first_row(int rows, int job, int nb_jobs)
+{
+    return rows * (int64_t)job / nb_jobs;
+}
+
+/* A side is a frame's from now on. */
+static int set_side(Side *side, const AVFrame *frame)
+{
+    const int same_samples = mvfps_same_samples(side->frame, frame);
+    const int same_vectors = mvfps_same_vectors(side->frame, frame);
+
+    if (same_samples && same_vectors)
+        return 0;
+    side->loaded &= same_samples;
+    side->read    = 0;
+    av_frame_free(&side->frame);
+    side->frame = av_frame_clone(frame);
+    return side->frame ? 0 : AVERROR(ENOMEM);
+}
+
+static int begin(void *priv, const MvfpsPair *pair, enum MvfpsMode mode)
+{
+    CPUBackend *s  = priv;
+    MvfpsFields *f = &s->instant.fields;
+    const MvfpsFrameFields *before, *after;
+    int ret;
+
+    s->pair = pair;
+    if (mode != MVFPS_MCI)
+        return 0;
+    /* mostly the one before was the one after */
+    if (mvfps_same_samples(s->sides[!s->before].frame, pair->before))
+        s->before = !s->before;
+    for (int i = 0; i < 2; i++) {
+        Side *side = &s->sides[s->before ^ i];
+
+        ret = set_side(side, i ? pair->after : pair->before);
+        if (ret >= 0 && !side->read)
+            ret = ff_mvfps_fields_read(&side->fields, side->frame, pair->layout->w, pair->layout->h);
+        if (ret < 0)
+            return ret;
+        side->read = 1;
+    }
+    before = &s->sides[s->before].fields;
+    after  = &s->sides[!s->before].fields;
+    f->before_future = mvfps_cells_of(before, 1);
+    f->after_past    = mvfps_cells_of(after,  0);
+    f->before_past   = mvfps_cells_of(before, 0);
+    f->after_future  = mvfps_cells_of(after,  1);
+    return f->before_future || f->after_past;
+}
+
+static int look(void *priv, enum MvfpsMode mode, enum MvfpsMode cut, double scene)
+{
+    const CPUBackend *s = priv;
+
+    return ff_mvfps_scene_figure(s->pair->layout, s->pair->before, s->pair->after) >= scene ? cut : mode;
+}
+
+static void load_job(void *arg, int job, int nb_jobs)
+{
+    CPUBackend *s = arg;
+
+    ff_mvfps_picture_load(&s->side->picture, s->instant.layout, s->side->frame, job, nb_jobs);
+}
+
+static int load(CPUBackend *s, Side *side)
+{
+    int ret;
+
+    if (side->loaded)
+        return 0;
+    if (!side->picture.memory && (ret = ff_mvfps_picture_alloc(&side->picture, s->instant.layout)) < 0)
+        return ret;
+    s->side = side;
+    execute(s, load_job, s->instant.layout->h);
+    side->loaded = 1;
+    return 0;
+}
+
+static void begin_job(void *arg, int job, int nb_jobs)
+{
+    CPUBackend *s = arg;
+    const int rows = s->instant.fields.rows;
+
+    ff_mvfps_first(&s->instant, s->to, first_row(rows, job, nb_jobs), first_row(rows, job + 1, nb_jobs));
+}
+
+static void pass_job(void *arg, int job, int nb_jobs)
+{
+    CPUBackend *s = arg;
+    const int rows = s->instant.fields.rows;
+
+    ff_mvfps_pass(&s->instant, s->from, s->to, first_row(rows, job, nb_jobs), first_row(rows, job + 1, nb_jobs));
+}
+
+static void compensate_job(void *arg, int job, int nb_jobs)
+{
+    CPUBackend *s = arg;
+    const int rows = mvfps_tile_rows(s->instant.layout);
+
+    ff_mvfps_compensate(&s->instant, s->from, s->out, first_row(rows, job, nb_jobs),
+                        first_row(rows, job + 1, nb_jobs));
+}
+
+static int compensate(CPUBackend *s)
+{
+    const MvfpsFields *f = &s->instant.fields;
+    const size_t size = (size_t)f->cols * f->rows * sizeof(**s->vectors);
+    int ret;
+
+    for (int i = 0; i < 2; i++) {
+        ret = load(s, &s->sides[i]);
+        if (ret < 0)
+            return ret;
+        av_fast_malloc(&s->vectors[i], &s->vectors_allocated[i], size);
+        if (!s->vectors[i])
+            return AVERROR(ENOMEM);
+    }
+
+    s->instant.before = &s->sides[s->before].picture;
+    s->instant.after  = &s->sides[!s->before].picture;
+    s->instant.part   = av_clip(s->part, 1, MVFPS_PARTS - 1);
+    s->to             = s->vectors[0];
+    execute(s, begin_job, f->rows);
+    for (int i = 0; i < PASSES; i++) {
+        s->from = s->vectors[i & 1];
+        s->to   = s->vectors[~i & 1];
+        execute(s, pass_job, f->rows);
+    }
+    s->from = s->to;
+    execute(s, compensate_job, mvfps_tile_rows(s->instant.layout));
+    return 0;
+}
+
+static void blend_job(void *arg, int job, int nb_jobs)
+{
+    CPUBackend *s = arg;
+    const MvfpsLayout *l = s->instant.layout;
+
+    for (int i = 0; i < l->nb_components; i++) {
+        const int h = l->components[i].h;
+
+        ff_mvfps_blend(l, &l->components[i], s->out, s->pair->before, s->pair->after, s->part,
+                       first_row(h, job, nb_jobs), first_row(h, job + 1, nb_jobs));
+    }
+}
+
+static int make(void *priv, AVFrame *out, int part, enum MvfpsMode mode)
+{
+    CPUBackend *s = priv;
+
+    s->out  = out;
+    s->part = part;
+    if (mode == MVFPS_MCI)
+        return compensate(s);
+    execute(s, blend_job, s->instant.layout->h);
+    return 0;
+}
+
+const MvfpsBackend ff_mvfps_backend_cpu = {
+    .priv_size  = sizeof(CPUBackend),
+    .hw_format  = AV_PIX_FMT_NONE,
+    .init       = init,
+    .set_layout = set_layout,
+    .begin      = begin,
+    .look       = look,
+    .make       = make,
+    .uninit     = uninit,
+};
