@@ -23,8 +23,9 @@
 #define MVFPS_CUDA_COPY_ROWS      4
 /** Threads of a block that has a vector or a cell each. */
 #define MVFPS_CUDA_MAP_THREADS  128
-/** Warps of a block that looks for a cut, each of which has some blocks of the picture. */
-#define MVFPS_CUDA_SCENE_WARPS    8
+/** Threads of a block that looks for a cut, and how many of them share a block of the picture. */
+#define MVFPS_CUDA_SCENE_THREADS 256
+#define MVFPS_CUDA_SCENE_LANES     8
 /** The most blocks of threads that do. */
 #define MVFPS_CUDA_SCENE_GRID   512
 /** Warps of a block that chooses vectors, each of which has a cell. */

@@ -181,12 +181,12 @@ static av_cold int load_kernels(CUDABackend *s, int depth, int chroma)
 {
     static const unsigned threads[NB_KERNELS] = {
         [LOAD]  = MVFPS_CUDA_COPY_THREADS,      [MAP]   = MVFPS_CUDA_MAP_THREADS,
-        [CELLS] = MVFPS_CUDA_MAP_THREADS,       [SCENE] = 32 * MVFPS_CUDA_SCENE_WARPS,
+        [CELLS] = MVFPS_CUDA_MAP_THREADS,       [SCENE] = MVFPS_CUDA_SCENE_THREADS,
         [FIRST] = 32 * MVFPS_CUDA_VECTOR_WARPS, [PASS]  = 32 * MVFPS_CUDA_VECTOR_WARPS,
         [TILES] = 32 * MVFPS_CUDA_TILE_WARPS,   [MEAN]  = MVFPS_CUDA_COPY_THREADS,
     };
     static const unsigned shared[NB_KERNELS] = {
-        [SCENE] = MVFPS_CUDA_SCENE_WARPS * 2 * sizeof(uint64_t),
+        [SCENE] = MVFPS_CUDA_SCENE_THREADS / 32 * 2 * sizeof(uint64_t),
         [FIRST] = MVFPS_CUDA_VECTOR_WARPS * MVFPS_CUDA_VECTOR_WORDS * sizeof(uint32_t),
         [PASS]  = MVFPS_CUDA_VECTOR_WARPS * MVFPS_CUDA_VECTOR_WORDS * sizeof(uint32_t),
         [TILES] = MVFPS_CUDA_TILE_WARPS * MVFPS_CUDA_TILE_WORDS * sizeof(uint32_t),
@@ -562,7 +562,8 @@ static int look_for_cut(CUDABackend *s, double threshold)
     }
     args.before = before->picture.data + s->first[0];
     args.after  = after->picture.data  + s->first[0];
-    args.grid   = FFMIN(divide_up(args.nb, MVFPS_CUDA_SCENE_WARPS), MVFPS_CUDA_SCENE_GRID);
+    args.grid   = FFMIN(divide_up(args.nb, MVFPS_CUDA_SCENE_THREADS / MVFPS_CUDA_SCENE_LANES),
+                         MVFPS_CUDA_SCENE_GRID);
     TRY(cuMemsetD8Async(s->scene.data, 0, sizeof(MvfpsCudaScene), s->cuda.hwctx->stream), "clear a sum")
     ret = launch(s, SCENE, args.grid, 1, 1, &args);
     if (ret >= 0 && slot)

@@ -341,7 +341,7 @@ static void read_field(const Case *c, BetweenField *field, const AVFrame *f, int
 
 /* Cases */
 
-static void draw_case(Case *c, uint64_t seed)
+static void draw_case(Case *c, uint64_t seed, int large)
 {
     static const int scales[] = { 1, 2, 4, 4, 0 }, blocks[] = { 4, 8, 8, 16, 16, 0 };
     const int size = test_mix(seed) % 8;
@@ -369,7 +369,7 @@ static void draw_case(Case *c, uint64_t seed)
         c->my[i] = test_draw_range(&c->r, -24, 24);
     }
     c->nb_frames = test_draw_range(&c->r, 2, size < 7 ? MAX_FRAMES : 2);
-    if (seed % 128 == 77) {
+    if (large) {
         /* the largest block, and sums of its samples that have 33 bits */
         c->w         = 230;
         c->h         = 210;
@@ -737,7 +737,7 @@ static void run_case(uint64_t seed, int on_device)
 
     /* every other one in plain C */
     av_force_cpu_flags(seed & 1 ? 0 : -1);
-    draw_case(&c, seed);
+    draw_case(&c, seed, seed % 128 == 77);
     executor.kind  = test_draw(&c.r, TEST_NB_EXECUTORS);
     cfg.nb_threads = threads[test_draw(&c.r, FF_ARRAY_ELEMS(threads))];
     snprintf(name, sizeof(name), "-seed %" PRIu64 "%s: %dx%d %s, %s, vectors %s in blocks of %d, "
@@ -840,7 +840,7 @@ static void draw_sequence(Sequence *q, uint64_t seed, int nb_cases, const char *
     q->nb_cases = nb_cases;
     q->options  = options;
     for (int i = 0; i < nb_cases; i++)
-        draw_case(&q->cases[i], seed + (uint64_t)i * FF_ARRAY_ELEMS(formats));
+        draw_case(&q->cases[i], seed + (uint64_t)i * FF_ARRAY_ELEMS(formats), 0);
 }
 
 static void free_out(Sequence *q)
