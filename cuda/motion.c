@@ -14,7 +14,7 @@
 #include "libavfilter/gpume/cuda/kernels.h"
 
 /** Threads of a block of threads that has blocks of one phase. */
-#define PHASE_THREADS 128
+#define PHASE_THREADS 64
 
 /**
  * The most blocks of a field that a block of threads searches alone: a phase almost at once.
