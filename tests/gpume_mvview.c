@@ -447,7 +447,8 @@ static void arithmetic(void)
 
             mvview_arrow_span(&a, y, &first, &last);
             for (int x = -range / 4 - 40; x <= range / 4 + 40; x++)
-                CHECK(x >= first && x <= last || !mvview_coverage(mvview_arrow_depth(&a, mvview_arrow_along(&a, x, y), x, y) + a.edge),
+                CHECK(x >= first && x <= last ||
+                      !mvview_coverage(mvview_arrow_depth(&a, mvview_arrow_along(&a, x, y), x, y) + a.edge),
                       "sample (%d,%d) is not in %d to %d", x, y, first, last);
         }
     }
