@@ -106,11 +106,14 @@ static int load_records(Clip *c, Record **records)
         }
         if (i && memcmp(r[i].first, r[i - 1].last, HASH_SIZE) ||
             nb > 1 && r[i].nb_times != film_end(&c->film, i) - c->film.segments[i].number)
-            return GPUME_INDIVISIBLE;
+            goto indivisible;
         nb_frames += r[i].nb_times;
     }
     c->film.nb_frames = nb_frames;
     return 0;
+indivisible:
+    av_log(NULL, AV_LOG_VERBOSE, "two ranks have decoded a key frame differently\n");
+    return GPUME_INDIVISIBLE;
 }
 
 /* The timestamps of all pictures. */

@@ -17,10 +17,19 @@
 
 /** Packets after which a key frame must have come out of the decoder. */
 #define LATE 400
+/** Packets behind those that are shown before a key frame, in which decoders may still complain. */
+#define MUTED 16
 /** Search.next, until it is known. */
 #define UNDECIDED (-2)
 /** Between two reports to the counters, microseconds. */
 #define REPORT_INTERVAL 200000
+
+/* The stream is not what it would be in one piece. */
+static int indivisible(const Search *s, const char *why)
+{
+    av_log(NULL, AV_LOG_VERBOSE, "rank %d, segment %d: %s\n", s->shared->world_rank, s->segment, why);
+    return GPUME_INDIVISIBLE;
+}
 
 /* Tell the others how far this rank is, and ask whether they go on. */
 static int report_frames(Search *s, int64_t nb)
@@ -264,7 +273,7 @@ static int cross(Search *s, AVFrame *frame, const FrameTime *time)
     if (ret < 0)
         return ret;
     if (s->number != s->film->segments[s->segment + 1].number)
-        return GPUME_INDIVISIBLE;
+        return indivisible(s, "another number of pictures than packets");
     if (s->segment == s->last && s->next == UNDECIDED && (ret = decide(s)) < 0)
         return ret;
     before->ended = 1;
@@ -300,7 +309,7 @@ static int check_frame(Search *s, const AVFrame *frame)
         return 0;
     /* something before the key frame was needed: perhaps that is all */
     if (s->film->nb_segments > 1 && s->segment && frame->decode_error_flags & FF_DECODE_ERROR_MISSING_REFERENCE)
-        return GPUME_INDIVISIBLE;
+        return indivisible(s, "a reference before the key frame");
     shared_report(s->shared, s->segment, "frame %"PRId64" could not be decoded: the input is damaged or cut off",
                   s->number + 1);
     return AVERROR_INVALIDDATA;
@@ -316,14 +325,11 @@ static int take_frame(Search *s, AVFrame *frame)
 
     if (s->done || s->waiting && !begins)
         return 0;
-    if (!begins)
-        ret = check_frame(s, frame);
-    else
-        ret = begin_segment(s, frame);
+    ret = av_frame_apply_cropping(frame, AV_FRAME_CROP_UNALIGNED);
     if (ret >= 0 && begins)
-        ret = check_frame(s, frame);
+        ret = begin_segment(s, frame);
     if (ret >= 0)
-        ret = av_frame_apply_cropping(frame, AV_FRAME_CROP_UNALIGNED);
+        ret = check_frame(s, frame);
     if (ret < 0)
         return ret;
     if (!begins && s->segment + 1 < s->film->nb_segments &&
@@ -394,18 +400,34 @@ static int end_of_stream(Search *s)
             return AVERROR_INVALIDDATA;
         }
         if (s->waiting || s->segment != parts - 1 || parts > 1 && s->number != s->film->nb_frames)
-            return GPUME_INDIVISIBLE;
+            return indivisible(s, "the stream ends with other pictures");
         ret = mark_last(s);
         s->done = 1;
     }
     return ret;
 }
 
+/*
+ * Pictures that are shown before the key frame lack their references here. The decoder says so,
+ * but they belong to another segment.
+ */
+static void mute(int on)
+{
+    static int level;
+
+    if (on) {
+        level = av_log_get_level();
+        av_log_set_level(FFMIN(level, AV_LOG_FATAL));
+    } else {
+        av_log_set_level(level);
+    }
+}
+
 /* One run of the decoder: a segment, and those behind it if no other rank takes them. */
 static int run(Search *s, int segment)
 {
     const Film *film = s->film;
-    int ret, drain;
+    int ret, drain, muted;
 
     s->segment = s->last = segment;
     s->next    = UNDECIDED;
@@ -419,21 +441,26 @@ static int run(Search *s, int segment)
                              film->nb_packets;
 
         if (s->in->next > late + LATE)
-            return GPUME_INDIVISIBLE;
+            return indivisible(s, "a key frame does not come");
         ret = input_read(s->in, film);
         if (ret == AVERROR_EOF) {
             ret = end_of_stream(s);
             break;
         }
+        muted = segment && s->in->next <= film->segments[segment].last + MUTED;
+        if (muted)
+            mute(1);
         if (ret >= 0)
             ret = send(s, s->in->pkt);
+        if (muted)
+            mute(0);
         av_packet_unref(s->in->pkt);
         if (ret >= 0)
             ret = look_ahead(s, &drain);
         if (ret >= 0 && drain) {
             ret = send(s, NULL);
             if (ret >= 0 && !s->done)
-                ret = GPUME_INDIVISIBLE;
+                ret = indivisible(s, "a key frame does not come");
         }
     }
     av_packet_unref(s->in->pkt);
@@ -448,6 +475,7 @@ int search_probe(Search *s, Picture *picture)
     int ret = input_seek(s->in, s->film, 0);
 
     s->segment = -1;
+    avcodec_flush_buffers(s->in->dec);
     while (ret >= 0) {
         ret = avcodec_receive_frame(s->in->dec, frame);
         if (ret != AVERROR(EAGAIN))
