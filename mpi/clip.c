@@ -66,8 +66,10 @@ static int share_segments(Clip *c)
         f->segments = av_malloc_array(f->nb_segments, sizeof(*f->segments));
     }
     av_freep(&c->finished);
+    av_freep(&c->todo);
     c->finished = av_calloc(f->nb_segments, 1);
-    ret = shared_agree(c->shared, f->segments && c->finished ? 0 : AVERROR(ENOMEM));
+    c->todo     = av_malloc_array(f->nb_segments, sizeof(*c->todo));
+    ret = shared_agree(c->shared, f->segments && c->finished && c->todo ? 0 : AVERROR(ENOMEM));
     return ret < 0 ? ret : shared_broadcast(c->shared, f->segments, f->nb_segments * sizeof(*f->segments));
 }
 
@@ -236,8 +238,12 @@ static int search(Clip *c)
 {
     Shared *s = c->shared;
     int64_t before = clip_verify(c);
-    int ret = shared_reset(s);
+    int nb = 0, ret;
 
+    for (int i = 0; i < c->film.nb_segments; i++)
+        if (!c->finished[i])
+            c->todo[nb++] = i;
+    ret = shared_divide(s, nb);
     if (ret >= 0)
         ret = shared_agree(s, open_data(c));
     if (ret < 0)
@@ -247,7 +253,7 @@ static int search(Clip *c)
         s->idle   = progress_draw;
         s->opaque = &c->bar;
     }
-    c->search.finished = c->finished;
+    c->search.todo = c->todo;
     stamp(c, TIME_START);
     ret = search_run(&c->search);
     stamp(c, TIME_SEARCH);
@@ -263,6 +269,7 @@ static void forget(Clip *c)
     search_free(&c->search);
     close_data(c);
     av_freep(&c->finished);
+    av_freep(&c->todo);
 }
 
 /* Search it in segments, or as a whole. */

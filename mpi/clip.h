@@ -43,6 +43,7 @@ typedef struct Clip {
     Picture picture;
     Progress bar;
     uint8_t *finished;      ///< by segment
+    int *todo;              ///< the segments that are not
     GpumeFile mv, stats;    ///< on rank 0
     double times[NB_TIMES]; ///< seconds
     double since;           ///< the step before has ended, seconds

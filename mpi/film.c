@@ -19,10 +19,10 @@
 #include "mpi/film.h"
 
 /** Frames of a segment, unless the user says otherwise: at least, and at most. */
-#define LEAST_FRAMES   24
-#define MOST_FRAMES  4000
-/** A segment has this share of the frames that remain, divided among the ranks. */
-#define SHARE 3
+#define LEAST_FRAMES  24
+#define MOST_FRAMES 1000
+/** Segments for a rank, if they are not too short then. */
+#define SEGMENTS_OF_RANK 16
 
 static int compare_pts(const void *a, const void *b)
 {
@@ -154,6 +154,8 @@ static int describe(const Film *film, int64_t key, int64_t max_pts, int64_t nb_s
 
 int film_divide(Film *film, int nb_ranks, int64_t least)
 {
+    const int64_t wanted = least ? least : av_clip64(film->nb_frames / (SEGMENTS_OF_RANK * (int64_t)nb_ranks),
+                                                     LEAST_FRAMES, MOST_FRAMES);
     int64_t max_pts = INT64_MIN, nb_shown = 0;
     FilmSegment *last;
     int ret;
@@ -164,12 +166,9 @@ int film_divide(Film *film, int nb_ranks, int64_t least)
     for (int64_t i = 0; i < film->nb_packets; i++) {
         const FilmPacket *p = &film->packets[i];
         FilmSegment s;
-        int64_t wanted;
 
-        last   = &film->segments[film->nb_segments - 1];
-        wanted = least ? least : av_clip64((film->nb_frames - last->number) / (SHARE * nb_ranks),
-                                           LEAST_FRAMES, MOST_FRAMES);
-        if (i && p->key && nb_shown - last->number >= FFMIN(wanted, film->nb_frames) &&
+        last = &film->segments[film->nb_segments - 1];
+        if (i && p->key && nb_shown - last->number >= wanted &&
             describe(film, i, max_pts, nb_shown, &s) && s.number > last->number) {
             last = av_realloc_array(film->segments, film->nb_segments + 1, sizeof(*last));
             if (!last)

@@ -64,7 +64,7 @@ typedef struct Film {
 void film_count(Film *film, enum AVCodecID codec, int has_reordering);
 
 /**
- * Divide the film: large segments first, smaller ones to the end, so that ranks finish together.
+ * Divide the film at key frames, finely enough that ranks finish together.
  * @param nb_ranks how many will search
  * @param least    frames of a segment at least; 0: by itself
  * @return 0 or AVERROR(ENOMEM)

@@ -54,19 +54,10 @@ static int report_frames(Search *s, int64_t nb)
 /* The next segment, -1 if there is none or a rank has failed. */
 static int take(Search *s, int *segment)
 {
-    int64_t n, stop;
-    int ret;
+    int piece, ret = shared_take(s->shared, &piece);
 
-    *segment = -1;
-    do {
-        if ((ret = shared_add(s->shared, SHARED_STOP, 0, &stop)) < 0 ||
-            (ret = shared_add(s->shared, SHARED_NEXT, 1, &n)) < 0)
-            return ret;
-        if (stop || n >= s->film->nb_segments)
-            return 0;
-    } while (s->finished && s->finished[n]);
-    *segment = n;
-    return shared_set(s->shared, SHARED_SEGMENTS + s->shared->rank, n);
+    *segment = piece < 0 ? -1 : s->todo[piece];
+    return ret < 0 || piece < 0 ? ret : shared_note(s->shared, *segment);
 }
 
 /* Go on with the segment after s->last, or elsewhere. Where a picture's time depends on the packets behind
@@ -423,6 +414,23 @@ static void mute(int on)
     }
 }
 
+/* Let the decoder begin with a segment, unless it stands there. */
+static int begin_run(Search *s, int segment)
+{
+    AVFrame *held = s->held;
+    int ret;
+
+    s->held = NULL;
+    if (!segment && held) {
+        ret = take_frame(s, held);
+        av_frame_free(&held);
+        return ret < 0 ? ret : receive(s);
+    }
+    av_frame_free(&held);
+    avcodec_flush_buffers(s->in->dec);
+    return input_seek(s->in, s->film, s->film->segments[segment].packet);
+}
+
 /* One run of the decoder: a segment, and those behind it if no other rank takes them. */
 static int run(Search *s, int segment)
 {
@@ -433,8 +441,7 @@ static int run(Search *s, int segment)
     s->next    = UNDECIDED;
     s->waiting = 1;
     s->done    = 0;
-    avcodec_flush_buffers(s->in->dec);
-    ret = input_seek(s->in, film, film->segments[segment].packet);
+    ret = begin_run(s, segment);
     while (ret >= 0 && !s->done) {
         const int64_t late = s->waiting ? film->segments[segment].packet :
                              s->segment + 1 < film->nb_segments ? film->segments[s->segment + 1].last :
@@ -485,6 +492,12 @@ int search_probe(Search *s, Picture *picture)
             ret = avcodec_send_packet(s->in->dec, ret < 0 ? NULL : s->in->pkt);
         av_packet_unref(s->in->pkt);
     }
+    /* a decoder at the end of the stream cannot go on */
+    if (ret >= 0 && s->in->next < s->film->nb_packets) {
+        s->held = av_frame_clone(frame);
+        if (!s->held)
+            ret = AVERROR(ENOMEM);
+    }
     if (ret >= 0)
         ret = av_frame_apply_cropping(frame, AV_FRAME_CROP_UNALIGNED);
     if (ret < 0) {
@@ -512,15 +525,16 @@ int search_run(Search *s)
     if (ret < 0 && ret != AVERROR_EXIT) {
         if (ret != GPUME_INDIVISIBLE)
             shared_report(s->shared, s->segment, "%s", av_err2str(ret));
-        shared_set(s->shared, SHARED_STOP, 1);
+        shared_add(s->shared, SHARED_STOP, 1, NULL);
     }
-    shared_set(s->shared, SHARED_SEGMENTS + s->shared->rank, -1);
+    shared_note(s->shared, -1);
     return ret;
 }
 
 void search_free(Search *s)
 {
     graph_close(&s->graph);
+    av_frame_free(&s->held);
     for (int i = 0; i < s->nb; i++) {
         Passing *p = &s->passing[(s->first + i) % s->size];
         Rows *rows[] = { p->past, p->future };

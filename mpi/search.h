@@ -37,9 +37,10 @@ typedef struct Search {
     const GraphConfig *graph_cfg;   ///< its sink is search_sink() of this
     const RowsConfig *rows_cfg;
     const Picture *picture; ///< of the film
-    const uint8_t *finished;    ///< by segment: there is nothing to do; may be NULL
+    const int *todo;        ///< the segments that are to be searched, in order
 
     Graph graph;
+    AVFrame *held;          ///< the film's first picture, if the decoder stands behind it
     Passing *passing;       ///< a ring, oldest first
     int size, first, nb;
     Rows *rows;             ///< of the segment that is being decoded

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * What the ranks share: counters in the memory of rank 0, decisions that all take together, and
- * messages that say who speaks. Functions return 0 or a negative AVERROR code after a message.
+ * What the ranks share: counters in the memory of rank 0, the work that is left, decisions that
+ * all take together, and messages that say who speaks. Functions return 0 or a negative AVERROR code after a message.
  */
 
 #ifndef GPUME_MPI_SHARED_H
@@ -24,12 +24,11 @@
  */
 #define GPUME_INDIVISIBLE FFERRTAG('P', 'A', 'R', 'T')
 
-/** The counters. Behind the last one is the segment of each rank, -1 for none. */
+/** The counters. Behind them are the stretch of work of each rank, and what each rank does. */
 enum {
-    SHARED_NEXT,            ///< the segment that is handed out next
-    SHARED_STOP,            ///< nonzero: a rank has failed, no more segments are begun
+    SHARED_STOP,            ///< nonzero: a rank has failed, no more work is begun
     SHARED_FRAMES,          ///< frames that have been searched
-    SHARED_SEGMENTS,        ///< rank i: SHARED_SEGMENTS + i
+    SHARED_NB,
 };
 
 typedef struct Shared {
@@ -45,17 +44,28 @@ typedef struct Shared {
 /** Make the counters. Collective. */
 int shared_open(Shared *s, MPI_Comm comm);
 
-/** Set all counters to their start. Collective. */
-int shared_reset(Shared *s);
+/**
+ * Set the counters to zero, and divide pieces of work among the ranks, a stretch for each.
+ * Collective.
+ */
+int shared_divide(Shared *s, int nb_pieces);
+
+/**
+ * Take a piece of work: the next one of the rank's own stretch or, when that is done, the first
+ * of half of the longest stretch that is left. So a rank's pieces follow each other mostly,
+ * and all ranks are done at about the same time.
+ * @param piece -1: nothing is left, or a rank has failed
+ */
+int shared_take(Shared *s, int *piece);
+
+/** Note what this rank does, for messages. @param what a segment; -1: nothing */
+int shared_note(Shared *s, int what);
 
 /** Free the counters. Collective. */
 void shared_close(Shared *s);
 
 /** Add to a counter. @param before its value before; may be NULL */
 int shared_add(Shared *s, int counter, int64_t value, int64_t *before);
-
-/** Set a counter. */
-int shared_set(Shared *s, int counter, int64_t value);
 
 /** Wait for a request without keeping a core busy. */
 int shared_wait(Shared *s, MPI_Request *request);
