@@ -43,6 +43,8 @@ help:
 	@echo 'make bench-encode   measure encoders with vectors and hints; INPUT=FILE uses your clip, too'
 	@echo 'make quality       measure vectors by ground truth; DATA=DIR uses Middlebury, KITTI, Sintel, ...'
 	@echo 'make check-patches test every patch series on its pristine source'
+	@echo 'make mpi           build gpume-mpi, which searches a film with many processes'
+	@echo 'make bench-mpi     measure gpume-mpi with 1, 2, 4 ranks; INPUT=FILE uses your clip'
 	@echo 'make install       install ffmpeg, ffprobe, ffplay and documents; PREFIX=$(PREFIX) DESTDIR='
 	@echo 'make clean         remove compiled files'
 	@echo 'make distclean     remove build/ except for the downloaded tarballs in build/dist'
@@ -120,6 +122,22 @@ gpl: configured
 	    $(MAKE) -s --no-print-directory -j$(JOBS) -C $(BASE)-gpl/obj ffmpeg ffprobe; \
 	fi
 
+# The program for many processes, if there is MPI.
+mpi: all
+	@tools/deps.sh $(NO_INSTALL) mpi
+	+@if command -v $(or $(MPICC),mpicc) > /dev/null; then \
+	    $(MAKE) -s --no-print-directory -j$(JOBS) -f mpi/mpi.mak OBJ=$(OBJ) SRC=$(BASE)/src mpi-bench && \
+	    if [ $(SERIES) = $(DEFAULT_SERIES) ]; then ln -sf ../$(SERIES)/obj/gpume-mpi build/bin/; fi; \
+	fi
+
+# BENCH_... go to the script through the environment.
+bench-mpi: mpi
+	@bench/mpi.sh $(OBJ) '$(INPUT)'
+
+# What bench-mpi needs on another machine, which has mpicc but neither packages nor a network.
+pack-mpi: mpi
+	@mpi/pack.sh $(OBJ) $(BASE)/src
+
 bench-gpu:
 	@if [ -f build/config.mk ]; then tools/deps.sh $(NO_INSTALL) bench bench-gpu; fi
 	+@tests/gpu.sh -g $(SERIES)
@@ -148,5 +166,5 @@ clean:
 distclean:
 	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name dist -exec rm -rf {} +; fi
 
-.PHONY: all help soak fuzz endurance check-gpu bench bench-encode bench-gpu gpl quality configured demo play check check-series check-deps check-patches sanitized tests \
+.PHONY: all help soak fuzz endurance check-gpu bench bench-encode bench-gpu bench-mpi mpi pack-mpi gpl quality configured demo play check check-series check-deps check-patches sanitized tests \
         install clean distclean

@@ -333,12 +333,28 @@ static int take_frame(Search *s, AVFrame *frame)
     return ret;
 }
 
+/*
+ * Pictures that are shown before the key frame lack their references here. The decoder says so,
+ * but they belong to another segment.
+ */
+static int decode(Search *s, const AVPacket *pkt, AVFrame *frame)
+{
+    const int level = av_log_get_level();
+    int ret;
+
+    if (s->muted)
+        av_log_set_level(FFMIN(level, AV_LOG_FATAL));
+    ret = frame ? avcodec_receive_frame(s->in->dec, frame) : avcodec_send_packet(s->in->dec, pkt);
+    av_log_set_level(level);
+    return ret;
+}
+
 static int receive(Search *s)
 {
     AVFrame *frame = s->in->frame;
     int ret;
 
-    while ((ret = avcodec_receive_frame(s->in->dec, frame)) >= 0) {
+    while ((ret = decode(s, NULL, frame)) >= 0) {
         ret = take_frame(s, frame);
         av_frame_unref(frame);
         if (ret < 0)
@@ -356,7 +372,7 @@ static int send(Search *s, const AVPacket *pkt)
 
     if (pkt && !pkt->size)
         return 0;
-    ret = avcodec_send_packet(s->in->dec, pkt);
+    ret = decode(s, pkt, NULL);
     if (ret < 0) {
         shared_report(s->shared, s->segment, "decoder, packet %"PRId64": %s", s->in->next - 1, av_err2str(ret));
         return ret;
@@ -398,22 +414,6 @@ static int end_of_stream(Search *s)
     return ret;
 }
 
-/*
- * Pictures that are shown before the key frame lack their references here. The decoder says so,
- * but they belong to another segment.
- */
-static void mute(int on)
-{
-    static int level;
-
-    if (on) {
-        level = av_log_get_level();
-        av_log_set_level(FFMIN(level, AV_LOG_FATAL));
-    } else {
-        av_log_set_level(level);
-    }
-}
-
 /* Let the decoder begin with a segment, unless it stands there. */
 static int begin_run(Search *s, int segment)
 {
@@ -435,7 +435,7 @@ static int begin_run(Search *s, int segment)
 static int run(Search *s, int segment)
 {
     const Film *film = s->film;
-    int ret, drain, muted;
+    int ret, drain;
 
     s->segment = s->last = segment;
     s->next    = UNDECIDED;
@@ -454,13 +454,10 @@ static int run(Search *s, int segment)
             ret = end_of_stream(s);
             break;
         }
-        muted = segment && s->in->next <= film->segments[segment].last + MUTED;
-        if (muted)
-            mute(1);
+        s->muted = segment && s->in->next <= film->segments[segment].last + MUTED;
         if (ret >= 0)
             ret = send(s, s->in->pkt);
-        if (muted)
-            mute(0);
+        s->muted = 0;
         av_packet_unref(s->in->pkt);
         if (ret >= 0)
             ret = look_ahead(s, &drain);

@@ -48,6 +48,7 @@ typedef struct Search {
     int last;               ///< segments up to this one follow in one run of the decoder
     int next;               ///< where to go on after that, -1: there is nothing left
     int waiting;            ///< the segment's key frame has not come yet
+    int muted;              ///< the decoder's messages are not about what is needed
     int done;               ///< the run's last picture has come
     int64_t number;         ///< of the next picture, from 0 on
     int64_t nb_pushed;

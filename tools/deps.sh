@@ -30,6 +30,8 @@ tests     clang:-fsanitize=fuzzer   libclang-rt-dev   the fuzzers
 bench     python:matplotlib     python3-matplotlib   draws the plots
 gpl       pkg:x264              libx264-dev      the build under the GPL: libx264
 bench-gpu cmd:x264              x264             makes an H.264 clip for the pipelines
+mpi       cmd:mpicc             libopenmpi-dev   gpume-mpi: MPI
+mpi       cmd:mpirun            openmpi-bin      gpume-mpi: starts its processes
 play      pkg:sdl2              libsdl2-dev      the window of ffplay
 '
 
