@@ -183,6 +183,18 @@ static int copy_csv(Clip *c, int segment, int64_t offset, MPI_File file, FILE *o
     return ret;
 }
 
+/* @return its size in bytes; *header is to be freed with free() */
+static int make_csv_header(char **header)
+{
+    size_t size = 0;
+    FILE *f = open_memstream(header, &size);
+
+    if (!f)
+        return AVERROR(ENOMEM);
+    ff_gpume_csv_header(f);
+    return fclose(f) ? AVERROR(ENOMEM) : size;
+}
+
 /* CSV goes to a pipe or a device: rank 0 writes it. */
 static int print_csv(Clip *c)
 {
@@ -209,17 +221,12 @@ static int merge_csv(Clip *c, const int64_t *offsets)
         return shared_error(s, code, "MPI_File_open");
     if (!s->rank) {
         char *header = NULL;
-        size_t size;
-        FILE *f = open_memstream(&header, &size);
 
-        if (f) {
-            ff_gpume_csv_header(f);
-            fclose(f);
-            ret = shared_error(s, MPI_File_write_at(file, 0, header, size, MPI_BYTE, MPI_STATUS_IGNORE), "MPI_File_write_at");
-            free(header);
-        } else {
-            ret = AVERROR(ENOMEM);
-        }
+        ret = make_csv_header(&header);
+        if (ret >= 0)
+            ret = shared_error(s, MPI_File_write_at(file, 0, header, ret, MPI_BYTE, MPI_STATUS_IGNORE),
+                               "MPI_File_write_at");
+        free(header);
     }
     for (int i = s->rank; i < c->film.nb_segments && ret >= 0; i += s->size)
         ret = copy_csv(c, i, offsets[i], file, NULL);
@@ -296,18 +303,12 @@ static int prepare(Clip *c, int64_t *offsets)
         offsets[c->film.nb_segments] = rows_offset(&c->film, &c->rows_cfg.params, c->film.nb_segments);
     } else if (ret >= 0 && c->work.kind == KIND_CSV) {
         char *header = NULL;
-        size_t size = 0;
-        FILE *f = open_memstream(&header, &size);
 
-        if (f) {
-            ff_gpume_csv_header(f);
-            fclose(f);
-            free(header);
-        }
-        offsets[0] = size;
+        offsets[0] = ret = make_csv_header(&header);
+        free(header);
         for (int i = 0; i < c->film.nb_segments; i++)
             offsets[i + 1] = offsets[i] + records[i].size;
-        if (c->mv.f)
+        if (ret >= 0 && c->mv.f)
             ret = print_csv(c);
     }
     free_records(&records, c->film.nb_segments);

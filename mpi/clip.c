@@ -343,8 +343,9 @@ int clip_run(const Options *options, Shared *shared, const Device *device, const
     c.rows_cfg.work = &c.work;
     c.rows_cfg.film = &c.film;
     ret = run_all(&c);
-    if (!shared->rank && ret >= 0 && c.film.nb_segments == 1 && c.film.whole[0] && shared->size > 1)
-        shared_report(shared, -1, "%s was searched by one rank: %s", input, c.film.whole);
+    if (!shared->rank && ret >= 0 && c.film.nb_segments == 1 && shared->size > 1)
+        shared_report(shared, -1, "%s was searched by one rank: %s", input, c.film.whole[0] ? c.film.whole :
+                      "it is short, or has no key frames to divide it at");
     if (!shared->rank && ret >= 0 && options->times)
         print_times(&c);
     if (!shared->rank && ret < 0)

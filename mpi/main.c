@@ -9,7 +9,6 @@
  */
 
 #include <mpi.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,9 +17,11 @@
 #include "mpi/clip.h"
 #include "mpi/device.h"
 #include "mpi/graph.h"
+#include "mpi/list.h"
 #include "mpi/options.h"
 #include "mpi/progress.h"
 #include "mpi/shared.h"
+#include "mpi/signals.h"
 
 static int start(const Options *o, Shared *world, Device *device)
 {
@@ -33,6 +34,20 @@ static int start(const Options *o, Shared *world, Device *device)
     ret = shared_agree(world, graph_check(o->filters, &params));
     av_log_set_level(o->log_level);
     return ret < 0 ? ret : shared_agree(world, device_open(device, world, o->cuda));
+}
+
+static int run(const Options *o, Shared *world, const Device *device)
+{
+    const int progress = o->progress == PROGRESS_AUTO ? progress_on_terminal() : o->progress;
+    int ret;
+
+    signals_catch(world);
+    if (o->list)
+        ret = list_run(o, world, device, progress);
+    else
+        ret = clip_run(o, world, device, o->input, o->mv_file, o->stats_file, progress);
+    signals_release();
+    return ret;
 }
 
 int main(int argc, char **argv)
@@ -52,8 +67,7 @@ int main(int argc, char **argv)
     } else if (ret >= 0) {
         ret = start(&o, &world, &device);
         if (ret >= 0)
-            ret = clip_run(&o, &world, &device, o.input, o.mv_file, o.stats_file,
-                           o.progress == PROGRESS_AUTO ? progress_on_terminal() : o.progress);
+            ret = run(&o, &world, &device);
     }
     device_close(&device);
     shared_close(&world);

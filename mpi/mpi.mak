@@ -10,7 +10,7 @@ NV        ?= build/ffnvcodec/include
 MPI_OBJ    = $(OBJ)/mpi
 MPI_OBJS   = $(patsubst mpi/%.c,$(MPI_OBJ)/%.o,$(wildcard mpi/*.c))
 MPI_LIBS   = $(foreach L,avfilter avformat avcodec swscale swresample avutil,$(OBJ)/lib$(L)/lib$(L).a)
-MPI_CFLAGS = -std=c17 -O2 -g -Wall -Wno-parentheses -Wno-pointer-sign -Wno-switch -Wmissing-prototypes \
+MPI_CFLAGS = -std=c17 -O2 -g -Wall -Wno-parentheses -Wno-pointer-sign -Wno-switch -Wmissing-prototypes -Werror=implicit-function-declaration \
              -D_FILE_OFFSET_BITS=64 -D_POSIX_C_SOURCE=200809L -D_XOPEN_SOURCE=700 -pthread \
              -I. -I$(OBJ) -I$(SRC) $(if $(CONFIG_FFNVCODEC),-I$(NV))
 MPI_EXTRA  = $(EXTRALIBS-avfilter) $(EXTRALIBS-avformat) $(EXTRALIBS-avcodec) $(EXTRALIBS-swscale) \
