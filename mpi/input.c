@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "libavutil/adler32.h"
+#include "libavutil/intmath.h"
 #include "libavutil/log.h"
 #include "libavutil/mem.h"
 
@@ -186,13 +187,46 @@ static int add_packet(Input *in, Film *film, Scan *scan)
     return 0;
 }
 
-/* What was cut off shows in a packet, or in what the reader says of the end. */
+/* A length of EBML: as many bytes more as the first one has leading zeros. Returns -1 if it is not known. */
+static int64_t read_length(AVIOContext *pb)
+{
+    const int first = avio_r8(pb), more = first ? 7 - av_log2(first) : 8;
+    int64_t length = first & ((1 << (7 - FFMIN(more, 7))) - 1);
+    int unknown = length == (1 << (7 - FFMIN(more, 7))) - 1;
+
+    for (int i = 0; i < more; i++) {
+        const int byte = avio_r8(pb);
+
+        unknown &= byte == 0xff;
+        length   = length << 8 | byte;
+    }
+    return unknown || more > 7 ? -1 : length;
+}
+
+/* Where a Matroska file says that it ends; -1 if it does not. Its demuxer takes any end for the right one. */
+static int64_t matroska_end(AVIOContext *pb)
+{
+    int64_t length;
+
+    if (avio_seek(pb, 0, SEEK_SET) < 0 || avio_rb32(pb) != 0x1a45dfa3 || (length = read_length(pb)) < 0 ||
+        avio_skip(pb, length) < 0 || avio_rb32(pb) != 0x18538067 || (length = read_length(pb)) < 0)
+        return -1;
+    return avio_tell(pb) + length;
+}
+
+/* What was cut off shows in a packet, in what the reader says of the end, or in what the file says. */
 static int look_at_end(const Input *in, int ret)
 {
-    if (ret == AVERROR_EOF && in->fmt->pb && in->fmt->pb->error < 0 && in->fmt->pb->error != AVERROR_EOF)
-        ret = in->fmt->pb->error;
-    if (in->cut) {
-        av_log(in->fmt, AV_LOG_ERROR, "The file is cut off: its last packet is incomplete.\n");
+    AVIOContext *pb = in->fmt->pb;
+    int64_t size;
+    int cut = in->cut;
+
+    if (ret == AVERROR_EOF && pb && pb->error < 0 && pb->error != AVERROR_EOF)
+        ret = pb->error;
+    if (ret == AVERROR_EOF && pb && strstr(in->fmt->iformat->name, "matroska") && (size = avio_size(pb)) > 0)
+        cut |= matroska_end(pb) > size;
+    if (cut) {
+        av_log(in->fmt, AV_LOG_ERROR, "The file is cut off.\n");
         return AVERROR_INVALIDDATA;
     }
     return ret == AVERROR_EOF ? 0 : ret;
