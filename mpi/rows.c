@@ -4,6 +4,7 @@
  */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -97,30 +98,45 @@ static int add_stats(Rows *r, int64_t number, int distance, const GpumeStats *st
     return 0;
 }
 
+/* MPI does not say why it could not write: the system does, if it is asked again. */
+static int report_write(const Rows *r, int code)
+{
+    const RowsConfig *cfg = r->cfg;
+    char *path = work_path(cfg->work, "data", -1), text[MPI_MAX_ERROR_STRING] = "it is incomplete";
+    int fd = path ? open(path, O_WRONLY) : -1, len;
+    int ret;
+
+    errno = 0;
+    if (fd >= 0 && pwrite(fd, r->buffer, r->nb_bytes, r->offset) != r->nb_bytes && !errno)
+        errno = ENOSPC;     /* some of it could be written */
+    if (errno) {
+        ret = work_error(cfg->work, r->record.segment, "write the vectors to", path);
+    } else {
+        if (code != MPI_SUCCESS)
+            MPI_Error_string(code, text, &len);
+        shared_report(cfg->shared, r->record.segment, "could not write the vectors to %s: %s",
+                      cfg->work->folder, text);
+        ret = AVERROR(EIO);
+    }
+    if (fd >= 0)
+        close(fd);
+    av_free(path);
+    return ret;
+}
+
 /* Write the buffer to its place. */
 static int flush_npy(Rows *r)
 {
-    const RowsConfig *cfg = r->cfg;
     MPI_Status status;
     int code, count = 0;
 
     if (!r->nb_bytes)
         return 0;
-    errno = 0;
-    code  = MPI_File_write_at(cfg->file, r->offset, r->buffer, r->nb_bytes, MPI_BYTE, &status);
+    code = MPI_File_write_at(r->cfg->file, r->offset, r->buffer, r->nb_bytes, MPI_BYTE, &status);
     if (code == MPI_SUCCESS)
         code = MPI_Get_count(&status, MPI_BYTE, &count);
-    if (code != MPI_SUCCESS || count != r->nb_bytes) {
-        char text[MPI_MAX_ERROR_STRING] = "it is incomplete";
-        int len;
-
-        if (errno || code == MPI_SUCCESS)
-            return work_error(cfg->work, r->record.segment, "write the vectors to", cfg->work->folder);
-        MPI_Error_string(code, text, &len);
-        shared_report(cfg->shared, r->record.segment, "could not write the vectors to %s: %s",
-                      cfg->work->folder, text);
-        return AVERROR(EIO);
-    }
+    if (code != MPI_SUCCESS || count != r->nb_bytes)
+        return report_write(r, code);
     av_murmur3_update(r->hash, r->buffer, r->nb_bytes);
     r->offset      += r->nb_bytes;
     r->record.size += r->nb_bytes;

@@ -109,6 +109,8 @@ static int write_result(void *opaque, const GpumeResult *r, const GpumeStats *st
         }
         found += has;
     }
+    if (ret < 0 && (p.past || p.future))
+        s->failed = (p.past ? p.past : p.future)->record.segment;
     if (p.past)
         p.past->nb_pending--;
     if (p.future)
@@ -509,7 +511,10 @@ int search_probe(Search *s, Picture *picture)
 
 int search_run(Search *s)
 {
-    int segment, ret = take(s, &segment);
+    int segment, ret;
+
+    s->failed = -1;
+    ret = take(s, &segment);
 
     while (ret >= 0 && segment >= 0) {
         ret     = run(s, segment);
@@ -521,7 +526,7 @@ int search_run(Search *s)
         ret = report_frames(s, 0);
     if (ret < 0 && ret != AVERROR_EXIT) {
         if (ret != GPUME_INDIVISIBLE)
-            shared_report(s->shared, s->segment, "%s", av_err2str(ret));
+            shared_report(s->shared, s->failed >= 0 ? s->failed : s->segment, "%s", av_err2str(ret));
         shared_add(s->shared, SHARED_STOP, 1, NULL);
     }
     shared_note(s->shared, -1);

@@ -45,6 +45,7 @@ typedef struct Search {
     int size, first, nb;
     Rows *rows;             ///< of the segment that is being decoded
     int segment;            ///< its number; for messages the last one
+    int failed;             ///< the segment whose rows could not be written, -1: none
     int last;               ///< segments up to this one follow in one run of the decoder
     int next;               ///< where to go on after that, -1: there is nothing left
     int waiting;            ///< the segment's key frame has not come yet
