@@ -77,7 +77,7 @@ play: configured
 	@tools/demo.sh play $(OBJ) '$(INPUT)'
 
 check: check-deps
-	+@tests/run.sh -s $(SERIES) fate san cuda valgrind gpl examples build fuzz soak long threads \
+	+@tests/run.sh -s $(SERIES) fate san cuda valgrind gpl examples mpi build fuzz soak long threads \
 	    failures files patches demo style
 
 # Parts of 'make check' that can run for longer.
@@ -94,7 +94,7 @@ check-series:
 	+@tests/run.sh -s $(SERIES) fate
 
 check-deps:
-	@tools/deps.sh $(NO_INSTALL) tests
+	@tools/deps.sh $(NO_INSTALL) tests mpi slurm
 
 # On a machine with a GPU; programs built elsewhere can be used.
 check-gpu:
