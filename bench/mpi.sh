@@ -39,7 +39,7 @@ if [ -z "${BENCH_HWACCEL-}" ] && [ "$gpus" -gt 0 ]; then
     hwaccel=cuda
 fi
 size=${BENCH_SIZE-1920x1080}
-if [ $hwaccel = cuda ]; then
+if [ "$hwaccel" = cuda ]; then
     ranks=${BENCH_RANKS:-$(for n in 1 2 4 8; do [ $n -gt "$gpus" ] || printf '%s ' $n; done)}
     fs_frames=${BENCH_FS_FRAMES:-20000}
     options=${BENCH_MPIRUN---bind-to none}
@@ -63,6 +63,7 @@ take_clip "${2-}"
 
 # film FRAMES: prints the name of a film of so many frames or more.
 film() {
+    # shellcheck disable=SC2154  # take_clip sets it
     clip=$input
     if [ -n "$size" ]; then
         clip=$out/mpi-$size.mkv
@@ -74,7 +75,7 @@ film() {
     fi
     n=$(frames_of "$clip")
     name=$out/mpi-film-$1.mkv
-    if [ ! -f "$name" ] || [ "$name" -ot "$clip" ]; then
+    if [ ! -f "$name" ] || [ -n "$(find "$clip" -newer "$name")" ]; then
         ffmpeg -stream_loop $((($1 + n - 1) / n - 1)) -i "$clip" -map 0:v:0 -c copy "$name"
     fi
     echo "$name"
@@ -85,7 +86,7 @@ launch() {
     n=$1
     shift
     over=
-    if [ $hwaccel = none ] && [ "$n" -gt "$cores" ]; then
+    if [ "$hwaccel" = none ] && [ "$n" -gt "$cores" ]; then
         over='--oversubscribe --bind-to none'
     fi
     # shellcheck disable=SC2086  # lists of words

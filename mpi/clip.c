@@ -105,16 +105,17 @@ static int probe(Clip *c)
         .shared = c->shared, .film = &c->film, .in = &c->in, .graph_cfg = &c->graph_cfg,
         .rows_cfg = &c->rows_cfg, .picture = &c->picture,
     };
-    if (!c->shared->rank) {
-        ret = search_probe(s, &c->picture);
-        if (ret >= 0)
-            c->rows_cfg.params = *ff_gpume_filter_params(s->graph.gpume);
-    }
+    /* all at once: on a GPU it takes time */
+    ret = search_probe(s, &c->picture);
+    if (ret >= 0)
+        c->rows_cfg.params = *ff_gpume_filter_params(s->graph.gpume);
     ret = shared_agree(c->shared, ret);
     if (ret >= 0)
         ret = shared_broadcast(c->shared, &c->picture, sizeof(c->picture));
     if (ret >= 0)
-        ret = shared_broadcast(c->shared, &c->rows_cfg.params, sizeof(c->rows_cfg.params));
+        ret = shared_broadcast(c->shared, &s->first_packet, sizeof(s->first_packet));
+    if (ret >= 0)
+        film_trim(&c->film, s->first_packet);
     stamp(c, TIME_START);
     return ret;
 }
@@ -316,7 +317,9 @@ static int run_all(Clip *c)
         ret = run(c, 0);
     if (ret == GPUME_INDIVISIBLE && c->film.nb_segments > 1) {
         if (!s->rank)
-            shared_report(s, -1, "%s gives other pictures in parts than as a whole: one rank searches all of it", c->input);
+            shared_report(s, -1, "%s gives other pictures in parts than as a whole: one rank searches all of it",
+                          c->input);
+        c->fell_back = 1;
         forget(c);
         ret = probe(c);
         if (ret >= 0)
@@ -343,7 +346,7 @@ int clip_run(const Options *options, Shared *shared, const Device *device, const
     c.rows_cfg.work = &c.work;
     c.rows_cfg.film = &c.film;
     ret = run_all(&c);
-    if (!shared->rank && ret >= 0 && c.film.nb_segments == 1 && shared->size > 1)
+    if (!shared->rank && ret >= 0 && c.film.nb_segments == 1 && shared->size > 1 && !c.fell_back)
         shared_report(shared, -1, "%s was searched by one rank: %s", input, c.film.whole[0] ? c.film.whole :
                       "it is short, or has no key frames to divide it at");
     if (!shared->rank && ret >= 0 && options->times)

@@ -32,6 +32,7 @@ typedef struct Clip {
     const Device *device;
     const char *input, *mv_file, *stats_file;   ///< the latter two may be NULL
     int progress;
+    int fell_back;          ///< the film gives other pictures in parts than as a whole
 
     Film film;
     Input in;

@@ -114,6 +114,24 @@ void film_count(Film *film, enum AVCodecID codec, int has_reordering)
                    sizeof(film->whole));
 }
 
+void film_trim(Film *film, int64_t first)
+{
+    const FilmPacket *f = &film->packets[first];
+
+    for (int64_t i = 0; i < film->nb_packets; i++) {
+        FilmPacket *p = &film->packets[i];
+        const int before = film->has_pts ? p->pts < f->pts : i < first || i > first && p->order < 0;
+
+        /* without timestamps only those behind the first key frame are known to be before it */
+        if (!film->has_pts && i > first && !before)
+            break;
+        if (before && p->shown) {
+            p->shown = 0;
+            film->nb_frames--;
+        }
+    }
+}
+
 int film_whole(Film *film, const char *why)
 {
     if (why != film->whole)

@@ -64,6 +64,12 @@ typedef struct Film {
 void film_count(Film *film, enum AVCodecID codec, int has_reordering);
 
 /**
+ * The decoder leaves out pictures that refer to what was before the film. Count without them.
+ * @param first the packet of the first picture that comes out
+ */
+void film_trim(Film *film, int64_t first);
+
+/**
  * Divide the film at key frames, finely enough that ranks finish together.
  * @param nb_ranks how many will search
  * @param least    frames of a segment at least; 0: by itself

@@ -36,7 +36,8 @@ static const int log_levels[] = { AV_LOG_QUIET, AV_LOG_ERROR, AV_LOG_WARNING, AV
 static const Option table[] = {
     { "-i",           TEXT,   OFFSET(input),      .help = "FILE  the film" },
     { "--list",       TEXT,   OFFSET(list),       .help = "FILE  many films instead, one name a line" },
-    { "-vf",          TEXT,   OFFSET(filters),    .help = "CHAIN  gpume and its options; filters that treat each frame alone may stand before it" },
+    { "-vf",          TEXT,   OFFSET(filters),
+      .help = "CHAIN  gpume and its options; filters that treat each frame alone may stand before it" },
     { "--mv-file",    TEXT,   OFFSET(mv_file),    .help = "FILE  vectors, .npy or .csv; with --list %s is a film's name" },
     { "--stats-file", TEXT,   OFFSET(stats_file), .help = "FILE  statistics; with --list %s is a film's name" },
     { "--hwaccel",    CHOICE, OFFSET(cuda),       .choices = hwaccels, .help = "none|cuda  where to decode [none]" },

@@ -18,6 +18,7 @@ rm -rf $pack
 mkdir -p $pack/mpi $pack/bench $pack/tools $pack/include $pack/lib $pack/build/demo
 
 # headers that the program includes, in one folder
+# shellcheck disable=SC1003  # a backslash
 cat "$obj"/mpi/*.d "$obj"/mpi/bench/*.d | tr -d '\\' | tr ' ' '\n' |
     sed -n -e "s,^$src/\(.*\.h\)\$,$src \1,p" -e "s,^$obj/\(.*\.h\)\$,$obj \1,p" \
            -e 's,^build/ffnvcodec/include/\(.*\.h\)$,build/ffnvcodec/include \1,p' | sort -u |

@@ -351,6 +351,12 @@ static int decode(Search *s, const AVPacket *pkt, AVFrame *frame)
     return ret;
 }
 
+/* A film may begin with packets that refer to what was before it. */
+static int is_before_start(const Search *s)
+{
+    return s->waiting && !s->segment;
+}
+
 static int receive(Search *s)
 {
     AVFrame *frame = s->in->frame;
@@ -362,7 +368,7 @@ static int receive(Search *s)
         if (ret < 0)
             return ret;
     }
-    if (ret == AVERROR(EAGAIN) || ret == AVERROR_EOF)
+    if (ret == AVERROR(EAGAIN) || ret == AVERROR_EOF || is_before_start(s))
         return 0;
     shared_report(s->shared, s->segment, "decoder: %s", av_err2str(ret));
     return ret;
@@ -375,7 +381,7 @@ static int send(Search *s, const AVPacket *pkt)
     if (pkt && !pkt->size)
         return 0;
     ret = decode(s, pkt, NULL);
-    if (ret < 0) {
+    if (ret < 0 && !is_before_start(s)) {
         shared_report(s->shared, s->segment, "decoder, packet %"PRId64": %s", s->in->next - 1, av_err2str(ret));
         return ret;
     }
@@ -484,11 +490,14 @@ int search_probe(Search *s, Picture *picture)
     avcodec_flush_buffers(s->in->dec);
     while (ret >= 0) {
         ret = avcodec_receive_frame(s->in->dec, frame);
-        if (ret != AVERROR(EAGAIN))
+        if (ret >= 0 || ret == AVERROR_EOF)
             break;
         ret = input_read(s->in, s->film);
-        if (ret >= 0 || ret == AVERROR_EOF)
-            ret = avcodec_send_packet(s->in->dec, ret < 0 ? NULL : s->in->pkt);
+        /* errors are those of packets that refer to what was before the film */
+        if (ret >= 0 && s->in->pkt->size)
+            avcodec_send_packet(s->in->dec, s->in->pkt);
+        else if (ret == AVERROR_EOF)
+            ret = avcodec_send_packet(s->in->dec, NULL);
         av_packet_unref(s->in->pkt);
     }
     /* a decoder at the end of the stream cannot go on */
@@ -503,6 +512,7 @@ int search_probe(Search *s, Picture *picture)
         shared_report(s->shared, -1, "the first picture: %s", av_err2str(ret));
         return ret;
     }
+    s->first_packet = input_packet_of(frame);
     graph_picture(picture, frame);
     ret = graph_open(&s->graph, s->graph_cfg, frame);
     av_frame_unref(frame);

@@ -41,6 +41,7 @@ typedef struct Search {
 
     Graph graph;
     AVFrame *held;          ///< the film's first picture, if the decoder stands behind it
+    int64_t first_packet;   ///< that it was in
     Passing *passing;       ///< a ring, oldest first
     int size, first, nb;
     Rows *rows;             ///< of the segment that is being decoded

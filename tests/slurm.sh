@@ -11,6 +11,7 @@ LC_ALL=C
 export LC_ALL
 top=$(cd "$(dirname "$0")/.." && pwd)
 cd "$top" || exit
+# shellcheck disable=SC2034  # for lib.sh
 results=$1
 obj=$top/build/$2/obj
 PATH=$PATH:/usr/sbin:/sbin
@@ -140,4 +141,4 @@ while [ $tries -lt 50 ] && ls out/films.* > /dev/null 2>&1; do
     sleep 0.2
     tries=$((tries + 1))
 done
-check mpi/slurm-array-files "$(ls out | tr '\n' ' ')" test "$(ls out | wc -l)" = 5
+check mpi/slurm-array-files "$(find out -type f | tr '\n' ' ')" test "$(find out -type f | grep -c .)" = 5
