@@ -136,7 +136,7 @@ bench-mpi: mpi
 
 # What bench-mpi needs on another machine, which has mpicc but neither packages nor a network.
 pack-mpi: mpi
-	@mpi/pack.sh $(OBJ) $(BASE)/src
+	@mpi/pack.sh $(OBJ) $(BASE)/src '$(INPUT)'
 
 bench-gpu:
 	@if [ -f build/config.mk ]; then tools/deps.sh $(NO_INSTALL) bench bench-gpu; fi

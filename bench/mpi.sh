@@ -11,7 +11,8 @@
 #   BENCH_RUNS      runs of each measurement, in turn [3]
 #   BENCH_FRAMES    frames of the film at least [20000]
 #   BENCH_FS_FRAMES frames of the film for full search at least [2000; with GPUs 20000]
-#   BENCH_SIZE      of the film [1920x1080]; empty: that of the clip, whose packets are taken as they are
+#   BENCH_SIZE      1920x1080: the clip is scaled and, if there is an encoder, coded as H.264; empty:
+#                   its packets are taken as they are [1920x1080]
 #   BENCH_SEARCHES  [ds:64 fs:64]
 #   BENCH_RANKS_PER_GPU  [1]
 #   BENCH_HWACCEL   none or cuda [cuda if there is a GPU]
@@ -68,9 +69,7 @@ film() {
     if [ -n "$size" ]; then
         clip=$out/mpi-$size.mkv
         if [ ! -f "$clip" ]; then
-            # a codec that each GPU decodes and this ffmpeg encodes; key frames as films have them
-            ffmpeg -i "$input" -map 0:v:0 -frames:v 300 -vf "scale=${size%x*}:${size#*x}:flags=lanczos,format=yuv420p" \
-                   -c:v mpeg4 -bf 2 -g 50 -q:v 5 "$clip"
+            bench/make-clip.sh "$bin" "$input" "$clip" >&2
         fi
     fi
     n=$(frames_of "$clip")

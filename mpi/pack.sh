@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Packs what the benchmark needs on a machine that has an MPI and a C compiler, but neither our
 # build nor packages: 'make pack-mpi' writes build/gpume-mpi.tar.xz. There:
-#   tar -xf gpume-mpi.tar.xz && cd gpume-mpi && sh link.sh && bench/mpi.sh . clip.mp4
-# link.sh compiles only the files of mpi/, with that machine's mpicc.
+#   tar -xf gpume-mpi.tar.xz && cd gpume-mpi && sh link.sh && bench/mpi.sh . build/bench/mpi-1920x1080.mkv
+# link.sh compiles only the files of mpi/, with that machine's mpicc; without it the programs are
+# those that were linked here.
 #
-# usage: pack.sh OBJ SRC
+# usage: pack.sh OBJ SRC [CLIP]
 
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -15,7 +16,13 @@ obj=$1
 src=$2
 pack=build/gpume-mpi
 rm -rf $pack
-mkdir -p $pack/mpi $pack/bench $pack/tools $pack/include $pack/lib $pack/build/demo
+mkdir -p $pack/mpi $pack/bench $pack/tools $pack/include $pack/lib $pack/build/bench
+clip=${3-}
+if [ -z "$clip" ]; then
+    tools/demo.sh clip "$obj"
+    clip=build/demo/input.mp4
+fi
+bench/make-clip.sh "$obj" "$clip" $pack/build/bench/mpi-1920x1080.mkv
 
 # headers that the program includes, in one folder
 # shellcheck disable=SC1003  # a backslash
@@ -27,7 +34,7 @@ cat "$obj"/mpi/*.d "$obj"/mpi/bench/*.d | tr -d '\\' | tr ' ' '\n' |
         cp "$from/$header" "$pack/include/$header"
     done
 cp mpi/*.[ch] $pack/mpi/
-cp bench/broadcast.c bench/mpi.sh bench/lib.sh $pack/bench/
+cp bench/broadcast.c bench/mpi.sh bench/lib.sh bench/make-clip.sh $pack/bench/
 cp tools/common.sh $pack/tools/
 for l in avfilter avformat avcodec swscale swresample avutil; do
     strip --strip-debug -o "$pack/lib/lib$l.a" "$obj/lib$l/lib$l.a"
