@@ -45,7 +45,7 @@ help:
 	@echo 'make check-patches test every patch series on its pristine source'
 	@echo 'make mpi           build gpume-mpi, which searches a film with many processes'
 	@echo 'make bench-mpi     measure gpume-mpi with 1, 2, 4 ranks; INPUT=FILE uses your clip'
-	@echo 'make install       install ffmpeg, ffprobe, ffplay and documents; PREFIX=$(PREFIX) DESTDIR='
+	@echo 'make install       install ffmpeg, ffprobe, ffplay, gpume-mpi and documents; PREFIX=$(PREFIX) DESTDIR='
 	@echo 'make clean         remove compiled files'
 	@echo 'make distclean     remove build/ except for the downloaded tarballs in build/dist'
 	@echo './configure --help lists the options for sources and build'
@@ -155,7 +155,7 @@ sanitized: configured
 
 install: all
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/share/doc/gpume'
-	for p in ffmpeg ffprobe ffplay; do \
+	for p in ffmpeg ffprobe ffplay gpume-mpi; do \
 	    if [ -f $(OBJ)/$$p ]; then install -m 755 $(OBJ)/$$p '$(DESTDIR)$(PREFIX)/bin/' || exit; fi; \
 	done
 	install -m 644 README.md LICENSE doc/*.md '$(DESTDIR)$(PREFIX)/share/doc/gpume/'
