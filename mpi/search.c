@@ -257,7 +257,10 @@ static int note_time(Search *s, const FrameTime *time)
     return rows_time(s->rows, time);
 }
 
-/* The key frame of the segment after the one that is being decoded: its last picture, and perhaps the first of the next. */
+/*
+ * The key frame of the segment after the one that is being decoded: its last picture, and the first
+ * one of the next segment if that is this rank's, too.
+ */
 static int cross(Search *s, AVFrame *frame, const FrameTime *time)
 {
     Rows *before = s->rows;
