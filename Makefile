@@ -44,7 +44,9 @@ help:
 	@echo 'make bench-fps     measure frames that mvfps and others make in between; QUICK=1, INPUT=FILE uses your clip, too'
 	@echo 'make quality       measure vectors by ground truth; DATA=DIR uses Middlebury, KITTI, Sintel, ...'
 	@echo 'make check-patches test every patch series on its pristine source'
-	@echo 'make install       install ffmpeg, ffprobe, ffplay and documents; PREFIX=$(PREFIX) DESTDIR='
+	@echo 'make mpi           build gpume-mpi, which searches a film with many processes'
+	@echo 'make bench-mpi     measure gpume-mpi with 1, 2, 4 ranks; INPUT=FILE uses your clip'
+	@echo 'make install       install ffmpeg, ffprobe, ffplay, gpume-mpi and documents; PREFIX=$(PREFIX) DESTDIR='
 	@echo 'make clean         remove compiled files'
 	@echo 'make distclean     remove build/ except for the downloaded tarballs in build/dist'
 	@echo './configure --help lists the options for sources and build'
@@ -76,7 +78,7 @@ play: configured
 	@tools/demo.sh play $(OBJ) '$(INPUT)'
 
 check: check-deps
-	+@tests/run.sh -s $(SERIES) fate san cuda valgrind gpl examples build fuzz soak long threads \
+	+@tests/run.sh -s $(SERIES) fate san cuda valgrind gpl examples mpi build fuzz soak long threads \
 	    failures files patches demo style
 
 # Parts of 'make check' that can run for longer.
@@ -93,7 +95,7 @@ check-series:
 	+@tests/run.sh -s $(SERIES) fate
 
 check-deps:
-	@tools/deps.sh $(NO_INSTALL) tests
+	@tools/deps.sh $(NO_INSTALL) tests mpi slurm
 
 # On a machine with a GPU; programs built elsewhere can be used.
 check-gpu:
@@ -125,6 +127,22 @@ gpl: configured
 	    $(MAKE) -s --no-print-directory -j$(JOBS) -C $(BASE)-gpl/obj ffmpeg ffprobe; \
 	fi
 
+# The program for many processes, if there is MPI.
+mpi: all
+	@tools/deps.sh $(NO_INSTALL) mpi
+	+@if command -v $(or $(MPICC),mpicc) > /dev/null; then \
+	    $(MAKE) -s --no-print-directory -j$(JOBS) -f mpi/mpi.mak OBJ=$(OBJ) SRC=$(BASE)/src mpi-bench && \
+	    if [ $(SERIES) = $(DEFAULT_SERIES) ]; then ln -sf ../$(SERIES)/obj/gpume-mpi build/bin/; fi; \
+	fi
+
+# BENCH_... go to the script through the environment.
+bench-mpi: mpi
+	@bench/mpi.sh $(OBJ) '$(INPUT)'
+
+# What bench-mpi needs on another machine, which has mpicc but neither packages nor a network.
+pack-mpi: mpi
+	@mpi/pack.sh $(OBJ) $(BASE)/src '$(INPUT)'
+
 bench-gpu:
 	@if [ -f build/config.mk ]; then tools/deps.sh $(NO_INSTALL) bench bench-gpu; fi
 	+@tests/gpu.sh -g $(SERIES)
@@ -142,7 +160,7 @@ sanitized: configured
 
 install: all
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/share/doc/gpume'
-	for p in ffmpeg ffprobe ffplay; do \
+	for p in ffmpeg ffprobe ffplay gpume-mpi; do \
 	    if [ -f $(OBJ)/$$p ]; then install -m 755 $(OBJ)/$$p '$(DESTDIR)$(PREFIX)/bin/' || exit; fi; \
 	done
 	install -m 644 README.md LICENSE doc/*.md '$(DESTDIR)$(PREFIX)/share/doc/gpume/'
@@ -153,5 +171,5 @@ clean:
 distclean:
 	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name dist -exec rm -rf {} +; fi
 
-.PHONY: all help soak fuzz endurance check-gpu bench bench-encode bench-fps bench-gpu gpl quality configured demo play check check-series check-deps check-patches sanitized tests \
+.PHONY: all help soak fuzz endurance check-gpu bench bench-encode bench-fps bench-gpu bench-mpi mpi pack-mpi gpl quality configured demo play check check-series check-deps check-patches sanitized tests \
         install clean distclean

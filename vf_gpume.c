@@ -22,6 +22,7 @@
 #include "gpume/execute.h"
 #include "gpume/core/engine.h"
 #include "gpume/core/searches.h"
+#include "gpume/filter.h"
 #include "gpume/output/output.h"
 
 /** Values of the option backend; the others are 1 + enum GpumeBackendId. */
@@ -53,6 +54,7 @@ typedef struct GpumeContext {
 
     GpumeEngine *engine;
     GpumeOutputs *outputs;
+    const GpumeSink *sink;      ///< takes what the files would; may be NULL
     int has_frames;             ///< at least one frame has arrived
     int failed;                 ///< negative: the error after which nothing more is processed
 } GpumeContext;
@@ -132,11 +134,12 @@ static GpumeOutputConfig output_config(AVFilterContext *ctx)
     const GpumeContext *s = ctx->priv;
 
     return (GpumeOutputConfig) {
-        .mv_file    = s->mv_file,
-        .stats_file = s->stats_file,
+        .mv_file    = s->sink ? NULL : s->mv_file,
+        .stats_file = s->sink ? NULL : s->stats_file,
         .overwrite  = s->overwrite,
         .metadata   = s->metadata,
         .hint       = s->hint,
+        .sink       = s->sink,
         .log_ctx    = ctx,
     };
 }
@@ -315,6 +318,21 @@ static av_cold void uninit(AVFilterContext *ctx)
     ff_gpume_engine_close(&s->engine);
     /* without an error: perhaps no more frames were wanted */
     ff_gpume_outputs_close(&s->outputs, s->failed >= 0 && s->has_frames);
+}
+
+void ff_gpume_filter_set_sink(AVFilterContext *ctx, const GpumeSink *sink)
+{
+    GpumeContext *s = ctx->priv;
+
+    s->sink          = sink;
+    s->params.intra |= sink->needs_stats;
+}
+
+const GpumeParams *ff_gpume_filter_params(const AVFilterContext *ctx)
+{
+    const GpumeContext *s = ctx->priv;
+
+    return s->engine ? ff_gpume_engine_params(s->engine) : &s->params;
 }
 
 static const AVFilterPad gpume_inputs[] = {

@@ -83,6 +83,15 @@ GPUME_INLINE int gpume_kind(int algo)
     return -1;
 }
 
+/**
+ * Whether a field depends on more than its two pictures: on the fields searched before it. If not,
+ * a stream can be searched in parts.
+ */
+GPUME_INLINE int gpume_has_memory(int algo)
+{
+    return algo == GPUME_ALGO_EPZS;
+}
+
 /*
  * Patterns: {dx, dy} in steps, relative to the centre, in the order tried.
  */

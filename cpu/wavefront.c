@@ -138,7 +138,7 @@ void ff_gpume_wavefront_neighbours(const GpumeWavefront *w, GpumeNeighbours *n,
     }
     n->alone = gpume_alone(by, w->bw);
     n->left  = unpack(load(&w->fields[place->reference][0][i - 1]));
-    if (w->algo == GPUME_ALGO_EPZS) {
+    if (gpume_has_memory(w->algo)) {
         const GpumeFoundVector *last = w->fields[place->reference][1] + i;
 
         n->last        = unpack(load(last));

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 
+#include "libavfilter/gpume/output/format.h"
 #include "libavfilter/gpume/output/output.h"
 
 static int wanted(const GpumeOutputConfig *cfg, const char **path)
@@ -14,10 +15,26 @@ static int wanted(const GpumeOutputConfig *cfg, const char **path)
 }
 
 /* The columns of FFmpeg's extract_mvs example, and the cost. */
-static int begin(void *priv, GpumeFile *file, const GpumeParams *params)
+void ff_gpume_csv_header(FILE *f)
 {
     fputs("framenum,source,blockw,blockh,srcx,srcy,dstx,dsty,flags,"
-          "motion_x,motion_y,motion_scale,cost\n", file->f);
+          "motion_x,motion_y,motion_scale,cost\n", f);
+}
+
+void ff_gpume_csv_field(FILE *f, int64_t number, const GpumeField *field, size_t nb_blocks)
+{
+    for (size_t i = 0; i < nb_blocks; i++) {
+        const AVMotionVector *mv = &field->mvs[i];
+
+        fprintf(f, "%"PRId64",%d,%d,%d,%d,%d,%d,%d,0x%"PRIx64",%d,%d,%d,%"PRIu32"\n",
+                number, mv->source, mv->w, mv->h, mv->src_x, mv->src_y, mv->dst_x, mv->dst_y,
+                mv->flags, mv->motion_x, mv->motion_y, mv->motion_scale, field->costs[i]);
+    }
+}
+
+static int begin(void *priv, GpumeFile *file, const GpumeParams *params)
+{
+    ff_gpume_csv_header(file->f);
     return 0;
 }
 
@@ -25,19 +42,8 @@ static int write_vectors(void *priv, GpumeFile *file, GpumeResult *r, const Gpum
 {
     const size_t nb_blocks = (size_t)r->params->bw * r->params->bh;
 
-    for (int i = 0; i < r->search.nb_fields; i++) {
-        const GpumeField *field = &r->search.fields[i];
-
-        for (size_t j = 0; j < nb_blocks; j++) {
-            const AVMotionVector *mv = &field->mvs[j];
-
-            fprintf(file->f, "%"PRId64",%d,%d,%d,%d,%d,%d,%d,0x%"PRIx64
-                    ",%d,%d,%d,%"PRIu32"\n",
-                    r->number, mv->source, mv->w, mv->h, mv->src_x, mv->src_y,
-                    mv->dst_x, mv->dst_y, mv->flags, mv->motion_x,
-                    mv->motion_y, mv->motion_scale, field->costs[j]);
-        }
-    }
+    for (int i = 0; i < r->search.nb_fields; i++)
+        ff_gpume_csv_field(file->f, r->number, &r->search.fields[i], nb_blocks);
     return 0;
 }
 

@@ -13,16 +13,11 @@
 #include "libavutil/log.h"
 #include "libavutil/mem.h"
 
+#include "libavfilter/gpume/output/format.h"
 #include "libavfilter/gpume/output/output.h"
 
-/** A multiple of 64 with room for any number of frames. */
-#define HEADER_SIZE 128
-/** Values of the last axis: dx, dy, cost. */
-#define NB_VALUES 3
-
 typedef struct NpyContext {
-    int nb_references;
-    int bw, bh;
+    GpumeParams params;     ///< of the first pictures
     int64_t nb_frames;      ///< written
     uint8_t *field;         ///< the values of one field
     size_t field_size;
@@ -35,34 +30,47 @@ static int wanted(const GpumeOutputConfig *cfg, const char **path)
 }
 
 /* NumPy's format 1.0 (NEP 1): magic, version, header length, a Python literal. */
-static int write_header(const NpyContext *s, GpumeFile *file)
+void ff_gpume_npy_header(uint8_t header[GPUME_NPY_HEADER_SIZE], int64_t nb_frames,
+                         const GpumeParams *params)
 {
     static const char magic[] = "\x93NUMPY\x01";    /* and the minor version, 0 */
-    char header[HEADER_SIZE + 1];
     const int start = sizeof(magic) + 2;
     int len;
 
     memcpy(header, magic, sizeof(magic));
-    AV_WL16(header + sizeof(magic), HEADER_SIZE - start);
-    len = snprintf(header + start, sizeof(header) - start,
+    AV_WL16(header + sizeof(magic), GPUME_NPY_HEADER_SIZE - start);
+    len = snprintf((char *)header + start, GPUME_NPY_HEADER_SIZE - start,
                    "{'descr': '<i4', 'fortran_order': False, "
                    "'shape': (%"PRId64", %d, %d, %d, %d), }",
-                   s->nb_frames, s->nb_references, s->bh, s->bw, NB_VALUES);
-    memset(header + start + len, ' ', HEADER_SIZE - start - len);
-    header[HEADER_SIZE - 1] = '\n';
+                   nb_frames, params->nb_references, params->bh, params->bw, GPUME_NPY_VALUES);
+    memset(header + start + len, ' ', GPUME_NPY_HEADER_SIZE - start - len);
+    header[GPUME_NPY_HEADER_SIZE - 1] = '\n';
+}
 
-    return ff_gpume_file_write(file, header, HEADER_SIZE);
+void ff_gpume_npy_field(uint8_t *dst, const GpumeField *field, size_t nb_blocks)
+{
+    for (size_t i = 0; i < nb_blocks; i++, dst += 4 * GPUME_NPY_VALUES) {
+        AV_WL32(dst,     field ? field->mvs[i].motion_x : 0);
+        AV_WL32(dst + 4, field ? field->mvs[i].motion_y : 0);
+        AV_WL32(dst + 8, field ? field->costs[i]        : -1);
+    }
+}
+
+static int write_header(const NpyContext *s, GpumeFile *file)
+{
+    uint8_t header[GPUME_NPY_HEADER_SIZE];
+
+    ff_gpume_npy_header(header, s->nb_frames, &s->params);
+    return ff_gpume_file_write(file, header, sizeof(header));
 }
 
 static av_cold int begin(void *priv, GpumeFile *file, const GpumeParams *params)
 {
     NpyContext *s = priv;
 
-    s->nb_references = params->nb_references;
-    s->bw            = params->bw;
-    s->bh            = params->bh;
-    s->field_size    = sizeof(int32_t) * NB_VALUES * s->bw * s->bh;
-    s->field         = av_malloc(s->field_size);
+    s->params     = *params;
+    s->field_size = GPUME_NPY_FIELD_SIZE((size_t)params->bw * params->bh);
+    s->field      = av_malloc(s->field_size);
     if (!s->field)
         return AVERROR(ENOMEM);
     if (fseek(file->f, 0, SEEK_CUR)) {
@@ -82,24 +90,19 @@ static int write_vectors(void *priv, GpumeFile *file, GpumeResult *r, const Gpum
     const GpumeField *field = r->search.fields;
     const GpumeField *end   = field + r->search.nb_fields;
 
-    if (params->bw != s->bw || params->bh != s->bh) {
+    if (params->bw != s->params.bw || params->bh != s->params.bh) {
         av_log(file->log_ctx, AV_LOG_ERROR, "The picture now has %dx%d blocks instead "
                "of %dx%d; a .npy file cannot store both, but .csv can.\n",
-               params->bw, params->bh, s->bw, s->bh);
+               params->bw, params->bh, s->params.bw, s->params.bh);
         return AVERROR(EINVAL);
     }
 
-    for (int i = 0; i < s->nb_references; i++) {
+    for (int i = 0; i < s->params.nb_references; i++) {
         /* fields are in the order of the references; some may be missing */
         const int found = field < end && field->reference == i;
-        uint8_t *dst = s->field;
         int ret;
 
-        for (size_t j = 0; j < nb_blocks; j++, dst += 4 * NB_VALUES) {
-            AV_WL32(dst,     found ? field->mvs[j].motion_x : 0);
-            AV_WL32(dst + 4, found ? field->mvs[j].motion_y : 0);
-            AV_WL32(dst + 8, found ? field->costs[j]        : -1);
-        }
+        ff_gpume_npy_field(s->field, found ? field : NULL, nb_blocks);
         field += found;
         ret = ff_gpume_file_write(file, s->field, s->field_size);
         if (ret < 0)

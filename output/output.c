@@ -37,6 +37,7 @@ typedef struct Open {
 
 struct GpumeOutputs {
     Open open[FF_ARRAY_ELEMS(table)];
+    const GpumeSink *sink;      ///< may be NULL
     int needs_stats;
 };
 
@@ -105,6 +106,8 @@ av_cold int ff_gpume_outputs_open(GpumeOutputs **outputs, const GpumeOutputConfi
 
     if (!s)
         return AVERROR(ENOMEM);
+    s->sink        = cfg->sink;
+    s->needs_stats = s->sink && s->sink->needs_stats;
     for (int i = 0; i < FF_ARRAY_ELEMS(table) && ret >= 0; i++) {
         const char *path = NULL;
 
@@ -153,6 +156,8 @@ int ff_gpume_outputs_write(GpumeOutputs *s, GpumeResult *r)
 
     for (int i = 0; s->needs_stats && i < r->search.nb_fields; i++)
         compute_stats(&stats[i], &r->search.fields[i], r->params);
+    if (s->sink)
+        ret = s->sink->write(s->sink->opaque, r, stats);
     for (int i = 0; i < FF_ARRAY_ELEMS(s->open) && ret >= 0; i++) {
         Open *o = &s->open[i];
 

@@ -25,16 +25,6 @@ enum GpumeHint {
     GPUME_HINT_CONSTANT,        ///< which parts are those of the frame before, which is a reference
 };
 
-/** The user's options. Strings must remain valid until the outputs are closed. */
-typedef struct GpumeOutputConfig {
-    const char *mv_file;        ///< ends in .csv or .npy, or is "-": CSV on standard output; may be NULL
-    const char *stats_file;     ///< "-": standard output; may be NULL
-    int overwrite;              ///< 0: a regular file that exists is an error
-    int metadata;               ///< set frame metadata
-    int hint;                   ///< enum GpumeHint
-    void *log_ctx;
-} GpumeOutputConfig;
-
 /** Statistics of a field. */
 typedef struct GpumeStats {
     uint64_t cost;              ///< sum of the costs
@@ -45,6 +35,29 @@ typedef struct GpumeStats {
     uint64_t intra;             ///< GpumeField.intra
     double scene;               ///< cost over intra, 0 to 1: near 1 the pictures have little in common
 } GpumeStats;
+
+/** Takes the results in place of files: a program that has the filter in a graph of its own. */
+typedef struct GpumeSink {
+    /**
+     * Take a result, in stream order.
+     * @param stats of its fields, in their order; only with needs_stats
+     * @return 0 or an AVERROR code after a message, which ends the filter
+     */
+    int (*write)(void *opaque, const GpumeResult *result, const GpumeStats *stats);
+    void *opaque;
+    int needs_stats;
+} GpumeSink;
+
+/** The user's options. Strings must remain valid until the outputs are closed. */
+typedef struct GpumeOutputConfig {
+    const char *mv_file;        ///< ends in .csv or .npy, or is "-": CSV on standard output; may be NULL
+    const char *stats_file;     ///< "-": standard output; may be NULL
+    int overwrite;              ///< 0: a regular file that exists is an error
+    int metadata;               ///< set frame metadata
+    int hint;                   ///< enum GpumeHint
+    const GpumeSink *sink;      ///< may be NULL
+    void *log_ctx;
+} GpumeOutputConfig;
 
 /** An output. Functions return 0 or an AVERROR code. */
 typedef struct GpumeOutput {

@@ -21,6 +21,7 @@
 #   build      configure and the Makefile
 #   demo       the demonstration on a short clip
 #   gpl        a build under the GPL, if there is libx264, and the FATE tests that need it
+#   mpi        gpume-mpi with 1 to 4 ranks, and under Slurm, if there is MPI
 #   examples   the scripts of examples/ on small input
 #   style      the format of the repository's text files
 # GPUME_VIDEO is a folder of real clips; without it the tests that use it are skipped.
@@ -127,7 +128,7 @@ build_trees() {
     standin=
     for part; do
         case $part in
-            fate|files|soak|long|build|demo|valgrind|gpl|examples) ;;
+            fate|files|soak|long|build|demo|valgrind|gpl|examples|mpi) ;;
             san)           want san ;;
             cuda|failures) want san; standin=1 ;;
             fuzz)          want fuzz ;;
@@ -259,12 +260,20 @@ part_gpl() {
     fi
 }
 part_examples() { sh tests/examples.sh "$results" "$series"; }
+part_mpi() {
+    if ! submake SERIES="$series" mpi > build/results/mpi-build.log 2>&1; then
+        fail "mpi-build-$series" "make mpi; see build/results/mpi-build.log"
+        return
+    fi
+    sh tests/mpi.sh "$results" "$series"
+    sh tests/slurm.sh "$results" "$series"
+}
 part_demo() { sh tests/demo.sh "$results" "$series"; }
 part_style() { sh tests/style.sh "$results"; }
 
 for part; do
     case $part in
-        fate|san|cuda|valgrind|gpl|examples|files|soak|fuzz|threads|failures|long|patches|build|demo|style) ;;
+        fate|san|cuda|valgrind|gpl|examples|mpi|files|soak|fuzz|threads|failures|long|patches|build|demo|style) ;;
         *) die "there is no part '$part'" ;;
     esac
 done
@@ -290,7 +299,7 @@ say "== built in $(($(date +%s) - began)) s"
 (
     for part; do
         case $part in
-            fate|san|cuda|valgrind|gpl|examples) ;;
+            fate|san|cuda|valgrind|gpl|examples|mpi) ;;
             *) run "$part" > build/results/beside.out 2>&1
                cat build/results/beside.out ;;
         esac
@@ -300,7 +309,7 @@ beside=$!
 trap 'kill $beside 2>/dev/null; exit 1' HUP INT TERM
 for part; do
     case $part in
-        fate|san|cuda|valgrind|gpl|examples) run "$part" ;;
+        fate|san|cuda|valgrind|gpl|examples|mpi) run "$part" ;;
     esac
 done
 wait $beside

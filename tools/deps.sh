@@ -30,6 +30,12 @@ tests     clang:-fsanitize=fuzzer   libclang-rt-dev   the fuzzers
 bench     python:matplotlib     python3-matplotlib   draws the plots
 gpl       pkg:x264              libx264-dev      the build under the GPL: libx264
 bench-gpu cmd:x264              x264             makes an H.264 clip for the pipelines
+mpi       cmd:mpicc             libopenmpi-dev   gpume-mpi: MPI
+mpi       cmd:mpirun            openmpi-bin      gpume-mpi: starts its processes
+slurm     cmd:/usr/sbin/munged     munge         gpume-mpi under Slurm, tested
+slurm     cmd:/usr/sbin/slurmctld  slurmctld     gpume-mpi under Slurm, tested
+slurm     cmd:/usr/sbin/slurmd     slurmd        gpume-mpi under Slurm, tested
+slurm     cmd:sbatch            slurm-client     gpume-mpi under Slurm, tested
 play      pkg:sdl2              libsdl2-dev      the window of ffplay
 '
 

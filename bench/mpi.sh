@@ -1,0 +1,154 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Frames a second of gpume-mpi, decoding included, with 1, 2, 4 ranks, and how well they are used:
+# 'make bench-mpi'. In the same run, as a baseline, the other way to share a film: frames are
+# broadcast and their blocks divided (bench/broadcast.c).
+#
+# usage: mpi.sh BIN_DIR [INPUT]
+# BIN_DIR has ffmpeg, gpume-mpi and broadcast; INPUT is any clip, by default the demonstration's.
+# It is made into a film by repeating its packets. Environment (defaults in brackets):
+#   BENCH_RANKS     numbers of ranks [1 2 4; with GPUs 1 2 4 8 up to their number]
+#   BENCH_RUNS      runs of each measurement, in turn [3]
+#   BENCH_FRAMES    frames of the film at least [20000]
+#   BENCH_FS_FRAMES frames of the film for full search at least [2000; with GPUs 20000]
+#   BENCH_SIZE      1920x1080: the clip is scaled and, if there is an encoder, coded as H.264; empty:
+#                   its packets are taken as they are [1920x1080]
+#   BENCH_SEARCHES  [ds:64 fs:64]
+#   BENCH_RANKS_PER_GPU  [1]
+#   BENCH_HWACCEL   none or cuda [cuda if there is a GPU]
+#   BENCH_MPIRUN    options of mpirun [--bind-to core; with GPUs --bind-to none]
+#   BENCH_BASELINE  empty leaves the baseline out [1]
+#   BENCH_DIR       folder for results, films and vectors [build/bench]
+# A rank has one core, and with GPUs a GPU, unless the variables say otherwise.
+
+set -eu
+LC_ALL=C
+export LC_ALL
+top=$(cd "$(dirname "$0")/.." && pwd)
+bin=$(cd "$1" && pwd)
+cd "$top"
+out=${BENCH_DIR:-build/bench}
+. bench/lib.sh
+OMPI_ALLOW_RUN_AS_ROOT=1
+OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
+
+runs=${BENCH_RUNS:-3}
+gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU' || :)
+hwaccel=${BENCH_HWACCEL:-none}
+if [ -z "${BENCH_HWACCEL-}" ] && [ "$gpus" -gt 0 ]; then
+    hwaccel=cuda
+fi
+size=${BENCH_SIZE-1920x1080}
+if [ "$hwaccel" = cuda ]; then
+    ranks=${BENCH_RANKS:-$(for n in 1 2 4 8; do [ $n -gt "$gpus" ] || printf '%s ' $n; done)}
+    fs_frames=${BENCH_FS_FRAMES:-20000}
+    options=${BENCH_MPIRUN---bind-to none}
+    backend=cuda
+    threads=
+else
+    ranks=${BENCH_RANKS:-1 2 4}
+    fs_frames=${BENCH_FS_FRAMES:-2000}
+    options=${BENCH_MPIRUN---bind-to core}
+    backend=cpu
+    threads='--threads 1'
+    cores=$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
+fi
+frames=${BENCH_FRAMES:-20000}
+per_gpu=${BENCH_RANKS_PER_GPU:-1}
+
+mkdir -p "$out"
+trap 'rm -f "$out"/mpi.npy "$out"/mpi.log "$out"/mpi.err "$out"/mpi-*.time "$out"/mpi-one.*' EXIT
+trap 'exit 1' HUP INT TERM
+take_clip "${2-}"
+
+# film FRAMES: prints the name of a film of so many frames or more.
+film() {
+    # shellcheck disable=SC2154  # take_clip sets it
+    clip=$input
+    if [ -n "$size" ]; then
+        clip=$out/mpi-$size.mkv
+        if [ ! -f "$clip" ]; then
+            bench/make-clip.sh "$bin" "$input" "$clip" >&2
+        fi
+    fi
+    n=$(frames_of "$clip")
+    name=$out/mpi-film-$1.mkv
+    if [ ! -f "$name" ] || [ -n "$(find "$clip" -newer "$name")" ]; then
+        ffmpeg -stream_loop $((($1 + n - 1) / n - 1)) -i "$clip" -map 0:v:0 -c copy "$name"
+    fi
+    echo "$name"
+}
+
+# Ranks that have no core of their own are started, too.
+launch() {
+    n=$1
+    shift
+    over=
+    if [ "$hwaccel" = none ] && [ "$n" -gt "$cores" ]; then
+        over='--oversubscribe --bind-to none'
+    fi
+    # shellcheck disable=SC2086  # lists of words
+    mpirun ${over:-$options} -n "$n" "$@"
+}
+
+# ours RANKS FILM SEARCH RANGE: prints frames/s, from the opening of the film to its files
+ours() {
+    # shellcheck disable=SC2086  # lists of words
+    launch "$1" "$bin/gpume-mpi" -i "$2" -vf "gpume=algo=$3:range=$4:backend=$backend" --mv-file "$out/mpi.npy" \
+        --stats-file "$out/mpi.log" --hwaccel $hwaccel $threads --times --progress no 2> "$out/mpi.err" || {
+        cat "$out/mpi.err" >&2
+        return 1
+    }
+    sed -n 's/.* times: //p' "$out/mpi.err" >> "$out/mpi-times.txt"
+    sed -n 's/.* times: .*frames.s \([0-9.]*\).*/\1/p' "$out/mpi.err"
+}
+
+# baseline RANKS FILM SEARCH RANGE
+baseline() {
+    launch "$1" "$bin/broadcast" "$2" "$3" "$4" $backend 1 2> "$out/mpi.err" > "$out/mpi.log" || {
+        cat "$out/mpi.err" >&2
+        return 1
+    }
+    sed -n 's/^frames \([0-9]*\) seconds \([0-9.]*\)/\1 \2/p' "$out/mpi.log" | awk '{ printf "%.2f\n", $1 / $2 }'
+}
+
+begin mpi
+: > "$out/mpi-times.txt"
+say "decoding and searching ${size:-$input}, $hwaccel; median of $runs"
+for search in ${BENCH_SEARCHES:-ds:64 fs:64}; do
+    algo=${search%:*}
+    range=${search#*:}
+    nb=$frames
+    [ "$algo" != fs ] || nb=$fs_frames
+    film=$(film "$nb")
+    nb=$(frames_of "$film")
+    rm -f "$out"/mpi-*.time
+    i=0
+    while [ $i -lt "$runs" ]; do
+        for n in $ranks; do
+            total=$((n * per_gpu))
+            ours $total "$film" "$algo" "$range" >> "$out/mpi-ours-$n.time"
+            if [ -n "${BENCH_BASELINE-1}" ]; then
+                baseline $total "$film" "$algo" "$range" >> "$out/mpi-broadcast-$n.time"
+            fi
+        done
+        i=$((i + 1))
+    done
+    printf '\n%-28s %5s %12s %12s %12s\n' "$algo +-$range, $nb frames" ranks frames/s times efficiency
+    for what in ours broadcast; do
+        first=
+        for n in $ranks; do
+            [ -f "$out/mpi-$what-$n.time" ] || continue
+            rate=$(median < "$out/mpi-$what-$n.time")
+            [ -n "$first" ] || first="${rate%% *} $n"
+            name=gpume-mpi
+            [ $what = ours ] || name='frames broadcast'
+            printf '%s %s %s\n' "$first" "${rate%% *}" "$n" |
+                awk -v name="$name" '{ t = $3 / $1; printf "%-28s %5d %12.1f %12.2f %11.1f%%\n", name, $4, $3, t, 100 * t * $2 / $4 }'
+            # shellcheck disable=SC2086  # median, minimum, maximum and number
+            row mpi "$name" clip "${size:-x}" 16 "$range" 8 "$n" "$algo" frames/s $rate
+        done
+    done
+done
+say "what each run took: $out/mpi-times.txt; figures: $out/mpi.csv"

@@ -1,0 +1,345 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * From finished segments to files; and which segments are finished.
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "libavutil/mem.h"
+#include "libavutil/murmur3.h"
+
+#include "libavfilter/gpume/output/format.h"
+
+#include "mpi/clip.h"
+
+/** Bytes that are copied at a time. */
+#define COPY_SIZE (1 << 20)
+
+/* Whether a segment's vectors are those of its record. */
+static int is_intact(const Clip *c, const Record *r)
+{
+    struct AVMurMur3 *ctx = av_murmur3_alloc();
+    uint8_t *buf = av_malloc(COPY_SIZE), hash[HASH_SIZE];
+    const int npy = c->work.kind == KIND_NPY;
+    char *path = npy ? work_path(&c->work, "data", -1) : work_path(&c->work, "csv", r->segment);
+    FILE *f = path && c->work.kind != KIND_NONE ? fopen(path, "rb") : NULL;
+    int64_t left = r->size;
+    int ok = c->work.kind == KIND_NONE;
+
+    if (!ctx || !buf || !f)
+        goto end;
+    av_murmur3_init(ctx);
+    if (npy && fseeko(f, rows_offset(&c->film, &c->rows_cfg.params, r->segment), SEEK_SET))
+        goto end;
+    while (left > 0) {
+        const size_t n = fread(buf, 1, FFMIN(left, COPY_SIZE), f);
+
+        if (!n)
+            goto end;
+        av_murmur3_update(ctx, buf, n);
+        left -= n;
+    }
+    av_murmur3_final(ctx, hash);
+    ok = !memcmp(hash, r->hash, HASH_SIZE) && (npy || fgetc(f) == EOF);
+end:
+    if (f)
+        fclose(f);
+    av_free(path);
+    av_free(buf);
+    av_free(ctx);
+    return ok;
+}
+
+int64_t clip_verify(Clip *c)
+{
+    Shared *s = c->shared;
+    int64_t frames = 0;
+
+    if (!c->options->resume)
+        return 0;
+    for (int i = s->rank; i < c->film.nb_segments; i += s->size) {
+        Record r;
+
+        if (work_load(&c->work, i, &r) < 0)
+            continue;
+        c->finished[i] = is_intact(c, &r);
+        record_free(&r);
+    }
+    shared_error(s, MPI_Allreduce(MPI_IN_PLACE, c->finished, c->film.nb_segments, MPI_UINT8_T, MPI_MAX, s->comm),
+                 "MPI_Allreduce");
+    for (int i = 0; i < c->film.nb_segments; i++)
+        if (c->finished[i])
+            frames += film_end(&c->film, i) - c->film.segments[i].number;
+    return frames;
+}
+
+static void free_records(Record **records, int nb)
+{
+    for (int i = 0; *records && i < nb; i++)
+        record_free(&(*records)[i]);
+    av_freep(records);
+}
+
+/* All records, in order. Neighbours have decoded the same key frame. */
+static int load_records(Clip *c, Record **records)
+{
+    const int nb = c->film.nb_segments;
+    int64_t nb_frames = 0;
+    Record *r = *records = av_calloc(nb, sizeof(*r));
+
+    if (!r)
+        return AVERROR(ENOMEM);
+    for (int i = 0; i < nb; i++) {
+        if (work_load(&c->work, i, &r[i]) < 0) {
+            shared_report(c->shared, i, "its record in %s cannot be read", c->work.folder);
+            return AVERROR(EIO);
+        }
+        if (i && memcmp(r[i].first, r[i - 1].last, HASH_SIZE) ||
+            nb > 1 && r[i].nb_times != film_end(&c->film, i) - c->film.segments[i].number)
+            goto indivisible;
+        nb_frames += r[i].nb_times;
+    }
+    c->film.nb_frames = nb_frames;
+    return 0;
+indivisible:
+    av_log(NULL, AV_LOG_VERBOSE, "two ranks have decoded a key frame differently\n");
+    return GPUME_INDIVISIBLE;
+}
+
+/* The timestamps of all pictures. */
+static int make_times(const Clip *c, const Record *records, int64_t *pts)
+{
+    const Film *film = &c->film;
+    FrameClock clock = {
+        .time_base = c->in.st->time_base, .codec_rate = records[0].rate, .rate = c->in.st->avg_frame_rate,
+        .unreliable = !!(c->in.fmt->iformat->flags & AVFMT_NOTIMESTAMPS),
+    };
+    int64_t n = 0;
+
+    frame_clock_init(&clock);
+    for (int i = 0; i < film->nb_segments; i++)
+        for (int64_t j = 0; j < records[i].nb_times; j++)
+            pts[n++] = frame_clock_next(&clock, &records[i].times[j]);
+    /* with timestamps decoders are drained, so that a picture has no other time than its own */
+    return film->nb_segments > 1 && film->has_pts && clock.faults_pts ? GPUME_INDIVISIBLE : 0;
+}
+
+/* The statistics, on rank 0. The file is not complete yet. */
+static int write_stats(Clip *c, const Record *records)
+{
+    const int nb_blocks = c->rows_cfg.params.bw * c->rows_cfg.params.bh;
+    int64_t *pts = av_malloc_array(c->film.nb_frames, sizeof(*pts));
+    int ret = pts ? make_times(c, records, pts) : AVERROR(ENOMEM);
+
+    if (ret >= 0 && c->stats_file && !c->stats.f)
+        ret = ff_gpume_file_open(&c->stats, c->stats_file, c->options->overwrite, NULL);
+    for (int i = 0; i < c->film.nb_segments && ret >= 0 && c->stats_file; i++) {
+        errno = 0;
+        for (int64_t j = 0; j < records[i].nb_stats; j++) {
+            const StatsRecord *s = &records[i].stats[j];
+
+            ff_gpume_stats_line(c->stats.f, s->number, pts[s->number - 1], s->distance, nb_blocks, &s->stats);
+        }
+        ret = ff_gpume_file_flush(&c->stats);
+    }
+    av_free(pts);
+    return ret;
+}
+
+/* A part of CSV: to a place in the file that all write, or to the end of one that is open. */
+static int copy_csv(Clip *c, int segment, int64_t offset, MPI_File file, FILE *out)
+{
+    char *path = work_path(&c->work, "csv", segment);
+    uint8_t *buf = av_malloc(COPY_SIZE);
+    FILE *f = path && buf ? fopen(path, "rb") : NULL;
+    int ret = f ? 0 : work_error(&c->work, segment, "open", path ? path : "a file");
+    size_t n;
+
+    while (ret >= 0 && (n = fread(buf, 1, COPY_SIZE, f))) {
+        MPI_Status status;
+
+        errno = 0;
+        if (out ? fwrite(buf, 1, n, out) != n :
+            MPI_File_write_at(file, offset, buf, n, MPI_BYTE, &status) != MPI_SUCCESS)
+            ret = work_error(&c->work, segment, "write to", c->mv_file);
+        offset += n;
+    }
+    if (ret >= 0 && ferror(f))
+        ret = work_error(&c->work, segment, "read", path);
+    if (f)
+        fclose(f);
+    av_free(buf);
+    av_free(path);
+    return ret;
+}
+
+/* @return its size in bytes; *header is to be freed with free() */
+static int make_csv_header(char **header)
+{
+    size_t size = 0;
+    FILE *f = open_memstream(header, &size);
+
+    if (!f)
+        return AVERROR(ENOMEM);
+    ff_gpume_csv_header(f);
+    return fclose(f) ? AVERROR(ENOMEM) : size;
+}
+
+/* CSV goes to a pipe or a device: rank 0 writes it. */
+static int print_csv(Clip *c)
+{
+    int ret = 0;
+
+    ff_gpume_csv_header(c->mv.f);
+    for (int i = 0; i < c->film.nb_segments && ret >= 0; i++)
+        ret = copy_csv(c, i, 0, MPI_FILE_NULL, c->mv.f);
+    return ret < 0 ? ret : ff_gpume_file_flush(&c->mv);
+}
+
+/* Each rank copies its share of the parts to their places. offsets: of all segments */
+static int merge_csv(Clip *c, const int64_t *offsets)
+{
+    Shared *s = c->shared;
+    char *path = work_path(&c->work, "data", -1);
+    MPI_File file;
+    int ret = 0, code = MPI_ERR_NO_MEM;
+
+    if (path)
+        code = MPI_File_open(s->comm, path, MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
+    av_free(path);
+    if (code != MPI_SUCCESS)
+        return shared_error(s, code, "MPI_File_open");
+    if (!s->rank) {
+        char *header = NULL;
+
+        ret = make_csv_header(&header);
+        if (ret >= 0)
+            ret = shared_error(s, MPI_File_write_at(file, 0, header, ret, MPI_BYTE, MPI_STATUS_IGNORE),
+                               "MPI_File_write_at");
+        free(header);
+    }
+    for (int i = s->rank; i < c->film.nb_segments && ret >= 0; i += s->size)
+        ret = copy_csv(c, i, offsets[i], file, NULL);
+    code = MPI_File_close(&file);
+    return ret < 0 ? ret : shared_error(s, code, "MPI_File_close");
+}
+
+static int write_npy_header(Clip *c)
+{
+    uint8_t header[GPUME_NPY_HEADER_SIZE];
+
+    ff_gpume_npy_header(header, c->film.nb_frames, &c->rows_cfg.params);
+    return shared_error(c->shared, MPI_File_write_at(c->rows_cfg.file, 0, header, sizeof(header), MPI_BYTE,
+                                                     MPI_STATUS_IGNORE), "MPI_File_write_at");
+}
+
+/* Give the file of vectors that all have written the place of the one that is to be renamed. */
+static int move_data(Clip *c, int64_t size)
+{
+    char *data = work_path(&c->work, "data", -1);
+    struct stat st;
+    int ret;
+
+    if (!data)
+        return AVERROR(ENOMEM);
+    ret = ff_gpume_file_open(&c->mv, c->mv_file, c->options->overwrite, NULL);
+    errno = 0;
+    if (ret >= 0 && stat(c->mv.part, &st))
+        ret = work_error(&c->work, -1, "look at", c->mv.part);
+    if (ret >= 0 && chmod(data, st.st_mode & 0777))
+        ret = work_error(&c->work, -1, "set the permissions of", data);
+    if (ret >= 0 && stat(data, &st))
+        ret = work_error(&c->work, -1, "look at", data);
+    if (ret >= 0 && st.st_size != size) {
+        shared_report(c->shared, -1, "%s has %"PRId64" bytes instead of %"PRId64, data, (int64_t)st.st_size, size);
+        ret = AVERROR(EIO);
+    }
+    if (ret >= 0)
+        ret = ff_gpume_file_close(&c->mv);
+    if (ret >= 0 && rename(data, c->mv.part))
+        ret = work_error(&c->work, -1, "rename", data);
+    av_free(data);
+    return ret;
+}
+
+/* All files are written: both get their names, or none. */
+static int complete(Clip *c, int64_t size)
+{
+    int ret = 0;
+
+    if (c->mv_file && !c->mv.f)
+        ret = move_data(c, size);
+    if (ret >= 0)
+        ret = ff_gpume_file_close(&c->mv);
+    if (ret >= 0)
+        ret = ff_gpume_file_close(&c->stats);
+    if (ret >= 0)
+        ret = ff_gpume_file_complete(&c->mv);
+    if (ret >= 0)
+        ret = ff_gpume_file_complete(&c->stats);
+    return ret;
+}
+
+/* What rank 0 does before the others copy. offsets: of parts, one more than there are segments */
+static int prepare(Clip *c, int64_t *offsets)
+{
+    Record *records = NULL;
+    int ret = load_records(c, &records);
+
+    if (ret >= 0)
+        ret = write_stats(c, records);
+    if (ret >= 0 && c->work.kind == KIND_NPY) {
+        ret = write_npy_header(c);
+        offsets[c->film.nb_segments] = rows_offset(&c->film, &c->rows_cfg.params, c->film.nb_segments);
+    } else if (ret >= 0 && c->work.kind == KIND_CSV) {
+        char *header = NULL;
+
+        offsets[0] = ret = make_csv_header(&header);
+        free(header);
+        for (int i = 0; i < c->film.nb_segments; i++)
+            offsets[i + 1] = offsets[i] + records[i].size;
+        if (ret >= 0 && c->mv.f)
+            ret = print_csv(c);
+    }
+    free_records(&records, c->film.nb_segments);
+    return ret;
+}
+
+int clip_assemble(Clip *c)
+{
+    Shared *s = c->shared;
+    const int nb = c->film.nb_segments + 1;
+    int64_t *offsets = av_calloc(nb, sizeof(*offsets));
+    int direct = !s->rank && c->mv.f, code;
+    int ret = shared_agree(s, offsets ? 0 : AVERROR(ENOMEM));
+
+    if (ret >= 0)
+        ret = shared_agree(s, !s->rank ? prepare(c, offsets) : 0);
+    if (ret >= 0)
+        ret = shared_broadcast(s, offsets, nb * sizeof(*offsets));
+    if (ret >= 0)
+        ret = shared_broadcast(s, &direct, sizeof(direct));
+    if (c->rows_cfg.file != MPI_FILE_NULL && ret >= 0) {
+        code = MPI_File_close(&c->rows_cfg.file);
+        c->rows_cfg.file = MPI_FILE_NULL;
+        ret = shared_agree(s, shared_error(s, code, "MPI_File_close"));
+    }
+    if (ret >= 0 && c->work.kind == KIND_CSV && !direct)
+        ret = shared_agree(s, merge_csv(c, offsets));
+    if (ret >= 0)
+        ret = shared_agree(s, !s->rank ? complete(c, offsets[nb - 1]) : 0);
+    if (ret >= 0 && !s->rank)
+        work_remove(&c->work);
+    av_free(offsets);
+    return ret;
+}

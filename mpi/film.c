@@ -1,0 +1,214 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libavutil/avstring.h"
+#include "libavutil/avutil.h"
+#include "libavutil/error.h"
+#include "libavutil/macros.h"
+#include "libavutil/mem.h"
+#include "libavutil/murmur3.h"
+
+#include "libavcodec/codec_desc.h"
+
+#include "mpi/film.h"
+
+/** Frames of a segment, unless the user says otherwise: at least, and at most. */
+#define LEAST_FRAMES  24
+#define MOST_FRAMES 1000
+/** Segments for a rank, if they are not too short then. */
+#define SEGMENTS_OF_RANK 16
+
+static int compare_pts(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Whether every picture has a timestamp of its own. */
+static int all_pts(const Film *film)
+{
+    int64_t *pts = av_malloc_array(FFMAX(film->nb_packets, 1), sizeof(*pts));
+    int64_t nb = 0;
+    int ok = !!pts;
+
+    for (int64_t i = 0; i < film->nb_packets && ok; i++)
+        if (film->packets[i].shown) {
+            ok = film->packets[i].pts != AV_NOPTS_VALUE;
+            pts[nb++] = film->packets[i].pts;
+        }
+    if (ok)
+        qsort(pts, nb, sizeof(*pts), compare_pts);
+    for (int64_t i = 1; i < nb && ok; i++)
+        ok = pts[i - 1] < pts[i];
+    av_free(pts);
+    return ok;
+}
+
+/* Without timestamps: a number for each packet that grows in the order of presentation. */
+static int order_by_parser(Film *film, enum AVCodecID codec, int has_reordering)
+{
+    const int by_type = codec == AV_CODEC_ID_MPEG1VIDEO || codec == AV_CODEC_ID_MPEG2VIDEO ||
+                        codec == AV_CODEC_ID_MPEG4;
+    const int by_poc  = codec == AV_CODEC_ID_H264 || codec == AV_CODEC_ID_HEVC;
+    int64_t key = 0;
+    int key_order = 0;
+
+    for (int64_t i = 0; i < film->nb_packets; i++) {
+        FilmPacket *p = &film->packets[i];
+
+        if (p->key) {
+            key       = i;
+            key_order = p->order;
+        }
+        if (has_reordering && !(p->parsed && (by_type || by_poc)))
+            return 0;
+        /* from here on only whether it is shown before the key frame */
+        if (!has_reordering || i == key)
+            p->order = 1;
+        else if (by_poc)
+            p->order = p->order < key_order ? -1 : 1;
+        else
+            p->order = p->type == AV_PICTURE_TYPE_B && (i == key + 1 || film->packets[i - 1].order < 0) ? -1 : 1;
+    }
+    return 1;
+}
+
+/* The same pictures, and where they are: what a rank relies on after a seek. */
+static void hash_packets(Film *film)
+{
+    struct AVMurMur3 *ctx = av_murmur3_alloc();
+
+    if (!ctx)
+        return;     /* all zero is a value, too: it only identifies less */
+    av_murmur3_init(ctx);
+    for (int64_t i = 0; i < film->nb_packets; i++) {
+        const FilmPacket *p = &film->packets[i];
+        const int64_t v[] = { p->pts, p->dts, p->duration, p->pos, p->size, p->hash, p->key, p->shown };
+
+        av_murmur3_update(ctx, (const uint8_t *)v, sizeof(v));
+    }
+    av_murmur3_final(ctx, film->hash);
+    av_free(ctx);
+}
+
+void film_count(Film *film, enum AVCodecID codec, int has_reordering)
+{
+    const AVCodecDescriptor *desc = avcodec_descriptor_get(codec);
+
+    film->nb_frames = 0;
+    for (int64_t i = 0; i < film->nb_packets; i++)
+        film->nb_frames += film->packets[i].shown;
+    film->has_pts = all_pts(film);
+    hash_packets(film);
+    if (desc && desc->props & AV_CODEC_PROP_INTRA_ONLY)
+        has_reordering = 0;
+    if (!film->has_pts && !order_by_parser(film, codec, has_reordering))
+        av_strlcpy(film->whole, "its packets do not say in which order they are shown",
+                   sizeof(film->whole));
+}
+
+void film_trim(Film *film, int64_t first)
+{
+    const FilmPacket *f = &film->packets[first];
+
+    for (int64_t i = 0; i < film->nb_packets; i++) {
+        FilmPacket *p = &film->packets[i];
+        const int before = film->has_pts ? p->pts < f->pts : i < first || i > first && p->order < 0;
+
+        /* without timestamps only those behind the first key frame are known to be before it */
+        if (!film->has_pts && i > first && !before)
+            break;
+        if (before && p->shown) {
+            p->shown = 0;
+            film->nb_frames--;
+        }
+    }
+}
+
+int film_whole(Film *film, const char *why)
+{
+    if (why != film->whole)
+        av_strlcpy(film->whole, why, sizeof(film->whole));
+    av_freep(&film->segments);
+    film->segments = av_mallocz(sizeof(*film->segments));
+    film->nb_segments = film->segments ? 1 : 0;
+    return film->segments ? 0 : AVERROR(ENOMEM);
+}
+
+/*
+ * Describe the segment that would begin with a key packet. max_pts is the largest timestamp of
+ * the shown ones before it, nb_shown their number. Returns whether it can begin there.
+ */
+static int describe(const Film *film, int64_t key, int64_t max_pts, int64_t nb_shown, FilmSegment *s)
+{
+    const FilmPacket *p = film->packets;
+    int64_t i;
+
+    *s = (FilmSegment) { .packet = key, .last = key, .number = nb_shown };
+    if (!p[key].shown || film->has_pts && max_pts > p[key].pts)
+        return 0;
+    for (i = key + 1; i < film->nb_packets && !p[i].key; i++) {
+        const int before = film->has_pts ? p[i].pts < p[key].pts : p[i].order < 0;
+
+        if (!before && film->has_pts == 0)
+            break;
+        if (before && p[i].shown) {
+            s->number++;
+            s->last = i;
+        }
+    }
+    /* shown before this key frame, and decoded after the next one */
+    if (film->has_pts && i < film->nb_packets && p[i].shown && p[i].pts < p[key].pts)
+        return 0;
+    return 1;
+}
+
+int film_divide(Film *film, int nb_ranks, int64_t least)
+{
+    const int64_t wanted = least ? least : av_clip64(film->nb_frames / (SEGMENTS_OF_RANK * (int64_t)nb_ranks),
+                                                     LEAST_FRAMES, MOST_FRAMES);
+    int64_t max_pts = INT64_MIN, nb_shown = 0;
+    FilmSegment *last;
+    int ret;
+
+    ret = film_whole(film, film->whole);
+    if (ret < 0 || film->whole[0])
+        return ret;
+    for (int64_t i = 0; i < film->nb_packets; i++) {
+        const FilmPacket *p = &film->packets[i];
+        FilmSegment s;
+
+        last = &film->segments[film->nb_segments - 1];
+        if (i && p->key && nb_shown - last->number >= wanted &&
+            describe(film, i, max_pts, nb_shown, &s) && s.number > last->number) {
+            last = av_realloc_array(film->segments, film->nb_segments + 1, sizeof(*last));
+            if (!last)
+                return AVERROR(ENOMEM);
+            film->segments = last;
+            film->segments[film->nb_segments++] = s;
+        }
+        nb_shown += p->shown;
+        if (p->shown)
+            max_pts = FFMAX(max_pts, p->pts);
+    }
+    return 0;
+}
+
+int64_t film_end(const Film *film, int segment)
+{
+    return segment + 1 < film->nb_segments ? film->segments[segment + 1].number : film->nb_frames;
+}
+
+void film_free(Film *film)
+{
+    av_freep(&film->packets);
+    av_freep(&film->segments);
+    memset(film, 0, sizeof(*film));
+}

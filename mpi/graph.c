@@ -1,0 +1,323 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "libavutil/display.h"
+#include "libavutil/hwcontext.h"
+#include "libavutil/intreadwrite.h"
+#include "libavutil/mem.h"
+#include "libavutil/opt.h"
+#include "libavutil/pixdesc.h"
+
+#include "libavcodec/avcodec.h"
+#include "libavfilter/buffersink.h"
+#include "libavfilter/buffersrc.h"
+
+#include "libavfilter/gpume/core/searches.h"
+
+#include "mpi/graph.h"
+
+/** Filters that treat each frame alone, whatever their options are. */
+static const char *const stateless[] = {
+    "format", "hflip", "hwdownload", "hwupload", "hwupload_cuda", "null", "scale_cuda", "setsar",
+    "transpose", "vflip",
+};
+
+void graph_picture(Picture *p, const AVFrame *frame)
+{
+    const AVFrameSideData *matrix = av_frame_get_side_data(frame, AV_FRAME_DATA_DISPLAYMATRIX);
+
+    memset(p, 0, sizeof(*p));
+    p->width       = frame->width;
+    p->height      = frame->height;
+    p->format      = frame->format;
+    p->sw_format   = frame->hw_frames_ctx ? ((AVHWFramesContext *)frame->hw_frames_ctx->data)->sw_format :
+                     frame->format;
+    p->color_space = frame->colorspace;
+    p->color_range = frame->color_range;
+    if (matrix && matrix->size >= sizeof(p->matrix)) {
+        p->has_matrix = 1;
+        memcpy(p->matrix, matrix->data, sizeof(p->matrix));
+    }
+}
+
+void graph_close(Graph *g)
+{
+    avfilter_graph_free(&g->graph);
+    av_frame_free(&g->out);
+    memset(g, 0, sizeof(*g));
+}
+
+/* A scaler computes its size once, unless told otherwise. */
+static int is_stateless(const AVFilterContext *f)
+{
+    int64_t eval;
+
+    if (!strcmp(f->filter->name, "scale"))
+        return av_opt_get_int(f->priv, "eval", 0, &eval) >= 0 && !eval;
+    for (int i = 0; i < FF_ARRAY_ELEMS(stateless); i++)
+        if (!strcmp(f->filter->name, stateless[i]))
+            return 1;
+    return 0;
+}
+
+static int check_gpume(const AVFilterContext *f)
+{
+    int64_t hint = 0;
+    uint8_t *mv_file = NULL, *stats_file = NULL;
+    int ret = 0;
+
+    if (gpume_has_memory(ff_gpume_filter_params(f)->algo)) {
+        av_log(NULL, AV_LOG_ERROR, "This search takes vectors of earlier frames as predictors, "
+               "so a film cannot be searched in parts: use one ffmpeg, or another search.\n");
+        return AVERROR(ENOSYS);
+    }
+    if (av_opt_get_int(f->priv, "hint", 0, &hint) >= 0 && hint) {
+        av_log(NULL, AV_LOG_ERROR, "hint is for encoders, which there are none of here.\n");
+        return AVERROR(EINVAL);
+    }
+    if (av_opt_get(f->priv, "mv_file", AV_OPT_ALLOW_NULL, &mv_file) < 0 ||
+        av_opt_get(f->priv, "stats_file", AV_OPT_ALLOW_NULL, &stats_file) < 0 || mv_file || stats_file) {
+        av_log(NULL, AV_LOG_ERROR, "Name the files with --mv-file and --stats-file, not in the filter.\n");
+        ret = AVERROR(EINVAL);
+    }
+    av_free(mv_file);
+    av_free(stats_file);
+    return ret;
+}
+
+/* What the user wrote is a chain that ends in gpume, and no frame needs another but in gpume. */
+static int check_filters(Graph *g)
+{
+    for (int i = 0; i < g->graph->nb_filters; i++) {
+        AVFilterContext *f = g->graph->filters[i];
+
+        if (f == g->source || f == g->sink)
+            continue;
+        if (f->nb_inputs != 1 || f->nb_outputs != 1) {
+            av_log(NULL, AV_LOG_ERROR, "The filters are not a chain.\n");
+            return AVERROR(EINVAL);
+        }
+        if (!strcmp(f->filter->name, "gpume")) {
+            if (g->gpume) {
+                av_log(NULL, AV_LOG_ERROR, "There is more than one gpume in the chain.\n");
+                return AVERROR(EINVAL);
+            }
+            g->gpume = f;
+        } else if (!is_stateless(f)) {
+            av_log(NULL, AV_LOG_ERROR, "The filter %s may need other frames than the one it is given, "
+                   "so a film cannot be searched in parts behind it.\n", f->filter->name);
+            return AVERROR(ENOSYS);
+        }
+    }
+    if (!g->gpume || g->sink && (g->sink->nb_inputs < 1 || g->sink->inputs[0]->src != g->gpume)) {
+        av_log(NULL, AV_LOG_ERROR, "gpume must be the last filter.\n");
+        return AVERROR(EINVAL);
+    }
+    return check_gpume(g->gpume);
+}
+
+/* Put the user's filters between the source and the sink. */
+static int parse(Graph *g, const char *filters)
+{
+    AVFilterInOut *in = avfilter_inout_alloc(), *out = avfilter_inout_alloc();
+    int ret = AVERROR(ENOMEM);
+
+    if (in && out) {
+        out->name       = av_strdup("in");
+        out->filter_ctx = g->source;
+        in->name        = av_strdup("out");
+        in->filter_ctx  = g->sink;
+        if (out->name && in->name)
+            ret = avfilter_graph_parse_ptr(g->graph, filters, &in, &out, NULL);
+    }
+    if (ret >= 0 && (in || out)) {
+        av_log(NULL, AV_LOG_ERROR, "The filters are not a chain with one input and one output.\n");
+        ret = AVERROR(EINVAL);
+    }
+    avfilter_inout_free(&in);
+    avfilter_inout_free(&out);
+    return ret;
+}
+
+int graph_check(const char *filters, GpumeParams *params)
+{
+    Graph g = { 0 };
+    int ret = AVERROR(ENOMEM);
+
+    g.graph = avfilter_graph_alloc();
+    if (g.graph)
+        ret = avfilter_graph_create_filter(&g.source, avfilter_get_by_name("buffer"), "in",
+                                           "video_size=16x16:pix_fmt=gray:time_base=1/25", NULL, g.graph);
+    if (ret >= 0)
+        ret = avfilter_graph_create_filter(&g.sink, avfilter_get_by_name("buffersink"), "out",
+                                           NULL, NULL, g.graph);
+    if (ret >= 0)
+        ret = parse(&g, filters);
+    if (ret >= 0)
+        ret = check_filters(&g);
+    if (ret >= 0)
+        *params = *ff_gpume_filter_params(g.gpume);
+    graph_close(&g);
+    return ret;
+}
+
+/* Put a filter into a link, and go on to the link behind it. */
+static int insert(Graph *g, AVFilterLink **link, const char *name, const char *args)
+{
+    AVFilterContext *f;
+    int ret = avfilter_graph_create_filter(&f, avfilter_get_by_name(name), name, args, NULL, g->graph);
+
+    if (ret >= 0)
+        ret = avfilter_insert_filter(*link, f, 0, 0);
+    if (ret >= 0)
+        *link = f->outputs[0];
+    return ret;
+}
+
+/* What the container cuts off. */
+static int insert_crop(Graph *g, AVFilterLink **link, const AVCodecParameters *par)
+{
+    const AVPacketSideData *sd = av_packet_side_data_get(par->coded_side_data, par->nb_coded_side_data,
+                                                         AV_PKT_DATA_FRAME_CROPPING);
+    unsigned top, bottom, left, right;
+    char args[64];
+
+    if (!sd || sd->size < 4 * sizeof(uint32_t))
+        return 0;
+    top    = AV_RL32(sd->data);
+    bottom = AV_RL32(sd->data + 4);
+    left   = AV_RL32(sd->data + 8);
+    right  = AV_RL32(sd->data + 12);
+    if (!(top | bottom | left | right))
+        return 0;
+    snprintf(args, sizeof(args), "w=iw-%u-%u:h=ih-%u-%u:x=%u:y=%u", left, right, top, bottom, left, top);
+    return insert(g, link, "crop", args);
+}
+
+/* Turn the picture as it is to be displayed, unless it is on a device. */
+static int insert_rotation(Graph *g, AVFilterLink **link, const Picture *p)
+{
+    double theta = p->has_matrix ? -round(av_display_rotation_get(p->matrix)) : 0;
+    char angle[64];
+    int ret = 0;
+
+    if (av_pix_fmt_desc_get(p->format)->flags & AV_PIX_FMT_FLAG_HWACCEL)
+        return 0;
+    theta -= 360 * floor(theta / 360 + 0.9 / 360);
+    if (fabs(theta - 90) < 1)
+        return insert(g, link, "transpose", p->matrix[3] > 0 ? "cclock_flip" : "clock");
+    if (fabs(theta - 270) < 1)
+        return insert(g, link, "transpose", p->matrix[3] < 0 ? "clock_flip" : "cclock");
+    if (fabs(theta - 180) < 1) {
+        if (p->matrix[0] < 0)
+            ret = insert(g, link, "hflip", NULL);
+        return ret >= 0 && p->matrix[4] < 0 ? insert(g, link, "vflip", NULL) : ret;
+    }
+    if (fabs(theta) > 1) {
+        snprintf(angle, sizeof(angle), "%f*PI/180", theta);
+        return insert(g, link, "rotate", angle);
+    }
+    return p->has_matrix && p->matrix[4] < 0 ? insert(g, link, "vflip", NULL) : 0;
+}
+
+static int open_source(Graph *g, const GraphConfig *cfg, const AVFrame *frame)
+{
+    AVBufferSrcParameters *par = av_buffersrc_parameters_alloc();
+    int ret = AVERROR(ENOMEM);
+
+    g->source = avfilter_graph_alloc_filter(g->graph, avfilter_get_by_name("buffer"), "in");
+    if (par && g->source) {
+        par->format              = frame->format;
+        par->time_base           = cfg->time_base;
+        par->width               = frame->width;
+        par->height              = frame->height;
+        par->sample_aspect_ratio = frame->sample_aspect_ratio;
+        par->color_space         = frame->colorspace;
+        par->color_range         = frame->color_range;
+        par->hw_frames_ctx       = frame->hw_frames_ctx;
+        ret = av_buffersrc_parameters_set(g->source, par);
+        if (ret >= 0)
+            ret = avfilter_init_dict(g->source, NULL);
+    }
+    av_free(par);
+    return ret;
+}
+
+/* Devices, for the filters that the user wrote. */
+static int set_devices(Graph *g, const GraphConfig *cfg)
+{
+    for (int i = 0; cfg->device && i < g->graph->nb_filters; i++) {
+        AVFilterContext *f = g->graph->filters[i];
+
+        if (!(f->filter->flags & AVFILTER_FLAG_HWDEVICE))
+            continue;
+        f->hw_device_ctx = av_buffer_ref(cfg->device);
+        if (!f->hw_device_ctx)
+            return AVERROR(ENOMEM);
+    }
+    if (!cfg->device && cfg->device_name) {
+        uint8_t *name = NULL;
+        int ret = av_opt_get(g->gpume->priv, "device", AV_OPT_ALLOW_NULL, &name);
+
+        if (ret >= 0 && !name)
+            ret = av_opt_set(g->gpume->priv, "device", cfg->device_name, 0);
+        av_free(name);
+        return ret;
+    }
+    return 0;
+}
+
+int graph_open(Graph *g, const GraphConfig *cfg, const AVFrame *frame)
+{
+    AVFilterLink *link;
+    Picture picture;
+    int ret;
+
+    memset(g, 0, sizeof(*g));
+    graph_picture(&picture, frame);
+    g->hw_frames = frame->hw_frames_ctx ? frame->hw_frames_ctx->data : NULL;
+    g->out   = av_frame_alloc();
+    g->graph = avfilter_graph_alloc();
+    if (!g->out || !g->graph)
+        return AVERROR(ENOMEM);
+    g->graph->nb_threads = cfg->threads;
+    if ((ret = open_source(g, cfg, frame)) < 0 ||
+        (ret = avfilter_graph_create_filter(&g->sink, avfilter_get_by_name("buffersink"), "out",
+                                            NULL, NULL, g->graph)) < 0)
+        return ret;
+    /* the filters are checked while they are alone */
+    ret = parse(g, cfg->filters);
+    if (ret >= 0)
+        ret = check_filters(g);
+    if (ret >= 0)
+        ret = set_devices(g, cfg);
+    if (ret < 0)
+        return ret;
+    ff_gpume_filter_set_sink(g->gpume, cfg->sink);
+    link = g->source->outputs[0];
+    if ((ret = insert_crop(g, &link, cfg->par)) < 0 || (ret = insert_rotation(g, &link, &picture)) < 0)
+        return ret;
+    return avfilter_graph_config(g->graph, NULL);
+}
+
+static int pull(Graph *g)
+{
+    int ret;
+
+    while ((ret = av_buffersink_get_frame(g->sink, g->out)) >= 0)
+        av_frame_unref(g->out);
+    return ret == AVERROR(EAGAIN) || ret == AVERROR_EOF ? 0 : ret;
+}
+
+int graph_push(Graph *g, AVFrame *frame)
+{
+    int ret = av_buffersrc_add_frame_flags(g->source, frame, AV_BUFFERSRC_FLAG_PUSH);
+
+    return ret < 0 ? ret : pull(g);
+}

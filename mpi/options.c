@@ -1,0 +1,162 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libavutil/error.h"
+#include "libavutil/log.h"
+#include "libavutil/macros.h"
+
+#include "mpi/options.h"
+
+enum Kind { TEXT, FLAG, NUMBER, CHOICE };
+
+/** An option: what it sets. */
+typedef struct Option {
+    const char *name;
+    enum Kind kind;
+    size_t offset;
+    int value;                      ///< of a flag
+    const char *const *choices;     ///< NULL-terminated; the option becomes the index plus value
+    const char *help;
+} Option;
+
+static const char *const hwaccels[] = { "none", "cuda", NULL };
+static const char *const progress[] = { "auto", "no", "yes", NULL };
+static const char *const levels[]   = { "quiet", "error", "warning", "info", "verbose", NULL };
+static const int log_levels[] = { AV_LOG_QUIET, AV_LOG_ERROR, AV_LOG_WARNING, AV_LOG_INFO, AV_LOG_VERBOSE };
+
+#define OFFSET(field) offsetof(Options, field)
+static const Option table[] = {
+    { "-i", TEXT, OFFSET(input),
+      .help = "FILE  the film" },
+    { "--list", TEXT, OFFSET(list),
+      .help = "FILE  many films instead, one name a line" },
+    { "-vf", TEXT, OFFSET(filters),
+      .help = "CHAIN  gpume and its options; filters that treat each frame alone may stand before it" },
+    { "--mv-file", TEXT, OFFSET(mv_file),
+      .help = "FILE  vectors, .npy or .csv; with --list %s is a film's name" },
+    { "--stats-file", TEXT, OFFSET(stats_file),
+      .help = "FILE  statistics; with --list %s is a film's name" },
+    { "--hwaccel", CHOICE, OFFSET(cuda), .choices = hwaccels,
+      .help = "none|cuda  where to decode [none]" },
+    { "--resume", FLAG, OFFSET(resume), 1,
+      .help = " keep the segments that an earlier run has finished" },
+    { "--no-overwrite", FLAG, OFFSET(overwrite), 0,
+      .help = " fail if a file exists" },
+    { "--segment", NUMBER, OFFSET(segment),
+      .help = "N  frames of a segment at least [by itself]" },
+    { "--threads", NUMBER, OFFSET(threads),
+      .help = "N  of a rank [its share of the cores]" },
+    { "--progress", CHOICE, OFFSET(progress), -1, progress,
+      .help = "auto|no|yes  progress bar [on a terminal]" },
+    { "--times", FLAG, OFFSET(times), 1,
+      .help = " print what each step took" },
+    { "-v", CHOICE, OFFSET(log_level), .choices = levels,
+      .help = "quiet|error|warning|info|verbose  messages of FFmpeg [error]" },
+    { "-h", FLAG, OFFSET(help), 1,
+      .help = " this text" },
+    { "--help", FLAG, OFFSET(help), 1 },
+};
+
+void options_usage(void)
+{
+    puts("usage: mpirun -n RANKS gpume-mpi -i FILM -vf gpume=OPTIONS --mv-file FILE [--stats-file FILE]\n\n"
+         "Searches a film's motion vectors with many processes. The files are those that one\n"
+         "ffmpeg -i FILM -vf gpume=OPTIONS:mv_file=FILE:stats_file=FILE -f null - writes.\n");
+    for (int i = 0; i < FF_ARRAY_ELEMS(table); i++)
+        if (table[i].help)
+            printf("  %s %s\n", table[i].name, table[i].help);
+}
+
+static int set(const Option *option, Options *o, const char *value)
+{
+    void *field = (char *)o + option->offset;
+    char *end = NULL;
+
+    switch (option->kind) {
+    case TEXT:
+        *(const char **)field = value;
+        return *value ? 0 : AVERROR(EINVAL);
+    case FLAG:
+        *(int *)field = option->value;
+        return 0;
+    case NUMBER: {
+        long long number;
+
+        errno  = 0;
+        number = strtoll(value, &end, 10);
+        if (errno || !*value || *end || number < 1 || number > 1 << 30)
+            return AVERROR(EINVAL);
+        if (option->offset == OFFSET(segment))
+            o->segment = number;
+        else
+            *(int *)field = number;
+        return 0;
+    }
+    case CHOICE:
+        for (int i = 0; option->choices[i]; i++)
+            if (!strcmp(option->choices[i], value)) {
+                *(int *)field = i + option->value;
+                return 0;
+            }
+    }
+    return AVERROR(EINVAL);
+}
+
+static int complain(int quiet, const char *what, const char *which)
+{
+    if (!quiet)
+        fprintf(stderr, "gpume-mpi: %s%s; see gpume-mpi -h\n", what, which);
+    return AVERROR(EINVAL);
+}
+
+/* Whether %s stands in a name exactly once and no other % does. */
+static int is_pattern(const char *name)
+{
+    const char *first = strchr(name, '%');
+
+    return first && first[1] == 's' && !strchr(first + 1, '%');
+}
+
+static int check(const Options *o, int quiet)
+{
+    if (!o->input == !o->list)
+        return complain(quiet, "one of -i and --list is needed", "");
+    if (!o->filters)
+        return complain(quiet, "-vf is needed", "");
+    if (!o->mv_file && !o->stats_file)
+        return complain(quiet, "there is nothing to write: --mv-file or --stats-file is needed", "");
+    if (o->list && o->mv_file && !is_pattern(o->mv_file))
+        return complain(quiet, "with --list the name needs one %s: ", o->mv_file);
+    if (o->list && o->stats_file && !is_pattern(o->stats_file))
+        return complain(quiet, "with --list the name needs one %s: ", o->stats_file);
+    return 0;
+}
+
+int options_parse(Options *o, int argc, char **argv, int quiet)
+{
+    *o = (Options) { .overwrite = 1, .progress = PROGRESS_AUTO, .log_level = 1 };
+    for (int i = 1; i < argc; i++) {
+        const Option *option = NULL;
+
+        for (int j = 0; j < FF_ARRAY_ELEMS(table) && !option; j++)
+            if (!strcmp(argv[i], table[j].name))
+                option = &table[j];
+        if (!option)
+            return complain(quiet, "unknown argument ", argv[i]);
+        if (option->kind != FLAG && i + 1 == argc)
+            return complain(quiet, "a value is missing after ", argv[i]);
+        if (set(option, o, option->kind == FLAG ? "" : argv[i + 1]) < 0)
+            return complain(quiet, "a wrong value after ", argv[i]);
+        i += option->kind != FLAG;
+    }
+    o->log_level = log_levels[o->log_level];
+    return o->help ? 0 : check(o, quiet);
+}

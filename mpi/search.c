@@ -1,0 +1,564 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include <string.h>
+
+#include "libavutil/error.h"
+#include "libavutil/hwcontext.h"
+#include "libavutil/imgutils.h"
+#include "libavutil/mem.h"
+#include "libavutil/murmur3.h"
+#include "libavutil/pixdesc.h"
+#include "libavutil/time.h"
+
+#include "mpi/search.h"
+
+/** Packets after which a key frame must have come out of the decoder. */
+#define LATE 400
+/** Packets behind those that are shown before a key frame, in which decoders may still complain. */
+#define MUTED 16
+/** Search.next, until it is known. */
+#define UNDECIDED (-2)
+/** Between two reports to the counters, microseconds. */
+#define REPORT_INTERVAL 200000
+
+/* The stream is not what it would be in one piece. */
+static int indivisible(const Search *s, const char *why)
+{
+    av_log(NULL, AV_LOG_VERBOSE, "rank %d, segment %d: %s\n", s->shared->world_rank, s->segment, why);
+    return GPUME_INDIVISIBLE;
+}
+
+/* Tell the others how far this rank is, and ask whether they go on. */
+static int report_frames(Search *s, int64_t nb)
+{
+    const int64_t now = av_gettime_relative();
+    int64_t stop = 0;
+    int ret;
+
+    s->nb_unreported += nb;
+    if (nb && now - s->report_time < REPORT_INTERVAL)
+        return 0;
+    s->report_time = now;
+    ret = shared_add(s->shared, SHARED_FRAMES, s->nb_unreported, NULL);
+    s->nb_unreported = 0;
+    if (ret >= 0)
+        ret = shared_add(s->shared, SHARED_STOP, 0, &stop);
+    if (s->shared->idle)
+        s->shared->idle(s->shared->opaque);
+    return ret < 0 ? ret : stop ? AVERROR_EXIT : 0;
+}
+
+/* The next segment, -1 if there is none or a rank has failed. */
+static int take(Search *s, int *segment)
+{
+    int piece, ret = shared_take(s->shared, &piece);
+
+    *segment = piece < 0 ? -1 : s->todo[piece];
+    return ret < 0 || piece < 0 ? ret : shared_note(s->shared, *segment);
+}
+
+/* Go on with the segment after s->last, or elsewhere. Where a picture's time depends on the packets behind
+ * it, as it does in a film without timestamps, the decoder is not drained, and this comes later. */
+static int decide(Search *s)
+{
+    int ret = take(s, &s->next);
+
+    if (ret >= 0 && s->next == s->last + 1) {
+        s->last++;
+        s->next = UNDECIDED;
+    }
+    return ret;
+}
+
+/* A segment's rows are complete once it has ended and all results have come, unless there was an error. */
+static int settle(Rows *rows, int status)
+{
+    int ret = 0;
+
+    if (rows && rows->ended && !rows->nb_pending) {
+        if (status >= 0)
+            ret = rows_finish(rows);
+        rows_free(&rows);
+    }
+    return ret;
+}
+
+static int write_result(void *opaque, const GpumeResult *r, const GpumeStats *stats)
+{
+    Search *s = opaque;
+    const Passing p = s->passing[s->first];
+    int ret = 0, err, found = 0;
+
+    s->first = (s->first + 1) % s->size;
+    s->nb--;
+    for (int i = 0; i < r->params->nb_references && ret >= 0; i++) {
+        const int is_past = r->params->distance[i] < 0;
+        const int has = found < r->search.nb_fields && r->search.fields[found].reference == i;
+        const int missing = is_past ? p.no_past : p.no_future;
+        Rows *rows = is_past ? p.past : p.future;
+
+        if (rows && !has && !missing) {
+            shared_report(s->shared, rows->record.segment, "frame %"PRId64" has no field", p.number);
+            ret = AVERROR_BUG;
+        } else if (rows) {
+            ret = rows_field(rows, p.number, i, missing ? NULL : &r->search.fields[found],
+                             missing || !s->rows_cfg->needs_stats ? NULL : &stats[found]);
+        }
+        found += has;
+    }
+    if (ret < 0 && (p.past || p.future))
+        s->failed = (p.past ? p.past : p.future)->record.segment;
+    if (p.past)
+        p.past->nb_pending--;
+    if (p.future)
+        p.future->nb_pending--;
+    err = settle(p.past, ret);
+    ret = FFMIN(ret, err);
+    if (p.future != p.past) {
+        err = settle(p.future, ret);
+        ret = FFMIN(ret, err);
+    }
+    if (ret >= 0 && p.future)
+        ret = report_frames(s, 1);
+    return ret;
+}
+
+GpumeSink search_sink(Search *s, int needs_stats)
+{
+    return (GpumeSink) { .write = write_result, .opaque = s, .needs_stats = needs_stats };
+}
+
+/* A checksum of a picture's luma: the same key frame in two ranks. */
+static int hash_picture(const AVFrame *frame, uint8_t hash[HASH_SIZE])
+{
+    struct AVMurMur3 *ctx = av_murmur3_alloc();
+    AVFrame *copy = av_frame_alloc();
+    const AVFrame *f = frame;
+    int ret = ctx && copy ? 0 : AVERROR(ENOMEM);
+    int bytes;
+
+    if (ret >= 0 && frame->hw_frames_ctx) {
+        ret = av_hwframe_transfer_data(copy, frame, 0);
+        f   = copy;
+    }
+    bytes = ret < 0 ? ret : av_image_get_linesize(f->format, frame->width, 0);
+    if (bytes < 0)
+        ret = bytes;
+    if (ret >= 0) {
+        av_murmur3_init(ctx);
+        for (int y = 0; y < frame->height; y++)
+            av_murmur3_update(ctx, f->data[0] + y * f->linesize[0], bytes);
+        av_murmur3_final(ctx, hash);
+    }
+    av_frame_free(&copy);
+    av_free(ctx);
+    return ret;
+}
+
+/* Room for one more picture in the graph. */
+static int grow(Search *s)
+{
+    const int size = FFMAX(2 * s->size, 16);
+    Passing *p;
+
+    if (s->nb < s->size)
+        return 0;
+    p = av_malloc_array(size, sizeof(*p));
+    if (!p)
+        return AVERROR(ENOMEM);
+    for (int i = 0; i < s->nb; i++)
+        p[i] = s->passing[(s->first + i) % s->size];
+    av_free(s->passing);
+    s->passing = p;
+    s->size    = size;
+    s->first   = 0;
+    return 0;
+}
+
+/* End the graph: all results come out. */
+static int end_graph(Search *s)
+{
+    int ret = s->graph.graph ? graph_push(&s->graph, NULL) : 0;
+
+    graph_close(&s->graph);
+    if (ret >= 0 && s->nb) {
+        shared_report(s->shared, s->segment, "%d frames did not come out of the filters", s->nb);
+        ret = AVERROR_BUG;
+    }
+    return ret;
+}
+
+/* The graph for a picture: the one that there is, if the picture is like those before. */
+static int prepare_graph(Search *s, const AVFrame *frame, int begins)
+{
+    uint8_t *hw_frames = frame->hw_frames_ctx ? frame->hw_frames_ctx->data : NULL;
+    Picture picture;
+    int ret;
+
+    graph_picture(&picture, frame);
+    if (memcmp(&picture, s->picture, sizeof(picture)) ||
+        s->graph.graph && hw_frames != s->graph.hw_frames && !begins) {
+        shared_report(s->shared, s->segment, "frame %"PRId64" is %dx%d %s and not like the first one; there "
+                      "ffmpeg begins its files anew, so this film has no files as a whole",
+                      s->number + 1, picture.width, picture.height, av_get_pix_fmt_name(picture.sw_format));
+        return AVERROR(ENOSYS);
+    }
+    if (s->graph.graph && hw_frames != s->graph.hw_frames) {
+        ret = end_graph(s);
+        if (ret < 0)
+            return ret;
+    }
+    return s->graph.graph ? 0 : graph_open(&s->graph, s->graph_cfg, frame);
+}
+
+/* Send a picture to the graph. Its past fields belong to one segment, its future ones to another or the same. */
+static int push(Search *s, AVFrame *frame, Rows *past, Rows *future)
+{
+    Passing p = { past, future, .no_past = !s->number, .number = s->number + 1 };
+    int ret = prepare_graph(s, frame, !past || p.no_past);
+
+    if (ret >= 0)
+        ret = grow(s);
+    if (ret < 0)
+        return ret;
+    if (past)
+        past->nb_pending++;
+    if (future)
+        future->nb_pending++;
+    s->passing[(s->first + s->nb++) % s->size] = p;
+    /* only their order matters here */
+    frame->pts    = s->nb_pushed++;
+    frame->opaque = NULL;
+    return graph_push(&s->graph, frame);
+}
+
+/* The stream has ended: the last picture has no future. */
+static int mark_last(Search *s)
+{
+    Rows *rows = s->rows;
+
+    for (int i = 0; i < s->nb; i++) {
+        Passing *p = &s->passing[(s->first + i) % s->size];
+
+        if (p->number == s->number && p->future == rows)
+            p->no_future = 1;
+    }
+    rows->ended = 1;
+    s->rows     = NULL;
+    return settle(rows, 0);
+}
+
+static int note_time(Search *s, const FrameTime *time)
+{
+    s->rows->record.rate = s->in->dec->framerate;
+    return rows_time(s->rows, time);
+}
+
+/*
+ * The key frame of the segment after the one that is being decoded: its last picture, and the first
+ * one of the next segment if that is this rank's, too.
+ */
+static int cross(Search *s, AVFrame *frame, const FrameTime *time)
+{
+    Rows *before = s->rows;
+    int ret = hash_picture(frame, before->record.last);
+
+    if (ret < 0)
+        return ret;
+    if (s->number != s->film->segments[s->segment + 1].number)
+        return indivisible(s, "another number of pictures than packets");
+    if (s->segment == s->last && s->next == UNDECIDED && (ret = decide(s)) < 0)
+        return ret;
+    before->ended = 1;
+    s->rows       = NULL;
+    if (s->segment < s->last) {
+        s->rows = rows_open(s->rows_cfg, s->segment + 1);
+        if (!s->rows)
+            return AVERROR(EIO);
+        memcpy(s->rows->record.first, before->record.last, HASH_SIZE);
+        s->segment++;
+        ret = note_time(s, time);
+    } else {
+        s->done = 1;
+    }
+    if (ret >= 0)
+        ret = push(s, frame, before, s->rows);
+    s->number++;
+    return ret;
+}
+
+static int begin_segment(Search *s, const AVFrame *frame)
+{
+    s->waiting = 0;
+    s->number  = s->film->segments[s->segment].number;
+    s->rows    = rows_open(s->rows_cfg, s->segment);
+    return s->rows ? hash_picture(frame, s->rows->record.first) : AVERROR(EIO);
+}
+
+/* What the decoder says of a picture that is needed. */
+static int check_frame(Search *s, const AVFrame *frame)
+{
+    if (!frame->decode_error_flags && !(frame->flags & AV_FRAME_FLAG_CORRUPT))
+        return 0;
+    /* something before the key frame was needed: perhaps that is all */
+    if (s->film->nb_segments > 1 && s->segment && frame->decode_error_flags & FF_DECODE_ERROR_MISSING_REFERENCE)
+        return indivisible(s, "a reference before the key frame");
+    shared_report(s->shared, s->segment, "frame %"PRId64" could not be decoded: the input is damaged or cut off",
+                  s->number + 1);
+    return AVERROR_INVALIDDATA;
+}
+
+/* A picture has come out of the decoder. */
+static int take_frame(Search *s, AVFrame *frame)
+{
+    const int64_t packet = input_packet_of(frame);
+    const FrameTime time = { frame->pts, frame->pkt_dts, frame->duration, frame->repeat_pict };
+    const int begins = s->waiting && (!s->segment || packet == s->film->segments[s->segment].packet);
+    int ret;
+
+    if (s->done || s->waiting && !begins)
+        return 0;
+    ret = av_frame_apply_cropping(frame, AV_FRAME_CROP_UNALIGNED);
+    if (ret >= 0 && begins)
+        ret = begin_segment(s, frame);
+    if (ret >= 0)
+        ret = check_frame(s, frame);
+    if (ret < 0)
+        return ret;
+    if (!begins && s->segment + 1 < s->film->nb_segments &&
+        packet == s->film->segments[s->segment + 1].packet)
+        return cross(s, frame, &time);
+    ret = note_time(s, &time);
+    if (ret >= 0)
+        ret = push(s, frame, begins && s->segment ? NULL : s->rows, s->rows);
+    s->number++;
+    return ret;
+}
+
+/*
+ * Pictures that are shown before the key frame lack their references here. The decoder says so,
+ * but they belong to another segment.
+ */
+static int decode(Search *s, const AVPacket *pkt, AVFrame *frame)
+{
+    const int level = av_log_get_level();
+    int ret;
+
+    if (s->muted)
+        av_log_set_level(FFMIN(level, AV_LOG_FATAL));
+    ret = frame ? avcodec_receive_frame(s->in->dec, frame) : avcodec_send_packet(s->in->dec, pkt);
+    av_log_set_level(level);
+    return ret;
+}
+
+/* A film may begin with packets that refer to what was before it. */
+static int is_before_start(const Search *s)
+{
+    return s->waiting && !s->segment;
+}
+
+static int receive(Search *s)
+{
+    AVFrame *frame = s->in->frame;
+    int ret;
+
+    while ((ret = decode(s, NULL, frame)) >= 0) {
+        ret = take_frame(s, frame);
+        av_frame_unref(frame);
+        if (ret < 0)
+            return ret;
+    }
+    if (ret == AVERROR(EAGAIN) || ret == AVERROR_EOF || is_before_start(s))
+        return 0;
+    shared_report(s->shared, s->segment, "decoder: %s", av_err2str(ret));
+    return ret;
+}
+
+static int send(Search *s, const AVPacket *pkt)
+{
+    int ret;
+
+    if (pkt && !pkt->size)
+        return 0;
+    ret = decode(s, pkt, NULL);
+    if (ret < 0 && !is_before_start(s)) {
+        shared_report(s->shared, s->segment, "decoder, packet %"PRId64": %s", s->in->next - 1, av_err2str(ret));
+        return ret;
+    }
+    return receive(s);
+}
+
+/* With timestamps: all packets up to the end of what was taken have been read. What follows? */
+static int look_ahead(Search *s, int *drain)
+{
+    const Film *film = s->film;
+    int ret = 0;
+
+    *drain = 0;
+    while (ret >= 0 && film->has_pts && s->next == UNDECIDED && s->last + 1 < film->nb_segments &&
+           s->in->next > film->segments[s->last + 1].last) {
+        ret    = decide(s);
+        *drain = s->next != UNDECIDED;
+    }
+    return ret;
+}
+
+static int end_of_stream(Search *s)
+{
+    int ret = send(s, NULL);
+
+    if (ret >= 0 && !s->done) {
+        const int parts = s->film->nb_segments;
+
+        if (s->waiting && parts == 1) {
+            shared_report(s->shared, s->segment, "no picture came out of the decoder");
+            return AVERROR_INVALIDDATA;
+        }
+        if (s->waiting || s->segment != parts - 1 || parts > 1 && s->number != s->film->nb_frames)
+            return indivisible(s, "the stream ends with other pictures");
+        ret = mark_last(s);
+        s->done = 1;
+    }
+    return ret;
+}
+
+/* Let the decoder begin with a segment, unless it stands there. */
+static int begin_run(Search *s, int segment)
+{
+    AVFrame *held = s->held;
+    int ret;
+
+    s->held = NULL;
+    if (!segment && held) {
+        ret = take_frame(s, held);
+        av_frame_free(&held);
+        return ret < 0 ? ret : receive(s);
+    }
+    av_frame_free(&held);
+    avcodec_flush_buffers(s->in->dec);
+    return input_seek(s->in, s->film, s->film->segments[segment].packet);
+}
+
+/* One run of the decoder: a segment, and those behind it if no other rank takes them. */
+static int run(Search *s, int segment)
+{
+    const Film *film = s->film;
+    int ret, drain;
+
+    s->segment = s->last = segment;
+    s->next    = UNDECIDED;
+    s->waiting = 1;
+    s->done    = 0;
+    ret = begin_run(s, segment);
+    while (ret >= 0 && !s->done) {
+        const int64_t late = s->waiting ? film->segments[segment].packet :
+                             s->segment + 1 < film->nb_segments ? film->segments[s->segment + 1].last :
+                             film->nb_packets;
+
+        if (s->in->next > late + LATE)
+            return indivisible(s, "a key frame does not come");
+        ret = input_read(s->in, film);
+        if (ret == AVERROR_EOF) {
+            ret = end_of_stream(s);
+            break;
+        }
+        s->muted = segment && s->in->next <= film->segments[segment].last + MUTED;
+        if (ret >= 0)
+            ret = send(s, s->in->pkt);
+        s->muted = 0;
+        av_packet_unref(s->in->pkt);
+        if (ret >= 0)
+            ret = look_ahead(s, &drain);
+        if (ret >= 0 && drain) {
+            ret = send(s, NULL);
+            if (ret >= 0 && !s->done)
+                ret = indivisible(s, "a key frame does not come");
+        }
+    }
+    av_packet_unref(s->in->pkt);
+    if (ret >= 0 && s->next == UNDECIDED)
+        ret = take(s, &s->next);
+    return ret;
+}
+
+int search_probe(Search *s, Picture *picture)
+{
+    AVFrame *frame = s->in->frame;
+    int ret = input_seek(s->in, s->film, 0);
+
+    s->segment = -1;
+    avcodec_flush_buffers(s->in->dec);
+    while (ret >= 0) {
+        ret = avcodec_receive_frame(s->in->dec, frame);
+        if (ret >= 0 || ret == AVERROR_EOF)
+            break;
+        ret = input_read(s->in, s->film);
+        /* errors are those of packets that refer to what was before the film */
+        if (ret >= 0 && s->in->pkt->size)
+            avcodec_send_packet(s->in->dec, s->in->pkt);
+        else if (ret == AVERROR_EOF)
+            ret = avcodec_send_packet(s->in->dec, NULL);
+        av_packet_unref(s->in->pkt);
+    }
+    /* a decoder at the end of the stream cannot go on */
+    if (ret >= 0 && s->in->next < s->film->nb_packets) {
+        s->held = av_frame_clone(frame);
+        if (!s->held)
+            ret = AVERROR(ENOMEM);
+    }
+    if (ret >= 0)
+        ret = av_frame_apply_cropping(frame, AV_FRAME_CROP_UNALIGNED);
+    if (ret < 0) {
+        shared_report(s->shared, -1, "the first picture: %s", av_err2str(ret));
+        return ret;
+    }
+    s->first_packet = input_packet_of(frame);
+    graph_picture(picture, frame);
+    ret = graph_open(&s->graph, s->graph_cfg, frame);
+    av_frame_unref(frame);
+    return ret;
+}
+
+int search_run(Search *s)
+{
+    int segment, ret;
+
+    s->failed = -1;
+    ret = take(s, &segment);
+
+    while (ret >= 0 && segment >= 0) {
+        ret     = run(s, segment);
+        segment = s->next;
+    }
+    if (ret >= 0)
+        ret = end_graph(s);
+    if (ret >= 0)
+        ret = report_frames(s, 0);
+    if (ret < 0 && ret != AVERROR_EXIT) {
+        if (ret != GPUME_INDIVISIBLE)
+            shared_report(s->shared, s->failed >= 0 ? s->failed : s->segment, "%s", av_err2str(ret));
+        shared_add(s->shared, SHARED_STOP, 1, NULL);
+    }
+    shared_note(s->shared, -1);
+    return ret;
+}
+
+void search_free(Search *s)
+{
+    graph_close(&s->graph);
+    av_frame_free(&s->held);
+    for (int i = 0; i < s->nb; i++) {
+        Passing *p = &s->passing[(s->first + i) % s->size];
+        Rows *rows[] = { p->past, p->future };
+
+        for (int j = 0; j < 2; j++)
+            if (rows[j] && !--rows[j]->nb_pending && rows[j] != s->rows)
+                rows_free(&rows[j]);
+    }
+    rows_free(&s->rows);
+    av_freep(&s->passing);
+    s->nb = 0;
+}

@@ -1,0 +1,269 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "libavutil/macros.h"
+#include "libavutil/mem.h"
+#include "libavutil/time.h"
+
+#include "mpi/shared.h"
+
+/** Between two looks at a request, microseconds: at first, and at most. */
+#define MIN_NAP 20
+#define MAX_NAP 2000
+/** Bytes of one broadcast: counts are of type int. */
+#define MAX_BROADCAST (1 << 28)
+
+void shared_report(const Shared *s, int segment, const char *format, ...)
+{
+    char line[1024];
+    int len = snprintf(line, sizeof(line), "gpume-mpi: rank %d", s->world_rank);
+    va_list args;
+
+    if (segment >= 0)
+        len += snprintf(line + len, sizeof(line) - len, ", segment %d", segment);
+    len += snprintf(line + len, sizeof(line) - len, ": ");
+    va_start(args, format);
+    vsnprintf(line + len, sizeof(line) - len, format, args);
+    va_end(args);
+    /* in one piece: other ranks write, too */
+    fprintf(stderr, "%s\n", line);
+}
+
+int shared_error(const Shared *s, int code, const char *what)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int len;
+
+    if (code == MPI_SUCCESS)
+        return 0;
+    if (MPI_Error_string(code, text, &len) != MPI_SUCCESS)
+        snprintf(text, sizeof(text), "error %d", code);
+    shared_report(s, -1, "%s: %s", what, text);
+    return AVERROR_EXTERNAL;
+}
+
+int shared_open(Shared *s, MPI_Comm comm)
+{
+    MPI_Aint size;
+    int code;
+
+    memset(s, 0, sizeof(*s));
+    s->comm = comm;
+    s->win  = MPI_WIN_NULL;
+    if ((code = MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN)) != MPI_SUCCESS ||
+        (code = MPI_Comm_rank(comm, &s->rank)) != MPI_SUCCESS ||
+        (code = MPI_Comm_size(comm, &s->size)) != MPI_SUCCESS ||
+        (code = MPI_Comm_rank(MPI_COMM_WORLD, &s->world_rank)) != MPI_SUCCESS)
+        return shared_error(s, code, "MPI's communicator");
+    size = s->rank ? 0 : (SHARED_NB + 2 * s->size) * sizeof(*s->counters);
+    code = MPI_Win_allocate(size, sizeof(*s->counters), MPI_INFO_NULL, comm, &s->counters, &s->win);
+    if (code != MPI_SUCCESS) {
+        s->win = MPI_WIN_NULL;
+        return shared_error(s, code, "MPI_Win_allocate");
+    }
+    if ((code = MPI_Win_set_errhandler(s->win, MPI_ERRORS_RETURN)) != MPI_SUCCESS ||
+        (code = MPI_Win_lock_all(MPI_MODE_NOCHECK, s->win)) != MPI_SUCCESS)
+        return shared_error(s, code, "MPI's window");
+    return 0;
+}
+
+int shared_add(Shared *s, int counter, int64_t value, int64_t *before)
+{
+    int64_t old;
+    int code = MPI_Fetch_and_op(&value, &old, MPI_INT64_T, 0, counter, MPI_SUM, s->win);
+
+    if (code == MPI_SUCCESS)
+        code = MPI_Win_flush(0, s->win);
+    if (before)
+        *before = old;
+    return shared_error(s, code, "MPI_Fetch_and_op");
+}
+
+/* Replace a counter's value. */
+static int set(Shared *s, int counter, int64_t value)
+{
+    int64_t before;
+    int code = MPI_Fetch_and_op(&value, &before, MPI_INT64_T, 0, counter, MPI_REPLACE, s->win);
+
+    if (code == MPI_SUCCESS)
+        code = MPI_Win_flush(0, s->win);
+    return shared_error(s, code, "MPI_Fetch_and_op");
+}
+
+/*
+ * A stretch of work, in one word, so that one addition takes from either end: pieces from first to
+ * before end. Where several ranks take at once first may pass end: then nothing is left.
+ */
+static int64_t stretch(int64_t first, int64_t end)
+{
+    return end * (1LL << 32) + first;
+}
+
+static int64_t first_of(int64_t stretch)
+{
+    return stretch & UINT32_MAX;
+}
+
+static int64_t end_of(int64_t stretch)
+{
+    return (stretch - first_of(stretch)) / (1LL << 32);
+}
+
+static int64_t length_of(int64_t stretch)
+{
+    return end_of(stretch) - first_of(stretch);
+}
+
+static int stretch_of(int rank)
+{
+    return SHARED_NB + rank;
+}
+
+int shared_note(Shared *s, int what)
+{
+    return set(s, SHARED_NB + s->size + s->rank, what);
+}
+
+int shared_divide(Shared *s, int nb)
+{
+    int ret = shared_agree(s, 0);
+
+    for (int i = 0; !s->rank && i < SHARED_NB && ret >= 0; i++)
+        ret = set(s, i, 0);
+    for (int64_t i = 0; !s->rank && i < s->size && ret >= 0; i++)
+        ret = set(s, stretch_of(i), stretch(nb * i / s->size, nb * (i + 1) / s->size));
+    if (ret >= 0)
+        ret = shared_note(s, -1);
+    return shared_agree(s, ret);
+}
+
+/* The longest stretch that is left: *victim is its rank, -1 if there is none. */
+static int find_longest(Shared *s, int *victim, int64_t *value)
+{
+    int64_t *all = av_malloc_array(s->size, sizeof(*all));
+    int64_t longest = 0;
+    int code;
+
+    *victim = -1;
+    if (!all)
+        return AVERROR(ENOMEM);
+    code = MPI_Get_accumulate(NULL, 0, MPI_INT64_T, all, s->size, MPI_INT64_T, 0, SHARED_NB, s->size,
+                              MPI_INT64_T, MPI_NO_OP, s->win);
+    if (code == MPI_SUCCESS)
+        code = MPI_Win_flush(0, s->win);
+    for (int i = 0; i < s->size && code == MPI_SUCCESS; i++)
+        if (length_of(all[i]) > longest) {
+            longest = length_of(all[i]);
+            *victim = i;
+            *value  = all[i];
+        }
+    av_free(all);
+    return shared_error(s, code, "MPI_Get_accumulate");
+}
+
+/* Take the second half of another rank's stretch. */
+static int steal(Shared *s, int *piece)
+{
+    int victim, ret;
+    int64_t value;
+
+    while ((ret = find_longest(s, &victim, &value)) >= 0 && victim >= 0) {
+        const int64_t nb = (length_of(value) + 1) / 2;
+        int64_t first;
+
+        ret = shared_add(s, stretch_of(victim), stretch(0, -nb), &value);
+        if (ret < 0)
+            break;
+        /* others may have taken some in the meantime */
+        first = FFMAX(first_of(value), end_of(value) - nb);
+        if (first >= end_of(value))
+            continue;
+        *piece = first;
+        return set(s, stretch_of(s->rank), stretch(first + 1, end_of(value)));
+    }
+    return ret;
+}
+
+int shared_take(Shared *s, int *piece)
+{
+    int64_t stop, value;
+    int ret = shared_add(s, SHARED_STOP, 0, &stop);
+
+    *piece = -1;
+    if (ret < 0 || stop)
+        return ret;
+    ret = shared_add(s, stretch_of(s->rank), 1, &value);
+    if (ret < 0 || length_of(value) <= 0)
+        return ret < 0 ? ret : steal(s, piece);
+    *piece = first_of(value);
+    return 0;
+}
+
+void shared_close(Shared *s)
+{
+    if (s->win == MPI_WIN_NULL)
+        return;
+    if (MPI_Win_unlock_all(s->win) != MPI_SUCCESS || MPI_Win_free(&s->win) != MPI_SUCCESS)
+        shared_report(s, -1, "could not free MPI's window");
+    s->win = MPI_WIN_NULL;
+}
+
+int shared_wait(Shared *s, MPI_Request *request)
+{
+    unsigned nap = MIN_NAP;
+    int done = 0;
+
+    for (;;) {
+        const int code = MPI_Test(request, &done, MPI_STATUS_IGNORE);
+
+        if (code != MPI_SUCCESS)
+            return shared_error(s, code, "MPI_Test");
+        if (done)
+            return 0;
+        if (s->idle)
+            s->idle(s->opaque);
+        av_usleep(nap);
+        nap = FFMIN(nap * 2, MAX_NAP);
+    }
+}
+
+int shared_agree(Shared *s, int status)
+{
+    /* in the order of their gravity */
+    int mine[2] = { status == GPUME_INDIVISIBLE ? -1 : 0, status }, all[2];
+    MPI_Request request;
+    const int code = MPI_Iallreduce(mine, all, 2, MPI_INT, MPI_MIN, s->comm, &request);
+    int ret;
+
+    if (code != MPI_SUCCESS)
+        return shared_error(s, code, "MPI_Iallreduce");
+    ret = shared_wait(s, &request);
+    if (ret < 0)
+        return ret;
+    return all[0] ? GPUME_INDIVISIBLE : all[1];
+}
+
+int shared_broadcast(Shared *s, void *data, size_t size)
+{
+    for (size_t done = 0; done < size;) {
+        const int now = FFMIN(size - done, MAX_BROADCAST);
+        MPI_Request request;
+        const int code = MPI_Ibcast((char *)data + done, now, MPI_BYTE, 0, s->comm, &request);
+        int ret;
+
+        if (code != MPI_SUCCESS)
+            return shared_error(s, code, "MPI_Ibcast");
+        ret = shared_wait(s, &request);
+        if (ret < 0)
+            return ret;
+        done += now;
+    }
+    return 0;
+}

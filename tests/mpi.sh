@@ -1,0 +1,301 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# gpume-mpi with 1 to 4 ranks against one ffmpeg, byte for byte: containers, groups of pictures,
+# searches and directions; ranks that are killed, and runs that go on; wrong arguments and faults.
+#
+# usage: tests/mpi.sh RESULTS SERIES
+# GPUME_SEED chooses the points in time at which ranks are killed.
+
+set -u
+LC_ALL=C
+export LC_ALL
+top=$(cd "$(dirname "$0")/.." && pwd)
+cd "$top" || exit
+results=$1
+series=$2
+obj=$top/build/$series/obj
+. tests/lib.sh
+
+if ! have mpirun || [ ! -x "$obj/gpume-mpi" ]; then
+    skip mpi "there is no MPI (Debian's packages: libopenmpi-dev, openmpi-bin)"
+    exit
+fi
+OMPI_ALLOW_RUN_AS_ROOT=1
+OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
+
+# what is on one machine needs no network
+OMPI_MCA_btl=self,vader
+OMPI_MCA_pml=ob1
+export OMPI_MCA_btl OMPI_MCA_pml
+
+work=$top/build/check/mpi
+rm -rf "$work"
+mkdir -p "$work"
+cd "$work" || exit
+ffmpeg() { "$obj/ffmpeg" -nostdin -hide_banner -loglevel error -y "$@"; }
+# ranks N ARGUMENT...
+ranks() {
+    n=$1
+    shift
+    timeout 120 mpirun --oversubscribe --bind-to none -n "$n" "$obj/gpume-mpi" "$@" 2> err
+}
+# what it said, without mpirun's own remarks
+said() { grep -v -e '^---' -e '^Primary' -e '^a non-zero' -e '^mpirun' -e '^the job' -e 'Process name' -e 'Exit code' -e '^$' err; }
+
+# victim JOB N: the process of the Nth rank that mpirun, process JOB, has started
+victim() { sed -n "s/^\([0-9]*\) (gpume-mpi) [A-Z] $1 .*/\1/p" /proc/[0-9]*/stat 2> /dev/null | sed -n "$2p"; }
+
+# how many segments are finished
+nb_finished() { find many.npy.gpume-part -name 'segment-*' ! -name '*.new' 2> /dev/null | grep -c .; }
+
+# one CLIP FILTER: what one process writes, to one.npy, one.csv and one.log
+one() {
+    rm -f one.*
+    ffmpeg -i "$1" -vf "$2:mv_file=one.npy:stats_file=one.log,$2:mv_file=one.csv" -f null - 2> /dev/null
+}
+
+# same NAME N CLIP FILTER FORMAT ARGUMENT...: the same files with N ranks, and nothing left beside them
+same() {
+    what=$1
+    nb=$2
+    clip=$3
+    filter=$4
+    format=$5
+    shift 5
+    rm -rf many.*
+    ranks "$nb" -i "$clip" -vf "$filter" --mv-file "many.$format" --stats-file many.log --segment 8 "$@"
+    check "mpi/$what/$nb-ranks" "$(said | head -n 1)" eval "cmp -s one.$format many.$format && cmp -s one.log many.log &&
+        [ \$(wc -c < one.$format) -gt 1000 ] && [ \$(ls -d many.* | wc -l) = 2 ]"
+}
+
+# The clips are in $work; each part is in a folder of its own in it, and they run side by side:
+# most of the time goes into starting and ending processes.
+
+# Clips: groups of pictures that refer to others (B frames), and closed ones; with and without an
+# index, with one timestamp a frame or fewer or none, with frames that are not shown.
+source="-f lavfi -i testsrc2=size=112x80:rate=25:duration=4"
+# shellcheck disable=SC2086  # words
+{
+    ffmpeg $source -c:v mpeg4 -bf 2 -g 9 open.mp4
+    ffmpeg $source -c:v mpeg2video -bf 2 -g 9 open.mkv
+    ffmpeg $source -c:v mpeg2video -bf 2 -g 9 -sc_threshold 1000000000 -flags cgop closed.mkv
+    ffmpeg $source -c:v mpeg2video -bf 2 -g 9 open.ts
+    ffmpeg $source -c:v mpeg4 -bf 2 -g 9 open.avi
+    ffmpeg $source -c:v mpeg4 -g 9 simple.avi
+    ffmpeg $source -c:v mpeg4 -bf 2 -g 9 open.m4v
+    ffmpeg $source -vf 'select=not(mod(n\,7)-3)+not(mod(n\,4))+not(mod(n\,9))' -fps_mode vfr -c:v mpeg4 -bf 2 -g 5 variable.mkv
+    ffmpeg $source -c:v ffv1 intra.mkv
+}
+# begins with frames that are decoded and not shown
+ffmpeg -ss 1.13 -i open.mp4 -c copy edited.mp4
+# begin in the middle: with frames whose references are missing, and without a key frame
+ffmpeg -ss 1.1 -i open.ts -c copy late.ts
+tail -c +$((188 * 150 + 1)) open.ts > later.ts
+ffmpeg -stream_loop 3 -i "$top/tests/clips/h264.mkv" -c copy h264.mp4
+ffmpeg -stream_loop 3 -i "$top/tests/clips/h264.mkv" -c copy -bsf:v h264_mp4toannexb raw.h264
+
+containers() {
+    for clip in ../open.mp4 ../open.mkv ../closed.mkv ../open.ts ../open.avi ../simple.avi ../open.m4v ../variable.mkv \
+                ../intra.mkv ../edited.mp4 ../late.ts ../later.ts ../h264.mp4 ../raw.h264 "$top/tests/clips/hevc10.hevc"; do
+        one "$clip" gpume=algo=ds:dir=both
+        for n in 1 2 3 4; do
+            same "${clip##*/}" $n "$clip" gpume=algo=ds:dir=both npy
+        done
+        case $clip in
+            *open*) same "${clip##*/}-csv" 3 "$clip" gpume=algo=ds:dir=both csv ;;
+        esac
+    done
+}
+
+# Each with all directions, and each time another number of ranks.
+searches() {
+    i=0
+    for search in $("$top/tools/searches.sh") ds:check=1 ds:smooth=2:pel=4; do
+        case $search in
+            epzs*) continue ;;
+        esac
+        for dir in past future both; do
+            i=$((i + 1))
+            one ../open.mkv "gpume=algo=$search:range=12:dir=$dir"
+            same "$search-$dir" $((i % 4 + 1)) ../open.mkv "gpume=algo=$search:range=12:dir=$dir" npy
+        done
+    done
+    one ../open.avi scale=64:48,gpume=algo=hexbs:dir=both
+    same filters 3 ../open.avi scale=64:48,gpume=algo=hexbs:dir=both csv
+}
+
+list_and_gpu() {
+    # A list: one film that all ranks search together, and some that each takes alone.
+    mkdir list
+    printf '../%s\n' raw.h264 open.ts simple.avi variable.mkv intra.mkv > list.txt
+    ranks 3 --list list.txt -vf gpume=algo=hexbs --mv-file list/%s.npy --stats-file list/%s.log
+    while read -r clip; do
+        one "$clip" gpume=algo=hexbs
+        check "mpi/list/${clip##*/}" "$(said | head -n 1)" eval "cmp -s one.npy 'list/${clip##*/}.npy' && cmp -s one.log 'list/${clip##*/}.log'"
+    done < list.txt
+
+    # The GPU's backend on the stand-in for the driver: ranks share a device, frames are decoded on the CPU.
+    if [ -f "$top/build/standin/libcuda.so.1" ] && has_cuda "$obj"; then
+        ffmpeg -i ../open.mp4 -c copy -frames:v 30 short.mp4
+        one short.mp4 gpume=algo=ds:range=8
+        LD_LIBRARY_PATH=$top/build/standin same standin 3 short.mp4 gpume=algo=ds:range=8:backend=cuda npy --hwaccel cuda -v quiet
+    else
+        skip mpi/standin "the stand-in for the driver is not built"
+    fi
+}
+
+kills() {
+    # A rank is killed at any time; the same command with --resume goes on. What is finished stays so.
+    ffmpeg -stream_loop 2 -i ../open.mkv -c copy long.mkv
+    filter=gpume=algo=fs:range=48:block=8:dir=both:exhaustive=1:backend=cpu
+    one long.mkv $filter
+    seed=${GPUME_SEED:-1}
+    killed=0
+    completed=0
+    half=0
+    rm -rf many.*
+    i=0
+    while [ $i -lt 20 ]; do
+        i=$((i + 1))
+        mpirun --oversubscribe --bind-to none -n 3 "$obj/gpume-mpi" -i long.mkv -vf "$filter" --mv-file many.npy \
+            --stats-file many.log --segment 8 --resume > /dev/null 2> err &
+        job=$!
+        sleep "$(echo "$seed $i" | awk '{ srand($1 * 1000 + $2); print 0.2 + 0.8 * rand() }')"
+        pid=$(victim $job $((i % 3 + 1)))
+        [ -z "$pid" ] || kill -9 "$pid" 2>/dev/null
+        if wait $job; then
+            completed=$((completed + 1))
+            [ -e many.npy ] && [ -e many.log ] || half=$((half + 1))
+        else
+            killed=$((killed + 1))
+        fi
+        # whole or absent, also if a rank was killed after its work
+        for type in npy log; do
+            if [ -e many.$type ]; then
+                cmp -s one.$type many.$type || half=$((half + 1))
+            fi
+        done
+        if [ ! -e many.npy.gpume-part ]; then
+            rm -rf many.*
+        fi
+    done
+    check mpi/kill-no-half-file "$half times" test $half = 0
+    check mpi/kill-kills "only $killed of 20" test $killed -ge 5
+    same resume 2 long.mkv $filter npy
+    say "(20 times killed at random: $killed ended, $completed complete)"
+    # one run that is killed once segments are finished, then goes on with another number of ranks
+    rm -rf many.*
+    mpirun --oversubscribe --bind-to none -n 3 "$obj/gpume-mpi" -i long.mkv -vf "$filter" --mv-file many.npy \
+        --stats-file many.log --segment 8 > /dev/null 2> err &
+    job=$!
+    tries=0
+    while [ $tries -lt 200 ] && kill -0 $job 2>/dev/null && [ "$(nb_finished)" -lt 4 ]; do
+        sleep 0.02
+        tries=$((tries + 1))
+    done
+    pid=$(victim $job 2)
+    [ -z "$pid" ] || kill -9 "$pid" 2>/dev/null
+    wait $job
+    finished=$(nb_finished)
+    check mpi/kill-keeps "$finished segments" test "$finished" -ge 4
+    check mpi/kill-says "$(said | tail -n 1)" grep -q 'was ended by signal 15' err
+    # a finished segment that is damaged is searched again
+    printf x |
+        dd of=many.npy.gpume-part/data bs=1 seek=1000 conv=notrunc 2> /dev/null
+    # other options do not go on with it
+    ranks 2 -i long.mkv -vf gpume=algo=ds --mv-file many.npy --resume
+    check mpi/resume-other "$(said | tail -n 1)" grep -q 'is of another film or of other options' err
+    ranks 4 -i long.mkv -vf "$filter" --mv-file many.npy --stats-file many.log --resume --progress yes
+    check mpi/resume-goes-on "$(said | tail -n 1)" eval 'cmp -s one.npy many.npy && cmp -s one.log many.log && [ ! -e many.npy.gpume-part ]'
+    check mpi/progress "no progress bar" grep -q '/300 frames, .* frames/s, 4 ranks, 0:.* left' err
+}
+
+# refused NAME PATTERN ARGUMENT...: ends with a message and without a file; an older one is kept
+refused() {
+    what=$1
+    pattern=$2
+    shift 2
+    rm -rf many.*
+    if ranks 2 "$@" > /dev/null; then
+        fail "mpi/refused-$what" "it succeeded"
+    elif ! grep -q -e "$pattern" err; then
+        fail "mpi/refused-$what" "$(said | head -n 1)"
+    else
+        check "mpi/refused-$what" "$(ls -d many.* 2>/dev/null)" eval '! ls many.npy many.csv many.log > /dev/null 2>&1'
+    fi
+}
+faults() {
+    o='-i ../open.mkv --mv-file many.npy -vf'
+    # shellcheck disable=SC2086  # words
+    {
+        refused no-arguments 'one of -i and --list is needed'
+        refused unknown 'unknown argument --fast' --fast
+        refused no-value 'a value is missing after --mv-file' $o gpume --mv-file
+        refused wrong-value 'a wrong value after --threads' $o gpume --threads many
+        refused nothing-to-write 'there is nothing to write' -i ../open.mkv -vf gpume
+        refused no-input 'none.mkv: No such file' -i none.mkv -vf gpume --mv-file many.npy
+        refused no-film 'rank 0: ../tests.txt: ' -i ../tests.txt -vf gpume --mv-file many.npy
+        refused list-pattern 'the name needs one %s' --list ../tests.txt -vf gpume --mv-file many.npy
+        refused epzs 'takes vectors of earlier frames' $o gpume=algo=epzs
+        refused stateful 'The filter fps may need other frames' $o fps=5,gpume
+        refused not-last 'gpume must be the last filter' $o gpume,hflip
+        refused no-gpume 'gpume must be the last filter' $o hflip
+        refused names 'Name the files with --mv-file' $o gpume=mv_file=x.npy
+        refused hint 'hint is for encoders' $o gpume=hint=constant
+        refused filter-option "Unable to parse \"algo\" option value \"fastest\"" $o gpume=algo=fastest
+        refused filter-range 'out of range' $o gpume=range=5000
+        refused filter-ending 'ends neither in .csv nor' -i ../open.mkv -vf gpume --mv-file many.txt
+        refused filter-folder 'Could not open none/many.npy' -i ../open.mkv -vf gpume --mv-file none/many.npy
+        refused filter-same 'are both' -i ../open.mkv -vf gpume --mv-file many.csv --stats-file many.csv
+    }
+    if [ ! -e /dev/nvidia0 ]; then
+        # shellcheck disable=SC2086
+        refused no-gpu 'rank 1: no GPU can be opened' $o gpume --hwaccel cuda
+    fi
+    echo old > kept.npy
+    ranks 2 -i ../open.mkv -vf gpume --mv-file kept.npy --no-overwrite
+    # shellcheck disable=SC2016  # check evaluates it
+    check mpi/no-overwrite "$(said | head -n 1)" eval 'grep -q "File exists" err && [ "$(cat kept.npy)" = old ]'
+
+    # Input that is cut off, and input that is damaged in the middle.
+    for type in mp4 mkv avi; do
+        head -c $(($(wc -c < ../open.$type) * 6 / 10)) ../open.$type > cut.$type
+        refused "cut-$type" "rank 0: cut.$type: Invalid data" -i cut.$type -vf gpume --mv-file many.npy
+    done
+    cp ../open.mp4 damaged.mp4
+    dd if=/dev/zero of=damaged.mp4 bs=1 seek=$(($(wc -c < ../open.mp4) / 2)) count=4000 conv=notrunc 2> /dev/null
+    refused damaged 'rank [0-9]*, segment [0-9]*: ' -i damaged.mp4 -vf gpume --mv-file many.npy --segment 8
+
+    # A disk that is full, if this process may mount one.
+    mkdir small
+    if mount -t tmpfs -o size=200k tmpfs small 2> /dev/null; then
+        for format in npy csv; do
+            echo old > small/many.$format
+            ranks 2 -i ../open.mkv -vf gpume=block=4 --mv-file small/many.$format
+            # shellcheck disable=SC2016
+            check "mpi/full-disk-$format" "$(said | head -n 1)" eval \
+                'grep -q "rank [0-9]*, segment [0-9]*: .*No space left" err && [ "$(cat small/many.'$format')" = old ]'
+            rm -rf small/*
+        done
+        umount small
+    else
+        skip mpi/full-disk "no file system can be mounted"
+    fi
+}
+
+echo 'This is no film.' > tests.txt
+parts='containers searches list_and_gpu kills faults'
+all_results=$results
+for part in $parts; do
+    (
+        mkdir "$part"
+        cd "$part" || exit
+        results=$work/$part.txt
+        $part
+    ) &
+done
+wait
+for part in $parts; do
+    cat "$work/$part.txt" >> "$all_results"
+done
