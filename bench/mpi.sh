@@ -94,6 +94,7 @@ launch() {
 
 # ours RANKS FILM SEARCH RANGE: prints frames/s, from the opening of the film to its files
 ours() {
+    rm -f "$out/mpi.npy" "$out/mpi.log"
     # shellcheck disable=SC2086  # lists of words
     launch "$1" "$bin/gpume-mpi" -i "$2" -vf "gpume=algo=$3:range=$4:backend=$backend" --mv-file "$out/mpi.npy" \
         --stats-file "$out/mpi.log" --hwaccel $hwaccel $threads --times --progress no 2> "$out/mpi.err" || {

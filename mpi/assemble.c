@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "libavutil/mem.h"
 #include "libavutil/murmur3.h"
@@ -266,6 +267,9 @@ static int move_data(Clip *c, int64_t size)
     }
     if (ret >= 0)
         ret = ff_gpume_file_close(&c->mv);
+    /* some systems write all of a file to the disk before it takes another one's place */
+    if (ret >= 0 && unlink(c->mv.part))
+        ret = work_error(&c->work, -1, "remove", c->mv.part);
     if (ret >= 0 && rename(data, c->mv.part))
         ret = work_error(&c->work, -1, "rename", data);
     av_free(data);
