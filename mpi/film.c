@@ -22,7 +22,7 @@
 #define LEAST_FRAMES  24
 #define MOST_FRAMES 1000
 /** Segments for a rank, if they are not too short then. */
-#define SEGMENTS_OF_RANK 16
+#define SEGMENTS_OF_RANK 40
 
 static int compare_pts(const void *a, const void *b)
 {
