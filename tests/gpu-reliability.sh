@@ -75,7 +75,8 @@ tail -n 1 "$top/build/results/gpu-soak.log"
 # Memory over many frames and graphs, as counted by the driver.
 frames=100000
 [ -z "${QUICK-}" ] || frames=10000
-for long in "-long $frames" '-teardown 100' '-changes 100'; do
+for long in "-long $frames" "-long $frames -behind mvview,mvfps" '-teardown 100' '-teardown 100 -behind mvview,mvfps' \
+            '-changes 100'; do
     # shellcheck disable=SC2086
     check "gpu-memory/$long" "see $top/build/results/gpu-memory.log" sh -c "timeout 900 \
         ./libavfilter/tests/gpume_soak -backends cuda,frames $long > '$top/build/results/gpu-memory.log' 2>&1"

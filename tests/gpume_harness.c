@@ -1025,6 +1025,26 @@ static int set_hw_frames(AVFilterContext *src, AVBufferRef *hw_frames, const Tes
     return ret;
 }
 
+/* Filters behind *last, which becomes the last of them. */
+static int open_behind(TestGraph *g, const char *names, AVFilterContext **last)
+{
+    char name[32];
+    int ret = 0;
+
+    for (; *names && ret >= 0; names += strspn(names, ",")) {
+        const size_t length = strcspn(names, ",");
+        AVFilterContext *f;
+
+        av_strlcpy(name, names, FFMIN(length + 1, sizeof(name)));
+        ret = avfilter_graph_create_filter(&f, avfilter_get_by_name(name), name, NULL, NULL, g->graph);
+        if (ret >= 0)
+            ret = avfilter_link(*last, 0, f, 0);
+        *last  = f;
+        names += length;
+    }
+    return ret;
+}
+
 int test_open_graph(TestGraph *g, const TestRun *r, const TestPicture *first)
 {
     AVFilterContext *last, *up = NULL, *down[2] = { NULL };
@@ -1038,7 +1058,8 @@ int test_open_graph(TestGraph *g, const TestRun *r, const TestPicture *first)
     avfilter_graph_set_auto_convert(g->graph, AVFILTER_AUTO_CONVERT_NONE);
 
     snprintf(args, sizeof(args), "video_size=%dx%d:pix_fmt=%d:time_base=1/25:pixel_aspect=4/3:"
-             "colorspace=bt470bg:range=tv", first->w, first->h, first->format);
+             "colorspace=bt470bg:range=tv%s", first->w, first->h, first->format,
+             r->behind ? ":frame_rate=25" : "");
     g->src = test_alloc(avfilter_graph_alloc_filter(g->graph, avfilter_get_by_name("buffer"), "src"));
     if ((r->hw_frames && (ret = set_hw_frames(g->src, r->hw_frames, first)) < 0) ||
         (ret = avfilter_init_str(g->src, r->hw_frames ? NULL : args)) < 0 ||
@@ -1070,6 +1091,8 @@ int test_open_graph(TestGraph *g, const TestRun *r, const TestPicture *first)
     if ((ret = avfilter_link(last, 0, g->gpume, 0)) < 0)
         goto fail;
     last = g->gpume;
+    if (r->behind && (ret = open_behind(g, r->behind, &last)) < 0)
+        goto fail;
     if (r->download) {
         if ((ret = avfilter_graph_create_filter(&down[0], avfilter_get_by_name("hwdownload"),
                                                 "download", NULL, NULL, g->graph)) < 0 ||

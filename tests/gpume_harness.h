@@ -266,6 +266,7 @@ typedef struct TestRun {
     int upload;             ///< frames go up to the device before the filter
     AVBufferRef *hw_frames; ///< frames that are given lie there; may be NULL
     int download;           ///< they come down behind it
+    const char *behind;     ///< names of filters behind it, separated by commas; may be NULL
     AVBufferRef *device;    ///< the filter's; may be NULL
     int feed_all;           ///< push everything before the first frame is pulled
     int closes;             ///< closed after close_after frames have come out

@@ -241,11 +241,13 @@ static void long_options(char *buf, size_t size, enum CaseBackend backend, const
              "stats_file=/dev/null", algo, backend == CASE_CPU ? "cpu" : "cuda");
 }
 
+static const char *behind;      ///< names of filters behind gpume, or NULL
+
 static int open_long_graph(TestGraph *g, const TestPicture *first, const char *options,
                            int nb_threads, enum CaseBackend backend, AVBufferRef *device)
 {
     const TestRun r = { .options = options, .nb_threads = nb_threads, .device = device,
-                        .upload = backend == CASE_FRAMES };
+                        .upload = backend == CASE_FRAMES, .behind = behind };
 
     return test_open_graph(g, &r, first);
 }
@@ -297,7 +299,8 @@ static int run_long(enum CaseBackend backend, const char *algo, int nb_frames, A
         if (i >= nb_frames - 32)
             lower(&late, usage(backend != CASE_CPU));
     }
-    snprintf(what, sizeof(what), "%d frames, %s, %s", nb_frames, case_backends[backend], algo);
+    snprintf(what, sizeof(what), "%d frames, %s, %s%s%s", nb_frames, case_backends[backend], algo,
+             behind ? "," : "", behind ? behind : "");
     if (ret < 0 || nb_out < nb_frames - 8) {
         fprintf(stderr, "%s: %s after %d frames\n", what, av_err2str(ret), nb_out);
         ret = 1;
@@ -517,6 +520,7 @@ static int usage_error(void)
     printf("usage: gpume_soak [-seconds N] [-cases N] [-seed N] [-threads N] [-side N]\n"
            "                  [-backends cpu,cuda,frames] [-v]\n"
            "       gpume_soak -long FRAMES | -teardown N | -changes N | -failures 1 [-algo NAME|all] [-seed N] ...\n"
+           "                  [-behind FILTERS]   (with -long and -teardown, names separated by commas)\n"
            "       gpume_soak -hog MIB   (takes all memory of the GPU but so much)\n"
            "Without a GPU or the stand-in for its driver only the CPU is tested.\n");
     return 2;
@@ -566,6 +570,8 @@ int main(int argc, char **argv)
             failures = atoi(value);
         } else if (!strcmp(arg, "-algo")) {
             algo = value;
+        } else if (!strcmp(arg, "-behind")) {
+            behind = value;
         } else if (!strcmp(arg, "-backends")) {
             s.limits.backends = case_backends_of(value);
         } else {
