@@ -17,7 +17,7 @@ MVFPS_MODULES  := $(call gpume_modules,between)
 GPUME_CUDA-$(if $(CONFIG_FFNVCODEC),$(CONFIG_CUDA_LLVM)) = yes
 GPUME_CUDA-$(if $(CONFIG_FFNVCODEC),$(CONFIG_CUDA_NVCC)) = yes
 # What every filter with kernels needs, and its modules' objects.
-gpume_kernels   = cuda/load_helper.o gpume/cuda/driver.o $(foreach M,$(1),$(call gpume_module,$(M)).ptx.o)
+gpume_kernels   = cuda/load_helper.o gpume/cuda/driver.o gpume/cuda/uploads.o $(foreach M,$(1),$(call gpume_module,$(M)).ptx.o)
 GPUME_CUDA_OBJS = $(if $(GPUME_CUDA-yes),                     \
                       gpume/cuda/backend.o                    \
                       gpume/cuda/launch.o                     \

@@ -28,6 +28,7 @@
 
 #include "gpume/compat.h"
 #include "gpume/execute.h"
+#include "gpume/hwframes.h"
 #include "gpume/between/between.h"
 #include "gpume/between/layout.h"
 
@@ -142,23 +143,6 @@ static av_cold int parse_rate(AVFilterContext *ctx, AVRational in_rate)
     return 0;
 }
 
-/* Frames like the input's. */
-static av_cold int init_out_frames(MvfpsContext *s)
-{
-    const AVHWFramesContext *in = (const AVHWFramesContext *)s->in_frames->data;
-    AVHWFramesContext *out;
-
-    s->out_frames = av_hwframe_ctx_alloc(in->device_ref);
-    if (!s->out_frames)
-        return AVERROR(ENOMEM);
-    out            = (AVHWFramesContext *)s->out_frames->data;
-    out->format    = in->format;
-    out->sw_format = in->sw_format;
-    out->width     = in->width;
-    out->height    = in->height;
-    return av_hwframe_ctx_init(s->out_frames);
-}
-
 static av_cold void close_between(MvfpsContext *s)
 {
     ff_mvfps_close(&s->between);
@@ -186,7 +170,7 @@ static av_cold int open_between(AVFilterContext *ctx, AVBufferRef *hw_frames)
     }
     ret = ff_mvfps_open(&s->between, &cfg);
     if (ret >= 0 && hw_frames)
-        ret = init_out_frames(s);
+        ret = gpume_frames_like(s->in_frames, &s->out_frames);
     if (ret < 0)
         close_between(s);
     return ret;

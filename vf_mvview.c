@@ -22,6 +22,7 @@
 
 #include "gpume/compat.h"
 #include "gpume/execute.h"
+#include "gpume/hwframes.h"
 #include "gpume/view/canvas.h"
 #include "gpume/view/field.h"
 #include "gpume/view/view.h"
@@ -103,23 +104,6 @@ static int query_formats(const AVFilterContext *ctx,
     return ff_set_common_formats2(ctx, cfg_in, cfg_out, formats);
 }
 
-/* Frames like the input's that are drawn into. */
-static av_cold int init_out_frames(MvviewContext *s)
-{
-    const AVHWFramesContext *in = (const AVHWFramesContext *)s->in_frames->data;
-    AVHWFramesContext *out;
-
-    s->out_frames = av_hwframe_ctx_alloc(in->device_ref);
-    if (!s->out_frames)
-        return AVERROR(ENOMEM);
-    out            = (AVHWFramesContext *)s->out_frames->data;
-    out->format    = in->format;
-    out->sw_format = in->sw_format;
-    out->width     = in->width;
-    out->height    = in->height;
-    return av_hwframe_ctx_init(s->out_frames);
-}
-
 static av_cold void close_view(MvviewContext *s)
 {
     ff_mvview_close(&s->view);
@@ -155,7 +139,7 @@ static av_cold int open_view(AVFilterContext *ctx, AVBufferRef *hw_frames)
     }
     ret = ff_mvview_open(&s->view, &cfg);
     if (ret >= 0 && hw_frames)
-        ret = init_out_frames(s);
+        ret = gpume_frames_like(s->in_frames, &s->out_frames);
     if (ret < 0)
         close_view(s);
     return ret;

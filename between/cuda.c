@@ -31,13 +31,9 @@
 #include "libavfilter/gpume/between/backend.h"
 #include "libavfilter/gpume/between/mci.h"
 #include "libavfilter/gpume/between/modules.h"
-#include "libavfilter/gpume/cuda/driver.h"
+#include "libavfilter/gpume/cuda/uploads.h"
 #include "libavfilter/gpume/sidedata.h"
 
-/** Uploads that can be in flight. */
-#define NB_SLOTS 4
-/** Buffers of uploads are as large as a power of 2. */
-#define MIN_BUFFER (64 << 10)
 /** Vectors are copied by several threads in parts of no fewer bytes. */
 #define MIN_PART (256 << 10)
 /** So that kernels of 32-bit coordinates and indices reach all of a picture. */
@@ -92,13 +88,6 @@ static const struct {
     [MEAN]  = { MVFPS_CUDA_mean,     0, "make a mean or a copy" },
 };
 
-/** An upload of vectors. */
-typedef struct Slot {
-    GpumeCudaBuffer buffer;
-    CUevent done;               ///< what reads the buffer has ended
-    int recorded;
-} Slot;
-
 /** A frame of a pair and what is made of it, which is kept while it is in a pair. */
 typedef struct Side {
     AVFrame *frame;
@@ -119,9 +108,7 @@ typedef struct CUDABackend {
 
     Side sides[2];
     int before;                 ///< which side is the one before
-    Slot slots[NB_SLOTS];
-    unsigned nb_uploads;
-    size_t buffer_size;         ///< of new buffers of slots
+    GpumeCudaUploads uploads;
     GpumeCudaBuffer keys;       ///< of the cells of two fields, 0
     GpumeCudaBuffer vectors;    ///< of an instant: both steps
     GpumeCudaBuffer table;      ///< MVFPS_CUDA_TABLE
@@ -218,9 +205,9 @@ static av_cold int init_memory(CUDABackend *s, int hsub, int vsub)
     uint32_t *table;
     int ret;
 
-    for (int i = 0; i < NB_SLOTS; i++)
-        TRY(cuEventCreate(&s->slots[i].done, CU_EVENT_DISABLE_TIMING), "create an event")
-    ret = ff_gpume_cuda_alloc(&s->cuda, &s->scene, GPUME_CUDA_DEVICE, sizeof(MvfpsCudaScene), "a sum");
+    ret = ff_gpume_cuda_uploads_init(&s->cuda, &s->uploads);
+    if (ret >= 0)
+        ret = ff_gpume_cuda_alloc(&s->cuda, &s->scene, GPUME_CUDA_DEVICE, sizeof(MvfpsCudaScene), "a sum");
     if (ret >= 0)
         ret = ff_gpume_cuda_alloc(&s->cuda, &s->table, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
                                   MVFPS_CUDA_TABLE * sizeof(*table), "tables");
@@ -251,7 +238,6 @@ static av_cold int init(void *priv, const MvfpsConfig *cfg)
     int hsub, vsub, ret;
 
     s->cfg         = cfg;
-    s->buffer_size = MIN_BUFFER;
     s->cuda        = (GpumeCuda) {
         .log_ctx = cfg->log_ctx, .log_level = AV_LOG_ERROR,
         .instead = "download the frames before",
@@ -376,25 +362,6 @@ static int load(CUDABackend *s, Side *side)
                   l->nb_components, &args);
 }
 
-/* The next slot, with room for an upload. With the context pushed. */
-static int get_slot(CUDABackend *s, size_t size, Slot **out)
-{
-    Slot *slot = &s->slots[s->nb_uploads++ % NB_SLOTS];
-    int ret;
-
-    *out = slot;
-    if (slot->recorded)
-        TRY(cuEventSynchronize(slot->done), "wait for an upload")
-    slot->recorded = 0;
-    while (s->buffer_size < size)
-        s->buffer_size *= 2;
-    if (slot->buffer.size >= s->buffer_size)
-        return 0;
-    ff_gpume_cuda_free(&slot->buffer);
-    return ff_gpume_cuda_alloc(&s->cuda, &slot->buffer, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
-                               s->buffer_size, "vectors");
-}
-
 typedef struct CopyArg {
     uint8_t *dst;
     const uint8_t *src;
@@ -433,36 +400,24 @@ static void find_fields(Side *side, int w, int h)
     }
 }
 
-/* Queue the upload of a frame's vectors, if it is not in a slot. With the context pushed. */
-static int upload(CUDABackend *s, Side *side, Slot **slot, int *nb)
+/* Queue the upload of a frame's vectors, unless it is still there. With the context pushed. */
+static int upload(CUDABackend *s, Side *side, GpumeCudaUpload **up, int *nb)
 {
     const AVFrameSideData *sd = vectors_of(side->frame, nb);
     const size_t size = *nb * sizeof(AVMotionVector);
     int ret;
 
-    if (side->upload && s->nb_uploads - side->upload < NB_SLOTS) {
-        *slot = &s->slots[(side->upload - 1) % NB_SLOTS];
+    if (side->upload && s->uploads.nb - side->upload < GPUME_CUDA_UPLOADS) {
+        *up = &s->uploads.ring[(side->upload - 1) % GPUME_CUDA_UPLOADS];
         return 0;
     }
-    ret = get_slot(s, size, slot);
+    ret = ff_gpume_cuda_uploads_next(&s->cuda, &s->uploads, size, up);
     if (ret < 0)
         return ret;
-    side->upload = s->nb_uploads;
-    s->cfg->execute(s->cfg->opaque, copy_job, &(CopyArg) { (*slot)->buffer.pinned, sd->data, size },
+    side->upload = s->uploads.nb;
+    s->cfg->execute(s->cfg->opaque, copy_job, &(CopyArg) { (*up)->buffer.pinned, sd->data, size },
                     av_clip(size / MIN_PART, 1, FFMAX(s->cfg->nb_threads, 1)));
-    TRY(cuMemcpyHtoDAsync((*slot)->buffer.data, (*slot)->buffer.pinned, size, s->cuda.hwctx->stream),
-        "upload vectors")
-    return 0;
-}
-
-/* What was queued so far is all that reads an upload. With the context pushed. */
-static int end_upload(CUDABackend *s, Slot *slot)
-{
-    int ret;
-
-    TRY(cuEventRecord(slot->done, s->cuda.hwctx->stream), "record an event")
-    slot->recorded = 1;
-    return 0;
+    return ff_gpume_cuda_upload(&s->cuda, *up, size, "upload vectors");
 }
 
 /* Make the fields of a frame. With the context pushed. */
@@ -470,7 +425,7 @@ static int read_fields(CUDABackend *s, Side *side)
 {
     const size_t size = 2 * (size_t)s->cols * s->rows * sizeof(uint32_t);
     MvfpsCudaMapArgs args = { .w = s->layout->w, .h = s->layout->h, .cols = s->cols, .rows = s->rows };
-    Slot *slot;
+    GpumeCudaUpload *up;
     int ret;
 
     if (side->read)
@@ -487,16 +442,16 @@ static int read_fields(CUDABackend *s, Side *side)
     }
     ret = get_memory(s, &side->fields, size, "fields");
     if (ret >= 0)
-        ret = upload(s, side, &slot, &args.nb);
+        ret = upload(s, side, &up, &args.nb);
     if (ret < 0)
         return ret;
-    args.vectors = slot->buffer.data;
+    args.vectors = up->buffer.data;
     args.keys    = s->keys.data;
     args.fields  = side->fields.data;
     ret = launch(s, MAP, divide_up(args.nb, MVFPS_CUDA_MAP_THREADS), 1, 1, &args);
     if (ret >= 0)
         ret = launch(s, CELLS, divide_up(2 * s->cols * s->rows, MVFPS_CUDA_MAP_THREADS), 1, 1, &args);
-    return ret < 0 ? ret : end_upload(s, slot);
+    return ret < 0 ? ret : ff_gpume_cuda_upload_end(&s->cuda, up);
 }
 
 /* A side is a frame's from now on. */
@@ -543,7 +498,7 @@ static int look_for_cut(CUDABackend *s, double threshold)
     MvfpsCudaSceneArgs args = {
         .scene = s->scene.data, .stride = s->stride[0], .w = l->w, .h = l->h, .threshold = threshold,
     };
-    Slot *slot = NULL;
+    GpumeCudaUpload *up = NULL;
     int ret = load(s, before);
 
     if (ret >= 0)
@@ -553,10 +508,10 @@ static int look_for_cut(CUDABackend *s, double threshold)
     if (!after->read)
         find_fields(after, l->w, l->h);
     if (after->has[0]) {
-        ret = upload(s, after, &slot, &args.nb);
+        ret = upload(s, after, &up, &args.nb);
         if (ret < 0)
             return ret;
-        args.vectors = slot->buffer.data;
+        args.vectors = up->buffer.data;
     } else {
         args.nb = divide_up(l->w, MVFPS_SCENE_SIDE) * divide_up(l->h, MVFPS_SCENE_SIDE);
     }
@@ -566,8 +521,8 @@ static int look_for_cut(CUDABackend *s, double threshold)
                          MVFPS_CUDA_SCENE_GRID);
     TRY(cuMemsetD8Async(s->scene.data, 0, sizeof(MvfpsCudaScene), s->cuda.hwctx->stream), "clear a sum")
     ret = launch(s, SCENE, args.grid, 1, 1, &args);
-    if (ret >= 0 && slot)
-        ret = end_upload(s, slot);
+    if (ret >= 0 && up)
+        ret = ff_gpume_cuda_upload_end(&s->cuda, up);
     return ret;
 }
 
@@ -715,11 +670,7 @@ static av_cold void uninit(void *priv)
     if (s->cuda.device && ff_gpume_cuda_push_to_free(&s->cuda)) {
         /* what is in flight reads what is freed next */
         s->cuda.cu->cuStreamSynchronize(s->cuda.hwctx->stream);
-        for (int i = 0; i < NB_SLOTS; i++) {
-            ff_gpume_cuda_free(&s->slots[i].buffer);
-            if (s->slots[i].done)
-                s->cuda.cu->cuEventDestroy(s->slots[i].done);
-        }
+        ff_gpume_cuda_uploads_free(&s->cuda, &s->uploads);
         ff_gpume_cuda_free(&s->table);
         ff_gpume_cuda_free(&s->scene);
         for (int i = 0; i < NB_KERNELS; i++)

@@ -25,18 +25,15 @@
 #include "libavutil/mem.h"
 #include "libavutil/pixdesc.h"
 
-#include "libavfilter/gpume/cuda/driver.h"
+#include "libavfilter/gpume/cuda/uploads.h"
 #include "libavfilter/gpume/view/args.h"
 #include "libavfilter/gpume/view/modules.h"
 #include "libavfilter/gpume/view/painter.h"
 
-/** Uploads that can be in flight. */
-#define NB_SLOTS 4
 /** A tile's shapes in a launch, on average; if there are more, more launches paint them. */
 #define MAX_SHAPES_OF_TILE 256
-/** Parts of an upload begin at multiples of this, and buffers are as large as a power of 2. */
+/** Parts of an upload begin at multiples of this. */
 #define ALIGNMENT 16
-#define MIN_BUFFER (64 << 10)
 /** Vectors lie at 16-bit coordinates, so what is computed from these does not overflow. */
 #define MAX_SIDE 32768
 
@@ -58,13 +55,6 @@ typedef struct Tiles {
     int x0, y0, x1, y1;         ///< x0 > x1 or y0 > y1: none
 } Tiles;
 
-/** An upload. */
-typedef struct Slot {
-    GpumeCudaBuffer buffer;
-    CUevent done;               ///< what reads the buffer has ended
-    int recorded;
-} Slot;
-
 /** Where the parts of an upload begin. */
 typedef struct Layout {
     size_t palette, planes, vectors, ops, first, list, size;
@@ -76,10 +66,8 @@ typedef struct CUDAPainter {
     GpumeCudaLaunch map, paint;
     int failed;
 
-    Slot slots[NB_SLOTS];
-    unsigned nb_uploads;
+    GpumeCudaUploads uploads;
     GpumeCudaBuffer flow;       ///< cells, then the colours of vectors
-    size_t buffer_size;         ///< of new buffers of slots
 
     int tile_width, tiles_x, tiles_y;
     unsigned *counts;           ///< of each tile, the shapes in it
@@ -133,9 +121,7 @@ static av_cold int init_device(CUDAPainter *s, int depth)
     s->map.threads    = MVVIEW_CUDA_MAP_THREADS;
     s->paint.threads  = MVVIEW_CUDA_THREADS;
     s->paint.shared   = MVVIEW_CUDA_SHAPES * sizeof(MvviewCudaShape);
-    for (int i = 0; i < NB_SLOTS; i++)
-        TRY(cuEventCreate(&s->slots[i].done, CU_EVENT_DISABLE_TIMING), "create an event")
-    return 0;
+    return ff_gpume_cuda_uploads_init(&s->cuda, &s->uploads);
 }
 
 static av_cold int init(void *priv, const MvviewConfig *cfg)
@@ -146,7 +132,6 @@ static av_cold int init(void *priv, const MvviewConfig *cfg)
     int ret;
 
     s->cfg         = cfg;
-    s->buffer_size = MIN_BUFFER;
     s->cuda        = (GpumeCuda) {
         .log_ctx = cfg->log_ctx, .log_level = AV_LOG_ERROR,
         .instead = "download the frames before they are drawn into",
@@ -232,25 +217,6 @@ static size_t place(Layout *l, size_t size)
 
     l->size += FFALIGN(size, ALIGNMENT);
     return at;
-}
-
-/* The next slot, with room for an upload. With the context pushed. */
-static int get_slot(CUDAPainter *s, size_t size, Slot **out)
-{
-    Slot *slot = &s->slots[s->nb_uploads++ % NB_SLOTS];
-    int ret;
-
-    *out = slot;
-    if (slot->recorded)
-        TRY(cuEventSynchronize(slot->done), "wait for an upload")
-    slot->recorded = 0;
-    while (s->buffer_size < size)
-        s->buffer_size *= 2;
-    if (slot->buffer.size >= s->buffer_size)
-        return 0;
-    ff_gpume_cuda_free(&slot->buffer);
-    return ff_gpume_cuda_alloc(&s->cuda, &slot->buffer, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
-                               s->buffer_size, "vectors");
 }
 
 /* Room for cells and colours. With the context pushed. */
@@ -383,7 +349,7 @@ static int paint_some(CUDAPainter *s, const MvviewPicture *pic, const MvviewText
     size_t nb_listed;
     const int nb = count_tiles(s, pic, text, begin, &nb_listed);
     uint8_t *host;
-    Slot *slot;
+    GpumeCudaUpload *up;
     int ret;
 
     l.palette = place(&l, sizeof(MvviewCudaPalette));
@@ -392,20 +358,20 @@ static int paint_some(CUDAPainter *s, const MvviewPicture *pic, const MvviewText
     l.ops     = place(&l, nb * sizeof(MvviewCudaOp));
     l.first   = place(&l, (s->tiles_x * (size_t)s->tiles_y + 1) * sizeof(unsigned));
     l.list    = place(&l, nb_listed * sizeof(unsigned));
-    ret = get_slot(s, l.size, &slot);
+    ret = ff_gpume_cuda_uploads_next(&s->cuda, &s->uploads, l.size, &up);
     if (ret < 0)
         return ret;
     if (flow && (ret = get_flow(s, cells_size + f->nb * sizeof(MvviewCudaColour))) < 0)
         return ret;
 
-    host = slot->buffer.pinned;
+    host = up->buffer.pinned;
     fill_palette((MvviewCudaPalette *)(host + l.palette), c, text);
     fill_planes(s, pic, (MvviewCudaPlane *)(host + l.planes), begin > 0);
     fill_ops((MvviewCudaOp *)(host + l.ops), pic, begin, nb);
     fill_list(s, (unsigned *)(host + l.first), (unsigned *)(host + l.list), s->tiles + begin, nb);
     if (flow) {
         MvviewCudaMapArgs map = {
-            .vectors = slot->buffer.data + l.vectors, .palette = slot->buffer.data + l.palette,
+            .vectors = up->buffer.data + l.vectors, .palette = up->buffer.data + l.palette,
             .colours = s->flow.data + cells_size, .cells = s->flow.data,
             .nb      = f->nb, .cells_w = f->cells_w, .full = pic->full,
             .nb_comps = c->nb_comps, .depth = c->depth,
@@ -413,7 +379,9 @@ static int paint_some(CUDAPainter *s, const MvviewPicture *pic, const MvviewText
 
         ff_mvview_execute(s->cfg, f->nb, fill_vectors,
                           &(VectorsArg) { (MvviewCudaVector *)(host + l.vectors), f });
-        TRY(cuMemcpyHtoDAsync(slot->buffer.data, host, l.size, stream), "upload vectors")
+        ret = ff_gpume_cuda_upload(&s->cuda, up, l.size, "upload vectors");
+        if (ret < 0)
+            return ret;
         TRY(cuMemsetD8Async(s->flow.data, 0, cells_size, stream), "clear the flow")
         s->map.grid[0] = (f->nb + MVVIEW_CUDA_MAP_THREADS - 1) / MVVIEW_CUDA_MAP_THREADS;
         ret = check(s, ff_gpume_cuda_launch(&s->cuda, &s->map, 1, &map, stream), "map the vectors");
@@ -422,14 +390,16 @@ static int paint_some(CUDAPainter *s, const MvviewPicture *pic, const MvviewText
         args.cells   = map.cells;
         args.colours = map.colours;
     } else {
-        TRY(cuMemcpyHtoDAsync(slot->buffer.data, host, l.size, stream), "upload shapes")
+        ret = ff_gpume_cuda_upload(&s->cuda, up, l.size, "upload shapes");
+        if (ret < 0)
+            return ret;
     }
 
-    args.planes     = slot->buffer.data + l.planes;
-    args.palette    = slot->buffer.data + l.palette;
-    args.ops        = slot->buffer.data + l.ops;
-    args.first      = slot->buffer.data + l.first;
-    args.list       = slot->buffer.data + l.list;
+    args.planes     = up->buffer.data + l.planes;
+    args.palette    = up->buffer.data + l.palette;
+    args.ops        = up->buffer.data + l.ops;
+    args.first      = up->buffer.data + l.first;
+    args.list       = up->buffer.data + l.list;
     args.cells_w    = f->cells_w;
     args.tiles_x    = s->tiles_x;
     args.tile_width = s->tile_width;
@@ -443,9 +413,8 @@ static int paint_some(CUDAPainter *s, const MvviewPicture *pic, const MvviewText
     ret = check(s, ff_gpume_cuda_launch(&s->cuda, &s->paint, c->nb_planes, &args, stream), "paint");
     if (ret < 0)
         return ret;
-    TRY(cuEventRecord(slot->done, stream), "record an event")
-    slot->recorded = 1;
-    return nb;
+    ret = ff_gpume_cuda_upload_end(&s->cuda, up);
+    return ret < 0 ? ret : nb;
 }
 
 /* With the context pushed. */
@@ -500,11 +469,7 @@ static av_cold void uninit(void *priv)
     if (s->cuda.device && ff_gpume_cuda_push_to_free(&s->cuda)) {
         /* what is in flight reads what is freed next */
         s->cuda.cu->cuStreamSynchronize(s->cuda.hwctx->stream);
-        for (int i = 0; i < NB_SLOTS; i++) {
-            ff_gpume_cuda_free(&s->slots[i].buffer);
-            if (s->slots[i].done)
-                s->cuda.cu->cuEventDestroy(s->slots[i].done);
-        }
+        ff_gpume_cuda_uploads_free(&s->cuda, &s->uploads);
         ff_gpume_cuda_free(&s->flow);
         ff_gpume_cuda_unload(&s->cuda, &s->map);
         ff_gpume_cuda_unload(&s->cuda, &s->paint);
