@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Hardware frames of a filter's own.
+ * What filters that take hardware frames, too, have in common: formats, and frames of their own.
  */
 
 #ifndef AVFILTER_GPUME_HWFRAMES_H
@@ -15,6 +15,35 @@
 #include "libavutil/buffer.h"
 #include "libavutil/error.h"
 #include "libavutil/hwcontext.h"
+#include "libavutil/pixdesc.h"
+
+#include "libavfilter/formats.h"
+
+/**
+ * The same formats in and out.
+ * @param supported whether a format of samples is taken
+ * @param hw_format format i of hardware frames; AV_PIX_FMT_NONE: there are no more
+ * @return 0 or an AVERROR code
+ */
+static inline int gpume_set_formats(const AVFilterContext *ctx, AVFilterFormatsConfig **cfg_in,
+                                    AVFilterFormatsConfig **cfg_out, int (*supported)(enum AVPixelFormat),
+                                    enum AVPixelFormat (*hw_format)(int i))
+{
+    const AVPixFmtDescriptor *desc = NULL;
+    AVFilterFormats *formats = NULL;
+    enum AVPixelFormat format;
+    int ret;
+
+    while ((desc = av_pix_fmt_desc_next(desc))) {
+        format = av_pix_fmt_desc_get_id(desc);
+        if (supported(format) && (ret = ff_add_format(&formats, format)) < 0)
+            return ret;
+    }
+    for (int i = 0; (format = hw_format(i)) != AV_PIX_FMT_NONE; i++)
+        if ((ret = ff_add_format(&formats, format)) < 0)
+            return ret;
+    return ff_set_common_formats2(ctx, cfg_in, cfg_out, formats);
+}
 
 /**
  * Make frames like others: of their device, format and size.

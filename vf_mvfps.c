@@ -92,20 +92,7 @@ static int query_formats(const AVFilterContext *ctx,
                          AVFilterFormatsConfig **cfg_in,
                          AVFilterFormatsConfig **cfg_out)
 {
-    const AVPixFmtDescriptor *desc = NULL;
-    AVFilterFormats *formats = NULL;
-    enum AVPixelFormat format;
-    int ret;
-
-    while ((desc = av_pix_fmt_desc_next(desc))) {
-        format = av_pix_fmt_desc_get_id(desc);
-        if (ff_mvfps_format_supported(format) && (ret = ff_add_format(&formats, format)) < 0)
-            return ret;
-    }
-    for (int i = 0; (format = ff_mvfps_hw_format(i)) != AV_PIX_FMT_NONE; i++)
-        if ((ret = ff_add_format(&formats, format)) < 0)
-            return ret;
-    return ff_set_common_formats2(ctx, cfg_in, cfg_out, formats);
+    return gpume_set_formats(ctx, cfg_in, cfg_out, ff_mvfps_format_supported, ff_mvfps_hw_format);
 }
 
 /* The option fps, for an input of this rate. */

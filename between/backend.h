@@ -12,6 +12,9 @@
 #ifndef AVFILTER_GPUME_BETWEEN_BACKEND_H
 #define AVFILTER_GPUME_BETWEEN_BACKEND_H
 
+#include "libavutil/error.h"
+#include "libavutil/frame.h"
+
 #include "libavfilter/gpume/between/between.h"
 #include "libavfilter/gpume/between/layout.h"
 
@@ -39,6 +42,26 @@ static inline int mvfps_same_vectors(const AVFrame *held, const AVFrame *frame)
     a = av_frame_get_side_data(held,  AV_FRAME_DATA_MOTION_VECTORS);
     b = av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
     return a && b ? a->data == b->data && a->size == b->size : a == b;
+}
+
+/** A frame of a pair that a backend holds, and what it has made of it. */
+typedef struct MvfpsHeld {
+    AVFrame *frame;
+    int loaded, read;           ///< whether the picture and the fields are this frame's
+} MvfpsHeld;
+
+/** Hold a frame from now on. Returns 1, 0 if it is the one that is held, or AVERROR(ENOMEM). */
+static inline int mvfps_hold(MvfpsHeld *h, const AVFrame *frame)
+{
+    const int same_samples = mvfps_same_samples(h->frame, frame);
+
+    if (same_samples && mvfps_same_vectors(h->frame, frame))
+        return 0;
+    h->loaded &= same_samples;
+    h->read    = 0;
+    av_frame_free(&h->frame);
+    h->frame = av_frame_clone(frame);
+    return h->frame ? 1 : AVERROR(ENOMEM);
 }
 
 /**

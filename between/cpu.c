@@ -24,8 +24,7 @@
 
 /** A frame of a pair and what is made of it, which is kept while it is in a pair. */
 typedef struct Side {
-    AVFrame *frame;
-    int loaded, read;           ///< whether the picture and the fields are this frame's
+    MvfpsHeld held;
     MvfpsPicture picture;
     MvfpsFrameFields fields;
 } Side;
@@ -59,7 +58,7 @@ static av_cold int init(void *priv, const MvfpsConfig *cfg)
 static void forget_sides(CPUBackend *s)
 {
     for (int i = 0; i < 2; i++) {
-        av_frame_free(&s->sides[i].frame);
+        av_frame_free(&s->sides[i].held.frame);
         ff_mvfps_picture_free(&s->sides[i].picture);
         ff_mvfps_fields_free(&s->sides[i].fields);
     }
@@ -96,21 +95,6 @@ static int first_row(int rows, int job, int nb_jobs)
     return rows * (int64_t)job / nb_jobs;
 }
 
-/* A side is a frame's from now on. */
-static int set_side(Side *side, const AVFrame *frame)
-{
-    const int same_samples = mvfps_same_samples(side->frame, frame);
-    const int same_vectors = mvfps_same_vectors(side->frame, frame);
-
-    if (same_samples && same_vectors)
-        return 0;
-    side->loaded &= same_samples;
-    side->read    = 0;
-    av_frame_free(&side->frame);
-    side->frame = av_frame_clone(frame);
-    return side->frame ? 0 : AVERROR(ENOMEM);
-}
-
 static int begin(void *priv, const MvfpsPair *pair, enum MvfpsMode mode)
 {
     CPUBackend *s  = priv;
@@ -122,17 +106,17 @@ static int begin(void *priv, const MvfpsPair *pair, enum MvfpsMode mode)
     if (mode != MVFPS_MCI)
         return 0;
     /* mostly the one before was the one after */
-    if (mvfps_same_samples(s->sides[!s->before].frame, pair->before))
+    if (mvfps_same_samples(s->sides[!s->before].held.frame, pair->before))
         s->before = !s->before;
     for (int i = 0; i < 2; i++) {
         Side *side = &s->sides[s->before ^ i];
 
-        ret = set_side(side, i ? pair->after : pair->before);
-        if (ret >= 0 && !side->read)
-            ret = ff_mvfps_fields_read(&side->fields, side->frame, pair->layout->w, pair->layout->h);
+        ret = mvfps_hold(&side->held, i ? pair->after : pair->before);
+        if (ret >= 0 && !side->held.read)
+            ret = ff_mvfps_fields_read(&side->fields, side->held.frame, pair->layout->w, pair->layout->h);
         if (ret < 0)
             return ret;
-        side->read = 1;
+        side->held.read = 1;
     }
     before = &s->sides[s->before].fields;
     after  = &s->sides[!s->before].fields;
@@ -154,20 +138,20 @@ static void load_job(void *arg, int job, int nb_jobs)
 {
     CPUBackend *s = arg;
 
-    ff_mvfps_picture_load(&s->side->picture, s->instant.layout, s->side->frame, job, nb_jobs);
+    ff_mvfps_picture_load(&s->side->picture, s->instant.layout, s->side->held.frame, job, nb_jobs);
 }
 
 static int load(CPUBackend *s, Side *side)
 {
     int ret;
 
-    if (side->loaded)
+    if (side->held.loaded)
         return 0;
     if (!side->picture.memory && (ret = ff_mvfps_picture_alloc(&side->picture, s->instant.layout)) < 0)
         return ret;
     s->side = side;
     execute(s, load_job, s->instant.layout->h);
-    side->loaded = 1;
+    side->held.loaded = 1;
     return 0;
 }
 

@@ -44,7 +44,7 @@ static_assert(sizeof(AVMotionVector) == 40 && offsetof(AVMotionVector, w) == 4 &
               offsetof(AVMotionVector, src_y) == 8 && offsetof(AVMotionVector, dst_x) == 10 &&
               offsetof(AVMotionVector, dst_y) == 12 && offsetof(AVMotionVector, motion_x) == 24 &&
               offsetof(AVMotionVector, motion_y) == 28 && offsetof(AVMotionVector, motion_scale) == 32,
-              "between/vectors.cuh reads them there");
+              "device code reads them there");
 static_assert(MVFPS_CUDA_COMPONENTS == MVFPS_COMPONENTS, "device code has as many");
 
 #define DECLARE(name, ...) GPUME_CUDA_DECLARE(name)
@@ -90,8 +90,7 @@ static const struct {
 
 /** A frame of a pair and what is made of it, which is kept while it is in a pair. */
 typedef struct Side {
-    AVFrame *frame;
-    int loaded, read;           ///< whether the picture and the fields are this frame's
+    MvfpsHeld held;
     int has[2];                 ///< fields: into the past, into the future
     unsigned upload;            ///< number of that of its vectors, from 1 on; 0: there was none
     GpumeCudaBuffer picture, fields;
@@ -272,8 +271,8 @@ static void forget_sides(CUDABackend *s)
     for (int i = 0; i < 2; i++) {
         Side *side = &s->sides[i];
 
-        av_frame_free(&side->frame);
-        side->loaded = side->read = 0;
+        av_frame_free(&side->held.frame);
+        side->held.loaded = side->held.read = 0;
         side->upload = 0;
         ff_gpume_cuda_free(&side->picture);
         ff_gpume_cuda_free(&side->fields);
@@ -349,14 +348,14 @@ static int load(CUDABackend *s, Side *side)
     MvfpsCudaLoadArgs args = { .shift = l->shift };
     int ret;
 
-    if (side->loaded)
+    if (side->held.loaded)
         return 0;
     ret = get_memory(s, &side->picture, s->picture_size, "a picture");
     if (ret < 0)
         return ret;
     for (int i = 0; i < l->nb_components; i++)
-        args.components[i] = component(s, i, side->frame, side);
-    side->loaded = 1;
+        args.components[i] = component(s, i, side->held.frame, side);
+    side->held.loaded = 1;
     return launch(s, LOAD, divide_up(s->stride[0], 4 * 32),
                   divide_up(l->h + 2 * MVFPS_PAD, MVFPS_CUDA_COPY_ROWS * MVFPS_CUDA_COPY_THREADS / 32),
                   l->nb_components, &args);
@@ -389,7 +388,7 @@ static const AVFrameSideData *vectors_of(const AVFrame *frame, int *nb)
 static void find_fields(Side *side, int w, int h)
 {
     int nb;
-    const AVFrameSideData *sd = vectors_of(side->frame, &nb);
+    const AVFrameSideData *sd = vectors_of(side->held.frame, &nb);
 
     side->has[0] = side->has[1] = 0;
     for (int i = 0; i < nb && !(side->has[0] && side->has[1]); i++) {
@@ -403,7 +402,7 @@ static void find_fields(Side *side, int w, int h)
 /* Queue the upload of a frame's vectors, unless it is still there. With the context pushed. */
 static int upload(CUDABackend *s, Side *side, GpumeCudaUpload **up, int *nb)
 {
-    const AVFrameSideData *sd = vectors_of(side->frame, nb);
+    const AVFrameSideData *sd = vectors_of(side->held.frame, nb);
     const size_t size = *nb * sizeof(AVMotionVector);
     int ret;
 
@@ -428,9 +427,9 @@ static int read_fields(CUDABackend *s, Side *side)
     GpumeCudaUpload *up;
     int ret;
 
-    if (side->read)
+    if (side->held.read)
         return 0;
-    side->read = 1;
+    side->held.read = 1;
     find_fields(side, s->layout->w, s->layout->h);
     if (!side->has[0] && !side->has[1])
         return 0;
@@ -454,34 +453,20 @@ static int read_fields(CUDABackend *s, Side *side)
     return ret < 0 ? ret : ff_gpume_cuda_upload_end(&s->cuda, up);
 }
 
-/* A side is a frame's from now on. */
-static int set_side(Side *side, const AVFrame *frame)
-{
-    const int same_samples = mvfps_same_samples(side->frame, frame);
-    const int same_vectors = mvfps_same_vectors(side->frame, frame);
-
-    if (same_samples && same_vectors)
-        return 0;
-    side->loaded &= same_samples;
-    side->read    = 0;
-    side->upload  = 0;
-    av_frame_free(&side->frame);
-    side->frame = av_frame_clone(frame);
-    return side->frame ? 0 : AVERROR(ENOMEM);
-}
-
 /* With the context pushed. */
 static int begin_pair(CUDABackend *s, const MvfpsPair *pair, enum MvfpsMode mode)
 {
     s->pair   = pair;
     s->looked = 0;
     /* mostly the one before was the one after */
-    if (mvfps_same_samples(s->sides[!s->before].frame, pair->before))
+    if (mvfps_same_samples(s->sides[!s->before].held.frame, pair->before))
         s->before = !s->before;
     for (int i = 0; i < 2; i++) {
         Side *side = &s->sides[s->before ^ i];
-        int ret = set_side(side, i ? pair->after : pair->before);
+        int ret = mvfps_hold(&side->held, i ? pair->after : pair->before);
 
+        if (ret > 0)
+            side->upload = 0;
         if (ret >= 0 && mode == MVFPS_MCI)
             ret = read_fields(s, side);
         if (ret < 0)
@@ -505,7 +490,7 @@ static int look_for_cut(CUDABackend *s, double threshold)
         ret = load(s, after);
     if (ret < 0)
         return ret;
-    if (!after->read)
+    if (!after->held.read)
         find_fields(after, l->w, l->h);
     if (after->has[0]) {
         ret = upload(s, after, &up, &args.nb);
