@@ -48,6 +48,41 @@ void bench_check(Bench *b, CUresult err, const char *what)
         exit(1);
 }
 
+void bench_execute(void *opaque, GpumeJob job, void *arg, int nb_jobs)
+{
+    for (int i = 0; i < nb_jobs; i++)
+        job(arg, i, nb_jobs);
+}
+
+AVBufferRef *bench_alloc_frames(Bench *b, enum AVPixelFormat sw_format)
+{
+    AVBufferRef *ref = av_hwframe_ctx_alloc(b->device);
+    AVHWFramesContext *frames;
+    int ret;
+
+    if (!ref)
+        bench_die("frames", AVERROR(ENOMEM));
+    frames            = (AVHWFramesContext *)ref->data;
+    frames->format    = AV_PIX_FMT_CUDA;
+    frames->sw_format = sw_format;
+    frames->width     = b->width;
+    frames->height    = b->height;
+    ret = av_hwframe_ctx_init(ref);
+    if (ret < 0)
+        bench_die("frames", ret);
+    return ref;
+}
+
+AVFrame *bench_get_frame(AVBufferRef *frames)
+{
+    AVFrame *frame = av_frame_alloc();
+    int ret = frame ? av_hwframe_get_buffer(frames, frame, 0) : AVERROR(ENOMEM);
+
+    if (ret < 0)
+        bench_die("a frame", ret);
+    return frame;
+}
+
 static int compare(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;

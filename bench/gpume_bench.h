@@ -16,11 +16,13 @@
 #include <stdio.h>
 
 #include "compat/cuda/dynlink_loader.h"
+#include "libavutil/frame.h"
 #include "libavutil/hwcontext.h"
 #include "libavutil/hwcontext_cuda.h"
 
 #include "libavfilter/gpume/core/backend.h"
 #include "libavfilter/gpume/cuda/kernels.h"
+#include "libavfilter/gpume/job.h"
 
 #define BENCH_MAX_PICTURES 256
 #define BENCH_MAX_REPEATS   32
@@ -116,6 +118,13 @@ typedef struct BenchSearch {
     CUdeviceptr mvs, costs;
     size_t nb_vectors;
 } BenchSearch;
+
+/** Work in parts, one after the other. */
+void bench_execute(void *opaque, GpumeJob job, void *arg, int nb_jobs);
+/** Frames on the device, of the pictures' size. To be unreferenced. */
+AVBufferRef *bench_alloc_frames(Bench *b, enum AVPixelFormat sw_format);
+/** One of them. To be freed. */
+AVFrame *bench_get_frame(AVBufferRef *frames);
 
 void bench_search_init(Bench *b, BenchSearch *s, int algo, int block, int range,
                        int exhaustive);

@@ -115,26 +115,10 @@ typedef struct BenchBetween {
     CUdeviceptr filler;
 } BenchBetween;
 
-static void execute(void *opaque, GpumeJob job, void *arg, int nb_jobs)
-{
-    for (int i = 0; i < nb_jobs; i++)
-        job(arg, i, nb_jobs);
-}
-
-static AVFrame *get_frame(AVBufferRef *frames)
-{
-    AVFrame *frame = av_frame_alloc();
-    int ret = frame ? av_hwframe_get_buffer(frames, frame, 0) : AVERROR(ENOMEM);
-
-    if (ret < 0)
-        bench_die("a frame", ret);
-    return frame;
-}
-
 /* A picture of the clip, without colours. */
 static AVFrame *get_picture(Bench *b, AVBufferRef *frames, int i)
 {
-    AVFrame *frame = get_frame(frames);
+    AVFrame *frame = bench_get_frame(frames);
     const int bytes = b->depth > 8 ? 2 : 1;
     CUDA_MEMCPY2D copy = {
         .srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = b->pictures[i], .srcPitch = b->pitch,
@@ -196,22 +180,11 @@ static void search(Bench *b, BenchBetween *d, const char *options)
 
 static void between_init(Bench *b, BenchBetween *d, enum AVPixelFormat format, int block)
 {
-    MvfpsConfig cfg = { .execute = execute, .nb_threads = 1 };
-    AVHWFramesContext *frames;
+    MvfpsConfig cfg = { .execute = bench_execute, .nb_threads = 1 };
     char options[80];
     int ret;
 
-    d->frames = av_hwframe_ctx_alloc(b->device);
-    if (!d->frames)
-        bench_die("frames", AVERROR(ENOMEM));
-    frames            = (AVHWFramesContext *)d->frames->data;
-    frames->format    = AV_PIX_FMT_CUDA;
-    frames->sw_format = format;
-    frames->width     = b->width;
-    frames->height    = b->height;
-    ret = av_hwframe_ctx_init(d->frames);
-    if (ret < 0)
-        bench_die("frames", ret);
+    d->frames = bench_alloc_frames(b, format);
     snprintf(options, sizeof(options), "algo=hme:block=%d:dir=both:pel=1:backend=cuda", block);
     search(b, d, options);
     launches.nb_kernels = 0;
@@ -219,7 +192,7 @@ static void between_init(Bench *b, BenchBetween *d, enum AVPixelFormat format, i
     ret = ff_mvfps_open(&d->between, &cfg);
     if (ret < 0)
         bench_die("frames in between", ret);
-    d->out = get_frame(d->frames);
+    d->out = bench_get_frame(d->frames);
 }
 
 static void between_uninit(BenchBetween *d)

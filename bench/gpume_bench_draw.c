@@ -39,12 +39,6 @@ typedef struct BenchDraw {
     CUdeviceptr filler;
 } BenchDraw;
 
-static void execute(void *opaque, GpumeJob job, void *arg, int nb_jobs)
-{
-    for (int i = 0; i < nb_jobs; i++)
-        job(arg, i, nb_jobs);
-}
-
 /* A turn around the middle of the picture, with a little noise. */
 static void make_vectors(AVFrame *frame, int block)
 {
@@ -72,42 +66,20 @@ static void make_vectors(AVFrame *frame, int block)
     }
 }
 
-static AVFrame *get_frame(AVBufferRef *frames)
-{
-    AVFrame *frame = av_frame_alloc();
-    int ret = frame ? av_hwframe_get_buffer(frames, frame, 0) : AVERROR(ENOMEM);
-
-    if (ret < 0)
-        bench_die("a frame", ret);
-    return frame;
-}
-
 static void draw_init(Bench *b, BenchDraw *d, enum AVPixelFormat format, int mode, int step, int block)
 {
-    const MvviewConfig cfg = {
+    MvviewConfig cfg = {
         .mode = mode, .sources = MVVIEW_PAST | MVVIEW_FUTURE, .scale = 256, .step = step,
-        .opacity = 154, .execute = execute, .nb_threads = 1,
+        .opacity = 154, .execute = bench_execute, .nb_threads = 1,
     };
-    AVHWFramesContext *frames;
-    MvviewConfig with_frames = cfg;
     int ret;
 
-    d->frames = av_hwframe_ctx_alloc(b->device);
-    if (!d->frames)
-        bench_die("frames", AVERROR(ENOMEM));
-    frames            = (AVHWFramesContext *)d->frames->data;
-    frames->format    = AV_PIX_FMT_CUDA;
-    frames->sw_format = format;
-    frames->width     = b->width;
-    frames->height    = b->height;
-    ret = av_hwframe_ctx_init(d->frames);
-    with_frames.hw_frames = d->frames;
-    if (ret >= 0)
-        ret = ff_mvview_open(&d->view, &with_frames);
+    d->frames = cfg.hw_frames = bench_alloc_frames(b, format);
+    ret = ff_mvview_open(&d->view, &cfg);
     if (ret < 0)
         bench_die("drawing", ret);
-    d->in  = get_frame(d->frames);
-    d->out = get_frame(d->frames);
+    d->in  = bench_get_frame(d->frames);
+    d->out = bench_get_frame(d->frames);
     make_vectors(d->out, block);
     for (int i = 0; i < 2 && d->in->data[i]; i++)
         BENCH_CU(b, cuMemsetD8Async((CUdeviceptr)(uintptr_t)d->in->data[i], 100, (size_t)d->in->linesize[i] *
