@@ -55,6 +55,7 @@ typedef struct MvfpsContext {
     AVFrame *before, *after;    ///< the frames around the next instant; after may be missing
     int64_t start;              ///< timestamp of the first frame; all in the output's time base
     int64_t before_pts, after_pts;
+    int64_t front_pts;          ///< of the frame in front of them, if there was one
     int64_t end;                ///< after the end of the input: no instant is as late as this
     int64_t index;              ///< of the next output frame
     int new_pair;               ///< the frames around it have not been looked at
@@ -188,6 +189,7 @@ static av_cold int config_output(AVFilterLink *outlink)
     outlink->time_base = s->out_time_base;
     out->frame_rate    = s->rate;
     s->start           = AV_NOPTS_VALUE;
+    s->front_pts       = AV_NOPTS_VALUE;
     return 0;
 }
 
@@ -300,19 +302,41 @@ static int has_scene_figure(const MvfpsContext *s, double *figure)
     return 1;
 }
 
+static int64_t duration(const MvfpsContext *s, const AVFrame *frame)
+{
+    return av_rescale_q(frame->duration, s->in_time_base, s->out_time_base);
+}
+
+/*
+ * How far the frames beyond the pair are. The one behind it is not there yet. Where durations tell
+ * when the next frame comes that of the frame after does, but filters that drop frames keep them.
+ */
+static void find_distances(const MvfpsContext *s, int distances[2])
+{
+    const int64_t own = s->after_pts - s->before_pts;
+    const int64_t beyond[2] = {
+        s->front_pts != AV_NOPTS_VALUE ? s->before_pts - s->front_pts : own,
+        s->after->duration > 0 && duration(s, s->before) == own ? duration(s, s->after) : own,
+    };
+
+    for (int i = 0; i < 2; i++)
+        distances[i] = av_clip64(av_rescale(beyond[i], MVFPS_DISTANCE, own), 0, MVFPS_MAX_DISTANCE + 1);
+}
+
 /* Decide how pictures between two frames are made, before the first of them is. */
 static int begin_pair(AVFilterContext *ctx)
 {
     MvfpsContext *s = ctx->priv;
+    int distances[2], ret;
     double figure;
-    int ret;
 
     s->new_pair = 0;
     s->how      = MVFPS_DUP;
     if (s->mode == MVFPS_DUP || s->before->width != s->after->width ||
         s->before->height != s->after->height)
         return 0;
-    ret = ff_mvfps_begin(s->between, s->before, s->after, s->mode);
+    find_distances(s, distances);
+    ret = ff_mvfps_begin(s->between, s->before, s->after, distances, s->mode);
     if (ret < 0)
         return ret;
     if (s->mode == MVFPS_MCI && !ret) {
@@ -343,6 +367,7 @@ static int begin_pair(AVFilterContext *ctx)
 static void next_pair(MvfpsContext *s)
 {
     av_frame_free(&s->before);
+    s->front_pts  = s->before_pts;
     s->before     = s->after;
     s->before_pts = s->after_pts;
     s->after      = NULL;

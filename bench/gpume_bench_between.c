@@ -206,7 +206,8 @@ static void between_uninit(BenchBetween *d)
 
 static void make_picture(BenchBetween *d, int i)
 {
-    int ret = ff_mvfps_begin(d->between, d->in[i], d->in[i + 1], MVFPS_MCI);
+    static const int distances[2] = { MVFPS_DISTANCE, MVFPS_DISTANCE };
+    int ret = ff_mvfps_begin(d->between, d->in[i], d->in[i + 1], distances, MVFPS_MCI);
 
     if (ret >= 0)
         ret = ff_mvfps_look(d->between, MVFPS_MCI, MVFPS_DUP, 2);

@@ -101,6 +101,15 @@ typedef struct MvfpsCudaVectorsArgs {
     int depth;
 } MvfpsCudaVectorsArgs;
 
+/** Parameters of the kernel that finds the offsets of cells. */
+typedef struct MvfpsCudaOffsetsArgs {
+    MvfpsCudaFields fields;
+    unsigned long long is_cut;  ///< as above
+    unsigned long long vectors, offsets;    ///< MvfpsVector of each cell
+    int before_own, before_other, after_own, after_other;   ///< MvfpsRates
+    int part;
+} MvfpsCudaOffsetsArgs;
+
 /** Words of the table that the kernel of tiles reads. */
 enum {
     MVFPS_CUDA_TAPS   = 0,      ///< for each sixteenth four taps, as bytes
@@ -115,6 +124,7 @@ typedef struct MvfpsCudaTilesArgs {
     MvfpsCudaFields fields;
     unsigned long long is_cut;  ///< as above
     unsigned long long vectors; ///< MvfpsVector of each cell
+    unsigned long long offsets; ///< the same, in 1/16 sample; 0: all are 0
     unsigned long long table;   ///< unsigned[MVFPS_CUDA_TABLE]
     /** The output's planes; first is that of the picture before. */
     MvfpsCudaComponent components[MVFPS_CUDA_COMPONENTS];

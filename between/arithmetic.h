@@ -54,6 +54,16 @@ typedef struct MvfpsFields {
 /** Farthest that vectors are apart when they are compared. */
 #define MVFPS_FAR 128
 
+/** Of distances in time, in parts of that between the two pictures: one part, least and most that is used. */
+#define MVFPS_DISTANCE     256
+#define MVFPS_MIN_DISTANCE  64
+#define MVFPS_MAX_DISTANCE 1024
+/** Of changes of velocity that are used, in quarter samples: how unlike both are, and what they are together. */
+#define MVFPS_UNLIKE_CHANGES 128
+#define MVFPS_MAX_CHANGE     511
+/** Cells whose changes are put together have vectors that are no farther apart, in quarter samples. */
+#define MVFPS_LIKE_VECTOR 8
+
 /** Cells that it takes to cover length samples. */
 GPUME_INLINE int mvfps_cells(int length)
 {
@@ -149,6 +159,109 @@ GPUME_INLINE int mvfps_unlike(MvfpsVector a, MvfpsVector b)
     const int distance = FFABS(a.x - b.x) + FFABS(a.y - b.y);
 
     return FFMIN(distance, MVFPS_FAR_NEIGHBOUR);
+}
+
+/** The factors of the velocities that are known on both sides of a change. */
+typedef struct MvfpsRate {
+    int own, other;         ///< of the pair's vectors and of those beyond it, by 4096
+} MvfpsRate;
+
+/** Around a pair: the change of velocity in the picture before it, and in the one after. */
+typedef struct MvfpsRates {
+    MvfpsRate before, after;
+} MvfpsRates;
+
+/** Of a distance in time, MVFPS_MIN_DISTANCE to MVFPS_MAX_DISTANCE, in MVFPS_DISTANCE-ths of the pair's own. */
+GPUME_INLINE MvfpsRate mvfps_rate(int distance)
+{
+    const int both = distance * (MVFPS_DISTANCE + distance);
+    MvfpsRate r;
+
+    r.own   = ((1 << 21) + (MVFPS_DISTANCE + distance) / 2) / (MVFPS_DISTANCE + distance);
+    r.other = ((1 << 29) + both / 2) / both;
+    return r;
+}
+
+/** A cell's changes of velocity: in the picture before and in the one after, together and how they differ. */
+typedef struct MvfpsChange {
+    short x, y;             ///< x = MVFPS_NONE: they are not known
+    short unlike_x, unlike_y;
+} MvfpsChange;
+
+GPUME_INLINE int mvfps_change_of(int own, int v, int other, int u)
+{
+    return (own * v + other * u + 2048) >> 12;
+}
+
+/** The changes of vector v at a cell's first sample (x, y), from the fields beyond the pair, which are there. */
+GPUME_INLINE MvfpsChange mvfps_change(const MvfpsFields *f, MvfpsVector v, int x, int y, int part, MvfpsRates rates)
+{
+    const int cx = x + MVFPS_CELL / 2, cy = y + MVFPS_CELL / 2;
+    const MvfpsVector u = mvfps_field_at(f, f->before_past, cx + (mvfps_before(v.x, part) >> 3),
+                                                            cy + (mvfps_before(v.y, part) >> 3));
+    const MvfpsVector w = mvfps_field_at(f, f->after_future, cx + (mvfps_after(v.x, part) >> 3),
+                                                             cy + (mvfps_after(v.y, part) >> 3));
+    const int bx = mvfps_change_of(rates.before.own, v.x, rates.before.other, u.x);
+    const int by = mvfps_change_of(rates.before.own, v.y, rates.before.other, u.y);
+    const int ax = mvfps_change_of(-rates.after.own, v.x, rates.after.other, w.x);
+    const int ay = mvfps_change_of(-rates.after.own, v.y, rates.after.other, w.y);
+    MvfpsChange change = { MVFPS_NONE, 0, 0, 0 };
+
+    if (u.x == MVFPS_NONE || w.x == MVFPS_NONE ||
+        FFABS(bx - ax) + FFABS(by - ay) > MVFPS_UNLIKE_CHANGES ||
+        FFABS(bx + ax) + FFABS(by + ay) > MVFPS_MAX_CHANGE)
+        return change;
+    change.x        = (short)(bx + ax);
+    change.y        = (short)(by + ay);
+    change.unlike_x = (short)(bx - ax);
+    change.unlike_y = (short)(by - ay);
+    return change;
+}
+
+/** Changes of cells, put together. */
+typedef struct MvfpsChanges {
+    int nb;
+    int x, y, unlike_x, unlike_y;
+    int squares;
+} MvfpsChanges;
+
+/** Add what is known of a cell whose vector is like that of the one in question. */
+GPUME_INLINE void mvfps_add_change(MvfpsChanges *sum, MvfpsChange change, MvfpsVector v, MvfpsVector own)
+{
+    if (change.x == MVFPS_NONE || FFABS(v.x - own.x) + FFABS(v.y - own.y) > MVFPS_LIKE_VECTOR)
+        return;
+    sum->nb++;
+    sum->x        += change.x;
+    sum->y        += change.y;
+    sum->unlike_x += change.unlike_x;
+    sum->unlike_y += change.unlike_y;
+    sum->squares  += change.x * change.x + change.y * change.y;
+}
+
+/** n / d, rounded down; d is above 0. */
+GPUME_INLINE int mvfps_divide_down(int n, int d)
+{
+    return n >= 0 ? n / d : -((d - 1 - n) / d);
+}
+
+/**
+ * How far from the way at constant speed something is at an instant, in 1/16 sample: what cells
+ * say together, the less the more they disagree, and the less both of their changes agree.
+ */
+GPUME_INLINE MvfpsVector mvfps_offset(const MvfpsChanges *c, int part)
+{
+    const int mean  = c->x * c->x + c->y * c->y;
+    const int doubt = (c->nb * c->squares - mean) / 4 + c->unlike_x * c->unlike_x + c->unlike_y * c->unlike_y;
+    const int share = part * (MVFPS_PARTS - part) >> 12;
+    MvfpsVector offset = { 0, 0 };
+    int gain;
+
+    if (!mean)
+        return offset;
+    gain     = (72 * mean + (mean + doubt) / 2) / (mean + doubt) * share;
+    offset.x = (short)mvfps_divide_down(c->x * gain + (c->nb << 17), c->nb << 18);
+    offset.y = (short)mvfps_divide_down(c->y * gain + (c->nb << 17), c->nb << 18);
+    return offset;
 }
 
 /** How far a hypothesis is believed along which a tile's pictures differ so much. */

@@ -22,6 +22,8 @@
 typedef struct MvfpsPair {
     const MvfpsLayout *layout;
     const AVFrame *before, *after;
+    /** Factors of the velocities beyond the pair; before.own is 0: they cannot be used. */
+    MvfpsRates rates;
 } MvfpsPair;
 
 /*

@@ -101,13 +101,21 @@ static int set_layout(MvfpsBetween *s, const AVFrame *frame)
     return ret;
 }
 
-int ff_mvfps_begin(MvfpsBetween *s, const AVFrame *before, const AVFrame *after, enum MvfpsMode mode)
+static int is_near(int distance)
+{
+    return distance >= MVFPS_MIN_DISTANCE && distance <= MVFPS_MAX_DISTANCE;
+}
+
+int ff_mvfps_begin(MvfpsBetween *s, const AVFrame *before, const AVFrame *after, const int distances[2],
+                   enum MvfpsMode mode)
 {
     const int ret = set_layout(s, before);
 
     if (ret < 0)
         return ret;
     s->pair = (MvfpsPair) { &s->layout, before, after };
+    if (is_near(distances[0]) && is_near(distances[1]))
+        s->pair.rates = (MvfpsRates) { mvfps_rate(distances[0]), mvfps_rate(distances[1]) };
     return s->backend->begin(s->priv, &s->pair, mode);
 }
 

@@ -46,10 +46,14 @@ void ff_mvfps_close(MvfpsBetween **between);
 /**
  * Begin with another pair of pictures, both of the same size and format. They stay as they are
  * until the next pair.
+ * @param distances from the frame in front of both to the one before, and from the one after to the
+ *        frame behind both, in MVFPS_DISTANCE-ths of the time between the two. If one of them is less than
+ *        MVFPS_MIN_DISTANCE or more than MVFPS_MAX_DISTANCE, all speeds are taken as constant.
  * @param mode of the pictures between them. MVFPS_MCI: the vectors are read
  * @return MVFPS_MCI: whether a vector points from one of them into the other; or an error
  */
-int ff_mvfps_begin(MvfpsBetween *between, const AVFrame *before, const AVFrame *after, enum MvfpsMode mode);
+int ff_mvfps_begin(MvfpsBetween *between, const AVFrame *before, const AVFrame *after, const int distances[2],
+                   enum MvfpsMode mode);
 
 /**
  * Look for a cut between the two: the cost of the picture after by its vectors into the one

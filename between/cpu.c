@@ -38,6 +38,10 @@ typedef struct CPUBackend {
 
     MvfpsVector *vectors[2];    ///< a field, and that of the pass before
     unsigned vectors_allocated[2];
+    MvfpsChange *changes;
+    unsigned changes_allocated;
+    MvfpsVector *offsets;
+    unsigned offsets_allocated;
 
     /* of the work that is being done */
     Side *side;
@@ -45,6 +49,7 @@ typedef struct CPUBackend {
     int part;
     const MvfpsVector *from;
     MvfpsVector *to;
+    int accelerated;
 } CPUBackend;
 
 static av_cold int init(void *priv, const MvfpsConfig *cfg)
@@ -71,6 +76,8 @@ static av_cold void uninit(void *priv)
     forget_sides(s);
     for (int i = 0; i < 2; i++)
         av_freep(&s->vectors[i]);
+    av_freep(&s->changes);
+    av_freep(&s->offsets);
 }
 
 static int set_layout(void *priv, const MvfpsLayout *layout)
@@ -124,6 +131,8 @@ static int begin(void *priv, const MvfpsPair *pair, enum MvfpsMode mode)
     f->after_past    = mvfps_cells_of(after,  0);
     f->before_past   = mvfps_cells_of(before, 0);
     f->after_future  = mvfps_cells_of(after,  1);
+    s->instant.rates = pair->rates;
+    s->accelerated   = mvfps_is_accelerated(&s->instant);
     return f->before_future || f->after_past;
 }
 
@@ -171,27 +180,51 @@ static void pass_job(void *arg, int job, int nb_jobs)
     ff_mvfps_pass(&s->instant, s->from, s->to, first_row(rows, job, nb_jobs), first_row(rows, job + 1, nb_jobs));
 }
 
+static void changes_job(void *arg, int job, int nb_jobs)
+{
+    CPUBackend *s = arg;
+    const int rows = s->instant.fields.rows;
+
+    ff_mvfps_changes(&s->instant, s->from, s->changes, first_row(rows, job, nb_jobs),
+                     first_row(rows, job + 1, nb_jobs));
+}
+
+static void offsets_job(void *arg, int job, int nb_jobs)
+{
+    CPUBackend *s = arg;
+    const int rows = s->instant.fields.rows;
+
+    ff_mvfps_offsets(&s->instant, s->from, s->changes, s->offsets, first_row(rows, job, nb_jobs),
+                     first_row(rows, job + 1, nb_jobs));
+}
+
 static void compensate_job(void *arg, int job, int nb_jobs)
 {
     CPUBackend *s = arg;
     const int rows = mvfps_tile_rows(s->instant.layout);
 
-    ff_mvfps_compensate(&s->instant, s->from, s->out, first_row(rows, job, nb_jobs),
-                        first_row(rows, job + 1, nb_jobs));
+    ff_mvfps_compensate(&s->instant, s->from, s->accelerated ? s->offsets : NULL, s->out,
+                        first_row(rows, job, nb_jobs), first_row(rows, job + 1, nb_jobs));
 }
 
 static int compensate(CPUBackend *s)
 {
     const MvfpsFields *f = &s->instant.fields;
-    const size_t size = (size_t)f->cols * f->rows * sizeof(**s->vectors);
+    const size_t nb = (size_t)f->cols * f->rows;
     int ret;
 
     for (int i = 0; i < 2; i++) {
         ret = load(s, &s->sides[i]);
         if (ret < 0)
             return ret;
-        av_fast_malloc(&s->vectors[i], &s->vectors_allocated[i], size);
+        av_fast_malloc(&s->vectors[i], &s->vectors_allocated[i], nb * sizeof(**s->vectors));
         if (!s->vectors[i])
+            return AVERROR(ENOMEM);
+    }
+    if (s->accelerated) {
+        av_fast_malloc(&s->changes, &s->changes_allocated, nb * sizeof(*s->changes));
+        av_fast_malloc(&s->offsets, &s->offsets_allocated, nb * sizeof(*s->offsets));
+        if (!s->changes || !s->offsets)
             return AVERROR(ENOMEM);
     }
 
@@ -206,6 +239,10 @@ static int compensate(CPUBackend *s)
         execute(s, pass_job, f->rows);
     }
     s->from = s->to;
+    if (s->accelerated) {
+        execute(s, changes_job, f->rows);
+        execute(s, offsets_job, f->rows);
+    }
     execute(s, compensate_job, mvfps_tile_rows(s->instant.layout));
     return 0;
 }

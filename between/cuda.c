@@ -68,6 +68,7 @@ enum Kernel {
     SCENE,
     FIRST,
     PASS,
+    OFFSETS,
     TILES,
     MEAN,
     NB_KERNELS
@@ -84,6 +85,7 @@ static const struct {
     [SCENE] = { MVFPS_CUDA_scene,    0, "look for a cut" },
     [FIRST] = { MVFPS_CUDA_vectors,  0, "choose vectors" },
     [PASS]  = { MVFPS_CUDA_vectors,  1, "improve vectors" },
+    [OFFSETS] = { MVFPS_CUDA_offsets, 0, "find accelerations" },
     [TILES] = { MVFPS_CUDA_tiles,   -1, "make a picture" },
     [MEAN]  = { MVFPS_CUDA_mean,     0, "make a mean or a copy" },
 };
@@ -109,7 +111,7 @@ typedef struct CUDABackend {
     int before;                 ///< which side is the one before
     GpumeCudaUploads uploads;
     GpumeCudaBuffer keys;       ///< of the cells of two fields, 0
-    GpumeCudaBuffer vectors;    ///< of an instant: both steps
+    GpumeCudaBuffer vectors;    ///< of an instant: both steps, of which the first makes room for offsets
     GpumeCudaBuffer table;      ///< MVFPS_CUDA_TABLE
     GpumeCudaBuffer scene;      ///< MvfpsCudaScene
 
@@ -170,6 +172,7 @@ static av_cold int load_kernels(CUDABackend *s, int depth, int chroma)
         [CELLS] = MVFPS_CUDA_MAP_THREADS,       [SCENE] = MVFPS_CUDA_SCENE_THREADS,
         [FIRST] = 32 * MVFPS_CUDA_VECTOR_WARPS, [PASS]  = 32 * MVFPS_CUDA_VECTOR_WARPS,
         [TILES] = 32 * MVFPS_CUDA_TILE_WARPS,   [MEAN]  = MVFPS_CUDA_COPY_THREADS,
+        [OFFSETS] = MVFPS_CUDA_MAP_THREADS,
     };
     static const unsigned shared[NB_KERNELS] = {
         [SCENE] = MVFPS_CUDA_SCENE_THREADS / 32 * 2 * sizeof(uint64_t),
@@ -557,6 +560,19 @@ static int compensate(CUDABackend *s, const AVFrame *out, int part)
     ret = launch(s, PASS, across, s->rows, 1, &vectors);
     if (ret < 0)
         return ret;
+    if (s->pair->rates.before.own && fields.before_past && fields.after_future) {
+        const MvfpsRates *rates = &s->pair->rates;
+        MvfpsCudaOffsetsArgs offsets = {
+            .fields = fields, .is_cut = vectors.is_cut, .vectors = vectors.to, .offsets = vectors.from,
+            .before_own = rates->before.own, .before_other = rates->before.other,
+            .after_own  = rates->after.own,  .after_other  = rates->after.other, .part = vectors.part,
+        };
+
+        ret = launch(s, OFFSETS, divide_up(s->cols * s->rows, MVFPS_CUDA_MAP_THREADS), 1, 1, &offsets);
+        if (ret < 0)
+            return ret;
+        tiles.offsets = offsets.offsets;
+    }
     tiles.vectors = vectors.to;
     tiles.behind  = (long long)(after->picture.data - before->picture.data);
     for (int i = 0; i < l->nb_components; i++)

@@ -8,6 +8,8 @@
 #include "config.h"
 #include "libavutil/attributes.h"
 #include "libavutil/common.h"
+#include "libavutil/intmath.h"
+#include "libavutil/intreadwrite.h"
 #include "libavutil/mem_internal.h"
 #include "libavutil/thread.h"
 
@@ -34,38 +36,26 @@ const int8_t ff_mvfps_taps[16][4] = {
 #define INTERMEDIATE int
 #include "libavfilter/gpume/between/samples_template.c"
 
-static int difference(const uint16_t *a, const uint16_t *b)
-{
-    int sum = 0;
-
-    for (int i = 0; i < MVFPS_TILE_SAMPLES; i++)
-        sum += abs(a[i] - b[i]);
-    return sum;
-}
-
 static void mean(uint16_t *dst, const uint16_t *a, const uint16_t *b, int share, int nb)
 {
     for (int i = 0; i < nb; i++)
         dst[i] = (a[i] * share + b[i] * (64 - share) + 32) >> 6;
 }
 
-static void window(uint16_t *dst, const uint16_t (*windows)[MVFPS_TILE_SAMPLES], unsigned cells)
+static void add_weighted(uint32_t *sum, uint16_t *weights, const uint16_t *values,
+                         const uint16_t (*windows)[MVFPS_TILE_SAMPLES], unsigned cells, int trust, int nb, int first)
 {
-    memset(dst, 0, MVFPS_TILE_SAMPLES * sizeof(*dst));
+    uint16_t window[MVFPS_TILE_SAMPLES] = { 0 };
+
     for (int cell = 0; cell < MVFPS_TILE_CELLS; cell++)
         if (cells >> cell & 1)
-            for (int i = 0; i < MVFPS_TILE_SAMPLES; i++)
-                dst[i] += windows[cell][i];
-}
-
-static void add_weighted(uint32_t *sum, uint16_t *weights, const uint16_t *values, const uint16_t *window,
-                         int trust, int nb)
-{
+            for (int i = 0; i < nb; i++)
+                window[i] += windows[cell][i];
     for (int i = 0; i < nb; i++) {
         const uint32_t weight = window[i] * trust;
 
-        sum[i]     += weight * values[i];
-        weights[i] += weight;
+        sum[i]     = (first ? 0 : sum[i]) + weight * values[i];
+        weights[i] = (first ? 0 : weights[i]) + weight;
     }
 }
 
@@ -76,57 +66,107 @@ static void divide(uint16_t *dst, const uint32_t *sum, const uint16_t *weights, 
             dst[i] = (sum[i] + weights[i] / 2) / weights[i];
 }
 
+static int sum_unlike(MvfpsVector v, const MvfpsVector *others, int nb)
+{
+    int sum = 0;
+
+    for (int i = 0; i < nb; i++)
+        sum += mvfps_unlike(v, others[i]);
+    return sum;
+}
+
+static void unlike(int *sums, const MvfpsVector *v, int nb, const MvfpsVector *others)
+{
+    for (int i = 0; i < nb; i++)
+        sums[i] = sum_unlike(v[i], others, 8);
+}
+
+static void unfaithful(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *fields, int x, int y, int part)
+{
+    for (int i = 0; i < nb; i++)
+        penalties[i] = mvfps_unfaithful(fields, v[i], x, y, part);
+}
+
+/** Of the cells around a tile those at its corners, as bits. */
+#define CORNERS 0x660u
+
+static unsigned like(const MvfpsVector *cells, int leader)
+{
+    unsigned bits = 0;
+
+    for (int i = 0; i < MVFPS_TILE_CELLS; i++)
+        bits |= (unsigned)(abs(cells[i].x - cells[leader].x) + abs(cells[i].y - cells[leader].y) <=
+                           (CORNERS >> i & 1 ? 1 : 2)) << i;
+    return bits;
+}
+
 av_cold void ff_mvfps_dsp_init(MvfpsDsp *dsp, int bytes)
 {
     *dsp = (MvfpsDsp) {
         .sad        = bytes == 1 ? sad_8   : sad_16,
-        .sharp      = bytes == 1 ? sharp_8 : sharp_16,
-        .difference = difference,
+        .match      = bytes == 1 ? match_8 : match_16,
         .mean       = mean,
-        .window     = window,
         .add        = add_weighted,
         .divide     = divide,
+        .unlike     = unlike,
+        .unfaithful = unfaithful,
+        .like       = like,
     };
 #if ARCH_X86 && HAVE_X86ASM
     ff_mvfps_dsp_init_x86(dsp, bytes);
 #endif
 }
 
-/* Without smoothness; any number that is not less than limit, if it is not. */
-static unsigned cost(const MvfpsInstant *s, int x, int y, MvfpsVector v, unsigned limit)
+/** Of two pictures by a vector. */
+static unsigned sad(const MvfpsInstant *s, int x, int y, MvfpsVector v)
 {
     const MvfpsSamples *b = &s->before->components[0], *a = &s->after->components[0];
     const int bytes = s->layout->bytes;
     const int bx = mvfps_before(v.x, s->part), by = mvfps_before(v.y, s->part);
     const int ax = mvfps_after(v.x, s->part),  ay = mvfps_after(v.y, s->part);
-    const unsigned penalty = mvfps_unfaithful(&s->fields, v, x, y, s->part);
 
-    if (penalty >= limit)
-        return penalty;
-    return penalty + (s->dsp.sad(mvfps_sample(b, x + (bx >> 3), y + (by >> 3), bytes), b->stride, bx & 7, by & 7,
-                                 mvfps_sample(a, x + (ax >> 3), y + (ay >> 3), bytes), a->stride, ax & 7, ay & 7)
-                      >> (s->layout->depth - 8));
+    return s->dsp.sad(mvfps_sample(b, x + (bx >> 3), y + (by >> 3), bytes),
+                      mvfps_sample(a, x + (ax >> 3), y + (ay >> 3), bytes), b->stride,
+                      (bx & 7) + 8 * (by & 7), (ax & 7) + 8 * (ay & 7)) >> (s->layout->depth - 8);
 }
 
-/** Different vectors in order. */
+/** Different vectors in order, and what they cost apart from samples and the fields. */
 typedef struct List {
     int nb;
     MvfpsVector v[24];
+    int cost[24];
 } List;
-
-static int equal(MvfpsVector a, MvfpsVector b)
-{
-    return a.x == b.x && a.y == b.y;
-}
 
 static void add(List *list, MvfpsVector v)
 {
     if (v.x == MVFPS_NONE)
         return;
     for (int i = 0; i < list->nb; i++)
-        if (equal(list->v[i], v))
+        if (AV_RN32(&list->v[i]) == AV_RN32(&v))
             return;
     list->v[list->nb++] = v;
+}
+
+/* Of a list for the cell of the first sample (x, y). */
+static MvfpsVector cheapest(const MvfpsInstant *s, int x, int y, const List *list)
+{
+    MvfpsVector best = { 0, 0 };
+    unsigned least = UINT_MAX;
+    int unfaithful[FF_ARRAY_ELEMS(list->v)];
+
+    s->dsp.unfaithful(unfaithful, list->v, list->nb, &s->fields, x, y, s->part);
+    for (int i = 0; i < list->nb; i++) {
+        unsigned j = list->cost[i] + unfaithful[i];
+
+        if (j >= least)
+            continue;
+        j += sad(s, x, y, list->v[i]);
+        if (j < least) {
+            least = j;
+            best  = list->v[i];
+        }
+    }
+    return best;
 }
 
 static MvfpsVector opposite(MvfpsVector v)
@@ -143,8 +183,6 @@ static MvfpsVector first_vector(const MvfpsInstant *s, int cx, int cy)
 {
     const MvfpsFields *f = &s->fields;
     const int at = cy * f->cols + cx;
-    MvfpsVector best = { 0, 0 };
-    unsigned least = UINT_MAX;
     List list = { 0 };
 
     for (int i = 0; i < 9; i++) {
@@ -160,16 +198,8 @@ static MvfpsVector first_vector(const MvfpsInstant *s, int cx, int cy)
         add(&list, opposite(f->before_past[at]));
     if (f->after_future)
         add(&list, f->after_future[at]);
-    add(&list, best);
-    for (int i = 0; i < list.nb; i++) {
-        const unsigned j = cost(s, cx * MVFPS_CELL, cy * MVFPS_CELL, list.v[i], least);
-
-        if (j < least) {
-            least = j;
-            best  = list.v[i];
-        }
-    }
-    return best;
+    add(&list, (MvfpsVector) { 0, 0 });
+    return cheapest(s, cx * MVFPS_CELL, cy * MVFPS_CELL, &list);
 }
 
 void ff_mvfps_first(const MvfpsInstant *s, MvfpsVector *vectors, int first, int end)
@@ -183,10 +213,9 @@ static MvfpsVector next_vector(const MvfpsInstant *s, const MvfpsVector *from, i
 {
     const MvfpsFields *f  = &s->fields;
     const MvfpsVector own = from[cy * (size_t)f->cols + cx];
-    MvfpsVector best = own, near[8];
-    unsigned least = UINT_MAX;
+    MvfpsVector near[8];
     List list = { 0 };
-    int nb = 0;
+    int sums[FF_ARRAY_ELEMS(list.v)], nb = 0;
 
     add(&list, own);
     for (int i = 1; i < 9; i++) {
@@ -199,22 +228,15 @@ static MvfpsVector next_vector(const MvfpsInstant *s, const MvfpsVector *from, i
     }
     for (int i = 1; i < 9; i++)
         add(&list, (MvfpsVector) { own.x + around[i][0], own.y + around[i][1] });
-    for (int i = 0; i < list.nb; i++) {
-        unsigned j = 0;
-
-        for (int k = 0; k < nb; k++)
-            j += mvfps_unlike(list.v[i], near[k]);
-        if (nb)
-            j = MVFPS_SMOOTH * j / nb;
-        if (j >= least)
-            continue;
-        j += cost(s, cx * MVFPS_CELL, cy * MVFPS_CELL, list.v[i], least - j);
-        if (j < least) {
-            least = j;
-            best  = list.v[i];
-        }
-    }
-    return best;
+    if (nb == 8)
+        s->dsp.unlike(sums, list.v, list.nb, near);
+    else
+        for (int i = 0; i < list.nb; i++)
+            sums[i] = sum_unlike(list.v[i], near, nb);
+    if (nb)
+        for (int i = 0; i < list.nb; i++)
+            list.cost[i] = MVFPS_SMOOTH * sums[i] / nb;
+    return cheapest(s, cx * MVFPS_CELL, cy * MVFPS_CELL, &list);
 }
 
 void ff_mvfps_pass(const MvfpsInstant *s, const MvfpsVector *from, MvfpsVector *to, int first, int end)
@@ -222,6 +244,36 @@ void ff_mvfps_pass(const MvfpsInstant *s, const MvfpsVector *from, MvfpsVector *
     for (int y = first; y < end; y++)
         for (int x = 0; x < s->fields.cols; x++)
             to[y * (size_t)s->fields.cols + x] = next_vector(s, from, x, y);
+}
+
+void ff_mvfps_changes(const MvfpsInstant *s, const MvfpsVector *vectors, MvfpsChange *changes, int first, int end)
+{
+    for (int y = first; y < end; y++)
+        for (int x = 0; x < s->fields.cols; x++) {
+            const size_t at = y * (size_t)s->fields.cols + x;
+
+            changes[at] = mvfps_change(&s->fields, vectors[at], x * MVFPS_CELL, y * MVFPS_CELL, s->part, s->rates);
+        }
+}
+
+void ff_mvfps_offsets(const MvfpsInstant *s, const MvfpsVector *vectors, const MvfpsChange *changes,
+                      MvfpsVector *offsets, int first, int end)
+{
+    const int cols = s->fields.cols, rows = s->fields.rows;
+
+    for (int y = first; y < end; y++)
+        for (int x = 0; x < cols; x++) {
+            const size_t at  = y * (size_t)cols + x;
+            MvfpsChanges sum = { 0 };
+
+            for (int i = 0; i < 9; i++) {
+                const size_t n = av_clip(y + 2 * around[i][1], 0, rows - 1) * (size_t)cols +
+                                 av_clip(x + 2 * around[i][0], 0, cols - 1);
+
+                mvfps_add_change(&sum, changes[n], vectors[n], vectors[at]);
+            }
+            offsets[at] = mvfps_offset(&sum, s->part);
+        }
 }
 
 /*
@@ -263,40 +315,43 @@ static av_cold void init_windows(void)
  * The vectors around a tile, those of the four cells at its corners first. A cell whose vector
  * is nearly one that is there joins it.
  */
-static void find_hypotheses(const MvfpsInstant *s, const MvfpsVector *vectors, int tx, int ty, MvfpsTile *tile)
+static void find_hypotheses(const MvfpsInstant *s, const MvfpsVector *vectors, const MvfpsVector *offsets,
+                            int tx, int ty, MvfpsTile *tile)
 {
-    static const uint8_t order[MVFPS_TILE_CELLS] = { 5, 6, 9, 10, 0, 1, 2, 3, 4, 7, 8, 11, 12, 13, 14, 15 };
-
-    const MvfpsVector *rows[4];
+    const int cols = s->fields.cols;
+    const int is_inside = tx >= 1 && tx + 3 <= cols;
+    MvfpsVector around[MVFPS_TILE_CELLS];
+    unsigned left = (1 << MVFPS_TILE_CELLS) - 1;
+    size_t rows[4];
     int columns[4];
 
     for (int i = 0; i < 4; i++) {
-        columns[i] = av_clip(tx - 1 + i, 0, s->fields.cols - 1);
-        rows[i]    = vectors + av_clip(ty - 1 + i, 0, s->fields.rows - 1) * (size_t)s->fields.cols;
+        rows[i]    = av_clip(ty - 1 + i, 0, s->fields.rows - 1) * (size_t)cols;
+        columns[i] = av_clip(tx - 1 + i, 0, cols - 1);
+        if (is_inside)
+            AV_COPY128U(&around[4 * i], &vectors[rows[i] + tx - 1]);
     }
-    tile->nb = 0;
-    for (int i = 0; i < MVFPS_TILE_CELLS; i++) {
-        const MvfpsVector v = rows[order[i] >> 2][columns[order[i] & 3]];
-        int k = 0;
+    for (int i = 0; i < MVFPS_TILE_CELLS && !is_inside; i++)
+        around[i] = vectors[rows[i >> 2] + columns[i & 3]];
 
-        while (k < tile->nb && abs(tile->hypotheses[k].v.x - v.x) +
-                               abs(tile->hypotheses[k].v.y - v.y) > (i < 4 ? 1 : 2))
-            k++;
-        if (k == tile->nb) {
-            tile->hypotheses[k] = (MvfpsHypothesis) { .v = v };
-            tile->nb++;
-        }
-        tile->hypotheses[k].cells |= 1 << order[i];
+    tile->nb = 0;
+    while (left) {
+        MvfpsHypothesis *z = &tile->hypotheses[tile->nb++];
+        const int leader   = ff_ctz(left & CORNERS ? left & CORNERS : left);
+
+        z->v      = around[leader];
+        z->offset = offsets ? offsets[rows[leader >> 2] + columns[leader & 3]] : (MvfpsVector) { 0, 0 };
+        z->cells  = left & s->dsp.like(around, leader);
+        left     &= ~z->cells;
     }
 }
 
-/* How far a hypothesis is believed, and which side sees the place, by both sides' luma. */
-static void judge(const MvfpsInstant *s, MvfpsHypothesis *h, int tx, int ty,
-                  const uint16_t *before, const uint16_t *after)
+/* How far a hypothesis is believed, and which side sees the place, by how much both sides' luma differs. */
+static void judge(const MvfpsInstant *s, MvfpsHypothesis *h, int tx, int ty, int difference, int is_single)
 {
-    const int difference = s->dsp.difference(before, after) >> (s->layout->depth - 8);
-
-    h->trust = mvfps_trust(difference);
+    difference >>= s->layout->depth - 8;
+    /* a single one needs none */
+    h->trust = is_single ? 1 : mvfps_trust(difference);
     h->share = mvfps_share(&s->fields, s->layout->w, s->layout->h, h->v, (tx + 1) * MVFPS_CELL,
                            (ty + 1) * MVFPS_CELL, s->part, difference);
 }
@@ -322,41 +377,34 @@ static void make_tile(const MvfpsInstant *s, MvfpsTile *tile, int component, int
     const int max = (1 << l->depth) - 1;
     const int nb = 8 * h;
     LOCAL_ALIGNED_32(uint16_t, match,   [2], [MVFPS_TILE_SAMPLES]);
-    LOCAL_ALIGNED_32(uint16_t, bell_of, [MVFPS_TILE_SAMPLES]);
     LOCAL_ALIGNED_32(uint16_t, result,  [MVFPS_TILE_SAMPLES]);
     LOCAL_ALIGNED_32(uint16_t, weights, [MVFPS_TILE_SAMPLES]);
     LOCAL_ALIGNED_32(uint32_t, sum,     [MVFPS_TILE_SAMPLES]);
 
-    if (tile->nb > 1) {
-        memset(weights, 0, MVFPS_TILE_SAMPLES * sizeof(*weights));
-        memset(sum,     0, MVFPS_TILE_SAMPLES * sizeof(*sum));
-    }
     for (int i = 0; i < tile->nb; i++) {
         MvfpsHypothesis *z = &tile->hypotheses[i];
         /* in sixteenths of this component's samples */
-        const int bx = 2 * mvfps_before(z->v.x, s->part) >> c->hsub;
-        const int by = 2 * mvfps_before(z->v.y, s->part) >> c->vsub;
-        const int ax = 2 * mvfps_after(z->v.x, s->part)  >> c->hsub;
-        const int ay = 2 * mvfps_after(z->v.y, s->part)  >> c->vsub;
+        const int bx = (2 * mvfps_before(z->v.x, s->part) + z->offset.x) >> c->hsub;
+        const int by = (2 * mvfps_before(z->v.y, s->part) + z->offset.y) >> c->vsub;
+        const int ax = (2 * mvfps_after(z->v.x, s->part)  + z->offset.x) >> c->hsub;
+        const int ay = (2 * mvfps_after(z->v.y, s->part)  + z->offset.y) >> c->vsub;
+        const int difference =
+            s->dsp.match(match, mvfps_sample(before, x0 + (bx >> 4), y0 + (by >> 4), l->bytes),
+                         mvfps_sample(after, x0 + (ax >> 4), y0 + (ay >> 4), l->bytes), before->stride,
+                         (bx & 15) + 16 * (by & 15), (ax & 15) + 16 * (ay & 15), w, h, max);
 
-        s->dsp.sharp(match[0], mvfps_sample(before, x0 + (bx >> 4), y0 + (by >> 4), l->bytes), before->stride,
-                     bx & 15, by & 15, w, h, max);
-        s->dsp.sharp(match[1], mvfps_sample(after,  x0 + (ax >> 4), y0 + (ay >> 4), l->bytes), after->stride,
-                     ax & 15, ay & 15, w, h, max);
         if (!component)
-            judge(s, z, tx, ty, match[0], match[1]);
+            judge(s, z, tx, ty, difference, tile->nb == 1);
         s->dsp.mean(result, match[0], match[1], z->share, nb);
-        if (tile->nb > 1) {
-            s->dsp.window(bell_of, windows[c->vsub][c->hsub], z->cells);
-            s->dsp.add(sum, weights, result, bell_of, z->trust, nb);
-        }
+        if (tile->nb > 1)
+            s->dsp.add(sum, weights, result, windows[c->vsub][c->hsub], z->cells, z->trust, nb, !i);
     }
     /* the mean of a single one is what it is */
     if (tile->nb > 1)
         s->dsp.divide(result, sum, weights, nb);
 
-    if (s->dsp.store && w == 8 && c->step == 1 && x0 >= 0 && y0 >= 0 && x0 + w <= c->w && y0 + h <= c->h) {
-        s->dsp.store(mvfps_row(l, c, out, y0) + x0, out->linesize[c->plane], result, h);
+    if (s->dsp.store && w >= 4 && c->step == 1 && x0 >= 0 && y0 >= 0 && x0 + w <= c->w && y0 + h <= c->h) {
+        s->dsp.store(mvfps_row(l, c, out, y0) + x0, out->linesize[c->plane], result, w, h);
         return;
     }
     for (int y = FFMAX(-y0, 0); y < FFMIN(h, c->h - y0); y++) {
@@ -367,7 +415,8 @@ static void make_tile(const MvfpsInstant *s, MvfpsTile *tile, int component, int
     }
 }
 
-void ff_mvfps_compensate(const MvfpsInstant *s, const MvfpsVector *vectors, AVFrame *out, int first, int end)
+void ff_mvfps_compensate(const MvfpsInstant *s, const MvfpsVector *vectors, const MvfpsVector *offsets,
+                         AVFrame *out, int first, int end)
 {
     static AVOnce once = AV_ONCE_INIT;
     const int nb_x = (s->layout->w + MVFPS_CELL + MVFPS_CELL / 2 - 1) / MVFPS_CELL;
@@ -377,7 +426,7 @@ void ff_mvfps_compensate(const MvfpsInstant *s, const MvfpsVector *vectors, AVFr
         for (int tx = -1; tx < nb_x - 1; tx++) {
             MvfpsTile tile;
 
-            find_hypotheses(s, vectors, tx, ty, &tile);
+            find_hypotheses(s, vectors, offsets, tx, ty, &tile);
             for (int i = 0; i < s->layout->nb_components; i++)
                 make_tile(s, &tile, i, tx, ty, out);
         }

@@ -28,6 +28,7 @@
     M(mvfps_first_16,   vectors, 16, 0, SAD, 0)  \
     M(mvfps_pass_8,     vectors,  8, 0, SAD, 1)  \
     M(mvfps_pass_16,    vectors, 16, 0, SAD, 1)  \
+    M(mvfps_offsets,    offsets,  0, 0, SAD, 0)  \
     M(mvfps_tiles_8,    tiles,    8, 0, SAD, 0)  \
     M(mvfps_tiles_16,   tiles,   16, 0, SAD, 0)  \
     M(mvfps_tiles1_8,   tiles,    8, 0, SAD, 1)  \
@@ -42,6 +43,7 @@ enum MvfpsCudaFamily {
     MVFPS_CUDA_map,
     MVFPS_CUDA_scene,
     MVFPS_CUDA_vectors,
+    MVFPS_CUDA_offsets,
     MVFPS_CUDA_tiles,
     MVFPS_CUDA_mean,
 };

@@ -14,24 +14,20 @@ static void FUNC(bilinear)(uint16_t *dst, const SAMPLE *src, ptrdiff_t stride, i
             dst[x] = (a * src[x] + b * src[x + 1] + c * src[x + stride] + d * src[x + stride + 1] + 32) >> 6;
 }
 
-static int FUNC(sad)(const uint8_t *a, ptrdiff_t a_stride, int ax, int ay,
-                     const uint8_t *b, ptrdiff_t b_stride, int bx, int by)
+static int FUNC(sad)(const uint8_t *a, const uint8_t *b, ptrdiff_t stride, int at_a, int at_b)
 {
     uint16_t match[2][64];
     int sum = 0;
 
-    FUNC(bilinear)(match[0], (const SAMPLE *)a, a_stride / sizeof(SAMPLE), ax, ay);
-    FUNC(bilinear)(match[1], (const SAMPLE *)b, b_stride / sizeof(SAMPLE), bx, by);
+    FUNC(bilinear)(match[0], (const SAMPLE *)a, stride / sizeof(SAMPLE), at_a & 7, at_a >> 3);
+    FUNC(bilinear)(match[1], (const SAMPLE *)b, stride / sizeof(SAMPLE), at_b & 7, at_b >> 3);
     for (int i = 0; i < 64; i++)
         sum += abs(match[0][i] - match[1][i]);
     return sum;
 }
 
-static void FUNC(sharp)(uint16_t *dst, const uint8_t *src8, ptrdiff_t stride8, int fx, int fy, int w, int h,
-                        int max)
+static void FUNC(sharp)(uint16_t *dst, const SAMPLE *src, ptrdiff_t stride, int fx, int fy, int w, int h, int max)
 {
-    const SAMPLE *src = (const SAMPLE *)src8;
-    const ptrdiff_t stride = stride8 / sizeof(SAMPLE);
     const int8_t *u = ff_mvfps_taps[fx], *v = ff_mvfps_taps[fy];
     INTERMEDIATE rows[8 + 3][8];
 
@@ -51,4 +47,17 @@ static void FUNC(sharp)(uint16_t *dst, const uint8_t *src8, ptrdiff_t stride8, i
         for (int x = 0; x < w; x++)
             dst[8 * y + x] = av_clip((v[0] * rows[y][x] + v[1] * rows[y + 1][x] + v[2] * rows[y + 2][x] +
                                       v[3] * rows[y + 3][x] + 2048) >> 12, 0, max);
+}
+
+static int FUNC(match)(uint16_t (*dst)[MVFPS_TILE_SAMPLES], const uint8_t *a, const uint8_t *b, ptrdiff_t stride,
+                       int at_a, int at_b, int w, int h, int max)
+{
+    int sum = 0;
+
+    FUNC(sharp)(dst[0], (const SAMPLE *)a, stride / sizeof(SAMPLE), at_a & 15, at_a >> 4, w, h, max);
+    FUNC(sharp)(dst[1], (const SAMPLE *)b, stride / sizeof(SAMPLE), at_b & 15, at_b >> 4, w, h, max);
+    if (w * h == MVFPS_TILE_SAMPLES)
+        for (int i = 0; i < MVFPS_TILE_SAMPLES; i++)
+            sum += abs(dst[0][i] - dst[1][i]);
+    return sum;
 }

@@ -66,14 +66,14 @@ template<int SX, int SY> struct MvfpsPart {
 
     /** The matches along a vector, as far as they are the lane's. */
     __device__ __forceinline__ void match(const MvfpsCudaComponent &c, long long component, long long behind,
-                                          GpumeU32 *shared, int tx, int ty, MvfpsVector v, int part, GpumeU32 taps,
-                                          int max, int (&before)[OWN], int (&after)[OWN])
+                                          GpumeU32 *shared, int tx, int ty, MvfpsVector v, MvfpsVector offset,
+                                          int part, GpumeU32 taps, int max, int (&before)[OWN], int (&after)[OWN])
     {
         const int lane = threadIdx.x % 32, i = lane % LANES;
         const int high = lane >= PICTURE;
         /* in sixteenths of the component's samples */
-        const int dx = 2 * (high ? mvfps_after(v.x, part) : mvfps_before(v.x, part)) >> SX;
-        const int dy = 2 * (high ? mvfps_after(v.y, part) : mvfps_before(v.y, part)) >> SY;
+        const int dx = (2 * (high ? mvfps_after(v.x, part) : mvfps_before(v.x, part)) + offset.x) >> SX;
+        const int dy = (2 * (high ? mvfps_after(v.y, part) : mvfps_before(v.y, part)) + offset.y) >> SY;
         const int left = mvfps_inside(((MVFPS_CELL * tx + MVFPS_CELL / 2) >> SX) + (dx >> 4), c.w) - 1;
         const int top  = mvfps_inside(((MVFPS_CELL * ty + MVFPS_CELL / 2) >> SY) + (dy >> 4), c.h) - 1;
         const GpumeU32 across = __shfl_sync(GPUME_WHOLE_WARP, taps, dx & 15);
@@ -198,7 +198,7 @@ GPUME_KERNEL_OF(MvfpsCudaTilesArgs, 32 * MVFPS_CUDA_TILE_WARPS)
     const int tx = (int)blockIdx.x * MVFPS_CUDA_TILE_WARPS + warp - 1, ty = (int)blockIdx.y - 1;
     const MvfpsCudaComponent &luma = args.components[0];
     const int max = (1 << args.depth) - 1;
-    GpumeU32 taps, chroma_y, word, left = 0xffff;
+    GpumeU32 taps, chroma_y, word, offset_word = 0, left = 0xffff;
     MvfpsLuma part;
     MvfpsChroma others[OTHERS];
     MvfpsLuma alpha;
@@ -224,6 +224,8 @@ GPUME_KERNEL_OF(MvfpsCudaTilesArgs, 32 * MVFPS_CUDA_TILE_WARPS)
         const int y = gpume_max(0, gpume_min(ty - 1 + cell / 4, args.fields.rows - 1));
 
         gpume_load_global(&word, (const void *)(args.vectors + 4ll * (y * args.fields.cols + x)));
+        if (args.offsets)
+            gpume_load_global(&offset_word, (const void *)(args.offsets + 4ll * (y * args.fields.cols + x)));
         limit = CORNERS >> cell & 1 ? 1 : 2;
     }
 
@@ -232,13 +234,14 @@ GPUME_KERNEL_OF(MvfpsCudaTilesArgs, 32 * MVFPS_CUDA_TILE_WARPS)
         const int leader = gpume_first_bit(left & CORNERS ? left & CORNERS : left);
         const MvfpsVector v = mvfps_of_word(__shfl_sync(GPUME_WHOLE_WARP, word, leader));
         const MvfpsVector u = mvfps_of_word(word);
+        const MvfpsVector offset = mvfps_of_word(__shfl_sync(GPUME_WHOLE_WARP, offset_word, leader));
         const GpumeU32 cells = __ballot_sync(GPUME_WHOLE_WARP, FFABS(u.x - v.x) + FFABS(u.y - v.y) <= limit) & left;
         int before[MvfpsLuma::OWN], after[MvfpsLuma::OWN];
         GpumeU32 difference = 0;
         int share, trust = 1;
 
         left &= ~cells;
-        part.match(luma, 0, args.behind, shared, tx, ty, v, args.part, taps, max, before, after);
+        part.match(luma, 0, args.behind, shared, tx, ty, v, offset, args.part, taps, max, before, after);
         GPUME_UNROLL for (int k = 0; k < MvfpsLuma::OWN; k++)
             difference += FFABS(before[k] - after[k]);
         difference = mvfps_add_lanes(difference, 1, 32) >> (args.depth - 8);
@@ -257,7 +260,7 @@ GPUME_KERNEL_OF(MvfpsCudaTilesArgs, 32 * MVFPS_CUDA_TILE_WARPS)
                 int b[MvfpsChroma::OWN], a[MvfpsChroma::OWN];
 
                 if (i + 1 < args.nb_components) {
-                    others[i].match(args.components[i + 1], 0, args.behind, shared, tx, ty, v, args.part, taps,
+                    others[i].match(args.components[i + 1], 0, args.behind, shared, tx, ty, v, offset, args.part, taps,
                                     max, b, a);
                     others[i].add(b, a, share, trust, cells);
                 }
@@ -266,10 +269,10 @@ GPUME_KERNEL_OF(MvfpsCudaTilesArgs, 32 * MVFPS_CUDA_TILE_WARPS)
             int b[MvfpsChroma::OWN], a[MvfpsChroma::OWN];
 
             others[0].match(args.components[1], (long long)(args.components[2].first - args.components[1].first),
-                            args.behind, shared, tx, ty, v, args.part, taps, max, b, a);
+                            args.behind, shared, tx, ty, v, offset, args.part, taps, max, b, a);
             others[0].add(b, a, share, trust, cells);
             if (args.nb_components > 3) {
-                alpha.match(args.components[3], 0, args.behind, shared, tx, ty, v, args.part, taps, max,
+                alpha.match(args.components[3], 0, args.behind, shared, tx, ty, v, offset, args.part, taps, max,
                             before, after);
                 alpha.add(before, after, share, trust, cells);
             }

@@ -44,8 +44,16 @@ taps_b: TAPS db
 taps_w: TAPS dw
 
 ones_w:     times 16 dw 1
-round_32:   times 16 dw 32
-round_2048: times 4 dd 2048
+words_32:   times 16 dw 32
+words_255:  times 16 dw 255
+words_128:  times 16 dw 128
+dwords_32:  times 8 dd 32
+dwords_128: times 8 dd 128
+limits:     dd 2, 2, 2, 2, 2, 1, 1, 2, 2, 1, 1, 2, 2, 2, 2, 2
+round_2048: times 8 dd 2048
+; samples beside each other: from the first on, and from the third
+pairs_0:    times 2 db 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8
+pairs_2:    times 2 db 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10
 
 SECTION .text
 
@@ -61,132 +69,136 @@ SECTION .text
     movd        %1, %2
 %endmacro
 
-; Samples beside each other of a row. %1: dst, %2: address, m12: clobbered
-%macro LOAD_PAIRS 2
-    movq        %1, [%2]
-    movq        m12, [%2 + 1]
-    punpcklbw   %1, m12
+; A row of both pictures, a lane each: samples beside each other. %1: dst
+%macro LOAD_PAIRS 1
+    movu        xm%1, [aq]
+    vinserti128 m%1, m%1, [bq], 1
+    pshufb      m%1, m13
+    add         aq, strideq
+    add         bq, strideq
 %endmacro
 
-INIT_XMM avx2
-; int mvfps_sad_8(const uint8_t *a, ptrdiff_t a_stride, int ax, int ay,
-;                 const uint8_t *b, ptrdiff_t b_stride, int bx, int by)
-cglobal mvfps_sad_8, 8, 9, 13, a, a_stride, ax, ay, b, b_stride, bx, by, table
+; The next row, between samples, by the row above it. %1: dst, %2: the row above, %3: this row; m10: clobbered
+%macro BILINEAR_ROW 3
+    LOAD_PAIRS  %3
+    pmaddubsw   m%1, m%2, m8
+    pmaddubsw   m10, m%3, m9
+    paddw       m%1, m12
+    paddw       m%1, m10
+    psrlw       m%1, 6
+%endmacro
+
+; Broadcast a word, or double word, of a table to each lane. %1: dst, %2: w or d, %3, %4: addresses; xm10: clobbered
+%macro BROADCAST_BOTH 4
+    vpbroadcast%2 xm%1, [%3]
+    vpbroadcast%2 xm10, [%4]
+    vinserti128 m%1, m%1, xm10, 1
+%endmacro
+
+INIT_YMM avx2
+; int mvfps_sad_8(const uint8_t *a, const uint8_t *b, ptrdiff_t stride, int at_a, int at_b)
+cglobal mvfps_sad_8, 5, 6, 14, a, b, stride, at_a, at_b, table
     lea         tableq, [bilinear]
-    lea         ayd, [axd + 8 * ayd]
-    lea         byd, [bxd + 8 * byd]
-    vpbroadcastw m8,  [tableq + 4 * ayq]
-    vpbroadcastw m9,  [tableq + 4 * ayq + 2]
-    vpbroadcastw m10, [tableq + 4 * byq]
-    vpbroadcastw m11, [tableq + 4 * byq + 2]
-    mova        m6, [round_32]
+    movsxdifnidn at_aq, at_ad
+    movsxdifnidn at_bq, at_bd
+    BROADCAST_BOTH 8, w, tableq + 4 * at_aq,     tableq + 4 * at_bq
+    BROADCAST_BOTH 9, w, tableq + 4 * at_aq + 2, tableq + 4 * at_bq + 2
+    mova        m12, [words_32]
+    mova        m13, [pairs_0]
     pxor        m7, m7
-    LOAD_PAIRS  m0, aq
-    LOAD_PAIRS  m1, bq
-%rep 8
-    add         aq, a_strideq
-    add         bq, b_strideq
-    LOAD_PAIRS  m2, aq
-    LOAD_PAIRS  m3, bq
-    pmaddubsw   m4, m0, m8
-    pmaddubsw   m0, m2, m9
-    pmaddubsw   m5, m1, m10
-    pmaddubsw   m1, m3, m11
-    paddw       m4, m0
-    paddw       m5, m1
-    paddw       m4, m6
-    paddw       m5, m6
-    psrlw       m4, 6
-    psrlw       m5, 6
+    LOAD_PAIRS  0
+%rep 4
+    BILINEAR_ROW 2, 0, 1
+    BILINEAR_ROW 3, 1, 0
+    ; both rows of one picture, and of the other
+    vperm2i128  m4, m2, m3, q0200
+    vperm2i128  m5, m2, m3, q0301
     psubw       m4, m5
     pabsw       m4, m4
     paddw       m7, m4
-    SWAP        0, 2
-    SWAP        1, 3
 %endrep
-    SUM_WORDS   eax, m7, m0
+    vextracti128 xm0, m7, 1
+    paddw       xm7, xm0
+    SUM_WORDS   eax, xm7, xm0
     RET
 
-; A row, filtered horizontally. %1: dst; m10 and m11: clobbered
+; A row of both pictures, a lane each, filtered horizontally. %1: dst; m10: clobbered
 %macro FILTER_ROW 1
-    movq        %1, [srcq - 1]
-    movq        m10, [srcq]
-    punpcklbw   %1, m10
-    movq        m10, [srcq + 1]
-    movq        m11, [srcq + 2]
-    punpcklbw   m10, m11
-    pmaddubsw   %1, m4
-    pmaddubsw   m10, m5
-    paddw       %1, m10
-    add         srcq, strideq
+    movu        xm%1, [aq - 1]
+    vinserti128 m%1, m%1, [bq - 1], 1
+    add         aq, strideq
+    add         bq, strideq
+    pshufb      m10, m%1, m13
+    pshufb      m%1, m14
+    pmaddubsw   m10, m4
+    pmaddubsw   m%1, m5
+    paddw       m%1, m10
 %endmacro
 
-; void mvfps_sharp_8(uint16_t *dst, const uint8_t *src, ptrdiff_t stride, int fx, int fy,
-;                    int w, int h, int max)
-cglobal mvfps_sharp_8, 7, 8, 13, dst, src, stride, fx, fy, w, h, table
+; int mvfps_match_8(uint16_t (*dst)[64], const uint8_t *a, const uint8_t *b, ptrdiff_t stride,
+;                   int at_a, int at_b, int w, int h, int max)
+cglobal mvfps_match_8, 8, 11, 16, dst, a, b, stride, at_a, at_b, w, h, table, y_a, y_b
+    mov         y_ad, at_ad
+    mov         y_bd, at_bd
+    shr         y_ad, 4
+    shr         y_bd, 4
+    and         at_ad, 15
+    and         at_bd, 15
     lea         tableq, [taps_b]
-    movsxdifnidn fxq, fxd
-    movsxdifnidn fyq, fyd
-    vpbroadcastw m4, [tableq + 4 * fxq]
-    vpbroadcastw m5, [tableq + 4 * fxq + 2]
+    BROADCAST_BOTH 4, w, tableq + 4 * at_aq,     tableq + 4 * at_bq
+    BROADCAST_BOTH 5, w, tableq + 4 * at_aq + 2, tableq + 4 * at_bq + 2
     lea         tableq, [taps_w]
-    vpbroadcastd m6, [tableq + 8 * fyq]
-    vpbroadcastd m7, [tableq + 8 * fyq + 4]
+    BROADCAST_BOTH 6, d, tableq + 8 * y_aq,      tableq + 8 * y_bq
+    BROADCAST_BOTH 7, d, tableq + 8 * y_aq + 4,  tableq + 8 * y_bq + 4
     mova        m12, [round_2048]
-    sub         srcq, strideq
-    FILTER_ROW  m0
-    FILTER_ROW  m1
-    FILTER_ROW  m2
+    mova        m13, [pairs_0]
+    mova        m14, [pairs_2]
+    pxor        m15, m15
+    sub         aq, strideq
+    sub         bq, strideq
+    FILTER_ROW  0
+    FILTER_ROW  1
+    FILTER_ROW  2
 .row:
-    FILTER_ROW  m3
+    FILTER_ROW  3
     punpcklwd   m8, m0, m1
     punpckhwd   m9, m0, m1
-    punpcklwd   m10, m2, m3
-    punpckhwd   m11, m2, m3
     pmaddwd     m8, m6
     pmaddwd     m9, m6
+    punpcklwd   m10, m2, m3
+    punpckhwd   m11, m2, m3
     pmaddwd     m10, m7
     pmaddwd     m11, m7
-    paddd       m8, m10
-    paddd       m9, m11
     paddd       m8, m12
     paddd       m9, m12
+    paddd       m8, m10
+    paddd       m9, m11
     psrad       m8, 12
     psrad       m9, 12
     packssdw    m8, m9
-    packuswb    m8, m8
-    pmovzxbw    m8, m8
-    movu        [dstq], m8
+    pxor        m9, m9
+    pmaxsw      m8, m9
+    pminsw      m8, [words_255]
+    vextracti128 xm9, m8, 1
+    movu        [dstq], xm8
+    movu        [dstq + 128], xm9
+    psubw       xm9, xm8
+    pabsw       xm9, xm9
+    paddw       xm15, xm9
     add         dstq, 16
     mova        m0, m1
     mova        m1, m2
     mova        m2, m3
     dec         hd
     jg .row
-    RET
-
-INIT_YMM avx2
-; int mvfps_difference_8(const uint16_t *a, const uint16_t *b)
-cglobal mvfps_difference_8, 2, 2, 3, a, b
-    pxor        m0, m0
-%assign I 0
-%rep 4
-    movu        m1, [aq + 32 * I]
-    psubw       m1, [bq + 32 * I]
-    pabsw       m1, m1
-    paddw       m0, m1
-%assign I I + 1
-%endrep
-    vextracti128 xm1, m0, 1
-    paddw       xm0, xm1
-    SUM_WORDS   eax, xm0, xm1
+    SUM_WORDS   eax, xm15, xm0
     RET
 
 ; void mvfps_mean_8(uint16_t *dst, const uint16_t *a, const uint16_t *b, int share, int nb)
 cglobal mvfps_mean_8, 5, 5, 5, dst, a, b, share, nb
     movd        xm2, shared
     vpbroadcastw m2, xm2
-    mova        m4, [round_32]
+    mova        m4, [words_32]
     paddw       m3, m4, m4
     psubw       m3, m2
 .loop:
@@ -203,13 +215,37 @@ cglobal mvfps_mean_8, 5, 5, 5, dst, a, b, share, nb
     jg .loop
     RET
 
-; void mvfps_window(uint16_t *dst, const uint16_t (*windows)[64], unsigned cells)
-cglobal mvfps_window, 3, 4, 4, dst, windows, cells, cell
+; Weight 16 values. %1: their window, in a register; %2: 1: add to what there is; m5 to m7: clobbered
+%macro ADD_WEIGHTED 2
+    pmullw      m%1, m4
+    movu        m5, [valuesq]
+    pmullw      m6, m%1, m5
+    pmulhuw     m5, m%1, m5
+%if %2
+    paddw       m%1, [weightsq]
+%endif
+    movu        [weightsq], m%1
+    punpcklwd   m7, m6, m5
+    punpckhwd   m6, m5
+%if %2
+    paddd       m7, [sumq]
+    paddd       m6, [sumq + 32]
+%endif
+    movu        [sumq], m7
+    movu        [sumq + 32], m6
+%endmacro
+
+; void mvfps_add_8(uint32_t *sum, uint16_t *weights, const uint16_t *values, const uint16_t (*windows)[64],
+;                  unsigned cells, int trust, int nb, int first)
+; The sums of 16 values: 0 to 3, 8 to 11, 4 to 7, 12 to 15.
+cglobal mvfps_add_8, 8, 9, 8, sum, weights, values, windows, cells, trust, nb, first, cell
+    movd        xm4, trustd
+    vpbroadcastw m4, xm4
     pxor        m0, m0
     pxor        m1, m1
     pxor        m2, m2
     pxor        m3, m3
-.loop:
+.window:
     bsf         celld, cellsd
     btr         cellsd, celld
     shl         celld, 7
@@ -218,38 +254,32 @@ cglobal mvfps_window, 3, 4, 4, dst, windows, cells, cell
     paddw       m2, [windowsq + cellq + 64]
     paddw       m3, [windowsq + cellq + 96]
     test        cellsd, cellsd
-    jnz .loop
-    movu        [dstq],      m0
-    movu        [dstq + 32], m1
-    movu        [dstq + 64], m2
-    movu        [dstq + 96], m3
-    RET
-
-; void mvfps_add_8(uint32_t *sum, uint16_t *weights, const uint16_t *values, const uint16_t *window,
-;                  int trust, int nb)
-; The sums of 16 values: 0 to 3, 8 to 11, 4 to 7, 12 to 15.
-cglobal mvfps_add_8, 6, 6, 6, sum, weights, values, window, trust, nb
-    movd        xm5, trustd
-    vpbroadcastw m5, xm5
-.loop:
-    pmullw      m0, m5, [windowq]
-    movu        m1, [valuesq]
-    paddw       m2, m0, [weightsq]
-    movu        [weightsq], m2
-    pmullw      m2, m0, m1
-    pmulhuw     m0, m1
-    punpcklwd   m3, m2, m0
-    punpckhwd   m2, m0
-    paddd       m3, [sumq]
-    paddd       m2, [sumq + 32]
-    movu        [sumq], m3
-    movu        [sumq + 32], m2
+    jnz .window
+    test        firstd, firstd
+    jnz .first
+%assign ADDING 1
+%rep 2
+%if ADDING == 0
+.first:
+%endif
+%assign I 0
+%rep 4
+    ADD_WEIGHTED I, ADDING
+%if I < 3
+    sub         nbd, 16
+    jle .end
     add         sumq, 64
     add         weightsq, 32
     add         valuesq, 32
-    add         windowq, 32
-    sub         nbd, 16
-    jg .loop
+%endif
+%assign I I + 1
+%endrep
+%if ADDING
+    RET
+%endif
+%assign ADDING ADDING - 1
+%endrep
+.end:
     RET
 
 ; void mvfps_divide_8(uint16_t *dst, const uint32_t *sum, const uint16_t *weights, int nb)
@@ -282,9 +312,12 @@ cglobal mvfps_divide_8, 4, 4, 6, dst, sum, weights, nb
     jg .loop
     RET
 
-; void mvfps_store_8(uint8_t *dst, ptrdiff_t stride, const uint16_t *src, int h), h even
-cglobal mvfps_store_8, 4, 4, 2, dst, stride, src, h
-.loop:
+; void mvfps_store_8(uint8_t *dst, ptrdiff_t stride, const uint16_t *src, int w, int h)
+; Rows of 8 or 4, h even
+cglobal mvfps_store_8, 5, 5, 2, dst, stride, src, w, h
+    cmp         wd, 8
+    jl .four
+.eight:
     movu        xm0, [srcq]
     packuswb    xm0, [srcq + 16]
     movq        [dstq], xm0
@@ -292,7 +325,150 @@ cglobal mvfps_store_8, 4, 4, 2, dst, stride, src, h
     lea         dstq, [dstq + 2 * strideq]
     add         srcq, 32
     sub         hd, 2
+    jg .eight
+    RET
+.four:
+    movu        xm0, [srcq]
+    packuswb    xm0, [srcq + 16]
+    movd        [dstq], xm0
+    pextrd      [dstq + strideq], xm0, 2
+    lea         dstq, [dstq + 2 * strideq]
+    add         srcq, 32
+    sub         hd, 2
+    jg .four
+    RET
+
+; void mvfps_unlike(int *sums, const MvfpsVector *v, int nb, const MvfpsVector *others)
+cglobal mvfps_unlike, 4, 4, 6, sums, v, nb, others
+    movu        m2, [othersq]
+    mova        m3, [words_32]
+    mova        m4, [ones_w]
+    mova        m5, [dwords_32]
+.loop:
+    vpbroadcastd m0, [vq]
+    psubsw      m0, m2
+    pabsw       m0, m0
+    ; also of what is too far for a word with a sign
+    pminuw      m0, m3
+    pmaddwd     m0, m4
+    pminsd      m0, m5
+    vextracti128 xm1, m0, 1
+    paddd       xm0, xm1
+    pshufd      xm1, xm0, q1032
+    paddd       xm0, xm1
+    pshufd      xm1, xm0, q2301
+    paddd       xm0, xm1
+    movd        [sumsq], xm0
+    add         sumsq, 4
+    add         vq, 4
+    dec         nbd
     jg .loop
+    RET
+
+; The place of a position in eighths, in cells. %1: position, and dst; %2: the cell's centre; %3: the last cell
+%macro PLACE 3
+    psrad       m%1, 3
+    paddd       m%1, m%2
+    psrad       m%1, 3
+    pmaxsd      m%1, m14
+    pminsd      m%1, m%3
+%endmacro
+
+; How far a field is from vectors. %1: dst, %2: where MvfpsFields has it, %3: indices, %4: the vectors; m7: clobbered
+%macro AWAY 4
+    mov         fieldq, [fieldsq + %2]
+    pcmpeqd     m7, m7
+    vpgatherdd  m%1, [fieldq + 4 * m%3], m7
+    psubsw      m%1, m%4
+    pabsw       m%1, m%1
+    ; also of what is too far for a word with a sign, and where there is no vector
+    pminuw      m%1, [words_128]
+    pmaddwd     m%1, [ones_w]
+    pminsd      m%1, [dwords_128]
+%endmacro
+
+; void mvfps_unfaithful(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *fields,
+;                       int x, int y, int part)
+cglobal mvfps_unfaithful, 7, 8, 16, penalties, v, nb, fields, x, y, part, field
+    add         xd, 4
+    add         yd, 4
+    add         partd, partd
+    movd        xm8, xd
+    movd        xm9, yd
+    movd        xm13, partd
+    vpbroadcastd m8, xm8
+    vpbroadcastd m9, xm9
+    vpbroadcastd m12, [fieldsq]
+    vpbroadcastd m11, [fieldsq + 4]
+    vpbroadcastd m13, xm13
+    pxor        m14, m14
+    pcmpeqd     m7, m7
+    paddd       m10, m12, m7
+    paddd       m11, m7
+.loop:
+    movu        m0, [vq]
+    psubw       m15, m14, m0
+    pslld       m1, m0, 16
+    psrad       m1, 16
+    pmulld      m2, m1, m13
+    paddd       m2, [round_2048]
+    psrad       m2, 12
+    psubd       m3, m14, m2
+    paddd       m1, m1
+    psubd       m1, m2
+    PLACE       3, 8, 10
+    PLACE       1, 8, 10
+    psrad       m4, m0, 16
+    pmulld      m2, m4, m13
+    paddd       m2, [round_2048]
+    psrad       m2, 12
+    psubd       m5, m14, m2
+    paddd       m4, m4
+    psubd       m4, m2
+    PLACE       5, 9, 11
+    PLACE       4, 9, 11
+    pmulld      m5, m12
+    pmulld      m4, m12
+    paddd       m3, m5
+    paddd       m1, m4
+    AWAY        2,  8, 3, 0
+    AWAY        4, 24, 3, 15
+    AWAY        5, 16, 1, 15
+    AWAY        6, 32, 1, 0
+    paddd       m2, m4
+    paddd       m5, m6
+    pminsd      m2, m5
+    pslld       m2, 3
+    movu        [penaltiesq], m2
+    add         vq, 32
+    add         penaltiesq, 32
+    sub         nbd, 8
+    jg .loop
+    RET
+
+; unsigned mvfps_like(const MvfpsVector *cells, int leader)
+cglobal mvfps_like, 2, 3, 5, cells, leader, high
+    movsxdifnidn leaderq, leaderd
+    vpbroadcastd m0, [cellsq + 4 * leaderq]
+    mova        m3, [words_32]
+    mova        m4, [ones_w]
+    movu        m1, [cellsq]
+    movu        m2, [cellsq + 32]
+    psubsw      m1, m0
+    psubsw      m2, m0
+    pabsw       m1, m1
+    pabsw       m2, m2
+    pminuw      m1, m3
+    pminuw      m2, m3
+    pmaddwd     m1, m4
+    pmaddwd     m2, m4
+    pcmpgtd     m1, [limits]
+    pcmpgtd     m2, [limits + 32]
+    movmskps    eax, m1
+    movmskps    highd, m2
+    shl         highd, 8
+    or          eax, highd
+    xor         eax, 0xffff
     RET
 
 %endif
