@@ -49,8 +49,9 @@ static const char *const content_names[CONTENT_NB] = {
     "random", "texture", "halves", "flat", "extreme", "flicker",
 };
 
-/** Vectors that point where the texture moves, nearly there, anywhere, ... */
+/** Vectors of a motion that changes, that point where the texture moves, nearly there, anywhere, ... */
 enum Motion {
+    MOTION_ACCELERATED,
     MOTION_TRUE,
     MOTION_NEAR,
     MOTION_RANDOM,
@@ -63,7 +64,7 @@ enum Motion {
 };
 
 static const char *const motion_names[MOTION_NB] = {
-    "true", "near", "random", "zero", "far", "huge", "wild", "mixed",
+    "accelerated", "true", "near", "random", "zero", "far", "huge", "wild", "mixed",
 };
 
 static const enum AVPixelFormat formats[] = {
@@ -72,6 +73,14 @@ static const enum AVPixelFormat formats[] = {
     AV_PIX_FMT_NV24, AV_PIX_FMT_GBRP, AV_PIX_FMT_GRAY10, AV_PIX_FMT_YUV420P10,
     AV_PIX_FMT_YUV422P12, AV_PIX_FMT_P010, AV_PIX_FMT_P016, AV_PIX_FMT_YUV444P16,
     AV_PIX_FMT_NV16, AV_PIX_FMT_YUV422P, AV_PIX_FMT_P210,
+};
+
+/** Where the changes of velocity of MOTION_ACCELERATED are. */
+enum Change {
+    CHANGE_ANY,
+    CHANGE_DIFFERENCE,  ///< the two differ about as much as they may
+    CHANGE_SUM,         ///< they are about as large as they may be
+    CHANGE_NB
 };
 
 typedef struct Case {
@@ -83,6 +92,11 @@ typedef struct Case {
     enum Content content;
     enum Motion motion;
     int mx[2], my[2];           ///< of the textures from picture to picture, in quarter samples
+    enum Change change;
+    int changes[2][2][2];       ///< of velocity: of the textures, before and after, x and y
+    int slopes[2][2][2];        ///< across and down; of velocity and change, x and y, in 64 samples
+    int shake;                  ///< of MOTION_ACCELERATED, in quarter samples
+    int distances[MAX_FRAMES - 1][2];   ///< of each pair to the frames before and after it
     int noise;                  ///< in samples of 8 bits
     int block;                  ///< 0: of all sizes
     int holes;                  ///< of 8 blocks so many have no vector
@@ -95,7 +109,7 @@ typedef struct Case {
     uint16_t *samples[MAX_FRAMES][4];           ///< right-justified
 } Case;
 
-static int nb_made, nb_blends, nb_copies, nb_on_device;
+static int nb_made, nb_offset, nb_blends, nb_copies, nb_on_device;
 
 static AVBufferRef *device;     ///< NULL: there is none
 static AVHWFramesConstraints *device_has;
@@ -207,6 +221,14 @@ static int texture(uint64_t seed, int x, int y)
     return sum >> 8;
 }
 
+/* Of picture n, how far a texture has come; i: x or y. */
+static int way(const Case *c, int part, int n, int i)
+{
+    const int change = c->motion == MOTION_ACCELERATED && c->change == CHANGE_ANY;
+
+    return n * (i ? c->my : c->mx)[part] + change * c->changes[part][0][i] * (n * (n - 1) / 2);
+}
+
 static int draw_sample(Case *c, int n, int i, int x, int y, int flat)
 {
     const int part = c->content == CONTENT_HALVES && x >= width(c, i) / 2;
@@ -219,8 +241,8 @@ static int draw_sample(Case *c, int n, int i, int x, int y, int flat)
     case CONTENT_EXTREME: return test_draw(&c->r, 2) ? max : 0;
     case CONTENT_FLICKER: return n & 1 ? max : 0;
     default:
-        v = texture(c->seed + 4 * part + i, 4 * x - ((n * c->mx[part]) >> shift_x(c, i)),
-                    4 * y - ((n * c->my[part]) >> shift_y(c, i)));
+        v = texture(c->seed + 4 * part + i, 4 * x - (way(c, part, n, 0) >> shift_x(c, i)),
+                    4 * y - (way(c, part, n, 1) >> shift_y(c, i)));
         v = (v << (c->depth - 8)) + test_draw_range(&c->r, -c->noise, c->noise) *
                                     (1 << (c->depth - 8));
         return av_clip(v, 0, max);
@@ -243,7 +265,25 @@ static int draw_motion(Case *c, enum Motion motion, int truth)
     }
 }
 
-static void draw_vector(Case *c, AVMotionVector *mv, int x, int y, int w, int h, int future)
+/* x or y of a vector of frame n, as the one before or the one after of a pair. */
+static int draw_accelerated(Case *c, int n, int part, int x, int y, int future, int i)
+{
+    const int after = n & 1, pair = FFMIN(n - after, c->nb_frames - 2);
+    const int far = c->distances[pair][after];
+    const int near = way(c, part, n - after + 1, i) - way(c, part, n - after, i) +
+                     (c->slopes[0][0][i] * x + c->slopes[1][0][i] * y) / 64;
+    const int change = c->changes[part][after][i] +
+                       (c->slopes[0][1][i] * x + c->slopes[1][1][i] * y) / 64;
+    int v;
+
+    if (after != future)
+        v = future ? near : -near;
+    else
+        v = lrint(far * ((256 + far) * change + (future ? 512. : -512.) * near) / 131072);
+    return v + test_draw_range(&c->r, -c->shake, c->shake);
+}
+
+static void draw_vector(Case *c, AVMotionVector *mv, int n, int x, int y, int w, int h, int future)
 {
     static const int scales[] = { 1, 2, 4, 4, 3, 5, 16, 32, 1000, 0 };
     const int scale = c->scale ? c->scale : scales[test_draw(&c->r, FF_ARRAY_ELEMS(scales))];
@@ -264,8 +304,11 @@ static void draw_vector(Case *c, AVMotionVector *mv, int x, int y, int w, int h,
         }
     } else {
         const int sign = future ? 1 : -1, s = FFMAX(scale, 1);
-        const int dx = draw_motion(c, motion, sign * c->mx[part]);
-        const int dy = draw_motion(c, motion, sign * c->my[part]);
+        const int accelerated = motion == MOTION_ACCELERATED;
+        const int dx = accelerated ? draw_accelerated(c, n, part, x, y, future, 0)
+                                   : draw_motion(c, motion, sign * c->mx[part]);
+        const int dy = accelerated ? draw_accelerated(c, n, part, x, y, future, 1)
+                                   : draw_motion(c, motion, sign * c->my[part]);
 
         mv->w            = w;
         mv->h            = h;
@@ -281,11 +324,11 @@ static void draw_vector(Case *c, AVMotionVector *mv, int x, int y, int w, int h,
     mv->source = future ? 1 + test_draw(&c->r, 2) : -(int)test_draw(&c->r, 3);
 }
 
-static int draw_field(Case *c, AVMotionVector *mvs, int nb, int future)
+static int draw_field(Case *c, AVMotionVector *mvs, int nb, int n, int future)
 {
     if (!c->block) {
-        for (int n = test_draw(&c->r, c->w * c->h / 24 + 4); n >= 0 && nb < MAX_VECTORS; n--)
-            draw_vector(c, &mvs[nb++], test_draw_range(&c->r, -20, c->w + 2),
+        for (int i = test_draw(&c->r, c->w * c->h / 24 + 4); i >= 0 && nb < MAX_VECTORS; i--)
+            draw_vector(c, &mvs[nb++], n, test_draw_range(&c->r, -20, c->w + 2),
                         test_draw_range(&c->r, -20, c->h + 2),
                         test_draw(&c->r, 30), test_draw(&c->r, 30), future);
         return nb;
@@ -293,20 +336,21 @@ static int draw_field(Case *c, AVMotionVector *mvs, int nb, int future)
     for (int y = 0; y < c->h; y += c->block)
         for (int x = 0; x < c->w && nb < MAX_VECTORS; x += c->block)
             if (test_draw(&c->r, 8) >= c->holes)
-                draw_vector(c, &mvs[nb++], x, y, c->block, c->block, future);
+                draw_vector(c, &mvs[nb++], n, x, y, c->block, c->block, future);
     return nb;
 }
 
-static void draw_side_data(Case *c, AVFrame *f)
+static void draw_side_data(Case *c, AVFrame *f, int n)
 {
     AVMotionVector *mvs = test_alloc(av_calloc(MAX_VECTORS, sizeof(*mvs)));
-    const int fields = test_draw(&c->r, 6);     // all but 0 to 2: both
+    const int most = c->motion == MOTION_ACCELERATED && test_draw(&c->r, 16);
+    const int fields = most ? 3 : test_draw(&c->r, 6);      // all but 0 to 2: both
     int nb = 0;
 
     if (fields & 1 || fields > 2)
-        nb = draw_field(c, mvs, nb, 0);
+        nb = draw_field(c, mvs, nb, n, 0);
     if (fields & 2 || fields > 2)
-        nb = draw_field(c, mvs, nb, 1);
+        nb = draw_field(c, mvs, nb, n, 1);
     if (!test_draw(&c->r, 3))                   // in any order
         for (int i = nb - 1; i > 0; i--)
             FFSWAP(AVMotionVector, mvs[i], mvs[test_draw(&c->r, i + 1)]);
@@ -341,6 +385,41 @@ static void read_field(const Case *c, BetweenField *field, const AVFrame *f, int
 
 /* Cases */
 
+/* The times from a pair to the frames before and after it, of 256. */
+static void draw_distances(Case *c, int *distances)
+{
+    static const int some[] = { 63, 64, 100, 171, 255, 256, 257, 300, 512, 1023, 1024, 1025, 0 };
+    const int even = test_draw(&c->r, 2);
+
+    for (int i = 0; i < 2; i++) {
+        const int which = test_draw(&c->r, FF_ARRAY_ELEMS(some) + 1);
+
+        distances[i] = even ? 256 : which < FF_ARRAY_ELEMS(some) ? some[which]
+                                  : test_draw_range(&c->r, 64, 1024);
+    }
+}
+
+/* Both changes of a texture's velocity. */
+static void draw_changes(Case *c, int changes[2][2])
+{
+    /* so much of each is across, the rest down */
+    const int across = test_draw_range(&c->r, 0, 256);
+    const int difference = 128 + test_draw_range(&c->r, -1, 1), part = test_draw_range(&c->r, 0, difference);
+    const int most = test_draw(&c->r, 2) ? 60 : 12;
+
+    for (int i = 0; i < 2; i++) {
+        const int sign = test_draw(&c->r, 2) ? 1 : -1;
+
+        changes[0][i] = changes[1][i] = test_draw_range(&c->r, -most, most);
+        if (c->change == CHANGE_DIFFERENCE) {
+            changes[1][i] -= sign * (i ? difference - part : part);
+        } else if (c->change == CHANGE_SUM) {
+            changes[0][i] = changes[1][i] = sign * (i ? 256 - across : across);
+            changes[1][i] -= i ? 0 : sign * (int)test_draw(&c->r, 2);
+        }
+    }
+}
+
 static void draw_case(Case *c, uint64_t seed, int large)
 {
     static const int scales[] = { 1, 2, 4, 4, 0 }, blocks[] = { 4, 8, 8, 16, 16, 0 };
@@ -358,7 +437,9 @@ static void draw_case(Case *c, uint64_t seed, int large)
     c->nb_components = c->desc->nb_components;
     c->content = test_draw(&c->r, 2) ? CONTENT_TEXTURE + test_draw(&c->r, 2)
                                      : test_draw(&c->r, CONTENT_NB);
-    c->motion = test_draw(&c->r, 2) ? test_draw(&c->r, 3) : test_draw(&c->r, MOTION_NB);
+    c->motion = test_draw(&c->r, 2) ? test_draw(&c->r, 4) : test_draw(&c->r, MOTION_NB);
+    if (test_draw(&c->r, 2))
+        c->motion = MOTION_ACCELERATED;
     c->block  = blocks[test_draw(&c->r, FF_ARRAY_ELEMS(blocks))];
     c->scale  = scales[test_draw(&c->r, FF_ARRAY_ELEMS(scales))];
     c->holes  = test_draw(&c->r, 2) ? 0 : test_draw(&c->r, 8);
@@ -367,6 +448,19 @@ static void draw_case(Case *c, uint64_t seed, int large)
     for (int i = 0; i < 2; i++) {
         c->mx[i] = test_draw_range(&c->r, -40, 40);
         c->my[i] = test_draw_range(&c->r, -24, 24);
+    }
+    c->change = test_draw(&c->r, 2) ? CHANGE_ANY : test_draw(&c->r, CHANGE_NB);
+    c->shake  = test_draw(&c->r, 3) ? test_draw(&c->r, 4) : 0;
+    for (int i = 0; i < 2; i++)
+        draw_changes(c, c->changes[i]);
+    if (c->change == CHANGE_ANY && test_draw(&c->r, 2))
+        for (int i = 0; i < 8; i++)
+            c->slopes[i & 1][i >> 1 & 1][i >> 2] = test_draw_range(&c->r, -40, 40);
+    for (int i = 0; i < MAX_FRAMES - 1; i++)
+        draw_distances(c, c->distances[i]);
+    if (c->motion == MOTION_ACCELERATED && !large && !test_draw(&c->r, 8)) {
+        c->mx[0] *= 500;
+        c->my[1] *= 500;
     }
     c->nb_frames = test_draw_range(&c->r, 2, size < 7 ? MAX_FRAMES : 2);
     if (large) {
@@ -398,7 +492,7 @@ static void draw_case(Case *c, uint64_t seed, int large)
                              (c->junk ? test_draw(&c->r, 1 << shift) : 0));
                 }
         }
-        draw_side_data(c, f);
+        draw_side_data(c, f, n);
         c->copies[n] = copy_bytes(f);
     }
 }
@@ -554,8 +648,10 @@ static void check_make(Case *c, Target *t, Between *b, int n, int part, enum Mvf
         };
         m->out = test_alloc(av_malloc_array(m->w * m->h, sizeof(*m->out)));
     }
-    if (mode == MVFPS_MCI)
+    if (mode == MVFPS_MCI) {
         between_make(b);
+        nb_offset += !!b->nb_offsets;
+    }
     made = t->hw_frames ? download(c, out) : out;
     for (int i = 0; i < c->nb_components; i++) {
         BetweenComponent *m = &b->components[i];
@@ -651,7 +747,9 @@ static double scene_figure(const Case *c, int n)
 
 static void run_pair(Case *c, Target *t, int n, const char *name)
 {
-    Between b = { .w = c->w, .h = c->h, .d = c->depth, .nb_components = c->nb_components };
+    const int *distances = c->distances[n];
+    Between b = { .w = c->w, .h = c->h, .d = c->depth, .nb_components = c->nb_components,
+                  .p = distances[0], .q = distances[1] };
     enum MvfpsMode begun = MVFPS_MCI, cut = MVFPS_BLEND, found = MVFPS_MCI;
     char pair[500];
     int ret, nb, looked = 0;
@@ -663,10 +761,11 @@ static void run_pair(Case *c, Target *t, int n, const char *name)
     nb = b.f.nb_blocks + b.k.nb_blocks;
     if (!test_draw(&c->r, 6))
         begun = MVFPS_BLEND;
-    snprintf(pair, sizeof(pair), "%s; pair %d, F, K, F0, K0 have %d, %d, %d, %d vectors", name,
-             n, b.f.nb_blocks, b.k.nb_blocks, b.f0.nb_blocks, b.k0.nb_blocks);
+    snprintf(pair, sizeof(pair), "%s; pair %d, F, K, F0, K0 have %d, %d, %d, %d vectors, "
+             "distances %d and %d", name, n, b.f.nb_blocks, b.k.nb_blocks, b.f0.nb_blocks,
+             b.k0.nb_blocks, distances[0], distances[1]);
     snprintf(test_context, sizeof(test_context), "%s", pair);
-    ret = ff_mvfps_begin(t->between, t->frames[n], t->frames[n + 1], begun);
+    ret = ff_mvfps_begin(t->between, t->frames[n], t->frames[n + 1], distances, begun);
     CHECK(ret == (begun == MVFPS_MCI && nb), "%d vectors, but %d", nb, ret);
     for (int i = test_draw(&c->r, 3); i >= 0; i--) {
         enum MvfpsMode mode = begun == MVFPS_MCI && nb && (i || test_draw(&c->r, 3)) ? MVFPS_MCI : MVFPS_BLEND;
@@ -810,7 +909,7 @@ static void side_data(void)
                  of_after ? "after" : "before", future ? "forward" : "back");
         ret = ff_mvfps_open(&between, &cfg);
         if (ret >= 0)
-            ret = ff_mvfps_begin(between, f[0], f[1], MVFPS_MCI);
+            ret = ff_mvfps_begin(between, f[0], f[1], (const int[2]) { 256, 256 }, MVFPS_MCI);
         CHECK(ret == !!found, "%d instead of %d", ret, !!found);
         ff_mvfps_close(&between);
         av_frame_free(&f[0]);
@@ -821,7 +920,7 @@ static void side_data(void)
 /* The filter in its graph */
 
 #define MAX_CASES 3
-#define MAX_OUT   64
+#define MAX_OUT   200
 
 /** Frames that follow each other, of one format, and what mvfps makes of them. */
 typedef struct Sequence {
@@ -836,11 +935,34 @@ typedef struct Sequence {
 
 static void draw_sequence(Sequence *q, uint64_t seed, int nb_cases, const char *options)
 {
+    int pts = 0;
+
     memset(q, 0, sizeof(*q));
     q->nb_cases = nb_cases;
     q->options  = options;
-    for (int i = 0; i < nb_cases; i++)
+    for (int i = 0; i < nb_cases; i++) {
         draw_case(&q->cases[i], seed + (uint64_t)i * FF_ARRAY_ELEMS(formats), 0);
+        for (int n = 0; n < q->cases[i].nb_frames; n++)
+            q->cases[i].frames[n]->pts = pts++;
+    }
+}
+
+/* The distances from a pair to the frames around it come from these. */
+static void draw_times(Sequence *q, uint64_t seed)
+{
+    static const int steps[] = { 1, 1, 1, 2, 3, 4 }, durations[] = { 0, 1, 1, 1, 2, 3, 4, 9 };
+    TestRandom r = { .state = test_mix(seed) };
+    const int even = test_draw(&r, 2);
+    int pts = 0;
+
+    for (int i = 0; i < q->nb_cases; i++)
+        for (int n = 0; n < q->cases[i].nb_frames; n++) {
+            AVFrame *f = q->cases[i].frames[n];
+
+            f->pts      = pts;
+            f->duration = durations[test_draw(&r, FF_ARRAY_ELEMS(durations))];
+            pts += even ? 1 : steps[test_draw(&r, FF_ARRAY_ELEMS(steps))];
+        }
 }
 
 static void free_out(Sequence *q)
@@ -934,7 +1056,7 @@ static int run_sequence(Sequence *q, AVFrame *(*uploaded)[MAX_FRAMES], AVBufferR
     AVFilterContext *src, *sink;
     const uint8_t *pool = NULL;
     AVFilterGraph *graph;
-    int pts = 0, ret;
+    int ret;
 
     free_out(q);
     ret = open_graph(&graph, &src, &sink, q, hw_frames);
@@ -942,7 +1064,6 @@ static int run_sequence(Sequence *q, AVFrame *(*uploaded)[MAX_FRAMES], AVBufferR
         for (int n = 0; n < q->cases[i].nb_frames && ret >= 0; n++) {
             AVFrame *f = uploaded ? uploaded[i][n] : q->cases[i].frames[n];
 
-            f->pts = pts++;
             ret = av_buffersrc_write_frame(src, f);
             if (ret >= 0)
                 ret = take_out(q, sink, !!uploaded, &pool);
@@ -994,6 +1115,7 @@ static void sequences_on_device(int nb)
         int ret, expected;
 
         draw_sequence(&q, 5000 + i, 1 + i % MAX_CASES, sequence_options[i % FF_ARRAY_ELEMS(sequence_options)]);
+        draw_times(&q, i);
         if (fits_device(&q.cases[0])) {
             memory = q;
             for (int k = 0; k < q.nb_cases; k++) {
@@ -1136,8 +1258,14 @@ int main(int argc, char **argv)
         printf("  there is no device\n");
     }
     av_buffer_unref(&device);
-    printf("gpume_mvfps: %d pictures along vectors, %d means, %d copies, %d of them on the device, "
-           "%d sequences, %d checks, %d failures\n",
-           nb_made, nb_blends, nb_copies, nb_on_device, nb_sequences, test_nb_checks, test_nb_failures);
+    if (only < 0) {
+        snprintf(test_context, sizeof(test_context), "all cases");
+        CHECK(nb_made < 400 || nb_offset > nb_made / 8, "only %d of %d pictures have offsets", nb_offset,
+              nb_made);
+    }
+    printf("gpume_mvfps: %d pictures along vectors, %d of them with offsets, %d means, %d copies, "
+           "%d of all on the device, %d sequences, %d checks, %d failures\n",
+           nb_made, nb_offset, nb_blends, nb_copies, nb_on_device, nb_sequences, test_nb_checks,
+           test_nb_failures);
     return test_nb_failures || (device_only && !nb_on_device);
 }

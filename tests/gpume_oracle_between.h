@@ -46,6 +46,7 @@ typedef struct BetweenComponent {
 typedef struct Between {
     int w, h, d;
     int t;                      ///< the instant, 1 to 4095
+    int p, q;                   ///< the times to the frames before A and after C, of 256
     int nb_components;
     BetweenComponent components[4];
     BetweenField f, k, f0, k0;
@@ -53,10 +54,12 @@ typedef struct Between {
     /* set by between_make() */
     int cols, rows;
     BetweenVector *vectors;
+    BetweenVector *offsets;     ///< of the cells, in 1/16 sample
+    int nb_offsets;             ///< so many of them are not 0
 } Between;
 
 typedef struct BetweenHypothesis {
-    BetweenVector v;
+    BetweenVector v, o;
     int has[16];                ///< which cells have joined
     int g, s;
 } BetweenHypothesis;
@@ -271,6 +274,101 @@ static BetweenVector between_second(const Between *b, const BetweenVector *first
     return best;
 }
 
+/* Acceleration */
+
+/* Rounded down; d is more than 0. */
+static int64_t between_divide(int64_t n, int64_t d)
+{
+    return n / d - (n % d < 0);
+}
+
+static int64_t between_product(BetweenVector u, BetweenVector v)
+{
+    return (int64_t)u.x * v.x + (int64_t)u.y * v.y;
+}
+
+static int64_t between_k(int64_t p)
+{
+    return between_divide(2097152 + between_divide(256 + p, 2), 256 + p);
+}
+
+static int64_t between_l(int64_t p)
+{
+    return between_divide(536870912 + between_divide(p * (256 + p), 2), p * (256 + p));
+}
+
+/* A change of velocity, of a component, from the numbers before the shift. */
+static int between_change(int64_t sum)
+{
+    const int64_t v = between_divide(sum + 2048, 4096);
+
+    return v < -32000 ? -32000 : v > 32000 ? 32000 : v;
+}
+
+/* Whether a cell counts; then sum is b + d and difference b - d. */
+static int between_counts(const Between *b, int c, int r, BetweenVector *sum,
+                          BetweenVector *difference)
+{
+    const BetweenVector v = b->vectors[r * b->cols + c];
+    const int x = 8 * c + 4, y = 8 * r + 4;
+    const BetweenVector *f0 = between_at(b, &b->f0, x + (between_a(b, v.x) >> 3),
+                                         y + (between_a(b, v.y) >> 3));
+    const BetweenVector *k0 = between_at(b, &b->k0, x + (between_c(b, v.x) >> 3),
+                                         y + (between_c(b, v.y) >> 3));
+    const int64_t kp = between_k(b->p), lp = between_l(b->p);
+    const int64_t kq = between_k(b->q), lq = between_l(b->q);
+    BetweenVector before, after;
+
+    if (!f0 || !k0)
+        return 0;
+    before      = between_vector(between_change(kp * v.x + lp * f0->x),
+                                 between_change(kp * v.y + lp * f0->y));
+    after       = between_vector(between_change(lq * k0->x - kq * v.x),
+                                 between_change(lq * k0->y - kq * v.y));
+    *sum        = between_vector(before.x + after.x, before.y + after.y);
+    *difference = between_vector(before.x - after.x, before.y - after.y);
+    return abs(difference->x) + abs(difference->y) <= 128 && abs(sum->x) + abs(sum->y) <= 511;
+}
+
+/* What S, a component of the sum over n cells, becomes in the offset. */
+static int between_part(const Between *b, int64_t s, int64_t g, int64_t n)
+{
+    const int64_t t = between_divide((int64_t)b->t * (4096 - b->t), 4096);
+
+    return between_divide(s * g * t + 131072 * n, 262144 * n);
+}
+
+static BetweenVector between_offset(const Between *b, int c, int r)
+{
+    BetweenVector s = { 0, 0 }, d = { 0, 0 };
+    int64_t n = 0, q = 0, ss, e, g;
+
+    if (!b->f0.nb_blocks || !b->k0.nb_blocks ||
+        b->p < 64 || b->p > 1024 || b->q < 64 || b->q > 1024)
+        return between_vector(0, 0);
+    for (int i = 0; i < 9; i++) {
+        const int x = between_clip(c + 2 * between_nine[i][0], 0, b->cols - 1);
+        const int y = between_clip(r + 2 * between_nine[i][1], 0, b->rows - 1);
+        BetweenVector sum, difference;
+
+        if (between_difference(b->vectors[y * b->cols + x], b->vectors[r * b->cols + c]) > 8 ||
+            !between_counts(b, x, y, &sum, &difference))
+            continue;
+        n++;
+        s.x += sum.x;
+        s.y += sum.y;
+        d.x += difference.x;
+        d.y += difference.y;
+        q   += between_product(sum, sum);
+    }
+    ss = between_product(s, s);
+    if (!n || !ss)
+        return between_vector(0, 0);
+    e = ss + between_divide(n * q - ss, 4) + between_product(d, d);
+    g = between_divide(72 * ss + between_divide(e, 2), e);
+    return between_vector(between_part(b, s.x, g, n), between_part(b, s.y, g, n));
+}
+
 /* Samples along a vector */
 
 static const int between_taps[16][4] = {
@@ -280,11 +378,14 @@ static const int between_taps[16][4] = {
     { -2, 14, 56, -4 }, { -1, 10, 59, -4 }, { -1,  6, 62, -3 }, {  0,  3, 63, -2 },
 };
 
-/* The sample of a component where what is at (x, y) is, (ex, ey) / 8 samples of luma from there. */
+/*
+ * The sample of a component where what is at (x, y) is, (ex, ey) / 8 samples of luma and the offset
+ * from there.
+ */
 static int between_along(const Between *b, const BetweenComponent *m, const uint16_t *samples,
-                         int x, int y, int ex, int ey)
+                         int x, int y, int ex, int ey, BetweenVector o)
 {
-    const int px = (2 * ex) >> m->sx, py = (2 * ey) >> m->sy;
+    const int px = (2 * ex + o.x) >> m->sx, py = (2 * ey + o.y) >> m->sy;
     const int *tx = between_taps[px & 15], *ty = between_taps[py & 15];
     int sum = 0;
 
@@ -302,14 +403,16 @@ static int between_along(const Between *b, const BetweenComponent *m, const uint
     return between_clip((sum + 2048) >> 12, 0, (1 << b->d) - 1);
 }
 
-static int between_pa(const Between *b, const BetweenComponent *m, int x, int y, BetweenVector v)
+static int between_pa(const Between *b, const BetweenComponent *m, int x, int y,
+                      BetweenVector v, BetweenVector o)
 {
-    return between_along(b, m, m->a, x, y, between_a(b, v.x), between_a(b, v.y));
+    return between_along(b, m, m->a, x, y, between_a(b, v.x), between_a(b, v.y), o);
 }
 
-static int between_pc(const Between *b, const BetweenComponent *m, int x, int y, BetweenVector v)
+static int between_pc(const Between *b, const BetweenComponent *m, int x, int y,
+                      BetweenVector v, BetweenVector o)
 {
-    return between_along(b, m, m->c, x, y, between_c(b, v.x), between_c(b, v.y));
+    return between_along(b, m, m->c, x, y, between_c(b, v.x), between_c(b, v.y), o);
 }
 
 /* Tiles */
@@ -342,8 +445,8 @@ static void between_weigh(const Between *b, BetweenHypothesis *y, int i, int j)
 
     for (int ty = 0; ty < 8; ty++)
         for (int tx = 0; tx < 8; tx++)
-            e += abs(between_pa(b, m, 8 * i + 4 + tx, 8 * j + 4 + ty, y->v) -
-                     between_pc(b, m, 8 * i + 4 + tx, 8 * j + 4 + ty, y->v));
+            e += abs(between_pa(b, m, 8 * i + 4 + tx, 8 * j + 4 + ty, y->v, y->o) -
+                     between_pc(b, m, 8 * i + 4 + tx, 8 * j + 4 + ty, y->v, y->o));
     e >>= b->d - 8;
     y->g = 31 * 65536 / ((256 + e) * (256 + e));
     if (y->g < 1)
@@ -378,8 +481,10 @@ static void between_tile(const Between *b, int i, int j)
 
         while (k < nb && between_difference(list[k].v, v) > (o < 4 ? 1 : 2))
             k++;
-        if (k == nb)
-            list[nb++].v = v;
+        if (k == nb) {
+            list[nb].v   = v;
+            list[nb++].o = b->offsets[r * b->cols + c];
+        }
         list[k].has[order[o]] = 1;
     }
     for (int k = 0; k < nb; k++)
@@ -397,8 +502,8 @@ static void between_tile(const Between *b, int i, int j)
                     continue;
                 for (int k = 0; k < nb; k++) {
                     const BetweenHypothesis *h = &list[k];
-                    const int64_t v = (between_pa(b, m, x, y, h->v) * h->s +
-                                       between_pc(b, m, x, y, h->v) * (64 - h->s) + 32) >> 6;
+                    const int64_t v = (between_pa(b, m, x, y, h->v, h->o) * h->s +
+                                       between_pc(b, m, x, y, h->v, h->o) * (64 - h->s) + 32) >> 6;
                     int window = 0;
 
                     for (int n = 0; n < 16; n++)
@@ -422,6 +527,7 @@ static void between_make(Between *b)
     b->cols    = (b->w + 7) / 8;
     b->rows    = (b->h + 7) / 8;
     b->vectors = between_memory(b->cols * b->rows, sizeof(*b->vectors));
+    b->offsets = between_memory(b->cols * b->rows, sizeof(*b->offsets));
     first      = between_memory(b->cols * b->rows, sizeof(*first));
     for (int i = 0; i < 4; i++)
         between_read(b, fields[i]);
@@ -432,6 +538,14 @@ static void between_make(Between *b)
     for (int r = 0; r < b->rows; r++)
         for (int c = 0; c < b->cols; c++)
             b->vectors[r * b->cols + c] = between_second(b, first, c, r);
+    b->nb_offsets = 0;
+    for (int r = 0; r < b->rows; r++)
+        for (int c = 0; c < b->cols; c++) {
+            const BetweenVector o = between_offset(b, c, r);
+
+            b->offsets[r * b->cols + c] = o;
+            b->nb_offsets += o.x || o.y;
+        }
     for (int j = -1; 8 * j + 4 < b->h; j++)
         for (int i = -1; 8 * i + 4 < b->w; i++)
             between_tile(b, i, j);
@@ -444,6 +558,9 @@ static void between_make(Between *b)
     }
     free(first);
     free(b->vectors);
+    free(b->offsets);
+    b->vectors = NULL;
+    b->offsets = NULL;
 }
 
 /** mode=blend: a share of so many parts of 4096 of the frame after. */
