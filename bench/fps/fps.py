@@ -91,14 +91,15 @@ class Filter:
         return int(re.findall(r"^frame=(\d+)", out, re.M)[-1]), user + system, real
 
     def rate(self, clip, threads):
-        """Output frames per second."""
+        """Output frames per second; None where that is too little beside reading to be told."""
         column = 1 if threads == 1 else 2
         if not self.loops:  # at least a second or so
             once = self.seconds(clip, threads, self.text, 0)[2]
             self.loops = min(20, 1 + int(1 / max(once, 0.01)))
         frames, *_ = figures = self.seconds(clip, threads, self.text, self.loops - 1)
         reading = self.seconds(clip, threads, "null", self.loops - 1)
-        return frames / max(figures[column] - reading[column], 1e-3)
+        taken = figures[column] - reading[column]
+        return frames / taken if taken > 0.05 * reading[column] else None
 
 
 class MVTools:
@@ -200,8 +201,10 @@ class Results:
         return [v for c, m, k, v in self.rows if m == method and k == metric and clip in (None, c)]
 
     def mean(self, method, metric):
+        """The mean of all clips, or None if one is missing: the others' would not compare."""
         values = self.of(method, metric)
-        return statistics.mean(values) if values else None
+        clips = {c for c, _, k, _ in self.rows if k == metric}
+        return statistics.mean(values) if values and len(values) == len(clips) else None
 
     def write(self, path):
         with open(path, "w", newline="", encoding="utf-8") as f:
@@ -215,8 +218,8 @@ def cell(value, form):
 
 
 def print_tables(results, methods, clips):
-    columns = COLUMNS | {"rate 1": ("frames/s, one thread", ".0f"),
-                         f"rate {CORES}": (f"{CORES} threads", ".0f")}
+    columns = COLUMNS | {f"rate {n}": (f"{n} threads", ".0f") for n in (1, CORES)}
+    columns["rate 1"] = "frames/s, one thread", ".0f"
     columns = {k: v for k, v in columns.items() if any(k == row[2] for row in results.rows)}
     print(f"\nmean of {len(clips)} clips; frames/s of {clips[0].name}, "
           f"{clips[0].width}x{clips[0].height}\n")
@@ -248,10 +251,14 @@ def plot(plt, results, methods, clips, path):
     """PSNR against frames per second."""
     from matplotlib.transforms import Bbox
     from plot import put_label  # that of bench/quality
+    points = [(results.mean(m.name, "rate 1"), results.mean(m.name, "psnr"), m.name)
+              for m in methods]
+    points = [p for p in points if None not in p]
+    if not points:
+        print("left out: the plot, no method has both a rate and all clips")
+        return
     figure, axes = plt.subplots(figsize=(8, 5))
     axes.set_xscale("log")
-    points = [(results.mean(m.name, "rate 1"), results.mean(m.name, "psnr"), m.name)
-              for m in methods if results.of(m.name, "rate 1")]
     colours = {p: "tab:blue" if p[2].startswith("mvfps") else "tab:orange" for p in points}
     for point in points:
         axes.plot(*point[:2], "o", color=colours[point])
@@ -292,12 +299,12 @@ def hardest_place(plt, clip, args, path):
     sources = {THEIRS: (["-i", clip.half], FILTERS[THEIRS]),
                OURS: (["-i", clip.half], FILTERS[OURS]),
                "the true frame": (["-i", clip.full], "null")}
-    luma = [pictures(args.ffmpeg, clip, *s, "gray", "extractplanes=y")[..., 0].astype(np.int64)
+    luma = [pictures(args.ffmpeg, clip, *s, "gray", "extractplanes=y")[..., 0]
             for s in sources.values()]
     width, height = min(WINDOW[0], clip.width), min(WINDOW[1], clip.height)
     best, place = -1, None
     for n in range(len(clip.compared)):
-        theirs, ours = (sums((luma[i][n] - luma[2][n])**2, width, height) for i in (0, 1))
+        theirs, ours = (sums((luma[i][n].astype(np.int64) - luma[2][n])**2, width, height) for i in (0, 1))
         difference = np.abs(theirs - ours)
         y, x = np.unravel_index(difference.argmax(), difference.shape)
         if difference[y, x] > best:
@@ -323,6 +330,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ffmpeg", required=True)
     parser.add_argument("--meter", required=True, help="ffmpeg that compares")
+    parser.add_argument("--vmaf", action="store_true", help="it has libvmaf")
     parser.add_argument("--out", required=True)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--methods", type=lambda s: s.split(","), default=METHODS)
@@ -331,9 +339,6 @@ def main():
     if not args.clip:
         sys.exit("there is no clip")
     args.stats, args.vmaf_log = f"{args.out}/psnr.txt", f"{args.out}/vmaf.json"
-    args.vmaf = bool(has_filter(args.meter, "libvmaf"))
-    if not args.vmaf:
-        print("left out: VMAF, this ffmpeg has no libvmaf (METER=PROGRAM takes another one)")
     methods = list(methods_of(args))
     clips = [Clip(args.out, name, args.ffmpeg) for name in args.clip]
     results = Results()
@@ -356,7 +361,8 @@ def main():
                 if results.of(method.name, "psnr", clips[0].name):
                     rates.setdefault(method.name, []).append(method.rate(clips[0], threads))
         for name, values in rates.items():
-            results.add(clips[0].name, name, f"rate {threads}", statistics.median(values))
+            if None not in values:
+                results.add(clips[0].name, name, f"rate {threads}", statistics.median(values))
     results.write(f"{args.out}/fps.csv")
     print_tables(results, methods, clips)
     print(f"\nfigures: {args.out}/fps.csv")

@@ -12,7 +12,7 @@
 #   METHODS        names in fps.py, separated by commas [all]
 #   BENCH_RUNS     runs of each measurement of time [3]; 0: none
 #   QUICK          1: few frames, few scenes, one run
-#   METER          ffmpeg that compares pictures, for one with libvmaf [that of BIN_DIR]
+#   METER          ffmpeg with libvmaf that compares pictures [that of BIN_DIR, with libvmaf or without]
 #   BENCH_DIR      folder for results [build/bench-fps]
 #   PYTHON         [python3]; MVTools' packages want 3.12 or newer
 
@@ -42,27 +42,68 @@ mkdir -p "$out"
 trap 'rm -f "$out"/*.nut "$out"/*.yuv "$out/psnr.txt" "$out/vmaf.json"' EXIT
 trap 'exit 1' HUP INT TERM
 
+# can_vmaf PROGRAM: whether it measures VMAF; sets 'why' if not.
+can_vmaf() {
+    if ! "$1" -hide_banner -filters > "$out/meter.log" 2>&1; then
+        why="it does not run"
+    elif ! grep -q ' libvmaf ' "$out/meter.log"; then
+        why="it has no libvmaf"
+    elif ! head -c 49152 /dev/zero | "$1" -v error -f rawvideo -pixel_format yuv420p -video_size 128x128 -i - \
+            -filter_complex "split,libvmaf=log_fmt=json:log_path=$out/vmaf.json" -fps_mode passthrough \
+            -f null - > "$out/meter.log" 2>&1; then
+        why="it fails, see $out/meter.log"
+    elif ! grep -q pooled_metrics "$out/vmaf.json"; then
+        why="its libvmaf is older than version 2"
+    else
+        return 0
+    fi
+    return 1
+}
+meter=${METER:-$bin/ffmpeg}
+vmaf=
+if can_vmaf "$meter"; then
+    vmaf=--vmaf
+elif [ "${METER:-}" ]; then
+    die "METER: $METER cannot measure VMAF: $why"
+else
+    say "left out: VMAF, $meter: $why (METER=PROGRAM takes another ffmpeg)"
+fi
+
+version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null) ||
+    die "PYTHON: cannot run $python"
 venv=$out/venv
 if [ "$("$venv/bin/python" --version 2>&1)" != "$("$python" --version 2>&1)" ]; then
     rm -rf "$venv"
-    "$python" -m venv --system-site-packages "$venv" ||
-        die "this needs Python's virtual environments (Debian's package: python3-venv)"
+    if ! "$python" -m venv --system-site-packages "$venv" > "$out/pip.log" 2>&1; then
+        rm -rf "$venv"
+        die "PYTHON: $python makes no virtual environments (Debian's package: python3-venv), see $out/pip.log"
+    fi
 fi
 python=$venv/bin/python
 export MPLCONFIGDIR="$out/.matplotlib"
 
-# package MODULE PACKAGE...: has pip install what brings the module, unless it is there.
+# package CODE PACKAGE...: has pip install what this code wants, unless it is there.
 package() {
-    module=$1
+    code=$1
     shift
-    "$python" -c "import $module" 2>/dev/null ||
+    if ! "$python" -c "$code" 2>/dev/null; then
         "$python" -m pip install -q --disable-pip-version-check --retries 1 --only-binary :all: \
-            "$@" > "$out/pip.log" 2>&1
+            "$@" > "$out/pip.log" 2>&1 && "$python" -c "$code" >> "$out/pip.log" 2>&1
+    fi
 }
-package numpy numpy || die "this needs the Python package numpy"
-package matplotlib matplotlib || say "left out: the plot and the picture, there is no matplotlib"
-package vapoursynth vapoursynth vapoursynth-mvtools ||
-    say "left out: MVTools, pip cannot install it for $("$python" --version 2>&1)"
+package "import numpy" numpy || die "this needs the Python package numpy, see $out/pip.log"
+package "import matplotlib" matplotlib || say "left out: the plot and the picture, there is no matplotlib"
+case ${METHODS:-MVTools} in
+    *MVTools*) mvtools="import vapoursynth; vapoursynth.core.mv" ;;
+    *)         mvtools=pass ;;
+esac
+if ! package "$mvtools" vapoursynth vapoursynth-mvtools; then
+    case $version in
+        2.* | 3.? | 3.1[01]) why="it needs Python 3.12 or newer (PYTHON=PROGRAM), this is $version" ;;
+        *)                   why="pip cannot install it for Python $version, see $out/pip.log" ;;
+    esac
+    say "left out: MVTools, $why"
+fi
 
 # add NAME: a clip for fps.py, whose frames are in NAME.nut, and every second one in NAME-half.nut
 add() {
@@ -77,8 +118,16 @@ for f in "$input" "${GPUME_VIDEO:-../shared/video}"/*.mp4 "${GPUME_VIDEO:-../sha
         [ "$f" != "$input" ] || [ -z "$f" ] || die "INPUT: cannot read $f"
         continue
     fi
+    if [ -n "$clips" ] && [ -n "$input" ] && cmp -s "$f" "$input"; then
+        continue  # it was the first one
+    fi
     name=$(basename "${f%.*}" | tr -c 'A-Za-z0-9_\n' -)
-    there=$(frames_of "$f")
+    case "$clips " in
+        *" $name "*)
+            say "left out: $f, there is another clip with this name"
+            continue ;;
+    esac
+    there=$(frames_of "$f") || die "cannot read $f"
     start=${START:-20}
     count=$frames
     [ "$count" -le "$there" ] || count=$there
@@ -113,5 +162,5 @@ for scene in $scenes; do
 done
 
 # shellcheck disable=SC2086  # names without spaces
-"$python" bench/fps/fps.py --ffmpeg "$bin/ffmpeg" --meter "${METER:-$bin/ffmpeg}" --out "$out" \
+"$python" bench/fps/fps.py --ffmpeg "$bin/ffmpeg" --meter "$meter" $vmaf --out "$out" \
     --runs "$runs" ${METHODS:+--methods "$METHODS"} $clips

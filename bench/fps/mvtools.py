@@ -55,6 +55,8 @@ def main():
     if len(sys.argv) < 6:
         sys.exit(__doc__)
     path, (width, height, count, threads) = sys.argv[1], map(int, sys.argv[2:6])
+    if width % 2 or height % 2:
+        sys.exit("it wants an even width and height")
     vs.core.num_threads = threads
     if len(sys.argv) > 6:
         with open(sys.argv[6], "wb") as f:
