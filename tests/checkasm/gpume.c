@@ -800,6 +800,7 @@ static void check_view(void)
 typedef struct Between {
     uint8_t pictures[2][BETWEEN_LINE * 16];
     uint16_t tiles[2][MVFPS_TILE_SAMPLES];
+    uint16_t matches[2][2][MVFPS_TILE_SAMPLES];
     DECLARE_ALIGNED(32, uint16_t, windows)[MVFPS_TILE_CELLS][MVFPS_TILE_SAMPLES];
     uint32_t sum[2][MVFPS_TILE_SAMPLES];
     uint16_t weights[2][MVFPS_TILE_SAMPLES];
@@ -810,13 +811,16 @@ static void draw_between(Between *b, int depth)
 {
     const unsigned max = (1 << depth) - 1;
 
-    for (int i = 0; i < sizeof(b->pictures); i++)
-        b->pictures[0][i] = rnd() & 3 ? rnd() : rnd() & 1 ? 255 : 0;
-    for (int i = 0; i < 2 * MVFPS_TILE_SAMPLES; i++)
-        b->tiles[0][i] = rnd() & 3 ? rnd() & max : rnd() & 1 ? max : 0;
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < sizeof(b->pictures[k]); i++)
+            b->pictures[k][i] = rnd() & 3 ? rnd() : rnd() & 1 ? 255 : 0;
+        for (int i = 0; i < MVFPS_TILE_SAMPLES; i++)
+            b->tiles[k][i] = rnd() & 3 ? rnd() & max : rnd() & 1 ? max : 0;
+    }
     /* their sum over the cells is no more than 1024 */
-    for (int i = 0; i < MVFPS_TILE_CELLS * MVFPS_TILE_SAMPLES; i++)
-        b->windows[0][i] = rnd() % 65;
+    for (int k = 0; k < MVFPS_TILE_CELLS; k++)
+        for (int i = 0; i < MVFPS_TILE_SAMPLES; i++)
+            b->windows[k][i] = rnd() % 65;
     memset(b->sum, 0, sizeof(b->sum));
     memset(b->weights, 0, sizeof(b->weights));
     for (int i = 0; i < sizeof(b->dst[0]) / 2; i++)
@@ -825,60 +829,48 @@ static void draw_between(Between *b, int depth)
 
 static void check_between_sad(const MvfpsDsp *dsp, Between *b)
 {
-    declare_func(int, const uint8_t *a, ptrdiff_t a_stride, int ax, int ay,
-                 const uint8_t *b, ptrdiff_t b_stride, int bx, int by);
+    declare_func(int, const uint8_t *a, const uint8_t *b, ptrdiff_t stride, int at_a, int at_b);
 
     if (!check_func(dsp->sad, "mvfps_sad_8"))
         return;
     for (int i = 0; i < 4 * 64; i++) {
-        const int x = rnd() & 7, y = rnd() & 7;
-
+        const int other = rnd() & 63;
         int ref, new;
 
         draw_between(b, 8);
-        ref = call_ref(b->pictures[0], BETWEEN_LINE, i & 7, i >> 3 & 7, b->pictures[1], BETWEEN_LINE, x, y);
-        new = call_new(b->pictures[0], BETWEEN_LINE, i & 7, i >> 3 & 7, b->pictures[1], BETWEEN_LINE, x, y);
+        ref = call_ref(b->pictures[0], b->pictures[1], BETWEEN_LINE, i & 63, other);
+        new = call_new(b->pictures[0], b->pictures[1], BETWEEN_LINE, i & 63, other);
         if (ref != new)
             fail();
     }
-    bench_new(b->pictures[0], BETWEEN_LINE, 3, 5, b->pictures[1], BETWEEN_LINE, 1, 2);
+    bench_new(b->pictures[0], b->pictures[1], BETWEEN_LINE, 43, 17);
 }
 
-static void check_between_sharp(const MvfpsDsp *dsp, Between *b)
+static void check_between_match(const MvfpsDsp *dsp, Between *b)
 {
-    const uint8_t *src = b->pictures[0] + 3 * BETWEEN_LINE + 8;
-    declare_func(void, uint16_t *dst, const uint8_t *src, ptrdiff_t stride, int fx, int fy, int w, int h, int max);
+    const int at = 3 * BETWEEN_LINE + 8;
+    declare_func(int, uint16_t (*dst)[MVFPS_TILE_SAMPLES], const uint8_t *a, const uint8_t *b, ptrdiff_t stride,
+                 int at_a, int at_b, int w, int h, int max);
 
-    if (!check_func(dsp->sharp, "mvfps_sharp_8"))
+    if (!check_func(dsp->match, "mvfps_match_8"))
         return;
-    for (int i = 0; i < 2 * 256; i++) {
-        const int h = 2 << rnd() % 3;
-
-        draw_between(b, 8);
-        call_ref(b->dst[0], src, BETWEEN_LINE, i & 15, i >> 4 & 15, 8, h, 255);
-        call_new(b->dst[1], src, BETWEEN_LINE, i & 15, i >> 4 & 15, 8, h, 255);
-        if (memcmp(b->dst[0], b->dst[1], sizeof(b->dst[0])))
-            fail();
-    }
-    bench_new(b->dst[1], src, BETWEEN_LINE, 3, 5, 8, 8, 255);
-}
-
-static void check_between_difference(const MvfpsDsp *dsp, Between *b)
-{
-    declare_func(int, const uint16_t *a, const uint16_t *b);
-
-    if (!check_func(dsp->difference, "mvfps_difference_8"))
-        return;
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 4 * 256; i++) {
+        const int w = 2 << rnd() % 3, h = 2 << rnd() % 3, other = rnd() & 255;
         int ref, new;
 
         draw_between(b, 8);
-        ref = call_ref(b->tiles[0], b->tiles[1]);
-        new = call_new(b->tiles[0], b->tiles[1]);
-        if (ref != new)
+        memset(b->matches, 0, sizeof(b->matches));
+        ref = call_ref(b->matches[0], b->pictures[0] + at, b->pictures[1] + at, BETWEEN_LINE, i & 255, other, w, h,
+                       255);
+        new = call_new(b->matches[1], b->pictures[0] + at, b->pictures[1] + at, BETWEEN_LINE, i & 255, other, w, h,
+                       255);
+        if (w == 8 && h == 8 && ref != new)
             fail();
+        for (int n = 0; n < 8 * h; n++)
+            if (n % 8 < w && (b->matches[0][0][n] != b->matches[1][0][n] || b->matches[0][1][n] != b->matches[1][1][n]))
+                fail();
     }
-    bench_new(b->tiles[0], b->tiles[1]);
+    bench_new(b->matches[1], b->pictures[0] + at, b->pictures[1] + at, BETWEEN_LINE, 83, 38, 8, 8, 255);
 }
 
 static void check_between_mean(const MvfpsDsp *dsp, Between *b)
@@ -899,71 +891,141 @@ static void check_between_mean(const MvfpsDsp *dsp, Between *b)
     bench_new(b->dst[1], b->tiles[0], b->tiles[1], 20, 64);
 }
 
-static void check_between_window(const MvfpsDsp *dsp, Between *b)
-{
-    declare_func(void, uint16_t *dst, const uint16_t (*windows)[MVFPS_TILE_SAMPLES], unsigned cells);
-
-    if (!check_func(dsp->window, "mvfps_window"))
-        return;
-    for (int i = 0; i < 64; i++) {
-        const unsigned cells = i < 16 ? 1 << i : (rnd() & 0xffff) | 1 << rnd() % 16;
-
-        draw_between(b, 8);
-        call_ref(b->dst[0], b->windows, cells);
-        call_new(b->dst[1], b->windows, cells);
-        if (memcmp(b->dst[0], b->dst[1], sizeof(b->dst[0])))
-            fail();
-    }
-    bench_new(b->dst[1], b->windows, 0x1248);
-}
-
 /* Sums have an order of their own, so they are compared once they are divided. */
 static void check_between_add(const MvfpsDsp *dsp, const MvfpsDsp *plain, Between *b)
 {
-    declare_func(void, uint32_t *sum, uint16_t *weights, const uint16_t *values, const uint16_t *window,
-                 int trust, int nb);
+    declare_func(void, uint32_t *sum, uint16_t *weights, const uint16_t *values,
+                 const uint16_t (*windows)[MVFPS_TILE_SAMPLES], unsigned cells, int trust, int nb, int first);
 
     if (!check_func(dsp->add, "mvfps_add_8"))
         return;
     for (int i = 0; i < 64; i++) {
-        const int nb = 16 << rnd() % 3;
+        const int nb  = 16 << rnd() % 3;
+        unsigned left = 0xffff;
 
         draw_between(b, 8);
-        for (int k = 0; k < MVFPS_TILE_CELLS; k++) {
+        memset(b->sum, 0xa5, sizeof(b->sum));
+        memset(b->weights, 0x5a, sizeof(b->weights));
+        for (int first = 1; left; first = 0) {
+            const unsigned some = left & rnd(), cells = some ? some : left;
             const int trust = i ? 1 + rnd() % 31 : 31;
 
+            left &= ~cells;
             for (int x = 0; x < MVFPS_TILE_SAMPLES; x++)
                 b->tiles[0][x] = i ? rnd() & 255 : 255;
-            call_ref(b->sum[0], b->weights[0], b->tiles[0], b->windows[k], trust, nb);
-            call_new(b->sum[1], b->weights[1], b->tiles[0], b->windows[k], trust, nb);
+            call_ref(b->sum[0], b->weights[0], b->tiles[0], b->windows, cells, trust, nb, first);
+            call_new(b->sum[1], b->weights[1], b->tiles[0], b->windows, cells, trust, nb, first);
         }
         plain->divide(b->dst[0], b->sum[0], b->weights[0], nb);
         dsp->divide(b->dst[1], b->sum[1], b->weights[1], nb);
-        for (int x = 0; x < nb; x++)
-            if (b->weights[0][x] != b->weights[1][x] || b->weights[0][x] && b->dst[0][x] != b->dst[1][x])
+        for (int x = 0; x < MVFPS_TILE_SAMPLES; x++)
+            if (b->weights[0][x] != b->weights[1][x] ||
+                x < nb && b->weights[0][x] && b->dst[0][x] != b->dst[1][x])
                 fail();
     }
-    bench_new(b->sum[1], b->weights[1], b->tiles[0], b->windows[0], 31, 64);
+    bench_new(b->sum[1], b->weights[1], b->tiles[0], b->windows, 0x1248, 31, 64, 0);
 }
 
 /* There is none in C. */
 static void check_between_store(const MvfpsDsp *dsp, Between *b)
 {
-    declare_func(void, uint8_t *dst, ptrdiff_t stride, const uint16_t *src, int h);
+    declare_func(void, uint8_t *dst, ptrdiff_t stride, const uint16_t *src, int w, int h);
 
     if (!dsp->store || !check_func(dsp->store, "mvfps_store_8"))
         return;
-    for (int h = 2; h <= 8; h += 2) {
+    for (int i = 0; i < 8; i++) {
+        const int w = i < 4 ? 4 : 8, h = 2 + 2 * (i & 3);
+
         draw_between(b, 8);
         memcpy(b->pictures[1], b->pictures[0], sizeof(b->pictures[0]));
         for (int y = 0; y < h; y++)
-            for (int x = 0; x < 8; x++)
+            for (int x = 0; x < w; x++)
                 b->pictures[0][y * BETWEEN_LINE + x] = b->tiles[0][8 * y + x];
-        call_new(b->pictures[1], BETWEEN_LINE, b->tiles[0], h);
+        call_new(b->pictures[1], BETWEEN_LINE, b->tiles[0], w, h);
         if (memcmp(b->pictures[0], b->pictures[1], sizeof(b->pictures[0])))
             fail();
     }
-    bench_new(b->pictures[1], BETWEEN_LINE, b->tiles[0], 8);
+    bench_new(b->pictures[1], BETWEEN_LINE, b->tiles[0], 8, 8);
+}
+
+/* Near each other, or as far as they can be; none: now and then there is no vector. */
+static void draw_vectors(MvfpsVector *v, int nb, int none)
+{
+    const int range = rnd() & 1 ? 3 : rnd() & 1 ? 100 : MVFPS_LONGEST + 1;
+
+    for (int i = 0; i < nb; i++) {
+        v[i].x = none && !(rnd() & 15) ? MVFPS_NONE : (int)(rnd() % (2 * range + 1)) - range;
+        v[i].y = rnd() & 7 ? (int)(rnd() % (2 * range + 1)) - range : rnd() & 1 ? range : -range;
+    }
+}
+
+static void check_between_unlike(const MvfpsDsp *dsp)
+{
+    MvfpsVector v[24], others[8];
+    int sums[2][24];
+    declare_func(void, int *sums, const MvfpsVector *v, int nb, const MvfpsVector *others);
+
+    if (!check_func(dsp->unlike, "mvfps_unlike"))
+        return;
+    for (int i = 0; i < 64; i++) {
+        const int nb = 1 + rnd() % 24;
+
+        draw_vectors(v, FF_ARRAY_ELEMS(v), 0);
+        draw_vectors(others, FF_ARRAY_ELEMS(others), 0);
+        call_ref(sums[0], v, nb, others);
+        call_new(sums[1], v, nb, others);
+        if (memcmp(sums[0], sums[1], nb * sizeof(**sums)))
+            fail();
+    }
+    bench_new(sums[1], v, 17, others);
+}
+
+static void check_between_unfaithful(const MvfpsDsp *dsp)
+{
+    static MvfpsVector cells[4][30 * 20];
+    const MvfpsFields all = { 30, 20, cells[0], cells[1], cells[2], cells[3] };
+    MvfpsVector v[24];
+    int penalties[2][24];
+    declare_func(void, int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *fields, int x, int y,
+                 int part);
+
+    if (!check_func(dsp->unfaithful, "mvfps_unfaithful"))
+        return;
+    for (int i = 0; i < 256; i++) {
+        const int cols = 1 + rnd() % 30, rows = 1 + rnd() % 20, nb = 1 + rnd() % 24;
+        const int x = 8 * (rnd() % cols), y = 8 * (rnd() % rows), part = 1 + rnd() % (MVFPS_PARTS - 1);
+        const MvfpsFields fields = {
+            cols, rows, cells[0], cells[1], i & 7 ? cells[2] : NULL, i & 6 ? cells[3] : NULL,
+        };
+
+        for (int k = 0; k < 4; k++)
+            draw_vectors(cells[k], FF_ARRAY_ELEMS(cells[k]), 1);
+        draw_vectors(v, FF_ARRAY_ELEMS(v), 0);
+        call_ref(penalties[0], v, nb, &fields, x, y, part);
+        call_new(penalties[1], v, nb, &fields, x, y, part);
+        if (memcmp(penalties[0], penalties[1], nb * sizeof(**penalties)))
+            fail();
+    }
+    bench_new(penalties[1], v, 16, &all, 80, 40, 2048);
+}
+
+static void check_between_like(const MvfpsDsp *dsp)
+{
+    MvfpsVector cells[MVFPS_TILE_CELLS];
+    declare_func(unsigned, const MvfpsVector *cells, int leader);
+
+    if (!check_func(dsp->like, "mvfps_like"))
+        return;
+    for (int i = 0; i < 64 * MVFPS_TILE_CELLS; i++) {
+        unsigned ref, new;
+
+        draw_vectors(cells, FF_ARRAY_ELEMS(cells), 0);
+        ref = call_ref(cells, i % MVFPS_TILE_CELLS);
+        new = call_new(cells, i % MVFPS_TILE_CELLS);
+        if (ref != new)
+            fail();
+    }
+    bench_new(cells, 5);
 }
 
 static void check_between(void)
@@ -977,12 +1039,13 @@ static void check_between(void)
     av_force_cpu_flags(flags);
     ff_mvfps_dsp_init(&dsp, 1);
     check_between_sad(&dsp, &b);
-    check_between_sharp(&dsp, &b);
-    check_between_difference(&dsp, &b);
+    check_between_match(&dsp, &b);
     check_between_mean(&dsp, &b);
-    check_between_window(&dsp, &b);
     check_between_add(&dsp, &plain, &b);
     check_between_store(&dsp, &b);
+    check_between_unlike(&dsp);
+    check_between_unfaithful(&dsp);
+    check_between_like(&dsp);
     report("between");
 }
 #endif
