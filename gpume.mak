@@ -62,6 +62,7 @@ OBJS-$(CONFIG_GPUME_FILTER) += vf_gpume.o               \
                                gpume/output/output.o    \
                                gpume/output/sidedata.o  \
                                gpume/output/stats.o     \
+                               gpume/chain.o            \
                                $(GPUME_CUDA_OBJS)
 
 X86ASM-OBJS-$(CONFIG_GPUME_FILTER) += gpume/cpu/x86/pixels.o         \
@@ -91,6 +92,7 @@ OBJS-$(CONFIG_MVFPS_FILTER) += vf_mvfps.o             \
                                gpume/between/mci.o     \
                                gpume/between/picture.o \
                                gpume/between/scene.o   \
+                               gpume/chain.o           \
                                $(MVFPS_CUDA_OBJS)
 
 X86ASM-OBJS-$(CONFIG_MVFPS_FILTER) += gpume/between/x86/mci.o       \

@@ -18,9 +18,12 @@
 #include "libavfilter/gpume/between/fields.h"
 #include "libavfilter/gpume/between/mci.h"
 #include "libavfilter/gpume/between/scene.h"
+#include "libavfilter/gpume/chain.h"
 
-/** Passes of propagation. */
-#define PASSES 1
+/** Parts of a job that each of several threads gets on average: rows do not all take as long. */
+#define PARTS 4
+/** The most jobs for a picture. */
+#define JOBS  6
 
 /** A frame of a pair and what is made of it, which is kept while it is in a pair. */
 typedef struct Side {
@@ -36,7 +39,7 @@ typedef struct CPUBackend {
     Side sides[2];
     int before;                 ///< which side is the one before
 
-    MvfpsVector *vectors[2];    ///< a field, and that of the pass before
+    MvfpsVector *vectors[2];    ///< the first ones, and those after the pass
     unsigned vectors_allocated[2];
     MvfpsChange *changes;
     unsigned changes_allocated;
@@ -44,12 +47,11 @@ typedef struct CPUBackend {
     unsigned offsets_allocated;
 
     /* of the work that is being done */
-    Side *side;
     AVFrame *out;
     int part;
-    const MvfpsVector *from;
-    MvfpsVector *to;
     int accelerated;
+    GpumeLink jobs[JOBS];
+    int nb_jobs;
 } CPUBackend;
 
 static av_cold int init(void *priv, const MvfpsConfig *cfg)
@@ -91,10 +93,19 @@ static int set_layout(void *priv, const MvfpsLayout *layout)
     return (int64_t)s->instant.fields.cols * s->instant.fields.rows > INT_MAX / 64 ? AVERROR(ENOMEM) : 0;
 }
 
-/* As many parts as threads, but none without rows. */
-static void execute(CPUBackend *s, GpumeJob job, int rows)
+/* No part is without rows. */
+static void add_job(CPUBackend *s, GpumeJob job, void *arg, int rows)
 {
-    s->cfg->execute(s->cfg->opaque, job, s, av_clip(s->cfg->nb_threads, 1, rows));
+    const int nb_threads = s->cfg->nb_threads;
+
+    s->jobs[s->nb_jobs++] = (GpumeLink) {
+        job, arg, nb_threads > 1 ? FFMIN(PARTS * (int64_t)nb_threads, rows) : 1,
+    };
+}
+
+static void run_jobs(CPUBackend *s)
+{
+    ff_gpume_chain_run(s->cfg->execute, s->cfg->opaque, s->cfg->nb_threads, s->jobs, s->nb_jobs);
 }
 
 static int first_row(int rows, int job, int nb_jobs)
@@ -143,14 +154,20 @@ static int look(void *priv, enum MvfpsMode mode, enum MvfpsMode cut, double scen
     return ff_mvfps_scene_figure(s->pair->layout, s->pair->before, s->pair->after) >= scene ? cut : mode;
 }
 
-static void load_job(void *arg, int job, int nb_jobs)
-{
-    CPUBackend *s = arg;
+typedef struct LoadArg {
+    Side *side;
+    const MvfpsLayout *layout;
+} LoadArg;
 
-    ff_mvfps_picture_load(&s->side->picture, s->instant.layout, s->side->held.frame, job, nb_jobs);
+static void load_job(void *opaque, int job, int nb_jobs)
+{
+    const LoadArg *arg = opaque;
+
+    ff_mvfps_picture_load(&arg->side->picture, arg->layout, arg->side->held.frame, job, nb_jobs);
 }
 
-static int load(CPUBackend *s, Side *side)
+/* @param arg stays until the jobs have been run */
+static int add_load(CPUBackend *s, LoadArg *arg, Side *side)
 {
     int ret;
 
@@ -158,35 +175,28 @@ static int load(CPUBackend *s, Side *side)
         return 0;
     if (!side->picture.memory && (ret = ff_mvfps_picture_alloc(&side->picture, s->instant.layout)) < 0)
         return ret;
-    s->side = side;
-    execute(s, load_job, s->instant.layout->h);
-    side->held.loaded = 1;
+    *arg = (LoadArg) { side, s->instant.layout };
+    add_job(s, load_job, arg, s->instant.layout->h);
     return 0;
 }
 
-static void begin_job(void *arg, int job, int nb_jobs)
+static void first_job(void *arg, int job, int nb_jobs)
 {
     CPUBackend *s = arg;
     const int rows = s->instant.fields.rows;
 
-    ff_mvfps_first(&s->instant, s->to, first_row(rows, job, nb_jobs), first_row(rows, job + 1, nb_jobs));
+    ff_mvfps_first(&s->instant, s->vectors[0], first_row(rows, job, nb_jobs), first_row(rows, job + 1, nb_jobs));
 }
 
 static void pass_job(void *arg, int job, int nb_jobs)
 {
     CPUBackend *s = arg;
-    const int rows = s->instant.fields.rows;
+    const int rows  = s->instant.fields.rows;
+    const int first = first_row(rows, job, nb_jobs), end = first_row(rows, job + 1, nb_jobs);
 
-    ff_mvfps_pass(&s->instant, s->from, s->to, first_row(rows, job, nb_jobs), first_row(rows, job + 1, nb_jobs));
-}
-
-static void changes_job(void *arg, int job, int nb_jobs)
-{
-    CPUBackend *s = arg;
-    const int rows = s->instant.fields.rows;
-
-    ff_mvfps_changes(&s->instant, s->from, s->changes, first_row(rows, job, nb_jobs),
-                     first_row(rows, job + 1, nb_jobs));
+    ff_mvfps_pass(&s->instant, s->vectors[0], s->vectors[1], first, end);
+    if (s->accelerated)
+        ff_mvfps_changes(&s->instant, s->vectors[1], s->changes, first, end);
 }
 
 static void offsets_job(void *arg, int job, int nb_jobs)
@@ -194,7 +204,7 @@ static void offsets_job(void *arg, int job, int nb_jobs)
     CPUBackend *s = arg;
     const int rows = s->instant.fields.rows;
 
-    ff_mvfps_offsets(&s->instant, s->from, s->changes, s->offsets, first_row(rows, job, nb_jobs),
+    ff_mvfps_offsets(&s->instant, s->vectors[1], s->changes, s->offsets, first_row(rows, job, nb_jobs),
                      first_row(rows, job + 1, nb_jobs));
 }
 
@@ -203,47 +213,47 @@ static void compensate_job(void *arg, int job, int nb_jobs)
     CPUBackend *s = arg;
     const int rows = mvfps_tile_rows(s->instant.layout);
 
-    ff_mvfps_compensate(&s->instant, s->from, s->accelerated ? s->offsets : NULL, s->out,
+    ff_mvfps_compensate(&s->instant, s->vectors[1], s->accelerated ? s->offsets : NULL, s->out,
                         first_row(rows, job, nb_jobs), first_row(rows, job + 1, nb_jobs));
 }
 
-static int compensate(CPUBackend *s)
+static int alloc_vectors(CPUBackend *s)
 {
-    const MvfpsFields *f = &s->instant.fields;
-    const size_t nb = (size_t)f->cols * f->rows;
-    int ret;
+    const size_t nb = (size_t)s->instant.fields.cols * s->instant.fields.rows;
 
     for (int i = 0; i < 2; i++) {
-        ret = load(s, &s->sides[i]);
-        if (ret < 0)
-            return ret;
         av_fast_malloc(&s->vectors[i], &s->vectors_allocated[i], nb * sizeof(**s->vectors));
         if (!s->vectors[i])
             return AVERROR(ENOMEM);
     }
-    if (s->accelerated) {
-        av_fast_malloc(&s->changes, &s->changes_allocated, nb * sizeof(*s->changes));
-        av_fast_malloc(&s->offsets, &s->offsets_allocated, nb * sizeof(*s->offsets));
-        if (!s->changes || !s->offsets)
-            return AVERROR(ENOMEM);
-    }
+    if (!s->accelerated)
+        return 0;
+    av_fast_malloc(&s->changes, &s->changes_allocated, nb * sizeof(*s->changes));
+    av_fast_malloc(&s->offsets, &s->offsets_allocated, nb * sizeof(*s->offsets));
+    return s->changes && s->offsets ? 0 : AVERROR(ENOMEM);
+}
 
+static int compensate(CPUBackend *s)
+{
+    const int rows = s->instant.fields.rows;
+    LoadArg loads[2];
+    int ret = alloc_vectors(s);
+
+    s->nb_jobs = 0;
+    for (int i = 0; i < 2 && ret >= 0; i++)
+        ret = add_load(s, &loads[i], &s->sides[i]);
+    if (ret < 0)
+        return ret;
     s->instant.before = &s->sides[s->before].picture;
     s->instant.after  = &s->sides[!s->before].picture;
     s->instant.part   = av_clip(s->part, 1, MVFPS_PARTS - 1);
-    s->to             = s->vectors[0];
-    execute(s, begin_job, f->rows);
-    for (int i = 0; i < PASSES; i++) {
-        s->from = s->vectors[i & 1];
-        s->to   = s->vectors[~i & 1];
-        execute(s, pass_job, f->rows);
-    }
-    s->from = s->to;
-    if (s->accelerated) {
-        execute(s, changes_job, f->rows);
-        execute(s, offsets_job, f->rows);
-    }
-    execute(s, compensate_job, mvfps_tile_rows(s->instant.layout));
+    add_job(s, first_job, s, rows);
+    add_job(s, pass_job,  s, rows);
+    if (s->accelerated)
+        add_job(s, offsets_job, s, rows);
+    add_job(s, compensate_job, s, mvfps_tile_rows(s->instant.layout));
+    run_jobs(s);
+    s->sides[0].held.loaded = s->sides[1].held.loaded = 1;
     return 0;
 }
 
@@ -268,7 +278,9 @@ static int make(void *priv, AVFrame *out, int part, enum MvfpsMode mode)
     s->part = part;
     if (mode == MVFPS_MCI)
         return compensate(s);
-    execute(s, blend_job, s->instant.layout->h);
+    s->nb_jobs = 0;
+    add_job(s, blend_job, s, s->instant.layout->h);
+    run_jobs(s);
     return 0;
 }
 

@@ -34,8 +34,8 @@
 #include "libavfilter/gpume/cuda/uploads.h"
 #include "libavfilter/gpume/sidedata.h"
 
-/** Vectors are copied by several threads in parts of no fewer bytes. */
-#define MIN_PART (256 << 10)
+/** Vectors are copied by several threads in parts of no fewer bytes: to wake one can take as long. */
+#define MIN_PART (2 << 20)
 /** So that kernels of 32-bit coordinates and indices reach all of a picture. */
 #define MAX_SIDE 32768
 

@@ -31,8 +31,9 @@ GPUME_KERNEL_OF(MvfpsCudaOffsetsArgs, MVFPS_CUDA_MAP_THREADS)
     rates.after.other  = args.after_other;
     sum.nb = sum.x = sum.y = sum.unlike_x = sum.unlike_y = sum.squares = 0;
     own    = mvfps_load_vector(args.vectors + 4ll * cell);
-    GPUME_NO_UNROLL for (int y = -2; y <= 2; y += 2) {
-        GPUME_NO_UNROLL for (int x = -2; x <= 2; x += 2) {
+    /* all at once, as each waits for its vector and then for two of the fields */
+    GPUME_UNROLL for (int y = -2; y <= 2; y += 2) {
+        GPUME_UNROLL for (int x = -2; x <= 2; x += 2) {
             const int cx = gpume_max(0, gpume_min(cell % cols + x, cols - 1));
             const int cy = gpume_max(0, gpume_min(cell / cols + y, rows - 1));
             const MvfpsVector v = mvfps_load_vector(args.vectors + 4ll * (cy * cols + cx));

@@ -3,11 +3,6 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include "config.h"
-#if HAVE_PTHREADS
-#include <sched.h>
-#endif
-
 #include "libavutil/common.h"
 #include "libavutil/time.h"
 
@@ -22,24 +17,6 @@
 /** Runs after which another number of threads is tried; of the first ones, which know least. */
 #define TRIAL       32
 #define FIRST_TRIAL  3
-
-/** How often a thread that waits looks before it lets others run. */
-#define PATIENCE 1000
-
-void ff_gpume_pause(int n)
-{
-    if (n < PATIENCE) {
-#if ARCH_X86 && HAVE_INLINE_ASM
-        __asm__ volatile ("pause");
-#endif
-    } else {
-#if HAVE_PTHREADS
-        sched_yield();
-#else
-        av_usleep(1);
-#endif
-    }
-}
 
 int ff_gpume_task_whole_parts(const GpumeTask *t)
 {

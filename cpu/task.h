@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "libavfilter/gpume/core/backend.h"
+#include "libavfilter/gpume/chain.h"
 
 /** More than the binary digits of any number of threads. */
 #define GPUME_TASK_LEVELS 16
@@ -62,8 +63,5 @@ void ff_gpume_task_run(GpumeTask *task, const GpumeBackendConfig *cfg, void *arg
 
 /** For run(): whether workers take whole parts, one after the other; else the parts' units may alternate. */
 int ff_gpume_task_whole_parts(const GpumeTask *task);
-
-/** For loops that wait for another worker: pass a little time, the n-th time of this wait. */
-void ff_gpume_pause(int n);
 
 #endif /* AVFILTER_GPUME_CPU_TASK_H */
