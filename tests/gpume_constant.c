@@ -27,7 +27,7 @@
 #define CELL      16
 #define MAX_SIDE  150
 #define MAX_CELLS ((MAX_SIDE + CELL - 1) / CELL)
-#define NB_FRAMES 11
+#define NB_FRAMES 13
 /** Frames that a cell and those around it stay the same until it is marked. */
 #define REST      6
 
