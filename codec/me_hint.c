@@ -88,28 +88,30 @@ av_cold void ff_me_hint_uninit(MEHint **phint)
     av_freep(phint);
 }
 
-/* The squares whose centre lies in a range of samples: the first, or the one after the last. */
-static int square(int sample, int nb_squares)
-{
-    return av_clip((sample + ME_HINT_SIDE / 2 - 1) >> 3, 0, nb_squares);
-}
-
 /* Write a block's vector to the squares whose centres it covers. The positions say what it is:
  * filters that search whole samples may leave motion and scale as they find them. */
-static void put_block(const MEHint *hint, MEHintVector *field, const AVMotionVector *mv)
+static av_always_inline void put_block(MEHintVector *field, int width, int height,
+                                       const AVMotionVector *mv)
 {
-    const int left = mv->dst_x - mv->w / 2, top = mv->dst_y - mv->h / 2;
-    const int x0 = square(left, hint->width),  x1 = square(left + mv->w, hint->width);
-    const int y0 = square(top,  hint->height), y1 = square(top  + mv->h, hint->height);
+    const int left = mv->dst_x - mv->w / 2 + ME_HINT_SIDE / 2 - 1;
+    const int top  = mv->dst_y - mv->h / 2 + ME_HINT_SIDE / 2 - 1;
+    const int x0 = left >> 3, x1 = (left + mv->w) >> 3;
+    const int y0 = top  >> 3, y1 = (top  + mv->h) >> 3;
     const int vx = av_clip(mv->src_x - mv->dst_x, -MAX_LENGTH, MAX_LENGTH);
     const int vy = av_clip(mv->src_y - mv->dst_y, -MAX_LENGTH, MAX_LENGTH);
 
-    for (int y = y0; y < y1; y++)
-        for (int x = x0; x < x1; x++) {
-            int16_t *v = field[y * hint->width + x];
-
-            v[0] = vx;
-            v[1] = vy;
+    /* most blocks are squares themselves */
+    if (x1 - x0 == 1 && y1 - y0 == 1) {
+        if ((unsigned)x0 < width && (unsigned)y0 < height) {
+            field[y0 * width + x0][0] = vx;
+            field[y0 * width + x0][1] = vy;
+        }
+        return;
+    }
+    for (int y = FFMAX(y0, 0); y < FFMIN(y1, height); y++)
+        for (int x = FFMAX(x0, 0); x < FFMIN(x1, width); x++) {
+            field[y * width + x][0] = vx;
+            field[y * width + x][1] = vy;
         }
 }
 
@@ -121,7 +123,9 @@ static MEHintPicture *picture_of(const MEHint *hint, int number)
 void ff_me_hint_add(MEHint *hint, const AVFrame *frame, int number)
 {
     const AVFrameSideData *sd;
+    const AVMotionVector *mv;
     MEHintPicture *pic;
+    size_t nb_vectors;
 
     if (!hint)
         return;
@@ -134,13 +138,12 @@ void ff_me_hint_add(MEHint *hint, const AVFrame *frame, int number)
     pic->number = number;
     for (int dir = PAST; dir < hint->nb_directions; dir++)
         clear(pic->field[dir], (size_t)hint->width * hint->height);
-    for (size_t i = 0; i < sd->size / sizeof(AVMotionVector); i++) {
-        const AVMotionVector *mv = (const AVMotionVector *)sd->data + i;
-
+    nb_vectors = sd->size / sizeof(*mv);
+    mv         = (const AVMotionVector *)sd->data;
+    for (size_t i = 0; i < nb_vectors; i++, mv++)
         /* a frame further away would need another field */
         if (mv->source == -1 || (mv->source == 1 && hint->nb_directions > FUTURE))
-            put_block(hint, pic->field[mv->source > 0], mv);
-    }
+            put_block(pic->field[mv->source > 0], hint->width, hint->height, mv);
 }
 
 /* Whether all fields on the way from a picture to another are there. */

@@ -96,9 +96,9 @@ static inline int ff_me_hint_vectors(const MEHint *hint, int ref_index, int mb_x
         const int16_t *candidate = corner[hint->offset[i]];
         const uint32_t both = AV_RN32(candidate);
 
-        if (both != last && candidate[0] != ME_HINT_NONE)
-            v[nb++] = candidate;
-        last = both;
+        v[nb] = candidate;
+        nb   += (both != last) & (candidate[0] != ME_HINT_NONE);    // without a branch
+        last  = both;
     }
     return nb;
 }
