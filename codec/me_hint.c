@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "libavutil/attributes.h"
 #include "libavutil/common.h"
@@ -18,7 +19,6 @@
 
 enum { PAST, FUTURE };
 
-#define NONE INT16_MIN
 /** Longest component of a vector that is kept. */
 #define MAX_LENGTH 4096
 
@@ -28,8 +28,18 @@ typedef struct MEHintPicture {
     MEHintVector *field[2];
 } MEHintPicture;
 
+static void clear(MEHintVector *field, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        field[i][0] = ME_HINT_NONE;
+        field[i][1] = 0;
+    }
+}
+
 av_cold int ff_me_hint_init(MEHint **phint, int mb_width, int mb_height, int max_b_frames)
 {
+    /* places in the 4x4 squares with the macroblock in their middle: inside, then around */
+    static const uint8_t order[ME_HINT_CANDIDATES] = { 5, 6, 10, 9, 8, 4, 1, 2, 7, 11, 14, 13 };
     MEHint *hint = *phint = av_mallocz(sizeof(*hint));
     size_t size;
 
@@ -39,19 +49,22 @@ av_cold int ff_me_hint_init(MEHint **phint, int mb_width, int mb_height, int max
     hint->height = mb_height * 16 / ME_HINT_SIDE;
     size         = (size_t)(hint->width + 2) * (hint->height + 2);
     /* from the oldest reference to the newest input: two groups of B frames */
-    hint->nb_pictures = 2 * (max_b_frames + 2);
+    hint->nb_pictures   = 2 * (max_b_frames + 2);
+    hint->nb_directions = max_b_frames ? 2 : 1;
     hint->pictures    = av_calloc(hint->nb_pictures, sizeof(*hint->pictures));
     if (!hint->pictures)
         return AVERROR(ENOMEM);
     for (int i = 0; i < hint->nb_pictures; i++)
         hint->pictures[i].number = -1;
+    for (int i = 0; i < ME_HINT_CANDIDATES; i++)
+        hint->offset[i] = (order[i] >> 2) * (hint->width + 2) + (order[i] & 3);
     for (int dir = PAST; dir <= FUTURE; dir++) {
         hint->composed[dir] = av_malloc_array(size, sizeof(MEHintVector));
         if (!hint->composed[dir])
             return AVERROR(ENOMEM);
-        for (size_t i = 0; i < size; i++)
-            hint->composed[dir][i][0] = NONE;
-        for (int i = 0; i < hint->nb_pictures; i++) {
+        clear(hint->composed[dir], size);
+        hint->is_empty[dir] = 1;
+        for (int i = 0; i < hint->nb_pictures && dir < hint->nb_directions; i++) {
             hint->pictures[i].field[dir] = av_malloc_array(size, sizeof(MEHintVector));
             if (!hint->pictures[i].field[dir])
                 return AVERROR(ENOMEM);
@@ -75,26 +88,30 @@ av_cold void ff_me_hint_uninit(MEHint **phint)
     av_freep(phint);
 }
 
-/* The squares whose centre lies in a range of samples: the first, or the one after the last. */
-static int square(int sample, int nb_squares)
-{
-    return av_clip((sample + ME_HINT_SIDE / 2 - 1) / ME_HINT_SIDE, 0, nb_squares);
-}
-
 /* Write a block's vector to the squares whose centres it covers. The positions say what it is:
  * filters that search whole samples may leave motion and scale as they find them. */
-static void put_block(const MEHint *hint, MEHintVector *field, const AVMotionVector *mv)
+static av_always_inline void put_block(MEHintVector *field, int width, int height,
+                                       const AVMotionVector *mv)
 {
-    const int left = mv->dst_x - mv->w / 2, top = mv->dst_y - mv->h / 2;
-    const int x0 = square(left, hint->width),  x1 = square(left + mv->w, hint->width);
-    const int y0 = square(top,  hint->height), y1 = square(top  + mv->h, hint->height);
+    const int left = mv->dst_x - mv->w / 2 + ME_HINT_SIDE / 2 - 1;
+    const int top  = mv->dst_y - mv->h / 2 + ME_HINT_SIDE / 2 - 1;
+    const int x0 = left >> 3, x1 = (left + mv->w) >> 3;
+    const int y0 = top  >> 3, y1 = (top  + mv->h) >> 3;
     const int vx = av_clip(mv->src_x - mv->dst_x, -MAX_LENGTH, MAX_LENGTH);
     const int vy = av_clip(mv->src_y - mv->dst_y, -MAX_LENGTH, MAX_LENGTH);
 
-    for (int y = y0; y < y1; y++)
-        for (int x = x0; x < x1; x++) {
-            field[y * hint->width + x][0] = vx;
-            field[y * hint->width + x][1] = vy;
+    /* most blocks are squares themselves */
+    if (x1 - x0 == 1 && y1 - y0 == 1) {
+        if ((unsigned)x0 < width && (unsigned)y0 < height) {
+            field[y0 * width + x0][0] = vx;
+            field[y0 * width + x0][1] = vy;
+        }
+        return;
+    }
+    for (int y = FFMAX(y0, 0); y < FFMIN(y1, height); y++)
+        for (int x = FFMAX(x0, 0); x < FFMIN(x1, width); x++) {
+            field[y * width + x][0] = vx;
+            field[y * width + x][1] = vy;
         }
 }
 
@@ -106,7 +123,9 @@ static MEHintPicture *picture_of(const MEHint *hint, int number)
 void ff_me_hint_add(MEHint *hint, const AVFrame *frame, int number)
 {
     const AVFrameSideData *sd;
+    const AVMotionVector *mv;
     MEHintPicture *pic;
+    size_t nb_vectors;
 
     if (!hint)
         return;
@@ -117,16 +136,14 @@ void ff_me_hint_add(MEHint *hint, const AVFrame *frame, int number)
         return;
 
     pic->number = number;
-    for (int dir = PAST; dir <= FUTURE; dir++)
-        for (int i = 0; i < hint->width * hint->height; i++)
-            pic->field[dir][i][0] = NONE;
-    for (size_t i = 0; i < sd->size / sizeof(AVMotionVector); i++) {
-        const AVMotionVector *mv = (const AVMotionVector *)sd->data + i;
-
+    for (int dir = PAST; dir < hint->nb_directions; dir++)
+        clear(pic->field[dir], (size_t)hint->width * hint->height);
+    nb_vectors = sd->size / sizeof(*mv);
+    mv         = (const AVMotionVector *)sd->data;
+    for (size_t i = 0; i < nb_vectors; i++, mv++)
         /* a frame further away would need another field */
-        if (mv->source == -1 || mv->source == 1)
-            put_block(hint, pic->field[mv->source > 0], mv);
-    }
+        if (mv->source == -1 || (mv->source == 1 && hint->nb_directions > FUTURE))
+            put_block(pic->field[mv->source > 0], hint->width, hint->height, mv);
 }
 
 /* Whether all fields on the way from a picture to another are there. */
@@ -134,7 +151,7 @@ static int has_fields(const MEHint *hint, int from, int to)
 {
     const int step = from < to ? 1 : -1;
 
-    if (FFABS(to - from) > hint->nb_pictures)
+    if (FFABS(to - from) > hint->nb_pictures || (step > 0 && hint->nb_directions <= FUTURE))
         return 0;
     for (int i = from; i != to; i += step)
         if (picture_of(hint, i)->number != i)
@@ -148,13 +165,14 @@ static void follow(const MEHint *hint, int x, int y, int from, int to, MEHintVec
     const int step = from < to ? 1 : -1;
     int vx = 0, vy = 0;
 
-    dst[0] = NONE;
+    dst[0] = ME_HINT_NONE;
+    dst[1] = 0;
     for (int i = from; i != to; i += step) {
         const int px = av_clip(x + ((vx + ME_HINT_SIDE / 2) >> 3), 0, hint->width  - 1);
         const int py = av_clip(y + ((vy + ME_HINT_SIDE / 2) >> 3), 0, hint->height - 1);
         const int16_t *v = picture_of(hint, i)->field[step > 0][py * hint->width + px];
 
-        if (v[0] == NONE)
+        if (v[0] == ME_HINT_NONE)
             return;
         vx += v[0];
         vy += v[1];
@@ -163,19 +181,25 @@ static void follow(const MEHint *hint, int x, int y, int from, int to, MEHintVec
     dst[1] = av_clip(vy, -INT16_MAX, INT16_MAX);
 }
 
-static void compose(const MEHint *hint, MEHintVector *dst, int from, int to)
+static void compose(MEHint *hint, int dir, int from, int to)
 {
-    const int found = has_fields(hint, from, to);
+    const int stride = hint->width + 2;
+    MEHintVector *dst = hint->composed[dir] + stride + 1;
 
-    for (int y = 0; y < hint->height; y++)
-        for (int x = 0; x < hint->width; x++) {
-            int16_t *v = dst[(y + 1) * (hint->width + 2) + x + 1];
-
-            if (found)
-                follow(hint, x, y, from, to, v);
-            else
-                v[0] = NONE;
-        }
+    if (!has_fields(hint, from, to)) {
+        if (!hint->is_empty[dir])
+            clear(hint->composed[dir], (size_t)stride * (hint->height + 2));
+        hint->is_empty[dir] = 1;
+        return;
+    }
+    hint->is_empty[dir] = 0;
+    for (int y = 0; y < hint->height; y++, dst += stride)
+        if (FFABS(to - from) == 1)
+            memcpy(dst, picture_of(hint, from)->field[to > from] + y * hint->width,
+                   hint->width * sizeof(*dst));
+        else
+            for (int x = 0; x < hint->width; x++)
+                follow(hint, x, y, from, to, dst[x]);
 }
 
 void ff_me_hint_prepare(MEHint *hint, const MPVPicture *cur, const MPVPicture *past,
@@ -185,6 +209,7 @@ void ff_me_hint_prepare(MEHint *hint, const MPVPicture *cur, const MPVPicture *p
 
     if (!hint || cur->f->pict_type == AV_PICTURE_TYPE_I)
         return;
-    compose(hint, hint->composed[PAST],   n, past   ? past->display_picture_number   : n);
-    compose(hint, hint->composed[FUTURE], n, future ? future->display_picture_number : n);
+    compose(hint, PAST, n, past ? past->display_picture_number : n);
+    if (hint->nb_directions > FUTURE)
+        compose(hint, FUTURE, n, future ? future->display_picture_number : n);
 }

@@ -16,24 +16,31 @@
 #ifndef AVCODEC_ME_HINT_H
 #define AVCODEC_ME_HINT_H
 
+#include <stddef.h>
 #include <stdint.h>
+
+#include "libavutil/intreadwrite.h"
 
 struct AVFrame;
 struct MPVPicture;
 
 /** The side of a square, samples. */
 #define ME_HINT_SIDE 8
-/** Squares in and around a macroblock. */
-#define ME_HINT_CANDIDATES 16
+/** Squares in a macroblock, and those that share a side with it. */
+#define ME_HINT_CANDIDATES 12
 
-typedef int16_t MEHintVector[2];    ///< x is INT16_MIN: there is none
+typedef int16_t MEHintVector[2];    ///< ME_HINT_NONE, 0: there is none
+#define ME_HINT_NONE INT16_MIN
 
 typedef struct MEHint {
     int width, height;              ///< in squares
+    int nb_directions;              ///< 1: only the past, as there are no B frames
     int nb_pictures;                ///< whose fields are kept
     struct MEHintPicture *pictures;
     /** Of the current picture, past and future, in whole samples; with a square around it. */
     MEHintVector *composed[2];
+    int is_empty[2];                ///< whether composed has no vector
+    ptrdiff_t offset[ME_HINT_CANDIDATES];   ///< in composed, from the square above and to the left
 } MEHint;
 
 /**
@@ -70,24 +77,30 @@ void ff_me_hint_prepare(MEHint *hint, const struct MPVPicture *cur,
                         const struct MPVPicture *past, const struct MPVPicture *future);
 
 /**
- * A candidate for a macroblock, in whole samples and not clipped. Thread-safe.
+ * The candidates for a macroblock, in whole samples and not clipped; the macroblock's own come
+ * first. One that is equal to the one before is left out. Thread-safe.
  *
  * @param ref_index 0: past; else future
- * @param i         below ME_HINT_CANDIDATES; the macroblock's own come first
- * @return NULL if there is none
+ * @param[out] v    the vectors
+ * @return how many there are
  */
-static inline const int16_t *ff_me_hint_vector(const MEHint *hint, int ref_index,
-                                               int mb_x, int mb_y, int i)
+static inline int ff_me_hint_vectors(const MEHint *hint, int ref_index, int mb_x, int mb_y,
+                                     const int16_t *v[ME_HINT_CANDIDATES])
 {
-    /* places in the 4x4 squares with the macroblock in their middle */
-    static const uint8_t order[ME_HINT_CANDIDATES] = {
-        5, 6, 9, 10, 1, 2, 4, 7, 8, 11, 13, 14, 0, 3, 12, 15
-    };
-    const int x = 2 * mb_x + (order[i] & 3);
-    const int y = 2 * mb_y + (order[i] >> 2);
-    const int16_t *v = hint->composed[!!ref_index][y * (hint->width + 2) + x];
+    const MEHintVector *corner = hint->composed[!!ref_index] + 2 * (mb_y * (hint->width + 2) + mb_x);
+    static const MEHintVector none = { ME_HINT_NONE };
+    uint32_t last = AV_RN32(none);
+    int nb = 0;
 
-    return v[0] == INT16_MIN ? 0 : v;
+    for (int i = 0; i < ME_HINT_CANDIDATES; i++) {
+        const int16_t *candidate = corner[hint->offset[i]];
+        const uint32_t both = AV_RN32(candidate);
+
+        v[nb] = candidate;
+        nb   += (both != last) & (candidate[0] != ME_HINT_NONE);    // without a branch
+        last  = both;
+    }
+    return nb;
 }
 
 #endif /* AVCODEC_ME_HINT_H */

@@ -15,17 +15,19 @@
 #include "libavfilter/gpume/output/output.h"
 
 /**
- * Frames that a cell has to be the same as the one before until it is marked. Encoders skip what
- * is marked, and what has only just come to rest was coded while it moved, with a large error.
+ * Frames that a cell and those around it have to be the same as the one before until the cell is
+ * marked. Encoders skip what is marked. What has only just come to rest was coded while it moved,
+ * with a large error. Beside motion a skip costs more than it saves: libx264 then codes the block
+ * with a vector, as the predicted one is not zero, and its deblocking filter changes the edges.
  */
-#define REST 4
+#define REST 6
 
 /** Which parts of a frame are those of the frame before, as AV_FRAME_DATA_VIDEO_HINT. */
 typedef struct ConstantContext {
     AVVideoRect *rects;
     int nb_rects;
     unsigned size;          ///< of rects, bytes
-    uint8_t *age;           ///< by cell: for how many frames it has been the same, at most REST
+    uint8_t *age;           ///< by cell: for how many frames it and its neighbours were the same
     size_t nb_cells;
     int *above;             ///< by a run's first cell: its rectangle in the row above, or -1
     unsigned above_size;
@@ -58,9 +60,20 @@ static int add_run(ConstantContext *s, int x, int y, int w, int h)
     return 0;
 }
 
+/* Whether a cell and all those around it did not change. */
+static int is_still(const uint8_t *same, int nb_columns, int nb_rows, int cx, int cy)
+{
+    for (int y = FFMAX(cy - 1, 0); y <= FFMIN(cy + 1, nb_rows - 1); y++)
+        for (int x = FFMAX(cx - 1, 0); x <= FFMIN(cx + 1, nb_columns - 1); x++)
+            if (!same[y * nb_columns + x])
+                return 0;
+    return 1;
+}
+
 static int find_rects(ConstantContext *s, const GpumeParams *p, const uint8_t *same)
 {
-    const int nb_columns = gpume_blocks(p->width, GPUME_CELL);
+    const int nb_columns = gpume_blocks(p->width,  GPUME_CELL);
+    const int nb_rows    = gpume_blocks(p->height, GPUME_CELL);
     uint8_t *age = s->age;
 
     s->nb_rects = 0;
@@ -68,21 +81,22 @@ static int find_rects(ConstantContext *s, const GpumeParams *p, const uint8_t *s
     if (!s->above)
         return AVERROR(ENOMEM);
     memset(s->above, -1, nb_columns * sizeof(*s->above));
-    for (int y = 0; y < p->height; y += GPUME_CELL) {
+    for (int cy = 0; cy < nb_rows; cy++) {
+        const int y = cy * GPUME_CELL;
         int start = -1;
 
-        for (int x = 0; x < p->width + GPUME_CELL; x += GPUME_CELL) {
+        for (int cx = 0; cx <= nb_columns; cx++) {
+            const int x = FFMIN(cx * GPUME_CELL, p->width);
             int constant = 0;
 
-            if (x < p->width) {
-                *age     = *same++ ? FFMIN(*age + 1, REST) : 0;
+            if (cx < nb_columns) {
+                *age     = is_still(same, nb_columns, nb_rows, cx, cy) ? FFMIN(*age + 1, REST) : 0;
                 constant = *age++ == REST;
             }
             if (constant && start < 0) {
                 start = x;
             } else if (!constant && start >= 0) {
-                const int ret = add_run(s, start, y, FFMIN(x, p->width) - start,
-                                        FFMIN(GPUME_CELL, p->height - y));
+                const int ret = add_run(s, start, y, x - start, FFMIN(GPUME_CELL, p->height - y));
 
                 if (ret < 0)
                     return ret;

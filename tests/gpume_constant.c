@@ -5,7 +5,7 @@
 
 /**
  * @file
- * The option hint=constant: what is marked is exactly what did not change, in every plane of
+ * The option hint=constant: what is marked is exactly what has rested, in every plane of
  * every format; rectangles are aligned, inside and apart; what was marked before is replaced.
  * The same where the CUDA backend searches, in frames in memory and on a device, and after a
  * download. Allocations and calls of the driver that fail end in an error, or do no harm.
@@ -27,9 +27,9 @@
 #define CELL      16
 #define MAX_SIDE  150
 #define MAX_CELLS ((MAX_SIDE + CELL - 1) / CELL)
-#define NB_FRAMES 9
-/** Frames that a cell stays the same until it is marked. */
-#define REST      4
+#define NB_FRAMES 13
+/** Frames that a cell and those around it stay the same until it is marked. */
+#define REST      6
 
 static enum AVPixelFormat device_formats[64];
 static int nb_device_formats;
@@ -142,6 +142,23 @@ static int luma_equal(const TestStream *s, int i, int cx, int cy)
     return 1;
 }
 
+static int did_not_change(const Case *t, int i, int cx, int cy)
+{
+    return i > 0 && luma_equal(&t->stream, i, cx, cy) && !t->rest_differs[i][cy][cx];
+}
+
+/* Also whether a cell's neighbours did not change, as far as there are any. */
+static int is_still(const Case *t, int i, int cx, int cy)
+{
+    const TestPicture *cur = &t->stream.pics[i];
+
+    for (int y = FFMAX(cy - 1, 0); y <= cy + 1 && y * CELL < cur->h; y++)
+        for (int x = FFMAX(cx - 1, 0); x <= cx + 1 && x * CELL < cur->w; x++)
+            if (!did_not_change(t, i, x, y))
+                return 0;
+    return 1;
+}
+
 static void look(void *opaque, int i, const AVFrame *in, const AVFrame *out)
 {
     Case *t = opaque;
@@ -166,10 +183,9 @@ static void look(void *opaque, int i, const AVFrame *in, const AVFrame *out)
     }
     for (int y = 0; y * CELL < out->height; y++)
         for (int x = 0; x * CELL < out->width; x++) {
-            const int same = i > 0 && luma_equal(&t->stream, i, x, y) && !t->rest_differs[i][y][x];
             int constant;
 
-            t->age[y][x] = same ? t->age[y][x] + 1 : 0;
+            t->age[y][x] = is_still(t, i, x, y) ? t->age[y][x] + 1 : 0;
             constant = t->age[y][x] >= REST;
             t->nb_constant += constant;
             t->nb_cells++;

@@ -35,7 +35,9 @@ UMH = "-dia_size 784"
 # Encoders behind one search where times are taken, so that they are not lost in the search's
 COPIES = 8
 
-X264 = "-c:v libx264 -tune zerolatency -crf 23 -weightp 0"
+X264 = "-c:v libx264 -tune zerolatency -weightp 0"
+CRFS = (19, 23, 27, 31)
+CRF = 23    # bytes, PSNR and times are those of this one
 
 
 class Bench:
@@ -129,19 +131,23 @@ class Bench:
         """libx264 with hint=constant against the same frames without."""
         program = self.args.gpl
         gpume = "gpume=algo=ds:range=8:block=16:backend=cpu:hint=constant"
-        coded = f"{self.args.out}/x264.nut"
+        coded = {crf: f"{self.args.out}/x264-{crf}.nut" for crf in CRFS}
         output = f"{X264} -preset {preset} -threads 1"
-        figures = []
+        curves = []
         for mb_info in (0, 1):
-            self.run(clip, gpume, f"{output} -mb_info {mb_info} -f nut {coded}", program=program)
-            figures.append(self.size_and_psnr(coded, clip, "", program))
+            self.run(clip, gpume, *(f"{output} -crf {crf} -mb_info {mb_info} -f nut {path}"
+                                    for crf, path in coded.items()), program=program)
+            curves.append([self.size_and_psnr(path, clip, "", program) for path in coded.values()])
+        plain_point, hinted_point = (curve[CRFS.index(CRF)] for curve in curves)
+        output += f" -crf {CRF}"
         search, idle, plain, hinted = self.times(
             (clip, gpume, "-f null -", program), (clip, "", "-f null -", program),
             (clip, gpume, f"{output} -mb_info 0 -f null -", program),
             (clip, gpume, f"{output} -mb_info 1 -f null -", program))
         values = {
-            "bytes, %": 100 * figures[1][0] / figures[0][0] - 100,
-            "psnr, dB": figures[1][1] - figures[0][1],
+            "bd-rate, %": bd_rate(*curves),
+            "bytes, %": 100 * hinted_point[0] / plain_point[0] - 100,
+            "psnr, dB": hinted_point[1] - plain_point[1],
             "encoder's time, %": 100 * (hinted - plain) / (plain - search),
             "search's share of the encoder's time, %": 100 * (search - idle) / (plain - search),
         }

@@ -50,11 +50,25 @@ raw() {
         -c:v rawvideo -f nut "$out/$name.nut"
 }
 
+# still PICTURE FILM: a picture of one clip stands, another one plays in its corner.
+still() {
+    at=$((frames * 3 / 4))
+    ffmpeg -i "$1" -i "$2" -filter_complex "
+        [0:v]trim=start_frame=$at:end_frame=$((at + 1)),scale=1280:720,loop=-1:1,setpts=N/25/TB[p];
+        [1:v]scale=176:144,setpts=N/25/TB[f];
+        [p][f]overlay=W-w-48:H-h-36:shortest=1:format=yuv420,format=yuv420p" \
+        -frames:v "$frames" -fps_mode passthrough -c:v rawvideo -f nut "$out/still.nut"
+}
+
 set --
+picture=
+film=
 for f in "${CLIPS:-../shared/video}"/*.mp4 "${CLIPS:-../shared/video}"/*.y4m "$input"; do
     if [ -f "$f" ]; then
         name=$(basename "${f%.*}")
         raw "$name" -i "$f"
+        film=$out/$name.nut
+        picture=${picture:-$film}
         set -- "$@" --clip "$name=$out/$name.nut"
     fi
 done
@@ -62,6 +76,10 @@ raw zoom -f lavfi -i mandelbrot=s=640x352:r=25:end_pts=200
 set -- "$@" --clip "zoom=$out/zoom.nut"
 if [ -x "$gpl" ]; then
     set -- "$@" --gpl "$gpl"
+    if [ -n "$picture" ]; then
+        still "$picture" "$film"
+        set -- "$@" --screen "still=$out/still.nut"
+    fi
     for scene in insert scrolling typing; do
         "$venv/bin/python" bench/encode/screens.py $scene 1280 720 "$frames" |
             ffmpeg -f rawvideo -pixel_format yuv420p -video_size 1280x720 -i pipe:0 \
