@@ -236,14 +236,9 @@ static av_cold int init(void *priv, const MvfpsConfig *cfg)
     const AVHWFramesContext *frames = (const AVHWFramesContext *)cfg->hw_frames->data;
     CUDABackend *s = priv;
     MvfpsLayout layout;
-    AVBufferRef *ref;
     int hsub, vsub, ret;
 
-    s->cfg         = cfg;
-    s->cuda        = (GpumeCuda) {
-        .log_ctx = cfg->log_ctx, .log_level = AV_LOG_ERROR,
-        .instead = "download the frames before",
-    };
+    s->cfg = cfg;
     ff_mvfps_layout_init(&layout, frames->sw_format, frames->width, frames->height);
     hsub = layout.components[1].hsub;
     vsub = layout.components[1].vsub;
@@ -253,13 +248,7 @@ static av_cold int init(void *priv, const MvfpsConfig *cfg)
         return AVERROR(ENOSYS);
     }
     s->bytes = layout.bytes;
-    ref = av_buffer_ref(frames->device_ref);
-    if (!ref)
-        return AVERROR(ENOMEM);
-    ret = ff_gpume_cuda_open(&s->cuda, ref);
-    if (ret < 0)
-        return ret;
-    ret = ff_gpume_cuda_push(&s->cuda);
+    ret = ff_gpume_cuda_open_of(&s->cuda, cfg->hw_frames, cfg->log_ctx, "download the frames before");
     if (ret < 0)
         return ret;
     ret = load_kernels(s, s->bytes == 1 ? 8 : 16, hsub + 10 * vsub);

@@ -71,6 +71,19 @@ av_cold int ff_gpume_cuda_open(GpumeCuda *c, AVBufferRef *ref)
     return 0;
 }
 
+av_cold int ff_gpume_cuda_open_of(GpumeCuda *c, const AVBufferRef *hw_frames, void *log_ctx, const char *instead)
+{
+    const AVHWFramesContext *frames = (const AVHWFramesContext *)hw_frames->data;
+    AVBufferRef *ref = av_buffer_ref(frames->device_ref);
+    int ret;
+
+    *c = (GpumeCuda) { .log_ctx = log_ctx, .log_level = AV_LOG_ERROR, .instead = instead };
+    if (!ref)
+        return AVERROR(ENOMEM);
+    ret = ff_gpume_cuda_open(c, ref);
+    return ret < 0 ? ret : ff_gpume_cuda_push(c);
+}
+
 av_cold void ff_gpume_cuda_close(GpumeCuda *c)
 {
     av_buffer_unref(&c->device);

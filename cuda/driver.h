@@ -36,6 +36,14 @@ typedef struct GpumeCuda {
  */
 int ff_gpume_cuda_open(GpumeCuda *c, AVBufferRef *ref);
 
+/**
+ * The device of frames, with its context pushed.
+ * @param hw_frames AVHWFramesContext of format CUDA
+ * @param instead   as in GpumeCuda
+ * @return 0 or an AVERROR code with a message, and then nothing is pushed
+ */
+int ff_gpume_cuda_open_of(GpumeCuda *c, const AVBufferRef *hw_frames, void *log_ctx, const char *instead);
+
 /** Buffers that are still held keep the device open. Harmless on a blank one. */
 void ff_gpume_cuda_close(GpumeCuda *c);
 

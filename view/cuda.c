@@ -128,21 +128,11 @@ static av_cold int init(void *priv, const MvviewConfig *cfg)
 {
     const AVHWFramesContext *frames = (const AVHWFramesContext *)cfg->hw_frames->data;
     CUDAPainter *s = priv;
-    AVBufferRef *ref;
     int ret;
 
-    s->cfg         = cfg;
-    s->cuda        = (GpumeCuda) {
-        .log_ctx = cfg->log_ctx, .log_level = AV_LOG_ERROR,
-        .instead = "download the frames before they are drawn into",
-    };
-    ref = av_buffer_ref(frames->device_ref);
-    if (!ref)
-        return AVERROR(ENOMEM);
-    ret = ff_gpume_cuda_open(&s->cuda, ref);
-    if (ret < 0)
-        return ret;
-    ret = ff_gpume_cuda_push(&s->cuda);
+    s->cfg = cfg;
+    ret = ff_gpume_cuda_open_of(&s->cuda, cfg->hw_frames, cfg->log_ctx,
+                                "download the frames before they are drawn into");
     if (ret < 0)
         return ret;
     ret = init_device(s, av_pix_fmt_desc_get(frames->sw_format)->comp[0].depth > 8 ? 16 : 8);
