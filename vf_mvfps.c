@@ -198,6 +198,12 @@ static int64_t instant(const MvfpsContext *s, int64_t index)
     return s->start + av_rescale_q(index, av_inv_q(s->rate), s->out_time_base);
 }
 
+/* Of a frame of the input, in the output's time base. */
+static int64_t duration(const MvfpsContext *s, const AVFrame *frame)
+{
+    return av_rescale_q(frame->duration, s->in_time_base, s->out_time_base);
+}
+
 /* A frame of the output, of the size and with the properties of another one. */
 static int new_frame(AVFilterContext *ctx, AVFrame **out, const AVFrame *like)
 {
@@ -300,11 +306,6 @@ static int has_scene_figure(const MvfpsContext *s, double *figure)
         return 0;
     *figure = cost / intra;
     return 1;
-}
-
-static int64_t duration(const MvfpsContext *s, const AVFrame *frame)
-{
-    return av_rescale_q(frame->duration, s->in_time_base, s->out_time_base);
 }
 
 /*
@@ -510,8 +511,7 @@ static void finish(MvfpsContext *s, int status, int64_t pts)
     if (!s->before)
         return;
     if (s->before->duration > 0)
-        s->end = av_sat_add64(s->before_pts, av_rescale_q(s->before->duration, s->in_time_base,
-                                                          s->out_time_base));
+        s->end = av_sat_add64(s->before_pts, duration(s, s->before));
     else if (pts != AV_NOPTS_VALUE)
         s->end = av_rescale_q(pts, s->in_time_base, s->out_time_base);
     else

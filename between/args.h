@@ -106,7 +106,7 @@ typedef struct MvfpsCudaOffsetsArgs {
     MvfpsCudaFields fields;
     unsigned long long is_cut;  ///< as above
     unsigned long long vectors, offsets;    ///< MvfpsVector of each cell
-    int before_own, before_other, after_own, after_other;   ///< MvfpsRates
+    MvfpsRates rates;
     int part;
 } MvfpsCudaOffsetsArgs;
 

@@ -22,8 +22,6 @@
 
 /** Parts of a job that each of several threads gets on average: rows do not all take as long. */
 #define PARTS 4
-/** The most jobs for a picture. */
-#define JOBS  6
 
 /** A frame of a pair and what is made of it, which is kept while it is in a pair. */
 typedef struct Side {
@@ -50,8 +48,6 @@ typedef struct CPUBackend {
     AVFrame *out;
     int part;
     int accelerated;
-    GpumeLink jobs[JOBS];
-    int nb_jobs;
 } CPUBackend;
 
 static av_cold int init(void *priv, const MvfpsConfig *cfg)
@@ -93,19 +89,17 @@ static int set_layout(void *priv, const MvfpsLayout *layout)
     return (int64_t)s->instant.fields.cols * s->instant.fields.rows > INT_MAX / 64 ? AVERROR(ENOMEM) : 0;
 }
 
-/* No part is without rows. */
-static void add_job(CPUBackend *s, GpumeJob job, void *arg, int rows)
+/* A job in parts, none of which is without rows. */
+static GpumeLink in_parts(const CPUBackend *s, GpumeJob job, void *arg, int rows)
 {
     const int nb_threads = s->cfg->nb_threads;
 
-    s->jobs[s->nb_jobs++] = (GpumeLink) {
-        job, arg, nb_threads > 1 ? FFMIN(PARTS * (int64_t)nb_threads, rows) : 1,
-    };
+    return (GpumeLink) { job, arg, nb_threads > 1 ? FFMIN(PARTS * (int64_t)nb_threads, rows) : 1 };
 }
 
-static void run_jobs(CPUBackend *s)
+static void run_jobs(const CPUBackend *s, const GpumeLink *jobs, int nb_jobs)
 {
-    ff_gpume_chain_run(s->cfg->execute, s->cfg->opaque, s->cfg->nb_threads, s->jobs, s->nb_jobs);
+    ff_gpume_chain_run(s->cfg->execute, s->cfg->opaque, s->cfg->nb_threads, jobs, nb_jobs);
 }
 
 static int first_row(int rows, int job, int nb_jobs)
@@ -166,20 +160,6 @@ static void load_job(void *opaque, int job, int nb_jobs)
     ff_mvfps_picture_load(&arg->side->picture, arg->layout, arg->side->held.frame, job, nb_jobs);
 }
 
-/* @param arg stays until the jobs have been run */
-static int add_load(CPUBackend *s, LoadArg *arg, Side *side)
-{
-    int ret;
-
-    if (side->held.loaded)
-        return 0;
-    if (!side->picture.memory && (ret = ff_mvfps_picture_alloc(&side->picture, s->instant.layout)) < 0)
-        return ret;
-    *arg = (LoadArg) { side, s->instant.layout };
-    add_job(s, load_job, arg, s->instant.layout->h);
-    return 0;
-}
-
 static void first_job(void *arg, int job, int nb_jobs)
 {
     CPUBackend *s = arg;
@@ -217,11 +197,17 @@ static void compensate_job(void *arg, int job, int nb_jobs)
                         first_row(rows, job, nb_jobs), first_row(rows, job + 1, nb_jobs));
 }
 
-static int alloc_vectors(CPUBackend *s)
+/* All that the jobs for a picture need. */
+static int alloc_memory(CPUBackend *s)
 {
     const size_t nb = (size_t)s->instant.fields.cols * s->instant.fields.rows;
+    int ret;
 
     for (int i = 0; i < 2; i++) {
+        MvfpsPicture *picture = &s->sides[i].picture;
+
+        if (!picture->memory && (ret = ff_mvfps_picture_alloc(picture, s->instant.layout)) < 0)
+            return ret;
         av_fast_malloc(&s->vectors[i], &s->vectors_allocated[i], nb * sizeof(**s->vectors));
         if (!s->vectors[i])
             return AVERROR(ENOMEM);
@@ -236,23 +222,27 @@ static int alloc_vectors(CPUBackend *s)
 static int compensate(CPUBackend *s)
 {
     const int rows = s->instant.fields.rows;
+    const int ret  = alloc_memory(s);
     LoadArg loads[2];
-    int ret = alloc_vectors(s);
+    GpumeLink jobs[6];
+    int nb = 0;
 
-    s->nb_jobs = 0;
-    for (int i = 0; i < 2 && ret >= 0; i++)
-        ret = add_load(s, &loads[i], &s->sides[i]);
     if (ret < 0)
         return ret;
     s->instant.before = &s->sides[s->before].picture;
     s->instant.after  = &s->sides[!s->before].picture;
     s->instant.part   = av_clip(s->part, 1, MVFPS_PARTS - 1);
-    add_job(s, first_job, s, rows);
-    add_job(s, pass_job,  s, rows);
+    for (int i = 0; i < 2; i++) {
+        loads[i] = (LoadArg) { &s->sides[i], s->instant.layout };
+        if (!s->sides[i].held.loaded)
+            jobs[nb++] = in_parts(s, load_job, &loads[i], s->instant.layout->h);
+    }
+    jobs[nb++] = in_parts(s, first_job, s, rows);
+    jobs[nb++] = in_parts(s, pass_job,  s, rows);
     if (s->accelerated)
-        add_job(s, offsets_job, s, rows);
-    add_job(s, compensate_job, s, mvfps_tile_rows(s->instant.layout));
-    run_jobs(s);
+        jobs[nb++] = in_parts(s, offsets_job, s, rows);
+    jobs[nb++] = in_parts(s, compensate_job, s, mvfps_tile_rows(s->instant.layout));
+    run_jobs(s, jobs, nb);
     s->sides[0].held.loaded = s->sides[1].held.loaded = 1;
     return 0;
 }
@@ -273,14 +263,14 @@ static void blend_job(void *arg, int job, int nb_jobs)
 static int make(void *priv, AVFrame *out, int part, enum MvfpsMode mode)
 {
     CPUBackend *s = priv;
+    GpumeLink blend;
 
     s->out  = out;
     s->part = part;
     if (mode == MVFPS_MCI)
         return compensate(s);
-    s->nb_jobs = 0;
-    add_job(s, blend_job, s, s->instant.layout->h);
-    run_jobs(s);
+    blend = in_parts(s, blend_job, s, s->instant.layout->h);
+    run_jobs(s, &blend, 1);
     return 0;
 }
 

@@ -171,8 +171,8 @@ static av_cold int load_kernels(CUDABackend *s, int depth, int chroma)
         [LOAD]  = MVFPS_CUDA_COPY_THREADS,      [MAP]   = MVFPS_CUDA_MAP_THREADS,
         [CELLS] = MVFPS_CUDA_MAP_THREADS,       [SCENE] = MVFPS_CUDA_SCENE_THREADS,
         [FIRST] = 32 * MVFPS_CUDA_VECTOR_WARPS, [PASS]  = 32 * MVFPS_CUDA_VECTOR_WARPS,
-        [TILES] = 32 * MVFPS_CUDA_TILE_WARPS,   [MEAN]  = MVFPS_CUDA_COPY_THREADS,
-        [OFFSETS] = MVFPS_CUDA_MAP_THREADS,
+        [OFFSETS] = MVFPS_CUDA_MAP_THREADS,     [TILES] = 32 * MVFPS_CUDA_TILE_WARPS,
+        [MEAN]  = MVFPS_CUDA_COPY_THREADS,
     };
     static const unsigned shared[NB_KERNELS] = {
         [SCENE] = MVFPS_CUDA_SCENE_THREADS / 32 * 2 * sizeof(uint64_t),
@@ -550,11 +550,9 @@ static int compensate(CUDABackend *s, const AVFrame *out, int part)
     if (ret < 0)
         return ret;
     if (s->pair->rates.before.own && fields.before_past && fields.after_future) {
-        const MvfpsRates *rates = &s->pair->rates;
         MvfpsCudaOffsetsArgs offsets = {
             .fields = fields, .is_cut = vectors.is_cut, .vectors = vectors.to, .offsets = vectors.from,
-            .before_own = rates->before.own, .before_other = rates->before.other,
-            .after_own  = rates->after.own,  .after_other  = rates->after.other, .part = vectors.part,
+            .rates = s->pair->rates, .part = vectors.part,
         };
 
         ret = launch(s, OFFSETS, divide_up(s->cols * s->rows, MVFPS_CUDA_MAP_THREADS), 1, 1, &offsets);

@@ -81,7 +81,8 @@ static void unlike(int *sums, const MvfpsVector *v, int nb, const MvfpsVector *o
         sums[i] = sum_unlike(v[i], others, 8);
 }
 
-static void unfaithful(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *fields, int x, int y, int part)
+void ff_mvfps_unfaithful(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *fields, int x, int y,
+                         int part)
 {
     for (int i = 0; i < nb; i++)
         penalties[i] = mvfps_unfaithful(fields, v[i], x, y, part);
@@ -109,7 +110,7 @@ av_cold void ff_mvfps_dsp_init(MvfpsDsp *dsp, int bytes)
         .add        = add_weighted,
         .divide     = divide,
         .unlike     = unlike,
-        .unfaithful = unfaithful,
+        .unfaithful = ff_mvfps_unfaithful,
         .like       = like,
     };
 #if ARCH_X86 && HAVE_X86ASM
@@ -215,7 +216,7 @@ static MvfpsVector next_vector(const MvfpsInstant *s, const MvfpsVector *from, i
     const MvfpsVector own = from[cy * (size_t)f->cols + cx];
     MvfpsVector near[8];
     List list = { 0 };
-    int sums[FF_ARRAY_ELEMS(list.v)], nb = 0;
+    int nb = 0;
 
     add(&list, own);
     for (int i = 1; i < 9; i++) {
@@ -229,13 +230,12 @@ static MvfpsVector next_vector(const MvfpsInstant *s, const MvfpsVector *from, i
     for (int i = 1; i < 9; i++)
         add(&list, (MvfpsVector) { own.x + around[i][0], own.y + around[i][1] });
     if (nb == 8)
-        s->dsp.unlike(sums, list.v, list.nb, near);
+        s->dsp.unlike(list.cost, list.v, list.nb, near);
     else
         for (int i = 0; i < list.nb; i++)
-            sums[i] = sum_unlike(list.v[i], near, nb);
-    if (nb)
-        for (int i = 0; i < list.nb; i++)
-            list.cost[i] = MVFPS_SMOOTH * sums[i] / nb;
+            list.cost[i] = sum_unlike(list.v[i], near, nb);
+    for (int i = 0; i < list.nb && nb; i++)
+        list.cost[i] = MVFPS_SMOOTH * list.cost[i] / nb;
     return cheapest(s, cx * MVFPS_CELL, cy * MVFPS_CELL, &list);
 }
 

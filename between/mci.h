@@ -95,6 +95,9 @@ typedef struct MvfpsInstant {
 
 void ff_mvfps_dsp_init(MvfpsDsp *dsp, int bytes);
 void ff_mvfps_dsp_init_x86(MvfpsDsp *dsp, int bytes);
+/** In C, of any fields. */
+void ff_mvfps_unfaithful(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *fields, int x, int y,
+                         int part);
 
 /** The first vectors of some rows of cells. */
 void ff_mvfps_first(const MvfpsInstant *s, MvfpsVector *vectors, int first, int end);

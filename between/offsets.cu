@@ -19,16 +19,11 @@ GPUME_KERNEL_OF(MvfpsCudaOffsetsArgs, MVFPS_CUDA_MAP_THREADS)
     const int cell = blockIdx.x * MVFPS_CUDA_MAP_THREADS + threadIdx.x;
     const int cols = args.fields.cols, rows = args.fields.rows;
     const MvfpsFields fields = mvfps_fields(args.fields);
-    MvfpsRates rates;
     MvfpsChanges sum;
     MvfpsVector own;
 
     if (cell >= cols * rows || mvfps_is_cut(args.is_cut))
         return;
-    rates.before.own   = args.before_own;
-    rates.before.other = args.before_other;
-    rates.after.own    = args.after_own;
-    rates.after.other  = args.after_other;
     sum.nb = sum.x = sum.y = sum.unlike_x = sum.unlike_y = sum.squares = 0;
     own    = mvfps_load_vector(args.vectors + 4ll * cell);
     /* all at once, as each waits for its vector and then for two of the fields */
@@ -38,7 +33,7 @@ GPUME_KERNEL_OF(MvfpsCudaOffsetsArgs, MVFPS_CUDA_MAP_THREADS)
             const int cy = gpume_max(0, gpume_min(cell / cols + y, rows - 1));
             const MvfpsVector v = mvfps_load_vector(args.vectors + 4ll * (cy * cols + cx));
 
-            mvfps_add_change(&sum, mvfps_change(&fields, v, cx * MVFPS_CELL, cy * MVFPS_CELL, args.part, rates),
+            mvfps_add_change(&sum, mvfps_change(&fields, v, cx * MVFPS_CELL, cy * MVFPS_CELL, args.part, args.rates),
                              v, own);
         }
     }

@@ -38,8 +38,7 @@ static void unfaithful(int *penalties, const MvfpsVector *v, int nb, const Mvfps
     if (f->before_future && f->after_past && f->before_past && f->after_future)
         ff_mvfps_unfaithful_avx2(penalties, v, nb, f, x, y, part);
     else
-        for (int i = 0; i < nb; i++)
-            penalties[i] = mvfps_unfaithful(f, v[i], x, y, part);
+        ff_mvfps_unfaithful(penalties, v, nb, f, x, y, part);
 }
 #endif
 
