@@ -18,11 +18,12 @@
 #include "formats.h"
 #include "video.h"
 
-#include "gpume/compat.h"
-#include "gpume/execute.h"
+#include "gpume/util/compat.h"
+#include "gpume/util/slice_threads.h"
 #include "gpume/core/engine.h"
+#include "gpume/core/params.h"
 #include "gpume/core/searches.h"
-#include "gpume/filter.h"
+#include "vf_gpume.h"
 #include "gpume/output/output.h"
 
 /** Values of the option backend; the others are 1 + enum GpumeBackendId. */
@@ -205,9 +206,7 @@ static av_cold int config_input(AVFilterLink *inlink)
         .params        = s->params,
         .backend       = s->backend - 1,
         .max_in_flight = s->async_depth,
-        .execute       = gpume_execute,
-        .opaque        = ctx,
-        .nb_threads    = ff_filter_get_nb_threads(ctx),
+        .executor      = gpume_slice_threads(ctx),
         .hw_device     = ctx->hw_device_ctx,
         .device        = s->device,
         .log_ctx       = ctx,

@@ -6,7 +6,7 @@
 /**
  * @file
  * Frame rate conversion by motion vectors: options, formats, timestamps, frames in and out. How
- * a picture between two others is made is in gpume/between/between.h.
+ * a picture between two others is made is in gpume/mvfps/mvfps.h.
  */
 
 #include <inttypes.h>
@@ -26,11 +26,11 @@
 #include "formats.h"
 #include "video.h"
 
-#include "gpume/compat.h"
-#include "gpume/execute.h"
-#include "gpume/hwframes.h"
-#include "gpume/between/between.h"
-#include "gpume/between/layout.h"
+#include "gpume/util/compat.h"
+#include "gpume/util/slice_threads.h"
+#include "gpume/util/hwframes.h"
+#include "gpume/mvfps/mvfps.h"
+#include "gpume/picture/layout.h"
 
 /** A faster output is a mistake. */
 #define MAX_RATE 100000
@@ -93,7 +93,7 @@ static int query_formats(const AVFilterContext *ctx,
                          AVFilterFormatsConfig **cfg_in,
                          AVFilterFormatsConfig **cfg_out)
 {
-    return gpume_set_formats(ctx, cfg_in, cfg_out, ff_mvfps_format_supported, ff_mvfps_hw_format);
+    return gpume_set_formats(ctx, cfg_in, cfg_out, ff_gpume_layout_supports, ff_mvfps_hw_format);
 }
 
 /* The option fps, for an input of this rate. */
@@ -143,10 +143,8 @@ static av_cold int open_between(AVFilterContext *ctx, AVBufferRef *hw_frames)
 {
     MvfpsContext *s = ctx->priv;
     MvfpsConfig cfg = {
-        .execute    = gpume_execute,
-        .opaque     = ctx,
-        .nb_threads = ff_filter_get_nb_threads(ctx),
-        .log_ctx    = ctx,
+        .executor = gpume_slice_threads(ctx),
+        .log_ctx  = ctx,
     };
     int ret;
 

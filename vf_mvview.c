@@ -6,7 +6,7 @@
 /**
  * @file
  * Motion vector viewer: options, formats, frames in and out. What is drawn is in
- * gpume/view/view.h.
+ * gpume/mvview/mvview.h.
  */
 
 #include <math.h>
@@ -20,12 +20,12 @@
 #include "formats.h"
 #include "video.h"
 
-#include "gpume/compat.h"
-#include "gpume/execute.h"
-#include "gpume/hwframes.h"
-#include "gpume/view/canvas.h"
-#include "gpume/view/field.h"
-#include "gpume/view/view.h"
+#include "gpume/util/compat.h"
+#include "gpume/util/slice_threads.h"
+#include "gpume/util/hwframes.h"
+#include "gpume/mvview/canvas.h"
+#include "gpume/mvview/field.h"
+#include "gpume/mvview/mvview.h"
 
 #define MAX_LENGTH 65536    ///< of a vector, in samples
 
@@ -111,9 +111,7 @@ static av_cold int open_view(AVFilterContext *ctx, AVBufferRef *hw_frames)
         .step       = s->step,
         .opacity    = lrint(s->opacity * 256),
         .legend     = s->legend,
-        .execute    = gpume_execute,
-        .opaque     = ctx,
-        .nb_threads = ff_filter_get_nb_threads(ctx),
+        .executor   = gpume_slice_threads(ctx),
         .log_ctx    = ctx,
     };
     int ret;

@@ -96,8 +96,8 @@ static void open_engine(Share *s, const Device *device, char **argv)
     const GpumeEngineConfig cfg = {
         .params = { .algo = search_of(argv[2]), .block = BLOCK, .range = atoi(argv[3]), .smooth = GPUME_AUTO,
                     .check = GPUME_AUTO, .nb_references = 1, .distance = { -1 } },
-        .backend = cuda ? GPUME_BACKEND_cuda : GPUME_BACKEND_cpu, .max_in_flight = 2, .execute = execute,
-        .nb_threads = 1, .hw_device = device->cuda,
+        .backend = cuda ? GPUME_BACKEND_cuda : GPUME_BACKEND_cpu, .max_in_flight = 2,
+        .executor = { execute, NULL, 1 }, .hw_device = device->cuda,
     };
 
     check(cfg.params.algo >= 0 && cfg.params.range > 0, "unknown search or range");

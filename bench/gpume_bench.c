@@ -419,10 +419,10 @@ int main(int argc, char **argv)
             }
         }
         if (wanted(parts, "draw"))
-            bench_draw(b);
+            bench_mvview(b);
         for (int depth = 8; depth <= 16 && wanted(parts, "between"); depth += 8) {
             bench_load_pictures(b, path, depth);
-            bench_between(b);
+            bench_mvfps(b);
             bench_free_pictures(b);
         }
         bench_load_pictures(b, path, 8);

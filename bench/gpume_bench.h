@@ -21,8 +21,9 @@
 #include "libavutil/hwcontext_cuda.h"
 
 #include "libavfilter/gpume/core/backend.h"
-#include "libavfilter/gpume/cuda/kernels.h"
-#include "libavfilter/gpume/job.h"
+#include "libavfilter/gpume/cuda/launch.h"
+#include "libavfilter/gpume/cuda/motion.h"
+#include "libavfilter/gpume/util/executor.h"
 
 #define BENCH_MAX_PICTURES 256
 #define BENCH_MAX_REPEATS   32
@@ -149,9 +150,9 @@ void bench_nvofa(Bench *b, const char *path);
  */
 void bench_flow(Bench *b, const char *path);
 /** What mvview takes; the pictures are not looked at. */
-void bench_draw(Bench *b);
+void bench_mvview(Bench *b);
 /** What mvfps takes. */
-void bench_between(Bench *b);
+void bench_mvfps(Bench *b);
 void bench_memory(Bench *b);
 
 #endif /* GPUME_BENCH_H */

@@ -40,8 +40,7 @@ static void bench_block(Bench *b, int block)
             .algo = GPUME_ALGO_DS, .block = block, .range = 64, .nb_references = 1, .distance = { -1 },
         },
         .max_searches = 2,
-        .execute      = run_job,
-        .nb_threads   = 1,
+        .executor     = { run_job, NULL, 1 },
         .hw_device    = b->device,
     };
     void *priv = av_mallocz(backend->priv_size);

@@ -13,7 +13,8 @@
 #include "libavutil/log.h"
 
 #include "libavfilter/gpume/core/backend.h"
-#include "libavfilter/gpume/core/vector.h"
+#include "libavfilter/gpume/core/same.h"
+#include "libavfilter/gpume/field/vector.h"
 
 /* Backends write AVMotionVector as words. */
 #define IS_AT(field, word, byte) \

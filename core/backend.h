@@ -26,10 +26,10 @@
 #include "libavutil/motion_vector.h"
 #include "libavutil/pixfmt.h"
 
-#include "libavfilter/gpume/core/params.h"
+#include "libavfilter/gpume/core/params_args.h"
 #include "libavfilter/gpume/core/plan.h"
-#include "libavfilter/gpume/core/same.h"
-#include "libavfilter/gpume/job.h"
+#include "libavfilter/gpume/core/same_args.h"
+#include "libavfilter/gpume/util/executor.h"
 
 /** A frame, and where a backend reads its luma. */
 typedef struct GpumePicture {
@@ -83,13 +83,7 @@ typedef struct GpumeBackendConfig {
     GpumePlan plan;         ///< of these
     int max_searches;       ///< submitted and not yet waited for, at most
 
-    /**
-     * Runs all jobs, on up to nb_threads threads, and returns when done. At most
-     * nb_jobs threads take part.
-     */
-    void (*execute)(void *opaque, GpumeJob job, void *arg, int nb_jobs);
-    void *opaque;
-    int nb_threads;         ///< 1 or more
+    GpumeExecutor executor;
 
     AVBufferRef *hw_device; ///< AVHWDeviceContext of the graph, or NULL
     AVBufferRef *hw_frames; ///< AVHWFramesContext of the input, NULL: system memory
@@ -146,26 +140,6 @@ enum GpumeBackendId {
 extern const GpumeBackend *const ff_gpume_backends[GPUME_NB_BACKENDS];
 
 /**
- * Whether luma of this format can be searched: planar or semi-planar YUV or
- * gray of 8 to 16 bits in whole bytes.
- */
-int ff_gpume_format_supported(enum AVPixelFormat format);
-
-/**
- * Check the parameters that are chosen, so that a mistake is found before there is a picture.
- * @return 0, or AVERROR(EINVAL) with a message that names the limit
- */
-int ff_gpume_params_check(const GpumeParams *params, void *log_ctx);
-
-/**
- * The same; then check the picture and fill in what follows from it. Nothing else
- * validates parameters, and nothing is opened before.
- * @param format of the samples: of hardware frames, their sw_format
- */
-int ff_gpume_params_init(GpumeParams *params, int width, int height,
-                         enum AVPixelFormat format, void *log_ctx);
-
-/**
  * For import(): whether the frame's rows of luma can be read.
  * @return 0, or AVERROR(EINVAL) with a message
  */
@@ -190,22 +164,6 @@ void ff_gpume_picture_uninit(GpumePicture *pic);
  */
 int ff_gpume_search_alloc(GpumeSearch *search, const GpumeParams *params,
                           AVBufferPool *mvs, AVBufferPool *costs, AVBufferPool *same);
-
-/** Bytes of GpumeField.same. */
-size_t ff_gpume_nb_cells(const GpumeParams *params);
-
-/**
- * Describe the planes behind the first.
- * @return how many there are
- */
-int ff_gpume_other_planes(GpumeOtherPlane planes[GPUME_MAX_OTHER_PLANES],
-                          enum AVPixelFormat format);
-
-/**
- * Set GpumeField.same of the rows start to end - 1 of cells. The field has been searched, and its
- * pictures' frames are in system memory.
- */
-void ff_gpume_compare_cells(const GpumeField *field, const GpumeParams *params, int start, int end);
 
 /** Unreference the results, and blank search. */
 void ff_gpume_search_uninit(GpumeSearch *search);

@@ -14,6 +14,8 @@
 #include "libavutil/pixdesc.h"
 
 #include "libavfilter/gpume/core/engine.h"
+#include "libavfilter/gpume/core/params.h"
+#include "libavfilter/gpume/core/same.h"
 
 /** A picture in the queue, and its search. */
 typedef struct Entry {
@@ -105,9 +107,7 @@ static av_cold int open_backend(GpumeEngine *e, int width, int height,
 {
     GpumeBackendConfig cfg = {
         .max_searches = e->cfg.max_in_flight,
-        .execute      = e->cfg.execute,
-        .opaque       = e->cfg.opaque,
-        .nb_threads   = e->cfg.nb_threads,
+        .executor     = e->cfg.executor,
         .hw_device    = e->cfg.hw_device,
         .hw_frames    = hw_frames,
         .device       = e->cfg.device,

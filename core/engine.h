@@ -27,9 +27,7 @@ typedef struct GpumeEngineConfig {
     GpumeParams params;         ///< the chosen ones, see there; the rest is filled in
     int backend;                ///< enum GpumeBackendId; below 0: the best that can be opened
     int max_in_flight;          ///< searches, 1 or more; 1: lowest latency
-    void (*execute)(void *opaque, GpumeJob job, void *arg, int nb_jobs);   ///< GpumeBackendConfig
-    void *opaque;
-    int nb_threads;
+    GpumeExecutor executor;
     AVBufferRef *hw_device;     ///< preferred by backends that need a device; may be NULL
     const char *device;         ///< which one they open without it; may be NULL
     void *log_ctx;

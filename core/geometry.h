@@ -11,7 +11,7 @@
 #ifndef AVFILTER_GPUME_CORE_GEOMETRY_H
 #define AVFILTER_GPUME_CORE_GEOMETRY_H
 
-#include "libavfilter/gpume/core/params.h"
+#include "libavfilter/gpume/core/params_args.h"
 
 /** Blocks of the given side that it takes to cover length samples. */
 GPUME_INLINE int gpume_blocks(int length, int block)

@@ -9,7 +9,7 @@
 #include "libavutil/log.h"
 #include "libavutil/pixdesc.h"
 
-#include "libavfilter/gpume/core/backend.h"
+#include "libavfilter/gpume/core/params.h"
 #include "libavfilter/gpume/core/geometry.h"
 #include "libavfilter/gpume/core/searches.h"
 

@@ -11,7 +11,7 @@
 #ifndef AVFILTER_GPUME_CORE_PLAN_H
 #define AVFILTER_GPUME_CORE_PLAN_H
 
-#include "libavfilter/gpume/core/params.h"
+#include "libavfilter/gpume/core/params_args.h"
 
 enum GpumeStage {
     /**

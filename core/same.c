@@ -7,7 +7,6 @@
 
 #include "libavutil/pixdesc.h"
 
-#include "libavfilter/gpume/core/backend.h"
 #include "libavfilter/gpume/core/same.h"
 
 int ff_gpume_other_planes(GpumeOtherPlane planes[GPUME_MAX_OTHER_PLANES],

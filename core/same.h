@@ -5,62 +5,32 @@
 
 /**
  * @file
- * Which cells of a picture are those of its reference, in every plane. Read by the host and
- * by device code.
+ * Compares the cells of pictures in system memory.
  */
 
 #ifndef AVFILTER_GPUME_CORE_SAME_H
 #define AVFILTER_GPUME_CORE_SAME_H
 
-#include "libavfilter/gpume/core/geometry.h"
+#include <stddef.h>
 
-/** Side of a cell, luma samples: that of a macroblock, as encoders want it. */
-#define GPUME_CELL 16
+#include "libavutil/pixfmt.h"
 
-/** Planes of a frame behind the first, which is luma. */
-#define GPUME_MAX_OTHER_PLANES 3
+#include "libavfilter/gpume/core/backend.h"
 
-/** What such a plane looks like. */
-typedef struct GpumeOtherPlane {
-    int x_shift, y_shift;   ///< by how much it is smaller than luma
-    int step;               ///< bytes from sample to sample, of all components that are in it
-} GpumeOtherPlane;
+/** Bytes of GpumeField.same. */
+size_t ff_gpume_nb_cells(const GpumeParams *params);
 
-/** Bytes of a plane. */
-typedef struct GpumeBytes {
-    int x, y;
-    int w, h;
-} GpumeBytes;
+/**
+ * Describe the planes behind the first.
+ * @return how many there are
+ */
+int ff_gpume_other_planes(GpumeOtherPlane planes[GPUME_MAX_OTHER_PLANES],
+                          enum AVPixelFormat format);
 
-/** Those of the cell (cx, cy) in it. */
-GPUME_INLINE GpumeBytes gpume_cell_bytes(const GpumeParams *p, const GpumeOtherPlane *plane,
-                                         int cx, int cy)
-{
-    const int x = cx * GPUME_CELL, y = cy * GPUME_CELL;
-    const int w = gpume_lesser(GPUME_CELL, p->width  - x);
-    const int h = gpume_lesser(GPUME_CELL, p->height - y);
-    GpumeBytes b;
-
-    b.x = (x >> plane->x_shift) * plane->step;
-    b.y = y >> plane->y_shift;
-    b.w = ((w + (1 << plane->x_shift) - 1) >> plane->x_shift) * plane->step;
-    b.h = (h + (1 << plane->y_shift) - 1) >> plane->y_shift;
-    return b;
-}
-
-/** First and last block that a cell has samples of, along one axis. */
-typedef struct GpumeBlockRange {
-    int first, last;
-} GpumeBlockRange;
-
-/** @param length of the picture */
-GPUME_INLINE GpumeBlockRange gpume_blocks_of_cell(int block, int length, int cell)
-{
-    GpumeBlockRange r;
-
-    r.first = cell * GPUME_CELL / block;
-    r.last  = (gpume_lesser((cell + 1) * GPUME_CELL, length) - 1) / block;
-    return r;
-}
+/**
+ * Set GpumeField.same of the rows start to end - 1 of cells. The field has been searched, and its
+ * pictures' frames are in system memory.
+ */
+void ff_gpume_compare_cells(const GpumeField *field, const GpumeParams *params, int start, int end);
 
 #endif /* AVFILTER_GPUME_CORE_SAME_H */

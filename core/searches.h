@@ -21,7 +21,7 @@
 #ifndef AVFILTER_GPUME_CORE_SEARCHES_H
 #define AVFILTER_GPUME_CORE_SEARCHES_H
 
-#include "libavfilter/gpume/core/params.h"
+#include "libavfilter/gpume/core/params_args.h"
 
 /**
  * The table of searches. Options, help, dispatch on every backend, the lists of the

@@ -18,7 +18,8 @@
 #include "libavutil/mem.h"
 
 #include "libavfilter/gpume/core/backend.h"
-#include "libavfilter/gpume/core/vector.h"
+#include "libavfilter/gpume/core/same.h"
+#include "libavfilter/gpume/field/vector.h"
 #include "libavfilter/gpume/cpu/check.h"
 #include "libavfilter/gpume/cpu/propagation.h"
 #include "libavfilter/gpume/cpu/search.h"
@@ -457,7 +458,7 @@ static av_cold int init_motion(CPUContext *s)
         return ret;
     if (layout->nb_levels > 1 || layout->halves) {
         s->planes         = av_buffer_pool_init(layout->size, av_buffer_allocz);
-        s->planes_scratch = av_malloc(FFMAX(layout->scratch_size, 1) * s->cfg.nb_threads);
+        s->planes_scratch = av_malloc(FFMAX(layout->scratch_size, 1) * s->cfg.executor.nb_threads);
         if (!s->planes || !s->planes_scratch)
             return AVERROR(ENOMEM);
         s->planes_task = (GpumeTask) { make_planes, .least = 1, .max_workers = layout->nb_bands };
@@ -533,7 +534,7 @@ static av_cold int init(void *priv, const GpumeBackendConfig *cfg)
         ff_gpume_sea_init(&s->sea, p);
         /* whoever takes some begins with the sums of half a block's rows */
         s->search_task.first_least = FFMAX(32, 2 * p->block);
-        s->scratch = av_malloc(cfg->nb_threads * s->sea.scratch_size);
+        s->scratch = av_malloc(cfg->executor.nb_threads * s->sea.scratch_size);
         if (!s->scratch)
             return AVERROR(ENOMEM);
     }

@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-#include "libavfilter/gpume/core/params.h"
+#include "libavfilter/gpume/core/params_args.h"
 #include "libavfilter/gpume/core/searches.h"
 
 /** A sound vector's ring, and that of one that nothing has replaced. */

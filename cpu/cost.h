@@ -17,7 +17,7 @@
 
 #include "libavutil/common.h"
 
-#include "libavfilter/gpume/core/params.h"
+#include "libavfilter/gpume/core/params_args.h"
 
 /**
  * Cost of a part of a block, whose width is the function's own. linesizes are in

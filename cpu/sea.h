@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "libavfilter/gpume/core/params.h"
+#include "libavfilter/gpume/core/params_args.h"
 
 /** Sums are computed, and candidates tried, this many at a time at most. */
 #define GPUME_SEA_ALIGN 32

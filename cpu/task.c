@@ -80,7 +80,7 @@ static int choose_level(GpumeTask *t, int top)
 void ff_gpume_task_run(GpumeTask *t, const GpumeBackendConfig *cfg, void *arg,
                        int nb_first, int nb_units)
 {
-    const int max_workers = FFMIN(cfg->nb_threads, t->max_workers);
+    const int max_workers = FFMIN(cfg->executor.nb_threads, t->max_workers);
     const int level = choose_level(t, av_ceil_log2(max_workers));
     int64_t begin, time;
 
@@ -91,7 +91,7 @@ void ff_gpume_task_run(GpumeTask *t, const GpumeBackendConfig *cfg, void *arg,
     atomic_init(&t->next_unit,  0);
     atomic_init(&t->first_done, 0);
     begin = av_gettime_relative();
-    cfg->execute(cfg->opaque, run_job, t, t->nb_workers);
+    gpume_execute(&cfg->executor, run_job, t, t->nb_workers);
     time  = FFMAX(16 * (av_gettime_relative() - begin), 1);
 
     /* once out of proportion, as after an interruption, is not usual yet */

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "libavfilter/gpume/core/backend.h"
-#include "libavfilter/gpume/chain.h"
+#include "libavfilter/gpume/util/chain.h"
 
 /** More than the binary digits of any number of threads. */
 #define GPUME_TASK_LEVELS 16

@@ -32,7 +32,10 @@
 #include "libavutil/mem.h"
 
 #include "libavfilter/gpume/core/backend.h"
-#include "libavfilter/gpume/cuda/kernels.h"
+#include "libavfilter/gpume/core/same.h"
+#include "libavfilter/gpume/cuda/launch.h"
+#include "libavfilter/gpume/cuda/motion.h"
+#include "libavfilter/gpume/cuda/same.h"
 
 #if defined(_WIN32) || defined(__CYGWIN__)
 #define DRIVER_LIBRARY "nvcuda.dll"
@@ -52,8 +55,7 @@ typedef struct Slot {
 
 typedef struct CUDAContext {
     GpumeParams params;
-    void (*execute)(void *opaque, GpumeJob job, void *arg, int nb_jobs);
-    void *opaque;
+    GpumeExecutor executor;
     GpumeCuda cuda;
     GpumeCudaKernel kernel;
     GpumeCudaMotion motion;
@@ -223,8 +225,7 @@ static av_cold int init(void *priv, const GpumeBackendConfig *cfg)
     int ret;
 
     s->params    = cfg->params;
-    s->execute   = cfg->execute;
-    s->opaque    = cfg->opaque;
+    s->executor  = cfg->executor;
     s->hw_frames = !!cfg->hw_frames;
     s->nb_slots  = cfg->max_searches;
     s->slots     = av_calloc(s->nb_slots, sizeof(*s->slots));
@@ -325,7 +326,7 @@ static int import(void *priv, GpumePicture *pic)
         source        = s->upload_stream;
 
         arg.dst = upload->pinned;
-        s->execute(s->opaque, stage_rows, &arg, FFMIN(s->params.height, 16));
+        gpume_execute(&s->executor, stage_rows, &arg, FFMIN(s->params.height, 16));
     }
 
     ret = ff_gpume_cuda_push(&s->cuda);
@@ -482,8 +483,8 @@ static int wait(void *priv, GpumeSearch *search)
         for (int i = 0; i < nb_fields_wanted(s, search); i++) {
             SameArg arg = { s, &search->fields[i] };
 
-            s->execute(s->opaque, compare_rows, &arg,
-                       FFMIN(gpume_blocks(s->params.height, GPUME_CELL), 16));
+            gpume_execute(&s->executor, compare_rows, &arg,
+                          FFMIN(gpume_blocks(s->params.height, GPUME_CELL), 16));
         }
     return ret;
 }

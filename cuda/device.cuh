@@ -12,9 +12,9 @@
 #define AVFILTER_GPUME_CUDA_DEVICE_CUH
 
 #include "libavfilter/gpume/cuda/common.cuh"
-#include "libavfilter/gpume/cuda/args.h"
+#include "libavfilter/gpume/cuda/search_args.h"
 #include "libavfilter/gpume/core/geometry.h"
-#include "libavfilter/gpume/core/vector.h"
+#include "libavfilter/gpume/field/vector.h"
 
 /** WORDS words of a plane, one, two or fours, from an address of as many bytes, or of 16. */
 template<int WORDS>

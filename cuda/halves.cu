@@ -9,7 +9,7 @@
  */
 
 #include "libavfilter/gpume/cuda/module.cuh"
-#include "libavfilter/gpume/cuda/motion.h"
+#include "libavfilter/gpume/cuda/motion_args.h"
 
 /** Rows of a thread. */
 #define GPUME_HALVES_ROWS \

@@ -14,7 +14,7 @@
 #include "libavutil/log.h"
 
 #include "libavfilter/gpume/core/geometry.h"
-#include "libavfilter/gpume/cuda/kernels.h"
+#include "libavfilter/gpume/cuda/launch.h"
 
 /* A count of searches wraps: it has to tell ages and epochs all the same. */
 static_assert(GPUME_CUDA_NB_EPOCHS % GPUME_NB_AGES == 0, "epochs and ages");

@@ -12,8 +12,8 @@
 #ifndef AVFILTER_GPUME_CUDA_MODULE_CUH
 #define AVFILTER_GPUME_CUDA_MODULE_CUH
 
-#include "libavfilter/gpume/cuda/modules.h"
 #include "libavfilter/gpume/cuda/sad.cuh"
+#include "libavfilter/gpume/cuda/modules.h"
 
 /** The class that a cost is, by enum GpumeCostId. */
 template<int ID, typename Sample> struct GpumeCostOf;

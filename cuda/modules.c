@@ -7,7 +7,7 @@
 
 #include "libavutil/macros.h"
 
-#include "libavfilter/gpume/cuda/kernels.h"
+#include "libavfilter/gpume/cuda/modules.h"
 
 #define DECLARE(name, ...) GPUME_CUDA_DECLARE(name)
 GPUME_CUDA_MODULES(DECLARE)

@@ -13,6 +13,11 @@
 #ifndef AVFILTER_GPUME_CUDA_MODULES_H
 #define AVFILTER_GPUME_CUDA_MODULES_H
 
+#ifndef GPUME_DEVICE_CODE
+#include "libavfilter/gpume/core/searches.h"
+#include "libavfilter/gpume/cuda/driver.h"
+#endif
+
 /**
  * M(name, family, depth, side, cost, variant): kernel gpume_<name> of <family>.cu, for
  * samples of 8 or of up to 16 bits or, 0, of any, for blocks of that side or, 0, of any.
@@ -112,5 +117,20 @@ enum GpumeCudaFamily {
     GPUME_CUDA_intra,
     GPUME_CUDA_same,
 };
+
+#ifndef GPUME_DEVICE_CODE
+/** A compiled kernel: a row of GPUME_CUDA_MODULES. */
+typedef struct GpumeCudaModule {
+    GpumeCudaCode code;
+    int family, depth, side, cost, variant;
+} GpumeCudaModule;
+
+/**
+ * The kernel for these parameters' cost and depth.
+ * @return NULL if there is none
+ */
+const GpumeCudaModule *ff_gpume_cuda_find_module(const GpumeParams *params, int family,
+                                                 int side, int variant);
+#endif
 
 #endif /* AVFILTER_GPUME_CUDA_MODULES_H */

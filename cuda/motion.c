@@ -11,7 +11,7 @@
 #include "libavutil/motion_vector.h"
 
 #include "libavfilter/gpume/core/geometry.h"
-#include "libavfilter/gpume/cuda/kernels.h"
+#include "libavfilter/gpume/cuda/motion.h"
 
 /** Threads of a block of threads that has blocks of one phase. */
 #define PHASE_THREADS 64

@@ -13,7 +13,7 @@
 #define AVFILTER_GPUME_CUDA_MOTION_CUH
 
 #include "libavfilter/gpume/cuda/module.cuh"
-#include "libavfilter/gpume/cuda/motion.h"
+#include "libavfilter/gpume/cuda/motion_args.h"
 
 static __device__ __forceinline__ GpumeU32 gpume_vector_of(int dx, int dy)
 {

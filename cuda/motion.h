@@ -5,148 +5,88 @@
 
 /**
  * @file
- * Fields that follow the motion: what the host side and the kernels share. Pictures are
- * planes of their own on the device, right-justified, with rows at addresses of 64 bytes
- * that may be read beyond their end; the levels of a pyramid, and at level 0 the samples
- * half way between. Each kernel's only parameter is one of these structs.
+ * What follows the search block by block: pyramids, steps, the check, figures of scene cuts.
  */
 
 #ifndef AVFILTER_GPUME_CUDA_MOTION_H
 #define AVFILTER_GPUME_CUDA_MOTION_H
 
-#include "libavfilter/gpume/core/params.h"
-#include "libavfilter/gpume/core/propagation.h"
-#include "libavfilter/gpume/cuda/args.h"
+#include "libavfilter/gpume/core/plan.h"
+#include "libavfilter/gpume/cuda/modules.h"
+#include "libavfilter/gpume/cuda/motion_args.h"
 
-/** Bytes behind each row of a plane that can be read: a row of a block of 16, and a word. */
-#define GPUME_CUDA_PLANE_PADDING 64
+/** Most modules that they take: pictures 2, steps 3, check 2, results 1, intra 1. */
+#define GPUME_CUDA_MOTION_MODULES 9
 
-/** Side of a square of the pyramid's first level that a block of threads has. */
-#define GPUME_CUDA_PYRAMID_TILE    64
-#define GPUME_CUDA_PYRAMID_THREADS 256
-/** Levels that it writes, with the first. */
-#define GPUME_CUDA_PYRAMID_LEVELS  7
+/** Where a picture's planes lie behind the first byte of its buffer. */
+typedef struct GpumeCudaPlanes {
+    int nb_levels;              ///< 0: there are none
+    size_t offset[GPUME_MAX_LEVELS];
+    size_t linesize[GPUME_MAX_LEVELS];
+    size_t parts;               ///< offset of GPUME_CUDA_PARTS_AT(); pel is 1: none
+    size_t parts_linesize;
+    size_t size;                ///< of all
+} GpumeCudaPlanes;
+
+/** A step, ready to be launched. */
+typedef struct GpumeCudaStep {
+    GpumeCudaLaunch launch;
+    GpumeCudaStepArgs args;     ///< all but nb_fields, pairs and where a search has stored
+    int level;
+} GpumeCudaStep;
+
+typedef struct GpumeCudaMotion {
+    const GpumeCuda *cuda;
+    GpumeParams params;         ///< shift is that of the luma
+    GpumeCudaPlanes planes;     ///< of every picture
+    GpumeCudaLaunch modules[GPUME_CUDA_MOTION_MODULES];
+    const GpumeCudaModule *rows[GPUME_CUDA_MOTION_MODULES];
+    int nb_modules;
+
+    GpumeCudaLaunch pyramid, halves, judge, replace, export, intra; ///< no function: not needed
+    GpumeCudaStep steps[GPUME_MAX_STEPS];
+    int nb_steps;               ///< 0: searches are finished without
+    int searched;               ///< nonzero: the first begins with what a search has stored
+    GpumeCudaCheckArgs check;
+    GpumeCudaExportArgs results;
+    GpumeCudaBuffer work;       ///< working fields, and at its end what is 0 before a search
+    size_t zeroed, nb_zeroed;   ///< offset and bytes of that
+} GpumeCudaMotion;
+
+/** A field's pictures: the luma, and the first byte of the planes. */
+typedef struct GpumeCudaMotionField {
+    GpumeCudaPlane cur_luma;
+    CUdeviceptr cur, ref;
+    int reference;              ///< which of GpumeParams.distance
+} GpumeCudaMotionField;
+
+/** Where a search stores what it finds: of all fields in the same order. */
+typedef struct GpumeCudaResults {
+    CUdeviceptr mvs;            ///< AVMotionVector
+    CUdeviceptr costs;          ///< uint32_t
+    CUdeviceptr intra;          ///< uint64_t
+} GpumeCudaResults;
 
 /**
- * The four planes of enum GpumePlane side by side: of each row, 16 bytes of each plane in
- * turn, so that what vectors next to each other need is in few lines of a cache.
+ * Load the kernels that a plan needs into the current context, which is cuda's; cuda must stay.
+ * @param shift bits below the samples of the luma on the device
+ * @return 0 or an AVERROR code with a message; uninit may follow either
  */
-#define GPUME_CUDA_COLUMN            16
-#define GPUME_CUDA_PARTS_COLUMN      (GPUME_NB_PLANES * GPUME_CUDA_COLUMN)
-/** Where byte x of a row of a plane is in a row of all. */
-#define GPUME_CUDA_PARTS_AT(x, plane)                                                   \
-    ((x) / GPUME_CUDA_COLUMN * GPUME_CUDA_PARTS_COLUMN + (plane) * GPUME_CUDA_COLUMN +  \
-     (x) % GPUME_CUDA_COLUMN)
+int ff_gpume_cuda_motion_init(GpumeCudaMotion *m, const GpumeCuda *cuda,
+                              const GpumeParams *params, const GpumePlan *plan, int shift);
 
-/** Samples of a tile of half samples, and words of shared memory. */
-#define GPUME_CUDA_HALVES_WIDTH    64
-#define GPUME_CUDA_HALVES_HEIGHT   16
-#define GPUME_CUDA_HALVES_THREADS  256
-#define GPUME_CUDA_HALVES_SHARED                                                        \
-    ((GPUME_CUDA_HALVES_HEIGHT + 5) * (2 * GPUME_CUDA_HALVES_WIDTH + 5))
+/** Make the planes of a picture, of m->planes.size bytes that were 0 once. */
+CUresult ff_gpume_cuda_motion_planes(GpumeCudaMotion *m, const GpumeCudaPlane *luma,
+                                     CUdeviceptr planes, CUstream stream);
 
-/** Lanes that evaluate the candidates of a block of this side: each one, or a share of one. */
-#define GPUME_CUDA_STEP_LANES(side) ((side) == 4 || (side) == 8 ? 16 : 32)
-/** Candidates that are tried at a time when a step begins; parents and zero are five. */
-#define GPUME_CUDA_STEP_BEGINNERS    8
-/** Lanes that a block has then. */
-#define GPUME_CUDA_STEP_BEGIN_LANES(side) (GPUME_CUDA_STEP_BEGINNERS * GPUME_CUDA_STEP_LANES(side) / 16)
-/** Threads of a block of threads that has a whole step; others have fewer. */
-#define GPUME_CUDA_STEP_THREADS     512
 /**
- * How many of them a multiprocessor is to have: small blocks rather wait for memory in many
- * warps, others have registers to load more at a time.
+ * Finish a search: from what it has stored, or from the pictures alone. With check and
+ * one reference only the first field is stored.
  */
-#define GPUME_CUDA_STEP_CTAS(side)  ((side) == 4 || (side) == 8 ? 2 : 1)
+CUresult ff_gpume_cuda_motion_launch(GpumeCudaMotion *m, const GpumeCudaMotionField *fields,
+                                     int nb_fields, const GpumeCudaResults *results,
+                                     CUstream stream);
 
-#define GPUME_CUDA_JUDGE_THREADS    128
-#define GPUME_CUDA_FILL_THREADS    1024
-#define GPUME_CUDA_EXPORT_THREADS   128
-/** Blocks of a warp. */
-#define GPUME_CUDA_EXPORT_BLOCKS      2
-#define GPUME_CUDA_INTRA_THREADS    256
-/** Blocks of a warp, one after the other. */
-#define GPUME_CUDA_INTRA_BLOCKS       8
-
-/** Make the levels of a pyramid. */
-typedef struct GpumeCudaPyramidArgs {
-    GpumeCudaPlane src;             ///< the level before the first of dst or, with copy, the same
-    int width, height;              ///< samples of src
-    int shift;                      ///< bits below its samples
-    int copy;                       ///< nonzero: dst[0] is src, else half of it
-    int nb_levels;                  ///< of dst
-    GpumeCudaPlane dst[GPUME_CUDA_PYRAMID_LEVELS];
-} GpumeCudaPyramidArgs;
-
-/** Make the planes of half samples of level 0. */
-typedef struct GpumeCudaHalvesArgs {
-    GpumeCudaPlane plane;           ///< the whole samples
-    GpumeCudaPlane parts;           ///< GPUME_CUDA_PARTS_AT()
-    int width, height, depth;
-} GpumeCudaHalvesArgs;
-
-/** The pictures of a field: planes of one level or, of vectors in parts of a sample, parts. */
-typedef struct GpumeCudaPair {
-    unsigned long long cur;
-    unsigned long long ref;
-} GpumeCudaPair;
-
-/** A step of a plan, for all fields. Arrays are [nb_fields][bh][bw]. */
-typedef struct GpumeCudaStepArgs {
-    GpumeParams params;             ///< of the step
-    int linesize;                   ///< of cur
-    int ref_linesize;
-    int nb_fields;
-    GpumeCudaPair pairs[GPUME_MAX_REFERENCES];
-    int begin;                      ///< enum GpumeBegin
-    int from_search;                ///< nonzero: from is what a search has stored
-    int factor;                     ///< vectors of the step before are multiplied by this
-    int from_bw, from_bh;           ///< blocks of the field that it begins with
-    unsigned long long from_vectors;    ///< GpumeVector; from_search: AVMotionVector
-    unsigned long long from_costs;      ///< uint32_t
-    unsigned long long vectors;     ///< GpumeVector
-    unsigned long long costs;       ///< uint32_t: D
-    unsigned long long stamps;      ///< unsigned: in which phase the vector changed last
-    int threshold, nb_passes;
-    int phase;                      ///< 0: the beginning, else from 1 on
-    int nb_phases;                  ///< 2: of a launch that has whole rows of blocks, else 1
-    int alone;                      ///< nonzero: all phases, by one block of threads a field
-} GpumeCudaStepArgs;
-
-/** Of a vector that is not yet replaced. */
-#define GPUME_CUDA_RING_LEFT ~0u
-
-/** Judge and replace vectors. Arrays are [nb_fields][bh][bw]. */
-typedef struct GpumeCudaCheckArgs {
-    GpumeParams params;             ///< of the picture
-    int nb_fields;                  ///< judged by their opposites; some of the first are replaced
-    unsigned long long vectors;     ///< GpumeVector
-    unsigned long long rings;       ///< unsigned: 0 is sound, else in which ring it was replaced
-    unsigned long long lists[2];    ///< unsigned: blocks that are left, in any order
-    unsigned long long medians;     ///< unsigned: their new vectors
-    unsigned long long counts;      ///< unsigned[nb_fields]: blocks in lists[0]; 0 at first, and in the end
-} GpumeCudaCheckArgs;
-
-/** Store AVMotionVectors and costs. */
-typedef struct GpumeCudaExportArgs {
-    GpumeParams params;
-    long long linesize;
-    long long parts;                ///< bytes from a plane of whole samples to parts
-    long long parts_linesize;
-    GpumeCudaPair pairs[GPUME_MAX_REFERENCES];
-    int source[GPUME_MAX_REFERENCES];   ///< AVMotionVector.source
-    unsigned long long vectors;     ///< GpumeVector
-    unsigned long long from_costs;  ///< D of those that are sound
-    unsigned long long rings;       ///< or 0: all are sound
-    unsigned long long mvs;
-    unsigned long long costs;
-} GpumeCudaExportArgs;
-
-/** Add up the differences from the means of blocks. */
-typedef struct GpumeCudaIntraArgs {
-    GpumeParams params;
-    GpumeCudaPlane cur[GPUME_MAX_REFERENCES];   ///< of each field
-    unsigned long long sums;        ///< unsigned long long[nb_fields]; 0 at first
-} GpumeCudaIntraArgs;
+void ff_gpume_cuda_motion_uninit(GpumeCudaMotion *m);
 
 #endif /* AVFILTER_GPUME_CUDA_MOTION_H */

@@ -10,7 +10,7 @@
  */
 
 #include "libavfilter/gpume/cuda/module.cuh"
-#include "libavfilter/gpume/cuda/motion.h"
+#include "libavfilter/gpume/cuda/motion_args.h"
 
 /** The mean of 2x2 samples at (x, y) of a tile of side x side; samples end at (last_x, last_y). */
 static __device__ __forceinline__ int

@@ -5,7 +5,8 @@
 
 #include "libavutil/attributes.h"
 
-#include "libavfilter/gpume/cuda/kernels.h"
+#include "libavfilter/gpume/core/same.h"
+#include "libavfilter/gpume/cuda/same.h"
 
 av_cold int ff_gpume_cuda_same_init(GpumeCudaSame *s, const GpumeCuda *cuda,
                                     const GpumeParams *params, enum AVPixelFormat format)

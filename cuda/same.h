@@ -5,27 +5,37 @@
 
 /**
  * @file
- * The comparison of cells: what its host side and its kernel share.
+ * Compares the cells of frames on the device.
  */
 
 #ifndef AVFILTER_GPUME_CUDA_SAME_H
 #define AVFILTER_GPUME_CUDA_SAME_H
 
-#include "libavfilter/gpume/core/same.h"
-#include "libavfilter/gpume/cuda/args.h"
+#include "libavfilter/gpume/core/backend.h"
+#include "libavfilter/gpume/cuda/modules.h"
+#include "libavfilter/gpume/cuda/same_args.h"
 
-#define GPUME_CUDA_SAME_THREADS 256
+typedef struct GpumeCudaSame {
+    const GpumeCuda *cuda;
+    GpumeCudaLaunch launch;
+    GpumeCudaSameArgs args;     ///< all but the planes of pictures and what a search has stored
+} GpumeCudaSame;
 
-/** Compare a picture with its reference where luma is known to be the same. */
-typedef struct GpumeCudaSameArgs {
-    GpumeParams params;
-    int nb_planes;
-    GpumeOtherPlane planes[GPUME_MAX_OTHER_PLANES];
-    GpumeCudaPlane cur[GPUME_MAX_OTHER_PLANES];
-    GpumeCudaPlane ref[GPUME_MAX_OTHER_PLANES];
-    unsigned long long mvs;     ///< AVMotionVector[bh][bw]
-    unsigned long long costs;   ///< uint32_t[bh][bw]
-    unsigned long long same;    ///< uint8_t: GpumeField.same
-} GpumeCudaSameArgs;
+/**
+ * Load the kernel into the current context, which is cuda's; cuda must stay.
+ * @param format of the samples on the device
+ * @return 0 or an AVERROR code with a message; uninit may follow either
+ */
+int ff_gpume_cuda_same_init(GpumeCudaSame *s, const GpumeCuda *cuda, const GpumeParams *params,
+                            enum AVPixelFormat format);
+
+/**
+ * Write a field's GpumeField.same to device memory. Its frames are in device memory.
+ * @param mvs, costs what the search has stored of this field
+ */
+CUresult ff_gpume_cuda_same_launch(GpumeCudaSame *s, const GpumeField *field, CUdeviceptr mvs,
+                                   CUdeviceptr costs, CUdeviceptr same, CUstream stream);
+
+void ff_gpume_cuda_same_uninit(GpumeCudaSame *s);
 
 #endif /* AVFILTER_GPUME_CUDA_SAME_H */

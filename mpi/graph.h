@@ -16,7 +16,7 @@
 #include "libavcodec/codec_par.h"
 #include "libavfilter/avfilter.h"
 
-#include "libavfilter/gpume/filter.h"
+#include "libavfilter/vf_gpume.h"
 
 /** What ffmpeg sets up a graph for; another begins when it changes. */
 typedef struct Picture {

@@ -12,6 +12,7 @@
 #include "libavutil/video_hint.h"
 
 #include "libavfilter/gpume/core/geometry.h"
+#include "libavfilter/gpume/core/same.h"
 #include "libavfilter/gpume/output/output.h"
 
 /**

@@ -15,7 +15,7 @@
 #include "libavutil/macros.h"
 #include "libavutil/mem.h"
 
-#include "libavfilter/gpume/core/vector.h"
+#include "libavfilter/gpume/field/vector.h"
 #include "libavfilter/gpume/output/output.h"
 
 #define OUTPUT(name) extern const GpumeOutput ff_gpume_output_##name;

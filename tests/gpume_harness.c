@@ -32,6 +32,7 @@
 #include "libavfilter/buffersink.h"
 #include "libavfilter/buffersrc.h"
 #include "libavfilter/gpume/core/engine.h"
+#include "libavfilter/gpume/core/params.h"
 
 #include "gpume_harness.h"
 #include "gpume_oracle_motion.h"
@@ -938,9 +939,7 @@ static int can_open(int id)
         .params        = { .block = 16, .range = 7, .nb_references = 1, .distance = { -1 } },
         .backend       = id,
         .max_in_flight = 1,
-        .execute       = test_execute,
-        .opaque        = &executor,
-        .nb_threads    = 1,
+        .executor      = { test_execute, &executor, 1 },
     };
     int ret;
 

@@ -24,11 +24,11 @@
 #include "libavutil/mem.h"
 #include "libavutil/pixdesc.h"
 
-#include "libavfilter/gpume/between/between.h"
-#include "libavfilter/gpume/sidedata.h"
+#include "libavfilter/gpume/mvfps/mvfps.h"
+#include "libavfilter/gpume/field/sidedata.h"
 
 #include "gpume_harness.h"
-#include "gpume_oracle_between.h"
+#include "gpume_oracle_mvfps.h"
 
 #define MAX_FRAMES  4
 #define MAX_VECTORS 4096
@@ -829,7 +829,7 @@ static void run_case(uint64_t seed, int on_device)
 {
     static const int threads[] = { 1, 2, 5 };
     TestExecutor executor = { .seed = seed };
-    MvfpsConfig cfg = { .execute = test_execute, .opaque = &executor };
+    MvfpsConfig cfg = { .executor = { test_execute, &executor } };
     char name[400];
     Target t;
     Case c;
@@ -838,11 +838,11 @@ static void run_case(uint64_t seed, int on_device)
     av_force_cpu_flags(seed & 1 ? 0 : -1);
     draw_case(&c, seed, seed % 128 == 77);
     executor.kind  = test_draw(&c.r, TEST_NB_EXECUTORS);
-    cfg.nb_threads = threads[test_draw(&c.r, FF_ARRAY_ELEMS(threads))];
+    cfg.executor.nb_threads = threads[test_draw(&c.r, FF_ARRAY_ELEMS(threads))];
     snprintf(name, sizeof(name), "-seed %" PRIu64 "%s: %dx%d %s, %s, vectors %s in blocks of %d, "
              "%d of 8 missing, scale %d, %d threads, %s", seed, on_device ? " -device" : "", c.w, c.h,
              c.desc->name, content_names[c.content], motion_names[c.motion], c.block, c.holes, c.scale,
-             cfg.nb_threads, test_executor_names[executor.kind]);
+             cfg.executor.nb_threads, test_executor_names[executor.kind]);
     snprintf(test_context, sizeof(test_context), "%s", name);
     if (!on_device || fits_device(&c)) {
         open_target(&t, &c, &cfg, on_device);
@@ -881,8 +881,7 @@ static void side_data(void)
         { sizeof(AVMotionVector), 16, 31, 16, 16, 1 },
     };
     TestExecutor executor = { TEST_SERIAL };
-    const MvfpsConfig cfg = { .execute = test_execute, .opaque = &executor,
-                              .nb_threads = 1 };
+    const MvfpsConfig cfg = { .executor = { test_execute, &executor, 1 } };
 
     for (int i = 0; i < 4 * FF_ARRAY_ELEMS(rows); i++) {
         const int row = i / 4, of_after = i & 1, future = i >> 1 & 1, size = rows[row].size;

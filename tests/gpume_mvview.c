@@ -17,8 +17,8 @@
 
 #include "libavutil/avstring.h"
 
-#include "libavfilter/gpume/view/arrow.h"
-#include "libavfilter/gpume/view/wheel.h"
+#include "libavfilter/gpume/mvview/arrow.h"
+#include "libavfilter/gpume/mvview/wheel.h"
 
 #include "gpume_view_case.h"
 

@@ -25,6 +25,7 @@
 
 #include "libavfilter/gpume/core/engine.h"
 #include "libavfilter/gpume/core/geometry.h"
+#include "libavfilter/gpume/core/params.h"
 #include "libavfilter/gpume/core/plan.h"
 #include "libavfilter/gpume/cpu/cost.h"
 #include "libavfilter/gpume/cpu/sea.h"
@@ -167,9 +168,7 @@ static void run_engine(Case *c, TestBackend *b)
         .params        = chosen(c),
         .backend       = b->id,
         .max_in_flight = c->in_flight,
-        .execute       = test_execute,
-        .opaque        = &c->executor,
-        .nb_threads    = c->nb_threads,
+        .executor      = { test_execute, &c->executor, c->nb_threads },
         /* without it the backend opens the same one itself */
         .hw_device     = c->seed & 1 ? b->hw_device : NULL,
     };
@@ -264,9 +263,7 @@ static void run_backend(Case *c, TestBackend *b)
     GpumeBackendConfig cfg = {
         .params       = chosen(c),
         .max_searches = c->in_flight,
-        .execute      = test_execute,
-        .opaque       = &c->executor,
-        .nb_threads   = c->nb_threads,
+        .executor     = { test_execute, &c->executor, c->nb_threads },
         .hw_device    = c->seed & 1 ? b->hw_device : NULL,
     };
     GpumePicture pics[TEST_MAX_PICTURES] = { { 0 } };
@@ -852,7 +849,7 @@ static void test_engine_errors(void)
     TestExecutor executor = { TEST_SERIAL };
     GpumeEngineConfig cfg = {
         .params = CHOSEN(.block = 24), .backend = GPUME_BACKEND_cpu, .max_in_flight = 1,
-        .execute = test_execute, .opaque = &executor, .nb_threads = 1,
+        .executor = { test_execute, &executor, 1 },
     };
     const TestPicture pictures[] = {
         { .w = 9, .h = 9, .format = AV_PIX_FMT_GRAY8, .fault = TEST_NO_LUMA },

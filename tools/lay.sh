@@ -17,16 +17,18 @@ usage="usage: lay.sh [-q] FFMPEG_TREE [SERIES]
 list_layout() {
     (
         cd "$top"
-        for f in *.[ch] core/*.[ch] output/*.[ch] cpu/*.[ch] cpu/x86/* cuda/*.[ch] cuda/*.cu cuda/*.cuh \
-                 view/*.[ch] view/*.cu view/x86/* between/*.[ch] between/*.cu between/*.cuh between/x86/* codec/*.[ch] gpume.mak tools/searches.sh doc/*.texi tests/gpume*.c tests/*.h \
-                 bench/gpume_bench*.[ch] bench/gpume_bench*.cu \
-                 tests/checkasm/*.c tests/fate/* fate-refs/*; do
+        set -- vf_*.[ch] codec/*.[ch] filters.list gpume.mak tools/searches.sh doc/*.texi tests/gpume*.c \
+               tests/*.h bench/gpume_bench*.[ch] bench/gpume_bench*.cu tests/checkasm/*.c tests/fate/* fate-refs/*
+        for folder in $(sed -n 's/^[a-z][a-z]* //p' filters.list); do
+            set -- "$@" "$folder"/*.[ch] "$folder"/*.cu "$folder"/*.cuh "$folder"/x86/*
+        done
+        for f; do
             if [ ! -f "$f" ]; then
                 continue
             fi
             case $f in
                 *~)           continue ;;
-                vf_*.c)       to=libavfilter/$f ;;
+                vf_*)         to=libavfilter/$f ;;
                 gpume.mak)    to=libavfilter/gpume/Makefile ;;
                 codec/*)      to=libavcodec/${f#codec/} ;;
                 doc/*.texi)   to=doc/filter_${f#doc/} ;;

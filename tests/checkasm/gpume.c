@@ -14,11 +14,11 @@
 #include "config_components.h"
 
 #include "checkasm.h"
-#include "libavfilter/gpume/between/mci.h"
+#include "libavfilter/gpume/mvfps/mci.h"
 #include "libavfilter/gpume/cpu/cost.h"
 #include "libavfilter/gpume/cpu/pixels.h"
 #include "libavfilter/gpume/cpu/sea.h"
-#include "libavfilter/gpume/view/canvas.h"
+#include "libavfilter/gpume/mvview/canvas.h"
 #include "libavutil/common.h"
 #include "libavutil/cpu.h"
 #include "libavutil/intreadwrite.h"

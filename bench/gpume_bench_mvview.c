@@ -1,0 +1,173 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * What mvview takes to draw into frames on the device: on the device, and on the host.
+ */
+
+#include "config_components.h"
+
+#include <stdio.h>
+
+#include "libavutil/common.h"
+#include "libavutil/error.h"
+#include "libavutil/frame.h"
+#include "libavutil/hwcontext.h"
+#include "libavutil/mem.h"
+#include "libavutil/motion_vector.h"
+#include "libavutil/pixdesc.h"
+#include "libavutil/time.h"
+
+#include "gpume_bench.h"
+
+#if CONFIG_MVVIEW_FILTER
+#include "libavfilter/gpume/mvview/mvview.h"
+
+/** Frames that are drawn at a time: as many as can be in flight without waiting. */
+#define FRAMES 4
+/** What keeps the device busy until they are queued. */
+#define FILLER_BYTES (256 << 20)
+#define FILLERS      64
+
+typedef struct BenchMvview {
+    AVBufferRef *frames;
+    AVFrame *in, *out;
+    MvviewView *view;
+    CUdeviceptr filler;
+} BenchMvview;
+
+/* A turn around the middle of the picture, with a little noise. */
+static void make_vectors(AVFrame *frame, int block)
+{
+    const int bw = (frame->width + block - 1) / block, bh = (frame->height + block - 1) / block;
+    AVFrameSideData *sd = av_frame_new_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS,
+                                                 (size_t)bw * bh * sizeof(AVMotionVector));
+    AVMotionVector *mv;
+
+    if (!sd)
+        bench_die("vectors", AVERROR(ENOMEM));
+    mv = (AVMotionVector *)sd->data;
+    for (int y = 0; y < bh; y++) {
+        for (int x = 0; x < bw; x++, mv++) {
+            const int w = FFMIN(block, frame->width - x * block), h = FFMIN(block, frame->height - y * block);
+            const int cx = x * block + w / 2, cy = y * block + h / 2;
+
+            *mv = (AVMotionVector) {
+                .source = -1, .w = w, .h = h, .dst_x = cx, .dst_y = cy, .motion_scale = 4,
+                .motion_x = (cy - frame->height / 2) * 4 / 32 + (x * 7 + y * 13) % 5 - 2,
+                .motion_y = (frame->width / 2 - cx) * 4 / 32 + (x * 11 + y * 3) % 5 - 2,
+            };
+            mv->src_x = cx + mv->motion_x / 4;
+            mv->src_y = cy + mv->motion_y / 4;
+        }
+    }
+}
+
+static void draw_init(Bench *b, BenchMvview *d, enum AVPixelFormat format, int mode, int step, int block)
+{
+    MvviewConfig cfg = {
+        .mode = mode, .sources = MVVIEW_PAST | MVVIEW_FUTURE, .scale = 256, .step = step,
+        .opacity = 154, .executor = { bench_execute, NULL, 1 },
+    };
+    int ret;
+
+    d->frames = cfg.hw_frames = bench_alloc_frames(b, format);
+    ret = ff_mvview_open(&d->view, &cfg);
+    if (ret < 0)
+        bench_die("drawing", ret);
+    d->in  = bench_get_frame(d->frames);
+    d->out = bench_get_frame(d->frames);
+    make_vectors(d->out, block);
+    for (int i = 0; i < 2 && d->in->data[i]; i++)
+        BENCH_CU(b, cuMemsetD8Async((CUdeviceptr)(uintptr_t)d->in->data[i], 100, (size_t)d->in->linesize[i] *
+                                    (b->height >> i), b->hwctx->stream));
+}
+
+static void draw_uninit(BenchMvview *d)
+{
+    ff_mvview_close(&d->view);
+    av_frame_free(&d->in);
+    av_frame_free(&d->out);
+    av_buffer_unref(&d->frames);
+}
+
+/* Draw a few frames behind what keeps the device busy. */
+static void draw_frames(Bench *b, BenchMvview *d, double *device_us, double *host_us)
+{
+    const CUstream stream = b->hwctx->stream;
+    int64_t began;
+    float ms;
+
+    BENCH_CU(b, cuStreamSynchronize(stream));
+    for (int i = 0; i < FILLERS; i++)
+        BENCH_CU(b, cuMemsetD8Async(d->filler, i, FILLER_BYTES, stream));
+    BENCH_CU(b, cuEventRecord(b->start, stream));
+    began = av_gettime_relative();
+    for (int i = 0; i < FRAMES; i++) {
+        int ret = ff_mvview_read(d->view, d->out);
+
+        if (ret > 0)
+            ret = ff_mvview_draw(d->view, d->out, d->in);
+        if (ret < 0)
+            bench_die("drawing", ret);
+    }
+    *host_us = (av_gettime_relative() - began) / (double)FRAMES;
+    BENCH_CU(b, cuEventRecord(b->stop, stream));
+    BENCH_CU(b, cuEventSynchronize(b->stop));
+    bench_check(b, b->elapsed(&ms, b->start, b->stop), "cuEventElapsedTime");
+    *device_us = ms * 1000 / FRAMES;
+}
+
+void bench_mvview(Bench *b)
+{
+    static const enum AVPixelFormat formats[] = { AV_PIX_FMT_NV12, AV_PIX_FMT_P010 };
+    static const struct {
+        const char *name;
+        int mode, step;
+    } modes[] = {
+        { "flow",                MVVIEW_FLOW, 0 },
+        { "arrows",              MVVIEW_ARROWS, 0 },
+        { "flow+arrows",         MVVIEW_FLOW | MVVIEW_ARROWS, 0 },
+        { "arrows:step=1",       MVVIEW_ARROWS, 1 },
+        { "blocks",              MVVIEW_BLOCKS, 0 },
+    };
+    static const int blocks[] = { 16, 8, 4 };
+    BenchMvview d = { 0 };
+
+    printf("\n%-20s %-6s %9s %5s %10s %7s %10s   mvview, a frame\n", "mode", "format", "size", "block",
+           "device, us", "spread", "host, us");
+    BENCH_CU(b, cuMemAlloc(&d.filler, FILLER_BYTES));
+    for (int f = 0; f < FF_ARRAY_ELEMS(formats); f++)
+        for (int i = 0; i < FF_ARRAY_ELEMS(modes); i++)
+            for (int j = 0; j < FF_ARRAY_ELEMS(blocks); j++) {
+                BenchRow row = {
+                    .part = "draw", .what = modes[i].name, .width = b->width, .height = b->height,
+                    .block = blocks[j], .depth = f ? 10 : 8, .metric = "time on the device", .unit = "us",
+                };
+                BenchTimes device = { .nb = b->repeats }, host = { .nb = b->repeats };
+
+                draw_init(b, &d, formats[f], modes[i].mode, modes[i].step, blocks[j]);
+                draw_frames(b, &d, &device.us[0], &host.us[0]);
+                for (int k = 0; k < b->repeats; k++)
+                    draw_frames(b, &d, &device.us[k], &host.us[k]);
+                bench_sort(&device);
+                bench_sort(&host);
+                bench_times(b, &row, &device);
+                row.metric = "time on the host";
+                bench_times(b, &row, &host);
+                printf("%-20s %-6s %4dx%-4d %5d %10.2f %5.1f %% %10.2f\n", modes[i].name,
+                       av_get_pix_fmt_name(formats[f]), b->width, b->height, blocks[j],
+                       bench_median(&device), bench_spread(&device), bench_median(&host));
+                draw_uninit(&d);
+            }
+    BENCH_CU(b, cuMemFree(d.filler));
+}
+#else
+void bench_mvview(Bench *b)
+{
+    printf("draw: this build has no mvview\n");
+}
+#endif

@@ -1,0 +1,53 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * The kernels of searches block by block: loaded, shaped for a picture and launched.
+ */
+
+#ifndef AVFILTER_GPUME_CUDA_LAUNCH_H
+#define AVFILTER_GPUME_CUDA_LAUNCH_H
+
+#include "libavfilter/gpume/core/backend.h"
+#include "libavfilter/gpume/cuda/search_args.h"
+#include "libavfilter/gpume/cuda/driver.h"
+#include "libavfilter/gpume/cuda/modules.h"
+
+/** A search's kernels, ready to be launched for pictures of one size. */
+typedef struct GpumeCudaKernel {
+    const GpumeCuda *cuda;
+    /** All but cur, mvs, costs and, of fields, plane and reference are set by init and launch. */
+    GpumeCudaArgs args;
+    /** In this order; those after the first search what remains. */
+    GpumeCudaLaunch launches[GPUME_MAX_STAGES];
+    int nb_launches;
+    int new_remaining;          ///< args.remaining's counts are not yet 0
+    int multiprocessor_shared;  ///< bytes of shared memory of a multiprocessor
+    GpumeCudaBuffer remaining;  ///< args.remaining
+    /** Of predictive searches: vectors by reference and age, and a ticket; or blank. */
+    GpumeCudaBuffer history;
+    int new_history;            ///< it is not yet 0
+    unsigned nb_searches[GPUME_MAX_REFERENCES];
+} GpumeCudaKernel;
+
+/**
+ * Load the kernels of a plan's stages of searches, if it has any, into the current context,
+ * which is cuda's; cuda must stay.
+ * @return 0 or an AVERROR code with a message; uninit may follow either
+ */
+int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel, const GpumeCuda *cuda,
+                              const GpumeParams *params, const GpumePlan *plan);
+
+/**
+ * Launch them, for as many fields as args has. All launches of a kernel go to one
+ * stream, and none is replayed: each finds what the ones before it have written.
+ */
+CUresult ff_gpume_cuda_kernel_launch(GpumeCudaKernel *kernel, int nb_fields, CUstream stream);
+
+/** Unload them from the current context. */
+void ff_gpume_cuda_kernel_uninit(GpumeCudaKernel *kernel);
+
+#endif /* AVFILTER_GPUME_CUDA_LAUNCH_H */

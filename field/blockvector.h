@@ -1,0 +1,86 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * A block and its vector, as the fields of an AVMotionVector say it, whoever made that. Read by
+ * the host and by device code.
+ */
+
+#ifndef AVFILTER_GPUME_FIELD_BLOCKVECTOR_H
+#define AVFILTER_GPUME_FIELD_BLOCKVECTOR_H
+
+#include "libavfilter/gpume/util/integer.h"
+
+/** Of displacements: units in a sample. */
+#define GPUME_UNITS 16
+/** Bit of AVMotionVector.flags with which gpume marks vectors that its check could not confirm. */
+#define GPUME_FLAG_UNSOUND 1
+
+/** A block and where its match is. There are many, so they are small. */
+typedef struct GpumeBlockVector {
+    short x, y;                 ///< the block's centre
+    unsigned char w, h;         ///< of the block, 1 or more; parts of it can be outside the picture
+    unsigned char future;       ///< whether it points into a frame that follows
+    unsigned char unsound;
+    int dx, dy;                 ///< in units of 1/GPUME_UNITS sample
+} GpumeBlockVector;
+
+/** Where the block begins. */
+GPUME_INLINE int gpume_block_left(const GpumeBlockVector *v)
+{
+    return v->x - v->w / 2;
+}
+
+GPUME_INLINE int gpume_block_top(const GpumeBlockVector *v)
+{
+    return v->y - v->h / 2;
+}
+
+/** A motion in units of 1/GPUME_UNITS sample, rounded, halves away from 0. */
+GPUME_INLINE long long gpume_in_units(int motion, int scale)
+{
+    const long long units = motion * (long long)GPUME_UNITS;
+
+    if (scale == 4)             // the most frequent one need not be divided
+        return motion * (long long)(GPUME_UNITS / 4);
+    return scale > 1 ? (units + (units < 0 ? -scale / 2 : scale / 2)) / scale : units;
+}
+
+/** Of the fields of an AVMotionVector. @return 0 if it has no block inside a picture of width x height samples */
+GPUME_INLINE int gpume_block_vector(GpumeBlockVector *v, int source, int w, int h, int src_x, int src_y,
+                                    int dst_x, int dst_y, int unsound, int motion_x, int motion_y,
+                                    int motion_scale, int width, int height)
+{
+    int dx, dy, left, top, agree;
+    long long x, y;
+
+    v->x       = (short)dst_x;
+    v->y       = (short)dst_y;
+    v->w       = (unsigned char)w;
+    v->h       = (unsigned char)h;
+    v->future  = source > 0;
+    v->unsound = unsound != 0;
+    left = gpume_block_left(v);
+    top  = gpume_block_top(v);
+    if (!w || !h || left >= width || top >= height || left + w <= 0 || top + h <= 0)
+        return 0;
+
+    /*
+     * In parts of a sample, if the vector has them. mestimate leaves its parts as they were in
+     * memory, so they count only where they agree with the position of the match.
+     */
+    dx    = (src_x - dst_x) * GPUME_UNITS;
+    dy    = (src_y - dst_y) * GPUME_UNITS;
+    x     = gpume_in_units(motion_x, motion_scale);
+    y     = gpume_in_units(motion_y, motion_scale);
+    agree = motion_scale && x > dx - GPUME_UNITS && x < dx + GPUME_UNITS &&
+            y > dy - GPUME_UNITS && y < dy + GPUME_UNITS;
+    v->dx = agree ? (int)x : dx;
+    v->dy = agree ? (int)y : dy;
+    return 1;
+}
+
+#endif /* AVFILTER_GPUME_FIELD_BLOCKVECTOR_H */

@@ -1,0 +1,41 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * What an AVMotionVector says, whoever made it.
+ */
+
+#ifndef AVFILTER_GPUME_FIELD_SIDEDATA_H
+#define AVFILTER_GPUME_FIELD_SIDEDATA_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "libavutil/frame.h"
+#include "libavutil/motion_vector.h"
+
+#include "libavfilter/gpume/field/blockvector.h"
+
+/** How many vectors there are in side data of type AV_FRAME_DATA_MOTION_VECTORS; NULL: 0. */
+static inline size_t gpume_nb_vectors(const AVFrameSideData *sd)
+{
+    return sd ? sd->size / sizeof(AVMotionVector) : 0;
+}
+
+/** Read vector i. @return 0 if it has no block inside a picture of w x h samples */
+static inline int gpume_read_vector(GpumeBlockVector *v, const AVFrameSideData *sd, size_t i,
+                                    int w, int h)
+{
+    AVMotionVector mv;
+
+    /* side data need not be aligned */
+    memcpy(&mv, sd->data + i * sizeof(mv), sizeof(mv));
+    return gpume_block_vector(v, mv.source, mv.w, mv.h, mv.src_x, mv.src_y, mv.dst_x, mv.dst_y,
+                              !!(mv.flags & GPUME_FLAG_UNSOUND), mv.motion_x, mv.motion_y,
+                              mv.motion_scale, w, h);
+}
+
+#endif /* AVFILTER_GPUME_FIELD_SIDEDATA_H */

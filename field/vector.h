@@ -1,0 +1,82 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * The words of an AVMotionVector. Read by the host and by device code; core/backend.c
+ * checks that the compiler lays the struct out like this.
+ */
+
+#ifndef AVFILTER_GPUME_FIELD_VECTOR_H
+#define AVFILTER_GPUME_FIELD_VECTOR_H
+
+#include "libavfilter/gpume/core/geometry.h"
+
+/** 32-bit words of an AVMotionVector. Those without a field are 0, so equal vectors are equal bytes. */
+#define GPUME_VECTOR_WORDS 10
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define GPUME_HALVES(first, second) ((unsigned)(first) << 16 | ((unsigned)(second) & 0xffff))
+#define GPUME_BYTES(first, second)  ((unsigned)(first) << 8 | (unsigned)(second))
+#define GPUME_FLAGS_LOW(flags)      0
+#define GPUME_FLAGS_HIGH(flags)     (flags)
+#else
+#define GPUME_HALVES(first, second) ((unsigned)(second) << 16 | ((unsigned)(first) & 0xffff))
+#define GPUME_BYTES(first, second)  ((unsigned)(second) << 8 | (unsigned)(first))
+#define GPUME_FLAGS_LOW(flags)      (flags)
+#define GPUME_FLAGS_HIGH(flags)     0
+#endif
+
+/** Bit of AVMotionVector.flags: the fields of both directions disagree; see propagation.h. */
+#define GPUME_FLAG_UNSOUND 1
+
+/**
+ * Word i of the vector (dx, dy) of a block of w x h samples that begins at (x0, y0).
+ * @param source distance of the reference, AVMotionVector.source
+ */
+GPUME_INLINE unsigned gpume_vector_word(int i, int source, int x0, int y0, int w, int h,
+                                        int dx, int dy)
+{
+    const int x = x0 + w / 2, y = y0 + h / 2;   // dst_x, dst_y
+
+    switch (i) {
+    case 0:  return source;
+    case 1:  return GPUME_HALVES(GPUME_BYTES(w, h), x + dx);
+    case 2:  return GPUME_HALVES(y + dy, x);
+    case 3:  return GPUME_HALVES(y, 0);
+    case 6:  return dx;
+    case 7:  return dy;
+    case 8:  return GPUME_HALVES(1, 0);         // motion_scale
+    default: return 0;
+    }
+}
+
+GPUME_INLINE int gpume_log2_pel(int pel)
+{
+    return pel >> 1;    // of 1, 2, 4
+}
+
+/** A component of a vector in units of 1/pel sample, in whole samples as src_x has it. */
+GPUME_INLINE int gpume_whole(int d, int pel)
+{
+    return (d + pel / 2) >> gpume_log2_pel(pel);
+}
+
+/** The same of a vector in units of 1/pel sample. @param flags AVMotionVector.flags */
+GPUME_INLINE unsigned gpume_part_vector_word(int i, int source, const GpumeBox *b,
+                                             int dx, int dy, int pel, int flags)
+{
+    switch (i) {
+    case 4:  return GPUME_FLAGS_LOW(flags);
+    case 5:  return GPUME_FLAGS_HIGH(flags);
+    case 6:  return dx;
+    case 7:  return dy;
+    case 8:  return GPUME_HALVES(pel, 0);
+    default: return gpume_vector_word(i, source, b->x0, b->y0, b->w, b->h,
+                                      gpume_whole(dx, pel), gpume_whole(dy, pel));
+    }
+}
+
+#endif /* AVFILTER_GPUME_FIELD_VECTOR_H */

@@ -1,0 +1,306 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * The arithmetic of pictures between others, by vectors on cells of 8x8 samples. doc/mvfps.texi
+ * defines what is computed. Integers only, read by the host and by device code: every backend
+ * makes the same picture.
+ */
+
+#ifndef AVFILTER_GPUME_MVFPS_ARITHMETIC_H
+#define AVFILTER_GPUME_MVFPS_ARITHMETIC_H
+
+#include "libavfilter/gpume/field/blockvector.h"
+#include "libavfilter/gpume/picture/padding.h"
+
+/** Side of a cell, and of a tile, in samples. */
+#define MVFPS_CELL 8
+/** Parts of the time from the picture before to the one after. */
+#define MVFPS_PARTS (1 << 12)
+/** Longest component of a vector that is read, in quarter samples. */
+#define MVFPS_LONGEST 32000
+
+/** Smoothness: of what differs by more than this, in quarter samples, all is equally bad. */
+#define MVFPS_FAR_NEIGHBOUR 32
+/** Weights of the differences from neighbours and from the fields. */
+#define MVFPS_SMOOTH 4
+#define MVFPS_FAITHFUL 8
+/** A tile's difference from which a side can be hidden. */
+#define MVFPS_HIDDEN 256
+
+/** Side of blocks where there are no vectors to look for a cut by. */
+#define MVFPS_SCENE_SIDE 16
+
+/** From the picture before to the one after, in quarter samples. */
+typedef struct MvfpsVector {
+    short x, y;             ///< x = MVFPS_NONE: there is no vector
+} MvfpsVector;
+
+#define MVFPS_NONE (-32768)
+
+/** Vectors of a pair of pictures, cell by cell. NULL: there are none of this kind. */
+typedef struct MvfpsFields {
+    int cols, rows;
+    const MvfpsVector *before_future;   ///< of the picture before, into the one after
+    const MvfpsVector *after_past;      ///< of the one after, into the one before
+    const MvfpsVector *before_past;     ///< of the one before, into what is before it
+    const MvfpsVector *after_future;    ///< of the one after, into what follows it
+} MvfpsFields;
+
+/** Farthest that vectors are apart when they are compared. */
+#define MVFPS_FAR 128
+
+/** Of distances in time, in parts of that between the two pictures: one part, least and most that is used. */
+#define MVFPS_DISTANCE     256
+#define MVFPS_MIN_DISTANCE  64
+#define MVFPS_MAX_DISTANCE 1024
+/** Of changes of velocity that are used, in quarter samples: how unlike both are, and what they are together. */
+#define MVFPS_UNLIKE_CHANGES 128
+#define MVFPS_MAX_CHANGE     511
+/** Cells whose changes are put together have vectors that are no farther apart, in quarter samples. */
+#define MVFPS_LIKE_VECTOR 8
+
+/** Cells that it takes to cover length samples. */
+GPUME_INLINE int mvfps_cells(int length)
+{
+    return (length + MVFPS_CELL - 1) / MVFPS_CELL;
+}
+
+/** The first cell whose place is at or behind a sample, of nb that cover length samples. */
+GPUME_INLINE int mvfps_cell_from(int sample, int length, int nb)
+{
+    const int last = FFMIN((nb - 1) * MVFPS_CELL + MVFPS_CELL / 2, length - 1);
+
+    return sample > last ? nb : av_clip((sample + MVFPS_CELL / 2 - 1) >> 3, 0, nb - 1);
+}
+
+/** A component of a block's vector in quarter samples. */
+GPUME_INLINE int mvfps_quarters(int units)
+{
+    return av_clip((units + GPUME_UNITS / 8) >> 2, -MVFPS_LONGEST, MVFPS_LONGEST);
+}
+
+/** Where a vector's component passes in the picture before at an instant, in 1/8 sample. */
+GPUME_INLINE int mvfps_before(int v, int part)
+{
+    return -((2 * v * part + MVFPS_PARTS / 2) >> 12);
+}
+
+/** Where it passes in the picture after. */
+GPUME_INLINE int mvfps_after(int v, int part)
+{
+    return 2 * v + mvfps_before(v, part);
+}
+
+GPUME_INLINE MvfpsVector mvfps_field_at(const MvfpsFields *f, const MvfpsVector *field, int x, int y)
+{
+    return field[av_clip(y >> 3, 0, f->rows - 1) * f->cols + av_clip(x >> 3, 0, f->cols - 1)];
+}
+
+/** How far a field's vector at a sample is from (x, y), or from the opposite. */
+GPUME_INLINE int mvfps_away(const MvfpsFields *f, const MvfpsVector *field, int at_x, int at_y, int x, int y)
+{
+    const MvfpsVector u = mvfps_field_at(f, field, at_x, at_y);
+    const int distance  = FFABS(u.x - x) + FFABS(u.y - y);
+
+    return u.x == MVFPS_NONE ? MVFPS_FAR : FFMIN(distance, MVFPS_FAR);
+}
+
+/**
+ * How far the fields at both ends of a vector that passes the sample (x, y) are from it: in the
+ * picture before and in the one after, 0 to 2 * MVFPS_FAR each. The vectors to pictures farther
+ * away count as much as those between the two, as motion goes on.
+ */
+GPUME_INLINE void mvfps_ends(const MvfpsFields *f, MvfpsVector v, int x, int y, int part,
+                             int *before, int *after)
+{
+    const int bx = x + (mvfps_before(v.x, part) >> 3), by = y + (mvfps_before(v.y, part) >> 3);
+    const int ax = x + (mvfps_after(v.x, part)  >> 3), ay = y + (mvfps_after(v.y, part)  >> 3);
+    int b = 0, a = 0;
+
+    if (f->before_future)
+        b = mvfps_away(f, f->before_future, bx, by, v.x, v.y);
+    if (f->after_past)
+        a = mvfps_away(f, f->after_past, ax, ay, -v.x, -v.y);
+    if (!f->before_future)
+        b = a;
+    if (!f->after_past)
+        a = b;
+    *before = b + (f->before_past  ? mvfps_away(f, f->before_past,  bx, by, -v.x, -v.y) : b);
+    *after  = a + (f->after_future ? mvfps_away(f, f->after_future, ax, ay,  v.x,  v.y) : a);
+}
+
+/** How far a vector at a cell's first sample (x, y) is from the fields, as a part of its cost. */
+GPUME_INLINE int mvfps_unfaithful(const MvfpsFields *f, MvfpsVector v, int x, int y, int part)
+{
+    int before, after;
+
+    mvfps_ends(f, v, x + MVFPS_CELL / 2, y + MVFPS_CELL / 2, part, &before, &after);
+    return MVFPS_FAITHFUL * FFMIN(before, after);
+}
+
+/** How much two vectors differ, where far is far. */
+GPUME_INLINE int mvfps_unlike(MvfpsVector a, MvfpsVector b)
+{
+    const int distance = FFABS(a.x - b.x) + FFABS(a.y - b.y);
+
+    return FFMIN(distance, MVFPS_FAR_NEIGHBOUR);
+}
+
+/** The factors of the velocities that are known on both sides of a change. */
+typedef struct MvfpsRate {
+    int own, other;         ///< of the pair's vectors and of those beyond it, by 4096
+} MvfpsRate;
+
+/** Around a pair: the change of velocity in the picture before it, and in the one after. */
+typedef struct MvfpsRates {
+    MvfpsRate before, after;
+} MvfpsRates;
+
+/** Of a distance in time, MVFPS_MIN_DISTANCE to MVFPS_MAX_DISTANCE, in MVFPS_DISTANCE-ths of the pair's own. */
+GPUME_INLINE MvfpsRate mvfps_rate(int distance)
+{
+    const int both = distance * (MVFPS_DISTANCE + distance);
+    MvfpsRate r;
+
+    r.own   = ((1 << 21) + (MVFPS_DISTANCE + distance) / 2) / (MVFPS_DISTANCE + distance);
+    r.other = ((1 << 29) + both / 2) / both;
+    return r;
+}
+
+/** A cell's changes of velocity: in the picture before and in the one after, together and how they differ. */
+typedef struct MvfpsChange {
+    short x, y;             ///< x = MVFPS_NONE: they are not known
+    short unlike_x, unlike_y;
+} MvfpsChange;
+
+GPUME_INLINE int mvfps_change_of(int own, int v, int other, int u)
+{
+    return (own * v + other * u + 2048) >> 12;
+}
+
+/** The changes of vector v at a cell's first sample (x, y), from the fields beyond the pair, which are there. */
+GPUME_INLINE MvfpsChange mvfps_change(const MvfpsFields *f, MvfpsVector v, int x, int y, int part, MvfpsRates rates)
+{
+    const int cx = x + MVFPS_CELL / 2, cy = y + MVFPS_CELL / 2;
+    const MvfpsVector u = mvfps_field_at(f, f->before_past, cx + (mvfps_before(v.x, part) >> 3),
+                                                            cy + (mvfps_before(v.y, part) >> 3));
+    const MvfpsVector w = mvfps_field_at(f, f->after_future, cx + (mvfps_after(v.x, part) >> 3),
+                                                             cy + (mvfps_after(v.y, part) >> 3));
+    const int bx = mvfps_change_of(rates.before.own, v.x, rates.before.other, u.x);
+    const int by = mvfps_change_of(rates.before.own, v.y, rates.before.other, u.y);
+    const int ax = mvfps_change_of(-rates.after.own, v.x, rates.after.other, w.x);
+    const int ay = mvfps_change_of(-rates.after.own, v.y, rates.after.other, w.y);
+    MvfpsChange change = { MVFPS_NONE, 0, 0, 0 };
+
+    if (u.x == MVFPS_NONE || w.x == MVFPS_NONE ||
+        FFABS(bx - ax) + FFABS(by - ay) > MVFPS_UNLIKE_CHANGES ||
+        FFABS(bx + ax) + FFABS(by + ay) > MVFPS_MAX_CHANGE)
+        return change;
+    change.x        = (short)(bx + ax);
+    change.y        = (short)(by + ay);
+    change.unlike_x = (short)(bx - ax);
+    change.unlike_y = (short)(by - ay);
+    return change;
+}
+
+/** Changes of cells, put together. */
+typedef struct MvfpsChanges {
+    int nb;
+    int x, y, unlike_x, unlike_y;
+    int squares;
+} MvfpsChanges;
+
+/** Add what is known of a cell whose vector is like that of the one in question. */
+GPUME_INLINE void mvfps_add_change(MvfpsChanges *sum, MvfpsChange change, MvfpsVector v, MvfpsVector own)
+{
+    if (change.x == MVFPS_NONE || FFABS(v.x - own.x) + FFABS(v.y - own.y) > MVFPS_LIKE_VECTOR)
+        return;
+    sum->nb++;
+    sum->x        += change.x;
+    sum->y        += change.y;
+    sum->unlike_x += change.unlike_x;
+    sum->unlike_y += change.unlike_y;
+    sum->squares  += change.x * change.x + change.y * change.y;
+}
+
+/** n / d, rounded down; d is above 0. */
+GPUME_INLINE int mvfps_divide_down(int n, int d)
+{
+    return n >= 0 ? n / d : -((d - 1 - n) / d);
+}
+
+/**
+ * How far from the way at constant speed something is at an instant, in 1/16 sample: what cells
+ * say together, the less the more they disagree, and the less both of their changes agree.
+ */
+GPUME_INLINE MvfpsVector mvfps_offset(const MvfpsChanges *c, int part)
+{
+    const int mean  = c->x * c->x + c->y * c->y;
+    const int doubt = (c->nb * c->squares - mean) / 4 + c->unlike_x * c->unlike_x + c->unlike_y * c->unlike_y;
+    const int share = part * (MVFPS_PARTS - part) >> 12;
+    MvfpsVector offset = { 0, 0 };
+    int gain;
+
+    if (!mean)
+        return offset;
+    gain     = (72 * mean + (mean + doubt) / 2) / (mean + doubt) * share;
+    offset.x = (short)mvfps_divide_down(c->x * gain + (c->nb << 17), c->nb << 18);
+    offset.y = (short)mvfps_divide_down(c->y * gain + (c->nb << 17), c->nb << 18);
+    return offset;
+}
+
+/** How far a hypothesis is believed along which a tile's pictures differ so much. */
+GPUME_INLINE int mvfps_trust(int difference)
+{
+    /* words may have bits above their samples: then it is larger than any square has room for */
+    difference = FFMIN(difference, 2048);
+    return FFMAX(31 * 65536 / ((256 + difference) * (256 + difference)), 1);
+}
+
+GPUME_INLINE int mvfps_is_inside(int w, int h, int x, int y)
+{
+    return x >= 0 && y >= 0 && x <= w && y <= h;
+}
+
+/**
+ * The share of the picture before, of 64, in what vector v shows around the sample (x, y): less
+ * where the picture after alone sees the place.
+ * @param w width of the picture, h its height
+ */
+GPUME_INLINE int mvfps_share(const MvfpsFields *f, int w, int h, MvfpsVector v, int x, int y, int part,
+                             int difference)
+{
+    const int earlier    = MVFPS_PARTS - part, later = part;
+    const int has_before = mvfps_is_inside(w, h, x + (mvfps_before(v.x, part) >> 3),
+                                                 y + (mvfps_before(v.y, part) >> 3));
+    const int has_after  = mvfps_is_inside(w, h, x + (mvfps_after(v.x, part) >> 3),
+                                                 y + (mvfps_after(v.y, part) >> 3));
+    int before, after;
+
+    if (has_before != has_after)
+        return has_before ? 64 : 0;
+    if (difference < MVFPS_HIDDEN || !f->before_future || !f->after_past)
+        return (64 * earlier + MVFPS_PARTS / 2) >> 12;
+    mvfps_ends(f, v, x, y, part, &before, &after);
+    before = later   * (32 + before);
+    after  = earlier * (32 + after);
+    return (64 * after + (before + after) / 2) / (before + after);
+}
+
+/** Whether the picture before is the nearest one. */
+GPUME_INLINE int mvfps_is_early(int part)
+{
+    return part <= MVFPS_PARTS / 2;
+}
+
+/** A sample of the mean of two pictures, by distance. */
+GPUME_INLINE unsigned mvfps_mean(unsigned before, unsigned after, unsigned part)
+{
+    return (before * (MVFPS_PARTS - part) + after * part + MVFPS_PARTS / 2) / MVFPS_PARTS;
+}
+
+#endif /* AVFILTER_GPUME_MVFPS_ARITHMETIC_H */

@@ -1,0 +1,682 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Makes pictures between CUDA frames, on the stream of their device.
+ *
+ * Each frame is copied once, right-justified and with repeated edges, and its vectors go up once,
+ * by one of a ring of pinned buffers, which is waited for only when it comes round. Whether there
+ * is a cut is found on the device, and nothing but the device knows it: kernels that are queued
+ * look it up.
+ */
+
+#include <assert.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "config.h"
+#include "libavutil/attributes.h"
+#include "libavutil/avassert.h"
+#include "libavutil/common.h"
+#include "libavutil/error.h"
+#include "libavutil/hwcontext.h"
+#include "libavutil/log.h"
+#include "libavutil/mem.h"
+#include "libavutil/pixdesc.h"
+
+#include "libavfilter/gpume/mvfps/cuda_args.h"
+#include "libavfilter/gpume/mvfps/backend.h"
+#include "libavfilter/gpume/mvfps/mci.h"
+#include "libavfilter/gpume/mvfps/modules.h"
+#include "libavfilter/gpume/cuda/uploads.h"
+#include "libavfilter/gpume/field/sidedata.h"
+
+/** Vectors are copied by several threads in parts of no fewer bytes: to wake one can take as long. */
+#define MIN_PART (2 << 20)
+/** So that kernels of 32-bit coordinates and indices reach all of a picture. */
+#define MAX_SIDE 32768
+
+static_assert(sizeof(AVMotionVector) == 40 && offsetof(AVMotionVector, w) == 4 &&
+              offsetof(AVMotionVector, h) == 5 && offsetof(AVMotionVector, src_x) == 6 &&
+              offsetof(AVMotionVector, src_y) == 8 && offsetof(AVMotionVector, dst_x) == 10 &&
+              offsetof(AVMotionVector, dst_y) == 12 && offsetof(AVMotionVector, motion_x) == 24 &&
+              offsetof(AVMotionVector, motion_y) == 28 && offsetof(AVMotionVector, motion_scale) == 32,
+              "device code reads them there");
+static_assert(MVFPS_CUDA_COMPONENTS == GPUME_COMPONENTS, "device code has as many");
+
+#define DECLARE(name, ...) GPUME_CUDA_DECLARE(name)
+MVFPS_CUDA_MODULES(DECLARE)
+
+static const struct {
+    GpumeCudaCode code;
+    enum MvfpsCudaFamily family;
+    int depth, variant;
+} modules[] = {
+#define MODULE(name, family, depth, side, cost, variant) \
+    { GPUME_CUDA_CODE(name), MVFPS_CUDA_##family, depth, variant },
+    MVFPS_CUDA_MODULES(MODULE)
+};
+
+/** Kernels. */
+enum Kernel {
+    LOAD,
+    MAP,
+    CELLS,
+    SCENE,
+    FIRST,
+    PASS,
+    OFFSETS,
+    TILES,
+    MEAN,
+    NB_KERNELS
+};
+
+static const struct {
+    enum MvfpsCudaFamily family;
+    int variant;                ///< -1: that of chroma
+    const char *what;
+} kernels[NB_KERNELS] = {
+    [LOAD]  = { MVFPS_CUDA_load,     0, "copy a picture" },
+    [MAP]   = { MVFPS_CUDA_map,      0, "map the vectors" },
+    [CELLS] = { MVFPS_CUDA_map,      1, "read the vectors" },
+    [SCENE] = { MVFPS_CUDA_scene,    0, "look for a cut" },
+    [FIRST] = { MVFPS_CUDA_vectors,  0, "choose vectors" },
+    [PASS]  = { MVFPS_CUDA_vectors,  1, "improve vectors" },
+    [OFFSETS] = { MVFPS_CUDA_offsets, 0, "find accelerations" },
+    [TILES] = { MVFPS_CUDA_tiles,   -1, "make a picture" },
+    [MEAN]  = { MVFPS_CUDA_mean,     0, "make a mean or a copy" },
+};
+
+/** A frame of a pair and what is made of it, which is kept while it is in a pair. */
+typedef struct Side {
+    MvfpsHeld held;
+    int has[2];                 ///< fields: into the past, into the future
+    unsigned upload;            ///< number of that of its vectors, from 1 on; 0: there was none
+    GpumeCudaBuffer picture, fields;
+} Side;
+
+typedef struct CUDABackend {
+    const MvfpsConfig *cfg;
+    const GpumeLayout *layout;
+    const MvfpsPair *pair;
+    GpumeCuda cuda;
+    GpumeCudaLaunch launches[NB_KERNELS];
+    int bytes;                  ///< of a sample
+    int failed;
+
+    Side sides[2];
+    int before;                 ///< which side is the one before
+    GpumeCudaUploads uploads;
+    GpumeCudaBuffer keys;       ///< of the cells of two fields, 0
+    GpumeCudaBuffer vectors;    ///< of an instant: both steps, of which the first makes room for offsets
+    GpumeCudaBuffer table;      ///< MVFPS_CUDA_TABLE
+    GpumeCudaBuffer scene;      ///< MvfpsCudaScene
+
+    /* of the layout */
+    int cols, rows;
+    size_t first[GPUME_COMPONENTS], picture_size;   ///< of a copy: where sample (0, 0) of a component is
+    int stride[GPUME_COMPONENTS];
+
+    /* of the pair */
+    int looked;                 ///< the device decides whether there is a cut
+    enum MvfpsMode cut;
+} CUDABackend;
+
+static int check(CUDABackend *s, CUresult err, const char *what)
+{
+    return ff_gpume_cuda_check(&s->cuda, err, what);
+}
+
+#define TRY(call, what) \
+    if ((ret = check(s, s->cuda.cu->call, what)) < 0) \
+        return ret;
+
+/* Push the context. What was queued before an error is not known, so nothing follows one. */
+static int enter(CUDABackend *s)
+{
+    if (!s->failed)
+        s->failed = ff_gpume_cuda_push(&s->cuda);
+    return s->failed;
+}
+
+/* Pop it; returns what was done with it. */
+static int leave(CUDABackend *s, int ret)
+{
+    ff_gpume_cuda_pop(&s->cuda);
+    s->failed = FFMIN(ret, 0);
+    return ret;
+}
+
+/* With the context pushed. */
+static int launch(CUDABackend *s, enum Kernel kernel, int x, int y, int z, void *args)
+{
+    GpumeCudaLaunch *l = &s->launches[kernel];
+
+    l->grid[0] = x;
+    l->grid[1] = y;
+    return check(s, ff_gpume_cuda_launch(&s->cuda, l, z, args, s->cuda.hwctx->stream), kernels[kernel].what);
+}
+
+static int divide_up(int n, int d)
+{
+    return (n + d - 1) / d;
+}
+
+static av_cold int load_kernels(CUDABackend *s, int depth, int chroma)
+{
+    static const unsigned threads[NB_KERNELS] = {
+        [LOAD]  = MVFPS_CUDA_COPY_THREADS,      [MAP]   = MVFPS_CUDA_MAP_THREADS,
+        [CELLS] = MVFPS_CUDA_MAP_THREADS,       [SCENE] = MVFPS_CUDA_SCENE_THREADS,
+        [FIRST] = 32 * MVFPS_CUDA_VECTOR_WARPS, [PASS]  = 32 * MVFPS_CUDA_VECTOR_WARPS,
+        [OFFSETS] = MVFPS_CUDA_MAP_THREADS,     [TILES] = 32 * MVFPS_CUDA_TILE_WARPS,
+        [MEAN]  = MVFPS_CUDA_COPY_THREADS,
+    };
+    static const unsigned shared[NB_KERNELS] = {
+        [SCENE] = MVFPS_CUDA_SCENE_THREADS / 32 * 2 * sizeof(uint64_t),
+        [FIRST] = MVFPS_CUDA_VECTOR_WARPS * MVFPS_CUDA_VECTOR_WORDS * sizeof(uint32_t),
+        [PASS]  = MVFPS_CUDA_VECTOR_WARPS * MVFPS_CUDA_VECTOR_WORDS * sizeof(uint32_t),
+        [TILES] = MVFPS_CUDA_TILE_WARPS * MVFPS_CUDA_TILE_WORDS * sizeof(uint32_t),
+    };
+
+    for (int i = 0; i < NB_KERNELS; i++) {
+        const int variant = kernels[i].variant < 0 ? chroma : kernels[i].variant;
+        GpumeCudaLaunch *l = &s->launches[i];
+        int ret;
+
+        for (int j = 0; j < FF_ARRAY_ELEMS(modules); j++) {
+            if (modules[j].family != kernels[i].family || modules[j].variant != variant ||
+                modules[j].depth && modules[j].depth != depth)
+                continue;
+            ret = ff_gpume_cuda_load(&s->cuda, l, &modules[j].code);
+            if (ret < 0)
+                return ret;
+        }
+        av_assert0(l->function);
+        l->threads = threads[i];
+        l->shared  = shared[i];
+    }
+    return 0;
+}
+
+/* With the context pushed. Room that does not depend on the layout, and what the kernels read of it. */
+static av_cold int init_memory(CUDABackend *s, int hsub, int vsub)
+{
+    uint32_t *table;
+    int ret;
+
+    ret = ff_gpume_cuda_uploads_init(&s->cuda, &s->uploads);
+    if (ret >= 0)
+        ret = ff_gpume_cuda_alloc(&s->cuda, &s->scene, GPUME_CUDA_DEVICE, sizeof(MvfpsCudaScene), "a sum");
+    if (ret >= 0)
+        ret = ff_gpume_cuda_alloc(&s->cuda, &s->table, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
+                                  MVFPS_CUDA_TABLE * sizeof(*table), "tables");
+    if (ret < 0)
+        return ret;
+    table = s->table.pinned;
+    memset(table, 0, s->table.size);
+    for (int k = 0; k < 4; k++) {
+        for (int i = 0; i < 16; i++)
+            table[MVFPS_CUDA_TAPS + i] |= (uint32_t)(uint8_t)ff_mvfps_taps[i][k] << 8 * k;
+        for (int i = 0; i < MVFPS_CELL; i++)
+            table[MVFPS_CUDA_WINDOW + i] |= ff_mvfps_slope(k, i, 0) << 8 * k;
+        for (int i = 0; i < MVFPS_CELL >> hsub; i++)
+            table[MVFPS_CUDA_CHROMA_X + i] |= ff_mvfps_slope(k, i, hsub) << 8 * k;
+        for (int i = 0; i < MVFPS_CELL >> vsub; i++)
+            table[MVFPS_CUDA_CHROMA_Y + i] |= ff_mvfps_slope(k, i, vsub) << 8 * k;
+    }
+    TRY(cuMemcpyHtoDAsync(s->table.data, table, s->table.size, s->cuda.hwctx->stream), "upload tables")
+    return 0;
+}
+
+static av_cold int init(void *priv, const MvfpsConfig *cfg)
+{
+    const AVHWFramesContext *frames = (const AVHWFramesContext *)cfg->hw_frames->data;
+    CUDABackend *s = priv;
+    GpumeLayout layout;
+    int hsub, vsub, ret;
+
+    s->cfg = cfg;
+    ff_gpume_layout_init(&layout, frames->sw_format, frames->width, frames->height);
+    hsub = layout.components[1].hsub;
+    vsub = layout.components[1].vsub;
+    if (hsub > 1 || vsub > hsub) {
+        av_log(cfg->log_ctx, AV_LOG_ERROR, "There are no kernels for pictures of format %s.\n",
+               av_get_pix_fmt_name(frames->sw_format));
+        return AVERROR(ENOSYS);
+    }
+    s->bytes = layout.bytes;
+    ret = ff_gpume_cuda_open_of(&s->cuda, cfg->hw_frames, cfg->log_ctx, "download the frames before");
+    if (ret < 0)
+        return ret;
+    ret = load_kernels(s, s->bytes == 1 ? 8 : 16, hsub + 10 * vsub);
+    if (ret >= 0)
+        ret = init_memory(s, hsub, vsub);
+    ff_gpume_cuda_pop(&s->cuda);
+    return ret;
+}
+
+static void forget_sides(CUDABackend *s)
+{
+    for (int i = 0; i < 2; i++) {
+        Side *side = &s->sides[i];
+
+        av_frame_free(&side->held.frame);
+        side->held.loaded = side->held.read = 0;
+        side->upload = 0;
+        ff_gpume_cuda_free(&side->picture);
+        ff_gpume_cuda_free(&side->fields);
+    }
+    ff_gpume_cuda_free(&s->keys);
+    ff_gpume_cuda_free(&s->vectors);
+}
+
+/* With the context pushed. */
+static int wait(CUDABackend *s)
+{
+    return check(s, s->cuda.cu->cuStreamSynchronize(s->cuda.hwctx->stream), "wait for the device");
+}
+
+/* With the context pushed. */
+static int change_layout(CUDABackend *s, const GpumeLayout *layout)
+{
+    int ret;
+
+    /* what is in flight reads what is freed next */
+    if (s->layout && (ret = wait(s)) < 0)
+        return ret;
+    forget_sides(s);
+    s->layout = layout;
+    s->cols   = mvfps_cells(layout->w);
+    s->rows   = mvfps_cells(layout->h);
+    s->picture_size = 0;
+    for (int i = 0; i < layout->nb_components; i++) {
+        const GpumeComponent *c = &layout->components[i];
+
+        s->stride[i] = FFALIGN((c->w + 2 * GPUME_PAD) * layout->bytes, MVFPS_CUDA_ALIGNMENT);
+        s->first[i]  = s->picture_size + GPUME_PAD * (size_t)s->stride[i] + GPUME_PAD * layout->bytes;
+        s->picture_size += (c->h + 2 * GPUME_PAD) * (size_t)s->stride[i];
+    }
+    return 0;
+}
+
+static int set_layout(void *priv, const GpumeLayout *layout)
+{
+    CUDABackend *s = priv;
+    int ret;
+
+    if (FFMAX(layout->w, layout->h) > MAX_SIDE) {
+        av_log(s->cuda.log_ctx, AV_LOG_ERROR, "There are no pictures of more than %d samples a side made "
+               "on the GPU.\n", MAX_SIDE);
+        return AVERROR(ENOSYS);
+    }
+    ret = enter(s);
+    return ret < 0 ? ret : leave(s, change_layout(s, layout));
+}
+
+/* Memory that is there once it is needed, until the layout changes. With the context pushed. */
+static int get_memory(CUDABackend *s, GpumeCudaBuffer *b, size_t size, const char *what)
+{
+    return b->data ? 0 : ff_gpume_cuda_alloc(&s->cuda, b, GPUME_CUDA_DEVICE, size, what);
+}
+
+static MvfpsCudaComponent component(const CUDABackend *s, int i, const AVFrame *frame, const Side *side)
+{
+    const GpumeComponent *c = &s->layout->components[i];
+
+    return (MvfpsCudaComponent) {
+        .plane = (uintptr_t)frame->data[c->plane], .linesize = frame->linesize[c->plane],
+        .offset = c->offset, .log2_step = c->step > 1,
+        .first = side->picture.data + s->first[i], .stride = s->stride[i], .w = c->w, .h = c->h,
+    };
+}
+
+/* With the context pushed. */
+static int load(CUDABackend *s, Side *side)
+{
+    const GpumeLayout *l   = s->layout;
+    MvfpsCudaLoadArgs args = { .shift = l->shift };
+    int ret;
+
+    if (side->held.loaded)
+        return 0;
+    ret = get_memory(s, &side->picture, s->picture_size, "a picture");
+    if (ret < 0)
+        return ret;
+    for (int i = 0; i < l->nb_components; i++)
+        args.components[i] = component(s, i, side->held.frame, side);
+    side->held.loaded = 1;
+    return launch(s, LOAD, divide_up(s->stride[0], 4 * 32),
+                  divide_up(l->h + 2 * GPUME_PAD, MVFPS_CUDA_COPY_ROWS * MVFPS_CUDA_COPY_THREADS / 32),
+                  l->nb_components, &args);
+}
+
+typedef struct CopyArg {
+    uint8_t *dst;
+    const uint8_t *src;
+    size_t size;
+} CopyArg;
+
+static void copy_job(void *opaque, int job, int nb_jobs)
+{
+    const CopyArg *arg = opaque;
+    const size_t begin = arg->size * job / nb_jobs, end = arg->size * (job + 1) / nb_jobs;
+
+    memcpy(arg->dst + begin, arg->src + begin, end - begin);
+}
+
+/* Side data of vectors; *nb is how many. NULL: there are none. */
+static const AVFrameSideData *vectors_of(const AVFrame *frame, int *nb)
+{
+    const AVFrameSideData *sd = av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
+
+    *nb = FFMIN(gpume_nb_vectors(sd), INT_MAX / MVFPS_CUDA_MAP_THREADS);
+    return *nb ? sd : NULL;
+}
+
+/* Which fields a frame has. Producers have all of one after the other, so both ends are looked at first. */
+static void find_fields(Side *side, int w, int h)
+{
+    int nb;
+    const AVFrameSideData *sd = vectors_of(side->held.frame, &nb);
+
+    side->has[0] = side->has[1] = 0;
+    for (int i = 0; i < nb && !(side->has[0] && side->has[1]); i++) {
+        GpumeBlockVector v;
+
+        if (gpume_read_vector(&v, sd, i & 1 ? nb - 1 - i / 2 : i / 2, w, h))
+            side->has[v.future] = 1;
+    }
+}
+
+/* Queue the upload of a frame's vectors, unless it is still there. With the context pushed. */
+static int upload(CUDABackend *s, Side *side, GpumeCudaUpload **up, int *nb)
+{
+    const AVFrameSideData *sd = vectors_of(side->held.frame, nb);
+    const size_t size = *nb * sizeof(AVMotionVector);
+    int ret;
+
+    if (side->upload && s->uploads.nb - side->upload < GPUME_CUDA_UPLOADS) {
+        *up = &s->uploads.ring[(side->upload - 1) % GPUME_CUDA_UPLOADS];
+        return 0;
+    }
+    ret = ff_gpume_cuda_uploads_next(&s->cuda, &s->uploads, size, up);
+    if (ret < 0)
+        return ret;
+    side->upload = s->uploads.nb;
+    gpume_execute(&s->cfg->executor, copy_job, &(CopyArg) { (*up)->buffer.pinned, sd->data, size },
+                  av_clip(size / MIN_PART, 1, FFMAX(s->cfg->executor.nb_threads, 1)));
+    return ff_gpume_cuda_upload(&s->cuda, *up, size, "upload vectors");
+}
+
+/* Make the fields of a frame. With the context pushed. */
+static int read_fields(CUDABackend *s, Side *side)
+{
+    const size_t size = 2 * (size_t)s->cols * s->rows * sizeof(uint32_t);
+    MvfpsCudaMapArgs args = { .w = s->layout->w, .h = s->layout->h, .cols = s->cols, .rows = s->rows };
+    GpumeCudaUpload *up;
+    int ret;
+
+    if (side->held.read)
+        return 0;
+    side->held.read = 1;
+    find_fields(side, s->layout->w, s->layout->h);
+    if (!side->has[0] && !side->has[1])
+        return 0;
+    if (!s->keys.data) {
+        ret = get_memory(s, &s->keys, size, "cells");
+        if (ret < 0)
+            return ret;
+        TRY(cuMemsetD8Async(s->keys.data, 0, size, s->cuda.hwctx->stream), "clear cells")
+    }
+    ret = get_memory(s, &side->fields, size, "fields");
+    if (ret >= 0)
+        ret = upload(s, side, &up, &args.nb);
+    if (ret < 0)
+        return ret;
+    args.vectors = up->buffer.data;
+    args.keys    = s->keys.data;
+    args.fields  = side->fields.data;
+    ret = launch(s, MAP, divide_up(args.nb, MVFPS_CUDA_MAP_THREADS), 1, 1, &args);
+    if (ret >= 0)
+        ret = launch(s, CELLS, divide_up(2 * s->cols * s->rows, MVFPS_CUDA_MAP_THREADS), 1, 1, &args);
+    return ret < 0 ? ret : ff_gpume_cuda_upload_end(&s->cuda, up);
+}
+
+/* With the context pushed. */
+static int begin_pair(CUDABackend *s, const MvfpsPair *pair, enum MvfpsMode mode)
+{
+    s->pair   = pair;
+    s->looked = 0;
+    /* mostly the one before was the one after */
+    if (mvfps_same_samples(s->sides[!s->before].held.frame, pair->before))
+        s->before = !s->before;
+    for (int i = 0; i < 2; i++) {
+        Side *side = &s->sides[s->before ^ i];
+        int ret = mvfps_hold(&side->held, i ? pair->after : pair->before);
+
+        if (ret > 0)
+            side->upload = 0;
+        if (ret >= 0 && mode == MVFPS_MCI)
+            ret = read_fields(s, side);
+        if (ret < 0)
+            return ret;
+    }
+    return mode == MVFPS_MCI && (s->sides[s->before].has[1] || s->sides[!s->before].has[0]);
+}
+
+/* With the context pushed. */
+static int look_for_cut(CUDABackend *s, double threshold)
+{
+    const GpumeLayout *l = s->layout;
+    Side *before = &s->sides[s->before], *after = &s->sides[!s->before];
+    MvfpsCudaSceneArgs args = {
+        .scene = s->scene.data, .stride = s->stride[0], .w = l->w, .h = l->h, .threshold = threshold,
+    };
+    GpumeCudaUpload *up = NULL;
+    int ret = load(s, before);
+
+    if (ret >= 0)
+        ret = load(s, after);
+    if (ret < 0)
+        return ret;
+    if (!after->held.read)
+        find_fields(after, l->w, l->h);
+    if (after->has[0]) {
+        ret = upload(s, after, &up, &args.nb);
+        if (ret < 0)
+            return ret;
+        args.vectors = up->buffer.data;
+    } else {
+        args.nb = divide_up(l->w, MVFPS_SCENE_SIDE) * divide_up(l->h, MVFPS_SCENE_SIDE);
+    }
+    args.before = before->picture.data + s->first[0];
+    args.after  = after->picture.data  + s->first[0];
+    args.grid   = FFMIN(divide_up(args.nb, MVFPS_CUDA_SCENE_THREADS / MVFPS_CUDA_SCENE_LANES),
+                         MVFPS_CUDA_SCENE_GRID);
+    TRY(cuMemsetD8Async(s->scene.data, 0, sizeof(MvfpsCudaScene), s->cuda.hwctx->stream), "clear a sum")
+    ret = launch(s, SCENE, args.grid, 1, 1, &args);
+    if (ret >= 0 && up)
+        ret = ff_gpume_cuda_upload_end(&s->cuda, up);
+    return ret;
+}
+
+static unsigned long long is_cut(const CUDABackend *s)
+{
+    return s->looked ? s->scene.data + offsetof(MvfpsCudaScene, is_cut) : 0;
+}
+
+/* Along the vectors. With the context pushed. */
+static int compensate(CUDABackend *s, const AVFrame *out, int part)
+{
+    const GpumeLayout *l = s->layout;
+    Side *before = &s->sides[s->before], *after = &s->sides[!s->before];
+    const size_t past = 0, future = (size_t)s->cols * s->rows * sizeof(uint32_t);
+    const MvfpsCudaFields fields = {
+        .cols = s->cols, .rows = s->rows,
+        .before_future = before->has[1] ? before->fields.data + future : 0,
+        .after_past    = after->has[0]  ? after->fields.data  + past   : 0,
+        .before_past   = before->has[0] ? before->fields.data + past   : 0,
+        .after_future  = after->has[1]  ? after->fields.data  + future : 0,
+    };
+    MvfpsCudaVectorsArgs vectors = {
+        .fields = fields, .is_cut = is_cut(s), .stride = s->stride[0], .w = l->w, .h = l->h,
+        .part = av_clip(part, 1, MVFPS_PARTS - 1), .depth = l->depth,
+    };
+    MvfpsCudaTilesArgs tiles = {
+        .fields = fields, .is_cut = vectors.is_cut, .table = s->table.data,
+        .nb_components = l->nb_components, .part = vectors.part, .depth = l->depth, .shift = l->shift,
+    };
+    const int across = divide_up(s->cols, MVFPS_CUDA_VECTOR_WARPS);
+    int ret = load(s, before);
+
+    if (ret >= 0)
+        ret = load(s, after);
+    if (ret >= 0)
+        ret = get_memory(s, &s->vectors, 2 * future, "vectors of an instant");
+    if (ret < 0)
+        return ret;
+    vectors.before = before->picture.data + s->first[0];
+    vectors.after  = after->picture.data  + s->first[0];
+    vectors.to     = s->vectors.data;
+    ret = launch(s, FIRST, across, s->rows, 1, &vectors);
+    if (ret < 0)
+        return ret;
+    vectors.from = s->vectors.data;
+    vectors.to   = s->vectors.data + future;
+    ret = launch(s, PASS, across, s->rows, 1, &vectors);
+    if (ret < 0)
+        return ret;
+    if (s->pair->rates.before.own && fields.before_past && fields.after_future) {
+        MvfpsCudaOffsetsArgs offsets = {
+            .fields = fields, .is_cut = vectors.is_cut, .vectors = vectors.to, .offsets = vectors.from,
+            .rates = s->pair->rates, .part = vectors.part,
+        };
+
+        ret = launch(s, OFFSETS, divide_up(s->cols * s->rows, MVFPS_CUDA_MAP_THREADS), 1, 1, &offsets);
+        if (ret < 0)
+            return ret;
+        tiles.offsets = offsets.offsets;
+    }
+    tiles.vectors = vectors.to;
+    tiles.behind  = (long long)(after->picture.data - before->picture.data);
+    for (int i = 0; i < l->nb_components; i++)
+        tiles.components[i] = component(s, i, out, before);
+    return launch(s, TILES, divide_up(divide_up(l->w + MVFPS_CELL / 2, MVFPS_CELL), MVFPS_CUDA_TILE_WARPS),
+                  mvfps_tile_rows(l), 1, &tiles);
+}
+
+static enum MvfpsCudaMean mean_of(enum MvfpsMode mode, int part)
+{
+    return mode == MVFPS_MCI   ? MVFPS_CUDA_NOTHING :
+           mode == MVFPS_BLEND ? MVFPS_CUDA_MEAN    :
+           mvfps_is_early(part) ? MVFPS_CUDA_BEFORE : MVFPS_CUDA_AFTER;
+}
+
+/* Of one or two frames, sample by sample. With the context pushed. */
+static int make_mean(CUDABackend *s, MvfpsCudaMeanArgs *args, const AVFrame *out, const AVFrame *before,
+                     const AVFrame *after)
+{
+    const GpumeLayout *l = s->layout;
+    int nb = 0;
+
+    args->shift = l->shift;
+    for (int i = 0; i < l->nb_components; i++) {
+        const GpumeComponent *c = &l->components[i];
+        const int n = c->plane;
+
+        nb = FFMAX(nb, n + 1);
+        args->planes[n] = (MvfpsCudaPlane) {
+            .before = (uintptr_t)before->data[n], .before_linesize = before->linesize[n],
+            .after  = (uintptr_t)after->data[n],  .after_linesize  = after->linesize[n],
+            .dst    = (uintptr_t)out->data[n],    .dst_linesize    = out->linesize[n],
+            .bytes  = c->w * c->step * l->bytes,  .h               = c->h,
+        };
+    }
+    return launch(s, MEAN, divide_up(divide_up(l->components[0].w * l->bytes, 4) + 1, 32),
+                  divide_up(l->h, MVFPS_CUDA_COPY_ROWS * MVFPS_CUDA_COPY_THREADS / 32), nb, args);
+}
+
+/* With the context pushed. */
+static int make_picture(CUDABackend *s, const AVFrame *out, int part, enum MvfpsMode mode)
+{
+    MvfpsCudaMeanArgs args = {
+        .is_cut = is_cut(s), .made = mean_of(mode, part), .made_at_cut = mean_of(s->cut, part), .part = part,
+    };
+    int ret = 0;
+
+    if (mode == MVFPS_MCI)
+        ret = compensate(s, out, part);
+    if (ret >= 0 && (mode != MVFPS_MCI || s->looked))
+        ret = make_mean(s, &args, out, s->pair->before, s->pair->after);
+    return ret;
+}
+
+static int begin(void *priv, const MvfpsPair *pair, enum MvfpsMode mode)
+{
+    CUDABackend *s = priv;
+    const int ret  = enter(s);
+
+    return ret < 0 ? ret : leave(s, begin_pair(s, pair, mode));
+}
+
+static int look(void *priv, enum MvfpsMode mode, enum MvfpsMode cut, double scene)
+{
+    CUDABackend *s = priv;
+    int ret = enter(s);
+
+    if (ret >= 0)
+        ret = leave(s, look_for_cut(s, scene));
+    s->looked = 1;
+    s->cut    = cut;
+    return ret < 0 ? ret : mode;
+}
+
+static int make(void *priv, AVFrame *out, int part, enum MvfpsMode mode)
+{
+    CUDABackend *s = priv;
+    const int ret  = enter(s);
+
+    return ret < 0 ? ret : leave(s, make_picture(s, out, part, mode));
+}
+
+static int copy(void *priv, AVFrame *out, const AVFrame *in)
+{
+    MvfpsCudaMeanArgs args = { .made = MVFPS_CUDA_BEFORE };
+    CUDABackend *s = priv;
+    const int ret  = enter(s);
+
+    return ret < 0 ? ret : leave(s, make_mean(s, &args, out, in, in));
+}
+
+static av_cold void uninit(void *priv)
+{
+    CUDABackend *s = priv;
+
+    if (s->cuda.device && ff_gpume_cuda_push_to_free(&s->cuda)) {
+        /* what is in flight reads what is freed next */
+        s->cuda.cu->cuStreamSynchronize(s->cuda.hwctx->stream);
+        ff_gpume_cuda_uploads_free(&s->cuda, &s->uploads);
+        ff_gpume_cuda_free(&s->table);
+        ff_gpume_cuda_free(&s->scene);
+        for (int i = 0; i < NB_KERNELS; i++)
+            ff_gpume_cuda_unload(&s->cuda, &s->launches[i]);
+        ff_gpume_cuda_pop(&s->cuda);
+    }
+    forget_sides(s);
+    ff_gpume_cuda_close(&s->cuda);
+}
+
+const MvfpsBackend ff_mvfps_backend_cuda = {
+    .priv_size  = sizeof(CUDABackend),
+    .hw_format  = AV_PIX_FMT_CUDA,
+    .init       = init,
+    .set_layout = set_layout,
+    .begin      = begin,
+    .look       = look,
+    .make       = make,
+    .copy       = copy,
+    .uninit     = uninit,
+};

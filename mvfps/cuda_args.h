@@ -1,0 +1,160 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * What the CUDA backend's host side and its kernels share. Addresses are the device's.
+ */
+
+#ifndef AVFILTER_GPUME_MVFPS_CUDA_ARGS_H
+#define AVFILTER_GPUME_MVFPS_CUDA_ARGS_H
+
+#include "libavfilter/gpume/mvfps/arithmetic.h"
+
+#define MVFPS_CUDA_COMPONENTS 4
+
+/** Rows of copies begin at multiples of this many bytes. */
+#define MVFPS_CUDA_ALIGNMENT 128
+
+/** Threads that copy, and rows that each of them has, one word of four bytes in each. */
+#define MVFPS_CUDA_COPY_THREADS 128
+#define MVFPS_CUDA_COPY_ROWS      4
+/** Threads of a block that has a vector or a cell each. */
+#define MVFPS_CUDA_MAP_THREADS  128
+/** Threads of a block that looks for a cut, and how many of them share a block of the picture. */
+#define MVFPS_CUDA_SCENE_THREADS 256
+#define MVFPS_CUDA_SCENE_LANES     8
+/** The most blocks of threads that do. */
+#define MVFPS_CUDA_SCENE_GRID   512
+/** Warps of a block that chooses vectors, each of which has a cell. */
+#define MVFPS_CUDA_VECTOR_WARPS   8
+/** Words of shared memory of such a warp: for each candidate two. */
+#define MVFPS_CUDA_VECTOR_WORDS  64
+/** Warps of a block that makes the picture, each of which has a tile. */
+#define MVFPS_CUDA_TILE_WARPS     4
+/** Words of shared memory of such a warp: columns of both matches. */
+#define MVFPS_CUDA_TILE_WORDS   320
+
+/** A component of a picture, and of its copy whose edges are repeated. */
+typedef struct MvfpsCudaComponent {
+    unsigned long long plane;   ///< the plane's first byte
+    long long linesize;
+    int offset, log2_step;      ///< words to the first sample of a row, and from each to the next
+    unsigned long long first;   ///< the copy's sample (0, 0)
+    int stride;                 ///< bytes of a row of the copy, GPUME_PAD samples before the first included
+    int w, h;                   ///< samples
+} MvfpsCudaComponent;
+
+/** Parameters of the kernel that copies a picture's components, right-justified. */
+typedef struct MvfpsCudaLoadArgs {
+    MvfpsCudaComponent components[MVFPS_CUDA_COMPONENTS];
+    int shift;                  ///< bits below a sample in a word
+} MvfpsCudaLoadArgs;
+
+/** Parameters of the kernels that make cells of a frame's vectors; blocks y: into the past, into the future. */
+typedef struct MvfpsCudaMapArgs {
+    unsigned long long vectors; ///< AVMotionVector[nb]
+    /** Of each cell of both fields the greatest of its vectors' 1 + index. 0 before, and when it has been read. */
+    unsigned long long keys;
+    unsigned long long fields;  ///< MvfpsVector: of both fields
+    int nb;
+    int w, h;                   ///< of the picture
+    int cols, rows;             ///< cells
+} MvfpsCudaMapArgs;
+
+/** What is found when a pair begins. 0 before. */
+typedef struct MvfpsCudaScene {
+    unsigned long long cost, flat;
+    unsigned nb_done;           ///< blocks of threads
+    unsigned is_cut;
+} MvfpsCudaScene;
+
+/** Parameters of the kernel that looks for a cut. */
+typedef struct MvfpsCudaSceneArgs {
+    unsigned long long scene;   ///< MvfpsCudaScene
+    unsigned long long vectors; ///< AVMotionVector[nb] of the picture after; 0: blocks of MVFPS_SCENE_SIDE
+    unsigned long long before, after;   ///< their samples (0, 0)
+    int stride;
+    int w, h;
+    int nb;                     ///< vectors, or blocks
+    int grid;                   ///< blocks of threads
+    double threshold;
+} MvfpsCudaSceneArgs;
+
+/** The fields of a pair, as MvfpsFields has them. */
+typedef struct MvfpsCudaFields {
+    unsigned long long before_future, after_past, before_past, after_future;
+    int cols, rows;
+} MvfpsCudaFields;
+
+/** Parameters of the kernels that choose the vectors of an instant. */
+typedef struct MvfpsCudaVectorsArgs {
+    MvfpsCudaFields fields;
+    unsigned long long is_cut;  ///< unsigned: nothing is to be done if it is not 0; may be missing
+    unsigned long long before, after;   ///< their samples (0, 0)
+    unsigned long long from, to;        ///< MvfpsVector of each cell
+    int stride;
+    int w, h;
+    int part;
+    int depth;
+} MvfpsCudaVectorsArgs;
+
+/** Parameters of the kernel that finds the offsets of cells. */
+typedef struct MvfpsCudaOffsetsArgs {
+    MvfpsCudaFields fields;
+    unsigned long long is_cut;  ///< as above
+    unsigned long long vectors, offsets;    ///< MvfpsVector of each cell
+    MvfpsRates rates;
+    int part;
+} MvfpsCudaOffsetsArgs;
+
+/** Words of the table that the kernel of tiles reads. */
+enum {
+    MVFPS_CUDA_TAPS   = 0,      ///< for each sixteenth four taps, as bytes
+    MVFPS_CUDA_WINDOW = 16,     ///< for each place in a tile's row, or column, the windows of four cells, as bytes
+    MVFPS_CUDA_CHROMA_X = 24,   ///< the same of chroma
+    MVFPS_CUDA_CHROMA_Y = 32,
+    MVFPS_CUDA_TABLE  = 40
+};
+
+/** Parameters of the kernel that makes the picture. */
+typedef struct MvfpsCudaTilesArgs {
+    MvfpsCudaFields fields;
+    unsigned long long is_cut;  ///< as above
+    unsigned long long vectors; ///< MvfpsVector of each cell
+    unsigned long long offsets; ///< the same, in 1/16 sample; 0: all are 0
+    unsigned long long table;   ///< unsigned[MVFPS_CUDA_TABLE]
+    /** The output's planes; first is that of the picture before. */
+    MvfpsCudaComponent components[MVFPS_CUDA_COMPONENTS];
+    long long behind;           ///< bytes from the copy of the picture before to that of the one after
+    int nb_components;
+    int part;
+    int depth, shift;
+} MvfpsCudaTilesArgs;
+
+typedef struct MvfpsCudaPlane {
+    unsigned long long before, after, dst;
+    long long before_linesize, after_linesize, dst_linesize;
+    int bytes, h;               ///< of a row, and rows
+} MvfpsCudaPlane;
+
+/** What is made of both pictures, sample by sample. */
+enum MvfpsCudaMean {
+    MVFPS_CUDA_NOTHING,
+    MVFPS_CUDA_MEAN,
+    MVFPS_CUDA_BEFORE,
+    MVFPS_CUDA_AFTER
+};
+
+/** Parameters of the kernel that makes means and copies; blocks z: planes. */
+typedef struct MvfpsCudaMeanArgs {
+    MvfpsCudaPlane planes[MVFPS_CUDA_COMPONENTS];
+    unsigned long long is_cut;  ///< may be missing
+    int made, made_at_cut;      ///< enum MvfpsCudaMean
+    int part;
+    int shift;
+} MvfpsCudaMeanArgs;
+
+#endif /* AVFILTER_GPUME_MVFPS_CUDA_ARGS_H */

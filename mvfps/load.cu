@@ -1,0 +1,97 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Copies of a picture's components, right-justified, whose edges are repeated: what reads at a
+ * vector's end need not look where it is, nor at the format.
+ */
+
+#include "libavfilter/gpume/mvfps/device.cuh"
+
+#define PER_WORD (4 / MVFPS_BYTES)
+
+/** By comparisons, as an index has the compiler keep the arguments in memory. */
+static __device__ __forceinline__ MvfpsCudaComponent mvfps_component(const MvfpsCudaLoadArgs &a, int z)
+{
+    MvfpsCudaComponent c = a.components[0];
+
+    GPUME_UNROLL for (int i = 1; i < MVFPS_CUDA_COMPONENTS; i++) {
+        c.plane     = z == i ? a.components[i].plane     : c.plane;
+        c.linesize  = z == i ? a.components[i].linesize  : c.linesize;
+        c.offset    = z == i ? a.components[i].offset    : c.offset;
+        c.log2_step = z == i ? a.components[i].log2_step : c.log2_step;
+        c.first     = z == i ? a.components[i].first     : c.first;
+        c.stride    = z == i ? a.components[i].stride    : c.stride;
+        c.w         = z == i ? a.components[i].w         : c.w;
+        c.h         = z == i ? a.components[i].h         : c.h;
+    }
+    return c;
+}
+
+/** The word of samples x to x + PER_WORD - 1 of a row, not shifted. */
+static __device__ __forceinline__ GpumeU32 mvfps_load_word(const MvfpsCudaComponent &c, GpumeU64 row, int x,
+                                                           int whole)
+{
+    GpumeU32 word = 0;
+
+    if (whole && x >= 0 && x + PER_WORD <= c.w) {
+        const void *p = (const void *)(row + ((long long)x << c.log2_step) * MVFPS_BYTES);
+
+        if (!c.log2_step) {
+            gpume_load_global(&word, p);
+        } else {
+            int2 two;
+            GpumeU32 a, b;
+
+            gpume_load_global(&two, p);
+            a = (GpumeU32)two.x >> 8 * MVFPS_BYTES * c.offset;
+            b = (GpumeU32)two.y >> 8 * MVFPS_BYTES * c.offset;
+            if (MVFPS_BYTES == 1)
+                word = (a & 0xff) | (a >> 8 & 0xff00) | (b & 0xff) << 16 | (b >> 16 & 0xff) << 24;
+            else
+                word = (a & 0xffff) | b << 16;
+        }
+    } else {
+        GPUME_UNROLL for (int i = 0; i < PER_WORD; i++) {
+            const int at = gpume_max(0, gpume_min(x + i, c.w - 1));
+
+            word |= (GpumeU32)((const MvfpsSample *)row)[((long long)at << c.log2_step) + c.offset] <<
+                    8 * MVFPS_BYTES * i;
+        }
+    }
+    return word;
+}
+
+/**
+ * grid:   words of a row of the copy, MVFPS_CUDA_COPY_ROWS rows of it for each warp, components
+ * block:  MVFPS_CUDA_COPY_THREADS
+ * shared: none
+ */
+GPUME_KERNEL_OF(MvfpsCudaLoadArgs, MVFPS_CUDA_COPY_THREADS)
+{
+    const MvfpsCudaComponent c = mvfps_component(args, blockIdx.z);
+    const int word  = blockIdx.x * 32 + threadIdx.x % 32;
+    const int y0    = (blockIdx.y * (MVFPS_CUDA_COPY_THREADS / 32) + threadIdx.x / 32) * MVFPS_CUDA_COPY_ROWS -
+                      GPUME_PAD;
+    const int x     = word * PER_WORD - GPUME_PAD;
+    const int whole = !((c.plane | (GpumeU64)c.linesize) & ((4 << c.log2_step) - 1)) && c.log2_step <= 1;
+    GpumeU32 words[MVFPS_CUDA_COPY_ROWS];
+
+    if (word * 4 >= c.stride)
+        return;
+    GPUME_UNROLL for (int i = 0; i < MVFPS_CUDA_COPY_ROWS; i++) {
+        const int y = gpume_max(0, gpume_min(y0 + i, c.h - 1));
+
+        words[i] = mvfps_load_word(c, c.plane + c.linesize * y, x, whole);
+        if (MVFPS_BYTES == 2)
+            words[i] = (words[i] >> args.shift & (0xffffu >> args.shift) << 16) |
+                       (words[i] & 0xffff) >> args.shift;
+    }
+    GPUME_UNROLL for (int i = 0; i < MVFPS_CUDA_COPY_ROWS; i++) {
+        if (y0 + i < c.h + GPUME_PAD)
+            *(GpumeU32 *)(c.first + (long long)c.stride * (y0 + i) + 4 * word - GPUME_PAD * MVFPS_BYTES) = words[i];
+    }
+}

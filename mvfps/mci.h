@@ -1,0 +1,134 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Motion-compensated interpolation: the vectors of an instant, and the picture along them.
+ */
+
+#ifndef AVFILTER_GPUME_MVFPS_MCI_H
+#define AVFILTER_GPUME_MVFPS_MCI_H
+
+#include "libavfilter/gpume/mvfps/arithmetic.h"
+#include "libavfilter/gpume/picture/padded.h"
+
+/** Most vectors that a tile can have: one of each cell around it. */
+#define MVFPS_TILE_CELLS 16
+
+/** One of the vectors that meet in a tile. */
+typedef struct MvfpsHypothesis {
+    MvfpsVector v, offset;
+    int share;              ///< of the picture before, of 64
+    int trust;              ///< 1 to 31: the less both pictures differ along it
+    unsigned cells;         ///< bits of the cells around the tile that have it
+} MvfpsHypothesis;
+
+typedef struct MvfpsTile {
+    int nb;
+    MvfpsHypothesis hypotheses[MVFPS_TILE_CELLS];
+} MvfpsTile;
+
+/** The four taps of each sixteenth of a sample. */
+extern const int8_t ff_mvfps_taps[16][4];
+/** The window of cell 0 to 3 of a row, or column, at a tile's sample of a component. */
+int ff_mvfps_slope(int cell, int i, int sub);
+
+/** Samples of a tile: 8 to a row, also where a component has fewer. */
+#define MVFPS_TILE_SAMPLES (MVFPS_CELL * MVFPS_CELL)
+
+/**
+ * What is done most often; by the bytes of a sample. Arrays of tiles are read and written in so
+ * many rows as these have; of rows with fewer than 8 samples the rest may be anything. Of two
+ * pictures both have the same stride.
+ */
+typedef struct MvfpsDsp {
+    /**
+     * The sum of absolute differences of 8x8 samples of two pictures, each x + 8 * y eighths of a
+     * sample, 0 to 7 both ways, behind the first one: bilinear, rounded.
+     */
+    int (*sad)(const uint8_t *a, const uint8_t *b, ptrdiff_t stride, int at_a, int at_b);
+    /**
+     * Tiles of w x h samples of two pictures, each at x + 16 * y sixteenths of a sample, by four taps.
+     * @return the sum of their absolute differences if they are 8x8
+     */
+    int (*match)(uint16_t (*dst)[MVFPS_TILE_SAMPLES], const uint8_t *a, const uint8_t *b, ptrdiff_t stride,
+                 int at_a, int at_b, int w, int h, int max);
+    /** dst = (a * share + b * (64 - share) + 32) >> 6; nb is a multiple of 16, here and below. */
+    void (*mean)(uint16_t *dst, const uint16_t *a, const uint16_t *b, int share, int nb);
+    /**
+     * weights += window * trust; sum, in an order of its own, += window * trust * values.
+     * The window is the sum of those of the cells, at least one, whose bits are set.
+     * @param first whether sum and weights have no values yet, as if they were 0
+     */
+    void (*add)(uint32_t *sum, uint16_t *weights, const uint16_t *values,
+                const uint16_t (*windows)[MVFPS_TILE_SAMPLES], unsigned cells, int trust, int nb, int first);
+    /** dst = (sum + weights / 2) / weights, where weights are not 0. */
+    void (*divide)(uint16_t *dst, const uint32_t *sum, const uint16_t *weights, int nb);
+    /** Rows of 8 or 4 samples, of one byte, an even number of them. NULL: there is no such function. */
+    void (*store)(uint8_t *dst, ptrdiff_t stride, const uint16_t *src, int w, int h);
+    /** Of each of nb vectors the sum of mvfps_unlike() to eight others. */
+    void (*unlike)(int *sums, const MvfpsVector *v, int nb, const MvfpsVector *others);
+    /**
+     * mvfps_unfaithful() of each of nb vectors. Up to the next multiple of 8 of them v can be read,
+     * and what is written behind may be anything.
+     */
+    void (*unfaithful)(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *fields, int x, int y,
+                       int part);
+    /**
+     * The bits of those of the cells around a tile whose vectors differ from that of one of them,
+     * the leader, by at most 2 or, of the four at the tile's corners, 1.
+     */
+    unsigned (*like)(const MvfpsVector *cells, int leader);
+} MvfpsDsp;
+
+/** An instant between two pictures. */
+typedef struct MvfpsInstant {
+    const GpumeLayout *layout;
+    const GpumePadded *before, *after;
+    MvfpsFields fields;
+    MvfpsRates rates;
+    int part;               ///< 1 to MVFPS_PARTS - 1
+    MvfpsDsp dsp;
+} MvfpsInstant;
+
+void ff_mvfps_dsp_init(MvfpsDsp *dsp, int bytes);
+void ff_mvfps_dsp_init_x86(MvfpsDsp *dsp, int bytes);
+/** In C, of any fields. */
+void ff_mvfps_unfaithful(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *fields, int x, int y,
+                         int part);
+
+/** The first vectors of some rows of cells. */
+void ff_mvfps_first(const MvfpsInstant *s, MvfpsVector *vectors, int first, int end);
+
+/** A pass over some rows of cells: from one field to another. */
+void ff_mvfps_pass(const MvfpsInstant *s, const MvfpsVector *from, MvfpsVector *to, int first, int end);
+
+/** Whether it is known how things go beyond the pair, so that they need not go at constant speed. */
+static inline int mvfps_is_accelerated(const MvfpsInstant *s)
+{
+    return s->rates.before.own && s->fields.before_past && s->fields.after_future;
+}
+
+/** The changes of velocity of some rows of cells. */
+void ff_mvfps_changes(const MvfpsInstant *s, const MvfpsVector *vectors, MvfpsChange *changes, int first, int end);
+
+/** The offsets of some rows of cells, by the changes of rows that are at most two away. */
+void ff_mvfps_offsets(const MvfpsInstant *s, const MvfpsVector *vectors, const MvfpsChange *changes,
+                      MvfpsVector *offsets, int first, int end);
+
+/** Rows of tiles of a picture. */
+static inline int mvfps_tile_rows(const GpumeLayout *l)
+{
+    return (l->h + MVFPS_CELL + MVFPS_CELL / 2 - 1) / MVFPS_CELL;
+}
+
+/**
+ * Make some rows of tiles of the picture.
+ * @param offsets of the cells, in 1/16 sample; NULL: all are 0
+ */
+void ff_mvfps_compensate(const MvfpsInstant *s, const MvfpsVector *vectors, const MvfpsVector *offsets,
+                         AVFrame *out, int first, int end);
+
+#endif /* AVFILTER_GPUME_MVFPS_MCI_H */

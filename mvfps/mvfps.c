@@ -1,0 +1,137 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "libavutil/attributes.h"
+#include "libavutil/error.h"
+#include "libavutil/hwcontext.h"
+#include "libavutil/log.h"
+#include "libavutil/mem.h"
+#include "libavutil/pixdesc.h"
+
+#include "libavfilter/gpume/mvfps/backend.h"
+#include "libavfilter/gpume/mvfps/mvfps.h"
+
+static const MvfpsBackend *const backends[] = { &ff_mvfps_backend_cpu, &ff_mvfps_backend_cuda };
+
+struct MvfpsBetween {
+    MvfpsConfig cfg;
+    enum AVPixelFormat sw_format;   ///< of hardware frames; AV_PIX_FMT_NONE: frames are in memory
+    const MvfpsBackend *backend;
+    void *priv;
+    GpumeLayout layout;
+    MvfpsPair pair;
+};
+
+enum AVPixelFormat ff_mvfps_hw_format(int i)
+{
+    for (int j = 0; j < FF_ARRAY_ELEMS(backends); j++)
+        if (backends[j]->hw_format != AV_PIX_FMT_NONE && !i--)
+            return backends[j]->hw_format;
+    return AV_PIX_FMT_NONE;
+}
+
+static av_cold int choose_backend(MvfpsBetween *s)
+{
+    const AVHWFramesContext *frames = s->cfg.hw_frames ? (void *)s->cfg.hw_frames->data : NULL;
+    const enum AVPixelFormat hw_format = frames ? frames->format : AV_PIX_FMT_NONE;
+
+    s->sw_format = frames ? frames->sw_format : AV_PIX_FMT_NONE;
+    for (int i = 0; i < FF_ARRAY_ELEMS(backends); i++) {
+        if (backends[i]->hw_format != hw_format)
+            continue;
+        if (frames && !ff_gpume_layout_supports(s->sw_format)) {
+            av_log(s->cfg.log_ctx, AV_LOG_ERROR, "There are no pictures between frames of format %s with "
+                   "samples of format %s.\n", av_get_pix_fmt_name(hw_format),
+                   av_get_pix_fmt_name(s->sw_format));
+            return AVERROR(ENOSYS);
+        }
+        s->backend = backends[i];
+        return 0;
+    }
+    av_log(s->cfg.log_ctx, AV_LOG_ERROR, "There are no pictures between frames of format %s.\n",
+           av_get_pix_fmt_name(hw_format));
+    return AVERROR(ENOSYS);
+}
+
+av_cold int ff_mvfps_open(MvfpsBetween **between, const MvfpsConfig *cfg)
+{
+    MvfpsBetween *s = *between = av_mallocz(sizeof(*s));
+    int ret;
+
+    if (!s)
+        return AVERROR(ENOMEM);
+    s->cfg           = *cfg;
+    s->layout.format = AV_PIX_FMT_NONE;
+    ret = choose_backend(s);
+    if (ret >= 0) {
+        s->priv = av_mallocz(s->backend->priv_size);
+        ret = s->priv ? s->backend->init(s->priv, &s->cfg) : AVERROR(ENOMEM);
+    }
+    if (ret < 0)
+        ff_mvfps_close(between);
+    return ret;
+}
+
+av_cold void ff_mvfps_close(MvfpsBetween **between)
+{
+    MvfpsBetween *s = *between;
+
+    if (!s)
+        return;
+    if (s->priv)
+        s->backend->uninit(s->priv);
+    av_freep(&s->priv);
+    av_freep(between);
+}
+
+/* Of pictures like this one. */
+static int set_layout(MvfpsBetween *s, const AVFrame *frame)
+{
+    const enum AVPixelFormat format = s->cfg.hw_frames ? s->sw_format : frame->format;
+    int ret;
+
+    if (s->layout.format == format && s->layout.w == frame->width && s->layout.h == frame->height)
+        return 0;
+    ff_gpume_layout_init(&s->layout, format, frame->width, frame->height);
+    ret = s->backend->set_layout(s->priv, &s->layout);
+    if (ret < 0)
+        s->layout.format = AV_PIX_FMT_NONE;
+    return ret;
+}
+
+static int is_near(int distance)
+{
+    return distance >= MVFPS_MIN_DISTANCE && distance <= MVFPS_MAX_DISTANCE;
+}
+
+int ff_mvfps_begin(MvfpsBetween *s, const AVFrame *before, const AVFrame *after, const int distances[2],
+                   enum MvfpsMode mode)
+{
+    const int ret = set_layout(s, before);
+
+    if (ret < 0)
+        return ret;
+    s->pair = (MvfpsPair) { &s->layout, before, after };
+    if (is_near(distances[0]) && is_near(distances[1]))
+        s->pair.rates = (MvfpsRates) { mvfps_rate(distances[0]), mvfps_rate(distances[1]) };
+    return s->backend->begin(s->priv, &s->pair, mode);
+}
+
+int ff_mvfps_look(MvfpsBetween *s, enum MvfpsMode mode, enum MvfpsMode cut, double scene)
+{
+    return s->backend->look(s->priv, mode, cut, scene);
+}
+
+int ff_mvfps_make(MvfpsBetween *s, AVFrame *out, int part, enum MvfpsMode mode)
+{
+    return s->backend->make(s->priv, out, part, mode);
+}
+
+int ff_mvfps_copy(MvfpsBetween *s, AVFrame *out, const AVFrame *in)
+{
+    const int ret = set_layout(s, in);
+
+    return ret < 0 ? ret : s->backend->copy(s->priv, out, in);
+}

@@ -1,0 +1,77 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Makes pictures between two others. Free of libavfilter; the result depends neither on the
+ * number of threads nor on where it is made. doc/mvfps.texi defines what is computed.
+ */
+
+#ifndef AVFILTER_GPUME_MVFPS_MVFPS_H
+#define AVFILTER_GPUME_MVFPS_MVFPS_H
+
+#include "libavutil/frame.h"
+
+#include "libavfilter/gpume/mvfps/arithmetic.h"
+#include "libavfilter/gpume/util/executor.h"
+
+enum MvfpsMode {
+    MVFPS_MCI,                  ///< along the motion vectors
+    MVFPS_BLEND,                ///< the mean of both pictures, by distance
+    MVFPS_DUP,                  ///< the nearest of both pictures
+    MVFPS_NB_MODES
+};
+
+typedef struct MvfpsConfig {
+    GpumeExecutor executor;
+
+    AVBufferRef *hw_frames;     ///< AVHWFramesContext of frames on a device; NULL: system memory
+    void *log_ctx;
+} MvfpsConfig;
+
+typedef struct MvfpsBetween MvfpsBetween;
+
+/** The i-th format of hardware frames between which pictures are made; AV_PIX_FMT_NONE: there are no more. */
+enum AVPixelFormat ff_mvfps_hw_format(int i);
+
+/** @return 0 or an AVERROR code, and then *between is NULL */
+int ff_mvfps_open(MvfpsBetween **between, const MvfpsConfig *cfg);
+void ff_mvfps_close(MvfpsBetween **between);
+
+/**
+ * Begin with another pair of pictures, both of the same size and format. They stay as they are
+ * until the next pair.
+ * @param distances from the frame in front of both to the one before, and from the one after to the
+ *        frame behind both, in MVFPS_DISTANCE-ths of the time between the two. If one of them is less than
+ *        MVFPS_MIN_DISTANCE or more than MVFPS_MAX_DISTANCE, all speeds are taken as constant.
+ * @param mode of the pictures between them. MVFPS_MCI: the vectors are read
+ * @return MVFPS_MCI: whether a vector points from one of them into the other; or an error
+ */
+int ff_mvfps_begin(MvfpsBetween *between, const AVFrame *before, const AVFrame *after, const int distances[2],
+                   enum MvfpsMode mode);
+
+/**
+ * Look for a cut between the two: the cost of the picture after by its vectors into the one
+ * before, or without any, over what it would be if each block were flat, as gpume's scene, is at
+ * least the number scene.
+ * @param mode of pictures where there is no cut, as the pair began
+ * @param cut  where there is one
+ * @return the mode of which pictures are to be made, or an error. A device that has not looked yet
+ *         returns the mode, and makes pictures as it finds.
+ */
+int ff_mvfps_look(MvfpsBetween *between, enum MvfpsMode mode, enum MvfpsMode cut, double scene);
+
+/**
+ * Make the picture at an instant; on a device this is queued on its stream.
+ * @param out  of the format and size of the others, and writable
+ * @param part of the time between them, 0 to MVFPS_PARTS
+ * @param mode MVFPS_MCI, after a pair that has vectors, or MVFPS_BLEND; on a device also MVFPS_DUP
+ */
+int ff_mvfps_make(MvfpsBetween *between, AVFrame *out, int part, enum MvfpsMode mode);
+
+/** On a device: copy a picture to one of the same size and format. */
+int ff_mvfps_copy(MvfpsBetween *between, AVFrame *out, const AVFrame *in);
+
+#endif /* AVFILTER_GPUME_MVFPS_MVFPS_H */

@@ -1,0 +1,23 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * How unlike two pictures are.
+ */
+
+#ifndef AVFILTER_GPUME_MVFPS_SCENE_H
+#define AVFILTER_GPUME_MVFPS_SCENE_H
+
+#include "libavfilter/gpume/picture/layout.h"
+
+/**
+ * What a picture's blocks cost by their vectors into the one before, over what they would cost
+ * if each were flat: 0 where the vectors tell everything, 2 or more across most cuts. Without such
+ * vectors it is blocks of 16x16 and vectors of zero. In the first plane, to whole samples.
+ */
+double ff_mvfps_scene_figure(const GpumeLayout *l, const AVFrame *before, const AVFrame *after);
+
+#endif /* AVFILTER_GPUME_MVFPS_SCENE_H */

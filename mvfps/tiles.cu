@@ -1,0 +1,301 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * The picture of an instant, along its vectors. The variant is how chroma is subsampled.
+ *
+ * A warp has a tile. It joins the vectors of the cells around it to hypotheses, one after the
+ * other, and adds up what each shows. Of a hypothesis half of the warp makes the match in the
+ * picture before and half the one in the picture after: first a lane filters a column of samples
+ * down, then a few samples across, whose columns it gets through shared memory. As no rounding is
+ * in between, the order of both does not matter. Then the halves exchange samples, so that each
+ * lane has some of the tile, in both pictures. Of chroma both components are made at once, if
+ * they have so few columns.
+ */
+
+#include "libavfilter/gpume/mvfps/device.cuh"
+
+#define CHROMA_X (GPUME_CUDA_VARIANT % 10)
+#define CHROMA_Y (GPUME_CUDA_VARIANT / 10)
+
+/** The cells that come first: those whose centres are the tile's corners. */
+#define CORNERS 0x660u
+
+/** What of a component, or of two, a lane has. */
+template<int SX, int SY> struct MvfpsPart {
+    static const int W = MVFPS_CELL >> SX, H = MVFPS_CELL >> SY;
+    /** Lanes of a match of a component: for its columns and those that the taps need. */
+    static const int LANES   = W == 8 ? 16 : 8;
+    static const int PICTURE = 16;              ///< lanes of each picture
+    /** Samples next to each other that a lane makes of a match, and that it keeps of both. */
+    static const int RUN = W * H > LANES ? W * H / LANES : 1;
+    static const int OWN = RUN > 1 ? RUN / 2 : 1;
+    /** Words of shared memory: a row of columns, and a match. Matches begin in different banks. */
+    static const int ROW   = W == 8 ? 12 : 8;
+    static const int MATCH = H * ROW + (W == 8 ? 16 : 8);
+    static_assert(RUN != 4 || (MATCH % 4 == 0 && ROW % 4 == 0 && MVFPS_CUDA_TILE_WORDS % 4 == 0), "fours are aligned");
+    static_assert(32 / LANES * MATCH <= MVFPS_CUDA_TILE_WORDS, "the matches fit");
+
+    int x, y;                       ///< of the run in the tile
+    int own_x;                      ///< of what it keeps
+    int has;                        ///< whether it keeps anything
+    GpumeU32 columns[OWN], row;     ///< windows of four cells there, as bytes
+    GpumeU32 sums[OWN], weights[OWN];
+    int values[OWN];
+
+    /** All lanes call it. @param wx windows of the tile's columns, held by the lanes from there on; wy: of its rows */
+    __device__ __forceinline__ void init(GpumeU32 table_x, int wx, GpumeU32 table_y, int wy)
+    {
+        const int lane = threadIdx.x % 32, i = lane % LANES;
+        const int high = lane >= PICTURE;
+
+        x     = i * RUN % W;
+        y     = i * RUN / W % H;
+        own_x = x + (RUN > 1 && high ? OWN : 0);
+        has   = i * RUN < W * H && (RUN > 1 || !high);
+        row   = __shfl_sync(GPUME_WHOLE_WARP, table_y, wy + y);
+        GPUME_UNROLL for (int k = 0; k < OWN; k++) {
+            columns[k] = __shfl_sync(GPUME_WHOLE_WARP, table_x, wx + own_x + k);
+            sums[k] = weights[k] = 0;
+            values[k] = 0;
+        }
+    }
+
+    /** The matches along a vector, as far as they are the lane's. */
+    __device__ __forceinline__ void match(const MvfpsCudaComponent &c, long long component, long long behind,
+                                          GpumeU32 *shared, int tx, int ty, MvfpsVector v, MvfpsVector offset,
+                                          int part, GpumeU32 taps, int max, int (&before)[OWN], int (&after)[OWN])
+    {
+        const int lane = threadIdx.x % 32, i = lane % LANES;
+        const int high = lane >= PICTURE;
+        /* in sixteenths of the component's samples */
+        const int dx = (2 * (high ? mvfps_after(v.x, part) : mvfps_before(v.x, part)) + offset.x) >> SX;
+        const int dy = (2 * (high ? mvfps_after(v.y, part) : mvfps_before(v.y, part)) + offset.y) >> SY;
+        const int left = gpume_inside(((MVFPS_CELL * tx + MVFPS_CELL / 2) >> SX) + (dx >> 4), c.w) - 1;
+        const int top  = gpume_inside(((MVFPS_CELL * ty + MVFPS_CELL / 2) >> SY) + (dy >> 4), c.h) - 1;
+        const GpumeU32 across = __shfl_sync(GPUME_WHOLE_WARP, taps, dx & 15);
+        const GpumeU32 down   = __shfl_sync(GPUME_WHOLE_WARP, taps, dy & 15);
+        GpumeU32 *columns_of = shared + lane / LANES * MATCH;
+        int out[RUN];
+
+        __syncwarp();
+        /* one more than the taps need, as runs are read in fours */
+        if (i < W + 4) {
+            const GpumeU64 p = c.first + (high ? behind : 0) + (LANES == 8 && lane & 8 ? component : 0) +
+                               (long long)top * c.stride + (left + i) * MVFPS_BYTES;
+            const int t0 = (signed char)down, t1 = (signed char)(down >> 8);
+            const int t2 = (signed char)(down >> 16), t3 = (signed char)(down >> 24);
+            int s[H + 3];
+
+            GPUME_UNROLL for (int k = 0; k < H + 3; k++)
+                s[k] = mvfps_load_sample<MvfpsSample>(p + k * c.stride);
+            GPUME_UNROLL for (int k = 0; k < H; k++)
+                columns_of[k * ROW + i] = t0 * s[k] + t1 * s[k + 1] + t2 * s[k + 2] + t3 * s[k + 3];
+        }
+        __syncwarp();
+        {
+            const GpumeU32 *from = columns_of + y * ROW + x;
+            const int t0 = (signed char)across, t1 = (signed char)(across >> 8);
+            const int t2 = (signed char)(across >> 16), t3 = (signed char)(across >> 24);
+            GpumeU32 s[RUN + 4];
+
+            if (RUN == 4) {
+                gpume_load4(s, from);
+                gpume_load4(s + 4, from + 4);
+            } else {
+                GPUME_UNROLL for (int k = 0; k < RUN + 3; k++)
+                    s[k] = from[k];
+            }
+            GPUME_UNROLL for (int k = 0; k < RUN; k++) {
+                const int sum = (t0 * (int)s[k] + t1 * (int)s[k + 1] + t2 * (int)s[k + 2] +
+                                 t3 * (int)s[k + 3] + 2048) >> 12;
+
+                out[k] = gpume_max(0, gpume_min(sum, max));
+            }
+        }
+        GPUME_UNROLL for (int k = 0; k < OWN; k++) {
+            /* the lanes of the picture after keep the second half of a run */
+            const GpumeU32 first = out[k], second = out[RUN > 1 ? OWN + k : k];
+            const GpumeU32 keep  = gpume_select(high, second, first);
+            const GpumeU32 other = __shfl_xor_sync(GPUME_WHOLE_WARP, gpume_select(high, first, second), PICTURE);
+
+            before[k] = (int)gpume_select(high, other, keep);
+            after[k]  = (int)gpume_select(high, keep, other);
+        }
+    }
+
+    /** Take what a hypothesis shows; the only one, or weighted. */
+    __device__ __forceinline__ void add(const int (&before)[OWN], const int (&after)[OWN], int share, int trust,
+                                        GpumeU32 cells)
+    {
+        GPUME_UNROLL for (int k = 0; k < OWN; k++)
+            values[k] = (before[k] * share + after[k] * (64 - share) + 32) >> 6;
+        if (cells == 0xffff)
+            return;
+        GPUME_UNROLL for (int k = 0; k < OWN; k++) {
+            GpumeU32 window = 0;
+
+            GPUME_UNROLL for (int q = 0; q < 4; q++) {
+                /* a bit of each cell becomes a byte of ones */
+                const GpumeU32 bytes = ((cells >> 4 * q & 15) * 0x204081 & 0x1010101) * 255;
+
+                window += ((columns[k] & bytes) * 0x1010101 >> 24) * (row >> 8 * q & 255);
+            }
+            window     *= trust;
+            sums[k]    += window * values[k];
+            weights[k] += window;
+        }
+    }
+
+    /** Write the lane's samples. @param c the component that they are of */
+    __device__ __forceinline__ void store(const MvfpsCudaComponent &c, int offset, GpumeU64 plane, int tx, int ty,
+                                          int shift)
+    {
+        const int to_x = ((MVFPS_CELL * tx + MVFPS_CELL / 2) >> SX) + own_x;
+        const int to_y = ((MVFPS_CELL * ty + MVFPS_CELL / 2) >> SY) + y;
+        const GpumeU64 p = plane + c.linesize * to_y +
+                           ((long long)to_x * (1 << c.log2_step) + offset) * MVFPS_BYTES;
+
+        if (!has || to_y < 0 || to_y >= c.h)
+            return;
+        GPUME_UNROLL for (int k = 0; k < OWN; k++) {
+            if (weights[k])
+                values[k] = (int)((sums[k] + weights[k] / 2) / weights[k]);
+            values[k] <<= shift;
+        }
+        if (OWN == 2 && !c.log2_step && to_x >= 0 && to_x + 2 <= c.w && !(p & (2 * MVFPS_BYTES - 1))) {
+            if (MVFPS_BYTES == 1)
+                *(GpumeU16 *)p = (GpumeU16)(values[0] | values[OWN - 1] << 8);
+            else
+                *(GpumeU32 *)p = (GpumeU32)values[0] | (GpumeU32)values[OWN - 1] << 16;
+            return;
+        }
+        GPUME_UNROLL for (int k = 0; k < OWN; k++)
+            if (to_x + k >= 0 && to_x + k < c.w)
+                ((MvfpsSample *)p)[k << c.log2_step] = (MvfpsSample)values[k];
+    }
+};
+
+typedef MvfpsPart<0, 0> MvfpsLuma;
+typedef MvfpsPart<CHROMA_X, CHROMA_Y> MvfpsChroma;
+
+/** Whether other components are made like luma, one at a time. */
+#define LIKE_LUMA (GPUME_CUDA_VARIANT == 0)
+/** How many components, or pairs of them, there can be after component 0. */
+#define OTHERS (LIKE_LUMA ? 3 : 1)
+
+/**
+ * grid:   MVFPS_CUDA_TILE_WARPS tiles of a row each, rows
+ * block:  MVFPS_CUDA_TILE_WARPS warps
+ * shared: MVFPS_CUDA_TILE_WORDS words for each warp
+ */
+GPUME_KERNEL_OF(MvfpsCudaTilesArgs, 32 * MVFPS_CUDA_TILE_WARPS)
+{
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int tx = (int)blockIdx.x * MVFPS_CUDA_TILE_WARPS + warp - 1, ty = (int)blockIdx.y - 1;
+    const MvfpsCudaComponent &luma = args.components[0];
+    const int max = (1 << args.depth) - 1;
+    GpumeU32 taps, chroma_y, word, offset_word = 0, left = 0xffff;
+    MvfpsLuma part;
+    MvfpsChroma others[OTHERS];
+    MvfpsLuma alpha;
+    int limit;
+
+    GPUME_SHARED(GpumeU32, matches);
+
+    GpumeU32 *shared = matches + warp * MVFPS_CUDA_TILE_WORDS;
+
+    if (tx * MVFPS_CELL + MVFPS_CELL / 2 >= luma.w || mvfps_is_cut(args.is_cut))
+        return;
+    gpume_load_global(&taps, (const void *)(args.table + 4 * lane));
+    gpume_load_global(&chroma_y, (const void *)(args.table + 4 * (MVFPS_CUDA_CHROMA_Y + lane % 8)));
+    part.init(taps, MVFPS_CUDA_WINDOW, taps, MVFPS_CUDA_WINDOW);
+    GPUME_UNROLL for (int i = 0; i < OTHERS; i++)
+        others[i].init(taps, MVFPS_CUDA_CHROMA_X, chroma_y, 0);
+    if (!LIKE_LUMA)
+        alpha.init(taps, MVFPS_CUDA_WINDOW, taps, MVFPS_CUDA_WINDOW);
+
+    {
+        const int cell = lane % 16;
+        const int x = gpume_max(0, gpume_min(tx - 1 + cell % 4, args.fields.cols - 1));
+        const int y = gpume_max(0, gpume_min(ty - 1 + cell / 4, args.fields.rows - 1));
+
+        gpume_load_global(&word, (const void *)(args.vectors + 4ll * (y * args.fields.cols + x)));
+        if (args.offsets)
+            gpume_load_global(&offset_word, (const void *)(args.offsets + 4ll * (y * args.fields.cols + x)));
+        limit = CORNERS >> cell & 1 ? 1 : 2;
+    }
+
+    while (left) {
+        /* the first of the cells that are left has the vector of the next hypothesis */
+        const int leader = gpume_first_bit(left & CORNERS ? left & CORNERS : left);
+        const MvfpsVector v = mvfps_of_word(__shfl_sync(GPUME_WHOLE_WARP, word, leader));
+        const MvfpsVector u = mvfps_of_word(word);
+        const MvfpsVector offset = mvfps_of_word(__shfl_sync(GPUME_WHOLE_WARP, offset_word, leader));
+        const GpumeU32 cells = __ballot_sync(GPUME_WHOLE_WARP, FFABS(u.x - v.x) + FFABS(u.y - v.y) <= limit) & left;
+        int before[MvfpsLuma::OWN], after[MvfpsLuma::OWN];
+        GpumeU32 difference = 0;
+        int share, trust = 1;
+
+        left &= ~cells;
+        part.match(luma, 0, args.behind, shared, tx, ty, v, offset, args.part, taps, max, before, after);
+        GPUME_UNROLL for (int k = 0; k < MvfpsLuma::OWN; k++)
+            difference += FFABS(before[k] - after[k]);
+        difference = mvfps_add_lanes(difference, 1, 32) >> (args.depth - 8);
+        {
+            const MvfpsFields fields = mvfps_fields(args.fields);
+
+            share = mvfps_share(&fields, luma.w, luma.h, v, (tx + 1) * MVFPS_CELL, (ty + 1) * MVFPS_CELL,
+                                args.part, (int)difference);
+        }
+        if (cells != 0xffff)
+            trust = mvfps_trust((int)difference);
+        part.add(before, after, share, trust, cells);
+
+        if (LIKE_LUMA) {
+            GPUME_UNROLL for (int i = 0; i < OTHERS; i++) {
+                int b[MvfpsChroma::OWN], a[MvfpsChroma::OWN];
+
+                if (i + 1 < args.nb_components) {
+                    others[i].match(args.components[i + 1], 0, args.behind, shared, tx, ty, v, offset, args.part, taps,
+                                    max, b, a);
+                    others[i].add(b, a, share, trust, cells);
+                }
+            }
+        } else {
+            int b[MvfpsChroma::OWN], a[MvfpsChroma::OWN];
+
+            others[0].match(args.components[1], (long long)(args.components[2].first - args.components[1].first),
+                            args.behind, shared, tx, ty, v, offset, args.part, taps, max, b, a);
+            others[0].add(b, a, share, trust, cells);
+            if (args.nb_components > 3) {
+                alpha.match(args.components[3], 0, args.behind, shared, tx, ty, v, offset, args.part, taps, max,
+                            before, after);
+                alpha.add(before, after, share, trust, cells);
+            }
+        }
+    }
+
+    part.store(luma, luma.offset, luma.plane, tx, ty, args.shift);
+    if (LIKE_LUMA) {
+        GPUME_UNROLL for (int i = 0; i < OTHERS; i++) {
+            const MvfpsCudaComponent &c = args.components[i + 1];
+
+            if (i + 1 < args.nb_components)
+                others[i].store(c, c.offset, c.plane, tx, ty, args.shift);
+        }
+    } else {
+        const MvfpsCudaComponent &c = args.components[1], &d = args.components[2];
+        const int second = lane & 8;
+
+        others[0].store(c, second ? d.offset : c.offset, second ? d.plane : c.plane, tx, ty, args.shift);
+        if (args.nb_components > 3) {
+            const MvfpsCudaComponent &e = args.components[3];
+
+            alpha.store(e, e.offset, e.plane, tx, ty, args.shift);
+        }
+    }
+}

@@ -1,0 +1,172 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * The vectors of an instant. Variant 0: of each cell the first one, from the fields; variant 1: a
+ * pass, in which it may take those of its neighbours, or one near its own.
+ *
+ * A lane has a candidate, and what that costs apart from samples. Those that are different are
+ * then put together, and four lanes compare the samples of each.
+ */
+
+#include "libavfilter/gpume/mvfps/match.cuh"
+
+/** Candidates of a cell. */
+#define CANDIDATES (GPUME_CUDA_VARIANT ? 17 : 21)
+/** Bits of a candidate's order, below its cost. */
+#define ORDER_BITS 5
+/** Lanes that share a candidate, and rows of each. */
+#define SHARES 4
+#define SHARE_ROWS (MVFPS_CELL / SHARES)
+
+/** Number i of 0 to 8: the cell itself, then those around it in raster order. */
+static __device__ __forceinline__ void mvfps_around(int i, int *x, int *y)
+{
+    const int k = i ? i - (i <= 4) : 4;
+
+    *x = k % 3 - 1;
+    *y = k / 3 - 1;
+}
+
+static __device__ __forceinline__ MvfpsVector mvfps_opposite(MvfpsVector v)
+{
+    if (v.x != MVFPS_NONE) {
+        v.x = (short)-v.x;
+        v.y = (short)-v.y;
+    }
+    return v;
+}
+
+/** The first step's candidate of a lane. */
+static __device__ __forceinline__ MvfpsVector mvfps_candidate(const MvfpsCudaVectorsArgs &a, int cx, int cy, int lane)
+{
+    const MvfpsCudaFields &f = a.fields;
+    MvfpsVector v = { MVFPS_NONE, 0 };
+    int x, y;
+
+    mvfps_around(lane < 18 ? lane / 2 : 0, &x, &y);
+    const int at = 4 * (gpume_max(0, gpume_min(cy + 2 * y, f.rows - 1)) * f.cols +
+                        gpume_max(0, gpume_min(cx + 2 * x, f.cols - 1)));
+    const int opposite = lane < 18 ? lane & 1 : lane == 18;
+    const GpumeU64 field = lane < 18 ? (lane & 1 ? f.after_past : f.before_future) :
+                           lane == 18 ? f.before_past : lane == 19 ? f.after_future : 0;
+
+    if (lane == 20)
+        v.x = 0;
+    if (field) {
+        v = mvfps_load_vector(field + at);
+        if (opposite)
+            v = mvfps_opposite(v);
+    }
+    return v;
+}
+
+/** A pass's candidate of a lane, and in *penalty what its differences from the neighbours cost. All lanes call it. */
+static __device__ __forceinline__ MvfpsVector mvfps_neighbour(const MvfpsCudaVectorsArgs &a, int cx, int cy, int lane,
+                                                              GpumeU32 *penalty)
+{
+    const int cols = a.fields.cols, rows = a.fields.rows;
+    MvfpsVector v = { MVFPS_NONE, 0 };
+    GpumeU32 others, sum = 0;
+    int x, y, nb;
+
+    mvfps_around(lane < 9 ? lane : lane < CANDIDATES ? lane - 8 : 0, &x, &y);
+    const int own = lane >= 9;
+    const int has = lane < 9 && cx + x >= 0 && cx + x < cols && cy + y >= 0 && cy + y < rows;
+
+    if (has || own)
+        v = mvfps_load_vector(a.from + 4ll * (own ? cy * cols + cx : (cy + y) * cols + cx + x));
+    if (own) {
+        v.x = (short)(v.x + x);
+        v.y = (short)(v.y + y);
+    }
+    others = __ballot_sync(GPUME_WHOLE_WARP, has) >> 1 & 0xff;
+    nb     = gpume_popcount(others);
+    GPUME_UNROLL for (int i = 0; i < 8; i++) {
+        const MvfpsVector u = mvfps_of_word(__shfl_sync(GPUME_WHOLE_WARP, mvfps_word(v), i + 1));
+
+        sum += others >> i & 1 ? mvfps_unlike(v, u) : 0;
+    }
+    *penalty = nb == 8 ? MVFPS_SMOOTH * sum / 8 : nb ? MVFPS_SMOOTH * sum / nb : 0;
+    return v;
+}
+
+/**
+ * grid:   MVFPS_CUDA_VECTOR_WARPS cells of a row each, rows
+ * block:  MVFPS_CUDA_VECTOR_WARPS warps
+ * shared: MVFPS_CUDA_VECTOR_WORDS words for each warp
+ */
+GPUME_KERNEL_OF(MvfpsCudaVectorsArgs, 32 * MVFPS_CUDA_VECTOR_WARPS)
+{
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int cx = blockIdx.x * MVFPS_CUDA_VECTOR_WARPS + warp, cy = blockIdx.y;
+    const int x0 = cx * MVFPS_CELL, y0 = cy * MVFPS_CELL;
+    GpumeU32 word, penalty = 0, different, best = ~0u;
+    int wanted, nb;
+    MvfpsVector v;
+
+    GPUME_SHARED(GpumeU32, shared);
+
+    GpumeU32 *list = shared + warp * MVFPS_CUDA_VECTOR_WORDS;
+
+    if (cx >= args.fields.cols || mvfps_is_cut(args.is_cut))
+        return;
+    if (GPUME_CUDA_VARIANT)
+        v = mvfps_neighbour(args, cx, cy, lane, &penalty);
+    else
+        v = mvfps_candidate(args, cx, cy, lane);
+    word   = mvfps_word(v);
+    wanted = lane < CANDIDATES && v.x != MVFPS_NONE;
+    GPUME_UNROLL for (int i = 0; i < CANDIDATES - 1; i++) {
+        const GpumeU32 other = __shfl_sync(GPUME_WHOLE_WARP, word, i);
+
+        wanted &= !(i < lane && other == word);
+    }
+    if (wanted) {
+        const MvfpsFields fields = mvfps_fields(args.fields);
+
+        penalty += mvfps_unfaithful(&fields, v, x0, y0, args.part);
+    }
+    different = __ballot_sync(GPUME_WHOLE_WARP, wanted);
+    nb        = gpume_popcount(different);
+    if (wanted) {
+        const int rank = gpume_popcount(different & ((1u << lane) - 1));
+
+        list[2 * rank]     = word;
+        list[2 * rank + 1] = penalty << ORDER_BITS | lane;
+    }
+    __syncwarp();
+
+    GPUME_NO_UNROLL for (int first = 0; first < nb; first += 32 / SHARES) {
+        const int i = first + lane / SHARES;
+        GpumeU32 key = ~0u, sum = 0;
+
+        if (i < nb) {
+            const MvfpsVector u = mvfps_of_word(list[2 * i]);
+
+            key = list[2 * i + 1];
+            /* of equal costs that of the earlier one, which has been found */
+            if (key >> ORDER_BITS >= best >> ORDER_BITS)
+                key = ~0u;
+            else
+                sum = mvfps_sad_rows<MvfpsSample, SHARE_ROWS>(
+                          mvfps_place(args.before, args.stride, args.w, args.h, x0, y0,
+                                      mvfps_before(u.x, args.part), mvfps_before(u.y, args.part)),
+                          mvfps_place(args.after, args.stride, args.w, args.h, x0, y0,
+                                      mvfps_after(u.x, args.part), mvfps_after(u.y, args.part)),
+                          args.stride, lane % SHARES * SHARE_ROWS);
+        }
+        sum = mvfps_add_lanes(sum, 1, SHARES);
+        if (key != ~0u)
+            key += sum >> (args.depth - 8) << ORDER_BITS;
+        best = gpume_umin(best, key);
+        GPUME_UNROLL for (int bit = SHARES; bit < 32; bit <<= 1)
+            best = gpume_umin(best, __shfl_xor_sync(GPUME_WHOLE_WARP, best, bit));
+    }
+    word = __shfl_sync(GPUME_WHOLE_WARP, word, (int)(best & ((1 << ORDER_BITS) - 1)));
+    if (lane == 0)
+        ((GpumeU32 *)args.to)[cy * args.fields.cols + cx] = word;
+}

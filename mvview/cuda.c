@@ -1,0 +1,480 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Paints CUDA frames, on the stream of their device.
+ *
+ * The host sorts shapes to the tiles of the picture that they can touch. That list, the shapes
+ * and the vectors go up in one copy from a ring of pinned buffers, which is waited for only
+ * when it comes round. One kernel gives vectors and cells their colours, the other one paints:
+ * view/map.cu, view/paint.cu.
+ */
+
+#include <assert.h>
+#include <string.h>
+
+#include "config.h"
+#include "libavutil/attributes.h"
+#include "libavutil/common.h"
+#include "libavutil/error.h"
+#include "libavutil/hwcontext.h"
+#include "libavutil/log.h"
+#include "libavutil/mem.h"
+#include "libavutil/pixdesc.h"
+
+#include "libavfilter/gpume/cuda/uploads.h"
+#include "libavfilter/gpume/mvview/cuda_args.h"
+#include "libavfilter/gpume/mvview/modules.h"
+#include "libavfilter/gpume/mvview/painter.h"
+
+/** A tile's shapes in a launch, on average; if there are more, more launches paint them. */
+#define MAX_SHAPES_OF_TILE 256
+/** Parts of an upload begin at multiples of this. */
+#define ALIGNMENT 16
+/** Vectors lie at 16-bit coordinates, so what is computed from these does not overflow. */
+#define MAX_SIDE 32768
+
+static_assert(MVVIEW_CUDA_CELL == MVVIEW_CELL, "device code has that size, too");
+
+#define DECLARE(name, ...) GPUME_CUDA_DECLARE(name)
+MVVIEW_CUDA_MODULES(DECLARE)
+
+static const struct {
+    GpumeCudaCode code;
+    int depth;
+} modules[] = {
+#define MODULE(name, family, depth) { GPUME_CUDA_CODE(name), depth },
+    MVVIEW_CUDA_MODULES(MODULE)
+};
+
+/** Tiles that a shape can touch, the last ones among them. */
+typedef struct Tiles {
+    int x0, y0, x1, y1;         ///< x0 > x1 or y0 > y1: none
+} Tiles;
+
+/** Where the parts of an upload begin. */
+typedef struct Layout {
+    size_t palette, planes, vectors, ops, first, list, size;
+} Layout;
+
+typedef struct CUDAPainter {
+    const MvviewConfig *cfg;
+    GpumeCuda cuda;
+    GpumeCudaLaunch map, paint;
+    int failed;
+
+    GpumeCudaUploads uploads;
+    GpumeCudaBuffer flow;       ///< cells, then the colours of vectors
+
+    int tile_width, tiles_x, tiles_y;
+    unsigned *counts;           ///< of each tile, the shapes in it
+    Tiles *tiles;               ///< of each shape
+    unsigned tiles_allocated;
+} CUDAPainter;
+
+static int check(CUDAPainter *s, CUresult err, const char *what)
+{
+    return ff_gpume_cuda_check(&s->cuda, err, what);
+}
+
+#define TRY(call, what) \
+    if ((ret = check(s, s->cuda.cu->call, what)) < 0) \
+        return ret;
+
+static int is_power_of_2(int n)
+{
+    return n == 1 || n == 2 || n == 4;
+}
+
+static int supports(enum AVPixelFormat format)
+{
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
+    const int bytes = desc->comp[0].depth > 8 ? 2 : 1;
+
+    if (desc->flags & AV_PIX_FMT_FLAG_BE && bytes == 2)
+        return 0;
+    if (desc->flags & AV_PIX_FMT_FLAG_RGB && desc->comp[0].plane != desc->comp[1].plane)
+        return 0;
+    /* whole samples to a word */
+    for (int i = 0; i < desc->nb_components; i++)
+        if (!is_power_of_2(desc->comp[i].step / bytes) || desc->comp[i].step > 4)
+            return 0;
+    return 1;
+}
+
+/* With the context pushed. */
+static av_cold int init_device(CUDAPainter *s, int depth)
+{
+    int ret;
+
+    for (int i = 0; i < FF_ARRAY_ELEMS(modules); i++) {
+        if (modules[i].depth && modules[i].depth != depth)
+            continue;
+        ret = ff_gpume_cuda_load(&s->cuda, modules[i].depth ? &s->paint : &s->map, &modules[i].code);
+        if (ret < 0)
+            return ret;
+    }
+    s->map.grid[1]    = 1;
+    s->map.threads    = MVVIEW_CUDA_MAP_THREADS;
+    s->paint.threads  = MVVIEW_CUDA_THREADS;
+    s->paint.shared   = MVVIEW_CUDA_SHAPES * sizeof(MvviewCudaShape);
+    return ff_gpume_cuda_uploads_init(&s->cuda, &s->uploads);
+}
+
+static av_cold int init(void *priv, const MvviewConfig *cfg)
+{
+    const AVHWFramesContext *frames = (const AVHWFramesContext *)cfg->hw_frames->data;
+    CUDAPainter *s = priv;
+    int ret;
+
+    s->cfg = cfg;
+    ret = ff_gpume_cuda_open_of(&s->cuda, cfg->hw_frames, cfg->log_ctx,
+                                "download the frames before they are drawn into");
+    if (ret < 0)
+        return ret;
+    ret = init_device(s, av_pix_fmt_desc_get(frames->sw_format)->comp[0].depth > 8 ? 16 : 8);
+    ff_gpume_cuda_pop(&s->cuda);
+    return ret;
+}
+
+static int init_tiles(CUDAPainter *s, const MvviewCanvas *c)
+{
+    av_freep(&s->counts);
+    if (FFMAX(c->w, c->h) > MAX_SIDE) {
+        av_log(s->cuda.log_ctx, AV_LOG_ERROR, "Pictures of more than %d samples a side are not drawn "
+               "into on the GPU.\n", MAX_SIDE);
+        return AVERROR(ENOSYS);
+    }
+    s->tile_width = MVVIEW_CUDA_TILE_BYTES / (c->bytes * c->planes[0].step);
+    s->tiles_x = (c->w + s->tile_width - 1) / s->tile_width;
+    s->tiles_y = (c->h + MVVIEW_CUDA_TILE_ROWS - 1) / MVVIEW_CUDA_TILE_ROWS;
+    s->counts  = av_calloc(s->tiles_x * (size_t)s->tiles_y, sizeof(*s->counts));
+    return s->counts ? 0 : AVERROR(ENOMEM);
+}
+
+static Tiles tiles_of(const CUDAPainter *s, const MvviewCanvas *c, const MvviewOp *op, const MvviewText *text)
+{
+    const MvviewShape *shape = &op->shape;
+    MvviewBounds b = { 0 };
+    int left, right, top, bottom;
+
+    switch (shape->kind) {
+    case MVVIEW_ARROW:  b = mvview_arrow_most_bounds(shape->a, shape->b, shape->unit); break;
+    case MVVIEW_BLOCK:  b = mvview_block_bounds(shape->a, shape->b);                   break;
+    case MVVIEW_WHEEL:  b = mvview_wheel_bounds(shape->a, shape->unit);                break;
+    case MVVIEW_NUMBER: b = mvview_text_bounds(text, shape->b);                        break;
+    }
+    /* a sample of chroma is touched with any of those that it covers, all of them in one tile */
+    left   = FFMAX(op->x + b.left, 0);
+    top    = FFMAX(op->y + b.top,  0);
+    right  = FFMIN(op->x + b.right,  s->tiles_x * s->tile_width - 1);
+    bottom = FFMIN(op->y + b.bottom, s->tiles_y * MVVIEW_CUDA_TILE_ROWS - 1);
+    if (left > right || top > bottom)
+        return (Tiles) { 0, 0, -1, -1 };
+    return (Tiles) { left / s->tile_width, top / MVVIEW_CUDA_TILE_ROWS,
+                     right / s->tile_width, bottom / MVVIEW_CUDA_TILE_ROWS };
+}
+
+/*
+ * Find the tiles of shapes, and count those of each tile. Returns how many shapes can be
+ * painted at once.
+ */
+static int count_tiles(CUDAPainter *s, const MvviewPicture *pic, const MvviewText *text,
+                       int begin, size_t *nb_listed)
+{
+    const size_t nb_tiles = s->tiles_x * (size_t)s->tiles_y;
+    int i;
+
+    memset(s->counts, 0, nb_tiles * sizeof(*s->counts));
+    *nb_listed = 0;
+    for (i = begin; i < pic->nb_ops && *nb_listed < nb_tiles * MAX_SHAPES_OF_TILE; i++) {
+        const Tiles t = s->tiles[i] = tiles_of(s, pic->canvas, &pic->ops[i], text);
+
+        for (int y = t.y0; y <= t.y1; y++)
+            for (int x = t.x0; x <= t.x1; x++)
+                s->counts[y * s->tiles_x + x]++;
+        *nb_listed += (t.x1 - t.x0 + 1) * (t.y1 - t.y0 + 1);
+    }
+    return i - begin;
+}
+
+static size_t place(Layout *l, size_t size)
+{
+    const size_t at = l->size;
+
+    l->size += FFALIGN(size, ALIGNMENT);
+    return at;
+}
+
+/* Room for cells and colours. With the context pushed. */
+static int get_flow(CUDAPainter *s, size_t size)
+{
+    int ret;
+
+    if (s->flow.size >= size)
+        return 0;
+    /* frames in flight may read it */
+    TRY(cuStreamSynchronize(s->cuda.hwctx->stream), "wait for the device")
+    ff_gpume_cuda_free(&s->flow);
+    return ff_gpume_cuda_alloc(&s->cuda, &s->flow, GPUME_CUDA_DEVICE, size + size / 2, "colours");
+}
+
+static void fill_palette(MvviewCudaPalette *p, const MvviewCanvas *c, const MvviewText *text)
+{
+    memset(p, 0, sizeof(*p));
+    memcpy(p->matrix, c->matrix, sizeof(p->matrix));
+    memcpy(p->offset, c->offset, sizeof(p->offset));
+    p->text = *text;
+    for (int i = 0; i < MVVIEW_NB_INKS; i++) {
+        unsigned comp[3] = { 0 };
+
+        ff_mvview_colour(c, &ff_mvview_inks[i], comp);
+        for (int j = 0; j < 3; j++)
+            p->inks[i].comp[j] = comp[j];
+    }
+}
+
+typedef struct VectorsArg {
+    MvviewCudaVector *dst;
+    const MvviewField *f;
+} VectorsArg;
+
+static void fill_vectors(void *opaque, int job, int nb_jobs)
+{
+    const VectorsArg *arg = opaque;
+    const MvviewField *f  = arg->f;
+    const int end = f->nb * (job + INT64_C(1)) / nb_jobs;
+
+    for (int i = f->nb * (int64_t)job / nb_jobs; i < end; i++) {
+        const MvviewVector *v = &f->vectors[i];
+        int x0, y0, x1, y1;
+
+        ff_mvview_cells(f, v, &x0, &y0, &x1, &y1);
+        arg->dst[i] = (MvviewCudaVector) { x0, y0, x1, y1 | (v->future ? MVVIEW_CUDA_FUTURE : 0),
+                                           v->dx, v->dy };
+    }
+}
+
+static void fill_ops(MvviewCudaOp *dst, const MvviewPicture *pic, int begin, int nb)
+{
+    for (int i = 0; i < nb; i++) {
+        const MvviewOp *op       = &pic->ops[begin + i];
+        const MvviewShape *shape = &op->shape;
+        enum MvviewInk below, above;
+
+        ff_mvview_shape_inks(shape, &below, &above);
+        dst[i] = (MvviewCudaOp) {
+            .x = op->x, .y = op->y, .a = shape->a, .b = shape->b,
+            .kind = shape->kind, .variant = shape->variant, .below = below, .above = above,
+            .unit = shape->unit,
+        };
+    }
+}
+
+/* The list of each tile, from the counts, which are used up. */
+static void fill_list(CUDAPainter *s, unsigned *first, unsigned *list, const Tiles *tiles, int nb)
+{
+    const int nb_tiles = s->tiles_x * s->tiles_y;
+    unsigned sum = 0;
+
+    for (int i = 0; i < nb_tiles; i++) {
+        const unsigned count = s->counts[i];
+
+        first[i] = s->counts[i] = sum;
+        sum += count;
+    }
+    first[nb_tiles] = sum;
+    for (int i = 0; i < nb; i++)
+        for (int y = tiles[i].y0; y <= tiles[i].y1; y++)
+            for (int x = tiles[i].x0; x <= tiles[i].x1; x++)
+                list[s->counts[y * s->tiles_x + x]++] = i;
+}
+
+static int log2_of(int n)
+{
+    return n == 4 ? 2 : n - 1;
+}
+
+static void fill_planes(const CUDAPainter *s, const MvviewPicture *pic, MvviewCudaPlane *planes, int again)
+{
+    const MvviewCanvas *c = pic->canvas;
+    const AVFrame *in = again ? pic->out : pic->in;
+    const int background = again || pic->plain ? MVVIEW_PICTURE : s->cfg->background;
+
+    for (int i = 0; i < c->nb_planes; i++) {
+        const MvviewPlane *p = &c->planes[i];
+
+        planes[i] = (MvviewCudaPlane) {
+            .src = (uintptr_t)in->data[i],       .src_linesize = in->linesize[i],
+            .dst = (uintptr_t)pic->out->data[i], .dst_linesize = pic->out->linesize[i],
+            .w = p->w, .h = p->h, .hsub = p->hsub, .vsub = p->vsub,
+            .log2_step  = log2_of(p->step),
+            .painted    = p->painted,
+            .background = p->painted ? background : MVVIEW_PICTURE,
+        };
+        /* the luma is gray */
+        if (background == MVVIEW_GRAY && !c->rgb && (!i || c->nb_comps == 1))
+            planes[i].background = MVVIEW_PICTURE;
+        for (int j = 0; j < p->step; j++)
+            planes[i].comps |= (p->comp[j] & 255u) << 8 * j;
+    }
+}
+
+/*
+ * Paint as many of the shapes from begin on as go into one launch; before the first ones also
+ * the background and the flow. Returns their number. With the context pushed.
+ */
+static int paint_some(CUDAPainter *s, const MvviewPicture *pic, const MvviewText *text, int begin)
+{
+    const MvviewCanvas *c   = pic->canvas;
+    const MvviewField *f    = pic->field;
+    const CUstream stream   = s->cuda.hwctx->stream;
+    const int flow          = !begin && !pic->plain && s->cfg->mode & MVVIEW_FLOW && s->cfg->opacity;
+    const size_t cells_size = FFALIGN((size_t)f->cells_w * f->cells_h * sizeof(uint32_t), ALIGNMENT);
+    MvviewCudaPaintArgs args = { .nb_vectors = f->nb };
+    Layout l = { 0 };
+    size_t nb_listed;
+    const int nb = count_tiles(s, pic, text, begin, &nb_listed);
+    uint8_t *host;
+    GpumeCudaUpload *up;
+    int ret;
+
+    l.palette = place(&l, sizeof(MvviewCudaPalette));
+    l.planes  = place(&l, c->nb_planes * sizeof(MvviewCudaPlane));
+    l.vectors = place(&l, flow ? f->nb * sizeof(MvviewCudaVector) : 0);
+    l.ops     = place(&l, nb * sizeof(MvviewCudaOp));
+    l.first   = place(&l, (s->tiles_x * (size_t)s->tiles_y + 1) * sizeof(unsigned));
+    l.list    = place(&l, nb_listed * sizeof(unsigned));
+    ret = ff_gpume_cuda_uploads_next(&s->cuda, &s->uploads, l.size, &up);
+    if (ret < 0)
+        return ret;
+    if (flow && (ret = get_flow(s, cells_size + f->nb * sizeof(MvviewCudaColour))) < 0)
+        return ret;
+
+    host = up->buffer.pinned;
+    fill_palette((MvviewCudaPalette *)(host + l.palette), c, text);
+    fill_planes(s, pic, (MvviewCudaPlane *)(host + l.planes), begin > 0);
+    fill_ops((MvviewCudaOp *)(host + l.ops), pic, begin, nb);
+    fill_list(s, (unsigned *)(host + l.first), (unsigned *)(host + l.list), s->tiles + begin, nb);
+    if (flow) {
+        MvviewCudaMapArgs map = {
+            .vectors = up->buffer.data + l.vectors, .palette = up->buffer.data + l.palette,
+            .colours = s->flow.data + cells_size, .cells = s->flow.data,
+            .nb      = f->nb, .cells_w = f->cells_w, .full = pic->full,
+            .nb_comps = c->nb_comps, .depth = c->depth,
+        };
+
+        ff_mvview_execute(s->cfg, f->nb, fill_vectors,
+                          &(VectorsArg) { (MvviewCudaVector *)(host + l.vectors), f });
+        ret = ff_gpume_cuda_upload(&s->cuda, up, l.size, "upload vectors");
+        if (ret < 0)
+            return ret;
+        TRY(cuMemsetD8Async(s->flow.data, 0, cells_size, stream), "clear the flow")
+        s->map.grid[0] = (f->nb + MVVIEW_CUDA_MAP_THREADS - 1) / MVVIEW_CUDA_MAP_THREADS;
+        ret = check(s, ff_gpume_cuda_launch(&s->cuda, &s->map, 1, &map, stream), "map the vectors");
+        if (ret < 0)
+            return ret;
+        args.cells   = map.cells;
+        args.colours = map.colours;
+    } else {
+        ret = ff_gpume_cuda_upload(&s->cuda, up, l.size, "upload shapes");
+        if (ret < 0)
+            return ret;
+    }
+
+    args.planes     = up->buffer.data + l.planes;
+    args.palette    = up->buffer.data + l.palette;
+    args.ops        = up->buffer.data + l.ops;
+    args.first      = up->buffer.data + l.first;
+    args.list       = up->buffer.data + l.list;
+    args.cells_w    = f->cells_w;
+    args.tiles_x    = s->tiles_x;
+    args.tile_width = s->tile_width;
+    args.opacity    = s->cfg->opacity;
+    args.depth      = c->depth;
+    args.shift      = c->shift;
+    args.nb_comps   = c->nb_comps;
+    memcpy(args.gray, c->luma, sizeof(args.gray));
+    s->paint.grid[0] = s->tiles_x;
+    s->paint.grid[1] = s->tiles_y;
+    ret = check(s, ff_gpume_cuda_launch(&s->cuda, &s->paint, c->nb_planes, &args, stream), "paint");
+    if (ret < 0)
+        return ret;
+    ret = ff_gpume_cuda_upload_end(&s->cuda, up);
+    return ret < 0 ? ret : nb;
+}
+
+/* With the context pushed. */
+static int paint_all(CUDAPainter *s, const MvviewPicture *pic)
+{
+    MvviewText text = { 0 };
+    int begin = 0, ret;
+
+    for (int i = 0; i < pic->nb_ops; i++)
+        if (pic->ops[i].shape.kind == MVVIEW_NUMBER)
+            ff_mvview_number_text(&text, pic->ops[i].shape.a);
+    do {
+        ret = paint_some(s, pic, &text, begin);
+        if (ret < 0)
+            return ret;
+        begin += ret;
+    } while (begin < pic->nb_ops);
+    return 0;
+}
+
+static int paint(void *priv, const MvviewPicture *pic)
+{
+    CUDAPainter *s = priv;
+    int ret;
+
+    /* what was queued before an error is not known */
+    if (s->failed)
+        return s->failed;
+    if (pic->new_canvas || !s->counts) {
+        ret = init_tiles(s, pic->canvas);
+        if (ret < 0)
+            return ret;
+    }
+    av_fast_malloc(&s->tiles, &s->tiles_allocated, FFMAX(pic->nb_ops, 1) * sizeof(*s->tiles));
+    if (!s->tiles)
+        return AVERROR(ENOMEM);
+
+    ret = ff_gpume_cuda_push(&s->cuda);
+    if (ret >= 0) {
+        ret = paint_all(s, pic);
+        ff_gpume_cuda_pop(&s->cuda);
+    }
+    if (ret < 0)
+        s->failed = ret;
+    return ret;
+}
+
+static av_cold void uninit(void *priv)
+{
+    CUDAPainter *s = priv;
+
+    if (s->cuda.device && ff_gpume_cuda_push_to_free(&s->cuda)) {
+        /* what is in flight reads what is freed next */
+        s->cuda.cu->cuStreamSynchronize(s->cuda.hwctx->stream);
+        ff_gpume_cuda_uploads_free(&s->cuda, &s->uploads);
+        ff_gpume_cuda_free(&s->flow);
+        ff_gpume_cuda_unload(&s->cuda, &s->map);
+        ff_gpume_cuda_unload(&s->cuda, &s->paint);
+        ff_gpume_cuda_pop(&s->cuda);
+    }
+    av_freep(&s->counts);
+    av_freep(&s->tiles);
+    ff_gpume_cuda_close(&s->cuda);
+}
+
+const MvviewPainter ff_mvview_painter_cuda = {
+    .priv_size = sizeof(CUDAPainter),
+    .hw_format = AV_PIX_FMT_CUDA,
+    .supports  = supports,
+    .init      = init,
+    .paint     = paint,
+    .uninit    = uninit,
+};

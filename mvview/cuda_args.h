@@ -1,0 +1,114 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * What the CUDA painter's host side and its kernels share. Addresses are the device's.
+ */
+
+#ifndef AVFILTER_GPUME_MVVIEW_CUDA_ARGS_H
+#define AVFILTER_GPUME_MVVIEW_CUDA_ARGS_H
+
+#include "libavfilter/gpume/mvview/shape.h"
+
+/** Side of a cell of the flow, in samples. */
+#define MVVIEW_CUDA_CELL   4
+
+/** A tile: bytes of a row of the first plane, and rows of it. */
+#define MVVIEW_CUDA_TILE_BYTES 128
+#define MVVIEW_CUDA_TILE_ROWS   16
+/** Threads that paint a tile of a plane, and words of four bytes that each has at a time. */
+#define MVVIEW_CUDA_THREADS    128
+#define MVVIEW_CUDA_WORDS        4
+/** Of which a multiprocessor has at least so many at once. */
+#define MVVIEW_CUDA_CTAS         8
+/** Shapes that are prepared at a time. */
+#define MVVIEW_CUDA_SHAPES      64
+/** Threads of a block that maps vectors. */
+#define MVVIEW_CUDA_MAP_THREADS 128
+
+/** Bit of a vector that points into the future; a picture has fewer cells. */
+#define MVVIEW_CUDA_FUTURE 0x8000
+
+/** A vector: its colour is that of (dx, dy), its cells are those from x0 to before x1, and so on. */
+typedef struct MvviewCudaVector {
+    unsigned short x0, y0, x1;
+    unsigned short y1;          ///< with MVVIEW_CUDA_FUTURE
+    int dx, dy;
+} MvviewCudaVector;
+
+/** A vector's colour, by component. */
+typedef struct MvviewCudaColour {
+    unsigned short comp[4];
+} MvviewCudaColour;
+
+/** Colours of a frame. */
+typedef struct MvviewCudaPalette {
+    long long matrix[3][3], offset[3];      ///< as a canvas has them
+    MvviewCudaColour inks[MVVIEW_NB_INKS];  ///< by enum MvviewInk
+    MvviewText text;                        ///< of a shape of kind MVVIEW_NUMBER
+} MvviewCudaPalette;
+
+/** A shape that begins at the sample (x, y). */
+typedef struct MvviewCudaOp {
+    int x, y;
+    int a, b;                   ///< of MvviewShape
+    unsigned char kind, variant, below, above;  ///< the last two: enum MvviewInk
+    int unit;
+} MvviewCudaOp;
+
+/** In shared memory: a shape of the tile, ready to be drawn. */
+typedef struct MvviewCudaShape {
+    int x, y;
+    int left, right, top, bottom;       ///< samples of the picture that it can touch
+    int kind, a, b, variant, unit;
+    MvviewArrow arrow;
+    int below[4], above[4];             ///< colours by component
+} MvviewCudaShape;
+
+/** Parameters of the kernel that gives vectors their colours and cells their vectors. */
+typedef struct MvviewCudaMapArgs {
+    unsigned long long vectors; ///< MvviewCudaVector[nb]
+    unsigned long long palette; ///< MvviewCudaPalette
+    unsigned long long colours; ///< MvviewCudaColour[nb]: written
+    /** Of each cell the greatest of its vectors' 1 + index, plus nb for one into the past. 0 before. */
+    unsigned long long cells;
+    int nb;
+    int cells_w;
+    unsigned full;              ///< length of full saturation
+    int nb_comps, depth;
+} MvviewCudaMapArgs;
+
+typedef struct MvviewCudaPlane {
+    unsigned long long src, dst;
+    long long src_linesize, dst_linesize;
+    int w, h;                   ///< samples
+    int hsub, vsub;
+    int log2_step;              ///< of the words of a sample
+    unsigned comps;             ///< a byte for each word of a sample: which component, 255: left alone
+    int painted;
+    int background;             ///< enum MvviewBackground, as it concerns this plane
+} MvviewCudaPlane;
+
+/** Parameters of the kernel that paints; blocks of threads are tiles across, down, and planes. */
+typedef struct MvviewCudaPaintArgs {
+    unsigned long long planes;  ///< MvviewCudaPlane, which as parameters would be copied to be chosen from
+    unsigned long long palette; ///< MvviewCudaPalette
+    unsigned long long ops;     ///< MvviewCudaOp
+    unsigned long long first;   ///< unsigned for each tile and one more: where in the list its shapes begin
+    unsigned long long list;    ///< unsigned: indices of ops, each tile's in the order of drawing
+    unsigned long long colours; ///< MvviewCudaColour
+    unsigned long long cells;   ///< as MvviewCudaMapArgs.cells; 0: there is no flow
+    int nb_vectors;
+    int cells_w;
+    int tiles_x;
+    int tile_width;             ///< samples
+    int opacity;                ///< 0 to MVVIEW_FULL
+    int depth, shift;           ///< of samples; shift: bits below them
+    int gray[3];                ///< parts of red, green and blue in luma; their sum is 1 << 16
+    int nb_comps;
+} MvviewCudaPaintArgs;
+
+#endif /* AVFILTER_GPUME_MVVIEW_CUDA_ARGS_H */

@@ -1,0 +1,207 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include <string.h>
+
+#include "libavutil/common.h"
+#include "libavutil/error.h"
+#include "libavutil/mem.h"
+
+#include "libavfilter/gpume/mvview/arrow.h"
+#include "libavfilter/gpume/mvview/field.h"
+
+static uint64_t squared_length(const MvviewVector *v)
+{
+    return (int64_t)v->dx * v->dx + (int64_t)v->dy * v->dy;
+}
+
+uint32_t ff_mvview_length(const MvviewVector *v)
+{
+    return mvview_sqrt(squared_length(v));
+}
+
+/** Vectors that one thread reads: fewer are not worth waking another one. */
+#define PART_VECTORS 4096
+#define MAX_PARTS    16
+
+/** What a part of the vectors has. */
+typedef struct Part {
+    int begin, nb, nb_future, side;
+    uint64_t longest;
+} Part;
+
+typedef struct ReadArg {
+    MvviewField *f;
+    const AVFrameSideData *sd;
+    int nb, sources;
+    Part parts[MAX_PARTS];
+} ReadArg;
+
+static void read_part(void *opaque, int job, int nb_jobs)
+{
+    ReadArg *arg = opaque;
+    const MvviewField *f = arg->f;
+    const int end = arg->nb * (job + INT64_C(1)) / nb_jobs;
+    Part p = { .begin = arg->nb * (int64_t)job / nb_jobs };
+
+    for (int i = p.begin; i < end; i++) {
+        MvviewVector *v = &f->vectors[p.begin + p.nb];
+
+        if (!gpume_read_vector(v, arg->sd, i, f->w, f->h) ||
+            !(arg->sources & (v->future ? MVVIEW_FUTURE : MVVIEW_PAST)))
+            continue;
+        p.longest    = FFMAX(p.longest, squared_length(v));
+        p.side       = FFMAX3(p.side, v->w, v->h);
+        p.nb_future += v->future;
+        p.nb++;
+    }
+    arg->parts[job] = p;
+}
+
+void ff_mvview_execute(const MvviewConfig *cfg, int nb, GpumeJob job, void *arg)
+{
+    const int nb_jobs = av_clip(nb / PART_VECTORS, 1, FFMIN(cfg->executor.nb_threads, MAX_PARTS));
+
+    if (nb_jobs > 1)
+        gpume_execute(&cfg->executor, job, arg, nb_jobs);
+    else
+        job(arg, 0, 1);
+}
+
+int ff_mvview_field_read(MvviewField *f, const AVFrame *frame, const MvviewConfig *cfg)
+{
+    const AVFrameSideData *sd = av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
+    const size_t nb  = gpume_nb_vectors(sd);
+    uint64_t longest = 0;
+    ReadArg arg = { .f = f, .nb = nb, .sources = cfg->sources };
+
+    f->w  = frame->width;
+    f->h  = frame->height;
+    f->nb = f->nb_future = f->side = f->longest = 0;
+    f->cells_w = (f->w + MVVIEW_CELL - 1) / MVVIEW_CELL;
+    f->cells_h = (f->h + MVVIEW_CELL - 1) / MVVIEW_CELL;
+    if (!nb)
+        return 0;
+    if (nb > INT_MAX / sizeof(*f->vectors))
+        return AVERROR(ENOMEM);
+    av_fast_malloc(&f->vectors, &f->allocated, nb * sizeof(*f->vectors));
+    if (!f->vectors)
+        return AVERROR(ENOMEM);
+
+    arg.sd = sd;
+    ff_mvview_execute(cfg, nb, read_part, &arg);
+    for (int i = 0; i < MAX_PARTS; i++) {
+        const Part *p = &arg.parts[i];
+
+        if (f->nb != p->begin)
+            memmove(f->vectors + f->nb, f->vectors + p->begin, p->nb * sizeof(*f->vectors));
+        f->nb        += p->nb;
+        f->nb_future += p->nb_future;
+        f->side       = FFMAX(f->side, p->side);
+        longest       = FFMAX(longest, p->longest);
+    }
+    f->longest = mvview_sqrt(longest);
+    return f->nb;
+}
+
+/* First cell whose first sample is at or behind this one, inside the picture. */
+static int cell_from(int sample, int cells)
+{
+    return av_clip((sample + MVVIEW_CELL - 1) >> MVVIEW_LOG2_CELL, 0, cells);
+}
+
+void ff_mvview_cells(const MvviewField *f, const MvviewVector *v, int *x0, int *y0, int *x1, int *y1)
+{
+    const int left = gpume_block_left(v), top = gpume_block_top(v);
+
+    *x0 = cell_from(left, f->cells_w);
+    *y0 = cell_from(top,  f->cells_h);
+    *x1 = cell_from(left + v->w, f->cells_w);
+    *y1 = cell_from(top  + v->h, f->cells_h);
+}
+
+int ff_mvview_field_map(MvviewField *f)
+{
+    const size_t size = (size_t)f->cells_w * f->cells_h * sizeof(*f->cells);
+
+    if (size > UINT_MAX - 64)
+        return AVERROR(ENOMEM);
+    av_fast_malloc(&f->cells, &f->cells_allocated, size);
+    if (!f->cells)
+        return AVERROR(ENOMEM);
+    memset(f->cells, 0, size);
+
+    for (int future = f->nb_future ? 1 : 0; future >= 0; future--) {
+        for (int i = 0; i < f->nb; i++) {
+            const MvviewVector *v = &f->vectors[i];
+            int x0, y0, x1, y1;
+
+            if (v->future != future)
+                continue;
+            ff_mvview_cells(f, v, &x0, &y0, &x1, &y1);
+            for (int y = y0; y < y1; y++)
+                for (int x = x0; x < x1; x++)
+                    f->cells[y * (size_t)f->cells_w + x] = i + 1;
+        }
+    }
+    return 0;
+}
+
+/** The vector that begins nearest to the middle of a square. */
+typedef struct MvviewSquare {
+    int vector;                 ///< 1 + its index; 0: none
+    int distance;               ///< in half samples
+} MvviewSquare;
+
+int ff_mvview_field_choose(MvviewField *f, int side,
+                           int (*add)(void *opaque, const MvviewVector *v), void *opaque)
+{
+    const uint64_t reciprocal = side ? ((UINT64_C(1) << 31) + side - 1) / side : 0;
+    int nb = 0, nb_x = 0, ret;
+
+    if (side) {
+        nb_x = f->w / side + 1;
+        nb   = nb_x * (f->h / side + 1);
+        av_fast_malloc(&f->squares, &f->squares_allocated, nb * sizeof(*f->squares));
+        if (!f->squares)
+            return AVERROR(ENOMEM);
+    }
+    for (int future = 0; future < 2; future++) {
+        if (!(future ? f->nb_future : f->nb - f->nb_future))
+            continue;
+        if (side)
+            memset(f->squares, 0, nb * sizeof(*f->squares));
+        for (int i = 0; i < f->nb; i++) {
+            const MvviewVector *v = &f->vectors[i];
+
+            if (v->future != future || v->x < 0 || v->y < 0 || v->x >= f->w || v->y >= f->h)
+                continue;
+            if (side) {
+                /* exact divisions, as coordinates have 15 bits */
+                const int x = v->x * reciprocal >> 31, y = v->y * reciprocal >> 31;
+                const int distance = FFABS(2 * (v->x - x * side) - side) +
+                                     FFABS(2 * (v->y - y * side) - side);
+                MvviewSquare *square = &f->squares[y * nb_x + x];
+
+                if (!square->vector || distance < square->distance)
+                    *square = (MvviewSquare) { i + 1, distance };
+            } else if ((ret = add(opaque, v)) < 0) {
+                return ret;
+            }
+        }
+        for (int i = 0; side && i < nb; i++)
+            if (f->squares[i].vector &&
+                (ret = add(opaque, &f->vectors[f->squares[i].vector - 1])) < 0)
+                return ret;
+    }
+    return 0;
+}
+
+void ff_mvview_field_free(MvviewField *f)
+{
+    av_freep(&f->vectors);
+    av_freep(&f->cells);
+    av_freep(&f->squares);
+}

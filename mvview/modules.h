@@ -1,0 +1,23 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * The list of mvview's kernels, one a module.
+ */
+
+#ifndef AVFILTER_GPUME_MVVIEW_MODULES_H
+#define AVFILTER_GPUME_MVVIEW_MODULES_H
+
+/**
+ * M(name, family, depth): kernel gpume_<name> of <family>.cu, for samples of 8 or of up to 16
+ * bits or, 0, of any. One row a line: makefiles read it with sed.
+ */
+#define MVVIEW_CUDA_MODULES(M) \
+    M(mvview_map,      map,    0)  \
+    M(mvview_paint_8,  paint,  8)  \
+    M(mvview_paint_16, paint, 16)
+
+#endif /* AVFILTER_GPUME_MVVIEW_MODULES_H */

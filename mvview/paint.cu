@@ -1,0 +1,360 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * The picture: each tile's background, its flow, then its shapes in the order of drawing.
+ *
+ * A thread owns words of four bytes of the picture, reads each of them once and writes it
+ * once. What a shape puts on a sample follows from where the sample lies (view/shape.h); a
+ * sample of chroma gets the mean of the samples that it covers.
+ */
+
+#include "libavfilter/gpume/cuda/common.cuh"
+#include "libavfilter/gpume/mvview/cuda_args.h"
+
+/** Bytes of a component, and components of a word. */
+#define BYTES     (GPUME_CUDA_DEPTH > 8 ? 2 : 1)
+#define PER_WORD  (4 / BYTES)
+#define BITS      (8 * BYTES)
+#define MASK      ((1u << BITS) - 1)
+
+/** Words of a row that lie next to each other in a warp; its lanes have 4 such rows. */
+#define WARP_WORDS 8
+
+#define NO_COMP 255
+
+/** A place in a plane: a word of it. */
+struct MvviewCudaPlace {
+    int x, y;                           ///< its first sample
+    int nb;                             ///< bytes of it that are in the picture; 0: none
+};
+
+/** Which component of a picture component i of a word is. */
+static __device__ __forceinline__ int mvview_comp(const MvviewCudaPlane &p, int i)
+{
+    return p.comps >> 8 * (i & ((1 << p.log2_step) - 1)) & 255;
+}
+
+static __device__ __forceinline__ unsigned mvview_get(GpumeU32 word, int i)
+{
+    return word >> BITS * i & MASK;
+}
+
+static __device__ __forceinline__ GpumeU32 mvview_set(GpumeU32 word, int i, unsigned v)
+{
+    return (word & ~(MASK << BITS * i)) | (v & MASK) << BITS * i;
+}
+
+/** Component i of a word becomes (v * keep + add) >> 8; bits below the samples stay. */
+static __device__ __forceinline__ GpumeU32 mvview_blend(GpumeU32 word, int i, unsigned keep,
+                                                        unsigned add, int shift)
+{
+    const unsigned v = mvview_get(word, i);
+
+    return mvview_set(word, i, ((v >> shift) * keep + add) >> 8 << shift | (v & ((1u << shift) - 1)));
+}
+
+static __device__ __forceinline__ GpumeU32 mvview_load(const MvviewCudaPlane &p, const MvviewCudaPlace &at,
+                                                       int whole)
+{
+    const GpumeU8 *src = (const GpumeU8 *)p.src + p.src_linesize * at.y +
+                         ((long long)at.x << p.log2_step) * BYTES;
+    GpumeU32 word = 0;
+
+    if (whole && at.nb == 4)
+        return *(const GpumeU32 *)src;
+    for (int i = 0; i < at.nb; i++)
+        word |= (GpumeU32)src[i] << 8 * i;
+    return word;
+}
+
+static __device__ __forceinline__ void mvview_store(const MvviewCudaPlane &p, const MvviewCudaPlace &at,
+                                                    int whole, GpumeU32 word)
+{
+    GpumeU8 *dst = (GpumeU8 *)p.dst + p.dst_linesize * at.y + ((long long)at.x << p.log2_step) * BYTES;
+
+    if (whole && at.nb == 4) {
+        *(GpumeU32 *)dst = word;
+        return;
+    }
+    for (int i = 0; i < at.nb; i++)
+        dst[i] = (GpumeU8)(word >> 8 * i);
+}
+
+/** What is drawn over. */
+static __device__ __forceinline__ GpumeU32 mvview_background(const MvviewCudaPaintArgs &a, const MvviewCudaPlane &p,
+                                                             GpumeU32 word)
+{
+    const MvviewCudaPalette *palette = (const MvviewCudaPalette *)a.palette;
+    const GpumeU16 *black = palette->inks[MVVIEW_INK_BLACK].comp;
+    int gray = 1 << (a.depth - 1);
+
+    if (p.background == MVVIEW_PICTURE)
+        return word;
+    if (p.background == MVVIEW_GRAY && p.log2_step == 2) {
+        /* a sample of red, green and blue */
+        gray = 1 << 15;
+        for (int i = 0; i < PER_WORD; i++) {
+            const int c = mvview_comp(p, i);
+
+            gray += c == NO_COMP ? 0 : (int)mvview_get(word, i) *
+                                       (c == 0 ? a.gray[0] : c == 1 ? a.gray[1] : a.gray[2]);
+        }
+        gray >>= 16;
+    }
+    for (int i = 0; i < PER_WORD; i++) {
+        const int c = mvview_comp(p, i);
+
+        if (c != NO_COMP)
+            word = mvview_set(word, i, (p.background == MVVIEW_BLACK ? black[c] : gray) << a.shift);
+    }
+    return word;
+}
+
+static __device__ __forceinline__ GpumeU32 mvview_flow(const MvviewCudaPaintArgs &a, const MvviewCudaPlane &p,
+                                                       const MvviewCudaPlace &at, GpumeU32 word)
+{
+    const GpumeU32 *cells = (const GpumeU32 *)a.cells +
+                            (long long)((at.y << p.vsub) / MVVIEW_CUDA_CELL) * a.cells_w;
+    const int nb = at.nb / BYTES;
+    GpumeU32 key = 0, vector = 0;
+    int last = -1;
+
+    for (int i = 0; i < nb; i++) {
+        const int cell = ((at.x + (i >> p.log2_step)) << p.hsub) / MVVIEW_CUDA_CELL;
+        const int c = mvview_comp(p, i);
+
+        if (cell != last) {
+            key    = cells[cell];
+            vector = key > (GpumeU32)a.nb_vectors ? key - a.nb_vectors : key;
+            last   = cell;
+        }
+        if (key && c != NO_COMP)
+            word = mvview_blend(word, i, MVVIEW_FULL - a.opacity,
+                                mvview_flow_add(((const GpumeU16 *)a.colours)[4ll * (vector - 1) + c],
+                                                a.opacity), a.shift);
+    }
+    return word;
+}
+
+/** Make a shape ready: what all its samples have in common. */
+static __device__ __forceinline__ void mvview_prepare(const MvviewCudaPaintArgs &a, const MvviewCudaOp *op,
+                                                      MvviewCudaShape *s)
+{
+    const MvviewCudaPalette *palette = (const MvviewCudaPalette *)a.palette;
+    MvviewArrow arrow = { 0 };
+    MvviewBounds bounds;
+
+    s->x       = op->x;
+    s->y       = op->y;
+    s->kind    = op->kind;
+    s->a       = op->a;
+    s->b       = op->b;
+    s->variant = op->variant;
+    s->unit    = op->unit;
+    for (int c = 0; c < 4; c++) {
+        s->below[c] = c < a.nb_comps ? palette->inks[op->below].comp[c] : 0;
+        s->above[c] = c < a.nb_comps ? palette->inks[op->above].comp[c] : 0;
+    }
+    if (op->kind == MVVIEW_ARROW) {
+        mvview_arrow_init(&arrow, op->a, op->b, op->unit);
+        bounds = mvview_arrow_bounds(&arrow, op->a, op->b);
+    } else if (op->kind == MVVIEW_BLOCK) {
+        bounds = mvview_block_bounds(op->a, op->b);
+    } else if (op->kind == MVVIEW_WHEEL) {
+        bounds = mvview_wheel_bounds(op->a, op->unit);
+    } else {
+        bounds = mvview_text_bounds(&palette->text, op->b);
+    }
+    s->arrow  = arrow;
+    s->left   = op->x + bounds.left;
+    s->right  = op->x + bounds.right;
+    s->top    = op->y + bounds.top;
+    s->bottom = op->y + bounds.bottom;
+}
+
+/** A wheel's layers, and the colour above: the components in 16 bits each. Rare, hence apart. */
+static __device__ __attribute__((noinline)) GpumeU64
+mvview_wheel_sample(const MvviewCudaPalette *palette, int nb_comps, int depth,
+                    int radius, int unit, int x, int y, MvviewLayers *l)
+{
+    const int away = mvview_wheel_away(x, y);
+    unsigned char rgb[3], shade;
+    GpumeU64 comps = 0;
+
+    *l = mvview_wheel_layers(radius, unit, away);
+    if (!l->above)
+        return 0;
+    mvview_wheel_colour(rgb, &shade, radius, x, y, away);
+    if (nb_comps == 1)
+        rgb[0] = rgb[1] = rgb[2] = shade;
+    for (int c = 0; c < nb_comps; c++)
+        comps |= (GpumeU64)mvview_component(palette->matrix[c], palette->offset[c], rgb[0], rgb[1], rgb[2],
+                                            depth) << 16 * c;
+    return comps;
+}
+
+static __device__ __attribute__((noinline)) MvviewLayers
+mvview_text_sample(const MvviewCudaPalette *palette, int dot, int x, int y)
+{
+    return mvview_text_layers(&palette->text, dot, x, y);
+}
+
+/** Whether an arrow is so far from a word's middle that it cannot touch it. */
+static __device__ __forceinline__ int mvview_is_far(const MvviewCudaShape &s, int left, int right, int top, int bottom)
+{
+    /* in halves of a sample */
+    const long long x = left + right - 2 * s.x, y = top + bottom - 2 * s.y;
+    const int across  = FFABS((int)((x * s.arrow.uy - y * s.arrow.ux) >> 7));
+
+    return across > s.arrow.reach + (right - left + bottom - top + 2) * (MVVIEW_SAMPLE / 2);
+}
+
+/** Draw a shape into a word of a plane with this log2_step. */
+template<int LOG2_STEP>
+static __device__ __forceinline__ GpumeU32 mvview_draw(const MvviewCudaPaintArgs &a, const MvviewCudaPlane &p,
+                                                       const MvviewCudaPlace &at, const MvviewCudaShape &s,
+                                                       GpumeU32 word)
+{
+    const MvviewCudaPalette *palette = (const MvviewCudaPalette *)a.palette;
+    const int step   = 1 << LOG2_STEP;
+    const int nb     = PER_WORD >> LOG2_STEP;
+    const int left   = at.x << p.hsub, right  = ((at.x + nb) << p.hsub) - 1;
+    const int top    = at.y << p.vsub, bottom = ((at.y + 1) << p.vsub) - 1;
+
+    if (right < s.left || left > s.right || bottom < s.top || top > s.bottom ||
+        (s.kind == MVVIEW_ARROW && mvview_is_far(s, left, right, top, bottom)))
+        return word;
+
+    GPUME_NO_UNROLL for (int i = 0; i < nb; i++) {
+        GpumeU32 keep = 0, add[step] = { 0 };
+
+        GPUME_NO_UNROLL for (int y = top; y <= bottom; y++) {
+            const int x0 = left + (i << p.hsub);
+            MvviewAlong along = mvview_arrow_along(&s.arrow, x0 - s.x, y - s.y);
+
+            GPUME_NO_UNROLL for (int x = x0; x < left + ((i + 1) << p.hsub); x++) {
+                MvviewLayers l;
+                GpumeU64 wheel = 0;
+
+                if (s.kind == MVVIEW_ARROW)
+                    l = mvview_arrow_layers(&s.arrow, along, x - s.x, y - s.y);
+                else if (s.kind == MVVIEW_BLOCK)
+                    l = mvview_block_layers(s.a, s.b, s.variant, x - s.x, y - s.y);
+                else if (s.kind == MVVIEW_WHEEL)
+                    wheel = mvview_wheel_sample(palette, a.nb_comps, a.depth, s.a, s.unit,
+                                                x - s.x, y - s.y, &l);
+                else
+                    l = mvview_text_sample(palette, s.b, x - s.x, y - s.y);
+
+                mvview_arrow_step(&s.arrow, &along);
+                keep += mvview_keep(mvview_keep(MVVIEW_FULL, l.below), l.above);
+                GPUME_UNROLL for (int k = 0; k < step; k++) {
+                    const int c = p.comps >> 8 * k & 255;
+
+                    if (c != NO_COMP) {
+                        const int above = s.kind == MVVIEW_WHEEL ? (int)(wheel >> 16 * c & 0xffff) : s.above[c];
+
+                        add[k] += mvview_add(mvview_add(0, s.below[c], l.below), above, l.above);
+                    }
+                }
+            }
+        }
+        keep = mvview_mean_keep(keep, p.hsub + p.vsub);
+        GPUME_UNROLL for (int k = 0; k < step; k++) {
+            if ((p.comps >> 8 * k & 255) != NO_COMP)
+                word = mvview_blend(word, (i << LOG2_STEP) + k, keep,
+                                    mvview_mean_add(add[k], keep, p.hsub + p.vsub), a.shift);
+        }
+    }
+    return word;
+}
+
+/** Draw shapes, one after the other. Each variant has what it does for a sample unrolled. */
+static __device__ __forceinline__ GpumeU32
+mvview_draw_all(const MvviewCudaPaintArgs &a, const MvviewCudaPlane &p, const MvviewCudaPlace &at,
+                const MvviewCudaShape *shapes, int nb, GpumeU32 word)
+{
+    if (p.log2_step == 0) {
+        GPUME_NO_UNROLL for (int i = 0; i < nb; i++)
+            word = mvview_draw<0>(a, p, at, shapes[i], word);
+    } else if (p.log2_step == 1) {
+        GPUME_NO_UNROLL for (int i = 0; i < nb; i++)
+            word = mvview_draw<1>(a, p, at, shapes[i], word);
+    } else {
+        GPUME_NO_UNROLL for (int i = 0; i < nb; i++)
+            word = mvview_draw<2>(a, p, at, shapes[i], word);
+    }
+    return word;
+}
+
+/** Word number i of those that a thread has of a tile's part from the column x0 on. */
+static __device__ __forceinline__ MvviewCudaPlace
+mvview_place(const MvviewCudaPaintArgs &a, const MvviewCudaPlane &p, int x0, int i)
+{
+    const int lane   = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int width  = a.tile_width >> p.hsub, rows = MVVIEW_CUDA_TILE_ROWS >> p.vsub;
+    const int column = x0 + (PER_WORD * (warp * WARP_WORDS + lane % WARP_WORDS) >> p.log2_step);
+    const int row    = i * (32 / WARP_WORDS) + lane / WARP_WORDS;
+    MvviewCudaPlace at;
+
+    at.x  = blockIdx.x * width + column;
+    at.y  = blockIdx.y * rows + row;
+    at.nb = row < rows && at.y < p.h && column < width ?
+            gpume_max(0, gpume_min(4, (p.w - at.x) * (BYTES << p.log2_step))) : 0;
+    return at;
+}
+
+/**
+ * grid:   tiles across, tiles down, planes
+ * block:  MVVIEW_CUDA_THREADS
+ * shared: MVVIEW_CUDA_SHAPES MvviewCudaShape
+ */
+GPUME_KERNEL_OF(MvviewCudaPaintArgs, MVVIEW_CUDA_THREADS, MVVIEW_CUDA_CTAS)
+{
+    const MvviewCudaPlane p = ((const MvviewCudaPlane *)args.planes)[blockIdx.z];
+    const int tile  = blockIdx.y * args.tiles_x + blockIdx.x;
+    const unsigned begin = p.painted ? ((const unsigned *)args.first)[tile]     : 0;
+    const unsigned end   = p.painted ? ((const unsigned *)args.first)[tile + 1] : 0;
+    const unsigned *list = (const unsigned *)args.list;
+    const MvviewCudaOp *ops = (const MvviewCudaOp *)args.ops;
+    const int per_row = MVVIEW_CUDA_TILE_BYTES / BYTES >> p.log2_step;     // samples
+
+    GPUME_SHARED(MvviewCudaShape, shapes);
+
+    /* a tile of more shapes than that is painted over */
+    for (unsigned first = begin; first == begin || first < end; first += MVVIEW_CUDA_SHAPES) {
+        const int nb = gpume_min(MVVIEW_CUDA_SHAPES, end - first);
+        MvviewCudaPlane q = p;
+
+        if (first != begin) {
+            q.src          = p.dst;
+            q.src_linesize = p.dst_linesize;
+        }
+        const int whole = !((q.src | q.dst | q.src_linesize | q.dst_linesize) & 3);
+
+        __syncthreads();
+        if ((int)threadIdx.x < nb)
+            mvview_prepare(args, ops + list[first + threadIdx.x], &shapes[threadIdx.x]);
+        __syncthreads();
+        GPUME_NO_UNROLL for (int x0 = 0; x0 < args.tile_width >> p.hsub; x0 += per_row) {
+            GPUME_NO_UNROLL for (int i = 0; i < MVVIEW_CUDA_WORDS; i++) {
+                const MvviewCudaPlace at = mvview_place(args, p, x0, i);
+                GpumeU32 word;
+
+                if (!at.nb)
+                    continue;
+                word = mvview_load(q, at, whole);
+                if (first == begin) {
+                    word = mvview_background(args, p, word);
+                    if (args.cells && p.painted)
+                        word = mvview_flow(args, p, at, word);
+                }
+                mvview_store(q, at, whole, mvview_draw_all(args, p, at, shapes, nb, word));
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * What paints: on the CPU, or on a device. A table of functions each; all of them give the
+ * same picture.
+ */
+
+#ifndef AVFILTER_GPUME_MVVIEW_PAINTER_H
+#define AVFILTER_GPUME_MVVIEW_PAINTER_H
+
+#include "libavfilter/gpume/mvview/stamp.h"
+#include "libavfilter/gpume/mvview/mvview.h"
+
+/** A shape at a place. */
+typedef struct MvviewOp {
+    int x, y;                   ///< the sample at which it begins; it may lie outside the picture
+    MvviewShape shape;
+    int entry;                  ///< the painter's own
+} MvviewOp;
+
+/** What a frame becomes. */
+typedef struct MvviewPicture {
+    const MvviewCanvas *canvas;
+    int new_canvas;             ///< it is another one than before
+    MvviewField *field;
+    uint32_t full;              ///< length of full saturation, 1/MVVIEW_UNITS sample
+    /** Over the background and the flow, each over those before it. */
+    MvviewOp *ops;
+    int nb_ops;
+    int plain;                  ///< there are no vectors: out becomes a copy of in
+    const AVFrame *in;          ///< only its samples are looked at
+    AVFrame *out;
+} MvviewPicture;
+
+/** A painter. priv points to priv_size bytes, which are zero before init(). */
+typedef struct MvviewPainter {
+    size_t priv_size;
+    /** Of the frames that it paints; AV_PIX_FMT_NONE: those in system memory. */
+    enum AVPixelFormat hw_format;
+    /** Whether it paints pictures of this format, which ff_mvview_format_supported(). */
+    int  (*supports)(enum AVPixelFormat format);
+    /** @param cfg stays valid until uninit() */
+    int  (*init)(void *priv, const MvviewConfig *cfg);
+    int  (*paint)(void *priv, const MvviewPicture *pic);
+    /** Also after a failed init(). */
+    void (*uninit)(void *priv);
+} MvviewPainter;
+
+extern const MvviewPainter ff_mvview_painter_cpu;
+/** In a build without CUDA one that paints no frames. */
+extern const MvviewPainter ff_mvview_painter_cuda;
+
+#endif /* AVFILTER_GPUME_MVVIEW_PAINTER_H */

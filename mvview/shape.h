@@ -1,0 +1,261 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * What each kind of shape puts on a sample, and what becomes of the picture there. Integers
+ * only; read by the host and by device code.
+ */
+
+#ifndef AVFILTER_GPUME_MVVIEW_SHAPE_H
+#define AVFILTER_GPUME_MVVIEW_SHAPE_H
+
+#include "libavfilter/gpume/mvview/arrow.h"
+#include "libavfilter/gpume/mvview/wheel.h"
+
+/** What is drawn over. */
+enum MvviewBackground {
+    MVVIEW_PICTURE,
+    MVVIEW_GRAY,                ///< the picture without its colours
+    MVVIEW_BLACK,
+    MVVIEW_NB_BACKGROUNDS
+};
+
+enum MvviewKind {
+    MVVIEW_ARROW,       ///< a, b: the tip, in units of 1/MVVIEW_TIP sample
+    MVVIEW_BLOCK,       ///< a, b: width and height
+    MVVIEW_WHEEL,       ///< a: radius
+    MVVIEW_NUMBER,      ///< a: in tenths; b: size of a dot of the font
+};
+
+/** The colours of shapes. */
+enum MvviewInk {
+    MVVIEW_INK_BLACK,
+    MVVIEW_INK_WHITE,
+    MVVIEW_INK_AMBER,
+    MVVIEW_INK_RED,
+    MVVIEW_INK_SIZES,   ///< of blocks of up to 4, 8, 16 ... samples
+    MVVIEW_NB_INKS = MVVIEW_INK_SIZES + 6,
+};
+
+/** Weight of the dark edge of arrows, wheels and letters. */
+#define MVVIEW_EDGE_WEIGHT    184
+#define MVVIEW_OUTLINE_WEIGHT 176
+#define MVVIEW_HATCH_WEIGHT   208
+#define MVVIEW_TINT_WEIGHT     72
+
+/** What a shape puts on a sample: so much of one colour, then of another over it. */
+typedef struct MvviewLayers {
+    int below, above;   ///< 0 to MVVIEW_FULL
+} MvviewLayers;
+
+/** The samples that a shape can touch, around its beginning; the last ones are among them. */
+typedef struct MvviewBounds {
+    int left, right, top, bottom;
+} MvviewBounds;
+
+/*
+ * Each kind's bounds, and its layers at the sample (x, y) from where it begins.
+ */
+
+GPUME_INLINE MvviewBounds mvview_bounds_around(int x, int y, int margin)
+{
+    MvviewBounds b;
+
+    b.left   = FFMIN(x, 0) - margin;
+    b.right  = FFMAX(x, 0) + margin;
+    b.top    = FFMIN(y, 0) - margin;
+    b.bottom = FFMAX(y, 0) + margin;
+    return b;
+}
+
+GPUME_INLINE MvviewBounds mvview_arrow_bounds(const MvviewArrow *a, int qx, int qy)
+{
+    return mvview_bounds_around(qx / MVVIEW_TIP, qy / MVVIEW_TIP,
+                                (a->reach + a->head) / MVVIEW_SAMPLE + 2);
+}
+
+/** The same or more from what is known without a root. */
+GPUME_INLINE MvviewBounds mvview_arrow_most_bounds(int qx, int qy, int unit)
+{
+    return mvview_bounds_around(qx / MVVIEW_TIP, qy / MVVIEW_TIP,
+                                (mvview_arrow_most_reach(unit) + mvview_arrow_most_head(unit)) /
+                                MVVIEW_SAMPLE + 2);
+}
+
+/** @param at mvview_arrow_along() of the sample */
+GPUME_INLINE MvviewLayers mvview_arrow_layers(const MvviewArrow *a, MvviewAlong at, int x, int y)
+{
+    const int depth = mvview_arrow_depth(a, at, x, y);
+    MvviewLayers l;
+
+    l.below = mvview_coverage(depth + a->edge) * MVVIEW_EDGE_WEIGHT >> 8;
+    l.above = mvview_coverage(depth);
+    return l;
+}
+
+GPUME_INLINE MvviewBounds mvview_block_bounds(int w, int h)
+{
+    MvviewBounds b;
+
+    b.left   = b.top = 0;
+    b.right  = w - 1;
+    b.bottom = h - 1;
+    return b;
+}
+
+GPUME_INLINE MvviewLayers mvview_block_layers(int w, int h, int unsound, int x, int y)
+{
+    MvviewLayers l;
+
+    l.below = l.above = 0;
+    if (x < 0 || y < 0 || x >= w || y >= h)
+        return l;
+    if (unsound)
+        l.below = (x + y) & 3 ? MVVIEW_TINT_WEIGHT : MVVIEW_HATCH_WEIGHT;
+    if (!x || !y)
+        l.above = MVVIEW_OUTLINE_WEIGHT;
+    return l;
+}
+
+GPUME_INLINE MvviewBounds mvview_wheel_bounds(int radius, int unit)
+{
+    return mvview_bounds_around(0, 0, radius + 3 * unit / MVVIEW_SAMPLE + 2);
+}
+
+/** How far away from the wheel's centre that sample is, in units of MVVIEW_SAMPLE. */
+GPUME_INLINE int mvview_wheel_away(int x, int y)
+{
+    const long long dx = x * MVVIEW_SAMPLE, dy = y * MVVIEW_SAMPLE;
+
+    return (int)mvview_sqrt(dx * dx + dy * dy);
+}
+
+/** @param away mvview_wheel_away() */
+GPUME_INLINE MvviewLayers mvview_wheel_layers(int radius, int unit, int away)
+{
+    const int rim = radius * MVVIEW_SAMPLE;
+    MvviewLayers l;
+
+    l.below = mvview_coverage(rim + unit - away) * MVVIEW_EDGE_WEIGHT >> 8;
+    l.above = mvview_coverage(rim - away);
+    return l;
+}
+
+/** The colour above at that sample; shade is that of pictures without colours. */
+GPUME_INLINE void mvview_wheel_colour(unsigned char rgb[3], unsigned char *shade, int radius,
+                                      int x, int y, int away)
+{
+    const int rim = radius * MVVIEW_SAMPLE;
+
+    mvview_wheel(rgb, x * MVVIEW_SAMPLE, y * MVVIEW_SAMPLE, FFMIN(away, rim), rim);
+    *shade = FFMIN(away, rim) * 255 / rim;
+}
+
+/** The font: rows of five dots each; the leftmost is the highest bit. Digits leave the last two empty. */
+#define MVVIEW_GLYPH_W 5
+#define MVVIEW_GLYPH_H 9
+#define MVVIEW_MAX_TEXT 24
+
+/** A text, as the dots of its letters. */
+typedef struct MvviewText {
+    int length;
+    unsigned char rows[MVVIEW_MAX_TEXT][MVVIEW_GLYPH_H];
+} MvviewText;
+
+GPUME_INLINE int mvview_text_half(const MvviewText *t, int dot)
+{
+    return (t->length * (MVVIEW_GLYPH_W + 1) + 1) * dot / 2;
+}
+
+GPUME_INLINE MvviewBounds mvview_text_bounds(const MvviewText *t, int dot)
+{
+    MvviewBounds b;
+
+    b.right  = mvview_text_half(t, dot) + dot;
+    b.left   = -b.right;
+    b.top    = -dot;
+    b.bottom = (MVVIEW_GLYPH_H + 1) * dot;
+    return b;
+}
+
+/** Whether there is a dot in a column and row of a text. */
+GPUME_INLINE int mvview_has_dot(const MvviewText *t, int x, int y)
+{
+    const int at = x / (MVVIEW_GLYPH_W + 1), column = x % (MVVIEW_GLYPH_W + 1);
+
+    if (x < 0 || y < 0 || y >= MVVIEW_GLYPH_H || column >= MVVIEW_GLYPH_W || at >= t->length)
+        return 0;
+    return t->rows[at][y] >> (MVVIEW_GLYPH_W - 1 - column) & 1;
+}
+
+GPUME_INLINE MvviewLayers mvview_text_layers(const MvviewText *t, int dot, int x, int y)
+{
+    const int left = mvview_text_half(t, dot) + dot;
+    MvviewLayers l;
+    int column, row;
+
+    l.below = l.above = 0;
+    if (x < -left || y < -dot)
+        return l;
+    /* of dots, to the right of and below those around the text */
+    column = (x + left) / dot - 1;
+    row    = (y + 2 * dot) / dot - 2;
+    if (mvview_has_dot(t, column, row)) {
+        l.above = MVVIEW_FULL;
+        return l;
+    }
+    for (int j = -1; j <= 1; j++)
+        for (int i = -1; i <= 1; i++)
+            if (mvview_has_dot(t, column + i, row + j))
+                l.below = MVVIEW_EDGE_WEIGHT;
+    return l;
+}
+
+/*
+ * What becomes of a sample: v turns into (v * keep + add) >> 8. A picture is whole where keep
+ * is MVVIEW_FULL, and then add is 0.
+ */
+
+/** What stays of keep under a layer. */
+GPUME_INLINE unsigned mvview_keep(unsigned keep, int weight)
+{
+    return keep * (MVVIEW_FULL - weight) >> 8;
+}
+
+/** What add becomes; comp is that of the layer's colour. It fits into 32 bits. */
+GPUME_INLINE unsigned mvview_add(unsigned add, unsigned comp, int weight)
+{
+    return (add * (MVVIEW_FULL - weight) >> 8) + comp * weight;
+}
+
+/** The mean of 1 << shift samples that one sample of chroma covers, from their sums. */
+GPUME_INLINE unsigned mvview_mean_keep(unsigned keep, int shift)
+{
+    return (keep + (1u << shift >> 1)) >> shift;
+}
+
+/** @param keep the mean */
+GPUME_INLINE unsigned mvview_mean_add(unsigned long long add, unsigned keep, int shift)
+{
+    return keep == MVVIEW_FULL ? 0 : (unsigned)(add >> shift) + MVVIEW_FULL / 2;
+}
+
+/** The same of the flow. */
+GPUME_INLINE unsigned mvview_flow_add(unsigned comp, int opacity)
+{
+    return comp * opacity + MVVIEW_FULL / 2;
+}
+
+/** Component of a colour: a row of a canvas' matrix and its offset. */
+GPUME_INLINE int mvview_component(const long long matrix[3], long long offset,
+                                  int r, int g, int b, int depth)
+{
+    const long long v = (matrix[0] * r + matrix[1] * g + matrix[2] * b + offset) >> 16;
+
+    return (int)FFMAX(0, FFMIN(v, (1LL << depth) - 1));
+}
+
+#endif /* AVFILTER_GPUME_MVVIEW_SHAPE_H */

@@ -1,0 +1,556 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "libavutil/common.h"
+#include "libavutil/error.h"
+#include "libavutil/mem.h"
+
+#include "libavfilter/gpume/mvview/stamp.h"
+
+/** Sides of what becomes a stamp; longer arrows are rare, and each of them large. */
+#define MAX_SIDE 512
+/** Samples to each side of an arrow's beginning within which its tip must be. */
+#define MAX_TIP  96
+
+const MvviewColour ff_mvview_inks[MVVIEW_NB_INKS] = {
+    [MVVIEW_INK_BLACK] = { {   0,   0,   0 },   0 },
+    [MVVIEW_INK_WHITE] = { { 255, 255, 255 }, 255 },
+    [MVVIEW_INK_AMBER] = { { 255, 208,  64 }, 200 },
+    [MVVIEW_INK_RED]   = { { 240,  24,  40 }, 255 },
+    [MVVIEW_INK_SIZES] = { { 255,  96,  64 }, 240 }, { { 255, 192,  32 }, 216 },
+                         { { 176, 232,  64 }, 192 }, { {  48, 216, 160 }, 168 },
+                         { {  64, 168, 255 }, 144 }, { { 152, 120, 255 }, 120 },
+};
+
+void ff_mvview_shape_inks(const MvviewShape *s, enum MvviewInk *below, enum MvviewInk *above)
+{
+    const int side = FFMAX(s->a, s->b);
+
+    *below = MVVIEW_INK_BLACK;
+    *above = MVVIEW_INK_WHITE;
+    if (s->kind == MVVIEW_BLOCK) {
+        *below = MVVIEW_INK_RED;
+        *above = MVVIEW_INK_SIZES + (side <= 4 ? 0 : FFMIN(av_log2(side - 1) - 1,
+                                                           MVVIEW_NB_INKS - 1 - MVVIEW_INK_SIZES));
+    } else if (s->kind == MVVIEW_ARROW && s->variant) {
+        *above = MVVIEW_INK_AMBER;
+    }
+}
+
+struct MvviewGroup {
+    int size;                   ///< room, in samples
+    int x, n;                   ///< first sample and number of samples; whole chroma samples
+    int rows;
+    int first[MVVIEW_MAX_GROUP], last[MVVIEW_MAX_GROUP];    ///< touched samples of each row
+    uint16_t *keep[MVVIEW_MAX_GROUP];       ///< what stays of the picture, of MVVIEW_FULL
+    uint32_t *add[3][MVVIEW_MAX_GROUP];     ///< what comes, MVVIEW_FULL times its value
+    uint8_t *packed;
+};
+
+/** A colour as components. */
+typedef struct Ink {
+    unsigned comp[3];
+} Ink;
+
+static Ink ink_of(const MvviewCanvas *c, const MvviewColour *colour)
+{
+    Ink ink = { { 0 } };
+
+    ff_mvview_colour(c, colour, ink.comp);
+    return ink;
+}
+
+av_cold MvviewGroup *ff_mvview_group_alloc(const MvviewCanvas *c)
+{
+    MvviewGroup *g = av_mallocz(sizeof(*g));
+    int ok = !!g;
+
+    if (!g)
+        return NULL;
+    g->rows = 1 << c->vsub;
+    g->size = FFMAX(c->w, MAX_SIDE) + 2 * MVVIEW_MAX_GROUP;
+    for (int r = 0; r < g->rows; r++) {
+        ok &= !!(g->keep[r] = av_malloc_array(g->size, sizeof(*g->keep[r])));
+        for (int i = 0; i < c->nb_comps; i++)
+            ok &= !!(g->add[i][r] = av_malloc_array(g->size, sizeof(*g->add[i][r])));
+    }
+    ok &= !!(g->packed = av_malloc(mvview_weights_size(c, g->size * 4 + MVVIEW_PAD)));
+    if (!ok)
+        ff_mvview_group_free(&g);
+    return g;
+}
+
+av_cold void ff_mvview_group_free(MvviewGroup **pg)
+{
+    MvviewGroup *g = *pg;
+
+    if (!g)
+        return;
+    for (int r = 0; r < MVVIEW_MAX_GROUP; r++) {
+        av_freep(&g->keep[r]);
+        for (int i = 0; i < 3; i++)
+            av_freep(&g->add[i][r]);
+    }
+    av_freep(&g->packed);
+    av_freep(pg);
+}
+
+/* Begin with nothing in the samples first to last. */
+static void clear_group(MvviewGroup *g, const MvviewCanvas *c, int first, int last)
+{
+    const int mask = (1 << c->hsub) - 1;
+
+    g->x = first & ~mask;
+    g->n = ((last | mask) + 1) - g->x;
+    for (int r = 0; r < g->rows; r++) {
+        g->first[r] = g->x + g->n;
+        g->last[r]  = g->x - 1;
+        for (int i = 0; i < g->n; i++)
+            g->keep[r][i] = MVVIEW_FULL;
+        for (int i = 0; i < c->nb_comps; i++)
+            memset(g->add[i][r], 0, g->n * sizeof(*g->add[i][r]));
+    }
+}
+
+/* Put weight parts of ink over what sample x of row r has; there must be room. */
+static void put(MvviewGroup *g, const MvviewCanvas *c, int r, int x, const Ink *ink, int weight)
+{
+    const int i = x - g->x;
+
+    if (!weight)
+        return;
+    g->first[r]   = FFMIN(g->first[r], x);
+    g->last[r]    = FFMAX(g->last[r],  x);
+    g->keep[r][i] = mvview_keep(g->keep[r][i], weight);
+    for (int j = 0; j < c->nb_comps; j++)
+        g->add[j][r][i] = mvview_add(g->add[j][r][i], ink->comp[j], weight);
+}
+
+/* Dots of the letters that numbers have. */
+static const struct {
+    char letter;
+    uint8_t rows[MVVIEW_GLYPH_H];
+} font[] = {
+    { '0', { 0x0e, 0x11, 0x11, 0x11, 0x11, 0x11, 0x0e } },
+    { '1', { 0x04, 0x0c, 0x04, 0x04, 0x04, 0x04, 0x0e } },
+    { '2', { 0x0e, 0x11, 0x01, 0x02, 0x04, 0x08, 0x1f } },
+    { '3', { 0x1f, 0x02, 0x04, 0x02, 0x01, 0x11, 0x0e } },
+    { '4', { 0x02, 0x06, 0x0a, 0x12, 0x1f, 0x02, 0x02 } },
+    { '5', { 0x1f, 0x10, 0x1e, 0x01, 0x01, 0x11, 0x0e } },
+    { '6', { 0x06, 0x08, 0x10, 0x1e, 0x11, 0x11, 0x0e } },
+    { '7', { 0x1f, 0x01, 0x02, 0x04, 0x04, 0x04, 0x04 } },
+    { '8', { 0x0e, 0x11, 0x11, 0x0e, 0x11, 0x11, 0x0e } },
+    { '9', { 0x0e, 0x11, 0x11, 0x0f, 0x01, 0x02, 0x0c } },
+    { '.', { 0x00, 0x00, 0x00, 0x00, 0x00, 0x0c, 0x0c } },
+    { 'p', { 0x00, 0x00, 0x1e, 0x11, 0x11, 0x11, 0x1e, 0x10, 0x10 } },
+    { 'x', { 0x00, 0x00, 0x11, 0x0a, 0x04, 0x0a, 0x11 } },
+};
+
+void ff_mvview_number_text(MvviewText *text, int tenths)
+{
+    char letters[MVVIEW_MAX_TEXT];
+
+    memset(text, 0, sizeof(*text));
+    text->length = tenths < 1000 ?
+        snprintf(letters, sizeof(letters), "%d.%d px", tenths / 10, tenths % 10) :
+        snprintf(letters, sizeof(letters), "%d px", (tenths + 5) / 10);
+    for (int i = 0; i < text->length; i++)
+        for (int j = 0; j < FF_ARRAY_ELEMS(font); j++)
+            if (font[j].letter == letters[i])
+                memcpy(text->rows[i], font[j].rows, sizeof(text->rows[i]));
+}
+
+/** A shape, and what follows from it once. */
+typedef struct Outline {
+    const MvviewShape *s;
+    MvviewArrow arrow;
+    MvviewText text;
+    MvviewBounds bounds;        ///< with px and py
+    Ink below, above;
+} Outline;
+
+static Outline outline_of(const MvviewShape *s, const MvviewCanvas *c)
+{
+    Outline o = { .s = s };
+    enum MvviewInk below, above;
+
+    ff_mvview_shape_inks(s, &below, &above);
+    o.below = ink_of(c, &ff_mvview_inks[below]);
+    o.above = ink_of(c, &ff_mvview_inks[above]);
+    switch (s->kind) {
+    case MVVIEW_ARROW:
+        mvview_arrow_init(&o.arrow, s->a, s->b, s->unit);
+        o.bounds = mvview_arrow_bounds(&o.arrow, s->a, s->b);
+        break;
+    case MVVIEW_BLOCK:
+        o.bounds = mvview_block_bounds(s->a, s->b);
+        break;
+    case MVVIEW_WHEEL:
+        o.bounds = mvview_wheel_bounds(s->a, s->unit);
+        break;
+    case MVVIEW_NUMBER:
+        ff_mvview_number_text(&o.text, s->a);
+        o.bounds = mvview_text_bounds(&o.text, s->b);
+        break;
+    }
+    o.bounds.left   += s->px;
+    o.bounds.right  += s->px;
+    o.bounds.top    += s->py;
+    o.bounds.bottom += s->py;
+    return o;
+}
+
+/* Fill row r of a group with row y of a shape, samples first to last. */
+static void fill_row(MvviewGroup *g, const MvviewCanvas *c, const Outline *o,
+                     int r, int y, int first, int last)
+{
+    const MvviewShape *s = o->s;
+    MvviewAlong along    = mvview_arrow_along(&o->arrow, first - s->px, y - s->py);
+    Ink above = o->above;
+
+    for (int x = first; x <= last; x++) {
+        const int dx = x - s->px, dy = y - s->py;
+        MvviewLayers l = { 0 };
+        MvviewColour colour;
+        int away;
+
+        switch (s->kind) {
+        case MVVIEW_ARROW:
+            l = mvview_arrow_layers(&o->arrow, along, dx, dy);
+            mvview_arrow_step(&o->arrow, &along);
+            break;
+        case MVVIEW_BLOCK:
+            l = mvview_block_layers(s->a, s->b, s->variant, dx, dy);
+            break;
+        case MVVIEW_WHEEL:
+            away = mvview_wheel_away(dx, dy);
+            l    = mvview_wheel_layers(s->a, s->unit, away);
+            if (l.above) {
+                mvview_wheel_colour(colour.rgb, &colour.shade, s->a, dx, dy, away);
+                above = ink_of(c, &colour);
+            }
+            break;
+        case MVVIEW_NUMBER:
+            l = mvview_text_layers(&o->text, s->b, dx, dy);
+            break;
+        }
+        put(g, c, r, x, &o->below, l.below);
+        put(g, c, r, x, &above, l.above);
+    }
+}
+
+int ff_mvview_shape_is_small(const MvviewShape *s)
+{
+    return s->kind != MVVIEW_ARROW || FFMAX(FFABS(s->a), FFABS(s->b)) <= MAX_TIP * MVVIEW_TIP;
+}
+
+/* Fill a group with the rows of a shape from y on, samples from left to right. */
+static void fill_group(MvviewGroup *g, const MvviewCanvas *c, const Outline *o,
+                       int y, int left, int right)
+{
+    const MvviewShape *s = o->s;
+    int first = left, last = right;
+
+    if (s->kind == MVVIEW_ARROW) {
+        first = INT_MAX;
+        last  = INT_MIN;
+        for (int r = 0; r < g->rows; r++) {
+            int x0, x1;
+
+            mvview_arrow_span(&o->arrow, y + r - s->py, &x0, &x1);
+            if (x0 <= x1) {
+                first = FFMIN(first, x0 + s->px);
+                last  = FFMAX(last,  x1 + s->px);
+            }
+        }
+        first = FFMAX(first, left);
+        last  = FFMIN(last, right);
+    }
+    if (first > last)
+        first = last = left;
+    clear_group(g, c, first, last);
+    for (int r = 0; r < g->rows; r++)
+        fill_row(g, c, o, r, y + r, first, last);
+}
+
+/*
+ * The weights of a plane's row: of row r, or where a sample of the plane covers several of the
+ * whole group their means. Returns their number, 0: the row is not touched.
+ */
+static int pack_row(const MvviewGroup *g, const MvviewCanvas *c, int plane, int r,
+                    MvviewRect *row, uint8_t *weights)
+{
+    const MvviewPlane *p = &c->planes[plane];
+    const int r1    = p->vsub ? r + (1 << p->vsub) : r + 1;
+    const int shift = p->hsub + p->vsub;
+    int first = INT_MAX, last = INT_MIN, words;
+
+    for (int i = r; i < r1; i++) {
+        first = FFMIN(first, g->first[i]);
+        last  = FFMAX(last,  g->last[i]);
+    }
+    if (first > last || !p->painted)
+        return 0;
+    first >>= p->hsub;
+    last  >>= p->hsub;
+    words = (last - first + 1) * p->step;
+    row->plane = plane;
+    row->x     = first;
+    row->n     = FFALIGN(words, MVVIEW_PAD);
+    row->h     = 1;
+
+    for (int x = first; x <= last; x++) {
+        const int from = x * (1 << p->hsub) - g->x;
+        unsigned keep = 0;
+
+        for (int i = r; i < r1; i++)
+            for (int j = 0; j < 1 << p->hsub; j++)
+                keep += g->keep[i][from + j];
+        keep = mvview_mean_keep(keep, shift);
+        for (int k = 0; k < p->step; k++) {
+            const int comp = p->comp[k];
+            uint64_t add = 0;
+
+            for (int i = r; comp >= 0 && i < r1; i++)
+                for (int j = 0; j < 1 << p->hsub; j++)
+                    add += g->add[comp][i][from + j];
+            mvview_set_weights(c, weights, row->n, (x - first) * p->step + k,
+                               comp < 0 ? MVVIEW_FULL : keep,
+                               comp < 0 ? 0 : mvview_mean_add(add, keep, shift));
+        }
+    }
+    for (int i = words; i < row->n; i++)
+        mvview_set_weights(c, weights, row->n, i, MVVIEW_FULL, 0);
+    return row->n;
+}
+
+/* Room for one more rectangle and its weights. */
+static int grow(MvviewStamp *stamp, size_t size)
+{
+    if (stamp->nb_rects == stamp->rects_allocated) {
+        const int nb = FFMAX(16, 2 * stamp->rects_allocated);
+        MvviewRect *rects = av_realloc_array(stamp->rects, nb, sizeof(*rects));
+
+        if (!rects)
+            return AVERROR(ENOMEM);
+        stamp->rects           = rects;
+        stamp->rects_allocated = nb;
+    }
+    if (stamp->size + size > stamp->allocated) {
+        const size_t wanted = FFMAX(1024, 2 * stamp->allocated) + size;
+        uint8_t *weights = av_realloc(stamp->weights, wanted);
+
+        if (!weights)
+            return AVERROR(ENOMEM);
+        stamp->weights   = weights;
+        stamp->allocated = wanted;
+    }
+    return 0;
+}
+
+static int add_rect(MvviewStamp *stamp, const MvviewRect *rect, size_t size)
+{
+    const int ret = grow(stamp, size);
+
+    if (ret < 0)
+        return ret;
+    stamp->rects[stamp->nb_rects]      = *rect;
+    stamp->rects[stamp->nb_rects++].at = stamp->size;
+    stamp->size += size;
+    return 0;
+}
+
+/* How many of the rows of a plane from this one on are drawn faster together. */
+static int rows_together(const MvviewCanvas *c, const MvviewStamp *rows, int i, MvviewRect *rect)
+{
+    const int step = c->planes[rows->rects[i].plane].step;
+    int last = i;
+
+    *rect = rows->rects[i];
+    for (int j = i + 1; j < rows->nb_rects; j++) {
+        const MvviewRect *row = &rows->rects[j];
+        int x, n;
+
+        if (row->plane != rect->plane)
+            continue;
+        x = FFMIN(rect->x, row->x);
+        n = FFALIGN(FFMAX(rect->x * step + rect->n, row->x * step + row->n) - x * step, MVVIEW_PAD);
+        if (row->y != rect->y + rect->h || n > rows->rects[i].n + MVVIEW_PAD ||
+            n > row->n + MVVIEW_PAD)
+            break;
+        rect->x = x;
+        rect->n = n;
+        rect->h++;
+        last = j;
+    }
+    return last;
+}
+
+/* Make rectangles of rows, plane by plane. */
+static int join_rows(MvviewStamp *stamp, const MvviewCanvas *c, const MvviewStamp *rows)
+{
+    for (int plane = 0; plane < c->nb_planes; plane++) {
+        const int step = c->planes[plane].step;
+        MvviewRect rect;
+        int last, ret;
+
+        for (int i = 0; i < rows->nb_rects; i = last + 1) {
+            uint8_t *weights;
+            size_t row_size;
+
+            last = i;
+            if (rows->rects[i].plane != plane)
+                continue;
+            last     = rows_together(c, rows, i, &rect);
+            row_size = mvview_weights_size(c, rect.n);
+            if ((ret = add_rect(stamp, &rect, rect.h * row_size)) < 0)
+                return ret;
+            weights = stamp->weights + stamp->rects[stamp->nb_rects - 1].at;
+            for (int j = i; j <= last; j++) {
+                const MvviewRect *row = &rows->rects[j];
+
+                if (row->plane != plane)
+                    continue;
+                for (int k = 0; k < rect.n; k++)
+                    mvview_set_weights(c, weights, rect.n, k, MVVIEW_FULL, 0);
+                mvview_copy_weights(c, weights, rect.n, (row->x - rect.x) * step,
+                                    rows->weights + row->at, row->n,
+                                    FFMIN(row->n, rect.n - (row->x - rect.x) * step));
+                weights += row_size;
+            }
+        }
+    }
+    return 0;
+}
+
+static int pack_shape(MvviewStamp *rows, const MvviewCanvas *c, MvviewGroup *g,
+                      const MvviewShape *s)
+{
+    const Outline o = outline_of(s, c);
+    int ret;
+
+    rows->top    = o.bounds.top;
+    rows->bottom = o.bounds.bottom;
+    for (int y = rows->top & -g->rows; y <= rows->bottom; y += g->rows) {
+        fill_group(g, c, &o, y, o.bounds.left, o.bounds.right);
+        for (int i = 0; i < c->nb_planes; i++) {
+            const MvviewPlane *p = &c->planes[i];
+
+            for (int r = 0; r < g->rows; r += 1 << p->vsub) {
+                MvviewRect row = { .y = (y + r) >> p->vsub };
+                const int n = pack_row(g, c, i, r, &row, g->packed);
+                const size_t size = mvview_weights_size(c, n);
+
+                if (!n)
+                    continue;
+                if ((ret = add_rect(rows, &row, size)) < 0)
+                    return ret;
+                memcpy(rows->weights + rows->size - size, g->packed, size);
+            }
+        }
+    }
+    return 0;
+}
+
+int ff_mvview_stamp_init(MvviewStamp *stamp, const MvviewCanvas *c, MvviewGroup *g,
+                         const MvviewShape *s)
+{
+    MvviewStamp rows = { 0 };
+    int ret = pack_shape(&rows, c, g, s);
+
+    stamp->top    = rows.top;
+    stamp->bottom = rows.bottom;
+    if (ret >= 0)
+        ret = join_rows(stamp, c, &rows);
+    ff_mvview_stamp_free(&rows);
+    return ret;
+}
+
+void ff_mvview_stamp_free(MvviewStamp *stamp)
+{
+    av_freep(&stamp->rects);
+    av_freep(&stamp->weights);
+}
+
+/* Blend a rectangle whose sample (0, 0) is sample (x, y) of its plane. */
+static void draw_rect(const MvviewRect *rect, const uint8_t *weights, const MvviewCanvas *c,
+                      const MvviewBand *band, int x, int y)
+{
+    const MvviewPlane *p     = &c->planes[rect->plane];
+    const ptrdiff_t linesize = band->frame->linesize[rect->plane];
+    const size_t row_size    = mvview_weights_size(c, rect->n);
+    const int words          = mvview_words(p);
+    const int begin = FFMAX(y, band->y0 >> p->vsub);
+    const int end   = FFMIN3(y + rect->h, AV_CEIL_RSHIFT(band->y1, p->vsub), p->h);
+    const int from  = x * p->step;
+    uint8_t *dst;
+
+    if (begin >= end)
+        return;
+    weights += (begin - y) * row_size;
+    dst      = band->frame->data[rect->plane] + begin * linesize;
+    if (c->blend_rect_8 && from >= 0 && from + rect->n <= words) {
+        c->blend_rect_8(dst + from, linesize, weights, rect->n, end - begin);
+    } else {
+        const int skip = FFMAX(-from, 0);
+        const int n    = FFMIN(rect->n, words - from) - skip;
+        const size_t add = (size_t)rect->n * 2 + skip * (c->bytes == 1 ? 2 : 4);
+
+        dst += (from + skip) * (ptrdiff_t)c->bytes;
+        for (int i = begin; i < end && n > 0; i++) {
+            c->blend(c, dst, dst, weights + 2 * skip, weights + add, n);
+            weights += row_size;
+            dst     += linesize;
+        }
+    }
+}
+
+void ff_mvview_stamp_draw(const MvviewStamp *stamp, const MvviewCanvas *c,
+                          const MvviewBand *band, int x, int y)
+{
+    const int x0 = x & -(1 << c->hsub), y0 = y & -(1 << c->vsub);
+
+    if (y0 + stamp->bottom < band->y0 || y0 + stamp->top >= band->y1)
+        return;
+    for (int i = 0; i < stamp->nb_rects; i++) {
+        const MvviewRect *rect = &stamp->rects[i];
+        const MvviewPlane *p   = &c->planes[rect->plane];
+
+        draw_rect(rect, stamp->weights + rect->at, c, band,
+                  (x0 >> p->hsub) + rect->x, (y0 >> p->vsub) + rect->y);
+    }
+}
+
+void ff_mvview_shape_draw(const MvviewShape *s, const MvviewCanvas *c, MvviewGroup *g,
+                          const MvviewBand *band, int x, int y)
+{
+    const int x0 = x & -(1 << c->hsub), y0 = y & -(1 << c->vsub);
+    const Outline o = outline_of(s, c);
+    /* all samples of the chroma samples that the picture has */
+    const int left   = FFMAX(o.bounds.left,   -x0);
+    const int right  = FFMIN(o.bounds.right,  ((c->w - 1) | ((1 << c->hsub) - 1)) - x0);
+    const int top    = FFMAX(o.bounds.top,    band->y0 - y0);
+    const int bottom = FFMIN(o.bounds.bottom, band->y1 - 1 - y0);
+
+    if (left > right)
+        return;
+    for (int j = top & -g->rows; j <= bottom; j += g->rows) {
+        fill_group(g, c, &o, j, left, right);
+        for (int i = 0; i < c->nb_planes; i++) {
+            const MvviewPlane *p = &c->planes[i];
+
+            for (int r = 0; r < g->rows; r += 1 << p->vsub) {
+                MvviewRect row = { 0 };
+
+                if (pack_row(g, c, i, r, &row, g->packed))
+                    draw_rect(&row, g->packed, c, band, (x0 >> p->hsub) + row.x,
+                              (y0 + j + r) >> p->vsub);
+            }
+        }
+    }
+}

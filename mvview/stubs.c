@@ -1,0 +1,13 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * The CUDA painter's place in a build that has none.
+ */
+
+#include "libavfilter/gpume/mvview/painter.h"
+
+const MvviewPainter ff_mvview_painter_cuda = { .hw_format = AV_PIX_FMT_NONE };

@@ -1,0 +1,83 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include <string.h>
+
+#include "libavutil/error.h"
+#include "libavutil/mem.h"
+
+#include "libavfilter/gpume/picture/padded.h"
+
+int ff_gpume_padded_alloc(GpumePadded *p, const GpumeLayout *l)
+{
+    size_t size = 0;
+
+    ff_gpume_padded_free(p);
+    for (int i = 0; i < l->nb_components; i++) {
+        GpumeSamples *s = &p->components[i];
+
+        s->w      = l->components[i].w;
+        s->h      = l->components[i].h;
+        s->stride = FFALIGN((s->w + 2 * GPUME_PAD) * l->bytes, 64);
+        size     += s->stride * (s->h + 2 * GPUME_PAD);
+    }
+    p->memory = av_malloc(size + 64);    // vectors of samples may be read whole
+    if (!p->memory)
+        return AVERROR(ENOMEM);
+    size = 0;
+    for (int i = 0; i < l->nb_components; i++) {
+        GpumeSamples *s = &p->components[i];
+
+        s->first = p->memory + size + GPUME_PAD * s->stride + GPUME_PAD * l->bytes;
+        size    += s->stride * (s->h + 2 * GPUME_PAD);
+    }
+    return 0;
+}
+
+void ff_gpume_padded_free(GpumePadded *p)
+{
+    av_freep(&p->memory);
+}
+
+/* A row, right-justified. */
+static void load_row(uint8_t *dst, const uint8_t *src, const GpumeLayout *l, const GpumeComponent *c)
+{
+    const uint16_t *src16 = (const uint16_t *)src;
+    uint16_t *dst16 = (uint16_t *)dst;
+
+    if (c->step == 1 && !l->shift) {
+        memcpy(dst, src, c->w * (size_t)l->bytes);
+    } else if (l->bytes == 1) {
+        for (int x = 0; x < c->w; x++)
+            dst[x] = src[x * c->step];
+    } else {
+        for (int x = 0; x < c->w; x++)
+            dst16[x] = src16[x * c->step] >> l->shift;
+    }
+}
+
+static void repeat(uint8_t *dst, const uint8_t *sample, int bytes, int nb)
+{
+    for (int i = 0; i < nb; i++)
+        memcpy(dst + i * bytes, sample, bytes);
+}
+
+void ff_gpume_padded_load(GpumePadded *p, const GpumeLayout *l, const AVFrame *frame, int job, int nb_jobs)
+{
+    for (int i = 0; i < l->nb_components; i++) {
+        const GpumeComponent *c = &l->components[i];
+        const GpumeSamples *s   = &p->components[i];
+        const int rows = s->h + 2 * GPUME_PAD;
+        const int end  = rows * (job + 1LL) / nb_jobs - GPUME_PAD;
+
+        for (int y = rows * (int64_t)job / nb_jobs - GPUME_PAD; y < end; y++) {
+            uint8_t *row = s->first + y * s->stride;
+
+            load_row(row, gpume_layout_row(l, c, frame, av_clip(y, 0, s->h - 1)), l, c);
+            repeat(row - GPUME_PAD * l->bytes, row, l->bytes, GPUME_PAD);
+            repeat(row + s->w * l->bytes, row + (s->w - 1) * l->bytes, l->bytes, GPUME_PAD);
+        }
+    }
+}

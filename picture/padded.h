@@ -1,0 +1,49 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Copies of pictures whose edges are repeated, so that what is read at a vector's end need not
+ * look where it is.
+ */
+
+#ifndef AVFILTER_GPUME_PICTURE_PADDED_H
+#define AVFILTER_GPUME_PICTURE_PADDED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "libavfilter/gpume/mvfps/arithmetic.h"
+#include "libavfilter/gpume/picture/layout.h"
+
+/** A component, right-justified: uint8_t or uint16_t, as the layout's words. */
+typedef struct GpumeSamples {
+    uint8_t *first;         ///< the sample (0, 0)
+    ptrdiff_t stride;       ///< bytes
+    int w, h;
+} GpumeSamples;
+
+typedef struct GpumePadded {
+    GpumeSamples components[GPUME_COMPONENTS];
+    uint8_t *memory;
+} GpumePadded;
+
+/** @return 0 or AVERROR(ENOMEM) */
+int ff_gpume_padded_alloc(GpumePadded *p, const GpumeLayout *l);
+void ff_gpume_padded_free(GpumePadded *p);
+
+/** Copy part number job of nb_jobs of a frame. */
+void ff_gpume_padded_load(GpumePadded *p, const GpumeLayout *l, const AVFrame *frame, int job, int nb_jobs);
+
+/**
+ * The sample (x, y), wherever that is: from 4 before it to 13 behind it can be read each way.
+ * @param bytes of a sample
+ */
+static inline const uint8_t *gpume_padded_sample(const GpumeSamples *s, int x, int y, int bytes)
+{
+    return s->first + gpume_inside(y, s->h) * s->stride + gpume_inside(x, s->w) * bytes;
+}
+
+#endif /* AVFILTER_GPUME_PICTURE_PADDED_H */

@@ -1,0 +1,30 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * What arithmetic is written with that the host and device code read, so that both give the same
+ * picture.
+ */
+
+#ifndef AVFILTER_GPUME_UTIL_INTEGER_H
+#define AVFILTER_GPUME_UTIL_INTEGER_H
+
+#ifdef GPUME_DEVICE_CODE
+#define FFABS(a)         ((a) >= 0 ? (a) : -(a))
+#define FFMIN(a, b)      ((a) < (b) ? (a) : (b))
+#define FFMAX(a, b)      ((a) > (b) ? (a) : (b))
+#define FFMIN3(a, b, c)  FFMIN(FFMIN(a, b), c)
+#define av_clip(a, l, h) FFMIN(FFMAX(a, l), h)
+#else
+#include "libavutil/common.h"
+
+#ifndef GPUME_INLINE
+/** Begins every function in a header that device code reads. */
+#define GPUME_INLINE static inline
+#endif
+#endif
+
+#endif /* AVFILTER_GPUME_UTIL_INTEGER_H */
