@@ -45,6 +45,7 @@ typedef struct GpumeContext {
     int backend;
     char *device;
     int dir;                    ///< DIR_*
+    int refs;
     int async_depth;
     char *mv_file;
     char *stats_file;
@@ -103,6 +104,8 @@ static const AVOption gpume_options[] = {
         CONST("past",   "the frame before",           DIR_PAST,   "dir"),
         CONST("future", "the frame after",            DIR_FUTURE, "dir"),
         CONST("both",   "each in turn, past first",   DIR_BOTH,   "dir"),
+    { "refs", "frames searched on each side that dir names, nearest first", OFFSET(refs),
+      AV_OPT_TYPE_INT, { .i64 = 1 }, 1, GPUME_MAX_REFS, FLAGS },
     { "backend", "where to search", OFFSET(backend), AV_OPT_TYPE_INT,
       { .i64 = BACKEND_AUTO }, BACKEND_AUTO, GPUME_NB_BACKENDS, FLAGS, .unit = "backend" },
         CONST("auto", "CUDA if a device can be opened, else the CPU", BACKEND_AUTO, "backend"),
@@ -111,8 +114,8 @@ static const AVOption gpume_options[] = {
 #undef BACKEND
     { "device", "index of the GPU for frames in system memory (default: the filter graph's, else the first)",
       OFFSET(device), AV_OPT_TYPE_STRING, { .str = NULL }, 0, 0, FLAGS },
-    { "async_depth", "searches in flight, in frames; 1: lowest latency", OFFSET(async_depth),
-      AV_OPT_TYPE_INT, { .i64 = 2 }, 1, MAX_ASYNC_DEPTH, FLAGS },
+    { "async_depth", "frames searched at the same time; 1: lowest latency; 0: as many as suit the backend",
+      OFFSET(async_depth), AV_OPT_TYPE_INT, { .i64 = 0 }, 0, MAX_ASYNC_DEPTH, FLAGS },
     { "mv_file", "write the vectors to this .csv or .npy file; -: CSV to standard output",
       OFFSET(mv_file), AV_OPT_TYPE_STRING, { .str = NULL }, 0, 0, FLAGS },
     { "stats_file", "write a line per frame and direction to this file; -: standard output",
@@ -151,10 +154,10 @@ static av_cold int init(AVFilterContext *ctx)
     const GpumeOutputConfig cfg = output_config(ctx);
     int ret;
 
-    if (s->dir & DIR_PAST)
-        s->params.distance[s->params.nb_references++] = -1;
-    if (s->dir & DIR_FUTURE)
-        s->params.distance[s->params.nb_references++] = 1;
+    for (int i = 1; i <= s->refs && s->dir & DIR_PAST; i++)
+        s->params.distance[s->params.nb_references++] = -i;
+    for (int i = 1; i <= s->refs && s->dir & DIR_FUTURE; i++)
+        s->params.distance[s->params.nb_references++] = i;
 
     if (s->hint == GPUME_HINT_CONSTANT && !(s->dir & DIR_PAST)) {
         av_log(ctx, AV_LOG_ERROR, "hint=constant needs vectors of the past: dir=past or both.\n");

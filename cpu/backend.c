@@ -19,7 +19,7 @@
 
 #include "libavfilter/gpume/core/backend.h"
 #include "libavfilter/gpume/core/same.h"
-#include "libavfilter/gpume/field/vector.h"
+#include "libavfilter/gpume/field/field_args.h"
 #include "libavfilter/gpume/cpu/check.h"
 #include "libavfilter/gpume/cpu/propagation.h"
 #include "libavfilter/gpume/cpu/search.h"
@@ -147,7 +147,7 @@ static void write_vector(AVMotionVector *mv, int source, const GpumeBlock *b)
 typedef struct SearchArg {
     CPUContext *s;
     const GpumeSearch *search;
-    const GpumePicture *to_sum[1 + GPUME_MAX_REFERENCES];   ///< those whose sums there are not
+    const GpumePicture *to_sum[2 * GPUME_MAX_REFERENCES];   ///< those whose sums there are not
     int nb_sum_rows;                                        ///< of all of them together
 } SearchArg;
 
@@ -180,19 +180,21 @@ static void add_sums(SearchArg *arg, const GpumePicture *pic)
     *summed = 1;
 }
 
-/* Blocks from (bx, by) to before (end, by). */
-static void search_row(const SearchArg *arg, const GpumeField *field,
-                       int bx, int by, int end)
+/* Blocks from (bx, by) to before (end, by) of a field. */
+static void search_row(const SearchArg *arg, int field_index, int bx, int by, int end)
 {
     CPUContext *s = arg->s;
+    const GpumeField *field = &arg->search->fields[field_index];
+    /* what steps go on with need not be written as it leaves */
+    const GpumeStepField *steps = s->follows ? &s->propagation.fields[field_index][0] : NULL;
     /* copies need not be read again after a block */
     const GpumeParams params = s->cfg.params, *p = &params;
     const GpumePicture cur = *field->cur;
     const GpumePicture ref = *field->ref;
     const int sample_size = p->depth > 8 ? 2 : 1;
     const int source = p->distance[field->reference];
-    AVMotionVector *mvs = field->mvs   + (size_t)by * p->bw;
-    uint32_t *costs     = field->costs + (size_t)by * p->bw;
+    const size_t row = (size_t)by * p->bw;
+    uint32_t *costs  = (steps ? steps->costs : field->costs) + row;
     GpumeBlock b = {
         .plan         = &s->cfg.plan,
         .functions    = &s->cost,
@@ -218,8 +220,11 @@ static void search_row(const SearchArg *arg, const GpumeField *field,
         b.cur = cur.luma + b.box.y0 * cur.linesize + b.box.x0 * sample_size;
         b.ref = ref.luma + b.box.y0 * ref.linesize + b.box.x0 * sample_size;
         ff_gpume_cpu_search(&b);
-        write_vector(&mvs[bx], source, &b);
         costs[bx] = b.cost;
+        if (steps)
+            steps->vectors[row + bx] = (GpumeVector) { b.dx, b.dy };
+        else
+            write_vector(&field->mvs[row + bx], source, &b);
     }
 }
 
@@ -244,7 +249,7 @@ static void run_search(void *opaque, int worker, int start, int end)
         const int field = alternate ? row % nb_fields : row / p->bh;
         const int by    = alternate ? row / nb_fields : row % p->bh;
 
-        search_row(arg, &arg->search->fields[field], bx, by, bx + nb);
+        search_row(arg, field, bx, by, bx + nb);
         start += nb;
     }
 }
@@ -260,7 +265,8 @@ static void judge_rows(void *opaque, int worker, int start, int end)
 
         ff_gpume_check_row(&s->checks[i], p,
                            ff_gpume_propagation_result(&s->propagation, i)->vectors,
-                           ff_gpume_propagation_result(&s->propagation, !i)->vectors,
+                           ff_gpume_propagation_result(&s->propagation,
+                                                       arg->search->fields[i].opposite)->vectors,
                            start % p->bh);
     }
 }
@@ -293,7 +299,7 @@ static void finish_row(const SearchArg *arg, int field_index, int by)
 
         for (int j = 0; j < GPUME_VECTOR_WORDS; j++)
             AV_WN32A(mv + 4 * j, gpume_part_vector_word(j, source, &box, v.dx, v.dy, p->pel,
-                                                        unsound ? GPUME_FLAG_UNSOUND : 0));
+                                                        unsound ? GPUME_FLAG_INCONSISTENT : 0));
         field->costs[i] = unsound ?
             ff_gpume_propagation_cost(&s->propagation, field, &box, v, p->pel) : f->costs[i];
     }
@@ -304,8 +310,10 @@ static void finish_rows(void *opaque, int worker, int start, int end)
     const SearchArg *arg = opaque;
     const int bh = arg->s->cfg.params.bh;
 
+    /* what only the check needed does not leave */
     for (; start < end; start++)
-        finish_row(arg, start / bh, start % bh);
+        if (arg->search->fields[start / bh].set)
+            finish_row(arg, start / bh, start % bh);
 }
 
 /* What comes after the search of single blocks. */
@@ -315,15 +323,14 @@ static void follow_motion(CPUContext *s, SearchArg *arg)
     const GpumeSearch *search = arg->search;
 
     if (s->nb_search_stages)
-        ff_gpume_propagation_take(&s->propagation, search);
+        for (int i = 0; i < search->nb_fields; i++)
+            s->propagation.which[i] = 0;
     ff_gpume_propagation_run(&s->propagation, &s->cfg, search);
     if (p->check) {
         ff_gpume_task_run(&s->judge_task,   &s->cfg, arg, 0, search->nb_fields * p->bh);
         ff_gpume_task_run(&s->replace_task, &s->cfg, arg, 0, search->nb_fields);
     }
-    /* what only the check needed does not leave; fields that do come first */
-    ff_gpume_task_run(&s->finish_task, &s->cfg, arg, 0,
-                      FFMIN(search->nb_fields, p->nb_references) * p->bh);
+    ff_gpume_task_run(&s->finish_task, &s->cfg, arg, 0, search->nb_fields * p->bh);
 }
 
 typedef struct IntraArg {
@@ -371,13 +378,18 @@ static void set_intra(CPUContext *s, GpumeSearch *search)
 {
     const GpumeParams *p = &s->cfg.params;
 
-    for (int i = 0; i < FFMIN(search->nb_fields, p->nb_references); i++) {
+    for (int i = 0; i < search->nb_fields; i++) {
         GpumeField *field = &search->fields[i];
         IntraArg arg = { s, field->cur };
+        int j = 0;
 
+        if (!field->set)
+            continue;
         /* of one picture once */
-        if (i && field->cur == search->fields[0].cur) {
-            field->intra = search->fields[0].intra;
+        while (j < i && !(search->fields[j].set && search->fields[j].cur == field->cur))
+            j++;
+        if (j < i) {
+            field->intra = search->fields[j].intra;
             continue;
         }
         ff_gpume_task_run(&s->intra_task, &s->cfg, &arg, 0, p->bh);
@@ -403,11 +415,22 @@ static void set_same(CPUContext *s, const GpumeSearch *search)
 {
     const GpumeParams *p = &s->cfg.params;
 
-    for (int i = 0; i < FFMIN(search->nb_fields, p->nb_references); i++) {
+    for (int i = 0; i < search->nb_fields; i++) {
         SameArg arg = { p, &search->fields[i] };
 
+        if (!search->fields[i].set)
+            continue;
         ff_gpume_task_run(&s->same_task, &s->cfg, &arg, 0, gpume_blocks(p->height, GPUME_CELL));
     }
+}
+
+static int alloc(void *priv, GpumeFieldSet *set, AVBufferRef **same, int nb)
+{
+    const CPUContext *s = priv;
+
+    if (s->same && !(*same = av_buffer_pool_get(s->same)))
+        return AVERROR(ENOMEM);
+    return ff_gpume_fields_alloc(set, &s->cfg.params, nb, s->mvs, s->costs);
 }
 
 static int submit(void *priv, GpumeSearch *search)
@@ -415,11 +438,7 @@ static int submit(void *priv, GpumeSearch *search)
     CPUContext *s = priv;
     const GpumeParams *p = &s->cfg.params;
     SearchArg arg = { s, search };
-    int ret;
 
-    ret = ff_gpume_search_alloc(search, p, s->mvs, s->costs, s->same);
-    if (ret < 0)
-        return ret;
     if (s->wavefront.buffer)
         ff_gpume_wavefront_begin(&s->wavefront, search);
     if (s->has_sums) {
@@ -480,13 +499,13 @@ static av_cold int init(void *priv, const GpumeBackendConfig *cfg)
     cost_inits[p->cost](&s->cost, p->depth);
     ff_gpume_untried_points_init(&s->untried);
 
-    nb_vectors = (size_t)p->bw * p->bh * p->nb_distances;
+    nb_vectors = (size_t)p->bw * p->bh * p->nb_references;
     s->mvs     = av_buffer_pool_init(nb_vectors * sizeof(AVMotionVector), NULL);
     s->costs   = av_buffer_pool_init(nb_vectors * sizeof(uint32_t), NULL);
     if (!s->mvs || !s->costs)
         return AVERROR(ENOMEM);
     if (p->same) {
-        s->same = av_buffer_pool_init(ff_gpume_nb_cells(p) * p->nb_distances, NULL);
+        s->same = av_buffer_pool_init(ff_gpume_nb_cells(p) * p->nb_references, NULL);
         if (!s->same)
             return AVERROR(ENOMEM);
         s->same_task = (GpumeTask) {
@@ -572,6 +591,7 @@ const GpumeBackend ff_gpume_backend_cpu = {
     .hw_format = AV_PIX_FMT_NONE,
     .init      = init,
     .import    = import,
+    .alloc     = alloc,
     .submit    = submit,
     .wait      = wait,
     .uninit    = uninit,

@@ -538,21 +538,6 @@ static void run_units(void *opaque, int worker, int start, int end)
     }
 }
 
-void ff_gpume_propagation_take(GpumePropagation *p, const GpumeSearch *search)
-{
-    const size_t nb_blocks = (size_t)p->params.bw * p->params.bh;
-
-    for (int i = 0; i < search->nb_fields; i++) {
-        const GpumeField *field = &search->fields[i];
-        GpumeStepField *f = &p->fields[i][p->which[i] = 0];
-
-        for (size_t j = 0; j < nb_blocks; j++) {
-            f->vectors[j] = (GpumeVector) { field->mvs[j].motion_x, field->mvs[j].motion_y };
-            f->costs[j]   = field->costs[j];
-        }
-    }
-}
-
 void ff_gpume_propagation_run(GpumePropagation *p, const GpumeBackendConfig *cfg,
                               const GpumeSearch *search)
 {

@@ -70,10 +70,10 @@ typedef struct GpumePropagation {
 int ff_gpume_propagation_init(GpumePropagation *p, const GpumeParams *params,
                               const GpumePlan *plan, const GpumeCost *cost);
 
-/** Take the vectors and costs that search stages have found. */
-void ff_gpume_propagation_take(GpumePropagation *p, const GpumeSearch *search);
-
-/** Run all steps on all fields of a search. */
+/**
+ * Run all steps on all fields of a search. Where search stages have found vectors, they are in
+ * fields[i][0], and which[i] is 0.
+ */
 void ff_gpume_propagation_run(GpumePropagation *p, const GpumeBackendConfig *cfg,
                               const GpumeSearch *search);
 

@@ -16,8 +16,6 @@
 
 /** Of displacements: units in a sample. */
 #define GPUME_UNITS 16
-/** Bit of AVMotionVector.flags with which gpume marks vectors that its check could not confirm. */
-#define GPUME_FLAG_UNSOUND 1
 
 /** A block and where its match is. There are many, so they are small. */
 typedef struct GpumeBlockVector {

@@ -18,6 +18,7 @@
 #include "libavutil/motion_vector.h"
 
 #include "libavfilter/gpume/field/blockvector.h"
+#include "libavfilter/gpume/field/field_args.h"
 
 /** How many vectors there are in side data of type AV_FRAME_DATA_MOTION_VECTORS; NULL: 0. */
 static inline size_t gpume_nb_vectors(const AVFrameSideData *sd)
@@ -34,7 +35,7 @@ static inline int gpume_read_vector(GpumeBlockVector *v, const AVFrameSideData *
     /* side data need not be aligned */
     memcpy(&mv, sd->data + i * sizeof(mv), sizeof(mv));
     return gpume_block_vector(v, mv.source, mv.w, mv.h, mv.src_x, mv.src_y, mv.dst_x, mv.dst_y,
-                              !!(mv.flags & GPUME_FLAG_UNSOUND), mv.motion_x, mv.motion_y,
+                              !!(mv.flags & GPUME_FLAG_INCONSISTENT), mv.motion_x, mv.motion_y,
                               mv.motion_scale, w, h);
 }
 
