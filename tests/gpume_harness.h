@@ -178,7 +178,7 @@ void test_expect(TestStream *s);
 void test_free_stream(TestStream *s);
 
 /** The filter's option dir, 1 to 3, as references. */
-void test_set_dir(TestStream *s, int dir);
+void test_set_dir(TestStream *s, int dir, int refs);
 
 /** What an option of the filter is by default: range, smooth, check or pel. */
 int test_default(int algo, const char *option);
