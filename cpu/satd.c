@@ -96,4 +96,8 @@ SATD_DEPTH(16)
 av_cold void ff_gpume_satd_init(GpumeCost *cost, int depth)
 {
     *cost = depth > 8 ? costs_16 : costs_8;
+
+#if ARCH_X86_64 && HAVE_X86ASM
+    ff_gpume_satd_init_x86(cost, depth);
+#endif
 }
