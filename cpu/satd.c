@@ -72,6 +72,7 @@ SATD_WIDTH(bits, 32) SATD_WIDTH(bits, 64) SATD_WIDTH(bits, 128)                 
 static const GpumeCost costs_##bits = {                                                 \
     .one  = GPUME_COST_WIDTHS(satd, bits),                                              \
     .four = GPUME_COST_WIDTHS(satd_x4, bits),                                           \
+    .least_of_four = 3,                                                                 \
 };
 
 #define SATD_WIDTH(bits, width)                                                         \
