@@ -645,8 +645,8 @@ static const struct {
     /* another cost: every block, samples of one byte and of two, tiles that the edges cut */
     { ALL, "cost=satd block={4,8,16,32,64} format={gray,gray9le,p010be,gray16le} size=74x69 range={3,30} frames=2" },
     { FULL | REST, "cost=satd block=128 format={gray,gray10le} size=131x129 range=3 frames=2" },
-    { FULL, "cost=satd size=" SIDES "x" SIDES " block={8,16} range=? content=shift frames=2" },
-    { FULL | REST, "cost=satd " CONTENTS " range={2,8,1024} size=37x29 block=8 frames=2" },
+    { FULL, "cost=satd size=" SIDES "x" SIDES " block={8,16} range=6 content=shift frames=2" },
+    { FULL | REST, "cost=satd " CONTENTS " range=8 size=37x29 block=8 frames=2" },
     { FULL | REST, "cost=satd content={hadamard,extreme,checker} format={gray,gray16le} size=130x129 block=128 range=2" },
     { REST, "cost=satd " NEIGHBOURS " range=24 frames=4 content=speeds dir=?" },
 };
@@ -711,7 +711,7 @@ static const char *const motion[] = {
     "block=8 backend={0,1}",
     "algo={ds,epzs} smooth=2 pel=4 refs={-1/-2,-3/2} frames=7 size=40x26 block=8 backend={0,1}",
     /* another cost */
-    "cost=satd algo={fs,ds,umh,epzs} " PARTS " block={4,8,16} frames=3 dir={1,2,3}",
+    "cost=satd algo={fs,ds,umh,epzs} " PARTS " block={4,8,16} frames=3 dir=?",
     "cost=satd algo={ds,hme} smooth=2 check=1 pel={1,2,4} block={4,8,16,32,64} "
     "format={gray,gray9le,p010be,gray16le} size=74x69 range=20 frames=2",
     "cost=satd algo={ds,hme} size=130x129 block=128 range=2 content={hadamard,extreme} format={gray,gray16le} "
