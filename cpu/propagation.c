@@ -65,8 +65,8 @@ static void set_block(Searcher *c, int bx, int by)
         i              = gpume_width_index(c->box.w);
         c->width_index = gpume_width_of(i) == c->box.w && c->box.h <= GPUME_COST_ROWS ? i : -1;
         c->means_of_four = c->width_index < 0 || c->box.h & 1 ? NULL : c->area.functions->means[i];
-        /* where there is a function for them, four cost hardly more than one */
-        c->least_of_four = c->pel > 1 && c->means_of_four || c->pel == 1 && c->width_index >= 0 ? 1 : 3;
+        c->least_of_four = c->pel > 1 && c->means_of_four ? 1 :
+                           c->pel == 1 && c->width_index >= 0 ? c->area.functions->least_of_four : 3;
     }
 }
 

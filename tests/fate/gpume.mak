@@ -58,6 +58,12 @@ FATE_GPUME_SEARCHES = $(addprefix fate-gpume-,$(filter-out fs ds hme,$(GPUME_SEA
 FATE_GPUME_VECTORS += $(FATE_GPUME_SEARCHES)
 $(FATE_GPUME_SEARCHES): CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=$(@:fate-gpume-%=%):range=24:dir=both)
 
+# another cost, with tiles that the edges cut
+FATE_GPUME_SATD = fate-gpume-satd-fs fate-gpume-satd-ds fate-gpume-satd-hme fate-gpume-satd-odd
+$(FATE_GPUME_SATD):  CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=$(@:fate-gpume-satd-%=%):cost=satd:range=12:dir=both)
+fate-gpume-satd-odd: CMD = $(call GPUME_CSV,$(GPUME_ODD),algo=hme:cost=satd:block=8:dir=both)
+FATE_GPUME_VECTORS += $(FATE_GPUME_SATD)
+
 # rows that wait for each other
 FATE_GPUME_WAVES = $(foreach S,$(GPUME_PREDICTIVE),$(foreach N,1 2 5,fate-gpume-$(S)-threads-$(N)))
 GPUME_SEARCH_OF  = $(word 3,$(subst -, ,$(1)))
@@ -156,8 +162,9 @@ fate-gpume-change-input:  CMD = $(call GPUME_CHANGE,-reinit_filter 0)
 fate-gpume-change-reinit: CMD = $(call GPUME_CHANGE,,async_depth=1:)
 
 # Files
-FATE_GPUME_VECTORS += fate-gpume-stats fate-gpume-stats-1 fate-gpume-stats-hme
+FATE_GPUME_VECTORS += fate-gpume-stats fate-gpume-stats-1 fate-gpume-stats-hme fate-gpume-stats-satd
 fate-gpume-stats-hme: CMD = ffmpeg -lavfi "$(GPUME_SRC),gpume=algo=hme:dir=both:stats_file=-" -f null -
+fate-gpume-stats-satd: CMD = ffmpeg -lavfi "$(GPUME_ODD),gpume=algo=ds:cost=satd:range=64:block=32:stats_file=-" -f null -
 fate-gpume-stats:   CMD = ffmpeg -lavfi "$(GPUME_SRC),gpume=algo=ds:range=64:dir=both:stats_file=-" -f null -
 fate-gpume-stats-1: CMD = ffmpeg -lavfi "$(GPUME_SRC),setpts=N*7-3,gpume=algo=fs:range=3:block=64:stats_file=-" -f null -
 FATE_GPUME_METADATA-$(call ALLYES, $(GPUME_NEEDS) METADATA_FILTER) += fate-gpume-metadata
@@ -199,7 +206,7 @@ FATE_GPUME_GPL = $(FATE_GPUME_GPL-yes)
 
 # Options that must fail
 GPUME_BAD = range-1025 range-far block-2 block-24 block-256 algo-xyz dir-up \
-            backend-gpu nosuch-1 device_size-0 smooth-65 pel-3 pel-5 sweeps-17 levels-12
+            backend-gpu nosuch-1 device_size-0 smooth-65 cost-xyz pel-3 pel-5 sweeps-17 levels-12
 FATE_GPUME_BAD = $(GPUME_BAD:%=fate-gpume-bad-%)
 $(FATE_GPUME_BAD): CMD = $(call GPUME_FAILS,$(subst -,=,$(@:fate-gpume-bad-%=%))) | tail -n 1
 $(FATE_GPUME_BAD): CMP = oneline
