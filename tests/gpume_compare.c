@@ -359,6 +359,7 @@ static int run_clips(const char *dir, int quick)
 int main(int argc, char **argv)
 {
     const char *clip_dir = NULL, *missing;
+    AVBufferRef *device = NULL;
     int quick = 0, i;
 
     for (i = 1; i < argc && argv[i][0] == '-'; i++) {
@@ -387,6 +388,9 @@ int main(int argc, char **argv)
         return 1;
     }
 
+    /* keeps the context that all graphs share: to make one takes longer than to search */
+    if (strcmp(backend, "cpu"))
+        device = test_open_device();
     if (i < argc) {
         for (int j = 0; j < GPUME_NB_ALGOS; j++)
             if (!strcmp(argv[i + 1], method_of(j) ? method_of(j) : ""))
@@ -394,6 +398,7 @@ int main(int argc, char **argv)
     } else if (clip_dir) {
         if (!run_clips(clip_dir, quick)) {
             printf("gpume_compare: skipped, nothing to compare on\n");
+            av_buffer_unref(&device);
             return 0;
         }
     } else {
@@ -418,6 +423,7 @@ int main(int argc, char **argv)
         }
     }
 
+    av_buffer_unref(&device);
     if (!nb_vectors && !test_nb_failures)
         test_fail("nothing was compared");
     printf("gpume_compare: %"PRId64" frames, %"PRId64" vectors compared, %d failures\n",
