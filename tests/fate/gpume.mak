@@ -181,6 +181,16 @@ fate-gpume-npy-hme:  CMD = $(call GPUME_NPY,$(GPUME_ODD),algo=hme:range=9:block=
 fate-gpume-npy-past: CMD = $(call GPUME_NPY,$(GPUME_ODD),algo=fs:range=9:block=32)
 fate-gpume-npy-0:    CMD = $(call GPUME_NPY,$(GPUME_PAN)$(GPUME_COMMA)trim=end_frame=0,dir=future)
 
+# Several references, also with the check; files, statistics and metadata of them
+FATE_GPUME_VECTORS += fate-gpume-refs fate-gpume-refs-check fate-gpume-refs-epzs
+fate-gpume-refs:       CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=ds:range=24:block=32:dir=both:refs=3)
+fate-gpume-refs-check: CMD = $(call GPUME_CSV,$(GPUME_ODD),algo=hme:range=24:block=16:refs=2)
+fate-gpume-refs-epzs:  CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=epzs:range=24:block=32:dir=past:refs=2)
+FATE_GPUME_REFS-$(call ALLYES, $(GPUME_NEEDS) SPLIT_FILTER SELECT_FILTER NULLSINK_FILTER) += fate-gpume-refs-distances
+fate-gpume-refs-distances: CMD = . $(SRC_PATH)/tests/fate/gpume_refs.sh; gpume_refs \
+    "testsrc2=s=64x48:r=10,format=gray,crop=53:37:n/2:n/3,trim=end_frame=18" gpume-refs \
+    $(foreach A,$(filter-out epzs,$(GPUME_SEARCHES)),algo=$(A):range=9:block=8 $(if $(filter hme,$(A)),,algo=$(A):range=5:block=16:check=1:pel=2:smooth=1))
+
 # numpy reads the .npy and compares it with the .csv that another instance wrote
 FATE_GPUME_NUMPY-$(call ALLYES, $(GPUME_NEEDS) SPLIT_FILTER) += fate-gpume-numpy
 fate-gpume-numpy: CMP = null
@@ -239,7 +249,7 @@ fate-gpume-help: CMD = ffmpeg -hide_banner -h filter=gpume | sed -e "/^Exiting/d
 
 FATE_GPUME_FFMPEG-$(call ALLYES, $(GPUME_NEEDS)) += $(FATE_GPUME_VECTORS) $(FATE_GPUME_BAD) $(FATE_GPUME_ERRORS)
 FATE_GPUME_FFMPEG = $(FATE_GPUME_FFMPEG-yes) $(FATE_GPUME_SCALED-yes) $(FATE_GPUME_CHANGE-yes) \
-                    $(FATE_GPUME_METADATA-yes) $(FATE_GPUME_NUMPY-yes)                          \
+                    $(FATE_GPUME_METADATA-yes) $(FATE_GPUME_NUMPY-yes) $(FATE_GPUME_REFS-yes)                          \
                     $(FATE_GPUME_FRAMECRC-yes) $(FATE_GPUME_HELP-yes) $(FATE_MVVIEW-yes)      \
                     $(FATE_MVFPS-yes) $(FATE_GPUME_ENCODE) $(FATE_GPUME_GPL)
 
