@@ -711,7 +711,8 @@ static const struct {
     { FULL | REST, "cost=satd block=128 format={gray,gray10le} size=131x129 range=3 frames=2" },
     { FULL, "cost=satd size=" SIDES "x" SIDES " block={8,16} range=6 content=shift frames=2" },
     { FULL | REST, "cost=satd " CONTENTS " range=8 size=37x29 block=8 frames=2" },
-    { FULL | REST, "cost=satd content={hadamard,extreme,checker} format={gray,gray16le} size=130x129 block=128 range=2" },
+    { FULL | REST, "cost=satd content={hadamard,extreme,checker} format={gray,gray16le} size=130x129 "
+                   "block=128 range=2" },
     { REST, "cost=satd " NEIGHBOURS " range=24 frames=4 content=speeds dir=?" },
 };
 
