@@ -18,10 +18,13 @@
 #include "libavfilter/gpume/mvfps/fields.h"
 #include "libavfilter/gpume/mvfps/mci.h"
 #include "libavfilter/gpume/mvfps/scene.h"
-#include "libavfilter/gpume/util/chain.h"
+#include "libavfilter/gpume/util/tasks.h"
 
 /** Parts of a job that each of several threads gets on average: rows do not all take as long. */
 #define PARTS 4
+
+/** Tasks for a picture at most. */
+#define MAX_TASKS 6
 
 /** A frame of a pair and what is made of it, which is kept while it is in a pair. */
 typedef struct Side {
@@ -48,6 +51,10 @@ typedef struct CPUBackend {
     AVFrame *out;
     int part;
     int accelerated;
+    GpumeScheduler scheduler;
+    GpumeTask tasks[MAX_TASKS];
+    GpumeTask *task_list[MAX_TASKS];
+    int nb_tasks;
 } CPUBackend;
 
 static av_cold int init(void *priv, const MvfpsConfig *cfg)
@@ -55,6 +62,7 @@ static av_cold int init(void *priv, const MvfpsConfig *cfg)
     CPUBackend *s = priv;
 
     s->cfg = cfg;
+    s->scheduler.executor = cfg->executor;
     return 0;
 }
 
@@ -89,22 +97,33 @@ static int set_layout(void *priv, const GpumeLayout *layout)
     return (int64_t)s->instant.fields.cols * s->instant.fields.rows > INT_MAX / 64 ? AVERROR(ENOMEM) : 0;
 }
 
-/* A job in parts, none of which is without rows. */
-static GpumeLink in_parts(const CPUBackend *s, GpumeJob job, void *arg, int rows)
+/* Adds a task in parts, which needs all of the one before. */
+static void add_task(CPUBackend *s, void (*run)(void *arg, int worker, int start, int end), void *arg, int nb_units)
 {
-    const int nb_threads = s->cfg->executor.nb_threads;
+    const int i = s->nb_tasks++;
 
-    return (GpumeLink) { job, arg, nb_threads > 1 ? FFMIN(PARTS * (int64_t)nb_threads, rows) : 1 };
+    s->tasks[i]     = (GpumeTask) { run, .arg = arg, .nb_units = nb_units, .needs = { i ? &s->tasks[i - 1] : NULL } };
+    s->task_list[i] = &s->tasks[i];
 }
 
-static void run_jobs(const CPUBackend *s, const GpumeLink *jobs, int nb_jobs)
+static void run_tasks(CPUBackend *s)
 {
-    ff_gpume_chain_run(&s->cfg->executor, jobs, nb_jobs);
+    GpumeTaskList list = { s->task_list, s->nb_tasks };
+    GpumeTaskList *const lists[] = { &list };
+
+    ff_gpume_tasks_run(&s->scheduler, lists, 1);
+    s->nb_tasks = 0;
 }
 
-static int first_row(int rows, int job, int nb_jobs)
+/* Returns into how many parts rows are divided. */
+static int nb_parts(const CPUBackend *s, int rows)
 {
-    return rows * (int64_t)job / nb_jobs;
+    return FFMIN(PARTS * (int64_t)s->cfg->executor.nb_threads, rows);
+}
+
+static int first_row(int rows, int part, int nb)
+{
+    return rows * (int64_t)part / nb;
 }
 
 static int begin(void *priv, const MvfpsPair *pair, enum MvfpsMode mode)
@@ -151,50 +170,45 @@ static int look(void *priv, enum MvfpsMode mode, enum MvfpsMode cut, double scen
 typedef struct LoadArg {
     Side *side;
     const GpumeLayout *layout;
+    int nb;
 } LoadArg;
 
-static void load_job(void *opaque, int job, int nb_jobs)
+static void load_parts(void *opaque, int worker, int start, int end)
 {
     const LoadArg *arg = opaque;
 
-    ff_gpume_padded_load(&arg->side->picture, arg->layout, arg->side->held.frame, job, nb_jobs);
+    for (; start < end; start++)
+        ff_gpume_padded_load(&arg->side->picture, arg->layout, arg->side->held.frame, start, arg->nb);
 }
 
-static void first_job(void *arg, int job, int nb_jobs)
+static void first_rows(void *arg, int worker, int start, int end)
 {
     CPUBackend *s = arg;
-    const int rows = s->instant.fields.rows;
 
-    ff_mvfps_first(&s->instant, s->vectors[0], first_row(rows, job, nb_jobs), first_row(rows, job + 1, nb_jobs));
+    ff_mvfps_first(&s->instant, s->vectors[0], start, end);
 }
 
-static void pass_job(void *arg, int job, int nb_jobs)
+static void pass_rows(void *arg, int worker, int start, int end)
 {
     CPUBackend *s = arg;
-    const int rows  = s->instant.fields.rows;
-    const int first = first_row(rows, job, nb_jobs), end = first_row(rows, job + 1, nb_jobs);
 
-    ff_mvfps_pass(&s->instant, s->vectors[0], s->vectors[1], first, end);
+    ff_mvfps_pass(&s->instant, s->vectors[0], s->vectors[1], start, end);
     if (s->accelerated)
-        ff_mvfps_changes(&s->instant, s->vectors[1], s->changes, first, end);
+        ff_mvfps_changes(&s->instant, s->vectors[1], s->changes, start, end);
 }
 
-static void offsets_job(void *arg, int job, int nb_jobs)
+static void offset_rows(void *arg, int worker, int start, int end)
 {
     CPUBackend *s = arg;
-    const int rows = s->instant.fields.rows;
 
-    ff_mvfps_offsets(&s->instant, s->vectors[1], s->changes, s->offsets, first_row(rows, job, nb_jobs),
-                     first_row(rows, job + 1, nb_jobs));
+    ff_mvfps_offsets(&s->instant, s->vectors[1], s->changes, s->offsets, start, end);
 }
 
-static void compensate_job(void *arg, int job, int nb_jobs)
+static void compensate_rows(void *arg, int worker, int start, int end)
 {
     CPUBackend *s = arg;
-    const int rows = mvfps_tile_rows(s->instant.layout);
 
-    ff_mvfps_compensate(&s->instant, s->vectors[1], s->accelerated ? s->offsets : NULL, s->out,
-                        first_row(rows, job, nb_jobs), first_row(rows, job + 1, nb_jobs));
+    ff_mvfps_compensate(&s->instant, s->vectors[1], s->accelerated ? s->offsets : NULL, s->out, start, end);
 }
 
 /* All that the jobs for a picture need. */
@@ -224,8 +238,6 @@ static int compensate(CPUBackend *s)
     const int rows = s->instant.fields.rows;
     const int ret  = alloc_memory(s);
     LoadArg loads[2];
-    GpumeLink jobs[6];
-    int nb = 0;
 
     if (ret < 0)
         return ret;
@@ -233,44 +245,43 @@ static int compensate(CPUBackend *s)
     s->instant.after  = &s->sides[!s->before].picture;
     s->instant.part   = av_clip(s->part, 1, MVFPS_PARTS - 1);
     for (int i = 0; i < 2; i++) {
-        loads[i] = (LoadArg) { &s->sides[i], s->instant.layout };
+        loads[i] = (LoadArg) { &s->sides[i], s->instant.layout, nb_parts(s, s->instant.layout->h) };
         if (!s->sides[i].held.loaded)
-            jobs[nb++] = in_parts(s, load_job, &loads[i], s->instant.layout->h);
+            add_task(s, load_parts, &loads[i], loads[i].nb);
     }
-    jobs[nb++] = in_parts(s, first_job, s, rows);
-    jobs[nb++] = in_parts(s, pass_job,  s, rows);
+    add_task(s, first_rows, s, rows);
+    add_task(s, pass_rows,  s, rows);
     if (s->accelerated)
-        jobs[nb++] = in_parts(s, offsets_job, s, rows);
-    jobs[nb++] = in_parts(s, compensate_job, s, mvfps_tile_rows(s->instant.layout));
-    run_jobs(s, jobs, nb);
+        add_task(s, offset_rows, s, rows);
+    add_task(s, compensate_rows, s, mvfps_tile_rows(s->instant.layout));
+    run_tasks(s);
     s->sides[0].held.loaded = s->sides[1].held.loaded = 1;
     return 0;
 }
 
-static void blend_job(void *arg, int job, int nb_jobs)
+static void blend_parts(void *arg, int worker, int start, int end)
 {
     CPUBackend *s = arg;
     const GpumeLayout *l = s->instant.layout;
+    const int nb = nb_parts(s, l->h);
 
     for (int i = 0; i < l->nb_components; i++) {
         const int h = l->components[i].h;
 
         ff_mvfps_blend(l, &l->components[i], s->out, s->pair->before, s->pair->after, s->part,
-                       first_row(h, job, nb_jobs), first_row(h, job + 1, nb_jobs));
+                       first_row(h, start, nb), first_row(h, end, nb));
     }
 }
 
 static int make(void *priv, AVFrame *out, int part, enum MvfpsMode mode)
 {
     CPUBackend *s = priv;
-    GpumeLink blend;
-
     s->out  = out;
     s->part = part;
     if (mode == MVFPS_MCI)
         return compensate(s);
-    blend = in_parts(s, blend_job, s, s->instant.layout->h);
-    run_jobs(s, &blend, 1);
+    add_task(s, blend_parts, s, nb_parts(s, s->instant.layout->h));
+    run_tasks(s);
     return 0;
 }
 
