@@ -26,6 +26,12 @@ static inline size_t gpume_nb_vectors(const AVFrameSideData *sd)
     return sd ? sd->size / sizeof(AVMotionVector) : 0;
 }
 
+/** Copies vector i of side data, which need not be aligned. */
+static inline void gpume_copy_vector(AVMotionVector *dst, const AVFrameSideData *sd, size_t i)
+{
+    memcpy(dst, sd->data + i * sizeof(*dst), sizeof(*dst));
+}
+
 /**
  * Reads a vector, which need not be aligned.
  * @return 0 if it has no block inside a picture of w x h samples

@@ -38,7 +38,7 @@ typedef struct Input {
     int even;               ///< cut from a larger picture of even sides, as devices have them
 } Input;
 
-/** Of the input at hand. */
+/** The vectors of the current input. */
 static AVMotionVector input_mvs[MAX_VECTORS];
 
 /* A frame of random samples whose rows have canaries before and behind them. */
