@@ -30,13 +30,15 @@ static inline size_t gpume_nb_vectors(const AVFrameSideData *sd)
 static inline int gpume_read_vector(GpumeBlockVector *v, const AVFrameSideData *sd, size_t i,
                                     int w, int h)
 {
+    GpumeVectorFields f;
     AVMotionVector mv;
 
     /* side data need not be aligned */
     memcpy(&mv, sd->data + i * sizeof(mv), sizeof(mv));
-    return gpume_block_vector(v, mv.source, mv.w, mv.h, mv.src_x, mv.src_y, mv.dst_x, mv.dst_y,
+    f = (GpumeVectorFields) { mv.source, mv.w, mv.h, mv.src_x, mv.src_y, mv.dst_x, mv.dst_y,
                               !!(mv.flags & GPUME_FLAG_INCONSISTENT), mv.motion_x, mv.motion_y,
-                              mv.motion_scale, w, h);
+                              mv.motion_scale };
+    return gpume_block_vector(v, &f, w, h);
 }
 
 #endif /* AVFILTER_GPUME_FIELD_SIDEDATA_H */

@@ -13,7 +13,7 @@
 
 #include "libavfilter/gpume/mvfps/device.cuh"
 
-/** Words of an AVMotionVector; between/cuda.c checks that its fields lie as they are read here. */
+/** Words of an AVMotionVector; mvfps/cuda.c checks that its fields lie as they are read here. */
 #define MVFPS_CUDA_VECTOR 10
 
 /** Read vector i. @return 0 if it has no block inside a picture of w x h samples */
@@ -28,9 +28,11 @@ static __device__ __forceinline__ int mvfps_read_vector(GpumeBlockVector *v, Gpu
     gpume_load_global(&b, (const void *)(p + 8));
     gpume_load_global(&c, (const void *)(p + 24));
     gpume_load_global(&scale, (const void *)(p + 32));
-    return gpume_block_vector(v, a.x, a.y & 255, a.y >> 8 & 255, (short)(a.y >> 16),
-                              (short)b.x, (short)(b.x >> 16), (short)b.y, 0, c.x, c.y,
-                              (int)(scale & 0xffff), w, h);
+
+    const GpumeVectorFields f = { a.x, a.y & 255, a.y >> 8 & 255, (short)(a.y >> 16), (short)b.x,
+                                  (short)(b.x >> 16), (short)b.y, 0, c.x, c.y, (int)(scale & 0xffff) };
+
+    return gpume_block_vector(v, &f, w, h);
 }
 
 #endif /* AVFILTER_GPUME_MVFPS_VECTORS_CUH */
