@@ -387,7 +387,7 @@ static void find_fields(Side *side, int w, int h)
         GpumeBlockVector v;
 
         if (gpume_read_vector(&v, sd, i & 1 ? nb - 1 - i / 2 : i / 2, w, h))
-            side->has[v.future] = 1;
+            side->has[(v.distance > 0)] = 1;
     }
 }
 

@@ -34,10 +34,10 @@ int ff_mvfps_fields_read(MvfpsFrameFields *f, const AVFrame *frame, int w, int h
 
         if (!gpume_read_vector(&v, sd, i, w, h))
             continue;
-        if (!f->nb[v.future] && (ret = begin_field(f, v.future, cols * (size_t)rows)) < 0)
+        if (!f->nb[(v.distance > 0)] && (ret = begin_field(f, (v.distance > 0), cols * (size_t)rows)) < 0)
             return ret;
-        f->nb[v.future] += f->nb[v.future] < INT_MAX;
-        cells  = f->cells[v.future];
+        f->nb[(v.distance > 0)] += f->nb[(v.distance > 0)] < INT_MAX;
+        cells  = f->cells[(v.distance > 0)];
         vector = (MvfpsVector) { mvfps_quarters(v.dx), mvfps_quarters(v.dy) };
         left   = gpume_block_left(&v);
         top    = gpume_block_top(&v);

@@ -28,7 +28,7 @@ GPUME_KERNEL_OF(MvfpsCudaMapArgs, MVFPS_CUDA_MAP_THREADS)
 
         if (i >= args.nb || !mvfps_read_vector(&v, args.vectors, i, args.w, args.h))
             return;
-        if (v.future)
+        if ((v.distance > 0))
             keys += nb_cells;
         left = gpume_block_left(&v);
         top  = gpume_block_top(&v);

@@ -62,7 +62,7 @@ double ff_mvfps_scene_figure(const GpumeLayout *l, const AVFrame *before, const 
     int any = 0;
 
     for (size_t i = 0; i < nb; i++) {
-        if (gpume_read_vector(&v, sd, i, l->w, l->h) && !v.future) {
+        if (gpume_read_vector(&v, sd, i, l->w, l->h) && !(v.distance > 0)) {
             add_block(&s, &v);
             any = 1;
         }

@@ -35,7 +35,7 @@ static __device__ __forceinline__ void mvfps_block(const MvfpsCudaSceneArgs &a, 
     if (i >= a.nb)
         return;
     if (a.vectors) {
-        if (!mvfps_read_vector(&v, a.vectors, i, a.w, a.h) || v.future)
+        if (!mvfps_read_vector(&v, a.vectors, i, a.w, a.h) || (v.distance > 0))
             return;
         b->x0 = gpume_block_left(&v);
         b->y0 = gpume_block_top(&v);
