@@ -1186,7 +1186,7 @@ static int check_metadata(const TestStream *s, int i, const AVFrame *frame, char
                 snprintf(wanted[6], 64, "%.4f", f.scene);
             }
         }
-        for (int k = 0; k < FF_ARRAY_ELEMS(keys); k++) {
+        for (int k = 0; distance && k < FF_ARRAY_ELEMS(keys); k++) {
             const AVDictionaryEntry *entry;
             char key[64];
 
