@@ -33,6 +33,7 @@ typedef struct MvviewContext {
     /* options */
     int mode;
     int source;
+    int distance;
     double scale;
     double max;
     int step;
@@ -61,6 +62,8 @@ static const AVOption mvview_options[] = {
         CONST("past",   "those into frames before",     MVVIEW_PAST,                 "source"),
         CONST("future", "those into frames after",      MVVIEW_FUTURE,               "source"),
         CONST("both",   "what there is, past first",    MVVIEW_PAST | MVVIEW_FUTURE, "source"),
+    { "distance", "how many frames away is the other frame; 0: the nearest that there is",
+      OFFSET(distance), AV_OPT_TYPE_INT, { .i64 = 0 }, 0, GPUME_MAX_REFS, FLAGS },
     { "scale", "factor of the arrows' length", OFFSET(scale), AV_OPT_TYPE_DOUBLE,
       { .dbl = 1 }, 0, 64, FLAGS },
     { "max", "length of full saturation, in samples; 0: each frame's longest", OFFSET(max),
@@ -106,6 +109,7 @@ static av_cold int open_view(AVFilterContext *ctx, AVBufferRef *hw_frames)
     MvviewConfig cfg = {
         .mode       = s->mode,
         .sources    = s->source,
+        .distance   = s->distance,
         .background = s->background,
         .scale      = lrint(s->scale * 256),
         .max        = s->max > 0 ? FFMAX(lrint(s->max * MVVIEW_UNITS), 1) : 0,

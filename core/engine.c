@@ -387,7 +387,7 @@ static void take_fields(const GpumeEngine *e, Entry *entry, GpumeResult *r)
         if (field->slot != nb)
             move_field(p, &r->set, r->same, field->slot, nb);
         field->cur   = field->ref = NULL;
-        field->set   = &r->set;
+        field->set   = NULL;
         field->slot  = nb;
         field->mvs   = gpume_field_mvs(&r->set, nb);
         field->costs = gpume_field_costs(&r->set, nb);

@@ -11,6 +11,7 @@
 #ifndef AVFILTER_GPUME_FIELD_SIDEDATA_H
 #define AVFILTER_GPUME_FIELD_SIDEDATA_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -24,6 +25,15 @@
 static inline size_t gpume_nb_vectors(const AVFrameSideData *sd)
 {
     return sd ? sd->size / sizeof(AVMotionVector) : 0;
+}
+
+/** Returns the distance of vector i, as GpumeBlockVector has it. */
+static inline int gpume_read_distance(const AVFrameSideData *sd, size_t i)
+{
+    int32_t source;
+
+    memcpy(&source, sd->data + i * sizeof(AVMotionVector) + offsetof(AVMotionVector, source), sizeof(source));
+    return gpume_distance(source);
 }
 
 /**

@@ -71,6 +71,18 @@ void test_fail(const char *fmt, ...)
     }
 }
 
+static int share = 1, nb_shares = 1, nb_asked;
+
+int test_set_share(const char *text)
+{
+    return sscanf(text, "%d/%d", &share, &nb_shares) == 2 && share >= 1 && share <= nb_shares ? 0 : -1;
+}
+
+int test_is_mine(void)
+{
+    return nb_asked++ % nb_shares == share - 1;
+}
+
 void *test_alloc(void *p)
 {
     if (!p) {
@@ -147,6 +159,15 @@ static OracleVector (*oracle_of(int algo))(const OracleBlock *b)
     abort();
 }
 
+static OracleCost oracle_cost_of(int cost)
+{
+    for (int i = 0; i < FF_ARRAY_ELEMS(oracle_costs); i++)
+        if (!strcmp(oracle_costs[i].name, test_costs[cost]))
+            return oracle_costs[i].cost;
+    fprintf(stderr, "the oracle has no cost '%s'\n", test_costs[cost]);
+    abort();
+}
+
 void test_watch(int seconds)
 {
     const struct sigaction segv = { .sa_handler = on_segv };
@@ -170,6 +191,8 @@ void test_init(const char *program)
 
     for (int i = 0; i < GPUME_NB_ALGOS; i++)
         oracle_of(i);
+    for (int i = 0; i < GPUME_NB_COSTS; i++)
+        oracle_cost_of(i);
     while ((desc = av_pix_fmt_desc_next(desc))) {
         const enum AVPixelFormat format = av_pix_fmt_desc_get_id(desc);
 
@@ -248,12 +271,18 @@ void test_each_choice(const char *text, void (*run)(const void *opaque, const ch
 
 const char *const test_content_names[TEST_NB_CONTENTS] = {
     "random", "extreme", "checker", "flat", "equal", "motion", "shift",
-    "binary", "stripes", "ramp", "speeds",
+    "binary", "stripes", "ramp", "speeds", "hadamard",
 };
 
 const char *const test_algos[GPUME_NB_ALGOS] = {
 #define NAME(ID, name, ...) #name,
     GPUME_SEARCHES(NAME)
+#undef NAME
+};
+
+const char *const test_costs[GPUME_NB_COSTS] = {
+#define NAME(ID, name, title) #name,
+    GPUME_COSTS(NAME)
 #undef NAME
 };
 
@@ -337,6 +366,9 @@ void test_samples(TestStream *s, enum TestContent content, uint64_t seed, int ra
                     break;
                 case TEST_CHECKER:
                     v = x + y + i & 1 ? max : 0;
+                    break;
+                case TEST_HADAMARD:
+                    v = (av_popcount(x & y & 7) + i) & 1 ? max : 0;
                     break;
                 case TEST_FLAT:
                     v = value;
@@ -498,7 +530,8 @@ static int pel_of(const TestStream *s)
 static OracleMotion motion_of(const TestStream *s, int i)
 {
     return (OracleMotion){
-        .search = oracle_of(s->algo), .block = s->block, .range = s->range,
+        .search = oracle_of(s->algo), .cost = oracle_cost_of(s->cost),
+        .block  = s->block, .range = s->range,
         .depth  = test_depth(s->pics[i].format), .smooth = s->smooth,
         .sweeps = s->sweeps ? s->sweeps : 2, .pel = pel_of(s), .levels = s->levels,
     };
@@ -528,19 +561,30 @@ static void free_fields(TestPicture *pic)
     }
 }
 
+/* Which reference is as far on the other side; below 0: none is. */
+static int opposite_of(const TestStream *s, int j)
+{
+    for (int k = 0; k < s->nb_distances; k++)
+        if (s->distance[k] == -s->distance[j])
+            return k;
+    return -1;
+}
+
 void test_expect(TestStream *s)
 {
     int first[TEST_MAX_PICTURES];   ///< the first picture of the same kind
 
     s->nb_distances = s->nb_references;
-    if (s->check && s->nb_references == 1)
-        s->distance[s->nb_distances++] = -s->distance[0];
+    for (int j = 0; s->check && j < s->nb_references; j++)
+        if (opposite_of(s, j) < 0)
+            s->distance[s->nb_distances++] = -s->distance[j];
     for (int i = 0; i < s->nb; i++) {
         TestPicture *pic = &s->pics[i];
 
         first[i] = i && test_same_picture(&s->pics[i - 1], pic) ? first[i - 1] : i;
         free_fields(pic);
-        pic->intra = oracle_intra(&(OraclePicture){ pic->w, pic->h, pic->samples }, s->block);
+        pic->intra = oracle_intra(oracle_cost_of(s->cost),
+                                  &(OraclePicture){ pic->w, pic->h, pic->samples }, s->block);
     }
     for (int i = 0; i < s->nb; i++) {
         for (int j = 0; j < s->nb_distances; j++) {
@@ -557,7 +601,7 @@ void test_expect(TestStream *s)
                 const OracleMotion m = motion_of(s, i);
 
                 oracle_check(&m, s->pics[i].w, s->pics[i].h, s->pics[i].vectors[j],
-                             s->pics[i + s->distance[j]].vectors[!j]);
+                             s->pics[i + s->distance[j]].vectors[opposite_of(s, j)]);
             }
         }
     }
@@ -567,10 +611,10 @@ void test_expect(TestStream *s)
 
         for (int j = 0; j < s->nb_distances; j++)
             if (pic->vectors[j])
-                oracle_costs(&m, &(OraclePicture){ pic->w, pic->h, pic->samples },
-                             &(OraclePicture){ pic->w, pic->h,
-                                               s->pics[i + s->distance[j]].samples },
-                             pic->vectors[j]);
+                oracle_set_costs(&m, &(OraclePicture){ pic->w, pic->h, pic->samples },
+                                 &(OraclePicture){ pic->w, pic->h,
+                                                   s->pics[i + s->distance[j]].samples },
+                                 pic->vectors[j]);
     }
 }
 
@@ -582,13 +626,13 @@ void test_free_stream(TestStream *s)
     }
 }
 
-void test_set_dir(TestStream *s, int dir)
+void test_set_dir(TestStream *s, int dir, int refs)
 {
     s->nb_references = 0;
-    if (dir & 1)
-        s->distance[s->nb_references++] = -1;
-    if (dir & 2)
-        s->distance[s->nb_references++] = 1;
+    for (int i = 1; i <= refs && dir & 1; i++)
+        s->distance[s->nb_references++] = -i;
+    for (int i = 1; i <= refs && dir & 2; i++)
+        s->distance[s->nb_references++] = i;
 }
 
 int test_default(int algo, const char *option)
@@ -617,6 +661,10 @@ void test_parse_options(TestStream *s, const char *options)
     for (int i = 0; i < GPUME_NB_ALGOS && e; i++)
         if (!strcmp(e->value, test_algos[i]))
             s->algo = i;
+    e = av_dict_get(dict, "cost", NULL, 0);
+    for (int i = 0; i < GPUME_NB_COSTS && e; i++)
+        if (!strcmp(e->value, test_costs[i]))
+            s->cost = i;
     s->range  = test_default(s->algo, "range");
     s->smooth = test_default(s->algo, "smooth");
     s->check  = test_default(s->algo, "check");
@@ -636,7 +684,7 @@ void test_parse_options(TestStream *s, const char *options)
             if (!strcmp(e->key, numbers[i].name))
                 *numbers[i].value = atoi(e->value);
         if (!strcmp(e->key, "dir"))
-            test_set_dir(s, e->value[0] == 'p' ? 1 : e->value[0] == 'f' ? 2 : 3);
+            test_set_dir(s, e->value[0] == 'p' ? 1 : e->value[0] == 'f' ? 2 : 3, 1);
     }
     av_dict_free(&dict);
 }
@@ -764,9 +812,11 @@ static FieldStats field_stats(const TestStream *s, int i, int j)
     return f;
 }
 
-static const char *reference_name(const TestStream *s, int j)
+/* As files and metadata have it: past, future, past2 ... */
+static const char *reference_name(char name[16], int distance)
 {
-    return s->distance[j] < 0 ? "past" : "future";
+    snprintf(name, 16, abs(distance) > 1 ? "%s%d" : "%s", distance < 0 ? "past" : "future", abs(distance));
+    return name;
 }
 
 static void expect_csv(AVBPrint *text, const TestStream *s, int i, int j)
@@ -796,6 +846,7 @@ static void expect_npy(AVBPrint *text, const TestStream *s, int i, int j)
 static void expect_stats(AVBPrint *text, const TestStream *s, int i, int j)
 {
     const FieldStats f = field_stats(s, i, j);
+    char name[16];
 
     av_bprintf(text, "n:%d pts:", i + 1);
     if (s->pics[i].pts == AV_NOPTS_VALUE)
@@ -803,7 +854,7 @@ static void expect_stats(AVBPrint *text, const TestStream *s, int i, int j)
     else
         av_bprintf(text, "%"PRId64, s->pics[i].pts);
     av_bprintf(text, " dir:%s blocks:%d cost:%"PRIu64" zero:%d mean_mv:%.2f max_mv:%.1f "
-               "sound:%.4f intra:%"PRIu64" scene:%.4f\n", reference_name(s, j), nb_blocks(s, i),
+               "sound:%.4f intra:%"PRIu64" scene:%.4f\n", reference_name(name, s->distance[j]), nb_blocks(s, i),
                f.cost, f.zero, f.mean, f.max, f.sound, s->pics[i].intra, f.scene);
 }
 
@@ -1119,11 +1170,11 @@ static int check_metadata(const TestStream *s, int i, const AVFrame *frame, char
         "cost", "zero", "mean_mv", "max_mv", "sound", "intra", "scene",
     };
 
-    for (int past = 0; past < 2; past++) {
-        char wanted[FF_ARRAY_ELEMS(keys)][64] = { "" };
+    for (int distance = -GPUME_MAX_REFS; distance <= GPUME_MAX_REFS; distance++) {
+        char name[16], wanted[FF_ARRAY_ELEMS(keys)][64] = { "" };
 
         for (int j = 0; j < s->nb_references; j++) {
-            if (s->distance[j] < 0 == past && s->pics[i].vectors[j]) {
+            if (s->distance[j] == distance && s->pics[i].vectors[j]) {
                 const FieldStats f = field_stats(s, i, j);
 
                 snprintf(wanted[0], 64, "%"PRIu64, f.cost);
@@ -1135,11 +1186,12 @@ static int check_metadata(const TestStream *s, int i, const AVFrame *frame, char
                 snprintf(wanted[6], 64, "%.4f", f.scene);
             }
         }
-        for (int k = 0; k < FF_ARRAY_ELEMS(keys); k++) {
+        /* no reference is the picture itself */
+        for (int k = 0; k < FF_ARRAY_ELEMS(keys) && distance; k++) {
             const AVDictionaryEntry *entry;
             char key[64];
 
-            snprintf(key, sizeof(key), "lavfi.gpume.%s.%s", past ? "past" : "future", keys[k]);
+            snprintf(key, sizeof(key), "lavfi.gpume.%s.%s", reference_name(name, distance), keys[k]);
             entry = av_dict_get(frame->metadata, key, NULL, 0);
             if (strcmp(entry ? entry->value : "", wanted[k])) {
                 snprintf(wrong, 1024, "frame %d %s is '%s', expected '%s'", i, key,
