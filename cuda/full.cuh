@@ -45,6 +45,44 @@ gpume_load_piece(GpumeU32 *dst, int pitch, const GpumeCudaPlane &plane, const Gp
     }
 }
 
+/** A block, or a tile of the picture by its first sample, and the field that it is searched for. */
+typedef struct GpumePlace {
+    int x, y, z;
+} GpumePlace;
+
+/** The place of a candidate of a range among those of equal cost: the zero vector, then raster order. */
+static __device__ __forceinline__ GpumeU32 gpume_order(int range, int dx, int dy)
+{
+    return !dx && !dy ? 0 : 1 + (dy + range) * (2 * range + 1) + dx + range;
+}
+
+/**
+ * The result of block b: the least of all threads' keys, whose orders are gpume_order()'s.
+ * @param shared a key for each warp, not in use any more
+ */
+static __device__ __forceinline__ void
+gpume_store_least(const GpumeCudaArgs &a, GpumeU32 *shared, const GpumeBox &b, const GpumePlace &at, GpumeU64 best)
+{
+    const int range = a.params.range, side = 2 * range + 1;
+    GpumeU64 *keys  = (GpumeU64 *)shared;
+    int order;
+
+    // every lane's smallest key, then every warp's
+    best = gpume_least<1, 32>(best);
+    __syncthreads();
+    if (!(threadIdx.x & 31))
+        keys[threadIdx.x >> 5] = best;
+    __syncthreads();
+    if (threadIdx.x)
+        return;
+    for (int i = 1; i < blockDim.x >> 5; i++)
+        if (keys[i] < best)
+            best = keys[i];
+    order = (int)(GpumeU32)best;
+    gpume_store(a, b, at.z, at.x, at.y, order ? (order - 1) % side - range : 0,
+                order ? (order - 1) / side - range : 0, (GpumeU32)(best >> 32));
+}
+
 /**
  * All threads search one block of the picture, of any size. They go over the candidates as
  * many at a time as across x down threads have; a thread has FULL_DX x FULL_DY of them,
@@ -71,7 +109,6 @@ gpume_search_any(const GpumeCudaArgs &a, GpumeU32 *shared, int bx, int by, int z
     const int column    = threadIdx.x % across;
     const int line      = threadIdx.x / across;
     const GpumeCudaPlane ref = gpume_field(a, z).plane;
-    const int side      = 2 * a.params.range + 1;
     GpumeU64 best       = ~0ull;
 
     static_assert(Cost::ROWS == 1 && Cost::WORDS == 1, "full search goes word by word");
@@ -132,36 +169,14 @@ gpume_search_any(const GpumeCudaArgs &a, GpumeU32 *shared, int bx, int by, int z
                     const int dx = cx + column * nb_dx + k;
                     const int dy = cy + line * nb_dy + j;
 
-                    // the zero vector, then raster order
-                    const GpumeU32 order = !dx && !dy ? 0 :
-                        1 + (dy + a.params.range) * side + dx + a.params.range;
-                    const GpumeU64 key = gpume_key(sum[j][k], order);
+                    const GpumeU64 key = gpume_key(sum[j][k], gpume_order(a.params.range, dx, dy));
 
                     if (dx <= b.max_dx && dy <= b.max_dy && key < best)
                         best = key;
                 }
         }
 
-    // every lane's smallest key, then every warp's
-    GpumeU64 *keys = (GpumeU64 *)shared;
-
-    best = gpume_least<1, 32>(best);
-    __syncthreads();
-    if (!(threadIdx.x & 31))
-        keys[threadIdx.x >> 5] = best;
-    __syncthreads();
-    if (threadIdx.x)
-        return;
-    for (int i = 1; i < blockDim.x >> 5; i++)
-        if (keys[i] < best)
-            best = keys[i];
-
-    const int order = (int)(GpumeU32)best;
-
-    gpume_store(a, b, z, bx, by,
-                order ? (order - 1) % side - a.params.range : 0,
-                order ? (order - 1) / side - a.params.range : 0,
-                (GpumeU32)(best >> 32));
+    gpume_store_least(a, shared, b, { bx, by, z }, best);
 }
 
 /** A word of a window shifted by some samples to the left, hi being the word after it. */

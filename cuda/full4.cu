@@ -43,6 +43,51 @@ gpume_take_best(GpumeU32 *best, const GpumeU32 (*sum)[GPUME_NB_DX][GPUME_NB_DY],
         }
 }
 
+/** The costs of a lane's candidates, of a row of blocks: of a window's words from win on. */
+static __device__ __forceinline__ void
+gpume_add_up(GpumeU32 (&sum)[GPUME_ACROSS][GPUME_NB_DX][GPUME_NB_DY],
+             const GpumeU32 (&cur)[GPUME_SIDE][GPUME_ACROSS], const GpumeU32 *win, int pitch)
+{
+    GPUME_UNROLL for (int c = 0; c < GPUME_ACROSS; c++)
+        GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
+            GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
+                sum[c][k][j] = 0;
+    GPUME_UNROLL for (int r = 0; r < GPUME_SIDE + GPUME_NB_DY - 1; r++) {
+        GpumeU32 w[8];
+
+        gpume_load4(w,     win + r * pitch);
+        gpume_load4(w + 4, win + r * pitch + 4);
+
+        GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
+            GPUME_UNROLL for (int c = 0; c < GPUME_ACROSS; c++)
+                GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
+                    if (r - j >= 0 && r - j < GPUME_SIDE)
+                        sum[c][k][j] = gpume_sad4(cur[r - j < 0 || r - j >= GPUME_SIDE ? 0 : r - j][c],
+                                                  w[c + k], sum[c][k][j]);
+    }
+}
+
+/** The result of the lane's block of a row that begins at (x0, y0), from the blocks' smallest keys. */
+static __device__ __forceinline__ void
+gpume_store_best(const GpumeCudaArgs &a, const GpumeU32 (&best)[GPUME_ACROSS], GpumeU32 zero_cost,
+                 int x0, int y0, int left)
+{
+    const int lane = threadIdx.x & 31, range = a.params.range, side = 2 * range + 1;
+    const int bx = x0 / GPUME_SIDE + lane, by = y0 / GPUME_SIDE;
+    const GpumeBox b = gpume_box(&a.params, GPUME_SIDE, bx, by);
+    int order;
+    GpumeU32 key = best[0];
+
+    GPUME_UNROLL for (int c = 1; c < GPUME_ACROSS; c++)
+        key = lane == c ? best[c] : key;
+    order = (int)(key & 0xffff) + left + range;
+    /* the zero vector comes before those of equal cost */
+    if (zero_cost <= key >> 16)
+        gpume_store(a, b, blockIdx.z, bx, by, 0, 0, zero_cost);
+    else
+        gpume_store(a, b, blockIdx.z, bx, by, order % side - range, order / side - range, key >> 16);
+}
+
 /**
  * A warp searches a row of GPUME_ACROSS blocks, a lane GPUME_NB_DX x GPUME_NB_DY candidates at a time:
  * their displacements are 4 from each other across, so that they share words. The
@@ -107,24 +152,7 @@ gpume_search_row(const GpumeCudaArgs &a, GpumeU32 *shared, int x0, int y0, int w
                                   shift * copy + word;
             GpumeU32 sum[GPUME_ACROSS][GPUME_NB_DX][GPUME_NB_DY];
 
-            GPUME_UNROLL for (int c = 0; c < GPUME_ACROSS; c++)
-                GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
-                    GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
-                        sum[c][k][j] = 0;
-            GPUME_UNROLL for (int r = 0; r < GPUME_SIDE + GPUME_NB_DY - 1; r++) {
-                GpumeU32 w[8];
-
-                gpume_load4(w,     win + r * pitch);
-                gpume_load4(w + 4, win + r * pitch + 4);
-
-                GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
-                    GPUME_UNROLL for (int c = 0; c < GPUME_ACROSS; c++)
-                        GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
-                            if (r - j >= 0 && r - j < GPUME_SIDE)
-                                sum[c][k][j] = gpume_sad4(cur[r - j < 0 || r - j >= GPUME_SIDE ? 0 : r - j][c],
-                                                          w[c + k], sum[c][k][j]);
-            }
-
+            gpume_add_up(sum, cur, win, pitch);
             if (!shift && dx <= 0 && dx + 4 * GPUME_NB_DX > 0 && dy <= 0 && dy + GPUME_NB_DY > 0) {
                 GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
                     GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
@@ -160,23 +188,8 @@ gpume_search_row(const GpumeCudaArgs &a, GpumeU32 *shared, int x0, int y0, int w
         best[c] = gpume_least<1, 32>(best[c]);
     /* the costs of the zero vector are there */
     __syncwarp();
-    if (row >= whole || lane >= GPUME_ACROSS)
-        return;
-
-    const int bx = x0 / GPUME_SIDE + lane, by = y_row / GPUME_SIDE;
-    const GpumeBox b = gpume_box(&p, GPUME_SIDE, bx, by);
-    const GpumeU32 zero_cost = zero[lane];
-    int order;
-    GpumeU32 key = best[0];
-
-    GPUME_UNROLL for (int c = 1; c < GPUME_ACROSS; c++)
-        key = lane == c ? best[c] : key;
-    order = (int)(key & 0xffff) + left + range;
-    /* the zero vector comes before those of equal cost */
-    if (zero_cost <= key >> 16)
-        gpume_store(a, b, blockIdx.z, bx, by, 0, 0, zero_cost);
-    else
-        gpume_store(a, b, blockIdx.z, bx, by, order % side - range, order / side - range, key >> 16);
+    if (row < whole && lane < GPUME_ACROSS)
+        gpume_store_best(a, best, zero[lane], x0, y_row, left);
 }
 
 /**

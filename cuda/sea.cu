@@ -15,6 +15,19 @@
  * suit the current picture there: clamping takes nothing but from the bound, and the
  * shift at most (1 << scale) - 1 a piece, which is allowed for. So four pieces cost
  * one instruction.
+ *
+ * Data flow:
+ * - the tile: samples of the current picture go from global to shared memory; sums of pieces are
+ *   made in registers, base and scale from them by exchanges and shared memory, and the sums as
+ *   bytes go to shared memory; from there a warp takes those of its square to registers
+ * - a chunk of displacements: a thread goes down columns of the reference in global memory, has
+ *   running sums in registers and writes them as bytes to shared memory
+ * - bounds: a lane reads words of those, compares them with its square's sums in registers, and
+ *   notes in shared memory where a candidate may be the best
+ * - evaluation: noted candidates are shared out among the lanes; eight lanes each read the
+ *   reference from global and the block from shared memory; the best key stays in registers
+ * - the result: one lane for each block writes to global memory; or, of a square that is given
+ *   up, one word to the list of those that remain
  */
 
 #include "libavfilter/gpume/cuda/module.cuh"

@@ -17,6 +17,19 @@
  * where there are more; the least key wins, so the order in which they are tried
  * decides between equals. The pattern search goes on in every warp alike, without a barrier.
  *
+ * Data flow, of GpumeRingEvaluator; the other one reads samples from global memory each time:
+ * - begin: of the reference the columns that the first two blocks need go from global to shared
+ *   memory, into the ring; the first block to registers
+ * - advance: what was loaded ahead for the next block goes from registers to the ring, and what
+ *   the block after it needs is loaded from global memory to registers; meanwhile this block,
+ *   loaded ahead in the same way, is searched
+ * - a candidate: a lane reads its rows from the ring, compares them with the block in its
+ *   registers, and its group adds up shares by exchanges
+ * - a round of candidates: every warp's least key goes to shared memory and, behind a barrier,
+ *   from there to all threads
+ * - the result: one thread writes the vector's word to global memory, where the row below and
+ *   the next searches find it; another one writes the AVMotionVector and the cost
+ *
  * An evaluator has these constants, the block of its last advance() and
  *     begin(by)       all threads: the row; a barrier has to follow
  *     advance(bx)     all threads: the next block; all warps have left the window of
@@ -509,13 +522,65 @@ typedef struct GpumeBefore {
     GpumeU32 left, at, right, top, bottom, before_last;
 } GpumeBefore;
 
+/** What epzs tries before patterns: its predictors. */
+template<typename Key, class Evaluator>
+static __device__ __forceinline__ void
+gpume_begin_epzs(const Evaluator &e, GpumeBest<Key> *b, GpumeNeighbours *n, const GpumeBefore &before,
+                 Key *keys, int *parity)
+{
+    GpumeVector p[GPUME_EPZS_PREDICTORS];
+
+    n->last        = gpume_unpack_vector(before.at);
+    n->last_left   = gpume_unpack_vector(before.left);
+    n->last_top    = gpume_unpack_vector(before.top);
+    n->last_right  = gpume_unpack_vector(before.right);
+    n->last_bottom = gpume_unpack_vector(before.bottom);
+    n->before_last = gpume_unpack_vector(before.before_last);
+    gpume_epzs_predictors(p, n);
+    gpume_try_predictors<Key>(e, b, p, keys, parity);
+}
+
+/** What umh tries before patterns: its predictors, the cross, the square and the grid. */
+template<typename Key, class Evaluator>
+static __device__ __forceinline__ void
+gpume_begin_umh(const Evaluator &e, GpumeBest<Key> *b, const GpumeNeighbours *n,
+                Key *keys, Key *square, int *parity)
+{
+    constexpr GpumeU64 grid_x = gpume_pack<GpumeU64>(gpume_grid_hexagon, 0, -GPUME_GRID_REACH);
+    constexpr GpumeU64 grid_y = gpume_pack<GpumeU64>(gpume_grid_hexagon, 1, -GPUME_GRID_REACH);
+    const int range = e.a.params.range;
+    GpumeVector p[GPUME_UMH_PREDICTORS];
+    int x, y;
+
+    gpume_umh_predictors(p, n);
+    gpume_try_predictors<Key>(e, b, p, keys, parity);
+    if (!b->cost)
+        return;
+    x = b->dx;
+    y = b->dy;
+    gpume_try_points<Key>(e, b, gpume_umh_cross_points(range), [=](int k, int *dx, int *dy) {
+        gpume_umh_cross(k, range, dx, dy);
+        *dx += x;
+        *dy += y;
+    }, keys, parity);
+    gpume_try_square<Key>(e, b, square);
+    x = b->dx;
+    y = b->dy;
+    gpume_try_points<Key>(e, b, gpume_umh_grid_points(range), [=](int k, int *dx, int *dy) {
+        int size;
+        const int i = gpume_umh_grid_point(k, &size);
+
+        *dx = x + ((int)(grid_x >> 4 * i & 15) - GPUME_GRID_REACH) * size;
+        *dy = y + ((int)(grid_y >> 4 * i & 15) - GPUME_GRID_REACH) * size;
+    }, keys, parity);
+}
+
 /** A row of blocks. */
 template<typename Key, int ALGO, class Evaluator>
 static __device__ __forceinline__ void
 gpume_search_row(const GpumeCudaArgs &a, Evaluator &e, int by, int z, GpumeU32 *shared)
 {
     const int bw    = a.params.bw;
-    const int range = a.params.range;
     const GpumeCudaField field = gpume_field(a, z);
     const GpumeU32 epoch = field.epoch;
     const GpumeU64 row   = (GpumeU64)by * bw * sizeof(GpumeU32);
@@ -573,47 +638,10 @@ gpume_search_row(const GpumeCudaArgs &a, Evaluator &e, int by, int z, GpumeU32 *
         n.corner = gpume_unpack_vector(corner > bx ? above_right :
                                        corner >= 0 ? above_left : 0);
 
-        if (ALGO == GPUME_ALGO_EPZS) {
-            GpumeVector p[GPUME_EPZS_PREDICTORS];
-
-            n.last        = gpume_unpack_vector(before.at);
-            n.last_left   = gpume_unpack_vector(before.left);
-            n.last_top    = gpume_unpack_vector(before.top);
-            n.last_right  = gpume_unpack_vector(before.right);
-            n.last_bottom = gpume_unpack_vector(before.bottom);
-            n.before_last = gpume_unpack_vector(before.before_last);
-            gpume_epzs_predictors(p, &n);
-            gpume_try_predictors<Key>(e, &b, p, keys, &parity);
-        } else {
-            constexpr GpumeU64 grid_x = gpume_pack<GpumeU64>(gpume_grid_hexagon, 0, -GPUME_GRID_REACH);
-            constexpr GpumeU64 grid_y = gpume_pack<GpumeU64>(gpume_grid_hexagon, 1, -GPUME_GRID_REACH);
-            GpumeVector p[GPUME_UMH_PREDICTORS];
-            int x, y;
-
-            gpume_umh_predictors(p, &n);
-            gpume_try_predictors<Key>(e, &b, p, keys, &parity);
-            if (b.cost) {
-                x = b.dx;
-                y = b.dy;
-                gpume_try_points<Key>(e, &b, gpume_umh_cross_points(range),
-                                      [=](int k, int *dx, int *dy) {
-                    gpume_umh_cross(k, range, dx, dy);
-                    *dx += x;
-                    *dy += y;
-                }, keys, &parity);
-                gpume_try_square<Key>(e, &b, square);
-                x = b.dx;
-                y = b.dy;
-                gpume_try_points<Key>(e, &b, gpume_umh_grid_points(range),
-                                      [=](int k, int *dx, int *dy) {
-                    int size;
-                    const int i = gpume_umh_grid_point(k, &size);
-
-                    *dx = x + ((int)(grid_x >> 4 * i & 15) - GPUME_GRID_REACH) * size;
-                    *dy = y + ((int)(grid_y >> 4 * i & 15) - GPUME_GRID_REACH) * size;
-                }, keys, &parity);
-            }
-        }
+        if (ALGO == GPUME_ALGO_EPZS)
+            gpume_begin_epzs(e, &b, &n, before, keys, &parity);
+        else
+            gpume_begin_umh(e, &b, &n, keys, square, &parity);
         if (b.cost)
             gpume_search_patterns<Key, ALGO>(e, &b);
 

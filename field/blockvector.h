@@ -21,8 +21,8 @@
 typedef struct GpumeBlockVector {
     short x, y;                 ///< the block's centre
     unsigned char w, h;         ///< of the block, 1 or more; parts of it can be outside the picture
-    unsigned char future;       ///< whether it points into a frame that follows
-    unsigned char unsound;
+    signed char distance;       ///< of the other picture: -1 is the one before, 1 the one after; never 0
+    unsigned char inconsistent;
     int dx, dy;                 ///< in units of 1/GPUME_UNITS sample
 } GpumeBlockVector;
 
@@ -47,34 +47,39 @@ GPUME_INLINE long long gpume_in_units(int motion, int scale)
     return scale > 1 ? (units + (units < 0 ? -scale / 2 : scale / 2)) / scale : units;
 }
 
-/** Of the fields of an AVMotionVector. @return 0 if it has no block inside a picture of width x height samples */
-GPUME_INLINE int gpume_block_vector(GpumeBlockVector *v, int source, int w, int h, int src_x, int src_y,
-                                    int dst_x, int dst_y, int unsound, int motion_x, int motion_y,
-                                    int motion_scale, int width, int height)
+/** What is read of an AVMotionVector. */
+typedef struct GpumeVectorFields {
+    int source, w, h, src_x, src_y, dst_x, dst_y;
+    int inconsistent;           ///< GPUME_FLAG_INCONSISTENT of its flags
+    int motion_x, motion_y, motion_scale;
+} GpumeVectorFields;
+
+/** Says which block has a vector. @return 0 if none inside a picture of width x height samples has */
+GPUME_INLINE int gpume_block_vector(GpumeBlockVector *v, const GpumeVectorFields *mv, int width, int height)
 {
     int dx, dy, left, top, agree;
     long long x, y;
 
-    v->x       = (short)dst_x;
-    v->y       = (short)dst_y;
-    v->w       = (unsigned char)w;
-    v->h       = (unsigned char)h;
-    v->future  = source > 0;
-    v->unsound = unsound != 0;
+    v->x = (short)mv->dst_x;
+    v->y = (short)mv->dst_y;
+    v->w = (unsigned char)mv->w;
+    v->h = (unsigned char)mv->h;
+    v->distance     = (signed char)(mv->source ? av_clip(mv->source, -128, 127) : -1);
+    v->inconsistent = mv->inconsistent != 0;
     left = gpume_block_left(v);
     top  = gpume_block_top(v);
-    if (!w || !h || left >= width || top >= height || left + w <= 0 || top + h <= 0)
+    if (!mv->w || !mv->h || left >= width || top >= height || left + mv->w <= 0 || top + mv->h <= 0)
         return 0;
 
     /*
      * In parts of a sample, if the vector has them. mestimate leaves its parts as they were in
      * memory, so they count only where they agree with the position of the match.
      */
-    dx    = (src_x - dst_x) * GPUME_UNITS;
-    dy    = (src_y - dst_y) * GPUME_UNITS;
-    x     = gpume_in_units(motion_x, motion_scale);
-    y     = gpume_in_units(motion_y, motion_scale);
-    agree = motion_scale && x > dx - GPUME_UNITS && x < dx + GPUME_UNITS &&
+    dx    = (mv->src_x - mv->dst_x) * GPUME_UNITS;
+    dy    = (mv->src_y - mv->dst_y) * GPUME_UNITS;
+    x     = gpume_in_units(mv->motion_x, mv->motion_scale);
+    y     = gpume_in_units(mv->motion_y, mv->motion_scale);
+    agree = mv->motion_scale && x > dx - GPUME_UNITS && x < dx + GPUME_UNITS &&
             y > dy - GPUME_UNITS && y < dy + GPUME_UNITS;
     v->dx = agree ? (int)x : dx;
     v->dy = agree ? (int)y : dy;

@@ -9,11 +9,20 @@
  *
  * A warp has a tile. It joins the vectors of the cells around it to hypotheses, one after the
  * other, and adds up what each shows. Of a hypothesis half of the warp makes the match in the
- * picture before and half the one in the picture after: first a lane filters a column of samples
- * down, then a few samples across, whose columns it gets through shared memory. As no rounding is
- * in between, the order of both does not matter. Then the halves exchange samples, so that each
- * lane has some of the tile, in both pictures. Of chroma both components are made at once, if
- * they have so few columns.
+ * picture before and half the one in the picture after. As no rounding is between the filters
+ * down and across, the order of both does not matter. Of chroma both components are made at
+ * once, if they have so few columns.
+ *
+ * Data flow:
+ * - once: tables of taps and windows, and the vector of a cell, go from global memory to one
+ *   register of each lane; lanes get those of others by exchanges
+ * - down: a lane loads a column of samples from global memory to registers, filters it, and
+ *   writes the sums to shared memory
+ * - across: a lane reads a few sums side by side from shared memory, of columns that others
+ *   have written, and filters them in registers
+ * - exchange: the halves of the warp exchange samples, so that each lane has some of the tile
+ *   in both pictures, and adds them, weighted, to sums in registers
+ * - in the end: sums are divided in registers and the samples go to global memory
  */
 
 #include "libavfilter/gpume/mvfps/device.cuh"
@@ -23,6 +32,21 @@
 
 /** The cells that come first: those whose centres are the tile's corners. */
 #define CORNERS 0x660u
+
+/** A tile of the picture, by a warp. */
+struct MvfpsTile {
+    const MvfpsCudaTilesArgs &args;
+    GpumeU32 *shared;               ///< the warp's
+    int x, y, max;                  ///< in cells; and the greatest sample
+    GpumeU32 taps;                  ///< of a sixteenth of a sample, the lane's
+};
+
+/** A motion that some of the cells around a tile have. */
+struct MvfpsHypothesis {
+    GpumeU32 v, offset;             ///< MvfpsVector as words
+    GpumeU32 cells;                 ///< a bit each
+    int share, trust;
+};
 
 /** What of a component, or of two, a lane has. */
 template<int SX, int SY> struct MvfpsPart {
@@ -64,27 +88,31 @@ template<int SX, int SY> struct MvfpsPart {
         }
     }
 
-    /** The matches along a vector, as far as they are the lane's. */
-    __device__ __forceinline__ void match(const MvfpsCudaComponent &c, long long component, long long behind,
-                                          GpumeU32 *shared, int tx, int ty, MvfpsVector v, MvfpsVector offset,
-                                          int part, GpumeU32 taps, int max, int (&before)[OWN], int (&after)[OWN])
+    /**
+     * The matches along a vector, as far as they are the lane's.
+     * @param component bytes from c to a second component; 0: there is none
+     */
+    __device__ __forceinline__ void match(const MvfpsTile &t, const GpumeCudaComponent &c, long long component,
+                                          const MvfpsHypothesis &h, int (&before)[OWN], int (&after)[OWN])
     {
+        const MvfpsVector v = mvfps_of_word(h.v), offset = mvfps_of_word(h.offset);
+        const int part = t.args.part;
         const int lane = threadIdx.x % 32, i = lane % LANES;
         const int high = lane >= PICTURE;
         /* in sixteenths of the component's samples */
         const int dx = (2 * (high ? mvfps_after(v.x, part) : mvfps_before(v.x, part)) + offset.x) >> SX;
         const int dy = (2 * (high ? mvfps_after(v.y, part) : mvfps_before(v.y, part)) + offset.y) >> SY;
-        const int left = gpume_inside(((MVFPS_CELL * tx + MVFPS_CELL / 2) >> SX) + (dx >> 4), c.w) - 1;
-        const int top  = gpume_inside(((MVFPS_CELL * ty + MVFPS_CELL / 2) >> SY) + (dy >> 4), c.h) - 1;
-        const GpumeU32 across = __shfl_sync(GPUME_WHOLE_WARP, taps, dx & 15);
-        const GpumeU32 down   = __shfl_sync(GPUME_WHOLE_WARP, taps, dy & 15);
-        GpumeU32 *columns_of = shared + lane / LANES * MATCH;
+        const int left = gpume_inside(((MVFPS_CELL * t.x + MVFPS_CELL / 2) >> SX) + (dx >> 4), c.w) - 1;
+        const int top  = gpume_inside(((MVFPS_CELL * t.y + MVFPS_CELL / 2) >> SY) + (dy >> 4), c.h) - 1;
+        const GpumeU32 across = __shfl_sync(GPUME_WHOLE_WARP, t.taps, dx & 15);
+        const GpumeU32 down   = __shfl_sync(GPUME_WHOLE_WARP, t.taps, dy & 15);
+        GpumeU32 *columns_of = t.shared + lane / LANES * MATCH;
         int out[RUN];
 
         __syncwarp();
         /* one more than the taps need, as runs are read in fours */
         if (i < W + 4) {
-            const GpumeU64 p = c.first + (high ? behind : 0) + (LANES == 8 && lane & 8 ? component : 0) +
+            const GpumeU64 p = c.first + (high ? t.args.behind : 0) + (LANES == 8 && lane & 8 ? component : 0) +
                                (long long)top * c.stride + (left + i) * MVFPS_BYTES;
             const int t0 = (signed char)down, t1 = (signed char)(down >> 8);
             const int t2 = (signed char)(down >> 16), t3 = (signed char)(down >> 24);
@@ -113,7 +141,7 @@ template<int SX, int SY> struct MvfpsPart {
                 const int sum = (t0 * (int)s[k] + t1 * (int)s[k + 1] + t2 * (int)s[k + 2] +
                                  t3 * (int)s[k + 3] + 2048) >> 12;
 
-                out[k] = gpume_max(0, gpume_min(sum, max));
+                out[k] = gpume_max(0, gpume_min(sum, t.max));
             }
         }
         GPUME_UNROLL for (int k = 0; k < OWN; k++) {
@@ -128,34 +156,42 @@ template<int SX, int SY> struct MvfpsPart {
     }
 
     /** Take what a hypothesis shows; the only one, or weighted. */
-    __device__ __forceinline__ void add(const int (&before)[OWN], const int (&after)[OWN], int share, int trust,
-                                        GpumeU32 cells)
+    __device__ __forceinline__ void add(const MvfpsHypothesis &h, const int (&before)[OWN], const int (&after)[OWN])
     {
         GPUME_UNROLL for (int k = 0; k < OWN; k++)
-            values[k] = (before[k] * share + after[k] * (64 - share) + 32) >> 6;
-        if (cells == 0xffff)
+            values[k] = (before[k] * h.share + after[k] * (64 - h.share) + 32) >> 6;
+        if (h.cells == 0xffff)
             return;
         GPUME_UNROLL for (int k = 0; k < OWN; k++) {
             GpumeU32 window = 0;
 
             GPUME_UNROLL for (int q = 0; q < 4; q++) {
                 /* a bit of each cell becomes a byte of ones */
-                const GpumeU32 bytes = ((cells >> 4 * q & 15) * 0x204081 & 0x1010101) * 255;
+                const GpumeU32 bytes = ((h.cells >> 4 * q & 15) * 0x204081 & 0x1010101) * 255;
 
                 window += ((columns[k] & bytes) * 0x1010101 >> 24) * (row >> 8 * q & 255);
             }
-            window     *= trust;
+            window     *= h.trust;
             sums[k]    += window * values[k];
             weights[k] += window;
         }
     }
 
-    /** Write the lane's samples. @param c the component that they are of */
-    __device__ __forceinline__ void store(const MvfpsCudaComponent &c, int offset, GpumeU64 plane, int tx, int ty,
-                                          int shift)
+    /** Take what a hypothesis shows of a component, or of two; as match(). */
+    __device__ __forceinline__ void show(const MvfpsTile &t, const GpumeCudaComponent &c, long long component,
+                                         const MvfpsHypothesis &h)
     {
-        const int to_x = ((MVFPS_CELL * tx + MVFPS_CELL / 2) >> SX) + own_x;
-        const int to_y = ((MVFPS_CELL * ty + MVFPS_CELL / 2) >> SY) + y;
+        int before[OWN], after[OWN];
+
+        match(t, c, component, h, before, after);
+        add(h, before, after);
+    }
+
+    /** Write the lane's samples. @param c the component that they are of */
+    __device__ __forceinline__ void store(const MvfpsTile &t, const GpumeCudaComponent &c, int offset, GpumeU64 plane)
+    {
+        const int to_x = ((MVFPS_CELL * t.x + MVFPS_CELL / 2) >> SX) + own_x;
+        const int to_y = ((MVFPS_CELL * t.y + MVFPS_CELL / 2) >> SY) + y;
         const GpumeU64 p = plane + c.linesize * to_y +
                            ((long long)to_x * (1 << c.log2_step) + offset) * MVFPS_BYTES;
 
@@ -164,7 +200,7 @@ template<int SX, int SY> struct MvfpsPart {
         GPUME_UNROLL for (int k = 0; k < OWN; k++) {
             if (weights[k])
                 values[k] = (int)((sums[k] + weights[k] / 2) / weights[k]);
-            values[k] <<= shift;
+            values[k] <<= t.args.shift;
         }
         if (OWN == 2 && !c.log2_step && to_x >= 0 && to_x + 2 <= c.w && !(p & (2 * MVFPS_BYTES - 1))) {
             if (MVFPS_BYTES == 1)
@@ -187,6 +223,74 @@ typedef MvfpsPart<CHROMA_X, CHROMA_Y> MvfpsChroma;
 /** How many components, or pairs of them, there can be after component 0. */
 #define OTHERS (LIKE_LUMA ? 3 : 1)
 
+/** What the warp adds up of luma and of the other components. */
+struct MvfpsSums {
+    MvfpsLuma luma, alpha;
+    MvfpsChroma others[OTHERS];
+
+    __device__ __forceinline__ void init(GpumeU32 taps, GpumeU32 chroma_y)
+    {
+        luma.init(taps, MVFPS_CUDA_WINDOW, taps, MVFPS_CUDA_WINDOW);
+        GPUME_UNROLL for (int i = 0; i < OTHERS; i++)
+            others[i].init(taps, MVFPS_CUDA_CHROMA_X, chroma_y, 0);
+        if (!LIKE_LUMA)
+            alpha.init(taps, MVFPS_CUDA_WINDOW, taps, MVFPS_CUDA_WINDOW);
+    }
+
+    /** What a hypothesis shows; its share and trust follow from luma. */
+    __device__ __forceinline__ void add(const MvfpsTile &t, MvfpsHypothesis h)
+    {
+        const MvfpsCudaTilesArgs &args = t.args;
+        const MvfpsFields fields = mvfps_fields(args.fields);
+        int before[MvfpsLuma::OWN], after[MvfpsLuma::OWN];
+        GpumeU32 difference = 0;
+
+        luma.match(t, args.components[0], 0, h, before, after);
+        GPUME_UNROLL for (int k = 0; k < MvfpsLuma::OWN; k++)
+            difference += FFABS(before[k] - after[k]);
+        difference = mvfps_add_lanes(difference, 1, 32) >> (args.depth - 8);
+        h.share = mvfps_share(&fields, args.components[0].w, args.components[0].h, mvfps_of_word(h.v), (t.x + 1) * MVFPS_CELL,
+                              (t.y + 1) * MVFPS_CELL, args.part, (int)difference);
+        if (h.cells != 0xffff)
+            h.trust = mvfps_trust((int)difference);
+        luma.add(h, before, after);
+
+        if (LIKE_LUMA) {
+            GPUME_UNROLL for (int i = 0; i < OTHERS; i++)
+                if (i + 1 < args.nb_components)
+                    others[i].show(t, args.components[i + 1], 0, h);
+        } else {
+            others[0].show(t, args.components[1],
+                           (long long)(args.components[2].first - args.components[1].first), h);
+            if (args.nb_components > 3)
+                alpha.show(t, args.components[3], 0, h);
+        }
+    }
+
+    __device__ __forceinline__ void store(const MvfpsTile &t)
+    {
+        const MvfpsCudaTilesArgs &args = t.args;
+        const GpumeCudaComponent &c = args.components[1], &d = args.components[2];
+        const int second = threadIdx.x & 8;
+
+        luma.store(t, args.components[0], args.components[0].offset, args.components[0].plane);
+        if (LIKE_LUMA) {
+            GPUME_UNROLL for (int i = 0; i < OTHERS; i++) {
+                const GpumeCudaComponent &e = args.components[i + 1];
+
+                if (i + 1 < args.nb_components)
+                    others[i].store(t, e, e.offset, e.plane);
+            }
+        } else {
+            const GpumeCudaComponent &e = args.components[3];
+
+            others[0].store(t, c, second ? d.offset : c.offset, second ? d.plane : c.plane);
+            if (args.nb_components > 3)
+                alpha.store(t, e, e.offset, e.plane);
+        }
+    }
+};
+
 /**
  * grid:   MVFPS_CUDA_TILE_WARPS tiles of a row each, rows
  * block:  MVFPS_CUDA_TILE_WARPS warps
@@ -194,108 +298,36 @@ typedef MvfpsPart<CHROMA_X, CHROMA_Y> MvfpsChroma;
  */
 GPUME_KERNEL_OF(MvfpsCudaTilesArgs, 32 * MVFPS_CUDA_TILE_WARPS)
 {
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, cell = lane % 16;
+    const int limit = CORNERS >> cell & 1 ? 1 : 2;
     const int tx = (int)blockIdx.x * MVFPS_CUDA_TILE_WARPS + warp - 1, ty = (int)blockIdx.y - 1;
-    const MvfpsCudaComponent &luma = args.components[0];
-    const int max = (1 << args.depth) - 1;
+    const int x = gpume_max(0, gpume_min(tx - 1 + cell % 4, args.fields.cols - 1));
+    const int y = gpume_max(0, gpume_min(ty - 1 + cell / 4, args.fields.rows - 1));
     GpumeU32 taps, chroma_y, word, offset_word = 0, left = 0xffff;
-    MvfpsLuma part;
-    MvfpsChroma others[OTHERS];
-    MvfpsLuma alpha;
-    int limit;
+    MvfpsSums sums;
 
     GPUME_SHARED(GpumeU32, matches);
 
-    GpumeU32 *shared = matches + warp * MVFPS_CUDA_TILE_WORDS;
-
-    if (tx * MVFPS_CELL + MVFPS_CELL / 2 >= luma.w || mvfps_is_cut(args.is_cut))
+    if (tx * MVFPS_CELL + MVFPS_CELL / 2 >= args.components[0].w || mvfps_is_cut(args.is_cut))
         return;
     gpume_load_global(&taps, (const void *)(args.table + 4 * lane));
     gpume_load_global(&chroma_y, (const void *)(args.table + 4 * (MVFPS_CUDA_CHROMA_Y + lane % 8)));
-    part.init(taps, MVFPS_CUDA_WINDOW, taps, MVFPS_CUDA_WINDOW);
-    GPUME_UNROLL for (int i = 0; i < OTHERS; i++)
-        others[i].init(taps, MVFPS_CUDA_CHROMA_X, chroma_y, 0);
-    if (!LIKE_LUMA)
-        alpha.init(taps, MVFPS_CUDA_WINDOW, taps, MVFPS_CUDA_WINDOW);
+    sums.init(taps, chroma_y);
+    gpume_load_global(&word, (const void *)(args.vectors + 4ll * (y * args.fields.cols + x)));
+    if (args.offsets)
+        gpume_load_global(&offset_word, (const void *)(args.offsets + 4ll * (y * args.fields.cols + x)));
 
-    {
-        const int cell = lane % 16;
-        const int x = gpume_max(0, gpume_min(tx - 1 + cell % 4, args.fields.cols - 1));
-        const int y = gpume_max(0, gpume_min(ty - 1 + cell / 4, args.fields.rows - 1));
-
-        gpume_load_global(&word, (const void *)(args.vectors + 4ll * (y * args.fields.cols + x)));
-        if (args.offsets)
-            gpume_load_global(&offset_word, (const void *)(args.offsets + 4ll * (y * args.fields.cols + x)));
-        limit = CORNERS >> cell & 1 ? 1 : 2;
-    }
+    const MvfpsTile t = { args, matches + warp * MVFPS_CUDA_TILE_WORDS, tx, ty, (1 << args.depth) - 1, taps };
 
     while (left) {
         /* the first of the cells that are left has the vector of the next hypothesis */
         const int leader = gpume_first_bit(left & CORNERS ? left & CORNERS : left);
-        const MvfpsVector v = mvfps_of_word(__shfl_sync(GPUME_WHOLE_WARP, word, leader));
-        const MvfpsVector u = mvfps_of_word(word);
-        const MvfpsVector offset = mvfps_of_word(__shfl_sync(GPUME_WHOLE_WARP, offset_word, leader));
+        const GpumeU32 leader_word = __shfl_sync(GPUME_WHOLE_WARP, word, leader);
+        const MvfpsVector v = mvfps_of_word(leader_word), u = mvfps_of_word(word);
         const GpumeU32 cells = __ballot_sync(GPUME_WHOLE_WARP, FFABS(u.x - v.x) + FFABS(u.y - v.y) <= limit) & left;
-        int before[MvfpsLuma::OWN], after[MvfpsLuma::OWN];
-        GpumeU32 difference = 0;
-        int share, trust = 1;
 
         left &= ~cells;
-        part.match(luma, 0, args.behind, shared, tx, ty, v, offset, args.part, taps, max, before, after);
-        GPUME_UNROLL for (int k = 0; k < MvfpsLuma::OWN; k++)
-            difference += FFABS(before[k] - after[k]);
-        difference = mvfps_add_lanes(difference, 1, 32) >> (args.depth - 8);
-        {
-            const MvfpsFields fields = mvfps_fields(args.fields);
-
-            share = mvfps_share(&fields, luma.w, luma.h, v, (tx + 1) * MVFPS_CELL, (ty + 1) * MVFPS_CELL,
-                                args.part, (int)difference);
-        }
-        if (cells != 0xffff)
-            trust = mvfps_trust((int)difference);
-        part.add(before, after, share, trust, cells);
-
-        if (LIKE_LUMA) {
-            GPUME_UNROLL for (int i = 0; i < OTHERS; i++) {
-                int b[MvfpsChroma::OWN], a[MvfpsChroma::OWN];
-
-                if (i + 1 < args.nb_components) {
-                    others[i].match(args.components[i + 1], 0, args.behind, shared, tx, ty, v, offset, args.part, taps,
-                                    max, b, a);
-                    others[i].add(b, a, share, trust, cells);
-                }
-            }
-        } else {
-            int b[MvfpsChroma::OWN], a[MvfpsChroma::OWN];
-
-            others[0].match(args.components[1], (long long)(args.components[2].first - args.components[1].first),
-                            args.behind, shared, tx, ty, v, offset, args.part, taps, max, b, a);
-            others[0].add(b, a, share, trust, cells);
-            if (args.nb_components > 3) {
-                alpha.match(args.components[3], 0, args.behind, shared, tx, ty, v, offset, args.part, taps, max,
-                            before, after);
-                alpha.add(before, after, share, trust, cells);
-            }
-        }
+        sums.add(t, { leader_word, __shfl_sync(GPUME_WHOLE_WARP, offset_word, leader), cells, 0, 1 });
     }
-
-    part.store(luma, luma.offset, luma.plane, tx, ty, args.shift);
-    if (LIKE_LUMA) {
-        GPUME_UNROLL for (int i = 0; i < OTHERS; i++) {
-            const MvfpsCudaComponent &c = args.components[i + 1];
-
-            if (i + 1 < args.nb_components)
-                others[i].store(c, c.offset, c.plane, tx, ty, args.shift);
-        }
-    } else {
-        const MvfpsCudaComponent &c = args.components[1], &d = args.components[2];
-        const int second = lane & 8;
-
-        others[0].store(c, second ? d.offset : c.offset, second ? d.plane : c.plane, tx, ty, args.shift);
-        if (args.nb_components > 3) {
-            const MvfpsCudaComponent &e = args.components[3];
-
-            alpha.store(e, e.offset, e.plane, tx, ty, args.shift);
-        }
-    }
+    sums.store(t);
 }

@@ -253,7 +253,7 @@ static void fill_vectors(void *opaque, int job, int nb_jobs)
         int x0, y0, x1, y1;
 
         ff_mvview_cells(f, v, &x0, &y0, &x1, &y1);
-        arg->dst[i] = (MvviewCudaVector) { x0, y0, x1, y1 | (v->future ? MVVIEW_CUDA_FUTURE : 0),
+        arg->dst[i] = (MvviewCudaVector) { x0, y0, x1, y1 | (v->distance > 0 ? MVVIEW_CUDA_FUTURE : 0),
                                            v->dx, v->dy };
     }
 }

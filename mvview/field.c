@@ -50,11 +50,11 @@ static void read_part(void *opaque, int job, int nb_jobs)
         MvviewVector *v = &f->vectors[p.begin + p.nb];
 
         if (!gpume_read_vector(v, arg->sd, i, f->w, f->h) ||
-            !(arg->sources & (v->future ? MVVIEW_FUTURE : MVVIEW_PAST)))
+            !(arg->sources & (v->distance > 0 ? MVVIEW_FUTURE : MVVIEW_PAST)))
             continue;
         p.longest    = FFMAX(p.longest, squared_length(v));
         p.side       = FFMAX3(p.side, v->w, v->h);
-        p.nb_future += v->future;
+        p.nb_future += v->distance > 0;
         p.nb++;
     }
     arg->parts[job] = p;
@@ -138,7 +138,7 @@ int ff_mvview_field_map(MvviewField *f)
             const MvviewVector *v = &f->vectors[i];
             int x0, y0, x1, y1;
 
-            if (v->future != future)
+            if ((v->distance > 0) != future)
                 continue;
             ff_mvview_cells(f, v, &x0, &y0, &x1, &y1);
             for (int y = y0; y < y1; y++)
@@ -176,7 +176,7 @@ int ff_mvview_field_choose(MvviewField *f, int side,
         for (int i = 0; i < f->nb; i++) {
             const MvviewVector *v = &f->vectors[i];
 
-            if (v->future != future || v->x < 0 || v->y < 0 || v->x >= f->w || v->y >= f->h)
+            if ((v->distance > 0) != future || v->x < 0 || v->y < 0 || v->x >= f->w || v->y >= f->h)
                 continue;
             if (side) {
                 /* exact divisions, as coordinates have 15 bits */

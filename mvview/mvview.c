@@ -148,7 +148,7 @@ static int add_arrow(void *opaque, const MvviewVector *vector)
                       .kind    = MVVIEW_ARROW,
                       .a       = av_clip64(qx, -MVVIEW_FARTHEST, MVVIEW_FARTHEST),
                       .b       = av_clip64(qy, -MVVIEW_FARTHEST, MVVIEW_FARTHEST),
-                      .variant = vector->future,
+                      .variant = vector->distance > 0,
                       .unit    = v->arrow_unit,
                   }, vector->x, vector->y);
 }
@@ -202,7 +202,7 @@ static int add_ops(MvviewView *v)
             const MvviewVector *b = &v->field.vectors[i];
 
             ret = add_op(v, (MvviewShape) { .kind = MVVIEW_BLOCK, .a = b->w, .b = b->h,
-                                            .variant = b->unsound }, gpume_block_left(b), gpume_block_top(b));
+                                            .variant = b->inconsistent }, gpume_block_left(b), gpume_block_top(b));
             if (ret < 0)
                 return ret;
         }
