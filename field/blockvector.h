@@ -47,6 +47,12 @@ GPUME_INLINE long long gpume_in_units(int motion, int scale)
     return scale > 1 ? (units + (units < 0 ? -scale / 2 : scale / 2)) / scale : units;
 }
 
+/** The distance that AVMotionVector.source stands for. */
+GPUME_INLINE int gpume_distance(int source)
+{
+    return source ? av_clip(source, -128, 127) : -1;
+}
+
 /** What is read of an AVMotionVector. */
 typedef struct GpumeVectorFields {
     int source, w, h, src_x, src_y, dst_x, dst_y;
@@ -64,7 +70,7 @@ GPUME_INLINE int gpume_block_vector(GpumeBlockVector *v, const GpumeVectorFields
     v->y = (short)mv->dst_y;
     v->w = (unsigned char)mv->w;
     v->h = (unsigned char)mv->h;
-    v->distance     = (signed char)(mv->source ? av_clip(mv->source, -128, 127) : -1);
+    v->distance     = (signed char)gpume_distance(mv->source);
     v->inconsistent = mv->inconsistent != 0;
     left = gpume_block_left(v);
     top  = gpume_block_top(v);

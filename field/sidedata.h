@@ -11,6 +11,7 @@
 #ifndef AVFILTER_GPUME_FIELD_SIDEDATA_H
 #define AVFILTER_GPUME_FIELD_SIDEDATA_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -30,6 +31,15 @@ static inline size_t gpume_nb_vectors(const AVFrameSideData *sd)
 static inline void gpume_copy_vector(AVMotionVector *dst, const AVFrameSideData *sd, size_t i)
 {
     memcpy(dst, sd->data + i * sizeof(*dst), sizeof(*dst));
+}
+
+/** Returns the distance of vector i, as GpumeBlockVector has it. */
+static inline int gpume_read_distance(const AVFrameSideData *sd, size_t i)
+{
+    AVMotionVector mv;
+
+    gpume_copy_vector(&mv, sd, i);
+    return gpume_distance(mv.source);
 }
 
 /**

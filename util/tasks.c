@@ -157,7 +157,10 @@ static void work(void *opaque, int worker, int nb_workers)
 
 void ff_gpume_tasks_run(GpumeScheduler *s, GpumeTaskList *const *lists, int nb_lists)
 {
-    Run r = { lists, nb_lists, FFMAX(s->executor.nb_threads, 1), av_gettime_relative(), WORTH * s->loss / 16 };
+    Run r = {
+        .lists = lists, .nb_lists = nb_lists, .nb_workers = FFMAX(s->executor.nb_threads, 1),
+        .begin = av_gettime_relative(), .enough = WORTH * s->loss / 16,
+    };
     int64_t busy, loss;
 
     if (list_done(lists[0]))
