@@ -23,7 +23,7 @@
  * samples of 8 or of up to 16 bits or, 0, of any, for blocks of that side or, 0, of any.
  * What variants are is a family's own: of full, how many displacements on top of each other
  * a thread has; of pattern and wavefront the search, or GPUME_CUDA_ANY; of propagate
- * whether vectors are in parts of a sample; of check which half of it.
+ * whether vectors are subpel; of check which half of it.
  * One row a line: makefiles read it with sed.
  */
 #define GPUME_CUDA_MODULES(M) \

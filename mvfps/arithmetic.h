@@ -49,11 +49,11 @@ typedef struct MvfpsFields {
 /** Farthest that vectors are apart when they are compared. */
 #define MVFPS_FAR 128
 
-/** Of distances in time, in parts of that between the two pictures: one part, least and most that is used. */
+/** Distances in time, in parts of that between the two pictures: the unit, the least and the greatest used. */
 #define MVFPS_DISTANCE     256
 #define MVFPS_MIN_DISTANCE  64
 #define MVFPS_MAX_DISTANCE 1024
-/** Of changes of velocity that are used, in quarter samples: how unlike both are, and what they are together. */
+/** Changes of velocity that are used, in quarter samples: the greatest difference of both, their greatest sum. */
 #define MVFPS_UNLIKE_CHANGES 128
 #define MVFPS_MAX_CHANGE     511
 /** Cells whose changes are put together have vectors that are no farther apart, in quarter samples. */
@@ -142,7 +142,7 @@ typedef struct MvfpsRates {
     MvfpsRate before, after;
 } MvfpsRates;
 
-/** Of a distance in time, MVFPS_MIN_DISTANCE to MVFPS_MAX_DISTANCE, in MVFPS_DISTANCE-ths of the pair's own. */
+/** Returns the factors for a distance in time, MVFPS_MIN_DISTANCE to MVFPS_MAX_DISTANCE, in MVFPS_DISTANCE-ths of the pair's own. */
 GPUME_INLINE MvfpsRate mvfps_rate(int distance)
 {
     const int both = distance * (MVFPS_DISTANCE + distance);

@@ -237,8 +237,8 @@ static av_cold int init(void *priv, const MvfpsConfig *cfg)
     hsub = layout.components[1].hsub;
     vsub = layout.components[1].vsub;
     if (hsub > 1 || vsub > hsub) {
-        av_log(cfg->log_ctx, AV_LOG_ERROR, "There are no kernels for pictures of format %s.\n",
-               av_get_pix_fmt_name(frames->sw_format));
+        av_log(cfg->log_ctx, AV_LOG_ERROR, "mvfps does not support CUDA frames with samples of format %s; "
+               "put hwdownload before it.\n", av_get_pix_fmt_name(frames->sw_format));
         return AVERROR(ENOSYS);
     }
     s->bytes = layout.bytes;
@@ -292,8 +292,8 @@ static int set_layout(void *priv, const GpumeLayout *layout)
     int ret;
 
     if (FFMAX(layout->w, layout->h) > MAX_SIDE) {
-        av_log(s->cuda.log_ctx, AV_LOG_ERROR, "There are no pictures of more than %d samples a side made "
-               "on the GPU.\n", MAX_SIDE);
+        av_log(s->cuda.log_ctx, AV_LOG_ERROR, "mvfps does not support CUDA frames of more than %d samples "
+               "a side; put hwdownload before it.\n", MAX_SIDE);
         return AVERROR(ENOSYS);
     }
     ret = enter(s);
@@ -564,7 +564,7 @@ static enum MvfpsCudaMean mean_of(enum MvfpsMode mode, int part)
            mvfps_is_early(part) ? MVFPS_CUDA_BEFORE : MVFPS_CUDA_AFTER;
 }
 
-/* Of one or two frames, sample by sample. With the context pushed. */
+/* Makes the mean of one or two frames, sample by sample. The context has been pushed. */
 static int make_mean(CUDABackend *s, MvfpsCudaMeanArgs *args, const AVFrame *out, const AVFrame *before,
                      const AVFrame *after)
 {

@@ -88,7 +88,7 @@ void ff_mvfps_unfaithful(int *penalties, const MvfpsVector *v, int nb, const Mvf
         penalties[i] = mvfps_unfaithful(fields, v[i], x, y, part);
 }
 
-/** Of the cells around a tile those at its corners, as bits. */
+/** The cells at the corners of a tile, as bits. */
 #define CORNERS 0x660u
 
 static unsigned like(const MvfpsVector *cells, int leader)
@@ -118,7 +118,7 @@ av_cold void ff_mvfps_dsp_init(MvfpsDsp *dsp, int bytes)
 #endif
 }
 
-/** Of two pictures by a vector. */
+/** Sums the absolute differences of two pictures along a vector. */
 static unsigned sad(const MvfpsInstant *s, int x, int y, MvfpsVector v)
 {
     const GpumeSamples *b = &s->before->components[0], *a = &s->after->components[0];
@@ -148,7 +148,7 @@ static void add(List *list, MvfpsVector v)
     list->v[list->nb++] = v;
 }
 
-/* Of a list for the cell of the first sample (x, y). */
+/* Returns the vector of least cost of a list, for the cell that begins at (x, y). */
 static MvfpsVector cheapest(const MvfpsInstant *s, int x, int y, const List *list)
 {
     MvfpsVector best = { 0, 0 };

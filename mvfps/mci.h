@@ -68,7 +68,7 @@ typedef struct MvfpsDsp {
     void (*divide)(uint16_t *dst, const uint32_t *sum, const uint16_t *weights, int nb);
     /** Rows of 8 or 4 samples, of one byte, an even number of them. NULL: there is no such function. */
     void (*store)(uint8_t *dst, ptrdiff_t stride, const uint16_t *src, int w, int h);
-    /** Of each of nb vectors the sum of mvfps_unlike() to eight others. */
+    /** Sums mvfps_unlike() from each of nb vectors to eight others. */
     void (*unlike)(int *sums, const MvfpsVector *v, int nb, const MvfpsVector *others);
     /**
      * mvfps_unfaithful() of each of nb vectors. Up to the next multiple of 8 of them v can be read,

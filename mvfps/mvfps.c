@@ -42,7 +42,7 @@ static av_cold int choose_backend(MvfpsBetween *s)
         if (backends[i]->hw_format != hw_format)
             continue;
         if (frames && !ff_gpume_layout_supports(s->sw_format)) {
-            av_log(s->cfg.log_ctx, AV_LOG_ERROR, "There are no pictures between frames of format %s with "
+            av_log(s->cfg.log_ctx, AV_LOG_ERROR, "mvfps does not support hardware frames of format %s with "
                    "samples of format %s.\n", av_get_pix_fmt_name(hw_format),
                    av_get_pix_fmt_name(s->sw_format));
             return AVERROR(ENOSYS);
@@ -50,8 +50,8 @@ static av_cold int choose_backend(MvfpsBetween *s)
         s->backend = backends[i];
         return 0;
     }
-    av_log(s->cfg.log_ctx, AV_LOG_ERROR, "There are no pictures between frames of format %s.\n",
-           av_get_pix_fmt_name(hw_format));
+    av_log(s->cfg.log_ctx, AV_LOG_ERROR, "mvfps does not support hardware frames of format %s; put hwdownload "
+           "before it.\n", av_get_pix_fmt_name(hw_format));
     return AVERROR(ENOSYS);
 }
 
@@ -86,7 +86,7 @@ av_cold void ff_mvfps_close(MvfpsBetween **between)
     av_freep(between);
 }
 
-/* Of pictures like this one. */
+/* Sets the layout of pictures like this one. */
 static int set_layout(MvfpsBetween *s, const AVFrame *frame)
 {
     const enum AVPixelFormat format = s->cfg.hw_frames ? s->sw_format : frame->format;
