@@ -47,7 +47,7 @@ typedef struct MvfpsContext {
     AVRational rate;            ///< of the output
     AVRational in_time_base, out_time_base;
 
-    MvfpsBetween *between;
+    Mvfps *mvfps;
     GpumeHwFrames frames;
     AVFrame *before, *after;    ///< the frames around the next output time; after may be missing
     int64_t start;              ///< timestamp of the first frame; all in the output's time base
@@ -133,14 +133,14 @@ static av_cold int parse_rate(AVFilterContext *ctx, AVRational in_rate)
     return 0;
 }
 
-static av_cold void close_between(MvfpsContext *s)
+static av_cold void close_mvfps(MvfpsContext *s)
 {
-    ff_mvfps_close(&s->between);
+    ff_mvfps_close(&s->mvfps);
     ff_gpume_hwframes_close(&s->frames);
 }
 
 /* For frames in system memory, or like these hardware frames. */
-static av_cold int open_between(AVFilterContext *ctx, AVBufferRef *hw_frames)
+static av_cold int open_mvfps(AVFilterContext *ctx, AVBufferRef *hw_frames)
 {
     MvfpsContext *s = ctx->priv;
     MvfpsConfig cfg = {
@@ -149,14 +149,14 @@ static av_cold int open_between(AVFilterContext *ctx, AVBufferRef *hw_frames)
     };
     int ret;
 
-    close_between(s);
+    close_mvfps(s);
     ret = ff_gpume_hwframes_open(&s->frames, hw_frames);
     if (ret >= 0) {
         cfg.hw_frames = s->frames.in;
-        ret = ff_mvfps_open(&s->between, &cfg);
+        ret = ff_mvfps_open(&s->mvfps, &cfg);
     }
     if (ret < 0)
-        close_between(s);
+        close_mvfps(s);
     return ret;
 }
 
@@ -169,7 +169,7 @@ static av_cold int config_output(AVFilterLink *outlink)
     int ret = parse_rate(ctx, in->frame_rate);
 
     if (ret >= 0)
-        ret = open_between(ctx, in->hw_frames_ctx);
+        ret = open_mvfps(ctx, in->hw_frames_ctx);
     if (ret >= 0)
         ret = ff_gpume_hwframes_config(&s->frames, outlink);
     if (ret < 0)
@@ -229,7 +229,7 @@ static int send_again(AVFilterContext *ctx, const AVFrame *frame)
 }
 
 /* Make a frame, so many parts of MVFPS_PARTS from the one before to the one after. */
-static int send_between(AVFilterContext *ctx, int part)
+static int send_interpolated(AVFilterContext *ctx, int part)
 {
     MvfpsContext *s = ctx->priv;
     const AVFrame *nearest = mvfps_is_early(part) ? s->before : s->after;
@@ -244,7 +244,7 @@ static int send_between(AVFilterContext *ctx, int part)
     remove_own_props(out);
     ret = ff_gpume_new_samples(&s->frames, ctx->outputs[0], out, NULL);
     if (ret >= 0)
-        ret = ff_mvfps_make(s->between, out, part, s->how);
+        ret = ff_mvfps_make(s->mvfps, out, part, s->how);
     if (ret < 0) {
         av_frame_free(&out);
         return ret;
@@ -305,7 +305,7 @@ static int begin_pair(AVFilterContext *ctx)
         s->before->height != s->after->height)
         return 0;
     find_distances(s, distances);
-    ret = ff_mvfps_begin(s->between, s->before, s->after, distances, s->mode);
+    ret = ff_mvfps_begin(s->mvfps, s->before, s->after, distances, s->mode);
     if (ret < 0)
         return ret;
     if (s->mode == MVFPS_MCI && !ret) {
@@ -326,7 +326,7 @@ static int begin_pair(AVFilterContext *ctx)
             s->how = s->cut;
         return 0;
     }
-    ret = ff_mvfps_look(s->between, s->mode, s->cut, s->scene);
+    ret = ff_mvfps_look(s->mvfps, s->mode, s->cut, s->scene);
     if (ret < 0)
         return ret;
     s->how = ret;
@@ -362,7 +362,7 @@ static int produce(AVFilterContext *ctx)
         if (s->new_pair && (ret = begin_pair(ctx)) < 0)
             return ret;
         distance = s->after_pts - s->before_pts;
-        ret = send_between(ctx, av_rescale(now - s->before_pts, MVFPS_PARTS, distance));
+        ret = send_interpolated(ctx, av_rescale(now - s->before_pts, MVFPS_PARTS, distance));
     } else if (s->eof && now < s->end) {
         /* the last frame is shown for as long as it was */
         ret = send_again(ctx, s->before);
@@ -385,7 +385,7 @@ static int own(AVFilterContext *ctx, AVFrame *frame)
     ret = ff_gpume_new_samples(&s->frames, ctx->outputs[0], frame, &old);
     if (ret < 0)
         return ret;
-    ret = ff_mvfps_copy(s->between, frame, old);
+    ret = ff_mvfps_copy(s->mvfps, frame, old);
     av_frame_free(&old);
     return ret;
 }
@@ -427,7 +427,7 @@ static int take(AVFilterContext *ctx, AVFrame *frame)
         goto drop;
     }
     if (!fits)
-        ret = open_between(ctx, frame->hw_frames_ctx);
+        ret = open_mvfps(ctx, frame->hw_frames_ctx);
     if (ret >= 0 && s->frames.in)
         ret = own(ctx, frame);
     if (ret < 0)
@@ -511,7 +511,7 @@ static av_cold void uninit(AVFilterContext *ctx)
 
     av_frame_free(&s->before);
     av_frame_free(&s->after);
-    close_between(s);
+    close_mvfps(s);
 }
 
 static const AVFilterPad mvfps_outputs[] = {

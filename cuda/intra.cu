@@ -10,7 +10,7 @@
 
 #include "libavfilter/gpume/cuda/motion.cuh"
 
-/** Of a block, by a warp: the sum, or with a mean of the differences from it. */
+/** Sums a block by a warp: its samples, or their differences from a mean. */
 static __device__ __forceinline__ GpumeU32
 gpume_add_up(const GpumeCudaPlane &plane, int shift, const GpumeBox &b, int mean)
 {

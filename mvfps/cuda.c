@@ -5,9 +5,9 @@
 
 /**
  * @file
- * Makes pictures between CUDA frames, on the stream of their device.
+ * Interpolates CUDA frames, on the stream of their device.
  *
- * Each frame is copied once, right-justified and with repeated edges. Motion fields that gpume has
+ * Each frame is copied once, without padding bits and with repeated edges. Motion fields that gpume has
  * left on the device are read there. Other vectors go up once, by one of a ring of pinned buffers,
  * which is waited for only when it comes round. Whether there is a cut is found on the device, and
  * nothing but the device knows it: kernels that are queued look it up.
@@ -106,7 +106,7 @@ typedef struct CUDABackend {
     int before;                 ///< which side is the one before
     GpumeCudaUploads uploads;
     GpumeCudaBuffer maps;       ///< of two lists, 0
-    GpumeCudaBuffer vectors;    ///< of an instant: both steps, of which the first makes room for offsets
+    GpumeCudaBuffer vectors;    ///< of a phase: both steps, of which the first makes room for offsets
     GpumeCudaBuffer table;      ///< MVFPS_CUDA_TABLE
     GpumeCudaBuffer scene;      ///< MvfpsCudaScene
 
@@ -524,7 +524,7 @@ static int compensate(CUDABackend *s, const AVFrame *out, int part)
     if (ret >= 0)
         ret = load(s, after);
     if (ret >= 0)
-        ret = get_memory(s, &s->vectors, 2 * size, "vectors of an instant");
+        ret = get_memory(s, &s->vectors, 2 * size, "vectors of a phase");
     if (ret < 0)
         return ret;
     vectors.before = before->picture.data + s->padding.first[0];

@@ -5,12 +5,12 @@
 
 /**
  * @file
- * The picture of an instant, along its vectors. The variant is how chroma is subsampled.
+ * The picture at a phase, along its vectors. The variant is how chroma is subsampled.
  *
  * A warp has a tile. It joins the vectors of the cells around it to hypotheses, one after the
- * other, and adds up what each shows. Of a hypothesis half of the warp makes the match in the
+ * other, and adds up what each shows. Half of the warp makes the match of a hypothesis in the
  * picture before and half the one in the picture after. As no rounding is between the filters
- * down and across, the order of both does not matter. Of chroma both components are made at
+ * down and across, the order of both does not matter. Both components of chroma are made at
  * once, if they have so few columns.
  *
  * Data flow:
@@ -249,8 +249,8 @@ struct MvfpsSums {
         GPUME_UNROLL for (int k = 0; k < MvfpsLuma::OWN; k++)
             difference += FFABS(before[k] - after[k]);
         difference = mvfps_add_lanes(difference, 1, 32) >> (args.depth - 8);
-        h.share = mvfps_share(&fields, args.components[0].w, args.components[0].h, mvfps_of_word(h.v), (t.x + 1) * MVFPS_CELL,
-                              (t.y + 1) * MVFPS_CELL, args.part, (int)difference);
+        h.share = mvfps_share(&fields, args.components[0].w, args.components[0].h, mvfps_of_word(h.v),
+                              (t.x + 1) * MVFPS_CELL, (t.y + 1) * MVFPS_CELL, args.part, (int)difference);
         if (h.cells != 0xffff)
             h.trust = mvfps_trust((int)difference);
         luma.add(h, before, after);
