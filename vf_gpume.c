@@ -82,6 +82,11 @@ static const AVOption gpume_options[] = {
         GPUME_SEARCHES_AND_ALIASES(SEARCH, ALIAS)
 #undef SEARCH
 #undef ALIAS
+    { "cost", "how a block is compared with its match", OFFSET(params.cost), AV_OPT_TYPE_INT,
+      { .i64 = GPUME_COST_SAD }, 0, GPUME_NB_COSTS - 1, FLAGS, .unit = "cost" },
+#define COST(ID, name, title) CONST(#name, title, GPUME_COST_##ID, "cost"),
+        GPUME_COSTS(COST)
+#undef COST
     RANGE("range",        "search distance to each side, in luma samples; 0: 16, of hme 256"),
     RANGE("search_param", "search distance to each side, in luma samples (same as range)"),
     { "exhaustive", "make fs evaluate every candidate, even those proved not to be the best",

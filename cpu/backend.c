@@ -54,7 +54,7 @@ typedef struct CPUContext {
     AVBufferPool *planes;
     GpumeTask planes_task, judge_task, replace_task, finish_task;
 
-    GpumeCost sad;                  ///< for intra
+    GpumeCost sad;                  ///< for intra: sums of samples
     GpumeTask intra_task;
     uint64_t *intra;                ///< of each row of blocks
 
@@ -331,7 +331,7 @@ typedef struct IntraArg {
     const GpumePicture *pic;
 } IntraArg;
 
-/* The sum of samples is their cost against 0. */
+/* The sum of samples is their SAD against 0. */
 static void intra_rows(void *opaque, int worker, int start, int end)
 {
     const IntraArg *arg = opaque;
@@ -345,7 +345,7 @@ static void intra_rows(void *opaque, int worker, int start, int end)
         s->intra[by] = 0;
         for (int bx = 0; bx < p->bw; bx++) {
             const GpumeBox box = gpume_box(p, p->block, bx, by);
-            const GpumeCostArea area = {
+            GpumeCostArea area = {
                 .functions = &s->sad, .sample_size = size, .w = box.w, .h = box.h,
                 .cur = arg->pic->luma + box.y0 * arg->pic->linesize + box.x0 * size,
                 .cur_linesize = arg->pic->linesize,
@@ -361,6 +361,7 @@ static void intra_rows(void *opaque, int worker, int start, int end)
                 else
                     AV_WN16(row + 2 * x, mean);
             }
+            area.functions = &s->cost;
             ff_gpume_cost_of_parts(&area, &ref, 1, &sum, UINT32_MAX);
             s->intra[by] += sum;
         }

@@ -108,6 +108,9 @@ enum TestContent {
     TEST_STRIPES,       ///< of a short period: ties along and across them
     TEST_RAMP,          ///< a slope that a descent has far to go down
     TEST_SPEEDS,        ///< textures side by side that move at speeds of their own, which change
+    TEST_NB_DRAWN,      ///< those above are for random cases
+    /** A Hadamard matrix and its opposite in turn: of all pictures the largest transformed differences. */
+    TEST_HADAMARD = TEST_NB_DRAWN,
     TEST_NB_CONTENTS
 };
 
@@ -141,7 +144,7 @@ typedef struct TestPicture {
 
 /** Pictures, and what is to be searched in them. */
 typedef struct TestStream {
-    int algo, block, range;
+    int algo, cost, block, range;
     int smooth, check;
     int pel, sweeps;        ///< 0: 1 and 2
     int levels;             ///< of hme; 0: by itself
@@ -157,8 +160,9 @@ typedef struct TestStream {
 extern enum AVPixelFormat test_formats[256];
 extern int test_nb_formats;
 
-/** The name of a search; every search of the filter's table has to be in the oracle, too. */
+/** Names of searches and costs; all of the filter's tables have to be in the oracle, too. */
 extern const char *const test_algos[GPUME_NB_ALGOS];
+extern const char *const test_costs[GPUME_NB_COSTS];
 
 int test_depth(enum AVPixelFormat format);
 int test_same_picture(const TestPicture *a, const TestPicture *b);

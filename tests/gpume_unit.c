@@ -128,7 +128,7 @@ static void compare(const Case *c, TestBackend *b, int i, const GpumeSearch *sea
 static GpumeParams chosen(const Case *c)
 {
     GpumeParams p = {
-        .algo = c->s.algo, .block = c->s.block, .range = c->s.range,
+        .algo = c->s.algo, .cost = c->s.cost, .block = c->s.block, .range = c->s.range,
         .exhaustive = c->exhaustive, .always_sea = c->always_sea, .intra = c->intra,
         .smooth = c->s.smooth, .check = c->s.check, .pel = FFMAX(c->s.pel, 1),
         .sweeps = c->s.sweeps, .levels = c->s.levels,
@@ -494,6 +494,9 @@ static void run_text(const void *opaque, const char *text)
             c.s.pel    = test_default(c.s.algo, "pel");
         } else if (!strcmp(name, "block"))
             c.s.block = random ? 4 << test_draw(&r, 6) : n;
+        else if (!strcmp(name, "cost"))
+            /* not from r: so all else of a case is as it is with another cost */
+            c.s.cost = random ? test_mix(seed) % 3 % GPUME_NB_COSTS : find_name(test_costs, GPUME_NB_COSTS, value);
         else if (!strcmp(name, "range"))
             c.s.range = random ? random_range(&r) : n;
         else if (!strcmp(name, "motion"))
@@ -515,7 +518,7 @@ static void run_text(const void *opaque, const char *text)
         else if (!strcmp(name, "frames"))
             frames = random ? test_draw_range(&r, 2, 6) : n;
         else if (!strcmp(name, "content"))
-            c.content = random ? test_draw(&r, 2) ? TEST_MOTION : test_draw(&r, TEST_NB_CONTENTS)
+            c.content = random ? test_draw(&r, 2) ? TEST_MOTION : test_draw(&r, TEST_NB_DRAWN)
                                : find_name(test_content_names, TEST_NB_CONTENTS, value);
         else if (!strcmp(name, "dir"))
             test_set_dir(&c.s, random ? 1 + test_draw(&r, 3) : n);
@@ -639,6 +642,13 @@ static const struct {
     { FULL | REST, "refs={-2,2,-1/-2,1/-1,-3/2,-2/2,3/1} frames=7 size=40x26 block=8 backend={0,1}" },
     { HME, "refs={-2,2,1/-1,-2/2,3/-3} frames=7 size=40x26 block=8 backend={0,1}" },
     { HME, "refs={-1/-2,3/1} check=0 frames=7 size=40x26 block=8 backend={0,1}" },
+    /* another cost: every block, samples of one byte and of two, tiles that the edges cut */
+    { ALL, "cost=satd block={4,8,16,32,64} format={gray,gray9le,p010be,gray16le} size=74x69 range={3,30} frames=2" },
+    { FULL | REST, "cost=satd block=128 format={gray,gray10le} size=131x129 range=3 frames=2" },
+    { FULL, "cost=satd size=" SIDES "x" SIDES " block={8,16} range=? content=shift frames=2" },
+    { FULL | REST, "cost=satd " CONTENTS " range={2,8,1024} size=37x29 block=8 frames=2" },
+    { FULL | REST, "cost=satd content={hadamard,extreme,checker} format={gray,gray16le} size=130x129 block=128 range=2" },
+    { REST, "cost=satd " NEIGHBOURS " range=24 frames=4 content=speeds dir=?" },
 };
 
 /** Each part of what is done with vectors, and all that go together. */
@@ -700,6 +710,13 @@ static const char *const motion[] = {
     "algo={ds,epzs} check=1 smooth=? pel={1,4} refs={-2,2,1/-1,-2/2,3/-3} frames=7 size=40x26 "
     "block=8 backend={0,1}",
     "algo={ds,epzs} smooth=2 pel=4 refs={-1/-2,-3/2} frames=7 size=40x26 block=8 backend={0,1}",
+    /* another cost */
+    "cost=satd algo={fs,ds,umh,epzs} " PARTS " block={4,8,16} frames=3 dir={1,2,3}",
+    "cost=satd algo={ds,hme} smooth=2 check=1 pel={1,2,4} block={4,8,16,32,64} "
+    "format={gray,gray9le,p010be,gray16le} size=74x69 range=20 frames=2",
+    "cost=satd algo={ds,hme} size=130x129 block=128 range=2 content={hadamard,extreme} format={gray,gray16le} "
+    "smooth=64 pel={1,2,4} check={0,1} frames=2",
+    "cost=satd " NEIGHBOURS " algo={hme,epzs} range=24 frames=3 content=speeds dir=? motion=?",
 };
 
 static void run_fixed(void)
@@ -1036,8 +1053,8 @@ int main(int argc, char **argv)
     }
     run_fixed();
     for (int i = 0; only_case < 0 ? i < nb_random : case_number <= only_case; i++)
-        run_text(NULL, i % 4 ? "algo=? block=? range=? size=? content=? frames=? dir=? abandon=?" :
-                 "algo=? block=? range=? motion=? size=? content=? frames=? dir=? abandon=?");
+        run_text(NULL, i % 4 ? "algo=? cost=? block=? range=? size=? content=? frames=? dir=? abandon=?" :
+                 "algo=? cost=? block=? range=? motion=? size=? content=? frames=? dir=? abandon=?");
 
     test_context[0] = 0;
     for (int i = 0; i < nb_backends; i++) {
