@@ -6,10 +6,14 @@
 #include <string.h>
 
 #include "libavutil/buffer_internal.h"
+#include "libavutil/common.h"
 #include "libavutil/error.h"
 #include "libavutil/mem.h"
 
 #include "libavfilter/gpume/field/fields.h"
+
+/** Farther out AVMotionVector's coordinates wrap around. */
+#define MAX_SIDE 32768
 
 void ff_gpume_fields_uninit(GpumeFieldSet *s)
 {
@@ -63,5 +67,7 @@ const GpumeFieldSet *ff_gpume_fields_of(const AVFrame *frame)
     if (!sd || !sd->buf || sd->buf->buffer->free != release)
         return NULL;
     s = sd->buf->buffer->opaque;
-    return sd->data == s->mvs->data && sd->size == s->mvs->size ? s : NULL;
+    return sd->data == s->mvs->data && sd->size == s->mvs->size &&
+           s->host[0].width == frame->width && s->host[0].height == frame->height &&
+           FFMAX(frame->width, frame->height) <= MAX_SIDE ? s : NULL;
 }

@@ -31,7 +31,7 @@ typedef struct GpumeFieldSet {
     AVBufferRef *mvs;               ///< AVMotionVector[nb][bh][bw], in which host[] lies
     AVBufferRef *costs;             ///< uint32_t[nb][bh][bw]
     AVBufferRef *on_device;         ///< memory of the device in which device[] lies, or NULL
-    const void *device_ctx;         ///< the AVHWDeviceContext of that device
+    const void *device_ctx;         ///< the hwctx of its AVHWDeviceContext
 } GpumeFieldSet;
 
 /** The vectors of field i in memory. */
@@ -46,6 +46,15 @@ static inline uint32_t *gpume_field_costs(const GpumeFieldSet *s, int i)
     return (uint32_t *)(uintptr_t)s->host[i].costs;
 }
 
+/** Returns the one of nb fields that is of a distance, or NULL. */
+static inline const GpumeMotionField *gpume_field_at(const GpumeMotionField *fields, int nb, int distance)
+{
+    for (int i = 0; i < nb; i++)
+        if (fields[i].distance == distance)
+            return &fields[i];
+    return NULL;
+}
+
 /** Unreferences the buffers and blanks the set. */
 void ff_gpume_fields_uninit(GpumeFieldSet *s);
 
@@ -57,8 +66,8 @@ void ff_gpume_fields_uninit(GpumeFieldSet *s);
 int ff_gpume_fields_attach(AVFrame *frame, GpumeFieldSet *s);
 
 /**
- * Returns the fields that a frame's vectors are, or NULL if they are none of ours. They stay as
- * long as the frame's side data.
+ * Returns the fields that a frame's vectors are, or NULL: they are none of ours, or those of a
+ * picture of another size. They stay as long as the frame's side data.
  */
 const GpumeFieldSet *ff_gpume_fields_of(const AVFrame *frame);
 

@@ -36,19 +36,27 @@ static inline int gpume_read_distance(const AVFrameSideData *sd, size_t i)
     return gpume_distance(source);
 }
 
-/** Read vector i. @return 0 if it has no block inside a picture of w x h samples */
-static inline int gpume_read_vector(GpumeBlockVector *v, const AVFrameSideData *sd, size_t i,
-                                    int w, int h)
+/**
+ * Reads a vector, which need not be aligned.
+ * @return 0 if it has no block inside a picture of w x h samples
+ */
+static inline int gpume_read_vector_at(GpumeBlockVector *v, const uint8_t *p, int w, int h)
 {
     GpumeVectorFields f;
     AVMotionVector mv;
 
-    /* side data need not be aligned */
-    memcpy(&mv, sd->data + i * sizeof(mv), sizeof(mv));
+    memcpy(&mv, p, sizeof(mv));
     f = (GpumeVectorFields) { mv.source, mv.w, mv.h, mv.src_x, mv.src_y, mv.dst_x, mv.dst_y,
                               !!(mv.flags & GPUME_FLAG_INCONSISTENT), mv.motion_x, mv.motion_y,
                               mv.motion_scale };
     return gpume_block_vector(v, &f, w, h);
+}
+
+/** Reads vector i of side data, likewise. */
+static inline int gpume_read_vector(GpumeBlockVector *v, const AVFrameSideData *sd, size_t i,
+                                    int w, int h)
+{
+    return gpume_read_vector_at(v, sd->data + i * sizeof(AVMotionVector), w, h);
 }
 
 #endif /* AVFILTER_GPUME_FIELD_SIDEDATA_H */

@@ -13,21 +13,27 @@
 #include "libavutil/error.h"
 #include "libavutil/mem.h"
 
+#include "libavfilter/gpume/field/cells.h"
 #include "libavfilter/gpume/mvfps/backend.h"
 #include "libavfilter/gpume/mvfps/blend.h"
-#include "libavfilter/gpume/mvfps/fields.h"
 #include "libavfilter/gpume/mvfps/mci.h"
 #include "libavfilter/gpume/mvfps/scene.h"
+#include "libavfilter/gpume/picture/held.h"
 #include "libavfilter/gpume/util/chain.h"
 
 /** Parts of a job that each of several threads gets on average: rows do not all take as long. */
 #define PARTS 4
 
+/** Fields of a frame: into the picture before it, and into the one after. */
+enum { PAST, FUTURE, NB_FIELDS };
+
 /** A frame of a pair and what is made of it, which is kept while it is in a pair. */
 typedef struct Side {
-    MvfpsHeld held;
+    GpumeHeld held;
     GpumePadded picture;
-    MvfpsFrameFields fields;
+    GpumeCellField fields[NB_FIELDS];
+    MvfpsVector *cells[NB_FIELDS];
+    unsigned cells_allocated[NB_FIELDS];
 } Side;
 
 typedef struct CPUBackend {
@@ -61,9 +67,15 @@ static av_cold int init(void *priv, const MvfpsConfig *cfg)
 static void forget_sides(CPUBackend *s)
 {
     for (int i = 0; i < 2; i++) {
-        av_frame_free(&s->sides[i].held.frame);
-        ff_gpume_padded_free(&s->sides[i].picture);
-        ff_mvfps_fields_free(&s->sides[i].fields);
+        Side *side = &s->sides[i];
+
+        gpume_let_go(&side->held);
+        ff_gpume_padded_free(&side->picture);
+        for (int j = 0; j < NB_FIELDS; j++) {
+            ff_gpume_cells_free(&side->fields[j]);
+            av_freep(&side->cells[j]);
+            side->cells_allocated[j] = 0;
+        }
     }
 }
 
@@ -81,10 +93,11 @@ static av_cold void uninit(void *priv)
 static int set_layout(void *priv, const GpumeLayout *layout)
 {
     CPUBackend *s = priv;
+    const GpumeCells cells = mvfps_cells(layout->w, layout->h);
 
     forget_sides(s);
     s->instant.layout = layout;
-    s->instant.fields = (MvfpsFields) { mvfps_cells(layout->w), mvfps_cells(layout->h) };
+    s->instant.fields = (MvfpsFields) { cells.cols, cells.rows };
     ff_mvfps_dsp_init(&s->instant.dsp, layout->bytes);
     return (int64_t)s->instant.fields.cols * s->instant.fields.rows > INT_MAX / 64 ? AVERROR(ENOMEM) : 0;
 }
@@ -97,11 +110,6 @@ static GpumeLink in_parts(const CPUBackend *s, GpumeJob job, void *arg, int rows
     return (GpumeLink) { job, arg, nb_threads > 1 ? FFMIN(PARTS * (int64_t)nb_threads, rows) : 1 };
 }
 
-static void run_jobs(const CPUBackend *s, const GpumeLink *jobs, int nb_jobs)
-{
-    ff_gpume_chain_run(&s->cfg->executor, jobs, nb_jobs);
-}
-
 static int first_row(int rows, int job, int nb_jobs)
 {
     return rows * (int64_t)job / nb_jobs;
@@ -109,55 +117,60 @@ static int first_row(int rows, int job, int nb_jobs)
 
 static int begin(void *priv, const MvfpsPair *pair, enum MvfpsMode mode)
 {
-    CPUBackend *s  = priv;
-    MvfpsFields *f = &s->instant.fields;
-    const MvfpsFrameFields *before, *after;
-    int ret;
+    CPUBackend *s = priv;
+    const GpumeCells cells = mvfps_cells(pair->layout->w, pair->layout->h);
 
-    s->pair = pair;
-    if (mode != MVFPS_MCI)
-        return 0;
+    s->pair          = pair;
+    s->instant.rates = pair->rates;
     /* mostly the one before was the one after */
-    if (mvfps_same_samples(s->sides[!s->before].held.frame, pair->before))
+    if (gpume_has_samples(&s->sides[!s->before].held, pair->before))
         s->before = !s->before;
     for (int i = 0; i < 2; i++) {
         Side *side = &s->sides[s->before ^ i];
+        const int ret = gpume_hold(&side->held, i ? pair->after : pair->before);
 
-        ret = mvfps_hold(&side->held, i ? pair->after : pair->before);
-        if (ret >= 0 && !side->held.read)
-            ret = ff_mvfps_fields_read(&side->fields, side->held.frame, pair->layout->w, pair->layout->h);
         if (ret < 0)
             return ret;
-        side->held.read = 1;
+        for (int j = 0; j < NB_FIELDS && ret; j++)
+            ff_gpume_cells_find(&side->fields[j], &cells, side->held.frame, j == PAST ? -1 : 1);
     }
-    before = &s->sides[s->before].fields;
-    after  = &s->sides[!s->before].fields;
-    f->before_future = mvfps_cells_of(before, 1);
-    f->after_past    = mvfps_cells_of(after,  0);
-    f->before_past   = mvfps_cells_of(before, 0);
-    f->after_future  = mvfps_cells_of(after,  1);
-    s->instant.rates = pair->rates;
-    s->accelerated   = mvfps_is_accelerated(&s->instant);
-    return f->before_future || f->after_past;
+    return mode == MVFPS_MCI && (s->sides[s->before].fields[FUTURE].nb || s->sides[!s->before].fields[PAST].nb);
 }
 
 static int look(void *priv, enum MvfpsMode mode, enum MvfpsMode cut, double scene)
 {
     const CPUBackend *s = priv;
 
-    return ff_mvfps_scene_figure(s->pair->layout, s->pair->before, s->pair->after) >= scene ? cut : mode;
+    return ff_mvfps_scene_figure(s->pair->layout, s->pair->before, s->pair->after, &s->sides[!s->before].fields[PAST],
+                                 &s->cfg->executor) >= scene ? cut : mode;
 }
 
-typedef struct LoadArg {
-    Side *side;
-    const GpumeLayout *layout;
-} LoadArg;
-
-static void load_job(void *opaque, int job, int nb_jobs)
+/* Of two fields of both sides one each. */
+static void map_job(void *arg, int job, int nb_jobs)
 {
-    const LoadArg *arg = opaque;
+    CPUBackend *s = arg;
+    Side *side    = &s->sides[job / NB_FIELDS];
 
-    ff_gpume_padded_load(&arg->side->picture, arg->layout, arg->side->held.frame, job, nb_jobs);
+    if (!side->held.read)
+        ff_gpume_cells_map(&side->fields[job % NB_FIELDS]);
+}
+
+/* Copies the pictures, and reads the cells, that have not been yet. */
+static void load_job(void *arg, int job, int nb_jobs)
+{
+    CPUBackend *s  = arg;
+    const int rows = s->instant.fields.rows;
+
+    for (int i = 0; i < 2; i++) {
+        Side *side = &s->sides[i];
+
+        if (!side->held.loaded)
+            ff_gpume_padded_load(&side->picture, s->instant.layout, side->held.frame, job, nb_jobs);
+        for (int j = 0; j < NB_FIELDS && !side->held.read; j++)
+            if (side->fields[j].nb)
+                ff_gpume_cells_fill(&side->fields[j], side->cells[j], first_row(rows, job, nb_jobs),
+                                    first_row(rows, job + 1, nb_jobs));
+    }
 }
 
 static void first_job(void *arg, int job, int nb_jobs)
@@ -197,53 +210,70 @@ static void compensate_job(void *arg, int job, int nb_jobs)
                         first_row(rows, job, nb_jobs), first_row(rows, job + 1, nb_jobs));
 }
 
-/* All that the jobs for a picture need. */
+/* Gets all that the jobs for a picture need. */
 static int alloc_memory(CPUBackend *s)
 {
     const size_t nb = (size_t)s->instant.fields.cols * s->instant.fields.rows;
     int ret;
 
     for (int i = 0; i < 2; i++) {
-        GpumePadded *picture = &s->sides[i].picture;
+        Side *side = &s->sides[i];
 
-        if (!picture->memory && (ret = ff_gpume_padded_alloc(picture, s->instant.layout)) < 0)
+        if (!side->picture.memory && (ret = ff_gpume_padded_alloc(&side->picture, s->instant.layout)) < 0)
             return ret;
         av_fast_malloc(&s->vectors[i], &s->vectors_allocated[i], nb * sizeof(**s->vectors));
         if (!s->vectors[i])
             return AVERROR(ENOMEM);
+        for (int j = 0; j < NB_FIELDS; j++) {
+            if (!side->fields[j].nb)
+                continue;
+            av_fast_malloc(&side->cells[j], &side->cells_allocated[j], nb * sizeof(**side->cells));
+            if (!side->cells[j])
+                return AVERROR(ENOMEM);
+            if (!side->held.read && (ret = ff_gpume_cells_alloc(&side->fields[j])) < 0)
+                return ret;
+        }
     }
-    if (!s->accelerated)
-        return 0;
     av_fast_malloc(&s->changes, &s->changes_allocated, nb * sizeof(*s->changes));
     av_fast_malloc(&s->offsets, &s->offsets_allocated, nb * sizeof(*s->offsets));
     return s->changes && s->offsets ? 0 : AVERROR(ENOMEM);
 }
 
+static const MvfpsVector *cells_of(const Side *side, int field)
+{
+    return side->fields[field].nb ? side->cells[field] : NULL;
+}
+
 static int compensate(CPUBackend *s)
 {
     const int rows = s->instant.fields.rows;
-    const int ret  = alloc_memory(s);
-    LoadArg loads[2];
+    const Side *before = &s->sides[s->before], *after = &s->sides[!s->before];
     GpumeLink jobs[6];
-    int nb = 0;
+    int nb = 0, ret;
 
+    ret = alloc_memory(s);
     if (ret < 0)
         return ret;
-    s->instant.before = &s->sides[s->before].picture;
-    s->instant.after  = &s->sides[!s->before].picture;
+    s->instant.before = &before->picture;
+    s->instant.after  = &after->picture;
     s->instant.part   = av_clip(s->part, 1, MVFPS_PARTS - 1);
-    for (int i = 0; i < 2; i++) {
-        loads[i] = (LoadArg) { &s->sides[i], s->instant.layout };
-        if (!s->sides[i].held.loaded)
-            jobs[nb++] = in_parts(s, load_job, &loads[i], s->instant.layout->h);
-    }
+    s->instant.fields.before_future = cells_of(before, FUTURE);
+    s->instant.fields.after_past    = cells_of(after,  PAST);
+    s->instant.fields.before_past   = cells_of(before, PAST);
+    s->instant.fields.after_future  = cells_of(after,  FUTURE);
+    s->accelerated = mvfps_is_accelerated(&s->instant);
+    if (!before->held.read || !after->held.read)
+        jobs[nb++] = (GpumeLink) { map_job, s, 2 * NB_FIELDS };
+    if (!before->held.loaded || !after->held.loaded || nb)
+        jobs[nb++] = in_parts(s, load_job, s, rows);
     jobs[nb++] = in_parts(s, first_job, s, rows);
     jobs[nb++] = in_parts(s, pass_job,  s, rows);
     if (s->accelerated)
         jobs[nb++] = in_parts(s, offsets_job, s, rows);
     jobs[nb++] = in_parts(s, compensate_job, s, mvfps_tile_rows(s->instant.layout));
-    run_jobs(s, jobs, nb);
-    s->sides[0].held.loaded = s->sides[1].held.loaded = 1;
+    ff_gpume_chain_run(&s->cfg->executor, jobs, nb);
+    for (int i = 0; i < 2; i++)
+        s->sides[i].held.loaded = s->sides[i].held.read = 1;
     return 0;
 }
 
@@ -270,7 +300,7 @@ static int make(void *priv, AVFrame *out, int part, enum MvfpsMode mode)
     if (mode == MVFPS_MCI)
         return compensate(s);
     blend = in_parts(s, blend_job, s, s->instant.layout->h);
-    run_jobs(s, &blend, 1);
+    ff_gpume_chain_run(&s->cfg->executor, &blend, 1);
     return 0;
 }
 

@@ -285,6 +285,7 @@ static int draw_accelerated(Case *c, int n, int part, int x, int y, int future, 
 
 static void draw_vector(Case *c, AVMotionVector *mv, int n, int x, int y, int w, int h, int future)
 {
+    const int rare = test_draw(&c->r, 24);      // another distance than 1
     static const int scales[] = { 1, 2, 4, 4, 3, 5, 16, 32, 1000, 0 };
     const int scale = c->scale ? c->scale : scales[test_draw(&c->r, FF_ARRAY_ELEMS(scales))];
     const enum Motion motion = c->motion == MOTION_MIXED ? test_draw(&c->r, MOTION_MIXED)
@@ -321,7 +322,7 @@ static void draw_vector(Case *c, AVMotionVector *mv, int n, int x, int y, int w,
         mv->src_y        = av_clip_int16(mv->dst_y + mv->motion_y / s);
         mv->flags        = !test_draw(&c->r, 4);
     }
-    mv->source = future ? 1 + test_draw(&c->r, 2) : -(int)test_draw(&c->r, 3);
+    mv->source = future ? 1 + !rare : rare > 1 ? -1 : -2 * rare;
 }
 
 static int draw_field(Case *c, AVMotionVector *mvs, int nb, int n, int future)
@@ -377,7 +378,7 @@ static void read_field(const Case *c, BetweenField *field, const AVFrame *f, int
     for (size_t i = 0; i < nb; i++) {
         GpumeBlockVector v;
 
-        if (gpume_read_vector(&v, sd, i, c->w, c->h) && v.future == future)
+        if (gpume_read_vector(&v, sd, i, c->w, c->h) && v.distance == (future ? 1 : -1))
             field->blocks[field->nb_blocks++] =
                 (BetweenBlock) { gpume_block_left(&v), gpume_block_top(&v), v.w, v.h, v.dx, v.dy };
     }
@@ -715,13 +716,13 @@ static double scene_figure(const Case *c, int n)
     for (int64_t i = 0; i < nb; i++) {
         GpumeBlockVector v;
 
-        any |= gpume_read_vector(&v, sd, i, c->w, c->h) && !v.future;
+        any |= gpume_read_vector(&v, sd, i, c->w, c->h) && v.distance == -1;
     }
     for (int64_t i = 0; i < (any ? nb : nb_blocks); i++) {
         GpumeBlockVector v = { .x = i % across * 16 + 8, .y = i / across * 16 + 8, .w = 16, .h = 16 };
         int64_t sum = 0, size = 0, mean = 0;
 
-        if (any && (!gpume_read_vector(&v, sd, i, c->w, c->h) || v.future))
+        if (any && (!gpume_read_vector(&v, sd, i, c->w, c->h) || v.distance != -1))
             continue;
         for (int pass = 0; pass < 2; pass++) {
             for (int y = gpume_block_top(&v); y < gpume_block_top(&v) + v.h; y++)

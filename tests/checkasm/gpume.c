@@ -951,7 +951,7 @@ static void check_between_store(const MvfpsDsp *dsp, Between *b)
 /* Near each other, or as far as they can be; none: now and then there is no vector. */
 static void draw_vectors(MvfpsVector *v, int nb, int none)
 {
-    const int range = rnd() & 1 ? 3 : rnd() & 1 ? 100 : MVFPS_LONGEST + 1;
+    const int range = rnd() & 1 ? 3 : rnd() & 1 ? 100 : GPUME_LONGEST + 1;
 
     for (int i = 0; i < nb; i++) {
         v[i].x = none && !(rnd() & 15) ? MVFPS_NONE : (int)(rnd() % (2 * range + 1)) - range;
