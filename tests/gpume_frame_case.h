@@ -44,7 +44,7 @@ typedef struct Input {
     int is_elsewhere;       ///< these fields are on another device than the frame
 } Input;
 
-/** Of the input at hand. */
+/** The vectors of the current input. */
 static AVMotionVector input_mvs[MAX_VECTORS];
 
 /* A frame of random samples whose rows have canaries before and behind them. */

@@ -414,7 +414,7 @@ static void beside_codecview(int nb)
     }
 }
 
-/* Colours that are known, and that unsound blocks and the future look different. */
+/* Colours that are known, and that inconsistent blocks and the future look different. */
 static void colours(void)
 {
     static const struct {

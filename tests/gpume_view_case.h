@@ -78,7 +78,7 @@ static const enum AVPixelFormat view_formats[] = {
     AV_PIX_FMT_RGB24, AV_PIX_FMT_YUV444P16BE, AV_PIX_FMT_BGRA, AV_PIX_FMT_YUVA420P, AV_PIX_FMT_GBRP,
 };
 
-/** Of the filter. */
+/** Values of the filter's options. */
 static const char *const modes[] = {
     "mode=arrows", "mode=flow", "mode=blocks", "mode=arrows:step=1:scale=2.5",
     "mode=flow+arrows+blocks:legend=1", "mode=flow:max=3:opacity=1:background=gray",
