@@ -117,7 +117,7 @@
     M(intra_satd_16,   intra,     16, 0,                0, SATD) \
     M(same,            same,       0, 0,                0, ANY)
 
-/** Of a kernel that computes no cost. */
+/** The cost of a kernel that computes none. */
 #define GPUME_COST_ANY (-1)
 
 /** The variant of pattern that has all searches of its kind. */
