@@ -25,14 +25,14 @@ source='testsrc2=size=40x24:rate=4:duration=1'
 
 # run BACKEND KIND ALGO: vectors or pictures on standard output
 run() {
-    if [ "$2" = drawn ]; then
+    if [ "$2" = mvview ]; then
         LD_LIBRARY_PATH=$standin timeout 60 "$ffmpeg" -hide_banner -nostdin -loglevel error \
             -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
             -vf "format=nv12,gpume=algo=$3:range=4:backend=cpu,hwupload_cuda,
                  mvview=mode=flow+arrows+blocks:background=gray,hwdownload,format=nv12" -f framecrc -
         return
     fi
-    if [ "$2" = between ]; then
+    if [ "$2" = mvfps ]; then
         LD_LIBRARY_PATH=$standin timeout 60 "$ffmpeg" -hide_banner -nostdin -loglevel error \
             -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
             -vf "format=nv12,gpume=algo=$3:range=4:dir=both:backend=cpu,hwupload_cuda,
@@ -104,5 +104,5 @@ each memory auto ds 999 0
 each frames cuda ds 999 0
 each memory cuda fs 2 0         # out of memory
 each frames auto umh 719 1      # a launch failed: the context is dead
-each drawn device ds 999 0
-each between device ds 999 0
+each mvview device ds 999 0
+each mvfps device ds 999 0

@@ -253,7 +253,7 @@ ds:smooth=2 ds:check=1:block=8 ds:range=64:smooth=2:check=1:pel=4 fs:range=8:pel
             -fps_mode passthrough -f framemd5 - > "$tmp/cpu"
         device -i "$clip" -vf "${up}gpume=algo=hme:block=8:dir=both,mvfps=$options,hwdownload,format=nv12" \
             -fps_mode passthrough -f framemd5 - > "$tmp/gpu"
-        check "between/$options" "mvfps makes different pictures" cmp -s "$tmp/cpu" "$tmp/gpu"
+        check "mvfps/$options" "mvfps makes different pictures" cmp -s "$tmp/cpu" "$tmp/gpu"
     done
     if ffmpeg -f lavfi -i testsrc2=size=256x256:rate=5:duration=1 -c:v h264_nvenc -f null - > "$tmp/log" 2>&1; then
         check nvenc "h264_nvenc after the filters" device -i "$clip" -vf "${up}gpume=algo=ds:dir=both,mvview,mvfps" -c:v h264_nvenc -f null -
