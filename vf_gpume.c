@@ -11,7 +11,6 @@
  */
 
 #include "libavutil/opt.h"
-#include "libavutil/pixdesc.h"
 
 #include "avfilter.h"
 #include "filters.h"
@@ -19,6 +18,7 @@
 #include "video.h"
 
 #include "gpume/util/compat.h"
+#include "gpume/util/hwframes.h"
 #include "gpume/util/slice_threads.h"
 #include "gpume/core/engine.h"
 #include "gpume/core/params.h"
@@ -45,6 +45,7 @@ typedef struct GpumeContext {
     int backend;
     char *device;
     int dir;                    ///< DIR_*
+    int refs;
     int async_depth;
     char *mv_file;
     char *stats_file;
@@ -108,6 +109,8 @@ static const AVOption gpume_options[] = {
         CONST("past",   "the frame before",           DIR_PAST,   "dir"),
         CONST("future", "the frame after",            DIR_FUTURE, "dir"),
         CONST("both",   "each in turn, past first",   DIR_BOTH,   "dir"),
+    { "refs", "frames searched on each side that dir names, nearest first", OFFSET(refs),
+      AV_OPT_TYPE_INT, { .i64 = 1 }, 1, GPUME_MAX_REFS, FLAGS },
     { "backend", "where to search", OFFSET(backend), AV_OPT_TYPE_INT,
       { .i64 = BACKEND_AUTO }, BACKEND_AUTO, GPUME_NB_BACKENDS, FLAGS, .unit = "backend" },
         CONST("auto", "CUDA if a device can be opened, else the CPU", BACKEND_AUTO, "backend"),
@@ -116,8 +119,8 @@ static const AVOption gpume_options[] = {
 #undef BACKEND
     { "device", "index of the GPU for frames in system memory (default: the filter graph's, else the first)",
       OFFSET(device), AV_OPT_TYPE_STRING, { .str = NULL }, 0, 0, FLAGS },
-    { "async_depth", "searches in flight, in frames; 1: lowest latency", OFFSET(async_depth),
-      AV_OPT_TYPE_INT, { .i64 = 2 }, 1, MAX_ASYNC_DEPTH, FLAGS },
+    { "async_depth", "frames searched at the same time; 1: lowest latency; 0: as many as suit the backend",
+      OFFSET(async_depth), AV_OPT_TYPE_INT, { .i64 = 0 }, 0, MAX_ASYNC_DEPTH, FLAGS },
     { "mv_file", "write the vectors to this .csv or .npy file; -: CSV to standard output",
       OFFSET(mv_file), AV_OPT_TYPE_STRING, { .str = NULL }, 0, 0, FLAGS },
     { "stats_file", "write a line per frame and direction to this file; -: standard output",
@@ -156,10 +159,10 @@ static av_cold int init(AVFilterContext *ctx)
     const GpumeOutputConfig cfg = output_config(ctx);
     int ret;
 
-    if (s->dir & DIR_PAST)
-        s->params.distance[s->params.nb_references++] = -1;
-    if (s->dir & DIR_FUTURE)
-        s->params.distance[s->params.nb_references++] = 1;
+    for (int i = 1; i <= s->refs && s->dir & DIR_PAST; i++)
+        s->params.distance[s->params.nb_references++] = -i;
+    for (int i = 1; i <= s->refs && s->dir & DIR_FUTURE; i++)
+        s->params.distance[s->params.nb_references++] = i;
 
     if (s->hint == GPUME_HINT_CONSTANT && !(s->dir & DIR_PAST)) {
         av_log(ctx, AV_LOG_ERROR, "hint=constant needs vectors of the past: dir=past or both.\n");
@@ -175,31 +178,23 @@ static av_cold int init(AVFilterContext *ctx)
     return ff_gpume_outputs_check(&cfg);
 }
 
+/* Format i of the hardware frames of backends that may be chosen. */
+static enum AVPixelFormat hw_format(const AVFilterContext *ctx, int i)
+{
+    const GpumeContext *s = ctx->priv;
+
+    for (int j = 0; j < GPUME_NB_BACKENDS; j++)
+        if (ff_gpume_backends[j]->hw_format != AV_PIX_FMT_NONE &&
+            (s->backend == BACKEND_AUTO || s->backend == 1 + j) && !i--)
+            return ff_gpume_backends[j]->hw_format;
+    return AV_PIX_FMT_NONE;
+}
+
 static int query_formats(const AVFilterContext *ctx,
                          AVFilterFormatsConfig **cfg_in,
                          AVFilterFormatsConfig **cfg_out)
 {
-    const GpumeContext *s = ctx->priv;
-    const AVPixFmtDescriptor *desc = NULL;
-    AVFilterFormats *formats = NULL;
-    int ret;
-
-    while ((desc = av_pix_fmt_desc_next(desc))) {
-        enum AVPixelFormat format = av_pix_fmt_desc_get_id(desc);
-
-        if (ff_gpume_format_supported(format) &&
-            (ret = ff_add_format(&formats, format)) < 0)
-            return ret;
-    }
-    for (int i = 0; i < GPUME_NB_BACKENDS; i++) {
-        const enum AVPixelFormat format = ff_gpume_backends[i]->hw_format;
-
-        if (format != AV_PIX_FMT_NONE && (s->backend == BACKEND_AUTO || s->backend == 1 + i) &&
-            (ret = ff_add_format(&formats, format)) < 0)
-            return ret;
-    }
-
-    return ff_set_common_formats2(ctx, cfg_in, cfg_out, formats);
+    return ff_gpume_set_formats(ctx, cfg_in, cfg_out, ff_gpume_format_supported, hw_format);
 }
 
 static av_cold int config_input(AVFilterLink *inlink)

@@ -21,6 +21,7 @@
 #include "libavutil/hwcontext_cuda.h"
 
 #include "libavfilter/gpume/core/backend.h"
+#include "libavfilter/gpume/core/params.h"
 #include "libavfilter/gpume/cuda/launch.h"
 #include "libavfilter/gpume/cuda/motion.h"
 #include "libavfilter/gpume/util/executor.h"

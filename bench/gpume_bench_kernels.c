@@ -187,8 +187,7 @@ static void bench_planes_launch(Bench *b, void *opaque, int i)
 static void bench_motion_launch(Bench *b, void *opaque, int i)
 {
     BenchMotion *m = opaque;
-    const GpumeCudaResults results = { m->mvs, m->costs, 0 };
-    GpumeCudaMotionField fields[GPUME_MAX_REFERENCES] = { 0 };
+    GpumeCudaMotionField fields[2] = { { .mvs = m->mvs, .costs = m->costs } };
 
     bench_planes_launch(b, opaque, i);
     for (int j = 0; j < 2; j++) {
@@ -196,7 +195,7 @@ static void bench_motion_launch(Bench *b, void *opaque, int i)
         fields[j].ref       = m->planes[(m->nb - 2 + j) & 1];
         fields[j].reference = j;
     }
-    bench_check(b, ff_gpume_cuda_motion_launch(&m->motion, fields, 2, &results, b->stream),
+    bench_check(b, ff_gpume_cuda_motion_launch(&m->motion, fields, 2, 0, b->stream),
                 "launch the search");
 }
 

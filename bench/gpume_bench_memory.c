@@ -34,6 +34,7 @@ static void bench_block(Bench *b, int block)
     };
     const GpumeBackend *backend = ff_gpume_backends[GPUME_BACKEND_cuda];
     GpumePicture pics[4] = { { 0 } };
+    GpumeFieldSet sets[4] = { { 0 } };
     GpumeSearch searches[4] = { { 0 } };
     GpumeBackendConfig cfg = {
         .params       = {
@@ -71,7 +72,12 @@ static void bench_block(Bench *b, int block)
             searches[i].nb_fields     = 1;
             searches[i].fields[0].cur = &pics[i];
             searches[i].fields[0].ref = &pics[i - 1];
-            ret = backend->submit(priv, &searches[i]);
+            searches[i].fields[0].set = &sets[i];
+            ret = backend->alloc(priv, &sets[i], NULL, 1);
+            searches[i].fields[0].mvs   = gpume_field_mvs(&sets[i], 0);
+            searches[i].fields[0].costs = gpume_field_costs(&sets[i], 0);
+            if (ret >= 0)
+                ret = backend->submit(priv, &searches[i]);
             if (ret >= 0)
                 ret = backend->wait(priv, &searches[i]);
         }
@@ -84,7 +90,7 @@ static void bench_block(Bench *b, int block)
     bench_number(b, &row, (before - after) / 1048576.0);
 
     for (int i = 0; i < FF_ARRAY_ELEMS(pics); i++) {
-        ff_gpume_search_uninit(&searches[i]);
+        ff_gpume_fields_uninit(&sets[i]);
         ff_gpume_picture_uninit(&pics[i]);
     }
     backend->uninit(priv);

@@ -14,17 +14,7 @@
 
 #include "libavfilter/gpume/core/backend.h"
 #include "libavfilter/gpume/core/same.h"
-#include "libavfilter/gpume/field/vector.h"
-
-/* Backends write AVMotionVector as words. */
-#define IS_AT(field, word, byte) \
-    (offsetof(AVMotionVector, field) == 4 * (word) + (byte))
-static_assert(sizeof(AVMotionVector) == 4 * GPUME_VECTOR_WORDS &&
-              IS_AT(source,   0, 0) && IS_AT(w,        1, 0) && IS_AT(h,     1, 1) &&
-              IS_AT(src_x,    1, 2) && IS_AT(src_y,    2, 0) && IS_AT(dst_x, 2, 2) &&
-              IS_AT(dst_y,    3, 0) && IS_AT(flags,    4, 0) &&
-              IS_AT(motion_x, 6, 0) && IS_AT(motion_y, 7, 0) &&
-              IS_AT(motion_scale, 8, 0), "layout of AVMotionVector");
+#include "libavfilter/gpume/field/field_args.h"
 
 #define BACKEND(name, help) extern const GpumeBackend ff_gpume_backend_##name;
 GPUME_BACKENDS(BACKEND)
@@ -90,30 +80,23 @@ void ff_gpume_picture_uninit(GpumePicture *pic)
     memset(pic, 0, sizeof(*pic));
 }
 
-int ff_gpume_search_alloc(GpumeSearch *search, const GpumeParams *params,
-                          AVBufferPool *mvs, AVBufferPool *costs, AVBufferPool *same)
+int ff_gpume_fields_alloc(GpumeFieldSet *set, const GpumeParams *p, int nb, AVBufferPool *mvs,
+                          AVBufferPool *costs)
 {
-    const size_t nb_blocks = (size_t)params->bw * params->bh;
+    const size_t nb_blocks = (size_t)p->bw * p->bh;
 
-    search->mvs   = av_buffer_pool_get(mvs);
-    search->costs = av_buffer_pool_get(costs);
-    search->same  = same ? av_buffer_pool_get(same) : NULL;
-    if (!search->mvs || !search->costs || (same && !search->same))
+    set->mvs   = av_buffer_pool_get(mvs);
+    set->costs = av_buffer_pool_get(costs);
+    if (!set->mvs || !set->costs)
         return AVERROR(ENOMEM);
-    search->mvs->size   = search->nb_fields * nb_blocks * sizeof(AVMotionVector);
-    search->costs->size = search->nb_fields * nb_blocks * sizeof(uint32_t);
-    for (int i = 0; i < search->nb_fields; i++) {
-        search->fields[i].mvs   = (AVMotionVector *)search->mvs->data + i * nb_blocks;
-        search->fields[i].costs = (uint32_t *)search->costs->data + i * nb_blocks;
-        search->fields[i].same  = same ? search->same->data + i * ff_gpume_nb_cells(params) : NULL;
-    }
+    set->nb          = nb;
+    set->mvs->size   = nb * nb_blocks * sizeof(AVMotionVector);
+    set->costs->size = nb * nb_blocks * sizeof(uint32_t);
+    for (int i = 0; i < nb; i++)
+        set->host[i] = (GpumeMotionField) {
+            .pel = p->pel, .width = p->width, .height = p->height, .block = p->block, .bw = p->bw, .bh = p->bh,
+            .mvs   = (uintptr_t)set->mvs->data   + i * nb_blocks * sizeof(AVMotionVector),
+            .costs = (uintptr_t)set->costs->data + i * nb_blocks * sizeof(uint32_t),
+        };
     return 0;
-}
-
-void ff_gpume_search_uninit(GpumeSearch *search)
-{
-    av_buffer_unref(&search->mvs);
-    av_buffer_unref(&search->costs);
-    av_buffer_unref(&search->same);
-    memset(search, 0, sizeof(*search));
 }

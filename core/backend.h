@@ -23,12 +23,12 @@
 
 #include "libavutil/buffer.h"
 #include "libavutil/frame.h"
-#include "libavutil/motion_vector.h"
 #include "libavutil/pixfmt.h"
 
 #include "libavfilter/gpume/core/params_args.h"
 #include "libavfilter/gpume/core/plan.h"
 #include "libavfilter/gpume/core/same_args.h"
+#include "libavfilter/gpume/field/fields.h"
 #include "libavfilter/gpume/util/executor.h"
 
 /** A frame, and where a backend reads its luma. */
@@ -40,48 +40,44 @@ typedef struct GpumePicture {
     AVBufferRef *planes;    ///< the backend's own: what steps of a plan read; or NULL
 } GpumePicture;
 
-/** A field: one ordered pair of pictures, the current one and its reference. */
+/** A field that is searched: one ordered pair of pictures, the current one and its reference. */
 typedef struct GpumeField {
     int reference;          ///< which of GpumeParams.distance
+    int opposite;           ///< with GpumeParams.check: the field of the search with both exchanged
     const GpumePicture *cur;
     const GpumePicture *ref;
-    /**
-     * bh * bw, raster order, set by submit() and written until wait() returns. Of fields that
-     * only the check needs, from GpumeParams.nb_references on, they may be anything.
-     */
-    AVMotionVector *mvs;
+    /** Where the field goes: one of cur's. NULL: only the check needs it, and it goes nowhere. */
+    GpumeFieldSet *set;
+    int slot;               ///< set->host[slot], set->device[slot]
+    AVMotionVector *mvs;    ///< those of set, bh * bw, raster order, written until wait() returns
     uint32_t *costs;        ///< the cost of the vector of equal index, likewise
     /**
-     * With GpumeParams.intra, set by wait(): the sum over all blocks of cur of the absolute
-     * differences between samples and the rounded mean of their block.
+     * With GpumeParams.intra, set by wait(): the sum over all blocks of cur of the cost between
+     * the block and its rounded mean.
      */
     uint64_t intra;
     /**
-     * With GpumeParams.same, written until wait() returns, of each cell of core/same.h in raster
-     * order: 1 if it is that of ref. All blocks that it is a part of have the zero vector at cost
-     * 0, and its bytes in all other planes are equal; else 0.
+     * With GpumeParams.same, written until wait() returns, of each cell of core/same_args.h in
+     * raster order: 1 if it is that of ref. All blocks that it is a part of have the zero vector at
+     * cost 0, and its bytes in all other planes are equal; else 0. Otherwise NULL.
      */
     uint8_t *same;
 } GpumeField;
 
 /**
- * A search, and what it found: of one picture in its references or, with GpumeParams.check,
- * of two pictures in each other.
+ * A search: of one picture in its references or, with GpumeParams.check, of pictures in each
+ * other, two by two. Each field is of another reference.
  */
 typedef struct GpumeSearch {
     int nb_fields;          ///< 1 to GpumeParams.nb_distances
     GpumeField fields[GPUME_MAX_REFERENCES];    ///< in the order of GpumeParams.distance
-    /** Set by submit(): AVMotionVector[nb_fields][bh][bw], as side data has them; size is exactly that. */
-    AVBufferRef *mvs;
-    AVBufferRef *costs;     ///< set by submit(): uint32_t[nb_fields][bh][bw]
-    AVBufferRef *same;      ///< with GpumeParams.same, set by submit(): GpumeField.same of all
 } GpumeSearch;
 
 /** What a backend is opened with. */
 typedef struct GpumeBackendConfig {
     GpumeParams params;     ///< as ff_gpume_params_init() left them
     GpumePlan plan;         ///< of these
-    int max_searches;       ///< submitted and not yet waited for, at most
+    int max_searches;       ///< submitted and not yet waited for, at most, 1 or more
 
     GpumeExecutor executor;
 
@@ -106,14 +102,25 @@ typedef struct GpumeBackend {
     size_t priv_size;
     /** Pixel format of the hardware frames that it searches, or AV_PIX_FMT_NONE. */
     enum AVPixelFormat hw_format;
-    /** Nonzero: submit() returns before the search ends. */
-    int async;
+    /**
+     * Returns how many searches in flight suit it, cfg.max_searches not being set. NULL: 1, as
+     * submit() does all the work.
+     */
+    int  (*depth)(const GpumeBackendConfig *cfg);   // optional
 
     /** ENOSYS: not part of this build; ENODEV: no device. cfg is valid during the call only. */
     int  (*init)(void *priv, const GpumeBackendConfig *cfg);
     /** Make pic->frame's luma readable: check it, set luma, linesize and perhaps copy. */
     int  (*import)(void *priv, GpumePicture *pic);
-    /** Start a search; its pictures must stay until wait() returns. */
+    /**
+     * Get room for nb fields of a picture, and set all of the set but distances. With
+     * GpumeParams.same *same gets room for GpumeField.same of each, one after the other, else NULL.
+     */
+    int  (*alloc)(void *priv, GpumeFieldSet *set, AVBufferRef **same, int nb);
+    /**
+     * Start a search. It and its pictures must stay where they are until wait() returns. Fields
+     * of a search without GpumeParams.check are of one set, in slots that follow each other.
+     */
     int  (*submit)(void *priv, GpumeSearch *search);
     /** Finish the oldest search submitted. */
     int  (*wait)(void *priv, GpumeSearch *search);
@@ -156,16 +163,11 @@ void ff_gpume_copy_luma(uint8_t *dst, ptrdiff_t dst_linesize, const AVFrame *fra
 void ff_gpume_picture_uninit(GpumePicture *pic);
 
 /**
- * For submit(): get buffers for the results of a search from pools whose buffers are large
- * enough for params->nb_distances fields, set their sizes to the fields that the search
- * has, and point the fields to them.
- * @param same only with GpumeParams.same, else NULL
- * @return 0 or AVERROR(ENOMEM)
+ * For alloc(): the set in memory, from pools whose buffers are large enough for
+ * params->nb_references fields.
+ * @return 0 or AVERROR(ENOMEM); the set may then have buffers
  */
-int ff_gpume_search_alloc(GpumeSearch *search, const GpumeParams *params,
-                          AVBufferPool *mvs, AVBufferPool *costs, AVBufferPool *same);
-
-/** Unreference the results, and blank search. */
-void ff_gpume_search_uninit(GpumeSearch *search);
+int ff_gpume_fields_alloc(GpumeFieldSet *set, const GpumeParams *params, int nb, AVBufferPool *mvs,
+                          AVBufferPool *costs);
 
 #endif /* AVFILTER_GPUME_CORE_BACKEND_H */

@@ -17,11 +17,18 @@
 #include "libavfilter/gpume/core/params.h"
 #include "libavfilter/gpume/core/same.h"
 
-/** A picture in the queue, and its search. */
+/** A picture in the queue, its search, and what has been found of it. */
 typedef struct Entry {
-    GpumePicture pic;
+    GpumePicture pic;           ///< the first, so that fields lead to their entry
     GpumeSearch search;         ///< none if nb_fields is 0
-    int64_t number;
+    int64_t number;             ///< in the stream, from 1 on
+    int64_t index;              ///< since the search began or began afresh, from 0 on
+
+    /* its fields; with check those of several searches */
+    GpumeFieldSet set;          ///< none yet if nb is 0
+    AVBufferRef *same;
+    GpumeField found[GPUME_MAX_REFERENCES];     ///< by reference, of searches that are finished
+    unsigned has_found;         ///< a bit for each of them
 } Entry;
 
 struct GpumeEngine {
@@ -35,6 +42,7 @@ struct GpumeEngine {
 
     /* largest distances of references, in pictures */
     int past, future;
+    int depth;                  ///< searches in flight
 
     /**
      * The queue, a ring, oldest first. Pictures before nb_out have been output and are
@@ -46,9 +54,7 @@ struct GpumeEngine {
     int first;
     int nb, nb_started, nb_out;
     int64_t nb_pictures;        ///< in the whole stream
-
-    /* with check and references on both sides: what pictures have of two searches */
-    AVBufferPool *mvs, *costs, *same;
+    int64_t nb_indices;         ///< since the search began or began afresh
 
     AVFrame *pending;           ///< the first picture of another size or format
     int flushing;               ///< no later picture can be a reference of those in the queue
@@ -60,12 +66,19 @@ static Entry *entry_at(GpumeEngine *e, int i)
     return &e->queue[(e->first + i) % e->size];
 }
 
+static void uninit_entry(Entry *entry)
+{
+    ff_gpume_picture_uninit(&entry->pic);
+    ff_gpume_fields_uninit(&entry->set);
+    av_buffer_unref(&entry->same);
+    memset(entry, 0, sizeof(*entry));
+}
+
 static void drop_oldest(GpumeEngine *e)
 {
     Entry *oldest = entry_at(e, 0);
 
-    ff_gpume_search_uninit(&oldest->search);
-    ff_gpume_picture_uninit(&oldest->pic);
+    uninit_entry(oldest);
     e->first = (e->first + 1) % e->size;
     e->nb--;
     e->nb_started--;
@@ -78,27 +91,34 @@ static av_cold void close_backend(GpumeEngine *e)
         e->backend->uninit(e->backend_priv);
     av_freep(&e->backend_priv);
     e->backend = NULL;
-    av_buffer_pool_uninit(&e->mvs);
-    av_buffer_pool_uninit(&e->costs);
-    av_buffer_pool_uninit(&e->same);
 }
 
-static av_cold int try_backend(GpumeEngine *e, const GpumeBackendConfig *cfg,
-                               const GpumeBackend *backend)
+static av_cold int try_backend(GpumeEngine *e, GpumeBackendConfig *cfg, const GpumeBackend *backend)
 {
     int ret;
 
+    cfg->max_searches = !backend->depth      ? 1 :
+                        e->cfg.max_in_flight ? e->cfg.max_in_flight : backend->depth(cfg);
     e->backend_priv = av_mallocz(FFMAX(backend->priv_size, 1));
     if (!e->backend_priv)
         return AVERROR(ENOMEM);
     e->backend = backend;
 
     ret = backend->init(e->backend_priv, cfg);
-    if (ret < 0)
+    if (ret < 0) {
         close_backend(e);
-    else
-        av_log(cfg->log_ctx, AV_LOG_VERBOSE, "Searching with backend %s.\n", backend->name);
-    return ret;
+        return ret;
+    }
+    av_log(cfg->log_ctx, AV_LOG_VERBOSE, "Searching with backend %s, up to %d pictures in flight.\n",
+           backend->name, cfg->max_searches);
+    e->depth      = cfg->max_searches;
+    e->first      = 0;
+    e->nb_indices = 0;
+    /* searches in flight, their references, and the last picture pushed */
+    e->size = e->past + e->depth + e->future + 1;
+    av_freep(&e->queue);
+    e->queue = av_calloc(e->size, sizeof(*e->queue));
+    return e->queue ? 0 : AVERROR(ENOMEM);
 }
 
 /* Get ready for pictures of this size and format. */
@@ -106,7 +126,6 @@ static av_cold int open_backend(GpumeEngine *e, int width, int height,
                                 enum AVPixelFormat format, AVBufferRef *hw_frames)
 {
     GpumeBackendConfig cfg = {
-        .max_searches = e->cfg.max_in_flight,
         .executor     = e->cfg.executor,
         .hw_device    = e->cfg.hw_device,
         .hw_frames    = hw_frames,
@@ -141,17 +160,6 @@ static av_cold int open_backend(GpumeEngine *e, int width, int height,
     }
     e->format    = format;
     e->hw_frames = hw_frames ? hw_frames->data : NULL;
-    if (ret >= 0 && cfg.params.check && cfg.params.nb_references > 1) {
-        const size_t nb_vectors = (size_t)cfg.params.bw * cfg.params.bh * cfg.params.nb_references;
-
-        e->mvs   = av_buffer_pool_init(nb_vectors * sizeof(AVMotionVector), NULL);
-        e->costs = av_buffer_pool_init(nb_vectors * sizeof(uint32_t), NULL);
-        e->same  = cfg.params.same ?
-                   av_buffer_pool_init(ff_gpume_nb_cells(&cfg.params) * cfg.params.nb_references, NULL) :
-                   NULL;
-        if (!e->mvs || !e->costs || (cfg.params.same && !e->same))
-            return AVERROR(ENOMEM);
-    }
     return ret;
 }
 
@@ -168,10 +176,7 @@ av_cold int ff_gpume_engine_open(GpumeEngine **engine, const GpumeEngineConfig *
         e->past   = FFMAX(e->past,  -cfg->params.distance[i]);
         e->future = FFMAX(e->future, cfg->params.distance[i]);
     }
-    /* searches in flight, their references, and the last picture pushed */
-    e->size  = e->past + cfg->max_in_flight + e->future + 1;
-    e->queue = av_calloc(e->size, sizeof(*e->queue));
-    ret = e->queue ? open_backend(e, width, height, format, hw_frames) : AVERROR(ENOMEM);
+    ret = open_backend(e, width, height, format, hw_frames);
     if (ret < 0)
         ff_gpume_engine_close(engine);
     return ret;
@@ -189,6 +194,7 @@ static int append(GpumeEngine *e, AVFrame *frame)
 
     entry->pic.frame = frame;
     entry->number    = ++e->nb_pictures;
+    entry->index     = e->nb_indices++;
     return e->backend->import(e->backend_priv, &entry->pic);
 }
 
@@ -230,13 +236,70 @@ static int reopen(GpumeEngine *e)
     return append(e, frame);
 }
 
-static void add_field(GpumeEngine *e, GpumeSearch *search, int reference, int cur, int ref)
+/*
+ * The slot of a reference's field among those of a picture: with check as if all later pictures
+ * came. Returns the number of fields before it.
+ */
+static int slot_of(const GpumeEngine *e, const Entry *entry, int reference)
 {
-    if (cur >= 0 && cur < e->nb && ref >= 0 && ref < e->nb)
-        search->fields[search->nb_fields++] = (GpumeField) {
-            .reference = reference,
-            .cur = &entry_at(e, cur)->pic, .ref = &entry_at(e, ref)->pic,
-        };
+    const GpumeParams *p = &e->cfg.params;
+    int nb = 0;
+
+    for (int j = 0; j < reference; j++)
+        nb += p->distance[j] > 0 || entry->index >= -p->distance[j];
+    return nb;
+}
+
+/* Whether a picture's field at this distance is asked for. */
+static int is_wanted(const GpumeParams *p, int distance)
+{
+    for (int j = 0; j < p->nb_references; j++)
+        if (p->distance[j] == distance)
+            return 1;
+    return 0;
+}
+
+/*
+ * The current picture of a reference's field in the search of picture i. With check two pictures
+ * are searched in each other: this one and a later one, if the later one's field is asked for, or an
+ * earlier one.
+ */
+static int current_of(const GpumeParams *p, int i, int reference)
+{
+    const int distance = p->distance[reference], length = FFABS(distance);
+
+    if (!p->check)
+        return i;
+    return is_wanted(p, length) ? i + (distance < 0 ? length : 0) : i - (distance < 0 ? 0 : length);
+}
+
+/* Point a field to its place among those of its picture. */
+static int place_field(GpumeEngine *e, GpumeField *field, Entry *entry, int nb, int slot)
+{
+    const GpumeParams *p = &e->cfg.params;
+
+    if (!entry->set.nb) {
+        const int ret = e->backend->alloc(e->backend_priv, &entry->set, &entry->same, nb);
+
+        if (ret < 0)
+            return ret;
+    }
+    entry->set.host[slot].distance = entry->set.device[slot].distance = p->distance[field->reference];
+    field->set   = &entry->set;
+    field->slot  = slot;
+    field->mvs   = gpume_field_mvs(&entry->set, slot);
+    field->costs = gpume_field_costs(&entry->set, slot);
+    field->same  = entry->same ? entry->same->data + slot * ff_gpume_nb_cells(p) : NULL;
+    return 0;
+}
+
+/* Say which of a search's fields are opposite to each other. */
+static void pair_fields(const GpumeParams *p, GpumeSearch *search)
+{
+    for (int i = 0; i < search->nb_fields; i++)
+        for (int j = 0; j < search->nb_fields; j++)
+            if (p->distance[search->fields[j].reference] == -p->distance[search->fields[i].reference])
+                search->fields[i].opposite = j;
 }
 
 /* Start a picture's search; all references that it will have are in the queue. */
@@ -244,93 +307,116 @@ static int start_search(GpumeEngine *e, int i)
 {
     const GpumeParams *p = &e->cfg.params;
     GpumeSearch *search = &entry_at(e, i)->search;
-    /* with check two pictures are searched: this one and, if futures are wanted, its future */
-    const int first = e->future ? i : i - e->past;
-    const int last  = e->future ? i + e->future : i;
+    int ret;
 
     for (int j = 0; j < p->nb_distances; j++) {
-        const int cur = !p->check ? i : p->distance[j] < 0 ? last : first;
+        const int cur = current_of(p, i, j), ref = cur + p->distance[j];
 
-        add_field(e, search, j, cur, cur + p->distance[j]);
+        if (cur >= 0 && cur < e->nb && ref >= 0 && ref < e->nb)
+            search->fields[search->nb_fields++] = (GpumeField) {
+                .reference = j, .cur = &entry_at(e, cur)->pic, .ref = &entry_at(e, ref)->pic,
+            };
     }
-    return search->nb_fields ? e->backend->submit(e->backend_priv, search) : 0;
+    if (!search->nb_fields)
+        return 0;
+    for (int k = 0; k < search->nb_fields; k++) {
+        GpumeField *field = &search->fields[k];
+        Entry *entry = (Entry *)field->cur;
+
+        if (field->reference >= p->nb_references)
+            continue;
+        ret = p->check ? place_field(e, field, entry, slot_of(e, entry, p->nb_references),
+                                     slot_of(e, entry, field->reference)) :
+                         place_field(e, field, entry, search->nb_fields, k);
+        if (ret < 0)
+            return ret;
+    }
+    if (p->check)
+        pair_fields(p, search);
+    return e->backend->submit(e->backend_priv, search);
 }
 
-/* With check, searches of pairs have been finished: what picture i has of them. */
-static int collect_fields(GpumeEngine *e, int i, GpumeSearch *result)
+/* Wait for a picture's search, and give its fields to the pictures that they are of. */
+static int finish_search(GpumeEngine *e, GpumeSearch *search)
+{
+    const int ret = search->nb_fields ? e->backend->wait(e->backend_priv, search) : 0;
+
+    for (int k = 0; k < search->nb_fields && ret >= 0; k++) {
+        const GpumeField *field = &search->fields[k];
+        Entry *entry = (Entry *)field->cur;
+
+        if (!field->set)
+            continue;
+        entry->found[field->reference] = *field;
+        entry->has_found |= 1u << field->reference;
+    }
+    return ret;
+}
+
+/* Close the gap in front of a field, where a picture that was expected did not come. */
+static void move_field(const GpumeParams *p, GpumeFieldSet *set, AVBufferRef *same, int from, int to)
+{
+    const size_t nb_blocks = (size_t)p->bw * p->bh, nb_cells = ff_gpume_nb_cells(p);
+    GpumeMotionField *f = &set->host[to];
+
+    memmove(gpume_field_mvs(set, to), gpume_field_mvs(set, from), nb_blocks * sizeof(AVMotionVector));
+    memmove(gpume_field_costs(set, to), gpume_field_costs(set, from), nb_blocks * sizeof(uint32_t));
+    if (same)
+        memmove(same->data + to * nb_cells, same->data + from * nb_cells, nb_cells);
+    f->distance     = set->host[from].distance;
+    set->device[to] = set->device[from];
+}
+
+/* Make a result of what has been found of a picture. */
+static void take_fields(const GpumeEngine *e, Entry *entry, GpumeResult *r)
 {
     const GpumeParams *p = &e->cfg.params;
     const size_t nb_blocks = (size_t)p->bw * p->bh;
-    const GpumePicture *pic = &entry_at(e, i)->pic;
-    GpumeField found[GPUME_MAX_REFERENCES];
-    int nb = 0, ret;
+    int nb = 0;
 
+    r->set     = entry->set;
+    r->same    = entry->same;
+    entry->set = (GpumeFieldSet) { 0 };
+    entry->same = NULL;
     for (int j = 0; j < p->nb_references; j++) {
-        /* a pair's search is in the queue with its first picture, if futures are wanted */
-        const int owner = e->future && p->distance[j] < 0 ? i + p->distance[j] : i;
-        const GpumeSearch *search = owner < 0 ? NULL : &entry_at(e, owner)->search;
+        GpumeField *field = &r->search.fields[nb];
 
-        for (int k = 0; search && k < search->nb_fields; k++)
-            if (search->fields[k].reference == j && search->fields[k].cur == pic)
-                found[nb++] = search->fields[k];
+        if (!(entry->has_found >> j & 1))
+            continue;
+        *field = entry->found[j];
+        if (field->slot != nb)
+            move_field(p, &r->set, r->same, field->slot, nb);
+        field->cur   = field->ref = NULL;
+        field->set   = NULL;
+        field->slot  = nb;
+        field->mvs   = gpume_field_mvs(&r->set, nb);
+        field->costs = gpume_field_costs(&r->set, nb);
+        field->same  = r->same ? r->same->data + nb * ff_gpume_nb_cells(p) : NULL;
+        nb++;
     }
-    memcpy(result->fields, found, nb * sizeof(*found));
-    result->nb_fields = nb;
-    if (!nb)
-        return 0;
-    ret = ff_gpume_search_alloc(result, p, e->mvs, e->costs, e->same);
-    if (ret < 0)
-        return ret;
-    for (int k = 0; k < nb; k++) {
-        memcpy(result->fields[k].mvs,   found[k].mvs,   nb_blocks * sizeof(*found->mvs));
-        memcpy(result->fields[k].costs, found[k].costs, nb_blocks * sizeof(*found->costs));
-        if (e->same)
-            memcpy(result->fields[k].same, found[k].same, ff_gpume_nb_cells(p));
-    }
-    return 0;
-}
-
-/* The search becomes the result; of those that the check needed too, no more than was asked for. */
-static void move_fields(const GpumeParams *p, GpumeSearch *search, GpumeSearch *result)
-{
-    const size_t nb_blocks = (size_t)p->bw * p->bh;
-
-    *result = *search;
-    memset(search, 0, sizeof(*search));
-    if (result->nb_fields > p->nb_references) {
-        result->nb_fields   = p->nb_references;
-        result->mvs->size   = result->nb_fields * nb_blocks * sizeof(AVMotionVector);
-        result->costs->size = result->nb_fields * nb_blocks * sizeof(uint32_t);
+    r->search.nb_fields = r->set.nb = nb;
+    if (nb) {
+        r->set.mvs->size   = nb * nb_blocks * sizeof(AVMotionVector);
+        r->set.costs->size = nb * nb_blocks * sizeof(uint32_t);
+    } else {
+        ff_gpume_fields_uninit(&r->set);
+        av_buffer_unref(&r->same);
     }
 }
 
 static int take_oldest(GpumeEngine *e, GpumeResult *r)
 {
     Entry *entry = entry_at(e, e->nb_out);
-    int ret;
+    const int ret = finish_search(e, &entry->search);
 
-    if (entry->search.nb_fields) {
-        ret = e->backend->wait(e->backend_priv, &entry->search);
-        if (ret < 0)
-            return ret;
-    }
+    if (ret < 0)
+        return ret;
     r->frame = av_frame_clone(entry->pic.frame);
     if (!r->frame)
         return AVERROR(ENOMEM);
     r->number = entry->number;
     r->params = &e->cfg.params;
-    if (e->mvs) {
-        ret = collect_fields(e, e->nb_out, &r->search);
-        if (ret < 0) {
-            ff_gpume_result_uninit(r);
-            return ret;
-        }
-    } else {
-        move_fields(&e->cfg.params, &entry->search, &r->search);
-    }
-    for (int i = 0; i < r->search.nb_fields; i++)
-        r->search.fields[i].cur = r->search.fields[i].ref = NULL;
-
+    take_fields(e, entry, r);
     e->nb_out++;
     while (e->nb_out > e->past)
         drop_oldest(e);
@@ -341,17 +427,16 @@ int ff_gpume_engine_pull(GpumeEngine *e, GpumeResult *r)
 {
     memset(r, 0, sizeof(*r));
     for (;;) {
-        const int max_in_flight = e->backend->async ? e->cfg.max_in_flight : 1;
         int ret;
 
         while (e->nb_started + (e->flushing ? 0 : e->future) < e->nb &&
-               e->nb_started - e->nb_out < max_in_flight) {
+               e->nb_started - e->nb_out < e->depth) {
             ret = start_search(e, e->nb_started);
             if (ret < 0)
                 return ret;
             e->nb_started++;
         }
-        if (e->nb_started - e->nb_out >= (e->flushing ? 1 : max_in_flight))
+        if (e->nb_started - e->nb_out >= (e->flushing ? 1 : e->depth))
             return take_oldest(e, r);
         if (!e->flushing)
             return AVERROR(EAGAIN);
@@ -377,10 +462,8 @@ av_cold void ff_gpume_engine_close(GpumeEngine **engine)
     if (!e)
         return;
     close_backend(e);
-    for (int i = 0; e->queue && i < e->size; i++) {
-        ff_gpume_search_uninit(&e->queue[i].search);
-        ff_gpume_picture_uninit(&e->queue[i].pic);
-    }
+    for (int i = 0; e->queue && i < e->size; i++)
+        uninit_entry(&e->queue[i]);
     av_frame_free(&e->pending);
     av_freep(&e->queue);
     av_freep(engine);
@@ -389,6 +472,7 @@ av_cold void ff_gpume_engine_close(GpumeEngine **engine)
 void ff_gpume_result_uninit(GpumeResult *r)
 {
     av_frame_free(&r->frame);
-    ff_gpume_search_uninit(&r->search);
+    ff_gpume_fields_uninit(&r->set);
+    av_buffer_unref(&r->same);
     memset(r, 0, sizeof(*r));
 }

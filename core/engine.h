@@ -26,7 +26,7 @@
 typedef struct GpumeEngineConfig {
     GpumeParams params;         ///< the chosen ones, see there; the rest is filled in
     int backend;                ///< enum GpumeBackendId; below 0: the best that can be opened
-    int max_in_flight;          ///< searches, 1 or more; 1: lowest latency
+    int max_in_flight;          ///< searches; 1: lowest latency; 0: as many as suit the backend
     GpumeExecutor executor;
     AVBufferRef *hw_device;     ///< preferred by backends that need a device; may be NULL
     const char *device;         ///< which one they open without it; may be NULL
@@ -39,6 +39,8 @@ typedef struct GpumeResult {
     int64_t number;             ///< of the picture in the stream, from 1 on
     const GpumeParams *params;  ///< of the search; valid until the next pull
     GpumeSearch search;         ///< its fields; nb_fields is 0 where there was no reference
+    GpumeFieldSet set;          ///< in which they lie, in the same order
+    AVBufferRef *same;          ///< in which GpumeField.same lies, or NULL
 } GpumeResult;
 
 typedef struct GpumeEngine GpumeEngine;

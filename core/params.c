@@ -5,6 +5,7 @@
 
 #include <assert.h>
 
+#include "libavutil/common.h"
 #include "libavutil/error.h"
 #include "libavutil/log.h"
 #include "libavutil/pixdesc.h"
@@ -106,19 +107,13 @@ int ff_gpume_params_check(const GpumeParams *p, void *log_ctx)
     if (ret < 0)
         return ret;
     for (int i = 0; i < p->nb_references && !bad_references; i++) {
-        bad_references = !p->distance[i];
+        bad_references = !p->distance[i] || FFABS(p->distance[i]) > GPUME_MAX_REFS;
         for (int j = 0; j < i; j++)
             bad_references |= p->distance[i] == p->distance[j];
     }
     if (bad_references) {
         av_log(log_ctx, AV_LOG_ERROR, "A search takes 1 to %d references, all "
-               "different pictures.\n", GPUME_MAX_REFERENCES);
-        return AVERROR(EINVAL);
-    }
-    if ((p->check == GPUME_AUTO ? gpume_kind(p->algo) == GPUME_KIND_HIERARCHICAL : p->check) &&
-        p->nb_references > 1 && p->distance[0] != -p->distance[1]) {
-        av_log(log_ctx, AV_LOG_ERROR, "check takes references that are equally far in the past "
-               "and in the future.\n");
+               "different pictures, at distances of up to %d.\n", GPUME_MAX_REFERENCES, GPUME_MAX_REFS);
         return AVERROR(EINVAL);
     }
     return 0;
@@ -141,8 +136,14 @@ static void choose(GpumeParams *p)
     if (p->check < 0)
         p->check = pyramid;
     p->nb_distances = p->nb_references;
-    if (p->check && p->nb_references == 1)
-        p->distance[p->nb_distances++] = -p->distance[0];
+    for (int i = 0; i < p->nb_references && p->check; i++) {
+        int j = 0;
+
+        while (j < p->nb_references && p->distance[j] != -p->distance[i])
+            j++;
+        if (j == p->nb_references && p->nb_distances < GPUME_MAX_REFERENCES)
+            p->distance[p->nb_distances++] = -p->distance[i];
+    }
 }
 
 int ff_gpume_params_init(GpumeParams *p, int width, int height,

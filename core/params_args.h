@@ -23,8 +23,10 @@
 #define GPUME_MAX_RANGE  1024
 /** Largest side of a picture: AVMotionVector.src_x = dst_x + dx has 16 bits with a sign. */
 #define GPUME_MAX_SIDE  (32767 - GPUME_MAX_RANGE)
-/** Largest number of references of a picture. */
-#define GPUME_MAX_REFERENCES 2
+/** Largest distance of a reference that the option refs gives, in pictures. */
+#define GPUME_MAX_REFS      8
+/** Largest number of references of a picture: as many on both sides. */
+#define GPUME_MAX_REFERENCES (2 * GPUME_MAX_REFS)
 /** Largest strength of smoothing. */
 #define GPUME_MAX_SMOOTH   64
 /** Largest number of passes of propagation on a level. */
@@ -78,8 +80,8 @@ typedef struct GpumeParams {
     int nb_references;  ///< 1 to GPUME_MAX_REFERENCES
     /**
      * Their distances in pictures: -1 is the previous picture, 1 the next one. All are
-     * different. Also AVMotionVector.source. With check they are as far as each other, and
-     * the opposite one is added where it is not asked for.
+     * different. Also AVMotionVector.source. With check the opposites of those that are not
+     * asked for follow them.
      */
     int distance[GPUME_MAX_REFERENCES];
 
@@ -91,7 +93,7 @@ typedef struct GpumeParams {
     int big_endian;     ///< nonzero: two-byte samples have the high byte first
     int bw;             ///< blocks in a row,   ceil(width / block)
     int bh;             ///< blocks in a column, ceil(height / block)
-    int nb_distances;   ///< that are searched: nb_references, or 2 with check
+    int nb_distances;   ///< that are searched: nb_references or, with check, their opposites, too
 } GpumeParams;
 
 #endif /* AVFILTER_GPUME_CORE_PARAMS_ARGS_H */

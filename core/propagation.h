@@ -20,7 +20,7 @@
 
 #include "libavfilter/gpume/core/geometry.h"
 #include "libavfilter/gpume/core/searches.h"
-#include "libavfilter/gpume/field/vector.h"
+#include "libavfilter/gpume/field/field_args.h"
 
 #define GPUME_NB_PHASES 4
 

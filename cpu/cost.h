@@ -61,6 +61,7 @@ typedef struct GpumeCost {
     GpumeCostFour four[GPUME_NB_WIDTHS];
     /** Optional, where it is faster than to make the means first. */
     GpumeCostMeans means[GPUME_NB_WIDTHS];
+    int least_of_four;      ///< candidates from which on four() takes no longer than one() for each
 } GpumeCost;
 
 /** The greatest of these widths that is not beyond w. */

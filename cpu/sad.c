@@ -83,6 +83,7 @@ static const GpumeCost sad_##bits = {                                       \
     .one   = GPUME_COST_WIDTHS(sad, bits),                                  \
     .four  = GPUME_COST_WIDTHS(sad_x4, bits),                               \
     .means = GPUME_COST_WIDTHS(sad_means, bits),                            \
+    .least_of_four = 1,                                                     \
 };
 
 SAD_DEPTH(8)

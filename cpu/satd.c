@@ -72,6 +72,7 @@ SATD_WIDTH(bits, 32) SATD_WIDTH(bits, 64) SATD_WIDTH(bits, 128)                 
 static const GpumeCost costs_##bits = {                                                 \
     .one  = GPUME_COST_WIDTHS(satd, bits),                                              \
     .four = GPUME_COST_WIDTHS(satd_x4, bits),                                           \
+    .least_of_four = 3,                                                                 \
 };
 
 #define SATD_WIDTH(bits, width)                                                         \
@@ -96,4 +97,8 @@ SATD_DEPTH(16)
 av_cold void ff_gpume_satd_init(GpumeCost *cost, int depth)
 {
     *cost = depth > 8 ? costs_16 : costs_8;
+
+#if ARCH_X86_64 && HAVE_X86ASM
+    ff_gpume_satd_init_x86(cost, depth);
+#endif
 }

@@ -45,8 +45,6 @@
 
 /** A search in flight. */
 typedef struct Slot {
-    GpumeCudaBuffer mvs;
-    GpumeCudaBuffer costs;
     GpumeCudaBuffer intra;          ///< with GpumeParams.intra: uint64_t of each field, and pinned
     GpumeCudaBuffer same;           ///< of CUDA frames, with GpumeParams.same
     CUevent searched;
@@ -71,6 +69,7 @@ typedef struct CUDAContext {
     ptrdiff_t upload_linesize;
     GpumeCudaPool uploads;          ///< luma, pinned and on the device
     GpumeCudaPool planes;           ///< of pictures, on the device
+    GpumeCudaPool fields;           ///< of a picture, on the device: vectors, then costs
     GpumeCudaPool mvs;              ///< pinned
     GpumeCudaPool costs;            ///< pinned
     GpumeCudaPool cells;            ///< pinned
@@ -145,7 +144,6 @@ static av_cold int open_device(CUDAContext *s, const GpumeBackendConfig *cfg)
 static av_cold int init_device(CUDAContext *s, const GpumeBackendConfig *cfg)
 {
     const GpumePlan *plan = &cfg->plan;
-    const size_t nb_vectors = (size_t)s->params.bw * s->params.bh * s->params.nb_distances;
     CudaFunctions *cu = s->cuda.cu;
     int ret;
 
@@ -180,8 +178,6 @@ static av_cold int init_device(CUDAContext *s, const GpumeBackendConfig *cfg)
 
         TRY(cuEventCreate(&slot->searched, CU_EVENT_DISABLE_TIMING), "create an event")
         TRY(cuEventCreate(&slot->done,     CU_EVENT_DISABLE_TIMING), "create an event")
-        ALLOC(slot->mvs, GPUME_CUDA_DEVICE, nb_vectors * sizeof(AVMotionVector), "vectors")
-        ALLOC(slot->costs, GPUME_CUDA_DEVICE, nb_vectors * sizeof(uint32_t), "costs")
         if (s->params.intra)
             ALLOC(slot->intra, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
                   s->params.nb_distances * sizeof(uint64_t), "sums")
@@ -195,17 +191,18 @@ static av_cold int init_device(CUDAContext *s, const GpumeBackendConfig *cfg)
 static av_cold int init_pools(CUDAContext *s)
 {
     const GpumeParams *p = &s->params;
-    const size_t nb_vectors = (size_t)p->bw * p->bh * p->nb_distances;
+    const size_t nb_vectors = (size_t)p->bw * p->bh * p->nb_references;
     int ret;
 
 #define POOL(name, memory, size, what) \
     if ((ret = ff_gpume_cuda_pool_init(&s->name, &s->cuda, memory, size, what)) < 0) \
         return ret;
 
+    POOL(fields, GPUME_CUDA_DEVICE, nb_vectors * (sizeof(AVMotionVector) + sizeof(uint32_t)), "vectors")
     POOL(mvs,   GPUME_CUDA_PINNED, nb_vectors * sizeof(AVMotionVector), "vectors")
     POOL(costs, GPUME_CUDA_PINNED, nb_vectors * sizeof(uint32_t), "costs")
     if (p->same)
-        POOL(cells, GPUME_CUDA_PINNED, p->nb_distances * ff_gpume_nb_cells(p), "cells")
+        POOL(cells, GPUME_CUDA_PINNED, p->nb_references * ff_gpume_nb_cells(p), "cells")
     if (!s->hw_frames) {
         s->upload_linesize = FFALIGN(p->width * (p->depth > 8 ? 2 : 1), 64);
         POOL(uploads, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED, s->upload_linesize * p->height, "a frame")
@@ -295,12 +292,6 @@ static int make_planes(CUDAContext *s, GpumePicture *pic)
                  "make the planes of a frame");
 }
 
-/* Of the pair of fields that the check takes, one may be all that was asked for. */
-static int nb_fields_wanted(const CUDAContext *s, const GpumeSearch *search)
-{
-    return FFMIN(search->nb_fields, s->params.nb_references);
-}
-
 static int import(void *priv, GpumePicture *pic)
 {
     CUDAContext *s = priv;
@@ -346,85 +337,186 @@ static int import(void *priv, GpumePicture *pic)
     return ret;
 }
 
-/* The stages that search block by block: all fields at once where they have the same picture. */
-static CUresult launch_kernels(CUDAContext *s, const Slot *slot, const GpumeSearch *search)
+/* Fields of a search that are launched together; those that only the check needs come last. */
+typedef struct Group {
+    GpumeField *fields[GPUME_CUDA_FIELDS];
+    int nb;
+    int next;                       ///< field of the search from which on the next group begins
+    int nb_before;                  ///< fields of the groups before
+} Group;
+
+/* The next group: with check opposites, else fields that follow each other. Returns 0 after the last. */
+static int next_group(const CUDAContext *s, GpumeSearch *search, Group *g)
+{
+    g->nb_before += g->nb;
+    for (g->nb = 0; g->next < search->nb_fields && g->nb < GPUME_CUDA_FIELDS; g->next++) {
+        GpumeField *field = &search->fields[g->next];
+
+        if (!s->params.check) {
+            g->fields[g->nb++] = field;
+        } else if (field->opposite > g->next) {
+            GpumeField *opposite = &search->fields[field->opposite];
+
+            g->fields[!field->set] = field;
+            g->fields[!!field->set] = opposite;
+            g->nb = 2;
+        }
+    }
+    return g->nb;
+}
+
+/* The stages that search block by block: both fields at once where they have the same picture. */
+static CUresult launch_kernels(CUDAContext *s, const Group *g)
 {
     const size_t nb_blocks = (size_t)s->params.bw * s->params.bh;
     GpumeCudaArgs *args = &s->kernel.args;
-    const int at_once = s->params.check ? 1 : search->nb_fields;
+    const int at_once = s->params.check ? 1 : g->nb;
     CUresult err = CUDA_SUCCESS;
 
-    for (int i = 0; i < search->nb_fields && err == CUDA_SUCCESS; i += at_once) {
-        args->cur   = luma_of(search->fields[i].cur);
-        args->mvs   = slot->mvs.data   + i * nb_blocks * sizeof(AVMotionVector);
-        args->costs = slot->costs.data + i * nb_blocks * sizeof(uint32_t);
+    for (int i = 0; i < g->nb && err == CUDA_SUCCESS; i += at_once) {
+        const GpumeField *field = g->fields[i];
+
+        args->cur = luma_of(field->cur);
+        if (s->motion.nb_steps) {
+            args->vectors = s->motion.search_vectors + i * nb_blocks * sizeof(GpumeVector);
+            args->costs   = s->motion.search_costs   + i * nb_blocks * sizeof(uint32_t);
+        } else {
+            args->mvs   = field->set->device[field->slot].mvs;
+            args->costs = field->set->device[field->slot].costs;
+        }
         for (int j = 0; j < at_once; j++) {
-            args->fields[j].plane     = luma_of(search->fields[i + j].ref);
-            args->fields[j].reference = search->fields[i + j].reference;
+            args->fields[j].plane     = luma_of(g->fields[i + j]->ref);
+            args->fields[j].reference = g->fields[i + j]->reference;
         }
         err = ff_gpume_cuda_kernel_launch(&s->kernel, at_once, s->stream);
     }
     return err;
 }
 
-static CUresult launch_motion(CUDAContext *s, const Slot *slot, const GpumeSearch *search)
+static CUresult launch_motion(CUDAContext *s, const Group *g, CUdeviceptr intra)
 {
-    const GpumeCudaResults results = { slot->mvs.data, slot->costs.data, slot->intra.data };
-    GpumeCudaMotionField fields[GPUME_MAX_REFERENCES];
+    GpumeCudaMotionField fields[GPUME_CUDA_FIELDS];
 
-    for (int i = 0; i < search->nb_fields; i++) {
-        const GpumeField *field = &search->fields[i];
+    for (int i = 0; i < g->nb; i++) {
+        const GpumeField *field = g->fields[i];
 
-        fields[i].cur_luma  = luma_of(field->cur);
-        fields[i].cur       = planes_of(field->cur);
-        fields[i].ref       = planes_of(field->ref);
-        fields[i].reference = field->reference;
+        fields[i] = (GpumeCudaMotionField) {
+            .cur_luma  = luma_of(field->cur),
+            .cur       = planes_of(field->cur),
+            .ref       = planes_of(field->ref),
+            .reference = field->reference,
+            .mvs       = field->set ? field->set->device[field->slot].mvs   : 0,
+            .costs     = field->set ? field->set->device[field->slot].costs : 0,
+        };
     }
-    return ff_gpume_cuda_motion_launch(&s->motion, fields, search->nb_fields, &results, s->stream);
+    return ff_gpume_cuda_motion_launch(&s->motion, fields, g->nb, intra, s->stream);
 }
 
-static CUresult launch_same(CUDAContext *s, const Slot *slot, const GpumeSearch *search)
+static int depth(const GpumeBackendConfig *cfg)
 {
-    const size_t nb_blocks = (size_t)s->params.bw * s->params.bh;
-    CUresult err = CUDA_SUCCESS;
+    return 2;       // one frame's transfer hides behind the next one's search
+}
 
-    for (int i = 0; i < nb_fields_wanted(s, search) && err == CUDA_SUCCESS; i++)
-        err = ff_gpume_cuda_same_launch(&s->same, &search->fields[i],
-                                        slot->mvs.data   + i * nb_blocks * sizeof(AVMotionVector),
-                                        slot->costs.data + i * nb_blocks * sizeof(uint32_t),
-                                        slot->same.data  + i * ff_gpume_nb_cells(&s->params),
-                                        s->stream);
-    return err;
+static int alloc(void *priv, GpumeFieldSet *set, AVBufferRef **same, int nb)
+{
+    CUDAContext *s = priv;
+    const GpumeParams *p   = &s->params;
+    const size_t nb_blocks = (size_t)p->bw * p->bh;
+    CUdeviceptr first;
+
+    set->on_device = ff_gpume_cuda_pool_get(&s->fields);
+    if (!set->on_device || (p->same && !(*same = ff_gpume_cuda_pool_get(&s->cells))) ||
+        ff_gpume_fields_alloc(set, p, nb, s->mvs.pool, s->costs.pool) < 0)
+        return AVERROR(ENOMEM);
+    set->device_ctx = s->cuda.hwctx;
+    first           = ff_gpume_cuda_buffer(set->on_device)->data;
+    for (int i = 0; i < nb; i++) {
+        set->device[i]       = set->host[i];
+        set->device[i].mvs   = first + i * nb_blocks * sizeof(AVMotionVector);
+        set->device[i].costs = first + nb * nb_blocks * sizeof(AVMotionVector) + i * nb_blocks * sizeof(uint32_t);
+    }
+    return 0;
+}
+
+/* Queue the transfer of fields whose slots follow each other. With the context pushed. */
+static int download(CUDAContext *s, const GpumeField *first, int nb)
+{
+    const GpumeMotionField *from = &first->set->device[first->slot];
+    const size_t nb_vectors = (size_t)nb * s->params.bw * s->params.bh;
+    CudaFunctions *cu = s->cuda.cu;
+    int ret;
+
+    TRY(cuMemcpyDtoHAsync(first->mvs, from->mvs, nb_vectors * sizeof(AVMotionVector), s->download_stream),
+        "download vectors")
+    TRY(cuMemcpyDtoHAsync(first->costs, from->costs, nb_vectors * sizeof(uint32_t), s->download_stream),
+        "download costs")
+    return 0;
+}
+
+/* With the context pushed. */
+static int download_results(CUDAContext *s, const Slot *slot, const GpumeSearch *search)
+{
+    const size_t nb_cells = ff_gpume_nb_cells(&s->params);
+    CudaFunctions *cu = s->cuda.cu;
+    int ret;
+
+    for (int i = 0, end; i < search->nb_fields; i = end) {
+        const GpumeField *first = &search->fields[i];
+
+        end = i + 1;
+        if (!first->set)
+            continue;
+        while (end < search->nb_fields && search->fields[end].set == first->set &&
+               search->fields[end].slot == first->slot + end - i)
+            end++;
+        if ((ret = download(s, first, end - i)) < 0)
+            return ret;
+        if (slot->same.data)
+            TRY(cuMemcpyDtoHAsync(first->same, slot->same.data + i * nb_cells, (end - i) * nb_cells,
+                                  s->download_stream), "download cells")
+    }
+    if (slot->intra.data)
+        TRY(cuMemcpyDtoHAsync(slot->intra.pinned, slot->intra.data, search->nb_fields * sizeof(uint64_t),
+                              s->download_stream), "download sums")
+    return 0;
 }
 
 /* With the context pushed. */
 static int launch(CUDAContext *s, Slot *slot, GpumeSearch *search)
 {
-    const size_t nb_wanted = (size_t)nb_fields_wanted(s, search) * s->params.bw * s->params.bh;
+    Group g = { .nb = 0 };
     CudaFunctions *cu = s->cuda.cu;
     int ret;
 
-    ret = check(s, launch_kernels(s, slot, search), "launch the search");
-    if (ret >= 0)
-        ret = check(s, launch_motion(s, slot, search), "launch the search");
-    if (ret >= 0 && slot->same.data)
-        ret = check(s, launch_same(s, slot, search), "launch the comparison");
-    if (ret < 0)
-        return ret;
+    /* what read the memory of fields before they were given back */
+    if (s->hw_frames) {
+        TRY(cuEventRecord(s->imported, s->cuda.hwctx->stream), "record an event")
+        TRY(cuStreamWaitEvent(s->stream, s->imported, 0), "wait for filters")
+    }
+    while (next_group(s, search, &g)) {
+        ret = check(s, launch_kernels(s, &g), "launch the search");
+        if (ret >= 0)
+            ret = check(s, launch_motion(s, &g, slot->intra.data + g.nb_before * sizeof(uint64_t)),
+                        "launch the search");
+        if (ret < 0)
+            return ret;
+    }
+    for (int i = 0; i < search->nb_fields && slot->same.data; i++) {
+        const GpumeField *field = &search->fields[i];
+
+        if (!field->set)
+            continue;
+        ret = check(s, ff_gpume_cuda_same_launch(&s->same, field,
+                                                 slot->same.data + i * ff_gpume_nb_cells(&s->params), s->stream),
+                    "launch the comparison");
+        if (ret < 0)
+            return ret;
+    }
     TRY(cuEventRecord(slot->searched, s->stream), "record an event")
     TRY(cuStreamWaitEvent(s->download_stream, slot->searched, 0), "wait for the search")
-    TRY(cuMemcpyDtoHAsync(search->mvs->data, slot->mvs.data, nb_wanted * sizeof(AVMotionVector),
-                          s->download_stream), "download vectors")
-    TRY(cuMemcpyDtoHAsync(search->costs->data, slot->costs.data, nb_wanted * sizeof(uint32_t),
-                          s->download_stream), "download costs")
-    if (slot->intra.data)
-        TRY(cuMemcpyDtoHAsync(slot->intra.pinned, slot->intra.data,
-                              nb_fields_wanted(s, search) * sizeof(uint64_t),
-                              s->download_stream), "download sums")
-    if (slot->same.data)
-        TRY(cuMemcpyDtoHAsync(search->same->data, slot->same.data,
-                              nb_fields_wanted(s, search) * ff_gpume_nb_cells(&s->params),
-                              s->download_stream), "download cells")
+    ret = download_results(s, slot, search);
+    if (ret < 0)
+        return ret;
     TRY(cuEventRecord(slot->done, s->download_stream), "record an event")
     return 0;
 }
@@ -436,10 +528,6 @@ static int submit(void *priv, GpumeSearch *search)
     int ret;
 
     av_assert0(s->nb_submitted - s->nb_waited < s->nb_slots);
-
-    ret = ff_gpume_search_alloc(search, &s->params, s->mvs.pool, s->costs.pool, s->cells.pool);
-    if (ret < 0)
-        return ret;
 
     ret = ff_gpume_cuda_push(&s->cuda);
     if (ret < 0)
@@ -477,12 +565,15 @@ static int wait(void *priv, GpumeSearch *search)
     ret = check(s, s->cuda.cu->cuEventSynchronize(slot->done), "search");
     ff_gpume_cuda_pop(&s->cuda);
     if (ret >= 0 && slot->intra.data)
-        for (int i = 0; i < nb_fields_wanted(s, search); i++)
-            search->fields[i].intra = ((const uint64_t *)slot->intra.pinned)[i];
+        for (Group g = { .nb = 0 }; next_group(s, search, &g);)
+            for (int i = 0; i < g.nb; i++)
+                g.fields[i]->intra = ((const uint64_t *)slot->intra.pinned)[g.nb_before + i];
     if (ret >= 0 && s->params.same && !s->hw_frames)
-        for (int i = 0; i < nb_fields_wanted(s, search); i++) {
+        for (int i = 0; i < search->nb_fields; i++) {
             SameArg arg = { s, &search->fields[i] };
 
+            if (!search->fields[i].set)
+                continue;
             gpume_execute(&s->executor, compare_rows, &arg,
                           FFMIN(gpume_blocks(s->params.height, GPUME_CELL), 16));
         }
@@ -502,8 +593,6 @@ static av_cold void uninit_device(CUDAContext *s)
     for (int i = 0; i < s->nb_slots; i++) {
         Slot *slot = &s->slots[i];
 
-        ff_gpume_cuda_free(&slot->mvs);
-        ff_gpume_cuda_free(&slot->costs);
         ff_gpume_cuda_free(&slot->intra);
         ff_gpume_cuda_free(&slot->same);
         if (slot->searched)
@@ -532,6 +621,7 @@ static av_cold void uninit(void *priv)
     av_freep(&s->slots);
     ff_gpume_cuda_pool_uninit(&s->uploads);
     ff_gpume_cuda_pool_uninit(&s->planes);
+    ff_gpume_cuda_pool_uninit(&s->fields);
     ff_gpume_cuda_pool_uninit(&s->mvs);
     ff_gpume_cuda_pool_uninit(&s->costs);
     ff_gpume_cuda_pool_uninit(&s->cells);
@@ -542,9 +632,10 @@ const GpumeBackend ff_gpume_backend_cuda = {
     .name      = "cuda",
     .priv_size = sizeof(CUDAContext),
     .hw_format = AV_PIX_FMT_CUDA,
-    .async     = 1,
+    .depth     = depth,
     .init      = init,
     .import    = import,
+    .alloc     = alloc,
     .submit    = submit,
     .wait      = wait,
     .uninit    = uninit,

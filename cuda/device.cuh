@@ -14,7 +14,7 @@
 #include "libavfilter/gpume/cuda/common.cuh"
 #include "libavfilter/gpume/cuda/search_args.h"
 #include "libavfilter/gpume/core/geometry.h"
-#include "libavfilter/gpume/field/vector.h"
+#include "libavfilter/gpume/field/field_args.h"
 
 /** WORDS words of a plane, one, two or fours, from an address of as many bytes, or of 16. */
 template<int WORDS>
@@ -212,7 +212,7 @@ template<> struct GpumeFieldFrom<0> {
 
 static __device__ __forceinline__ GpumeCudaField gpume_field(const GpumeCudaArgs &a, int z)
 {
-    return GpumeFieldFrom<GPUME_MAX_REFERENCES - 1>::get(a, z);
+    return GpumeFieldFrom<GPUME_CUDA_FIELDS - 1>::get(a, z);
 }
 
 /** Where field z has block (bx, by). */
@@ -222,7 +222,13 @@ gpume_place(const GpumeCudaArgs &a, int z, int bx, int by)
     return ((GpumeU64)z * a.params.bh + by) * a.params.bw + bx;
 }
 
-/** The result of block (bx, by), which is b: its AVMotionVector and its cost. */
+/** A GpumeVector as a word. */
+static __device__ __forceinline__ GpumeU32 gpume_vector_of(int dx, int dy)
+{
+    return ((GpumeU32)dx & 0xffff) | (GpumeU32)dy << 16;
+}
+
+/** Store the result of block (bx, by), which is b: its vector and its cost. */
 static __device__ __forceinline__ void
 gpume_store(const GpumeCudaArgs &a, const GpumeBox &b, int z, int bx, int by,
             int dx, int dy, GpumeU32 cost)
@@ -231,9 +237,13 @@ gpume_store(const GpumeCudaArgs &a, const GpumeBox &b, int z, int bx, int by,
     const int source = gpume_field(a, z).source;
     GpumeU32 *mv = (GpumeU32 *)a.mvs + i * GPUME_VECTOR_WORDS;
 
+    ((GpumeU32 *)a.costs)[i] = cost;
+    if (a.vectors) {
+        ((GpumeU32 *)a.vectors)[i] = gpume_vector_of(dx, dy);
+        return;
+    }
     GPUME_UNROLL for (int j = 0; j < GPUME_VECTOR_WORDS; j++)
         mv[j] = gpume_vector_word(j, source, b.x0, b.y0, b.w, b.h, dx, dy);
-    ((GpumeU32 *)a.costs)[i] = cost;
 }
 
 #endif /* AVFILTER_GPUME_CUDA_DEVICE_CUH */

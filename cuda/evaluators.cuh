@@ -501,6 +501,13 @@ gpume_store_group(const Evaluator &e, int x, int y, GpumeU32 cost)
 
     if (!e.g.exists)
         return;
+    if (a.vectors) {
+        if (e.g.lane == 0) {
+            ((GpumeU32 *)a.vectors)[i] = gpume_vector_of(x - e.g.x0, y - e.g.y0);
+            ((GpumeU32 *)a.costs)[i]   = cost >> a.params.shift;
+        }
+        return;
+    }
     GPUME_UNROLL for (int k = 0; k <= pairs; k += Evaluator::LANES) {
         const int pair = k + e.g.lane;
         int2 v = { 0, 0 };

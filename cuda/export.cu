@@ -124,6 +124,8 @@ GPUME_KERNEL_OF(GpumeCudaExportArgs, GPUME_CUDA_EXPORT_THREADS)
     const GpumeU32 word = ((const GpumeU32 *)args.vectors)[field + block];
     const GpumeU32 ring = args.rings ? ((const GpumeU32 *)args.rings)[field + block] : 0;
     const int source = z ? args.source[1] : args.source[0];
+    GpumeU32 *mvs   = (GpumeU32 *)(z ? args.mvs[1]   : args.mvs[0]);
+    GpumeU32 *costs = (GpumeU32 *)(z ? args.costs[1] : args.costs[0]);
     GpumeU32 cost = ((const GpumeU32 *)args.from_costs)[field + block];
     GpumeU32 replaced = __ballot_sync(GPUME_WHOLE_WARP, first + lane < nb_blocks && lane < N && ring &&
                                       ring != GPUME_CUDA_RING_LEFT);
@@ -139,7 +141,7 @@ GPUME_KERNEL_OF(GpumeCudaExportArgs, GPUME_CUDA_EXPORT_THREADS)
         replaced &= replaced - 1;
     }
     if (lane < N && first + lane < nb_blocks)
-        ((GpumeU32 *)args.costs)[field + block] = cost;
+        costs[block] = cost;
     /* vectors word by word, side by side */
     GPUME_NO_UNROLL for (int i = lane; i < (N * GPUME_VECTOR_WORDS + 31) / 32 * 32; i += 32) {
         const int whose = gpume_min(i / GPUME_VECTOR_WORDS, N - 1);
@@ -149,8 +151,8 @@ GPUME_KERNEL_OF(GpumeCudaExportArgs, GPUME_CUDA_EXPORT_THREADS)
         const GpumeBox b = gpume_box(&p, p.block, at % p.bw, at / p.bw);
 
         if (i < N * GPUME_VECTOR_WORDS && at < nb_blocks)
-            ((GpumeU32 *)args.mvs)[(field + first) * GPUME_VECTOR_WORDS + i] =
+            mvs[first * GPUME_VECTOR_WORDS + i] =
                 gpume_part_vector_word(i % GPUME_VECTOR_WORDS, source, &b, v.dx, v.dy, p.pel,
-                                       unsound ? GPUME_FLAG_UNSOUND : 0);
+                                       unsound ? GPUME_FLAG_INCONSISTENT : 0);
     }
 }

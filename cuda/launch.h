@@ -19,7 +19,7 @@
 /** A search's kernels, ready to be launched for pictures of one size. */
 typedef struct GpumeCudaKernel {
     const GpumeCuda *cuda;
-    /** All but cur, mvs, costs and, of fields, plane and reference are set by init and launch. */
+    /** All but cur, mvs, vectors, costs and, of fields, plane and reference are set by init and launch. */
     GpumeCudaArgs args;
     /** In this order; those after the first search what remains. */
     GpumeCudaLaunch launches[GPUME_MAX_STAGES];

@@ -88,27 +88,28 @@ static CUdeviceptr take(Work *work, size_t words)
 static av_cold void place_work(GpumeCudaMotion *m, Work *work)
 {
     const GpumeParams *p = &m->params;
-    const size_t nb = (size_t)p->nb_distances * p->bw * p->bh;
+    const int nb_fields = FFMIN(p->nb_distances, GPUME_CUDA_FIELDS);
+    const size_t nb = (size_t)nb_fields * p->bw * p->bh;
     CUdeviceptr vectors[2], costs[2], stamps;
     size_t most = nb;
 
     for (int i = 0; i < m->nb_steps; i++)
-        most = FFMAX(most, (size_t)p->nb_distances * m->steps[i].args.params.bw * m->steps[i].args.params.bh);
+        most = FFMAX(most, (size_t)nb_fields * m->steps[i].args.params.bw * m->steps[i].args.params.bh);
     for (int i = 0; i < 2; i++) {
         vectors[i] = take(work, most);
         costs[i]   = take(work, most);
     }
     stamps = take(work, most);
+    m->search_vectors = vectors[1];
+    m->search_costs   = costs[1];
     for (int i = 0; i < m->nb_steps; i++) {
         GpumeCudaStepArgs *a = &m->steps[i].args;
 
         a->vectors = vectors[i & 1];
         a->costs   = costs[i & 1];
         a->stamps  = stamps;
-        if (i || !m->searched) {
-            a->from_vectors = vectors[~i & 1];
-            a->from_costs   = costs[~i & 1];
-        }
+        a->from_vectors = vectors[~i & 1];
+        a->from_costs   = costs[~i & 1];
         m->results.vectors    = m->check.vectors = a->vectors;
         m->results.from_costs = a->costs;
     }
@@ -119,7 +120,7 @@ static av_cold void place_work(GpumeCudaMotion *m, Work *work)
         m->check.medians  = take(work, nb);
     }
     m->zeroed = work->size;
-    m->check.counts = take(work, p->nb_distances);
+    m->check.counts = take(work, nb_fields);
     m->nb_zeroed = work->size - m->zeroed;
 }
 
@@ -145,7 +146,6 @@ static av_cold int init_step(GpumeCudaMotion *m, const GpumeStep *from)
     a->linesize    = m->planes.linesize[from->level];
     a->ref_linesize = from->pel > 1 ? m->planes.parts_linesize : a->linesize;
     a->begin       = from->begin;
-    a->from_search = !before && from->begin == GPUME_BEGIN_KEEP;
     a->factor      = from->begin == GPUME_BEGIN_PARENTS ? 2 :
                      from->begin == GPUME_BEGIN_KEEP ? from->pel / (before ? before->params.pel : 1) : 1;
     a->from_bw     = before ? before->params.bw : 0;
@@ -153,7 +153,6 @@ static av_cold int init_step(GpumeCudaMotion *m, const GpumeStep *from)
     a->threshold   = from->threshold;
     a->nb_passes   = from->nb_passes;
     a->alone       = a->params.bw * a->params.bh <= MAX_ALONE(side);
-    m->searched   |= a->from_search;
 
     /* fewer launches, as long as all blocks of a phase are searched at once */
     a->nb_phases   = a->params.bw > 1 && row_threads(a) <= GPUME_CUDA_STEP_THREADS ? 2 : 1;
@@ -341,13 +340,15 @@ static CUresult launch_intra(GpumeCudaMotion *m, const GpumeCudaMotionField *fie
 }
 
 CUresult ff_gpume_cuda_motion_launch(GpumeCudaMotion *m, const GpumeCudaMotionField *fields,
-                                     int nb_fields, const GpumeCudaResults *results, CUstream stream)
+                                     int nb_fields, CUdeviceptr intra, CUstream stream)
 {
-    const int nb_wanted = FFMIN(nb_fields, m->params.nb_references);
     CUresult err = CUDA_SUCCESS;
+    int nb_wanted = 0;
 
+    while (nb_wanted < nb_fields && fields[nb_wanted].mvs)
+        nb_wanted++;
     if (m->intra.function)
-        err = launch_intra(m, fields, nb_wanted, results->intra, stream);
+        err = launch_intra(m, fields, nb_wanted, intra, stream);
     if (!m->nb_steps)
         return err;
 
@@ -364,10 +365,6 @@ CUresult ff_gpume_cuda_motion_launch(GpumeCudaMotion *m, const GpumeCudaMotionFi
             a->pairs[j].cur = fields[j].cur + m->planes.offset[step->level];
             a->pairs[j].ref = fields[j].ref + (a->params.pel > 1 ? m->planes.parts :
                                                m->planes.offset[step->level]);
-        }
-        if (a->from_search) {
-            a->from_vectors = results->mvs;
-            a->from_costs   = results->costs;
         }
         err = launch_step(m, step, stream);
     }
@@ -388,9 +385,9 @@ CUresult ff_gpume_cuda_motion_launch(GpumeCudaMotion *m, const GpumeCudaMotionFi
         m->results.pairs[i]  = (GpumeCudaPair) { fields[i].cur + m->planes.offset[0],
                                                  fields[i].ref + m->planes.offset[0] };
         m->results.source[i] = m->params.distance[fields[i].reference];
+        m->results.mvs[i]    = fields[i].mvs;
+        m->results.costs[i]  = fields[i].costs;
     }
-    m->results.mvs    = results->mvs;
-    m->results.costs  = results->costs;
     m->export.grid[1] = nb_wanted;
     return launch(m, &m->export, &m->results, stream);
 }

@@ -15,11 +15,6 @@
 #include "libavfilter/gpume/cuda/module.cuh"
 #include "libavfilter/gpume/cuda/motion_args.h"
 
-static __device__ __forceinline__ GpumeU32 gpume_vector_of(int dx, int dy)
-{
-    return ((GpumeU32)dx & 0xffff) | (GpumeU32)dy << 16;
-}
-
 static __device__ __forceinline__ GpumeVector gpume_of_word(GpumeU32 word)
 {
     GpumeVector v;
@@ -45,11 +40,11 @@ static __device__ __forceinline__ GpumeU32 gpume_distance(GpumeVector a, GpumeVe
 
 /** By comparisons, as an index has the compiler keep the arguments in memory. */
 static __device__ __forceinline__ GpumeCudaPair
-gpume_pair(const GpumeCudaPair (&pairs)[GPUME_MAX_REFERENCES], int z)
+gpume_pair(const GpumeCudaPair (&pairs)[GPUME_CUDA_FIELDS], int z)
 {
     GpumeCudaPair pair = pairs[0];
 
-    GPUME_UNROLL for (int i = 1; i < GPUME_MAX_REFERENCES; i++) {
+    GPUME_UNROLL for (int i = 1; i < GPUME_CUDA_FIELDS; i++) {
         pair.cur = z == i ? pairs[i].cur : pair.cur;
         pair.ref = z == i ? pairs[i].ref : pair.ref;
     }

@@ -46,26 +46,21 @@ typedef struct GpumeCudaMotion {
     GpumeCudaLaunch pyramid, halves, judge, replace, export, intra; ///< no function: not needed
     GpumeCudaStep steps[GPUME_MAX_STEPS];
     int nb_steps;               ///< 0: searches are finished without
-    int searched;               ///< nonzero: the first begins with what a search has stored
     GpumeCudaCheckArgs check;
     GpumeCudaExportArgs results;
+    /** Where the stages of searches store GpumeVector and uint32_t; 0: there are no steps. */
+    CUdeviceptr search_vectors, search_costs;
     GpumeCudaBuffer work;       ///< working fields, and at its end what is 0 before a search
     size_t zeroed, nb_zeroed;   ///< offset and bytes of that
 } GpumeCudaMotion;
 
-/** A field's pictures: the luma, and the first byte of the planes. */
+/** A field: its pictures, the luma and the first byte of the planes, and where it goes. */
 typedef struct GpumeCudaMotionField {
     GpumeCudaPlane cur_luma;
     CUdeviceptr cur, ref;
     int reference;              ///< which of GpumeParams.distance
+    CUdeviceptr mvs, costs;     ///< AVMotionVector, uint32_t; 0: nowhere
 } GpumeCudaMotionField;
-
-/** Where a search stores what it finds: of all fields in the same order. */
-typedef struct GpumeCudaResults {
-    CUdeviceptr mvs;            ///< AVMotionVector
-    CUdeviceptr costs;          ///< uint32_t
-    CUdeviceptr intra;          ///< uint64_t
-} GpumeCudaResults;
 
 /**
  * Load the kernels that a plan needs into the current context, which is cuda's; cuda must stay.
@@ -80,12 +75,12 @@ CUresult ff_gpume_cuda_motion_planes(GpumeCudaMotion *m, const GpumeCudaPlane *l
                                      CUdeviceptr planes, CUstream stream);
 
 /**
- * Finish a search: from what it has stored, or from the pictures alone. With check and
- * one reference only the first field is stored.
+ * Finish the search of up to GPUME_CUDA_FIELDS fields: from what its stages have stored, or from
+ * the pictures alone. With check these are two, each other's opposite; those that go nowhere are last.
+ * @param intra uint64_t of each field that goes somewhere; 0 without GpumeParams.intra
  */
 CUresult ff_gpume_cuda_motion_launch(GpumeCudaMotion *m, const GpumeCudaMotionField *fields,
-                                     int nb_fields, const GpumeCudaResults *results,
-                                     CUstream stream);
+                                     int nb_fields, CUdeviceptr intra, CUstream stream);
 
 void ff_gpume_cuda_motion_uninit(GpumeCudaMotion *m);
 

@@ -97,12 +97,11 @@ typedef struct GpumeCudaStepArgs {
     int linesize;                   ///< of cur
     int ref_linesize;
     int nb_fields;
-    GpumeCudaPair pairs[GPUME_MAX_REFERENCES];
+    GpumeCudaPair pairs[GPUME_CUDA_FIELDS];
     int begin;                      ///< enum GpumeBegin
-    int from_search;                ///< nonzero: from is what a search has stored
     int factor;                     ///< vectors of the step before are multiplied by this
     int from_bw, from_bh;           ///< blocks of the field that it begins with
-    unsigned long long from_vectors;    ///< GpumeVector; from_search: AVMotionVector
+    unsigned long long from_vectors;    ///< GpumeVector
     unsigned long long from_costs;      ///< uint32_t
     unsigned long long vectors;     ///< GpumeVector
     unsigned long long costs;       ///< uint32_t: D
@@ -133,19 +132,19 @@ typedef struct GpumeCudaExportArgs {
     long long linesize;
     long long parts;                ///< bytes from a plane of whole samples to parts
     long long parts_linesize;
-    GpumeCudaPair pairs[GPUME_MAX_REFERENCES];
-    int source[GPUME_MAX_REFERENCES];   ///< AVMotionVector.source
+    GpumeCudaPair pairs[GPUME_CUDA_FIELDS];
+    int source[GPUME_CUDA_FIELDS];   ///< AVMotionVector.source
     unsigned long long vectors;     ///< GpumeVector
     unsigned long long from_costs;  ///< D of those that are sound
     unsigned long long rings;       ///< or 0: all are sound
-    unsigned long long mvs;
-    unsigned long long costs;
+    unsigned long long mvs[GPUME_CUDA_FIELDS];      ///< AVMotionVector[bh][bw]
+    unsigned long long costs[GPUME_CUDA_FIELDS];    ///< uint32_t[bh][bw]
 } GpumeCudaExportArgs;
 
 /** Add up the differences from the means of blocks. */
 typedef struct GpumeCudaIntraArgs {
     GpumeParams params;
-    GpumeCudaPlane cur[GPUME_MAX_REFERENCES];   ///< of each field
+    GpumeCudaPlane cur[GPUME_CUDA_FIELDS];   ///< of each field
     unsigned long long sums;        ///< unsigned long long[nb_fields]; 0 at first
 } GpumeCudaIntraArgs;
 

@@ -124,8 +124,9 @@ gpume_copy_args(GpumeCudaArgs *dst, const GpumeCudaArgs &a)
     dst->params.bh     = a.params.bh;
     dst->cur           = a.cur;
     dst->mvs           = a.mvs;
+    dst->vectors       = a.vectors;
     dst->costs         = a.costs;
-    GPUME_UNROLL for (int i = 0; i < GPUME_MAX_REFERENCES; i++) {
+    GPUME_UNROLL for (int i = 0; i < GPUME_CUDA_FIELDS; i++) {
         dst->fields[i].plane  = a.fields[i].plane;
         dst->fields[i].source = a.fields[i].source;
     }

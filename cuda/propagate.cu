@@ -62,20 +62,9 @@ struct GpumeStepField {
     __device__ __forceinline__ void keep(int at)
     {
         const GpumeU64 from = (GpumeU64)z * a.params.bh * a.params.bw + at;
-        int dx, dy;
+        const GpumeVector v = gpume_of_word(((const GpumeU32 *)a.from_vectors)[from]);
 
-        if (a.from_search) {
-            const int *mv = (const int *)a.from_vectors + from * GPUME_VECTOR_WORDS;
-
-            dx = mv[6];
-            dy = mv[7];
-        } else {
-            const GpumeVector v = gpume_of_word(((const GpumeU32 *)a.from_vectors)[from]);
-
-            dx = v.dx;
-            dy = v.dy;
-        }
-        store(at, gpume_vector_of(dx * a.factor, dy * a.factor), ((const GpumeU32 *)a.from_costs)[from], 0);
+        store(at, gpume_vector_of(v.dx * a.factor, v.dy * a.factor), ((const GpumeU32 *)a.from_costs)[from], 0);
     }
 
     /** The best of all that are admissible, zero first. Every lane has its own, or a half of it. */

@@ -22,13 +22,13 @@ av_cold int ff_gpume_cuda_same_init(GpumeCudaSame *s, const GpumeCuda *cuda,
     return ff_gpume_cuda_load(cuda, &s->launch, &module->code);
 }
 
-CUresult ff_gpume_cuda_same_launch(GpumeCudaSame *s, const GpumeField *field, CUdeviceptr mvs,
-                                   CUdeviceptr costs, CUdeviceptr same, CUstream stream)
+CUresult ff_gpume_cuda_same_launch(GpumeCudaSame *s, const GpumeField *field, CUdeviceptr same,
+                                   CUstream stream)
 {
     const AVFrame *cur = field->cur->frame, *ref = field->ref->frame;
 
-    s->args.mvs   = mvs;
-    s->args.costs = costs;
+    s->args.mvs   = field->set->device[field->slot].mvs;
+    s->args.costs = field->set->device[field->slot].costs;
     s->args.same  = same;
     for (int i = 0; i < s->args.nb_planes; i++) {
         s->args.cur[i] = (GpumeCudaPlane) { (uintptr_t)cur->data[1 + i], cur->linesize[1 + i] };

@@ -10,7 +10,7 @@
 
 #include "libavfilter/gpume/cuda/module.cuh"
 #include "libavfilter/gpume/cuda/same_args.h"
-#include "libavfilter/gpume/field/vector.h"
+#include "libavfilter/gpume/field/field_args.h"
 
 /** Whether one of a cell's blocks, the lane's, is not that at the same place of the reference. */
 static __device__ __forceinline__ int

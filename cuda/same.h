@@ -31,10 +31,9 @@ int ff_gpume_cuda_same_init(GpumeCudaSame *s, const GpumeCuda *cuda, const Gpume
 
 /**
  * Write a field's GpumeField.same to device memory. Its frames are in device memory.
- * @param mvs, costs what the search has stored of this field
  */
-CUresult ff_gpume_cuda_same_launch(GpumeCudaSame *s, const GpumeField *field, CUdeviceptr mvs,
-                                   CUdeviceptr costs, CUdeviceptr same, CUstream stream);
+CUresult ff_gpume_cuda_same_launch(GpumeCudaSame *s, const GpumeField *field, CUdeviceptr same,
+                                   CUstream stream);
 
 void ff_gpume_cuda_same_uninit(GpumeCudaSame *s);
 

@@ -13,6 +13,9 @@
 
 #include "libavfilter/gpume/core/searches.h"
 
+/** Fields that a launch searches at most: kernels choose theirs by comparisons. */
+#define GPUME_CUDA_FIELDS 2
+
 /** Luma in device memory. */
 typedef struct GpumeCudaPlane {
     unsigned long long data;    ///< device address of the first sample
@@ -167,8 +170,9 @@ typedef struct GpumeCudaArgs {
     GpumeParams params;         ///< big_endian is 0; shift is that of the planes
     GpumeCudaPlane cur;
     int nb_fields;
-    GpumeCudaField fields[GPUME_MAX_REFERENCES];
-    unsigned long long mvs;     ///< AVMotionVector[nb_fields][bh][bw]
+    GpumeCudaField fields[GPUME_CUDA_FIELDS];
+    unsigned long long mvs;     ///< AVMotionVector[nb_fields][bh][bw]; with vectors nothing
+    unsigned long long vectors; ///< GpumeVector[nb_fields][bh][bw], for stages that follow; or 0
     unsigned long long costs;   ///< uint32_t[nb_fields][bh][bw]
     unsigned long long remaining;   ///< GpumeCudaRemaining of sea, and of full behind it
     int parity;                 ///< which of its counts is this search's

@@ -16,15 +16,13 @@
 
 /** Of displacements: units in a sample. */
 #define GPUME_UNITS 16
-/** Bit of AVMotionVector.flags with which gpume marks vectors that its check could not confirm. */
-#define GPUME_FLAG_UNSOUND 1
 
 /** A block and where its match is. There are many, so they are small. */
 typedef struct GpumeBlockVector {
     short x, y;                 ///< the block's centre
     unsigned char w, h;         ///< of the block, 1 or more; parts of it can be outside the picture
-    unsigned char future;       ///< whether it points into a frame that follows
-    unsigned char unsound;
+    signed char distance;       ///< of the other picture: -1 is the one before, 1 the one after; never 0
+    unsigned char inconsistent;
     int dx, dy;                 ///< in units of 1/GPUME_UNITS sample
 } GpumeBlockVector;
 
@@ -49,10 +47,16 @@ GPUME_INLINE long long gpume_in_units(int motion, int scale)
     return scale > 1 ? (units + (units < 0 ? -scale / 2 : scale / 2)) / scale : units;
 }
 
+/** The distance that AVMotionVector.source stands for. */
+GPUME_INLINE int gpume_distance(int source)
+{
+    return source ? av_clip(source, -128, 127) : -1;
+}
+
 /** What is read of an AVMotionVector. */
 typedef struct GpumeVectorFields {
     int source, w, h, src_x, src_y, dst_x, dst_y;
-    int unsound;                ///< GPUME_FLAG_UNSOUND of its flags
+    int inconsistent;           ///< GPUME_FLAG_INCONSISTENT of its flags
     int motion_x, motion_y, motion_scale;
 } GpumeVectorFields;
 
@@ -62,12 +66,12 @@ GPUME_INLINE int gpume_block_vector(GpumeBlockVector *v, const GpumeVectorFields
     int dx, dy, left, top, agree;
     long long x, y;
 
-    v->x       = (short)mv->dst_x;
-    v->y       = (short)mv->dst_y;
-    v->w       = (unsigned char)mv->w;
-    v->h       = (unsigned char)mv->h;
-    v->future  = mv->source > 0;
-    v->unsound = mv->unsound != 0;
+    v->x = (short)mv->dst_x;
+    v->y = (short)mv->dst_y;
+    v->w = (unsigned char)mv->w;
+    v->h = (unsigned char)mv->h;
+    v->distance     = (signed char)gpume_distance(mv->source);
+    v->inconsistent = mv->inconsistent != 0;
     left = gpume_block_left(v);
     top  = gpume_block_top(v);
     if (!mv->w || !mv->h || left >= width || top >= height || left + mv->w <= 0 || top + mv->h <= 0)

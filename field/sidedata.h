@@ -11,6 +11,7 @@
 #ifndef AVFILTER_GPUME_FIELD_SIDEDATA_H
 #define AVFILTER_GPUME_FIELD_SIDEDATA_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@
 #include "libavutil/motion_vector.h"
 
 #include "libavfilter/gpume/field/blockvector.h"
+#include "libavfilter/gpume/field/field_args.h"
 
 /** How many vectors there are in side data of type AV_FRAME_DATA_MOTION_VECTORS; NULL: 0. */
 static inline size_t gpume_nb_vectors(const AVFrameSideData *sd)
@@ -25,18 +27,36 @@ static inline size_t gpume_nb_vectors(const AVFrameSideData *sd)
     return sd ? sd->size / sizeof(AVMotionVector) : 0;
 }
 
-/** Read vector i. @return 0 if it has no block inside a picture of w x h samples */
-static inline int gpume_read_vector(GpumeBlockVector *v, const AVFrameSideData *sd, size_t i,
-                                    int w, int h)
+/** Returns the distance of vector i, as GpumeBlockVector has it. */
+static inline int gpume_read_distance(const AVFrameSideData *sd, size_t i)
+{
+    int32_t source;
+
+    memcpy(&source, sd->data + i * sizeof(AVMotionVector) + offsetof(AVMotionVector, source), sizeof(source));
+    return gpume_distance(source);
+}
+
+/**
+ * Reads a vector, which need not be aligned.
+ * @return 0 if it has no block inside a picture of w x h samples
+ */
+static inline int gpume_read_vector_at(GpumeBlockVector *v, const uint8_t *p, int w, int h)
 {
     GpumeVectorFields f;
     AVMotionVector mv;
 
-    /* side data need not be aligned */
-    memcpy(&mv, sd->data + i * sizeof(mv), sizeof(mv));
+    memcpy(&mv, p, sizeof(mv));
     f = (GpumeVectorFields) { mv.source, mv.w, mv.h, mv.src_x, mv.src_y, mv.dst_x, mv.dst_y,
-                              !!(mv.flags & GPUME_FLAG_UNSOUND), mv.motion_x, mv.motion_y, mv.motion_scale };
+                              !!(mv.flags & GPUME_FLAG_INCONSISTENT), mv.motion_x, mv.motion_y,
+                              mv.motion_scale };
     return gpume_block_vector(v, &f, w, h);
+}
+
+/** Reads vector i of side data, likewise. */
+static inline int gpume_read_vector(GpumeBlockVector *v, const AVFrameSideData *sd, size_t i,
+                                    int w, int h)
+{
+    return gpume_read_vector_at(v, sd->data + i * sizeof(AVMotionVector), w, h);
 }
 
 #endif /* AVFILTER_GPUME_FIELD_SIDEDATA_H */

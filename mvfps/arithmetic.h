@@ -13,15 +13,13 @@
 #ifndef AVFILTER_GPUME_MVFPS_ARITHMETIC_H
 #define AVFILTER_GPUME_MVFPS_ARITHMETIC_H
 
-#include "libavfilter/gpume/field/blockvector.h"
+#include "libavfilter/gpume/field/cells_args.h"
 #include "libavfilter/gpume/picture/padding.h"
 
 /** Side of a cell, and of a tile, in samples. */
 #define MVFPS_CELL 8
 /** Parts of the time from the picture before to the one after. */
 #define MVFPS_PARTS (1 << 12)
-/** Longest component of a vector that is read, in quarter samples. */
-#define MVFPS_LONGEST 32000
 
 /** Smoothness: of what differs by more than this, in quarter samples, all is equally bad. */
 #define MVFPS_FAR_NEIGHBOUR 32
@@ -35,11 +33,9 @@
 #define MVFPS_SCENE_SIDE 16
 
 /** From the picture before to the one after, in quarter samples. */
-typedef struct MvfpsVector {
-    short x, y;             ///< x = MVFPS_NONE: there is no vector
-} MvfpsVector;
+typedef GpumeCellVector MvfpsVector;
 
-#define MVFPS_NONE (-32768)
+#define MVFPS_NONE GPUME_NO_VECTOR
 
 /** Vectors of a pair of pictures, cell by cell. NULL: there are none of this kind. */
 typedef struct MvfpsFields {
@@ -63,24 +59,10 @@ typedef struct MvfpsFields {
 /** Cells whose changes are put together have vectors that are no farther apart, in quarter samples. */
 #define MVFPS_LIKE_VECTOR 8
 
-/** Cells that it takes to cover length samples. */
-GPUME_INLINE int mvfps_cells(int length)
+/** Returns the cells of a picture of w x h samples: each has the vector of the block that its centre is in. */
+GPUME_INLINE GpumeCells mvfps_cells(int w, int h)
 {
-    return (length + MVFPS_CELL - 1) / MVFPS_CELL;
-}
-
-/** The first cell whose place is at or behind a sample, of nb that cover length samples. */
-GPUME_INLINE int mvfps_cell_from(int sample, int length, int nb)
-{
-    const int last = FFMIN((nb - 1) * MVFPS_CELL + MVFPS_CELL / 2, length - 1);
-
-    return sample > last ? nb : av_clip((sample + MVFPS_CELL / 2 - 1) >> 3, 0, nb - 1);
-}
-
-/** A component of a block's vector in quarter samples. */
-GPUME_INLINE int mvfps_quarters(int units)
-{
-    return av_clip((units + GPUME_UNITS / 8) >> 2, -MVFPS_LONGEST, MVFPS_LONGEST);
+    return gpume_cells(w, h, 3, MVFPS_CELL / 2);
 }
 
 /** Where a vector's component passes in the picture before at an instant, in 1/8 sample. */

@@ -13,21 +13,30 @@
 #include "libavutil/error.h"
 #include "libavutil/mem.h"
 
+#include "libavfilter/gpume/field/cells.h"
 #include "libavfilter/gpume/mvfps/backend.h"
 #include "libavfilter/gpume/mvfps/blend.h"
-#include "libavfilter/gpume/mvfps/fields.h"
 #include "libavfilter/gpume/mvfps/mci.h"
 #include "libavfilter/gpume/mvfps/scene.h"
-#include "libavfilter/gpume/util/chain.h"
+#include "libavfilter/gpume/picture/held.h"
+#include "libavfilter/gpume/util/tasks.h"
 
 /** Parts of a job that each of several threads gets on average: rows do not all take as long. */
 #define PARTS 4
 
+/** Tasks for a picture at most. */
+#define MAX_TASKS 6
+
+/** Fields of a frame: into the picture before it, and into the one after. */
+enum { PAST, FUTURE, NB_FIELDS };
+
 /** A frame of a pair and what is made of it, which is kept while it is in a pair. */
 typedef struct Side {
-    MvfpsHeld held;
+    GpumeHeld held;
     GpumePadded picture;
-    MvfpsFrameFields fields;
+    GpumeCellField fields[NB_FIELDS];
+    MvfpsVector *cells[NB_FIELDS];
+    unsigned cells_allocated[NB_FIELDS];
 } Side;
 
 typedef struct CPUBackend {
@@ -48,6 +57,10 @@ typedef struct CPUBackend {
     AVFrame *out;
     int part;
     int accelerated;
+    GpumeScheduler scheduler;
+    GpumeTask tasks[MAX_TASKS];
+    GpumeTask *task_list[MAX_TASKS];
+    int nb_tasks;
 } CPUBackend;
 
 static av_cold int init(void *priv, const MvfpsConfig *cfg)
@@ -55,15 +68,22 @@ static av_cold int init(void *priv, const MvfpsConfig *cfg)
     CPUBackend *s = priv;
 
     s->cfg = cfg;
+    s->scheduler.executor = cfg->executor;
     return 0;
 }
 
 static void forget_sides(CPUBackend *s)
 {
     for (int i = 0; i < 2; i++) {
-        av_frame_free(&s->sides[i].held.frame);
-        ff_gpume_padded_free(&s->sides[i].picture);
-        ff_mvfps_fields_free(&s->sides[i].fields);
+        Side *side = &s->sides[i];
+
+        gpume_let_go(&side->held);
+        ff_gpume_padded_free(&side->picture);
+        for (int j = 0; j < NB_FIELDS; j++) {
+            ff_gpume_cells_free(&side->fields[j]);
+            av_freep(&side->cells[j]);
+            side->cells_allocated[j] = 0;
+        }
     }
 }
 
@@ -81,196 +101,225 @@ static av_cold void uninit(void *priv)
 static int set_layout(void *priv, const GpumeLayout *layout)
 {
     CPUBackend *s = priv;
+    const GpumeCells cells = mvfps_cells(layout->w, layout->h);
 
     forget_sides(s);
     s->instant.layout = layout;
-    s->instant.fields = (MvfpsFields) { mvfps_cells(layout->w), mvfps_cells(layout->h) };
+    s->instant.fields = (MvfpsFields) { cells.cols, cells.rows };
     ff_mvfps_dsp_init(&s->instant.dsp, layout->bytes);
     return (int64_t)s->instant.fields.cols * s->instant.fields.rows > INT_MAX / 64 ? AVERROR(ENOMEM) : 0;
 }
 
-/* A job in parts, none of which is without rows. */
-static GpumeLink in_parts(const CPUBackend *s, GpumeJob job, void *arg, int rows)
+/* Adds a task in parts, which needs all of the one before. */
+static void add_task(CPUBackend *s, void (*run)(void *arg, int worker, int start, int end), void *arg, int nb_units)
 {
-    const int nb_threads = s->cfg->executor.nb_threads;
+    const int i = s->nb_tasks++;
 
-    return (GpumeLink) { job, arg, nb_threads > 1 ? FFMIN(PARTS * (int64_t)nb_threads, rows) : 1 };
+    s->tasks[i]     = (GpumeTask) { run, .arg = arg, .nb_units = nb_units, .needs = { i ? &s->tasks[i - 1] : NULL } };
+    s->task_list[i] = &s->tasks[i];
 }
 
-static void run_jobs(const CPUBackend *s, const GpumeLink *jobs, int nb_jobs)
+static void run_tasks(CPUBackend *s)
 {
-    ff_gpume_chain_run(&s->cfg->executor, jobs, nb_jobs);
+    GpumeTaskList list = { s->task_list, s->nb_tasks };
+    GpumeTaskList *const lists[] = { &list };
+
+    ff_gpume_tasks_run(&s->scheduler, lists, 1);
+    s->nb_tasks = 0;
 }
 
-static int first_row(int rows, int job, int nb_jobs)
+/* Returns into how many parts rows are divided. */
+static int nb_parts(const CPUBackend *s, int rows)
 {
-    return rows * (int64_t)job / nb_jobs;
+    return FFMIN(PARTS * (int64_t)s->cfg->executor.nb_threads, rows);
+}
+
+static int first_row(int rows, int part, int nb)
+{
+    return rows * (int64_t)part / nb;
 }
 
 static int begin(void *priv, const MvfpsPair *pair, enum MvfpsMode mode)
 {
-    CPUBackend *s  = priv;
-    MvfpsFields *f = &s->instant.fields;
-    const MvfpsFrameFields *before, *after;
-    int ret;
+    CPUBackend *s = priv;
+    const GpumeCells cells = mvfps_cells(pair->layout->w, pair->layout->h);
 
-    s->pair = pair;
-    if (mode != MVFPS_MCI)
-        return 0;
+    s->pair          = pair;
+    s->instant.rates = pair->rates;
     /* mostly the one before was the one after */
-    if (mvfps_same_samples(s->sides[!s->before].held.frame, pair->before))
+    if (gpume_has_samples(&s->sides[!s->before].held, pair->before))
         s->before = !s->before;
     for (int i = 0; i < 2; i++) {
         Side *side = &s->sides[s->before ^ i];
+        const int ret = gpume_hold(&side->held, i ? pair->after : pair->before);
 
-        ret = mvfps_hold(&side->held, i ? pair->after : pair->before);
-        if (ret >= 0 && !side->held.read)
-            ret = ff_mvfps_fields_read(&side->fields, side->held.frame, pair->layout->w, pair->layout->h);
         if (ret < 0)
             return ret;
-        side->held.read = 1;
+        for (int j = 0; j < NB_FIELDS && ret; j++)
+            ff_gpume_cells_find(&side->fields[j], &cells, side->held.frame, j == PAST ? -1 : 1);
     }
-    before = &s->sides[s->before].fields;
-    after  = &s->sides[!s->before].fields;
-    f->before_future = mvfps_cells_of(before, 1);
-    f->after_past    = mvfps_cells_of(after,  0);
-    f->before_past   = mvfps_cells_of(before, 0);
-    f->after_future  = mvfps_cells_of(after,  1);
-    s->instant.rates = pair->rates;
-    s->accelerated   = mvfps_is_accelerated(&s->instant);
-    return f->before_future || f->after_past;
+    return mode == MVFPS_MCI && (s->sides[s->before].fields[FUTURE].nb || s->sides[!s->before].fields[PAST].nb);
 }
 
 static int look(void *priv, enum MvfpsMode mode, enum MvfpsMode cut, double scene)
 {
     const CPUBackend *s = priv;
 
-    return ff_mvfps_scene_figure(s->pair->layout, s->pair->before, s->pair->after) >= scene ? cut : mode;
+    return ff_mvfps_scene_figure(s->pair->layout, s->pair->before, s->pair->after, &s->sides[!s->before].fields[PAST],
+                                 &s->cfg->executor) >= scene ? cut : mode;
 }
 
-typedef struct LoadArg {
-    Side *side;
-    const GpumeLayout *layout;
-} LoadArg;
-
-static void load_job(void *opaque, int job, int nb_jobs)
-{
-    const LoadArg *arg = opaque;
-
-    ff_gpume_padded_load(&arg->side->picture, arg->layout, arg->side->held.frame, job, nb_jobs);
-}
-
-static void first_job(void *arg, int job, int nb_jobs)
+/* Maps the lists of vectors that have not been read: those of two sides, two fields each. */
+static void map_fields(void *arg, int worker, int start, int end)
 {
     CPUBackend *s = arg;
-    const int rows = s->instant.fields.rows;
 
-    ff_mvfps_first(&s->instant, s->vectors[0], first_row(rows, job, nb_jobs), first_row(rows, job + 1, nb_jobs));
+    for (; start < end; start++) {
+        Side *side = &s->sides[start / NB_FIELDS];
+
+        if (!side->held.read)
+            ff_gpume_cells_map(&side->fields[start % NB_FIELDS]);
+    }
 }
 
-static void pass_job(void *arg, int job, int nb_jobs)
+/* Copies the pictures, and reads the cells, that have not been yet. */
+static void load_parts(void *arg, int worker, int start, int end)
+{
+    CPUBackend *s  = arg;
+    const int rows = s->instant.fields.rows, nb = nb_parts(s, rows);
+
+    for (; start < end; start++)
+        for (int i = 0; i < 2; i++) {
+            Side *side = &s->sides[i];
+
+            if (!side->held.loaded)
+                ff_gpume_padded_load(&side->picture, s->instant.layout, side->held.frame, start, nb);
+            for (int j = 0; j < NB_FIELDS && !side->held.read; j++)
+                if (side->fields[j].nb)
+                    ff_gpume_cells_fill(&side->fields[j], side->cells[j], first_row(rows, start, nb),
+                                        first_row(rows, start + 1, nb));
+        }
+}
+
+static void first_rows(void *arg, int worker, int start, int end)
 {
     CPUBackend *s = arg;
-    const int rows  = s->instant.fields.rows;
-    const int first = first_row(rows, job, nb_jobs), end = first_row(rows, job + 1, nb_jobs);
 
-    ff_mvfps_pass(&s->instant, s->vectors[0], s->vectors[1], first, end);
+    ff_mvfps_first(&s->instant, s->vectors[0], start, end);
+}
+
+static void pass_rows(void *arg, int worker, int start, int end)
+{
+    CPUBackend *s = arg;
+
+    ff_mvfps_pass(&s->instant, s->vectors[0], s->vectors[1], start, end);
     if (s->accelerated)
-        ff_mvfps_changes(&s->instant, s->vectors[1], s->changes, first, end);
+        ff_mvfps_changes(&s->instant, s->vectors[1], s->changes, start, end);
 }
 
-static void offsets_job(void *arg, int job, int nb_jobs)
+static void offset_rows(void *arg, int worker, int start, int end)
 {
     CPUBackend *s = arg;
-    const int rows = s->instant.fields.rows;
 
-    ff_mvfps_offsets(&s->instant, s->vectors[1], s->changes, s->offsets, first_row(rows, job, nb_jobs),
-                     first_row(rows, job + 1, nb_jobs));
+    ff_mvfps_offsets(&s->instant, s->vectors[1], s->changes, s->offsets, start, end);
 }
 
-static void compensate_job(void *arg, int job, int nb_jobs)
+static void compensate_rows(void *arg, int worker, int start, int end)
 {
     CPUBackend *s = arg;
-    const int rows = mvfps_tile_rows(s->instant.layout);
 
-    ff_mvfps_compensate(&s->instant, s->vectors[1], s->accelerated ? s->offsets : NULL, s->out,
-                        first_row(rows, job, nb_jobs), first_row(rows, job + 1, nb_jobs));
+    ff_mvfps_compensate(&s->instant, s->vectors[1], s->accelerated ? s->offsets : NULL, s->out, start, end);
 }
 
-/* All that the jobs for a picture need. */
+/* Gets all that the jobs for a picture need. */
 static int alloc_memory(CPUBackend *s)
 {
     const size_t nb = (size_t)s->instant.fields.cols * s->instant.fields.rows;
     int ret;
 
     for (int i = 0; i < 2; i++) {
-        GpumePadded *picture = &s->sides[i].picture;
+        Side *side = &s->sides[i];
 
-        if (!picture->memory && (ret = ff_gpume_padded_alloc(picture, s->instant.layout)) < 0)
+        if (!side->picture.memory && (ret = ff_gpume_padded_alloc(&side->picture, s->instant.layout)) < 0)
             return ret;
         av_fast_malloc(&s->vectors[i], &s->vectors_allocated[i], nb * sizeof(**s->vectors));
         if (!s->vectors[i])
             return AVERROR(ENOMEM);
+        for (int j = 0; j < NB_FIELDS; j++) {
+            if (!side->fields[j].nb)
+                continue;
+            av_fast_malloc(&side->cells[j], &side->cells_allocated[j], nb * sizeof(**side->cells));
+            if (!side->cells[j])
+                return AVERROR(ENOMEM);
+            if (!side->held.read && (ret = ff_gpume_cells_alloc(&side->fields[j])) < 0)
+                return ret;
+        }
     }
-    if (!s->accelerated)
-        return 0;
     av_fast_malloc(&s->changes, &s->changes_allocated, nb * sizeof(*s->changes));
     av_fast_malloc(&s->offsets, &s->offsets_allocated, nb * sizeof(*s->offsets));
     return s->changes && s->offsets ? 0 : AVERROR(ENOMEM);
 }
 
+static const MvfpsVector *cells_of(const Side *side, int field)
+{
+    return side->fields[field].nb ? side->cells[field] : NULL;
+}
+
 static int compensate(CPUBackend *s)
 {
     const int rows = s->instant.fields.rows;
-    const int ret  = alloc_memory(s);
-    LoadArg loads[2];
-    GpumeLink jobs[6];
-    int nb = 0;
+    const Side *before = &s->sides[s->before], *after = &s->sides[!s->before];
+    int ret;
 
+    ret = alloc_memory(s);
     if (ret < 0)
         return ret;
-    s->instant.before = &s->sides[s->before].picture;
-    s->instant.after  = &s->sides[!s->before].picture;
+    s->instant.before = &before->picture;
+    s->instant.after  = &after->picture;
     s->instant.part   = av_clip(s->part, 1, MVFPS_PARTS - 1);
-    for (int i = 0; i < 2; i++) {
-        loads[i] = (LoadArg) { &s->sides[i], s->instant.layout };
-        if (!s->sides[i].held.loaded)
-            jobs[nb++] = in_parts(s, load_job, &loads[i], s->instant.layout->h);
-    }
-    jobs[nb++] = in_parts(s, first_job, s, rows);
-    jobs[nb++] = in_parts(s, pass_job,  s, rows);
+    s->instant.fields.before_future = cells_of(before, FUTURE);
+    s->instant.fields.after_past    = cells_of(after,  PAST);
+    s->instant.fields.before_past   = cells_of(before, PAST);
+    s->instant.fields.after_future  = cells_of(after,  FUTURE);
+    s->accelerated = mvfps_is_accelerated(&s->instant);
+    if (!before->held.read || !after->held.read)
+        add_task(s, map_fields, s, 2 * NB_FIELDS);
+    if (!before->held.loaded || !after->held.loaded || s->nb_tasks)
+        add_task(s, load_parts, s, nb_parts(s, rows));
+    add_task(s, first_rows, s, rows);
+    add_task(s, pass_rows,  s, rows);
     if (s->accelerated)
-        jobs[nb++] = in_parts(s, offsets_job, s, rows);
-    jobs[nb++] = in_parts(s, compensate_job, s, mvfps_tile_rows(s->instant.layout));
-    run_jobs(s, jobs, nb);
-    s->sides[0].held.loaded = s->sides[1].held.loaded = 1;
+        add_task(s, offset_rows, s, rows);
+    add_task(s, compensate_rows, s, mvfps_tile_rows(s->instant.layout));
+    run_tasks(s);
+    for (int i = 0; i < 2; i++)
+        s->sides[i].held.loaded = s->sides[i].held.read = 1;
     return 0;
 }
 
-static void blend_job(void *arg, int job, int nb_jobs)
+static void blend_parts(void *arg, int worker, int start, int end)
 {
     CPUBackend *s = arg;
     const GpumeLayout *l = s->instant.layout;
+    const int nb = nb_parts(s, l->h);
 
     for (int i = 0; i < l->nb_components; i++) {
         const int h = l->components[i].h;
 
         ff_mvfps_blend(l, &l->components[i], s->out, s->pair->before, s->pair->after, s->part,
-                       first_row(h, job, nb_jobs), first_row(h, job + 1, nb_jobs));
+                       first_row(h, start, nb), first_row(h, end, nb));
     }
 }
 
 static int make(void *priv, AVFrame *out, int part, enum MvfpsMode mode)
 {
     CPUBackend *s = priv;
-    GpumeLink blend;
-
     s->out  = out;
     s->part = part;
     if (mode == MVFPS_MCI)
         return compensate(s);
-    blend = in_parts(s, blend_job, s, s->instant.layout->h);
-    run_jobs(s, &blend, 1);
+    add_task(s, blend_parts, s, nb_parts(s, s->instant.layout->h));
+    run_tasks(s);
     return 0;
 }
 

@@ -7,13 +7,12 @@
  * @file
  * Makes pictures between CUDA frames, on the stream of their device.
  *
- * Each frame is copied once, right-justified and with repeated edges, and its vectors go up once,
- * by one of a ring of pinned buffers, which is waited for only when it comes round. Whether there
- * is a cut is found on the device, and nothing but the device knows it: kernels that are queued
- * look it up.
+ * Each frame is copied once, right-justified and with repeated edges. Motion fields that gpume has
+ * left on the device are read there. Other vectors go up once, by one of a ring of pinned buffers,
+ * which is waited for only when it comes round. Whether there is a cut is found on the device, and
+ * nothing but the device knows it: kernels that are queued look it up.
  */
 
-#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -32,20 +31,15 @@
 #include "libavfilter/gpume/mvfps/mci.h"
 #include "libavfilter/gpume/mvfps/modules.h"
 #include "libavfilter/gpume/cuda/uploads.h"
-#include "libavfilter/gpume/field/sidedata.h"
+#include "libavfilter/gpume/field/cells.h"
+#include "libavfilter/gpume/field/fields.h"
+#include "libavfilter/gpume/picture/cuda_padded.h"
+#include "libavfilter/gpume/picture/held.h"
 
 /** Vectors are copied by several threads in parts of no fewer bytes: to wake one can take as long. */
 #define MIN_PART (2 << 20)
 /** So that kernels of 32-bit coordinates and indices reach all of a picture. */
 #define MAX_SIDE 32768
-
-static_assert(sizeof(AVMotionVector) == 40 && offsetof(AVMotionVector, w) == 4 &&
-              offsetof(AVMotionVector, h) == 5 && offsetof(AVMotionVector, src_x) == 6 &&
-              offsetof(AVMotionVector, src_y) == 8 && offsetof(AVMotionVector, dst_x) == 10 &&
-              offsetof(AVMotionVector, dst_y) == 12 && offsetof(AVMotionVector, motion_x) == 24 &&
-              offsetof(AVMotionVector, motion_y) == 28 && offsetof(AVMotionVector, motion_scale) == 32,
-              "device code reads them there");
-static_assert(MVFPS_CUDA_COMPONENTS == GPUME_COMPONENTS, "device code has as many");
 
 #define DECLARE(name, ...) GPUME_CUDA_DECLARE(name)
 MVFPS_CUDA_MODULES(DECLARE)
@@ -62,7 +56,6 @@ static const struct {
 
 /** Kernels. */
 enum Kernel {
-    LOAD,
     MAP,
     CELLS,
     SCENE,
@@ -79,7 +72,6 @@ static const struct {
     int variant;                ///< -1: that of chroma
     const char *what;
 } kernels[NB_KERNELS] = {
-    [LOAD]  = { MVFPS_CUDA_load,     0, "copy a picture" },
     [MAP]   = { MVFPS_CUDA_map,      0, "map the vectors" },
     [CELLS] = { MVFPS_CUDA_map,      1, "read the vectors" },
     [SCENE] = { MVFPS_CUDA_scene,    0, "look for a cut" },
@@ -90,12 +82,15 @@ static const struct {
     [MEAN]  = { MVFPS_CUDA_mean,     0, "make a mean or a copy" },
 };
 
+/** Fields of a frame: into the picture before it, and into the one after. */
+enum { PAST, FUTURE, NB_FIELDS };
+
 /** A frame of a pair and what is made of it, which is kept while it is in a pair. */
 typedef struct Side {
-    MvfpsHeld held;
-    int has[2];                 ///< fields: into the past, into the future
+    GpumeHeld held;
+    GpumeCellField fields[NB_FIELDS];
     unsigned upload;            ///< number of that of its vectors, from 1 on; 0: there was none
-    GpumeCudaBuffer picture, fields;
+    GpumeCudaBuffer picture, cells;
 } Side;
 
 typedef struct CUDABackend {
@@ -110,15 +105,14 @@ typedef struct CUDABackend {
     Side sides[2];
     int before;                 ///< which side is the one before
     GpumeCudaUploads uploads;
-    GpumeCudaBuffer keys;       ///< of the cells of two fields, 0
+    GpumeCudaBuffer maps;       ///< of two lists, 0
     GpumeCudaBuffer vectors;    ///< of an instant: both steps, of which the first makes room for offsets
     GpumeCudaBuffer table;      ///< MVFPS_CUDA_TABLE
     GpumeCudaBuffer scene;      ///< MvfpsCudaScene
 
     /* of the layout */
-    int cols, rows;
-    size_t first[GPUME_COMPONENTS], picture_size;   ///< of a copy: where sample (0, 0) of a component is
-    int stride[GPUME_COMPONENTS];
+    GpumeCells cells;
+    GpumeCudaPadding padding;
 
     /* of the pair */
     int looked;                 ///< the device decides whether there is a cut
@@ -168,11 +162,11 @@ static int divide_up(int n, int d)
 static av_cold int load_kernels(CUDABackend *s, int depth, int chroma)
 {
     static const unsigned threads[NB_KERNELS] = {
-        [LOAD]  = MVFPS_CUDA_COPY_THREADS,      [MAP]   = MVFPS_CUDA_MAP_THREADS,
-        [CELLS] = MVFPS_CUDA_MAP_THREADS,       [SCENE] = MVFPS_CUDA_SCENE_THREADS,
+        [MAP]   = MVFPS_CUDA_MAP_THREADS,       [CELLS] = MVFPS_CUDA_MAP_THREADS,
+        [SCENE] = MVFPS_CUDA_SCENE_THREADS,
         [FIRST] = 32 * MVFPS_CUDA_VECTOR_WARPS, [PASS]  = 32 * MVFPS_CUDA_VECTOR_WARPS,
         [OFFSETS] = MVFPS_CUDA_MAP_THREADS,     [TILES] = 32 * MVFPS_CUDA_TILE_WARPS,
-        [MEAN]  = MVFPS_CUDA_COPY_THREADS,
+        [MEAN]  = GPUME_CUDA_COPY_THREADS,
     };
     static const unsigned shared[NB_KERNELS] = {
         [SCENE] = MVFPS_CUDA_SCENE_THREADS / 32 * 2 * sizeof(uint64_t),
@@ -198,7 +192,7 @@ static av_cold int load_kernels(CUDABackend *s, int depth, int chroma)
         l->threads = threads[i];
         l->shared  = shared[i];
     }
-    return 0;
+    return ff_gpume_cuda_padding_init(&s->cuda, &s->padding, s->bytes);
 }
 
 /* With the context pushed. Room that does not depend on the layout, and what the kernels read of it. */
@@ -263,13 +257,11 @@ static void forget_sides(CUDABackend *s)
     for (int i = 0; i < 2; i++) {
         Side *side = &s->sides[i];
 
-        av_frame_free(&side->held.frame);
-        side->held.loaded = side->held.read = 0;
-        side->upload = 0;
+        gpume_let_go(&side->held);
         ff_gpume_cuda_free(&side->picture);
-        ff_gpume_cuda_free(&side->fields);
+        ff_gpume_cuda_free(&side->cells);
     }
-    ff_gpume_cuda_free(&s->keys);
+    ff_gpume_cuda_free(&s->maps);
     ff_gpume_cuda_free(&s->vectors);
 }
 
@@ -289,16 +281,8 @@ static int change_layout(CUDABackend *s, const GpumeLayout *layout)
         return ret;
     forget_sides(s);
     s->layout = layout;
-    s->cols   = mvfps_cells(layout->w);
-    s->rows   = mvfps_cells(layout->h);
-    s->picture_size = 0;
-    for (int i = 0; i < layout->nb_components; i++) {
-        const GpumeComponent *c = &layout->components[i];
-
-        s->stride[i] = FFALIGN((c->w + 2 * GPUME_PAD) * layout->bytes, MVFPS_CUDA_ALIGNMENT);
-        s->first[i]  = s->picture_size + GPUME_PAD * (size_t)s->stride[i] + GPUME_PAD * layout->bytes;
-        s->picture_size += (c->h + 2 * GPUME_PAD) * (size_t)s->stride[i];
-    }
+    s->cells  = mvfps_cells(layout->w, layout->h);
+    ff_gpume_cuda_padding_set(&s->padding, layout);
     return 0;
 }
 
@@ -322,35 +306,18 @@ static int get_memory(CUDABackend *s, GpumeCudaBuffer *b, size_t size, const cha
     return b->data ? 0 : ff_gpume_cuda_alloc(&s->cuda, b, GPUME_CUDA_DEVICE, size, what);
 }
 
-static MvfpsCudaComponent component(const CUDABackend *s, int i, const AVFrame *frame, const Side *side)
-{
-    const GpumeComponent *c = &s->layout->components[i];
-
-    return (MvfpsCudaComponent) {
-        .plane = (uintptr_t)frame->data[c->plane], .linesize = frame->linesize[c->plane],
-        .offset = c->offset, .log2_step = c->step > 1,
-        .first = side->picture.data + s->first[i], .stride = s->stride[i], .w = c->w, .h = c->h,
-    };
-}
-
 /* With the context pushed. */
 static int load(CUDABackend *s, Side *side)
 {
-    const GpumeLayout *l   = s->layout;
-    MvfpsCudaLoadArgs args = { .shift = l->shift };
     int ret;
 
     if (side->held.loaded)
         return 0;
-    ret = get_memory(s, &side->picture, s->picture_size, "a picture");
+    ret = get_memory(s, &side->picture, s->padding.size, "a picture");
     if (ret < 0)
         return ret;
-    for (int i = 0; i < l->nb_components; i++)
-        args.components[i] = component(s, i, side->held.frame, side);
     side->held.loaded = 1;
-    return launch(s, LOAD, divide_up(s->stride[0], 4 * 32),
-                  divide_up(l->h + 2 * GPUME_PAD, MVFPS_CUDA_COPY_ROWS * MVFPS_CUDA_COPY_THREADS / 32),
-                  l->nb_components, &args);
+    return ff_gpume_cuda_padded_load(&s->cuda, &s->padding, s->layout, side->held.frame, side->picture.data);
 }
 
 typedef struct CopyArg {
@@ -367,82 +334,97 @@ static void copy_job(void *opaque, int job, int nb_jobs)
     memcpy(arg->dst + begin, arg->src + begin, end - begin);
 }
 
-/* Side data of vectors; *nb is how many. NULL: there are none. */
-static const AVFrameSideData *vectors_of(const AVFrame *frame, int *nb)
+/* Queues the upload of a frame's vectors, unless it is still there. With the context pushed. */
+static int upload(CUDABackend *s, Side *side, GpumeCudaUpload **up)
 {
-    const AVFrameSideData *sd = av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
-
-    *nb = FFMIN(gpume_nb_vectors(sd), INT_MAX / MVFPS_CUDA_MAP_THREADS);
-    return *nb ? sd : NULL;
-}
-
-/* Which fields a frame has. Producers have all of one after the other, so both ends are looked at first. */
-static void find_fields(Side *side, int w, int h)
-{
-    int nb;
-    const AVFrameSideData *sd = vectors_of(side->held.frame, &nb);
-
-    side->has[0] = side->has[1] = 0;
-    for (int i = 0; i < nb && !(side->has[0] && side->has[1]); i++) {
-        GpumeBlockVector v;
-
-        if (gpume_read_vector(&v, sd, i & 1 ? nb - 1 - i / 2 : i / 2, w, h))
-            side->has[v.future] = 1;
-    }
-}
-
-/* Queue the upload of a frame's vectors, unless it is still there. With the context pushed. */
-static int upload(CUDABackend *s, Side *side, GpumeCudaUpload **up, int *nb)
-{
-    const AVFrameSideData *sd = vectors_of(side->held.frame, nb);
-    const size_t size = *nb * sizeof(AVMotionVector);
+    const AVFrameSideData *sd = av_frame_get_side_data(side->held.frame, AV_FRAME_DATA_MOTION_VECTORS);
     int ret;
 
     if (side->upload && s->uploads.nb - side->upload < GPUME_CUDA_UPLOADS) {
         *up = &s->uploads.ring[(side->upload - 1) % GPUME_CUDA_UPLOADS];
         return 0;
     }
-    ret = ff_gpume_cuda_uploads_next(&s->cuda, &s->uploads, size, up);
+    ret = ff_gpume_cuda_uploads_next(&s->cuda, &s->uploads, sd->size, up);
     if (ret < 0)
         return ret;
     side->upload = s->uploads.nb;
-    gpume_execute(&s->cfg->executor, copy_job, &(CopyArg) { (*up)->buffer.pinned, sd->data, size },
-                  av_clip(size / MIN_PART, 1, FFMAX(s->cfg->executor.nb_threads, 1)));
-    return ff_gpume_cuda_upload(&s->cuda, *up, size, "upload vectors");
+    gpume_execute(&s->cfg->executor, copy_job, &(CopyArg) { (*up)->buffer.pinned, sd->data, sd->size },
+                  av_clip(sd->size / MIN_PART, 1, FFMAX(s->cfg->executor.nb_threads, 1)));
+    return ff_gpume_cuda_upload(&s->cuda, *up, sd->size, "upload vectors");
 }
 
-/* Make the fields of a frame. With the context pushed. */
+/*
+ * Finds a frame's vectors on the device, of which there are some: in sources[] those of each
+ * field. They are there, or *up is the upload that puts them there. With the context pushed.
+ */
+static int find_vectors(CUDABackend *s, Side *side, GpumeCellSource sources[NB_FIELDS], GpumeCudaUpload **up)
+{
+    const GpumeFieldSet *set  = ff_gpume_fields_of(side->held.frame);
+    const AVFrameSideData *sd = av_frame_get_side_data(side->held.frame, AV_FRAME_DATA_MOTION_VECTORS);
+    const int is_there = set && set->on_device && set->device_ctx == s->cuda.hwctx;
+    int ret;
+
+    *up = NULL;
+    if (!is_there && (ret = upload(s, side, up)) < 0)
+        return ret;
+    for (int i = 0; i < NB_FIELDS; i++) {
+        const GpumeCellField *field = &side->fields[i];
+
+        sources[i] = field->nb ? field->source : (GpumeCellSource) { 0 };
+        if (field->nb && is_there)
+            sources[i].mvs = gpume_field_at(set->device, set->nb, field->distance)->mvs;
+        else if (field->nb)
+            sources[i].mvs = (*up)->buffer.data + (field->source.mvs - (uintptr_t)sd->data);
+    }
+    return 0;
+}
+
+/* Makes the cells of a frame's fields. With the context pushed. */
 static int read_fields(CUDABackend *s, Side *side)
 {
-    const size_t size = 2 * (size_t)s->cols * s->rows * sizeof(uint32_t);
-    MvfpsCudaMapArgs args = { .w = s->layout->w, .h = s->layout->h, .cols = s->cols, .rows = s->rows };
+    const int nb_cells = s->cells.cols * s->cells.rows;
+    const size_t size  = nb_cells * sizeof(uint32_t);
+    MvfpsCudaMapArgs args = { .cells = s->cells };
     GpumeCudaUpload *up;
     int ret;
 
     if (side->held.read)
         return 0;
     side->held.read = 1;
-    find_fields(side, s->layout->w, s->layout->h);
-    if (!side->has[0] && !side->has[1])
+    if (!side->fields[PAST].nb && !side->fields[FUTURE].nb)
         return 0;
-    if (!s->keys.data) {
-        ret = get_memory(s, &s->keys, size, "cells");
-        if (ret < 0)
-            return ret;
-        TRY(cuMemsetD8Async(s->keys.data, 0, size, s->cuda.hwctx->stream), "clear cells")
-    }
-    ret = get_memory(s, &side->fields, size, "fields");
+    ret = get_memory(s, &side->cells, NB_FIELDS * size, "cells");
     if (ret >= 0)
-        ret = upload(s, side, &up, &args.nb);
+        ret = find_vectors(s, side, args.fields, &up);
     if (ret < 0)
         return ret;
-    args.vectors = up->buffer.data;
-    args.keys    = s->keys.data;
-    args.fields  = side->fields.data;
-    ret = launch(s, MAP, divide_up(args.nb, MVFPS_CUDA_MAP_THREADS), 1, 1, &args);
+    args.to = side->cells.data;
+    for (int i = 0; i < NB_FIELDS; i++) {
+        if (!side->fields[i].is_list || !side->fields[i].nb)
+            continue;
+        if (!s->maps.data) {
+            ret = get_memory(s, &s->maps, NB_FIELDS * size, "maps");
+            if (ret < 0)
+                return ret;
+            TRY(cuMemsetD8Async(s->maps.data, 0, NB_FIELDS * size, s->cuda.hwctx->stream), "clear maps")
+        }
+        args.fields[i].map = s->maps.data + i * size;
+        args.vectors       = args.fields[i].mvs;
+        args.nb            = side->fields[i].nb;
+    }
+    if (args.nb)
+        ret = launch(s, MAP, divide_up(args.nb, MVFPS_CUDA_MAP_THREADS), 1, 1, &args);
     if (ret >= 0)
-        ret = launch(s, CELLS, divide_up(2 * s->cols * s->rows, MVFPS_CUDA_MAP_THREADS), 1, 1, &args);
-    return ret < 0 ? ret : ff_gpume_cuda_upload_end(&s->cuda, up);
+        ret = launch(s, CELLS, divide_up(nb_cells, MVFPS_CUDA_MAP_THREADS), NB_FIELDS, 1, &args);
+    return ret < 0 || !up ? ret : ff_gpume_cuda_upload_end(&s->cuda, up);
+}
+
+static void find_field(CUDABackend *s, Side *side, int i)
+{
+    GpumeCellField *f = &side->fields[i];
+
+    ff_gpume_cells_find(f, &s->cells, side->held.frame, i == PAST ? -1 : 1);
+    f->nb = FFMIN(f->nb, INT_MAX / MVFPS_CUDA_MAP_THREADS);
 }
 
 /* With the context pushed. */
@@ -451,20 +433,23 @@ static int begin_pair(CUDABackend *s, const MvfpsPair *pair, enum MvfpsMode mode
     s->pair   = pair;
     s->looked = 0;
     /* mostly the one before was the one after */
-    if (mvfps_same_samples(s->sides[!s->before].held.frame, pair->before))
+    if (gpume_has_samples(&s->sides[!s->before].held, pair->before))
         s->before = !s->before;
     for (int i = 0; i < 2; i++) {
         Side *side = &s->sides[s->before ^ i];
-        int ret = mvfps_hold(&side->held, i ? pair->after : pair->before);
+        int ret = gpume_hold(&side->held, i ? pair->after : pair->before);
 
-        if (ret > 0)
+        if (ret > 0) {
             side->upload = 0;
+            for (int j = 0; j < NB_FIELDS; j++)
+                find_field(s, side, j);
+        }
         if (ret >= 0 && mode == MVFPS_MCI)
             ret = read_fields(s, side);
         if (ret < 0)
             return ret;
     }
-    return mode == MVFPS_MCI && (s->sides[s->before].has[1] || s->sides[!s->before].has[0]);
+    return mode == MVFPS_MCI && (s->sides[s->before].fields[FUTURE].nb || s->sides[!s->before].fields[PAST].nb);
 }
 
 /* With the context pushed. */
@@ -473,7 +458,7 @@ static int look_for_cut(CUDABackend *s, double threshold)
     const GpumeLayout *l = s->layout;
     Side *before = &s->sides[s->before], *after = &s->sides[!s->before];
     MvfpsCudaSceneArgs args = {
-        .scene = s->scene.data, .stride = s->stride[0], .w = l->w, .h = l->h, .threshold = threshold,
+        .scene = s->scene.data, .stride = s->padding.stride[0], .w = l->w, .h = l->h, .threshold = threshold,
     };
     GpumeCudaUpload *up = NULL;
     int ret = load(s, before);
@@ -482,18 +467,19 @@ static int look_for_cut(CUDABackend *s, double threshold)
         ret = load(s, after);
     if (ret < 0)
         return ret;
-    if (!after->held.read)
-        find_fields(after, l->w, l->h);
-    if (after->has[0]) {
-        ret = upload(s, after, &up, &args.nb);
+    if (after->fields[PAST].nb) {
+        GpumeCellSource sources[NB_FIELDS];
+
+        ret = find_vectors(s, after, sources, &up);
         if (ret < 0)
             return ret;
-        args.vectors = up->buffer.data;
+        args.vectors = sources[PAST].mvs;
+        args.nb      = after->fields[PAST].nb;
     } else {
         args.nb = divide_up(l->w, MVFPS_SCENE_SIDE) * divide_up(l->h, MVFPS_SCENE_SIDE);
     }
-    args.before = before->picture.data + s->first[0];
-    args.after  = after->picture.data  + s->first[0];
+    args.before = before->picture.data + s->padding.first[0];
+    args.after  = after->picture.data  + s->padding.first[0];
     args.grid   = FFMIN(divide_up(args.nb, MVFPS_CUDA_SCENE_THREADS / MVFPS_CUDA_SCENE_LANES),
                          MVFPS_CUDA_SCENE_GRID);
     TRY(cuMemsetD8Async(s->scene.data, 0, sizeof(MvfpsCudaScene), s->cuda.hwctx->stream), "clear a sum")
@@ -508,45 +494,48 @@ static unsigned long long is_cut(const CUDABackend *s)
     return s->looked ? s->scene.data + offsetof(MvfpsCudaScene, is_cut) : 0;
 }
 
+static CUdeviceptr cells_of(const Side *side, int field, size_t size)
+{
+    return side->fields[field].nb ? side->cells.data + field * size : 0;
+}
+
 /* Along the vectors. With the context pushed. */
 static int compensate(CUDABackend *s, const AVFrame *out, int part)
 {
     const GpumeLayout *l = s->layout;
     Side *before = &s->sides[s->before], *after = &s->sides[!s->before];
-    const size_t past = 0, future = (size_t)s->cols * s->rows * sizeof(uint32_t);
+    const size_t size = (size_t)s->cells.cols * s->cells.rows * sizeof(uint32_t);
     const MvfpsCudaFields fields = {
-        .cols = s->cols, .rows = s->rows,
-        .before_future = before->has[1] ? before->fields.data + future : 0,
-        .after_past    = after->has[0]  ? after->fields.data  + past   : 0,
-        .before_past   = before->has[0] ? before->fields.data + past   : 0,
-        .after_future  = after->has[1]  ? after->fields.data  + future : 0,
+        .cols = s->cells.cols, .rows = s->cells.rows,
+        .before_future = cells_of(before, FUTURE, size), .after_past   = cells_of(after, PAST,   size),
+        .before_past   = cells_of(before, PAST,   size), .after_future = cells_of(after, FUTURE, size),
     };
     MvfpsCudaVectorsArgs vectors = {
-        .fields = fields, .is_cut = is_cut(s), .stride = s->stride[0], .w = l->w, .h = l->h,
+        .fields = fields, .is_cut = is_cut(s), .stride = s->padding.stride[0], .w = l->w, .h = l->h,
         .part = av_clip(part, 1, MVFPS_PARTS - 1), .depth = l->depth,
     };
     MvfpsCudaTilesArgs tiles = {
         .fields = fields, .is_cut = vectors.is_cut, .table = s->table.data,
         .nb_components = l->nb_components, .part = vectors.part, .depth = l->depth, .shift = l->shift,
     };
-    const int across = divide_up(s->cols, MVFPS_CUDA_VECTOR_WARPS);
+    const int across = divide_up(fields.cols, MVFPS_CUDA_VECTOR_WARPS);
     int ret = load(s, before);
 
     if (ret >= 0)
         ret = load(s, after);
     if (ret >= 0)
-        ret = get_memory(s, &s->vectors, 2 * future, "vectors of an instant");
+        ret = get_memory(s, &s->vectors, 2 * size, "vectors of an instant");
     if (ret < 0)
         return ret;
-    vectors.before = before->picture.data + s->first[0];
-    vectors.after  = after->picture.data  + s->first[0];
+    vectors.before = before->picture.data + s->padding.first[0];
+    vectors.after  = after->picture.data  + s->padding.first[0];
     vectors.to     = s->vectors.data;
-    ret = launch(s, FIRST, across, s->rows, 1, &vectors);
+    ret = launch(s, FIRST, across, fields.rows, 1, &vectors);
     if (ret < 0)
         return ret;
     vectors.from = s->vectors.data;
-    vectors.to   = s->vectors.data + future;
-    ret = launch(s, PASS, across, s->rows, 1, &vectors);
+    vectors.to   = s->vectors.data + size;
+    ret = launch(s, PASS, across, fields.rows, 1, &vectors);
     if (ret < 0)
         return ret;
     if (s->pair->rates.before.own && fields.before_past && fields.after_future) {
@@ -555,7 +544,7 @@ static int compensate(CUDABackend *s, const AVFrame *out, int part)
             .rates = s->pair->rates, .part = vectors.part,
         };
 
-        ret = launch(s, OFFSETS, divide_up(s->cols * s->rows, MVFPS_CUDA_MAP_THREADS), 1, 1, &offsets);
+        ret = launch(s, OFFSETS, divide_up(fields.cols * fields.rows, MVFPS_CUDA_MAP_THREADS), 1, 1, &offsets);
         if (ret < 0)
             return ret;
         tiles.offsets = offsets.offsets;
@@ -563,7 +552,7 @@ static int compensate(CUDABackend *s, const AVFrame *out, int part)
     tiles.vectors = vectors.to;
     tiles.behind  = (long long)(after->picture.data - before->picture.data);
     for (int i = 0; i < l->nb_components; i++)
-        tiles.components[i] = component(s, i, out, before);
+        tiles.components[i] = ff_gpume_cuda_component(&s->padding, l, i, out, before->picture.data);
     return launch(s, TILES, divide_up(divide_up(l->w + MVFPS_CELL / 2, MVFPS_CELL), MVFPS_CUDA_TILE_WARPS),
                   mvfps_tile_rows(l), 1, &tiles);
 }
@@ -596,7 +585,7 @@ static int make_mean(CUDABackend *s, MvfpsCudaMeanArgs *args, const AVFrame *out
         };
     }
     return launch(s, MEAN, divide_up(divide_up(l->components[0].w * l->bytes, 4) + 1, 32),
-                  divide_up(l->h, MVFPS_CUDA_COPY_ROWS * MVFPS_CUDA_COPY_THREADS / 32), nb, args);
+                  divide_up(l->h, GPUME_CUDA_COPY_ROWS * GPUME_CUDA_COPY_THREADS / 32), nb, args);
 }
 
 /* With the context pushed. */
@@ -663,6 +652,7 @@ static av_cold void uninit(void *priv)
         ff_gpume_cuda_free(&s->scene);
         for (int i = 0; i < NB_KERNELS; i++)
             ff_gpume_cuda_unload(&s->cuda, &s->launches[i]);
+        ff_gpume_cuda_padding_uninit(&s->cuda, &s->padding);
         ff_gpume_cuda_pop(&s->cuda);
     }
     forget_sides(s);

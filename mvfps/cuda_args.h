@@ -12,15 +12,8 @@
 #define AVFILTER_GPUME_MVFPS_CUDA_ARGS_H
 
 #include "libavfilter/gpume/mvfps/arithmetic.h"
+#include "libavfilter/gpume/picture/cuda_args.h"
 
-#define MVFPS_CUDA_COMPONENTS 4
-
-/** Rows of copies begin at multiples of this many bytes. */
-#define MVFPS_CUDA_ALIGNMENT 128
-
-/** Threads that copy, and rows that each of them has, one word of four bytes in each. */
-#define MVFPS_CUDA_COPY_THREADS 128
-#define MVFPS_CUDA_COPY_ROWS      4
 /** Threads of a block that has a vector or a cell each. */
 #define MVFPS_CUDA_MAP_THREADS  128
 /** Threads of a block that looks for a cut, and how many of them share a block of the picture. */
@@ -37,31 +30,14 @@
 /** Words of shared memory of such a warp: columns of both matches. */
 #define MVFPS_CUDA_TILE_WORDS   320
 
-/** A component of a picture, and of its copy whose edges are repeated. */
-typedef struct MvfpsCudaComponent {
-    unsigned long long plane;   ///< the plane's first byte
-    long long linesize;
-    int offset, log2_step;      ///< words to the first sample of a row, and from each to the next
-    unsigned long long first;   ///< the copy's sample (0, 0)
-    int stride;                 ///< bytes of a row of the copy, GPUME_PAD samples before the first included
-    int w, h;                   ///< samples
-} MvfpsCudaComponent;
-
-/** Parameters of the kernel that copies a picture's components, right-justified. */
-typedef struct MvfpsCudaLoadArgs {
-    MvfpsCudaComponent components[MVFPS_CUDA_COMPONENTS];
-    int shift;                  ///< bits below a sample in a word
-} MvfpsCudaLoadArgs;
-
-/** Parameters of the kernels that make cells of a frame's vectors; blocks y: into the past, into the future. */
+/** Parameters of the kernels that make the cells of a frame's fields, into the past and into the future. */
 typedef struct MvfpsCudaMapArgs {
-    unsigned long long vectors; ///< AVMotionVector[nb]
-    /** Of each cell of both fields the greatest of its vectors' 1 + index. 0 before, and when it has been read. */
-    unsigned long long keys;
-    unsigned long long fields;  ///< MvfpsVector: of both fields
+    GpumeCells cells;
+    /** The maps of lists are 0 before, and when they have been read. */
+    GpumeCellSource fields[2];
+    unsigned long long to;      ///< MvfpsVector of each cell of both fields
+    unsigned long long vectors; ///< those of a list
     int nb;
-    int w, h;                   ///< of the picture
-    int cols, rows;             ///< cells
 } MvfpsCudaMapArgs;
 
 /** What is found when a pair begins. 0 before. */
@@ -127,7 +103,7 @@ typedef struct MvfpsCudaTilesArgs {
     unsigned long long offsets; ///< the same, in 1/16 sample; 0: all are 0
     unsigned long long table;   ///< unsigned[MVFPS_CUDA_TABLE]
     /** The output's planes; first is that of the picture before. */
-    MvfpsCudaComponent components[MVFPS_CUDA_COMPONENTS];
+    GpumeCudaComponent components[GPUME_CUDA_COMPONENTS];
     long long behind;           ///< bytes from the copy of the picture before to that of the one after
     int nb_components;
     int part;
@@ -150,7 +126,7 @@ enum MvfpsCudaMean {
 
 /** Parameters of the kernel that makes means and copies; blocks z: planes. */
 typedef struct MvfpsCudaMeanArgs {
-    MvfpsCudaPlane planes[MVFPS_CUDA_COMPONENTS];
+    MvfpsCudaPlane planes[GPUME_CUDA_COMPONENTS];
     unsigned long long is_cut;  ///< may be missing
     int made, made_at_cut;      ///< enum MvfpsCudaMean
     int part;

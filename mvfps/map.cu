@@ -5,53 +5,40 @@
 
 /**
  * @file
- * The fields of a frame, from its side data. Variant 0 finds which vector each cell has, variant 1
+ * The cells of a frame's fields. Variant 0 finds which vector of a list each cell has, variant 1
  * which motion that is.
  */
 
-#include "libavfilter/gpume/mvfps/vectors.cuh"
+#include "libavfilter/gpume/field/cells.cuh"
+#include "libavfilter/gpume/mvfps/device.cuh"
 
 /**
- * grid:   variant 0: vectors; 1: cells of both fields
+ * grid:   variant 0: vectors; 1: cells, both fields
  * block:  MVFPS_CUDA_MAP_THREADS
  * shared: none
  */
 GPUME_KERNEL_OF(MvfpsCudaMapArgs, MVFPS_CUDA_MAP_THREADS)
 {
     const int i = blockIdx.x * MVFPS_CUDA_MAP_THREADS + threadIdx.x;
-    const int nb_cells = args.cols * args.rows;
-    GpumeU32 *keys = (GpumeU32 *)args.keys;
-    GpumeBlockVector v;
+    const int cols = args.cells.cols, nb_cells = cols * args.cells.rows;
 
     if (!GPUME_CUDA_VARIANT) {
-        int left, top, x0, x1, y1;
+        GpumeBlockVector v;
+        GpumeU64 map;
 
-        if (i >= args.nb || !mvfps_read_vector(&v, args.vectors, i, args.w, args.h))
+        if (i >= args.nb || !gpume_read_vector(&v, args.vectors, i, args.cells.w, args.cells.h))
             return;
-        if (v.future)
-            keys += nb_cells;
-        left = gpume_block_left(&v);
-        top  = gpume_block_top(&v);
-        x0   = mvfps_cell_from(left, args.w, args.cols);
-        x1   = mvfps_cell_from(left + v.w, args.w, args.cols);
-        y1   = mvfps_cell_from(top  + v.h, args.h, args.rows);
-        for (int y = mvfps_cell_from(top, args.h, args.rows); y < y1; y++)
-            for (int x = x0; x < x1; x++)
-                atomicMax(keys + y * args.cols + x, (GpumeU32)i + 1);
-    } else {
-        GpumeU32 key, word = MVFPS_NONE & 0xffff;
+        map = v.distance == -1 ? args.fields[0].map : v.distance == 1 ? args.fields[1].map : 0;
+        if (map)
+            gpume_map_vector(args.cells, map, v, i);
+    } else if (i < nb_cells) {
+        GpumeU32 *to = (GpumeU32 *)args.to + i;
+        GpumeCellSource field = args.fields[0];
 
-        if (i >= 2 * nb_cells)
-            return;
-        key = keys[i];
-        if (key && mvfps_read_vector(&v, args.vectors, key - 1, args.w, args.h)) {
-            MvfpsVector cell;
-
-            cell.x  = (short)mvfps_quarters(v.dx);
-            cell.y  = (short)mvfps_quarters(v.dy);
-            word    = mvfps_word(cell);
-            keys[i] = 0;
+        if (blockIdx.y) {
+            field = args.fields[1];
+            to   += nb_cells;
         }
-        ((GpumeU32 *)args.fields)[i] = word;
+        *to = mvfps_word(gpume_take_cell(args.cells, field, i % cols, i / cols));
     }
 }

@@ -15,7 +15,7 @@ static __device__ __forceinline__ MvfpsCudaPlane mvfps_plane(const MvfpsCudaMean
 {
     MvfpsCudaPlane p = a.planes[0];
 
-    GPUME_UNROLL for (int i = 1; i < MVFPS_CUDA_COMPONENTS; i++) {
+    GPUME_UNROLL for (int i = 1; i < GPUME_CUDA_COMPONENTS; i++) {
         p.before          = z == i ? a.planes[i].before          : p.before;
         p.after           = z == i ? a.planes[i].after           : p.after;
         p.dst             = z == i ? a.planes[i].dst             : p.dst;
@@ -54,24 +54,24 @@ static __device__ __forceinline__ GpumeU32 mvfps_mean_word(const MvfpsCudaMeanAr
 }
 
 /**
- * grid:   words of a row, MVFPS_CUDA_COPY_ROWS rows for each warp, planes
- * block:  MVFPS_CUDA_COPY_THREADS
+ * grid:   words of a row, GPUME_CUDA_COPY_ROWS rows for each warp, planes
+ * block:  GPUME_CUDA_COPY_THREADS
  * shared: none
  */
-GPUME_KERNEL_OF(MvfpsCudaMeanArgs, MVFPS_CUDA_COPY_THREADS)
+GPUME_KERNEL_OF(MvfpsCudaMeanArgs, GPUME_CUDA_COPY_THREADS)
 {
     const MvfpsCudaPlane p = mvfps_plane(args, blockIdx.z);
     const int made  = mvfps_is_cut(args.is_cut) ? args.made_at_cut : args.made;
     const int byte  = 4 * (blockIdx.x * 32 + threadIdx.x % 32);
-    const int y0    = (blockIdx.y * (MVFPS_CUDA_COPY_THREADS / 32) + threadIdx.x / 32) * MVFPS_CUDA_COPY_ROWS;
+    const int y0    = (blockIdx.y * (GPUME_CUDA_COPY_THREADS / 32) + threadIdx.x / 32) * GPUME_CUDA_COPY_ROWS;
     const int nb    = gpume_min(4, p.bytes - byte);
     const int whole = !((p.before | p.after | p.dst | (GpumeU64)p.before_linesize |
                          (GpumeU64)p.after_linesize | (GpumeU64)p.dst_linesize) & 3);
-    GpumeU32 before[MVFPS_CUDA_COPY_ROWS], after[MVFPS_CUDA_COPY_ROWS];
+    GpumeU32 before[GPUME_CUDA_COPY_ROWS], after[GPUME_CUDA_COPY_ROWS];
 
     if (made == MVFPS_CUDA_NOTHING || nb <= 0)
         return;
-    GPUME_UNROLL for (int i = 0; i < MVFPS_CUDA_COPY_ROWS; i++) {
+    GPUME_UNROLL for (int i = 0; i < GPUME_CUDA_COPY_ROWS; i++) {
         const int y = gpume_min(y0 + i, p.h - 1);
 
         before[i] = after[i] = 0;
@@ -80,7 +80,7 @@ GPUME_KERNEL_OF(MvfpsCudaMeanArgs, MVFPS_CUDA_COPY_THREADS)
         if (made != MVFPS_CUDA_BEFORE)
             after[i]  = mvfps_load_bytes(p.after  + p.after_linesize  * y + byte, nb, whole);
     }
-    GPUME_UNROLL for (int i = 0; i < MVFPS_CUDA_COPY_ROWS; i++) {
+    GPUME_UNROLL for (int i = 0; i < GPUME_CUDA_COPY_ROWS; i++) {
         const GpumeU64 dst  = p.dst + p.dst_linesize * (y0 + i) + byte;
         const GpumeU32 word = made == MVFPS_CUDA_BEFORE ? before[i] : made == MVFPS_CUDA_AFTER ? after[i] :
                               mvfps_mean_word(args, before[i], after[i]);

@@ -18,8 +18,6 @@
  * line: makefiles read it with sed.
  */
 #define MVFPS_CUDA_MODULES(M) \
-    M(mvfps_load_8,     load,     8, 0) \
-    M(mvfps_load_16,    load,    16, 0) \
     M(mvfps_map,        map,      0, 0) \
     M(mvfps_cells,      map,      0, 1) \
     M(mvfps_scene_8,    scene,    8, 0) \
@@ -39,7 +37,6 @@
     M(mvfps_mean_16,    mean,    16, 0)
 
 enum MvfpsCudaFamily {
-    MVFPS_CUDA_load,
     MVFPS_CUDA_map,
     MVFPS_CUDA_scene,
     MVFPS_CUDA_vectors,

@@ -10,70 +10,97 @@
 
 #include "libavfilter/gpume/mvfps/arithmetic.h"
 #include "libavfilter/gpume/mvfps/scene.h"
-#include "libavfilter/gpume/field/sidedata.h"
+
+/** Most parts of the work. */
+#define MAX_PARTS 64
 
 typedef struct Sums {
-    const GpumeLayout *l;
-    const AVFrame *before, *after;
     uint64_t cost, flat;
 } Sums;
 
-static int sample(const Sums *s, const AVFrame *frame, int x, int y)
-{
-    const GpumeComponent *c = &s->l->components[0];
-    const uint8_t *row = gpume_layout_row(s->l, c, frame, y);
+typedef struct Scene {
+    const GpumeLayout *l;
+    const AVFrame *before, *after;
+    const GpumeCellField *past;
+    int across, nb;             ///< blocks where there are no vectors
+    Sums sums[MAX_PARTS];
+} Scene;
 
-    return s->l->bytes == 1 ? row[x * c->step] : ((const uint16_t *)row)[x * c->step] >> s->l->shift;
+static int sample(const GpumeLayout *l, const uint8_t *row, int x)
+{
+    x *= l->components[0].step;
+    return l->bytes == 1 ? row[x] : ((const uint16_t *)row)[x] >> l->shift;
 }
 
-/* Add a block's part inside the picture; its match's edge is repeated. */
-static void add_block(Sums *s, const GpumeBlockVector *v)
+/* Adds a block's part inside the picture; its match's edge is repeated. */
+static void add_block(Sums *s, const Scene *scene, const GpumeBlockVector *v)
 {
+    const GpumeLayout *l = scene->l;
     const int left = gpume_block_left(v), top = gpume_block_top(v);
-    const int x0 = FFMAX(left, 0), x1 = FFMIN(left + v->w, s->l->w);
-    const int y0 = FFMAX(top, 0),  y1 = FFMIN(top + v->h, s->l->h);
+    const int x0 = FFMAX(left, 0), x1 = FFMIN(left + v->w, l->w);
+    const int y0 = FFMAX(top, 0),  y1 = FFMIN(top + v->h, l->h);
     const int dx = (v->dx + GPUME_UNITS / 2) >> 4, dy = (v->dy + GPUME_UNITS / 2) >> 4;
     const int64_t nb = (int64_t)(x1 - x0) * (y1 - y0);
     uint64_t sum = 0;
     int mean;
 
     for (int y = y0; y < y1; y++) {
-        const int ry = av_clip(y + dy, 0, s->l->h - 1);
+        const uint8_t *a = gpume_layout_row(l, l->components, scene->after, y);
+        const uint8_t *b = gpume_layout_row(l, l->components, scene->before, av_clip(y + dy, 0, l->h - 1));
+        unsigned cost = 0;
 
         for (int x = x0; x < x1; x++) {
-            const int value = sample(s, s->after, x, y);
+            const int value = sample(l, a, x);
 
-            sum     += value;
-            s->cost += abs(value - sample(s, s->before, av_clip(x + dx, 0, s->l->w - 1), ry));
+            sum  += value;
+            cost += abs(value - sample(l, b, av_clip(x + dx, 0, l->w - 1)));
         }
+        s->cost += cost;
     }
     mean = (2 * sum + nb) / (2 * nb);
-    for (int y = y0; y < y1; y++)
+    for (int y = y0; y < y1; y++) {
+        const uint8_t *a = gpume_layout_row(l, l->components, scene->after, y);
+        unsigned flat = 0;
+
         for (int x = x0; x < x1; x++)
-            s->flat += abs(sample(s, s->after, x, y) - mean);
+            flat += abs(sample(l, a, x) - mean);
+        s->flat += flat;
+    }
 }
 
-double ff_mvfps_scene_figure(const GpumeLayout *l, const AVFrame *before, const AVFrame *after)
+static void add_job(void *opaque, int job, int nb_jobs)
 {
-    const AVFrameSideData *sd = av_frame_get_side_data(after, AV_FRAME_DATA_MOTION_VECTORS);
-    const size_t nb = gpume_nb_vectors(sd);
-    Sums s = { l, before, after };
-    GpumeBlockVector v;
-    int any = 0;
+    Scene *s = opaque;
+    const uint64_t nb  = s->past->nb ? s->past->nb : s->nb;
+    const uint64_t end = nb * (job + 1) / nb_jobs;
+    Sums sums = { 0 };
 
-    for (size_t i = 0; i < nb; i++) {
-        if (gpume_read_vector(&v, sd, i, l->w, l->h) && !v.future) {
-            add_block(&s, &v);
-            any = 1;
-        }
+    for (uint64_t i = nb * job / nb_jobs; i < end; i++) {
+        GpumeBlockVector v = {
+            .x = i % s->across * MVFPS_SCENE_SIDE + MVFPS_SCENE_SIDE / 2, .w = MVFPS_SCENE_SIDE,
+            .y = i / s->across * MVFPS_SCENE_SIDE + MVFPS_SCENE_SIDE / 2, .h = MVFPS_SCENE_SIDE,
+        };
+
+        if (!s->past->nb || ff_gpume_cells_read(&v, s->past, i))
+            add_block(&sums, s, &v);
     }
-    v = (GpumeBlockVector) { .w = MVFPS_SCENE_SIDE, .h = MVFPS_SCENE_SIDE };
-    for (int y = 0; !any && y < l->h; y += MVFPS_SCENE_SIDE) {
-        for (int x = 0; x < l->w; x += MVFPS_SCENE_SIDE) {
-            v.x = x + MVFPS_SCENE_SIDE / 2;
-            v.y = y + MVFPS_SCENE_SIDE / 2;
-            add_block(&s, &v);
-        }
+    s->sums[job] = sums;
+}
+
+double ff_mvfps_scene_figure(const GpumeLayout *l, const AVFrame *before, const AVFrame *after,
+                             const GpumeCellField *past, const GpumeExecutor *executor)
+{
+    Scene s = {
+        .l = l, .before = before, .after = after, .past = past,
+        .across = (l->w + MVFPS_SCENE_SIDE - 1) / MVFPS_SCENE_SIDE,
+    };
+    uint64_t cost = 0, flat = 0;
+
+    s.nb = s.across * ((l->h + MVFPS_SCENE_SIDE - 1) / MVFPS_SCENE_SIDE);
+    gpume_execute(executor, add_job, &s, executor->nb_threads > 1 ? FFMIN(4 * executor->nb_threads, MAX_PARTS) : 1);
+    for (int i = 0; i < MAX_PARTS; i++) {
+        cost += s.sums[i].cost;
+        flat += s.sums[i].flat;
     }
-    return s.flat ? (double)s.cost / s.flat : !!s.cost;
+    return flat ? (double)cost / flat : !!cost;
 }

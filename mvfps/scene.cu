@@ -9,7 +9,8 @@
  * that the host need not know.
  */
 
-#include "libavfilter/gpume/mvfps/vectors.cuh"
+#include "libavfilter/gpume/field/cells.cuh"
+#include "libavfilter/gpume/mvfps/device.cuh"
 
 /** Lanes of a block of the picture. */
 #define LANES MVFPS_CUDA_SCENE_LANES
@@ -35,7 +36,7 @@ static __device__ __forceinline__ void mvfps_block(const MvfpsCudaSceneArgs &a, 
     if (i >= a.nb)
         return;
     if (a.vectors) {
-        if (!mvfps_read_vector(&v, a.vectors, i, a.w, a.h) || v.future)
+        if (!gpume_read_vector(&v, a.vectors, i, a.w, a.h) || v.distance != -1)
             return;
         b->x0 = gpume_block_left(&v);
         b->y0 = gpume_block_top(&v);

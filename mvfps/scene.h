@@ -11,13 +11,17 @@
 #ifndef AVFILTER_GPUME_MVFPS_SCENE_H
 #define AVFILTER_GPUME_MVFPS_SCENE_H
 
+#include "libavfilter/gpume/field/cells.h"
 #include "libavfilter/gpume/picture/layout.h"
+#include "libavfilter/gpume/util/executor.h"
 
 /**
  * What a picture's blocks cost by their vectors into the one before, over what they would cost
  * if each were flat: 0 where the vectors tell everything, 2 or more across most cuts. Without such
  * vectors it is blocks of 16x16 and vectors of zero. In the first plane, to whole samples.
+ * @param past the field of the picture after into the one before, if there is one
  */
-double ff_mvfps_scene_figure(const GpumeLayout *l, const AVFrame *before, const AVFrame *after);
+double ff_mvfps_scene_figure(const GpumeLayout *l, const AVFrame *before, const AVFrame *after,
+                             const GpumeCellField *past, const GpumeExecutor *executor);
 
 #endif /* AVFILTER_GPUME_MVFPS_SCENE_H */

@@ -92,7 +92,7 @@ template<int SX, int SY> struct MvfpsPart {
      * The matches along a vector, as far as they are the lane's.
      * @param component bytes from c to a second component; 0: there is none
      */
-    __device__ __forceinline__ void match(const MvfpsTile &t, const MvfpsCudaComponent &c, long long component,
+    __device__ __forceinline__ void match(const MvfpsTile &t, const GpumeCudaComponent &c, long long component,
                                           const MvfpsHypothesis &h, int (&before)[OWN], int (&after)[OWN])
     {
         const MvfpsVector v = mvfps_of_word(h.v), offset = mvfps_of_word(h.offset);
@@ -178,7 +178,7 @@ template<int SX, int SY> struct MvfpsPart {
     }
 
     /** Take what a hypothesis shows of a component, or of two; as match(). */
-    __device__ __forceinline__ void show(const MvfpsTile &t, const MvfpsCudaComponent &c, long long component,
+    __device__ __forceinline__ void show(const MvfpsTile &t, const GpumeCudaComponent &c, long long component,
                                          const MvfpsHypothesis &h)
     {
         int before[OWN], after[OWN];
@@ -188,7 +188,7 @@ template<int SX, int SY> struct MvfpsPart {
     }
 
     /** Write the lane's samples. @param c the component that they are of */
-    __device__ __forceinline__ void store(const MvfpsTile &t, const MvfpsCudaComponent &c, int offset, GpumeU64 plane)
+    __device__ __forceinline__ void store(const MvfpsTile &t, const GpumeCudaComponent &c, int offset, GpumeU64 plane)
     {
         const int to_x = ((MVFPS_CELL * t.x + MVFPS_CELL / 2) >> SX) + own_x;
         const int to_y = ((MVFPS_CELL * t.y + MVFPS_CELL / 2) >> SY) + y;
@@ -249,8 +249,8 @@ struct MvfpsSums {
         GPUME_UNROLL for (int k = 0; k < MvfpsLuma::OWN; k++)
             difference += FFABS(before[k] - after[k]);
         difference = mvfps_add_lanes(difference, 1, 32) >> (args.depth - 8);
-        h.share = mvfps_share(&fields, args.components[0].w, args.components[0].h, mvfps_of_word(h.v), (t.x + 1) * MVFPS_CELL,
-                              (t.y + 1) * MVFPS_CELL, args.part, (int)difference);
+        h.share = mvfps_share(&fields, args.components[0].w, args.components[0].h, mvfps_of_word(h.v),
+                              (t.x + 1) * MVFPS_CELL, (t.y + 1) * MVFPS_CELL, args.part, (int)difference);
         if (h.cells != 0xffff)
             h.trust = mvfps_trust((int)difference);
         luma.add(h, before, after);
@@ -270,19 +270,19 @@ struct MvfpsSums {
     __device__ __forceinline__ void store(const MvfpsTile &t)
     {
         const MvfpsCudaTilesArgs &args = t.args;
-        const MvfpsCudaComponent &c = args.components[1], &d = args.components[2];
+        const GpumeCudaComponent &c = args.components[1], &d = args.components[2];
         const int second = threadIdx.x & 8;
 
         luma.store(t, args.components[0], args.components[0].offset, args.components[0].plane);
         if (LIKE_LUMA) {
             GPUME_UNROLL for (int i = 0; i < OTHERS; i++) {
-                const MvfpsCudaComponent &e = args.components[i + 1];
+                const GpumeCudaComponent &e = args.components[i + 1];
 
                 if (i + 1 < args.nb_components)
                     others[i].store(t, e, e.offset, e.plane);
             }
         } else {
-            const MvfpsCudaComponent &e = args.components[3];
+            const GpumeCudaComponent &e = args.components[3];
 
             others[0].store(t, c, second ? d.offset : c.offset, second ? d.plane : c.plane);
             if (args.nb_components > 3)

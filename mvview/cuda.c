@@ -7,10 +7,13 @@
  * @file
  * Paints CUDA frames, on the stream of their device.
  *
- * The host sorts shapes to the tiles of the picture that they can touch. That list, the shapes
- * and the vectors go up in one copy from a ring of pinned buffers, which is waited for only
- * when it comes round. One kernel gives vectors and cells their colours, the other one paints:
- * view/map.cu, view/paint.cu.
+ * Motion fields that lie on the device are read there: one kernel finds the longest vector and, in
+ * another launch, gives vectors their colours; the other one paints, and finds the shapes of each
+ * tile itself: mvview/map.cu, mvview/paint.cu.
+ *
+ * Of other vectors the host sorts the shapes to the tiles of the picture that they can touch. That
+ * list, the shapes and the vectors go up in one copy from a ring of pinned buffers, which is waited
+ * for only when it comes round.
  */
 
 #include <assert.h>
@@ -34,10 +37,13 @@
 #define MAX_SHAPES_OF_TILE 256
 /** Parts of an upload begin at multiples of this. */
 #define ALIGNMENT 16
+/** Where the lengths of the longest vectors lie. */
+#define LONGEST FFALIGN(sizeof(MvviewCudaCanvas), ALIGNMENT)
 /** Vectors lie at 16-bit coordinates, so what is computed from these does not overflow. */
 #define MAX_SIDE 32768
 
-static_assert(MVVIEW_CUDA_CELL == MVVIEW_CELL, "device code has that size, too");
+static_assert(MVVIEW_CUDA_CELL == MVVIEW_CELL && MVVIEW_CUDA_PLANES == MVVIEW_PLANES,
+              "device code has these sizes, too");
 
 #define DECLARE(name, ...) GPUME_CUDA_DECLARE(name)
 MVVIEW_CUDA_MODULES(DECLARE)
@@ -57,7 +63,7 @@ typedef struct Tiles {
 
 /** Where the parts of an upload begin. */
 typedef struct Layout {
-    size_t palette, planes, vectors, ops, first, list, size;
+    size_t vectors, ops, first, list, size;
 } Layout;
 
 typedef struct CUDAPainter {
@@ -67,7 +73,9 @@ typedef struct CUDAPainter {
     int failed;
 
     GpumeCudaUploads uploads;
+    GpumeCudaBuffer canvas;     ///< a MvviewCudaCanvas, then the longest vectors of this frame and the next
     GpumeCudaBuffer flow;       ///< cells, then the colours of vectors
+    unsigned nb_measured;       ///< frames whose longest vector was looked for
 
     int tile_width, tiles_x, tiles_y;
     unsigned *counts;           ///< of each tile, the shapes in it
@@ -117,11 +125,12 @@ static av_cold int init_device(CUDAPainter *s, int depth)
         if (ret < 0)
             return ret;
     }
-    s->map.grid[1]    = 1;
     s->map.threads    = MVVIEW_CUDA_MAP_THREADS;
     s->paint.threads  = MVVIEW_CUDA_THREADS;
-    s->paint.shared   = MVVIEW_CUDA_SHAPES * sizeof(MvviewCudaShape);
-    return ff_gpume_cuda_uploads_init(&s->cuda, &s->uploads);
+    s->paint.shared   = sizeof(MvviewCudaShared);
+    ret = ff_gpume_cuda_alloc(&s->cuda, &s->canvas, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
+                              LONGEST + 2 * sizeof(unsigned), "colours");
+    return ret < 0 ? ret : ff_gpume_cuda_uploads_init(&s->cuda, &s->uploads);
 }
 
 static av_cold int init(void *priv, const MvviewConfig *cfg)
@@ -155,18 +164,12 @@ static int init_tiles(CUDAPainter *s, const MvviewCanvas *c)
     return s->counts ? 0 : AVERROR(ENOMEM);
 }
 
-static Tiles tiles_of(const CUDAPainter *s, const MvviewCanvas *c, const MvviewOp *op, const MvviewText *text)
+static Tiles tiles_of(const CUDAPainter *s, const MvviewOp *op)
 {
     const MvviewShape *shape = &op->shape;
-    MvviewBounds b = { 0 };
+    const MvviewBounds b = mvview_shape_bounds(shape->kind, shape->a, shape->b, shape->unit);
     int left, right, top, bottom;
 
-    switch (shape->kind) {
-    case MVVIEW_ARROW:  b = mvview_arrow_most_bounds(shape->a, shape->b, shape->unit); break;
-    case MVVIEW_BLOCK:  b = mvview_block_bounds(shape->a, shape->b);                   break;
-    case MVVIEW_WHEEL:  b = mvview_wheel_bounds(shape->a, shape->unit);                break;
-    case MVVIEW_NUMBER: b = mvview_text_bounds(text, shape->b);                        break;
-    }
     /* a sample of chroma is touched with any of those that it covers, all of them in one tile */
     left   = FFMAX(op->x + b.left, 0);
     top    = FFMAX(op->y + b.top,  0);
@@ -182,8 +185,7 @@ static Tiles tiles_of(const CUDAPainter *s, const MvviewCanvas *c, const MvviewO
  * Find the tiles of shapes, and count those of each tile. Returns how many shapes can be
  * painted at once.
  */
-static int count_tiles(CUDAPainter *s, const MvviewPicture *pic, const MvviewText *text,
-                       int begin, size_t *nb_listed)
+static int count_tiles(CUDAPainter *s, const MvviewPicture *pic, int begin, size_t *nb_listed)
 {
     const size_t nb_tiles = s->tiles_x * (size_t)s->tiles_y;
     int i;
@@ -191,7 +193,7 @@ static int count_tiles(CUDAPainter *s, const MvviewPicture *pic, const MvviewTex
     memset(s->counts, 0, nb_tiles * sizeof(*s->counts));
     *nb_listed = 0;
     for (i = begin; i < pic->nb_ops && *nb_listed < nb_tiles * MAX_SHAPES_OF_TILE; i++) {
-        const Tiles t = s->tiles[i] = tiles_of(s, pic->canvas, &pic->ops[i], text);
+        const Tiles t = s->tiles[i] = tiles_of(s, &pic->ops[i]);
 
         for (int y = t.y0; y <= t.y1; y++)
             for (int x = t.x0; x <= t.x1; x++)
@@ -222,21 +224,6 @@ static int get_flow(CUDAPainter *s, size_t size)
     return ff_gpume_cuda_alloc(&s->cuda, &s->flow, GPUME_CUDA_DEVICE, size + size / 2, "colours");
 }
 
-static void fill_palette(MvviewCudaPalette *p, const MvviewCanvas *c, const MvviewText *text)
-{
-    memset(p, 0, sizeof(*p));
-    memcpy(p->matrix, c->matrix, sizeof(p->matrix));
-    memcpy(p->offset, c->offset, sizeof(p->offset));
-    p->text = *text;
-    for (int i = 0; i < MVVIEW_NB_INKS; i++) {
-        unsigned comp[3] = { 0 };
-
-        ff_mvview_colour(c, &ff_mvview_inks[i], comp);
-        for (int j = 0; j < 3; j++)
-            p->inks[i].comp[j] = comp[j];
-    }
-}
-
 typedef struct VectorsArg {
     MvviewCudaVector *dst;
     const MvviewField *f;
@@ -253,7 +240,7 @@ static void fill_vectors(void *opaque, int job, int nb_jobs)
         int x0, y0, x1, y1;
 
         ff_mvview_cells(f, v, &x0, &y0, &x1, &y1);
-        arg->dst[i] = (MvviewCudaVector) { x0, y0, x1, y1 | (v->future ? MVVIEW_CUDA_FUTURE : 0),
+        arg->dst[i] = (MvviewCudaVector) { x0, y0, x1, y1 | (v->distance > 0 ? MVVIEW_CUDA_FUTURE : 0),
                                            v->dx, v->dy };
     }
 }
@@ -263,13 +250,10 @@ static void fill_ops(MvviewCudaOp *dst, const MvviewPicture *pic, int begin, int
     for (int i = 0; i < nb; i++) {
         const MvviewOp *op       = &pic->ops[begin + i];
         const MvviewShape *shape = &op->shape;
-        enum MvviewInk below, above;
 
-        ff_mvview_shape_inks(shape, &below, &above);
         dst[i] = (MvviewCudaOp) {
-            .x = op->x, .y = op->y, .a = shape->a, .b = shape->b,
-            .kind = shape->kind, .variant = shape->variant, .below = below, .above = above,
-            .unit = shape->unit,
+            .x = op->x, .y = op->y, .a = shape->a, .b = shape->b, .unit = shape->unit,
+            .kind = shape->kind, .variant = shape->variant,
         };
     }
 }
@@ -298,18 +282,12 @@ static int log2_of(int n)
     return n == 4 ? 2 : n - 1;
 }
 
-static void fill_planes(const CUDAPainter *s, const MvviewPicture *pic, MvviewCudaPlane *planes, int again)
+static void fill_planes(MvviewCudaPlane *planes, const MvviewCanvas *c, int background)
 {
-    const MvviewCanvas *c = pic->canvas;
-    const AVFrame *in = again ? pic->out : pic->in;
-    const int background = again || pic->plain ? MVVIEW_PICTURE : s->cfg->background;
-
     for (int i = 0; i < c->nb_planes; i++) {
         const MvviewPlane *p = &c->planes[i];
 
         planes[i] = (MvviewCudaPlane) {
-            .src = (uintptr_t)in->data[i],       .src_linesize = in->linesize[i],
-            .dst = (uintptr_t)pic->out->data[i], .dst_linesize = pic->out->linesize[i],
             .w = p->w, .h = p->h, .hsub = p->hsub, .vsub = p->vsub,
             .log2_step  = log2_of(p->step),
             .painted    = p->painted,
@@ -323,27 +301,154 @@ static void fill_planes(const CUDAPainter *s, const MvviewPicture *pic, MvviewCu
     }
 }
 
-/*
- * Paint as many of the shapes from begin on as go into one launch; before the first ones also
- * the background and the flow. Returns their number. With the context pushed.
- */
-static int paint_some(CUDAPainter *s, const MvviewPicture *pic, const MvviewText *text, int begin)
+/* Sends up what follows from the canvas. With the context pushed. */
+static int upload_canvas(CUDAPainter *s, const MvviewCanvas *c)
 {
-    const MvviewCanvas *c   = pic->canvas;
+    MvviewCudaCanvas *to = s->canvas.pinned;
+    int ret;
+
+    /* frames in flight may read it */
+    TRY(cuStreamSynchronize(s->cuda.hwctx->stream), "wait for the device")
+    memset(s->canvas.pinned, 0, s->canvas.size);
+    memcpy(to->matrix, c->matrix, sizeof(to->matrix));
+    memcpy(to->offset, c->offset, sizeof(to->offset));
+    memcpy(to->font, ff_mvview_font, sizeof(to->font));
+    fill_planes(to->planes, c, s->cfg->background);
+    for (int i = 0; i < MVVIEW_NB_INKS; i++) {
+        unsigned comp[3] = { 0 };
+
+        ff_mvview_colour(c, &ff_mvview_inks[i], comp);
+        for (int j = 0; j < 3; j++)
+            to->inks[i].comp[j] = comp[j];
+    }
+    TRY(cuMemcpyHtoDAsync(s->canvas.data, to, s->canvas.size, s->cuda.hwctx->stream), "upload colours")
+    return 0;
+}
+
+/* All but the shapes. */
+static void init_args(const CUDAPainter *s, const MvviewPicture *pic, MvviewCudaPaintArgs *args)
+{
+    const MvviewCanvas *c = pic->canvas;
+
+    *args = (MvviewCudaPaintArgs) {
+        .canvas     = s->canvas.data,
+        .width      = c->w,         .height     = c->h,
+        .tiles_x    = s->tiles_x,   .tile_width = s->tile_width,
+        .depth      = c->depth,     .shift      = c->shift,
+        .gray       = { c->luma[0], c->luma[1], c->luma[2] },
+        .nb_comps   = c->nb_comps,
+        .opacity    = s->cfg->opacity,
+        .cells_w    = pic->field->cells_w,
+        .nb_vectors = pic->field->nb,
+        .has_background = !pic->plain,
+    };
+    for (int i = 0; i < c->nb_planes; i++)
+        args->samples[i] = (MvviewCudaSamples) {
+            .src = (uintptr_t)pic->in->data[i],  .src_linesize = pic->in->linesize[i],
+            .dst = (uintptr_t)pic->out->data[i], .dst_linesize = pic->out->linesize[i],
+        };
+}
+
+static int has_flow(const CUDAPainter *s, const MvviewPicture *pic)
+{
+    return !pic->plain && s->cfg->mode & MVVIEW_FLOW && s->cfg->opacity;
+}
+
+static int launch_map(CUDAPainter *s, const MvviewPicture *pic, MvviewCudaMapArgs *args, int nb_fields)
+{
+    args->canvas     = s->canvas.data;
+    args->cells_w    = pic->field->cells_w;
+    args->nb_comps   = pic->canvas->nb_comps;
+    args->depth      = pic->canvas->depth;
+    s->map.grid[0] = (args->nb + MVVIEW_CUDA_MAP_THREADS - 1) / MVVIEW_CUDA_MAP_THREADS;
+    s->map.grid[1] = nb_fields;
+    return check(s, ff_gpume_cuda_launch(&s->cuda, &s->map, 1, args, s->cuda.hwctx->stream), "map the vectors");
+}
+
+static int launch_paint(CUDAPainter *s, const MvviewPicture *pic, MvviewCudaPaintArgs *args)
+{
+    s->paint.grid[0] = s->tiles_x;
+    s->paint.grid[1] = s->tiles_y;
+    return check(s, ff_gpume_cuda_launch(&s->cuda, &s->paint, pic->canvas->nb_planes, args,
+                                         s->cuda.hwctx->stream), "paint");
+}
+
+/* Paints what motion fields on the device say. With the context pushed. */
+static int paint_fields(CUDAPainter *s, const MvviewPicture *pic, MvviewCudaPaintArgs *args)
+{
+    const MvviewField *f       = pic->field;
+    const CUdeviceptr longest  = s->canvas.data + LONGEST;
+    const GpumeMotionField *at = f->fields;
+    MvviewCudaMapArgs map      = { .nb = at->bw * at->bh };
+    int ret;
+
+    args->fields = (MvviewCudaFields) {
+        .nb     = f->nb_fields,     .nb_past    = f->nb_fields - !!f->nb_future,
+        .fields = { at[0], at[f->nb_fields - 1] },
+        .mode   = s->cfg->mode,     .scale      = s->cfg->scale,
+        .side   = pic->side ? pic->side : f->side,
+        .unit   = pic->unit,        .arrow_unit = pic->arrow_unit,
+        .legend = pic->legend,
+        .max    = pic->full,
+        .longest = longest + s->nb_measured % 2 * sizeof(unsigned),
+    };
+    args->fields.per_square = args->fields.side / f->side;
+    map.fields = args->fields;
+    if (s->cfg->mode & MVVIEW_ARROWS || !pic->full) {
+        map.next = longest + ++s->nb_measured % 2 * sizeof(unsigned);
+        ret = launch_map(s, pic, &map, f->nb_fields);
+        if (ret < 0)
+            return ret;
+        map.next = 0;
+    }
+    if (has_flow(s, pic)) {
+        ret = get_flow(s, map.nb * sizeof(MvviewCudaColour));
+        map.colours = args->colours = s->flow.data;
+        if (ret < 0 || (ret = launch_map(s, pic, &map, 1)) < 0)
+            return ret;
+    }
+    return launch_paint(s, pic, args);
+}
+
+/* Sends up what is listed, and colours the vectors. With the context pushed. */
+static int upload_lists(CUDAPainter *s, const MvviewPicture *pic, MvviewCudaPaintArgs *args, const Layout *l,
+                        GpumeCudaUpload *up)
+{
     const MvviewField *f    = pic->field;
-    const CUstream stream   = s->cuda.hwctx->stream;
-    const int flow          = !begin && !pic->plain && s->cfg->mode & MVVIEW_FLOW && s->cfg->opacity;
     const size_t cells_size = FFALIGN((size_t)f->cells_w * f->cells_h * sizeof(uint32_t), ALIGNMENT);
-    MvviewCudaPaintArgs args = { .nb_vectors = f->nb };
+    MvviewCudaMapArgs map   = { .nb = f->nb, .vectors = up->buffer.data + l->vectors, .fields = { .max = pic->full } };
+    int ret;
+
+    args->ops   = up->buffer.data + l->ops;
+    args->first = up->buffer.data + l->first;
+    args->list  = up->buffer.data + l->list;
+    ret = ff_gpume_cuda_upload(&s->cuda, up, l->size, "upload shapes");
+    if (ret < 0 || l->ops == l->vectors)
+        return ret;
+    ret = get_flow(s, cells_size + f->nb * sizeof(MvviewCudaColour));
+    if (ret < 0)
+        return ret;
+    map.cells   = args->cells   = s->flow.data;
+    map.colours = args->colours = s->flow.data + cells_size;
+    TRY(cuMemsetD8Async(s->flow.data, 0, cells_size, s->cuda.hwctx->stream), "clear the flow")
+    return launch_map(s, pic, &map, 1);
+}
+
+/*
+ * Paint as many of the listed shapes from begin on as go into one launch; before the first ones
+ * also the background and the flow. Returns their number. With the context pushed.
+ */
+static int paint_some(CUDAPainter *s, const MvviewPicture *pic, MvviewCudaPaintArgs *args, int begin)
+{
+    const MvviewField *f = pic->field;
+    const int flow       = !begin && has_flow(s, pic);
     Layout l = { 0 };
     size_t nb_listed;
-    const int nb = count_tiles(s, pic, text, begin, &nb_listed);
+    const int nb = count_tiles(s, pic, begin, &nb_listed);
     uint8_t *host;
     GpumeCudaUpload *up;
     int ret;
 
-    l.palette = place(&l, sizeof(MvviewCudaPalette));
-    l.planes  = place(&l, c->nb_planes * sizeof(MvviewCudaPlane));
     l.vectors = place(&l, flow ? f->nb * sizeof(MvviewCudaVector) : 0);
     l.ops     = place(&l, nb * sizeof(MvviewCudaOp));
     l.first   = place(&l, (s->tiles_x * (size_t)s->tiles_y + 1) * sizeof(unsigned));
@@ -351,57 +456,15 @@ static int paint_some(CUDAPainter *s, const MvviewPicture *pic, const MvviewText
     ret = ff_gpume_cuda_uploads_next(&s->cuda, &s->uploads, l.size, &up);
     if (ret < 0)
         return ret;
-    if (flow && (ret = get_flow(s, cells_size + f->nb * sizeof(MvviewCudaColour))) < 0)
-        return ret;
 
     host = up->buffer.pinned;
-    fill_palette((MvviewCudaPalette *)(host + l.palette), c, text);
-    fill_planes(s, pic, (MvviewCudaPlane *)(host + l.planes), begin > 0);
     fill_ops((MvviewCudaOp *)(host + l.ops), pic, begin, nb);
     fill_list(s, (unsigned *)(host + l.first), (unsigned *)(host + l.list), s->tiles + begin, nb);
-    if (flow) {
-        MvviewCudaMapArgs map = {
-            .vectors = up->buffer.data + l.vectors, .palette = up->buffer.data + l.palette,
-            .colours = s->flow.data + cells_size, .cells = s->flow.data,
-            .nb      = f->nb, .cells_w = f->cells_w, .full = pic->full,
-            .nb_comps = c->nb_comps, .depth = c->depth,
-        };
-
+    if (flow)
         ff_mvview_execute(s->cfg, f->nb, fill_vectors,
                           &(VectorsArg) { (MvviewCudaVector *)(host + l.vectors), f });
-        ret = ff_gpume_cuda_upload(&s->cuda, up, l.size, "upload vectors");
-        if (ret < 0)
-            return ret;
-        TRY(cuMemsetD8Async(s->flow.data, 0, cells_size, stream), "clear the flow")
-        s->map.grid[0] = (f->nb + MVVIEW_CUDA_MAP_THREADS - 1) / MVVIEW_CUDA_MAP_THREADS;
-        ret = check(s, ff_gpume_cuda_launch(&s->cuda, &s->map, 1, &map, stream), "map the vectors");
-        if (ret < 0)
-            return ret;
-        args.cells   = map.cells;
-        args.colours = map.colours;
-    } else {
-        ret = ff_gpume_cuda_upload(&s->cuda, up, l.size, "upload shapes");
-        if (ret < 0)
-            return ret;
-    }
-
-    args.planes     = up->buffer.data + l.planes;
-    args.palette    = up->buffer.data + l.palette;
-    args.ops        = up->buffer.data + l.ops;
-    args.first      = up->buffer.data + l.first;
-    args.list       = up->buffer.data + l.list;
-    args.cells_w    = f->cells_w;
-    args.tiles_x    = s->tiles_x;
-    args.tile_width = s->tile_width;
-    args.opacity    = s->cfg->opacity;
-    args.depth      = c->depth;
-    args.shift      = c->shift;
-    args.nb_comps   = c->nb_comps;
-    memcpy(args.gray, c->luma, sizeof(args.gray));
-    s->paint.grid[0] = s->tiles_x;
-    s->paint.grid[1] = s->tiles_y;
-    ret = check(s, ff_gpume_cuda_launch(&s->cuda, &s->paint, c->nb_planes, &args, stream), "paint");
-    if (ret < 0)
+    ret = upload_lists(s, pic, args, &l, up);
+    if (ret < 0 || (ret = launch_paint(s, pic, args)) < 0)
         return ret;
     ret = ff_gpume_cuda_upload_end(&s->cuda, up);
     return ret < 0 ? ret : nb;
@@ -410,17 +473,27 @@ static int paint_some(CUDAPainter *s, const MvviewPicture *pic, const MvviewText
 /* With the context pushed. */
 static int paint_all(CUDAPainter *s, const MvviewPicture *pic)
 {
-    MvviewText text = { 0 };
+    MvviewCudaPaintArgs args;
     int begin = 0, ret;
 
-    for (int i = 0; i < pic->nb_ops; i++)
-        if (pic->ops[i].shape.kind == MVVIEW_NUMBER)
-            ff_mvview_number_text(&text, pic->ops[i].shape.a);
+    if (pic->new_canvas && (ret = upload_canvas(s, pic->canvas)) < 0)
+        return ret;
+    init_args(s, pic, &args);
+    if (pic->plain)
+        return launch_paint(s, pic, &args);
+    if (pic->field->nb_fields)
+        return paint_fields(s, pic, &args);
     do {
-        ret = paint_some(s, pic, &text, begin);
+        ret = paint_some(s, pic, &args, begin);
         if (ret < 0)
             return ret;
         begin += ret;
+        /* the next ones go over what was painted */
+        args.colours = args.has_background = 0;
+        for (int i = 0; i < pic->canvas->nb_planes; i++) {
+            args.samples[i].src          = args.samples[i].dst;
+            args.samples[i].src_linesize = args.samples[i].dst_linesize;
+        }
     } while (begin < pic->nb_ops);
     return 0;
 }
@@ -438,9 +511,11 @@ static int paint(void *priv, const MvviewPicture *pic)
         if (ret < 0)
             return ret;
     }
-    av_fast_malloc(&s->tiles, &s->tiles_allocated, FFMAX(pic->nb_ops, 1) * sizeof(*s->tiles));
-    if (!s->tiles)
-        return AVERROR(ENOMEM);
+    if (pic->nb_ops) {
+        av_fast_malloc(&s->tiles, &s->tiles_allocated, pic->nb_ops * sizeof(*s->tiles));
+        if (!s->tiles)
+            return AVERROR(ENOMEM);
+    }
 
     ret = ff_gpume_cuda_push(&s->cuda);
     if (ret >= 0) {
@@ -460,6 +535,7 @@ static av_cold void uninit(void *priv)
         /* what is in flight reads what is freed next */
         s->cuda.cu->cuStreamSynchronize(s->cuda.hwctx->stream);
         ff_gpume_cuda_uploads_free(&s->cuda, &s->uploads);
+        ff_gpume_cuda_free(&s->canvas);
         ff_gpume_cuda_free(&s->flow);
         ff_gpume_cuda_unload(&s->cuda, &s->map);
         ff_gpume_cuda_unload(&s->cuda, &s->paint);
@@ -471,10 +547,11 @@ static av_cold void uninit(void *priv)
 }
 
 const MvviewPainter ff_mvview_painter_cuda = {
-    .priv_size = sizeof(CUDAPainter),
-    .hw_format = AV_PIX_FMT_CUDA,
-    .supports  = supports,
-    .init      = init,
-    .paint     = paint,
-    .uninit    = uninit,
+    .priv_size    = sizeof(CUDAPainter),
+    .hw_format    = AV_PIX_FMT_CUDA,
+    .reads_fields = 1,
+    .supports     = supports,
+    .init         = init,
+    .paint        = paint,
+    .uninit       = uninit,
 };

@@ -35,7 +35,8 @@ typedef struct Part {
 typedef struct ReadArg {
     MvviewField *f;
     const AVFrameSideData *sd;
-    int nb, sources;
+    int nb;
+    int distance[2];            ///< those that are wanted
     Part parts[MAX_PARTS];
 } ReadArg;
 
@@ -50,11 +51,11 @@ static void read_part(void *opaque, int job, int nb_jobs)
         MvviewVector *v = &f->vectors[p.begin + p.nb];
 
         if (!gpume_read_vector(v, arg->sd, i, f->w, f->h) ||
-            !(arg->sources & (v->future ? MVVIEW_FUTURE : MVVIEW_PAST)))
+            v->distance != arg->distance[v->distance > 0])
             continue;
         p.longest    = FFMAX(p.longest, squared_length(v));
         p.side       = FFMAX3(p.side, v->w, v->h);
-        p.nb_future += v->future;
+        p.nb_future += v->distance > 0;
         p.nb++;
     }
     arg->parts[job] = p;
@@ -70,20 +71,68 @@ void ff_mvview_execute(const MvviewConfig *cfg, int nb, GpumeJob job, void *arg)
         job(arg, 0, 1);
 }
 
-int ff_mvview_field_read(MvviewField *f, const AVFrame *frame, const MvviewConfig *cfg)
+/* Takes a distance that there is where it is nearer. */
+static void note_distance(int distance[2], int found)
+{
+    int *nearest = &distance[found > 0];
+
+    if (!*nearest || FFABS(found) < FFABS(*nearest))
+        *nearest = found;
+}
+
+/* Finds the distances that are drawn, past and future; 0: none. */
+static void find_distances(int distance[2], const MvviewConfig *cfg, const GpumeFieldSet *set,
+                           const AVFrameSideData *sd)
+{
+    const size_t nb = set ? set->nb : gpume_nb_vectors(sd);
+
+    distance[0] = -cfg->distance;
+    distance[1] = cfg->distance;
+    for (size_t i = 0; i < nb && !cfg->distance && (distance[0] != -1 || distance[1] != 1); i++)
+        note_distance(distance, set ? set->host[i].distance : gpume_read_distance(sd, i));
+    if (!(cfg->sources & MVVIEW_PAST))
+        distance[0] = 0;
+    if (!(cfg->sources & MVVIEW_FUTURE))
+        distance[1] = 0;
+}
+
+/* Takes the fields of these distances where they lie. */
+static void take_fields(MvviewField *f, const GpumeFieldSet *set, const int distance[2])
+{
+    for (int future = 0; future < 2; future++)
+        for (int i = 0; i < set->nb; i++) {
+            const GpumeMotionField *field = &set->device[i];
+
+            if (field->distance != distance[future])
+                continue;
+            f->fields[f->nb_fields++] = *field;
+            f->nb        += field->bw * field->bh;
+            f->nb_future += future * field->bw * field->bh;
+            f->side       = FFMAX(FFMIN(field->block, f->w), FFMIN(field->block, f->h));
+        }
+}
+
+int ff_mvview_field_read(MvviewField *f, const AVFrame *frame, const MvviewConfig *cfg, const void *device_ctx)
 {
     const AVFrameSideData *sd = av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
+    const GpumeFieldSet *set  = ff_gpume_fields_of(frame);
     const size_t nb  = gpume_nb_vectors(sd);
     uint64_t longest = 0;
-    ReadArg arg = { .f = f, .nb = nb, .sources = cfg->sources };
+    ReadArg arg = { .f = f, .nb = nb };
 
     f->w  = frame->width;
     f->h  = frame->height;
-    f->nb = f->nb_future = f->side = f->longest = 0;
+    f->nb = f->nb_future = f->nb_fields = f->side = f->longest = 0;
     f->cells_w = (f->w + MVVIEW_CELL - 1) / MVVIEW_CELL;
     f->cells_h = (f->h + MVVIEW_CELL - 1) / MVVIEW_CELL;
     if (!nb)
         return 0;
+    find_distances(arg.distance, cfg, set, sd);
+    if (device_ctx && set && set->on_device && set->device_ctx == device_ctx &&
+        set->host[0].width == f->w && set->host[0].height == f->h) {
+        take_fields(f, set, arg.distance);
+        return f->nb;
+    }
     if (nb > INT_MAX / sizeof(*f->vectors))
         return AVERROR(ENOMEM);
     av_fast_malloc(&f->vectors, &f->allocated, nb * sizeof(*f->vectors));
@@ -138,7 +187,7 @@ int ff_mvview_field_map(MvviewField *f)
             const MvviewVector *v = &f->vectors[i];
             int x0, y0, x1, y1;
 
-            if (v->future != future)
+            if ((v->distance > 0) != future)
                 continue;
             ff_mvview_cells(f, v, &x0, &y0, &x1, &y1);
             for (int y = y0; y < y1; y++)
@@ -176,7 +225,7 @@ int ff_mvview_field_choose(MvviewField *f, int side,
         for (int i = 0; i < f->nb; i++) {
             const MvviewVector *v = &f->vectors[i];
 
-            if (v->future != future || v->x < 0 || v->y < 0 || v->x >= f->w || v->y >= f->h)
+            if ((v->distance > 0) != future || v->x < 0 || v->y < 0 || v->x >= f->w || v->y >= f->h)
                 continue;
             if (side) {
                 /* exact divisions, as coordinates have 15 bits */

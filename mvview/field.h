@@ -5,7 +5,8 @@
 
 /**
  * @file
- * The vectors of a frame that are to be drawn, read from its side data, whoever made it.
+ * The vectors of a frame that are to be drawn: read from its side data, whoever made it, or, where
+ * a painter does that itself, the motion fields in which they lie.
  */
 
 #ifndef AVFILTER_GPUME_MVVIEW_FIELD_H
@@ -15,6 +16,7 @@
 
 #include "libavutil/frame.h"
 
+#include "libavfilter/gpume/field/fields.h"
 #include "libavfilter/gpume/field/sidedata.h"
 #include "libavfilter/gpume/mvview/mvview.h"
 
@@ -28,10 +30,15 @@ typedef GpumeBlockVector MvviewVector;
 
 typedef struct MvviewField {
     int w, h;                   ///< of the picture
-    MvviewVector *vectors;
-    int nb;
+    int nb;                     ///< vectors
     int nb_future;
     int side;                   ///< of the largest block
+
+    /** Of one grid, on the painter's device, past first; its vectors are not here then. */
+    GpumeMotionField fields[2];
+    int nb_fields;              ///< 0: here are the vectors
+
+    MvviewVector *vectors;
     uint32_t longest;           ///< length, in the same units
     unsigned allocated, cells_allocated, squares_allocated;
 
@@ -41,10 +48,11 @@ typedef struct MvviewField {
 } MvviewField;
 
 /**
- * Read what a frame has.
+ * Reads what a frame has.
+ * @param device_ctx AVHWDeviceContext of the painter, if it reads motion fields that lie there; or NULL
  * @return number of vectors or an error
  */
-int ff_mvview_field_read(MvviewField *f, const AVFrame *frame, const MvviewConfig *cfg);
+int ff_mvview_field_read(MvviewField *f, const AVFrame *frame, const MvviewConfig *cfg, const void *device_ctx);
 
 /** Run a job in as many parts as so many vectors are worth. */
 void ff_mvview_execute(const MvviewConfig *cfg, int nb, GpumeJob job, void *arg);

@@ -5,41 +5,69 @@
 
 /**
  * @file
- * The flow: what colour each vector has, and which vector each cell of 4x4 samples.
+ * The longest vector; or the flow: what colour each vector has, and which vector each cell of 4x4
+ * samples. The cells of motion fields follow from their grid, and only the first field's are seen.
  */
 
 #include "libavfilter/gpume/cuda/common.cuh"
-#include "libavfilter/gpume/mvview/cuda_args.h"
+#include "libavfilter/gpume/mvview/fields.cuh"
+
+/** Makes args.fields.longest of the lengths that all threads of the launch have, and 0 of the next. */
+static __device__ __forceinline__ void mvview_longest(const MvviewCudaMapArgs &args, unsigned length)
+{
+    for (int lanes = 16; lanes; lanes /= 2) {
+        const unsigned other = __shfl_xor_sync(GPUME_WHOLE_WARP, length, lanes);
+
+        length = FFMAX(length, other);
+    }
+    if (threadIdx.x % 32 == 0 && length)
+        atomicMax((GpumeU32 *)args.fields.longest, length);
+    if (!(blockIdx.x | blockIdx.y | threadIdx.x))
+        *(GpumeU32 *)args.next = 0;
+}
 
 /**
- * grid:   vectors
+ * grid:   vectors; fields
  * block:  MVVIEW_CUDA_MAP_THREADS
  * shared: none
  */
 GPUME_KERNEL_OF(MvviewCudaMapArgs, MVVIEW_CUDA_MAP_THREADS)
 {
-    const MvviewCudaPalette *palette = (const MvviewCudaPalette *)args.palette;
+    const MvviewCudaCanvas *canvas = (const MvviewCudaCanvas *)args.canvas;
+    const MvviewCudaVector *vectors = (const MvviewCudaVector *)args.vectors;
     const int i = blockIdx.x * MVVIEW_CUDA_MAP_THREADS + threadIdx.x;
     GpumeU32 *cells = (GpumeU32 *)args.cells;
     GpumeU16 *colour = (GpumeU16 *)args.colours + 4ll * i;
-    unsigned length, key;
+    unsigned length = 0, key, full;
     unsigned char rgb[3];
-    MvviewCudaVector v;
+    int dx = 0, dy = 0;
 
-    if (i >= args.nb)
+    if (i < args.nb) {
+        if (args.fields.nb) {
+            mvview_field_vector(args.fields, blockIdx.y, i, &dx, &dy);
+        } else {
+            dx = vectors[i].dx;
+            dy = vectors[i].dy;
+        }
+        length = mvview_sqrt((unsigned long long)((long long)dx * dx + (long long)dy * dy));
+    }
+    if (args.next)
+        mvview_longest(args, length);
+    if (args.next || i >= args.nb)
         return;
-    v      = ((const MvviewCudaVector *)args.vectors)[i];
-    length = mvview_sqrt((unsigned long long)((long long)v.dx * v.dx + (long long)v.dy * v.dy));
+    full = mvview_full(args.fields);
     if (args.nb_comps == 1)
-        rgb[0] = rgb[1] = rgb[2] = FFMIN(length, args.full) * 255ull / args.full;
+        rgb[0] = rgb[1] = rgb[2] = FFMIN(length, full) * 255ull / full;
     else
-        mvview_wheel(rgb, v.dx, v.dy, length, args.full);
+        mvview_wheel(rgb, dx, dy, length, full);
     for (int c = 0; c < args.nb_comps; c++)
-        colour[c] = mvview_component(palette->matrix[c], palette->offset[c], rgb[0], rgb[1], rgb[2],
+        colour[c] = mvview_component(canvas->matrix[c], canvas->offset[c], rgb[0], rgb[1], rgb[2],
                                      args.depth);
 
-    key = i + 1 + (v.y1 & MVVIEW_CUDA_FUTURE ? 0 : args.nb);
-    for (int y = v.y0; y < (v.y1 & ~MVVIEW_CUDA_FUTURE); y++)
-        for (int x = v.x0; x < v.x1; x++)
+    if (args.fields.nb)
+        return;
+    key = i + 1 + (vectors[i].y1 & MVVIEW_CUDA_FUTURE ? 0 : args.nb);
+    for (int y = vectors[i].y0; y < (vectors[i].y1 & ~MVVIEW_CUDA_FUTURE); y++)
+        for (int x = vectors[i].x0; x < vectors[i].x1; x++)
             atomicMax(cells + (long long)y * args.cells_w + x, key);
 }

@@ -30,10 +30,8 @@ struct MvviewView {
 
     MvviewCanvas canvas;
     MvviewField field;
-    MvviewOp *ops;
-    int nb_ops;
+    MvviewPicture pic;              ///< being made
     unsigned ops_allocated;
-    int arrow_unit;
 };
 
 enum AVPixelFormat ff_mvview_hw_format(int i)
@@ -97,17 +95,20 @@ av_cold void ff_mvview_close(MvviewView **view)
         v->painter->uninit(v->painter_priv);
     av_freep(&v->painter_priv);
     ff_mvview_field_free(&v->field);
-    av_freep(&v->ops);
+    av_freep(&v->pic.ops);
     av_freep(view);
 }
 
 int ff_mvview_read(MvviewView *v, const AVFrame *frame)
 {
+    const AVHWFramesContext *frames = v->cfg.hw_frames ? (void *)v->cfg.hw_frames->data : NULL;
+
     if (!frame) {
         v->field.nb = 0;
         return 0;
     }
-    return ff_mvview_field_read(&v->field, frame, &v->cfg);
+    return ff_mvview_field_read(&v->field, frame, &v->cfg,
+                                frames && v->painter->reads_fields ? frames->device_ctx : NULL);
 }
 
 /* What is one sample wide in a small picture. */
@@ -121,35 +122,31 @@ static int unit_of(const MvviewCanvas *c)
 static int add_op(MvviewView *v, MvviewShape shape, int x, int y)
 {
     const MvviewCanvas *c = &v->canvas;
-    const size_t needed = (v->nb_ops + 1) * sizeof(*v->ops);
+    const size_t needed = (v->pic.nb_ops + 1) * sizeof(*v->pic.ops);
 
     if (needed > v->ops_allocated) {
-        MvviewOp *ops = av_fast_realloc(v->ops, &v->ops_allocated, needed);
+        MvviewOp *ops = av_fast_realloc(v->pic.ops, &v->ops_allocated, needed);
 
         if (!ops)
             return AVERROR(ENOMEM);
-        v->ops = ops;
+        v->pic.ops = ops;
     }
     shape.px = x & ((1 << c->hsub) - 1);
     shape.py = y & ((1 << c->vsub) - 1);
-    v->ops[v->nb_ops++] = (MvviewOp) { .x = x, .y = y, .shape = shape };
+    v->pic.ops[v->pic.nb_ops++] = (MvviewOp) { .x = x, .y = y, .shape = shape };
     return 0;
 }
 
 static int add_arrow(void *opaque, const MvviewVector *vector)
 {
     MvviewView *v = opaque;
-    /* dx / MVVIEW_UNITS * scale / 256 * MVVIEW_TIP */
-    const int64_t d = MVVIEW_UNITS * 256 / MVVIEW_TIP;
-    const int64_t qx = mvview_divide(vector->dx * (int64_t)v->cfg.scale, d);
-    const int64_t qy = mvview_divide(vector->dy * (int64_t)v->cfg.scale, d);
 
     return add_op(v, (MvviewShape) {
                       .kind    = MVVIEW_ARROW,
-                      .a       = av_clip64(qx, -MVVIEW_FARTHEST, MVVIEW_FARTHEST),
-                      .b       = av_clip64(qy, -MVVIEW_FARTHEST, MVVIEW_FARTHEST),
-                      .variant = vector->future,
-                      .unit    = v->arrow_unit,
+                      .a       = mvview_tip(vector->dx, v->cfg.scale),
+                      .b       = mvview_tip(vector->dy, v->cfg.scale),
+                      .variant = vector->distance > 0,
+                      .unit    = v->pic.arrow_unit,
                   }, vector->x, vector->y);
 }
 
@@ -159,38 +156,19 @@ static int arrow_side(const MvviewView *v)
     const int64_t readable = FFMAX(8, FFMAX(v->canvas.w, v->canvas.h) / READABLE_ARROWS);
     const int64_t side = v->field.side;
 
-    if (v->cfg.step == 1)
+    if (v->cfg.step == 1 || !side)
         return 0;
     return FFMIN(v->cfg.step ? v->cfg.step * side : (readable + side - 1) / side * side, INT_MAX / 4);
 }
 
-static uint32_t full_length(const MvviewView *v)
-{
-    return FFMAX(v->cfg.max ? v->cfg.max : v->field.longest, 1);
-}
-
 static int add_legend(MvviewView *v)
 {
-    const MvviewCanvas *c = &v->canvas;
-    const int side   = FFMIN(c->w, c->h);
-    const int radius = av_clip(side / 10, 12, 160);
-    const int dot    = FFMAX((radius + 6) / 20, 1);
-    const int margin = radius / 4;
-    const int tenths = (full_length(v) * UINT64_C(10) + MVVIEW_UNITS / 2) / MVVIEW_UNITS;
-    MvviewText text;
-    int height, x, y, ret;
+    const MvviewLegend l = mvview_legend(v->canvas.w, v->canvas.h, v->pic.full);
+    const int ret = add_op(v, (MvviewShape) { .kind = MVVIEW_WHEEL, .a = l.radius, .unit = v->pic.unit },
+                           l.x, l.wheel_y);
 
-    if (side < MIN_LEGEND_SIDE)
-        return 0;
-    ff_mvview_number_text(&text, tenths);
-    height = MVVIEW_GLYPH_H * dot;
-    x = c->w - margin - FFMAX(radius, mvview_text_half(&text, dot));
-    y = c->h - margin - height;
-    ret = add_op(v, (MvviewShape) { .kind = MVVIEW_WHEEL, .a = radius, .unit = unit_of(c) },
-                 x, y - radius - 3 * dot);
-    if (ret < 0)
-        return ret;
-    return add_op(v, (MvviewShape) { .kind = MVVIEW_NUMBER, .a = tenths, .b = dot }, x, y);
+    return ret < 0 ? ret : add_op(v, (MvviewShape) { .kind = MVVIEW_NUMBER, .a = l.tenths, .b = l.dot },
+                                  l.x, l.number_y);
 }
 
 static int add_ops(MvviewView *v)
@@ -202,46 +180,50 @@ static int add_ops(MvviewView *v)
             const MvviewVector *b = &v->field.vectors[i];
 
             ret = add_op(v, (MvviewShape) { .kind = MVVIEW_BLOCK, .a = b->w, .b = b->h,
-                                            .variant = b->unsound }, gpume_block_left(b), gpume_block_top(b));
+                                            .variant = b->inconsistent }, gpume_block_left(b), gpume_block_top(b));
             if (ret < 0)
                 return ret;
         }
     }
     if (v->cfg.mode & MVVIEW_ARROWS) {
-        const int side = arrow_side(v);
-
-        /* arrows next to each other have finer lines */
-        v->arrow_unit = FFMIN(unit_of(&v->canvas),
-                              FFMAX(side ? side : v->field.side, 4) * MVVIEW_SAMPLE / 8) & -MVVIEW_UNIT_STEP;
-        ret = ff_mvview_field_choose(&v->field, side, add_arrow, v);
+        ret = ff_mvview_field_choose(&v->field, v->pic.side, add_arrow, v);
         if (ret < 0)
             return ret;
     }
-    if (v->cfg.legend && v->cfg.mode & MVVIEW_FLOW)
-        return add_legend(v);
-    return 0;
+    return v->pic.legend ? add_legend(v) : 0;
+}
+
+/* All but the shapes. */
+static void begin_picture(MvviewView *v, int new_canvas, AVFrame *out, const AVFrame *in)
+{
+    const MvviewCanvas *c = &v->canvas;
+    const MvviewField *f  = &v->field;
+    const int side = arrow_side(v), unit = unit_of(c);
+
+    v->pic = (MvviewPicture) {
+        .canvas = c, .new_canvas = new_canvas, .field = &v->field,
+        .side   = side,
+        .unit   = unit,
+        /* arrows next to each other have finer lines */
+        .arrow_unit = FFMIN(unit, FFMAX(side ? side : f->side, 4) * MVVIEW_SAMPLE / 8) & -MVVIEW_UNIT_STEP,
+        .legend = v->cfg.legend && v->cfg.mode & MVVIEW_FLOW && FFMIN(c->w, c->h) >= MIN_LEGEND_SIDE,
+        .full   = v->cfg.max ? v->cfg.max : f->nb_fields ? 0 : FFMAX(f->longest, 1),
+        .ops    = v->pic.ops,
+        .plain  = !f->nb,
+        .in     = in, .out = out,
+    };
 }
 
 int ff_mvview_draw(MvviewView *v, AVFrame *out, const AVFrame *in)
 {
     const enum AVPixelFormat format = v->cfg.hw_frames ? v->sw_format : out->format;
-    const int new_canvas = ff_mvview_canvas_init(&v->canvas, out, format);
-    MvviewPicture pic;
     int ret = 0;
 
-    v->nb_ops = 0;
-    if (v->field.nb)
+    begin_picture(v, ff_mvview_canvas_init(&v->canvas, out, format), out, in);
+    if (v->field.nb && !v->field.nb_fields)
         ret = add_ops(v);
-    if (ret >= 0) {
-        pic = (MvviewPicture) {
-            .canvas = &v->canvas, .new_canvas = new_canvas,
-            .field  = &v->field,  .full       = full_length(v),
-            .ops    = v->ops,     .nb_ops     = v->nb_ops,
-            .plain  = !v->field.nb,
-            .in     = in,         .out        = out,
-        };
-        ret = v->painter->paint(v->painter_priv, &pic);
-    }
+    if (ret >= 0)
+        ret = v->painter->paint(v->painter_priv, &v->pic);
     if (ret < 0)
         memset(&v->canvas, 0, sizeof(v->canvas));
     return ret;

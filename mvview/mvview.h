@@ -22,15 +22,10 @@ enum MvviewSource {
     MVVIEW_FUTURE = 2,
 };
 
-enum MvviewMode {
-    MVVIEW_ARROWS = 1,
-    MVVIEW_FLOW   = 2,
-    MVVIEW_BLOCKS = 4,
-};
-
 typedef struct MvviewConfig {
     int mode;                   ///< MVVIEW_ARROWS, MVVIEW_FLOW, MVVIEW_BLOCKS, any of them
     int sources;                ///< MVVIEW_PAST, MVVIEW_FUTURE or both
+    int distance;               ///< of the other frame; 0: the nearest that there is on each side
     int background;             ///< enum MvviewBackground
     int scale;                  ///< factor of arrows times 256
     int max;                    ///< length of full saturation in units of 1/16 sample; 0: the longest

@@ -8,12 +8,13 @@
  * The picture: each tile's background, its flow, then its shapes in the order of drawing.
  *
  * A thread owns words of four bytes of the picture, reads each of them once and writes it
- * once. What a shape puts on a sample follows from where the sample lies (view/shape.h); a
- * sample of chroma gets the mean of the samples that it covers.
+ * once. What a shape puts on a sample follows from where the sample lies (mvview/shape.h); a
+ * sample of chroma gets the mean of the samples that it covers. The shapes of a tile are in a list
+ * that the host has made, or follow from motion fields (mvview/fields.cuh).
  */
 
 #include "libavfilter/gpume/cuda/common.cuh"
-#include "libavfilter/gpume/mvview/cuda_args.h"
+#include "libavfilter/gpume/mvview/fields.cuh"
 
 /** Bytes of a component, and components of a word. */
 #define BYTES     (GPUME_CUDA_DEPTH > 8 ? 2 : 1)
@@ -57,10 +58,10 @@ static __device__ __forceinline__ GpumeU32 mvview_blend(GpumeU32 word, int i, un
     return mvview_set(word, i, ((v >> shift) * keep + add) >> 8 << shift | (v & ((1u << shift) - 1)));
 }
 
-static __device__ __forceinline__ GpumeU32 mvview_load(const MvviewCudaPlane &p, const MvviewCudaPlace &at,
-                                                       int whole)
+static __device__ __forceinline__ GpumeU32 mvview_load(const MvviewCudaPlane &p, const MvviewCudaSamples &s,
+                                                       const MvviewCudaPlace &at, int whole)
 {
-    const GpumeU8 *src = (const GpumeU8 *)p.src + p.src_linesize * at.y +
+    const GpumeU8 *src = (const GpumeU8 *)s.src + s.src_linesize * at.y +
                          ((long long)at.x << p.log2_step) * BYTES;
     GpumeU32 word = 0;
 
@@ -71,10 +72,10 @@ static __device__ __forceinline__ GpumeU32 mvview_load(const MvviewCudaPlane &p,
     return word;
 }
 
-static __device__ __forceinline__ void mvview_store(const MvviewCudaPlane &p, const MvviewCudaPlace &at,
-                                                    int whole, GpumeU32 word)
+static __device__ __forceinline__ void mvview_store(const MvviewCudaPlane &p, const MvviewCudaSamples &s,
+                                                    const MvviewCudaPlace &at, int whole, GpumeU32 word)
 {
-    GpumeU8 *dst = (GpumeU8 *)p.dst + p.dst_linesize * at.y + ((long long)at.x << p.log2_step) * BYTES;
+    GpumeU8 *dst = (GpumeU8 *)s.dst + s.dst_linesize * at.y + ((long long)at.x << p.log2_step) * BYTES;
 
     if (whole && at.nb == 4) {
         *(GpumeU32 *)dst = word;
@@ -88,11 +89,11 @@ static __device__ __forceinline__ void mvview_store(const MvviewCudaPlane &p, co
 static __device__ __forceinline__ GpumeU32 mvview_background(const MvviewCudaPaintArgs &a, const MvviewCudaPlane &p,
                                                              GpumeU32 word)
 {
-    const MvviewCudaPalette *palette = (const MvviewCudaPalette *)a.palette;
-    const GpumeU16 *black = palette->inks[MVVIEW_INK_BLACK].comp;
+    const MvviewCudaCanvas *canvas = (const MvviewCudaCanvas *)a.canvas;
+    const GpumeU16 *black = canvas->inks[MVVIEW_INK_BLACK].comp;
     int gray = 1 << (a.depth - 1);
 
-    if (p.background == MVVIEW_PICTURE)
+    if (!a.has_background || p.background == MVVIEW_PICTURE)
         return word;
     if (p.background == MVVIEW_GRAY && p.log2_step == 2) {
         /* a sample of red, green and blue */
@@ -114,13 +115,23 @@ static __device__ __forceinline__ GpumeU32 mvview_background(const MvviewCudaPai
     return word;
 }
 
+/** 1 + the index of the vector that a cell's colour is of; 0: none. */
+static __device__ __forceinline__ GpumeU32 mvview_vector(const MvviewCudaPaintArgs &a, int x, int y)
+{
+    const GpumeMotionField &grid = a.fields.fields[0];
+    GpumeU32 key;
+
+    if (!a.cells)
+        return 1 + y * MVVIEW_CUDA_CELL / grid.block * grid.bw + x * MVVIEW_CUDA_CELL / grid.block;
+    key = ((const GpumeU32 *)a.cells)[(long long)y * a.cells_w + x];
+    return key > (GpumeU32)a.nb_vectors ? key - a.nb_vectors : key;
+}
+
 static __device__ __forceinline__ GpumeU32 mvview_flow(const MvviewCudaPaintArgs &a, const MvviewCudaPlane &p,
                                                        const MvviewCudaPlace &at, GpumeU32 word)
 {
-    const GpumeU32 *cells = (const GpumeU32 *)a.cells +
-                            (long long)((at.y << p.vsub) / MVVIEW_CUDA_CELL) * a.cells_w;
     const int nb = at.nb / BYTES;
-    GpumeU32 key = 0, vector = 0;
+    GpumeU32 vector = 0;
     int last = -1;
 
     for (int i = 0; i < nb; i++) {
@@ -128,11 +139,10 @@ static __device__ __forceinline__ GpumeU32 mvview_flow(const MvviewCudaPaintArgs
         const int c = mvview_comp(p, i);
 
         if (cell != last) {
-            key    = cells[cell];
-            vector = key > (GpumeU32)a.nb_vectors ? key - a.nb_vectors : key;
+            vector = mvview_vector(a, cell, (at.y << p.vsub) / MVVIEW_CUDA_CELL);
             last   = cell;
         }
-        if (key && c != NO_COMP)
+        if (vector && c != NO_COMP)
             word = mvview_blend(word, i, MVVIEW_FULL - a.opacity,
                                 mvview_flow_add(((const GpumeU16 *)a.colours)[4ll * (vector - 1) + c],
                                                 a.opacity), a.shift);
@@ -140,45 +150,97 @@ static __device__ __forceinline__ GpumeU32 mvview_flow(const MvviewCudaPaintArgs
     return word;
 }
 
-/** Make a shape ready: what all its samples have in common. */
-static __device__ __forceinline__ void mvview_prepare(const MvviewCudaPaintArgs &a, const MvviewCudaOp *op,
-                                                      MvviewCudaShape *s)
+/** Shape number i of those of a tile. */
+static __device__ __forceinline__ MvviewCudaOp mvview_op(const MvviewCudaPaintArgs &a, const MvviewCudaWindow &w, int i)
 {
-    const MvviewCudaPalette *palette = (const MvviewCudaPalette *)a.palette;
-    MvviewArrow arrow = { 0 };
-    MvviewBounds bounds;
+    const MvviewCudaOp *ops = (const MvviewCudaOp *)a.ops;
+    const GpumeU32 *list    = (const GpumeU32 *)a.list;
 
-    s->x       = op->x;
-    s->y       = op->y;
-    s->kind    = op->kind;
-    s->a       = op->a;
-    s->b       = op->b;
-    s->variant = op->variant;
-    s->unit    = op->unit;
+    return a.fields.nb ? mvview_field_op(a.fields, w, a.width, a.height, i) : ops[list[i]];
+}
+
+/** Make a shape ready: what all its samples have in common. */
+static __device__ __forceinline__ void mvview_prepare(const MvviewCudaPaintArgs &a, const MvviewCudaOp &op,
+                                                      MvviewCudaShared *shared, MvviewCudaShape *s)
+{
+    const MvviewCudaCanvas *canvas = (const MvviewCudaCanvas *)a.canvas;
+    MvviewArrow arrow = { 0 };
+    MvviewBounds bounds = mvview_shape_bounds(op.kind, op.a, op.b, op.unit);
+    int below, above;
+
+    s->x       = op.x;
+    s->y       = op.y;
+    s->kind    = op.kind;
+    s->a       = op.a;
+    s->b       = op.b;
+    s->variant = op.variant;
+    s->unit    = op.unit;
+    mvview_shape_inks(op.kind, op.a, op.b, op.variant, &below, &above);
     for (int c = 0; c < 4; c++) {
-        s->below[c] = c < a.nb_comps ? palette->inks[op->below].comp[c] : 0;
-        s->above[c] = c < a.nb_comps ? palette->inks[op->above].comp[c] : 0;
+        s->below[c] = c < a.nb_comps ? canvas->inks[below].comp[c] : 0;
+        s->above[c] = c < a.nb_comps ? canvas->inks[above].comp[c] : 0;
     }
-    if (op->kind == MVVIEW_ARROW) {
-        mvview_arrow_init(&arrow, op->a, op->b, op->unit);
-        bounds = mvview_arrow_bounds(&arrow, op->a, op->b);
-    } else if (op->kind == MVVIEW_BLOCK) {
-        bounds = mvview_block_bounds(op->a, op->b);
-    } else if (op->kind == MVVIEW_WHEEL) {
-        bounds = mvview_wheel_bounds(op->a, op->unit);
-    } else {
-        bounds = mvview_text_bounds(&palette->text, op->b);
+    if (op.kind == MVVIEW_ARROW) {
+        mvview_arrow_init(&arrow, op.a, op.b, op.unit);
+        bounds = mvview_arrow_bounds(&arrow, op.a, op.b);
+    } else if (op.kind == MVVIEW_NUMBER) {
+        shared->text = mvview_number_text(op.a);
     }
     s->arrow  = arrow;
-    s->left   = op->x + bounds.left;
-    s->right  = op->x + bounds.right;
-    s->top    = op->y + bounds.top;
-    s->bottom = op->y + bounds.bottom;
+    s->left   = op.x + bounds.left;
+    s->right  = op.x + bounds.right;
+    s->top    = op.y + bounds.top;
+    s->bottom = op.y + bounds.bottom;
+}
+
+/** Whether shape number i touches the tile. What is listed does. */
+static __device__ __forceinline__ int mvview_touches(const MvviewCudaPaintArgs &a, const MvviewCudaWindow &w, int i)
+{
+    MvviewCudaOp op;
+    MvviewBounds b;
+
+    if (!a.fields.nb || i < a.fields.nb * w.blocks.nb)
+        return 1;
+    op = mvview_op(a, w, i);
+    b  = mvview_shape_bounds(op.kind, op.a, op.b, op.unit);
+    return op.x + b.right >= w.left && op.x + b.left <= w.right &&
+           op.y + b.bottom >= w.top && op.y + b.top <= w.bottom;
+}
+
+/**
+ * Finds those of the shapes from *next to end that touch the tile, in their order: more than
+ * MVVIEW_CUDA_SHAPES, or all of them. Returns their number.
+ */
+static __device__ __forceinline__ int mvview_find(const MvviewCudaPaintArgs &a, const MvviewCudaWindow &w,
+                                                  MvviewCudaShared *shared, int *next, int end)
+{
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    int nb = 0;
+
+    while (*next < end && nb <= MVVIEW_CUDA_SHAPES) {
+        const int i        = *next + threadIdx.x;
+        const int touches  = i < end && mvview_touches(a, w, i);
+        const GpumeU32 all = __ballot_sync(GPUME_WHOLE_WARP, touches);
+        int at = nb + gpume_popcount(all & ((1u << lane) - 1));
+
+        if (!lane)
+            shared->counts[warp] = gpume_popcount(all);
+        __syncthreads();
+        for (int j = 0; j < MVVIEW_CUDA_THREADS / 32; j++) {
+            at += j < warp ? shared->counts[j] : 0;
+            nb += shared->counts[j];
+        }
+        if (touches)
+            shared->found[at] = i;
+        __syncthreads();
+        *next += MVVIEW_CUDA_THREADS;
+    }
+    return nb;
 }
 
 /** A wheel's layers, and the colour above: the components in 16 bits each. Rare, hence apart. */
 static __device__ __attribute__((noinline)) GpumeU64
-mvview_wheel_sample(const MvviewCudaPalette *palette, int nb_comps, int depth,
+mvview_wheel_sample(const MvviewCudaCanvas *canvas, int nb_comps, int depth,
                     int radius, int unit, int x, int y, MvviewLayers *l)
 {
     const int away = mvview_wheel_away(x, y);
@@ -192,15 +254,15 @@ mvview_wheel_sample(const MvviewCudaPalette *palette, int nb_comps, int depth,
     if (nb_comps == 1)
         rgb[0] = rgb[1] = rgb[2] = shade;
     for (int c = 0; c < nb_comps; c++)
-        comps |= (GpumeU64)mvview_component(palette->matrix[c], palette->offset[c], rgb[0], rgb[1], rgb[2],
+        comps |= (GpumeU64)mvview_component(canvas->matrix[c], canvas->offset[c], rgb[0], rgb[1], rgb[2],
                                             depth) << 16 * c;
     return comps;
 }
 
 static __device__ __attribute__((noinline)) MvviewLayers
-mvview_text_sample(const MvviewCudaPalette *palette, int dot, int x, int y)
+mvview_text_sample(const MvviewCudaCanvas *canvas, const MvviewText *text, int dot, int x, int y)
 {
-    return mvview_text_layers(&palette->text, dot, x, y);
+    return mvview_text_layers(canvas->font, text, dot, x, y);
 }
 
 /** Whether an arrow is so far from a word's middle that it cannot touch it. */
@@ -217,9 +279,9 @@ static __device__ __forceinline__ int mvview_is_far(const MvviewCudaShape &s, in
 template<int LOG2_STEP>
 static __device__ __forceinline__ GpumeU32 mvview_draw(const MvviewCudaPaintArgs &a, const MvviewCudaPlane &p,
                                                        const MvviewCudaPlace &at, const MvviewCudaShape &s,
-                                                       GpumeU32 word)
+                                                       const MvviewText *text, GpumeU32 word)
 {
-    const MvviewCudaPalette *palette = (const MvviewCudaPalette *)a.palette;
+    const MvviewCudaCanvas *canvas = (const MvviewCudaCanvas *)a.canvas;
     const int step   = 1 << LOG2_STEP;
     const int nb     = PER_WORD >> LOG2_STEP;
     const int left   = at.x << p.hsub, right  = ((at.x + nb) << p.hsub) - 1;
@@ -245,10 +307,10 @@ static __device__ __forceinline__ GpumeU32 mvview_draw(const MvviewCudaPaintArgs
                 else if (s.kind == MVVIEW_BLOCK)
                     l = mvview_block_layers(s.a, s.b, s.variant, x - s.x, y - s.y);
                 else if (s.kind == MVVIEW_WHEEL)
-                    wheel = mvview_wheel_sample(palette, a.nb_comps, a.depth, s.a, s.unit,
+                    wheel = mvview_wheel_sample(canvas, a.nb_comps, a.depth, s.a, s.unit,
                                                 x - s.x, y - s.y, &l);
                 else
-                    l = mvview_text_sample(palette, s.b, x - s.x, y - s.y);
+                    l = mvview_text_sample(canvas, text, s.b, x - s.x, y - s.y);
 
                 mvview_arrow_step(&s.arrow, &along);
                 keep += mvview_keep(mvview_keep(MVVIEW_FULL, l.below), l.above);
@@ -276,17 +338,17 @@ static __device__ __forceinline__ GpumeU32 mvview_draw(const MvviewCudaPaintArgs
 /** Draw shapes, one after the other. Each variant has what it does for a sample unrolled. */
 static __device__ __forceinline__ GpumeU32
 mvview_draw_all(const MvviewCudaPaintArgs &a, const MvviewCudaPlane &p, const MvviewCudaPlace &at,
-                const MvviewCudaShape *shapes, int nb, GpumeU32 word)
+                const MvviewCudaShared *shared, int nb, GpumeU32 word)
 {
     if (p.log2_step == 0) {
         GPUME_NO_UNROLL for (int i = 0; i < nb; i++)
-            word = mvview_draw<0>(a, p, at, shapes[i], word);
+            word = mvview_draw<0>(a, p, at, shared->shapes[i], &shared->text, word);
     } else if (p.log2_step == 1) {
         GPUME_NO_UNROLL for (int i = 0; i < nb; i++)
-            word = mvview_draw<1>(a, p, at, shapes[i], word);
+            word = mvview_draw<1>(a, p, at, shared->shapes[i], &shared->text, word);
     } else {
         GPUME_NO_UNROLL for (int i = 0; i < nb; i++)
-            word = mvview_draw<2>(a, p, at, shapes[i], word);
+            word = mvview_draw<2>(a, p, at, shared->shapes[i], &shared->text, word);
     }
     return word;
 }
@@ -308,53 +370,85 @@ mvview_place(const MvviewCudaPaintArgs &a, const MvviewCudaPlane &p, int x0, int
     return at;
 }
 
+/** Paint shapes into the tile; with is_first also what they are painted over. */
+static __device__ __forceinline__ void mvview_paint(const MvviewCudaPaintArgs &a, const MvviewCudaPlane &p,
+                                                    const MvviewCudaSamples &s, const MvviewCudaShared *shared,
+                                                    int nb, int is_first)
+{
+    const int per_row = MVVIEW_CUDA_TILE_BYTES / BYTES >> p.log2_step;     // samples
+    const int whole   = !((s.src | s.dst | s.src_linesize | s.dst_linesize) & 3);
+
+    GPUME_NO_UNROLL for (int x0 = 0; x0 < a.tile_width >> p.hsub; x0 += per_row) {
+        GPUME_NO_UNROLL for (int i = 0; i < MVVIEW_CUDA_WORDS; i++) {
+            const MvviewCudaPlace at = mvview_place(a, p, x0, i);
+            GpumeU32 word;
+
+            if (!at.nb)
+                continue;
+            word = mvview_load(p, s, at, whole);
+            if (is_first) {
+                word = mvview_background(a, p, word);
+                if (a.colours && p.painted)
+                    word = mvview_flow(a, p, at, word);
+            }
+            mvview_store(p, s, at, whole, mvview_draw_all(a, p, at, shared, nb, word));
+        }
+    }
+}
+
+/** The samples of a plane, by value: parameters that are chosen from by an address would be copied. */
+static __device__ __forceinline__ MvviewCudaSamples mvview_samples(const MvviewCudaPaintArgs &a, int plane)
+{
+    MvviewCudaSamples s = a.samples[0];
+
+    GPUME_UNROLL for (int i = 1; i < MVVIEW_CUDA_PLANES; i++) {
+        s.src          = plane == i ? a.samples[i].src : s.src;
+        s.dst          = plane == i ? a.samples[i].dst : s.dst;
+        s.src_linesize = plane == i ? a.samples[i].src_linesize : s.src_linesize;
+        s.dst_linesize = plane == i ? a.samples[i].dst_linesize : s.dst_linesize;
+    }
+    return s;
+}
+
 /**
  * grid:   tiles across, tiles down, planes
  * block:  MVVIEW_CUDA_THREADS
- * shared: MVVIEW_CUDA_SHAPES MvviewCudaShape
+ * shared: a MvviewCudaShared
  */
 GPUME_KERNEL_OF(MvviewCudaPaintArgs, MVVIEW_CUDA_THREADS, MVVIEW_CUDA_CTAS)
 {
-    const MvviewCudaPlane p = ((const MvviewCudaPlane *)args.planes)[blockIdx.z];
-    const int tile  = blockIdx.y * args.tiles_x + blockIdx.x;
-    const unsigned begin = p.painted ? ((const unsigned *)args.first)[tile]     : 0;
-    const unsigned end   = p.painted ? ((const unsigned *)args.first)[tile + 1] : 0;
-    const unsigned *list = (const unsigned *)args.list;
-    const MvviewCudaOp *ops = (const MvviewCudaOp *)args.ops;
-    const int per_row = MVVIEW_CUDA_TILE_BYTES / BYTES >> p.log2_step;     // samples
+    const MvviewCudaPlane p = ((const MvviewCudaCanvas *)args.canvas)->planes[blockIdx.z];
+    const unsigned *first   = (const unsigned *)args.first + blockIdx.y * args.tiles_x + blockIdx.x;
+    const int left = blockIdx.x * args.tile_width, top = blockIdx.y * MVVIEW_CUDA_TILE_ROWS;
+    MvviewCudaSamples s = mvview_samples(args, blockIdx.z);
+    MvviewCudaWindow w = { 0 };
+    int next = 0, end = 0, is_first = 1;
 
-    GPUME_SHARED(MvviewCudaShape, shapes);
+    GPUME_SHARED(MvviewCudaShared, shared);
 
-    /* a tile of more shapes than that is painted over */
-    for (unsigned first = begin; first == begin || first < end; first += MVVIEW_CUDA_SHAPES) {
-        const int nb = gpume_min(MVVIEW_CUDA_SHAPES, end - first);
-        MvviewCudaPlane q = p;
-
-        if (first != begin) {
-            q.src          = p.dst;
-            q.src_linesize = p.dst_linesize;
-        }
-        const int whole = !((q.src | q.dst | q.src_linesize | q.dst_linesize) & 3);
-
-        __syncthreads();
-        if ((int)threadIdx.x < nb)
-            mvview_prepare(args, ops + list[first + threadIdx.x], &shapes[threadIdx.x]);
-        __syncthreads();
-        GPUME_NO_UNROLL for (int x0 = 0; x0 < args.tile_width >> p.hsub; x0 += per_row) {
-            GPUME_NO_UNROLL for (int i = 0; i < MVVIEW_CUDA_WORDS; i++) {
-                const MvviewCudaPlace at = mvview_place(args, p, x0, i);
-                GpumeU32 word;
-
-                if (!at.nb)
-                    continue;
-                word = mvview_load(q, at, whole);
-                if (first == begin) {
-                    word = mvview_background(args, p, word);
-                    if (args.cells && p.painted)
-                        word = mvview_flow(args, p, at, word);
-                }
-                mvview_store(q, at, whole, mvview_draw_all(args, p, at, shapes, nb, word));
-            }
-        }
+    if (p.painted && args.fields.nb) {
+        w   = mvview_window(args.fields, left, top, left + args.tile_width - 1, top + MVVIEW_CUDA_TILE_ROWS - 1);
+        end = w.nb;
+    } else if (p.painted && args.first) {
+        next = first[0];
+        end  = first[1];
     }
+    do {
+        const int nb = mvview_find(args, w, shared, &next, end);
+
+        /* a tile of more shapes than that is painted over */
+        for (int begin = 0; begin < nb || is_first; begin += MVVIEW_CUDA_SHAPES) {
+            const int n = gpume_min(MVVIEW_CUDA_SHAPES, nb - begin);
+
+            if ((int)threadIdx.x < n)
+                mvview_prepare(args, mvview_op(args, w, shared->found[begin + threadIdx.x]), shared,
+                               &shared->shapes[threadIdx.x]);
+            __syncthreads();
+            mvview_paint(args, p, s, shared, n, is_first);
+            __syncthreads();
+            s.src          = s.dst;
+            s.src_linesize = s.dst_linesize;
+            is_first       = 0;
+        }
+    } while (next < end);
 }

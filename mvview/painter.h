@@ -27,8 +27,14 @@ typedef struct MvviewPicture {
     const MvviewCanvas *canvas;
     int new_canvas;             ///< it is another one than before
     MvviewField *field;
-    uint32_t full;              ///< length of full saturation, 1/MVVIEW_UNITS sample
-    /** Over the background and the flow, each over those before it. */
+    int side;                   ///< of the squares that have one arrow each; 0: every vector has one
+    int unit, arrow_unit;       ///< MvviewShape.unit of the legend, and of arrows
+    int legend;                 ///< whether it is drawn
+    uint32_t full;              ///< length of full saturation, 1/MVVIEW_UNITS sample; 0: the longest there is
+    /**
+     * Over the background and the flow, each over those before it. Where the field has no vectors
+     * here, these follow from what is above: blocks, then arrows, then the legend.
+     */
     MvviewOp *ops;
     int nb_ops;
     int plain;                  ///< there are no vectors: out becomes a copy of in
@@ -41,6 +47,8 @@ typedef struct MvviewPainter {
     size_t priv_size;
     /** Of the frames that it paints; AV_PIX_FMT_NONE: those in system memory. */
     enum AVPixelFormat hw_format;
+    /** Whether it reads motion fields on the frames' device, too. */
+    int reads_fields;
     /** Whether it paints pictures of this format, which ff_mvview_format_supported(). */
     int  (*supports)(enum AVPixelFormat format);
     /** @param cfg stays valid until uninit() */

@@ -12,8 +12,15 @@
 #ifndef AVFILTER_GPUME_MVVIEW_SHAPE_H
 #define AVFILTER_GPUME_MVVIEW_SHAPE_H
 
+#include "libavfilter/gpume/field/blockvector.h"
 #include "libavfilter/gpume/mvview/arrow.h"
 #include "libavfilter/gpume/mvview/wheel.h"
+
+enum MvviewMode {
+    MVVIEW_ARROWS = 1,
+    MVVIEW_FLOW   = 2,
+    MVVIEW_BLOCKS = 4,
+};
 
 /** What is drawn over. */
 enum MvviewBackground {
@@ -71,18 +78,25 @@ GPUME_INLINE MvviewBounds mvview_bounds_around(int x, int y, int margin)
     return b;
 }
 
+/** A component of the tip of a vector's arrow. @param scale factor times 256 */
+GPUME_INLINE int mvview_tip(int d, int scale)
+{
+    /* d / GPUME_UNITS * scale / 256 * MVVIEW_TIP */
+    const long long tip = mvview_divide(d * (long long)scale, GPUME_UNITS * 256 / MVVIEW_TIP);
+
+    return (int)FFMAX(-MVVIEW_FARTHEST, FFMIN(tip, MVVIEW_FARTHEST));
+}
+
 GPUME_INLINE MvviewBounds mvview_arrow_bounds(const MvviewArrow *a, int qx, int qy)
 {
     return mvview_bounds_around(qx / MVVIEW_TIP, qy / MVVIEW_TIP,
                                 (a->reach + a->head) / MVVIEW_SAMPLE + 2);
 }
 
-/** The same or more from what is known without a root. */
-GPUME_INLINE MvviewBounds mvview_arrow_most_bounds(int qx, int qy, int unit)
+/** How far from the line to its tip an arrow can touch samples. */
+GPUME_INLINE int mvview_arrow_margin(int unit)
 {
-    return mvview_bounds_around(qx / MVVIEW_TIP, qy / MVVIEW_TIP,
-                                (mvview_arrow_most_reach(unit) + mvview_arrow_most_head(unit)) /
-                                MVVIEW_SAMPLE + 2);
+    return (mvview_arrow_most_reach(unit) + mvview_arrow_most_head(unit)) / MVVIEW_SAMPLE + 2;
 }
 
 /** @param at mvview_arrow_along() of the sample */
@@ -106,14 +120,14 @@ GPUME_INLINE MvviewBounds mvview_block_bounds(int w, int h)
     return b;
 }
 
-GPUME_INLINE MvviewLayers mvview_block_layers(int w, int h, int unsound, int x, int y)
+GPUME_INLINE MvviewLayers mvview_block_layers(int w, int h, int inconsistent, int x, int y)
 {
     MvviewLayers l;
 
     l.below = l.above = 0;
     if (x < 0 || y < 0 || x >= w || y >= h)
         return l;
-    if (unsound)
+    if (inconsistent)
         l.below = (x + y) & 3 ? MVVIEW_TINT_WEIGHT : MVVIEW_HATCH_WEIGHT;
     if (!x || !y)
         l.above = MVVIEW_OUTLINE_WEIGHT;
@@ -154,16 +168,51 @@ GPUME_INLINE void mvview_wheel_colour(unsigned char rgb[3], unsigned char *shade
     *shade = FFMIN(away, rim) * 255 / rim;
 }
 
-/** The font: rows of five dots each; the leftmost is the highest bit. Digits leave the last two empty. */
+/** The font: rows of five dots each, from the lowest bit on, the leftmost the highest of its five. */
 #define MVVIEW_GLYPH_W 5
 #define MVVIEW_GLYPH_H 9
-#define MVVIEW_MAX_TEXT 24
 
-/** A text, as the dots of its letters. */
+/** Glyphs: 0 to 9 are digits. */
+enum MvviewGlyph {
+    MVVIEW_GLYPH_POINT = 10,
+    MVVIEW_GLYPH_SPACE,
+    MVVIEW_GLYPH_P,
+    MVVIEW_GLYPH_X,
+    MVVIEW_NB_GLYPHS
+};
+
+/** A text: a glyph in every four bits, the first in the lowest. */
 typedef struct MvviewText {
-    int length;
-    unsigned char rows[MVVIEW_MAX_TEXT][MVVIEW_GLYPH_H];
+    unsigned long long glyphs;
+    int length;                 ///< up to 16
 } MvviewText;
+
+GPUME_INLINE void mvview_text_add(MvviewText *t, int glyph)
+{
+    t->glyphs |= (unsigned long long)glyph << 4 * t->length++;
+}
+
+/** A length in samples. @param tenths 0 or more */
+GPUME_INLINE MvviewText mvview_number_text(int tenths)
+{
+    const int whole = tenths < 1000 ? tenths / 10 : (tenths + 5) / 10;
+    int unit = 1;
+    MvviewText t;
+
+    t.glyphs = t.length = 0;
+    while (unit <= whole / 10)
+        unit *= 10;
+    for (; unit; unit /= 10)
+        mvview_text_add(&t, whole / unit % 10);
+    if (tenths < 1000) {
+        mvview_text_add(&t, MVVIEW_GLYPH_POINT);
+        mvview_text_add(&t, tenths % 10);
+    }
+    mvview_text_add(&t, MVVIEW_GLYPH_SPACE);
+    mvview_text_add(&t, MVVIEW_GLYPH_P);
+    mvview_text_add(&t, MVVIEW_GLYPH_X);
+    return t;
+}
 
 GPUME_INLINE int mvview_text_half(const MvviewText *t, int dot)
 {
@@ -181,17 +230,18 @@ GPUME_INLINE MvviewBounds mvview_text_bounds(const MvviewText *t, int dot)
     return b;
 }
 
-/** Whether there is a dot in a column and row of a text. */
-GPUME_INLINE int mvview_has_dot(const MvviewText *t, int x, int y)
+/** Whether there is a dot in a column and row of a text. @param font by enum MvviewGlyph */
+GPUME_INLINE int mvview_has_dot(const unsigned long long *font, const MvviewText *t, int x, int y)
 {
     const int at = x / (MVVIEW_GLYPH_W + 1), column = x % (MVVIEW_GLYPH_W + 1);
 
     if (x < 0 || y < 0 || y >= MVVIEW_GLYPH_H || column >= MVVIEW_GLYPH_W || at >= t->length)
         return 0;
-    return t->rows[at][y] >> (MVVIEW_GLYPH_W - 1 - column) & 1;
+    return font[t->glyphs >> 4 * at & 15] >> (MVVIEW_GLYPH_W * (y + 1) - 1 - column) & 1;
 }
 
-GPUME_INLINE MvviewLayers mvview_text_layers(const MvviewText *t, int dot, int x, int y)
+GPUME_INLINE MvviewLayers mvview_text_layers(const unsigned long long *font, const MvviewText *t,
+                                             int dot, int x, int y)
 {
     const int left = mvview_text_half(t, dot) + dot;
     MvviewLayers l;
@@ -203,14 +253,65 @@ GPUME_INLINE MvviewLayers mvview_text_layers(const MvviewText *t, int dot, int x
     /* of dots, to the right of and below those around the text */
     column = (x + left) / dot - 1;
     row    = (y + 2 * dot) / dot - 2;
-    if (mvview_has_dot(t, column, row)) {
+    if (mvview_has_dot(font, t, column, row)) {
         l.above = MVVIEW_FULL;
         return l;
     }
     for (int j = -1; j <= 1; j++)
         for (int i = -1; i <= 1; i++)
-            if (mvview_has_dot(t, column + i, row + j))
+            if (mvview_has_dot(font, t, column + i, row + j))
                 l.below = MVVIEW_EDGE_WEIGHT;
+    return l;
+}
+
+/**
+ * The samples that a shape of this kind can touch, or a few more.
+ * @param a,b,unit as MvviewShape has them
+ */
+GPUME_INLINE MvviewBounds mvview_shape_bounds(int kind, int a, int b, int unit)
+{
+    MvviewText text;
+
+    if (kind == MVVIEW_ARROW)
+        return mvview_bounds_around(a / MVVIEW_TIP, b / MVVIEW_TIP, mvview_arrow_margin(unit));
+    if (kind == MVVIEW_BLOCK)
+        return mvview_block_bounds(a, b);
+    if (kind == MVVIEW_WHEEL)
+        return mvview_wheel_bounds(a, unit);
+    text = mvview_number_text(a);
+    return mvview_text_bounds(&text, b);
+}
+
+/** The colours that a shape has below and above, enum MvviewInk; a wheel's own one is not among them. */
+GPUME_INLINE void mvview_shape_inks(int kind, int a, int b, int variant, int *below, int *above)
+{
+    *below = kind == MVVIEW_BLOCK ? MVVIEW_INK_RED : MVVIEW_INK_BLACK;
+    *above = kind == MVVIEW_BLOCK ? MVVIEW_INK_SIZES :
+             kind == MVVIEW_ARROW && variant ? MVVIEW_INK_AMBER : MVVIEW_INK_WHITE;
+    for (int size = 4; kind == MVVIEW_BLOCK && size < FFMAX(a, b) && *above < MVVIEW_NB_INKS - 1; size *= 2)
+        ++*above;
+}
+
+/** Where the legend is and what it shows. */
+typedef struct MvviewLegend {
+    int x, wheel_y, number_y;
+    int radius;                 ///< of the wheel
+    int tenths, dot;            ///< of the number
+} MvviewLegend;
+
+/** @param full length of full saturation, in units of 1/GPUME_UNITS sample */
+GPUME_INLINE MvviewLegend mvview_legend(int w, int h, unsigned full)
+{
+    MvviewLegend l;
+    MvviewText text;
+
+    l.radius   = av_clip(FFMIN(w, h) / 10, 12, 160);
+    l.dot      = FFMAX((l.radius + 6) / 20, 1);
+    l.tenths   = (int)((full * 10ull + GPUME_UNITS / 2) / GPUME_UNITS);
+    text       = mvview_number_text(l.tenths);
+    l.x        = w - l.radius / 4 - FFMAX(l.radius, mvview_text_half(&text, l.dot));
+    l.number_y = h - l.radius / 4 - MVVIEW_GLYPH_H * l.dot;
+    l.wheel_y  = l.number_y - l.radius - 3 * l.dot;
     return l;
 }
 

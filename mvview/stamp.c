@@ -27,21 +27,6 @@ const MvviewColour ff_mvview_inks[MVVIEW_NB_INKS] = {
                          { {  64, 168, 255 }, 144 }, { { 152, 120, 255 }, 120 },
 };
 
-void ff_mvview_shape_inks(const MvviewShape *s, enum MvviewInk *below, enum MvviewInk *above)
-{
-    const int side = FFMAX(s->a, s->b);
-
-    *below = MVVIEW_INK_BLACK;
-    *above = MVVIEW_INK_WHITE;
-    if (s->kind == MVVIEW_BLOCK) {
-        *below = MVVIEW_INK_RED;
-        *above = MVVIEW_INK_SIZES + (side <= 4 ? 0 : FFMIN(av_log2(side - 1) - 1,
-                                                           MVVIEW_NB_INKS - 1 - MVVIEW_INK_SIZES));
-    } else if (s->kind == MVVIEW_ARROW && s->variant) {
-        *above = MVVIEW_INK_AMBER;
-    }
-}
-
 struct MvviewGroup {
     int size;                   ///< room, in samples
     int x, n;                   ///< first sample and number of samples; whole chroma samples
@@ -131,39 +116,25 @@ static void put(MvviewGroup *g, const MvviewCanvas *c, int r, int x, const Ink *
         g->add[j][r][i] = mvview_add(g->add[j][r][i], ink->comp[j], weight);
 }
 
-/* Dots of the letters that numbers have. */
-static const struct {
-    char letter;
-    uint8_t rows[MVVIEW_GLYPH_H];
-} font[] = {
-    { '0', { 0x0e, 0x11, 0x11, 0x11, 0x11, 0x11, 0x0e } },
-    { '1', { 0x04, 0x0c, 0x04, 0x04, 0x04, 0x04, 0x0e } },
-    { '2', { 0x0e, 0x11, 0x01, 0x02, 0x04, 0x08, 0x1f } },
-    { '3', { 0x1f, 0x02, 0x04, 0x02, 0x01, 0x11, 0x0e } },
-    { '4', { 0x02, 0x06, 0x0a, 0x12, 0x1f, 0x02, 0x02 } },
-    { '5', { 0x1f, 0x10, 0x1e, 0x01, 0x01, 0x11, 0x0e } },
-    { '6', { 0x06, 0x08, 0x10, 0x1e, 0x11, 0x11, 0x0e } },
-    { '7', { 0x1f, 0x01, 0x02, 0x04, 0x04, 0x04, 0x04 } },
-    { '8', { 0x0e, 0x11, 0x11, 0x0e, 0x11, 0x11, 0x0e } },
-    { '9', { 0x0e, 0x11, 0x11, 0x0f, 0x01, 0x02, 0x0c } },
-    { '.', { 0x00, 0x00, 0x00, 0x00, 0x00, 0x0c, 0x0c } },
-    { 'p', { 0x00, 0x00, 0x1e, 0x11, 0x11, 0x11, 0x1e, 0x10, 0x10 } },
-    { 'x', { 0x00, 0x00, 0x11, 0x0a, 0x04, 0x0a, 0x11 } },
+#define GLYPH(a, b, c, d, e, f, g, h, i)                                                            \
+    ((a) | (b) << 5 | (c) << 10 | (d) << 15 | (e) << 20 | (f) << 25 | (g ## ull) << 30 | (h ## ull) << 35 | \
+     (i ## ull) << 40)
+
+const unsigned long long ff_mvview_font[MVVIEW_NB_GLYPHS] = {
+    GLYPH(0x0e, 0x11, 0x11, 0x11, 0x11, 0x11, 0x0e, 0, 0),
+    GLYPH(0x04, 0x0c, 0x04, 0x04, 0x04, 0x04, 0x0e, 0, 0),
+    GLYPH(0x0e, 0x11, 0x01, 0x02, 0x04, 0x08, 0x1f, 0, 0),
+    GLYPH(0x1f, 0x02, 0x04, 0x02, 0x01, 0x11, 0x0e, 0, 0),
+    GLYPH(0x02, 0x06, 0x0a, 0x12, 0x1f, 0x02, 0x02, 0, 0),
+    GLYPH(0x1f, 0x10, 0x1e, 0x01, 0x01, 0x11, 0x0e, 0, 0),
+    GLYPH(0x06, 0x08, 0x10, 0x1e, 0x11, 0x11, 0x0e, 0, 0),
+    GLYPH(0x1f, 0x01, 0x02, 0x04, 0x04, 0x04, 0x04, 0, 0),
+    GLYPH(0x0e, 0x11, 0x11, 0x0e, 0x11, 0x11, 0x0e, 0, 0),
+    GLYPH(0x0e, 0x11, 0x11, 0x0f, 0x01, 0x02, 0x0c, 0, 0),
+    [MVVIEW_GLYPH_POINT] = GLYPH(0x00, 0x00, 0x00, 0x00, 0x00, 0x0c, 0x0c, 0, 0),
+    [MVVIEW_GLYPH_P]     = GLYPH(0x00, 0x00, 0x1e, 0x11, 0x11, 0x11, 0x1e, 0x10, 0x10),
+    [MVVIEW_GLYPH_X]     = GLYPH(0x00, 0x00, 0x11, 0x0a, 0x04, 0x0a, 0x11, 0, 0),
 };
-
-void ff_mvview_number_text(MvviewText *text, int tenths)
-{
-    char letters[MVVIEW_MAX_TEXT];
-
-    memset(text, 0, sizeof(*text));
-    text->length = tenths < 1000 ?
-        snprintf(letters, sizeof(letters), "%d.%d px", tenths / 10, tenths % 10) :
-        snprintf(letters, sizeof(letters), "%d px", (tenths + 5) / 10);
-    for (int i = 0; i < text->length; i++)
-        for (int j = 0; j < FF_ARRAY_ELEMS(font); j++)
-            if (font[j].letter == letters[i])
-                memcpy(text->rows[i], font[j].rows, sizeof(text->rows[i]));
-}
 
 /** A shape, and what follows from it once. */
 typedef struct Outline {
@@ -177,26 +148,17 @@ typedef struct Outline {
 static Outline outline_of(const MvviewShape *s, const MvviewCanvas *c)
 {
     Outline o = { .s = s };
-    enum MvviewInk below, above;
+    int below, above;
 
-    ff_mvview_shape_inks(s, &below, &above);
-    o.below = ink_of(c, &ff_mvview_inks[below]);
-    o.above = ink_of(c, &ff_mvview_inks[above]);
-    switch (s->kind) {
-    case MVVIEW_ARROW:
+    mvview_shape_inks(s->kind, s->a, s->b, s->variant, &below, &above);
+    o.below  = ink_of(c, &ff_mvview_inks[below]);
+    o.above  = ink_of(c, &ff_mvview_inks[above]);
+    o.bounds = mvview_shape_bounds(s->kind, s->a, s->b, s->unit);
+    if (s->kind == MVVIEW_ARROW) {
         mvview_arrow_init(&o.arrow, s->a, s->b, s->unit);
         o.bounds = mvview_arrow_bounds(&o.arrow, s->a, s->b);
-        break;
-    case MVVIEW_BLOCK:
-        o.bounds = mvview_block_bounds(s->a, s->b);
-        break;
-    case MVVIEW_WHEEL:
-        o.bounds = mvview_wheel_bounds(s->a, s->unit);
-        break;
-    case MVVIEW_NUMBER:
-        ff_mvview_number_text(&o.text, s->a);
-        o.bounds = mvview_text_bounds(&o.text, s->b);
-        break;
+    } else if (s->kind == MVVIEW_NUMBER) {
+        o.text = mvview_number_text(s->a);
     }
     o.bounds.left   += s->px;
     o.bounds.right  += s->px;
@@ -236,7 +198,7 @@ static void fill_row(MvviewGroup *g, const MvviewCanvas *c, const Outline *o,
             }
             break;
         case MVVIEW_NUMBER:
-            l = mvview_text_layers(&o->text, s->b, dx, dy);
+            l = mvview_text_layers(ff_mvview_font, &o->text, s->b, dx, dy);
             break;
         }
         put(g, c, r, x, &o->below, l.below);

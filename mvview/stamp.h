@@ -25,7 +25,7 @@
 typedef struct MvviewShape {
     enum MvviewKind kind;
     int a, b;
-    int variant;        ///< 1: an arrow into the future, an unsound block
+    int variant;        ///< 1: an arrow into the future, an inconsistent block
     int px, py;         ///< it begins at this sample of those that share a chroma sample
     int unit;           ///< of arrows and wheels: width of a line, in units of MVVIEW_SAMPLE
 } MvviewShape;
@@ -73,13 +73,10 @@ void ff_mvview_stamp_draw(const MvviewStamp *stamp, const MvviewCanvas *c,
 void ff_mvview_shape_draw(const MvviewShape *s, const MvviewCanvas *c, MvviewGroup *g,
                           const MvviewBand *band, int x, int y);
 
-/** The numbers of the colours that a shape has below and above; a wheel's own one is not among them. */
-void ff_mvview_shape_inks(const MvviewShape *s, enum MvviewInk *below, enum MvviewInk *above);
-
 /** By enum MvviewInk. */
 extern const MvviewColour ff_mvview_inks[MVVIEW_NB_INKS];
 
-/** A length in samples. @param tenths 0 or more */
-void ff_mvview_number_text(MvviewText *text, int tenths);
+/** By enum MvviewGlyph. */
+extern const unsigned long long ff_mvview_font[MVVIEW_NB_GLYPHS];
 
 #endif /* AVFILTER_GPUME_MVVIEW_STAMP_H */

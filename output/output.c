@@ -15,7 +15,7 @@
 #include "libavutil/macros.h"
 #include "libavutil/mem.h"
 
-#include "libavfilter/gpume/field/vector.h"
+#include "libavfilter/gpume/field/field_args.h"
 #include "libavfilter/gpume/output/output.h"
 
 #define OUTPUT(name) extern const GpumeOutput ff_gpume_output_##name;
@@ -137,7 +137,7 @@ static void compute_stats(GpumeStats *stats, const GpumeField *field, const Gpum
 
         stats->cost += field->costs[i];
         stats->zero += !square;
-        nb_unsound  += mv->flags & GPUME_FLAG_UNSOUND;
+        nb_unsound  += mv->flags & GPUME_FLAG_INCONSISTENT;
         sum         += sqrt(square);
         if (square > max)
             max = square;

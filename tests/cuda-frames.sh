@@ -98,6 +98,11 @@ for row in nv12/fps=2x yuv420p/fps=5/2x:scene=0 p010le/fps=3x:scene=1.2:cut=blen
         -enc_time_base filter -f framecrc - > "$tmp/gpu"
     check "cuda-mvfps/$row" "other pictures" \
         eval "[ \"\$(grep -c '^0,' '$tmp/cpu')\" -ge 6 ] && cmp -s '$tmp/cpu' '$tmp/gpu'"
+    # the same where the fields do not stay on the device
+    ffmpeg -init_hw_device cuda=cu:0 -filter_hw_device cu -lavfi "$cut,format=$format,hwupload_cuda,
+        $search=cuda,hwdownload,format=$format,hwupload_cuda,mvfps=${row#*/},hwdownload,format=$format" \
+        -fps_mode passthrough -copyts -enc_time_base filter -f framecrc - > "$tmp/gpu"
+    check "cuda-mvfps-copied/$row" "other pictures" cmp -s "$tmp/cpu" "$tmp/gpu"
 done
 
 # steady NAME LAUNCHES ARGUMENT...: checks the calls of the 10th to the 20th frame, each of which
@@ -126,6 +131,13 @@ steady cuda-steady-hint 2 -init_hw_device cuda=cu:0 -filter_hw_device cu \
     -f lavfi -i "$source" -vf "format=nv12,hwupload_cuda,gpume=algo=ds:hint=constant,$first_only"
 steady cuda-steady-mvview 3 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
     -vf "format=nv12,hwupload_cuda,gpume=algo=ds,mvview=mode=flow+arrows+blocks:step=1,$first_only"
-# a copy of each frame; its own copy, map and cells of vectors, the cut; the vectors, the picture, the mean
-steady cuda-steady-mvfps 10 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
+# a copy of each frame; its own copy, cells of vectors, the cut; the vectors, the picture, the mean
+steady cuda-steady-mvfps 9 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
     -vf "format=nv12,hwupload_cuda,gpume=algo=ds:dir=both,mvfps=fps=2x,$first_only"
+# where gpume has left the vectors on the device they do not go up again
+check cuda-mvfps-fields "vectors were uploaded" \
+    eval "grep -q cuLaunchKernel '$tmp/calls' && ! grep -q 'cuMemcpyHtoD' '$tmp/calls'"
+# another filter has copied them: also a map of vectors
+steady cuda-steady-mvfps-list 10 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
+    -vf "format=nv12,gpume=algo=ds:dir=both:backend=cpu,hwupload_cuda,mvfps=fps=2x,$first_only"
+check cuda-mvfps-list "vectors were not uploaded" grep -q cuMemcpyHtoD "$tmp/calls"

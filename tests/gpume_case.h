@@ -51,7 +51,7 @@ typedef struct CaseLimits {
 
 typedef struct Case {
     TestStream s;
-    int dir, exhaustive, async_depth, metadata, file, nb_threads;
+    int dir, refs, exhaustive, async_depth, metadata, file, nb_threads;
     int automatic;          ///< options that have their default are not given
     int feed_all;           ///< all frames before the first is pulled
     int close_after;        ///< frames that come out before the graph is closed; -1: all
@@ -132,7 +132,7 @@ static inline int64_t case_work(const Case *c)
     const int hme    = gpume_kind(s->algo) == GPUME_KIND_HIERARCHICAL;
     const int sweeps = s->sweeps ? s->sweeps : 2;
     const int passes = (hme ? 2 : !!s->smooth) * sweeps + (s->pel > 1 ? sweeps + 1 : 0);
-    const int nb_fields = s->check ? 2 : s->nb_references;
+    const int nb_fields = s->nb_references << !!s->check;
     int64_t work = 0;
 
     for (int i = 0; i < s->nb; i++) {
@@ -191,7 +191,7 @@ static inline void lessen(Case *c)
 
 static inline void draw_case(TestRandom *r, const CaseLimits *l, Case *c)
 {
-    static const int depths[] = { 1, 2, 3, 5, 64 };
+    static const int depths[] = { 0, 1, 2, 3, 5, 64 };
     TestStream *s = &c->s;
     TestPicture now = { 0 };
     int changes, limit, device;
@@ -211,8 +211,9 @@ static inline void draw_case(TestRandom *r, const CaseLimits *l, Case *c)
     s->nb          = 1 + test_draw(r, MAX_CASE_FRAMES);
     c->close_after = test_draw(r, 4) ? -1 : (int)test_draw(r, s->nb + 1);
     device         = test_draw(r, 3) == 2;
+    c->refs        = test_draw(r, 3) ? 1 : 1 + (int)test_draw(r, 3);
     changes        = device ? 0 : test_draw(r, 8);
-    test_set_dir(s, c->dir);
+    test_set_dir(s, c->dir, c->refs);
 
     limit = test_draw(r, 4) ? l->max_side / 2 : l->max_side;
     for (int i = 0; i < s->nb; i++) {
@@ -279,6 +280,8 @@ static inline void case_options(char *buf, size_t size, const Case *c, enum Case
     for (int i = 0; i < FF_ARRAY_ELEMS(motion); i++)
         if (!c->automatic || motion[i].value != test_default(c->s.algo, motion[i].name))
             av_strlcatf(buf, size, ":%s=%d", motion[i].name, motion[i].value);
+    if (c->refs > 1)
+        av_strlcatf(buf, size, ":refs=%d", c->refs);
     if (c->s.sweeps)
         av_strlcatf(buf, size, ":sweeps=%d", c->s.sweeps);
     if (c->s.levels)

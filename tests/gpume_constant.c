@@ -223,7 +223,7 @@ static Case *open_case(uint64_t seed, enum Mode mode, AVBufferRef *device)
     s->pel   = 1;
     s->nb    = NB_FRAMES;
     s->check = !test_draw(&r, 4);
-    test_set_dir(s, test_draw(&r, 2) ? 1 : 3);
+    test_set_dir(s, test_draw(&r, 2) ? 1 : 3, 1);
     for (int i = 0; i < s->nb; i++)
         s->pics[i] = (TestPicture) { .w = w, .h = h, .format = format, .pts = i };
     snprintf(t->options, sizeof(t->options),

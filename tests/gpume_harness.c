@@ -71,6 +71,18 @@ void test_fail(const char *fmt, ...)
     }
 }
 
+static int share = 1, nb_shares = 1, nb_asked;
+
+int test_set_share(const char *text)
+{
+    return sscanf(text, "%d/%d", &share, &nb_shares) == 2 && share >= 1 && share <= nb_shares ? 0 : -1;
+}
+
+int test_is_mine(void)
+{
+    return nb_asked++ % nb_shares == share - 1;
+}
+
 void *test_alloc(void *p)
 {
     if (!p) {
@@ -549,13 +561,23 @@ static void free_fields(TestPicture *pic)
     }
 }
 
+/* Which reference is as far on the other side; below 0: none is. */
+static int opposite_of(const TestStream *s, int j)
+{
+    for (int k = 0; k < s->nb_distances; k++)
+        if (s->distance[k] == -s->distance[j])
+            return k;
+    return -1;
+}
+
 void test_expect(TestStream *s)
 {
     int first[TEST_MAX_PICTURES];   ///< the first picture of the same kind
 
     s->nb_distances = s->nb_references;
-    if (s->check && s->nb_references == 1)
-        s->distance[s->nb_distances++] = -s->distance[0];
+    for (int j = 0; s->check && j < s->nb_references; j++)
+        if (opposite_of(s, j) < 0)
+            s->distance[s->nb_distances++] = -s->distance[j];
     for (int i = 0; i < s->nb; i++) {
         TestPicture *pic = &s->pics[i];
 
@@ -579,7 +601,7 @@ void test_expect(TestStream *s)
                 const OracleMotion m = motion_of(s, i);
 
                 oracle_check(&m, s->pics[i].w, s->pics[i].h, s->pics[i].vectors[j],
-                             s->pics[i + s->distance[j]].vectors[!j]);
+                             s->pics[i + s->distance[j]].vectors[opposite_of(s, j)]);
             }
         }
     }
@@ -604,13 +626,13 @@ void test_free_stream(TestStream *s)
     }
 }
 
-void test_set_dir(TestStream *s, int dir)
+void test_set_dir(TestStream *s, int dir, int refs)
 {
     s->nb_references = 0;
-    if (dir & 1)
-        s->distance[s->nb_references++] = -1;
-    if (dir & 2)
-        s->distance[s->nb_references++] = 1;
+    for (int i = 1; i <= refs && dir & 1; i++)
+        s->distance[s->nb_references++] = -i;
+    for (int i = 1; i <= refs && dir & 2; i++)
+        s->distance[s->nb_references++] = i;
 }
 
 int test_default(int algo, const char *option)
@@ -662,7 +684,7 @@ void test_parse_options(TestStream *s, const char *options)
             if (!strcmp(e->key, numbers[i].name))
                 *numbers[i].value = atoi(e->value);
         if (!strcmp(e->key, "dir"))
-            test_set_dir(s, e->value[0] == 'p' ? 1 : e->value[0] == 'f' ? 2 : 3);
+            test_set_dir(s, e->value[0] == 'p' ? 1 : e->value[0] == 'f' ? 2 : 3, 1);
     }
     av_dict_free(&dict);
 }
@@ -790,9 +812,11 @@ static FieldStats field_stats(const TestStream *s, int i, int j)
     return f;
 }
 
-static const char *reference_name(const TestStream *s, int j)
+/* As files and metadata have it: past, future, past2 ... */
+static const char *reference_name(char name[16], int distance)
 {
-    return s->distance[j] < 0 ? "past" : "future";
+    snprintf(name, 16, abs(distance) > 1 ? "%s%d" : "%s", distance < 0 ? "past" : "future", abs(distance));
+    return name;
 }
 
 static void expect_csv(AVBPrint *text, const TestStream *s, int i, int j)
@@ -822,6 +846,7 @@ static void expect_npy(AVBPrint *text, const TestStream *s, int i, int j)
 static void expect_stats(AVBPrint *text, const TestStream *s, int i, int j)
 {
     const FieldStats f = field_stats(s, i, j);
+    char name[16];
 
     av_bprintf(text, "n:%d pts:", i + 1);
     if (s->pics[i].pts == AV_NOPTS_VALUE)
@@ -829,7 +854,7 @@ static void expect_stats(AVBPrint *text, const TestStream *s, int i, int j)
     else
         av_bprintf(text, "%"PRId64, s->pics[i].pts);
     av_bprintf(text, " dir:%s blocks:%d cost:%"PRIu64" zero:%d mean_mv:%.2f max_mv:%.1f "
-               "sound:%.4f intra:%"PRIu64" scene:%.4f\n", reference_name(s, j), nb_blocks(s, i),
+               "sound:%.4f intra:%"PRIu64" scene:%.4f\n", reference_name(name, s->distance[j]), nb_blocks(s, i),
                f.cost, f.zero, f.mean, f.max, f.sound, s->pics[i].intra, f.scene);
 }
 
@@ -1145,11 +1170,11 @@ static int check_metadata(const TestStream *s, int i, const AVFrame *frame, char
         "cost", "zero", "mean_mv", "max_mv", "sound", "intra", "scene",
     };
 
-    for (int past = 0; past < 2; past++) {
-        char wanted[FF_ARRAY_ELEMS(keys)][64] = { "" };
+    for (int distance = -GPUME_MAX_REFS; distance <= GPUME_MAX_REFS; distance++) {
+        char name[16], wanted[FF_ARRAY_ELEMS(keys)][64] = { "" };
 
         for (int j = 0; j < s->nb_references; j++) {
-            if (s->distance[j] < 0 == past && s->pics[i].vectors[j]) {
+            if (s->distance[j] == distance && s->pics[i].vectors[j]) {
                 const FieldStats f = field_stats(s, i, j);
 
                 snprintf(wanted[0], 64, "%"PRIu64, f.cost);
@@ -1161,11 +1186,12 @@ static int check_metadata(const TestStream *s, int i, const AVFrame *frame, char
                 snprintf(wanted[6], 64, "%.4f", f.scene);
             }
         }
-        for (int k = 0; k < FF_ARRAY_ELEMS(keys); k++) {
+        /* no reference is the picture itself */
+        for (int k = 0; k < FF_ARRAY_ELEMS(keys) && distance; k++) {
             const AVDictionaryEntry *entry;
             char key[64];
 
-            snprintf(key, sizeof(key), "lavfi.gpume.%s.%s", past ? "past" : "future", keys[k]);
+            snprintf(key, sizeof(key), "lavfi.gpume.%s.%s", reference_name(name, distance), keys[k]);
             entry = av_dict_get(frame->metadata, key, NULL, 0);
             if (strcmp(entry ? entry->value : "", wanted[k])) {
                 snprintf(wrong, 1024, "frame %d %s is '%s', expected '%s'", i, key,

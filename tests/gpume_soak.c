@@ -434,7 +434,7 @@ static int run_failures(int algo, const char *folder)
     c.s.smooth = test_default(algo, "smooth");
     c.s.check  = test_default(algo, "check");
     c.s.pel    = test_default(algo, "pel");
-    test_set_dir(&c.s, c.dir);
+    test_set_dir(&c.s, c.dir, 1);
     test_samples(&c.s, TEST_MOTION, 1, 4);
     test_expect(&c.s);
 

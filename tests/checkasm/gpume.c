@@ -452,7 +452,8 @@ static void check_candidates(void)
             ref_choice.factor      = rnd() % (GPUME_MAX_SMOOTH * GPUME_MAX_BLOCK + 1);
             ref_choice.shift       = 3 + rnd() % 3;
             ref_choice.depth_shift = rnd() % 9;
-            ref_choice.cost        = rnd() % (1 << (rnd() % 30));
+            /* with a penalty the greatest has 32 bits */
+            ref_choice.cost        = trial % 8 ? rnd() % (1 << (rnd() % 30)) : INT32_MAX - rnd() % 65536;
             for (int i = 0; i < 16; i++)
                 ref_choice.bounds[i] = rnd() & 1 ? 0 : rnd() % (2 * ref_choice.cost + 1);
             new_choice = ref_choice;
@@ -951,7 +952,7 @@ static void check_between_store(const MvfpsDsp *dsp, Between *b)
 /* Near each other, or as far as they can be; none: now and then there is no vector. */
 static void draw_vectors(MvfpsVector *v, int nb, int none)
 {
-    const int range = rnd() & 1 ? 3 : rnd() & 1 ? 100 : MVFPS_LONGEST + 1;
+    const int range = rnd() & 1 ? 3 : rnd() & 1 ? 100 : GPUME_LONGEST + 1;
 
     for (int i = 0; i < nb; i++) {
         v[i].x = none && !(rnd() & 15) ? MVFPS_NONE : (int)(rnd() % (2 * range + 1)) - range;

@@ -5,14 +5,27 @@
 
 /**
  * @file
- * The words of an AVMotionVector. Read by the host and by device code; core/backend.c
- * checks that the compiler lays the struct out like this.
+ * The motion field and the layout of its vectors. Read by the host and by device code.
  */
 
-#ifndef AVFILTER_GPUME_FIELD_VECTOR_H
-#define AVFILTER_GPUME_FIELD_VECTOR_H
+#ifndef AVFILTER_GPUME_FIELD_FIELD_ARGS_H
+#define AVFILTER_GPUME_FIELD_FIELD_ARGS_H
 
 #include "libavfilter/gpume/core/geometry.h"
+
+/**
+ * A motion field: where each block of a picture was, or will be, in another picture. Blocks of
+ * one size tile the picture; arrays are in raster order. Addresses are the host's or a device's.
+ */
+typedef struct GpumeMotionField {
+    int distance;               ///< of the other picture: -1 is the one before, 1 the one after
+    int pel;                    ///< vectors are in units of 1/pel sample
+    int width, height;          ///< of the picture, luma samples
+    int block;                  ///< side of a block, luma samples
+    int bw, bh;                 ///< blocks across and down
+    unsigned long long mvs;     ///< AVMotionVector[bh][bw]; 0: there is none
+    unsigned long long costs;   ///< uint32_t[bh][bw]
+} GpumeMotionField;
 
 /** 32-bit words of an AVMotionVector. Those without a field are 0, so equal vectors are equal bytes. */
 #define GPUME_VECTOR_WORDS 10
@@ -29,8 +42,24 @@
 #define GPUME_FLAGS_HIGH(flags)     0
 #endif
 
-/** Bit of AVMotionVector.flags: the fields of both directions disagree; see propagation.h. */
-#define GPUME_FLAG_UNSOUND 1
+/** Bit of AVMotionVector.flags: the vector is inconsistent with that of the opposite direction. */
+#define GPUME_FLAG_INCONSISTENT 1
+
+#ifndef GPUME_DEVICE_CODE
+#include <assert.h>
+#include <stddef.h>
+
+#include "libavutil/motion_vector.h"
+
+/* AVMotionVector is written and read as words. */
+#define GPUME_IS_AT(field, word, byte) (offsetof(AVMotionVector, field) == 4 * (word) + (byte))
+static_assert(sizeof(AVMotionVector) == 4 * GPUME_VECTOR_WORDS &&
+              GPUME_IS_AT(source,   0, 0) && GPUME_IS_AT(w,        1, 0) && GPUME_IS_AT(h,     1, 1) &&
+              GPUME_IS_AT(src_x,    1, 2) && GPUME_IS_AT(src_y,    2, 0) && GPUME_IS_AT(dst_x, 2, 2) &&
+              GPUME_IS_AT(dst_y,    3, 0) && GPUME_IS_AT(flags,    4, 0) &&
+              GPUME_IS_AT(motion_x, 6, 0) && GPUME_IS_AT(motion_y, 7, 0) &&
+              GPUME_IS_AT(motion_scale, 8, 0), "layout of AVMotionVector");
+#endif
 
 /**
  * Word i of the vector (dx, dy) of a block of w x h samples that begins at (x0, y0).
@@ -79,4 +108,16 @@ GPUME_INLINE unsigned gpume_part_vector_word(int i, int source, const GpumeBox *
     }
 }
 
-#endif /* AVFILTER_GPUME_FIELD_VECTOR_H */
+/** Component c of a vector that was written so, in units of 1/pel sample. */
+GPUME_INLINE int gpume_vector_component(const unsigned *words, int c)
+{
+    return (int)words[6 + c];
+}
+
+/** Whether it is inconsistent with that of the opposite direction; which word says so is the byte order's. */
+GPUME_INLINE int gpume_vector_inconsistent(const unsigned *words)
+{
+    return ((words[4] | words[5]) & GPUME_FLAG_INCONSISTENT) != 0;
+}
+
+#endif /* AVFILTER_GPUME_FIELD_FIELD_ARGS_H */

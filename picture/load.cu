@@ -9,16 +9,20 @@
  * vector's end need not look where it is, nor at the format.
  */
 
-#include "libavfilter/gpume/mvfps/device.cuh"
+#include "libavfilter/gpume/cuda/common.cuh"
+#include "libavfilter/gpume/picture/cuda_args.h"
 
-#define PER_WORD (4 / MVFPS_BYTES)
+typedef GpumeSampleOf<GPUME_CUDA_DEPTH>::Sample Sample;
+
+#define BYTES ((int)sizeof(Sample))
+#define PER_WORD (4 / BYTES)
 
 /** By comparisons, as an index has the compiler keep the arguments in memory. */
-static __device__ __forceinline__ MvfpsCudaComponent mvfps_component(const MvfpsCudaLoadArgs &a, int z)
+static __device__ __forceinline__ GpumeCudaComponent gpume_component(const GpumeCudaLoadArgs &a, int z)
 {
-    MvfpsCudaComponent c = a.components[0];
+    GpumeCudaComponent c = a.components[0];
 
-    GPUME_UNROLL for (int i = 1; i < MVFPS_CUDA_COMPONENTS; i++) {
+    GPUME_UNROLL for (int i = 1; i < GPUME_CUDA_COMPONENTS; i++) {
         c.plane     = z == i ? a.components[i].plane     : c.plane;
         c.linesize  = z == i ? a.components[i].linesize  : c.linesize;
         c.offset    = z == i ? a.components[i].offset    : c.offset;
@@ -32,13 +36,13 @@ static __device__ __forceinline__ MvfpsCudaComponent mvfps_component(const Mvfps
 }
 
 /** The word of samples x to x + PER_WORD - 1 of a row, not shifted. */
-static __device__ __forceinline__ GpumeU32 mvfps_load_word(const MvfpsCudaComponent &c, GpumeU64 row, int x,
+static __device__ __forceinline__ GpumeU32 gpume_load_word(const GpumeCudaComponent &c, GpumeU64 row, int x,
                                                            int whole)
 {
     GpumeU32 word = 0;
 
     if (whole && x >= 0 && x + PER_WORD <= c.w) {
-        const void *p = (const void *)(row + ((long long)x << c.log2_step) * MVFPS_BYTES);
+        const void *p = (const void *)(row + ((long long)x << c.log2_step) * BYTES);
 
         if (!c.log2_step) {
             gpume_load_global(&word, p);
@@ -47,9 +51,9 @@ static __device__ __forceinline__ GpumeU32 mvfps_load_word(const MvfpsCudaCompon
             GpumeU32 a, b;
 
             gpume_load_global(&two, p);
-            a = (GpumeU32)two.x >> 8 * MVFPS_BYTES * c.offset;
-            b = (GpumeU32)two.y >> 8 * MVFPS_BYTES * c.offset;
-            if (MVFPS_BYTES == 1)
+            a = (GpumeU32)two.x >> 8 * BYTES * c.offset;
+            b = (GpumeU32)two.y >> 8 * BYTES * c.offset;
+            if (BYTES == 1)
                 word = (a & 0xff) | (a >> 8 & 0xff00) | (b & 0xff) << 16 | (b >> 16 & 0xff) << 24;
             else
                 word = (a & 0xffff) | b << 16;
@@ -58,40 +62,40 @@ static __device__ __forceinline__ GpumeU32 mvfps_load_word(const MvfpsCudaCompon
         GPUME_UNROLL for (int i = 0; i < PER_WORD; i++) {
             const int at = gpume_max(0, gpume_min(x + i, c.w - 1));
 
-            word |= (GpumeU32)((const MvfpsSample *)row)[((long long)at << c.log2_step) + c.offset] <<
-                    8 * MVFPS_BYTES * i;
+            word |= (GpumeU32)((const Sample *)row)[((long long)at << c.log2_step) + c.offset] <<
+                    8 * BYTES * i;
         }
     }
     return word;
 }
 
 /**
- * grid:   words of a row of the copy, MVFPS_CUDA_COPY_ROWS rows of it for each warp, components
- * block:  MVFPS_CUDA_COPY_THREADS
+ * grid:   words of a row of the copy, GPUME_CUDA_COPY_ROWS rows of it for each warp, components
+ * block:  GPUME_CUDA_COPY_THREADS
  * shared: none
  */
-GPUME_KERNEL_OF(MvfpsCudaLoadArgs, MVFPS_CUDA_COPY_THREADS)
+GPUME_KERNEL_OF(GpumeCudaLoadArgs, GPUME_CUDA_COPY_THREADS)
 {
-    const MvfpsCudaComponent c = mvfps_component(args, blockIdx.z);
+    const GpumeCudaComponent c = gpume_component(args, blockIdx.z);
     const int word  = blockIdx.x * 32 + threadIdx.x % 32;
-    const int y0    = (blockIdx.y * (MVFPS_CUDA_COPY_THREADS / 32) + threadIdx.x / 32) * MVFPS_CUDA_COPY_ROWS -
+    const int y0    = (blockIdx.y * (GPUME_CUDA_COPY_THREADS / 32) + threadIdx.x / 32) * GPUME_CUDA_COPY_ROWS -
                       GPUME_PAD;
     const int x     = word * PER_WORD - GPUME_PAD;
     const int whole = !((c.plane | (GpumeU64)c.linesize) & ((4 << c.log2_step) - 1)) && c.log2_step <= 1;
-    GpumeU32 words[MVFPS_CUDA_COPY_ROWS];
+    GpumeU32 words[GPUME_CUDA_COPY_ROWS];
 
     if (word * 4 >= c.stride)
         return;
-    GPUME_UNROLL for (int i = 0; i < MVFPS_CUDA_COPY_ROWS; i++) {
+    GPUME_UNROLL for (int i = 0; i < GPUME_CUDA_COPY_ROWS; i++) {
         const int y = gpume_max(0, gpume_min(y0 + i, c.h - 1));
 
-        words[i] = mvfps_load_word(c, c.plane + c.linesize * y, x, whole);
-        if (MVFPS_BYTES == 2)
+        words[i] = gpume_load_word(c, c.plane + c.linesize * y, x, whole);
+        if (BYTES == 2)
             words[i] = (words[i] >> args.shift & (0xffffu >> args.shift) << 16) |
                        (words[i] & 0xffff) >> args.shift;
     }
-    GPUME_UNROLL for (int i = 0; i < MVFPS_CUDA_COPY_ROWS; i++) {
+    GPUME_UNROLL for (int i = 0; i < GPUME_CUDA_COPY_ROWS; i++) {
         if (y0 + i < c.h + GPUME_PAD)
-            *(GpumeU32 *)(c.first + (long long)c.stride * (y0 + i) + 4 * word - GPUME_PAD * MVFPS_BYTES) = words[i];
+            *(GpumeU32 *)(c.first + (long long)c.stride * (y0 + i) + 4 * word - GPUME_PAD * BYTES) = words[i];
     }
 }

@@ -1,0 +1,41 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Pictures on the device, as the host and kernels know them. Addresses are the device's.
+ */
+
+#ifndef AVFILTER_GPUME_PICTURE_CUDA_ARGS_H
+#define AVFILTER_GPUME_PICTURE_CUDA_ARGS_H
+
+#include "libavfilter/gpume/picture/padding.h"
+
+#define GPUME_CUDA_COMPONENTS 4
+
+/** Rows of copies begin at multiples of this many bytes. */
+#define GPUME_CUDA_ALIGNMENT 128
+
+/** Threads that copy, and rows that each of them has, one word of four bytes in each. */
+#define GPUME_CUDA_COPY_THREADS 128
+#define GPUME_CUDA_COPY_ROWS      4
+
+/** A component of a picture, and of its copy whose edges are repeated. */
+typedef struct GpumeCudaComponent {
+    unsigned long long plane;   ///< the plane's first byte
+    long long linesize;
+    int offset, log2_step;      ///< words to the first sample of a row, and from each to the next
+    unsigned long long first;   ///< the copy's sample (0, 0)
+    int stride;                 ///< bytes of a row of the copy, GPUME_PAD samples before the first included
+    int w, h;                   ///< samples
+} GpumeCudaComponent;
+
+/** Parameters of the kernel that copies a picture's components, right-justified. */
+typedef struct GpumeCudaLoadArgs {
+    GpumeCudaComponent components[GPUME_CUDA_COMPONENTS];
+    int shift;                  ///< bits below a sample in a word
+} GpumeCudaLoadArgs;
+
+#endif /* AVFILTER_GPUME_PICTURE_CUDA_ARGS_H */

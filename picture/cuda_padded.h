@@ -1,0 +1,42 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Copies on the device of pictures there, whose edges are repeated, as picture/padded.h has them
+ * in memory.
+ */
+
+#ifndef AVFILTER_GPUME_PICTURE_CUDA_PADDED_H
+#define AVFILTER_GPUME_PICTURE_CUDA_PADDED_H
+
+#include "libavfilter/gpume/cuda/driver.h"
+#include "libavfilter/gpume/picture/cuda_args.h"
+#include "libavfilter/gpume/picture/layout.h"
+
+/** Where the components of copies are, and what makes such copies. Blank before the first use. */
+typedef struct GpumeCudaPadding {
+    size_t first[GPUME_COMPONENTS];     ///< bytes to sample (0, 0)
+    size_t size;
+    int stride[GPUME_COMPONENTS];       ///< bytes
+    GpumeCudaLaunch load;
+} GpumeCudaPadding;
+
+/** Loads the kernel into the current context. @return 0 or an AVERROR code with a message */
+int ff_gpume_cuda_padding_init(const GpumeCuda *c, GpumeCudaPadding *p, int bytes);
+void ff_gpume_cuda_padding_uninit(const GpumeCuda *c, GpumeCudaPadding *p);
+
+/** Sets what copies of pictures of a layout are like. */
+void ff_gpume_cuda_padding_set(GpumeCudaPadding *p, const GpumeLayout *l);
+
+/** Returns a component of a frame, and where it is in a copy. */
+GpumeCudaComponent ff_gpume_cuda_component(const GpumeCudaPadding *p, const GpumeLayout *l, int i,
+                                           const AVFrame *frame, CUdeviceptr copy);
+
+/** Queues the copy of a frame, of p->size bytes, on the stream of its device. @return 0 or an AVERROR code */
+int ff_gpume_cuda_padded_load(const GpumeCuda *c, GpumeCudaPadding *p, const GpumeLayout *l,
+                              const AVFrame *frame, CUdeviceptr copy);
+
+#endif /* AVFILTER_GPUME_PICTURE_CUDA_PADDED_H */
