@@ -146,13 +146,13 @@ GPUME_KERNEL_OF(GpumeCudaExportArgs, GPUME_CUDA_EXPORT_THREADS)
     GPUME_NO_UNROLL for (int i = lane; i < (N * GPUME_VECTOR_WORDS + 31) / 32 * 32; i += 32) {
         const int whose = gpume_min(i / GPUME_VECTOR_WORDS, N - 1);
         const GpumeVector v = gpume_of_word(gpume_of_lane(word, whose));
-        const int unsound = gpume_of_lane(ring, whose) != 0;
+        const int inconsistent = gpume_of_lane(ring, whose) != 0;
         const int at = first + whose;
         const GpumeBox b = gpume_box(&p, p.block, at % p.bw, at / p.bw);
 
         if (i < N * GPUME_VECTOR_WORDS && at < nb_blocks)
             mvs[first * GPUME_VECTOR_WORDS + i] =
                 gpume_part_vector_word(i % GPUME_VECTOR_WORDS, source, &b, v.dx, v.dy, p.pel,
-                                       unsound ? GPUME_FLAG_INCONSISTENT : 0);
+                                       inconsistent ? GPUME_FLAG_INCONSISTENT : 0);
     }
 }

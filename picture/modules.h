@@ -12,8 +12,8 @@
 #define AVFILTER_GPUME_PICTURE_MODULES_H
 
 /**
- * M(name, family, depth): kernel gpume_<name> of <family>.cu, for samples of 8 or of up to 16 bits.
- * One row a line: makefiles read it with sed.
+ * M(name, family, depth): kernel gpume_<name> of <family>.cu, for samples of 8 or of up to 16
+ * bits. One row a line: makefiles read it with sed.
  */
 #define GPUME_PICTURE_MODULES(M) \
     M(picture_load_8,  load,  8) \

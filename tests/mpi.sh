@@ -271,7 +271,7 @@ faults() {
         refused hint 'hint is for encoders' $o gpume=hint=constant
         refused filter-option "Unable to parse \"algo\" option value \"fastest\"" $o gpume=algo=fastest
         refused filter-range 'out of range' $o gpume=range=5000
-        refused filter-ending 'ends neither in .csv nor' -i ../open.mkv -vf gpume --mv-file many.txt
+        refused filter-ending 'must end in .csv or .npy' -i ../open.mkv -vf gpume --mv-file many.txt
         refused filter-folder 'Could not open none/many.npy' -i ../open.mkv -vf gpume --mv-file none/many.npy
         refused filter-same 'are both' -i ../open.mkv -vf gpume --mv-file many.csv --stats-file many.csv
     }
