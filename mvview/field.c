@@ -9,6 +9,7 @@
 #include "libavutil/error.h"
 #include "libavutil/mem.h"
 
+#include "libavfilter/gpume/field/cells_args.h"
 #include "libavfilter/gpume/mvview/arrow.h"
 #include "libavfilter/gpume/mvview/field.h"
 
@@ -155,20 +156,15 @@ int ff_mvview_field_read(MvviewField *f, const AVFrame *frame, const MvviewConfi
     return f->nb;
 }
 
-/* First cell whose first sample is at or behind this one, inside the picture. */
-static int cell_from(int sample, int cells)
-{
-    return av_clip((sample + MVVIEW_CELL - 1) >> MVVIEW_LOG2_CELL, 0, cells);
-}
-
 void ff_mvview_cells(const MvviewField *f, const MvviewVector *v, int *x0, int *y0, int *x1, int *y1)
 {
-    const int left = gpume_block_left(v), top = gpume_block_top(v);
+    const GpumeCells cells = gpume_cells(f->w, f->h, MVVIEW_LOG2_CELL, 0);
+    const GpumeCellBox b   = gpume_cells_of_block(&cells, v);
 
-    *x0 = cell_from(left, f->cells_w);
-    *y0 = cell_from(top,  f->cells_h);
-    *x1 = cell_from(left + v->w, f->cells_w);
-    *y1 = cell_from(top  + v->h, f->cells_h);
+    *x0 = b.x0;
+    *y0 = b.y0;
+    *x1 = b.x1;
+    *y1 = b.y1;
 }
 
 int ff_mvview_field_map(MvviewField *f)

@@ -24,7 +24,8 @@ static __device__ __forceinline__ const GpumeU32 *mvview_vector_words(const Mvvi
 }
 
 /** Reads vector i of a field, in units of 1/GPUME_UNITS sample. */
-static __device__ __forceinline__ void mvview_field_vector(const MvviewCudaFields &f, int field, int i, int *dx, int *dy)
+static __device__ __forceinline__ void
+mvview_field_vector(const MvviewCudaFields &f, int field, int i, int *dx, int *dy)
 {
     const GpumeU32 *words = mvview_vector_words(f, field, i);
     const int unit = GPUME_UNITS / f.fields[0].pel;
