@@ -9,7 +9,7 @@ GPUME_FOLDERS  := $(shell sed -n 's/^[a-z][a-z]* //p' $(GPUME_DIR)/filters.list)
 gpume_upper     = $(shell echo $(1) | tr a-z A-Z)
 
 # The modules of kernels that a folder's modules.h lists, as words
-# 'folder,name,family,depth,side,cost,variant'; and their objects.
+# 'folder,name,family,depth,variant,side,cost'; and their objects.
 gpume_modules   = $(shell sed -n 's/^ *M(\(.*\)).*/$(1),\1/p' $(GPUME_DIR)/$(1)/modules.h 2>/dev/null | tr -d ' ')
 gpume_column    = $(word $(1),$(subst $(GPUME_COMMA), ,$(2)))
 GPUME_COMMA    := ,
@@ -57,9 +57,9 @@ define GPUME_MODULE
 libavfilter/$(call gpume_module,$(1)).ptx: NVCCFLAGS += \
     -DGPUME_CUDA_NAME=gpume_$(call gpume_column,2,$(1))        \
     -DGPUME_CUDA_DEPTH=$(call gpume_column,4,$(1))             \
-    -DGPUME_CUDA_SIDE=$(call gpume_column,5,$(1))              \
-    -DGPUME_CUDA_COST=GPUME_COST_$(call gpume_column,6,$(1))   \
-    '-DGPUME_CUDA_VARIANT=$(call gpume_column,7,$(1))'
+    -DGPUME_CUDA_SIDE=$(call gpume_column,6,$(1))              \
+    -DGPUME_CUDA_COST=GPUME_COST_$(call gpume_column,7,$(1))   \
+    '-DGPUME_CUDA_VARIANT=$(call gpume_column,5,$(1))'
 libavfilter/$(call gpume_module,$(1)).ptx: \
     $(GPUME_DIR)/$(call gpume_column,1,$(1))/$(call gpume_column,3,$(1)).cu \
     $(GPUME_KERNEL_HEADERS) | libavfilter/gpume/$(call gpume_column,1,$(1))/

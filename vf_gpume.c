@@ -52,7 +52,7 @@ typedef struct GpumeContext {
     int overwrite;
     int metadata;
     int hint;                   ///< enum GpumeHint
-    GpumeParams params;         ///< those that are chosen; most are options
+    GpumeParams params;         ///< the chosen ones; most are options
 
     GpumeEngine *engine;
     GpumeOutputs *outputs;
@@ -88,51 +88,51 @@ static const AVOption gpume_options[] = {
 #define COST(ID, name, title) CONST(#name, title, GPUME_COST_##ID, "cost"),
         GPUME_COSTS(COST)
 #undef COST
-    RANGE("range",        "search distance to each side, in luma samples; 0: 16, of hme 256"),
+    RANGE("range",        "search distance to each side, in luma samples; 0: 16, or 256 with hme"),
     RANGE("search_param", "search distance to each side, in luma samples (same as range)"),
-    { "exhaustive", "make fs evaluate every candidate, even those proved not to be the best",
+    { "exhaustive", "evaluate every candidate of fs, even those proved not to be the best",
       OFFSET(params.exhaustive), AV_OPT_TYPE_BOOL, { .i64 = 0 }, 0, 1, FLAGS },
     BLOCK("block",   "side of a block, in luma samples: 4, 8, 16, 32, 64 or 128"),
     BLOCK("mb_size", "side of a block, in luma samples (same as block)"),
-    { "smooth", "strength of smoothing; 0: off, -1: 0, of hme 2", OFFSET(params.smooth),
+    { "smooth", "smoothness of the motion field; 0: off; -1: 0, or 2 with hme", OFFSET(params.smooth),
       AV_OPT_TYPE_INT, { .i64 = GPUME_AUTO }, GPUME_AUTO, GPUME_MAX_SMOOTH, FLAGS },
-    { "check", "search both directions and replace vectors that disagree; auto: only with hme",
+    { "check", "search both directions and replace inconsistent vectors; auto: only with hme",
       OFFSET(params.check), AV_OPT_TYPE_BOOL, { .i64 = GPUME_AUTO }, GPUME_AUTO, 1, FLAGS },
-    { "pel", "precision of vectors: 1, 2 or 4 to a sample; 0: 1, of hme 4", OFFSET(params.pel),
-      AV_OPT_TYPE_INT, { .i64 = 0 }, 0, 4, FLAGS },
-    { "sweeps", "passes of smoothing; 0: 2", OFFSET(params.sweeps), AV_OPT_TYPE_INT,
+    { "pel", "precision of vectors: whole (1), half (2) or quarter (4) samples; 0: 1, or 4 with hme",
+      OFFSET(params.pel), AV_OPT_TYPE_INT, { .i64 = 0 }, 0, 4, FLAGS },
+    { "sweeps", "passes of smooth, pel and hme; 0: 2", OFFSET(params.sweeps), AV_OPT_TYPE_INT,
       { .i64 = 0 }, 0, GPUME_MAX_SWEEPS, FLAGS },
-    { "levels", "levels of hme's pyramid; 0: as many as suit the picture", OFFSET(params.levels),
+    { "levels", "levels of the pyramid of hme; 0: by picture size", OFFSET(params.levels),
       AV_OPT_TYPE_INT, { .i64 = 0 }, 0, GPUME_MAX_LEVELS, FLAGS },
-    { "dir", "where the reference frame lies", OFFSET(dir), AV_OPT_TYPE_INT,
+    { "dir", "direction of the reference frames", OFFSET(dir), AV_OPT_TYPE_INT,
       { .i64 = DIR_PAST }, DIR_PAST, DIR_BOTH, FLAGS, .unit = "dir" },
-        CONST("past",   "the frame before",           DIR_PAST,   "dir"),
-        CONST("future", "the frame after",            DIR_FUTURE, "dir"),
-        CONST("both",   "each in turn, past first",   DIR_BOTH,   "dir"),
-    { "refs", "frames searched on each side that dir names, nearest first", OFFSET(refs),
+        CONST("past",   "previous frames",            DIR_PAST,   "dir"),
+        CONST("future", "next frames",                DIR_FUTURE, "dir"),
+        CONST("both",   "both, past vectors first",   DIR_BOTH,   "dir"),
+    { "refs", "number of reference frames in each direction, nearest first", OFFSET(refs),
       AV_OPT_TYPE_INT, { .i64 = 1 }, 1, GPUME_MAX_REFS, FLAGS },
     { "backend", "where to search", OFFSET(backend), AV_OPT_TYPE_INT,
       { .i64 = BACKEND_AUTO }, BACKEND_AUTO, GPUME_NB_BACKENDS, FLAGS, .unit = "backend" },
-        CONST("auto", "CUDA if a device can be opened, else the CPU", BACKEND_AUTO, "backend"),
+        CONST("auto", "an NVIDIA GPU if one can be opened, otherwise the CPU", BACKEND_AUTO, "backend"),
 #define BACKEND(name, help) CONST(#name, help, 1 + GPUME_BACKEND_##name, "backend"),
         GPUME_BACKENDS(BACKEND)
 #undef BACKEND
-    { "device", "index of the GPU for frames in system memory (default: the filter graph's, else the first)",
+    { "device", "index of the GPU for frames in system memory (default: that of the filter graph, or the first)",
       OFFSET(device), AV_OPT_TYPE_STRING, { .str = NULL }, 0, 0, FLAGS },
-    { "async_depth", "frames searched at the same time; 1: lowest latency; 0: as many as suit the backend",
+    { "async_depth", "frames searched at the same time; 1: lowest latency; 0: as the backend needs",
       OFFSET(async_depth), AV_OPT_TYPE_INT, { .i64 = 0 }, 0, MAX_ASYNC_DEPTH, FLAGS },
     { "mv_file", "write the vectors to this .csv or .npy file; -: CSV to standard output",
       OFFSET(mv_file), AV_OPT_TYPE_STRING, { .str = NULL }, 0, 0, FLAGS },
     { "stats_file", "write a line per frame and direction to this file; -: standard output",
       OFFSET(stats_file), AV_OPT_TYPE_STRING, { .str = NULL }, 0, 0, FLAGS },
-    { "overwrite", "replace files that exist; else they are an error", OFFSET(overwrite),
+    { "overwrite", "replace existing files; 0: fail if a file exists", OFFSET(overwrite),
       AV_OPT_TYPE_BOOL, { .i64 = 1 }, 0, 1, FLAGS },
     { "metadata", "set lavfi.gpume.* frame metadata", OFFSET(metadata),
       AV_OPT_TYPE_BOOL, { .i64 = 0 }, 0, 1, FLAGS },
     { "hint", "tell encoders which parts of a frame need no search", OFFSET(hint), AV_OPT_TYPE_INT,
       { .i64 = GPUME_HINT_NONE }, GPUME_HINT_NONE, GPUME_HINT_CONSTANT, FLAGS, .unit = "hint" },
-        CONST("none",     "nothing",                             GPUME_HINT_NONE,     "hint"),
-        CONST("constant", "rectangles equal to the frame before", GPUME_HINT_CONSTANT, "hint"),
+        CONST("none",     "no hint",                                     GPUME_HINT_NONE,     "hint"),
+        CONST("constant", "rectangles that did not change for six frames", GPUME_HINT_CONSTANT, "hint"),
     { NULL }
 };
 
@@ -165,7 +165,7 @@ static av_cold int init(AVFilterContext *ctx)
         s->params.distance[s->params.nb_references++] = i;
 
     if (s->hint == GPUME_HINT_CONSTANT && !(s->dir & DIR_PAST)) {
-        av_log(ctx, AV_LOG_ERROR, "hint=constant needs vectors of the past: dir=past or both.\n");
+        av_log(ctx, AV_LOG_ERROR, "'hint=constant' is only valid with dir=past or dir=both.\n");
         return AVERROR(EINVAL);
     }
 
@@ -344,7 +344,7 @@ static const AVFilterPad gpume_inputs[] = {
 
 const GPUME_FILTER ff_vf_gpume = {
     GPUME_PUBLIC(name)        = "gpume",
-    GPUME_PUBLIC(description) = NULL_IF_CONFIG_SMALL("Search motion vectors, on the GPU or the CPU."),
+    GPUME_PUBLIC(description) = NULL_IF_CONFIG_SMALL("Search motion vectors on the CPU or a GPU."),
     GPUME_PUBLIC(priv_class)  = &gpume_class,
     GPUME_PUBLIC(flags)       = AVFILTER_FLAG_METADATA_ONLY |
                                 AVFILTER_FLAG_HWDEVICE      |

@@ -12,8 +12,8 @@
 #include "libavutil/error.h"
 #include "libavutil/frame.h"
 #include "libavutil/mem.h"
-#include "libavutil/motion_vector.h"
 
+#include "libavfilter/gpume/field/sidedata.h"
 #include "me_hint.h"
 #include "mpegpicture.h"
 
@@ -123,9 +123,7 @@ static MEHintPicture *picture_of(const MEHint *hint, int number)
 void ff_me_hint_add(MEHint *hint, const AVFrame *frame, int number)
 {
     const AVFrameSideData *sd;
-    const AVMotionVector *mv;
     MEHintPicture *pic;
-    size_t nb_vectors;
 
     if (!hint)
         return;
@@ -138,15 +136,17 @@ void ff_me_hint_add(MEHint *hint, const AVFrame *frame, int number)
     pic->number = number;
     for (int dir = PAST; dir < hint->nb_directions; dir++)
         clear(pic->field[dir], (size_t)hint->width * hint->height);
-    nb_vectors = sd->size / sizeof(*mv);
-    mv         = (const AVMotionVector *)sd->data;
-    for (size_t i = 0; i < nb_vectors; i++, mv++)
+    for (size_t i = 0; i < gpume_nb_vectors(sd); i++) {
+        AVMotionVector mv;
+
+        gpume_copy_vector(&mv, sd, i);
         /* a frame further away would need another field */
-        if (mv->source == -1 || (mv->source == 1 && hint->nb_directions > FUTURE))
-            put_block(pic->field[mv->source > 0], hint->width, hint->height, mv);
+        if (mv.source == -1 || (mv.source == 1 && hint->nb_directions > FUTURE))
+            put_block(pic->field[mv.source > 0], hint->width, hint->height, &mv);
+    }
 }
 
-/* Whether all fields on the way from a picture to another are there. */
+/* Whether each picture from one to another has a field towards the latter. */
 static int has_fields(const MEHint *hint, int from, int to)
 {
     const int step = from < to ? 1 : -1;

@@ -10,7 +10,8 @@
  *
  * A frame's vectors become a past and a future field: a vector for each square of 8x8 samples.
  * They are kept by the number of the input picture. When the references of a picture are
- * known, the fields in between are composed. The result is only read while slices are encoded.
+ * known, the fields on the way to them are composed. The result is only read while slices are
+ * encoded.
  */
 
 #ifndef AVCODEC_ME_HINT_H
@@ -37,7 +38,7 @@ typedef struct MEHint {
     int nb_directions;              ///< 1: only the past, as there are no B frames
     int nb_pictures;                ///< whose fields are kept
     struct MEHintPicture *pictures;
-    /** Of the current picture, past and future, in whole samples; with a square around it. */
+    /** The current picture's fields, past and future, in whole samples, with a margin of a square. */
     MEHintVector *composed[2];
     int is_empty[2];                ///< whether composed has no vector
     ptrdiff_t offset[ME_HINT_CANDIDATES];   ///< in composed, from the square above and to the left

@@ -36,8 +36,8 @@ int ff_gpume_check_luma(const AVFrame *frame, const GpumeParams *params, void *l
         return AVERROR(EINVAL);
     }
     if (frame->height > 1 && frame->linesize[0] < row && frame->linesize[0] > -row) {
-        av_log(log_ctx, AV_LOG_ERROR, "The luma rows of the frame overlap: they are %d bytes "
-               "apart and %d bytes long.\n", frame->linesize[0], row);
+        av_log(log_ctx, AV_LOG_ERROR, "The luma rows of the frame overlap: the line size is %d bytes, "
+               "a row has %d bytes.\n", frame->linesize[0], row);
         return AVERROR(EINVAL);
     }
     return 0;

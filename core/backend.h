@@ -134,7 +134,7 @@ typedef struct GpumeBackend {
  */
 #define GPUME_BACKENDS(B)                           \
     B(cpu,  "the CPU")                              \
-    B(cuda, "an NVIDIA GPU, or fail")
+    B(cuda, "an NVIDIA GPU; fail if there is none")
 
 enum GpumeBackendId {
 #define GPUME_BACKEND_ID(name, help) GPUME_BACKEND_##name,
@@ -154,7 +154,7 @@ int ff_gpume_check_luma(const AVFrame *frame, const GpumeParams *params, void *l
 
 /**
  * Copy one of nb_jobs shares of a frame's luma as the searches read it: bytes, or
- * right-justified words in native order.
+ * words in native order without padding bits.
  */
 void ff_gpume_copy_luma(uint8_t *dst, ptrdiff_t dst_linesize, const AVFrame *frame,
                         const GpumeParams *params, int job, int nb_jobs);

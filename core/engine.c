@@ -22,7 +22,7 @@ typedef struct Entry {
     GpumePicture pic;           ///< the first, so that fields lead to their entry
     GpumeSearch search;         ///< none if nb_fields is 0
     int64_t number;             ///< in the stream, from 1 on
-    int64_t index;              ///< since the search began or began afresh, from 0 on
+    int64_t index;              ///< since the backend was opened, from 0 on
 
     /* its fields; with check those of several searches */
     GpumeFieldSet set;          ///< none yet if nb is 0
@@ -54,7 +54,7 @@ struct GpumeEngine {
     int first;
     int nb, nb_started, nb_out;
     int64_t nb_pictures;        ///< in the whole stream
-    int64_t nb_indices;         ///< since the search began or began afresh
+    int64_t nb_indices;         ///< since the backend was opened
 
     AVFrame *pending;           ///< the first picture of another size or format
     int flushing;               ///< no later picture can be a reference of those in the queue
@@ -109,7 +109,7 @@ static av_cold int try_backend(GpumeEngine *e, GpumeBackendConfig *cfg, const Gp
         close_backend(e);
         return ret;
     }
-    av_log(cfg->log_ctx, AV_LOG_VERBOSE, "Searching with backend %s, up to %d pictures in flight.\n",
+    av_log(cfg->log_ctx, AV_LOG_VERBOSE, "Using the backend %s, up to %d pictures in flight.\n",
            backend->name, cfg->max_searches);
     e->depth      = cfg->max_searches;
     e->first      = 0;
@@ -121,7 +121,7 @@ static av_cold int try_backend(GpumeEngine *e, GpumeBackendConfig *cfg, const Gp
     return e->queue ? 0 : AVERROR(ENOMEM);
 }
 
-/* Get ready for pictures of this size and format. */
+/* Opens a backend for pictures of this size and format. */
 static av_cold int open_backend(GpumeEngine *e, int width, int height,
                                 enum AVPixelFormat format, AVBufferRef *hw_frames)
 {
@@ -148,15 +148,15 @@ static av_cold int open_backend(GpumeEngine *e, int width, int height,
             continue;
         if (hw_frames && ff_gpume_backends[i]->hw_format != format) {
             av_log(cfg.log_ctx, e->cfg.backend < 0 ? AV_LOG_VERBOSE : AV_LOG_ERROR,
-                   "Backend %s does not support frames of format %s.\n",
+                   "The backend %s does not support frames of format %s; "
+                   "use backend=auto, or hwdownload before gpume.\n",
                    ff_gpume_backends[i]->name, av_get_pix_fmt_name(format));
             continue;
         }
         cfg.fallback = e->cfg.backend < 0 && !hw_frames && i > 0;
         ret = try_backend(e, &cfg, ff_gpume_backends[i]);
         if (ret < 0 && ret != AVERROR(ENOSYS) && ret != AVERROR(ENODEV) && cfg.fallback)
-            av_log(cfg.log_ctx, AV_LOG_WARNING, "The GPU cannot be used; searching "
-                   "on the CPU.\n");
+            av_log(cfg.log_ctx, AV_LOG_WARNING, "The GPU cannot be used; the search runs on the CPU.\n");
     }
     e->format    = format;
     e->hw_frames = hw_frames ? hw_frames->data : NULL;
@@ -336,7 +336,7 @@ static int start_search(GpumeEngine *e, int i)
     return e->backend->submit(e->backend_priv, search);
 }
 
-/* Wait for a picture's search, and give its fields to the pictures that they are of. */
+/* Waits for a picture's search, and gives each field to its current picture. */
 static int finish_search(GpumeEngine *e, GpumeSearch *search)
 {
     const int ret = search->nb_fields ? e->backend->wait(e->backend_priv, search) : 0;
@@ -353,7 +353,7 @@ static int finish_search(GpumeEngine *e, GpumeSearch *search)
     return ret;
 }
 
-/* Close the gap in front of a field, where a picture that was expected did not come. */
+/* Moves a field to the slot of one that was not searched, as the stream ended before its reference. */
 static void move_field(const GpumeParams *p, GpumeFieldSet *set, AVBufferRef *same, int from, int to)
 {
     const size_t nb_blocks = (size_t)p->bw * p->bh, nb_cells = ff_gpume_nb_cells(p);
@@ -367,7 +367,7 @@ static void move_field(const GpumeParams *p, GpumeFieldSet *set, AVBufferRef *sa
     set->device[to] = set->device[from];
 }
 
-/* Make a result of what has been found of a picture. */
+/* Makes a result of a picture's fields. */
 static void take_fields(const GpumeEngine *e, Entry *entry, GpumeResult *r)
 {
     const GpumeParams *p = &e->cfg.params;

@@ -19,7 +19,7 @@ static_assert(GPUME_MAX_BLOCK <= 255, "size of a block");
 static_assert(GPUME_MAX_SIDE + GPUME_MAX_RANGE <= INT16_MAX, "places of vectors");
 /* a block's cost has 32 bits, in files with a sign */
 static_assert(INT64_C(0xffff) * GPUME_MAX_COST * GPUME_MAX_BLOCK * GPUME_MAX_BLOCK <= INT32_MAX, "cost");
-/* with what smoothing adds, differences of up to 16 samples and depths of up to 16 bits, none */
+/* nor has it more with the penalty of smoothness: differences of up to 16 samples, 16 bits */
 static_assert((INT64_C(1) << 16) * GPUME_MAX_COST * GPUME_MAX_BLOCK * GPUME_MAX_BLOCK +
               (((int64_t)GPUME_MAX_SMOOTH * GPUME_MAX_BLOCK * 16) << 8) <= UINT32_MAX, "cost");
 static_assert((int64_t)GPUME_MAX_SMOOTH * GPUME_MAX_BLOCK * 8 * 16 * 4 <= UINT32_MAX, "sum");
@@ -48,37 +48,36 @@ int ff_gpume_format_supported(enum AVPixelFormat format)
     return 1;
 }
 
-/* Of fields that follow the motion. */
+/* Checks the parameters of true motion. */
 static int check_motion(const GpumeParams *p, void *log_ctx)
 {
     const int pyramid = gpume_kind(p->algo) == GPUME_KIND_HIERARCHICAL;
 
     if (p->levels && !pyramid) {
-        av_log(log_ctx, AV_LOG_ERROR, "levels is of a pyramid, which only algo=hme has.\n");
+        av_log(log_ctx, AV_LOG_ERROR, "'levels' is only valid with algo=hme.\n");
         return AVERROR(EINVAL);
     }
     if (p->levels < 0 || p->levels > GPUME_MAX_LEVELS) {
-        av_log(log_ctx, AV_LOG_ERROR, "levels is %d; it can be 1 to %d, or 0: by itself.\n",
+        av_log(log_ctx, AV_LOG_ERROR, "'levels' is %d; it must be 1 to %d, or 0 for the default.\n",
                p->levels, GPUME_MAX_LEVELS);
         return AVERROR(EINVAL);
     }
     if (p->smooth < GPUME_AUTO || p->smooth > GPUME_MAX_SMOOTH) {
-        av_log(log_ctx, AV_LOG_ERROR, "smooth is %d; it can be 0 to %d.\n",
+        av_log(log_ctx, AV_LOG_ERROR, "'smooth' is %d; it must be 0 to %d.\n",
                p->smooth, GPUME_MAX_SMOOTH);
         return AVERROR(EINVAL);
     }
     if (p->pel < 0 || p->pel == 3 || p->pel > 4) {
-        av_log(log_ctx, AV_LOG_ERROR, "pel is %d; it can be 1, 2 or 4.\n", p->pel);
+        av_log(log_ctx, AV_LOG_ERROR, "'pel' is %d; it must be 1, 2 or 4.\n", p->pel);
         return AVERROR(EINVAL);
     }
     if (p->sweeps < 0 || p->sweeps > GPUME_MAX_SWEEPS) {
-        av_log(log_ctx, AV_LOG_ERROR, "sweeps is %d; it can be 1 to %d.\n",
+        av_log(log_ctx, AV_LOG_ERROR, "'sweeps' is %d; it must be 1 to %d.\n",
                p->sweeps, GPUME_MAX_SWEEPS);
         return AVERROR(EINVAL);
     }
     if (p->sweeps && !pyramid && p->smooth <= 0 && p->pel <= 1) {
-        av_log(log_ctx, AV_LOG_ERROR, "sweeps is of algo=hme, smooth and pel, and none of them "
-               "is in use.\n");
+        av_log(log_ctx, AV_LOG_ERROR, "'sweeps' is only valid with algo=hme, smooth or pel.\n");
         return AVERROR(EINVAL);
     }
     return 0;
@@ -90,16 +89,15 @@ int ff_gpume_params_check(const GpumeParams *p, void *log_ctx)
     int ret;
 
     if (p->algo < 0 || p->algo >= GPUME_NB_ALGOS || p->cost < 0 || p->cost >= GPUME_NB_COSTS) {
-        av_log(log_ctx, AV_LOG_ERROR, "There is no search %d with a cost %d.\n", p->algo, p->cost);
+        av_log(log_ctx, AV_LOG_ERROR, "Search %d with cost %d does not exist.\n", p->algo, p->cost);
         return AVERROR(EINVAL);
     }
     if (p->block < GPUME_MIN_BLOCK || p->block > GPUME_MAX_BLOCK || p->block & (p->block - 1)) {
-        av_log(log_ctx, AV_LOG_ERROR, "block is %d; it can be 4, 8, 16, 32, 64 or "
-               "128.\n", p->block);
+        av_log(log_ctx, AV_LOG_ERROR, "'block' is %d; it must be 4, 8, 16, 32, 64 or 128.\n", p->block);
         return AVERROR(EINVAL);
     }
     if (p->range < 0 || p->range > GPUME_MAX_RANGE) {
-        av_log(log_ctx, AV_LOG_ERROR, "range is %d; it can be 1 to %d.\n",
+        av_log(log_ctx, AV_LOG_ERROR, "'range' is %d; it must be 1 to %d.\n",
                p->range, GPUME_MAX_RANGE);
         return AVERROR(EINVAL);
     }
@@ -112,14 +110,14 @@ int ff_gpume_params_check(const GpumeParams *p, void *log_ctx)
             bad_references |= p->distance[i] == p->distance[j];
     }
     if (bad_references) {
-        av_log(log_ctx, AV_LOG_ERROR, "A search takes 1 to %d references, all "
-               "different pictures, at distances of up to %d.\n", GPUME_MAX_REFERENCES, GPUME_MAX_REFS);
+        av_log(log_ctx, AV_LOG_ERROR, "A search must have 1 to %d references, all of different "
+               "distances of up to %d.\n", GPUME_MAX_REFERENCES, GPUME_MAX_REFS);
         return AVERROR(EINVAL);
     }
     return 0;
 }
 
-/* What is left to the search. */
+/* Sets what is left to the search. */
 static void choose(GpumeParams *p)
 {
     const int pyramid = gpume_kind(p->algo) == GPUME_KIND_HIERARCHICAL;
@@ -156,14 +154,13 @@ int ff_gpume_params_init(GpumeParams *p, int width, int height,
         return ret;
     if (width < 1 || height < 1 ||
         width > GPUME_MAX_SIDE || height > GPUME_MAX_SIDE) {
-        av_log(log_ctx, AV_LOG_ERROR, "The picture is %dx%d; motion vectors "
-               "can be stored for sides of 1 to %d samples.\n",
-               width, height, GPUME_MAX_SIDE);
+        av_log(log_ctx, AV_LOG_ERROR, "The picture is %dx%d; both sides must be 1 to %d samples, "
+               "the limit of AVMotionVector.\n", width, height, GPUME_MAX_SIDE);
         return AVERROR(EINVAL);
     }
     if (!ff_gpume_format_supported(format)) {
-        av_log(log_ctx, AV_LOG_ERROR, "Pixel format %s has no separate luma "
-               "plane with samples of 8 to 16 bits.\n", desc ? desc->name : "none");
+        av_log(log_ctx, AV_LOG_ERROR, "Pixel format %s is not supported: it has no luma plane with samples "
+               "of 8 to 16 bits. Put format=yuv420p before gpume.\n", desc ? desc->name : "none");
         return AVERROR(EINVAL);
     }
 

@@ -27,13 +27,13 @@
 #define GPUME_MAX_REFS      8
 /** Largest number of references of a picture: as many on both sides. */
 #define GPUME_MAX_REFERENCES (2 * GPUME_MAX_REFS)
-/** Largest strength of smoothing. */
+/** Largest smoothness. */
 #define GPUME_MAX_SMOOTH   64
 /** Largest number of passes of propagation on a level. */
 #define GPUME_MAX_SWEEPS   16
-/** Largest number of levels of a pyramid: halving the largest picture leaves GPUME_COARSEST. */
+/** Largest number of levels of a pyramid: the largest picture is then halved to GPUME_COARSEST. */
 #define GPUME_MAX_LEVELS   11
-/** A picture with a side below this is not halved any more. */
+/** A picture with a side below this is not halved. */
 #define GPUME_COARSEST     32
 
 /** For parameters that say so: what suits the search. */
@@ -45,9 +45,9 @@
     C(SATD, satd, "sum of absolute transformed differences")
 
 /**
- * Largest cost of a sample of a block, in units of the greatest sample. Of satd: a Hadamard
- * transform of n x n samples makes their root mean square n times as large, and it is halved,
- * or quartered where n is 8.
+ * Largest cost of a sample of a block, in units of the greatest sample. It is that of satd: a
+ * Hadamard transform of n x n samples makes their root mean square n times as large, and it is
+ * halved, or quartered where n is 8.
  */
 #define GPUME_MAX_COST 2
 
@@ -71,9 +71,9 @@ typedef struct GpumeParams {
     int exhaustive;     ///< nonzero: full search computes the whole cost of every candidate
     int always_sea;     ///< for tests: successive elimination even where it is slower
     int levels;         ///< hme: of the pyramid, 1 to GPUME_MAX_LEVELS; 0: as many as suit the picture
-    int smooth;         ///< strength of smoothing, 0 (off) to GPUME_MAX_SMOOTH, or GPUME_AUTO
+    int smooth;         ///< smoothness, 0 (off) to GPUME_MAX_SMOOTH, or GPUME_AUTO
     int sweeps;         ///< passes of propagation on a level, 1 to GPUME_MAX_SWEEPS; 0: 2
-    int check;          ///< nonzero: compare with the search in the opposite direction; or GPUME_AUTO
+    int check;          ///< nonzero: consistency with the search in the opposite direction; or GPUME_AUTO
     int pel;            ///< vectors are in units of 1/pel sample: 1, 2, 4; 0: what suits the search
     int intra;          ///< nonzero: GpumeField.intra is wanted
     int same;           ///< nonzero: GpumeField.same is wanted
@@ -85,7 +85,7 @@ typedef struct GpumeParams {
      */
     int distance[GPUME_MAX_REFERENCES];
 
-    /* of the picture */
+    /* the picture's */
     int width;          ///< 1 to GPUME_MAX_SIDE
     int height;         ///< 1 to GPUME_MAX_SIDE
     int depth;          ///< significant bits of a sample, 8 to 16; more than 8: two bytes each

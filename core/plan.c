@@ -8,23 +8,23 @@
 #include "libavfilter/gpume/core/plan.h"
 #include "libavfilter/gpume/core/propagation.h"
 
-/* Differences of vectors count up to so many samples: of vectors that were found without */
+/* Differences of vectors count up to so many samples, where they were found without a pyramid, */
 #define THRESHOLD           16
-/* and with a pyramid, */
+/* where they were found with one, */
 #define PYRAMID_THRESHOLD    8
-/* and in parts of a sample half a block, but no more than this. */
-#define MAX_PART_THRESHOLD  16
+/* and of subpel vectors up to half a block, but no more than this. */
+#define MAX_SUBPEL_THRESHOLD 16
 
 static void add_step(GpumePlan *plan, const GpumeParams *p, GpumeStep step)
 {
     if (step.pel > 1) {
-        step.threshold = FFMIN(step.block / 2, MAX_PART_THRESHOLD) * step.pel;
+        step.threshold = FFMIN(step.block / 2, MAX_SUBPEL_THRESHOLD) * step.pel;
         step.nb_passes = p->sweeps + 1;
     }
     plan->steps[plan->nb_steps++] = step;
 }
 
-/* From the coarsest level down to the picture. Upper levels have no blocks below 8. */
+/* Adds steps from the coarsest level down to the picture. Upper levels have no blocks below 8. */
 static void add_pyramid(GpumePlan *plan, const GpumeParams *p)
 {
     const int block = FFMAX(p->block, 8);

@@ -29,7 +29,7 @@ enum GpumeStage {
     GPUME_NB_SEARCH_STAGES,         ///< those above find vectors, block by block
     /** Passes over whole fields: GpumePlan.steps. */
     GPUME_STAGE_PROPAGATE = GPUME_NB_SEARCH_STAGES,
-    /** Compare the fields of both directions, and replace the vectors that disagree. */
+    /** Compare the fields of both directions, and replace the inconsistent vectors. */
     GPUME_STAGE_CHECK,
     GPUME_NB_STAGES
 };
@@ -59,7 +59,7 @@ typedef struct GpumeStep {
     int nb_passes;
 } GpumeStep;
 
-/** Largest number of steps: a level each, blocks of 4 after those of 8, parts of a sample. */
+/** Largest number of steps: a level each, blocks of 4 after those of 8, subpel vectors. */
 #define GPUME_MAX_STEPS (GPUME_MAX_LEVELS + 2)
 
 typedef struct GpumePlan {

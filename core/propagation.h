@@ -5,9 +5,9 @@
 
 /**
  * @file
- * Fields that follow the motion: the arithmetic of the pyramid, of passes of propagation, of
- * vectors in parts of a sample, and of the check in both directions. doc/gpume.texi defines
- * what is computed. Read by every backend and by device code.
+ * The arithmetic of true motion: the pyramid, passes of propagation, subpel vectors, the check
+ * in both directions. doc/gpume-definition.md defines what is computed. Read by every backend
+ * and by device code.
  *
  * A pass visits the blocks in four phases, (bx & 1, by & 1) = (0,0), (1,0), (0,1), (1,1).
  * Blocks of a phase are not neighbours, so their order does not matter; and as blocks of the
@@ -31,7 +31,7 @@ GPUME_INLINE int gpume_level_side(int side, int level)
     return (side + (1 << level) - 1) >> level;
 }
 
-/** Levels of a pyramid that suit a picture and blocks of this side. */
+/** Returns the default number of levels for a picture and blocks of this side. */
 GPUME_INLINE int gpume_auto_levels(int width, int height, int block)
 {
     const int side  = gpume_lesser(width, height);
@@ -43,7 +43,7 @@ GPUME_INLINE int gpume_auto_levels(int width, int height, int block)
     return levels;
 }
 
-/** The place of neighbour i, 0 to 7, in raster order; and that of the vectors around one. */
+/** Sets the place of neighbour i, 0 to 7, in raster order; also that of the vectors around one. */
 GPUME_INLINE void gpume_around(int i, int *x, int *y)
 {
     const int place = i + (i >= 4);
@@ -56,7 +56,7 @@ GPUME_INLINE void gpume_around(int i, int *x, int *y)
  * Smoothness.
  */
 
-/** How far vectors differ, L1 in their own units, but no more than threshold. */
+/** Returns the L1 distance of two vectors in their own units, but no more than threshold. */
 GPUME_INLINE unsigned gpume_difference(GpumeVector a, GpumeVector b, unsigned threshold)
 {
     const int x = a.dx - b.dx, y = a.dy - b.dy;
@@ -66,7 +66,7 @@ GPUME_INLINE unsigned gpume_difference(GpumeVector a, GpumeVector b, unsigned th
 }
 
 /**
- * What is added to a cost.
+ * Returns the penalty that smoothness adds to a cost.
  * @param factor gpume_penalty_factor()
  * @param sum    of the differences from all neighbours
  * @param nb     how many these are, 0 to 8
@@ -111,15 +111,15 @@ GPUME_INLINE int gpume_partner(int start, int length, int d, int pel, int block,
     return i < 0 ? 0 : gpume_lesser(i / block, nb - 1);
 }
 
-/** Whether a vector and that of its partner lead back to within a sample. */
-GPUME_INLINE int gpume_sound(GpumeVector a, GpumeVector b, int pel)
+/** Whether a vector is consistent with its partner's: both lead back to within a sample. */
+GPUME_INLINE int gpume_consistent(GpumeVector a, GpumeVector b, int pel)
 {
     const int x = a.dx + b.dx, y = a.dy + b.dy;
 
     return x >= -pel && x <= pel && y >= -pel && y <= pel;
 }
 
-/** The median of 1 to 8 values, which are sorted; of an even number the mean of two, rounded down. */
+/** Sorts 1 to 8 values and returns their median; for an even number the mean of two, rounded down. */
 GPUME_INLINE int gpume_median_of(short *v, int nb)
 {
     for (int i = 1; i < nb; i++) {

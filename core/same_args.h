@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Which cells of a picture are those of its reference, in every plane. Read by the host and
- * by device code.
+ * Which cells of a picture are equal to those of its reference, in every plane. Read by the host
+ * and by device code.
  */
 
 #ifndef AVFILTER_GPUME_CORE_SAME_ARGS_H
@@ -32,7 +32,7 @@ typedef struct GpumeBytes {
     int w, h;
 } GpumeBytes;
 
-/** Those of the cell (cx, cy) in it. */
+/** Returns the bytes of the cell (cx, cy) in a plane. */
 GPUME_INLINE GpumeBytes gpume_cell_bytes(const GpumeParams *p, const GpumeOtherPlane *plane,
                                          int cx, int cy)
 {
@@ -53,7 +53,7 @@ typedef struct GpumeBlockRange {
     int first, last;
 } GpumeBlockRange;
 
-/** @param length of the picture */
+/** Returns the blocks of a cell along one axis. @param length of the picture */
 GPUME_INLINE GpumeBlockRange gpume_blocks_of_cell(int block, int length, int cell)
 {
     GpumeBlockRange r;

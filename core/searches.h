@@ -251,7 +251,7 @@ GPUME_INLINE void gpume_pattern_begin(GpumePatternState *s, int algo, int dx, in
     }
 }
 
-/** Continue a pattern search: call algo's function, one of those above. */
+/** Continue a pattern search: call algo's function, gpume_next_*(). */
 GPUME_INLINE int gpume_pattern_next(GpumePatternState *s, int algo, int dx, int dy, int range)
 {
     switch (algo) {
@@ -282,10 +282,10 @@ typedef struct GpumeVector {
 typedef struct GpumeNeighbours {
     GpumeVector left, top;
     GpumeVector corner;                             ///< of block gpume_corner()
-    /* epzs only: of the field before, this place and those around it */
+    /* epzs only: the previous field's at this place and around it */
     GpumeVector last;
     GpumeVector last_left, last_top, last_right, last_bottom;
-    GpumeVector before_last;                        ///< of the field before that, this place
+    GpumeVector before_last;                        ///< that of the field before, at this place
     int alone;      ///< nonzero: of left, top and corner there is at most one
 } GpumeNeighbours;
 
@@ -318,7 +318,7 @@ GPUME_INLINE int gpume_median(int a, int b, int c)
     return c < low ? low : c > high ? high : c;
 }
 
-/** How many predictors a block has. */
+/** Predictors of a block. */
 #define GPUME_UMH_PREDICTORS   5
 #define GPUME_EPZS_PREDICTORS 11
 

@@ -306,13 +306,13 @@ static void finish_row(CPUField *c, int by)
         const int i = by * p->bw + bx;
         const GpumeBox box  = gpume_box(p, p->block, bx, by);
         const GpumeVector v = f->vectors[i];
-        const int unsound   = p->check && c->check.rings[i] != GPUME_RING_SOUND;
+        const int inconsistent = p->check && c->check.rings[i] != GPUME_RING_CONSISTENT;
         uint8_t *mv = (uint8_t *)&field->mvs[i];
 
         for (int j = 0; j < GPUME_VECTOR_WORDS; j++)
             AV_WN32A(mv + 4 * j, gpume_part_vector_word(j, source, &box, v.dx, v.dy, p->pel,
-                                                        unsound ? GPUME_FLAG_INCONSISTENT : 0));
-        field->costs[i] = unsound ?
+                                                        inconsistent ? GPUME_FLAG_INCONSISTENT : 0));
+        field->costs[i] = inconsistent ?
             ff_gpume_propagation_cost(&s->propagation, field, &box, v, p->pel) : f->costs[i];
     }
 }

@@ -28,8 +28,8 @@ void ff_gpume_check_row(GpumeCheck *c, const GpumeParams *p, const GpumeVector *
         const int x = gpume_partner(box.x0, box.w, v.dx, p->pel, p->block, p->bw);
         const int y = gpume_partner(box.y0, box.h, v.dy, p->pel, p->block, p->bh);
 
-        c->rings[by * p->bw + bx] = gpume_sound(v, opposite[y * p->bw + x], p->pel) ?
-                                    GPUME_RING_SOUND : GPUME_RING_NONE;
+        c->rings[by * p->bw + bx] = gpume_consistent(v, opposite[y * p->bw + x], p->pel) ?
+                                    GPUME_RING_CONSISTENT : GPUME_RING_NONE;
     }
 }
 

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * The check in both directions on the CPU: which vectors of two opposite fields lead back
- * to where they come from, and what replaces the others. See core/propagation.h.
+ * The check in both directions on the CPU: which vectors of two opposite fields are
+ * consistent, and what replaces the others. See core/propagation.h.
  */
 
 #ifndef AVFILTER_GPUME_CPU_CHECK_H
@@ -17,9 +17,9 @@
 #include "libavfilter/gpume/core/params_args.h"
 #include "libavfilter/gpume/core/searches.h"
 
-/** A sound vector's ring, and that of one that nothing has replaced. */
-#define GPUME_RING_SOUND 0
-#define GPUME_RING_NONE  UINT16_MAX
+/** A consistent vector's ring, and that of one that nothing has replaced. */
+#define GPUME_RING_CONSISTENT 0
+#define GPUME_RING_NONE       UINT16_MAX
 
 /** Judgements of a field. Arrays of bh x bw. */
 typedef struct GpumeCheck {
@@ -34,7 +34,7 @@ int ff_gpume_check_init(GpumeCheck *check, const GpumeParams *params);
 void ff_gpume_check_row(GpumeCheck *check, const GpumeParams *params, const GpumeVector *vectors,
                         const GpumeVector *opposite, int by);
 
-/** Replace the vectors of a field that are not sound, after all have been judged. */
+/** Replace the inconsistent vectors of a field, after all have been judged. */
 void ff_gpume_check_replace(GpumeCheck *check, const GpumeParams *params, GpumeVector *vectors);
 
 void ff_gpume_check_uninit(GpumeCheck *check);

@@ -6,12 +6,12 @@
 /**
  * @file
  * The check: variant 0 judges the vectors of both directions, variant 1 replaces those that
- * are not sound, ring by ring.
+ * are inconsistent, ring by ring.
  */
 
 #include "libavfilter/gpume/cuda/motion.cuh"
 
-/** Whether the vector of block (bx, by) of field z and that of its partner agree. */
+/** Whether the vector of block (bx, by) of field z is consistent with that of its partner. */
 static __device__ __forceinline__ int
 gpume_agrees(const GpumeCudaCheckArgs &a, int z, int bx, int by)
 {
@@ -23,7 +23,7 @@ gpume_agrees(const GpumeCudaCheckArgs &a, int z, int bx, int by)
     const int x = gpume_partner(b.x0, b.w, v.dx, p.pel, p.block, p.bw);
     const int y = gpume_partner(b.y0, b.h, v.dy, p.pel, p.block, p.bh);
 
-    return gpume_sound(v, gpume_of_word(vectors[nb_blocks * (1 - z) + (GpumeU64)y * p.bw + x]), p.pel);
+    return gpume_consistent(v, gpume_of_word(vectors[nb_blocks * (1 - z) + (GpumeU64)y * p.bw + x]), p.pel);
 }
 
 /** The median of the nb values of v that are not 32767 or, with more of these, the others. */

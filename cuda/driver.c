@@ -16,7 +16,7 @@
 #include "libavfilter/cuda/load_helper.h"
 #include "libavfilter/gpume/cuda/driver.h"
 
-/* Of CUresult; nv-codec-headers name few. */
+/* Values of CUresult; nv-codec-headers name few. */
 #define ERROR_OUT_OF_MEMORY            2
 #define ERROR_NO_BINARY_FOR_GPU      209
 #define ERROR_INVALID_PTX            218
@@ -116,7 +116,7 @@ int ff_gpume_cuda_check(const GpumeCuda *c, CUresult err, const char *what)
     switch ((int)err) {
     case ERROR_OUT_OF_MEMORY:
         ret  = AVERROR(ENOMEM);
-        hint = " Free memory of the device, or process fewer or smaller streams.";
+        hint = " Free device memory, or process fewer or smaller streams.";
         break;
     case ERROR_INVALID_PTX:
     case ERROR_UNSUPPORTED_PTX:

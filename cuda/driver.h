@@ -108,8 +108,8 @@ typedef struct GpumeCudaPool {
 } GpumeCudaPool;
 
 /**
- * Of buffers as ff_gpume_cuda_alloc() makes them. An AVBufferRef's data is pinned memory if
- * the buffers have some, else the address on the device. c and what must stay.
+ * Makes a pool of buffers like those of ff_gpume_cuda_alloc(). An AVBufferRef's data is pinned
+ * memory if the buffers have some, else the address on the device. c and what must stay.
  * @return 0 or AVERROR(ENOMEM)
  */
 int ff_gpume_cuda_pool_init(GpumeCudaPool *p, const GpumeCuda *c, int memory, size_t size,

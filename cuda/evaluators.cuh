@@ -9,8 +9,8 @@
  * block, evaluated by a group of lanes of a warp.
  *
  * A group has SLOTS lanes, or PARTS times as many: lane l has the candidates
- * l % SLOTS, l % SLOTS + SLOTS, ... of a pattern, and of the rows of the block's units
- * (see sad.cuh) l / SLOTS, l / SLOTS + PARTS, ... The groups of a warp go through their
+ * l % SLOTS, l % SLOTS + SLOTS, ... of a pattern, and of the block's rows
+ * l / SLOTS, l / SLOTS + PARTS, ... The groups of a warp go through their
  * searches together until the last is done, so every exchange is one of the whole warp.
  *
  * An evaluator has these constants, the block, the lane's place in its group and
@@ -18,14 +18,14 @@
  *     prepare(x, y, reach)   before candidates that are up to reach samples from (x, y)
  *     shares(sum, x, y)      the lane's shares of the costs of its ROUNDS candidates
  * where a candidate is the place of its first sample in the reference.
- * Costs are of samples as they lie, without the bits below the shift;
- * gpume_store_group() shifts the last one.
+ * Costs may be of samples as they lie, without the bits below the shift;
+ * gpume_store_group() has the last one's result.
  */
 
 #ifndef AVFILTER_GPUME_CUDA_EVALUATORS_CUH
 #define AVFILTER_GPUME_CUDA_EVALUATORS_CUH
 
-#include "libavfilter/gpume/cuda/device.cuh"
+#include "libavfilter/gpume/cuda/module.cuh"
 
 /** Points of a pattern that have lanes of their own. */
 #define GPUME_POINTS GPUME_MAX_PATTERN_POINTS
@@ -83,7 +83,7 @@ static __device__ __forceinline__ int gpume_may_be(const GpumeGroup &g, int x, i
 template<class Cost, int LANES_>
 struct GpumeLanes {
     static const int LANES  = LANES_;
-    static const int SLOTS  = LANES < GPUME_POINTS ? LANES : GPUME_POINTS;
+    static const int SLOTS  = LANES / Cost::LANES < GPUME_POINTS ? LANES / Cost::LANES : GPUME_POINTS;
     static const int PARTS  = LANES / SLOTS;
     static const int ROUNDS = GPUME_POINTS / SLOTS;
 
@@ -92,7 +92,7 @@ struct GpumeLanes {
     /** The lane's i-th row of the block. */
     __device__ __forceinline__ int line(int i) const
     {
-        return (g.lane / SLOTS + i / Cost::ROWS * PARTS) * Cost::ROWS + i % Cost::ROWS;
+        return g.lane / SLOTS + i * PARTS;
     }
 
     /** The sum of all lanes that have parts of the same candidate. */
@@ -114,6 +114,7 @@ struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
     typedef typename Cost::Sample Sample;
     typedef GpumeLanes<Cost, LANES_> Lanes;
     static const int BYTES = GpumeSample<Sample>::bytes;
+    static const int AREA  = 8 * BYTES / 4;         ///< words of a row of an area of satd.cuh
     using Lanes::g;
 
     const GpumeCudaArgs &a;
@@ -135,8 +136,13 @@ struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
 
     __device__ __forceinline__ GpumeU32 share(int x, int y) const
     {
-        const int first  = Lanes::line(0);
-        const int stride = Lanes::PARTS * Cost::ROWS;
+        return share_of(Cost(), x, y);
+    }
+
+    /** The lane's rows. */
+    __device__ __forceinline__ GpumeU32 share_of(GpumeSad<Sample>, int x, int y) const
+    {
+        const int first = Lanes::line(0), stride = Lanes::PARTS;
         const GpumeU32 mask = gpume_significant<Sample>(a.params.shift);
         const GpumeU8 *c = (const GpumeU8 *)a.cur.data +
                            (g.y0 + first) * a.cur.linesize + g.x0 * BYTES;
@@ -150,42 +156,24 @@ struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
             /* behind the last sample lies perhaps nothing */
             const int last  = start ? words : words - 1;
 
-            static_assert(batch % Cost::WORDS == 0, "units are whole");
             r -= start;
             GPUME_NO_UNROLL for (int i = first; i < g.h; i += stride) {
-                GpumeU32 lo[Cost::ROWS];
-                /* rows below the block are read as its last one, and count as 0 */
-                long long cur_at[Cost::ROWS], ref_at[Cost::ROWS];
+                GpumeU32 lo;
 
-                GPUME_UNROLL for (int u = 0; u < Cost::ROWS; u++) {
-                    const int down = Cost::ROWS > 1 ? gpume_min(u, g.h - 1 - i) : 0;
-
-                    cur_at[u] = down * a.cur.linesize;
-                    ref_at[u] = down * plane.linesize;
-                    gpume_load_global(&lo[u], r + ref_at[u]);
-                }
+                gpume_load_global(&lo, r);
                 GPUME_NO_UNROLL for (int j = 0; j < words; j += batch) {
-                    GpumeU32 cw[Cost::ROWS][batch], hi[Cost::ROWS][batch];
+                    GpumeU32 cw[batch], hi[batch];
 
                     // all on their way before the first is used
-                    GPUME_UNROLL for (int k = 0; k < batch; k++)
-                        GPUME_UNROLL for (int u = 0; u < Cost::ROWS; u++) {
-                            gpume_load_global(&cw[u][k], c + cur_at[u] + 4 * gpume_min(j + k, words - 1));
-                            gpume_load_global(&hi[u][k], r + ref_at[u] + 4 * gpume_min(j + k + 1, last));
-                        }
-                    GPUME_UNROLL for (int k = 0; k < batch; k += Cost::WORDS) {
-                        GpumeU32 cur[Cost::ROWS][Cost::WORDS], ref[Cost::ROWS][Cost::WORDS];
+                    GPUME_UNROLL for (int k = 0; k < batch; k++) {
+                        gpume_load_global(&cw[k], c + 4 * gpume_min(j + k, words - 1));
+                        gpume_load_global(&hi[k], r + 4 * gpume_min(j + k + 1, last));
+                    }
+                    GPUME_UNROLL for (int k = 0; k < batch; k++) {
+                        const GpumeU32 counts = j + k < words ? mask : 0;
 
-                        GPUME_UNROLL for (int u = 0; u < Cost::ROWS; u++)
-                            GPUME_UNROLL for (int v = 0; v < Cost::WORDS; v++) {
-                                const GpumeU32 counts = j + k + v < words && (!u || i + u < g.h) ?
-                                                        mask : 0;
-
-                                cur[u][v] = cw[u][k + v] & counts;
-                                ref[u][v] = gpume_funnel(lo[u], hi[u][k + v], 8 * start) & counts;
-                                lo[u]     = hi[u][k + v];
-                            }
-                        sum = Cost::unit(cur, ref, sum);
+                        sum = Cost::word(cw[k] & counts, gpume_funnel(lo, hi[k], 8 * start) & counts, sum);
+                        lo  = hi[k];
                     }
                 }
                 c += stride * a.cur.linesize;
@@ -194,25 +182,56 @@ struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
             return sum;
         }
         GPUME_NO_UNROLL for (int i = first; i < g.h; i += stride) {
-            GPUME_NO_UNROLL for (int j = 0; j < g.w; j += Cost::WORDS * (4 / BYTES)) {
-                GpumeU32 cur[Cost::ROWS][Cost::WORDS], ref[Cost::ROWS][Cost::WORDS];
+            GPUME_NO_UNROLL for (int j = 0; j < g.w; j += 4 / BYTES) {
+                const GpumeU8 *cur = c + j * BYTES, *ref = r + j * BYTES;
 
-                GPUME_UNROLL for (int u = 0; u < Cost::ROWS; u++)
-                    GPUME_UNROLL for (int v = 0; v < Cost::WORDS; v++) {
-                        const int at = j + v * (4 / BYTES);
-                        const int n  = !u || i + u < g.h ? g.w - at : 0;
-                        const GpumeU8 *cur_row = c + u * a.cur.linesize;
-                        const GpumeU8 *ref_row = r + u * plane.linesize;
-
-                        cur[u][v] = mask & gpume_load<Sample>(cur_row + at * BYTES, n, cur_row +
-                                                              (a.params.width - g.x0) * BYTES);
-                        ref[u][v] = mask & gpume_load<Sample>(ref_row + at * BYTES, n, ref_row +
-                                                              (a.params.width - x) * BYTES);
-                    }
-                sum = Cost::unit(cur, ref, sum);
+                sum = Cost::word(mask & gpume_load<Sample>(cur, g.w - j, c + (a.params.width - g.x0) * BYTES),
+                                 mask & gpume_load<Sample>(ref, g.w - j, r + (a.params.width - x) * BYTES), sum);
             }
             c += stride * a.cur.linesize;
             r += stride * plane.linesize;
+        }
+        return sum;
+    }
+
+    /** Words of samples of a row from column x on, of which the first n count and the others are 0. */
+    __device__ __forceinline__ void load(GpumeU32 (&v)[AREA], const GpumeU8 *row, int x, int n) const
+    {
+        const GpumeU8 *p = row + x * BYTES;
+        const int start  = (GpumeU64)p & 3, nb = gpume_min(AREA, n * BYTES / 4);
+        GpumeU32 raw[AREA + 1];
+
+        /* behind the last sample lies perhaps nothing */
+        if (n > 0 && words)
+            GPUME_UNROLL for (int j = 0; j <= AREA; j++)
+                gpume_load_global(&raw[j], p - start + 4 * gpume_min(j, start ? nb : nb - 1));
+        GPUME_UNROLL for (int j = 0; j < AREA; j++) {
+            GpumeU32 word = 0;
+
+            if (n > j * (4 / BYTES))
+                word = words ? gpume_funnel(raw[j], raw[j + 1], 8 * start) :
+                               gpume_load_edge<Sample>(row, x + j * (4 / BYTES), a.params.width);
+            v[j] = GpumeSample<Sample>::right_justify(word & gpume_mask<Sample>(n - j * (4 / BYTES)), a.params.shift);
+        }
+    }
+
+    /** The costs of areas whose first row the lane has. All lanes of the warp have as large a block. */
+    __device__ __forceinline__ GpumeU32 share_of(GpumeSatd<Sample>, int x, int y) const
+    {
+        const int row = Lanes::line(0);
+        GpumeU32 cur[AREA], ref[AREA], sum = 0;
+
+        GPUME_NO_UNROLL for (int i = row; i - row < g.h; i += 8) {
+            const GpumeU8 *c = (const GpumeU8 *)a.cur.data + (g.y0 + i) * a.cur.linesize;
+            const GpumeU8 *r = (const GpumeU8 *)plane.data + (y + i) * plane.linesize;
+
+            GPUME_NO_UNROLL for (int j = 0; j < g.w; j += 8) {
+                const int n = i < g.h ? g.w - j : 0;
+
+                load(cur, c, g.x0 + j, n);
+                load(ref, r, x + j, n);
+                sum += Cost::area(cur, ref, row, Lanes::SLOTS, g.w - j >= 8 && g.h - (i - row) >= 8);
+            }
         }
         return sum;
     }
@@ -257,7 +276,6 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
     static const int LINES   = WINDOW_ROWS  - SIDE + 1;
     using Lanes::g;
     using Lanes::line;
-    static_assert(ROWS % Cost::ROWS == 0 && WORDS % Cost::WORDS == 0, "lanes have whole units");
 
     const GpumeCudaArgs &a;
     const GpumeCudaPlane &plane;
@@ -356,28 +374,6 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
             }
     }
 
-    /**
-     * The cost of the unit that begins at the lane's i-th row and j-th word. lo has the
-     * reference's words of its rows from there on, next(u, v) those after it.
-     */
-    template<class Next>
-    __device__ __forceinline__ GpumeU32
-    unit(int i, int j, int start, GpumeU32 *lo, const Next &next, GpumeU32 sum) const
-    {
-        GpumeU32 c[Cost::ROWS][Cost::WORDS], r[Cost::ROWS][Cost::WORDS];
-
-        GPUME_UNROLL for (int u = 0; u < Cost::ROWS; u++)
-            GPUME_UNROLL for (int v = 0; v < Cost::WORDS; v++) {
-                const GpumeU32 hi = next(u, v);
-                const int counts  = !u || has_row(i + u);
-
-                c[u][v] = counts ? cur[i + u][j + v] : 0;
-                r[u][v] = counts ? gpume_funnel(lo[u], hi, 8 * start) : 0;
-                lo[u]   = hi;
-            }
-        return Cost::unit(c, r, sum);
-    }
-
     __device__ __forceinline__ GpumeU32 share_in_window(int column, int top) const
     {
         const int start = column * BYTES & 3;
@@ -385,18 +381,19 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
         /* one after the other would wait for each other */
         GpumeU32 sum[4] = { 0, 0, 0, 0 };
 
-        GPUME_UNROLL for (int i = 0; i < ROWS; i += Cost::ROWS) {
+        GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
             const GpumeU32 *q = p + (line(i) - line(0)) * PITCH;
-            GpumeU32 lo[Cost::ROWS];
+            GpumeU32 lo;
 
             if (!has_row(i))
                 break;
-            GPUME_UNROLL for (int u = 0; u < Cost::ROWS; u++)
-                lo[u] = q[u * PITCH];
-            GPUME_UNROLL for (int j = 0; j < WORDS; j += Cost::WORDS)
-                sum[i & 3] = unit(i, j, start, lo, [&](int u, int v) {
-                    return q[u * PITCH + j + v + 1];
-                }, sum[i & 3]);
+            lo = q[0];
+            GPUME_UNROLL for (int j = 0; j < WORDS; j++) {
+                const GpumeU32 hi = q[j + 1];
+
+                sum[i & 3] = Cost::word(cur[i][j], gpume_funnel(lo, hi, 8 * start), sum[i & 3]);
+                lo = hi;
+            }
         }
         return sum[0] + sum[1] + sum[2] + sum[3];
     }
@@ -427,16 +424,10 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
                 if (tail > 2)
                     word[i][WORDS] |= (GpumeU32)p[2] << 16;
             }
-        GPUME_UNROLL for (int i = 0; i < ROWS; i += Cost::ROWS) {
-            GpumeU32 lo[Cost::ROWS];
-
-            GPUME_UNROLL for (int u = 0; u < Cost::ROWS; u++)
-                lo[u] = significant(word[i + u][0]);
-            GPUME_UNROLL for (int j = 0; j < WORDS; j += Cost::WORDS)
-                sum = unit(i, j, start, lo, [&](int u, int v) {
-                    return significant(word[i + u][j + v + 1]);
-                }, sum);
-        }
+        GPUME_UNROLL for (int i = 0; i < ROWS; i++)
+            GPUME_UNROLL for (int j = 0; j < WORDS; j++)
+                sum = Cost::word(cur[i][j], gpume_funnel(significant(word[i][j]), significant(word[i][j + 1]),
+                                                         8 * start), sum);
         return sum;
     }
 
@@ -534,7 +525,7 @@ gpume_store_group(const Evaluator &e, int x, int y, GpumeU32 cost)
         if (pair < pairs)
             ((int2 *)a.mvs)[i * pairs + pair] = v;
         else if (pair == pairs)
-            ((GpumeU32 *)a.costs)[i] = cost >> a.params.shift;
+            ((GpumeU32 *)a.costs)[i] = GpumeModuleCost::result(cost, a.params.shift);
     }
 }
 

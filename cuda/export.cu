@@ -90,17 +90,15 @@ gpume_outer_cost(const GpumeCudaExportArgs &a, const GpumeCudaPair &pair, const 
     const int log2 = gpume_log2_pel(pel);
     const int two  = gpume_between((v.dx & (pel - 1)) << (2 - log2), (v.dy & (pel - 1)) << (2 - log2));
     const int x0   = b.x0 + (v.dx >> log2), y0 = b.y0 + (v.dy >> log2);
-    GpumeU32 sum = 0;
-
-    _Pragma("unroll 4") for (int i = threadIdx.x % 32; i < b.w * b.h; i += 32) {
-        const int x = i % b.w, y = i / b.w;
+    GpumeU32 sum = GpumeModuleCost::by_warp(b.w, b.h, [&](int x, int y) {
         const int cur = ((const GpumeModuleSample *)(pair.cur + a.linesize * (b.y0 + y)))[b.x0 + x];
         int ref = gpume_between_sample(r, two & 15, x0 + x, y0 + y);
 
         if (two >> 4 != (two & 15))
             ref = (ref + gpume_between_sample(r, two >> 4, x0 + x, y0 + y) + 1) >> 1;
-        sum += cur < ref ? ref - cur : cur - ref;
-    }
+        return cur - ref;
+    });
+
     GPUME_UNROLL for (int bit = 1; bit < 32; bit <<= 1)
         sum += __shfl_xor_sync(GPUME_WHOLE_WARP, sum, bit);
     return sum;
@@ -148,13 +146,13 @@ GPUME_KERNEL_OF(GpumeCudaExportArgs, GPUME_CUDA_EXPORT_THREADS)
     GPUME_NO_UNROLL for (int i = lane; i < (N * GPUME_VECTOR_WORDS + 31) / 32 * 32; i += 32) {
         const int whose = gpume_min(i / GPUME_VECTOR_WORDS, N - 1);
         const GpumeVector v = gpume_of_word(gpume_of_lane(word, whose));
-        const int unsound = gpume_of_lane(ring, whose) != 0;
+        const int inconsistent = gpume_of_lane(ring, whose) != 0;
         const int at = first + whose;
         const GpumeBox b = gpume_box(&p, p.block, at % p.bw, at / p.bw);
 
         if (i < N * GPUME_VECTOR_WORDS && at < nb_blocks)
             mvs[first * GPUME_VECTOR_WORDS + i] =
                 gpume_part_vector_word(i % GPUME_VECTOR_WORDS, source, &b, v.dx, v.dy, p.pel,
-                                       unsound ? GPUME_FLAG_INCONSISTENT : 0);
+                                       inconsistent ? GPUME_FLAG_INCONSISTENT : 0);
     }
 }

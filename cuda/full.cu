@@ -9,7 +9,10 @@
  * 16x16 bytes. The variant is how many displacements on top of each other a thread has.
  */
 
+#include "libavfilter/gpume/cuda/evaluators.cuh"
 #include "libavfilter/gpume/cuda/full.cuh"
+
+static_assert(GPUME_CUDA_COST == GPUME_COST_SAD || !GPUME_CUDA_SIDE, "of others keys of 16 bits do not do");
 
 /**
  * Where a block of threads searches: at one place of its own, or, behind successive
@@ -355,6 +358,40 @@ struct GpumeFullSearch<Cost, 0, 0> {
         while (places.next(&at))
             if (at.x < a.params.width && at.y < a.params.height)
                 gpume_search_any<Cost>(a, shared, at.x / a.params.block, at.y / a.params.block, at.z);
+    }
+};
+
+/**
+ * Blocks of any size, of a cost for which lanes share a candidate.
+ *
+ * grid:   bw, bh, fields
+ * block:  GPUME_CUDA_FULL_THREADS
+ * shared: a key for each warp
+ */
+template<typename Sample>
+struct GpumeFullSearch<GpumeSatd<Sample>, 0, 0> {
+    static __device__ __forceinline__ void search(const GpumeCudaArgs &a)
+    {
+        typedef GpumePlaneEvaluator<GpumeSatd<Sample>, GpumeSatd<Sample>::LANES, GpumeU64> Evaluator;
+        const int lanes = Evaluator::LANES;
+        const GpumeCudaPlane ref = gpume_field(a, blockIdx.z).plane;
+        const GpumeBox b = gpume_box(&a.params, a.params.block, blockIdx.x, blockIdx.y);
+        const Evaluator e(a, ref, gpume_group(a.params, a.params.block, lanes, blockIdx.x, blockIdx.y));
+        const int nx = b.max_dx - b.min_dx + 1, nb = nx * (b.max_dy - b.min_dy + 1);
+        GpumeU64 best = ~0ull;
+
+        GPUME_SHARED(GpumeU32, shared);
+
+        GPUME_NO_UNROLL for (int first = threadIdx.x / 32 * (32 / lanes); first < nb; first += blockDim.x / lanes) {
+            /* the last one again where there are no more */
+            const int k  = gpume_min(first + threadIdx.x % 32 / lanes, nb - 1);
+            const int dx = b.min_dx + k % nx, dy = b.min_dy + k / nx;
+            const GpumeU64 key = gpume_key(Evaluator::sum_of_parts(e.share(b.x0 + dx, b.y0 + dy)),
+                                           gpume_order(a.params.range, dx, dy));
+
+            best = key < best ? key : best;
+        }
+        gpume_store_least(a, shared, b, { (int)blockIdx.x, (int)blockIdx.y, (int)blockIdx.z }, best);
     }
 };
 

@@ -111,7 +111,7 @@ gpume_search_any(const GpumeCudaArgs &a, GpumeU32 *shared, int bx, int by, int z
     const GpumeCudaPlane ref = gpume_field(a, z).plane;
     GpumeU64 best       = ~0ull;
 
-    static_assert(Cost::ROWS == 1 && Cost::WORDS == 1, "full search goes word by word");
+    static_assert(Cost::LANES == 1, "a thread has candidates of its own");
     for (int cy = b.min_dy; cy <= b.max_dy; cy += down * nb_dy)
         for (int cx = b.min_dx; cx <= b.max_dx; cx += across * nb_dx) {
             GpumeU32 sum[nb_dy][nb_dx];

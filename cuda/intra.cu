@@ -5,23 +5,20 @@
 
 /**
  * @file
- * How much samples differ from the rounded mean of their block, all blocks together.
+ * What the blocks of a picture cost against flat ones of their rounded means, all together.
  */
 
 #include "libavfilter/gpume/cuda/motion.cuh"
 
-/** Of a block, by a warp: the sum, or with a mean of the differences from it. */
+/** The cost of a block of the picture against a flat one, by a warp; of GpumeSad and 0: the sum of its samples. */
+template<class Cost>
 static __device__ __forceinline__ GpumeU32
-gpume_add_up(const GpumeCudaPlane &plane, int shift, const GpumeBox &b, int mean)
+gpume_flat_cost(const GpumeCudaPlane &plane, int shift, const GpumeBox &b, int flat)
 {
-    GpumeU32 sum = 0;
+    GpumeU32 sum = Cost::by_warp(b.w, b.h, [&](int x, int y) {
+        return (((const GpumeModuleSample *)(plane.data + plane.linesize * (b.y0 + y)))[b.x0 + x] >> shift) - flat;
+    });
 
-    GPUME_NO_UNROLL for (int i = threadIdx.x % 32; i < b.w * b.h; i += 32) {
-        const GpumeU64 row = plane.data + plane.linesize * (b.y0 + i / b.w);
-        const int v = (((const GpumeModuleSample *)row)[b.x0 + i % b.w] >> shift) - mean;
-
-        sum += v < 0 ? -v : v;
-    }
     GPUME_UNROLL for (int bit = 1; bit < 32; bit <<= 1)
         sum += __shfl_xor_sync(GPUME_WHOLE_WARP, sum, bit);
     return sum;
@@ -46,8 +43,9 @@ GPUME_KERNEL_OF(GpumeCudaIntraArgs, GPUME_CUDA_INTRA_THREADS)
     GPUME_NO_UNROLL for (int i = first; i < end; i++) {
         const GpumeBox b = gpume_box(&p, p.block, i % p.bw, i / p.bw);
         const GpumeU32 size = b.w * b.h;
+        const GpumeU32 all  = gpume_flat_cost<GpumeSad<GpumeModuleSample> >(plane, p.shift, b, 0);
 
-        sum += gpume_add_up(plane, p.shift, b, (int)((gpume_add_up(plane, p.shift, b, 0) + size / 2) / size));
+        sum += gpume_flat_cost<GpumeModuleCost>(plane, p.shift, b, (int)((all + size / 2) / size));
     }
     if (threadIdx.x % 32 == 0 && first < end)
         atomicAdd((GpumeU64 *)args.sums + z, sum);

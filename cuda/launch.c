@@ -168,6 +168,11 @@ static const GpumeCudaModule *shape_full(GpumeCudaKernel *k, GpumeCudaLaunch *l)
     }
     l->grid[0] = p->bw;
     l->grid[1] = p->bh;
+    if (p->cost != GPUME_COST_SAD) {
+        l->threads = GPUME_CUDA_FULL_THREADS;
+        l->shared  = l->threads / 32 * sizeof(uint64_t);
+        return ff_gpume_cuda_find_module(p, GPUME_CUDA_full, 0, 0);
+    }
     l->shared  = 4 * shape_any(a, GPUME_CUDA_FULL_THREADS);
     l->threads = FFALIGN(a->full.across * a->full.down, 32);
     return ff_gpume_cuda_find_module(p, GPUME_CUDA_full, 0, 0);
@@ -224,7 +229,7 @@ static const GpumeCudaModule *shape_sea(GpumeCudaKernel *k, GpumeCudaLaunch *l)
 static const GpumeCudaModule *shape_pattern(GpumeCudaKernel *k, GpumeCudaLaunch *l)
 {
     const GpumeParams *p = &k->args.params;
-    const int side = p->block <= 16 ? p->block : 0;
+    const int side = gpume_cuda_side(p);
     const GpumeCudaModule *own = ff_gpume_cuda_find_module(p, GPUME_CUDA_pattern, side, p->algo);
 
     l->threads = 32 * GPUME_CUDA_PATTERN_WARPS;
@@ -247,7 +252,7 @@ static const GpumeCudaModule *shape_wavefront(GpumeCudaKernel *k, GpumeCudaLaunc
     const GpumeParams *p = &a->params;
     const int bytes = p->depth > 8 ? 2 : 1;
     const int lines = FFMIN(2 * p->range + p->block, p->height);
-    int words, side = p->block;
+    int words, side = gpume_cuda_side(p);
 
     l->threads = 32 * GPUME_CUDA_WAVEFRONT_WARPS(p->algo);
     l->grid[0] = p->bh;
@@ -259,7 +264,7 @@ static const GpumeCudaModule *shape_wavefront(GpumeCudaKernel *k, GpumeCudaLaunc
     a->wavefront.ring_pitch   = 4 * ((a->wavefront.ring_columns +
                                       GPUME_CUDA_WAVEFRONT_REPEATED(side, bytes)) | 1);
     words = GPUME_CUDA_WAVEFRONT_WINDOW + lines * a->wavefront.ring_pitch;
-    if (side > 16 || lines > GPUME_CUDA_WAVEFRONT_LOADS * l->threads || 4 * words > MAX_SHARED) {
+    if (!side || lines > GPUME_CUDA_WAVEFRONT_LOADS * l->threads || 4 * words > MAX_SHARED) {
         side  = 0;
         words = GPUME_CUDA_WAVEFRONT_WINDOW;
     }

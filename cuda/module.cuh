@@ -13,13 +13,18 @@
 #define AVFILTER_GPUME_CUDA_MODULE_CUH
 
 #include "libavfilter/gpume/cuda/sad.cuh"
+#include "libavfilter/gpume/cuda/satd.cuh"
 #include "libavfilter/gpume/cuda/modules.h"
 
-/** The class that a cost is, by enum GpumeCostId. */
-template<int ID, typename Sample> struct GpumeCostOf;
+/** The class that a cost is, by enum GpumeCostId; or that of a kernel that computes none. */
+template<int ID, typename Sample> struct GpumeCostOf { typedef void Cost; };
 
 template<typename Sample> struct GpumeCostOf<GPUME_COST_SAD, Sample> {
     typedef GpumeSad<Sample> Cost;
+};
+
+template<typename Sample> struct GpumeCostOf<GPUME_COST_SATD, Sample> {
+    typedef GpumeSatd<Sample> Cost;
 };
 
 /** What holds a block's cost and an order: of samples of more than 8 bits it may take more than 32. */

@@ -13,22 +13,21 @@
 GPUME_CUDA_MODULES(DECLARE)
 
 static const GpumeCudaModule modules[] = {
-#define MODULE(name, family, depth, side, cost, variant) \
-    { GPUME_CUDA_CODE(name), GPUME_CUDA_##family, depth, side, GPUME_COST_##cost, variant },
+#define MODULE(name, family, depth, variant, side, cost) \
+    { GPUME_CUDA_CODE(name), GPUME_CUDA_##family, depth, variant, side, GPUME_COST_##cost },
     GPUME_CUDA_MODULES(MODULE)
 };
 
-/* Every search has kernels of SAD: a row for each depth and side. */
-#define COUNT(name, family, depth, side, cost, variant) \
-    + (GPUME_COST_##cost == GPUME_COST_SAD && GPUME_CUDA_##family == COUNTED)
+/* Every search has kernels for each depth: of SAD for each side, of other costs for any. */
+#define COUNT(name, family, depth, variant, side, cost) + (GPUME_CUDA_##family == COUNTED)
 #define COUNTED GPUME_CUDA_pattern
-static_assert(GPUME_CUDA_MODULES(COUNT) == 2 * 2 * 4, "pattern search");
+static_assert(GPUME_CUDA_MODULES(COUNT) == 2 * (2 * 4 + GPUME_NB_COSTS - 1), "pattern search");
 #undef COUNTED
 #define COUNTED GPUME_CUDA_wavefront
-static_assert(GPUME_CUDA_MODULES(COUNT) == 2 * 2 * 4, "predictive search");
+static_assert(GPUME_CUDA_MODULES(COUNT) == 2 * 2 * (4 + GPUME_NB_COSTS - 1), "predictive search");
 #undef COUNTED
 #define COUNTED GPUME_CUDA_propagate
-static_assert(GPUME_CUDA_MODULES(COUNT) == 2 * 2 * 4, "passes");
+static_assert(GPUME_CUDA_MODULES(COUNT) == 2 * 2 * (4 + GPUME_NB_COSTS - 1), "passes");
 
 const GpumeCudaModule *ff_gpume_cuda_find_module(const GpumeParams *params, int family,
                                                  int side, int variant)
@@ -37,7 +36,8 @@ const GpumeCudaModule *ff_gpume_cuda_find_module(const GpumeParams *params, int 
         const GpumeCudaModule *m = &modules[i];
 
         if (m->family == family && (!m->depth || m->depth == (params->depth > 8 ? 16 : 8)) &&
-            m->side == side && m->cost == params->cost && m->variant == variant)
+            m->side == side && m->variant == variant &&
+            (m->cost == params->cost || m->cost == GPUME_COST_ANY))
             return m;
     }
     return NULL;

@@ -19,86 +19,106 @@
 #endif
 
 /**
- * M(name, family, depth, side, cost, variant): kernel gpume_<name> of <family>.cu, for
- * samples of 8 or of up to 16 bits or, 0, of any, for blocks of that side or, 0, of any.
+ * M(name, family, depth, variant, side, cost): kernel gpume_<name> of <family>.cu, for
+ * samples of 8 or of up to 16 bits or, 0, of any, for blocks of that side or, 0, of any,
+ * for a cost or ANY.
  * What variants are is a family's own: of full, how many displacements on top of each other
  * a thread has; of pattern and wavefront the search, or GPUME_CUDA_ANY; of propagate
  * whether vectors are in parts of a sample; of check which half of it.
  * One row a line: makefiles read it with sed.
  */
 #define GPUME_CUDA_MODULES(M) \
-    M(full_8,       full,       8,  0, SAD, 0)  \
-    M(full_16,      full,      16,  0, SAD, 0)  \
-    M(full8_8_9,    full,       8,  8, SAD, 9)  \
-    M(full8_8_11,   full,       8,  8, SAD, 11) \
-    M(full8_8_13,   full,       8,  8, SAD, 13) \
-    M(full16_8_9,   full,       8, 16, SAD, 9)  \
-    M(full16_8_11,  full,       8, 16, SAD, 11) \
-    M(full16_8_13,  full,       8, 16, SAD, 13) \
-    M(full4_8,      full4,      8,  4, SAD, 0)  \
-    M(sea8_8,       sea,        8,  8, SAD, 0)  \
-    M(sea8_16,      sea,       16,  8, SAD, 0)  \
-    M(sea16_8,      sea,        8, 16, SAD, 0)  \
-    M(sea16_16,     sea,       16, 16, SAD, 0)  \
-    M(ds_8,         pattern,    8,  0, SAD, GPUME_ALGO_DS)  \
-    M(ds_16,        pattern,   16,  0, SAD, GPUME_ALGO_DS)  \
-    M(ds4_8,        pattern,    8,  4, SAD, GPUME_ALGO_DS)  \
-    M(ds4_16,       pattern,   16,  4, SAD, GPUME_ALGO_DS)  \
-    M(ds8_8,        pattern,    8,  8, SAD, GPUME_ALGO_DS)  \
-    M(ds8_16,       pattern,   16,  8, SAD, GPUME_ALGO_DS)  \
-    M(ds16_8,       pattern,    8, 16, SAD, GPUME_ALGO_DS)  \
-    M(ds16_16,      pattern,   16, 16, SAD, GPUME_ALGO_DS)  \
-    M(pattern_8,    pattern,    8,  0, SAD, GPUME_CUDA_ANY) \
-    M(pattern_16,   pattern,   16,  0, SAD, GPUME_CUDA_ANY) \
-    M(pattern4_8,   pattern,    8,  4, SAD, GPUME_CUDA_ANY) \
-    M(pattern4_16,  pattern,   16,  4, SAD, GPUME_CUDA_ANY) \
-    M(pattern8_8,   pattern,    8,  8, SAD, GPUME_CUDA_ANY) \
-    M(pattern8_16,  pattern,   16,  8, SAD, GPUME_CUDA_ANY) \
-    M(pattern16_8,  pattern,    8, 16, SAD, GPUME_CUDA_ANY) \
-    M(pattern16_16, pattern,   16, 16, SAD, GPUME_CUDA_ANY) \
-    M(epzs_8,       wavefront,  8,  0, SAD, GPUME_ALGO_EPZS) \
-    M(epzs_16,      wavefront, 16,  0, SAD, GPUME_ALGO_EPZS) \
-    M(epzs4_8,      wavefront,  8,  4, SAD, GPUME_ALGO_EPZS) \
-    M(epzs4_16,     wavefront, 16,  4, SAD, GPUME_ALGO_EPZS) \
-    M(epzs8_8,      wavefront,  8,  8, SAD, GPUME_ALGO_EPZS) \
-    M(epzs8_16,     wavefront, 16,  8, SAD, GPUME_ALGO_EPZS) \
-    M(epzs16_8,     wavefront,  8, 16, SAD, GPUME_ALGO_EPZS) \
-    M(epzs16_16,    wavefront, 16, 16, SAD, GPUME_ALGO_EPZS) \
-    M(umh_8,        wavefront,  8,  0, SAD, GPUME_ALGO_UMH)  \
-    M(umh_16,       wavefront, 16,  0, SAD, GPUME_ALGO_UMH)  \
-    M(umh4_8,       wavefront,  8,  4, SAD, GPUME_ALGO_UMH)  \
-    M(umh4_16,      wavefront, 16,  4, SAD, GPUME_ALGO_UMH)  \
-    M(umh8_8,       wavefront,  8,  8, SAD, GPUME_ALGO_UMH)  \
-    M(umh8_16,      wavefront, 16,  8, SAD, GPUME_ALGO_UMH)  \
-    M(umh16_8,      wavefront,  8, 16, SAD, GPUME_ALGO_UMH)  \
-    M(umh16_16,     wavefront, 16, 16, SAD, GPUME_ALGO_UMH) \
-    M(pyramid_8,    pyramid,    8,  0, SAD, 0)  \
-    M(pyramid_16,   pyramid,   16,  0, SAD, 0)  \
-    M(halves_8,     halves,     8,  0, SAD, 0)  \
-    M(halves_16,    halves,    16,  0, SAD, 0)  \
-    M(step_8,       propagate,  8,  0, SAD, 0)  \
-    M(step_16,      propagate, 16,  0, SAD, 0)  \
-    M(step4_8,      propagate,  8,  4, SAD, 0)  \
-    M(step4_16,     propagate, 16,  4, SAD, 0)  \
-    M(step8_8,      propagate,  8,  8, SAD, 0)  \
-    M(step8_16,     propagate, 16,  8, SAD, 0)  \
-    M(step16_8,     propagate,  8, 16, SAD, 0)  \
-    M(step16_16,    propagate, 16, 16, SAD, 0)  \
-    M(part_8,       propagate,  8,  0, SAD, 1)  \
-    M(part_16,      propagate, 16,  0, SAD, 1)  \
-    M(part4_8,      propagate,  8,  4, SAD, 1)  \
-    M(part4_16,     propagate, 16,  4, SAD, 1)  \
-    M(part8_8,      propagate,  8,  8, SAD, 1)  \
-    M(part8_16,     propagate, 16,  8, SAD, 1)  \
-    M(part16_8,     propagate,  8, 16, SAD, 1)  \
-    M(part16_16,    propagate, 16, 16, SAD, 1)  \
-    M(judge,        check,      0,  0, SAD, 0)  \
-    M(replace,      check,      0,  0, SAD, 1)  \
-    M(export_8,     export,     8,  0, SAD, 0)  \
-    M(export_16,    export,    16,  0, SAD, 0)  \
-    M(intra_8,      intra,      8,  0, SAD, 0)  \
-    M(intra_16,     intra,     16,  0, SAD, 0)  \
-    M(same,         same,       0,  0, SAD, 0)
+    M(full_8,          full,       8, 0,                0, SAD) \
+    M(full_16,         full,      16, 0,                0, SAD) \
+    M(full_satd_8,     full,       8, 0,                0, SATD) \
+    M(full_satd_16,    full,      16, 0,                0, SATD) \
+    M(full8_8_9,       full,       8, 9,                8, SAD) \
+    M(full8_8_11,      full,       8, 11,               8, SAD) \
+    M(full8_8_13,      full,       8, 13,               8, SAD) \
+    M(full16_8_9,      full,       8, 9,               16, SAD) \
+    M(full16_8_11,     full,       8, 11,              16, SAD) \
+    M(full16_8_13,     full,       8, 13,              16, SAD) \
+    M(full4_8,         full4,      8, 0,                4, SAD) \
+    M(sea8_8,          sea,        8, 0,                8, SAD) \
+    M(sea8_16,         sea,       16, 0,                8, SAD) \
+    M(sea16_8,         sea,        8, 0,               16, SAD) \
+    M(sea16_16,        sea,       16, 0,               16, SAD) \
+    M(ds_8,            pattern,    8, GPUME_ALGO_DS,    0, SAD) \
+    M(ds_16,           pattern,   16, GPUME_ALGO_DS,    0, SAD) \
+    M(ds4_8,           pattern,    8, GPUME_ALGO_DS,    4, SAD) \
+    M(ds4_16,          pattern,   16, GPUME_ALGO_DS,    4, SAD) \
+    M(ds8_8,           pattern,    8, GPUME_ALGO_DS,    8, SAD) \
+    M(ds8_16,          pattern,   16, GPUME_ALGO_DS,    8, SAD) \
+    M(ds16_8,          pattern,    8, GPUME_ALGO_DS,   16, SAD) \
+    M(ds16_16,         pattern,   16, GPUME_ALGO_DS,   16, SAD) \
+    M(pattern_8,       pattern,    8, GPUME_CUDA_ANY,   0, SAD) \
+    M(pattern_16,      pattern,   16, GPUME_CUDA_ANY,   0, SAD) \
+    M(pattern4_8,      pattern,    8, GPUME_CUDA_ANY,   4, SAD) \
+    M(pattern4_16,     pattern,   16, GPUME_CUDA_ANY,   4, SAD) \
+    M(pattern8_8,      pattern,    8, GPUME_CUDA_ANY,   8, SAD) \
+    M(pattern8_16,     pattern,   16, GPUME_CUDA_ANY,   8, SAD) \
+    M(pattern16_8,     pattern,    8, GPUME_CUDA_ANY,  16, SAD) \
+    M(pattern16_16,    pattern,   16, GPUME_CUDA_ANY,  16, SAD) \
+    M(pattern_satd_8,  pattern,    8, GPUME_CUDA_ANY,   0, SATD) \
+    M(pattern_satd_16, pattern,   16, GPUME_CUDA_ANY,   0, SATD) \
+    M(epzs_8,          wavefront,  8, GPUME_ALGO_EPZS,  0, SAD) \
+    M(epzs_16,         wavefront, 16, GPUME_ALGO_EPZS,  0, SAD) \
+    M(epzs4_8,         wavefront,  8, GPUME_ALGO_EPZS,  4, SAD) \
+    M(epzs4_16,        wavefront, 16, GPUME_ALGO_EPZS,  4, SAD) \
+    M(epzs8_8,         wavefront,  8, GPUME_ALGO_EPZS,  8, SAD) \
+    M(epzs8_16,        wavefront, 16, GPUME_ALGO_EPZS,  8, SAD) \
+    M(epzs16_8,        wavefront,  8, GPUME_ALGO_EPZS, 16, SAD) \
+    M(epzs16_16,       wavefront, 16, GPUME_ALGO_EPZS, 16, SAD) \
+    M(epzs_satd_8,     wavefront,  8, GPUME_ALGO_EPZS,  0, SATD) \
+    M(epzs_satd_16,    wavefront, 16, GPUME_ALGO_EPZS,  0, SATD) \
+    M(umh_8,           wavefront,  8, GPUME_ALGO_UMH,   0, SAD) \
+    M(umh_16,          wavefront, 16, GPUME_ALGO_UMH,   0, SAD) \
+    M(umh4_8,          wavefront,  8, GPUME_ALGO_UMH,   4, SAD) \
+    M(umh4_16,         wavefront, 16, GPUME_ALGO_UMH,   4, SAD) \
+    M(umh8_8,          wavefront,  8, GPUME_ALGO_UMH,   8, SAD) \
+    M(umh8_16,         wavefront, 16, GPUME_ALGO_UMH,   8, SAD) \
+    M(umh16_8,         wavefront,  8, GPUME_ALGO_UMH,  16, SAD) \
+    M(umh16_16,        wavefront, 16, GPUME_ALGO_UMH,  16, SAD) \
+    M(umh_satd_8,      wavefront,  8, GPUME_ALGO_UMH,   0, SATD) \
+    M(umh_satd_16,     wavefront, 16, GPUME_ALGO_UMH,   0, SATD) \
+    M(pyramid_8,       pyramid,    8, 0,                0, ANY) \
+    M(pyramid_16,      pyramid,   16, 0,                0, ANY) \
+    M(halves_8,        halves,     8, 0,                0, ANY) \
+    M(halves_16,       halves,    16, 0,                0, ANY) \
+    M(step_8,          propagate,  8, 0,                0, SAD) \
+    M(step_16,         propagate, 16, 0,                0, SAD) \
+    M(step4_8,         propagate,  8, 0,                4, SAD) \
+    M(step4_16,        propagate, 16, 0,                4, SAD) \
+    M(step8_8,         propagate,  8, 0,                8, SAD) \
+    M(step8_16,        propagate, 16, 0,                8, SAD) \
+    M(step16_8,        propagate,  8, 0,               16, SAD) \
+    M(step16_16,       propagate, 16, 0,               16, SAD) \
+    M(step_satd_8,     propagate,  8, 0,                0, SATD) \
+    M(step_satd_16,    propagate, 16, 0,                0, SATD) \
+    M(part_8,          propagate,  8, 1,                0, SAD) \
+    M(part_16,         propagate, 16, 1,                0, SAD) \
+    M(part4_8,         propagate,  8, 1,                4, SAD) \
+    M(part4_16,        propagate, 16, 1,                4, SAD) \
+    M(part8_8,         propagate,  8, 1,                8, SAD) \
+    M(part8_16,        propagate, 16, 1,                8, SAD) \
+    M(part16_8,        propagate,  8, 1,               16, SAD) \
+    M(part16_16,       propagate, 16, 1,               16, SAD) \
+    M(part_satd_8,     propagate,  8, 1,                0, SATD) \
+    M(part_satd_16,    propagate, 16, 1,                0, SATD) \
+    M(judge,           check,      0, 0,                0, ANY) \
+    M(replace,         check,      0, 1,                0, ANY) \
+    M(export_8,        export,     8, 0,                0, SAD) \
+    M(export_16,       export,    16, 0,                0, SAD) \
+    M(export_satd_8,   export,     8, 0,                0, SATD) \
+    M(export_satd_16,  export,    16, 0,                0, SATD) \
+    M(intra_8,         intra,      8, 0,                0, SAD) \
+    M(intra_16,        intra,     16, 0,                0, SAD) \
+    M(intra_satd_8,    intra,      8, 0,                0, SATD) \
+    M(intra_satd_16,   intra,     16, 0,                0, SATD) \
+    M(same,            same,       0, 0,                0, ANY)
+
+/** Of a kernel that computes no cost. */
+#define GPUME_COST_ANY (-1)
 
 /** The variant of pattern that has all searches of its kind. */
 #define GPUME_CUDA_ANY (-1)
@@ -122,11 +142,17 @@ enum GpumeCudaFamily {
 /** A compiled kernel: a row of GPUME_CUDA_MODULES. */
 typedef struct GpumeCudaModule {
     GpumeCudaCode code;
-    int family, depth, side, cost, variant;
+    int family, depth, variant, side, cost;
 } GpumeCudaModule;
 
+/** The side of blocks that kernels are for: those of SAD of each up to 16, others of any. */
+static inline int gpume_cuda_side(const GpumeParams *params)
+{
+    return params->cost == GPUME_COST_SAD && params->block <= 16 ? params->block : 0;
+}
+
 /**
- * The kernel for these parameters' cost and depth.
+ * Finds the kernel for these parameters' cost and depth.
  * @return NULL if there is none
  */
 const GpumeCudaModule *ff_gpume_cuda_find_module(const GpumeParams *params, int family,

@@ -127,7 +127,7 @@ static av_cold void place_work(GpumeCudaMotion *m, Work *work)
 /* What a block of threads takes for all blocks that a phase has in a row. */
 static int row_threads(const GpumeCudaStepArgs *a)
 {
-    const int side = a->params.block <= 16 ? a->params.block : 0;
+    const int side = gpume_cuda_side(&a->params);
 
     return FFALIGN((a->params.bw + 1) / 2 * GPUME_CUDA_STEP_LANES(side), 32);
 }
@@ -137,10 +137,11 @@ static av_cold int init_step(GpumeCudaMotion *m, const GpumeStep *from)
     const GpumeCudaStepArgs *before = m->nb_steps ? &m->steps[m->nb_steps - 1].args : NULL;
     GpumeCudaStep *step = &m->steps[m->nb_steps++];
     GpumeCudaStepArgs *a = &step->args;
-    const int side = from->block <= 16 ? from->block : 0;
+    int side;
 
     step->level    = from->level;
     a->params      = ff_gpume_step_params(&m->params, from);
+    side           = gpume_cuda_side(&a->params);
     a->params.pel  = from->pel;
     a->linesize    = m->planes.linesize[from->level];
     a->ref_linesize = from->pel > 1 ? m->planes.parts_linesize : a->linesize;
@@ -252,7 +253,7 @@ static CUresult launch(const GpumeCudaMotion *m, const GpumeCudaLaunch *l, void 
 /* The shape of a launch: what a step begins with, one phase of all rows, or two. */
 static void shape_phase(const GpumeCudaStepArgs *a, GpumeCudaLaunch *l)
 {
-    const int side   = a->params.block <= 16 ? a->params.block : 0;
+    const int side   = gpume_cuda_side(&a->params);
     const int column = (a->phase - 1) & 1, row = (a->phase - 1) >> 1 & 1;
     int bw = a->params.bw, lanes = GPUME_CUDA_STEP_LANES(side);
 

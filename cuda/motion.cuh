@@ -6,7 +6,7 @@
 /**
  * @file
  * What kernels of fields that follow the motion have in common: vectors as words, and the
- * SAD of a block and its match.
+ * cost of a block and its match.
  */
 
 #ifndef AVFILTER_GPUME_CUDA_MOTION_CUH
@@ -238,11 +238,16 @@ struct GpumeMatcher {
      */
     __device__ __forceinline__ GpumeU32 cost(int dx, int dy, int wanted, GpumeU32 limit) const
     {
+        return __any_sync(GPUME_WHOLE_WARP, wanted) ? cost_of(Cost(), dx, dy, wanted, limit) : 0;
+    }
+
+    /** By the lanes whose candidate it is. */
+    __device__ __forceinline__ GpumeU32
+    cost_of(GpumeSad<Sample>, int dx, int dy, int wanted, GpumeU32 limit) const
+    {
         Start first, second;
         GpumeU32 sum = 0;
 
-        if (!__any_sync(GPUME_WHOLE_WARP, wanted))
-            return 0;
         place(dx, dy, &first, &second);
         if (!SIDE) {
             if (wanted) {
@@ -269,6 +274,75 @@ struct GpumeMatcher {
         if (SHARES > 1)
             sum += __shfl_xor_sync(GPUME_WHOLE_WARP, sum, 16);
         return sum;
+    }
+
+    /** The costs of areas of a match whose first row the lane has. Groups of eight lanes have a match each. */
+    __device__ __forceinline__ GpumeU32 areas(int dx, int dy, int wanted) const
+    {
+        const int row = threadIdx.x % 8;
+        Start first, second;
+        GpumeU32 sum = 0;
+
+        place(dx, dy, &first, &second);
+        /* a warp may have blocks of different sizes */
+        GPUME_NO_UNROLL for (int y = 0; __any_sync(GPUME_WHOLE_WARP, wanted && y < h); y += 8) {
+            const long long r = gpume_min(y + row, h - 1);
+            Start s = first, t = second;
+
+            GPUME_NO_UNROLL for (int x = 0; __any_sync(GPUME_WHOLE_WARP, wanted && x < w); x += 8) {
+                GpumeU32 c[Cost::WORDS], m[Cost::WORDS], n[1];
+
+                GPUME_UNROLL for (int j = 0; j < Cost::WORDS; j++) {
+                    const int at = x + j * PER_WORD;
+                    const GpumeU32 mask = y + row < h ? gpume_mask<Sample>(w - at) : 0;
+                    GpumeU32 match[1];
+
+                    c[j] = m[j] = 0;
+                    if (wanted && mask) {
+                        gpume_load_global(&c[j], cur + r * linesize + at * BYTES);
+                        load_words(match, s, r * ref_linesize);
+                        if (PARTS) {
+                            load_words(n, t, r * ref_linesize);
+                            match[0] = gpume_mean2<Sample>(match[0], n[0]);
+                        }
+                        c[j] &= mask;
+                        m[j]  = match[0] & mask;
+                    }
+                    advance(&s);
+                    if (PARTS)
+                        advance(&t);
+                }
+                sum += Cost::area(c, m, row, 1, w - x >= 8 && h - y >= 8);
+            }
+        }
+        return sum;
+    }
+
+    /**
+     * By groups of eight lanes, which have the same block, one candidate after the other. Lanes of
+     * the second half of the warp have the same candidates as those of the first: each half has some.
+     */
+    __device__ __forceinline__ GpumeU32
+    cost_of(GpumeSatd<Sample>, int dx, int dy, int wanted, GpumeU32 limit) const
+    {
+        const int lane = threadIdx.x % 32;
+        GpumeU32 own = 0;
+
+        static_assert(!SIDE && SHARES == 2, "both halves of a warp have the same candidates");
+        GPUME_NO_UNROLL for (int i = 0; i < 4; i++) {
+            const int whose = (lane & 24) + lane / 16 * 4 + i;
+            const int has   = gpume_of_lane((GpumeU32)wanted, whose) != 0;
+            const int x = (int)gpume_of_lane((GpumeU32)dx, whose), y = (int)gpume_of_lane((GpumeU32)dy, whose);
+            GpumeU32 sum;
+
+            if (!__any_sync(GPUME_WHOLE_WARP, has))
+                continue;
+            sum = areas(x, y, has);
+            GPUME_UNROLL for (int bit = 1; bit < 8; bit <<= 1)
+                sum += __shfl_xor_sync(GPUME_WHOLE_WARP, sum, bit);
+            own = lane == whose ? sum : own;
+        }
+        return own + __shfl_xor_sync(GPUME_WHOLE_WARP, own, 16);
     }
 };
 

@@ -14,7 +14,7 @@
 /** A search whose points are all near: its own modules have windows tuned to that. */
 #define GPUME_NEAR (GPUME_CUDA_VARIANT != GPUME_CUDA_ANY)
 
-static constexpr int gpume_first_step(int algo, int range)
+static __device__ constexpr int gpume_first_step(int algo, int range)
 {
 #define GPUME_STEP(ID, name, kind, title, paper, first, first_step, next) \
     algo == GPUME_ALGO_##ID ? first_step :
@@ -22,7 +22,7 @@ static constexpr int gpume_first_step(int algo, int range)
 #undef GPUME_STEP
 }
 
-static constexpr int gpume_first_pattern(int algo)
+static __device__ constexpr int gpume_first_pattern(int algo)
 {
 #define GPUME_FIRST(ID, name, kind, title, paper, first, first_step, next) \
     algo == GPUME_ALGO_##ID ? GPUME_PATTERN_##first :

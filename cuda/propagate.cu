@@ -34,7 +34,6 @@ struct GpumeStepField {
     /** Candidates of a block at a time when it begins, and blocks of a warp. */
     static const int BEGINNERS = GPUME_CUDA_STEP_BEGINNERS;
     static const int BEGINNING = 32 / (Matcher::SHARES * BEGINNERS);
-    static_assert(Cost::ROWS == 1 && Cost::WORDS == 1, "a lane has rows of words");
 
     const GpumeCudaStepArgs &a;
     GpumeCudaPair pair;

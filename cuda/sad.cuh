@@ -7,13 +7,17 @@
  * @file
  * The sum of absolute differences; and what a cost is to kernels.
  *
- * A cost is a class with a Sample, which adds up over units of ROWS x WORDS words of
- * samples: what lies outside the block is 0 in both pictures. A lane that evaluates has
- * whole units. Costs are linear in samples: those with bits below the shift give a cost
- * that is shifted at the end.
+ * A cost is a class with a Sample and these:
  *
- * unit(cur, ref, sum)   sum, and the cost of a unit
- * word(cur, ref, sum)   the same where a unit is one word: full search asks for that
+ * LANES                    lanes of a warp, at least, that evaluate a candidate together
+ * result(cost, shift)      the cost of samples from that of samples with bits below them
+ * by_warp(w, h, at)        the lane's share of the cost of a block, at(x, y) being differences:
+ *                          all lanes of a warp call it
+ * word(cur, ref, sum)      if LANES is 1: sum, and the cost of a word of samples; what lies
+ *                          outside the block is 0 in both pictures
+ *
+ * One whose LANES is not 1 has a GpumePlaneEvaluator, a GpumeRowPlaneEvaluator, a GpumeMatcher
+ * and a GpumeFullSearch of its own.
  */
 
 #ifndef AVFILTER_GPUME_CUDA_SAD_CUH
@@ -23,18 +27,29 @@
 
 template<typename Sample_> struct GpumeSad {
     typedef Sample_ Sample;
-    static const int ROWS  = 1;
-    static const int WORDS = 1;
+    static const int LANES = 1;
 
     static __device__ __forceinline__ GpumeU32 word(GpumeU32 cur, GpumeU32 ref, GpumeU32 sum)
     {
         return sizeof(Sample) == 1 ? gpume_sad4(cur, ref, sum) : gpume_sad2(cur, ref, sum);
     }
 
-    static __device__ __forceinline__ GpumeU32
-    unit(const GpumeU32 (&cur)[ROWS][WORDS], const GpumeU32 (&ref)[ROWS][WORDS], GpumeU32 sum)
+    static __device__ __forceinline__ GpumeU32 result(GpumeU32 cost, int shift)
     {
-        return word(cur[0][0], ref[0][0], sum);
+        return cost >> shift;
+    }
+
+    template<class Difference>
+    static __device__ __forceinline__ GpumeU32 by_warp(int w, int h, const Difference &at)
+    {
+        GpumeU32 sum = 0;
+
+        _Pragma("unroll 4") for (int i = threadIdx.x % 32; i < w * h; i += 32) {
+            const int v = at(i % w, i / w);
+
+            sum += v < 0 ? -v : v;
+        }
+        return sum;
     }
 };
 

@@ -71,7 +71,7 @@ struct GpumeRingEvaluator {
     static const int NEW_COLUMNS = SIDE * BYTES > 16 ? SIDE * BYTES / 16 : 1;
     static const int LOADS = GPUME_CUDA_WAVEFRONT_LOADS;
     static const int REPEATED = GPUME_CUDA_WAVEFRONT_REPEATED(SIDE, BYTES);
-    static_assert(Cost::ROWS == 1 && Cost::WORDS == 1, "a lane has rows that are not neighbours");
+    static_assert(Cost::LANES == 1, "a lane has rows that are not neighbours");
 
     const GpumeCudaArgs &a;
     const GpumeCudaPlane &plane;
@@ -261,7 +261,7 @@ struct GpumeRowPlaneEvaluator {
     static const int LANES = 8;
     static const int BYTES = GpumeSample<typename Cost::Sample>::bytes;
     /* of which a lane has every eighth row */
-    typedef GpumePlaneEvaluator<Cost, LANES * GPUME_POINTS, GpumeU64> Plane;
+    typedef GpumePlaneEvaluator<Cost, LANES * GPUME_POINTS / Cost::LANES, GpumeU64> Plane;
 
     const GpumeCudaArgs &a;
     GpumeGroup g;
@@ -284,7 +284,7 @@ struct GpumeRowPlaneEvaluator {
     {
         g        = gpume_group(a.params, a.params.block, LANES, bx, by);
         e.g      = g;
-        e.g.lane = g.lane * GPUME_POINTS;
+        e.g.lane = g.lane * Plane::SLOTS;
         e.words  = whole_words ? g.w * BYTES / 4 : 0;
     }
 
@@ -317,7 +317,13 @@ static __device__ __forceinline__ Key gpume_try_vector(const Evaluator &e, int k
                                                        int dx, int dy)
 {
     const int valid = (k < nb) & gpume_may_be(e.g, e.g.x0 + dx, e.g.y0 + dy);
-    GpumeU32 sum = valid ? e.share(dx, dy) : 0;
+    GpumeU32 sum = 0;
+
+    /* lanes that exchange what they have are all there: zero is admissible */
+    if (GpumeModuleCost::LANES > 1)
+        sum = e.share(valid ? dx : 0, valid ? dy : 0);
+    else if (valid)
+        sum = e.share(dx, dy);
 
     GPUME_UNROLL for (int lane = 1; lane < Evaluator::LANES; lane <<= 1)
         sum += __shfl_xor_sync(GPUME_WHOLE_WARP, sum, lane);
@@ -650,7 +656,7 @@ gpume_search_row(const GpumeCudaArgs &a, Evaluator &e, int by, int z, GpumeU32 *
             gpume_store_volatile(found + bx, GPUME_CUDA_VECTOR(b.dx, b.dy, epoch));
         if (threadIdx.x == 32) {
             gpume_store(a, gpume_box(&a.params, a.params.block, bx, by), z, bx, by, b.dx, b.dy,
-                        (GpumeU32)(b.cost / GpumeBest<Key>::ORDERS) >> a.params.shift);
+                        GpumeModuleCost::result((GpumeU32)(b.cost / GpumeBest<Key>::ORDERS), a.params.shift));
         }
         n.left.dx = (short)b.dx;
         n.left.dy = (short)b.dy;

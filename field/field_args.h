@@ -108,16 +108,4 @@ GPUME_INLINE unsigned gpume_part_vector_word(int i, int source, const GpumeBox *
     }
 }
 
-/** Component c of a vector that was written so, in units of 1/pel sample. */
-GPUME_INLINE int gpume_vector_component(const unsigned *words, int c)
-{
-    return (int)words[6 + c];
-}
-
-/** Whether it is inconsistent with that of the opposite direction; which word says so is the byte order's. */
-GPUME_INLINE int gpume_vector_inconsistent(const unsigned *words)
-{
-    return ((words[4] | words[5]) & GPUME_FLAG_INCONSISTENT) != 0;
-}
-
 #endif /* AVFILTER_GPUME_FIELD_FIELD_ARGS_H */

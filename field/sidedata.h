@@ -36,6 +36,12 @@ static inline int gpume_read_distance(const AVFrameSideData *sd, size_t i)
     return gpume_distance(source);
 }
 
+/** Copies vector i of side data, which need not be aligned. */
+static inline void gpume_copy_vector(AVMotionVector *dst, const AVFrameSideData *sd, size_t i)
+{
+    memcpy(dst, sd->data + i * sizeof(*dst), sizeof(*dst));
+}
+
 /**
  * Reads a vector, which need not be aligned.
  * @return 0 if it has no block inside a picture of w x h samples

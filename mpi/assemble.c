@@ -80,7 +80,7 @@ int64_t clip_verify(Clip *c)
                  "MPI_Allreduce");
     for (int i = 0; i < c->film.nb_segments; i++)
         if (c->finished[i])
-            frames += film_end(&c->film, i) - c->film.segments[i].number;
+            frames += film_first(&c->film, i + 1) - film_first(&c->film, i);
     return frames;
 }
 
@@ -106,7 +106,7 @@ static int load_records(Clip *c, Record **records)
             return AVERROR(EIO);
         }
         if (i && memcmp(r[i].first, r[i - 1].last, HASH_SIZE) ||
-            nb > 1 && r[i].nb_times != film_end(&c->film, i) - c->film.segments[i].number)
+            nb > 1 && r[i].nb_times != film_first(&c->film, i + 1) - film_first(&c->film, i))
             goto indivisible;
         nb_frames += r[i].nb_times;
     }

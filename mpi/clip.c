@@ -91,6 +91,20 @@ static int open_film(Clip *c)
     return ret;
 }
 
+/* How many pictures segments share: those between the farthest references of a picture. */
+static void share_pictures(Clip *c, const GpumeParams *p)
+{
+    int future = 0;
+
+    c->rows_cfg.params = *p;
+    c->film.past       = 0;
+    for (int i = 0; i < p->nb_references; i++) {
+        c->film.past = FFMAX(c->film.past, -p->distance[i]);
+        future       = FFMAX(future, p->distance[i]);
+    }
+    c->film.shared = c->film.past + future;
+}
+
 /* What the search needs to know of the film, from its first picture. */
 static int probe(Clip *c)
 {
@@ -108,7 +122,7 @@ static int probe(Clip *c)
     /* all at once: on a GPU it takes time */
     ret = search_probe(s, &c->picture);
     if (ret >= 0)
-        c->rows_cfg.params = *ff_gpume_filter_params(s->graph.gpume);
+        share_pictures(c, ff_gpume_filter_params(s->graph.gpume));
     ret = shared_agree(c->shared, ret);
     if (ret >= 0)
         ret = shared_broadcast(c->shared, &c->picture, sizeof(c->picture));

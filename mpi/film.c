@@ -31,21 +31,27 @@ static int compare_pts(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Whether every picture has a timestamp of its own. */
-static int all_pts(const Film *film)
+/* The pictures' timestamps in the order of presentation, to be freed; NULL if there is no memory. */
+static int64_t *sort_pts(const Film *film)
 {
     int64_t *pts = av_malloc_array(FFMAX(film->nb_packets, 1), sizeof(*pts));
     int64_t nb = 0;
-    int ok = !!pts;
 
-    for (int64_t i = 0; i < film->nb_packets && ok; i++)
-        if (film->packets[i].shown) {
-            ok = film->packets[i].pts != AV_NOPTS_VALUE;
+    for (int64_t i = 0; i < film->nb_packets && pts; i++)
+        if (film->packets[i].shown)
             pts[nb++] = film->packets[i].pts;
-        }
-    if (ok)
+    if (pts)
         qsort(pts, nb, sizeof(*pts), compare_pts);
-    for (int64_t i = 1; i < nb && ok; i++)
+    return pts;
+}
+
+/* Whether every picture has a timestamp of its own. */
+static int all_pts(const Film *film)
+{
+    int64_t *pts = sort_pts(film);
+    int ok = pts && (!film->nb_frames || pts[0] != AV_NOPTS_VALUE);
+
+    for (int64_t i = 1; i < film->nb_frames && ok; i++)
         ok = pts[i - 1] < pts[i];
     av_free(pts);
     return ok;
@@ -145,11 +151,13 @@ int film_whole(Film *film, const char *why)
 /*
  * Describe the segment that would begin with a key packet. max_pts is the largest timestamp of
  * the shown ones before it, nb_shown their number. Returns whether it can begin there.
+ * pts: of all pictures in the order of presentation, NULL if there are none
  */
-static int describe(const Film *film, int64_t key, int64_t max_pts, int64_t nb_shown, FilmSegment *s)
+static int describe(const Film *film, const int64_t *pts, int64_t key, int64_t max_pts, int64_t nb_shown,
+                    FilmSegment *s)
 {
     const FilmPacket *p = film->packets;
-    int64_t i;
+    int64_t i, limit;
 
     *s = (FilmSegment) { .packet = key, .last = key, .number = nb_shown };
     if (!p[key].shown || film->has_pts && max_pts > p[key].pts)
@@ -159,38 +167,46 @@ static int describe(const Film *film, int64_t key, int64_t max_pts, int64_t nb_s
 
         if (!before && film->has_pts == 0)
             break;
-        if (before && p[i].shown) {
-            s->number++;
-            s->last = i;
-        }
+        s->number += before && p[i].shown;
     }
     /* shown before this key frame, and decoded after the next one */
-    if (film->has_pts && i < film->nb_packets && p[i].shown && p[i].pts < p[key].pts)
+    if (film->has_pts && i < film->nb_packets && p[i].shown && p[i].pts < p[key].pts ||
+        film->nb_frames - s->number <= film->shared)
         return 0;
+    limit = pts ? pts[s->number + film->shared - 1] : INT64_MAX;
+    for (i = key; i < film->nb_packets && nb_shown < s->number + film->shared; i++)
+        if (p[i].shown && p[i].pts <= limit) {
+            nb_shown++;
+            s->last = i;
+        }
     return 1;
 }
 
 int film_divide(Film *film, int nb_ranks, int64_t least)
 {
-    const int64_t wanted = least ? least : av_clip64(film->nb_frames / (SEGMENTS_OF_RANK * (int64_t)nb_ranks),
-                                                     LEAST_FRAMES, MOST_FRAMES);
-    int64_t max_pts = INT64_MIN, nb_shown = 0;
+    const int64_t wanted = FFMAX(least ? least : av_clip64(film->nb_frames / (SEGMENTS_OF_RANK * (int64_t)nb_ranks),
+                                                           LEAST_FRAMES, MOST_FRAMES), film->shared + 1);
+    int64_t max_pts = INT64_MIN, nb_shown = 0, *pts = NULL;
     FilmSegment *last;
     int ret;
 
     ret = film_whole(film, film->whole);
     if (ret < 0 || film->whole[0])
         return ret;
+    if (film->has_pts && !(pts = sort_pts(film)))
+        return AVERROR(ENOMEM);
     for (int64_t i = 0; i < film->nb_packets; i++) {
         const FilmPacket *p = &film->packets[i];
         FilmSegment s;
 
         last = &film->segments[film->nb_segments - 1];
         if (i && p->key && nb_shown - last->number >= wanted &&
-            describe(film, i, max_pts, nb_shown, &s) && s.number > last->number) {
+            describe(film, pts, i, max_pts, nb_shown, &s)) {
             last = av_realloc_array(film->segments, film->nb_segments + 1, sizeof(*last));
-            if (!last)
-                return AVERROR(ENOMEM);
+            if (!last) {
+                ret = AVERROR(ENOMEM);
+                break;
+            }
             film->segments = last;
             film->segments[film->nb_segments++] = s;
         }
@@ -198,12 +214,14 @@ int film_divide(Film *film, int nb_ranks, int64_t least)
         if (p->shown)
             max_pts = FFMAX(max_pts, p->pts);
     }
-    return 0;
+    av_free(pts);
+    return ret;
 }
 
-int64_t film_end(const Film *film, int segment)
+int64_t film_first(const Film *film, int segment)
 {
-    return segment + 1 < film->nb_segments ? film->segments[segment + 1].number : film->nb_frames;
+    return segment >= film->nb_segments ? film->nb_frames :
+           segment ? film->segments[segment].number + film->past : 0;
 }
 
 void film_free(Film *film)

@@ -8,10 +8,11 @@
  * A film as all ranks know it: its packets in the order in which they are decoded, and the
  * segments in which it is searched. Rank 0 makes it by reading all packets once.
  *
- * A segment begins with a key frame. It has the pairs of neighbouring pictures from that frame to
- * the key frame of the next segment, that one included. So it is decoded from its first packet on,
- * nothing before is needed, and no pair belongs to two segments. Packets that follow a
- * key frame and are shown before it belong to the segment before.
+ * A segment is decoded from a key frame on. Its fields are those of the pictures that have all their
+ * references there: the first ones, whose past references may lie before the key frame, belong to
+ * the segment before, which is decoded as far as they and their own future references reach. So
+ * nothing before the key frame is needed, and no field belongs to two segments. Packets that follow
+ * a key frame and are shown before it belong to the segment before.
  */
 
 #ifndef GPUME_MPI_FILM_H
@@ -41,7 +42,7 @@ typedef struct FilmPacket {
 
 typedef struct FilmSegment {
     int64_t packet;         ///< the key frame's
-    int64_t last;           ///< the last packet that is shown no later than the key frame
+    int64_t last;           ///< the last packet of those that the segment before is decoded for
     int64_t number;         ///< of the key frame in the order of presentation, from 0 on
 } FilmSegment;
 
@@ -51,6 +52,8 @@ typedef struct Film {
     int64_t nb_frames;      ///< pictures that come out of the decoder
     /** All packets have timestamps; the order of presentation is known from them alone. */
     int has_pts;
+    int past;               ///< largest distance of a past reference, in pictures
+    int shared;             ///< pictures from a key frame on that both segments decode: past + the same of the future
     FilmSegment *segments;
     int nb_segments;
     char whole[128];        ///< why there is one segment only, or empty
@@ -70,7 +73,8 @@ void film_count(Film *film, enum AVCodecID codec, int has_reordering);
 void film_trim(Film *film, int64_t first);
 
 /**
- * Divide the film at key frames, finely enough that ranks finish together.
+ * Divide the film at key frames, finely enough that ranks finish together. Each segment has more
+ * pictures than are shared, so that those of two junctions are not the same.
  * @param nb_ranks how many will search
  * @param least    frames of a segment at least; 0: by itself
  * @return 0 or AVERROR(ENOMEM)
@@ -80,8 +84,8 @@ int film_divide(Film *film, int nb_ranks, int64_t least);
 /** Make it one segment. @return 0 or AVERROR(ENOMEM) */
 int film_whole(Film *film, const char *why);
 
-/** The frame after a segment's last pair's first one: the number of the next segment's key frame. */
-int64_t film_end(const Film *film, int segment);
+/** The number of the first picture whose fields are the segment's; behind the last one: of pictures. */
+int64_t film_first(const Film *film, int segment);
 
 void film_free(Film *film);
 

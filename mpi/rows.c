@@ -26,16 +26,8 @@ static size_t nb_blocks(const Rows *r)
 
 int64_t rows_offset(const Film *film, const GpumeParams *p, int segment)
 {
-    int64_t nb_fields;
-
-    if (segment >= film->nb_segments)
-        nb_fields = film->nb_frames * p->nb_references;
-    else
-        nb_fields = film->segments[segment].number * p->nb_references;
-    /* past fields of the key frame belong to the segment before */
-    for (int i = 0; i < p->nb_references && segment && segment < film->nb_segments; i++)
-        nb_fields += p->distance[i] < 0;
-    return GPUME_NPY_HEADER_SIZE + nb_fields * GPUME_NPY_FIELD_SIZE((int64_t)p->bw * p->bh);
+    return GPUME_NPY_HEADER_SIZE +
+           film_first(film, segment) * p->nb_references * GPUME_NPY_FIELD_SIZE((int64_t)p->bw * p->bh);
 }
 
 Rows *rows_open(const RowsConfig *cfg, int segment)

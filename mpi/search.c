@@ -94,36 +94,28 @@ static int write_result(void *opaque, const GpumeResult *r, const GpumeStats *st
 
     s->first = (s->first + 1) % s->size;
     s->nb--;
+    if (!p.rows)
+        return 0;
     for (int i = 0; i < r->params->nb_references && ret >= 0; i++) {
-        const int is_past = r->params->distance[i] < 0;
+        const int64_t reference = p.number - 1 + r->params->distance[i];
         const int has = found < r->search.nb_fields && r->search.fields[found].reference == i;
-        const int missing = is_past ? p.no_past : p.no_future;
-        Rows *rows = is_past ? p.past : p.future;
+        const int missing = reference < 0 || reference >= s->nb_frames;
 
-        if (rows && !has && !missing) {
-            shared_report(s->shared, rows->record.segment, "frame %"PRId64" has no field", p.number);
+        if (!has && !missing) {
+            shared_report(s->shared, p.rows->record.segment, "frame %"PRId64" has no field", p.number);
             ret = AVERROR_BUG;
-        } else if (rows) {
-            ret = rows_field(rows, p.number, i, missing ? NULL : &r->search.fields[found],
+        } else {
+            ret = rows_field(p.rows, p.number, i, missing ? NULL : &r->search.fields[found],
                              missing || !s->rows_cfg->needs_stats ? NULL : &stats[found]);
         }
         found += has;
     }
-    if (ret < 0 && (p.past || p.future))
-        s->failed = (p.past ? p.past : p.future)->record.segment;
-    if (p.past)
-        p.past->nb_pending--;
-    if (p.future)
-        p.future->nb_pending--;
-    err = settle(p.past, ret);
+    if (ret < 0)
+        s->failed = p.rows->record.segment;
+    p.rows->nb_pending--;
+    err = settle(p.rows, ret);
     ret = FFMIN(ret, err);
-    if (p.future != p.past) {
-        err = settle(p.future, ret);
-        ret = FFMIN(ret, err);
-    }
-    if (ret >= 0 && p.future)
-        ret = report_frames(s, 1);
-    return ret;
+    return ret < 0 ? ret : report_frames(s, 1);
 }
 
 GpumeSink search_sink(Search *s, int needs_stats)
@@ -214,88 +206,70 @@ static int prepare_graph(Search *s, const AVFrame *frame, int begins)
     return s->graph.graph ? 0 : graph_open(&s->graph, s->graph_cfg, frame);
 }
 
-/* Send a picture to the graph. Its past fields belong to one segment, its future ones to another or the same. */
-static int push(Search *s, AVFrame *frame, Rows *past, Rows *future)
+/* Send a picture to the graph. begins: it is the first one of a run */
+static int push(Search *s, AVFrame *frame, int begins)
 {
-    Passing p = { past, future, .no_past = !s->number, .number = s->number + 1 };
-    int ret = prepare_graph(s, frame, !past || p.no_past);
+    int ret = prepare_graph(s, frame, begins);
 
     if (ret >= 0)
         ret = grow(s);
     if (ret < 0)
         return ret;
-    if (past)
-        past->nb_pending++;
-    if (future)
-        future->nb_pending++;
-    s->passing[(s->first + s->nb++) % s->size] = p;
+    if (s->rows)
+        s->rows->nb_pending++;
+    s->passing[(s->first + s->nb++) % s->size] = (Passing) { s->rows, ++s->number };
     /* only their order matters here */
     frame->pts    = s->nb_pushed++;
     frame->opaque = NULL;
     return graph_push(&s->graph, frame);
 }
 
-/* The stream has ended: the last picture has no future. */
-static int mark_last(Search *s)
+/* No more pictures' fields belong to the segment. */
+static int end_rows(Search *s)
 {
     Rows *rows = s->rows;
 
-    for (int i = 0; i < s->nb; i++) {
-        Passing *p = &s->passing[(s->first + i) % s->size];
-
-        if (p->number == s->number && p->future == rows)
-            p->no_future = 1;
-    }
-    rows->ended = 1;
-    s->rows     = NULL;
+    s->rows = NULL;
+    if (rows)
+        rows->ended = 1;
     return settle(rows, 0);
 }
 
-static int note_time(Search *s, const FrameTime *time)
+/* Whether the segment whose key frame came last is this rank's. */
+static int is_mine(Search *s)
 {
-    s->rows->record.rate = s->in->dec->framerate;
-    return rows_time(s->rows, time);
+    const int ret = s->segment > s->last && s->next == UNDECIDED ? decide(s) : 0;
+
+    return ret < 0 ? ret : s->segment <= s->last;
 }
 
-/*
- * The key frame of the segment after the one that is being decoded: its last picture, and the first
- * one of the next segment if that is this rank's, too.
- */
-static int cross(Search *s, AVFrame *frame, const FrameTime *time)
+/* From this picture on fields belong to the segment whose key frame came last. */
+static int begin_rows(Search *s)
 {
-    Rows *before = s->rows;
-    int ret = hash_picture(frame, before->record.last);
+    const int mine = is_mine(s), ret = mine < 0 ? mine : end_rows(s);
 
-    if (ret < 0)
+    if (ret < 0 || !mine)
         return ret;
-    if (s->number != s->film->segments[s->segment + 1].number)
-        return indivisible(s, "another number of pictures than packets");
-    if (s->segment == s->last && s->next == UNDECIDED && (ret = decide(s)) < 0)
-        return ret;
-    before->ended = 1;
-    s->rows       = NULL;
-    if (s->segment < s->last) {
-        s->rows = rows_open(s->rows_cfg, s->segment + 1);
-        if (!s->rows)
-            return AVERROR(EIO);
-        memcpy(s->rows->record.first, before->record.last, HASH_SIZE);
+    s->rows = rows_open(s->rows_cfg, s->segment);
+    if (!s->rows)
+        return AVERROR(EIO);
+    memcpy(s->rows->record.first, s->key, HASH_SIZE);
+    return 0;
+}
+
+/* A segment's key frame. */
+static int pass_key(Search *s, const AVFrame *frame)
+{
+    const int ret = hash_picture(frame, s->key);
+
+    if (s->waiting)
+        s->number = s->film->segments[s->segment].number;
+    else
         s->segment++;
-        ret = note_time(s, time);
-    } else {
-        s->done = 1;
-    }
-    if (ret >= 0)
-        ret = push(s, frame, before, s->rows);
-    s->number++;
-    return ret;
-}
-
-static int begin_segment(Search *s, const AVFrame *frame)
-{
     s->waiting = 0;
-    s->number  = s->film->segments[s->segment].number;
-    s->rows    = rows_open(s->rows_cfg, s->segment);
-    return s->rows ? hash_picture(frame, s->rows->record.first) : AVERROR(EIO);
+    if (s->rows)
+        memcpy(s->rows->record.last, s->key, HASH_SIZE);
+    return ret;
 }
 
 /* What the decoder says of a picture that is needed. */
@@ -316,25 +290,35 @@ static int take_frame(Search *s, AVFrame *frame)
 {
     const int64_t packet = input_packet_of(frame);
     const FrameTime time = { frame->pts, frame->pkt_dts, frame->duration, frame->repeat_pict };
-    const int begins = s->waiting && (!s->segment || packet == s->film->segments[s->segment].packet);
-    int ret;
+    const Film *film = s->film;
+    const int begins = s->waiting && (!s->segment || packet == film->segments[s->segment].packet);
+    const FilmSegment *next = s->segment + 1 < film->nb_segments ? &film->segments[s->segment + 1] : NULL;
+    int ret, mine = 1;
 
     if (s->done || s->waiting && !begins)
         return 0;
+    if (!begins && next && (packet == next->packet) != (s->number == next->number))
+        return indivisible(s, "another number of pictures than packets");
     ret = av_frame_apply_cropping(frame, AV_FRAME_CROP_UNALIGNED);
-    if (ret >= 0 && begins)
-        ret = begin_segment(s, frame);
+    if (ret >= 0 && (begins || next && packet == next->packet))
+        ret = pass_key(s, frame);
     if (ret >= 0)
         ret = check_frame(s, frame);
-    if (ret < 0)
-        return ret;
-    if (!begins && s->segment + 1 < s->film->nb_segments &&
-        packet == s->film->segments[s->segment + 1].packet)
-        return cross(s, frame, &time);
-    ret = note_time(s, &time);
+    if (ret >= 0 && s->number == film_first(film, s->segment))
+        ret = begin_rows(s);
+    if (ret >= 0 && s->rows) {
+        s->rows->record.rate = s->in->dec->framerate;
+        ret = rows_time(s->rows, &time);
+    }
     if (ret >= 0)
-        ret = push(s, frame, begins && s->segment ? NULL : s->rows, s->rows);
-    s->number++;
+        ret = push(s, frame, begins);
+    /* the last picture that is shared */
+    if (ret >= 0 && s->number == film->segments[s->segment].number + film->shared)
+        ret = mine = is_mine(s);
+    if (!mine) {
+        s->done = 1;
+        ret = end_rows(s);
+    }
     return ret;
 }
 
@@ -398,9 +382,10 @@ static int look_ahead(Search *s, int *drain)
     int ret = 0;
 
     *drain = 0;
-    while (ret >= 0 && film->has_pts && s->next == UNDECIDED && s->last + 1 < film->nb_segments &&
+    while (ret >= 0 && !*drain && film->has_pts && s->last + 1 < film->nb_segments &&
            s->in->next > film->segments[s->last + 1].last) {
-        ret    = decide(s);
+        if (s->next == UNDECIDED)
+            ret = decide(s);
         *drain = s->next != UNDECIDED;
     }
     return ret;
@@ -419,8 +404,9 @@ static int end_of_stream(Search *s)
         }
         if (s->waiting || s->segment != parts - 1 || parts > 1 && s->number != s->film->nb_frames)
             return indivisible(s, "the stream ends with other pictures");
-        ret = mark_last(s);
-        s->done = 1;
+        s->nb_frames = s->number;
+        s->done      = 1;
+        ret = end_rows(s);
     }
     return ret;
 }
@@ -526,7 +512,8 @@ int search_run(Search *s)
 {
     int segment, ret;
 
-    s->failed = -1;
+    s->failed    = -1;
+    s->nb_frames = INT64_MAX;
     ret = take(s, &segment);
 
     while (ret >= 0 && segment >= 0) {
@@ -551,12 +538,10 @@ void search_free(Search *s)
     graph_close(&s->graph);
     av_frame_free(&s->held);
     for (int i = 0; i < s->nb; i++) {
-        Passing *p = &s->passing[(s->first + i) % s->size];
-        Rows *rows[] = { p->past, p->future };
+        Rows *rows = s->passing[(s->first + i) % s->size].rows;
 
-        for (int j = 0; j < 2; j++)
-            if (rows[j] && !--rows[j]->nb_pending && rows[j] != s->rows)
-                rows_free(&rows[j]);
+        if (rows && !--rows->nb_pending && rows != s->rows)
+            rows_free(&rows);
     }
     rows_free(&s->rows);
     av_freep(&s->passing);

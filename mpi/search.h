@@ -6,9 +6,8 @@
 /**
  * @file
  * What a rank does: it takes segments as long as there are some, decodes them, and sends their
- * pictures through one graph, segment after segment. Of what comes out it keeps the fields whose
- * two pictures belong to the same segment; those between the last picture of a segment
- * and the first one of another are dropped.
+ * pictures through one graph, segment after segment. Of what comes out it keeps the fields of the
+ * segments' pictures (mpi/film.h); those of pictures that are there only as references are dropped.
  */
 
 #ifndef GPUME_MPI_SEARCH_H
@@ -22,10 +21,9 @@
 #include "mpi/rows.h"
 #include "mpi/shared.h"
 
-/** A picture in the graph: to which segments its fields belong. */
+/** A picture in the graph. */
 typedef struct Passing {
-    Rows *past, *future;    ///< NULL: the fields are dropped
-    int no_past, no_future; ///< there is no such picture in the film
+    Rows *rows;             ///< of the segment that its fields belong to; NULL: they are dropped
     int64_t number;         ///< from 1 on
 } Passing;
 
@@ -44,8 +42,9 @@ typedef struct Search {
     int64_t first_packet;   ///< that it was in
     Passing *passing;       ///< a ring, oldest first
     int size, first, nb;
-    Rows *rows;             ///< of the segment that is being decoded
-    int segment;            ///< its number; for messages the last one
+    Rows *rows;             ///< of the segment that the next picture's fields belong to; NULL: of none of this rank's
+    int segment;            ///< whose key frame came last; for messages the last one
+    uint8_t key[HASH_SIZE]; ///< checksum of that frame
     int failed;             ///< the segment whose rows could not be written, -1: none
     int last;               ///< segments up to this one follow in one run of the decoder
     int next;               ///< where to go on after that, -1: there is nothing left
@@ -53,6 +52,7 @@ typedef struct Search {
     int muted;              ///< the decoder's messages are not about what is needed
     int done;               ///< the run's last picture has come
     int64_t number;         ///< of the next picture, from 0 on
+    int64_t nb_frames;      ///< of the film; INT64_MAX until its end has come
     int64_t nb_pushed;
     int64_t nb_unreported;  ///< frames that the counter does not have yet
     int64_t report_time;    ///< of the last report, microseconds

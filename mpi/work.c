@@ -18,7 +18,7 @@
 #include "mpi/work.h"
 
 /** A file of ours begins with it: what it is, and the version of its format. */
-#define MAGIC "gpume1"
+#define MAGIC "gpume2"
 
 /** What comes before a file's contents. */
 typedef struct Head {

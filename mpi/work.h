@@ -48,12 +48,12 @@ typedef struct StatsRecord {
 /** What is known of a segment that has been searched. */
 typedef struct Record {
     int64_t segment;
-    int64_t nb_times;       ///< pictures
+    int64_t nb_times;       ///< pictures whose fields are the segment's
     int64_t nb_stats;
     int64_t size;           ///< bytes of vectors
     uint8_t hash[HASH_SIZE];    ///< of them
-    uint8_t first[HASH_SIZE];   ///< of the samples of its first picture
-    uint8_t last[HASH_SIZE];    ///< of the next segment's first picture
+    uint8_t first[HASH_SIZE];   ///< of the samples of its key frame
+    uint8_t last[HASH_SIZE];    ///< of the next segment's key frame
     AVRational rate;        ///< frames a second as the decoder knows them
     FrameTime *times;
     StatsRecord *stats;

@@ -49,7 +49,7 @@ static const struct {
     enum MvfpsCudaFamily family;
     int depth, variant;
 } modules[] = {
-#define MODULE(name, family, depth, side, cost, variant) \
+#define MODULE(name, family, depth, variant) \
     { GPUME_CUDA_CODE(name), MVFPS_CUDA_##family, depth, variant },
     MVFPS_CUDA_MODULES(MODULE)
 };

@@ -12,29 +12,29 @@
 #define AVFILTER_GPUME_MVFPS_MODULES_H
 
 /**
- * M(name, family, depth, side, cost, variant): kernel gpume_<name> of <family>.cu, for samples of
- * 8 or of up to 16 bits or, 0, of any. Side and cost mean nothing here. What variants are is a
- * family's own: of map and of vectors which step; of tiles how often the width and, in the second
- * digit, the height of chroma is halved. One row a line: makefiles read it with sed.
+ * M(name, family, depth, variant): kernel gpume_<name> of <family>.cu, for samples of 8 or of up to
+ * 16 bits or, 0, of any. What variants are is a family's own: of map and of vectors which step; of
+ * tiles how often the width and, in the second digit, the height of chroma is halved. One row a
+ * line: makefiles read it with sed.
  */
 #define MVFPS_CUDA_MODULES(M) \
-    M(mvfps_map,        map,      0, 0, SAD, 0)  \
-    M(mvfps_cells,      map,      0, 0, SAD, 1)  \
-    M(mvfps_scene_8,    scene,    8, 0, SAD, 0)  \
-    M(mvfps_scene_16,   scene,   16, 0, SAD, 0)  \
-    M(mvfps_first_8,    vectors,  8, 0, SAD, 0)  \
-    M(mvfps_first_16,   vectors, 16, 0, SAD, 0)  \
-    M(mvfps_pass_8,     vectors,  8, 0, SAD, 1)  \
-    M(mvfps_pass_16,    vectors, 16, 0, SAD, 1)  \
-    M(mvfps_offsets,    offsets,  0, 0, SAD, 0)  \
-    M(mvfps_tiles_8,    tiles,    8, 0, SAD, 0)  \
-    M(mvfps_tiles_16,   tiles,   16, 0, SAD, 0)  \
-    M(mvfps_tiles1_8,   tiles,    8, 0, SAD, 1)  \
-    M(mvfps_tiles1_16,  tiles,   16, 0, SAD, 1)  \
-    M(mvfps_tiles11_8,  tiles,    8, 0, SAD, 11) \
-    M(mvfps_tiles11_16, tiles,   16, 0, SAD, 11) \
-    M(mvfps_mean_8,     mean,     8, 0, SAD, 0)  \
-    M(mvfps_mean_16,    mean,    16, 0, SAD, 0)
+    M(mvfps_map,        map,      0, 0) \
+    M(mvfps_cells,      map,      0, 1) \
+    M(mvfps_scene_8,    scene,    8, 0) \
+    M(mvfps_scene_16,   scene,   16, 0) \
+    M(mvfps_first_8,    vectors,  8, 0) \
+    M(mvfps_first_16,   vectors, 16, 0) \
+    M(mvfps_pass_8,     vectors,  8, 1) \
+    M(mvfps_pass_16,    vectors, 16, 1) \
+    M(mvfps_offsets,    offsets,  0, 0) \
+    M(mvfps_tiles_8,    tiles,    8, 0) \
+    M(mvfps_tiles_16,   tiles,   16, 0) \
+    M(mvfps_tiles1_8,   tiles,    8, 1) \
+    M(mvfps_tiles1_16,  tiles,   16, 1) \
+    M(mvfps_tiles11_8,  tiles,    8, 11) \
+    M(mvfps_tiles11_16, tiles,   16, 11) \
+    M(mvfps_mean_8,     mean,     8, 0) \
+    M(mvfps_mean_16,    mean,    16, 0)
 
 enum MvfpsCudaFamily {
     MVFPS_CUDA_map,

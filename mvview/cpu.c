@@ -392,9 +392,9 @@ static void draw_flow(CPUPainter *v, Worker *w, const MvviewBand *band)
             uint8_t *dst = v->pic->out->data[i] + y * (ptrdiff_t)v->pic->out->linesize[i];
 
             if (flow) {
-                const size_t size = v->pic->field->cells_w * sizeof(*cells);
-                const uint32_t *next = v->pic->field->cells + (y << p->vsub) / MVVIEW_CELL *
-                                       (size_t)v->pic->field->cells_w;
+                const size_t size = v->pic->field->cells.cols * sizeof(*cells);
+                const uint32_t *next = v->pic->field->map + (y << p->vsub) / MVVIEW_CELL *
+                                       (size_t)v->pic->field->cells.cols;
 
                 /* most rows of cells are like those above */
                 if (!cells || cells != next && memcmp(cells, next, size))

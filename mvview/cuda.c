@@ -237,10 +237,9 @@ static void fill_vectors(void *opaque, int job, int nb_jobs)
 
     for (int i = f->nb * (int64_t)job / nb_jobs; i < end; i++) {
         const MvviewVector *v = &f->vectors[i];
-        int x0, y0, x1, y1;
+        const GpumeCellBox b  = gpume_cells_of_block(&f->cells, v);
 
-        ff_mvview_cells(f, v, &x0, &y0, &x1, &y1);
-        arg->dst[i] = (MvviewCudaVector) { x0, y0, x1, y1 | (v->distance > 0 ? MVVIEW_CUDA_FUTURE : 0),
+        arg->dst[i] = (MvviewCudaVector) { b.x0, b.y0, b.x1, b.y1 | (v->distance > 0 ? MVVIEW_CUDA_FUTURE : 0),
                                            v->dx, v->dy };
     }
 }
@@ -332,13 +331,12 @@ static void init_args(const CUDAPainter *s, const MvviewPicture *pic, MvviewCuda
 
     *args = (MvviewCudaPaintArgs) {
         .canvas     = s->canvas.data,
-        .width      = c->w,         .height     = c->h,
         .tiles_x    = s->tiles_x,   .tile_width = s->tile_width,
         .depth      = c->depth,     .shift      = c->shift,
         .gray       = { c->luma[0], c->luma[1], c->luma[2] },
         .nb_comps   = c->nb_comps,
         .opacity    = s->cfg->opacity,
-        .cells_w    = pic->field->cells_w,
+        .cells_w    = pic->field->cells.cols,
         .nb_vectors = pic->field->nb,
         .has_background = !pic->plain,
     };
@@ -357,7 +355,7 @@ static int has_flow(const CUDAPainter *s, const MvviewPicture *pic)
 static int launch_map(CUDAPainter *s, const MvviewPicture *pic, MvviewCudaMapArgs *args, int nb_fields)
 {
     args->canvas     = s->canvas.data;
-    args->cells_w    = pic->field->cells_w;
+    args->cells_w    = pic->field->cells.cols;
     args->nb_comps   = pic->canvas->nb_comps;
     args->depth      = pic->canvas->depth;
     s->map.grid[0] = (args->nb + MVVIEW_CUDA_MAP_THREADS - 1) / MVVIEW_CUDA_MAP_THREADS;
@@ -383,8 +381,7 @@ static int paint_fields(CUDAPainter *s, const MvviewPicture *pic, MvviewCudaPain
     int ret;
 
     args->fields = (MvviewCudaFields) {
-        .nb     = f->nb_fields,     .nb_past    = f->nb_fields - !!f->nb_future,
-        .fields = { at[0], at[f->nb_fields - 1] },
+        .nb     = f->nb_fields,     .fields     = { at[0], at[f->nb_fields - 1] },
         .mode   = s->cfg->mode,     .scale      = s->cfg->scale,
         .side   = pic->side ? pic->side : f->side,
         .unit   = pic->unit,        .arrow_unit = pic->arrow_unit,
@@ -415,7 +412,7 @@ static int upload_lists(CUDAPainter *s, const MvviewPicture *pic, MvviewCudaPain
                         GpumeCudaUpload *up)
 {
     const MvviewField *f    = pic->field;
-    const size_t cells_size = FFALIGN((size_t)f->cells_w * f->cells_h * sizeof(uint32_t), ALIGNMENT);
+    const size_t cells_size = FFALIGN((size_t)f->cells.cols * f->cells.rows * sizeof(uint32_t), ALIGNMENT);
     MvviewCudaMapArgs map   = { .nb = f->nb, .vectors = up->buffer.data + l->vectors, .fields = { .max = pic->full } };
     int ret;
 

@@ -91,8 +91,7 @@ typedef struct MvviewCudaShared {
 /** The motion fields of a frame, and which shapes they become. */
 typedef struct MvviewCudaFields {
     int nb;                     ///< 0: vectors and shapes are in lists
-    int nb_past;                ///< these come first
-    GpumeMotionField fields[2]; ///< of one grid
+    GpumeMotionField fields[2]; ///< of one grid, past first
     int mode;                   ///< enum MvviewMode
     int per_square;             ///< blocks each way that have one arrow
     int side;                   ///< of such a square, samples
@@ -133,7 +132,6 @@ typedef struct MvviewCudaPaintArgs {
     unsigned long long list;    ///< unsigned: indices of ops, each tile's in the order of drawing
     unsigned long long colours; ///< MvviewCudaColour; 0: there is no flow
     unsigned long long cells;   ///< as MvviewCudaMapArgs.cells; 0: they follow from the fields
-    int width, height;          ///< of the picture
     int has_background;         ///< 0: the samples stay
     int nb_vectors;
     int cells_w;

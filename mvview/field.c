@@ -9,7 +9,6 @@
 #include "libavutil/error.h"
 #include "libavutil/mem.h"
 
-#include "libavfilter/gpume/field/cells_args.h"
 #include "libavfilter/gpume/mvview/arrow.h"
 #include "libavfilter/gpume/mvview/field.h"
 
@@ -51,7 +50,7 @@ static void read_part(void *opaque, int job, int nb_jobs)
     for (int i = p.begin; i < end; i++) {
         MvviewVector *v = &f->vectors[p.begin + p.nb];
 
-        if (!gpume_read_vector(v, arg->sd, i, f->w, f->h) ||
+        if (!gpume_read_vector(v, arg->sd, i, f->cells.w, f->cells.h) ||
             v->distance != arg->distance[v->distance > 0])
             continue;
         p.longest    = FFMAX(p.longest, squared_length(v));
@@ -100,17 +99,15 @@ static void find_distances(int distance[2], const MvviewConfig *cfg, const Gpume
 /* Takes the fields of these distances where they lie. */
 static void take_fields(MvviewField *f, const GpumeFieldSet *set, const int distance[2])
 {
-    for (int future = 0; future < 2; future++)
-        for (int i = 0; i < set->nb; i++) {
-            const GpumeMotionField *field = &set->device[i];
+    for (int i = 0; i < 2; i++) {
+        const GpumeMotionField *field = gpume_field_at(set->device, set->nb, distance[i]);
 
-            if (field->distance != distance[future])
-                continue;
-            f->fields[f->nb_fields++] = *field;
-            f->nb        += field->bw * field->bh;
-            f->nb_future += future * field->bw * field->bh;
-            f->side       = FFMAX(FFMIN(field->block, f->w), FFMIN(field->block, f->h));
-        }
+        if (!field)
+            continue;
+        f->fields[f->nb_fields++] = *field;
+        f->nb  += field->bw * field->bh;
+        f->side = FFMIN(field->block, FFMAX(field->width, field->height));
+    }
 }
 
 int ff_mvview_field_read(MvviewField *f, const AVFrame *frame, const MvviewConfig *cfg, const void *device_ctx)
@@ -121,16 +118,12 @@ int ff_mvview_field_read(MvviewField *f, const AVFrame *frame, const MvviewConfi
     uint64_t longest = 0;
     ReadArg arg = { .f = f, .nb = nb };
 
-    f->w  = frame->width;
-    f->h  = frame->height;
-    f->nb = f->nb_future = f->nb_fields = f->side = f->longest = 0;
-    f->cells_w = (f->w + MVVIEW_CELL - 1) / MVVIEW_CELL;
-    f->cells_h = (f->h + MVVIEW_CELL - 1) / MVVIEW_CELL;
+    f->cells = gpume_cells(frame->width, frame->height, MVVIEW_LOG2_CELL, 0);
+    f->nb    = f->nb_future = f->nb_fields = f->side = f->longest = 0;
     if (!nb)
         return 0;
     find_distances(arg.distance, cfg, set, sd);
-    if (device_ctx && set && set->on_device && set->device_ctx == device_ctx &&
-        set->host[0].width == f->w && set->host[0].height == f->h) {
+    if (device_ctx && set && set->on_device && set->device_ctx == device_ctx) {
         take_fields(f, set, arg.distance);
         return f->nb;
     }
@@ -156,39 +149,26 @@ int ff_mvview_field_read(MvviewField *f, const AVFrame *frame, const MvviewConfi
     return f->nb;
 }
 
-void ff_mvview_cells(const MvviewField *f, const MvviewVector *v, int *x0, int *y0, int *x1, int *y1)
-{
-    const GpumeCells cells = gpume_cells(f->w, f->h, MVVIEW_LOG2_CELL, 0);
-    const GpumeCellBox b   = gpume_cells_of_block(&cells, v);
-
-    *x0 = b.x0;
-    *y0 = b.y0;
-    *x1 = b.x1;
-    *y1 = b.y1;
-}
-
 int ff_mvview_field_map(MvviewField *f)
 {
-    const size_t size = (size_t)f->cells_w * f->cells_h * sizeof(*f->cells);
+    const size_t size = (size_t)f->cells.cols * f->cells.rows * sizeof(*f->map);
 
     if (size > UINT_MAX - 64)
         return AVERROR(ENOMEM);
-    av_fast_malloc(&f->cells, &f->cells_allocated, size);
-    if (!f->cells)
+    av_fast_malloc(&f->map, &f->map_allocated, size);
+    if (!f->map)
         return AVERROR(ENOMEM);
-    memset(f->cells, 0, size);
+    memset(f->map, 0, size);
 
     for (int future = f->nb_future ? 1 : 0; future >= 0; future--) {
         for (int i = 0; i < f->nb; i++) {
-            const MvviewVector *v = &f->vectors[i];
-            int x0, y0, x1, y1;
+            const GpumeCellBox b = gpume_cells_of_block(&f->cells, &f->vectors[i]);
 
-            if ((v->distance > 0) != future)
+            if ((f->vectors[i].distance > 0) != future)
                 continue;
-            ff_mvview_cells(f, v, &x0, &y0, &x1, &y1);
-            for (int y = y0; y < y1; y++)
-                for (int x = x0; x < x1; x++)
-                    f->cells[y * (size_t)f->cells_w + x] = i + 1;
+            for (int y = b.y0; y < b.y1; y++)
+                for (int x = b.x0; x < b.x1; x++)
+                    f->map[y * (size_t)f->cells.cols + x] = i + 1;
         }
     }
     return 0;
@@ -207,8 +187,8 @@ int ff_mvview_field_choose(MvviewField *f, int side,
     int nb = 0, nb_x = 0, ret;
 
     if (side) {
-        nb_x = f->w / side + 1;
-        nb   = nb_x * (f->h / side + 1);
+        nb_x = f->cells.w / side + 1;
+        nb   = nb_x * (f->cells.h / side + 1);
         av_fast_malloc(&f->squares, &f->squares_allocated, nb * sizeof(*f->squares));
         if (!f->squares)
             return AVERROR(ENOMEM);
@@ -221,7 +201,7 @@ int ff_mvview_field_choose(MvviewField *f, int side,
         for (int i = 0; i < f->nb; i++) {
             const MvviewVector *v = &f->vectors[i];
 
-            if ((v->distance > 0) != future || v->x < 0 || v->y < 0 || v->x >= f->w || v->y >= f->h)
+            if ((v->distance > 0) != future || v->x < 0 || v->y < 0 || v->x >= f->cells.w || v->y >= f->cells.h)
                 continue;
             if (side) {
                 /* exact divisions, as coordinates have 15 bits */
@@ -247,6 +227,6 @@ int ff_mvview_field_choose(MvviewField *f, int side,
 void ff_mvview_field_free(MvviewField *f)
 {
     av_freep(&f->vectors);
-    av_freep(&f->cells);
+    av_freep(&f->map);
     av_freep(&f->squares);
 }

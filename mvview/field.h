@@ -16,6 +16,7 @@
 
 #include "libavutil/frame.h"
 
+#include "libavfilter/gpume/field/cells_args.h"
 #include "libavfilter/gpume/field/fields.h"
 #include "libavfilter/gpume/field/sidedata.h"
 #include "libavfilter/gpume/mvview/mvview.h"
@@ -29,7 +30,7 @@
 typedef GpumeBlockVector MvviewVector;
 
 typedef struct MvviewField {
-    int w, h;                   ///< of the picture
+    GpumeCells cells;           ///< of the flow, in the picture
     int nb;                     ///< vectors
     int nb_future;
     int side;                   ///< of the largest block
@@ -40,28 +41,21 @@ typedef struct MvviewField {
 
     MvviewVector *vectors;
     uint32_t longest;           ///< length, in the same units
-    unsigned allocated, cells_allocated, squares_allocated;
+    unsigned allocated, map_allocated, squares_allocated;
 
-    uint32_t *cells;            ///< of each cell 1 + the index of its vector, or 0: none
-    int cells_w, cells_h;       ///< set with the vectors
+    uint32_t *map;              ///< of each cell 1 + the index of its vector, or 0: none
     struct MvviewSquare *squares;
 } MvviewField;
 
 /**
  * Reads what a frame has.
- * @param device_ctx AVHWDeviceContext of the painter, if it reads motion fields that lie there; or NULL
+ * @param device_ctx as GpumeFieldSet has it, of a painter that reads motion fields which lie there; or NULL
  * @return number of vectors or an error
  */
 int ff_mvview_field_read(MvviewField *f, const AVFrame *frame, const MvviewConfig *cfg, const void *device_ctx);
 
 /** Run a job in as many parts as so many vectors are worth. */
 void ff_mvview_execute(const MvviewConfig *cfg, int nb, GpumeJob job, void *arg);
-
-/**
- * The cells that belong to a vector's block, from *x0 to before *x1 and so on, in so far as
- * they are in the picture: those whose first sample lies in it.
- */
-void ff_mvview_cells(const MvviewField *f, const MvviewVector *v, int *x0, int *y0, int *x1, int *y1);
 
 /**
  * Make the map of cells. A cell belongs to the block that its first sample lies in: to the

@@ -12,26 +12,17 @@
 #ifndef AVFILTER_GPUME_MVVIEW_FIELDS_CUH
 #define AVFILTER_GPUME_MVVIEW_FIELDS_CUH
 
+#include "libavfilter/gpume/field/cells.cuh"
 #include "libavfilter/gpume/mvview/cuda_args.h"
 
-/** The words of vector i of a field. */
-static __device__ __forceinline__ const GpumeU32 *mvview_vector_words(const MvviewCudaFields &f, int field, int i)
+/** Vector i of a field. */
+static __device__ __forceinline__ GpumeBlockVector mvview_read(const MvviewCudaFields &f, int field, int i)
 {
+    GpumeBlockVector v;
+
     /* by value: parameters that are chosen from by an address would be copied */
-    const GpumeU64 mvs = field ? f.fields[1].mvs : f.fields[0].mvs;
-
-    return (const GpumeU32 *)mvs + (long long)GPUME_VECTOR_WORDS * i;
-}
-
-/** Reads vector i of a field, in units of 1/GPUME_UNITS sample. */
-static __device__ __forceinline__ void
-mvview_field_vector(const MvviewCudaFields &f, int field, int i, int *dx, int *dy)
-{
-    const GpumeU32 *words = mvview_vector_words(f, field, i);
-    const int unit = GPUME_UNITS / f.fields[0].pel;
-
-    *dx = gpume_vector_component(words, 0) * unit;
-    *dy = gpume_vector_component(words, 1) * unit;
+    gpume_read_vector(&v, field ? f.fields[1].mvs : f.fields[0].mvs, i, f.fields[0].width, f.fields[0].height);
+    return v;
 }
 
 /** The length of full saturation. */
@@ -118,64 +109,57 @@ static __device__ __forceinline__ int mvview_nearest(const MvviewCudaFields &f, 
     return nearest;
 }
 
-static __device__ __forceinline__ void mvview_legend_op(const MvviewCudaFields &f, int width, int height,
-                                                        int number, MvviewCudaOp *op)
+static __device__ __forceinline__ MvviewCudaOp mvview_legend_op(const MvviewCudaFields &f, int number)
 {
-    const MvviewLegend l = mvview_legend(width, height, mvview_full(f));
+    const MvviewLegend l = mvview_legend(f.fields[0].width, f.fields[0].height, mvview_full(f));
+    MvviewCudaOp op = { 0 };
 
-    op->kind = number ? MVVIEW_NUMBER : MVVIEW_WHEEL;
-    op->x    = l.x;
-    op->y    = number ? l.number_y : l.wheel_y;
-    op->a    = number ? l.tenths : l.radius;
-    op->b    = number ? l.dot : 0;
-    op->unit = f.unit;
+    op.kind = number ? MVVIEW_NUMBER : MVVIEW_WHEEL;
+    op.x    = l.x;
+    op.y    = number ? l.number_y : l.wheel_y;
+    op.a    = number ? l.tenths : l.radius;
+    op.b    = l.dot;
+    op.unit = f.unit;
+    return op;
 }
 
 /** Shape number i of a window. */
 static __device__ __forceinline__ MvviewCudaOp
-mvview_field_op(const MvviewCudaFields &f, const MvviewCudaWindow &w, int width, int height, int i)
+mvview_field_op(const MvviewCudaFields &f, const MvviewCudaWindow &w, int i)
 {
-    const GpumeMotionField &grid = f.fields[0];
-    const int is_arrow = i >= f.nb * w.blocks.nb;
-    MvviewCudaRect rect = w.blocks;
+    const int is_arrow        = i >= f.nb * w.blocks.nb;
+    const MvviewCudaRect rect = is_arrow ? w.squares : w.blocks;
     MvviewCudaOp op = { 0 };
-    int field, bx, by;
+    GpumeBlockVector v;
+    int field, x, y;
 
-    if (is_arrow) {
-        i   -= f.nb * w.blocks.nb;
-        rect = w.squares;
-    }
-    if (i >= f.nb * rect.nb) {
-        mvview_legend_op(f, width, height, i - f.nb * rect.nb, &op);
-        return op;
-    }
+    i    -= is_arrow ? f.nb * w.blocks.nb : 0;
+    if (i >= f.nb * rect.nb)
+        return mvview_legend_op(f, i - f.nb * rect.nb);
     field = i >= rect.nb;
     i    -= field ? rect.nb : 0;
-    by    = rect.y + i / rect.w;
-    bx    = rect.x + i % rect.w;
+    y     = rect.y + i / rect.w;
+    x     = rect.x + i % rect.w;
     if (is_arrow) {
-        bx = mvview_nearest(f, bx, grid.bw, width);
-        by = mvview_nearest(f, by, grid.bh, height);
+        x = mvview_nearest(f, x, f.fields[0].bw, f.fields[0].width);
+        y = mvview_nearest(f, y, f.fields[0].bh, f.fields[0].height);
     }
-    op.x = bx * grid.block;
-    op.y = by * grid.block;
-    i    = by * grid.bw + bx;
+    v = mvview_read(f, field, y * f.fields[0].bw + x);
     if (is_arrow) {
-        int dx, dy;
-
-        mvview_field_vector(f, field, i, &dx, &dy);
         op.kind    = MVVIEW_ARROW;
-        op.variant = field >= f.nb_past;
+        op.variant = v.distance > 0;
         op.unit    = f.arrow_unit;
-        op.a       = mvview_tip(dx, f.scale);
-        op.b       = mvview_tip(dy, f.scale);
-        op.x      += gpume_min(grid.block, width  - op.x) / 2;
-        op.y      += gpume_min(grid.block, height - op.y) / 2;
+        op.x       = v.x;
+        op.y       = v.y;
+        op.a       = mvview_tip(v.dx, f.scale);
+        op.b       = mvview_tip(v.dy, f.scale);
     } else {
         op.kind    = MVVIEW_BLOCK;
-        op.variant = gpume_vector_inconsistent(mvview_vector_words(f, field, i));
-        op.a       = gpume_min(grid.block, width  - op.x);
-        op.b       = gpume_min(grid.block, height - op.y);
+        op.variant = v.inconsistent;
+        op.x       = gpume_block_left(&v);
+        op.y       = gpume_block_top(&v);
+        op.a       = v.w;
+        op.b       = v.h;
     }
     return op;
 }

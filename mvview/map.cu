@@ -44,7 +44,10 @@ GPUME_KERNEL_OF(MvviewCudaMapArgs, MVVIEW_CUDA_MAP_THREADS)
 
     if (i < args.nb) {
         if (args.fields.nb) {
-            mvview_field_vector(args.fields, blockIdx.y, i, &dx, &dy);
+            const GpumeBlockVector v = mvview_read(args.fields, blockIdx.y, i);
+
+            dx = v.dx;
+            dy = v.dy;
         } else {
             dx = vectors[i].dx;
             dy = vectors[i].dy;

@@ -156,7 +156,7 @@ static __device__ __forceinline__ MvviewCudaOp mvview_op(const MvviewCudaPaintAr
     const MvviewCudaOp *ops = (const MvviewCudaOp *)a.ops;
     const GpumeU32 *list    = (const GpumeU32 *)a.list;
 
-    return a.fields.nb ? mvview_field_op(a.fields, w, a.width, a.height, i) : ops[list[i]];
+    return a.fields.nb ? mvview_field_op(a.fields, w, i) : ops[list[i]];
 }
 
 /** Make a shape ready: what all its samples have in common. */

@@ -16,14 +16,14 @@
 #include "libavfilter/gpume/output/output.h"
 
 /**
- * Frames that a cell and those around it have to be the same as the one before until the cell is
- * marked. Encoders skip what is marked. What has only just come to rest was coded while it moved,
- * with a large error. Beside motion a skip costs more than it saves: libx264 then codes the block
- * with a vector, as the predicted one is not zero, and its deblocking filter changes the edges.
+ * Frames for which a cell and its neighbours do not change before the cell is marked. Encoders
+ * skip what is marked. What has only just come to rest was coded while it moved, with a large
+ * error. Beside motion a skip costs more than it saves: libx264 then codes the block with a
+ * vector, as the predicted one is not zero, and its deblocking filter changes the edges.
  */
 #define REST 6
 
-/** Which parts of a frame are those of the frame before, as AV_FRAME_DATA_VIDEO_HINT. */
+/** Finds which rectangles of a frame did not change, for AV_FRAME_DATA_VIDEO_HINT. */
 typedef struct ConstantContext {
     AVVideoRect *rects;
     int nb_rects;
@@ -108,7 +108,7 @@ static int find_rects(ConstantContext *s, const GpumeParams *p, const uint8_t *s
     return 0;
 }
 
-/* Begin anew where there is no frame before. */
+/* Restarts the ages where there is no previous frame. */
 static int forget(ConstantContext *s, const GpumeParams *p)
 {
     const size_t nb_cells = ff_gpume_nb_cells(p);

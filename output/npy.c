@@ -75,8 +75,8 @@ static av_cold int begin(void *priv, GpumeFile *file, const GpumeParams *params)
         return AVERROR(ENOMEM);
     if (fseek(file->f, 0, SEEK_CUR)) {
         file->failed = 1;
-        av_log(file->log_ctx, AV_LOG_ERROR, "A .npy file needs a seekable output, which "
-               "%s is not; use .csv for a pipe.\n", file->path);
+        av_log(file->log_ctx, AV_LOG_ERROR, "A .npy file needs a seekable output, and %s is not seekable; "
+               "use .csv.\n", file->path);
         return AVERROR(ESPIPE);
     }
     return write_header(s, file);
@@ -92,7 +92,7 @@ static int write_vectors(void *priv, GpumeFile *file, GpumeResult *r, const Gpum
 
     if (params->bw != s->params.bw || params->bh != s->params.bh) {
         av_log(file->log_ctx, AV_LOG_ERROR, "The picture now has %dx%d blocks instead "
-               "of %dx%d; a .npy file cannot store both, but .csv can.\n",
+               "of %dx%d, which a .npy file cannot store; use .csv.\n",
                params->bw, params->bh, s->params.bw, s->params.bh);
         return AVERROR(EINVAL);
     }

@@ -63,17 +63,18 @@ int ff_gpume_outputs_check(const GpumeOutputConfig *cfg)
 
     if (mv_file && !ff_gpume_is_stdout(mv_file) &&
         !ff_gpume_has_ending(mv_file, ".csv") && !ff_gpume_has_ending(mv_file, ".npy")) {
-        av_log(cfg->log_ctx, AV_LOG_ERROR, "mv_file '%s' ends neither in .csv nor "
-               "in .npy, and is not '-' (CSV on standard output).\n", mv_file);
+        av_log(cfg->log_ctx, AV_LOG_ERROR, "'mv_file' is '%s'; it must end in .csv or .npy, "
+               "or be '-' (CSV on standard output).\n", mv_file);
         return AVERROR(EINVAL);
     }
     if (stats_file && !*stats_file) {
-        av_log(cfg->log_ctx, AV_LOG_ERROR, "stats_file is empty.\n");
+        av_log(cfg->log_ctx, AV_LOG_ERROR, "'stats_file' is empty; it must be a file name, "
+               "or '-' for standard output.\n");
         return AVERROR(EINVAL);
     }
     if (mv_file && stats_file && !strcmp(mv_file, stats_file)) {
         av_log(cfg->log_ctx, AV_LOG_ERROR,
-               "mv_file and stats_file are both '%s'.\n", mv_file);
+               "'mv_file' and 'stats_file' must differ, but both are '%s'.\n", mv_file);
         return AVERROR(EINVAL);
     }
     return 0;
@@ -127,7 +128,7 @@ static void compute_stats(GpumeStats *stats, const GpumeField *field, const Gpum
     const size_t nb_blocks = (size_t)params->bw * params->bh;
     double sum = 0;
     int64_t max = 0;
-    size_t nb_unsound = 0;
+    size_t nb_inconsistent = 0;
 
     memset(stats, 0, sizeof(*stats));
     for (size_t i = 0; i < nb_blocks; i++) {
@@ -135,16 +136,16 @@ static void compute_stats(GpumeStats *stats, const GpumeField *field, const Gpum
         const int64_t square = (int64_t)mv->motion_x * mv->motion_x +
                                (int64_t)mv->motion_y * mv->motion_y;
 
-        stats->cost += field->costs[i];
-        stats->zero += !square;
-        nb_unsound  += mv->flags & GPUME_FLAG_INCONSISTENT;
-        sum         += sqrt(square);
+        stats->cost     += field->costs[i];
+        stats->zero     += !square;
+        nb_inconsistent += mv->flags & GPUME_FLAG_INCONSISTENT;
+        sum             += sqrt(square);
         if (square > max)
             max = square;
     }
     stats->mean_mv = sum / nb_blocks / params->pel;
     stats->max_mv  = sqrt(max) / params->pel;
-    stats->sound   = 1 - (double)nb_unsound / nb_blocks;
+    stats->sound   = 1 - (double)nb_inconsistent / nb_blocks;
     stats->intra   = field->intra;
     stats->scene   = stats->cost < stats->intra ? (double)stats->cost / stats->intra : !!stats->cost;
 }

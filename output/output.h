@@ -22,7 +22,7 @@
 /** What encoders are told. */
 enum GpumeHint {
     GPUME_HINT_NONE,
-    GPUME_HINT_CONSTANT,        ///< which parts are those of the frame before, which is a reference
+    GPUME_HINT_CONSTANT,        ///< rectangles that are equal to the previous frames'
 };
 
 /** Statistics of a field. */
@@ -31,7 +31,7 @@ typedef struct GpumeStats {
     int zero;                   ///< vectors equal to (0,0)
     double mean_mv;             ///< mean Euclidean length, samples
     double max_mv;              ///< largest Euclidean length, samples
-    double sound;               ///< share of vectors that the check agreed with, 0 to 1; without one 1
+    double sound;               ///< share of consistent vectors, 0 to 1; 1 without the check
     uint64_t intra;             ///< GpumeField.intra
     double scene;               ///< cost over intra, 0 to 1: near 1 the pictures have little in common
 } GpumeStats;

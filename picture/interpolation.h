@@ -14,7 +14,7 @@
 
 #include "libavfilter/gpume/util/integer.h"
 
-/** The planes: samples at whole places, half a sample to the right, below, and both. */
+/** The planes: whole samples, and those half a sample to the right, below, and both. */
 enum GpumePlane {
     GPUME_PLANE_WHOLE,      ///< G in the standard
     GPUME_PLANE_RIGHT,      ///< b
@@ -24,15 +24,15 @@ enum GpumePlane {
 };
 
 /**
- * A sample between others, packed: plane, and whether the sample to the right, or below, is
- * meant; then the same of the second.
+ * A subpel sample, packed: plane, and whether the sample to the right, or below, is meant;
+ * then the same of the second.
  */
 #define GPUME_BETWEEN(plane, right, below) ((plane) | (right) << 2 | (below) << 3)
 #define GPUME_BETWEEN_TWO(first, second)   ((first) | (second) << 4)
 
 /**
- * Which two samples make that at (fx, fy) quarters; both the same: it is that one.
- * The first is in the lower four bits.
+ * Returns the two samples whose mean is that at (fx, fy) quarters; where both are the same, it
+ * is that one. The first is in the lower four bits.
  */
 GPUME_INLINE int gpume_between(int fx, int fy)
 {

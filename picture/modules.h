@@ -12,11 +12,11 @@
 #define AVFILTER_GPUME_PICTURE_MODULES_H
 
 /**
- * M(name, family, depth, side, cost, variant): kernel gpume_<name> of <family>.cu, for samples of
- * 8 or of up to 16 bits. The others mean nothing here. One row a line: makefiles read it with sed.
+ * M(name, family, depth): kernel gpume_<name> of <family>.cu, for samples of 8 or of up to 16
+ * bits. One row a line: makefiles read it with sed.
  */
 #define GPUME_PICTURE_MODULES(M) \
-    M(picture_load_8,  load,  8, 0, SAD, 0) \
-    M(picture_load_16, load, 16, 0, SAD, 0)
+    M(picture_load_8,  load,  8) \
+    M(picture_load_16, load, 16)
 
 #endif /* AVFILTER_GPUME_PICTURE_MODULES_H */

@@ -39,13 +39,13 @@ typedef struct Case {
     TestRun run;
     char options[128];
     AVFrame *frames[NB_FRAMES];
-    /** Cells in which a plane other than luma differs from the frame before. */
+    /** Cells in which a plane other than luma differs from the previous frame. */
     uint8_t rest_differs[NB_FRAMES][MAX_CELLS][MAX_CELLS];
     int age[MAX_CELLS][MAX_CELLS];
     int64_t nb_constant, nb_cells;
 } Case;
 
-/* Copy squares of samples from the picture before. */
+/* Copy squares of samples from the previous picture. */
 static void keep_parts(const TestPicture *prev, const TestPicture *cur, TestRandom *r)
 {
     const int side = 8 << test_draw(r, 4);
@@ -298,7 +298,7 @@ static Case *find_case(enum Mode mode, AVBufferRef *device)
 }
 
 static int next_to_fail;
-/** Of the stand-in for the driver: let its n-th call from now on fail; returns how many there were. */
+/** Makes the n-th call of the stand-in for the driver fail, from now on; returns how many there were. */
 static unsigned long long (*fail_driver)(unsigned long long n);
 
 static void let_fail(void *opaque, const char *stage)

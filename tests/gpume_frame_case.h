@@ -16,9 +16,12 @@
 
 #include "libavfilter/buffersink.h"
 #include "libavfilter/buffersrc.h"
+#include "libavutil/avassert.h"
 #include "libavutil/imgutils.h"
 #include "libavutil/mem.h"
 #include "libavutil/pixdesc.h"
+
+#include "libavfilter/gpume/field/field_args.h"
 
 #include "gpume_harness.h"
 
@@ -36,9 +39,12 @@ typedef struct Input {
     size_t size;            ///< of the side data, input_mvs, in bytes
     int has_side_data;
     int even;               ///< cut from a larger picture of even sides, as devices have them
+    /** Of vectors that are motion fields: how many, their block and precision. */
+    int nb_fields, block, pel;
+    int is_elsewhere;       ///< these fields are on another device than the frame
 } Input;
 
-/** Of the input at hand. */
+/** The vectors of the current input. */
 static AVMotionVector input_mvs[MAX_VECTORS];
 
 /* A frame of random samples whose rows have canaries before and behind them. */
@@ -171,6 +177,31 @@ static void grid_of_vectors(Input *in, TestRandom *r, int block, int range)
             nb++;
         }
     in->size = nb * sizeof(*input_mvs);
+    in->has_side_data = 1;
+}
+
+/* Motion fields of these distances. */
+static inline void fields_of_vectors(Input *in, TestRandom *r, const int *distance, int nb, int range)
+{
+    int n = 0;
+
+    for (int i = 0; i < nb; i++)
+        for (int y = 0; y < in->h; y += in->block)
+            for (int x = 0; x < in->w; x += in->block) {
+                const int w = FFMIN(in->block, in->w - x), h = FFMIN(in->block, in->h - y);
+                const int dx = test_draw_range(r, -range, range), dy = test_draw_range(r, -range, range);
+                AVMotionVector *mv = &input_mvs[n++];
+
+                av_assert0(n <= MAX_VECTORS);
+                *mv = vector(x + w / 2, y + h / 2, w, h, gpume_whole(dx, in->pel), gpume_whole(dy, in->pel));
+                mv->motion_x     = dx;
+                mv->motion_y     = dy;
+                mv->motion_scale = in->pel;
+                mv->source       = distance[i];
+                mv->flags        = !test_draw(r, 4);
+            }
+    in->nb_fields     = nb;
+    in->size          = n * sizeof(*input_mvs);
     in->has_side_data = 1;
 }
 

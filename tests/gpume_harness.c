@@ -707,7 +707,7 @@ static AVMotionVector expected_vector(const TestStream *s, int i, int j, int k)
     mv.dst_y        = y0 + mv.h / 2;
     mv.src_x        = mv.dst_x + oracle_floor(v->dx + pel / 2, pel);
     mv.src_y        = mv.dst_y + oracle_floor(v->dy + pel / 2, pel);
-    mv.flags        = v->unsound;
+    mv.flags        = v->inconsistent;
     mv.motion_x     = v->dx;
     mv.motion_y     = v->dy;
     mv.motion_scale = pel;
@@ -794,20 +794,20 @@ static FieldStats field_stats(const TestStream *s, int i, int j)
     const int nb = nb_blocks(s, i);
     const uint64_t intra = s->pics[i].intra;
     FieldStats f = { 0 };
-    int nb_unsound = 0;
+    int nb_inconsistent = 0;
 
     for (int k = 0; k < nb; k++, v++) {
         const double len = sqrt((double)v->dx * v->dx + (double)v->dy * v->dy);
 
-        f.cost     += v->cost;
-        f.zero     += !v->dx && !v->dy;
-        f.mean     += len;
-        f.max       = FFMAX(f.max, len);
-        nb_unsound += v->unsound;
+        f.cost += v->cost;
+        f.zero += !v->dx && !v->dy;
+        f.mean += len;
+        f.max   = FFMAX(f.max, len);
+        nb_inconsistent += v->inconsistent;
     }
     f.mean /= nb * pel_of(s);
     f.max  /= pel_of(s);
-    f.sound = 1 - (double)nb_unsound / nb;
+    f.sound = 1 - (double)nb_inconsistent / nb;
     f.scene = !f.cost ? 0 : f.cost >= intra ? 1 : (double)f.cost / intra;
     return f;
 }

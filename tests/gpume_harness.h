@@ -143,7 +143,7 @@ typedef struct TestPicture {
     int padding;            ///< bytes between rows
     int keep;               ///< the caller keeps it while it is searched
     int fault;              ///< enum TestFault
-    uint16_t *samples;      ///< right-justified
+    uint16_t *samples;      ///< without padding bits
     /** By TestStream.distance; NULL: it has no such reference. */
     OracleVector *vectors[GPUME_MAX_REFERENCES];
     OracleVector *found[GPUME_MAX_REFERENCES];      ///< what the search itself found
@@ -257,7 +257,7 @@ typedef struct TestExecutor {
     uint64_t seed;
 } TestExecutor;
 
-/** Of TEST_THREADS. */
+/** Number of threads of TEST_THREADS. */
 #define TEST_NB_THREADS 4
 
 /** For GpumeEngineConfig; opaque is a TestExecutor. */

@@ -648,7 +648,7 @@ static const struct Option {
     { "smooth={65,-2,much}", "smooth" },  { "check={2,-2,maybe}", "check" },
     { "{algo=hme:,}pel={3,5,8,-1,half}", "pel" },
     { "algo=hme:sweeps={17,-1}", "sweeps" }, { "algo=hme:levels={12,-1}", "levels" },
-    { "{algo=fs,algo=epzs:smooth=2}:levels={1,3}", "levels is of a pyramid" },
+    { "{algo=fs,algo=epzs:smooth=2}:levels={1,3}", "'levels' is only valid with algo=hme" },
     { "{algo=fs,algo=epzs:check=1}:{smooth=0,pel=1,smooth=-1}:sweeps={1,2}", "none of them" },
     { "smooth={0,1,64}", NULL },          { "check={0,1}", NULL }, { "pel={1,2,4}", NULL },
     { "{smooth=1,pel=2,algo=hme}:sweeps={1,16}", NULL }, { "algo=hme:levels={1,11}", NULL },

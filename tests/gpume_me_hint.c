@@ -34,8 +34,8 @@ enum Vectors {
     NO_VECTORS,
     TRUE_VECTORS,       ///< of blocks of all sizes, in whole, half and quarter samples
     POSITIONS_ONLY,     ///< motion and scale are anything, as mestimate leaves them
-    WRONG_SIZES,        ///< true ones, but then a part of one
-    GARBAGE,
+    WRONG_SIZES,        ///< true ones at odd addresses, but then a part of one
+    GARBAGE,            ///< likewise at odd addresses
 };
 
 typedef struct Result {
@@ -78,42 +78,47 @@ static void add_vectors(AVFrame *f, enum Vectors kind, TestRandom *r)
     const int bw    = (WIDTH + side - 1) / side, bh = (HEIGHT + side - 1) / side;
     const int scale = 1 << test_draw(r, 3);
     size_t size     = 2 * bw * bh * sizeof(AVMotionVector);
-    AVMotionVector *mv;
+    AVBufferRef *buf;
     AVFrameSideData *sd;
 
     if (kind == NO_VECTORS)
         return;
     if (kind == WRONG_SIZES)
-        size += test_draw(r, sizeof(*mv));
+        size += test_draw(r, sizeof(AVMotionVector));
     if (kind == GARBAGE)
         size = test_draw(r, 3) ? test_draw(r, 20000) : 0;
-    sd = test_alloc(av_frame_new_side_data(f, AV_FRAME_DATA_MOTION_VECTORS, size));
+    buf = test_alloc(av_buffer_alloc(size + 1));
+    if (kind >= WRONG_SIZES)
+        buf->data++;
+    buf->size = size;
+    sd = test_alloc(av_frame_new_side_data_from_buf(f, AV_FRAME_DATA_MOTION_VECTORS, buf));
     for (size_t i = 0; i < size; i++)
         sd->data[i] = test_draw(r, 4) ? test_draw(r, 256) : 0;
-    mv = (AVMotionVector *)sd->data;
-    if (kind == GARBAGE) {
-        /* what passes the first looks, and is wild */
-        for (size_t i = 0; i < size / sizeof(*mv); i++)
-            mv[i].source = test_draw_range(r, -2, 2);
-        return;
-    }
 
-    for (int dir = -1; dir <= 1; dir += 2)
-        for (int y = 0; y < bh; y++)
-            for (int x = 0; x < bw; x++, mv++) {
-                mv->source = dir;
-                mv->w      = FFMIN(side, WIDTH  - x * side);
-                mv->h      = FFMIN(side, HEIGHT - y * side);
-                mv->dst_x  = x * side + mv->w / 2;
-                mv->dst_y  = y * side + mv->h / 2;
-                mv->src_x  = mv->dst_x + dir * MOVE_X;
-                mv->src_y  = mv->dst_y + dir * MOVE_Y;
-                if (kind != POSITIONS_ONLY) {
-                    mv->motion_scale = scale;
-                    mv->motion_x     = dir * MOVE_X * scale;
-                    mv->motion_y     = dir * MOVE_Y * scale;
-                }
-            }
+    for (int i = 0; i < size / sizeof(AVMotionVector); i++) {
+        const int dir = i < bw * bh ? -1 : 1, x = i % bw, y = i / bw % bh;
+        AVMotionVector mv;
+
+        memcpy(&mv, sd->data + i * sizeof(mv), sizeof(mv));
+        mv.source = dir;
+        if (kind == GARBAGE) {
+            /* what passes the first looks, and is wild */
+            mv.source = test_draw_range(r, -2, 2);
+        } else {
+            mv.w     = FFMIN(side, WIDTH  - x * side);
+            mv.h     = FFMIN(side, HEIGHT - y * side);
+            mv.dst_x = x * side + mv.w / 2;
+            mv.dst_y = y * side + mv.h / 2;
+            mv.src_x = mv.dst_x + dir * MOVE_X;
+            mv.src_y = mv.dst_y + dir * MOVE_Y;
+        }
+        if (kind != POSITIONS_ONLY && kind != GARBAGE) {
+            mv.motion_scale = scale;
+            mv.motion_x     = dir * MOVE_X * scale;
+            mv.motion_y     = dir * MOVE_Y * scale;
+        }
+        memcpy(sd->data + i * sizeof(mv), &mv, sizeof(mv));
+    }
 }
 
 static void take_packets(AVCodecContext *avctx, AVPacket *pkt, Result *res)

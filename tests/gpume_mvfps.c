@@ -108,7 +108,7 @@ typedef struct Case {
     int nb_components, depth, nb_frames;
     AVFrame *frames[MAX_FRAMES];
     uint8_t *copies[MAX_FRAMES];                ///< of the frames' bytes
-    uint16_t *samples[MAX_FRAMES][4];           ///< right-justified
+    uint16_t *samples[MAX_FRAMES][4];           ///< without padding bits
 } Case;
 
 static int nb_made, nb_offset, nb_blends, nb_copies, nb_on_device;
@@ -118,7 +118,7 @@ static AVHWFramesConstraints *device_has;
 
 /* Pictures */
 
-/* Of FFmpeg's components, the one that the text calls number i: green is the first. */
+/* Returns FFmpeg's number of the component that the definition calls number i: green is the first. */
 static const AVComponentDescriptor *component(const Case *c, int i)
 {
     static const int rgb[4] = { 1, 2, 0, 3 };
@@ -223,7 +223,7 @@ static int texture(uint64_t seed, int x, int y)
     return sum >> 8;
 }
 
-/* Of picture n, how far a texture has come; i: x or y. */
+/* Returns how far a texture has moved in picture n; i: x or y. */
 static int way(const Case *c, int part, int n, int i)
 {
     const int change = c->motion == MOTION_ACCELERATED && c->change == CHANGE_ANY;
@@ -523,7 +523,7 @@ static int fits_device(const Case *c)
     return 0;
 }
 
-/* Of even sides, as devices have them. */
+/* Allocates frames with even sides, as devices have them. */
 static AVBufferRef *alloc_device_frames(const Case *c)
 {
     AVBufferRef *ref = test_alloc(av_hwframe_ctx_alloc(device));
@@ -1109,7 +1109,7 @@ static const char *const sequence_options[] = {
 
 static int nb_sequences, nb_travelling;
 
-/* Of several sizes, on the device and in memory: the same frames at the same times. */
+/* Tests several sizes, on the device and in memory: the same frames at the same times. */
 static void sequences_on_device(int nb)
 {
     for (uint64_t i = 0; i < nb; i++) {

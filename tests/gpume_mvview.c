@@ -265,6 +265,37 @@ static void on_device(AVBufferRef *device, int nb_wild)
     printf("  %d formats on the device\n", nb_formats);
 }
 
+/* Motion fields that lie there, of all blocks, precisions, distances and lengths, look as in memory. */
+static void fields_on_device(AVBufferRef *device, int nb)
+{
+    static const enum AVPixelFormat formats[] = {
+        AV_PIX_FMT_NV12, AV_PIX_FMT_P010LE, AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUV444P16LE, AV_PIX_FMT_BGR0,
+    };
+    static const int distances[][4] = { { -1 }, { 1 }, { -1, 1 }, { -1, -2, 1, 2 }, { -2, -3, 3 } };
+    static const int counts[] = { 1, 1, 2, 4, 3 };
+
+    for (int i = 0; i < nb; i++) {
+        TestRandom r = { .state = test_mix(i + 4000) };
+        const int n   = test_draw(&r, FF_ARRAY_ELEMS(counts));
+        const int few = 4 << test_draw(&r, 6);
+        Input in = {
+            .w = 1 + test_draw(&r, i % 3 ? 60 : 260), .h = 1 + test_draw(&r, i % 3 ? 60 : 140),
+            .format = formats[test_draw(&r, FF_ARRAY_ELEMS(formats))], .seed = i, .even = 1,
+            .block  = i % 4 ? few : 4, .pel = 1 << test_draw(&r, 3), .is_elsewhere = i % 8 == 7,
+        };
+        char options[128];
+
+        fields_of_vectors(&in, &r, distances[n], counts[n], 1 << test_draw(&r, 12));
+        snprintf(options, sizeof(options), "%s:distance=%d", modes[test_draw(&r, FF_ARRAY_ELEMS(modes))],
+                 test_draw(&r, 2) ? 0 : test_draw(&r, 4));
+        if (!strstr(options, "step=") && test_draw(&r, 2))
+            av_strlcatf(options, sizeof(options), ":step=%d", test_draw(&r, 8));
+        snprintf(test_context, sizeof(test_context), "fields %d on the device: %dx%d %s block %d %s", i, in.w, in.h,
+                 av_get_pix_fmt_name(in.format), in.block, options);
+        check_once_on_device(device, &in, options, 0);
+    }
+}
+
 /* Frames that follow each other: sizes that change, frames without vectors, the filter switched off. */
 static void sequences_on_device(AVBufferRef *device)
 {
@@ -279,8 +310,12 @@ static void sequences_on_device(AVBufferRef *device)
         Input in = { .w = sizes[j][0], .h = sizes[j][1], .format = AV_PIX_FMT_NV12, .seed = i, .even = 1 };
 
         snprintf(test_context, sizeof(test_context), "sizes that change on the device, frame %d", i);
-        if (i % 3)
-            grid_of_vectors(&in, &r, 4 << i % 3, 9);
+        in.block = 4 << i % 3;
+        in.pel   = 2;
+        if (i % 3 == 1)
+            grid_of_vectors(&in, &r, in.block, 9);
+        else if (i % 3)
+            fields_of_vectors(&in, &r, (const int[]) { -1, 1 }, 2, 9);
         if (!i)
             ret = open_device_graph(&d, &in, options);
         if (ret >= 0)
@@ -379,7 +414,7 @@ static void beside_codecview(int nb)
     }
 }
 
-/* Colours that are known, and that unsound blocks and the future look different. */
+/* Colours that are known, and that inconsistent blocks and the future look different. */
 static void colours(void)
 {
     static const struct {
@@ -493,6 +528,7 @@ int main(int argc, char **argv)
     device = test_open_device();
     if (device) {
         on_device(device, quick ? 60 : 400);
+        fields_on_device(device, quick ? 150 : 1500);
         sequences_on_device(device);
     } else {
         printf("  there is no device\n");

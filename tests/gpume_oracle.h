@@ -5,9 +5,9 @@
 
 /**
  * @file
- * The searches once more, written from their definition as plainly as can be:
- * what the tests hold every backend against. Nothing here uses anything of the
- * filter or of FFmpeg, and nothing is done for speed.
+ * The searches once more, written from doc/gpume-definition.md, "Searches", as
+ * plainly as can be: what the tests hold every backend against. Nothing here uses
+ * anything of the filter or of FFmpeg, and nothing is done for speed.
  *
  * To add a search: write oracle_search_NAME() from its definition, and list it
  * in oracle_searches[]; a cost, oracle_NAME() and oracle_costs[].
@@ -28,7 +28,7 @@
 #define ORACLE_NOTE(bx, by, bw, pel, dx, dy)
 #endif
 
-/** Samples, right-justified, a row after the other. */
+/** Samples without padding bits, a row after the other. */
 typedef struct OraclePicture {
     int w, h;
     const uint16_t *samples;
@@ -37,7 +37,7 @@ typedef struct OraclePicture {
 typedef struct OracleVector {
     int dx, dy;
     uint32_t cost;
-    int unsound;            ///< nonzero: the check did not agree with it, see gpume_oracle_motion.h
+    int inconsistent;       ///< nonzero: by the check, see gpume_oracle_motion.h
 } OracleVector;
 
 /** Samples: rows that are stride apart, of samples that are step apart. */
@@ -169,7 +169,7 @@ static void oracle_try(const OracleBlock *b, int dx, int dy, OracleVector *best)
     }
 }
 
-/* Of equal costs the first in raster order, (0,0) before all. */
+/* Tries (0,0), then all vectors in raster order; of equal costs the first wins. */
 static OracleVector oracle_search_fs(const OracleBlock *b)
 {
     OracleVector best = { 0, 0, oracle_cost(b, 0, 0, UINT32_MAX) };

@@ -5,10 +5,9 @@
 
 /**
  * @file
- * Fields that follow the motion once more, written from section 'Fields that follow the
- * motion' of the documentation as plainly as can be: hme, and what smooth, pel and check
- * make of every search. As in gpume_oracle.h nothing here uses anything of the filter or
- * of FFmpeg, and little is done for speed.
+ * True motion once more, written from doc/gpume-definition.md, "True motion", as plainly as can
+ * be: hme, and what smooth, pel and check make of every search. As in gpume_oracle.h nothing
+ * here uses anything of the filter or of FFmpeg, and little is done for speed.
  */
 
 #ifndef GPUME_ORACLE_MOTION_H
@@ -159,7 +158,7 @@ static int oracle_quarter(const OraclePicture *pic, int max, int px, int py)
 
 /**
  * The picture with pel times as many samples from the first to the last of a row and of a
- * column, to be freed. It spares to compute them for each vector anew.
+ * column, to be freed. Otherwise they would be computed again for each vector.
  */
 static OraclePicture oracle_enlarge(const OraclePicture *p, int depth, int pel)
 {
@@ -452,8 +451,8 @@ static void oracle_motion(const OracleMotion *m, const OraclePicture *cur,
 /* The check */
 
 /* Whether other has the opposite vector where v of block (bx, by) points to. */
-static int oracle_sound(const OracleMotion *m, int w, int h, int bx, int by, OracleVector v,
-                        const OracleVector *other)
+static int oracle_consistent(const OracleMotion *m, int w, int h, int bx, int by, OracleVector v,
+                             const OracleVector *other)
 {
     const int bw = oracle_blocks(w, m->block), bh = oracle_blocks(h, m->block);
     const int x0 = bx * m->block, y0 = by * m->block;
@@ -483,12 +482,12 @@ static int oracle_median_of(int *v, int nb)
 /* Replace the vectors that are marked. */
 static void oracle_replace(int bw, int bh, OracleVector *vectors)
 {
-    /* the ring that a vector is of, the sound ones 0; -1: of none yet */
+    /* the ring of a vector, 0 where it is consistent; -1: none yet */
     int *ring = oracle_memory(bw * bh, sizeof(*ring));
     int nb_found = 1;
 
     for (int k = 0; k < bw * bh; k++)
-        ring[k] = vectors[k].unsound ? -1 : 0;
+        ring[k] = vectors[k].inconsistent ? -1 : 0;
     for (int now = 1; nb_found; now++) {
         nb_found = 0;
         for (int k = 0; k < bw * bh; k++) {
@@ -522,8 +521,8 @@ static void oracle_check(const OracleMotion *m, int w, int h, OracleVector *a, O
         for (int bx = 0; bx < bw; bx++) {
             const int k = by * bw + bx;
 
-            a[k].unsound = !oracle_sound(m, w, h, bx, by, a[k], b);
-            b[k].unsound = !oracle_sound(m, w, h, bx, by, b[k], a);
+            a[k].inconsistent = !oracle_consistent(m, w, h, bx, by, a[k], b);
+            b[k].inconsistent = !oracle_consistent(m, w, h, bx, by, b[k], a);
         }
     }
     oracle_replace(bw, bh, a);

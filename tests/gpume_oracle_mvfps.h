@@ -5,9 +5,9 @@
 
 /**
  * @file
- * Pictures in between once more, written from section 'Motion-compensated interpolation' of
- * mvfps' documentation as plainly as can be. Nothing here uses anything of the filter or of
- * FFmpeg, and nothing is done for speed. x >> n rounds down, x & n is what that leaves.
+ * Interpolated pictures once more, written from doc/mvfps-definition.md as plainly as can be.
+ * Nothing here uses anything of the filter or of FFmpeg, and nothing is done for speed.
+ * x >> n rounds down, x & n is what that leaves.
  */
 
 #ifndef GPUME_ORACLE_BETWEEN_H
@@ -45,7 +45,7 @@ typedef struct BetweenComponent {
 
 typedef struct Between {
     int w, h, d;
-    int t;                      ///< the instant, 1 to 4095
+    int t;                      ///< the phase, 1 to 4095
     int p, q;                   ///< the times to the frames before A and after C, of 256
     int nb_components;
     BetweenComponent components[4];
@@ -134,7 +134,7 @@ static const BetweenVector *between_at(const Between *b, const BetweenField *fie
 
 /* Positions */
 
-/* Where what has v at the instant is in A, in 1/8 samples from there, ... */
+/* Where what has v at the phase is in A, in 1/8 samples from there, ... */
 static int between_a(const Between *b, int v)
 {
     return -((2 * v * b->t + 2048) >> 12);
@@ -206,7 +206,7 @@ static int between_cost(const Between *b, int c, int r, BetweenVector v)
     return (sad >> (b->d - 8)) + 8 * between_min(da, dc);
 }
 
-/* Vectors of the instant */
+/* Vectors at the phase */
 
 static const int between_nine[9][2] = {
     { 0, 0 }, { -1, -1 }, { 0, -1 }, { 1, -1 }, { -1, 0 }, { 1, 0 }, { -1, 1 }, { 0, 1 }, { 1, 1 },
@@ -518,7 +518,7 @@ static void between_tile(const Between *b, int i, int j)
     }
 }
 
-/** Make the picture at the instant. */
+/** Make the picture at the phase. */
 static void between_make(Between *b)
 {
     BetweenField *const fields[4] = { &b->f, &b->k, &b->f0, &b->k0 };

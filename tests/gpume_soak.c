@@ -135,7 +135,7 @@ typedef struct Usage {
     int files;              ///< open descriptors
 } Usage;
 
-/* Of the first device, by the driver's own count; the last call lets it go. */
+/* Returns the memory in use on the first device, by the driver's own count; the last call lets it go. */
 static int64_t device_usage(int last)
 {
     static int (*get_info)(size_t *available, size_t *total);

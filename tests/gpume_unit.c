@@ -419,7 +419,7 @@ static const enum AVPixelFormat formats[] = {
     AV_PIX_FMT_GRAY14BE, AV_PIX_FMT_GRAY16LE, AV_PIX_FMT_GRAY16BE,
 };
 
-/** Of random streams and of size=?. */
+/** Sizes of random streams and of size=?. */
 typedef struct Size {
     int w, h;
 } Size;
@@ -458,7 +458,7 @@ static Size random_size(TestRandom *r, const Case *c)
 {
     /* absolute differences of a full search: the oracle is slow */
     const double max_work = 3e6;
-    /* and slower still in parts of a sample */
+    /* and slower still with subpel vectors */
     int max = (c->s.block == 128 ? 280 : 160) / (c->s.pel > 1 ? 2 : 1);
     Size s;
 
@@ -722,10 +722,10 @@ static const struct {
 #define SOME  "{algo=ds smooth=2,algo=ds check=1,algo=ds pel=4,algo=epzs smooth=2 check=1 pel=2," \
               "algo=hme}"
 
-/** Of fields that follow the motion. */
+/** Cases of true motion. */
 static const char *const motion[] = {
     "algo={fs,ds,tss,umh,epzs} " PARTS " block={4,8,16} frames=3 dir={1,2,3}",
-    /* parts of a sample and means of four ones, with every way samples can lie */
+    /* subpel samples and means of four ones, with every way samples can lie */
     "algo={ds,hme} smooth=2 check=1 pel={1,2,4} block={4,8,16,32,64} " FORMATS
     " size=74x69 range=20 frames=2",
     "algo={ds,hme} smooth=2 check=1 pel={1,4} block=128 " FORMATS " size=131x129 range=20 frames=2",
@@ -760,7 +760,7 @@ static const char *const motion[] = {
     /* the largest sides */
     "{algo=ds range=1024,algo=hme range=40} size={31743x3,3x31743} block=128 content=ramp "
     "format=gray16le smooth=2 check=1 pel=4 frames=2",
-    /* what only one direction finds: rings, and nothing that is sound */
+    /* what only one direction finds: rings, and nothing that is consistent */
     "algo={fs,ds,hme} content={random,shift,binary,stripes,speeds} check=1 pel={1,4} smooth=? "
     "block={4,8} size=91x66 range={3,12} frames=2",
     /* by every executor, closed in the middle, few pictures, many in flight */
@@ -834,26 +834,26 @@ static void test_params(void)
         { CHOSEN(), 31744, 1, "31743" }, { CHOSEN(), 1, 31744, "31743" },
         { CHOSEN(), 0, 5, "31743" },     { CHOSEN(), 5, 0, "31743" },
         { CHOSEN(), -1, 5, "31743" },
-        { CHOSEN(.algo = -1), 9, 9, "search -1" },
-        { CHOSEN(.algo = GPUME_NB_ALGOS), 9, 9, "search" },
+        { CHOSEN(.algo = -1), 9, 9, "Search -1" },
+        { CHOSEN(.algo = GPUME_NB_ALGOS), 9, 9, "Search" },
         { CHOSEN(.cost = -1), 9, 9, "cost -1" },
         { CHOSEN(.cost = GPUME_NB_COSTS), 9, 9, "cost" },
-        { CHOSEN(.block = 24), 9, 9, "block is 24" }, { CHOSEN(.block = 2), 9, 9, "block is 2" },
+        { CHOSEN(.block = 24), 9, 9, "'block' is 24" }, { CHOSEN(.block = 2), 9, 9, "'block' is 2" },
         { CHOSEN(.block = 256), 9, 9, "block" },      { CHOSEN(.block = 0), 9, 9, "block" },
         { CHOSEN(.block = -16), 9, 9, "block" },
-        { CHOSEN(.range = -1), 9, 9, "range is -1" },
-        { CHOSEN(.range = 1025), 9, 9, "range is 1025" },
+        { CHOSEN(.range = -1), 9, 9, "'range' is -1" },
+        { CHOSEN(.range = 1025), 9, 9, "'range' is 1025" },
         { CHOSEN(.levels = 1), 9, 9, "levels" },
-        { PYRAMID(.levels = 12), 9, 9, "levels is 12" }, { PYRAMID(.levels = -1), 9, 9, "levels is -1" },
+        { PYRAMID(.levels = 12), 9, 9, "'levels' is 12" }, { PYRAMID(.levels = -1), 9, 9, "'levels' is -1" },
         { PYRAMID(.levels = 1), 9, 9 }, { PYRAMID(.levels = 11), 1, 1 },
-        { CHOSEN(.smooth = 65), 9, 9, "smooth is 65" },
-        { CHOSEN(.smooth = -2), 9, 9, "smooth is -2" },
+        { CHOSEN(.smooth = 65), 9, 9, "'smooth' is 65" },
+        { CHOSEN(.smooth = -2), 9, 9, "'smooth' is -2" },
         { CHOSEN(.smooth = 64), 9, 9 }, { CHOSEN(.smooth = GPUME_AUTO), 9, 9 },
-        { CHOSEN(.pel = 3), 9, 9, "pel is 3" }, { CHOSEN(.pel = 5), 9, 9, "pel is 5" },
-        { CHOSEN(.pel = 8), 9, 9, "pel is 8" }, { CHOSEN(.pel = -1), 9, 9, "pel is -1" },
-        { PYRAMID(.pel = 3), 9, 9, "pel is 3" },
+        { CHOSEN(.pel = 3), 9, 9, "'pel' is 3" }, { CHOSEN(.pel = 5), 9, 9, "'pel' is 5" },
+        { CHOSEN(.pel = 8), 9, 9, "'pel' is 8" }, { CHOSEN(.pel = -1), 9, 9, "'pel' is -1" },
+        { PYRAMID(.pel = 3), 9, 9, "'pel' is 3" },
         { CHOSEN(.pel = 1), 9, 9 }, { CHOSEN(.pel = 2), 9, 9 }, { CHOSEN(.pel = 4), 9, 9 },
-        { PYRAMID(.sweeps = 17), 9, 9, "sweeps is 17" }, { PYRAMID(.sweeps = -1), 9, 9, "sweeps is -1" },
+        { PYRAMID(.sweeps = 17), 9, 9, "'sweeps' is 17" }, { PYRAMID(.sweeps = -1), 9, 9, "'sweeps' is -1" },
         { CHOSEN(.sweeps = 2), 9, 9, "sweeps" },
         { CHOSEN(.sweeps = 1, .smooth = GPUME_AUTO, .check = 1, .pel = 1), 9, 9, "sweeps" },
         { CHOSEN(.sweeps = 16, .smooth = 1), 9, 9 }, { CHOSEN(.sweeps = 1, .pel = 2), 9, 9 },

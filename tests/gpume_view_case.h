@@ -21,6 +21,11 @@
 #include "libavutil/hwcontext.h"
 #include "libavutil/opt.h"
 
+#if CONFIG_FFNVCODEC && (CONFIG_CUDA_LLVM || CONFIG_CUDA_NVCC)
+#include "libavfilter/gpume/cuda/driver.h"
+#endif
+#include "libavfilter/gpume/field/fields.h"
+
 #include "gpume_frame_case.h"
 
 static int same_pictures(const AVFrame *a, const AVFrame *b)
@@ -73,7 +78,7 @@ static const enum AVPixelFormat view_formats[] = {
     AV_PIX_FMT_RGB24, AV_PIX_FMT_YUV444P16BE, AV_PIX_FMT_BGRA, AV_PIX_FMT_YUVA420P, AV_PIX_FMT_GBRP,
 };
 
-/** Of the filter. */
+/** Values of the filter's options. */
 static const char *const modes[] = {
     "mode=arrows", "mode=flow", "mode=blocks", "mode=arrows:step=1:scale=2.5",
     "mode=flow+arrows+blocks:legend=1", "mode=flow:max=3:opacity=1:background=gray",
@@ -179,6 +184,62 @@ static int download(AVFrame *to, AVFrame *from)
     return av_hwframe_transfer_data(to, from, 0);
 }
 
+/*
+ * Makes a frame's vectors the fields that they are, which lie on its device. Those in memory are
+ * others then, so that nothing but the right ones gives the right picture.
+ */
+static int lay_fields(DeviceGraph *d, const Input *in, AVFrame *frame)
+{
+#if CONFIG_FFNVCODEC && (CONFIG_CUDA_LLVM || CONFIG_CUDA_NVCC)
+    const int bw = gpume_blocks(in->w, in->block), bh = gpume_blocks(in->h, in->block);
+    GpumeFieldSet set = { .nb = in->nb_fields };
+    GpumeCudaPool pool = { 0 };
+    GpumeCuda cuda = { 0 };
+    int ret;
+
+    ret = ff_gpume_cuda_open(&cuda, test_alloc(av_buffer_ref(d->device)));
+    if (ret >= 0)
+        ret = ff_gpume_cuda_push(&cuda);
+    if (ret < 0)
+        return ret;
+    ret = ff_gpume_cuda_pool_init(&pool, &cuda, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED, in->size, "vectors");
+    if (ret >= 0 && !(set.on_device = ff_gpume_cuda_pool_get(&pool)))
+        ret = AVERROR(ENOMEM);
+    if (ret >= 0) {
+        const GpumeCudaBuffer *b = ff_gpume_cuda_buffer(set.on_device);
+
+        memcpy(b->pinned, input_mvs, in->size);
+        ret = ff_gpume_cuda_check(&cuda, cuda.cu->cuMemcpyHtoDAsync(b->data, b->pinned, in->size,
+                                                                    cuda.hwctx->stream), "upload");
+        set.device_ctx = in->is_elsewhere ? NULL : cuda.hwctx;
+        set.mvs        = test_alloc(av_buffer_alloc(in->size));
+        if (in->is_elsewhere)
+            memcpy(set.mvs->data, input_mvs, in->size);
+        else
+            memset(set.mvs->data, 1, in->size);
+        for (int i = 0; i < set.nb; i++) {
+            const size_t at = i * (size_t)bw * bh;
+
+            set.host[i] = set.device[i] = (GpumeMotionField) {
+                .distance = input_mvs[at].source, .pel = in->pel, .width = in->w, .height = in->h,
+                .block = in->block, .bw = bw, .bh = bh,
+            };
+            set.host[i].mvs   = (uintptr_t)set.mvs->data + at * sizeof(AVMotionVector);
+            set.device[i].mvs = b->data + at * sizeof(AVMotionVector);
+        }
+    }
+    if (ret >= 0)
+        ret = ff_gpume_fields_attach(frame, &set);
+    ff_gpume_fields_uninit(&set);
+    ff_gpume_cuda_pool_uninit(&pool);
+    ff_gpume_cuda_pop(&cuda);
+    ff_gpume_cuda_close(&cuda);
+    return ret;
+#else
+    return AVERROR(ENOSYS);
+#endif
+}
+
 /* Send a frame through; it stays as it was, and what comes out is what the CPU draws. */
 static int check_on_device(DeviceGraph *d, const Input *in, const char *options, int same)
 {
@@ -198,6 +259,8 @@ static int check_on_device(DeviceGraph *d, const Input *in, const char *options,
         ret = av_frame_copy_props(up, f);
     up->width  = in->w;
     up->height = in->h;
+    if (ret >= 0 && in->nb_fields)
+        ret = lay_fields(d, in, up);
     if (ret >= 0)
         ret = av_buffersrc_write_frame(d->g.src, up);
     if (ret >= 0)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # gpume-mpi with 1 to 4 ranks against one ffmpeg, byte for byte: containers, groups of pictures,
-# searches and directions; ranks that are killed, and runs that go on; wrong arguments and faults.
+# searches, directions and references; ranks that are killed, and runs that go on; wrong arguments and faults.
 #
 # usage: tests/mpi.sh RESULTS SERIES
 # GPUME_SEED chooses the points in time at which ranks are killed.
@@ -125,6 +125,32 @@ searches() {
     same filters 3 ../open.avi scale=64:48,gpume=algo=hexbs:dir=both csv
 }
 
+# References at several distances, where segments share as many pictures, and have few more than that.
+references() {
+    for search in fs hme; do
+        for refs in 2 3; do
+            for dir in past both; do
+                filter=gpume=algo=$search:range=12:dir=$dir:refs=$refs
+                one ../open.mkv $filter
+                for n in 1 2 3 4; do
+                    same $search-$dir-refs$refs $n ../open.mkv $filter npy
+                done
+            done
+        done
+    done
+    i=0
+    # groups of pictures that are open, without timestamps, of one frame; a film shorter than the distance
+    ffmpeg -i ../intra.mkv -c:v ffv1 -g 1 single.mkv
+    ffmpeg -i single.mkv -c copy -frames:v 5 short.mkv
+    for clip in ../open.mp4 ../open.ts ../open.m4v ../raw.h264 ../variable.mkv single.mkv short.mkv; do
+        for filter in dir=past:refs=8 dir=future:refs=2 dir=future:refs=5:check=1 dir=both:refs=2:check=1 dir=both:refs=8; do
+            i=$((i + 1))
+            one $clip gpume=algo=ds:range=8:$filter
+            same "${clip##*/}-$filter" $((i % 3 + 2)) $clip gpume=algo=ds:range=8:$filter csv --segment 1
+        done
+    done
+}
+
 list_and_gpu() {
     # A list: one film that all ranks search together, and some that each takes alone.
     mkdir list
@@ -148,7 +174,7 @@ list_and_gpu() {
 kills() {
     # A rank is killed at any time; the same command with --resume goes on. What is finished stays so.
     ffmpeg -stream_loop 2 -i ../open.mkv -c copy long.mkv
-    filter=gpume=algo=fs:range=48:block=8:dir=both:exhaustive=1:backend=cpu
+    filter=gpume=algo=fs:range=32:block=8:dir=both:refs=2:exhaustive=1:backend=cpu
     one long.mkv $filter
     seed=${GPUME_SEED:-1}
     killed=0
@@ -245,7 +271,7 @@ faults() {
         refused hint 'hint is for encoders' $o gpume=hint=constant
         refused filter-option "Unable to parse \"algo\" option value \"fastest\"" $o gpume=algo=fastest
         refused filter-range 'out of range' $o gpume=range=5000
-        refused filter-ending 'ends neither in .csv nor' -i ../open.mkv -vf gpume --mv-file many.txt
+        refused filter-ending 'must end in .csv or .npy' -i ../open.mkv -vf gpume --mv-file many.txt
         refused filter-folder 'Could not open none/many.npy' -i ../open.mkv -vf gpume --mv-file none/many.npy
         refused filter-same 'are both' -i ../open.mkv -vf gpume --mv-file many.csv --stats-file many.csv
     }
@@ -285,12 +311,15 @@ faults() {
 }
 
 echo 'This is no film.' > tests.txt
-parts='containers searches list_and_gpu kills faults'
+parts='containers searches references list_and_gpu kills faults'
 all_results=$results
 for part in $parts; do
     (
-        mkdir "$part"
+        mkdir -p "$part/tmp"
         cd "$part" || exit
+        # mpirun's own folder: those that run side by side would remove each other's
+        TMPDIR=$PWD/tmp
+        export TMPDIR
         results=$work/$part.txt
         $part
     ) &

@@ -19,7 +19,8 @@ list_layout() {
         cd "$top"
         set -- vf_*.[ch] codec/*.[ch] filters.list gpume.mak tools/searches.sh doc/*.texi tests/gpume*.c \
                tests/*.h bench/gpume_bench*.[ch] bench/gpume_bench*.cu tests/checkasm/*.c tests/fate/* fate-refs/*
-        for folder in $(sed -n 's/^[a-z][a-z]* //p' filters.list); do
+        folders=$(sed -n 's/^[a-z][a-z]* //p' filters.list)
+        for folder in $folders; do
             set -- "$@" "$folder"/*.[ch] "$folder"/*.cu "$folder"/*.cuh "$folder"/x86/*
         done
         for f; do

@@ -71,7 +71,7 @@ $(FATE_GPUME_WAVES): CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=$(call GPUME_SEARC
 $(FATE_GPUME_WAVES): REF = $(GPUME_REF)$(call GPUME_SEARCH_OF,$@)
 FATE_GPUME_VECTORS += $(FATE_GPUME_WAVES)
 
-# Fields that follow the motion: hme, and what other searches make of it
+# True motion: hme, and what other searches make of it
 FATE_GPUME_HME = fate-gpume-hme fate-gpume-hme-4 fate-gpume-hme-8 fate-gpume-hme-both       \
                  fate-gpume-hme-odd fate-gpume-hme-plain fate-gpume-smooth fate-gpume-check \
                  fate-gpume-pel fate-gpume-pel-2

@@ -9,7 +9,7 @@ MVFPS_5     = $(MVFPS_SRC),trim=end_frame=5
 # Frames and their times. $(1): the source; $(2): options of mvfps; $(3): of ffmpeg
 MVFPS_CRC   = framecrc -lavfi "$(1),mvfps=$(2)" -fps_mode passthrough -copyts -enc_time_base filter $(3)
 
-# When frames are: those in between are means, so their place shows in the picture
+# Times of frames: interpolated ones are means, so their phase shows in the picture
 MVFPS_MEANS = mode=blend:scene=0:fps
 FATE_MVFPS_RATES = $(foreach N,2x 5-2x 1-2x film 24-60 ntsc slower late coarse sparse order one none \
                                two dup cut cut-blend,fate-mvfps-$(N))

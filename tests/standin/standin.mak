@@ -19,7 +19,7 @@ STANDIN_CCACHE := $(if $(shell grep -ls '^CC=ccache' build/*/obj/ffbuild/config.
 override STANDIN_CXX := $(if $(findstring ccache,$(STANDIN_CXX)),,$(STANDIN_CCACHE)) $(STANDIN_CXX)
 STANDIN_FFNVCODEC ?= $(firstword $(wildcard build/ffnvcodec/include) /usr/include)
 
-# As words 'folder,name,family,depth,side,cost,variant'; gpume.mak does the same.
+# As words 'folder,name,family,depth,variant,side,cost'; gpume.mak does the same.
 STANDIN_COMMA   := ,
 STANDIN_FOLDERS := $(patsubst %/modules.h,%,$(wildcard */modules.h))
 STANDIN_MODULES := $(foreach F,$(STANDIN_FOLDERS),$(shell sed -n 's/^ *M(\(.*\)).*/$(F),\1/p' $(F)/modules.h | tr -d ' '))
@@ -81,9 +81,9 @@ define STANDIN_MODULE
 $(addprefix $(STANDIN_OUT)/$(call standin_module,$(1)).cu,.cpp .o): STANDIN_DEFINES = \
     -DGPUME_CUDA_NAME=gpume_$(call standin_column,2,$(1))      \
     -DGPUME_CUDA_DEPTH=$(call standin_column,4,$(1))           \
-    -DGPUME_CUDA_SIDE=$(call standin_column,5,$(1))            \
-    -DGPUME_CUDA_COST=GPUME_COST_$(call standin_column,6,$(1)) \
-    '-DGPUME_CUDA_VARIANT=$(call standin_column,7,$(1))'
+    -DGPUME_CUDA_SIDE=$(call standin_column,6,$(1))            \
+    -DGPUME_CUDA_COST=GPUME_COST_$(call standin_column,7,$(1)) \
+    '-DGPUME_CUDA_VARIANT=$(call standin_column,5,$(1))'
 $(STANDIN_OUT)/$(call standin_module,$(1)).cu.cpp: $(call standin_column,1,$(1))/$(call standin_column,3,$(1)).cu
 endef
 $(foreach M,$(STANDIN_MODULES),$(eval $(call STANDIN_MODULE,$(M))))
