@@ -113,7 +113,7 @@ steady() {
     shift 2
     GPUME_STANDIN_TRACE=$tmp/trace ffmpeg "$@" -f null - > /dev/null
     awk -v from=$((10 * launches)) -v to=$((20 * launches)) \
-        '$3 == "cuLaunchKernel" { n++ } n >= from && n < to { print $3 } END { print "launches", n }' \
+        '$3 == "cuLaunchKernel" { n++ } n >= from && n < to { print $3 } END { print "launches", n + 0 }' \
         "$tmp/trace" > "$tmp/calls"
     if [ "$(sed -n 's/^launches //p' "$tmp/calls")" -lt $((20 * launches)) ]; then
         fail "$name" "too few launches to tell"
