@@ -40,6 +40,7 @@ help:
 	@echo 'make check-gpu     run the tests on a GPU'
 	@echo 'make bench         compare gpume with mestimate on the CPU; INPUT=FILE uses your clip'
 	@echo 'make bench-gpu     measure gpume, other systems and the limits of a GPU; QUICK=1, PARTS="kernels start"'
+	@echo 'make bench-scaling  measure searches and mvfps on the CPU by number of threads; INPUT=FILE uses your clip'
 	@echo 'make bench-encode   measure encoders with vectors and hints; INPUT=FILE uses your clip, too'
 	@echo 'make bench-fps     measure frames that mvfps and others make in between; QUICK=1, INPUT=FILE uses your clip, too'
 	@echo 'make quality       measure vectors by ground truth; DATA=DIR uses Middlebury, KITTI, Sintel, ...'
@@ -119,6 +120,10 @@ bench-encode: all gpl
 bench-fps: all
 	@bench/fps/fps.sh $(OBJ) '$(INPUT)'
 
+# BENCH_... go to the script through the environment.
+bench-scaling: all
+	@bench/scaling.sh $(OBJ) '$(INPUT)'
+
 # A second build, under the GPL, if there is libx264; tests and benchmarks use it.
 gpl: configured
 	@tools/deps.sh $(NO_INSTALL) gpl
@@ -171,5 +176,5 @@ clean:
 distclean:
 	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name dist -exec rm -rf {} +; fi
 
-.PHONY: all help soak fuzz endurance check-gpu bench bench-encode bench-fps bench-gpu bench-mpi mpi pack-mpi gpl quality configured demo play check check-series check-deps check-patches sanitized tests \
+.PHONY: all help soak fuzz endurance check-gpu bench bench-encode bench-fps bench-gpu bench-mpi bench-scaling mpi pack-mpi gpl quality configured demo play check check-series check-deps check-patches sanitized tests \
         install clean distclean

@@ -11,7 +11,6 @@
  */
 
 #include "libavutil/opt.h"
-#include "libavutil/pixdesc.h"
 
 #include "avfilter.h"
 #include "filters.h"
@@ -19,6 +18,7 @@
 #include "video.h"
 
 #include "gpume/util/compat.h"
+#include "gpume/util/hwframes.h"
 #include "gpume/util/slice_threads.h"
 #include "gpume/core/engine.h"
 #include "gpume/core/params.h"
@@ -83,6 +83,11 @@ static const AVOption gpume_options[] = {
         GPUME_SEARCHES_AND_ALIASES(SEARCH, ALIAS)
 #undef SEARCH
 #undef ALIAS
+    { "cost", "how a block is compared with its match", OFFSET(params.cost), AV_OPT_TYPE_INT,
+      { .i64 = GPUME_COST_SAD }, 0, GPUME_NB_COSTS - 1, FLAGS, .unit = "cost" },
+#define COST(ID, name, title) CONST(#name, title, GPUME_COST_##ID, "cost"),
+        GPUME_COSTS(COST)
+#undef COST
     RANGE("range",        "search distance to each side, in luma samples; 0: 16, of hme 256"),
     RANGE("search_param", "search distance to each side, in luma samples (same as range)"),
     { "exhaustive", "make fs evaluate every candidate, even those proved not to be the best",
@@ -173,31 +178,23 @@ static av_cold int init(AVFilterContext *ctx)
     return ff_gpume_outputs_check(&cfg);
 }
 
+/* Format i of the hardware frames of backends that may be chosen. */
+static enum AVPixelFormat hw_format(const AVFilterContext *ctx, int i)
+{
+    const GpumeContext *s = ctx->priv;
+
+    for (int j = 0; j < GPUME_NB_BACKENDS; j++)
+        if (ff_gpume_backends[j]->hw_format != AV_PIX_FMT_NONE &&
+            (s->backend == BACKEND_AUTO || s->backend == 1 + j) && !i--)
+            return ff_gpume_backends[j]->hw_format;
+    return AV_PIX_FMT_NONE;
+}
+
 static int query_formats(const AVFilterContext *ctx,
                          AVFilterFormatsConfig **cfg_in,
                          AVFilterFormatsConfig **cfg_out)
 {
-    const GpumeContext *s = ctx->priv;
-    const AVPixFmtDescriptor *desc = NULL;
-    AVFilterFormats *formats = NULL;
-    int ret;
-
-    while ((desc = av_pix_fmt_desc_next(desc))) {
-        enum AVPixelFormat format = av_pix_fmt_desc_get_id(desc);
-
-        if (ff_gpume_format_supported(format) &&
-            (ret = ff_add_format(&formats, format)) < 0)
-            return ret;
-    }
-    for (int i = 0; i < GPUME_NB_BACKENDS; i++) {
-        const enum AVPixelFormat format = ff_gpume_backends[i]->hw_format;
-
-        if (format != AV_PIX_FMT_NONE && (s->backend == BACKEND_AUTO || s->backend == 1 + i) &&
-            (ret = ff_add_format(&formats, format)) < 0)
-            return ret;
-    }
-
-    return ff_set_common_formats2(ctx, cfg_in, cfg_out, formats);
+    return ff_gpume_set_formats(ctx, cfg_in, cfg_out, ff_gpume_format_supported, hw_format);
 }
 
 static av_cold int config_input(AVFilterLink *inlink)

@@ -14,12 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libavutil/hwcontext.h"
 #include "libavutil/mathematics.h"
 #include "libavutil/mem.h"
 #include "libavutil/opt.h"
 #include "libavutil/parseutils.h"
-#include "libavutil/pixdesc.h"
 
 #include "avfilter.h"
 #include "filters.h"
@@ -50,8 +48,7 @@ typedef struct MvfpsContext {
     AVRational in_time_base, out_time_base;
 
     MvfpsBetween *between;
-    AVBufferRef *in_frames;     ///< AVHWFramesContext of the input, or NULL: system memory
-    AVBufferRef *out_frames;    ///< of the output: so that all its frames are of one
+    GpumeHwFrames frames;
     AVFrame *before, *after;    ///< the frames around the next instant; after may be missing
     int64_t start;              ///< timestamp of the first frame; all in the output's time base
     int64_t before_pts, after_pts;
@@ -89,11 +86,16 @@ static const AVOption mvfps_options[] = {
 
 AVFILTER_DEFINE_CLASS(mvfps);
 
+static enum AVPixelFormat hw_format(const AVFilterContext *ctx, int i)
+{
+    return ff_mvfps_hw_format(i);
+}
+
 static int query_formats(const AVFilterContext *ctx,
                          AVFilterFormatsConfig **cfg_in,
                          AVFilterFormatsConfig **cfg_out)
 {
-    return gpume_set_formats(ctx, cfg_in, cfg_out, ff_gpume_layout_supports, ff_mvfps_hw_format);
+    return ff_gpume_set_formats(ctx, cfg_in, cfg_out, ff_gpume_layout_supports, hw_format);
 }
 
 /* The option fps, for an input of this rate. */
@@ -134,8 +136,7 @@ static av_cold int parse_rate(AVFilterContext *ctx, AVRational in_rate)
 static av_cold void close_between(MvfpsContext *s)
 {
     ff_mvfps_close(&s->between);
-    av_buffer_unref(&s->in_frames);
-    av_buffer_unref(&s->out_frames);
+    ff_gpume_hwframes_close(&s->frames);
 }
 
 /* For frames in system memory, or like these hardware frames. */
@@ -149,14 +150,11 @@ static av_cold int open_between(AVFilterContext *ctx, AVBufferRef *hw_frames)
     int ret;
 
     close_between(s);
-    if (hw_frames) {
-        s->in_frames = cfg.hw_frames = av_buffer_ref(hw_frames);
-        if (!s->in_frames)
-            return AVERROR(ENOMEM);
+    ret = ff_gpume_hwframes_open(&s->frames, hw_frames);
+    if (ret >= 0) {
+        cfg.hw_frames = s->frames.in;
+        ret = ff_mvfps_open(&s->between, &cfg);
     }
-    ret = ff_mvfps_open(&s->between, &cfg);
-    if (ret >= 0 && hw_frames)
-        ret = gpume_frames_like(s->in_frames, &s->out_frames);
     if (ret < 0)
         close_between(s);
     return ret;
@@ -172,14 +170,10 @@ static av_cold int config_output(AVFilterLink *outlink)
 
     if (ret >= 0)
         ret = open_between(ctx, in->hw_frames_ctx);
+    if (ret >= 0)
+        ret = ff_gpume_hwframes_config(&s->frames, outlink);
     if (ret < 0)
         return ret;
-    if (s->out_frames) {
-        av_buffer_unref(&out->hw_frames_ctx);
-        out->hw_frames_ctx = av_buffer_ref(s->out_frames);
-        if (!out->hw_frames_ctx)
-            return AVERROR(ENOMEM);
-    }
 
     /* so fine that input frames and instants are all multiples, or as fine as the input's */
     s->in_time_base    = inlink->time_base;
@@ -200,32 +194,6 @@ static int64_t instant(const MvfpsContext *s, int64_t index)
 static int64_t duration(const MvfpsContext *s, const AVFrame *frame)
 {
     return av_rescale_q(frame->duration, s->in_time_base, s->out_time_base);
-}
-
-/* A frame of the output, of the size and with the properties of another one. */
-static int new_frame(AVFilterContext *ctx, AVFrame **out, const AVFrame *like)
-{
-    const MvfpsContext *s = ctx->priv;
-    int ret = 0;
-
-    if (s->out_frames) {
-        *out = av_frame_alloc();
-        if (*out)
-            ret = av_hwframe_get_buffer(s->out_frames, *out, 0);
-    } else {
-        *out = ff_get_video_buffer(ctx->outputs[0], like->width, like->height);
-    }
-    if (!*out)
-        return AVERROR(ENOMEM);
-    if (ret >= 0)
-        ret = av_frame_copy_props(*out, like);
-    if (ret < 0) {
-        av_frame_free(out);
-        return ret;
-    }
-    (*out)->width  = like->width;
-    (*out)->height = like->height;
-    return 0;
 }
 
 /* Make a frame the output's next one and send it. */
@@ -270,11 +238,13 @@ static int send_between(AVFilterContext *ctx, int part)
 
     if (s->how == MVFPS_DUP)
         return send_again(ctx, nearest);
-    ret = new_frame(ctx, &out, nearest);
-    if (ret < 0)
-        return ret;
+    out = av_frame_clone(nearest);
+    if (!out)
+        return AVERROR(ENOMEM);
     remove_own_props(out);
-    ret = ff_mvfps_make(s->between, out, part, s->how);
+    ret = ff_gpume_new_samples(&s->frames, ctx->outputs[0], out, NULL);
+    if (ret >= 0)
+        ret = ff_mvfps_make(s->between, out, part, s->how);
     if (ret < 0) {
         av_frame_free(&out);
         return ret;
@@ -402,42 +372,22 @@ static int produce(AVFilterContext *ctx)
     return ret < 0 ? ret : 1;
 }
 
-/* Whether frames of two kinds can be copied to each other. */
-static int same_kind(const AVBufferRef *a, const AVBufferRef *b)
-{
-    const AVHWFramesContext *x = (const AVHWFramesContext *)a->data;
-    const AVHWFramesContext *y = (const AVHWFramesContext *)b->data;
-
-    return x->format == y->format && x->sw_format == y->sw_format && x->width == y->width &&
-           x->height == y->height && x->device_ctx == y->device_ctx;
-}
-
 /*
  * Make a hardware frame one of the output's, by a copy on its device: all that leave are of one
  * hw_frames_ctx, and a decoder gets its surface back at once.
  */
-static int own(AVFilterContext *ctx, AVFrame **frame)
+static int own(AVFilterContext *ctx, AVFrame *frame)
 {
     MvfpsContext *s = ctx->priv;
-    AVFrame *out;
+    AVFrame *old;
     int ret;
 
-    if (!same_kind((*frame)->hw_frames_ctx, s->in_frames)) {
-        ret = open_between(ctx, (*frame)->hw_frames_ctx);
-        if (ret < 0)
-            return ret;
-    }
-    ret = new_frame(ctx, &out, *frame);
+    ret = ff_gpume_new_samples(&s->frames, ctx->outputs[0], frame, &old);
     if (ret < 0)
         return ret;
-    ret = ff_mvfps_copy(s->between, out, *frame);
-    if (ret < 0) {
-        av_frame_free(&out);
-        return ret;
-    }
-    av_frame_free(frame);
-    *frame = out;
-    return 0;
+    ret = ff_mvfps_copy(s->between, frame, old);
+    av_frame_free(&old);
+    return ret;
 }
 
 /* The next frame of the input. */
@@ -445,15 +395,12 @@ static int take(AVFilterContext *ctx, AVFrame *frame)
 {
     const AVFilterLink *inlink = ctx->inputs[0];
     MvfpsContext *s = ctx->priv;
+    const int fits  = ff_gpume_hwframes_fit(&s->frames, inlink, frame);
     int64_t pts;
-    int ret = 0;
+    int ret = FFMIN(fits, 0);
 
-    if (frame->format != inlink->format || !frame->hw_frames_ctx != !s->in_frames) {
-        av_log(ctx, AV_LOG_ERROR, "A frame is %s instead of %s.\n",
-               av_get_pix_fmt_name(frame->format), av_get_pix_fmt_name(inlink->format));
-        ret = AVERROR(EINVAL);
+    if (fits < 0)
         goto drop;
-    }
     if (frame->pts == AV_NOPTS_VALUE) {
         av_log(ctx, AV_LOG_ERROR, "A frame has no timestamp, so there is no knowing what is between it "
                "and the next one. Put setpts=N/(25*TB), with the input's frame rate, before this "
@@ -480,11 +427,12 @@ static int take(AVFilterContext *ctx, AVFrame *frame)
         s->warned_order = 1;
         goto drop;
     }
-    if (s->in_frames) {
-        ret = own(ctx, &frame);
-        if (ret < 0)
-            goto drop;
-    }
+    if (!fits)
+        ret = open_between(ctx, frame->hw_frames_ctx);
+    if (ret >= 0 && s->frames.in)
+        ret = own(ctx, frame);
+    if (ret < 0)
+        goto drop;
     if (!s->before) {
         s->before     = frame;
         s->before_pts = pts;

@@ -11,9 +11,7 @@
 
 #include <math.h>
 
-#include "libavutil/hwcontext.h"
 #include "libavutil/opt.h"
-#include "libavutil/pixdesc.h"
 
 #include "avfilter.h"
 #include "filters.h"
@@ -44,8 +42,7 @@ typedef struct MvviewContext {
     int background;
 
     MvviewView *view;
-    AVBufferRef *in_frames;     ///< AVHWFramesContext of the input, or NULL: system memory
-    AVBufferRef *out_frames;    ///< of the output
+    GpumeHwFrames frames;
 } MvviewContext;
 
 #define OFFSET(x) offsetof(MvviewContext, x)
@@ -87,18 +84,22 @@ static const AVOption mvview_options[] = {
 
 AVFILTER_DEFINE_CLASS(mvview);
 
+static enum AVPixelFormat hw_format(const AVFilterContext *ctx, int i)
+{
+    return ff_mvview_hw_format(i);
+}
+
 static int query_formats(const AVFilterContext *ctx,
                          AVFilterFormatsConfig **cfg_in,
                          AVFilterFormatsConfig **cfg_out)
 {
-    return gpume_set_formats(ctx, cfg_in, cfg_out, ff_mvview_format_supported, ff_mvview_hw_format);
+    return ff_gpume_set_formats(ctx, cfg_in, cfg_out, ff_mvview_format_supported, hw_format);
 }
 
 static av_cold void close_view(MvviewContext *s)
 {
     ff_mvview_close(&s->view);
-    av_buffer_unref(&s->in_frames);
-    av_buffer_unref(&s->out_frames);
+    ff_gpume_hwframes_close(&s->frames);
 }
 
 /* For frames in system memory, or of these hardware frames. */
@@ -121,14 +122,11 @@ static av_cold int open_view(AVFilterContext *ctx, AVBufferRef *hw_frames)
     int ret;
 
     close_view(s);
-    if (hw_frames) {
-        s->in_frames = cfg.hw_frames = av_buffer_ref(hw_frames);
-        if (!s->in_frames)
-            return AVERROR(ENOMEM);
+    ret = ff_gpume_hwframes_open(&s->frames, hw_frames);
+    if (ret >= 0) {
+        cfg.hw_frames = s->frames.in;
+        ret = ff_mvview_open(&s->view, &cfg);
     }
-    ret = ff_mvview_open(&s->view, &cfg);
-    if (ret >= 0 && hw_frames)
-        ret = gpume_frames_like(s->in_frames, &s->out_frames);
     if (ret < 0)
         close_view(s);
     return ret;
@@ -138,40 +136,9 @@ static av_cold int config_output(AVFilterLink *outlink)
 {
     AVFilterContext *ctx = outlink->src;
     MvviewContext *s = ctx->priv;
-    FilterLink *link = ff_filter_link(outlink);
-    int ret;
+    const int ret = open_view(ctx, ff_filter_link(ctx->inputs[0])->hw_frames_ctx);
 
-    ret = open_view(ctx, ff_filter_link(ctx->inputs[0])->hw_frames_ctx);
-    if (ret < 0 || !s->out_frames)
-        return ret;
-    av_buffer_unref(&link->hw_frames_ctx);
-    link->hw_frames_ctx = av_buffer_ref(s->out_frames);
-    return link->hw_frames_ctx ? 0 : AVERROR(ENOMEM);
-}
-
-/* A frame to draw into. */
-static AVFrame *new_frame(AVFilterLink *outlink, const AVFrame *in)
-{
-    const MvviewContext *s = outlink->src->priv;
-    AVFrame *frame;
-
-    if (!s->out_frames)
-        return ff_get_video_buffer(outlink, in->width, in->height);
-    frame = av_frame_alloc();
-    if (frame && av_hwframe_get_buffer(s->out_frames, frame, 0) < 0)
-        av_frame_free(&frame);
-    return frame;
-}
-
-/* Exchange the samples of two frames that have their own; all else stays. */
-static void swap_samples(AVFrame *a, AVFrame *b)
-{
-    for (int i = 0; i < AV_NUM_DATA_POINTERS; i++) {
-        FFSWAP(uint8_t *, a->data[i], b->data[i]);
-        FFSWAP(int, a->linesize[i], b->linesize[i]);
-        FFSWAP(AVBufferRef *, a->buf[i], b->buf[i]);
-    }
-    FFSWAP(AVBufferRef *, a->hw_frames_ctx, b->hw_frames_ctx);
+    return ret < 0 ? ret : ff_gpume_hwframes_config(&s->frames, outlink);
 }
 
 /*
@@ -182,17 +149,16 @@ static void swap_samples(AVFrame *a, AVFrame *b)
 static int draw(AVFilterLink *outlink, AVFrame *frame)
 {
     MvviewContext *s = outlink->src->priv;
-    AVFrame *samples;
+    AVFrame *old;
     int ret;
 
-    if (!s->out_frames && av_frame_is_writable(frame))
+    if (!s->frames.out && av_frame_is_writable(frame))
         return ff_mvview_draw(s->view, frame, frame);
-    samples = new_frame(outlink, frame);
-    if (!samples)
-        return AVERROR(ENOMEM);
-    swap_samples(frame, samples);
-    ret = ff_mvview_draw(s->view, frame, samples);
-    av_frame_free(&samples);
+    ret = ff_gpume_new_samples(&s->frames, outlink, frame, &old);
+    if (ret < 0)
+        return ret;
+    ret = ff_mvview_draw(s->view, frame, old);
+    av_frame_free(&old);
     return ret;
 }
 
@@ -200,19 +166,13 @@ static int filter_frame(AVFilterLink *inlink, AVFrame *frame)
 {
     AVFilterContext *ctx = inlink->dst;
     MvviewContext *s = ctx->priv;
-    int ret = 0;
+    int ret = ff_gpume_hwframes_fit(&s->frames, inlink, frame);
 
-    /* the size of frames may change, their format may not */
-    if (frame->format != inlink->format || !frame->hw_frames_ctx != !s->in_frames) {
-        av_log(ctx, AV_LOG_ERROR, "A frame is %s instead of %s.\n",
-               av_get_pix_fmt_name(frame->format), av_get_pix_fmt_name(inlink->format));
-        ret = AVERROR(EINVAL);
-    } else if (s->in_frames && frame->hw_frames_ctx->data != s->in_frames->data) {
+    if (!ret)
         ret = open_view(ctx, frame->hw_frames_ctx);
-    }
     if (ret >= 0)
         ret = ff_mvview_read(s->view, ctx->is_disabled ? NULL : frame);
-    if (ret > 0 || ret == 0 && s->out_frames)
+    if (ret > 0 || ret == 0 && s->frames.out)
         ret = draw(ctx->outputs[0], frame);
     if (ret < 0) {
         av_frame_free(&frame);

@@ -52,8 +52,8 @@ typedef struct GpumeField {
     AVMotionVector *mvs;    ///< those of set, bh * bw, raster order, written until wait() returns
     uint32_t *costs;        ///< the cost of the vector of equal index, likewise
     /**
-     * With GpumeParams.intra, set by wait(): the sum over all blocks of cur of the absolute
-     * differences between samples and the rounded mean of their block.
+     * With GpumeParams.intra, set by wait(): the sum over all blocks of cur of the cost between
+     * the block and its rounded mean.
      */
     uint64_t intra;
     /**

@@ -17,10 +17,10 @@
 /* AVMotionVector.w and .h are bytes, .src_x = dst_x + dx has 16 bits with a sign */
 static_assert(GPUME_MAX_BLOCK <= 255, "size of a block");
 static_assert(GPUME_MAX_SIDE + GPUME_MAX_RANGE <= INT16_MAX, "places of vectors");
-/* a block's cost has 32 bits */
-static_assert((INT64_C(1) << 16) * GPUME_MAX_BLOCK * GPUME_MAX_BLOCK <= UINT32_MAX, "cost");
-/* with what smoothing adds, differences of up to 16 samples and depths of up to 16 bits */
-static_assert((INT64_C(1) << 16) * GPUME_MAX_BLOCK * GPUME_MAX_BLOCK +
+/* a block's cost has 32 bits, in files with a sign */
+static_assert(INT64_C(0xffff) * GPUME_MAX_COST * GPUME_MAX_BLOCK * GPUME_MAX_BLOCK <= INT32_MAX, "cost");
+/* with what smoothing adds, differences of up to 16 samples and depths of up to 16 bits, none */
+static_assert((INT64_C(1) << 16) * GPUME_MAX_COST * GPUME_MAX_BLOCK * GPUME_MAX_BLOCK +
               (((int64_t)GPUME_MAX_SMOOTH * GPUME_MAX_BLOCK * 16) << 8) <= UINT32_MAX, "cost");
 static_assert((int64_t)GPUME_MAX_SMOOTH * GPUME_MAX_BLOCK * 8 * 16 * 4 <= UINT32_MAX, "sum");
 /* the largest picture needs no more levels */

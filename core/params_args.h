@@ -40,8 +40,16 @@
 #define GPUME_AUTO (-1)
 
 /** Costs of a candidate: C(ID, name, title). Each backend has a table with the same rows. */
-#define GPUME_COSTS(C)                      \
-    C(SAD, sad, "sum of absolute differences")
+#define GPUME_COSTS(C)                            \
+    C(SAD,  sad,  "sum of absolute differences")  \
+    C(SATD, satd, "sum of absolute transformed differences")
+
+/**
+ * Largest cost of a sample of a block, in units of the greatest sample. Of satd: a Hadamard
+ * transform of n x n samples makes their root mean square n times as large, and it is halved,
+ * or quartered where n is 8.
+ */
+#define GPUME_MAX_COST 2
 
 enum GpumeCostId {
 #define GPUME_COST_ID(ID, name, title) GPUME_COST_##ID,

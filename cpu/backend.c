@@ -5,7 +5,8 @@
 
 /**
  * @file
- * The CPU backend. A search is over when submit() returns.
+ * The CPU backend. import() and submit() only say what is to be done; wait() calls the threads, which
+ * do that for the oldest search and, as far as it leaves them nothing to do, for those behind it.
  */
 
 #include <string.h>
@@ -23,115 +24,163 @@
 #include "libavfilter/gpume/cpu/check.h"
 #include "libavfilter/gpume/cpu/propagation.h"
 #include "libavfilter/gpume/cpu/search.h"
-#include "libavfilter/gpume/cpu/task.h"
+#include "libavfilter/gpume/util/tasks.h"
 
 /** Luma is copied in this many shares at most. */
 #define COPY_SHARES 64
 
-typedef struct CPUContext {
+/** Tasks of each field of a search, but for its steps. */
+enum FieldTask {
+    TASK_SEARCH,            ///< stages of single blocks
+    TASK_JUDGE,             ///< the check, row by row
+    TASK_REPLACE,           ///< and what follows it
+    TASK_FINISH,            ///< from vectors of the last step to those that leave
+    TASK_INTRA,
+    TASK_SAME,
+    NB_FIELD_TASKS
+};
+
+enum PictureTask {
+    TASK_COPY,
+    TASK_SUMS,              ///< for successive elimination
+    TASK_PLANES,            ///< for steps
+    NB_PICTURE_TASKS
+};
+
+typedef struct CPUContext CPUContext;
+typedef struct CPUSearch CPUSearch;
+
+/** What is made of a picture, once; at the end of its copy. */
+typedef struct CPUPicture {
+    CPUContext *s;
+    const GpumePicture *pic;
+    GpumeTask tasks[NB_PICTURE_TASKS];
+} CPUPicture;
+
+/** A field of a search in flight. */
+typedef struct CPUField {
+    CPUSearch *search;
+    GpumeField *field;
+    GpumeFront front;
+    GpumeStepRun *steps;            ///< GPUME_MAX_STEPS, where there are any or a check
+    GpumeCheck check;
+    uint64_t *intra;                ///< of each row of blocks
+    GpumeTask tasks[NB_FIELD_TASKS];
+    GpumeTask step_tasks[GPUME_MAX_STEPS];
+} CPUField;
+
+/** A search in flight, with what only it works on. */
+struct CPUSearch {
+    CPUContext *s;
+    GpumeSearch *search;
+    CPUField *fields;               ///< GpumeParams.nb_distances
+    GpumeTaskList list;
+};
+
+struct CPUContext {
     GpumeBackendConfig cfg;
+    GpumeScheduler scheduler;
     GpumeCost cost;
+    GpumeCost sad;                  ///< for intra
     GpumeUntriedPoints untried;
     GpumeWavefront wavefront;
+    int has_wavefront;
 
     int copies_luma;                ///< samples are not native words as they lie
     ptrdiff_t copy_linesize;
-    GpumeTask copy_task;
-
     int has_sums;                   ///< one of the stages is SEA
     GpumeSea sea;
+    uint8_t *scratch;               ///< of each worker, for the sums and planes of pictures
+    size_t scratch_size;
     size_t sums_offset;             ///< of the sums in a picture's copy, bytes
-    size_t summed_offset;           ///< of an int: nonzero when they have been computed
-    uint8_t *scratch;               ///< for the sums of each worker
-    GpumeTask search_task;          ///< it begins with sums that there are not yet
+    size_t picture_offset;          ///< of its CPUPicture
 
-    /* fields that follow the motion */
     int nb_search_stages;           ///< of the plan; the others work on whole fields
     int follows;                    ///< nonzero: there are others
     GpumePropagation propagation;
-    GpumeCheck checks[GPUME_MAX_REFERENCES];    ///< of the fields of a search
-    uint8_t *planes_scratch;        ///< of each worker
+
+    CPUSearch *searches;            ///< a ring of cfg.max_searches
+    GpumeTaskList **lists;          ///< as many
+    int first, nb;                  ///< those in flight
+
+    AVBufferPool *copies;           ///< luma in native words and sums, where there are any, and a CPUPicture
     AVBufferPool *planes;
-    GpumeTask planes_task, judge_task, replace_task, finish_task;
-
-    GpumeCost sad;                  ///< for intra
-    GpumeTask intra_task;
-    uint64_t *intra;                ///< of each row of blocks
-
-    GpumeTask same_task;
-
-    AVBufferPool *copies;           ///< luma in native words, then sums, where there are any
     AVBufferPool *mvs;
     AVBufferPool *costs;
     AVBufferPool *same;
-} CPUContext;
+};
 
 static void (*const cost_inits[GPUME_NB_COSTS])(GpumeCost *cost, int depth) = {
 #define COST_INIT(ID, name, title) ff_gpume_##name##_init,
     GPUME_COSTS(COST_INIT)
 };
 
-typedef struct ImportArg {
-    const CPUContext *s;
-    const GpumePicture *pic;
-    int nb_shares;
-} ImportArg;
+static CPUPicture *made_of(const CPUContext *s, const GpumePicture *pic)
+{
+    return (CPUPicture *)(pic->copy->data + s->picture_offset);
+}
 
 static void copy_shares(void *opaque, int worker, int start, int end)
 {
-    const ImportArg *arg = opaque;
+    const CPUPicture *p = opaque;
 
     for (int i = start; i < end; i++)
-        ff_gpume_copy_luma(arg->pic->copy->data, arg->s->copy_linesize, arg->pic->frame,
-                           &arg->s->cfg.params, i, arg->nb_shares);
+        ff_gpume_copy_luma(p->pic->copy->data, p->s->copy_linesize, p->pic->frame, &p->s->cfg.params, i,
+                           p->tasks[TASK_COPY].nb_units);
+}
+
+static void sum_rows(void *opaque, int worker, int start, int end)
+{
+    const CPUPicture *p = opaque;
+    const CPUContext *s = p->s;
+
+    ff_gpume_sea_sum(&s->sea, p->pic->copy->data + s->sums_offset, p->pic->luma, p->pic->linesize, start, end,
+                     s->scratch + worker * s->scratch_size);
 }
 
 static void make_planes(void *opaque, int worker, int start, int end)
 {
-    const ImportArg *arg = opaque;
-    const GpumePropagation *p = &arg->s->propagation;
+    const CPUPicture *p = opaque;
+    const GpumePropagation *g = &p->s->propagation;
 
-    ff_gpume_planes_make(&p->layout, &p->pixels, arg->pic,
-                         arg->s->planes_scratch + worker * p->layout.scratch_size, start, end);
+    ff_gpume_planes_make(&g->layout, &g->pixels, p->pic, p->s->scratch + worker * p->s->scratch_size, start, end);
 }
 
-static int import_planes(CPUContext *s, GpumePicture *pic)
+/* Says what is to be made of a picture before it can be searched. */
+static void set_picture_tasks(CPUContext *s, GpumePicture *pic)
 {
-    ImportArg arg = { s, pic };
+    CPUPicture *p = made_of(s, pic);
+    const int height = s->cfg.params.height;
 
-    if (!s->planes)
-        return 0;
-    pic->planes = av_buffer_pool_get(s->planes);
-    if (!pic->planes)
-        return AVERROR(ENOMEM);
-    ff_gpume_task_run(&s->planes_task, &s->cfg, &arg, 0, s->propagation.layout.nb_bands);
-    return 0;
+    *p = (CPUPicture) { s, pic };
+    if (s->copies_luma)
+        p->tasks[TASK_COPY] = (GpumeTask) { copy_shares, .arg = p, .nb_units = FFMIN(height, COPY_SHARES) };
+    /* whoever takes some begins with the sums of half a block's rows */
+    if (s->has_sums)
+        p->tasks[TASK_SUMS] = (GpumeTask) {
+            sum_rows, .arg = p, .nb_units = height, .least = FFMAX(32, 2 * s->cfg.params.block),
+            .needs = { &p->tasks[TASK_COPY] },
+        };
+    if (s->planes)
+        p->tasks[TASK_PLANES] = (GpumeTask) {
+            make_planes, .arg = p, .nb_units = s->propagation.layout.nb_bands, .needs = { &p->tasks[TASK_COPY] },
+        };
 }
 
 static int import(void *priv, GpumePicture *pic)
 {
     CPUContext *s = priv;
-    ImportArg arg = { s, pic, FFMIN(s->cfg.params.height, COPY_SHARES) };
-    int ret;
+    const int ret = ff_gpume_check_luma(pic->frame, &s->cfg.params, s->cfg.log_ctx);
 
-    ret = ff_gpume_check_luma(pic->frame, &s->cfg.params, s->cfg.log_ctx);
     if (ret < 0)
         return ret;
-    pic->luma     = pic->frame->data[0];
-    pic->linesize = pic->frame->linesize[0];
-    if (!s->copies)
-        return import_planes(s, pic);
-
     pic->copy = av_buffer_pool_get(s->copies);
-    if (!pic->copy)
+    if (!pic->copy || s->planes && !(pic->planes = av_buffer_pool_get(s->planes)))
         return AVERROR(ENOMEM);
-    *(int *)(pic->copy->data + s->summed_offset) = 0;
-    if (s->copies_luma) {
-        pic->luma     = pic->copy->data;
-        pic->linesize = s->copy_linesize;
-        ff_gpume_task_run(&s->copy_task, &s->cfg, &arg, 0, arg.nb_shares);
-    }
-    return import_planes(s, pic);
+    pic->luma     = s->copies_luma ? pic->copy->data  : pic->frame->data[0];
+    pic->linesize = s->copies_luma ? s->copy_linesize : pic->frame->linesize[0];
+    set_picture_tasks(s, pic);
+    return 0;
 }
 
 static void write_vector(AVMotionVector *mv, int source, const GpumeBlock *b)
@@ -144,49 +193,13 @@ static void write_vector(AVMotionVector *mv, int source, const GpumeBlock *b)
                  gpume_vector_word(i, source, box.x0, box.y0, box.w, box.h, dx, dy));
 }
 
-typedef struct SearchArg {
-    CPUContext *s;
-    const GpumeSearch *search;
-    const GpumePicture *to_sum[2 * GPUME_MAX_REFERENCES];   ///< those whose sums there are not
-    int nb_sum_rows;                                        ///< of all of them together
-} SearchArg;
-
-/* Rows of samples, counted through these pictures. */
-static void sum_rows(const SearchArg *arg, int worker, int start, int end)
-{
-    const CPUContext *s = arg->s;
-    const int height = s->cfg.params.height;
-
-    while (start < end) {
-        const GpumePicture *pic = arg->to_sum[start / height];
-        const int y  = start % height;
-        const int nb = FFMIN(end - start, height - y);
-
-        ff_gpume_sea_sum(&s->sea, pic->copy->data + s->sums_offset, pic->luma, pic->linesize,
-                         y, y + nb, s->scratch + worker * s->sea.scratch_size);
-        start += nb;
-    }
-}
-
-static void add_sums(SearchArg *arg, const GpumePicture *pic)
-{
-    const CPUContext *s = arg->s;
-    int *summed = (int *)(pic->copy->data + s->summed_offset);
-
-    if (!*summed) {
-        arg->to_sum[arg->nb_sum_rows / s->cfg.params.height] = pic;
-        arg->nb_sum_rows += s->cfg.params.height;
-    }
-    *summed = 1;
-}
-
 /* Blocks from (bx, by) to before (end, by) of a field. */
-static void search_row(const SearchArg *arg, int field_index, int bx, int by, int end)
+static void search_row(CPUField *f, int bx, int by, int end)
 {
-    CPUContext *s = arg->s;
-    const GpumeField *field = &arg->search->fields[field_index];
+    const CPUContext *s = f->search->s;
+    const GpumeField *field = f->field;
     /* what steps go on with need not be written as it leaves */
-    const GpumeStepField *steps = s->follows ? &s->propagation.fields[field_index][0] : NULL;
+    const GpumeStepField *steps = s->follows ? &f->steps[0].f : NULL;
     /* copies need not be read again after a block */
     const GpumeParams params = s->cfg.params, *p = &params;
     const GpumePicture cur = *field->cur;
@@ -205,8 +218,8 @@ static void search_row(const SearchArg *arg, int field_index, int bx, int by, in
         .cur_linesize = cur.linesize,
         .ref_linesize = ref.linesize,
         .untried      = &s->untried,
-        .wavefront    = &s->wavefront,
-        .place        = { .reference = field->reference, .by = by },
+        .front        = &f->front,
+        .by           = by,
     };
 
     if (s->has_sums) {
@@ -215,7 +228,7 @@ static void search_row(const SearchArg *arg, int field_index, int bx, int by, in
         b.ref_sums = ref.copy->data + s->sums_offset;
     }
     for (; bx < end; bx++) {
-        b.place.bx = bx;
+        b.bx  = bx;
         b.box = gpume_box(p, p->block, bx, by);
         b.cur = cur.luma + b.box.y0 * cur.linesize + b.box.x0 * sample_size;
         b.ref = ref.luma + b.box.y0 * ref.linesize + b.box.x0 * sample_size;
@@ -228,73 +241,72 @@ static void search_row(const SearchArg *arg, int field_index, int bx, int by, in
     }
 }
 
-/* Rows of fields that wait for rows above alternate: then fields do not wait for each other. */
-static void run_search(void *opaque, int worker, int start, int end)
+static void search_blocks(void *opaque, int worker, int start, int end)
 {
-    const SearchArg *arg = opaque;
-    const GpumeParams *p = &arg->s->cfg.params;
-    const int nb_fields = arg->search->nb_fields;
+    CPUField *f = opaque;
+    const int bw = f->search->s->cfg.params.bw;
 
-    if (start < arg->nb_sum_rows) {
-        sum_rows(arg, worker, start, end);
-        return;
-    }
-    start -= arg->nb_sum_rows;
-    end   -= arg->nb_sum_rows;
     while (start < end) {
-        const int row = start / p->bw;
-        const int bx  = start % p->bw;
-        const int nb  = FFMIN(end - start, p->bw - bx);
-        const int alternate = arg->s->search_task.in_order;
-        const int field = alternate ? row % nb_fields : row / p->bh;
-        const int by    = alternate ? row / nb_fields : row % p->bh;
+        const int bx = start % bw;
+        const int nb = FFMIN(end - start, bw - bx);
 
-        search_row(arg, field, bx, by, bx + nb);
+        search_row(f, bx, start / bw, bx + nb);
         start += nb;
     }
 }
 
+static int take_run(void *opaque)
+{
+    CPUField *f = opaque;
+
+    return ff_gpume_wavefront_take(&f->front);
+}
+
+static void search_run(void *opaque, int worker, int start, int end)
+{
+    CPUField *f = opaque;
+    const int bw = f->search->s->cfg.params.bw, nb_runs = (bw - 1) / GPUME_RUN + 1;
+    const int bx = start % nb_runs * GPUME_RUN, by = start / nb_runs, after = FFMIN(bx + GPUME_RUN, bw);
+
+    search_row(f, bx, by, after);
+    ff_gpume_wavefront_finish(&f->front, by, after);
+}
+
+static GpumeVector *vectors_of(CPUField *f)
+{
+    return ff_gpume_propagation_result(&f->search->s->propagation, f->steps)->vectors;
+}
+
 static void judge_rows(void *opaque, int worker, int start, int end)
 {
-    const SearchArg *arg = opaque;
-    CPUContext *s = arg->s;
-    const GpumeParams *p = &s->cfg.params;
+    CPUField *f = opaque;
 
-    for (; start < end; start++) {
-        const int i = start / p->bh;
-
-        ff_gpume_check_row(&s->checks[i], p,
-                           ff_gpume_propagation_result(&s->propagation, i)->vectors,
-                           ff_gpume_propagation_result(&s->propagation,
-                                                       arg->search->fields[i].opposite)->vectors,
-                           start % p->bh);
-    }
+    for (; start < end; start++)
+        ff_gpume_check_row(&f->check, &f->search->s->cfg.params, vectors_of(f),
+                           vectors_of(&f->search->fields[f->field->opposite]), start);
 }
 
 static void replace_vectors(void *opaque, int worker, int start, int end)
 {
-    const SearchArg *arg = opaque;
-    CPUContext *s = arg->s;
+    CPUField *f = opaque;
 
-    for (; start < end; start++)
-        ff_gpume_check_replace(&s->checks[start], &s->cfg.params,
-                               ff_gpume_propagation_result(&s->propagation, start)->vectors);
+    ff_gpume_check_replace(&f->check, &f->search->s->cfg.params, vectors_of(f));
 }
 
 /* A row of a field as it leaves. */
-static void finish_row(const SearchArg *arg, int field_index, int by)
+static void finish_row(CPUField *c, int by)
 {
-    CPUContext *s = arg->s;
+    CPUContext *s = c->search->s;
     const GpumeParams *p = &s->cfg.params;
-    const GpumeField *field = &arg->search->fields[field_index];
-    const GpumeStepField *f = ff_gpume_propagation_result(&s->propagation, field_index);
+    const GpumeField *field = c->field;
+    const GpumeStepField *f = ff_gpume_propagation_result(&s->propagation, c->steps);
     const int source = p->distance[field->reference];
 
     for (int bx = 0; bx < p->bw; bx++) {
         const int i = by * p->bw + bx;
         const GpumeBox box  = gpume_box(p, p->block, bx, by);
         const GpumeVector v = f->vectors[i];
-        const int unsound   = p->check && s->checks[field_index].rings[i] != GPUME_RING_SOUND;
+        const int unsound   = p->check && c->check.rings[i] != GPUME_RING_SOUND;
         uint8_t *mv = (uint8_t *)&field->mvs[i];
 
         for (int j = 0; j < GPUME_VECTOR_WORDS; j++)
@@ -307,55 +319,29 @@ static void finish_row(const SearchArg *arg, int field_index, int by)
 
 static void finish_rows(void *opaque, int worker, int start, int end)
 {
-    const SearchArg *arg = opaque;
-    const int bh = arg->s->cfg.params.bh;
-
-    /* what only the check needed does not leave */
     for (; start < end; start++)
-        if (arg->search->fields[start / bh].set)
-            finish_row(arg, start / bh, start % bh);
+        finish_row(opaque, start);
 }
 
-/* What comes after the search of single blocks. */
-static void follow_motion(CPUContext *s, SearchArg *arg)
-{
-    const GpumeParams *p = &s->cfg.params;
-    const GpumeSearch *search = arg->search;
-
-    if (s->nb_search_stages)
-        for (int i = 0; i < search->nb_fields; i++)
-            s->propagation.which[i] = 0;
-    ff_gpume_propagation_run(&s->propagation, &s->cfg, search);
-    if (p->check) {
-        ff_gpume_task_run(&s->judge_task,   &s->cfg, arg, 0, search->nb_fields * p->bh);
-        ff_gpume_task_run(&s->replace_task, &s->cfg, arg, 0, search->nb_fields);
-    }
-    ff_gpume_task_run(&s->finish_task, &s->cfg, arg, 0, search->nb_fields * p->bh);
-}
-
-typedef struct IntraArg {
-    CPUContext *s;
-    const GpumePicture *pic;
-} IntraArg;
-
-/* The sum of samples is their cost against 0. */
+/* The sum of samples is their SAD against 0. */
 static void intra_rows(void *opaque, int worker, int start, int end)
 {
-    const IntraArg *arg = opaque;
-    CPUContext *s = arg->s;
+    CPUField *f = opaque;
+    const CPUContext *s = f->search->s;
+    const GpumePicture *pic = f->field->cur;
     const GpumeParams *p = &s->cfg.params;
     const int size = p->depth > 8 ? 2 : 1;
     uint8_t row[2 * GPUME_MAX_BLOCK];
     const uint8_t *const ref = row;
 
     for (int by = start; by < end; by++) {
-        s->intra[by] = 0;
+        f->intra[by] = 0;
         for (int bx = 0; bx < p->bw; bx++) {
             const GpumeBox box = gpume_box(p, p->block, bx, by);
-            const GpumeCostArea area = {
+            GpumeCostArea area = {
                 .functions = &s->sad, .sample_size = size, .w = box.w, .h = box.h,
-                .cur = arg->pic->luma + box.y0 * arg->pic->linesize + box.x0 * size,
-                .cur_linesize = arg->pic->linesize,
+                .cur = pic->luma + box.y0 * pic->linesize + box.x0 * size,
+                .cur_linesize = pic->linesize,
             };
             uint32_t sum, mean;
 
@@ -368,60 +354,18 @@ static void intra_rows(void *opaque, int worker, int start, int end)
                 else
                     AV_WN16(row + 2 * x, mean);
             }
+            area.functions = &s->cost;
             ff_gpume_cost_of_parts(&area, &ref, 1, &sum, UINT32_MAX);
-            s->intra[by] += sum;
+            f->intra[by] += sum;
         }
     }
 }
-
-static void set_intra(CPUContext *s, GpumeSearch *search)
-{
-    const GpumeParams *p = &s->cfg.params;
-
-    for (int i = 0; i < search->nb_fields; i++) {
-        GpumeField *field = &search->fields[i];
-        IntraArg arg = { s, field->cur };
-        int j = 0;
-
-        if (!field->set)
-            continue;
-        /* of one picture once */
-        while (j < i && !(search->fields[j].set && search->fields[j].cur == field->cur))
-            j++;
-        if (j < i) {
-            field->intra = search->fields[j].intra;
-            continue;
-        }
-        ff_gpume_task_run(&s->intra_task, &s->cfg, &arg, 0, p->bh);
-        field->intra = 0;
-        for (int by = 0; by < p->bh; by++)
-            field->intra += s->intra[by];
-    }
-}
-
-typedef struct SameArg {
-    const GpumeParams *params;
-    const GpumeField *field;
-} SameArg;
 
 static void same_rows(void *opaque, int worker, int start, int end)
 {
-    const SameArg *arg = opaque;
+    const CPUField *f = opaque;
 
-    ff_gpume_compare_cells(arg->field, arg->params, start, end);
-}
-
-static void set_same(CPUContext *s, const GpumeSearch *search)
-{
-    const GpumeParams *p = &s->cfg.params;
-
-    for (int i = 0; i < search->nb_fields; i++) {
-        SameArg arg = { p, &search->fields[i] };
-
-        if (!search->fields[i].set)
-            continue;
-        ff_gpume_task_run(&s->same_task, &s->cfg, &arg, 0, gpume_blocks(p->height, GPUME_CELL));
-    }
+    ff_gpume_compare_cells(f->field, &f->search->s->cfg.params, start, end);
 }
 
 static int alloc(void *priv, GpumeFieldSet *set, AVBufferRef **same, int nb)
@@ -433,155 +377,310 @@ static int alloc(void *priv, GpumeFieldSet *set, AVBufferRef **same, int nb)
     return ff_gpume_fields_alloc(set, &s->cfg.params, nb, s->mvs, s->costs);
 }
 
+/* Returns the field of a search whose intra is that of field i: the first of the same picture. */
+static int first_of_picture(const GpumeSearch *search, int i)
+{
+    int j = 0;
+
+    while (!search->fields[j].set || search->fields[j].cur != search->fields[i].cur)
+        j++;
+    return j;
+}
+
+static void add_task(GpumeTaskList *l, GpumeTask *t)
+{
+    if (t->nb_units)
+        l->tasks[l->nb++] = t;
+}
+
+/* Adds what is made of a picture, unless it is there or comes before. */
+static void add_picture(CPUSearch *c, const GpumePicture *pic)
+{
+    CPUPicture *made = made_of(c->s, pic);
+
+    for (int i = 0; i < NB_PICTURE_TASKS; i++) {
+        GpumeTask *t = &made->tasks[i];
+        int j = 0;
+
+        while (j < c->list.nb && c->list.tasks[j] != t)
+            j++;
+        if (j == c->list.nb && !ff_gpume_task_done(t))
+            add_task(&c->list, t);
+    }
+}
+
+/* Returns the task after which a picture has been copied, and has what this task makes. */
+static const GpumeTask *made_by(const CPUPicture *p, enum PictureTask task)
+{
+    return &p->tasks[p->tasks[task].nb_units ? task : TASK_COPY];
+}
+
+/* Returns the task after which a field has its vectors, but for those that the check replaces. */
+static const GpumeTask *last_step(const CPUField *f)
+{
+    const int nb_steps = f->search->s->propagation.nb_steps;
+
+    return nb_steps ? &f->step_tasks[nb_steps - 1] : &f->tasks[TASK_SEARCH];
+}
+
+static void set_search_task(CPUContext *s, CPUField *f, const CPUPicture *cur, const CPUPicture *ref)
+{
+    const GpumeParams *p = &s->cfg.params;
+    GpumeTask *t = &f->tasks[TASK_SEARCH];
+
+    *t = (GpumeTask) {
+        search_blocks, .arg = f, .nb_units = p->bw * p->bh, .least = 4,
+        .needs = { made_by(cur, TASK_SUMS), made_by(ref, TASK_SUMS) },
+    };
+    if (s->has_wavefront) {
+        ff_gpume_wavefront_begin(&s->wavefront, &f->front, f->field->reference);
+        t->run      = search_run;
+        t->take     = take_run;
+        t->nb_units = ff_gpume_wavefront_runs(&s->wavefront);
+    }
+}
+
+static void set_step_tasks(CPUContext *s, CPUField *f, const CPUPicture *cur, const CPUPicture *ref)
+{
+    ff_gpume_propagation_begin(&s->propagation, f->steps, f->field);
+    for (int i = 0; i < s->propagation.nb_steps; i++)
+        f->step_tasks[i] = (GpumeTask) {
+            ff_gpume_propagation_run, ff_gpume_propagation_take, &f->steps[i],
+            ff_gpume_propagation_units(&f->steps[i]),
+        };
+    /* the others need steps before, row by row */
+    f->step_tasks[0].needs[0] = &f->tasks[TASK_SEARCH];
+    f->step_tasks[0].needs[1] = made_by(cur, TASK_PLANES);
+    f->step_tasks[0].needs[2] = made_by(ref, TASK_PLANES);
+}
+
+/* Says what is to be done for a field of a search. */
+static void set_field_tasks(CPUSearch *c, int i)
+{
+    CPUContext *s = c->s;
+    const GpumeParams *p = &s->cfg.params;
+    CPUField *f = &c->fields[i], *opposite = &c->fields[c->search->fields[i].opposite];
+    const CPUPicture *cur = made_of(s, f->field->cur), *ref = made_of(s, f->field->ref);
+    GpumeTask *t = f->tasks;
+
+    if (s->nb_search_stages)
+        set_search_task(s, f, cur, ref);
+    if (s->follows)
+        set_step_tasks(s, f, cur, ref);
+    /* what only the check needs does not leave */
+    if (!f->field->set)
+        return;
+    if (p->check) {
+        t[TASK_JUDGE] = (GpumeTask) {
+            judge_rows, .arg = f, .nb_units = p->bh, .least = 4, .needs = { last_step(f), last_step(opposite) },
+        };
+        t[TASK_REPLACE] = (GpumeTask) {
+            replace_vectors, .arg = f, .nb_units = 1, .needs = { &t[TASK_JUDGE], &opposite->tasks[TASK_JUDGE] },
+        };
+    }
+    if (s->follows)
+        t[TASK_FINISH] = (GpumeTask) {
+            finish_rows, .arg = f, .nb_units = p->bh, .needs = { &t[TASK_REPLACE], last_step(f) },
+        };
+    if (p->intra && first_of_picture(c->search, i) == i)
+        t[TASK_INTRA] = (GpumeTask) {
+            intra_rows, .arg = f, .nb_units = p->bh, .needs = { &cur->tasks[TASK_COPY] },
+        };
+    if (p->same)
+        t[TASK_SAME] = (GpumeTask) {
+            same_rows, .arg = f, .nb_units = gpume_blocks(p->height, GPUME_CELL), .least = 4,
+            .needs = { &t[TASK_FINISH], &t[TASK_SEARCH] },
+        };
+}
+
 static int submit(void *priv, GpumeSearch *search)
 {
     CPUContext *s = priv;
-    const GpumeParams *p = &s->cfg.params;
-    SearchArg arg = { s, search };
+    CPUSearch *c  = &s->searches[(s->first + s->nb++) % s->cfg.max_searches];
+    GpumeTaskList *l = &c->list;
 
-    if (s->wavefront.buffer)
-        ff_gpume_wavefront_begin(&s->wavefront, search);
-    if (s->has_sums) {
-        for (int i = 0; i < search->nb_fields; i++) {
-            add_sums(&arg, search->fields[i].cur);
-            add_sums(&arg, search->fields[i].ref);
-        }
+    c->search = search;
+    l->nb     = 0;
+    atomic_init(&l->first, 0);
+    for (int i = 0; i < search->nb_fields; i++) {
+        c->fields[i].field = &search->fields[i];
+        memset(c->fields[i].tasks, 0, sizeof(c->fields[i].tasks));
+        set_field_tasks(c, i);
+        add_picture(c, search->fields[i].cur);
+        add_picture(c, search->fields[i].ref);
     }
-    if (s->nb_search_stages)
-        ff_gpume_task_run(&s->search_task, &s->cfg, &arg, arg.nb_sum_rows,
-                          arg.nb_sum_rows + search->nb_fields * p->bh * p->bw);
-    if (s->follows)
-        follow_motion(s, &arg);
-    if (p->intra)
-        set_intra(s, search);
-    if (p->same)
-        set_same(s, search);
+    /* fields by turns, so that there is more that can be done at the same time */
+    for (int i = 0; i < search->nb_fields; i++)
+        add_task(l, &c->fields[i].tasks[TASK_SEARCH]);
+    for (int j = 0; j < s->propagation.nb_steps; j++)
+        for (int i = 0; i < search->nb_fields; i++)
+            add_task(l, &c->fields[i].step_tasks[j]);
+    for (int j = TASK_SEARCH + 1; j < NB_FIELD_TASKS; j++)
+        for (int i = 0; i < search->nb_fields; i++)
+            add_task(l, &c->fields[i].tasks[j]);
     return 0;
 }
 
 static int wait(void *priv, GpumeSearch *search)
 {
+    CPUContext *s = priv;
+    const GpumeParams *p = &s->cfg.params;
+    const CPUSearch *c   = &s->searches[s->first];
+
+    for (int i = 0; i < s->nb; i++)
+        s->lists[i] = &s->searches[(s->first + i) % s->cfg.max_searches].list;
+    ff_gpume_tasks_run(&s->scheduler, s->lists, s->nb);
+    for (int i = 0; i < search->nb_fields && p->intra; i++) {
+        if (!search->fields[i].set)
+            continue;
+        search->fields[i].intra = 0;
+        for (int by = 0; by < p->bh; by++)
+            search->fields[i].intra += c->fields[first_of_picture(search, i)].intra[by];
+    }
+    s->first = (s->first + 1) % s->cfg.max_searches;
+    s->nb--;
     return 0;
 }
 
-static av_cold int init_motion(CPUContext *s)
+/* Returns how many searches in flight give all threads work. */
+static int depth(const GpumeBackendConfig *cfg)
+{
+    return FFMIN(cfg->executor.nb_threads, 4);
+}
+
+/* All that a search in flight works on. */
+static av_cold int init_search(CPUContext *s, CPUSearch *c)
+{
+    const GpumeParams *p = &s->cfg.params;
+    const int nb_tasks = NB_FIELD_TASKS + s->propagation.nb_steps + 2 * NB_PICTURE_TASKS;
+    int ret = 0;
+
+    c->s          = s;
+    c->fields     = av_calloc(p->nb_distances, sizeof(*c->fields));
+    c->list.tasks = av_calloc(p->nb_distances * nb_tasks, sizeof(*c->list.tasks));
+    if (!c->fields || !c->list.tasks)
+        return AVERROR(ENOMEM);
+    for (int i = 0; i < p->nb_distances && ret >= 0; i++) {
+        CPUField *f = &c->fields[i];
+
+        f->search = c;
+        f->intra  = p->intra   ? av_calloc(p->bh, sizeof(*f->intra)) : NULL;
+        f->steps  = s->follows ? av_calloc(GPUME_MAX_STEPS, sizeof(*f->steps)) : NULL;
+        if (p->intra && !f->intra || s->follows && !f->steps)
+            return AVERROR(ENOMEM);
+        if (s->follows)
+            ret = ff_gpume_propagation_alloc(&s->propagation, f->steps);
+        if (p->check && ret >= 0)
+            ret = ff_gpume_check_init(&f->check, p);
+    }
+    return ret;
+}
+
+static av_cold void uninit_search(CPUContext *s, CPUSearch *c)
+{
+    for (int i = 0; c->fields && i < s->cfg.params.nb_distances; i++) {
+        CPUField *f = &c->fields[i];
+
+        if (f->steps)
+            ff_gpume_propagation_free(&s->propagation, f->steps);
+        av_freep(&f->steps);
+        av_freep(&f->intra);
+        ff_gpume_check_uninit(&f->check);
+    }
+    av_freep(&c->fields);
+    av_freep(&c->list.tasks);
+}
+
+/* The stages of the plan, and what they need. */
+static av_cold int init_stages(CPUContext *s)
+{
+    const GpumePlan *plan = &s->cfg.plan;
+    const GpumeParams *p  = &s->cfg.params;
+    int ret = 0;
+
+    while (s->nb_search_stages < plan->nb_stages && plan->stages[s->nb_search_stages] < GPUME_NB_SEARCH_STAGES)
+        s->nb_search_stages++;
+    s->follows       = s->nb_search_stages < plan->nb_stages;
+    s->has_sums      = ff_gpume_plan_has(plan, GPUME_STAGE_SEA);
+    s->has_wavefront = ff_gpume_plan_has(plan, GPUME_STAGE_WAVEFRONT);
+    if (s->has_sums)
+        ff_gpume_sea_init(&s->sea, p);
+    if (s->has_wavefront)
+        ret = ff_gpume_wavefront_init(&s->wavefront, p, s->cfg.max_searches);
+    if (s->follows && ret >= 0)
+        ret = ff_gpume_propagation_init(&s->propagation, p, plan, &s->cost, s->cfg.executor.nb_threads);
+    return ret;
+}
+
+/* Where what is made of pictures lies. */
+static av_cold int init_pictures(CPUContext *s)
 {
     const GpumeParams *p = &s->cfg.params;
     const GpumePlanesLayout *layout = &s->propagation.layout;
-    int ret;
 
-    ret = ff_gpume_propagation_init(&s->propagation, p, &s->cfg.plan, &s->cost);
-    for (int i = 0; i < p->nb_distances && p->check && ret >= 0; i++)
-        ret = ff_gpume_check_init(&s->checks[i], p);
-    if (ret < 0)
-        return ret;
-    if (layout->nb_levels > 1 || layout->halves) {
-        s->planes         = av_buffer_pool_init(layout->size, av_buffer_allocz);
-        s->planes_scratch = av_malloc(FFMAX(layout->scratch_size, 1) * s->cfg.executor.nb_threads);
-        if (!s->planes || !s->planes_scratch)
-            return AVERROR(ENOMEM);
-        s->planes_task = (GpumeTask) { make_planes, .least = 1, .max_workers = layout->nb_bands };
+    s->copies_luma = p->depth > 8 && (p->shift || p->big_endian != HAVE_BIGENDIAN);
+    if (s->copies_luma) {
+        s->copy_linesize = FFALIGN(p->width * 2, 64);
+        s->sums_offset   = s->copy_linesize * p->height;
     }
-    s->judge_task   = (GpumeTask) { judge_rows,      .least = 4, .max_workers = p->bh };
-    s->replace_task = (GpumeTask) { replace_vectors, .least = 1, .max_workers = p->nb_distances };
-    s->finish_task  = (GpumeTask) { finish_rows,     .least = 1, .max_workers = p->bh };
-    return 0;
+    s->picture_offset = FFALIGN(s->sums_offset + s->sea.size, 64);
+    /* what is read beyond the sums of a row has to be something */
+    s->copies = av_buffer_pool_init(s->picture_offset + sizeof(CPUPicture), av_buffer_allocz);
+    if (!s->copies)
+        return AVERROR(ENOMEM);
+    if (layout->nb_levels > 1 || layout->halves) {
+        s->planes = av_buffer_pool_init(layout->size, av_buffer_allocz);
+        if (!s->planes)
+            return AVERROR(ENOMEM);
+    }
+    s->scratch_size = FFALIGN(FFMAX3(s->sea.scratch_size, layout->scratch_size, 1), 64);
+    s->scratch      = av_malloc_array(s->cfg.executor.nb_threads, s->scratch_size);
+    return s->scratch ? 0 : AVERROR(ENOMEM);
 }
 
 static av_cold int init(void *priv, const GpumeBackendConfig *cfg)
 {
     CPUContext *s = priv;
-    const GpumeParams *p = &s->cfg.params;
-    size_t nb_vectors;
+    const GpumeParams *p    = &s->cfg.params;
+    const size_t nb_vectors = (size_t)cfg->params.bw * cfg->params.bh * cfg->params.nb_references;
     int ret;
 
     s->cfg = *cfg;
+    s->scheduler.executor = cfg->executor;
     cost_inits[p->cost](&s->cost, p->depth);
+    ff_gpume_sad_init(&s->sad, p->depth);
     ff_gpume_untried_points_init(&s->untried);
 
-    nb_vectors = (size_t)p->bw * p->bh * p->nb_references;
-    s->mvs     = av_buffer_pool_init(nb_vectors * sizeof(AVMotionVector), NULL);
-    s->costs   = av_buffer_pool_init(nb_vectors * sizeof(uint32_t), NULL);
-    if (!s->mvs || !s->costs)
+    s->mvs      = av_buffer_pool_init(nb_vectors * sizeof(AVMotionVector), NULL);
+    s->costs    = av_buffer_pool_init(nb_vectors * sizeof(uint32_t), NULL);
+    s->same     = p->same ? av_buffer_pool_init(ff_gpume_nb_cells(p) * p->nb_references, NULL) : NULL;
+    s->searches = av_calloc(cfg->max_searches, sizeof(*s->searches));
+    s->lists    = av_calloc(cfg->max_searches, sizeof(*s->lists));
+    if (!s->mvs || !s->costs || p->same && !s->same || !s->searches || !s->lists)
         return AVERROR(ENOMEM);
-    if (p->same) {
-        s->same = av_buffer_pool_init(ff_gpume_nb_cells(p) * p->nb_references, NULL);
-        if (!s->same)
-            return AVERROR(ENOMEM);
-        s->same_task = (GpumeTask) {
-            same_rows, .least = 4, .max_workers = gpume_blocks(p->height, GPUME_CELL)
-        };
-    }
-
-    while (s->nb_search_stages < cfg->plan.nb_stages &&
-           cfg->plan.stages[s->nb_search_stages] < GPUME_NB_SEARCH_STAGES)
-        s->nb_search_stages++;
-    s->follows = s->nb_search_stages < cfg->plan.nb_stages;
-    if (s->follows) {
-        ret = init_motion(s);
-        if (ret < 0)
-            return ret;
-    }
-    if (p->intra) {
-        s->intra = av_calloc(p->bh, sizeof(*s->intra));
-        if (!s->intra)
-            return AVERROR(ENOMEM);
-        ff_gpume_sad_init(&s->sad, p->depth);
-        s->intra_task = (GpumeTask) { intra_rows, .least = 1, .max_workers = p->bh };
-    }
-
-    s->search_task.run         = run_search;
-    s->search_task.least       = 4;
-    s->search_task.max_workers = p->nb_distances * ((p->bw * p->bh - 1) / 4 + 1);
-    if (ff_gpume_plan_has(&cfg->plan, GPUME_STAGE_WAVEFRONT)) {
-        ret = ff_gpume_wavefront_init(&s->wavefront, p);
-        if (ret < 0)
-            return ret;
-        s->search_task.in_order    = 1;
-        s->search_task.least       = p->bw;
-        s->search_task.max_workers = p->nb_distances * ff_gpume_wavefront_width(&s->wavefront);
-    }
-
-    s->copies_luma = p->depth > 8 && (p->shift || p->big_endian != HAVE_BIGENDIAN);
-    if (s->copies_luma) {
-        s->copy_task     = (GpumeTask) { copy_shares, .least = 1, .max_workers = COPY_SHARES };
-        s->copy_linesize = FFALIGN(p->width * 2, 64);
-        s->sums_offset   = s->copy_linesize * p->height;
-    }
-    s->has_sums = ff_gpume_plan_has(&cfg->plan, GPUME_STAGE_SEA);
-    if (s->has_sums) {
-        ff_gpume_sea_init(&s->sea, p);
-        /* whoever takes some begins with the sums of half a block's rows */
-        s->search_task.first_least = FFMAX(32, 2 * p->block);
-        s->scratch = av_malloc(cfg->executor.nb_threads * s->sea.scratch_size);
-        if (!s->scratch)
-            return AVERROR(ENOMEM);
-    }
-    s->summed_offset = s->sums_offset + s->sea.size;
-    if (s->copies_luma || s->has_sums) {
-        /* what is read beyond the sums of a row has to be something */
-        s->copies = av_buffer_pool_init(s->summed_offset + sizeof(int), av_buffer_allocz);
-        if (!s->copies)
-            return AVERROR(ENOMEM);
-    }
-    return 0;
+    ret = init_stages(s);
+    if (ret >= 0)
+        ret = init_pictures(s);
+    for (int i = 0; i < cfg->max_searches && ret >= 0; i++)
+        ret = init_search(s, &s->searches[i]);
+    return ret;
 }
 
 static av_cold void uninit(void *priv)
 {
     CPUContext *s = priv;
 
+    for (int i = 0; s->searches && i < s->cfg.max_searches; i++)
+        uninit_search(s, &s->searches[i]);
+    av_freep(&s->searches);
+    av_freep(&s->lists);
     av_buffer_pool_uninit(&s->mvs);
     av_buffer_pool_uninit(&s->costs);
     av_buffer_pool_uninit(&s->same);
     av_buffer_pool_uninit(&s->copies);
-    av_freep(&s->scratch);
     av_buffer_pool_uninit(&s->planes);
-    av_freep(&s->planes_scratch);
-    av_freep(&s->intra);
+    av_freep(&s->scratch);
     ff_gpume_propagation_uninit(&s->propagation);
-    for (int i = 0; i < GPUME_MAX_REFERENCES; i++)
-        ff_gpume_check_uninit(&s->checks[i]);
     ff_gpume_wavefront_uninit(&s->wavefront);
 }
 
@@ -589,6 +688,7 @@ const GpumeBackend ff_gpume_backend_cpu = {
     .name      = "cpu",
     .priv_size = sizeof(CPUContext),
     .hw_format = AV_PIX_FMT_NONE,
+    .depth     = depth,
     .init      = init,
     .import    = import,
     .alloc     = alloc,

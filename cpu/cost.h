@@ -61,6 +61,7 @@ typedef struct GpumeCost {
     GpumeCostFour four[GPUME_NB_WIDTHS];
     /** Optional, where it is faster than to make the means first. */
     GpumeCostMeans means[GPUME_NB_WIDTHS];
+    int least_of_four;      ///< candidates from which on four() takes no longer than one() for each
 } GpumeCost;
 
 /** The greatest of these widths that is not beyond w. */
@@ -73,6 +74,12 @@ static inline int gpume_width_of(int index)
 {
     return index < 3 ? index + 1 : 1 << (index - 1);
 }
+
+/** The functions of all widths, called PREFIX_BITS_WIDTH. */
+#define GPUME_COST_WIDTHS(prefix, bits)                                     \
+    { prefix##_##bits##_1,  prefix##_##bits##_2,  prefix##_##bits##_3,      \
+      prefix##_##bits##_4,  prefix##_##bits##_8,  prefix##_##bits##_16,     \
+      prefix##_##bits##_32, prefix##_##bits##_64, prefix##_##bits##_128 }
 
 /** A block whose candidates are evaluated. */
 typedef struct GpumeCostArea {

@@ -27,7 +27,8 @@
 #define MEANS_PITCH (GPUME_AVERAGE_LINESIZE / GROUP)
 
 /** What is searched; and the block that is, with what it takes to evaluate a candidate. */
-typedef struct Searcher {
+struct GpumeSearcher {
+    uint64_t number;                ///< of the run
     const GpumePropagation *p;
     const GpumeCpuStep *s;
     GpumeStepField *f;              ///< written
@@ -49,7 +50,9 @@ typedef struct Searcher {
 
     /** Of candidates in parts of a sample: a group side by side, or one that is wider. */
     DECLARE_ALIGNED(32, uint8_t, means)[GPUME_MAX_BLOCK * GPUME_AVERAGE_LINESIZE];
-} Searcher;
+};
+
+typedef struct GpumeSearcher Searcher;
 
 static void set_block(Searcher *c, int bx, int by)
 {
@@ -65,8 +68,8 @@ static void set_block(Searcher *c, int bx, int by)
         i              = gpume_width_index(c->box.w);
         c->width_index = gpume_width_of(i) == c->box.w && c->box.h <= GPUME_COST_ROWS ? i : -1;
         c->means_of_four = c->width_index < 0 || c->box.h & 1 ? NULL : c->area.functions->means[i];
-        /* where there is a function for them, four cost hardly more than one */
-        c->least_of_four = c->pel > 1 && c->means_of_four || c->pel == 1 && c->width_index >= 0 ? 1 : 3;
+        c->least_of_four = c->pel > 1 && c->means_of_four ? 1 :
+                           c->pel == 1 && c->width_index >= 0 ? c->area.functions->least_of_four : 3;
     }
 }
 
@@ -454,35 +457,17 @@ static void pass_row(Searcher *c, int by, int pass)
     }
 }
 
-static void wait_for(const atomic_int *done, int wanted)
+static void init_searcher(Searcher *c, GpumeStepRun *r)
 {
-    for (int i = 0; atomic_load_explicit(done, memory_order_acquire) < wanted; i++)
-        ff_gpume_pause(i);
-}
+    const GpumePropagation *p = r->p;
+    const GpumeField *field = r->field;
+    const GpumeStep *step = &r->s->step;
 
-static void wait_for_rows(const GpumeStepField *f, int bh, const GpumeStepUnit *u)
-{
-    const int others = u->pass + 1 + (u->row & 1);
-
-    if (u->pass < 0)
-        return;
-    wait_for(&f->done[u->row], u->pass + 1);
-    if (u->row)
-        wait_for(&f->done[u->row - 1], others);
-    if (u->row + 1 < bh)
-        wait_for(&f->done[u->row + 1], others);
-}
-
-static void init_searcher(Searcher *c, GpumePropagation *p, const GpumeCpuStep *s,
-                          const GpumeField *field, int i)
-{
-    const GpumeStep *step = &s->step;
-    const int keep = step->begin == GPUME_BEGIN_KEEP;
-
+    c->number      = r->number;
     c->p           = p;
-    c->s           = s;
-    c->f           = &p->fields[i][p->which[i] ^ !keep];
-    c->coarser     = &p->fields[i][p->which[i]];
+    c->s           = r->s;
+    c->f           = &r->f;
+    c->coarser     = r->s > p->steps ? &r[-1].f : NULL;
     c->cur         = ff_gpume_planes_level(&p->layout, field->cur, step->level);
     c->ref         = ff_gpume_planes_level(&p->layout, field->ref, step->level);
     c->sample_size = p->params.depth > 8 ? 2 : 1;
@@ -509,58 +494,88 @@ static void init_searcher(Searcher *c, GpumePropagation *p, const GpumeCpuStep *
     }
 }
 
-typedef struct StepArg {
-    GpumePropagation *p;
-    GpumeCpuStep *s;
-    const GpumeSearch *search;
-} StepArg;
-
-static void run_units(void *opaque, int worker, int start, int end)
+static int has_done(const GpumeStepRun *r, int row, int wanted)
 {
-    const StepArg *arg = opaque;
-    const int nb_fields = arg->search->nb_fields;
-    const GpumeCpuStep *s = arg->s;
-    Searcher c[GPUME_MAX_REFERENCES];
+    return atomic_load_explicit(&r->done[row], memory_order_acquire) >= wanted;
+}
 
-    for (int i = 0; i < nb_fields; i++)
-        init_searcher(&c[i], arg->p, s, &arg->search->fields[i], i);
+/* Returns whether three rows, or those of them that there are, have been done. */
+static int have_done(const GpumeStepRun *r, int row, int wanted, int others)
+{
+    return has_done(r, row, wanted) && (!row || has_done(r, row - 1, others)) &&
+           (row + 1 >= r->s->params.bh || has_done(r, row + 1, others));
+}
+
+static int can_begin(const GpumeStepRun *r, int row)
+{
+    const GpumeStepRun *before = r - 1;
+    int all;
+
+    if (r->s == r->p->steps)
+        return 1;
+    all = before->s->step.nb_passes + 1;
+    if (r->s->step.begin != GPUME_BEGIN_KEEP)
+        row = FFMIN(row >> 1, before->s->params.bh - 1);
+    return have_done(before, row, all, all);
+}
+
+int ff_gpume_propagation_units(const GpumeStepRun *r)
+{
+    return r->s->params.bh * (1 + r->s->step.nb_passes);
+}
+
+/* Takes rows that have got further first: they are still in the cache. */
+int ff_gpume_propagation_take(void *run)
+{
+    GpumeStepRun *r = run;
+    const int bh = r->s->params.bh;
+
+    for (int wave = 2 * r->s->step.nb_passes; wave >= 0; wave--) {
+        const int pass = (wave + 1) / 2;
+        int row = atomic_load_explicit(&r->next[wave], memory_order_relaxed);
+
+        while (row < bh && (wave ? have_done(r, row, pass, pass + !(wave & 1)) : can_begin(r, row)))
+            if (atomic_compare_exchange_weak_explicit(&r->next[wave], &row, row + (wave ? 2 : 1),
+                                                      memory_order_relaxed, memory_order_relaxed))
+                return pass * bh + row;
+    }
+    return -1;
+}
+
+void ff_gpume_propagation_run(void *run, int worker, int start, int end)
+{
+    GpumeStepRun *r = run;
+    Searcher *c = &r->p->searchers[worker];
+    const int bh = r->s->params.bh;
+
+    if (c->number != r->number)
+        init_searcher(c, r);
     for (; start < end; start++) {
-        const int whole        = ff_gpume_task_whole_parts(&s->task);
-        Searcher *searcher     = &c[whole ? start / s->nb_units : start % nb_fields];
-        const GpumeStepUnit *u = &s->units[whole ? start % s->nb_units : start / nb_fields];
+        const int row = start % bh, pass = start / bh;
 
-        wait_for_rows(searcher->f, s->params.bh, u);
-        if (u->pass < 0)
-            begin_row(searcher, u->row);
+        if (pass)
+            pass_row(c, row, pass - 1);
         else
-            pass_row(searcher, u->row, u->pass);
-        atomic_store_explicit(&searcher->f->done[u->row], u->pass + 2, memory_order_release);
+            begin_row(c, row);
+        atomic_store_explicit(&r->done[row], pass + 1, memory_order_release);
     }
 }
 
-void ff_gpume_propagation_run(GpumePropagation *p, const GpumeBackendConfig *cfg,
-                              const GpumeSearch *search)
+void ff_gpume_propagation_begin(GpumePropagation *p, GpumeStepRun *runs, const GpumeField *field)
 {
-    for (int i = 0; i < p->nb_steps; i++) {
-        GpumeCpuStep *s = &p->steps[i];
-        StepArg arg = { p, s, search };
-
-        for (int j = 0; j < search->nb_fields; j++) {
-            GpumeStepField *f = &p->fields[j][p->which[j] ^ (s->step.begin != GPUME_BEGIN_KEEP)];
-
-            for (int row = 0; row < s->params.bh; row++)
-                atomic_store_explicit(&f->done[row], 0, memory_order_relaxed);
-        }
-        s->task.parts = search->nb_fields;
-        ff_gpume_task_run(&s->task, cfg, &arg, 0, s->nb_units * search->nb_fields);
-        for (int j = 0; j < search->nb_fields; j++)
-            p->which[j] ^= s->step.begin != GPUME_BEGIN_KEEP;
+    for (GpumeStepRun *r = runs; r < runs + p->nb_steps; r++) {
+        r->field  = field;
+        r->number = ++p->nb_runs;
+        for (int wave = 0; wave <= 2 * r->s->step.nb_passes; wave++)
+            atomic_store_explicit(&r->next[wave], wave && !(wave & 1), memory_order_relaxed);
+        for (int row = 0; row < r->s->params.bh; row++)
+            atomic_store_explicit(&r->done[row], 0, memory_order_relaxed);
     }
 }
 
-GpumeStepField *ff_gpume_propagation_result(GpumePropagation *p, int i)
+GpumeStepField *ff_gpume_propagation_result(const GpumePropagation *p, GpumeStepRun *runs)
 {
-    return &p->fields[i][p->which[i]];
+    return &runs[FFMAX(p->nb_steps, 1) - 1].f;
 }
 
 /* A sample of a plane, which goes on like its last ones beyond the margin. */
@@ -617,84 +632,68 @@ uint32_t ff_gpume_propagation_cost(const GpumePropagation *p, const GpumeField *
     return cost;
 }
 
-/* Rows and passes, each after what it waits for: rows by turns, later passes two rows behind. */
-static av_cold void list_units(GpumeCpuStep *s)
+av_cold int ff_gpume_propagation_init(GpumePropagation *p, const GpumeParams *params, const GpumePlan *plan,
+                                      const GpumeCost *cost, int nb_threads)
 {
-    const int bh = s->params.bh, nb_passes = s->step.nb_passes;
-
-    for (int time = 0; time < bh + 4 * nb_passes; time++) {
-        if (time < bh)
-            s->units[s->nb_units++] = (GpumeStepUnit) { time, -1 };
-        for (int half = 0; half < 2 * nb_passes; half++) {
-            const int row = time - 2 * (half + 1);
-
-            if (row >= 0 && row < bh && (row & 1) == (half & 1))
-                s->units[s->nb_units++] = (GpumeStepUnit) { row, half >> 1 };
-        }
-    }
-}
-
-/* Both arrays of vectors of a field; what only the step that runs needs they share. */
-static av_cold int init_fields(GpumeStepField f[2], size_t nb_blocks, int nb_rows)
-{
-    f->changed = av_calloc(nb_blocks, sizeof(*f->changed));
-    f->bounds  = av_calloc(nb_blocks, NB_CANDIDATES * sizeof(*f->bounds));
-    f->done    = av_calloc(nb_rows,   sizeof(*f->done));
-    if (!f->changed || !f->bounds || !f->done)
-        return AVERROR(ENOMEM);
-    f[1] = f[0];
-    for (int i = 0; i < 2; i++) {
-        f[i].vectors = av_calloc(nb_blocks, sizeof(*f->vectors));
-        f[i].costs   = av_calloc(nb_blocks, sizeof(*f->costs));
-    }
-    return f[0].vectors && f[0].costs && f[1].vectors && f[1].costs ? 0 : AVERROR(ENOMEM);
-}
-
-av_cold int ff_gpume_propagation_init(GpumePropagation *p, const GpumeParams *params,
-                                      const GpumePlan *plan, const GpumeCost *cost)
-{
-    size_t nb_blocks = (size_t)params->bw * params->bh;
-    int nb_rows = params->bh, ret = 0;
-
     p->params   = *params;
     p->cost     = cost;
     p->nb_steps = plan->nb_steps;
     ff_gpume_planes_init(&p->layout, params, plan);
     ff_gpume_pixels_init(&p->pixels, params->depth);
     for (int i = 0; i < p->nb_steps; i++) {
-        GpumeCpuStep *s = &p->steps[i];
-
-        s->step   = plan->steps[i];
-        s->params = ff_gpume_step_params(params, &s->step);
-        s->units  = av_malloc_array(s->params.bh * (1 + s->step.nb_passes), sizeof(*s->units));
-        if (!s->units)
-            return AVERROR(ENOMEM);
-        list_units(s);
-        s->task = (GpumeTask) {
-            .run = run_units, .least = 1, .in_order = 1,
-            .max_workers = params->nb_distances * FFMIN(s->params.bh, 2 * s->step.nb_passes + 1),
-        };
-        nb_blocks = FFMAX(nb_blocks, (size_t)s->params.bw * s->params.bh);
-        nb_rows   = FFMAX(nb_rows, s->params.bh);
+        p->steps[i].step   = plan->steps[i];
+        p->steps[i].params = ff_gpume_step_params(params, &plan->steps[i]);
     }
-    for (int i = 0; i < params->nb_distances && ret >= 0; i++)
-        ret = init_fields(p->fields[i], nb_blocks, nb_rows);
-    return ret;
+    p->searchers = av_calloc(nb_threads, sizeof(*p->searchers));
+    return p->searchers ? 0 : AVERROR(ENOMEM);
+}
+
+/* Vectors that are kept stay where they are. */
+static int shares_field(const GpumePropagation *p, int i)
+{
+    return i && p->steps[i].step.begin == GPUME_BEGIN_KEEP;
+}
+
+av_cold int ff_gpume_propagation_alloc(GpumePropagation *p, GpumeStepRun *runs)
+{
+    for (int i = 0; i < FFMAX(p->nb_steps, 1); i++) {
+        const GpumeParams *params = p->nb_steps ? &p->steps[i].params : &p->params;
+        const size_t nb_blocks = (size_t)params->bw * params->bh;
+        GpumeStepField *f = &runs[i].f;
+
+        runs[i].p    = p;
+        runs[i].s    = &p->steps[i];
+        runs[i].done = av_calloc(params->bh, sizeof(*runs[i].done));
+        if (shares_field(p, i)) {
+            *f = runs[i - 1].f;
+        } else {
+            f->vectors = av_calloc(nb_blocks, sizeof(*f->vectors));
+            f->costs   = av_calloc(nb_blocks, sizeof(*f->costs));
+            f->changed = av_calloc(nb_blocks, sizeof(*f->changed));
+            f->bounds  = av_calloc(nb_blocks, NB_CANDIDATES * sizeof(*f->bounds));
+        }
+        if (!runs[i].done || !f->vectors || !f->costs || !f->changed || !f->bounds)
+            return AVERROR(ENOMEM);
+    }
+    return 0;
+}
+
+av_cold void ff_gpume_propagation_free(const GpumePropagation *p, GpumeStepRun *runs)
+{
+    for (int i = 0; i < FFMAX(p->nb_steps, 1); i++) {
+        GpumeStepField *f = &runs[i].f;
+
+        av_freep(&runs[i].done);
+        if (shares_field(p, i))
+            continue;
+        av_freep(&f->vectors);
+        av_freep(&f->costs);
+        av_freep(&f->changed);
+        av_freep(&f->bounds);
+    }
 }
 
 av_cold void ff_gpume_propagation_uninit(GpumePropagation *p)
 {
-    for (int i = 0; i < p->nb_steps; i++)
-        av_freep(&p->steps[i].units);
-    for (int i = 0; i < GPUME_MAX_REFERENCES; i++) {
-        GpumeStepField *f = p->fields[i];
-
-        av_freep(&f->changed);
-        av_freep(&f->bounds);
-        av_freep(&f->done);
-        for (int j = 0; j < 2; j++) {
-            av_freep(&f[j].vectors);
-            av_freep(&f[j].costs);
-        }
-    }
+    av_freep(&p->searchers);
 }

@@ -19,7 +19,6 @@
 #include "libavfilter/gpume/core/backend.h"
 #include "libavfilter/gpume/cpu/cost.h"
 #include "libavfilter/gpume/cpu/planes.h"
-#include "libavfilter/gpume/cpu/task.h"
 
 /** The vectors of a field at one step. Arrays of bh x bw. */
 typedef struct GpumeStepField {
@@ -32,25 +31,18 @@ typedef struct GpumeStepField {
      * sixteens as GpumeChoice has them; 0: not known.
      */
     uint32_t *bounds;
-    atomic_int *done;       ///< rows: 1 after the begin, one more after each pass
 } GpumeStepField;
-
-/** A row of blocks and a pass, -1: the begin. */
-typedef struct GpumeStepUnit {
-    int16_t row, pass;
-} GpumeStepUnit;
 
 /** A step, with what depends on its size only. */
 typedef struct GpumeCpuStep {
     GpumeStep step;
     GpumeParams params;     ///< the level's
-    /** In an order in which each comes after those that it has to wait for. */
-    GpumeStepUnit *units;
-    int nb_units;           ///< of a field
-    GpumeTask task;
 } GpumeCpuStep;
 
-/** The steps of a plan, and the fields that they work on. */
+/** What each thread works with. */
+typedef struct GpumeSearcher GpumeSearcher;
+
+/** The steps of a plan. */
 typedef struct GpumePropagation {
     GpumeParams params;
     GpumePlanesLayout layout;
@@ -58,27 +50,53 @@ typedef struct GpumePropagation {
     const GpumeCost *cost;
     GpumeCpuStep steps[GPUME_MAX_STEPS];
     int nb_steps;
-    /** Fields of a search; the steps use both of them in turn. */
-    GpumeStepField fields[GPUME_MAX_REFERENCES][2];
-    int which[GPUME_MAX_REFERENCES];    ///< the one that was written last
+    GpumeSearcher *searchers;
+    uint64_t nb_runs;       ///< that have begun
 } GpumePropagation;
+
+/** Rows of all columns begin; then in each pass the even ones are visited, and the odd ones. */
+#define GPUME_MAX_WAVES (1 + 2 * (GPUME_MAX_SWEEPS + 1))
+
+/** A step of a field of a search; before it in memory are the field's steps before. */
+typedef struct GpumeStepRun {
+    GpumePropagation *p;
+    const GpumeCpuStep *s;
+    const GpumeField *field;
+    uint64_t number;        ///< no two of a backend have the same
+    GpumeStepField f;
+    atomic_int *done;       ///< rows: 1 after the begin, one more after each pass
+    atomic_int next[GPUME_MAX_WAVES];   ///< the first row that nobody has taken
+} GpumeStepRun;
 
 /**
  * @param cost has to stay
+ * @param nb_threads that may call ff_gpume_propagation_run()
  * @return 0 or an AVERROR code; uninit may follow either
  */
-int ff_gpume_propagation_init(GpumePropagation *p, const GpumeParams *params,
-                              const GpumePlan *plan, const GpumeCost *cost);
+int ff_gpume_propagation_init(GpumePropagation *p, const GpumeParams *params, const GpumePlan *plan,
+                              const GpumeCost *cost, int nb_threads);
 
 /**
- * Run all steps on all fields of a search. Where search stages have found vectors, they are in
- * fields[i][0], and which[i] is 0.
+ * Allocates what the steps of a field work on; without steps one that has vectors and costs.
+ * @param runs GPUME_MAX_STEPS of them
+ * @return 0 or an AVERROR code; ff_gpume_propagation_free() may follow either
  */
-void ff_gpume_propagation_run(GpumePropagation *p, const GpumeBackendConfig *cfg,
-                              const GpumeSearch *search);
+int ff_gpume_propagation_alloc(GpumePropagation *p, GpumeStepRun *runs);
 
-/** What the last step has left of field i. */
-GpumeStepField *ff_gpume_propagation_result(GpumePropagation *p, int i);
+void ff_gpume_propagation_free(const GpumePropagation *p, GpumeStepRun *runs);
+
+/** Gets all steps of a field ready. Where search stages find vectors, these come into runs[0].f. */
+void ff_gpume_propagation_begin(GpumePropagation *p, GpumeStepRun *runs, const GpumeField *field);
+
+/** Returns the number of units of a step, of which each is a row and a pass. */
+int ff_gpume_propagation_units(const GpumeStepRun *run);
+
+/** A task's take() and run(), of a step. The first step begins when it can. */
+int ff_gpume_propagation_take(void *run);
+void ff_gpume_propagation_run(void *run, int worker, int start, int end);
+
+/** Returns what the last step has left. */
+GpumeStepField *ff_gpume_propagation_result(const GpumePropagation *p, GpumeStepRun *runs);
 
 /**
  * The cost of a block's vector in units of 1/pel sample, which may point anywhere: beyond

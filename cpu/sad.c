@@ -68,11 +68,6 @@ static void sad_means_##bits##_##width(const uint8_t *cur,                  \
     }                                                                       \
 }
 
-#define ALL_WIDTHS(f, bits)                                                 \
-    { f##_##bits##_1,  f##_##bits##_2,  f##_##bits##_3,                     \
-      f##_##bits##_4,  f##_##bits##_8,  f##_##bits##_16,                    \
-      f##_##bits##_32, f##_##bits##_64, f##_##bits##_128 }
-
 #define SAD_DEPTH(bits)                                                     \
 SAD_WIDTH(bits, 1) SAD_MEANS(bits, 1)                                       \
 SAD_WIDTH(bits, 2) SAD_MEANS(bits, 2)                                       \
@@ -85,9 +80,10 @@ SAD_WIDTH(bits, 64) SAD_MEANS(bits, 64)                                     \
 SAD_WIDTH(bits, 128) SAD_MEANS(bits, 128)                                   \
                                                                             \
 static const GpumeCost sad_##bits = {                                       \
-    .one   = ALL_WIDTHS(sad, bits),                                         \
-    .four  = ALL_WIDTHS(sad_x4, bits),                                      \
-    .means = ALL_WIDTHS(sad_means, bits),                                   \
+    .one   = GPUME_COST_WIDTHS(sad, bits),                                  \
+    .four  = GPUME_COST_WIDTHS(sad_x4, bits),                               \
+    .means = GPUME_COST_WIDTHS(sad_means, bits),                            \
+    .least_of_four = 1,                                                     \
 };
 
 SAD_DEPTH(8)

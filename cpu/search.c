@@ -401,11 +401,11 @@ static int stage_pattern(GpumeBlock *b)
 
 static int stage_wavefront(GpumeBlock *b)
 {
-    ff_gpume_wavefront_neighbours(b->wavefront, &b->neighbours, &b->place);
+    ff_gpume_wavefront_neighbours(b->front, &b->neighbours, b->bx, b->by);
     predict[b->algo](b);
     if (b->cost)
         pattern_searches[b->algo](b);
-    ff_gpume_wavefront_found(b->wavefront, &b->place, b->dx, b->dy);
+    ff_gpume_wavefront_found(b->front, b->bx, b->by, (GpumeVector) { b->dx, b->dy });
     return 1;
 }
 

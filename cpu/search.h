@@ -19,7 +19,6 @@
 #include "libavfilter/gpume/core/searches.h"
 #include "libavfilter/gpume/cpu/cost.h"
 #include "libavfilter/gpume/cpu/sea.h"
-#include "libavfilter/gpume/cpu/task.h"
 #include "libavfilter/gpume/cpu/wavefront.h"
 
 /**
@@ -49,9 +48,9 @@ typedef struct GpumeBlock {
     const GpumeSea *sea;
     const uint8_t *cur_sums;    ///< both planes
     const uint8_t *ref_sums;
-    GpumeWavefront *wavefront;
+    GpumeFront *front;
 
-    GpumePlace place;
+    int bx, by;                 ///< its place in the field
     GpumeBox box;
     const uint8_t *cur;         ///< the block's first sample
     const uint8_t *ref;         ///< the sample at the same place in the reference

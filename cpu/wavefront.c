@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include <assert.h>
 #include <string.h>
 
 #include "libavutil/attributes.h"
@@ -13,151 +12,142 @@
 
 #include "libavfilter/gpume/cpu/wavefront.h"
 
-/** No vector; in fields that are being searched. */
-#define NOT_FOUND 0x80008000u
-
-/**
- * Vectors of the row above that are read at once, a divisor of GPUME_NB_ABOVE. It takes
- * almost as long to get some from another core as to search a block.
- */
-#define READ_AT_ONCE 16
-
-static_assert(sizeof(GpumeVector) == sizeof(unsigned), "a vector in an atomic word");
-
-static unsigned pack(GpumeVector v)
+av_cold int ff_gpume_wavefront_init(GpumeWavefront *w, const GpumeParams *params, int nb_searches)
 {
-    unsigned word;
-
-    memcpy(&word, &v, sizeof(word));
-    return word;
-}
-
-static GpumeVector unpack(unsigned word)
-{
-    GpumeVector v;
-
-    memcpy(&v, &word, sizeof(v));
-    return v;
-}
-
-/* The vector is all that one thread tells another, so nothing has to be in order. */
-static unsigned load(const GpumeFoundVector *v)
-{
-    return atomic_load_explicit(v, memory_order_relaxed);
-}
-
-av_cold int ff_gpume_wavefront_init(GpumeWavefront *w, const GpumeParams *params)
-{
-    const int nb_fields = params->nb_distances * GPUME_NB_AGES;
+    const int nb_kept   = nb_searches + GPUME_NB_AGES - 1;
+    const int nb_fields = params->nb_distances * nb_kept;
     size_t size;
 
     w->algo     = params->algo;
     w->bw       = params->bw;
     w->bh       = params->bh;
     w->linesize = params->bw + 2;
+    w->nb_kept  = nb_kept;
     size        = (size_t)w->linesize * (params->bh + 2);
 
-    w->buffer = av_malloc_array(nb_fields * size, sizeof(*w->buffer));
-    if (!w->buffer)
+    w->vectors   = av_calloc(nb_fields, size * sizeof(*w->vectors));
+    w->rows      = av_calloc(nb_fields, 2 * w->bh * sizeof(*w->rows));
+    w->fields[0] = av_calloc(nb_fields, sizeof(**w->fields));
+    if (!w->vectors || !w->rows || !w->fields[0])
         return AVERROR(ENOMEM);
-    for (size_t i = 0; i < nb_fields * size; i++)
-        atomic_init(&w->buffer[i], 0);
-    for (int i = 0; i < nb_fields; i++)
-        w->fields[i / GPUME_NB_AGES][i % GPUME_NB_AGES] = w->buffer + i * size +
-                                                          w->linesize + 1;
+    for (int i = 0; i < nb_fields; i++) {
+        GpumeFoundField *f = &w->fields[0][i];
+
+        f->vectors = w->vectors + i * size + w->linesize + 1;
+        f->taken   = w->rows + (size_t)i * 2 * w->bh;
+        f->found   = f->taken + w->bh;
+        /* before the first search all is zero and found */
+        for (int by = 0; by < w->bh; by++)
+            atomic_init(&f->found[by], w->bw);
+        w->fields[i / nb_kept] = w->fields[0] + i / nb_kept * nb_kept;
+    }
     return 0;
 }
 
-int ff_gpume_wavefront_width(const GpumeWavefront *w)
+void ff_gpume_wavefront_begin(GpumeWavefront *w, GpumeFront *front, int reference)
 {
-    /* a row begins about that many blocks later than the row above */
-    const int delay = 4;
+    const int newest = w->newest[reference] = (w->newest[reference] + 1) % w->nb_kept;
 
-    return (w->bw * w->bh - 1) / (w->bw + delay * (w->bh - 1)) + 1;
-}
-
-void ff_gpume_wavefront_begin(GpumeWavefront *w, const GpumeSearch *search)
-{
-    for (int i = 0; i < search->nb_fields; i++) {
-        GpumeFoundVector **fields = w->fields[search->fields[i].reference];
-        GpumeFoundVector *oldest  = fields[GPUME_NB_AGES - 1];
-
-        memmove(fields + 1, fields, (GPUME_NB_AGES - 1) * sizeof(*fields));
-        fields[0] = oldest;
-        for (int by = 0; by < w->bh; by++)
-            for (int bx = 0; bx < w->bw; bx++)
-                atomic_store_explicit(&oldest[(ptrdiff_t)by * w->linesize + bx], NOT_FOUND,
-                                      memory_order_relaxed);
+    front->w = w;
+    for (int i = 0; i < GPUME_NB_AGES; i++)
+        front->ages[i] = &w->fields[reference][(newest + w->nb_kept - i) % w->nb_kept];
+    for (int by = 0; by < w->bh; by++) {
+        atomic_store_explicit(&front->ages[0]->taken[by], 0, memory_order_relaxed);
+        atomic_store_explicit(&front->ages[0]->found[by], 0, memory_order_relaxed);
     }
+    atomic_store_explicit(&front->ages[0]->first, 0, memory_order_relaxed);
 }
 
-static av_noinline void wait_for(const GpumeFoundVector *v)
+static int runs_of_row(const GpumeWavefront *w)
 {
-    for (int i = 0; load(v) == NOT_FOUND; i++)
-        ff_gpume_pause(i);
+    return (w->bw - 1) / GPUME_RUN + 1;
 }
 
-/* Read what there is of the row above, at least what is needed for a block. */
-static void read_above(const GpumeWavefront *w, GpumePlace *place)
+int ff_gpume_wavefront_runs(const GpumeWavefront *w)
 {
-    const GpumeFoundVector *above = w->fields[place->reference][0] +
-                                    (ptrdiff_t)(place->by - 1) * w->linesize;
-    const int needed = gpume_needs_above(place->bx, w->bw);
-    const int end    = FFMIN(place->bx + READ_AT_ONCE, w->bw);
-    int i;
+    return w->bh * runs_of_row(w);
+}
 
-    for (i = place->nb_above; i < FFMAX(needed, end); i++) {
-        unsigned v = load(&above[i]);
+static int has_found(const GpumeFoundField *f, int by, int nb)
+{
+    return atomic_load_explicit(&f->found[by], memory_order_acquire) >= nb;
+}
 
-        if (v == NOT_FOUND) {
-            if (i >= needed)
-                break;
-            wait_for(&above[i]);
-            v = load(&above[i]);
+/* Returns whether all is known that blocks of a row before end need, but for those to the left. */
+static int can_begin(const GpumeFront *front, int by, int end)
+{
+    const GpumeWavefront *w = front->w;
+    const int needed = gpume_needs_above(end - 1, w->bw);
+
+    /* of the field before the row below, too; a row is always ahead of that */
+    return (!by || has_found(front->ages[0], by - 1, needed)) &&
+           (!gpume_has_memory(w->algo) || has_found(front->ages[1], FFMIN(by + 1, w->bh - 1), needed));
+}
+
+int ff_gpume_wavefront_take(GpumeFront *front)
+{
+    const GpumeWavefront *w = front->w;
+    GpumeFoundField *f = front->ages[0];
+
+    for (int by = atomic_load_explicit(&f->first, memory_order_relaxed); by < w->bh; by++) {
+        int start     = atomic_load_explicit(&f->taken[by], memory_order_relaxed);
+        const int end = FFMIN(start + GPUME_RUN, w->bw);
+
+        if (start == w->bw || !has_found(f, by, start))
+            continue;
+        if (!can_begin(front, by, end)) {
+            if (!start)
+                return -1;
+            continue;
         }
-        place->above[i % GPUME_NB_ABOVE] = unpack(v);
+        if (atomic_compare_exchange_strong_explicit(&f->taken[by], &start, end, memory_order_relaxed,
+                                                    memory_order_relaxed))
+            return by * runs_of_row(w) + start / GPUME_RUN;
     }
-    place->nb_above = i;
+    return -1;
 }
 
-void ff_gpume_wavefront_neighbours(const GpumeWavefront *w, GpumeNeighbours *n,
-                                   GpumePlace *place)
+void ff_gpume_wavefront_neighbours(const GpumeFront *front, GpumeNeighbours *n, int bx, int by)
 {
-    const int bx = place->bx, by = place->by;
-    const int linesize = w->linesize;
-    const ptrdiff_t i  = (ptrdiff_t)by * linesize + bx;
-    const int corner   = gpume_corner(w->algo, bx, w->bw);
+    const GpumeWavefront *w = front->w;
+    const int corner     = gpume_corner(w->algo, bx, w->bw);
+    const ptrdiff_t row  = (ptrdiff_t)by * w->linesize;
+    const GpumeVector *v = front->ages[0]->vectors + row + bx;
 
-    n->top = n->corner = (GpumeVector) { 0 };
-    if (by) {
-        if (place->nb_above < gpume_needs_above(bx, w->bw))
-            read_above(w, place);
-        n->top = place->above[bx % GPUME_NB_ABOVE];
-        if (corner >= 0)
-            n->corner = place->above[corner % GPUME_NB_ABOVE];
-    }
-    n->alone = gpume_alone(by, w->bw);
-    n->left  = unpack(load(&w->fields[place->reference][0][i - 1]));
+    n->left   = v[-1];
+    n->top    = v[-w->linesize];
+    n->corner = corner >= 0 ? v[corner - bx - w->linesize] : (GpumeVector) { 0 };
+    n->alone  = gpume_alone(by, w->bw);
     if (gpume_has_memory(w->algo)) {
-        const GpumeFoundVector *last = w->fields[place->reference][1] + i;
+        const GpumeVector *last = front->ages[1]->vectors + row + bx;
 
-        n->last        = unpack(load(last));
-        n->last_left   = unpack(load(last - 1));
-        n->last_top    = unpack(load(last - linesize));
-        n->last_right  = unpack(load(last + 1));
-        n->last_bottom = unpack(load(last + linesize));
-        n->before_last = unpack(load(&w->fields[place->reference][2][i]));
+        n->last        = last[0];
+        n->last_left   = last[-1];
+        n->last_top    = last[-w->linesize];
+        n->last_right  = last[1];
+        n->last_bottom = last[w->linesize];
+        n->before_last = front->ages[2]->vectors[row + bx];
     }
 }
 
-void ff_gpume_wavefront_found(GpumeWavefront *w, const GpumePlace *place, int dx, int dy)
+void ff_gpume_wavefront_found(GpumeFront *front, int bx, int by, GpumeVector v)
 {
-    atomic_store_explicit(&w->fields[place->reference][0][(ptrdiff_t)place->by * w->linesize +
-                                                          place->bx],
-                          pack((GpumeVector) { dx, dy }), memory_order_relaxed);
+    front->ages[0]->vectors[(ptrdiff_t)by * front->w->linesize + bx] = v;
+}
+
+void ff_gpume_wavefront_finish(GpumeFront *front, int by, int end)
+{
+    GpumeFoundField *f = front->ages[0];
+
+    atomic_store_explicit(&f->found[by], end, memory_order_release);
+    /* rows are finished in order */
+    if (end == front->w->bw)
+        atomic_store_explicit(&f->first, by + 1, memory_order_relaxed);
 }
 
 av_cold void ff_gpume_wavefront_uninit(GpumeWavefront *w)
 {
-    av_freep(&w->buffer);
+    av_freep(&w->vectors);
+    av_freep(&w->rows);
+    av_freep(&w->fields[0]);
 }

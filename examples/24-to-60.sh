@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Makes a film of 24 (or any other number of) frames per second smooth, for a display of 60 Hz:
-# frames in between are made along the motion. Sound and subtitles go along.
+# Converts a film of 24 (or any other number of) frames per second for a display of 60 Hz, by
+# motion-compensated frame interpolation. Sound and subtitles are copied.
 #
 # usage: 24-to-60.sh INPUT OUTPUT.mkv [RATE]
 # RATE is what mvfps takes: a number, a ratio, or a factor such as 2x [60]. FFMPEG names an ffmpeg

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Transcodes H.264 to MPEG-2 and lets the encoder start its search from the vectors in the
-# H.264 stream. Nothing is searched twice: the decoder hands its vectors over.
+# Transcodes H.264 to MPEG-2; the encoder also tries the vectors of the H.264 stream. This needs no
+# other search: the decoder exports its vectors.
 #
 # usage: h264-to-mpeg2.sh INPUT OUTPUT [QSCALE]
 # FFMPEG names an ffmpeg with the option me_hint [ffmpeg]; QSCALE is 2 (best) to 31 [4].
@@ -12,8 +12,8 @@ if [ $# -lt 2 ]; then
     exit 2
 fi
 
-# A vector of the decoder says how far its block moved, not over how many frames. Most are right
-# where the input has no B frames; where they are wrong, the encoder's own candidates win.
+# A decoder's vector does not say how many frames it spans. Most are right if the input has no B
+# frames; where they are wrong, the encoder's own candidates win.
 "${FFMPEG:-ffmpeg}" -hide_banner -loglevel error -nostdin -y -export_side_data +mvs -i "$1" \
     -map 0:v:0 -map '0:a?' -c:a copy \
     -c:v mpeg2video -q:v "${3:-4}" -me_hint 1 "$2"

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Plays a film, a stream or a camera with frames in between: smooth at 60 frames per second, while
-# it comes in. Frames are made smaller first where they are larger than what the processor can do.
+# Plays a film, a stream or a camera at 60 frames per second, by frame interpolation in real time.
+# Large frames are scaled down first, so that the processor can keep up.
 #
 # usage: live.sh INPUT [RATE [HEIGHT [FFPLAY_OPTION...]]]
-# RATE is of the display [60]; HEIGHT is that of pictures at most [720]. FFPLAY names an ffplay with
+# RATE is that of the display [60]; HEIGHT is the greatest height of the picture [720]. FFPLAY names an ffplay with
 # gpume and mvfps [ffplay]. A camera: live.sh /dev/video0 60 480 -f v4l2
 
 set -eu

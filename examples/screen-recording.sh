@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Transcodes a recording of a screen to H.264. gpume finds what did not change since the frame
-# before, and libx264 codes it without a search (see doc/encoders.md: time and bytes are saved
-# where most of the picture stands still).
+# Transcodes a screen recording to H.264. gpume marks what did not change, and libx264 codes it without
+# a search. This saves time and bytes where most of the picture stands still, see doc/encoders.md.
 #
 # usage: screen-recording.sh INPUT OUTPUT [PRESET]
 # FFMPEG names an ffmpeg with gpume and libx264 [ffmpeg]; PRESET is libx264's [medium].
@@ -14,7 +13,7 @@ if [ $# -lt 2 ]; then
 fi
 
 # The frame before must be the encoder's reference: no B frames, no weighted prediction, and
-# -fps_mode passthrough, so that no frame is dropped or repeated behind the filter. For the same
+# -fps_mode passthrough, so that no frame is dropped or repeated after the filter. For the same
 # reason format comes before gpume.
 "${FFMPEG:-ffmpeg}" -hide_banner -loglevel error -nostdin -y -i "$1" -map 0:v:0 -map '0:a?' -c:a copy \
     -vf format=yuv420p,gpume=algo=ds:range=8:backend=cpu:hint=constant -fps_mode passthrough \

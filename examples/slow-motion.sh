@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Slow motion: a clip that takes several times as long, at the frame rate that it had. Frames in
-# between are made along the motion. The sound is left out.
+# Slow motion: stretches a clip to several times its duration, at its original frame rate, by frame
+# interpolation. The sound is dropped.
 #
 # usage: slow-motion.sh INPUT OUTPUT [FACTOR]
 # FACTOR is any number above 1 [4]. FFMPEG names an ffmpeg with gpume and mvfps [ffmpeg].
@@ -12,7 +12,7 @@ if [ $# -lt 2 ]; then
     exit 2
 fi
 
-# The input's times are stretched, and as many frames per second as it had are made of it. Small
-# blocks, as one looks closely at it.
+# -itsscale stretches the timestamps, and mvfps restores the frame rate. Small blocks, because slow
+# motion shows every detail.
 "${FFMPEG:-ffmpeg}" -hide_banner -loglevel error -nostdin -y -itsscale "${3:-4}" -i "$1" -map 0:v:0 \
     -vf gpume=algo=hme:block=8:dir=both:pel=1:sweeps=4,mvfps=fps=1x -c:v mpeg4 -q:v 2 "$2"

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Splits a film at its cuts. At a cut hardly a block of a frame is found in the frame before, so
-# the column 'scene' of stats_file is near 1.
+# Splits a film at its cuts. At a cut, hardly any block of a frame is found in the previous frame, so
+# the figure 'scene' of stats_file is near 1.
 #
 # usage: split-at-cuts.sh INPUT FOLDER [THRESHOLD]
 # Writes FOLDER/cuts.txt, the first frame of each scene and its time in seconds, and the scenes
-# as FOLDER/000.mkv, 001.mkv ... They are coded anew (MPEG-4, quantizer 3), so that each begins
+# as FOLDER/000.mkv, 001.mkv ... They are encoded again (MPEG-4, quantizer 3), so that each begins
 # with a key frame. FFMPEG names an ffmpeg with gpume [ffmpeg]; THRESHOLD is 0 to 1 [0.8].
 
 set -eu
@@ -15,8 +15,8 @@ if [ $# -lt 2 ]; then
 fi
 mkdir -p "$2"
 
-# One pass over a small copy is enough to see cuts. fps, so that frame n begins at n/25 s; the
-# same rate is used for coding.
+# One pass over a small copy is enough to find cuts. fps makes frame n begin at n/25 s; encoding uses
+# the same rate.
 "${FFMPEG:-ffmpeg}" -hide_banner -loglevel error -nostdin -i "$1" -map 0:v:0 \
     -vf "fps=25,scale=320:-2,gpume=algo=epzs:stats_file=-" -f null - |
     awk -v threshold="${3:-0.8}" '

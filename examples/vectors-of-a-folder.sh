@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Writes the vectors of all clips in a folder as NumPy arrays, several clips at a time. What is
-# there already is not done again, so after an interruption the same command goes on: a .npy
-# file has its name only once it is complete.
+# Writes the vectors of all clips in a folder as NumPy arrays, several clips at a time. Existing
+# arrays are skipped, so after an interruption the same command continues: a .npy file has its
+# name only once it is complete.
 #
 # usage: vectors-of-a-folder.sh CLIPS VECTORS [GPUME_OPTIONS]
-# VECTORS/NAME.EXT.npy is numpy.load()ed as (frames, directions, rows, blocks, 3).
-# FFMPEG names an ffmpeg with gpume [ffmpeg], JOBS how many run at a time [number of cores].
+# VECTORS/NAME.EXT.npy has the shape (frames, directions, rows, blocks, 3).
+# FFMPEG names an ffmpeg with gpume [ffmpeg]; JOBS is how many run at a time [number of cores].
 
 set -eu
 if [ $# -lt 2 ]; then
@@ -19,9 +19,9 @@ OPTIONS=${3:-algo=hme:block=16}
 export FFMPEG VECTORS OPTIONS
 mkdir -p "$2"
 
-# One clip after the other keeps several cores less busy than several clips with a thread each.
-# The file's name goes through the environment of a shell, so it may have any character but those
-# that a filter's option gives a meaning: they are why vectors are written from inside the folder.
+# Several clips with a thread each use the cores better than one clip with several threads. Names of
+# clips may have any character. Vectors are written from inside a folder, under a plain name, because
+# some characters have a meaning in a filter's options.
 # shellcheck disable=SC2016  # for the shells that xargs starts
 find "$1" -type f \( -name '*.mp4' -o -name '*.mkv' -o -name '*.mov' -o -name '*.y4m' \) -print0 |
     xargs -0 -P "${JOBS:-$(getconf _NPROCESSORS_ONLN)}" -I CLIP sh -c '

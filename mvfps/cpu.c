@@ -19,10 +19,13 @@
 #include "libavfilter/gpume/mvfps/mci.h"
 #include "libavfilter/gpume/mvfps/scene.h"
 #include "libavfilter/gpume/picture/held.h"
-#include "libavfilter/gpume/util/chain.h"
+#include "libavfilter/gpume/util/tasks.h"
 
 /** Parts of a job that each of several threads gets on average: rows do not all take as long. */
 #define PARTS 4
+
+/** Tasks for a picture at most. */
+#define MAX_TASKS 6
 
 /** Fields of a frame: into the picture before it, and into the one after. */
 enum { PAST, FUTURE, NB_FIELDS };
@@ -54,6 +57,10 @@ typedef struct CPUBackend {
     AVFrame *out;
     int part;
     int accelerated;
+    GpumeScheduler scheduler;
+    GpumeTask tasks[MAX_TASKS];
+    GpumeTask *task_list[MAX_TASKS];
+    int nb_tasks;
 } CPUBackend;
 
 static av_cold int init(void *priv, const MvfpsConfig *cfg)
@@ -61,6 +68,7 @@ static av_cold int init(void *priv, const MvfpsConfig *cfg)
     CPUBackend *s = priv;
 
     s->cfg = cfg;
+    s->scheduler.executor = cfg->executor;
     return 0;
 }
 
@@ -102,17 +110,33 @@ static int set_layout(void *priv, const GpumeLayout *layout)
     return (int64_t)s->instant.fields.cols * s->instant.fields.rows > INT_MAX / 64 ? AVERROR(ENOMEM) : 0;
 }
 
-/* A job in parts, none of which is without rows. */
-static GpumeLink in_parts(const CPUBackend *s, GpumeJob job, void *arg, int rows)
+/* Adds a task in parts, which needs all of the one before. */
+static void add_task(CPUBackend *s, void (*run)(void *arg, int worker, int start, int end), void *arg, int nb_units)
 {
-    const int nb_threads = s->cfg->executor.nb_threads;
+    const int i = s->nb_tasks++;
 
-    return (GpumeLink) { job, arg, nb_threads > 1 ? FFMIN(PARTS * (int64_t)nb_threads, rows) : 1 };
+    s->tasks[i]     = (GpumeTask) { run, .arg = arg, .nb_units = nb_units, .needs = { i ? &s->tasks[i - 1] : NULL } };
+    s->task_list[i] = &s->tasks[i];
 }
 
-static int first_row(int rows, int job, int nb_jobs)
+static void run_tasks(CPUBackend *s)
 {
-    return rows * (int64_t)job / nb_jobs;
+    GpumeTaskList list = { s->task_list, s->nb_tasks };
+    GpumeTaskList *const lists[] = { &list };
+
+    ff_gpume_tasks_run(&s->scheduler, lists, 1);
+    s->nb_tasks = 0;
+}
+
+/* Returns into how many parts rows are divided. */
+static int nb_parts(const CPUBackend *s, int rows)
+{
+    return FFMIN(PARTS * (int64_t)s->cfg->executor.nb_threads, rows);
+}
+
+static int first_row(int rows, int part, int nb)
+{
+    return rows * (int64_t)part / nb;
 }
 
 static int begin(void *priv, const MvfpsPair *pair, enum MvfpsMode mode)
@@ -145,69 +169,66 @@ static int look(void *priv, enum MvfpsMode mode, enum MvfpsMode cut, double scen
                                  &s->cfg->executor) >= scene ? cut : mode;
 }
 
-/* Of two fields of both sides one each. */
-static void map_job(void *arg, int job, int nb_jobs)
+/* Maps the lists of vectors that have not been read: those of two sides, two fields each. */
+static void map_fields(void *arg, int worker, int start, int end)
 {
     CPUBackend *s = arg;
-    Side *side    = &s->sides[job / NB_FIELDS];
 
-    if (!side->held.read)
-        ff_gpume_cells_map(&side->fields[job % NB_FIELDS]);
-}
+    for (; start < end; start++) {
+        Side *side = &s->sides[start / NB_FIELDS];
 
-/* Copies the pictures, and reads the cells, that have not been yet. */
-static void load_job(void *arg, int job, int nb_jobs)
-{
-    CPUBackend *s  = arg;
-    const int rows = s->instant.fields.rows;
-
-    for (int i = 0; i < 2; i++) {
-        Side *side = &s->sides[i];
-
-        if (!side->held.loaded)
-            ff_gpume_padded_load(&side->picture, s->instant.layout, side->held.frame, job, nb_jobs);
-        for (int j = 0; j < NB_FIELDS && !side->held.read; j++)
-            if (side->fields[j].nb)
-                ff_gpume_cells_fill(&side->fields[j], side->cells[j], first_row(rows, job, nb_jobs),
-                                    first_row(rows, job + 1, nb_jobs));
+        if (!side->held.read)
+            ff_gpume_cells_map(&side->fields[start % NB_FIELDS]);
     }
 }
 
-static void first_job(void *arg, int job, int nb_jobs)
+/* Copies the pictures, and reads the cells, that have not been yet. */
+static void load_parts(void *arg, int worker, int start, int end)
 {
-    CPUBackend *s = arg;
-    const int rows = s->instant.fields.rows;
+    CPUBackend *s  = arg;
+    const int rows = s->instant.fields.rows, nb = nb_parts(s, rows);
 
-    ff_mvfps_first(&s->instant, s->vectors[0], first_row(rows, job, nb_jobs), first_row(rows, job + 1, nb_jobs));
+    for (; start < end; start++)
+        for (int i = 0; i < 2; i++) {
+            Side *side = &s->sides[i];
+
+            if (!side->held.loaded)
+                ff_gpume_padded_load(&side->picture, s->instant.layout, side->held.frame, start, nb);
+            for (int j = 0; j < NB_FIELDS && !side->held.read; j++)
+                if (side->fields[j].nb)
+                    ff_gpume_cells_fill(&side->fields[j], side->cells[j], first_row(rows, start, nb),
+                                        first_row(rows, start + 1, nb));
+        }
 }
 
-static void pass_job(void *arg, int job, int nb_jobs)
+static void first_rows(void *arg, int worker, int start, int end)
 {
     CPUBackend *s = arg;
-    const int rows  = s->instant.fields.rows;
-    const int first = first_row(rows, job, nb_jobs), end = first_row(rows, job + 1, nb_jobs);
 
-    ff_mvfps_pass(&s->instant, s->vectors[0], s->vectors[1], first, end);
+    ff_mvfps_first(&s->instant, s->vectors[0], start, end);
+}
+
+static void pass_rows(void *arg, int worker, int start, int end)
+{
+    CPUBackend *s = arg;
+
+    ff_mvfps_pass(&s->instant, s->vectors[0], s->vectors[1], start, end);
     if (s->accelerated)
-        ff_mvfps_changes(&s->instant, s->vectors[1], s->changes, first, end);
+        ff_mvfps_changes(&s->instant, s->vectors[1], s->changes, start, end);
 }
 
-static void offsets_job(void *arg, int job, int nb_jobs)
+static void offset_rows(void *arg, int worker, int start, int end)
 {
     CPUBackend *s = arg;
-    const int rows = s->instant.fields.rows;
 
-    ff_mvfps_offsets(&s->instant, s->vectors[1], s->changes, s->offsets, first_row(rows, job, nb_jobs),
-                     first_row(rows, job + 1, nb_jobs));
+    ff_mvfps_offsets(&s->instant, s->vectors[1], s->changes, s->offsets, start, end);
 }
 
-static void compensate_job(void *arg, int job, int nb_jobs)
+static void compensate_rows(void *arg, int worker, int start, int end)
 {
     CPUBackend *s = arg;
-    const int rows = mvfps_tile_rows(s->instant.layout);
 
-    ff_mvfps_compensate(&s->instant, s->vectors[1], s->accelerated ? s->offsets : NULL, s->out,
-                        first_row(rows, job, nb_jobs), first_row(rows, job + 1, nb_jobs));
+    ff_mvfps_compensate(&s->instant, s->vectors[1], s->accelerated ? s->offsets : NULL, s->out, start, end);
 }
 
 /* Gets all that the jobs for a picture need. */
@@ -248,8 +269,7 @@ static int compensate(CPUBackend *s)
 {
     const int rows = s->instant.fields.rows;
     const Side *before = &s->sides[s->before], *after = &s->sides[!s->before];
-    GpumeLink jobs[6];
-    int nb = 0, ret;
+    int ret;
 
     ret = alloc_memory(s);
     if (ret < 0)
@@ -263,44 +283,43 @@ static int compensate(CPUBackend *s)
     s->instant.fields.after_future  = cells_of(after,  FUTURE);
     s->accelerated = mvfps_is_accelerated(&s->instant);
     if (!before->held.read || !after->held.read)
-        jobs[nb++] = (GpumeLink) { map_job, s, 2 * NB_FIELDS };
-    if (!before->held.loaded || !after->held.loaded || nb)
-        jobs[nb++] = in_parts(s, load_job, s, rows);
-    jobs[nb++] = in_parts(s, first_job, s, rows);
-    jobs[nb++] = in_parts(s, pass_job,  s, rows);
+        add_task(s, map_fields, s, 2 * NB_FIELDS);
+    if (!before->held.loaded || !after->held.loaded || s->nb_tasks)
+        add_task(s, load_parts, s, nb_parts(s, rows));
+    add_task(s, first_rows, s, rows);
+    add_task(s, pass_rows,  s, rows);
     if (s->accelerated)
-        jobs[nb++] = in_parts(s, offsets_job, s, rows);
-    jobs[nb++] = in_parts(s, compensate_job, s, mvfps_tile_rows(s->instant.layout));
-    ff_gpume_chain_run(&s->cfg->executor, jobs, nb);
+        add_task(s, offset_rows, s, rows);
+    add_task(s, compensate_rows, s, mvfps_tile_rows(s->instant.layout));
+    run_tasks(s);
     for (int i = 0; i < 2; i++)
         s->sides[i].held.loaded = s->sides[i].held.read = 1;
     return 0;
 }
 
-static void blend_job(void *arg, int job, int nb_jobs)
+static void blend_parts(void *arg, int worker, int start, int end)
 {
     CPUBackend *s = arg;
     const GpumeLayout *l = s->instant.layout;
+    const int nb = nb_parts(s, l->h);
 
     for (int i = 0; i < l->nb_components; i++) {
         const int h = l->components[i].h;
 
         ff_mvfps_blend(l, &l->components[i], s->out, s->pair->before, s->pair->after, s->part,
-                       first_row(h, job, nb_jobs), first_row(h, job + 1, nb_jobs));
+                       first_row(h, start, nb), first_row(h, end, nb));
     }
 }
 
 static int make(void *priv, AVFrame *out, int part, enum MvfpsMode mode)
 {
     CPUBackend *s = priv;
-    GpumeLink blend;
-
     s->out  = out;
     s->part = part;
     if (mode == MVFPS_MCI)
         return compensate(s);
-    blend = in_parts(s, blend_job, s, s->instant.layout->h);
-    ff_gpume_chain_run(&s->cfg->executor, &blend, 1);
+    add_task(s, blend_parts, s, nb_parts(s, s->instant.layout->h));
+    run_tasks(s);
     return 0;
 }
 

@@ -249,8 +249,8 @@ struct MvfpsSums {
         GPUME_UNROLL for (int k = 0; k < MvfpsLuma::OWN; k++)
             difference += FFABS(before[k] - after[k]);
         difference = mvfps_add_lanes(difference, 1, 32) >> (args.depth - 8);
-        h.share = mvfps_share(&fields, args.components[0].w, args.components[0].h, mvfps_of_word(h.v), (t.x + 1) * MVFPS_CELL,
-                              (t.y + 1) * MVFPS_CELL, args.part, (int)difference);
+        h.share = mvfps_share(&fields, args.components[0].w, args.components[0].h, mvfps_of_word(h.v),
+                              (t.x + 1) * MVFPS_CELL, (t.y + 1) * MVFPS_CELL, args.part, (int)difference);
         if (h.cells != 0xffff)
             h.trust = mvfps_trust((int)difference);
         luma.add(h, before, after);

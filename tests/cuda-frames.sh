@@ -110,11 +110,15 @@ for row in nv12/fps=2x yuv420p/fps=5/2x:scene=0 p010le/fps=3x:scene=1.2:cut=blen
         -enc_time_base filter -f framecrc - > "$tmp/gpu"
     check "cuda-mvfps/$row" "other pictures" \
         eval "[ \"\$(grep -c '^0,' '$tmp/cpu')\" -ge 6 ] && cmp -s '$tmp/cpu' '$tmp/gpu'"
+    # the same where the fields do not stay on the device
+    ffmpeg -init_hw_device cuda=cu:0 -filter_hw_device cu -lavfi "$cut,format=$format,hwupload_cuda,
+        $search=cuda,hwdownload,format=$format,hwupload_cuda,mvfps=${row#*/},hwdownload,format=$format" \
+        -fps_mode passthrough -copyts -enc_time_base filter -f framecrc - > "$tmp/gpu"
+    check "cuda-mvfps-copied/$row" "other pictures" cmp -s "$tmp/cpu" "$tmp/gpu"
 done
 
 # steady NAME LAUNCHES ARGUMENT...: checks the calls of the 10th to the 20th frame, each of which
-# has so many launches; $never: calls that there may not be
-never='Alloc|MemFree|FreeHost|CtxSynchronize|StreamSynchronize|Create|Destroy|ModuleLoad'
+# has so many launches
 steady() {
     name=$1
     launches=$2
@@ -125,7 +129,8 @@ steady() {
         "$tmp/trace" > "$tmp/calls"
     if [ "$(sed -n 's/^launches //p' "$tmp/calls")" -lt $((20 * launches)) ]; then
         fail "$name" "too few launches to tell"
-    elif grep -E "$never" "$tmp/calls" > "$tmp/bad"; then
+    elif grep -E 'Alloc|MemFree|FreeHost|CtxSynchronize|StreamSynchronize|Create|Destroy|ModuleLoad' \
+            "$tmp/calls" > "$tmp/bad"; then
         fail "$name" "after the tenth frame: $(sort "$tmp/bad" | uniq -c | tr -s '\n ' ' ')"
     else
         ok "$name"
@@ -136,15 +141,22 @@ steady cuda-steady-frames 1 -init_hw_device cuda=cu:0 -filter_hw_device cu \
     -f lavfi -i "$source" -vf "format=nv12,hwupload_cuda,gpume=algo=ds,$first_only"
 steady cuda-steady-hint 2 -init_hw_device cuda=cu:0 -filter_hw_device cu \
     -f lavfi -i "$source" -vf "format=nv12,hwupload_cuda,gpume=algo=ds:hint=constant,$first_only"
-# the longest vector, the colours, the picture; the frames themselves go up by another call
-plain=$never
-never="$never|HtoD"
+# the longest vector, the colours, the picture; the frames themselves go up by another call than vectors
 steady cuda-steady-mvview 4 -init_hw_device cuda=cu:0 -filter_hw_device cu \
     -f lavfi -i "$source" -vf "format=nv12,hwupload,gpume=algo=ds,mvview=mode=flow+arrows+blocks:step=1:legend=1,$first_only"
-never=$plain
-# a list: it goes up; the colours, the picture
+check cuda-mvview-fields "vectors or shapes were uploaded" \
+    eval "grep -q cuLaunchKernel '$tmp/calls' && ! grep -q 'cuMemcpyHtoD' '$tmp/calls'"
+# a list: the colours, the picture
 steady cuda-steady-mvview-list 2 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
     -vf "format=nv12,gpume=algo=ds:backend=cpu,hwupload,mvview=mode=flow+arrows+blocks:step=1,$first_only"
-# a copy of each frame; its own copy, map and cells of vectors, the cut; the vectors, the picture, the mean
-steady cuda-steady-mvfps 10 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
+check cuda-mvview-list "vectors were not uploaded" grep -q cuMemcpyHtoD "$tmp/calls"
+# a copy of each frame; its own copy, cells of vectors, the cut; the vectors, the picture, the mean
+steady cuda-steady-mvfps 9 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
     -vf "format=nv12,hwupload_cuda,gpume=algo=ds:dir=both,mvfps=fps=2x,$first_only"
+# where gpume has left the vectors on the device they do not go up again
+check cuda-mvfps-fields "vectors were uploaded" \
+    eval "grep -q cuLaunchKernel '$tmp/calls' && ! grep -q 'cuMemcpyHtoD' '$tmp/calls'"
+# another filter has copied them: also a map of vectors
+steady cuda-steady-mvfps-list 10 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
+    -vf "format=nv12,gpume=algo=ds:dir=both:backend=cpu,hwupload_cuda,mvfps=fps=2x,$first_only"
+check cuda-mvfps-list "vectors were not uploaded" grep -q cuMemcpyHtoD "$tmp/calls"

@@ -40,7 +40,7 @@ static const char *const case_backends[CASE_NB_BACKENDS] = { "cpu", "cuda", "fra
 
 typedef struct CaseLimits {
     int max_side;
-    /** Sums of absolute differences in a case, in samples, roughly. */
+    /** Absolute differences in a case, in samples, roughly. */
     int64_t max_work;
     int64_t max_device_work;    ///< of those that the CUDA backends have to do
     unsigned backends;          ///< 1 << enum CaseBackend
@@ -139,7 +139,7 @@ static inline int64_t case_work(const Case *c)
         const TestPicture *p = &s->pics[i];
 
         /* what lies between samples takes the oracle about as long as so many candidates */
-        work += (int64_t)p->w * p->h * nb_fields *
+        work += (int64_t)p->w * p->h * nb_fields * (s->cost == GPUME_COST_SATD ? 8 : 1) *
                 (search_work(s, p->w, p->h) + 17 * passes + (s->pel > 1 ? 25 * s->pel * s->pel : 0));
     }
     return work;
@@ -165,6 +165,7 @@ static inline void draw_motion(TestRandom *r, Case *c)
     }
     if (!hme && !s->smooth && s->pel == 1)
         s->sweeps = 0;
+    s->cost = test_draw(r, 3) % GPUME_NB_COSTS;
 }
 
 /* Take away something that needs time. */
@@ -273,9 +274,9 @@ static inline void case_options(char *buf, size_t size, const Case *c, enum Case
         { "pel", FFMAX(c->s.pel, 1) },
     };
 
-    snprintf(buf, size, "algo=%s:block=%d:dir=%s:exhaustive=%d:async_depth=%d:"
-             "metadata=%d:backend=%s", test_algos[c->s.algo], c->s.block, dirs[c->dir],
-             c->exhaustive, c->async_depth, c->metadata, backend == CASE_CPU ? "cpu" : "cuda");
+    snprintf(buf, size, "algo=%s:cost=%s:block=%d:dir=%s:exhaustive=%d:async_depth=%d:"
+             "metadata=%d:backend=%s", test_algos[c->s.algo], test_costs[c->s.cost], c->s.block,
+             dirs[c->dir], c->exhaustive, c->async_depth, c->metadata, backend == CASE_CPU ? "cpu" : "cuda");
     for (int i = 0; i < FF_ARRAY_ELEMS(motion); i++)
         if (!c->automatic || motion[i].value != test_default(c->s.algo, motion[i].name))
             av_strlcatf(buf, size, ":%s=%d", motion[i].name, motion[i].value);

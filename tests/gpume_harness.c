@@ -71,6 +71,18 @@ void test_fail(const char *fmt, ...)
     }
 }
 
+static int share = 1, nb_shares = 1, nb_asked;
+
+int test_set_share(const char *text)
+{
+    return sscanf(text, "%d/%d", &share, &nb_shares) == 2 && share >= 1 && share <= nb_shares ? 0 : -1;
+}
+
+int test_is_mine(void)
+{
+    return nb_asked++ % nb_shares == share - 1;
+}
+
 void *test_alloc(void *p)
 {
     if (!p) {
@@ -147,6 +159,15 @@ static OracleVector (*oracle_of(int algo))(const OracleBlock *b)
     abort();
 }
 
+static OracleCost oracle_cost_of(int cost)
+{
+    for (int i = 0; i < FF_ARRAY_ELEMS(oracle_costs); i++)
+        if (!strcmp(oracle_costs[i].name, test_costs[cost]))
+            return oracle_costs[i].cost;
+    fprintf(stderr, "the oracle has no cost '%s'\n", test_costs[cost]);
+    abort();
+}
+
 void test_watch(int seconds)
 {
     const struct sigaction segv = { .sa_handler = on_segv };
@@ -170,6 +191,8 @@ void test_init(const char *program)
 
     for (int i = 0; i < GPUME_NB_ALGOS; i++)
         oracle_of(i);
+    for (int i = 0; i < GPUME_NB_COSTS; i++)
+        oracle_cost_of(i);
     while ((desc = av_pix_fmt_desc_next(desc))) {
         const enum AVPixelFormat format = av_pix_fmt_desc_get_id(desc);
 
@@ -248,12 +271,18 @@ void test_each_choice(const char *text, void (*run)(const void *opaque, const ch
 
 const char *const test_content_names[TEST_NB_CONTENTS] = {
     "random", "extreme", "checker", "flat", "equal", "motion", "shift",
-    "binary", "stripes", "ramp", "speeds",
+    "binary", "stripes", "ramp", "speeds", "hadamard",
 };
 
 const char *const test_algos[GPUME_NB_ALGOS] = {
 #define NAME(ID, name, ...) #name,
     GPUME_SEARCHES(NAME)
+#undef NAME
+};
+
+const char *const test_costs[GPUME_NB_COSTS] = {
+#define NAME(ID, name, title) #name,
+    GPUME_COSTS(NAME)
 #undef NAME
 };
 
@@ -337,6 +366,9 @@ void test_samples(TestStream *s, enum TestContent content, uint64_t seed, int ra
                     break;
                 case TEST_CHECKER:
                     v = x + y + i & 1 ? max : 0;
+                    break;
+                case TEST_HADAMARD:
+                    v = (av_popcount(x & y & 7) + i) & 1 ? max : 0;
                     break;
                 case TEST_FLAT:
                     v = value;
@@ -498,7 +530,8 @@ static int pel_of(const TestStream *s)
 static OracleMotion motion_of(const TestStream *s, int i)
 {
     return (OracleMotion){
-        .search = oracle_of(s->algo), .block = s->block, .range = s->range,
+        .search = oracle_of(s->algo), .cost = oracle_cost_of(s->cost),
+        .block  = s->block, .range = s->range,
         .depth  = test_depth(s->pics[i].format), .smooth = s->smooth,
         .sweeps = s->sweeps ? s->sweeps : 2, .pel = pel_of(s), .levels = s->levels,
     };
@@ -550,7 +583,8 @@ void test_expect(TestStream *s)
 
         first[i] = i && test_same_picture(&s->pics[i - 1], pic) ? first[i - 1] : i;
         free_fields(pic);
-        pic->intra = oracle_intra(&(OraclePicture){ pic->w, pic->h, pic->samples }, s->block);
+        pic->intra = oracle_intra(oracle_cost_of(s->cost),
+                                  &(OraclePicture){ pic->w, pic->h, pic->samples }, s->block);
     }
     for (int i = 0; i < s->nb; i++) {
         for (int j = 0; j < s->nb_distances; j++) {
@@ -577,10 +611,10 @@ void test_expect(TestStream *s)
 
         for (int j = 0; j < s->nb_distances; j++)
             if (pic->vectors[j])
-                oracle_costs(&m, &(OraclePicture){ pic->w, pic->h, pic->samples },
-                             &(OraclePicture){ pic->w, pic->h,
-                                               s->pics[i + s->distance[j]].samples },
-                             pic->vectors[j]);
+                oracle_set_costs(&m, &(OraclePicture){ pic->w, pic->h, pic->samples },
+                                 &(OraclePicture){ pic->w, pic->h,
+                                                   s->pics[i + s->distance[j]].samples },
+                                 pic->vectors[j]);
     }
 }
 
@@ -627,6 +661,10 @@ void test_parse_options(TestStream *s, const char *options)
     for (int i = 0; i < GPUME_NB_ALGOS && e; i++)
         if (!strcmp(e->value, test_algos[i]))
             s->algo = i;
+    e = av_dict_get(dict, "cost", NULL, 0);
+    for (int i = 0; i < GPUME_NB_COSTS && e; i++)
+        if (!strcmp(e->value, test_costs[i]))
+            s->cost = i;
     s->range  = test_default(s->algo, "range");
     s->smooth = test_default(s->algo, "smooth");
     s->check  = test_default(s->algo, "check");
@@ -1148,7 +1186,8 @@ static int check_metadata(const TestStream *s, int i, const AVFrame *frame, char
                 snprintf(wanted[6], 64, "%.4f", f.scene);
             }
         }
-        for (int k = 0; k < FF_ARRAY_ELEMS(keys); k++) {
+        /* no reference is the picture itself */
+        for (int k = 0; k < FF_ARRAY_ELEMS(keys) && distance; k++) {
             const AVDictionaryEntry *entry;
             char key[64];
 

@@ -56,6 +56,14 @@ void test_fail(const char *fmt, ...) av_printf_format(1, 2);
             test_fail(__VA_ARGS__);                                 \
     } while (0)
 
+/**
+ * Takes the share "I/N" of the tests, so that N processes can run them side by side.
+ * @return 0, or -1 where that is none
+ */
+int test_set_share(const char *text);
+/** Returns whether the next test belongs to the share; to be asked once for each. */
+int test_is_mine(void);
+
 /** Ends the program where p is NULL: the test itself is out of memory. */
 void *test_alloc(void *p);
 
@@ -108,6 +116,9 @@ enum TestContent {
     TEST_STRIPES,       ///< of a short period: ties along and across them
     TEST_RAMP,          ///< a slope that a descent has far to go down
     TEST_SPEEDS,        ///< textures side by side that move at speeds of their own, which change
+    TEST_NB_DRAWN,      ///< those above are for random cases
+    /** A Hadamard matrix and its opposite in turn: of all pictures the largest transformed differences. */
+    TEST_HADAMARD = TEST_NB_DRAWN,
     TEST_NB_CONTENTS
 };
 
@@ -141,7 +152,7 @@ typedef struct TestPicture {
 
 /** Pictures, and what is to be searched in them. */
 typedef struct TestStream {
-    int algo, block, range;
+    int algo, cost, block, range;
     int smooth, check;
     int pel, sweeps;        ///< 0: 1 and 2
     int levels;             ///< of hme; 0: by itself
@@ -157,8 +168,9 @@ typedef struct TestStream {
 extern enum AVPixelFormat test_formats[256];
 extern int test_nb_formats;
 
-/** The name of a search; every search of the filter's table has to be in the oracle, too. */
+/** Names of searches and costs; all of the filter's tables have to be in the oracle, too. */
 extern const char *const test_algos[GPUME_NB_ALGOS];
+extern const char *const test_costs[GPUME_NB_COSTS];
 
 int test_depth(enum AVPixelFormat format);
 int test_same_picture(const TestPicture *a, const TestPicture *b);

@@ -435,7 +435,7 @@ static void run_row(const Row *row)
 #define ALL_DIRS "dir={past,future,both}"
 /** Searches with all that may be done with their vectors. */
 #define MOTION   "{algo=hme,algo=hme:sweeps=3:levels=2,algo=epzs:smooth=2:check=1:pel=4," \
-                 "algo=fs:check=1,algo=ds:smooth=9:pel=2}"
+                 "algo=fs:check=1,algo=ds:smooth=9:pel=2,algo=ds:cost=satd:smooth=1}"
 
 static const Row streams[] = {
     { "algo={ds,epzs}:" ALL_DIRS ":async_depth={1,2,5,64}", "{0,1,2,3,9}*26x19:yuv420p",
@@ -446,7 +446,7 @@ static const Row streams[] = {
 };
 
 static const Row timestamps[] = {
-    { "{algo=ds,algo=hme}:metadata=1:" ALL_DIRS, "6*40x24", "pts={none,some,wild}" },
+    { "{algo=ds,algo=hme,algo=fs:cost=satd}:metadata=1:" ALL_DIRS, "6*40x24", "pts={none,some,wild}" },
     { NULL }
 };
 
@@ -644,6 +644,7 @@ static const struct Option {
 } options[] = {
     { "range={1025,-1,far}", "range" },
     { "search_param={-1,9999999999}", "search_param" },
+    { "cost={xyz,9,-1}", "cost" },        { "cost={sad,satd}", NULL },
     { "smooth={65,-2,much}", "smooth" },  { "check={2,-2,maybe}", "check" },
     { "{algo=hme:,}pel={3,5,8,-1,half}", "pel" },
     { "algo=hme:sweeps={17,-1}", "sweeps" }, { "algo=hme:levels={12,-1}", "levels" },

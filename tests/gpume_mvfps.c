@@ -25,6 +25,8 @@
 #include "libavutil/pixdesc.h"
 
 #include "libavfilter/gpume/mvfps/mvfps.h"
+#include "libavfilter/gpume/field/cells.h"
+#include "libavfilter/gpume/field/fields.h"
 #include "libavfilter/gpume/field/sidedata.h"
 
 #include "gpume_harness.h"
@@ -926,8 +928,9 @@ static void side_data(void)
 typedef struct Sequence {
     Case cases[MAX_CASES];      ///< of a size each
     int nb_cases;
-    const char *options;
+    const char *filter, *options;
     void (*configure)(void);    ///< called before the graph is configured; may be NULL
+    int keep;                   ///< frames that come out stay on the device
 
     AVFrame *out[MAX_OUT];      ///< in memory
     int nb_out;
@@ -939,6 +942,7 @@ static void draw_sequence(Sequence *q, uint64_t seed, int nb_cases, const char *
 
     memset(q, 0, sizeof(*q));
     q->nb_cases = nb_cases;
+    q->filter   = "mvfps";
     q->options  = options;
     for (int i = 0; i < nb_cases; i++) {
         draw_case(&q->cases[i], seed + (uint64_t)i * FF_ARRAY_ELEMS(formats), 0);
@@ -998,8 +1002,8 @@ static int open_graph(AVFilterGraph **graph, AVFilterContext **src, AVFilterCont
     avfilter_graph_set_auto_convert(*graph, AVFILTER_AUTO_CONVERT_NONE);
     if ((ret = av_buffersrc_parameters_set(*src, params)) >= 0 &&
         (ret = avfilter_init_str(*src, NULL)) >= 0 &&
-        (ret = avfilter_graph_create_filter(&ctx, avfilter_get_by_name("mvfps"), "mvfps", q->options, NULL,
-                                            *graph)) >= 0 &&
+        (ret = avfilter_graph_create_filter(&ctx, avfilter_get_by_name(q->filter), q->filter, q->options,
+                                            NULL, *graph)) >= 0 &&
         (ret = avfilter_graph_create_filter(sink, avfilter_get_by_name("buffersink"), "out", NULL, NULL,
                                             *graph)) >= 0 &&
         (ret = avfilter_link(*src, 0, ctx, 0)) >= 0 && (ret = avfilter_link(ctx, 0, *sink, 0)) >= 0) {
@@ -1050,7 +1054,7 @@ static int take_out(Sequence *q, AVFilterContext *sink, int on_device, const uin
     return ret == AVERROR(EAGAIN) || ret == AVERROR_EOF ? 0 : ret;
 }
 
-/* @param uploaded frames on the device, or NULL */
+/* @param uploaded frames, on the device if there are hw_frames; or NULL: those of the cases */
 static int run_sequence(Sequence *q, AVFrame *(*uploaded)[MAX_FRAMES], AVBufferRef *hw_frames)
 {
     AVFilterContext *src, *sink;
@@ -1066,12 +1070,12 @@ static int run_sequence(Sequence *q, AVFrame *(*uploaded)[MAX_FRAMES], AVBufferR
 
             ret = av_buffersrc_write_frame(src, f);
             if (ret >= 0)
-                ret = take_out(q, sink, !!uploaded, &pool);
+                ret = take_out(q, sink, hw_frames && !q->keep, &pool);
         }
     if (ret >= 0)
         ret = av_buffersrc_add_frame(src, NULL);
     if (ret >= 0)
-        ret = take_out(q, sink, !!uploaded, &pool);
+        ret = take_out(q, sink, hw_frames && !q->keep, &pool);
     avfilter_graph_free(&graph);
     return ret;
 }
@@ -1103,7 +1107,7 @@ static const char *const sequence_options[] = {
     "fps=3/4x", "mode=blend:scene=0.9:fps=70",
 };
 
-static int nb_sequences;
+static int nb_sequences, nb_travelling;
 
 /* Of several sizes, on the device and in memory: the same frames at the same times. */
 static void sequences_on_device(int nb)
@@ -1137,6 +1141,174 @@ static void sequences_on_device(int nb)
                 av_frame_free(&uploaded[k][n]);
             av_buffer_unref(&hw_frames[k]);
         }
+        free_sequence(&q);
+    }
+}
+
+/* Cells of fields that travel with a frame, and of the same vectors as a list. */
+
+/* Fields of random vectors, as searches leave them. */
+static void draw_fields(GpumeFieldSet *set, TestRandom *r, int w, int h, int block)
+{
+    static const int distances[] = { -1, -2, 1 };
+    const int bw = (w + block - 1) / block, bh = (h + block - 1) / block, pel = 1 << test_draw(r, 3);
+    const size_t nb = bw * (size_t)bh;
+
+    *set = (GpumeFieldSet) { .nb = 1 + test_draw(r, FF_ARRAY_ELEMS(distances)) };
+    set->mvs   = test_alloc(av_buffer_alloc(set->nb * nb * sizeof(AVMotionVector)));
+    set->costs = test_alloc(av_buffer_allocz(set->nb * nb * sizeof(uint32_t)));
+    for (int i = 0; i < set->nb; i++) {
+        uint32_t *words = (uint32_t *)(set->mvs->data + i * nb * sizeof(AVMotionVector));
+
+        set->host[i] = (GpumeMotionField) {
+            .distance = distances[i], .pel = pel, .width = w, .height = h, .block = block, .bw = bw, .bh = bh,
+            .mvs = (uintptr_t)words, .costs = (uintptr_t)(set->costs->data + i * nb * sizeof(uint32_t)),
+        };
+        for (int j = 0; j < nb; j++, words += GPUME_VECTOR_WORDS) {
+            const int x0 = j % bw * block, y0 = j / bw * block;
+            const GpumeBox b = { .x0 = x0, .y0 = y0, .w = FFMIN(block, w - x0), .h = FFMIN(block, h - y0) };
+            const int dx = test_draw_range(r, -4000, 4000), dy = test_draw_range(r, -4000, 4000);
+            const int flags = test_draw(r, 2);
+
+            for (int k = 0; k < GPUME_VECTOR_WORDS; k++)
+                words[k] = gpume_part_vector_word(k, distances[i], &b, dx, dy, pel, flags);
+        }
+    }
+}
+
+/* The same vectors as somebody else would leave them, at an odd address if copied to one. */
+static AVFrame *copy_side_data(const AVFrame *from, int odd)
+{
+    AVFrame *f = test_alloc(av_frame_clone(from));
+    const AVFrameSideData *sd = av_frame_get_side_data(from, AV_FRAME_DATA_MOTION_VECTORS);
+    AVFrameSideData *copy;
+
+    av_frame_remove_side_data(f, AV_FRAME_DATA_MOTION_VECTORS);
+    if (!sd)
+        return f;
+    copy = test_alloc(av_frame_new_side_data(f, AV_FRAME_DATA_MOTION_VECTORS, sd->size + odd));
+    copy->data += odd;
+    copy->size -= odd;
+    memcpy(copy->data, sd->data, sd->size);
+    CHECK(!ff_gpume_fields_of(f), "a copy is taken for our fields");
+    return f;
+}
+
+static GpumeCellVector *fill_cells(TestRandom *r, const AVFrame *f, const GpumeCells *cells, int distance)
+{
+    GpumeCellVector *v = test_alloc(av_malloc_array(cells->cols * cells->rows, sizeof(*v)));
+    GpumeCellField field = { 0 };
+    int first = 0;
+
+    if (ff_gpume_cells_find(&field, cells, f, distance)) {
+        if (ff_gpume_cells_alloc(&field) < 0)
+            test_alloc(NULL);
+        ff_gpume_cells_map(&field);
+        while (first < cells->rows) {
+            const int end = test_draw_range(r, first + 1, cells->rows);
+
+            ff_gpume_cells_fill(&field, v, first, end);
+            first = end;
+        }
+    } else {
+        av_freep(&v);
+    }
+    ff_gpume_cells_free(&field);
+    return v;
+}
+
+static void cells_of_fields(void)
+{
+    for (int i = 0; i < 400; i++) {
+        TestRandom r = { .state = test_mix(i) };
+        const int w = 1 + test_draw(&r, 300), h = 1 + test_draw(&r, 300), block = 4 << test_draw(&r, 6);
+        const int log2_side = 1 + test_draw(&r, 5), distance = (int[]) { -2, -1, 1, 2 }[i & 3];
+        const GpumeCells cells = gpume_cells(w, h, log2_side, test_draw(&r, 2) << (log2_side - 1));
+        AVFrame *ours = test_alloc(av_frame_alloc()), *copy;
+        GpumeCellVector *a, *b;
+        GpumeFieldSet set;
+        int has = 0;
+
+        draw_fields(&set, &r, w, h, block);
+        for (int j = 0; j < set.nb; j++)
+            has |= set.host[j].distance == distance;
+        ours->width  = w;
+        ours->height = h;
+        ours->format = AV_PIX_FMT_GRAY8;
+        if (av_frame_get_buffer(ours, 0) < 0 || ff_gpume_fields_attach(ours, &set) < 0)
+            test_alloc(NULL);
+        copy = copy_side_data(ours, i % 5);
+        snprintf(test_context, sizeof(test_context), "fields %d, %dx%d in blocks of %d, cells of %d at %d, distance %d",
+                 i, w, h, block, 1 << log2_side, cells.sample, distance);
+        CHECK(ff_gpume_fields_of(ours), "our fields are not known");
+        a = fill_cells(&r, ours, &cells, distance);
+        b = fill_cells(&r, copy, &cells, distance);
+        CHECK(!a == !has && !b == !has, "there is a field: %d and %d, not %d", !!a, !!b, has);
+        CHECK(!a || !b || !memcmp(a, b, cells.cols * cells.rows * sizeof(*a)), "other cells");
+        ours->width++;
+        CHECK(!ff_gpume_fields_of(ours), "fields of a picture of another size are taken");
+        av_free(a);
+        av_free(b);
+        av_frame_free(&ours);
+        av_frame_free(&copy);
+    }
+}
+
+/* What mvfps makes of frames as gpume leaves them is what it makes of the same vectors of somebody else. */
+static void travelling_fields(int nb, int on_device)
+{
+    static const char *const searches[] = {
+        "algo=hme:dir=both:block=8", "algo=ds:dir=both:refs=2:range=9", "algo=fs:range=3:block=4:dir=future",
+        "algo=hme:dir=past:pel=1:block=4", "algo=ds:range=20:block=32:dir=both:check=1",
+    };
+
+    for (int i = 0; i < nb; i++) {
+        AVFrame *uploaded[1][MAX_FRAMES] = { 0 }, *ours[1][MAX_FRAMES] = { 0 }, *copies[1][MAX_FRAMES] = { 0 };
+        AVBufferRef *hw_frames = NULL;
+        Sequence q, searched, with, without;
+        Case *c = &q.cases[0];
+        int ret;
+
+        draw_sequence(&q, 12000 + i, 1, sequence_options[i % FF_ARRAY_ELEMS(sequence_options)]);
+        if (c->desc->flags & AV_PIX_FMT_FLAG_RGB || on_device && !fits_device(c)) {
+            free_sequence(&q);
+            continue;
+        }
+        if (on_device)
+            hw_frames = alloc_device_frames(c);
+        for (int n = 0; n < c->nb_frames; n++)
+            uploaded[0][n] = on_device ? upload(c, hw_frames, c->frames[n]) : test_alloc(av_frame_clone(c->frames[n]));
+        snprintf(test_context, sizeof(test_context), "search %d, %dx%d %s, %s, %s", i, c->w, c->h, c->desc->name,
+                 searches[i % FF_ARRAY_ELEMS(searches)], q.options);
+        searched = with = without = q;
+        searched.filter  = "gpume";
+        searched.options = searches[i % FF_ARRAY_ELEMS(searches)];
+        searched.keep    = 1;
+        ret = run_sequence(&searched, uploaded, hw_frames);
+        CHECK(ret >= 0 && searched.nb_out == c->nb_frames, "%d frames, %s", searched.nb_out, av_err2str(ret));
+        for (int n = 0; n < searched.nb_out; n++) {
+            const GpumeFieldSet *set = ff_gpume_fields_of(searched.out[n]);
+
+            CHECK(!set || !on_device || set->on_device, "the fields are not on the device");
+            nb_travelling += !!set;
+            ours[0][n]   = searched.out[n];
+            copies[0][n] = copy_side_data(searched.out[n], 0);
+        }
+        if (searched.nb_out == c->nb_frames) {
+            const int expected = run_sequence(&without, copies, hw_frames);
+
+            ret = run_sequence(&with, ours, hw_frames);
+            CHECK(ret == expected, "%d instead of %d", ret, expected);
+            CHECK(same_out(&with, &without), "other frames, %d instead of %d", with.nb_out, without.nb_out);
+        }
+        free_out(&with);
+        free_out(&without);
+        free_out(&searched);
+        for (int n = 0; n < MAX_FRAMES; n++) {
+            av_frame_free(&uploaded[0][n]);
+            av_frame_free(&copies[0][n]);
+        }
+        av_buffer_unref(&hw_frames);
         free_sequence(&q);
     }
 }
@@ -1236,6 +1408,8 @@ int main(int argc, char **argv)
     if (!device_only) {
         if (only < 0) {
             side_data();
+            cells_of_fields();
+            travelling_fields(nb / 20, 0);
             failing_allocations(0);
         }
         for (int i = 0; i < nb; i++)
@@ -1250,6 +1424,7 @@ int main(int argc, char **argv)
                 run_case(only < 0 ? i : only, 1);
         if (only < 0) {
             sequences_on_device(nb_device / 3);
+            travelling_fields(nb_device / 3, 1);
             if (!device_only)
                 failing_allocations(1);
         }
@@ -1264,8 +1439,8 @@ int main(int argc, char **argv)
               nb_made);
     }
     printf("gpume_mvfps: %d pictures along vectors, %d of them with offsets, %d means, %d copies, "
-           "%d of all on the device, %d sequences, %d checks, %d failures\n",
-           nb_made, nb_offset, nb_blends, nb_copies, nb_on_device, nb_sequences, test_nb_checks,
-           test_nb_failures);
+           "%d of all on the device, %d sequences, %d frames with fields, %d checks, %d failures\n",
+           nb_made, nb_offset, nb_blends, nb_copies, nb_on_device, nb_sequences, nb_travelling,
+           test_nb_checks, test_nb_failures);
     return test_nb_failures || (device_only && !nb_on_device);
 }

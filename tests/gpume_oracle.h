@@ -10,13 +10,14 @@
  * filter or of FFmpeg, and nothing is done for speed.
  *
  * To add a search: write oracle_search_NAME() from its definition, and list it
- * in oracle_searches[].
+ * in oracle_searches[]; a cost, oracle_NAME() and oracle_costs[].
  */
 
 #ifndef GPUME_ORACLE_H
 #define GPUME_ORACLE_H
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -39,8 +40,18 @@ typedef struct OracleVector {
     int unsound;            ///< nonzero: the check did not agree with it, see gpume_oracle_motion.h
 } OracleVector;
 
+/** Samples: rows that are stride apart, of samples that are step apart. */
+typedef struct OracleSamples {
+    const uint16_t *first;
+    int stride, step;
+} OracleSamples;
+
+/** What w x h samples cost, or that of the first rows where it is not below limit. */
+typedef int64_t (*OracleCost)(OracleSamples cur, OracleSamples ref, int w, int h, int64_t limit);
+
 typedef struct OracleBlock {
     const OraclePicture *cur, *ref;
+    OracleCost cost;
     int x0, y0;             ///< first sample
     int w, h;               ///< true size
     int range;
@@ -56,21 +67,84 @@ static int oracle_min(int a, int b)
     return a < b ? a : b;
 }
 
-/* The sum of absolute differences, or that of the first rows where it is not below limit. */
-static uint32_t oracle_cost(const OracleBlock *b, int dx, int dy, uint32_t limit)
+static int oracle_difference(OracleSamples cur, OracleSamples ref, int x, int y)
 {
-    uint32_t cost = 0;
+    return cur.first[y * cur.stride + x * cur.step] - ref.first[y * ref.stride + x * ref.step];
+}
 
-    ORACLE_NOTE(b->bx, b->by, b->bw, 1, dx, dy);
-    for (int y = b->y0; y < b->y0 + b->h && cost < limit; y++) {
-        for (int x = b->x0; x < b->x0 + b->w; x++) {
-            int cur = b->cur->samples[y * b->cur->w + x];
-            int ref = b->ref->samples[(y + dy) * b->ref->w + x + dx];
+static int64_t oracle_sad(OracleSamples cur, OracleSamples ref, int w, int h, int64_t limit)
+{
+    int64_t cost = 0;
 
-            cost += cur > ref ? cur - ref : ref - cur;
+    for (int y = 0; y < h && cost < limit; y++)
+        for (int x = 0; x < w; x++)
+            cost += abs(oracle_difference(cur, ref, x, y));
+    return cost;
+}
+
+/* Element (u, x) of a Hadamard matrix: negative where u and x have an odd number of bits in common. */
+static int oracle_hadamard(int u, int x)
+{
+    const int common = u & x;
+
+    return (common ^ common >> 1 ^ common >> 2) & 1 ? -1 : 1;
+}
+
+/* A tile of n x n samples from (x0, y0) on, of w x h. */
+static int64_t oracle_tile(OracleSamples cur, OracleSamples ref, int w, int h, int x0, int y0, int n)
+{
+    int rows[8][8] = { { 0 } };
+    int64_t sum = 0;
+
+    for (int y = 0; y < n && y0 + y < h; y++)
+        for (int u = 0; u < n; u++)
+            for (int x = 0; x < n && x0 + x < w; x++)
+                rows[y][u] += oracle_hadamard(u, x) * oracle_difference(cur, ref, x0 + x, y0 + y);
+    for (int v = 0; v < n; v++) {
+        for (int u = 0; u < n; u++) {
+            int coefficient = 0;
+
+            for (int y = 0; y < n; y++)
+                coefficient += oracle_hadamard(v, y) * rows[y][u];
+            sum += abs(coefficient);
+        }
+    }
+    return n == 8 ? (sum + 2) / 4 : (sum + 1) / 2;
+}
+
+static int64_t oracle_satd(OracleSamples cur, OracleSamples ref, int w, int h, int64_t limit)
+{
+    int64_t cost = 0;
+
+    for (int y = 0; y < h && cost < limit; y += 4) {
+        for (int x = 0; x < w; x += 4) {
+            /* in an area of whole tiles of 8x8 these are counted at their first sample */
+            if (x >= w / 8 * 8 || y >= h / 8 * 8)
+                cost += oracle_tile(cur, ref, w, h, x, y, 4);
+            else if (x % 8 == 0 && y % 8 == 0)
+                cost += oracle_tile(cur, ref, w, h, x, y, 8);
         }
     }
     return cost;
+}
+
+/** By the name of the option's value. */
+static const struct {
+    const char *name;
+    OracleCost cost;
+} oracle_costs[] = {
+    { "sad",  oracle_sad },
+    { "satd", oracle_satd },
+};
+
+static uint32_t oracle_cost(const OracleBlock *b, int dx, int dy, uint32_t limit)
+{
+    const uint16_t *cur = b->cur->samples + b->y0 * b->cur->w + b->x0;
+    const uint16_t *ref = b->ref->samples + (b->y0 + dy) * b->ref->w + b->x0 + dx;
+
+    ORACLE_NOTE(b->bx, b->by, b->bw, 1, dx, dy);
+    return b->cost((OracleSamples){ cur, b->cur->w, 1 }, (OracleSamples){ ref, b->ref->w, 1 },
+                   b->w, b->h, limit);
 }
 
 static int oracle_admissible(const OracleBlock *b, int dx, int dy)
@@ -380,33 +454,40 @@ static int oracle_blocks(int n, int block)
     return nb;
 }
 
+/** A search, and of which blocks. */
+typedef struct OracleSearch {
+    OracleVector (*search)(const OracleBlock *b);
+    OracleCost cost;
+    int block, range;
+} OracleSearch;
+
 /**
  * Search a whole picture.
  * @param last, before_last what the two searches before in the same direction found,
  *                          NULL where there was none
  * @param vectors           gets one for each block, in raster order
  */
-static inline void oracle_field(OracleVector (*search)(const OracleBlock *b),
-                         const OraclePicture *cur, const OraclePicture *ref,
-                         int block, int range, const OracleVector *last,
-                         const OracleVector *before_last, OracleVector *vectors)
+static inline void oracle_field(OracleSearch s, const OraclePicture *cur, const OraclePicture *ref,
+                                const OracleVector *last, const OracleVector *before_last,
+                                OracleVector *vectors)
 {
+    const int block = s.block;
     const int bw = oracle_blocks(cur->w, block);
     const int bh = oracle_blocks(cur->h, block);
 
     for (int by = 0; by < bh; by++) {
         for (int bx = 0; bx < bw; bx++) {
             OracleBlock b = {
-                .cur = cur, .ref = ref,
+                .cur = cur, .ref = ref, .cost = s.cost,
                 .x0 = bx * block, .y0 = by * block,
                 .w = oracle_min(block, cur->w - bx * block),
                 .h = oracle_min(block, cur->h - by * block),
-                .range = range,
+                .range = s.range,
                 .bx = bx, .by = by, .bw = bw, .bh = bh,
                 .found = vectors, .last = last, .before_last = before_last,
             };
 
-            vectors[by * bw + bx] = search(&b);
+            vectors[by * bw + bx] = s.search(&b);
         }
     }
 }

@@ -23,6 +23,7 @@
 /** What is wanted of the fields of a pair of pictures. */
 typedef struct OracleMotion {
     OracleVector (*search)(const OracleBlock *b);   ///< NULL: hme
+    OracleCost cost;
     int block, range;
     int depth;              ///< of samples
     int smooth;             ///< 0: off
@@ -178,6 +179,7 @@ static OraclePicture oracle_enlarge(const OraclePicture *p, int depth, int pel)
 typedef struct OracleLevel {
     const OraclePicture *cur;
     const OraclePicture *ref;   ///< enlarged
+    OracleCost cost;
     int depth, smooth, block, range;
     int pel;
     int threshold;              ///< T, in samples
@@ -200,17 +202,13 @@ static int oracle_level_admissible(const OracleLevel *l, int bx, int by, int dx,
 static int64_t oracle_level_cost(const OracleLevel *l, int bx, int by, int dx, int dy,
                                  int64_t limit)
 {
-    const int x0 = bx * l->block, x1 = oracle_min(x0 + l->block, l->cur->w);
-    const int y0 = by * l->block, y1 = oracle_min(y0 + l->block, l->cur->h);
-    int64_t cost = 0;
+    const int x0 = bx * l->block, y0 = by * l->block, pel = l->pel;
+    const uint16_t *ref = l->ref->samples + (size_t)(y0 * pel + dy) * l->ref->w + x0 * pel + dx;
 
-    ORACLE_NOTE(bx, by, l->bw, l->pel, dx, dy);
-    for (int y = y0; y < y1 && cost < limit; y++)
-        for (int x = x0; x < x1; x++)
-            cost += oracle_abs(l->cur->samples[y * l->cur->w + x] -
-                               l->ref->samples[(size_t)(y * l->pel + dy) * l->ref->w +
-                                               x * l->pel + dx]);
-    return cost;
+    ORACLE_NOTE(bx, by, l->bw, pel, dx, dy);
+    return l->cost((OracleSamples){ l->cur->samples + y0 * l->cur->w + x0, l->cur->w, 1 },
+                   (OracleSamples){ ref, l->ref->w * pel, pel },
+                   oracle_min(l->block, l->cur->w - x0), oracle_min(l->block, l->cur->h - y0), limit);
 }
 
 /* Nonzero: the block exists; it is n. */
@@ -295,7 +293,7 @@ static OracleLevel oracle_level(const OracleMotion *m, const OraclePicture *cur,
                                 OracleVector *vectors)
 {
     return (OracleLevel){
-        .cur = cur, .ref = ref, .depth = m->depth, .smooth = m->smooth,
+        .cur = cur, .ref = ref, .cost = m->cost, .depth = m->depth, .smooth = m->smooth,
         .block = block, .range = range, .pel = 1, .threshold = m->search ? 16 : 8,
         .bw = oracle_blocks(cur->w, block), .bh = oracle_blocks(cur->h, block),
         .vectors = vectors,
@@ -402,7 +400,8 @@ static void oracle_hme(const OracleMotion *m, const OraclePicture *cur, const Or
         l = oracle_level(m, &curs[i], &refs[i], block, (m->range + (1 << i) - 1) >> i, NULL);
         l.vectors = oracle_memory(l.bw * l.bh, sizeof(*l.vectors));
         if (i == nb - 1)
-            oracle_field(oracle_search_fs, l.cur, l.ref, block, l.range, NULL, NULL, l.vectors);
+            oracle_field((OracleSearch){ oracle_search_fs, m->cost, block, l.range },
+                         l.cur, l.ref, NULL, NULL, l.vectors);
         else
             oracle_begin(&l, &before, 2, 1);
         oracle_passes(&l, m->sweeps);
@@ -438,7 +437,8 @@ static void oracle_motion(const OracleMotion *m, const OraclePicture *cur,
     if (m->search) {
         OracleLevel l = oracle_level(m, cur, ref, m->block, m->range, vectors);
 
-        oracle_field(m->search, cur, ref, m->block, m->range, last, before_last, found);
+        oracle_field((OracleSearch){ m->search, m->cost, m->block, m->range }, cur, ref,
+                     last, before_last, found);
         memcpy(vectors, found, l.bw * l.bh * sizeof(*vectors));
         if (m->smooth)
             oracle_passes(&l, m->sweeps);
@@ -531,45 +531,47 @@ static void oracle_check(const OracleMotion *m, int w, int h, OracleVector *a, O
 }
 
 /** Set the costs of the final vectors: D, wherever they point to. */
-static void oracle_costs(const OracleMotion *m, const OraclePicture *cur,
-                         const OraclePicture *ref, OracleVector *vectors)
+static void oracle_set_costs(const OracleMotion *m, const OraclePicture *cur,
+                             const OraclePicture *ref, OracleVector *vectors)
 {
     const int bw = oracle_blocks(cur->w, m->block), bh = oracle_blocks(cur->h, m->block);
     const int quarters = 4 / m->pel;
+    uint16_t *match = oracle_memory(m->block * m->block, sizeof(*match));
 
     for (int k = 0; k < bw * bh; k++) {
         OracleVector *v = &vectors[k];
-        const int x0 = k % bw * m->block, x1 = oracle_min(x0 + m->block, cur->w);
-        const int y0 = k / bw * m->block, y1 = oracle_min(y0 + m->block, cur->h);
+        const int x0 = k % bw * m->block, w = oracle_min(m->block, cur->w - x0);
+        const int y0 = k / bw * m->block, h = oracle_min(m->block, cur->h - y0);
 
-        v->cost = 0;
-        for (int y = y0; y < y1; y++)
-            for (int x = x0; x < x1; x++)
-                v->cost += oracle_abs(cur->samples[y * cur->w + x] -
-                                      oracle_quarter(ref, (1 << m->depth) - 1,
-                                                     4 * x + v->dx * quarters,
-                                                     4 * y + v->dy * quarters));
+        for (int y = 0; y < h; y++)
+            for (int x = 0; x < w; x++)
+                match[y * w + x] = oracle_quarter(ref, (1 << m->depth) - 1,
+                                                  4 * (x0 + x) + v->dx * quarters,
+                                                  4 * (y0 + y) + v->dy * quarters);
+        v->cost = m->cost((OracleSamples){ cur->samples + y0 * cur->w + x0, cur->w, 1 },
+                          (OracleSamples){ match, w, 1 }, w, h, INT64_MAX);
     }
+    free(match);
 }
 
 /** What the blocks of a picture would cost if each were flat. */
-static uint64_t oracle_intra(const OraclePicture *p, int block)
+static uint64_t oracle_intra(OracleCost cost, const OraclePicture *p, int block)
 {
     uint64_t intra = 0;
 
     for (int y0 = 0; y0 < p->h; y0 += block) {
         for (int x0 = 0; x0 < p->w; x0 += block) {
-            const int x1 = oracle_min(x0 + block, p->w), y1 = oracle_min(y0 + block, p->h);
-            const int64_t nb = (int64_t)(x1 - x0) * (y1 - y0);
-            int64_t sum = 0, mean;
+            const int w = oracle_min(block, p->w - x0), h = oracle_min(block, p->h - y0);
+            const uint16_t *first = p->samples + y0 * p->w + x0;
+            uint16_t mean;
+            int64_t sum = 0;
 
-            for (int y = y0; y < y1; y++)
-                for (int x = x0; x < x1; x++)
-                    sum += p->samples[y * p->w + x];
-            mean = (2 * sum + nb) / (2 * nb);
-            for (int y = y0; y < y1; y++)
-                for (int x = x0; x < x1; x++)
-                    intra += oracle_abs(p->samples[y * p->w + x] - (int)mean);
+            for (int y = 0; y < h; y++)
+                for (int x = 0; x < w; x++)
+                    sum += first[y * p->w + x];
+            mean   = (2 * sum + w * h) / (2 * w * h);
+            intra += cost((OracleSamples){ first, p->w, 1 }, (OracleSamples){ &mean, 0, 0 },
+                          w, h, INT64_MAX);
         }
     }
     return intra;

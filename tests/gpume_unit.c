@@ -144,7 +144,7 @@ static void compare(const Case *c, TestBackend *b, int i, const GpumeSearch *sea
 static GpumeParams chosen(const Case *c)
 {
     GpumeParams p = {
-        .algo = c->s.algo, .block = c->s.block, .range = c->s.range,
+        .algo = c->s.algo, .cost = c->s.cost, .block = c->s.block, .range = c->s.range,
         .exhaustive = c->exhaustive, .always_sea = c->always_sea, .intra = c->intra,
         .smooth = c->s.smooth, .check = c->s.check, .pel = FFMAX(c->s.pel, 1),
         .sweeps = c->s.sweeps, .levels = c->s.levels,
@@ -538,7 +538,7 @@ static void run_text(const void *opaque, const char *text)
         return;
     }
     /* a slow build has some cases; 7, for they come in twos, threes and fives */
-    if (quick && only_case < 0 && case_number % 7) {
+    if ((quick && only_case < 0 && case_number % 7) || !test_is_mine()) {
         case_number++;
         return;
     }
@@ -555,6 +555,9 @@ static void run_text(const void *opaque, const char *text)
             c.s.pel    = test_default(c.s.algo, "pel");
         } else if (!strcmp(name, "block"))
             c.s.block = random ? 4 << test_draw(&r, 6) : n;
+        else if (!strcmp(name, "cost"))
+            /* not from r: so all else of a case is as it is with another cost */
+            c.s.cost = random ? test_mix(seed) % 3 % GPUME_NB_COSTS : find_name(test_costs, GPUME_NB_COSTS, value);
         else if (!strcmp(name, "range"))
             c.s.range = random ? random_range(&r) : n;
         else if (!strcmp(name, "motion"))
@@ -576,7 +579,7 @@ static void run_text(const void *opaque, const char *text)
         else if (!strcmp(name, "frames"))
             frames = random ? test_draw_range(&r, 2, 6) : n;
         else if (!strcmp(name, "content"))
-            c.content = random ? test_draw(&r, 2) ? TEST_MOTION : test_draw(&r, TEST_NB_CONTENTS)
+            c.content = random ? test_draw(&r, 2) ? TEST_MOTION : test_draw(&r, TEST_NB_DRAWN)
                                : find_name(test_content_names, TEST_NB_CONTENTS, value);
         else if (!strcmp(name, "dir"))
             test_set_dir(&c.s, random ? 1 + test_draw(&r, 3) : n, 1);
@@ -703,6 +706,14 @@ static const struct {
     /* several on both sides, and fewer pictures than references */
     { FULL | REST, "refs={-1/-2/-3/1/2/3,2/-1/3/-3,-8/1} frames={2,9} check={0,1} size=30x22 block=8 backend={0,1}" },
     { HME, "refs={-1/-2/-3/1/2/3,-1/-2,1/2/3,2/-1/3/-3,-8/1} frames={2,9} size=40x26 block=8 backend={0,1} flight={1,3}" },
+    /* another cost: every block, samples of one byte and of two, tiles that the edges cut */
+    { ALL, "cost=satd block={4,8,16,32,64} format={gray,gray9le,p010be,gray16le} size=74x69 range={3,30} frames=2" },
+    { FULL | REST, "cost=satd block=128 format={gray,gray10le} size=131x129 range=3 frames=2" },
+    { FULL, "cost=satd size=" SIDES "x" SIDES " block={8,16} range=6 content=shift frames=2" },
+    { FULL | REST, "cost=satd " CONTENTS " range=8 size=37x29 block=8 frames=2" },
+    { FULL | REST, "cost=satd content={hadamard,extreme,checker} format={gray,gray16le} size=130x129 "
+                   "block=128 range=2" },
+    { REST, "cost=satd " NEIGHBOURS " range=24 frames=4 content=speeds dir=?" },
 };
 
 /** Each part of what is done with vectors, and all that go together. */
@@ -765,6 +776,13 @@ static const char *const motion[] = {
     "block=8 backend={0,1}",
     "algo={ds,epzs,hme} check=1 refs={-1/-2/1/2,-1/-2,2/-1} frames=6 size=40x26 block=8 backend={0,1}",
     "algo={ds,epzs} smooth=2 pel=4 refs={-1/-2,-3/2} frames=7 size=40x26 block=8 backend={0,1}",
+    /* another cost */
+    "cost=satd algo={fs,ds,umh,epzs} " PARTS " block={4,8,16} frames=3 dir=?",
+    "cost=satd algo={ds,hme} smooth=2 check=1 pel={1,2,4} block={4,8,16,32,64} "
+    "format={gray,gray9le,p010be,gray16le} size=74x69 range=20 frames=2",
+    "cost=satd algo={ds,hme} size=130x129 block=128 range=2 content={hadamard,extreme} format={gray,gray16le} "
+    "smooth=64 pel={1,2,4} check={0,1} frames=2",
+    "cost=satd " NEIGHBOURS " algo={hme,epzs} range=24 frames=3 content=speeds dir=? motion=?",
 };
 
 static void run_fixed(void)
@@ -1053,9 +1071,10 @@ static void test_sea(void)
 
 static int usage(void)
 {
-    printf("usage: gpume_unit [-quick] [-seed N] [-cases N] [-case N] "
+    printf("usage: gpume_unit [-quick] [-share I/N] [-seed N] [-cases N] [-case N] "
            "[-backend NAME] [-v]\n"
            "  -quick      fewer cases, for slow builds\n"
+           "  -share I/N  the I-th of N shares of the cases\n"
            "  -seed N     of the random cases (default %"PRIu64")\n"
            "  -cases N    how many random cases\n"
            "  -case N     this one case only\n"
@@ -1075,6 +1094,8 @@ int main(int argc, char **argv)
             quick = 1;
         else if (!strcmp(argv[i], "-v"))
             test_verbose = 1;
+        else if (i + 1 < argc && !strcmp(argv[i], "-share") && !test_set_share(argv[i + 1]))
+            i++;
         else if (i + 1 < argc && !strcmp(argv[i], "-seed"))
             master_seed = strtoull(argv[++i], NULL, 0);
         else if (i + 1 < argc && !strcmp(argv[i], "-cases"))
@@ -1102,8 +1123,8 @@ int main(int argc, char **argv)
     }
     run_fixed();
     for (int i = 0; only_case < 0 ? i < nb_random : case_number <= only_case; i++)
-        run_text(NULL, i % 4 ? "algo=? block=? range=? size=? content=? frames=? dir=? abandon=?" :
-                 "algo=? block=? range=? motion=? size=? content=? frames=? dir=? abandon=?");
+        run_text(NULL, i % 4 ? "algo=? cost=? block=? range=? size=? content=? frames=? dir=? abandon=?" :
+                 "algo=? cost=? block=? range=? motion=? size=? content=? frames=? dir=? abandon=?");
 
     test_context[0] = 0;
     for (int i = 0; i < nb_backends; i++) {

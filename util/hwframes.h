@@ -11,60 +11,51 @@
 #ifndef AVFILTER_GPUME_UTIL_HWFRAMES_H
 #define AVFILTER_GPUME_UTIL_HWFRAMES_H
 
-#include "libavutil/attributes.h"
 #include "libavutil/buffer.h"
-#include "libavutil/error.h"
-#include "libavutil/hwcontext.h"
-#include "libavutil/pixdesc.h"
+#include "libavutil/frame.h"
 
+#include "libavfilter/avfilter.h"
 #include "libavfilter/formats.h"
 
+/** The frames of a filter. Blank, or opened. */
+typedef struct GpumeHwFrames {
+    AVBufferRef *in;            ///< AVHWFramesContext of the input, or NULL: system memory
+    AVBufferRef *out;           ///< of the output, so that all its frames are of one
+} GpumeHwFrames;
+
 /**
- * The same formats in and out.
+ * Sets the same formats in and out.
  * @param supported whether a format of samples is taken
  * @param hw_format format i of hardware frames; AV_PIX_FMT_NONE: there are no more
  * @return 0 or an AVERROR code
  */
-static inline int gpume_set_formats(const AVFilterContext *ctx, AVFilterFormatsConfig **cfg_in,
-                                    AVFilterFormatsConfig **cfg_out, int (*supported)(enum AVPixelFormat),
-                                    enum AVPixelFormat (*hw_format)(int i))
-{
-    const AVPixFmtDescriptor *desc = NULL;
-    AVFilterFormats *formats = NULL;
-    enum AVPixelFormat format;
-    int ret;
-
-    while ((desc = av_pix_fmt_desc_next(desc))) {
-        format = av_pix_fmt_desc_get_id(desc);
-        if (supported(format) && (ret = ff_add_format(&formats, format)) < 0)
-            return ret;
-    }
-    for (int i = 0; (format = hw_format(i)) != AV_PIX_FMT_NONE; i++)
-        if ((ret = ff_add_format(&formats, format)) < 0)
-            return ret;
-    return ff_set_common_formats2(ctx, cfg_in, cfg_out, formats);
-}
+int ff_gpume_set_formats(const AVFilterContext *ctx, AVFilterFormatsConfig **cfg_in,
+                         AVFilterFormatsConfig **cfg_out, int (*supported)(enum AVPixelFormat),
+                         enum AVPixelFormat (*hw_format)(const AVFilterContext *ctx, int i));
 
 /**
- * Make frames like others: of their device, format and size.
- * @param like an AVHWFramesContext
- * @param out  set to a new one; on an error to NULL, or to one that is to be unreferenced
+ * Makes frames like those of the input: of their device, format and size.
+ * @param in an AVHWFramesContext, or NULL: frames are in system memory
+ * @return 0 or an AVERROR code, and then it is blank
+ */
+int ff_gpume_hwframes_open(GpumeHwFrames *s, AVBufferRef *in);
+void ff_gpume_hwframes_close(GpumeHwFrames *s);
+
+/** Tells the next filter which frames come. @return 0 or AVERROR(ENOMEM) */
+int ff_gpume_hwframes_config(const GpumeHwFrames *s, AVFilterLink *outlink);
+
+/**
+ * Compares a frame with what was opened.
+ * @return 1; 0 if it is a hardware frame for which others have to be opened; or AVERROR(EINVAL)
+ *         with a message
+ */
+int ff_gpume_hwframes_fit(const GpumeHwFrames *s, const AVFilterLink *inlink, const AVFrame *frame);
+
+/**
+ * Gives a frame samples that nobody else has, of any value. All its other properties stay.
+ * @param old set to a frame of those that it had; NULL: they are let go
  * @return 0 or an AVERROR code
  */
-static inline av_cold int gpume_frames_like(const AVBufferRef *like, AVBufferRef **out)
-{
-    const AVHWFramesContext *from = (const AVHWFramesContext *)like->data;
-    AVHWFramesContext *to;
-
-    *out = av_hwframe_ctx_alloc(from->device_ref);
-    if (!*out)
-        return AVERROR(ENOMEM);
-    to            = (AVHWFramesContext *)(*out)->data;
-    to->format    = from->format;
-    to->sw_format = from->sw_format;
-    to->width     = from->width;
-    to->height    = from->height;
-    return av_hwframe_ctx_init(*out);
-}
+int ff_gpume_new_samples(const GpumeHwFrames *s, AVFilterLink *outlink, AVFrame *frame, AVFrame **old);
 
 #endif /* AVFILTER_GPUME_UTIL_HWFRAMES_H */

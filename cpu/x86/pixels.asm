@@ -371,13 +371,15 @@ cglobal gpume_candidates, 1, 1, 16, choice
     paddd       m0, m1
     movd [choiceq+SUM], xm0
 
-    ; which may be better than the own vector
+    ; which may be better than the own vector: sums have no sign
     paddd       m4, [choiceq+BOUNDS]
     paddd       m6, [choiceq+BOUNDS+32]
-    pcmpgtd     m1, m0, m4
-    pcmpgtd     m2, m0, m6
-    pand        m12, m1
-    pand        m13, m2
+    pmaxud      m1, m0, m4
+    pmaxud      m2, m0, m6
+    pcmpeqd     m1, m4
+    pcmpeqd     m2, m6
+    pandn       m12, m1, m12
+    pandn       m13, m2, m13
     movmskps   eax, m12
     movmskps choiced, m13
     shl    choiced, 8

@@ -452,7 +452,7 @@ static void check_candidates(void)
             ref_choice.factor      = rnd() % (GPUME_MAX_SMOOTH * GPUME_MAX_BLOCK + 1);
             ref_choice.shift       = 3 + rnd() % 3;
             ref_choice.depth_shift = rnd() % 9;
-            ref_choice.cost        = rnd() % (1 << (rnd() % 30));
+            ref_choice.cost        = rnd() % (1u << (rnd() % 32));
             for (int i = 0; i < 16; i++)
                 ref_choice.bounds[i] = rnd() & 1 ? 0 : rnd() % (2 * ref_choice.cost + 1);
             new_choice = ref_choice;

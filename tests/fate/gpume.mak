@@ -58,6 +58,12 @@ FATE_GPUME_SEARCHES = $(addprefix fate-gpume-,$(filter-out fs ds hme,$(GPUME_SEA
 FATE_GPUME_VECTORS += $(FATE_GPUME_SEARCHES)
 $(FATE_GPUME_SEARCHES): CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=$(@:fate-gpume-%=%):range=24:dir=both)
 
+# another cost, with tiles that the edges cut
+FATE_GPUME_SATD = fate-gpume-satd-fs fate-gpume-satd-ds fate-gpume-satd-hme fate-gpume-satd-odd
+$(FATE_GPUME_SATD):  CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=$(@:fate-gpume-satd-%=%):cost=satd:range=12:dir=both)
+fate-gpume-satd-odd: CMD = $(call GPUME_CSV,$(GPUME_ODD),algo=hme:cost=satd:block=8:dir=both)
+FATE_GPUME_VECTORS += $(FATE_GPUME_SATD)
+
 # rows that wait for each other
 FATE_GPUME_WAVES = $(foreach S,$(GPUME_PREDICTIVE),$(foreach N,1 2 5,fate-gpume-$(S)-threads-$(N)))
 GPUME_SEARCH_OF  = $(word 3,$(subst -, ,$(1)))
@@ -156,8 +162,9 @@ fate-gpume-change-input:  CMD = $(call GPUME_CHANGE,-reinit_filter 0)
 fate-gpume-change-reinit: CMD = $(call GPUME_CHANGE,,async_depth=1:)
 
 # Files
-FATE_GPUME_VECTORS += fate-gpume-stats fate-gpume-stats-1 fate-gpume-stats-hme
+FATE_GPUME_VECTORS += fate-gpume-stats fate-gpume-stats-1 fate-gpume-stats-hme fate-gpume-stats-satd
 fate-gpume-stats-hme: CMD = ffmpeg -lavfi "$(GPUME_SRC),gpume=algo=hme:dir=both:stats_file=-" -f null -
+fate-gpume-stats-satd: CMD = ffmpeg -lavfi "$(GPUME_ODD),gpume=algo=ds:cost=satd:range=64:block=32:stats_file=-" -f null -
 fate-gpume-stats:   CMD = ffmpeg -lavfi "$(GPUME_SRC),gpume=algo=ds:range=64:dir=both:stats_file=-" -f null -
 fate-gpume-stats-1: CMD = ffmpeg -lavfi "$(GPUME_SRC),setpts=N*7-3,gpume=algo=fs:range=3:block=64:stats_file=-" -f null -
 FATE_GPUME_METADATA-$(call ALLYES, $(GPUME_NEEDS) METADATA_FILTER) += fate-gpume-metadata
@@ -173,6 +180,16 @@ fate-gpume-npy:      CMD = $(call GPUME_NPY,$(GPUME_SRC),algo=ds:range=64:dir=bo
 fate-gpume-npy-hme:  CMD = $(call GPUME_NPY,$(GPUME_ODD),algo=hme:range=9:block=8)
 fate-gpume-npy-past: CMD = $(call GPUME_NPY,$(GPUME_ODD),algo=fs:range=9:block=32)
 fate-gpume-npy-0:    CMD = $(call GPUME_NPY,$(GPUME_PAN)$(GPUME_COMMA)trim=end_frame=0,dir=future)
+
+# Several references, also with the check; files, statistics and metadata of them
+FATE_GPUME_VECTORS += fate-gpume-refs fate-gpume-refs-check fate-gpume-refs-epzs
+fate-gpume-refs:       CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=ds:range=24:block=32:dir=both:refs=3)
+fate-gpume-refs-check: CMD = $(call GPUME_CSV,$(GPUME_ODD),algo=hme:range=24:block=16:refs=2)
+fate-gpume-refs-epzs:  CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=epzs:range=24:block=32:dir=past:refs=2)
+FATE_GPUME_REFS-$(call ALLYES, $(GPUME_NEEDS) SPLIT_FILTER SELECT_FILTER NULLSINK_FILTER) += fate-gpume-refs-distances
+fate-gpume-refs-distances: CMD = . $(SRC_PATH)/tests/fate/gpume_refs.sh; gpume_refs \
+    "testsrc2=s=64x48:r=10,format=gray,crop=53:37:n/2:n/3,trim=end_frame=18" gpume-refs \
+    $(foreach A,$(filter-out epzs,$(GPUME_SEARCHES)),algo=$(A):range=9:block=8 $(if $(filter hme,$(A)),,algo=$(A):range=5:block=16:check=1:pel=2:smooth=1))
 
 # numpy reads the .npy and compares it with the .csv that another instance wrote
 FATE_GPUME_NUMPY-$(call ALLYES, $(GPUME_NEEDS) SPLIT_FILTER) += fate-gpume-numpy
@@ -199,7 +216,7 @@ FATE_GPUME_GPL = $(FATE_GPUME_GPL-yes)
 
 # Options that must fail
 GPUME_BAD = range-1025 range-far block-2 block-24 block-256 algo-xyz dir-up \
-            backend-gpu nosuch-1 device_size-0 smooth-65 pel-3 pel-5 sweeps-17 levels-12
+            backend-gpu nosuch-1 device_size-0 smooth-65 cost-xyz pel-3 pel-5 sweeps-17 levels-12
 FATE_GPUME_BAD = $(GPUME_BAD:%=fate-gpume-bad-%)
 $(FATE_GPUME_BAD): CMD = $(call GPUME_FAILS,$(subst -,=,$(@:fate-gpume-bad-%=%))) | tail -n 1
 $(FATE_GPUME_BAD): CMP = oneline
@@ -232,7 +249,7 @@ fate-gpume-help: CMD = ffmpeg -hide_banner -h filter=gpume | sed -e "/^Exiting/d
 
 FATE_GPUME_FFMPEG-$(call ALLYES, $(GPUME_NEEDS)) += $(FATE_GPUME_VECTORS) $(FATE_GPUME_BAD) $(FATE_GPUME_ERRORS)
 FATE_GPUME_FFMPEG = $(FATE_GPUME_FFMPEG-yes) $(FATE_GPUME_SCALED-yes) $(FATE_GPUME_CHANGE-yes) \
-                    $(FATE_GPUME_METADATA-yes) $(FATE_GPUME_NUMPY-yes)                          \
+                    $(FATE_GPUME_METADATA-yes) $(FATE_GPUME_NUMPY-yes) $(FATE_GPUME_REFS-yes)                          \
                     $(FATE_GPUME_FRAMECRC-yes) $(FATE_GPUME_HELP-yes) $(FATE_MVVIEW-yes)      \
                     $(FATE_MVFPS-yes) $(FATE_GPUME_ENCODE) $(FATE_GPUME_GPL)
 

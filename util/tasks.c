@@ -1,0 +1,179 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#if HAVE_PTHREADS
+#include <sched.h>
+#endif
+
+#include "libavutil/common.h"
+#include "libavutil/time.h"
+
+#include "libavfilter/gpume/util/tasks.h"
+
+/** How often a thread that waits looks before it lets others run. */
+#define PATIENCE 1000
+
+/** Microseconds / 16: nothing that takes longer than this is due to threads being woken. */
+#define MOST_LOSS (16 * 200)
+
+/** Threads go on with later lists until they have worked for so many times their loss. */
+#define WORTH 8
+
+typedef struct Run {
+    const GpumeScheduler *s;
+    GpumeTaskList *const *lists;
+    int nb_lists;
+    int nb_workers;
+    int64_t begin, enough;  ///< microseconds: when it began, how long it is to take at least
+    atomic_int stop;
+    atomic_llong busy;      ///< microseconds, of all workers together
+} Run;
+
+/* Passes a little time, the n-th time that a thread finds nothing to do. */
+static void pass_time(int n)
+{
+    if (n < PATIENCE) {
+#if ARCH_X86 && HAVE_INLINE_ASM
+        __asm__ volatile ("pause");
+#endif
+    } else {
+#if HAVE_PTHREADS
+        sched_yield();
+#else
+        av_usleep(1);
+#endif
+    }
+}
+
+int ff_gpume_task_done(const GpumeTask *t)
+{
+    return atomic_load_explicit(&t->done, memory_order_acquire) == t->nb_units;
+}
+
+static int list_done(GpumeTaskList *l)
+{
+    const int before = atomic_load_explicit(&l->first, memory_order_relaxed);
+    int first = before;
+
+    while (first < l->nb && ff_gpume_task_done(l->tasks[first]))
+        first++;
+    if (first != before)
+        atomic_store_explicit(&l->first, first, memory_order_relaxed);
+    return first == l->nb;
+}
+
+/**
+ * Takes units of a task, at first many at a time, then fewer and fewer, so that all threads end at
+ * about the same time. Returns how many they are.
+ * @param is_oldest 0: threads may have to stop soon
+ */
+static int take_units(GpumeTask *t, int nb_workers, int is_oldest, int *start)
+{
+    int nb;
+
+    *start = atomic_load_explicit(&t->next, memory_order_relaxed);
+    if (*start >= t->nb_units)
+        return 0;
+    for (int i = 0; i < GPUME_MAX_NEEDS; i++)
+        if (t->needs[i] && !ff_gpume_task_done(t->needs[i]))
+            return 0;
+    if (t->take) {
+        *start = t->take(t->arg);
+        if (*start < 0)
+            return 0;
+        atomic_fetch_add_explicit(&t->next, 1, memory_order_relaxed);
+        return 1;
+    }
+    do {
+        const int remaining = t->nb_units - *start;
+
+        nb = nb_workers == 1 ? remaining : FFMAX(t->least, is_oldest ? remaining / (2 * nb_workers) : 1);
+        nb = FFMIN(FFMAX(nb, 1), remaining);
+    } while (nb > 0 && !atomic_compare_exchange_weak_explicit(&t->next, start, *start + nb,
+                                                              memory_order_relaxed, memory_order_relaxed));
+    return nb;
+}
+
+/* Does some units; returns whether there were any that could be done. */
+static int do_units(const Run *r, int worker)
+{
+    for (int i = 0; i < r->nb_lists; i++) {
+        const GpumeTaskList *l = r->lists[i];
+
+        for (int k = atomic_load_explicit(&l->first, memory_order_relaxed); k < l->nb; k++) {
+            GpumeTask *t = l->tasks[k];
+            int start, nb = take_units(t, r->nb_workers, !i, &start);
+
+            if (nb <= 0)
+                continue;
+            t->run(t->arg, worker, start, start + nb);
+            atomic_fetch_add_explicit(&t->done, nb, memory_order_acq_rel);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Returns whether threads shall stop: at once, or as soon as it was worth waking them. */
+static int is_over(const Run *r)
+{
+    if (!list_done(r->lists[0]))
+        return 0;
+    if (r->nb_workers == 1 || av_gettime_relative() - r->begin >= r->enough)
+        return 1;
+    for (int i = 1; i < r->nb_lists; i++)
+        if (!list_done(r->lists[i]))
+            return 0;
+    return 1;
+}
+
+static void work(void *opaque, int worker, int nb_workers)
+{
+    Run *r = opaque;
+    int64_t since = av_gettime_relative(), busy = 0;
+    int n = 0;
+
+    while (!atomic_load_explicit(&r->stop, memory_order_relaxed)) {
+        if (is_over(r)) {
+            atomic_store_explicit(&r->stop, 1, memory_order_relaxed);
+        } else if (do_units(r, worker)) {
+            if (n)
+                since = av_gettime_relative();
+            n = 0;
+        } else {
+            if (!n)
+                busy += av_gettime_relative() - since;
+            pass_time(n++);
+        }
+    }
+    if (!n)
+        busy += av_gettime_relative() - since;
+    atomic_fetch_add_explicit(&r->busy, busy, memory_order_relaxed);
+}
+
+void ff_gpume_tasks_run(GpumeScheduler *s, GpumeTaskList *const *lists, int nb_lists)
+{
+    Run r = {
+        .lists = lists, .nb_lists = nb_lists, .nb_workers = FFMAX(s->executor.nb_threads, 1),
+        .begin = av_gettime_relative(), .enough = WORTH * s->loss / 16,
+    };
+    int64_t busy, loss;
+
+    if (list_done(lists[0]))
+        return;
+    /* each thread is worth to be woken if it does more than is lost by that */
+    if (s->work)
+        r.nb_workers = FFMAX(FFMIN(nb_lists * s->work / FFMAX(s->loss, 1), r.nb_workers), 1);
+    atomic_init(&r.stop, 0);
+    atomic_init(&r.busy, 0);
+    gpume_execute(&s->executor, work, &r, r.nb_workers);
+
+    busy    = 16 * atomic_load_explicit(&r.busy, memory_order_relaxed);
+    loss    = r.nb_workers > 1 ? 16 * (av_gettime_relative() - r.begin) - busy / r.nb_workers : s->loss / 2;
+    s->work = s->work ? s->work + (busy - s->work) / 8 : busy;
+    s->loss = s->loss + (FFMIN(loss, MOST_LOSS) - s->loss) / 8;
+}
