@@ -47,13 +47,13 @@ typedef struct MvfpsContext {
     AVRational rate;            ///< of the output
     AVRational in_time_base, out_time_base;
 
-    MvfpsBetween *between;
+    Mvfps *mvfps;
     GpumeHwFrames frames;
-    AVFrame *before, *after;    ///< the frames around the next instant; after may be missing
+    AVFrame *before, *after;    ///< the frames around the next output time; after may be missing
     int64_t start;              ///< timestamp of the first frame; all in the output's time base
     int64_t before_pts, after_pts;
     int64_t front_pts;          ///< of the frame in front of them, if there was one
-    int64_t end;                ///< after the end of the input: no instant is as late as this
+    int64_t end;                ///< after the end of the input: no output frame is as late as this
     int64_t index;              ///< of the next output frame
     int new_pair;               ///< the frames around it have not been looked at
     enum MvfpsMode how;         ///< pictures between them are made
@@ -67,20 +67,20 @@ typedef struct MvfpsContext {
     { name, help, 0, AV_OPT_TYPE_CONST, { .i64 = val }, 0, 0, FLAGS, .unit = u }
 
 static const AVOption mvfps_options[] = {
-    { "fps", "output frames per second, or a factor of the input's, as 2x or 5/2x",
+    { "fps", "output frames per second, or a factor of the input's, such as 2x or 5/2x",
       OFFSET(fps), AV_OPT_TYPE_STRING, { .str = "2x" }, 0, 0, FLAGS },
-    { "mode", "how frames in between are made", OFFSET(mode), AV_OPT_TYPE_INT,
+    { "mode", "how to make frames between two input frames", OFFSET(mode), AV_OPT_TYPE_INT,
       { .i64 = MVFPS_MCI }, 0, MVFPS_NB_MODES - 1, FLAGS, .unit = "mode" },
         CONST("mci",   "motion-compensated interpolation", MVFPS_MCI,   "mode"),
-        CONST("blend", "mean of both frames by distance",  MVFPS_BLEND, "mode"),
-        CONST("dup",   "the nearest frame once more",      MVFPS_DUP,   "mode"),
-    { "scene", "there is a cut where a frame costs so many times what it would cost without a "
-               "reference; 0: never",
+        CONST("blend", "mean of both frames, weighted by distance in time", MVFPS_BLEND, "mode"),
+        CONST("dup",   "copy of the nearest frame",        MVFPS_DUP,   "mode"),
+    { "scene", "scene cut threshold: cost of predicting a frame along its vectors, over that of "
+               "predicting each block by its mean; 0: off",
       OFFSET(scene), AV_OPT_TYPE_DOUBLE, { .dbl = 2 }, 0, 1000, FLAGS },
-    { "cut", "what is between the frames on both sides of a cut", OFFSET(cut), AV_OPT_TYPE_INT,
+    { "cut", "what to make between the frames on both sides of a cut", OFFSET(cut), AV_OPT_TYPE_INT,
       { .i64 = MVFPS_DUP }, MVFPS_BLEND, MVFPS_DUP, FLAGS, .unit = "cut" },
-        CONST("blend", "mean of both frames by distance", MVFPS_BLEND, "cut"),
-        CONST("dup",   "the nearest frame once more",     MVFPS_DUP,   "cut"),
+        CONST("blend", "mean of both frames, weighted by distance in time", MVFPS_BLEND, "cut"),
+        CONST("dup",   "copy of the nearest frame",       MVFPS_DUP,   "cut"),
     { NULL }
 };
 
@@ -111,8 +111,8 @@ static av_cold int parse_rate(AVFilterContext *ctx, AVRational in_rate)
         ret = av_parse_video_rate(&s->rate, s->fps);
     } else {
         if (in_rate.num <= 0 || in_rate.den <= 0) {
-            av_log(ctx, AV_LOG_ERROR, "The input's frame rate is not known: fps=%s has no meaning. "
-                   "Give the output's frames per second.\n", s->fps);
+            av_log(ctx, AV_LOG_ERROR, "The input's frame rate is unknown, so 'fps=%s' cannot be used. "
+                   "Set fps to a number of frames per second.\n", s->fps);
             return AVERROR(EINVAL);
         }
         number = av_strndup(s->fps, length - 1);
@@ -126,21 +126,21 @@ static av_cold int parse_rate(AVFilterContext *ctx, AVRational in_rate)
             ret = AVERROR(EINVAL);
     }
     if (ret < 0 || s->rate.num <= 0 || s->rate.den <= 0 || av_q2d(s->rate) > MAX_RATE) {
-        av_log(ctx, AV_LOG_ERROR, "fps=%s is no frame rate: it has to be a number as 60 or "
-               "30000/1001, or a factor as 2x, above 0 and up to %d frames/s.\n", s->fps, MAX_RATE);
+        av_log(ctx, AV_LOG_ERROR, "'fps=%s' is not a frame rate: it must be a number such as 60 or 30000/1001, "
+               "or a factor such as 2x, above 0 and up to %d frames/s.\n", s->fps, MAX_RATE);
         return AVERROR(EINVAL);
     }
     return 0;
 }
 
-static av_cold void close_between(MvfpsContext *s)
+static av_cold void close_mvfps(MvfpsContext *s)
 {
-    ff_mvfps_close(&s->between);
+    ff_mvfps_close(&s->mvfps);
     ff_gpume_hwframes_close(&s->frames);
 }
 
 /* For frames in system memory, or like these hardware frames. */
-static av_cold int open_between(AVFilterContext *ctx, AVBufferRef *hw_frames)
+static av_cold int open_mvfps(AVFilterContext *ctx, AVBufferRef *hw_frames)
 {
     MvfpsContext *s = ctx->priv;
     MvfpsConfig cfg = {
@@ -149,14 +149,14 @@ static av_cold int open_between(AVFilterContext *ctx, AVBufferRef *hw_frames)
     };
     int ret;
 
-    close_between(s);
+    close_mvfps(s);
     ret = ff_gpume_hwframes_open(&s->frames, hw_frames);
     if (ret >= 0) {
         cfg.hw_frames = s->frames.in;
-        ret = ff_mvfps_open(&s->between, &cfg);
+        ret = ff_mvfps_open(&s->mvfps, &cfg);
     }
     if (ret < 0)
-        close_between(s);
+        close_mvfps(s);
     return ret;
 }
 
@@ -169,13 +169,13 @@ static av_cold int config_output(AVFilterLink *outlink)
     int ret = parse_rate(ctx, in->frame_rate);
 
     if (ret >= 0)
-        ret = open_between(ctx, in->hw_frames_ctx);
+        ret = open_mvfps(ctx, in->hw_frames_ctx);
     if (ret >= 0)
         ret = ff_gpume_hwframes_config(&s->frames, outlink);
     if (ret < 0)
         return ret;
 
-    /* so fine that input frames and instants are all multiples, or as fine as the input's */
+    /* so fine that times of input and output are all multiples, or as fine as the input's */
     s->in_time_base    = inlink->time_base;
     s->out_time_base   = av_gcd_q(s->in_time_base, av_inv_q(s->rate), INT_MAX, s->in_time_base);
     outlink->time_base = s->out_time_base;
@@ -185,12 +185,12 @@ static av_cold int config_output(AVFilterLink *outlink)
     return 0;
 }
 
-static int64_t instant(const MvfpsContext *s, int64_t index)
+static int64_t output_time(const MvfpsContext *s, int64_t index)
 {
     return s->start + av_rescale_q(index, av_inv_q(s->rate), s->out_time_base);
 }
 
-/* Of a frame of the input, in the output's time base. */
+/* Returns the duration of an input frame, in the output's time base. */
 static int64_t duration(const MvfpsContext *s, const AVFrame *frame)
 {
     return av_rescale_q(frame->duration, s->in_time_base, s->out_time_base);
@@ -201,14 +201,14 @@ static int send(AVFilterContext *ctx, AVFrame *frame)
 {
     MvfpsContext *s = ctx->priv;
 
-    frame->pts       = instant(s, s->index);
-    frame->duration  = instant(s, s->index + 1) - frame->pts;
+    frame->pts       = output_time(s, s->index);
+    frame->duration  = output_time(s, s->index + 1) - frame->pts;
     frame->time_base = s->out_time_base;
     s->index++;
     return ff_filter_frame(ctx->outputs[0], frame);
 }
 
-/* What of a frame's side data and flags a frame beside it does not have. */
+/* Removes the side data and flags of a frame that one beside it does not have. */
 static void remove_own_props(AVFrame *frame)
 {
     av_frame_remove_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
@@ -229,7 +229,7 @@ static int send_again(AVFilterContext *ctx, const AVFrame *frame)
 }
 
 /* Make a frame, so many parts of MVFPS_PARTS from the one before to the one after. */
-static int send_between(AVFilterContext *ctx, int part)
+static int send_interpolated(AVFilterContext *ctx, int part)
 {
     MvfpsContext *s = ctx->priv;
     const AVFrame *nearest = mvfps_is_early(part) ? s->before : s->after;
@@ -244,7 +244,7 @@ static int send_between(AVFilterContext *ctx, int part)
     remove_own_props(out);
     ret = ff_gpume_new_samples(&s->frames, ctx->outputs[0], out, NULL);
     if (ret >= 0)
-        ret = ff_mvfps_make(s->between, out, part, s->how);
+        ret = ff_mvfps_make(s->mvfps, out, part, s->how);
     if (ret < 0) {
         av_frame_free(&out);
         return ret;
@@ -277,8 +277,8 @@ static int has_scene_figure(const MvfpsContext *s, double *figure)
 }
 
 /*
- * How far the frames beyond the pair are. The one behind it is not there yet. Where durations tell
- * when the next frame comes that of the frame after does, but filters that drop frames keep them.
+ * Sets how far the frames beyond the pair are. The one behind it is not there yet, so the duration
+ * of the frame after tells when it comes, if durations do so: filters that drop frames keep them.
  */
 static void find_distances(const MvfpsContext *s, int distances[2])
 {
@@ -305,13 +305,13 @@ static int begin_pair(AVFilterContext *ctx)
         s->before->height != s->after->height)
         return 0;
     find_distances(s, distances);
-    ret = ff_mvfps_begin(s->between, s->before, s->after, distances, s->mode);
+    ret = ff_mvfps_begin(s->mvfps, s->before, s->after, distances, s->mode);
     if (ret < 0)
         return ret;
     if (s->mode == MVFPS_MCI && !ret) {
         if (!s->had_vectors) {
-            av_log(ctx, AV_LOG_ERROR, "The frames have no motion vectors. Put a filter before this one "
-                   "that searches them, as in gpume=algo=hme:dir=both,mvfps=fps=%s.\n", s->fps);
+            av_log(ctx, AV_LOG_ERROR, "The frames have no motion vectors. Put a filter that searches them "
+                   "before mvfps, for example gpume=algo=hme:dir=both,mvfps=fps=%s.\n", s->fps);
             return AVERROR(EINVAL);
         }
         s->how = s->cut;
@@ -326,7 +326,7 @@ static int begin_pair(AVFilterContext *ctx)
             s->how = s->cut;
         return 0;
     }
-    ret = ff_mvfps_look(s->between, s->mode, s->cut, s->scene);
+    ret = ff_mvfps_look(s->mvfps, s->mode, s->cut, s->scene);
     if (ret < 0)
         return ret;
     s->how = ret;
@@ -351,7 +351,7 @@ static int produce(AVFilterContext *ctx)
 
     if (!s->before)
         return 0;
-    now = instant(s, s->index);
+    now = output_time(s, s->index);
     if (s->after && now >= s->after_pts)
         next_pair(s);
     if (now == s->before_pts) {
@@ -362,7 +362,7 @@ static int produce(AVFilterContext *ctx)
         if (s->new_pair && (ret = begin_pair(ctx)) < 0)
             return ret;
         distance = s->after_pts - s->before_pts;
-        ret = send_between(ctx, av_rescale(now - s->before_pts, MVFPS_PARTS, distance));
+        ret = send_interpolated(ctx, av_rescale(now - s->before_pts, MVFPS_PARTS, distance));
     } else if (s->eof && now < s->end) {
         /* the last frame is shown for as long as it was */
         ret = send_again(ctx, s->before);
@@ -385,7 +385,7 @@ static int own(AVFilterContext *ctx, AVFrame *frame)
     ret = ff_gpume_new_samples(&s->frames, ctx->outputs[0], frame, &old);
     if (ret < 0)
         return ret;
-    ret = ff_mvfps_copy(s->between, frame, old);
+    ret = ff_mvfps_copy(s->mvfps, frame, old);
     av_frame_free(&old);
     return ret;
 }
@@ -402,33 +402,32 @@ static int take(AVFilterContext *ctx, AVFrame *frame)
     if (fits < 0)
         goto drop;
     if (frame->pts == AV_NOPTS_VALUE) {
-        av_log(ctx, AV_LOG_ERROR, "A frame has no timestamp, so there is no knowing what is between it "
-               "and the next one. Put setpts=N/(25*TB), with the input's frame rate, before this "
-               "filter.\n");
+        av_log(ctx, AV_LOG_ERROR, "A frame has no timestamp. Put setpts=N/(25*TB), with the input's "
+               "frame rate instead of 25, before mvfps.\n");
         ret = AVERROR(EINVAL);
         goto drop;
     }
     if (frame->flags & AV_FRAME_FLAG_INTERLACED && !s->warned_interlaced) {
-        av_log(ctx, AV_LOG_WARNING, "The input is interlaced: put a filter that deinterlaces before the "
-               "motion search, as bwdif.\n");
+        av_log(ctx, AV_LOG_WARNING, "The input is interlaced. Put a deinterlacing filter such as bwdif "
+               "before the motion search.\n");
         s->warned_interlaced = 1;
     }
     pts = av_rescale_q(frame->pts, s->in_time_base, s->out_time_base);
     if (pts < -MAX_TIME || pts > MAX_TIME) {
         av_log(ctx, AV_LOG_ERROR, "The timestamp %"PRId64" of a frame is too large. Put setpts=PTS-STARTPTS "
-               "before this filter.\n", frame->pts);
+               "before mvfps.\n", frame->pts);
         ret = AVERROR(EINVAL);
         goto drop;
     }
     if (s->before && pts <= s->before_pts) {
         if (!s->warned_order)
-            av_log(ctx, AV_LOG_WARNING, "A frame is not later than the one before it: left out, as all "
-                   "that follow and are not.\n");
+            av_log(ctx, AV_LOG_WARNING, "A frame is not later than the one before it. It is dropped, "
+                   "and so are all further ones of that kind.\n");
         s->warned_order = 1;
         goto drop;
     }
     if (!fits)
-        ret = open_between(ctx, frame->hw_frames_ctx);
+        ret = open_mvfps(ctx, frame->hw_frames_ctx);
     if (ret >= 0 && s->frames.in)
         ret = own(ctx, frame);
     if (ret < 0)
@@ -484,8 +483,8 @@ static int activate(AVFilterContext *ctx)
             return 0;
         }
         if (s->eof) {
-            ff_outlink_set_status(outlink, s->status, s->before ? instant(s, s->index) :
-                                                                 AV_NOPTS_VALUE);
+            ff_outlink_set_status(outlink, s->status,
+                                  s->before ? output_time(s, s->index) : AV_NOPTS_VALUE);
             return 0;
         }
         ret = ff_inlink_consume_frame(inlink, &frame);
@@ -512,7 +511,7 @@ static av_cold void uninit(AVFilterContext *ctx)
 
     av_frame_free(&s->before);
     av_frame_free(&s->after);
-    close_between(s);
+    close_mvfps(s);
 }
 
 static const AVFilterPad mvfps_outputs[] = {
@@ -525,7 +524,8 @@ static const AVFilterPad mvfps_outputs[] = {
 
 const GPUME_FILTER ff_vf_mvfps = {
     GPUME_PUBLIC(name)        = "mvfps",
-    GPUME_PUBLIC(description) = NULL_IF_CONFIG_SMALL("Convert the frame rate by motion vectors."),
+    GPUME_PUBLIC(description) = NULL_IF_CONFIG_SMALL("Convert the frame rate by motion-compensated "
+                                                     "frame interpolation."),
     GPUME_PUBLIC(priv_class)  = &mvfps_class,
     GPUME_PUBLIC(flags)       = AVFILTER_FLAG_SLICE_THREADS,
     .priv_size      = sizeof(MvfpsContext),

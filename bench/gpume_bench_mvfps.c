@@ -111,7 +111,7 @@ static void end_launches(Bench *b)
 typedef struct BenchMvfps {
     AVBufferRef *frames;
     AVFrame *in[FRAMES], *out;
-    MvfpsBetween *between;
+    Mvfps *mvfps;
     CUdeviceptr filler;
 } BenchMvfps;
 
@@ -178,7 +178,7 @@ static void search(Bench *b, BenchMvfps *d, const char *options)
     av_free(params);
 }
 
-static void between_init(Bench *b, BenchMvfps *d, enum AVPixelFormat format, int block)
+static void mvfps_init(Bench *b, BenchMvfps *d, enum AVPixelFormat format, int block)
 {
     MvfpsConfig cfg = { .executor = { bench_execute, NULL, 1 } };
     char options[80];
@@ -189,15 +189,15 @@ static void between_init(Bench *b, BenchMvfps *d, enum AVPixelFormat format, int
     search(b, d, options);
     launches.nb_kernels = 0;
     cfg.hw_frames = d->frames;
-    ret = ff_mvfps_open(&d->between, &cfg);
+    ret = ff_mvfps_open(&d->mvfps, &cfg);
     if (ret < 0)
-        bench_die("frames in between", ret);
+        bench_die("interpolated frames", ret);
     d->out = bench_get_frame(d->frames);
 }
 
-static void between_uninit(BenchMvfps *d)
+static void mvfps_uninit(BenchMvfps *d)
 {
-    ff_mvfps_close(&d->between);
+    ff_mvfps_close(&d->mvfps);
     for (int i = 0; i < FRAMES; i++)
         av_frame_free(&d->in[i]);
     av_frame_free(&d->out);
@@ -207,14 +207,14 @@ static void between_uninit(BenchMvfps *d)
 static void make_picture(BenchMvfps *d, int i)
 {
     static const int distances[2] = { MVFPS_DISTANCE, MVFPS_DISTANCE };
-    int ret = ff_mvfps_begin(d->between, d->in[i], d->in[i + 1], distances, MVFPS_MCI);
+    int ret = ff_mvfps_begin(d->mvfps, d->in[i], d->in[i + 1], distances, MVFPS_MCI);
 
     if (ret >= 0)
-        ret = ff_mvfps_look(d->between, MVFPS_MCI, MVFPS_DUP, 2);
+        ret = ff_mvfps_look(d->mvfps, MVFPS_MCI, MVFPS_DUP, 2);
     if (ret >= 0)
-        ret = ff_mvfps_make(d->between, d->out, MVFPS_PARTS / 2, MVFPS_MCI);
+        ret = ff_mvfps_make(d->mvfps, d->out, MVFPS_PARTS / 2, MVFPS_MCI);
     if (ret < 0)
-        bench_die("frames in between", ret);
+        bench_die("interpolated frames", ret);
 }
 
 /* One picture between each two, behind what keeps the device busy. */
@@ -278,7 +278,7 @@ void bench_mvfps(Bench *b)
     const enum AVPixelFormat format = b->depth > 8 ? AV_PIX_FMT_P010 : AV_PIX_FMT_NV12;
     BenchMvfps d = { 0 };
 
-    printf("\n%-6s %9s %5s %10s %7s %9s %10s   mvfps, a frame in between, with its uploads\n", "format", "size",
+    printf("\n%-6s %9s %5s %10s %7s %9s %10s   mvfps, an interpolated frame, with its uploads\n", "format", "size",
            "block", "device, us", "spread", "frames/s", "host, us");
     BENCH_CU(b, cuMemAlloc(&d.filler, FILLER_BYTES));
     begin_launches(b);
@@ -289,7 +289,7 @@ void bench_mvfps(Bench *b)
         };
         BenchTimes device = { .nb = b->repeats }, host = { .nb = b->repeats };
 
-        between_init(b, &d, format, blocks[j]);
+        mvfps_init(b, &d, format, blocks[j]);
         make_pictures(b, &d, 0, &device.us[0], &host.us[0]);
         for (int k = 0; k < b->repeats; k++)
             make_pictures(b, &d, 0, &device.us[k], &host.us[k]);
@@ -302,7 +302,7 @@ void bench_mvfps(Bench *b)
                b->height, blocks[j], bench_median(&device), bench_spread(&device),
                1e6 / bench_median(&device), bench_median(&host));
         print_kernels(b, &d, row);
-        between_uninit(&d);
+        mvfps_uninit(&d);
     }
     end_launches(b);
     BENCH_CU(b, cuMemFree(d.filler));

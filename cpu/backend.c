@@ -310,8 +310,8 @@ static void finish_row(CPUField *c, int by)
         uint8_t *mv = (uint8_t *)&field->mvs[i];
 
         for (int j = 0; j < GPUME_VECTOR_WORDS; j++)
-            AV_WN32A(mv + 4 * j, gpume_part_vector_word(j, source, &box, v.dx, v.dy, p->pel,
-                                                        inconsistent ? GPUME_FLAG_INCONSISTENT : 0));
+            AV_WN32A(mv + 4 * j, gpume_subpel_vector_word(j, source, &box, v.dx, v.dy, p->pel,
+                                                          inconsistent ? GPUME_FLAG_INCONSISTENT : 0));
         field->costs[i] = inconsistent ?
             ff_gpume_propagation_cost(&s->propagation, field, &box, v, p->pel) : f->costs[i];
     }

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * What is done with samples and vectors for fields that follow the motion: a table of
- * functions. Samples are in native order, of one byte or, deeper than 8 bits, of two.
+ * What is done with samples and vectors for true motion: a table of functions. Samples are
+ * in native order, of one byte or, deeper than 8 bits, of two.
  */
 
 #ifndef AVFILTER_GPUME_CPU_PIXELS_H

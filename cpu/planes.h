@@ -6,7 +6,7 @@
 /**
  * @file
  * The planes of a picture that steps of a plan read: the levels of its pyramid and, for
- * vectors in parts of a sample, its half samples.
+ * subpel vectors, its half samples.
  */
 
 #ifndef AVFILTER_GPUME_CPU_PLANES_H

@@ -48,7 +48,7 @@ struct GpumeSearcher {
     GpumeCostMeans means_of_four;   ///< or NULL
     int least_of_four;              ///< candidates from which on GROUP are evaluated at once
 
-    /** Of candidates in parts of a sample: a group side by side, or one that is wider. */
+    /** Subpel candidates: a group side by side, or one that is wider. */
     DECLARE_ALIGNED(32, uint8_t, means)[GPUME_MAX_BLOCK * GPUME_AVERAGE_LINESIZE];
 };
 
@@ -78,7 +78,7 @@ static void set_block(Searcher *c, int bx, int by)
  * what most time goes to.
  */
 
-/* The two samples that make the first one that a vector in parts of a sample leads to. */
+/* Sets the two samples that make the first one that a subpel vector leads to. */
 static av_always_inline void find_pair(const Searcher *c, const uint8_t *pair[2], GpumeVector v,
                                        int pel)
 {
@@ -128,7 +128,7 @@ static void cost_of(const Searcher *c, const uint8_t *const *ref, ptrdiff_t ref_
     }
 }
 
-/* The same of vectors in parts of a sample. */
+/* The same for subpel vectors. */
 static av_always_inline void evaluate_means(Searcher *c, const GpumeVector *v, int nb,
                                             uint32_t *cost, uint32_t limit, int pel)
 {

@@ -44,7 +44,7 @@ static void sad_x4_##bits##_##width(const uint8_t *cur,                     \
                                       ref[i], ref_linesize, h, limit);      \
 }
 
-/* Of the rounded means of two. */
+/* Defines the costs of the rounded means of two candidates. */
 #define SAD_MEANS(bits, width)                                              \
 static void sad_means_##bits##_##width(const uint8_t *cur,                  \
                                        ptrdiff_t cur_linesize,              \

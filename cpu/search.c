@@ -332,8 +332,8 @@ static int try_row(GpumeBlock *b, int dy, const uint64_t *kept, int nb)
 }
 
 /**
- * Let only candidates win that cost no more than the best of a short search
- * does, which is one of them. Of equal ones the first still has to be found.
+ * Lets only candidates win that cost no more than the best of a short search
+ * does, which is one of them. The first of equal ones still has to be found.
  * @param dx, dy a vector that may be good, admissible or not
  */
 static void find_limit(GpumeBlock *b, int dx, int dy)

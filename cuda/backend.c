@@ -12,7 +12,7 @@
  * uploaded stays on the device for as long as the filter keeps it, and serves as
  * current picture and as reference. Frames that lie on the device are read there.
  *
- * Fields that follow the motion are searched in planes of their own, made when a picture
+ * True motion is searched in planes of its own, made when a picture
  * comes in, on the stream of the searches.
  *
  * What a search reads stays referenced by the filter until wait() has returned,
@@ -90,8 +90,7 @@ static av_cold int probe(CUDAContext *s, int fallback)
     FFNV_LIB_HANDLE lib = FFNV_LOAD_FUNC(DRIVER_LIBRARY);
 
     if (!lib) {
-        av_log(s->cuda.log_ctx, level, "There is no NVIDIA driver ("
-               DRIVER_LIBRARY "); backend=cpu searches without one.\n");
+        av_log(s->cuda.log_ctx, level, "No NVIDIA driver found (" DRIVER_LIBRARY "); use backend=cpu.\n");
         return AVERROR(ENODEV);
     }
     cu_init   = (tcuInit *)FFNV_SYM_FUNC(lib, "cuInit");
@@ -543,7 +542,7 @@ typedef struct SameArg {
     const GpumeField *field;
 } SameArg;
 
-/* Of frames in system memory only luma is on the device. */
+/* Compares rows of frames in system memory, of which only luma is on the device. */
 static void compare_rows(void *opaque, int job, int nb_jobs)
 {
     const SameArg *arg = opaque;

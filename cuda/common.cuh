@@ -178,7 +178,7 @@ static __device__ __forceinline__ GpumeU32 gpume_funnel(GpumeU32 lo, GpumeU32 hi
 #define GPUME_WHOLE_WARP ~0u
 
 
-/** Of samples of up to so many bits. */
+/** The type of samples of up to so many bits. */
 template<int DEPTH> struct GpumeSampleOf { typedef GpumeU16 Sample; };
 template<> struct GpumeSampleOf<8>       { typedef GpumeU8  Sample; };
 

@@ -152,7 +152,7 @@ GPUME_KERNEL_OF(GpumeCudaExportArgs, GPUME_CUDA_EXPORT_THREADS)
 
         if (i < N * GPUME_VECTOR_WORDS && at < nb_blocks)
             mvs[first * GPUME_VECTOR_WORDS + i] =
-                gpume_part_vector_word(i % GPUME_VECTOR_WORDS, source, &b, v.dx, v.dy, p.pel,
-                                       inconsistent ? GPUME_FLAG_INCONSISTENT : 0);
+                gpume_subpel_vector_word(i % GPUME_VECTOR_WORDS, source, &b, v.dx, v.dy, p.pel,
+                                         inconsistent ? GPUME_FLAG_INCONSISTENT : 0);
     }
 }

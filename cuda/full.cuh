@@ -21,7 +21,7 @@ typedef struct GpumePiece {
     int columns, lines;         ///< samples that count: the others are 0
 } GpumePiece;
 
-/** A piece into shared memory, samples right-justified. */
+/** Loads a piece into shared memory, samples without padding bits. */
 template<typename Sample>
 static __device__ __forceinline__ void
 gpume_load_piece(GpumeU32 *dst, int pitch, const GpumeCudaPlane &plane, const GpumeParams &params,

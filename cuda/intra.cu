@@ -10,7 +10,7 @@
 
 #include "libavfilter/gpume/cuda/motion.cuh"
 
-/** The cost of a block of the picture against a flat one, by a warp; of GpumeSad and 0: the sum of its samples. */
+/** Returns the cost of a block against a flat one, by a warp; with GpumeSad and 0 the sum of its samples. */
 template<class Cost>
 static __device__ __forceinline__ GpumeU32
 gpume_flat_cost(const GpumeCudaPlane &plane, int shift, const GpumeBox &b, int flat)

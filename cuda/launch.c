@@ -341,7 +341,7 @@ av_cold int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel, const GpumeCuda *
         if (!module && i + 1 < nb_stages)
             continue;
         if (!module) {
-            av_log(cuda->log_ctx, cuda->log_level, "There are no kernels for this search with this "
+            av_log(cuda->log_ctx, cuda->log_level, "The CUDA backend does not support this search with this "
                    "cost; use backend=cpu.\n");
             return AVERROR(ENOSYS);
         }

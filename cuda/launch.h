@@ -27,7 +27,7 @@ typedef struct GpumeCudaKernel {
     int new_remaining;          ///< args.remaining's counts are not yet 0
     int multiprocessor_shared;  ///< bytes of shared memory of a multiprocessor
     GpumeCudaBuffer remaining;  ///< args.remaining
-    /** Of predictive searches: vectors by reference and age, and a ticket; or blank. */
+    /** Predictive searches: vectors by reference and age, and a ticket; otherwise blank. */
     GpumeCudaBuffer history;
     int new_history;            ///< it is not yet 0
     unsigned nb_searches[GPUME_MAX_REFERENCES];

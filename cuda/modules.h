@@ -24,7 +24,7 @@
  * for a cost or ANY.
  * What variants are is a family's own: of full, how many displacements on top of each other
  * a thread has; of pattern and wavefront the search, or GPUME_CUDA_ANY; of propagate
- * whether vectors are in parts of a sample; of check which half of it.
+ * whether vectors are subpel; of check which half of it.
  * One row a line: makefiles read it with sed.
  */
 #define GPUME_CUDA_MODULES(M) \
@@ -117,7 +117,7 @@
     M(intra_satd_16,   intra,     16, 0,                0, SATD) \
     M(same,            same,       0, 0,                0, ANY)
 
-/** Of a kernel that computes no cost. */
+/** The cost of a kernel that computes none. */
 #define GPUME_COST_ANY (-1)
 
 /** The variant of pattern that has all searches of its kind. */

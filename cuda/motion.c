@@ -31,8 +31,8 @@ static av_cold int load(GpumeCudaMotion *m, GpumeCudaLaunch *l, int family, int 
     int i, ret;
 
     if (!row) {
-        av_log(m->cuda->log_ctx, m->cuda->log_level, "There are no kernels for fields that follow "
-               "the motion with this cost; use backend=cpu.\n");
+        av_log(m->cuda->log_ctx, m->cuda->log_level, "The CUDA backend does not support hme, smooth or pel "
+               "with this cost; use backend=cpu.\n");
         return AVERROR(ENOSYS);
     }
     for (i = 0; i < m->nb_modules && m->rows[i] != row; i++)
@@ -302,7 +302,7 @@ CUresult ff_gpume_cuda_motion_planes(GpumeCudaMotion *m, const GpumeCudaPlane *l
     };
     CUresult err = CUDA_SUCCESS;
 
-    /* those that one launch has room for, from the last of those before */
+    /* those that one launch has room for, from the last of the previous launch */
     for (int first = 0; first < p->nb_levels && err == CUDA_SUCCESS;) {
         const int src = FFMAX(first - 1, 0);
         GpumeCudaPyramidArgs a = {

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * What kernels of fields that follow the motion have in common: vectors as words, and the
- * cost of a block and its match.
+ * What kernels of true motion have in common: vectors as words, and the cost of a block
+ * and its match.
  */
 
 #ifndef AVFILTER_GPUME_CUDA_MOTION_CUH
@@ -91,7 +91,7 @@ gpume_penalty_of(unsigned factor, unsigned sum, int nb, int pel, int depth)
 /**
  * Matches of a block, in planes. All lanes of a warp call cost().
  * @tparam SIDE  of blocks, 0: any
- * @tparam PARTS vectors are in parts of a sample
+ * @tparam PARTS vectors are subpel
  */
 template<class Cost, int SIDE, int PARTS>
 struct GpumeMatcher {
@@ -124,7 +124,7 @@ struct GpumeMatcher {
         int byte;
     } Start;
 
-    /** @param which one of those of gpume_between() */
+    /** @param which a sample of gpume_between() */
     __device__ __forceinline__ Start start(int which, int dx, int dy) const
     {
         const GpumeU32 x  = byte + (dx + (which >> 2 & 1)) * BYTES;

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Fields that follow the motion: what the host side and the kernels share. Pictures are
- * planes of their own on the device, right-justified, with rows at addresses of 64 bytes
+ * True motion: what the host side and the kernels share. Pictures are planes of their own
+ * on the device, without padding bits, with rows at addresses of 64 bytes
  * that may be read beyond their end; the levels of a pyramid, and at level 0 the samples
  * half way between. Each kernel's only parameter is one of these structs.
  */
@@ -85,7 +85,7 @@ typedef struct GpumeCudaHalvesArgs {
     int width, height, depth;
 } GpumeCudaHalvesArgs;
 
-/** The pictures of a field: planes of one level or, of vectors in parts of a sample, parts. */
+/** The pictures of a field: planes of one level or, for subpel vectors, half samples. */
 typedef struct GpumeCudaPair {
     unsigned long long cur;
     unsigned long long ref;
@@ -112,7 +112,7 @@ typedef struct GpumeCudaStepArgs {
     int alone;                      ///< nonzero: all phases, by one block of threads a field
 } GpumeCudaStepArgs;
 
-/** Of a vector that is not yet replaced. */
+/** The ring of a vector that is not yet replaced. */
 #define GPUME_CUDA_RING_LEFT ~0u
 
 /** Judge and replace vectors. Arrays are [nb_fields][bh][bw]. */
@@ -120,7 +120,7 @@ typedef struct GpumeCudaCheckArgs {
     GpumeParams params;             ///< of the picture
     int nb_fields;                  ///< judged by their opposites; some of the first are replaced
     unsigned long long vectors;     ///< GpumeVector
-    unsigned long long rings;       ///< unsigned: 0 is sound, else in which ring it was replaced
+    unsigned long long rings;       ///< unsigned: 0 is consistent, else in which ring it was replaced
     unsigned long long lists[2];    ///< unsigned: blocks that are left, in any order
     unsigned long long medians;     ///< unsigned: their new vectors
     unsigned long long counts;      ///< unsigned[nb_fields]: blocks in lists[0]; 0 at first, and in the end
@@ -135,8 +135,8 @@ typedef struct GpumeCudaExportArgs {
     GpumeCudaPair pairs[GPUME_CUDA_FIELDS];
     int source[GPUME_CUDA_FIELDS];   ///< AVMotionVector.source
     unsigned long long vectors;     ///< GpumeVector
-    unsigned long long from_costs;  ///< D of those that are sound
-    unsigned long long rings;       ///< or 0: all are sound
+    unsigned long long from_costs;  ///< D of the consistent ones
+    unsigned long long rings;       ///< or 0: all are consistent
     unsigned long long mvs[GPUME_CUDA_FIELDS];      ///< AVMotionVector[bh][bw]
     unsigned long long costs[GPUME_CUDA_FIELDS];    ///< uint32_t[bh][bw]
 } GpumeCudaExportArgs;

@@ -90,7 +90,7 @@ static __device__ __forceinline__ void gpume_search_blocks(Evaluator e)
     b.algo  = GPUME_CUDA_VARIANT == GPUME_CUDA_ANY ? e.a.params.algo : GPUME_CUDA_VARIANT;
     b.range = e.a.params.range;
     /*
-     * Of near searches no step depends on where zero is, so their vectors are counted from
+     * No step of near searches depends on where zero is, so their vectors are counted from
      * the picture's corner: they are the places that evaluators ask for.
      */
     b.x0 = GPUME_NEAR ? 0 : e.g.x0;

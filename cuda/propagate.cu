@@ -6,7 +6,7 @@
 /**
  * @file
  * A step of a plan: what its vectors begin with, and its passes. The variant is whether
- * vectors are in parts of a sample.
+ * vectors are subpel.
  *
  * A launch has one phase of a pass, whose blocks read what none of them writes; or, of
  * rows that a block of threads has whole, both phases of every second row; or, of a level so

@@ -79,7 +79,7 @@ template<typename Sample_> struct GpumeSatd {
         return row ? 0 : whole ? (sum + 1) >> 1 : sum;
     }
 
-    /** The same of words of samples, right-justified. */
+    /** The same for words of samples without padding bits. */
     static __device__ __forceinline__ GpumeU32
     area(const GpumeU32 (&cur)[WORDS], const GpumeU32 (&ref)[WORDS], int row, int stride, int whole)
     {

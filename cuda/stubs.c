@@ -16,7 +16,7 @@
 static int init(void *priv, const GpumeBackendConfig *cfg)
 {
     av_log(cfg->log_ctx, cfg->fallback ? AV_LOG_VERBOSE : AV_LOG_ERROR,
-           "This build has no CUDA backend; backend=cpu searches on the CPU.\n");
+           "This build has no CUDA backend; use backend=cpu.\n");
     return AVERROR(ENOSYS);
 }
 

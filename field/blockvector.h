@@ -14,7 +14,7 @@
 
 #include "libavfilter/gpume/util/integer.h"
 
-/** Of displacements: units in a sample. */
+/** Units of displacements in a sample. */
 #define GPUME_UNITS 16
 
 /** A block and where its match is. There are many, so they are small. */
@@ -78,8 +78,8 @@ GPUME_INLINE int gpume_block_vector(GpumeBlockVector *v, const GpumeVectorFields
         return 0;
 
     /*
-     * In parts of a sample, if the vector has them. mestimate leaves its parts as they were in
-     * memory, so they count only where they agree with the position of the match.
+     * Subpel vectors count only where they agree with the position of the match: mestimate leaves
+     * motion and scale as they were in memory.
      */
     dx    = (mv->src_x - mv->dst_x) * GPUME_UNITS;
     dy    = (mv->src_y - mv->dst_y) * GPUME_UNITS;

@@ -94,8 +94,8 @@ GPUME_INLINE int gpume_whole(int d, int pel)
 }
 
 /** The same of a vector in units of 1/pel sample. @param flags AVMotionVector.flags */
-GPUME_INLINE unsigned gpume_part_vector_word(int i, int source, const GpumeBox *b,
-                                             int dx, int dy, int pel, int flags)
+GPUME_INLINE unsigned gpume_subpel_vector_word(int i, int source, const GpumeBox *b,
+                                               int dx, int dy, int pel, int flags)
 {
     switch (i) {
     case 4:  return GPUME_FLAGS_LOW(flags);

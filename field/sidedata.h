@@ -27,19 +27,19 @@ static inline size_t gpume_nb_vectors(const AVFrameSideData *sd)
     return sd ? sd->size / sizeof(AVMotionVector) : 0;
 }
 
-/** Returns the distance of vector i, as GpumeBlockVector has it. */
-static inline int gpume_read_distance(const AVFrameSideData *sd, size_t i)
-{
-    int32_t source;
-
-    memcpy(&source, sd->data + i * sizeof(AVMotionVector) + offsetof(AVMotionVector, source), sizeof(source));
-    return gpume_distance(source);
-}
-
 /** Copies vector i of side data, which need not be aligned. */
 static inline void gpume_copy_vector(AVMotionVector *dst, const AVFrameSideData *sd, size_t i)
 {
     memcpy(dst, sd->data + i * sizeof(*dst), sizeof(*dst));
+}
+
+/** Returns the distance of vector i, as GpumeBlockVector has it. */
+static inline int gpume_read_distance(const AVFrameSideData *sd, size_t i)
+{
+    AVMotionVector mv;
+
+    gpume_copy_vector(&mv, sd, i);
+    return gpume_distance(mv.source);
 }
 
 /**

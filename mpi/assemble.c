@@ -102,7 +102,7 @@ static int load_records(Clip *c, Record **records)
         return AVERROR(ENOMEM);
     for (int i = 0; i < nb; i++) {
         if (work_load(&c->work, i, &r[i]) < 0) {
-            shared_report(c->shared, i, "its record in %s cannot be read", c->work.folder);
+            shared_report(c->shared, i, "could not read its record in %s", c->work.folder);
             return AVERROR(EIO);
         }
         if (i && memcmp(r[i].first, r[i - 1].last, HASH_SIZE) ||

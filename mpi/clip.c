@@ -157,11 +157,12 @@ static int check_outputs(Clip *c)
         ff_gpume_file_uninit(file);
     }
     if (ret >= 0 && !c->work.folder) {
-        shared_report(c->shared, -1, "one output must be a regular file: what is finished is kept beside it");
+        shared_report(c->shared, -1, "at least one output must be a regular file, because finished segments "
+                      "are kept in a folder next to it");
         ret = AVERROR(EINVAL);
     }
     if (ret >= 0 && c->work.kind == KIND_NPY && c->mv.f) {
-        shared_report(c->shared, -1, "%s is no regular file; .csv can be written to it", c->mv_file);
+        shared_report(c->shared, -1, "%s is not a regular file; use .csv", c->mv_file);
         ret = AVERROR(ESPIPE);
     }
     return ret;
@@ -331,7 +332,7 @@ static int run_all(Clip *c)
         ret = run(c, 0);
     if (ret == GPUME_INDIVISIBLE && c->film.nb_segments > 1) {
         if (!s->rank)
-            shared_report(s, -1, "%s gives other pictures in parts than as a whole: one rank searches all of it",
+            shared_report(s, -1, "%s decodes differently when it is divided; one rank searches all of it",
                           c->input);
         c->fell_back = 1;
         forget(c);
@@ -362,12 +363,12 @@ int clip_run(const Options *options, Shared *shared, const Device *device, const
     ret = run_all(&c);
     if (!shared->rank && ret >= 0 && c.film.nb_segments == 1 && shared->size > 1 && !c.fell_back)
         shared_report(shared, -1, "%s was searched by one rank: %s", input, c.film.whole[0] ? c.film.whole :
-                      "it is short, or has no key frames to divide it at");
+                      "it is too short, or has no key frames at which it can be divided");
     if (!shared->rank && ret >= 0 && options->times)
         print_times(&c);
     if (!shared->rank && ret < 0)
         shared_report(shared, -1, "%s: failed%s", input, c.work.folder && work_exists(&c.work) ?
-                      "; --resume keeps the segments that are finished" : "");
+                      "; --resume continues with the remaining segments" : "");
     forget(&c);
     ff_gpume_file_close(&c.mv);
     ff_gpume_file_close(&c.stats);

@@ -82,7 +82,7 @@ int device_open(Device *d, const Shared *world, int cuda)
     ret = nb_gpus > 0 ? av_hwdevice_ctx_create(&d->cuda, AV_HWDEVICE_TYPE_CUDA, d->name, NULL, 0) :
                         AVERROR(ENODEV);
     if (ret < 0)
-        shared_report(world, -1, "no GPU can be opened (--hwaccel cuda; this rank has number %d of %d "
+        shared_report(world, -1, "could not open the GPU (--hwaccel cuda; this rank has number %d of %d "
                       "on its machine): %s", local % FFMAX(nb_gpus, 1), nb_gpus, av_err2str(ret));
     return ret;
 }

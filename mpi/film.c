@@ -116,7 +116,7 @@ void film_count(Film *film, enum AVCodecID codec, int has_reordering)
     if (desc && desc->props & AV_CODEC_PROP_INTRA_ONLY)
         has_reordering = 0;
     if (!film->has_pts && !order_by_parser(film, codec, has_reordering))
-        av_strlcpy(film->whole, "its packets do not say in which order they are shown",
+        av_strlcpy(film->whole, "its packets have no display order",
                    sizeof(film->whole));
 }
 

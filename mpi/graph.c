@@ -73,17 +73,18 @@ static int check_gpume(const AVFilterContext *f)
     int ret = 0;
 
     if (gpume_has_memory(ff_gpume_filter_params(f)->algo)) {
-        av_log(NULL, AV_LOG_ERROR, "This search takes vectors of earlier frames as predictors, "
-               "so a film cannot be searched in parts: use one ffmpeg, or another search.\n");
+        av_log(NULL, AV_LOG_ERROR, "This search uses vectors of earlier frames as predictors, so a film "
+               "cannot be searched in parts; use another search, or one ffmpeg.\n");
         return AVERROR(ENOSYS);
     }
     if (av_opt_get_int(f->priv, "hint", 0, &hint) >= 0 && hint) {
-        av_log(NULL, AV_LOG_ERROR, "hint is for encoders, which there are none of here.\n");
+        av_log(NULL, AV_LOG_ERROR, "'hint' is not valid here: gpume-mpi has no encoder.\n");
         return AVERROR(EINVAL);
     }
     if (av_opt_get(f->priv, "mv_file", AV_OPT_ALLOW_NULL, &mv_file) < 0 ||
         av_opt_get(f->priv, "stats_file", AV_OPT_ALLOW_NULL, &stats_file) < 0 || mv_file || stats_file) {
-        av_log(NULL, AV_LOG_ERROR, "Name the files with --mv-file and --stats-file, not in the filter.\n");
+        av_log(NULL, AV_LOG_ERROR, "'mv_file' and 'stats_file' are not valid here; "
+               "use --mv-file and --stats-file.\n");
         ret = AVERROR(EINVAL);
     }
     av_free(mv_file);
@@ -100,18 +101,19 @@ static int check_filters(Graph *g)
         if (f == g->source || f == g->sink)
             continue;
         if (f->nb_inputs != 1 || f->nb_outputs != 1) {
-            av_log(NULL, AV_LOG_ERROR, "The filters are not a chain.\n");
+            av_log(NULL, AV_LOG_ERROR, "-vf must be a chain of filters, separated by commas.\n");
             return AVERROR(EINVAL);
         }
         if (!strcmp(f->filter->name, "gpume")) {
             if (g->gpume) {
-                av_log(NULL, AV_LOG_ERROR, "There is more than one gpume in the chain.\n");
+                av_log(NULL, AV_LOG_ERROR, "The chain must have one gpume, not several.\n");
                 return AVERROR(EINVAL);
             }
             g->gpume = f;
         } else if (!is_stateless(f)) {
-            av_log(NULL, AV_LOG_ERROR, "The filter %s may need other frames than the one it is given, "
-                   "so a film cannot be searched in parts behind it.\n", f->filter->name);
+            av_log(NULL, AV_LOG_ERROR, "The filter %s may need several frames, so a film cannot be searched in "
+                   "parts after it; only filters that process each frame by itself may precede gpume.\n",
+                   f->filter->name);
             return AVERROR(ENOSYS);
         }
     }
@@ -137,7 +139,7 @@ static int parse(Graph *g, const char *filters)
             ret = avfilter_graph_parse_ptr(g->graph, filters, &in, &out, NULL);
     }
     if (ret >= 0 && (in || out)) {
-        av_log(NULL, AV_LOG_ERROR, "The filters are not a chain with one input and one output.\n");
+        av_log(NULL, AV_LOG_ERROR, "-vf must be a chain of filters with one input and one output.\n");
         ret = AVERROR(EINVAL);
     }
     avfilter_inout_free(&in);

@@ -227,7 +227,7 @@ static int look_at_end(const Input *in, int ret)
     if (ret == AVERROR_EOF && pb && strstr(in->fmt->iformat->name, "matroska") && (size = avio_size(pb)) > 0)
         cut |= matroska_end(pb) > size;
     if (cut) {
-        av_log(in->fmt, AV_LOG_ERROR, "The file is cut off.\n");
+        av_log(in->fmt, AV_LOG_ERROR, "The file is truncated.\n");
         return AVERROR_INVALIDDATA;
     }
     return ret == AVERROR_EOF ? 0 : ret;
@@ -262,7 +262,7 @@ int input_scan(Input *in, Film *film)
     in->next = film->nb_packets;
     film_count(film, in->par->codec_id, in->dec->has_b_frames || in->par->video_delay);
     if (!film->nb_frames) {
-        av_log(in->fmt, AV_LOG_ERROR, "There is no picture in the file.\n");
+        av_log(in->fmt, AV_LOG_ERROR, "No frame of the file can be decoded.\n");
         return AVERROR_INVALIDDATA;
     }
     return 0;

@@ -177,7 +177,7 @@ static int end_graph(Search *s)
 
     graph_close(&s->graph);
     if (ret >= 0 && s->nb) {
-        shared_report(s->shared, s->segment, "%d frames did not come out of the filters", s->nb);
+        shared_report(s->shared, s->segment, "%d frames were lost in the filters", s->nb);
         ret = AVERROR_BUG;
     }
     return ret;
@@ -193,8 +193,8 @@ static int prepare_graph(Search *s, const AVFrame *frame, int begins)
     graph_picture(&picture, frame);
     if (memcmp(&picture, s->picture, sizeof(picture)) ||
         s->graph.graph && hw_frames != s->graph.hw_frames && !begins) {
-        shared_report(s->shared, s->segment, "frame %"PRId64" is %dx%d %s and not like the first one; there "
-                      "ffmpeg begins its files anew, so this film has no files as a whole",
+        shared_report(s->shared, s->segment, "frame %"PRId64" is %dx%d %s, unlike the first one; ffmpeg would "
+                      "start its files anew there, so gpume-mpi cannot search this film",
                       s->number + 1, picture.width, picture.height, av_get_pix_fmt_name(picture.sw_format));
         return AVERROR(ENOSYS);
     }
@@ -280,7 +280,7 @@ static int check_frame(Search *s, const AVFrame *frame)
     /* something before the key frame was needed: perhaps that is all */
     if (s->film->nb_segments > 1 && s->segment && frame->decode_error_flags & FF_DECODE_ERROR_MISSING_REFERENCE)
         return indivisible(s, "a reference before the key frame");
-    shared_report(s->shared, s->segment, "frame %"PRId64" could not be decoded: the input is damaged or cut off",
+    shared_report(s->shared, s->segment, "frame %"PRId64" could not be decoded: the input is damaged or truncated",
                   s->number + 1);
     return AVERROR_INVALIDDATA;
 }
@@ -399,11 +399,11 @@ static int end_of_stream(Search *s)
         const int parts = s->film->nb_segments;
 
         if (s->waiting && parts == 1) {
-            shared_report(s->shared, s->segment, "no picture came out of the decoder");
+            shared_report(s->shared, s->segment, "the decoder returned no frame");
             return AVERROR_INVALIDDATA;
         }
         if (s->waiting || s->segment != parts - 1 || parts > 1 && s->number != s->film->nb_frames)
-            return indivisible(s, "the stream ends with other pictures");
+            return indivisible(s, "the last frames differ from those of the whole stream");
         s->nb_frames = s->number;
         s->done      = 1;
         ret = end_rows(s);
@@ -445,7 +445,7 @@ static int run(Search *s, int segment)
                              film->nb_packets;
 
         if (s->in->next > late + LATE)
-            return indivisible(s, "a key frame does not come");
+            return indivisible(s, "a key frame is missing");
         ret = input_read(s->in, film);
         if (ret == AVERROR_EOF) {
             ret = end_of_stream(s);
@@ -461,7 +461,7 @@ static int run(Search *s, int segment)
         if (ret >= 0 && drain) {
             ret = send(s, NULL);
             if (ret >= 0 && !s->done)
-                ret = indivisible(s, "a key frame does not come");
+                ret = indivisible(s, "a key frame is missing");
         }
     }
     av_packet_unref(s->in->pkt);
@@ -498,7 +498,7 @@ int search_probe(Search *s, Picture *picture)
     if (ret >= 0)
         ret = av_frame_apply_cropping(frame, AV_FRAME_CROP_UNALIGNED);
     if (ret < 0) {
-        shared_report(s->shared, -1, "the first picture: %s", av_err2str(ret));
+        shared_report(s->shared, -1, "could not decode the first frame: %s", av_err2str(ret));
         return ret;
     }
     s->first_packet = input_packet_of(frame);

@@ -6,7 +6,7 @@
 /**
  * @file
  * What a rank does: it takes segments as long as there are some, decodes them, and sends their
- * pictures through one graph, segment after segment. Of what comes out it keeps the fields of the
+ * pictures through one graph, segment after segment. It keeps the fields of the
  * segments' pictures (mpi/film.h); those of pictures that are there only as references are dropped.
  */
 

@@ -51,7 +51,7 @@ static void handle(int signal)
     if (s) {
         add(&line, "gpume-mpi: rank ");
         add_number(&line, s->world_rank);
-        add(&line, " was ended by signal ");
+        add(&line, " was terminated by signal ");
         add_number(&line, signal);
         for (int i = 0; !s->rank && i < s->size; i++) {
             const int64_t segment = s->counters[SHARED_NB + s->size + i];

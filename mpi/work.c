@@ -176,8 +176,8 @@ int work_load_plan(const Work *w, Film *film)
 
     if (ret < 0) {
         shared_report(w->shared, -1, ret == AVERROR(EINVAL) ?
-                      "%s is of another film or of other options; without --resume it is removed" :
-                      "%s/plan is damaged; without --resume it is removed", w->folder);
+                      "%s belongs to another film or other options; run without --resume to remove it" :
+                      "%s/plan is damaged; run without --resume to remove it", w->folder);
         return AVERROR(EINVAL);
     }
     av_free(film->segments);

@@ -5,9 +5,9 @@
 
 /**
  * @file
- * The arithmetic of pictures between others, by vectors on cells of 8x8 samples. doc/mvfps.texi
- * defines what is computed. Integers only, read by the host and by device code: every backend
- * makes the same picture.
+ * The arithmetic of interpolated pictures, by vectors on cells of 8x8 samples.
+ * doc/mvfps-definition.md defines what is computed. Integers only, read by the host and by device
+ * code: every backend makes the same picture.
  */
 
 #ifndef AVFILTER_GPUME_MVFPS_ARITHMETIC_H
@@ -49,11 +49,11 @@ typedef struct MvfpsFields {
 /** Farthest that vectors are apart when they are compared. */
 #define MVFPS_FAR 128
 
-/** Of distances in time, in parts of that between the two pictures: one part, least and most that is used. */
+/** Distances in time, in parts of that between the two pictures: the unit, the least and the greatest used. */
 #define MVFPS_DISTANCE     256
 #define MVFPS_MIN_DISTANCE  64
 #define MVFPS_MAX_DISTANCE 1024
-/** Of changes of velocity that are used, in quarter samples: how unlike both are, and what they are together. */
+/** Changes of velocity that are used, in quarter samples: the greatest difference of both, their greatest sum. */
 #define MVFPS_UNLIKE_CHANGES 128
 #define MVFPS_MAX_CHANGE     511
 /** Cells whose changes are put together have vectors that are no farther apart, in quarter samples. */
@@ -65,7 +65,7 @@ GPUME_INLINE GpumeCells mvfps_cells(int w, int h)
     return gpume_cells(w, h, 3, MVFPS_CELL / 2);
 }
 
-/** Where a vector's component passes in the picture before at an instant, in 1/8 sample. */
+/** Returns where a vector's component at a phase points to in the picture before, in 1/8 sample. */
 GPUME_INLINE int mvfps_before(int v, int part)
 {
     return -((2 * v * part + MVFPS_PARTS / 2) >> 12);
@@ -142,7 +142,7 @@ typedef struct MvfpsRates {
     MvfpsRate before, after;
 } MvfpsRates;
 
-/** Of a distance in time, MVFPS_MIN_DISTANCE to MVFPS_MAX_DISTANCE, in MVFPS_DISTANCE-ths of the pair's own. */
+/** Returns the factors for a distance in time that is used, in MVFPS_DISTANCE-ths of the pair's own. */
 GPUME_INLINE MvfpsRate mvfps_rate(int distance)
 {
     const int both = distance * (MVFPS_DISTANCE + distance);
@@ -216,8 +216,8 @@ GPUME_INLINE int mvfps_divide_down(int n, int d)
 }
 
 /**
- * How far from the way at constant speed something is at an instant, in 1/16 sample: what cells
- * say together, the less the more they disagree, and the less both of their changes agree.
+ * Returns how far from its place at constant speed something is at a phase, in 1/16 sample: what
+ * cells say together, the less the more they disagree, and the less both of their changes agree.
  */
 GPUME_INLINE MvfpsVector mvfps_offset(const MvfpsChanges *c, int part)
 {

@@ -31,7 +31,7 @@ typedef struct MvfpsPair {
  */
 typedef struct MvfpsBackend {
     size_t priv_size;
-    /** Of frames on its device; AV_PIX_FMT_NONE: those in system memory. */
+    /** Format of the frames on its device; AV_PIX_FMT_NONE: frames in system memory. */
     enum AVPixelFormat hw_format;
     /** @param cfg stays valid until uninit() */
     int  (*init)(void *priv, const MvfpsConfig *cfg);

@@ -42,7 +42,7 @@ typedef struct Side {
 typedef struct CPUBackend {
     const MvfpsConfig *cfg;
     const MvfpsPair *pair;
-    MvfpsInstant instant;
+    MvfpsPhase phase;
     Side sides[2];
     int before;                 ///< which side is the one before
 
@@ -104,10 +104,10 @@ static int set_layout(void *priv, const GpumeLayout *layout)
     const GpumeCells cells = mvfps_cells(layout->w, layout->h);
 
     forget_sides(s);
-    s->instant.layout = layout;
-    s->instant.fields = (MvfpsFields) { cells.cols, cells.rows };
-    ff_mvfps_dsp_init(&s->instant.dsp, layout->bytes);
-    return (int64_t)s->instant.fields.cols * s->instant.fields.rows > INT_MAX / 64 ? AVERROR(ENOMEM) : 0;
+    s->phase.layout = layout;
+    s->phase.fields = (MvfpsFields) { cells.cols, cells.rows };
+    ff_mvfps_dsp_init(&s->phase.dsp, layout->bytes);
+    return (int64_t)s->phase.fields.cols * s->phase.fields.rows > INT_MAX / 64 ? AVERROR(ENOMEM) : 0;
 }
 
 /* Adds a task in parts, which needs all of the one before. */
@@ -145,7 +145,7 @@ static int begin(void *priv, const MvfpsPair *pair, enum MvfpsMode mode)
     const GpumeCells cells = mvfps_cells(pair->layout->w, pair->layout->h);
 
     s->pair          = pair;
-    s->instant.rates = pair->rates;
+    s->phase.rates = pair->rates;
     /* mostly the one before was the one after */
     if (gpume_has_samples(&s->sides[!s->before].held, pair->before))
         s->before = !s->before;
@@ -186,14 +186,14 @@ static void map_fields(void *arg, int worker, int start, int end)
 static void load_parts(void *arg, int worker, int start, int end)
 {
     CPUBackend *s  = arg;
-    const int rows = s->instant.fields.rows, nb = nb_parts(s, rows);
+    const int rows = s->phase.fields.rows, nb = nb_parts(s, rows);
 
     for (; start < end; start++)
         for (int i = 0; i < 2; i++) {
             Side *side = &s->sides[i];
 
             if (!side->held.loaded)
-                ff_gpume_padded_load(&side->picture, s->instant.layout, side->held.frame, start, nb);
+                ff_gpume_padded_load(&side->picture, s->phase.layout, side->held.frame, start, nb);
             for (int j = 0; j < NB_FIELDS && !side->held.read; j++)
                 if (side->fields[j].nb)
                     ff_gpume_cells_fill(&side->fields[j], side->cells[j], first_row(rows, start, nb),
@@ -205,42 +205,42 @@ static void first_rows(void *arg, int worker, int start, int end)
 {
     CPUBackend *s = arg;
 
-    ff_mvfps_first(&s->instant, s->vectors[0], start, end);
+    ff_mvfps_first(&s->phase, s->vectors[0], start, end);
 }
 
 static void pass_rows(void *arg, int worker, int start, int end)
 {
     CPUBackend *s = arg;
 
-    ff_mvfps_pass(&s->instant, s->vectors[0], s->vectors[1], start, end);
+    ff_mvfps_pass(&s->phase, s->vectors[0], s->vectors[1], start, end);
     if (s->accelerated)
-        ff_mvfps_changes(&s->instant, s->vectors[1], s->changes, start, end);
+        ff_mvfps_changes(&s->phase, s->vectors[1], s->changes, start, end);
 }
 
 static void offset_rows(void *arg, int worker, int start, int end)
 {
     CPUBackend *s = arg;
 
-    ff_mvfps_offsets(&s->instant, s->vectors[1], s->changes, s->offsets, start, end);
+    ff_mvfps_offsets(&s->phase, s->vectors[1], s->changes, s->offsets, start, end);
 }
 
 static void compensate_rows(void *arg, int worker, int start, int end)
 {
     CPUBackend *s = arg;
 
-    ff_mvfps_compensate(&s->instant, s->vectors[1], s->accelerated ? s->offsets : NULL, s->out, start, end);
+    ff_mvfps_compensate(&s->phase, s->vectors[1], s->accelerated ? s->offsets : NULL, s->out, start, end);
 }
 
 /* Gets all that the jobs for a picture need. */
 static int alloc_memory(CPUBackend *s)
 {
-    const size_t nb = (size_t)s->instant.fields.cols * s->instant.fields.rows;
+    const size_t nb = (size_t)s->phase.fields.cols * s->phase.fields.rows;
     int ret;
 
     for (int i = 0; i < 2; i++) {
         Side *side = &s->sides[i];
 
-        if (!side->picture.memory && (ret = ff_gpume_padded_alloc(&side->picture, s->instant.layout)) < 0)
+        if (!side->picture.memory && (ret = ff_gpume_padded_alloc(&side->picture, s->phase.layout)) < 0)
             return ret;
         av_fast_malloc(&s->vectors[i], &s->vectors_allocated[i], nb * sizeof(**s->vectors));
         if (!s->vectors[i])
@@ -267,21 +267,21 @@ static const MvfpsVector *cells_of(const Side *side, int field)
 
 static int compensate(CPUBackend *s)
 {
-    const int rows = s->instant.fields.rows;
+    const int rows = s->phase.fields.rows;
     const Side *before = &s->sides[s->before], *after = &s->sides[!s->before];
     int ret;
 
     ret = alloc_memory(s);
     if (ret < 0)
         return ret;
-    s->instant.before = &before->picture;
-    s->instant.after  = &after->picture;
-    s->instant.part   = av_clip(s->part, 1, MVFPS_PARTS - 1);
-    s->instant.fields.before_future = cells_of(before, FUTURE);
-    s->instant.fields.after_past    = cells_of(after,  PAST);
-    s->instant.fields.before_past   = cells_of(before, PAST);
-    s->instant.fields.after_future  = cells_of(after,  FUTURE);
-    s->accelerated = mvfps_is_accelerated(&s->instant);
+    s->phase.before = &before->picture;
+    s->phase.after  = &after->picture;
+    s->phase.part   = av_clip(s->part, 1, MVFPS_PARTS - 1);
+    s->phase.fields.before_future = cells_of(before, FUTURE);
+    s->phase.fields.after_past    = cells_of(after,  PAST);
+    s->phase.fields.before_past   = cells_of(before, PAST);
+    s->phase.fields.after_future  = cells_of(after,  FUTURE);
+    s->accelerated = mvfps_is_accelerated(&s->phase);
     if (!before->held.read || !after->held.read)
         add_task(s, map_fields, s, 2 * NB_FIELDS);
     if (!before->held.loaded || !after->held.loaded || s->nb_tasks)
@@ -290,7 +290,7 @@ static int compensate(CPUBackend *s)
     add_task(s, pass_rows,  s, rows);
     if (s->accelerated)
         add_task(s, offset_rows, s, rows);
-    add_task(s, compensate_rows, s, mvfps_tile_rows(s->instant.layout));
+    add_task(s, compensate_rows, s, mvfps_tile_rows(s->phase.layout));
     run_tasks(s);
     for (int i = 0; i < 2; i++)
         s->sides[i].held.loaded = s->sides[i].held.read = 1;
@@ -300,7 +300,7 @@ static int compensate(CPUBackend *s)
 static void blend_parts(void *arg, int worker, int start, int end)
 {
     CPUBackend *s = arg;
-    const GpumeLayout *l = s->instant.layout;
+    const GpumeLayout *l = s->phase.layout;
     const int nb = nb_parts(s, l->h);
 
     for (int i = 0; i < l->nb_components; i++) {
@@ -318,7 +318,7 @@ static int make(void *priv, AVFrame *out, int part, enum MvfpsMode mode)
     s->part = part;
     if (mode == MVFPS_MCI)
         return compensate(s);
-    add_task(s, blend_parts, s, nb_parts(s, s->instant.layout->h));
+    add_task(s, blend_parts, s, nb_parts(s, s->phase.layout->h));
     run_tasks(s);
     return 0;
 }

@@ -5,9 +5,9 @@
 
 /**
  * @file
- * Makes pictures between CUDA frames, on the stream of their device.
+ * Interpolates CUDA frames, on the stream of their device.
  *
- * Each frame is copied once, right-justified and with repeated edges. Motion fields that gpume has
+ * Each frame is copied once, without padding bits and with repeated edges. Motion fields that gpume has
  * left on the device are read there. Other vectors go up once, by one of a ring of pinned buffers,
  * which is waited for only when it comes round. Whether there is a cut is found on the device, and
  * nothing but the device knows it: kernels that are queued look it up.
@@ -106,7 +106,7 @@ typedef struct CUDABackend {
     int before;                 ///< which side is the one before
     GpumeCudaUploads uploads;
     GpumeCudaBuffer maps;       ///< of two lists, 0
-    GpumeCudaBuffer vectors;    ///< of an instant: both steps, of which the first makes room for offsets
+    GpumeCudaBuffer vectors;    ///< of a phase: both steps, of which the first makes room for offsets
     GpumeCudaBuffer table;      ///< MVFPS_CUDA_TABLE
     GpumeCudaBuffer scene;      ///< MvfpsCudaScene
 
@@ -237,8 +237,8 @@ static av_cold int init(void *priv, const MvfpsConfig *cfg)
     hsub = layout.components[1].hsub;
     vsub = layout.components[1].vsub;
     if (hsub > 1 || vsub > hsub) {
-        av_log(cfg->log_ctx, AV_LOG_ERROR, "There are no kernels for pictures of format %s.\n",
-               av_get_pix_fmt_name(frames->sw_format));
+        av_log(cfg->log_ctx, AV_LOG_ERROR, "mvfps does not support CUDA frames with samples of format %s; "
+               "put hwdownload before it.\n", av_get_pix_fmt_name(frames->sw_format));
         return AVERROR(ENOSYS);
     }
     s->bytes = layout.bytes;
@@ -292,8 +292,8 @@ static int set_layout(void *priv, const GpumeLayout *layout)
     int ret;
 
     if (FFMAX(layout->w, layout->h) > MAX_SIDE) {
-        av_log(s->cuda.log_ctx, AV_LOG_ERROR, "There are no pictures of more than %d samples a side made "
-               "on the GPU.\n", MAX_SIDE);
+        av_log(s->cuda.log_ctx, AV_LOG_ERROR, "mvfps does not support CUDA frames of more than %d samples "
+               "a side; put hwdownload before it.\n", MAX_SIDE);
         return AVERROR(ENOSYS);
     }
     ret = enter(s);
@@ -524,7 +524,7 @@ static int compensate(CUDABackend *s, const AVFrame *out, int part)
     if (ret >= 0)
         ret = load(s, after);
     if (ret >= 0)
-        ret = get_memory(s, &s->vectors, 2 * size, "vectors of an instant");
+        ret = get_memory(s, &s->vectors, 2 * size, "vectors of a phase");
     if (ret < 0)
         return ret;
     vectors.before = before->picture.data + s->padding.first[0];
@@ -564,7 +564,7 @@ static enum MvfpsCudaMean mean_of(enum MvfpsMode mode, int part)
            mvfps_is_early(part) ? MVFPS_CUDA_BEFORE : MVFPS_CUDA_AFTER;
 }
 
-/* Of one or two frames, sample by sample. With the context pushed. */
+/* Makes the mean of one or two frames, sample by sample. The context has been pushed. */
 static int make_mean(CUDABackend *s, MvfpsCudaMeanArgs *args, const AVFrame *out, const AVFrame *before,
                      const AVFrame *after)
 {

@@ -65,7 +65,7 @@ typedef struct MvfpsCudaFields {
     int cols, rows;
 } MvfpsCudaFields;
 
-/** Parameters of the kernels that choose the vectors of an instant. */
+/** Parameters of the kernels that choose the vectors at a phase. */
 typedef struct MvfpsCudaVectorsArgs {
     MvfpsCudaFields fields;
     unsigned long long is_cut;  ///< unsigned: nothing is to be done if it is not 0; may be missing

@@ -21,7 +21,7 @@ struct MvfpsPlace {
     int fx, fy;                     ///< eighths
 };
 
-/** Of a cell's sample (x, y), by a position in eighths. */
+/** Returns the place of a position in eighths from a cell's sample (x, y). */
 static __device__ __forceinline__ MvfpsPlace
 mvfps_place(GpumeU64 first, int stride, int w, int h, int x, int y, int dx, int dy)
 {
@@ -39,7 +39,7 @@ mvfps_place(GpumeU64 first, int stride, int w, int h, int x, int y, int dx, int 
 /** What depends on the size of a sample: interpolated across, then down. */
 template<typename Sample> struct MvfpsEighths;
 
-/** Of bytes two in a word: samples 0 and 2, 1 and 3, 4 and 6, 5 and 7, in 16 bits each. */
+/** Two bytes in a word: samples 0 and 2, 1 and 3, 4 and 6, 5 and 7, in 16 bits each. */
 template<> struct MvfpsEighths<GpumeU8> {
     GpumeU32 v[4];
 

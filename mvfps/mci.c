@@ -88,7 +88,7 @@ void ff_mvfps_unfaithful(int *penalties, const MvfpsVector *v, int nb, const Mvf
         penalties[i] = mvfps_unfaithful(fields, v[i], x, y, part);
 }
 
-/** Of the cells around a tile those at its corners, as bits. */
+/** The cells at the corners of a tile, as bits. */
 #define CORNERS 0x660u
 
 static unsigned like(const MvfpsVector *cells, int leader)
@@ -118,8 +118,8 @@ av_cold void ff_mvfps_dsp_init(MvfpsDsp *dsp, int bytes)
 #endif
 }
 
-/** Of two pictures by a vector. */
-static unsigned sad(const MvfpsInstant *s, int x, int y, MvfpsVector v)
+/** Sums the absolute differences of two pictures along a vector. */
+static unsigned sad(const MvfpsPhase *s, int x, int y, MvfpsVector v)
 {
     const GpumeSamples *b = &s->before->components[0], *a = &s->after->components[0];
     const int bytes = s->layout->bytes;
@@ -148,8 +148,8 @@ static void add(List *list, MvfpsVector v)
     list->v[list->nb++] = v;
 }
 
-/* Of a list for the cell of the first sample (x, y). */
-static MvfpsVector cheapest(const MvfpsInstant *s, int x, int y, const List *list)
+/* Returns the vector of least cost of a list, for the cell that begins at (x, y). */
+static MvfpsVector cheapest(const MvfpsPhase *s, int x, int y, const List *list)
 {
     MvfpsVector best = { 0, 0 };
     unsigned least = UINT_MAX;
@@ -180,7 +180,7 @@ static const int8_t around[9][2] = {
     { 0, 0 }, { -1, -1 }, { 0, -1 }, { 1, -1 }, { -1, 0 }, { 1, 0 }, { -1, 1 }, { 0, 1 }, { 1, 1 },
 };
 
-static MvfpsVector first_vector(const MvfpsInstant *s, int cx, int cy)
+static MvfpsVector first_vector(const MvfpsPhase *s, int cx, int cy)
 {
     const MvfpsFields *f = &s->fields;
     const int at = cy * f->cols + cx;
@@ -203,14 +203,14 @@ static MvfpsVector first_vector(const MvfpsInstant *s, int cx, int cy)
     return cheapest(s, cx * MVFPS_CELL, cy * MVFPS_CELL, &list);
 }
 
-void ff_mvfps_first(const MvfpsInstant *s, MvfpsVector *vectors, int first, int end)
+void ff_mvfps_first(const MvfpsPhase *s, MvfpsVector *vectors, int first, int end)
 {
     for (int y = first; y < end; y++)
         for (int x = 0; x < s->fields.cols; x++)
             vectors[y * (size_t)s->fields.cols + x] = first_vector(s, x, y);
 }
 
-static MvfpsVector next_vector(const MvfpsInstant *s, const MvfpsVector *from, int cx, int cy)
+static MvfpsVector next_vector(const MvfpsPhase *s, const MvfpsVector *from, int cx, int cy)
 {
     const MvfpsFields *f  = &s->fields;
     const MvfpsVector own = from[cy * (size_t)f->cols + cx];
@@ -239,14 +239,14 @@ static MvfpsVector next_vector(const MvfpsInstant *s, const MvfpsVector *from, i
     return cheapest(s, cx * MVFPS_CELL, cy * MVFPS_CELL, &list);
 }
 
-void ff_mvfps_pass(const MvfpsInstant *s, const MvfpsVector *from, MvfpsVector *to, int first, int end)
+void ff_mvfps_pass(const MvfpsPhase *s, const MvfpsVector *from, MvfpsVector *to, int first, int end)
 {
     for (int y = first; y < end; y++)
         for (int x = 0; x < s->fields.cols; x++)
             to[y * (size_t)s->fields.cols + x] = next_vector(s, from, x, y);
 }
 
-void ff_mvfps_changes(const MvfpsInstant *s, const MvfpsVector *vectors, MvfpsChange *changes, int first, int end)
+void ff_mvfps_changes(const MvfpsPhase *s, const MvfpsVector *vectors, MvfpsChange *changes, int first, int end)
 {
     for (int y = first; y < end; y++)
         for (int x = 0; x < s->fields.cols; x++) {
@@ -256,7 +256,7 @@ void ff_mvfps_changes(const MvfpsInstant *s, const MvfpsVector *vectors, MvfpsCh
         }
 }
 
-void ff_mvfps_offsets(const MvfpsInstant *s, const MvfpsVector *vectors, const MvfpsChange *changes,
+void ff_mvfps_offsets(const MvfpsPhase *s, const MvfpsVector *vectors, const MvfpsChange *changes,
                       MvfpsVector *offsets, int first, int end)
 {
     const int cols = s->fields.cols, rows = s->fields.rows;
@@ -315,7 +315,7 @@ static av_cold void init_windows(void)
  * The vectors around a tile, those of the four cells at its corners first. A cell whose vector
  * is nearly one that is there joins it.
  */
-static void find_hypotheses(const MvfpsInstant *s, const MvfpsVector *vectors, const MvfpsVector *offsets,
+static void find_hypotheses(const MvfpsPhase *s, const MvfpsVector *vectors, const MvfpsVector *offsets,
                             int tx, int ty, MvfpsTile *tile)
 {
     const int cols = s->fields.cols;
@@ -347,7 +347,7 @@ static void find_hypotheses(const MvfpsInstant *s, const MvfpsVector *vectors, c
 }
 
 /* How far a hypothesis is believed, and which side sees the place, by how much both sides' luma differs. */
-static void judge(const MvfpsInstant *s, MvfpsHypothesis *h, int tx, int ty, int difference, int is_single)
+static void judge(const MvfpsPhase *s, MvfpsHypothesis *h, int tx, int ty, int difference, int is_single)
 {
     difference >>= s->layout->depth - 8;
     /* a single one needs none */
@@ -365,7 +365,7 @@ static void put(const GpumeLayout *l, uint8_t *dst, int x, int v)
 }
 
 /* A component of a tile; that of component 0 comes first and judges. */
-static void make_tile(const MvfpsInstant *s, MvfpsTile *tile, int component, int tx, int ty, AVFrame *out)
+static void make_tile(const MvfpsPhase *s, MvfpsTile *tile, int component, int tx, int ty, AVFrame *out)
 {
     const GpumeLayout *l    = s->layout;
     const GpumeComponent *c = &l->components[component];
@@ -415,7 +415,7 @@ static void make_tile(const MvfpsInstant *s, MvfpsTile *tile, int component, int
     }
 }
 
-void ff_mvfps_compensate(const MvfpsInstant *s, const MvfpsVector *vectors, const MvfpsVector *offsets,
+void ff_mvfps_compensate(const MvfpsPhase *s, const MvfpsVector *vectors, const MvfpsVector *offsets,
                          AVFrame *out, int first, int end)
 {
     static AVOnce once = AV_ONCE_INIT;

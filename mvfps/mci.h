@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Motion-compensated interpolation: the vectors of an instant, and the picture along them.
+ * Motion-compensated interpolation: the vectors at a phase, and the picture along them.
  */
 
 #ifndef AVFILTER_GPUME_MVFPS_MCI_H
@@ -39,9 +39,9 @@ int ff_mvfps_slope(int cell, int i, int sub);
 #define MVFPS_TILE_SAMPLES (MVFPS_CELL * MVFPS_CELL)
 
 /**
- * What is done most often; by the bytes of a sample. Arrays of tiles are read and written in so
- * many rows as these have; of rows with fewer than 8 samples the rest may be anything. Of two
- * pictures both have the same stride.
+ * What is done most often; by the bytes of a sample. Arrays of tiles are read and written in as
+ * many rows as these have; in rows with fewer than 8 samples the rest may be anything. Two pictures
+ * have the same stride.
  */
 typedef struct MvfpsDsp {
     /**
@@ -68,7 +68,7 @@ typedef struct MvfpsDsp {
     void (*divide)(uint16_t *dst, const uint32_t *sum, const uint16_t *weights, int nb);
     /** Rows of 8 or 4 samples, of one byte, an even number of them. NULL: there is no such function. */
     void (*store)(uint8_t *dst, ptrdiff_t stride, const uint16_t *src, int w, int h);
-    /** Of each of nb vectors the sum of mvfps_unlike() to eight others. */
+    /** Sums mvfps_unlike() from each of nb vectors to eight others. */
     void (*unlike)(int *sums, const MvfpsVector *v, int nb, const MvfpsVector *others);
     /**
      * mvfps_unfaithful() of each of nb vectors. Up to the next multiple of 8 of them v can be read,
@@ -83,15 +83,15 @@ typedef struct MvfpsDsp {
     unsigned (*like)(const MvfpsVector *cells, int leader);
 } MvfpsDsp;
 
-/** An instant between two pictures. */
-typedef struct MvfpsInstant {
+/** A phase: a position in time between two pictures. */
+typedef struct MvfpsPhase {
     const GpumeLayout *layout;
     const GpumePadded *before, *after;
     MvfpsFields fields;
     MvfpsRates rates;
     int part;               ///< 1 to MVFPS_PARTS - 1
     MvfpsDsp dsp;
-} MvfpsInstant;
+} MvfpsPhase;
 
 void ff_mvfps_dsp_init(MvfpsDsp *dsp, int bytes);
 void ff_mvfps_dsp_init_x86(MvfpsDsp *dsp, int bytes);
@@ -100,22 +100,22 @@ void ff_mvfps_unfaithful(int *penalties, const MvfpsVector *v, int nb, const Mvf
                          int part);
 
 /** The first vectors of some rows of cells. */
-void ff_mvfps_first(const MvfpsInstant *s, MvfpsVector *vectors, int first, int end);
+void ff_mvfps_first(const MvfpsPhase *s, MvfpsVector *vectors, int first, int end);
 
 /** A pass over some rows of cells: from one field to another. */
-void ff_mvfps_pass(const MvfpsInstant *s, const MvfpsVector *from, MvfpsVector *to, int first, int end);
+void ff_mvfps_pass(const MvfpsPhase *s, const MvfpsVector *from, MvfpsVector *to, int first, int end);
 
 /** Whether it is known how things go beyond the pair, so that they need not go at constant speed. */
-static inline int mvfps_is_accelerated(const MvfpsInstant *s)
+static inline int mvfps_is_accelerated(const MvfpsPhase *s)
 {
     return s->rates.before.own && s->fields.before_past && s->fields.after_future;
 }
 
 /** The changes of velocity of some rows of cells. */
-void ff_mvfps_changes(const MvfpsInstant *s, const MvfpsVector *vectors, MvfpsChange *changes, int first, int end);
+void ff_mvfps_changes(const MvfpsPhase *s, const MvfpsVector *vectors, MvfpsChange *changes, int first, int end);
 
 /** The offsets of some rows of cells, by the changes of rows that are at most two away. */
-void ff_mvfps_offsets(const MvfpsInstant *s, const MvfpsVector *vectors, const MvfpsChange *changes,
+void ff_mvfps_offsets(const MvfpsPhase *s, const MvfpsVector *vectors, const MvfpsChange *changes,
                       MvfpsVector *offsets, int first, int end);
 
 /** Rows of tiles of a picture. */
@@ -128,7 +128,7 @@ static inline int mvfps_tile_rows(const GpumeLayout *l)
  * Make some rows of tiles of the picture.
  * @param offsets of the cells, in 1/16 sample; NULL: all are 0
  */
-void ff_mvfps_compensate(const MvfpsInstant *s, const MvfpsVector *vectors, const MvfpsVector *offsets,
+void ff_mvfps_compensate(const MvfpsPhase *s, const MvfpsVector *vectors, const MvfpsVector *offsets,
                          AVFrame *out, int first, int end);
 
 #endif /* AVFILTER_GPUME_MVFPS_MCI_H */

@@ -15,7 +15,7 @@
 
 static const MvfpsBackend *const backends[] = { &ff_mvfps_backend_cpu, &ff_mvfps_backend_cuda };
 
-struct MvfpsBetween {
+struct Mvfps {
     MvfpsConfig cfg;
     enum AVPixelFormat sw_format;   ///< of hardware frames; AV_PIX_FMT_NONE: frames are in memory
     const MvfpsBackend *backend;
@@ -32,7 +32,7 @@ enum AVPixelFormat ff_mvfps_hw_format(int i)
     return AV_PIX_FMT_NONE;
 }
 
-static av_cold int choose_backend(MvfpsBetween *s)
+static av_cold int choose_backend(Mvfps *s)
 {
     const AVHWFramesContext *frames = s->cfg.hw_frames ? (void *)s->cfg.hw_frames->data : NULL;
     const enum AVPixelFormat hw_format = frames ? frames->format : AV_PIX_FMT_NONE;
@@ -42,7 +42,7 @@ static av_cold int choose_backend(MvfpsBetween *s)
         if (backends[i]->hw_format != hw_format)
             continue;
         if (frames && !ff_gpume_layout_supports(s->sw_format)) {
-            av_log(s->cfg.log_ctx, AV_LOG_ERROR, "There are no pictures between frames of format %s with "
+            av_log(s->cfg.log_ctx, AV_LOG_ERROR, "mvfps does not support hardware frames of format %s with "
                    "samples of format %s.\n", av_get_pix_fmt_name(hw_format),
                    av_get_pix_fmt_name(s->sw_format));
             return AVERROR(ENOSYS);
@@ -50,14 +50,14 @@ static av_cold int choose_backend(MvfpsBetween *s)
         s->backend = backends[i];
         return 0;
     }
-    av_log(s->cfg.log_ctx, AV_LOG_ERROR, "There are no pictures between frames of format %s.\n",
-           av_get_pix_fmt_name(hw_format));
+    av_log(s->cfg.log_ctx, AV_LOG_ERROR, "mvfps does not support hardware frames of format %s; put hwdownload "
+           "before it.\n", av_get_pix_fmt_name(hw_format));
     return AVERROR(ENOSYS);
 }
 
-av_cold int ff_mvfps_open(MvfpsBetween **between, const MvfpsConfig *cfg)
+av_cold int ff_mvfps_open(Mvfps **mvfps, const MvfpsConfig *cfg)
 {
-    MvfpsBetween *s = *between = av_mallocz(sizeof(*s));
+    Mvfps *s = *mvfps = av_mallocz(sizeof(*s));
     int ret;
 
     if (!s)
@@ -70,24 +70,24 @@ av_cold int ff_mvfps_open(MvfpsBetween **between, const MvfpsConfig *cfg)
         ret = s->priv ? s->backend->init(s->priv, &s->cfg) : AVERROR(ENOMEM);
     }
     if (ret < 0)
-        ff_mvfps_close(between);
+        ff_mvfps_close(mvfps);
     return ret;
 }
 
-av_cold void ff_mvfps_close(MvfpsBetween **between)
+av_cold void ff_mvfps_close(Mvfps **mvfps)
 {
-    MvfpsBetween *s = *between;
+    Mvfps *s = *mvfps;
 
     if (!s)
         return;
     if (s->priv)
         s->backend->uninit(s->priv);
     av_freep(&s->priv);
-    av_freep(between);
+    av_freep(mvfps);
 }
 
-/* Of pictures like this one. */
-static int set_layout(MvfpsBetween *s, const AVFrame *frame)
+/* Sets the layout of pictures like this one. */
+static int set_layout(Mvfps *s, const AVFrame *frame)
 {
     const enum AVPixelFormat format = s->cfg.hw_frames ? s->sw_format : frame->format;
     int ret;
@@ -106,7 +106,7 @@ static int is_near(int distance)
     return distance >= MVFPS_MIN_DISTANCE && distance <= MVFPS_MAX_DISTANCE;
 }
 
-int ff_mvfps_begin(MvfpsBetween *s, const AVFrame *before, const AVFrame *after, const int distances[2],
+int ff_mvfps_begin(Mvfps *s, const AVFrame *before, const AVFrame *after, const int distances[2],
                    enum MvfpsMode mode)
 {
     const int ret = set_layout(s, before);
@@ -119,17 +119,17 @@ int ff_mvfps_begin(MvfpsBetween *s, const AVFrame *before, const AVFrame *after,
     return s->backend->begin(s->priv, &s->pair, mode);
 }
 
-int ff_mvfps_look(MvfpsBetween *s, enum MvfpsMode mode, enum MvfpsMode cut, double scene)
+int ff_mvfps_look(Mvfps *s, enum MvfpsMode mode, enum MvfpsMode cut, double scene)
 {
     return s->backend->look(s->priv, mode, cut, scene);
 }
 
-int ff_mvfps_make(MvfpsBetween *s, AVFrame *out, int part, enum MvfpsMode mode)
+int ff_mvfps_make(Mvfps *s, AVFrame *out, int part, enum MvfpsMode mode)
 {
     return s->backend->make(s->priv, out, part, mode);
 }
 
-int ff_mvfps_copy(MvfpsBetween *s, AVFrame *out, const AVFrame *in)
+int ff_mvfps_copy(Mvfps *s, AVFrame *out, const AVFrame *in)
 {
     const int ret = set_layout(s, in);
 

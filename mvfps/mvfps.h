@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Makes pictures between two others. Free of libavfilter; the result depends neither on the
- * number of threads nor on where it is made. doc/mvfps.texi defines what is computed.
+ * Interpolates pictures between two others. Free of libavfilter; the result depends neither on the
+ * number of threads nor on where it is made. doc/mvfps-definition.md defines what is computed.
  */
 
 #ifndef AVFILTER_GPUME_MVFPS_MVFPS_H
@@ -31,14 +31,14 @@ typedef struct MvfpsConfig {
     void *log_ctx;
 } MvfpsConfig;
 
-typedef struct MvfpsBetween MvfpsBetween;
+typedef struct Mvfps Mvfps;
 
 /** The i-th format of hardware frames between which pictures are made; AV_PIX_FMT_NONE: there are no more. */
 enum AVPixelFormat ff_mvfps_hw_format(int i);
 
-/** @return 0 or an AVERROR code, and then *between is NULL */
-int ff_mvfps_open(MvfpsBetween **between, const MvfpsConfig *cfg);
-void ff_mvfps_close(MvfpsBetween **between);
+/** @return 0 or an AVERROR code, and then *mvfps is NULL */
+int ff_mvfps_open(Mvfps **mvfps, const MvfpsConfig *cfg);
+void ff_mvfps_close(Mvfps **mvfps);
 
 /**
  * Begin with another pair of pictures, both of the same size and format. They stay as they are
@@ -49,7 +49,7 @@ void ff_mvfps_close(MvfpsBetween **between);
  * @param mode of the pictures between them. MVFPS_MCI: the vectors are read
  * @return MVFPS_MCI: whether a vector points from one of them into the other; or an error
  */
-int ff_mvfps_begin(MvfpsBetween *between, const AVFrame *before, const AVFrame *after, const int distances[2],
+int ff_mvfps_begin(Mvfps *mvfps, const AVFrame *before, const AVFrame *after, const int distances[2],
                    enum MvfpsMode mode);
 
 /**
@@ -61,17 +61,17 @@ int ff_mvfps_begin(MvfpsBetween *between, const AVFrame *before, const AVFrame *
  * @return the mode of which pictures are to be made, or an error. A device that has not looked yet
  *         returns the mode, and makes pictures as it finds.
  */
-int ff_mvfps_look(MvfpsBetween *between, enum MvfpsMode mode, enum MvfpsMode cut, double scene);
+int ff_mvfps_look(Mvfps *mvfps, enum MvfpsMode mode, enum MvfpsMode cut, double scene);
 
 /**
- * Make the picture at an instant; on a device this is queued on its stream.
+ * Makes the picture at a phase; on a device this is queued on its stream.
  * @param out  of the format and size of the others, and writable
  * @param part of the time between them, 0 to MVFPS_PARTS
  * @param mode MVFPS_MCI, after a pair that has vectors, or MVFPS_BLEND; on a device also MVFPS_DUP
  */
-int ff_mvfps_make(MvfpsBetween *between, AVFrame *out, int part, enum MvfpsMode mode);
+int ff_mvfps_make(Mvfps *mvfps, AVFrame *out, int part, enum MvfpsMode mode);
 
 /** On a device: copy a picture to one of the same size and format. */
-int ff_mvfps_copy(MvfpsBetween *between, AVFrame *out, const AVFrame *in);
+int ff_mvfps_copy(Mvfps *mvfps, AVFrame *out, const AVFrame *in);
 
 #endif /* AVFILTER_GPUME_MVFPS_MVFPS_H */

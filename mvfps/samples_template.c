@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-/* Of samples of a type, SAMPLE; INTERMEDIATE: between the filter's two directions. */
+/* Included for each type of samples, SAMPLE; INTERMEDIATE: between the filter's two directions. */
 
 static void FUNC(bilinear)(uint16_t *dst, const SAMPLE *src, ptrdiff_t stride, int fx, int fy)
 {

@@ -5,12 +5,12 @@
 
 /**
  * @file
- * The picture of an instant, along its vectors. The variant is how chroma is subsampled.
+ * The picture at a phase, along its vectors. The variant is how chroma is subsampled.
  *
  * A warp has a tile. It joins the vectors of the cells around it to hypotheses, one after the
- * other, and adds up what each shows. Of a hypothesis half of the warp makes the match in the
+ * other, and adds up what each shows. Half of the warp makes the match of a hypothesis in the
  * picture before and half the one in the picture after. As no rounding is between the filters
- * down and across, the order of both does not matter. Of chroma both components are made at
+ * down and across, the order of both does not matter. Both components of chroma are made at
  * once, if they have so few columns.
  *
  * Data flow:

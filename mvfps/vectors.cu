@@ -5,8 +5,8 @@
 
 /**
  * @file
- * The vectors of an instant. Variant 0: of each cell the first one, from the fields; variant 1: a
- * pass, in which it may take those of its neighbours, or one near its own.
+ * The vectors at a phase. Variant 0: the first one of each cell, from the fields; variant 1: a pass,
+ * in which a cell may take those of its neighbours, or one near its own.
  *
  * A lane has a candidate, and what that costs apart from samples. Those that are different are
  * then put together, and four lanes compare the samples of each.

@@ -14,13 +14,13 @@
 
 #include "libavfilter/gpume/mvview/integer.h"
 
-/** Of lengths and distances: units in a sample. */
+/** Units of lengths and distances in a sample. */
 #define MVVIEW_SAMPLE 256
-/** Of the ends of arrows: units in a sample. */
+/** Units of the ends of arrows in a sample. */
 #define MVVIEW_TIP 4
 /** An arrow's end is at most this far away, in units of MVVIEW_TIP; more is of no use. */
 #define MVVIEW_FARTHEST (1 << 18)
-/** Of all weights: a sample that is covered wholly. */
+/** The weight of a sample that is covered completely. */
 #define MVVIEW_FULL 256
 
 /** An arrow that begins at (0, 0); lengths in units of MVVIEW_SAMPLE. */
@@ -44,7 +44,7 @@ GPUME_INLINE int mvview_arrow_reach(int head, int unit)
     return head / 2 + (mvview_arrow_edge(unit) + MVVIEW_SAMPLE / 2) * 9 / 4 + MVVIEW_SAMPLE / 4;
 }
 
-/** Of the longest arrows. */
+/** Returns the length of the head of the longest arrows. */
 GPUME_INLINE int mvview_arrow_most_head(int unit)
 {
     return unit * 13 / 2;

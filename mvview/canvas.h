@@ -59,7 +59,7 @@ typedef struct MvviewCanvas {
 
     /**
      * dst = (src * mul + add) >> 8, n words each; bits below the samples stay. dst may be src.
-     * Of words of one byte mul and add are uint16_t, of two bytes uint16_t and uint32_t.
+     * For words of one byte mul and add are uint16_t; for words of two bytes, uint16_t and uint32_t.
      */
     void (*blend)(const struct MvviewCanvas *c, uint8_t *dst, const uint8_t *src,
                   const void *mul, const void *add, ptrdiff_t n);

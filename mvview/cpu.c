@@ -201,7 +201,7 @@ static void prepare(void *arg, int job, int nb_jobs)
     }
 }
 
-/* Of a sample of an interleaved plane that is painted. */
+/* Reads a component of a sample of an interleaved plane. */
 static unsigned read_word(const MvviewCanvas *c, const uint8_t *row, int i)
 {
     const uint16_t *words = (const uint16_t *)row;

@@ -153,8 +153,8 @@ static int init_tiles(CUDAPainter *s, const MvviewCanvas *c)
 {
     av_freep(&s->counts);
     if (FFMAX(c->w, c->h) > MAX_SIDE) {
-        av_log(s->cuda.log_ctx, AV_LOG_ERROR, "Pictures of more than %d samples a side are not drawn "
-               "into on the GPU.\n", MAX_SIDE);
+        av_log(s->cuda.log_ctx, AV_LOG_ERROR, "mvview does not support CUDA frames of more than %d samples "
+               "a side; put hwdownload before it.\n", MAX_SIDE);
         return AVERROR(ENOSYS);
     }
     s->tile_width = MVVIEW_CUDA_TILE_BYTES / (c->bytes * c->planes[0].step);

@@ -23,7 +23,7 @@
 /** Threads that paint a tile of a plane, and words of four bytes that each has at a time. */
 #define MVVIEW_CUDA_THREADS    128
 #define MVVIEW_CUDA_WORDS        4
-/** Of which a multiprocessor has at least so many at once. */
+/** Thread blocks that a multiprocessor has at once, at least. */
 #define MVVIEW_CUDA_CTAS         8
 /** Shapes that are prepared at a time. */
 #define MVVIEW_CUDA_SHAPES      64
@@ -109,7 +109,7 @@ typedef struct MvviewCudaMapArgs {
     unsigned long long canvas;  ///< MvviewCudaCanvas
     unsigned long long next;    ///< unsigned: becomes 0; the kernel makes fields.longest. 0: it makes colours
     unsigned long long colours; ///< MvviewCudaColour[nb]: written
-    /** Of each cell the greatest of its vectors' 1 + index, plus nb for one into the past. 0 before. */
+    /** For each cell, the greatest of its vectors' 1 + index, plus nb for one into the past. 0 before. */
     unsigned long long cells;
     int nb;                     ///< vectors, or blocks of a field
     int cells_w;

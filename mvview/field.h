@@ -21,7 +21,7 @@
 #include "libavfilter/gpume/field/sidedata.h"
 #include "libavfilter/gpume/mvview/mvview.h"
 
-/** Of displacements: units in a sample. */
+/** Units of displacements in a sample. */
 #define MVVIEW_UNITS GPUME_UNITS
 /** Side of a cell of the flow, in samples. */
 #define MVVIEW_LOG2_CELL 2
@@ -35,7 +35,7 @@ typedef struct MvviewField {
     int nb_future;
     int side;                   ///< of the largest block
 
-    /** Of one grid, on the painter's device, past first; its vectors are not here then. */
+    /** Fields of one grid, on the painter's device, past first; their vectors are not here then. */
     GpumeMotionField fields[2];
     int nb_fields;              ///< 0: here are the vectors
 

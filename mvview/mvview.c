@@ -54,16 +54,16 @@ static av_cold int choose_painter(MvviewView *v)
             continue;
         if (frames && (!ff_mvview_format_supported(v->sw_format) ||
                        !painters[i]->supports(v->sw_format))) {
-            av_log(v->cfg.log_ctx, AV_LOG_ERROR, "Frames of format %s with samples of format %s "
-                   "cannot be drawn into.\n", av_get_pix_fmt_name(hw_format),
+            av_log(v->cfg.log_ctx, AV_LOG_ERROR, "mvview does not support hardware frames of format %s with "
+                   "samples of format %s; put hwdownload before it.\n", av_get_pix_fmt_name(hw_format),
                    av_get_pix_fmt_name(v->sw_format));
             return AVERROR(ENOSYS);
         }
         v->painter = painters[i];
         return 0;
     }
-    av_log(v->cfg.log_ctx, AV_LOG_ERROR, "Frames of format %s cannot be drawn into.\n",
-           av_get_pix_fmt_name(hw_format));
+    av_log(v->cfg.log_ctx, AV_LOG_ERROR, "mvview does not support hardware frames of format %s; put hwdownload "
+           "before it.\n", av_get_pix_fmt_name(hw_format));
     return AVERROR(ENOSYS);
 }
 

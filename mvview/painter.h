@@ -45,7 +45,7 @@ typedef struct MvviewPicture {
 /** A painter. priv points to priv_size bytes, which are zero before init(). */
 typedef struct MvviewPainter {
     size_t priv_size;
-    /** Of the frames that it paints; AV_PIX_FMT_NONE: those in system memory. */
+    /** Format of the frames that it paints; AV_PIX_FMT_NONE: frames in system memory. */
     enum AVPixelFormat hw_format;
     /** Whether it reads motion fields on the frames' device, too. */
     int reads_fields;

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * What each kind of shape puts on a sample, and what becomes of the picture there. Integers
- * only; read by the host and by device code.
+ * What each kind of shape puts on a sample, and what becomes of the picture there, as
+ * doc/mvview-definition.md defines it. Integers only; read by the host and by device code.
  */
 
 #ifndef AVFILTER_GPUME_MVVIEW_SHAPE_H

@@ -32,7 +32,7 @@ typedef struct GpumeCudaComponent {
     int w, h;                   ///< samples
 } GpumeCudaComponent;
 
-/** Parameters of the kernel that copies a picture's components, right-justified. */
+/** Parameters of the kernel that copies a picture's components without padding bits. */
 typedef struct GpumeCudaLoadArgs {
     GpumeCudaComponent components[GPUME_CUDA_COMPONENTS];
     int shift;                  ///< bits below a sample in a word

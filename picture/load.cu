@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Copies of a picture's components, right-justified, whose edges are repeated: what reads at a
+ * Copies a picture's components without padding bits and repeats their edges: what reads at a
  * vector's end need not look where it is, nor at the format.
  */
 

@@ -41,7 +41,7 @@ void ff_gpume_padded_free(GpumePadded *p)
     av_freep(&p->memory);
 }
 
-/* A row, right-justified. */
+/* Copies a row without padding bits. */
 static void load_row(uint8_t *dst, const uint8_t *src, const GpumeLayout *l, const GpumeComponent *c)
 {
     const uint16_t *src16 = (const uint16_t *)src;

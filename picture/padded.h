@@ -18,7 +18,7 @@
 #include "libavfilter/gpume/picture/layout.h"
 #include "libavfilter/gpume/picture/padding.h"
 
-/** A component, right-justified: uint8_t or uint16_t, as the layout's words. */
+/** A component without padding bits: uint8_t or uint16_t, as the layout's words. */
 typedef struct GpumeSamples {
     uint8_t *first;         ///< the sample (0, 0)
     ptrdiff_t stride;       ///< bytes

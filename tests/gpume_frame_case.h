@@ -39,7 +39,7 @@ typedef struct Input {
     size_t size;            ///< of the side data, input_mvs, in bytes
     int has_side_data;
     int even;               ///< cut from a larger picture of even sides, as devices have them
-    /** Of vectors that are motion fields: how many, their block and precision. */
+    /** Vectors that are motion fields: how many, their block and precision. */
     int nb_fields, block, pel;
     int is_elsewhere;       ///< these fields are on another device than the frame
 } Input;

@@ -590,7 +590,7 @@ static AVFrame *download(const Case *c, AVFrame *from)
 
 /* Where pictures are made, and between which frames. */
 typedef struct Target {
-    MvfpsBetween *between;
+    Mvfps *mvfps;
     AVBufferRef *hw_frames;             ///< NULL: in memory
     AVFrame *frames[MAX_FRAMES];
 } Target;
@@ -606,13 +606,13 @@ static void open_target(Target *t, const Case *c, const MvfpsConfig *cfg, int on
     for (int i = 0; i < c->nb_frames; i++)
         t->frames[i] = on_device ? upload(c, t->hw_frames, c->frames[i])
                                  : test_alloc(av_frame_clone(c->frames[i]));
-    ret = ff_mvfps_open(&t->between, &with_frames);
+    ret = ff_mvfps_open(&t->mvfps, &with_frames);
     CHECK(ret >= 0, "%s", av_err2str(ret));
 }
 
 static void close_target(Target *t)
 {
-    ff_mvfps_close(&t->between);
+    ff_mvfps_close(&t->mvfps);
     for (int i = 0; i < MAX_FRAMES; i++)
         av_frame_free(&t->frames[i]);
     av_buffer_unref(&t->hw_frames);
@@ -638,7 +638,7 @@ static void check_make(Case *c, Target *t, Between *b, int n, int part, enum Mvf
 {
     AVFrame *out = t->hw_frames ? upload(c, t->hw_frames, NULL) : alloc_frame(c), *made;
     uint8_t *before = t->hw_frames ? NULL : copy_bytes(out);
-    int ret = ff_mvfps_make(t->between, out, part, wanted);
+    int ret = ff_mvfps_make(t->mvfps, out, part, wanted);
 
     CHECK(ret >= 0, "%s", av_err2str(ret));
     b->t = part;
@@ -768,7 +768,7 @@ static void run_pair(Case *c, Target *t, int n, const char *name)
              "distances %d and %d", name, n, b.f.nb_blocks, b.k.nb_blocks, b.f0.nb_blocks,
              b.k0.nb_blocks, distances[0], distances[1]);
     snprintf(test_context, sizeof(test_context), "%s", pair);
-    ret = ff_mvfps_begin(t->between, t->frames[n], t->frames[n + 1], distances, begun);
+    ret = ff_mvfps_begin(t->mvfps, t->frames[n], t->frames[n + 1], distances, begun);
     CHECK(ret == (begun == MVFPS_MCI && nb), "%d vectors, but %d", nb, ret);
     for (int i = test_draw(&c->r, 3); i >= 0; i--) {
         enum MvfpsMode mode = begun == MVFPS_MCI && nb && (i || test_draw(&c->r, 3)) ? MVFPS_MCI : MVFPS_BLEND;
@@ -781,7 +781,7 @@ static void run_pair(Case *c, Target *t, int n, const char *name)
 
             cut    = test_draw(&c->r, 2) ? MVFPS_BLEND : MVFPS_DUP;
             found  = is_cut ? cut : mode;
-            ret    = ff_mvfps_look(t->between, mode, cut, is_cut ? figure : nextafter(figure, INFINITY));
+            ret    = ff_mvfps_look(t->mvfps, mode, cut, is_cut ? figure : nextafter(figure, INFINITY));
             looked = 1 + mode;
             snprintf(test_context, sizeof(test_context), "%s, figure %.17g", pair, figure);
             CHECK(ret == (t->hw_frames ? mode : found), "mode %d", ret);
@@ -813,7 +813,7 @@ static void run_pair(Case *c, Target *t, int n, const char *name)
 static void check_copy(Case *c, Target *t)
 {
     AVFrame *out = upload(c, t->hw_frames, NULL), *made;
-    int ret = ff_mvfps_copy(t->between, out, t->frames[0]), nb_wrong = 0;
+    int ret = ff_mvfps_copy(t->mvfps, out, t->frames[0]), nb_wrong = 0;
 
     CHECK(ret >= 0, "%s", av_err2str(ret));
     made = download(c, out);
@@ -849,7 +849,7 @@ static void run_case(uint64_t seed, int on_device)
     snprintf(test_context, sizeof(test_context), "%s", name);
     if (!on_device || fits_device(&c)) {
         open_target(&t, &c, &cfg, on_device);
-        for (int n = 0; n + 1 < c.nb_frames && t.between; n++) {
+        for (int n = 0; n + 1 < c.nb_frames && t.mvfps; n++) {
             run_pair(&c, &t, n, name);
             if (on_device && !test_draw(&c.r, 4))
                 check_copy(&c, &t);
@@ -891,7 +891,7 @@ static void side_data(void)
         Case c = { .w = 32, .h = 24, .format = AV_PIX_FMT_GRAY8,
                    .desc = av_pix_fmt_desc_get(AV_PIX_FMT_GRAY8), .depth = 8, .nb_components = 1 };
         AVFrame *f[2] = { alloc_frame(&c), alloc_frame(&c) };
-        MvfpsBetween *between;
+        Mvfps *mvfps;
         const int found = of_after != future ? rows[row].found : 0;
         int ret;
 
@@ -909,11 +909,11 @@ static void side_data(void)
         }
         snprintf(test_context, sizeof(test_context), "side data, row %d, of the frame %s, %s", row,
                  of_after ? "after" : "before", future ? "forward" : "back");
-        ret = ff_mvfps_open(&between, &cfg);
+        ret = ff_mvfps_open(&mvfps, &cfg);
         if (ret >= 0)
-            ret = ff_mvfps_begin(between, f[0], f[1], (const int[2]) { 256, 256 }, MVFPS_MCI);
+            ret = ff_mvfps_begin(mvfps, f[0], f[1], (const int[2]) { 256, 256 }, MVFPS_MCI);
         CHECK(ret == !!found, "%d instead of %d", ret, !!found);
-        ff_mvfps_close(&between);
+        ff_mvfps_close(&mvfps);
         av_frame_free(&f[0]);
         av_frame_free(&f[1]);
     }

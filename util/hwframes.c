@@ -81,7 +81,7 @@ int ff_gpume_hwframes_fit(const GpumeHwFrames *s, const AVFilterLink *inlink, co
 
     /* the size of frames may change, their format may not */
     if (frame->format != inlink->format || !frame->hw_frames_ctx != !s->in) {
-        av_log(inlink->dst, AV_LOG_ERROR, "A frame is %s instead of %s.\n",
+        av_log(inlink->dst, AV_LOG_ERROR, "A frame has the format %s instead of %s.\n",
                av_get_pix_fmt_name(frame->format), av_get_pix_fmt_name(inlink->format));
         return AVERROR(EINVAL);
     }

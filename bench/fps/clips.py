@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Draws clips whose frames in between are known, as raw YUV 4:2:0 of 640x360 without colour.
+"""Draws clips whose intermediate frames are known, as raw YUV 4:2:0 of 640x360 without colour.
 
 usage: clips.py NAME FRAMES > FILE
        clips.py            lists the names

@@ -7,7 +7,7 @@
 # (defaults in brackets):
 #   GPUME_VIDEO    folder of clips [../shared/video]
 #   FRAMES         of each clip [60], from frame START [20] on, where it has so many
-#   SCENES         drawn clips with known frames in between, names in clips.py [all]
+#   SCENES         drawn clips with known intermediate frames, names in clips.py [all]
 #   SCENE_FRAMES   of each of them [24]
 #   METHODS        names in fps.py, separated by commas [all]
 #   BENCH_RUNS     runs of each measurement of time [3]; 0: none

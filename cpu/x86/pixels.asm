@@ -1,5 +1,5 @@
 ;*****************************************************************************
-;* Samples and vectors of fields that follow the motion
+;* Samples and vectors of true motion
 ;*****************************************************************************
 ; This file is part of gpume.
 ; SPDX-License-Identifier: LGPL-2.1-or-later

@@ -5,8 +5,8 @@
 ; SPDX-License-Identifier: LGPL-2.1-or-later
 ;*****************************************************************************
 
-; Of bytes, differences are words: a tile of 8x8 is 8 registers, one of 4x4 is 2 with two rows each, and
-; registers of 32 bytes hold two tiles. Of larger samples they are doublewords, a row a register.
+; Differences of bytes are words: a tile of 8x8 is 8 registers, one of 4x4 is 2 with two rows each, and
+; registers of 32 bytes hold two tiles. Those of larger samples are doublewords, a row a register.
 ;
 ; The last step of a transform makes of two values their sum and difference, whose absolute values
 ; are together twice the larger one of theirs. So half of S is the sum of these.
@@ -106,8 +106,8 @@ SECTION .text
 %endrep
 %endmacro
 
-; FOLD: what a tile costs, in the lowest doubleword of m0 or, of bytes, of each half of it. The sum
-; of a tile of 8x8 bytes is below 2^16. Of larger samples it is still to be halved.
+; FOLD: what a tile costs, in the lowest doubleword of m0 or, for bytes, of each half of it. The sum
+; of a tile of 8x8 bytes is below 2^16. That of larger samples is still to be halved.
 %macro FOLD 0
 %if BITS == 8
     psrldq       m1, m0, 8

@@ -36,7 +36,7 @@ uint32_t ff_gpume_satd_##bits##_##side##_##opt(const uint8_t *cur, ptrdiff_t cur
                                                const uint8_t *ref, ptrdiff_t ref_linesize,  \
                                                int w);
 
-/* Of a width, by functions for its tiles of 4x4 and of 8x8. */
+/* Defines the cost of a width, by functions for its tiles of 4x4 and of 8x8. */
 #define ONE(bits, width, opt, opt4, opt8)                                                   \
 static uint32_t satd_##bits##_##width##_##opt(const uint8_t *cur, ptrdiff_t cur_linesize,   \
                                               const uint8_t *ref, ptrdiff_t ref_linesize,   \

@@ -13,7 +13,7 @@ gpume_refs() {
         graph="$source,split=9[a]"
         outputs="[a]gpume=$options:dir=both:refs=8:mv_file=$tmp-all.csv,nullsink"
         for d in 1 2 3 4 5 6 7 8; do
-            graph="$graph[s$d]"
+            graph="${graph}[s$d]"
             outputs="$outputs;[s$d]select=not(mod(n\,$d)),gpume=$options:dir=both:mv_file=$tmp-$d.csv"
             [ $d = 8 ] || outputs="$outputs,nullsink"
         done
