@@ -7,9 +7,10 @@
 #
 # usage: tests/gpu.sh [-g] [SERIES]
 #   -g    only prepare build/gpu
-# PARTS: some of 'fate streams sanitizers field'; default: all. QUICK=1 shortens the part
-# 'field', see tests/gpu-reliability.sh. GPUME_HW and GPUME_UP allow a trial on a device
-# without a decoder: options before the input, and filters in front of gpume.
+# PARTS: some of 'streams fate sanitizers field'; default: all. JOBS: how many tests of FATE and
+# compute-sanitizer run at once. QUICK=1 shortens the part 'field', see tests/gpu-reliability.sh.
+# GPUME_HW and GPUME_UP allow a trial on a device without a decoder: options before the input,
+# and filters in front of gpume.
 
 set -u
 LC_ALL=C
@@ -29,11 +30,13 @@ fi
 series=${1:-$(sed -n 's/^DEFAULT_SERIES = //p' build/config.mk 2>/dev/null)}
 gpu=$top/build/gpu
 tree=$top/build/$series
-parts=${PARTS:-fate streams sanitizers field}
+parts=${PARTS:-streams fate sanitizers field}
 jobs=${JOBS:-$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)}
-[ "$jobs" -le 8 ] || jobs=8
+[ "$jobs" -le 16 ] || jobs=16
 hw=${GPUME_HW-'-hwaccel cuda -hwaccel_output_format cuda -extra_hw_frames 16'}
 up=${GPUME_UP-}
+# without a home the driver would compile the kernels again for each process
+[ -w "${HOME:-/nonexistent}" ] || export CUDA_CACHE_PATH="${CUDA_CACHE_PATH:-$top/build/cuda-cache}"
 programs='gpume_unit gpume_compare gpume_constant gpume_input gpume_mvfps gpume_mvview gpume_soak gpume_bench'
 unset MAKEFLAGS MAKELEVEL MFLAGS MAKEOVERRIDES
 
@@ -114,26 +117,78 @@ if ! ffmpeg -init_hw_device cuda=cu:0 -f lavfi -i nullsrc -frames:v 1 -f null - 
     exit 1
 fi
 
-# FATE's tests that reach the device, programs with the longest of them first: backend=auto
-# takes the GPU. Most of the time of each goes into a context of its own, so some run at once.
-fate() {
-    mkdir "$tmp/fate"
-    n=0
-    { grep 'libavfilter/tests/' "$gpu/fate.list"; grep -v 'libavfilter/tests/' "$gpu/fate.list"; } |
-        while read -r line; do
-            n=$((n + 1))
-            printf '%s\n' "$line" | sed "s,@GPU@,$gpu,g; s,tests/gpume_input,& -gpu," \
-                > "$tmp/fate/$(printf %03d $n).sh"
-        done
+# What has no need to wait for the rest runs beside it: $tmp/queue has a script for each test,
+# which leaves its output and its status; in the order of their names, $jobs at once.
+queue() {
+    [ -n "$(ls "$tmp/queue")" ] || return
+    ! [ -f "$tmp/queue/graphs" ] || sh "$tmp/queue/graphs" > "$tmp/queue/graphs.log" 2>&1 || rm -rf "$tmp/vectors"
     # shellcheck disable=SC2016
-    find "$tmp/fate" -name '*.sh' | sort |
-        xargs -P "$jobs" -n 1 sh -c 'timeout 600 sh "$0" > "$0.log" 2>&1 < /dev/null; echo $? > "$0.status"'
-    for f in "$tmp"/fate/*.sh; do
-        name=$(sed -n 's/.*fate-run.sh fate-\([^ ]*\).*/\1/p' "$f")
-        check "fate/$name" "see $gpu/obj/tests/data/fate/$name.err" \
-            test "$(cat "$f.status" 2>/dev/null)" = 0
-        sed -n 's/^\([A-Za-z0-9_-]*: skipped, .*\)/\1/p' "$f.log"
+    find "$tmp/queue" -name '*.sh' | sort |
+        xargs -P "$jobs" -n 1 sh -c 'began=$(date +%s); sh "$0" > "$0.log" 2>&1 < /dev/null; echo $? > "$0.status"
+            echo "($(($(date +%s) - began)) s: ${0##*/})" >> "${0%/*}/times"'
+    sort -rn -k 1.2 "$tmp/queue/times" | head -n 5
+}
+
+# verdict NAME SCRIPT...: all of them succeeded; else the result's reason is what was printed last
+verdict() {
+    what=$1
+    shift
+    for script; do
+        if [ "$(cat "$script.status" 2>/dev/null)" != 0 ]; then
+            tail -n 20 "$script.log"
+            fail "$what" "$(tail -n 1 "$script.log")"
+            return
+        fi
     done
+    ok "$what"
+}
+
+# FATE's tests that reach the device; backend=auto takes the GPU. A context takes longer than
+# a search: those that only write one file are graphs of one process, and what is left to do is
+# to compare the files. The longest programs run in shares, those whose names end with a digit.
+prepare_fate() {
+    mkdir "$tmp/vectors"
+    awk -v gpu="$gpu" -v tmp="$tmp" '
+        BEGIN { graphs = "timeout 300 ./ffmpeg -v error -nostdin -nostats -noauto_conversion_filters" }
+        {
+            gsub("@GPU@", gpu)
+            sub("tests/gpume_input", "& -gpu")
+            match($0, / fate-[^ ]*/)
+            name = substr($0, RSTART + 6, RLENGTH - 6)
+            shares = name ~ /^gpume-(unit|compare|compare-clips)$/ ? 4 : 1
+        }
+        match($0, /\047ffmpeg +-lavfi "[^"]*_file=-" -f null -\047/) {
+            graph = substr($0, RSTART, RLENGTH)
+            reference = substr($0, RSTART + RLENGTH)
+            sub(/^[^"]*/, "", graph)
+            sub(/-" .*/, tmp "/vectors/" name ".csv\"", graph)
+            graphs = graphs " -lavfi " graph
+            split(reference, words, "\047")
+            $0 = "diff -u -b " (words[4] ? words[4] : gpu "/src/tests/ref/fate/" name) " " tmp "/vectors/" name ".csv"
+        }
+        {
+            for (i = 1; i <= shares; i++) {
+                line = $0
+                if (shares > 1) {
+                    sub(" fate-[^ ]*", "&-" i, line)
+                    sub("tests/gpume_[a-z]*", "& -share " i "/" shares, line)
+                }
+                file = tmp "/queue/" (/libavfilter\/tests/ ? 2 : 3) "-" name "." i ".sh"
+                print "timeout 600 " line > file
+                close(file)
+            }
+        }
+        END { print graphs " -f null -" > (tmp "/queue/graphs") }' "$gpu/fate.list"
+}
+
+fate() {
+    wait "$queue"
+    sed -n 's/.*fate-run.sh fate-\([^ ]*\).*/\1/p' "$gpu/fate.list" > "$tmp/names"
+    while read -r name; do
+        verdict "fate/$name" "$tmp/queue"/?-"$name".*.sh
+    done < "$tmp/names"
+    cat "$tmp/queue/graphs.log"
+    sed -n 's/^\([A-Za-z0-9_-]*: skipped, .*\)/\1/p' "$tmp"/queue/[23]-*.log | sort -u
 }
 
 # same NAME INPUT GRAPH_CPU GRAPH_GPU: compares decoding by NVDEC and searching in place
@@ -246,21 +301,20 @@ field() {
     sh "$top/tests/gpu-reliability.sh" "$results" "$gpu"
 }
 
-# compute-sanitizer over every kernel, its tools side by side and beside what comes before.
-# Not over the driver's calls: the tests have some fail, and FFmpeg downloads the padding of rows.
+# compute-sanitizer over every kernel, in shares as it slows the units down. Not over the driver's
+# calls: the tests have some fail, and FFmpeg downloads the padding of rows.
 tools='memcheck racecheck initcheck'
-begin_sanitizers() {
+prepare_sanitizers() {
     command -v compute-sanitizer > /dev/null || return
     for tool in $tools; do
-        {
-            for program in 'gpume_mvview -device' 'gpume_constant -device' 'gpume_mvfps -device' \
-                           'gpume_unit -backend cuda'; do
-                # shellcheck disable=SC2086  # words
-                timeout 1800 compute-sanitizer --tool "$tool" --error-exitcode 1 --report-api-errors no \
-                    --check-api-memory-access no ./libavfilter/tests/$program -quick || exit
-            done
-        } > "$tmp/$tool" 2>&1 &
-        echo $! > "$tmp/$tool.pid"
+        n=0
+        for program in unit:-backend:cuda:-share:1/4 unit:-backend:cuda:-share:2/4 unit:-backend:cuda:-share:3/4 \
+                       unit:-backend:cuda:-share:4/4 constant:-device mvfps:-device mvview:-device; do
+            n=$((n + 1))
+            echo "timeout 1800 compute-sanitizer --tool $tool --error-exitcode 1 --report-api-errors no" \
+                "--check-api-memory-access no ./libavfilter/tests/gpume_$(echo $program | tr : ' ') -quick" \
+                > "$tmp/queue/1-$n-$tool.sh"
+        done
     done
 }
 
@@ -269,20 +323,21 @@ sanitizers() {
         skip compute-sanitizer "it is not installed (part of the CUDA toolkit)"
         return
     fi
+    wait "$queue"
     for tool in $tools; do
-        if wait "$(cat "$tmp/$tool.pid")"; then
-            ok "compute-sanitizer/$tool"
-            tail -n 1 "$tmp/$tool"
-        else
-            grep '=========' "$tmp/$tool" | head -n 20
-            fail "compute-sanitizer/$tool" "$(tail -n 1 "$tmp/$tool")"
-        fi
+        verdict "compute-sanitizer/$tool" "$tmp"/queue/1-?-"$tool".sh
+        tail -q -n 1 "$tmp"/queue/1-?-"$tool".sh.log | sort | uniq -c
     done
 }
 
-case " $parts " in
-    *' sanitizers '*) begin_sanitizers ;;
-esac
+mkdir "$tmp/queue"
+for part in $parts; do
+    case $part in
+        fate|sanitizers) "prepare_$part" ;;
+    esac
+done
+queue &
+queue=$!
 for part in $parts; do
     began=$(date +%s)
     $part

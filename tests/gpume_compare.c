@@ -278,6 +278,8 @@ static void run_all(const char *source, int quick)
 {
     static int nb;
 
+    if (!test_is_mine())
+        return;
     start();
     for (int i = 0; i < GPUME_NB_ALGOS; i++) {
         const int full = gpume_kind(i) == GPUME_KIND_FULL;
@@ -295,6 +297,8 @@ static void run_all(const char *source, int quick)
 static void run_strips(int quick)
 {
     for (int i = 0; i < FF_ARRAY_ELEMS(strips); i++) {
+        if (!test_is_mine())
+            continue;
         start();
         for (int j = 0; j < GPUME_NB_ALGOS; j++)
             run(strips[i].source, j, strips[i].block, strips[i].range,
@@ -306,6 +310,8 @@ static void run_strips(int quick)
 /* Long enough for what is carried from picture to picture to go astray. */
 static void run_long(const char *source)
 {
+    if (!test_is_mine())
+        return;
     start();
     for (int i = 0; i < GPUME_NB_ALGOS; i++)
         run(source, i, 16, gpume_kind(i) == GPUME_KIND_FULL ? 7 : 16, LONG_FRAMES);
@@ -367,6 +373,8 @@ int main(int argc, char **argv)
             quick = 1;
         else if (!strcmp(argv[i], "-v"))
             test_verbose = 1;
+        else if (i + 1 < argc && !strcmp(argv[i], "-share") && !test_set_share(argv[i + 1]))
+            i++;
         else if (i + 1 < argc && !strcmp(argv[i], "-backend"))
             backend = argv[++i];
         else if (i + 1 < argc && !strcmp(argv[i], "-clips"))
@@ -375,9 +383,10 @@ int main(int argc, char **argv)
             break;
     }
     if (i < argc && argc - i != 5) {
-        printf("usage: gpume_compare [-quick] [-v] [-backend NAME] [-clips DIR]\n"
+        printf("usage: gpume_compare [-quick] [-share I/N] [-v] [-backend NAME] [-clips DIR]\n"
                "       gpume_compare [-v] [-backend NAME] SOURCE METHOD BLOCK RANGE FRAMES\n"
-               "Without SOURCE: sources that FFmpeg generates, or the clips of DIR.\n");
+               "Without SOURCE: sources that FFmpeg generates, or the clips of DIR, of which\n"
+               "-share takes the I-th of N shares.\n");
         return 2;
     }
 
@@ -403,7 +412,7 @@ int main(int argc, char **argv)
         }
     } else {
         /* where a range is far larger than mestimate likes to be slow */
-        if (!missing_filter("testsrc2") && !quick)
+        if (!missing_filter("testsrc2") && !quick && test_is_mine())
             run("testsrc2=s=256x128:r=25", GPUME_ALGO_FS, 64, 70, 3);
         for (int j = 0; j < FF_ARRAY_ELEMS(generated); j++) {
             missing = missing_filter(generated[j].filters);

@@ -71,6 +71,18 @@ void test_fail(const char *fmt, ...)
     }
 }
 
+static int share = 1, nb_shares = 1, nb_asked;
+
+int test_set_share(const char *text)
+{
+    return sscanf(text, "%d/%d", &share, &nb_shares) == 2 && share >= 1 && share <= nb_shares ? 0 : -1;
+}
+
+int test_is_mine(void)
+{
+    return nb_asked++ % nb_shares == share - 1;
+}
+
 void *test_alloc(void *p)
 {
     if (!p) {

@@ -56,6 +56,14 @@ void test_fail(const char *fmt, ...) av_printf_format(1, 2);
             test_fail(__VA_ARGS__);                                 \
     } while (0)
 
+/**
+ * Takes the share "I/N" of the tests, so that N processes can run them side by side.
+ * @return 0, or -1 where that is none
+ */
+int test_set_share(const char *text);
+/** Returns whether the next test belongs to the share; to be asked once for each. */
+int test_is_mine(void);
+
 /** Ends the program where p is NULL: the test itself is out of memory. */
 void *test_alloc(void *p);
 

@@ -477,7 +477,7 @@ static void run_text(const void *opaque, const char *text)
         return;
     }
     /* a slow build has some cases; 7, for they come in twos, threes and fives */
-    if (quick && only_case < 0 && case_number % 7) {
+    if ((quick && only_case < 0 && case_number % 7) || !test_is_mine()) {
         case_number++;
         return;
     }
@@ -987,9 +987,10 @@ static void test_sea(void)
 
 static int usage(void)
 {
-    printf("usage: gpume_unit [-quick] [-seed N] [-cases N] [-case N] "
+    printf("usage: gpume_unit [-quick] [-share I/N] [-seed N] [-cases N] [-case N] "
            "[-backend NAME] [-v]\n"
            "  -quick      fewer cases, for slow builds\n"
+           "  -share I/N  the I-th of N shares of the cases\n"
            "  -seed N     of the random cases (default %"PRIu64")\n"
            "  -cases N    how many random cases\n"
            "  -case N     this one case only\n"
@@ -1009,6 +1010,8 @@ int main(int argc, char **argv)
             quick = 1;
         else if (!strcmp(argv[i], "-v"))
             test_verbose = 1;
+        else if (i + 1 < argc && !strcmp(argv[i], "-share") && !test_set_share(argv[i + 1]))
+            i++;
         else if (i + 1 < argc && !strcmp(argv[i], "-seed"))
             master_seed = strtoull(argv[++i], NULL, 0);
         else if (i + 1 < argc && !strcmp(argv[i], "-cases"))
