@@ -57,7 +57,7 @@ build/config.mk: configure
 	@./configure $(CONFIGURE_ARGS)
 
 CONFIGURE = ./configure $(if $(filter $(SERIES),$(DEFAULT_SERIES)),$(CONFIGURE_ARGS),\
-                $(NO_INSTALL:-n=--no-install-deps) --not-default --ffmpeg-series=$(SERIES))
+                $(NO_INSTALL:-n=--no-install-deps) --not-default --ffmpeg-series=$(SERIES) $(SERIES_ARGS))
 
 $(BASE)/src/.gpume-origin:
 	@$(CONFIGURE)

@@ -29,6 +29,12 @@
 /** Luma is copied in this many shares at most. */
 #define COPY_SHARES 64
 
+/** Samples of a picture that keeps a thread busy long enough, about. */
+#define SMALL_PICTURE (512 * 256)
+
+/** Searches in flight at most, where they are as many as suit the backend. */
+#define MAX_DEPTH 16
+
 /** Tasks of each field of a search, but for its steps. */
 enum FieldTask {
     TASK_SEARCH,            ///< stages of single blocks
@@ -542,10 +548,16 @@ static int wait(void *priv, GpumeSearch *search)
     return 0;
 }
 
-/* Returns how many searches in flight give all threads work. */
+/*
+ * Returns how many searches in flight give all threads work, each of which has more parts than threads
+ * but where pictures are small. It is then also worth to wake threads for several of them.
+ */
 static int depth(const GpumeBackendConfig *cfg)
 {
-    return FFMIN(cfg->executor.nb_threads, 4);
+    const int64_t size = (int64_t)cfg->params.width * cfg->params.height;
+    const int nb_threads = cfg->executor.nb_threads;
+
+    return nb_threads > 1 ? FFMIN(2 + nb_threads * SMALL_PICTURE / size, MAX_DEPTH) : 1;
 }
 
 /* All that a search in flight works on. */

@@ -427,7 +427,7 @@ static int alloc(void *priv, GpumeFieldSet *set, AVBufferRef **same, int nb)
     if (!set->on_device || (p->same && !(*same = ff_gpume_cuda_pool_get(&s->cells))) ||
         ff_gpume_fields_alloc(set, p, nb, s->mvs.pool, s->costs.pool) < 0)
         return AVERROR(ENOMEM);
-    set->device_ctx = s->cuda.hwctx;
+    set->device_ctx = ff_gpume_cuda_device_ctx(&s->cuda);
     first           = ff_gpume_cuda_buffer(set->on_device)->data;
     for (int i = 0; i < nb; i++) {
         set->device[i]       = set->host[i];

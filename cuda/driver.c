@@ -71,6 +71,11 @@ av_cold int ff_gpume_cuda_open(GpumeCuda *c, AVBufferRef *ref)
     return 0;
 }
 
+const void *ff_gpume_cuda_device_ctx(const GpumeCuda *c)
+{
+    return ((const Device *)c->device->data)->ref->data;
+}
+
 av_cold int ff_gpume_cuda_open_of(GpumeCuda *c, const AVBufferRef *hw_frames, void *log_ctx, const char *instead)
 {
     const AVHWFramesContext *frames = (const AVHWFramesContext *)hw_frames->data;

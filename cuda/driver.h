@@ -36,6 +36,9 @@ typedef struct GpumeCuda {
  */
 int ff_gpume_cuda_open(GpumeCuda *c, AVBufferRef *ref);
 
+/** Returns the AVHWDeviceContext that was opened. */
+const void *ff_gpume_cuda_device_ctx(const GpumeCuda *c);
+
 /**
  * The device of frames, with its context pushed.
  * @param hw_frames AVHWFramesContext of format CUDA

@@ -31,7 +31,7 @@ typedef struct GpumeFieldSet {
     AVBufferRef *mvs;               ///< AVMotionVector[nb][bh][bw], in which host[] lies
     AVBufferRef *costs;             ///< uint32_t[nb][bh][bw]
     AVBufferRef *on_device;         ///< memory of the device in which device[] lies, or NULL
-    const void *device_ctx;         ///< the hwctx of its AVHWDeviceContext
+    const void *device_ctx;         ///< the AVHWDeviceContext of that device
 } GpumeFieldSet;
 
 /** The vectors of field i in memory. */

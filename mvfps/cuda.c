@@ -361,7 +361,7 @@ static int find_vectors(CUDABackend *s, Side *side, GpumeCellSource sources[NB_F
 {
     const GpumeFieldSet *set  = ff_gpume_fields_of(side->held.frame);
     const AVFrameSideData *sd = av_frame_get_side_data(side->held.frame, AV_FRAME_DATA_MOTION_VECTORS);
-    const int is_there = set && set->on_device && set->device_ctx == s->cuda.hwctx;
+    const int is_there = set && set->on_device && set->device_ctx == ff_gpume_cuda_device_ctx(&s->cuda);
     int ret;
 
     *up = NULL;

@@ -49,7 +49,7 @@ typedef struct MvviewField {
 
 /**
  * Reads what a frame has.
- * @param device_ctx as GpumeFieldSet has it, of a painter that reads motion fields which lie there; or NULL
+ * @param device_ctx AVHWDeviceContext of a painter that reads motion fields which lie there; or NULL
  * @return number of vectors or an error
  */
 int ff_mvview_field_read(MvviewField *f, const AVFrame *frame, const MvviewConfig *cfg, const void *device_ctx);

@@ -108,7 +108,7 @@ int ff_mvview_read(MvviewView *v, const AVFrame *frame)
         return 0;
     }
     return ff_mvview_field_read(&v->field, frame, &v->cfg,
-                                frames && v->painter->reads_fields ? frames->device_ctx->hwctx : NULL);
+                                frames && v->painter->reads_fields ? frames->device_ctx : NULL);
 }
 
 /* What is one sample wide in a small picture. */

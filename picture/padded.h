@@ -15,8 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "libavfilter/gpume/mvfps/arithmetic.h"
 #include "libavfilter/gpume/picture/layout.h"
+#include "libavfilter/gpume/picture/padding.h"
 
 /** A component without padding bits: uint8_t or uint16_t, as the layout's words. */
 typedef struct GpumeSamples {

@@ -70,16 +70,28 @@ done
 # how many are in use does not depend on how far behind the output is.
 first_only='select=eq(n\,0)'
 
-# What mvview draws into frames that gpume keeps: first without vectors, then with them. More of
-# it: gpume_mvview.
-for row in nv12/mode=flow+arrows:legend=1 yuv420p/mode=arrows+blocks:step=1 \
-           p010le/mode=arrows+flow+blocks:background=gray yuv444p16le/mode=flow:background=black; do
+# What mvview draws into frames that gpume keeps: first without vectors, then with them; also where the
+# fields on the device are lost or replaced on the way. A row: format, options of the search, filters
+# between the two, options. More of it: gpume_mvview.
+again=gpume=algo=ds:range=9:block=16:backend
+for row in nv12///mode=flow+arrows:legend=1 yuv420p///mode=arrows+blocks:step=1 \
+           p010le///mode=arrows+flow+blocks:background=gray yuv444p16le///mode=flow:background=black \
+           nv12/:dir=both:check=1//mode=arrows+flow+blocks:legend=1:scale=9 \
+           nv12/:dir=both:refs=3//mode=arrows+blocks:distance=2 p010le/:refs=2:pel=1//mode=flow+arrows:step=2 \
+           nv12/:dir=both//mode=arrows+blocks,mvview=mode=flow yuv420p//DOWN,UP,/mode=arrows+blocks+flow \
+           nv12/:dir=both/$again=BACKEND,/mode=arrows+blocks+flow nv12//sidedata=delete:MOTION_VECTORS,/mode=flow; do
     format=${row%%/*}
     from="testsrc2=size=94x70:rate=4:duration=1,format=$format"
-    search=gpume=algo=hme:range=24:block=8:backend
-    ffmpeg -f lavfi -i "$from" -vf "$search=cpu,mvview=${row#*/}" -f framecrc - > "$tmp/cpu"
+    options=${row#*/}
+    between=${options#*/}
+    drawn=${between#*/}
+    between=${between%%/*}
+    search=gpume=algo=hme:range=24:block=8${options%%/*}:backend
+    ffmpeg -f lavfi -i "$from" -vf "$search=cpu,$(echo "$between" | sed 's/DOWN,UP,//; s/BACKEND/cpu/')mvview=$drawn" \
+        -f framecrc - > "$tmp/cpu"
+    between=$(echo "$between" | sed "s/DOWN/hwdownload,format=$format/; s/UP/hwupload/; s/BACKEND/cuda/")
     ffmpeg -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$from" \
-        -vf "hwupload_cuda,$search=cuda,mvview=${row#*/},hwdownload,format=$format" -f framecrc - > "$tmp/gpu"
+        -vf "hwupload,$search=cuda,${between}mvview=$drawn,hwdownload,format=$format" -f framecrc - > "$tmp/gpu"
     check "cuda-mvview/$row" "another picture" \
         eval "[ \"\$(grep -c '^0,' '$tmp/cpu')\" = 4 ] && cmp -s '$tmp/cpu' '$tmp/gpu'"
 done
@@ -113,7 +125,7 @@ steady() {
     shift 2
     GPUME_STANDIN_TRACE=$tmp/trace ffmpeg "$@" -f null - > /dev/null
     awk -v from=$((10 * launches)) -v to=$((20 * launches)) \
-        '$3 == "cuLaunchKernel" { n++ } n >= from && n < to { print $3 } END { print "launches", n }' \
+        '$3 == "cuLaunchKernel" { n++ } n >= from && n < to { print $3 } END { print "launches", n + 0 }' \
         "$tmp/trace" > "$tmp/calls"
     if [ "$(sed -n 's/^launches //p' "$tmp/calls")" -lt $((20 * launches)) ]; then
         fail "$name" "too few launches to tell"
@@ -129,8 +141,15 @@ steady cuda-steady-frames 1 -init_hw_device cuda=cu:0 -filter_hw_device cu \
     -f lavfi -i "$source" -vf "format=nv12,hwupload_cuda,gpume=algo=ds,$first_only"
 steady cuda-steady-hint 2 -init_hw_device cuda=cu:0 -filter_hw_device cu \
     -f lavfi -i "$source" -vf "format=nv12,hwupload_cuda,gpume=algo=ds:hint=constant,$first_only"
-steady cuda-steady-mvview 3 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
-    -vf "format=nv12,hwupload_cuda,gpume=algo=ds,mvview=mode=flow+arrows+blocks:step=1,$first_only"
+# the longest vector, the colours, the picture; the frames themselves go up by another call than vectors
+steady cuda-steady-mvview 4 -init_hw_device cuda=cu:0 -filter_hw_device cu \
+    -f lavfi -i "$source" -vf "format=nv12,hwupload,gpume=algo=ds,mvview=mode=flow+arrows+blocks:step=1:legend=1,$first_only"
+check cuda-mvview-fields "vectors or shapes were uploaded" \
+    eval "grep -q cuLaunchKernel '$tmp/calls' && ! grep -q 'cuMemcpyHtoD' '$tmp/calls'"
+# a list: the colours, the picture
+steady cuda-steady-mvview-list 2 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
+    -vf "format=nv12,gpume=algo=ds:backend=cpu,hwupload,mvview=mode=flow+arrows+blocks:step=1,$first_only"
+check cuda-mvview-list "vectors were not uploaded" grep -q cuMemcpyHtoD "$tmp/calls"
 # a copy of each frame; its own copy, cells of vectors, the cut; the vectors, the picture, the mean
 steady cuda-steady-mvfps 9 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
     -vf "format=nv12,hwupload_cuda,gpume=algo=ds:dir=both,mvfps=fps=2x,$first_only"

@@ -457,6 +457,46 @@ static void colours(void)
     }
 }
 
+/* Of several distances the nearest, or the one that is asked for, is drawn as if it were alone. */
+static void distances(void)
+{
+    static const int sources[] = { -3, 2, -1, 5, -2, 2 };
+    static const struct {
+        const char *options;
+        int past, future;       ///< distances that are drawn
+    } rows[] = {
+        { "mode=arrows+flow+blocks",                      -1,  2 },
+        { "mode=arrows+flow+blocks:distance=2",           -2,  2 },
+        { "mode=arrows+flow+blocks:distance=5",           -5,  5 },
+        { "mode=arrows+flow+blocks:source=past",          -1,  0 },
+        { "mode=arrows+blocks:source=future",              0,  2 },
+        { "mode=arrows+blocks:distance=3:source=past",    -3,  0 },
+        { "mode=arrows+blocks:distance=3:source=future",   0,  3 },
+    };
+
+    for (int i = 0; i < FF_ARRAY_ELEMS(rows); i++) {
+        Input in = { .w = 96, .h = 64, .format = AV_PIX_FMT_YUV420P, .has_side_data = 1,
+                     .size = FF_ARRAY_ELEMS(sources) * sizeof(AVMotionVector) };
+        AVFrame *all, *alone;
+        int nb = 0;
+
+        snprintf(test_context, sizeof(test_context), "distances, %s", rows[i].options);
+        for (int j = 0; j < FF_ARRAY_ELEMS(sources); j++) {
+            input_mvs[j] = vector(8 + 16 * j, 24 + 3 * j, 16, 16, 5 - 3 * j, 7);
+            input_mvs[j].source = sources[j];
+        }
+        all = filter_frame(&in, "mvview", rows[i].options, 1, 0);
+        for (int j = 0; j < FF_ARRAY_ELEMS(sources); j++)
+            if (sources[j] == rows[i].past || sources[j] == rows[i].future)
+                input_mvs[nb++] = input_mvs[j];
+        in.size = nb * sizeof(*input_mvs);
+        alone   = filter_frame(&in, "mvview", rows[i].options, 1, 0);
+        CHECK(all && alone && same_pictures(all, alone), "another picture");
+        av_frame_free(&all);
+        av_frame_free(&alone);
+    }
+}
+
 /* The arithmetic: roots, angles, and spans that leave out nothing. */
 static void arithmetic(void)
 {
@@ -501,6 +541,7 @@ static void in_memory(int quick)
 {
     arithmetic();
     colours();
+    distances();
     untouched();
     sizes_that_change();
     many_vectors();

@@ -211,7 +211,7 @@ static int lay_fields(DeviceGraph *d, const Input *in, AVFrame *frame)
         memcpy(b->pinned, input_mvs, in->size);
         ret = ff_gpume_cuda_check(&cuda, cuda.cu->cuMemcpyHtoDAsync(b->data, b->pinned, in->size,
                                                                     cuda.hwctx->stream), "upload");
-        set.device_ctx = in->is_elsewhere ? NULL : cuda.hwctx;
+        set.device_ctx = in->is_elsewhere ? NULL : ff_gpume_cuda_device_ctx(&cuda);
         set.mvs        = test_alloc(av_buffer_alloc(in->size));
         if (in->is_elsewhere)
             memcpy(set.mvs->data, input_mvs, in->size);

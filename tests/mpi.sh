@@ -44,7 +44,17 @@ ranks() {
 said() { grep -v -e '^---' -e '^Primary' -e '^a non-zero' -e '^mpirun' -e '^the job' -e 'Process name' -e 'Exit code' -e '^$' err; }
 
 # victim JOB N: the process of the Nth rank that mpirun, process JOB, has started
-victim() { sed -n "s/^\([0-9]*\) (gpume-mpi) [A-Z] $1 .*/\1/p" /proc/[0-9]*/stat 2> /dev/null | sed -n "$2p"; }
+victim() { sed -n "s/^\([0-9]*\) (gpume-mpi) [DRS] $1 .*/\1/p" /proc/[0-9]*/stat 2> /dev/null | sed -n "$2p"; }
+
+# finish JOB: mpirun's status. Itself it may wait for ever once a rank was killed while it connected
+finish() {
+    (sleep 60; [ -n "$(victim "$1" 1)" ] || kill -9 "$1") > /dev/null 2>&1 &
+    watch=$!
+    wait "$1"
+    status=$?
+    kill $watch 2> /dev/null
+    return $status
+}
 
 # how many segments are finished
 nb_finished() { find many.npy.gpume-part -name 'segment-*' ! -name '*.new' 2> /dev/null | grep -c .; }
@@ -131,9 +141,9 @@ references() {
         for refs in 2 3; do
             for dir in past both; do
                 filter=gpume=algo=$search:range=12:dir=$dir:refs=$refs
-                one ../open.mkv $filter
+                one ../open.mkv "$filter"
                 for n in 1 2 3 4; do
-                    same $search-$dir-refs$refs $n ../open.mkv $filter npy
+                    same $search-$dir-refs$refs $n ../open.mkv "$filter" npy
                 done
             done
         done
@@ -145,8 +155,8 @@ references() {
     for clip in ../open.mp4 ../open.ts ../open.m4v ../raw.h264 ../variable.mkv single.mkv short.mkv; do
         for filter in dir=past:refs=8 dir=future:refs=2 dir=future:refs=5:check=1 dir=both:refs=2:check=1 dir=both:refs=8; do
             i=$((i + 1))
-            one $clip gpume=algo=ds:range=8:$filter
-            same "${clip##*/}-$filter" $((i % 3 + 2)) $clip gpume=algo=ds:range=8:$filter csv --segment 1
+            one "$clip" "gpume=algo=ds:range=8:$filter"
+            same "${clip##*/}-$filter" $((i % 3 + 2)) "$clip" "gpume=algo=ds:range=8:$filter" csv --segment 1
         done
     done
 }
@@ -190,7 +200,7 @@ kills() {
         sleep "$(echo "$seed $i" | awk '{ srand($1 * 1000 + $2); print 0.2 + 0.8 * rand() }')"
         pid=$(victim $job $((i % 3 + 1)))
         [ -z "$pid" ] || kill -9 "$pid" 2>/dev/null
-        if wait $job; then
+        if finish $job; then
             completed=$((completed + 1))
             [ -e many.npy ] && [ -e many.log ] || half=$((half + 1))
         else
@@ -222,16 +232,16 @@ kills() {
     done
     pid=$(victim $job 2)
     [ -z "$pid" ] || kill -9 "$pid" 2>/dev/null
-    wait $job
+    finish $job
     finished=$(nb_finished)
     check mpi/kill-keeps "$finished segments" test "$finished" -ge 4
-    check mpi/kill-says "$(said | tail -n 1)" grep -q 'was terminated by signal 15' err
+    check mpi/kill-says "$(said | tail -n 1)" grep -q 'was ended by signal 15' err
     # a finished segment that is damaged is searched again
     printf x |
         dd of=many.npy.gpume-part/data bs=1 seek=1000 conv=notrunc 2> /dev/null
     # other options do not go on with it
     ranks 2 -i long.mkv -vf gpume=algo=ds --mv-file many.npy --resume
-    check mpi/resume-other "$(said | tail -n 1)" grep -q 'belongs to another film or other options' err
+    check mpi/resume-other "$(said | tail -n 1)" grep -q 'is of another film or of other options' err
     ranks 4 -i long.mkv -vf "$filter" --mv-file many.npy --stats-file many.log --resume --progress yes
     check mpi/resume-goes-on "$(said | tail -n 1)" eval 'cmp -s one.npy many.npy && cmp -s one.log many.log && [ ! -e many.npy.gpume-part ]'
     check mpi/progress "no progress bar" grep -q '/300 frames, .* frames/s, 4 ranks, 0:.* left' err
@@ -263,21 +273,21 @@ faults() {
         refused no-input 'none.mkv: No such file' -i none.mkv -vf gpume --mv-file many.npy
         refused no-film 'rank 0: ../tests.txt: ' -i ../tests.txt -vf gpume --mv-file many.npy
         refused list-pattern 'the name needs one %s' --list ../tests.txt -vf gpume --mv-file many.npy
-        refused epzs 'uses vectors of earlier frames' $o gpume=algo=epzs
-        refused stateful 'The filter fps may need several frames' $o fps=5,gpume
+        refused epzs 'takes vectors of earlier frames' $o gpume=algo=epzs
+        refused stateful 'The filter fps may need other frames' $o fps=5,gpume
         refused not-last 'gpume must be the last filter' $o gpume,hflip
         refused no-gpume 'gpume must be the last filter' $o hflip
-        refused names 'use --mv-file and --stats-file' $o gpume=mv_file=x.npy
-        refused hint 'gpume-mpi has no encoder' $o gpume=hint=constant
+        refused names 'Name the files with --mv-file' $o gpume=mv_file=x.npy
+        refused hint 'hint is for encoders' $o gpume=hint=constant
         refused filter-option "Unable to parse \"algo\" option value \"fastest\"" $o gpume=algo=fastest
         refused filter-range 'out of range' $o gpume=range=5000
         refused filter-ending 'must end in .csv or .npy' -i ../open.mkv -vf gpume --mv-file many.txt
         refused filter-folder 'Could not open none/many.npy' -i ../open.mkv -vf gpume --mv-file none/many.npy
-        refused filter-same 'must differ' -i ../open.mkv -vf gpume --mv-file many.csv --stats-file many.csv
+        refused filter-same 'must differ, but both are' -i ../open.mkv -vf gpume --mv-file many.csv --stats-file many.csv
     }
     if [ ! -e /dev/nvidia0 ]; then
         # shellcheck disable=SC2086
-        refused no-gpu 'rank 1: could not open the GPU' $o gpume --hwaccel cuda
+        refused no-gpu 'rank 1: no GPU can be opened' $o gpume --hwaccel cuda
     fi
     echo old > kept.npy
     ranks 2 -i ../open.mkv -vf gpume --mv-file kept.npy --no-overwrite

@@ -15,7 +15,7 @@ MVVIEW_CRC = framecrc $(3) -lavfi "$(1),mvview=$(2)"
 FATE_MVVIEW_MODES = fate-mvview-defaults fate-mvview-flow fate-mvview-blocks fate-mvview-all    \
                     fate-mvview-step fate-mvview-scale fate-mvview-max fate-mvview-opacity      \
                     fate-mvview-legend fate-mvview-gray fate-mvview-black fate-mvview-both      \
-                    fate-mvview-past fate-mvview-future fate-mvview-sizes
+                    fate-mvview-past fate-mvview-future fate-mvview-sizes fate-mvview-distance
 fate-mvview-defaults: CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC))
 fate-mvview-flow:     CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC),mode=flow)
 fate-mvview-blocks:   CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC),mode=blocks)
@@ -30,12 +30,18 @@ fate-mvview-black:    CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC),mode=flow+arrows:bac
 fate-mvview-both:     CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC):dir=both,mode=flow+arrows)
 fate-mvview-past:     CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC):dir=both,mode=flow+arrows:source=past)
 fate-mvview-future:   CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC):dir=both,mode=flow+arrows:source=future)
+fate-mvview-distance: CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC):dir=both:refs=2,mode=flow+arrows:distance=2)
 fate-mvview-sizes:    CMD = $(call MVVIEW_CRC,$(GPUME_BIG)$(GPUME_COMMA)gpume=algo=ds:block=32,mode=arrows+blocks)
 
 FATE_MVVIEW_SAME = $(foreach N,1 2 5,fate-mvview-threads-$(N)) fate-mvview-named
 fate-mvview-threads-%: CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC),mode=arrows+flow+blocks:legend=1,-filter_complex_threads $(call MVVIEW_WORD,2))
 $(FATE_MVVIEW_SAME): REF = $(MVVIEW_REF)all
 fate-mvview-named:     CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC),mode=blocks+flow+arrows:source=both:scale=1:max=0:step=0:opacity=0.6:legend=1:background=picture)
+
+# Of several distances the nearest
+FATE_MVVIEW_SAME += fate-mvview-nearest
+fate-mvview-nearest: REF = $(MVVIEW_REF)both
+fate-mvview-nearest: CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC):dir=both:refs=2,mode=flow+arrows)
 
 # One after the other; the second one draws into the first one's frames
 FATE_MVVIEW_SAME += fate-mvview-twice

@@ -1,0 +1,71 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Samples between samples, as ITU-T H.264, 8.4.2.2.1, has them for luma: each is one of four
+ * planes or the rounded mean of two samples of them. Read by the host and by device code.
+ */
+
+#ifndef AVFILTER_GPUME_PICTURE_INTERPOLATION_H
+#define AVFILTER_GPUME_PICTURE_INTERPOLATION_H
+
+#include "libavfilter/gpume/util/integer.h"
+
+/** The planes: whole samples, and those half a sample to the right, below, and both. */
+enum GpumePlane {
+    GPUME_PLANE_WHOLE,      ///< G in the standard
+    GPUME_PLANE_RIGHT,      ///< b
+    GPUME_PLANE_BELOW,      ///< h
+    GPUME_PLANE_CENTRE,     ///< j
+    GPUME_NB_PLANES
+};
+
+/**
+ * A subpel sample, packed: plane, and whether the sample to the right, or below, is meant;
+ * then the same of the second.
+ */
+#define GPUME_BETWEEN(plane, right, below) ((plane) | (right) << 2 | (below) << 3)
+#define GPUME_BETWEEN_TWO(first, second)   ((first) | (second) << 4)
+
+/**
+ * Returns the two samples whose mean is that at (fx, fy) quarters; where both are the same, it
+ * is that one. The first is in the lower four bits.
+ */
+GPUME_INLINE int gpume_between(int fx, int fy)
+{
+    const int G = GPUME_BETWEEN(GPUME_PLANE_WHOLE, 0, 0), b = GPUME_BETWEEN(GPUME_PLANE_RIGHT, 0, 0);
+    const int h = GPUME_BETWEEN(GPUME_PLANE_BELOW, 0, 0), j = GPUME_BETWEEN(GPUME_PLANE_CENTRE, 0, 0);
+    /* to the right or below of these */
+    const int H = GPUME_BETWEEN(GPUME_PLANE_WHOLE, 1, 0), M = GPUME_BETWEEN(GPUME_PLANE_WHOLE, 0, 1);
+    const int m = GPUME_BETWEEN(GPUME_PLANE_BELOW, 1, 0), s = GPUME_BETWEEN(GPUME_PLANE_RIGHT, 0, 1);
+
+    switch (fy * 4 + fx) {
+    case  0: return GPUME_BETWEEN_TWO(G, G);
+    case  1: return GPUME_BETWEEN_TWO(G, b);
+    case  2: return GPUME_BETWEEN_TWO(b, b);
+    case  3: return GPUME_BETWEEN_TWO(b, H);
+    case  4: return GPUME_BETWEEN_TWO(G, h);
+    case  5: return GPUME_BETWEEN_TWO(b, h);
+    case  6: return GPUME_BETWEEN_TWO(b, j);
+    case  7: return GPUME_BETWEEN_TWO(b, m);
+    case  8: return GPUME_BETWEEN_TWO(h, h);
+    case  9: return GPUME_BETWEEN_TWO(h, j);
+    case 10: return GPUME_BETWEEN_TWO(j, j);
+    case 11: return GPUME_BETWEEN_TWO(j, m);
+    case 12: return GPUME_BETWEEN_TWO(h, M);
+    case 13: return GPUME_BETWEEN_TWO(h, s);
+    case 14: return GPUME_BETWEEN_TWO(j, s);
+    default: return GPUME_BETWEEN_TWO(s, m);
+    }
+}
+
+/** The six taps of a half sample between c and d, times 32. */
+GPUME_INLINE int gpume_taps(int a, int b, int c, int d, int e, int f)
+{
+    return a + f - 5 * (b + e) + 20 * (c + d);
+}
+
+#endif /* AVFILTER_GPUME_PICTURE_INTERPOLATION_H */
