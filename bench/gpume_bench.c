@@ -274,7 +274,7 @@ void bench_load_pictures(Bench *b, const char *path, int depth)
             .WidthInBytes  = row,
             .Height        = b->height,
         };
-        /* of a short file forwards and backwards, so that neighbours stay neighbours */
+        /* a short file is read forwards and backwards, so that neighbours stay neighbours */
         const int period = FFMAX(2 * nb_file - 2, 1);
         const int n = b->nb_pictures % period;
         uint8_t *from = file ? file + (size_t)FFMIN(n, period - n) * b->width * b->height : NULL;

@@ -223,7 +223,7 @@ static av_always_inline void choose(Searcher *c, Best *o, unsigned mask,
         }
         for (int j = 0; j < n; j++) {
             const int i = which[j];
-            /* of equal sums the first */
+            /* the first of equal sums */
             const uint64_t key = ((uint64_t)cost[j] + choice->penalties[i]) << 4 | i;
 
             best = FFMIN(best, key);

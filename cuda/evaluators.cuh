@@ -271,7 +271,7 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
     static const int WINDOW_WIDTH = GPUME_CUDA_PATTERN_WINDOW_WIDTH;
     static const int WINDOW_ROWS  = GPUME_CUDA_PATTERN_WINDOW_ROWS(SIDE);
     static const int PITCH  = GPUME_CUDA_PATTERN_PITCH(BYTES);
-    /* of the places in the window where a candidate may be; the last word is read, too */
+    /* places in the window where a candidate may be; the last word is read, too */
     static const int COLUMNS = WINDOW_WIDTH - SIDE;
     static const int LINES   = WINDOW_ROWS  - SIDE + 1;
     using Lanes::g;

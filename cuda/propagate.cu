@@ -124,7 +124,7 @@ struct GpumeStepField {
             int valid = of_parent(c, bx, by, b, &word) && active;
             const GpumeU32 others = __ballot_sync(GPUME_WHOLE_WARP, valid && c < 4);
 
-            /* of larger blocks zero is no candidate if there is another */
+            /* zero is no candidate beside larger blocks' vectors */
             if (a.begin == GPUME_BEGIN_LARGER && c == 4 && others >> lane & 15)
                 valid = 0;
 

@@ -69,7 +69,7 @@ GPUME_KERNEL_OF(GpumeCudaPyramidArgs, GPUME_CUDA_PYRAMID_THREADS)
     }
     level = args.copy ? 1 : 0;
     GPUME_UNROLL for (int k = 0; k < GPUME_CUDA_PYRAMID_LEVELS; k++) {
-        /* of the kernel's parameter by constants only */
+        /* the kernel's parameter is read at constant indices only */
         if (k < level)
             continue;
         if (k >= args.nb_levels)

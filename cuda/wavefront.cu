@@ -199,7 +199,7 @@ struct GpumeRingEvaluator {
 
         if (first - origin >= a.wavefront.ring_columns)
             origin += a.wavefront.ring_columns;
-        /* of the next block; whoever reads them has passed a barrier of this one */
+        /* those of the next block; whoever reads them has passed a barrier of this one */
         GPUME_UNROLL for (int k = 0; k < NEW_COLUMNS; k++)
             GPUME_UNROLL for (int i = 0; i < LOADS; i++) {
                 const int line = threadIdx.x + i * 32 * WARPS;
@@ -260,7 +260,7 @@ struct GpumeRowPlaneEvaluator {
     static const int WARPS = WARPS_;
     static const int LANES = 8;
     static const int BYTES = GpumeSample<typename Cost::Sample>::bytes;
-    /* of which a lane has every eighth row */
+    /* a lane has every eighth row */
     typedef GpumePlaneEvaluator<Cost, LANES * GPUME_POINTS / Cost::LANES, GpumeU64> Plane;
 
     const GpumeCudaArgs &a;

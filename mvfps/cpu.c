@@ -53,7 +53,7 @@ typedef struct CPUBackend {
     MvfpsVector *offsets;
     unsigned offsets_allocated;
 
-    /* of the work that is being done */
+    /* the work that is being done */
     AVFrame *out;
     int part;
     int accelerated;

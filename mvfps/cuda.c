@@ -110,11 +110,11 @@ typedef struct CUDABackend {
     GpumeCudaBuffer table;      ///< MVFPS_CUDA_TABLE
     GpumeCudaBuffer scene;      ///< MvfpsCudaScene
 
-    /* of the layout */
+    /* set with the layout */
     GpumeCells cells;
     GpumeCudaPadding padding;
 
-    /* of the pair */
+    /* set with the pair */
     int looked;                 ///< the device decides whether there is a cut
     enum MvfpsMode cut;
 } CUDABackend;

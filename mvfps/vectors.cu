@@ -148,7 +148,7 @@ GPUME_KERNEL_OF(MvfpsCudaVectorsArgs, 32 * MVFPS_CUDA_VECTOR_WARPS)
             const MvfpsVector u = mvfps_of_word(list[2 * i]);
 
             key = list[2 * i + 1];
-            /* of equal costs that of the earlier one, which has been found */
+            /* the earlier one of equal costs has been found */
             if (key >> ORDER_BITS >= best >> ORDER_BITS)
                 key = ~0u;
             else

@@ -250,7 +250,7 @@ GPUME_INLINE MvviewLayers mvview_text_layers(const unsigned long long *font, con
     l.below = l.above = 0;
     if (x < -left || y < -dot)
         return l;
-    /* of dots, to the right of and below those around the text */
+    /* counted in dots, to the right of and below those around the text */
     column = (x + left) / dot - 1;
     row    = (y + 2 * dot) / dot - 2;
     if (mvview_has_dot(font, t, column, row)) {

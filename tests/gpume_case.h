@@ -251,7 +251,7 @@ static inline void draw_case(TestRandom *r, const CaseLimits *l, Case *c)
     for (int i = 0; i < s->nb; i++) {
         const TestPicture *p = &s->pics[i], *first = &s->pics[0];
 
-        /* of a .npy every frame has as many blocks */
+        /* every frame of a .npy has as many blocks */
         if (p->fault || (c->file == TEST_NPY &&
                          (oracle_blocks(p->w, s->block) != oracle_blocks(first->w, s->block) ||
                           oracle_blocks(p->h, s->block) != oracle_blocks(first->h, s->block))))

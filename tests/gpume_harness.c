@@ -39,7 +39,7 @@
 
 #define MAX_FAILURES 20
 
-/* of libavutil/hwcontext_cuda.h, which wants CUDA's headers */
+/* from libavutil/hwcontext_cuda.h, which wants CUDA's headers */
 #ifndef AV_CUDA_USE_PRIMARY_CONTEXT
 #define AV_CUDA_USE_PRIMARY_CONTEXT 1
 #endif
@@ -596,7 +596,7 @@ void test_expect(TestStream *s)
     }
     for (int i = 0; s->check && i < s->nb; i++) {
         for (int j = 0; j < s->nb_distances; j++) {
-            /* of each pair once */
+            /* each pair once */
             if (s->pics[i].vectors[j] && s->distance[j] < 0) {
                 const OracleMotion m = motion_of(s, i);
 

@@ -343,7 +343,7 @@ static void sweep_memory(const Row *row, TestRun *r, const TestStream *s)
     for (int n = 0; failed; n++) {
         const int outstanding = test_nb_outstanding;
 
-        /* of allocations in the same place some will do; those beyond nb are new */
+        /* some allocations in the same place will do; those beyond nb are new */
         while (n > 0 && n <= nb && !is_worth(sites, nb, n - 1))
             n++;
         now.fail_at = n;

@@ -202,7 +202,7 @@ static void many_vectors(void)
     check_same(&in, "mode=arrows+flow:source=future");
 }
 
-/* From the name alone, as above: of the formats that lie on a device. */
+/* Whether it is a format of frames on a device; from the name alone, as above. */
 static int is_device_format(const char *name)
 {
     return is_format(name) && !av_match_name(name, "gbrp,gbrap,rgb24,bgr24");
@@ -457,7 +457,7 @@ static void colours(void)
     }
 }
 
-/* Of several distances the nearest, or the one that is asked for, is drawn as if it were alone. */
+/* Tests that the nearest of several distances, or the one asked for, is drawn as if it were alone. */
 static void distances(void)
 {
     static const int sources[] = { -3, 2, -1, 5, -2, 2 };

@@ -705,7 +705,8 @@ static const struct {
     { HME, "refs={-1/-2,3/1} check=0 frames=7 size=40x26 block=8 backend={0,1}" },
     /* several on both sides, and fewer pictures than references */
     { FULL | REST, "refs={-1/-2/-3/1/2/3,2/-1/3/-3,-8/1} frames={2,9} check={0,1} size=30x22 block=8 backend={0,1}" },
-    { HME, "refs={-1/-2/-3/1/2/3,-1/-2,1/2/3,2/-1/3/-3,-8/1} frames={2,9} size=40x26 block=8 backend={0,1} flight={1,3}" },
+    { HME, "refs={-1/-2/-3/1/2/3,-1/-2,1/2/3,2/-1/3/-3,-8/1} frames={2,9} size=40x26 block=8 backend={0,1} "
+           "flight={1,3}" },
     /* another cost: every block, samples of one byte and of two, tiles that the edges cut */
     { ALL, "cost=satd block={4,8,16,32,64} format={gray,gray9le,p010be,gray16le} size=74x69 range={3,30} frames=2" },
     { FULL | REST, "cost=satd block=128 format={gray,gray10le} size=131x129 range=3 frames=2" },
@@ -1010,7 +1011,7 @@ static void test_sea(void)
         ff_gpume_sea_sum(&sea, sums, frame->data[0], frame->linesize[0], 0, middle, scratch);
         ff_gpume_sea_sum(&sea, sums, frame->data[0], frame->linesize[0], middle, p.height, scratch);
 
-        /* of both planes, where the square is inside the picture */
+        /* both planes, where the square is inside the picture */
         for (int j = 0; j < 2; j++) {
             const int side = p.block >> (1 + j);
 

@@ -22,7 +22,7 @@ round_2:  times 16 dw 2
 round_512: times 8 dd 512
 ; the eight around a vector, in raster order
 around:   dw -1, -1,  0, -1,  1, -1,  -1, 0,  1, 0,  -1, 1,  0, 1,  1, 1
-; of neighbour i, the one r places before it; and which have one
+; for neighbour i, the one r places before it; and which have one
 turn:
 %assign R 1
 %rep 7

@@ -9,7 +9,7 @@
 
 SECTION_RODATA 32
 
-; of the four samples around a place, by its eighths
+; weights of the four samples around a place, by its eighths
 %assign Y 0
 bilinear:
 %rep 8

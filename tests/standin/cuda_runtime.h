@@ -261,7 +261,7 @@ STANDIN_REDUCE(__reduce_xor_sync, STANDIN_REDUCE_XOR, unsigned)
 /* Atomics. */
 
 template<typename T> struct standin_same { typedef T type; };
-/* of the types that atomics take, and no other */
+/* defined for the types that atomics take, and no other */
 template<typename T> struct standin_sign;
 template<> struct standin_sign<int>                { static const int is_signed = 1; };
 template<> struct standin_sign<unsigned>           { static const int is_signed = 0; };
