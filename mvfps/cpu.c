@@ -57,7 +57,7 @@ typedef struct CPUBackend {
     AVFrame *out;
     int part;
     int accelerated;
-    GpumeScheduler scheduler;
+    GpumeScheduler scheduler, look_scheduler;
     GpumeTask tasks[MAX_TASKS];
     GpumeTask *task_list[MAX_TASKS];
     int nb_tasks;
@@ -68,7 +68,7 @@ static av_cold int init(void *priv, const MvfpsConfig *cfg)
     CPUBackend *s = priv;
 
     s->cfg = cfg;
-    s->scheduler.executor = cfg->executor;
+    s->scheduler.executor = s->look_scheduler.executor = cfg->executor;
     return 0;
 }
 
@@ -163,10 +163,10 @@ static int begin(void *priv, const MvfpsPair *pair, enum MvfpsMode mode)
 
 static int look(void *priv, enum MvfpsMode mode, enum MvfpsMode cut, double scene)
 {
-    const CPUBackend *s = priv;
+    CPUBackend *s = priv;
 
     return ff_mvfps_scene_figure(s->pair->layout, s->pair->before, s->pair->after, &s->sides[!s->before].fields[PAST],
-                                 &s->cfg->executor) >= scene ? cut : mode;
+                                 &s->look_scheduler) >= scene ? cut : mode;
 }
 
 /* Maps the lists of vectors that have not been read: those of two sides, two fields each. */
@@ -314,6 +314,7 @@ static void blend_parts(void *arg, int worker, int start, int end)
 static int make(void *priv, AVFrame *out, int part, enum MvfpsMode mode)
 {
     CPUBackend *s = priv;
+
     s->out  = out;
     s->part = part;
     if (mode == MVFPS_MCI)

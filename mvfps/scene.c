@@ -11,8 +11,8 @@
 #include "libavfilter/gpume/mvfps/arithmetic.h"
 #include "libavfilter/gpume/mvfps/scene.h"
 
-/** Most parts of the work. */
-#define MAX_PARTS 64
+/** Parts of the work. */
+#define NB_PARTS 64
 
 typedef struct Sums {
     uint64_t cost, flat;
@@ -23,7 +23,7 @@ typedef struct Scene {
     const AVFrame *before, *after;
     const GpumeCellField *past;
     int across, nb;             ///< blocks where there are no vectors
-    Sums sums[MAX_PARTS];
+    Sums sums[NB_PARTS];       ///< of parts that were done together, the first's
 } Scene;
 
 static int sample(const GpumeLayout *l, const uint8_t *row, int x)
@@ -68,14 +68,14 @@ static void add_block(Sums *s, const Scene *scene, const GpumeBlockVector *v)
     }
 }
 
-static void add_job(void *opaque, int job, int nb_jobs)
+static void add_parts(void *opaque, int worker, int start, int end)
 {
     Scene *s = opaque;
-    const uint64_t nb  = s->past->nb ? s->past->nb : s->nb;
-    const uint64_t end = nb * (job + 1) / nb_jobs;
+    const uint64_t nb    = s->past->nb ? s->past->nb : s->nb;
+    const uint64_t after = nb * end / NB_PARTS;
     Sums sums = { 0 };
 
-    for (uint64_t i = nb * job / nb_jobs; i < end; i++) {
+    for (uint64_t i = nb * start / NB_PARTS; i < after; i++) {
         GpumeBlockVector v = {
             .x = i % s->across * MVFPS_SCENE_SIDE + MVFPS_SCENE_SIDE / 2, .w = MVFPS_SCENE_SIDE,
             .y = i / s->across * MVFPS_SCENE_SIDE + MVFPS_SCENE_SIDE / 2, .h = MVFPS_SCENE_SIDE,
@@ -84,21 +84,23 @@ static void add_job(void *opaque, int job, int nb_jobs)
         if (!s->past->nb || ff_gpume_cells_read(&v, s->past, i))
             add_block(&sums, s, &v);
     }
-    s->sums[job] = sums;
+    s->sums[start] = sums;
 }
 
 double ff_mvfps_scene_figure(const GpumeLayout *l, const AVFrame *before, const AVFrame *after,
-                             const GpumeCellField *past, const GpumeExecutor *executor)
+                             const GpumeCellField *past, GpumeScheduler *scheduler)
 {
     Scene s = {
         .l = l, .before = before, .after = after, .past = past,
         .across = (l->w + MVFPS_SCENE_SIDE - 1) / MVFPS_SCENE_SIDE,
     };
+    GpumeTask task = { add_parts, .arg = &s, .nb_units = NB_PARTS };
+    GpumeTaskList list = { (GpumeTask *[]) { &task }, 1 };
     uint64_t cost = 0, flat = 0;
 
     s.nb = s.across * ((l->h + MVFPS_SCENE_SIDE - 1) / MVFPS_SCENE_SIDE);
-    gpume_execute(executor, add_job, &s, executor->nb_threads > 1 ? FFMIN(4 * executor->nb_threads, MAX_PARTS) : 1);
-    for (int i = 0; i < MAX_PARTS; i++) {
+    ff_gpume_tasks_run(scheduler, (GpumeTaskList *[]) { &list }, 1);
+    for (int i = 0; i < NB_PARTS; i++) {
         cost += s.sums[i].cost;
         flat += s.sums[i].flat;
     }

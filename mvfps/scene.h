@@ -13,7 +13,7 @@
 
 #include "libavfilter/gpume/field/cells.h"
 #include "libavfilter/gpume/picture/layout.h"
-#include "libavfilter/gpume/util/executor.h"
+#include "libavfilter/gpume/util/tasks.h"
 
 /**
  * What a picture's blocks cost by their vectors into the one before, over what they would cost
@@ -22,6 +22,6 @@
  * @param past the field of the picture after into the one before, if there is one
  */
 double ff_mvfps_scene_figure(const GpumeLayout *l, const AVFrame *before, const AVFrame *after,
-                             const GpumeCellField *past, const GpumeExecutor *executor);
+                             const GpumeCellField *past, GpumeScheduler *scheduler);
 
 #endif /* AVFILTER_GPUME_MVFPS_SCENE_H */

@@ -235,7 +235,7 @@ kills() {
     finish $job
     finished=$(nb_finished)
     check mpi/kill-keeps "$finished segments" test "$finished" -ge 4
-    check mpi/kill-says "$(said | tail -n 1)" grep -q 'was ended by signal 15' err
+    check mpi/kill-says "$(said | tail -n 1)" grep -q 'was terminated by signal 15' err
     # a finished segment that is damaged is searched again
     printf x |
         dd of=many.npy.gpume-part/data bs=1 seek=1000 conv=notrunc 2> /dev/null

@@ -165,7 +165,7 @@ void ff_gpume_tasks_run(GpumeScheduler *s, GpumeTaskList *const *lists, int nb_l
 
     if (list_done(lists[0]))
         return;
-    /* each thread is worth to be woken if it does more than is lost by that */
+    /* a thread is worth to be woken if it does more than is lost by that */
     if (s->work)
         r.nb_workers = FFMAX(FFMIN(nb_lists * s->work / FFMAX(s->loss, 1), r.nb_workers), 1);
     atomic_init(&r.stop, 0);
@@ -173,7 +173,8 @@ void ff_gpume_tasks_run(GpumeScheduler *s, GpumeTaskList *const *lists, int nb_l
     gpume_execute(&s->executor, work, &r, r.nb_workers);
 
     busy    = 16 * atomic_load_explicit(&r.busy, memory_order_relaxed);
-    loss    = r.nb_workers > 1 ? 16 * (av_gettime_relative() - r.begin) - busy / r.nb_workers : s->loss / 2;
+    /* it may have become less: that is tried now and then */
+    loss    = r.nb_workers > 1 ? 16 * (av_gettime_relative() - r.begin) - busy / r.nb_workers : s->loss - s->loss / 32;
     s->work = s->work ? s->work + (busy - s->work) / 8 : busy;
     s->loss = s->loss + (FFMIN(loss, MOST_LOSS) - s->loss) / 8;
 }
