@@ -1171,7 +1171,7 @@ static void draw_fields(GpumeFieldSet *set, TestRandom *r, int w, int h, int blo
             const int flags = test_draw(r, 2);
 
             for (int k = 0; k < GPUME_VECTOR_WORDS; k++)
-                words[k] = gpume_part_vector_word(k, distances[i], &b, dx, dy, pel, flags);
+                words[k] = gpume_subpel_vector_word(k, distances[i], &b, dx, dy, pel, flags);
         }
     }
 }
