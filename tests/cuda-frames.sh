@@ -148,7 +148,7 @@ check cuda-mvview-fields "vectors or shapes were uploaded" \
     eval "grep -q cuLaunchKernel '$tmp/calls' && ! grep -q 'cuMemcpyHtoD' '$tmp/calls'"
 # a list: the colours, the picture
 steady cuda-steady-mvview-list 2 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
-    -vf "format=nv12,gpume=algo=ds:backend=cpu,hwupload,mvview=mode=flow+arrows+blocks:step=1,$first_only"
+    -vf "format=nv12,gpume=algo=ds:backend=cpu:async_depth=1,hwupload,mvview=mode=flow+arrows+blocks:step=1,$first_only"
 check cuda-mvview-list "vectors were not uploaded" grep -q cuMemcpyHtoD "$tmp/calls"
 # a copy of each frame; its own copy, cells of vectors, the cut; the vectors, the picture, the mean
 steady cuda-steady-mvfps 9 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
@@ -158,5 +158,5 @@ check cuda-mvfps-fields "vectors were uploaded" \
     eval "grep -q cuLaunchKernel '$tmp/calls' && ! grep -q 'cuMemcpyHtoD' '$tmp/calls'"
 # another filter has copied them: also a map of vectors
 steady cuda-steady-mvfps-list 10 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
-    -vf "format=nv12,gpume=algo=ds:dir=both:backend=cpu,hwupload_cuda,mvfps=fps=2x,$first_only"
+    -vf "format=nv12,gpume=algo=ds:dir=both:backend=cpu:async_depth=1,hwupload_cuda,mvfps=fps=2x,$first_only"
 check cuda-mvfps-list "vectors were not uploaded" grep -q cuMemcpyHtoD "$tmp/calls"
