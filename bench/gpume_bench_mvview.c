@@ -11,6 +11,7 @@
 #include "config_components.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "libavutil/common.h"
 #include "libavutil/error.h"
@@ -24,6 +25,7 @@
 #include "gpume_bench.h"
 
 #if CONFIG_MVVIEW_FILTER
+#include "libavfilter/gpume/field/fields.h"
 #include "libavfilter/gpume/mvview/mvview.h"
 
 /** Frames that are drawn at a time: as many as can be in flight without waiting. */
@@ -37,6 +39,7 @@ typedef struct BenchMvview {
     AVFrame *in, *out;
     MvviewView *view;
     CUdeviceptr filler;
+    CUdeviceptr fields;         ///< vectors on the device, or 0
 } BenchMvview;
 
 /* A turn around the middle of the picture, with a little noise. */
@@ -66,6 +69,31 @@ static void make_vectors(AVFrame *frame, int block)
     }
 }
 
+/* Leave the vectors of the frame on the device, as gpume does. */
+static void lay_fields(Bench *b, BenchMvview *d, int block)
+{
+    const AVFrameSideData *sd = av_frame_get_side_data(d->out, AV_FRAME_DATA_MOTION_VECTORS);
+    GpumeFieldSet set = {
+        .nb = 1, .device_ctx = ((AVHWFramesContext *)d->frames->data)->device_ctx,
+        .mvs = av_buffer_alloc(sd->size), .on_device = av_buffer_alloc(1),
+    };
+
+    if (!set.mvs || !set.on_device)
+        bench_die("vectors", AVERROR(ENOMEM));
+    memcpy(set.mvs->data, sd->data, sd->size);
+    BENCH_CU(b, cuMemAlloc(&d->fields, sd->size));
+    BENCH_CU(b, cuMemcpyHtoDAsync(d->fields, set.mvs->data, sd->size, b->hwctx->stream));
+    set.host[0] = (GpumeMotionField) {
+        .distance = -1, .pel = 4, .width = b->width, .height = b->height, .block = block,
+        .bw  = (b->width + block - 1) / block, .bh = (b->height + block - 1) / block,
+        .mvs = (uintptr_t)set.mvs->data,
+    };
+    set.device[0]     = set.host[0];
+    set.device[0].mvs = d->fields;
+    if (ff_gpume_fields_attach(d->out, &set) < 0)
+        bench_die("vectors", AVERROR(ENOMEM));
+}
+
 static void draw_init(Bench *b, BenchMvview *d, enum AVPixelFormat format, int mode, int step, int block)
 {
     MvviewConfig cfg = {
@@ -86,8 +114,12 @@ static void draw_init(Bench *b, BenchMvview *d, enum AVPixelFormat format, int m
                                     (b->height >> i), b->hwctx->stream));
 }
 
-static void draw_uninit(BenchMvview *d)
+static void draw_uninit(Bench *b, BenchMvview *d)
 {
+    BENCH_CU(b, cuStreamSynchronize(b->hwctx->stream));
+    if (d->fields)
+        BENCH_CU(b, cuMemFree(d->fields));
+    d->fields = 0;
     ff_mvview_close(&d->view);
     av_frame_free(&d->in);
     av_frame_free(&d->out);
@@ -121,6 +153,34 @@ static void draw_frames(Bench *b, BenchMvview *d, double *device_us, double *hos
     *device_us = ms * 1000 / FRAMES;
 }
 
+/* One mode with blocks of one size. */
+static void draw(Bench *b, BenchMvview *d, enum AVPixelFormat format, const char *name, int mode, int step,
+                 int block, int on_device)
+{
+    char what[64];
+    BenchRow row = {
+        .part = "draw", .what = what, .width = b->width, .height = b->height,
+        .block = block, .depth = format == AV_PIX_FMT_P010 ? 10 : 8, .metric = "time on the device", .unit = "us",
+    };
+    BenchTimes device = { .nb = b->repeats }, host = { .nb = b->repeats };
+
+    snprintf(what, sizeof(what), "%s%s", name, on_device ? " of fields" : "");
+    draw_init(b, d, format, mode, step, block);
+    if (on_device)
+        lay_fields(b, d, block);
+    draw_frames(b, d, &device.us[0], &host.us[0]);
+    for (int k = 0; k < b->repeats; k++)
+        draw_frames(b, d, &device.us[k], &host.us[k]);
+    bench_sort(&device);
+    bench_sort(&host);
+    bench_times(b, &row, &device);
+    row.metric = "time on the host";
+    bench_times(b, &row, &host);
+    printf("%-24s %-6s %4dx%-4d %5d %10.2f %5.1f %% %10.2f\n", what, av_get_pix_fmt_name(format),
+           b->width, b->height, block, bench_median(&device), bench_spread(&device), bench_median(&host));
+    draw_uninit(b, d);
+}
+
 void bench_mvview(Bench *b)
 {
     static const enum AVPixelFormat formats[] = { AV_PIX_FMT_NV12, AV_PIX_FMT_P010 };
@@ -133,36 +193,18 @@ void bench_mvview(Bench *b)
         { "flow+arrows",         MVVIEW_FLOW | MVVIEW_ARROWS, 0 },
         { "arrows:step=1",       MVVIEW_ARROWS, 1 },
         { "blocks",              MVVIEW_BLOCKS, 0 },
+        { "blocks+arrows",       MVVIEW_BLOCKS | MVVIEW_ARROWS, 0 },
     };
     static const int blocks[] = { 16, 8, 4 };
     BenchMvview d = { 0 };
 
-    printf("\n%-20s %-6s %9s %5s %10s %7s %10s   mvview, a frame\n", "mode", "format", "size", "block",
+    printf("\n%-24s %-6s %9s %5s %10s %7s %10s   mvview, a frame\n", "mode", "format", "size", "block",
            "device, us", "spread", "host, us");
     BENCH_CU(b, cuMemAlloc(&d.filler, FILLER_BYTES));
     for (int f = 0; f < FF_ARRAY_ELEMS(formats); f++)
         for (int i = 0; i < FF_ARRAY_ELEMS(modes); i++)
-            for (int j = 0; j < FF_ARRAY_ELEMS(blocks); j++) {
-                BenchRow row = {
-                    .part = "draw", .what = modes[i].name, .width = b->width, .height = b->height,
-                    .block = blocks[j], .depth = f ? 10 : 8, .metric = "time on the device", .unit = "us",
-                };
-                BenchTimes device = { .nb = b->repeats }, host = { .nb = b->repeats };
-
-                draw_init(b, &d, formats[f], modes[i].mode, modes[i].step, blocks[j]);
-                draw_frames(b, &d, &device.us[0], &host.us[0]);
-                for (int k = 0; k < b->repeats; k++)
-                    draw_frames(b, &d, &device.us[k], &host.us[k]);
-                bench_sort(&device);
-                bench_sort(&host);
-                bench_times(b, &row, &device);
-                row.metric = "time on the host";
-                bench_times(b, &row, &host);
-                printf("%-20s %-6s %4dx%-4d %5d %10.2f %5.1f %% %10.2f\n", modes[i].name,
-                       av_get_pix_fmt_name(formats[f]), b->width, b->height, blocks[j],
-                       bench_median(&device), bench_spread(&device), bench_median(&host));
-                draw_uninit(&d);
-            }
+            for (int j = 0; j < 2 * FF_ARRAY_ELEMS(blocks); j++)
+                draw(b, &d, formats[f], modes[i].name, modes[i].mode, modes[i].step, blocks[j / 2], j % 2);
     BENCH_CU(b, cuMemFree(d.filler));
 }
 #else
