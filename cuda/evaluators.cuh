@@ -504,7 +504,7 @@ gpume_store_group(const Evaluator &e, int x, int y, GpumeU32 cost)
     if (a.vectors) {
         if (e.g.lane == 0) {
             ((GpumeU32 *)a.vectors)[i] = gpume_vector_of(x - e.g.x0, y - e.g.y0);
-            ((GpumeU32 *)a.costs)[i]   = cost >> a.params.shift;
+            ((GpumeU32 *)a.costs)[i]   = GpumeModuleCost::result(cost, a.params.shift);
         }
         return;
     }
