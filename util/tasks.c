@@ -24,7 +24,6 @@
 #define WORTH 8
 
 typedef struct Run {
-    const GpumeScheduler *s;
     GpumeTaskList *const *lists;
     int nb_lists;
     int nb_workers;
@@ -131,7 +130,7 @@ static int is_over(const Run *r)
     return 1;
 }
 
-static void work(void *opaque, int worker, int nb_workers)
+static void work_on(void *opaque, int worker, int nb_workers)
 {
     Run *r = opaque;
     int64_t since = av_gettime_relative(), busy = 0;
@@ -155,26 +154,37 @@ static void work(void *opaque, int worker, int nb_workers)
     atomic_fetch_add_explicit(&r->busy, busy, memory_order_relaxed);
 }
 
+static int nb_done(GpumeTaskList *const *lists, int nb_lists)
+{
+    int nb = 0;
+
+    for (int i = 0; i < nb_lists; i++)
+        nb += list_done(lists[i]);
+    return nb;
+}
+
 void ff_gpume_tasks_run(GpumeScheduler *s, GpumeTaskList *const *lists, int nb_lists)
 {
     Run r = {
         .lists = lists, .nb_lists = nb_lists, .nb_workers = FFMAX(s->executor.nb_threads, 1),
         .begin = av_gettime_relative(), .enough = WORTH * s->loss / 16,
     };
-    int64_t busy, loss;
+    const int before = nb_done(lists, nb_lists);
+    int64_t busy, loss, work;
 
     if (list_done(lists[0]))
         return;
-    /* a thread is worth to be woken if it does more than is lost by that */
+    /* a thread is worth to be woken if it does much more than is lost by that */
     if (s->work)
-        r.nb_workers = FFMAX(FFMIN(nb_lists * s->work / FFMAX(s->loss, 1), r.nb_workers), 1);
+        r.nb_workers = av_clip64((nb_lists - before) * s->work / (2 * FFMAX(s->loss, 1)), 1, r.nb_workers);
     atomic_init(&r.stop, 0);
     atomic_init(&r.busy, 0);
-    gpume_execute(&s->executor, work, &r, r.nb_workers);
+    gpume_execute(&s->executor, work_on, &r, r.nb_workers);
 
     busy    = 16 * atomic_load_explicit(&r.busy, memory_order_relaxed);
+    work    = busy / FFMAX(nb_done(lists, nb_lists) - before, 1);
     /* it may have become less: that is tried now and then */
     loss    = r.nb_workers > 1 ? 16 * (av_gettime_relative() - r.begin) - busy / r.nb_workers : s->loss - s->loss / 32;
-    s->work = s->work ? s->work + (busy - s->work) / 8 : busy;
+    s->work = s->work ? s->work + (work - s->work) / 8 : work;
     s->loss = s->loss + (FFMIN(loss, MOST_LOSS) - s->loss) / 8;
 }

@@ -53,7 +53,7 @@ typedef struct GpumeTaskList {
 /** The threads, and what is known of them. Before it is used for the first time, what is not set is 0. */
 typedef struct GpumeScheduler {
     GpumeExecutor executor;
-    int64_t work;           ///< usual length of the units of a call, on one thread, microseconds / 16
+    int64_t work;           ///< usual length of a list, on one thread, microseconds / 16
     int64_t loss;           ///< what a thread that takes part usually waits, microseconds / 16
 } GpumeScheduler;
 
