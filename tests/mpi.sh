@@ -241,7 +241,7 @@ kills() {
         dd of=many.npy.gpume-part/data bs=1 seek=1000 conv=notrunc 2> /dev/null
     # other options do not go on with it
     ranks 2 -i long.mkv -vf gpume=algo=ds --mv-file many.npy --resume
-    check mpi/resume-other "$(said | tail -n 1)" grep -q 'is of another film or of other options' err
+    check mpi/resume-other "$(said | tail -n 1)" grep -q 'belongs to another film or other options' err
     ranks 4 -i long.mkv -vf "$filter" --mv-file many.npy --stats-file many.log --resume --progress yes
     check mpi/resume-goes-on "$(said | tail -n 1)" eval 'cmp -s one.npy many.npy && cmp -s one.log many.log && [ ! -e many.npy.gpume-part ]'
     check mpi/progress "no progress bar" grep -q '/300 frames, .* frames/s, 4 ranks, 0:.* left' err
@@ -273,12 +273,12 @@ faults() {
         refused no-input 'none.mkv: No such file' -i none.mkv -vf gpume --mv-file many.npy
         refused no-film 'rank 0: ../tests.txt: ' -i ../tests.txt -vf gpume --mv-file many.npy
         refused list-pattern 'the name needs one %s' --list ../tests.txt -vf gpume --mv-file many.npy
-        refused epzs 'takes vectors of earlier frames' $o gpume=algo=epzs
-        refused stateful 'The filter fps may need other frames' $o fps=5,gpume
+        refused epzs 'uses vectors of earlier frames' $o gpume=algo=epzs
+        refused stateful 'The filter fps may need several frames' $o fps=5,gpume
         refused not-last 'gpume must be the last filter' $o gpume,hflip
         refused no-gpume 'gpume must be the last filter' $o hflip
-        refused names 'Name the files with --mv-file' $o gpume=mv_file=x.npy
-        refused hint 'hint is for encoders' $o gpume=hint=constant
+        refused names 'use --mv-file and --stats-file' $o gpume=mv_file=x.npy
+        refused hint "'hint' is not valid here" $o gpume=hint=constant
         refused filter-option "Unable to parse \"algo\" option value \"fastest\"" $o gpume=algo=fastest
         refused filter-range 'out of range' $o gpume=range=5000
         refused filter-ending 'must end in .csv or .npy' -i ../open.mkv -vf gpume --mv-file many.txt
@@ -287,7 +287,7 @@ faults() {
     }
     if [ ! -e /dev/nvidia0 ]; then
         # shellcheck disable=SC2086
-        refused no-gpu 'rank 1: no GPU can be opened' $o gpume --hwaccel cuda
+        refused no-gpu 'rank 1: could not open the GPU' $o gpume --hwaccel cuda
     fi
     echo old > kept.npy
     ranks 2 -i ../open.mkv -vf gpume --mv-file kept.npy --no-overwrite
