@@ -6,9 +6,10 @@
 FUZZ_DIR     = tests/fuzz
 FUZZ_TARGETS = $(patsubst $(FUZZ_DIR)/%.c,$(OBJ)/%,$(wildcard $(FUZZ_DIR)/gpume_fuzz_*.c))
 FUZZ_CC     ?= clang
+FUZZ_FFNVCODEC = $(firstword $(wildcard build/ffnvcodec/include) /usr/include)
 FUZZ_CFLAGS  = -std=c17 -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer,address,undefined \
                -fno-sanitize-recover=all -Wall -Wno-pointer-sign -Wno-parentheses -Wno-unused-function \
-               -I. -I$(OBJ) -I$(SRC)
+               -I. -I$(OBJ) -I$(SRC) -I$(FUZZ_FFNVCODEC)
 FUZZ_LIBS    = $(OBJ)/libavfilter/libavfilter.a $(OBJ)/libavutil/libavutil.a
 
 fuzz: $(FUZZ_TARGETS)
