@@ -23,7 +23,7 @@ GPUME_CUDA-$(if $(CONFIG_FFNVCODEC),$(CONFIG_CUDA_NVCC)) = yes
 # The objects of a folder: every source. Those that only CUDA needs are the ones in the folder
 # cuda and those called cuda*.c; where there is no CUDA, stubs.c takes their place.
 gpume_sources   = $(patsubst $(GPUME_DIR)/$(1)/%,%,$(wildcard $(GPUME_DIR)/$(1)/*.$(2)))
-gpume_cuda      = $(if $(filter cuda,$(1)),%,cuda%)
+gpume_cuda      = $(if $(filter cuda device,$(1)),%,cuda%)
 gpume_objects   = $(patsubst %.c,gpume/$(1)/%.o,$(if $(GPUME_CUDA-yes),                     \
                       $(filter-out stubs.c %_template.c,$(call gpume_sources,$(1),c)),      \
                       $(filter-out $(filter-out stubs.c,$(filter $(call gpume_cuda,$(1)),   \
@@ -33,7 +33,7 @@ gpume_x86       = $(patsubst %.c,gpume/$(1)/x86/%.o,$(call gpume_sources,$(1)/x8
                   $(patsubst %.asm,gpume/$(1)/x86/%.o,$(call gpume_sources,$(1)/x86,asm))
 
 GPUME_COMMON   := $(foreach D,$(call gpume_folders,common),$(call gpume_objects,$(D))) \
-                  $(if $(GPUME_CUDA-yes),cuda/load_helper.o gpume/cuda/driver.o gpume/cuda/uploads.o)
+                  $(if $(GPUME_CUDA-yes),cuda/load_helper.o)
 
 define GPUME_FILTER
 OBJS-$$(CONFIG_$(call gpume_upper,$(1))_FILTER)        += vf_$(1).o $$(GPUME_COMMON) \

@@ -36,14 +36,6 @@ GPUME_INLINE int gpume_max_displacement(int range, int length, int end)
     return gpume_lesser(range, length - end);
 }
 
-/** A block of the picture, and its admissible vectors: within the range, inside the reference. */
-typedef struct GpumeBox {
-    int x0, y0;                 ///< first sample
-    int w, h;                   ///< actual size, smaller at the right and bottom edges
-    int min_dx, max_dx;
-    int min_dy, max_dy;
-} GpumeBox;
-
 /**
  * Block (bx, by). One that begins outside the picture has a w or h below 1.
  * @param block p->block, or the same as a constant

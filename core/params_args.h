@@ -11,22 +11,8 @@
 #ifndef AVFILTER_GPUME_CORE_PARAMS_ARGS_H
 #define AVFILTER_GPUME_CORE_PARAMS_ARGS_H
 
-#ifndef GPUME_INLINE
-/** Begins every function in a header that device code reads. */
-#define GPUME_INLINE static inline
-#endif
+#include "libavfilter/gpume/field/field_args.h"
 
-/** Largest side of a block: AVMotionVector.w and .h have 8 bits. */
-#define GPUME_MAX_BLOCK   128
-#define GPUME_MIN_BLOCK     4
-/** Largest search range, samples to each side. */
-#define GPUME_MAX_RANGE  1024
-/** Largest side of a picture: AVMotionVector.src_x = dst_x + dx has 16 bits with a sign. */
-#define GPUME_MAX_SIDE  (32767 - GPUME_MAX_RANGE)
-/** Largest distance of a reference that the option refs gives, in pictures. */
-#define GPUME_MAX_REFS      8
-/** Largest number of references of a picture: as many on both sides. */
-#define GPUME_MAX_REFERENCES (2 * GPUME_MAX_REFS)
 /** Largest smoothness. */
 #define GPUME_MAX_SMOOTH   64
 /** Largest number of passes of propagation on a level. */

@@ -13,7 +13,7 @@
 
 #include "libavfilter/gpume/core/backend.h"
 #include "libavfilter/gpume/cuda/search_args.h"
-#include "libavfilter/gpume/cuda/driver.h"
+#include "libavfilter/gpume/device/driver.h"
 #include "libavfilter/gpume/cuda/modules.h"
 
 /** A search's kernels, ready to be launched for pictures of one size. */

@@ -15,7 +15,7 @@
 
 #ifndef GPUME_DEVICE_CODE
 #include "libavfilter/gpume/core/searches.h"
-#include "libavfilter/gpume/cuda/driver.h"
+#include "libavfilter/gpume/device/driver.h"
 #endif
 
 /**

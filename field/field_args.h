@@ -11,7 +11,19 @@
 #ifndef AVFILTER_GPUME_FIELD_FIELD_ARGS_H
 #define AVFILTER_GPUME_FIELD_FIELD_ARGS_H
 
-#include "libavfilter/gpume/core/geometry.h"
+#include "libavfilter/gpume/util/integer.h"
+
+/** Largest side of a block: AVMotionVector.w and .h have 8 bits. */
+#define GPUME_MAX_BLOCK   128
+#define GPUME_MIN_BLOCK     4
+/** Largest search range, samples to each side. */
+#define GPUME_MAX_RANGE  1024
+/** Largest side of a picture: AVMotionVector.src_x = dst_x + dx has 16 bits with a sign. */
+#define GPUME_MAX_SIDE  (32767 - GPUME_MAX_RANGE)
+/** Largest distance of a reference that the option refs gives, in pictures. */
+#define GPUME_MAX_REFS      8
+/** Largest number of references of a picture: as many on both sides. */
+#define GPUME_MAX_REFERENCES (2 * GPUME_MAX_REFS)
 
 /**
  * A motion field: where each block of a picture was, or will be, in another picture. Blocks of
@@ -26,6 +38,14 @@ typedef struct GpumeMotionField {
     unsigned long long mvs;     ///< AVMotionVector[bh][bw]; 0: there is none
     unsigned long long costs;   ///< uint32_t[bh][bw]
 } GpumeMotionField;
+
+/** A block of the picture, and its admissible vectors: within the range, inside the reference. */
+typedef struct GpumeBox {
+    int x0, y0;                 ///< first sample
+    int w, h;                   ///< actual size, smaller at the right and bottom edges
+    int min_dx, max_dx;
+    int min_dy, max_dy;
+} GpumeBox;
 
 /** 32-bit words of an AVMotionVector. Those without a field are 0, so equal vectors are equal bytes. */
 #define GPUME_VECTOR_WORDS 10

@@ -19,7 +19,7 @@
 #include "libavutil/buffer.h"
 #include "libavutil/frame.h"
 
-#include "libavfilter/gpume/core/params_args.h"
+#include "libavfilter/gpume/field/field_args.h"
 #include "libavfilter/gpume/field/field_args.h"
 
 /** Motion fields of one picture. Blank, or with buffers. */

@@ -30,7 +30,7 @@
 #include "libavfilter/gpume/mvfps/backend.h"
 #include "libavfilter/gpume/mvfps/mci.h"
 #include "libavfilter/gpume/mvfps/modules.h"
-#include "libavfilter/gpume/cuda/uploads.h"
+#include "libavfilter/gpume/device/uploads.h"
 #include "libavfilter/gpume/field/cells.h"
 #include "libavfilter/gpume/field/fields.h"
 #include "libavfilter/gpume/picture/cuda_padded.h"

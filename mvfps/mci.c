@@ -388,10 +388,11 @@ static void make_tile(const MvfpsPhase *s, MvfpsTile *tile, int component, int t
         const int by = (2 * mvfps_before(z->v.y, s->part) + z->offset.y) >> c->vsub;
         const int ax = (2 * mvfps_after(z->v.x, s->part)  + z->offset.x) >> c->hsub;
         const int ay = (2 * mvfps_after(z->v.y, s->part)  + z->offset.y) >> c->vsub;
+        const int at[] = { (bx & 15) + 16 * (by & 15), (ax & 15) + 16 * (ay & 15) };
         const int difference =
             s->dsp.match(match, gpume_padded_sample(before, x0 + (bx >> 4), y0 + (by >> 4), l->bytes),
                          gpume_padded_sample(after, x0 + (ax >> 4), y0 + (ay >> 4), l->bytes), before->stride,
-                         (bx & 15) + 16 * (by & 15), (ax & 15) + 16 * (ay & 15), w, h, max);
+                         at, w, h, max);
 
         if (!component)
             judge(s, z, tx, ty, difference, tile->nb == 1);

@@ -50,11 +50,11 @@ typedef struct MvfpsDsp {
      */
     int (*sad)(const uint8_t *a, const uint8_t *b, ptrdiff_t stride, int at_a, int at_b);
     /**
-     * Tiles of w x h samples of two pictures, each at x + 16 * y sixteenths of a sample, by four taps.
+     * Tiles of w x h samples of two pictures, each at[i] = x + 16 * y sixteenths of a sample, by four taps.
      * @return the sum of their absolute differences if they are 8x8
      */
     int (*match)(uint16_t (*dst)[MVFPS_TILE_SAMPLES], const uint8_t *a, const uint8_t *b, ptrdiff_t stride,
-                 int at_a, int at_b, int w, int h, int max);
+                 const int *at, int w, int h, int max);
     /** dst = (a * share + b * (64 - share) + 32) >> 6; nb is a multiple of 16, here and below. */
     void (*mean)(uint16_t *dst, const uint16_t *a, const uint16_t *b, int share, int nb);
     /**

@@ -50,12 +50,12 @@ static void FUNC(sharp)(uint16_t *dst, const SAMPLE *src, ptrdiff_t stride, int 
 }
 
 static int FUNC(match)(uint16_t (*dst)[MVFPS_TILE_SAMPLES], const uint8_t *a, const uint8_t *b, ptrdiff_t stride,
-                       int at_a, int at_b, int w, int h, int max)
+                       const int *at, int w, int h, int max)
 {
     int sum = 0;
 
-    FUNC(sharp)(dst[0], (const SAMPLE *)a, stride / sizeof(SAMPLE), at_a & 15, at_a >> 4, w, h, max);
-    FUNC(sharp)(dst[1], (const SAMPLE *)b, stride / sizeof(SAMPLE), at_b & 15, at_b >> 4, w, h, max);
+    FUNC(sharp)(dst[0], (const SAMPLE *)a, stride / sizeof(SAMPLE), at[0] & 15, at[0] >> 4, w, h, max);
+    FUNC(sharp)(dst[1], (const SAMPLE *)b, stride / sizeof(SAMPLE), at[1] & 15, at[1] >> 4, w, h, max);
     if (w * h == MVFPS_TILE_SAMPLES)
         for (int i = 0; i < MVFPS_TILE_SAMPLES; i++)
             sum += abs(dst[0][i] - dst[1][i]);

@@ -28,7 +28,7 @@
 #include "libavutil/mem.h"
 #include "libavutil/pixdesc.h"
 
-#include "libavfilter/gpume/cuda/uploads.h"
+#include "libavfilter/gpume/device/uploads.h"
 #include "libavfilter/gpume/mvview/cuda_args.h"
 #include "libavfilter/gpume/mvview/modules.h"
 #include "libavfilter/gpume/mvview/painter.h"

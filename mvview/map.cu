@@ -9,7 +9,7 @@
  * samples. The cells of motion fields follow from their grid, and only the first field's are seen.
  */
 
-#include "libavfilter/gpume/cuda/common.cuh"
+#include "libavfilter/gpume/device/common.cuh"
 #include "libavfilter/gpume/mvview/fields.cuh"
 
 /** Makes args.fields.longest of the lengths that all threads of the launch have, and 0 of the next. */

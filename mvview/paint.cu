@@ -13,7 +13,7 @@
  * that the host has made, or follow from motion fields (mvview/fields.cuh).
  */
 
-#include "libavfilter/gpume/cuda/common.cuh"
+#include "libavfilter/gpume/device/common.cuh"
 #include "libavfilter/gpume/mvview/fields.cuh"
 
 /** Bytes of a component, and components of a word. */

@@ -9,7 +9,7 @@
  * vector's end need not look where it is, nor at the format.
  */
 
-#include "libavfilter/gpume/cuda/common.cuh"
+#include "libavfilter/gpume/device/common.cuh"
 #include "libavfilter/gpume/picture/cuda_args.h"
 
 typedef GpumeSampleOf<GPUME_CUDA_DEPTH>::Sample Sample;

@@ -626,7 +626,7 @@ static int expected_word(const Case *c, const BetweenComponent *m, int n, int i,
 
     if (mode == MVFPS_DUP)
         return get_word(c, c->frames[n + (part > 2048)], i, x, y);
-    return (mode == MVFPS_MCI ? m->out[at] : between_blend(m->a[at], m->c[at], part)) << component(c, i)->shift;
+    return (mode == MVFPS_MCI ? m->out[at] : mvfps_oracle_blend(m->a[at], m->c[at], part)) << component(c, i)->shift;
 }
 
 /*
@@ -652,7 +652,7 @@ static void check_make(Case *c, Target *t, Between *b, int n, int part, enum Mvf
         m->out = test_alloc(av_malloc_array(m->w * m->h, sizeof(*m->out)));
     }
     if (mode == MVFPS_MCI) {
-        between_make(b);
+        mvfps_oracle_make(b);
         nb_offset += !!b->nb_offsets;
     }
     made = t->hw_frames ? download(c, out) : out;

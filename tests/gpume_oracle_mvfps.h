@@ -32,7 +32,7 @@ typedef struct BetweenBlock {
 typedef struct BetweenField {
     int nb_blocks;              ///< 0: the field is missing
     BetweenBlock *blocks;       ///< those that have samples in the picture
-    BetweenVector *cells;       ///< set by between_make()
+    BetweenVector *cells;       ///< set by mvfps_oracle_make()
     uint8_t *has;               ///< whether a cell has a vector
 } BetweenField;
 
@@ -51,7 +51,7 @@ typedef struct Between {
     BetweenComponent components[4];
     BetweenField f, k, f0, k0;
 
-    /* set by between_make() */
+    /* set by mvfps_oracle_make() */
     int cols, rows;
     BetweenVector *vectors;
     BetweenVector *offsets;     ///< of the cells, in 1/16 sample
@@ -64,7 +64,7 @@ typedef struct BetweenHypothesis {
     int g, s;
 } BetweenHypothesis;
 
-static void *between_memory(size_t nb, size_t size)
+static void *mvfps_oracle_memory(size_t nb, size_t size)
 {
     void *p = calloc(nb, size);
 
@@ -73,42 +73,42 @@ static void *between_memory(size_t nb, size_t size)
     return p;
 }
 
-static int between_min(int a, int b)
+static int mvfps_oracle_min(int a, int b)
 {
     return a < b ? a : b;
 }
 
-static int between_clip(int v, int min, int max)
+static int mvfps_oracle_clip(int v, int min, int max)
 {
     return v < min ? min : v > max ? max : v;
 }
 
-static BetweenVector between_vector(int x, int y)
+static BetweenVector mvfps_oracle_vector(int x, int y)
 {
     return (BetweenVector) { x, y };
 }
 
-static BetweenVector between_opposite(BetweenVector v)
+static BetweenVector mvfps_oracle_opposite(BetweenVector v)
 {
-    return between_vector(-v.x, -v.y);
+    return mvfps_oracle_vector(-v.x, -v.y);
 }
 
-static int between_difference(BetweenVector u, BetweenVector v)
+static int mvfps_oracle_difference(BetweenVector u, BetweenVector v)
 {
     return abs(u.x - v.x) + abs(u.y - v.y);
 }
 
 /* Fields */
 
-static void between_read(const Between *b, BetweenField *field)
+static void mvfps_oracle_read(const Between *b, BetweenField *field)
 {
     if (!field->nb_blocks)
         return;
-    field->cells = between_memory(b->cols * b->rows, sizeof(*field->cells));
-    field->has   = between_memory(b->cols * b->rows, sizeof(*field->has));
+    field->cells = mvfps_oracle_memory(b->cols * b->rows, sizeof(*field->cells));
+    field->has   = mvfps_oracle_memory(b->cols * b->rows, sizeof(*field->has));
     for (int r = 0; r < b->rows; r++)
         for (int c = 0; c < b->cols; c++) {
-            const int x = between_min(8 * c + 4, b->w - 1), y = between_min(8 * r + 4, b->h - 1);
+            const int x = mvfps_oracle_min(8 * c + 4, b->w - 1), y = mvfps_oracle_min(8 * r + 4, b->h - 1);
             const int at = r * b->cols + c;
 
             for (int i = 0; i < field->nb_blocks; i++) {
@@ -116,18 +116,18 @@ static void between_read(const Between *b, BetweenField *field)
 
                 if (x < k->left || x >= k->left + k->w || y < k->top || y >= k->top + k->h)
                     continue;
-                field->cells[at].x = between_clip((k->x + 2) >> 2, -32000, 32000);
-                field->cells[at].y = between_clip((k->y + 2) >> 2, -32000, 32000);
+                field->cells[at].x = mvfps_oracle_clip((k->x + 2) >> 2, -32000, 32000);
+                field->cells[at].y = mvfps_oracle_clip((k->y + 2) >> 2, -32000, 32000);
                 field->has[at]     = 1;
             }
         }
 }
 
 /* The vector that a field has at a place, NULL if it has none there. */
-static const BetweenVector *between_at(const Between *b, const BetweenField *field, int x, int y)
+static const BetweenVector *mvfps_oracle_at(const Between *b, const BetweenField *field, int x, int y)
 {
-    const int at = between_clip(y >> 3, 0, b->rows - 1) * b->cols +
-                   between_clip(x >> 3, 0, b->cols - 1);
+    const int at = mvfps_oracle_clip(y >> 3, 0, b->rows - 1) * b->cols +
+                   mvfps_oracle_clip(x >> 3, 0, b->cols - 1);
 
     return field->has[at] ? &field->cells[at] : NULL;
 }
@@ -135,105 +135,105 @@ static const BetweenVector *between_at(const Between *b, const BetweenField *fie
 /* Positions */
 
 /* Where what has v at the phase is in A, in 1/8 samples from there, ... */
-static int between_a(const Between *b, int v)
+static int mvfps_oracle_a(const Between *b, int v)
 {
     return -((2 * v * b->t + 2048) >> 12);
 }
 
 /* ... and in C. */
-static int between_c(const Between *b, int v)
+static int mvfps_oracle_c(const Between *b, int v)
 {
-    return 2 * v + between_a(b, v);
+    return 2 * v + mvfps_oracle_a(b, v);
 }
 
 /* Distance from the fields */
 
-static int between_d(const BetweenVector *u, BetweenVector v)
+static int mvfps_oracle_d(const BetweenVector *u, BetweenVector v)
 {
-    return u ? between_min(between_difference(*u, v), 128) : 128;
+    return u ? mvfps_oracle_min(mvfps_oracle_difference(*u, v), 128) : 128;
 }
 
-static void between_distances(const Between *b, BetweenVector v, int x, int y, int *da, int *dc)
+static void mvfps_oracle_distances(const Between *b, BetweenVector v, int x, int y, int *da, int *dc)
 {
-    const int ax = x + (between_a(b, v.x) >> 3), ay = y + (between_a(b, v.y) >> 3);
-    const int cx = x + (between_c(b, v.x) >> 3), cy = y + (between_c(b, v.y) >> 3);
-    const BetweenVector w = between_opposite(v);
+    const int ax = x + (mvfps_oracle_a(b, v.x) >> 3), ay = y + (mvfps_oracle_a(b, v.y) >> 3);
+    const int cx = x + (mvfps_oracle_c(b, v.x) >> 3), cy = y + (mvfps_oracle_c(b, v.y) >> 3);
+    const BetweenVector w = mvfps_oracle_opposite(v);
     int da1 = 0, dc1 = 0;
 
     if (b->f.nb_blocks)
-        da1 = between_d(between_at(b, &b->f, ax, ay), v);
+        da1 = mvfps_oracle_d(mvfps_oracle_at(b, &b->f, ax, ay), v);
     if (b->k.nb_blocks)
-        dc1 = between_d(between_at(b, &b->k, cx, cy), w);
+        dc1 = mvfps_oracle_d(mvfps_oracle_at(b, &b->k, cx, cy), w);
     if (!b->f.nb_blocks)
         da1 = dc1;
     if (!b->k.nb_blocks)
         dc1 = da1;
-    *da = da1 + (b->f0.nb_blocks ? between_d(between_at(b, &b->f0, ax, ay), w) : da1);
-    *dc = dc1 + (b->k0.nb_blocks ? between_d(between_at(b, &b->k0, cx, cy), v) : dc1);
+    *da = da1 + (b->f0.nb_blocks ? mvfps_oracle_d(mvfps_oracle_at(b, &b->f0, ax, ay), w) : da1);
+    *dc = dc1 + (b->k0.nb_blocks ? mvfps_oracle_d(mvfps_oracle_at(b, &b->k0, cx, cy), v) : dc1);
 }
 
 /* The cost of a vector */
 
-static int between_sample(const BetweenComponent *m, const uint16_t *samples, int x, int y)
+static int mvfps_oracle_sample(const BetweenComponent *m, const uint16_t *samples, int x, int y)
 {
-    return samples[between_clip(y, 0, m->h - 1) * m->w + between_clip(x, 0, m->w - 1)];
+    return samples[mvfps_oracle_clip(y, 0, m->h - 1) * m->w + mvfps_oracle_clip(x, 0, m->w - 1)];
 }
 
 /* The sample 1/8 (ex, ey) from (x, y). */
-static int between_linear(const BetweenComponent *m, const uint16_t *samples, int x, int y,
+static int mvfps_oracle_linear(const BetweenComponent *m, const uint16_t *samples, int x, int y,
                           int ex, int ey)
 {
     const int fx = ex & 7, fy = ey & 7;
 
     x += ex >> 3;
     y += ey >> 3;
-    return (between_sample(m, samples, x,     y    ) * (8 - fx) * (8 - fy) +
-            between_sample(m, samples, x + 1, y    ) * fx       * (8 - fy) +
-            between_sample(m, samples, x,     y + 1) * (8 - fx) * fy       +
-            between_sample(m, samples, x + 1, y + 1) * fx       * fy       + 32) >> 6;
+    return (mvfps_oracle_sample(m, samples, x,     y    ) * (8 - fx) * (8 - fy) +
+            mvfps_oracle_sample(m, samples, x + 1, y    ) * fx       * (8 - fy) +
+            mvfps_oracle_sample(m, samples, x,     y + 1) * (8 - fx) * fy       +
+            mvfps_oracle_sample(m, samples, x + 1, y + 1) * fx       * fy       + 32) >> 6;
 }
 
-static int between_cost(const Between *b, int c, int r, BetweenVector v)
+static int mvfps_oracle_cost(const Between *b, int c, int r, BetweenVector v)
 {
     const BetweenComponent *m = &b->components[0];
     int sad = 0, da, dc;
 
     for (int y = 8 * r; y < 8 * r + 8; y++)
         for (int x = 8 * c; x < 8 * c + 8; x++)
-            sad += abs(between_linear(m, m->a, x, y, between_a(b, v.x), between_a(b, v.y)) -
-                       between_linear(m, m->c, x, y, between_c(b, v.x), between_c(b, v.y)));
-    between_distances(b, v, 8 * c + 4, 8 * r + 4, &da, &dc);
-    return (sad >> (b->d - 8)) + 8 * between_min(da, dc);
+            sad += abs(mvfps_oracle_linear(m, m->a, x, y, mvfps_oracle_a(b, v.x), mvfps_oracle_a(b, v.y)) -
+                       mvfps_oracle_linear(m, m->c, x, y, mvfps_oracle_c(b, v.x), mvfps_oracle_c(b, v.y)));
+    mvfps_oracle_distances(b, v, 8 * c + 4, 8 * r + 4, &da, &dc);
+    return (sad >> (b->d - 8)) + 8 * mvfps_oracle_min(da, dc);
 }
 
 /* Vectors at the phase */
 
-static const int between_nine[9][2] = {
+static const int mvfps_oracle_nine[9][2] = {
     { 0, 0 }, { -1, -1 }, { 0, -1 }, { 1, -1 }, { -1, 0 }, { 1, 0 }, { -1, 1 }, { 0, 1 }, { 1, 1 },
 };
 
-static BetweenVector between_first(const Between *b, int c, int r)
+static BetweenVector mvfps_oracle_first(const Between *b, int c, int r)
 {
     BetweenVector list[2 * 9 + 3], best = { 0, 0 };
     int nb = 0, least = 0;
 
     for (int i = 0; i < 9; i++) {
-        const int at = between_clip(r + 2 * between_nine[i][1], 0, b->rows - 1) * b->cols +
-                       between_clip(c + 2 * between_nine[i][0], 0, b->cols - 1);
+        const int at = mvfps_oracle_clip(r + 2 * mvfps_oracle_nine[i][1], 0, b->rows - 1) * b->cols +
+                       mvfps_oracle_clip(c + 2 * mvfps_oracle_nine[i][0], 0, b->cols - 1);
 
         if (b->f.nb_blocks && b->f.has[at])
             list[nb++] = b->f.cells[at];
         if (b->k.nb_blocks && b->k.has[at])
-            list[nb++] = between_opposite(b->k.cells[at]);
+            list[nb++] = mvfps_oracle_opposite(b->k.cells[at]);
     }
     if (b->f0.nb_blocks && b->f0.has[r * b->cols + c])
-        list[nb++] = between_opposite(b->f0.cells[r * b->cols + c]);
+        list[nb++] = mvfps_oracle_opposite(b->f0.cells[r * b->cols + c]);
     if (b->k0.nb_blocks && b->k0.has[r * b->cols + c])
         list[nb++] = b->k0.cells[r * b->cols + c];
-    list[nb++] = between_vector(0, 0);
+    list[nb++] = mvfps_oracle_vector(0, 0);
 
     for (int i = 0; i < nb; i++) {
-        const int cost = between_cost(b, c, r, list[i]);
+        const int cost = mvfps_oracle_cost(b, c, r, list[i]);
 
         if (!i || cost < least) {
             least = cost;
@@ -243,7 +243,7 @@ static BetweenVector between_first(const Between *b, int c, int r)
     return best;
 }
 
-static BetweenVector between_second(const Between *b, const BetweenVector *first, int c, int r)
+static BetweenVector mvfps_oracle_second(const Between *b, const BetweenVector *first, int c, int r)
 {
     const BetweenVector own = first[r * b->cols + c];
     BetweenVector around[8], list[1 + 8 + 8], best = own;
@@ -257,13 +257,13 @@ static BetweenVector between_second(const Between *b, const BetweenVector *first
     for (int i = 0; i < n; i++)
         list[nb++] = around[i];
     for (int i = 1; i < 9; i++)
-        list[nb++] = between_vector(own.x + between_nine[i][0], own.y + between_nine[i][1]);
+        list[nb++] = mvfps_oracle_vector(own.x + mvfps_oracle_nine[i][0], own.y + mvfps_oracle_nine[i][1]);
 
     for (int i = 0; i < nb; i++) {
-        int cost = between_cost(b, c, r, list[i]), sum = 0;
+        int cost = mvfps_oracle_cost(b, c, r, list[i]), sum = 0;
 
         for (int j = 0; j < n; j++)
-            sum += between_min(between_difference(list[i], around[j]), 32);
+            sum += mvfps_oracle_min(mvfps_oracle_difference(list[i], around[j]), 32);
         if (n)
             cost += 4 * sum / n;
         if (!i || cost < least) {
@@ -277,101 +277,101 @@ static BetweenVector between_second(const Between *b, const BetweenVector *first
 /* Acceleration */
 
 /* Rounded down; d is more than 0. */
-static int64_t between_divide(int64_t n, int64_t d)
+static int64_t mvfps_oracle_divide(int64_t n, int64_t d)
 {
     return n / d - (n % d < 0);
 }
 
-static int64_t between_product(BetweenVector u, BetweenVector v)
+static int64_t mvfps_oracle_product(BetweenVector u, BetweenVector v)
 {
     return (int64_t)u.x * v.x + (int64_t)u.y * v.y;
 }
 
-static int64_t between_k(int64_t p)
+static int64_t mvfps_oracle_k(int64_t p)
 {
-    return between_divide(2097152 + between_divide(256 + p, 2), 256 + p);
+    return mvfps_oracle_divide(2097152 + mvfps_oracle_divide(256 + p, 2), 256 + p);
 }
 
-static int64_t between_l(int64_t p)
+static int64_t mvfps_oracle_l(int64_t p)
 {
-    return between_divide(536870912 + between_divide(p * (256 + p), 2), p * (256 + p));
+    return mvfps_oracle_divide(536870912 + mvfps_oracle_divide(p * (256 + p), 2), p * (256 + p));
 }
 
 /* A change of velocity, of a component, from the numbers before the shift. */
-static int between_change(int64_t sum)
+static int mvfps_oracle_change(int64_t sum)
 {
-    const int64_t v = between_divide(sum + 2048, 4096);
+    const int64_t v = mvfps_oracle_divide(sum + 2048, 4096);
 
     return v < -32000 ? -32000 : v > 32000 ? 32000 : v;
 }
 
 /* Whether a cell counts; then sum is b + d and difference b - d. */
-static int between_counts(const Between *b, int c, int r, BetweenVector *sum,
+static int mvfps_oracle_counts(const Between *b, int c, int r, BetweenVector *sum,
                           BetweenVector *difference)
 {
     const BetweenVector v = b->vectors[r * b->cols + c];
     const int x = 8 * c + 4, y = 8 * r + 4;
-    const BetweenVector *f0 = between_at(b, &b->f0, x + (between_a(b, v.x) >> 3),
-                                         y + (between_a(b, v.y) >> 3));
-    const BetweenVector *k0 = between_at(b, &b->k0, x + (between_c(b, v.x) >> 3),
-                                         y + (between_c(b, v.y) >> 3));
-    const int64_t kp = between_k(b->p), lp = between_l(b->p);
-    const int64_t kq = between_k(b->q), lq = between_l(b->q);
+    const BetweenVector *f0 = mvfps_oracle_at(b, &b->f0, x + (mvfps_oracle_a(b, v.x) >> 3),
+                                         y + (mvfps_oracle_a(b, v.y) >> 3));
+    const BetweenVector *k0 = mvfps_oracle_at(b, &b->k0, x + (mvfps_oracle_c(b, v.x) >> 3),
+                                         y + (mvfps_oracle_c(b, v.y) >> 3));
+    const int64_t kp = mvfps_oracle_k(b->p), lp = mvfps_oracle_l(b->p);
+    const int64_t kq = mvfps_oracle_k(b->q), lq = mvfps_oracle_l(b->q);
     BetweenVector before, after;
 
     if (!f0 || !k0)
         return 0;
-    before      = between_vector(between_change(kp * v.x + lp * f0->x),
-                                 between_change(kp * v.y + lp * f0->y));
-    after       = between_vector(between_change(lq * k0->x - kq * v.x),
-                                 between_change(lq * k0->y - kq * v.y));
-    *sum        = between_vector(before.x + after.x, before.y + after.y);
-    *difference = between_vector(before.x - after.x, before.y - after.y);
+    before      = mvfps_oracle_vector(mvfps_oracle_change(kp * v.x + lp * f0->x),
+                                 mvfps_oracle_change(kp * v.y + lp * f0->y));
+    after       = mvfps_oracle_vector(mvfps_oracle_change(lq * k0->x - kq * v.x),
+                                 mvfps_oracle_change(lq * k0->y - kq * v.y));
+    *sum        = mvfps_oracle_vector(before.x + after.x, before.y + after.y);
+    *difference = mvfps_oracle_vector(before.x - after.x, before.y - after.y);
     return abs(difference->x) + abs(difference->y) <= 128 && abs(sum->x) + abs(sum->y) <= 511;
 }
 
 /* What S, a component of the sum over n cells, becomes in the offset. */
-static int between_part(const Between *b, int64_t s, int64_t g, int64_t n)
+static int mvfps_oracle_part(const Between *b, int64_t s, int64_t g, int64_t n)
 {
-    const int64_t t = between_divide((int64_t)b->t * (4096 - b->t), 4096);
+    const int64_t t = mvfps_oracle_divide((int64_t)b->t * (4096 - b->t), 4096);
 
-    return between_divide(s * g * t + 131072 * n, 262144 * n);
+    return mvfps_oracle_divide(s * g * t + 131072 * n, 262144 * n);
 }
 
-static BetweenVector between_offset(const Between *b, int c, int r)
+static BetweenVector mvfps_oracle_offset(const Between *b, int c, int r)
 {
     BetweenVector s = { 0, 0 }, d = { 0, 0 };
     int64_t n = 0, q = 0, ss, e, g;
 
     if (!b->f0.nb_blocks || !b->k0.nb_blocks ||
         b->p < 64 || b->p > 1024 || b->q < 64 || b->q > 1024)
-        return between_vector(0, 0);
+        return mvfps_oracle_vector(0, 0);
     for (int i = 0; i < 9; i++) {
-        const int x = between_clip(c + 2 * between_nine[i][0], 0, b->cols - 1);
-        const int y = between_clip(r + 2 * between_nine[i][1], 0, b->rows - 1);
+        const int x = mvfps_oracle_clip(c + 2 * mvfps_oracle_nine[i][0], 0, b->cols - 1);
+        const int y = mvfps_oracle_clip(r + 2 * mvfps_oracle_nine[i][1], 0, b->rows - 1);
         BetweenVector sum, difference;
 
-        if (between_difference(b->vectors[y * b->cols + x], b->vectors[r * b->cols + c]) > 8 ||
-            !between_counts(b, x, y, &sum, &difference))
+        if (mvfps_oracle_difference(b->vectors[y * b->cols + x], b->vectors[r * b->cols + c]) > 8 ||
+            !mvfps_oracle_counts(b, x, y, &sum, &difference))
             continue;
         n++;
         s.x += sum.x;
         s.y += sum.y;
         d.x += difference.x;
         d.y += difference.y;
-        q   += between_product(sum, sum);
+        q   += mvfps_oracle_product(sum, sum);
     }
-    ss = between_product(s, s);
+    ss = mvfps_oracle_product(s, s);
     if (!n || !ss)
-        return between_vector(0, 0);
-    e = ss + between_divide(n * q - ss, 4) + between_product(d, d);
-    g = between_divide(72 * ss + between_divide(e, 2), e);
-    return between_vector(between_part(b, s.x, g, n), between_part(b, s.y, g, n));
+        return mvfps_oracle_vector(0, 0);
+    e = ss + mvfps_oracle_divide(n * q - ss, 4) + mvfps_oracle_product(d, d);
+    g = mvfps_oracle_divide(72 * ss + mvfps_oracle_divide(e, 2), e);
+    return mvfps_oracle_vector(mvfps_oracle_part(b, s.x, g, n), mvfps_oracle_part(b, s.y, g, n));
 }
 
 /* Samples along a vector */
 
-static const int between_taps[16][4] = {
+static const int mvfps_oracle_taps[16][4] = {
     {  0, 64,  0,  0 }, { -2, 63,  3,  0 }, { -3, 62,  6, -1 }, { -4, 59, 10, -1 },
     { -4, 56, 14, -2 }, { -5, 51, 20, -2 }, { -5, 47, 25, -3 }, { -4, 41, 30, -3 },
     { -4, 36, 36, -4 }, { -3, 30, 41, -4 }, { -3, 25, 47, -5 }, { -2, 20, 51, -5 },
@@ -382,71 +382,71 @@ static const int between_taps[16][4] = {
  * The sample of a component where what is at (x, y) is, (ex, ey) / 8 samples of luma and the offset
  * from there.
  */
-static int between_along(const Between *b, const BetweenComponent *m, const uint16_t *samples,
+static int mvfps_oracle_along(const Between *b, const BetweenComponent *m, const uint16_t *samples,
                          int x, int y, int ex, int ey, BetweenVector o)
 {
     const int px = (2 * ex + o.x) >> m->sx, py = (2 * ey + o.y) >> m->sy;
-    const int *tx = between_taps[px & 15], *ty = between_taps[py & 15];
+    const int *tx = mvfps_oracle_taps[px & 15], *ty = mvfps_oracle_taps[py & 15];
     int sum = 0;
 
     x += px >> 4;
     y += py >> 4;
     if (!(px & 15) && !(py & 15))
-        return between_sample(m, samples, x, y);
+        return mvfps_oracle_sample(m, samples, x, y);
     for (int j = 0; j < 4; j++) {
         int row = 0;
 
         for (int i = 0; i < 4; i++)
-            row += tx[i] * between_sample(m, samples, x - 1 + i, y - 1 + j);
+            row += tx[i] * mvfps_oracle_sample(m, samples, x - 1 + i, y - 1 + j);
         sum += ty[j] * row;
     }
-    return between_clip((sum + 2048) >> 12, 0, (1 << b->d) - 1);
+    return mvfps_oracle_clip((sum + 2048) >> 12, 0, (1 << b->d) - 1);
 }
 
-static int between_pa(const Between *b, const BetweenComponent *m, int x, int y,
+static int mvfps_oracle_pa(const Between *b, const BetweenComponent *m, int x, int y,
                       BetweenVector v, BetweenVector o)
 {
-    return between_along(b, m, m->a, x, y, between_a(b, v.x), between_a(b, v.y), o);
+    return mvfps_oracle_along(b, m, m->a, x, y, mvfps_oracle_a(b, v.x), mvfps_oracle_a(b, v.y), o);
 }
 
-static int between_pc(const Between *b, const BetweenComponent *m, int x, int y,
+static int mvfps_oracle_pc(const Between *b, const BetweenComponent *m, int x, int y,
                       BetweenVector v, BetweenVector o)
 {
-    return between_along(b, m, m->c, x, y, between_c(b, v.x), between_c(b, v.y), o);
+    return mvfps_oracle_along(b, m, m->c, x, y, mvfps_oracle_c(b, v.x), mvfps_oracle_c(b, v.y), o);
 }
 
 /* Tiles */
 
-static const int between_slope[4][8] = {
+static const int mvfps_oracle_slope[4][8] = {
     {  8,  7,  6,  5,  4,  3,  2,  2 }, { 13, 13, 13, 12, 11, 10, 10,  9 },
     {  9, 10, 10, 11, 12, 13, 13, 13 }, {  2,  2,  3,  4,  5,  6,  7,  8 },
 };
 
 /* The slope of sample x of a tile of a component with 1 / 2^shift of the samples. */
-static int between_slope_at(int p, int x, int shift)
+static int mvfps_oracle_slope_at(int p, int x, int shift)
 {
     int sum = 0;
 
     for (int i = 0; i < 1 << shift; i++)
-        sum += between_slope[p][(x << shift) + i];
+        sum += mvfps_oracle_slope[p][(x << shift) + i];
     return (sum + (1 << shift) / 2) >> shift;
 }
 
 /* Trust and share. */
-static void between_weigh(const Between *b, BetweenHypothesis *y, int i, int j)
+static void mvfps_oracle_weigh(const Between *b, BetweenHypothesis *y, int i, int j)
 {
     const BetweenComponent *m = &b->components[0];
     const int x8 = 8 * i + 8, y8 = 8 * j + 8;
-    const int ax = x8 + (between_a(b, y->v.x) >> 3), ay = y8 + (between_a(b, y->v.y) >> 3);
-    const int cx = x8 + (between_c(b, y->v.x) >> 3), cy = y8 + (between_c(b, y->v.y) >> 3);
+    const int ax = x8 + (mvfps_oracle_a(b, y->v.x) >> 3), ay = y8 + (mvfps_oracle_a(b, y->v.y) >> 3);
+    const int cx = x8 + (mvfps_oracle_c(b, y->v.x) >> 3), cy = y8 + (mvfps_oracle_c(b, y->v.y) >> 3);
     const int in_a = ax >= 0 && ax <= b->w && ay >= 0 && ay <= b->h;
     const int in_c = cx >= 0 && cx <= b->w && cy >= 0 && cy <= b->h;
     int e = 0, da, dc;
 
     for (int ty = 0; ty < 8; ty++)
         for (int tx = 0; tx < 8; tx++)
-            e += abs(between_pa(b, m, 8 * i + 4 + tx, 8 * j + 4 + ty, y->v, y->o) -
-                     between_pc(b, m, 8 * i + 4 + tx, 8 * j + 4 + ty, y->v, y->o));
+            e += abs(mvfps_oracle_pa(b, m, 8 * i + 4 + tx, 8 * j + 4 + ty, y->v, y->o) -
+                     mvfps_oracle_pc(b, m, 8 * i + 4 + tx, 8 * j + 4 + ty, y->v, y->o));
     e >>= b->d - 8;
     y->g = 31 * 65536 / ((256 + e) * (256 + e));
     if (y->g < 1)
@@ -456,7 +456,7 @@ static void between_weigh(const Between *b, BetweenHypothesis *y, int i, int j)
     if (e >= 256 && b->f.nb_blocks && b->k.nb_blocks) {
         int64_t wa, wc;
 
-        between_distances(b, y->v, x8, y8, &da, &dc);
+        mvfps_oracle_distances(b, y->v, x8, y8, &da, &dc);
         wa = (4096 - b->t) * (32 + dc);
         wc = b->t * (32 + da);
         y->s = (64 * wa + (wa + wc) / 2) / (wa + wc);
@@ -465,7 +465,7 @@ static void between_weigh(const Between *b, BetweenHypothesis *y, int i, int j)
         y->s = in_a ? 64 : 0;
 }
 
-static void between_tile(const Between *b, int i, int j)
+static void mvfps_oracle_tile(const Between *b, int i, int j)
 {
     static const int order[16] = { 5, 6, 9, 10, 0, 1, 2, 3, 4, 7, 8, 11, 12, 13, 14, 15 };
     BetweenHypothesis list[16];
@@ -474,12 +474,12 @@ static void between_tile(const Between *b, int i, int j)
     memset(list, 0, sizeof(list));
     for (int o = 0; o < 16; o++) {
         const int p = order[o] & 3, q = order[o] >> 2;
-        const int c = between_clip(i - 1 + p, 0, b->cols - 1);
-        const int r = between_clip(j - 1 + q, 0, b->rows - 1);
+        const int c = mvfps_oracle_clip(i - 1 + p, 0, b->cols - 1);
+        const int r = mvfps_oracle_clip(j - 1 + q, 0, b->rows - 1);
         const BetweenVector v = b->vectors[r * b->cols + c];
         int k = 0;
 
-        while (k < nb && between_difference(list[k].v, v) > (o < 4 ? 1 : 2))
+        while (k < nb && mvfps_oracle_difference(list[k].v, v) > (o < 4 ? 1 : 2))
             k++;
         if (k == nb) {
             list[nb].v   = v;
@@ -488,7 +488,7 @@ static void between_tile(const Between *b, int i, int j)
         list[k].has[order[o]] = 1;
     }
     for (int k = 0; k < nb; k++)
-        between_weigh(b, &list[k], i, j);
+        mvfps_oracle_weigh(b, &list[k], i, j);
 
     for (int l = 0; l < b->nb_components; l++) {
         const BetweenComponent *m = &b->components[l];
@@ -502,14 +502,14 @@ static void between_tile(const Between *b, int i, int j)
                     continue;
                 for (int k = 0; k < nb; k++) {
                     const BetweenHypothesis *h = &list[k];
-                    const int64_t v = (between_pa(b, m, x, y, h->v, h->o) * h->s +
-                                       between_pc(b, m, x, y, h->v, h->o) * (64 - h->s) + 32) >> 6;
+                    const int64_t v = (mvfps_oracle_pa(b, m, x, y, h->v, h->o) * h->s +
+                                       mvfps_oracle_pc(b, m, x, y, h->v, h->o) * (64 - h->s) + 32) >> 6;
                     int window = 0;
 
                     for (int n = 0; n < 16; n++)
                         if (h->has[n])
-                            window += between_slope_at(n & 3, tx, m->sx) *
-                                      between_slope_at(n >> 2, ty, m->sy);
+                            window += mvfps_oracle_slope_at(n & 3, tx, m->sx) *
+                                      mvfps_oracle_slope_at(n >> 2, ty, m->sy);
                     sum     += window * h->g * v;
                     weights += window * h->g;
                 }
@@ -519,36 +519,36 @@ static void between_tile(const Between *b, int i, int j)
 }
 
 /** Make the picture at the phase. */
-static void between_make(Between *b)
+static void mvfps_oracle_make(Between *b)
 {
     BetweenField *const fields[4] = { &b->f, &b->k, &b->f0, &b->k0 };
     BetweenVector *first;
 
     b->cols    = (b->w + 7) / 8;
     b->rows    = (b->h + 7) / 8;
-    b->vectors = between_memory(b->cols * b->rows, sizeof(*b->vectors));
-    b->offsets = between_memory(b->cols * b->rows, sizeof(*b->offsets));
-    first      = between_memory(b->cols * b->rows, sizeof(*first));
+    b->vectors = mvfps_oracle_memory(b->cols * b->rows, sizeof(*b->vectors));
+    b->offsets = mvfps_oracle_memory(b->cols * b->rows, sizeof(*b->offsets));
+    first      = mvfps_oracle_memory(b->cols * b->rows, sizeof(*first));
     for (int i = 0; i < 4; i++)
-        between_read(b, fields[i]);
+        mvfps_oracle_read(b, fields[i]);
 
     for (int r = 0; r < b->rows; r++)
         for (int c = 0; c < b->cols; c++)
-            first[r * b->cols + c] = between_first(b, c, r);
+            first[r * b->cols + c] = mvfps_oracle_first(b, c, r);
     for (int r = 0; r < b->rows; r++)
         for (int c = 0; c < b->cols; c++)
-            b->vectors[r * b->cols + c] = between_second(b, first, c, r);
+            b->vectors[r * b->cols + c] = mvfps_oracle_second(b, first, c, r);
     b->nb_offsets = 0;
     for (int r = 0; r < b->rows; r++)
         for (int c = 0; c < b->cols; c++) {
-            const BetweenVector o = between_offset(b, c, r);
+            const BetweenVector o = mvfps_oracle_offset(b, c, r);
 
             b->offsets[r * b->cols + c] = o;
             b->nb_offsets += o.x || o.y;
         }
     for (int j = -1; 8 * j + 4 < b->h; j++)
         for (int i = -1; 8 * i + 4 < b->w; i++)
-            between_tile(b, i, j);
+            mvfps_oracle_tile(b, i, j);
 
     for (int i = 0; i < 4; i++) {
         free(fields[i]->cells);
@@ -564,7 +564,7 @@ static void between_make(Between *b)
 }
 
 /** mode=blend: a share of so many parts of 4096 of the frame after. */
-static int between_blend(int a, int c, int part)
+static int mvfps_oracle_blend(int a, int c, int part)
 {
     return ((int64_t)a * (4096 - part) + (int64_t)c * part + 2048) / 4096;
 }

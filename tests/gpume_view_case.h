@@ -22,7 +22,7 @@
 #include "libavutil/opt.h"
 
 #if CONFIG_FFNVCODEC && (CONFIG_CUDA_LLVM || CONFIG_CUDA_NVCC)
-#include "libavfilter/gpume/cuda/driver.h"
+#include "libavfilter/gpume/device/driver.h"
 #endif
 #include "libavfilter/gpume/field/fields.h"
 

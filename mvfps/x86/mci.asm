@@ -136,8 +136,10 @@ cglobal mvfps_sad_8, 5, 6, 14, a, b, stride, at_a, at_b, table
 %endmacro
 
 ; int mvfps_match_8(uint16_t (*dst)[64], const uint8_t *a, const uint8_t *b, ptrdiff_t stride,
-;                   int at_a, int at_b, int w, int h, int max)
-cglobal mvfps_match_8, 8, 11, 16, dst, a, b, stride, at_a, at_b, w, h, table, y_a, y_b
+;                   const int *at, int w, int h, int max)
+cglobal mvfps_match_8, 7, 11, 16, dst, a, b, stride, at_a, w, h, at_b, table, y_a, y_b
+    mov         at_bd, [at_aq + 4]
+    mov         at_ad, [at_aq]
     mov         y_ad, at_ad
     mov         y_bd, at_bd
     shr         y_ad, 4

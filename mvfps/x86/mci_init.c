@@ -15,7 +15,7 @@
 
 int ff_mvfps_sad_8_avx2(const uint8_t *a, const uint8_t *b, ptrdiff_t stride, int at_a, int at_b);
 int ff_mvfps_match_8_avx2(uint16_t (*dst)[MVFPS_TILE_SAMPLES], const uint8_t *a, const uint8_t *b, ptrdiff_t stride,
-                          int at_a, int at_b, int w, int h, int max);
+                          const int *at, int w, int h, int max);
 void ff_mvfps_mean_8_avx2(uint16_t *dst, const uint16_t *a, const uint16_t *b, int share, int nb);
 void ff_mvfps_add_8_avx2(uint32_t *sum, uint16_t *weights, const uint16_t *values,
                          const uint16_t (*windows)[MVFPS_TILE_SAMPLES], unsigned cells, int trust, int nb, int first);

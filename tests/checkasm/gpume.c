@@ -796,19 +796,19 @@ static void check_view(void)
 
 #if CONFIG_MVFPS_FILTER
 /** Samples of a picture, with what is read around a tile. */
-#define BETWEEN_LINE 32
+#define MVFPS_LINE 32
 
-typedef struct Between {
-    uint8_t pictures[2][BETWEEN_LINE * 16];
+typedef struct MvfpsBuffers {
+    uint8_t pictures[2][MVFPS_LINE * 16];
     uint16_t tiles[2][MVFPS_TILE_SAMPLES];
     uint16_t matches[2][2][MVFPS_TILE_SAMPLES];
     DECLARE_ALIGNED(32, uint16_t, windows)[MVFPS_TILE_CELLS][MVFPS_TILE_SAMPLES];
     uint32_t sum[2][MVFPS_TILE_SAMPLES];
     uint16_t weights[2][MVFPS_TILE_SAMPLES];
     uint16_t dst[2][MVFPS_TILE_SAMPLES + 16];
-} Between;
+} MvfpsBuffers;
 
-static void draw_between(Between *b, int depth)
+static void draw_mvfps(MvfpsBuffers *b, int depth)
 {
     const unsigned max = (1 << depth) - 1;
 
@@ -828,7 +828,7 @@ static void draw_between(Between *b, int depth)
         b->dst[0][i] = b->dst[1][i] = rnd();
 }
 
-static void check_between_sad(const MvfpsDsp *dsp, Between *b)
+static void check_mvfps_sad(const MvfpsDsp *dsp, MvfpsBuffers *b)
 {
     declare_func(int, const uint8_t *a, const uint8_t *b, ptrdiff_t stride, int at_a, int at_b);
 
@@ -838,43 +838,44 @@ static void check_between_sad(const MvfpsDsp *dsp, Between *b)
         const int other = rnd() & 63;
         int ref, new;
 
-        draw_between(b, 8);
-        ref = call_ref(b->pictures[0], b->pictures[1], BETWEEN_LINE, i & 63, other);
-        new = call_new(b->pictures[0], b->pictures[1], BETWEEN_LINE, i & 63, other);
+        draw_mvfps(b, 8);
+        ref = call_ref(b->pictures[0], b->pictures[1], MVFPS_LINE, i & 63, other);
+        new = call_new(b->pictures[0], b->pictures[1], MVFPS_LINE, i & 63, other);
         if (ref != new)
             fail();
     }
-    bench_new(b->pictures[0], b->pictures[1], BETWEEN_LINE, 43, 17);
+    bench_new(b->pictures[0], b->pictures[1], MVFPS_LINE, 43, 17);
 }
 
-static void check_between_match(const MvfpsDsp *dsp, Between *b)
+static void check_mvfps_match(const MvfpsDsp *dsp, MvfpsBuffers *b)
 {
-    const int at = 3 * BETWEEN_LINE + 8;
+    const int first = 3 * MVFPS_LINE + 8;
+    int at[2] = { 83, 38 };
     declare_func(int, uint16_t (*dst)[MVFPS_TILE_SAMPLES], const uint8_t *a, const uint8_t *b, ptrdiff_t stride,
-                 int at_a, int at_b, int w, int h, int max);
+                 const int *at, int w, int h, int max);
 
     if (!check_func(dsp->match, "mvfps_match_8"))
         return;
     for (int i = 0; i < 4 * 256; i++) {
-        const int w = 2 << rnd() % 3, h = 2 << rnd() % 3, other = rnd() & 255;
+        const int w = 2 << rnd() % 3, h = 2 << rnd() % 3;
         int ref, new;
 
-        draw_between(b, 8);
+        at[0] = i & 255;
+        at[1] = rnd() & 255;
+        draw_mvfps(b, 8);
         memset(b->matches, 0, sizeof(b->matches));
-        ref = call_ref(b->matches[0], b->pictures[0] + at, b->pictures[1] + at, BETWEEN_LINE, i & 255, other, w, h,
-                       255);
-        new = call_new(b->matches[1], b->pictures[0] + at, b->pictures[1] + at, BETWEEN_LINE, i & 255, other, w, h,
-                       255);
+        ref = call_ref(b->matches[0], b->pictures[0] + first, b->pictures[1] + first, MVFPS_LINE, at, w, h, 255);
+        new = call_new(b->matches[1], b->pictures[0] + first, b->pictures[1] + first, MVFPS_LINE, at, w, h, 255);
         if (w == 8 && h == 8 && ref != new)
             fail();
         for (int n = 0; n < 8 * h; n++)
             if (n % 8 < w && (b->matches[0][0][n] != b->matches[1][0][n] || b->matches[0][1][n] != b->matches[1][1][n]))
                 fail();
     }
-    bench_new(b->matches[1], b->pictures[0] + at, b->pictures[1] + at, BETWEEN_LINE, 83, 38, 8, 8, 255);
+    bench_new(b->matches[1], b->pictures[0] + first, b->pictures[1] + first, MVFPS_LINE, at, 8, 8, 255);
 }
 
-static void check_between_mean(const MvfpsDsp *dsp, Between *b)
+static void check_mvfps_mean(const MvfpsDsp *dsp, MvfpsBuffers *b)
 {
     declare_func(void, uint16_t *dst, const uint16_t *a, const uint16_t *b, int share, int nb);
 
@@ -883,7 +884,7 @@ static void check_between_mean(const MvfpsDsp *dsp, Between *b)
     for (int share = 0; share <= 64; share++) {
         const int nb = 16 << rnd() % 3;
 
-        draw_between(b, 8);
+        draw_mvfps(b, 8);
         call_ref(b->dst[0], b->tiles[0], b->tiles[1], share, nb);
         call_new(b->dst[1], b->tiles[0], b->tiles[1], share, nb);
         if (memcmp(b->dst[0], b->dst[1], sizeof(b->dst[0])))
@@ -893,7 +894,7 @@ static void check_between_mean(const MvfpsDsp *dsp, Between *b)
 }
 
 /* Sums have an order of their own, so they are compared once they are divided. */
-static void check_between_add(const MvfpsDsp *dsp, const MvfpsDsp *plain, Between *b)
+static void check_mvfps_add(const MvfpsDsp *dsp, const MvfpsDsp *plain, MvfpsBuffers *b)
 {
     declare_func(void, uint32_t *sum, uint16_t *weights, const uint16_t *values,
                  const uint16_t (*windows)[MVFPS_TILE_SAMPLES], unsigned cells, int trust, int nb, int first);
@@ -904,7 +905,7 @@ static void check_between_add(const MvfpsDsp *dsp, const MvfpsDsp *plain, Betwee
         const int nb  = 16 << rnd() % 3;
         unsigned left = 0xffff;
 
-        draw_between(b, 8);
+        draw_mvfps(b, 8);
         memset(b->sum, 0xa5, sizeof(b->sum));
         memset(b->weights, 0x5a, sizeof(b->weights));
         for (int first = 1; left; first = 0) {
@@ -928,7 +929,7 @@ static void check_between_add(const MvfpsDsp *dsp, const MvfpsDsp *plain, Betwee
 }
 
 /* There is none in C. */
-static void check_between_store(const MvfpsDsp *dsp, Between *b)
+static void check_mvfps_store(const MvfpsDsp *dsp, MvfpsBuffers *b)
 {
     declare_func(void, uint8_t *dst, ptrdiff_t stride, const uint16_t *src, int w, int h);
 
@@ -937,16 +938,16 @@ static void check_between_store(const MvfpsDsp *dsp, Between *b)
     for (int i = 0; i < 8; i++) {
         const int w = i < 4 ? 4 : 8, h = 2 + 2 * (i & 3);
 
-        draw_between(b, 8);
+        draw_mvfps(b, 8);
         memcpy(b->pictures[1], b->pictures[0], sizeof(b->pictures[0]));
         for (int y = 0; y < h; y++)
             for (int x = 0; x < w; x++)
-                b->pictures[0][y * BETWEEN_LINE + x] = b->tiles[0][8 * y + x];
-        call_new(b->pictures[1], BETWEEN_LINE, b->tiles[0], w, h);
+                b->pictures[0][y * MVFPS_LINE + x] = b->tiles[0][8 * y + x];
+        call_new(b->pictures[1], MVFPS_LINE, b->tiles[0], w, h);
         if (memcmp(b->pictures[0], b->pictures[1], sizeof(b->pictures[0])))
             fail();
     }
-    bench_new(b->pictures[1], BETWEEN_LINE, b->tiles[0], 8, 8);
+    bench_new(b->pictures[1], MVFPS_LINE, b->tiles[0], 8, 8);
 }
 
 /* Near each other, or as far as they can be; none: now and then there is no vector. */
@@ -960,7 +961,7 @@ static void draw_vectors(MvfpsVector *v, int nb, int none)
     }
 }
 
-static void check_between_unlike(const MvfpsDsp *dsp)
+static void check_mvfps_unlike(const MvfpsDsp *dsp)
 {
     MvfpsVector v[24], others[8];
     int sums[2][24];
@@ -981,7 +982,7 @@ static void check_between_unlike(const MvfpsDsp *dsp)
     bench_new(sums[1], v, 17, others);
 }
 
-static void check_between_unfaithful(const MvfpsDsp *dsp)
+static void check_mvfps_unfaithful(const MvfpsDsp *dsp)
 {
     static MvfpsVector cells[4][30 * 20];
     const MvfpsFields all = { 30, 20, cells[0], cells[1], cells[2], cells[3] };
@@ -1010,7 +1011,7 @@ static void check_between_unfaithful(const MvfpsDsp *dsp)
     bench_new(penalties[1], v, 16, &all, 80, 40, 2048);
 }
 
-static void check_between_like(const MvfpsDsp *dsp)
+static void check_mvfps_like(const MvfpsDsp *dsp)
 {
     MvfpsVector cells[MVFPS_TILE_CELLS];
     declare_func(unsigned, const MvfpsVector *cells, int leader);
@@ -1029,9 +1030,9 @@ static void check_between_like(const MvfpsDsp *dsp)
     bench_new(cells, 5);
 }
 
-static void check_between(void)
+static void check_mvfps(void)
 {
-    static Between b;
+    static MvfpsBuffers b;
     const int flags = av_get_cpu_flags();
     MvfpsDsp dsp, plain;
 
@@ -1039,15 +1040,15 @@ static void check_between(void)
     ff_mvfps_dsp_init(&plain, 1);
     av_force_cpu_flags(flags);
     ff_mvfps_dsp_init(&dsp, 1);
-    check_between_sad(&dsp, &b);
-    check_between_match(&dsp, &b);
-    check_between_mean(&dsp, &b);
-    check_between_add(&dsp, &plain, &b);
-    check_between_store(&dsp, &b);
-    check_between_unlike(&dsp);
-    check_between_unfaithful(&dsp);
-    check_between_like(&dsp);
-    report("between");
+    check_mvfps_sad(&dsp, &b);
+    check_mvfps_match(&dsp, &b);
+    check_mvfps_mean(&dsp, &b);
+    check_mvfps_add(&dsp, &plain, &b);
+    check_mvfps_store(&dsp, &b);
+    check_mvfps_unlike(&dsp);
+    check_mvfps_unfaithful(&dsp);
+    check_mvfps_like(&dsp);
+    report("mvfps");
 }
 #endif
 
@@ -1076,6 +1077,6 @@ void checkasm_check_vf_gpume(void)
     check_view();
 #endif
 #if CONFIG_MVFPS_FILTER
-    check_between();
+    check_mvfps();
 #endif
 }

@@ -14,7 +14,7 @@
 #include "libavutil/mem.h"
 
 #include "libavfilter/cuda/load_helper.h"
-#include "libavfilter/gpume/cuda/driver.h"
+#include "libavfilter/gpume/device/driver.h"
 
 /* Values of CUresult; nv-codec-headers name few. */
 #define ERROR_OUT_OF_MEMORY            2

@@ -5,7 +5,7 @@
 
 #include "libavutil/attributes.h"
 
-#include "libavfilter/gpume/cuda/uploads.h"
+#include "libavfilter/gpume/device/uploads.h"
 
 /** Buffers are as large as a power of 2. */
 #define MIN_BUFFER (64 << 10)

@@ -9,10 +9,10 @@
  * waiting for it.
  */
 
-#ifndef AVFILTER_GPUME_CUDA_UPLOADS_H
-#define AVFILTER_GPUME_CUDA_UPLOADS_H
+#ifndef AVFILTER_GPUME_DEVICE_UPLOADS_H
+#define AVFILTER_GPUME_DEVICE_UPLOADS_H
 
-#include "libavfilter/gpume/cuda/driver.h"
+#include "libavfilter/gpume/device/driver.h"
 
 /** Uploads that can be in flight. */
 #define GPUME_CUDA_UPLOADS 4
@@ -50,4 +50,4 @@ int ff_gpume_cuda_upload_end(const GpumeCuda *c, GpumeCudaUpload *upload);
 /** Blank them. Nothing may be in flight. */
 void ff_gpume_cuda_uploads_free(const GpumeCuda *c, GpumeCudaUploads *u);
 
-#endif /* AVFILTER_GPUME_CUDA_UPLOADS_H */
+#endif /* AVFILTER_GPUME_DEVICE_UPLOADS_H */

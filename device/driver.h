@@ -9,8 +9,8 @@
  * modules. Over FFmpeg's loader of the driver API.
  */
 
-#ifndef AVFILTER_GPUME_CUDA_DRIVER_H
-#define AVFILTER_GPUME_CUDA_DRIVER_H
+#ifndef AVFILTER_GPUME_DEVICE_DRIVER_H
+#define AVFILTER_GPUME_DEVICE_DRIVER_H
 
 #include <stddef.h>
 
@@ -157,4 +157,4 @@ void ff_gpume_cuda_unload(const GpumeCuda *c, GpumeCudaLaunch *l);
 CUresult ff_gpume_cuda_launch(const GpumeCuda *c, const GpumeCudaLaunch *l, unsigned nb_z,
                               void *args, CUstream stream);
 
-#endif /* AVFILTER_GPUME_CUDA_DRIVER_H */
+#endif /* AVFILTER_GPUME_DEVICE_DRIVER_H */
