@@ -118,7 +118,11 @@ static av_cold int try_backend(GpumeEngine *e, GpumeBackendConfig *cfg, const Gp
     e->size = e->past + e->depth + e->future + 1;
     av_freep(&e->queue);
     e->queue = av_calloc(e->size, sizeof(*e->queue));
-    return e->queue ? 0 : AVERROR(ENOMEM);
+    if (!e->queue) {
+        close_backend(e);       // the next one takes its place
+        return AVERROR(ENOMEM);
+    }
+    return 0;
 }
 
 /* Opens a backend for pictures of this size and format. */

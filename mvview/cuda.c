@@ -456,7 +456,7 @@ static int paint_some(CUDAPainter *s, const MvviewPicture *pic, MvviewCudaPaintA
 
     host = up->buffer.pinned;
     fill_ops((MvviewCudaOp *)(host + l.ops), pic, begin, nb);
-    fill_list(s, (unsigned *)(host + l.first), (unsigned *)(host + l.list), s->tiles + begin, nb);
+    fill_list(s, (unsigned *)(host + l.first), (unsigned *)(host + l.list), nb ? s->tiles + begin : NULL, nb);
     if (flow)
         ff_mvview_execute(s->cfg, f->nb, fill_vectors,
                           &(VectorsArg) { (MvviewCudaVector *)(host + l.vectors), f });
