@@ -38,7 +38,7 @@ GPUME_COMMON   := $(foreach D,$(call gpume_folders,common),$(call gpume_objects,
 define GPUME_FILTER
 OBJS-$$(CONFIG_$(call gpume_upper,$(1))_FILTER)        += vf_$(1).o $$(GPUME_COMMON) \
     $$(foreach D,$$(call gpume_folders,$(1)),$$(call gpume_objects,$$(D)))
-X86ASM-OBJS-$$(CONFIG_$(call gpume_upper,$(1))_FILTER) += $$(foreach D,$$(call gpume_folders,$(1)),$$(call gpume_x86,$$(D)))
+X86ASM-OBJS-$$(CONFIG_$(call gpume_upper,$(1))_FILTER) += $$(foreach D,$$(call gpume_folders,common) $$(call gpume_folders,$(1)),$$(call gpume_x86,$$(D)))
 endef
 $(foreach F,$(GPUME_FILTERS),$(eval $(call GPUME_FILTER,$(F))))
 

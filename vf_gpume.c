@@ -72,8 +72,8 @@ typedef struct GpumeContext {
     { name, help, OFFSET(params.range), AV_OPT_TYPE_INT, { .i64 = 0 },       \
       0, GPUME_MAX_RANGE, FLAGS }
 #define BLOCK(name, help)                                                    \
-    { name, help, OFFSET(params.block), AV_OPT_TYPE_INT, { .i64 = 16 },      \
-      GPUME_MIN_BLOCK, GPUME_MAX_BLOCK, FLAGS }
+    { name, help, OFFSET(params.block), AV_OPT_TYPE_INT, { .i64 = 0 },       \
+      0, GPUME_MAX_BLOCK, FLAGS }
 
 static const AVOption gpume_options[] = {
     ALGO("algo",   "search algorithm"),
@@ -92,7 +92,7 @@ static const AVOption gpume_options[] = {
     RANGE("search_param", "search distance to each side, in luma samples (same as range)"),
     { "exhaustive", "evaluate every candidate of fs, even those proved not to be the best",
       OFFSET(params.exhaustive), AV_OPT_TYPE_BOOL, { .i64 = 0 }, 0, 1, FLAGS },
-    BLOCK("block",   "side of a block, in luma samples: 4, 8, 16, 32, 64 or 128"),
+    BLOCK("block",   "side of a block, in luma samples: 4, 8, 16, 32, 64 or 128; 0: 16, or 8 with hme"),
     BLOCK("mb_size", "side of a block, in luma samples (same as block)"),
     { "smooth", "smoothness of the motion field; 0: off; -1: 0, or 2 with hme", OFFSET(params.smooth),
       AV_OPT_TYPE_INT, { .i64 = GPUME_AUTO }, GPUME_AUTO, GPUME_MAX_SMOOTH, FLAGS },

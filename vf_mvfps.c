@@ -24,7 +24,9 @@
 #include "formats.h"
 #include "video.h"
 
+#include "gpume/core/searcher.h"
 #include "gpume/util/compat.h"
+#include "gpume/util/upstream.h"
 #include "gpume/util/slice_threads.h"
 #include "gpume/util/hwframes.h"
 #include "gpume/mvfps/mvfps.h"
@@ -34,6 +36,8 @@
 #define MAX_RATE 100000
 /** So is a later time, in the output's time base: sums and differences of times need 64 bits. */
 #define MAX_TIME (INT64_MAX / 4)
+/** The search that suits, as options of gpume. */
+#define SEARCH_OPTIONS "algo=hme:block=8:dir=both:pel=1:sweeps=4"
 
 typedef struct MvfpsContext {
     const AVClass *class;
@@ -43,11 +47,13 @@ typedef struct MvfpsContext {
     int mode;
     double scene;
     int cut;
+    int search;                 ///< enum GpumeSearchWhen
 
     AVRational rate;            ///< of the output
     AVRational in_time_base, out_time_base;
 
     Mvfps *mvfps;
+    GpumeSearcher *searcher;
     GpumeHwFrames frames;
     AVFrame *before, *after;    ///< the frames around the next output time; after may be missing
     int64_t start;              ///< timestamp of the first frame; all in the output's time base
@@ -57,7 +63,9 @@ typedef struct MvfpsContext {
     int64_t index;              ///< of the next output frame
     int new_pair;               ///< the frames around it have not been looked at
     enum MvfpsMode how;         ///< pictures between them are made
-    int eof, status;
+    int eof;
+    int status;                 ///< with which the input has ended,
+    int64_t status_pts;         ///< and when, in its time base, or AV_NOPTS_VALUE
     int warned_interlaced, warned_order, had_vectors;
 } MvfpsContext;
 
@@ -81,6 +89,7 @@ static const AVOption mvfps_options[] = {
       { .i64 = MVFPS_DUP }, MVFPS_BLEND, MVFPS_DUP, FLAGS, .unit = "cut" },
         CONST("blend", "mean of both frames, weighted by distance in time", MVFPS_BLEND, "cut"),
         CONST("dup",   "copy of the nearest frame",       MVFPS_DUP,   "cut"),
+    GPUME_SEARCH_OPTION(search)
     { NULL }
 };
 
@@ -160,6 +169,33 @@ static av_cold int open_mvfps(AVFilterContext *ctx, AVBufferRef *hw_frames)
     return ret;
 }
 
+static void decided(void *log_ctx, int searched)
+{
+    ff_gpume_check_upstream(log_ctx, searched);
+}
+
+/* Motion between neighbours: that of whole samples serves as well here, and takes half the time. */
+static av_cold int open_searcher(AVFilterContext *ctx)
+{
+    MvfpsContext *s = ctx->priv;
+    const GpumeSearcherConfig cfg = {
+        .when      = s->mode == MVFPS_MCI ? s->search : GPUME_SEARCH_NEVER,
+        .params    = {
+            .algo = GPUME_ALGO_HME, .block = 8, .pel = 1, .sweeps = 4, .smooth = GPUME_AUTO, .check = GPUME_AUTO,
+            .nb_references = 2, .distance = { -1, 1 },
+        },
+        .options   = SEARCH_OPTIONS,
+        .sequence  = s->mode == MVFPS_MCI,
+        .executor  = gpume_slice_threads(ctx),
+        .hw_device = ctx->hw_device_ctx,
+        .decided   = decided,
+        .log_ctx   = ctx,
+    };
+
+    ff_gpume_searcher_close(&s->searcher);
+    return ff_gpume_searcher_open(&s->searcher, &cfg);
+}
+
 static av_cold int config_output(AVFilterLink *outlink)
 {
     AVFilterContext *ctx = outlink->src;
@@ -168,6 +204,8 @@ static av_cold int config_output(AVFilterLink *outlink)
     MvfpsContext *s = ctx->priv;
     int ret = parse_rate(ctx, in->frame_rate);
 
+    if (ret >= 0)
+        ret = open_searcher(ctx);
     if (ret >= 0)
         ret = open_mvfps(ctx, in->hw_frames_ctx);
     if (ret >= 0)
@@ -311,7 +349,8 @@ static int begin_pair(AVFilterContext *ctx)
     if (s->mode == MVFPS_MCI && !ret) {
         if (!s->had_vectors) {
             av_log(ctx, AV_LOG_ERROR, "The frames have no motion vectors. Put a filter that searches them "
-                   "before mvfps, for example gpume=algo=hme:dir=both,mvfps=fps=%s.\n", s->fps);
+                   "before mvfps, for example gpume=" SEARCH_OPTIONS ",mvfps=fps=%s, "
+                   "or leave out search=never.\n", s->fps);
             return AVERROR(EINVAL);
         }
         s->how = s->cut;
@@ -448,17 +487,16 @@ drop:
     return ret;
 }
 
-/* The input has ended at a time in its own time base, if that is known. */
-static void finish(MvfpsContext *s, int status, int64_t pts)
+/* All frames of the input are here. */
+static void finish(MvfpsContext *s)
 {
-    s->eof    = 1;
-    s->status = status;
+    s->eof = 1;
     if (!s->before)
         return;
     if (s->before->duration > 0)
         s->end = av_sat_add64(s->before_pts, duration(s, s->before));
-    else if (pts != AV_NOPTS_VALUE)
-        s->end = av_rescale_q(pts, s->in_time_base, s->out_time_base);
+    else if (s->status_pts != AV_NOPTS_VALUE)
+        s->end = av_rescale_q(s->status_pts, s->in_time_base, s->out_time_base);
     else
         s->end = s->before_pts;
 }
@@ -487,17 +525,33 @@ static int activate(AVFilterContext *ctx)
                                   s->before ? output_time(s, s->index) : AV_NOPTS_VALUE);
             return 0;
         }
+        ret = ff_gpume_searcher_pull(s->searcher, &frame);
+        if (ret >= 0) {
+            ret = take(ctx, frame);
+            if (ret < 0)
+                return ret;
+            continue;
+        }
+        if (ret == AVERROR_EOF) {
+            if (s->after)
+                next_pair(s);
+            finish(s);
+            continue;
+        }
+        if (ret != AVERROR(EAGAIN))
+            return ret;
         ret = ff_inlink_consume_frame(inlink, &frame);
         if (ret < 0)
             return ret;
         if (ret) {
-            ret = take(ctx, frame);
+            ret = ff_gpume_searcher_push(s->searcher, &frame);
+            av_frame_free(&frame);
             if (ret < 0)
                 return ret;
         } else if (ff_inlink_acknowledge_status(inlink, &status, &pts)) {
-            if (s->after)
-                next_pair(s);
-            finish(s, status, pts);
+            ff_gpume_searcher_flush(s->searcher);
+            s->status     = status;
+            s->status_pts = pts;
         } else {
             FF_FILTER_FORWARD_WANTED(outlink, inlink);
             return FFERROR_NOT_READY;
@@ -511,6 +565,7 @@ static av_cold void uninit(AVFilterContext *ctx)
 
     av_frame_free(&s->before);
     av_frame_free(&s->after);
+    ff_gpume_searcher_close(&s->searcher);
     close_mvfps(s);
 }
 
@@ -527,7 +582,8 @@ const GPUME_FILTER ff_vf_mvfps = {
     GPUME_PUBLIC(description) = NULL_IF_CONFIG_SMALL("Convert the frame rate by motion-compensated "
                                                      "frame interpolation."),
     GPUME_PUBLIC(priv_class)  = &mvfps_class,
-    GPUME_PUBLIC(flags)       = AVFILTER_FLAG_SLICE_THREADS,
+    GPUME_PUBLIC(flags)       = AVFILTER_FLAG_HWDEVICE |
+                                AVFILTER_FLAG_SLICE_THREADS,
     .priv_size      = sizeof(MvfpsContext),
     .uninit         = uninit,
     .activate       = activate,

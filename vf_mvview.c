@@ -11,6 +11,7 @@
 
 #include <math.h>
 
+#include "libavutil/fifo.h"
 #include "libavutil/opt.h"
 
 #include "avfilter.h"
@@ -18,14 +19,19 @@
 #include "formats.h"
 #include "video.h"
 
+#include "gpume/core/searcher.h"
+#include "gpume/field/sidedata.h"
 #include "gpume/util/compat.h"
 #include "gpume/util/slice_threads.h"
 #include "gpume/util/hwframes.h"
+#include "gpume/util/upstream.h"
 #include "gpume/mvview/canvas.h"
 #include "gpume/mvview/field.h"
 #include "gpume/mvview/mvview.h"
 
 #define MAX_LENGTH 65536    ///< of a vector, in samples
+/** If so many frames have no vectors none will have. */
+#define MANY_FRAMES   16
 
 typedef struct MvviewContext {
     const AVClass *class;
@@ -40,9 +46,17 @@ typedef struct MvviewContext {
     double opacity;
     int legend;
     int background;
+    int search;                 ///< enum GpumeSearchWhen
 
+    GpumeSearcher *searcher;
+    char search_options[64];    ///< as those of gpume
     MvviewView *view;
     GpumeHwFrames frames;
+    AVFifo *disabled;           ///< ints: AVFilterContext.is_disabled of each frame that the searcher has
+    int had_vectors;            ///< or their lack was said
+    int nb_without;             ///< frames that had none, until then
+    int status;                 ///< with which the input has ended,
+    int64_t status_pts;         ///< and when
 } MvviewContext;
 
 #define OFFSET(x) offsetof(MvviewContext, x)
@@ -79,6 +93,7 @@ static const AVOption mvview_options[] = {
         CONST("picture", "the picture",                     MVVIEW_PICTURE, "background"),
         CONST("gray",    "the picture without its colours", MVVIEW_GRAY,    "background"),
         CONST("black",   "black",                           MVVIEW_BLACK,   "background"),
+    GPUME_SEARCH_OPTION(search)
     { NULL }
 };
 
@@ -132,12 +147,51 @@ static av_cold int open_view(AVFilterContext *ctx, AVBufferRef *hw_frames)
     return ret;
 }
 
+static av_cold int init(AVFilterContext *ctx)
+{
+    MvviewContext *s = ctx->priv;
+
+    s->disabled = av_fifo_alloc2(1, sizeof(int), AV_FIFO_FLAG_AUTO_GROW);
+    return s->disabled ? 0 : AVERROR(ENOMEM);
+}
+
+static void decided(void *log_ctx, int searched)
+{
+    ff_gpume_check_upstream(log_ctx, searched);
+}
+
+/* True motion, only that which is drawn. */
+static av_cold int open_searcher(AVFilterContext *ctx)
+{
+    MvviewContext *s = ctx->priv;
+    const int past = s->source & MVVIEW_PAST, distance = FFMAX(s->distance, 1);
+    const GpumeSearcherConfig cfg = {
+        .when      = s->search,
+        .params    = {
+            .algo = GPUME_ALGO_HME, .smooth = GPUME_AUTO, .check = GPUME_AUTO,
+            .nb_references = 1, .distance = { past ? -distance : distance },
+        },
+        .options   = s->search_options,
+        .executor  = gpume_slice_threads(ctx),
+        .hw_device = ctx->hw_device_ctx,
+        .decided   = decided,
+        .log_ctx   = ctx,
+    };
+
+    snprintf(s->search_options, sizeof(s->search_options), "algo=hme:dir=%s:refs=%d", past ? "past" : "future",
+             distance);
+    ff_gpume_searcher_close(&s->searcher);
+    return ff_gpume_searcher_open(&s->searcher, &cfg);
+}
+
 static av_cold int config_output(AVFilterLink *outlink)
 {
     AVFilterContext *ctx = outlink->src;
     MvviewContext *s = ctx->priv;
-    const int ret = open_view(ctx, ff_filter_link(ctx->inputs[0])->hw_frames_ctx);
+    int ret = open_searcher(ctx);
 
+    if (ret >= 0)
+        ret = open_view(ctx, ff_filter_link(ctx->inputs[0])->hw_frames_ctx);
     return ret < 0 ? ret : ff_gpume_hwframes_config(&s->frames, outlink);
 }
 
@@ -162,16 +216,36 @@ static int draw(AVFilterLink *outlink, AVFrame *frame)
     return ret;
 }
 
-static int filter_frame(AVFilterLink *inlink, AVFrame *frame)
+static void say_that_none_came(AVFilterContext *ctx)
 {
-    AVFilterContext *ctx = inlink->dst;
     MvviewContext *s = ctx->priv;
-    int ret = ff_gpume_hwframes_fit(&s->frames, inlink, frame);
 
+    if (!s->had_vectors && s->nb_without)
+        av_log(ctx, AV_LOG_WARNING, "There are no motion vectors in %d frames, so nothing is drawn.%s\n", s->nb_without,
+               s->search == GPUME_SEARCH_NEVER ? " Leave out search=never, or put gpume=algo=hme in front." : "");
+    s->had_vectors = 1;
+}
+
+static void look_for_vectors(AVFilterContext *ctx, const AVFrame *frame)
+{
+    MvviewContext *s = ctx->priv;
+
+    s->had_vectors |= !!gpume_nb_vectors(av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS));
+    if (++s->nb_without == MANY_FRAMES)
+        say_that_none_came(ctx);
+}
+
+static int send_frame(AVFilterContext *ctx, AVFrame *frame)
+{
+    MvviewContext *s = ctx->priv;
+    int ret = ff_gpume_hwframes_fit(&s->frames, ctx->inputs[0], frame), disabled = 0;
+
+    av_fifo_read(s->disabled, &disabled, 1);
+    look_for_vectors(ctx, frame);
     if (!ret)
         ret = open_view(ctx, frame->hw_frames_ctx);
     if (ret >= 0)
-        ret = ff_mvview_read(s->view, ctx->is_disabled ? NULL : frame);
+        ret = ff_mvview_read(s->view, disabled ? NULL : frame);
     if (ret > 0 || ret == 0 && s->frames.out)
         ret = draw(ctx->outputs[0], frame);
     if (ret < 0) {
@@ -181,18 +255,55 @@ static int filter_frame(AVFilterLink *inlink, AVFrame *frame)
     return ff_filter_frame(ctx->outputs[0], frame);
 }
 
-static av_cold void uninit(AVFilterContext *ctx)
+static int activate(AVFilterContext *ctx)
 {
-    close_view(ctx->priv);
+    AVFilterLink *inlink = ctx->inputs[0], *outlink = ctx->outputs[0];
+    MvviewContext *s = ctx->priv;
+    AVFrame *frame;
+    int ret;
+
+    FF_FILTER_FORWARD_STATUS_BACK(outlink, inlink);
+
+    for (;;) {
+        ret = ff_gpume_searcher_pull(s->searcher, &frame);
+        if (ret >= 0) {
+            ff_filter_set_ready(ctx, 100);
+            return send_frame(ctx, frame);
+        }
+        if (ret == AVERROR_EOF) {
+            say_that_none_came(ctx);
+            ff_outlink_set_status(outlink, s->status, s->status_pts);
+            return 0;
+        }
+        if (ret != AVERROR(EAGAIN))
+            return ret;
+        ret = ff_inlink_consume_frame(inlink, &frame);
+        if (ret < 0)
+            return ret;
+        if (ret) {
+            ret = av_fifo_write(s->disabled, &ctx->is_disabled, 1);
+            if (ret >= 0)
+                ret = ff_gpume_searcher_push(s->searcher, &frame);
+            av_frame_free(&frame);
+            if (ret < 0)
+                return ret;
+        } else if (ff_inlink_acknowledge_status(inlink, &s->status, &s->status_pts)) {
+            ff_gpume_searcher_flush(s->searcher);
+        } else {
+            FF_FILTER_FORWARD_WANTED(outlink, inlink);
+            return FFERROR_NOT_READY;
+        }
+    }
 }
 
-static const AVFilterPad mvview_inputs[] = {
-    {
-        .name         = "default",
-        .type         = AVMEDIA_TYPE_VIDEO,
-        .filter_frame = filter_frame,
-    },
-};
+static av_cold void uninit(AVFilterContext *ctx)
+{
+    MvviewContext *s = ctx->priv;
+
+    ff_gpume_searcher_close(&s->searcher);
+    av_fifo_freep2(&s->disabled);
+    close_view(s);
+}
 
 static const AVFilterPad mvview_outputs[] = {
     {
@@ -207,10 +318,13 @@ const GPUME_FILTER ff_vf_mvview = {
     GPUME_PUBLIC(description) = NULL_IF_CONFIG_SMALL("Draw motion vectors as arrows, colours and blocks."),
     GPUME_PUBLIC(priv_class)  = &mvview_class,
     GPUME_PUBLIC(flags)       = AVFILTER_FLAG_SUPPORT_TIMELINE_INTERNAL |
+                                AVFILTER_FLAG_HWDEVICE                  |
                                 AVFILTER_FLAG_SLICE_THREADS,
     .priv_size      = sizeof(MvviewContext),
+    .init           = init,
     .uninit         = uninit,
-    FILTER_INPUTS(mvview_inputs),
+    .activate       = activate,
+    FILTER_INPUTS(ff_video_default_filterpad),
     FILTER_OUTPUTS(mvview_outputs),
     FILTER_QUERY_FUNC2(query_formats),
     .flags_internal = FF_FILTER_FLAG_HWFRAME_AWARE,

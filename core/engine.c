@@ -191,6 +191,11 @@ const GpumeParams *ff_gpume_engine_params(const GpumeEngine *e)
     return &e->cfg.params;
 }
 
+const char *ff_gpume_engine_backend(const GpumeEngine *e)
+{
+    return e->backend->name;
+}
+
 /* Import a picture. The engine owns it even if this fails. */
 static int append(GpumeEngine *e, AVFrame *frame)
 {
@@ -378,7 +383,8 @@ static void take_fields(const GpumeEngine *e, Entry *entry, GpumeResult *r)
     const size_t nb_blocks = (size_t)p->bw * p->bh;
     int nb = 0;
 
-    r->set     = entry->set;
+    r->set        = entry->set;
+    r->set.number = entry->number;
     r->same    = entry->same;
     entry->set = (GpumeFieldSet) { 0 };
     entry->same = NULL;

@@ -57,6 +57,9 @@ int ff_gpume_engine_open(GpumeEngine **engine, const GpumeEngineConfig *cfg, int
 /** The current parameters, including those that were filled in. */
 const GpumeParams *ff_gpume_engine_params(const GpumeEngine *engine);
 
+/** The name of the backend that searches. */
+const char *ff_gpume_engine_backend(const GpumeEngine *engine);
+
 /**
  * Add the stream's next picture.
  * @param frame the engine takes it and sets it to NULL, except for EAGAIN and EOF

@@ -29,23 +29,25 @@ static_assert((GPUME_MAX_SIDE >> (GPUME_MAX_LEVELS - 1)) <= GPUME_COARSEST, "lev
 int ff_gpume_format_supported(enum AVPixelFormat format)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
-    const AVComponentDescriptor *luma;
+    int nb_first = 0;
 
     if (!desc || !desc->nb_components ||
-        desc->flags & (AV_PIX_FMT_FLAG_RGB    | AV_PIX_FMT_FLAG_PAL   |
-                       AV_PIX_FMT_FLAG_BAYER  | AV_PIX_FMT_FLAG_FLOAT |
-                       AV_PIX_FMT_FLAG_XYZ    | AV_PIX_FMT_FLAG_BITSTREAM |
-                       AV_PIX_FMT_FLAG_HWACCEL))
+        desc->flags & (AV_PIX_FMT_FLAG_PAL    | AV_PIX_FMT_FLAG_BAYER  |
+                       AV_PIX_FMT_FLAG_FLOAT  | AV_PIX_FMT_FLAG_XYZ   |
+                       AV_PIX_FMT_FLAG_BITSTREAM | AV_PIX_FMT_FLAG_HWACCEL))
         return 0;
 
-    luma = &desc->comp[0];
-    if (luma->depth < 8 || luma->depth > 16 || luma->plane || luma->offset ||
-        luma->step != (luma->depth > 8 ? 2 : 1))
-        return 0;
-    for (int i = 1; i < desc->nb_components; i++)
-        if (!desc->comp[i].plane)
+    /* luma, or green, has the first plane for itself */
+    for (int i = 0; i < desc->nb_components; i++) {
+        const AVComponentDescriptor *c = &desc->comp[i];
+
+        if (c->plane)
+            continue;
+        nb_first++;
+        if (c->depth < 8 || c->depth > 16 || c->offset || c->step != (c->depth > 8 ? 2 : 1))
             return 0;
-    return 1;
+    }
+    return nb_first == 1;
 }
 
 /* Checks the parameters of true motion. */
@@ -92,7 +94,7 @@ int ff_gpume_params_check(const GpumeParams *p, void *log_ctx)
         av_log(log_ctx, AV_LOG_ERROR, "Search %d with cost %d does not exist.\n", p->algo, p->cost);
         return AVERROR(EINVAL);
     }
-    if (p->block < GPUME_MIN_BLOCK || p->block > GPUME_MAX_BLOCK || p->block & (p->block - 1)) {
+    if (p->block && (p->block < GPUME_MIN_BLOCK || p->block > GPUME_MAX_BLOCK || p->block & (p->block - 1))) {
         av_log(log_ctx, AV_LOG_ERROR, "'block' is %d; it must be 4, 8, 16, 32, 64 or 128.\n", p->block);
         return AVERROR(EINVAL);
     }
@@ -122,6 +124,8 @@ static void choose(GpumeParams *p)
 {
     const int pyramid = gpume_kind(p->algo) == GPUME_KIND_HIERARCHICAL;
 
+    if (!p->block)
+        p->block = pyramid ? 8 : 16;
     if (!p->range)
         p->range = pyramid ? 256 : 16;
     if (!p->pel)
@@ -159,7 +163,7 @@ int ff_gpume_params_init(GpumeParams *p, int width, int height,
         return AVERROR(EINVAL);
     }
     if (!ff_gpume_format_supported(format)) {
-        av_log(log_ctx, AV_LOG_ERROR, "Pixel format %s is not supported: it has no luma plane with samples "
+        av_log(log_ctx, AV_LOG_ERROR, "Pixel format %s is not supported: it has no plane of luma or green samples "
                "of 8 to 16 bits. Put format=yuv420p before gpume.\n", desc ? desc->name : "none");
         return AVERROR(EINVAL);
     }
@@ -167,7 +171,7 @@ int ff_gpume_params_init(GpumeParams *p, int width, int height,
     choose(p);
     p->width      = width;
     p->height     = height;
-    p->depth      = desc->comp[0].depth;
+    p->depth      = desc->comp[0].depth;    // all components have the same
     p->shift      = desc->comp[0].shift;
     p->big_endian = !!(desc->flags & AV_PIX_FMT_FLAG_BE);
     p->bw         = gpume_blocks(width,  p->block);

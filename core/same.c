@@ -15,12 +15,15 @@ int ff_gpume_other_planes(GpumeOtherPlane planes[GPUME_MAX_OTHER_PLANES],
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
     int nb = 0;
 
-    for (int c = 1; c < desc->nb_components; c++) {
-        /* gray with alpha has two components, and no chroma */
-        const int chroma = c < 3 && desc->nb_components > 2;
+    for (int plane = 1, c; plane <= GPUME_MAX_OTHER_PLANES; plane++) {
+        int chroma;
 
-        if (desc->comp[c].plane <= nb)
-            continue;   /* interleaved */
+        for (c = 0; c < desc->nb_components && desc->comp[c].plane != plane; c++)
+            ;
+        if (c == desc->nb_components)
+            break;
+        /* gray with alpha has two components, and no chroma */
+        chroma = c < 3 && desc->nb_components > 2;
         planes[nb++] = (GpumeOtherPlane) {
             .x_shift = chroma ? desc->log2_chroma_w : 0,
             .y_shift = chroma ? desc->log2_chroma_h : 0,

@@ -58,16 +58,20 @@ int ff_gpume_fields_attach(AVFrame *frame, GpumeFieldSet *s)
     return 0;
 }
 
+const GpumeFieldSet *ff_gpume_fields_searched(const AVFrame *frame)
+{
+    const AVFrameSideData *sd = av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
+
+    /* a function that nobody else can have, so what it frees is known */
+    return sd && sd->buf && sd->buf->buffer->free == release ? sd->buf->buffer->opaque : NULL;
+}
+
 const GpumeFieldSet *ff_gpume_fields_of(const AVFrame *frame)
 {
     const AVFrameSideData *sd = av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
-    const GpumeFieldSet *s;
+    const GpumeFieldSet *s    = ff_gpume_fields_searched(frame);
 
-    /* a function that nobody else can have, so what it frees is known */
-    if (!sd || !sd->buf || sd->buf->buffer->free != release)
-        return NULL;
-    s = sd->buf->buffer->opaque;
-    return sd->data == s->mvs->data && sd->size == s->mvs->size &&
+    return s && sd->data == s->mvs->data && sd->size == s->mvs->size &&
            s->host[0].width == frame->width && s->host[0].height == frame->height &&
            FFMAX(frame->width, frame->height) <= MAX_SIDE ? s : NULL;
 }

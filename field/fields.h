@@ -20,11 +20,11 @@
 #include "libavutil/frame.h"
 
 #include "libavfilter/gpume/field/field_args.h"
-#include "libavfilter/gpume/field/field_args.h"
 
 /** Motion fields of one picture. Blank, or with buffers. */
 typedef struct GpumeFieldSet {
     int nb;                         ///< fields
+    int64_t number;                 ///< of the picture in the stream that was searched, from 1 on
     GpumeMotionField host[GPUME_MAX_REFERENCES];
     /** The same on a device; without on_device nothing of it is set. */
     GpumeMotionField device[GPUME_MAX_REFERENCES];
@@ -64,6 +64,12 @@ void ff_gpume_fields_uninit(GpumeFieldSet *s);
  * @return 0 or AVERROR(ENOMEM), and then the set is as it was
  */
 int ff_gpume_fields_attach(AVFrame *frame, GpumeFieldSet *s);
+
+/**
+ * Returns the fields with which a frame's vectors came, even if they do not fit it any more, or
+ * NULL. They are for messages: the side data may have been cut.
+ */
+const GpumeFieldSet *ff_gpume_fields_searched(const AVFrame *frame);
 
 /**
  * Returns the fields that a frame's vectors are, or NULL: they are none of ours, or those of a

@@ -4,6 +4,7 @@
  */
 
 #include "libavutil/attributes.h"
+#include "libavutil/avconfig.h"
 #include "libavutil/error.h"
 #include "libavutil/hwcontext.h"
 #include "libavutil/log.h"
@@ -17,15 +18,23 @@ int ff_gpume_set_formats(const AVFilterContext *ctx, AVFilterFormatsConfig **cfg
                          AVFilterFormatsConfig **cfg_out, int (*supported)(enum AVPixelFormat),
                          enum AVPixelFormat (*hw_format)(const AVFilterContext *ctx, int i))
 {
-    const AVPixFmtDescriptor *desc = NULL;
     AVFilterFormats *formats = NULL;
     enum AVPixelFormat format;
     int ret;
 
-    while ((desc = av_pix_fmt_desc_next(desc))) {
-        format = av_pix_fmt_desc_get_id(desc);
-        if (supported(format) && (ret = ff_add_format(&formats, format)) < 0)
-            return ret;
+    /* of formats that keep as much the first one is chosen: one of this machine's byte order */
+    for (int foreign = 0; foreign < 2; foreign++) {
+        const AVPixFmtDescriptor *desc = NULL;
+
+        while ((desc = av_pix_fmt_desc_next(desc))) {
+            const int big = !!(desc->flags & AV_PIX_FMT_FLAG_BE);
+
+            if (foreign != (desc->comp[0].depth > 8 && big != AV_HAVE_BIGENDIAN))
+                continue;
+            format = av_pix_fmt_desc_get_id(desc);
+            if (supported(format) && (ret = ff_add_format(&formats, format)) < 0)
+                return ret;
+        }
     }
     for (int i = 0; (format = hw_format(ctx, i)) != AV_PIX_FMT_NONE; i++)
         if ((ret = ff_add_format(&formats, format)) < 0)

@@ -1,0 +1,41 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "libavutil/avstring.h"
+#include "libavutil/log.h"
+
+#include "libavfilter/gpume/util/upstream.h"
+
+/** Filters that export motion vectors of their own. */
+#define SEARCHES "gpume,mestimate"
+/** Filters that move what is in a picture and pass side data on. */
+#define MOVES    "crop,fillborders,flip_vulkan,hflip,hflip_vulkan,lenscorrection,pad,perspective,remap,rotate,"  \
+                 "scroll,shear,shuffleframes,reverse,swaprect,transpose,transpose_cuda,transpose_vulkan,v360,"   \
+                 "vflip,vflip_vulkan,zoompan"
+
+void ff_gpume_check_upstream(AVFilterContext *ctx, int searched)
+{
+    const AVFilterContext *from = ctx, *after = NULL;
+    const char *moves = NULL, *searches = NULL;
+
+    while (from->nb_inputs == 1 && from->inputs[0] && !searches) {
+        const char *name;
+
+        after = from;
+        from  = from->inputs[0]->src;
+        name  = from->filter->name;
+        if (av_match_name(name, SEARCHES))
+            searches = name;
+        else if (av_match_name(name, MOVES))
+            moves = name;
+    }
+    if (searched && searches)
+        av_log(ctx, AV_LOG_WARNING, "The vectors of the filter %s do not arrive here: %s, or a filter after it, "
+               "removes them. Put %s directly in front of %s.\n", searches, after->filter->name, searches,
+               ctx->filter->name);
+    else if (!searched && moves)
+        av_log(ctx, AV_LOG_WARNING, "The filter %s moves the picture, but not its motion vectors. "
+               "Put it in front of the motion search.\n", moves);
+}
