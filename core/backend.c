@@ -28,7 +28,7 @@ const GpumeBackend *const ff_gpume_backends[GPUME_NB_BACKENDS] = {
 
 int ff_gpume_check_luma(const AVFrame *frame, const GpumeParams *params, void *log_ctx)
 {
-    const int row = params->width * (params->depth > 8 ? 2 : 1);
+    const int row = params->width * params->step;
 
     /* no decoder outputs such a frame, and searching it would crash */
     if (!frame->data[0]) {
@@ -43,21 +43,28 @@ int ff_gpume_check_luma(const AVFrame *frame, const GpumeParams *params, void *l
     return 0;
 }
 
+int ff_gpume_luma_is_converted(const GpumeParams *p)
+{
+    return gpume_is_packed(p) || p->depth > 8 && (p->shift || p->big_endian != HAVE_BIGENDIAN);
+}
+
 static void copy_row(uint8_t *dst, const uint8_t *src, const GpumeParams *params)
 {
-    const int swap = params->big_endian != HAVE_BIGENDIAN;
+    const int swap = params->big_endian != HAVE_BIGENDIAN, mask = (1 << params->depth) - 1;
 
-    if (params->depth <= 8) {
-        memcpy(dst, src, params->width);
+    if (!ff_gpume_luma_is_converted(params)) {
+        memcpy(dst, src, params->width * params->step);
         return;
     }
-    if (!swap && !params->shift) {
-        memcpy(dst, src, 2 * params->width);
+    src += params->offset;
+    if (params->depth <= 8) {
+        for (int x = 0; x < params->width; x++)
+            dst[x] = src[x * params->step];
         return;
     }
     for (int x = 0; x < params->width; x++) {
-        unsigned v = AV_RN16(src + 2 * x);
-        AV_WN16(dst + 2 * x, (swap ? av_bswap16(v) : v) >> params->shift);
+        unsigned v = AV_RN16(src + x * params->step);
+        AV_WN16(dst + 2 * x, (swap ? av_bswap16(v) : v) >> params->shift & mask);
     }
 }
 

@@ -152,8 +152,11 @@ extern const GpumeBackend *const ff_gpume_backends[GPUME_NB_BACKENDS];
  */
 int ff_gpume_check_luma(const AVFrame *frame, const GpumeParams *params, void *log_ctx);
 
+/** Whether searches cannot read a frame's luma, or green, in system memory where it lies. */
+int ff_gpume_luma_is_converted(const GpumeParams *params);
+
 /**
- * Copy one of nb_jobs shares of a frame's luma as the searches read it: bytes, or
+ * Copy one of nb_jobs shares of a frame's luma, or green, as the searches read it: bytes, or
  * words in native order without padding bits.
  */
 void ff_gpume_copy_luma(uint8_t *dst, ptrdiff_t dst_linesize, const AVFrame *frame,

@@ -26,28 +26,30 @@ static_assert((int64_t)GPUME_MAX_SMOOTH * GPUME_MAX_BLOCK * 8 * 16 * 4 <= UINT32
 /* the largest picture needs no more levels */
 static_assert((GPUME_MAX_SIDE >> (GPUME_MAX_LEVELS - 1)) <= GPUME_COARSEST, "levels");
 
+/* The component that is searched: luma or, where there is none, green. */
+static const AVComponentDescriptor *searched(const AVPixFmtDescriptor *desc)
+{
+    return &desc->comp[desc->flags & AV_PIX_FMT_FLAG_RGB && desc->nb_components > 2];
+}
+
 int ff_gpume_format_supported(enum AVPixelFormat format)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
-    int nb_first = 0;
+    const AVComponentDescriptor *c;
+    int bytes, alone = 1;
 
     if (!desc || !desc->nb_components ||
-        desc->flags & (AV_PIX_FMT_FLAG_PAL    | AV_PIX_FMT_FLAG_BAYER  |
+        desc->flags & (AV_PIX_FMT_FLAG_PAL    | AV_PIX_FMT_FLAG_BAYER |
                        AV_PIX_FMT_FLAG_FLOAT  | AV_PIX_FMT_FLAG_XYZ   |
                        AV_PIX_FMT_FLAG_BITSTREAM | AV_PIX_FMT_FLAG_HWACCEL))
         return 0;
 
-    /* luma, or green, has the first plane for itself */
-    for (int i = 0; i < desc->nb_components; i++) {
-        const AVComponentDescriptor *c = &desc->comp[i];
-
-        if (c->plane)
-            continue;
-        nb_first++;
-        if (c->depth < 8 || c->depth > 16 || c->offset || c->step != (c->depth > 8 ? 2 : 1))
-            return 0;
-    }
-    return nb_first == 1;
+    c     = searched(desc);
+    bytes = c->depth > 8 ? 2 : 1;
+    for (int i = 0; i < desc->nb_components; i++)
+        alone &= c == &desc->comp[i] || desc->comp[i].plane;
+    return c->depth >= 8 && c->depth + c->shift <= 8 * bytes && !c->plane &&
+           (alone ? !c->offset && c->step == bytes : 8 * c->step == av_get_padded_bits_per_pixel(desc));
 }
 
 /* Checks the parameters of true motion. */
@@ -163,7 +165,7 @@ int ff_gpume_params_init(GpumeParams *p, int width, int height,
         return AVERROR(EINVAL);
     }
     if (!ff_gpume_format_supported(format)) {
-        av_log(log_ctx, AV_LOG_ERROR, "Pixel format %s is not supported: it has no plane of luma or green samples "
+        av_log(log_ctx, AV_LOG_ERROR, "Pixel format %s is not supported: it has no luma or green samples "
                "of 8 to 16 bits. Put format=yuv420p before gpume.\n", desc ? desc->name : "none");
         return AVERROR(EINVAL);
     }
@@ -171,8 +173,10 @@ int ff_gpume_params_init(GpumeParams *p, int width, int height,
     choose(p);
     p->width      = width;
     p->height     = height;
-    p->depth      = desc->comp[0].depth;    // all components have the same
-    p->shift      = desc->comp[0].shift;
+    p->depth      = searched(desc)->depth;
+    p->shift      = searched(desc)->shift;
+    p->step       = searched(desc)->step;
+    p->offset     = searched(desc)->offset;
     p->big_endian = !!(desc->flags & AV_PIX_FMT_FLAG_BE);
     p->bw         = gpume_blocks(width,  p->block);
     p->bh         = gpume_blocks(height, p->block);

@@ -76,10 +76,18 @@ typedef struct GpumeParams {
     int height;         ///< 1 to GPUME_MAX_SIDE
     int depth;          ///< significant bits of a sample, 8 to 16; more than 8: two bytes each
     int shift;          ///< bits below the sample in its two bytes (p010: 6)
+    int step;           ///< bytes from sample to sample; more than those of a sample: a packed format
+    int offset;         ///< of a row's first sample, bytes
     int big_endian;     ///< nonzero: two-byte samples have the high byte first
     int bw;             ///< blocks in a row,   ceil(width / block)
     int bh;             ///< blocks in a column, ceil(height / block)
     int nb_distances;   ///< that are searched: nb_references or, with check, their opposites, too
 } GpumeParams;
+
+/** Whether other components lie between the samples. */
+GPUME_INLINE int gpume_is_packed(const GpumeParams *p)
+{
+    return p->step > (p->depth > 8 ? 2 : 1);
+}
 
 #endif /* AVFILTER_GPUME_CORE_PARAMS_ARGS_H */

@@ -15,6 +15,10 @@ int ff_gpume_other_planes(GpumeOtherPlane planes[GPUME_MAX_OTHER_PLANES],
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
     int nb = 0;
 
+    if (desc->nb_components > 1 && av_pix_fmt_count_planes(format) == 1) {
+        planes[0] = (GpumeOtherPlane) { .step = desc->comp[0].step };
+        return 1;
+    }
     for (int plane = 1, c; plane <= GPUME_MAX_OTHER_PLANES; plane++) {
         int chroma;
 
@@ -25,6 +29,7 @@ int ff_gpume_other_planes(GpumeOtherPlane planes[GPUME_MAX_OTHER_PLANES],
         /* gray with alpha has two components, and no chroma */
         chroma = c < 3 && desc->nb_components > 2;
         planes[nb++] = (GpumeOtherPlane) {
+            .index   = plane,
             .x_shift = chroma ? desc->log2_chroma_w : 0,
             .y_shift = chroma ? desc->log2_chroma_h : 0,
             .step    = desc->comp[c].step,
@@ -83,7 +88,7 @@ void ff_gpume_compare_cells(const GpumeField *field, const GpumeParams *p, int s
             for (int i = 0; i < nb_planes && same; i++) {
                 const GpumeBytes box = gpume_cell_bytes(p, &planes[i], cx, cy);
 
-                same = same_bytes(cur, ref, 1 + i, &box);
+                same = same_bytes(cur, ref, planes[i].index, &box);
             }
             field->same[cy * nb_columns + cx] = same;
         }

@@ -17,11 +17,12 @@
 /** Side of a cell, luma samples: that of a macroblock, as encoders want it. */
 #define GPUME_CELL 16
 
-/** Planes of a frame behind the first, which is luma. */
+/** Planes of a frame that have other components than the one that is searched. */
 #define GPUME_MAX_OTHER_PLANES 3
 
 /** What such a plane looks like. */
 typedef struct GpumeOtherPlane {
+    int index;              ///< in a frame: 0 in packed formats, where luma is compared once more
     int x_shift, y_shift;   ///< by how much it is smaller than luma
     int step;               ///< bytes from sample to sample, of all components that are in it
 } GpumeOtherPlane;

@@ -630,9 +630,9 @@ static av_cold int init_pictures(CPUContext *s)
     const GpumeParams *p = &s->cfg.params;
     const GpumePlanesLayout *layout = &s->propagation.layout;
 
-    s->copies_luma = p->depth > 8 && (p->shift || p->big_endian != HAVE_BIGENDIAN);
+    s->copies_luma = ff_gpume_luma_is_converted(p);
     if (s->copies_luma) {
-        s->copy_linesize = FFALIGN(p->width * 2, 64);
+        s->copy_linesize = FFALIGN(p->width * (p->depth > 8 ? 2 : 1), 64);
         s->sums_offset   = s->copy_linesize * p->height;
     }
     s->picture_offset = FFALIGN(s->sums_offset + s->sea.size, 64);

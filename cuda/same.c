@@ -31,8 +31,10 @@ CUresult ff_gpume_cuda_same_launch(GpumeCudaSame *s, const GpumeField *field, CU
     s->args.costs = field->set->device[field->slot].costs;
     s->args.same  = same;
     for (int i = 0; i < s->args.nb_planes; i++) {
-        s->args.cur[i] = (GpumeCudaPlane) { (uintptr_t)cur->data[1 + i], cur->linesize[1 + i] };
-        s->args.ref[i] = (GpumeCudaPlane) { (uintptr_t)ref->data[1 + i], ref->linesize[1 + i] };
+        const int plane = s->args.planes[i].index;
+
+        s->args.cur[i] = (GpumeCudaPlane) { (uintptr_t)cur->data[plane], cur->linesize[plane] };
+        s->args.ref[i] = (GpumeCudaPlane) { (uintptr_t)ref->data[plane], ref->linesize[plane] };
     }
     return ff_gpume_cuda_launch(s->cuda, &s->launch, 1, &s->args, stream);
 }

@@ -289,9 +289,18 @@ const char *const test_costs[GPUME_NB_COSTS] = {
 enum AVPixelFormat test_formats[256];
 int test_nb_formats;
 
+/* Luma, and the green of colours. */
+static const AVComponentDescriptor *searched(enum AVPixelFormat format)
+{
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
+
+    return &desc->comp[av_stristr(desc->name, "rgb") || av_stristr(desc->name, "bgr") ||
+                       av_stristr(desc->name, "gbr") || av_stristr(desc->name, "argb") ? 1 : 0];
+}
+
 int test_depth(enum AVPixelFormat format)
 {
-    return FFMIN(av_pix_fmt_desc_get(format)->comp[0].depth, 16);
+    return FFMIN(searched(format)->depth, 16);
 }
 
 int test_same_picture(const TestPicture *a, const TestPicture *b)
@@ -453,7 +462,7 @@ static void unmap_buffer(void *opaque, uint8_t *data)
 
 static void get_guarded_buffer(AVFrame *frame, const TestPicture *pic, size_t page)
 {
-    const int row = pic->w * (test_depth(pic->format) > 8 ? 2 : 1);
+    const int row = pic->w * searched(pic->format)->step;
     ptrdiff_t stride = row + pic->padding;
     const size_t used = stride * (pic->h - 1) + row;
     const size_t size = FFALIGN(used, page);
@@ -476,7 +485,10 @@ static void get_guarded_buffer(AVFrame *frame, const TestPicture *pic, size_t pa
 AVFrame *test_frame(const TestPicture *pic)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(pic->format);
-    const int shift = desc->comp[0].shift, wide = test_depth(pic->format) > 8;
+    const AVComponentDescriptor *c = searched(pic->format);
+    const int shift = c->shift, wide = test_depth(pic->format) > 8;
+    /* other components in the same two bytes */
+    const int above = c->step > 2 && c->depth + shift < 16 ? c->depth + shift : 16;
     const int be = !!(desc->flags & AV_PIX_FMT_FLAG_BE);
     const size_t page = sysconf(_SC_PAGESIZE);
     AVFrame *frame = test_alloc(av_frame_alloc());
@@ -497,18 +509,19 @@ AVFrame *test_frame(const TestPicture *pic)
     }
 
     for (int y = 0; y < pic->h; y++) {
-        uint8_t *row = frame->data[0] + y * (ptrdiff_t)frame->linesize[0];
+        uint8_t *row = frame->data[0] + c->offset + y * (ptrdiff_t)frame->linesize[0];
         const uint16_t *src = pic->samples + (size_t)y * pic->w;
 
         for (int x = 0; x < pic->w; x++) {
             /* what is below the sample is anything */
-            const unsigned v = src[x] << shift | ((13 * x + 7 * y) & ((1 << shift) - 1));
+            const unsigned v = src[x] << shift | ((13 * x + 7 * y) & ((1 << shift) - 1)) |
+                               (unsigned)(5 * x + 3 * y) << above;
 
             if (wide) {
-                row[2 * x + !be] = v >> 8;
-                row[2 * x +  be] = v;
+                row[c->step * x + !be] = v >> 8;
+                row[c->step * x +  be] = v;
             } else {
-                row[x] = v;
+                row[c->step * x] = v;
             }
         }
     }
@@ -518,7 +531,7 @@ AVFrame *test_frame(const TestPicture *pic)
     if (pic->fault == TEST_NO_LUMA)
         frame->data[0] = NULL;
     else if (pic->fault == TEST_NARROW)
-        frame->linesize[0] = (frame->linesize[0] < 0 ? -1 : 1) * (pic->w * (1 + wide) - 1);
+        frame->linesize[0] = (frame->linesize[0] < 0 ? -1 : 1) * (pic->w * c->step - 1);
     return frame;
 }
 
@@ -641,7 +654,7 @@ int test_default(int algo, const char *option)
         const char *name;
         int value, of_hme;
     } defaults[] = {
-        { "range", 16, 256 }, { "smooth", 0, 2 }, { "check", 0, 1 }, { "pel", 1, 4 },
+        { "block", 16, 8 }, { "range", 16, 256 }, { "smooth", 0, 2 }, { "check", 0, 1 }, { "pel", 1, 4 },
     };
 
     for (int i = 0; i < FF_ARRAY_ELEMS(defaults); i++)

@@ -816,10 +816,13 @@ static void test_params(void)
         { AV_PIX_FMT_P010BE,     10, 6, 1 }, { AV_PIX_FMT_P012LE,    12, 4, 0 },
         { AV_PIX_FMT_P016BE,     16, 0, 1 }, { AV_PIX_FMT_YUV420P9LE, 9, 0, 0 },
         { AV_PIX_FMT_YUV422P10BE, 10, 0, 1 }, { AV_PIX_FMT_GRAY14LE, 14, 0, 0 },
-        { AV_PIX_FMT_NV20LE,     10, 0, 0 }, { AV_PIX_FMT_RGB24,      0, 0, 0 },
-        { AV_PIX_FMT_GBRP,        0, 0, 0 }, { AV_PIX_FMT_YUYV422,    0, 0, 0 },
+        { AV_PIX_FMT_NV20LE,     10, 0, 0 }, { AV_PIX_FMT_RGB24,      8, 0, 0 },
+        { AV_PIX_FMT_GBRP,        8, 0, 0 }, { AV_PIX_FMT_YUYV422,    8, 0, 0 },
+        { AV_PIX_FMT_GBRP12BE,   12, 0, 1 }, { AV_PIX_FMT_X2RGB10LE, 10, 2, 0 },
+        { AV_PIX_FMT_Y210LE,     10, 6, 0 }, { AV_PIX_FMT_RGB565LE,   0, 0, 0 },
+        { AV_PIX_FMT_UYYVYY411,   0, 0, 0 },
         { AV_PIX_FMT_PAL8,        0, 0, 0 }, { AV_PIX_FMT_GRAYF32LE,  0, 0, 0 },
-        { AV_PIX_FMT_YA8,         0, 0, 0 }, { AV_PIX_FMT_MONOWHITE,  0, 0, 0 },
+        { AV_PIX_FMT_YA8,         8, 0, 0 }, { AV_PIX_FMT_MONOWHITE,  0, 0, 0 },
         { AV_PIX_FMT_CUDA,        0, 0, 0 }, { AV_PIX_FMT_NONE,       0, 0, 0 },
     };
 #define CHOSEN(...) { .block = 16, .range = 8, .nb_references = 1, .distance = { -1 }, __VA_ARGS__ }
@@ -840,7 +843,7 @@ static void test_params(void)
         { CHOSEN(.cost = -1), 9, 9, "cost -1" },
         { CHOSEN(.cost = GPUME_NB_COSTS), 9, 9, "cost" },
         { CHOSEN(.block = 24), 9, 9, "'block' is 24" }, { CHOSEN(.block = 2), 9, 9, "'block' is 2" },
-        { CHOSEN(.block = 256), 9, 9, "block" },      { CHOSEN(.block = 0), 9, 9, "block" },
+        { CHOSEN(.block = 256), 9, 9, "block" },      { CHOSEN(.block = 0), 9, 9 },
         { CHOSEN(.block = -16), 9, 9, "block" },
         { CHOSEN(.range = -1), 9, 9, "'range' is -1" },
         { CHOSEN(.range = 1025), 9, 9, "'range' is 1025" },
@@ -917,11 +920,11 @@ static void test_params(void)
         GpumeParams p = CHOSEN(.algo = algo, .smooth = GPUME_AUTO, .check = GPUME_AUTO);
 
         snprintf(test_context, sizeof(test_context), "what %s has by default", test_algos[algo]);
-        p.range = 0;
+        p.range = p.block = 0;
         CHECK(ff_gpume_params_init(&p, 9, 9, AV_PIX_FMT_GRAY8, NULL) >= 0, "%s", test_errors);
-        CHECK(p.range == test_default(algo, "range") && p.smooth == test_default(algo, "smooth") &&
+        CHECK(p.block == test_default(algo, "block") && p.range == test_default(algo, "range") && p.smooth == test_default(algo, "smooth") &&
               p.check == test_default(algo, "check") && p.pel == test_default(algo, "pel"),
-              "range %d smooth %d check %d pel %d", p.range, p.smooth, p.check, p.pel);
+              "block %d range %d smooth %d check %d pel %d", p.block, p.range, p.smooth, p.check, p.pel);
         CHECK(p.nb_distances == 1 + p.check && p.nb_references == 1 && p.distance[0] == -1 &&
               p.distance[1] == p.check, "%d distances of %d, the second is %d", p.nb_distances,
               p.nb_references, p.distance[1]);
@@ -939,7 +942,7 @@ static void test_engine_errors(void)
     const TestPicture pictures[] = {
         { .w = 9, .h = 9, .format = AV_PIX_FMT_GRAY8, .fault = TEST_NO_LUMA },
         { .w = 9, .h = 9, .format = AV_PIX_FMT_GRAY8, .fault = TEST_NARROW },
-        { .w = 9, .h = 9, .format = AV_PIX_FMT_RGB24 },
+        { .w = 9, .h = 9, .format = AV_PIX_FMT_RGB565 },
         { .w = 31744, .h = 1, .format = AV_PIX_FMT_GRAY8 },
     };
     GpumeEngine *engine;

@@ -14,27 +14,42 @@
 #include "libavfilter/gpume/util/hwframes.h"
 #include "libavfilter/video.h"
 
+/* Whether a format's samples have the other byte order than this machine's. */
+static int is_foreign(enum AVPixelFormat format)
+{
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
+
+    return desc->comp[0].depth > 8 && !!(desc->flags & AV_PIX_FMT_FLAG_BE) != AV_HAVE_BIGENDIAN;
+}
+
+/* Whether what comes is in the other byte order. Nothing should be converted to that. */
+static int takes_foreign(const AVFilterContext *ctx, int (*supported)(enum AVPixelFormat))
+{
+    const AVFilterFormats *in = ctx->inputs[0]->incfg.formats;
+    int nb[2] = { 0 };
+
+    if (!in)
+        return 1;       // not known yet
+    for (unsigned i = 0; i < in->nb_formats; i++)
+        if (supported(in->formats[i]))
+            nb[is_foreign(in->formats[i])]++;
+    return nb[1] && !nb[0];
+}
+
 int ff_gpume_set_formats(const AVFilterContext *ctx, AVFilterFormatsConfig **cfg_in,
                          AVFilterFormatsConfig **cfg_out, int (*supported)(enum AVPixelFormat),
                          enum AVPixelFormat (*hw_format)(const AVFilterContext *ctx, int i))
 {
+    const int foreign = takes_foreign(ctx, supported);
+    const AVPixFmtDescriptor *desc = NULL;
     AVFilterFormats *formats = NULL;
     enum AVPixelFormat format;
     int ret;
 
-    /* of formats that keep as much the first one is chosen: one of this machine's byte order */
-    for (int foreign = 0; foreign < 2; foreign++) {
-        const AVPixFmtDescriptor *desc = NULL;
-
-        while ((desc = av_pix_fmt_desc_next(desc))) {
-            const int big = !!(desc->flags & AV_PIX_FMT_FLAG_BE);
-
-            if (foreign != (desc->comp[0].depth > 8 && big != AV_HAVE_BIGENDIAN))
-                continue;
-            format = av_pix_fmt_desc_get_id(desc);
-            if (supported(format) && (ret = ff_add_format(&formats, format)) < 0)
-                return ret;
-        }
+    while ((desc = av_pix_fmt_desc_next(desc))) {
+        format = av_pix_fmt_desc_get_id(desc);
+        if (supported(format) && (foreign || !is_foreign(format)) && (ret = ff_add_format(&formats, format)) < 0)
+            return ret;
     }
     for (int i = 0; (format = hw_format(ctx, i)) != AV_PIX_FMT_NONE; i++)
         if ((ret = ff_add_format(&formats, format)) < 0)

@@ -75,12 +75,12 @@ FATE_GPUME_VECTORS += $(FATE_GPUME_WAVES)
 FATE_GPUME_HME = fate-gpume-hme fate-gpume-hme-4 fate-gpume-hme-8 fate-gpume-hme-both       \
                  fate-gpume-hme-odd fate-gpume-hme-plain fate-gpume-smooth fate-gpume-check \
                  fate-gpume-pel fate-gpume-pel-2
-fate-gpume-hme:       CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=hme)
+fate-gpume-hme:       CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=hme:block=16)
 fate-gpume-hme-4:     CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=hme:block=4:range=40:dir=future)
 fate-gpume-hme-8:     CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=hme:block=8)
-fate-gpume-hme-both:  CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=hme:dir=both)
+fate-gpume-hme-both:  CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=hme:dir=both:block=16)
 fate-gpume-hme-odd:   CMD = $(call GPUME_CSV,$(GPUME_ODD),algo=hme:block=8:range=1024:dir=both)
-fate-gpume-hme-plain: CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=hme:levels=2:smooth=0:check=0:pel=1:sweeps=1)
+fate-gpume-hme-plain: CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=hme:block=16:levels=2:smooth=0:check=0:pel=1:sweeps=1)
 fate-gpume-smooth:    CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=ds:smooth=2)
 fate-gpume-check:     CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=ds:block=8:check=1)
 fate-gpume-pel:       CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=ds:pel=4:sweeps=1)
@@ -88,12 +88,14 @@ fate-gpume-pel-2:     CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=ds:pel=2)
 GPUME_MOTION_SEARCHES = fs ds epzs
 FATE_GPUME_HME += $(GPUME_MOTION_SEARCHES:%=fate-gpume-motion-%)
 $(GPUME_MOTION_SEARCHES:%=fate-gpume-motion-%): CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=$(@:fate-gpume-motion-%=%):range=12:smooth=2:check=1:pel=4:dir=both)
-FATE_GPUME_HME += fate-gpume-hme-named
-fate-gpume-hme-named: CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=hme:range=256:smooth=2:check=1:pel=4:sweeps=2:levels=3)
+FATE_GPUME_HME += fate-gpume-hme-named fate-gpume-hme-default
+fate-gpume-hme-default: CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=hme)
+fate-gpume-hme-default: REF = $(GPUME_REF)hme-8
+fate-gpume-hme-named: CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=hme:block=16:range=256:smooth=2:check=1:pel=4:sweeps=2:levels=3)
 fate-gpume-hme-named: REF = $(GPUME_REF)hme
 FATE_GPUME_HME_SAME = $(foreach N,1 2 5,fate-gpume-hme-threads-$(N)) fate-gpume-hme-depth-1
-fate-gpume-hme-threads-%: CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=hme:dir=both,-filter_complex_threads $(@:fate-gpume-hme-threads-%=%))
-fate-gpume-hme-depth-1:   CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=hme:dir=both:async_depth=1)
+fate-gpume-hme-threads-%: CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=hme:dir=both:block=16,-filter_complex_threads $(@:fate-gpume-hme-threads-%=%))
+fate-gpume-hme-depth-1:   CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=hme:dir=both:block=16:async_depth=1)
 $(FATE_GPUME_HME_SAME): REF = $(GPUME_REF)hme-both
 FATE_GPUME_VECTORS += $(FATE_GPUME_HME) $(FATE_GPUME_HME_SAME)
 
@@ -138,7 +140,7 @@ FATE_GPUME_10BIT = $(addprefix fate-gpume-10bit-,yuv420p10le yuv420p10be p010le 
 $(FATE_GPUME_10BIT): CMD = $(call GPUME_CSV,$(GPUME_10BIT)$(GPUME_COMMA)$(GPUME_SCALE)$(@:fate-gpume-10bit-%=%),algo=fs:range=6:dir=both)
 $(FATE_GPUME_10BIT): REF = $(GPUME_REF)10bit
 FATE_GPUME_HME_10BIT = $(addprefix fate-gpume-hme-10bit-,yuv420p10le p010be)
-$(FATE_GPUME_HME_10BIT): CMD = $(call GPUME_CSV,$(GPUME_10BIT)$(GPUME_COMMA)$(GPUME_SCALE)$(@:fate-gpume-hme-10bit-%=%),algo=hme:range=40)
+$(FATE_GPUME_HME_10BIT): CMD = $(call GPUME_CSV,$(GPUME_10BIT)$(GPUME_COMMA)$(GPUME_SCALE)$(@:fate-gpume-hme-10bit-%=%),algo=hme:block=16:range=40)
 $(FATE_GPUME_HME_10BIT): REF = $(GPUME_REF)hme-10bit
 FATE_GPUME_SCALED-$(call ALLYES, $(GPUME_NEEDS) SCALE_FILTER) += $(FATE_GPUME_HME_10BIT)
 FATE_GPUME_16BIT = $(addprefix fate-gpume-16bit-,gray16le gray16be)
@@ -163,7 +165,7 @@ fate-gpume-change-reinit: CMD = $(call GPUME_CHANGE,,async_depth=1:)
 
 # Files
 FATE_GPUME_VECTORS += fate-gpume-stats fate-gpume-stats-1 fate-gpume-stats-hme fate-gpume-stats-satd
-fate-gpume-stats-hme: CMD = ffmpeg -lavfi "$(GPUME_SRC),gpume=algo=hme:dir=both:stats_file=-" -f null -
+fate-gpume-stats-hme: CMD = ffmpeg -lavfi "$(GPUME_SRC),gpume=algo=hme:block=16:dir=both:stats_file=-" -f null -
 fate-gpume-stats-satd: CMD = ffmpeg -lavfi "$(GPUME_ODD),gpume=algo=ds:cost=satd:range=64:block=32:stats_file=-" -f null -
 fate-gpume-stats:   CMD = ffmpeg -lavfi "$(GPUME_SRC),gpume=algo=ds:range=64:dir=both:stats_file=-" -f null -
 fate-gpume-stats-1: CMD = ffmpeg -lavfi "$(GPUME_SRC),setpts=N*7-3,gpume=algo=fs:range=3:block=64:stats_file=-" -f null -
