@@ -11,6 +11,7 @@
 #include "libavutil/common.h"
 #include "libavutil/error.h"
 #include "libavutil/frame.h"
+#include "libavutil/log.h"
 #include "libavutil/mem.h"
 
 #include "libavfilter/gpume/field/sidedata.h"
@@ -21,6 +22,8 @@ enum { PAST, FUTURE };
 
 /** Longest component of a vector that is kept. */
 #define MAX_LENGTH 4096
+/** If so many frames have no vectors none will have. */
+#define MANY_FRAMES 16
 
 /** The fields of a picture against the one before and the one after. */
 typedef struct MEHintPicture {
@@ -36,7 +39,7 @@ static void clear(MEHintVector *field, size_t size)
     }
 }
 
-av_cold int ff_me_hint_init(MEHint **phint, int mb_width, int mb_height, int max_b_frames)
+av_cold int ff_me_hint_init(MEHint **phint, void *log_ctx, int mb_width, int mb_height, int max_b_frames)
 {
     /* places in the 4x4 squares with the macroblock in their middle: inside, then around */
     static const uint8_t order[ME_HINT_CANDIDATES] = { 5, 6, 10, 9, 8, 4, 1, 2, 7, 11, 14, 13 };
@@ -45,6 +48,7 @@ av_cold int ff_me_hint_init(MEHint **phint, int mb_width, int mb_height, int max
 
     if (!hint)
         return AVERROR(ENOMEM);
+    hint->log_ctx = log_ctx;
     hint->width  = mb_width  * 16 / ME_HINT_SIDE;
     hint->height = mb_height * 16 / ME_HINT_SIDE;
     size         = (size_t)(hint->width + 2) * (hint->height + 2);
@@ -73,12 +77,22 @@ av_cold int ff_me_hint_init(MEHint **phint, int mb_width, int mb_height, int max
     return 0;
 }
 
+/* An encoder without vectors works, and is no faster. */
+static void say_that_none_came(MEHint *hint)
+{
+    if (!hint->had_vectors && hint->nb_frames)
+        av_log(hint->log_ctx, AV_LOG_WARNING, "me_hint has no effect: there are no motion vectors in %d frames. "
+               "Put a filter that searches them before the encoder, such as -vf gpume=algo=hme.\n", hint->nb_frames);
+    hint->had_vectors = 1;
+}
+
 av_cold void ff_me_hint_uninit(MEHint **phint)
 {
     MEHint *hint = *phint;
 
     if (!hint)
         return;
+    say_that_none_came(hint);
     for (int dir = PAST; dir <= FUTURE; dir++) {
         for (int i = 0; hint->pictures && i < hint->nb_pictures; i++)
             av_freep(&hint->pictures[i].field[dir]);
@@ -130,6 +144,9 @@ void ff_me_hint_add(MEHint *hint, const AVFrame *frame, int number)
     pic         = picture_of(hint, number);
     pic->number = -1;
     sd = av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
+    hint->had_vectors |= !!sd;
+    if (++hint->nb_frames == MANY_FRAMES)
+        say_that_none_came(hint);
     if (!sd)
         return;
 

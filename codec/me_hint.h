@@ -35,6 +35,9 @@ typedef int16_t MEHintVector[2];    ///< ME_HINT_NONE, 0: there is none
 
 typedef struct MEHint {
     int width, height;              ///< in squares
+    void *log_ctx;
+    int nb_frames;                  ///< up to the first one with vectors, or a warning
+    int had_vectors;                ///< or it was said that there are none
     int nb_directions;              ///< 1: only the past, as there are no B frames
     int nb_pictures;                ///< whose fields are kept
     struct MEHintPicture *pictures;
@@ -53,7 +56,7 @@ typedef struct MEHint {
  * @param max_b_frames largest number of B frames in a row
  * @return 0 or AVERROR(ENOMEM)
  */
-int ff_me_hint_init(MEHint **hint, int mb_width, int mb_height, int max_b_frames);
+int ff_me_hint_init(MEHint **hint, void *log_ctx, int mb_width, int mb_height, int max_b_frames);
 
 void ff_me_hint_uninit(MEHint **hint);
 

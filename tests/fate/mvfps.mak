@@ -41,7 +41,9 @@ fate-mvfps-cut-blend: CMD = $(call MVFPS_CRC,$(MVFPS_CUT)$(GPUME_COMMA)gpume=alg
 
 # Motion-compensated pictures. What gpume and mvfps make of a source; $(1): options of gpume, $(2): of mvfps
 MVFPS_MCI   = $(call MVFPS_CRC,$(GPUME_SRC)$(GPUME_COMMA)gpume=$(1),$(2))
-FATE_MVFPS_MCI = $(foreach N,defaults hme-4 hme-16 umh past future 5x,fate-mvfps-$(N))
+FATE_MVFPS_MCI = $(foreach N,defaults readme readme-gbrp hme-4 hme-16 umh past future 5x,fate-mvfps-$(N))
+fate-mvfps-readme:    CMD = $(call MVFPS_MCI,algo=hme:block=8:dir=both:pel=1:sweeps=4)
+fate-mvfps-readme-gbrp: CMD = $(call MVFPS_CRC,$(GPUME_SRC)$(GPUME_COMMA)$(GPUME_SCALE)gbrp$(GPUME_COMMA)gpume=algo=hme:block=8:dir=both:pel=1:sweeps=4,fps=2x)
 fate-mvfps-defaults:  CMD = $(call MVFPS_MCI,algo=hme:block=8:dir=both)
 fate-mvfps-hme-4:     CMD = $(call MVFPS_MCI,algo=hme:block=4:dir=both,scene=0)
 fate-mvfps-hme-16:    CMD = $(call MVFPS_MCI,algo=hme:block=16:dir=both:pel=1:sweeps=8,scene=0)
@@ -54,6 +56,13 @@ fate-mvfps-5x:        CMD = $(call MVFPS_MCI,algo=hme:block=8:dir=both,fps=5x:sc
 FATE_MVFPS_SAME = $(foreach N,1 2 5,fate-mvfps-threads-$(N)) fate-mvfps-metadata
 $(FATE_MVFPS_SAME): REF = $(SRC_PATH)/tests/ref/fate/mvfps-defaults
 fate-mvfps-threads-%: CMD = $(call MVFPS_CRC,$(GPUME_SRC)$(GPUME_COMMA)gpume=algo=hme:block=8:dir=both,fps=2x,-filter_complex_threads $(lastword $(subst -, ,$@)))
+# mvfps searches as the README's line does
+FATE_MVFPS_SAME += fate-mvfps-alone fate-mvfps-alone-3 fate-mvfps-alone-gbrp
+fate-mvfps-alone fate-mvfps-alone-3: REF = $(SRC_PATH)/tests/ref/fate/mvfps-readme
+fate-mvfps-alone:     CMD = $(call MVFPS_CRC,$(GPUME_SRC),fps=2x)
+fate-mvfps-alone-3:   CMD = $(call MVFPS_CRC,$(GPUME_SRC),fps=2x:search=auto,-filter_complex_threads 3)
+fate-mvfps-alone-gbrp: REF = $(SRC_PATH)/tests/ref/fate/mvfps-readme-gbrp
+fate-mvfps-alone-gbrp: CMD = $(call MVFPS_CRC,$(GPUME_SRC)$(GPUME_COMMA)$(GPUME_SCALE)gbrp,fps=2x)
 fate-mvfps-metadata:  CMD = $(call MVFPS_MCI,algo=hme:block=8:dir=both:metadata=1)
 
 # One of each kind of format but gray16, p010 and p016, to which the series of FFmpeg convert differently
@@ -65,9 +74,16 @@ $(FATE_MVFPS_FORMATS): CMD = $(call MVFPS_MCI,algo=hme:block=8:dir=both$(GPUME_C
 fate-mvfps-mestimate: CMD = $(call MVFPS_CRC,$(GPUME_SRC)$(GPUME_COMMA)mestimate=epzs:8,scene=0)
 
 # Messages
-FATE_MVFPS_ERRORS = $(foreach N,vectors rate factor,fate-mvfps-error-$(N))
+FATE_MVFPS_ERRORS = $(foreach N,vectors rate factor size dropped repeated moved removed,fate-mvfps-error-$(N))
 MVFPS_FAILS = { ffmpeg -v error -lavfi "$(1)" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvfps[^]]*. //p"; }
-fate-mvfps-error-vectors: CMD = $(call MVFPS_FAILS,$(GPUME_SRC)$(GPUME_COMMA)mvfps=fps=60)
+fate-mvfps-error-vectors: CMD = $(call MVFPS_FAILS,$(GPUME_SRC)$(GPUME_COMMA)mvfps=fps=60:search=never)
+# what happened to vectors on their way
+MVFPS_SAYS = { ffmpeg -v warning -lavfi "$(GPUME_SRC),gpume=algo=hme:dir=both,$(1),mvfps" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvfps[^]]*. //p"; }
+fate-mvfps-error-size:     CMD = $(call MVFPS_SAYS,crop=64:48)
+fate-mvfps-error-dropped:  CMD = $(call MVFPS_SAYS,select=not(eq(n\,2)))
+fate-mvfps-error-repeated: CMD = $(call MVFPS_SAYS,loop=1:1:2)
+fate-mvfps-error-moved:    CMD = $(call MVFPS_SAYS,hflip)
+fate-mvfps-error-removed:  CMD = $(call MVFPS_SAYS,scale=60:40)
 fate-mvfps-error-rate:    CMD = $(call MVFPS_FAILS,$(GPUME_SRC)$(GPUME_COMMA)mvfps=fps=fast)
 fate-mvfps-error-factor:  CMD = $(call MVFPS_FAILS,$(GPUME_SRC)$(GPUME_COMMA)mvfps=fps=0x)
 

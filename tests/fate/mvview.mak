@@ -43,6 +43,27 @@ FATE_MVVIEW_SAME += fate-mvview-nearest
 fate-mvview-nearest: REF = $(MVVIEW_REF)both
 fate-mvview-nearest: CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC):dir=both:refs=2,mode=flow+arrows)
 
+# Alone it searches what it draws
+FATE_MVVIEW_MODES += fate-mvview-readme fate-mvview-readme-future fate-mvview-readme-distance fate-mvview-readme-enable
+FATE_MVVIEW_ALONE  = fate-mvview-alone fate-mvview-alone-future fate-mvview-alone-distance fate-mvview-alone-enable
+FATE_MVVIEW_SAME  += $(FATE_MVVIEW_ALONE)
+MVVIEW_README = $(GPUME_SRC),gpume=algo=hme
+fate-mvview-readme:          CMD = $(call MVVIEW_CRC,$(MVVIEW_README),mode=flow+arrows)
+fate-mvview-readme-future:   CMD = $(call MVVIEW_CRC,$(MVVIEW_README):dir=future,mode=flow+arrows:source=future)
+fate-mvview-readme-distance: CMD = $(call MVVIEW_CRC,$(MVVIEW_README):refs=3,mode=flow+arrows:distance=3)
+fate-mvview-readme-enable:   CMD = $(call MVVIEW_CRC,$(MVVIEW_README),mode=flow+arrows:enable=lt(n\,3))
+fate-mvview-alone:           CMD = $(call MVVIEW_CRC,$(GPUME_SRC),mode=flow+arrows)
+fate-mvview-alone-future:    CMD = $(call MVVIEW_CRC,$(GPUME_SRC),mode=flow+arrows:source=future:search=auto)
+fate-mvview-alone-distance:  CMD = $(call MVVIEW_CRC,$(GPUME_SRC),mode=flow+arrows:distance=3)
+fate-mvview-alone-enable:    CMD = $(call MVVIEW_CRC,$(GPUME_SRC),mode=flow+arrows:enable=lt(n\,3))
+$(FATE_MVVIEW_ALONE): REF = $(@:fate-mvview-alone%=$(MVVIEW_REF)readme%)
+
+# Colours of more than 8 bits become those of this machine's byte order
+FATE_MVVIEW_10BIT = fate-mvview-byte-order fate-mvview-no-vectors
+fate-mvview-byte-order: CMD = { ffmpeg -v info -lavfi "$(GPUME_SRC),$(GPUME_SCALE)gbrp10,mvview,showinfo=checksum=0" -f null - 2>&1 | sed -n "s/.*fmt:\([a-z0-9]*\) .*/\1/p" | sed "s/le$$//" | uniq; }
+fate-mvview-no-vectors: CMD = { ffmpeg -v warning -lavfi "$(GPUME_SRC),mvview=search=never" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvview[^]]*. //p"; }
+FATE_MVVIEW-$(call ALLYES, $(MVVIEW_NEEDS) SCALE_FILTER SHOWINFO_FILTER NULL_MUXER) += $(FATE_MVVIEW_10BIT)
+
 # One after the other; the second one draws into the first one's frames
 FATE_MVVIEW_SAME += fate-mvview-twice
 fate-mvview-twice: REF = $(MVVIEW_REF)past
@@ -64,7 +85,7 @@ fate-mvview-mestimate: CMD = $(call MVVIEW_CRC,$(GPUME_SRC)$(GPUME_COMMA)mestima
 
 # Frames without vectors stay as they are
 FATE_MVVIEW-$(call ALLYES, $(MVVIEW_NEEDS)) += fate-mvview-none
-fate-mvview-none: CMD = $(call MVVIEW_CRC,$(GPUME_SRC),mode=flow:background=black)
+fate-mvview-none: CMD = $(call MVVIEW_CRC,$(GPUME_SRC),mode=flow:background=black:search=never)
 fate-mvview-none: REF = $(GPUME_REF)frames
 
 FATE_MVVIEW_PROGRAMS-$(call ALLYES, GPUME_FILTER MVVIEW_FILTER) += fate-mvview-unit fate-mvview-unit-quick
