@@ -348,9 +348,9 @@ static int begin_pair(AVFilterContext *ctx)
         return ret;
     if (s->mode == MVFPS_MCI && !ret) {
         if (!s->had_vectors) {
-            av_log(ctx, AV_LOG_ERROR, "The frames have no motion vectors. Put a filter that searches them "
-                   "before mvfps, for example gpume=" SEARCH_OPTIONS ",mvfps=fps=%s, "
-                   "or leave out search=never.\n", s->fps);
+            av_log(ctx, AV_LOG_ERROR, "The frames have no motion vectors. Leave out search=never, or put a "
+                   "filter that searches them before mvfps, for example gpume=" SEARCH_OPTIONS ",mvfps=fps=%s.\n",
+                   s->fps);
             return AVERROR(EINVAL);
         }
         s->how = s->cut;

@@ -45,8 +45,10 @@ static int has_vectors(const AVFrame *frame)
 
 static void decide(GpumeSearcher *s, enum State state)
 {
+    const AVFrame *last = s->waiting[s->nb_waiting - 1];
+
     s->state = state;
-    if (s->cfg.decided)
+    if (s->cfg.decided && (state == SEARCHES || has_vectors(last)))
         s->cfg.decided(s->cfg.log_ctx, state == SEARCHES);
 }
 

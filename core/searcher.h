@@ -37,7 +37,8 @@ typedef struct GpumeSearcherConfig {
     GpumeExecutor executor;
     AVBufferRef *hw_device;     ///< for frames in system memory; may be NULL
     /**
-     * Called once, when it is known how vectors come, before the first frame leaves.
+     * Called once, when it is known that vectors come, or that they are searched, before the first
+     * frame leaves.
      * @param searched whether they are searched
      */
     void (*decided)(void *log_ctx, int searched);
