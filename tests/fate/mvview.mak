@@ -60,7 +60,7 @@ $(FATE_MVVIEW_ALONE): REF = $(@:fate-mvview-alone%=$(MVVIEW_REF)readme%)
 
 # Colours of more than 8 bits become those of this machine's byte order
 FATE_MVVIEW_10BIT = fate-mvview-byte-order fate-mvview-no-vectors
-fate-mvview-byte-order: CMD = { ffmpeg -v info -lavfi "$(GPUME_SRC),$(GPUME_SCALE)gbrp10,mvview,showinfo=checksum=0" -f null - 2>&1 | sed -e "/ fmt:/!d" -e "s/.* fmt://" -e "s/ .*//" -e "s/le//" | uniq; }
+fate-mvview-byte-order: CMD = { ffmpeg -auto_conversion_filters -v info -lavfi "$(GPUME_SRC),$(GPUME_SCALE)gbrp10,mvview,showinfo=checksum=0" -f null - 2>&1 | sed -e "/ fmt:/!d" -e "s/.* fmt://" -e "s/ .*//" -e "s/le//" | uniq; }
 fate-mvview-no-vectors: CMD = { ffmpeg -v warning -lavfi "$(GPUME_SRC),mvview=search=never" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvview[^]]*. //p"; }
 FATE_MVVIEW-$(call ALLYES, $(MVVIEW_NEEDS) SCALE_FILTER SHOWINFO_FILTER NULL_MUXER) += $(FATE_MVVIEW_10BIT)
 
