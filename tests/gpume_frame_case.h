@@ -19,6 +19,7 @@
 #include "libavutil/avassert.h"
 #include "libavutil/imgutils.h"
 #include "libavutil/mem.h"
+#include "libavutil/opt.h"
 #include "libavutil/pixdesc.h"
 
 #include "libavfilter/gpume/field/field_args.h"
@@ -126,6 +127,12 @@ typedef struct Graph {
     void (*configure)(void);    ///< called when options are set; may be NULL
 } Graph;
 
+/* Frames are sent one by one, with the vectors that a case has or with none. */
+static int set_search(AVFilterContext *ctx)
+{
+    return av_opt_find(ctx->priv, "search", NULL, 0, 0) ? av_opt_set(ctx->priv, "search", "never", 0) : 0;
+}
+
 static int open_graph(Graph *g, const Input *in, const char *filter, const char *options, int threads)
 {
     AVFilterContext *ctx;
@@ -142,6 +149,7 @@ static int open_graph(Graph *g, const Input *in, const char *filter, const char 
                                             NULL, g->graph)) < 0 ||
         (ret = avfilter_graph_create_filter(&ctx, avfilter_get_by_name(filter), filter, options,
                                             NULL, g->graph)) < 0 ||
+        (ret = set_search(ctx)) < 0 ||
         (ret = avfilter_graph_create_filter(&g->sink, avfilter_get_by_name("buffersink"), "out",
                                             NULL, NULL, g->graph)) < 0 ||
         (ret = avfilter_link(g->src, 0, ctx, 0)) < 0 ||

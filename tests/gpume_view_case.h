@@ -160,7 +160,7 @@ static int open_device_graph(DeviceGraph *d, const Input *in, const char *option
     if (ret < 0 || (ret = av_buffersrc_parameters_set(d->g.src, params)) < 0 ||
         (ret = avfilter_init_str(d->g.src, NULL)) < 0 ||
         (ret = avfilter_graph_create_filter(&ctx, avfilter_get_by_name("mvview"), "mvview", options,
-                                            NULL, d->g.graph)) < 0 ||
+                                            NULL, d->g.graph)) < 0 || (ret = set_search(ctx)) < 0 ||
         (ret = avfilter_graph_create_filter(&d->g.sink, avfilter_get_by_name("buffersink"), "out",
                                             NULL, NULL, d->g.graph)) < 0 ||
         (ret = avfilter_link(d->g.src, 0, ctx, 0)) < 0 ||

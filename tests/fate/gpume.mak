@@ -60,7 +60,7 @@ $(FATE_GPUME_SEARCHES): CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=$(@:fate-gpume-
 
 # another cost, with tiles that the edges cut
 FATE_GPUME_SATD = fate-gpume-satd-fs fate-gpume-satd-ds fate-gpume-satd-hme fate-gpume-satd-odd
-$(FATE_GPUME_SATD):  CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=$(@:fate-gpume-satd-%=%):cost=satd:range=12:dir=both)
+$(FATE_GPUME_SATD):  CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=$(@:fate-gpume-satd-%=%):block=16:cost=satd:range=12:dir=both)
 fate-gpume-satd-odd: CMD = $(call GPUME_CSV,$(GPUME_ODD),algo=hme:cost=satd:block=8:dir=both)
 FATE_GPUME_VECTORS += $(FATE_GPUME_SATD)
 
