@@ -125,6 +125,7 @@ typedef struct Graph {
     AVFilterGraph *graph;
     AVFilterContext *src, *sink;
     void (*configure)(void);    ///< called when options are set; may be NULL
+    int searches;                   ///< the filter searches where no vectors come
 } Graph;
 
 /* Frames are sent one by one, with the vectors that a case has or with none. */
@@ -149,7 +150,7 @@ static int open_graph(Graph *g, const Input *in, const char *filter, const char 
                                             NULL, g->graph)) < 0 ||
         (ret = avfilter_graph_create_filter(&ctx, avfilter_get_by_name(filter), filter, options,
                                             NULL, g->graph)) < 0 ||
-        (ret = set_search(ctx)) < 0 ||
+        !g->searches && (ret = set_search(ctx)) < 0 ||
         (ret = avfilter_graph_create_filter(&g->sink, avfilter_get_by_name("buffersink"), "out",
                                             NULL, NULL, g->graph)) < 0 ||
         (ret = avfilter_link(g->src, 0, ctx, 0)) < 0 ||

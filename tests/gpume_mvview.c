@@ -144,6 +144,70 @@ static void failing_allocations(void)
     CHECK(nb_tried > 50 && nb_harmless < nb_tried / 4, "%d of %d", nb_harmless, nb_tried);
 }
 
+/* What leaves a graph into which three frames without vectors were sent. Returns how many, or an error. */
+static int search_and_draw(const Input *in, AVFrame *out[3])
+{
+    AVFrame *frames[4] = { make_frame(&in[0]), make_frame(&in[1]), make_frame(&in[2]) };
+    Graph g = { .configure = let_fail, .searches = 1 };
+    int ret, nb = 0;
+
+    test_track(1);
+    ret = open_graph(&g, in, "mvview", "mode=flow+arrows", 2);
+    for (int i = 0; i < 4 && ret >= 0; i++) {
+        ret = av_buffersrc_add_frame(g.src, frames[i]);
+        while (ret >= 0 && nb < 3 && (ret = av_buffersink_get_frame(g.sink, out[nb])) >= 0)
+            nb++;
+        if (ret == AVERROR(EAGAIN) || ret == AVERROR_EOF)
+            ret = 0;
+    }
+    avfilter_graph_free(&g.graph);
+    test_track(0);
+    for (int i = 0; i < 3; i++)
+        av_frame_free(&frames[i]);
+    return ret < 0 ? ret : nb;
+}
+
+/* mvview alone searches; each allocation fails, that of the engine, too. */
+static void failing_searches(void)
+{
+    Input in[3];
+    AVFrame *expected[3], *out[3];
+    int nb_tried = 0, failed = 1, ret;
+
+    for (int i = 0; i < 3; i++) {
+        in[i]       = (Input) { .w = 40, .h = 33, .format = AV_PIX_FMT_YUV420P, .seed = i };
+        expected[i] = test_alloc(av_frame_alloc());
+        out[i]      = test_alloc(av_frame_alloc());
+    }
+    next_to_fail = 0;
+    ret = search_and_draw(in, expected);
+    CHECK(ret == 3, "%d frames: %s", ret, ret < 0 ? av_err2str(ret) : "");
+    CHECK(av_frame_get_side_data(expected[1], AV_FRAME_DATA_MOTION_VECTORS), "nothing was searched");
+    for (int n = 1; failed; n++) {
+        const int outstanding = test_nb_outstanding;
+
+        snprintf(test_context, sizeof(test_context), "allocation %d of a search fails", n);
+        next_to_fail = n;
+        ret = search_and_draw(in, out);
+        failed = test_nb_failed;
+        test_fail_allocation(0, 0);
+        for (int i = 0; i < 3; i++) {
+            CHECK(ret < 3 || same_pictures(out[i], expected[i]), "another picture");
+            av_frame_unref(out[i]);
+        }
+        CHECK(ret < 0 || ret == 3, "%d frames", ret);
+        CHECK(failed || ret >= 0, "%s", av_err2str(ret));
+        nb_tried += failed;
+        CHECK(test_nb_outstanding == outstanding, "%d buffers leaked", test_nb_outstanding - outstanding);
+    }
+    for (int i = 0; i < 3; i++) {
+        av_frame_free(&expected[i]);
+        av_frame_free(&out[i]);
+    }
+    printf("  %d allocations of a search failed in turn\n", nb_tried);
+    CHECK(nb_tried > 100, "%d", nb_tried);
+}
+
 /* Frames that have nothing to draw are the same frames. */
 static void untouched(void)
 {
@@ -546,6 +610,7 @@ static void in_memory(int quick)
     sizes_that_change();
     many_vectors();
     failing_allocations();
+    failing_searches();
     if (avfilter_get_by_name("codecview"))
         beside_codecview(quick ? 40 : 400);
     all_formats();
