@@ -4,7 +4,8 @@
 # device memory taken by another process, a truncated file, a signal while searches are in
 # flight. Each run must end with the right exit code and with complete files.
 #
-# usage: gpu-reliability.sh RESULTS GPU_DIR     (GPU_DIR: prepared by tests/gpu.sh)
+# usage: gpu-reliability.sh RESULTS GPU_DIR [beside|alone]     (GPU_DIR: prepared by tests/gpu.sh)
+#   beside: what other work on the GPU does not disturb; alone: the rest; default: all
 # QUICK=1 shortens the run. To try it without a decoder on the device, GPUME_HW gives the
 # options before the input and GPUME_UP the filters before gpume.
 
@@ -33,129 +34,150 @@ host() { timeout 600 ./ffmpeg -hide_banner -nostdin -loglevel error "$@"; }
 # unfinished: names of partial files
 unfinished() { find "$tmp" -name '*.gpume-part'; }
 
-# 1. A stream of every search at once, each again and again until it is told to end; and
+# A stream of every search at once, each again and again until it is told to end; and
 # eight filters of one process, some of which share a device, against the oracle.
-timeout 900 ./libavfilter/tests/gpume_soak -threads 8 -seconds "$seconds" \
-    > "$top/build/results/gpu-soak.log" 2>&1 &
-soak=$!
-# shellcheck disable=SC2046  # a list of words
-set -- $(combinations FULL range=16 range=8:block=8) $(combinations PATTERN range=64) \
-    $(combinations PREDICTIVE range=32) $(combinations HIERARCHICAL range=64) ds:range=16:block=4 \
-    ds:range=32:smooth=2:check=1:pel=4
-i=0
-for search; do
-    i=$((i + 1))
-    # shellcheck disable=SC2086
-    timeout --preserve-status -s INT "$seconds" ./ffmpeg -hide_banner -nostdin -loglevel error $hw \
-        -stream_loop -1 -i "$clip" -vf "${up}gpume=algo=$search:dir=both:backend=cuda:stats_file=$tmp/s$i" \
-        -f null - > "$tmp/log$i" 2>&1 &
-    echo $! > "$tmp/pid$i"
-done
-i=0
-frames=0
-for search; do
-    i=$((i + 1))
-    status=0
-    wait "$(cat "$tmp/pid$i")" || status=$?
-    # compare the first frames, but not the end of the clip: the repeated stream has no end there
-    host -i "$clip" -vf "gpume=algo=$search:dir=both:backend=cpu:stats_file=$tmp/c$i" -f null -
-    lines=$(($(grep -c . "$tmp/c$i") - 2))
-    head -n $lines "$tmp/c$i" | sed 's/pts:[^ ]*//' > "$tmp/cpu"
-    head -n $lines "$tmp/s$i" 2>/dev/null | sed 's/pts:[^ ]*//' > "$tmp/gpu"
-    frames=$((frames + $(grep -c . "$tmp/s$i" 2>/dev/null) / 2))
-    check "many-streams/$search" "status $status: $(tail -n 1 "$tmp/log$i")" \
-        eval "[ $status = 255 ] && [ $lines -gt 10 ] && cmp -s '$tmp/cpu' '$tmp/gpu'"
-done
-say "$# streams at once: $frames frames in $seconds s"
-check many-streams/files "$(unfinished)" test -z "$(unfinished)"
-rm -f "$tmp"/*
-check eight-threads "see $top/build/results/gpu-soak.log" wait $soak
-tail -n 1 "$top/build/results/gpu-soak.log"
+many_streams() {
+    timeout 900 ./libavfilter/tests/gpume_soak -threads 8 -seconds "$seconds" \
+        > "$top/build/results/gpu-soak.log" 2>&1 &
+    soak=$!
+    # shellcheck disable=SC2046  # a list of words
+    set -- $(combinations FULL range=16 range=8:block=8) $(combinations PATTERN range=64) \
+        $(combinations PREDICTIVE range=32) $(combinations HIERARCHICAL range=64) ds:range=16:block=4 \
+        ds:range=32:smooth=2:check=1:pel=4
+    i=0
+    for search; do
+        i=$((i + 1))
+        # shellcheck disable=SC2086
+        timeout --preserve-status -s INT "$seconds" ./ffmpeg -hide_banner -nostdin -loglevel error $hw \
+            -stream_loop -1 -i "$clip" -vf "${up}gpume=algo=$search:dir=both:backend=cuda:stats_file=$tmp/s$i" \
+            -f null - > "$tmp/log$i" 2>&1 &
+        echo $! > "$tmp/pid$i"
+    done
+    i=0
+    frames=0
+    for search; do
+        i=$((i + 1))
+        status=0
+        wait "$(cat "$tmp/pid$i")" || status=$?
+        # compare the first frames, but not the end of the clip: the repeated stream has no end there
+        host -i "$clip" -vf "gpume=algo=$search:dir=both:backend=cpu:stats_file=$tmp/c$i" -f null -
+        lines=$(($(grep -c . "$tmp/c$i") - 2))
+        head -n $lines "$tmp/c$i" | sed 's/pts:[^ ]*//' > "$tmp/cpu"
+        head -n $lines "$tmp/s$i" 2>/dev/null | sed 's/pts:[^ ]*//' > "$tmp/gpu"
+        frames=$((frames + $(grep -c . "$tmp/s$i" 2>/dev/null) / 2))
+        check "many-streams/$search" "status $status: $(tail -n 1 "$tmp/log$i")" \
+            eval "[ $status = 255 ] && [ $lines -gt 10 ] && cmp -s '$tmp/cpu' '$tmp/gpu'"
+    done
+    say "$# streams at once: $frames frames in $seconds s"
+    check many-streams/files "$(unfinished)" test -z "$(unfinished)"
+    rm -f "$tmp"/*
+    check eight-threads "see $top/build/results/gpu-soak.log" wait $soak
+    tail -n 1 "$top/build/results/gpu-soak.log"
+}
 
 # Memory over many frames and graphs, as counted by the driver.
-frames=100000
-[ -z "${QUICK-}" ] || frames=10000
-for long in "-long $frames" "-long $frames -behind mvview,mvfps" '-teardown 100' '-teardown 100 -behind mvview,mvfps' \
-            '-changes 100'; do
-    # shellcheck disable=SC2086
-    check "gpu-memory/$long" "see $top/build/results/gpu-memory.log" sh -c "timeout 900 \
-        ./libavfilter/tests/gpume_soak -backends cuda,frames $long > '$top/build/results/gpu-memory.log' 2>&1"
-    cat "$top/build/results/gpu-memory.log"
-done
-
-# 3. Another process takes nearly all memory: right vectors, or an error and no file.
-host -i "$clip" -vf gpume=algo=ds:backend=cpu:mv_file=- -f null - > "$tmp/cpu"
-for left in 4096 1024 512 256 64 16; do
-    ./libavfilter/tests/gpume_soak -hog $left > "$tmp/hog" 2>&1 &
-    hog=$!
-    tries=0
-    while [ $tries -lt 300 ] && ! grep -q '^taken' "$tmp/hog" && kill -0 $hog 2>/dev/null; do
-        sleep 0.1
-        tries=$((tries + 1))
+memory_over_time() {
+    frames=100000
+    [ -z "${QUICK-}" ] || frames=10000
+    for long in "-long $frames" "-long $frames -behind mvview,mvfps" '-teardown 100' '-teardown 100 -behind mvview,mvfps' \
+                '-changes 100'; do
+        # shellcheck disable=SC2086
+        check "gpu-memory/$long" "see $top/build/results/gpu-memory.log" sh -c "timeout 900 \
+            ./libavfilter/tests/gpume_soak -backends cuda,frames $long > '$top/build/results/gpu-memory.log' 2>&1"
+        cat "$top/build/results/gpu-memory.log"
     done
-    if ! grep -q '^taken' "$tmp/hog"; then
-        fail "little-memory/$left" "$(tail -n 1 "$tmp/hog")"
-        continue
-    fi
-    status=0
-    device -i "$clip" -vf "${up}gpume=algo=ds:backend=cuda:async_depth=4:mv_file=$tmp/v.csv" -f null - \
-        > "$tmp/log" 2>&1 || status=$?
-    # an error status, but not that of a signal or a timeout
-    if [ $status = 0 ]; then
-        check "little-memory/$left" "the files differ" cmp -s "$tmp/v.csv" "$tmp/cpu"
-    else
-        check "little-memory/$left" "status $status: $(tail -n 1 "$tmp/log")" \
-            eval "{ [ $status -lt 124 ] || [ $status -ge 160 ]; } && [ ! -e '$tmp/v.csv' ] &&
-                  [ -z \"\$(unfinished)\" ] &&
-                  grep -qi -e memory -e 'could not' -e error '$tmp/log'"
-    fi
-    say "$left MiB left: ffmpeg ends with $status"
-    kill $hog
-    wait $hog 2>/dev/null
-    rm -f "$tmp/v.csv"
-done
-device -i "$clip" -vf "${up}gpume=algo=ds:backend=cuda:mv_file=$tmp/v.csv" -f null -
-check little-memory/after "vectors differ" cmp -s "$tmp/v.csv" "$tmp/cpu"
-rm -f "$tmp"/*
+}
 
-# 4. A truncated file: the frames that were decoded have the same vectors as on the CPU.
-size=$(wc -c < "$clip")
-for part in 50 70 90; do
-    head -c $((size * part / 100)) "$clip" > "$tmp/broken.mkv"
-    status=0
-    device -i "$tmp/broken.mkv" -vf "${up}gpume=algo=ds:async_depth=8:mv_file=$tmp/v.csv" -f null - \
-        > "$tmp/log" 2>&1 || status=$?
-    down=
-    [ -z "$hw" ] || down=hwdownload,format=nv12,
-    device -i "$tmp/broken.mkv" -vf "${up}${down}gpume=algo=ds:backend=cpu:mv_file=$tmp/c.csv" -f null - \
-        > /dev/null 2>&1
-    check "broken-file/$part" "status $status: $(tail -n 1 "$tmp/log")" \
-        eval "[ $status = 0 ] && [ -z \"\$(unfinished)\" ] && [ \"\$(grep -c . '$tmp/v.csv')\" -gt 10 ] &&
-              cmp -s '$tmp/v.csv' '$tmp/c.csv'"
+# Another process takes nearly all memory: right vectors, or an error and no file.
+little_memory() {
+    host -i "$clip" -vf gpume=algo=ds:backend=cpu:mv_file=- -f null - > "$tmp/cpu"
+    for left in 4096 1024 512 256 64 16; do
+        ./libavfilter/tests/gpume_soak -hog $left > "$tmp/hog" 2>&1 &
+        hog=$!
+        tries=0
+        while [ $tries -lt 300 ] && ! grep -q '^taken' "$tmp/hog" && kill -0 $hog 2>/dev/null; do
+            sleep 0.1
+            tries=$((tries + 1))
+        done
+        if ! grep -q '^taken' "$tmp/hog"; then
+            fail "little-memory/$left" "$(tail -n 1 "$tmp/hog")"
+            continue
+        fi
+        status=0
+        device -i "$clip" -vf "${up}gpume=algo=ds:backend=cuda:async_depth=4:mv_file=$tmp/v.csv" -f null - \
+            > "$tmp/log" 2>&1 || status=$?
+        # an error status, but not that of a signal or a timeout
+        if [ $status = 0 ]; then
+            check "little-memory/$left" "the files differ" cmp -s "$tmp/v.csv" "$tmp/cpu"
+        else
+            check "little-memory/$left" "status $status: $(tail -n 1 "$tmp/log")" \
+                eval "{ [ $status -lt 124 ] || [ $status -ge 160 ]; } && [ ! -e '$tmp/v.csv' ] &&
+                      [ -z \"\$(unfinished)\" ] &&
+                      grep -qi -e memory -e 'could not' -e error '$tmp/log'"
+        fi
+        say "$left MiB left: ffmpeg ends with $status"
+        kill $hog
+        wait $hog 2>/dev/null
+        rm -f "$tmp/v.csv"
+    done
+    device -i "$clip" -vf "${up}gpume=algo=ds:backend=cuda:mv_file=$tmp/v.csv" -f null -
+    check little-memory/after "vectors differ" cmp -s "$tmp/v.csv" "$tmp/cpu"
     rm -f "$tmp"/*
-done
+}
 
-# 5. SIGINT while searches are in flight: both files cover the same frames, and the output
+# A truncated file: the frames that were decoded have the same vectors as on the CPU.
+broken_files() {
+    size=$(wc -c < "$clip")
+    for part in 50 70 90; do
+        head -c $((size * part / 100)) "$clip" > "$tmp/broken.mkv"
+        status=0
+        device -i "$tmp/broken.mkv" -vf "${up}gpume=algo=ds:async_depth=8:mv_file=$tmp/v.csv" -f null - \
+            > "$tmp/log" 2>&1 || status=$?
+        down=
+        [ -z "$hw" ] || down=hwdownload,format=nv12,
+        device -i "$tmp/broken.mkv" -vf "${up}${down}gpume=algo=ds:backend=cpu:mv_file=$tmp/c.csv" -f null - \
+            > /dev/null 2>&1
+        check "broken-file/$part" "status $status: $(tail -n 1 "$tmp/log")" \
+            eval "[ $status = 0 ] && [ -z \"\$(unfinished)\" ] && [ \"\$(grep -c . '$tmp/v.csv')\" -gt 10 ] &&
+                  cmp -s '$tmp/v.csv' '$tmp/c.csv'"
+        rm -f "$tmp"/*
+    done
+}
+
+# SIGINT while searches are in flight: both files cover the same frames, and the output
 # has no frame that they lack.
-for depth in 1 2 32; do
-    # shellcheck disable=SC2086
-    ./ffmpeg -hide_banner -nostdin -loglevel error $hw -stream_loop -1 -i "$clip" \
-        -vf "${up}gpume=algo=fs:range=48:block=8:async_depth=$depth:stats_file=$tmp/s:mv_file=$tmp/v.npy,${hw:+hwdownload,format=nv12,}scale=16:16" \
-        -f framecrc "$tmp/crc" > "$tmp/log" 2>&1 &
-    pid=$!
-    tries=0
-    while [ $tries -lt 600 ] && [ -z "$(find "$tmp" -name 's.*.gpume-part' -size +1k)" ]; do
-        sleep 0.1
-        tries=$((tries + 1))
+interrupted() {
+    for depth in 1 2 32; do
+        # shellcheck disable=SC2086
+        ./ffmpeg -hide_banner -nostdin -loglevel error $hw -stream_loop -1 -i "$clip" \
+            -vf "${up}gpume=algo=fs:range=48:block=8:async_depth=$depth:stats_file=$tmp/s:mv_file=$tmp/v.npy,${hw:+hwdownload,format=nv12,}scale=16:16" \
+            -f framecrc "$tmp/crc" > "$tmp/log" 2>&1 &
+        pid=$!
+        tries=0
+        while [ $tries -lt 600 ] && [ -z "$(find "$tmp" -name 's.*.gpume-part' -size +1k)" ]; do
+            sleep 0.1
+            tries=$((tries + 1))
+        done
+        kill -INT $pid
+        status=0
+        wait $pid || status=$?
+        lines=$(grep -c . "$tmp/s" 2>/dev/null)
+        crc=$(grep -c '^0,' "$tmp/crc")
+        check "interrupted/$depth" "status $status, ${lines:-no} lines, $crc frames: $(tail -n 1 "$tmp/log")" \
+            eval "[ $status = 255 ] && [ -z \"\$(unfinished)\" ] && [ ${lines:-0} -gt 5 ] &&
+                  head -c 128 '$tmp/v.npy' | grep -q \"'shape': ($((${lines:-0} + 1)), \" &&
+                  [ $crc -le $((${lines:-0} + 1)) ] && [ $crc -gt 0 ]"
+        rm -f "$tmp"/*
     done
-    kill -INT $pid
-    status=0
-    wait $pid || status=$?
-    lines=$(grep -c . "$tmp/s" 2>/dev/null)
-    crc=$(grep -c '^0,' "$tmp/crc")
-    check "interrupted/$depth" "status $status, ${lines:-no} lines, $crc frames: $(tail -n 1 "$tmp/log")" \
-        eval "[ $status = 255 ] && [ -z \"\$(unfinished)\" ] && [ ${lines:-0} -gt 5 ] &&
-              head -c 128 '$tmp/v.npy' | grep -q \"'shape': ($((${lines:-0} + 1)), \" &&
-              [ $crc -le $((${lines:-0} + 1)) ] && [ $crc -gt 0 ]"
-    rm -f "$tmp"/*
-done
+}
+
+parts=${3-all}
+if [ "$parts" != alone ]; then
+    many_streams
+    broken_files
+    interrupted
+fi
+if [ "$parts" != beside ]; then
+    memory_over_time
+    little_memory
+fi

@@ -30,7 +30,7 @@ fi
 series=${1:-$(sed -n 's/^DEFAULT_SERIES = //p' build/config.mk 2>/dev/null)}
 gpu=$top/build/gpu
 tree=$top/build/$series
-parts=${PARTS:-streams fate sanitizers field}
+parts=${PARTS:-streams field fate sanitizers}
 jobs=${JOBS:-$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)}
 [ "$jobs" -le 16 ] || jobs=16
 hw=${GPUME_HW-'-hwaccel cuda -hwaccel_output_format cuda -extra_hw_frames 16'}
@@ -296,9 +296,11 @@ ds:smooth=2 ds:check=1:block=8 ds:range=64:smooth=2:check=1:pel=4 fs:range=8:pel
     check seek "after -ss" device -ss 0.5 -i "$clip" -vf "${up}gpume=algo=ds:async_depth=4" -f null -
 }
 
-# Problems that occur in practice.
+# Problems that occur in practice: what the queue does not disturb, and the rest when it is done.
 field() {
-    sh "$top/tests/gpu-reliability.sh" "$results" "$gpu"
+    sh "$top/tests/gpu-reliability.sh" "$results" "$gpu" beside
+    wait "$queue"
+    sh "$top/tests/gpu-reliability.sh" "$results" "$gpu" alone
 }
 
 # compute-sanitizer over every kernel, in shares as it slows the units down. Not over the driver's
@@ -307,9 +309,19 @@ tools='memcheck racecheck initcheck'
 prepare_sanitizers() {
     command -v compute-sanitizer > /dev/null || return
     for tool in $tools; do
+        # the slowest first, in the smallest shares
+        case $tool in
+            racecheck) first=10 shares=10 ;;
+            *)         first=30 shares=5 ;;
+        esac
+        set --
         n=0
-        for program in unit:-backend:cuda:-share:1/4 unit:-backend:cuda:-share:2/4 unit:-backend:cuda:-share:3/4 \
-                       unit:-backend:cuda:-share:4/4 constant:-device mvfps:-device mvview:-device; do
+        while [ $n -lt $shares ]; do
+            n=$((n + 1))
+            set -- "$@" "unit:-backend:cuda:-share:$n/$shares"
+        done
+        n=$first
+        for program in "$@" constant:-device mvfps:-device mvview:-device; do
             n=$((n + 1))
             echo "timeout 1800 compute-sanitizer --tool $tool --error-exitcode 1 --report-api-errors no" \
                 "--check-api-memory-access no ./libavfilter/tests/gpume_$(echo $program | tr : ' ') -quick" \
@@ -325,8 +337,8 @@ sanitizers() {
     fi
     wait "$queue"
     for tool in $tools; do
-        verdict "compute-sanitizer/$tool" "$tmp"/queue/1-?-"$tool".sh
-        tail -q -n 1 "$tmp"/queue/1-?-"$tool".sh.log | sort | uniq -c
+        verdict "compute-sanitizer/$tool" "$tmp"/queue/1-??-"$tool".sh
+        tail -q -n 1 "$tmp"/queue/1-??-"$tool".sh.log | sort | uniq -c
     done
 }
 
