@@ -384,7 +384,7 @@ int main(int argc, char **argv)
         printf("usage: gpume_bench [-p PARTS] [-r REPEATS] CSV WIDTHxHEIGHT=FILE ...\n"
                "Measures on the first CUDA device. FILE holds raw 8-bit gray pictures of\n"
                "that size; rows are added to CSV, too ('-': to none). PARTS is a list with\n"
-               "commas of ceilings, kernels, searches, motion, draw, between, seed, nvofa, memory; without it\n"
+               "commas of ceilings, kernels, searches, motion, mvview, mvfps, seed, nvofa, memory; without it\n"
                "all of them. With flow NVOFA's vectors are written beside FILE.\n");
         return !(argc == 2 && !strcmp(argv[1], "-h"));
     }
@@ -418,9 +418,9 @@ int main(int argc, char **argv)
                 bench_free_pictures(b);
             }
         }
-        if (wanted(parts, "draw"))
+        if (wanted(parts, "mvview"))
             bench_mvview(b);
-        for (int depth = 8; depth <= 16 && wanted(parts, "between"); depth += 8) {
+        for (int depth = 8; depth <= 16 && wanted(parts, "mvfps"); depth += 8) {
             bench_load_pictures(b, path, depth);
             bench_mvfps(b);
             bench_free_pictures(b);

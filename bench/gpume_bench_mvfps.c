@@ -284,7 +284,7 @@ void bench_mvfps(Bench *b)
     begin_launches(b);
     for (int j = 0; j < FF_ARRAY_ELEMS(blocks); j++) {
         BenchRow row = {
-            .part = "between", .what = "mci", .content = b->content, .width = b->width, .height = b->height,
+            .part = "mvfps", .what = "mci", .content = b->content, .width = b->width, .height = b->height,
             .block = blocks[j], .depth = b->depth > 8 ? 10 : 8, .metric = "time on the device", .unit = "us",
         };
         BenchTimes device = { .nb = b->repeats }, host = { .nb = b->repeats };
@@ -310,6 +310,6 @@ void bench_mvfps(Bench *b)
 #else
 void bench_mvfps(Bench *b)
 {
-    printf("between: this build has no mvfps\n");
+    printf("mvfps: this build has no mvfps\n");
 }
 #endif

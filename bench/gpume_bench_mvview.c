@@ -159,7 +159,7 @@ static void draw(Bench *b, BenchMvview *d, enum AVPixelFormat format, const char
 {
     char what[64];
     BenchRow row = {
-        .part = "draw", .what = what, .width = b->width, .height = b->height,
+        .part = "mvview", .what = what, .width = b->width, .height = b->height,
         .block = block, .depth = format == AV_PIX_FMT_P010 ? 10 : 8, .metric = "time on the device", .unit = "us",
     };
     BenchTimes device = { .nb = b->repeats }, host = { .nb = b->repeats };
@@ -210,6 +210,6 @@ void bench_mvview(Bench *b)
 #else
 void bench_mvview(Bench *b)
 {
-    printf("draw: this build has no mvview\n");
+    printf("mvview: this build has no mvview\n");
 }
 #endif
