@@ -481,7 +481,7 @@ static void init_searcher(Searcher *c, GpumeStepRun *r)
     };
     c->half_linesize = 0;
     for (int k = 0; k < c->pel * c->pel && c->pel > 1; k++) {
-        const int pair = gpume_between(k % c->pel * 4 / c->pel, k / c->pel * 4 / c->pel);
+        const int pair = gpume_subpel_pair(k % c->pel * 4 / c->pel, k / c->pel * 4 / c->pel);
 
         for (int m = 0; m < 2; m++) {
             const int one = pair >> 4 * m;
@@ -592,7 +592,7 @@ uint32_t ff_gpume_propagation_cost(const GpumePropagation *p, const GpumeField *
                                    const GpumeBox *box, GpumeVector v, int pel)
 {
     const int log2_pel = gpume_log2_pel(pel), size = p->params.depth > 8 ? 2 : 1;
-    const int pair = gpume_between((v.dx & (pel - 1)) << (2 - log2_pel),
+    const int pair = gpume_subpel_pair((v.dx & (pel - 1)) << (2 - log2_pel),
                                    (v.dy & (pel - 1)) << (2 - log2_pel));
     const int margin = pel > 1 ? GPUME_HALF_MARGIN : 0;
     const int x0 = box->x0 + (v.dx >> log2_pel), y0 = box->y0 + (v.dy >> log2_pel);

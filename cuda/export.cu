@@ -65,8 +65,8 @@ gpume_outer_sample(const GpumeReference &r, int plane, int x, int y)
     return gpume_max(0, gpume_min(v, r.max_value));
 }
 
-/** One of the two samples of gpume_between(), at a whole place. */
-static __device__ __forceinline__ int gpume_between_sample(const GpumeReference &r, int which, int x, int y)
+/** One of the two samples of gpume_subpel_pair(), at a whole place. */
+static __device__ __forceinline__ int gpume_subpel_sample(const GpumeReference &r, int which, int x, int y)
 {
     const int plane = which & 3;
 
@@ -88,14 +88,14 @@ gpume_outer_cost(const GpumeCudaExportArgs &a, const GpumeCudaPair &pair, const 
     };
     const int pel  = a.params.pel;
     const int log2 = gpume_log2_pel(pel);
-    const int two  = gpume_between((v.dx & (pel - 1)) << (2 - log2), (v.dy & (pel - 1)) << (2 - log2));
+    const int two  = gpume_subpel_pair((v.dx & (pel - 1)) << (2 - log2), (v.dy & (pel - 1)) << (2 - log2));
     const int x0   = b.x0 + (v.dx >> log2), y0 = b.y0 + (v.dy >> log2);
     GpumeU32 sum = GpumeModuleCost::by_warp(b.w, b.h, [&](int x, int y) {
         const int cur = ((const GpumeModuleSample *)(pair.cur + a.linesize * (b.y0 + y)))[b.x0 + x];
-        int ref = gpume_between_sample(r, two & 15, x0 + x, y0 + y);
+        int ref = gpume_subpel_sample(r, two & 15, x0 + x, y0 + y);
 
         if (two >> 4 != (two & 15))
-            ref = (ref + gpume_between_sample(r, two >> 4, x0 + x, y0 + y) + 1) >> 1;
+            ref = (ref + gpume_subpel_sample(r, two >> 4, x0 + x, y0 + y) + 1) >> 1;
         return cur - ref;
     });
 

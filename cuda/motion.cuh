@@ -60,14 +60,14 @@ static __device__ __forceinline__ GpumeU32 gpume_mean2(GpumeU32 a, GpumeU32 b)
     return (a | b) - (((a ^ b) >> 1) & low);
 }
 
-/** gpume_between() of quarters of a sample: a table of constants, a word for each row. */
-static __device__ __forceinline__ int gpume_between_of(int fx, int fy)
+/** gpume_subpel_pair() of quarters of a sample: a table of constants, a word for each row. */
+static __device__ __forceinline__ int gpume_subpel_pair_of(int fx, int fy)
 {
     GpumeU32 row = 0;
 
     GPUME_UNROLL for (int y = 0; y < 4; y++) {
-        const GpumeU32 word = (GpumeU32)gpume_between(0, y)       | (GpumeU32)gpume_between(1, y) << 8 |
-                              (GpumeU32)gpume_between(2, y) << 16 | (GpumeU32)gpume_between(3, y) << 24;
+        const GpumeU32 word = (GpumeU32)gpume_subpel_pair(0, y)       | (GpumeU32)gpume_subpel_pair(1, y) << 8 |
+                              (GpumeU32)gpume_subpel_pair(2, y) << 16 | (GpumeU32)gpume_subpel_pair(3, y) << 24;
 
         row = fy == y ? word : row;
     }
@@ -124,7 +124,7 @@ struct GpumeMatcher {
         int byte;
     } Start;
 
-    /** @param which a sample of gpume_between() */
+    /** @param which a sample of gpume_subpel_pair() */
     __device__ __forceinline__ Start start(int which, int dx, int dy) const
     {
         const GpumeU32 x  = byte + (dx + (which >> 2 & 1)) * BYTES;
@@ -151,7 +151,7 @@ struct GpumeMatcher {
         if (PARTS) {
             const int log2 = gpume_log2_pel(pel);
             const int fx = (dx & (pel - 1)) << (2 - log2), fy = (dy & (pel - 1)) << (2 - log2);
-            const int two = gpume_between_of(fx, fy);
+            const int two = gpume_subpel_pair_of(fx, fy);
 
             *first  = start(two & 15, dx >> log2, dy >> log2);
             *second = start(two >> 4, dx >> log2, dy >> log2);

@@ -27,38 +27,38 @@ enum GpumePlane {
  * A subpel sample, packed: plane, and whether the sample to the right, or below, is meant;
  * then the same of the second.
  */
-#define GPUME_BETWEEN(plane, right, below) ((plane) | (right) << 2 | (below) << 3)
-#define GPUME_BETWEEN_TWO(first, second)   ((first) | (second) << 4)
+#define GPUME_SUBPEL_SAMPLE(plane, right, below) ((plane) | (right) << 2 | (below) << 3)
+#define GPUME_SUBPEL_PAIR(first, second)   ((first) | (second) << 4)
 
 /**
  * Returns the two samples whose mean is that at (fx, fy) quarters; where both are the same, it
  * is that one. The first is in the lower four bits.
  */
-GPUME_INLINE int gpume_between(int fx, int fy)
+GPUME_INLINE int gpume_subpel_pair(int fx, int fy)
 {
-    const int G = GPUME_BETWEEN(GPUME_PLANE_WHOLE, 0, 0), b = GPUME_BETWEEN(GPUME_PLANE_RIGHT, 0, 0);
-    const int h = GPUME_BETWEEN(GPUME_PLANE_BELOW, 0, 0), j = GPUME_BETWEEN(GPUME_PLANE_CENTRE, 0, 0);
+    const int G = GPUME_SUBPEL_SAMPLE(GPUME_PLANE_WHOLE, 0, 0), b = GPUME_SUBPEL_SAMPLE(GPUME_PLANE_RIGHT, 0, 0);
+    const int h = GPUME_SUBPEL_SAMPLE(GPUME_PLANE_BELOW, 0, 0), j = GPUME_SUBPEL_SAMPLE(GPUME_PLANE_CENTRE, 0, 0);
     /* to the right or below of these */
-    const int H = GPUME_BETWEEN(GPUME_PLANE_WHOLE, 1, 0), M = GPUME_BETWEEN(GPUME_PLANE_WHOLE, 0, 1);
-    const int m = GPUME_BETWEEN(GPUME_PLANE_BELOW, 1, 0), s = GPUME_BETWEEN(GPUME_PLANE_RIGHT, 0, 1);
+    const int H = GPUME_SUBPEL_SAMPLE(GPUME_PLANE_WHOLE, 1, 0), M = GPUME_SUBPEL_SAMPLE(GPUME_PLANE_WHOLE, 0, 1);
+    const int m = GPUME_SUBPEL_SAMPLE(GPUME_PLANE_BELOW, 1, 0), s = GPUME_SUBPEL_SAMPLE(GPUME_PLANE_RIGHT, 0, 1);
 
     switch (fy * 4 + fx) {
-    case  0: return GPUME_BETWEEN_TWO(G, G);
-    case  1: return GPUME_BETWEEN_TWO(G, b);
-    case  2: return GPUME_BETWEEN_TWO(b, b);
-    case  3: return GPUME_BETWEEN_TWO(b, H);
-    case  4: return GPUME_BETWEEN_TWO(G, h);
-    case  5: return GPUME_BETWEEN_TWO(b, h);
-    case  6: return GPUME_BETWEEN_TWO(b, j);
-    case  7: return GPUME_BETWEEN_TWO(b, m);
-    case  8: return GPUME_BETWEEN_TWO(h, h);
-    case  9: return GPUME_BETWEEN_TWO(h, j);
-    case 10: return GPUME_BETWEEN_TWO(j, j);
-    case 11: return GPUME_BETWEEN_TWO(j, m);
-    case 12: return GPUME_BETWEEN_TWO(h, M);
-    case 13: return GPUME_BETWEEN_TWO(h, s);
-    case 14: return GPUME_BETWEEN_TWO(j, s);
-    default: return GPUME_BETWEEN_TWO(s, m);
+    case  0: return GPUME_SUBPEL_PAIR(G, G);
+    case  1: return GPUME_SUBPEL_PAIR(G, b);
+    case  2: return GPUME_SUBPEL_PAIR(b, b);
+    case  3: return GPUME_SUBPEL_PAIR(b, H);
+    case  4: return GPUME_SUBPEL_PAIR(G, h);
+    case  5: return GPUME_SUBPEL_PAIR(b, h);
+    case  6: return GPUME_SUBPEL_PAIR(b, j);
+    case  7: return GPUME_SUBPEL_PAIR(b, m);
+    case  8: return GPUME_SUBPEL_PAIR(h, h);
+    case  9: return GPUME_SUBPEL_PAIR(h, j);
+    case 10: return GPUME_SUBPEL_PAIR(j, j);
+    case 11: return GPUME_SUBPEL_PAIR(j, m);
+    case 12: return GPUME_SUBPEL_PAIR(h, M);
+    case 13: return GPUME_SUBPEL_PAIR(h, s);
+    case 14: return GPUME_SUBPEL_PAIR(j, s);
+    default: return GPUME_SUBPEL_PAIR(s, m);
     }
 }
 
