@@ -243,10 +243,10 @@ formats() {
     ffmpeg -i ../open.ts -vf gpume=algo=ds:dir=both:mv_format=csv:mv_file=one.csv:stats_format=jsonl:stats_file=one.log -f null -
     for n in 1 3; do
         rm -rf many*
-        ranks $n -i ../open.ts -vf gpume=algo=ds:dir=both --mv-file many --mv-format csv --stats-file many.log \
+        ranks "$n" -i ../open.ts -vf gpume=algo=ds:dir=both --mv-file many --mv-format csv --stats-file many.log \
             --stats-format jsonl --segment 8
         check "mpi/formats/$n" "$(said | head -n 1)" eval 'cmp -s one.csv many && cmp -s one.log many.log'
-        ranks $n -i ../open.ts -vf gpume=algo=ds:dir=both --mv-file /dev/stdout --stats-file many.jsonl --segment 8 > many.csv
+        ranks "$n" -i ../open.ts -vf gpume=algo=ds:dir=both --mv-file /dev/stdout --stats-file many.jsonl --segment 8 > many.csv
         check "mpi/formats-stdout/$n" "$(said | head -n 1)" eval 'cmp -s one.csv many.csv && cmp -s one.log many.jsonl'
     done
 }
