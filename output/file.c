@@ -364,8 +364,8 @@ static av_cold int open_named(GpumeFile *file)
     else if (!exists || !access(file->path, W_OK))
         file->f = part_open(file, exists ? st.st_mode & 0777 : 0);
     if (file->f && file->numbered)
-        av_log(file->log_ctx, AV_LOG_WARNING, "%s goes on in %s: the filter graph was set up anew, and a file "
-               "keeps what was written before.\n", file->claim->name, file->path);
+        av_log(file->log_ctx, AV_LOG_WARNING, "%s goes on in %s: the filter graph was set up anew, without the frames "
+               "that it still held. -reinit_filter 0 keeps graph and file.\n", file->claim->name, file->path);
     return 0;
 }
 

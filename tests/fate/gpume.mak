@@ -161,11 +161,14 @@ fate-gpume-change-input:  CMD = $(call GPUME_CHANGE,-reinit_filter 0)
 # frames in flight are lost with the graph
 fate-gpume-change-reinit: CMD = $(call GPUME_CHANGE,,async_depth=1:)
 # nor are the files of the first graph
-FATE_GPUME_CHANGE-$(call ALLYES, $(GPUME_NEEDS) IMAGE2_MUXER IMAGE2_DEMUXER PGM_ENCODER PGM_DECODER FILE_PROTOCOL) += fate-gpume-change-files
+FATE_GPUME_CHANGE-$(call ALLYES, $(GPUME_NEEDS) IMAGE2_MUXER IMAGE2_DEMUXER PGM_ENCODER PGM_DECODER FILE_PROTOCOL) += fate-gpume-change-files fate-gpume-change-message
 fate-gpume-change-files:  CMD = cleanfiles="$$cleanfiles $(GPUME_TMP).csv $(GPUME_TMP)-2.csv"; rm -f $$cleanfiles; \
                                 $(subst mv_file=-,mv_file=$(GPUME_TMP).csv,$(call GPUME_CHANGE,,async_depth=1:)) && \
                                 cat $(GPUME_TMP).csv $(GPUME_TMP)-2.csv
 fate-gpume-change-files:  REF = $(GPUME_REF)change-reinit
+fate-gpume-change-message: CMD = cleanfiles="$$cleanfiles $(GPUME_TMP).csv $(GPUME_TMP)-2.csv"; rm -f $$cleanfiles; \
+                                 { $(subst mv_file=-,mv_file=$(GPUME_TMP).csv,$(call GPUME_CHANGE,-v warning,)); } 2>&1 | \
+                                 sed -n "s/^\[Parsed_gpume[^]]*\] *//p"
 
 # Files
 FATE_GPUME_VECTORS += fate-gpume-stats fate-gpume-stats-1 fate-gpume-stats-hme fate-gpume-stats-satd
