@@ -44,11 +44,14 @@ typedef struct GpumeContext {
     /* options */
     int backend;
     char *device;
+    int names_device;           ///< the user names the device, so no other one will do
     int dir;                    ///< DIR_*
     int refs;
     int async_depth;
     char *mv_file;
+    int mv_format;              ///< enum GpumeMvFormat
     char *stats_file;
+    int stats_format;           ///< enum GpumeStatsFormat
     int overwrite;
     int metadata;
     int hint;                   ///< enum GpumeHint
@@ -117,14 +120,25 @@ static const AVOption gpume_options[] = {
 #define BACKEND(name, help) CONST(#name, help, 1 + GPUME_BACKEND_##name, "backend"),
         GPUME_BACKENDS(BACKEND)
 #undef BACKEND
-    { "device", "index of the GPU for frames in system memory (default: that of the filter graph, or the first)",
+    { "device", "index of the GPU for frames in system memory, without which it is an error "
+      "(default: the graph's, or the first)",
       OFFSET(device), AV_OPT_TYPE_STRING, { .str = NULL }, 0, 0, FLAGS },
     { "async_depth", "frames searched at the same time; 1: lowest latency; 0: as the backend needs",
       OFFSET(async_depth), AV_OPT_TYPE_INT, { .i64 = 0 }, 0, MAX_ASYNC_DEPTH, FLAGS },
-    { "mv_file", "write the vectors to this .csv or .npy file; -: CSV to standard output",
+    { "mv_file", "write the vectors to this file; -: standard output",
       OFFSET(mv_file), AV_OPT_TYPE_STRING, { .str = NULL }, 0, 0, FLAGS },
+    { "mv_format", "format of mv_file", OFFSET(mv_format), AV_OPT_TYPE_INT,
+      { .i64 = GPUME_MV_AUTO }, GPUME_MV_AUTO, GPUME_MV_NPY, FLAGS, .unit = "mv_format" },
+        CONST("auto", "by the name; csv for standard output, pipes and devices", GPUME_MV_AUTO, "mv_format"),
+        CONST("csv",  "one line per vector",      GPUME_MV_CSV, "mv_format"),
+        CONST("npy",  "NumPy array of integers",  GPUME_MV_NPY, "mv_format"),
     { "stats_file", "write a line per frame and direction to this file; -: standard output",
       OFFSET(stats_file), AV_OPT_TYPE_STRING, { .str = NULL }, 0, 0, FLAGS },
+    { "stats_format", "format of stats_file", OFFSET(stats_format), AV_OPT_TYPE_INT,
+      { .i64 = GPUME_STATS_AUTO }, GPUME_STATS_AUTO, GPUME_STATS_JSONL, FLAGS, .unit = "stats_format" },
+        CONST("auto",  "by the name: jsonl if it ends in .jsonl, else text", GPUME_STATS_AUTO,  "stats_format"),
+        CONST("text",  "key:value pairs",         GPUME_STATS_TEXT,  "stats_format"),
+        CONST("jsonl", "JSON, one object a line", GPUME_STATS_JSONL, "stats_format"),
     { "overwrite", "replace existing files; 0: fail if a file exists", OFFSET(overwrite),
       AV_OPT_TYPE_BOOL, { .i64 = 1 }, 0, 1, FLAGS },
     { "metadata", "set lavfi.gpume.* frame metadata", OFFSET(metadata),
@@ -143,13 +157,16 @@ static GpumeOutputConfig output_config(AVFilterContext *ctx)
     const GpumeContext *s = ctx->priv;
 
     return (GpumeOutputConfig) {
-        .mv_file    = s->sink ? NULL : s->mv_file,
-        .stats_file = s->sink ? NULL : s->stats_file,
-        .overwrite  = s->overwrite,
-        .metadata   = s->metadata,
-        .hint       = s->hint,
-        .sink       = s->sink,
-        .log_ctx    = ctx,
+        .mv_file      = s->sink ? NULL : s->mv_file,
+        .mv_format    = s->mv_format,
+        .stats_file   = s->sink ? NULL : s->stats_file,
+        .stats_format = s->stats_format,
+        .overwrite    = s->overwrite,
+        .metadata     = s->metadata,
+        .hint         = s->hint,
+        .time_base    = ctx->nb_inputs && ctx->inputs[0] ? ctx->inputs[0]->time_base : (AVRational) { 0, 1 },
+        .sink         = s->sink,
+        .log_ctx      = ctx,
     };
 }
 
@@ -164,6 +181,11 @@ static av_cold int init(AVFilterContext *ctx)
     for (int i = 1; i <= s->refs && s->dir & DIR_FUTURE; i++)
         s->params.distance[s->params.nb_references++] = i;
 
+    s->names_device = !!s->device;
+    if (s->device && s->backend == 1 + GPUME_BACKEND_cpu) {
+        av_log(ctx, AV_LOG_ERROR, "'device' is only valid with backend=auto or backend=cuda.\n");
+        return AVERROR(EINVAL);
+    }
     if (s->hint == GPUME_HINT_CONSTANT && !(s->dir & DIR_PAST)) {
         av_log(ctx, AV_LOG_ERROR, "'hint=constant' is only valid with dir=past or dir=both.\n");
         return AVERROR(EINVAL);
@@ -204,7 +226,8 @@ static av_cold int config_input(AVFilterLink *inlink)
     const GpumeOutputConfig output_cfg = output_config(ctx);
     GpumeEngineConfig cfg = {
         .params        = s->params,
-        .backend       = s->backend - 1,
+        /* who names a device does not want the search to run elsewhere */
+        .backend       = s->names_device ? GPUME_NB_BACKENDS - 1 : s->backend - 1,
         .max_in_flight = s->async_depth,
         .executor      = gpume_slice_threads(ctx),
         .hw_device     = ctx->hw_device_ctx,
@@ -213,6 +236,11 @@ static av_cold int config_input(AVFilterLink *inlink)
     };
     int ret;
 
+    if (s->names_device && ff_filter_link(inlink)->hw_frames_ctx) {
+        av_log(ctx, AV_LOG_ERROR, "'device' is only valid with frames in system memory; "
+               "frames on a device are searched there.\n");
+        return AVERROR(EINVAL);
+    }
     ret = ff_gpume_engine_open(&s->engine, &cfg, inlink->w, inlink->h, inlink->format,
                                ff_filter_link(inlink)->hw_frames_ctx);
     if (ret < 0)
@@ -257,6 +285,11 @@ static int add_frame(AVFilterContext *ctx, AVFrame *frame)
     return ret == AVERROR(EAGAIN) ? 0 : ret;
 }
 
+static enum GpumeEnd how_ended(int status)
+{
+    return status == AVERROR_EOF ? GPUME_END_STREAM : GPUME_END_FAILED;
+}
+
 static int process(AVFilterContext *ctx)
 {
     AVFilterLink *inlink  = ctx->inputs[0];
@@ -270,7 +303,7 @@ static int process(AVFilterContext *ctx)
     if (status) {
         ff_inlink_set_status(inlink, status);
         /* a later filter may have failed */
-        return ff_gpume_outputs_close(&s->outputs, status == AVERROR_EOF);
+        return ff_gpume_outputs_close(&s->outputs, how_ended(status));
     }
 
     ret = ff_inlink_consume_frame(inlink, &frame);
@@ -286,7 +319,7 @@ static int process(AVFilterContext *ctx)
         ff_gpume_engine_flush(s->engine);
         ret = send_frames(ctx);
         if (ret == AVERROR_EOF)
-            ret = ff_gpume_outputs_close(&s->outputs, status == AVERROR_EOF);
+            ret = ff_gpume_outputs_close(&s->outputs, how_ended(status));
         if (ret < 0)
             return ret;
         ff_outlink_set_status(outlink, status, pts);
@@ -315,8 +348,8 @@ static av_cold void uninit(AVFilterContext *ctx)
     GpumeContext *s = ctx->priv;
 
     ff_gpume_engine_close(&s->engine);
-    /* without an error: perhaps no more frames were wanted */
-    ff_gpume_outputs_close(&s->outputs, s->failed >= 0 && s->has_frames);
+    /* without an error: no more frames were wanted, or another graph takes this one's place */
+    ff_gpume_outputs_close(&s->outputs, s->failed >= 0 && s->has_frames ? GPUME_END_CLOSED : GPUME_END_FAILED);
 }
 
 void ff_gpume_filter_set_sink(AVFilterContext *ctx, const GpumeSink *sink)

@@ -83,7 +83,7 @@ typedef struct GpumeBackendConfig {
 
     AVBufferRef *hw_device; ///< AVHWDeviceContext of the graph, or NULL
     AVBufferRef *hw_frames; ///< AVHWFramesContext of the input, NULL: system memory
-    const char *device;     ///< the device to open where hw_device is NULL; NULL: the first
+    const char *device;     ///< the device to open, rather than hw_device; NULL: that, or the first
 
     void *log_ctx;
     /**

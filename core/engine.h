@@ -29,7 +29,7 @@ typedef struct GpumeEngineConfig {
     int max_in_flight;          ///< searches; 1: lowest latency; 0: as many as suit the backend
     GpumeExecutor executor;
     AVBufferRef *hw_device;     ///< preferred by backends that need a device; may be NULL
-    const char *device;         ///< which one they open without it; may be NULL
+    const char *device;         ///< which one they open instead; may be NULL
     void *log_ctx;
 } GpumeEngineConfig;
 

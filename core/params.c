@@ -67,16 +67,16 @@ static int check_motion(const GpumeParams *p, void *log_ctx)
         return AVERROR(EINVAL);
     }
     if (p->smooth < GPUME_AUTO || p->smooth > GPUME_MAX_SMOOTH) {
-        av_log(log_ctx, AV_LOG_ERROR, "'smooth' is %d; it must be 0 to %d.\n",
+        av_log(log_ctx, AV_LOG_ERROR, "'smooth' is %d; it must be 0 to %d, or -1 for the default.\n",
                p->smooth, GPUME_MAX_SMOOTH);
         return AVERROR(EINVAL);
     }
     if (p->pel < 0 || p->pel == 3 || p->pel > 4) {
-        av_log(log_ctx, AV_LOG_ERROR, "'pel' is %d; it must be 1, 2 or 4.\n", p->pel);
+        av_log(log_ctx, AV_LOG_ERROR, "'pel' is %d; it must be 1, 2 or 4, or 0 for the default.\n", p->pel);
         return AVERROR(EINVAL);
     }
     if (p->sweeps < 0 || p->sweeps > GPUME_MAX_SWEEPS) {
-        av_log(log_ctx, AV_LOG_ERROR, "'sweeps' is %d; it must be 1 to %d.\n",
+        av_log(log_ctx, AV_LOG_ERROR, "'sweeps' is %d; it must be 1 to %d, or 0 for the default.\n",
                p->sweeps, GPUME_MAX_SWEEPS);
         return AVERROR(EINVAL);
     }
@@ -101,8 +101,12 @@ int ff_gpume_params_check(const GpumeParams *p, void *log_ctx)
         return AVERROR(EINVAL);
     }
     if (p->range < 0 || p->range > GPUME_MAX_RANGE) {
-        av_log(log_ctx, AV_LOG_ERROR, "'range' is %d; it must be 1 to %d.\n",
+        av_log(log_ctx, AV_LOG_ERROR, "'range' is %d; it must be 1 to %d, or 0 for the default.\n",
                p->range, GPUME_MAX_RANGE);
+        return AVERROR(EINVAL);
+    }
+    if (p->exhaustive && gpume_kind(p->algo) != GPUME_KIND_FULL) {
+        av_log(log_ctx, AV_LOG_ERROR, "'exhaustive' is only valid with algo=fs.\n");
         return AVERROR(EINVAL);
     }
     ret = check_motion(p, log_ctx);

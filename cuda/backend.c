@@ -114,7 +114,7 @@ static av_cold int open_device(CUDAContext *s, const GpumeBackendConfig *cfg)
         ref = av_buffer_ref(((AVHWFramesContext *)cfg->hw_frames->data)->device_ref);
         if (!ref)
             return AVERROR(ENOMEM);
-    } else if (cfg->hw_device && ((AVHWDeviceContext *)cfg->hw_device->data)->type ==
+    } else if (cfg->hw_device && !cfg->device && ((AVHWDeviceContext *)cfg->hw_device->data)->type ==
                AV_HWDEVICE_TYPE_CUDA) {
         ref = av_buffer_ref(cfg->hw_device);
         if (!ref)

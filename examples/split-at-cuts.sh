@@ -20,8 +20,8 @@ mkdir -p "$2"
 "${FFMPEG:-ffmpeg}" -hide_banner -loglevel error -nostdin -i "$1" -map 0:v:0 \
     -vf "fps=25,scale=320:-2,gpume=algo=epzs:stats_file=-" -f null - |
     awk -v threshold="${3:-0.8}" '
-        { split($1, n, ":"); split($NF, scene, ":") }
-        scene[2] >= threshold { printf "%d %.2f\n", n[2] - 1, (n[2] - 1) / 25 }
+        { for (i = 1; i <= NF; i++) { split($i, pair, ":"); value[pair[1]] = pair[2] } }
+        value["scene"] >= threshold { printf "%d %.2f\n", value["n"] - 1, (value["n"] - 1) / 25 }
     ' > "$2/cuts.txt"
 
 frames=$(cut -d ' ' -f 1 "$2/cuts.txt" | paste -s -d , -)

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "libavutil/avstring.h"
 #include "libavutil/mem.h"
 #include "libavutil/murmur3.h"
 
@@ -135,50 +136,155 @@ static int make_times(const Clip *c, const Record *records, int64_t *pts)
     return film->nb_segments > 1 && film->has_pts && clock.faults_pts ? GPUME_INDIVISIBLE : 0;
 }
 
+static GpumeStamp stamp_of(const Clip *c, int64_t number)
+{
+    return (GpumeStamp) { number, c->pts[number - 1], c->in.st->time_base };
+}
+
 /* The statistics, on rank 0. The file is not complete yet. */
 static int write_stats(Clip *c, const Record *records)
 {
+    const GpumeOutputConfig cfg = done_outputs(c->options, c->mv_file, c->stats_file);
     const int nb_blocks = c->rows_cfg.params.bw * c->rows_cfg.params.bh;
-    int64_t *pts = av_malloc_array(c->film.nb_frames, sizeof(*pts));
-    int ret = pts ? make_times(c, records, pts) : AVERROR(ENOMEM);
+    int ret = 0;
 
-    if (ret >= 0 && c->stats_file && !c->stats.f)
+    if (c->stats_file && !c->stats.f)
         ret = ff_gpume_file_open(&c->stats, c->stats_file, c->options->overwrite, NULL);
     for (int i = 0; i < c->film.nb_segments && ret >= 0 && c->stats_file; i++) {
         errno = 0;
         for (int64_t j = 0; j < records[i].nb_stats; j++) {
             const StatsRecord *s = &records[i].stats[j];
+            const GpumeStamp stamp = stamp_of(c, s->number);
 
-            ff_gpume_stats_line(c->stats.f, s->number, pts[s->number - 1], s->distance, nb_blocks, &s->stats);
+            ff_gpume_stats_line(c->stats.f, ff_gpume_stats_format(&cfg), &stamp, s->distance, nb_blocks, &s->stats);
         }
         ret = ff_gpume_file_flush(&c->stats);
     }
-    av_free(pts);
+    return ret;
+}
+
+/* Lines of CSV that a picture has. */
+static int64_t nb_lines(const Clip *c, int64_t number)
+{
+    const GpumeParams *p = &c->rows_cfg.params;
+    int nb_fields = 0;
+
+    for (int i = 0; i < p->nb_references; i++) {
+        const int64_t reference = number - 1 + p->distance[i];
+
+        nb_fields += reference >= 0 && reference < c->film.nb_frames;
+    }
+    return (int64_t)nb_fields * p->bw * p->bh;
+}
+
+/* A picture's last column, and the end of the line. Returns its length. */
+static int end_of_line(const Clip *c, int64_t number, char text[GPUME_TIME_SIZE + 2])
+{
+    const GpumeStamp stamp = stamp_of(c, number);
+
+    text[0] = ',';
+    ff_gpume_time(text + 1, &stamp);
+    av_strlcat(text, "\n", GPUME_TIME_SIZE + 2);
+    return strlen(text);
+}
+
+/* Bytes of a part of CSV once its lines have their last column. */
+static int64_t csv_size(const Clip *c, const Record *r)
+{
+    const int64_t first = film_first(&c->film, r->segment);
+    char text[GPUME_TIME_SIZE + 2];
+    int64_t size = r->size;
+
+    for (int64_t i = 0; i < r->nb_times; i++)
+        size += nb_lines(c, first + i + 1) * (end_of_line(c, first + i + 1, text) - 1);
+    return size;
+}
+
+/** A part of CSV on its way to its place, where each line gets its last column. */
+typedef struct CsvCopy {
+    Clip *clip;
+    int segment;
+    MPI_File file;          ///< that all write, at offset
+    FILE *out;              ///< or one that is open, at its end
+    int64_t offset;
+    int64_t number;         ///< of the picture
+    int64_t left;           ///< of its lines
+    char end[GPUME_TIME_SIZE + 2];
+    int end_len;
+    uint8_t *buf;           ///< of COPY_SIZE bytes
+    size_t nb;
+} CsvCopy;
+
+static int flush_csv(CsvCopy *s)
+{
+    MPI_Status status;
+    int ret = 0;
+
+    errno = 0;
+    if (s->out ? fwrite(s->buf, 1, s->nb, s->out) != s->nb :
+        MPI_File_write_at(s->file, s->offset, s->buf, s->nb, MPI_BYTE, &status) != MPI_SUCCESS)
+        ret = work_error(&s->clip->work, s->segment, "write to", s->clip->mv_file);
+    s->offset += s->nb;
+    s->nb      = 0;
+    return ret;
+}
+
+static int add_bytes(CsvCopy *s, const void *data, size_t size)
+{
+    int ret = 0;
+
+    if (s->nb + size > COPY_SIZE)
+        ret = flush_csv(s);
+    memcpy(s->buf + s->nb, data, size);
+    s->nb += size;
+    return ret;
+}
+
+static int add_lines(CsvCopy *s, const uint8_t *data, size_t size)
+{
+    const uint8_t *end = data + size;
+    int ret = 0;
+
+    while (data < end && ret >= 0) {
+        const uint8_t *newline = memchr(data, '\n', end - data);
+
+        ret = add_bytes(s, data, (newline ? newline : end) - data);
+        if (!newline)
+            break;
+        data = newline + 1;
+        while (!s->left && s->number < s->clip->film.nb_frames) {
+            s->left    = nb_lines(s->clip, ++s->number);
+            s->end_len = end_of_line(s->clip, s->number, s->end);
+        }
+        s->left--;
+        if (ret >= 0)
+            ret = add_bytes(s, s->end, s->end_len);
+    }
     return ret;
 }
 
 /* A part of CSV: to a place in the file that all write, or to the end of one that is open. */
 static int copy_csv(Clip *c, int segment, int64_t offset, MPI_File file, FILE *out)
 {
+    CsvCopy s = {
+        .clip = c, .segment = segment, .file = file, .out = out, .offset = offset,
+        .number = film_first(&c->film, segment), .buf = av_malloc(COPY_SIZE),
+    };
     char *path = work_path(&c->work, "csv", segment);
     uint8_t *buf = av_malloc(COPY_SIZE);
-    FILE *f = path && buf ? fopen(path, "rb") : NULL;
+    FILE *f = path && buf && s.buf ? fopen(path, "rb") : NULL;
     int ret = f ? 0 : work_error(&c->work, segment, "open", path ? path : "a file");
     size_t n;
 
-    while (ret >= 0 && (n = fread(buf, 1, COPY_SIZE, f))) {
-        MPI_Status status;
-
-        errno = 0;
-        if (out ? fwrite(buf, 1, n, out) != n :
-            MPI_File_write_at(file, offset, buf, n, MPI_BYTE, &status) != MPI_SUCCESS)
-            ret = work_error(&c->work, segment, "write to", c->mv_file);
-        offset += n;
-    }
+    while (ret >= 0 && (n = fread(buf, 1, COPY_SIZE, f)))
+        ret = add_lines(&s, buf, n);
     if (ret >= 0 && ferror(f))
         ret = work_error(&c->work, segment, "read", path);
+    if (ret >= 0)
+        ret = flush_csv(&s);
     if (f)
         fclose(f);
+    av_free(s.buf);
     av_free(buf);
     av_free(path);
     return ret;
@@ -287,10 +393,13 @@ static int complete(Clip *c, int64_t size)
         ret = ff_gpume_file_close(&c->mv);
     if (ret >= 0)
         ret = ff_gpume_file_close(&c->stats);
+    /* before they have their names, so that a film is not searched again for want of a note */
     if (ret >= 0)
-        ret = ff_gpume_file_complete(&c->mv);
+        ret = done_save(c->options, c->shared, c->input, &c->state, (const GpumeFile *const[]) { &c->mv, &c->stats });
     if (ret >= 0)
-        ret = ff_gpume_file_complete(&c->stats);
+        ret = ff_gpume_file_complete(&c->mv, 0);
+    if (ret >= 0)
+        ret = ff_gpume_file_complete(&c->stats, 0);
     return ret;
 }
 
@@ -300,6 +409,10 @@ static int prepare(Clip *c, int64_t *offsets)
     Record *records = NULL;
     int ret = load_records(c, &records);
 
+    if (ret >= 0) {
+        c->pts = av_malloc_array(c->film.nb_frames, sizeof(*c->pts));
+        ret    = c->pts ? make_times(c, records, c->pts) : AVERROR(ENOMEM);
+    }
     if (ret >= 0)
         ret = write_stats(c, records);
     if (ret >= 0 && c->work.kind == KIND_NPY) {
@@ -311,12 +424,26 @@ static int prepare(Clip *c, int64_t *offsets)
         offsets[0] = ret = make_csv_header(&header);
         free(header);
         for (int i = 0; i < c->film.nb_segments; i++)
-            offsets[i + 1] = offsets[i] + records[i].size;
+            offsets[i + 1] = offsets[i] + csv_size(c, &records[i]);
         if (ret >= 0 && c->mv.f)
             ret = print_csv(c);
     }
     free_records(&records, c->film.nb_segments);
     return ret;
+}
+
+/* The timestamps, for those who copy CSV. */
+static int share_times(Clip *c)
+{
+    Shared *s = c->shared;
+    int ret = shared_broadcast(s, &c->film.nb_frames, sizeof(c->film.nb_frames));
+
+    if (ret < 0 || c->work.kind != KIND_CSV)
+        return ret;
+    if (s->rank)
+        c->pts = av_malloc_array(c->film.nb_frames, sizeof(*c->pts));
+    ret = shared_agree(s, c->pts ? 0 : AVERROR(ENOMEM));
+    return ret < 0 ? ret : shared_broadcast(s, c->pts, c->film.nb_frames * sizeof(*c->pts));
 }
 
 int clip_assemble(Clip *c)
@@ -333,6 +460,8 @@ int clip_assemble(Clip *c)
         ret = shared_broadcast(s, offsets, nb * sizeof(*offsets));
     if (ret >= 0)
         ret = shared_broadcast(s, &direct, sizeof(direct));
+    if (ret >= 0)
+        ret = share_times(c);
     if (c->rows_cfg.file != MPI_FILE_NULL && ret >= 0) {
         code = MPI_File_close(&c->rows_cfg.file);
         c->rows_cfg.file = MPI_FILE_NULL;
@@ -344,6 +473,7 @@ int clip_assemble(Clip *c)
         ret = shared_agree(s, !s->rank ? complete(c, offsets[nb - 1]) : 0);
     if (ret >= 0 && !s->rank)
         work_remove(&c->work);
+    av_freep(&c->pts);
     av_free(offsets);
     return ret;
 }

@@ -139,7 +139,7 @@ static int check_outputs(Clip *c)
 {
     const char *names[] = { c->mv_file, c->stats_file };
     GpumeFile *files[] = { &c->mv, &c->stats };
-    const GpumeOutputConfig cfg = { .mv_file = c->mv_file, .stats_file = c->stats_file };
+    const GpumeOutputConfig cfg = done_outputs(c->options, c->mv_file, c->stats_file);
     int ret = ff_gpume_outputs_check(&cfg);
 
     for (int i = 0; i < 2 && ret >= 0; i++) {
@@ -162,7 +162,8 @@ static int check_outputs(Clip *c)
         ret = AVERROR(EINVAL);
     }
     if (ret >= 0 && c->work.kind == KIND_NPY && c->mv.f) {
-        shared_report(c->shared, -1, "%s is not a regular file; use .csv", c->mv_file);
+        shared_report(c->shared, -1, "%s is not a regular file, as a .npy file has to be; use --mv-format csv",
+                      c->mv_file);
         ret = AVERROR(ESPIPE);
     }
     return ret;
@@ -346,20 +347,28 @@ static int run_all(Clip *c)
 int clip_run(const Options *options, Shared *shared, const Device *device, const char *input,
              const char *mv_file, const char *stats_file, int progress)
 {
+    const GpumeOutputConfig cfg = done_outputs(options, mv_file, stats_file);
     Clip c = {
         .options = options, .shared = shared, .device = device, .input = input, .mv_file = mv_file,
         .stats_file = stats_file, .progress = progress, .since = MPI_Wtime(),
-        .work = { .shared = shared, .kind = !mv_file ? KIND_NONE : ff_gpume_has_ending(mv_file, ".npy") ?
+        .work = { .shared = shared, .kind = !mv_file ? KIND_NONE : ff_gpume_mv_format(&cfg) == GPUME_MV_NPY ?
                                             KIND_NPY : KIND_CSV },
         .graph_cfg = { .filters = options->filters, .device = device->cuda,
                        .threads = options->threads ? options->threads : device->threads,
                        .device_name = device->name[0] ? device->name : NULL },
         .rows_cfg = { .shared = shared, .needs_stats = !!stats_file, .file = MPI_FILE_NULL },
     };
-    int ret;
+    int skip = 0, ret;
 
     c.rows_cfg.work = &c.work;
     c.rows_cfg.film = &c.film;
+    if (!shared->rank) {
+        c.state = done_state(input);
+        skip    = done_skip(options, shared, input, mv_file, stats_file);
+    }
+    ret = shared_broadcast(shared, &skip, sizeof(skip));
+    if (ret < 0 || skip)
+        return ret;
     ret = run_all(&c);
     if (!shared->rank && ret >= 0 && c.film.nb_segments == 1 && shared->size > 1 && !c.fell_back)
         shared_report(shared, -1, "%s was searched by one rank: %s", input, c.film.whole[0] ? c.film.whole :

@@ -14,6 +14,7 @@
 #include "libavfilter/gpume/output/file.h"
 
 #include "mpi/device.h"
+#include "mpi/done.h"
 #include "mpi/film.h"
 #include "mpi/input.h"
 #include "mpi/options.h"
@@ -31,6 +32,7 @@ typedef struct Clip {
     Shared *shared;
     const Device *device;
     const char *input, *mv_file, *stats_file;   ///< the latter two may be NULL
+    FileState state;        ///< of the film before it is searched
     int progress;
     int fell_back;          ///< the film gives other pictures in parts than as a whole
 
@@ -45,6 +47,7 @@ typedef struct Clip {
     Progress bar;
     uint8_t *finished;      ///< by segment
     int *todo;              ///< the segments that are not
+    int64_t *pts;           ///< of all pictures, while the files are put together
     GpumeFile mv, stats;    ///< on rank 0
     double times[NB_TIMES]; ///< seconds
     double since;           ///< the step before has ended, seconds

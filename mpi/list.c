@@ -14,6 +14,7 @@
 #include "libavutil/mem.h"
 
 #include "mpi/clip.h"
+#include "mpi/done.h"
 #include "mpi/list.h"
 
 typedef struct Item {
@@ -156,6 +157,28 @@ static int run_item(const Options *o, Shared *s, const Device *device, const Ite
     return ret;
 }
 
+/* Takes out the films that are finished, so that the others are divided as if they were all. */
+static int skip_finished(List *l, const Options *o, Shared *world)
+{
+    int nb = 0, ret = 0;
+
+    for (int i = 0; i < l->nb && ret >= 0; i++) {
+        char *mv_file = output_name(o->mv_file, l->items[i].name);
+        char *stats_file = output_name(o->stats_file, l->items[i].name);
+        int skip = !world->rank && (mv_file || stats_file) &&
+                   done_skip(o, world, l->items[i].name, mv_file, stats_file);
+
+        if (o->resume)
+            ret = shared_broadcast(world, &skip, sizeof(skip));
+        if (!skip)
+            l->items[nb++] = l->items[i];
+        av_free(mv_file);
+        av_free(stats_file);
+    }
+    l->nb = nb;
+    return ret;
+}
+
 int list_run(const Options *o, Shared *world, const Device *device, int progress)
 {
     Shared self = { .win = MPI_WIN_NULL };
@@ -170,6 +193,8 @@ int list_run(const Options *o, Shared *world, const Device *device, int progress
         small = av_malloc_array(l.nb, sizeof(*small));
         ret   = shared_agree(world, small ? 0 : AVERROR(ENOMEM));
     }
+    if (ret >= 0)
+        ret = skip_finished(&l, o, world);
     if (ret < 0)
         goto end;
     for (int i = 0; i < l.nb; i++)

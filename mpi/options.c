@@ -13,6 +13,8 @@
 #include "libavutil/log.h"
 #include "libavutil/macros.h"
 
+#include "libavfilter/gpume/output/output.h"
+
 #include "mpi/options.h"
 
 enum Kind { TEXT, FLAG, NUMBER, CHOICE };
@@ -24,11 +26,14 @@ typedef struct Option {
     size_t offset;
     int value;                      ///< of a flag
     const char *const *choices;     ///< NULL-terminated; the option becomes the index plus value
+    int max;                        ///< of a number, from 1 on
     const char *help;
 } Option;
 
 static const char *const hwaccels[] = { "none", "cuda", NULL };
 static const char *const progress[] = { "auto", "no", "yes", NULL };
+static const char *const mv_formats[]    = { "auto", "csv", "npy", NULL };
+static const char *const stats_formats[] = { "auto", "text", "jsonl", NULL };
 static const char *const levels[]   = { "quiet", "error", "warning", "info", "verbose", NULL };
 static const int log_levels[] = { AV_LOG_QUIET, AV_LOG_ERROR, AV_LOG_WARNING, AV_LOG_INFO, AV_LOG_VERBOSE };
 
@@ -42,17 +47,21 @@ static const Option table[] = {
       .help = "CHAIN  gpume and its options; filters that treat each frame alone may stand before it" },
     { "--mv-file", TEXT, OFFSET(mv_file),
       .help = "FILE  vectors, .npy or .csv; with --list %s is a film's name" },
+    { "--mv-format", CHOICE, OFFSET(mv_format), GPUME_MV_AUTO, mv_formats,
+      .help = "auto|csv|npy  format of the vectors [by the name]" },
     { "--stats-file", TEXT, OFFSET(stats_file),
       .help = "FILE  statistics; with --list %s is a film's name" },
+    { "--stats-format", CHOICE, OFFSET(stats_format), GPUME_STATS_AUTO, stats_formats,
+      .help = "auto|text|jsonl  format of the statistics [by the name]" },
     { "--hwaccel", CHOICE, OFFSET(cuda), .choices = hwaccels,
       .help = "none|cuda  where to decode [none]" },
     { "--resume", FLAG, OFFSET(resume), 1,
-      .help = " keep the segments that an earlier run has finished" },
+      .help = " skip films and keep segments that an earlier run has finished" },
     { "--no-overwrite", FLAG, OFFSET(overwrite), 0,
       .help = " fail if a file exists" },
-    { "--segment", NUMBER, OFFSET(segment),
+    { "--segment", NUMBER, OFFSET(segment), .max = 1 << 30,
       .help = "N  frames of a segment at least [by itself]" },
-    { "--threads", NUMBER, OFFSET(threads),
+    { "--threads", NUMBER, OFFSET(threads), .max = 1024,
       .help = "N  of a rank [its share of the cores]" },
     { "--progress", CHOICE, OFFSET(progress), -1, progress,
       .help = "auto|no|yes  progress bar [on a terminal]" },
@@ -92,7 +101,7 @@ static int set(const Option *option, Options *o, const char *value)
 
         errno  = 0;
         number = strtoll(value, &end, 10);
-        if (errno || !*value || *end || number < 1 || number > 1 << 30)
+        if (errno || !*value || *end || number < 1 || number > option->max)
             return AVERROR(EINVAL);
         if (option->offset == OFFSET(segment))
             o->segment = number;
@@ -117,6 +126,22 @@ static int complain(int quiet, const char *what, const char *which)
     return AVERROR(EINVAL);
 }
 
+/* Says which values an option has. */
+static int complain_value(int quiet, const Option *option, const char *value)
+{
+    if (quiet)
+        return AVERROR(EINVAL);
+    fprintf(stderr, "gpume-mpi: '%s' is '%s'; it must be ", option->name, value);
+    if (option->kind == NUMBER)
+        fprintf(stderr, "1 to %d", option->max);
+    else if (option->kind == TEXT)
+        fprintf(stderr, "a name");
+    for (int i = 0; option->kind == CHOICE && option->choices[i]; i++)
+        fprintf(stderr, "%s%s", !i ? "" : option->choices[i + 1] ? ", " : " or ", option->choices[i]);
+    fputs("; see gpume-mpi -h\n", stderr);
+    return AVERROR(EINVAL);
+}
+
 /* Whether %s stands in a name exactly once and no other % does. */
 static int is_pattern(const char *name)
 {
@@ -127,14 +152,20 @@ static int is_pattern(const char *name)
 
 static int check(const Options *o, int quiet)
 {
-    if (!o->input == !o->list)
-        return complain(quiet, "one of -i and --list is needed", "");
+    if (!o->input && !o->list)
+        return complain(quiet, "-i or --list is needed", "");
+    if (o->input && o->list)
+        return complain(quiet, "-i names one film and --list many: only one of them is valid", "");
     if (!o->filters)
         return complain(quiet, "-vf is needed", "");
     if (!o->mv_file && !o->stats_file)
         return complain(quiet, "there is nothing to write: --mv-file or --stats-file is needed", "");
     if (o->list && o->mv_file && !is_pattern(o->mv_file))
         return complain(quiet, "with --list the name needs one %s: ", o->mv_file);
+    if (o->mv_format && !o->mv_file)
+        return complain(quiet, "'--mv-format' is only valid with --mv-file", "");
+    if (o->stats_format && !o->stats_file)
+        return complain(quiet, "'--stats-format' is only valid with --stats-file", "");
     if (o->list && o->stats_file && !is_pattern(o->stats_file))
         return complain(quiet, "with --list the name needs one %s: ", o->stats_file);
     return 0;
@@ -154,7 +185,7 @@ int options_parse(Options *o, int argc, char **argv, int quiet)
         if (option->kind != FLAG && i + 1 == argc)
             return complain(quiet, "a value is missing after ", argv[i]);
         if (set(option, o, option->kind == FLAG ? "" : argv[i + 1]) < 0)
-            return complain(quiet, "a wrong value after ", argv[i]);
+            return complain_value(quiet, option, argv[i + 1]);
         i += option->kind != FLAG;
     }
     o->log_level = log_levels[o->log_level];

@@ -20,9 +20,11 @@ typedef struct Options {
     const char *list;           ///< file with a name of a clip on each line; may be NULL
     const char *filters;        ///< a chain that ends in gpume
     const char *mv_file;        ///< may be NULL; with list %s is the clip's name
+    int mv_format;              ///< enum GpumeMvFormat
     const char *stats_file;     ///< may be NULL; with list %s is the clip's name
+    int stats_format;           ///< enum GpumeStatsFormat
     int cuda;                   ///< decode on the GPU
-    int resume;                 ///< keep what an earlier run has finished
+    int resume;                 ///< skip and keep what an earlier run has finished
     int overwrite;              ///< 0: a file that exists is an error
     int64_t segment;            ///< frames of a segment at least; 0: by itself
     int threads;                ///< of a rank; 0: the cores that it has

@@ -159,7 +159,8 @@ int rows_field(Rows *r, int64_t number, int reference, const GpumeField *field, 
         ret = write_npy(r, field);
     if (ret >= 0 && work->kind == KIND_CSV && field) {
         errno = 0;
-        ff_gpume_csv_field(r->f, number, field, nb_blocks(r));
+        /* when it is shown depends on all frames before */
+        ff_gpume_csv_field(r->f, number, NULL, field, nb_blocks(r));
         if (ferror(r->f))
             ret = work_error(work, r->record.segment, "write to", r->path);
     }

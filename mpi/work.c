@@ -87,21 +87,18 @@ int work_create(const Work *w)
 }
 
 /* A file that is whole or absent. */
-static int save(const Work *w, const char *name, int number, const void *data, size_t size)
+static int save_to(const Work *w, const char *path, const char *name, int number, const void *data, size_t size)
 {
     Head head = { MAGIC, "", size };
-    char *path = work_path(w, name, number), *part = NULL;
-    int ret = AVERROR(ENOMEM), failed;
+    char *part = av_asprintf("%s.new", path);
+    int ret = 0, failed;
     FILE *f;
 
+    if (!part)
+        return AVERROR(ENOMEM);
     av_strlcpy(head.name, name, sizeof(head.name));
     memcpy(head.owner, w->hash, HASH_SIZE);
     hash_bytes(head.hash, data, size);
-    if (path)
-        part = av_asprintf("%s.new", path);
-    if (!part)
-        goto end;
-    ret   = 0;
     errno = 0;
     f = fopen(part, "wb");
     failed = !f || fwrite(&head, sizeof(head), 1, f) != 1 || size && fwrite(data, size, 1, f) != 1;
@@ -113,19 +110,25 @@ static int save(const Work *w, const char *name, int number, const void *data, s
         ret = work_error(w, number, "write", path);
     if (ret < 0)
         unlink(part);
-end:
-    av_free(path);
     av_free(part);
     return ret;
 }
 
-/* Returns AVERROR(ENOENT) if it is absent or damaged, AVERROR(EINVAL) if it is of something else. */
-static int load(const Work *w, const char *name, int number, uint8_t **data, size_t *size)
+static int save(const Work *w, const char *name, int number, const void *data, size_t size)
 {
     char *path = work_path(w, name, number);
+    const int ret = path ? save_to(w, path, name, number, data, size) : AVERROR(ENOMEM);
+
+    av_free(path);
+    return ret;
+}
+
+/* Returns AVERROR(ENOENT) if it is absent or damaged, AVERROR(EINVAL) if it is of something else. */
+static int load_from(const Work *w, const char *path, const char *name, uint8_t **data, size_t *size)
+{
     uint8_t hash[HASH_SIZE];
     int ret = AVERROR(ENOENT);
-    FILE *f = path ? fopen(path, "rb") : NULL;
+    FILE *f = fopen(path, "rb");
     struct stat st;
     Head head;
 
@@ -150,7 +153,36 @@ end:
         av_freep(data);
     if (f)
         fclose(f);
+    return ret;
+}
+
+static int load(const Work *w, const char *name, int number, uint8_t **data, size_t *size)
+{
+    char *path = work_path(w, name, number);
+    const int ret = path ? load_from(w, path, name, data, size) : AVERROR(ENOENT);
+
+    if (!path)
+        *data = NULL;
     av_free(path);
+    return ret;
+}
+
+int work_save_file(const Work *w, const char *path, const void *data, size_t size)
+{
+    return save_to(w, path, "done", -1, data, size);
+}
+
+int work_load_file(const Work *w, const char *path, void *data, size_t size)
+{
+    uint8_t *found;
+    size_t found_size;
+    int ret = load_from(w, path, "done", &found, &found_size);
+
+    if (ret >= 0 && found_size == size)
+        memcpy(data, found, size);
+    else
+        ret = AVERROR(ENOENT);
+    av_free(found);
     return ret;
 }
 

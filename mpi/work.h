@@ -88,6 +88,12 @@ int work_load(const Work *w, int segment, Record *record);
 
 void record_free(Record *record);
 
+/** Write a file of ours that lies elsewhere: a name beside the output. */
+int work_save_file(const Work *w, const char *path, const void *data, size_t size);
+
+/** Read it. @return AVERROR(ENOENT) without a message if it is not that of w->hash, or not of this size */
+int work_load_file(const Work *w, const char *path, void *data, size_t size);
+
 /** Report the error in errno. @return its AVERROR code */
 int work_error(const Work *w, int segment, const char *what, const char *path);
 

@@ -37,19 +37,34 @@ void ff_gpume_npy_header(uint8_t header[GPUME_NPY_HEADER_SIZE], int64_t nb_frame
  */
 void ff_gpume_npy_field(uint8_t *dst, const GpumeField *field, size_t nb_blocks);
 
+/** A picture as files name it. */
+typedef struct GpumeStamp {
+    int64_t number;         ///< from 1 on
+    int64_t pts;            ///< in units of time_base, or AV_NOPTS_VALUE
+    AVRational time_base;
+} GpumeStamp;
+
+/** Room for a time as text. */
+#define GPUME_TIME_SIZE 64
+
+/** A picture's time in seconds, as text; without a pts it is empty. */
+void ff_gpume_time(char text[GPUME_TIME_SIZE], const GpumeStamp *stamp);
+
 /** Print the header of a CSV file; errors are left to ferror(). */
 void ff_gpume_csv_header(FILE *f);
 
-/** Print a field as CSV; errors are left to ferror(). @param number of the picture, from 1 on */
-void ff_gpume_csv_field(FILE *f, int64_t number, const GpumeField *field, size_t nb_blocks);
+/**
+ * Print a field as CSV; errors are left to ferror().
+ * @param time of the picture, as text; NULL: each line lacks its last column and the comma before
+ */
+void ff_gpume_csv_field(FILE *f, int64_t number, const char *time, const GpumeField *field, size_t nb_blocks);
 
 /**
  * Print a line of statistics; errors are left to ferror().
- * @param number   of the picture, from 1 on
- * @param pts      of the picture, in units of its stream
+ * @param format   GPUME_STATS_TEXT or GPUME_STATS_JSONL
  * @param distance of the reference
  */
-void ff_gpume_stats_line(FILE *f, int64_t number, int64_t pts, int distance, int nb_blocks,
+void ff_gpume_stats_line(FILE *f, int format, const GpumeStamp *stamp, int distance, int nb_blocks,
                          const GpumeStats *stats);
 
 #endif /* AVFILTER_GPUME_OUTPUT_FORMAT_H */

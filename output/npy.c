@@ -19,6 +19,7 @@
 typedef struct NpyContext {
     GpumeParams params;     ///< of the first pictures
     int64_t nb_frames;      ///< written
+    long start;             ///< where the array begins in the file
     uint8_t *field;         ///< the values of one field
     size_t field_size;
 } NpyContext;
@@ -26,7 +27,7 @@ typedef struct NpyContext {
 static int wanted(const GpumeOutputConfig *cfg, const char **path)
 {
     *path = cfg->mv_file;
-    return cfg->mv_file && ff_gpume_has_ending(cfg->mv_file, ".npy");
+    return ff_gpume_mv_format(cfg) == GPUME_MV_NPY;
 }
 
 /* NumPy's format 1.0 (NEP 1): magic, version, header length, a Python literal. */
@@ -64,7 +65,7 @@ static int write_header(const NpyContext *s, GpumeFile *file)
     return ff_gpume_file_write(file, header, sizeof(header));
 }
 
-static av_cold int begin(void *priv, GpumeFile *file, const GpumeParams *params)
+static av_cold int begin(void *priv, GpumeFile *file, const GpumeOutputConfig *cfg, const GpumeParams *params)
 {
     NpyContext *s = priv;
 
@@ -73,12 +74,14 @@ static av_cold int begin(void *priv, GpumeFile *file, const GpumeParams *params)
     s->field      = av_malloc(s->field_size);
     if (!s->field)
         return AVERROR(ENOMEM);
-    if (fseek(file->f, 0, SEEK_CUR)) {
+    if (!ff_gpume_file_can_rewind(file)) {
         file->failed = 1;
-        av_log(file->log_ctx, AV_LOG_ERROR, "A .npy file needs a seekable output, and %s is not seekable; "
-               "use .csv.\n", file->path);
+        av_log(file->log_ctx, AV_LOG_ERROR, "A .npy file begins with the number of frames, which is known at its "
+               "end, so it cannot be written to a pipe: %s; use mv_format=csv.\n",
+               ff_gpume_is_stdout(file->path) ? "standard output" : file->path);
         return AVERROR(ESPIPE);
     }
+    s->start = ftell(file->f);
     return write_header(s, file);
 }
 
@@ -92,7 +95,7 @@ static int write_vectors(void *priv, GpumeFile *file, GpumeResult *r, const Gpum
 
     if (params->bw != s->params.bw || params->bh != s->params.bh) {
         av_log(file->log_ctx, AV_LOG_ERROR, "The picture now has %dx%d blocks instead "
-               "of %dx%d, which a .npy file cannot store; use .csv.\n",
+               "of %dx%d, which a .npy file cannot store; use mv_format=csv and another name.\n",
                params->bw, params->bh, s->params.bw, s->params.bh);
         return AVERROR(EINVAL);
     }
@@ -115,9 +118,17 @@ static int write_vectors(void *priv, GpumeFile *file, GpumeResult *r, const Gpum
 /* Only now is the number of frames known. */
 static av_cold int complete(void *priv, GpumeFile *file)
 {
-    if (fseek(file->f, 0, SEEK_SET))
+    const NpyContext *s = priv;
+    int ret;
+
+    /* a part, or an open file that may have begun before */
+    if (fseek(file->f, s->start, SEEK_SET))
         return ff_gpume_file_error(file, "seek in");
-    return write_header(priv, file);
+    ret = write_header(s, file);
+    /* what others write to an open file comes behind the array */
+    if (ret >= 0 && fseek(file->f, 0, SEEK_END))
+        ret = ff_gpume_file_error(file, "seek in");
+    return ret;
 }
 
 static av_cold void uninit(void *priv)

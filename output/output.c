@@ -49,7 +49,8 @@ void ff_gpume_reference_name(char *buf, size_t size, int distance)
         snprintf(buf + n, size - n, "%d", FFABS(distance));
 }
 
-int ff_gpume_has_ending(const char *path, const char *ending)
+/* Whether a file's name has this extension, in upper or lower case. */
+static int has_ending(const char *path, const char *ending)
 {
     size_t len = strlen(path), ending_len = strlen(ending);
 
@@ -57,14 +58,56 @@ int ff_gpume_has_ending(const char *path, const char *ending)
            !av_strcasecmp(path + len - ending_len, ending);
 }
 
+enum GpumeMvFormat ff_gpume_mv_format(const GpumeOutputConfig *cfg)
+{
+    if (!cfg->mv_file || cfg->mv_format)
+        return cfg->mv_file ? cfg->mv_format : GPUME_MV_AUTO;
+    return has_ending(cfg->mv_file, ".npy")   ? GPUME_MV_NPY :
+           has_ending(cfg->mv_file, ".csv") ||
+           ff_gpume_is_direct(cfg->mv_file) ? GPUME_MV_CSV : GPUME_MV_AUTO;
+}
+
+enum GpumeStatsFormat ff_gpume_stats_format(const GpumeOutputConfig *cfg)
+{
+    if (cfg->stats_format)
+        return cfg->stats_format;
+    return cfg->stats_file && has_ending(cfg->stats_file, ".jsonl") ? GPUME_STATS_JSONL : GPUME_STATS_TEXT;
+}
+
+/* Checks the options that are about files that there are not. */
+static int check_needless(const GpumeOutputConfig *cfg)
+{
+    const char *option = NULL, *with = "mv_file or stats_file";
+
+    if (cfg->mv_format && !cfg->mv_file) {
+        option = "mv_format";
+        with   = "mv_file";
+    } else if (cfg->stats_format && !cfg->stats_file) {
+        option = "stats_format";
+        with   = "stats_file";
+    } else if (!cfg->overwrite && !cfg->mv_file && !cfg->stats_file) {
+        option = "overwrite=0";
+    }
+    if (!option)
+        return 0;
+    av_log(cfg->log_ctx, AV_LOG_ERROR, "'%s' is only valid with %s.\n", option, with);
+    return AVERROR(EINVAL);
+}
+
 int ff_gpume_outputs_check(const GpumeOutputConfig *cfg)
 {
     const char *mv_file = cfg->mv_file, *stats_file = cfg->stats_file;
 
-    if (mv_file && !ff_gpume_is_stdout(mv_file) &&
-        !ff_gpume_has_ending(mv_file, ".csv") && !ff_gpume_has_ending(mv_file, ".npy")) {
-        av_log(cfg->log_ctx, AV_LOG_ERROR, "'mv_file' is '%s'; it must end in .csv or .npy, "
-               "or be '-' (CSV on standard output).\n", mv_file);
+    if (check_needless(cfg) < 0)
+        return AVERROR(EINVAL);
+    if (mv_file && !*mv_file) {
+        av_log(cfg->log_ctx, AV_LOG_ERROR, "'mv_file' is empty; it must be a file name, "
+               "or '-' for standard output.\n");
+        return AVERROR(EINVAL);
+    }
+    if (mv_file && !ff_gpume_mv_format(cfg)) {
+        av_log(cfg->log_ctx, AV_LOG_ERROR, "'mv_file' is '%s'; it must end in .csv or .npy, or be '-' (CSV on "
+               "standard output). With another name, use mv_format=csv or mv_format=npy.\n", mv_file);
         return AVERROR(EINVAL);
     }
     if (stats_file && !*stats_file) {
@@ -72,9 +115,12 @@ int ff_gpume_outputs_check(const GpumeOutputConfig *cfg)
                "or '-' for standard output.\n");
         return AVERROR(EINVAL);
     }
-    if (mv_file && stats_file && !strcmp(mv_file, stats_file)) {
-        av_log(cfg->log_ctx, AV_LOG_ERROR,
-               "'mv_file' and 'stats_file' must differ, but both are '%s'.\n", mv_file);
+    if (mv_file && stats_file && ff_gpume_is_same_file(mv_file, stats_file)) {
+        const int equal = !strcmp(mv_file, stats_file);
+
+        av_log(cfg->log_ctx, AV_LOG_ERROR, "'mv_file' and 'stats_file' must differ, but %s%s%s%s'.\n",
+               equal ? "both are '" : "'", mv_file, equal ? "" : "' is the same file as '",
+               equal ? "" : stats_file);
         return AVERROR(EINVAL);
     }
     return 0;
@@ -93,7 +139,7 @@ static av_cold int open_output(Open *o, const GpumeOutput *output, const char *p
     if (path)
         ret = ff_gpume_file_open(&o->file, path, cfg->overwrite, cfg->log_ctx);
     if (ret >= 0 && output->open)
-        ret = output->open(o->priv, &o->file, params);
+        ret = output->open(o->priv, &o->file, cfg, params);
     if (ret >= 0 && path)
         ret = ff_gpume_file_flush(&o->file);
     return ret;
@@ -119,7 +165,7 @@ av_cold int ff_gpume_outputs_open(GpumeOutputs **outputs, const GpumeOutputConfi
         s->needs_stats |= table[i]->needs_stats;
     }
     if (ret < 0)
-        ff_gpume_outputs_close(outputs, 0);
+        ff_gpume_outputs_close(outputs, GPUME_END_FAILED);
     return ret;
 }
 
@@ -172,10 +218,10 @@ int ff_gpume_outputs_write(GpumeOutputs *s, GpumeResult *r)
     return ret;
 }
 
-av_cold int ff_gpume_outputs_close(GpumeOutputs **outputs, int keep)
+av_cold int ff_gpume_outputs_close(GpumeOutputs **outputs, enum GpumeEnd end)
 {
     GpumeOutputs *s = *outputs;
-    int ret = 0, err;
+    int keep = end != GPUME_END_FAILED, ret = 0, err;
 
     if (!s)
         return 0;
@@ -199,7 +245,7 @@ av_cold int ff_gpume_outputs_close(GpumeOutputs **outputs, int keep)
     for (int i = 0; i < FF_ARRAY_ELEMS(s->open); i++) {
         Open *o = &s->open[i];
 
-        err = keep && ret >= 0 ? ff_gpume_file_complete(&o->file) : 0;
+        err = keep && ret >= 0 ? ff_gpume_file_complete(&o->file, end == GPUME_END_CLOSED) : 0;
         if (ret >= 0)
             ret = err;
         ff_gpume_file_uninit(&o->file);

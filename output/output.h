@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "libavutil/rational.h"
+
 #include "libavfilter/gpume/core/engine.h"
 #include "libavfilter/gpume/output/file.h"
 
@@ -23,6 +25,19 @@
 enum GpumeHint {
     GPUME_HINT_NONE,
     GPUME_HINT_CONSTANT,        ///< rectangles that are equal to the previous frames'
+};
+
+/** The formats of vectors. AUTO: by the name, CSV where a file is written directly. */
+enum GpumeMvFormat { GPUME_MV_AUTO, GPUME_MV_CSV, GPUME_MV_NPY };
+
+/** The formats of statistics. AUTO: by the name, else TEXT. */
+enum GpumeStatsFormat { GPUME_STATS_AUTO, GPUME_STATS_TEXT, GPUME_STATS_JSONL };
+
+/** How the stream has ended. */
+enum GpumeEnd {
+    GPUME_END_FAILED,       ///< files are incomplete
+    GPUME_END_STREAM,       ///< all is there, or no more is wanted
+    GPUME_END_CLOSED,       ///< the filter is closed: another one may go on
 };
 
 /** Statistics of a field. */
@@ -50,11 +65,14 @@ typedef struct GpumeSink {
 
 /** The user's options. Strings must remain valid until the outputs are closed. */
 typedef struct GpumeOutputConfig {
-    const char *mv_file;        ///< ends in .csv or .npy, or is "-": CSV on standard output; may be NULL
+    const char *mv_file;        ///< "-": standard output; may be NULL
+    int mv_format;              ///< enum GpumeMvFormat
     const char *stats_file;     ///< "-": standard output; may be NULL
+    int stats_format;           ///< enum GpumeStatsFormat
     int overwrite;              ///< 0: a regular file that exists is an error
     int metadata;               ///< set frame metadata
     int hint;                   ///< enum GpumeHint
+    AVRational time_base;       ///< of the frames
     const GpumeSink *sink;      ///< may be NULL
     void *log_ctx;
 } GpumeOutputConfig;
@@ -65,8 +83,8 @@ typedef struct GpumeOutput {
     int needs_stats;            ///< write() reads the statistics
     /** Whether the options ask for it. Sets *path to the file that it writes, if any. */
     int (*wanted)(const GpumeOutputConfig *cfg, const char **path);
-    /** Optional: begin the file. @param params of the stream's first pictures */
-    int (*open)(void *priv, GpumeFile *file, const GpumeParams *params);
+    /** Optional: begin the file, if any. cfg is valid during the call only. @param params of the first pictures */
+    int (*open)(void *priv, GpumeFile *file, const GpumeOutputConfig *cfg, const GpumeParams *params);
     /** Write a result. @param stats of its fields, in their order */
     int (*write)(void *priv, GpumeFile *file, GpumeResult *result, const GpumeStats *stats);
     /** Optional: the stream has ended; complete the file. */
@@ -83,11 +101,14 @@ typedef struct GpumeOutputs GpumeOutputs;
 /** "past", "future"; of references further away "past2", "future3" and so on. */
 void ff_gpume_reference_name(char *buf, size_t size, int distance);
 
-/** Whether a file's name has this extension, in upper or lower case. */
-int ff_gpume_has_ending(const char *path, const char *ending);
+/** The format of the file of vectors; GPUME_MV_AUTO if nothing says it, or there is none. */
+enum GpumeMvFormat ff_gpume_mv_format(const GpumeOutputConfig *cfg);
+
+/** The format of the statistics: not GPUME_STATS_AUTO. */
+enum GpumeStatsFormat ff_gpume_stats_format(const GpumeOutputConfig *cfg);
 
 /**
- * Check the file names before anything is opened.
+ * Check the options before anything is opened.
  * @return 0, or AVERROR(EINVAL) with a message
  */
 int ff_gpume_outputs_check(const GpumeOutputConfig *cfg);
@@ -106,11 +127,11 @@ int ff_gpume_outputs_open(GpumeOutputs **outputs, const GpumeOutputConfig *cfg,
 int ff_gpume_outputs_write(GpumeOutputs *outputs, GpumeResult *result);
 
 /**
- * Complete or remove the files; sets *outputs to NULL, and does nothing if it is NULL.
- * @param keep 0: the files are incomplete and removed. Otherwise they get their names,
- *             unless one could not be written: then all are removed
+ * Complete or remove the files; sets *outputs to NULL, and does nothing if it is NULL. After
+ * GPUME_END_FAILED they are removed. Otherwise they get their names, unless one could not be
+ * written: then all are removed.
  * @return 0 or the first error
  */
-int ff_gpume_outputs_close(GpumeOutputs **outputs, int keep);
+int ff_gpume_outputs_close(GpumeOutputs **outputs, enum GpumeEnd end);
 
 #endif /* AVFILTER_GPUME_OUTPUT_OUTPUT_H */

@@ -10,36 +10,64 @@
 #include "libavfilter/gpume/output/format.h"
 #include "libavfilter/gpume/output/output.h"
 
+typedef struct StatsContext {
+    int format;             ///< GPUME_STATS_TEXT or GPUME_STATS_JSONL
+    AVRational time_base;
+} StatsContext;
+
 static int wanted(const GpumeOutputConfig *cfg, const char **path)
 {
     *path = cfg->stats_file;
     return !!cfg->stats_file;
 }
 
-void ff_gpume_stats_line(FILE *f, int64_t number, int64_t pts, int distance, int nb_blocks,
+/* Both formats have the same figures in the same order. */
+void ff_gpume_stats_line(FILE *f, int format, const GpumeStamp *stamp, int distance, int nb_blocks,
                          const GpumeStats *s)
 {
-    char name[32];
+    const int known = stamp->pts != AV_NOPTS_VALUE;
+    char name[32], time[GPUME_TIME_SIZE];
 
     ff_gpume_reference_name(name, sizeof(name), distance);
-    fprintf(f, "n:%"PRId64" pts:%s dir:%s blocks:%d cost:%"PRIu64
-            " zero:%d mean_mv:%.2f max_mv:%.1f sound:%.4f intra:%"PRIu64" scene:%.4f\n",
-            number, av_ts2str(pts), name, nb_blocks, s->cost, s->zero, s->mean_mv, s->max_mv,
-            s->sound, s->intra, s->scene);
+    ff_gpume_time(time, stamp);
+    if (format == GPUME_STATS_JSONL)
+        fprintf(f, "{\"n\":%"PRId64",\"pts\":%s,\"dir\":\"%s\",\"blocks\":%d,\"cost\":%"PRIu64
+                ",\"zero\":%d,\"mean_mv\":%.2f,\"max_mv\":%.1f,\"sound\":%.4f,\"intra\":%"PRIu64
+                ",\"scene\":%.4f,\"pts_time\":%s}\n",
+                stamp->number, known ? av_ts2str(stamp->pts) : "null", name, nb_blocks, s->cost, s->zero, s->mean_mv,
+                s->max_mv, s->sound, s->intra, s->scene, known ? time : "null");
+    else
+        fprintf(f, "n:%"PRId64" pts:%s dir:%s blocks:%d cost:%"PRIu64
+                " zero:%d mean_mv:%.2f max_mv:%.1f sound:%.4f intra:%"PRIu64" scene:%.4f pts_time:%s\n",
+                stamp->number, av_ts2str(stamp->pts), name, nb_blocks, s->cost, s->zero, s->mean_mv, s->max_mv,
+                s->sound, s->intra, s->scene, known ? time : "NOPTS");
+}
+
+static int begin(void *priv, GpumeFile *file, const GpumeOutputConfig *cfg, const GpumeParams *params)
+{
+    StatsContext *s = priv;
+
+    s->format    = ff_gpume_stats_format(cfg);
+    s->time_base = cfg->time_base;
+    return 0;
 }
 
 static int write_stats(void *priv, GpumeFile *file, GpumeResult *r, const GpumeStats *stats)
 {
+    const StatsContext *s = priv;
+    const GpumeStamp stamp = { r->number, r->frame->pts, s->time_base };
     const GpumeParams *p = r->params;
 
     for (int i = 0; i < r->search.nb_fields; i++)
-        ff_gpume_stats_line(file->f, r->number, r->frame->pts,
-                            p->distance[r->search.fields[i].reference], p->bw * p->bh, &stats[i]);
+        ff_gpume_stats_line(file->f, s->format, &stamp, p->distance[r->search.fields[i].reference], p->bw * p->bh,
+                            &stats[i]);
     return 0;
 }
 
 const GpumeOutput ff_gpume_output_stats = {
+    .priv_size   = sizeof(StatsContext),
     .needs_stats = 1,
     .wanted      = wanted,
+    .open        = begin,
     .write       = write_stats,
 };

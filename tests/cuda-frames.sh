@@ -32,6 +32,17 @@ ffmpeg -lavfi "$source,gpume=algo=ds:backend=cpu:mv_file=-" -f null - > "$tmp/cp
 GPUME_STANDIN_DEVICES=2 ffmpeg -lavfi "$source,gpume=algo=fs:range=4:backend=cuda:device=0,
     gpume=algo=ds:backend=cuda:device=1:mv_file=-" -f null - > "$tmp/gpu"
 check cuda-two-devices "vectors differ" same
+# a device that is asked for and is not there is not replaced by the CPU; one that would have no effect is refused
+GPUME_STANDIN_DEVICES=2 ffmpeg -lavfi "$source,gpume=algo=ds:device=1:mv_file=-" -f null - > "$tmp/gpu"
+check cuda-named-device "vectors differ" same
+GPUME_STANDIN_DEVICES=2 ffmpeg -lavfi "$source,gpume=algo=ds:device=7" -f null - 2> "$tmp/log"
+status=$?
+check cuda-missing-device "$(tail -n 1 "$tmp/log")" eval "[ $status != 0 ] && grep -q 'CUDA device 7' '$tmp/log'"
+ffmpeg -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "testsrc2=s=64x48:d=1,format=nv12" \
+    -vf hwupload_cuda,gpume=algo=ds:device=0 -f null - 2> "$tmp/log"
+status=$?
+check cuda-needless-device "$(tail -n 1 "$tmp/log")" \
+    eval "[ $status != 0 ] && grep -q 'only valid with frames in system memory' '$tmp/log'"
 
 # frames that lie on the device, of even sides as chroma wants them
 searches="$(combinations FULL range=5:block=4 range=5:block=8 range=5 range=5:block=32)

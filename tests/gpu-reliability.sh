@@ -62,8 +62,8 @@ many_streams() {
         # compare the first frames, but not the end of the clip: the repeated stream has no end there
         host -i "$clip" -vf "gpume=algo=$search:dir=both:backend=cpu:stats_file=$tmp/c$i" -f null -
         lines=$(($(grep -c . "$tmp/c$i") - 2))
-        head -n $lines "$tmp/c$i" | sed 's/pts:[^ ]*//' > "$tmp/cpu"
-        head -n $lines "$tmp/s$i" 2>/dev/null | sed 's/pts:[^ ]*//' > "$tmp/gpu"
+        head -n $lines "$tmp/c$i" | sed 's/pts[^ ]*//g' > "$tmp/cpu"
+        head -n $lines "$tmp/s$i" 2>/dev/null | sed 's/pts[^ ]*//g' > "$tmp/gpu"
         frames=$((frames + $(grep -c . "$tmp/s$i" 2>/dev/null) / 2))
         check "many-streams/$search" "status $status: $(tail -n 1 "$tmp/log$i")" \
             eval "[ $status = 255 ] && [ $lines -gt 10 ] && cmp -s '$tmp/cpu' '$tmp/gpu'"

@@ -202,7 +202,7 @@ static inline void draw_case(TestRandom *r, const CaseLimits *l, Case *c)
     c->dir         = 1 + test_draw(r, 3);
     /* mostly near, seldom far */
     s->range       = 1 + test_draw(r, 1 << (1 + test_draw(r, 10)));
-    c->exhaustive  = !test_draw(r, 4);
+    c->exhaustive  = !test_draw(r, 4) && s->algo == GPUME_ALGO_FS;
     c->async_depth = depths[test_draw(r, FF_ARRAY_ELEMS(depths))];
     c->nb_threads  = 1 + test_draw(r, 4);
     c->metadata    = test_draw(r, 2);
@@ -264,7 +264,7 @@ static inline void case_options(char *buf, size_t size, const Case *c, enum Case
 {
     static const char *const dirs[] = { "", "past", "future", "both" };
     static const char *const files[] = { "", ":mv_file=%s/v.csv", ":mv_file=%s/v.npy",
-                                         ":stats_file=%s/stats" };
+                                         ":stats_file=%s/stats", ":stats_file=%s/stats.jsonl" };
 
     const struct {
         const char *name;
@@ -296,7 +296,7 @@ static inline void case_options(char *buf, size_t size, const Case *c, enum Case
  */
 static inline int run_case_on(Case *c, const CaseLimits *l, enum CaseBackend backend, TestRun *r)
 {
-    static const char *const names[] = { "", "v.csv", "v.npy", "stats" };
+    static const char *const names[] = { "", "v.csv", "v.npy", "stats", "stats.jsonl" };
     char options[512], path[256];
     AVBPrint text, wanted;
     int guarded[MAX_CASE_FRAMES], there;

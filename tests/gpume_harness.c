@@ -832,14 +832,25 @@ static const char *reference_name(char name[16], int distance)
     return name;
 }
 
+/* The time of a picture, 25 of which are a second; without one it is as that kind of file says it. */
+static const char *time_text(char buf[32], int64_t pts, const char *none)
+{
+    const int64_t us = pts * 40000;
+
+    snprintf(buf, 32, "%s%"PRId64".%06d", us < 0 ? "-" : "", FFABS(us) / 1000000, (int)(FFABS(us) % 1000000));
+    return pts == AV_NOPTS_VALUE ? none : buf;
+}
+
 static void expect_csv(AVBPrint *text, const TestStream *s, int i, int j)
 {
     for (int k = 0; k < nb_blocks(s, i); k++) {
         const AVMotionVector mv = expected_vector(s, i, j, k);
+        char time[32];
 
-        av_bprintf(text, "%d,%d,%d,%d,%d,%d,%d,%d,0x%d,%d,%d,%d,%"PRIu32"\n", i + 1, mv.source,
+        av_bprintf(text, "%d,%d,%d,%d,%d,%d,%d,%d,0x%d,%d,%d,%d,%"PRIu32",%s\n", i + 1, mv.source,
                    mv.w, mv.h, mv.src_x, mv.src_y, mv.dst_x, mv.dst_y, (int)mv.flags, mv.motion_x,
-                   mv.motion_y, mv.motion_scale, s->pics[i].vectors[j][k].cost);
+                   mv.motion_y, mv.motion_scale, s->pics[i].vectors[j][k].cost,
+                   time_text(time, s->pics[i].pts, ""));
     }
 }
 
@@ -859,7 +870,7 @@ static void expect_npy(AVBPrint *text, const TestStream *s, int i, int j)
 static void expect_stats(AVBPrint *text, const TestStream *s, int i, int j)
 {
     const FieldStats f = field_stats(s, i, j);
-    char name[16];
+    char name[16], time[32];
 
     av_bprintf(text, "n:%d pts:", i + 1);
     if (s->pics[i].pts == AV_NOPTS_VALUE)
@@ -867,8 +878,24 @@ static void expect_stats(AVBPrint *text, const TestStream *s, int i, int j)
     else
         av_bprintf(text, "%"PRId64, s->pics[i].pts);
     av_bprintf(text, " dir:%s blocks:%d cost:%"PRIu64" zero:%d mean_mv:%.2f max_mv:%.1f "
-               "sound:%.4f intra:%"PRIu64" scene:%.4f\n", reference_name(name, s->distance[j]), nb_blocks(s, i),
-               f.cost, f.zero, f.mean, f.max, f.sound, s->pics[i].intra, f.scene);
+               "sound:%.4f intra:%"PRIu64" scene:%.4f pts_time:%s\n", reference_name(name, s->distance[j]),
+               nb_blocks(s, i), f.cost, f.zero, f.mean, f.max, f.sound, s->pics[i].intra, f.scene,
+               time_text(time, s->pics[i].pts, "NOPTS"));
+}
+
+/* The same figures as numbers of JSON. */
+static void expect_json(AVBPrint *text, const TestStream *s, int i, int j)
+{
+    const FieldStats f = field_stats(s, i, j);
+    const int has_pts = s->pics[i].pts != AV_NOPTS_VALUE;
+    char name[16], time[32], pts[32];
+
+    snprintf(pts, sizeof(pts), "%"PRId64, s->pics[i].pts);
+    av_bprintf(text, "{\"n\":%d,\"pts\":%s,\"dir\":\"%s\",\"blocks\":%d,\"cost\":%"PRIu64",\"zero\":%d,",
+               i + 1, has_pts ? pts : "null", reference_name(name, s->distance[j]), nb_blocks(s, i), f.cost, f.zero);
+    av_bprintf(text, "\"mean_mv\":%.2f,\"max_mv\":%.1f,\"sound\":%.4f,\"intra\":%"PRIu64",\"scene\":%.4f,"
+               "\"pts_time\":%s}\n", f.mean, f.max, f.sound, s->pics[i].intra, f.scene,
+               time_text(time, s->pics[i].pts, "null"));
 }
 
 void test_expect_file(AVBPrint *text, const TestStream *s, enum TestFile kind, int nb)
@@ -876,7 +903,7 @@ void test_expect_file(AVBPrint *text, const TestStream *s, enum TestFile kind, i
     av_bprint_init(text, 0, AV_BPRINT_SIZE_UNLIMITED);
     if (kind == TEST_CSV) {
         av_bprintf(text, "framenum,source,blockw,blockh,srcx,srcy,dstx,dsty,flags,motion_x,"
-                   "motion_y,motion_scale,cost\n");
+                   "motion_y,motion_scale,cost,pts_time\n");
     } else if (kind == TEST_NPY) {
         /* version 1.0; the header's length is at byte 8 */
         av_bprint_append_data(text, "\x93NUMPY\x01\x00\x76\x00", 10);
@@ -890,7 +917,7 @@ void test_expect_file(AVBPrint *text, const TestStream *s, enum TestFile kind, i
             if (kind == TEST_NPY)
                 expect_npy(text, s, i, j);
             else if (s->pics[i].vectors[j])
-                (kind == TEST_CSV ? expect_csv : expect_stats)(text, s, i, j);
+                (kind == TEST_CSV ? expect_csv : kind == TEST_JSONL ? expect_json : expect_stats)(text, s, i, j);
         }
     }
 }

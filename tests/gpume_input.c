@@ -163,7 +163,8 @@ static void check_file(const char *kind, const char *path, const char *value,
         test_read_file(&text, path);
         test_expect_file(&wanted, s, is_text                ? TEST_NO_FILE :
                                      !strcmp(kind, "csv")   ? TEST_CSV :
-                                     !strcmp(kind, "npy")   ? TEST_NPY : TEST_STATS,
+                                     !strcmp(kind, "npy")   ? TEST_NPY :
+                                     !strcmp(kind, "jsonl") ? TEST_JSONL : TEST_STATS,
                          is_text ? 0 : nb);
         if (is_text)
             av_bprintf(&wanted, "as it was");
@@ -503,6 +504,14 @@ static const Row files[] = {
     { ALL_DIRS ":mv_file=@/v.csv:stats_file=@/stats", "{0,1,4}*" SIZES, "pts={some,usual}",
       .after = "csv:v.csv stats:stats" },
     { ALL_DIRS ":mv_file=@/V.NPY", "{0,1,4}*" SIZES, .after = "npy:V.NPY" },
+    { ALL_DIRS ":stats_file=@/s.JSONL", "{0,1,4}*" SIZES, "pts={some,usual,none}", .after = "jsonl:s.JSONL" },
+    /* a format that the name does not say */
+    { "mv_file=@/vectors:mv_format=csv:stats_file=@/s:stats_format=jsonl", "4*" SIZES,
+      .after = "csv:vectors jsonl:s" },
+    { "mv_file=@/v.csv:mv_format=npy:stats_file=@/s.jsonl:stats_format=text", "4*" SIZES,
+      .after = "npy:v.csv stats:s.jsonl" },
+    { "mv_file=@/v.npy:mv_format=auto:stats_file=@/s.jsonl:stats_format=auto", "4*" SIZES,
+      .after = "npy:v.npy jsonl:s.jsonl" },
     { MOTION ":" ALL_DIRS ":mv_file=@/v.csv:stats_file=@/stats", "4*" SIZES,
       .after = "csv:v.csv stats:stats" },
     { MOTION ":" ALL_DIRS ":mv_file=@/v.npy", "4*" SIZES, .after = "npy:v.npy" },
@@ -539,7 +548,18 @@ static const Row bad_files[] = {
     /* a .npy has to be seekable, a .csv has not; less than the pipe holds */
     { "mv_file=@/pipe.npy", "4*40x40", .code = AVERROR(ESPIPE), .message = "pipe.npy",
       .before = "fifo:pipe.npy", .after = "fifo:pipe.npy=empty" },
+    { "mv_file=@/pipe:mv_format=npy", "4*40x40", .code = AVERROR(ESPIPE), .message = "mv_format=csv",
+      .before = "fifo:pipe", .after = "fifo:pipe=empty" },
     { "mv_file=@/pipe.csv", "4*40x40", .before = "fifo:pipe.csv", .after = "fifo:pipe.csv=full" },
+    { "mv_file=@/pipe", "4*40x40", .before = "fifo:pipe", .after = "fifo:pipe=full" },
+    /* two spellings of one name; one of them through a link */
+    { "mv_file=@/v.csv:stats_file=@/./v.csv", BIG, .code = AVERROR(EINVAL), .message = "/./v.csv" },
+    { "mv_file=@/v.csv:stats_file=@/l", BIG, .code = AVERROR(EINVAL), .message = "v.csv",
+      .before = "text:v.csv link:l=v.csv" },
+    { "mv_file=@/pipe:stats_file=@/./pipe", BIG, .code = AVERROR(EINVAL), .message = "/./pipe",
+      .before = "fifo:pipe", .after = "fifo:pipe=empty" },
+    /* a descriptor that is not open */
+    { "mv_file=/dev/fd/999", BIG, .code = AVERROR(EBADF), .message = "/dev/fd/999" },
     { NULL }
 };
 
@@ -668,8 +688,19 @@ static const struct Option {
     { "mv_file=-:stats_file=-", "-" },  { "mv_file=a.csv:stats_file=", "stats_file" },
     { "range={1,1024}", NULL },         { "block={0,4,8,16,32,64,128}", NULL },
     { "mb_size=32:search_param=40", NULL },
-    { "dir=both:backend=cpu:async_depth=64:metadata=1:exhaustive=1", NULL },
-    { "async_depth={0,1}:metadata=0:device=0:backend=cpu", NULL },
+    { "algo=fs:dir=both:backend=cpu:async_depth=64:metadata=1:exhaustive=1", NULL },
+    { "async_depth={0,1}:metadata=0:backend=cpu", NULL },
+    /* what has no effect is an error, what says the default is not */
+    { "algo={ds,epzs,hme}:exhaustive=1", "'exhaustive' is only valid with algo=fs" },
+    { "algo={ds,epzs,hme}:exhaustive=0", NULL },
+    { "{algo=fs:,algo=fs:cost=satd:}exhaustive=1", NULL },
+    { "backend=cpu:device={0,9}", "'device' is only valid with" },
+    { "device=999", "" },
+    { "mv_format={csv,npy}", "'mv_format' is only valid with mv_file" },
+    { "stats_format={text,jsonl}", "'stats_format' is only valid with stats_file" },
+    { "mv_format=auto:stats_format=auto:overwrite=1", NULL },
+    { "overwrite=0", "'overwrite=0' is only valid with mv_file or stats_file" },
+    { "mv_file=a.csv:mv_format=txt", "mv_format" }, { "stats_file=a:stats_format=csv", "stats_format" },
     { "", NULL },
     /* every search by every name */
 #define SEARCH(ID, name, ...) { "{algo,method}=" #name, NULL },
@@ -705,6 +736,86 @@ static void all_options(void)
 {
     for (int i = 0; i < FF_ARRAY_ELEMS(options); i++)
         test_each_choice(options[i].options, open_options, &options[i]);
+}
+
+/*
+ * Graphs that are closed in mid-stream and take each other's place, as where ffmpeg sees another
+ * picture: each has files of its own. One that finds the last one gone begins anew, and so does
+ * one that follows the end of a stream.
+ */
+static void continued_files(void)
+{
+    static const char *const wanted[][2] = {
+        { "v.csv", "log.txt" }, { "v-2.csv", "log-2.txt" }, { "v-3.csv", "log-3.txt" },
+        { "v.csv", "log.txt" }, { "v.csv", "log.txt" },
+    };
+    char options[512], path[512], wrong[512];
+    TestStream s[FF_ARRAY_ELEMS(wanted)] = { 0 };
+
+    snprintf(options, sizeof(options), "%s:backend=%s:dir=past:async_depth=1:mv_file=%s/v.csv:stats_file=%s/log.txt",
+             default_options, backend, folder, folder);
+    for (int i = 0; i < FF_ARRAY_ELEMS(wanted); i++) {
+        TestRun r = { .options = options, .nb_threads = 1, .no_end = i < 3 };
+
+        snprintf(test_context, sizeof(test_context), "graph %d in the place of others", i);
+        parse_stream(&s[i], i & 1 ? "3*24x16" : "3*40x40", "");
+        test_parse_options(&s[i], options);
+        test_samples(&s[i], TEST_MOTION, 11, 4);
+        test_expect(&s[i]);
+        for (int j = 0; j < i && i == 3; j++)
+            for (int k = 0; k < 2; k++) {
+                snprintf(path, sizeof(path), "%s/%s", folder, wanted[j][k]);
+                CHECK(!remove(path), "there is no %s", path);
+            }
+        test_forget_log();
+        test_run(&r, &s[i]);
+        check_end(&r, 0, NULL);
+        /* those before are as they were */
+        for (int j = i >= 3 ? i : 0; j <= i; j++) {
+            snprintf(wrong, sizeof(wrong), "%s/%s", folder, wanted[j][0]);
+            check_file("csv", wrong, "", &s[j], 3);
+            snprintf(wrong, sizeof(wrong), "%s/%s", folder, wanted[j][1]);
+            check_file("stats", wrong, "", &s[j], 3);
+        }
+    }
+    for (int i = 0; i < FF_ARRAY_ELEMS(wanted); i++)
+        test_free_stream(&s[i]);
+    check_files("csv:v.csv stats:log.txt", NULL, 0, 1);
+}
+
+/* Two filters of one process that would write the same file. */
+static void shared_files(void)
+{
+    const TestPicture first = { .w = 40, .h = 40, .format = AV_PIX_FMT_GRAY8 };
+    char one[512], two[512];
+    TestRun a = { .options = one }, b = { .options = two };
+    TestGraph g, h;
+    int ret;
+
+    snprintf(one, sizeof(one), "backend=cpu:mv_file=%s/v.csv", folder);
+    snprintf(two, sizeof(two), "backend=cpu:stats_file=%s/../%s/./v.csv", folder, strrchr(folder, '/') + 1);
+    snprintf(test_context, sizeof(test_context), "'%s' beside '%s'", two, one);
+    test_forget_log();
+    ret = test_open_graph(&g, &a, &first);
+    CHECK(ret >= 0, "%s", av_err2str(ret));
+    ret = test_open_graph(&h, &b, &first);
+    CHECK(ret == AVERROR(EBUSY), "the second one: %s", av_err2str(ret));
+    CHECK(strstr(test_errors, "/v.csv: another") && strstr(test_errors, ", as /"), "the message is '%s'", test_errors);
+    avfilter_graph_free(&h.graph);
+    avfilter_graph_free(&g.graph);
+    /* once it is closed the name is free */
+    test_forget_log();
+    ret = test_open_graph(&h, &b, &first);
+    CHECK(ret >= 0, "afterwards: %s", av_err2str(ret));
+    avfilter_graph_free(&h.graph);
+    nb_runs += 3;
+    check_files(NULL, NULL, 0, 1);
+}
+
+static void files_of_several(void)
+{
+    continued_files();
+    shared_files();
 }
 
 /* From the name alone, so that it is not the filter's own rule again. */
@@ -854,6 +965,7 @@ static const struct {
     { "bad-files",   bad_files },
     { "full-disks",  full_disks },
     { "whole-files", whole_files },
+    { "several",     NULL, files_of_several },
     { "memory",      memory, memory_of_searches },
 };
 

@@ -145,7 +145,7 @@ static GpumeParams chosen(const Case *c)
 {
     GpumeParams p = {
         .algo = c->s.algo, .cost = c->s.cost, .block = c->s.block, .range = c->s.range,
-        .exhaustive = c->exhaustive, .always_sea = c->always_sea, .intra = c->intra,
+        .exhaustive = c->exhaustive && c->s.algo == GPUME_ALGO_FS, .always_sea = c->always_sea, .intra = c->intra,
         .smooth = c->s.smooth, .check = c->s.check, .pel = FFMAX(c->s.pel, 1),
         .sweeps = c->s.sweeps, .levels = c->s.levels,
         .nb_references = c->s.nb_references,

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # gpume-mpi with 1 to 4 ranks against one ffmpeg, byte for byte: containers, groups of pictures,
-# searches, directions and references; ranks that are killed, and runs that go on; wrong arguments and faults.
+# searches, directions, references and formats; finished films; ranks that are killed, and runs that go on; wrong arguments and faults.
 #
 # usage: tests/mpi.sh RESULTS SERIES
 # GPUME_SEED chooses the points in time at which ranks are killed.
@@ -181,6 +181,76 @@ list_and_gpu() {
     fi
 }
 
+# finished NAME FILMS ARGUMENT...: --resume skips so many films of the list, and the files are whole
+finished() {
+    what=$1
+    nb=$2
+    shift 2
+    ranks 2 --list list.txt -vf gpume=algo=hexbs --mv-file out/%s.npy --stats-file out/%s.log --resume "$@"
+    check "mpi/finished-$what" "$? $(grep -c 'skipped, it is finished' err) skipped: $(said | head -n 1)" \
+        test "$(grep -c 'skipped, it is finished' err)" = "$nb"
+    while read -r clip; do
+        if ! cmp -s "one/$clip.npy" "out/$clip.npy" || ! cmp -s "one/$clip.log" "out/$clip.log"; then
+            fail "mpi/finished-$what-files" "$clip differs"
+        fi
+    done < list.txt
+}
+
+# What is finished and unchanged is skipped: a list longer than a job's time ends over several jobs.
+skips() {
+    mkdir out one
+    cp ../open.ts ../simple.avi ../variable.mkv .
+    printf '%s\n' open.ts simple.avi variable.mkv > list.txt
+    while read -r clip; do
+        one "$clip" gpume=algo=hexbs
+        mv one.npy "one/$clip.npy"
+        mv one.log "one/$clip.log"
+    done < list.txt
+    # one film as the first job had time for; its name is another spelling
+    ranks 2 -i ./simple.avi -vf gpume=algo=hexbs --mv-file out/simple.avi.npy --stats-file ./out/simple.avi.log --resume
+    finished first 1
+    inodes=$(ls -i out/*.npy out/*.log)
+    finished all 3
+    check mpi/finished-untouched "files were written again" test "$inodes" = "$(ls -i out/*.npy out/*.log)"
+    finished overwrite 3 --no-overwrite
+    touch -d '2001-01-01' open.ts
+    finished other-film 2
+    touch -d '2001-01-01' out/simple.avi.log
+    finished other-file 2
+    echo >> out/variable.mkv.npy
+    finished other-size 2
+    rm out/open.ts.log
+    finished no-file 2
+    echo damaged > out/open.ts.npy.gpume-done
+    finished no-note 2
+    mkdir out/simple.avi.npy.gpume-part
+    : > out/simple.avi.npy.gpume-part/plan
+    finished interrupted 3
+    check mpi/finished-folder "the folder of segments is still there" test ! -e out/simple.avi.npy.gpume-part
+    ranks 2 --list list.txt -vf gpume=algo=tss --mv-file out/%s.npy --stats-file out/%s.log --resume
+    check mpi/finished-options "$(said | head -n 1)" eval '! grep -q skipped err && ! cmp -s one/open.ts.npy out/open.ts.npy'
+    ranks 1 -i open.ts -vf gpume=algo=tss --mv-file out/open.ts.npy --stats-file out/open.ts.log --resume
+    check mpi/finished-film "$(said | head -n 1)" grep -q 'open.ts: skipped' err
+    ranks 1 -i open.ts -vf gpume=algo=tss --mv-file out/open.ts.npy --stats-file out/open.ts.log --resume --stats-format jsonl
+    check mpi/finished-format "$(said | head -n 1)" grep -q '^{"n":' out/open.ts.log
+    # without --resume nothing is skipped, and a single film leaves no note
+    ranks 1 -i open.ts -vf gpume=algo=tss --mv-file out/open.ts.npy --stats-file out/open.ts.log
+    check mpi/finished-anew "$(said | head -n 1)" eval '! grep -q skipped err && [ ! -e out/open.ts.npy.gpume-done ]'
+}
+
+# Formats that names do not say, and what is written to a pipe.
+formats() {
+    ffmpeg -i ../open.ts -vf gpume=algo=ds:dir=both:mv_format=csv:mv_file=one.csv:stats_format=jsonl:stats_file=one.log -f null -
+    for n in 1 3; do
+        rm -rf many*
+        ranks "$n" -i ../open.ts -vf gpume=algo=ds:dir=both --mv-file many --mv-format csv --stats-file many.log \
+            --stats-format jsonl --segment 8
+        check "mpi/formats/$n" "$(said | head -n 1)" eval 'cmp -s one.csv many && cmp -s one.log many.log'
+        ranks "$n" -i ../open.ts -vf gpume=algo=ds:dir=both --mv-file /dev/stdout --stats-file many.jsonl --segment 8 > many.csv
+        check "mpi/formats-stdout/$n" "$(said | head -n 1)" eval 'cmp -s one.csv many.csv && cmp -s one.log many.jsonl'
+    done
+}
+
 kills() {
     # A rank is killed at any time; the same command with --resume goes on. What is finished stays so.
     ffmpeg -stream_loop 2 -i ../open.mkv -c copy long.mkv
@@ -265,10 +335,14 @@ faults() {
     o='-i ../open.mkv --mv-file many.npy -vf'
     # shellcheck disable=SC2086  # words
     {
-        refused no-arguments 'one of -i and --list is needed'
+        refused no-arguments '-i or --list is needed'
+        refused two-inputs 'only one of them is valid' -i ../open.mkv --list ../tests.txt -vf gpume --mv-file many.npy
         refused unknown 'unknown argument --fast' --fast
         refused no-value 'a value is missing after --mv-file' $o gpume --mv-file
-        refused wrong-value 'a wrong value after --threads' $o gpume --threads many
+        refused wrong-value "'--threads' is 'many'; it must be 1 to 1024" $o gpume --threads many
+        refused wrong-number "'--segment' is '0'; it must be 1 to 1073741824" $o gpume --segment 0
+        refused wrong-choice "'--progress' is '1'; it must be auto, no or yes" $o gpume --progress 1
+        refused needless-format "'--stats-format' is only valid with --stats-file" $o gpume --stats-format jsonl
         refused nothing-to-write 'there is nothing to write' -i ../open.mkv -vf gpume
         refused no-input 'none.mkv: No such file' -i none.mkv -vf gpume --mv-file many.npy
         refused no-film 'rank 0: ../tests.txt: ' -i ../tests.txt -vf gpume --mv-file many.npy
@@ -284,6 +358,8 @@ faults() {
         refused filter-ending 'must end in .csv or .npy' -i ../open.mkv -vf gpume --mv-file many.txt
         refused filter-folder 'Could not open none/many.npy' -i ../open.mkv -vf gpume --mv-file none/many.npy
         refused filter-same 'must differ, but both are' -i ../open.mkv -vf gpume --mv-file many.csv --stats-file many.csv
+        refused filter-spelling 'is the same file as' -i ../open.mkv -vf gpume --mv-file many.csv --stats-file ./many.csv
+        refused filter-needless "'exhaustive' is only valid with algo=fs" $o gpume=algo=ds:exhaustive=1
     }
     if [ ! -e /dev/nvidia0 ]; then
         # shellcheck disable=SC2086
@@ -321,7 +397,7 @@ faults() {
 }
 
 echo 'This is no film.' > tests.txt
-parts='containers searches references list_and_gpu kills faults'
+parts='containers searches references list_and_gpu skips formats kills faults'
 all_results=$results
 for part in $parts; do
     (

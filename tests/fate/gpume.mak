@@ -162,6 +162,15 @@ GPUME_CHANGE = ffmpeg -y -lavfi "testsrc2=s=64x48:r=3,format=gray,trim=end_frame
 fate-gpume-change-input:  CMD = $(call GPUME_CHANGE,-reinit_filter 0)
 # frames in flight are lost with the graph
 fate-gpume-change-reinit: CMD = $(call GPUME_CHANGE,,async_depth=1:)
+# nor are the files of the first graph
+FATE_GPUME_CHANGE-$(call ALLYES, $(GPUME_NEEDS) IMAGE2_MUXER IMAGE2_DEMUXER PGM_ENCODER PGM_DECODER FILE_PROTOCOL) += fate-gpume-change-files fate-gpume-change-message
+fate-gpume-change-files:  CMD = cleanfiles="$$cleanfiles $(GPUME_TMP).csv $(GPUME_TMP)-2.csv"; rm -f $$cleanfiles; \
+                                $(subst mv_file=-,mv_file=$(GPUME_TMP).csv,$(call GPUME_CHANGE,,async_depth=1:)) && \
+                                cat $(GPUME_TMP).csv $(GPUME_TMP)-2.csv
+fate-gpume-change-files:  REF = $(GPUME_REF)change-reinit
+fate-gpume-change-message: CMD = cleanfiles="$$cleanfiles $(GPUME_TMP).csv $(GPUME_TMP)-2.csv"; rm -f $$cleanfiles; \
+                                 { $(subst mv_file=-,mv_file=$(GPUME_TMP).csv,$(call GPUME_CHANGE,-v warning,)); } 2>&1 | \
+                                 sed -n "s/^\[Parsed_gpume[^]]*\] *//p"
 
 # Files
 FATE_GPUME_VECTORS += fate-gpume-stats fate-gpume-stats-1 fate-gpume-stats-hme fate-gpume-stats-satd
@@ -169,8 +178,22 @@ fate-gpume-stats-hme: CMD = ffmpeg -lavfi "$(GPUME_SRC),gpume=algo=hme:block=16:
 fate-gpume-stats-satd: CMD = ffmpeg -lavfi "$(GPUME_ODD),gpume=algo=ds:cost=satd:range=64:block=32:stats_file=-" -f null -
 fate-gpume-stats:   CMD = ffmpeg -lavfi "$(GPUME_SRC),gpume=algo=ds:range=64:dir=both:stats_file=-" -f null -
 fate-gpume-stats-1: CMD = ffmpeg -lavfi "$(GPUME_SRC),setpts=N*7-3,gpume=algo=fs:range=3:block=64:stats_file=-" -f null -
+FATE_GPUME_VECTORS += fate-gpume-jsonl
+fate-gpume-jsonl:   CMD = ffmpeg -lavfi "$(GPUME_SRC),gpume=algo=ds:range=64:dir=both:stats_format=jsonl:stats_file=-" -f null -
 FATE_GPUME_METADATA-$(call ALLYES, $(GPUME_NEEDS) METADATA_FILTER) += fate-gpume-metadata
 fate-gpume-metadata: CMD = ffmpeg -lavfi "$(GPUME_SRC),gpume=algo=ds:range=64:dir=both:metadata=1,metadata=print:file=-" -f null -
+
+# Standard output by its other names, and as a file that can be rewound
+FATE_GPUME_VECTORS += fate-gpume-stdout-dev fate-gpume-stdout-fd fate-gpume-pipe
+fate-gpume-stdout-dev fate-gpume-stdout-fd fate-gpume-pipe: REF = $(GPUME_REF)defaults
+fate-gpume-stdout-dev: CMD = ffmpeg -lavfi "$(GPUME_SRC),gpume=mv_file=/dev/stdout" -f null -
+fate-gpume-stdout-fd:  CMD = ffmpeg -lavfi "$(GPUME_SRC),gpume=mv_file=/dev/fd/4" -f null - 4>&1
+fate-gpume-pipe:       CMD = ffmpeg -lavfi "$(GPUME_SRC),gpume=mv_file=/dev/fd/4" -f null - 4>&1 >/dev/null | cat
+FATE_GPUME_VECTORS += fate-gpume-npy-stdout
+fate-gpume-npy-stdout: CMD = cleanfiles="$$cleanfiles $(GPUME_TMP).npy"; \
+                             ffmpeg -lavfi "$(GPUME_SRC),gpume=algo=ds:range=64:dir=both:mv_format=npy:mv_file=-" -f null - > $(GPUME_TMP).npy && \
+                             head -c 128 $(GPUME_TMP).npy | tr -c "[:print:]" "." && echo && tail -c +129 $(GPUME_TMP).npy | od -A n -v -t d4
+fate-gpume-npy-stdout: REF = $(GPUME_REF)npy
 
 # the header as text, then the numbers
 FATE_GPUME_VECTORS += fate-gpume-npy fate-gpume-npy-past fate-gpume-npy-0 fate-gpume-npy-hme
@@ -226,7 +249,15 @@ $(FATE_GPUME_BAD): REF = it failed
 FATE_GPUME_ERRORS = fate-gpume-error-block fate-gpume-error-folder fate-gpume-error-ending \
                     fate-gpume-error-full fate-gpume-error-full-csv fate-gpume-error-same  \
                     fate-gpume-error-size fate-gpume-error-cuda fate-gpume-error-pel      \
-                    fate-gpume-error-sweeps fate-gpume-error-levels fate-gpume-error-hint
+                    fate-gpume-error-sweeps fate-gpume-error-levels fate-gpume-error-hint \
+                    fate-gpume-error-exhaustive fate-gpume-error-device fate-gpume-error-format \
+                    fate-gpume-error-spelling fate-gpume-error-instances fate-gpume-error-pipe
+fate-gpume-error-exhaustive: CMD = $(call GPUME_FAILS,algo=ds:exhaustive=1)
+fate-gpume-error-device:   CMD = $(call GPUME_FAILS,backend=cpu:device=9)
+fate-gpume-error-format:   CMD = $(call GPUME_FAILS,mv_format=csv)
+fate-gpume-error-spelling: CMD = $(call GPUME_FAILS,mv_file=s.csv:stats_file=./s.csv)
+fate-gpume-error-instances: CMD = $(call GPUME_FAILS,mv_file=tests/data/two.csv$(GPUME_COMMA)gpume=mv_file=./tests/data/two.csv)
+fate-gpume-error-pipe:     CMD = $(call GPUME_FAILS,mv_format=npy:mv_file=-,,| cat) | sed -e "/^it /d"
 fate-gpume-error-pel:      CMD = $(call GPUME_FAILS,pel=3)
 fate-gpume-error-sweeps:   CMD = $(call GPUME_FAILS,sweeps=2)
 fate-gpume-error-levels:   CMD = $(call GPUME_FAILS,algo=ds:levels=3)

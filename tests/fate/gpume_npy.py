@@ -28,8 +28,12 @@ def main(npy, csv):
 
     with open(csv) as f:
         names = f.readline().strip().split(",")
-        rows = [dict(zip(names, (int(v, 0) for v in line.split(",")))) for line in f]
+        lines = [line.split(",") for line in f]
+    check(names[-1] == "pts_time", "the last column of the .csv is %s" % names[-1])
+    rows = [dict(zip(names, (int(v, 0) for v in line[:-1])), pts_time=float(line[-1])) for line in lines]
     check(rows, "there is nothing to compare with")
+    # frames of the clip come ten a second
+    check(all(abs(10 * row["pts_time"] - row["framenum"] + 1) < 1e-6 for row in rows), "its times are wrong")
 
     # what the .csv has, put where it belongs
     frames, directions, bh, bw, _ = loaded.shape
