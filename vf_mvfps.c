@@ -246,24 +246,44 @@ static int send(AVFilterContext *ctx, AVFrame *frame)
     return ff_filter_frame(ctx->outputs[0], frame);
 }
 
-/* Removes the side data and flags of a frame that one beside it does not have. */
-static void remove_own_props(AVFrame *frame)
+/* Removes what a frame tells of its motion, which one beside it does not have. */
+static int remove_statistics(AVFrame *frame)
 {
-    av_frame_remove_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
-    av_frame_remove_side_data(frame, AV_FRAME_DATA_A53_CC);
-    frame->flags    &= ~AV_FRAME_FLAG_KEY;
-    frame->pict_type = AV_PICTURE_TYPE_NONE;
+    static const char *const prefixes[] = { "lavfi.gpume.", "lavfi.scd.", "lavfi.scene_score" };
+    const AVDictionaryEntry *entry;
+    int ret;
+
+    for (int i = 0; i < FF_ARRAY_ELEMS(prefixes); i++)
+        while ((entry = av_dict_get(frame->metadata, prefixes[i], NULL, AV_DICT_IGNORE_SUFFIX))) {
+            ret = av_dict_set(&frame->metadata, entry->key, NULL, 0);
+            if (ret < 0)
+                return ret;
+        }
+    return 0;
+}
+
+/* Returns a reference to a frame for one beside it, without what that one does not have. */
+static AVFrame *copy_beside(const AVFrame *frame)
+{
+    AVFrame *out = av_frame_clone(frame);
+
+    if (!out)
+        return NULL;
+    av_frame_remove_side_data(out, AV_FRAME_DATA_MOTION_VECTORS);
+    av_frame_remove_side_data(out, AV_FRAME_DATA_A53_CC);
+    out->flags    &= ~AV_FRAME_FLAG_KEY;
+    out->pict_type = AV_PICTURE_TYPE_NONE;
+    if (remove_statistics(out) < 0)
+        av_frame_free(&out);
+    return out;
 }
 
 /* Send a frame at a time that is not its own. */
 static int send_again(AVFilterContext *ctx, const AVFrame *frame)
 {
-    AVFrame *out = av_frame_clone(frame);
+    AVFrame *out = copy_beside(frame);
 
-    if (!out)
-        return AVERROR(ENOMEM);
-    remove_own_props(out);
-    return send(ctx, out);
+    return out ? send(ctx, out) : AVERROR(ENOMEM);
 }
 
 /* Make a frame, so many parts of MVFPS_PARTS from the one before to the one after. */
@@ -276,10 +296,9 @@ static int send_interpolated(AVFilterContext *ctx, int part)
 
     if (s->how == MVFPS_DUP)
         return send_again(ctx, nearest);
-    out = av_frame_clone(nearest);
+    out = copy_beside(nearest);
     if (!out)
         return AVERROR(ENOMEM);
-    remove_own_props(out);
     ret = ff_gpume_new_samples(&s->frames, ctx->outputs[0], out, NULL);
     if (ret >= 0)
         ret = ff_mvfps_make(s->mvfps, out, part, s->how);

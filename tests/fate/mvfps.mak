@@ -70,6 +70,9 @@ MVFPS_FORMATS = gray yuv410p yuv411p yuv440p yuv444p yuva420p nv12 nv24 gbrp yuv
 FATE_MVFPS_FORMATS = $(MVFPS_FORMATS:%=fate-mvfps-format-%)
 $(FATE_MVFPS_FORMATS): CMD = $(call MVFPS_MCI,algo=hme:block=8:dir=both$(GPUME_COMMA)$(GPUME_SCALE)$(lastword $(subst -, ,$@)),scene=0) -pix_fmt $(lastword $(subst -, ,$@))
 
+# Frames in between have no statistics of another frame's motion, and all else that it has
+fate-mvfps-statistics: CMD = ffmpeg -lavfi "$(MVFPS_CUT),gpume=algo=ds:range=9:metadata=1,scdet=threshold=5,metadata=add:key=lavfi.kept:value=1,mvfps=mode=dup,metadata=print:file=-" -f null -
+
 # Vectors of another producer
 fate-mvfps-mestimate: CMD = $(call MVFPS_CRC,$(GPUME_SRC)$(GPUME_COMMA)mestimate=epzs:8,scene=0)
 
@@ -90,6 +93,7 @@ fate-mvfps-error-factor:  CMD = $(call MVFPS_FAILS,$(GPUME_SRC)$(GPUME_COMMA)mvf
 FATE_MVFPS_ALL = $(FATE_MVFPS_RATES) $(FATE_MVFPS_MCI) $(FATE_MVFPS_SAME) $(FATE_MVFPS_ERRORS)
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER CONCAT_FILTER NULL_MUXER) += $(FATE_MVFPS_ALL)
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER SCALE_FILTER) += $(FATE_MVFPS_FORMATS)
+FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER CONCAT_FILTER SCDET_FILTER METADATA_FILTER NULL_MUXER) += fate-mvfps-statistics
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER MESTIMATE_FILTER) += fate-mvfps-mestimate
 
 FATE_MVFPS_PROGRAMS-$(call ALLYES, GPUME_FILTER MVFPS_FILTER) += fate-mvfps-graph fate-mvfps-graph-quick
