@@ -90,7 +90,7 @@ static const AVOption mvfps_options[] = {
         CONST("blend", "mean of both frames, weighted by distance in time", MVFPS_BLEND, "mode"),
         CONST("dup",   "copy of the nearest frame",        MVFPS_DUP,   "mode"),
     { "scene", "scene cut threshold: cost of predicting a frame along its vectors, over that of "
-               "predicting each block by its mean; 0: off",
+               "predicting each block by its mean; fades are none; 0: off",
       OFFSET(scene), AV_OPT_TYPE_DOUBLE, { .dbl = 2 }, 0, 1000, FLAGS },
     { "cut", "what to make between the frames on both sides of a cut", OFFSET(cut), AV_OPT_TYPE_INT,
       { .i64 = MVFPS_DUP }, MVFPS_BLEND, MVFPS_DUP, FLAGS, .unit = "cut" },
@@ -389,7 +389,7 @@ static void find_distances(const MvfpsContext *s, int distances[2])
 static int begin_pair(AVFilterContext *ctx)
 {
     MvfpsContext *s = ctx->priv;
-    int distances[2], ret;
+    int distances[2], known, ret;
     double figure;
 
     s->new_pair = 0;
@@ -416,12 +416,10 @@ static int begin_pair(AVFilterContext *ctx)
     s->how         = s->mode;
     if (s->scene <= 0)
         return 0;
-    if (has_scene_figure(s, &figure)) {
-        if (figure >= s->scene)
-            s->how = s->cut;
+    known = has_scene_figure(s, &figure);
+    if (known && figure < s->scene)
         return 0;
-    }
-    ret = ff_mvfps_look(s->mvfps, s->mode, s->cut, s->scene);
+    ret = ff_mvfps_look(s->mvfps, s->mode, s->cut, known ? 0 : s->scene);
     if (ret < 0)
         return ret;
     s->how = ret;

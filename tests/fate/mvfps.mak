@@ -45,6 +45,17 @@ MVFPS_CUT   = $(GPUME_PAN),trim=end_frame=3[a];testsrc2=s=400x300:r=10,format=yu
 fate-mvfps-cut:       CMD = $(call MVFPS_CRC,$(MVFPS_CUT)$(GPUME_COMMA)gpume=algo=hme:block=8:dir=both,fps=2x:scene=1.5)
 fate-mvfps-cut-blend: CMD = $(call MVFPS_CRC,$(MVFPS_CUT)$(GPUME_COMMA)gpume=algo=hme:block=8:dir=both,fps=2x:cut=blend:scene=1.5)
 
+# A fade is not a cut, a flash is, also one of a single colour and with gpume's own figure
+# $(1): what becomes of the picture; $(2): metadata of gpume
+MVFPS_LIT   = $(call MVFPS_CRC,testsrc2=s=192x144:r=10$(GPUME_COMMA)format=yuv420p$(GPUME_COMMA)trim=end_frame=9$(GPUME_COMMA)$(1)$(GPUME_COMMA)gpume=algo=hme:block=8:dir=both:metadata=$(2),fps=2x)
+FATE_MVFPS_LIGHTS = $(foreach N,fade fade-metadata flash flash-metadata,fate-mvfps-$(N))
+fate-mvfps-fade:           CMD = $(call MVFPS_LIT,fade=in:0:5$(GPUME_COMMA)fade=out:4:5,0)
+fate-mvfps-fade-metadata:  CMD = $(call MVFPS_LIT,fade=in:0:5$(GPUME_COMMA)fade=out:4:5,1)
+fate-mvfps-fade-metadata:  REF = $(SRC_PATH)/tests/ref/fate/mvfps-fade
+fate-mvfps-flash:          CMD = $(call MVFPS_LIT,drawbox=c=white:t=fill:enable=eq(n\,4),0)
+fate-mvfps-flash-metadata: CMD = $(call MVFPS_LIT,drawbox=c=white:t=fill:enable=eq(n\,4),1)
+fate-mvfps-flash-metadata: REF = $(SRC_PATH)/tests/ref/fate/mvfps-flash
+
 # Rounded times: what comes out at an input frame's time is that frame, so without those between them it is the
 # input. $(1): the source's rate; $(2): what is done with its times; $(3): mvfps and what is left out behind it
 MVFPS_ORIGINALS = framecrc -lavfi "$(call MVFPS_SRC,$(1)),trim=end_frame=60$(2)$(3),settb=1/25,setpts=N" -fps_mode passthrough -enc_time_base filter
@@ -121,6 +132,7 @@ FATE_MVFPS_ALL = $(FATE_MVFPS_RATES) $(FATE_MVFPS_MCI) $(FATE_MVFPS_SAME) $(FATE
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER CONCAT_FILTER NULL_MUXER) += $(FATE_MVFPS_ALL)
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER SCALE_FILTER) += $(FATE_MVFPS_FORMATS)
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS)) += $(FATE_MVFPS_ROUNDED)
+FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) FADE_FILTER DRAWBOX_FILTER) += $(FATE_MVFPS_LIGHTS)
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER CONCAT_FILTER SCDET_FILTER METADATA_FILTER NULL_MUXER) += fate-mvfps-statistics
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER MESTIMATE_FILTER) += fate-mvfps-mestimate
 
