@@ -467,12 +467,13 @@ static void cross_jump(AVFilterContext *ctx)
 {
     MvfpsContext *s = ctx->priv;
 
-    if (!s->warned_jump)
+    if (!(s->warned_jump & 1 << is_damaged(s)))
         av_log(ctx, AV_LOG_WARNING, "A frame is %.0f s later than the one before it. %s\n",
                (s->after_pts - s->before_pts) * av_q2d(s->out_time_base),
-               is_damaged(s) ? "As the next one is not later, its timestamp is taken as damaged, and it is dropped."
+               is_damaged(s) ? "As the next one is not later, its timestamp is taken as damaged, and it is dropped. "
+                               "So are all further ones of that kind."
                              : "The output goes on at its time, without frames in between.");
-    s->warned_jump = 1;
+    s->warned_jump |= 1 << is_damaged(s);
     if (is_damaged(s)) {
         av_frame_free(&s->after);
     } else {
