@@ -38,6 +38,10 @@
 #define MAX_TIME (INT64_MAX / 4)
 /** The search that suits, as options of gpume. */
 #define SEARCH_OPTIONS "algo=hme:block=8:dir=both:pel=1:sweeps=4"
+/** Seconds between two frames up to which frames are made between them; then the first one is repeated. */
+#define LONGEST_GAP 2
+/** Output frames by which a gap is filled at most; then the output goes on at its other side. */
+#define LONGEST_FILL 100000
 
 typedef struct MvfpsContext {
     const AVClass *class;
@@ -56,17 +60,20 @@ typedef struct MvfpsContext {
     GpumeSearcher *searcher;
     GpumeHwFrames frames;
     AVFrame *before, *after;    ///< the frames around the next output time; after may be missing
+    AVFrame *next;              ///< the one behind both, where it has to tell whether after is that late
     int64_t start;              ///< timestamp of the first frame; all in the output's time base
-    int64_t before_pts, after_pts;
+    int64_t before_pts, after_pts, next_pts;
     int64_t front_pts;          ///< of the frame in front of them, if there was one
-    int64_t end;                ///< after the end of the input: no output frame is as late as this
     int64_t index;              ///< of the next output frame
+    int64_t rounding;           ///< an output time so near an input frame is that frame's
+    int64_t longest_gap, longest_fill;
     int new_pair;               ///< the frames around it have not been looked at
+    int is_gap;                 ///< they are too far apart for anything between them
     enum MvfpsMode how;         ///< pictures between them are made
     int eof;
     int status;                 ///< with which the input has ended,
     int64_t status_pts;         ///< and when, in its time base, or AV_NOPTS_VALUE
-    int warned_interlaced, warned_order, had_vectors;
+    int warned_interlaced, warned_order, warned_jump, had_vectors;
 } MvfpsContext;
 
 #define OFFSET(x) offsetof(MvfpsContext, x)
@@ -83,7 +90,7 @@ static const AVOption mvfps_options[] = {
         CONST("blend", "mean of both frames, weighted by distance in time", MVFPS_BLEND, "mode"),
         CONST("dup",   "copy of the nearest frame",        MVFPS_DUP,   "mode"),
     { "scene", "scene cut threshold: cost of predicting a frame along its vectors, over that of "
-               "predicting each block by its mean; 0: off",
+               "predicting each block by its mean; fades are none; 0: off",
       OFFSET(scene), AV_OPT_TYPE_DOUBLE, { .dbl = 2 }, 0, 1000, FLAGS },
     { "cut", "what to make between the frames on both sides of a cut", OFFSET(cut), AV_OPT_TYPE_INT,
       { .i64 = MVFPS_DUP }, MVFPS_BLEND, MVFPS_DUP, FLAGS, .unit = "cut" },
@@ -169,6 +176,33 @@ static av_cold int open_mvfps(AVFilterContext *ctx, AVBufferRef *hw_frames)
     return ret;
 }
 
+/* Returns a duration in the output's time base; INT64_MAX: it is too long for it. */
+static int64_t to_output(const MvfpsContext *s, int64_t duration, AVRational time_base, enum AVRounding rounding)
+{
+    const int64_t time = av_rescale_q_rnd(duration, time_base, s->out_time_base, rounding);
+
+    return time == INT64_MIN ? INT64_MAX : time;
+}
+
+/* Sets which times are near each other, and which are far. */
+static av_cold void set_limits(MvfpsContext *s, AVRational in_rate)
+{
+    const AVRational step = av_inv_q(s->rate);
+    int64_t near;
+
+    s->longest_fill = to_output(s, LONGEST_FILL, step, AV_ROUND_NEAR_INF);
+    s->longest_gap  = to_output(s, LONGEST_GAP, (AVRational) { 1, 1 }, AV_ROUND_NEAR_INF);
+    s->longest_gap  = FFMIN(s->longest_gap, s->longest_fill);
+    s->rounding     = 0;
+    if (in_rate.num <= 0 || in_rate.den <= 0 ||
+        !((int64_t)in_rate.den * s->in_time_base.den % ((int64_t)in_rate.num * s->in_time_base.num)))
+        return;
+    /* the first frame's time, from which output times count, and that of another are half a tick away each */
+    near        = to_output(s, 1, s->in_time_base, AV_ROUND_NEAR_INF);
+    near        = FFMIN(near, to_output(s, 1, av_inv_q(in_rate), AV_ROUND_DOWN) / 4);
+    s->rounding = FFMIN(near, FFMAX(to_output(s, 1, step, AV_ROUND_DOWN) - 1, 0) / 2);
+}
+
 static void decided(void *log_ctx, int searched)
 {
     ff_gpume_check_upstream(log_ctx, searched);
@@ -220,12 +254,14 @@ static av_cold int config_output(AVFilterLink *outlink)
     out->frame_rate    = s->rate;
     s->start           = AV_NOPTS_VALUE;
     s->front_pts       = AV_NOPTS_VALUE;
+    set_limits(s, in->frame_rate);
     return 0;
 }
 
 static int64_t output_time(const MvfpsContext *s, int64_t index)
 {
-    return s->start + av_rescale_q(index, av_inv_q(s->rate), s->out_time_base);
+    /* what does not fit is later than all frames */
+    return s->start + FFMIN(to_output(s, index, av_inv_q(s->rate), AV_ROUND_NEAR_INF), 2 * MAX_TIME + 1);
 }
 
 /* Returns the duration of an input frame, in the output's time base. */
@@ -246,40 +282,59 @@ static int send(AVFilterContext *ctx, AVFrame *frame)
     return ff_filter_frame(ctx->outputs[0], frame);
 }
 
-/* Removes the side data and flags of a frame that one beside it does not have. */
-static void remove_own_props(AVFrame *frame)
+/* Removes what a frame tells of its motion, which one beside it does not have. */
+static int remove_statistics(AVFrame *frame)
 {
-    av_frame_remove_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
-    av_frame_remove_side_data(frame, AV_FRAME_DATA_A53_CC);
-    frame->flags    &= ~AV_FRAME_FLAG_KEY;
-    frame->pict_type = AV_PICTURE_TYPE_NONE;
+    static const char *const prefixes[] = { "lavfi.gpume.", "lavfi.scd.", "lavfi.scene_score" };
+    const AVDictionaryEntry *entry;
+    int ret;
+
+    for (int i = 0; i < FF_ARRAY_ELEMS(prefixes); i++)
+        while ((entry = av_dict_get(frame->metadata, prefixes[i], NULL, AV_DICT_IGNORE_SUFFIX))) {
+            ret = av_dict_set(&frame->metadata, entry->key, NULL, 0);
+            if (ret < 0)
+                return ret;
+        }
+    return 0;
+}
+
+/* Returns a reference to a frame for one beside it, without what that one does not have. */
+static AVFrame *copy_beside(const AVFrame *frame)
+{
+    AVFrame *out = av_frame_clone(frame);
+
+    if (!out)
+        return NULL;
+    av_frame_remove_side_data(out, AV_FRAME_DATA_MOTION_VECTORS);
+    av_frame_remove_side_data(out, AV_FRAME_DATA_A53_CC);
+    out->flags    &= ~AV_FRAME_FLAG_KEY;
+    out->pict_type = AV_PICTURE_TYPE_NONE;
+    if (remove_statistics(out) < 0)
+        av_frame_free(&out);
+    return out;
 }
 
 /* Send a frame at a time that is not its own. */
 static int send_again(AVFilterContext *ctx, const AVFrame *frame)
 {
-    AVFrame *out = av_frame_clone(frame);
+    AVFrame *out = copy_beside(frame);
 
-    if (!out)
-        return AVERROR(ENOMEM);
-    remove_own_props(out);
-    return send(ctx, out);
+    return out ? send(ctx, out) : AVERROR(ENOMEM);
 }
 
 /* Make a frame, so many parts of MVFPS_PARTS from the one before to the one after. */
 static int send_interpolated(AVFilterContext *ctx, int part)
 {
     MvfpsContext *s = ctx->priv;
-    const AVFrame *nearest = mvfps_is_early(part) ? s->before : s->after;
+    const AVFrame *nearest = s->is_gap || mvfps_is_early(part) ? s->before : s->after;
     AVFrame *out;
     int ret;
 
     if (s->how == MVFPS_DUP)
         return send_again(ctx, nearest);
-    out = av_frame_clone(nearest);
+    out = copy_beside(nearest);
     if (!out)
         return AVERROR(ENOMEM);
-    remove_own_props(out);
     ret = ff_gpume_new_samples(&s->frames, ctx->outputs[0], out, NULL);
     if (ret >= 0)
         ret = ff_mvfps_make(s->mvfps, out, part, s->how);
@@ -334,12 +389,13 @@ static void find_distances(const MvfpsContext *s, int distances[2])
 static int begin_pair(AVFilterContext *ctx)
 {
     MvfpsContext *s = ctx->priv;
-    int distances[2], ret;
+    int distances[2], known, ret;
     double figure;
 
     s->new_pair = 0;
     s->how      = MVFPS_DUP;
-    if (s->mode == MVFPS_DUP || s->before->width != s->after->width ||
+    s->is_gap   = s->after_pts - s->before_pts > s->longest_gap;
+    if (s->is_gap || s->mode == MVFPS_DUP || s->before->width != s->after->width ||
         s->before->height != s->after->height)
         return 0;
     find_distances(s, distances);
@@ -360,12 +416,10 @@ static int begin_pair(AVFilterContext *ctx)
     s->how         = s->mode;
     if (s->scene <= 0)
         return 0;
-    if (has_scene_figure(s, &figure)) {
-        if (figure >= s->scene)
-            s->how = s->cut;
+    known = has_scene_figure(s, &figure);
+    if (known && figure < s->scene)
         return 0;
-    }
-    ret = ff_mvfps_look(s->mvfps, s->mode, s->cut, s->scene);
+    ret = ff_mvfps_look(s->mvfps, s->mode, s->cut, known ? 0 : s->scene);
     if (ret < 0)
         return ret;
     s->how = ret;
@@ -381,6 +435,76 @@ static void next_pair(MvfpsContext *s)
     s->after      = NULL;
 }
 
+/* Whether so much time would be filled by more frames than anybody wants. */
+static int is_jump(const MvfpsContext *s, int64_t time)
+{
+    return time > s->longest_fill;
+}
+
+/* Returns when the frame before, which none follows or none for long, ends. */
+static int64_t end_of_before(const MvfpsContext *s)
+{
+    int64_t end = s->before_pts;
+
+    if (s->before->duration > 0)
+        end = av_sat_add64(s->before_pts, duration(s, s->before));
+    else if (!s->after && s->eof && s->status_pts != AV_NOPTS_VALUE)
+        end = av_rescale_q(s->status_pts, s->in_time_base, s->out_time_base);
+    /* a damaged duration is none */
+    if (end < s->before_pts || is_jump(s, av_sat_sub64(end, s->before_pts)))
+        end = s->before_pts;
+    return end - s->rounding;
+}
+
+/* Whether the next frame shows that the timestamp of the one after, which is too late, is damaged. */
+static int is_damaged(const MvfpsContext *s)
+{
+    return s->next && s->next_pts <= s->after_pts;
+}
+
+/* Goes on with the frame after, though it is later than can be filled, or if it is damaged without it. */
+static void cross_jump(AVFilterContext *ctx)
+{
+    MvfpsContext *s = ctx->priv;
+
+    if (!(s->warned_jump & 1 << is_damaged(s)))
+        av_log(ctx, AV_LOG_WARNING, "A frame is %.0f s later than the one before it. %s\n",
+               (s->after_pts - s->before_pts) * av_q2d(s->out_time_base),
+               is_damaged(s) ? "As the next one is not later, its timestamp is taken as damaged, and it is dropped. "
+                               "So are all further ones of that kind."
+                             : "The output goes on at its time, without frames in between.");
+    s->warned_jump |= 1 << is_damaged(s);
+    if (is_damaged(s)) {
+        av_frame_free(&s->after);
+    } else {
+        next_pair(s);
+        s->front_pts = AV_NOPTS_VALUE;
+        s->start     = s->before_pts;
+        s->index     = 0;
+    }
+    s->after     = s->next;
+    s->after_pts = s->next_pts;
+    s->next      = NULL;
+    s->new_pair  = 1;
+}
+
+/* Whether the output time is that of the frame before, as far as the input's times tell. */
+static int is_before(const MvfpsContext *s, int64_t now)
+{
+    if (now == s->before_pts)
+        return 1;
+    /* the frame after, which is not there yet, may be nearer */
+    return llabs(now - s->before_pts) <= s->rounding && (now < s->before_pts || s->after || s->eof);
+}
+
+/* Whether the output time is that of the frame after or a later one. */
+static int is_after(const MvfpsContext *s, int64_t now)
+{
+    const int64_t left = s->after_pts - now;
+
+    return left <= 0 || left <= s->rounding && left < llabs(now - s->before_pts);
+}
+
 /* Send the next frame if there is what it takes. Returns 1 if one was sent, 0 if not. */
 static int produce(AVFilterContext *ctx)
 {
@@ -391,9 +515,17 @@ static int produce(AVFilterContext *ctx)
     if (!s->before)
         return 0;
     now = output_time(s, s->index);
-    if (s->after && now >= s->after_pts)
+    while (s->after && is_jump(s, s->after_pts - s->before_pts)) {
+        if (is_before(s, now) || !is_damaged(s) && (s->next || s->eof) && now < end_of_before(s))
+            break;
+        if (!s->next && !s->eof)
+            return 0;
+        cross_jump(ctx);
+        now = output_time(s, s->index);
+    }
+    if (s->after && is_after(s, now))
         next_pair(s);
-    if (now == s->before_pts) {
+    if (is_before(s, now)) {
         AVFrame *out = av_frame_clone(s->before);
 
         ret = out ? send(ctx, out) : AVERROR(ENOMEM);
@@ -402,7 +534,7 @@ static int produce(AVFilterContext *ctx)
             return ret;
         distance = s->after_pts - s->before_pts;
         ret = send_interpolated(ctx, av_rescale(now - s->before_pts, MVFPS_PARTS, distance));
-    } else if (s->eof && now < s->end) {
+    } else if (s->eof && now < end_of_before(s)) {
         /* the last frame is shown for as long as it was */
         ret = send_again(ctx, s->before);
     } else {
@@ -477,6 +609,11 @@ static int take(AVFilterContext *ctx, AVFrame *frame)
         s->start      = pts;
         return 0;
     }
+    if (s->after) {
+        s->next     = frame;
+        s->next_pts = pts;
+        return 0;
+    }
     s->after     = frame;
     s->after_pts = pts;
     s->new_pair  = 1;
@@ -485,20 +622,6 @@ static int take(AVFilterContext *ctx, AVFrame *frame)
 drop:
     av_frame_free(&frame);
     return ret;
-}
-
-/* All frames of the input are here. */
-static void finish(MvfpsContext *s)
-{
-    s->eof = 1;
-    if (!s->before)
-        return;
-    if (s->before->duration > 0)
-        s->end = av_sat_add64(s->before_pts, duration(s, s->before));
-    else if (s->status_pts != AV_NOPTS_VALUE)
-        s->end = av_rescale_q(s->status_pts, s->in_time_base, s->out_time_base);
-    else
-        s->end = s->before_pts;
 }
 
 static int activate(AVFilterContext *ctx)
@@ -515,11 +638,9 @@ static int activate(AVFilterContext *ctx)
         ret = produce(ctx);
         if (ret < 0)
             return ret;
-        if (ret) {
-            /* a frame a call, so that none waits behind others */
-            ff_filter_set_ready(ctx, 100);
+        /* a frame a call: whoever wants another asks for it, so none waits behind others */
+        if (ret)
             return 0;
-        }
         if (s->eof) {
             ff_outlink_set_status(outlink, s->status,
                                   s->before ? output_time(s, s->index) : AV_NOPTS_VALUE);
@@ -533,9 +654,7 @@ static int activate(AVFilterContext *ctx)
             continue;
         }
         if (ret == AVERROR_EOF) {
-            if (s->after)
-                next_pair(s);
-            finish(s);
+            s->eof = 1;
             continue;
         }
         if (ret != AVERROR(EAGAIN))
@@ -565,6 +684,7 @@ static av_cold void uninit(AVFilterContext *ctx)
 
     av_frame_free(&s->before);
     av_frame_free(&s->after);
+    av_frame_free(&s->next);
     ff_gpume_searcher_close(&s->searcher);
     close_mvfps(s);
 }

@@ -32,6 +32,15 @@
 /** Side of blocks where there are no vectors to look for a cut by. */
 #define MVFPS_SCENE_SIDE 16
 
+/** Brightness is in units of 1/16 of a level of 8 bits. */
+#define MVFPS_LIGHT        16
+#define MVFPS_MAX_LIGHT    4095
+/** How much a fade changes of it from frame to frame: of the mean, and of the standard deviation. */
+#define MVFPS_FADE_MEAN    (64 * MVFPS_LIGHT)
+#define MVFPS_FADE_SPREAD  (24 * MVFPS_LIGHT)
+/** One part of so many of the variance may be something else. */
+#define MVFPS_FADE_REST    8
+
 /** From the picture before to the one after, in quarter samples. */
 typedef GpumeCellVector MvfpsVector;
 
@@ -277,6 +286,51 @@ GPUME_INLINE int mvfps_share(const MvfpsFields *f, int w, int h, MvfpsVector v, 
 GPUME_INLINE int mvfps_is_early(int part)
 {
     return part <= MVFPS_PARTS / 2;
+}
+
+/** Sums over squares at the same place in both pictures: of their brightness, its squares and products. */
+typedef struct MvfpsLights {
+    unsigned long long before, after;
+    unsigned long long before2, after2, both;
+} MvfpsLights;
+
+/** Returns the brightness of a square of n samples, up to MVFPS_SCENE_SIDE * MVFPS_SCENE_SIDE, and their sum. */
+GPUME_INLINE unsigned mvfps_light(unsigned sum, int n, int depth)
+{
+    const unsigned light = (MVFPS_LIGHT * sum + n / 2) / n >> (depth - 8);
+
+    /* words may have bits above their samples */
+    return FFMIN(light, (unsigned)MVFPS_MAX_LIGHT);
+}
+
+GPUME_INLINE void mvfps_add_lights(MvfpsLights *sums, unsigned before, unsigned after)
+{
+    sums->before  += before;
+    sums->after   += after;
+    sums->before2 += before * before;
+    sums->after2  += after * after;
+    sums->both    += before * after;
+}
+
+/**
+ * Whether a picture is the one before, all of it brighter or darker or with more or less contrast, or one of the
+ * two is of one colour: the brightness of one follows from that of the other, and does not change too much for
+ * anybody to follow. nb: squares.
+ */
+GPUME_INLINE int mvfps_is_fade(MvfpsLights s, long long nb)
+{
+    const long long sums[2]  = { (long long)s.before, (long long)s.after };
+    const long long means[2] = { sums[0] / nb, sums[1] / nb };
+    const long long spread   = MVFPS_FADE_SPREAD;
+    const long long a = ((long long)s.before2 - 2 * means[0] * sums[0] + nb * means[0] * means[0]) / nb;
+    const long long c = ((long long)s.after2  - 2 * means[1] * sums[1] + nb * means[1] * means[1]) / nb;
+    const long long b = ((long long)s.both - means[0] * sums[1] - means[1] * sums[0] + nb * means[0] * means[1]) / nb;
+    const long long low = FFMIN(a, c), high = FFMAX(a, c), common = FFMAX(b, 0);
+    const long long far = high - low - spread * spread;
+
+    return FFABS(sums[1] - sums[0]) <= MVFPS_FADE_MEAN * nb &&
+           (far <= 0 || far * far <= 4 * spread * spread * low) &&
+           MVFPS_FADE_REST * (low * high - common * common) <= high * high;
 }
 
 /** A sample of the mean of two pictures, by distance. */

@@ -164,9 +164,12 @@ static int begin(void *priv, const MvfpsPair *pair, enum MvfpsMode mode)
 static int look(void *priv, enum MvfpsMode mode, enum MvfpsMode cut, double scene)
 {
     CPUBackend *s = priv;
+    const MvfpsPair *pair = s->pair;
 
-    return ff_mvfps_scene_figure(s->pair->layout, s->pair->before, s->pair->after, &s->sides[!s->before].fields[PAST],
-                                 &s->look_scheduler) >= scene ? cut : mode;
+    if (scene > 0 && ff_mvfps_scene_figure(pair->layout, pair->before, pair->after,
+                                           &s->sides[!s->before].fields[PAST], &s->look_scheduler) < scene)
+        return mode;
+    return ff_mvfps_scene_is_fade(pair->layout, pair->before, pair->after, &s->look_scheduler) ? mode : cut;
 }
 
 /* Maps the lists of vectors that have not been read: those of two sides, two fields each. */

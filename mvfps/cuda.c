@@ -59,6 +59,7 @@ enum Kernel {
     MAP,
     CELLS,
     SCENE,
+    FADE,
     FIRST,
     PASS,
     OFFSETS,
@@ -75,6 +76,7 @@ static const struct {
     [MAP]   = { MVFPS_CUDA_map,      0, "map the vectors" },
     [CELLS] = { MVFPS_CUDA_map,      1, "read the vectors" },
     [SCENE] = { MVFPS_CUDA_scene,    0, "look for a cut" },
+    [FADE]  = { MVFPS_CUDA_scene,    1, "tell a cut from a fade" },
     [FIRST] = { MVFPS_CUDA_vectors,  0, "choose vectors" },
     [PASS]  = { MVFPS_CUDA_vectors,  1, "improve vectors" },
     [OFFSETS] = { MVFPS_CUDA_offsets, 0, "find accelerations" },
@@ -163,7 +165,7 @@ static av_cold int load_kernels(CUDABackend *s, int depth, int chroma)
 {
     static const unsigned threads[NB_KERNELS] = {
         [MAP]   = MVFPS_CUDA_MAP_THREADS,       [CELLS] = MVFPS_CUDA_MAP_THREADS,
-        [SCENE] = MVFPS_CUDA_SCENE_THREADS,
+        [SCENE] = MVFPS_CUDA_SCENE_THREADS,     [FADE]  = MVFPS_CUDA_SCENE_THREADS,
         [FIRST] = 32 * MVFPS_CUDA_VECTOR_WARPS, [PASS]  = 32 * MVFPS_CUDA_VECTOR_WARPS,
         [OFFSETS] = MVFPS_CUDA_MAP_THREADS,     [TILES] = 32 * MVFPS_CUDA_TILE_WARPS,
         [MEAN]  = GPUME_CUDA_COPY_THREADS,
@@ -458,8 +460,10 @@ static int look_for_cut(CUDABackend *s, double threshold)
     const GpumeLayout *l = s->layout;
     Side *before = &s->sides[s->before], *after = &s->sides[!s->before];
     MvfpsCudaSceneArgs args = {
-        .scene = s->scene.data, .stride = s->padding.stride[0], .w = l->w, .h = l->h, .threshold = threshold,
+        .scene = s->scene.data, .stride = s->padding.stride[0], .w = l->w, .h = l->h, .depth = l->depth,
+        .threshold = threshold,
     };
+    const int nb_squares = divide_up(l->w, MVFPS_SCENE_SIDE) * divide_up(l->h, MVFPS_SCENE_SIDE);
     GpumeCudaUpload *up = NULL;
     int ret = load(s, before);
 
@@ -476,7 +480,7 @@ static int look_for_cut(CUDABackend *s, double threshold)
         args.vectors = sources[PAST].mvs;
         args.nb      = after->fields[PAST].nb;
     } else {
-        args.nb = divide_up(l->w, MVFPS_SCENE_SIDE) * divide_up(l->h, MVFPS_SCENE_SIDE);
+        args.nb = nb_squares;
     }
     args.before = before->picture.data + s->padding.first[0];
     args.after  = after->picture.data  + s->padding.first[0];
@@ -486,7 +490,11 @@ static int look_for_cut(CUDABackend *s, double threshold)
     ret = launch(s, SCENE, args.grid, 1, 1, &args);
     if (ret >= 0 && up)
         ret = ff_gpume_cuda_upload_end(&s->cuda, up);
-    return ret;
+    if (ret < 0)
+        return ret;
+    args.nb   = nb_squares;
+    args.grid = FFMIN(divide_up(args.nb, MVFPS_CUDA_SCENE_THREADS / 32), MVFPS_CUDA_SCENE_GRID);
+    return launch(s, FADE, args.grid, 1, 1, &args);
 }
 
 static unsigned long long is_cut(const CUDABackend *s)

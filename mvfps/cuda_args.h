@@ -43,19 +43,22 @@ typedef struct MvfpsCudaMapArgs {
 /** What is found when a pair begins. 0 before. */
 typedef struct MvfpsCudaScene {
     unsigned long long cost, flat;
-    unsigned nb_done;           ///< blocks of threads
+    MvfpsLights lights;
+    unsigned nb_done[2];        ///< blocks of threads of each step
+    unsigned is_unlike;         ///< there is a cut or a fade
     unsigned is_cut;
 } MvfpsCudaScene;
 
-/** Parameters of the kernel that looks for a cut. */
+/** Parameters of the kernels that look for a cut and tell it from a fade. */
 typedef struct MvfpsCudaSceneArgs {
     unsigned long long scene;   ///< MvfpsCudaScene
     unsigned long long vectors; ///< AVMotionVector[nb] of the picture after; 0: blocks of MVFPS_SCENE_SIDE
     unsigned long long before, after;   ///< their samples (0, 0)
     int stride;
     int w, h;
-    int nb;                     ///< vectors, or blocks
+    int nb;                     ///< vectors, or blocks; squares
     int grid;                   ///< blocks of threads
+    int depth;
     double threshold;
 } MvfpsCudaSceneArgs;
 

@@ -55,7 +55,7 @@ int ff_mvfps_begin(Mvfps *mvfps, const AVFrame *before, const AVFrame *after, co
 /**
  * Look for a cut between the two: the cost of the picture after by its vectors into the one
  * before, or without any, over what it would be if each block were flat, as gpume's scene, is at
- * least the number scene.
+ * least the number scene, or scene is 0; and the two are not of a fade.
  * @param mode of pictures where there is no cut, as the pair began
  * @param cut  where there is one
  * @return the mode of which pictures are to be made, or an error. A device that has not looked yet

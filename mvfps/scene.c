@@ -22,8 +22,9 @@ typedef struct Scene {
     const GpumeLayout *l;
     const AVFrame *before, *after;
     const GpumeCellField *past;
-    int across, nb;             ///< blocks where there are no vectors
+    int across, nb;             ///< squares: blocks where there are no vectors
     Sums sums[NB_PARTS];       ///< of parts that were done together, the first's
+    MvfpsLights lights[NB_PARTS];
 } Scene;
 
 static int sample(const GpumeLayout *l, const uint8_t *row, int x)
@@ -87,22 +88,83 @@ static void add_parts(void *opaque, int worker, int start, int end)
     s->sums[start] = sums;
 }
 
+static void add_square(MvfpsLights *sums, const Scene *scene, int x0, int y0)
+{
+    const GpumeLayout *l = scene->l;
+    const int x1 = FFMIN(x0 + MVFPS_SCENE_SIDE, l->w), y1 = FFMIN(y0 + MVFPS_SCENE_SIDE, l->h);
+    const int nb = (x1 - x0) * (y1 - y0);
+    unsigned before = 0, after = 0;
+
+    for (int y = y0; y < y1; y++) {
+        const uint8_t *b = gpume_layout_row(l, l->components, scene->before, y);
+        const uint8_t *a = gpume_layout_row(l, l->components, scene->after,  y);
+
+        for (int x = x0; x < x1; x++) {
+            before += sample(l, b, x);
+            after  += sample(l, a, x);
+        }
+    }
+    mvfps_add_lights(sums, mvfps_light(before, nb, l->depth), mvfps_light(after, nb, l->depth));
+}
+
+static void add_squares(void *opaque, int worker, int start, int end)
+{
+    Scene *s = opaque;
+    const int64_t nb = s->nb;
+    MvfpsLights lights = { 0 };
+
+    for (int i = nb * start / NB_PARTS; i < nb * end / NB_PARTS; i++)
+        add_square(&lights, s, i % s->across * MVFPS_SCENE_SIDE, i / s->across * MVFPS_SCENE_SIDE);
+    s->lights[start] = lights;
+}
+
+static void init_scene(Scene *s, const GpumeLayout *l, const AVFrame *before, const AVFrame *after)
+{
+    *s = (Scene) {
+        .l = l, .before = before, .after = after,
+        .across = (l->w + MVFPS_SCENE_SIDE - 1) / MVFPS_SCENE_SIDE,
+    };
+    s->nb = s->across * ((l->h + MVFPS_SCENE_SIDE - 1) / MVFPS_SCENE_SIDE);
+}
+
+static void run_parts(Scene *s, void (*run)(void *arg, int worker, int start, int end), GpumeScheduler *scheduler)
+{
+    GpumeTask task = { run, .arg = s, .nb_units = NB_PARTS };
+    GpumeTaskList list = { (GpumeTask *[]) { &task }, 1 };
+
+    ff_gpume_tasks_run(scheduler, (GpumeTaskList *[]) { &list }, 1);
+}
+
 double ff_mvfps_scene_figure(const GpumeLayout *l, const AVFrame *before, const AVFrame *after,
                              const GpumeCellField *past, GpumeScheduler *scheduler)
 {
-    Scene s = {
-        .l = l, .before = before, .after = after, .past = past,
-        .across = (l->w + MVFPS_SCENE_SIDE - 1) / MVFPS_SCENE_SIDE,
-    };
-    GpumeTask task = { add_parts, .arg = &s, .nb_units = NB_PARTS };
-    GpumeTaskList list = { (GpumeTask *[]) { &task }, 1 };
     uint64_t cost = 0, flat = 0;
+    Scene s;
 
-    s.nb = s.across * ((l->h + MVFPS_SCENE_SIDE - 1) / MVFPS_SCENE_SIDE);
-    ff_gpume_tasks_run(scheduler, (GpumeTaskList *[]) { &list }, 1);
+    init_scene(&s, l, before, after);
+    s.past = past;
+    run_parts(&s, add_parts, scheduler);
     for (int i = 0; i < NB_PARTS; i++) {
         cost += s.sums[i].cost;
         flat += s.sums[i].flat;
     }
-    return flat ? (double)cost / flat : !!cost;
+    return (double)cost / FFMAX(flat, 1);
+}
+
+int ff_mvfps_scene_is_fade(const GpumeLayout *l, const AVFrame *before, const AVFrame *after,
+                           GpumeScheduler *scheduler)
+{
+    MvfpsLights sums = { 0 };
+    Scene s;
+
+    init_scene(&s, l, before, after);
+    run_parts(&s, add_squares, scheduler);
+    for (int i = 0; i < NB_PARTS; i++) {
+        sums.before  += s.lights[i].before;
+        sums.after   += s.lights[i].after;
+        sums.before2 += s.lights[i].before2;
+        sums.after2  += s.lights[i].after2;
+        sums.both    += s.lights[i].both;
+    }
+    return mvfps_is_fade(sums, s.nb);
 }

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Whether there is a cut between two pictures. The block of threads that is done last decides, so
- * that the host need not know.
+ * Whether there is a cut between two pictures. Variant 0 finds whether they are unlike, variant 1 whether unlike
+ * ones are of a fade. The block of threads that is done last decides, so that the host need not know.
  */
 
 #include "libavfilter/gpume/field/cells.cuh"
@@ -98,18 +98,24 @@ static __device__ __forceinline__ GpumeU64 mvfps_sum(const GpumeU64 *sum)
     return (GpumeU64)gpume_load_volatile(words + 1) << 32 | gpume_load_volatile(words);
 }
 
-/**
- * grid:   blocks of the picture, up to MVFPS_CUDA_SCENE_GRID
- * block:  MVFPS_CUDA_SCENE_THREADS
- * shared: two GpumeU64 for each warp
- */
-GPUME_KERNEL_OF(MvfpsCudaSceneArgs, MVFPS_CUDA_SCENE_THREADS)
+/** Whether all other blocks of threads are done; what they have written can be read then. One thread calls it. */
+static __device__ __forceinline__ int mvfps_is_last(const MvfpsCudaSceneArgs &args, unsigned *nb_done)
 {
-    MvfpsCudaScene *scene = (MvfpsCudaScene *)args.scene;
+    int is_last;
+
+    __threadfence();
+    is_last = atomicAdd(nb_done, 1u) + 1 == (GpumeU32)args.grid;
+    if (is_last)
+        __threadfence();
+    return is_last;
+}
+
+/** Adds up what blocks cost, and decides whether the pictures are unlike. */
+static __device__ __forceinline__ void mvfps_compare(const MvfpsCudaSceneArgs &args, MvfpsCudaScene *scene,
+                                                     GpumeU64 *shared)
+{
     const int warp = threadIdx.x / 32;
     GpumeU64 cost = 0, flat = 0;
-
-    GPUME_SHARED(GpumeU64, shared);
 
     GPUME_NO_UNROLL for (int first = (blockIdx.x * WARPS + warp) * (32 / LANES); first < args.nb;
                          first += args.grid * WARPS * (32 / LANES)) {
@@ -133,14 +139,75 @@ GPUME_KERNEL_OF(MvfpsCudaSceneArgs, MVFPS_CUDA_SCENE_THREADS)
     }
     atomicAdd(&scene->cost, cost);
     atomicAdd(&scene->flat, flat);
-    __threadfence();
-    if (atomicAdd(&scene->nb_done, 1u) + 1 == (GpumeU32)args.grid) {
-        double figure;
-
-        __threadfence();
-        cost   = mvfps_sum(&scene->cost);
-        flat   = mvfps_sum(&scene->flat);
-        figure = flat ? (double)cost / (double)flat : cost ? 1.0 : 0.0;
-        scene->is_cut = figure >= args.threshold;
+    if (mvfps_is_last(args, &scene->nb_done[0])) {
+        cost = mvfps_sum(&scene->cost);
+        flat = mvfps_sum(&scene->flat);
+        scene->is_unlike = (double)cost / (double)(flat ? flat : 1) >= args.threshold;
     }
+}
+
+/** The brightness of square i in both pictures: a warp sums it up, two rows at a time. */
+static __device__ __forceinline__ void mvfps_add_square(const MvfpsCudaSceneArgs &a, int i, MvfpsLights *sums)
+{
+    const int lane = threadIdx.x % 32, across = (a.w + MVFPS_SCENE_SIDE - 1) / MVFPS_SCENE_SIDE;
+    const int x0 = i % across * MVFPS_SCENE_SIDE, y0 = i / across * MVFPS_SCENE_SIDE;
+    const int w  = gpume_min(MVFPS_SCENE_SIDE, a.w - x0), h = gpume_min(MVFPS_SCENE_SIDE, a.h - y0);
+    const int x  = lane % MVFPS_SCENE_SIDE;
+    GpumeU32 before = 0, after = 0;
+
+    GPUME_NO_UNROLL for (int y = lane / MVFPS_SCENE_SIDE; y < h; y += 32 / MVFPS_SCENE_SIDE) {
+        if (x < w) {
+            before += mvfps_get(a.before, a.stride, x0 + x, y0 + y);
+            after  += mvfps_get(a.after,  a.stride, x0 + x, y0 + y);
+        }
+    }
+    before = mvfps_add_lanes(before, 1, 32);
+    after  = mvfps_add_lanes(after,  1, 32);
+    mvfps_add_lights(sums, mvfps_light(before, w * h, a.depth), mvfps_light(after, w * h, a.depth));
+}
+
+/** Adds up the brightness of squares of unlike pictures, and decides whether there is a cut. */
+static __device__ __forceinline__ void mvfps_tell_fade(const MvfpsCudaSceneArgs &args, MvfpsCudaScene *scene)
+{
+    MvfpsLights sums = { 0, 0, 0, 0, 0 };
+
+    if (!scene->is_unlike)
+        return;
+    GPUME_NO_UNROLL for (int i = blockIdx.x * WARPS + threadIdx.x / 32; i < args.nb; i += args.grid * WARPS)
+        mvfps_add_square(args, i, &sums);
+    if (threadIdx.x % 32 == 0) {
+        atomicAdd(&scene->lights.before,  sums.before);
+        atomicAdd(&scene->lights.after,   sums.after);
+        atomicAdd(&scene->lights.before2, sums.before2);
+        atomicAdd(&scene->lights.after2,  sums.after2);
+        atomicAdd(&scene->lights.both,    sums.both);
+        __threadfence();
+    }
+    __syncthreads();
+    if (!threadIdx.x && mvfps_is_last(args, &scene->nb_done[1])) {
+        sums.before  = mvfps_sum(&scene->lights.before);
+        sums.after   = mvfps_sum(&scene->lights.after);
+        sums.before2 = mvfps_sum(&scene->lights.before2);
+        sums.after2  = mvfps_sum(&scene->lights.after2);
+        sums.both    = mvfps_sum(&scene->lights.both);
+        scene->is_cut = !mvfps_is_fade(sums, (args.w + MVFPS_SCENE_SIDE - 1) / MVFPS_SCENE_SIDE *
+                                             ((args.h + MVFPS_SCENE_SIDE - 1) / MVFPS_SCENE_SIDE));
+    }
+}
+
+/**
+ * grid:   blocks or squares of the picture, up to MVFPS_CUDA_SCENE_GRID
+ * block:  MVFPS_CUDA_SCENE_THREADS
+ * shared: variant 0: two GpumeU64 for each warp; 1: none
+ */
+GPUME_KERNEL_OF(MvfpsCudaSceneArgs, MVFPS_CUDA_SCENE_THREADS)
+{
+    MvfpsCudaScene *scene = (MvfpsCudaScene *)args.scene;
+
+    GPUME_SHARED(GpumeU64, shared);
+
+    if (GPUME_CUDA_VARIANT)
+        mvfps_tell_fade(args, scene);
+    else
+        mvfps_compare(args, scene, shared);
 }

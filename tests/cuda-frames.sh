@@ -161,13 +161,13 @@ check cuda-mvview-fields "vectors or shapes were uploaded" \
 steady cuda-steady-mvview-list 2 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
     -vf "format=nv12,gpume=algo=ds:backend=cpu:async_depth=1,hwupload,mvview=mode=flow+arrows+blocks:step=1,$first_only"
 check cuda-mvview-list "vectors were not uploaded" grep -q cuMemcpyHtoD "$tmp/calls"
-# a copy of each frame; its own copy, cells of vectors, the cut; the vectors, the picture, the mean
-steady cuda-steady-mvfps 9 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
+# a copy of each frame; its own copy, cells of vectors, the cut, the fade; the vectors, the picture, the mean
+steady cuda-steady-mvfps 10 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
     -vf "format=nv12,hwupload_cuda,gpume=algo=ds:dir=both,mvfps=fps=2x,$first_only"
 # where gpume has left the vectors on the device they do not go up again
 check cuda-mvfps-fields "vectors were uploaded" \
     eval "grep -q cuLaunchKernel '$tmp/calls' && ! grep -q 'cuMemcpyHtoD' '$tmp/calls'"
 # another filter has copied them: also a map of vectors
-steady cuda-steady-mvfps-list 10 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
+steady cuda-steady-mvfps-list 11 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
     -vf "format=nv12,gpume=algo=ds:dir=both:backend=cpu:async_depth=1,hwupload_cuda,mvfps=fps=2x,$first_only"
 check cuda-mvfps-list "vectors were not uploaded" grep -q cuMemcpyHtoD "$tmp/calls"

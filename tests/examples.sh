@@ -110,6 +110,12 @@ expect split-at-cuts-times '12 0.48,22 0.88' "$(paste -s -d , "$work/scenes/cuts
 expect split-at-cuts-files 'mpeg4,12 mpeg4,10 mpeg4,12' \
     "$(for f in "$work/scenes"/*.mkv; do frames "$f"; done | paste -s -d ' ')"
 
+# the manual's example, of 12 frames that move and the last one 6 times more
+still=$(sed -n '/^Drop frames with almost no motion/,/@end example/s/^ffmpeg -i in.mp4 -vf "\(.*\)" out.mp4$/\1/p' doc/gpume.texi)
+ffmpeg -f lavfi -i "$moving,loop=6:1:11,setpts=N/25/TB" -c:v mpeg4 -q:v 2 "$work/still.mp4"
+ffmpeg -i "$work/still.mp4" -vf "${still:-null}" -c:v mpeg4 -q:v 2 "$work/moves.mp4"
+expect texi-still-frames mpeg4,12 "$(frames "$work/moves.mp4")"
+
 example h264-to-mpeg2 tests/clips/h264.mkv "$work/mpeg2.ts"
 expect h264-to-mpeg2-frames "mpeg2video,$(frames tests/clips/h264.mkv | sed 's/.*,//')" \
     "$(frames "$work/mpeg2.ts" | sed -n 1p)"

@@ -34,6 +34,69 @@ static void random_streams(int nb)
     CHECK(nb_frames > 3 * nb && nb_errors < nb / 2, "too few frames");
 }
 
+/*
+ * Frames leave when they are asked for: of a gap no more lie ready than there are calls, with and without
+ * pictures between its ends, and its end is where it belongs.
+ */
+static void one_by_one(void)
+{
+    static const struct {
+        const char *options;
+        int64_t late, duration;     // of the last frame
+        int expected;
+    } rows[] = {
+        { "fps=1000:mode=blend:scene=0", 25,  1, 1080 },
+        { "fps=1000:mode=blend:scene=0", 250, 1, 10080 },
+        { "fps=50:mode=dup",             250, 1, 504 },
+        { "fps=50:mode=blend",           1,   250, 504 },
+        /* what would be too many frames is left out */
+        { "fps=50:mode=blend",           INT64_C(1) << 40, 1, 6 },
+        { "fps=50:mode=blend",           1, INT64_C(1) << 40, 5 },
+    };
+
+    for (int i = 0; i < FF_ARRAY_ELEMS(rows); i++) {
+        FpsCase c = { .nb = 3, .first = { .w = 32, .h = 24, .format = AV_PIX_FMT_GRAY8 } };
+        AVFrame *out = test_alloc(av_frame_alloc());
+        int ready = 0, nb = 0, ret;
+        Graph g = { 0 };
+
+        snprintf(test_context, sizeof(test_context), "%s, the last frame is late by %"PRId64" and lasts %"PRId64,
+                 rows[i].options, rows[i].late, rows[i].duration);
+        ret = open_graph(&g, &c.first, "mvfps", rows[i].options, 1);
+        for (int n = 0; n <= c.nb && ret >= 0; n++) {
+            if (n < c.nb) {
+                c.first.seed = n;
+                c.frames[n]  = make_frame(&c.first);
+                c.frames[n]->pts      = n < 2 ? n : 1 + rows[i].late;
+                c.frames[n]->duration = n < 2 ? 1 : rows[i].duration;
+            }
+            ret = av_buffersrc_add_frame_flags(g.src, n < c.nb ? c.frames[n] : NULL,
+                                               AV_BUFFERSRC_FLAG_KEEP_REF | AV_BUFFERSRC_FLAG_PUSH);
+            while (ret >= 0 && nb <= 2 * rows[i].expected) {
+                int waiting = 0;
+
+                ret = av_buffersink_get_frame(g.sink, out);
+                while (ret >= 0) {
+                    nb++;
+                    waiting++;
+                    av_frame_unref(out);
+                    ret = av_buffersink_get_frame_flags(g.sink, out, AV_BUFFERSINK_FLAG_NO_REQUEST);
+                }
+                ready = FFMAX(ready, waiting);
+                ret   = waiting && ret == AVERROR(EAGAIN) ? 0 : ret;
+            }
+            if (ret == AVERROR(EAGAIN) && n < c.nb)
+                ret = 0;
+        }
+        CHECK(ret == AVERROR_EOF, "%s", av_err2str(ret));
+        CHECK(nb == rows[i].expected, "%d frames instead of %d", nb, rows[i].expected);
+        CHECK(ready <= 2, "%d frames lie ready", ready);
+        avfilter_graph_free(&g.graph);
+        av_frame_free(&out);
+        free_fps_case(&c);
+    }
+}
+
 /* Words with bits above their samples, so that differences are larger than they can be. */
 static void bits_above(void)
 {
@@ -139,6 +202,7 @@ int main(int argc, char **argv)
     test_watch(600);
     random_streams(quick ? 300 : 3000);
     bits_above();
+    one_by_one();
     failing_allocations();
     printf("gpume_fps: %d checks, %d failures\n", test_nb_checks, test_nb_failures);
     return !!test_nb_failures;

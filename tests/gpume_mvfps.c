@@ -92,6 +92,7 @@ typedef struct Case {
     const AVPixFmtDescriptor *desc;
     enum AVPixelFormat format;
     enum Content content;
+    int fades;                          ///< textures become brighter and darker
     enum Motion motion;
     int mx[2], my[2];           ///< of the textures from picture to picture, in quarter samples
     enum Change change;
@@ -111,7 +112,7 @@ typedef struct Case {
     uint16_t *samples[MAX_FRAMES][4];           ///< without padding bits
 } Case;
 
-static int nb_made, nb_offset, nb_blends, nb_copies, nb_on_device;
+static int nb_made, nb_offset, nb_blends, nb_copies, nb_cuts, nb_fades, nb_on_device;
 
 static AVBufferRef *device;     ///< NULL: there is none
 static AVHWFramesConstraints *device_has;
@@ -245,6 +246,9 @@ static int draw_sample(Case *c, int n, int i, int x, int y, int flat)
     default:
         v = texture(c->seed + 4 * part + i, 4 * x - (way(c, part, n, 0) >> shift_x(c, i)),
                     4 * y - (way(c, part, n, 1) >> shift_y(c, i)));
+        /* from picture to picture darker, or from dark to bright */
+        if (c->fades)
+            v = v * (8 - 3 * n % 8) / 8;
         v = (v << (c->depth - 8)) + test_draw_range(&c->r, -c->noise, c->noise) *
                                     (1 << (c->depth - 8));
         return av_clip(v, 0, max);
@@ -440,6 +444,7 @@ static void draw_case(Case *c, uint64_t seed, int large)
     c->nb_components = c->desc->nb_components;
     c->content = test_draw(&c->r, 2) ? CONTENT_TEXTURE + test_draw(&c->r, 2)
                                      : test_draw(&c->r, CONTENT_NB);
+    c->fades  = !(test_mix(seed) % 3);
     c->motion = test_draw(&c->r, 2) ? test_draw(&c->r, 4) : test_draw(&c->r, MOTION_NB);
     if (test_draw(&c->r, 2))
         c->motion = MOTION_ACCELERATED;
@@ -745,7 +750,7 @@ static double scene_figure(const Case *c, int n)
             mean = (2 * sum + size) / (2 * size);
         }
     }
-    return flat ? (double)cost / flat : !!cost;
+    return cost / (double)FFMAX(flat, 1);
 }
 
 static void run_pair(Case *c, Target *t, int n, const char *name)
@@ -754,6 +759,7 @@ static void run_pair(Case *c, Target *t, int n, const char *name)
     Between b = { .w = c->w, .h = c->h, .d = c->depth, .nb_components = c->nb_components,
                   .p = distances[0], .q = distances[1] };
     enum MvfpsMode begun = MVFPS_MCI, cut = MVFPS_BLEND, found = MVFPS_MCI;
+    const int is_known = test_mix(c->seed + n) & 1;
     char pair[500];
     int ret, nb, looked = 0;
 
@@ -778,10 +784,15 @@ static void run_pair(Case *c, Target *t, int n, const char *name)
         if (!looked && !test_draw(&c->r, 3)) {
             const double figure = scene_figure(c, n);
             const int is_cut = test_draw(&c->r, 2);
+            int is_fade;
 
             cut    = test_draw(&c->r, 2) ? MVFPS_BLEND : MVFPS_DUP;
-            found  = is_cut ? cut : mode;
-            ret    = ff_mvfps_look(t->mvfps, mode, cut, is_cut ? figure : nextafter(figure, INFINITY));
+            is_fade = mvfps_oracle_is_fade(c->samples[n][0], c->samples[n + 1][0], c->w, c->h, c->depth);
+            found   = is_cut && !is_fade ? cut : mode;
+            nb_cuts  += is_cut && !is_fade;
+            nb_fades += is_cut && is_fade;
+            /* 0: the filter knows already */
+            ret    = ff_mvfps_look(t->mvfps, mode, cut, is_cut ? is_known ? 0 : figure : nextafter(figure, INFINITY));
             looked = 1 + mode;
             snprintf(test_context, sizeof(test_context), "%s, figure %.17g", pair, figure);
             CHECK(ret == (t->hw_frames ? mode : found), "mode %d", ret);
@@ -1437,10 +1448,11 @@ int main(int argc, char **argv)
         snprintf(test_context, sizeof(test_context), "all cases");
         CHECK(nb_made < 400 || nb_offset > nb_made / 8, "only %d of %d pictures have offsets", nb_offset,
               nb_made);
+        CHECK(nb_made < 400 || nb_cuts > 50 && nb_fades > 50, "only %d cuts and %d fades", nb_cuts, nb_fades);
     }
-    printf("gpume_mvfps: %d pictures along vectors, %d of them with offsets, %d means, %d copies, "
+    printf("gpume_mvfps: %d pictures along vectors, %d of them with offsets, %d means, %d copies, %d cuts, %d fades, "
            "%d of all on the device, %d sequences, %d frames with fields, %d checks, %d failures\n",
-           nb_made, nb_offset, nb_blends, nb_copies, nb_on_device, nb_sequences, nb_travelling,
+           nb_made, nb_offset, nb_blends, nb_copies, nb_cuts, nb_fades, nb_on_device, nb_sequences, nb_travelling,
            test_nb_checks, test_nb_failures);
     return test_nb_failures || (device_only && !nb_on_device);
 }

@@ -563,6 +563,54 @@ static void mvfps_oracle_make(Between *b)
     b->offsets = NULL;
 }
 
+/* Cuts and fades */
+
+/** Whether two pictures' components 0, of d bits, are of a fade. */
+static int mvfps_oracle_is_fade(const uint16_t *a, const uint16_t *c, int w, int h, int d)
+{
+    const int across = (w + 15) / 16, nb = across * ((h + 15) / 16);
+    int64_t *lights[2], sums[2] = { 0 }, means[2], products[3] = { 0 }, low, high, v, t;
+    int is_fade;
+
+    for (int i = 0; i < 2; i++) {
+        const uint16_t *samples = i ? c : a;
+
+        lights[i] = mvfps_oracle_memory(nb, sizeof(*lights[i]));
+        for (int k = 0; k < nb; k++) {
+            int64_t sum = 0, n = 0;
+
+            for (int y = k / across * 16; y < h && y < k / across * 16 + 16; y++)
+                for (int x = k % across * 16; x < w && x < k % across * 16 + 16; x++) {
+                    sum += samples[y * w + x];
+                    n++;
+                }
+            lights[i][k] = mvfps_oracle_divide(16 * sum + n / 2, n) >> (d - 8);
+            if (lights[i][k] > 4095)
+                lights[i][k] = 4095;
+            sums[i] += lights[i][k];
+        }
+        means[i] = sums[i] / nb;
+    }
+    for (int k = 0; k < nb; k++) {
+        const int64_t da = lights[0][k] - means[0], dc = lights[1][k] - means[1];
+
+        products[0] += da * da;
+        products[1] += dc * dc;
+        products[2] += da * dc;
+    }
+    for (int i = 0; i < 3; i++)
+        products[i] = mvfps_oracle_divide(products[i], nb);
+    low  = products[0] < products[1] ? products[0] : products[1];
+    high = products[0] + products[1] - low;
+    v    = products[2] > 0 ? products[2] : 0;
+    t    = high - low - 384 * 384;
+    is_fade = llabs(sums[1] - sums[0]) <= 1024 * (int64_t)nb && (t <= 0 || t * t <= 4 * 384 * 384 * low) &&
+              8 * (low * high - v * v) <= high * high;
+    free(lights[0]);
+    free(lights[1]);
+    return is_fade;
+}
+
 /** mode=blend: a share of so many parts of 4096 of the frame after. */
 static int mvfps_oracle_blend(int a, int c, int part)
 {

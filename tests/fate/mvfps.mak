@@ -12,7 +12,7 @@ MVFPS_CRC   = framecrc -lavfi "$(1),mvfps=$(2)" -fps_mode passthrough -copyts -e
 # Times of frames: interpolated ones are means, so their phase shows in the picture
 MVFPS_MEANS = mode=blend:scene=0:fps
 FATE_MVFPS_RATES = $(foreach N,2x 5-2x 1-2x film 24-60 ntsc slower late coarse sparse order one none \
-                               two dup cut cut-blend,fate-mvfps-$(N))
+                               two dup cut cut-blend gap gap-dup jump damaged,fate-mvfps-$(N))
 fate-mvfps-2x:        CMD = $(call MVFPS_CRC,$(call MVFPS_5,25),$(MVFPS_MEANS)=2x)
 fate-mvfps-5-2x:      CMD = $(call MVFPS_CRC,$(call MVFPS_5,24),$(MVFPS_MEANS)=5/2x)
 fate-mvfps-1-2x:      CMD = $(call MVFPS_CRC,$(call MVFPS_5,50),$(MVFPS_MEANS)=1/2x)
@@ -34,10 +34,48 @@ fate-mvfps-one:       CMD = $(call MVFPS_CRC,$(call MVFPS_SRC,25)$(GPUME_COMMA)t
 fate-mvfps-two:       CMD = $(call MVFPS_CRC,$(call MVFPS_SRC,25)$(GPUME_COMMA)trim=end_frame=2,$(MVFPS_MEANS)=3x)
 fate-mvfps-none:      CMD = $(call MVFPS_CRC,$(call MVFPS_SRC,25)$(GPUME_COMMA)trim=end_frame=0,fps=3x)
 fate-mvfps-dup:       CMD = $(call MVFPS_CRC,$(call MVFPS_5,25),mode=dup:fps=5/2x)
+# frames 2 s apart have others in between, those 3 s apart have not
+fate-mvfps-gap:       CMD = $(call MVFPS_CRC,$(call MVFPS_5,1)$(GPUME_COMMA)setpts=(2*N+gt(N\,2))/TB,$(MVFPS_MEANS)=2)
+fate-mvfps-gap-dup:   CMD = $(call MVFPS_CRC,$(call MVFPS_5,1)$(GPUME_COMMA)setpts=(2*N+gt(N\,2))/TB,mode=dup:fps=2)
+# the time goes on at its other end, or one frame's is wrong
+fate-mvfps-jump:      CMD = $(call MVFPS_CRC,$(call MVFPS_5,25)$(GPUME_COMMA)setpts=PTS+gt(N\,1)*4e9/TB,$(MVFPS_MEANS)=50)
+fate-mvfps-damaged:   CMD = $(call MVFPS_CRC,$(call MVFPS_5,25)$(GPUME_COMMA)setpts=PTS+eq(N\,1)*4e9/TB,$(MVFPS_MEANS)=50)
 # two scenes, one after the other
 MVFPS_CUT   = $(GPUME_PAN),trim=end_frame=3[a];testsrc2=s=400x300:r=10,format=yuv420p,crop=94:70:210+n:190,trim=end_frame=3[b];[a][b]concat
 fate-mvfps-cut:       CMD = $(call MVFPS_CRC,$(MVFPS_CUT)$(GPUME_COMMA)gpume=algo=hme:block=8:dir=both,fps=2x:scene=1.5)
 fate-mvfps-cut-blend: CMD = $(call MVFPS_CRC,$(MVFPS_CUT)$(GPUME_COMMA)gpume=algo=hme:block=8:dir=both,fps=2x:cut=blend:scene=1.5)
+
+# A fade is not a cut, a flash is, also one of a single colour and with gpume's own figure
+# $(1): what becomes of the picture; $(2): metadata of gpume
+MVFPS_LIT   = $(call MVFPS_CRC,testsrc2=s=192x144:r=10$(GPUME_COMMA)format=yuv420p$(GPUME_COMMA)trim=end_frame=9$(GPUME_COMMA)$(1)$(GPUME_COMMA)gpume=algo=hme:block=8:dir=both:metadata=$(2),fps=2x)
+FATE_MVFPS_LIGHTS = $(foreach N,fade fade-metadata flash flash-metadata,fate-mvfps-$(N))
+fate-mvfps-fade:           CMD = $(call MVFPS_LIT,fade=in:0:5$(GPUME_COMMA)fade=out:4:5,0)
+fate-mvfps-fade-metadata:  CMD = $(call MVFPS_LIT,fade=in:0:5$(GPUME_COMMA)fade=out:4:5,1)
+fate-mvfps-fade-metadata:  REF = $(SRC_PATH)/tests/ref/fate/mvfps-fade
+fate-mvfps-flash:          CMD = $(call MVFPS_LIT,drawbox=c=white:t=fill:enable=eq(n\,4),0)
+fate-mvfps-flash-metadata: CMD = $(call MVFPS_LIT,drawbox=c=white:t=fill:enable=eq(n\,4),1)
+fate-mvfps-flash-metadata: REF = $(SRC_PATH)/tests/ref/fate/mvfps-flash
+
+# Rounded times: what comes out at an input frame's time is that frame, so without those between them it is the
+# input. $(1): the source's rate; $(2): what is done with its times; $(3): mvfps and what is left out behind it
+MVFPS_ORIGINALS = framecrc -lavfi "$(call MVFPS_SRC,$(1)),trim=end_frame=60$(2)$(3),settb=1/25,setpts=N" -fps_mode passthrough -enc_time_base filter
+MVFPS_FILM  = $(call MVFPS_ORIGINALS,24000/1001,$(1),$(GPUME_COMMA)mvfps=$(MVFPS_MEANS)=2x$(GPUME_COMMA)select=not(mod(n\,2)))
+MVFPS_NTSC  = $(call MVFPS_ORIGINALS,ntsc,$(1),$(GPUME_COMMA)mvfps=$(MVFPS_MEANS)=1x)
+# in milliseconds, and the first frame's time is rounded, too
+MVFPS_LATE  = $(GPUME_COMMA)settb=1/240000$(GPUME_COMMA)setpts=PTS+4150$(GPUME_COMMA)settb=1/1000
+FATE_MVFPS_FILM = $(foreach N,exact ms late ticks,fate-mvfps-film-$(N))
+FATE_MVFPS_NTSC = $(foreach N,ms late,fate-mvfps-ntsc-$(N))
+FATE_MVFPS_ROUNDED = $(FATE_MVFPS_FILM) $(FATE_MVFPS_NTSC) fate-mvfps-film-input fate-mvfps-ntsc-input
+$(FATE_MVFPS_FILM): REF = $(SRC_PATH)/tests/ref/fate/mvfps-film-input
+$(FATE_MVFPS_NTSC): REF = $(SRC_PATH)/tests/ref/fate/mvfps-ntsc-input
+fate-mvfps-film-input: CMD = $(call MVFPS_ORIGINALS,24000/1001)
+fate-mvfps-film-exact: CMD = $(call MVFPS_FILM)
+fate-mvfps-film-ms:    CMD = $(call MVFPS_FILM,$(GPUME_COMMA)settb=1/1000)
+fate-mvfps-film-late:  CMD = $(call MVFPS_FILM,$(MVFPS_LATE))
+fate-mvfps-film-ticks: CMD = $(call MVFPS_FILM,$(GPUME_COMMA)settb=1/90000)
+fate-mvfps-ntsc-input: CMD = $(call MVFPS_ORIGINALS,ntsc)
+fate-mvfps-ntsc-ms:    CMD = $(call MVFPS_NTSC,$(GPUME_COMMA)settb=1/1000)
+fate-mvfps-ntsc-late:  CMD = $(call MVFPS_NTSC,$(MVFPS_LATE))
 
 # Motion-compensated pictures. What gpume and mvfps make of a source; $(1): options of gpume, $(2): of mvfps
 MVFPS_MCI   = $(call MVFPS_CRC,$(GPUME_SRC)$(GPUME_COMMA)gpume=$(1),$(2))
@@ -70,6 +108,9 @@ MVFPS_FORMATS = gray yuv410p yuv411p yuv440p yuv444p yuva420p nv12 nv24 gbrp yuv
 FATE_MVFPS_FORMATS = $(MVFPS_FORMATS:%=fate-mvfps-format-%)
 $(FATE_MVFPS_FORMATS): CMD = $(call MVFPS_MCI,algo=hme:block=8:dir=both$(GPUME_COMMA)$(GPUME_SCALE)$(lastword $(subst -, ,$@)),scene=0) -pix_fmt $(lastword $(subst -, ,$@))
 
+# Frames in between have no statistics of another frame's motion, and all else that it has
+fate-mvfps-statistics: CMD = ffmpeg -lavfi "$(MVFPS_CUT),gpume=algo=ds:range=9:metadata=1,scdet=threshold=5,metadata=add:key=lavfi.kept:value=1,mvfps=mode=dup,metadata=print:file=-" -f null -
+
 # Vectors of another producer
 fate-mvfps-mestimate: CMD = $(call MVFPS_CRC,$(GPUME_SRC)$(GPUME_COMMA)mestimate=epzs:8,scene=0)
 
@@ -90,6 +131,9 @@ fate-mvfps-error-factor:  CMD = $(call MVFPS_FAILS,$(GPUME_SRC)$(GPUME_COMMA)mvf
 FATE_MVFPS_ALL = $(FATE_MVFPS_RATES) $(FATE_MVFPS_MCI) $(FATE_MVFPS_SAME) $(FATE_MVFPS_ERRORS)
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER CONCAT_FILTER NULL_MUXER) += $(FATE_MVFPS_ALL)
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER SCALE_FILTER) += $(FATE_MVFPS_FORMATS)
+FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS)) += $(FATE_MVFPS_ROUNDED)
+FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) FADE_FILTER DRAWBOX_FILTER) += $(FATE_MVFPS_LIGHTS)
+FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER CONCAT_FILTER SCDET_FILTER METADATA_FILTER NULL_MUXER) += fate-mvfps-statistics
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER MESTIMATE_FILTER) += fate-mvfps-mestimate
 
 FATE_MVFPS_PROGRAMS-$(call ALLYES, GPUME_FILTER MVFPS_FILTER) += fate-mvfps-graph fate-mvfps-graph-quick
