@@ -316,7 +316,7 @@ prepare_sanitizers() {
         esac
         set --
         n=0
-        while [ $n -lt $shares ]; do
+        while [ "$n" -lt "$shares" ]; do
             n=$((n + 1))
             set -- "$@" "unit:-backend:cuda:-share:$n/$shares"
         done
@@ -324,7 +324,7 @@ prepare_sanitizers() {
         for program in "$@" constant:-device mvfps:-device mvview:-device; do
             n=$((n + 1))
             echo "timeout 1800 compute-sanitizer --tool $tool --error-exitcode 1 --report-api-errors no" \
-                "--check-api-memory-access no ./libavfilter/tests/gpume_$(echo $program | tr : ' ') -quick" \
+                "--check-api-memory-access no ./libavfilter/tests/gpume_$(echo "$program" | tr : ' ') -quick" \
                 > "$tmp/queue/1-$n-$tool.sh"
         done
     done

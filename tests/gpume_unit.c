@@ -922,7 +922,8 @@ static void test_params(void)
         snprintf(test_context, sizeof(test_context), "what %s has by default", test_algos[algo]);
         p.range = p.block = 0;
         CHECK(ff_gpume_params_init(&p, 9, 9, AV_PIX_FMT_GRAY8, NULL) >= 0, "%s", test_errors);
-        CHECK(p.block == test_default(algo, "block") && p.range == test_default(algo, "range") && p.smooth == test_default(algo, "smooth") &&
+        CHECK(p.block == test_default(algo, "block") && p.range == test_default(algo, "range") &&
+              p.smooth == test_default(algo, "smooth") &&
               p.check == test_default(algo, "check") && p.pel == test_default(algo, "pel"),
               "block %d range %d smooth %d check %d pel %d", p.block, p.range, p.smooth, p.check, p.pel);
         CHECK(p.nb_distances == 1 + p.check && p.nb_references == 1 && p.distance[0] == -1 &&
