@@ -345,14 +345,16 @@ static void failing(enum Mode mode, int driver, AVBufferRef *device)
     close_case(&t);
 }
 
-/* Those that can be searched, of the formats that frames on the device can have. */
+/* Those that can be searched, of the formats that frames on the device can have: not packed ones. */
 static void find_device_formats(AVBufferRef *device)
 {
     AVHWFramesConstraints *has = test_alloc(av_hwdevice_get_hwframe_constraints(device, NULL));
 
     for (int i = 0; has->valid_sw_formats[i] != AV_PIX_FMT_NONE; i++)
         for (int j = 0; j < test_nb_formats; j++)
-            if (test_formats[j] == has->valid_sw_formats[i])
+            if (test_formats[j] == has->valid_sw_formats[i] &&
+                (av_pix_fmt_count_planes(test_formats[j]) > 1 ||
+                 av_pix_fmt_desc_get(test_formats[j])->nb_components == 1))
                 device_formats[nb_device_formats++] = test_formats[j];
     av_hwframe_constraints_free(&has);
     CHECK(nb_device_formats > 5, "%d formats on the device", nb_device_formats);
