@@ -249,7 +249,7 @@ for f in avi flv gif mkv mov mp4 mpg ts vob; do
     "build/$series/obj/ffmpeg" -nostdin -v error -xerror -i "$work/out.$f" -f null - > "$out" 2>&1
     check "build/reads-$f" "$(tail -n 1 "$out")" test $? = 0
     n=$("build/$series/obj/ffprobe" -v error -show_entries stream=codec_type -of csv=p=0 "$work/out.$f" |
-        tr -d , | sort -u | paste -s -d ' ')
+        tr -d , | sed '/^$/d' | sort -u | paste -s -d ' ')
     check "build/streams-of-$f" "they are '$n'" test "$n" = "${sound:+audio }video"
 done
 
@@ -279,14 +279,15 @@ expect play-names-sdl 1 '^error: .*ffplay was not built: it needs SDL2 .*libsdl2
 mkdir -p "$work/tree/obj"
 tree=$work/tree/obj
 cat > "$tree/Makefile" <<'EOT'
+.RECIPEPREFIX = >
 all: $(foreach n,1 2 3 4 5 6 7 8 9 10,lib/$(n).o)
 lib/%.o:
-	@mkdir -p lib
-	@printf "CC\t%s\n" $@; echo "other.c:1: warning: not ours" >&2; touch $@
+> @mkdir -p lib
+> @printf "CC\t%s\n" $@; echo "other.c:1: warning: not ours" >&2; touch $@
 ours: all
-	@printf "CC\t%s\n" vf_gpume.o; echo "libavfilter/gpume/x.c:1:2: warning: ours" >&2
+> @printf "CC\t%s\n" vf_gpume.o; echo "libavfilter/gpume/x.c:1:2: warning: ours" >&2
 bad:
-	@printf "CC\t%s\n" bad.o; echo "bad.c:1: error: so bad" >&2; exit 3
+> @printf "CC\t%s\n" bad.o; echo "bad.c:1: error: so bad" >&2; exit 3
 EOT
 expect progress-steps 0 '^100 %  step 10 of 10, [0-9]+\.[0-9] min$' tools/progress.sh "$tree"
 check build/progress-lines "$(grep -c step "$out") lines" test "$(grep -c '^ *[0-9]* %  step' "$out")" = 9

@@ -49,6 +49,7 @@ refuses() {
     shift 2
     sh "examples/$refused.sh" "$@" > "$work/log" 2>&1
     check "examples/$refused-fails" "it succeeded" test $? != 0
+    # shellcheck disable=SC2016  # eval expands it
     check "examples/$refused-says-why" "not one line with '$what': $(cat "$work/log")" \
         eval 'test "$(grep -c "" "$work/log")" = 1 && grep -q -- "$what" "$work/log"'
 }

@@ -97,8 +97,11 @@ watch() {
         printf 'error: the build failed; %s has all of it\n' "$log" >&2
         exit "${status:-1}"
     fi
-    minutes
-    printf 'built in %s minutes (%d steps)\n' "$minutes" "$steps"
+    # 'make -n' also counts what turns out not to have changed
+    if [ "$steps" -gt 0 ]; then
+        minutes
+        printf 'built in %s minutes (%d steps)\n' "$minutes" "$steps"
+    fi
 }
 
 : > "$log"
