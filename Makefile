@@ -15,17 +15,22 @@ OBJ     = $(BASE)/obj
 SAN     = $(BASE)-san/obj
 JOBS   ?= $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 # do not override the jobserver of a 'make -j' that called this one
-SUBMAKE = +@$(MAKE) -s --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
+SUBJOBS = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
+# shows how far it is; V=1 shows each command's name instead
+SUBMAKE = +@MAKE='$(MAKE)' V='$(V)' tools/progress.sh
 
 # Let ccache ignore the directory of the clone, which is in the debug information.
 export CCACHE_NOHASHDIR = 1
 
 all: configured
-	$(SUBMAKE) -C $(OBJ)
+	$(SUBMAKE) $(OBJ) $(SUBJOBS)
 	@if [ $(SERIES) = $(DEFAULT_SERIES) ]; then \
 	    mkdir -p build/bin; \
-	    for p in ffmpeg ffprobe ffplay; do ln -sf ../$(SERIES)/obj/$$p build/bin/; done; \
+	    for p in ffmpeg ffprobe ffplay; do \
+	        if [ -x $(OBJ)/$$p ]; then ln -sf ../$(SERIES)/obj/$$p build/bin/; else rm -f build/bin/$$p; fi; \
+	    done; \
 	fi
+	@[ -x $(OBJ)/ffplay ] || echo "no ffplay: it needs SDL2 (Debian's package: libsdl2-dev); make play installs it"
 	@echo "FFmpeg $(SERIES) with gpume: $(OBJ)/ffmpeg$(if $(filter $(SERIES),$(DEFAULT_SERIES)),$(comma) or build/bin/ffmpeg)"
 
 help:
@@ -44,6 +49,7 @@ help:
 	@echo 'make bench-encode   measure encoders with vectors and hints; INPUT=FILE uses your clip, too'
 	@echo 'make bench-fps     measure frames that mvfps and others make in between; QUICK=1, INPUT=FILE uses your clip, too'
 	@echo 'make quality       measure vectors by ground truth; DATA=DIR uses Middlebury, KITTI, Sintel, ...'
+	@echo 'make check-ffmpeg  run those of FFmpeg'\''s tests that need no samples, in a build of their own'
 	@echo 'make check-patches test every patch series on its pristine source'
 	@echo 'make mpi           build gpume-mpi, which searches a film with many processes'
 	@echo 'make bench-mpi     measure gpume-mpi with 1, 2, 4 ranks; INPUT=FILE uses your clip'
@@ -95,6 +101,14 @@ endurance: check-deps
 check-series:
 	+@tests/run.sh -s $(SERIES) fate
 
+# FFmpeg's own tests; a tree of its own, with everything.
+check-ffmpeg:
+	+@tests/run.sh -s $(SERIES) ffmpeg
+
+fate-tree: configured
+	@tools/ffconfigure.sh $(BASE)-fate
+	$(SUBMAKE) $(BASE)-fate/obj $(SUBJOBS)
+
 check-deps:
 	@tools/deps.sh $(NO_INSTALL) tests mpi slurm
 
@@ -105,7 +119,7 @@ check-gpu:
 # PARTS, QUICK and BENCH_... go to the scripts through the environment.
 bench: all
 	@tools/deps.sh $(NO_INSTALL) bench
-	$(SUBMAKE) -C $(OBJ) tests/checkasm/checkasm
+	$(SUBMAKE) $(OBJ) $(SUBJOBS) tests/checkasm/checkasm
 	@bench/bench.sh $(OBJ) '$(INPUT)'
 
 # DATA, METHODS and others go to the script through the environment.
@@ -129,7 +143,7 @@ gpl: configured
 	@tools/deps.sh $(NO_INSTALL) gpl
 	+@if pkg-config --exists x264; then \
 	    tools/ffconfigure.sh $(BASE)-gpl && \
-	    $(MAKE) -s --no-print-directory -j$(JOBS) -C $(BASE)-gpl/obj ffmpeg ffprobe; \
+	    MAKE='$(MAKE)' V='$(V)' tools/progress.sh $(BASE)-gpl/obj -j$(JOBS) ffmpeg ffprobe; \
 	fi
 
 # The program for many processes, if there is MPI.
@@ -158,17 +172,25 @@ check-patches:
 
 # The steps that tests/run.sh asks for.
 tests: all
-	$(SUBMAKE) -C $(OBJ) $(addprefix libavfilter/tests/gpume_,unit compare input soak) tests/checkasm/checkasm
+	$(SUBMAKE) $(OBJ) $(SUBJOBS) $(addprefix libavfilter/tests/gpume_,unit compare input soak) tests/checkasm/checkasm
 
 sanitized: configured
 	@tools/ffconfigure.sh $(BASE)-san
 
+# Documents keep their folders, so that their links work.
+INSTALL_DOC = $(DESTDIR)$(PREFIX)/share/doc/gpume
 install: all
-	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/share/doc/gpume'
+	install -d '$(DESTDIR)$(PREFIX)/bin'
+	for d in doc examples bench tests/fuzz tests/standin; do install -d '$(INSTALL_DOC)'/$$d || exit; done
 	for p in ffmpeg ffprobe ffplay gpume-mpi; do \
 	    if [ -f $(OBJ)/$$p ]; then install -m 755 $(OBJ)/$$p '$(DESTDIR)$(PREFIX)/bin/' || exit; fi; \
 	done
-	install -m 644 README.md LICENSE doc/*.md '$(DESTDIR)$(PREFIX)/share/doc/gpume/'
+	install -m 644 README.md CONTRIBUTING.md LICENSE '$(INSTALL_DOC)/'
+	for f in doc/*.md doc/*.texi doc/*.jpg doc/*.png examples/*.sbatch bench/README.md bench/broadcast.c \
+	         tests/fuzz/README.md tests/standin/README.md; do \
+	    install -m 644 $$f '$(INSTALL_DOC)'/$$f || exit; \
+	done
+	install -m 755 examples/*.sh '$(INSTALL_DOC)/examples/'
 
 clean:
 	rm -rf build/*/obj build/demo build/results build/bin build/check
@@ -176,5 +198,5 @@ clean:
 distclean:
 	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name dist -exec rm -rf {} +; fi
 
-.PHONY: all help soak fuzz endurance check-gpu bench bench-encode bench-fps bench-gpu bench-mpi bench-scaling mpi pack-mpi gpl quality configured demo play check check-series check-deps check-patches sanitized tests \
+.PHONY: all help soak fuzz endurance check-gpu check-ffmpeg fate-tree bench bench-encode bench-fps bench-gpu bench-mpi bench-scaling mpi pack-mpi gpl quality configured demo play check check-series check-deps check-patches sanitized tests \
         install clean distclean

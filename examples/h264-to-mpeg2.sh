@@ -4,6 +4,8 @@
 # other search: the decoder exports its vectors.
 #
 # usage: h264-to-mpeg2.sh INPUT OUTPUT [QSCALE]
+# Into a transport stream (.ts) sound is copied. A program stream (.mpg, .mpeg, .vob) cannot hold AAC: there
+# it becomes MPEG audio.
 # FFMPEG names an ffmpeg with the option me_hint [ffmpeg]; QSCALE is 2 (best) to 31 [4].
 
 set -eu
@@ -12,8 +14,14 @@ if [ $# -lt 2 ]; then
     exit 2
 fi
 
+case $2 in
+    *.mpg | *.mpeg | *.vob) other='-c:a mp2 -b:a 192k -f vob' ;;
+    *)                      other='-c:a copy' ;;
+esac
+
 # A decoder's vector does not say how many frames it spans. Most are right if the input has no B
 # frames; where they are wrong, the encoder's own candidates win.
+# shellcheck disable=SC2086  # options
 "${FFMPEG:-ffmpeg}" -hide_banner -loglevel error -nostdin -y -export_side_data +mvs -i "$1" \
-    -map 0:v:0 -map '0:a?' -c:a copy \
-    -c:v mpeg2video -q:v "${3:-4}" -me_hint 1 "$2"
+    -map 0:v:0 -map '0:a?' \
+    -c:v mpeg2video -q:v "${3:-4}" -me_hint 1 $other "$2"

@@ -12,6 +12,11 @@ if [ $# -lt 2 ]; then
     exit 2
 fi
 
+if ! "${FFMPEG:-ffmpeg}" -hide_banner -h encoder=libx264 2>&1 | grep -q '^Encoder libx264'; then
+    echo "${FFMPEG:-ffmpeg} has no libx264: install libx264-dev, then ./configure --enable-gpl && make" >&2
+    exit 1
+fi
+
 # The frame before must be the encoder's reference: no B frames, no weighted prediction, and
 # -fps_mode passthrough, so that no frame is dropped or repeated after the filter. For the same
 # reason format comes before gpume.

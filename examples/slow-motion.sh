@@ -4,7 +4,8 @@
 # interpolation. The sound is dropped.
 #
 # usage: slow-motion.sh INPUT OUTPUT [FACTOR]
-# FACTOR is any number above 1 [4]. FFMPEG names an ffmpeg with gpume and mvfps [ffmpeg].
+# FACTOR is any number from 1 [4]. INPUT needs timestamps: a file such as .mp4 or .mkv has them, a bare .h264 has not.
+# FFMPEG names an ffmpeg with gpume and mvfps [ffmpeg].
 
 set -eu
 if [ $# -lt 2 ]; then
@@ -12,7 +13,14 @@ if [ $# -lt 2 ]; then
     exit 2
 fi
 
+factor=${3:-4}
+if ! held=$(awk -v factor="$factor" 'BEGIN { if (factor + 0 < 1) exit 1; print int(factor) - 1 }'); then
+    echo "FACTOR is a number from 1, not $factor" >&2
+    exit 2
+fi
+
 # -itsscale stretches the timestamps, and mvfps restores the frame rate. Small blocks, because slow
-# motion shows every detail.
-"${FFMPEG:-ffmpeg}" -hide_banner -loglevel error -nostdin -y -itsscale "${3:-4}" -i "$1" -map 0:v:0 \
-    -vf gpume=algo=hme:block=8:dir=both:pel=1:sweeps=4,mvfps=fps=1x -c:v mpeg4 -q:v 2 "$2"
+# motion shows every detail. The last frame's duration is not stretched by -itsscale, but by tpad.
+"${FFMPEG:-ffmpeg}" -hide_banner -loglevel error -nostdin -y -itsscale "$factor" -i "$1" -map 0:v:0 \
+    -vf "gpume=algo=hme:block=8:dir=both:pel=1:sweeps=4,mvfps=fps=1x,tpad=stop_mode=clone:stop=$held" \
+    -c:v mpeg4 -q:v 2 "$2"

@@ -13,16 +13,22 @@ if [ $# -lt 2 ]; then
     echo "usage: $0 INPUT FOLDER [THRESHOLD]" >&2
     exit 2
 fi
-mkdir -p "$2"
+if [ ! -r "$1" ]; then
+    echo "cannot read $1" >&2
+    exit 1
+fi
+stats=$(mktemp "${TMPDIR:-/tmp}/split-at-cuts.XXXXXX")
+trap 'rm -f "$stats"' EXIT
 
 # One pass over a small copy is enough to find cuts. fps makes frame n begin at n/25 s; encoding uses
 # the same rate.
 "${FFMPEG:-ffmpeg}" -hide_banner -loglevel error -nostdin -i "$1" -map 0:v:0 \
-    -vf "fps=25,scale=320:-2,gpume=algo=epzs:stats_file=-" -f null - |
-    awk -v threshold="${3:-0.8}" '
-        { for (i = 1; i <= NF; i++) { split($i, pair, ":"); value[pair[1]] = pair[2] } }
-        value["scene"] >= threshold { printf "%d %.2f\n", value["n"] - 1, (value["n"] - 1) / 25 }
-    ' > "$2/cuts.txt"
+    -vf "fps=25,scale=320:-2,gpume=algo=epzs:stats_file=-" -f null - > "$stats"
+mkdir -p "$2"
+awk -v threshold="${3:-0.8}" '
+    { for (i = 1; i <= NF; i++) { split($i, pair, ":"); value[pair[1]] = pair[2] } }
+    value["scene"] >= threshold { printf "%d %.2f\n", value["n"] - 1, (value["n"] - 1) / 25 }
+' "$stats" > "$2/cuts.txt"
 
 frames=$(cut -d ' ' -f 1 "$2/cuts.txt" | paste -s -d , -)
 if [ -z "$frames" ]; then

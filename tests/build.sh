@@ -198,13 +198,24 @@ expect patch-only-no-dir 1 'there is no directory' config --patch-only "$work/no
 
 # A second make has nothing to do.
 expect make-again 0 "^FFmpeg $series with gpume" make SERIES="$series"
-grep -E '^(CC|LD|AR)' "$out" > "$work/compiled"
+grep -E '^(CC|LD|AR)|step [0-9]|^built in' "$out" > "$work/compiled"
 check build/make-again-compiles-nothing "$(sed -n 1p "$work/compiled")" test ! -s "$work/compiled"
 expect make-help 0 '^make demo' make help
 expect make-install 0 . make SERIES="$series" install DESTDIR="$work/stage" PREFIX=/opt/gpume
 "$work/stage/opt/gpume/bin/ffmpeg" -hide_banner -filters > "$out" 2>&1
 check build/installed-filter "the installed ffmpeg has no gpume" grep -q ' gpume ' "$out"
-for f in bin/ffprobe share/doc/gpume/LICENSE share/doc/gpume/README.md; do
+# every link in an installed document leads to a file
+(
+    cd "$work/stage/opt/gpume/share/doc/gpume" && find . -name '*.md' | while read -r f; do
+        sed -n 's/](/\
+](/gp' "$f" | sed -n 's/^](\([^)#]*\).*/\1/p' | grep -v '^[a-z]*:' | sort -u | while read -r link; do
+            [ -z "$link" ] || [ -e "$(dirname "$f")/$link" ] || echo "$f: $link"
+        done
+    done
+) > "$out"
+check build/installed-links "not there: $(paste -s -d ' ' "$out")" test ! -s "$out"
+for f in bin/ffprobe share/doc/gpume/LICENSE share/doc/gpume/README.md share/doc/gpume/doc/overlay.jpg \
+         share/doc/gpume/examples/24-to-60.sh share/doc/gpume/doc/gpume.texi; do
     check "build/installed-$f" "it is not there" test -s "$work/stage/opt/gpume/$f"
 done
 "build/$series/obj/ffmpeg" -hide_banner -L > "$out" 2>&1
@@ -216,15 +227,81 @@ else
     check build/redistributable "its licence is not the LGPL" grep -q 'GNU Lesser General Public' "$out"
 fi
 # what the demonstration and the README's command lines need
-for what in 'protocols file' 'protocols pipe' 'demuxers yuv4mpegpipe' 'demuxers rawvideo' 'demuxers matroska' \
+for what in 'protocols fd' 'protocols file' 'protocols pipe' 'demuxers yuv4mpegpipe' 'demuxers rawvideo' 'demuxers matroska' \
             'demuxers mov' 'muxers mp4' 'muxers matroska' 'muxers yuv4mpegpipe' 'muxers rawvideo' 'muxers null' \
             'decoders h264' 'decoders hevc' 'decoders mpeg4' 'decoders ffv1' 'encoders ffv1' 'encoders mpeg4' \
             'encoders png' 'devices lavfi' 'filters codecview' 'filters mvview' 'filters mvfps' 'filters mestimate' 'filters scale' \
-            'filters hwupload' 'filters testsrc2'; do
+            'filters hwupload' 'filters testsrc2' 'muxers webm' 'muxers srt' 'decoders mov_text' 'decoders prores' 'decoders av1' \
+            'encoders srt' 'encoders prores_ks' 'demuxers gif' 'demuxers flv' 'filters atempo' 'filters minterpolate'; do
     "build/$series/obj/ffmpeg" -hide_banner "-${what% *}" > "$out" 2>&1
     check "build/has-$(echo "$what" | tr ' ' -)" "not in the build" \
         grep -qE "(^| |,)${what#* }( |,|\$)" "$out"
 done
+
+# what a user writes: a picture and, where the format can have it, sound, with the default encoders
+for f in avi flv gif mkv mov mp4 mpg ts vob; do
+    sound=
+    [ $f = gif ] || sound='-f lavfi -i sine=r=44100'
+    # shellcheck disable=SC2086  # options
+    "build/$series/obj/ffmpeg" -nostdin -v error -y -f lavfi -i testsrc2=s=64x48:r=25 $sound -t 0.4 "$work/out.$f" \
+        > "$out" 2>&1
+    check "build/writes-$f" "$(tail -n 1 "$out")" test $? = 0
+    "build/$series/obj/ffmpeg" -nostdin -v error -xerror -i "$work/out.$f" -f null - > "$out" 2>&1
+    check "build/reads-$f" "$(tail -n 1 "$out")" test $? = 0
+    n=$("build/$series/obj/ffprobe" -v error -show_entries stream=codec_type -of csv=p=0 "$work/out.$f" |
+        tr -d , | sed '/^$/d' | sort -u | paste -s -d ' ')
+    check "build/streams-of-$f" "they are '$n'" test "$n" = "${sound:+audio }video"
+done
+
+# standard input and output
+"build/$series/obj/ffmpeg" -v error -f lavfi -i testsrc2=s=64x48 -frames:v 3 -c:v ffv1 -f nut - 2> "$out" |
+    "build/$series/obj/ffmpeg" -v error -i - -f framecrc - 2>> "$out" | grep -c '^0, ' > "$work/frames"
+check build/stdin-and-stdout "$(cat "$work/frames") frames: $(tail -n 1 "$out")" grep -qx 3 "$work/frames"
+
+# kernels are compiled without a word about the version of a CUDA toolkit
+if grep -q '^CONFIG_CUDA_LLVM=yes' "build/$series/obj/ffbuild/config.mak" &&
+   echo | clang -Werror -Wno-unknown-cuda-version -x c - -fsyntax-only 2>/dev/null; then
+    check build/quiet-kernels "clang may warn of the toolkit's version for each kernel" \
+        grep -q '^NVCCFLAGS=.* -Wno-unknown-cuda-version ' "build/$series/obj/ffbuild/config.mak"
+fi
+
+# A link to a program that was not built does not stay. A copy of the links: other tests use them.
+if [ ! -x "build/$series/obj/ffplay" ] && grep -qx "DEFAULT_SERIES = $series" build/config.mk; then
+    ln -sf ../nowhere/ffplay build/bin/ffplay
+    expect no-dangling-ffplay 0 '^no ffplay: it needs SDL2 .*libsdl2-dev' make
+    check build/no-dangling-link "build/bin/ffplay leads nowhere" test ! -L build/bin/ffplay
+fi
+mkdir "$work/empty"
+expect play-names-sdl 1 '^error: .*ffplay was not built: it needs SDL2 .*libsdl2-dev' \
+    env DEMO_DIR="$work/demo" tools/demo.sh play "$work/empty" "$top/tests/clips/h264.mkv"
+
+# How far a build is: a tree with rules that say what FFmpeg's say.
+mkdir -p "$work/tree/obj"
+tree=$work/tree/obj
+cat > "$tree/Makefile" <<'EOT'
+.RECIPEPREFIX = >
+all: $(foreach n,1 2 3 4 5 6 7 8 9 10,lib/$(n).o)
+lib/%.o:
+> @mkdir -p lib
+> @printf "CC\t%s\n" $@; echo "other.c:1: warning: not ours" >&2; touch $@
+ours: all
+> @printf "CC\t%s\n" vf_gpume.o; echo "libavfilter/gpume/x.c:1:2: warning: ours" >&2
+bad:
+> @printf "CC\t%s\n" bad.o; echo "bad.c:1: error: so bad" >&2; exit 3
+EOT
+expect progress-steps 0 '^100 %  step 10 of 10, [0-9]+\.[0-9] min$' tools/progress.sh "$tree"
+check build/progress-lines "$(grep -c step "$out") lines" test "$(grep -c '^ *[0-9]* %  step' "$out")" = 9
+grep -q 'not ours' "$out"
+check build/progress-is-quiet "a warning of FFmpeg's is shown" test $? != 0
+check build/progress-log "make.log has not everything" test "$(grep -c 'not ours' "$work/tree/make.log")" = 10
+expect progress-nothing-to-do 0 '^done$' sh -c "tools/progress.sh '$tree' && echo done"
+grep -q step "$out"
+check build/progress-again "it counts steps where there are none" test $? != 0
+expect progress-warns 0 'gpume/x.c:1:2: warning: ours' tools/progress.sh "$tree" ours
+expect progress-fails 2 'bad.c:1: error: so bad' tools/progress.sh "$tree" bad
+expect progress-names-log 2 '^error: the build failed; .*make.log has all of it' tools/progress.sh "$tree" bad
+expect progress-verbose 2 '^CC	bad.o' env V=1 tools/progress.sh "$tree" bad
+
 ldd "build/$series/obj/ffmpeg" 2>/dev/null | sed -n 's/^[[:space:]]*\([^ ]*\) .*/\1/p' |
     grep -vE '^(linux-vdso|libc|libm|libz|libpthread|libdl|libatomic|/lib.*/ld-linux|libx264)' > "$out"
 check build/no-odd-libraries "ffmpeg needs $(sed -n 1p "$out")" test ! -s "$out"

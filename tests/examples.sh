@@ -42,6 +42,22 @@ example() {
 # expect NAME WHAT IS
 expect() { check "examples/$1" "'$3' instead of '$2'" test "$2" = "$3"; }
 
+# refuses NAME WHAT ARGUMENT...: it fails, and WHAT (a pattern) is in the only line that it writes
+refuses() {
+    refused=$1
+    what=$2
+    shift 2
+    sh "examples/$refused.sh" "$@" > "$work/log" 2>&1
+    check "examples/$refused-fails" "it succeeded" test $? != 0
+    # shellcheck disable=SC2016  # eval expands it
+    check "examples/$refused-says-why" "not one line with '$what': $(cat "$work/log")" \
+        eval 'test "$(grep -c "" "$work/log")" = 1 && grep -q -- "$what" "$work/log"'
+}
+
+codecs() {
+    "$bin/ffprobe" -v error -show_entries stream=codec_name -of csv=p=0 "$1" | tr -d , | paste -s -d ' '
+}
+
 for name in examples/*.sh; do
     sh "$name" > "$work/log" 2>&1
     code=$?
@@ -59,8 +75,28 @@ example 24-to-60 "$work/clips/moving clip.mkv" "$work/smooth.mkv"
 expect 24-to-60-frames mpeg4,29 "$(frames "$work/smooth.mkv")"
 example 24-to-60 "$work/clips/moving clip.mkv" "$work/smooth.mkv" 2x
 expect 24-to-60-factor mpeg4,24 "$(frames "$work/smooth.mkv")"
+
+# subtitles that the other format has not
+printf '1\n00:00:00,100 --> 00:00:00,400\nIt moves.\n' > "$work/words.srt"
+ffmpeg -i "$work/clips/other.mp4" -i "$work/words.srt" -i "$work/words.srt" -f lavfi -i sine=d=0.4 \
+    -map 0 -map 3 -map 1 -map 2 -c:v copy -c:a aac -c:s mov_text "$work/words.mp4"
+example 24-to-60 "$work/words.mp4" "$work/words.mkv" 2x
+expect 24-to-60-mov_text 'mpeg4 aac subrip subrip' "$(codecs "$work/words.mkv")"
+example 24-to-60 "$work/words.mkv" "$work/back.mp4" 2x
+expect 24-to-60-subrip 'mpeg4 aac mov_text mov_text' "$(codecs "$work/back.mp4")"
+example 24-to-60 "$work/words.mp4" "$work/same.mp4" 2x
+expect 24-to-60-copied 'mpeg4 aac mov_text mov_text' "$(codecs "$work/same.mp4")"
+
+# every frame, the last one too, lasts FACTOR times as long
+example slow-motion "$work/clips/moving clip.mkv" "$work/slow.mkv" 2
+expect slow-motion-twice mpeg4,24 "$(frames "$work/slow.mkv")"
+example slow-motion "$work/clips/other.mp4" "$work/slow.mp4" 2.5
+expect slow-motion-fraction mpeg4,25 "$(frames "$work/slow.mp4")"
+for factor in 0.5 -1 fast; do
+    refuses slow-motion "FACTOR is a number from 1, not $factor" "$work/clips/other.mp4" "$work/none.mkv" $factor
+done
 example slow-motion "$work/clips/moving clip.mkv" "$work/slow.mkv" 3
-expect slow-motion-frames 'mpeg4,34 25/1' "$(frames "$work/slow.mkv") $("$bin/ffprobe" -v error \
+expect slow-motion-frames 'mpeg4,36 25/1' "$(frames "$work/slow.mkv") $("$bin/ffprobe" -v error \
     -select_streams v -show_entries stream=avg_frame_rate -of csv=p=0 "$work/slow.mkv")"
 
 # without a window: the same filters, and what ffplay would be told
@@ -69,6 +105,7 @@ cat > "$work/ffplay" <<'EOT'
 filters= input=
 while [ $# -gt 0 ]; do
     case $1 in
+        -filters) echo ' .. mvfps V->V'; exit ;;
         -vf) filters=$2 ;;
         -i)  input=$2 ;;
     esac
@@ -80,6 +117,11 @@ chmod +x "$work/ffplay"
 FFPLAY=$work/ffplay
 LIVE=$work/live.mkv
 export FFPLAY LIVE
+echo 'exit 0' > "$work/other-ffplay"
+chmod +x "$work/other-ffplay"
+FFPLAY=$work/other-ffplay
+refuses live 'has no mvfps' "$work/clips/moving clip.mkv"
+FFPLAY=$work/ffplay
 example live "$work/clips/moving clip.mkv" 50 90
 expect live-frames 'mpeg4,24 122,90' "$(frames "$LIVE") $("$bin/ffprobe" -v error -select_streams v \
     -show_entries stream=width,height -of csv=p=0 "$LIVE")"
@@ -116,10 +158,36 @@ ffmpeg -f lavfi -i "$moving,loop=6:1:11,setpts=N/25/TB" -c:v mpeg4 -q:v 2 "$work
 ffmpeg -i "$work/still.mp4" -vf "${still:-null}" -c:v mpeg4 -q:v 2 "$work/moves.mp4"
 expect texi-still-frames mpeg4,12 "$(frames "$work/moves.mp4")"
 
+refuses split-at-cuts 'cannot read .*there-is-none.mkv' "$work/there-is-none.mkv" "$work/no-scenes"
+echo 'no film' > "$work/text.mkv"
+sh examples/split-at-cuts.sh "$work/text.mkv" "$work/no-scenes" > "$work/log" 2>&1
+check examples/split-at-cuts-stops "it went on without a film" test $? != 0
+grep -q 'has no cut' "$work/log"
+check examples/split-at-cuts-says-one-thing "it says that a film which it cannot read has no cut" test $? != 0
+check examples/split-at-cuts-leaves-no-folder "it made a folder" test ! -e "$work/no-scenes"
+example split-at-cuts "$work/clips/other.mp4" "$work/one-scene"
+expect split-at-cuts-none "mpeg4,10" "$(frames "$work/one-scene/000.mkv")"
+
 example h264-to-mpeg2 tests/clips/h264.mkv "$work/mpeg2.ts"
 expect h264-to-mpeg2-frames "mpeg2video,$(frames tests/clips/h264.mkv | sed 's/.*,//')" \
     "$(frames "$work/mpeg2.ts" | sed -n 1p)"
 
+
+# a program stream, and a film with sound that it cannot hold
+ffmpeg -i tests/clips/h264.mkv -f lavfi -i sine=d=1 -c:v copy -c:a aac "$work/sound.mkv"
+for to in mpg vob; do
+    example h264-to-mpeg2 "$work/sound.mkv" "$work/mpeg2.$to" 2
+    expect "h264-to-mpeg2-$to" "mpeg2video,$(frames tests/clips/h264.mkv | sed 's/.*,//') mpeg mp2" \
+        "$(frames "$work/mpeg2.$to") $("$bin/ffprobe" -v error -show_entries format=format_name -of csv=p=0 \
+            "$work/mpeg2.$to") $(codecs "$work/mpeg2.$to" | tr ' ' '\n' | grep -v mpeg2video)"
+done
+
+# an ffmpeg without libx264
+if "$FFMPEG" -hide_banner -h encoder=libx264 2>&1 | grep -q '^Encoder libx264'; then
+    skip examples/screen-recording-says-why "$FFMPEG has libx264"
+else
+    refuses screen-recording 'has no libx264: ' "$work/clips/other.mp4" "$work/none.mp4"
+fi
 if [ -x "$gpl/ffmpeg" ]; then
     FFMPEG=$gpl/ffmpeg
     ffmpeg -f lavfi -i 'color=gray:s=320x240,drawgrid=w=40:h=40' -f lavfi -i "$moving" \
@@ -129,6 +197,25 @@ if [ -x "$gpl/ffmpeg" ]; then
 else
     skip examples/screen-recording "there is no build with libx264"
 fi
+
+# The README's command lines, without those that need a GPU or a window, in a folder with an in.mp4.
+mkdir "$work/readme"
+ffmpeg -i "$work/clips/moving clip.mkv" -c:v mpeg4 -q:v 2 "$work/readme/in.mp4"
+awk '/^```/ { inside = $0 == "```sh"; next } inside { printf "%s", $0; if (!sub(/\\$/, "")) print "" }' README.md |
+    sed 's/\\  */ /g' | grep -E '^(ffmpeg|python3) ' | grep -v hwaccel > "$work/commands"
+n=0
+while IFS= read -r line; do
+    n=$((n + 1))
+    case $line in
+        python3*) if ! python3 -c 'import numpy' 2>/dev/null; then continue; fi ;;
+    esac
+    (cd "$work/readme" && PATH=$bin:$PATH sh -c "$line" < /dev/null) > "$work/log" 2>&1
+    check "examples/readme-$n" "$line: $(tail -n 1 "$work/log")" test $? = 0
+done < "$work/commands"
+check examples/readme-commands "found $n" test "$n" -ge 6
+# a quality, and not the encoder's 200 kbit/s
+grep '^ffmpeg' "$work/commands" | head -n 1 | grep -q -e '-q:v [1-5] '
+check examples/readme-quality "the first command line asks for no quality" test $? = 0
 
 if "$bin/ffmpeg" -v error -f lavfi -i color=s=256x256 -frames:v 1 -c:v h264_nvenc -f null - 2> "$work/log"; then
     FFMPEG=$bin/ffmpeg

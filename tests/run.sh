@@ -17,6 +17,8 @@
 #   threads    random streams under ThreadSanitizer, twice GPUME_THREADS seconds (10)
 #   failures   each CUDA driver call failing in turn, for every search
 #   long       memory over many frames, graphs and changes; more with GPUME_LONG=whole
+#   ffmpeg     FFmpeg's own FATE tests that need no samples, in a tree with everything that FFmpeg has;
+#              with GPUME_CHANGED=1 only if tests/ffmpeg/passed is about other patches
 #   patches    every patch series on its pristine source
 #   build      configure and the Makefile
 #   demo       the demonstration on a short clip
@@ -247,6 +249,45 @@ part_fuzz() {
 part_threads() { reliability threads "${GPUME_THREADS:-10}"; }
 part_failures() { reliability failures; }
 part_long() { reliability long ${GPUME_LONG:+"$GPUME_LONG"}; }
+part_ffmpeg() {
+    sum=$(cat "patches/$series/"* codec/* tests/ffmpeg/exceptions | cksum)
+    if [ -n "${GPUME_CHANGED-}" ] && grep -qx "$series $sum" tests/ffmpeg/passed; then
+        ok "ffmpeg-$series-passed-with-these-patches"
+        return
+    fi
+    obj=$base-fate/obj
+    log=build/results/ffmpeg.log
+    if ! submake SERIES="$series" fate-tree; then
+        fail "ffmpeg-build-$series" "the build of all that FFmpeg has; see $base-fate/make.log"
+        return
+    fi
+    ok "ffmpeg-build-$series"
+    expected=build/results/ffmpeg.expected
+    # ours run in the other trees
+    make -s -C "$obj" fate-list 2>/dev/null | sed -n 's/^fate-//p' | grep -v '^gpume-' | sort -u > $expected
+    rm -f "$obj"/tests/data/fate/*.rep
+    # shellcheck disable=SC2046  # a list of words
+    timeout "${GPUME_TEST_LIMIT:-7200}" make --no-print-directory -s -k -j"$jobs" -C "$obj" \
+        $(sed 's/^/fate-/' $expected) > $log 2>&1
+    while read -r test; do
+        why=$(sed -n "s/^$test  *//p" tests/ffmpeg/exceptions)
+        passes=
+        if [ "$(sed -n '1s/^[^:]*:\([^:]*\):.*/\1/p' "$obj/tests/data/fate/$test.rep" 2>/dev/null)" = 0 ]; then
+            passes=1
+        fi
+        case $passes-$why in
+            1-)  ok "ffmpeg-$series/$test" ;;
+            1-*) fail "ffmpeg-$series/$test" "it passes: take it out of tests/ffmpeg/exceptions" ;;
+            -)   fail "ffmpeg-$series/$test" "see $log" ;;
+            *)   skip "ffmpeg-$series/$test" "$why" ;;
+        esac
+    done < $expected
+    check "ffmpeg-$series/number" "fate-list names $(grep -c '' $expected) tests" \
+        test "$(grep -c '' $expected)" -gt 1500
+    if ! grep -q '^FAIL' "$results"; then
+        say "all as expected: tests/ffmpeg/passed may have the line '$series $sum'"
+    fi
+}
 part_patches() { sh tests/patches.sh "$results"; }
 part_build() { sh tests/build.sh "$results" "$series"; }
 part_gpl() {
@@ -273,7 +314,7 @@ part_style() { sh tests/style.sh "$results"; }
 
 for part; do
     case $part in
-        fate|san|cuda|valgrind|gpl|examples|mpi|files|soak|fuzz|threads|failures|long|patches|build|demo|style) ;;
+        fate|san|cuda|valgrind|gpl|examples|mpi|files|soak|fuzz|threads|failures|long|ffmpeg|patches|build|demo|style) ;;
         *) die "there is no part '$part'" ;;
     esac
 done
@@ -299,7 +340,7 @@ say "== built in $(($(date +%s) - began)) s"
 (
     for part; do
         case $part in
-            fate|san|cuda|valgrind|gpl|examples|mpi) ;;
+            fate|san|cuda|valgrind|gpl|examples|mpi|ffmpeg) ;;
             *) run "$part" > build/results/beside.out 2>&1
                cat build/results/beside.out ;;
         esac
@@ -309,7 +350,7 @@ beside=$!
 trap 'kill $beside 2>/dev/null; exit 1' HUP INT TERM
 for part; do
     case $part in
-        fate|san|cuda|valgrind|gpl|examples|mpi) run "$part" ;;
+        fate|san|cuda|valgrind|gpl|examples|mpi|ffmpeg) run "$part" ;;
     esac
 done
 wait $beside

@@ -63,13 +63,13 @@ if [ "$mode" = clip ]; then
 fi
 if [ "$mode" = play ]; then
     if [ ! -x "$bin/ffplay" ]; then
-        die "$bin/ffplay was not built: it needs SDL2 (Debian's package: libsdl2-dev)"
+        die "$bin/ffplay was not built: it needs SDL2 (Debian's package: libsdl2-dev), then ./configure && make"
     fi
     exec "$bin/ffplay" -hide_banner -loglevel warning -autoexit -window_title "gpume: $input" \
         -vf "$search,$draw" -i "$input"
 fi
 
-codec='mpeg4 -q:v 5'
+codec='mpeg4 -q:v 3'
 if run -h encoder=libx264 2>&1 | grep -q '^Encoder libx264'; then
     codec='libx264 -crf 18'
 fi

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# ffconfigure.sh appends this to FFmpeg's ffbuild/config.mak where there is assembly code: how much each
+# part is optimized. -O1 takes the compiler half as long as FFmpeg's -O3, and is enough for what reads
+# and writes files, and for C functions that assembly replaces. What decodes, filters and scales has
+# -O2; this project's code, what it is compared with, and encoders have -O3, as FFmpeg has it. Of the
+# patterns that match, make applies the most specific one last.
+lib%.o fftools/%.o: CFLAGS += -O1
+
+libavcodec/h264_%.o libavcodec/h264dec%o libavcodec/h264idct%o: CFLAGS += -O2
+libavcodec/hevc/%.o libavcodec/vp8%.o libavcodec/vp9%.o libavcodec/ffv1%.o libavcodec/png%.o: CFLAGS += -O2
+libavcodec/mjpeg%.o libavcodec/huff%.o libavcodec/prores%.o libavcodec/ituh263%.o libavcodec/mpeg%.o: CFLAGS += -O2
+libavcodec/vp9recon%o libavcodec/hevc/dsp%o libavcodec/hevc/ps%o libavcodec/hevc/sei%o: CFLAGS += -O1
+libavcodec/vp9dsp%.o libavcodec/vp8dsp%o libavcodec/mpegaudio%.o: CFLAGS += -O1
+libavfilter/v%.o libswscale/%.o libavutil/%.o: CFLAGS += -O2
+
+libavcodec/motion_est%o libavcodec/me_%.o libavcodec/mpegvideo_enc%o libavcodec/mpegvideo_motion%o: CFLAGS += -O3
+libavcodec/mpeg12enc%o libavcodec/mpeg4videoenc%o libavcodec/ituh263enc%o libavcodec/ratecontrol%o: CFLAGS += -O3
+libavfilter/gpume/%.o libavfilter/vf_gpume%o libavfilter/vf_mv%.o: CFLAGS += -O3
+libavfilter/motion_estimation%o libavfilter/vf_mestimate%o libavfilter/vf_minterpolate%o: CFLAGS += -O3
+libavfilter/vf_framerate%o libavfilter/scene_sad%o libavfilter/tests/%.o: CFLAGS += -O3
