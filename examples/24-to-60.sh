@@ -7,7 +7,7 @@
 # usage: 24-to-60.sh INPUT OUTPUT [RATE]
 # OUTPUT is best a Matroska file (.mkv), which can hold nearly every kind of sound and subtitles.
 # RATE is what mvfps takes: a number, a ratio, or a factor such as 2x [60]. FFMPEG names an ffmpeg
-# with gpume and mvfps [ffmpeg]; ENCODER has the options of an encoder [-c:v mpeg4 -q:v 3].
+# with mvfps [ffmpeg]; ENCODER has the options of an encoder [-c:v mpeg4 -q:v 3].
 
 set -eu
 if [ $# -lt 2 ]; then
@@ -32,5 +32,5 @@ subtitles=$("${FFMPEG:-ffmpeg}" -hide_banner -nostdin -i "$1" 2>&1 | awk -v from
 # Blocks of 16, for speed; block=8:sweeps=4 is a little better.
 # shellcheck disable=SC2086  # options
 "${FFMPEG:-ffmpeg}" -hide_banner -loglevel error -nostdin -y -i "$1" -map 0:v:0 -map '0:a?' -map '0:s?' -c copy \
-    -vf "gpume=algo=hme:block=16:dir=both:pel=1:sweeps=8,mvfps=fps=${3:-60}" \
+    -vf "mvfps=fps=${3:-60}" \
     $subtitles ${ENCODER:--c:v mpeg4 -q:v 3} "$2"

@@ -5,7 +5,7 @@
 #
 # usage: slow-motion.sh INPUT OUTPUT [FACTOR]
 # FACTOR is any number from 1 [4]. INPUT needs timestamps: a file such as .mp4 or .mkv has them, a bare .h264 has not.
-# FFMPEG names an ffmpeg with gpume and mvfps [ffmpeg].
+# FFMPEG names an ffmpeg with mvfps [ffmpeg].
 
 set -eu
 if [ $# -lt 2 ]; then
@@ -19,8 +19,8 @@ if ! held=$(awk -v factor="$factor" 'BEGIN { if (factor + 0 < 1) exit 1; print i
     exit 2
 fi
 
-# -itsscale stretches the timestamps, and mvfps restores the frame rate. Small blocks, because slow
-# motion shows every detail. The last frame's duration is not stretched by -itsscale, but by tpad.
+# -itsscale stretches the timestamps, and mvfps restores the frame rate.
+# The last frame's duration is not stretched by -itsscale, but by tpad.
 "${FFMPEG:-ffmpeg}" -hide_banner -loglevel error -nostdin -y -itsscale "$factor" -i "$1" -map 0:v:0 \
-    -vf "gpume=algo=hme:block=8:dir=both:pel=1:sweeps=4,mvfps=fps=1x,tpad=stop_mode=clone:stop=$held" \
+    -vf "mvfps=fps=1x,tpad=stop_mode=clone:stop=$held" \
     -c:v mpeg4 -q:v 2 "$2"
