@@ -182,7 +182,7 @@ bench_pipeline() {
     # shellcheck disable=SC2086  # lists of options
     {
         compare 'nvdec' 1 streams 1920x1080 null \
-            "$ds $ds:block=4 algo=fs:range=16 $fs algo=fs:range=64 $fs:block=4 $hme $hme:block=8" $gpu -i "$long"
+            "$ds $ds:block=4 algo=fs:range=16 $fs algo=fs:range=64 $fs:block=4 $hme:block=16 $hme:block=8" $gpu -i "$long"
         # what mvview draws stays on the device
         for size in 16 8; do
             compare "nvdec drawn" 1 streams 1920x1080 null \
@@ -195,9 +195,9 @@ bench_pipeline() {
                 "$hme:dir=both:pel=1:block=$size $hme:dir=both:pel=1:block=$size,mvfps" $gpu -i "$long"
         done
         for n in 2 4 7; do
-            compare 'nvdec processes' $n streams 1920x1080 null "$ds $fs $hme" $gpu -i "$long"
+            compare 'nvdec processes' $n streams 1920x1080 null "$ds $fs $hme:block=16" $gpu -i "$long"
         done
-        compare 'nvdec one process' 4 one_process 1920x1080 null "$ds $fs $hme $hme:block=8" $gpu -i "$long"
+        compare 'nvdec one process' 4 one_process 1920x1080 null "$ds $fs $hme:block=16 $hme:block=8" $gpu -i "$long"
         # the driver keeps scale_cuda's kernels, which take seconds to compile
         ffmpeg $gpu -i "$input" -vf scale_cuda=1920:1080 -frames:v 2 -f null -
         compare 'nvdec scale_cuda' 1 streams 1920x1080 scale_cuda=1920:1080 "$ds $fs" \
