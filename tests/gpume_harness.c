@@ -835,7 +835,7 @@ static const char *reference_name(char name[16], int distance)
 /* The time of a picture, 25 of which are a second; without one it is as that kind of file says it. */
 static const char *time_text(char buf[32], int64_t pts, const char *none)
 {
-    const int64_t us = pts * 40000;
+    const int64_t us = pts == AV_NOPTS_VALUE ? 0 : pts * 40000;
 
     snprintf(buf, 32, "%s%"PRId64".%06d", us < 0 ? "-" : "", FFABS(us) / 1000000, (int)(FFABS(us) % 1000000));
     return pts == AV_NOPTS_VALUE ? none : buf;
