@@ -28,7 +28,7 @@
 #include "gpume/util/upstream.h"
 
 /** The search that suits, as options of gpume, but for the number of references. */
-#define SEARCH_OPTIONS "algo=hme:block=8:dir=both:refs="
+#define SEARCH_OPTIONS "algo=hme:block=8:dir=both:smooth=8:refs="
 
 typedef struct MvdenoiseContext {
     const AVClass *class;
@@ -94,7 +94,7 @@ static av_cold int open_searcher(AVFilterContext *ctx)
     GpumeSearcherConfig cfg = {
         .when      = s->radius && s->strength > 0 && s->planes ? s->search : GPUME_SEARCH_NEVER,
         .params    = {
-            .algo = GPUME_ALGO_HME, .block = 8, .smooth = GPUME_AUTO, .check = GPUME_AUTO,
+            .algo = GPUME_ALGO_HME, .block = 8, .smooth = 8, .check = GPUME_AUTO,
             .nb_references = 2 * s->radius,
         },
         .options   = s->search_options,

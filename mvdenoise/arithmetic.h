@@ -30,9 +30,13 @@
 #define MVDENOISE_SIGMA_MIN     16
 #define MVDENOISE_SIGMA_MAX     (128 * MVDENOISE_SIGMA_ONE)
 
-/** The noise is estimated by that block of 256 which has so many with less energy, whose energy so many sigma^2 are 65536. */
-#define MVDENOISE_QUANTILE      40
-#define MVDENOISE_ENERGY        65
+/**
+ * The noise is estimated by the block that has so many of 256 before it by energy. Its energy, by so
+ * much / 16, is sigma^2 and what texture and rounding add to it, in 1/MVDENOISE_SIGMA_ONE^2.
+ */
+#define MVDENOISE_QUANTILE      26
+#define MVDENOISE_ENERGY        1496
+#define MVDENOISE_TEXTURE       27689
 
 /** Mean squared differences that noise explains, in sigma^2 / 16: of noisy patches, of those of the pilot. */
 #define MVDENOISE_ACCEPT_NOISY  64

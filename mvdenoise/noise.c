@@ -91,8 +91,8 @@ static int sigma_of(MvdenoiseEstimate *e, const MvdenoiseMeasure *m, int cols, i
         return 0;
     qsort(e->energies, nb, sizeof(*e->energies), compare);
     energy = e->energies[nb * MVDENOISE_QUANTILE / 256];
-    /* the energy of a sigma of 1 is 1/MVDENOISE_ENERGY, by 2^16 for sigma's fraction */
-    return FFMIN(root(energy * MVDENOISE_ENERGY >> shift), MVDENOISE_SIGMA_MAX);
+    energy = energy * MVDENOISE_ENERGY >> (shift + 4);
+    return energy > MVDENOISE_TEXTURE ? FFMIN(root(energy - MVDENOISE_TEXTURE), MVDENOISE_SIGMA_MAX) : 0;
 }
 
 /* Returns whether a picture shows something else than the one before: by the means of their blocks. */
