@@ -30,12 +30,17 @@
 #define MVDENOISE_SIGMA_MIN     16
 #define MVDENOISE_SIGMA_MAX     (128 * MVDENOISE_SIGMA_ONE)
 
-/**
- * The noise is estimated by the block that has so many of 256 before it by energy. Its energy, by so
- * much / 16, is sigma^2 and what texture and rounding add to it, in 1/MVDENOISE_SIGMA_ONE^2.
+/*
+ * The noise is estimated from the energies of blocks: at first from the one that has so many of 256
+ * before it. From that follows the mean of what white noise has, as far as all are noise, in 1/1024.
+ * Then that mean follows from the mean of all energies up to it, several times, in 1/1024 again. In
+ * the end sigma^2, and what texture and rounding add to it, are so much / 16 of it.
  */
 #define MVDENOISE_QUANTILE      26
-#define MVDENOISE_ENERGY        1496
+#define MVDENOISE_FROM_QUANTILE 1894
+#define MVDENOISE_ROUNDS        6
+#define MVDENOISE_FROM_LOWER    1428
+#define MVDENOISE_FROM_ENERGY   809
 #define MVDENOISE_TEXTURE       27689
 
 /** Mean squared differences that noise explains, in sigma^2 / 16: of noisy patches, of those of the pilot. */

@@ -80,19 +80,33 @@ static size_t choose_blocks(MvdenoiseEstimate *e, const uint64_t *energies, int 
     return nb;
 }
 
+/* Returns the mean energy of those of nb blocks, in ascending order, that have noise and little else. */
+static uint64_t noise_energy(const uint64_t *energies, size_t nb)
+{
+    uint64_t mean = energies[nb * MVDENOISE_QUANTILE / 256] * MVDENOISE_FROM_QUANTILE >> 10;
+
+    for (int i = 0; i < MVDENOISE_ROUNDS; i++) {
+        uint64_t sum = 0;
+        size_t n = 0;
+
+        while (n < nb && energies[n] <= mean)
+            sum += energies[n++];
+        mean = n ? sum / n * MVDENOISE_FROM_LOWER >> 10 : 0;
+    }
+    return mean;
+}
+
 /* Returns sigma of a component, by itself. */
 static int sigma_of(MvdenoiseEstimate *e, const MvdenoiseMeasure *m, int cols, int rows, int depth)
 {
     const size_t nb = choose_blocks(e, m->energies, cols, rows);
-    const int shift = 2 * (depth - 8);
-    uint64_t energy;
+    uint64_t square;
 
     if (!nb)
         return 0;
     qsort(e->energies, nb, sizeof(*e->energies), compare);
-    energy = e->energies[nb * MVDENOISE_QUANTILE / 256];
-    energy = energy * MVDENOISE_ENERGY >> (shift + 4);
-    return energy > MVDENOISE_TEXTURE ? FFMIN(root(energy - MVDENOISE_TEXTURE), MVDENOISE_SIGMA_MAX) : 0;
+    square = noise_energy(e->energies, nb) * MVDENOISE_FROM_ENERGY >> (2 * (depth - 8) + 4);
+    return square > MVDENOISE_TEXTURE ? FFMIN(root(square - MVDENOISE_TEXTURE), MVDENOISE_SIGMA_MAX) : 0;
 }
 
 /* Returns whether a picture shows something else than the one before: by the means of their blocks. */
@@ -103,7 +117,7 @@ static int is_cut(const uint16_t *a, const uint16_t *b, size_t nb)
 
     for (size_t i = 0; i < nb; i++)
         sum += b[i];
-    mean = sum / nb;
+    mean = nb ? sum / nb : 0;
     for (size_t i = 0; i < nb; i++) {
         difference += FFABS(a[i] - b[i]);
         spread     += FFABS(b[i] - mean);
@@ -122,7 +136,7 @@ int ff_mvdenoise_estimate(MvdenoiseEstimate *e, int *sigma, const MvdenoiseMeasu
     av_fast_malloc(&e->is_flat,  &e->flat_allocated,     cols + 1);
     if (!e->means || !e->energies || !e->is_flat)
         return AVERROR(ENOMEM);
-    first |= !nb || is_cut(e->means, measures[0].means, nb);
+    first = first || is_cut(e->means, measures[0].means, nb);
     for (int i = 0; i < l->nb_components; i++) {
         const GpumeComponent *c = &l->components[i];
         int now;
