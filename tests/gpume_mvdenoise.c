@@ -489,10 +489,10 @@ static void draw_scene(uint16_t *p, int w, int h, int depth, double sigma, TestR
 {
     for (int y = 0; y < h; y++)
         for (int x = 0; x < w; x++) {
-            const int detail = x > w / 2 && (y / 3 + x / 5 & 1) ? 60 : 0;
+            const int detail   = x > w / 2 && (y / 3 + x / 5 & 1) ? 60 : 0;
             /* a bent slope, so that no block is flat */
-            const double v   = 70 + detail + 60. * y * y / (h * h) + 40. * x * x / (w * w) + 5 * sin(0.1 * x + 0.13 * y) +
-                               sigma * draw_normal(r);
+            const double slope = 60. * y * y / (h * h) + 40. * x * x / (w * w) + 5 * sin(0.1 * x + 0.13 * y);
+            const double v     = 70 + detail + slope + sigma * draw_normal(r);
 
             p[y * w + x] = av_clip(lrint(v * (1 << (depth - 8))), 0, (1 << depth) - 1);
         }
