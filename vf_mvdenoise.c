@@ -40,7 +40,7 @@ typedef struct MvdenoiseContext {
     int planes;
     int search;                 ///< enum GpumeSearchWhen
 
-    char search_options[sizeof(SEARCH_OPTIONS) + 2];
+    char search_options[sizeof(SEARCH_OPTIONS) + 11];
     Mvdenoise *mvdenoise;
     GpumeSearcher *searcher;
     GpumeHwFrames frames;       ///< blank: they are in system memory

@@ -23,6 +23,8 @@
 #define MVDENOISE_SAMPLES       (MVDENOISE_PATCH * MVDENOISE_PATCH)
 #define MVDENOISE_STEP          4
 #define MVDENOISE_LOG2_CELL     3
+/** Vectors that are tried for a match at most. */
+#define MVDENOISE_CANDIDATES    8
 
 /** A standard deviation of 1, in samples of 8 bits. */
 #define MVDENOISE_SIGMA_ONE     256

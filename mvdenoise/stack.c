@@ -35,17 +35,22 @@ static void read_patch(uint16_t *dst, const Place *p, const GpumePadded *copies,
     p->window->samples->read(dst, from[0], from[1], c->stride);
 }
 
-/* Lists the different vectors of the cells under the corners of a patch. Returns how many there are. */
+/** Samples of a patch, or beside it, whose cells have vectors that are tried: its corners, then on each side. */
+static const int8_t places[MVDENOISE_CANDIDATES][2] = {
+    { 0, 0 }, { 7, 0 }, { 0, 7 }, { 7, 7 }, { -8, 3 }, { 15, 3 }, { 3, -8 }, { 3, 15 },
+};
+
+/* Lists the different vectors of the cells under and beside a patch. Returns how many there are. */
 static int list_vectors(GpumeCellVector *list, const Place *p, const GpumeCellVector *cells)
 {
     const GpumeCells *g     = &p->window->cells;
     const GpumeComponent *c = &p->window->layout->components[p->component];
     int nb = 0;
 
-    for (int i = 0; i < 4; i++) {
-        const int x = (p->x + (i & 1  ? MVDENOISE_PATCH - 1 : 0)) << c->hsub >> g->log2_side;
-        const int y = (p->y + (i >> 1 ? MVDENOISE_PATCH - 1 : 0)) << c->vsub >> g->log2_side;
-        GpumeCellVector v = cells[FFMIN(y, g->rows - 1) * (size_t)g->cols + FFMIN(x, g->cols - 1)];
+    for (int i = 0; i < MVDENOISE_CANDIDATES; i++) {
+        const int x = av_clip((p->x + places[i][0]) * (1 << c->hsub) >> g->log2_side, 0, g->cols - 1);
+        const int y = av_clip((p->y + places[i][1]) * (1 << c->vsub) >> g->log2_side, 0, g->rows - 1);
+        GpumeCellVector v = cells[y * (size_t)g->cols + x];
         int is_new = v.x != GPUME_NO_VECTOR;
 
         v.x = mvdenoise_subsampled(v.x, c->hsub);
@@ -66,7 +71,7 @@ static void add_match(MvdenoiseStack *s, const Place *p, const MvdenoiseMember *
     const GpumePadded *copies = second ? m->pilot : m->noisy;
     uint64_t least = noise->accept[second] + 1;
     LOCAL_ALIGNED_32(uint16_t, patches, [2], [MVDENOISE_SAMPLES]);
-    GpumeCellVector vectors[4];
+    GpumeCellVector vectors[MVDENOISE_CANDIDATES];
     int best = -1, from = 0;
     const int nb = list_vectors(vectors, p, m->cells);
 

@@ -554,6 +554,75 @@ static void estimates(void)
     av_free(p);
 }
 
+/* What is left of the noise */
+
+#define GAIN_FRAMES 7
+
+/* Returns the mean squared error of the middle one of pictures of a moving texture, in which noise has been. */
+static double error_left(int radius, int passes, int sigma, double noise)
+{
+    TestExecutor executor = { TEST_SERIAL };
+    const MvdenoiseConfig cfg = {
+        .executor = { test_execute, &executor, 1 }, .radius = radius, .sigma = sigma, .strength = 256,
+        .passes = passes, .planes = 1,
+    };
+    Case c = {
+        .seed = 1, .r = { .state = 1 }, .w = 160, .h = 120, .format = AV_PIX_FMT_GRAY8, .depth = 8,
+        .desc = av_pix_fmt_desc_get(AV_PIX_FMT_GRAY8), .nb_components = 1, .content = CONTENT_CLEAN, .mx = 6, .my = -3,
+        .exact = 16, .block = 8,
+    };
+    AVFrame *out = alloc_frame(&c);
+    Mvdenoise *m;
+    double error = 0;
+    int ret = ff_mvdenoise_open(&m, &cfg), nb_out = 0;
+
+    for (int n = 0; n < GAIN_FRAMES && ret >= 0; n++) {
+        AVFrame *f = c.frames[n] = alloc_frame(&c);
+
+        for (int y = 0; y < c.h; y++)
+            for (int x = 0; x < c.w; x++)
+                set_word(&c, f, 0, x, y, av_clip(lrint(draw_sample(&c, n, 0, x, y) + noise * draw_normal(&c.r)), 0, 255));
+        draw_side_data(&c, n);
+        ret = ff_mvdenoise_push(m, &f);
+        if (n == GAIN_FRAMES - 1)
+            ff_mvdenoise_flush(m);
+        while (ret >= 0 && ff_mvdenoise_next(m) && nb_out <= GAIN_FRAMES / 2 && (ret = ff_mvdenoise_make(m, out)) >= 0)
+            nb_out++;
+        av_freep(&c.blocks[n]);
+    }
+    CHECK(ret >= 0 && nb_out == GAIN_FRAMES / 2 + 1, "%d pictures, %s", nb_out, av_err2str(ret));
+    for (int y = 0; y < c.h; y++)
+        for (int x = 0; x < c.w; x++) {
+            const int difference = get_word(&c, out, 0, x, y) - draw_sample(&c, GAIN_FRAMES / 2, 0, x, y);
+
+            error += difference * difference / (double)(c.w * c.h);
+        }
+    ff_mvdenoise_close(&m);
+    av_frame_free(&out);
+    return error;
+}
+
+/* Each frame on both sides takes out more noise, and so does the second pass. */
+static void gains(void)
+{
+    static const double noises[] = { 5, 10, 20 };
+
+    for (int i = 0; i < FF_ARRAY_ELEMS(noises); i++) {
+        const double noise = noises[i], square = noise * noise;
+        double left[4], first, estimated;
+
+        snprintf(test_context, sizeof(test_context), "noise of %g in a texture that moves", noise);
+        for (int radius = 0; radius < 4; radius++)
+            left[radius] = error_left(radius, 2, noise * 256, noise);
+        first     = error_left(2, 1, noise * 256, noise);
+        estimated = error_left(2, 2, 0, noise);
+        CHECK(left[0] < square / 4 && left[1] < left[0] && left[2] < left[1] && left[3] < left[2],
+              "errors of %g, %g, %g, %g are left", left[0], left[1], left[2], left[3]);
+        CHECK(left[2] < square / 10 && left[2] < first, "%g and after one pass %g", left[2], first);
+        CHECK(estimated < left[2] * 1.1, "%g where the noise is estimated", estimated);
+    }
+}
+
 /* The filter in its graph */
 
 #define MAX_CASES 3
@@ -799,6 +868,7 @@ int main(int argc, char **argv)
         run_case(only);
     } else {
         estimates();
+        gains();
         for (int i = 0; i < nb; i++)
             run_case(i);
         snprintf(test_context, sizeof(test_context), "all cases");
