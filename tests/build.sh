@@ -83,7 +83,7 @@ expect old-source 1 "is FFmpeg 4.4; patches/ has .*$series" config --no-install-
 # and accepts the others.
 expect ffmpeg-refuses 1 'Unknown option "--enable-frobnicate"' \
     config --no-install-deps --disable-cuda --ffmpeg-source="$top/build/$series/src" --enable-frobnicate
-expect ffmpeg-accepts 0 'gpume: yes   mvview: yes   mvfps: yes   CUDA: no   ffplay: no' \
+expect ffmpeg-accepts 0 'gpume: yes   mvview: yes   mvfps: yes   mvdenoise: yes   CUDA: no   ffplay: no' \
     config --no-install-deps --disable-cuda --ffmpeg-source="$top/build/$series/src" \
     --disable-ffplay --disable-ffprobe --disable-x86asm --extra-cflags='-DTWO -DWORDS'
 check build/ffmpeg-got-the-words "FFmpeg's configuration does not have both words in one option" \
@@ -230,7 +230,7 @@ fi
 for what in 'protocols fd' 'protocols file' 'protocols pipe' 'demuxers yuv4mpegpipe' 'demuxers rawvideo' 'demuxers matroska' \
             'demuxers mov' 'muxers mp4' 'muxers matroska' 'muxers yuv4mpegpipe' 'muxers rawvideo' 'muxers null' \
             'decoders h264' 'decoders hevc' 'decoders mpeg4' 'decoders ffv1' 'encoders ffv1' 'encoders mpeg4' \
-            'encoders png' 'devices lavfi' 'filters codecview' 'filters mvview' 'filters mvfps' 'filters mestimate' 'filters scale' \
+            'encoders png' 'devices lavfi' 'filters codecview' 'filters mvview' 'filters mvfps' 'filters mvdenoise' 'filters mestimate' 'filters scale' \
             'filters hwupload' 'filters testsrc2' 'muxers webm' 'muxers srt' 'decoders mov_text' 'decoders prores' 'decoders av1' \
             'encoders srt' 'encoders prores_ks' 'demuxers gif' 'demuxers flv' 'filters atempo' 'filters minterpolate'; do
     "build/$series/obj/ffmpeg" -hide_banner "-${what% *}" > "$out" 2>&1

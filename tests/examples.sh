@@ -99,6 +99,9 @@ example slow-motion "$work/clips/moving clip.mkv" "$work/slow.mkv" 3
 expect slow-motion-frames 'mpeg4,36 25/1' "$(frames "$work/slow.mkv") $("$bin/ffprobe" -v error \
     -select_streams v -show_entries stream=avg_frame_rate -of csv=p=0 "$work/slow.mkv")"
 
+example clean-film "$work/clips/moving clip.mkv" "$work/clean.mkv" 1.5
+expect clean-film-frames mpeg4,12 "$(frames "$work/clean.mkv")"
+
 # without a window: the same filters, and what ffplay would be told
 cat > "$work/ffplay" <<'EOT'
 #!/bin/sh

@@ -49,5 +49,5 @@ if enabled CONFIG_CUDA_LLVM; then
 elif enabled CONFIG_CUDA_NVCC; then
     cuda='yes, by nvcc'
 fi
-say "  gpume: $(yes_no CONFIG_GPUME_FILTER)   mvview: $(yes_no CONFIG_MVVIEW_FILTER)   mvfps: $(yes_no CONFIG_MVFPS_FILTER)   CUDA: $cuda   ffplay: $(yes_no CONFIG_FFPLAY)   libx264: $(yes_no CONFIG_LIBX264)"
+say "  gpume: $(yes_no CONFIG_GPUME_FILTER)   mvview: $(yes_no CONFIG_MVVIEW_FILTER)   mvfps: $(yes_no CONFIG_MVFPS_FILTER)   mvdenoise: $(yes_no CONFIG_MVDENOISE_FILTER)   CUDA: $cuda   ffplay: $(yes_no CONFIG_FFPLAY)   libx264: $(yes_no CONFIG_LIBX264)"
 sed -n 's/^License: /  licence: /p' "$base/configure.log"

@@ -1,0 +1,138 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * What denoising calculates with, in integers that C and device code share:
+ * doc/mvdenoise-definition.md is its definition.
+ */
+
+#ifndef AVFILTER_GPUME_MVDENOISE_ARITHMETIC_H
+#define AVFILTER_GPUME_MVDENOISE_ARITHMETIC_H
+
+#include "libavfilter/gpume/field/cells_args.h"
+#include "libavfilter/gpume/util/integer.h"
+
+#define MVDENOISE_MAX_RADIUS    4
+/** Patches of a stack at most. */
+#define MVDENOISE_MAX_STACK     (2 * MVDENOISE_MAX_RADIUS + 1)
+/** Side of a patch, and the distance between patches, in samples. */
+#define MVDENOISE_PATCH         8
+#define MVDENOISE_SAMPLES       (MVDENOISE_PATCH * MVDENOISE_PATCH)
+#define MVDENOISE_STEP          4
+#define MVDENOISE_LOG2_CELL     3
+/** Vectors that are tried for a match at most. */
+#define MVDENOISE_CANDIDATES    8
+
+/** A standard deviation of 1, in samples of 8 bits. */
+#define MVDENOISE_SIGMA_ONE     256
+/** Below it there is no noise to take out. */
+#define MVDENOISE_SIGMA_MIN     16
+#define MVDENOISE_SIGMA_MAX     (128 * MVDENOISE_SIGMA_ONE)
+
+/*
+ * The noise is estimated from the energies of blocks: at first from the one that has so many of 256
+ * before it. From that follows the mean of what white noise has, as far as all are noise, in 1/1024.
+ * Then that mean follows from the mean of all energies up to it, several times, in 1/1024 again. In
+ * the end sigma^2, and what texture and rounding add to it, are so much / 16 of it.
+ */
+#define MVDENOISE_QUANTILE      26
+#define MVDENOISE_FROM_QUANTILE 1894
+#define MVDENOISE_ROUNDS        6
+#define MVDENOISE_FROM_LOWER    1428
+#define MVDENOISE_FROM_ENERGY   809
+#define MVDENOISE_TEXTURE       27689
+
+/** Mean squared differences that noise explains, in sigma^2 / 16: of noisy patches, of those of the pilot. */
+#define MVDENOISE_ACCEPT_NOISY  64
+#define MVDENOISE_ACCEPT_PILOT  16
+/** Coefficients below so many sigma / 256 are noise. */
+#define MVDENOISE_THRESHOLD     691
+/** Ratios of a coefficient to sigma that the Wiener filter tells apart, and how many of them are 1. */
+#define MVDENOISE_RATIOS        512
+#define MVDENOISE_LOG2_RATIO    5
+/** Weight of a patch of which only the mean is left. */
+#define MVDENOISE_LOG2_WEIGHT   13
+
+/** Bits of a matrix over time after the point. */
+#define MVDENOISE_LOG2_TIME     10
+
+/** Returns how many bits of fraction samples of a depth get, so that they have at least 10 bits. */
+GPUME_INLINE int mvdenoise_fraction(int depth)
+{
+    return depth < 10 ? 10 - depth : 0;
+}
+
+/** Returns how many patches cover a row, or column, of samples. */
+GPUME_INLINE int mvdenoise_patches(int length)
+{
+    return length <= MVDENOISE_PATCH ? 1 : (length - MVDENOISE_PATCH + MVDENOISE_STEP - 1) / MVDENOISE_STEP + 1;
+}
+
+/** Returns where patch i of a row, or column, of samples begins. */
+GPUME_INLINE int mvdenoise_place(int i, int length)
+{
+    return FFMAX(FFMIN(i * MVDENOISE_STEP, length - MVDENOISE_PATCH), 0);
+}
+
+/** Returns the first patch of a row, or column, that has a sample. */
+GPUME_INLINE int mvdenoise_first_patch(int sample)
+{
+    return sample < MVDENOISE_PATCH ? 0 : (sample - MVDENOISE_PATCH) / MVDENOISE_STEP + 1;
+}
+
+/** Returns the patch that is first behind those that have a sample. */
+GPUME_INLINE int mvdenoise_end_patch(int sample, int length)
+{
+    const int nb = mvdenoise_patches(length);
+
+    return sample >= mvdenoise_place(nb - 1, length) ? nb : sample / MVDENOISE_STEP + 1;
+}
+
+/** Returns a component of a vector in quarters of a subsampled component's samples. */
+GPUME_INLINE int mvdenoise_subsampled(int v, int sub)
+{
+    return (v + (1 << sub >> 1)) >> sub;
+}
+
+/** Returns where a patch is read that is at x, in a row or column of so many samples whose edges are repeated. */
+GPUME_INLINE int mvdenoise_inside(int x, int length)
+{
+    /* farther out all samples are the same, half samples too */
+    return av_clip(x, -12, length + 4);
+}
+
+/** Returns what the Wiener filter leaves of a coefficient, by 32768, whose ratio to sigma is around (i + 1/2) / 32. */
+GPUME_INLINE int mvdenoise_gain(int i)
+{
+    const int n = 2 * i + 1, one = 2 << MVDENOISE_LOG2_RATIO;
+
+    return (int)((32768LL * n * n + (n * n + one * one) / 2) / (n * n + one * one));
+}
+
+/** What noise of a strength is, for samples of a depth. */
+typedef struct MvdenoiseNoise {
+    int sigma;                      ///< in 1/MVDENOISE_SIGMA_ONE of samples of 8 bits; 0: there is none
+    unsigned long long accept[2];   ///< largest sums of squared differences: of noisy patches, of the pilot's
+    int threshold;                  ///< for coefficients
+    int most, reciprocal;           ///< |coefficient| above which it stays, and what makes ratios of those below
+} MvdenoiseNoise;
+
+GPUME_INLINE MvdenoiseNoise mvdenoise_noise(int sigma, int depth)
+{
+    const unsigned long long squares = (unsigned long long)sigma * sigma << 2 * (depth - 8);
+    const int scale = depth - 8 + mvdenoise_fraction(depth);
+    MvdenoiseNoise n;
+
+    n.sigma      = sigma < MVDENOISE_SIGMA_MIN ? 0 : sigma;
+    n.accept[0]  = squares * (MVDENOISE_SAMPLES / 16 * MVDENOISE_ACCEPT_NOISY) >> 16;
+    n.accept[1]  = squares * (MVDENOISE_SAMPLES / 16 * MVDENOISE_ACCEPT_PILOT) >> 16;
+    n.threshold  = (int)((((long long)MVDENOISE_THRESHOLD * sigma << scale) + (1 << 15)) >> 16);
+    n.most       = (int)(((long long)sigma << scale) * (MVDENOISE_RATIOS >> MVDENOISE_LOG2_RATIO) >> 8);
+    n.reciprocal = sigma ? (int)((1LL << (24 + MVDENOISE_LOG2_RATIO)) / ((long long)sigma << scale)) : 0;
+    return n;
+}
+
+#endif /* AVFILTER_GPUME_MVDENOISE_ARITHMETIC_H */

@@ -1,0 +1,55 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * What denoises pictures: a table of functions for the CPU and for each kind of device. All of
+ * them make the same pictures.
+ */
+
+#ifndef AVFILTER_GPUME_MVDENOISE_BACKEND_H
+#define AVFILTER_GPUME_MVDENOISE_BACKEND_H
+
+#include "libavutil/frame.h"
+
+#include "libavfilter/gpume/mvdenoise/mvdenoise.h"
+#include "libavfilter/gpume/mvdenoise/noise.h"
+#include "libavfilter/gpume/picture/layout.h"
+
+/** Pictures that a backend keeps at most, in slots. */
+#define MVDENOISE_MAX_SLOTS (3 * MVDENOISE_MAX_RADIUS + 1)
+
+/** A picture that is to be made. */
+typedef struct MvdenoiseStep {
+    int second;                                 ///< pass
+    int radius;
+    int slots[MVDENOISE_MAX_STACK];             ///< pictures from distance -radius to radius; -1: there is none
+    MvdenoiseNoise noise[GPUME_COMPONENTS];     ///< of the current picture; sigma 0: the component stays as it is
+    AVFrame *out;                               ///< NULL: the result is the pilot of the current picture
+} MvdenoiseStep;
+
+/** A backend. priv points to priv_size bytes, which are zero before init(). */
+typedef struct MvdenoiseBackend {
+    size_t priv_size;
+    /** Format of the frames on its device; AV_PIX_FMT_NONE: frames in system memory. */
+    enum AVPixelFormat hw_format;
+    /** @param cfg stays valid until uninit() */
+    int  (*init)(void *priv, const MvdenoiseConfig *cfg);
+    /** Forgets all pictures. Those from now on have this layout, which stays. */
+    int  (*set_layout)(void *priv, const GpumeLayout *layout);
+    /**
+     * Puts a picture into a slot, with its motion fields.
+     * @param has      set to whether there is a field, for distances from -radius to radius
+     * @param measures of the components whose noise is to be measured; NULL: of none
+     */
+    int  (*load)(void *priv, int slot, const AVFrame *frame, int *has, MvdenoiseMeasure *measures);
+    int  (*make)(void *priv, const MvdenoiseStep *step);
+    /** Also after a failed init(). */
+    void (*uninit)(void *priv);
+} MvdenoiseBackend;
+
+extern const MvdenoiseBackend ff_mvdenoise_backend_cpu;
+
+#endif /* AVFILTER_GPUME_MVDENOISE_BACKEND_H */

@@ -1,0 +1,205 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include <string.h>
+
+#include "libavutil/attributes.h"
+#include "libavutil/error.h"
+#include "libavutil/macros.h"
+#include "libavutil/mem.h"
+
+#include "libavfilter/gpume/mvdenoise/backend.h"
+#include "libavfilter/gpume/mvdenoise/mvdenoise.h"
+
+/** A picture of the sequence. */
+typedef struct Picture {
+    AVFrame *frame;
+    int sigma[GPUME_COMPONENTS];
+    int has[MVDENOISE_MAX_STACK];       ///< fields, from distance -radius to radius
+} Picture;
+
+struct Mvdenoise {
+    MvdenoiseConfig cfg;
+    const MvdenoiseBackend *backend;
+    void *priv;
+    GpumeLayout layout;
+    Picture pictures[MVDENOISE_MAX_SLOTS];
+    int nb_slots;
+    int64_t nb_in, nb_pilots, nb_out;   ///< pictures of the sequence that came, have a pilot, have been made
+    int flushed;
+    MvdenoiseEstimate estimate;
+    int missing;
+};
+
+av_cold int ff_mvdenoise_open(Mvdenoise **mvdenoise, const MvdenoiseConfig *cfg)
+{
+    Mvdenoise *s = *mvdenoise = av_mallocz(sizeof(*s));
+    int ret;
+
+    if (!s)
+        return AVERROR(ENOMEM);
+    s->cfg           = *cfg;
+    s->backend       = &ff_mvdenoise_backend_cpu;
+    s->layout.format = AV_PIX_FMT_NONE;
+    /* a result needs those around it, and with two passes the pilots of the latest need those ahead */
+    s->nb_slots      = (cfg->passes + 1) * cfg->radius + 1;
+    s->priv = av_mallocz(s->backend->priv_size);
+    ret     = s->priv ? s->backend->init(s->priv, &s->cfg) : AVERROR(ENOMEM);
+    if (ret < 0)
+        ff_mvdenoise_close(mvdenoise);
+    return ret;
+}
+
+static void forget_pictures(Mvdenoise *s)
+{
+    for (int i = 0; i < MVDENOISE_MAX_SLOTS; i++)
+        av_frame_free(&s->pictures[i].frame);
+    s->nb_in = s->nb_pilots = s->nb_out = 0;
+    s->flushed = 0;
+}
+
+av_cold void ff_mvdenoise_close(Mvdenoise **mvdenoise)
+{
+    Mvdenoise *s = *mvdenoise;
+
+    if (!s)
+        return;
+    forget_pictures(s);
+    if (s->priv)
+        s->backend->uninit(s->priv);
+    ff_mvdenoise_estimate_uninit(&s->estimate);
+    av_freep(&s->priv);
+    av_freep(mvdenoise);
+}
+
+static int is_layout(const Mvdenoise *s, const AVFrame *frame)
+{
+    return s->layout.format == frame->format && s->layout.w == frame->width && s->layout.h == frame->height;
+}
+
+int ff_mvdenoise_continues(const Mvdenoise *s, const AVFrame *frame)
+{
+    return !s->nb_in || is_layout(s, frame);
+}
+
+static int set_layout(Mvdenoise *s, const AVFrame *frame)
+{
+    int ret;
+
+    if (is_layout(s, frame))
+        return 0;
+    ff_gpume_layout_init(&s->layout, frame->format, frame->width, frame->height);
+    ret = s->backend->set_layout(s->priv, &s->layout);
+    if (ret < 0)
+        s->layout.format = AV_PIX_FMT_NONE;
+    return ret;
+}
+
+static Picture *picture(Mvdenoise *s, int64_t number)
+{
+    return &s->pictures[number % s->nb_slots];
+}
+
+/* Whether a component is denoised. */
+static int is_chosen(const Mvdenoise *s, int component)
+{
+    return s->cfg.planes >> s->layout.components[component].plane & 1;
+}
+
+/* Sets the noise of a picture, with which the components are denoised. */
+static int set_sigma(Mvdenoise *s, Picture *p, const MvdenoiseMeasure *measures)
+{
+    int estimated[GPUME_COMPONENTS] = { 0 };
+    int ret = 0;
+
+    if (!s->cfg.sigma)
+        ret = ff_mvdenoise_estimate(&s->estimate, estimated, measures, &s->layout, !s->nb_in);
+    for (int i = 0; i < s->layout.nb_components; i++) {
+        const int64_t sigma = s->cfg.sigma ? s->cfg.sigma : estimated[i];
+
+        p->sigma[i] = is_chosen(s, i) ? FFMIN((sigma * s->cfg.strength + 128) >> 8, MVDENOISE_SIGMA_MAX) : 0;
+    }
+    return ret;
+}
+
+int ff_mvdenoise_push(Mvdenoise *s, AVFrame **frame)
+{
+    MvdenoiseMeasure measures[GPUME_COMPONENTS];
+    Picture *p;
+    int ret;
+
+    if (s->flushed)
+        forget_pictures(s);
+    ret = set_layout(s, *frame);
+    if (ret < 0)
+        return ret;
+    for (int i = 0; i < s->layout.nb_components; i++)
+        measures[i].wanted = is_chosen(s, i);
+    p   = picture(s, s->nb_in);
+    ret = s->backend->load(s->priv, s->nb_in % s->nb_slots, *frame, p->has, s->cfg.sigma ? NULL : measures);
+    if (ret >= 0)
+        ret = set_sigma(s, p, measures);
+    if (ret < 0)
+        return ret;
+    av_frame_free(&p->frame);
+    p->frame = *frame;
+    *frame   = NULL;
+    s->nb_in++;
+    return 0;
+}
+
+void ff_mvdenoise_flush(Mvdenoise *s)
+{
+    s->flushed = 1;
+}
+
+const AVFrame *ff_mvdenoise_next(const Mvdenoise *s)
+{
+    const int ahead = s->cfg.passes * s->cfg.radius;
+
+    return s->nb_out < s->nb_in && (s->flushed || s->nb_in - s->nb_out > ahead)
+           ? s->pictures[s->nb_out % s->nb_slots].frame : NULL;
+}
+
+/* Makes a picture, or a pilot. */
+static int make(Mvdenoise *s, int64_t number, int second, AVFrame *out)
+{
+    const int radius = s->cfg.radius;
+    MvdenoiseStep step = { .second = second, .radius = radius, .out = out };
+    const Picture *p = picture(s, number);
+
+    for (int i = -radius; i <= radius; i++) {
+        const int exists = number + i >= 0 && number + i < s->nb_in;
+
+        step.slots[radius + i] = exists && (!i || p->has[radius + i]) ? (number + i) % s->nb_slots : -1;
+        if (exists && step.slots[radius + i] < 0)
+            s->missing = FFMAX(s->missing, FFABS(i));
+    }
+    for (int i = 0; i < s->layout.nb_components; i++)
+        step.noise[i] = mvdenoise_noise(p->sigma[i], s->layout.depth);
+    return s->backend->make(s->priv, &step);
+}
+
+int ff_mvdenoise_make(Mvdenoise *s, AVFrame *out)
+{
+    const int second = s->cfg.passes > 1;
+    int ret;
+
+    while (second && s->nb_pilots < FFMIN(s->nb_out + s->cfg.radius + 1, s->nb_in)) {
+        ret = make(s, s->nb_pilots, 0, NULL);
+        if (ret < 0)
+            return ret;
+        s->nb_pilots++;
+    }
+    ret = make(s, s->nb_out, second, out);
+    if (ret >= 0)
+        s->nb_out++;
+    return ret;
+}
+
+int ff_mvdenoise_missing(const Mvdenoise *s)
+{
+    return s->missing;
+}

@@ -1,0 +1,63 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Takes noise out of a sequence of pictures, along their motion vectors. Free of libavfilter; the
+ * result depends neither on the number of threads nor on where it is made.
+ * doc/mvdenoise-definition.md defines what is computed.
+ */
+
+#ifndef AVFILTER_GPUME_MVDENOISE_MVDENOISE_H
+#define AVFILTER_GPUME_MVDENOISE_MVDENOISE_H
+
+#include "libavutil/frame.h"
+
+#include "libavfilter/gpume/mvdenoise/arithmetic.h"
+#include "libavfilter/gpume/util/executor.h"
+
+typedef struct MvdenoiseConfig {
+    GpumeExecutor executor;
+    int radius;                 ///< pictures on each side, 0 to MVDENOISE_MAX_RADIUS
+    int sigma;                  ///< of the noise, in 1/MVDENOISE_SIGMA_ONE of samples of 8 bits; 0: estimated
+    int strength;               ///< factor of it, in 1/256
+    int passes;                 ///< 1 or 2
+    unsigned planes;            ///< bits of those that are denoised
+    void *log_ctx;
+} MvdenoiseConfig;
+
+typedef struct Mvdenoise Mvdenoise;
+
+/** @return 0 or an AVERROR code, and then *mvdenoise is NULL */
+int ff_mvdenoise_open(Mvdenoise **mvdenoise, const MvdenoiseConfig *cfg);
+void ff_mvdenoise_close(Mvdenoise **mvdenoise);
+
+/** Returns whether a frame continues the sequence: else flush it, make what is left, and begin another. */
+int ff_mvdenoise_continues(const Mvdenoise *mvdenoise, const AVFrame *frame);
+
+/**
+ * Adds a frame to the sequence, or begins another one after the end of the last. Frames that can be
+ * made must have been made before.
+ * @return 0, in which case the frame was taken over and *frame is NULL, or an AVERROR code
+ */
+int ff_mvdenoise_push(Mvdenoise *mvdenoise, AVFrame **frame);
+
+/** Ends the sequence: no more frames follow. */
+void ff_mvdenoise_flush(Mvdenoise *mvdenoise);
+
+/** Returns the frame that can be made next, or NULL: there is none, or others have to follow first. */
+const AVFrame *ff_mvdenoise_next(const Mvdenoise *mvdenoise);
+
+/**
+ * Makes it.
+ * @param out of its size and format, and writable
+ * @return 0 or an AVERROR code
+ */
+int ff_mvdenoise_make(Mvdenoise *mvdenoise, AVFrame *out);
+
+/** Returns the largest distance of a picture for which a frame had no motion field so far, or 0. */
+int ff_mvdenoise_missing(const Mvdenoise *mvdenoise);
+
+#endif /* AVFILTER_GPUME_MVDENOISE_MVDENOISE_H */

@@ -1,0 +1,44 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/* What is measured of a block of samples of type SAMPLE. */
+
+static uint64_t FUNC(energy)(const uint8_t *samples, ptrdiff_t stride, int block, int max)
+{
+    int across[MVDENOISE_PATCH][MVDENOISE_PATCH - 2];
+    int cut_off = 0;
+    uint64_t sum = 0;
+
+    for (int y = 0; y < MVDENOISE_PATCH; y++) {
+        const SAMPLE *p = (const SAMPLE *)(samples + y * stride) + MVDENOISE_PATCH * block;
+
+        for (int x = 0; x < MVDENOISE_PATCH; x++)
+            cut_off += p[x] == 0 || p[x] == max;
+        for (int x = 0; x < MVDENOISE_PATCH - 2; x++)
+            across[y][x] = p[x] - 2 * p[x + 1] + p[x + 2];
+    }
+    if (cut_off > MAX_CUT_OFF)
+        return MVDENOISE_NO_ENERGY;
+    for (int y = 0; y < MVDENOISE_PATCH - 2; y++)
+        for (int x = 0; x < MVDENOISE_PATCH - 2; x++) {
+            const int64_t both = across[y][x] - 2 * across[y + 1][x] + across[y + 2][x];
+
+            sum += both * both;
+        }
+    return sum;
+}
+
+static int FUNC(mean)(const uint8_t *samples, ptrdiff_t stride, int block)
+{
+    unsigned sum = MVDENOISE_SAMPLES / 2;
+
+    for (int y = 0; y < MVDENOISE_PATCH; y++) {
+        const SAMPLE *p = (const SAMPLE *)(samples + y * stride) + MVDENOISE_PATCH * block;
+
+        for (int x = 0; x < MVDENOISE_PATCH; x++)
+            sum += p[x];
+    }
+    return sum / MVDENOISE_SAMPLES;
+}

@@ -1,0 +1,52 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include <string.h>
+
+#include "libavutil/attributes.h"
+#include "libavutil/common.h"
+
+#include "libavfilter/gpume/mvdenoise/samples.h"
+#include "libavfilter/gpume/picture/interpolation.h"
+
+/** Half samples that are made at once. */
+#define CHUNK 256
+
+/* How much of a patch its samples are: more in the middle. */
+static const uint8_t window[MVDENOISE_PATCH][MVDENOISE_PATCH] = {
+    { 1,  2,  3,  4,  4,  3,  2, 1 },
+    { 2,  7, 15, 20, 20, 15,  7, 2 },
+    { 3, 15, 32, 44, 44, 32, 15, 3 },
+    { 4, 20, 44, 60, 60, 44, 20, 4 },
+    { 4, 20, 44, 60, 60, 44, 20, 4 },
+    { 3, 15, 32, 44, 44, 32, 15, 3 },
+    { 2,  7, 15, 20, 20, 15,  7, 2 },
+    { 1,  2,  3,  4,  4,  3,  2, 1 },
+};
+
+#define FUNC(name) name ## _8
+#define SAMPLE     uint8_t
+#define DIFFERENCE int16_t
+#define SQUARES    int
+#define SUM        uint32_t
+#include "libavfilter/gpume/mvdenoise/samples_template.c"
+#undef FUNC
+#undef SAMPLE
+#undef DIFFERENCE
+#undef SQUARES
+#undef SUM
+
+#define FUNC(name) name ## _16
+#define SAMPLE     uint16_t
+#define DIFFERENCE int
+#define SQUARES    int64_t
+#define SUM        uint64_t
+#include "libavfilter/gpume/mvdenoise/samples_template.c"
+
+av_cold void ff_mvdenoise_samples_init(MvdenoiseSamples *s, int depth)
+{
+    *s = depth > 8 ? (MvdenoiseSamples) { halves_16, read_16, squares_16, combine_16, copy_16, store_16 }
+                   : (MvdenoiseSamples) { halves_8,  read_8,  squares_8,  combine_8,  copy_8,  store_8 };
+}

@@ -1,0 +1,883 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * The pictures that mvdenoise makes beside those of the oracle, sample by sample; its estimates of
+ * noise; the filter in its graph.
+ */
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libavfilter/avfilter.h"
+#include "libavfilter/buffersink.h"
+#include "libavfilter/buffersrc.h"
+#include "libavutil/cpu.h"
+#include "libavutil/imgutils.h"
+#include "libavutil/intreadwrite.h"
+#include "libavutil/mem.h"
+#include "libavutil/motion_vector.h"
+#include "libavutil/pixdesc.h"
+
+#include "libavfilter/gpume/field/sidedata.h"
+#include "libavfilter/gpume/mvdenoise/mvdenoise.h"
+#include "libavfilter/gpume/mvdenoise/noise.h"
+
+#include "gpume_harness.h"
+#include "gpume_oracle_mvdenoise.h"
+
+/** In bytes of a frame that are no samples. */
+#define CANARY 0xa5
+
+enum Content {
+    CONTENT_NOISE,      ///< a texture that moves, with noise
+    CONTENT_CUT,        ///< the same, and another one from some picture on
+    CONTENT_CLEAN,
+    CONTENT_BARS,       ///< flat above and below, or at the sides
+    CONTENT_RANDOM,
+    CONTENT_EXTREME,    ///< samples of 0 and maximum
+    CONTENT_FLAT,
+    CONTENT_NB
+};
+
+static const char *const content_names[CONTENT_NB] = {
+    "noise", "cut", "clean", "bars", "random", "extreme", "flat",
+};
+
+static const enum AVPixelFormat formats[] = {
+    AV_PIX_FMT_GRAY8, AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUV410P, AV_PIX_FMT_YUV411P, AV_PIX_FMT_YUV440P,
+    AV_PIX_FMT_YUV444P, AV_PIX_FMT_YUVA420P, AV_PIX_FMT_NV12, AV_PIX_FMT_NV24, AV_PIX_FMT_GBRP, AV_PIX_FMT_GBRAP,
+    AV_PIX_FMT_GRAY10, AV_PIX_FMT_YUV420P9, AV_PIX_FMT_YUV420P10, AV_PIX_FMT_YUV422P12, AV_PIX_FMT_P010,
+    AV_PIX_FMT_P016, AV_PIX_FMT_YUV444P16, AV_PIX_FMT_GRAY16, AV_PIX_FMT_YUV422P, AV_PIX_FMT_YUV420P14,
+};
+
+typedef struct Case {
+    uint64_t seed;
+    TestRandom r;
+    int w, h;
+    enum AVPixelFormat format;
+    const AVPixFmtDescriptor *desc;
+    int depth, nb_components;
+    enum Content content;
+    int noise;                  ///< in 1/16 of samples of 8 bits
+    int mx, my;                 ///< from picture to picture, in quarter samples
+    int cut;                    ///< first picture behind it
+    int exact;                  ///< vectors are where the texture moves, or nearly there
+    int block;                  ///< 0: of all sizes
+    int missing;                ///< of 16 fields so many are not there
+    MvdenoiseConfig cfg;
+
+    int nb_frames;
+    AVFrame *frames[DENOISE_MAX_FRAMES];
+    uint8_t *copies[DENOISE_MAX_FRAMES];        ///< of the frames' bytes
+    uint16_t *samples[DENOISE_MAX_FRAMES][4];   ///< without padding bits
+    uint16_t *expected[DENOISE_MAX_FRAMES][4];
+    uint16_t *pilots[DENOISE_MAX_FRAMES][4];
+    DenoiseBlock *blocks[DENOISE_MAX_FRAMES];
+    int nb_blocks[DENOISE_MAX_FRAMES];
+} Case;
+
+static int nb_pictures, nb_stacked, nb_estimated;
+
+/* Pictures */
+
+/* Returns FFmpeg's component that the definition calls number i: green is the first. */
+static const AVComponentDescriptor *component(const Case *c, int i)
+{
+    static const int rgb[4] = { 1, 0, 2, 3 };
+
+    return &c->desc->comp[c->desc->flags & AV_PIX_FMT_FLAG_RGB ? rgb[i] : i];
+}
+
+static int shift_x(const Case *c, int i)
+{
+    return i == 1 || i == 2 ? c->desc->log2_chroma_w : 0;
+}
+
+static int shift_y(const Case *c, int i)
+{
+    return i == 1 || i == 2 ? c->desc->log2_chroma_h : 0;
+}
+
+static int width(const Case *c, int i)
+{
+    return AV_CEIL_RSHIFT(c->w, shift_x(c, i));
+}
+
+static int height(const Case *c, int i)
+{
+    return AV_CEIL_RSHIFT(c->h, shift_y(c, i));
+}
+
+static uint8_t *word(const Case *c, const AVFrame *f, int i, int x, int y)
+{
+    const AVComponentDescriptor *d = component(c, i);
+
+    return f->data[d->plane] + y * (ptrdiff_t)f->linesize[d->plane] + x * d->step + d->offset;
+}
+
+static int get_word(const Case *c, const AVFrame *f, int i, int x, int y)
+{
+    const uint8_t *p = word(c, f, i, x, y);
+
+    return c->depth > 8 ? AV_RN16(p) : *p;
+}
+
+static void set_word(const Case *c, const AVFrame *f, int i, int x, int y, int v)
+{
+    uint8_t *p = word(c, f, i, x, y);
+
+    if (c->depth > 8)
+        AV_WN16(p, v);
+    else
+        *p = v;
+}
+
+/* A frame of canaries, with bytes between the rows, in either order. */
+static AVFrame *alloc_frame(Case *c)
+{
+    AVFrame *f = test_alloc(av_frame_alloc());
+    const int flip = !test_draw(&c->r, 4);
+    int linesizes[4], size = 0, at = 0;
+
+    f->width  = c->w;
+    f->height = c->h;
+    f->format = c->format;
+    av_image_fill_linesizes(linesizes, c->format, c->w);
+    for (int i = 0; i < 4 && linesizes[i]; i++) {
+        f->linesize[i] = FFALIGN(linesizes[i], 2) + 2 * test_draw(&c->r, 30);
+        size += height(c, i) * f->linesize[i];
+    }
+    f->buf[0] = test_alloc(av_buffer_alloc(size + 64));
+    memset(f->buf[0]->data, CANARY, f->buf[0]->size);
+    for (int i = 0; i < 4 && linesizes[i]; i++) {
+        const int length = height(c, i) * f->linesize[i];
+
+        f->data[i] = f->buf[0]->data + at + (flip ? length - f->linesize[i] : 0);
+        at += length;
+        if (flip)
+            f->linesize[i] *= -1;
+    }
+    return f;
+}
+
+/* 0 to 255, of which neighbours are alike; x and y in quarter samples */
+static int texture(uint64_t seed, int x, int y)
+{
+    int sum = 0;
+
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 2; j++)
+            sum += (int)(test_mix(seed ^ test_mix(((x >> 5) + i) * 65536 + (y >> 5) + j)) >> 56) *
+                   (i ? x & 31 : 32 - (x & 31)) * (j ? y & 31 : 32 - (y & 31));
+    return sum >> 10;
+}
+
+/* About normal, with a standard deviation of 1. */
+static double draw_normal(TestRandom *r)
+{
+    double sum = -6;
+
+    for (int i = 0; i < 12; i++)
+        sum += (test_draw(r, 65536) + 0.5) / 65536;
+    return sum;
+}
+
+static int draw_sample(Case *c, int n, int i, int x, int y)
+{
+    const int max = (1 << c->depth) - 1, one = 1 << (c->depth - 8);
+    const int scene = c->content == CONTENT_CUT && n >= c->cut;
+    double v;
+
+    if (c->content == CONTENT_RANDOM)
+        return test_draw(&c->r, max + 1);
+    if (c->content == CONTENT_EXTREME)
+        return test_draw(&c->r, 2) ? max : 0;
+    if (c->content == CONTENT_FLAT || (c->content == CONTENT_BARS && (c->cut & 1 ? x < 8 || x > 17 : y < 9)))
+        return FFMIN(c->cut * 40 * one, max);
+    v = one * (double)texture(c->seed + 8 * scene + i, 4 * x - (n * c->mx >> shift_x(c, i)),
+                              4 * y - (n * c->my >> shift_y(c, i)));
+    if (c->content != CONTENT_CLEAN)
+        v += draw_normal(&c->r) * c->noise * one / 16;
+    return av_clip(lrint(v), 0, max);
+}
+
+/* Vectors */
+
+static int draw_motion(Case *c, int truth)
+{
+    static const int far[] = { 100, 1000, 40000 };
+
+    if (test_draw(&c->r, 16) < c->exact)
+        return truth;
+    if (test_draw(&c->r, 4))
+        return truth + test_draw_range(&c->r, -4, 4);
+    return test_draw_range(&c->r, -1, 1) * (int)test_draw(&c->r, far[test_draw(&c->r, 3)]);
+}
+
+static int draw_field(Case *c, AVMotionVector *mvs, int nb, int distance)
+{
+    const int sides = c->block ? c->block : 6 + test_draw(&c->r, 12);
+
+    for (int y = 0; y < c->h; y += sides)
+        for (int x = 0; x < c->w; x += sides) {
+            AVMotionVector *mv = &mvs[nb];
+            const int w = c->block ? FFMIN(sides, c->w - x) : test_draw(&c->r, 40);
+            const int h = c->block ? FFMIN(sides, c->h - y) : test_draw(&c->r, 40);
+
+            if (!test_draw(&c->r, 20))
+                continue;
+            *mv = (AVMotionVector) {
+                .source = distance, .w = w, .h = h, .dst_x = x + w / 2, .dst_y = y + h / 2, .motion_scale = 4,
+                .motion_x = draw_motion(c, distance * c->mx), .motion_y = draw_motion(c, distance * c->my),
+            };
+            mv->src_x = av_clip_int16(mv->dst_x + ((mv->motion_x + 2) >> 2));
+            mv->src_y = av_clip_int16(mv->dst_y + ((mv->motion_y + 2) >> 2));
+            nb++;
+        }
+    return nb;
+}
+
+static void draw_side_data(Case *c, int n)
+{
+    AVMotionVector *mvs = test_alloc(av_calloc(10 * 400, sizeof(*mvs)));
+    AVFrameSideData *sd;
+    int nb = 0;
+
+    for (int distance = -5; distance <= 5; distance++)
+        if (distance && n + distance >= -1 && test_draw(&c->r, 16) >= c->missing)
+            nb = draw_field(c, mvs, nb, distance);
+    if (nb || test_draw(&c->r, 2)) {
+        sd = test_alloc(av_frame_new_side_data(c->frames[n], AV_FRAME_DATA_MOTION_VECTORS, nb * sizeof(*mvs)));
+        if (nb)
+            memcpy(sd->data, mvs, nb * sizeof(*mvs));
+        c->blocks[n] = test_alloc(av_calloc(nb + 1, sizeof(**c->blocks)));
+        for (int i = 0; i < nb; i++) {
+            GpumeBlockVector v;
+
+            if (gpume_read_vector(&v, sd, i, c->w, c->h))
+                c->blocks[n][c->nb_blocks[n]++] = (DenoiseBlock) {
+                    gpume_block_left(&v), gpume_block_top(&v), v.w, v.h, v.distance, v.dx, v.dy,
+                };
+        }
+    }
+    av_free(mvs);
+}
+
+/* Cases */
+
+static void draw_options(Case *c)
+{
+    static const int sigmas[] = { 0, 0, 0, 1, 15, 16, 17, 200, 512, 2560, 2560, 5120, 25600 };
+    static const int strengths[] = { 0, 128, 256, 256, 256, 256, 300, 2560 };
+
+    c->cfg.radius   = test_draw(&c->r, 5);
+    c->cfg.passes   = 1 + !!test_draw(&c->r, 3);
+    c->cfg.sigma    = sigmas[test_draw(&c->r, FF_ARRAY_ELEMS(sigmas))];
+    c->cfg.strength = strengths[test_draw(&c->r, FF_ARRAY_ELEMS(strengths))];
+    c->cfg.planes   = test_draw(&c->r, 2) ? 7 : test_draw(&c->r, 16);
+    if (c->content == CONTENT_NOISE && test_draw(&c->r, 2))
+        c->cfg.sigma = 16 * c->noise;
+}
+
+static void draw_case(Case *c, uint64_t seed)
+{
+    static const int blocks[] = { 4, 8, 8, 8, 16, 0 };
+    const int size = test_mix(seed) % 8;
+
+    memset(c, 0, sizeof(*c));
+    c->seed    = seed;
+    c->r       = (TestRandom) { .state = test_mix(seed + 1) };
+    c->w       = 1 + test_draw(&c->r, size < 2 ? 9 : size < 7 ? 40 : 72);
+    c->h       = 1 + test_draw(&c->r, size < 2 ? 9 : size < 7 ? 36 : 50);
+    c->format  = formats[seed % FF_ARRAY_ELEMS(formats)];
+    c->desc    = av_pix_fmt_desc_get(c->format);
+    c->depth   = c->desc->comp[0].depth;
+    c->nb_components = c->desc->nb_components;
+    c->content = test_draw(&c->r, 2) ? CONTENT_NOISE : test_draw(&c->r, CONTENT_NB);
+    c->noise   = test_draw(&c->r, 2) ? test_draw(&c->r, 60) : test_draw(&c->r, 700);
+    c->mx      = test_draw_range(&c->r, -14, 14);
+    c->my      = test_draw_range(&c->r, -10, 10);
+    c->cut     = test_draw(&c->r, 7);
+    c->exact   = test_draw(&c->r, 17);
+    c->block   = blocks[test_draw(&c->r, FF_ARRAY_ELEMS(blocks))];
+    c->missing = test_draw(&c->r, 2) ? 0 : test_draw(&c->r, 17);
+    c->nb_frames = 1 + test_draw(&c->r, size < 7 ? 7 : 3);
+    draw_options(c);
+    for (int n = 0; n < c->nb_frames; n++) {
+        AVFrame *f = c->frames[n] = alloc_frame(c);
+
+        f->pts = n;
+        for (int i = 0; i < c->nb_components; i++) {
+            const int w = width(c, i), h = height(c, i), shift = component(c, i)->shift;
+            uint16_t *dst = c->samples[n][i] = test_alloc(av_malloc_array(w * h, sizeof(*dst)));
+
+            c->expected[n][i] = test_alloc(av_malloc_array(w * h, sizeof(*dst)));
+            c->pilots[n][i]   = test_alloc(av_malloc_array(w * h, sizeof(*dst)));
+            for (int y = 0; y < h; y++)
+                for (int x = 0; x < w; x++, dst++) {
+                    *dst = draw_sample(c, n, i, x, y);
+                    set_word(c, f, i, x, y, *dst << shift | test_draw(&c->r, 1 << shift));
+                }
+        }
+        draw_side_data(c, n);
+        c->copies[n] = test_alloc(av_memdup(f->buf[0]->data, f->buf[0]->size));
+    }
+}
+
+static void free_case(Case *c)
+{
+    for (int n = 0; n < c->nb_frames; n++) {
+        av_frame_free(&c->frames[n]);
+        av_freep(&c->copies[n]);
+        av_freep(&c->blocks[n]);
+        for (int i = 0; i < 4; i++) {
+            av_freep(&c->samples[n][i]);
+            av_freep(&c->expected[n][i]);
+            av_freep(&c->pilots[n][i]);
+        }
+    }
+}
+
+/* Lets the oracle denoise the frames of a case. */
+static void expect(Case *c)
+{
+    Denoise s = {
+        .w = c->w, .h = c->h, .d = c->depth, .nb_frames = c->nb_frames, .nb_components = c->nb_components,
+        .radius = c->cfg.radius, .passes = c->cfg.passes, .sigma = c->cfg.sigma, .factor = c->cfg.strength,
+    };
+
+    for (int i = 0; i < c->nb_components; i++) {
+        DenoiseComponent *m = &s.components[i];
+
+        *m = (DenoiseComponent) { width(c, i), height(c, i), shift_x(c, i), shift_y(c, i) };
+        m->chosen = c->cfg.planes >> component(c, i)->plane & 1;
+        for (int n = 0; n < c->nb_frames; n++) {
+            m->noisy[n] = c->samples[n][i];
+            m->pilot[n] = c->pilots[n][i];
+            m->out[n]   = c->expected[n][i];
+        }
+    }
+    for (int n = 0; n < c->nb_frames; n++) {
+        s.blocks[n]    = c->blocks[n];
+        s.nb_blocks[n] = c->nb_blocks[n];
+    }
+    mvdenoise_oracle_make(&s);
+    nb_stacked += s.nb_stacked;
+    for (int i = 0; i < c->nb_components && !c->cfg.sigma; i++)
+        nb_estimated += s.components[i].chosen && s.components[i].estimate[0] > 0;
+}
+
+/* Compares a frame's samples with those that are expected. */
+static void compare(const Case *c, const AVFrame *f, int n)
+{
+    for (int i = 0; i < c->nb_components; i++) {
+        int nb_wrong = 0, wx = 0, wy = 0, is = 0, should = 0;
+
+        for (int y = 0; y < height(c, i); y++)
+            for (int x = 0; x < width(c, i); x++) {
+                const int v = get_word(c, f, i, x, y);
+                const int wanted = c->expected[n][i][y * width(c, i) + x] << component(c, i)->shift;
+
+                if (v != wanted && !nb_wrong++) {
+                    wx     = x;
+                    wy     = y;
+                    is     = v;
+                    should = wanted;
+                }
+            }
+        CHECK(!nb_wrong, "picture %d, component %d has %d instead of %d at (%d,%d), and %d more are wrong", n, i, is,
+              should, wx, wy, nb_wrong - 1);
+    }
+}
+
+/* Lets the next picture be made, and looks at all of it. */
+static void make_next(Case *c, Mvdenoise *m, int n)
+{
+    AVFrame *out    = alloc_frame(c);
+    uint8_t *before = test_alloc(av_memdup(out->buf[0]->data, out->buf[0]->size));
+    const int ret   = ff_mvdenoise_make(m, out);
+
+    CHECK(ret >= 0, "%s", av_err2str(ret));
+    if (ret >= 0)
+        compare(c, out, n);
+    nb_pictures++;
+    /* without the samples, all must be as it was */
+    for (int i = 0; i < c->nb_components; i++)
+        for (int y = 0; y < height(c, i); y++)
+            for (int x = 0; x < width(c, i); x++)
+                set_word(c, out, i, x, y, c->depth > 8 ? CANARY * 257 : CANARY);
+    CHECK(!memcmp(before, out->buf[0]->data, out->buf[0]->size), "something beside it was written");
+    for (int i = 0; i < c->nb_frames; i++)
+        CHECK(!memcmp(c->copies[i], c->frames[i]->buf[0]->data, c->frames[i]->buf[0]->size),
+              "frame %d was written to", i);
+    av_free(before);
+    av_frame_free(&out);
+}
+
+/* Has the pictures of a case made; each as soon as it can be. */
+static void run_pictures(Case *c, Mvdenoise *m)
+{
+    const int delay = c->cfg.radius * c->cfg.passes;
+    int nb_out = 0;
+
+    for (int n = 0; n <= c->nb_frames; n++) {
+        const AVFrame *next;
+
+        if (n < c->nb_frames) {
+            AVFrame *f = test_alloc(av_frame_clone(c->frames[n]));
+            const int ret = ff_mvdenoise_push(m, &f);
+
+            CHECK(ret >= 0 && !f, "picture %d: %s", n, av_err2str(ret));
+            av_frame_free(&f);
+            CHECK(!ff_mvdenoise_next(m) == (nb_out + delay > n), "picture %d comes at the wrong time", nb_out);
+        } else {
+            ff_mvdenoise_flush(m);
+        }
+        while ((next = ff_mvdenoise_next(m)) && nb_out < c->nb_frames) {
+            CHECK(next->data[0] == c->frames[nb_out]->data[0], "another picture than %d is next", nb_out);
+            make_next(c, m, nb_out++);
+        }
+    }
+    CHECK(nb_out == c->nb_frames && !ff_mvdenoise_next(m), "%d pictures of %d", nb_out, c->nb_frames);
+}
+
+static void run_case(uint64_t seed)
+{
+    static const int threads[] = { 1, 2, 5 };
+    TestExecutor executor = { .seed = seed };
+    Mvdenoise *m;
+    Case c[2];
+    int ret;
+
+    draw_case(&c[0], seed);
+    draw_case(&c[1], seed + 1);
+    executor.kind = test_draw(&c[0].r, TEST_NB_EXECUTORS);
+    c[0].cfg.executor = (GpumeExecutor) { test_execute, &executor, threads[test_draw(&c[0].r, 3)] };
+    /* a sequence of another size and format, and at times the first one again */
+    c[1].cfg = c[0].cfg;
+    expect(&c[0]);
+    ret = ff_mvdenoise_open(&m, &c[0].cfg);
+    snprintf(test_context, sizeof(test_context), "-seed %" PRIu64, seed);
+    CHECK(ret >= 0, "%s", av_err2str(ret));
+    for (int i = 0, nb = test_draw(&c[0].r, 3); i <= nb && ret >= 0; i++) {
+        Case *now = &c[i & 1];
+
+        snprintf(test_context, sizeof(test_context), "-seed %" PRIu64 ": %d frames of %dx%d %s, %s with %d, blocks of "
+                 "%d, %d exact, radius %d, sigma %d * %d, %d passes, planes %d, %d threads, %s, sequence %d", seed,
+                 now->nb_frames, now->w, now->h, now->desc->name, content_names[now->content], now->noise, now->block,
+                 now->exact, now->cfg.radius, now->cfg.sigma, now->cfg.strength, now->cfg.passes, now->cfg.planes,
+                 now->cfg.executor.nb_threads, test_executor_names[executor.kind], i);
+        if (i == 1)
+            expect(now);
+        run_pictures(now, m);
+    }
+    ff_mvdenoise_close(&m);
+    free_case(&c[0]);
+    free_case(&c[1]);
+}
+
+/* Noise */
+
+/* A picture that is smooth here and detailed there, with noise. */
+static void draw_scene(uint16_t *p, int w, int h, int depth, double sigma, TestRandom *r)
+{
+    for (int y = 0; y < h; y++)
+        for (int x = 0; x < w; x++) {
+            const int detail   = x > w / 2 && (y / 3 + x / 5 & 1) ? 60 : 0;
+            /* a bent slope, so that no block is flat */
+            const double slope = 60. * y * y / (h * h) + 40. * x * x / (w * w) + 5 * sin(0.1 * x + 0.13 * y);
+            const double v     = 70 + detail + slope + sigma * draw_normal(r);
+
+            p[y * w + x] = av_clip(lrint(v * (1 << (depth - 8))), 0, (1 << depth) - 1);
+        }
+}
+
+static int estimate(MvdenoiseEstimate *e, const uint16_t *p, int w, int h, int depth, int first)
+{
+    const int cols = w / 8, rows = h / 8;
+    const GpumeLayout l = { .w = w, .h = h, .depth = depth, .nb_components = 1, .components = { { .w = w, .h = h } } };
+    uint64_t *energies  = test_alloc(av_calloc(cols * rows, sizeof(*energies)));
+    uint16_t *means     = test_alloc(av_calloc(cols * rows, sizeof(*means)));
+    uint8_t *bytes      = test_alloc(av_malloc(w * h));
+    const MvdenoiseMeasure m = { 1, energies, means };
+    int sigma = 0, ret;
+
+    for (int i = 0; i < w * h; i++)
+        bytes[i] = p[i];
+    for (int y = 0; y < rows; y++)
+        ff_mvdenoise_measure(energies + y * cols, means + y * cols,
+                             depth > 8 ? (const uint8_t *)(p + 8 * y * w) : bytes + 8 * y * w,
+                             depth > 8 ? 2 * w : w, cols, depth);
+    ret = ff_mvdenoise_estimate(e, &sigma, &m, &l, first);
+    CHECK(ret >= 0, "%s", av_err2str(ret));
+    av_free(energies);
+    av_free(means);
+    av_free(bytes);
+    return sigma;
+}
+
+/* The estimate of white noise is within 10 %, and of no noise 0. */
+static void estimates(void)
+{
+    static const double sigmas[] = { 0, 2, 3, 5, 10, 20, 30, 40 };
+    static const int depths[]    = { 8, 10, 16 };
+    const int w = 320, h = 240;
+    uint16_t *p = test_alloc(av_malloc_array(w * h, sizeof(*p)));
+
+    for (int i = 0; i < FF_ARRAY_ELEMS(sigmas) * FF_ARRAY_ELEMS(depths); i++) {
+        const double sigma = sigmas[i / 3];
+        const int depth    = depths[i % 3];
+        MvdenoiseEstimate e = { { 0 } };
+        TestRandom r = { .state = test_mix(i) };
+        int found, next;
+
+        draw_scene(p, w, h, depth, sigma, &r);
+        snprintf(test_context, sizeof(test_context), "noise of %g in %d bits", sigma, depth);
+        found = estimate(&e, p, w, h, depth, 1);
+        CHECK(fabs(found - 256 * sigma) <= 25.6 * sigma, "%g", found / 256.);
+        /* then it changes by a quarter of the difference, but at a cut at once */
+        draw_scene(p, w, h, depth, sigma + 4, &r);
+        next = estimate(&e, p, w, h, depth, 0);
+        CHECK(fabs(next - found - 256) < 120, "%g after %g", next / 256., found / 256.);
+        for (int j = 0; j < w * h / 2; j++)
+            FFSWAP(uint16_t, p[j], p[w * h - 1 - j]);
+        next = estimate(&e, p, w, h, depth, 0);
+        CHECK(fabs(next - 256 * (sigma + 4)) <= 25.6 * (sigma + 4), "%g after a cut", next / 256.);
+        ff_mvdenoise_estimate_uninit(&e);
+    }
+    av_free(p);
+}
+
+/* What is left of the noise */
+
+#define GAIN_FRAMES 7
+
+/* Returns the mean squared error of the middle one of pictures of a moving texture, in which noise has been. */
+static double error_left(int radius, int passes, int sigma, double noise)
+{
+    TestExecutor executor = { TEST_SERIAL };
+    const MvdenoiseConfig cfg = {
+        .executor = { test_execute, &executor, 1 }, .radius = radius, .sigma = sigma, .strength = 256,
+        .passes = passes, .planes = 1,
+    };
+    Case c = {
+        .seed = 1, .r = { .state = 1 }, .w = 160, .h = 120, .format = AV_PIX_FMT_GRAY8, .depth = 8,
+        .desc = av_pix_fmt_desc_get(AV_PIX_FMT_GRAY8), .nb_components = 1, .content = CONTENT_CLEAN, .mx = 6, .my = -3,
+        .exact = 16, .block = 8,
+    };
+    AVFrame *out = alloc_frame(&c);
+    Mvdenoise *m;
+    double error = 0;
+    int ret = ff_mvdenoise_open(&m, &cfg), nb_out = 0;
+
+    for (int n = 0; n < GAIN_FRAMES && ret >= 0; n++) {
+        AVFrame *f = c.frames[n] = alloc_frame(&c);
+
+        for (int y = 0; y < c.h; y++)
+            for (int x = 0; x < c.w; x++)
+                set_word(&c, f, 0, x, y, av_clip(lrint(draw_sample(&c, n, 0, x, y) + noise * draw_normal(&c.r)), 0, 255));
+        draw_side_data(&c, n);
+        ret = ff_mvdenoise_push(m, &f);
+        if (n == GAIN_FRAMES - 1)
+            ff_mvdenoise_flush(m);
+        while (ret >= 0 && ff_mvdenoise_next(m) && nb_out <= GAIN_FRAMES / 2 && (ret = ff_mvdenoise_make(m, out)) >= 0)
+            nb_out++;
+        av_freep(&c.blocks[n]);
+    }
+    CHECK(ret >= 0 && nb_out == GAIN_FRAMES / 2 + 1, "%d pictures, %s", nb_out, av_err2str(ret));
+    for (int y = 0; y < c.h; y++)
+        for (int x = 0; x < c.w; x++) {
+            const int difference = get_word(&c, out, 0, x, y) - draw_sample(&c, GAIN_FRAMES / 2, 0, x, y);
+
+            error += difference * difference / (double)(c.w * c.h);
+        }
+    ff_mvdenoise_close(&m);
+    av_frame_free(&out);
+    return error;
+}
+
+/* Each frame on both sides takes out more noise, and so does the second pass. */
+static void gains(void)
+{
+    static const double noises[] = { 5, 10, 20 };
+
+    for (int i = 0; i < FF_ARRAY_ELEMS(noises); i++) {
+        const double noise = noises[i], square = noise * noise;
+        double left[4], first, estimated;
+
+        snprintf(test_context, sizeof(test_context), "noise of %g in a texture that moves", noise);
+        for (int radius = 0; radius < 4; radius++)
+            left[radius] = error_left(radius, 2, noise * 256, noise);
+        first     = error_left(2, 1, noise * 256, noise);
+        estimated = error_left(2, 2, 0, noise);
+        CHECK(left[0] < square / 4 && left[1] < left[0] && left[2] < left[1] && left[3] < left[2],
+              "errors of %g, %g, %g, %g are left", left[0], left[1], left[2], left[3]);
+        CHECK(left[2] < square / 10 && left[2] < first, "%g and after one pass %g", left[2], first);
+        CHECK(estimated < left[2] * 1.1, "%g where the noise is estimated", estimated);
+    }
+}
+
+/* The filter in its graph */
+
+#define MAX_CASES 3
+#define MAX_OUT   (MAX_CASES * DENOISE_MAX_FRAMES + 1)
+
+/** Frames that follow each other, of one format, and what mvdenoise makes of them. */
+typedef struct Sequence {
+    Case cases[MAX_CASES];      ///< of a size each
+    int nb_cases;
+    char options[200];
+    int nb_threads;
+    void (*configure)(void);    ///< called before the graph is configured; may be NULL
+    AVFrame *out[MAX_OUT];
+    int nb_out;
+} Sequence;
+
+static void draw_sequence(Sequence *q, uint64_t seed, int nb_cases)
+{
+    Case *first = &q->cases[0];
+    int pts = 0;
+
+    memset(q, 0, sizeof(*q));
+    q->nb_cases   = nb_cases;
+    q->nb_threads = 1 + seed % 3;
+    for (int i = 0; i < nb_cases; i++) {
+        Case *c = &q->cases[i];
+
+        draw_case(c, seed + (uint64_t)i * FF_ARRAY_ELEMS(formats));
+        c->cfg = first->cfg;
+        expect(c);
+        for (int n = 0; n < c->nb_frames; n++) {
+            AVFrame *f = c->frames[n];
+
+            f->pts      = pts;
+            f->duration = 1 + test_draw(&c->r, 5);
+            f->flags    = AV_FRAME_FLAG_INTERLACED * test_draw(&c->r, 2) | AV_FRAME_FLAG_KEY;
+            f->colorspace = AVCOL_SPC_BT709;
+            av_dict_set_int(&f->metadata, "number", pts, 0);
+            pts += f->duration;
+        }
+    }
+    snprintf(q->options, sizeof(q->options), "radius=%d:sigma=%.8f:strength=%.8f:passes=%d:planes=%u:search=never",
+             first->cfg.radius, first->cfg.sigma / 256., first->cfg.strength / 256., first->cfg.passes,
+             first->cfg.planes);
+}
+
+static void free_out(Sequence *q)
+{
+    for (int i = 0; i < q->nb_out; i++)
+        av_frame_free(&q->out[i]);
+    q->nb_out = 0;
+}
+
+static void free_sequence(Sequence *q)
+{
+    free_out(q);
+    for (int i = 0; i < q->nb_cases; i++)
+        free_case(&q->cases[i]);
+}
+
+static int open_graph(AVFilterGraph **graph, AVFilterContext **src, AVFilterContext **sink, const Sequence *q)
+{
+    AVBufferSrcParameters *params = test_alloc(av_buffersrc_parameters_alloc());
+    AVFilterContext *ctx;
+    int ret;
+
+    params->format      = q->cases[0].format;
+    params->width       = q->cases[0].w;
+    params->height      = q->cases[0].h;
+    params->time_base   = (AVRational) { 1, 25 };
+    params->frame_rate  = (AVRational) { 25, 1 };
+    params->color_space = q->cases[0].frames[0]->colorspace;
+    *graph = test_alloc(avfilter_graph_alloc());
+    *src   = test_alloc(avfilter_graph_alloc_filter(*graph, avfilter_get_by_name("buffer"), "in"));
+    (*graph)->nb_threads = q->nb_threads;
+    avfilter_graph_set_auto_convert(*graph, AVFILTER_AUTO_CONVERT_NONE);
+    if ((ret = av_buffersrc_parameters_set(*src, params)) >= 0 &&
+        (ret = avfilter_init_str(*src, NULL)) >= 0 &&
+        (ret = avfilter_graph_create_filter(&ctx, avfilter_get_by_name("mvdenoise"), "mvdenoise", q->options, NULL,
+                                            *graph)) >= 0 &&
+        (ret = avfilter_graph_create_filter(sink, avfilter_get_by_name("buffersink"), "out", NULL, NULL,
+                                            *graph)) >= 0 &&
+        (ret = avfilter_link(*src, 0, ctx, 0)) >= 0 && (ret = avfilter_link(ctx, 0, *sink, 0)) >= 0) {
+        if (q->configure)
+            q->configure();
+        ret = avfilter_graph_config(*graph, NULL);
+    }
+    av_free(params);
+    return ret;
+}
+
+static int take_out(Sequence *q, AVFilterContext *sink)
+{
+    int ret = 0;
+
+    while (ret >= 0 && q->nb_out < MAX_OUT) {
+        AVFrame *f = av_frame_alloc();
+
+        if (!f)
+            return AVERROR(ENOMEM);
+        ret = av_buffersink_get_frame(sink, f);
+        if (ret >= 0)
+            q->out[q->nb_out++] = f;
+        else
+            av_frame_free(&f);
+    }
+    return ret == AVERROR(EAGAIN) || ret == AVERROR_EOF ? 0 : ret;
+}
+
+static int run_sequence(Sequence *q)
+{
+    AVFilterContext *src, *sink;
+    AVFilterGraph *graph;
+    int ret;
+
+    free_out(q);
+    ret = open_graph(&graph, &src, &sink, q);
+    for (int i = 0; i < q->nb_cases; i++)
+        for (int n = 0; n < q->cases[i].nb_frames && ret >= 0; n++) {
+            ret = av_buffersrc_write_frame(src, q->cases[i].frames[n]);
+            if (ret >= 0)
+                ret = take_out(q, sink);
+        }
+    if (ret >= 0)
+        ret = av_buffersrc_add_frame(src, NULL);
+    if (ret >= 0)
+        ret = take_out(q, sink);
+    avfilter_graph_free(&graph);
+    return ret;
+}
+
+/*
+ * All frames come out, in order, each with its properties and the samples that the oracle has.
+ * Metadata is lost where FFmpeg cannot copy it.
+ */
+static void check_out(const Sequence *q, int has_metadata)
+{
+    int nb = 0;
+
+    for (int i = 0; i < q->nb_cases; i++)
+        for (int n = 0; n < q->cases[i].nb_frames; n++, nb++) {
+            const AVFrame *in = q->cases[i].frames[n], *out = q->out[nb];
+            const AVDictionaryEntry *number;
+
+            if (nb >= q->nb_out)
+                continue;
+            number = av_dict_get(out->metadata, "number", NULL, 0);
+            CHECK(out->width == in->width && out->height == in->height && out->pts == in->pts &&
+                  out->duration == in->duration && out->flags == in->flags && out->colorspace == in->colorspace &&
+                  (!has_metadata || (number && atoi(number->value) == in->pts)), "frame %d has other properties", nb);
+            if (out->width == in->width && out->height == in->height)
+                compare(&q->cases[i], out, n);
+        }
+    CHECK(q->nb_out == nb, "%d frames of %d", q->nb_out, nb);
+}
+
+static int nb_sequences;
+
+static void sequences(int nb)
+{
+    for (int i = 0; i < nb; i++) {
+        Sequence q;
+        int ret;
+
+        draw_sequence(&q, 5000 + i, 1 + i % MAX_CASES);
+        snprintf(test_context, sizeof(test_context), "sequence %d, %s, %d sizes, %s", i, q.cases[0].desc->name,
+                 q.nb_cases, q.options);
+        ret = run_sequence(&q);
+        CHECK(ret >= 0, "%s", av_err2str(ret));
+        check_out(&q, 1);
+        nb_sequences++;
+        free_sequence(&q);
+    }
+}
+
+static int next_to_fail;
+
+static void let_fail(void)
+{
+    test_fail_allocation(next_to_fail, 0);
+}
+
+/* Each allocation fails in turn, from the configuration on: an error or the right frames, and nothing leaks. */
+static void failing_allocations(void)
+{
+    int nb_tried = 0, nb_harmless = 0, failed = 1;
+    Sequence q;
+
+    for (uint64_t seed = 9000;; seed++) {
+        draw_sequence(&q, seed, 2);
+        if (q.cases[0].format == AV_PIX_FMT_YUV420P && q.cases[0].cfg.radius && q.cases[0].cfg.passes == 2 &&
+            !q.cases[0].cfg.sigma && q.cases[0].nb_frames > 4 && q.cases[0].nb_blocks[1] > 2)
+            break;
+        free_sequence(&q);
+    }
+    q.configure = let_fail;
+    for (int n = 1; failed; n++) {
+        const int outstanding = test_nb_outstanding;
+        int ret;
+
+        snprintf(test_context, sizeof(test_context), "allocation %d fails, %s", n, q.options);
+        next_to_fail = n;
+        test_track(1);
+        ret    = run_sequence(&q);
+        failed = test_nb_failed;
+        test_fail_allocation(0, 0);
+        if (ret >= 0)
+            check_out(&q, 0);
+        CHECK(failed || ret >= 0, "%s", av_err2str(ret));
+        free_out(&q);
+        test_track(0);
+        CHECK(test_nb_outstanding == outstanding, "%d buffers leaked", test_nb_outstanding - outstanding);
+        nb_tried    += failed;
+        nb_harmless += failed && ret >= 0;
+    }
+    printf("  %d allocations failed in turn; %d of them FFmpeg did without\n", nb_tried, nb_harmless);
+    CHECK(nb_tried > 50 && nb_harmless < nb_tried / 4, "%d of %d", nb_harmless, nb_tried);
+    free_sequence(&q);
+}
+
+int main(int argc, char **argv)
+{
+    int64_t only = -1;
+    int nb = 1500;
+
+    test_fail_init();
+    test_init("gpume_mvdenoise");
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "-quick")) {
+            nb = 300;
+        } else if (i + 1 < argc && !strcmp(argv[i], "-seed")) {
+            only = strtoll(argv[++i], NULL, 0);
+        } else if (i + 1 < argc && !strcmp(argv[i], "-cases")) {
+            nb = atoi(argv[++i]);
+        } else {
+            fprintf(stderr, "usage: gpume_mvdenoise [-quick] [-cases N] [-seed N]\n"
+                            "  -seed N   only the case of this seed\n");
+            return 1;
+        }
+    }
+    test_watch(600);
+    if (only >= 0) {
+        run_case(only);
+    } else {
+        estimates();
+        gains();
+        for (int i = 0; i < nb; i++)
+            run_case(i);
+        snprintf(test_context, sizeof(test_context), "all cases");
+        CHECK(nb < 200 || (nb_stacked > 100 * nb && nb_estimated > nb / 10), "%d patches in stacks, %d estimates",
+              nb_stacked, nb_estimated);
+        sequences(nb / 15);
+        failing_allocations();
+    }
+    printf("gpume_mvdenoise: %d pictures, %d patches in stacks, %d estimates, %d sequences, %d checks, %d failures\n",
+           nb_pictures, nb_stacked, nb_estimated, nb_sequences, test_nb_checks, test_nb_failures);
+    return !!test_nb_failures;
+}

@@ -1,0 +1,291 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Denoising along motion vectors: options, formats, frames in and out. How noise is taken out is
+ * in gpume/mvdenoise/mvdenoise.h.
+ */
+
+#include <math.h>
+
+#include "libavutil/mem.h"
+#include "libavutil/opt.h"
+
+#include "avfilter.h"
+#include "filters.h"
+#include "formats.h"
+#include "video.h"
+
+#include "gpume/core/searcher.h"
+#include "gpume/mvdenoise/mvdenoise.h"
+#include "gpume/picture/layout.h"
+#include "gpume/util/compat.h"
+#include "gpume/util/hwframes.h"
+#include "gpume/util/slice_threads.h"
+#include "gpume/util/upstream.h"
+
+/** The search that suits, as options of gpume, but for the number of references. */
+#define SEARCH_OPTIONS "algo=hme:block=8:dir=both:smooth=8:refs="
+
+typedef struct MvdenoiseContext {
+    const AVClass *class;
+
+    /* options */
+    int radius;
+    double sigma, strength;
+    int passes;
+    int planes;
+    int search;                 ///< enum GpumeSearchWhen
+
+    char search_options[sizeof(SEARCH_OPTIONS) + 11];
+    Mvdenoise *mvdenoise;
+    GpumeSearcher *searcher;
+    GpumeHwFrames frames;       ///< blank: they are in system memory
+    AVFrame *next;              ///< begins another sequence when the last one has been made
+    int eof, status;
+    int64_t status_pts;
+    int warned_missing;
+} MvdenoiseContext;
+
+#define OFFSET(x) offsetof(MvdenoiseContext, x)
+#define FLAGS AV_OPT_FLAG_VIDEO_PARAM | AV_OPT_FLAG_FILTERING_PARAM
+#define CONST(name, help, val, u) \
+    { name, help, 0, AV_OPT_TYPE_CONST, { .i64 = val }, 0, 0, FLAGS, .unit = u }
+
+static const AVOption mvdenoise_options[] = {
+    { "radius", "frames on each side that help to denoise a frame", OFFSET(radius), AV_OPT_TYPE_INT,
+      { .i64 = 2 }, 0, MVDENOISE_MAX_RADIUS, FLAGS },
+    { "sigma", "standard deviation of the noise, in units of 8-bit samples; 0: estimated for each plane",
+      OFFSET(sigma), AV_OPT_TYPE_DOUBLE, { .dbl = 0 }, 0, 100, FLAGS },
+    { "strength", "factor of sigma, given or estimated", OFFSET(strength), AV_OPT_TYPE_DOUBLE, { .dbl = 1 },
+      0, 10, FLAGS },
+    { "passes", "1: threshold coefficients; 2: then filter them by the result", OFFSET(passes), AV_OPT_TYPE_INT,
+      { .i64 = 2 }, 1, 2, FLAGS },
+    { "planes", "planes to denoise, as bits", OFFSET(planes), AV_OPT_TYPE_INT, { .i64 = 7 }, 0, 15, FLAGS },
+    GPUME_SEARCH_OPTION(search)
+    { NULL }
+};
+
+AVFILTER_DEFINE_CLASS(mvdenoise);
+
+static enum AVPixelFormat hw_format(const AVFilterContext *ctx, int i)
+{
+    return AV_PIX_FMT_NONE;
+}
+
+static int query_formats(const AVFilterContext *ctx,
+                         AVFilterFormatsConfig **cfg_in,
+                         AVFilterFormatsConfig **cfg_out)
+{
+    return ff_gpume_set_formats(ctx, cfg_in, cfg_out, ff_gpume_layout_supports, hw_format);
+}
+
+static void decided(void *log_ctx, int searched)
+{
+    ff_gpume_check_upstream(log_ctx, searched);
+}
+
+static av_cold int open_searcher(AVFilterContext *ctx)
+{
+    MvdenoiseContext *s = ctx->priv;
+    GpumeSearcherConfig cfg = {
+        .when      = s->radius && s->strength > 0 && s->planes ? s->search : GPUME_SEARCH_NEVER,
+        .params    = {
+            .algo = GPUME_ALGO_HME, .block = 8, .smooth = 8, .check = GPUME_AUTO,
+            .nb_references = 2 * s->radius,
+        },
+        .options   = s->search_options,
+        .sequence  = s->radius > 0,
+        .executor  = gpume_slice_threads(ctx),
+        .hw_device = ctx->hw_device_ctx,
+        .decided   = decided,
+        .log_ctx   = ctx,
+    };
+
+    for (int i = 0; i < s->radius; i++) {
+        cfg.params.distance[i]             = -1 - i;
+        cfg.params.distance[s->radius + i] = 1 + i;
+    }
+    snprintf(s->search_options, sizeof(s->search_options), SEARCH_OPTIONS "%d", s->radius);
+    ff_gpume_searcher_close(&s->searcher);
+    return ff_gpume_searcher_open(&s->searcher, &cfg);
+}
+
+static av_cold int config_output(AVFilterLink *outlink)
+{
+    AVFilterContext *ctx = outlink->src;
+    MvdenoiseContext *s  = ctx->priv;
+    const MvdenoiseConfig cfg = {
+        .executor = gpume_slice_threads(ctx),
+        .radius   = s->radius,
+        .sigma    = s->sigma > 0 ? FFMAX(lrint(s->sigma * MVDENOISE_SIGMA_ONE), 1) : 0,
+        .strength = lrint(s->strength * 256),
+        .passes   = s->passes,
+        .planes   = s->planes,
+        .log_ctx  = ctx,
+    };
+    int ret;
+
+    ff_mvdenoise_close(&s->mvdenoise);
+    ret = open_searcher(ctx);
+    return ret < 0 ? ret : ff_mvdenoise_open(&s->mvdenoise, &cfg);
+}
+
+/* Says once what a search for this radius is called. */
+static void warn_missing(AVFilterContext *ctx)
+{
+    MvdenoiseContext *s = ctx->priv;
+    const int distance = ff_mvdenoise_missing(s->mvdenoise);
+
+    if (!distance || s->warned_missing)
+        return;
+    av_log(ctx, AV_LOG_WARNING, "Frames have no motion vectors into those %d before or after them, and are denoised "
+           "without these. Put gpume=%s before mvdenoise, or set its radius to less.\n", distance, s->search_options);
+    s->warned_missing = 1;
+}
+
+/* Sends the next frame if there is what it takes. Returns 1 if one was sent, 0 if not. */
+static int produce(AVFilterContext *ctx)
+{
+    MvdenoiseContext *s = ctx->priv;
+    const AVFrame *next = ff_mvdenoise_next(s->mvdenoise);
+    AVFrame *out;
+    int ret;
+
+    if (!next)
+        return 0;
+    out = av_frame_clone(next);
+    if (!out)
+        return AVERROR(ENOMEM);
+    ret = ff_gpume_new_samples(&s->frames, ctx->outputs[0], out, NULL);
+    if (ret >= 0)
+        ret = ff_mvdenoise_make(s->mvdenoise, out);
+    if (ret < 0) {
+        av_frame_free(&out);
+        return ret;
+    }
+    warn_missing(ctx);
+    ret = ff_filter_frame(ctx->outputs[0], out);
+    return ret < 0 ? ret : 1;
+}
+
+/* Takes the next frame of the input, or what it begins has to wait. */
+static int take(AVFilterContext *ctx, AVFrame **frame)
+{
+    MvdenoiseContext *s = ctx->priv;
+    const int fits = ff_gpume_hwframes_fit(&s->frames, ctx->inputs[0], *frame);
+
+    if (fits < 0)
+        return fits;
+    if (!ff_mvdenoise_continues(s->mvdenoise, *frame)) {
+        ff_mvdenoise_flush(s->mvdenoise);
+        FFSWAP(AVFrame *, s->next, *frame);
+        return 0;
+    }
+    return ff_mvdenoise_push(s->mvdenoise, frame);
+}
+
+/* Gets the next frame with its motion fields. Returns 1, 0 if there is none, or an AVERROR code. */
+static int receive(AVFilterContext *ctx)
+{
+    MvdenoiseContext *s = ctx->priv;
+    AVFrame *frame = NULL;
+    int ret;
+
+    if (s->next) {
+        ret = ff_mvdenoise_push(s->mvdenoise, &s->next);
+        return ret < 0 ? ret : 1;
+    }
+    ret = ff_gpume_searcher_pull(s->searcher, &frame);
+    if (ret >= 0) {
+        ret = take(ctx, &frame);
+        av_frame_free(&frame);
+        return ret < 0 ? ret : 1;
+    }
+    if (ret == AVERROR_EOF) {
+        ff_mvdenoise_flush(s->mvdenoise);
+        s->eof = 1;
+        return 1;
+    }
+    return ret == AVERROR(EAGAIN) ? 0 : ret;
+}
+
+static int activate(AVFilterContext *ctx)
+{
+    AVFilterLink *inlink = ctx->inputs[0], *outlink = ctx->outputs[0];
+    MvdenoiseContext *s = ctx->priv;
+    AVFrame *frame;
+    int64_t pts;
+    int ret, status;
+
+    FF_FILTER_FORWARD_STATUS_BACK(outlink, inlink);
+
+    for (;;) {
+        ret = produce(ctx);
+        if (ret < 0)
+            return ret;
+        if (ret) {
+            /* a frame a call, so that none waits behind others */
+            ff_filter_set_ready(ctx, 100);
+            return 0;
+        }
+        if (s->eof) {
+            ff_outlink_set_status(outlink, s->status, s->status_pts);
+            return 0;
+        }
+        ret = receive(ctx);
+        if (ret < 0)
+            return ret;
+        if (ret)
+            continue;
+        ret = ff_inlink_consume_frame(inlink, &frame);
+        if (ret < 0)
+            return ret;
+        if (ret) {
+            ret = ff_gpume_searcher_push(s->searcher, &frame);
+            av_frame_free(&frame);
+            if (ret < 0)
+                return ret;
+        } else if (ff_inlink_acknowledge_status(inlink, &status, &pts)) {
+            ff_gpume_searcher_flush(s->searcher);
+            s->status     = status;
+            s->status_pts = pts;
+        } else {
+            FF_FILTER_FORWARD_WANTED(outlink, inlink);
+            return FFERROR_NOT_READY;
+        }
+    }
+}
+
+static av_cold void uninit(AVFilterContext *ctx)
+{
+    MvdenoiseContext *s = ctx->priv;
+
+    av_frame_free(&s->next);
+    ff_gpume_searcher_close(&s->searcher);
+    ff_mvdenoise_close(&s->mvdenoise);
+}
+
+static const AVFilterPad mvdenoise_outputs[] = {
+    {
+        .name         = "default",
+        .type         = AVMEDIA_TYPE_VIDEO,
+        .config_props = config_output,
+    },
+};
+
+const GPUME_FILTER ff_vf_mvdenoise = {
+    GPUME_PUBLIC(name)        = "mvdenoise",
+    GPUME_PUBLIC(description) = NULL_IF_CONFIG_SMALL("Denoise along motion vectors."),
+    GPUME_PUBLIC(priv_class)  = &mvdenoise_class,
+    GPUME_PUBLIC(flags)       = AVFILTER_FLAG_SLICE_THREADS,
+    .priv_size = sizeof(MvdenoiseContext),
+    .uninit    = uninit,
+    .activate  = activate,
+    FILTER_INPUTS(ff_video_default_filterpad),
+    FILTER_OUTPUTS(mvdenoise_outputs),
+    FILTER_QUERY_FUNC2(query_formats),
+};
