@@ -581,7 +581,8 @@ static double error_left(int radius, int passes, int sigma, double noise)
 
         for (int y = 0; y < c.h; y++)
             for (int x = 0; x < c.w; x++)
-                set_word(&c, f, 0, x, y, av_clip(lrint(draw_sample(&c, n, 0, x, y) + noise * draw_normal(&c.r)), 0, 255));
+                set_word(&c, f, 0, x, y,
+                         av_clip(lrint(draw_sample(&c, n, 0, x, y) + noise * draw_normal(&c.r)), 0, 255));
         draw_side_data(&c, n);
         ret = ff_mvdenoise_push(m, &f);
         if (n == GAIN_FRAMES - 1)
