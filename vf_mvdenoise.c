@@ -88,28 +88,34 @@ static void decided(void *log_ctx, int searched)
     ff_gpume_check_upstream(log_ctx, searched);
 }
 
-static av_cold int open_searcher(AVFilterContext *ctx)
+/* Returns how many frames on each side are needed: none where no plane changes. */
+static int needed_radius(const MvdenoiseContext *s)
+{
+    return s->strength > 0 && s->planes ? s->radius : 0;
+}
+
+static av_cold int open_searcher(AVFilterContext *ctx, int radius)
 {
     MvdenoiseContext *s = ctx->priv;
     GpumeSearcherConfig cfg = {
-        .when      = s->radius && s->strength > 0 && s->planes ? s->search : GPUME_SEARCH_NEVER,
+        .when      = radius ? s->search : GPUME_SEARCH_NEVER,
         .params    = {
             .algo = GPUME_ALGO_HME, .block = 8, .smooth = 8, .check = GPUME_AUTO,
-            .nb_references = 2 * s->radius,
+            .nb_references = 2 * radius,
         },
         .options   = s->search_options,
-        .sequence  = s->radius > 0,
+        .sequence  = radius > 0,
         .executor  = gpume_slice_threads(ctx),
         .hw_device = ctx->hw_device_ctx,
         .decided   = decided,
         .log_ctx   = ctx,
     };
 
-    for (int i = 0; i < s->radius; i++) {
-        cfg.params.distance[i]             = -1 - i;
-        cfg.params.distance[s->radius + i] = 1 + i;
+    for (int i = 0; i < radius; i++) {
+        cfg.params.distance[i]          = -1 - i;
+        cfg.params.distance[radius + i] = 1 + i;
     }
-    snprintf(s->search_options, sizeof(s->search_options), SEARCH_OPTIONS "%d", s->radius);
+    snprintf(s->search_options, sizeof(s->search_options), SEARCH_OPTIONS "%d", radius);
     ff_gpume_searcher_close(&s->searcher);
     return ff_gpume_searcher_open(&s->searcher, &cfg);
 }
@@ -120,7 +126,7 @@ static av_cold int config_output(AVFilterLink *outlink)
     MvdenoiseContext *s  = ctx->priv;
     const MvdenoiseConfig cfg = {
         .executor = gpume_slice_threads(ctx),
-        .radius   = s->radius,
+        .radius   = needed_radius(s),
         .sigma    = s->sigma > 0 ? FFMAX(lrint(s->sigma * MVDENOISE_SIGMA_ONE), 1) : 0,
         .strength = lrint(s->strength * 256),
         .passes   = s->passes,
@@ -130,7 +136,7 @@ static av_cold int config_output(AVFilterLink *outlink)
     int ret;
 
     ff_mvdenoise_close(&s->mvdenoise);
-    ret = open_searcher(ctx);
+    ret = open_searcher(ctx, cfg.radius);
     return ret < 0 ? ret : ff_mvdenoise_open(&s->mvdenoise, &cfg);
 }
 

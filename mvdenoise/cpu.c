@@ -10,8 +10,10 @@
 
 #include <string.h>
 
+#include "config.h"
 #include "libavutil/attributes.h"
 #include "libavutil/common.h"
+#include "libavutil/cpu.h"
 #include "libavutil/error.h"
 #include "libavutil/mem.h"
 #include "libavutil/mem_internal.h"
@@ -114,8 +116,14 @@ static int set_layout(void *priv, const GpumeLayout *l)
     forget(s);
     s->layout = l;
     s->cells  = gpume_cells(l->w, l->h, MVDENOISE_LOG2_CELL, 1 << MVDENOISE_LOG2_CELL >> 1);
-    ff_mvdenoise_samples_init(&s->samples, l->depth);
-    ff_mvdenoise_transform_init(&s->transform, l->depth);
+    ff_mvdenoise_samples_init_c(&s->samples, l->depth);
+    ff_mvdenoise_transform_init_c(&s->transform, l->depth);
+#if ARCH_X86 && HAVE_X86ASM
+    if (av_get_cpu_flags() & AV_CPU_FLAG_AVX2) {
+        ff_mvdenoise_samples_init_avx2(&s->samples, l->depth);
+        ff_mvdenoise_transform_init_avx2(&s->transform, l->depth);
+    }
+#endif
     if (s->cells.cols * (int64_t)s->cells.rows > INT_MAX / 64)
         return AVERROR(ENOMEM);
     /* sums, weights, and a row of samples */

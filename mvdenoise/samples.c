@@ -45,7 +45,11 @@ static const uint8_t window[MVDENOISE_PATCH][MVDENOISE_PATCH] = {
 #define SUM        uint64_t
 #include "libavfilter/gpume/mvdenoise/samples_template.c"
 
-av_cold void ff_mvdenoise_samples_init(MvdenoiseSamples *s, int depth)
+#ifndef MVDENOISE_SAMPLES_INIT
+#define MVDENOISE_SAMPLES_INIT ff_mvdenoise_samples_init_c
+#endif
+
+av_cold void MVDENOISE_SAMPLES_INIT(MvdenoiseSamples *s, int depth)
 {
     *s = depth > 8 ? (MvdenoiseSamples) { halves_16, read_16, squares_16, combine_16, copy_16, store_16 }
                    : (MvdenoiseSamples) { halves_8,  read_8,  squares_8,  combine_8,  copy_8,  store_8 };

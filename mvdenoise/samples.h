@@ -48,6 +48,8 @@ typedef struct MvdenoiseSamples {
     void (*store)(uint8_t *dst, const uint16_t *src, int w, int step, int shift);
 } MvdenoiseSamples;
 
-void ff_mvdenoise_samples_init(MvdenoiseSamples *s, int depth);
+/** In C as the build has it, and in C that is compiled for AVX2. */
+void ff_mvdenoise_samples_init_c(MvdenoiseSamples *s, int depth);
+void ff_mvdenoise_samples_init_avx2(MvdenoiseSamples *s, int depth);
 
 #endif /* AVFILTER_GPUME_MVDENOISE_SAMPLES_H */

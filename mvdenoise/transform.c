@@ -62,7 +62,7 @@ static const int16_t over_time[MVDENOISE_MAX_STACK][MVDENOISE_MAX_STACK][MVDENOI
 };
 
 /** What the Wiener filter does to coefficients of each ratio to sigma, by 32768. */
-static uint16_t gains[MVDENOISE_RATIOS];
+static int gains[MVDENOISE_RATIOS];
 
 static av_cold void init_gains(void)
 {
@@ -94,7 +94,11 @@ static int mean(const uint16_t *patch)
 #define PRODUCT    int64_t
 #include "libavfilter/gpume/mvdenoise/coefs_template.c"
 
-av_cold void ff_mvdenoise_transform_init(MvdenoiseTransform *t, int depth)
+#ifndef MVDENOISE_TRANSFORM_INIT
+#define MVDENOISE_TRANSFORM_INIT ff_mvdenoise_transform_init_c
+#endif
+
+av_cold void MVDENOISE_TRANSFORM_INIT(MvdenoiseTransform *t, int depth)
 {
     static AVOnce once = AV_ONCE_INIT;
 

@@ -30,6 +30,8 @@ typedef struct MvdenoiseTransform {
     unsigned (*wiener)(uint16_t *dst, const MvdenoiseStack *stack, const MvdenoiseNoise *noise, int depth);
 } MvdenoiseTransform;
 
-void ff_mvdenoise_transform_init(MvdenoiseTransform *t, int depth);
+/** In C as the build has it, and in C that is compiled for AVX2. */
+void ff_mvdenoise_transform_init_c(MvdenoiseTransform *t, int depth);
+void ff_mvdenoise_transform_init_avx2(MvdenoiseTransform *t, int depth);
 
 #endif /* AVFILTER_GPUME_MVDENOISE_TRANSFORM_H */

@@ -455,6 +455,8 @@ static void run_case(uint64_t seed)
     Case c[2];
     int ret;
 
+    /* every other one in plain C */
+    av_force_cpu_flags(seed & 1 ? 0 : -1);
     draw_case(&c[0], seed);
     draw_case(&c[1], seed + 1);
     executor.kind = test_draw(&c[0].r, TEST_NB_EXECUTORS);
@@ -580,9 +582,11 @@ static double error_left(int radius, int passes, int sigma, double noise)
         AVFrame *f = c.frames[n] = alloc_frame(&c);
 
         for (int y = 0; y < c.h; y++)
-            for (int x = 0; x < c.w; x++)
-                set_word(&c, f, 0, x, y,
-                         av_clip(lrint(draw_sample(&c, n, 0, x, y) + noise * draw_normal(&c.r)), 0, 255));
+            for (int x = 0; x < c.w; x++) {
+                const double v = draw_sample(&c, n, 0, x, y) + noise * draw_normal(&c.r);
+
+                set_word(&c, f, 0, x, y, av_clip(lrint(v), 0, 255));
+            }
         draw_side_data(&c, n);
         ret = ff_mvdenoise_push(m, &f);
         if (n == GAIN_FRAMES - 1)

@@ -299,7 +299,9 @@ static void denoise_stack(Denoise *s, DenoiseStack *k, const DenoiseComponent *c
             continue;
         denoise_read(patch, &own, x, y, 0, 0);
         for (int i = 0; i < 8 && u != t; i++) {
-            static const int at[8][2] = { { 0, 0 }, { 7, 0 }, { 0, 7 }, { 7, 7 }, { -8, 3 }, { 15, 3 }, { 3, -8 }, { 3, 15 } };
+            static const int at[8][2] = {
+                { 0, 0 }, { 7, 0 }, { 0, 7 }, { 7, 7 }, { -8, 3 }, { 15, 3 }, { 3, -8 }, { 3, 15 },
+            };
             const int cx = denoise_clip(((x + at[i][0]) * denoise_pow2(c->sx)) >> 3, 0, cols - 1);
             const int cy = denoise_clip(((y + at[i][1]) * denoise_pow2(c->sy)) >> 3, 0, rows - 1);
             int64_t sum = 0;

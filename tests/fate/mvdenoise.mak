@@ -56,7 +56,7 @@ $(FATE_MVDENOISE_FORMATS): CMD = $(call MVDENOISE_CRC,$(MVDENOISE_6)$(GPUME_COMM
 fate-mvdenoise-mestimate: CMD = $(call MVDENOISE_CRC,$(MVDENOISE_6),mestimate=epzs:8$(GPUME_COMMA)mvdenoise=radius=1)
 
 # Messages
-FATE_MVDENOISE_ERRORS = $(foreach N,vectors refs size dropped removed alone radius,fate-mvdenoise-error-$(N))
+FATE_MVDENOISE_ERRORS = $(foreach N,vectors refs size dropped removed alone off radius,fate-mvdenoise-error-$(N))
 MVDENOISE_SAYS = { ffmpeg -v $(1) -lavfi "$(MVDENOISE_6),$(2)" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvdenoise[^]]*. //p"; }
 fate-mvdenoise-error-vectors: CMD = $(call MVDENOISE_SAYS,warning,mvdenoise=search=never)
 fate-mvdenoise-error-refs:    CMD = $(call MVDENOISE_SAYS,warning,gpume=algo=hme:dir=both$(GPUME_COMMA)mvdenoise)
@@ -64,6 +64,8 @@ fate-mvdenoise-error-size:    CMD = $(call MVDENOISE_SAYS,warning,$(call MVDENOI
 fate-mvdenoise-error-dropped: CMD = $(call MVDENOISE_SAYS,warning,$(call MVDENOISE_HME,2)$(GPUME_COMMA)select=not(eq(n\,2))$(GPUME_COMMA)mvdenoise)
 fate-mvdenoise-error-removed: CMD = $(call MVDENOISE_SAYS,warning,$(call MVDENOISE_HME,2)$(GPUME_COMMA)scale=60:40$(GPUME_COMMA)mvdenoise)
 fate-mvdenoise-error-alone:   CMD = $(call MVDENOISE_SAYS,info,mvdenoise) | sed "s/backend=[a-z]*/backend=/"
+# nothing is searched, and nothing is missing
+fate-mvdenoise-error-off:     CMD = $(call MVDENOISE_SAYS,info,mvdenoise=strength=0) && echo "no more"
 fate-mvdenoise-error-radius:  CMD = { ffmpeg -v error -lavfi "$(MVDENOISE_6)$(GPUME_COMMA)mvdenoise=radius=5" -f null - 2>&1 | sed -n -e "s/^.*\(Value 5.*radius.*range.*\)/\1/p"; }
 
 FATE_MVDENOISE_ALL = $(FATE_MVDENOISE_PICTURES) $(FATE_MVDENOISE_SAME) $(FATE_MVDENOISE_ERRORS)
