@@ -15,6 +15,13 @@
                  "scroll,shear,shuffleframes,reverse,swaprect,transpose,transpose_cuda,transpose_vulkan,v360,"   \
                  "vflip,vflip_vulkan,zoompan"
 
+static int changes_size(const AVFilterContext *ctx)
+{
+    const AVFilterLink *in = ctx->nb_inputs ? ctx->inputs[0] : NULL, *out = ctx->outputs[0];
+
+    return in && (in->w != out->w || in->h != out->h);
+}
+
 void ff_gpume_check_upstream(AVFilterContext *ctx, int searched)
 {
     const AVFilterContext *from = ctx, *after = NULL;
@@ -28,7 +35,7 @@ void ff_gpume_check_upstream(AVFilterContext *ctx, int searched)
         name  = from->filter->name;
         if (av_match_name(name, SEARCHES))
             searches = name;
-        else if (av_match_name(name, MOVES))
+        else if (av_match_name(name, MOVES) || changes_size(from))
             moves = name;
     }
     if (searched && searches)

@@ -128,10 +128,14 @@ fate-mvfps-error-removed:  CMD = $(call MVFPS_SAYS,scale=60:40)
 fate-mvfps-error-rate:    CMD = $(call MVFPS_FAILS,$(GPUME_SRC)$(GPUME_COMMA)mvfps=fps=fast)
 fate-mvfps-error-factor:  CMD = $(call MVFPS_FAILS,$(GPUME_SRC)$(GPUME_COMMA)mvfps=fps=0x)
 
+# FFmpeg 7.1's setpts forgets the frame rate and durations, and its scale keeps vectors
+MVFPS_OTHER_IN_7 = $(foreach N,gap gap-dup jump film-late ntsc-late error-removed,fate-mvfps-$(N))
+MVFPS_OTHER      = $(if $(filter 7.%,$(shell cat $(SRC_PATH)/RELEASE)),$(MVFPS_OTHER_IN_7))
+
 FATE_MVFPS_ALL = $(FATE_MVFPS_RATES) $(FATE_MVFPS_MCI) $(FATE_MVFPS_SAME) $(FATE_MVFPS_ERRORS)
-FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER CONCAT_FILTER NULL_MUXER) += $(FATE_MVFPS_ALL)
+FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER CONCAT_FILTER NULL_MUXER) += $(filter-out $(MVFPS_OTHER),$(FATE_MVFPS_ALL))
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER SCALE_FILTER) += $(FATE_MVFPS_FORMATS)
-FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS)) += $(FATE_MVFPS_ROUNDED)
+FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS)) += $(filter-out $(MVFPS_OTHER),$(FATE_MVFPS_ROUNDED))
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) FADE_FILTER DRAWBOX_FILTER) += $(FATE_MVFPS_LIGHTS)
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER CONCAT_FILTER SCDET_FILTER METADATA_FILTER NULL_MUXER) += fate-mvfps-statistics
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER MESTIMATE_FILTER) += fate-mvfps-mestimate
