@@ -39,8 +39,8 @@ check demo/frames-per-second "$(grep '^frames/s' $work/table)" \
     grep -qE '^frames/s  *[0-9]+\.[0-9] ' $work/table
 check demo/mean-vector "$(grep '^mean vector' $work/table)" \
     grep -qE '^mean vector  *[67]\.[0-9]* samples' $work/table
-# 20 x 15 blocks in 11 frames; most have exactly the picture's motion
-awk -F, 'NR > 1 { n++; right += $10 == 6 * $12 && $11 == 2 * $12 } END { exit !(n == 3300 && right > 0.8 * n) }' \
+# 40 x 30 blocks in 11 frames; most have exactly the picture's motion
+awk -F, 'NR > 1 { n++; right += $10 == 6 * $12 && $11 == 2 * $12 } END { exit !(n == 13200 && right > 0.8 * n) }' \
     $work/out/vectors.csv
 check demo/vectors "the vectors of vectors.csv are not the picture's motion" test $? = 0
 n=$("$bin/ffprobe" -v error -count_frames -show_entries stream=nb_read_frames -of csv=p=0 $work/out/overlay.mp4)
