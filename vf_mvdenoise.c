@@ -17,15 +17,15 @@
 #include "avfilter.h"
 #include "filters.h"
 #include "formats.h"
+#include "vf_mv.h"
 #include "video.h"
 
-#include "gpume/core/searcher.h"
+#include "gpume/core/searches.h"
 #include "gpume/mvdenoise/mvdenoise.h"
 #include "gpume/picture/layout.h"
 #include "gpume/util/compat.h"
 #include "gpume/util/hwframes.h"
 #include "gpume/util/slice_threads.h"
-#include "gpume/util/upstream.h"
 
 /** The search that suits, as options of gpume, but for the number of references. */
 #define SEARCH_OPTIONS "algo=hme:block=8:dir=both:smooth=8:refs="
@@ -83,11 +83,6 @@ static int query_formats(const AVFilterContext *ctx,
     return ff_gpume_set_formats(ctx, cfg_in, cfg_out, ff_gpume_layout_supports, hw_format);
 }
 
-static void decided(void *log_ctx, int searched)
-{
-    ff_gpume_check_upstream(log_ctx, searched);
-}
-
 /* Returns how many frames on each side are needed: none where no plane changes. */
 static int needed_radius(const MvdenoiseContext *s)
 {
@@ -107,7 +102,7 @@ static av_cold int open_searcher(AVFilterContext *ctx, int radius)
         .sequence  = radius > 0,
         .executor  = gpume_slice_threads(ctx),
         .hw_device = ctx->hw_device_ctx,
-        .decided   = decided,
+        .decided   = gpume_vectors_decided,
         .log_ctx   = ctx,
     };
 
@@ -223,9 +218,7 @@ static int activate(AVFilterContext *ctx)
 {
     AVFilterLink *inlink = ctx->inputs[0], *outlink = ctx->outputs[0];
     MvdenoiseContext *s = ctx->priv;
-    AVFrame *frame;
-    int64_t pts;
-    int ret, status;
+    int ret;
 
     FF_FILTER_FORWARD_STATUS_BACK(outlink, inlink);
 
@@ -247,22 +240,9 @@ static int activate(AVFilterContext *ctx)
             return ret;
         if (ret)
             continue;
-        ret = ff_inlink_consume_frame(inlink, &frame);
+        ret = gpume_feed_searcher(ctx, s->searcher, &s->status, &s->status_pts);
         if (ret < 0)
             return ret;
-        if (ret) {
-            ret = ff_gpume_searcher_push(s->searcher, &frame);
-            av_frame_free(&frame);
-            if (ret < 0)
-                return ret;
-        } else if (ff_inlink_acknowledge_status(inlink, &status, &pts)) {
-            ff_gpume_searcher_flush(s->searcher);
-            s->status     = status;
-            s->status_pts = pts;
-        } else {
-            FF_FILTER_FORWARD_WANTED(outlink, inlink);
-            return FFERROR_NOT_READY;
-        }
     }
 }
 

@@ -22,11 +22,11 @@
 #include "avfilter.h"
 #include "filters.h"
 #include "formats.h"
+#include "vf_mv.h"
 #include "video.h"
 
-#include "gpume/core/searcher.h"
+#include "gpume/core/searches.h"
 #include "gpume/util/compat.h"
-#include "gpume/util/upstream.h"
 #include "gpume/util/slice_threads.h"
 #include "gpume/util/hwframes.h"
 #include "gpume/mvfps/mvfps.h"
@@ -203,11 +203,6 @@ static av_cold void set_limits(MvfpsContext *s, AVRational in_rate)
     s->rounding = FFMIN(near, FFMAX(to_output(s, 1, step, AV_ROUND_DOWN) - 1, 0) / 2);
 }
 
-static void decided(void *log_ctx, int searched)
-{
-    ff_gpume_check_upstream(log_ctx, searched);
-}
-
 /* Motion between neighbours: that of whole samples serves as well here, and takes half the time. */
 static av_cold int open_searcher(AVFilterContext *ctx)
 {
@@ -222,7 +217,7 @@ static av_cold int open_searcher(AVFilterContext *ctx)
         .sequence  = s->mode == MVFPS_MCI,
         .executor  = gpume_slice_threads(ctx),
         .hw_device = ctx->hw_device_ctx,
-        .decided   = decided,
+        .decided   = gpume_vectors_decided,
         .log_ctx   = ctx,
     };
 
@@ -629,8 +624,7 @@ static int activate(AVFilterContext *ctx)
     AVFilterLink *inlink = ctx->inputs[0], *outlink = ctx->outputs[0];
     MvfpsContext *s = ctx->priv;
     AVFrame *frame;
-    int64_t pts;
-    int ret, status;
+    int ret;
 
     FF_FILTER_FORWARD_STATUS_BACK(outlink, inlink);
 
@@ -659,22 +653,9 @@ static int activate(AVFilterContext *ctx)
         }
         if (ret != AVERROR(EAGAIN))
             return ret;
-        ret = ff_inlink_consume_frame(inlink, &frame);
+        ret = gpume_feed_searcher(ctx, s->searcher, &s->status, &s->status_pts);
         if (ret < 0)
             return ret;
-        if (ret) {
-            ret = ff_gpume_searcher_push(s->searcher, &frame);
-            av_frame_free(&frame);
-            if (ret < 0)
-                return ret;
-        } else if (ff_inlink_acknowledge_status(inlink, &status, &pts)) {
-            ff_gpume_searcher_flush(s->searcher);
-            s->status     = status;
-            s->status_pts = pts;
-        } else {
-            FF_FILTER_FORWARD_WANTED(outlink, inlink);
-            return FFERROR_NOT_READY;
-        }
     }
 }
 

@@ -17,14 +17,14 @@
 #include "avfilter.h"
 #include "filters.h"
 #include "formats.h"
+#include "vf_mv.h"
 #include "video.h"
 
-#include "gpume/core/searcher.h"
+#include "gpume/core/searches.h"
 #include "gpume/field/sidedata.h"
 #include "gpume/util/compat.h"
 #include "gpume/util/slice_threads.h"
 #include "gpume/util/hwframes.h"
-#include "gpume/util/upstream.h"
 #include "gpume/mvview/canvas.h"
 #include "gpume/mvview/field.h"
 #include "gpume/mvview/mvview.h"
@@ -155,11 +155,6 @@ static av_cold int init(AVFilterContext *ctx)
     return s->disabled ? 0 : AVERROR(ENOMEM);
 }
 
-static void decided(void *log_ctx, int searched)
-{
-    ff_gpume_check_upstream(log_ctx, searched);
-}
-
 /* True motion, only that which is drawn. */
 static av_cold int open_searcher(AVFilterContext *ctx)
 {
@@ -174,7 +169,7 @@ static av_cold int open_searcher(AVFilterContext *ctx)
         .options   = s->search_options,
         .executor  = gpume_slice_threads(ctx),
         .hw_device = ctx->hw_device_ctx,
-        .decided   = decided,
+        .decided   = gpume_vectors_decided,
         .log_ctx   = ctx,
     };
 
@@ -277,22 +272,11 @@ static int activate(AVFilterContext *ctx)
         }
         if (ret != AVERROR(EAGAIN))
             return ret;
-        ret = ff_inlink_consume_frame(inlink, &frame);
+        ret = gpume_feed_searcher(ctx, s->searcher, &s->status, &s->status_pts);
+        if (ret > 0)
+            ret = av_fifo_write(s->disabled, &ctx->is_disabled, 1);
         if (ret < 0)
             return ret;
-        if (ret) {
-            ret = av_fifo_write(s->disabled, &ctx->is_disabled, 1);
-            if (ret >= 0)
-                ret = ff_gpume_searcher_push(s->searcher, &frame);
-            av_frame_free(&frame);
-            if (ret < 0)
-                return ret;
-        } else if (ff_inlink_acknowledge_status(inlink, &s->status, &s->status_pts)) {
-            ff_gpume_searcher_flush(s->searcher);
-        } else {
-            FF_FILTER_FORWARD_WANTED(outlink, inlink);
-            return FFERROR_NOT_READY;
-        }
     }
 }
 

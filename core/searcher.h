@@ -13,20 +13,12 @@
 #define AVFILTER_GPUME_CORE_SEARCHER_H
 
 #include "libavfilter/gpume/core/engine.h"
-#include "libavfilter/gpume/core/searches.h"
 
 /** Values of a filter's option search. */
 enum GpumeSearchWhen {
     GPUME_SEARCH_NEVER,
     GPUME_SEARCH_AUTO,          ///< where frames have no vectors
 };
-
-/** The option search of a filter, OFFSET and FLAGS as where it is. */
-#define GPUME_SEARCH_OPTION(field)                                                             \
-    { "search", "whether to search motion vectors", OFFSET(field), AV_OPT_TYPE_INT,            \
-      { .i64 = GPUME_SEARCH_AUTO }, GPUME_SEARCH_NEVER, GPUME_SEARCH_AUTO, FLAGS, .unit = "search" }, \
-        CONST("never", "no", GPUME_SEARCH_NEVER, "search"),                                    \
-        CONST("auto", "where the frames have none", GPUME_SEARCH_AUTO, "search"),
 
 /** What a searcher is opened with. Pointers must remain valid until it is closed. */
 typedef struct GpumeSearcherConfig {
