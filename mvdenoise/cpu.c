@@ -23,12 +23,6 @@
 #include "libavfilter/gpume/mvdenoise/stack.h"
 #include "libavfilter/gpume/util/tasks.h"
 
-/** Parts of a job that each of several threads gets on average: rows do not all take as long. */
-#define PARTS 4
-
-/** Tasks at most, one after the other. */
-#define MAX_TASKS 4
-
 /** A picture and what is made of it. */
 typedef struct Slot {
     GpumePadded noisy[GPUME_NB_PLANES], pilot[GPUME_NB_PLANES];
@@ -59,9 +53,7 @@ typedef struct CPUBackend {
     const MvdenoiseStep *step;
     MvdenoiseWindow window;
     GpumeScheduler scheduler;
-    GpumeTask tasks[MAX_TASKS];
-    GpumeTask *task_list[MAX_TASKS];
-    int nb_tasks;
+    GpumeTaskChain chain;
 } CPUBackend;
 
 static av_cold int init(void *priv, const MvdenoiseConfig *cfg)
@@ -144,35 +136,6 @@ static int set_layout(void *priv, const GpumeLayout *l)
     return 0;
 }
 
-/* Adds a task, which needs all of the one before. */
-static void add_task(CPUBackend *s, void (*run)(void *arg, int worker, int start, int end), int nb_units)
-{
-    const int i = s->nb_tasks++;
-
-    s->tasks[i]     = (GpumeTask) { run, .arg = s, .nb_units = nb_units, .needs = { i ? &s->tasks[i - 1] : NULL } };
-    s->task_list[i] = &s->tasks[i];
-}
-
-static void run_tasks(CPUBackend *s)
-{
-    GpumeTaskList list = { s->task_list, s->nb_tasks };
-    GpumeTaskList *const lists[] = { &list };
-
-    ff_gpume_tasks_run(&s->scheduler, lists, 1);
-    s->nb_tasks = 0;
-}
-
-/* Returns into how many parts rows are divided. */
-static int nb_parts(const CPUBackend *s, int rows)
-{
-    return FFMIN(PARTS * (int64_t)s->cfg->executor.nb_threads, rows);
-}
-
-static int first_row(int rows, int part, int nb)
-{
-    return rows * (int64_t)part / nb;
-}
-
 /* Units are rows of one component after the other. Returns which row of which component one is. */
 static int find_row(const CPUBackend *s, int (*nb_rows)(const GpumeComponent *), int unit, int *component)
 {
@@ -223,14 +186,14 @@ static void map_fields(void *arg, int worker, int start, int end)
 static void load_parts(void *arg, int worker, int start, int end)
 {
     CPUBackend *s  = arg;
-    const int rows = s->cells.rows, nb = nb_parts(s, rows);
+    const int rows = s->cells.rows, nb = ff_gpume_nb_parts(s->cfg->executor.nb_threads, rows);
 
     for (; start < end; start++) {
         ff_gpume_padded_load(&s->slot->noisy[GPUME_PLANE_WHOLE], s->layout, s->frame, start, nb);
         for (int i = 0; i < 2 * s->cfg->radius + 1; i++)
             if (s->fields[i].nb)
-                ff_gpume_cells_fill(&s->fields[i], s->slot->cells[i], first_row(rows, start, nb),
-                                    first_row(rows, start + 1, nb));
+                ff_gpume_cells_fill(&s->fields[i], s->slot->cells[i], gpume_first_row(rows, start, nb),
+                                    gpume_first_row(rows, start + 1, nb));
     }
 }
 
@@ -313,17 +276,17 @@ static int load(void *priv, int slot, const AVFrame *frame, int *has, MvdenoiseM
         ret = alloc_copies(s->slot->noisy, s->layout);
     if (ret < 0)
         return ret;
-    add_task(s, map_fields, 2 * s->cfg->radius + 1);
-    add_task(s, load_parts, nb_parts(s, s->cells.rows));
+    ff_gpume_chain_add(&s->chain, map_fields, s, 2 * s->cfg->radius + 1);
+    ff_gpume_chain_add(&s->chain, load_parts, s, ff_gpume_nb_parts(s->cfg->executor.nb_threads, s->cells.rows));
     if (s->cfg->radius)
-        add_task(s, make_halves, count_rows(s, half_rows));
+        ff_gpume_chain_add(&s->chain, make_halves, s, count_rows(s, half_rows));
     if (measures) {
-        add_task(s, measure_rows, count_rows(s, block_rows));
+        ff_gpume_chain_add(&s->chain, measure_rows, s, count_rows(s, block_rows));
         for (int i = 0; i < s->layout->nb_components; i++)
             measures[i].energies = s->energies[i];
         measures[0].means = s->means;
     }
-    run_tasks(s);
+    ff_gpume_chain_run(&s->chain, &s->scheduler);
     return 0;
 }
 
@@ -410,11 +373,11 @@ static int make(void *priv, const MvdenoiseStep *step)
         }
     if (!step->out && (ret = alloc_copies(s->slot->pilot, s->layout)) < 0)
         return ret;
-    add_task(s, make_patches, count_rows(s, patch_rows));
-    add_task(s, combine_rows, count_rows(s, sample_rows));
+    ff_gpume_chain_add(&s->chain, make_patches, s, count_rows(s, patch_rows));
+    ff_gpume_chain_add(&s->chain, combine_rows, s, count_rows(s, sample_rows));
     if (!step->out && step->radius)
-        add_task(s, make_halves, count_rows(s, half_rows));
-    run_tasks(s);
+        ff_gpume_chain_add(&s->chain, make_halves, s, count_rows(s, half_rows));
+    ff_gpume_chain_run(&s->chain, &s->scheduler);
     return 0;
 }
 

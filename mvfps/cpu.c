@@ -21,12 +21,6 @@
 #include "libavfilter/gpume/picture/held.h"
 #include "libavfilter/gpume/util/tasks.h"
 
-/** Parts of a job that each of several threads gets on average: rows do not all take as long. */
-#define PARTS 4
-
-/** Tasks for a picture at most. */
-#define MAX_TASKS 6
-
 /** Fields of a frame: into the picture before it, and into the one after. */
 enum { PAST, FUTURE, NB_FIELDS };
 
@@ -58,9 +52,7 @@ typedef struct CPUBackend {
     int part;
     int accelerated;
     GpumeScheduler scheduler, look_scheduler;
-    GpumeTask tasks[MAX_TASKS];
-    GpumeTask *task_list[MAX_TASKS];
-    int nb_tasks;
+    GpumeTaskChain chain;
 } CPUBackend;
 
 static av_cold int init(void *priv, const MvfpsConfig *cfg)
@@ -108,35 +100,6 @@ static int set_layout(void *priv, const GpumeLayout *layout)
     s->phase.fields = (MvfpsFields) { cells.cols, cells.rows };
     ff_mvfps_dsp_init(&s->phase.dsp, layout->bytes);
     return (int64_t)s->phase.fields.cols * s->phase.fields.rows > INT_MAX / 64 ? AVERROR(ENOMEM) : 0;
-}
-
-/* Adds a task in parts, which needs all of the one before. */
-static void add_task(CPUBackend *s, void (*run)(void *arg, int worker, int start, int end), void *arg, int nb_units)
-{
-    const int i = s->nb_tasks++;
-
-    s->tasks[i]     = (GpumeTask) { run, .arg = arg, .nb_units = nb_units, .needs = { i ? &s->tasks[i - 1] : NULL } };
-    s->task_list[i] = &s->tasks[i];
-}
-
-static void run_tasks(CPUBackend *s)
-{
-    GpumeTaskList list = { s->task_list, s->nb_tasks };
-    GpumeTaskList *const lists[] = { &list };
-
-    ff_gpume_tasks_run(&s->scheduler, lists, 1);
-    s->nb_tasks = 0;
-}
-
-/* Returns into how many parts rows are divided. */
-static int nb_parts(const CPUBackend *s, int rows)
-{
-    return FFMIN(PARTS * (int64_t)s->cfg->executor.nb_threads, rows);
-}
-
-static int first_row(int rows, int part, int nb)
-{
-    return rows * (int64_t)part / nb;
 }
 
 static int begin(void *priv, const MvfpsPair *pair, enum MvfpsMode mode)
@@ -189,7 +152,7 @@ static void map_fields(void *arg, int worker, int start, int end)
 static void load_parts(void *arg, int worker, int start, int end)
 {
     CPUBackend *s  = arg;
-    const int rows = s->phase.fields.rows, nb = nb_parts(s, rows);
+    const int rows = s->phase.fields.rows, nb = ff_gpume_nb_parts(s->cfg->executor.nb_threads, rows);
 
     for (; start < end; start++)
         for (int i = 0; i < 2; i++) {
@@ -199,8 +162,8 @@ static void load_parts(void *arg, int worker, int start, int end)
                 ff_gpume_padded_load(&side->picture, s->phase.layout, side->held.frame, start, nb);
             for (int j = 0; j < NB_FIELDS && !side->held.read; j++)
                 if (side->fields[j].nb)
-                    ff_gpume_cells_fill(&side->fields[j], side->cells[j], first_row(rows, start, nb),
-                                        first_row(rows, start + 1, nb));
+                    ff_gpume_cells_fill(&side->fields[j], side->cells[j], gpume_first_row(rows, start, nb),
+                                        gpume_first_row(rows, start + 1, nb));
         }
 }
 
@@ -286,15 +249,15 @@ static int compensate(CPUBackend *s)
     s->phase.fields.after_future  = cells_of(after,  FUTURE);
     s->accelerated = mvfps_is_accelerated(&s->phase);
     if (!before->held.read || !after->held.read)
-        add_task(s, map_fields, s, 2 * NB_FIELDS);
-    if (!before->held.loaded || !after->held.loaded || s->nb_tasks)
-        add_task(s, load_parts, s, nb_parts(s, rows));
-    add_task(s, first_rows, s, rows);
-    add_task(s, pass_rows,  s, rows);
+        ff_gpume_chain_add(&s->chain, map_fields, s, 2 * NB_FIELDS);
+    if (!before->held.loaded || !after->held.loaded || s->chain.nb)
+        ff_gpume_chain_add(&s->chain, load_parts, s, ff_gpume_nb_parts(s->cfg->executor.nb_threads, rows));
+    ff_gpume_chain_add(&s->chain, first_rows, s, rows);
+    ff_gpume_chain_add(&s->chain, pass_rows, s, rows);
     if (s->accelerated)
-        add_task(s, offset_rows, s, rows);
-    add_task(s, compensate_rows, s, mvfps_tile_rows(s->phase.layout));
-    run_tasks(s);
+        ff_gpume_chain_add(&s->chain, offset_rows, s, rows);
+    ff_gpume_chain_add(&s->chain, compensate_rows, s, mvfps_tile_rows(s->phase.layout));
+    ff_gpume_chain_run(&s->chain, &s->scheduler);
     for (int i = 0; i < 2; i++)
         s->sides[i].held.loaded = s->sides[i].held.read = 1;
     return 0;
@@ -304,13 +267,13 @@ static void blend_parts(void *arg, int worker, int start, int end)
 {
     CPUBackend *s = arg;
     const GpumeLayout *l = s->phase.layout;
-    const int nb = nb_parts(s, l->h);
+    const int nb = ff_gpume_nb_parts(s->cfg->executor.nb_threads, l->h);
 
     for (int i = 0; i < l->nb_components; i++) {
         const int h = l->components[i].h;
 
         ff_mvfps_blend(l, &l->components[i], s->out, s->pair->before, s->pair->after, s->part,
-                       first_row(h, start, nb), first_row(h, end, nb));
+                       gpume_first_row(h, start, nb), gpume_first_row(h, end, nb));
     }
 }
 
@@ -322,8 +285,8 @@ static int make(void *priv, AVFrame *out, int part, enum MvfpsMode mode)
     s->part = part;
     if (mode == MVFPS_MCI)
         return compensate(s);
-    add_task(s, blend_parts, s, nb_parts(s, s->phase.layout->h));
-    run_tasks(s);
+    ff_gpume_chain_add(&s->chain, blend_parts, s, ff_gpume_nb_parts(s->cfg->executor.nb_threads, s->phase.layout->h));
+    ff_gpume_chain_run(&s->chain, &s->scheduler);
     return 0;
 }
 

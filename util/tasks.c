@@ -14,6 +14,9 @@
 
 #include "libavfilter/gpume/util/tasks.h"
 
+/** Parts of a job that each of several threads gets on average: rows do not all take as long. */
+#define PARTS 4
+
 /** How often a thread that waits looks before it lets others run. */
 #define PATIENCE 1000
 
@@ -187,4 +190,30 @@ void ff_gpume_tasks_run(GpumeScheduler *s, GpumeTaskList *const *lists, int nb_l
     loss    = r.nb_workers > 1 ? 16 * (av_gettime_relative() - r.begin) - busy / r.nb_workers : s->loss - s->loss / 32;
     s->work = s->work ? s->work + (work - s->work) / 8 : work;
     s->loss = s->loss + (FFMIN(loss, MOST_LOSS) - s->loss) / 8;
+}
+
+void ff_gpume_chain_add(GpumeTaskChain *chain, void (*run)(void *arg, int worker, int start, int end), void *arg,
+                        int nb_units)
+{
+    GpumeTask *task = &chain->tasks[chain->nb];
+
+    *task = (GpumeTask) { run, .arg = arg, .nb_units = nb_units, .needs = { chain->nb ? task - 1 : NULL } };
+    chain->nb++;
+}
+
+void ff_gpume_chain_run(GpumeTaskChain *chain, GpumeScheduler *s)
+{
+    GpumeTask *tasks[GPUME_MAX_CHAIN];
+    GpumeTaskList list = { tasks, chain->nb };
+    GpumeTaskList *const lists[] = { &list };
+
+    for (int i = 0; i < chain->nb; i++)
+        tasks[i] = &chain->tasks[i];
+    ff_gpume_tasks_run(s, lists, 1);
+    chain->nb = 0;
+}
+
+int ff_gpume_nb_parts(int nb_threads, int rows)
+{
+    return FFMIN(PARTS * (int64_t)nb_threads, rows);
 }

@@ -66,4 +66,29 @@ void ff_gpume_tasks_run(GpumeScheduler *s, GpumeTaskList *const *lists, int nb_l
 /** Returns whether all units of a task are done. */
 int ff_gpume_task_done(const GpumeTask *task);
 
+/** Tasks of a chain at most. */
+#define GPUME_MAX_CHAIN 6
+
+/** Tasks, each of which needs all of the one before. Blank, or with tasks that have not been run. */
+typedef struct GpumeTaskChain {
+    GpumeTask tasks[GPUME_MAX_CHAIN];
+    int nb;
+} GpumeTaskChain;
+
+/** Adds a task, whose fields are called so in GpumeTask. */
+void ff_gpume_chain_add(GpumeTaskChain *chain, void (*run)(void *arg, int worker, int start, int end), void *arg,
+                        int nb_units);
+
+/** Runs the tasks of a chain, which is blank then. */
+void ff_gpume_chain_run(GpumeTaskChain *chain, GpumeScheduler *s);
+
+/** Returns into how many parts so many rows are divided for so many threads: a few for each. */
+int ff_gpume_nb_parts(int nb_threads, int rows);
+
+/** Returns the first row of one of nb parts. */
+static inline int gpume_first_row(int rows, int part, int nb)
+{
+    return rows * (int64_t)part / nb;
+}
+
 #endif /* AVFILTER_GPUME_UTIL_TASKS_H */
