@@ -23,6 +23,8 @@ GPUME_ODD   = testsrc2=s=96x80:r=10,format=gray,crop=53:37:3*n:2*n,trim=end_fram
 GPUME_10BIT = $(GPUME_SRC),scale=flags=accurate_rnd+bitexact,format=yuv420p10le
 GPUME_SCALE = scale=flags=accurate_rnd+bitexact,format=
 GPUME_COMMA = ,
+# not empty in FFmpeg 7
+GPUME_SERIES_7 := $(filter 7.%,$(shell cat $(SRC_PATH)/RELEASE))
 GPUME_REF   = $(SRC_PATH)/tests/ref/fate/gpume-
 GPUME_TMP   = tests/data/fate/$(@:fate-%=%)
 

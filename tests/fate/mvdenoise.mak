@@ -69,7 +69,7 @@ fate-mvdenoise-error-off:     CMD = $(call MVDENOISE_SAYS,info,mvdenoise=strengt
 fate-mvdenoise-error-radius:  CMD = { ffmpeg -v error -lavfi "$(MVDENOISE_6)$(GPUME_COMMA)mvdenoise=radius=5" -f null - 2>&1 | sed -n -e "s/^.*\(Value 5.*radius.*range.*\)/\1/p"; }
 
 # FFmpeg 7.1's scale keeps vectors
-MVDENOISE_OTHER = $(if $(filter 7.%,$(shell cat $(SRC_PATH)/RELEASE)),fate-mvdenoise-error-removed)
+MVDENOISE_OTHER = $(if $(GPUME_SERIES_7),fate-mvdenoise-error-removed)
 
 FATE_MVDENOISE_ALL = $(FATE_MVDENOISE_PICTURES) $(FATE_MVDENOISE_SAME) $(FATE_MVDENOISE_ERRORS)
 FATE_MVDENOISE-$(call ALLYES, $(MVDENOISE_NEEDS) SETPTS_FILTER SELECT_FILTER CONCAT_FILTER SCALE_FILTER MVFPS_FILTER \

@@ -130,7 +130,7 @@ fate-mvfps-error-factor:  CMD = $(call MVFPS_FAILS,$(GPUME_SRC)$(GPUME_COMMA)mvf
 
 # FFmpeg 7.1's setpts forgets the frame rate and durations, and its scale keeps vectors
 MVFPS_OTHER_IN_7 = $(foreach N,gap gap-dup jump film-late ntsc-late error-removed,fate-mvfps-$(N))
-MVFPS_OTHER      = $(if $(filter 7.%,$(shell cat $(SRC_PATH)/RELEASE)),$(MVFPS_OTHER_IN_7))
+MVFPS_OTHER      = $(if $(GPUME_SERIES_7),$(MVFPS_OTHER_IN_7))
 
 FATE_MVFPS_ALL = $(FATE_MVFPS_RATES) $(FATE_MVFPS_MCI) $(FATE_MVFPS_SAME) $(FATE_MVFPS_ERRORS)
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER CONCAT_FILTER NULL_MUXER) += $(filter-out $(MVFPS_OTHER),$(FATE_MVFPS_ALL))
