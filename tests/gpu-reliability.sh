@@ -77,10 +77,10 @@ many_streams() {
 
 # Memory over many frames and graphs, as counted by the driver.
 memory_over_time() {
-    frames=100000
-    [ -z "${QUICK-}" ] || frames=10000
-    for long in "-long $frames" "-long $frames -behind mvview,mvfps" '-teardown 100' '-teardown 100 -behind mvview,mvfps' \
-                '-changes 100'; do
+    frames=100000 times=100
+    [ -z "${QUICK-}" ] || frames=4000 times=40
+    for long in "-long $frames" "-long $frames -behind mvview,mvfps" "-teardown $times" \
+                "-teardown $times -behind mvview,mvfps" "-changes $times"; do
         # shellcheck disable=SC2086
         check "gpu-memory/$long" "see $top/build/results/gpu-memory.log" sh -c "timeout 900 \
             ./libavfilter/tests/gpume_soak -backends cuda,frames $long > '$top/build/results/gpu-memory.log' 2>&1"

@@ -8,7 +8,8 @@
 # usage: tests/gpu.sh [-g] [SERIES]
 #   -g    only prepare build/gpu
 # PARTS: some of 'streams fate sanitizers field'; default: all. JOBS: how many tests of FATE and
-# compute-sanitizer run at once. QUICK=1 shortens the part 'field', see tests/gpu-reliability.sh.
+# compute-sanitizer run at once. QUICK=1 shortens the part 'field', see tests/gpu-reliability.sh, and what
+# racecheck, by far the slowest, has to look at.
 # GPUME_HW and GPUME_UP allow a trial on a device without a decoder: options before the input,
 # and filters in front of gpume.
 
@@ -311,14 +312,14 @@ prepare_sanitizers() {
     for tool in $tools; do
         # the slowest first, in the smallest shares
         case $tool in
-            racecheck) first=10 shares=10 ;;
-            *)         first=30 shares=5 ;;
+            racecheck) first=10 shares=10 cases=${QUICK:+:-cases:140} ;;
+            *)         first=30 shares=5 cases= ;;
         esac
         set --
         n=0
         while [ "$n" -lt "$shares" ]; do
             n=$((n + 1))
-            set -- "$@" "unit:-backend:cuda:-share:$n/$shares"
+            set -- "$@" "unit:-backend:cuda:-share:$n/$shares$cases"
         done
         n=$first
         for program in "$@" constant:-device mvfps:-device mvview:-device; do

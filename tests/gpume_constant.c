@@ -380,8 +380,8 @@ int main(int argc, char **argv)
     device = test_open_device();
     if (device) {
         find_device_formats(device);
-        all_cases(CUDA,        quick ? 20 : 100, device);
-        all_cases(CUDA_FRAMES, quick ? 80 : 400, device);
+        all_cases(CUDA,        quick ? 8 : 100, device);
+        all_cases(CUDA_FRAMES, quick ? 32 : 400, device);
         lib = dlopen("libcuda.so.1", RTLD_NOW);
         if (lib)
             fail_driver = (unsigned long long (*)(unsigned long long))dlsym(lib, "gpume_standin_fail");
