@@ -37,7 +37,7 @@ help:
 	@echo 'make               build ffmpeg, ffprobe (and ffplay if SDL2 is installed) with the filter'
 	@echo 'make demo          show what the filter does, in build/demo/; INPUT=FILE uses your clip'
 	@echo 'make play INPUT=FILE   show the vectors over the video in ffplay'
-	@echo 'make check         run all tests of this series; SERIES=9.0|7.1 chooses another'
+	@echo 'make check         run all tests of this series; SERIES=9.0|8.1|7.1 chooses another'
 	@echo 'make check-series SERIES=7.1   build another FFmpeg series and run its FATE tests'
 	@echo 'make soak N=5      compare random streams on every backend with the oracle, for 5 minutes'
 	@echo 'make fuzz          build the fuzzers; N=5 also runs each of them for 5 minutes'
@@ -179,7 +179,21 @@ sanitized: configured
 
 # Documents keep their folders, so that their links work.
 INSTALL_DOC = $(DESTDIR)$(PREFIX)/share/doc/gpume
+# The options for shells and a manual page, by the built program; the page needs perl.
+build/share/gpume.bash: $(OBJ)/ffmpeg tools/options.sh filters.list
+	@mkdir -p build/share
+	tools/options.sh completion $(OBJ)/ffmpeg > $@.new && mv $@.new $@
+
+build/share/gpume.7: $(OBJ)/ffmpeg tools/options.sh $(wildcard doc/*.texi)
+	@mkdir -p build/share
+	tools/options.sh manual $(OBJ)/ffmpeg build/$(SERIES)/src/doc > $@.new && mv $@.new $@
+
 install: all
+	$(MAKE) SERIES=$(SERIES) build/share/gpume.bash build/share/gpume.7
+	install -d '$(DESTDIR)$(PREFIX)/share/man/man7' '$(DESTDIR)$(PREFIX)/share/bash-completion/completions'
+	install -m 644 build/share/gpume.7 '$(DESTDIR)$(PREFIX)/share/man/man7/'
+	install -m 644 build/share/gpume.bash '$(DESTDIR)$(PREFIX)/share/bash-completion/completions/ffmpeg'
+	ln -sf ffmpeg '$(DESTDIR)$(PREFIX)/share/bash-completion/completions/ffplay'
 	install -d '$(DESTDIR)$(PREFIX)/bin'
 	for d in doc examples bench tests/fuzz tests/standin; do install -d '$(INSTALL_DOC)'/$$d || exit; done
 	for p in ffmpeg ffprobe ffplay gpume-mpi; do \

@@ -215,9 +215,30 @@ check build/installed-filter "the installed ffmpeg has no gpume" grep -q ' gpume
 ) > "$out"
 check build/installed-links "not there: $(paste -s -d ' ' "$out")" test ! -s "$out"
 for f in bin/ffprobe share/doc/gpume/LICENSE share/doc/gpume/README.md share/doc/gpume/doc/overlay.jpg \
-         share/doc/gpume/examples/24-to-60.sh share/doc/gpume/doc/gpume.texi; do
+         share/doc/gpume/examples/24-to-60.sh share/doc/gpume/doc/gpume.texi share/man/man7/gpume.7; do
     check "build/installed-$f" "it is not there" test -s "$work/stage/opt/gpume/$f"
 done
+# every option of the filters is in the manual page, and is what the shell completes
+tools/options.sh table "build/$series/obj/ffmpeg" | sed -n 's/^\([a-z]*\)|\([a-z_]*\)|[^=].*/\1: \2/p' > "$work/options"
+sed 's/\\-/-/g' "$work/stage/opt/gpume/share/man/man7/gpume.7" | grep -oF -f "$work/options" | sort -u > "$out"
+check build/manual-options "the manual page lacks options" \
+    eval "[ \$(grep -c . '$work/options') -gt 40 ] && [ \$(grep -c . '$out') = \$(grep -c . '$work/options') ]"
+if command -v bash > /dev/null; then
+    cat > "$work/complete" << 'END'
+compopt() { :; }
+. "$1"
+COMP_WORDBREAKS=$' \t\n"\'><=;|&(:'
+for COMP_LINE in "ffmpeg -i a -vf mvde" "ffmpeg -vf gpume=al" "ffmpeg -vf gpume=algo=hm" "ffmpeg -vf gpume=check=" \
+                 "ffmpeg -lavfi \"[0:v]gpume=algo=hme,mvview=mode=flow+a" "ffmpeg -vf gpume=dir=both,mvf" "ffmpeg -i a"; do
+    COMP_POINT=${#COMP_LINE}
+    _gpume
+    echo "${COMPREPLY[*]}"
+done
+END
+    bash "$work/complete" "$work/stage/opt/gpume/share/bash-completion/completions/ffmpeg" > "$out" 2>&1
+    printf '%s\n' mvdenoise= algo= hme '0 1' flow+arrows both,mvfps= '' > "$work/completed"
+    check build/completion "$(diff "$work/completed" "$out" | sed -n 2p)" cmp -s "$work/completed" "$out"
+fi
 "build/$series/obj/ffmpeg" -hide_banner -L > "$out" 2>&1
 if grep -q '^#define CONFIG_NONFREE 1' "build/$series/obj/config.h"; then
     skip build/redistributable "it was configured with --enable-nonfree"
