@@ -5,7 +5,7 @@
 
 /**
  * @file
- * The one place that knows FFmpeg 7.1 from 9.0.
+ * The one place that knows FFmpeg 7.1 from later ones.
  */
 
 #ifndef AVFILTER_GPUME_UTIL_COMPAT_H
