@@ -54,6 +54,7 @@ help:
 	@echo 'make mpi           build gpume-mpi, which searches a film with many processes'
 	@echo 'make bench-mpi     measure gpume-mpi with 1, 2, 4 ranks; INPUT=FILE uses your clip'
 	@echo 'make install       install ffmpeg, ffprobe, ffplay, gpume-mpi and documents; PREFIX=$(PREFIX) DESTDIR='
+	@echo 'make dist, make deb    packages of what is built, in build/packages'
 	@echo 'make clean         remove compiled files'
 	@echo 'make distclean     remove build/ except for the downloaded tarballs in build/dist'
 	@echo './configure --help lists the options for sources and build'
@@ -206,6 +207,10 @@ install: all
 	done
 	install -m 755 examples/*.sh '$(INSTALL_DOC)/examples/'
 
+# Packages for those who do not build, in build/packages; docs in tools/package.sh.
+dist deb: all
+	tools/package.sh $@ $(BASE) build/packages
+
 clean:
 	rm -rf build/*/obj build/demo build/results build/bin build/check
 
@@ -213,4 +218,4 @@ distclean:
 	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name dist -exec rm -rf {} +; fi
 
 .PHONY: all help soak fuzz endurance check-gpu check-ffmpeg fate-tree bench bench-encode bench-fps bench-gpu bench-mpi bench-scaling mpi pack-mpi gpl quality configured demo play check check-series check-deps check-patches sanitized tests \
-        install clean distclean
+        install dist deb clean distclean

@@ -14,10 +14,12 @@ export LC_ALL
 top=$(cd "$(dirname "$0")/.." && pwd)
 filters=$(sed -n '/^#/d; /^common /d; s/ .*//p' "$top/filters.list")
 program=${2:?usage: options.sh table|completion|manual FFMPEG [DOC]}
+# what runs a program of another system
+run=${GPUME_EXEC-}
 
 table() {
     for filter in $filters; do
-        "$program" -hide_banner -h filter="$filter" | awk -v filter="$filter" '
+        $run "$program" -hide_banner -h filter="$filter" | awk -v filter="$filter" '
             function rest(first,  s, i) {
                 for (i = first; i <= NF; i++)
                     s = s (i > first ? " " : "") $i
@@ -96,7 +98,7 @@ manual() {
         echo
         echo '@table @samp'
         for filter in $filters; do
-            "$program" -hide_banner -h filter="$filter" | sed -n "1,2{ s/^Filter \(.*\)/@item \1/; s/^  *//; p; }"
+            $run "$program" -hide_banner -h filter="$filter" | sed -n "1,2{ s/^Filter \(.*\)/@item \1/; s/^  *//; p; }"
         done
         echo '@end table'
         for filter in $filters; do

@@ -1,0 +1,211 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Packs a built tree, so that others need not build: 'make dist' and 'make deb'. The same commit makes
+# the same bytes, in any folder, with the same compiler.
+#
+# usage: package.sh dist TREE OUT_DIR    an archive that runs where it is unpacked, with its source, and
+#                                        SHA256SUMS beside it; TREE: build/SERIES or build/SERIES-NAME
+#        package.sh deb TREE OUT_DIR     ffmpeg-gpume, a package for Debian that may be installed beside ffmpeg
+#
+# Symbols of a newer glibc than GLIBC [2.36, Debian 12's] are an error.
+
+set -eu
+LC_ALL=C
+export LC_ALL
+umask 022
+top=$(cd "$(dirname "$0")/.." && pwd)
+. "$top/tools/common.sh"
+kind=$1
+tree=$(cd "$2" && pwd)
+mkdir -p "$3"
+out=$(cd "$3" && pwd)
+cd "$top"
+glibc=${GLIBC:-2.36}
+
+[ -z "$(git status --porcelain 2>/dev/null)" ] || die "there are changes that are not committed: a package needs its source"
+epoch=$(git log -1 --format=%ct) || die "packages are made from a git repository"
+SOURCE_DATE_EPOCH=$epoch
+export SOURCE_DATE_EPOCH
+version=$(date -u -d "@$epoch" +%Y.%m.%d)
+commit=$(git rev-parse --short=12 HEAD)
+conf=$tree/obj/ffbuild/config.mak
+value() { sed -n "s/^$1=//p" "$conf" | head -n 1; }
+arch=$(value ARCH)
+arch=${arch%%_32}
+[ "$arch" != x86 ] || arch=x86_64
+suffix=$(value EXESUF)
+strip=$(value STRIP)
+GPUME_EXEC=$(value TARGET_EXEC)
+export GPUME_EXEC
+series=$(basename "$tree")
+series=${series%%-*}
+system=linux
+[ -z "$suffix" ] || system=windows
+
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+
+# programs DIR: those that are built, without symbols
+programs() {
+    mkdir -p "$1"
+    for program in ffmpeg ffprobe ffplay; do
+        if [ -f "$tree/obj/$program$suffix" ]; then
+            "$strip" -o "$1/$program$suffix" "$tree/obj/$program$suffix"
+            chmod 755 "$1/$program$suffix"
+        fi
+    done
+    [ -f "$1/ffmpeg$suffix" ] || die "$tree has no ffmpeg: run make first"
+    if [ $system = linux ]; then
+        needed=$(objdump -T "$1"/* | sed -n 's/.*GLIBC_\([0-9.]*\).*/\1/p' | sort -t . -k 1,1n -k 2,2n -k 3,3n -u | tail -n 1)
+        newest=$(printf '%s\n' "$needed" "$glibc" | sort -t . -k 1,1n -k 2,2n -k 3,3n | tail -n 1)
+        [ "$newest" = "$glibc" ] || die "the programs need glibc $needed: build on a system with $glibc or older"
+    fi
+}
+
+# documents DIR: what users read
+documents() {
+    mkdir -p "$1/doc" "$1/examples"
+    cp README.md LICENSE "$1/"
+    cp doc/*.md doc/*.texi doc/*.jpg doc/*.png "$1/doc/"
+    cp examples/* "$1/examples/"
+}
+
+# options DIR: the manual page and the completion, under share/
+options() {
+    mkdir -p "$1/man/man7" "$1/bash-completion/completions"
+    tools/options.sh manual "$tree/obj/ffmpeg$suffix" "build/$series/src/doc" > "$1/man/man7/gpume.7"
+    tools/options.sh completion "$tree/obj/ffmpeg$suffix" > "$1/bash-completion/completions/$2"
+}
+
+# everything has the time of the commit
+dated() { find "$1" -exec touch -h -d "@$epoch" {} +; }
+
+dist() {
+    name=gpume-$version-$system-$arch
+    dir=$tmp/$name
+    programs "$dir/bin"
+    documents "$dir"
+    if [ $system = linux ]; then
+        options "$dir/share" ffmpeg
+        ln -s ffmpeg "$dir/share/bash-completion/completions/ffplay"
+    fi
+    mkdir -p "$dir/licenses" "$dir/source"
+    cp "build/$series/src/COPYING.LGPLv2.1" "build/$series/src/LICENSE.md" "$dir/licenses/"
+    # what the programs were made of, and how
+    git archive --prefix="gpume-$version/" HEAD | gzip -n9 > "$dir/source/gpume-$version.tar.gz"
+    cp build/dist/ffmpeg_"$series"*.orig.tar.* "$dir/source/"
+    for headers in build/dist/nv-codec-headers_*.orig.tar.*; do
+        [ ! -f "$headers" ] || cp "$headers" "$dir/source/"
+    done
+    {
+        echo "gpume $version, commit $commit"
+        echo
+        echo "Programs: bin/. They are FFmpeg $series with the filters gpume, mvview, mvfps and mvdenoise, under the"
+        echo "LGPL 2.1 or later (licenses/). Their source is in source/: unpack gpume-$version.tar.gz, copy the other"
+        echo "archives into its folder build/dist, and run ./configure and make."
+        echo "A GPU needs NVIDIA's driver and nothing else."
+    } > "$dir/ABOUT.txt"
+    chmod -R u+w,go-w,a+rX "$dir"
+    dated "$dir"
+    if [ $system = windows ]; then
+        (cd "$tmp" && find "$name" -type f | sort > files && TZ=UTC python3 - "$out/$name.zip" "$epoch" << 'END'
+import sys, time, zipfile
+with zipfile.ZipFile(sys.argv[1], 'w', zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+    for name in open('files').read().splitlines():
+        info = zipfile.ZipInfo(name, time.gmtime(int(sys.argv[2]))[:6])
+        info.compress_type = zipfile.ZIP_DEFLATED
+        info.external_attr = 0o644 << 16
+        archive.writestr(info, open(name, 'rb').read())
+END
+        )
+        archive=$name.zip
+    else
+        archive=$name.tar.xz
+        tar -C "$tmp" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$epoch" -cf - "$name" |
+            xz -9 -T1 > "$out/$archive"
+    fi
+    (cd "$out" && sha256sum gpume-"$version"-*.tar.xz gpume-"$version"-*.zip 2>/dev/null > SHA256SUMS || :)
+    say "$out/$archive: $(du -h "$out/$archive" | cut -f1), FFmpeg $series${needed:+, glibc $needed or newer}"
+}
+
+deb() {
+    [ $system = linux ] || die "packages for Debian are for Linux"
+    case $arch in
+        x86_64)  architecture=amd64 ;;
+        aarch64) architecture=arm64 ;;
+        *)       die "no package for $arch" ;;
+    esac
+    dir=$tmp/deb
+    package=ffmpeg-gpume
+    programs "$dir/usr/lib/$package"
+    options "$dir/usr/share" $package
+    mkdir -p "$dir/usr/bin" "$dir/usr/share/man/man1" "$dir/usr/share/doc/$package" "$dir/usr/share/lintian/overrides" \
+             "$dir/DEBIAN"
+    ln -s ../lib/$package/ffmpeg "$dir/usr/bin/$package"
+    documents "$dir/usr/share/doc/$package"
+    rm "$dir/usr/share/doc/$package/LICENSE"
+    chmod 644 "$dir/usr/share/doc/$package/examples"/*
+    cat > "$dir/usr/share/man/man1/$package.1" << END
+.TH FFMPEG\-GPUME 1 "$(date -u -d "@$epoch" +%Y-%m-%d)" "gpume $version" "User Commands"
+.SH NAME
+ffmpeg\-gpume \- FFmpeg with filters that search motion, and use it
+.SH SYNOPSIS
+.B ffmpeg\-gpume
+.RI [ options ]\ \-i\ input\ \-vf\ filters\ output
+.SH DESCRIPTION
+This is FFmpeg $series with the filters gpume, mvview, mvfps and mvdenoise. Its options are those of
+.BR ffmpeg (1).
+The filters are described in
+.BR gpume (7).
+.SH EXAMPLE
+ffmpeg\-gpume \-i noisy.mkv \-vf mvdenoise output.mkv
+.SH SEE ALSO
+.BR ffmpeg (1),
+.BR gpume (7)
+END
+    gzip -n9 "$dir/usr/share/man/man1/$package.1" "$dir/usr/share/man/man7/gpume.7"
+    cat > "$dir/usr/share/doc/$package/copyright" << END
+Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+Upstream-Name: gpume
+Comment: FFmpeg $series, see https://ffmpeg.org, with the filters of gpume, commit $commit.
+
+Files: *
+Copyright: 2000-$(date -u -d "@$epoch" +%Y) the FFmpeg developers
+           $(git log -1 --format=%cd --date=format:%Y) the gpume authors
+License: LGPL-2.1+
+ On Debian systems, the text of the GNU Lesser General Public License, version
+ 2.1, is in /usr/share/common-licenses/LGPL-2.1.
+END
+    printf '%s (%s) unstable; urgency=medium\n\n  * Commit %s.\n\n -- gpume <gpume@localhost>  %s\n' $package "$version" \
+        "$commit" "$(date -u -R -d "@$epoch")" | gzip -n9 > "$dir/usr/share/doc/$package/changelog.gz"
+    # a build for one purpose, with FFmpeg's libraries inside
+    printf '%s: embedded-library *\n' $package > "$dir/usr/share/lintian/overrides/$package"
+    cat > "$dir/DEBIAN/control" << END
+Package: $package
+Version: $version
+Architecture: $architecture
+Maintainer: gpume <gpume@localhost>
+Installed-Size: $(du -sk "$dir/usr" | cut -f1)
+Depends: libc6 (>= $needed), zlib1g (>= 1:1.2.11)$([ ! -f "$dir/usr/lib/$package/ffplay" ] || echo ', libsdl2-2.0-0')
+Suggests: libcuda1, bash-completion
+Section: video
+Priority: optional
+Homepage: https://ffmpeg.org
+Description: FFmpeg with filters that search motion, and use it
+ The filter gpume searches motion vectors, on the CPU or an NVIDIA GPU; mvview
+ draws them, mvfps interpolates frames along them, and mvdenoise takes out noise
+ along them. This package may be installed beside ffmpeg: its program is
+ ffmpeg-gpume.
+END
+    chmod -R u+w,go-w,a+rX "$dir"
+    (cd "$dir" && find usr -type f | sort | xargs md5sum > DEBIAN/md5sums)
+    dated "$dir"
+    file=$out/${package}_${version}_$architecture.deb
+    dpkg-deb --root-owner-group -Zxz --build "$dir" "$file" > /dev/null
+    say "$file: $(du -h "$file" | cut -f1)"
+}
+
+case $kind in
+    dist|deb) "$kind" ;;
+    *) die "package.sh: unknown '$kind'" ;;
+esac
