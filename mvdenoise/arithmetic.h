@@ -23,8 +23,9 @@
 #define MVDENOISE_SAMPLES       (MVDENOISE_PATCH * MVDENOISE_PATCH)
 #define MVDENOISE_STEP          4
 #define MVDENOISE_LOG2_CELL     3
-/** Vectors that are tried for a match at most. */
-#define MVDENOISE_CANDIDATES    8
+/** Vectors that are tried for a match at most: of so many places, and the zero vector. */
+#define MVDENOISE_PLACES        7
+#define MVDENOISE_CANDIDATES    (MVDENOISE_PLACES + 1)
 
 /** A standard deviation of 1, in samples of 8 bits. */
 #define MVDENOISE_SIGMA_ONE     256

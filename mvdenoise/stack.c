@@ -35,19 +35,19 @@ static void read_patch(uint16_t *dst, const Place *p, const GpumePadded *copies,
     p->window->samples->read(dst, from[0], from[1], c->stride);
 }
 
-/** Samples of a patch, or beside it, whose cells have vectors that are tried: its corners, then on each side. */
-static const int8_t places[MVDENOISE_CANDIDATES][2] = {
-    { 0, 0 }, { 7, 0 }, { 0, 7 }, { 7, 7 }, { -8, 3 }, { 15, 3 }, { 3, -8 }, { 3, 15 },
+/** Samples of a patch, or beside it, whose cells have vectors that are tried: its corners, then on three sides. */
+static const int8_t places[MVDENOISE_PLACES][2] = {
+    { 0, 0 }, { 7, 0 }, { 0, 7 }, { 7, 7 }, { -8, 3 }, { 15, 3 }, { 3, -8 },
 };
 
-/* Lists the different vectors of the cells under and beside a patch. Returns how many there are. */
+/* Lists the different vectors of the cells under and beside a patch, and the zero vector. Returns how many there are. */
 static int list_vectors(GpumeCellVector *list, const Place *p, const GpumeCellVector *cells)
 {
     const GpumeCells *g     = &p->window->cells;
     const GpumeComponent *c = &p->window->layout->components[p->component];
-    int nb = 0;
+    int nb = 0, has_zero = 0;
 
-    for (int i = 0; i < MVDENOISE_CANDIDATES; i++) {
+    for (int i = 0; i < MVDENOISE_PLACES; i++) {
         const int x = av_clip((p->x + places[i][0]) * (1 << c->hsub) >> g->log2_side, 0, g->cols - 1);
         const int y = av_clip((p->y + places[i][1]) * (1 << c->vsub) >> g->log2_side, 0, g->rows - 1);
         GpumeCellVector v = cells[y * (size_t)g->cols + x];
@@ -57,9 +57,13 @@ static int list_vectors(GpumeCellVector *list, const Place *p, const GpumeCellVe
         v.y = mvdenoise_subsampled(v.y, c->vsub);
         for (int j = 0; j < nb; j++)
             is_new &= list[j].x != v.x || list[j].y != v.y;
-        if (is_new)
+        if (is_new) {
             list[nb++] = v;
+            has_zero  |= !v.x && !v.y;
+        }
     }
+    if (!has_zero)
+        list[nb++] = (GpumeCellVector) { 0, 0 };
     return nb;
 }
 

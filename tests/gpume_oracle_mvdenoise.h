@@ -275,6 +275,15 @@ static int denoise_cell(const Denoise *s, int t, int distance, int c, int r, int
     return found;
 }
 
+static int denoise_has_entry(const Denoise *s, int t, int distance)
+{
+    int has = 0;
+
+    for (int i = 0; i < s->nb_blocks[t]; i++)
+        has |= s->blocks[t][i].distance == distance;
+    return has;
+}
+
 typedef struct DenoiseStack {
     int nb, own;
     int noisy[2 * DENOISE_MAX_RADIUS + 1][64], pilot[2 * DENOISE_MAX_RADIUS + 1][64];
@@ -300,14 +309,14 @@ static void denoise_stack(Denoise *s, DenoiseStack *k, const DenoiseComponent *c
         denoise_read(patch, &own, x, y, 0, 0);
         for (int i = 0; i < 8 && u != t; i++) {
             static const int at[8][2] = {
-                { 0, 0 }, { 7, 0 }, { 0, 7 }, { 7, 7 }, { -8, 3 }, { 15, 3 }, { 3, -8 }, { 3, 15 },
+                { 0, 0 }, { 7, 0 }, { 0, 7 }, { 7, 7 }, { -8, 3 }, { 15, 3 }, { 3, -8 },
             };
             const int cx = denoise_clip(((x + at[i][0]) * denoise_pow2(c->sx)) >> 3, 0, cols - 1);
             const int cy = denoise_clip(((y + at[i][1]) * denoise_pow2(c->sy)) >> 3, 0, rows - 1);
             int64_t sum = 0;
-            int vx, vy;
+            int vx = 0, vy = 0;
 
-            if (!denoise_cell(s, t, u - t, cx, cy, &vx, &vy))
+            if (i < 7 ? !denoise_cell(s, t, u - t, cx, cy, &vx, &vy) : !denoise_has_entry(s, t, u - t))
                 continue;
             vx = (vx + ((1 << c->sx) >> 1)) >> c->sx;
             vy = (vy + ((1 << c->sy) >> 1)) >> c->sy;
