@@ -47,7 +47,7 @@
 #define MVDENOISE_TEXTURE       27689
 
 /** Mean squared differences that noise explains, in sigma^2 / 16: of noisy patches, of those of the pilot. */
-#define MVDENOISE_ACCEPT_NOISY  64
+#define MVDENOISE_ACCEPT_NOISY  80
 #define MVDENOISE_ACCEPT_PILOT  16
 /** Coefficients below so many sigma / 256 are noise. */
 #define MVDENOISE_THRESHOLD     691
@@ -113,10 +113,25 @@ GPUME_INLINE int mvdenoise_gain(int i)
     return (int)((32768LL * n * n + (n * n + one * one) / 2) / (n * n + one * one));
 }
 
+/**
+ * Returns how much of a patch's noise, in 1/64 of a sample's variance, is lost between samples, at (x, y) in
+ * quarters: 64 times 1 less the sum of the squared taps of H.264's interpolation.
+ */
+GPUME_INLINE int mvdenoise_lost(int x, int y)
+{
+    const int between = (x & 1) + (y & 1);
+
+    if (!x || !y)
+        return x + y == 0 ? 0 : x + y == 2 ? 11 : 15;
+    return between == 2 ? 25 : between == 1 ? 23 : 20;
+}
+
 /** What noise of a strength is, for samples of a depth. */
 typedef struct MvdenoiseNoise {
     int sigma;                      ///< in 1/MVDENOISE_SIGMA_ONE of samples of 8 bits; 0: there is none
     unsigned long long accept[2];   ///< largest sums of squared differences: of noisy patches, of the pilot's
+    /** what is added to such sums of noisy patches, of those that begin at (x, y) in quarters of a sample: [4 * y + x] */
+    unsigned long long penalty[16];
     int threshold;                  ///< for coefficients
     int most, reciprocal;           ///< |coefficient| above which it stays, and what makes ratios of those below
 } MvdenoiseNoise;
@@ -128,6 +143,8 @@ GPUME_INLINE MvdenoiseNoise mvdenoise_noise(int sigma, int depth)
     MvdenoiseNoise n;
 
     n.sigma      = sigma < MVDENOISE_SIGMA_MIN ? 0 : sigma;
+    for (int i = 0; i < 16; i++)
+        n.penalty[i] = squares * mvdenoise_lost(i & 3, i >> 2) >> 16;
     n.accept[0]  = squares * (MVDENOISE_SAMPLES / 16 * MVDENOISE_ACCEPT_NOISY) >> 16;
     n.accept[1]  = squares * (MVDENOISE_SAMPLES / 16 * MVDENOISE_ACCEPT_PILOT) >> 16;
     n.threshold  = (int)((((long long)MVDENOISE_THRESHOLD * sigma << scale) + (1 << 15)) >> 16);

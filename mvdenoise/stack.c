@@ -84,6 +84,8 @@ static void add_match(MvdenoiseStack *s, const Place *p, const MvdenoiseMember *
 
         read_patch(patches[!from], p, copies, vectors[i].x, vectors[i].y);
         squares = p->window->samples->squares(own, patches[!from]);
+        if (!second)
+            squares += noise->penalty[(vectors[i].y & 3) << 2 | (vectors[i].x & 3)];
         if (squares < least) {
             least = squares;
             best  = i;

@@ -291,9 +291,10 @@ typedef struct DenoiseStack {
 
 static void denoise_stack(Denoise *s, DenoiseStack *k, const DenoiseComponent *c, int t, int x, int y, int second)
 {
+    static const int lost[4][4] = { { 0, 15, 11, 15 }, { 15, 25, 23, 25 }, { 11, 23, 20, 23 }, { 15, 25, 23, 25 } };
     const int cols = (s->w + 7) / 8, rows = (s->h + 7) / 8;
     const int64_t strength = c->strength[t];
-    const int64_t limit = (strength * strength * denoise_pow2(2 * (s->d - 8)) * (second ? 64 : 256)) >> 16;
+    const int64_t limit = (strength * strength * denoise_pow2(2 * (s->d - 8)) * (second ? 64 : 320)) >> 16;
 
     k->nb = 0;
     for (int u = t - s->radius; u <= t + s->radius; u++) {
@@ -323,6 +324,8 @@ static void denoise_stack(Denoise *s, DenoiseStack *k, const DenoiseComponent *c
             denoise_read(match, look, x, y, vx, vy);
             for (int n = 0; n < 64; n++)
                 sum += (int64_t)(match[n] - patch[n]) * (match[n] - patch[n]);
+            if (!second)
+                sum += (strength * strength * denoise_pow2(2 * (s->d - 8)) * lost[vy & 3][vx & 3]) >> 16;
             if (sum <= limit && (least < 0 || sum < least)) {
                 least = sum;
                 dx    = vx;
