@@ -49,8 +49,9 @@
 /** Mean squared differences that noise explains, in sigma^2 / 16: of noisy patches, of those of the pilot. */
 #define MVDENOISE_ACCEPT_NOISY  80
 #define MVDENOISE_ACCEPT_PILOT  16
-/** Coefficients below so many sigma / 256 are noise. */
-#define MVDENOISE_THRESHOLD     691
+/** Coefficients below so many sigma / 256 are noise: of the mean of several patches over time, others. */
+#define MVDENOISE_THRESHOLD_MEAN    589
+#define MVDENOISE_THRESHOLD_OTHER   742
 /** Ratios of a coefficient to sigma that the Wiener filter tells apart, and how many of them are 1. */
 #define MVDENOISE_RATIOS        512
 #define MVDENOISE_LOG2_RATIO    5
@@ -132,7 +133,7 @@ typedef struct MvdenoiseNoise {
     unsigned long long accept[2];   ///< largest sums of squared differences: of noisy patches, of the pilot's
     /** what is added to such sums of noisy patches, of those that begin at (x, y) in quarters of a sample: [4 * y + x] */
     unsigned long long penalty[16];
-    int threshold;                  ///< for coefficients
+    int threshold[2];               ///< for coefficients: of the mean of several patches, others
     int most, reciprocal;           ///< |coefficient| above which it stays, and what makes ratios of those below
 } MvdenoiseNoise;
 
@@ -147,7 +148,8 @@ GPUME_INLINE MvdenoiseNoise mvdenoise_noise(int sigma, int depth)
         n.penalty[i] = squares * mvdenoise_lost(i & 3, i >> 2) >> 16;
     n.accept[0]  = squares * (MVDENOISE_SAMPLES / 16 * MVDENOISE_ACCEPT_NOISY) >> 16;
     n.accept[1]  = squares * (MVDENOISE_SAMPLES / 16 * MVDENOISE_ACCEPT_PILOT) >> 16;
-    n.threshold  = (int)((((long long)MVDENOISE_THRESHOLD * sigma << scale) + (1 << 15)) >> 16);
+    n.threshold[0] = (int)((((long long)MVDENOISE_THRESHOLD_MEAN  * sigma << scale) + (1 << 15)) >> 16);
+    n.threshold[1] = (int)((((long long)MVDENOISE_THRESHOLD_OTHER * sigma << scale) + (1 << 15)) >> 16);
     n.most       = (int)(((long long)sigma << scale) * (MVDENOISE_RATIOS >> MVDENOISE_LOG2_RATIO) >> 8);
     n.reciprocal = sigma ? (int)((1LL << (24 + MVDENOISE_LOG2_RATIO)) / ((long long)sigma << scale)) : 0;
     return n;

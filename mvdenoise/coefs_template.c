@@ -136,7 +136,6 @@ static void FUNC(back)(uint16_t *dst, COEF (*coefs)[64], const MvdenoiseStack *s
 static unsigned FUNC(threshold)(uint16_t *dst, const MvdenoiseStack *s, const MvdenoiseNoise *noise, int depth)
 {
     const int base = mean(s->noisy[s->own]);
-    const int threshold = noise->threshold;
     LOCAL_ALIGNED_32(COEF, coefs, [MVDENOISE_MAX_STACK], [64]);
     int left = 1;
     COEF first;
@@ -145,13 +144,16 @@ static unsigned FUNC(threshold)(uint16_t *dst, const MvdenoiseStack *s, const Mv
     FUNC(over_time)(coefs, s->nb);
     first = coefs[0][0];
     coefs[0][0] = 0;
-    for (int k = 0; k < s->nb; k++)
+    for (int k = 0; k < s->nb; k++) {
+        const int threshold = noise->threshold[k > 0 || s->nb == 1];
+
         for (int i = 0; i < 64; i++) {
             const int c = coefs[k][i], stays = FFABS(c) >= threshold;
 
             coefs[k][i] = stays ? c : 0;
             left       += stays;
         }
+    }
     coefs[0][0] = first;
     FUNC(back)(dst, coefs, s, base, depth);
     return (1u << MVDENOISE_LOG2_WEIGHT) / left;

@@ -434,7 +434,8 @@ static int64_t denoise_filter(int64_t *result, DenoiseStack *k, int64_t strength
     int64_t c[2 * DENOISE_MAX_RADIUS + 1][64], q[2 * DENOISE_MAX_RADIUS + 1][64];
     const int f = d < 10 ? 10 - d : 0;
     const int64_t scaled = strength * denoise_pow2(d - 8 + f);
-    const int64_t threshold = (691 * scaled + 32768) >> 16, most = (16 * scaled) >> 8;
+    const int64_t thresholds[2] = { (589 * scaled + 32768) >> 16, (742 * scaled + 32768) >> 16 };
+    const int64_t most = (16 * scaled) >> 8;
     const int64_t reciprocal = denoise_pow2(29) / scaled;
     int64_t left = 0, squares = 0, weight;
     int base = 32;
@@ -452,7 +453,7 @@ static int64_t denoise_filter(int64_t *result, DenoiseStack *k, int64_t strength
             if (!i && !j)
                 continue;
             if (!second) {
-                if (llabs(c[j][i]) < threshold)
+                if (llabs(c[j][i]) < thresholds[j > 0 || k->nb == 1])
                     c[j][i] = 0;
                 else
                     left++;
