@@ -7,6 +7,7 @@
 #                                        SHA256SUMS beside it; TREE: build/SERIES or build/SERIES-NAME
 #        package.sh deb TREE OUT_DIR     ffmpeg-gpume, a package for Debian that may be installed beside ffmpeg
 #
+# MAINTAINER is who the Debian package names, 'name <address>'.
 # Symbols of a newer glibc than GLIBC [2.36, Debian 12's] are an error.
 
 set -eu
@@ -21,6 +22,7 @@ mkdir -p "$3"
 out=$(cd "$3" && pwd)
 cd "$top"
 glibc=${GLIBC:-2.36}
+maintainer=${MAINTAINER:-gpume <gpume@gpume.invalid>}
 
 [ -z "$(git status --porcelain 2>/dev/null)" ] || die "there are changes that are not committed: a package needs its source"
 epoch=$(git log -1 --format=%ct) || die "packages are made from a git repository"
@@ -176,15 +178,15 @@ License: LGPL-2.1+
  On Debian systems, the text of the GNU Lesser General Public License, version
  2.1, is in /usr/share/common-licenses/LGPL-2.1.
 END
-    printf '%s (%s) unstable; urgency=medium\n\n  * Commit %s.\n\n -- gpume <gpume@localhost>  %s\n' $package "$version" \
-        "$commit" "$(date -u -R -d "@$epoch")" | gzip -n9 > "$dir/usr/share/doc/$package/changelog.gz"
+    printf '%s (%s) unstable; urgency=medium\n\n  * Commit %s.\n\n -- %s  %s\n' $package "$version" \
+        "$commit" "$maintainer" "$(date -u -R -d "@$epoch")" | gzip -n9 > "$dir/usr/share/doc/$package/changelog.gz"
     # a build for one purpose, with FFmpeg's libraries inside
     printf '%s: embedded-library *\n' $package > "$dir/usr/share/lintian/overrides/$package"
     cat > "$dir/DEBIAN/control" << END
 Package: $package
 Version: $version
 Architecture: $architecture
-Maintainer: gpume <gpume@localhost>
+Maintainer: $maintainer
 Installed-Size: $(du -sk "$dir/usr" | cut -f1)
 Depends: libc6 (>= $needed), zlib1g (>= 1:1.2.11)$([ ! -f "$dir/usr/lib/$package/ffplay" ] || echo ', libsdl2-2.0-0')
 Suggests: libcuda1, bash-completion
