@@ -205,7 +205,7 @@ install: all
 	         tests/fuzz/README.md tests/standin/README.md; do \
 	    install -m 644 $$f '$(INSTALL_DOC)'/$$f || exit; \
 	done
-	install -m 755 examples/*.sh '$(INSTALL_DOC)/examples/'
+	install -m 755 examples/*.sh examples/*.py '$(INSTALL_DOC)/examples/'
 
 # Packages for those who do not build, in build/packages; docs in tools/package.sh.
 dist deb: all

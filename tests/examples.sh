@@ -146,6 +146,30 @@ sh examples/vectors-of-a-folder.sh "$work/clips" "$work/vectors"
 check examples/vectors-of-a-folder-goes-on "it did not go on where it stopped" \
     test ! -s "$work/vectors/other.mp4.npy" -a -s "$work/vectors/moving clip.mkv.npy"
 
+# Debian's packages are for /usr/bin/python3, which need not be the first in the path
+python=
+for p in python3 /usr/bin/python3; do
+    if [ -z "$python" ] && "$p" -c 'import numpy' 2> /dev/null; then
+        python=$p
+    fi
+done
+if [ -n "$python" ]; then
+    plot=
+    if "$python" -c 'import matplotlib' 2> /dev/null; then
+        plot="--plot $work/vectors.png"
+    fi
+    # shellcheck disable=SC2086  # words
+    "$python" examples/vectors.py "$work/clips/moving clip.mkv" --block 8 --output "$work/array.npy" $plot > "$work/log" 2>&1
+    expect vectors-array "12 frames of 22 x 30 blocks" "$(sed -n 's/,.*//p' "$work/log")"
+    # all but what enters the picture moves by (-4,-2)
+    expect vectors-moved "4.0 2.0" "$("$python" -c "import numpy
+a = numpy.load('$work/array.npy')
+print(*numpy.abs(numpy.median(a[1:, 5:-5, 5:-5].reshape(-1, 2), axis=0)))")"
+    [ -z "$plot" ] || expect vectors-plot 240,176 "$("$bin/ffprobe" -v error -show_entries stream=width,height -of csv=p=0 "$work/vectors.png")"
+else
+    skip examples/vectors "python3 has no numpy"
+fi
+
 # three scenes of 12, 10 and 12 frames
 ffmpeg -i "$work/clips/moving clip.mkv" -i "$work/clips/other.mp4" -i "$work/clips/moving clip.mkv" \
     -filter_complex '[0:v]setsar=1[a];[1:v]setsar=1[b];[2:v]setsar=1[c];[a][b][c]concat=n=3,settb=1/25,setpts=N' \
