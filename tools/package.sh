@@ -7,6 +7,9 @@
 #                                        SHA256SUMS beside it; TREE: build/SERIES or build/SERIES-NAME
 #        package.sh deb TREE OUT_DIR     ffmpeg-gpume, a package for Debian that may be installed beside ffmpeg
 #
+#        package.sh patch SERIES OUT_DIR   the filters as one patch for a source package of that FFmpeg, as
+#                                        distributions have them: debian/patches/gpume.patch
+#
 # MAINTAINER is who the Debian package names, 'name <address>'.
 # Symbols of a newer glibc than GLIBC [2.36, Debian 12's] are an error.
 
@@ -17,7 +20,8 @@ umask 022
 top=$(cd "$(dirname "$0")/.." && pwd)
 . "$top/tools/common.sh"
 kind=$1
-tree=$(cd "$2" && pwd)
+series=$2
+[ "$kind" = patch ] || tree=$(cd "$2" && pwd)
 mkdir -p "$3"
 out=$(cd "$3" && pwd)
 cd "$top"
@@ -30,19 +34,21 @@ SOURCE_DATE_EPOCH=$epoch
 export SOURCE_DATE_EPOCH
 version=$(date -u -d "@$epoch" +%Y.%m.%d)
 commit=$(git rev-parse --short=12 HEAD)
-conf=$tree/obj/ffbuild/config.mak
-value() { sed -n "s/^$1=//p" "$conf" | head -n 1; }
-arch=$(value ARCH)
-arch=${arch%%_32}
-[ "$arch" != x86 ] || arch=x86_64
-suffix=$(value EXESUF)
-strip=$(value STRIP)
-GPUME_EXEC=$(value TARGET_EXEC)
-export GPUME_EXEC
-series=$(basename "$tree")
-series=${series%%-*}
-system=linux
-[ -z "$suffix" ] || system=windows
+if [ "$kind" != patch ]; then
+    conf=$tree/obj/ffbuild/config.mak
+    value() { sed -n "s/^$1=//p" "$conf" | head -n 1; }
+    arch=$(value ARCH)
+    arch=${arch%%_32}
+    [ "$arch" != x86 ] || arch=x86_64
+    suffix=$(value EXESUF)
+    strip=$(value STRIP)
+    GPUME_EXEC=$(value TARGET_EXEC)
+    export GPUME_EXEC
+    series=$(basename "$tree")
+    series=${series%%-*}
+    system=linux
+    [ -z "$suffix" ] || system=windows
+fi
 
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
@@ -207,7 +213,30 @@ END
     say "$file: $(du -h "$file" | cut -f1)"
 }
 
+patch_of_series() {
+    tarball=$(tools/fetch.sh build ffmpeg "$series")
+    name=$out/gpume-ffmpeg-$series.patch
+    mkdir "$tmp/a" "$tmp/b"
+    tar -C "$tmp/a" --strip-components=1 -xf "$tarball"
+    cp -a "$tmp/a/." "$tmp/b/"
+    ./configure --no-install-deps --patch-only "$tmp/b" > "$tmp/log" 2>&1 || { cat "$tmp/log" >&2; exit 1; }
+    find "$tmp/b" \( -name '.gpume*' -o -name '*.orig' \) -exec rm -rf {} +
+    {
+        echo "Description: avfilter: gpume, mvview, mvfps and mvdenoise"
+        echo " Filters that search the motion between frames, and use it. Commit $commit of gpume."
+        echo "Author: $maintainer"
+        echo "Last-Update: $(date -u -d "@$epoch" +%Y-%m-%d)"
+        echo "---"
+        (cd "$tmp" && diff -ruN a b) | sed -e '/^diff -ruN /d' -e 's/^\(\(---\|+++\) [^\t]*\)\t.*/\1/'
+    } > "$name"
+    # it is right if it makes the same tree
+    (cd "$tmp/a" && patch -p1 -s -E < "$name")
+    diff -r "$tmp/a" "$tmp/b" > "$tmp/log" || die "$name makes another tree: $(head -n 1 "$tmp/log")"
+    say "$name: $(grep -c '^+' "$name") lines"
+}
+
 case $kind in
     dist|deb) "$kind" ;;
+    patch)    patch_of_series ;;
     *) die "package.sh: unknown '$kind'" ;;
 esac
