@@ -201,7 +201,7 @@ install: all
 	    if [ -f $(OBJ)/$$p ]; then install -m 755 $(OBJ)/$$p '$(DESTDIR)$(PREFIX)/bin/' || exit; fi; \
 	done
 	install -m 644 README.md CONTRIBUTING.md LICENSE '$(INSTALL_DOC)/'
-	for f in doc/*.md doc/*.texi doc/*.jpg doc/*.png examples/*.sbatch bench/README.md bench/broadcast.c \
+	for f in doc/*.md doc/*.texi doc/*.jpg doc/*.png examples/*.sbatch examples/*.c bench/README.md bench/broadcast.c \
 	         tests/fuzz/README.md tests/standin/README.md; do \
 	    install -m 644 $$f '$(INSTALL_DOC)'/$$f || exit; \
 	done
@@ -211,6 +211,10 @@ install: all
 dist deb: all
 	tools/package.sh $@ $(BASE) build/packages
 
+# The filters as one patch for a source package of FFmpeg: SERIES=7.1 for Debian 13's.
+source-patch: build/config.mk
+	tools/package.sh patch $(SERIES) build/packages
+
 clean:
 	rm -rf build/*/obj build/demo build/results build/bin build/check
 
@@ -218,4 +222,4 @@ distclean:
 	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name dist -exec rm -rf {} +; fi
 
 .PHONY: all help soak fuzz endurance check-gpu check-ffmpeg fate-tree bench bench-encode bench-fps bench-gpu bench-mpi bench-scaling mpi pack-mpi gpl quality configured demo play check check-series check-deps check-patches sanitized tests \
-        install dist deb clean distclean
+        install dist deb source-patch clean distclean
