@@ -83,6 +83,7 @@ GPUME_HAS_CODECS = $(if $(CONFIG_MOVIE_FILTER),$(CONFIG_MPEG4_ENCODER))
 
 TESTPROGS-$(CONFIG_GPUME_FILTER) += gpume_compare       \
                                     gpume_constant      \
+                                    gpume_count         \
                                     gpume_input         \
                                     $(if $(GPUME_HAS_CODECS),gpume_me_hint) \
                                     $(if $(CONFIG_MVFPS_FILTER),gpume_fps gpume_mvfps)   \
