@@ -50,6 +50,7 @@ help:
 	@echo 'make bench         compare gpume with mestimate on the CPU; INPUT=FILE uses your clip'
 	@echo 'make bench-gpu     measure gpume, other systems and the limits of a GPU; QUICK=1, PARTS="kernels start"'
 	@echo 'make bench-scaling  measure searches and mvfps on the CPU by number of threads; INPUT=FILE uses your clip'
+	@echo 'make bench-instructions   count instructions of functions, on x86 and 64-bit Arm'
 	@echo 'make bench-encode   measure encoders with vectors and hints; INPUT=FILE uses your clip, too'
 	@echo 'make bench-fps     measure frames that mvfps and others make in between; QUICK=1, INPUT=FILE uses your clip, too'
 	@echo 'make quality       measure vectors by ground truth; DATA=DIR uses Middlebury, KITTI, Sintel, ...'
@@ -148,6 +149,14 @@ bench-encode: all gpl
 bench-fps: all
 	@bench/fps/fps.sh $(OBJ) '$(INPUT)'
 
+# Instructions, not time: both are run by QEMU.
+bench-instructions: all
+	@tools/deps.sh $(NO_INSTALL) aarch64
+	+@$(MAKE) --no-print-directory CROSS=aarch64 SERIES_ARGS=--only-tested all
+	$(SUBMAKE) $(OBJ) $(SUBJOBS) libavfilter/tests/gpume_count
+	$(SUBMAKE) $(BASE)-aarch64/obj $(SUBJOBS) libavfilter/tests/gpume_count
+	@bench/instructions.sh $(OBJ) $(BASE)-aarch64/obj
+
 # BENCH_... go to the script through the environment.
 bench-scaling: all
 	@bench/scaling.sh $(OBJ) '$(INPUT)'
@@ -212,5 +221,5 @@ clean:
 distclean:
 	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name dist -exec rm -rf {} +; fi
 
-.PHONY: all help soak fuzz endurance check-gpu check-ffmpeg fate-tree bench bench-encode bench-fps bench-gpu bench-mpi bench-scaling mpi pack-mpi gpl quality configured demo play check check-series check-aarch64 check-deps check-patches sanitized tests \
+.PHONY: all help soak fuzz endurance check-gpu check-ffmpeg fate-tree bench bench-encode bench-fps bench-gpu bench-instructions bench-mpi bench-scaling mpi pack-mpi gpl quality configured demo play check check-series check-aarch64 check-deps check-patches sanitized tests \
         install clean distclean
