@@ -30,7 +30,7 @@ all: configured
 	@if [ -n '$(IS_DEFAULT)' ]; then \
 	    mkdir -p build/bin; \
 	    for p in ffmpeg ffprobe ffplay; do \
-	        if [ -x $(OBJ)/$$p ]; then ln -sf ../../$(OBJ)/$$p build/bin/; else rm -f build/bin/$$p; fi; \
+	        if [ -x $(OBJ)/$$p ]; then ln -sf ../$(notdir $(TREE))/obj/$$p build/bin/; else rm -f build/bin/$$p; fi; \
 	    done; \
 	fi
 	@[ -x $(OBJ)/ffplay ] || [ -n '$(CROSS)' ] || echo "no ffplay: it needs SDL2 (Debian's package: libsdl2-dev); make play installs it"
@@ -174,7 +174,7 @@ mpi: all
 	@tools/deps.sh $(NO_INSTALL) mpi
 	+@if command -v $(or $(MPICC),mpicc) > /dev/null; then \
 	    $(MAKE) -s --no-print-directory -j$(JOBS) -f mpi/mpi.mak OBJ=$(OBJ) SRC=$(BASE)/src mpi-bench && \
-	    if [ -n '$(IS_DEFAULT)' ]; then ln -sf ../../$(OBJ)/gpume-mpi build/bin/; fi; \
+	    if [ -n '$(IS_DEFAULT)' ]; then ln -sf ../$(notdir $(TREE))/obj/gpume-mpi build/bin/; fi; \
 	fi
 
 # BENCH_... go to the script through the environment.
