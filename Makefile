@@ -10,8 +10,11 @@ endif
 comma   = ,
 PREFIX ?= /usr/local
 SERIES ?= $(DEFAULT_SERIES)
+# another system, by the name that its folder has; this one has none
+CROSS  ?= $(DEFAULT_CROSS)
 BASE    = build/$(SERIES)
-OBJ     = $(BASE)/obj
+TREE    = $(BASE)$(CROSS:%=-%)
+OBJ     = $(TREE)/obj
 SAN     = $(BASE)-san/obj
 JOBS   ?= $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 # do not override the jobserver of a 'make -j' that called this one
@@ -24,14 +27,14 @@ export CCACHE_NOHASHDIR = 1
 
 all: configured
 	$(SUBMAKE) $(OBJ) $(SUBJOBS)
-	@if [ $(SERIES) = $(DEFAULT_SERIES) ]; then \
+	@if [ -n '$(IS_DEFAULT)' ]; then \
 	    mkdir -p build/bin; \
 	    for p in ffmpeg ffprobe ffplay; do \
-	        if [ -x $(OBJ)/$$p ]; then ln -sf ../$(SERIES)/obj/$$p build/bin/; else rm -f build/bin/$$p; fi; \
+	        if [ -x $(OBJ)/$$p ]; then ln -sf ../$(notdir $(TREE))/obj/$$p build/bin/; else rm -f build/bin/$$p; fi; \
 	    done; \
 	fi
-	@[ -x $(OBJ)/ffplay ] || echo "no ffplay: it needs SDL2 (Debian's package: libsdl2-dev); make play installs it"
-	@echo "FFmpeg $(SERIES) with gpume: $(OBJ)/ffmpeg$(if $(filter $(SERIES),$(DEFAULT_SERIES)),$(comma) or build/bin/ffmpeg)"
+	@[ -x $(OBJ)/ffplay ] || [ -n '$(CROSS)' ] || echo "no ffplay: it needs SDL2 (Debian's package: libsdl2-dev); make play installs it"
+	@echo "FFmpeg $(SERIES) with gpume: $(OBJ)/ffmpeg$(if $(IS_DEFAULT),$(comma) or build/bin/ffmpeg)"
 
 help:
 	@echo 'make               build ffmpeg, ffprobe (and ffplay if SDL2 is installed) with the filter'
@@ -39,6 +42,7 @@ help:
 	@echo 'make play INPUT=FILE   show the vectors over the video in ffplay'
 	@echo 'make check         run all tests of this series; SERIES=9.0|8.1|7.1 chooses another'
 	@echo 'make check-series SERIES=7.1   build another FFmpeg series and run its FATE tests'
+	@echo 'make check-aarch64   compile for 64-bit Arm, and test that with QEMU; QUICK=1: less of it'
 	@echo 'make soak N=5      compare random streams on every backend with the oracle, for 5 minutes'
 	@echo 'make fuzz          build the fuzzers; N=5 also runs each of them for 5 minutes'
 	@echo 'make endurance     measure memory over 100,000 frames, 1,000 graphs and 1,000 picture changes'
@@ -46,6 +50,7 @@ help:
 	@echo 'make bench         compare gpume with mestimate on the CPU; INPUT=FILE uses your clip'
 	@echo 'make bench-gpu     measure gpume, other systems and the limits of a GPU; QUICK=1, PARTS="kernels start"'
 	@echo 'make bench-scaling  measure searches and mvfps on the CPU by number of threads; INPUT=FILE uses your clip'
+	@echo 'make bench-instructions   count instructions of functions, on x86 and 64-bit Arm'
 	@echo 'make bench-encode   measure encoders with vectors and hints; INPUT=FILE uses your clip, too'
 	@echo 'make bench-fps     measure frames that mvfps and others make in between; QUICK=1, INPUT=FILE uses your clip, too'
 	@echo 'make quality       measure vectors by ground truth; DATA=DIR uses Middlebury, KITTI, Sintel, ...'
@@ -55,6 +60,7 @@ help:
 	@echo 'make bench-mpi     measure gpume-mpi with 1, 2, 4 ranks; INPUT=FILE uses your clip'
 	@echo 'make install       install ffmpeg, ffprobe, ffplay, gpume-mpi and documents; PREFIX=$(PREFIX) DESTDIR='
 	@echo 'make dist, make deb    packages of what is built, in build/packages'
+	@echo 'make dist, make deb   pack what is built: an archive, a package for Debian; make source-patch: one patch'
 	@echo 'make clean         remove compiled files'
 	@echo 'make distclean     remove build/ except for the downloaded tarballs in build/dist'
 	@echo './configure --help lists the options for sources and build'
@@ -63,29 +69,34 @@ help:
 build/config.mk: configure
 	@./configure $(CONFIGURE_ARGS)
 
-CONFIGURE = ./configure $(if $(filter $(SERIES),$(DEFAULT_SERIES)),$(CONFIGURE_ARGS),\
-                $(NO_INSTALL:-n=--no-install-deps) --not-default --ffmpeg-series=$(SERIES) $(SERIES_ARGS))
+# what configure was last told to build
+IS_DEFAULT = $(filter $(SERIES)-$(CROSS),$(DEFAULT_SERIES)-$(DEFAULT_CROSS))
+CROSS_aarch64 = aarch64-linux-gnu
+CONFIGURE = ./configure $(if $(IS_DEFAULT),$(CONFIGURE_ARGS),\
+                $(NO_INSTALL:-n=--no-install-deps) --not-default --ffmpeg-series=$(SERIES) \
+                $(if $(CROSS),--cross=$(CROSS_$(CROSS))) $(SERIES_ARGS))
 
 $(BASE)/src/.gpume-origin:
 	@$(CONFIGURE)
 
-$(BASE)/configure-ffmpeg.sh: | $(BASE)/src/.gpume-origin
+$(TREE)/configure-ffmpeg.sh: | $(BASE)/src/.gpume-origin
 	@$(CONFIGURE)
 
-configured: $(BASE)/configure-ffmpeg.sh
+configured: $(TREE)/configure-ffmpeg.sh
 	@tools/lay.sh -q $(BASE)/src $(SERIES)
-	@tools/ffconfigure.sh $(BASE)
+	@tools/ffconfigure.sh $(TREE)
 
 demo: all
 	@tools/demo.sh demo $(OBJ) '$(INPUT)'
 
 play: configured
 	@tools/deps.sh $(NO_INSTALL) play
-	@if ! grep -q enable-ffplay $(BASE)/configure-ffmpeg.sh; then $(CONFIGURE); fi
+	@if ! grep -q enable-ffplay $(TREE)/configure-ffmpeg.sh; then $(CONFIGURE); fi
 	+@$(MAKE) --no-print-directory all
 	@tools/demo.sh play $(OBJ) '$(INPUT)'
 
 check: check-deps
+	$(if $(CROSS),@echo "error: this is for another system: make check-$(CROSS)" >&2; false)
 	+@tests/run.sh -s $(SERIES) fate san cuda valgrind gpl examples mpi build fuzz soak long threads \
 	    failures files patches demo style
 
@@ -101,6 +112,11 @@ endurance: check-deps
 
 check-series:
 	+@tests/run.sh -s $(SERIES) fate
+
+# Another system, by an emulator; QUICK=1: what takes a few minutes.
+check-aarch64:
+	@tools/deps.sh $(NO_INSTALL) aarch64 tests
+	+@tests/run.sh -s $(SERIES) aarch64
 
 # FFmpeg's own tests; a tree of its own, with everything.
 check-ffmpeg:
@@ -135,6 +151,14 @@ bench-encode: all gpl
 bench-fps: all
 	@bench/fps/fps.sh $(OBJ) '$(INPUT)'
 
+# Instructions, not time: both are run by QEMU.
+bench-instructions: all
+	@tools/deps.sh $(NO_INSTALL) aarch64
+	+@$(MAKE) --no-print-directory CROSS=aarch64 SERIES_ARGS=--only-tested all
+	$(SUBMAKE) $(OBJ) $(SUBJOBS) libavfilter/tests/gpume_count
+	$(SUBMAKE) $(BASE)-aarch64/obj $(SUBJOBS) libavfilter/tests/gpume_count
+	@bench/instructions.sh $(OBJ) $(BASE)-aarch64/obj
+
 # BENCH_... go to the script through the environment.
 bench-scaling: all
 	@bench/scaling.sh $(OBJ) '$(INPUT)'
@@ -152,7 +176,7 @@ mpi: all
 	@tools/deps.sh $(NO_INSTALL) mpi
 	+@if command -v $(or $(MPICC),mpicc) > /dev/null; then \
 	    $(MAKE) -s --no-print-directory -j$(JOBS) -f mpi/mpi.mak OBJ=$(OBJ) SRC=$(BASE)/src mpi-bench && \
-	    if [ $(SERIES) = $(DEFAULT_SERIES) ]; then ln -sf ../$(SERIES)/obj/gpume-mpi build/bin/; fi; \
+	    if [ -n '$(IS_DEFAULT)' ]; then ln -sf ../$(notdir $(TREE))/obj/gpume-mpi build/bin/; fi; \
 	fi
 
 # BENCH_... go to the script through the environment.
@@ -180,14 +204,17 @@ sanitized: configured
 
 # Documents keep their folders, so that their links work.
 INSTALL_DOC = $(DESTDIR)$(PREFIX)/share/doc/gpume
+# what runs programs of another system
+TARGET_EXEC = $(shell sed -n 's/^TARGET_EXEC=//p' $(OBJ)/ffbuild/config.mak 2>/dev/null)
+
 # The options for shells and a manual page, by the built program; the page needs perl.
 build/share/gpume.bash: $(OBJ)/ffmpeg tools/options.sh filters.list
 	@mkdir -p build/share
-	tools/options.sh completion $(OBJ)/ffmpeg > $@.new && mv $@.new $@
+	GPUME_EXEC='$(TARGET_EXEC)' tools/options.sh completion $(OBJ)/ffmpeg > $@.new && mv $@.new $@
 
 build/share/gpume.7: $(OBJ)/ffmpeg tools/options.sh $(wildcard doc/*.texi)
 	@mkdir -p build/share
-	tools/options.sh manual $(OBJ)/ffmpeg build/$(SERIES)/src/doc > $@.new && mv $@.new $@
+	GPUME_EXEC='$(TARGET_EXEC)' tools/options.sh manual $(OBJ)/ffmpeg build/$(SERIES)/src/doc > $@.new && mv $@.new $@
 
 install: all
 	$(MAKE) SERIES=$(SERIES) build/share/gpume.bash build/share/gpume.7
@@ -209,7 +236,7 @@ install: all
 
 # Packages for those who do not build, in build/packages; docs in tools/package.sh.
 dist deb: all
-	tools/package.sh $@ $(BASE) build/packages
+	tools/package.sh $@ $(TREE) build/packages
 
 # The filters as one patch for a source package of FFmpeg: SERIES=7.1 for Debian 13's.
 source-patch: build/config.mk
@@ -221,5 +248,5 @@ clean:
 distclean:
 	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name dist -exec rm -rf {} +; fi
 
-.PHONY: all help soak fuzz endurance check-gpu check-ffmpeg fate-tree bench bench-encode bench-fps bench-gpu bench-mpi bench-scaling mpi pack-mpi gpl quality configured demo play check check-series check-deps check-patches sanitized tests \
+.PHONY: all help soak fuzz endurance check-gpu check-ffmpeg fate-tree bench bench-encode bench-fps bench-gpu bench-mpi bench-scaling mpi pack-mpi gpl quality configured demo play check check-series check-aarch64 check-deps check-patches sanitized tests \
         install dist deb source-patch clean distclean

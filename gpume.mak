@@ -29,8 +29,12 @@ gpume_objects   = $(patsubst %.c,gpume/$(1)/%.o,$(if $(GPUME_CUDA-yes),         
                       $(filter-out $(filter-out stubs.c,$(filter $(call gpume_cuda,$(1)),   \
                           $(call gpume_sources,$(1),c))) %_template.c,$(call gpume_sources,$(1),c)))) \
                   $(if $(GPUME_CUDA-yes),$(foreach M,$(call gpume_modules,$(1)),$(call gpume_module,$(M)).ptx.o))
-gpume_x86       = $(patsubst %.c,gpume/$(1)/x86/%.o,$(call gpume_sources,$(1)/x86,c))       \
-                  $(patsubst %.asm,gpume/$(1)/x86/%.o,$(call gpume_sources,$(1)/x86,asm))
+
+# The objects of a folder's code for a processor, which has a folder in it: every source.
+gpume_arch      = $(foreach E,c asm S,$(patsubst %.$(E),gpume/$(1)/$(2)/%.o,$(call gpume_sources,$(1)/$(2),$(E))))
+# FFmpeg's lists of such objects, and their folders. Arm of 32 bits has NEON, too.
+GPUME_ARCHS    := x86 aarch64
+GPUME_ARCH      = $(if $(HAVE_X86ASM),X86ASM-OBJS x86) $(if $(ARCH_AARCH64),NEON-OBJS aarch64)
 
 GPUME_COMMON   := $(foreach D,$(call gpume_folders,common),$(call gpume_objects,$(D))) \
                   $(if $(GPUME_CUDA-yes),cuda/load_helper.o)
@@ -38,7 +42,8 @@ GPUME_COMMON   := $(foreach D,$(call gpume_folders,common),$(call gpume_objects,
 define GPUME_FILTER
 OBJS-$$(CONFIG_$(call gpume_upper,$(1))_FILTER)        += vf_$(1).o $$(GPUME_COMMON) \
     $$(foreach D,$$(call gpume_folders,$(1)),$$(call gpume_objects,$$(D)))
-X86ASM-OBJS-$$(CONFIG_$(call gpume_upper,$(1))_FILTER) += $$(foreach D,$$(call gpume_folders,common) $$(call gpume_folders,$(1)),$$(call gpume_x86,$$(D)))
+$(if $(GPUME_ARCH),$(firstword $(GPUME_ARCH))-$$(CONFIG_$(call gpume_upper,$(1))_FILTER) += \
+    $$(foreach D,$$(call gpume_folders,common) $$(call gpume_folders,$(1)),$$(call gpume_arch,$$(D),$(lastword $(GPUME_ARCH)))))
 endef
 $(foreach F,$(GPUME_FILTERS),$(eval $(call GPUME_FILTER,$(F))))
 
@@ -78,6 +83,7 @@ GPUME_HAS_CODECS = $(if $(CONFIG_MOVIE_FILTER),$(CONFIG_MPEG4_ENCODER))
 
 TESTPROGS-$(CONFIG_GPUME_FILTER) += gpume_compare       \
                                     gpume_constant      \
+                                    gpume_count         \
                                     gpume_input         \
                                     $(if $(GPUME_HAS_CODECS),gpume_me_hint) \
                                     $(if $(CONFIG_MVFPS_FILTER),gpume_fps gpume_mvfps)   \
@@ -105,4 +111,4 @@ $(GPUME_BENCH_PTX:%=libavfilter/tests/%.ptx): $(GPUME_KERNEL_HEADERS) \
 .SECONDARY: $(foreach S,.ptx .ptx.gz .ptx.c,$(GPUME_BENCH_PTX:%=libavfilter/tests/%$(S)))
 
 clean::
-	$(RM) $(foreach D,$(GPUME_FOLDERS) $(GPUME_FOLDERS:%=%/x86),$(CLEANSUFFIXES:%=libavfilter/gpume/$(D)/%))
+	$(RM) $(foreach D,$(GPUME_FOLDERS) $(foreach A,$(GPUME_ARCHS),$(GPUME_FOLDERS:%=%/$(A))),$(CLEANSUFFIXES:%=libavfilter/gpume/$(D)/%))

@@ -47,7 +47,7 @@ trap 'rm -f "$out"/*.gray "$out"/run.* "$out"/tried.txt "$out"/gpume_tried' EXIT
 trap 'exit 1' HUP INT TERM
 take_clip "${2-}"
 
-# Compares functions that have x86 code with plain C, by FFmpeg's checkasm. On one core,
+# Compares functions that have assembly code with plain C, by FFmpeg's checkasm. On one core,
 # because the counters of cores may differ.
 bench_functions() {
     pin=

@@ -105,7 +105,8 @@ void ff_gpume_cost_of_parts(const GpumeCostArea *area, const uint8_t *const *ref
  */
 #define GPUME_COST_INIT(ID, name, title)                        \
     void ff_gpume_##name##_init(GpumeCost *cost, int depth);    \
-    void ff_gpume_##name##_init_x86(GpumeCost *cost, int depth);
+    void ff_gpume_##name##_init_x86(GpumeCost *cost, int depth); \
+    void ff_gpume_##name##_init_aarch64(GpumeCost *cost, int depth);
 GPUME_COSTS(GPUME_COST_INIT)
 #undef GPUME_COST_INIT
 

@@ -148,5 +148,7 @@ av_cold void ff_gpume_pixels_init(GpumePixels *pixels, int depth)
 
 #if ARCH_X86_64 && HAVE_X86ASM
     ff_gpume_pixels_init_x86(pixels, depth);
+#elif ARCH_AARCH64 && HAVE_NEON
+    ff_gpume_pixels_init_aarch64(pixels, depth);
 #endif
 }

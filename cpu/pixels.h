@@ -24,7 +24,7 @@
 /** Bytes from row to row of what average() writes. */
 #define GPUME_AVERAGE_LINESIZE (2 * GPUME_MAX_BLOCK)
 
-/** What a block in a pass is given a choice of. x86 code knows the layout. */
+/** What a block in a pass is given a choice of. Assembly knows the layout. */
 typedef struct GpumeChoice {
     GpumeVector vectors[16];    ///< the neighbours' in raster order, those around its own likewise
     GpumeVector own;
@@ -68,5 +68,6 @@ typedef struct GpumePixels {
 /** Fill in the table: plain C first, then what the processor can do. */
 void ff_gpume_pixels_init(GpumePixels *pixels, int depth);
 void ff_gpume_pixels_init_x86(GpumePixels *pixels, int depth);
+void ff_gpume_pixels_init_aarch64(GpumePixels *pixels, int depth);
 
 #endif /* AVFILTER_GPUME_CPU_PIXELS_H */

@@ -95,5 +95,7 @@ av_cold void ff_gpume_sad_init(GpumeCost *cost, int depth)
 
 #if ARCH_X86_64 && HAVE_X86ASM
     ff_gpume_sad_init_x86(cost, depth);
+#elif ARCH_AARCH64 && HAVE_NEON
+    ff_gpume_sad_init_aarch64(cost, depth);
 #endif
 }

@@ -98,6 +98,8 @@ av_cold void ff_gpume_sea_init(GpumeSea *s, const GpumeParams *p)
 
 #if ARCH_X86_64 && HAVE_X86ASM
     ff_gpume_sea_init_x86(s, p->depth);
+#elif ARCH_AARCH64 && HAVE_NEON
+    ff_gpume_sea_init_aarch64(s, p->depth);
 #endif
 }
 

@@ -27,7 +27,7 @@
 /** Sums are computed, and candidates tried, this many at a time at most. */
 #define GPUME_SEA_ALIGN 32
 
-/** A block against a row of candidates. x86 code knows the layout. */
+/** A block against a row of candidates. Assembly knows the layout. */
 typedef struct GpumeSeaBounds {
     ptrdiff_t linesize;             ///< bytes from a row of sums to the next
     ptrdiff_t prefetch[2];          ///< bytes from a row's first sum to what a later block needs
@@ -80,6 +80,7 @@ typedef struct GpumeSea {
 
 void ff_gpume_sea_init(GpumeSea *s, const GpumeParams *params);
 void ff_gpume_sea_init_x86(GpumeSea *s, int depth);
+void ff_gpume_sea_init_aarch64(GpumeSea *s, int depth);
 
 /**
  * Compute rows start to end - 1 of a picture's sums.

@@ -115,6 +115,8 @@ av_cold void ff_mvfps_dsp_init(MvfpsDsp *dsp, int bytes)
     };
 #if ARCH_X86 && HAVE_X86ASM
     ff_mvfps_dsp_init_x86(dsp, bytes);
+#elif ARCH_AARCH64 && HAVE_NEON
+    ff_mvfps_dsp_init_aarch64(dsp, bytes);
 #endif
 }
 

@@ -95,6 +95,7 @@ typedef struct MvfpsPhase {
 
 void ff_mvfps_dsp_init(MvfpsDsp *dsp, int bytes);
 void ff_mvfps_dsp_init_x86(MvfpsDsp *dsp, int bytes);
+void ff_mvfps_dsp_init_aarch64(MvfpsDsp *dsp, int bytes);
 /** In C, of any fields. */
 void ff_mvfps_unfaithful(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *fields, int x, int y,
                          int part);

@@ -205,6 +205,8 @@ av_cold int ff_mvview_canvas_init(MvviewCanvas *c, const AVFrame *frame, enum AV
     c->blend_16 = blend_words_16;
 #if ARCH_X86 && HAVE_X86ASM
     ff_mvview_canvas_init_x86(c);
+#elif ARCH_AARCH64 && HAVE_NEON
+    ff_mvview_canvas_init_aarch64(c);
 #endif
     return 1;
 }

@@ -90,6 +90,7 @@ int ff_mvview_canvas_init(MvviewCanvas *c, const AVFrame *frame, enum AVPixelFor
 void ff_mvview_colour(const MvviewCanvas *c, const MvviewColour *colour, unsigned comp[3]);
 
 void ff_mvview_canvas_init_x86(MvviewCanvas *c);
+void ff_mvview_canvas_init_aarch64(MvviewCanvas *c);
 
 /** Words of a plane's row. */
 static inline int mvview_words(const MvviewPlane *p)

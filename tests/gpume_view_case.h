@@ -99,6 +99,8 @@ static void check_same(const Input *in, const char *options)
         { "in plain C",      8, 1,  0 },
 #if ARCH_X86
         { "with SSE2",       2, 0, AV_CPU_FLAG_MMX | AV_CPU_FLAG_MMXEXT | AV_CPU_FLAG_SSE | AV_CPU_FLAG_SSE2 },
+#elif ARCH_AARCH64
+        { "with NEON",       2, 0, AV_CPU_FLAG_ARMV8 | AV_CPU_FLAG_NEON },
 #endif
     };
     AVFrame *first = filter_frame(in, "mvview", options, 1, 0), *other;

@@ -24,6 +24,8 @@
 #   demo       the demonstration on a short clip
 #   gpl        a build under the GPL, if there is libx264, and the FATE tests that need it
 #   mpi        gpume-mpi with 1 to 4 ranks, and under Slurm, if there is MPI
+#   aarch64    for 64-bit Arm, by QEMU: checkasm, units and FATE on two processors, the choice between
+#              them, the kernels on the stand-in; with QUICK=1 the quicker FATE tests, no kernels
 #   examples   the scripts of examples/ on small input
 #   style      the format of the repository's text files
 # GPUME_VIDEO is a folder of real clips; without it the tests that use it are skipped.
@@ -301,6 +303,42 @@ part_gpl() {
         run_fate "gpl-$series" "$base-gpl/obj" fate-gpume-gpl
     fi
 }
+
+# build_cross NAME: builds the series and its tests for another system.
+build_cross() {
+    obj=$base-$1/obj
+    if ! submake SERIES="$series" CROSS="$1" SERIES_ARGS=--only-tested all ||
+       ! submake -s -j"$jobs" -C "$obj" tests/checkasm/checkasm libavfilter/tests/gpume_unit \
+             > "build/results/$1-build.log" 2>&1; then
+        fail "$1-build-$series" "make SERIES=$series CROSS=$1 all; see $obj/../make.log, build/results/$1-build.log"
+        return 1
+    fi
+    ok "$1-build-$series"
+    # how FATE runs its programs
+    exec=$(sed -n 's/^TARGET_EXEC=\(.*[^ ]\) *$/\1/p' "$obj/ffbuild/config.mak")
+}
+
+part_aarch64() {
+    if ! build_cross aarch64; then
+        return
+    fi
+    sh tests/aarch64.sh "$results" "$obj" "$exec"
+    # with QUICK=1 what is quick enough for the sanitizers; all of it takes longer than here
+    limit=${GPUME_TEST_LIMIT:-7200}
+    run_fate "aarch64-$series" "$obj" "fate-gpume${QUICK:+-san}"
+    if [ -n "${QUICK-}" ] || ! has_cuda "$obj"; then
+        return
+    fi
+    if ! make -f tests/standin/standin.mak -j"$jobs" STANDIN_OUT=build/standin-aarch64 \
+            STANDIN_CXX=aarch64-linux-gnu-g++ STANDIN_OBJCOPY=aarch64-linux-gnu-objcopy standin \
+            > build/results/aarch64-standin.log 2>&1; then
+        fail aarch64-standin-build "the stand-in for the driver; see build/results/aarch64-standin.log"
+        return
+    fi
+    ok aarch64-standin-build
+    LD_LIBRARY_PATH=$top/build/standin-aarch64 run_fate "aarch64-cuda-$series" "$obj" fate-gpume-standin
+}
+
 part_examples() { sh tests/examples.sh "$results" "$series"; }
 part_mpi() {
     if ! submake SERIES="$series" mpi > build/results/mpi-build.log 2>&1; then
@@ -315,7 +353,7 @@ part_style() { sh tests/style.sh "$results"; }
 
 for part; do
     case $part in
-        fate|san|cuda|valgrind|gpl|examples|mpi|files|soak|fuzz|threads|failures|long|ffmpeg|patches|build|demo|style) ;;
+        fate|san|cuda|valgrind|gpl|examples|mpi|aarch64|files|soak|fuzz|threads|failures|long|ffmpeg|patches|build|demo|style) ;;
         *) die "there is no part '$part'" ;;
     esac
 done
@@ -341,7 +379,7 @@ say "== built in $(($(date +%s) - began)) s"
 (
     for part; do
         case $part in
-            fate|san|cuda|valgrind|gpl|examples|mpi|ffmpeg) ;;
+            fate|san|cuda|valgrind|gpl|examples|mpi|aarch64|ffmpeg) ;;
             *) run "$part" > build/results/beside.out 2>&1
                cat build/results/beside.out ;;
         esac
@@ -351,7 +389,7 @@ beside=$!
 trap 'kill $beside 2>/dev/null; exit 1' HUP INT TERM
 for part; do
     case $part in
-        fate|san|cuda|valgrind|gpl|examples|mpi|ffmpeg) run "$part" ;;
+        fate|san|cuda|valgrind|gpl|examples|mpi|aarch64|ffmpeg) run "$part" ;;
     esac
 done
 wait $beside

@@ -4,8 +4,8 @@
 # playing, and installs them if the system has apt-get.
 #
 # usage: deps.sh [-n] CLASS...     (-n: list only)
-# Exits with 1 if something of class build or x86 is still missing at the end. For
-# other classes it only prints a warning.
+# Exits with 1 if something of class build or x86 is still missing at the end, or of one that has the
+# name of another system. For other classes it only prints a warning.
 
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -36,6 +36,10 @@ slurm     cmd:/usr/sbin/munged     munge         gpume-mpi under Slurm, tested
 slurm     cmd:/usr/sbin/slurmctld  slurmctld     gpume-mpi under Slurm, tested
 slurm     cmd:/usr/sbin/slurmd     slurmd        gpume-mpi under Slurm, tested
 slurm     cmd:sbatch            slurm-client     gpume-mpi under Slurm, tested
+aarch64   cmd:aarch64-linux-gnu-gcc   gcc-aarch64-linux-gnu   C compiler for Arm
+aarch64   file:/usr/aarch64-linux-gnu/include/stdlib.h   libc6-dev-arm64-cross   C library for Arm
+aarch64   cmd:aarch64-linux-gnu-g++   g++-aarch64-linux-gnu   the stand-in for the CUDA driver, for Arm
+aarch64   cmd:qemu-aarch64      qemu-user        runs programs for Arm
 play      pkg:sdl2              libsdl2-dev      the window of ffplay
 '
 
@@ -54,13 +58,14 @@ present() {
                   [ -n "$cc" ] && printf '#include <%s>\n' "$what" | "$cc" -E -x c - >/dev/null 2>&1 ;;
         clang:*)  have clang && echo 'int LLVMFuzzerTestOneInput(const void *p, long n) { return 0; }' |
                   clang "$what" -x c - -o /dev/null >/dev/null 2>&1 ;;
+        file:*)   [ -f "$what" ] ;;
         pkg:*)    have pkg-config && pkg-config --exists "$what" ;;
         python:*) # Debian's packages install for /usr/bin/python3, which may not be first in PATH
                   python3 -c "import $what" 2>/dev/null || /usr/bin/python3 -c "import $what" 2>/dev/null ;;
     esac
 }
 
-# missing: sets $packages, $required (of classes build and x86) and $list.
+# missing: sets $packages, $required (of classes build, x86, aarch64) and $list.
 missing() {
     packages=''
     required=''
@@ -74,9 +79,9 @@ missing() {
                 packages="$packages $package"
                 list="$list
   $package	$reason"
-                if [ "$class" = build ] || [ "$class" = x86 ]; then
-                    required="$required $package"
-                fi
+                case $class in
+                    build|x86|aarch64) required="$required $package" ;;
+                esac
             fi
         done <<EOF
 $table

@@ -21,7 +21,7 @@ list_layout() {
                tests/*.h bench/gpume_bench*.[ch] bench/gpume_bench*.cu tests/checkasm/*.c tests/fate/* fate-refs/*
         folders=$(sed -n 's/^[a-z][a-z]* //p' filters.list)
         for folder in $folders; do
-            set -- "$@" "$folder"/*.[ch] "$folder"/*.cu "$folder"/*.cuh "$folder"/x86/*
+            set -- "$@" "$folder"/*.[ch] "$folder"/*.cu "$folder"/*.cuh "$folder"/x86/* "$folder"/aarch64/*
         done
         for f; do
             if [ ! -f "$f" ]; then

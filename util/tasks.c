@@ -41,6 +41,9 @@ static void pass_time(int n)
     if (n < PATIENCE) {
 #if ARCH_X86 && HAVE_INLINE_ASM
         __asm__ volatile ("pause");
+#elif ARCH_AARCH64 && HAVE_INLINE_ASM
+        /* waits longer than 'yield' does, which most processors skip */
+        __asm__ volatile ("isb");
 #endif
     } else {
 #if HAVE_PTHREADS

@@ -3,107 +3,11 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include <string.h>
-
 #include "libavutil/attributes.h"
 #include "libavutil/cpu.h"
-#include "libavutil/mem_internal.h"
 #include "libavutil/x86/cpu.h"
 
-#include "libavfilter/gpume/cpu/cost.h"
-
-/** Costs a row of tiles, w samples wide. */
-typedef uint32_t (*Tiles)(const uint8_t *cur, ptrdiff_t cur_linesize,
-                          const uint8_t *ref, ptrdiff_t ref_linesize, int w);
-
-/* Costs the 1 to 3 rows that are no whole tile, with rows that are equal below them. */
-static av_noinline uint32_t cost_of_rest(const uint8_t *cur, ptrdiff_t cur_linesize,
-                                         const uint8_t *ref, ptrdiff_t ref_linesize,
-                                         int w, int h, int sample_size, Tiles four)
-{
-    DECLARE_ALIGNED(16, uint8_t, rows)[2][4 * 2 * GPUME_MAX_BLOCK] = { { 0 } };
-    const int bytes = w * sample_size;
-
-    for (int y = 0; y < h; y++) {
-        memcpy(rows[0] + y * bytes, cur + y * cur_linesize, bytes);
-        memcpy(rows[1] + y * bytes, ref + y * ref_linesize, bytes);
-    }
-    return four(rows[0], bytes, rows[1], bytes, w);
-}
-
-#define TILES(bits, side, opt)                                                              \
-uint32_t ff_gpume_satd_##bits##_##side##_##opt(const uint8_t *cur, ptrdiff_t cur_linesize,  \
-                                               const uint8_t *ref, ptrdiff_t ref_linesize,  \
-                                               int w);
-
-/* Defines the cost of a width, by functions for its tiles of 4x4 and of 8x8. */
-#define ONE(bits, width, opt, opt4, opt8)                                                   \
-static uint32_t satd_##bits##_##width##_##opt(const uint8_t *cur, ptrdiff_t cur_linesize,   \
-                                              const uint8_t *ref, ptrdiff_t ref_linesize,   \
-                                              int h, uint32_t limit)                        \
-{                                                                                           \
-    uint32_t sum = 0;                                                                       \
-    int n;                                                                                  \
-                                                                                            \
-    for (; h > 0 && sum < limit; h -= n) {                                                  \
-        n = width < 8 || h < 8 ? 4 : 8;                                                     \
-        if (n == 8)                                                                         \
-            sum += ff_gpume_satd_##bits##_8_##opt8(cur, cur_linesize, ref, ref_linesize, width); \
-        else if (h >= n)                                                                    \
-            sum += ff_gpume_satd_##bits##_4_##opt4(cur, cur_linesize, ref, ref_linesize, width); \
-        else                                                                                \
-            sum += cost_of_rest(cur, cur_linesize, ref, ref_linesize, width, h, bits / 8,   \
-                                ff_gpume_satd_##bits##_4_##opt4);                           \
-        cur += n * cur_linesize;                                                            \
-        ref += n * ref_linesize;                                                            \
-    }                                                                                       \
-    return sum;                                                                             \
-}
-
-#define FOUR(bits, width, opt)                                                              \
-static void satd_x4_##bits##_##width##_##opt(const uint8_t *cur, ptrdiff_t cur_linesize,    \
-                                             const uint8_t *const ref[4],                   \
-                                             ptrdiff_t ref_linesize,                        \
-                                             int h, uint32_t cost[4], uint32_t limit)       \
-{                                                                                           \
-    for (int i = 0; i < 4; i++)                                                             \
-        cost[i] = satd_##bits##_##width##_##opt(cur, cur_linesize, ref[i], ref_linesize,    \
-                                                h, limit);                                  \
-}
-
-/* Two candidates at a time, as wide as a tile. */
-#define FOUR_IN_PAIRS(width)                                                                \
-void ff_gpume_satd_pair_##width##_avx2(const uint8_t *cur, ptrdiff_t cur_linesize,          \
-                                       const uint8_t *const ref[2], ptrdiff_t ref_linesize, \
-                                       uint32_t cost[2]);                                   \
-                                                                                            \
-static void satd_x4_8_##width##_avx2(const uint8_t *cur, ptrdiff_t cur_linesize,            \
-                                     const uint8_t *const ref[4], ptrdiff_t ref_linesize,   \
-                                     int h, uint32_t cost[4], uint32_t limit)               \
-{                                                                                           \
-    const uint8_t *r[4] = { ref[0], ref[1], ref[2], ref[3] };                               \
-                                                                                            \
-    memset(cost, 0, 4 * sizeof(*cost));                                                     \
-    for (; h >= width; h -= width) {                                                        \
-        for (int i = 0; i < 4; i += 2)                                                      \
-            ff_gpume_satd_pair_##width##_avx2(cur, cur_linesize, r + i, ref_linesize, cost + i); \
-        cur += width * cur_linesize;                                                        \
-        for (int i = 0; i < 4; i++)                                                         \
-            r[i] += width * ref_linesize;                                                   \
-    }                                                                                       \
-    for (int i = 0; i < 4 && h; i++)                                                        \
-        cost[i] += satd_8_##width##_avx2(cur, cur_linesize, r[i], ref_linesize, h, UINT32_MAX); \
-}
-
-#define BOTH(bits, width, opt, opt4, opt8)                                                  \
-ONE(bits, width, opt, opt4, opt8)                                                           \
-FOUR(bits, width, opt)
-
-#define WIDE(bits, opt, opt4, opt8)                                                         \
-BOTH(bits,  16, opt, opt4, opt8)                                                            \
-BOTH(bits,  32, opt, opt4, opt8)                                                            \
-BOTH(bits,  64, opt, opt4, opt8)                                                            \
-BOTH(bits, 128, opt, opt4, opt8)
+#include "libavfilter/gpume/cpu/satd_tiles.h"
 
 TILES(8, 4, sse2)
 TILES(8, 8, sse2)
@@ -116,8 +20,8 @@ TILES(8, 8, avx)
 TILES(8, 8, avx2)
 ONE(8, 4, avx2, avx, avx)
 ONE(8, 8, avx2, avx, avx)
-FOUR_IN_PAIRS(4)
-FOUR_IN_PAIRS(8)
+FOUR_IN_PAIRS(4, avx2)
+FOUR_IN_PAIRS(8, avx2)
 WIDE(8, avx2, avx, avx2)
 
 TILES(16, 4, avx)
@@ -125,18 +29,6 @@ TILES(16, 8, avx2)
 BOTH(16, 4, avx2, avx, avx2)
 BOTH(16, 8, avx2, avx, avx2)
 WIDE(16, avx2, avx, avx2)
-
-#define SET(i, bits, width, opt)                                                            \
-    cost->one[i]  = satd_##bits##_##width##_##opt;                                          \
-    cost->four[i] = satd_x4_##bits##_##width##_##opt;
-
-#define SET_ALL(bits, opt)                                                                  \
-    SET(3, bits,   4, opt)                                                                  \
-    SET(4, bits,   8, opt)                                                                  \
-    SET(5, bits,  16, opt)                                                                  \
-    SET(6, bits,  32, opt)                                                                  \
-    SET(7, bits,  64, opt)                                                                  \
-    SET(8, bits, 128, opt)
 
 av_cold void ff_gpume_satd_init_x86(GpumeCost *cost, int depth)
 {

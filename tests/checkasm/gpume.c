@@ -5,7 +5,7 @@
 
 /**
  * @file
- * The functions of the CPU backend that have x86 code, in FFmpeg's checkasm: that they
+ * The functions of the CPU backend that have assembly code, in FFmpeg's checkasm: that they
  * compute what plain C does, leave registers and inputs alone, and how fast they are.
  */
 

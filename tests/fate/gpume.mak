@@ -347,7 +347,7 @@ FATE_GPUME_PROGRAMS = $(FATE_GPUME_PROGRAMS-yes) $(FATE_GPUME_COMPARE-yes) $(FAT
 $(FATE_GPUME_PROGRAMS): CMP = null
 
 # FFmpeg's checkasm has its own name for it
-FATE_GPUME_CHECKASM = $(if $(HAVE_X86ASM),$(if $(CONFIG_GPUME_FILTER),$(filter fate-checkasm-vf_gpume,$(FATE_CHECKASM))))
+FATE_GPUME_CHECKASM = $(if $(HAVE_X86ASM)$(ARCH_AARCH64),$(if $(CONFIG_GPUME_FILTER),$(filter fate-checkasm-vf_gpume,$(FATE_CHECKASM))))
 
 # the quick form of a program is for the builds that are slow
 GPUME_SLOW  = fate-gpume-unit fate-gpume-constant fate-gpume-me-hint fate-mvview-unit fate-mvfps-graph fate-mvfps-unit fate-mvdenoise-unit fate-gpume-compare fate-gpume-compare-clips fate-gpume-compare-small

@@ -13,6 +13,7 @@
 
 STANDIN_DIR   = tests/standin
 STANDIN_OUT   = build/standin
+STANDIN_OBJCOPY ?= objcopy
 STANDIN_CXX  ?= $(shell command -v g++ || command -v clang++ || echo c++)
 # through the compiler cache, where configure found one
 STANDIN_CCACHE := $(if $(shell grep -ls '^CC=ccache' build/*/obj/ffbuild/config.mak),ccache)
@@ -98,7 +99,7 @@ $(foreach F,$(STANDIN_FOLDERS),$(eval $(call STANDIN_FOLDER,$(F))))
 
 $(STANDIN_OUT)/%.cu.o: $(STANDIN_OUT)/%.cu.cpp
 	$(STANDIN_CXX) $(STANDIN_KERNEL_FLAGS) $(STANDIN_DEFINES) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
-	objcopy $(STANDIN_REDEFINE) $@
+	$(STANDIN_OBJCOPY) $(STANDIN_REDEFINE) $@
 
 -include $(STANDIN_KERNEL_OBJS:.o=.d)
 

@@ -1,0 +1,73 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include <assert.h>
+
+#include "libavutil/aarch64/cpu.h"
+#include "libavutil/attributes.h"
+#include "libavutil/cpu.h"
+
+#include "libavfilter/gpume/cpu/pixels.h"
+
+static_assert(offsetof(GpumeChoice, own) == 64 && offsetof(GpumeChoice, bounds) == 168 &&
+              offsetof(GpumeChoice, penalties) == 68 && offsetof(GpumeChoice, min) == 136 &&
+              offsetof(GpumeChoice, max) == 140 && offsetof(GpumeChoice, threshold) == 144 &&
+              offsetof(GpumeChoice, factor) == 148 && offsetof(GpumeChoice, shift) == 152 &&
+              offsetof(GpumeChoice, depth_shift) == 156 && offsetof(GpumeChoice, cost) == 160 &&
+              offsetof(GpumeChoice, sum) == 164, "pixels_neon.S knows the layout");
+static_assert(GPUME_AVERAGE_LINESIZE == 256, "pixels_neon.S knows it");
+static_assert(GPUME_PIXELS_SLACK >= 32, "what pixels_neon.S reads and writes");
+
+void ff_gpume_right_8_neon(uint8_t *dst, const uint8_t *src, int n, int max);
+void ff_gpume_below_8_neon(uint8_t *dst, void *sums, const uint8_t *const rows[6], int n, int max);
+void ff_gpume_centre_8_neon(uint8_t *dst, const void *sums, int n, int max);
+void ff_gpume_halve_8_neon(uint8_t *dst, const uint8_t *a, const uint8_t *b, int n);
+unsigned ff_gpume_candidates_neon(GpumeChoice *choice);
+
+/* Whole registers, then what remains of the row. */
+static void halve_8_neon(uint8_t *dst, const uint8_t *a, const uint8_t *b, int n)
+{
+    const int whole = n & ~15;
+
+    if (whole)
+        ff_gpume_halve_8_neon(dst, a, b, whole);
+    for (int x = whole; x < n; x++)
+        dst[x] = (a[2 * x] + a[2 * x + 1] + b[2 * x] + b[2 * x + 1] + 2) >> 2;
+}
+
+#define AVERAGE(i, bits, width)                                             \
+void ff_gpume_average_##bits##_##width##_neon(uint8_t *dst, const uint8_t *a, \
+                                              const uint8_t *b,             \
+                                              ptrdiff_t linesize, int h);
+
+#define SET(i, bits, width)                                                 \
+    pixels->average[i] = ff_gpume_average_##bits##_##width##_neon;
+
+#define ALL(WHAT, bits)                                                     \
+    WHAT(3, bits,   4)                                                      \
+    WHAT(4, bits,   8)                                                      \
+    WHAT(5, bits,  16)                                                      \
+    WHAT(6, bits,  32)                                                      \
+    WHAT(7, bits,  64)                                                      \
+    WHAT(8, bits, 128)
+
+ALL(AVERAGE, 8)
+ALL(AVERAGE, 16)
+
+av_cold void ff_gpume_pixels_init_aarch64(GpumePixels *pixels, int depth)
+{
+    if (!have_neon(av_get_cpu_flags()))
+        return;
+    pixels->candidates = ff_gpume_candidates_neon;
+    if (depth > 8) {
+        ALL(SET, 16)
+    } else {
+        ALL(SET, 8)
+        pixels->halve  = halve_8_neon;
+        pixels->right  = ff_gpume_right_8_neon;
+        pixels->below  = ff_gpume_below_8_neon;
+        pixels->centre = ff_gpume_centre_8_neon;
+    }
+}

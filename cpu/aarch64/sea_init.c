@@ -1,0 +1,39 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include <assert.h>
+#include <stddef.h>
+
+#include "libavutil/aarch64/cpu.h"
+#include "libavutil/attributes.h"
+#include "libavutil/cpu.h"
+
+#include "libavfilter/gpume/cpu/sea.h"
+
+void ff_gpume_sea_columns_8_neon(uint16_t *dst, uint32_t *sums, const uint8_t *add, const uint8_t *sub,
+                                 ptrdiff_t n, int shift);
+void ff_gpume_sea_columns_16_neon(uint16_t *dst, uint32_t *sums, const uint8_t *add, const uint8_t *sub,
+                                  ptrdiff_t n, int shift);
+void ff_gpume_sea_add_neon(uint16_t *dst, const uint16_t *a, const uint16_t *b, ptrdiff_t n);
+int ff_gpume_sea_bound_neon(const GpumeSeaBounds *b, const uint8_t *sums, int nb_rows, uint64_t *kept);
+
+static_assert(offsetof(GpumeSeaBounds, prefetch)       ==   8 &&
+              offsetof(GpumeSeaBounds, half_offset)    ==  24 &&
+              offsetof(GpumeSeaBounds, quarter_offset) ==  56 &&
+              offsetof(GpumeSeaBounds, half)           == 184 &&
+              offsetof(GpumeSeaBounds, quarter)        == 200 &&
+              offsetof(GpumeSeaBounds, half_limit)     == 264 &&
+              offsetof(GpumeSeaBounds, quarter_limit)  == 268 &&
+              offsetof(GpumeSeaBounds, nb_quarters)    == 272 &&
+              offsetof(GpumeSeaBounds, nb_candidates)  == 276, "sea_neon.S knows the layout");
+
+av_cold void ff_gpume_sea_init_aarch64(GpumeSea *s, int depth)
+{
+    if (!have_neon(av_get_cpu_flags()))
+        return;
+    s->columns = depth > 8 ? ff_gpume_sea_columns_16_neon : ff_gpume_sea_columns_8_neon;
+    s->add     = ff_gpume_sea_add_neon;
+    s->bound   = ff_gpume_sea_bound_neon;
+}

@@ -1,0 +1,445 @@
+/*
+ * Pictures between others
+ *
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "libavutil/aarch64/asm.S"
+
+// weights of the four samples around a place, by its eighths
+const bilinear, align=2
+.irp y, 0, 1, 2, 3, 4, 5, 6, 7
+  .irp x, 0, 1, 2, 3, 4, 5, 6, 7
+        .byte           (8 - \x) * (8 - \y), \x * (8 - \y), (8 - \x) * \y, \x * \y
+  .endr
+.endr
+endconst
+
+// Catmull and Rom's spline, by sixteenths
+const taps, align=2
+        .byte            0, 64,  0,  0
+        .byte           -2, 63,  3,  0
+        .byte           -3, 62,  6, -1
+        .byte           -4, 59, 10, -1
+        .byte           -4, 56, 14, -2
+        .byte           -5, 51, 20, -2
+        .byte           -5, 47, 25, -3
+        .byte           -4, 41, 30, -3
+        .byte           -4, 36, 36, -4
+        .byte           -3, 30, 41, -4
+        .byte           -3, 25, 47, -5
+        .byte           -2, 20, 51, -5
+        .byte           -2, 14, 56, -4
+        .byte           -1, 10, 59, -4
+        .byte           -1,  6, 62, -3
+        .byte            0,  3, 63, -2
+endconst
+
+// of vectors that are alike, by the cell
+const limits
+        .word           2, 2, 2, 2, 2, 1, 1, 2, 2, 1, 1, 2, 2, 2, 2, 2
+        .byte           1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128
+endconst
+
+// A row of samples, and the ones to their right
+.macro load_pairs dst, right, pointer
+        ld1             {v\dst\().16b}, [\pointer], x2
+        ext             v\right\().16b, v\dst\().16b, v\dst\().16b, #1
+.endm
+
+// Samples between two rows, by four weights
+.macro between dst, upper, upper_right, lower, lower_right, w0, w1, w2, w3
+        umull           v\dst\().8h, v\upper\().8b, v\w0\().8b
+        umlal           v\dst\().8h, v\upper_right\().8b, v\w1\().8b
+        umlal           v\dst\().8h, v\lower\().8b, v\w2\().8b
+        umlal           v\dst\().8h, v\lower_right\().8b, v\w3\().8b
+        rshrn           v\dst\().8b, v\dst\().8h, #6
+.endm
+
+// int sad_8(const uint8_t *a, const uint8_t *b, ptrdiff_t stride, int at_a, int at_b)
+function ff_mvfps_sad_8_neon, export=1
+        movrel          x5, bilinear
+        add             x6, x5, w3, sxtw #2
+        add             x7, x5, w4, sxtw #2
+        ld4r            {v20.8b, v21.8b, v22.8b, v23.8b}, [x6]
+        ld4r            {v24.8b, v25.8b, v26.8b, v27.8b}, [x7]
+        movi            v31.8h, #0
+        load_pairs      0, 1, x0
+        load_pairs      2, 3, x1
+.rept 4
+        load_pairs      4, 5, x0
+        load_pairs      6, 7, x1
+        between         16, 0, 1, 4, 5, 20, 21, 22, 23
+        between         17, 2, 3, 6, 7, 24, 25, 26, 27
+        uabal           v31.8h, v16.8b, v17.8b
+        load_pairs      0, 1, x0
+        load_pairs      2, 3, x1
+        between         16, 4, 5, 0, 1, 20, 21, 22, 23
+        between         17, 6, 7, 2, 3, 24, 25, 26, 27
+        uabal           v31.8h, v16.8b, v17.8b
+.endr
+        uaddlv          s0, v31.8h
+        fmov            w0, s0
+        ret
+endfunc
+
+// A row, filtered horizontally by weights without their signs: of the four the outer ones are not above 0,
+// the inner ones not below
+.macro filter_row dst, pointer, w0, w1, w2, w3
+        ld1             {v0.16b}, [\pointer], x3
+        ext             v1.16b, v0.16b, v0.16b, #1
+        ext             v2.16b, v0.16b, v0.16b, #2
+        ext             v3.16b, v0.16b, v0.16b, #3
+        umull           v\dst\().8h, v1.8b, v\w1\().8b
+        umlal           v\dst\().8h, v2.8b, v\w2\().8b
+        umlsl           v\dst\().8h, v0.8b, v\w0\().8b
+        umlsl           v\dst\().8h, v3.8b, v\w3\().8b
+.endm
+
+// A row by the four filtered ones around it, in v0; weights: v4 or v5
+.macro filter_column weights, r0, r1, r2, r3
+        smull           v0.4s, v\r0\().4h, v\weights\().h[0]
+        smull2          v1.4s, v\r0\().8h, v\weights\().h[0]
+        smlal           v0.4s, v\r1\().4h, v\weights\().h[1]
+        smlal2          v1.4s, v\r1\().8h, v\weights\().h[1]
+        smlal           v0.4s, v\r2\().4h, v\weights\().h[2]
+        smlal2          v1.4s, v\r2\().8h, v\weights\().h[2]
+        smlal           v0.4s, v\r3\().4h, v\weights\().h[3]
+        smlal2          v1.4s, v\r3\().8h, v\weights\().h[3]
+        sqrshrun        v0.4h, v0.4s, #12
+        sqrshrun2       v0.8h, v1.4s, #12
+        umin            v0.8h, v0.8h, v6.8h
+.endm
+
+// A row of both tiles: from the one below the last of the four rows of each
+.macro match_row a0, a1, a2, a3, b0, b1, b2, b3
+        filter_row      \a3, x1, 24, 25, 26, 27
+        filter_row      \b3, x2, 28, 29, 30, 31
+        filter_column   4, \a0, \a1, \a2, \a3
+        mov             v2.16b, v0.16b
+        str             q0, [x0], #16
+        filter_column   5, \b0, \b1, \b2, \b3
+        str             q0, [x0, #128 - 16]
+        uaba            v7.8h, v0.8h, v2.8h
+        subs            w6, w6, #1
+.endm
+
+// int match_8(uint16_t (*dst)[64], const uint8_t *a, const uint8_t *b, ptrdiff_t stride, const int *at,
+//             int w, int h, int max)
+function ff_mvfps_match_8_neon, export=1
+        ldp             w9, w10, [x4]
+        movrel          x5, taps
+        and             w11, w9, #15
+        and             w12, w10, #15
+        lsr             w9, w9, #4
+        lsr             w10, w10, #4
+        add             x11, x5, x11, lsl #2
+        add             x12, x5, x12, lsl #2
+        ldr             s4, [x5, x9, lsl #2]
+        ldr             s5, [x5, x10, lsl #2]
+        ld4r            {v24.8b, v25.8b, v26.8b, v27.8b}, [x11]
+        ld4r            {v28.8b, v29.8b, v30.8b, v31.8b}, [x12]
+        sxtl            v4.8h, v4.8b
+        sxtl            v5.8h, v5.8b
+        neg             v24.8b, v24.8b
+        neg             v27.8b, v27.8b
+        neg             v28.8b, v28.8b
+        neg             v31.8b, v31.8b
+        movi            v6.8h, #255
+        movi            v7.8h, #0
+        sub             x1, x1, x3
+        sub             x2, x2, x3
+        sub             x1, x1, #1
+        sub             x2, x2, #1
+.irp row, 16, 17, 18
+        filter_row      \row, x1, 24, 25, 26, 27
+.endr
+.irp row, 20, 21, 22
+        filter_row      \row, x2, 28, 29, 30, 31
+.endr
+1:      match_row       16, 17, 18, 19, 20, 21, 22, 23
+        b.le            2f
+        match_row       17, 18, 19, 16, 21, 22, 23, 20
+        b.le            2f
+        match_row       18, 19, 16, 17, 22, 23, 20, 21
+        b.le            2f
+        match_row       19, 16, 17, 18, 23, 20, 21, 22
+        b.gt            1b
+2:      uaddlv          s0, v7.8h
+        fmov            w0, s0
+        ret
+endfunc
+
+// void mean_8(uint16_t *dst, const uint16_t *a, const uint16_t *b, int share, int nb)
+function ff_mvfps_mean_8_neon, export=1
+        mov             w5, #64
+        sub             w5, w5, w3
+        dup             v4.8h, w3
+        dup             v5.8h, w5
+1:      ld1             {v0.8h, v1.8h}, [x1], #32
+        ld1             {v2.8h, v3.8h}, [x2], #32
+        subs            w4, w4, #16
+        mul             v0.8h, v0.8h, v4.8h
+        mul             v1.8h, v1.8h, v4.8h
+        mla             v0.8h, v2.8h, v5.8h
+        mla             v1.8h, v3.8h, v5.8h
+        urshr           v0.8h, v0.8h, #6
+        urshr           v1.8h, v1.8h, #6
+        st1             {v0.8h, v1.8h}, [x0], #32
+        b.gt            1b
+        ret
+endfunc
+
+// Weights 16 values by their windows, in two registers; l: l to add to what there is, else nothing
+.macro add_weighted low, high, l
+        ld1             {v0.8h, v1.8h}, [x2], #32
+        mul             v\low\().8h, v\low\().8h, v24.8h
+        mul             v\high\().8h, v\high\().8h, v24.8h
+.ifc \l, l
+        ld1             {v2.8h, v3.8h}, [x1]
+        ld1             {v4.4s, v5.4s, v6.4s, v7.4s}, [x0]
+        umlal           v4.4s, v0.4h, v\low\().4h
+        umlal2          v5.4s, v0.8h, v\low\().8h
+        umlal           v6.4s, v1.4h, v\high\().4h
+        umlal2          v7.4s, v1.8h, v\high\().8h
+        add             v\low\().8h, v\low\().8h, v2.8h
+        add             v\high\().8h, v\high\().8h, v3.8h
+.else
+        umull           v4.4s, v0.4h, v\low\().4h
+        umull2          v5.4s, v0.8h, v\low\().8h
+        umull           v6.4s, v1.4h, v\high\().4h
+        umull2          v7.4s, v1.8h, v\high\().8h
+.endif
+        st1             {v\low\().8h, v\high\().8h}, [x1], #32
+        st1             {v4.4s, v5.4s, v6.4s, v7.4s}, [x0], #64
+.endm
+
+.macro add_all l
+        add_weighted    16, 17, \l
+        subs            w6, w6, #16
+        b.le            9f
+        add_weighted    18, 19, \l
+        subs            w6, w6, #16
+        b.le            9f
+        add_weighted    20, 21, \l
+        subs            w6, w6, #16
+        b.le            9f
+        add_weighted    22, 23, \l
+9:      ret
+.endm
+
+// void add_8(uint32_t *sum, uint16_t *weights, const uint16_t *values, const uint16_t (*windows)[64],
+//            unsigned cells, int trust, int nb, int first)
+function ff_mvfps_add_8_neon, export=1
+        dup             v24.8h, w5
+        // the first of the cells, then the others
+        rbit            w9, w4
+        clz             w9, w9
+        sub             w10, w4, #1
+        and             w4, w4, w10
+        add             x10, x3, x9, lsl #7
+        ld1             {v16.8h, v17.8h, v18.8h, v19.8h}, [x10], #64
+        ld1             {v20.8h, v21.8h, v22.8h, v23.8h}, [x10]
+        cbz             w4, 2f
+1:      rbit            w9, w4
+        clz             w9, w9
+        sub             w10, w4, #1
+        ands            w4, w4, w10
+        add             x10, x3, x9, lsl #7
+        ld1             {v0.8h, v1.8h, v2.8h, v3.8h}, [x10], #64
+        ld1             {v4.8h, v5.8h, v6.8h, v7.8h}, [x10]
+        add             v16.8h, v16.8h, v0.8h
+        add             v17.8h, v17.8h, v1.8h
+        add             v18.8h, v18.8h, v2.8h
+        add             v19.8h, v19.8h, v3.8h
+        add             v20.8h, v20.8h, v4.8h
+        add             v21.8h, v21.8h, v5.8h
+        add             v22.8h, v22.8h, v6.8h
+        add             v23.8h, v23.8h, v7.8h
+        b.ne            1b
+2:      cbnz            w7, 3f
+        add_all         l
+3:      add_all
+endfunc
+
+// void divide_8(uint16_t *dst, const uint32_t *sum, const uint16_t *weights, int nb)
+// Sums are below 1 << 24 and quotients below 1 << 8, so that what is rounded down is exact.
+function ff_mvfps_divide_8_neon, export=1
+1:      ld1             {v0.8h}, [x2], #16
+        ld1             {v2.4s, v3.4s}, [x1], #32
+        ushr            v1.8h, v0.8h, #1
+        uxtl2           v5.4s, v0.8h
+        uxtl            v4.4s, v0.4h
+        uaddw           v2.4s, v2.4s, v1.4h
+        uaddw2          v3.4s, v3.4s, v1.8h
+        ucvtf           v4.4s, v4.4s
+        ucvtf           v5.4s, v5.4s
+        ucvtf           v2.4s, v2.4s
+        ucvtf           v3.4s, v3.4s
+        subs            w3, w3, #8
+        fdiv            v2.4s, v2.4s, v4.4s
+        fdiv            v3.4s, v3.4s, v5.4s
+        fcvtzu          v2.4s, v2.4s
+        fcvtzu          v3.4s, v3.4s
+        uzp1            v2.8h, v2.8h, v3.8h
+        st1             {v2.8h}, [x0], #16
+        b.gt            1b
+        ret
+endfunc
+
+// void store_8(uint8_t *dst, ptrdiff_t stride, const uint16_t *src, int w, int h)
+// Rows of 8 or 4, h even
+function ff_mvfps_store_8_neon, export=1
+        cmp             w3, #8
+        b.lt            2f
+1:      ld1             {v0.8h, v1.8h}, [x2], #32
+        subs            w4, w4, #2
+        xtn             v0.8b, v0.8h
+        xtn             v1.8b, v1.8h
+        st1             {v0.8b}, [x0], x1
+        st1             {v1.8b}, [x0], x1
+        b.gt            1b
+        ret
+2:      ld1             {v0.8h, v1.8h}, [x2], #32
+        subs            w4, w4, #2
+        xtn             v0.8b, v0.8h
+        xtn             v1.8b, v1.8h
+        st1             {v0.s}[0], [x0], x1
+        st1             {v1.s}[0], [x0], x1
+        b.gt            2b
+        ret
+endfunc
+
+// void unlike(int *sums, const MvfpsVector *v, int nb, const MvfpsVector *others)
+function ff_mvfps_unlike_neon, export=1
+        ld1             {v2.8h, v3.8h}, [x3]
+        movi            v4.4s, #32
+1:      ld1r            {v0.4s}, [x1], #4
+        subs            w2, w2, #1
+        sabd            v1.8h, v0.8h, v3.8h
+        sabd            v0.8h, v0.8h, v2.8h
+        uaddlp          v1.4s, v1.8h
+        uaddlp          v0.4s, v0.8h
+        umin            v1.4s, v1.4s, v4.4s
+        umin            v0.4s, v0.4s, v4.4s
+        add             v0.4s, v0.4s, v1.4s
+        addv            s0, v0.4s
+        str             s0, [x0], #4
+        b.gt            1b
+        ret
+endfunc
+
+// The place of a position in eighths, in cells. centre: of the cell; last: the last cell
+.macro place position, centre, last
+        sshr            v\position\().4s, v\position\().4s, #3
+        add             v\position\().4s, v\position\().4s, v\centre\().4s
+        sshr            v\position\().4s, v\position\().4s, #3
+        smax            v\position\().4s, v\position\().4s, v31.4s
+        smin            v\position\().4s, v\position\().4s, v\last\().4s
+.endm
+
+// Where vectors' components point to in the picture before, and in the one after
+.macro ends before, after, components
+        mul             v\before\().4s, v\components\().4s, v27.4s
+        shl             v\after\().4s, v\components\().4s, #1
+        srshr           v\before\().4s, v\before\().4s, #12
+        sub             v\after\().4s, v\after\().4s, v\before\().4s
+        neg             v\before\().4s, v\before\().4s
+.endm
+
+// The vectors of a field at four places, whose indices are in w7 and w15 to w17; x8: clobbered
+.macro gather dst, field
+        ldr             s\dst, [\field, w7, sxtw #2]
+        add             x8, \field, w15, sxtw #2
+        ld1             {v\dst\().s}[1], [x8]
+        add             x8, \field, w16, sxtw #2
+        ld1             {v\dst\().s}[2], [x8]
+        add             x8, \field, w17, sxtw #2
+        ld1             {v\dst\().s}[3], [x8]
+.endm
+
+// How far two fields at the same places are from vectors
+.macro away dst, indices, field, vectors, other_field, other_vectors
+        mov             w7, v\indices\().s[0]
+        mov             w15, v\indices\().s[1]
+        mov             w16, v\indices\().s[2]
+        mov             w17, v\indices\().s[3]
+        gather          \dst, \field
+        gather          7, \other_field
+        sabd            v\dst\().8h, v\dst\().8h, v\vectors\().8h
+        sabd            v7.8h, v7.8h, v\other_vectors\().8h
+        uaddlp          v\dst\().4s, v\dst\().8h
+        uaddlp          v7.4s, v7.8h
+        umin            v\dst\().4s, v\dst\().4s, v26.4s
+        umin            v7.4s, v7.4s, v26.4s
+        add             v\dst\().4s, v\dst\().4s, v7.4s
+.endm
+
+// void unfaithful(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *fields, int x, int y, int part)
+function ff_mvfps_unfaithful_neon, export=1
+        ldp             w9, w10, [x3]                   // columns, rows
+        ldp             x11, x12, [x3, #8]              // before_future, after_past
+        ldp             x13, x14, [x3, #24]             // before_past, after_future
+        add             w4, w4, #4
+        add             w5, w5, #4
+        lsl             w6, w6, #1
+        dup             v29.4s, w9
+        dup             v20.4s, w4
+        dup             v21.4s, w5
+        sub             w9, w9, #1
+        sub             w10, w10, #1
+        dup             v27.4s, w6
+        dup             v22.4s, w9
+        dup             v23.4s, w10
+        movi            v31.4s, #0
+        movi            v26.4s, #128
+1:      ld1             {v0.8h}, [x1], #16
+        subs            w2, w2, #4
+        shl             v2.4s, v0.4s, #16
+        sshr            v3.4s, v0.4s, #16
+        sshr            v2.4s, v2.4s, #16
+        neg             v1.8h, v0.8h
+        ends            4, 5, 2
+        ends            6, 16, 3
+        place           4, 20, 22
+        place           5, 20, 22
+        place           6, 21, 23
+        place           16, 21, 23
+        mla             v4.4s, v6.4s, v29.4s
+        mla             v5.4s, v16.4s, v29.4s
+        away            17, 4, x11, 0, x13, 1
+        away            18, 5, x12, 1, x14, 0
+        smin            v17.4s, v17.4s, v18.4s
+        shl             v17.4s, v17.4s, #3
+        st1             {v17.4s}, [x0], #16
+        b.gt            1b
+        ret
+endfunc
+
+// unsigned like(const MvfpsVector *cells, int leader)
+function ff_mvfps_like_neon, export=1
+        add             x1, x0, w1, sxtw #2
+        movrel          x2, limits
+        ld1r            {v16.4s}, [x1]
+        ld1             {v0.8h, v1.8h, v2.8h, v3.8h}, [x0]
+        ld1             {v4.4s, v5.4s, v6.4s, v7.4s}, [x2], #64
+        ld1             {v17.16b}, [x2]
+.irp i, 0, 1, 2, 3
+        sabd            v\i\().8h, v\i\().8h, v16.8h
+        uaddlp          v\i\().4s, v\i\().8h
+.endr
+        cmhs            v0.4s, v4.4s, v0.4s
+        cmhs            v1.4s, v5.4s, v1.4s
+        cmhs            v2.4s, v6.4s, v2.4s
+        cmhs            v3.4s, v7.4s, v3.4s
+        uzp1            v0.8h, v0.8h, v1.8h
+        uzp1            v2.8h, v2.8h, v3.8h
+        uzp1            v0.16b, v0.16b, v2.16b
+        and             v0.16b, v0.16b, v17.16b
+        addp            v0.16b, v0.16b, v0.16b
+        addp            v0.16b, v0.16b, v0.16b
+        addp            v0.16b, v0.16b, v0.16b
+        umov            w0, v0.h[0]
+        ret
+endfunc

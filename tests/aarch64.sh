@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Tests the build for 64-bit Arm on two of QEMU's processors, one with the dot product instructions
+# (DotProd), one without them: that each gets the functions that it can run, that these compute what plain
+# C does, and that a search finds the same vectors at every level.
+#
+# usage: aarch64.sh RESULTS OBJ EXEC
+
+set -u
+LC_ALL=C
+export LC_ALL
+top=$(cd "$(dirname "$0")/.." && pwd)
+results=$1
+obj=$(cd "$2" && pwd)
+exec=$3
+. "$top/tests/lib.sh"
+work=$(mktemp -d "${TMPDIR:-/tmp}/gpume-aarch64.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+
+# on PROCESSOR COMMAND...: QEMU takes the processor from the environment
+# shellcheck disable=SC2086  # a command and its options
+on() {
+    processor=$1
+    program=$2
+    shift 2
+    QEMU_CPU=$processor $exec "$obj/$program" "$@"
+}
+
+for processor in max cortex-a57; do
+    on $processor tests/checkasm/checkasm --test=vf_gpume 20 > "$work/$processor" 2>&1
+    status=$?
+    cp "$work/$processor" "$top/build/results/aarch64-checkasm-$processor.log"
+    check aarch64/checkasm-$processor "status $status; see build/results/aarch64-checkasm-$processor.log" \
+        test $status = 0
+    check aarch64/neon-$processor "no function for NEON was tested" grep -q '^NEON:' "$work/$processor"
+done
+check aarch64/dotprod-max "no function for DotProd was tested" grep -q '^DOTPROD:' "$work/max"
+grep -q '^DOTPROD:' "$work/cortex-a57"
+check aarch64/no-dotprod-cortex-a57 "functions for DotProd where there is none" test $? = 1
+
+# The units on the processor that FATE does not use
+check aarch64/unit-cortex-a57 "gpume_unit -quick; see build/results/aarch64-unit.log" \
+    eval 'on cortex-a57 libavfilter/tests/gpume_unit -quick -backend cpu > build/results/aarch64-unit.log 2>&1'
+
+# search PROCESSOR FLAGS SEARCH: the vectors, in $work/found.npy
+search() {
+    rm -f "$work/found.npy"
+    on "$1" ffmpeg -nostdin -v error ${2:+-cpuflags "$2"} \
+        -lavfi "testsrc2=s=320x180:r=10,crop=300:170:3*n:2*n,trim=end_frame=3,format=$4,gpume=algo=$3:mv_file=$work/found.npy" \
+        -f null - > "$work/log" 2>&1
+}
+
+# every level finds the same, whatever the processor
+for format in gray yuv420p10; do
+    for what in fs hme ds:cost=satd; do
+        search max 0 $what $format
+        mv "$work/found.npy" "$work/plain.npy"
+        check "aarch64/vectors-$format/$what" "no vectors: $(cat "$work/log")" test -s "$work/plain.npy"
+        for level in max:neon max:neon+dotprod max: cortex-a57:neon cortex-a57:; do
+            search "${level%:*}" "${level#*:}" $what $format
+            check "aarch64/vectors-$format/$what/$level" "vectors differ from those of plain C: $(cat "$work/log")" \
+                cmp -s "$work/plain.npy" "$work/found.npy"
+        done
+    done
+done
+
+# and such a test can fail: the functions for DotProd end on a processor without it
+search cortex-a57 neon+dotprod fs gray
+check aarch64/dotprod-needs-it "a processor without DotProd ran it" test $? = 132

@@ -1,0 +1,213 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Calls each function that has assembly code once, with what it usually gets, between two marks. An
+ * emulator that lists instructions tells how many each call takes: bench/instructions.sh.
+ *
+ * usage: gpume_count CPU_FLAGS     prints the functions in the order of their calls
+ */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "config_components.h"
+
+#include "libavutil/cpu.h"
+#include "libavutil/frame.h"
+#include "libavutil/lfg.h"
+#include "libavutil/mem_internal.h"
+
+#include "libavfilter/gpume/cpu/cost.h"
+#include "libavfilter/gpume/cpu/pixels.h"
+#include "libavfilter/gpume/cpu/sea.h"
+#include "libavfilter/gpume/mvfps/mci.h"
+#include "libavfilter/gpume/mvview/canvas.h"
+
+#define LINE 1024
+#define ROWS 64
+/** Samples of a row. */
+#define WIDTH 320
+
+static DECLARE_ALIGNED(64, uint8_t, cur)[ROWS * LINE];
+static DECLARE_ALIGNED(64, uint8_t, ref)[ROWS * LINE];
+static DECLARE_ALIGNED(64, uint8_t, out)[ROWS * LINE];
+static DECLARE_ALIGNED(64, uint8_t, other)[ROWS * LINE];
+
+void gpume_mark(void);
+
+av_noinline void gpume_mark(void)
+{
+    __asm__ volatile ("" ::: "memory");
+}
+
+/* What the first call needs, such as the loader, is over when the second one is counted. */
+#define COUNT(name, call)       \
+    do {                        \
+        call;                   \
+        gpume_mark();           \
+        call;                   \
+        gpume_mark();           \
+        printf("%s\n", name);   \
+    } while (0)
+
+static av_noinline void count_costs(int depth, const char *const names[5], void (*init)(GpumeCost *, int))
+{
+    const uint8_t *refs[8];
+    uint32_t sums[4];
+    GpumeCost cost;
+
+    init(&cost, depth);
+    for (int i = 0; i < 8; i++)
+        refs[i] = ref + 1 + i;
+    COUNT(names[0], cost.one[4](cur, LINE, ref + 1, LINE, 8, UINT32_MAX));
+    COUNT(names[1], cost.one[5](cur, LINE, ref + 1, LINE, 16, UINT32_MAX));
+    COUNT(names[2], cost.four[4](cur, LINE, refs, LINE, 8, sums, UINT32_MAX));
+    COUNT(names[3], cost.four[5](cur, LINE, refs, LINE, 16, sums, UINT32_MAX));
+    if (names[4])
+        COUNT(names[4], cost.means[5](cur, LINE, refs, LINE, 16, sums));
+}
+
+static av_noinline void count_sea(int depth, const char *name)
+{
+    const GpumeParams params = { .width = WIDTH, .height = ROWS, .block = 16, .depth = depth };
+    GpumeSea sea;
+
+    ff_gpume_sea_init(&sea, &params);
+    COUNT(name, sea.columns((uint16_t *)out, (uint32_t *)other, cur, ref, WIDTH, 1));
+}
+
+static av_noinline void count_bound(void)
+{
+    const GpumeParams params = { .width = WIDTH, .height = ROWS, .block = 16, .depth = 8 };
+    static uint16_t sums[2 * ROWS * 2 * WIDTH];
+    uint64_t kept[GPUME_SEA_KEPT_WORDS(WIDTH)];
+    GpumeSeaBounds b;
+    GpumeSea sea;
+
+    ff_gpume_sea_init(&sea, &params);
+    COUNT("sums added, 320", sea.add((uint16_t *)out, (uint16_t *)cur, (uint16_t *)ref, WIDTH));
+    for (int i = 0; i < FF_ARRAY_ELEMS(sums); i++)
+        sums[i] = 1000;
+    ff_gpume_sea_block(&sea, &b, (const uint8_t *)sums, 16, 16);
+    b.nb_candidates = 32;
+    memset(sums, 0, sizeof(sums));
+    b.half_limit = b.quarter_limit = 0x10001 * 100;
+    COUNT("bounds of 32 candidates, by halves", sea.bound(&b, (const uint8_t *)sums, 1, kept));
+    b.half_limit = UINT32_MAX;
+    COUNT("bounds of 32 candidates, by quarters, too", sea.bound(&b, (const uint8_t *)sums, 1, kept));
+}
+
+static av_noinline void count_pixels(void)
+{
+    const uint8_t *rows[6];
+    GpumePixels pixels;
+    GpumeChoice choice = { .own = { 5, 5 }, .min = { -64, -64 }, .max = { 64, 64 }, .threshold = 32,
+                           .factor = 8, .shift = 5, .cost = 1000 };
+
+    for (int i = 0; i < 8; i++)
+        choice.vectors[i] = (GpumeVector) { i, 2 * i };
+    for (int i = 0; i < 6; i++)
+        rows[i] = cur + i * LINE;
+    memset(other, 0, sizeof(other));
+    ff_gpume_pixels_init(&pixels, 8);
+    COUNT("halved, 320", pixels.halve(out, cur, ref, WIDTH));
+    COUNT("half samples to the right, 320", pixels.right(out, cur, WIDTH, 255));
+    COUNT("half samples below, 320", pixels.below(out, other, rows, WIDTH, 255));
+    COUNT("half samples at centres, 320", pixels.centre(out, other, WIDTH, 255));
+    COUNT("means, 16x16", pixels.average[5](out, cur, ref, LINE, 16));
+    COUNT("candidates of a pass, 16", pixels.candidates(&choice));
+    ff_gpume_pixels_init(&pixels, 10);
+    COUNT("means, 16x16, 10 bits", pixels.average[5](out, cur, ref, LINE, 16));
+}
+
+#if CONFIG_MVVIEW_FILTER
+static av_noinline void count_view(void)
+{
+    const AVFrame frame = { .width = 64, .height = 64 };
+    MvviewCanvas c = { 0 };
+
+    ff_mvview_canvas_init(&c, &frame, AV_PIX_FMT_YUV420P);
+    COUNT("blending, 128", c.blend_8(out, cur, (uint16_t *)ref, (uint16_t *)other, 128));
+    if (c.blend_rect_8)
+        COUNT("blending, 8 rows of 16", c.blend_rect_8(out, LINE, ref, 16, 8));
+    else
+        COUNT("blending, 8 rows of 16", for (int y = 0; y < 8; y++)
+              c.blend_8(out + y * LINE, out + y * LINE, (uint16_t *)ref, (uint16_t *)ref, 16));
+    ff_mvview_canvas_init(&c, &frame, AV_PIX_FMT_YUV420P10);
+    COUNT("blending, 128, 10 bits", c.blend_16(out, cur, (uint16_t *)ref, (uint32_t *)other, 128, 0));
+}
+#endif
+
+#if CONFIG_MVFPS_FILTER
+static av_noinline void count_mvfps(void)
+{
+    static DECLARE_ALIGNED(32, uint16_t, windows)[MVFPS_TILE_CELLS][MVFPS_TILE_SAMPLES];
+    static DECLARE_ALIGNED(32, uint16_t, tiles)[4][MVFPS_TILE_SAMPLES];
+    static MvfpsVector cells[30 * 20];
+    const MvfpsFields fields = { 30, 20, cells, cells, cells, cells };
+    const int at[2] = { 83, 38 };
+    const uint8_t *middle = cur + 8 * LINE + 64;
+    MvfpsVector v[24] = { { 0 } };
+    uint32_t sum[MVFPS_TILE_SAMPLES];
+    int costs[24];
+    MvfpsDsp dsp;
+
+    ff_mvfps_dsp_init(&dsp, 1);
+    for (int i = 0; i < MVFPS_TILE_SAMPLES; i++)
+        windows[0][i] = windows[1][i] = windows[4][i] = windows[5][i] = 16;
+    COUNT("a vector's SAD, in eighths, 8x8", dsp.sad(middle, ref + 64, LINE, 43, 17));
+    COUNT("a pair of tiles, in sixteenths, 8x8", dsp.match(tiles, middle, middle + 1, LINE, at, 8, 8, 255));
+    COUNT("mean of tiles, 8x8", dsp.mean(tiles[2], tiles[0], tiles[1], 20, 64));
+    COUNT("a tile weighted, 4 cells, 8x8", dsp.add(sum, tiles[3], tiles[2], windows, 0x33, 20, 64, 1));
+    COUNT("a tile divided, 8x8", dsp.divide(tiles[2], sum, tiles[3], 64));
+    if (dsp.store)
+        COUNT("a tile stored, 8x8", dsp.store(out, LINE, tiles[2], 8, 8));
+    COUNT("17 vectors from 8 neighbours", dsp.unlike(costs, v, 17, v));
+    COUNT("16 vectors from 4 fields", dsp.unfaithful(costs, v, 16, &fields, 80, 40, 2048));
+    COUNT("cells alike, 16", dsp.like(v, 5));
+}
+#endif
+
+int main(int argc, char **argv)
+{
+    static const char *const sad[]    = { "SAD, 8x8", "SAD, 16x16", "4 SADs, 8x8", "4 SADs, 16x16",
+                                          "4 SADs of means, 16x16" };
+    static const char *const sad_10[] = { "SAD, 8x8, 10 bits", "SAD, 16x16, 10 bits", "4 SADs, 8x8, 10 bits",
+                                          "4 SADs, 16x16, 10 bits", NULL };
+    static const char *const satd[]    = { "SATD, 8x8", "SATD, 16x16", "4 SATDs, 8x8", "4 SATDs, 16x16", NULL };
+    static const char *const satd_10[] = { "SATD, 8x8, 10 bits", "SATD, 16x16, 10 bits", "4 SATDs, 8x8, 10 bits",
+                                           "4 SATDs, 16x16, 10 bits", NULL };
+    unsigned flags = 0;
+    AVLFG lfg;
+
+    av_log_set_level(AV_LOG_ERROR);
+    if (argc != 2 || av_parse_cpu_caps(&flags, argv[1]) < 0)
+        return 1;
+    if ((flags & av_get_cpu_flags()) != flags)
+        return 77;
+    av_force_cpu_flags(flags);
+    av_lfg_init(&lfg, 1);
+    for (int i = 0; i < sizeof(cur); i++) {
+        cur[i] = av_lfg_get(&lfg);
+        ref[i] = av_lfg_get(&lfg);
+    }
+    count_costs(8,  sad,     ff_gpume_sad_init);
+    count_costs(10, sad_10,  ff_gpume_sad_init);
+    count_costs(8,  satd,    ff_gpume_satd_init);
+    count_costs(10, satd_10, ff_gpume_satd_init);
+    count_sea(8,  "sums of columns, 320");
+    count_sea(10, "sums of columns, 320, 10 bits");
+    count_bound();
+    count_pixels();
+#if CONFIG_MVVIEW_FILTER
+    count_view();
+#endif
+#if CONFIG_MVFPS_FILTER
+    count_mvfps();
+#endif
+    return 0;
+}
