@@ -248,5 +248,5 @@ clean:
 distclean:
 	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name dist -exec rm -rf {} +; fi
 
-.PHONY: all help soak fuzz endurance check-gpu check-ffmpeg fate-tree bench bench-encode bench-fps bench-gpu bench-mpi bench-scaling mpi pack-mpi gpl quality configured demo play check check-series check-aarch64 check-deps check-patches sanitized tests \
+.PHONY: all help soak fuzz endurance check-gpu check-ffmpeg fate-tree bench bench-encode bench-fps bench-gpu bench-instructions bench-mpi bench-scaling mpi pack-mpi gpl quality configured demo play check check-series check-aarch64 check-deps check-patches sanitized tests \
         install dist deb source-patch clean distclean
