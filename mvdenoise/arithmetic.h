@@ -131,7 +131,7 @@ GPUME_INLINE int mvdenoise_lost(int x, int y)
 typedef struct MvdenoiseNoise {
     int sigma;                      ///< in 1/MVDENOISE_SIGMA_ONE of samples of 8 bits; 0: there is none
     unsigned long long accept[2];   ///< largest sums of squared differences: of noisy patches, of the pilot's
-    /** what is added to such sums of noisy patches, of those that begin at (x, y) in quarters of a sample: [4 * y + x] */
+    /** What is added to such sums of noisy patches, which begin at (x, y) in quarters of a sample: [4 * y + x]. */
     unsigned long long penalty[16];
     int threshold[2];               ///< for coefficients: of the mean of several patches, others
     int most, reciprocal;           ///< |coefficient| above which it stays, and what makes ratios of those below
