@@ -42,8 +42,10 @@ aarch64   cmd:aarch64-linux-gnu-g++   g++-aarch64-linux-gnu   the stand-in for t
 aarch64   cmd:qemu-aarch64      qemu-user        runs programs for Arm
 windows   cmd:x86_64-w64-mingw32-gcc   gcc-mingw-w64-x86-64-win32   C compiler for Windows
 windows   file:/usr/x86_64-w64-mingw32/include/zlib.h   libz-mingw-w64-dev   PNG pictures, for Windows
-windows   cmd:wine              wine             runs programs for Windows
-windows   file:/usr/lib/wine/wine64   wine64     runs programs for Windows
+wine      cmd:wine              wine             runs programs for Windows
+wine      file:/usr/lib/wine/wine64   wine64     runs programs for Windows
+wine      cmd:winegcc           wine64-tools     the stand-in for the CUDA driver, for Windows
+wine      file:/usr/include/wine/windows/windows.h   libwine-dev   the stand-in for the CUDA driver, for Windows
 play      pkg:sdl2              libsdl2-dev      the window of ffplay
 '
 
