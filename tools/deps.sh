@@ -45,7 +45,7 @@ windows   file:/usr/x86_64-w64-mingw32/include/zlib.h   libz-mingw-w64-dev   PNG
 wine      cmd:wine              wine             runs programs for Windows
 wine      file:/usr/lib/wine/wine64   wine64     runs programs for Windows
 wine      cmd:winegcc           wine64-tools     the stand-in for the CUDA driver, for Windows
-wine      file:/usr/include/wine/windows/windows.h   libwine-dev   the stand-in for the CUDA driver, for Windows
+wine      file:/usr/include/wine/wine/windows/windows.h   libwine-dev   the stand-in for the CUDA driver, for Windows
 play      pkg:sdl2              libsdl2-dev      the window of ffplay
 '
 
