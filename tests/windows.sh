@@ -92,6 +92,11 @@ search 'mv_file=sub\\\\deep.npy'
 check windows/separator "status $status: $(said), $(ls . sub)" test -s sub/deep.npy
 rm -r sub
 
+# a path with a drive
+search "mv_file=Z\\\\:$work/files/drive.csv"
+check windows/drive "status $status: $(said)" eval "alone drive.csv && cmp -s '$work/vectors' drive.csv"
+rm -f ./*
+
 # devices are written directly
 for device in NUL nul; do
     search "mv_file=$device:mv_format=csv:stats_file=s.log:overwrite=0"

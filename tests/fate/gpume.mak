@@ -282,7 +282,7 @@ include $(SRC_PATH)/tests/fate/mvdenoise.mak
 
 FATE_GPUME_HELP-$(CONFIG_GPUME_FILTER) += fate-gpume-help
 # FFmpeg 9.0 adds a line 'Exiting ...'
-fate-gpume-help: CMD = ffmpeg -hide_banner -h filter=gpume | sed -e "/^Exiting/d" -e "/^$$/d"
+fate-gpume-help: CMD = ffmpeg -hide_banner -h filter=gpume | sed -e "/^Exiting/d" -e "/^[[:space:]]*$$/d"
 
 FATE_GPUME_FFMPEG-$(call ALLYES, $(GPUME_NEEDS)) += $(FATE_GPUME_VECTORS) $(FATE_GPUME_BAD) $(FATE_GPUME_ERRORS)
 FATE_GPUME_FFMPEG = $(FATE_GPUME_FFMPEG-yes) $(FATE_GPUME_SCALED-yes) $(FATE_GPUME_CHANGE-yes) \
