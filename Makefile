@@ -43,6 +43,7 @@ help:
 	@echo 'make check         run all tests of this series; SERIES=9.0|8.1|7.1 chooses another'
 	@echo 'make check-series SERIES=7.1   build another FFmpeg series and run its FATE tests'
 	@echo 'make check-aarch64   compile for 64-bit Arm, and test that with QEMU; QUICK=1: less of it'
+	@echo 'make check-windows   compile for Windows, and test that with Wine; QUICK=1: less of it'
 	@echo 'make soak N=5      compare random streams on every backend with the oracle, for 5 minutes'
 	@echo 'make fuzz          build the fuzzers; N=5 also runs each of them for 5 minutes'
 	@echo 'make endurance     measure memory over 100,000 frames, 1,000 graphs and 1,000 picture changes'
@@ -72,6 +73,7 @@ build/config.mk: configure
 # what configure was last told to build
 IS_DEFAULT = $(filter $(SERIES)-$(CROSS),$(DEFAULT_SERIES)-$(DEFAULT_CROSS))
 CROSS_aarch64 = aarch64-linux-gnu
+CROSS_windows = x86_64-w64-mingw32
 CONFIGURE = ./configure $(if $(IS_DEFAULT),$(CONFIGURE_ARGS),\
                 $(NO_INSTALL:-n=--no-install-deps) --not-default --ffmpeg-series=$(SERIES) \
                 $(if $(CROSS),--cross=$(CROSS_$(CROSS))) $(SERIES_ARGS))
@@ -117,6 +119,10 @@ check-series:
 check-aarch64:
 	@tools/deps.sh $(NO_INSTALL) aarch64 tests
 	+@tests/run.sh -s $(SERIES) aarch64
+
+check-windows:
+	@tools/deps.sh $(NO_INSTALL) windows wine tests
+	+@tests/run.sh -s $(SERIES) windows
 
 # FFmpeg's own tests; a tree of its own, with everything.
 check-ffmpeg:
@@ -172,7 +178,9 @@ gpl: configured
 	fi
 
 # The program for many processes, if there is MPI.
-mpi: all
+mpi:
+	$(if $(filter windows,$(CROSS)),@echo "error: gpume-mpi is not for Windows: it needs POSIX files and signals" >&2; exit 1)
+	+@$(MAKE) --no-print-directory all
 	@tools/deps.sh $(NO_INSTALL) mpi
 	+@if command -v $(or $(MPICC),mpicc) > /dev/null; then \
 	    $(MAKE) -s --no-print-directory -j$(JOBS) -f mpi/mpi.mak OBJ=$(OBJ) SRC=$(BASE)/src mpi-bench && \
@@ -248,5 +256,5 @@ clean:
 distclean:
 	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name dist -exec rm -rf {} +; fi
 
-.PHONY: all help soak fuzz endurance check-gpu check-ffmpeg fate-tree bench bench-encode bench-fps bench-gpu bench-instructions bench-mpi bench-scaling mpi pack-mpi gpl quality configured demo play check check-series check-aarch64 check-deps check-patches sanitized tests \
+.PHONY: all help soak fuzz endurance check-gpu check-ffmpeg fate-tree bench bench-encode bench-fps bench-gpu bench-instructions bench-mpi bench-scaling mpi pack-mpi gpl quality configured demo play check check-series check-aarch64 check-windows check-deps check-patches sanitized tests \
         install dist deb source-patch clean distclean

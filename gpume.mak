@@ -81,17 +81,17 @@ $(foreach M,$(foreach D,$(GPUME_FOLDERS),$(call gpume_modules,$(D))),$(eval $(ca
 # The movie filter is why libavfilter's programs are linked with libavcodec
 GPUME_HAS_CODECS = $(if $(CONFIG_MOVIE_FILTER),$(CONFIG_MPEG4_ENCODER))
 
+# Programs that need POSIX: links, pipes, limits, what /proc has.
+GPUME_POSIX = $(if $(HAVE_SETRLIMIT),$(1))
 TESTPROGS-$(CONFIG_GPUME_FILTER) += gpume_compare       \
                                     gpume_constant      \
-                                    gpume_count         \
-                                    gpume_input         \
+                                    $(call GPUME_POSIX,gpume_count gpume_input gpume_soak) \
                                     $(if $(GPUME_HAS_CODECS),gpume_me_hint) \
                                     $(if $(CONFIG_MVFPS_FILTER),gpume_fps gpume_mvfps)   \
                                     $(if $(CONFIG_MVDENOISE_FILTER),gpume_mvdenoise)     \
                                     $(if $(CONFIG_MVVIEW_FILTER),gpume_mvview) \
-                                    gpume_soak          \
                                     gpume_unit          \
-                                    $(if $(GPUME_CUDA-yes),gpume_bench)
+                                    $(if $(GPUME_CUDA-yes),$(call GPUME_POSIX,gpume_bench))
 
 # What the test programs share; one of them lets calls fail.
 GPUME_TEST_PROGS = $(addprefix libavfilter/tests/, gpume_compare gpume_constant gpume_fps gpume_input gpume_me_hint gpume_mvdenoise gpume_mvfps gpume_mvview gpume_soak gpume_unit)
@@ -103,7 +103,7 @@ $(addprefix libavfilter/tests/, gpume_constant$(EXESUF) gpume_fps$(EXESUF) gpume
 GPUME_BENCH_PTX  = gpume_bench_ceilings gpume_bench_seed
 GPUME_BENCH_OBJS = $(addprefix gpume_bench_, ceilings.o kernels.o memory.o mvfps.o mvview.o nvofa.o seed.o) \
                    $(GPUME_BENCH_PTX:%=%.ptx.o)
-TESTOBJS += $(if $(CONFIG_GPUME_FILTER),$(if $(GPUME_CUDA-yes),$(GPUME_BENCH_OBJS)))
+TESTOBJS += $(if $(CONFIG_GPUME_FILTER),$(if $(GPUME_CUDA-yes),$(call GPUME_POSIX,$(GPUME_BENCH_OBJS))))
 libavfilter/tests/gpume_bench$(EXESUF): $(GPUME_BENCH_OBJS:%=libavfilter/tests/%)
 libavfilter/tests/%.ptx: NVCCFLAGS += -I$(SRC_PATH)
 $(GPUME_BENCH_PTX:%=libavfilter/tests/%.ptx): $(GPUME_KERNEL_HEADERS) \

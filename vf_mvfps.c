@@ -188,7 +188,7 @@ static int64_t to_output(const MvfpsContext *s, int64_t duration, AVRational tim
 static av_cold void set_limits(MvfpsContext *s, AVRational in_rate)
 {
     const AVRational step = av_inv_q(s->rate);
-    int64_t near;
+    int64_t rounding;
 
     s->longest_fill = to_output(s, LONGEST_FILL, step, AV_ROUND_NEAR_INF);
     s->longest_gap  = to_output(s, LONGEST_GAP, (AVRational) { 1, 1 }, AV_ROUND_NEAR_INF);
@@ -198,9 +198,9 @@ static av_cold void set_limits(MvfpsContext *s, AVRational in_rate)
         !((int64_t)in_rate.den * s->in_time_base.den % ((int64_t)in_rate.num * s->in_time_base.num)))
         return;
     /* the first frame's time, from which output times count, and that of another are half a tick away each */
-    near        = to_output(s, 1, s->in_time_base, AV_ROUND_NEAR_INF);
-    near        = FFMIN(near, to_output(s, 1, av_inv_q(in_rate), AV_ROUND_DOWN) / 4);
-    s->rounding = FFMIN(near, FFMAX(to_output(s, 1, step, AV_ROUND_DOWN) - 1, 0) / 2);
+    rounding    = to_output(s, 1, s->in_time_base, AV_ROUND_NEAR_INF);
+    rounding    = FFMIN(rounding, to_output(s, 1, av_inv_q(in_rate), AV_ROUND_DOWN) / 4);
+    s->rounding = FFMIN(rounding, FFMAX(to_output(s, 1, step, AV_ROUND_DOWN) - 1, 0) / 2);
 }
 
 /* Motion between neighbours: that of whole samples serves as well here, and takes half the time. */

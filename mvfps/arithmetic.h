@@ -326,10 +326,10 @@ GPUME_INLINE int mvfps_is_fade(MvfpsLights s, long long nb)
     const long long c = ((long long)s.after2  - 2 * means[1] * sums[1] + nb * means[1] * means[1]) / nb;
     const long long b = ((long long)s.both - means[0] * sums[1] - means[1] * sums[0] + nb * means[0] * means[1]) / nb;
     const long long low = FFMIN(a, c), high = FFMAX(a, c), common = FFMAX(b, 0);
-    const long long far = high - low - spread * spread;
+    const long long apart = high - low - spread * spread;
 
     return FFABS(sums[1] - sums[0]) <= MVFPS_FADE_MEAN * nb &&
-           (far <= 0 || far * far <= 4 * spread * spread * low) &&
+           (apart <= 0 || apart * apart <= 4 * spread * spread * low) &&
            MVFPS_FADE_REST * (low * high - common * common) <= high * high;
 }
 

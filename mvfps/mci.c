@@ -216,7 +216,7 @@ static MvfpsVector next_vector(const MvfpsPhase *s, const MvfpsVector *from, int
 {
     const MvfpsFields *f  = &s->fields;
     const MvfpsVector own = from[cy * (size_t)f->cols + cx];
-    MvfpsVector near[8];
+    MvfpsVector beside[8];
     List list = { 0 };
     int nb = 0;
 
@@ -225,17 +225,17 @@ static MvfpsVector next_vector(const MvfpsPhase *s, const MvfpsVector *from, int
         const int x = cx + around[i][0], y = cy + around[i][1];
 
         if (x >= 0 && y >= 0 && x < f->cols && y < f->rows) {
-            near[nb] = from[y * (size_t)f->cols + x];
-            add(&list, near[nb++]);
+            beside[nb] = from[y * (size_t)f->cols + x];
+            add(&list, beside[nb++]);
         }
     }
     for (int i = 1; i < 9; i++)
         add(&list, (MvfpsVector) { own.x + around[i][0], own.y + around[i][1] });
     if (nb == 8)
-        s->dsp.unlike(list.cost, list.v, list.nb, near);
+        s->dsp.unlike(list.cost, list.v, list.nb, beside);
     else
         for (int i = 0; i < list.nb; i++)
-            list.cost[i] = sum_unlike(list.v[i], near, nb);
+            list.cost[i] = sum_unlike(list.v[i], beside, nb);
     for (int i = 0; i < list.nb && nb; i++)
         list.cost[i] = MVFPS_SMOOTH * list.cost[i] / nb;
     return cheapest(s, cx * MVFPS_CELL, cy * MVFPS_CELL, &list);

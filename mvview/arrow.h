@@ -150,9 +150,9 @@ GPUME_INLINE int mvview_arrow_depth(const MvviewArrow *a, MvviewAlong at, int x,
 
     if (!a->length) {
         /* nearly the distance: an octagon's */
-        const int far = FFMAX(FFABS(x), FFABS(y)) * MVVIEW_SAMPLE;
+        const int longest = FFMAX(FFABS(x), FFABS(y)) * MVVIEW_SAMPLE;
 
-        return a->shaft * 3 / 2 - FFMAX(far, (FFABS(x) + FFABS(y)) * 181);
+        return a->shaft * 3 / 2 - FFMAX(longest, (FFABS(x) + FFABS(y)) * 181);
     }
     shaft = FFMIN3(a->shaft - across, along + a->shaft, a->length - a->head / 2 - along);
     /* a triangle as wide as it is long: the sides' normal is (1, 2) / sqrt(5) */

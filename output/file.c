@@ -3,40 +3,25 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include "config.h"
-
-/* Systems on which files can be identified, linked and renamed over others. */
-#ifndef GPUME_POSIX_FILES
-#if HAVE_UNISTD_H && !defined(_WIN32)
-#define GPUME_POSIX_FILES 1
-#else
-#define GPUME_POSIX_FILES 0
-#endif
-#endif
-
 #include <errno.h>
 #include <inttypes.h>
-#include <stdint.h>
-#include <string.h>
-#if GPUME_POSIX_FILES
-#include <fcntl.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#endif
+#include <string.h>
 
 #include "libavutil/attributes.h"
 #include "libavutil/avstring.h"
 #include "libavutil/error.h"
 #include "libavutil/file_open.h"
 #include "libavutil/log.h"
+#include "libavutil/macros.h"
 #include "libavutil/mem.h"
 #include "libavutil/random_seed.h"
 #include "libavutil/thread.h"
 
 #include "libavfilter/gpume/output/file.h"
+#include "libavfilter/gpume/output/system.h"
 
 /** Longest name of a file in a folder, if the system does not define it. */
 #ifndef NAME_MAX
@@ -76,13 +61,13 @@ int ff_gpume_file_error(GpumeFile *file, const char *what)
     return err;
 }
 
-#if GPUME_POSIX_FILES
 /** A regular file that this process writes. */
 typedef struct GpumeClaim {
     struct GpumeClaim *next;
     char *name;             ///< as the user gave it
     char *target;           ///< canonical name of the file that is written
-    uint64_t asked;         ///< hash of the canonical name that was asked for: the same, or without a number
+    char *spelling;         ///< of it, for comparisons
+    uint64_t asked;         ///< hash of the spelling of the name that was asked for: the same, or without a number
     int number;             ///< of the file, from 1 on
 } GpumeClaim;
 
@@ -90,7 +75,7 @@ typedef struct GpumeClaim {
 typedef struct LeftFile {
     uint64_t asked;
     int number;             ///< 0: there is none
-    struct stat st;
+    GpumeFileIdentity id;
 } LeftFile;
 
 /** Of more files than that, the oldest are forgotten: nothing is kept for them for the life of a process. */
@@ -105,6 +90,7 @@ static void free_claim(GpumeClaim *c)
 {
     av_free(c->name);
     av_free(c->target);
+    av_free(c->spelling);
     av_free(c);
 }
 
@@ -118,30 +104,21 @@ static uint64_t hash_name(const char *name)
     return hash;
 }
 
-/* A path without links, of a file that need not exist. The path itself if its folder does not; NULL: no memory. */
-static char *canonical(const char *path)
+/* What is equal for all names of a file, which need not exist. NULL: no memory. */
+static char *spelling_of(const char *path)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    char *folder = slash ? av_strndup(path, slash + 1 - path) : av_strdup("."), *real, *result;
+    char *canonical = ff_gpume_system_canonical(path), *spelling = NULL;
 
-    if (!folder)
-        return NULL;
-    if ((real = realpath(path, NULL)))
-        result = av_strdup(real);
-    else if (*name && (real = realpath(folder, NULL)))
-        result = av_asprintf("%s/%s", strcmp(real, "/") ? real : "", name);
-    else
-        result = av_strdup(path);
-    free(real);
-    av_free(folder);
-    return result;
+    if (canonical)
+        spelling = ff_gpume_system_spelling(canonical);
+    av_free(canonical);
+    return spelling;
 }
 
 /* A name with a number in front of its ending, if there is more than one. */
 static char *number_name(const char *path, int number)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    const char *dot = strrchr(name, '.');
+    const char *name = av_basename(path), *dot = strrchr(name, '.');
     const int len = dot && dot != name ? dot - path : strlen(path);
 
     return number > 1 ? av_asprintf("%.*s-%d%s", len, path, number, path + len) : av_strdup(path);
@@ -154,14 +131,14 @@ static int take_left_file(const char *path, uint64_t asked)
 
     for (int i = 0; i < MAX_LEFT; i++) {
         LeftFile *old = &left_files[i];
-        struct stat st;
+        GpumeFileIdentity id;
         char *name;
 
         if (!old->number || old->asked != asked)
             continue;
         name = number_name(path, old->number);
-        if (name && !stat(name, &st) && st.st_dev == old->st.st_dev && st.st_ino == old->st.st_ino &&
-            st.st_size == old->st.st_size && st.st_mtime == old->st.st_mtime)
+        if (name && !ff_gpume_system_identify(name, &id) && ff_gpume_system_is_same(&id, &old->id) &&
+            id.size == old->id.size && id.time == old->id.time)
             number = old->number;
         av_free(name);
         old->number = 0;
@@ -177,41 +154,42 @@ static int is_open_already(const char *path)
 
 int ff_gpume_is_direct(const char *path)
 {
-    struct stat st;
+    GpumeFileIdentity id;
 
-    return is_open_already(path) || !stat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+    return is_open_already(path) || !ff_gpume_system_identify(path, &id) && id.kind != GPUME_FILE_REGULAR &&
+                                    id.kind != GPUME_FILE_FOLDER;
 }
 
-static int stat_any(const char *path, struct stat *st)
+static int identify_any(const char *path, GpumeFileIdentity *id)
 {
     const int fd = descriptor_of(path);
 
-    return fd >= 0 ? fstat(fd, st) : stat(path, st);
+    return fd >= 0 ? ff_gpume_system_identify_open(fd, id) : ff_gpume_system_identify(path, id);
 }
 
 int ff_gpume_is_same_file(const char *a, const char *b)
 {
-    struct stat st_a, st_b;
-    char *real_a, *real_b;
+    GpumeFileIdentity id_a, id_b;
+    char *spelling_a, *spelling_b;
     int same;
 
     if (!strcmp(a, b) || ff_gpume_is_stdout(a) && ff_gpume_is_stdout(b))
         return 1;
     if (ff_gpume_is_direct(a) || ff_gpume_is_direct(b))
-        return !stat_any(a, &st_a) && !stat_any(b, &st_b) && !S_ISCHR(st_a.st_mode) &&
-               st_a.st_dev == st_b.st_dev && st_a.st_ino == st_b.st_ino;
-    real_a = canonical(a);
-    real_b = canonical(b);
-    same   = real_a && real_b && !strcmp(real_a, real_b);
-    av_free(real_a);
-    av_free(real_b);
+        return !identify_any(a, &id_a) && !identify_any(b, &id_b) && id_a.kind != GPUME_FILE_CHARACTERS &&
+               ff_gpume_system_is_same(&id_a, &id_b);
+    spelling_a = spelling_of(a);
+    spelling_b = spelling_of(b);
+    same       = spelling_a && spelling_b && !strcmp(spelling_a, spelling_b);
+    av_free(spelling_a);
+    av_free(spelling_b);
     return same;
 }
 
 /* Names the file that is to be written: one that was left in mid-stream is not replaced. */
 static av_cold int name_target(GpumeFile *file, GpumeClaim *claim)
 {
-    char *asked = canonical(file->path);
+    char *asked = spelling_of(file->path);
     int left;
 
     if (!asked)
@@ -226,8 +204,9 @@ static av_cold int name_target(GpumeFile *file, GpumeClaim *claim)
             return AVERROR(ENOMEM);
         file->path = file->numbered;
     }
-    claim->target = canonical(file->path);
-    file->target  = claim->target ? av_strdup(claim->target) : NULL;
+    claim->target   = ff_gpume_system_canonical(file->path);
+    claim->spelling = claim->target ? ff_gpume_system_spelling(claim->target) : NULL;
+    file->target    = claim->spelling ? av_strdup(claim->target) : NULL;
     return file->target ? 0 : AVERROR(ENOMEM);
 }
 
@@ -243,7 +222,7 @@ static av_cold int claim_target(GpumeFile *file)
     }
     ff_mutex_lock(&claims_mutex);
     ret = name_target(file, claim);
-    for (other = claims; ret >= 0 && other && strcmp(other->target, claim->target); other = other->next)
+    for (other = claims; ret >= 0 && other && strcmp(other->spelling, claim->spelling); other = other->next)
         ;
     if (ret >= 0 && other) {
         file->failed = 1;
@@ -276,7 +255,7 @@ static av_cold void release_target(GpumeFile *file, int leave)
         LeftFile *left = &left_files[nb_left_files++ % MAX_LEFT];
 
         *left = (LeftFile) { claim->asked, claim->number };
-        if (stat(claim->target, &left->st))
+        if (ff_gpume_system_identify(claim->target, &left->id))
             left->number = 0;
     }
     ff_mutex_unlock(&claims_mutex);
@@ -285,56 +264,34 @@ static av_cold void release_target(GpumeFile *file, int leave)
 }
 
 /* Open a new file beside the target. Sets part, or errno if it fails. */
-static av_cold FILE *part_open(GpumeFile *file, mode_t mode)
+static av_cold FILE *part_open(GpumeFile *file, unsigned mode)
 {
-    const char *slash = strrchr(file->target, '/');
-    const int folder = slash ? slash + 1 - file->target : 0;
-    /* a long name is cut, so that it is valid with the suffix */
-    const int max_name = NAME_MAX - (int)strlen(PART_SUFFIX);
+    const char *name = av_basename(file->target);
+    /* a long name is cut, so that it is valid with the suffix; not within a character */
+    int len = FFMIN(strlen(name), NAME_MAX - strlen(PART_SUFFIX)), tries = 0, is_kept;
     FILE *f;
-    int fd, tries = 0;
 
+    while (len && ((uint8_t)name[len] & 0xc0) == 0x80)
+        len--;
     do {
         av_freep(&file->part);
-        file->part = av_asprintf("%.*s%.*s.%08"PRIx32".gpume-part",
-                                 folder, file->target, max_name,
-                                 file->target + folder, av_get_random_seed());
+        file->part = av_asprintf("%.*s.%08"PRIx32".gpume-part", (int)(name - file->target) + len, file->target,
+                                 av_get_random_seed());
         if (!file->part) {
             errno = ENOMEM;
             return NULL;
         }
-        fd = avpriv_open(file->part, O_WRONLY | O_CREAT | O_EXCL, 0666);
-    } while (fd < 0 && errno == EEXIST && ++tries < 100);
+        f = ff_gpume_system_create(file->part, mode, &is_kept);
+    } while (!f && errno == EEXIST && ++tries < 100);
 
-    f = fd < 0 ? NULL : fdopen(fd, "wb");
     if (!f) {
         const int err = errno;
 
-        if (fd >= 0) {
-            close(fd);
-            unlink(file->part);
-        }
         av_freep(&file->part);
         errno = err;
-    } else if (mode && fchmod(fd, mode)) {
+    } else if (!is_kept) {
         av_log(file->log_ctx, AV_LOG_VERBOSE,
                "Could not keep the permissions of %s.\n", file->path);
-    }
-    return f;
-}
-
-/* Opens an open file once more, where it stands, and also if it cannot be opened by a name. */
-static av_cold FILE *open_again(int fd)
-{
-    FILE *f;
-
-    fd = dup(fd);
-    f  = fd < 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) ? NULL : fdopen(fd, "wb");
-    if (!f && fd >= 0) {
-        const int err = errno;
-
-        close(fd);
-        errno = err;
     }
     return f;
 }
@@ -343,14 +300,14 @@ static av_cold FILE *open_again(int fd)
 static av_cold int open_named(GpumeFile *file)
 {
     const int fd = descriptor_of(file->path);
-    struct stat st;
-    int exists = !stat(file->path, &st), ret;
+    GpumeFileIdentity id;
+    int exists = !ff_gpume_system_identify(file->path, &id), ret;
 
     if (fd >= 0) {
-        file->f = open_again(fd);
+        file->f = ff_gpume_system_open_again(fd);
         return 0;
     }
-    if (exists && !S_ISREG(st.st_mode) || is_open_already(file->path)) {
+    if (exists && id.kind != GPUME_FILE_REGULAR || is_open_already(file->path)) {
         file->f = avpriv_fopen_utf8(file->path, "wb");
         return 0;
     }
@@ -358,74 +315,16 @@ static av_cold int open_named(GpumeFile *file)
     ret = claim_target(file);
     if (ret < 0)
         return ret;
-    exists = !stat(file->path, &st);
+    exists = !ff_gpume_system_identify(file->path, &id);
     if (exists && !file->overwrite)
         errno = EEXIST;
-    else if (!exists || !access(file->path, W_OK))
-        file->f = part_open(file, exists ? st.st_mode & 0777 : 0);
+    else if (!exists || ff_gpume_system_may_replace(file->path))
+        file->f = part_open(file, exists ? id.mode : 0);
     if (file->f && file->numbered)
         av_log(file->log_ctx, AV_LOG_WARNING, "%s goes on in %s: the filter graph was set up anew, without the frames "
                "that it still held. -reinit_filter 0 keeps graph and file.\n", file->claim->name, file->path);
     return 0;
 }
-
-/* Give a complete file its name. */
-static av_cold int rename_part(const GpumeFile *file)
-{
-    int err;
-
-    if (file->overwrite)
-        return rename(file->part, file->target);
-    /* unlike rename() this does not replace a file created since */
-    err = link(file->part, file->target);
-    if (!err)
-        unlink(file->part);
-    else if (errno != EEXIST && access(file->target, F_OK))
-        err = rename(file->part, file->target); /* not every file system has links */
-    return err;
-}
-
-static av_cold void remove_part(const GpumeFile *file)
-{
-    unlink(file->part);
-}
-#else
-int ff_gpume_is_direct(const char *path)
-{
-    return ff_gpume_is_stdout(path);
-}
-
-int ff_gpume_is_same_file(const char *a, const char *b)
-{
-    return !strcmp(a, b) || ff_gpume_is_stdout(a) && ff_gpume_is_stdout(b);
-}
-
-static av_cold void release_target(GpumeFile *file, int leave)
-{
-}
-
-/* Every file is written directly. */
-static av_cold int open_named(GpumeFile *file)
-{
-    if (!file->overwrite && (file->f = avpriv_fopen_utf8(file->path, "rb"))) {
-        fclose(file->f);
-        file->f = NULL;
-        errno   = EEXIST;
-    } else {
-        file->f = avpriv_fopen_utf8(file->path, "wb");
-    }
-    return 0;
-}
-
-static av_cold int rename_part(const GpumeFile *file)
-{
-    return 0;
-}
-
-static av_cold void remove_part(const GpumeFile *file)
-{
-}
-#endif
 
 av_cold int ff_gpume_file_open(GpumeFile *file, const char *path, int overwrite, void *log_ctx)
 {
@@ -436,6 +335,7 @@ av_cold int ff_gpume_file_open(GpumeFile *file, const char *path, int overwrite,
     file->log_ctx   = log_ctx;
     if (ff_gpume_is_stdout(path)) {
         file->f = stdout;
+        ff_gpume_system_no_translation(stdout);
         return 0;
     }
     ret = open_named(file);
@@ -446,12 +346,7 @@ av_cold int ff_gpume_file_open(GpumeFile *file, const char *path, int overwrite,
 
 int ff_gpume_file_can_rewind(GpumeFile *file)
 {
-#if GPUME_POSIX_FILES
-    /* what is appended goes to the end, wherever one seeks to */
-    if (fcntl(fileno(file->f), F_GETFL) & O_APPEND)
-        return 0;
-#endif
-    return !fseek(file->f, 0, SEEK_CUR);
+    return ff_gpume_system_can_rewind(file->f);
 }
 
 int ff_gpume_file_flush(GpumeFile *file)
@@ -488,7 +383,7 @@ av_cold int ff_gpume_file_complete(GpumeFile *file, int in_midstream)
     if (!file->part)
         return 0;
     errno = 0;
-    if (rename_part(file))
+    if (ff_gpume_system_rename(file->part, file->target, file->overwrite))
         return ff_gpume_file_error(file, "complete");
     av_freep(&file->part);
     release_target(file, in_midstream);
@@ -498,7 +393,7 @@ av_cold int ff_gpume_file_complete(GpumeFile *file, int in_midstream)
 av_cold void ff_gpume_file_uninit(GpumeFile *file)
 {
     if (file->part)
-        remove_part(file);
+        ff_gpume_system_remove(file->part);
     release_target(file, 0);
     av_freep(&file->part);
     av_freep(&file->target);

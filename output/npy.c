@@ -15,11 +15,12 @@
 
 #include "libavfilter/gpume/output/format.h"
 #include "libavfilter/gpume/output/output.h"
+#include "libavfilter/gpume/output/system.h"
 
 typedef struct NpyContext {
     GpumeParams params;     ///< of the first pictures
     int64_t nb_frames;      ///< written
-    long start;             ///< where the array begins in the file
+    int64_t start;           ///< where the array begins in the file
     uint8_t *field;         ///< the values of one field
     size_t field_size;
 } NpyContext;
@@ -81,7 +82,7 @@ static av_cold int begin(void *priv, GpumeFile *file, const GpumeOutputConfig *c
                ff_gpume_is_stdout(file->path) ? "standard output" : file->path);
         return AVERROR(ESPIPE);
     }
-    s->start = ftell(file->f);
+    s->start = ff_gpume_system_tell(file->f);
     return write_header(s, file);
 }
 
@@ -122,11 +123,11 @@ static av_cold int complete(void *priv, GpumeFile *file)
     int ret;
 
     /* a part, or an open file that may have begun before */
-    if (fseek(file->f, s->start, SEEK_SET))
+    if (ff_gpume_system_seek(file->f, s->start, SEEK_SET))
         return ff_gpume_file_error(file, "seek in");
     ret = write_header(s, file);
     /* what others write to an open file comes behind the array */
-    if (ret >= 0 && fseek(file->f, 0, SEEK_END))
+    if (ret >= 0 && ff_gpume_system_seek(file->f, 0, SEEK_END))
         ret = ff_gpume_file_error(file, "seek in");
     return ret;
 }

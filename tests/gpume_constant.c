@@ -11,7 +11,6 @@
  * download. Allocations and calls of the driver that fail end in an error, or do no harm.
  */
 
-#include <dlfcn.h>
 #include <string.h>
 
 #include "libavutil/avstring.h"
@@ -364,7 +363,6 @@ int main(int argc, char **argv)
 {
     int quick = 0, device_only = 0;
     AVBufferRef *device;
-    void *lib;
 
     for (int i = 1; i < argc; i++) {
         quick       |= !strcmp(argv[i], "-quick");
@@ -382,9 +380,7 @@ int main(int argc, char **argv)
         find_device_formats(device);
         all_cases(CUDA,        quick ? 8 : 100, device);
         all_cases(CUDA_FRAMES, quick ? 32 : 400, device);
-        lib = dlopen("libcuda.so.1", RTLD_NOW);
-        if (lib)
-            fail_driver = (unsigned long long (*)(unsigned long long))dlsym(lib, "gpume_standin_fail");
+        fail_driver = (unsigned long long (*)(unsigned long long))test_driver_function("gpume_standin_fail");
         if (fail_driver) {
             failing(CUDA_FRAMES, 0, device);
             failing(CUDA_FRAMES, 1, device);

@@ -9,24 +9,29 @@
  * filter does with files beside writing them.
  *
  * The allocator as FFmpeg sees it: av_malloc() calls posix_memalign(), av_realloc() calls
- * realloc(), av_free() calls free(). These count what is not given back, and fail when
- * they are told to.
+ * realloc(), av_free() calls free(); on Windows they call _aligned_malloc() and its like. These
+ * count what is not given back, and fail when they are told to.
  */
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE     /* RTLD_NEXT */
 #endif
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <execinfo.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef _WIN32
+#include <windows.h>
+#define backtrace(frames, nb) CaptureStackBackTrace(0, nb, frames, NULL)
+#else
+#include <dlfcn.h>
+#include <execinfo.h>
 #include <unistd.h>
+#endif
 
 #include "libavutil/macros.h"
+#include "libavutil/thread.h"
 
 #include "gpume_harness.h"
 
@@ -35,7 +40,7 @@
 int test_nb_outstanding, test_nb_failed, test_nb_calls_failed;
 const char *test_failing_call;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static AVMutex lock = AV_MUTEX_INITIALIZER;
 static void *slots[1 << 16];    ///< open addressing
 static int started;             ///< main() is running
 static int tracking;            ///< allocations are remembered
@@ -44,16 +49,29 @@ static int fail_after;          ///< nonzero: those after it fail, too
 static int nb_allocs;           ///< since fail_at was set
 static uint64_t sites[MAX_SITES];
 
+#ifdef _WIN32
+static void *(*real_malloc)(size_t size, size_t align);
+static void *(*real_realloc)(void *old, size_t size, size_t align);
+#else
 static int  (*real_posix_memalign)(void **ptr, size_t align, size_t size);
 static void *(*real_realloc)(void *old, size_t size);
+#endif
 static void (*real_free)(void *p);
 
 /* Called without the lock: dlsym() may free. */
 static void find_real(void)
 {
+#ifdef _WIN32
+    const HMODULE lib = GetModuleHandleA("msvcrt.dll");
+
+    real_malloc  = (void *(*)(size_t, size_t))GetProcAddress(lib, "_aligned_malloc");
+    real_realloc = (void *(*)(void *, size_t, size_t))GetProcAddress(lib, "_aligned_realloc");
+    real_free    = (void (*)(void *))GetProcAddress(lib, "_aligned_free");
+#else
     real_posix_memalign = (int (*)(void **, size_t, size_t))dlsym(RTLD_NEXT, "posix_memalign");
     real_realloc = (void *(*)(void *, size_t))dlsym(RTLD_NEXT, "realloc");
     real_free    = (void (*)(void *))dlsym(RTLD_NEXT, "free");
+#endif
 }
 
 void test_fail_init(void)
@@ -72,11 +90,11 @@ void test_track(int on)
 
 void test_fail_allocation(int n, int after)
 {
-    pthread_mutex_lock(&lock);
+    ff_mutex_lock(&lock);
     nb_allocs  = test_nb_failed = 0;
     fail_at    = n;
     fail_after = after;
-    pthread_mutex_unlock(&lock);
+    ff_mutex_unlock(&lock);
 }
 
 int test_allocation_sites(const uint64_t **s)
@@ -146,17 +164,66 @@ static int must_fail(void)
     return 0;
 }
 
+#ifdef _WIN32
+static void *aligned_malloc(size_t size, size_t align)
+{
+    void *p;
+
+    if (!real_malloc)
+        find_real();
+    ff_mutex_lock(&lock);
+    p = must_fail() ? NULL : real_malloc(size, align);
+    if (p && tracking)
+        remember(p);
+    ff_mutex_unlock(&lock);
+    return p;
+}
+
+static void *aligned_realloc(void *old, size_t size, size_t align)
+{
+    void *p = NULL;
+
+    if (!real_realloc)
+        find_real();
+    ff_mutex_lock(&lock);
+    if (!must_fail()) {
+        int known = old && forget(old);
+
+        p = real_realloc(old, size, align);
+        if (p ? tracking && (known || !old) : known)
+            remember(p ? p : old);
+    }
+    ff_mutex_unlock(&lock);
+    return p;
+}
+
+static void aligned_free(void *p)
+{
+    if (!real_free)
+        find_real();
+    ff_mutex_lock(&lock);
+    if (p && test_nb_outstanding)
+        forget(p);
+    ff_mutex_unlock(&lock);
+    real_free(p);
+}
+
+/* where the linker looks for the functions of a DLL, before it looks into the C library */
+void *(*__imp__aligned_malloc)(size_t, size_t)          = aligned_malloc;
+void *(*__imp__aligned_realloc)(void *, size_t, size_t) = aligned_realloc;
+void (*__imp__aligned_free)(void *)                     = aligned_free;
+#else
 int posix_memalign(void **ptr, size_t align, size_t size)
 {
     int ret;
 
     if (!real_posix_memalign)
         find_real();
-    pthread_mutex_lock(&lock);
+    ff_mutex_lock(&lock);
     ret = must_fail() ? ENOMEM : real_posix_memalign(ptr, align, size);
     if (!ret && tracking)
         remember(*ptr);
-    pthread_mutex_unlock(&lock);
+    ff_mutex_unlock(&lock);
     return ret;
 }
 
@@ -166,7 +233,7 @@ void *realloc(void *old, size_t size)
 
     if (!real_realloc)
         find_real();
-    pthread_mutex_lock(&lock);
+    ff_mutex_lock(&lock);
     if (!must_fail()) {
         int known = old && forget(old);
 
@@ -174,7 +241,7 @@ void *realloc(void *old, size_t size)
         if (p ? tracking && (known || !old) : known)
             remember(p ? p : old);
     }
-    pthread_mutex_unlock(&lock);
+    ff_mutex_unlock(&lock);
     return p;
 }
 
@@ -186,10 +253,10 @@ void free(void *p)
      */
     if (!p || !started)
         return;
-    pthread_mutex_lock(&lock);
+    ff_mutex_lock(&lock);
     if (test_nb_outstanding)
         forget(p);
-    pthread_mutex_unlock(&lock);
+    ff_mutex_unlock(&lock);
     real_free(p);
 }
 
@@ -232,3 +299,4 @@ int fclose(FILE *f)
 
     return call_fails("fclose", EDQUOT) ? EOF : ret;
 }
+#endif /* _WIN32 */

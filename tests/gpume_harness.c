@@ -9,14 +9,19 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
+#ifdef _WIN32
+#include <direct.h>
+#include <windows.h>
+#else
+#include <dlfcn.h>
+#include <sys/mman.h>
+#endif
 
 #include "config.h"
 #include "libavutil/avstring.h"
@@ -28,6 +33,8 @@
 #include "libavutil/macros.h"
 #include "libavutil/mem.h"
 #include "libavutil/pixdesc.h"
+#include "libavutil/random_seed.h"
+#include "libavutil/thread.h"
 
 #include "libavfilter/buffersink.h"
 #include "libavfilter/buffersrc.h"
@@ -53,7 +60,7 @@ int test_nb_errors;
 
 static const char *program_name;
 static char folder[64];
-static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
+static AVMutex log_lock = AV_MUTEX_INITIALIZER;
 
 void test_fail(const char *fmt, ...)
 {
@@ -92,32 +99,6 @@ void *test_alloc(void *p)
     return p;
 }
 
-/* What may be called in a handler of signals. */
-static void print_in_handler(const char *msg)
-{
-    if (write(STDOUT_FILENO, msg, strlen(msg)) < 0 ||
-        write(STDOUT_FILENO, test_context, strlen(test_context)) < 0 ||
-        write(STDOUT_FILENO, "\n", 1) < 0)
-        _exit(2);
-}
-
-static struct sigaction old_segv, old_bus;
-static int is_watched;
-
-static void on_segv(int sig)
-{
-    print_in_handler("FAIL: a sample outside of a picture was read, or a picture written to: ");
-    /* it happens once more, and is a sanitizer's then */
-    sigaction(SIGSEGV, &old_segv, NULL);
-    sigaction(SIGBUS,  &old_bus,  NULL);
-}
-
-static void on_alarm(int sig)
-{
-    print_in_handler("FAIL: this does not end: ");
-    _exit(1);
-}
-
 static void log_callback(void *ctx, int level, const char *fmt, va_list vl)
 {
     char line[sizeof(test_last_log)];
@@ -131,14 +112,14 @@ static void log_callback(void *ctx, int level, const char *fmt, va_list vl)
     va_end(copy);
     vsnprintf(line, sizeof(line), fmt, vl);
 
-    pthread_mutex_lock(&log_lock);
+    ff_mutex_lock(&log_lock);
     memcpy(test_last_log, line, strlen(line) + 1);
     /* libavfilter's own message adds nothing, and is not ours to judge */
     if (level <= AV_LOG_ERROR && !av_strstart(line, "Failed to configure", NULL)) {
         av_strlcat(test_errors, line, sizeof(test_errors));
         test_nb_errors++;
     }
-    pthread_mutex_unlock(&log_lock);
+    ff_mutex_unlock(&log_lock);
 }
 
 void test_forget_log(void)
@@ -168,19 +149,6 @@ static OracleCost oracle_cost_of(int cost)
     abort();
 }
 
-void test_watch(int seconds)
-{
-    const struct sigaction segv = { .sa_handler = on_segv };
-
-    if (!is_watched) {
-        sigaction(SIGSEGV, &segv, &old_segv);
-        sigaction(SIGBUS,  &segv, &old_bus);
-        signal(SIGALRM, on_alarm);
-    }
-    is_watched = 1;
-    alarm(seconds);
-}
-
 void test_init(const char *program)
 {
     const AVPixFmtDescriptor *desc = NULL;
@@ -201,11 +169,156 @@ void test_init(const char *program)
     }
 }
 
+/* What systems have in different ways */
+
+/* What may be called in a handler of signals. */
+static void print_in_handler(const char *msg)
+{
+    if (write(STDOUT_FILENO, msg, strlen(msg)) < 0 ||
+        write(STDOUT_FILENO, test_context, strlen(test_context)) < 0 ||
+        write(STDOUT_FILENO, "\n", 1) < 0)
+        _exit(2);
+}
+
+static const char outside_text[] = "FAIL: a sample outside of a picture was read, or a picture written to: ";
+static const char endless_text[] = "FAIL: this does not end: ";
+
+#ifdef _WIN32
+static LONG CALLBACK on_exception(EXCEPTION_POINTERS *e)
+{
+    if (e->ExceptionRecord->ExceptionCode == EXCEPTION_ACCESS_VIOLATION)
+        print_in_handler(outside_text);
+    return EXCEPTION_CONTINUE_SEARCH;
+}
+
+static void CALLBACK on_timer(void *opaque, BOOLEAN fired)
+{
+    print_in_handler(endless_text);
+    _exit(1);
+}
+
+void test_watch(int seconds)
+{
+    static HANDLE timer;
+
+    SetUnhandledExceptionFilter(on_exception);
+    if (timer)
+        DeleteTimerQueueTimer(NULL, timer, INVALID_HANDLE_VALUE);
+    timer = NULL;
+    if (seconds && !CreateTimerQueueTimer(&timer, NULL, on_timer, NULL, 1000 * seconds, 0, WT_EXECUTEONLYONCE))
+        test_alloc(NULL);
+}
+
+/* In the current folder: a drive's letter is followed by a colon, which separates options. */
+const char *test_make_folder(const char *program)
+{
+    snprintf(folder, sizeof(folder), "%s.%08"PRIx32, program, av_get_random_seed());
+    return test_alloc(_mkdir(folder) ? NULL : folder);
+}
+
+static size_t page_size(void)
+{
+    SYSTEM_INFO info;
+
+    GetSystemInfo(&info);
+    return info.dwPageSize;
+}
+
+/* Memory of whole pages with one before and one behind it that cannot be accessed; begins with the first of these. */
+static uint8_t *map_guarded(size_t size, size_t page)
+{
+    uint8_t *base = VirtualAlloc(NULL, size + 2 * page, MEM_RESERVE, PAGE_NOACCESS);
+
+    return base && VirtualAlloc(base + page, size, MEM_COMMIT, PAGE_READWRITE) ? base : NULL;
+}
+
+static void protect(uint8_t *data, size_t size)
+{
+    DWORD before;
+
+    if (!VirtualProtect(data, size, PAGE_READONLY, &before))
+        test_alloc(NULL);
+}
+
+static void unmap_buffer(void *opaque, uint8_t *data)
+{
+    VirtualFree(data, 0, MEM_RELEASE);
+}
+
+void *test_driver_function(const char *name)
+{
+    const HMODULE lib = LoadLibraryA("nvcuda.dll");
+
+    return lib ? (void *)(uintptr_t)GetProcAddress(lib, name) : NULL;
+}
+#else
+static struct sigaction old_segv, old_bus;
+static int is_watched;
+
+static void on_segv(int sig)
+{
+    print_in_handler(outside_text);
+    /* it happens once more, and is a sanitizer's then */
+    sigaction(SIGSEGV, &old_segv, NULL);
+    sigaction(SIGBUS,  &old_bus,  NULL);
+}
+
+static void on_alarm(int sig)
+{
+    print_in_handler(endless_text);
+    _exit(1);
+}
+
+void test_watch(int seconds)
+{
+    const struct sigaction segv = { .sa_handler = on_segv };
+
+    if (!is_watched) {
+        sigaction(SIGSEGV, &segv, &old_segv);
+        sigaction(SIGBUS,  &segv, &old_bus);
+        signal(SIGALRM, on_alarm);
+    }
+    is_watched = 1;
+    alarm(seconds);
+}
+
 const char *test_make_folder(const char *program)
 {
     snprintf(folder, sizeof(folder), "/tmp/%s.XXXXXX", program);
     return test_alloc(mkdtemp(folder));
 }
+
+static size_t page_size(void)
+{
+    return sysconf(_SC_PAGESIZE);
+}
+
+/* Memory of whole pages with one before and one behind it that cannot be accessed; begins with the first of these. */
+static uint8_t *map_guarded(size_t size, size_t page)
+{
+    uint8_t *base = mmap(NULL, size + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    return base == MAP_FAILED || mprotect(base + page, size, PROT_READ | PROT_WRITE) ? NULL : base;
+}
+
+static void protect(uint8_t *data, size_t size)
+{
+    if (mprotect(data, size, PROT_READ))
+        test_alloc(NULL);
+}
+
+static void unmap_buffer(void *opaque, uint8_t *data)
+{
+    munmap(data, (size_t)(uintptr_t)opaque);
+}
+
+void *test_driver_function(const char *name)
+{
+    void *lib = dlopen("libcuda.so.1", RTLD_NOW);
+
+    return lib ? dlsym(lib, name) : NULL;
+}
+#endif
 
 int test_remove_folder(void)
 {
@@ -455,21 +568,14 @@ static void fill(uint8_t *dst, size_t size)
         dst[i] = i * 113 >> 3 ^ 0x5a;
 }
 
-static void unmap_buffer(void *opaque, uint8_t *data)
-{
-    munmap(data, (size_t)(uintptr_t)opaque);
-}
-
 static void get_guarded_buffer(AVFrame *frame, const TestPicture *pic, size_t page)
 {
     const int row = pic->w * searched(pic->format)->step;
     ptrdiff_t stride = row + pic->padding;
     const size_t used = stride * (pic->h - 1) + row;
     const size_t size = FFALIGN(used, page);
-    uint8_t *base = mmap(NULL, size + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint8_t *base = test_alloc(map_guarded(size, page));
 
-    if (base == MAP_FAILED || mprotect(base + page, size, PROT_READ | PROT_WRITE))
-        test_alloc(NULL);
     fill(base + page, size);
     frame->buf[0] = test_alloc(av_buffer_create(base, size + 2 * page, unmap_buffer,
                                                 (void *)(uintptr_t)(size + 2 * page),
@@ -490,7 +596,7 @@ AVFrame *test_frame(const TestPicture *pic)
     /* other components in the same two bytes */
     const int above = c->step > 2 && c->depth + shift < 16 ? c->depth + shift : 16;
     const int be = !!(desc->flags & AV_PIX_FMT_FLAG_BE);
-    const size_t page = sysconf(_SC_PAGESIZE);
+    const size_t page = page_size();
     AVFrame *frame = test_alloc(av_frame_alloc());
 
     frame->format = pic->format;
@@ -525,9 +631,8 @@ AVFrame *test_frame(const TestPicture *pic)
             }
         }
     }
-    if (pic->guarded && mprotect(frame->buf[0]->data + page, frame->buf[0]->size - 2 * page,
-                                 PROT_READ))
-        test_alloc(NULL);
+    if (pic->guarded)
+        protect(frame->buf[0]->data + page, frame->buf[0]->size - 2 * page);
     if (pic->fault == TEST_NO_LUMA)
         frame->data[0] = NULL;
     else if (pic->fault == TEST_NARROW)

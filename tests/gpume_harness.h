@@ -72,6 +72,9 @@ const char *test_make_folder(const char *program);
 /** Nonzero: there are files in it. */
 int test_remove_folder(void);
 
+/** A function of NVIDIA's driver, or of its stand-in; NULL: there is none. */
+void *test_driver_function(const char *name);
+
 /* What was logged since test_forget_log(), cut where it is long. */
 extern char test_errors[4096];  ///< errors
 extern char test_last_log[1024];///< the last message of any level up to verbose

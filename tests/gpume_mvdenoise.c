@@ -211,13 +211,13 @@ static int draw_sample(Case *c, int n, int i, int x, int y)
 
 static int draw_motion(Case *c, int truth)
 {
-    static const int far[] = { 100, 1000, 40000 };
+    static const int reach[] = { 100, 1000, 40000 };
 
     if (test_draw(&c->r, 16) < c->exact)
         return truth;
     if (test_draw(&c->r, 4))
         return truth + test_draw_range(&c->r, -4, 4);
-    return test_draw_range(&c->r, -1, 1) * (int)test_draw(&c->r, far[test_draw(&c->r, 3)]);
+    return test_draw_range(&c->r, -1, 1) * (int)test_draw(&c->r, reach[test_draw(&c->r, 3)]);
 }
 
 static int draw_field(Case *c, AVMotionVector *mvs, int nb, int distance)

@@ -275,17 +275,17 @@ static int draw_motion(Case *c, enum Motion motion, int truth)
 static int draw_accelerated(Case *c, int n, int part, int x, int y, int future, int i)
 {
     const int after = n & 1, pair = FFMIN(n - after, c->nb_frames - 2);
-    const int far = c->distances[pair][after];
-    const int near = way(c, part, n - after + 1, i) - way(c, part, n - after, i) +
+    const int whole = c->distances[pair][after];
+    const int step = way(c, part, n - after + 1, i) - way(c, part, n - after, i) +
                      (c->slopes[0][0][i] * x + c->slopes[1][0][i] * y) / 64;
     const int change = c->changes[part][after][i] +
                        (c->slopes[0][1][i] * x + c->slopes[1][1][i] * y) / 64;
     int v;
 
     if (after != future)
-        v = future ? near : -near;
+        v = future ? step : -step;
     else
-        v = lrint(far * ((256 + far) * change + (future ? 512. : -512.) * near) / 131072);
+        v = lrint(whole * ((256 + whole) * change + (future ? 512. : -512.) * step) / 131072);
     return v + test_draw_range(&c->r, -c->shake, c->shake);
 }
 

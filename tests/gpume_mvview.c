@@ -465,10 +465,10 @@ static void beside_codecview(int nb)
             }
             for (int py = 0; py < in.h; py++)
                 for (int px = 0; px < in.w; px++) {
-                    const int far = px < FFMIN(x, x + dx) - 6 || px > FFMAX(x, x + dx) + 6 ||
+                    const int is_outside = px < FFMIN(x, x + dx) - 6 || px > FFMAX(x, x + dx) + 6 ||
                                     py < FFMIN(y, y + dy) - 6 || py > FFMAX(y, y + dy) + 6;
 
-                    nb_far += far && ours->data[0][py * ours->linesize[0] + px] != 16;
+                    nb_far += is_outside && ours->data[0][py * ours->linesize[0] + px] != 16;
                 }
             CHECK(!nb_far, "%d samples far away", nb_far);
             av_frame_free(&before);

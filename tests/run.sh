@@ -26,6 +26,8 @@
 #   mpi        gpume-mpi with 1 to 4 ranks, and under Slurm, if there is MPI
 #   aarch64    for 64-bit Arm, by QEMU: checkasm, units and FATE on two processors, the choice between
 #              them, the kernels on the stand-in; with QUICK=1 the quicker FATE tests, no kernels
+#   windows    for Windows, by Wine: checkasm, units, FATE, what files are like there, and with the
+#              stand-in as nvcuda.dll the FATE tests that reach a device
 #   examples   the scripts of examples/ on small input
 #   style      the format of the repository's text files
 # GPUME_VIDEO is a folder of real clips; without it the tests that use it are skipped.
@@ -308,7 +310,8 @@ part_gpl() {
 build_cross() {
     obj=$base-$1/obj
     if ! submake SERIES="$series" CROSS="$1" SERIES_ARGS=--only-tested all ||
-       ! submake -s -j"$jobs" -C "$obj" tests/checkasm/checkasm libavfilter/tests/gpume_unit \
+       ! suffix=$(sed -n 's/^EXESUF=//p' "$obj/ffbuild/config.mak") ||
+       ! submake -s -j"$jobs" -C "$obj" "tests/checkasm/checkasm$suffix" "libavfilter/tests/gpume_unit$suffix" \
              > "build/results/$1-build.log" 2>&1; then
         fail "$1-build-$series" "make SERIES=$series CROSS=$1 all; see $obj/../make.log, build/results/$1-build.log"
         return 1
@@ -339,6 +342,32 @@ part_aarch64() {
     LD_LIBRARY_PATH=$top/build/standin-aarch64 run_fate "aarch64-cuda-$series" "$obj" fate-gpume-standin
 }
 
+part_windows() {
+    if ! build_cross windows; then
+        return
+    fi
+    sh tests/windows.sh "$results" "$obj" "$exec"
+    run_fate "windows-$series" "$obj" "fate-gpume${QUICK:+-san}"
+    if [ -n "${QUICK-}" ] || ! has_cuda "$obj"; then
+        return
+    fi
+    if ! have winegcc; then
+        skip "windows-cuda-$series" "there is no winegcc"
+        return
+    fi
+    if ! { make -f tests/standin/standin.mak -j"$jobs" standin &&
+           tests/standin/nvcuda.sh build/standin build/standin-windows; } > build/results/windows-standin.log 2>&1; then
+        fail windows-standin-build "the stand-in as nvcuda.dll; see build/results/windows-standin.log"
+        return
+    fi
+    ok windows-standin-build
+    cp build/standin-windows/nvcuda.dll "$obj/"
+    cp build/standin-windows/nvcuda.dll "$obj/libavfilter/tests/"
+    run_fate "windows-cuda-$series" "$obj" fate-gpume-standin \
+        TARGET_EXEC="env LD_LIBRARY_PATH=$top/build/standin WINEDLLPATH=$top/build/standin-windows $exec"
+    rm -f "$obj/nvcuda.dll" "$obj/libavfilter/tests/nvcuda.dll"
+}
+
 part_examples() { sh tests/examples.sh "$results" "$series"; }
 part_mpi() {
     if ! submake SERIES="$series" mpi > build/results/mpi-build.log 2>&1; then
@@ -353,7 +382,7 @@ part_style() { sh tests/style.sh "$results"; }
 
 for part; do
     case $part in
-        fate|san|cuda|valgrind|gpl|examples|mpi|aarch64|files|soak|fuzz|threads|failures|long|ffmpeg|patches|build|demo|style) ;;
+        fate|san|cuda|valgrind|gpl|examples|mpi|aarch64|windows|files|soak|fuzz|threads|failures|long|ffmpeg|patches|build|demo|style) ;;
         *) die "there is no part '$part'" ;;
     esac
 done
@@ -379,7 +408,7 @@ say "== built in $(($(date +%s) - began)) s"
 (
     for part; do
         case $part in
-            fate|san|cuda|valgrind|gpl|examples|mpi|aarch64|ffmpeg) ;;
+            fate|san|cuda|valgrind|gpl|examples|mpi|aarch64|windows|ffmpeg) ;;
             *) run "$part" > build/results/beside.out 2>&1
                cat build/results/beside.out ;;
         esac
@@ -389,7 +418,7 @@ beside=$!
 trap 'kill $beside 2>/dev/null; exit 1' HUP INT TERM
 for part; do
     case $part in
-        fate|san|cuda|valgrind|gpl|examples|mpi|aarch64|ffmpeg) run "$part" ;;
+        fate|san|cuda|valgrind|gpl|examples|mpi|aarch64|windows|ffmpeg) run "$part" ;;
     esac
 done
 wait $beside

@@ -40,6 +40,12 @@ aarch64   cmd:aarch64-linux-gnu-gcc   gcc-aarch64-linux-gnu   C compiler for Arm
 aarch64   file:/usr/aarch64-linux-gnu/include/stdlib.h   libc6-dev-arm64-cross   C library for Arm
 aarch64   cmd:aarch64-linux-gnu-g++   g++-aarch64-linux-gnu   the stand-in for the CUDA driver, for Arm
 aarch64   cmd:qemu-aarch64      qemu-user        runs programs for Arm
+windows   cmd:x86_64-w64-mingw32-gcc   gcc-mingw-w64-x86-64-win32   C compiler for Windows
+windows   file:/usr/x86_64-w64-mingw32/include/zlib.h   libz-mingw-w64-dev   PNG pictures, for Windows
+wine      cmd:wine              wine             runs programs for Windows
+wine      file:/usr/lib/wine/wine64   wine64     runs programs for Windows
+wine      cmd:winegcc           wine64-tools     the stand-in for the CUDA driver, for Windows
+wine      file:/usr/include/wine/wine/windows/windows.h   libwine-dev   the stand-in for the CUDA driver, for Windows
 play      pkg:sdl2              libsdl2-dev      the window of ffplay
 '
 
@@ -65,7 +71,7 @@ present() {
     esac
 }
 
-# missing: sets $packages, $required (of classes build, x86, aarch64) and $list.
+# missing: sets $packages, $required (of classes build, x86, aarch64, windows) and $list.
 missing() {
     packages=''
     required=''
@@ -80,7 +86,7 @@ missing() {
                 list="$list
   $package	$reason"
                 case $class in
-                    build|x86|aarch64) required="$required $package" ;;
+                    build|x86|aarch64|windows) required="$required $package" ;;
                 esac
             fi
         done <<EOF

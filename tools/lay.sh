@@ -109,13 +109,20 @@ stage() {
     done
 }
 
+# GNU's patch would leave backups; others do not know the option
+backups=
+case $(patch --version 2>&1) in
+    *GNU*) backups=--no-backup-if-mismatch ;;
+esac
+
 # run_patch FILE [-R]: applies a patch without fuzz; line offsets are allowed.
+# shellcheck disable=SC2086  # an option or none
 run_patch() {
     (
         file=$1
         shift
         cd "$tmp/new"
-        patch -p1 -f --fuzz=0 --no-backup-if-mismatch -r - "$@" -i "$file"
+        patch -p1 -f -F 0 $backups -r "$tmp/rejected" "$@" -i "$file"
     ) > "$tmp/log" 2>&1
 }
 

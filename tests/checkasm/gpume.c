@@ -437,17 +437,17 @@ static void check_candidates(void)
     memset(&ref_choice, 0, sizeof(ref_choice));
     if (check_func(pixels.candidates, "gpume_candidates")) {
         for (int trial = 0; trial < 100 * TRIALS; trial++) {
-            const int far = 4 * GPUME_MAX_RANGE;
-            const int spread = trial % 3 == 0 ? 1 : trial % 3 == 1 ? 12 : far;
+            const int most = 4 * GPUME_MAX_RANGE;
+            const int spread = trial % 3 == 0 ? 1 : trial % 3 == 1 ? 12 : most;
 
-            ref_choice.own = vector_like((GpumeVector) { 0 }, far);
+            ref_choice.own = vector_like((GpumeVector) { 0 }, most);
             for (int i = 0; i < 8; i++)
                 ref_choice.vectors[i] = vector_like(trial & 1 && i ? ref_choice.vectors[i - 1] :
-                                                       ref_choice.own, FFMIN(spread, far / 8));
-            ref_choice.min = (GpumeVector) { rnd() & 1 ? -2 * far : ref_choice.own.dx,
-                                             rnd() & 1 ? -2 * far : ref_choice.own.dy };
-            ref_choice.max = (GpumeVector) { rnd() & 1 ?  2 * far : ref_choice.own.dx,
-                                             rnd() & 1 ?  2 * far : ref_choice.own.dy };
+                                                       ref_choice.own, FFMIN(spread, most / 8));
+            ref_choice.min = (GpumeVector) { rnd() & 1 ? -2 * most : ref_choice.own.dx,
+                                             rnd() & 1 ? -2 * most : ref_choice.own.dy };
+            ref_choice.max = (GpumeVector) { rnd() & 1 ?  2 * most : ref_choice.own.dx,
+                                             rnd() & 1 ?  2 * most : ref_choice.own.dy };
             ref_choice.threshold   = 1 + rnd() % 64;
             ref_choice.factor      = rnd() % (GPUME_MAX_SMOOTH * GPUME_MAX_BLOCK + 1);
             ref_choice.shift       = 3 + rnd() % 3;

@@ -185,8 +185,9 @@ fate-gpume-jsonl:   CMD = ffmpeg -lavfi "$(GPUME_SRC),gpume=algo=ds:range=64:dir
 FATE_GPUME_METADATA-$(call ALLYES, $(GPUME_NEEDS) METADATA_FILTER) += fate-gpume-metadata
 fate-gpume-metadata: CMD = ffmpeg -lavfi "$(GPUME_SRC),gpume=algo=ds:range=64:dir=both:metadata=1,metadata=print:file=-" -f null -
 
-# Standard output by its other names, and as a file that can be rewound
-FATE_GPUME_VECTORS += fate-gpume-stdout-dev fate-gpume-stdout-fd fate-gpume-pipe
+# Standard output by its other names, and as a file that can be rewound. On Windows no other descriptor is inherited
+GPUME_POSIX = $(if $(HAVE_SETRLIMIT),$(1))
+FATE_GPUME_VECTORS += fate-gpume-stdout-dev $(call GPUME_POSIX,fate-gpume-stdout-fd fate-gpume-pipe)
 fate-gpume-stdout-dev fate-gpume-stdout-fd fate-gpume-pipe: REF = $(GPUME_REF)defaults
 fate-gpume-stdout-dev: CMD = ffmpeg -lavfi "$(GPUME_SRC),gpume=mv_file=/dev/stdout" -f null -
 fate-gpume-stdout-fd:  CMD = ffmpeg -lavfi "$(GPUME_SRC),gpume=mv_file=/dev/fd/4" -f null - 4>&1
@@ -281,7 +282,7 @@ include $(SRC_PATH)/tests/fate/mvdenoise.mak
 
 FATE_GPUME_HELP-$(CONFIG_GPUME_FILTER) += fate-gpume-help
 # FFmpeg 9.0 adds a line 'Exiting ...'
-fate-gpume-help: CMD = ffmpeg -hide_banner -h filter=gpume | sed -e "/^Exiting/d" -e "/^$$/d"
+fate-gpume-help: CMD = ffmpeg -hide_banner -h filter=gpume | sed -e "/^Exiting/d" -e "/^[[:space:]]*$$/d"
 
 FATE_GPUME_FFMPEG-$(call ALLYES, $(GPUME_NEEDS)) += $(FATE_GPUME_VECTORS) $(FATE_GPUME_BAD) $(FATE_GPUME_ERRORS)
 FATE_GPUME_FFMPEG = $(FATE_GPUME_FFMPEG-yes) $(FATE_GPUME_SCALED-yes) $(FATE_GPUME_CHANGE-yes) \
@@ -322,7 +323,7 @@ FATE_GPUME_PROGRAMS-$(call ALLYES, GPUME_FILTER MPEG4_ENCODER MOVIE_FILTER) += f
 fate-gpume-me-hint fate-gpume-me-hint-quick: libavfilter/tests/gpume_me_hint$(EXESUF)
 fate-gpume-me-hint:       CMD = runecho libavfilter/tests/gpume_me_hint$(EXESUF)
 fate-gpume-me-hint-quick: CMD = runecho libavfilter/tests/gpume_me_hint$(EXESUF) -quick
-FATE_GPUME_PROGRAMS-$(CONFIG_GPUME_FILTER) += fate-gpume-unit fate-gpume-unit-quick fate-gpume-input
+FATE_GPUME_PROGRAMS-$(CONFIG_GPUME_FILTER) += fate-gpume-unit fate-gpume-unit-quick $(call GPUME_POSIX,fate-gpume-input)
 fate-gpume-unit fate-gpume-unit-quick: libavfilter/tests/gpume_unit$(EXESUF)
 fate-gpume-unit:       CMD = runecho libavfilter/tests/gpume_unit$(EXESUF)
 fate-gpume-unit-quick: CMD = runecho libavfilter/tests/gpume_unit$(EXESUF) -quick -seed 7

@@ -1,0 +1,13 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Runs a program for Windows, with settings of its own: target-exec of ./configure --cross=x86_64-w64-mingw32.
+top=$(cd "$(dirname "$0")/.." && pwd)
+WINEPREFIX=${WINEPREFIX:-$top/build/wine}
+WINEDEBUG=${WINEDEBUG:--all}
+# nothing that a test needs
+WINEDLLOVERRIDES=${WINEDLLOVERRIDES:-mscoree,mshtml,winemenubuilder.exe=}
+# names of files and arguments are in UTF-8
+LC_ALL=C.UTF-8
+export LC_ALL WINEPREFIX WINEDEBUG WINEDLLOVERRIDES
+mkdir -p "$WINEPREFIX"
+exec wine "$@"
