@@ -44,6 +44,27 @@ typedef struct MvdenoiseCandidates {
     int32_t parts[MVDENOISE_CANDIDATES];
 } MvdenoiseCandidates;
 
+/** Returns the patch of a source to which a candidate leads. */
+static inline MvdenoisePatch mvdenoise_match(const MvdenoiseSource *source, const MvdenoiseCandidates *c, int i)
+{
+    const MvdenoisePatch *part = &source->parts[c->parts[i]];
+
+    return (MvdenoisePatch) { { part->from[0] + c->offsets[i], part->from[1] + c->offsets[i] } };
+}
+
+/** Pictures in which matches are sought at most. */
+#define MVDENOISE_OTHERS (MVDENOISE_MAX_STACK - 1)
+
+/** The search for matches of a patch in other pictures. */
+typedef struct MvdenoiseSearch {
+    uint64_t limits[MVDENOISE_OTHERS];      ///< sums have to be less than that; then the least ones
+    const MvdenoiseSource *sources[MVDENOISE_OTHERS];   ///< all with the same stride
+    MvdenoiseCandidates candidates[MVDENOISE_OTHERS];
+    int64_t best[MVDENOISE_OTHERS];         ///< at first -1; then 8 times the picture and the index of its best candidate
+    uint64_t mask;                          ///< a bit for each of these
+    const unsigned long long *penalties;    ///< of a source's parts
+} MvdenoiseSearch;
+
 /** Functions for samples of a depth. Strides are in bytes. */
 typedef struct MvdenoiseSamples {
     /** Reads a patch. @return the sum of its samples */
@@ -51,13 +72,10 @@ typedef struct MvdenoiseSamples {
     /** Finds the candidates of a patch in the field of a picture. @return a bit for each that differs from those before */
     unsigned (*candidates)(MvdenoiseCandidates *dst, const GpumeCellVector *field, const MvdenoiseSpot *spot);
     /**
-     * Finds the first of the candidates with a bit in mask, of which there is one at least, whose sum of squared
-     * differences and penalty is least.
-     * @param penalties of the source's parts
-     * @return its index; -1: no sum is less than limit
+     * Finds the first candidate in each picture whose sum of squared differences and penalty is least, of all
+     * with a bit in mask, which is not 0.
      */
-    int (*best)(const uint16_t *own, const MvdenoiseSource *source, const MvdenoiseCandidates *candidates,
-                unsigned mask, const unsigned long long *penalties, uint64_t limit);
+    void (*best)(MvdenoiseSearch *search, const uint16_t *own);
     /**
      * Adds a row of nb patches that are MVDENOISE_STEP apart.
      * @param sums    of weighted samples, uint32_t or, of more than 10 bits, uint64_t

@@ -21,33 +21,29 @@ static unsigned FUNC(read)(uint16_t *dst, const MvdenoisePatch *patch, ptrdiff_t
     return sum;
 }
 
-static int FUNC(best)(const uint16_t *own, const MvdenoiseSource *source, const MvdenoiseCandidates *candidates,
-                      unsigned mask, const unsigned long long *penalties, uint64_t limit)
+static void FUNC(best)(MvdenoiseSearch *s, const uint16_t *own)
 {
-    int best = -1;
-
-    for (int i = 0; i < MVDENOISE_CANDIDATES; i++) {
-        const MvdenoisePatch *from = &source->parts[candidates->parts[i]];
-        const MvdenoisePatch patch = {
-            { from->from[0] + candidates->offsets[i], from->from[1] + candidates->offsets[i] }
-        };
+    for (int i = 0; i < MVDENOISE_OTHERS * MVDENOISE_CANDIDATES; i++) {
+        const int other = i / MVDENOISE_CANDIDATES, candidate = i % MVDENOISE_CANDIDATES;
         LOCAL_ALIGNED_32(uint16_t, samples, [MVDENOISE_SAMPLES]);
-        uint64_t sum = penalties[candidates->parts[i]];
+        MvdenoisePatch patch;
+        uint64_t sum;
 
-        if (!(mask >> i & 1))
+        if (!(s->mask >> i & 1))
             continue;
-        FUNC(read)(samples, &patch, source->stride);
+        sum   = s->penalties[s->candidates[other].parts[candidate]];
+        patch = mvdenoise_match(s->sources[other], &s->candidates[other], candidate);
+        FUNC(read)(samples, &patch, s->sources[other]->stride);
         for (int j = 0; j < MVDENOISE_SAMPLES; j++) {
             const int64_t difference = own[j] - samples[j];
 
             sum += difference * difference;
         }
-        if (sum < limit) {
-            limit = sum;
-            best  = i;
+        if (sum < s->limits[other]) {
+            s->limits[other] = sum;
+            s->best[other]   = i;
         }
     }
-    return best;
 }
 
 static void FUNC(copy)(uint16_t *dst, const uint8_t *src, int w)

@@ -34,13 +34,6 @@ void ff_mvdenoise_sources(MvdenoiseSource *sources, const GpumePadded *copies, c
     }
 }
 
-static MvdenoisePatch patch_at(const MvdenoiseSource *source, int part, ptrdiff_t offset)
-{
-    const MvdenoisePatch *from = &source->parts[part];
-
-    return (MvdenoisePatch) { { from->from[0] + offset, from->from[1] + offset } };
-}
-
 MvdenoiseSpot ff_mvdenoise_spot(const MvdenoiseWindow *w, int component, int y)
 {
     const GpumeLayout *l    = w->layout;
@@ -61,28 +54,49 @@ MvdenoiseSpot ff_mvdenoise_spot(const MvdenoiseWindow *w, int component, int y)
     return s;
 }
 
+/* The patch at a place itself. */
+static MvdenoisePatch patch_at(const MvdenoiseSource *source, const MvdenoiseSpot *spot)
+{
+    const uint8_t *from = source->parts[0].from[0] + spot->y * source->stride + spot->x * (1 << spot->log2_bytes);
+
+    return (MvdenoisePatch) { { from, from } };
+}
+
 void ff_mvdenoise_stack(MvdenoiseStack *s, const MvdenoiseWindow *w, int component, const MvdenoiseSpot *spot,
                         const MvdenoiseNoise *noise)
 {
     const MvdenoiseMember *current = &w->members[w->radius];
-    const ptrdiff_t at = spot->y * (ptrdiff_t)spot->stride + spot->x * (1 << spot->log2_bytes);
-    const MvdenoisePatch noisy = patch_at(&current->noisy[component], 0, at);
+    const MvdenoisePatch noisy     = patch_at(&current->noisy[component], spot);
     const int second = w->second;
-    MvdenoisePatch pilot = noisy;
     LOCAL_ALIGNED_32(uint16_t, own, [MVDENOISE_SAMPLES]);
     MvdenoisePatch *next = s->patches;
+    MvdenoiseSearch search;
+    int nb = 0;
 
     s->stride = spot->stride;
     s->base   = (w->samples->read(own, &noisy, spot->stride) + MVDENOISE_SAMPLES / 2) / MVDENOISE_SAMPLES;
-    if (second) {
-        pilot = patch_at(&current->pilot[component], 0, at);
-        w->samples->read(own, &pilot, spot->stride);
-    }
-    s->nb = 0;
+    search.penalties = second ? no_penalties : noise->penalty;
+    search.mask      = 0;
     for (int i = 0; i < 2 * w->radius + 1; i++) {
         const MvdenoiseMember *m = &w->members[i];
-        MvdenoiseCandidates candidates;
-        unsigned mask;
+
+        if (!m->noisy || m == current)
+            continue;
+        search.mask |= (uint64_t)w->samples->candidates(&search.candidates[nb], m->cells, spot) << 8 * nb;
+        search.sources[nb] = &(second ? m->pilot : m->noisy)[component];
+        search.limits[nb]  = noise->accept[second] + 1;
+        search.best[nb++]  = -1;
+    }
+    if (second) {
+        const MvdenoisePatch pilot = patch_at(&current->pilot[component], spot);
+
+        w->samples->read(own, &pilot, spot->stride);
+    }
+    if (nb)
+        w->samples->best(&search, own);
+    s->nb = nb = 0;
+    for (int i = 0; i < 2 * w->radius + 1; i++) {
+        const MvdenoiseMember *m = &w->members[i];
         int best;
 
         if (!m->noisy)
@@ -91,17 +105,17 @@ void ff_mvdenoise_stack(MvdenoiseStack *s, const MvdenoiseWindow *w, int compone
             s->own  = s->nb++;
             *next++ = noisy;
             if (second)
-                *next++ = pilot;
+                *next++ = patch_at(&m->pilot[component], spot);
             continue;
         }
-        mask = w->samples->candidates(&candidates, m->cells, spot);
-        best = w->samples->best(own, &(second ? m->pilot : m->noisy)[component], &candidates, mask,
-                                second ? no_penalties : noise->penalty, noise->accept[second] + 1);
-        if (best < 0)
-            continue;
-        *next++ = patch_at(&m->noisy[component], candidates.parts[best], candidates.offsets[best]);
-        if (second)
-            *next++ = patch_at(&m->pilot[component], candidates.parts[best], candidates.offsets[best]);
-        s->nb++;
+        best = search.best[nb];
+        if (best >= 0) {
+            best -= 8 * nb;
+            *next++ = mvdenoise_match(&m->noisy[component], &search.candidates[nb], best);
+            if (second)
+                *next++ = mvdenoise_match(&m->pilot[component], &search.candidates[nb], best);
+            s->nb++;
+        }
+        nb++;
     }
 }

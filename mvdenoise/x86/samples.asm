@@ -39,6 +39,12 @@ low_words:  times 8 dd 0xffff
 %define SPOT_CELL   100
 %define SPOT_COLUMN 104
 %define SOURCE_STRIDE 256
+%define SEARCH_SOURCES      64
+%define SEARCH_OFFSETS      128
+%define SEARCH_PARTS        160
+%define SEARCH_BEST         640
+%define SEARCH_MASK         704
+%define SEARCH_PENALTIES    712
 
 SECTION .text
 
@@ -214,27 +220,36 @@ READ 16
 %endif
 %endmacro
 
-; int mvdenoise_best(const uint16_t *own, const MvdenoiseSource *source, const MvdenoiseCandidates *candidates,
-;                    unsigned mask, const unsigned long long *penalties, uint64_t limit)
+; void mvdenoise_best(MvdenoiseSearch *search, const uint16_t *own)
 ; %1: bits of words, %2: of samples
 %macro BEST 2
-cglobal mvdenoise_best_%2, 6, 13, 12, own, source, candidates, mask, penalties, limit, a, b, stride, stride3, i, best, sum
-    mov         strideq, [sourceq + SOURCE_STRIDE]
-    lea         stride3q, [3 * strideq]
+cglobal mvdenoise_best_%2, 2, 13, 12, search, own, mask, penalties, other, i, a, b, stride, stride3, sum, least, candidate
     mova        m8,  [ownq]
     mova        m9,  [ownq + 32]
     mova        m10, [ownq + 64]
     mova        m11, [ownq + 96]
-    mov         bestd, -1
+    mov         maskq, [searchq + SEARCH_MASK]
+    mov         penaltiesq, [searchq + SEARCH_PENALTIES]
+    mov         aq, [searchq + SEARCH_SOURCES]
+    mov         strideq, [aq + SOURCE_STRIDE]
+    lea         stride3q, [3 * strideq]
 .loop:
-    bsf         id, maskd
-    btr         maskd, id
-    mov         bd, [candidatesq + 32 + 4 * iq]
+    bsf         iq, maskq
+    btr         maskq, iq
+    mov         candidated, id
+    mov         otherd, id
+    and         candidated, 7
+    and         otherd, 0xf8
+    lea         aq, [searchq + 8 * otherq]
+    lea         aq, [aq + 4 * candidateq]
+    mov         bd, [aq + SEARCH_PARTS]
+    movsxd      ownq, dword [aq + SEARCH_OFFSETS]
+    mov         aq, [searchq + SEARCH_SOURCES + otherq]
     mov         sumq, [penaltiesq + 8 * bq]
     shl         bd, 4
-    movsxd      ownq, dword [candidatesq + 4 * iq]
-    mov         aq, [sourceq + bq]
-    mov         bq, [sourceq + bq + 8]
+    add         bq, aq
+    mov         aq, [bq]
+    mov         bq, [bq + 8]
     add         aq, ownq
     add         bq, ownq
     LOAD_FOUR   0, 1, %1
@@ -287,12 +302,16 @@ cglobal mvdenoise_best_%2, 6, 13, 12, own, source, candidates, mask, penalties, 
     add         sumq, ownq
     add         sumq, aq
 %endif
-    cmp         sumq, limitq
-    cmovb       limitq, sumq
-    cmovb       bestd, id
-    test        maskd, maskd
+    ; the least sum and its candidate
+    mov         leastq, [searchq + otherq]
+    mov         candidateq, [searchq + SEARCH_BEST + otherq]
+    cmp         sumq, leastq
+    cmovb       leastq, sumq
+    cmovb       candidateq, iq
+    mov         [searchq + otherq], leastq
+    mov         [searchq + SEARCH_BEST + otherq], candidateq
+    test        maskq, maskq
     jnz .loop
-    mov         eax, bestd
     RET
 %endmacro
 

@@ -17,15 +17,9 @@ unsigned ff_mvdenoise_read_8_avx2(uint16_t *dst, const MvdenoisePatch *patch, pt
 unsigned ff_mvdenoise_read_16_avx2(uint16_t *dst, const MvdenoisePatch *patch, ptrdiff_t stride);
 unsigned ff_mvdenoise_candidates_avx2(MvdenoiseCandidates *dst, const GpumeCellVector *field,
                                       const MvdenoiseSpot *spot);
-int ff_mvdenoise_best_8_avx2(const uint16_t *own, const MvdenoiseSource *source,
-                             const MvdenoiseCandidates *candidates, unsigned mask,
-                             const unsigned long long *penalties, uint64_t limit);
-int ff_mvdenoise_best_12_avx2(const uint16_t *own, const MvdenoiseSource *source,
-                              const MvdenoiseCandidates *candidates, unsigned mask,
-                              const unsigned long long *penalties, uint64_t limit);
-int ff_mvdenoise_best_16_avx2(const uint16_t *own, const MvdenoiseSource *source,
-                              const MvdenoiseCandidates *candidates, unsigned mask,
-                              const unsigned long long *penalties, uint64_t limit);
+void ff_mvdenoise_best_8_avx2(MvdenoiseSearch *search, const uint16_t *own);
+void ff_mvdenoise_best_12_avx2(MvdenoiseSearch *search, const uint16_t *own);
+void ff_mvdenoise_best_16_avx2(MvdenoiseSearch *search, const uint16_t *own);
 void ff_mvdenoise_add_10_avx2(void *sums, uint32_t *weights, const uint16_t *samples, const uint16_t *patch_weights,
                               int nb, const uint8_t *window);
 void ff_mvdenoise_divide_10_avx2(uint16_t *dst, const void *sums, const uint32_t *weights, int w, int fraction);
@@ -39,7 +33,10 @@ static_assert(MVDENOISE_PLACES == 7 && MVDENOISE_STEP == 4 && MVDENOISE_PATCH ==
               offsetof(MvdenoiseSpot, stride) == 92 && offsetof(MvdenoiseSpot, log2_bytes) == 96 &&
               offsetof(MvdenoiseSpot, log2_cell) == 100 && offsetof(MvdenoiseSpot, last_column) == 104 &&
               offsetof(MvdenoiseCandidates, parts) == 32 &&
-              sizeof(MvdenoisePatch) == 16 && offsetof(MvdenoiseSource, stride) == 256, "samples.asm has them so");
+              sizeof(MvdenoisePatch) == 16 && offsetof(MvdenoiseSource, stride) == 256 &&
+              offsetof(MvdenoiseSearch, sources) == 64 && offsetof(MvdenoiseSearch, candidates) == 128 &&
+              offsetof(MvdenoiseSearch, best) == 640 && offsetof(MvdenoiseSearch, mask) == 704 &&
+              offsetof(MvdenoiseSearch, penalties) == 712 && MVDENOISE_OTHERS == 8, "samples.asm has them so");
 #endif
 
 av_cold void ff_mvdenoise_samples_init_x86(MvdenoiseSamples *s, int depth)

@@ -1161,46 +1161,51 @@ static void check_mvdenoise_candidates(const MvdenoiseSamples *s)
 
 static void check_mvdenoise_best(const MvdenoiseSamples *s, MvdenoiseBuffers *b, int depth)
 {
-    MvdenoiseCandidates candidates;
+    MvdenoiseSearch ref, new;
     unsigned long long penalties[16] = { 0 };
-    declare_func(int, const uint16_t *own, const MvdenoiseSource *source, const MvdenoiseCandidates *candidates,
-                 unsigned mask, const unsigned long long *penalties, uint64_t limit);
+    declare_func(void, MvdenoiseSearch *search, const uint16_t *own);
 
     if (!check_func(s->best, "mvdenoise_best_%d", depth))
         return;
+    memset(&ref, 0, sizeof(ref));
+    ref.penalties = penalties;
     for (int i = 0; i < 512; i++) {
         const ptrdiff_t stride = draw_pictures(b, depth);
         const int bytes        = depth > 8 ? 2 : 1;
-        const unsigned mask    = 1 + rnd() % 255;
         const uint64_t most    = 64ULL << 2 * depth;
-        const uint64_t limit   = i & 7 ? 1 + ((uint64_t)rnd() << 8) % most : most;
-        int ref, new;
 
+        ref.mask = i & 1 ? (uint64_t)rnd() << 32 | rnd() : 1ULL << (rnd() & 63) | 1ULL << (rnd() & 63);
         for (int k = 0; k < 16; k++)
-            penalties[k] = i & 1 ? rnd() % (most >> 6) : 0;
-        for (int k = 0; k < MVDENOISE_CANDIDATES; k++) {
-            const int same = k && !(rnd() & 7);
+            penalties[k] = i & 2 ? rnd() % (most >> 6) : 0;
+        for (int j = 0; j < MVDENOISE_OTHERS; j++) {
+            MvdenoiseCandidates *c = &ref.candidates[j];
 
-            candidates.offsets[k] = same ? candidates.offsets[k - 1] : ((int)(rnd() % 24) - 12) * bytes +
-                                                                       ((int)(rnd() % 24) - 12) * (int)stride;
-            candidates.parts[k]   = same ? candidates.parts[k - 1] : rnd() & 15;
+            ref.sources[j] = &b->source;
+            ref.best[j]    = -1;
+            ref.limits[j]  = rnd() & 7 ? 1 + ((uint64_t)rnd() << 8) % most : most;
+            for (int k = 0; k < MVDENOISE_CANDIDATES; k++) {
+                const int same = k && !(rnd() & 7);
+
+                c->offsets[k] = same ? c->offsets[k - 1] : ((int)(rnd() % 24) - 12) * bytes +
+                                                           ((int)(rnd() % 24) - 12) * (int)stride;
+                c->parts[k]   = same ? c->parts[k - 1] : rnd() & 15;
+            }
         }
         /* one that is equal, or nearly */
-        if (!(i & 3)) {
-            const MvdenoisePatch *from = &b->source.parts[candidates.parts[5]];
-            const MvdenoisePatch equal = {
-                { from->from[0] + candidates.offsets[5], from->from[1] + candidates.offsets[5] }
-            };
+        if (!(i & 4)) {
+            const MvdenoisePatch equal = mvdenoise_match(&b->source, &ref.candidates[rnd() & 7], rnd() & 7);
 
             s->read(b->samples[0], &equal, stride);
             b->samples[0][rnd() % 64] ^= rnd() & 1;
         }
-        ref = call_ref(b->samples[0], &b->source, &candidates, mask, penalties, limit);
-        new = call_new(b->samples[0], &b->source, &candidates, mask, penalties, limit);
-        if (ref != new)
+        new = ref;
+        call_ref(&ref, b->samples[0]);
+        call_new(&new, b->samples[0]);
+        if (memcmp(ref.limits, new.limits, sizeof(ref.limits)) || memcmp(ref.best, new.best, sizeof(ref.best)))
             fail();
     }
-    bench_new(b->samples[0], &b->source, &candidates, 0x55, penalties, 1 << 30);
+    new.mask = 0x55555555;
+    bench_new(&new, b->samples[0]);
 }
 
 static void check_mvdenoise_add(const MvdenoiseSamples *s, int depth)
