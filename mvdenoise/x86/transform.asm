@@ -1,5 +1,5 @@
 ;*****************************************************************************
-;* Transforms of stacks of patches, in coefficients of 16 bits
+;* Transforms of stacks of patches
 ;*****************************************************************************
 ; This file is part of gpume.
 ; SPDX-License-Identifier: LGPL-2.1-or-later
@@ -25,6 +25,17 @@ PAIR f50_m89,  50, -89
 PAIR f18_75,   18,  75
 PAIR f18_m50,  18, -50
 PAIR f75_m89,  75, -89
+
+%macro FACTOR 1-*
+%rep %0
+d%1: times 8 dd %1
+%rotate 1
+%endrep
+%endmacro
+; single factors, of 32 bits
+FACTOR 18, 36, 50, 75, 83, 89
+dwords_1:   times 8 dd 1
+dwords_2:   times 8 dd 2
 
 round_16:   times 8 dd 16
 round_64:   times 8 dd 64
@@ -694,6 +705,124 @@ cglobal mvdenoise_back_10, 4, 4, 16, dst, coefs, base, max
     PUT_ROWS    12, 32
     PUT_ROWS    15, 64
     PUT_ROWS    11, 96
+    RET
+
+; The same in 32 bits
+
+; One of the rows of odd number, of the differences in m8 to m11. %1: dst, %2 to %5: a factor of each, %6 to %8: paddd or
+; psubd, for all but the first, %9: shift, %10: rounding; m12: clobbered
+%macro ODD_ROW_32 10
+    pmulld      m%1, m8, [%2]
+    pmulld      m12, m9, [%3]
+    %6          m%1, m12
+    pmulld      m12, m10, [%4]
+    %7          m%1, m12
+    pmulld      m12, m11, [%5]
+    %8          m%1, m12
+    paddd       m%1, [%10]
+    psrad       m%1, %9
+%endmacro
+
+; Transform the columns of m0 to m7. %1: shift, %2: rounding, %3: rounding of the sums of all, by 64; m8 to m13: clobbered
+%macro FORWARD_32 3
+    psubd       m8, m0, m7
+    paddd       m0, m7
+    psubd       m9, m1, m6
+    paddd       m1, m6
+    psubd       m10, m2, m5
+    paddd       m2, m5
+    psubd       m11, m3, m4
+    paddd       m3, m4
+    psubd       m4, m0, m3
+    paddd       m0, m3
+    psubd       m5, m1, m2
+    paddd       m1, m2
+    psubd       m13, m0, m1
+    paddd       m0, m1
+    paddd       m13, [%3]
+    paddd       m0, [%3]
+    psrad       m13, %1 - 6
+    psrad       m0, %1 - 6
+    pmulld      m2, m4, [d83]
+    pmulld      m12, m5, [d36]
+    pmulld      m6, m4, [d36]
+    pmulld      m5, [d83]
+    paddd       m2, m12
+    psubd       m6, m5
+    paddd       m2, [%2]
+    paddd       m6, [%2]
+    psrad       m2, %1
+    psrad       m6, %1
+    mova        m4, m13
+    ODD_ROW_32  1, d89, d75, d50, d18, paddd, paddd, paddd, %1, %2
+    ODD_ROW_32  3, d75, d18, d89, d50, psubd, psubd, psubd, %1, %2
+    ODD_ROW_32  5, d50, d89, d18, d75, psubd, paddd, paddd, %1, %2
+    ODD_ROW_32  7, d18, d50, d75, d89, psubd, paddd, psubd, %1, %2
+%endmacro
+
+; Exchange rows and columns of m0 to m7; m8 to m15: clobbered
+%macro TRANSPOSE_32 0
+    punpckldq   m8,  m0, m1
+    punpckhdq   m9,  m0, m1
+    punpckldq   m10, m2, m3
+    punpckhdq   m11, m2, m3
+    punpckldq   m12, m4, m5
+    punpckhdq   m13, m4, m5
+    punpckldq   m14, m6, m7
+    punpckhdq   m15, m6, m7
+    punpcklqdq  m0, m8, m10
+    punpckhqdq  m1, m8, m10
+    punpcklqdq  m2, m9, m11
+    punpckhqdq  m3, m9, m11
+    punpcklqdq  m4, m12, m14
+    punpckhqdq  m5, m12, m14
+    punpcklqdq  m6, m13, m15
+    punpckhqdq  m7, m13, m15
+    vperm2i128  m8,  m0, m4, q0200
+    vperm2i128  m9,  m1, m5, q0200
+    vperm2i128  m10, m2, m6, q0200
+    vperm2i128  m11, m3, m7, q0200
+    vperm2i128  m4, m0, m4, q0301
+    vperm2i128  m5, m1, m5, q0301
+    vperm2i128  m6, m2, m6, q0301
+    vperm2i128  m7, m3, m7, q0301
+    mova        m0, m8
+    mova        m1, m9
+    mova        m2, m10
+    mova        m3, m11
+%endmacro
+
+; void mvdenoise_over_space(void *coefs, const MvdenoisePatch *patches, ptrdiff_t stride, int nb, int base,
+;                           int fraction)
+cglobal mvdenoise_over_space_16, 5, 7, 16, coefs, patches, stride, nb, base, a, b
+.loop:
+    mov         aq, [patchesq]
+    mov         bq, [patchesq + 8]
+    add         patchesq, 16
+    movd        xm9, based
+    vpbroadcastd m9, xm9
+%assign I 0
+%rep 8
+    movu        xm%[I], [aq]
+    movu        xm8, [bq]
+    pavgw       xm%[I], xm8
+    pmovzxwd    m%[I], xm%[I]
+    psubd       m%[I], m9
+    add         aq, strideq
+    add         bq, strideq
+%assign I I + 1
+%endrep
+    FORWARD_32  7, round_64, dwords_1
+    TRANSPOSE_32
+    FORWARD_32  8, round_128, dwords_2
+%assign I 0
+%rep 8
+    mova        [coefsq + 32 * I], m%[I]
+%assign I I + 1
+%endrep
+    add         coefsq, 256
+    dec         nbd
+    jg .loop
     RET
 
 %endif
