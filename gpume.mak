@@ -48,10 +48,8 @@ endef
 $(foreach F,$(GPUME_FILTERS),$(eval $(call GPUME_FILTER,$(F))))
 
 # FFmpeg leaves loops as they are with most versions of gcc; here they are half of the work.
-GPUME_VECTORIZED = $(addprefix libavfilter/gpume/mvdenoise/,samples.o stack.o transform.o)
-GPUME_AVX2       = $(addprefix libavfilter/gpume/mvdenoise/x86/,samples_avx2.o transform_avx2.o)
-$(GPUME_VECTORIZED) $(GPUME_AVX2): CFLAGS += -ftree-vectorize
-$(GPUME_AVX2): CFLAGS += -mavx2
+GPUME_VECTORIZED = $(addprefix libavfilter/gpume/,cpu/pixels.o mvdenoise/samples.o mvdenoise/transform.o)
+$(GPUME_VECTORIZED): CFLAGS += -ftree-vectorize
 
 # Warp exchanges with a mask need PTX 6.0; clang writes 3.2 by default. It also stops
 # unrolling long loops, which would spill the registers of the full search.

@@ -57,131 +57,118 @@ static av_always_inline void FUNC(transpose)(COEF *dst, const COEF *src)
             dst[8 * y + x] = src[8 * x + y];
 }
 
-/* Transforms the patches over space; rows and columns of the coefficients are exchanged. */
-static void FUNC(over_space)(COEF (*coefs)[64], const uint16_t (*patches)[64], int nb, int base, int fraction)
+static av_always_inline void FUNC(transform_patches)(COEF *coefs, const MvdenoisePatch *patches, ptrdiff_t stride,
+                                                     int nb, int base, int fraction, int bytes)
 {
     for (int k = 0; k < nb; k++) {
         LOCAL_ALIGNED_32(COEF, a, [64]);
         LOCAL_ALIGNED_32(COEF, b, [64]);
 
         for (int i = 0; i < 64; i++)
-            a[i] = (patches[k][i] - base) * (1 << fraction);
+            a[i] = (read_sample(&patches[k], stride, i, bytes) - base) * (1 << fraction);
         FUNC(forward)(b, a, 7);
         FUNC(transpose)(a, b);
-        FUNC(forward)(coefs[k], a, 8);
+        FUNC(forward)(coefs + 64 * k, a, 8);
     }
 }
 
-static av_always_inline void FUNC(transform_over_time)(COEF (*coefs)[64], int nb)
+/* src: patches that are step apart */
+static av_always_inline void FUNC(transform_over_time)(COEF *dst, const COEF *src, int nb, int step)
 {
-    for (int i = 0; i < 64; i++) {
-        int c[MVDENOISE_MAX_STACK];
-
-        for (int j = 0; j < nb; j++)
-            c[j] = coefs[j][i];
+    for (int i = 0; i < 64; i++)
         for (int k = 0; k < nb; k++) {
             int sum = 1 << MVDENOISE_LOG2_TIME >> 1;
 
             for (int j = 0; j < nb; j++)
-                sum += over_time[nb - 1][k][j] * c[j];
-            coefs[k][i] = sum >> MVDENOISE_LOG2_TIME;
+                sum += over_time[nb - 1][k][j] * src[64 * step * j + i];
+            dst[64 * k + i] = sum >> MVDENOISE_LOG2_TIME;
         }
-    }
 }
 
 /* Loops of a known number of turns are vectorized. */
-static void FUNC(over_time)(COEF (*coefs)[64], int nb)
+static void FUNC(over_time)(COEF *dst, const COEF *src, int nb, int step)
 {
     switch (nb) {
-    case 2: FUNC(transform_over_time)(coefs, 2); break;
-    case 3: FUNC(transform_over_time)(coefs, 3); break;
-    case 4: FUNC(transform_over_time)(coefs, 4); break;
-    case 5: FUNC(transform_over_time)(coefs, 5); break;
-    case 6: FUNC(transform_over_time)(coefs, 6); break;
-    case 7: FUNC(transform_over_time)(coefs, 7); break;
-    case 8: FUNC(transform_over_time)(coefs, 8); break;
-    case 9: FUNC(transform_over_time)(coefs, 9); break;
+    case 1: FUNC(transform_over_time)(dst, src, 1, step); break;
+    case 2: FUNC(transform_over_time)(dst, src, 2, step); break;
+    case 3: FUNC(transform_over_time)(dst, src, 3, step); break;
+    case 4: FUNC(transform_over_time)(dst, src, 4, step); break;
+    case 5: FUNC(transform_over_time)(dst, src, 5, step); break;
+    case 6: FUNC(transform_over_time)(dst, src, 6, step); break;
+    case 7: FUNC(transform_over_time)(dst, src, 7, step); break;
+    case 8: FUNC(transform_over_time)(dst, src, 8, step); break;
+    case 9: FUNC(transform_over_time)(dst, src, 9, step); break;
     }
 }
 
-/* Transforms back what becomes the current picture's patch. */
-static void FUNC(back)(uint16_t *dst, COEF (*coefs)[64], const MvdenoiseStack *s, int base, int depth)
+/* Transforms one of the patches back. */
+static void FUNC(back_over_time)(COEF *dst, const COEF *coefs, int nb, int own)
 {
-    const int fraction = mvdenoise_fraction(depth), max = ((1 << depth) - 1) << fraction;
-    LOCAL_ALIGNED_32(COEF, a, [64]);
-    LOCAL_ALIGNED_32(COEF, b, [64]);
     LOCAL_ALIGNED_32(int, sum, [64]);
 
-    if (s->nb == 1) {
-        memcpy(a, coefs[0], sizeof(*coefs));
-    } else {
-        for (int i = 0; i < 64; i++)
-            sum[i] = 1 << MVDENOISE_LOG2_TIME >> 1;
-        for (int k = 0; k < s->nb; k++) {
-            const int factor = over_time[s->nb - 1][k][s->own];
+    for (int i = 0; i < 64; i++)
+        sum[i] = 1 << MVDENOISE_LOG2_TIME >> 1;
+    for (int k = 0; k < nb; k++) {
+        const int factor = over_time[nb - 1][k][own];
 
-            for (int i = 0; i < 64; i++)
-                sum[i] += factor * coefs[k][i];
-        }
         for (int i = 0; i < 64; i++)
-            a[i] = sum[i] >> MVDENOISE_LOG2_TIME;
+            sum[i] += factor * coefs[64 * k + i];
     }
-    FUNC(inverse)(b, a, 8);
+    for (int i = 0; i < 64; i++)
+        dst[i] = sum[i] >> MVDENOISE_LOG2_TIME;
+}
+
+static unsigned FUNC(threshold)(void *dst, const void *src, int nb, int own, int mean, int other)
+{
+    LOCAL_ALIGNED_32(COEF, coefs, [MVDENOISE_MAX_STACK * 64]);
+    unsigned left = 0;
+    COEF first;
+
+    FUNC(over_time)(coefs, src, nb, 1);
+    first    = coefs[0];
+    coefs[0] = 0;
+    for (int i = 0; i < 64 * nb; i++) {
+        const int c = coefs[i], stays = FFABS(c) >= (i < 64 ? mean : other);
+
+        coefs[i] = stays ? c : 0;
+        left    += stays;
+    }
+    coefs[0] = first;
+    FUNC(back_over_time)(dst, coefs, nb, own);
+    return left;
+}
+
+static unsigned FUNC(wiener)(void *dst, const void *src, int nb, int own, int most, int reciprocal)
+{
+    LOCAL_ALIGNED_32(COEF, coefs, [MVDENOISE_MAX_STACK * 64]);
+    LOCAL_ALIGNED_32(COEF, pilot, [MVDENOISE_MAX_STACK * 64]);
+    unsigned squares = 0;
+    COEF first;
+
+    FUNC(over_time)(coefs, src, nb, 2);
+    FUNC(over_time)(pilot, (const COEF *)src + 64, nb, 2);
+    first    = coefs[0];
+    pilot[0] = 0;
+    for (int i = 0; i < 64 * nb; i++) {
+        const unsigned ratio = (unsigned)FFMIN(FFABS(pilot[i]), most) * reciprocal >> 16;
+        const int gain = gains[FFMIN(ratio, MVDENOISE_RATIOS - 1)];
+
+        coefs[i] = (coefs[i] * (PRODUCT)gain + (1 << 14)) >> 15;
+        squares += (gain >> 7) * (gain >> 7);
+    }
+    coefs[0] = first;
+    FUNC(back_over_time)(dst, coefs, nb, own);
+    return squares;
+}
+
+static void FUNC(back)(uint16_t *dst, const void *coefs, int base, int max)
+{
+    LOCAL_ALIGNED_32(COEF, a, [64]);
+    LOCAL_ALIGNED_32(COEF, b, [64]);
+
+    FUNC(inverse)(b, coefs, 8);
     FUNC(transpose)(a, b);
     FUNC(inverse)(b, a, 7);
     for (int i = 0; i < 64; i++)
-        dst[i] = av_clip(b[i] + (base << fraction), 0, max);
-}
-
-static unsigned FUNC(threshold)(uint16_t *dst, const MvdenoiseStack *s, const MvdenoiseNoise *noise, int depth)
-{
-    const int base = mean(s->noisy[s->own]);
-    LOCAL_ALIGNED_32(COEF, coefs, [MVDENOISE_MAX_STACK], [64]);
-    int left = 1;
-    COEF first;
-
-    FUNC(over_space)(coefs, s->noisy, s->nb, base, mvdenoise_fraction(depth));
-    FUNC(over_time)(coefs, s->nb);
-    first = coefs[0][0];
-    coefs[0][0] = 0;
-    for (int k = 0; k < s->nb; k++) {
-        const int threshold = noise->threshold[k > 0 || s->nb == 1];
-
-        for (int i = 0; i < 64; i++) {
-            const int c = coefs[k][i], stays = FFABS(c) >= threshold;
-
-            coefs[k][i] = stays ? c : 0;
-            left       += stays;
-        }
-    }
-    coefs[0][0] = first;
-    FUNC(back)(dst, coefs, s, base, depth);
-    return (1u << MVDENOISE_LOG2_WEIGHT) / left;
-}
-
-static unsigned FUNC(wiener)(uint16_t *dst, const MvdenoiseStack *s, const MvdenoiseNoise *noise, int depth)
-{
-    const int base = mean(s->noisy[s->own]), fraction = mvdenoise_fraction(depth);
-    LOCAL_ALIGNED_32(COEF, coefs, [MVDENOISE_MAX_STACK], [64]);
-    LOCAL_ALIGNED_32(COEF, pilot, [MVDENOISE_MAX_STACK], [64]);
-    unsigned squares = 1 << 16;
-    COEF first;
-
-    FUNC(over_space)(coefs, s->noisy, s->nb, base, fraction);
-    FUNC(over_space)(pilot, s->pilot, s->nb, base, fraction);
-    FUNC(over_time)(coefs, s->nb);
-    FUNC(over_time)(pilot, s->nb);
-    first = coefs[0][0];
-    pilot[0][0] = 0;
-    for (int k = 0; k < s->nb; k++)
-        for (int i = 0; i < 64; i++) {
-            const unsigned ratio = (unsigned)FFMIN(FFABS(pilot[k][i]), noise->most) * noise->reciprocal >> 16;
-            const int gain = gains[FFMIN(ratio, MVDENOISE_RATIOS - 1)];
-
-            coefs[k][i] = (coefs[k][i] * (PRODUCT)gain + (1 << 14)) >> 15;
-            squares    += (gain >> 7) * (gain >> 7);
-        }
-    coefs[0][0] = first;
-    FUNC(back)(dst, coefs, s, base, depth);
-    return (1u << (MVDENOISE_LOG2_WEIGHT + 16)) / squares;
+        dst[i] = av_clip(b[i] + base, 0, max);
 }

@@ -10,22 +10,26 @@
 
 #include <string.h>
 
-#include "config.h"
 #include "libavutil/attributes.h"
 #include "libavutil/common.h"
-#include "libavutil/cpu.h"
 #include "libavutil/error.h"
 #include "libavutil/mem.h"
-#include "libavutil/mem_internal.h"
 
+#include "libavfilter/gpume/cpu/pixels.h"
 #include "libavfilter/gpume/field/cells.h"
 #include "libavfilter/gpume/mvdenoise/backend.h"
 #include "libavfilter/gpume/mvdenoise/stack.h"
+#include "libavfilter/gpume/picture/interpolation.h"
 #include "libavfilter/gpume/util/tasks.h"
+
+/** Half samples are made up to so far around a component, and the sums of rows up to so many samples more than it has. */
+#define MARGIN          14
+#define HALVES_AROUND   (2 * MARGIN + 5)
 
 /** A picture and what is made of it. */
 typedef struct Slot {
     GpumePadded noisy[GPUME_NB_PLANES], pilot[GPUME_NB_PLANES];
+    MvdenoiseSource noisy_sources[GPUME_COMPONENTS], pilot_sources[GPUME_COMPONENTS];
     GpumeCellVector *cells[MVDENOISE_MAX_STACK];
 } Slot;
 
@@ -35,6 +39,7 @@ typedef struct CPUBackend {
     GpumeCells cells;
     MvdenoiseSamples samples;
     MvdenoiseTransform transform;
+    GpumePixels pixels;
     Slot slots[MVDENOISE_MAX_SLOTS];
     GpumeCellField fields[MVDENOISE_MAX_STACK];
 
@@ -108,18 +113,13 @@ static int set_layout(void *priv, const GpumeLayout *l)
     forget(s);
     s->layout = l;
     s->cells  = gpume_cells(l->w, l->h, MVDENOISE_LOG2_CELL, 1 << MVDENOISE_LOG2_CELL >> 1);
-    ff_mvdenoise_samples_init_c(&s->samples, l->depth);
-    ff_mvdenoise_transform_init_c(&s->transform, l->depth);
-#if ARCH_X86 && HAVE_X86ASM
-    if (av_get_cpu_flags() & AV_CPU_FLAG_AVX2) {
-        ff_mvdenoise_samples_init_avx2(&s->samples, l->depth);
-        ff_mvdenoise_transform_init_avx2(&s->transform, l->depth);
-    }
-#endif
+    ff_mvdenoise_samples_init(&s->samples, l->depth);
+    ff_mvdenoise_transform_init(&s->transform, l->depth);
+    ff_gpume_pixels_init(&s->pixels, l->depth);
     if (s->cells.cols * (int64_t)s->cells.rows > INT_MAX / 64)
         return AVERROR(ENOMEM);
-    /* sums, weights, and a row of samples */
-    s->scratch_size = FFALIGN((l->w + 2 * MVDENOISE_PATCH) * (size_t)16, 64);
+    /* sums, weights, and a row of samples; or sums of half samples */
+    s->scratch_size = FFALIGN((l->w + 2 * MVDENOISE_PATCH) * (size_t)16 + 4 * (HALVES_AROUND + GPUME_PIXELS_SLACK), 64);
     s->scratch = av_malloc_array(s->cfg->executor.nb_threads, s->scratch_size);
     s->means   = av_malloc(nb_blocks(&l->components[0]) * sizeof(*s->means) + 1);
     if (!s->scratch || !s->means)
@@ -157,7 +157,7 @@ static int count_rows(const CPUBackend *s, int (*nb_rows)(const GpumeComponent *
 
 static int half_rows(const GpumeComponent *c)
 {
-    return c->h + 2 * MVDENOISE_MARGIN;
+    return c->h + 2 * MARGIN;
 }
 
 static int patch_rows(const GpumeComponent *c)
@@ -197,22 +197,27 @@ static void load_parts(void *arg, int worker, int start, int end)
     }
 }
 
+/* What is written behind the last half sample is before the first one of the row below. */
 static void make_halves(void *arg, int worker, int start, int end)
 {
     CPUBackend *s   = arg;
-    const int bytes = s->layout->bytes;
+    const int bytes = s->layout->bytes, max = (1 << s->layout->depth) - 1;
+    uint8_t *sums   = s->scratch + worker * s->scratch_size;
 
     for (; start < end; start++) {
-        int component, y = find_row(s, half_rows, start, &component) - MVDENOISE_MARGIN;
+        int component, y = find_row(s, half_rows, start, &component) - MARGIN;
         const GpumeSamples *whole = &s->copies[GPUME_PLANE_WHOLE].components[component];
-        const ptrdiff_t first     = y * whole->stride - MVDENOISE_MARGIN * bytes;
-        uint8_t *rows[GPUME_NB_PLANES];
+        const ptrdiff_t first     = y * whole->stride - (MARGIN + 2) * bytes;
+        uint8_t *dst[GPUME_NB_PLANES];
+        const uint8_t *rows[6];
 
         for (int i = 0; i < GPUME_NB_PLANES; i++)
-            rows[i] = s->copies[i].components[component].first + first;
-        s->samples.halves(rows[GPUME_PLANE_RIGHT], rows[GPUME_PLANE_BELOW], rows[GPUME_PLANE_CENTRE],
-                          rows[GPUME_PLANE_WHOLE], whole->stride, whole->w + 2 * MVDENOISE_MARGIN,
-                          (1 << s->layout->depth) - 1);
+            dst[i] = s->copies[i].components[component].first + first;
+        for (int i = 0; i < 6; i++)
+            rows[i] = dst[GPUME_PLANE_WHOLE] + (i - 2) * whole->stride;
+        s->pixels.right(dst[GPUME_PLANE_RIGHT] + 2 * bytes, rows[2], whole->w + 2 * MARGIN, max);
+        s->pixels.below(dst[GPUME_PLANE_BELOW], sums, rows, whole->w + HALVES_AROUND, max);
+        s->pixels.centre(dst[GPUME_PLANE_CENTRE] + 2 * bytes, sums, whole->w + 2 * MARGIN, max);
     }
 }
 
@@ -231,13 +236,15 @@ static void measure_rows(void *arg, int worker, int start, int end)
     }
 }
 
-static int alloc_copies(GpumePadded *copies, const GpumeLayout *l)
+static int alloc_copies(GpumePadded *copies, MvdenoiseSource *sources, const GpumeLayout *l)
 {
     int ret = 0;
 
     for (int i = 0; i < GPUME_NB_PLANES && ret >= 0; i++)
         if (!copies[i].memory)
             ret = ff_gpume_padded_alloc(&copies[i], l);
+    if (ret >= 0)
+        ff_mvdenoise_sources(sources, copies, l);
     return ret;
 }
 
@@ -273,7 +280,7 @@ static int load(void *priv, int slot, const AVFrame *frame, int *has, MvdenoiseM
     s->copies   = s->slot->noisy;
     ret = find_fields(s, s->slot, frame, has);
     if (ret >= 0)
-        ret = alloc_copies(s->slot->noisy, s->layout);
+        ret = alloc_copies(s->slot->noisy, s->slot->noisy_sources, s->layout);
     if (ret < 0)
         return ret;
     ff_gpume_chain_add(&s->chain, map_fields, s, 2 * s->cfg->radius + 1);
@@ -293,21 +300,23 @@ static int load(void *priv, int slot, const AVFrame *frame, int *has, MvdenoiseM
 static void make_patches(void *arg, int worker, int start, int end)
 {
     CPUBackend *s = arg;
-    LOCAL_ALIGNED_32(MvdenoiseStack, stack, [1]);
+    MvdenoiseStack stack;
 
     for (; start < end; start++) {
         int component, j = find_row(s, patch_rows, start, &component);
         const GpumeComponent *c     = &s->layout->components[component];
         const MvdenoiseNoise *noise = &s->step->noise[component];
-        const int nb = mvdenoise_patches(c->w), y = mvdenoise_place(j, c->h);
+        const int nb = mvdenoise_patches(c->w);
+        MvdenoiseSpot spot = ff_mvdenoise_spot(&s->window, component, mvdenoise_place(j, c->h));
 
         for (int i = 0; i < nb && noise->sigma; i++) {
             const size_t at = j * (size_t)nb + i;
             uint16_t *dst   = s->results[component].samples[at];
 
-            ff_mvdenoise_stack(stack, &s->window, component, mvdenoise_place(i, c->w), y, noise);
-            s->results[component].weights[at] =
-                (s->step->second ? s->transform.wiener : s->transform.threshold)(dst, stack, noise, s->layout->depth);
+            spot.x = mvdenoise_place(i, c->w);
+            ff_mvdenoise_stack(&stack, &s->window, component, &spot, noise);
+            s->results[component].weights[at] = ff_mvdenoise_filter(&s->transform, dst, &stack, noise,
+                                                                    s->step->second, s->layout->depth);
         }
     }
 }
@@ -343,7 +352,7 @@ static void combine_rows(void *arg, int worker, int start, int end)
         const GpumeSamples *own = &s->slot->noisy[GPUME_PLANE_WHOLE].components[component];
 
         if (s->step->noise[component].sigma)
-            s->samples.combine(samples, &s->results[component], c->w, c->h, y, l->depth, scratch);
+            ff_mvdenoise_combine(&s->samples, samples, &s->results[component], c->w, c->h, y, l->depth, scratch);
         else
             s->samples.copy(samples, own->first + y * own->stride, c->w);
         if (s->step->out)
@@ -369,9 +378,11 @@ static int make(void *priv, const MvdenoiseStep *step)
         if (step->slots[i] >= 0) {
             const Slot *slot = &s->slots[step->slots[i]];
 
-            s->window.members[i] = (MvdenoiseMember) { slot->noisy, slot->pilot, s->slot->cells[i] };
+            s->window.members[i] = (MvdenoiseMember) {
+                slot->noisy_sources, slot->pilot_sources, s->slot->cells[i]
+            };
         }
-    if (!step->out && (ret = alloc_copies(s->slot->pilot, s->layout)) < 0)
+    if (!step->out && (ret = alloc_copies(s->slot->pilot, s->slot->pilot_sources, s->layout)) < 0)
         return ret;
     ff_gpume_chain_add(&s->chain, make_patches, s, count_rows(s, patch_rows));
     ff_gpume_chain_add(&s->chain, combine_rows, s, count_rows(s, sample_rows));

@@ -5,14 +5,12 @@
 
 #include <string.h>
 
+#include "config.h"
 #include "libavutil/attributes.h"
 #include "libavutil/common.h"
+#include "libavutil/mem_internal.h"
 
 #include "libavfilter/gpume/mvdenoise/samples.h"
-#include "libavfilter/gpume/picture/interpolation.h"
-
-/** Half samples that are made at once. */
-#define CHUNK 256
 
 /* How much of a patch its samples are: more in the middle. */
 static const uint8_t window[MVDENOISE_PATCH][MVDENOISE_PATCH] = {
@@ -28,29 +26,89 @@ static const uint8_t window[MVDENOISE_PATCH][MVDENOISE_PATCH] = {
 
 #define FUNC(name) name ## _8
 #define SAMPLE     uint8_t
-#define DIFFERENCE int16_t
-#define SQUARES    int
-#define SUM        uint32_t
 #include "libavfilter/gpume/mvdenoise/samples_template.c"
 #undef FUNC
 #undef SAMPLE
-#undef DIFFERENCE
-#undef SQUARES
-#undef SUM
 
 #define FUNC(name) name ## _16
 #define SAMPLE     uint16_t
-#define DIFFERENCE int
-#define SQUARES    int64_t
-#define SUM        uint64_t
 #include "libavfilter/gpume/mvdenoise/samples_template.c"
+#undef FUNC
+#undef SAMPLE
 
-#ifndef MVDENOISE_SAMPLES_INIT
-#define MVDENOISE_SAMPLES_INIT ff_mvdenoise_samples_init_c
-#endif
+#define FUNC(name) name ## _10
+#define SUM        uint32_t
+#include "libavfilter/gpume/mvdenoise/sums_template.c"
+#undef FUNC
+#undef SUM
 
-av_cold void MVDENOISE_SAMPLES_INIT(MvdenoiseSamples *s, int depth)
+#define FUNC(name) name ## _16
+#define SUM        uint64_t
+#include "libavfilter/gpume/mvdenoise/sums_template.c"
+
+static unsigned candidates(MvdenoiseCandidates *dst, const GpumeCellVector *field, const MvdenoiseSpot *spot)
 {
-    *s = depth > 8 ? (MvdenoiseSamples) { halves_16, read_16, squares_16, combine_16, copy_16, store_16 }
-                   : (MvdenoiseSamples) { halves_8,  read_8,  squares_8,  combine_8,  copy_8,  store_8 };
+    GpumeCellVector list[MVDENOISE_CANDIDATES];
+    unsigned mask = 0;
+
+    for (int i = 0; i < MVDENOISE_CANDIDATES; i++) {
+        GpumeCellVector v = { 0, 0 };
+        int is_new = 1, x, y;
+
+        if (i < MVDENOISE_PLACES) {
+            x = (spot->x + spot->beside[i]) * (1 << spot->hsub) >> spot->log2_cell;
+            v = field[spot->rows[i] + av_clip(x, 0, spot->last_column)];
+            is_new = v.x != GPUME_NO_VECTOR;
+        }
+        v.x = mvdenoise_subsampled(v.x, spot->hsub);
+        v.y = mvdenoise_subsampled(v.y, spot->vsub);
+        list[i] = v;
+        /* no vector is like the place of none */
+        for (int j = 0; j < i; j++)
+            is_new &= list[j].x != v.x || list[j].y != v.y;
+        x = av_clip(spot->x + (v.x >> 2), spot->least, spot->most_x);
+        y = av_clip(spot->y + (v.y >> 2), spot->least, spot->most_y);
+        dst->offsets[i] = y * spot->stride + x * (1 << spot->log2_bytes);
+        dst->parts[i]   = (v.y & 3) << 2 | (v.x & 3);
+        mask |= (unsigned)is_new << i;
+    }
+    return mask;
+}
+
+void ff_mvdenoise_combine(const MvdenoiseSamples *s, uint16_t *dst, const MvdenoiseResults *results, int w, int h,
+                          int y, int depth, void *scratch)
+{
+    const int nb = mvdenoise_patches(w), end = mvdenoise_end_patch(y, h), length = w + MVDENOISE_PATCH;
+    const int size = depth > 10 ? sizeof(uint64_t) : sizeof(uint32_t), last = mvdenoise_place(nb - 1, w);
+    uint8_t *sums     = scratch;
+    uint32_t *weights = (uint32_t *)(sums + length * (size_t)size);
+
+    memset(sums, 0, length * (size + sizeof(*weights)));
+    for (int j = mvdenoise_first_patch(y); j < end; j++) {
+        const int row       = y - mvdenoise_place(j, h);
+        const size_t at     = j * (size_t)nb;
+        const uint16_t *src = results->samples[at] + MVDENOISE_PATCH * row;
+
+        /* the last one may be nearer to the one before */
+        s->add(sums, weights, src, results->weights + at, nb - 1, window[row]);
+        s->add(sums + last * size, weights + last, src + (nb - 1) * (size_t)MVDENOISE_SAMPLES,
+               results->weights + at + nb - 1, 1, window[row]);
+    }
+    s->divide(dst, sums, weights, w, mvdenoise_fraction(depth));
+}
+
+av_cold void ff_mvdenoise_samples_init(MvdenoiseSamples *s, int depth)
+{
+    *s = (MvdenoiseSamples) {
+        .read       = depth > 8  ? read_16   : read_8,
+        .candidates = candidates,
+        .best       = depth > 8  ? best_16   : best_8,
+        .add        = depth > 10 ? add_16    : add_10,
+        .divide     = depth > 10 ? divide_16 : divide_10,
+        .copy       = depth > 8  ? copy_16   : copy_8,
+        .store      = depth > 8  ? store_16  : store_8,
+    };
+#if ARCH_X86 && HAVE_X86ASM
+    ff_mvdenoise_samples_init_x86(s, depth);
+#endif
 }

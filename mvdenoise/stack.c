@@ -3,126 +3,119 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include <string.h>
+#include <limits.h>
 
 #include "libavutil/common.h"
 #include "libavutil/macros.h"
 #include "libavutil/mem_internal.h"
 
 #include "libavfilter/gpume/mvdenoise/stack.h"
-
-/* A patch of a component. */
-typedef struct Place {
-    const MvdenoiseWindow *window;
-    int component;
-    int x, y;
-} Place;
-
-/* Reads the patch to which a vector leads, in quarter samples of the component. */
-static void read_patch(uint16_t *dst, const Place *p, const GpumePadded *copies, int dx, int dy)
-{
-    const GpumeSamples *c = &copies[0].components[p->component];
-    const int between     = gpume_subpel_pair(dx & 3, dy & 3), bytes = p->window->layout->bytes;
-    const int x = mvdenoise_inside(p->x + (dx >> 2), c->w), y = mvdenoise_inside(p->y + (dy >> 2), c->h);
-    const uint8_t *from[2];
-
-    for (int i = 0; i < 2; i++) {
-        const int sample = between >> 4 * i;
-
-        from[i] = copies[sample & 3].components[p->component].first + (y + (sample >> 3 & 1)) * c->stride +
-                  (x + (sample >> 2 & 1)) * bytes;
-    }
-    p->window->samples->read(dst, from[0], from[1], c->stride);
-}
+#include "libavfilter/gpume/picture/interpolation.h"
 
 /** Samples of a patch, or beside it, whose cells have vectors that are tried: its corners, then on three sides. */
 static const int8_t places[MVDENOISE_PLACES][2] = {
     { 0, 0 }, { 7, 0 }, { 0, 7 }, { 7, 7 }, { -8, 3 }, { 15, 3 }, { 3, -8 },
 };
 
-/* Lists the different vectors of the cells under and beside a patch, and the zero vector. Returns how many there are. */
-static int list_vectors(GpumeCellVector *list, const Place *p, const GpumeCellVector *cells)
+/** Penalties of the second pass: pilots have little noise. */
+static const unsigned long long no_penalties[16];
+
+void ff_mvdenoise_sources(MvdenoiseSource *sources, const GpumePadded *copies, const GpumeLayout *l)
 {
-    const GpumeCells *g     = &p->window->cells;
-    const GpumeComponent *c = &p->window->layout->components[p->component];
-    int nb = 0, has_zero = 0;
+    for (int i = 0; i < l->nb_components; i++) {
+        sources[i].stride = copies[0].components[i].stride;
+        for (int j = 0; j < FF_ARRAY_ELEMS(sources[i].parts); j++)
+            for (int k = 0; k < 2; k++) {
+                const int sample = gpume_subpel_pair(j & 3, j >> 2) >> 4 * k;
+
+                sources[i].parts[j].from[k] = copies[sample & 3].components[i].first +
+                                              (sample >> 3 & 1) * sources[i].stride + (sample >> 2 & 1) * l->bytes;
+            }
+    }
+}
+
+MvdenoiseSpot ff_mvdenoise_spot(const MvdenoiseWindow *w, int component, int y)
+{
+    const GpumeLayout *l    = w->layout;
+    const GpumeComponent *c = &l->components[component];
+    const GpumeCells *g     = &w->cells;
+    MvdenoiseSpot s = {
+        .y = y, .hsub = c->hsub, .vsub = c->vsub, .log2_cell = g->log2_side, .last_column = g->cols - 1,
+        .least  = mvdenoise_inside(INT_MIN, 0),
+        .most_x = mvdenoise_inside(INT_MAX, c->w),
+        .most_y = mvdenoise_inside(INT_MAX, c->h),
+        .stride = w->members[w->radius].noisy[component].stride, .log2_bytes = l->bytes >> 1,
+    };
 
     for (int i = 0; i < MVDENOISE_PLACES; i++) {
-        const int x = av_clip((p->x + places[i][0]) * (1 << c->hsub) >> g->log2_side, 0, g->cols - 1);
-        const int y = av_clip((p->y + places[i][1]) * (1 << c->vsub) >> g->log2_side, 0, g->rows - 1);
-        GpumeCellVector v = cells[y * (size_t)g->cols + x];
-        int is_new = v.x != GPUME_NO_VECTOR;
-
-        v.x = mvdenoise_subsampled(v.x, c->hsub);
-        v.y = mvdenoise_subsampled(v.y, c->vsub);
-        for (int j = 0; j < nb; j++)
-            is_new &= list[j].x != v.x || list[j].y != v.y;
-        if (is_new) {
-            list[nb++] = v;
-            has_zero  |= !v.x && !v.y;
-        }
+        s.beside[i] = places[i][0];
+        s.rows[i]   = av_clip((y + places[i][1]) * (1 << c->vsub) >> g->log2_side, 0, g->rows - 1) * g->cols;
     }
-    if (!has_zero)
-        list[nb++] = (GpumeCellVector) { 0, 0 };
-    return nb;
+    return s;
 }
 
-/* Adds the best match in a picture, if noise explains how it differs. */
-static void add_match(MvdenoiseStack *s, const Place *p, const MvdenoiseMember *m, const uint16_t *own,
-                      const MvdenoiseNoise *noise)
+/* The patch at a place itself. */
+static MvdenoisePatch patch_at(const MvdenoiseSource *source, const MvdenoiseSpot *spot)
 {
-    const int second = p->window->second;
-    const GpumePadded *copies = second ? m->pilot : m->noisy;
-    uint64_t least = noise->accept[second] + 1;
-    LOCAL_ALIGNED_32(uint16_t, patches, [2], [MVDENOISE_SAMPLES]);
-    GpumeCellVector vectors[MVDENOISE_CANDIDATES];
-    int best = -1, from = 0;
-    const int nb = list_vectors(vectors, p, m->cells);
+    const uint8_t *from = source->parts[0].from[0] + spot->y * source->stride + spot->x * (1 << spot->log2_bytes);
 
-    for (int i = 0; i < nb; i++) {
-        uint64_t squares;
-
-        read_patch(patches[!from], p, copies, vectors[i].x, vectors[i].y);
-        squares = p->window->samples->squares(own, patches[!from]);
-        if (!second)
-            squares += noise->penalty[(vectors[i].y & 3) << 2 | (vectors[i].x & 3)];
-        if (squares < least) {
-            least = squares;
-            best  = i;
-            from  = !from;
-        }
-    }
-    if (best < 0)
-        return;
-    if (second) {
-        memcpy(s->pilot[s->nb], patches[from], sizeof(*s->pilot));
-        read_patch(s->noisy[s->nb], p, m->noisy, vectors[best].x, vectors[best].y);
-    } else {
-        memcpy(s->noisy[s->nb], patches[from], sizeof(*s->noisy));
-    }
-    s->nb++;
+    return (MvdenoisePatch) { { from, from } };
 }
 
-void ff_mvdenoise_stack(MvdenoiseStack *s, const MvdenoiseWindow *w, int component, int x, int y,
+void ff_mvdenoise_stack(MvdenoiseStack *s, const MvdenoiseWindow *w, int component, const MvdenoiseSpot *spot,
                         const MvdenoiseNoise *noise)
 {
     const MvdenoiseMember *current = &w->members[w->radius];
-    const Place p = { w, component, x, y };
+    const MvdenoisePatch noisy     = patch_at(&current->noisy[component], spot);
+    const int second = w->second;
     LOCAL_ALIGNED_32(uint16_t, own, [MVDENOISE_SAMPLES]);
+    MvdenoisePatch *next = s->patches;
+    MvdenoiseSearch search;
+    int nb = 0;
 
-    read_patch(own, &p, w->second ? current->pilot : current->noisy, 0, 0);
-    s->nb = 0;
+    s->stride = spot->stride;
+    s->base   = (w->samples->read(own, &noisy, spot->stride) + MVDENOISE_SAMPLES / 2) / MVDENOISE_SAMPLES;
+    search.penalties = second ? no_penalties : noise->penalty;
+    search.mask      = 0;
     for (int i = 0; i < 2 * w->radius + 1; i++) {
         const MvdenoiseMember *m = &w->members[i];
 
+        if (!m->noisy || m == current)
+            continue;
+        search.mask |= (uint64_t)w->samples->candidates(&search.candidates[nb], m->cells, spot) << 8 * nb;
+        search.sources[nb] = &(second ? m->pilot : m->noisy)[component];
+        search.limits[nb]  = noise->accept[second] + 1;
+        search.best[nb++]  = -1;
+    }
+    if (second) {
+        const MvdenoisePatch pilot = patch_at(&current->pilot[component], spot);
+
+        w->samples->read(own, &pilot, spot->stride);
+    }
+    if (nb)
+        w->samples->best(&search, own);
+    s->nb = nb = 0;
+    for (int i = 0; i < 2 * w->radius + 1; i++) {
+        const MvdenoiseMember *m = &w->members[i];
+        int best;
+
+        if (!m->noisy)
+            continue;
         if (m == current) {
-            s->own = s->nb;
-            read_patch(s->noisy[s->nb], &p, m->noisy, 0, 0);
-            if (w->second)
-                memcpy(s->pilot[s->nb], own, sizeof(*s->pilot));
-            s->nb++;
-        } else if (m->noisy) {
-            add_match(s, &p, m, own, noise);
+            s->own  = s->nb++;
+            *next++ = noisy;
+            if (second)
+                *next++ = patch_at(&m->pilot[component], spot);
+            continue;
         }
+        best = search.best[nb];
+        if (best >= 0) {
+            best -= 8 * nb;
+            *next++ = mvdenoise_match(&m->noisy[component], &search.candidates[nb], best);
+            if (second)
+                *next++ = mvdenoise_match(&m->pilot[component], &search.candidates[nb], best);
+            s->nb++;
+        }
+        nb++;
     }
 }

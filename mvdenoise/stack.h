@@ -13,13 +13,13 @@
 
 #include "libavfilter/gpume/mvdenoise/samples.h"
 #include "libavfilter/gpume/mvdenoise/transform.h"
-#include "libavfilter/gpume/picture/interpolation.h"
+#include "libavfilter/gpume/picture/layout.h"
 #include "libavfilter/gpume/picture/padded.h"
 
-/** A picture of a window. Copies are whole samples and half samples. */
+/** A picture of a window, by components. */
 typedef struct MvdenoiseMember {
-    const GpumePadded *noisy;               ///< [GPUME_NB_PLANES]; NULL: there is no picture, or no field into it
-    const GpumePadded *pilot;               ///< the same, in the second pass
+    const MvdenoiseSource *noisy;           ///< NULL: there is no picture, or no field into it
+    const MvdenoiseSource *pilot;           ///< in the second pass
     const GpumeCellVector *cells;           ///< vectors of the current picture into it; NULL: it is the current one
 } MvdenoiseMember;
 
@@ -33,8 +33,14 @@ typedef struct MvdenoiseWindow {
     MvdenoiseMember members[MVDENOISE_MAX_STACK];   ///< from distance -radius to radius
 } MvdenoiseWindow;
 
-/** Collects the stack of the patch that begins at (x, y) of a component. */
-void ff_mvdenoise_stack(MvdenoiseStack *stack, const MvdenoiseWindow *w, int component, int x, int y,
+/** Fills in the sources of a picture's components. @param copies whole and half samples, [GPUME_NB_PLANES] */
+void ff_mvdenoise_sources(MvdenoiseSource *sources, const GpumePadded *copies, const GpumeLayout *layout);
+
+/** Returns what is the same for all patches that begin in row y of a component: x is missing. */
+MvdenoiseSpot ff_mvdenoise_spot(const MvdenoiseWindow *w, int component, int y);
+
+/** Collects the stack of a patch of a component. */
+void ff_mvdenoise_stack(MvdenoiseStack *stack, const MvdenoiseWindow *w, int component, const MvdenoiseSpot *spot,
                         const MvdenoiseNoise *noise);
 
 #endif /* AVFILTER_GPUME_MVDENOISE_STACK_H */

@@ -5,8 +5,10 @@
 
 #include <string.h>
 
+#include "config.h"
 #include "libavutil/attributes.h"
 #include "libavutil/common.h"
+#include "libavutil/intreadwrite.h"
 #include "libavutil/mem_internal.h"
 #include "libavutil/thread.h"
 
@@ -70,14 +72,13 @@ static av_cold void init_gains(void)
         gains[i] = mvdenoise_gain(i);
 }
 
-/* Returns the rounded mean of a patch. */
-static int mean(const uint16_t *patch)
+/* Returns a sample of a patch. */
+static av_always_inline int read_sample(const MvdenoisePatch *p, ptrdiff_t stride, int i, int bytes)
 {
-    unsigned sum = MVDENOISE_SAMPLES / 2;
+    const ptrdiff_t at = (i >> 3) * stride + (i & 7) * bytes;
 
-    for (int i = 0; i < MVDENOISE_SAMPLES; i++)
-        sum += patch[i];
-    return sum / MVDENOISE_SAMPLES;
+    return bytes > 1 ? (AV_RN16(p->from[0] + at) + AV_RN16(p->from[1] + at) + 1) >> 1
+                     : (p->from[0][at] + p->from[1][at] + 1) >> 1;
 }
 
 /* Samples of up to 10 bits have coefficients of 16: three times 8 times a sample, over time and space. */
@@ -85,6 +86,18 @@ static int mean(const uint16_t *patch)
 #define COEF       int16_t
 #define PRODUCT    int
 #include "libavfilter/gpume/mvdenoise/coefs_template.c"
+
+static void over_space_16_8(void *coefs, const MvdenoisePatch *patches, ptrdiff_t stride, int nb, int base,
+                            int fraction)
+{
+    transform_patches_16(coefs, patches, stride, nb, base, fraction, 1);
+}
+
+static void over_space_16_16(void *coefs, const MvdenoisePatch *patches, ptrdiff_t stride, int nb, int base,
+                             int fraction)
+{
+    transform_patches_16(coefs, patches, stride, nb, base, fraction, 2);
+}
 #undef FUNC
 #undef COEF
 #undef PRODUCT
@@ -94,17 +107,43 @@ static int mean(const uint16_t *patch)
 #define PRODUCT    int64_t
 #include "libavfilter/gpume/mvdenoise/coefs_template.c"
 
-#ifndef MVDENOISE_TRANSFORM_INIT
-#define MVDENOISE_TRANSFORM_INIT ff_mvdenoise_transform_init_c
-#endif
+static void over_space_32(void *coefs, const MvdenoisePatch *patches, ptrdiff_t stride, int nb, int base,
+                          int fraction)
+{
+    transform_patches_32(coefs, patches, stride, nb, base, fraction, 2);
+}
 
-av_cold void MVDENOISE_TRANSFORM_INIT(MvdenoiseTransform *t, int depth)
+unsigned ff_mvdenoise_filter(const MvdenoiseTransform *t, uint16_t *dst, const MvdenoiseStack *s,
+                             const MvdenoiseNoise *noise, int second, int depth)
+{
+    const int fraction = mvdenoise_fraction(depth), max = ((1 << depth) - 1) << fraction;
+    LOCAL_ALIGNED_32(int32_t, coefs, [(2 * MVDENOISE_MAX_STACK + 1) * MVDENOISE_SAMPLES]);
+    LOCAL_ALIGNED_32(int32_t, own, [MVDENOISE_SAMPLES]);
+    unsigned weight;
+
+    t->over_space(coefs, s->patches, s->stride, s->nb << second, s->base, fraction);
+    if (second)
+        weight = (1u << (MVDENOISE_LOG2_WEIGHT + 16)) /
+                 ((1 << 16) + t->wiener(own, coefs, s->nb, s->own, noise->most, noise->reciprocal));
+    else
+        weight = (1u << MVDENOISE_LOG2_WEIGHT) /
+                 (1 + t->threshold(own, coefs, s->nb, s->own, noise->threshold[0], noise->threshold[1]));
+    t->back(dst, own, s->base << fraction, max);
+    return weight;
+}
+
+av_cold void ff_mvdenoise_transform_init(MvdenoiseTransform *t, int depth)
 {
     static AVOnce once = AV_ONCE_INIT;
 
     ff_thread_once(&once, init_gains);
     *t = (MvdenoiseTransform) {
-        .threshold = depth > 10 ? threshold_32 : threshold_16,
-        .wiener    = depth > 10 ? wiener_32    : wiener_16,
+        .over_space = depth > 10 ? over_space_32 : depth > 8 ? over_space_16_16 : over_space_16_8,
+        .threshold  = depth > 10 ? threshold_32  : threshold_16,
+        .wiener     = depth > 10 ? wiener_32     : wiener_16,
+        .back       = depth > 10 ? back_32       : back_16,
     };
+#if ARCH_X86 && HAVE_X86ASM
+    ff_mvdenoise_transform_init_x86(t, depth);
+#endif
 }
