@@ -182,6 +182,26 @@ def methods_of(args):
             yield Filter(name, text, args)
 
 
+class Tuned:
+    """Values of parameters that an earlier run found, for the same clips."""
+
+    def __init__(self, path, clips):
+        self.path = path
+        self.clips = " ".join(f"{c.name}:{c.width}x{c.height}x{c.frames}" for c in clips)
+        self.values = {}
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as f:
+                self.values = json.load(f)
+
+    def value(self, method, sigma, find):
+        key = f"{self.clips} {method} {sigma:g}"
+        if key not in self.values:
+            self.values[key] = find()
+            with open(self.path, "w", encoding="utf-8") as f:
+                json.dump(self.values, f, indent=1)
+        return self.values[key]
+
+
 def tune(method, clips, sigma):
     """The best value of a method's parameter."""
     found = {}
@@ -192,8 +212,6 @@ def tune(method, clips, sigma):
             found[i] = statistics.mean(c.psnr(method.samples(c, c.noisy(sigma), v)) for c in clips)
         return found[i]
 
-    if method.name not in TUNED and method.name not in DEGRAIN:
-        return None
     start = TUNED[method.name][1](sigma) if method.name in TUNED else 75 * sigma
     best = 0
     # twice two steps, then one, so that a small dent does not end it
@@ -362,7 +380,10 @@ def measure(results, args, clips, shown):
                 results.add(sigma, clip.name, "noisy", metric, value)
         for method in args.found:
             try:
-                v = args.best[sigma, method.name] = tune(method, clips, sigma)
+                v = None
+                if method.name not in OURS:
+                    v = args.tuned.value(method.name, sigma, lambda: tune(method, clips, sigma))
+                args.best[sigma, method.name] = v
                 results.settings[sigma, method.name] = method.setting(v)
                 for clip in clips:
                     samples = method.samples(clip, clip.noisy(sigma), v)
@@ -408,6 +429,7 @@ def main():
     args.found, args.best, args.kept = list(methods_of(args)), {}, {}
     clips = [Clip(args.out, text) for text in args.clip]
     whole = Clip(args.out, args.whole)
+    args.tuned = Tuned(f"{args.out}/tuned.json", clips)
     results = Results()
     timed = min(args.sigmas, key=lambda s: abs(s - 10))
     shown = min(args.sigmas, key=lambda s: abs(s - 20))
