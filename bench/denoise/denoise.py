@@ -33,11 +33,11 @@ HME = "gpume=algo=hme:dir=both:backend=cpu"
 # name: filters with a parameter v, and the value from which the search begins, by sigma
 TUNED = {
     "hqdn3d": (lambda v: f"hqdn3d={v:.3g}:{v:.3g}:{0.4 * v:.3g}:{0.4 * v:.3g}", lambda s: 2 * s),
-    "atadenoise": (lambda v: f"atadenoise=s=5:0a={v:.3g}:1a={v:.3g}:2a={v:.3g}:0b={5 * v:.3g}:"
-                             f"1b={5 * v:.3g}:2b={5 * v:.3g}", lambda s: 0.01 * s),
+    "atadenoise": (lambda v: "atadenoise=s=5:" + ":".join(f"{i}a={min(v, 0.3):.3g}:{i}b={min(5 * v, 5):.3g}" for i in range(3)),
+                   lambda s: 0.01 * s),
     "vaguedenoiser": (lambda v: f"vaguedenoiser=percent=100:threshold={v:.3g}", lambda s: 2 * s),
     "owdenoise": (lambda v: f"owdenoise=ls={v:.3g}:cs={v:.3g}", lambda s: s),
-    "fftdnoiz": (lambda v: f"fftdnoiz=overlap=0.75:prev=1:next=1:sigma={v:.3g}", lambda s: 1.6 * s),
+    "fftdnoiz": (lambda v: f"fftdnoiz=overlap=0.75:prev=1:next=1:sigma={min(v, 100):.3g}", lambda s: 1.6 * s),
     "dctdnoiz": (lambda v: f"dctdnoiz=n=4:sigma={v:.3g}", lambda s: 2 * s),
     "nlmeans": (lambda v: f"nlmeans=p=5:r=5:s={min(max(v, 1), 30):.3g}", lambda s: 0.8 * s),
     # Two passes. Its sigma is not that of the noise: the first wants some 7 times as much, the second 30,
