@@ -34,7 +34,8 @@ take_meter() {
     fi
 }
 
-# Sets $python to that of a virtual environment, made of PYTHON, and $version.
+# Sets $python to that of a virtual environment, made of PYTHON, and $version. Where there can be none,
+# to PYTHON itself, with what it has.
 take_python() {
     python=${PYTHON:-python3}
     version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null) ||
@@ -44,10 +45,12 @@ take_python() {
         rm -rf "$venv"
         if ! "$python" -m venv --system-site-packages "$venv" > "$out/pip.log" 2>&1; then
             rm -rf "$venv"
-            die "PYTHON: $python makes no virtual environments (Debian's package: python3-venv), see $out/pip.log"
+            say "left out: packages that $python has not, it makes no virtual environments (Debian's package: python3-venv)"
+            venv=
         fi
     fi
-    python=$venv/bin/python
+    python=${venv:+$venv/bin/}${venv:+python}
+    python=${python:-${PYTHON:-python3}}
     export MPLCONFIGDIR="$out/.matplotlib"
 }
 
@@ -56,7 +59,7 @@ package() {
     code=$1
     shift
     if ! "$python" -c "$code" 2>/dev/null; then
-        "$python" -m pip install -q --disable-pip-version-check --retries 1 --only-binary :all: \
+        [ -n "$venv" ] && "$python" -m pip install -q --disable-pip-version-check --retries 1 --only-binary :all: \
             "$@" > "$out/pip.log" 2>&1 && "$python" -c "$code" >> "$out/pip.log" 2>&1
     fi
 }

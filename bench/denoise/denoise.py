@@ -265,7 +265,7 @@ class Results:
 
     def write(self, path):
         with open(path, "w", newline="", encoding="utf-8") as f:
-            writer = csv.writer(f)
+            writer = csv.writer(f, lineterminator="\n")
             writer.writerow(("clip", "sigma", "method", "setting", "metric", "value"))
             writer.writerows((c, f"{s:g}", m, self.settings.get((s, m), ""), k, f"{v:.5f}")
                              for c, s, m, k, v in self.rows)

@@ -141,12 +141,12 @@ class Bench:
         for variant in variants:
             if variant == ALONE:
                 continue
-            for metric, value in (("bd-rate, %", bd_rate(found[ALONE], found[variant])),
-                                  ("bd-psnr, dB", bd_psnr(found[ALONE], found[variant]))):
+            for metric, value in (("bd-rate", bd_rate(found[ALONE], found[variant])),
+                                  ("bd-psnr", bd_psnr(found[ALONE], found[variant]))):
                 if value is not None:
                     self.row(clip.name, sigma, encoder, variant, metric, value)
         for variant in variants:
-            self.row(clip.name, sigma, encoder, variant, "highest psnr, dB", max(p[1] for p in found[variant]))
+            self.row(clip.name, sigma, encoder, variant, "highest psnr", max(p[1] for p in found[variant]))
             print(f"{clip.name:20s} sigma {sigma:<3g} {encoder:8s} {variant:12s} " + "  ".join(
                 f"{bits:.0f}: {psnr:.2f}" for bits, psnr in sorted(found[variant])), flush=True)
         return found
@@ -161,7 +161,7 @@ class Bench:
                     self.encode(clip, clip.noisy(sigma), text, encoder, options[len(options) // 2],
                                 f"{self.args.out}/coded.nut"))
         for variant, values in seconds.items():
-            for i, metric in enumerate(("wall-clock s", "CPU s")):
+            for i, metric in enumerate(("wall-clock", "CPU")):
                 self.row(clip.name, sigma, encoder, variant, metric, statistics.median(v[i] for v in values))
 
     def of(self, sigma, encoder, variant, metric):
@@ -197,8 +197,8 @@ def print_table(bench, clips, whole, encoders, used):
         for sigma, variants in used.items():
             for variant in variants:
                 rate, psnr, highest = (bench.of(sigma, encoder, variant, m)
-                                       for m in ("bd-rate, %", "bd-psnr, dB", "highest psnr, dB"))
-                wall, cpu = (bench.of(sigma, encoder, variant, m) for m in ("wall-clock s", "CPU s"))
+                                       for m in ("bd-rate", "bd-psnr", "highest psnr"))
+                wall, cpu = (bench.of(sigma, encoder, variant, m) for m in ("wall-clock", "CPU"))
                 print(f"| {sigma:g} | {encoder} | {variant} | {cell(rate, len(clips), '+.1f')}"
                       f"{' %' if len(rate) == len(clips) else ''} | {cell(psnr, len(clips), '+.2f')}"
                       f"{' dB' if len(psnr) == len(clips) else ''} | {cell(highest, len(clips), '.2f')} dB | "
@@ -257,7 +257,7 @@ def main():
             if sigma == middle:
                 bench.times(whole, sigma, encoder, used[sigma])
     with open(f"{args.out}/gain.csv", "w", newline="", encoding="utf-8") as f:
-        writer = csv.writer(f)
+        writer = csv.writer(f, lineterminator="\n")
         writer.writerow(("clip", "sigma", "encoder", "before", "metric", "value"))
         writer.writerows((*row[:-1], f"{row[-1]:.4f}") for row in bench.rows)
     print_table(bench, clips, whole, encoders, used)
