@@ -38,7 +38,7 @@ TUNED = {
     "vaguedenoiser": (lambda v: f"vaguedenoiser=percent=100:threshold={v:.3g}", lambda s: 2 * s),
     "owdenoise": (lambda v: f"owdenoise=ls={v:.3g}:cs={v:.3g}", lambda s: s),
     "fftdnoiz": (lambda v: f"fftdnoiz=overlap=0.75:prev=1:next=1:sigma={min(v, 100):.3g}", lambda s: 1.6 * s),
-    "dctdnoiz": (lambda v: f"dctdnoiz=n=4:sigma={v:.3g}", lambda s: 2 * s),
+    "dctdnoiz": (lambda v: f"dctdnoiz=sigma={v:.3g}", lambda s: 2 * s),
     "nlmeans": (lambda v: f"nlmeans=p=5:r=5:s={min(max(v, 1), 30):.3g}", lambda s: 0.8 * s),
     # Two passes. Its sigma is not that of the noise: the first wants some 7 times as much, the second 30,
     # and groups of more than one patch take hardly anything out.
@@ -46,6 +46,8 @@ TUNED = {
                        f"[b][p]bm3d=block=8:bstep=2:group=1:estim=final:ref=1:sigma={4.3 * v:.3g}",
              lambda s: 7 * s),
 }
+# Whose parameter is found on every fourth frame: each frame is denoised by itself
+SPATIAL = ("vaguedenoiser", "owdenoise", "dctdnoiz", "nlmeans", "bm3d")
 DEGRAIN = {f"MVTools Degrain{r}": r for r in (1, 2, 3, 6)}
 # as they are: the noise is estimated
 OURS = {
@@ -89,6 +91,14 @@ class Clip:
             noise = random.normal(0, sigma, clean.size)
             np.clip(np.rint(clean + noise), 0, 255).astype(np.uint8).tofile(path)
         return path
+
+    def fewer(self, sigmas, step):
+        """A clip of every few frames of this one, with the same noise."""
+        name = f"{self.name}-few"
+        for path, few in ((self.path, f"{self.folder}/{name}.yuv"),
+                          *((self.noisy(s), f"{self.folder}/{name}-{s:g}.yuv") for s in sigmas)):
+            np.fromfile(path, np.uint8).reshape(self.frames, -1)[::step].tofile(few)
+        return Clip(self.folder, f"{name}:{self.width}x{self.height}")
 
     def psnr(self, samples):
         """Of luma, from the mean squared error of all frames."""
@@ -382,7 +392,8 @@ def measure(results, args, clips, shown):
             try:
                 v = None
                 if method.name not in OURS:
-                    v = args.tuned.value(method.name, sigma, lambda: tune(method, clips, sigma))
+                    tuned_on = [c.fewer(args.sigmas, 4) for c in clips] if method.name in SPATIAL else clips
+                    v = args.tuned.value(method.name, sigma, lambda: tune(method, tuned_on, sigma))
                 args.best[sigma, method.name] = v
                 results.settings[sigma, method.name] = method.setting(v)
                 for clip in clips:
