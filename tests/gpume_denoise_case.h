@@ -111,9 +111,12 @@ static inline void free_denoise_stream(DenoiseStream *c)
 /* Checks that a frame has all that its input has but the samples; vectors may have been searched. */
 static inline void check_properties(const AVFrame *in, const AVFrame *out, int n)
 {
+    /* buffersrc says what is not said */
+    const int has_range = in->color_range == AVCOL_RANGE_UNSPECIFIED || out->color_range == in->color_range;
+
     CHECK(out->pts == in->pts && out->duration == in->duration && out->flags == in->flags &&
-          out->width == in->width && out->height == in->height && out->format == in->format &&
-          out->color_range == in->color_range, "frame %d has other properties", n);
+          out->width == in->width && out->height == in->height && out->format == in->format && has_range,
+          "frame %d has other properties", n);
     for (int i = 0; i < in->nb_side_data; i++) {
         const AVFrameSideData *a = in->side_data[i], *b = av_frame_get_side_data(out, a->type);
 
