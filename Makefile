@@ -160,6 +160,10 @@ bench-instructions: all
 	$(SUBMAKE) $(BASE)-aarch64/obj $(SUBJOBS) libavfilter/tests/gpume_count
 	@bench/instructions.sh $(OBJ) $(BASE)-aarch64/obj
 
+# GPUME_VIDEO, SIGMAS, METHODS, QUICK and others go to the script through the environment.
+bench-denoise: all gpl
+	@bench/denoise/denoise.sh $(OBJ) $(BASE)-gpl/obj '$(INPUT)'
+
 # BENCH_... go to the script through the environment.
 bench-scaling: all
 	@bench/scaling.sh $(OBJ) '$(INPUT)'
