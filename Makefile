@@ -54,6 +54,7 @@ help:
 	@echo 'make bench-instructions   count instructions of functions, on x86 and 64-bit Arm'
 	@echo 'make bench-encode   measure encoders with vectors and hints; INPUT=FILE uses your clip, too'
 	@echo 'make bench-fps     measure frames that mvfps and others make in between; QUICK=1, INPUT=FILE uses your clip, too'
+	@echo 'make bench-denoise measure noise that mvdenoise and others take out; QUICK=1, INPUT=FILE uses your clip, too'
 	@echo 'make quality       measure vectors by ground truth; DATA=DIR uses Middlebury, KITTI, Sintel, ...'
 	@echo 'make check-ffmpeg  run those of FFmpeg'\''s tests that need no samples, in a build of their own'
 	@echo 'make check-patches test every patch series on its pristine source'
@@ -165,6 +166,10 @@ bench-instructions: all
 	$(SUBMAKE) $(BASE)-aarch64/obj $(SUBJOBS) libavfilter/tests/gpume_count
 	@bench/instructions.sh $(OBJ) $(BASE)-aarch64/obj
 
+# GPUME_VIDEO, SIGMAS, METHODS, QUICK and others go to the script through the environment.
+bench-denoise: all gpl
+	@bench/denoise/denoise.sh $(OBJ) $(BASE)-gpl/obj '$(INPUT)'
+
 # BENCH_... go to the script through the environment.
 bench-scaling: all
 	@bench/scaling.sh $(OBJ) '$(INPUT)'
@@ -256,5 +261,5 @@ clean:
 distclean:
 	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name dist -exec rm -rf {} +; fi
 
-.PHONY: all help soak fuzz endurance check-gpu check-ffmpeg fate-tree bench bench-encode bench-fps bench-gpu bench-instructions bench-mpi bench-scaling mpi pack-mpi gpl quality configured demo play check check-series check-aarch64 check-windows check-deps check-patches sanitized tests \
+.PHONY: all help soak fuzz endurance check-gpu check-ffmpeg fate-tree bench bench-denoise bench-encode bench-fps bench-gpu bench-instructions bench-mpi bench-scaling mpi pack-mpi gpl quality configured demo play check check-series check-aarch64 check-windows check-deps check-patches sanitized tests \
         install dist deb source-patch clean distclean

@@ -102,6 +102,24 @@ expect slow-motion-frames 'mpeg4,36 25/1' "$(frames "$work/slow.mkv") $("$bin/ff
 example clean-film "$work/clips/moving clip.mkv" "$work/clean.mkv" 1.5
 expect clean-film-frames mpeg4,12 "$(frames "$work/clean.mkv")"
 
+# how its samples are stored
+samples_of() { "$bin/ffprobe" -v error -select_streams v -show_entries stream=pix_fmt -of csv=p=0 "$1" | tr -d ,; }
+example clean-10bit "$work/clips/moving clip.mkv" "$work/clean.mov"
+expect clean-10bit-frames 'prores,12 yuv422p10le' "$(frames "$work/clean.mov") $(samples_of "$work/clean.mov")"
+ffmpeg -i "$work/clips/moving clip.mkv" -vf noise=alls=20:allf=t -pix_fmt yuv420p10le -c:v ffv1 "$work/ten.mkv"
+example clean-10bit "$work/ten.mkv" "$work/clean-ten.mkv" 1.2
+expect clean-10bit-of-ten 'prores,12 yuv422p10le' "$(frames "$work/clean-ten.mkv") $(samples_of "$work/clean-ten.mkv")"
+
+example clean-camera "$work/clips/moving clip.mkv" "$work/camera.mkv" 96
+expect clean-camera-frames 'mpeg4,12' "$(frames "$work/camera.mkv")"
+# as it says, the 7th of 12 frames comes out when two more have arrived
+filters=$(sed -n 's/^ *-vf "scale=[^"]*),\(gpume=[^"]*\)".*/\1/p' examples/clean-camera.sh)
+"$FFMPEG" -hide_banner -nostdin -f lavfi -i testsrc2=s=96x80:r=25,format=yuv420p,trim=end_frame=12 \
+    -vf "settb=1/25,showinfo=checksum=0,${filters:-none},showinfo=checksum=0" -f null - 2>&1 |
+    awk '/Parsed_showinfo/ && match($0, / pts: *[0-9]+/) { t = substr($0, RSTART + 5, RLENGTH - 5) + 0
+             if (/showinfo_1/) last = t; else if (t == 6) print last - t }' > "$work/delay"
+expect clean-camera-delay 2 "$(cat "$work/delay")"
+
 # without a window: the same filters, and what ffplay would be told
 cat > "$work/ffplay" <<'EOT'
 #!/bin/sh

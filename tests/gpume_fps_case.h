@@ -37,40 +37,6 @@ typedef struct FpsResult {
     uint64_t hash;          ///< of all frames
 } FpsResult;
 
-/** One of each kind, and two that it does not take. */
-static const enum AVPixelFormat fps_formats[] = {
-    AV_PIX_FMT_YUV420P, AV_PIX_FMT_GRAY8, AV_PIX_FMT_YUV410P, AV_PIX_FMT_NV12, AV_PIX_FMT_P010,
-    AV_PIX_FMT_YUV444P16, AV_PIX_FMT_YUVA420P, AV_PIX_FMT_GBRP, AV_PIX_FMT_YUV420P10, AV_PIX_FMT_NV24,
-    AV_PIX_FMT_RGB24, AV_PIX_FMT_YUV420P10BE,
-};
-
-static void draw_vectors(Input *in, TestRandom *d)
-{
-    in->has_side_data = 0;
-    in->size          = 0;
-    switch (test_draw(d, 8)) {
-    case 0:
-        break;
-    case 1: case 2:
-        wild_vectors(in, d);
-        break;
-    case 3:
-        /* the bytes as they are, or none */
-        in->size = FFMIN(d->size, 4 * sizeof(*input_mvs) + 3);
-        in->has_side_data = 1;
-        if (in->size)
-            memcpy(input_mvs, d->data, in->size);
-        break;
-    default:
-        grid_of_vectors(in, d, 4 << test_draw(d, 4), 1 << test_draw(d, 14));
-        for (int i = 0; i < in->size / sizeof(*input_mvs); i++) {
-            input_mvs[i].source       = test_draw(d, 2) ? 1 : -1;
-            input_mvs[i].motion_scale = 1 << test_draw(d, 3);
-        }
-        break;
-    }
-}
-
 static void draw_fps_case(FpsCase *c, TestRandom *d)
 {
     static const char *const rates[] = { "2x", "5/2x", "60", "24000/1001", "1/3x", "7x", "1000", "1/60" };
@@ -79,7 +45,7 @@ static void draw_fps_case(FpsCase *c, TestRandom *d)
     static const int64_t starts[] = { 0, 0, 0, 0, 0, 0, -7, INT64_C(1) << 40, INT64_MAX - 9, INT64_MIN + 9 };
     static const int64_t steps[] = { 1, 1, 1, 1, 2, 7, 0, -1, 1000, INT64_C(1) << 33, INT64_MAX / 2 };
     static const enum AVColorRange ranges[] = { AVCOL_RANGE_UNSPECIFIED, AVCOL_RANGE_MPEG, AVCOL_RANGE_JPEG };
-    const enum AVPixelFormat format = fps_formats[test_draw(d, FF_ARRAY_ELEMS(fps_formats))];
+    const enum AVPixelFormat format = case_formats[test_draw(d, FF_ARRAY_ELEMS(case_formats))];
     int64_t pts;
 
     memset(c, 0, sizeof(*c));
@@ -123,27 +89,6 @@ static void free_fps_case(FpsCase *c)
 {
     for (int i = 0; i < c->nb; i++)
         av_frame_free(&c->frames[i]);
-}
-
-static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size)
-{
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ ((const uint8_t *)data)[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
-static uint64_t hash_frame(uint64_t hash, const AVFrame *f)
-{
-    const int64_t values[] = { f->pts, f->duration, f->width, f->height, f->format, f->color_range,
-                               f->nb_side_data };
-    int linesizes[4];
-
-    hash = hash_bytes(hash, values, sizeof(values));
-    av_image_fill_linesizes(linesizes, f->format, f->width);
-    for (int i = 0; i < av_pix_fmt_count_planes(f->format); i++)
-        for (int y = 0; y < rows_of(f, i); y++)
-            hash = hash_bytes(hash, f->data[i] + y * (ptrdiff_t)f->linesize[i], linesizes[i]);
-    return hash;
 }
 
 /* @param configure called when options are set; may be NULL */

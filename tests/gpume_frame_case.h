@@ -32,6 +32,13 @@
 
 #define MAX_VECTORS 10000
 
+/** One of each kind, and two that no filter here takes. */
+static const av_unused enum AVPixelFormat case_formats[] = {
+    AV_PIX_FMT_YUV420P, AV_PIX_FMT_GRAY8, AV_PIX_FMT_YUV410P, AV_PIX_FMT_NV12, AV_PIX_FMT_P010,
+    AV_PIX_FMT_YUV444P16, AV_PIX_FMT_YUVA420P, AV_PIX_FMT_GBRP, AV_PIX_FMT_YUV420P10, AV_PIX_FMT_NV24,
+    AV_PIX_FMT_RGB24, AV_PIX_FMT_YUV420P10BE,
+};
+
 /** What a frame is made of. */
 typedef struct Input {
     int w, h;
@@ -249,6 +256,56 @@ static void wild_vectors(Input *in, TestRandom *r)
     in->size = nb * sizeof(*input_mvs) + (nb ? 0 : test_draw(r, 2)) +
                (test_draw(r, 2) ? test_draw(r, sizeof(*input_mvs)) : 0);
     in->has_side_data = 1;
+}
+
+/* Vectors of any kind, or none. */
+static inline void draw_vectors(Input *in, TestRandom *d)
+{
+    in->has_side_data = 0;
+    in->size          = 0;
+    switch (test_draw(d, 8)) {
+    case 0:
+        break;
+    case 1: case 2:
+        wild_vectors(in, d);
+        break;
+    case 3:
+        /* the bytes as they are, or none */
+        in->size = FFMIN(d->size, 4 * sizeof(*input_mvs) + 3);
+        in->has_side_data = 1;
+        if (in->size)
+            memcpy(input_mvs, d->data, in->size);
+        break;
+    default:
+        grid_of_vectors(in, d, 4 << test_draw(d, 4), 1 << test_draw(d, 14));
+        for (int i = 0; i < in->size / sizeof(*input_mvs); i++) {
+            input_mvs[i].source       = test_draw(d, 2) ? 1 : -1;
+            input_mvs[i].motion_scale = 1 << test_draw(d, 3);
+        }
+        break;
+    }
+}
+
+/* A number for the samples and properties of a frame. */
+static inline uint64_t hash_bytes(uint64_t hash, const void *data, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ ((const uint8_t *)data)[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+static inline uint64_t hash_frame(uint64_t hash, const AVFrame *f)
+{
+    const int64_t values[] = { f->pts, f->duration, f->width, f->height, f->format, f->color_range,
+                               f->nb_side_data };
+    int linesizes[4];
+
+    hash = hash_bytes(hash, values, sizeof(values));
+    av_image_fill_linesizes(linesizes, f->format, f->width);
+    for (int i = 0; i < av_pix_fmt_count_planes(f->format); i++)
+        for (int y = 0; y < rows_of(f, i); y++)
+            hash = hash_bytes(hash, f->data[i] + y * (ptrdiff_t)f->linesize[i], linesizes[i]);
+    return hash;
 }
 
 #endif /* GPUME_FRAME_CASE_H */

@@ -848,6 +848,64 @@ static void failing_allocations(void)
     free_sequence(&q);
 }
 
+/* Returns a number for all samples that came out. */
+static uint64_t hash_out(const Sequence *q)
+{
+    uint64_t hash = q->nb_out;
+
+    for (int n = 0; n < q->nb_out; n++)
+        for (int i = 0; i < q->cases[0].nb_components; i++)
+            for (int y = 0; y < height(&q->cases[0], i); y++)
+                for (int x = 0; x < width(&q->cases[0], i); x++)
+                    hash = test_mix(hash ^ get_word(&q->cases[0], q->out[n], i, x, y));
+    return hash;
+}
+
+/* The same where the filter searches vectors itself. */
+static void failing_searches(void)
+{
+    int nb_tried = 0, nb_harmless = 0, failed = 1, ret;
+    uint64_t expected;
+    Sequence q;
+
+    for (uint64_t seed = 9000;; seed++) {
+        draw_sequence(&q, seed, 1);
+        if (q.cases[0].format == AV_PIX_FMT_YUV420P && q.cases[0].cfg.radius == 1 && q.cases[0].nb_frames > 3 &&
+            q.cases[0].cfg.strength && q.cases[0].cfg.planes == 7 && q.cases[0].w > 16 && q.cases[0].h > 16)
+            break;
+        free_sequence(&q);
+    }
+    *strstr(q.options, ":search=") = 0;
+    for (int n = 0; n < q.cases[0].nb_frames; n++)
+        av_frame_remove_side_data(q.cases[0].frames[n], AV_FRAME_DATA_MOTION_VECTORS);
+    ret = run_sequence(&q);
+    CHECK(ret >= 0 && q.nb_out == q.cases[0].nb_frames, "%d frames, %s", q.nb_out, av_err2str(ret));
+    CHECK(ret < 0 || av_frame_get_side_data(q.out[1], AV_FRAME_DATA_MOTION_VECTORS), "nothing was searched");
+    expected    = hash_out(&q);
+    q.configure = let_fail;
+    for (int n = 1; failed; n++) {
+        const int outstanding = test_nb_outstanding;
+
+        free_out(&q);
+        snprintf(test_context, sizeof(test_context), "allocation %d fails, %s", n, q.options);
+        next_to_fail = n;
+        test_track(1);
+        ret    = run_sequence(&q);
+        failed = test_nb_failed;
+        test_fail_allocation(0, 0);
+        CHECK(ret < 0 || hash_out(&q) == expected, "other frames");
+        CHECK(failed || ret >= 0, "%s", av_err2str(ret));
+        free_out(&q);
+        test_track(0);
+        CHECK(test_nb_outstanding == outstanding, "%d buffers leaked", test_nb_outstanding - outstanding);
+        nb_tried    += failed;
+        nb_harmless += failed && ret >= 0;
+    }
+    printf("  %d allocations failed in turn with a search; %d of them FFmpeg did without\n", nb_tried, nb_harmless);
+    CHECK(nb_tried > 200 && nb_harmless < nb_tried / 4, "%d of %d", nb_harmless, nb_tried);
+    free_sequence(&q);
+}
+
 int main(int argc, char **argv)
 {
     int64_t only = -1;
@@ -881,6 +939,7 @@ int main(int argc, char **argv)
               nb_stacked, nb_estimated);
         sequences(nb / 15);
         failing_allocations();
+        failing_searches();
     }
     printf("gpume_mvdenoise: %d pictures, %d patches in stacks, %d estimates, %d sequences, %d checks, %d failures\n",
            nb_pictures, nb_stacked, nb_estimated, nb_sequences, test_nb_checks, test_nb_failures);

@@ -235,13 +235,16 @@ static AVFrame *noise_frame(int w, int h, enum AVPixelFormat format, int n)
     return frame;
 }
 
+static const char *behind;      ///< names of filters behind gpume, or NULL
+
 static void long_options(char *buf, size_t size, enum CaseBackend backend, const char *algo)
 {
     snprintf(buf, size, "algo=%s:backend=%s:block=8:range=3:dir=both:metadata=1:"
              "stats_file=/dev/null", algo, backend == CASE_CPU ? "cpu" : "cuda");
+    /* as many references as it takes by default */
+    if (behind && strstr(behind, "mvdenoise"))
+        av_strlcat(buf, ":refs=2", size);
 }
-
-static const char *behind;      ///< names of filters behind gpume, or NULL
 
 static int open_long_graph(TestGraph *g, const TestPicture *first, const char *options,
                            int nb_threads, enum CaseBackend backend, AVBufferRef *device)

@@ -213,15 +213,18 @@ part_long() {
         counted long-cuda "$soak" -backends cuda,frames -long 100000 -algo ds
         counted long-cuda-all "$soak" -backends cuda,frames -long 10000 -algo all
         counted long-behind "$soak" -backends cpu -long 100000 -algo ds -behind mvview,mvfps
+        counted long-denoise "$soak" -backends cpu -long 10000 -algo ds -behind mvdenoise,mvfps
         counted teardown "$soak" -teardown 1000 -algo all
+        counted teardown-behind "$soak" -teardown 1000 -algo ds -behind mvdenoise,mvview,mvfps
         counted changes "$soak" -changes 1000 -algo all
     else
         counted long-cpu "$soak" -backends cpu -long 20000 -algo ds
         counted long-cpu-all "$soak" -backends cpu -long 4000 -algo all
         counted long-cuda "$soak" -backends cuda,frames -long 4000 -algo ds
         counted long-behind "$soak" -backends cpu -long 10000 -algo ds -behind mvview,mvfps
+        counted long-denoise "$soak" -backends cpu -long 3000 -algo ds -behind mvdenoise,mvfps
         counted teardown "$soak" -teardown 1000 -algo ds
-        counted teardown-behind "$soak" -teardown 200 -algo ds -behind mvview,mvfps
+        counted teardown-behind "$soak" -teardown 200 -algo ds -behind mvdenoise,mvview,mvfps
         counted changes "$soak" -changes 1000 -algo ds
     fi
 }

@@ -303,6 +303,7 @@ part_gpl() {
     else
         ok "gpl-build-$series"
         run_fate "gpl-$series" "$base-gpl/obj" fate-gpume-gpl
+        sh tests/bench.sh "$results" "$series"
     fi
 }
 

@@ -25,7 +25,7 @@ input=${2-}
 cd "$top"
 out=${BENCH_DIR:-build/bench-fps}
 . bench/lib.sh
-python=${PYTHON:-python3}
+. bench/peers.sh
 if [ "${QUICK:-0}" != 0 ]; then
     frames=${FRAMES:-20}
     scenes=${SCENES-layers-2 writing}
@@ -42,68 +42,14 @@ mkdir -p "$out"
 trap 'rm -f "$out"/*.nut "$out"/*.yuv "$out/psnr.txt" "$out/vmaf.json"' EXIT
 trap 'exit 1' HUP INT TERM
 
-# can_vmaf PROGRAM: whether it measures VMAF; sets 'why' if not.
-can_vmaf() {
-    if ! "$1" -hide_banner -filters > "$out/meter.log" 2>&1; then
-        why="it does not run"
-    elif ! grep -q ' libvmaf ' "$out/meter.log"; then
-        why="it has no libvmaf"
-    elif ! head -c 49152 /dev/zero | "$1" -v error -f rawvideo -pixel_format yuv420p -video_size 128x128 -i - \
-            -filter_complex "split,libvmaf=log_fmt=json:log_path=$out/vmaf.json" -fps_mode passthrough \
-            -f null - > "$out/meter.log" 2>&1; then
-        why="it fails, see $out/meter.log"
-    elif ! grep -q pooled_metrics "$out/vmaf.json"; then
-        why="its libvmaf is older than version 2"
-    else
-        return 0
-    fi
-    return 1
-}
-meter=${METER:-$bin/ffmpeg}
-vmaf=
-if can_vmaf "$meter"; then
-    vmaf=--vmaf
-elif [ "${METER:-}" ]; then
-    die "METER: $METER cannot measure VMAF: $why"
-else
-    say "left out: VMAF, $meter: $why (METER=PROGRAM takes another ffmpeg)"
-fi
+take_meter "$bin/ffmpeg"
 
-version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null) ||
-    die "PYTHON: cannot run $python"
-venv=$out/venv
-if [ "$("$venv/bin/python" --version 2>&1)" != "$("$python" --version 2>&1)" ]; then
-    rm -rf "$venv"
-    if ! "$python" -m venv --system-site-packages "$venv" > "$out/pip.log" 2>&1; then
-        rm -rf "$venv"
-        die "PYTHON: $python makes no virtual environments (Debian's package: python3-venv), see $out/pip.log"
-    fi
-fi
-python=$venv/bin/python
-export MPLCONFIGDIR="$out/.matplotlib"
-
-# package CODE PACKAGE...: has pip install what this code wants, unless it is there.
-package() {
-    code=$1
-    shift
-    if ! "$python" -c "$code" 2>/dev/null; then
-        "$python" -m pip install -q --disable-pip-version-check --retries 1 --only-binary :all: \
-            "$@" > "$out/pip.log" 2>&1 && "$python" -c "$code" >> "$out/pip.log" 2>&1
-    fi
-}
+take_python
 package "import numpy" numpy || die "this needs the Python package numpy, see $out/pip.log"
 package "import matplotlib" matplotlib || say "left out: the plot and the picture, there is no matplotlib"
 case ${METHODS:-MVTools} in
-    *MVTools*) mvtools="import vapoursynth; vapoursynth.core.mv" ;;
-    *)         mvtools=pass ;;
+    *MVTools*) take_mvtools ;;
 esac
-if ! package "$mvtools" vapoursynth vapoursynth-mvtools; then
-    case $version in
-        2.* | 3.? | 3.1[01]) why="it needs Python 3.12 or newer (PYTHON=PROGRAM), this is $version" ;;
-        *)                   why="pip cannot install it for Python $version, see $out/pip.log" ;;
-    esac
-    say "left out: MVTools, $why"
-fi
 
 # add NAME: a clip for fps.py, whose frames are in NAME.nut, and every second one in NAME-half.nut
 add() {

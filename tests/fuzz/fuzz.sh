@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Runs the fuzzers: options; frames on the CPU; frames on the CUDA backend with the
-# stand-in for the driver; what mvview draws, on both; streams for mvfps. New inputs are kept in
+# stand-in for the driver; what mvview draws, on both; streams for mvfps and mvdenoise. New inputs are kept in
 # build/fuzz/ and used by the next run; failing inputs are build/fuzz/crash-*.
 #
 # usage: fuzz.sh RESULTS OBJ STANDIN_DIR SECONDS [NAME...]
 #   SECONDS   for each fuzzer; 0: run each corpus once
-#   NAME      options, cpu, cuda, view, view-cuda, fps; default: all
+#   NAME      options, cpu, cuda, view, view-cuda, fps, denoise; default: all
 # GPUME_FUZZ_SEED: random seed, to repeat a run
 
 set -u
@@ -58,7 +58,7 @@ fuzz() {
     fi
 }
 
-[ $# -gt 0 ] || set -- options cpu cuda view view-cuda fps
+[ $# -gt 0 ] || set -- options cpu cuda view view-cuda fps denoise
 for name; do
     case $name in
         options)
@@ -87,6 +87,9 @@ for name; do
             ;;
         fps)
             fuzz fps fps -max_len=400
+            ;;
+        denoise)
+            fuzz denoise denoise -max_len=400
             ;;
         *)
             die "there is no fuzzer '$name'" ;;

@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Runs 'make bench-denoise' on a few small frames and looks at its tables.
+#
+# usage: tests/bench.sh RESULTS SERIES
+
+set -u
+LC_ALL=C
+export LC_ALL
+top=$(cd "$(dirname "$0")/.." && pwd)
+cd "$top" || exit
+results=$1
+bin=$top/build/$2/obj
+gpl=$top/build/$2-gpl/obj
+. tests/lib.sh
+
+work=$top/build/check/bench
+rm -rf "$work"
+mkdir -p "$work"
+python=
+for p in python3 /usr/bin/python3; do
+    if [ -z "$python" ] && "$p" -c 'import numpy' 2>/dev/null; then
+        python=$p
+    fi
+done
+if [ -z "$python" ]; then
+    skip bench-denoise "there is no numpy"
+    exit
+fi
+
+"$gpl/ffmpeg" -nostdin -hide_banner -loglevel error -y -f lavfi \
+    -i 'perlin=size=320x240:octaves=3:random_mode=seed:random_seed=2:xscale=8:yscale=6,trim=end_frame=1,loop=6:1,setpts=N/25/TB,format=yuv420p,crop=112:96:20+4*n:20+2*n' \
+    -c:v ffv1 "$work/clip.mkv"
+PYTHON=$python GPUME_VIDEO=$work/none START=0 FRAMES=7 CROP=96x80 SIGMAS=10 BENCH_RUNS=1 ENCODERS=libx264,mpeg4 \
+    METHODS='nlmeans,bm3d,mvdenoise' BENCH_DIR=$work/out bench/denoise/denoise.sh "$bin" "$gpl" "$work/clip.mkv" \
+    > "$work/log" 2>&1
+check bench-denoise/runs "$(tail -n 1 "$work/log")" test $? = 0
+
+# figure FILE METHOD METRIC: what a table has
+figure() {
+    awk -F, -v method="$2" -v metric="$3" '$NF + 0 == $NF { for (i = 1; i < NF; i++)
+        if ($i == method && index($0, "," metric ",")) { print $NF; exit } }' "$work/out/$1.csv"
+}
+
+# better NAME MORE LESS BY
+better() { check "bench-denoise/$1" "$2, not $4 more than $3" awk "BEGIN { exit !(\"$2\" + 0 > \"$3\" + $4) }"; }
+
+noisy=$(figure denoise noisy psnr)
+better noise 28.5 "$noisy" 0
+better noise-not-more "$noisy" 27.5 0
+better nlmeans "$(figure denoise nlmeans psnr)" "$noisy" 2
+better bm3d "$(figure denoise bm3d psnr)" "$noisy" 2
+better mvdenoise "$(figure denoise mvdenoise psnr)" "$(figure denoise nlmeans psnr)" 1
+better rate "$(figure denoise mvdenoise 'rate 1')" 0 0.1
+for encoder in libx264 mpeg4; do
+    better "gain-$encoder" "$(awk -F, -v e=$encoder '$3 == e && $4 == "mvdenoise" && /,bd-psnr/ { print $NF }' \
+        "$work/out/gain.csv")" 0 1
+    check "bench-denoise/table-$encoder" "no row in the table" \
+        grep -q "^| 10 | $encoder | mvdenoise | -[0-9.]* % | +[0-9.]* dB | [0-9.]* dB | [0-9.]* s | [0-9.]* s |$" "$work/log"
+done
+check bench-denoise/table "no row in the table" grep -q '^| nlmeans | [0-9.]* | [0-9.]* |.* `nlmeans=.*` |$' "$work/log"
