@@ -90,7 +90,7 @@ manual() {
         echo '@chapter Synopsis'
         echo '@example'
         for filter in $filters; do
-            echo "ffmpeg -i input -vf $filter[=option=value[:option=value...]] output"
+            echo "ffmpeg -i input -vf ${filter}[=option=value[:option=value...]] output"
         done
         echo '@end example'
         echo '@chapter Description'

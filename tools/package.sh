@@ -63,7 +63,7 @@ programs() {
         fi
     done
     [ -f "$1/ffmpeg$suffix" ] || die "$tree has no ffmpeg: run make first"
-    if [ $system = linux ]; then
+    if [ "$system" = linux ]; then
         needed=$(objdump -T "$1"/* | sed -n 's/.*GLIBC_\([0-9.]*\).*/\1/p' | sort -t . -k 1,1n -k 2,2n -k 3,3n -u | tail -n 1)
         newest=$(printf '%s\n' "$needed" "$glibc" | sort -t . -k 1,1n -k 2,2n -k 3,3n | tail -n 1)
         [ "$newest" = "$glibc" ] || die "the programs need glibc $needed: build on a system with $glibc or older"
@@ -93,7 +93,7 @@ dist() {
     dir=$tmp/$name
     programs "$dir/bin"
     documents "$dir"
-    if [ $system = linux ]; then
+    if [ "$system" = linux ]; then
         options "$dir/share" ffmpeg
         ln -s ffmpeg "$dir/share/bash-completion/completions/ffplay"
     fi
@@ -115,7 +115,7 @@ dist() {
     } > "$dir/ABOUT.txt"
     chmod -R u+w,go-w,a+rX "$dir"
     dated "$dir"
-    if [ $system = windows ]; then
+    if [ "$system" = windows ]; then
         (cd "$tmp" && find "$name" -type f | sort > files && TZ=UTC python3 - "$out/$name.zip" "$epoch" << 'END'
 import sys, time, zipfile
 with zipfile.ZipFile(sys.argv[1], 'w', zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
@@ -132,12 +132,17 @@ END
         tar -C "$tmp" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$epoch" -cf - "$name" |
             xz -9 -T1 > "$out/$archive"
     fi
-    (cd "$out" && sha256sum gpume-"$version"-*.tar.xz gpume-"$version"-*.zip 2>/dev/null > SHA256SUMS || :)
+    (
+        cd "$out"
+        for f in gpume-"$version"-*.tar.xz gpume-"$version"-*.zip; do
+            [ ! -f "$f" ] || sha256sum "$f"
+        done > SHA256SUMS
+    )
     say "$out/$archive: $(du -h "$out/$archive" | cut -f1), FFmpeg $series${needed:+, glibc $needed or newer}"
 }
 
 deb() {
-    [ $system = linux ] || die "packages for Debian are for Linux"
+    [ "$system" = linux ] || die "packages for Debian are for Linux"
     case $arch in
         x86_64)  architecture=amd64 ;;
         aarch64) architecture=arm64 ;;
