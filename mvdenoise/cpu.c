@@ -22,7 +22,7 @@
 #include "libavfilter/gpume/picture/interpolation.h"
 #include "libavfilter/gpume/util/tasks.h"
 
-/** Half samples are made up to so far around a component, and the sums of rows up to so many samples more than it has. */
+/** Half samples are made up to so far around a component, and sums of rows of so many samples more than it has. */
 #define MARGIN          14
 #define HALVES_AROUND   (2 * MARGIN + 5)
 

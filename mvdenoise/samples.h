@@ -60,7 +60,7 @@ typedef struct MvdenoiseSearch {
     uint64_t limits[MVDENOISE_OTHERS];      ///< sums have to be less than that; then the least ones
     const MvdenoiseSource *sources[MVDENOISE_OTHERS];   ///< all with the same stride
     MvdenoiseCandidates candidates[MVDENOISE_OTHERS];
-    int64_t best[MVDENOISE_OTHERS];         ///< at first -1; then 8 times the picture and the index of its best candidate
+    int64_t best[MVDENOISE_OTHERS];         ///< at first -1; then which bit of mask its best candidate has
     uint64_t mask;                          ///< a bit for each of these
     const unsigned long long *penalties;    ///< of a source's parts
 } MvdenoiseSearch;
@@ -69,7 +69,10 @@ typedef struct MvdenoiseSearch {
 typedef struct MvdenoiseSamples {
     /** Reads a patch. @return the sum of its samples */
     unsigned (*read)(uint16_t *dst, const MvdenoisePatch *patch, ptrdiff_t stride);
-    /** Finds the candidates of a patch in the field of a picture. @return a bit for each that differs from those before */
+    /**
+     * Finds the candidates of a patch in the field of a picture.
+     * @return a bit for each that differs from those before
+     */
     unsigned (*candidates)(MvdenoiseCandidates *dst, const GpumeCellVector *field, const MvdenoiseSpot *spot);
     /**
      * Finds the first candidate in each picture whose sum of squared differences and penalty is least, of all

@@ -127,7 +127,7 @@ unsigned ff_mvdenoise_filter(const MvdenoiseTransform *t, uint16_t *dst, const M
                  ((1 << 16) + t->wiener(own, coefs, s->nb, s->own, noise->most, noise->reciprocal));
     else
         weight = (1u << MVDENOISE_LOG2_WEIGHT) /
-                 (1 + t->threshold(own, coefs, s->nb, s->own, noise->threshold[0], noise->threshold[1]));
+                 (1 + t->threshold(own, coefs, s->nb, s->own, noise->threshold[s->nb == 1], noise->threshold[1]));
     t->back(dst, own, s->base << fraction, max);
     return weight;
 }

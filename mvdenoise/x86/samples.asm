@@ -223,7 +223,8 @@ READ 16
 ; void mvdenoise_best(MvdenoiseSearch *search, const uint16_t *own)
 ; %1: bits of words, %2: of samples
 %macro BEST 2
-cglobal mvdenoise_best_%2, 2, 13, 12, search, own, mask, penalties, other, i, a, b, stride, stride3, sum, least, candidate
+cglobal mvdenoise_best_%2, 2, 13, 12, search, own, mask, penalties, other, i, a, b, stride, stride3, sum, least, \
+                                     candidate
     mova        m8,  [ownq]
     mova        m9,  [ownq + 32]
     mova        m10, [ownq + 64]
@@ -355,7 +356,8 @@ cglobal mvdenoise_add_10, 6, 8, 4, sums, weights, samples, patch_weights, nb, wi
     RET
 
 ; void mvdenoise_divide(uint16_t *dst, const void *sums, const uint32_t *weights, int w, int fraction)
-; Weights are below 1 << 24 and sums, which have no sign, below 1 << 32. The quotient of floats may be one too much or too little.
+; Weights are below 1 << 24 and sums, which have no sign, below 1 << 32. The quotient of floats may be one too much or
+; too little.
 cglobal mvdenoise_divide_10, 5, 5, 7, dst, sums, weights, w, fraction
     movd        xm6, fractiond
     pxor        m5, m5

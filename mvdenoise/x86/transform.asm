@@ -444,8 +444,8 @@ OVER_SPACE 10
 %endif
 %endmacro
 
-; Set coefficients to 0 that are at most m15, in the first row, or m11, and count the others in m14. %1: register, %2: row, %3: number in
-; the order, %4: K; m9, m12, m13: clobbered
+; Set coefficients to 0 that are at most m15, in the first row, or m11, and count the others in m14. %1: register,
+; %2: row, %3: number in the order, %4: K; m9, m12, m13: clobbered
 %macro THRESHOLD_ROW 4
     pabsw       m12, m%1
 %if %2 == 0
@@ -709,8 +709,8 @@ cglobal mvdenoise_back_10, 4, 4, 16, dst, coefs, base, max
 
 ; The same in 32 bits
 
-; One of the rows of odd number, of the differences in m8 to m11. %1: dst, %2 to %5: a factor of each, %6 to %8: paddd or
-; psubd, for all but the first, %9: shift, %10: rounding; m12: clobbered
+; One of the rows of odd number, of the differences in m8 to m11. %1: dst, %2 to %5: a factor of each, %6 to %8: paddd
+; or psubd, for all but the first, %9: shift, %10: rounding; m12: clobbered
 %macro ODD_ROW_32 10
     pmulld      m%1, m8, [%2]
     pmulld      m12, m9, [%3]
@@ -723,7 +723,8 @@ cglobal mvdenoise_back_10, 4, 4, 16, dst, coefs, base, max
     psrad       m%1, %9
 %endmacro
 
-; Transform the columns of m0 to m7. %1: shift, %2: rounding, %3: rounding of the sums of all, by 64; m8 to m13: clobbered
+; Transform the columns of m0 to m7. %1: shift, %2: rounding, %3: rounding of the sums of all, by 64; m8 to m13:
+; clobbered
 %macro FORWARD_32 3
     psubd       m8, m0, m7
     paddd       m0, m7
