@@ -120,6 +120,9 @@ static inline void check_properties(const AVFrame *in, const AVFrame *out, int n
     for (int i = 0; i < in->nb_side_data; i++) {
         const AVFrameSideData *a = in->side_data[i], *b = av_frame_get_side_data(out, a->type);
 
+        /* without a whole vector it is replaced where vectors are searched */
+        if (a->type == AV_FRAME_DATA_MOTION_VECTORS && a->size < sizeof(*input_mvs))
+            continue;
         CHECK(b && b->size == a->size && (!a->size || !memcmp(a->data, b->data, a->size)),
               "frame %d has other side data of type %d", n, a->type);
     }

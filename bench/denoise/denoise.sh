@@ -100,7 +100,7 @@ for f in "$input" "${GPUME_VIDEO:-../shared/video}"/*.mp4 "${GPUME_VIDEO:-../sha
     [ "${QUICK:-0}" = 0 ] || break
 done
 if [ $first = 1 ]; then
-    take_clip
+    take_clip ""
     add "$input"
 fi
 
