@@ -61,7 +61,6 @@ help:
 	@echo 'make mpi           build gpume-mpi, which searches a film with many processes'
 	@echo 'make bench-mpi     measure gpume-mpi with 1, 2, 4 ranks; INPUT=FILE uses your clip'
 	@echo 'make install       install ffmpeg, ffprobe, ffplay, gpume-mpi and documents; PREFIX=$(PREFIX) DESTDIR='
-	@echo 'make dist, make deb    packages of what is built, in build/packages'
 	@echo 'make dist, make deb   pack what is built: an archive, a package for Debian; make source-patch: one patch'
 	@echo 'make clean         remove compiled files'
 	@echo 'make distclean     remove build/ except for the downloaded tarballs in build/dist'

@@ -17,8 +17,8 @@
 #include "libavutil/log.h"
 #include "libavutil/macros.h"
 #include "libavutil/mem.h"
-#include "libavutil/random_seed.h"
 #include "libavutil/thread.h"
+#include "libavutil/time.h"
 
 #include "libavfilter/gpume/output/file.h"
 #include "libavfilter/gpume/output/system.h"
@@ -263,6 +263,16 @@ static av_cold void release_target(GpumeFile *file, int leave)
     file->claim = NULL;
 }
 
+/*
+ * Returns a number that hardly anybody else has now. Not libavutil's: where it cannot open its source of random
+ * numbers it reads Arm's cycle counter, which ends most processes there.
+ */
+static av_cold uint32_t uncommon_number(const GpumeFile *file)
+{
+    /* files are elsewhere in other processes */
+    return (uint32_t)av_gettime() * 2654435761u ^ (uint32_t)((uintptr_t)file >> 4);
+}
+
 /* Open a new file beside the target. Sets part, or errno if it fails. */
 static av_cold FILE *part_open(GpumeFile *file, unsigned mode)
 {
@@ -276,7 +286,7 @@ static av_cold FILE *part_open(GpumeFile *file, unsigned mode)
     do {
         av_freep(&file->part);
         file->part = av_asprintf("%.*s.%08"PRIx32".gpume-part", (int)(name - file->target) + len, file->target,
-                                 av_get_random_seed());
+                                 uncommon_number(file));
         if (!file->part) {
             errno = ENOMEM;
             return NULL;

@@ -18,21 +18,21 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/gpume-aarch64.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
 # on PROCESSOR COMMAND...: QEMU takes the processor from the environment
-# shellcheck disable=SC2086  # a command and its options
 on() {
     processor=$1
     program=$2
     shift 2
+    # shellcheck disable=SC2086  # a command and its options
     QEMU_CPU=$processor $exec "$obj/$program" "$@"
 }
 
 for processor in max cortex-a57; do
-    on $processor tests/checkasm/checkasm --test=vf_gpume 20 > "$work/$processor" 2>&1
+    on "$processor" tests/checkasm/checkasm --test=vf_gpume 20 > "$work/$processor" 2>&1
     status=$?
     cp "$work/$processor" "$top/build/results/aarch64-checkasm-$processor.log"
-    check aarch64/checkasm-$processor "status $status; see build/results/aarch64-checkasm-$processor.log" \
-        test $status = 0
-    check aarch64/neon-$processor "no function for NEON was tested" grep -q '^NEON:' "$work/$processor"
+    check "aarch64/checkasm-$processor" "status $status; see build/results/aarch64-checkasm-$processor.log" \
+        test "$status" = 0
+    check "aarch64/neon-$processor" "no function for NEON was tested" grep -q '^NEON:' "$work/$processor"
 done
 check aarch64/dotprod-max "no function for DotProd was tested" grep -q '^DOTPROD:' "$work/max"
 grep -q '^DOTPROD:' "$work/cortex-a57"
@@ -53,11 +53,11 @@ search() {
 # every level finds the same, whatever the processor
 for format in gray yuv420p10; do
     for what in fs hme ds:cost=satd; do
-        search max 0 $what $format
+        search max 0 "$what" "$format"
         mv "$work/found.npy" "$work/plain.npy"
         check "aarch64/vectors-$format/$what" "no vectors: $(cat "$work/log")" test -s "$work/plain.npy"
         for level in max:neon max:neon+dotprod max: cortex-a57:neon cortex-a57:; do
-            search "${level%:*}" "${level#*:}" $what $format
+            search "${level%:*}" "${level#*:}" "$what" "$format"
             check "aarch64/vectors-$format/$what/$level" "vectors differ from those of plain C: $(cat "$work/log")" \
                 cmp -s "$work/plain.npy" "$work/found.npy"
         done

@@ -3,6 +3,7 @@
 #
 # fate-gpume            all of it
 # fate-gpume-san        what is quick enough for a build with sanitizers
+# fate-gpume-emulated   what is quick enough for a processor that is emulated
 # fate-gpume-valgrind   what runs under TARGET_EXEC=valgrind
 # fate-gpume-gpl        what needs a build under the GPL
 # fate-gpume-device     what reaches the device when backend=auto has one
@@ -371,13 +372,15 @@ FATE_GPUME_DEVICE = $(filter-out $(FATE_GPUME_CHECKASM) $(FATE_GPUME_BAD) $(FATE
 # on the driver's stand-in the units are what matters, and all of them take ten minutes
 FATE_GPUME_STANDIN = $(filter-out fate-gpume-unit fate-gpume-constant fate-mvview-unit fate-mvfps-unit fate-gpume-compare fate-gpume-compare-clips,$(FATE_GPUME_DEVICE)) \
                      $(filter fate-gpume-unit-quick fate-gpume-constant-quick fate-gpume-compare-quick fate-mvview-unit-quick fate-mvfps-unit-quick,$(FATE_GPUME_PROGRAMS))
+FATE_GPUME_EMULATED = $(filter-out fate-gpume-me-hint-quick fate-mvdenoise-unit-quick,$(FATE_GPUME_SAN))
 FATE_GPUME_VALGRIND = $(filter fate-gpume-ds fate-gpume-hme fate-gpume-unit-quick,$(FATE_GPUME_SAN))
 
 fate-gpume:          $(FATE_GPUME)
 fate-gpume-san:      $(FATE_GPUME_SAN)
 fate-gpume-standin:  $(FATE_GPUME_STANDIN)
+fate-gpume-emulated: $(FATE_GPUME_EMULATED)
 fate-gpume-valgrind: $(FATE_GPUME_VALGRIND)
 fate-gpume-device:   $(FATE_GPUME_DEVICE)
 fate-gpume-gpl:      $(FATE_GPUME_GPL)
-fate-gpume fate-gpume-san fate-gpume-standin fate-gpume-valgrind fate-gpume-device fate-gpume-gpl:
+fate-gpume fate-gpume-san fate-gpume-standin fate-gpume-emulated fate-gpume-valgrind fate-gpume-device fate-gpume-gpl:
 	$(if $(strip $^),,@echo "$@: this FFmpeg has nothing that $@ could test"; false)
