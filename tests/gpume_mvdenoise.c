@@ -431,7 +431,7 @@ static void run_pictures(Case *c, Mvdenoise *m)
 
         if (n < c->nb_frames) {
             AVFrame *f = test_alloc(av_frame_clone(c->frames[n]));
-            const int ret = ff_mvdenoise_push(m, &f);
+            const int ret = ff_mvdenoise_push(m, &f, NULL);
 
             CHECK(ret >= 0 && !f, "picture %d: %s", n, av_err2str(ret));
             av_frame_free(&f);
@@ -588,7 +588,7 @@ static double error_left(int radius, int passes, int sigma, double noise)
                 set_word(&c, f, 0, x, y, av_clip(lrint(v), 0, 255));
             }
         draw_side_data(&c, n);
-        ret = ff_mvdenoise_push(m, &f);
+        ret = ff_mvdenoise_push(m, &f, NULL);
         if (n == GAIN_FRAMES - 1)
             ff_mvdenoise_flush(m);
         while (ret >= 0 && ff_mvdenoise_next(m) && nb_out <= GAIN_FRAMES / 2 && (ret = ff_mvdenoise_make(m, out)) >= 0)
