@@ -18,32 +18,30 @@ template<int BYTES> struct SumOf { typedef GpumeU32 Sum; };
 template<> struct SumOf<2>       { typedef GpumeU64 Sum; };
 typedef SumOf<sizeof(MvdenoiseSample)>::Sum Sum;
 
-/** Four rows of the window, a byte each, of a column or its mirror image; the rows below are the same upwards. */
+/** The upper four rows of the window, a byte each, of a column or its mirror image. */
 static __device__ __forceinline__ GpumeU32 window_of(int column)
 {
     const int i = gpume_min(column, MVDENOISE_PATCH - 1 - column);
 
-    return i == 0 ? 1 | 2 << 8 | 3 << 16 | 4 << 24 : i == 1 ? 2 | 7 << 8 | 15 << 16 | 20 << 24 :
-           i == 2 ? 3 | 15 << 8 | 32 << 16 | 44 << 24 : 4 | 20 << 8 | 44 << 16 | 60 << 24;
+    return i == 0 ? 12 | 20 << 8 | 24 << 16 | 26 << 24 : i == 1 ? 20 | 33 << 8 | 41 << 16 | 44 << 24 :
+           i == 2 ? 24 | 41 << 8 | 50 << 16 | 54 << 24 : 26 | 44 << 8 | 54 << 16 | 59 << 24;
 }
 
-/** The upper or lower four rows. */
-static __device__ __forceinline__ GpumeU32 half_window(int column, int is_lower)
+/** The rows below are the same upwards. */
+static __device__ __forceinline__ GpumeU32 mirrored(GpumeU32 window)
 {
-    const GpumeU32 w = window_of(column);
-
-    return is_lower ? w >> 24 | (w >> 8 & 0xff00) | (w << 8 & 0xff0000) | w << 24 : w;
+    return window >> 24 | (window >> 8 & 0xff00) | (window << 8 & 0xff0000) | window << 24;
 }
 
 /** Adds a column of a patch to the samples, the first of which is in a row of it. */
 static __device__ __forceinline__ void add_column(Sum sums[ROWS], GpumeU32 weights[ROWS], GpumeU64 src, GpumeU32 weight,
-                                                  int column, int row)
+                                                  GpumeU32 window, int row)
 {
-    if (!(row & 3) && row >= 0) {
-        const GpumeU32 window = half_window(column, row > 0);
+    if (row == 0 || row == 4) {
         int2 two;
 
         gpume_load_global(&two, (const void *)(src + 2 * row));
+        window = row ? mirrored(window) : window;
         GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
             const GpumeU32 w = weight * (window >> 8 * i & 0xff);
 
@@ -52,11 +50,12 @@ static __device__ __forceinline__ void add_column(Sum sums[ROWS], GpumeU32 weigh
         }
         return;
     }
+    /* the last patches do not begin at a multiple of 4 */
     GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
         const int at = row + i;
 
         if (at >= 0 && at < MVDENOISE_PATCH) {
-            const GpumeU32 w = weight * (half_window(column, at > 3) >> 8 * (at & 3) & 0xff);
+            const GpumeU32 w = weight * (window >> 8 * gpume_min(at, MVDENOISE_PATCH - 1 - at) & 0xff);
 
             sums[i]    += (Sum)w * mvdenoise_half(src + 2 * at);
             weights[i] += w;
@@ -64,32 +63,60 @@ static __device__ __forceinline__ void add_column(Sum sums[ROWS], GpumeU32 weigh
     }
 }
 
+/** About a / b. */
+static __device__ __forceinline__ float ratio(float a, float b)
+{
+#ifdef GPUME_HOST
+    return a / b;
+#else
+    float quotient;
+
+    asm("div.approx.f32 %0, %1, %2;" : "=f"(quotient) : "f"(a), "f"(b));
+    return quotient;
+#endif
+}
+
+/** a / b, which has at most 16 bits. */
+static __device__ __forceinline__ GpumeU32 divide(Sum a, GpumeU32 b)
+{
+    GpumeU32 q = (GpumeU32)ratio((float)a, (float)b);
+
+    /* that has more than 20 bits, so it may be the one before or behind */
+    if ((Sum)q * b > a)
+        q--;
+    else if (a - (Sum)q * b >= b)
+        q++;
+    return q;
+}
+
 /** Samples of column x from row y on, as far as they are there. */
 static __device__ __forceinline__ void combine(const MvdenoiseCudaCombineArgs &args, const MvdenoiseCudaComponent &c,
                                                GpumeU32 v[ROWS], int x, int y)
 {
-    const int end_row  = mvdenoise_end_patch(gpume_min(y + ROWS, c.h) - 1, c.h);
-    const int end_col  = mvdenoise_end_patch(x, c.w);
-    const int fraction = mvdenoise_fraction(args.depth);
+    const int first_row = mvdenoise_first_patch(y), end_row = mvdenoise_end_patch(gpume_min(y + ROWS, c.h) - 1, c.h);
+    const int first_col = mvdenoise_first_patch(x), end_col = mvdenoise_end_patch(x, c.w);
+    const int fraction  = mvdenoise_fraction(args.depth);
     Sum sums[ROWS];
     GpumeU32 weights[ROWS];
 
     GPUME_UNROLL for (int i = 0; i < ROWS; i++)
         sums[i] = weights[i] = 0;
-    GPUME_NO_UNROLL for (int j = mvdenoise_first_patch(y); j < end_row; j++) {
-        GPUME_NO_UNROLL for (int i = mvdenoise_first_patch(x); i < end_col; i++) {
-            const GpumeU64 number = c.number + j * c.cols + i;
-            const int column = x - mvdenoise_place(i, c.w);
+    GPUME_NO_UNROLL for (int i = first_col; i < end_col; i++) {
+        const int column = x - mvdenoise_place(i, c.w);
+        const GpumeU32 window = window_of(column);
 
-            add_column(sums, weights, args.results + 2 * (MVDENOISE_SAMPLES * number + MVDENOISE_PATCH * column),
-                       mvdenoise_half(args.weights + 2 * number), column, y - mvdenoise_place(j, c.h));
+        GPUME_NO_UNROLL for (int j = first_row; j < end_row; j++) {
+            const GpumeU32 number = c.number + j * c.cols + i;
+
+            add_column(sums, weights, args.results + 2 * MVDENOISE_PATCH * ((GpumeU64)MVDENOISE_PATCH * number + column),
+                       mvdenoise_half(args.weights + 2ull * number), window, y - mvdenoise_place(j, c.h));
         }
     }
     GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
         const GpumeU32 divisor = weights[i] << fraction;
 
         /* below the last row there are none */
-        v[i] = divisor ? (GpumeU32)((sums[i] + divisor / 2) / divisor) : 0;
+        v[i] = divisor ? divide(sums[i] + divisor / 2, divisor) : 0;
     }
 }
 

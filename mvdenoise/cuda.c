@@ -10,7 +10,8 @@
  * Each frame is copied once, without padding bits and with repeated edges, and half samples are made of the
  * copy. Motion fields that gpume has left on the device are read there. Other vectors go up once, by one of
  * a ring of pinned buffers, which is waited for only when it comes round. The noise is estimated on the
- * device, and nothing but the device knows it: kernels that are queued look it up.
+ * device, and nothing but the device knows it: kernels that are queued look it up. As that takes few of its
+ * multiprocessors, it is done on a stream of its own, beside what is made of the pictures before.
  */
 
 #include <stddef.h>
@@ -66,6 +67,8 @@ enum Kernel {
 
 /** Words of shared memory that 8 threads each have take a block of threads. */
 #define SHARED(words) (MVDENOISE_CUDA_ROW * (words) * 4)
+/** Blocks of threads that share a row of stacks. */
+#define STACK_PARTS (MVDENOISE_CUDA_THREADS / MVDENOISE_CUDA_STACK_THREADS)
 
 static const struct {
     enum MvdenoiseCudaFamily family;
@@ -79,9 +82,9 @@ static const struct {
     [MEASURE]  = { MVDENOISE_CUDA_measure,  0, 0, "measure the noise" },
     [ESTIMATE] = { MVDENOISE_CUDA_estimate, 0,
                    MVDENOISE_CUDA_ESTIMATE_THREADS / 32 * 2 * 8 + (MVDENOISE_CUDA_BINS + 2) * 4, "estimate the noise" },
-    [MATCH]    = { MVDENOISE_CUDA_match,    0, SHARED(MVDENOISE_CUDA_PATCH), "find matches" },
-    [FIRST]    = { MVDENOISE_CUDA_stacks,   0, SHARED(MVDENOISE_CUDA_TILE), "denoise patches" },
-    [SECOND]   = { MVDENOISE_CUDA_stacks,  10, SHARED(MVDENOISE_CUDA_TILE), "denoise patches again" },
+    [MATCH]    = { MVDENOISE_CUDA_match,    0, SHARED(MVDENOISE_CUDA_PATCH + MVDENOISE_CUDA_TRIED + 1), "find matches" },
+    [FIRST]    = { MVDENOISE_CUDA_stacks,   0, SHARED(MVDENOISE_CUDA_TILE) / STACK_PARTS, "denoise patches" },
+    [SECOND]   = { MVDENOISE_CUDA_stacks,  10, SHARED(MVDENOISE_CUDA_TILE) / STACK_PARTS, "denoise patches again" },
     [COMBINE]  = { MVDENOISE_CUDA_combine,  0, 0, "make a picture" },
 };
 
@@ -89,6 +92,8 @@ static const struct {
 typedef struct Slot {
     GpumeCudaBuffer noisy, pilot;   ///< copies: whole samples, then half samples
     GpumeCudaBuffer cells;          ///< of all fields
+    CUevent estimated;              ///< the noise is known
+    int is_estimating;              ///< and what is queued next has not waited for it
 } Slot;
 
 typedef struct CUDABackend {
@@ -100,6 +105,9 @@ typedef struct CUDABackend {
     int most;                       ///< patches of a stack for which there are kernels
     int failed;
 
+    CUstream side;                  ///< on which the noise is estimated
+    CUevent measured;
+    Slot *last;                     ///< the picture whose noise was estimated last
     Slot slots[MVDENOISE_MAX_SLOTS];
     GpumeCellField fields[MVDENOISE_MAX_STACK];
     GpumeCudaUploads uploads;
@@ -147,13 +155,18 @@ static int leave(CUDABackend *s, int ret)
 }
 
 /* With the context pushed. */
-static int launch(CUDABackend *s, enum Kernel kernel, int x, int y, int z, void *args)
+static int launch_on(CUDABackend *s, CUstream stream, enum Kernel kernel, int x, int y, int z, void *args)
 {
     GpumeCudaLaunch *l = &s->launches[kernel];
 
     l->grid[0] = x;
     l->grid[1] = y;
-    return check(s, ff_gpume_cuda_launch(&s->cuda, l, z, args, s->cuda.hwctx->stream), kernels[kernel].what);
+    return check(s, ff_gpume_cuda_launch(&s->cuda, l, z, args, stream), kernels[kernel].what);
+}
+
+static int launch(CUDABackend *s, enum Kernel kernel, int x, int y, int z, void *args)
+{
+    return launch_on(s, s->cuda.hwctx->stream, kernel, x, y, z, args);
 }
 
 static int divide_up(int n, int d)
@@ -178,7 +191,8 @@ static av_cold int load_kernels(CUDABackend *s, int depth)
                 return ret;
         }
         av_assert0(l->function);
-        l->threads = i == ESTIMATE ? MVDENOISE_CUDA_ESTIMATE_THREADS : MVDENOISE_CUDA_THREADS;
+        l->threads = is_stacks ? MVDENOISE_CUDA_STACK_THREADS :
+                     i == ESTIMATE ? MVDENOISE_CUDA_ESTIMATE_THREADS : MVDENOISE_CUDA_THREADS;
         l->shared  = kernels[i].shared + (is_stacks ? MVDENOISE_CUDA_TABLE(s->most) * 4 : 0);
     }
     return ff_gpume_cuda_padding_init(&s->cuda, &s->padding, s->bytes);
@@ -215,6 +229,20 @@ static av_cold int init_memory(CUDABackend *s)
     return 0;
 }
 
+/* With the context pushed. What estimates of the noise need to run beside the rest. */
+static av_cold int init_side(CUDABackend *s)
+{
+    int ret;
+
+    if (s->cfg->sigma)
+        return 0;
+    TRY(cuStreamCreate(&s->side, CU_STREAM_NON_BLOCKING), "create a stream")
+    TRY(cuEventCreate(&s->measured, CU_EVENT_DISABLE_TIMING), "create an event")
+    for (int i = 0; i < MVDENOISE_MAX_SLOTS; i++)
+        TRY(cuEventCreate(&s->slots[i].estimated, CU_EVENT_DISABLE_TIMING), "create an event")
+    return 0;
+}
+
 static av_cold int init(void *priv, const MvdenoiseConfig *cfg)
 {
     const AVHWFramesContext *frames = (const AVHWFramesContext *)cfg->hw_frames->data;
@@ -232,6 +260,8 @@ static av_cold int init(void *priv, const MvdenoiseConfig *cfg)
     ret = load_kernels(s, s->bytes == 1 ? 8 : 16);
     if (ret >= 0)
         ret = init_memory(s);
+    if (ret >= 0)
+        ret = init_side(s);
     ff_gpume_cuda_pop(&s->cuda);
     return ret;
 }
@@ -309,10 +339,11 @@ static int change_layout(CUDABackend *s, const GpumeLayout *l)
     /* what is in flight reads what is freed next */
     if (s->layout)
         TRY(cuStreamSynchronize(s->cuda.hwctx->stream), "wait for the device")
+    if (s->layout && s->side)
+        TRY(cuStreamSynchronize(s->side), "wait for the device")
     forget(s);
     s->layout = l;
     s->cells  = gpume_cells(l->w, l->h, MVDENOISE_LOG2_CELL, 1 << MVDENOISE_LOG2_CELL >> 1);
-    ff_gpume_cuda_padding_set(&s->padding, l);
     s->patch_grid = set_rows(s, &s->patches, 1, &s->nb_patches);
     s->block_grid = set_rows(s, &s->blocks,  0, &s->nb_blocks);
     ret = get_memory(s, &s->results, s->nb_patches * (size_t)MVDENOISE_SAMPLES * sizeof(uint16_t), "patches");
@@ -333,6 +364,13 @@ static int set_layout(void *priv, const GpumeLayout *layout)
     if (FFMAX(layout->w, layout->h) > MAX_SIDE) {
         av_log(s->cuda.log_ctx, AV_LOG_ERROR, "mvdenoise does not support CUDA frames of more than %d samples "
                "a side; put hwdownload before it.\n", MAX_SIDE);
+        return AVERROR(ENOSYS);
+    }
+    /* kernels have 32-bit offsets into a copy */
+    ff_gpume_cuda_padding_set(&s->padding, layout);
+    if (s->padding.size > UINT32_MAX / GPUME_NB_PLANES) {
+        av_log(s->cuda.log_ctx, AV_LOG_ERROR, "mvdenoise does not support CUDA frames as large as %dx%d in this format; "
+               "put hwdownload before it.\n", layout->w, layout->h);
         return AVERROR(ENOSYS);
     }
     ret = enter(s);
@@ -429,6 +467,18 @@ static CUdeviceptr noise_of(const CUDABackend *s, int slot)
     return s->noise.data + slot * GPUME_COMPONENTS * sizeof(MvdenoiseNoise);
 }
 
+/* What is queued from now on comes after the estimate of a picture's noise. With the context pushed. */
+static int wait_for_noise(CUDABackend *s, Slot *slot)
+{
+    int ret;
+
+    if (!slot || !slot->is_estimating)
+        return 0;
+    TRY(cuStreamWaitEvent(s->cuda.hwctx->stream, slot->estimated, 0), "wait for an estimate")
+    slot->is_estimating = 0;
+    return 0;
+}
+
 /* Estimates the noise of a picture, or notes what is given. With the context pushed. */
 static int find_noise(CUDABackend *s, int slot, int first)
 {
@@ -446,16 +496,28 @@ static int find_noise(CUDABackend *s, int slot, int first)
         args.measured.lively[i] = lively;
         lively += (s->blocks.c[i].cols + (size_t)s->blocks.c[i].rows) * sizeof(uint32_t);
     }
-    if (!s->cfg->sigma) {
-        /* none has the number 0; long before numbers repeat, all rows were lively or the picture was blank */
-        args.measured.picture  = ++s->nb_measured ? s->nb_measured : ++s->nb_measured;
-        args.measured.energies = s->energies.data;
-        args.measured.means    = s->means.data + (s->nb_measured & 1) * size;
-        args.before            = first ? 0 : s->means.data + !(s->nb_measured & 1) * size;
-        if (s->block_grid)
-            ret = launch(s, MEASURE, s->block_grid, 1, 1, &args.measured);
-    }
-    return ret < 0 ? ret : launch(s, ESTIMATE, args.grid, 1, 1, &args);
+    if (s->cfg->sigma)
+        return launch(s, ESTIMATE, args.grid, 1, 1, &args);
+    /* none has the number 0; long before numbers repeat, all rows were lively or the picture was blank */
+    args.measured.picture  = ++s->nb_measured ? s->nb_measured : ++s->nb_measured;
+    args.measured.energies = s->energies.data;
+    args.measured.means    = s->means.data + (s->nb_measured & 1) * size;
+    args.before            = first ? 0 : s->means.data + !(s->nb_measured & 1) * size;
+    /* it reads what is measured next */
+    ret = wait_for_noise(s, s->last);
+    if (ret >= 0 && s->block_grid)
+        ret = launch(s, MEASURE, s->block_grid, 1, 1, &args.measured);
+    if (ret < 0)
+        return ret;
+    TRY(cuEventRecord(s->measured, s->cuda.hwctx->stream), "record an event")
+    TRY(cuStreamWaitEvent(s->side, s->measured, 0), "wait for what is measured")
+    ret = launch_on(s, s->side, ESTIMATE, args.grid, 1, 1, &args);
+    if (ret < 0)
+        return ret;
+    s->last = &s->slots[slot];
+    TRY(cuEventRecord(s->last->estimated, s->side), "record an event")
+    s->last->is_estimating = 1;
+    return 0;
 }
 
 /* With the context pushed. */
@@ -554,9 +616,11 @@ static int make_picture(CUDABackend *s, const MvdenoiseStep *step)
     if (!step->out)
         ret = get_memory(s, &current->pilot, s->padding.size * (radius ? GPUME_NB_PLANES : 1), "a pilot");
     if (ret >= 0)
+        ret = wait_for_noise(s, current);
+    if (ret >= 0)
         ret = find_matches(s, step, &args);
     if (ret >= 0)
-        ret = launch(s, step->second ? SECOND : FIRST, s->patch_grid, 1, 1, &args);
+        ret = launch(s, step->second ? SECOND : FIRST, s->patch_grid, STACK_PARTS, 1, &args);
     if (ret >= 0)
         ret = combine(s, step);
     return ret < 0 || step->out || !radius ? ret : make_halves(s, current->pilot.data);
@@ -577,6 +641,15 @@ static av_cold void uninit(void *priv)
     if (s->cuda.device && ff_gpume_cuda_push_to_free(&s->cuda)) {
         /* what is in flight reads what is freed next */
         s->cuda.cu->cuStreamSynchronize(s->cuda.hwctx->stream);
+        if (s->side) {
+            s->cuda.cu->cuStreamSynchronize(s->side);
+            s->cuda.cu->cuStreamDestroy(s->side);
+        }
+        if (s->measured)
+            s->cuda.cu->cuEventDestroy(s->measured);
+        for (int i = 0; i < MVDENOISE_MAX_SLOTS; i++)
+            if (s->slots[i].estimated)
+                s->cuda.cu->cuEventDestroy(s->slots[i].estimated);
         ff_gpume_cuda_uploads_free(&s->cuda, &s->uploads);
         ff_gpume_cuda_free(&s->table);
         ff_gpume_cuda_free(&s->estimate);

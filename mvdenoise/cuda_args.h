@@ -14,8 +14,9 @@
 #include "libavfilter/gpume/mvdenoise/arithmetic.h"
 #include "libavfilter/gpume/picture/cuda_args.h"
 
-/** Threads of all blocks but those that estimate. */
+/** Threads of all blocks but those that transform stacks, or estimate. */
 #define MVDENOISE_CUDA_THREADS          256
+#define MVDENOISE_CUDA_STACK_THREADS    128
 #define MVDENOISE_CUDA_WARPS            (MVDENOISE_CUDA_THREADS / 32)
 #define MVDENOISE_CUDA_ESTIMATE_THREADS 1024
 /** Lanes of what is 8 samples wide: a patch, or a block whose noise is measured. */
@@ -28,8 +29,9 @@
 /** Words of shared memory in which 8 lanes transpose 8x8 values; rows begin in different banks, and so do tiles. */
 #define MVDENOISE_CUDA_TILE_ROW         12
 #define MVDENOISE_CUDA_TILE             (8 * MVDENOISE_CUDA_TILE_ROW + 8)
-/** The same of a patch that is sought. */
+/** The same of a patch that is sought, and of eight candidates: their sums of squares, and which they are. */
 #define MVDENOISE_CUDA_PATCH            (MVDENOISE_SAMPLES / 2 + 4)
+#define MVDENOISE_CUDA_TRIED            (8 * 2 + 8 * 2)
 
 /** Bins among which energies are counted. */
 #define MVDENOISE_CUDA_LOG2_BINS        11
@@ -41,7 +43,7 @@
 
 /** A component, in all kernels. What is done in rows, is done by blocks of threads from block on. */
 typedef struct MvdenoiseCudaComponent {
-    unsigned long long first;   ///< bytes from the beginning of a copy to sample (0, 0)
+    unsigned first;             ///< bytes from the beginning of a copy to sample (0, 0)
     int stride;                 ///< bytes
     int w, h;                   ///< samples
     int hsub, vsub;
@@ -66,11 +68,14 @@ typedef struct MvdenoiseCudaFieldsArgs {
     int radius;
 } MvdenoiseCudaFieldsArgs;
 
-/** Parameters of the kernel that makes half samples. Planes follow each other, plane bytes apart. */
+/**
+ * Parameters of the kernel that makes half samples. The planes of a copy follow each other, plane bytes apart;
+ * offsets into it have 32 bits.
+ */
 typedef struct MvdenoiseCudaHalvesArgs {
     MvdenoiseCudaComponents components;
     unsigned long long copy;
-    unsigned long long plane;
+    unsigned plane;
     int depth;
 } MvdenoiseCudaHalvesArgs;
 
@@ -115,7 +120,7 @@ typedef struct MvdenoiseCudaMatchArgs {
     unsigned long long pictures[MVDENOISE_CUDA_FIELDS];
     unsigned long long vectors[MVDENOISE_CUDA_FIELDS];  ///< cells
     unsigned long long matches[MVDENOISE_CUDA_FIELDS];  ///< GpumeCellVector of each patch
-    unsigned long long plane;
+    unsigned plane;
     unsigned long long noise;           ///< MvdenoiseNoise of each component
     int second;                         ///< pass
 } MvdenoiseCudaMatchArgs;
@@ -129,7 +134,7 @@ typedef struct MvdenoiseCudaStacksArgs {
     /** Copies of pictures of a window, the current one in the middle; 0: there is none. */
     unsigned long long noisy[MVDENOISE_MAX_STACK], pilot[MVDENOISE_MAX_STACK];
     unsigned long long matches[MVDENOISE_CUDA_FIELDS];  ///< 0: there are none
-    unsigned long long plane;
+    unsigned plane;
     unsigned long long noise;           ///< MvdenoiseNoise of each component
     unsigned long long table;           ///< int[MVDENOISE_CUDA_TABLE()]
     unsigned long long results;         ///< unsigned short[8][8] of each patch, column by column

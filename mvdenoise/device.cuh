@@ -92,6 +92,7 @@ static __device__ __forceinline__ GpumeU64 mvdenoise_element(const GpumeU64 (&a)
 struct MvdenoiseUnit {
     int component;
     int col, row;
+    int first_col;          ///< of the block of threads
     int is_there;           ///< else they have the last one of the row, too
 };
 
@@ -108,7 +109,8 @@ static __device__ __forceinline__ MvdenoiseUnit mvdenoise_unit(const MvdenoiseCu
     *c = mvdenoise_component(a, u.component);
     across     = (c->cols + MVDENOISE_CUDA_ROW - 1) / MVDENOISE_CUDA_ROW;
     u.row      = (block - c->block) / across;
-    u.col      = (block - c->block - u.row * across) * MVDENOISE_CUDA_ROW + threadIdx.x / MVDENOISE_CUDA_LANES;
+    u.first_col = (block - c->block - u.row * across) * MVDENOISE_CUDA_ROW;
+    u.col      = u.first_col + threadIdx.x / MVDENOISE_CUDA_LANES;
     u.is_there = u.col < c->cols;
     u.col      = gpume_min(u.col, c->cols - 1);
     return u;
@@ -137,21 +139,21 @@ static __device__ __forceinline__ GpumeU64 mvdenoise_add_lanes(GpumeU64 v, int f
     return v;
 }
 
-/** Where the two samples are whose mean is that at a vector's end; both may be the same. */
+/** Where the two samples are whose mean is that at a vector's end, in a copy; both may be the same. */
 struct MvdenoisePair {
-    GpumeU64 a, b;
+    GpumeU32 a, b;          ///< bytes from the copy's first
 };
 
 /**
- * @param copy   of a picture
  * @param x, y   of the patch
- * @param dx, dy vector in quarter samples
+ * @param vector in quarter samples
  */
-static __device__ __forceinline__ MvdenoisePair mvdenoise_pair(const MvdenoiseCudaComponent &c, GpumeU64 copy,
-                                                               GpumeU64 plane, int x, int y, int dx, int dy)
+static __device__ __forceinline__ MvdenoisePair mvdenoise_pair(const MvdenoiseCudaComponent &c, GpumeU32 plane, int x, int y,
+                                                               GpumeU32 vector)
 {
+    const int dx = (short)(vector & 0xffff), dy = (short)(vector >> 16);
     const int px = mvdenoise_inside(x + (dx >> 2), c.w), py = mvdenoise_inside(y + (dy >> 2), c.h);
-    const GpumeU64 at = copy + c.first + (long long)py * c.stride + px * MVDENOISE_BYTES;
+    const GpumeU32 at = c.first + (GpumeU32)(py * c.stride + px * MVDENOISE_BYTES);
     GpumeU32 pair = 0;
     MvdenoisePair p;
 

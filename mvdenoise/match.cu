@@ -5,7 +5,8 @@
 
 /**
  * @file
- * The best match of each patch in a picture. Eight lanes have a patch, each tries a candidate.
+ * The best match of each patch in a picture. Eight lanes have a patch, each a candidate. Of those that are
+ * equal only one is tried, so the block of threads makes a list: mostly it is much shorter.
  */
 
 #include "libavfilter/gpume/mvdenoise/device.cuh"
@@ -22,8 +23,8 @@ typedef SquaresOf<sizeof(MvdenoiseSample)>::Squares Squares;
 
 /** Samples from which a candidate is taken, four of a number of bytes with a sign each, the first the lowest. */
 #define BYTES4(a, b, c, d) (((U64)(a) & 255) | ((U64)(b) & 255) << 8 | ((U64)(c) & 255) << 16 | ((U64)(d) & 255) << 24)
-#define PLACES_X (BYTES4(0, 7, 0, 7) | BYTES4(-8, 15, 3, 3) << 32)
-#define PLACES_Y (BYTES4(0, 0, 7, 7) | BYTES4(3, 3, -8, 15) << 32)
+#define PLACES_X (BYTES4(0, 7, 0, 7) | BYTES4(-8, 15, 3, 0) << 32)
+#define PLACES_Y (BYTES4(0, 0, 7, 7) | BYTES4(3, 3, -8, 0) << 32)
 
 /** The samples of a row of a patch, from any place on. */
 static __device__ __forceinline__ void read_row(GpumeU32 v[ROW], GpumeU64 at, int shift)
@@ -54,36 +55,119 @@ static __device__ __forceinline__ void add_squares(Squares *sum, GpumeU32 a, Gpu
     }
 }
 
-/** The vector that a lane tries, in quarters of the component's samples. */
+/** The vector that a lane has, in quarters of the component's samples: the last one zero. */
 static __device__ __forceinline__ GpumeU32 candidate(const GpumeCells &g, const MvdenoiseCudaComponent &c,
                                                      GpumeU64 vectors, int x, int y, int lane)
 {
     const int i = (signed char)(PLACES_X >> 8 * lane), j = (signed char)(PLACES_Y >> 8 * lane);
     const int col = av_clip((x + i) * (1 << c.hsub) >> MVDENOISE_LOG2_CELL, 0, g.cols - 1);
     const int row = av_clip((y + j) * (1 << c.vsub) >> MVDENOISE_LOG2_CELL, 0, g.rows - 1);
-    const GpumeU32 word = mvdenoise_word(vectors + 4ull * (row * g.cols + col));
+    const GpumeU32 word = mvdenoise_word(vectors + 4ull * (GpumeU32)(row * g.cols + col));
 
-    return !mvdenoise_is_vector(word) ? word :
+    return lane == MVDENOISE_PLACES ? 0 : !mvdenoise_is_vector(word) ? word :
            mvdenoise_of_vector(mvdenoise_subsampled((short)(word & 0xffff), c.hsub),
                                mvdenoise_subsampled((short)(word >> 16), c.vsub));
 }
 
+/** Whether a lane has a vector that none before it has. */
+static __device__ __forceinline__ int is_new(GpumeU32 vector, int lane)
+{
+    int is = mvdenoise_is_vector(vector);
+
+    GPUME_UNROLL for (int i = 1; i < MVDENOISE_CUDA_LANES; i++) {
+        const GpumeU32 other = __shfl_sync(GPUME_WHOLE_WARP, vector, (threadIdx.x - i) & 31);
+
+        is &= lane < i || other != vector;
+    }
+    return is;
+}
+
 /** Leaves the patch in shared memory, of which each lane has a row. */
-static __device__ __forceinline__ void share_patch(GpumeU32 *own, GpumeU64 at, int stride, int lane)
+static __device__ __forceinline__ void share_patch(GpumeU32 *own, GpumeU64 copy, GpumeU32 at, int stride, int lane)
 {
     GpumeU32 row[ROW];
 
-    at += (long long)stride * lane;
-    read_row(row, at & ~3ull, 8 * (int)(at & 3));
+    at += (GpumeU32)(stride * lane);
+    read_row(row, copy + (at & ~3u), 8 * (int)(at & 3));
     GPUME_UNROLL for (int i = 0; i < ROW; i++)
         own[ROW * lane + i] = row[i];
-    __syncwarp();
+}
+
+/** The squared differences of a patch and its match. */
+static __device__ __forceinline__ Squares compare(const GpumeU32 *own, GpumeU64 copy, MvdenoisePair pair, int stride)
+{
+    const int shift_a = 8 * (int)(pair.a & 3), shift_b = 8 * (int)(pair.b & 3);
+    Squares sum = 0;
+
+    pair.a &= ~3u;
+    pair.b &= ~3u;
+    GPUME_UNROLL for (int i = 0; i < MVDENOISE_PATCH; i++) {
+        GpumeU32 a[ROW], b[ROW], words[4];
+
+        read_row(a, copy + pair.a, shift_a);
+        read_row(b, copy + pair.b, shift_b);
+        pair.a += stride;
+        pair.b += stride;
+        if (ROW == 4 || !(i & 1))
+            gpume_load4(words, own + ROW * i);
+        GPUME_UNROLL for (int k = 0; k < ROW; k++)
+            add_squares(&sum, words[ROW == 4 ? k : ROW * (i & 1) + k], mean(a[k], b[k]));
+    }
+    return sum;
+}
+
+/** What the block of threads shares. */
+struct Shared {
+    GpumeU32 *patches;          ///< MVDENOISE_CUDA_PATCH words each
+    Squares *squares;           ///< of each thread's candidate
+    GpumeU32 *vectors, *whose;  ///< the list: candidates, and their threads
+    GpumeU32 *counts;           ///< of the warps' new ones
+};
+
+/** Lists what is to be tried. Returns how many there are. */
+static __device__ __forceinline__ GpumeU32 list(const Shared &s, GpumeU32 vector, int is_listed)
+{
+    const GpumeU32 listed = __ballot_sync(GPUME_WHOLE_WARP, is_listed);
+    const int warp = threadIdx.x / 32;
+    GpumeU32 at = gpume_popcount(listed & ((1u << threadIdx.x % 32) - 1)), nb = 0;
+
+    if (threadIdx.x % 32 == 0)
+        s.counts[warp] = gpume_popcount(listed);
+    __syncthreads();
+    GPUME_UNROLL for (int i = 0; i < MVDENOISE_CUDA_WARPS; i++) {
+        const GpumeU32 count = s.counts[i];
+
+        at += i < warp ? count : 0;
+        nb += count;
+    }
+    if (is_listed) {
+        s.vectors[at] = vector;
+        s.whose[at]   = threadIdx.x;
+    }
+    __syncthreads();
+    return nb;
+}
+
+/** Tries candidate i of the list. */
+static __device__ __forceinline__ void try_vector(const MvdenoiseCudaMatchArgs &args, const Shared &s,
+                                                  const MvdenoiseCudaComponent &c, const MvdenoiseNoise *noise, int i,
+                                                  int first_col, int y)
+{
+    const GpumeU32 vector = s.vectors[i];
+    const int whose = s.whose[i], patch = whose / MVDENOISE_CUDA_LANES;
+    const MvdenoisePair pair = mvdenoise_pair(c, args.plane, mvdenoise_place(first_col + patch, c.w), y, vector);
+    Squares sum = compare(s.patches + patch * MVDENOISE_CUDA_PATCH, mvdenoise_element(args.pictures, blockIdx.y), pair,
+                          c.stride);
+
+    if (!args.second)
+        sum += (Squares)noise->penalty[(vector >> 16 & 3) << 2 | (vector & 3)];
+    s.squares[whose] = sum;
 }
 
 /**
  * grid:   rows of MVDENOISE_CUDA_ROW patches, of all components; pictures
  * block:  MVDENOISE_CUDA_THREADS
- * shared: MVDENOISE_CUDA_PATCH words for every 8 threads
+ * shared: MVDENOISE_CUDA_PATCH + MVDENOISE_CUDA_TRIED words for every 8 threads, and one for every warp
  */
 GPUME_KERNEL_OF(MvdenoiseCudaMatchArgs, MVDENOISE_CUDA_THREADS)
 {
@@ -91,34 +175,31 @@ GPUME_KERNEL_OF(MvdenoiseCudaMatchArgs, MVDENOISE_CUDA_THREADS)
     MvdenoiseCudaComponent c;
     const MvdenoiseUnit u = mvdenoise_unit(args.components, &c);
     const MvdenoiseNoise *noise = (const MvdenoiseNoise *)args.noise + u.component;
-    const int lane = threadIdx.x % MVDENOISE_CUDA_LANES;
+    const int lane = threadIdx.x % MVDENOISE_CUDA_LANES, group = threadIdx.x / MVDENOISE_CUDA_LANES;
     const int x    = mvdenoise_place(u.col, c.w), y = mvdenoise_place(u.row, c.h);
-    GpumeU32 *own  = shared + threadIdx.x / MVDENOISE_CUDA_LANES * MVDENOISE_CUDA_PATCH;
-    Squares sum    = 0, best;
-    MvdenoisePair pair;
-    GpumeU32 vector;
-    int shift_a, shift_b;
+    Squares sum    = ~(Squares)0, best;
+    GpumeU32 vector, nb;
+    int is_listed;
+    Shared s;
 
     if (!noise->sigma)
         return;
-    share_patch(own, args.own + c.first + (long long)y * c.stride + x * MVDENOISE_BYTES, c.stride, lane);
-    vector  = candidate(args.cells, c, mvdenoise_element(args.vectors, blockIdx.y), x, y, lane);
-    pair    = mvdenoise_pair(c, mvdenoise_element(args.pictures, blockIdx.y), args.plane, x, y,
-                             (short)(vector & 0xffff), (short)(vector >> 16));
-    shift_a = 8 * (int)(pair.a & 3);
-    shift_b = 8 * (int)(pair.b & 3);
-    pair.a &= ~3ull;
-    pair.b &= ~3ull;
-    GPUME_UNROLL for (int i = 0; i < MVDENOISE_PATCH; i++) {
-        GpumeU32 a[ROW], b[ROW];
-
-        read_row(a, pair.a + (long long)c.stride * i, shift_a);
-        read_row(b, pair.b + (long long)c.stride * i, shift_b);
-        GPUME_UNROLL for (int k = 0; k < ROW; k++)
-            add_squares(&sum, own[ROW * i + k], mean(a[k], b[k]));
-    }
+    s.patches = shared;
+    s.squares = (Squares *)(s.patches + MVDENOISE_CUDA_ROW * MVDENOISE_CUDA_PATCH);
+    s.vectors = (GpumeU32 *)(s.squares + MVDENOISE_CUDA_THREADS);
+    s.whose   = s.vectors + MVDENOISE_CUDA_THREADS;
+    s.counts  = s.whose + MVDENOISE_CUDA_THREADS;
+    share_patch(s.patches + group * MVDENOISE_CUDA_PATCH, args.own,
+                c.first + (GpumeU32)(y * c.stride + x * MVDENOISE_BYTES), c.stride, lane);
+    vector    = candidate(args.cells, c, mvdenoise_element(args.vectors, blockIdx.y), x, y, lane);
+    is_listed = is_new(vector, lane) && u.is_there;
+    nb        = list(s, vector, is_listed);
+    if (threadIdx.x < nb)
+        try_vector(args, s, c, noise, threadIdx.x, u.first_col, y);
+    __syncthreads();
     /* of equal ones the first is the best */
-    sum  = mvdenoise_is_vector(vector) ? sum << 3 | lane : ~(Squares)0;
+    if (is_listed)
+        sum = s.squares[threadIdx.x] << 3 | lane;
     best = sum;
     GPUME_UNROLL for (int bit = 1; bit < MVDENOISE_CUDA_LANES; bit <<= 1) {
         const Squares other = MVDENOISE_BYTES == 1
@@ -127,7 +208,7 @@ GPUME_KERNEL_OF(MvdenoiseCudaMatchArgs, MVDENOISE_CUDA_THREADS)
 
         best = other < best ? other : best;
     }
-    if (u.is_there && (best == ~(Squares)0 ? !lane : sum == best))
+    if (is_listed && sum == best)
         ((GpumeU32 *)mvdenoise_element(args.matches, blockIdx.y))[c.number + u.row * c.cols + u.col] =
             (best >> 3) <= noise->accept[args.second] ? vector : MVDENOISE_NO_VECTOR;
 }

@@ -17,11 +17,14 @@
 #define OWN    (MOST / 2)
 /** Places that are transformed over time at once: the coefficients of all have to stay in registers. */
 #define PART   (MOST > 5 ? 2 : 4)
+#define THREADS MVDENOISE_CUDA_STACK_THREADS
+/** Blocks of threads that a multiprocessor is to have at the same time, as far as registers do for it. */
+#define RESIDENT (MOST > 5 ? 2 : SECOND ? 4 : 6)
 
 /** What a lane knows of its stack. */
 struct Stack {
     MvdenoiseCudaComponent c;
-    GpumeU64 plane;
+    GpumeU32 plane;
     int x, y;               ///< of the patch
     int lane;               ///< of the eight
     GpumeU32 *tile;         ///< for transpositions
@@ -29,6 +32,7 @@ struct Stack {
     const int *gains;
     GpumeU32 vectors;       ///< match in the lane's picture
     GpumeU32 exist;         ///< bits of the pictures that have a match
+    int are_whole;          ///< all pictures have one, of the whole warp
     int base;               ///< of the patches' samples
     int fraction;
 };
@@ -90,22 +94,25 @@ static __device__ __forceinline__ void transpose(const Stack &s, int v[8])
 /** The lane's column of a patch, where a vector leads. */
 static __device__ __forceinline__ void read_column(const Stack &s, int v[8], GpumeU64 copy, GpumeU32 vector)
 {
-    const MvdenoisePair pair = mvdenoise_pair(s.c, copy, s.plane, s.x, s.y, (short)(vector & 0xffff),
-                                              (short)(vector >> 16));
-    const GpumeU64 a = pair.a + s.lane * MVDENOISE_BYTES, b = pair.b + s.lane * MVDENOISE_BYTES;
+    const MvdenoisePair pair = mvdenoise_pair(s.c, s.plane, s.x, s.y, vector);
+    GpumeU32 a = pair.a + s.lane * MVDENOISE_BYTES, b = pair.b + s.lane * MVDENOISE_BYTES;
 
-    GPUME_UNROLL for (int i = 0; i < 8; i++)
-        v[i] = (mvdenoise_sample(a + (long long)s.c.stride * i) + mvdenoise_sample(b + (long long)s.c.stride * i) +
-                1) >> 1;
+    GPUME_UNROLL for (int i = 0; i < 8; i++) {
+        v[i] = (mvdenoise_sample(copy + a) + mvdenoise_sample(copy + b) + 1) >> 1;
+        a   += s.c.stride;
+        b   += s.c.stride;
+    }
 }
 
 /** The lane's column of the patch itself. */
 static __device__ __forceinline__ void read_own(const Stack &s, int v[8], GpumeU64 copy)
 {
-    const GpumeU64 at = copy + s.c.first + (long long)s.y * s.c.stride + (s.x + s.lane) * MVDENOISE_BYTES;
+    GpumeU32 at = s.c.first + (GpumeU32)(s.y * s.c.stride + (s.x + s.lane) * MVDENOISE_BYTES);
 
-    GPUME_UNROLL for (int i = 0; i < 8; i++)
-        v[i] = mvdenoise_sample(at + (long long)s.c.stride * i);
+    GPUME_UNROLL for (int i = 0; i < 8; i++) {
+        v[i] = mvdenoise_sample(copy + at);
+        at  += s.c.stride;
+    }
 }
 
 /** Which of a stack's patches that of a picture is; of a field, without the current picture. */
@@ -114,9 +121,34 @@ static __device__ __forceinline__ int rank_of(const Stack &s, int i)
     return gpume_popcount(s.exist & ((1u << (i - (i > OWN))) - 1)) + (i > OWN);
 }
 
+#if MOST == 5
+/** Transforms stacks of five over time, which are most. */
+static __device__ __forceinline__ void over_five(int c[MOST][8])
+{
+    const int round = 1 << MVDENOISE_LOG2_TIME >> 1;
+
+    GPUME_UNROLL for (int i = 0; i < 8; i++) {
+        const int e0 = c[0][i] + c[4][i], e1 = c[1][i] + c[3][i], o0 = c[0][i] - c[4][i], o1 = c[1][i] - c[3][i];
+        const int middle = c[2][i], m = 648 * middle;
+
+        c[0][i] = (458 * (e0 + e1 + middle) + round) >> MVDENOISE_LOG2_TIME;
+        c[1][i] = (616 * o0 + 381 * o1 + round) >> MVDENOISE_LOG2_TIME;
+        c[2][i] = (524 * e0 - 200 * e1 - m + round) >> MVDENOISE_LOG2_TIME;
+        c[3][i] = (381 * o0 - 616 * o1 + round) >> MVDENOISE_LOG2_TIME;
+        c[4][i] = (200 * e0 - 524 * e1 + m + round) >> MVDENOISE_LOG2_TIME;
+    }
+}
+#endif
+
 /** Transforms what all pictures have at each of the lane's places. */
 static __device__ __forceinline__ void over_time(const Stack &s, int c[MOST][8])
 {
+#if MOST == 5
+    if (s.are_whole) {
+        over_five(c);
+        return;
+    }
+#endif
     GPUME_UNROLL for (int first = 0; first < 8; first += PART) {
         int sums[MOST][PART];
 
@@ -168,14 +200,15 @@ static __device__ __forceinline__ void transform(const Stack &s, int c[MOST][8],
 }
 
 /** Leaves 0 of what noise explains. Returns the weight. */
-static __device__ __forceinline__ GpumeU32 threshold(const Stack &s, int c[MOST][8], int least)
+static __device__ __forceinline__ GpumeU32 threshold(const Stack &s, int c[MOST][8], const MvdenoiseNoise *noise)
 {
     const int first = c[0][0];
+    const int mean = noise->threshold[0], other = noise->threshold[1];
     GpumeU32 left = 0;
 
     GPUME_UNROLL for (int k = 0; k < MOST; k++) {
         GPUME_UNROLL for (int i = 0; i < 8; i++) {
-            const int stays = FFABS(c[k][i]) >= least;
+            const int stays = FFABS(c[k][i]) >= (k ? other : mean);
 
             left   += stays && (s.lane || k || i);
             c[k][i] = stays ? c[k][i] : 0;
@@ -257,13 +290,15 @@ static __device__ __forceinline__ void begin(const MvdenoiseCudaStacksArgs &args
     const int group = threadIdx.x & 24;
     GpumeU64 matches = 0;
     int column[8], exists;
-    GpumeU32 sum = 0;
+    GpumeU32 sum = 0, exist;
 
     GPUME_UNROLL for (int i = 0; i < MOST - 1; i++)
         matches = s->lane == i ? args.matches[MVDENOISE_MAX_RADIUS - OWN + i] : matches;
     s->vectors = matches ? mvdenoise_word(matches + 4ull * number) : MVDENOISE_NO_VECTOR;
     exists     = mvdenoise_is_vector(s->vectors);
-    s->exist   = __ballot_sync(GPUME_WHOLE_WARP, exists) >> group & 0xff;
+    exist      = __ballot_sync(GPUME_WHOLE_WARP, exists);
+    s->exist   = exist >> group & 0xff;
+    s->are_whole = exist == ((1u << (MOST - 1)) - 1) * 0x01010101u;
     s->matrix  = tables + gpume_popcount(s->exist) * MOST * MOST;
     s->gains   = tables + MOST * MOST * MOST;
     read_own(*s, column, args.noisy[MVDENOISE_MAX_RADIUS]);
@@ -273,14 +308,14 @@ static __device__ __forceinline__ void begin(const MvdenoiseCudaStacksArgs &args
 }
 
 /**
- * grid:   rows of MVDENOISE_CUDA_ROW patches, of all components
- * block:  MVDENOISE_CUDA_THREADS
+ * grid:   rows of MVDENOISE_CUDA_ROW patches, of all components; parts of these
+ * block:  MVDENOISE_CUDA_STACK_THREADS
  * shared: MVDENOISE_CUDA_TILE words for every 8 threads, MVDENOISE_CUDA_TABLE(MOST) words
  */
-GPUME_KERNEL_OF(MvdenoiseCudaStacksArgs, MVDENOISE_CUDA_THREADS)
+GPUME_KERNEL_OF(MvdenoiseCudaStacksArgs, THREADS, RESIDENT)
 {
     GPUME_SHARED(GpumeU32, shared);
-    int *tables = (int *)shared + MVDENOISE_CUDA_THREADS / MVDENOISE_CUDA_LANES * MVDENOISE_CUDA_TILE;
+    int *tables = (int *)shared + THREADS / MVDENOISE_CUDA_LANES * MVDENOISE_CUDA_TILE;
     const MvdenoiseNoise *noise;
     int coefs[MOST][8], number;
     GpumeU32 weight;
@@ -289,9 +324,13 @@ GPUME_KERNEL_OF(MvdenoiseCudaStacksArgs, MVDENOISE_CUDA_THREADS)
 
     u     = mvdenoise_unit(args.components, &s.c);
     noise = (const MvdenoiseNoise *)args.noise + u.component;
-    if (!noise->sigma)
+    u.first_col += blockIdx.y * (THREADS / MVDENOISE_CUDA_LANES);
+    if (!noise->sigma || u.first_col >= s.c.cols)
         return;
-    for (int i = threadIdx.x; i < (SECOND ? MVDENOISE_CUDA_TABLE(MOST) : MOST * MOST * MOST); i += MVDENOISE_CUDA_THREADS)
+    u.col      = u.first_col + threadIdx.x / MVDENOISE_CUDA_LANES;
+    u.is_there = u.col < s.c.cols;
+    u.col      = gpume_min(u.col, s.c.cols - 1);
+    for (int i = threadIdx.x; i < (SECOND ? MVDENOISE_CUDA_TABLE(MOST) : MOST * MOST * MOST); i += THREADS)
         tables[i] = (int)mvdenoise_word(args.table + 4ull * i);
     __syncthreads();
     s.x        = mvdenoise_place(u.col, s.c.w);
@@ -311,7 +350,7 @@ GPUME_KERNEL_OF(MvdenoiseCudaStacksArgs, MVDENOISE_CUDA_THREADS)
         filter(s, coefs, gains);
     } else {
         transform(s, coefs, args.noisy);
-        weight = threshold(s, coefs, noise->threshold);
+        weight = threshold(s, coefs, noise);
     }
     back(s, args.results + 2ull * MVDENOISE_SAMPLES * number, coefs, args.depth, u.is_there);
     if (!s.lane && u.is_there)
