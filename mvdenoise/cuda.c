@@ -82,7 +82,7 @@ static const struct {
     [MEASURE]  = { MVDENOISE_CUDA_measure,  0, 0, "measure the noise" },
     [ESTIMATE] = { MVDENOISE_CUDA_estimate, 0,
                    MVDENOISE_CUDA_ESTIMATE_THREADS / 32 * 2 * 8 + (MVDENOISE_CUDA_BINS + 2) * 4, "estimate the noise" },
-    [MATCH]    = { MVDENOISE_CUDA_match,    0, SHARED(MVDENOISE_CUDA_PATCH + MVDENOISE_CUDA_TRIED + 1), "find matches" },
+    [MATCH]    = { MVDENOISE_CUDA_match,    0, SHARED(MVDENOISE_CUDA_PATCH + MVDENOISE_CUDA_TRIED + 3), "find matches" },
     [FIRST]    = { MVDENOISE_CUDA_stacks,   0, SHARED(MVDENOISE_CUDA_TILE) / STACK_PARTS, "denoise patches" },
     [SECOND]   = { MVDENOISE_CUDA_stacks,  10, SHARED(MVDENOISE_CUDA_TILE) / STACK_PARTS, "denoise patches again" },
     [COMBINE]  = { MVDENOISE_CUDA_combine,  0, 0, "make a picture" },

@@ -6,7 +6,8 @@
 /**
  * @file
  * The best match of each patch in a picture. Eight lanes have a patch, each a candidate. Of those that are
- * equal only one is tried, so the block of threads makes a list: mostly it is much shorter.
+ * equal only one is tried, so the block of threads makes a list, in which those are beside each other that read
+ * the same rows of the same planes.
  */
 
 #include "libavfilter/gpume/mvdenoise/device.cuh"
@@ -43,15 +44,35 @@ static __device__ __forceinline__ GpumeU32 mean(GpumeU32 a, GpumeU32 b)
     return (a | b) - ((a ^ b) >> 1 & (MVDENOISE_BYTES == 1 ? 0x7f7f7f7f : 0x7fff7fff));
 }
 
+/** The absolute differences of four bytes. */
+static __device__ __forceinline__ GpumeU32 differences(GpumeU32 a, GpumeU32 b)
+{
+#ifdef GPUME_HOST
+    return __vabsdiffu4(a, b);
+#else
+    GpumeU32 v;
+
+    asm("vabsdiff4.u32.u32.u32 %0, %1, %2, %3;" : "=r"(v) : "r"(a), "r"(b), "r"(0));
+    return v;
+#endif
+}
+
 /** Adds the squared differences of both words' samples. */
 static __device__ __forceinline__ void add_squares(Squares *sum, GpumeU32 a, GpumeU32 b)
 {
     const int bits = 8 * MVDENOISE_BYTES;
 
+    if (MVDENOISE_BYTES == 1) {
+        const GpumeU32 d = differences(a, b);
+
+        GPUME_UNROLL for (int i = 0; i < 32; i += 8)
+            *sum += (d >> i & 0xff) * (d >> i & 0xff);
+        return;
+    }
     GPUME_UNROLL for (int i = 0; i < 32; i += bits) {
         const int d = (int)(a >> i & ((1u << bits) - 1)) - (int)(b >> i & ((1u << bits) - 1));
 
-        *sum += MVDENOISE_BYTES == 1 ? (Squares)(d * d) : (Squares)((long long)d * d);
+        *sum += (Squares)((long long)d * d);
     }
 }
 
@@ -121,26 +142,48 @@ struct Shared {
     GpumeU32 *patches;          ///< MVDENOISE_CUDA_PATCH words each
     Squares *squares;           ///< of each thread's candidate
     GpumeU32 *vectors, *whose;  ///< the list: candidates, and their threads
-    GpumeU32 *counts;           ///< of the warps' new ones
+    GpumeU32 *bins;             ///< BINS: how many are in the list before those of each
 };
+
+/** Vectors whose fractions, and the rows of whose matches, are the same by 4 come into a bin. */
+#define BINS 64
+
+static __device__ __forceinline__ int bin_of(GpumeU32 vector)
+{
+    return (vector >> 16 & 15) << 2 | (vector & 3);
+}
 
 /** Lists what is to be tried. Returns how many there are. */
 static __device__ __forceinline__ GpumeU32 list(const Shared &s, GpumeU32 vector, int is_listed)
 {
-    const GpumeU32 listed = __ballot_sync(GPUME_WHOLE_WARP, is_listed);
-    const int warp = threadIdx.x / 32;
-    GpumeU32 at = gpume_popcount(listed & ((1u << threadIdx.x % 32) - 1)), nb = 0;
+    const int bin = bin_of(vector), lane = threadIdx.x;
+    GpumeU32 nb;
 
-    if (threadIdx.x % 32 == 0)
-        s.counts[warp] = gpume_popcount(listed);
+    if (lane < BINS)
+        s.bins[lane] = 0;
     __syncthreads();
-    GPUME_UNROLL for (int i = 0; i < MVDENOISE_CUDA_WARPS; i++) {
-        const GpumeU32 count = s.counts[i];
+    if (is_listed)
+        atomicAdd(&s.bins[bin], 1u);
+    __syncthreads();
+    if (lane < 32) {
+        const GpumeU32 first = s.bins[2 * lane], second = s.bins[2 * lane + 1];
+        GpumeU32 end = first + second;
 
-        at += i < warp ? count : 0;
-        nb += count;
+        GPUME_UNROLL for (int bit = 1; bit < 32; bit <<= 1) {
+            const GpumeU32 before = __shfl_sync(GPUME_WHOLE_WARP, end, (lane - bit) & 31);
+
+            end += lane >= bit ? before : 0;
+        }
+        s.bins[2 * lane]     = end - first - second;
+        s.bins[2 * lane + 1] = end - second;
+        if (lane == 31)
+            s.bins[BINS] = end;
     }
+    __syncthreads();
+    nb = s.bins[BINS];
     if (is_listed) {
+        const GpumeU32 at = atomicAdd(&s.bins[bin], 1u);
+
         s.vectors[at] = vector;
         s.whose[at]   = threadIdx.x;
     }
@@ -167,7 +210,7 @@ static __device__ __forceinline__ void try_vector(const MvdenoiseCudaMatchArgs &
 /**
  * grid:   rows of MVDENOISE_CUDA_ROW patches, of all components; pictures
  * block:  MVDENOISE_CUDA_THREADS
- * shared: MVDENOISE_CUDA_PATCH + MVDENOISE_CUDA_TRIED words for every 8 threads, and one for every warp
+ * shared: MVDENOISE_CUDA_PATCH + MVDENOISE_CUDA_TRIED words for every 8 threads, and BINS + 1
  */
 GPUME_KERNEL_OF(MvdenoiseCudaMatchArgs, MVDENOISE_CUDA_THREADS)
 {
@@ -188,7 +231,7 @@ GPUME_KERNEL_OF(MvdenoiseCudaMatchArgs, MVDENOISE_CUDA_THREADS)
     s.squares = (Squares *)(s.patches + MVDENOISE_CUDA_ROW * MVDENOISE_CUDA_PATCH);
     s.vectors = (GpumeU32 *)(s.squares + MVDENOISE_CUDA_THREADS);
     s.whose   = s.vectors + MVDENOISE_CUDA_THREADS;
-    s.counts  = s.whose + MVDENOISE_CUDA_THREADS;
+    s.bins    = s.whose + MVDENOISE_CUDA_THREADS;
     share_patch(s.patches + group * MVDENOISE_CUDA_PATCH, args.own,
                 c.first + (GpumeU32)(y * c.stride + x * MVDENOISE_BYTES), c.stride, lane);
     vector    = candidate(args.cells, c, mvdenoise_element(args.vectors, blockIdx.y), x, y, lane);

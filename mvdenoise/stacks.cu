@@ -30,15 +30,15 @@ struct Stack {
     GpumeU32 *tile;         ///< for transpositions
     const int *matrix;      ///< over time, MOST * MOST
     const int *gains;
-    GpumeU32 vectors;       ///< match in the lane's picture
+    MvdenoisePair match;    ///< where that in the lane's picture is, or without one the patch
     GpumeU32 exist;         ///< bits of the pictures that have a match
     int are_whole;          ///< all pictures have one, of the whole warp
     int base;               ///< of the patches' samples
     int fraction;
 };
 
-/** Transforms eight values. */
-static __device__ __forceinline__ void forward(int v[8], int shift)
+/** Transforms eight values, from each of which a base is taken. */
+static __device__ __forceinline__ void forward(int v[8], int base, int shift)
 {
     const int round = 1 << shift >> 1;
     const int e0 = v[0] + v[7], o0 = v[0] - v[7];
@@ -46,7 +46,7 @@ static __device__ __forceinline__ void forward(int v[8], int shift)
     const int e2 = v[2] + v[5], o2 = v[2] - v[5];
     const int e3 = v[3] + v[4], o3 = v[3] - v[4];
 
-    v[0] = (64 * (e0 + e1 + e2 + e3) + round) >> shift;
+    v[0] = (64 * (e0 + e1 + e2 + e3 - 8 * base) + round) >> shift;
     v[1] = (89 * o0 + 75 * o1 + 50 * o2 + 18 * o3 + round) >> shift;
     v[2] = (83 * (e0 - e3) + 36 * (e1 - e2) + round) >> shift;
     v[3] = (75 * o0 - 18 * o1 - 89 * o2 - 50 * o3 + round) >> shift;
@@ -91,11 +91,11 @@ static __device__ __forceinline__ void transpose(const Stack &s, int v[8])
         v[i] = (int)words[i];
 }
 
-/** The lane's column of a patch, where a vector leads. */
-static __device__ __forceinline__ void read_column(const Stack &s, int v[8], GpumeU64 copy, GpumeU32 vector)
+/** The lane's column of the match in a picture. */
+static __device__ __forceinline__ void read_column(const Stack &s, int v[8], GpumeU64 copy, int field)
 {
-    const MvdenoisePair pair = mvdenoise_pair(s.c, s.plane, s.x, s.y, vector);
-    GpumeU32 a = pair.a + s.lane * MVDENOISE_BYTES, b = pair.b + s.lane * MVDENOISE_BYTES;
+    GpumeU32 a = __shfl_sync(GPUME_WHOLE_WARP, s.match.a, (threadIdx.x & 24) + field) + s.lane * MVDENOISE_BYTES;
+    GpumeU32 b = __shfl_sync(GPUME_WHOLE_WARP, s.match.b, (threadIdx.x & 24) + field) + s.lane * MVDENOISE_BYTES;
 
     GPUME_UNROLL for (int i = 0; i < 8; i++) {
         v[i] = (mvdenoise_sample(copy + a) + mvdenoise_sample(copy + b) + 1) >> 1;
@@ -175,26 +175,24 @@ static __device__ __forceinline__ void transform(const Stack &s, int c[MOST][8],
     GPUME_UNROLL for (int j = 0; j < MOST; j++) {
         const GpumeU64 copy = copies[MVDENOISE_MAX_RADIUS - OWN + j];
         const int field = j - (j > OWN);
-        GpumeU32 vector = 0;
-        int exists = 1;
 
         GPUME_UNROLL for (int i = 0; i < 8; i++)
             c[j][i] = 0;
         /* the same for all threads */
         if (!copy)
             continue;
-        if (j == OWN) {
+        if (j == OWN)
             read_own(s, c[j], copy);
-        } else {
-            vector = __shfl_sync(GPUME_WHOLE_WARP, s.vectors, (threadIdx.x & 24) + field);
-            exists = s.exist >> field & 1;
-            read_column(s, c[j], copy, exists ? vector : 0);
-        }
-        GPUME_UNROLL for (int i = 0; i < 8; i++)
-            c[j][i] = exists ? (c[j][i] - s.base) * (1 << s.fraction) : 0;
-        forward(c[j], 7);
+        else
+            read_column(s, c[j], copy, field);
+        /* bits of fraction are the same as a shift that is shorter */
+        forward(c[j], s.base, 7 - s.fraction);
         transpose(s, c[j]);
-        forward(c[j], 8);
+        forward(c[j], 0, 8);
+        if (j != OWN && !s.are_whole) {
+            GPUME_UNROLL for (int i = 0; i < 8; i++)
+                c[j][i] = s.exist >> field & 1 ? c[j][i] : 0;
+        }
     }
     over_time(s, c);
 }
@@ -290,12 +288,13 @@ static __device__ __forceinline__ void begin(const MvdenoiseCudaStacksArgs &args
     const int group = threadIdx.x & 24;
     GpumeU64 matches = 0;
     int column[8], exists;
-    GpumeU32 sum = 0, exist;
+    GpumeU32 sum = 0, exist, vector;
 
     GPUME_UNROLL for (int i = 0; i < MOST - 1; i++)
         matches = s->lane == i ? args.matches[MVDENOISE_MAX_RADIUS - OWN + i] : matches;
-    s->vectors = matches ? mvdenoise_word(matches + 4ull * number) : MVDENOISE_NO_VECTOR;
-    exists     = mvdenoise_is_vector(s->vectors);
+    vector     = matches ? mvdenoise_word(matches + 4ull * number) : MVDENOISE_NO_VECTOR;
+    exists     = mvdenoise_is_vector(vector);
+    s->match   = mvdenoise_pair(s->c, s->plane, s->x, s->y, exists ? vector : 0);
     exist      = __ballot_sync(GPUME_WHOLE_WARP, exists);
     s->exist   = exist >> group & 0xff;
     s->are_whole = exist == ((1u << (MOST - 1)) - 1) * 0x01010101u;
@@ -338,7 +337,7 @@ GPUME_KERNEL_OF(MvdenoiseCudaStacksArgs, THREADS, RESIDENT)
     s.plane    = args.plane;
     s.lane     = threadIdx.x % MVDENOISE_CUDA_LANES;
     s.tile     = shared + threadIdx.x / MVDENOISE_CUDA_LANES * MVDENOISE_CUDA_TILE;
-    s.fraction = mvdenoise_fraction(args.depth);
+    s.fraction = MVDENOISE_BYTES == 1 ? 2 : mvdenoise_fraction(args.depth);
     number     = s.c.number + u.row * s.c.cols + u.col;
     begin(args, &s, tables, number);
     if (SECOND) {
