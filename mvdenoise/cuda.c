@@ -82,7 +82,7 @@ static const struct {
     [MEASURE]  = { MVDENOISE_CUDA_measure,  0, 0, "measure the noise" },
     [ESTIMATE] = { MVDENOISE_CUDA_estimate, 0,
                    MVDENOISE_CUDA_ESTIMATE_THREADS / 32 * 2 * 8 + (MVDENOISE_CUDA_BINS + 2) * 4, "estimate the noise" },
-    [MATCH]    = { MVDENOISE_CUDA_match,    0, SHARED(MVDENOISE_CUDA_PATCH + MVDENOISE_CUDA_TRIED + 3), "find matches" },
+    [MATCH]    = { MVDENOISE_CUDA_match,    0, SHARED(MVDENOISE_CUDA_PATCH + MVDENOISE_CUDA_TRIED + 4), "find matches" },
     [FIRST]    = { MVDENOISE_CUDA_stacks,   0, SHARED(MVDENOISE_CUDA_TILE) / STACK_PARTS, "denoise patches" },
     [SECOND]   = { MVDENOISE_CUDA_stacks,  10, SHARED(MVDENOISE_CUDA_TILE) / STACK_PARTS, "denoise patches again" },
     [COMBINE]  = { MVDENOISE_CUDA_combine,  0, 0, "make a picture" },
@@ -563,10 +563,9 @@ static int find_matches(CUDABackend *s, const MvdenoiseStep *step, MvdenoiseCuda
         .components = s->patches, .cells = s->cells, .plane = s->padding.size, .noise = noise_of(s, current),
         .own = step->second ? s->slots[current].pilot.data : s->slots[current].noisy.data, .second = step->second,
     };
-    int nb = 0;
 
     for (int i = 0; i < 2 * radius; i++) {
-        const int slot = step->slots[i + (i >= radius)];
+        const int slot = step->slots[i + (i >= radius)], nb = args.nb;
 
         if (slot < 0)
             continue;
@@ -574,9 +573,9 @@ static int find_matches(CUDABackend *s, const MvdenoiseStep *step, MvdenoiseCuda
         args.vectors[nb]  = s->slots[current].cells.data + i * cells;
         args.matches[nb]  = s->matches.data + i * size;
         stacks->matches[MVDENOISE_MAX_RADIUS - radius + i] = args.matches[nb];
-        nb++;
+        args.nb++;
     }
-    return nb ? launch(s, MATCH, s->patch_grid, nb, 1, &args) : 0;
+    return args.nb ? launch(s, MATCH, s->patch_grid, 1, 1, &args) : 0;
 }
 
 /* Makes a frame, or the pilot, of the patches. With the context pushed. */

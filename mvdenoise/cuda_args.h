@@ -112,7 +112,7 @@ typedef struct MvdenoiseCudaEstimateArgs {
     int grid;                           ///< blocks of threads
 } MvdenoiseCudaEstimateArgs;
 
-/** Parameters of the kernel that finds matches. Blocks y: pictures that are searched. */
+/** Parameters of the kernel that finds matches, in nb pictures. */
 typedef struct MvdenoiseCudaMatchArgs {
     MvdenoiseCudaComponents components; ///< with patches
     GpumeCells cells;
@@ -122,6 +122,7 @@ typedef struct MvdenoiseCudaMatchArgs {
     unsigned long long matches[MVDENOISE_CUDA_FIELDS];  ///< GpumeCellVector of each patch
     unsigned plane;
     unsigned long long noise;           ///< MvdenoiseNoise of each component
+    int nb;
     int second;                         ///< pass
 } MvdenoiseCudaMatchArgs;
 

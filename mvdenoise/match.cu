@@ -142,6 +142,7 @@ struct Shared {
     GpumeU32 *patches;          ///< MVDENOISE_CUDA_PATCH words each
     Squares *squares;           ///< of each thread's candidate
     GpumeU32 *vectors, *whose;  ///< the list: candidates, and their threads
+    GpumeU64 *places;           ///< of each picture: it, vectors, matches
     GpumeU32 *bins;             ///< BINS: how many are in the list before those of each
 };
 
@@ -192,25 +193,57 @@ static __device__ __forceinline__ GpumeU32 list(const Shared &s, GpumeU32 vector
 }
 
 /** Tries candidate i of the list. */
-static __device__ __forceinline__ void try_vector(const MvdenoiseCudaMatchArgs &args, const Shared &s,
+static __device__ __forceinline__ void try_vector(const MvdenoiseCudaMatchArgs &args, const Shared &s, GpumeU64 picture,
                                                   const MvdenoiseCudaComponent &c, const MvdenoiseNoise *noise, int i,
                                                   int first_col, int y)
 {
     const GpumeU32 vector = s.vectors[i];
     const int whose = s.whose[i], patch = whose / MVDENOISE_CUDA_LANES;
     const MvdenoisePair pair = mvdenoise_pair(c, args.plane, mvdenoise_place(first_col + patch, c.w), y, vector);
-    Squares sum = compare(s.patches + patch * MVDENOISE_CUDA_PATCH, mvdenoise_element(args.pictures, blockIdx.y), pair,
-                          c.stride);
+    Squares sum = compare(s.patches + patch * MVDENOISE_CUDA_PATCH, picture, pair, c.stride);
 
     if (!args.second)
         sum += (Squares)noise->penalty[(vector >> 16 & 3) << 2 | (vector & 3)];
     s.squares[whose] = sum;
 }
 
+/** The best of a patch's candidates; of equal ones it is the first. Bits above the lane's number are its squares. */
+static __device__ __forceinline__ Squares best_of(Squares sum)
+{
+    GPUME_UNROLL for (int bit = 1; bit < MVDENOISE_CUDA_LANES; bit <<= 1) {
+        const Squares other = MVDENOISE_BYTES == 1
+                              ? (Squares)__shfl_xor_sync(GPUME_WHOLE_WARP, (GpumeU32)sum, bit)
+                              : (Squares)mvdenoise_of_lane(sum, bit);
+
+        sum = other < sum ? other : sum;
+    }
+    return sum;
+}
+
+/** Finds where in shared memory what is, and notes where pictures are: arguments with an index are slow. */
+static __device__ __forceinline__ Shared share(const MvdenoiseCudaMatchArgs &args, GpumeU32 *shared)
+{
+    const int i = threadIdx.x;
+    Shared s;
+
+    s.patches = shared;
+    s.squares = (Squares *)(s.patches + MVDENOISE_CUDA_ROW * MVDENOISE_CUDA_PATCH);
+    s.places  = (GpumeU64 *)(s.squares + MVDENOISE_CUDA_THREADS);
+    s.vectors = (GpumeU32 *)(s.places + 3 * MVDENOISE_CUDA_FIELDS);
+    s.whose   = s.vectors + MVDENOISE_CUDA_THREADS;
+    s.bins    = s.whose + MVDENOISE_CUDA_THREADS;
+    if (i < MVDENOISE_CUDA_FIELDS) {
+        s.places[3 * i]     = mvdenoise_element(args.pictures, i);
+        s.places[3 * i + 1] = mvdenoise_element(args.vectors,  i);
+        s.places[3 * i + 2] = mvdenoise_element(args.matches,  i);
+    }
+    return s;
+}
+
 /**
- * grid:   rows of MVDENOISE_CUDA_ROW patches, of all components; pictures
+ * grid:   rows of MVDENOISE_CUDA_ROW patches, of all components
  * block:  MVDENOISE_CUDA_THREADS
- * shared: MVDENOISE_CUDA_PATCH + MVDENOISE_CUDA_TRIED words for every 8 threads, and BINS + 1
+ * shared: MVDENOISE_CUDA_PATCH + MVDENOISE_CUDA_TRIED words for every 8 threads, BINS + 1, 6 for every field
  */
 GPUME_KERNEL_OF(MvdenoiseCudaMatchArgs, MVDENOISE_CUDA_THREADS)
 {
@@ -220,38 +253,28 @@ GPUME_KERNEL_OF(MvdenoiseCudaMatchArgs, MVDENOISE_CUDA_THREADS)
     const MvdenoiseNoise *noise = (const MvdenoiseNoise *)args.noise + u.component;
     const int lane = threadIdx.x % MVDENOISE_CUDA_LANES, group = threadIdx.x / MVDENOISE_CUDA_LANES;
     const int x    = mvdenoise_place(u.col, c.w), y = mvdenoise_place(u.row, c.h);
-    Squares sum    = ~(Squares)0, best;
-    GpumeU32 vector, nb;
-    int is_listed;
     Shared s;
 
     if (!noise->sigma)
         return;
-    s.patches = shared;
-    s.squares = (Squares *)(s.patches + MVDENOISE_CUDA_ROW * MVDENOISE_CUDA_PATCH);
-    s.vectors = (GpumeU32 *)(s.squares + MVDENOISE_CUDA_THREADS);
-    s.whose   = s.vectors + MVDENOISE_CUDA_THREADS;
-    s.bins    = s.whose + MVDENOISE_CUDA_THREADS;
+    s = share(args, shared);
     share_patch(s.patches + group * MVDENOISE_CUDA_PATCH, args.own,
                 c.first + (GpumeU32)(y * c.stride + x * MVDENOISE_BYTES), c.stride, lane);
-    vector    = candidate(args.cells, c, mvdenoise_element(args.vectors, blockIdx.y), x, y, lane);
-    is_listed = is_new(vector, lane) && u.is_there;
-    nb        = list(s, vector, is_listed);
-    if (threadIdx.x < nb)
-        try_vector(args, s, c, noise, threadIdx.x, u.first_col, y);
     __syncthreads();
-    /* of equal ones the first is the best */
-    if (is_listed)
-        sum = s.squares[threadIdx.x] << 3 | lane;
-    best = sum;
-    GPUME_UNROLL for (int bit = 1; bit < MVDENOISE_CUDA_LANES; bit <<= 1) {
-        const Squares other = MVDENOISE_BYTES == 1
-                              ? (Squares)__shfl_xor_sync(GPUME_WHOLE_WARP, (GpumeU32)best, bit)
-                              : (Squares)mvdenoise_of_lane(best, bit);
+    GPUME_NO_UNROLL for (int i = 0; i < args.nb; i++) {
+        const GpumeU32 vector = candidate(args.cells, c, s.places[3 * i + 1], x, y, lane);
+        const int is_listed   = is_new(vector, lane) && u.is_there;
+        const GpumeU32 nb     = list(s, vector, is_listed);
+        Squares sum = ~(Squares)0, best;
 
-        best = other < best ? other : best;
+        if (threadIdx.x < nb)
+            try_vector(args, s, s.places[3 * i], c, noise, threadIdx.x, u.first_col, y);
+        __syncthreads();
+        if (is_listed)
+            sum = s.squares[threadIdx.x] << 3 | lane;
+        best = best_of(sum);
+        if (is_listed && sum == best)
+            ((GpumeU32 *)s.places[3 * i + 2])[c.number + u.row * c.cols + u.col] =
+                (best >> 3) <= noise->accept[args.second] ? vector : MVDENOISE_NO_VECTOR;
     }
-    if (is_listed && sum == best)
-        ((GpumeU32 *)mvdenoise_element(args.matches, blockIdx.y))[c.number + u.row * c.cols + u.col] =
-            (best >> 3) <= noise->accept[args.second] ? vector : MVDENOISE_NO_VECTOR;
 }

@@ -104,6 +104,26 @@ static __device__ __forceinline__ void read_column(const Stack &s, int v[8], Gpu
     }
 }
 
+/** Has rows of all matches come near, of which the lane has one each: what reads them has no registers to wait in. */
+static __device__ __forceinline__ void prefetch(const Stack &s, const GpumeU64 (&copies)[MVDENOISE_MAX_STACK])
+{
+#ifndef GPUME_HOST
+    const GpumeU32 row = (GpumeU32)(s.c.stride * s.lane);
+
+    GPUME_UNROLL for (int i = 0; i < MOST - 1; i++) {
+        const GpumeU64 copy = copies[MVDENOISE_MAX_RADIUS - OWN + i + (i >= OWN)];
+        const GpumeU32 a = __shfl_sync(GPUME_WHOLE_WARP, s.match.a, (threadIdx.x & 24) + i);
+        const GpumeU32 b = __shfl_sync(GPUME_WHOLE_WARP, s.match.b, (threadIdx.x & 24) + i);
+
+        /* the same for all threads */
+        if (!copy)
+            continue;
+        asm volatile("prefetch.global.L1 [%0];" : : "l"(copy + (a + row)));
+        asm volatile("prefetch.global.L1 [%0];" : : "l"(copy + (b + row)));
+    }
+#endif
+}
+
 /** The lane's column of the patch itself. */
 static __device__ __forceinline__ void read_own(const Stack &s, int v[8], GpumeU64 copy)
 {
@@ -343,11 +363,14 @@ GPUME_KERNEL_OF(MvdenoiseCudaStacksArgs, THREADS, RESIDENT)
     if (SECOND) {
         GpumeU32 gains[MOST][4];
 
+        prefetch(s, args.pilot);
+        prefetch(s, args.noisy);
         transform(s, coefs, args.pilot);
         find_gains(s, gains, coefs, noise->most, noise->reciprocal, &weight);
         transform(s, coefs, args.noisy);
         filter(s, coefs, gains);
     } else {
+        prefetch(s, args.noisy);
         transform(s, coefs, args.noisy);
         weight = threshold(s, coefs, noise);
     }
