@@ -245,7 +245,7 @@ static __device__ __forceinline__ Shared share(const MvdenoiseCudaMatchArgs &arg
  * block:  MVDENOISE_CUDA_THREADS
  * shared: MVDENOISE_CUDA_PATCH + MVDENOISE_CUDA_TRIED words for every 8 threads, BINS + 1, 6 for every field
  */
-GPUME_KERNEL_OF(MvdenoiseCudaMatchArgs, MVDENOISE_CUDA_THREADS)
+GPUME_KERNEL_OF(MvdenoiseCudaMatchArgs, MVDENOISE_CUDA_THREADS, 6)
 {
     GPUME_SHARED(GpumeU32, shared);
     MvdenoiseCudaComponent c;

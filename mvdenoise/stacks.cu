@@ -370,7 +370,6 @@ GPUME_KERNEL_OF(MvdenoiseCudaStacksArgs, THREADS, RESIDENT)
         transform(s, coefs, args.noisy);
         filter(s, coefs, gains);
     } else {
-        prefetch(s, args.noisy);
         transform(s, coefs, args.noisy);
         weight = threshold(s, coefs, noise);
     }
