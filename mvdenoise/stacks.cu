@@ -221,7 +221,8 @@ static __device__ __forceinline__ void transform(const Stack &s, int c[MOST][8],
 static __device__ __forceinline__ GpumeU32 threshold(const Stack &s, int c[MOST][8], const MvdenoiseNoise *noise)
 {
     const int first = c[0][0];
-    const int mean = noise->threshold[0], other = noise->threshold[1];
+    /* one patch has no mean over time */
+    const int other = noise->threshold[1], mean = s.exist ? noise->threshold[0] : other;
     GpumeU32 left = 0;
 
     GPUME_UNROLL for (int k = 0; k < MOST; k++) {
