@@ -73,7 +73,7 @@ AVFILTER_DEFINE_CLASS(mvdenoise);
 
 static enum AVPixelFormat hw_format(const AVFilterContext *ctx, int i)
 {
-    return AV_PIX_FMT_NONE;
+    return ff_mvdenoise_hw_format(i);
 }
 
 static int query_formats(const AVFilterContext *ctx,
@@ -115,11 +115,17 @@ static av_cold int open_searcher(AVFilterContext *ctx, int radius)
     return ff_gpume_searcher_open(&s->searcher, &cfg);
 }
 
-static av_cold int config_output(AVFilterLink *outlink)
+static av_cold void close_mvdenoise(MvdenoiseContext *s)
 {
-    AVFilterContext *ctx = outlink->src;
-    MvdenoiseContext *s  = ctx->priv;
-    const MvdenoiseConfig cfg = {
+    ff_mvdenoise_close(&s->mvdenoise);
+    ff_gpume_hwframes_close(&s->frames);
+}
+
+/* For frames in system memory, or like these hardware frames. */
+static av_cold int open_mvdenoise(AVFilterContext *ctx, AVBufferRef *hw_frames)
+{
+    MvdenoiseContext *s = ctx->priv;
+    MvdenoiseConfig cfg = {
         .executor = gpume_slice_threads(ctx),
         .radius   = needed_radius(s),
         .sigma    = s->sigma > 0 ? FFMAX(lrint(s->sigma * MVDENOISE_SIGMA_ONE), 1) : 0,
@@ -130,9 +136,26 @@ static av_cold int config_output(AVFilterLink *outlink)
     };
     int ret;
 
-    ff_mvdenoise_close(&s->mvdenoise);
-    ret = open_searcher(ctx, cfg.radius);
-    return ret < 0 ? ret : ff_mvdenoise_open(&s->mvdenoise, &cfg);
+    close_mvdenoise(s);
+    ret = ff_gpume_hwframes_open(&s->frames, hw_frames);
+    if (ret >= 0) {
+        cfg.hw_frames = s->frames.in;
+        ret = ff_mvdenoise_open(&s->mvdenoise, &cfg);
+    }
+    if (ret < 0)
+        close_mvdenoise(s);
+    return ret;
+}
+
+static av_cold int config_output(AVFilterLink *outlink)
+{
+    AVFilterContext *ctx = outlink->src;
+    MvdenoiseContext *s  = ctx->priv;
+    int ret = open_searcher(ctx, needed_radius(s));
+
+    if (ret >= 0)
+        ret = open_mvdenoise(ctx, ff_filter_link(ctx->inputs[0])->hw_frames_ctx);
+    return ret < 0 ? ret : ff_gpume_hwframes_config(&s->frames, outlink);
 }
 
 /* Says once what a search for this radius is called. */
@@ -161,7 +184,8 @@ static int produce(AVFilterContext *ctx)
     out = av_frame_clone(next);
     if (!out)
         return AVERROR(ENOMEM);
-    ret = ff_gpume_new_samples(&s->frames, ctx->outputs[0], out, NULL);
+    /* a hardware frame got its own when it came */
+    ret = s->frames.out ? 0 : ff_gpume_new_samples(&s->frames, ctx->outputs[0], out, NULL);
     if (ret >= 0)
         ret = ff_mvdenoise_make(s->mvdenoise, out);
     if (ret < 0) {
@@ -173,20 +197,49 @@ static int produce(AVFilterContext *ctx)
     return ret < 0 ? ret : 1;
 }
 
+/* Adds a frame. A hardware frame gets the samples of the output, so that a decoder has its surface back at once. */
+static int push(AVFilterContext *ctx, AVFrame **frame)
+{
+    MvdenoiseContext *s = ctx->priv;
+    AVFrame *samples = NULL;
+    int ret = 0;
+
+    if (s->frames.out)
+        ret = ff_gpume_new_samples(&s->frames, ctx->outputs[0], *frame, &samples);
+    if (ret >= 0)
+        ret = ff_mvdenoise_push(s->mvdenoise, frame, samples);
+    av_frame_free(&samples);
+    return ret;
+}
+
 /* Takes the next frame of the input, or what it begins has to wait. */
 static int take(AVFilterContext *ctx, AVFrame **frame)
 {
     MvdenoiseContext *s = ctx->priv;
-    const int fits = ff_gpume_hwframes_fit(&s->frames, ctx->inputs[0], *frame);
+    int ret = ff_gpume_hwframes_fit(&s->frames, ctx->inputs[0], *frame);
 
-    if (fits < 0)
-        return fits;
+    if (ret < 0)
+        return ret;
     if (!ff_mvdenoise_continues(s->mvdenoise, *frame)) {
         ff_mvdenoise_flush(s->mvdenoise);
         FFSWAP(AVFrame *, s->next, *frame);
         return 0;
     }
-    return ff_mvdenoise_push(s->mvdenoise, frame);
+    /* the sequence goes on in frames of another pool */
+    if (!ret)
+        ret = ff_gpume_hwframes_open(&s->frames, (*frame)->hw_frames_ctx);
+    return ret < 0 ? ret : push(ctx, frame);
+}
+
+/* Begins another sequence. */
+static int take_next(AVFilterContext *ctx)
+{
+    MvdenoiseContext *s = ctx->priv;
+    int ret = ff_gpume_hwframes_fit(&s->frames, ctx->inputs[0], s->next);
+
+    if (!ret)
+        ret = open_mvdenoise(ctx, s->next->hw_frames_ctx);
+    return ret < 0 ? ret : push(ctx, &s->next);
 }
 
 /* Gets the next frame with its motion fields. Returns 1, 0 if there is none, or an AVERROR code. */
@@ -197,7 +250,7 @@ static int receive(AVFilterContext *ctx)
     int ret;
 
     if (s->next) {
-        ret = ff_mvdenoise_push(s->mvdenoise, &s->next);
+        ret = take_next(ctx);
         return ret < 0 ? ret : 1;
     }
     ret = ff_gpume_searcher_pull(s->searcher, &frame);
@@ -252,7 +305,7 @@ static av_cold void uninit(AVFilterContext *ctx)
 
     av_frame_free(&s->next);
     ff_gpume_searcher_close(&s->searcher);
-    ff_mvdenoise_close(&s->mvdenoise);
+    close_mvdenoise(s);
 }
 
 static const AVFilterPad mvdenoise_outputs[] = {
@@ -267,11 +320,13 @@ const GPUME_FILTER ff_vf_mvdenoise = {
     GPUME_PUBLIC(name)        = "mvdenoise",
     GPUME_PUBLIC(description) = NULL_IF_CONFIG_SMALL("Denoise along motion vectors."),
     GPUME_PUBLIC(priv_class)  = &mvdenoise_class,
-    GPUME_PUBLIC(flags)       = AVFILTER_FLAG_SLICE_THREADS,
-    .priv_size = sizeof(MvdenoiseContext),
-    .uninit    = uninit,
-    .activate  = activate,
+    GPUME_PUBLIC(flags)       = AVFILTER_FLAG_HWDEVICE |
+                                AVFILTER_FLAG_SLICE_THREADS,
+    .priv_size      = sizeof(MvdenoiseContext),
+    .uninit         = uninit,
+    .activate       = activate,
     FILTER_INPUTS(ff_video_default_filterpad),
     FILTER_OUTPUTS(mvdenoise_outputs),
     FILTER_QUERY_FUNC2(query_formats),
+    .flags_internal = FF_FILTER_FLAG_HWFRAME_AWARE,
 };

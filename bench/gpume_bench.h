@@ -128,6 +128,25 @@ AVBufferRef *bench_alloc_frames(Bench *b, enum AVPixelFormat sw_format);
 /** One of them. To be freed. */
 AVFrame *bench_get_frame(AVBufferRef *frames);
 
+/* Launches of a filter, each between two events. */
+
+/** Stand between the filter and the driver, from before it is opened on. */
+void bench_begin_launches(Bench *b);
+void bench_end_launches(Bench *b);
+/** Another filter is opened. */
+void bench_forget_kernels(void);
+/** Let the device have work until launches are queued, once it is done with all before. */
+void bench_keep_busy(Bench *b);
+void bench_record_launches(int recording);
+/** Print what each kernel took of what was recorded, and write rows. @param nb pictures that were made */
+void bench_print_launches(Bench *b, BenchRow row, int nb);
+
+/**
+ * Let gpume search pictures, which are taken over.
+ * @param out the same with their vectors on the device
+ */
+void bench_find_vectors(Bench *b, AVBufferRef *frames, AVFrame **in, AVFrame **out, int nb, const char *options);
+
 void bench_search_init(Bench *b, BenchSearch *s, int algo, int block, int range,
                        int exhaustive);
 /** BenchLaunch: each search has another pair of neighbouring pictures. */
@@ -154,6 +173,8 @@ void bench_flow(Bench *b, const char *path);
 void bench_mvview(Bench *b);
 /** What mvfps takes. */
 void bench_mvfps(Bench *b);
+/** What mvdenoise takes, with noise in the pictures of a file. */
+void bench_mvdenoise(Bench *b, const char *path);
 void bench_memory(Bench *b);
 
 #endif /* GPUME_BENCH_H */

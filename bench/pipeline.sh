@@ -151,7 +151,7 @@ compare() {
         option() { printf '%s\n' "$search" | sed -n "s/.*$1=\([0-9]*\).*/\1/p"; }
         algo=${search%%:*}
         case $search in
-            *,mvview=*|*,mvfps*) algo="$algo and ${search#*,}" ;;
+            *,mvview=*|*,mvfps*|*,mvdenoise*) algo="$algo and ${search#*,}" ;;
         esac
         pipeline_block=$(option block)
         if [ "$search" != none ]; then
@@ -194,6 +194,10 @@ bench_pipeline() {
             compare "nvdec doubled" 1 streams 1920x1080 null \
                 "$hme:dir=both:pel=1:block=$size $hme:dir=both:pel=1:block=$size,mvfps" $gpu -i "$long"
         done
+        # along the vectors of two frames on each side
+        compare "nvdec denoised" 1 streams 1920x1080 null \
+            "$hme:dir=both:refs=2:block=8 $hme:dir=both:refs=2:block=8:smooth=8,mvdenoise $hme:dir=both:refs=2:block=8,mvdenoise=sigma=5" \
+            $gpu -i "$long"
         for n in 2 4 7; do
             compare 'nvdec processes' $n streams 1920x1080 null "$ds $fs $hme:block=16" $gpu -i "$long"
         done

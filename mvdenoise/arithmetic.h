@@ -45,6 +45,8 @@
 #define MVDENOISE_FROM_LOWER    1428
 #define MVDENOISE_FROM_ENERGY   809
 #define MVDENOISE_TEXTURE       27689
+/** Samples of a block that may be black or white. */
+#define MVDENOISE_MAX_CUT_OFF   4
 
 /** Mean squared differences that noise explains, in sigma^2 / 16: of noisy patches, of those of the pilot. */
 #define MVDENOISE_ACCEPT_NOISY  80
@@ -125,6 +127,36 @@ GPUME_INLINE int mvdenoise_lost(int x, int y)
     if (!x || !y)
         return x + y == 0 ? 0 : x + y == 2 ? 11 : 15;
     return between == 2 ? 25 : between == 1 ? 23 : 20;
+}
+
+/** Returns the square root, rounded down. */
+GPUME_INLINE unsigned long long mvdenoise_root(unsigned long long square)
+{
+    unsigned long long result = 0;
+    int bit;
+
+    for (bit = 31; bit >= 0; bit--) {
+        const unsigned long long next = result | 1ULL << bit;
+
+        if (next * next <= square)
+            result = next;
+    }
+    return result;
+}
+
+/** Returns sigma of noise whose blocks have a mean energy. */
+GPUME_INLINE int mvdenoise_sigma(unsigned long long energy, int depth)
+{
+    const unsigned long long square = energy * MVDENOISE_FROM_ENERGY >> (2 * (depth - 8) + 4);
+    const unsigned long long sigma  = square > MVDENOISE_TEXTURE ? mvdenoise_root(square - MVDENOISE_TEXTURE) : 0;
+
+    return (int)FFMIN(sigma, MVDENOISE_SIGMA_MAX);
+}
+
+/** Returns the strength with which noise of sigma is taken out. @param factor by 256 */
+GPUME_INLINE int mvdenoise_strength(long long sigma, int factor)
+{
+    return (int)FFMIN((sigma * factor + 128) >> 8, MVDENOISE_SIGMA_MAX);
 }
 
 /** What noise of a strength is, for samples of a depth. */

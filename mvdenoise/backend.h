@@ -26,7 +26,8 @@ typedef struct MvdenoiseStep {
     int second;                                 ///< pass
     int radius;
     int slots[MVDENOISE_MAX_STACK];             ///< pictures from distance -radius to radius; -1: there is none
-    MvdenoiseNoise noise[GPUME_COMPONENTS];     ///< of the current picture; sigma 0: the component stays as it is
+    /** Of the current picture; sigma 0: the component stays as it is. Not set for a backend that estimates. */
+    MvdenoiseNoise noise[GPUME_COMPONENTS];
     AVFrame *out;                               ///< NULL: the result is the pilot of the current picture
 } MvdenoiseStep;
 
@@ -35,21 +36,34 @@ typedef struct MvdenoiseBackend {
     size_t priv_size;
     /** Format of the frames on its device; AV_PIX_FMT_NONE: frames in system memory. */
     enum AVPixelFormat hw_format;
+    /** It finds the noise of a picture itself when that is loaded, and nobody but its device knows it. */
+    int estimates;
     /** @param cfg stays valid until uninit() */
     int  (*init)(void *priv, const MvdenoiseConfig *cfg);
     /** Forgets all pictures. Those from now on have this layout, which stays. */
     int  (*set_layout)(void *priv, const GpumeLayout *layout);
     /**
      * Puts a picture into a slot, with its motion fields.
+     * @param samples  the frame, or another one, that has its samples
+     * @param first    whether a sequence begins
      * @param has      set to whether there is a field, for distances from -radius to radius
      * @param measures of the components whose noise is to be measured; NULL: of none
      */
-    int  (*load)(void *priv, int slot, const AVFrame *frame, int *has, MvdenoiseMeasure *measures);
+    int  (*load)(void *priv, int slot, const AVFrame *frame, const AVFrame *samples, int first, int *has,
+                 MvdenoiseMeasure *measures);
     int  (*make)(void *priv, const MvdenoiseStep *step);
     /** Also after a failed init(). */
     void (*uninit)(void *priv);
 } MvdenoiseBackend;
 
+/** Returns whether a component is to be denoised. */
+static inline int mvdenoise_is_chosen(const MvdenoiseConfig *cfg, const GpumeLayout *layout, int component)
+{
+    return cfg->planes >> layout->components[component].plane & 1;
+}
+
 extern const MvdenoiseBackend ff_mvdenoise_backend_cpu;
+/** In a build without CUDA its hw_format is AV_PIX_FMT_NONE. */
+extern const MvdenoiseBackend ff_mvdenoise_backend_cuda;
 
 #endif /* AVFILTER_GPUME_MVDENOISE_BACKEND_H */

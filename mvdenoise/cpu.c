@@ -269,13 +269,14 @@ static int find_fields(CPUBackend *s, Slot *slot, const AVFrame *frame, int *has
     return 0;
 }
 
-static int load(void *priv, int slot, const AVFrame *frame, int *has, MvdenoiseMeasure *measures)
+static int load(void *priv, int slot, const AVFrame *frame, const AVFrame *samples, int first, int *has,
+                MvdenoiseMeasure *measures)
 {
     CPUBackend *s = priv;
     int ret;
 
     s->slot     = &s->slots[slot];
-    s->frame    = frame;
+    s->frame    = samples;
     s->measures = measures;
     s->copies   = s->slot->noisy;
     ret = find_fields(s, s->slot, frame, has);

@@ -7,11 +7,16 @@
 
 #include "libavutil/attributes.h"
 #include "libavutil/error.h"
+#include "libavutil/hwcontext.h"
+#include "libavutil/log.h"
 #include "libavutil/macros.h"
 #include "libavutil/mem.h"
+#include "libavutil/pixdesc.h"
 
 #include "libavfilter/gpume/mvdenoise/backend.h"
 #include "libavfilter/gpume/mvdenoise/mvdenoise.h"
+
+static const MvdenoiseBackend *const backends[] = { &ff_mvdenoise_backend_cpu, &ff_mvdenoise_backend_cuda };
 
 /** A picture of the sequence. */
 typedef struct Picture {
@@ -22,6 +27,8 @@ typedef struct Picture {
 
 struct Mvdenoise {
     MvdenoiseConfig cfg;
+    const void *device_ctx;             ///< of hardware frames; NULL: frames are in memory
+    enum AVPixelFormat sw_format;       ///< of hardware frames
     const MvdenoiseBackend *backend;
     void *priv;
     GpumeLayout layout;
@@ -33,6 +40,38 @@ struct Mvdenoise {
     int missing;
 };
 
+enum AVPixelFormat ff_mvdenoise_hw_format(int i)
+{
+    for (int j = 0; j < FF_ARRAY_ELEMS(backends); j++)
+        if (backends[j]->hw_format != AV_PIX_FMT_NONE && !i--)
+            return backends[j]->hw_format;
+    return AV_PIX_FMT_NONE;
+}
+
+static av_cold int choose_backend(Mvdenoise *s)
+{
+    const AVHWFramesContext *frames = s->cfg.hw_frames ? (void *)s->cfg.hw_frames->data : NULL;
+    const enum AVPixelFormat hw_format = frames ? frames->format : AV_PIX_FMT_NONE;
+
+    if (frames) {
+        s->device_ctx = frames->device_ctx;
+        s->sw_format  = frames->sw_format;
+    }
+    if (frames && !ff_gpume_layout_supports(s->sw_format)) {
+        av_log(s->cfg.log_ctx, AV_LOG_ERROR, "mvdenoise does not support hardware frames of format %s with "
+               "samples of format %s.\n", av_get_pix_fmt_name(hw_format), av_get_pix_fmt_name(s->sw_format));
+        return AVERROR(ENOSYS);
+    }
+    for (int i = 0; i < FF_ARRAY_ELEMS(backends); i++)
+        if (backends[i]->hw_format == hw_format) {
+            s->backend = backends[i];
+            return 0;
+        }
+    av_log(s->cfg.log_ctx, AV_LOG_ERROR, "mvdenoise does not support hardware frames of format %s; put hwdownload "
+           "before it.\n", av_get_pix_fmt_name(hw_format));
+    return AVERROR(ENOSYS);
+}
+
 av_cold int ff_mvdenoise_open(Mvdenoise **mvdenoise, const MvdenoiseConfig *cfg)
 {
     Mvdenoise *s = *mvdenoise = av_mallocz(sizeof(*s));
@@ -41,12 +80,14 @@ av_cold int ff_mvdenoise_open(Mvdenoise **mvdenoise, const MvdenoiseConfig *cfg)
     if (!s)
         return AVERROR(ENOMEM);
     s->cfg           = *cfg;
-    s->backend       = &ff_mvdenoise_backend_cpu;
     s->layout.format = AV_PIX_FMT_NONE;
     /* a result needs those around it, and with two passes the pilots of the latest need those ahead */
     s->nb_slots      = (cfg->passes + 1) * cfg->radius + 1;
-    s->priv = av_mallocz(s->backend->priv_size);
-    ret     = s->priv ? s->backend->init(s->priv, &s->cfg) : AVERROR(ENOMEM);
+    ret = choose_backend(s);
+    if (ret >= 0) {
+        s->priv = av_mallocz(s->backend->priv_size);
+        ret     = s->priv ? s->backend->init(s->priv, &s->cfg) : AVERROR(ENOMEM);
+    }
     if (ret < 0)
         ff_mvdenoise_close(mvdenoise);
     return ret;
@@ -74,14 +115,28 @@ av_cold void ff_mvdenoise_close(Mvdenoise **mvdenoise)
     av_freep(mvdenoise);
 }
 
+/* Returns the format of samples. */
+static enum AVPixelFormat format_of(const AVFrame *frame)
+{
+    return frame->hw_frames_ctx ? ((const AVHWFramesContext *)frame->hw_frames_ctx->data)->sw_format : frame->format;
+}
+
 static int is_layout(const Mvdenoise *s, const AVFrame *frame)
 {
-    return s->layout.format == frame->format && s->layout.w == frame->width && s->layout.h == frame->height;
+    return s->layout.format == format_of(frame) && s->layout.w == frame->width && s->layout.h == frame->height;
+}
+
+/* Whether frames like this one are what was opened. */
+static int is_opened(const Mvdenoise *s, const AVFrame *frame)
+{
+    const AVHWFramesContext *frames = frame->hw_frames_ctx ? (void *)frame->hw_frames_ctx->data : NULL;
+
+    return frames ? s->device_ctx == frames->device_ctx && s->sw_format == frames->sw_format : !s->device_ctx;
 }
 
 int ff_mvdenoise_continues(const Mvdenoise *s, const AVFrame *frame)
 {
-    return !s->nb_in || is_layout(s, frame);
+    return is_opened(s, frame) && (!s->nb_in || is_layout(s, frame));
 }
 
 static int set_layout(Mvdenoise *s, const AVFrame *frame)
@@ -90,7 +145,7 @@ static int set_layout(Mvdenoise *s, const AVFrame *frame)
 
     if (is_layout(s, frame))
         return 0;
-    ff_gpume_layout_init(&s->layout, frame->format, frame->width, frame->height);
+    ff_gpume_layout_init(&s->layout, format_of(frame), frame->width, frame->height);
     ret = s->backend->set_layout(s->priv, &s->layout);
     if (ret < 0)
         s->layout.format = AV_PIX_FMT_NONE;
@@ -102,12 +157,6 @@ static Picture *picture(Mvdenoise *s, int64_t number)
     return &s->pictures[number % s->nb_slots];
 }
 
-/* Whether a component is denoised. */
-static int is_chosen(const Mvdenoise *s, int component)
-{
-    return s->cfg.planes >> s->layout.components[component].plane & 1;
-}
-
 /* Sets the noise of a picture, with which the components are denoised. */
 static int set_sigma(Mvdenoise *s, Picture *p, const MvdenoiseMeasure *measures)
 {
@@ -117,15 +166,16 @@ static int set_sigma(Mvdenoise *s, Picture *p, const MvdenoiseMeasure *measures)
     if (!s->cfg.sigma)
         ret = ff_mvdenoise_estimate(&s->estimate, estimated, measures, &s->layout, !s->nb_in);
     for (int i = 0; i < s->layout.nb_components; i++) {
-        const int64_t sigma = s->cfg.sigma ? s->cfg.sigma : estimated[i];
+        const int sigma = s->cfg.sigma ? s->cfg.sigma : estimated[i];
 
-        p->sigma[i] = is_chosen(s, i) ? FFMIN((sigma * s->cfg.strength + 128) >> 8, MVDENOISE_SIGMA_MAX) : 0;
+        p->sigma[i] = mvdenoise_is_chosen(&s->cfg, &s->layout, i) ? mvdenoise_strength(sigma, s->cfg.strength) : 0;
     }
     return ret;
 }
 
-int ff_mvdenoise_push(Mvdenoise *s, AVFrame **frame)
+int ff_mvdenoise_push(Mvdenoise *s, AVFrame **frame, const AVFrame *samples)
 {
+    const int measures_noise = !s->backend->estimates && !s->cfg.sigma;
     MvdenoiseMeasure measures[GPUME_COMPONENTS];
     Picture *p;
     int ret;
@@ -136,10 +186,11 @@ int ff_mvdenoise_push(Mvdenoise *s, AVFrame **frame)
     if (ret < 0)
         return ret;
     for (int i = 0; i < s->layout.nb_components; i++)
-        measures[i].wanted = is_chosen(s, i);
+        measures[i].wanted = mvdenoise_is_chosen(&s->cfg, &s->layout, i);
     p   = picture(s, s->nb_in);
-    ret = s->backend->load(s->priv, s->nb_in % s->nb_slots, *frame, p->has, s->cfg.sigma ? NULL : measures);
-    if (ret >= 0)
+    ret = s->backend->load(s->priv, s->nb_in % s->nb_slots, *frame, samples ? samples : *frame, !s->nb_in,
+                           p->has, measures_noise ? measures : NULL);
+    if (ret >= 0 && !s->backend->estimates)
         ret = set_sigma(s, p, measures);
     if (ret < 0)
         return ret;
@@ -177,7 +228,7 @@ static int make(Mvdenoise *s, int64_t number, int second, AVFrame *out)
         if (exists && step.slots[radius + i] < 0)
             s->missing = FFMAX(s->missing, FFABS(i));
     }
-    for (int i = 0; i < s->layout.nb_components; i++)
+    for (int i = 0; i < s->layout.nb_components && !s->backend->estimates; i++)
         step.noise[i] = mvdenoise_noise(p->sigma[i], s->layout.depth);
     return s->backend->make(s->priv, &step);
 }
@@ -195,7 +246,7 @@ int ff_mvdenoise_make(Mvdenoise *s, AVFrame *out)
     }
     ret = make(s, s->nb_out, second, out);
     if (ret >= 0)
-        s->nb_out++;
+        av_frame_free(&picture(s, s->nb_out++)->frame);
     return ret;
 }
 

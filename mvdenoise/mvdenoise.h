@@ -25,24 +25,33 @@ typedef struct MvdenoiseConfig {
     int strength;               ///< factor of it, in 1/256
     int passes;                 ///< 1 or 2
     unsigned planes;            ///< bits of those that are denoised
+    /** AVHWFramesContext of the frames, or NULL: they are in memory. It can go after ff_mvdenoise_open(). */
+    const AVBufferRef *hw_frames;
     void *log_ctx;
 } MvdenoiseConfig;
 
 typedef struct Mvdenoise Mvdenoise;
 
+/** Returns format i of hardware frames that can be denoised; AV_PIX_FMT_NONE: there are no more. */
+enum AVPixelFormat ff_mvdenoise_hw_format(int i);
+
 /** @return 0 or an AVERROR code, and then *mvdenoise is NULL */
 int ff_mvdenoise_open(Mvdenoise **mvdenoise, const MvdenoiseConfig *cfg);
 void ff_mvdenoise_close(Mvdenoise **mvdenoise);
 
-/** Returns whether a frame continues the sequence: else flush it, make what is left, and begin another. */
+/**
+ * Returns whether a frame continues the sequence: else flush it, make what is left, and begin another.
+ * One with samples of another format on a device, or on another device, has to have another Mvdenoise.
+ */
 int ff_mvdenoise_continues(const Mvdenoise *mvdenoise, const AVFrame *frame);
 
 /**
  * Adds a frame to the sequence, or begins another one after the end of the last. Frames that can be
- * made must have been made before.
+ * made must have been made before. The samples are read now, and not later.
+ * @param samples a frame that has them, of the same size and format; NULL: *frame
  * @return 0, in which case the frame was taken over and *frame is NULL, or an AVERROR code
  */
-int ff_mvdenoise_push(Mvdenoise *mvdenoise, AVFrame **frame);
+int ff_mvdenoise_push(Mvdenoise *mvdenoise, AVFrame **frame, const AVFrame *samples);
 
 /** Ends the sequence: no more frames follow. */
 void ff_mvdenoise_flush(Mvdenoise *mvdenoise);

@@ -13,9 +13,6 @@
 
 #include "libavfilter/gpume/mvdenoise/noise.h"
 
-/** Samples of a block that may be black or white. */
-#define MAX_CUT_OFF 4
-
 #define FUNC(name) name ## _8
 #define SAMPLE     uint8_t
 #include "libavfilter/gpume/mvdenoise/noise_template.c"
@@ -42,20 +39,6 @@ void ff_mvdenoise_measure(uint64_t *energies, uint16_t *means, const uint8_t *sa
 static int compare(const void *a, const void *b)
 {
     return FFDIFFSIGN(*(const uint64_t *)a, *(const uint64_t *)b);
-}
-
-/* Returns the square root, rounded down. */
-static uint64_t root(uint64_t square)
-{
-    uint64_t result = 0;
-
-    for (int bit = 31; bit >= 0; bit--) {
-        const uint64_t next = result | 1ULL << bit;
-
-        if (next * next <= square)
-            result = next;
-    }
-    return result;
 }
 
 /* Copies the energies of blocks that count: not those of bars, which are flat from one edge to the other. */
@@ -100,13 +83,11 @@ static uint64_t noise_energy(const uint64_t *energies, size_t nb)
 static int sigma_of(MvdenoiseEstimate *e, const MvdenoiseMeasure *m, int cols, int rows, int depth)
 {
     const size_t nb = choose_blocks(e, m->energies, cols, rows);
-    uint64_t square;
 
     if (!nb)
         return 0;
     qsort(e->energies, nb, sizeof(*e->energies), compare);
-    square = noise_energy(e->energies, nb) * MVDENOISE_FROM_ENERGY >> (2 * (depth - 8) + 4);
-    return square > MVDENOISE_TEXTURE ? FFMIN(root(square - MVDENOISE_TEXTURE), MVDENOISE_SIGMA_MAX) : 0;
+    return mvdenoise_sigma(noise_energy(e->energies, nb), depth);
 }
 
 /* Returns whether a picture shows something else than the one before: by the means of their blocks. */

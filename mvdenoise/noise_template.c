@@ -19,7 +19,7 @@ static uint64_t FUNC(energy)(const uint8_t *samples, ptrdiff_t stride, int block
         for (int x = 0; x < MVDENOISE_PATCH - 2; x++)
             across[y][x] = p[x] - 2 * p[x + 1] + p[x + 2];
     }
-    if (cut_off > MAX_CUT_OFF)
+    if (cut_off > MVDENOISE_MAX_CUT_OFF)
         return MVDENOISE_NO_ENERGY;
     for (int y = 0; y < MVDENOISE_PATCH - 2; y++)
         for (int x = 0; x < MVDENOISE_PATCH - 2; x++) {

@@ -39,6 +39,13 @@ run() {
                  mvfps=fps=3x:scene=1,hwdownload,format=nv12" -fps_mode passthrough -f framecrc -
         return
     fi
+    if [ "$2" = mvdenoise ]; then
+        LD_LIBRARY_PATH=$standin timeout 60 "$ffmpeg" -hide_banner -nostdin -loglevel error \
+            -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
+            -vf "format=nv12,gpume=algo=$3:range=4:dir=both:backend=cpu,hwupload_cuda,
+                 mvdenoise=radius=1:strength=9,hwdownload,format=nv12" -f framecrc -
+        return
+    fi
     set -- "algo=$3:range=4:dir=both:mv_file=-:backend=$1" "$2"
     case $2 in
         memory) set -- -f lavfi -i "$source,format=gray" -vf "gpume=$1" ;;
@@ -106,3 +113,4 @@ each memory cuda fs 2 0         # out of memory
 each frames auto umh 719 1      # a launch failed: the context is dead
 each mvview device ds 999 0
 each mvfps device ds 999 0
+each mvdenoise device ds 999 0

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Tests of the CUDA backend that FATE does not cover, on the stand-in for the driver:
-# frames on the device compared with the CPU, two devices in one graph, what mvview draws and mvfps makes,
+# frames on the device compared with the CPU, two devices in one graph, what mvview draws, mvfps and mvdenoise make,
 # and no allocations or waits for the whole context or stream after the first frames.
 #
 # usage: cuda-frames.sh RESULTS FFMPEG STANDIN_DIR
@@ -128,6 +128,34 @@ for row in nv12/fps=2x yuv420p/fps=5/2x:scene=0 p010le/fps=3x:scene=1.2:cut=blen
     check "cuda-mvfps-copied/$row" "other pictures" cmp -s "$tmp/cpu" "$tmp/gpu"
 done
 
+# What mvdenoise makes of them, of every kind of samples, with noise that it estimates, across a cut, and where it
+# searches itself. More of it: gpume_mvdenoise.
+for row in nv12/radius=2/refs=2 yuv420p/radius=1:passes=1:sigma=9/refs=1 p010le/radius=2/refs=2 \
+           yuv444p16le/radius=3:planes=1/refs=3 yuv444p/radius=4:sigma=3/refs=4 p016le/radius=0:passes=2/refs=1 \
+           nv12/radius=2:sigma=12.5:strength=0.7/none yuva420p/radius=1/none; do
+    format=${row%%/*}
+    options=${row#*/}
+    search=gpume=algo=hme:range=24:block=8:dir=both:smooth=8:${options#*/}:backend
+    options=${options%%/*}
+    case $row in
+        */none) on_cpu= on_gpu= ;;
+        *) on_cpu=$search=cpu, on_gpu=$search=cuda, ;;
+    esac
+    noisy="$cut,noise=alls=14:allf=t,format=$format"
+    ffmpeg -lavfi "$noisy,${on_cpu}mvdenoise=$options" -f framecrc - > "$tmp/cpu"
+    ffmpeg -init_hw_device cuda=cu:0 -filter_hw_device cu -lavfi "$noisy,hwupload_cuda,
+        ${on_gpu}mvdenoise=$options,hwdownload,format=$format" -f framecrc - > "$tmp/gpu"
+    check "cuda-mvdenoise/$row" "other pictures" \
+        eval "[ \"\$(grep -c '^0,' '$tmp/cpu')\" = 8 ] && cmp -s '$tmp/cpu' '$tmp/gpu'"
+    # the same where the fields do not stay on the device
+    if [ -n "$on_gpu" ]; then
+        ffmpeg -init_hw_device cuda=cu:0 -filter_hw_device cu -lavfi "$noisy,hwupload_cuda,
+            ${on_gpu}hwdownload,format=$format,hwupload_cuda,mvdenoise=$options,hwdownload,format=$format" \
+            -f framecrc - > "$tmp/gpu"
+        check "cuda-mvdenoise-copied/$row" "other pictures" cmp -s "$tmp/cpu" "$tmp/gpu"
+    fi
+done
+
 # steady NAME LAUNCHES ARGUMENT...: checks the calls of the 10th to the 20th frame, each of which
 # has so many launches
 steady() {
@@ -171,3 +199,13 @@ check cuda-mvfps-fields "vectors were uploaded" \
 steady cuda-steady-mvfps-list 11 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
     -vf "format=nv12,gpume=algo=ds:dir=both:backend=cpu:async_depth=1,hwupload_cuda,mvfps=fps=2x,$first_only"
 check cuda-mvfps-list "vectors were not uploaded" grep -q cuMemcpyHtoD "$tmp/calls"
+# a copy of each frame, its half samples, cells of vectors, the noise in two steps; a pilot: matches, patches, the
+# picture, half samples; the same again without these
+steady cuda-steady-mvdenoise 13 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
+    -vf "format=nv12,hwupload_cuda,gpume=algo=ds:dir=both:refs=2,mvdenoise=strength=9,$first_only"
+check cuda-mvdenoise-fields "vectors were uploaded" \
+    eval "grep -q cuLaunchKernel '$tmp/calls' && ! grep -q 'cuMemcpyHtoD' '$tmp/calls'"
+# another filter has copied them: also a map of vectors
+steady cuda-steady-mvdenoise-list 13 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
+    -vf "format=nv12,gpume=algo=ds:dir=both:refs=2:backend=cpu:async_depth=1,hwupload_cuda,mvdenoise=strength=9,$first_only"
+check cuda-mvdenoise-list "vectors were not uploaded" grep -q cuMemcpyHtoD "$tmp/calls"

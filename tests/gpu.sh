@@ -38,7 +38,7 @@ hw=${GPUME_HW-'-hwaccel cuda -hwaccel_output_format cuda -extra_hw_frames 16'}
 up=${GPUME_UP-}
 # without a home the driver would compile the kernels again for each process
 [ -w "${HOME:-/nonexistent}" ] || export CUDA_CACHE_PATH="${CUDA_CACHE_PATH:-$top/build/cuda-cache}"
-programs='gpume_unit gpume_compare gpume_constant gpume_input gpume_mvfps gpume_mvview gpume_soak gpume_bench'
+programs='gpume_unit gpume_compare gpume_constant gpume_input gpume_mvdenoise gpume_mvfps gpume_mvview gpume_soak gpume_bench'
 unset MAKEFLAGS MAKELEVEL MFLAGS MAKEOVERRIDES
 
 # Copies FATE's script, its references and the commands that its makefile would run.
@@ -256,8 +256,14 @@ ds:smooth=2 ds:check=1:block=8 ds:range=64:smooth=2:check=1:pel=4 fs:range=8:pel
             -fps_mode passthrough -f framemd5 - > "$tmp/gpu"
         check "mvfps/$options" "mvfps makes different pictures" cmp -s "$tmp/cpu" "$tmp/gpu"
     done
+    for options in sigma=8 radius=1:passes=1 radius=2:strength=9; do
+        search=gpume=algo=hme:block=8:dir=both:smooth=8:refs=2
+        ffmpeg -i "$clip" -vf "$search:backend=cpu,format=nv12,mvdenoise=$options" -f framemd5 - > "$tmp/cpu"
+        device -i "$clip" -vf "${up}$search,mvdenoise=$options,hwdownload,format=nv12" -f framemd5 - > "$tmp/gpu"
+        check "mvdenoise/$options" "mvdenoise makes different pictures" cmp -s "$tmp/cpu" "$tmp/gpu"
+    done
     if ffmpeg -f lavfi -i testsrc2=size=256x256:rate=5:duration=1 -c:v h264_nvenc -f null - > "$tmp/log" 2>&1; then
-        check nvenc "h264_nvenc after the filters" device -i "$clip" -vf "${up}gpume=algo=ds:dir=both,mvview,mvfps" -c:v h264_nvenc -f null -
+        check nvenc "h264_nvenc after the filters" device -i "$clip" -vf "${up}gpume=algo=ds:dir=both,mvdenoise,mvview,mvfps" -c:v h264_nvenc -f null -
     else
         skip nvenc "this GPU has no encoder"
     fi
@@ -322,7 +328,7 @@ prepare_sanitizers() {
             set -- "$@" "unit:-backend:cuda:-share:$n/$shares$cases"
         done
         n=$first
-        for program in "$@" constant:-device mvfps:-device mvview:-device; do
+        for program in "$@" constant:-device mvdenoise:-device mvfps:-device mvview:-device; do
             n=$((n + 1))
             echo "timeout 1800 compute-sanitizer --tool $tool --error-exitcode 1 --report-api-errors no" \
                 "--check-api-memory-access no ./libavfilter/tests/gpume_$(echo "$program" | tr : ' ') -quick" \

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * The pictures that mvdenoise makes beside those of the oracle, sample by sample; its estimates of
- * noise; the filter in its graph.
+ * The pictures that mvdenoise makes, in memory and on a device, beside those of the oracle, sample by
+ * sample; its estimates of noise; the filter in its graph.
  */
 
 #include <inttypes.h>
@@ -18,6 +18,7 @@
 #include "libavfilter/buffersink.h"
 #include "libavfilter/buffersrc.h"
 #include "libavutil/cpu.h"
+#include "libavutil/hwcontext.h"
 #include "libavutil/imgutils.h"
 #include "libavutil/intreadwrite.h"
 #include "libavutil/mem.h"
@@ -82,7 +83,10 @@ typedef struct Case {
     int nb_blocks[DENOISE_MAX_FRAMES];
 } Case;
 
-static int nb_pictures, nb_stacked, nb_estimated;
+static int nb_pictures, nb_stacked, nb_estimated, nb_on_device;
+
+static AVBufferRef *device;     ///< NULL: there is none
+static AVHWFramesConstraints *device_has;
 
 /* Pictures */
 
@@ -396,17 +400,117 @@ static void compare(const Case *c, const AVFrame *f, int n)
     }
 }
 
-/* Lets the next picture be made, and looks at all of it. */
-static void make_next(Case *c, Mvdenoise *m, int n)
+/* Frames on the device */
+
+/* Whether such pictures can be there. */
+static int fits_device(const Case *c)
 {
-    AVFrame *out    = alloc_frame(c);
-    uint8_t *before = test_alloc(av_memdup(out->buf[0]->data, out->buf[0]->size));
+    for (int i = 0; device && device_has->valid_sw_formats[i] != AV_PIX_FMT_NONE; i++)
+        if (device_has->valid_sw_formats[i] == c->format)
+            return 1;
+    return 0;
+}
+
+/* Allocates frames with even sides, as devices have them. */
+static AVBufferRef *alloc_device_frames(const Case *c)
+{
+    AVBufferRef *ref = test_alloc(av_hwframe_ctx_alloc(device));
+    AVHWFramesContext *frames = (void *)ref->data;
+    int ret;
+
+    frames->format    = AV_PIX_FMT_CUDA;
+    frames->sw_format = c->format;
+    frames->width     = FFALIGN(c->w, 2);
+    frames->height    = FFALIGN(c->h, 2);
+    ret = av_hwframe_ctx_init(ref);
+    CHECK(ret >= 0, "frames on the device: %s", av_err2str(ret));
+    return ref;
+}
+
+/* In memory, as large as those on the device, of canaries. */
+static AVFrame *alloc_even_frame(const Case *c)
+{
+    AVFrame *f = test_alloc(av_frame_alloc());
+
+    f->width  = FFALIGN(c->w, 2);
+    f->height = FFALIGN(c->h, 2);
+    f->format = c->format;
+    if (av_frame_get_buffer(f, 0) < 0)
+        test_alloc(NULL);
+    for (int i = 0; i < 4 && f->buf[i]; i++)
+        memset(f->buf[i]->data, CANARY, f->buf[i]->size);
+    return f;
+}
+
+/* A frame on the device, with the samples of this one or, if that is NULL, canaries. */
+static AVFrame *upload(const Case *c, AVBufferRef *frames, const AVFrame *from)
+{
+    AVFrame *f = alloc_even_frame(c), *to = test_alloc(av_frame_alloc());
+    int ret;
+
+    for (int i = 0; from && i < c->nb_components; i++)
+        for (int y = 0; y < height(c, i); y++)
+            for (int x = 0; x < width(c, i); x++)
+                set_word(c, f, i, x, y, get_word(c, from, i, x, y));
+    ret = av_hwframe_get_buffer(frames, to, 0);
+    if (ret >= 0)
+        ret = av_hwframe_transfer_data(to, f, 0);
+    if (ret >= 0 && from)
+        ret = av_frame_copy_props(to, from);
+    CHECK(ret >= 0, "upload: %s", av_err2str(ret));
+    to->width  = c->w;
+    to->height = c->h;
+    av_frame_free(&f);
+    return to;
+}
+
+static AVFrame *download(const Case *c, AVFrame *from)
+{
+    AVFrame *to = alloc_even_frame(c);
+    int ret;
+
+    from->width  = to->width;
+    from->height = to->height;
+    ret = av_hwframe_transfer_data(to, from, 0);
+    CHECK(ret >= 0, "download: %s", av_err2str(ret));
+    return to;
+}
+
+/* All but the samples of a picture that was on the device is as it was. */
+static void check_beside(const Case *c, const AVFrame *f)
+{
+    int nb_wrong = 0;
+
+    for (int i = 0; i < c->nb_components; i++)
+        for (int y = 0; y < AV_CEIL_RSHIFT(f->height, shift_y(c, i)); y++)
+            for (int x = 0; x < AV_CEIL_RSHIFT(f->width, shift_x(c, i)); x++)
+                nb_wrong += (x >= width(c, i) || y >= height(c, i)) &&
+                            get_word(c, f, i, x, y) != (c->depth > 8 ? CANARY * 257 : CANARY);
+    CHECK(!nb_wrong, "something beside it was written");
+}
+
+/* Lets the next picture be made, and looks at all of it. @param hw_frames NULL: in memory */
+static void make_next(Case *c, Mvdenoise *m, AVBufferRef *hw_frames, int n)
+{
+    AVFrame *out    = hw_frames ? upload(c, hw_frames, NULL) : alloc_frame(c);
+    uint8_t *before = hw_frames ? NULL : test_alloc(av_memdup(out->buf[0]->data, out->buf[0]->size));
     const int ret   = ff_mvdenoise_make(m, out);
 
     CHECK(ret >= 0, "%s", av_err2str(ret));
+    nb_pictures++;
+    if (hw_frames) {
+        AVFrame *down = download(c, out);
+
+        if (ret >= 0)
+            compare(c, down, n);
+        check_beside(c, down);
+        nb_on_device++;
+        av_frame_free(&down);
+        av_frame_free(&out);
+        return;
+    }
     if (ret >= 0)
         compare(c, out, n);
-    nb_pictures++;
     /* without the samples, all must be as it was */
     for (int i = 0; i < c->nb_components; i++)
         for (int y = 0; y < height(c, i); y++)
@@ -421,18 +525,22 @@ static void make_next(Case *c, Mvdenoise *m, int n)
 }
 
 /* Has the pictures of a case made; each as soon as it can be. */
-static void run_pictures(Case *c, Mvdenoise *m)
+static void run_pictures(Case *c, Mvdenoise *m, int on_device)
 {
     const int delay = c->cfg.radius * c->cfg.passes;
+    AVBufferRef *hw_frames = on_device ? alloc_device_frames(c) : NULL;
+    const uint8_t *data[DENOISE_MAX_FRAMES];
     int nb_out = 0;
 
     for (int n = 0; n <= c->nb_frames; n++) {
         const AVFrame *next;
 
         if (n < c->nb_frames) {
-            AVFrame *f = test_alloc(av_frame_clone(c->frames[n]));
-            const int ret = ff_mvdenoise_push(m, &f);
+            AVFrame *f = on_device ? upload(c, hw_frames, c->frames[n]) : test_alloc(av_frame_clone(c->frames[n]));
+            int ret;
 
+            data[n] = f->data[0];
+            ret     = ff_mvdenoise_push(m, &f, NULL);
             CHECK(ret >= 0 && !f, "picture %d: %s", n, av_err2str(ret));
             av_frame_free(&f);
             CHECK(!ff_mvdenoise_next(m) == (nb_out + delay > n), "picture %d comes at the wrong time", nb_out);
@@ -440,17 +548,20 @@ static void run_pictures(Case *c, Mvdenoise *m)
             ff_mvdenoise_flush(m);
         }
         while ((next = ff_mvdenoise_next(m)) && nb_out < c->nb_frames) {
-            CHECK(next->data[0] == c->frames[nb_out]->data[0], "another picture than %d is next", nb_out);
-            make_next(c, m, nb_out++);
+            CHECK(next->data[0] == data[nb_out], "another picture than %d is next", nb_out);
+            make_next(c, m, hw_frames, nb_out++);
         }
     }
     CHECK(nb_out == c->nb_frames && !ff_mvdenoise_next(m), "%d pictures of %d", nb_out, c->nb_frames);
+    av_buffer_unref(&hw_frames);
 }
 
-static void run_case(uint64_t seed)
+/* On the device, the first sequence is drawn as in memory, so a seed means the same in both. */
+static void run_case(uint64_t seed, int on_device)
 {
     static const int threads[] = { 1, 2, 5 };
     TestExecutor executor = { .seed = seed };
+    AVBufferRef *hw_frames = NULL;
     Mvdenoise *m;
     Case c[2];
     int ret;
@@ -458,26 +569,33 @@ static void run_case(uint64_t seed)
     /* every other one in plain C */
     av_force_cpu_flags(seed & 1 ? 0 : -1);
     draw_case(&c[0], seed);
-    draw_case(&c[1], seed + 1);
+    if (on_device && !fits_device(&c[0])) {
+        free_case(&c[0]);
+        return;
+    }
+    draw_case(&c[1], seed + (on_device ? FF_ARRAY_ELEMS(formats) : 1));
     executor.kind = test_draw(&c[0].r, TEST_NB_EXECUTORS);
     c[0].cfg.executor = (GpumeExecutor) { test_execute, &executor, threads[test_draw(&c[0].r, 3)] };
-    /* a sequence of another size and format, and at times the first one again */
+    /* a sequence of another size and, in memory, format, and at times the first one again */
     c[1].cfg = c[0].cfg;
     expect(&c[0]);
+    if (on_device)
+        c[0].cfg.hw_frames = hw_frames = alloc_device_frames(&c[0]);
     ret = ff_mvdenoise_open(&m, &c[0].cfg);
+    av_buffer_unref(&hw_frames);
     snprintf(test_context, sizeof(test_context), "-seed %" PRIu64, seed);
     CHECK(ret >= 0, "%s", av_err2str(ret));
     for (int i = 0, nb = test_draw(&c[0].r, 3); i <= nb && ret >= 0; i++) {
         Case *now = &c[i & 1];
 
-        snprintf(test_context, sizeof(test_context), "-seed %" PRIu64 ": %d frames of %dx%d %s, %s with %d, blocks of "
+        snprintf(test_context, sizeof(test_context), "-seed %" PRIu64 "%s: %d frames of %dx%d %s, %s with %d, blocks of "
                  "%d, %d exact, radius %d, sigma %d * %d, %d passes, planes %d, %d threads, %s, sequence %d", seed,
-                 now->nb_frames, now->w, now->h, now->desc->name, content_names[now->content], now->noise, now->block,
+                 on_device ? " -device" : "", now->nb_frames, now->w, now->h, now->desc->name, content_names[now->content], now->noise, now->block,
                  now->exact, now->cfg.radius, now->cfg.sigma, now->cfg.strength, now->cfg.passes, now->cfg.planes,
                  now->cfg.executor.nb_threads, test_executor_names[executor.kind], i);
         if (i == 1)
             expect(now);
-        run_pictures(now, m);
+        run_pictures(now, m, on_device);
     }
     ff_mvdenoise_close(&m);
     free_case(&c[0]);
@@ -588,7 +706,7 @@ static double error_left(int radius, int passes, int sigma, double noise)
                 set_word(&c, f, 0, x, y, av_clip(lrint(v), 0, 255));
             }
         draw_side_data(&c, n);
-        ret = ff_mvdenoise_push(m, &f);
+        ret = ff_mvdenoise_push(m, &f, NULL);
         if (n == GAIN_FRAMES - 1)
             ff_mvdenoise_flush(m);
         while (ret >= 0 && ff_mvdenoise_next(m) && nb_out <= GAIN_FRAMES / 2 && (ret = ff_mvdenoise_make(m, out)) >= 0)
@@ -688,13 +806,15 @@ static void free_sequence(Sequence *q)
         free_case(&q->cases[i]);
 }
 
-static int open_graph(AVFilterGraph **graph, AVFilterContext **src, AVFilterContext **sink, const Sequence *q)
+static int open_graph(AVFilterGraph **graph, AVFilterContext **src, AVFilterContext **sink, const Sequence *q,
+                      AVBufferRef *hw_frames)
 {
     AVBufferSrcParameters *params = test_alloc(av_buffersrc_parameters_alloc());
     AVFilterContext *ctx;
     int ret;
 
-    params->format      = q->cases[0].format;
+    params->format      = hw_frames ? AV_PIX_FMT_CUDA : q->cases[0].format;
+    params->hw_frames_ctx = hw_frames;
     params->width       = q->cases[0].w;
     params->height      = q->cases[0].h;
     params->time_base   = (AVRational) { 1, 25 };
@@ -719,7 +839,10 @@ static int open_graph(AVFilterGraph **graph, AVFilterContext **src, AVFilterCont
     return ret;
 }
 
-static int take_out(Sequence *q, AVFilterContext *sink)
+static int tracking;            ///< allocations fail
+
+/* Keeps what comes out, in memory. */
+static int take_out(Sequence *q, AVFilterContext *sink, int on_device)
 {
     int ret = 0;
 
@@ -729,6 +852,22 @@ static int take_out(Sequence *q, AVFilterContext *sink)
         if (!f)
             return AVERROR(ENOMEM);
         ret = av_buffersink_get_frame(sink, f);
+        if (ret >= 0 && on_device) {
+            const int w = f->width, h = f->height;
+            const Case size = { .w = w, .h = h, .format = q->cases[0].format };
+            AVFrame *down;
+
+            /* what the test does itself must not fail */
+            test_track(0);
+            CHECK(av_frame_is_writable(f), "somebody else has frame %d, too", q->nb_out);
+            down = download(&size, f);
+            av_frame_copy_props(down, f);
+            test_track(tracking);
+            down->width  = w;
+            down->height = h;
+            av_frame_free(&f);
+            f = down;
+        }
         if (ret >= 0)
             q->out[q->nb_out++] = f;
         else
@@ -737,24 +876,25 @@ static int take_out(Sequence *q, AVFilterContext *sink)
     return ret == AVERROR(EAGAIN) || ret == AVERROR_EOF ? 0 : ret;
 }
 
-static int run_sequence(Sequence *q)
+/* @param uploaded frames, on the device if there are hw_frames; or NULL: those of the cases */
+static int run_sequence(Sequence *q, AVFrame *(*uploaded)[DENOISE_MAX_FRAMES], AVBufferRef *hw_frames)
 {
     AVFilterContext *src, *sink;
     AVFilterGraph *graph;
     int ret;
 
     free_out(q);
-    ret = open_graph(&graph, &src, &sink, q);
+    ret = open_graph(&graph, &src, &sink, q, hw_frames);
     for (int i = 0; i < q->nb_cases; i++)
         for (int n = 0; n < q->cases[i].nb_frames && ret >= 0; n++) {
-            ret = av_buffersrc_write_frame(src, q->cases[i].frames[n]);
+            ret = av_buffersrc_write_frame(src, uploaded ? uploaded[i][n] : q->cases[i].frames[n]);
             if (ret >= 0)
-                ret = take_out(q, sink);
+                ret = take_out(q, sink, !!hw_frames);
         }
     if (ret >= 0)
         ret = av_buffersrc_add_frame(src, NULL);
     if (ret >= 0)
-        ret = take_out(q, sink);
+        ret = take_out(q, sink, !!hw_frames);
     avfilter_graph_free(&graph);
     return ret;
 }
@@ -786,19 +926,51 @@ static void check_out(const Sequence *q, int has_metadata)
 
 static int nb_sequences;
 
-static void sequences(int nb)
+/* Frames on the device with those of a sequence, of a pool for each of its sizes. */
+typedef struct Uploaded {
+    AVBufferRef *hw_frames[MAX_CASES];
+    AVFrame *frames[MAX_CASES][DENOISE_MAX_FRAMES];
+} Uploaded;
+
+static void upload_sequence(Uploaded *u, const Sequence *q)
+{
+    memset(u, 0, sizeof(*u));
+    for (int i = 0; i < q->nb_cases; i++) {
+        u->hw_frames[i] = alloc_device_frames(&q->cases[i]);
+        for (int n = 0; n < q->cases[i].nb_frames; n++)
+            u->frames[i][n] = upload(&q->cases[i], u->hw_frames[i], q->cases[i].frames[n]);
+    }
+}
+
+static void free_uploaded(Uploaded *u)
+{
+    for (int i = 0; i < MAX_CASES; i++) {
+        for (int n = 0; n < DENOISE_MAX_FRAMES; n++)
+            av_frame_free(&u->frames[i][n]);
+        av_buffer_unref(&u->hw_frames[i]);
+    }
+}
+
+static void sequences(int nb, int on_device)
 {
     for (int i = 0; i < nb; i++) {
+        Uploaded u;
         Sequence q;
         int ret;
 
         draw_sequence(&q, 5000 + i, 1 + i % MAX_CASES);
-        snprintf(test_context, sizeof(test_context), "sequence %d, %s, %d sizes, %s", i, q.cases[0].desc->name,
-                 q.nb_cases, q.options);
-        ret = run_sequence(&q);
-        CHECK(ret >= 0, "%s", av_err2str(ret));
-        check_out(&q, 1);
-        nb_sequences++;
+        if (!on_device || fits_device(&q.cases[0])) {
+            snprintf(test_context, sizeof(test_context), "sequence %d%s, %s, %d sizes, %s", i,
+                     on_device ? " on the device" : "", q.cases[0].desc->name, q.nb_cases, q.options);
+            if (on_device)
+                upload_sequence(&u, &q);
+            ret = run_sequence(&q, on_device ? u.frames : NULL, on_device ? u.hw_frames[0] : NULL);
+            CHECK(ret >= 0, "%s", av_err2str(ret));
+            check_out(&q, 1);
+            nb_sequences++;
+            if (on_device)
+                free_uploaded(&u);
+        }
         free_sequence(&q);
     }
 }
@@ -811,9 +983,10 @@ static void let_fail(void)
 }
 
 /* Each allocation fails in turn, from the configuration on: an error or the right frames, and nothing leaks. */
-static void failing_allocations(void)
+static void failing_allocations(int on_device)
 {
     int nb_tried = 0, nb_harmless = 0, failed = 1;
+    Uploaded u = { 0 };
     Sequence q;
 
     for (uint64_t seed = 9000;; seed++) {
@@ -823,16 +996,21 @@ static void failing_allocations(void)
             break;
         free_sequence(&q);
     }
+    if (on_device)
+        upload_sequence(&u, &q);
     q.configure = let_fail;
     for (int n = 1; failed; n++) {
         const int outstanding = test_nb_outstanding;
         int ret;
 
-        snprintf(test_context, sizeof(test_context), "allocation %d fails, %s", n, q.options);
+        snprintf(test_context, sizeof(test_context), "allocation %d fails%s, %s", n, on_device ? " on the device" : "",
+                 q.options);
         next_to_fail = n;
+        tracking     = 1;
         test_track(1);
-        ret    = run_sequence(&q);
-        failed = test_nb_failed;
+        ret      = run_sequence(&q, on_device ? u.frames : NULL, u.hw_frames[0]);
+        failed   = test_nb_failed;
+        tracking = 0;
         test_fail_allocation(0, 0);
         if (ret >= 0)
             check_out(&q, 0);
@@ -843,8 +1021,10 @@ static void failing_allocations(void)
         nb_tried    += failed;
         nb_harmless += failed && ret >= 0;
     }
-    printf("  %d allocations failed in turn; %d of them FFmpeg did without\n", nb_tried, nb_harmless);
+    printf("  %d allocations failed in turn%s; %d of them FFmpeg did without\n", nb_tried,
+           on_device ? " on the device" : "", nb_harmless);
     CHECK(nb_tried > 50 && nb_harmless < nb_tried / 4, "%d of %d", nb_harmless, nb_tried);
+    free_uploaded(&u);
     free_sequence(&q);
 }
 
@@ -878,7 +1058,7 @@ static void failing_searches(void)
     *strstr(q.options, ":search=") = 0;
     for (int n = 0; n < q.cases[0].nb_frames; n++)
         av_frame_remove_side_data(q.cases[0].frames[n], AV_FRAME_DATA_MOTION_VECTORS);
-    ret = run_sequence(&q);
+    ret = run_sequence(&q, NULL, NULL);
     CHECK(ret >= 0 && q.nb_out == q.cases[0].nb_frames, "%d frames, %s", q.nb_out, av_err2str(ret));
     CHECK(ret < 0 || av_frame_get_side_data(q.out[1], AV_FRAME_DATA_MOTION_VECTORS), "nothing was searched");
     expected    = hash_out(&q);
@@ -890,7 +1070,7 @@ static void failing_searches(void)
         snprintf(test_context, sizeof(test_context), "allocation %d fails, %s", n, q.options);
         next_to_fail = n;
         test_track(1);
-        ret    = run_sequence(&q);
+        ret    = run_sequence(&q, NULL, NULL);
         failed = test_nb_failed;
         test_fail_allocation(0, 0);
         CHECK(ret < 0 || hash_out(&q) == expected, "other frames");
@@ -906,42 +1086,70 @@ static void failing_searches(void)
     free_sequence(&q);
 }
 
+static void in_memory(int nb)
+{
+    estimates();
+    gains();
+    for (int i = 0; i < nb; i++)
+        run_case(i, 0);
+    snprintf(test_context, sizeof(test_context), "all cases");
+    CHECK(nb < 200 || (nb_stacked > 100 * nb && nb_estimated > nb / 10), "%d patches in stacks, %d estimates",
+          nb_stacked, nb_estimated);
+    sequences(nb / 15, 0);
+    failing_allocations(0);
+    failing_searches();
+}
+
 int main(int argc, char **argv)
 {
+    int nb = 1500, nb_device = 200, device_only = 0;
     int64_t only = -1;
-    int nb = 1500;
 
     test_fail_init();
     test_init("gpume_mvdenoise");
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "-quick")) {
             nb = 300;
+            nb_device = 40;
+        } else if (!strcmp(argv[i], "-device")) {
+            device_only = 1;    // for tools that look at kernels
         } else if (i + 1 < argc && !strcmp(argv[i], "-seed")) {
             only = strtoll(argv[++i], NULL, 0);
         } else if (i + 1 < argc && !strcmp(argv[i], "-cases")) {
-            nb = atoi(argv[++i]);
+            nb = nb_device = atoi(argv[++i]);
         } else {
-            fprintf(stderr, "usage: gpume_mvdenoise [-quick] [-cases N] [-seed N]\n"
+            fprintf(stderr, "usage: gpume_mvdenoise [-quick] [-device] [-cases N] [-seed N]\n"
+                            "  -device   only what is made on a device\n"
                             "  -seed N   only the case of this seed\n");
             return 1;
         }
     }
     test_watch(600);
-    if (only >= 0) {
-        run_case(only);
-    } else {
-        estimates();
-        gains();
-        for (int i = 0; i < nb; i++)
-            run_case(i);
-        snprintf(test_context, sizeof(test_context), "all cases");
-        CHECK(nb < 200 || (nb_stacked > 100 * nb && nb_estimated > nb / 10), "%d patches in stacks, %d estimates",
-              nb_stacked, nb_estimated);
-        sequences(nb / 15);
-        failing_allocations();
-        failing_searches();
+    if (!device_only) {
+        if (only >= 0)
+            run_case(only, 0);
+        else
+            in_memory(nb);
     }
-    printf("gpume_mvdenoise: %d pictures, %d patches in stacks, %d estimates, %d sequences, %d checks, %d failures\n",
-           nb_pictures, nb_stacked, nb_estimated, nb_sequences, test_nb_checks, test_nb_failures);
-    return !!test_nb_failures;
+    device = test_open_device();
+    if (device) {
+        device_has = test_alloc(av_hwdevice_get_hwframe_constraints(device, NULL));
+        for (int i = 0; i < nb_device && only < 0; i++)
+            run_case(i, 1);
+        if (only >= 0) {
+            run_case(only, 1);
+        } else {
+            sequences(nb_device / 5, 1);
+            if (!device_only)
+                failing_allocations(1);
+        }
+        av_hwframe_constraints_free(&device_has);
+    } else {
+        printf("  there is no device\n");
+    }
+    av_buffer_unref(&device);
+    printf("gpume_mvdenoise: %d pictures, %d of them on the device, %d patches in stacks, %d estimates, %d sequences, "
+           "%d checks, %d failures\n", nb_pictures, nb_on_device, nb_stacked, nb_estimated, nb_sequences, test_nb_checks,
+           test_nb_failures);
+    return test_nb_failures || (device_only && only < 0 && !nb_on_device);
 }

@@ -365,13 +365,13 @@ FATE_GPUME_SAN = $(if $(CONFIG_FFMPEG),$(filter-out $(FATE_GPUME_BAD),$(FATE_GPU
 # The rest is about options, messages and the CPU's threads, or hides the device
 FATE_GPUME_DEVICE = $(filter-out $(FATE_GPUME_CHECKASM) $(FATE_GPUME_BAD) $(FATE_GPUME_WAVES) $(FATE_GPUME_VF-yes) \
                         $(filter-out %-full %-full-csv,$(FATE_GPUME_ERRORS)) $(FATE_GPUME_HELP-yes)               \
-                        $(FATE_MVVIEW-yes) $(FATE_MVFPS-yes) $(FATE_MVDENOISE-yes) $(FATE_MVDENOISE_PROGRAMS-yes) fate-mvfps-graph fate-mvfps-graph-quick \
+                        $(FATE_MVVIEW-yes) $(FATE_MVFPS-yes) $(FATE_MVDENOISE-yes) fate-mvfps-graph fate-mvfps-graph-quick \
                         $(FATE_GPUME_ENCODE) fate-gpume-me-hint                                                  \
                         $(addprefix fate-gpume-,alias-% threads-% hme-threads-% %-named cpu auto frames-null), \
                     $(FATE_GPUME))
 # on the driver's stand-in the units are what matters, and all of them take ten minutes
-FATE_GPUME_STANDIN = $(filter-out fate-gpume-unit fate-gpume-constant fate-mvview-unit fate-mvfps-unit fate-gpume-compare fate-gpume-compare-clips,$(FATE_GPUME_DEVICE)) \
-                     $(filter fate-gpume-unit-quick fate-gpume-constant-quick fate-gpume-compare-quick fate-mvview-unit-quick fate-mvfps-unit-quick,$(FATE_GPUME_PROGRAMS))
+FATE_GPUME_STANDIN = $(filter-out fate-gpume-unit fate-gpume-constant fate-mvview-unit fate-mvdenoise-unit fate-mvfps-unit fate-gpume-compare fate-gpume-compare-clips,$(FATE_GPUME_DEVICE)) \
+                     $(filter fate-gpume-unit-quick fate-gpume-constant-quick fate-gpume-compare-quick fate-mvview-unit-quick fate-mvdenoise-unit-quick fate-mvfps-unit-quick,$(FATE_GPUME_PROGRAMS))
 FATE_GPUME_EMULATED = $(filter-out fate-gpume-me-hint-quick fate-mvdenoise-unit-quick,$(FATE_GPUME_SAN))
 FATE_GPUME_VALGRIND = $(filter fate-gpume-ds fate-gpume-hme fate-gpume-unit-quick,$(FATE_GPUME_SAN))
 

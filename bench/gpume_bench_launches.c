@@ -1,0 +1,186 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * What filters take on the device kernel by kernel, and the vectors that they read.
+ */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "libavfilter/avfilter.h"
+#include "libavfilter/buffersink.h"
+#include "libavfilter/buffersrc.h"
+#include "libavutil/error.h"
+#include "libavutil/frame.h"
+#include "libavutil/mem.h"
+
+#include "gpume_bench.h"
+
+#define MAX_KERNELS  16
+#define MAX_LAUNCHES 256
+
+/** What keeps the device busy until launches are queued. */
+#define FILLER_BYTES (256 << 20)
+#define FILLERS      128
+
+/** Kernels by name, and when each of their launches began and ended. */
+static struct Launches {
+    tcuLaunchKernel *launch;            ///< the driver's
+    tcuModuleGetFunction *get_function;
+    CudaFunctions *cu;
+    struct { CUfunction function; char name[40]; } kernels[MAX_KERNELS];
+    int nb_kernels;
+    int recording, nb;
+    CUevent begin[MAX_LAUNCHES], end[MAX_LAUNCHES];
+    int kernel[MAX_LAUNCHES];
+    CUdeviceptr filler;
+} launches;
+
+static CUresult CUDAAPI get_function(CUfunction *function, CUmodule module, const char *name)
+{
+    const CUresult err = launches.get_function(function, module, name);
+
+    if (err == CUDA_SUCCESS && launches.nb_kernels < MAX_KERNELS) {
+        launches.kernels[launches.nb_kernels].function = *function;
+        snprintf(launches.kernels[launches.nb_kernels++].name, sizeof(launches.kernels->name), "%s", name);
+    }
+    return err;
+}
+
+static CUresult CUDAAPI launch(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                               unsigned bz, unsigned shared, CUstream stream, void **params, void **extra)
+{
+    const int n = launches.nb;
+    CUresult err;
+
+    if (!launches.recording || n == MAX_LAUNCHES)
+        return launches.launch(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra);
+    launches.kernel[n] = 0;
+    while (launches.kernel[n] < launches.nb_kernels && launches.kernels[launches.kernel[n]].function != f)
+        launches.kernel[n]++;
+    err = launches.cu->cuEventRecord(launches.begin[n], stream);
+    if (err == CUDA_SUCCESS)
+        err = launches.launch(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra);
+    if (err == CUDA_SUCCESS)
+        err = launches.cu->cuEventRecord(launches.end[n], stream);
+    launches.nb++;
+    return err;
+}
+
+void bench_begin_launches(Bench *b)
+{
+    launches.cu           = b->cu;
+    launches.launch       = b->cu->cuLaunchKernel;
+    launches.get_function = b->cu->cuModuleGetFunction;
+    for (int i = 0; i < MAX_LAUNCHES; i++) {
+        BENCH_CU(b, cuEventCreate(&launches.begin[i], CU_EVENT_DEFAULT));
+        BENCH_CU(b, cuEventCreate(&launches.end[i],   CU_EVENT_DEFAULT));
+    }
+    BENCH_CU(b, cuMemAlloc(&launches.filler, FILLER_BYTES));
+    b->cu->cuLaunchKernel      = launch;
+    b->cu->cuModuleGetFunction = get_function;
+}
+
+void bench_end_launches(Bench *b)
+{
+    b->cu->cuLaunchKernel      = launches.launch;
+    b->cu->cuModuleGetFunction = launches.get_function;
+    BENCH_CU(b, cuMemFree(launches.filler));
+    for (int i = 0; i < MAX_LAUNCHES; i++) {
+        BENCH_CU(b, cuEventDestroy(launches.begin[i]));
+        BENCH_CU(b, cuEventDestroy(launches.end[i]));
+    }
+}
+
+void bench_forget_kernels(void)
+{
+    launches.nb_kernels = 0;
+}
+
+void bench_keep_busy(Bench *b)
+{
+    BENCH_CU(b, cuStreamSynchronize(b->hwctx->stream));
+    for (int i = 0; i < FILLERS; i++)
+        BENCH_CU(b, cuMemsetD8Async(launches.filler, i, FILLER_BYTES, b->hwctx->stream));
+}
+
+void bench_record_launches(int recording)
+{
+    if (recording)
+        launches.nb = 0;
+    launches.recording = recording;
+}
+
+void bench_print_launches(Bench *b, BenchRow row, int nb)
+{
+    double sum = 0;
+
+    for (int k = 0; k < launches.nb_kernels; k++) {
+        BenchTimes t = { 0 };
+
+        for (int i = 0; i < launches.nb; i++) {
+            float ms;
+
+            if (launches.kernel[i] != k || t.nb == BENCH_MAX_REPEATS)
+                continue;
+            bench_check(b, b->elapsed(&ms, launches.begin[i], launches.end[i]), "cuEventElapsedTime");
+            t.us[t.nb++] = ms * 1000;
+        }
+        if (!t.nb)
+            continue;
+        bench_sort(&t);
+        sum += bench_median(&t) * t.nb / nb;
+        printf("    %-28s %10.2f us, %5.1f %%, %d a frame\n", launches.kernels[k].name, bench_median(&t),
+               bench_spread(&t), t.nb / nb);
+        row.what   = launches.kernels[k].name;
+        row.metric = "time of a kernel";
+        bench_times(b, &row, &t);
+    }
+    printf("    %-28s %10.2f us, %.0f frames/s\n", "all kernels", sum, 1e6 / sum);
+}
+
+void bench_find_vectors(Bench *b, AVBufferRef *frames, AVFrame **in, AVFrame **out, int nb, const char *options)
+{
+    AVBufferSrcParameters *params = av_buffersrc_parameters_alloc();
+    AVFilterGraph *graph = avfilter_graph_alloc();
+    AVFilterContext *src, *filter, *sink;
+    int ret = AVERROR(ENOMEM);
+
+    if (!params || !graph)
+        bench_die("a filter graph", ret);
+    params->format        = AV_PIX_FMT_CUDA;
+    params->width         = b->width;
+    params->height        = b->height;
+    params->time_base     = (AVRational) { 1, 25 };
+    params->hw_frames_ctx = frames;
+    src = avfilter_graph_alloc_filter(graph, avfilter_get_by_name("buffer"), "in");
+    if (!src || (ret = av_buffersrc_parameters_set(src, params)) < 0 ||
+        (ret = avfilter_init_str(src, NULL)) < 0 ||
+        (ret = avfilter_graph_create_filter(&filter, avfilter_get_by_name("gpume"), "gpume", options, NULL,
+                                            graph)) < 0 ||
+        (ret = avfilter_graph_create_filter(&sink, avfilter_get_by_name("buffersink"), "out", NULL, NULL,
+                                            graph)) < 0 ||
+        (ret = avfilter_link(src, 0, filter, 0)) < 0 || (ret = avfilter_link(filter, 0, sink, 0)) < 0 ||
+        (ret = avfilter_graph_config(graph, NULL)) < 0)
+        bench_die("a filter graph", ret);
+    for (int i = 0; i < nb; i++) {
+        in[i]->pts = i;
+        ret = av_buffersrc_add_frame(src, in[i]);
+        if (ret < 0)
+            bench_die("searching", ret);
+        av_frame_free(&in[i]);
+    }
+    ret = av_buffersrc_add_frame(src, NULL);
+    for (int i = 0; i < nb && ret >= 0; i++) {
+        out[i] = av_frame_alloc();
+        ret = out[i] ? av_buffersink_get_frame(sink, out[i]) : AVERROR(ENOMEM);
+    }
+    if (ret < 0)
+        bench_die("searching", ret);
+    avfilter_graph_free(&graph);
+    av_free(params);
+}

@@ -1,0 +1,182 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Makes a picture of patches that overlap: a frame, or the pilot, whose edges are repeated. A thread
+ * has four samples below each other.
+ */
+
+#include "libavfilter/gpume/mvdenoise/device.cuh"
+
+#define ROWS 4
+
+/** Sums of weighted samples of 16 bits take more than 32. */
+template<int BYTES> struct SumOf { typedef GpumeU32 Sum; };
+template<> struct SumOf<2>       { typedef GpumeU64 Sum; };
+typedef SumOf<sizeof(MvdenoiseSample)>::Sum Sum;
+
+/** The upper four rows of the window, a byte each, of a column or its mirror image. */
+static __device__ __forceinline__ GpumeU32 window_of(int column)
+{
+    const int i = gpume_min(column, MVDENOISE_PATCH - 1 - column);
+
+    return i == 0 ? 12 | 20 << 8 | 24 << 16 | 26 << 24 : i == 1 ? 20 | 33 << 8 | 41 << 16 | 44 << 24 :
+           i == 2 ? 24 | 41 << 8 | 50 << 16 | 54 << 24 : 26 | 44 << 8 | 54 << 16 | 59 << 24;
+}
+
+/** The rows below are the same upwards. */
+static __device__ __forceinline__ GpumeU32 mirrored(GpumeU32 window)
+{
+    return window >> 24 | (window >> 8 & 0xff00) | (window << 8 & 0xff0000) | window << 24;
+}
+
+/** Adds a column of a patch to the samples, the first of which is in a row of it. */
+static __device__ __forceinline__ void add_column(Sum sums[ROWS], GpumeU32 weights[ROWS], GpumeU64 src, GpumeU32 weight,
+                                                  GpumeU32 window, int row)
+{
+    if (row == 0 || row == 4) {
+        int2 two;
+
+        gpume_load_global(&two, (const void *)(src + 2 * row));
+        window = row ? mirrored(window) : window;
+        GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
+            const GpumeU32 w = weight * (window >> 8 * i & 0xff);
+
+            sums[i]    += (Sum)w * ((GpumeU32)(i < 2 ? two.x : two.y) >> 16 * (i & 1) & 0xffff);
+            weights[i] += w;
+        }
+        return;
+    }
+    /* the last patches do not begin at a multiple of 4 */
+    GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
+        const int at = row + i;
+
+        if (at >= 0 && at < MVDENOISE_PATCH) {
+            const GpumeU32 w = weight * (window >> 8 * gpume_min(at, MVDENOISE_PATCH - 1 - at) & 0xff);
+
+            sums[i]    += (Sum)w * mvdenoise_half(src + 2 * at);
+            weights[i] += w;
+        }
+    }
+}
+
+/** About a / b. */
+static __device__ __forceinline__ float ratio(float a, float b)
+{
+#ifdef GPUME_HOST
+    return a / b;
+#else
+    float quotient;
+
+    asm("div.approx.f32 %0, %1, %2;" : "=f"(quotient) : "f"(a), "f"(b));
+    return quotient;
+#endif
+}
+
+/** a / b, which has at most 16 bits. */
+static __device__ __forceinline__ GpumeU32 divide(Sum a, GpumeU32 b)
+{
+    GpumeU32 q = (GpumeU32)ratio((float)a, (float)b);
+
+    /* that has more than 20 bits, so it may be the one before or behind */
+    if ((Sum)q * b > a)
+        q--;
+    else if (a - (Sum)q * b >= b)
+        q++;
+    return q;
+}
+
+/** Samples of column x from row y on, as far as they are there. */
+static __device__ __forceinline__ void combine(const MvdenoiseCudaCombineArgs &args, const MvdenoiseCudaComponent &c,
+                                               GpumeU32 v[ROWS], int x, int y)
+{
+    const int first_row = mvdenoise_first_patch(y), end_row = mvdenoise_end_patch(gpume_min(y + ROWS, c.h) - 1, c.h);
+    const int first_col = mvdenoise_first_patch(x), end_col = mvdenoise_end_patch(x, c.w);
+    const int fraction  = mvdenoise_fraction(args.depth);
+    Sum sums[ROWS];
+    GpumeU32 weights[ROWS];
+
+    GPUME_UNROLL for (int i = 0; i < ROWS; i++)
+        sums[i] = weights[i] = 0;
+    GPUME_NO_UNROLL for (int i = first_col; i < end_col; i++) {
+        const int column = x - mvdenoise_place(i, c.w);
+        const GpumeU32 window = window_of(column);
+
+        GPUME_NO_UNROLL for (int j = first_row; j < end_row; j++) {
+            const GpumeU32 number = c.number + j * c.cols + i;
+
+            add_column(sums, weights, args.results + 2 * MVDENOISE_PATCH * ((GpumeU64)MVDENOISE_PATCH * number + column),
+                       mvdenoise_half(args.weights + 2ull * number), window, y - mvdenoise_place(j, c.h));
+        }
+    }
+    GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
+        const GpumeU32 divisor = weights[i] << fraction;
+
+        /* below the last row there are none */
+        v[i] = divisor ? divide(sums[i] + divisor / 2, divisor) : 0;
+    }
+}
+
+static __device__ __forceinline__ void put(GpumeU64 at, GpumeU32 v)
+{
+    *(MvdenoiseSample *)at = (MvdenoiseSample)v;
+}
+
+/** Where a frame has the component. */
+static __device__ __forceinline__ GpumeU64 place_in_frame(const MvdenoiseCudaCombineArgs &args, int component, int x, int y,
+                                                          GpumeU64 *linesize)
+{
+    GpumeCudaComponent p = args.planes[0];
+
+    GPUME_UNROLL for (int i = 1; i < GPUME_CUDA_COMPONENTS; i++) {
+        p.plane     = component == i ? args.planes[i].plane     : p.plane;
+        p.linesize  = component == i ? args.planes[i].linesize  : p.linesize;
+        p.offset    = component == i ? args.planes[i].offset    : p.offset;
+        p.log2_step = component == i ? args.planes[i].log2_step : p.log2_step;
+    }
+    *linesize = (GpumeU64)p.linesize;
+    return p.plane + p.linesize * y + ((x << p.log2_step) + p.offset) * MVDENOISE_BYTES;
+}
+
+/**
+ * grid:   columns of samples, rows of ROWS for each warp, components; of a copy from GPUME_PAD before the first on
+ * block:  MVDENOISE_CUDA_THREADS
+ * shared: none
+ */
+GPUME_KERNEL_OF(MvdenoiseCudaCombineArgs, MVDENOISE_CUDA_THREADS)
+{
+    const MvdenoiseCudaComponent c = mvdenoise_component(args.components, blockIdx.z);
+    const int pad = args.copy ? GPUME_PAD : 0;
+    const int x   = (int)(blockIdx.x * 32 + threadIdx.x % 32) - pad;
+    const int y   = (int)(blockIdx.y * MVDENOISE_CUDA_WARPS + threadIdx.x / 32) * ROWS - pad;
+    /* the samples that are there: of columns and rows beside the component the nearest */
+    const int from_x = av_clip(x, 0, c.w - 1), from_y = av_clip(y, 0, (c.h - 1) / ROWS * ROWS);
+    const GpumeU64 in_copy = c.first + (long long)c.stride * y + x * MVDENOISE_BYTES;
+    GpumeU64 at, linesize;
+    GpumeU32 v[ROWS];
+
+    if (x >= c.w + pad || y >= c.h + pad)
+        return;
+    if (((const MvdenoiseNoise *)args.noise + blockIdx.z)->sigma) {
+        combine(args, c, v, from_x, from_y);
+    } else {
+        GPUME_UNROLL for (int i = 0; i < ROWS; i++)
+            v[i] = mvdenoise_sample(args.noisy + c.first + (long long)c.stride * (from_y + i) + from_x * MVDENOISE_BYTES);
+    }
+    at       = args.copy + in_copy;
+    linesize = c.stride;
+    if (!args.copy)
+        at = place_in_frame(args, blockIdx.z, x, y, &linesize);
+    GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
+        const int from = av_clip(y + i, 0, c.h - 1) - from_y;
+        GpumeU32 sample = v[0];
+
+        GPUME_UNROLL for (int k = 1; k < ROWS; k++)
+            sample = from == k ? v[k] : sample;
+        if (y + i < c.h + pad)
+            put(at + linesize * i, sample << (args.copy ? 0 : args.shift));
+    }
+}

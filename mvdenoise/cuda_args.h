@@ -1,0 +1,157 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * What the CUDA backend's host side and its kernels share. Addresses are the device's.
+ */
+
+#ifndef AVFILTER_GPUME_MVDENOISE_CUDA_ARGS_H
+#define AVFILTER_GPUME_MVDENOISE_CUDA_ARGS_H
+
+#include "libavfilter/gpume/mvdenoise/arithmetic.h"
+#include "libavfilter/gpume/picture/cuda_args.h"
+
+/** Threads of all blocks but those that transform stacks, or estimate. */
+#define MVDENOISE_CUDA_THREADS          256
+#define MVDENOISE_CUDA_STACK_THREADS    128
+#define MVDENOISE_CUDA_WARPS            (MVDENOISE_CUDA_THREADS / 32)
+#define MVDENOISE_CUDA_ESTIMATE_THREADS 1024
+/** Lanes of what is 8 samples wide: a patch, or a block whose noise is measured. */
+#define MVDENOISE_CUDA_LANES            8
+/** So many patches, or measured blocks, of a row a block of threads has. */
+#define MVDENOISE_CUDA_ROW              (MVDENOISE_CUDA_THREADS / MVDENOISE_CUDA_LANES)
+/** Fields of a picture. */
+#define MVDENOISE_CUDA_FIELDS           (MVDENOISE_MAX_STACK - 1)
+
+/** Words of shared memory in which 8 lanes transpose 8x8 values; rows begin in different banks, and so do tiles. */
+#define MVDENOISE_CUDA_TILE_ROW         12
+#define MVDENOISE_CUDA_TILE             (8 * MVDENOISE_CUDA_TILE_ROW + 8)
+/** The same of a patch that is sought, and of eight candidates: their sums of squares, and which they are. */
+#define MVDENOISE_CUDA_PATCH            (MVDENOISE_SAMPLES / 2 + 4)
+#define MVDENOISE_CUDA_TRIED            (8 * 2 + 8 * 2)
+
+/** Bins among which energies are counted. */
+#define MVDENOISE_CUDA_LOG2_BINS        11
+#define MVDENOISE_CUDA_BINS             (1 << MVDENOISE_CUDA_LOG2_BINS)
+
+/** Half samples are made from so far before a component to so far behind it, both ways; words more are read. */
+#define MVDENOISE_CUDA_BEFORE           16
+#define MVDENOISE_CUDA_BEHIND           20
+
+/** A component, in all kernels. What is done in rows, is done by blocks of threads from block on. */
+typedef struct MvdenoiseCudaComponent {
+    unsigned first;             ///< bytes from the beginning of a copy to sample (0, 0)
+    int stride;                 ///< bytes
+    int w, h;                   ///< samples
+    int hsub, vsub;
+    int cols, rows;             ///< patches, or measured blocks
+    int number;                 ///< of the first of these
+    int block;                  ///< of threads, the first
+} MvdenoiseCudaComponent;
+
+typedef struct MvdenoiseCudaComponents {
+    MvdenoiseCudaComponent c[GPUME_CUDA_COMPONENTS];
+    int nb;
+} MvdenoiseCudaComponents;
+
+/** Parameters of the kernels that make the cells of a frame's fields, from distance -radius to radius without 0. */
+typedef struct MvdenoiseCudaFieldsArgs {
+    GpumeCells cells;
+    /** The maps of lists are 0 before, and when they have been read. */
+    GpumeCellSource fields[MVDENOISE_CUDA_FIELDS];
+    unsigned long long to;      ///< GpumeCellVector of each cell of all fields
+    unsigned long long vectors; ///< those of a list
+    int nb;
+    int radius;
+} MvdenoiseCudaFieldsArgs;
+
+/**
+ * Parameters of the kernel that makes half samples. The planes of a copy follow each other, plane bytes apart;
+ * offsets into it have 32 bits.
+ */
+typedef struct MvdenoiseCudaHalvesArgs {
+    MvdenoiseCudaComponents components;
+    unsigned long long copy;
+    unsigned plane;
+    int depth;
+} MvdenoiseCudaHalvesArgs;
+
+/** Parameters of the kernel that measures blocks. */
+typedef struct MvdenoiseCudaMeasureArgs {
+    MvdenoiseCudaComponents components;
+    unsigned long long copy;
+    /** Of each block unsigned, or unsigned long long of more than 8 bits; all bits set: it does not count. */
+    unsigned long long energies;
+    /** unsigned of each column of blocks, then of each row: the last picture in which one had an energy. */
+    unsigned long long lively[GPUME_CUDA_COMPONENTS];
+    unsigned long long means;   ///< unsigned short, of component 0
+    unsigned picture;           ///< number, from 1 on
+    int depth;
+} MvdenoiseCudaMeasureArgs;
+
+/** What is known of the noise of a sequence. 0 at first. */
+typedef struct MvdenoiseCudaEstimate {
+    int sigma[GPUME_CUDA_COMPONENTS];
+    int own[GPUME_CUDA_COMPONENTS];     ///< of the picture by itself
+    unsigned is_cut;
+    unsigned nb_done;                   ///< blocks of threads
+} MvdenoiseCudaEstimate;
+
+/** Parameters of the kernel that estimates the noise; after those of measuring. */
+typedef struct MvdenoiseCudaEstimateArgs {
+    MvdenoiseCudaMeasureArgs measured;
+    unsigned long long before;          ///< means of the picture before; 0: there is none
+    unsigned long long estimate;        ///< MvdenoiseCudaEstimate
+    unsigned long long noise;           ///< MvdenoiseNoise of each component
+    int sigma, strength;                ///< of MvdenoiseConfig
+    int chosen;                         ///< bits of components
+    int first_bit;                      ///< above all bits of an energy
+    int grid;                           ///< blocks of threads
+} MvdenoiseCudaEstimateArgs;
+
+/** Parameters of the kernel that finds matches, in nb pictures. */
+typedef struct MvdenoiseCudaMatchArgs {
+    MvdenoiseCudaComponents components; ///< with patches
+    GpumeCells cells;
+    unsigned long long own;             ///< copies of the picture itself, and of those that are searched
+    unsigned long long pictures[MVDENOISE_CUDA_FIELDS];
+    unsigned long long vectors[MVDENOISE_CUDA_FIELDS];  ///< cells
+    unsigned long long matches[MVDENOISE_CUDA_FIELDS];  ///< GpumeCellVector of each patch
+    unsigned plane;
+    unsigned long long noise;           ///< MvdenoiseNoise of each component
+    int nb;
+    int second;                         ///< pass
+} MvdenoiseCudaMatchArgs;
+
+/** Words of the table that the kernel of stacks reads: matrices over time of 1 to n patches, n * n each; gains. */
+#define MVDENOISE_CUDA_TABLE(n) ((n) * (n) * (n) + MVDENOISE_RATIOS)
+
+/** Parameters of the kernel that transforms stacks. */
+typedef struct MvdenoiseCudaStacksArgs {
+    MvdenoiseCudaComponents components; ///< with patches
+    /** Copies of pictures of a window, the current one in the middle; 0: there is none. */
+    unsigned long long noisy[MVDENOISE_MAX_STACK], pilot[MVDENOISE_MAX_STACK];
+    unsigned long long matches[MVDENOISE_CUDA_FIELDS];  ///< 0: there are none
+    unsigned plane;
+    unsigned long long noise;           ///< MvdenoiseNoise of each component
+    unsigned long long table;           ///< int[MVDENOISE_CUDA_TABLE()]
+    unsigned long long results;         ///< unsigned short[8][8] of each patch, column by column
+    unsigned long long weights;         ///< unsigned short of each patch
+    int depth;
+} MvdenoiseCudaStacksArgs;
+
+/** Parameters of the kernel that makes a picture of patches. Blocks z: components. */
+typedef struct MvdenoiseCudaCombineArgs {
+    MvdenoiseCudaComponents components; ///< with patches
+    GpumeCudaComponent planes[GPUME_CUDA_COMPONENTS];   ///< of a frame; unless copy is set
+    unsigned long long copy;            ///< that is made, the pilot; edges are repeated
+    unsigned long long noisy;           ///< copy of the picture itself
+    unsigned long long noise;           ///< MvdenoiseNoise of each component
+    unsigned long long results, weights;
+    int depth, shift;
+} MvdenoiseCudaCombineArgs;
+
+#endif /* AVFILTER_GPUME_MVDENOISE_CUDA_ARGS_H */

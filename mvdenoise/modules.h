@@ -1,0 +1,56 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * The list of mvdenoise's kernels, one a module.
+ */
+
+#ifndef AVFILTER_GPUME_MVDENOISE_MODULES_H
+#define AVFILTER_GPUME_MVDENOISE_MODULES_H
+
+/**
+ * M(name, family, depth, variant): kernel gpume_<name> of <family>.cu, for samples of 8 or of up to
+ * 16 bits or, 0, of any. What variants are is a family's own: of fields which step; of stacks the
+ * patches of a stack at most, and 10 more in the second pass. One row a line: makefiles read it with
+ * sed.
+ */
+#define MVDENOISE_CUDA_MODULES(M) \
+    M(mvdenoise_map,          fields,    0, 0) \
+    M(mvdenoise_cells,        fields,    0, 1) \
+    M(mvdenoise_halves_8,     halves,    8, 0) \
+    M(mvdenoise_halves_16,    halves,   16, 0) \
+    M(mvdenoise_measure_8,    measure,   8, 0) \
+    M(mvdenoise_measure_16,   measure,  16, 0) \
+    M(mvdenoise_estimate_8,   estimate,  8, 0) \
+    M(mvdenoise_estimate_16,  estimate, 16, 0) \
+    M(mvdenoise_match_8,      match,     8, 0) \
+    M(mvdenoise_match_16,     match,    16, 0) \
+    M(mvdenoise_first3_8,     stacks,    8, 3) \
+    M(mvdenoise_first3_16,    stacks,   16, 3) \
+    M(mvdenoise_first5_8,     stacks,    8, 5) \
+    M(mvdenoise_first5_16,    stacks,   16, 5) \
+    M(mvdenoise_first9_8,     stacks,    8, 9) \
+    M(mvdenoise_first9_16,    stacks,   16, 9) \
+    M(mvdenoise_second3_8,    stacks,    8, 13) \
+    M(mvdenoise_second3_16,   stacks,   16, 13) \
+    M(mvdenoise_second5_8,    stacks,    8, 15) \
+    M(mvdenoise_second5_16,   stacks,   16, 15) \
+    M(mvdenoise_second9_8,    stacks,    8, 19) \
+    M(mvdenoise_second9_16,   stacks,   16, 19) \
+    M(mvdenoise_combine_8,    combine,   8, 0) \
+    M(mvdenoise_combine_16,   combine,  16, 0)
+
+enum MvdenoiseCudaFamily {
+    MVDENOISE_CUDA_fields,
+    MVDENOISE_CUDA_halves,
+    MVDENOISE_CUDA_measure,
+    MVDENOISE_CUDA_estimate,
+    MVDENOISE_CUDA_match,
+    MVDENOISE_CUDA_stacks,
+    MVDENOISE_CUDA_combine,
+};
+
+#endif /* AVFILTER_GPUME_MVDENOISE_MODULES_H */

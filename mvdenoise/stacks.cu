@@ -1,0 +1,380 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * What patches become: eight lanes transform a stack, each of which has eight places of all of its
+ * patches. The variant is how many patches a stack can have, and 10 more in the second pass.
+ */
+
+#include "libavfilter/gpume/mvdenoise/device.cuh"
+
+#define MOST   (GPUME_CUDA_VARIANT % 10)
+#define SECOND (GPUME_CUDA_VARIANT / 10)
+/** The current picture, in the middle. */
+#define OWN    (MOST / 2)
+/** Places that are transformed over time at once: the coefficients of all have to stay in registers. */
+#define PART   (MOST > 5 ? 2 : 4)
+#define THREADS MVDENOISE_CUDA_STACK_THREADS
+/** Blocks of threads that a multiprocessor is to have at the same time, as far as registers do for it. */
+#define RESIDENT (MOST > 5 ? 2 : SECOND ? 4 : 6)
+
+/** What a lane knows of its stack. */
+struct Stack {
+    MvdenoiseCudaComponent c;
+    GpumeU32 plane;
+    int x, y;               ///< of the patch
+    int lane;               ///< of the eight
+    GpumeU32 *tile;         ///< for transpositions
+    const int *matrix;      ///< over time, MOST * MOST
+    const int *gains;
+    MvdenoisePair match;    ///< where that in the lane's picture is, or without one the patch
+    GpumeU32 exist;         ///< bits of the pictures that have a match
+    int are_whole;          ///< all pictures have one, of the whole warp
+    int base;               ///< of the patches' samples
+    int fraction;
+};
+
+/** Transforms eight values, from each of which a base is taken. */
+static __device__ __forceinline__ void forward(int v[8], int base, int shift)
+{
+    const int round = 1 << shift >> 1;
+    const int e0 = v[0] + v[7], o0 = v[0] - v[7];
+    const int e1 = v[1] + v[6], o1 = v[1] - v[6];
+    const int e2 = v[2] + v[5], o2 = v[2] - v[5];
+    const int e3 = v[3] + v[4], o3 = v[3] - v[4];
+
+    v[0] = (64 * (e0 + e1 + e2 + e3 - 8 * base) + round) >> shift;
+    v[1] = (89 * o0 + 75 * o1 + 50 * o2 + 18 * o3 + round) >> shift;
+    v[2] = (83 * (e0 - e3) + 36 * (e1 - e2) + round) >> shift;
+    v[3] = (75 * o0 - 18 * o1 - 89 * o2 - 50 * o3 + round) >> shift;
+    v[4] = (64 * (e0 - e1 - e2 + e3) + round) >> shift;
+    v[5] = (50 * o0 - 89 * o1 + 18 * o2 + 75 * o3 + round) >> shift;
+    v[6] = (36 * (e0 - e3) - 83 * (e1 - e2) + round) >> shift;
+    v[7] = (18 * o0 - 50 * o1 + 75 * o2 - 89 * o3 + round) >> shift;
+}
+
+static __device__ __forceinline__ void inverse(int v[8], int shift)
+{
+    const int round = 1 << shift >> 1;
+    const int a  = 64 * (v[0] + v[4]) + round, b = 64 * (v[0] - v[4]) + round;
+    const int c  = 83 * v[2] + 36 * v[6], d = 36 * v[2] - 83 * v[6];
+    const int o0 = 89 * v[1] + 75 * v[3] + 50 * v[5] + 18 * v[7];
+    const int o1 = 75 * v[1] - 18 * v[3] - 89 * v[5] - 50 * v[7];
+    const int o2 = 50 * v[1] - 89 * v[3] + 18 * v[5] + 75 * v[7];
+    const int o3 = 18 * v[1] - 50 * v[3] + 75 * v[5] - 89 * v[7];
+
+    v[0] = (a + c + o0) >> shift;
+    v[1] = (b + d + o1) >> shift;
+    v[2] = (b - d + o2) >> shift;
+    v[3] = (a - c + o3) >> shift;
+    v[4] = (a - c - o3) >> shift;
+    v[5] = (b - d - o2) >> shift;
+    v[6] = (b + d - o1) >> shift;
+    v[7] = (a + c - o0) >> shift;
+}
+
+/** Exchanges rows and columns of what eight lanes have. */
+static __device__ __forceinline__ void transpose(const Stack &s, int v[8])
+{
+    GpumeU32 words[8];
+
+    __syncwarp();
+    GPUME_UNROLL for (int i = 0; i < 8; i++)
+        s.tile[MVDENOISE_CUDA_TILE_ROW * i + s.lane] = (GpumeU32)v[i];
+    __syncwarp();
+    gpume_load4(words,     s.tile + MVDENOISE_CUDA_TILE_ROW * s.lane);
+    gpume_load4(words + 4, s.tile + MVDENOISE_CUDA_TILE_ROW * s.lane + 4);
+    GPUME_UNROLL for (int i = 0; i < 8; i++)
+        v[i] = (int)words[i];
+}
+
+/** The lane's column of the match in a picture. */
+static __device__ __forceinline__ void read_column(const Stack &s, int v[8], GpumeU64 copy, int field)
+{
+    GpumeU32 a = __shfl_sync(GPUME_WHOLE_WARP, s.match.a, (threadIdx.x & 24) + field) + s.lane * MVDENOISE_BYTES;
+    GpumeU32 b = __shfl_sync(GPUME_WHOLE_WARP, s.match.b, (threadIdx.x & 24) + field) + s.lane * MVDENOISE_BYTES;
+
+    GPUME_UNROLL for (int i = 0; i < 8; i++) {
+        v[i] = (mvdenoise_sample(copy + a) + mvdenoise_sample(copy + b) + 1) >> 1;
+        a   += s.c.stride;
+        b   += s.c.stride;
+    }
+}
+
+/** Has rows of all matches come near, of which the lane has one each: what reads them has no registers to wait in. */
+static __device__ __forceinline__ void prefetch(const Stack &s, const GpumeU64 (&copies)[MVDENOISE_MAX_STACK])
+{
+#ifndef GPUME_HOST
+    const GpumeU32 row = (GpumeU32)(s.c.stride * s.lane);
+
+    GPUME_UNROLL for (int i = 0; i < MOST - 1; i++) {
+        const GpumeU64 copy = copies[MVDENOISE_MAX_RADIUS - OWN + i + (i >= OWN)];
+        const GpumeU32 a = __shfl_sync(GPUME_WHOLE_WARP, s.match.a, (threadIdx.x & 24) + i);
+        const GpumeU32 b = __shfl_sync(GPUME_WHOLE_WARP, s.match.b, (threadIdx.x & 24) + i);
+
+        /* the same for all threads */
+        if (!copy)
+            continue;
+        asm volatile("prefetch.global.L1 [%0];" : : "l"(copy + (a + row)));
+        asm volatile("prefetch.global.L1 [%0];" : : "l"(copy + (b + row)));
+    }
+#endif
+}
+
+/** The lane's column of the patch itself. */
+static __device__ __forceinline__ void read_own(const Stack &s, int v[8], GpumeU64 copy)
+{
+    GpumeU32 at = s.c.first + (GpumeU32)(s.y * s.c.stride + (s.x + s.lane) * MVDENOISE_BYTES);
+
+    GPUME_UNROLL for (int i = 0; i < 8; i++) {
+        v[i] = mvdenoise_sample(copy + at);
+        at  += s.c.stride;
+    }
+}
+
+/** Which of a stack's patches that of a picture is; of a field, without the current picture. */
+static __device__ __forceinline__ int rank_of(const Stack &s, int i)
+{
+    return gpume_popcount(s.exist & ((1u << (i - (i > OWN))) - 1)) + (i > OWN);
+}
+
+#if MOST == 5
+/** Transforms stacks of five over time, which are most. */
+static __device__ __forceinline__ void over_five(int c[MOST][8])
+{
+    const int round = 1 << MVDENOISE_LOG2_TIME >> 1;
+
+    GPUME_UNROLL for (int i = 0; i < 8; i++) {
+        const int e0 = c[0][i] + c[4][i], e1 = c[1][i] + c[3][i], o0 = c[0][i] - c[4][i], o1 = c[1][i] - c[3][i];
+        const int middle = c[2][i], m = 648 * middle;
+
+        c[0][i] = (458 * (e0 + e1 + middle) + round) >> MVDENOISE_LOG2_TIME;
+        c[1][i] = (616 * o0 + 381 * o1 + round) >> MVDENOISE_LOG2_TIME;
+        c[2][i] = (524 * e0 - 200 * e1 - m + round) >> MVDENOISE_LOG2_TIME;
+        c[3][i] = (381 * o0 - 616 * o1 + round) >> MVDENOISE_LOG2_TIME;
+        c[4][i] = (200 * e0 - 524 * e1 + m + round) >> MVDENOISE_LOG2_TIME;
+    }
+}
+#endif
+
+/** Transforms what all pictures have at each of the lane's places. */
+static __device__ __forceinline__ void over_time(const Stack &s, int c[MOST][8])
+{
+#if MOST == 5
+    if (s.are_whole) {
+        over_five(c);
+        return;
+    }
+#endif
+    GPUME_UNROLL for (int first = 0; first < 8; first += PART) {
+        int sums[MOST][PART];
+
+        GPUME_UNROLL for (int k = 0; k < MOST; k++) {
+            GPUME_UNROLL for (int i = 0; i < PART; i++)
+                sums[k][i] = 1 << MVDENOISE_LOG2_TIME >> 1;
+            GPUME_UNROLL for (int j = 0; j < MOST; j++) {
+                const int m = s.matrix[MOST * k + rank_of(s, j)];
+
+                GPUME_UNROLL for (int i = 0; i < PART; i++)
+                    sums[k][i] += m * c[j][first + i];
+            }
+        }
+        GPUME_UNROLL for (int k = 0; k < MOST; k++) {
+            GPUME_UNROLL for (int i = 0; i < PART; i++)
+                c[k][first + i] = sums[k][i] >> MVDENOISE_LOG2_TIME;
+        }
+    }
+}
+
+/** The coefficients of a stack. Those of a picture without a match are 0. */
+static __device__ __forceinline__ void transform(const Stack &s, int c[MOST][8], const GpumeU64 (&copies)[MVDENOISE_MAX_STACK])
+{
+    GPUME_UNROLL for (int j = 0; j < MOST; j++) {
+        const GpumeU64 copy = copies[MVDENOISE_MAX_RADIUS - OWN + j];
+        const int field = j - (j > OWN);
+
+        GPUME_UNROLL for (int i = 0; i < 8; i++)
+            c[j][i] = 0;
+        /* the same for all threads */
+        if (!copy)
+            continue;
+        if (j == OWN)
+            read_own(s, c[j], copy);
+        else
+            read_column(s, c[j], copy, field);
+        /* bits of fraction are the same as a shift that is shorter */
+        forward(c[j], s.base, 7 - s.fraction);
+        transpose(s, c[j]);
+        forward(c[j], 0, 8);
+        if (j != OWN && !s.are_whole) {
+            GPUME_UNROLL for (int i = 0; i < 8; i++)
+                c[j][i] = s.exist >> field & 1 ? c[j][i] : 0;
+        }
+    }
+    over_time(s, c);
+}
+
+/** Leaves 0 of what noise explains. Returns the weight. */
+static __device__ __forceinline__ GpumeU32 threshold(const Stack &s, int c[MOST][8], const MvdenoiseNoise *noise)
+{
+    const int first = c[0][0];
+    /* one patch has no mean over time */
+    const int other = noise->threshold[1], mean = s.exist ? noise->threshold[0] : other;
+    GpumeU32 left = 0;
+
+    GPUME_UNROLL for (int k = 0; k < MOST; k++) {
+        GPUME_UNROLL for (int i = 0; i < 8; i++) {
+            const int stays = FFABS(c[k][i]) >= (k ? other : mean);
+
+            left   += stays && (s.lane || k || i);
+            c[k][i] = stays ? c[k][i] : 0;
+        }
+    }
+    if (!s.lane)
+        c[0][0] = first;
+    return (1u << MVDENOISE_LOG2_WEIGHT) / (1 + mvdenoise_add_lanes(left, 1, MVDENOISE_CUDA_LANES));
+}
+
+/** What the Wiener filter leaves of coefficients like those of the pilot, by 32768, two in a word. */
+static __device__ __forceinline__ void find_gains(const Stack &s, GpumeU32 gains[MOST][4], const int c[MOST][8],
+                                                  int most, int reciprocal, GpumeU32 *weight)
+{
+    GpumeU32 squares = 0;
+
+    GPUME_UNROLL for (int k = 0; k < MOST; k++) {
+        GPUME_UNROLL for (int i = 0; i < 8; i++) {
+            const int value      = s.lane || k || i ? c[k][i] : 0;
+            const GpumeU32 ratio = (GpumeU32)gpume_min(FFABS(value), most) * (GpumeU32)reciprocal >> 16;
+            const GpumeU32 gain  = s.gains[gpume_umin(ratio, MVDENOISE_RATIOS - 1)];
+
+            gains[k][i / 2] = i & 1 ? gains[k][i / 2] | gain << 16 : gain;
+            squares += (gain >> 7) * (gain >> 7);
+        }
+    }
+    *weight = (1u << (MVDENOISE_LOG2_WEIGHT + 16)) / ((1 << 16) + mvdenoise_add_lanes(squares, 1, MVDENOISE_CUDA_LANES));
+}
+
+static __device__ __forceinline__ void filter(const Stack &s, int c[MOST][8], const GpumeU32 gains[MOST][4])
+{
+    const int first = c[0][0];
+
+    GPUME_UNROLL for (int k = 0; k < MOST; k++) {
+        GPUME_UNROLL for (int i = 0; i < 8; i++) {
+            const int gain = gains[k][i / 2] >> 16 * (i & 1) & 0xffff;
+
+            c[k][i] = MVDENOISE_BYTES == 1 ? (c[k][i] * gain + (1 << 14)) >> 15
+                                           : (int)(((long long)c[k][i] * gain + (1 << 14)) >> 15);
+        }
+    }
+    if (!s.lane)
+        c[0][0] = first;
+}
+
+/** Writes what the current picture's patch has become: the lane's column of it. */
+static __device__ __forceinline__ void back(const Stack &s, GpumeU64 dst, const int c[MOST][8], int depth, int is_there)
+{
+    const int max = ((1 << depth) - 1) << s.fraction, rank = rank_of(s, OWN);
+    int v[8];
+    int4 words;
+
+    GPUME_UNROLL for (int i = 0; i < 8; i++)
+        v[i] = 1 << MVDENOISE_LOG2_TIME >> 1;
+    GPUME_UNROLL for (int k = 0; k < MOST; k++) {
+        const int m = s.matrix[MOST * k + rank];
+
+        GPUME_UNROLL for (int i = 0; i < 8; i++)
+            v[i] += m * c[k][i];
+    }
+    GPUME_UNROLL for (int i = 0; i < 8; i++)
+        v[i] >>= MVDENOISE_LOG2_TIME;
+    inverse(v, 8);
+    transpose(s, v);
+    inverse(v, 7);
+    GPUME_UNROLL for (int i = 0; i < 8; i++)
+        v[i] = av_clip(v[i] + (s.base << s.fraction), 0, max);
+    words.x = v[0] | v[1] << 16;
+    words.y = v[2] | v[3] << 16;
+    words.z = v[4] | v[5] << 16;
+    words.w = v[6] | v[7] << 16;
+    if (is_there)
+        *(int4 *)(dst + 2 * MVDENOISE_PATCH * s.lane) = words;
+}
+
+/** Finds the matches, and from that the matrix; and the mean of the patch. */
+static __device__ __forceinline__ void begin(const MvdenoiseCudaStacksArgs &args, Stack *s, const int *tables, int number)
+{
+    const int group = threadIdx.x & 24;
+    GpumeU64 matches = 0;
+    int column[8], exists;
+    GpumeU32 sum = 0, exist, vector;
+
+    GPUME_UNROLL for (int i = 0; i < MOST - 1; i++)
+        matches = s->lane == i ? args.matches[MVDENOISE_MAX_RADIUS - OWN + i] : matches;
+    vector     = matches ? mvdenoise_word(matches + 4ull * number) : MVDENOISE_NO_VECTOR;
+    exists     = mvdenoise_is_vector(vector);
+    s->match   = mvdenoise_pair(s->c, s->plane, s->x, s->y, exists ? vector : 0);
+    exist      = __ballot_sync(GPUME_WHOLE_WARP, exists);
+    s->exist   = exist >> group & 0xff;
+    s->are_whole = exist == ((1u << (MOST - 1)) - 1) * 0x01010101u;
+    s->matrix  = tables + gpume_popcount(s->exist) * MOST * MOST;
+    s->gains   = tables + MOST * MOST * MOST;
+    read_own(*s, column, args.noisy[MVDENOISE_MAX_RADIUS]);
+    GPUME_UNROLL for (int i = 0; i < 8; i++)
+        sum += column[i];
+    s->base = (int)(mvdenoise_add_lanes(sum, 1, MVDENOISE_CUDA_LANES) + MVDENOISE_SAMPLES / 2) / MVDENOISE_SAMPLES;
+}
+
+/**
+ * grid:   rows of MVDENOISE_CUDA_ROW patches, of all components; parts of these
+ * block:  MVDENOISE_CUDA_STACK_THREADS
+ * shared: MVDENOISE_CUDA_TILE words for every 8 threads, MVDENOISE_CUDA_TABLE(MOST) words
+ */
+GPUME_KERNEL_OF(MvdenoiseCudaStacksArgs, THREADS, RESIDENT)
+{
+    GPUME_SHARED(GpumeU32, shared);
+    int *tables = (int *)shared + THREADS / MVDENOISE_CUDA_LANES * MVDENOISE_CUDA_TILE;
+    const MvdenoiseNoise *noise;
+    int coefs[MOST][8], number;
+    GpumeU32 weight;
+    MvdenoiseUnit u;
+    Stack s;
+
+    u     = mvdenoise_unit(args.components, &s.c);
+    noise = (const MvdenoiseNoise *)args.noise + u.component;
+    u.first_col += blockIdx.y * (THREADS / MVDENOISE_CUDA_LANES);
+    if (!noise->sigma || u.first_col >= s.c.cols)
+        return;
+    u.col      = u.first_col + threadIdx.x / MVDENOISE_CUDA_LANES;
+    u.is_there = u.col < s.c.cols;
+    u.col      = gpume_min(u.col, s.c.cols - 1);
+    for (int i = threadIdx.x; i < (SECOND ? MVDENOISE_CUDA_TABLE(MOST) : MOST * MOST * MOST); i += THREADS)
+        tables[i] = (int)mvdenoise_word(args.table + 4ull * i);
+    __syncthreads();
+    s.x        = mvdenoise_place(u.col, s.c.w);
+    s.y        = mvdenoise_place(u.row, s.c.h);
+    s.plane    = args.plane;
+    s.lane     = threadIdx.x % MVDENOISE_CUDA_LANES;
+    s.tile     = shared + threadIdx.x / MVDENOISE_CUDA_LANES * MVDENOISE_CUDA_TILE;
+    s.fraction = MVDENOISE_BYTES == 1 ? 2 : mvdenoise_fraction(args.depth);
+    number     = s.c.number + u.row * s.c.cols + u.col;
+    begin(args, &s, tables, number);
+    if (SECOND) {
+        GpumeU32 gains[MOST][4];
+
+        prefetch(s, args.pilot);
+        prefetch(s, args.noisy);
+        transform(s, coefs, args.pilot);
+        find_gains(s, gains, coefs, noise->most, noise->reciprocal, &weight);
+        transform(s, coefs, args.noisy);
+        filter(s, coefs, gains);
+    } else {
+        transform(s, coefs, args.noisy);
+        weight = threshold(s, coefs, noise);
+    }
+    back(s, args.results + 2ull * MVDENOISE_SAMPLES * number, coefs, args.depth, u.is_there);
+    if (!s.lane && u.is_there)
+        ((GpumeU16 *)args.weights)[number] = (GpumeU16)weight;
+}
