@@ -46,7 +46,7 @@ fuzz() {
     "$obj/gpume_fuzz_$corpus" -print_final_stats=1 -timeout=60 -rss_limit_mb=3000 \
         -artifact_prefix="$out/crash-$fuzzer-" "$@" \
         "$out/$corpus" "$top/tests/fuzz/corpus/$corpus" > "$log" 2>&1 || status=$?
-    runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
+    runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log" | tail -n 1)
     cov=$(sed -n 's/^#[0-9].* cov: \([0-9]*\).*/\1/p' "$log" | tail -n 1)
     if [ $status != 0 ]; then
         fail "fuzz-$fuzzer" "see $log: $(grep -E '^SUMMARY|runtime error|written to' "$log" | tail -n 1)"
