@@ -16,6 +16,8 @@ BASE    = build/$(SERIES)
 TREE    = $(BASE)$(CROSS:%=-%)
 OBJ     = $(TREE)/obj
 SAN     = $(BASE)-san/obj
+# what names of programs end in there
+EXE     = $(if $(filter windows,$(CROSS)),.exe)
 JOBS   ?= $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 # do not override the jobserver of a 'make -j' that called this one
 SUBJOBS = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
@@ -29,12 +31,12 @@ all: configured
 	$(SUBMAKE) $(OBJ) $(SUBJOBS)
 	@if [ -n '$(IS_DEFAULT)' ]; then \
 	    mkdir -p build/bin; \
-	    for p in ffmpeg ffprobe ffplay; do \
+	    for p in $(addsuffix $(EXE),ffmpeg ffprobe ffplay); do \
 	        if [ -x $(OBJ)/$$p ]; then ln -sf ../$(notdir $(TREE))/obj/$$p build/bin/; else rm -f build/bin/$$p; fi; \
 	    done; \
 	fi
 	@[ -x $(OBJ)/ffplay ] || [ -n '$(CROSS)' ] || echo "no ffplay: it needs SDL2 (Debian's package: libsdl2-dev); make play installs it"
-	@echo "FFmpeg $(SERIES) with gpume: $(OBJ)/ffmpeg$(if $(IS_DEFAULT),$(comma) or build/bin/ffmpeg)"
+	@echo "FFmpeg $(SERIES) with gpume: $(OBJ)/ffmpeg$(EXE)$(if $(IS_DEFAULT),$(comma) or build/bin/ffmpeg$(EXE))"
 
 help:
 	@echo 'make               build ffmpeg, ffprobe (and ffplay if SDL2 is installed) with the filter'
@@ -236,7 +238,7 @@ install: all
 	ln -sf ffmpeg '$(DESTDIR)$(PREFIX)/share/bash-completion/completions/ffplay'
 	install -d '$(DESTDIR)$(PREFIX)/bin'
 	for d in doc examples bench tests/fuzz tests/standin; do install -d '$(INSTALL_DOC)'/$$d || exit; done
-	for p in ffmpeg ffprobe ffplay gpume-mpi; do \
+	for p in $(addsuffix $(EXE),ffmpeg ffprobe ffplay) gpume-mpi; do \
 	    if [ -f $(OBJ)/$$p ]; then install -m 755 $(OBJ)/$$p '$(DESTDIR)$(PREFIX)/bin/' || exit; fi; \
 	done
 	install -m 644 README.md CONTRIBUTING.md LICENSE '$(INSTALL_DOC)/'
