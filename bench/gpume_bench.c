@@ -384,8 +384,8 @@ int main(int argc, char **argv)
         printf("usage: gpume_bench [-p PARTS] [-r REPEATS] CSV WIDTHxHEIGHT=FILE ...\n"
                "Measures on the first CUDA device. FILE holds raw 8-bit gray pictures of\n"
                "that size; rows are added to CSV, too ('-': to none). PARTS is a list with\n"
-               "commas of ceilings, kernels, searches, motion, mvview, mvfps, mvdenoise, seed, nvofa, memory; without it\n"
-               "all of them. With flow NVOFA's vectors are written beside FILE.\n");
+               "commas of ceilings, kernels, searches, motion, mvview, mvfps, mvdenoise, seed, nvofa, memory;\n"
+               "without it all of them. With flow NVOFA's vectors are written beside FILE.\n");
         return !(argc == 2 && !strcmp(argv[1], "-h"));
     }
     if (strcmp(argv[arg], "-")) {

@@ -108,8 +108,10 @@ static __device__ __forceinline__ void combine(const MvdenoiseCudaCombineArgs &a
         GPUME_NO_UNROLL for (int j = first_row; j < end_row; j++) {
             const GpumeU32 number = c.number + j * c.cols + i;
 
-            add_column(sums, weights, args.results + 2 * MVDENOISE_PATCH * ((GpumeU64)MVDENOISE_PATCH * number + column),
-                       mvdenoise_half(args.weights + 2ull * number), window, y - mvdenoise_place(j, c.h));
+            const GpumeU64 src    = args.results + 2 * MVDENOISE_PATCH * ((GpumeU64)MVDENOISE_PATCH * number + column);
+
+            add_column(sums, weights, src, mvdenoise_half(args.weights + 2ull * number), window,
+                       y - mvdenoise_place(j, c.h));
         }
     }
     GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
@@ -126,8 +128,8 @@ static __device__ __forceinline__ void put(GpumeU64 at, GpumeU32 v)
 }
 
 /** Where a frame has the component. */
-static __device__ __forceinline__ GpumeU64 place_in_frame(const MvdenoiseCudaCombineArgs &args, int component, int x, int y,
-                                                          GpumeU64 *linesize)
+static __device__ __forceinline__ GpumeU64 place_in_frame(const MvdenoiseCudaCombineArgs &args, int component, int x,
+                                                          int y, GpumeU64 *linesize)
 {
     GpumeCudaComponent p = args.planes[0];
 
@@ -164,7 +166,8 @@ GPUME_KERNEL_OF(MvdenoiseCudaCombineArgs, MVDENOISE_CUDA_THREADS)
         combine(args, c, v, from_x, from_y);
     } else {
         GPUME_UNROLL for (int i = 0; i < ROWS; i++)
-            v[i] = mvdenoise_sample(args.noisy + c.first + (long long)c.stride * (from_y + i) + from_x * MVDENOISE_BYTES);
+            v[i] = mvdenoise_sample(args.noisy + c.first + (long long)c.stride * (from_y + i) +
+                                    from_x * MVDENOISE_BYTES);
     }
     at       = args.copy + in_copy;
     linesize = c.stride;

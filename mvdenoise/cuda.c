@@ -82,7 +82,8 @@ static const struct {
     [MEASURE]  = { MVDENOISE_CUDA_measure,  0, 0, "measure the noise" },
     [ESTIMATE] = { MVDENOISE_CUDA_estimate, 0,
                    MVDENOISE_CUDA_ESTIMATE_THREADS / 32 * 2 * 8 + (MVDENOISE_CUDA_BINS + 2) * 4, "estimate the noise" },
-    [MATCH]    = { MVDENOISE_CUDA_match,    0, SHARED(MVDENOISE_CUDA_PATCH + MVDENOISE_CUDA_TRIED + 4), "find matches" },
+    [MATCH]    = { MVDENOISE_CUDA_match,    0, SHARED(MVDENOISE_CUDA_PATCH + MVDENOISE_CUDA_TRIED + 4),
+                   "find matches" },
     [FIRST]    = { MVDENOISE_CUDA_stacks,   0, SHARED(MVDENOISE_CUDA_TILE) / STACK_PARTS, "denoise patches" },
     [SECOND]   = { MVDENOISE_CUDA_stacks,  10, SHARED(MVDENOISE_CUDA_TILE) / STACK_PARTS, "denoise patches again" },
     [COMBINE]  = { MVDENOISE_CUDA_combine,  0, 0, "make a picture" },
@@ -207,7 +208,8 @@ static av_cold int init_memory(CUDABackend *s)
 
     ret = ff_gpume_cuda_uploads_init(&s->cuda, &s->uploads);
     if (ret >= 0)
-        ret = ff_gpume_cuda_alloc(&s->cuda, &s->estimate, GPUME_CUDA_DEVICE, sizeof(MvdenoiseCudaEstimate), "an estimate");
+        ret = ff_gpume_cuda_alloc(&s->cuda, &s->estimate, GPUME_CUDA_DEVICE, sizeof(MvdenoiseCudaEstimate),
+                                  "an estimate");
     if (ret >= 0)
         ret = ff_gpume_cuda_alloc(&s->cuda, &s->noise, GPUME_CUDA_DEVICE,
                                   MVDENOISE_MAX_SLOTS * GPUME_COMPONENTS * sizeof(MvdenoiseNoise), "noise");
@@ -369,8 +371,8 @@ static int set_layout(void *priv, const GpumeLayout *layout)
     /* kernels have 32-bit offsets into a copy */
     ff_gpume_cuda_padding_set(&s->padding, layout);
     if (s->padding.size > UINT32_MAX / GPUME_NB_PLANES) {
-        av_log(s->cuda.log_ctx, AV_LOG_ERROR, "mvdenoise does not support CUDA frames as large as %dx%d in this format; "
-               "put hwdownload before it.\n", layout->w, layout->h);
+        av_log(s->cuda.log_ctx, AV_LOG_ERROR, "mvdenoise does not support CUDA frames as large as %dx%d in this "
+               "format; put hwdownload before it.\n", layout->w, layout->h);
         return AVERROR(ENOSYS);
     }
     ret = enter(s);

@@ -148,8 +148,8 @@ struct MvdenoisePair {
  * @param x, y   of the patch
  * @param vector in quarter samples
  */
-static __device__ __forceinline__ MvdenoisePair mvdenoise_pair(const MvdenoiseCudaComponent &c, GpumeU32 plane, int x, int y,
-                                                               GpumeU32 vector)
+static __device__ __forceinline__ MvdenoisePair mvdenoise_pair(const MvdenoiseCudaComponent &c, GpumeU32 plane, int x,
+                                                               int y, GpumeU32 vector)
 {
     const int dx = (short)(vector & 0xffff), dy = (short)(vector >> 16);
     const int px = mvdenoise_inside(x + (dx >> 2), c.w), py = mvdenoise_inside(y + (dy >> 2), c.h);

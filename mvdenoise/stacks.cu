@@ -190,7 +190,8 @@ static __device__ __forceinline__ void over_time(const Stack &s, int c[MOST][8])
 }
 
 /** The coefficients of a stack. Those of a picture without a match are 0. */
-static __device__ __forceinline__ void transform(const Stack &s, int c[MOST][8], const GpumeU64 (&copies)[MVDENOISE_MAX_STACK])
+static __device__ __forceinline__ void transform(const Stack &s, int c[MOST][8],
+                                                 const GpumeU64 (&copies)[MVDENOISE_MAX_STACK])
 {
     GPUME_UNROLL for (int j = 0; j < MOST; j++) {
         const GpumeU64 copy = copies[MVDENOISE_MAX_RADIUS - OWN + j];
@@ -254,7 +255,8 @@ static __device__ __forceinline__ void find_gains(const Stack &s, GpumeU32 gains
             squares += (gain >> 7) * (gain >> 7);
         }
     }
-    *weight = (1u << (MVDENOISE_LOG2_WEIGHT + 16)) / ((1 << 16) + mvdenoise_add_lanes(squares, 1, MVDENOISE_CUDA_LANES));
+    squares = mvdenoise_add_lanes(squares, 1, MVDENOISE_CUDA_LANES);
+    *weight = (1u << (MVDENOISE_LOG2_WEIGHT + 16)) / ((1 << 16) + squares);
 }
 
 static __device__ __forceinline__ void filter(const Stack &s, int c[MOST][8], const GpumeU32 gains[MOST][4])
@@ -304,7 +306,8 @@ static __device__ __forceinline__ void back(const Stack &s, GpumeU64 dst, const 
 }
 
 /** Finds the matches, and from that the matrix; and the mean of the patch. */
-static __device__ __forceinline__ void begin(const MvdenoiseCudaStacksArgs &args, Stack *s, const int *tables, int number)
+static __device__ __forceinline__ void begin(const MvdenoiseCudaStacksArgs &args, Stack *s, const int *tables,
+                                             int number)
 {
     const int group = threadIdx.x & 24;
     GpumeU64 matches = 0;

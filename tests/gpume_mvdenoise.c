@@ -588,9 +588,10 @@ static void run_case(uint64_t seed, int on_device)
     for (int i = 0, nb = test_draw(&c[0].r, 3); i <= nb && ret >= 0; i++) {
         Case *now = &c[i & 1];
 
-        snprintf(test_context, sizeof(test_context), "-seed %" PRIu64 "%s: %d frames of %dx%d %s, %s with %d, blocks of "
-                 "%d, %d exact, radius %d, sigma %d * %d, %d passes, planes %d, %d threads, %s, sequence %d", seed,
-                 on_device ? " -device" : "", now->nb_frames, now->w, now->h, now->desc->name, content_names[now->content], now->noise, now->block,
+        snprintf(test_context, sizeof(test_context), "-seed %" PRIu64 "%s: %d frames of %dx%d %s, %s with %d, "
+                 "blocks of %d, %d exact, radius %d, sigma %d * %d, %d passes, planes %d, %d threads, %s, sequence %d", seed,
+                 on_device ? " -device" : "", now->nb_frames, now->w, now->h, now->desc->name,
+                 content_names[now->content], now->noise, now->block,
                  now->exact, now->cfg.radius, now->cfg.sigma, now->cfg.strength, now->cfg.passes, now->cfg.planes,
                  now->cfg.executor.nb_threads, test_executor_names[executor.kind], i);
         if (i == 1)
@@ -1149,7 +1150,7 @@ int main(int argc, char **argv)
     }
     av_buffer_unref(&device);
     printf("gpume_mvdenoise: %d pictures, %d of them on the device, %d patches in stacks, %d estimates, %d sequences, "
-           "%d checks, %d failures\n", nb_pictures, nb_on_device, nb_stacked, nb_estimated, nb_sequences, test_nb_checks,
-           test_nb_failures);
+           "%d checks, %d failures\n", nb_pictures, nb_on_device, nb_stacked, nb_estimated, nb_sequences,
+           test_nb_checks, test_nb_failures);
     return test_nb_failures || (device_only && only < 0 && !nb_on_device);
 }
