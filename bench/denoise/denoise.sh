@@ -107,6 +107,7 @@ fi
 # shellcheck disable=SC2086  # names without spaces
 "$python" bench/denoise/denoise.py --ffmpeg "$program" --meter "$meter" $vmaf --out "$out" --runs "$runs" \
     --sigmas "$sigmas" ${methods:+--methods "$methods"} $clips
+# shellcheck disable=SC2086
 [ "${gain:-none}" = none ] ||
     "$python" bench/denoise/gain.py --ffmpeg "$program" --out "$out" --runs "$runs" --sigmas "$sigmas" \
         --encoders "$gain" $clips
