@@ -38,7 +38,7 @@ int ff_gpume_system_identify_open(int fd, GpumeFileIdentity *id);
 /** Whether two are one file. */
 int ff_gpume_system_is_same(const GpumeFileIdentity *a, const GpumeFileIdentity *b);
 
-/** Returns a path without links, of a file that need not exist; the path itself if its folder does not; NULL: no memory */
+/** Returns the path without links of a file that need not exist; itself if its folder does not; NULL: no memory. */
 char *ff_gpume_system_canonical(const char *path);
 
 /** Returns what is equal for all spellings of a canonical path. NULL: no memory. */

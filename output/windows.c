@@ -107,7 +107,7 @@ int ff_gpume_system_is_same(const GpumeFileIdentity *a, const GpumeFileIdentity 
     return a->kind <= GPUME_FILE_FOLDER && a->kind == b->kind && a->device == b->device && a->number == b->number;
 }
 
-/* The name of what exists, without links, and spelled as the system has it. Sets *result to NULL if nothing is there. */
+/* The name of what exists, without links, spelled as the system has it. Sets *result to NULL if nothing is there. */
 static int real_path(const wchar_t *full, char **result)
 {
     HANDLE h = look(full);

@@ -58,4 +58,5 @@ for encoder in libx264 mpeg4; do
     check "bench-denoise/table-$encoder" "no row in the table" \
         grep -q "^| 10 | $encoder | mvdenoise | -[0-9.]* % | +[0-9.]* dB | [0-9.]* dB | [0-9.]* s | [0-9.]* s |$" "$work/log"
 done
+# shellcheck disable=SC2016  # backquotes of Markdown
 check bench-denoise/table "no row in the table" grep -q '^| nlmeans | [0-9.]* | [0-9.]* |.* `nlmeans=.*` |$' "$work/log"

@@ -138,7 +138,7 @@ for row in nv12/radius=2/refs=2 yuv420p/radius=1:passes=1:sigma=9/refs=1 p010le/
     search=gpume=algo=hme:range=24:block=8:dir=both:smooth=8:${options#*/}:backend
     options=${options%%/*}
     case $row in
-        */none) on_cpu= on_gpu= ;;
+        */none) on_cpu='' on_gpu='' ;;
         *) on_cpu=$search=cpu, on_gpu=$search=cuda, ;;
     esac
     noisy="$cut,noise=alls=14:allf=t,format=$format"

@@ -589,8 +589,8 @@ static void run_case(uint64_t seed, int on_device)
         Case *now = &c[i & 1];
 
         snprintf(test_context, sizeof(test_context), "-seed %" PRIu64 "%s: %d frames of %dx%d %s, %s with %d, "
-                 "blocks of %d, %d exact, radius %d, sigma %d * %d, %d passes, planes %d, %d threads, %s, sequence %d", seed,
-                 on_device ? " -device" : "", now->nb_frames, now->w, now->h, now->desc->name,
+                 "blocks of %d, %d exact, radius %d, sigma %d * %d, %d passes, planes %d, %d threads, %s, sequence %d",
+                 seed, on_device ? " -device" : "", now->nb_frames, now->w, now->h, now->desc->name,
                  content_names[now->content], now->noise, now->block,
                  now->exact, now->cfg.radius, now->cfg.sigma, now->cfg.strength, now->cfg.passes, now->cfg.planes,
                  now->cfg.executor.nb_threads, test_executor_names[executor.kind], i);
