@@ -71,7 +71,9 @@ static inline void draw_denoise_stream(DenoiseStream *c, TestRandom *d)
              test_draw(d, 5), sigmas[test_draw(d, FF_ARRAY_ELEMS(sigmas))],
              strengths[test_draw(d, FF_ARRAY_ELEMS(strengths))], 1 + test_draw(d, 2),
              test_draw(d, 2) ? 7 : test_draw(d, 16));
-    c->first = (Input) { .w = 1 + test_draw(d, 64), .h = 1 + test_draw(d, 64), .format = format };
+    c->first = (Input) {
+        .w = 1 + test_draw(d, 64), .h = 1 + test_draw(d, 64), .format = format, .in_range = !!test_draw(d, 4),
+    };
     c->nb    = test_draw(d, DENOISE_CASE_MAX_FRAMES + 1);
     pts      = starts[test_draw(d, FF_ARRAY_ELEMS(starts))];
     for (int i = 0; i < c->nb; i++) {
@@ -171,6 +173,7 @@ static inline DenoiseResult check_denoise(const DenoiseStream *c)
         const char *name;
         int threads, cpu_flags;
     } ways[] = { { "with 5 threads", 5, -1 }, { "in plain C", 2, 0 } };
+    const int depth = av_pix_fmt_desc_get(c->first.format)->comp[0].depth;
     uint64_t before = 0, after = 0;
     DenoiseResult first;
 
@@ -179,12 +182,14 @@ static inline DenoiseResult check_denoise(const DenoiseStream *c)
     first = run_denoise(c, 1);
     CHECK(first.ret >= 0 || test_nb_errors, "%s, without a message", av_err2str(first.ret));
     for (int i = 0; i < FF_ARRAY_ELEMS(ways); i++) {
+        /* of samples above the depth, processors make different things */
+        const int is_same = c->first.in_range || depth == 8 || depth == 16 || ways[i].cpu_flags < 0;
         DenoiseResult other;
 
         av_force_cpu_flags(ways[i].cpu_flags);
         other = run_denoise(c, ways[i].threads);
         av_force_cpu_flags(-1);
-        CHECK(other.ret == first.ret && other.nb == first.nb && other.hash == first.hash,
+        CHECK(other.ret == first.ret && other.nb == first.nb && (other.hash == first.hash || !is_same),
               "something else %s: %d frames and %s, not %d and %s", ways[i].name, other.nb,
               av_err2str(other.ret), first.nb, av_err2str(first.ret));
     }

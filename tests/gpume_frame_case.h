@@ -18,6 +18,7 @@
 #include "libavfilter/buffersrc.h"
 #include "libavutil/avassert.h"
 #include "libavutil/imgutils.h"
+#include "libavutil/intreadwrite.h"
 #include "libavutil/mem.h"
 #include "libavutil/opt.h"
 #include "libavutil/pixdesc.h"
@@ -46,6 +47,7 @@ typedef struct Input {
     uint64_t seed;
     size_t size;            ///< of the side data, input_mvs, in bytes
     int has_side_data;
+    int in_range;           ///< no sample has bits above the format's depth
     int even;               ///< cut from a larger picture of even sides, as devices have them
     /** Vectors that are motion fields: how many, their block and precision. */
     int nb_fields, block, pel;
@@ -54,6 +56,16 @@ typedef struct Input {
 
 /** The vectors of the current input. */
 static AVMotionVector input_mvs[MAX_VECTORS];
+
+/* Clears the bits of little-endian words that the format's samples do not have. */
+static void clear_bits(uint8_t *row, int size, const AVPixFmtDescriptor *desc)
+{
+    const AVComponentDescriptor *c = &desc->comp[0];
+
+    if (c->depth > 8 && !(desc->flags & AV_PIX_FMT_FLAG_BE))
+        for (int x = 0; x + 1 < size; x += 2)
+            AV_WL16(row + x, AV_RL16(row + x) & ((1 << c->depth) - 1) << c->shift);
+}
 
 /* A frame of random samples whose rows have canaries before and behind them. */
 static AVFrame *make_frame(const Input *in)
@@ -78,9 +90,12 @@ static AVFrame *make_frame(const Input *in)
             f->linesize[i] = FFALIGN(linesizes[i], 2) + 2 * MARGIN;
             if (pass) {
                 f->data[i] = f->buf[0]->data + at + MARGIN;
-                for (int y = 0; y < h; y++)
+                for (int y = 0; y < h; y++) {
                     for (int x = 0; x < linesizes[i]; x++)
                         f->data[i][y * f->linesize[i] + x] = test_draw(&r, 256);
+                    if (in->in_range)
+                        clear_bits(f->data[i] + y * f->linesize[i], linesizes[i], desc);
+                }
                 at += h * f->linesize[i];
             } else {
                 size += h * f->linesize[i];
