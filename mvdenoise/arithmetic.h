@@ -45,6 +45,16 @@
 #define MVDENOISE_FROM_LOWER    1428
 #define MVDENOISE_FROM_ENERGY   809
 #define MVDENOISE_TEXTURE       27689
+/*
+ * Noise that was compressed or scaled, or is film grain, is correlated between samples: that of the
+ * component at half the size is then stronger than white noise would be. By so many variances / 256
+ * and this texture it has to exceed the variance at full size; what it has more counts so many / 4 times.
+ */
+#define MVDENOISE_HALVED_MORE    369
+#define MVDENOISE_HALVED_TEXTURE 409600
+#define MVDENOISE_HALVED_COUNTS  9
+/** Fewer blocks of the halved component tell nothing. */
+#define MVDENOISE_HALVED_LEAST   16
 /** Samples of a block that may be black or white. */
 #define MVDENOISE_MAX_CUT_OFF   4
 
@@ -144,11 +154,20 @@ GPUME_INLINE unsigned long long mvdenoise_root(unsigned long long square)
     return result;
 }
 
-/** Returns sigma of noise whose blocks have a mean energy. */
-GPUME_INLINE int mvdenoise_sigma(unsigned long long energy, int depth)
+/** Returns the variance of noise whose blocks have a mean energy, with what texture adds to it. */
+GPUME_INLINE long long mvdenoise_variance(unsigned long long energy, int depth)
 {
-    const unsigned long long square = energy * MVDENOISE_FROM_ENERGY >> (2 * (depth - 8) + 4);
-    const unsigned long long sigma  = square > MVDENOISE_TEXTURE ? mvdenoise_root(square - MVDENOISE_TEXTURE) : 0;
+    return (long long)(energy * MVDENOISE_FROM_ENERGY >> (2 * (depth - 8) + 4));
+}
+
+/** Returns sigma of noise whose blocks have a mean energy, and those of the halved component. */
+GPUME_INLINE int mvdenoise_sigma(unsigned long long energy, unsigned long long halved, int depth)
+{
+    const long long fine   = FFMAX(mvdenoise_variance(energy, depth) - MVDENOISE_TEXTURE, 0);
+    /* a mean of four samples has a quarter of their variance */
+    const long long coarse = 4 * mvdenoise_variance(halved, depth);
+    const long long more   = coarse - (MVDENOISE_HALVED_MORE * fine >> 8) - MVDENOISE_HALVED_TEXTURE;
+    const unsigned long long sigma = mvdenoise_root(fine + (FFMAX(more, 0) * MVDENOISE_HALVED_COUNTS >> 2));
 
     return (int)FFMIN(sigma, MVDENOISE_SIGMA_MAX);
 }

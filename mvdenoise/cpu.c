@@ -45,7 +45,7 @@ typedef struct CPUBackend {
 
     /* of each component */
     MvdenoiseResults results[GPUME_COMPONENTS];
-    uint64_t *energies[GPUME_COMPONENTS];
+    uint64_t *energies[GPUME_COMPONENTS], *halved[GPUME_COMPONENTS];
     uint16_t *means;
     uint8_t *scratch;           ///< of each thread
     size_t scratch_size;
@@ -86,6 +86,7 @@ static void forget(CPUBackend *s)
         av_freep(&s->results[i].samples);
         av_freep(&s->results[i].weights);
         av_freep(&s->energies[i]);
+        av_freep(&s->halved[i]);
     }
     av_freep(&s->means);
     av_freep(&s->scratch);
@@ -118,7 +119,7 @@ static int set_layout(void *priv, const GpumeLayout *l)
     ff_gpume_pixels_init(&s->pixels, l->depth);
     if (s->cells.cols * (int64_t)s->cells.rows > INT_MAX / 64)
         return AVERROR(ENOMEM);
-    /* sums, weights, and a row of samples; or sums of half samples */
+    /* sums, weights, and a row of samples; or sums of half samples; or 8 rows of halved samples */
     s->scratch_size = FFALIGN((l->w + 2 * MVDENOISE_PATCH) * (size_t)16 + 4 * (HALVES_AROUND + GPUME_PIXELS_SLACK), 64);
     s->scratch = av_malloc_array(s->cfg->executor.nb_threads, s->scratch_size);
     s->means   = av_malloc(nb_blocks(&l->components[0]) * sizeof(*s->means) + 1);
@@ -130,7 +131,8 @@ static int set_layout(void *priv, const GpumeLayout *l)
         s->results[i].samples = av_malloc_array(nb_patches(c), sizeof(*s->results[i].samples));
         s->results[i].weights = av_malloc_array(nb_patches(c), sizeof(*s->results[i].weights));
         s->energies[i]        = av_malloc(nb_blocks(c) * sizeof(**s->energies) + 1);
-        if (!s->results[i].samples || !s->results[i].weights || !s->energies[i])
+        s->halved[i]          = av_malloc(nb_blocks(c) / 4 * sizeof(**s->halved) + 1);
+        if (!s->results[i].samples || !s->results[i].weights || !s->energies[i] || !s->halved[i])
             return AVERROR(ENOMEM);
     }
     return 0;
@@ -173,6 +175,11 @@ static int sample_rows(const GpumeComponent *c)
 static int block_rows(const GpumeComponent *c)
 {
     return c->h / MVDENOISE_PATCH;
+}
+
+static int halved_rows(const GpumeComponent *c)
+{
+    return c->h / (2 * MVDENOISE_PATCH);
 }
 
 static void map_fields(void *arg, int worker, int start, int end)
@@ -236,6 +243,24 @@ static void measure_rows(void *arg, int worker, int start, int end)
     }
 }
 
+static void measure_halved(void *arg, int worker, int start, int end)
+{
+    CPUBackend *s    = arg;
+    uint8_t *samples = s->scratch + worker * s->scratch_size;
+
+    for (; start < end; start++) {
+        int component, y = find_row(s, halved_rows, start, &component);
+        const GpumeSamples *c = &s->slot->noisy[GPUME_PLANE_WHOLE].components[component];
+        const int cols        = c->w / (2 * MVDENOISE_PATCH);
+
+        if (!s->measures[component].wanted)
+            continue;
+        ff_mvdenoise_halve(samples, c->first + y * 2 * MVDENOISE_PATCH * c->stride, c->stride, cols, s->layout->depth);
+        ff_mvdenoise_measure(s->halved[component] + y * (size_t)cols, NULL, samples,
+                             cols * MVDENOISE_PATCH * s->layout->bytes, cols, s->layout->depth);
+    }
+}
+
 static int alloc_copies(GpumePadded *copies, MvdenoiseSource *sources, const GpumeLayout *l)
 {
     int ret = 0;
@@ -290,8 +315,11 @@ static int load(void *priv, int slot, const AVFrame *frame, const AVFrame *sampl
         ff_gpume_chain_add(&s->chain, make_halves, s, count_rows(s, half_rows));
     if (measures) {
         ff_gpume_chain_add(&s->chain, measure_rows, s, count_rows(s, block_rows));
-        for (int i = 0; i < s->layout->nb_components; i++)
+        ff_gpume_chain_add(&s->chain, measure_halved, s, count_rows(s, halved_rows));
+        for (int i = 0; i < s->layout->nb_components; i++) {
             measures[i].energies = s->energies[i];
+            measures[i].halved   = s->halved[i];
+        }
         measures[0].means = s->means;
     }
     ff_gpume_chain_run(&s->chain, &s->scheduler);

@@ -119,14 +119,15 @@ typedef struct CUDABackend {
     /* of the layout */
     GpumeCells cells;
     GpumeCudaPadding padding;
-    MvdenoiseCudaComponents patches, blocks;
-    int nb_patches, nb_blocks;
-    int patch_grid, block_grid;     ///< blocks of threads that have all of them
+    MvdenoiseCudaComponents patches, blocks[2];     ///< blocks of the picture, and of it at half the size
+    int nb_patches, nb_blocks[2];
+    int patch_grid, block_grid[2];  ///< blocks of threads that have all of them
     GpumeCudaBuffer maps;           ///< of fields, 0
     GpumeCudaBuffer matches;        ///< of all fields
     GpumeCudaBuffer results, weights;
-    GpumeCudaBuffer energies, means;    ///< means of two pictures
-    GpumeCudaBuffer lively;         ///< of the components, one after the other
+    GpumeCudaBuffer energies;       ///< of both
+    GpumeCudaBuffer means;          ///< of two pictures
+    GpumeCudaBuffer lively;         ///< of both, of their components, one after the other
     unsigned nb_measured;           ///< pictures
 } CUDABackend;
 
@@ -284,7 +285,7 @@ static void forget(CUDABackend *s)
 }
 
 /* Sets what rows of patches, or of blocks, the components have. Returns how many blocks of threads have them. */
-static int set_rows(CUDABackend *s, MvdenoiseCudaComponents *components, int are_patches, int *nb)
+static int set_rows(CUDABackend *s, MvdenoiseCudaComponents *components, int log2_block, int *nb)
 {
     const GpumeLayout *l = s->layout;
     int grid = 0;
@@ -298,8 +299,8 @@ static int set_rows(CUDABackend *s, MvdenoiseCudaComponents *components, int are
         *to = (MvdenoiseCudaComponent) {
             .first = s->padding.first[i], .stride = s->padding.stride[i], .w = c->w, .h = c->h,
             .hsub = c->hsub, .vsub = c->vsub, .number = *nb, .block = grid,
-            .cols = are_patches ? mvdenoise_patches(c->w) : c->w / MVDENOISE_PATCH,
-            .rows = are_patches ? mvdenoise_patches(c->h) : c->h / MVDENOISE_PATCH,
+            .cols = log2_block ? c->w >> log2_block : mvdenoise_patches(c->w),
+            .rows = log2_block ? c->h >> log2_block : mvdenoise_patches(c->h),
         };
         *nb  += to->cols * to->rows;
         grid += divide_up(to->cols, MVDENOISE_CUDA_ROW) * to->rows;
@@ -313,17 +314,27 @@ static int get_memory(CUDABackend *s, GpumeCudaBuffer *b, size_t size, const cha
     return b->data ? 0 : ff_gpume_cuda_alloc(&s->cuda, b, GPUME_CUDA_DEVICE, FFMAX(size, 1), what);
 }
 
+static size_t energy_size(const CUDABackend *s)
+{
+    return s->bytes == 1 ? sizeof(uint32_t) : sizeof(uint64_t);
+}
+
+static size_t nb_lively(const MvdenoiseCudaComponent *c)
+{
+    return c->cols + (size_t)c->rows;
+}
+
 /* With the context pushed. What has been measured, and of which picture. */
 static int get_measures(CUDABackend *s)
 {
     size_t nb = 0;
     int ret;
 
-    for (int i = 0; i < s->blocks.nb; i++)
-        nb += s->blocks.c[i].cols + (size_t)s->blocks.c[i].rows;
-    ret = get_memory(s, &s->energies, s->nb_blocks * (s->bytes == 1 ? sizeof(uint32_t) : sizeof(uint64_t)), "energies");
+    for (int i = 0; i < 2 * s->blocks[0].nb; i++)
+        nb += nb_lively(&s->blocks[i & 1].c[i >> 1]);
+    ret = get_memory(s, &s->energies, (s->nb_blocks[0] + s->nb_blocks[1]) * energy_size(s), "energies");
     if (ret >= 0)
-        ret = get_memory(s, &s->means, 2 * sizeof(uint16_t) * s->blocks.c[0].cols * s->blocks.c[0].rows, "means");
+        ret = get_memory(s, &s->means, 2 * sizeof(uint16_t) * s->blocks[0].c[0].cols * s->blocks[0].c[0].rows, "means");
     if (ret >= 0)
         ret = get_memory(s, &s->lively, nb * sizeof(uint32_t), "rows of blocks");
     if (ret < 0)
@@ -346,8 +357,9 @@ static int change_layout(CUDABackend *s, const GpumeLayout *l)
     forget(s);
     s->layout = l;
     s->cells  = gpume_cells(l->w, l->h, MVDENOISE_LOG2_CELL, 1 << MVDENOISE_LOG2_CELL >> 1);
-    s->patch_grid = set_rows(s, &s->patches, 1, &s->nb_patches);
-    s->block_grid = set_rows(s, &s->blocks,  0, &s->nb_blocks);
+    s->patch_grid = set_rows(s, &s->patches, 0, &s->nb_patches);
+    for (int i = 0; i < 2; i++)
+        s->block_grid[i] = set_rows(s, &s->blocks[i], 3 + i, &s->nb_blocks[i]);
     ret = get_memory(s, &s->results, s->nb_patches * (size_t)MVDENOISE_SAMPLES * sizeof(uint16_t), "patches");
     if (ret >= 0)
         ret = get_memory(s, &s->weights, s->nb_patches * sizeof(uint16_t), "weights");
@@ -484,31 +496,38 @@ static int wait_for_noise(CUDABackend *s, Slot *slot)
 /* Estimates the noise of a picture, or notes what is given. With the context pushed. */
 static int find_noise(CUDABackend *s, int slot, int first)
 {
-    const size_t size = sizeof(uint16_t) * s->blocks.c[0].cols * s->blocks.c[0].rows;
+    const size_t size = sizeof(uint16_t) * s->blocks[0].c[0].cols * s->blocks[0].c[0].rows;
     MvdenoiseCudaEstimateArgs args = {
-        .measured = { .components = s->blocks, .copy = s->slots[slot].noisy.data, .depth = s->layout->depth },
         .estimate = s->estimate.data, .noise = noise_of(s, slot), .sigma = s->cfg->sigma, .strength = s->cfg->strength,
-        .grid = s->cfg->sigma ? 1 : s->blocks.nb + 1,
+        .grid = s->cfg->sigma ? 1 : 2 * s->layout->nb_components + 1,
     };
     CUdeviceptr lively = s->lively.data;
     int ret = 0;
 
-    for (int i = 0; i < s->blocks.nb; i++) {
+    for (int i = 0; i < s->layout->nb_components; i++)
         args.chosen |= mvdenoise_is_chosen(s->cfg, s->layout, i) << i;
-        args.measured.lively[i] = lively;
-        lively += (s->blocks.c[i].cols + (size_t)s->blocks.c[i].rows) * sizeof(uint32_t);
+    /* none has the number 0; long before numbers repeat, all rows were lively or the picture was blank */
+    if (!s->cfg->sigma && !++s->nb_measured)
+        s->nb_measured++;
+    for (int i = 0; i < 2; i++) {
+        args.measured[i] = (MvdenoiseCudaMeasureArgs) {
+            .components = s->blocks[i], .copy = s->slots[slot].noisy.data, .depth = s->layout->depth, .halved = i,
+            .picture = s->nb_measured, .energies = s->energies.data + i * s->nb_blocks[0] * energy_size(s),
+            .means = s->means.data + (s->nb_measured & 1) * size,
+        };
+        for (int j = 0; j < s->layout->nb_components; j++) {
+            args.measured[i].lively[j] = lively;
+            lively += nb_lively(&s->blocks[i].c[j]) * sizeof(uint32_t);
+        }
     }
     if (s->cfg->sigma)
         return launch(s, ESTIMATE, args.grid, 1, 1, &args);
-    /* none has the number 0; long before numbers repeat, all rows were lively or the picture was blank */
-    args.measured.picture  = ++s->nb_measured ? s->nb_measured : ++s->nb_measured;
-    args.measured.energies = s->energies.data;
-    args.measured.means    = s->means.data + (s->nb_measured & 1) * size;
-    args.before            = first ? 0 : s->means.data + !(s->nb_measured & 1) * size;
+    args.before = first ? 0 : s->means.data + !(s->nb_measured & 1) * size;
     /* it reads what is measured next */
     ret = wait_for_noise(s, s->last);
-    if (ret >= 0 && s->block_grid)
-        ret = launch(s, MEASURE, s->block_grid, 1, 1, &args.measured);
+    for (int i = 0; i < 2 && ret >= 0; i++)
+        if (s->block_grid[i])
+            ret = launch(s, MEASURE, s->block_grid[i], 1, 1, &args.measured[i]);
     if (ret < 0)
         return ret;
     TRY(cuEventRecord(s->measured, s->cuda.hwctx->stream), "record an event")

@@ -79,7 +79,7 @@ typedef struct MvdenoiseCudaHalvesArgs {
     int depth;
 } MvdenoiseCudaHalvesArgs;
 
-/** Parameters of the kernel that measures blocks. */
+/** Parameters of the kernel that measures blocks, of the components as they are or of half the size. */
 typedef struct MvdenoiseCudaMeasureArgs {
     MvdenoiseCudaComponents components;
     unsigned long long copy;
@@ -87,22 +87,24 @@ typedef struct MvdenoiseCudaMeasureArgs {
     unsigned long long energies;
     /** unsigned of each column of blocks, then of each row: the last picture in which one had an energy. */
     unsigned long long lively[GPUME_CUDA_COMPONENTS];
-    unsigned long long means;   ///< unsigned short, of component 0
+    unsigned long long means;   ///< unsigned short, of component 0; unless halved
+    int halved;
     unsigned picture;           ///< number, from 1 on
     int depth;
 } MvdenoiseCudaMeasureArgs;
 
 /** What is known of the noise of a sequence. 0 at first. */
 typedef struct MvdenoiseCudaEstimate {
+    /** Mean energies of the picture's noise, and of the halved picture's. */
+    unsigned long long own[2][GPUME_CUDA_COMPONENTS];
     int sigma[GPUME_CUDA_COMPONENTS];
-    int own[GPUME_CUDA_COMPONENTS];     ///< of the picture by itself
     unsigned is_cut;
     unsigned nb_done;                   ///< blocks of threads
 } MvdenoiseCudaEstimate;
 
 /** Parameters of the kernel that estimates the noise; after those of measuring. */
 typedef struct MvdenoiseCudaEstimateArgs {
-    MvdenoiseCudaMeasureArgs measured;
+    MvdenoiseCudaMeasureArgs measured[2];   ///< as it is, halved
     unsigned long long before;          ///< means of the picture before; 0: there is none
     unsigned long long estimate;        ///< MvdenoiseCudaEstimate
     unsigned long long noise;           ///< MvdenoiseNoise of each component

@@ -183,8 +183,8 @@ static __device__ __forceinline__ GpumeU64 select(const Shared &s, const Energy 
     return value;
 }
 
-/** Returns sigma of a component, by itself. */
-static __device__ __forceinline__ int own_sigma(const MvdenoiseCudaMeasureArgs &m, const Shared &s, int component)
+/** Returns the mean energy of noise in the blocks of a component. */
+static __device__ __forceinline__ GpumeU64 own_energy(const MvdenoiseCudaMeasureArgs &m, const Shared &s, int component)
 {
     const MvdenoiseCudaComponent c = mvdenoise_component(m.components, component);
     Energy *energies = (Energy *)m.energies + c.number;
@@ -192,7 +192,7 @@ static __device__ __forceinline__ int own_sigma(const MvdenoiseCudaMeasureArgs &
     const GpumeU32 nb_counted = choose(m, s, mvdenoise_element(m.lively, component), c, energies);
     GpumeU64 mean;
 
-    if (!nb_counted)
+    if (nb_counted < (m.halved ? MVDENOISE_HALVED_LEAST : 1))
         return 0;
     mean = select(s, energies, nb, (GpumeU32)((GpumeU64)nb_counted * MVDENOISE_QUANTILE / 256)) *
            MVDENOISE_FROM_QUANTILE >> 10;
@@ -211,24 +211,24 @@ static __device__ __forceinline__ int own_sigma(const MvdenoiseCudaMeasureArgs &
         add_all(s, &sum, &n);
         mean = n ? sum / n * MVDENOISE_FROM_LOWER >> 10 : 0;
     }
-    return mvdenoise_sigma(mean, m.depth);
+    return mean;
 }
 
 /** Whether a picture shows something else than the one before, by the means of their blocks. */
 static __device__ __forceinline__ int is_cut(const MvdenoiseCudaEstimateArgs &args, const Shared &s)
 {
-    const int nb = args.measured.components.c[0].cols * args.measured.components.c[0].rows;
+    const int nb = args.measured[0].components.c[0].cols * args.measured[0].components.c[0].rows;
     GpumeU64 sum = 0, difference = 0, spread = 0, none = 0;
     int mean;
 
     if (!args.before || !nb)
         return 0;
     for (int i = threadIdx.x; i < nb; i += THREADS)
-        sum += mvdenoise_half(args.measured.means + 2ull * i);
+        sum += mvdenoise_half(args.measured[0].means + 2ull * i);
     add_all(s, &sum, &none);
     mean = (int)(sum / nb);
     for (int i = threadIdx.x; i < nb; i += THREADS) {
-        const int b = mvdenoise_half(args.measured.means + 2ull * i), a = mvdenoise_half(args.before + 2ull * i);
+        const int b = mvdenoise_half(args.measured[0].means + 2ull * i), a = mvdenoise_half(args.before + 2ull * i);
 
         difference += FFABS(a - b);
         spread     += FFABS(b - mean);
@@ -237,30 +237,38 @@ static __device__ __forceinline__ int is_cut(const MvdenoiseCudaEstimateArgs &ar
     return 2 * difference > spread;
 }
 
+/** What another block of threads has found out. */
+static __device__ __forceinline__ GpumeU64 read_own(const MvdenoiseCudaEstimate *e, int halved, int component)
+{
+    const GpumeU32 *words = (const GpumeU32 *)&e->own[halved][component];
+
+    return (GpumeU64)gpume_load_volatile(words + 1) << 32 | gpume_load_volatile(words);
+}
+
 /** Sets the noise of the picture. One thread calls it. */
 static __device__ __forceinline__ void conclude(const MvdenoiseCudaEstimateArgs &args, MvdenoiseCudaEstimate *e)
 {
     const int first = !args.before || (!args.sigma && gpume_load_volatile(&e->is_cut));
 
-    GPUME_NO_UNROLL for (int i = 0; i < args.measured.components.nb; i++) {
+    GPUME_NO_UNROLL for (int i = 0; i < args.measured[0].components.nb; i++) {
         long long sigma = args.sigma;
         int strength = 0;
 
         if (args.chosen >> i & 1) {
             if (!args.sigma) {
-                const int own = (int)gpume_load_volatile((const GpumeU32 *)&e->own[i]);
+                const int own = mvdenoise_sigma(read_own(e, 0, i), read_own(e, 1, i), args.measured[0].depth);
 
                 sigma = first ? own : (3 * e->sigma[i] + own + 2) >> 2;
                 e->sigma[i] = (int)sigma;
             }
             strength = mvdenoise_strength(sigma, args.strength);
         }
-        ((MvdenoiseNoise *)args.noise)[i] = mvdenoise_noise(strength, args.measured.depth);
+        ((MvdenoiseNoise *)args.noise)[i] = mvdenoise_noise(strength, args.measured[0].depth);
     }
 }
 
 /**
- * grid:   components, and one more; 1 if the noise is given
+ * grid:   components, these at half the size, and one more; 1 if the noise is given
  * block:  MVDENOISE_CUDA_ESTIMATE_THREADS
  * shared: MVDENOISE_CUDA_ESTIMATE_THREADS / 32 * 2 of 8 bytes, MVDENOISE_CUDA_BINS + 2 words
  */
@@ -269,18 +277,18 @@ GPUME_KERNEL_OF(MvdenoiseCudaEstimateArgs, MVDENOISE_CUDA_ESTIMATE_THREADS)
     GPUME_SHARED(GpumeU64, shared);
     const Shared s = { shared, (GpumeU32 *)(shared + THREADS / 32 * 2) };
     MvdenoiseCudaEstimate *e = (MvdenoiseCudaEstimate *)args.estimate;
-    const int component = blockIdx.x, nb = args.measured.components.nb;
+    const int block = blockIdx.x, nb = args.measured[0].components.nb;
 
-    if (!args.sigma && component == nb) {
+    if (!args.sigma && block == 2 * nb) {
         const int cut = is_cut(args, s);
 
         if (!threadIdx.x)
             e->is_cut = cut;
-    } else if (!args.sigma && args.chosen >> component & 1) {
-        const int own = own_sigma(args.measured, s, component);
+    } else if (!args.sigma && args.chosen >> (block % nb) & 1) {
+        const GpumeU64 own = own_energy(args.measured[block / nb], s, block % nb);
 
         if (!threadIdx.x)
-            e->own[component] = own;
+            e->own[block / nb][block % nb] = own;
     }
     if (threadIdx.x)
         return;

@@ -28,6 +28,16 @@ static __device__ __forceinline__ GpumeU64 mvdenoise_energy(const int p[MVDENOIS
     return mvdenoise_add_lanes(lane < MVDENOISE_PATCH - 2 ? sum : 0, 1, MVDENOISE_CUDA_LANES);
 }
 
+/** Row y of the block's column that a lane has. */
+static __device__ __forceinline__ int mvdenoise_row(const MvdenoiseCudaMeasureArgs &args, GpumeU64 at, int stride, int y)
+{
+    if (!args.halved)
+        return mvdenoise_sample(at + (long long)stride * y);
+    at += 2ll * stride * y;
+    return (mvdenoise_sample(at) + mvdenoise_sample(at + MVDENOISE_BYTES) + mvdenoise_sample(at + stride) +
+            mvdenoise_sample(at + stride + MVDENOISE_BYTES) + 2) >> 2;
+}
+
 /**
  * grid:   rows of MVDENOISE_CUDA_ROW blocks of the picture, of all components
  * block:  MVDENOISE_CUDA_THREADS
@@ -38,8 +48,9 @@ GPUME_KERNEL_OF(MvdenoiseCudaMeasureArgs, MVDENOISE_CUDA_THREADS)
     MvdenoiseCudaComponent c;
     const MvdenoiseUnit u = mvdenoise_unit(args.components, &c);
     const int lane = threadIdx.x % MVDENOISE_CUDA_LANES, max = (1 << args.depth) - 1;
-    const GpumeU64 at = args.copy + c.first + (long long)c.stride * u.row * MVDENOISE_PATCH +
-                        (u.col * MVDENOISE_PATCH + lane) * MVDENOISE_BYTES;
+    const int scale = 1 << args.halved;
+    const GpumeU64 at = args.copy + c.first + (long long)c.stride * u.row * MVDENOISE_PATCH * scale +
+                        (u.col * MVDENOISE_PATCH + lane) * MVDENOISE_BYTES * scale;
     const GpumeU64 lively = mvdenoise_element(args.lively, u.component);
     const int number = c.number + u.row * c.cols + u.col;
     int p[MVDENOISE_PATCH];
@@ -47,7 +58,7 @@ GPUME_KERNEL_OF(MvdenoiseCudaMeasureArgs, MVDENOISE_CUDA_THREADS)
     GpumeU64 energy;
 
     GPUME_UNROLL for (int y = 0; y < MVDENOISE_PATCH; y++)
-        p[y] = mvdenoise_sample(at + (long long)c.stride * y);
+        p[y] = mvdenoise_row(args, at, c.stride, y);
     GPUME_UNROLL for (int y = 0; y < MVDENOISE_PATCH; y++) {
         sum     += p[y];
         cut_off += p[y] == 0 || p[y] == max;
@@ -67,6 +78,6 @@ GPUME_KERNEL_OF(MvdenoiseCudaMeasureArgs, MVDENOISE_CUDA_THREADS)
         atomicMax((GpumeU32 *)lively + u.col, args.picture);
         atomicMax((GpumeU32 *)lively + c.cols + u.row, args.picture);
     }
-    if (!u.component)
+    if (!u.component && !args.halved)
         ((GpumeU16 *)args.means)[number] = (GpumeU16)((sum + MVDENOISE_SAMPLES / 2) / MVDENOISE_SAMPLES);
 }

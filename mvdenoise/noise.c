@@ -36,6 +36,11 @@ void ff_mvdenoise_measure(uint64_t *energies, uint16_t *means, const uint8_t *sa
     }
 }
 
+void ff_mvdenoise_halve(uint8_t *dst, const uint8_t *samples, ptrdiff_t stride, int nb, int depth)
+{
+    (depth > 8 ? halve_16 : halve_8)(dst, samples, stride, nb * MVDENOISE_PATCH);
+}
+
 static int compare(const void *a, const void *b)
 {
     return FFDIFFSIGN(*(const uint64_t *)a, *(const uint64_t *)b);
@@ -79,15 +84,24 @@ static uint64_t noise_energy(const uint64_t *energies, size_t nb)
     return mean;
 }
 
-/* Returns sigma of a component, by itself. */
-static int sigma_of(MvdenoiseEstimate *e, const MvdenoiseMeasure *m, int cols, int rows, int depth)
+/* Returns the mean energy of noise in the blocks of a component, or 0 if fewer than least of them count. */
+static uint64_t energy_of(MvdenoiseEstimate *e, const uint64_t *energies, int cols, int rows, int least)
 {
-    const size_t nb = choose_blocks(e, m->energies, cols, rows);
+    const size_t nb = choose_blocks(e, energies, cols, rows);
 
-    if (!nb)
+    if (nb < least)
         return 0;
     qsort(e->energies, nb, sizeof(*e->energies), compare);
-    return mvdenoise_sigma(noise_energy(e->energies, nb), depth);
+    return noise_energy(e->energies, nb);
+}
+
+/* Returns sigma of a component, by itself. */
+static int sigma_of(MvdenoiseEstimate *e, const MvdenoiseMeasure *m, const GpumeComponent *c, int depth)
+{
+    const int cols        = c->w / MVDENOISE_PATCH, rows = c->h / MVDENOISE_PATCH;
+    const uint64_t energy = energy_of(e, m->energies, cols, rows, 1);
+
+    return mvdenoise_sigma(energy, energy_of(e, m->halved, cols / 2, rows / 2, MVDENOISE_HALVED_LEAST), depth);
 }
 
 /* Returns whether a picture shows something else than the one before: by the means of their blocks. */
@@ -119,12 +133,11 @@ int ff_mvdenoise_estimate(MvdenoiseEstimate *e, int *sigma, const MvdenoiseMeasu
         return AVERROR(ENOMEM);
     first = first || is_cut(e->means, measures[0].means, nb);
     for (int i = 0; i < l->nb_components; i++) {
-        const GpumeComponent *c = &l->components[i];
         int now;
 
         if (!measures[i].wanted)
             continue;
-        now = sigma_of(e, &measures[i], c->w / MVDENOISE_PATCH, c->h / MVDENOISE_PATCH, l->depth);
+        now = sigma_of(e, &measures[i], &l->components[i], l->depth);
         sigma[i] = e->sigma[i] = first ? now : (3 * e->sigma[i] + now + 2) >> 2;
     }
     if (nb)

@@ -24,6 +24,7 @@
 typedef struct MvdenoiseMeasure {
     int wanted;
     const uint64_t *energies;       ///< what second differences of blocks have, or MVDENOISE_NO_ENERGY; if wanted
+    const uint64_t *halved;         ///< the same of the component at half the size
     const uint16_t *means;          ///< of blocks; of component 0
 } MvdenoiseMeasure;
 
@@ -44,6 +45,9 @@ typedef struct MvdenoiseEstimate {
  */
 void ff_mvdenoise_measure(uint64_t *energies, uint16_t *means, const uint8_t *samples, ptrdiff_t stride, int nb,
                           int depth);
+
+/** Halves both sides of samples: makes nb blocks of means of four each. @param dst rows of nb * MVDENOISE_PATCH samples */
+void ff_mvdenoise_halve(uint8_t *dst, const uint8_t *samples, ptrdiff_t stride, int nb, int depth);
 
 /**
  * Estimates the noise of the next picture.

@@ -30,6 +30,19 @@ static uint64_t FUNC(energy)(const uint8_t *samples, ptrdiff_t stride, int block
     return sum;
 }
 
+static void FUNC(halve)(uint8_t *dst8, const uint8_t *samples, ptrdiff_t stride, int w)
+{
+    SAMPLE *dst = (SAMPLE *)dst8;
+
+    for (int y = 0; y < MVDENOISE_PATCH; y++, dst += w) {
+        const SAMPLE *a = (const SAMPLE *)(samples + 2 * y * stride);
+        const SAMPLE *b = (const SAMPLE *)(samples + (2 * y + 1) * stride);
+
+        for (int x = 0; x < w; x++)
+            dst[x] = (a[2 * x] + a[2 * x + 1] + b[2 * x] + b[2 * x + 1] + 2) >> 2;
+    }
+}
+
 static int FUNC(mean)(const uint8_t *samples, ptrdiff_t stride, int block)
 {
     unsigned sum = MVDENOISE_SAMPLES / 2;

@@ -43,11 +43,12 @@ enum Content {
     CONTENT_RANDOM,
     CONTENT_EXTREME,    ///< samples of 0 and maximum
     CONTENT_FLAT,
+    CONTENT_GRAIN,      ///< a texture with noise that four samples share, in larger pictures
     CONTENT_NB
 };
 
 static const char *const content_names[CONTENT_NB] = {
-    "noise", "cut", "clean", "bars", "random", "extreme", "flat",
+    "noise", "cut", "clean", "bars", "random", "extreme", "flat", "grain",
 };
 
 static const enum AVPixelFormat formats[] = {
@@ -83,7 +84,10 @@ typedef struct Case {
     int nb_blocks[DENOISE_MAX_FRAMES];
 } Case;
 
-static int nb_pictures, nb_stacked, nb_estimated, nb_on_device;
+/** A part that takes longer does not end. */
+#define TEST_SECONDS 600
+
+static int nb_pictures, nb_stacked, nb_estimated, nb_correlated, nb_on_device;
 
 static AVBufferRef *device;     ///< NULL: there is none
 static AVHWFramesConstraints *device_has;
@@ -206,7 +210,11 @@ static int draw_sample(Case *c, int n, int i, int x, int y)
         return FFMIN(c->cut * 40 * one, max);
     v = one * (double)texture(c->seed + 8 * scene + i, 4 * x - (n * c->mx >> shift_x(c, i)),
                               4 * y - (n * c->my >> shift_y(c, i)));
-    if (c->content != CONTENT_CLEAN)
+    if (c->content == CONTENT_GRAIN) {
+        TestRandom r = { .state = test_mix(c->seed ^ test_mix((x >> 1) << 20 | (y >> 1) << 8 | n << 4 | i)) };
+
+        v += draw_normal(&r) * c->noise * one / 16;
+    } else if (c->content != CONTENT_CLEAN)
         v += draw_normal(&c->r) * c->noise * one / 16;
     return av_clip(lrint(v), 0, max);
 }
@@ -287,6 +295,8 @@ static void draw_options(Case *c)
     c->cfg.planes   = test_draw(&c->r, 2) ? 7 : test_draw(&c->r, 16);
     if (c->content == CONTENT_NOISE && test_draw(&c->r, 2))
         c->cfg.sigma = 16 * c->noise;
+    if (c->content == CONTENT_GRAIN && test_draw(&c->r, 2))
+        c->cfg.sigma = 0;
 }
 
 static void draw_case(Case *c, uint64_t seed)
@@ -312,6 +322,11 @@ static void draw_case(Case *c, uint64_t seed)
     c->block   = blocks[test_draw(&c->r, FF_ARRAY_ELEMS(blocks))];
     c->missing = test_draw(&c->r, 2) ? 0 : test_draw(&c->r, 17);
     c->nb_frames = 1 + test_draw(&c->r, size < 7 ? 7 : 3);
+    if (c->content == CONTENT_GRAIN) {
+        c->w         = 64 + test_draw(&c->r, 40);
+        c->h         = 64 + test_draw(&c->r, 20);
+        c->nb_frames = 1 + test_draw(&c->r, 3);
+    }
     draw_options(c);
     for (int n = 0; n < c->nb_frames; n++) {
         AVFrame *f = c->frames[n] = alloc_frame(c);
@@ -372,7 +387,8 @@ static void expect(Case *c)
         s.nb_blocks[n] = c->nb_blocks[n];
     }
     mvdenoise_oracle_make(&s);
-    nb_stacked += s.nb_stacked;
+    nb_stacked    += s.nb_stacked;
+    nb_correlated += s.nb_correlated;
     for (int i = 0; i < c->nb_components && !c->cfg.sigma; i++)
         nb_estimated += s.components[i].chosen && s.components[i].estimate[0] > 0;
 }
@@ -566,6 +582,7 @@ static void run_case(uint64_t seed, int on_device)
     Case c[2];
     int ret;
 
+    test_watch(TEST_SECONDS);
     /* every other one in plain C */
     av_force_cpu_flags(seed & 1 ? 0 : -1);
     draw_case(&c[0], seed);
@@ -624,26 +641,60 @@ static int estimate(MvdenoiseEstimate *e, const uint16_t *p, int w, int h, int d
     const int cols = w / 8, rows = h / 8;
     const GpumeLayout l = { .w = w, .h = h, .depth = depth, .nb_components = 1, .components = { { .w = w, .h = h } } };
     uint64_t *energies  = test_alloc(av_calloc(cols * rows, sizeof(*energies)));
+    uint64_t *halved    = test_alloc(av_calloc(cols * rows / 4, sizeof(*halved)));
     uint16_t *means     = test_alloc(av_calloc(cols * rows, sizeof(*means)));
-    uint8_t *bytes      = test_alloc(av_malloc(w * h));
-    const MvdenoiseMeasure m = { 1, energies, means };
+    uint8_t *bytes      = test_alloc(av_malloc(w * h)), *half = test_alloc(av_malloc(8 * w));
+    const MvdenoiseMeasure m = { 1, energies, halved, means };
     int sigma = 0, ret;
 
     for (int i = 0; i < w * h; i++)
         bytes[i] = p[i];
-    for (int y = 0; y < rows; y++)
-        ff_mvdenoise_measure(energies + y * cols, means + y * cols,
-                             depth > 8 ? (const uint8_t *)(p + 8 * y * w) : bytes + 8 * y * w,
-                             depth > 8 ? 2 * w : w, cols, depth);
+    for (int y = 0; y < rows; y++) {
+        const uint8_t *samples = depth > 8 ? (const uint8_t *)(p + 8 * y * w) : bytes + 8 * y * w;
+        const int stride       = depth > 8 ? 2 * w : w;
+
+        ff_mvdenoise_measure(energies + y * cols, means + y * cols, samples, stride, cols, depth);
+        if (y & 1 || y == rows - 1)
+            continue;
+        ff_mvdenoise_halve(half, samples, stride, cols / 2, depth);
+        ff_mvdenoise_measure(halved + y / 2 * (cols / 2), NULL, half, cols / 2 * 8 * (depth > 8 ? 2 : 1), cols / 2, depth);
+    }
     ret = ff_mvdenoise_estimate(e, &sigma, &m, &l, first);
     CHECK(ret >= 0, "%s", av_err2str(ret));
     av_free(energies);
+    av_free(halved);
+    av_free(half);
     av_free(means);
     av_free(bytes);
     return sigma;
 }
 
-/* The estimate of white noise is within 10 %, and of no noise 0. */
+/*
+ * A picture whose noise has a strength of 8 and is correlated: as an encoder leaves it, of which each sample is
+ * the mean of itself and its neighbours.
+ */
+static void draw_correlated(uint16_t *p, int w, int h, int depth, TestRandom *r)
+{
+    uint16_t *clean = test_alloc(av_malloc_array(w * h, sizeof(*clean)));
+    double *noise   = test_alloc(av_malloc_array((w + 2) * (h + 2), sizeof(*noise)));
+
+    draw_scene(clean, w, h, depth, 0, r);
+    for (int i = 0; i < (w + 2) * (h + 2); i++)
+        noise[i] = draw_normal(r);
+    for (int y = 0; y < h; y++)
+        for (int x = 0; x < w; x++) {
+            const double *n  = noise + (y + 1) * (w + 2) + x + 1;
+            const double sum = 4 * n[0] + 2 * (n[-1] + n[1] + n[-w - 2] + n[w + 2]) +
+                               n[-w - 3] + n[-w - 1] + n[w + 1] + n[w + 3];
+
+            /* the variance of such a sum is 36 */
+            p[y * w + x] = av_clip(clean[y * w + x] + lrint(sum / 6 * 8 * (1 << (depth - 8))), 0, (1 << depth) - 1);
+        }
+    av_free(noise);
+    av_free(clean);
+}
+
+/* The estimate of white noise is within 10 %, and of no noise 0; that of correlated noise is more, up to twice. */
 static void estimates(void)
 {
     static const double sigmas[] = { 0, 2, 3, 5, 10, 20, 30, 40 };
@@ -670,6 +721,9 @@ static void estimates(void)
             FFSWAP(uint16_t, p[j], p[w * h - 1 - j]);
         next = estimate(&e, p, w, h, depth, 0);
         CHECK(fabs(next - 256 * (sigma + 4)) <= 25.6 * (sigma + 4), "%g after a cut", next / 256.);
+        draw_correlated(p, w, h, depth, &r);
+        next = estimate(&e, p, w, h, depth, 1);
+        CHECK(next > 8 * 256 && next < 16 * 256, "%g of correlated noise of 8", next / 256.);
         ff_mvdenoise_estimate_uninit(&e);
     }
     av_free(p);
@@ -959,6 +1013,7 @@ static void sequences(int nb, int on_device)
         Sequence q;
         int ret;
 
+        test_watch(TEST_SECONDS);
         draw_sequence(&q, 5000 + i, 1 + i % MAX_CASES);
         if (!on_device || fits_device(&q.cases[0])) {
             snprintf(test_context, sizeof(test_context), "sequence %d%s, %s, %d sizes, %s", i,
@@ -1006,6 +1061,7 @@ static void failing_allocations(int on_device)
 
         snprintf(test_context, sizeof(test_context), "allocation %d fails%s, %s", n, on_device ? " on the device" : "",
                  q.options);
+        test_watch(TEST_SECONDS);
         next_to_fail = n;
         tracking     = 1;
         test_track(1);
@@ -1067,6 +1123,7 @@ static void failing_searches(void)
     for (int n = 1; failed; n++) {
         const int outstanding = test_nb_outstanding;
 
+        test_watch(TEST_SECONDS);
         free_out(&q);
         snprintf(test_context, sizeof(test_context), "allocation %d fails, %s", n, q.options);
         next_to_fail = n;
@@ -1094,8 +1151,8 @@ static void in_memory(int nb)
     for (int i = 0; i < nb; i++)
         run_case(i, 0);
     snprintf(test_context, sizeof(test_context), "all cases");
-    CHECK(nb < 200 || (nb_stacked > 100 * nb && nb_estimated > nb / 10), "%d patches in stacks, %d estimates",
-          nb_stacked, nb_estimated);
+    CHECK(nb < 200 || (nb_stacked > 100 * nb && nb_estimated > nb / 10 && nb_correlated > nb / 50),
+          "%d patches in stacks, %d estimates, %d of correlated noise", nb_stacked, nb_estimated, nb_correlated);
     sequences(nb / 15, 0);
     failing_allocations(0);
 }
@@ -1124,7 +1181,7 @@ int main(int argc, char **argv)
             return 1;
         }
     }
-    test_watch(600);
+    test_watch(TEST_SECONDS);
     if (!device_only) {
         if (only >= 0)
             run_case(only, 0);
@@ -1155,8 +1212,9 @@ int main(int argc, char **argv)
     else
         failing_searches();
     av_buffer_unref(&device);
-    printf("gpume_mvdenoise: %d pictures, %d of them on the device, %d patches in stacks, %d estimates, %d sequences, "
-           "%d checks, %d failures\n", nb_pictures, nb_on_device, nb_stacked, nb_estimated, nb_sequences,
+    printf("gpume_mvdenoise: %d pictures, %d of them on the device, %d patches in stacks, %d estimates (%d of correlated noise), "
+           "%d sequences, "
+           "%d checks, %d failures\n", nb_pictures, nb_on_device, nb_stacked, nb_estimated, nb_correlated, nb_sequences,
            test_nb_checks, test_nb_failures);
     return test_nb_failures || (device_only && only < 0 && !nb_on_device);
 }

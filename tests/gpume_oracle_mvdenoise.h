@@ -46,6 +46,7 @@ typedef struct Denoise {
     const DenoiseBlock *blocks[DENOISE_MAX_FRAMES];
     int nb_blocks[DENOISE_MAX_FRAMES];
     int nb_stacked;                             ///< patches of other pictures in stacks
+    int nb_correlated;                          ///< estimates that halved components made larger
 } Denoise;
 
 static int denoise_clip(int64_t v, int64_t low, int64_t high)
@@ -89,11 +90,12 @@ static int64_t denoise_energy(const uint16_t *p, int w, int x0, int y0, int d)
     return extreme > 4 ? -1 : energy;
 }
 
-static int denoise_own_estimate(const uint16_t *p, int w, int h, int d)
+/* v of the text, with what texture adds to it; 0 if fewer than least blocks count. */
+static int64_t denoise_variance(const uint16_t *p, int w, int h, int d, int least)
 {
     const int cols = w / 8, rows = h / 8;
     int64_t *all = malloc((cols * rows + 1) * sizeof(*all)), *counted = malloc((cols * rows + 1) * sizeof(*all));
-    int64_t level, v, root = 0;
+    int64_t level = 0;
     int n = 0;
 
     for (int j = 0; j < rows; j++)
@@ -110,7 +112,7 @@ static int denoise_own_estimate(const uint16_t *p, int w, int h, int d)
             if (across && down && all[j * cols + i] >= 0)
                 counted[n++] = all[j * cols + i];
         }
-    if (n) {
+    if (n >= least) {
         qsort(counted, n, sizeof(*counted), denoise_compare);
         level = (1894 * counted[26 * n >> 8]) >> 10;
         for (int k = 0; k < 6; k++) {
@@ -123,12 +125,28 @@ static int denoise_own_estimate(const uint16_t *p, int w, int h, int d)
                 }
             level = number ? (1428 * (sum / number)) >> 10 : 0;
         }
-        v = ((809 * level) >> (2 * (d - 8) + 4)) - 27689;
-        while (root < 32768 && (root + 1) * (root + 1) <= v)
-            root++;
     }
     free(all);
     free(counted);
+    return (809 * level) >> (2 * (d - 8) + 4);
+}
+
+static int denoise_own_estimate(const uint16_t *p, int w, int h, int d, int *nb_correlated)
+{
+    const int64_t v = FFMAX(denoise_variance(p, w, h, d, 1) - 27689, 0);
+    uint16_t *small = malloc(((w / 2) * (h / 2) + 1) * sizeof(*small));
+    int64_t more, root = 0;
+
+    for (int y = 0; y < h / 2; y++)
+        for (int x = 0; x < w / 2; x++)
+            small[y * (w / 2) + x] = (p[2 * y * w + 2 * x] + p[2 * y * w + 2 * x + 1] + p[(2 * y + 1) * w + 2 * x] +
+                                      p[(2 * y + 1) * w + 2 * x + 1] + 2) / 4;
+    more = 4 * denoise_variance(small, w / 2, h / 2, d, 16) - (369 * v >> 8) - 409600;
+    free(small);
+    *nb_correlated += more > 0;
+    more = v + (9 * FFMAX(more, 0) >> 2);
+    while (root < 32768 && (root + 1) * (root + 1) <= more)
+        root++;
     return root;
 }
 
@@ -166,7 +184,7 @@ static void denoise_strengths(Denoise *s)
 
         for (int i = 0; i < s->nb_components; i++) {
             DenoiseComponent *c = &s->components[i];
-            const int own = s->sigma ? 0 : denoise_own_estimate(c->noisy[t], c->w, c->h, s->d);
+            const int own = s->sigma ? 0 : denoise_own_estimate(c->noisy[t], c->w, c->h, s->d, &s->nb_correlated);
             int64_t strength;
 
             c->estimate[t] = s->sigma ? s->sigma : anew ? own : (3 * c->estimate[t - 1] + own + 2) >> 2;

@@ -546,6 +546,10 @@ int main(int argc, char **argv)
     const char *algo = "ds";
     int ret = 0, seeded = 0;
 
+#ifdef M_ARENA_MAX
+    /* how many a busy machine makes is not to be what grows */
+    mallopt(M_ARENA_MAX, 2);
+#endif
     test_init("gpume_soak");
     for (int i = 1; i < argc; i++) {
         const char *arg = argv[i], *value;

@@ -257,6 +257,7 @@ typedef std::vector<std::pair<u32, u64>> ReadSet;
 static std::vector<ReadSet> &readsets = *new std::vector<ReadSet>(1);
 static std::map<std::tuple<u64, u64, u64>, u64> &readset_memo =
     *new std::map<std::tuple<u64, u64, u64>, u64>;
+static u64 memo_start;          ///< of the operation that it is about
 
 bool readset_ordered(u64 set)
 {
@@ -270,6 +271,10 @@ u64 readset_add(u64 set, u64 time_of_other)
 {
     const Ran *other = set ? NULL : unordered_op(time_of_other);
     auto key = std::make_tuple(set, other ? other->start : 0, now.op_start);
+    if (memo_start != now.op_start) {
+        readset_memo.clear();
+        memo_start = now.op_start;
+    }
     auto found = readset_memo.find(key);
 
     if (found != readset_memo.end())
@@ -302,6 +307,12 @@ static void forget_known()
     ran.erase(std::remove_if(ran.begin(), ran.end(), [&known](const Ran &r) {
         return known.at(r.stream) >= r.seq;
     }), ran.end());
+    /* numbers of sets stay: shadow memory has them */
+    for (ReadSet &set : readsets)
+        if (std::all_of(set.begin(), set.end(), [&known](const std::pair<u32, u64> &member) {
+                return known.at(member.first) >= member.second;
+            }))
+            ReadSet().swap(set);
     if (ran.size() > 8192)
         ran.erase(ran.begin(), ran.begin() + 4096);
 }
