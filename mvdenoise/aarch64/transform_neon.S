@@ -308,3 +308,323 @@ function ff_mvdenoise_back_10_neon, export=1
         stp             q30, q31, [x0, #96]
         ret
 endfunc
+
+// Factors of the DCTs over time of 2 to 9 values, each once; of 9 values two more
+const time
+        .hword          724, 0, 0, 0, 0, 0, 0, 0
+        .hword          591, 724, 418, 836, 0, 0, 0, 0
+        .hword          512, 669, 277, 0, 0, 0, 0, 0
+        .hword          458, 616, 381, 524, 200, 648, 0, 0
+        .hword          418, 571, 153, 512, 296, 591, 0, 0
+        .hword          387, 534, 428, 237, 493, 122, 341, 547
+        .hword          362, 502, 426, 284, 100, 473, 196, 0
+        .hword          341, 475, 418, 310, 165, 454, 241, 84
+        .hword          370, 483, 0, 0, 0, 0, 0, 0
+endconst
+
+// Value j of k, which are step bytes apart, and the one at the same distance from the end: their sum and difference
+.macro load_value k, at, step, j, sum, difference
+.if 2 * \j + 1 == \k
+        ldr             q\sum, [x1, #\at + \j * \step]
+.elseif 2 * \j + 1 < \k
+        ldr             q25, [x1, #\at + \j * \step]
+        ldr             q26, [x1, #\at + (\k - 1 - \j) * \step]
+        add             v\sum\().8h, v25.8h, v26.8h
+        sub             v\difference\().8h, v25.8h, v26.8h
+.endif
+.endm
+
+// A value by factor f, counted from 1, which is subtracted if f is negative, and nothing if it is 0
+.macro time_term op, src, f
+.if \f > 8
+        \op             v25.4s, v\src\().4h, v1.h[\f - 9]
+        \op\()2         v26.4s, v\src\().8h, v1.h[\f - 9]
+.elseif \f > 0
+        \op             v25.4s, v\src\().4h, v0.h[\f - 1]
+        \op\()2         v26.4s, v\src\().8h, v0.h[\f - 1]
+.elseif \f < -8
+        smlsl           v25.4s, v\src\().4h, v1.h[-(\f) - 9]
+        smlsl2          v26.4s, v\src\().8h, v1.h[-(\f) - 9]
+.elseif \f < 0
+        smlsl           v25.4s, v\src\().4h, v0.h[-(\f) - 1]
+        smlsl2          v26.4s, v\src\().8h, v0.h[-(\f) - 1]
+.endif
+.endm
+
+// A row of the transform of k values by factors as above, of sums if it is even, else of differences; then the macro
+// what_row with k and the row's number does something with it, which is in v25
+.macro time_row what, k, n, f0, f1=0, f2=0, f3=0, f4=0
+.if \n & 1
+        time_term       smull, 21, \f0
+        time_term       smlal, 22, \f1
+        time_term       smlal, 23, \f2
+        time_term       smlal, 24, \f3
+.else
+        time_term       smull, 16, \f0
+        time_term       smlal, 17, \f1
+        time_term       smlal, 18, \f2
+        time_term       smlal, 19, \f3
+        time_term       smlal, 20, \f4
+.endif
+        rshrn           v25.4h, v25.4s, #10
+        rshrn2          v25.8h, v26.4s, #10
+        \what\()_row    \k, \n
+.endm
+
+// All rows; the values begin at so many bytes from x1 and are step bytes apart
+.macro over_time what, k, at, step
+.if \k == 1
+        ldr             q25, [x1, #\at]
+        \what\()_row    1, 0
+.else
+        load_value      \k, \at, \step, 0, 16, 21
+        load_value      \k, \at, \step, 1, 17, 22
+        load_value      \k, \at, \step, 2, 18, 23
+        load_value      \k, \at, \step, 3, 19, 24
+        load_value      \k, \at, \step, 4, 20, 0
+.endif
+.if \k == 2
+        time_row        \what, 2, 0, 1
+        time_row        \what, 2, 1, 1
+.elseif \k == 3
+        time_row        \what, 3, 0, 1, 1
+        time_row        \what, 3, 1, 2
+        time_row        \what, 3, 2, 3, -4
+.elseif \k == 4
+        time_row        \what, 4, 0, 1, 1
+        time_row        \what, 4, 1, 2, 3
+        time_row        \what, 4, 2, 1, -1
+        time_row        \what, 4, 3, 3, -2
+.elseif \k == 5
+        time_row        \what, 5, 0, 1, 1, 1
+        time_row        \what, 5, 1, 2, 3
+        time_row        \what, 5, 2, 4, -5, -6
+        time_row        \what, 5, 3, 3, -2
+        time_row        \what, 5, 4, 5, -4, 6
+.elseif \k == 6
+        time_row        \what, 6, 0, 1, 1, 1
+        time_row        \what, 6, 1, 2, 1, 3
+        time_row        \what, 6, 2, 4, 0, -4
+        time_row        \what, 6, 3, 1, -1, -1
+        time_row        \what, 6, 4, 5, -6, 5
+        time_row        \what, 6, 5, 3, -1, 2
+.elseif \k == 7
+        time_row        \what, 7, 0, 1, 1, 1, 1
+        time_row        \what, 7, 1, 2, 3, 4
+        time_row        \what, 7, 2, 5, 6, -7, -8
+        time_row        \what, 7, 3, 3, -4, -2
+        time_row        \what, 7, 4, 7, -5, -6, 8
+        time_row        \what, 7, 5, 4, -2, 3
+        time_row        \what, 7, 6, 6, -7, 5, -8
+.elseif \k == 8
+        time_row        \what, 8, 0, 1, 1, 1, 1
+        time_row        \what, 8, 1, 2, 3, 4, 5
+        time_row        \what, 8, 2, 6, 7, -7, -6
+        time_row        \what, 8, 3, 3, -5, -2, -4
+        time_row        \what, 8, 4, 1, -1, -1, 1
+        time_row        \what, 8, 5, 4, -2, 5, 3
+        time_row        \what, 8, 6, 7, -6, 6, -7
+        time_row        \what, 8, 7, 5, -4, 3, -2
+.elseif \k == 9
+        time_row        \what, 9, 0, 1, 1, 1, 1, 1
+        time_row        \what, 9, 1, 2, 3, 4, 5
+        time_row        \what, 9, 2, 6, 7, -8, -9, -10
+        time_row        \what, 9, 3, 3, 0, -3, -3
+        time_row        \what, 9, 4, 9, -7, -6, 8, 10
+        time_row        \what, 9, 5, 4, -3, -5, 2
+        time_row        \what, 9, 6, 7, -10, 7, 7, -10
+        time_row        \what, 9, 7, 5, -3, 2, -4
+        time_row        \what, 9, 8, 8, -7, 9, -6, 10
+.endif
+.endm
+
+// Adds a row in v25 to what becomes of one value, in v27 and v28
+.macro back_row k, n
+.if \k > 1
+  .if \n == 0
+        smull           v27.4s, v25.4h, v2.h[0]
+        smull2          v28.4s, v25.8h, v2.h[0]
+  .elseif \n < 8
+        smlal           v27.4s, v25.4h, v2.h[\n]
+        smlal2          v28.4s, v25.8h, v2.h[\n]
+  .else
+        smlal           v27.4s, v25.4h, v3.h[0]
+        smlal2          v28.4s, v25.8h, v3.h[0]
+  .endif
+.endif
+.endm
+
+.macro store_value k
+.if \k == 1
+        str             q25, [x0], #16
+.else
+        rshrn           v27.4h, v27.4s, #10
+        rshrn2          v27.8h, v28.4s, #10
+        str             q27, [x0], #16
+.endif
+.endm
+
+// Goes to the code for w2 values, at a label that is 10 more
+.macro dispatch_to k, label
+        cmp             w2, #\k
+        b.eq            \label
+.endm
+
+.macro dispatch
+        dispatch_to     9, 19f
+        dispatch_to     8, 18f
+        dispatch_to     7, 17f
+        dispatch_to     6, 16f
+        dispatch_to     5, 15f
+        dispatch_to     4, 14f
+        dispatch_to     3, 13f
+        dispatch_to     2, 12f
+.endm
+
+// Loads the factors for k values, and from x3 on those of the way back, 9 words apart
+.macro load_factors k
+        mov             w2, #8
+.if \k > 1
+        movrel          x6, time
+        mov             x7, #18
+        ldr             q0, [x6, #16 * (\k - 2)]
+  .if \k == 9
+        ldr             s1, [x6, #128]
+  .endif
+  .irp n, 0, 1, 2, 3, 4, 5, 6, 7
+    .if \n < \k
+        ld1             {v2.h}[\n], [x3], x7
+    .endif
+  .endr
+  .if \k == 9
+        ld1             {v3.h}[0], [x3]
+  .endif
+.endif
+.endm
+
+// Sets coefficients to 0 that are below v30, in the first row, or v31, and counts the others in v29
+.macro threshold_row k, n
+        abs             v26.8h, v25.8h
+.if \n == 0
+        cmge            v26.8h, v26.8h, v30.8h
+.else
+        cmge            v26.8h, v26.8h, v31.8h
+.endif
+        sub             v29.8h, v29.8h, v26.8h
+        and             v25.16b, v25.16b, v26.16b
+        back_row        \k, \n
+.endm
+
+// unsigned threshold(void *dst, const void *coefs, int nb, const int16_t *back, int mean, int other)
+function ff_mvdenoise_threshold_10_neon, export=1
+        dup             v30.8h, w4
+        dup             v31.8h, w5
+        movi            v29.4s, #0
+        mov             v30.h[0], wzr                   // the first one stays
+        dispatch
+.irp k, 1, 2, 3, 4, 5, 6, 7, 8, 9
+1\k:     load_factors    \k
+1:      over_time       threshold, \k, 0, 128
+        subs            w2, w2, #1
+        store_value     \k
+        dup             v30.8h, w4
+        add             x1, x1, #16
+        b.gt            1b
+  .if \k < 9
+        b               2f
+  .endif
+.endr
+2:      addv            h29, v29.8h
+        umov            w0, v29.h[0]
+        sub             w0, w0, #1                      // which does not count
+        ret
+endfunc
+
+// What the Wiener filter leaves of coefficients by those of the pilot. Ratio i leaves n / (n + 4096) of 32768,
+// n = (2 i + 1)^2: 32768 - 2^25 / (i (i + 1) + 1024.25), rounded.
+.macro gain_row k, n
+.if \n == 0
+        bic             v25.16b, v25.16b, v12.16b
+.endif
+        abs             v25.8h, v25.8h
+        smin            v25.8h, v25.8h, v4.8h
+        umull           v26.4s, v25.4h, v5.4h
+        umull2          v27.4s, v25.8h, v5.8h
+        uzp2            v26.8h, v26.8h, v27.8h
+        mla             v26.8h, v25.8h, v6.8h
+        umin            v26.8h, v26.8h, v7.8h
+        add             v28.8h, v26.8h, v8.8h
+        umull           v27.4s, v26.4h, v28.4h
+        umull2          v28.4s, v26.8h, v28.8h
+        ucvtf           v27.4s, v27.4s
+        ucvtf           v28.4s, v28.4s
+        fadd            v27.4s, v27.4s, v9.4s
+        fadd            v28.4s, v28.4s, v9.4s
+        fdiv            v27.4s, v10.4s, v27.4s
+        fdiv            v28.4s, v10.4s, v28.4s
+        fcvtnu          v27.4s, v27.4s
+        fcvtnu          v28.4s, v28.4s
+        uzp1            v27.8h, v27.8h, v28.8h
+        sub             v27.8h, v11.8h, v27.8h
+        str             q27, [sp, #16 * \n]
+        ushr            v27.8h, v27.8h, #7
+        umlal           v29.4s, v27.4h, v27.4h
+        umlal2          v30.4s, v27.8h, v27.8h
+.endm
+
+// Filters coefficients; the first one stays
+.macro wiener_row k, n
+        ldr             q26, [sp, #16 * \n]
+.if \n == 0
+        sqrdmulh        v26.8h, v25.8h, v26.8h
+        bif             v25.16b, v26.16b, v12.16b
+.else
+        sqrdmulh        v25.8h, v25.8h, v26.8h
+.endif
+        back_row        \k, \n
+.endm
+
+// unsigned wiener(void *dst, const void *coefs, int nb, const int16_t *back, int most, int reciprocal)
+// Gains of 8 coefficients of each patch are on the stack.
+function ff_mvdenoise_wiener_10_neon, export=1
+        sub             sp, sp, #192
+        stp             d8, d9, [sp, #144]
+        stp             d10, d11, [sp, #160]
+        str             d12, [sp, #176]
+        lsr             w6, w5, #16
+        mov             w7, #0x0800
+        movk            w7, #0x4480, lsl #16            // 1024.25
+        dup             v4.8h, w4
+        dup             v5.8h, w5
+        dup             v6.8h, w6
+        mvni            v7.8h, #0xfe, lsl #8            // 511
+        movi            v8.8h, #1
+        dup             v9.4s, w7
+        movi            v10.4s, #0x4c, lsl #24          // 2^25
+        movi            v11.8h, #0x80, lsl #8           // 32768
+        movi            d12, #0xffff                    // the first coefficient
+        movi            v29.4s, #0
+        movi            v30.4s, #0
+        dispatch
+.irp k, 1, 2, 3, 4, 5, 6, 7, 8, 9
+1\k:     load_factors    \k
+1:      over_time       gain, \k, 128, 256
+        over_time       wiener, \k, 0, 256
+        subs            w2, w2, #1
+        store_value     \k
+        movi            v12.4s, #0
+        add             x1, x1, #16
+        b.gt            1b
+  .if \k < 9
+        b               2f
+  .endif
+.endr
+2:      add             v29.4s, v29.4s, v30.4s
+        ldp             d8, d9, [sp, #144]
+        ldp             d10, d11, [sp, #160]
+        addv            s29, v29.4s
+        ldr             d12, [sp, #176]
+        add             sp, sp, #192
+        fmov            w0, s29
+        ret
+endfunc
