@@ -110,5 +110,7 @@ av_cold void ff_mvdenoise_samples_init(MvdenoiseSamples *s, int depth)
     };
 #if ARCH_X86 && HAVE_X86ASM
     ff_mvdenoise_samples_init_x86(s, depth);
+#elif ARCH_AARCH64 && HAVE_NEON
+    ff_mvdenoise_samples_init_aarch64(s, depth);
 #endif
 }

@@ -16,7 +16,7 @@
 
 #include "libavfilter/gpume/mvdenoise/arithmetic.h"
 
-/** A patch in a picture: its samples are the means of two. x86 code knows the layout of this and what follows. */
+/** A patch in a picture: its samples are the means of two. Assembly code knows the layout of this and what follows. */
 typedef struct MvdenoisePatch {
     const uint8_t *from[2];
 } MvdenoisePatch;
@@ -102,6 +102,7 @@ typedef struct MvdenoiseResults {
 /** Fill in the table: plain C first, then what the processor can do. */
 void ff_mvdenoise_samples_init(MvdenoiseSamples *s, int depth);
 void ff_mvdenoise_samples_init_x86(MvdenoiseSamples *s, int depth);
+void ff_mvdenoise_samples_init_aarch64(MvdenoiseSamples *s, int depth);
 
 /**
  * Makes row y of a component of w x h samples from the patches that have it. Up to 7 samples more are written.

@@ -97,5 +97,7 @@ av_cold void ff_mvdenoise_transform_init(MvdenoiseTransform *t, int depth)
     };
 #if ARCH_X86 && HAVE_X86ASM
     ff_mvdenoise_transform_init_x86(t, depth);
+#elif ARCH_AARCH64 && HAVE_NEON
+    ff_mvdenoise_transform_init_aarch64(t, depth);
 #endif
 }

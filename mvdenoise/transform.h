@@ -53,6 +53,7 @@ typedef struct MvdenoiseTransform {
 /** Fill in the table: plain C first, then what the processor can do. */
 void ff_mvdenoise_transform_init(MvdenoiseTransform *t, int depth);
 void ff_mvdenoise_transform_init_x86(MvdenoiseTransform *t, int depth);
+void ff_mvdenoise_transform_init_aarch64(MvdenoiseTransform *t, int depth);
 
 /**
  * Makes the current picture's patch of a stack, with mvdenoise_fraction() more bits than samples.

@@ -64,6 +64,24 @@ for format in gray yuv420p10; do
     done
 done
 
+# denoised PROCESSOR FLAGS FORMAT: checksums of the pictures, in $work/pictures
+denoised() {
+    on "$1" ffmpeg -nostdin -v error ${2:+-cpuflags "$2"} \
+        -lavfi "testsrc2=s=160x90:r=10,trim=end_frame=4,noise=all_seed=1:alls=20:allf=t,format=$3,gpume=algo=hme:dir=both:refs=2,mvdenoise=radius=2" \
+        -f framemd5 - > "$work/pictures" 2> "$work/log"
+}
+
+for format in yuv420p yuv420p10 yuv422p12 gray16; do
+    denoised max 0 "$format"
+    mv "$work/pictures" "$work/plain"
+    check "aarch64/pictures-$format" "no pictures: $(cat "$work/log")" grep -q '^0,  *3,' "$work/plain"
+    for level in max:neon max:neon+dotprod max: cortex-a57:; do
+        denoised "${level%:*}" "${level#*:}" "$format"
+        check "aarch64/pictures-$format/$level" "pictures differ from those of plain C: $(cat "$work/log")" \
+            cmp -s "$work/plain" "$work/pictures"
+    done
+done
+
 # and such a test can fail: the functions for DotProd end on a processor without it
 search cortex-a57 neon+dotprod fs gray
 check aarch64/dotprod-needs-it "a processor without DotProd ran it" test $? = 132

@@ -24,6 +24,8 @@
 #include "libavfilter/gpume/cpu/cost.h"
 #include "libavfilter/gpume/cpu/pixels.h"
 #include "libavfilter/gpume/cpu/sea.h"
+#include "libavfilter/gpume/mvdenoise/samples.h"
+#include "libavfilter/gpume/mvdenoise/transform.h"
 #include "libavfilter/gpume/mvfps/mci.h"
 #include "libavfilter/gpume/mvview/canvas.h"
 
@@ -172,6 +174,99 @@ static av_noinline void count_mvfps(void)
 }
 #endif
 
+#if CONFIG_MVDENOISE_FILTER
+/** Patch i of several, between two samples. */
+static MvdenoisePatch count_patch(int i)
+{
+    const uint8_t *from = cur + (16 + i) * LINE + 64 + 6 * i;
+
+    return (MvdenoisePatch) { { from, from + 2 } };
+}
+
+static av_noinline void count_mvdenoise_matches(int depth, const char *name_read, const char *name_best)
+{
+    static MvdenoiseSource source = { .stride = LINE };
+    static const unsigned long long penalties[16];
+    MvdenoiseSearch search = { .penalties = penalties, .mask = 0x0f0f0f0f };
+    LOCAL_ALIGNED_32(uint16_t, own, [MVDENOISE_SAMPLES]);
+    MvdenoiseSamples s;
+
+    ff_mvdenoise_samples_init(&s, depth);
+    for (int i = 0; i < 16; i++)
+        source.parts[i] = count_patch(i);
+    for (int i = 0; i < 4; i++) {
+        search.sources[i] = &source;
+        search.limits[i]  = UINT64_MAX;
+    }
+    s.read(own, source.parts, LINE);
+    if (name_read)
+        COUNT(name_read, s.read(own, source.parts, LINE));
+    COUNT(name_best, s.best(&search, own));
+}
+
+static av_noinline void count_mvdenoise_samples(void)
+{
+    static GpumeCellVector field[30 * 20];
+    static const uint8_t window[MVDENOISE_PATCH] = { 12, 20, 24, 26, 26, 24, 20, 12 };
+    const MvdenoiseSpot spot = { .beside = { 0, 7, 0, 7, -8, 15, 3 }, .rows = { 60, 60, 90, 90, 60, 60, 30 },
+                                 .x = 80, .y = 20, .least = -12, .most_x = 244, .most_y = 164, .stride = LINE,
+                                 .log2_cell = 3, .last_column = 29 };
+    uint32_t sums[84] = { 0 }, weights[84] = { 0 };
+    uint16_t patch_weights[20], row[84];
+    MvdenoiseCandidates candidates;
+    MvdenoiseSamples s;
+
+    ff_mvdenoise_samples_init(&s, 8);
+    for (int i = 0; i < FF_ARRAY_ELEMS(patch_weights); i++)
+        patch_weights[i] = 100 + i;
+    COUNT("vectors around a patch, 8", s.candidates(&candidates, field, &spot));
+    COUNT("rows of 20 patches added", s.add(sums, weights, (uint16_t *)ref, patch_weights, 20, window));
+    COUNT("sums of patches divided, 80", s.divide(row, sums, weights, 80, 2));
+}
+
+static av_noinline void count_mvdenoise_space(int depth, const char *name_forward, const char *name_back)
+{
+    static DECLARE_ALIGNED(32, int32_t, coefs)[11 * MVDENOISE_SAMPLES];
+    LOCAL_ALIGNED_32(uint16_t, dst, [MVDENOISE_SAMPLES]);
+    MvdenoisePatch patches[10];
+    MvdenoiseTransform t;
+
+    ff_mvdenoise_transform_init(&t, depth);
+    for (int i = 0; i < FF_ARRAY_ELEMS(patches); i++)
+        patches[i] = count_patch(i);
+    COUNT(name_forward, t.over_space(coefs, patches, LINE, 10, 100, mvdenoise_fraction(depth)));
+    if (name_back)
+        COUNT(name_back, t.back(dst, coefs, 400, 1020));
+}
+
+static av_noinline void count_mvdenoise_time(int nb, const char *name_threshold, const char *name_wiener)
+{
+    static DECLARE_ALIGNED(32, int16_t, coefs)[2 * MVDENOISE_MAX_STACK * MVDENOISE_SAMPLES];
+    static DECLARE_ALIGNED(32, int16_t, dst)[MVDENOISE_SAMPLES];
+    const MvdenoiseNoise noise = mvdenoise_noise(10 * MVDENOISE_SIGMA_ONE, 8);
+    MvdenoiseTransform t;
+
+    ff_mvdenoise_transform_init(&t, 8);
+    for (int i = 0; i < FF_ARRAY_ELEMS(coefs); i++)
+        coefs[i] = (cur[i] - 128) * 16;
+    COUNT(name_threshold, t.threshold(dst, coefs, nb, nb / 2, noise.threshold[0], noise.threshold[1]));
+    COUNT(name_wiener, t.wiener(dst, coefs, nb, nb / 2, noise.most, noise.reciprocal));
+}
+
+static av_noinline void count_mvdenoise(void)
+{
+    count_mvdenoise_samples();
+    count_mvdenoise_matches(8,  "a patch read, 8x8", "a patch and 16 candidates, 8x8");
+    count_mvdenoise_matches(10, "a patch read, 8x8, 10 bits", "a patch and 16 candidates, 8x8, 10 bits");
+    count_mvdenoise_matches(16, NULL, "a patch and 16 candidates, 8x8, 16 bits");
+    count_mvdenoise_space(8,  "10 patches transformed, 8x8", "a patch transformed back, 8x8");
+    count_mvdenoise_space(10, "10 patches transformed, 8x8, 10 bits", NULL);
+    count_mvdenoise_space(16, "10 patches transformed, 8x8, 16 bits", NULL);
+    count_mvdenoise_time(5, "a stack of 5, by a threshold", "a stack of 5, by the Wiener filter");
+    count_mvdenoise_time(9, "a stack of 9, by a threshold", "a stack of 9, by the Wiener filter");
+}
+#endif
+
 int main(int argc, char **argv)
 {
     static const char *const sad[]    = { "SAD, 8x8", "SAD, 16x16", "4 SADs, 8x8", "4 SADs, 16x16",
@@ -208,6 +303,9 @@ int main(int argc, char **argv)
 #endif
 #if CONFIG_MVFPS_FILTER
     count_mvfps();
+#endif
+#if CONFIG_MVDENOISE_FILTER
+    count_mvdenoise();
 #endif
     return 0;
 }
