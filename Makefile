@@ -46,6 +46,7 @@ help:
 	@echo 'make check-series SERIES=7.1   build another FFmpeg series and run its FATE tests'
 	@echo 'make check-aarch64   compile for 64-bit Arm, and test that with QEMU; QUICK=1: less of it'
 	@echo 'make check-windows   compile for Windows, and test that with Wine; QUICK=1: less of it'
+	@echo 'make check-packages   test packages in bare Debians, for Arm and for Windows: an hour; PARTS="linux deb"'
 	@echo 'make soak N=5      compare random streams on every backend with the oracle, for 5 minutes'
 	@echo 'make fuzz          build the fuzzers; N=5 also runs each of them for 5 minutes'
 	@echo 'make endurance     measure memory over 100,000 frames, 1,000 graphs and 1,000 picture changes'
@@ -125,6 +126,12 @@ check-aarch64:
 check-windows:
 	@tools/deps.sh $(NO_INSTALL) windows wine tests
 	+@tests/run.sh -s $(SERIES) windows
+
+# Packages where they are for: in bare Debians and under Wine. Needs root; PARTS="linux deb" chooses.
+check-packages: export PARTS := $(PARTS)
+check-packages: all
+	@tools/deps.sh $(NO_INSTALL) packages aarch64 windows wine tests
+	+@tests/run.sh -s $(SERIES) packages
 
 # FFmpeg's own tests; a tree of its own, with everything.
 check-ffmpeg:
@@ -262,5 +269,5 @@ clean:
 distclean:
 	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name dist -exec rm -rf {} +; fi
 
-.PHONY: all help soak fuzz endurance check-gpu check-ffmpeg fate-tree bench bench-denoise bench-encode bench-fps bench-gpu bench-instructions bench-mpi bench-scaling mpi pack-mpi gpl quality configured demo play check check-series check-aarch64 check-windows check-deps check-patches sanitized tests \
+.PHONY: all help soak fuzz endurance check-gpu check-ffmpeg fate-tree bench bench-denoise bench-encode bench-fps bench-gpu bench-instructions bench-mpi bench-scaling mpi pack-mpi gpl quality configured demo play check check-series check-aarch64 check-windows check-packages check-deps check-patches sanitized tests \
         install dist deb source-patch clean distclean

@@ -3,22 +3,25 @@
 # Follows the steps of the Dockerfile where there is no Docker: each stage is a folder that debootstrap
 # fills and chroot enters. Then runs the program of the last one. Needs root, debootstrap, some minutes.
 #
-# usage: tests/dockerfile.sh [DIR]     [/var/tmp/gpume-dockerfile], made anew
+# usage: tests/dockerfile.sh [DIR]     [build/check/dockerfile], made anew and removed
 # Environment: MIRROR, of Debian; default: the first of this system
 
 set -eu
 LC_ALL=C
 export LC_ALL
 top=$(cd "$(dirname "$0")/.." && pwd)
-dir=${1:-/var/tmp/gpume-dockerfile}
-mirror=${MIRROR:-$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null |
-    grep -hoE '(https?|file)://[^ ]*/debian/?( |$)' | head -n 1 | tr -d ' ')}
-command -v debootstrap > /dev/null || { echo "dockerfile.sh: debootstrap is missing" >&2; exit 1; }
-rm -rf "$dir"
+. "$top/tools/common.sh"
+. "$top/tests/chroot.sh"
+dir=${1:-$top/build/check/dockerfile}
+missing=$(bare_missing)
+[ -z "$missing" ] || die "dockerfile.sh: $missing"
+rm -rf --one-file-system "$dir"
 mkdir -p "$dir"
-mounted=
-leave() { [ -z "$mounted" ] || umount "$mounted/proc" "$mounted/dev"; mounted=; }
-trap leave EXIT
+trap 'rm -rf --one-file-system "$dir"' EXIT
+trap 'exit 1' HUP INT TERM
+
+# size DIR: in MiB
+size() { du -sxm "$1" | cut -f1; }
 
 root=
 work=/
@@ -26,22 +29,19 @@ environment=
 entry=
 # a step that the line after continues is one line
 sed -e ':a' -e '/\\$/N; s/\\\n *//; ta' "$top/Dockerfile" | grep -v '^#' | grep . > "$dir/steps"
-while read -r step rest; do
+while read -r step rest <&3; do
     echo "== $step $rest"
     case $step in
         FROM)
-            leave
             # shellcheck disable=SC2086  # words
             set -- $rest
             release=${1#debian:}
             root=$dir/${3:-last}
-            [ -d "$dir/base" ] || debootstrap --variant=minbase "${release%-slim}" "$dir/base" "$mirror" > "$dir/log" 2>&1
-            cp -a "$dir/base" "$root"
-            cp -a /etc/apt/apt.conf.d/. "$root/etc/apt/apt.conf.d/" 2>/dev/null || :
-            cp /etc/resolv.conf "$root/etc/" 2>/dev/null || :
-            mount -t proc proc "$root/proc"
-            mount --bind /dev "$root/dev"
-            mounted=$root
+            bare_new "${release%-slim}" "$(dpkg --print-architecture)" "$root"
+            # an image has no lists and no documents
+            rm -rf "$root/var/lib/apt/lists"/* "$root/var/cache/apt"/* "$root/usr/share/doc"/* "$root/usr/share/man"/* \
+                   "$root/usr/share/locale"/* "$root/var/log"/*
+            base=$(size "$root")
             work=/ ;;
         COPY)
             # shellcheck disable=SC2086
@@ -54,16 +54,15 @@ while read -r step rest; do
         WORKDIR)    work=$rest
                     mkdir -p "$root$work" ;;
         ENV)        environment=$rest ;;
-        RUN)        chroot "$root" sh -c "cd $work && $rest" < /dev/null ;;
+        RUN)        inside "$root" sh -c "cd $work && $rest" < /dev/null ;;
         ENTRYPOINT) entry=$(printf '%s' "$rest" | tr -d '[]"') ;;
-        *)          echo "dockerfile.sh: unknown step '$step'" >&2; exit 1 ;;
+        *)          die "dockerfile.sh: unknown step '$step'" ;;
     esac
-done < "$dir/steps"
+done 3< "$dir/steps"
 # shellcheck disable=SC2086
-chroot "$root" env $environment sh -c "cd $work && $entry -v error -f lavfi -i testsrc2=size=176x144:rate=5:duration=2 \
-    -vf noise=alls=20,mvdenoise,gpume=algo=ds:stats_file=- -f null -" < /dev/null | grep -c . > "$dir/frames"
-frames=$(cat "$dir/frames")
-size=$(du -sxm --exclude=proc --exclude=dev "$root" | cut -f1)
-base=$(du -sxm "$dir/base" | cut -f1)
-echo "the image: $size MiB, of which Debian $base (minbase); $frames lines of statistics"
-[ "$frames" -ge 9 ]
+inside "$root" env $environment sh -c "cd $work && $entry -v error -f lavfi -i testsrc2=size=176x144:rate=5:duration=2 \
+    -vf noise=alls=20,mvdenoise,gpume=algo=ds:stats_file=- -f null -" < /dev/null > "$dir/frames"
+frames=$(grep -c . "$dir/frames")
+[ "$frames" = 9 ] || die "dockerfile.sh: $frames lines of statistics"
+whole=$(size "$root")
+echo "the image: $whole MiB, of which $base MiB are Debian's; the stage that builds: $(size "$dir/build") MiB"

@@ -28,6 +28,8 @@
 #              them, the kernels on the stand-in; with QUICK=1 the quicker FATE tests, no kernels
 #   windows    for Windows, by Wine: checkasm, units, FATE, what files are like there, and with the
 #              stand-in as nvcuda.dll the FATE tests that reach a device
+#   packages   the packages in bare Debians, for Arm by QEMU, for Windows by Wine, and Debian's own source with the
+#              patch; PARTS: those of tests/packages.sh. Needs root, and an hour
 #   examples   the scripts of examples/ on small input
 #   style      the format of the repository's text files
 # GPUME_VIDEO is a folder of real clips; without it the tests that use it are skipped.
@@ -369,6 +371,10 @@ part_windows() {
     rm -f "$obj/nvcuda.dll" "$obj/libavfilter/tests/nvcuda.dll"
 }
 
+part_packages() {
+    # shellcheck disable=SC2086  # a list of words
+    sh tests/packages.sh "$results" "$series" ${PARTS-}
+}
 part_examples() { sh tests/examples.sh "$results" "$series"; }
 part_mpi() {
     if ! submake SERIES="$series" mpi > build/results/mpi-build.log 2>&1; then
@@ -383,7 +389,7 @@ part_style() { sh tests/style.sh "$results"; }
 
 for part; do
     case $part in
-        fate|san|cuda|valgrind|gpl|examples|mpi|aarch64|windows|files|soak|fuzz|threads|failures|long|ffmpeg|patches|build|demo|style) ;;
+        fate|san|cuda|valgrind|gpl|examples|mpi|aarch64|windows|files|soak|fuzz|threads|failures|long|ffmpeg|patches|build|demo|packages|style) ;;
         *) die "there is no part '$part'" ;;
     esac
 done

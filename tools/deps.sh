@@ -46,6 +46,10 @@ wine      cmd:wine              wine             runs programs for Windows
 wine      file:/usr/lib/wine/wine64   wine64     runs programs for Windows
 wine      cmd:winegcc           wine64-tools     the stand-in for the CUDA driver, for Windows
 wine      file:/usr/include/wine/wine/windows/windows.h   libwine-dev   the stand-in for the CUDA driver, for Windows
+packages  cmd:lintian           lintian          packages, tested
+packages  cmd:/usr/sbin/debootstrap   debootstrap   packages, tested in bare Debians
+packages  file:/usr/share/keyrings/debian-archive-keyring.gpg   debian-archive-keyring   packages, tested in bare Debians
+packages  cmd:qemu-aarch64-static   qemu-user-static   packages for Arm, tested
 play      pkg:sdl2              libsdl2-dev      the window of ffplay
 '
 

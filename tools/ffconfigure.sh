@@ -23,6 +23,8 @@ mkdir -p "$base/obj"
 rm -f "$done_file"
 say "configuring FFmpeg in $base/obj"
 touch "$base/started"
+# a link of an earlier run gives the sources other names, which are in messages: the program would have other bytes
+[ ! -L "$base/obj/src" ] || rm "$base/obj/src"
 if ! sh "$base/configure-ffmpeg.sh" > "$base/configure.log" 2>&1; then
     tail -n 15 "$base/configure.log" >&2
     die "FFmpeg's configure failed; see $base/configure.log and $base/obj/ffbuild/config.log"

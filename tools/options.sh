@@ -113,8 +113,9 @@ manual() {
         echo '@bye'
     } > "$tmp/gpume.texi"
     perl "$doc/texi2pod.pl" -Dconfig-not-all=yes "$tmp/gpume.texi" "$tmp/gpume.pod"
-    pod2man --section=7 --center='FFmpeg filters' --release=gpume --date="$(git -C "$top" log -1 --format=%cs 2>/dev/null)" \
-        --name=GPUME "$tmp/gpume.pod"
+    # without git, pod2man takes the date of its input
+    date=$(git -C "$top" log -1 --format=%cs 2> /dev/null) || date=
+    pod2man --section=7 --center='FFmpeg filters' --release=gpume ${date:+"--date=$date"} --name=GPUME "$tmp/gpume.pod"
 }
 
 case $1 in
