@@ -28,6 +28,7 @@
 #              them, the kernels on the stand-in; with QUICK=1 the quicker FATE tests, no kernels
 #   windows    for Windows, by Wine: checkasm, units, FATE, what files are like there, and with the
 #              stand-in as nvcuda.dll the FATE tests that reach a device
+#   shared     the shared libraries, built and installed, and programs that link them
 #   examples   the scripts of examples/ on small input
 #   style      the format of the repository's text files
 # GPUME_VIDEO is a folder of real clips; without it the tests that use it are skipped.
@@ -369,6 +370,7 @@ part_windows() {
     rm -f "$obj/nvcuda.dll" "$obj/libavfilter/tests/nvcuda.dll"
 }
 
+part_shared() { sh tests/shared.sh "$results" "$series"; }
 part_examples() { sh tests/examples.sh "$results" "$series"; }
 part_mpi() {
     if ! submake SERIES="$series" mpi > build/results/mpi-build.log 2>&1; then
@@ -383,7 +385,7 @@ part_style() { sh tests/style.sh "$results"; }
 
 for part; do
     case $part in
-        fate|san|cuda|valgrind|gpl|examples|mpi|aarch64|windows|files|soak|fuzz|threads|failures|long|ffmpeg|patches|build|demo|style) ;;
+        fate|san|cuda|valgrind|gpl|examples|mpi|aarch64|windows|shared|files|soak|fuzz|threads|failures|long|ffmpeg|patches|build|demo|style) ;;
         *) die "there is no part '$part'" ;;
     esac
 done
@@ -409,7 +411,7 @@ say "== built in $(($(date +%s) - began)) s"
 (
     for part; do
         case $part in
-            fate|san|cuda|valgrind|gpl|examples|mpi|aarch64|windows|ffmpeg) ;;
+            fate|san|cuda|valgrind|gpl|examples|mpi|aarch64|windows|shared|ffmpeg) ;;
             *) run "$part" > build/results/beside.out 2>&1
                cat build/results/beside.out ;;
         esac
@@ -419,7 +421,7 @@ beside=$!
 trap 'kill $beside 2>/dev/null; exit 1' HUP INT TERM
 for part; do
     case $part in
-        fate|san|cuda|valgrind|gpl|examples|mpi|aarch64|windows|ffmpeg) run "$part" ;;
+        fate|san|cuda|valgrind|gpl|examples|mpi|aarch64|windows|shared|ffmpeg) run "$part" ;;
     esac
 done
 wait $beside

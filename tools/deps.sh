@@ -46,6 +46,13 @@ wine      cmd:wine              wine             runs programs for Windows
 wine      file:/usr/lib/wine/wine64   wine64     runs programs for Windows
 wine      cmd:winegcc           wine64-tools     the stand-in for the CUDA driver, for Windows
 wine      file:/usr/include/wine/wine/windows/windows.h   libwine-dev   the stand-in for the CUDA driver, for Windows
+libdav1d  pkg:dav1d             libdav1d-dev     decodes AV1 faster
+libopus   pkg:opus              libopus-dev      encodes Opus
+libsvtav1 pkg:SvtAv1Enc         libsvtav1enc-dev   encodes AV1
+libvpx    pkg:vpx               libvpx-dev       encodes VP8 and VP9
+libx264   pkg:x264              libx264-dev      encodes H.264; under the GPL
+shared    python:ensurepip      python3-venv     PyAV, which links the shared libraries
+shared    pkg:python3           python3-dev      PyAV, which links the shared libraries
 play      pkg:sdl2              libsdl2-dev      the window of ffplay
 '
 
