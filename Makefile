@@ -241,13 +241,11 @@ build/share/gpume.7: $(OBJ)/ffmpeg tools/options.sh $(wildcard doc/*.texi)
 	@mkdir -p build/share
 	GPUME_EXEC='$(TARGET_EXEC)' tools/options.sh manual $(OBJ)/ffmpeg build/$(SERIES)/src/doc > $@.new && mv $@.new $@
 
-# FFmpeg's configure does not know the prefix: pkg-config's files get it here, and with it where programs
-# find the libraries when they run.
+# FFmpeg's configure does not know the prefix: pkg-config's files get it here.
 define INSTALL_LIBS
 +$(MAKE) -s --no-print-directory -C $(OBJ) prefix='$(PREFIX)' install-libs install-headers
 for f in $(OBJ)/lib*/lib*.pc; do \
-    sed -e 's,^\([a-z]*\)=/usr/local,\1=$(PREFIX),' -e 's,^Libs: -L$${libdir},& -Wl\,-rpath\,$${libdir},' $$f \
-        > '$(DESTDIR)$(PREFIX)/lib/pkgconfig/'"$${f##*/}" || exit; \
+    sed 's,^\([a-z]*\)=/usr/local,\1=$(PREFIX),' $$f > '$(DESTDIR)$(PREFIX)/lib/pkgconfig/'"$${f##*/}" || exit; \
 done
 endef
 

@@ -5,6 +5,7 @@
 # libraries of the same version. What they get is compared with what ffmpeg writes, byte by byte.
 #
 # usage: tests/shared.sh RESULTS SERIES
+# With QUICK=1 only what the tests need of FFmpeg is built, if the libraries are not there yet.
 # Needs what 'tools/deps.sh shared tests' installs; mpv and Xvfb (Debian's packages mpv, xvfb) if they are there.
 
 set -u
@@ -22,11 +23,17 @@ clip=$top/tests/clips/h264.mkv
 log=$work/log
 rm -rf "$work"
 mkdir -p "$work"
-# nothing but the prefix that was built may lead to the libraries
-unset LD_LIBRARY_PATH LD_RUN_PATH PKG_CONFIG_PATH
-PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+# nothing but the prefix may lead to the libraries
+unset LD_LIBRARY_PATH
 
 # The libraries.
+tree=build/$series-shared
+if [ -n "${QUICK-}" ]; then
+    SERIES_ARGS='--only-tested --enable-decoder=xwd --enable-encoder=png'
+    export SERIES_ARGS
+elif grep -q -e --disable-everything "$tree/configure-ffmpeg.sh" 2>/dev/null; then
+    rm "$tree/configure-ffmpeg.sh"
+fi
 if ! make --no-print-directory SERIES="$series" SHARED=1 PREFIX="$prefix" install > "$log" 2>&1; then
     fail shared-build "make SHARED=1 install: $(tail -n 1 "$log")"
     exit
@@ -42,13 +49,16 @@ for f in bin/ffprobe share/man/man7/gpume.7 share/bash-completion/completions/ff
     check "shared/$f" "it is not there" test -s "$prefix/$f"
 done
 "$ffmpeg" -hide_banner -L > "$log" 2>&1
-grep -q '^#define CONFIG_GPL 1' "build/$series-shared/obj/config.h" ||
+grep -q '^#define CONFIG_GPL 1' "$tree/obj/config.h" ||
     check shared/licence "it is not the LGPL" grep -q 'GNU Lesser General Public' "$log"
-# some of what the usual build leaves out, and what gpume adds
-for what in 'filters v360' 'filters bm3d' 'filters afftdn' 'filters gpume' 'filters mvview' 'filters mvfps' 'filters mvdenoise' \
-            'decoders vc1' 'decoders cook' 'encoders jpeg2000' 'demuxers rtsp' 'muxers hls' 'protocols http' 'bsfs trace_headers'; do
-    "$ffmpeg" -hide_banner "-${what% *}" > "$log" 2>&1
-    check "shared/has-${what#* }" "not in $what" grep -qwE "${what#* }" "$log"
+# what gpume adds, and some of what the usual build leaves out
+there='filters.gpume filters.mvview filters.mvfps filters.mvdenoise'
+[ -n "${QUICK-}" ] ||
+    there="$there filters.v360 filters.bm3d filters.afftdn decoders.vc1 decoders.cook encoders.jpeg2000 demuxers.rtsp
+           muxers.hls protocols.http bsfs.trace_headers"
+for what in $there; do
+    "$ffmpeg" -hide_banner "-${what%.*}" > "$log" 2>&1
+    check "shared/has-${what#*.}" "not in -${what%.*}" grep -qw "${what#*.}" "$log"
 done
 ldd "$ffmpeg" "$prefix"/lib/lib*.so > "$log" 2>&1
 check shared/libraries-found "$(grep 'not found' "$log" | sed -n 1p)" eval "! grep -q 'not found' '$log'"
@@ -74,9 +84,14 @@ rm -rf "$work/stage"
 check shared/ffmpeg "$(tail -n 1 "$log")" test -s "$work/vectors.csv"
 frames=$(grep -vc '^#' "$work/frames")
 
+# Where programs find the libraries when they are compiled, and when they run.
+PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+LD_RUN_PATH=$prefix/lib
+export PKG_CONFIG_PATH LD_RUN_PATH
+
 # A program in C.
 # shellcheck disable=SC2046  # words
-if PKG_CONFIG_PATH=$PKG_CONFIG_PATH pkg-config --cflags --libs libavfilter libavutil > "$work/flags" &&
+if pkg-config --cflags --libs libavfilter libavutil > "$work/flags" &&
    ${CC:-cc} -Wall -Werror examples/read_vectors.c -o "$work/read_vectors" $(cat "$work/flags") > "$log" 2>&1; then
     "$work/read_vectors" "$clip" algo=hme:block=8 > "$work/read" 2> "$log"
     check shared/read_vectors "$(tail -n 1 "$log")" test $? = 0
@@ -113,7 +128,7 @@ elif ! python3 -m venv --system-site-packages "$work/python" > "$log" 2>&1; then
     skip shared/pyav "python3 cannot make a venv (Debian's package: python3-venv)"
 elif ! "$python" -m pip install -q 'cython>=3.1,<4' 'setuptools>77' numpy > "$log" 2>&1; then
     skip shared/pyav "PyPI cannot be reached"
-elif ! PKG_CONFIG_PATH=$PKG_CONFIG_PATH "$python" -m pip install --no-build-isolation --no-binary av --no-cache-dir \
+elif ! "$python" -m pip install --no-build-isolation --no-binary av --no-cache-dir \
         "av==$pyav" > "$log" 2>&1; then
     fail shared/pyav-build "PyAV $pyav: $(grep -i error "$log" | sed -n 1p)"
 else
@@ -147,13 +162,13 @@ else
     run_mpv "$clip" --vf="$graph" --of=rawvideo --ovc=rawvideo -o "$work/mpv.raw" > "$log" 2>&1
     check shared/mpv "$(tail -n 1 "$log")" test $? = 0
     "$ffmpeg" -nostdin -v error -i "$clip" -vf "$(echo "$graph" | sed 's/^lavfi=.\(.*\).$/\1/')" \
-        -fps_mode passthrough -f rawvideo "$work/expected" > "$log" 2>&1
+        -y -fps_mode passthrough -f rawvideo "$work/expected" > "$log" 2>&1
     check shared/mpv-frames "they are not ffmpeg's" eval "[ -s '$work/expected' ] && cmp -s '$work/expected' '$work/mpv.raw'"
     if have Xvfb; then
         # a picture with the vectors, and one without; the server keeps its screen in a file
         Xvfb -displayfd 3 -screen 0 640x480x24 -fbdir "$work" 3> "$work/display" > /dev/null 2>&1 &
         xvfb=$!
-        trap 'kill $xvfb 2>/dev/null' EXIT
+        trap '{ kill $xvfb; wait $xvfb; } 2>/dev/null' EXIT
         for shown in vectors plain; do
             sleep 3
             set -- "$clip" --vo=x11 --pause --no-osc --osd-level=0 --no-border --geometry=640x480+0+0
@@ -163,10 +178,9 @@ else
             run_mpv "$@" > "$log" 2>&1 &
             pid=$!
             sleep 8
-            "$ffmpeg" -nostdin -v error -y -f image2 -c:v xwd -i "$work/Xvfb_screen0" "$work/window-$shown.png" > "$log" 2>&1
+            "$ffmpeg" -nostdin -v error -y -f image2 -c:v xwd -i "$work/Xvfb_screen0" -pix_fmt rgb24 "$work/window-$shown.png" > "$log" 2>&1
             check "shared/mpv-window-$shown" "$(tail -n 1 "$log")" test -s "$work/window-$shown.png"
-            kill $pid 2>/dev/null
-            wait $pid
+            { kill $pid; wait $pid; } 2>/dev/null
         done
         check shared/mpv-window-differs "the vectors are not seen" \
             eval "! cmp -s '$work/window-vectors.png' '$work/window-plain.png'"
