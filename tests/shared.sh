@@ -116,19 +116,19 @@ fi
 
 # PyAV: its releases and FFmpeg's series go together.
 case $series in
-    7.1) pyav=15.1.0 ;;
-    8.1) pyav=18.1.0 ;;
-    *)   pyav= ;;
+    7.1)     pyav=15.1.0 ;;
+    8.1|9.0) pyav=18.1.0 ;;
+    *)       pyav= ;;
 esac
 pyav=${PYAV-$pyav}
 python=$work/python/bin/python3
 if [ -z "$pyav" ]; then
-    skip shared/pyav "no release of PyAV is for FFmpeg $series; SERIES=8.1 and 7.1 test it"
+    skip shared/pyav "PYAV= names no release of PyAV, or none is known for FFmpeg $series"
 elif ! python3 -m venv --system-site-packages "$work/python" > "$log" 2>&1; then
     skip shared/pyav "python3 cannot make a venv (Debian's package: python3-venv)"
 elif ! "$python" -m pip install -q 'cython>=3.1,<4' 'setuptools>77' numpy > "$log" 2>&1; then
     skip shared/pyav "PyPI cannot be reached"
-elif ! "$python" -m pip install --no-build-isolation --no-binary av --no-cache-dir \
+elif ! LDFLAGS=-Wl,-rpath,$prefix/lib "$python" -m pip install --no-build-isolation --no-binary av --no-cache-dir \
         "av==$pyav" > "$log" 2>&1; then
     fail shared/pyav-build "PyAV $pyav: $(grep -i error "$log" | sed -n 1p)"
 else
