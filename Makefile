@@ -10,12 +10,13 @@ endif
 comma   = ,
 PREFIX ?= /usr/local
 SERIES ?= $(DEFAULT_SERIES)
-# another system, by the name that its folder has; this one has none
-CROSS  ?= $(DEFAULT_CROSS)
+# another system, by the name that its folder has, or 'shared' for shared libraries; the usual build has none
+CROSS  ?= $(if $(SHARED),shared,$(DEFAULT_CROSS))
 BASE    = build/$(SERIES)
 TREE    = $(BASE)$(CROSS:%=-%)
 OBJ     = $(TREE)/obj
 SAN     = $(BASE)-san/obj
+IS_SHARED = $(filter shared,$(CROSS))
 # what names of programs end in there
 EXE     = $(if $(filter windows,$(CROSS)),.exe)
 JOBS   ?= $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
@@ -29,6 +30,7 @@ export CCACHE_NOHASHDIR = 1
 
 all: configured
 	$(SUBMAKE) $(OBJ) $(SUBJOBS)
+	$(if $(IS_SHARED),@mkdir -p $(TREE)/lib && cd $(TREE)/lib && ln -sf ../obj/lib*/lib*.so.* .)
 	@if [ -n '$(IS_DEFAULT)' ]; then \
 	    mkdir -p build/bin; \
 	    for p in $(addsuffix $(EXE),ffmpeg ffprobe ffplay); do \
@@ -47,6 +49,7 @@ help:
 	@echo 'make check-aarch64   compile for 64-bit Arm, and test that with QEMU; QUICK=1: less of it'
 	@echo 'make check-windows   compile for Windows, and test that with Wine; QUICK=1: less of it'
 	@echo 'make check-packages   test packages in bare Debians, for Arm and for Windows: an hour; PARTS="linux deb"'
+	@echo 'make check-shared   test programs that link the shared libraries, which it builds'
 	@echo 'make soak N=5      compare random streams on every backend with the oracle, for 5 minutes'
 	@echo 'make fuzz          build the fuzzers; N=5 also runs each of them for 5 minutes'
 	@echo 'make endurance     measure memory over 100,000 frames, 1,000 graphs and 1,000 picture changes'
@@ -64,6 +67,7 @@ help:
 	@echo 'make mpi           build gpume-mpi, which searches a film with many processes'
 	@echo 'make bench-mpi     measure gpume-mpi with 1, 2, 4 ranks; INPUT=FILE uses your clip'
 	@echo 'make install       install ffmpeg, ffprobe, ffplay, gpume-mpi and documents; PREFIX=$(PREFIX) DESTDIR='
+	@echo '                   after ./configure --enable-shared, or with SHARED=1, also libraries and headers'
 	@echo 'make dist, make deb   pack what is built: an archive, a package for Debian; make source-patch: one patch'
 	@echo 'make clean         remove compiled files'
 	@echo 'make distclean     remove build/ except for the downloaded tarballs in build/dist'
@@ -75,11 +79,12 @@ build/config.mk: configure
 
 # what configure was last told to build
 IS_DEFAULT = $(filter $(SERIES)-$(CROSS),$(DEFAULT_SERIES)-$(DEFAULT_CROSS))
-CROSS_aarch64 = aarch64-linux-gnu
-CROSS_windows = x86_64-w64-mingw32
+CROSS_aarch64 = --cross=aarch64-linux-gnu
+CROSS_windows = --cross=x86_64-w64-mingw32
+CROSS_shared  = --enable-shared
 CONFIGURE = ./configure $(if $(IS_DEFAULT),$(CONFIGURE_ARGS),\
                 $(NO_INSTALL:-n=--no-install-deps) --not-default --ffmpeg-series=$(SERIES) \
-                $(if $(CROSS),--cross=$(CROSS_$(CROSS))) $(SERIES_ARGS))
+                $(CROSS_$(CROSS)) $(SERIES_ARGS))
 
 $(BASE)/src/.gpume-origin:
 	@$(CONFIGURE)
@@ -101,7 +106,7 @@ play: configured
 	@tools/demo.sh play $(OBJ) '$(INPUT)'
 
 check: check-deps
-	$(if $(CROSS),@echo "error: this is for another system: make check-$(CROSS)" >&2; false)
+	$(if $(CROSS),@echo "error: this is not the usual build: make check-$(CROSS) tests it" >&2; false)
 	+@tests/run.sh -s $(SERIES) fate san cuda valgrind gpl examples mpi build fuzz soak long threads \
 	    failures files patches demo style
 
@@ -132,6 +137,11 @@ check-packages: export PARTS := $(PARTS)
 check-packages: all
 	@tools/deps.sh $(NO_INSTALL) packages aarch64 windows wine tests
 	+@tests/run.sh -s $(SERIES) packages
+
+# Programs that link the shared libraries. They are compiled, too, so it takes long.
+check-shared:
+	@tools/deps.sh $(NO_INSTALL) shared tests
+	+@tests/run.sh -s $(SERIES) shared
 
 # FFmpeg's own tests; a tree of its own, with everything.
 check-ffmpeg:
@@ -193,6 +203,7 @@ gpl: configured
 # The program for many processes, if there is MPI.
 mpi:
 	$(if $(filter windows,$(CROSS)),@echo "error: gpume-mpi is not for Windows: it needs POSIX files and signals" >&2; exit 1)
+	$(if $(IS_SHARED),@echo "error: gpume-mpi needs the usual build: make mpi CROSS=" >&2; exit 1)
 	+@$(MAKE) --no-print-directory all
 	@tools/deps.sh $(NO_INSTALL) mpi
 	+@if command -v $(or $(MPICC),mpicc) > /dev/null; then \
@@ -237,6 +248,14 @@ build/share/gpume.7: $(OBJ)/ffmpeg tools/options.sh $(wildcard doc/*.texi)
 	@mkdir -p build/share
 	GPUME_EXEC='$(TARGET_EXEC)' tools/options.sh manual $(OBJ)/ffmpeg build/$(SERIES)/src/doc > $@.new && mv $@.new $@
 
+# FFmpeg's configure does not know the prefix: pkg-config's files get it here.
+define INSTALL_LIBS
++$(MAKE) -s --no-print-directory -C $(OBJ) prefix='$(PREFIX)' install-libs install-headers
+for f in $(OBJ)/lib*/lib*.pc; do \
+    sed 's,^\([a-z]*\)=/usr/local,\1=$(PREFIX),' $$f > '$(DESTDIR)$(PREFIX)/lib/pkgconfig/'"$${f##*/}" || exit; \
+done
+endef
+
 install: all
 	$(MAKE) SERIES=$(SERIES) build/share/gpume.bash build/share/gpume.7
 	install -d '$(DESTDIR)$(PREFIX)/share/man/man7' '$(DESTDIR)$(PREFIX)/share/bash-completion/completions'
@@ -245,6 +264,7 @@ install: all
 	ln -sf ffmpeg '$(DESTDIR)$(PREFIX)/share/bash-completion/completions/ffplay'
 	install -d '$(DESTDIR)$(PREFIX)/bin'
 	for d in doc examples bench tests/fuzz tests/standin; do install -d '$(INSTALL_DOC)'/$$d || exit; done
+	$(if $(IS_SHARED),$(INSTALL_LIBS))
 	for p in $(addsuffix $(EXE),ffmpeg ffprobe ffplay) gpume-mpi; do \
 	    if [ -f $(OBJ)/$$p ]; then install -m 755 $(OBJ)/$$p '$(DESTDIR)$(PREFIX)/bin/' || exit; fi; \
 	done
@@ -256,7 +276,8 @@ install: all
 	install -m 755 examples/*.sh examples/*.py '$(INSTALL_DOC)/examples/'
 
 # Packages for those who do not build, in build/packages; docs in tools/package.sh.
-dist deb: all
+dist deb: $(if $(IS_SHARED),,all)
+	$(if $(IS_SHARED),@echo "error: packages are made of the usual build: make $@ CROSS=" >&2; exit 1)
 	tools/package.sh $@ $(TREE) build/packages
 
 # The filters as one patch for a source package of FFmpeg: SERIES=7.1 for Debian 13's.
@@ -269,5 +290,5 @@ clean:
 distclean:
 	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name dist -exec rm -rf {} +; fi
 
-.PHONY: all help soak fuzz endurance check-gpu check-ffmpeg fate-tree bench bench-denoise bench-encode bench-fps bench-gpu bench-instructions bench-mpi bench-scaling mpi pack-mpi gpl quality configured demo play check check-series check-aarch64 check-windows check-packages check-deps check-patches sanitized tests \
+.PHONY: all help soak fuzz endurance check-gpu check-ffmpeg fate-tree bench bench-denoise bench-encode bench-fps bench-gpu bench-instructions bench-mpi bench-scaling mpi pack-mpi gpl quality configured demo play check check-series check-aarch64 check-windows check-packages check-shared check-deps check-patches sanitized tests \
         install dist deb source-patch clean distclean

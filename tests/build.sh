@@ -79,6 +79,16 @@ mkdir -p "$work/old/libavfilter"
 echo 4.4.2 > "$work/old/RELEASE"
 expect old-source 1 "is FFmpeg 4.4; patches/ has .*$series" config --no-install-deps --ffmpeg-source="$work/old"
 
+# Shared libraries.
+expect shared-help 0 '^  --enable-shared  ' config --help
+expect shared-is-for-this-system 1 '^error: --enable-shared is only for this system' \
+    config --no-install-deps --enable-shared --cross=aarch64-linux-gnu
+expect libx264-names-its-licence 1 '^error: --enable-libx264 needs --enable-gpl: libx264 is under the GPL' \
+    config --no-install-deps --enable-shared --enable-libx264
+for what in mpi dist check; do
+    expect "shared-no-$what" 2 'usual build' make SERIES="$series" SHARED=1 $what
+done
+
 # Unknown options are passed to FFmpeg's configure, which rejects the first one here
 # and accepts the others.
 expect ffmpeg-refuses 1 'Unknown option "--enable-frobnicate"' \

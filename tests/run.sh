@@ -30,6 +30,7 @@
 #              stand-in as nvcuda.dll the FATE tests that reach a device
 #   packages   the packages in bare Debians, for Arm by QEMU, for Windows by Wine, and Debian's own source with the
 #              patch; PARTS: those of tests/packages.sh. Needs root, and an hour
+#   shared     the shared libraries, built and installed, and programs that link them
 #   examples   the scripts of examples/ on small input
 #   style      the format of the repository's text files
 # GPUME_VIDEO is a folder of real clips; without it the tests that use it are skipped.
@@ -375,6 +376,7 @@ part_packages() {
     # shellcheck disable=SC2086  # a list of words
     sh tests/packages.sh "$results" "$series" ${PARTS-}
 }
+part_shared() { sh tests/shared.sh "$results" "$series"; }
 part_examples() { sh tests/examples.sh "$results" "$series"; }
 part_mpi() {
     if ! submake SERIES="$series" mpi > build/results/mpi-build.log 2>&1; then
@@ -389,7 +391,7 @@ part_style() { sh tests/style.sh "$results"; }
 
 for part; do
     case $part in
-        fate|san|cuda|valgrind|gpl|examples|mpi|aarch64|windows|files|soak|fuzz|threads|failures|long|ffmpeg|patches|build|demo|packages|style) ;;
+        fate|san|cuda|valgrind|gpl|examples|mpi|aarch64|windows|files|soak|fuzz|threads|failures|long|ffmpeg|patches|build|demo|packages|shared|style) ;;
         *) die "there is no part '$part'" ;;
     esac
 done
@@ -415,7 +417,7 @@ say "== built in $(($(date +%s) - began)) s"
 (
     for part; do
         case $part in
-            fate|san|cuda|valgrind|gpl|examples|mpi|aarch64|windows|ffmpeg) ;;
+            fate|san|cuda|valgrind|gpl|examples|mpi|aarch64|windows|shared|ffmpeg) ;;
             *) run "$part" > build/results/beside.out 2>&1
                cat build/results/beside.out ;;
         esac
@@ -425,7 +427,7 @@ beside=$!
 trap 'kill $beside 2>/dev/null; exit 1' HUP INT TERM
 for part; do
     case $part in
-        fate|san|cuda|valgrind|gpl|examples|mpi|aarch64|windows|ffmpeg) run "$part" ;;
+        fate|san|cuda|valgrind|gpl|examples|mpi|aarch64|windows|shared|ffmpeg) run "$part" ;;
     esac
 done
 wait $beside

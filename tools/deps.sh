@@ -50,6 +50,13 @@ packages  cmd:lintian           lintian          packages, tested
 packages  cmd:/usr/sbin/debootstrap   debootstrap   packages, tested in bare Debians
 packages  file:/usr/share/keyrings/debian-archive-keyring.gpg   debian-archive-keyring   packages, tested in bare Debians
 packages  cmd:qemu-aarch64-static   qemu-user-static   packages for Arm, tested
+libdav1d  pkg:dav1d             libdav1d-dev     decodes AV1 faster
+libopus   pkg:opus              libopus-dev      encodes Opus
+libsvtav1 pkg:SvtAv1Enc         libsvtav1enc-dev   encodes AV1
+libvpx    pkg:vpx               libvpx-dev       encodes VP8 and VP9
+libx264   pkg:x264              libx264-dev      encodes H.264; under the GPL
+shared    python:ensurepip      python3-venv     PyAV, which links the shared libraries
+shared    pkg:python3           python3-dev      PyAV, which links the shared libraries
 play      pkg:sdl2              libsdl2-dev      the window of ffplay
 '
 

@@ -15,7 +15,7 @@ src=$(dirname "$base")/${series%%-*}/src      # also for 9.0-san
 done_file=$base/obj/.gpume-configured
 
 if [ -f "$done_file" ] &&
-   [ -z "$(find "$base/configure-ffmpeg.sh" "$top/tools/optimize.mak" "$src/configure" "$src/libavfilter/allfilters.c" \
+   [ -z "$(find "$base/configure-ffmpeg.sh" "$top/tools/optimize.mak" "$top/tools/shared.mak" "$src/configure" "$src/libavfilter/allfilters.c" \
                 -newer "$done_file")" ]; then
     exit
 fi
@@ -33,10 +33,14 @@ enabled() {
     grep -q "^#define $1 1" "$base/obj/config.h" "$base/obj/config_components.h"
 }
 
-# the builds with sanitizers choose for themselves, and so does who asks for other flags
-if { enabled HAVE_X86ASM || enabled HAVE_NEON; } &&
+# the builds with sanitizers choose for themselves, and so does who asks for other flags; programs that link the
+# libraries may decode anything
+if ! enabled CONFIG_SHARED && { enabled HAVE_X86ASM || enabled HAVE_NEON; } &&
    ! grep -q -e '--optflags=' -e '--disable-optimizations' -e '--enable-small' "$base/configure-ffmpeg.sh"; then
     cat "$top/tools/optimize.mak" >> "$base/obj/ffbuild/config.mak"
+fi
+if enabled CONFIG_SHARED; then
+    cat "$top/tools/shared.mak" >> "$base/obj/ffbuild/config.mak"
 fi
 # use the start time, so that changes made meanwhile are noticed next time
 touch -r "$base/started" "$done_file"
