@@ -54,7 +54,7 @@
 #define MVDENOISE_HALVED_TEXTURE 409600
 #define MVDENOISE_HALVED_COUNTS  9
 /** Fewer blocks of the halved component tell nothing. */
-#define MVDENOISE_HALVED_LEAST   16
+#define MVDENOISE_HALVED_LEAST   48
 /** Samples of a block that may be black or white. */
 #define MVDENOISE_MAX_CUT_OFF   4
 

@@ -29,7 +29,8 @@ static __device__ __forceinline__ GpumeU64 mvdenoise_energy(const int p[MVDENOIS
 }
 
 /** Row y of the block's column that a lane has. */
-static __device__ __forceinline__ int mvdenoise_row(const MvdenoiseCudaMeasureArgs &args, GpumeU64 at, int stride, int y)
+static __device__ __forceinline__ int mvdenoise_row(const MvdenoiseCudaMeasureArgs &args, GpumeU64 at, int stride,
+                                                    int y)
 {
     if (!args.halved)
         return mvdenoise_sample(at + (long long)stride * y);

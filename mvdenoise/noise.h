@@ -46,7 +46,7 @@ typedef struct MvdenoiseEstimate {
 void ff_mvdenoise_measure(uint64_t *energies, uint16_t *means, const uint8_t *samples, ptrdiff_t stride, int nb,
                           int depth);
 
-/** Halves both sides of samples: makes nb blocks of means of four each. @param dst rows of nb * MVDENOISE_PATCH samples */
+/** Halves both sides of samples: makes a row of nb blocks. @param dst rows of nb * MVDENOISE_PATCH samples, no more */
 void ff_mvdenoise_halve(uint8_t *dst, const uint8_t *samples, ptrdiff_t stride, int nb, int depth);
 
 /**

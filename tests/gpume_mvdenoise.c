@@ -257,7 +257,7 @@ static int draw_field(Case *c, AVMotionVector *mvs, int nb, int distance)
 
 static void draw_side_data(Case *c, int n)
 {
-    AVMotionVector *mvs = test_alloc(av_calloc(10 * 400, sizeof(*mvs)));
+    AVMotionVector *mvs = test_alloc(av_calloc(10 * ((c->w + 3) / 4) * ((c->h + 3) / 4), sizeof(*mvs)));
     AVFrameSideData *sd;
     int nb = 0;
 
@@ -295,8 +295,10 @@ static void draw_options(Case *c)
     c->cfg.planes   = test_draw(&c->r, 2) ? 7 : test_draw(&c->r, 16);
     if (c->content == CONTENT_NOISE && test_draw(&c->r, 2))
         c->cfg.sigma = 16 * c->noise;
-    if (c->content == CONTENT_GRAIN && test_draw(&c->r, 2))
-        c->cfg.sigma = 0;
+    if (c->content == CONTENT_GRAIN) {
+        c->cfg.sigma  *= test_draw(&c->r, 4) == 0;
+        c->cfg.radius &= 1;
+    }
 }
 
 static void draw_case(Case *c, uint64_t seed)
@@ -323,9 +325,9 @@ static void draw_case(Case *c, uint64_t seed)
     c->missing = test_draw(&c->r, 2) ? 0 : test_draw(&c->r, 17);
     c->nb_frames = 1 + test_draw(&c->r, size < 7 ? 7 : 3);
     if (c->content == CONTENT_GRAIN) {
-        c->w         = 64 + test_draw(&c->r, 40);
-        c->h         = 64 + test_draw(&c->r, 20);
-        c->nb_frames = 1 + test_draw(&c->r, 3);
+        c->w         = 128 + test_draw(&c->r, 20);
+        c->h         = 96 + test_draw(&c->r, 20);
+        c->nb_frames = 1 + test_draw(&c->r, 2);
     }
     draw_options(c);
     for (int n = 0; n < c->nb_frames; n++) {
@@ -618,6 +620,26 @@ static void run_case(uint64_t seed, int on_device)
     ff_mvdenoise_close(&m);
     free_case(&c[0]);
     free_case(&c[1]);
+}
+
+/* Cases whose noise is correlated, on the device. */
+static void run_grain(int nb)
+{
+    const int before = nb_correlated;
+
+    for (uint64_t seed = 20000; nb; seed++) {
+        Case c;
+        int is_one;
+
+        draw_case(&c, seed);
+        is_one = c.content == CONTENT_GRAIN && !c.cfg.sigma && fits_device(&c);
+        free_case(&c);
+        if (is_one) {
+            run_case(seed, 1);
+            nb--;
+        }
+    }
+    CHECK(nb_correlated > before, "no noise was correlated");
 }
 
 /* Noise */
@@ -1193,6 +1215,8 @@ int main(int argc, char **argv)
         device_has = test_alloc(av_hwdevice_get_hwframe_constraints(device, NULL));
         for (int i = 0; i < nb_device && only < 0; i++)
             run_case(i, 1);
+        if (only < 0)
+            run_grain(nb_device / 10);
         if (only >= 0) {
             run_case(only, 1);
         } else {

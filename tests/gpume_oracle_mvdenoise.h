@@ -141,7 +141,7 @@ static int denoise_own_estimate(const uint16_t *p, int w, int h, int d, int *nb_
         for (int x = 0; x < w / 2; x++)
             small[y * (w / 2) + x] = (p[2 * y * w + 2 * x] + p[2 * y * w + 2 * x + 1] + p[(2 * y + 1) * w + 2 * x] +
                                       p[(2 * y + 1) * w + 2 * x + 1] + 2) / 4;
-    more = 4 * denoise_variance(small, w / 2, h / 2, d, 16) - (369 * v >> 8) - 409600;
+    more = 4 * denoise_variance(small, w / 2, h / 2, d, 48) - (369 * v >> 8) - 409600;
     free(small);
     *nb_correlated += more > 0;
     more = v + (9 * FFMAX(more, 0) >> 2);
