@@ -240,13 +240,13 @@ INSTALL_DOC = $(DESTDIR)$(PREFIX)/share/doc/gpume
 TARGET_EXEC = $(shell sed -n 's/^TARGET_EXEC=//p' $(OBJ)/ffbuild/config.mak 2>/dev/null)
 
 # The options for shells and a manual page, by the built program; the page needs perl.
-build/share/gpume.bash: $(OBJ)/ffmpeg tools/options.sh filters.list
+build/share/gpume.bash: $(OBJ)/ffmpeg$(EXE) tools/options.sh filters.list
 	@mkdir -p build/share
-	GPUME_EXEC='$(TARGET_EXEC)' tools/options.sh completion $(OBJ)/ffmpeg > $@.new && mv $@.new $@
+	GPUME_EXEC='$(TARGET_EXEC)' tools/options.sh completion $(OBJ)/ffmpeg$(EXE) > $@.new && mv $@.new $@
 
-build/share/gpume.7: $(OBJ)/ffmpeg tools/options.sh $(wildcard doc/*.texi)
+build/share/gpume.7: $(OBJ)/ffmpeg$(EXE) tools/options.sh $(wildcard doc/*.texi)
 	@mkdir -p build/share
-	GPUME_EXEC='$(TARGET_EXEC)' tools/options.sh manual $(OBJ)/ffmpeg build/$(SERIES)/src/doc > $@.new && mv $@.new $@
+	GPUME_EXEC='$(TARGET_EXEC)' tools/options.sh manual $(OBJ)/ffmpeg$(EXE) build/$(SERIES)/src/doc > $@.new && mv $@.new $@
 
 # FFmpeg's configure does not know the prefix: pkg-config's files get it here.
 define INSTALL_LIBS

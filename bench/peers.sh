@@ -45,7 +45,7 @@ take_python() {
         rm -rf "$venv"
         if ! "$python" -m venv --system-site-packages "$venv" > "$out/pip.log" 2>&1; then
             rm -rf "$venv"
-            say "left out: packages that $python has not, it makes no virtual environments (Debian's package: python3-venv)"
+            say "left out: packages that $python does not have, and it makes no virtual environments (Debian's package: python3-venv)"
             venv=
         fi
     fi

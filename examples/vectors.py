@@ -18,6 +18,8 @@ import tempfile
 import numpy as np
 
 FFMPEG = os.environ.get('FFMPEG', 'ffmpeg')
+if os.path.dirname(FFMPEG):
+    FFMPEG = os.path.abspath(FFMPEG)    # it is run in another folder
 
 
 def read(clip, block=16, options='algo=hme', pel=4):

@@ -376,8 +376,8 @@ static int set_layout(void *priv, const GpumeLayout *layout)
     int ret;
 
     if (FFMAX(layout->w, layout->h) > MAX_SIDE) {
-        av_log(s->cuda.log_ctx, AV_LOG_ERROR, "mvdenoise does not support CUDA frames of more than %d samples "
-               "a side; put hwdownload before it.\n", MAX_SIDE);
+        av_log(s->cuda.log_ctx, AV_LOG_ERROR, "mvdenoise does not support CUDA frames wider or higher than "
+               "%d samples; put hwdownload before it.\n", MAX_SIDE);
         return AVERROR(ENOSYS);
     }
     /* kernels have 32-bit offsets into a copy */

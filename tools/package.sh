@@ -63,8 +63,14 @@ programs() {
         fi
     done
     [ -f "$1/ffmpeg$suffix" ] || die "$tree has no ffmpeg: run make first"
+    # what users expect is in it, and what they may pass on
+    grep -q -e '--enable-filters' -e '--enable-shared' "$tree/configure-ffmpeg.sh" ||
+        die "$tree has only what tests need: run ./configure and make again"
+    ! grep -q -E '^(CONFIG_GPL|CONFIG_NONFREE|CONFIG_VERSION3)=yes' "$conf" ||
+        die "packages are under the LGPL, and $tree is not: build it without --enable-gpl, --enable-version3 and --enable-nonfree"
     if [ "$system" = linux ]; then
         needed=$(objdump -T "$1"/* | sed -n 's/.*GLIBC_\([0-9.]*\).*/\1/p' | sort -t . -k 1,1n -k 2,2n -k 3,3n -u | tail -n 1)
+        [ -n "$needed" ] || die "objdump finds no version of glibc"
         newest=$(printf '%s\n' "$needed" "$glibc" | sort -t . -k 1,1n -k 2,2n -k 3,3n | tail -n 1)
         [ "$newest" = "$glibc" ] || die "the programs need glibc $needed: build on a system with $glibc or older"
     fi

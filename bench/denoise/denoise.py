@@ -56,7 +56,7 @@ OURS = {
     "mvdenoise": "mvdenoise",
     "mvdenoise radius=3": "mvdenoise=radius=3",
     "mvdenoise passes=1": "mvdenoise=passes=1",
-    "mvdenoise fast": f"{HME}:block=16:smooth=8:refs=2,mvdenoise=passes=1",
+    "mvdenoise fast": "mvdenoise=radius=1:passes=1",
 }
 METHODS = [*TUNED, *DEGRAIN, *OURS]
 DEFAULT = "mvdenoise"

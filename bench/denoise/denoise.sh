@@ -53,7 +53,7 @@ trap 'exit 1' HUP INT TERM
 if [ ! -x "$program" ]; then
     [ -z "${FFMPEG-}" ] || die "FFMPEG: cannot run $FFMPEG"
     program=$bin/ffmpeg
-    say "left out: filters and libx264 that $program has not; there is no build under the GPL (Debian's package: libx264-dev)"
+    say "left out: filters and libx264 that $program does not have; there is no build under the GPL (Debian's package: libx264-dev)"
 fi
 take_meter "$bin/ffmpeg"
 take_python

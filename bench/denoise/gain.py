@@ -242,7 +242,7 @@ def main():
         if f"Encoder {name} " in "".join(run(args.ffmpeg, "-hide_banner", "-h", f"encoder={name}")):
             encoders.append(name)
         else:
-            print(f"left out: {name}, {args.ffmpeg} has not that encoder")
+            print(f"left out: {name}, {args.ffmpeg} does not have that encoder")
     clips, whole = [Clip(args.out, text) for text in args.clip], Clip(args.out, args.whole)
     bench, used, shown = Bench(args), {}, {}
     middle = min(args.sigmas, key=lambda s: abs(s - 10))
