@@ -679,7 +679,8 @@ static int estimate(MvdenoiseEstimate *e, const uint16_t *p, int w, int h, int d
         if (y & 1 || y == rows - 1)
             continue;
         ff_mvdenoise_halve(half, samples, stride, cols / 2, depth);
-        ff_mvdenoise_measure(halved + y / 2 * (cols / 2), NULL, half, cols / 2 * 8 * (depth > 8 ? 2 : 1), cols / 2, depth);
+        ff_mvdenoise_measure(halved + y / 2 * (cols / 2), NULL, half, cols / 2 * (depth > 8 ? 16 : 8), cols / 2,
+                             depth);
     }
     ret = ff_mvdenoise_estimate(e, &sigma, &m, &l, first);
     CHECK(ret >= 0, "%s", av_err2str(ret));
