@@ -1237,8 +1237,8 @@ int main(int argc, char **argv)
     else
         failing_searches();
     av_buffer_unref(&device);
-    printf("gpume_mvdenoise: %d pictures, %d of them on the device, %d patches in stacks, %d estimates (%d of correlated noise), "
-           "%d sequences, "
+    printf("gpume_mvdenoise: %d pictures, %d of them on the device, %d patches in stacks, "
+           "%d estimates (%d of correlated noise), %d sequences, "
            "%d checks, %d failures\n", nb_pictures, nb_on_device, nb_stacked, nb_estimated, nb_correlated, nb_sequences,
            test_nb_checks, test_nb_failures);
     return test_nb_failures || (device_only && only < 0 && !nb_on_device);
