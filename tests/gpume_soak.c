@@ -130,7 +130,7 @@ static int soak(Soak *s, int nb_threads)
 
 typedef struct Usage {
     int64_t host;           ///< allocated bytes
-    int64_t resident;       ///< bytes of the process in memory
+    int64_t resident;       ///< bytes in memory that are the process's own
     int64_t device;         ///< bytes of the device in use; 0 without one
     int files;              ///< open descriptors
 } Usage;
@@ -176,11 +176,14 @@ static Usage usage(int with_device)
     const struct mallinfo2 info = mallinfo2();
     Usage u = { .host = info.uordblks + info.hblkhd };
     DIR *dir;
-    FILE *f = fopen("/proc/self/statm", "r");
-    long long size, resident;
+    FILE *f;
+    long long size, resident, shared;
 
-    if (f && fscanf(f, "%lld %lld", &size, &resident) == 2)
-        u.resident = resident * sysconf(_SC_PAGESIZE);
+    /* what is free between blocks in use is no growth; neither is code that is used for the first time */
+    malloc_trim(0);
+    f = fopen("/proc/self/statm", "r");
+    if (f && fscanf(f, "%lld %lld %lld", &size, &resident, &shared) == 3)
+        u.resident = (resident - shared) * sysconf(_SC_PAGESIZE);
     if (f)
         fclose(f);
     dir = opendir("/proc/self/fd");
