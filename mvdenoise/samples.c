@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#include <assert.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "config.h"
@@ -96,6 +98,22 @@ void ff_mvdenoise_combine(const MvdenoiseSamples *s, uint16_t *dst, const Mvdeno
     }
     s->divide(dst, sums, weights, w, mvdenoise_fraction(depth));
 }
+
+/* Assembly code has these layouts. Pointers have 64 bits where there is any. */
+#if ARCH_X86_64 || ARCH_AARCH64
+static_assert(MVDENOISE_PLACES == 7 && MVDENOISE_STEP == 4 && MVDENOISE_PATCH == 8 && GPUME_NO_VECTOR == -32768 &&
+              offsetof(MvdenoiseSpot, rows) == 32 && offsetof(MvdenoiseSpot, x) == 64 &&
+              offsetof(MvdenoiseSpot, y) == 68 && offsetof(MvdenoiseSpot, least) == 72 &&
+              offsetof(MvdenoiseSpot, most_x) == 76 && offsetof(MvdenoiseSpot, most_y) == 80 &&
+              offsetof(MvdenoiseSpot, hsub) == 84 && offsetof(MvdenoiseSpot, vsub) == 88 &&
+              offsetof(MvdenoiseSpot, stride) == 92 && offsetof(MvdenoiseSpot, log2_bytes) == 96 &&
+              offsetof(MvdenoiseSpot, log2_cell) == 100 && offsetof(MvdenoiseSpot, last_column) == 104 &&
+              offsetof(MvdenoiseCandidates, parts) == 32 &&
+              sizeof(MvdenoisePatch) == 16 && offsetof(MvdenoiseSource, stride) == 256 &&
+              offsetof(MvdenoiseSearch, sources) == 64 && offsetof(MvdenoiseSearch, candidates) == 128 &&
+              offsetof(MvdenoiseSearch, best) == 640 && offsetof(MvdenoiseSearch, mask) == 704 &&
+              offsetof(MvdenoiseSearch, penalties) == 712 && MVDENOISE_OTHERS == 8, "assembly code has them so");
+#endif
 
 av_cold void ff_mvdenoise_samples_init(MvdenoiseSamples *s, int depth)
 {

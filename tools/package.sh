@@ -64,7 +64,7 @@ programs() {
     done
     [ -f "$1/ffmpeg$suffix" ] || die "$tree has no ffmpeg: run make first"
     # what users expect is in it, and what they may pass on
-    grep -q -e '--enable-filters' -e '--enable-shared' "$tree/configure-ffmpeg.sh" ||
+    grep -q -e '--enable-filters' "$tree/configure-ffmpeg.sh" ||
         die "$tree has only what tests need: run ./configure and make again"
     ! grep -q -E '^(CONFIG_GPL|CONFIG_NONFREE|CONFIG_VERSION3)=yes' "$conf" ||
         die "packages are under the LGPL, and $tree is not: build it without --enable-gpl, --enable-version3 and --enable-nonfree"
