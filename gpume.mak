@@ -56,6 +56,8 @@ $(GPUME_VECTORIZED): CFLAGS += -ftree-vectorize
 ifdef CONFIG_CUDA_LLVM
 libavfilter/gpume/%.ptx: NVCCFLAGS += -Xclang -target-feature -Xclang +ptx60 \
                                                 -mllvm -pragma-unroll-threshold=100000
+# FFmpeg's kernels are for compute capability 3.0. Dot products of bytes need 6.1, of the device too.
+libavfilter/gpume/%_dp4a.ptx: NVCCFLAGS += -Xclang -target-cpu -Xclang sm_61
 endif
 # The kernels' own includes: FFmpeg's tree is not on nvcc's path.
 libavfilter/gpume/%.ptx: NVCCFLAGS += -I$(SRC_PATH)

@@ -65,28 +65,23 @@ enum Kernel {
     NB_KERNELS
 };
 
-/** Words of shared memory that 8 threads each have take a block of threads. */
-#define SHARED(words) (MVDENOISE_CUDA_ROW * (words) * 4)
 /** Blocks of threads that share a row of stacks. */
 #define STACK_PARTS (MVDENOISE_CUDA_THREADS / MVDENOISE_CUDA_STACK_THREADS)
 
 static const struct {
     enum MvdenoiseCudaFamily family;
     int variant;                ///< to which, of stacks, the most patches of one are added
-    unsigned shared;            ///< bytes; of stacks without the table
     const char *what;
 } kernels[NB_KERNELS] = {
-    [MAP]      = { MVDENOISE_CUDA_fields,   0, 0, "map the vectors" },
-    [CELLS]    = { MVDENOISE_CUDA_fields,   1, 0, "read the vectors" },
-    [HALVES]   = { MVDENOISE_CUDA_halves,   0, 0, "make half samples" },
-    [MEASURE]  = { MVDENOISE_CUDA_measure,  0, 0, "measure the noise" },
-    [ESTIMATE] = { MVDENOISE_CUDA_estimate, 0,
-                   MVDENOISE_CUDA_ESTIMATE_THREADS / 32 * 2 * 8 + (MVDENOISE_CUDA_BINS + 2) * 4, "estimate the noise" },
-    [MATCH]    = { MVDENOISE_CUDA_match,    0, SHARED(MVDENOISE_CUDA_PATCH + MVDENOISE_CUDA_TRIED + 4),
-                   "find matches" },
-    [FIRST]    = { MVDENOISE_CUDA_stacks,   0, SHARED(MVDENOISE_CUDA_TILE) / STACK_PARTS, "denoise patches" },
-    [SECOND]   = { MVDENOISE_CUDA_stacks,  10, SHARED(MVDENOISE_CUDA_TILE) / STACK_PARTS, "denoise patches again" },
-    [COMBINE]  = { MVDENOISE_CUDA_combine,  0, 0, "make a picture" },
+    [MAP]      = { MVDENOISE_CUDA_fields,   0, "map the vectors" },
+    [CELLS]    = { MVDENOISE_CUDA_fields,   1, "read the vectors" },
+    [HALVES]   = { MVDENOISE_CUDA_halves,   0, "make half samples" },
+    [MEASURE]  = { MVDENOISE_CUDA_measure,  0, "measure the noise" },
+    [ESTIMATE] = { MVDENOISE_CUDA_estimate, 0, "estimate the noise" },
+    [MATCH]    = { MVDENOISE_CUDA_match,    0, "find matches" },
+    [FIRST]    = { MVDENOISE_CUDA_stacks,   0, "denoise patches" },
+    [SECOND]   = { MVDENOISE_CUDA_stacks,  10, "denoise patches again" },
+    [COMBINE]  = { MVDENOISE_CUDA_combine,  0, "make a picture" },
 };
 
 /** A picture and what is made of it. */
@@ -107,8 +102,7 @@ typedef struct CUDABackend {
     int failed;
 
     CUstream side;                  ///< on which the noise is estimated
-    CUevent measured;
-    Slot *last;                     ///< the picture whose noise was estimated last
+    CUevent loaded;
     Slot slots[MVDENOISE_MAX_SLOTS];
     GpumeCellField fields[MVDENOISE_MAX_STACK];
     GpumeCudaUploads uploads;
@@ -176,17 +170,47 @@ static int divide_up(int n, int d)
     return (n + d - 1) / d;
 }
 
+/* Bytes of shared memory of a block of threads. */
+static av_cold unsigned shared_of(const CUDABackend *s, enum Kernel kernel, int wide)
+{
+    switch (kernel) {
+    case ESTIMATE: return MVDENOISE_CUDA_ESTIMATE_THREADS / 32 * 2 * 8 + (MVDENOISE_CUDA_BINS + 2) * 4;
+    case MATCH:    return MVDENOISE_CUDA_MATCH_SHARED(2 * s->cfg->radius, wide ? 8 : 4);
+    case FIRST:    return MVDENOISE_CUDA_STACK_SHARED(s->most, 0);
+    case SECOND:   return MVDENOISE_CUDA_STACK_SHARED(s->most, 1);
+    default:       return 0;
+    }
+}
+
+/* Which kernel finds matches; below 0: an error. With the context pushed. */
+static av_cold int match_variant(CUDABackend *s, int depth)
+{
+    int major, minor, ret;
+    CUdevice device;
+
+    if (depth > 8)
+        return depth > MVDENOISE_CUDA_NARROW;
+    TRY(cuCtxGetDevice(&device), "find the device")
+    TRY(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device), "read its properties")
+    TRY(cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device), "read its properties")
+    return 10 * major + minor < 61 ? 0 : 2;
+}
+
 static av_cold int load_kernels(CUDABackend *s, int depth)
 {
+    const int bits = depth > 8 ? 16 : 8, match = match_variant(s, depth);
+
+    if (match < 0)
+        return match;
     for (int i = 0; i < NB_KERNELS; i++) {
         const int is_stacks = kernels[i].family == MVDENOISE_CUDA_stacks;
-        const int variant   = kernels[i].variant + (is_stacks ? s->most : 0);
+        const int variant   = kernels[i].variant + (is_stacks ? s->most : i == MATCH ? match : 0);
         GpumeCudaLaunch *l  = &s->launches[i];
         int ret;
 
         for (int j = 0; j < FF_ARRAY_ELEMS(modules); j++) {
             if (modules[j].family != kernels[i].family || modules[j].variant != variant ||
-                modules[j].depth && modules[j].depth != depth)
+                modules[j].depth && modules[j].depth != bits)
                 continue;
             ret = ff_gpume_cuda_load(&s->cuda, l, &modules[j].code);
             if (ret < 0)
@@ -195,7 +219,7 @@ static av_cold int load_kernels(CUDABackend *s, int depth)
         av_assert0(l->function);
         l->threads = is_stacks ? MVDENOISE_CUDA_STACK_THREADS :
                      i == ESTIMATE ? MVDENOISE_CUDA_ESTIMATE_THREADS : MVDENOISE_CUDA_THREADS;
-        l->shared  = kernels[i].shared + (is_stacks ? MVDENOISE_CUDA_TABLE(s->most) * 4 : 0);
+        l->shared  = shared_of(s, i, match == 1);
     }
     return ff_gpume_cuda_padding_init(&s->cuda, &s->padding, s->bytes);
 }
@@ -240,7 +264,7 @@ static av_cold int init_side(CUDABackend *s)
     if (s->cfg->sigma)
         return 0;
     TRY(cuStreamCreate(&s->side, CU_STREAM_NON_BLOCKING), "create a stream")
-    TRY(cuEventCreate(&s->measured, CU_EVENT_DISABLE_TIMING), "create an event")
+    TRY(cuEventCreate(&s->loaded, CU_EVENT_DISABLE_TIMING), "create an event")
     for (int i = 0; i < MVDENOISE_MAX_SLOTS; i++)
         TRY(cuEventCreate(&s->slots[i].estimated, CU_EVENT_DISABLE_TIMING), "create an event")
     return 0;
@@ -260,7 +284,7 @@ static av_cold int init(void *priv, const MvdenoiseConfig *cfg)
     ret = ff_gpume_cuda_open_of(&s->cuda, cfg->hw_frames, cfg->log_ctx, "download the frames before");
     if (ret < 0)
         return ret;
-    ret = load_kernels(s, s->bytes == 1 ? 8 : 16);
+    ret = load_kernels(s, layout.depth);
     if (ret >= 0)
         ret = init_memory(s);
     if (ret >= 0)
@@ -486,7 +510,7 @@ static int wait_for_noise(CUDABackend *s, Slot *slot)
 {
     int ret;
 
-    if (!slot || !slot->is_estimating)
+    if (!slot->is_estimating)
         return 0;
     TRY(cuStreamWaitEvent(s->cuda.hwctx->stream, slot->estimated, 0), "wait for an estimate")
     slot->is_estimating = 0;
@@ -523,21 +547,17 @@ static int find_noise(CUDABackend *s, int slot, int first)
     if (s->cfg->sigma)
         return launch(s, ESTIMATE, args.grid, 1, 1, &args);
     args.before = first ? 0 : s->means.data + !(s->nb_measured & 1) * size;
-    /* it reads what is measured next */
-    ret = wait_for_noise(s, s->last);
+    TRY(cuEventRecord(s->loaded, s->cuda.hwctx->stream), "record an event")
+    TRY(cuStreamWaitEvent(s->side, s->loaded, 0), "wait for a picture")
     for (int i = 0; i < 2 && ret >= 0; i++)
         if (s->block_grid[i])
-            ret = launch(s, MEASURE, s->block_grid[i], 1, 1, &args.measured[i]);
+            ret = launch_on(s, s->side, MEASURE, s->block_grid[i], 1, 1, &args.measured[i]);
+    if (ret >= 0)
+        ret = launch_on(s, s->side, ESTIMATE, args.grid, 1, 1, &args);
     if (ret < 0)
         return ret;
-    TRY(cuEventRecord(s->measured, s->cuda.hwctx->stream), "record an event")
-    TRY(cuStreamWaitEvent(s->side, s->measured, 0), "wait for what is measured")
-    ret = launch_on(s, s->side, ESTIMATE, args.grid, 1, 1, &args);
-    if (ret < 0)
-        return ret;
-    s->last = &s->slots[slot];
-    TRY(cuEventRecord(s->last->estimated, s->side), "record an event")
-    s->last->is_estimating = 1;
+    TRY(cuEventRecord(s->slots[slot].estimated, s->side), "record an event")
+    s->slots[slot].is_estimating = 1;
     return 0;
 }
 
@@ -555,7 +575,10 @@ static int load_picture(CUDABackend *s, int number, const AVFrame *frame, const 
         f->nb  = has[i] ? FFMIN(f->nb, INT_MAX / MVDENOISE_CUDA_THREADS) : 0;
         any   |= has[i];
     }
-    ret = get_memory(s, &slot->noisy, s->padding.size * (radius ? GPUME_NB_PLANES : 1), "a picture");
+    /* the side stream may still read the picture before */
+    ret = wait_for_noise(s, slot);
+    if (ret >= 0)
+        ret = get_memory(s, &slot->noisy, s->padding.size * (radius ? GPUME_NB_PLANES : 1), "a picture");
     if (ret >= 0)
         ret = ff_gpume_cuda_padded_load(&s->cuda, &s->padding, s->layout, samples, slot->noisy.data);
     if (ret >= 0 && radius)
@@ -665,8 +688,8 @@ static av_cold void uninit(void *priv)
             s->cuda.cu->cuStreamSynchronize(s->side);
             s->cuda.cu->cuStreamDestroy(s->side);
         }
-        if (s->measured)
-            s->cuda.cu->cuEventDestroy(s->measured);
+        if (s->loaded)
+            s->cuda.cu->cuEventDestroy(s->loaded);
         for (int i = 0; i < MVDENOISE_MAX_SLOTS; i++)
             if (s->slots[i].estimated)
                 s->cuda.cu->cuEventDestroy(s->slots[i].estimated);

@@ -29,9 +29,16 @@
 /** Words of shared memory in which 8 lanes transpose 8x8 values; rows begin in different banks, and so do tiles. */
 #define MVDENOISE_CUDA_TILE_ROW         12
 #define MVDENOISE_CUDA_TILE             (8 * MVDENOISE_CUDA_TILE_ROW + 8)
-/** The same of a patch that is sought, and of eight candidates: their sums of squares, and which they are. */
+/** The same of a patch that is sought. */
 #define MVDENOISE_CUDA_PATCH            (MVDENOISE_SAMPLES / 2 + 4)
-#define MVDENOISE_CUDA_TRIED            (8 * 2 + 8 * 2)
+/** Bits of samples up to which the squares of a patch's differences and a penalty add up to 32 bits. */
+#define MVDENOISE_CUDA_NARROW           12
+/** Bins in which candidates of a picture are sorted. */
+#define MVDENOISE_CUDA_MATCH_BINS       64
+/** Bytes of shared memory in which patches are sought in nb pictures, whose sums of squares have so many bytes. */
+#define MVDENOISE_CUDA_MATCH_SHARED(nb, bytes) \
+    (4 * (MVDENOISE_CUDA_ROW * MVDENOISE_CUDA_PATCH + MVDENOISE_CUDA_FIELDS * (6 + MVDENOISE_CUDA_MATCH_BINS + 2)) + \
+     MVDENOISE_CUDA_THREADS * (nb) * ((bytes) + 4 + 2))
 
 /** Bins among which energies are counted. */
 #define MVDENOISE_CUDA_LOG2_BINS        11
@@ -130,6 +137,12 @@ typedef struct MvdenoiseCudaMatchArgs {
 
 /** Words of the table that the kernel of stacks reads: matrices over time of 1 to n patches, n * n each; gains. */
 #define MVDENOISE_CUDA_TABLE(n) ((n) * (n) * (n) + MVDENOISE_RATIOS)
+/** Words of gains that a block of threads keeps in the second pass. */
+#define MVDENOISE_CUDA_GAINS(n) (MVDENOISE_CUDA_STACK_THREADS * 4 * (n))
+/** Bytes of shared memory in which stacks of n patches at most are transformed: tiles, gains, the table. */
+#define MVDENOISE_CUDA_STACK_SHARED(n, second) \
+    (4 * (MVDENOISE_CUDA_STACK_THREADS / MVDENOISE_CUDA_LANES * MVDENOISE_CUDA_TILE + \
+          ((second) ? MVDENOISE_CUDA_GAINS(n) : 0) + MVDENOISE_CUDA_TABLE(n)))
 
 /** Parameters of the kernel that transforms stacks. */
 typedef struct MvdenoiseCudaStacksArgs {

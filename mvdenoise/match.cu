@@ -5,38 +5,66 @@
 
 /**
  * @file
- * The best match of each patch in a picture. Eight lanes have a patch, each a candidate. Of those that are
- * equal only one is tried, so the block of threads makes a list, in which those are beside each other that read
- * the same rows of the same planes.
+ * The best match of each patch in pictures. Eight lanes have a patch, each a candidate in every picture. Of those
+ * that are equal only one is tried, so the block of threads makes a list of all, in which those are beside each
+ * other that read the same rows of the same planes. The variant is 1 if sums of squares take more than 32 bits;
+ * 2 for devices that have dot products of bytes.
  */
 
 #include "libavfilter/gpume/mvdenoise/device.cuh"
 
 /** Words of a row of a patch. */
-#define ROW (MVDENOISE_PATCH / MVDENOISE_PER_WORD)
+#define ROW    (MVDENOISE_PATCH / MVDENOISE_PER_WORD)
+#define FIELDS MVDENOISE_CUDA_FIELDS
+/** Rows of a patch that are read at once, and blocks of threads that a multiprocessor is to have, for want of registers. */
+#define ROWS     (MVDENOISE_BYTES == 1 ? 8 : 2)
+#define RESIDENT (MVDENOISE_BYTES == 1 ? 6 : 5)
 
 typedef GpumeU64 U64;
 
-/** Sums of squares of 16 bits take more than 32. */
-template<int BYTES> struct SquaresOf { typedef GpumeU32 Squares; };
-template<> struct SquaresOf<2>       { typedef GpumeU64 Squares; };
-typedef SquaresOf<sizeof(MvdenoiseSample)>::Squares Squares;
+#define WIDE (GPUME_CUDA_VARIANT == 1)
+
+template<int> struct SquaresOf { typedef GpumeU32 Squares; };
+template<> struct SquaresOf<1>      { typedef GpumeU64 Squares; };
+typedef SquaresOf<WIDE>::Squares Squares;
 
 /** Samples from which a candidate is taken, four of a number of bytes with a sign each, the first the lowest. */
 #define BYTES4(a, b, c, d) (((U64)(a) & 255) | ((U64)(b) & 255) << 8 | ((U64)(c) & 255) << 16 | ((U64)(d) & 255) << 24)
 #define PLACES_X (BYTES4(0, 7, 0, 7) | BYTES4(-8, 15, 3, 0) << 32)
 #define PLACES_Y (BYTES4(0, 0, 7, 7) | BYTES4(3, 3, -8, 0) << 32)
 
-/** The samples of a row of a patch, from any place on. */
-static __device__ __forceinline__ void read_row(GpumeU32 v[ROW], GpumeU64 at, int shift)
-{
-    GpumeU32 words[ROW + 1];
+/** Where a row of a patch is. Strides are multiples of 8. */
+struct Row {
+    GpumeU32 at;                ///< offset of the double word in which it begins
+    int odd, shift;             ///< whether it begins in the second word of that, and before which bit
+};
 
-    GPUME_UNROLL for (int i = 0; i < ROW + 1; i++)
-        words[i] = mvdenoise_word(at + 4 * i);
-    GPUME_UNROLL for (int i = 0; i < ROW; i++)
-        v[i] = gpume_funnel(words[i], words[i + 1], shift);
+static __device__ __forceinline__ Row row_at(GpumeU32 at)
+{
+    const Row row = { at & ~7u, (int)(at & 4), 8 * (int)(at & 3) };
+
+    return row;
 }
+
+/** The samples of a row. Double words are read, as caches take long to find each. */
+static __device__ __forceinline__ void read_row(GpumeU32 v[ROW], GpumeU64 copy, const Row &row)
+{
+    GpumeU32 words[ROW + 2];
+
+    GPUME_UNROLL for (int i = 0; i < ROW + 2; i += 2) {
+        int2 two;
+
+        gpume_load_global(&two, (const void *)(copy + row.at + 4 * i));
+        words[i]     = (GpumeU32)two.x;
+        words[i + 1] = (GpumeU32)two.y;
+    }
+    GPUME_UNROLL for (int i = 0; i < ROW; i++)
+        v[i] = gpume_funnel(gpume_select(row.odd, words[i + 1], words[i]),
+                            gpume_select(row.odd, words[i + 2], words[i + 1]), row.shift);
+}
+
+/** Bits of samples of at most 15 bits that are 0. */
+#define UNUSED 0x80008000u
 
 /** The rounded means of both words' samples. */
 static __device__ __forceinline__ GpumeU32 mean(GpumeU32 a, GpumeU32 b)
@@ -57,22 +85,28 @@ static __device__ __forceinline__ GpumeU32 differences(GpumeU32 a, GpumeU32 b)
 #endif
 }
 
-/** Adds the squared differences of both words' samples. */
+/** Adds the squared differences of both words' samples; those of a are as share_patch() leaves them. */
 static __device__ __forceinline__ void add_squares(Squares *sum, GpumeU32 a, GpumeU32 b)
 {
-    const int bits = 8 * MVDENOISE_BYTES;
-
     if (MVDENOISE_BYTES == 1) {
         const GpumeU32 d = differences(a, b);
 
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 610 && GPUME_CUDA_VARIANT == 2
+        asm("dp4a.u32.u32 %0, %1, %1, %0;" : "+r"(*sum) : "r"(d));
+#else
         GPUME_UNROLL for (int i = 0; i < 32; i += 8)
             *sum += (d >> i & 0xff) * (d >> i & 0xff);
-        return;
-    }
-    GPUME_UNROLL for (int i = 0; i < 32; i += bits) {
-        const int d = (int)(a >> i & ((1u << bits) - 1)) - (int)(b >> i & ((1u << bits) - 1));
+#endif
+    } else if (WIDE) {
+        GPUME_UNROLL for (int i = 0; i < 32; i += 16) {
+            const int d = (int)(a >> i & 0xffff) - (int)(b >> i & 0xffff);
 
-        *sum += (Squares)((long long)d * d);
+            *sum += (Squares)((long long)d * d);
+        }
+    } else {
+        const int d = (int)((a - b) ^ UNUSED), low = (short)d, high = d >> 16;
+
+        *sum += low * low + high * high;
     }
 }
 
@@ -96,9 +130,10 @@ static __device__ __forceinline__ int is_new(GpumeU32 vector, int lane)
     int is = mvdenoise_is_vector(vector);
 
     GPUME_UNROLL for (int i = 1; i < MVDENOISE_CUDA_LANES; i++) {
-        const GpumeU32 other = __shfl_sync(GPUME_WHOLE_WARP, vector, (threadIdx.x - i) & 31);
+        const GpumeU32 other = __shfl_xor_sync(GPUME_WHOLE_WARP, vector, i);
 
-        is &= lane < i || other != vector;
+        /* lane ^ i is before the lane if the highest bit in which they differ is the lane's */
+        is &= !(lane & (i > 3 ? 4 : i > 1 ? 2 : 1)) || other != vector;
     }
     return is;
 }
@@ -108,112 +143,139 @@ static __device__ __forceinline__ void share_patch(GpumeU32 *own, GpumeU64 copy,
 {
     GpumeU32 row[ROW];
 
-    at += (GpumeU32)(stride * lane);
-    read_row(row, copy + (at & ~3u), 8 * (int)(at & 3));
+    read_row(row, copy, row_at(at + (GpumeU32)(stride * lane)));
     GPUME_UNROLL for (int i = 0; i < ROW; i++)
-        own[ROW * lane + i] = row[i];
+        own[ROW * lane + i] = MVDENOISE_BYTES == 1 || WIDE ? row[i] : row[i] | UNUSED;
 }
 
-/** The squared differences of a patch and its match. */
+/**
+ * The squared differences of a patch and its match.
+ * @param PAIR whether the match is the rounded mean of two, else these are the same
+ */
+template<int PAIR>
 static __device__ __forceinline__ Squares compare(const GpumeU32 *own, GpumeU64 copy, MvdenoisePair pair, int stride)
 {
-    const int shift_a = 8 * (int)(pair.a & 3), shift_b = 8 * (int)(pair.b & 3);
+    Row row_a = row_at(pair.a), row_b = row_at(pair.b);
     Squares sum = 0;
 
-    pair.a &= ~3u;
-    pair.b &= ~3u;
-    GPUME_UNROLL for (int i = 0; i < MVDENOISE_PATCH; i++) {
-        GpumeU32 a[ROW], b[ROW], words[4];
+    GPUME_NO_UNROLL for (int first = 0; first < MVDENOISE_PATCH; first += ROWS) {
+        GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
+            GpumeU32 a[ROW], b[ROW], words[4];
 
-        read_row(a, copy + pair.a, shift_a);
-        read_row(b, copy + pair.b, shift_b);
-        pair.a += stride;
-        pair.b += stride;
-        if (ROW == 4 || !(i & 1))
-            gpume_load4(words, own + ROW * i);
-        GPUME_UNROLL for (int k = 0; k < ROW; k++)
-            add_squares(&sum, words[ROW == 4 ? k : ROW * (i & 1) + k], mean(a[k], b[k]));
+            read_row(a, copy, row_a);
+            if (PAIR)
+                read_row(b, copy, row_b);
+            row_a.at += stride;
+            row_b.at += stride;
+            if (ROW == 4 || !(i & 1))
+                gpume_load4(words, own + ROW * (first + i));
+            GPUME_UNROLL for (int k = 0; k < ROW; k++)
+                add_squares(&sum, words[ROW == 4 ? k : ROW * (i & 1) + k], PAIR ? mean(a[k], b[k]) : a[k]);
+        }
     }
     return sum;
 }
 
-/** What the block of threads shares. */
+/** What the block of threads shares; elements of threads' candidates are those of its pictures, one after the other. */
 struct Shared {
     GpumeU32 *patches;          ///< MVDENOISE_CUDA_PATCH words each
-    Squares *squares;           ///< of each thread's candidate
-    GpumeU32 *vectors, *whose;  ///< the list: candidates, and their threads
+    Squares *squares;           ///< of candidates
+    GpumeU32 *vectors;          ///< candidates
+    GpumeU16 *list;             ///< which candidates are to be tried
     GpumeU64 *places;           ///< of each picture: it, vectors, matches
-    GpumeU32 *bins;             ///< BINS: how many are in the list before those of each
+    GpumeU32 *bins;             ///< BINS of each picture: how many of its candidates are before those of each
+    GpumeU32 *totals;           ///< candidates of each picture: that are no pairs, all
 };
 
-/** Vectors whose fractions, and the rows of whose matches, are the same by 4 come into a bin. */
-#define BINS 64
+/** Whether a match is the mean of two: not of samples, and of half samples in a row or column. */
+static __device__ __forceinline__ int is_pair(GpumeU32 vector)
+{
+    const int x = vector & 3, y = vector >> 16 & 3;
+
+    return (x | y) & 1;
+}
+
+/**
+ * Vectors of a picture whose fractions are the same, and the rows of whose matches by 2, come into a bin. Those that
+ * are pairs come last: warps are to have either.
+ */
+#define BINS MVDENOISE_CUDA_MATCH_BINS
 
 static __device__ __forceinline__ int bin_of(GpumeU32 vector)
 {
-    return (vector >> 16 & 15) << 2 | (vector & 3);
+    return is_pair(vector) * (BINS / 2) + ((vector >> 16 & 7) << 2 | (vector & 3));
 }
 
-/** Lists what is to be tried. Returns how many there are. */
-static __device__ __forceinline__ GpumeU32 list(const Shared &s, GpumeU32 vector, int is_listed)
+/** Makes places in the list of numbers of candidates, of picture i by its warp. */
+static __device__ __forceinline__ void count(const Shared &s, int i, int lane)
 {
-    const int bin = bin_of(vector), lane = threadIdx.x;
-    GpumeU32 nb;
+    GpumeU32 *bins = s.bins + BINS * i + 2 * lane;
+    const GpumeU32 first = bins[0], second = bins[1];
+    GpumeU32 end = first + second;
 
-    if (lane < BINS)
-        s.bins[lane] = 0;
+    GPUME_UNROLL for (int bit = 1; bit < 32; bit <<= 1) {
+        const GpumeU32 before = __shfl_sync(GPUME_WHOLE_WARP, end, (lane - bit) & 31);
+
+        end += lane >= bit ? before : 0;
+    }
+    bins[0] = end - first - second;
+    bins[1] = end - second;
+    /* those that are not pairs, and all */
+    if (lane % 16 == 15)
+        s.totals[2 * i + lane / 16] = end;
+}
+
+/** Lists what is to be tried, of which the thread's bits tell. Returns how many there are. */
+static __device__ __forceinline__ int list(const Shared &s, GpumeU32 listed, int nb)
+{
+    GpumeU32 single = 0, pairs = 0;
+
     __syncthreads();
-    if (is_listed)
-        atomicAdd(&s.bins[bin], 1u);
+    /* as many warps as there can be pictures */
+    if (threadIdx.x / 32 < nb)
+        count(s, threadIdx.x / 32, threadIdx.x % 32);
     __syncthreads();
-    if (lane < 32) {
-        const GpumeU32 first = s.bins[2 * lane], second = s.bins[2 * lane + 1];
-        GpumeU32 end = first + second;
+    GPUME_NO_UNROLL for (int i = 0; i < nb; i++)
+        pairs += s.totals[2 * i];
+    GPUME_NO_UNROLL for (int i = 0; i < nb; i++) {
+        const GpumeU32 candidate = MVDENOISE_CUDA_THREADS * i + threadIdx.x, nb_single = s.totals[2 * i];
 
-        GPUME_UNROLL for (int bit = 1; bit < 32; bit <<= 1) {
-            const GpumeU32 before = __shfl_sync(GPUME_WHOLE_WARP, end, (lane - bit) & 31);
+        if (listed >> i & 1) {
+            const GpumeU32 vector = s.vectors[candidate];
+            const GpumeU32 place  = atomicAdd(&s.bins[BINS * i + bin_of(vector)], 1u);
 
-            end += lane >= bit ? before : 0;
+            s.list[place + (is_pair(vector) ? pairs - nb_single : single)] = (GpumeU16)candidate;
         }
-        s.bins[2 * lane]     = end - first - second;
-        s.bins[2 * lane + 1] = end - second;
-        if (lane == 31)
-            s.bins[BINS] = end;
+        single += nb_single;
+        pairs  += s.totals[2 * i + 1] - nb_single;
     }
     __syncthreads();
-    nb = s.bins[BINS];
-    if (is_listed) {
-        const GpumeU32 at = atomicAdd(&s.bins[bin], 1u);
-
-        s.vectors[at] = vector;
-        s.whose[at]   = threadIdx.x;
-    }
-    __syncthreads();
-    return nb;
+    return (int)pairs;
 }
 
-/** Tries candidate i of the list. */
-static __device__ __forceinline__ void try_vector(const MvdenoiseCudaMatchArgs &args, const Shared &s, GpumeU64 picture,
-                                                  const MvdenoiseCudaComponent &c, const MvdenoiseNoise *noise, int i,
-                                                  int first_col, int y)
+/** Tries a candidate. */
+static __device__ __forceinline__ void try_vector(const MvdenoiseCudaMatchArgs &args, const Shared &s,
+                                                  const MvdenoiseCudaComponent &c, const MvdenoiseNoise *noise,
+                                                  int number, int first_col, int y)
 {
-    const GpumeU32 vector = s.vectors[i];
-    const int whose = s.whose[i], patch = whose / MVDENOISE_CUDA_LANES;
+    const GpumeU32 vector = s.vectors[number];
+    const int patch = number % MVDENOISE_CUDA_THREADS / MVDENOISE_CUDA_LANES;
     const MvdenoisePair pair = mvdenoise_pair(c, args.plane, mvdenoise_place(first_col + patch, c.w), y, vector);
-    Squares sum = compare(s.patches + patch * MVDENOISE_CUDA_PATCH, picture, pair, c.stride);
+    const GpumeU32 *own    = s.patches + patch * MVDENOISE_CUDA_PATCH;
+    const GpumeU64 picture = s.places[3 * (number / MVDENOISE_CUDA_THREADS)];
+    Squares sum = pair.a == pair.b ? compare<0>(own, picture, pair, c.stride) : compare<1>(own, picture, pair, c.stride);
 
     if (!args.second)
         sum += (Squares)noise->penalty[(vector >> 16 & 3) << 2 | (vector & 3)];
-    s.squares[whose] = sum;
+    s.squares[number] = sum;
 }
 
-/** The best of a patch's candidates; of equal ones it is the first. Bits above the lane's number are its squares. */
-static __device__ __forceinline__ Squares best_of(Squares sum)
+/** The least of what eight lanes have. */
+static __device__ __forceinline__ Squares least(Squares sum)
 {
     GPUME_UNROLL for (int bit = 1; bit < MVDENOISE_CUDA_LANES; bit <<= 1) {
-        const Squares other = MVDENOISE_BYTES == 1
-                              ? (Squares)__shfl_xor_sync(GPUME_WHOLE_WARP, (GpumeU32)sum, bit)
-                              : (Squares)mvdenoise_of_lane(sum, bit);
+        const Squares other = WIDE ? (Squares)mvdenoise_of_lane(sum, bit)
+                                   : (Squares)__shfl_xor_sync(GPUME_WHOLE_WARP, (GpumeU32)sum, bit);
 
         sum = other < sum ? other : sum;
     }
@@ -223,29 +285,32 @@ static __device__ __forceinline__ Squares best_of(Squares sum)
 /** Finds where in shared memory what is, and notes where pictures are: arguments with an index are slow. */
 static __device__ __forceinline__ Shared share(const MvdenoiseCudaMatchArgs &args, GpumeU32 *shared)
 {
-    const int i = threadIdx.x;
+    const int i = threadIdx.x, candidates = MVDENOISE_CUDA_THREADS * args.nb;
     Shared s;
 
     s.patches = shared;
-    s.squares = (Squares *)(s.patches + MVDENOISE_CUDA_ROW * MVDENOISE_CUDA_PATCH);
-    s.places  = (GpumeU64 *)(s.squares + MVDENOISE_CUDA_THREADS);
-    s.vectors = (GpumeU32 *)(s.places + 3 * MVDENOISE_CUDA_FIELDS);
-    s.whose   = s.vectors + MVDENOISE_CUDA_THREADS;
-    s.bins    = s.whose + MVDENOISE_CUDA_THREADS;
-    if (i < MVDENOISE_CUDA_FIELDS) {
+    s.places  = (GpumeU64 *)(s.patches + MVDENOISE_CUDA_ROW * MVDENOISE_CUDA_PATCH);
+    s.bins    = (GpumeU32 *)(s.places + 3 * FIELDS);
+    s.totals  = s.bins + BINS * FIELDS;
+    s.squares = (Squares *)(s.totals + 2 * FIELDS);
+    s.vectors = (GpumeU32 *)(s.squares + candidates);
+    s.list    = (GpumeU16 *)(s.vectors + candidates);
+    if (i < FIELDS) {
         s.places[3 * i]     = mvdenoise_element(args.pictures, i);
         s.places[3 * i + 1] = mvdenoise_element(args.vectors,  i);
         s.places[3 * i + 2] = mvdenoise_element(args.matches,  i);
     }
+    for (int j = threadIdx.x; j < BINS * FIELDS; j += MVDENOISE_CUDA_THREADS)
+        s.bins[j] = 0;
     return s;
 }
 
 /**
  * grid:   rows of MVDENOISE_CUDA_ROW patches, of all components
  * block:  MVDENOISE_CUDA_THREADS
- * shared: MVDENOISE_CUDA_PATCH + MVDENOISE_CUDA_TRIED words for every 8 threads, BINS + 1, 6 for every field
+ * shared: MVDENOISE_CUDA_MATCH_SHARED bytes
  */
-GPUME_KERNEL_OF(MvdenoiseCudaMatchArgs, MVDENOISE_CUDA_THREADS, 6)
+GPUME_KERNEL_OF(MvdenoiseCudaMatchArgs, MVDENOISE_CUDA_THREADS, RESIDENT)
 {
     GPUME_SHARED(GpumeU32, shared);
     MvdenoiseCudaComponent c;
@@ -253,6 +318,8 @@ GPUME_KERNEL_OF(MvdenoiseCudaMatchArgs, MVDENOISE_CUDA_THREADS, 6)
     const MvdenoiseNoise *noise = (const MvdenoiseNoise *)args.noise + u.component;
     const int lane = threadIdx.x % MVDENOISE_CUDA_LANES, group = threadIdx.x / MVDENOISE_CUDA_LANES;
     const int x    = mvdenoise_place(u.col, c.w), y = mvdenoise_place(u.row, c.h);
+    GpumeU32 listed = 0;
+    int all;
     Shared s;
 
     if (!noise->sigma)
@@ -263,18 +330,25 @@ GPUME_KERNEL_OF(MvdenoiseCudaMatchArgs, MVDENOISE_CUDA_THREADS, 6)
     __syncthreads();
     GPUME_NO_UNROLL for (int i = 0; i < args.nb; i++) {
         const GpumeU32 vector = candidate(args.cells, c, s.places[3 * i + 1], x, y, lane);
-        const int is_listed   = is_new(vector, lane) && u.is_there;
-        const GpumeU32 nb     = list(s, vector, is_listed);
-        Squares sum = ~(Squares)0, best;
 
-        if (threadIdx.x < nb)
-            try_vector(args, s, s.places[3 * i], c, noise, threadIdx.x, u.first_col, y);
-        __syncthreads();
-        if (is_listed)
-            sum = s.squares[threadIdx.x] << 3 | lane;
-        best = best_of(sum);
-        if (is_listed && sum == best)
+        s.vectors[MVDENOISE_CUDA_THREADS * i + threadIdx.x] = vector;
+        if (is_new(vector, lane) && u.is_there) {
+            atomicAdd(&s.bins[BINS * i + bin_of(vector)], 1u);
+            listed |= 1u << i;
+        }
+    }
+    all = list(s, listed, args.nb);
+    GPUME_NO_UNROLL for (int i = threadIdx.x; i < all; i += MVDENOISE_CUDA_THREADS)
+        try_vector(args, s, c, noise, s.list[i], u.first_col, y);
+    __syncthreads();
+    GPUME_NO_UNROLL for (int i = 0; i < args.nb; i++) {
+        const int number   = MVDENOISE_CUDA_THREADS * i + threadIdx.x;
+        const Squares sum  = listed >> i & 1 ? s.squares[number] : ~(Squares)0, best = least(sum);
+        const GpumeU32 are = __ballot_sync(GPUME_WHOLE_WARP, sum == best) >> (threadIdx.x & 24) & 0xff;
+
+        /* of equal ones it is the first */
+        if (u.is_there && lane == gpume_first_bit(are))
             ((GpumeU32 *)s.places[3 * i + 2])[c.number + u.row * c.cols + u.col] =
-                (best >> 3) <= noise->accept[args.second] ? vector : MVDENOISE_NO_VECTOR;
+                best <= noise->accept[args.second] ? s.vectors[number] : MVDENOISE_NO_VECTOR;
     }
 }

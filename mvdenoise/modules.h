@@ -13,9 +13,9 @@
 
 /**
  * M(name, family, depth, variant): kernel gpume_<name> of <family>.cu, for samples of 8 or of up to
- * 16 bits or, 0, of any. What variants are is a family's own: of fields which step; of stacks the
- * patches of a stack at most, and 10 more in the second pass. One row a line: makefiles read it with
- * sed.
+ * 16 bits or, 0, of any. What variants are is a family's own: of fields which step; of match 1 for
+ * samples of more than 12 bits, 2 for devices that have dp4a; of stacks the patches of a stack at
+ * most, and 10 more in the second pass. One row a line: makefiles read it with sed.
  */
 #define MVDENOISE_CUDA_MODULES(M) \
     M(mvdenoise_map,          fields,    0, 0) \
@@ -27,7 +27,9 @@
     M(mvdenoise_estimate_8,   estimate,  8, 0) \
     M(mvdenoise_estimate_16,  estimate, 16, 0) \
     M(mvdenoise_match_8,      match,     8, 0) \
-    M(mvdenoise_match_16,     match,    16, 0) \
+    M(mvdenoise_match_8_dp4a, match,     8, 2) \
+    M(mvdenoise_match_12,     match,    16, 0) \
+    M(mvdenoise_match_16,     match,    16, 1) \
     M(mvdenoise_first3_8,     stacks,    8, 3) \
     M(mvdenoise_first3_16,    stacks,   16, 3) \
     M(mvdenoise_first5_8,     stacks,    8, 5) \

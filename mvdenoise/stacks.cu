@@ -19,7 +19,7 @@
 #define PART   (MOST > 5 ? 2 : 4)
 #define THREADS MVDENOISE_CUDA_STACK_THREADS
 /** Blocks of threads that a multiprocessor is to have at the same time, as far as registers do for it. */
-#define RESIDENT (MOST > 5 ? 2 : SECOND ? 4 : 6)
+#define RESIDENT (MOST > 5 ? 2 : SECOND ? 5 : 6)
 
 /** What a lane knows of its stack. */
 struct Stack {
@@ -189,13 +189,13 @@ static __device__ __forceinline__ void over_time(const Stack &s, int c[MOST][8])
     }
 }
 
-/** The coefficients of a stack. Those of a picture without a match are 0. */
-static __device__ __forceinline__ void transform(const Stack &s, int c[MOST][8],
-                                                 const GpumeU64 (&copies)[MVDENOISE_MAX_STACK])
+/** The coefficients of a stack, of noisy pictures or pilots. Those of a picture without a match are 0. */
+static __device__ __forceinline__ void transform(const Stack &s, int c[MOST][8], const MvdenoiseCudaStacksArgs &args,
+                                                 int noisy)
 {
     GPUME_UNROLL for (int j = 0; j < MOST; j++) {
-        const GpumeU64 copy = copies[MVDENOISE_MAX_RADIUS - OWN + j];
-        const int field = j - (j > OWN);
+        const int at        = MVDENOISE_MAX_RADIUS - OWN + j, field = j - (j > OWN);
+        const GpumeU64 copy = noisy ? args.noisy[at] : args.pilot[at];
 
         GPUME_UNROLL for (int i = 0; i < 8; i++)
             c[j][i] = 0;
@@ -239,33 +239,50 @@ static __device__ __forceinline__ GpumeU32 threshold(const Stack &s, int c[MOST]
     return (1u << MVDENOISE_LOG2_WEIGHT) / (1 + mvdenoise_add_lanes(left, 1, MVDENOISE_CUDA_LANES));
 }
 
+/** Where shared memory has four words of a lane's gains, which wait there and not in registers. */
+static __device__ __forceinline__ GpumeU32 *gains_of(GpumeU32 *gains, int k)
+{
+    return gains + 4 * (THREADS * k + threadIdx.x);
+}
+
 /** What the Wiener filter leaves of coefficients like those of the pilot, by 32768, two in a word. */
-static __device__ __forceinline__ void find_gains(const Stack &s, GpumeU32 gains[MOST][4], const int c[MOST][8],
-                                                  int most, int reciprocal, GpumeU32 *weight)
+static __device__ __forceinline__ void find_gains(const Stack &s, GpumeU32 *gains, const int c[MOST][8], int most,
+                                                  int reciprocal, GpumeU32 *weight)
 {
     GpumeU32 squares = 0;
 
     GPUME_UNROLL for (int k = 0; k < MOST; k++) {
+        GpumeU32 pairs[4];
+        int4 words;
+
         GPUME_UNROLL for (int i = 0; i < 8; i++) {
             const int value      = s.lane || k || i ? c[k][i] : 0;
             const GpumeU32 ratio = (GpumeU32)gpume_min(FFABS(value), most) * (GpumeU32)reciprocal >> 16;
             const GpumeU32 gain  = s.gains[gpume_umin(ratio, MVDENOISE_RATIOS - 1)];
 
-            gains[k][i / 2] = i & 1 ? gains[k][i / 2] | gain << 16 : gain;
+            pairs[i / 2] = i & 1 ? pairs[i / 2] | gain << 16 : gain;
             squares += (gain >> 7) * (gain >> 7);
         }
+        words.x = (int)pairs[0];
+        words.y = (int)pairs[1];
+        words.z = (int)pairs[2];
+        words.w = (int)pairs[3];
+        *(int4 *)gains_of(gains, k) = words;
     }
     squares = mvdenoise_add_lanes(squares, 1, MVDENOISE_CUDA_LANES);
     *weight = (1u << (MVDENOISE_LOG2_WEIGHT + 16)) / ((1 << 16) + squares);
 }
 
-static __device__ __forceinline__ void filter(const Stack &s, int c[MOST][8], const GpumeU32 gains[MOST][4])
+static __device__ __forceinline__ void filter(const Stack &s, int c[MOST][8], GpumeU32 *gains)
 {
     const int first = c[0][0];
 
     GPUME_UNROLL for (int k = 0; k < MOST; k++) {
+        GpumeU32 pairs[4];
+
+        gpume_load4(pairs, gains_of(gains, k));
         GPUME_UNROLL for (int i = 0; i < 8; i++) {
-            const int gain = gains[k][i / 2] >> 16 * (i & 1) & 0xffff;
+            const int gain = pairs[i / 2] >> 16 * (i & 1) & 0xffff;
 
             c[k][i] = MVDENOISE_BYTES == 1 ? (c[k][i] * gain + (1 << 14)) >> 15
                                            : (int)(((long long)c[k][i] * gain + (1 << 14)) >> 15);
@@ -333,12 +350,13 @@ static __device__ __forceinline__ void begin(const MvdenoiseCudaStacksArgs &args
 /**
  * grid:   rows of MVDENOISE_CUDA_ROW patches, of all components; parts of these
  * block:  MVDENOISE_CUDA_STACK_THREADS
- * shared: MVDENOISE_CUDA_TILE words for every 8 threads, MVDENOISE_CUDA_TABLE(MOST) words
+ * shared: MVDENOISE_CUDA_STACK_SHARED(MOST, SECOND) bytes
  */
 GPUME_KERNEL_OF(MvdenoiseCudaStacksArgs, THREADS, RESIDENT)
 {
     GPUME_SHARED(GpumeU32, shared);
-    int *tables = (int *)shared + THREADS / MVDENOISE_CUDA_LANES * MVDENOISE_CUDA_TILE;
+    GpumeU32 *gains = shared + THREADS / MVDENOISE_CUDA_LANES * MVDENOISE_CUDA_TILE;
+    int *tables     = (int *)gains + (SECOND ? MVDENOISE_CUDA_GAINS(MOST) : 0);
     const MvdenoiseNoise *noise;
     int coefs[MOST][8], number;
     GpumeU32 weight;
@@ -364,18 +382,17 @@ GPUME_KERNEL_OF(MvdenoiseCudaStacksArgs, THREADS, RESIDENT)
     s.fraction = MVDENOISE_BYTES == 1 ? 2 : mvdenoise_fraction(args.depth);
     number     = s.c.number + u.row * s.c.cols + u.col;
     begin(args, &s, tables, number);
-    if (SECOND) {
-        GpumeU32 gains[MOST][4];
-
-        prefetch(s, args.pilot);
+    if (SECOND)
         prefetch(s, args.noisy);
-        transform(s, coefs, args.pilot);
-        find_gains(s, gains, coefs, noise->most, noise->reciprocal, &weight);
-        transform(s, coefs, args.noisy);
-        filter(s, coefs, gains);
-    } else {
-        transform(s, coefs, args.noisy);
-        weight = threshold(s, coefs, noise);
+    /* not twice in the code, of which caches have room for as much */
+    GPUME_NO_UNROLL for (int noisy = !SECOND; noisy < 2; noisy++) {
+        transform(s, coefs, args, noisy);
+        if (!SECOND)
+            weight = threshold(s, coefs, noise);
+        else if (noisy)
+            filter(s, coefs, gains);
+        else
+            find_gains(s, gains, coefs, noise->most, noise->reciprocal, &weight);
     }
     back(s, args.results + 2ull * MVDENOISE_SAMPLES * number, coefs, args.depth, u.is_there);
     if (!s.lane && u.is_there)
