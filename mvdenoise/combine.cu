@@ -6,7 +6,7 @@
 /**
  * @file
  * Makes a picture of patches that overlap: a frame, or the pilot, whose edges are repeated. A thread
- * has four samples below each other.
+ * has samples below each other, four at a time.
  */
 
 #include "libavfilter/gpume/mvdenoise/device.cuh"
@@ -143,43 +143,54 @@ static __device__ __forceinline__ GpumeU64 place_in_frame(const MvdenoiseCudaCom
     return p.plane + p.linesize * y + ((x << p.log2_step) + p.offset) * MVDENOISE_BYTES;
 }
 
+/** The four samples below each other from (x, y) on, which may be beside the component: then they are the nearest. */
+static __device__ __forceinline__ void find(const MvdenoiseCudaCombineArgs &args, const MvdenoiseCudaComponent &c,
+                                            GpumeU32 v[ROWS], int x, int y, int sigma)
+{
+    const int from_x = av_clip(x, 0, c.w - 1), from_y = av_clip(y, 0, (c.h - 1) / ROWS * ROWS);
+    GpumeU32 there[ROWS];
+
+    if (sigma) {
+        combine(args, c, there, from_x, from_y);
+    } else {
+        GPUME_UNROLL for (int i = 0; i < ROWS; i++)
+            there[i] = mvdenoise_sample(args.noisy + c.first + (long long)c.stride * (from_y + i) +
+                                        from_x * MVDENOISE_BYTES);
+    }
+    GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
+        const int from = av_clip(y + i, 0, c.h - 1) - from_y;
+
+        v[i] = there[0];
+        GPUME_UNROLL for (int k = 1; k < ROWS; k++)
+            v[i] = from == k ? there[k] : v[i];
+    }
+}
+
 /**
- * grid:   columns of samples, rows of ROWS for each warp, components; of a copy from GPUME_PAD before the first on
+ * grid:   columns of samples, MVDENOISE_CUDA_COMBINED rows for each warp, components; of a copy from GPUME_PAD before the first on
  * block:  MVDENOISE_CUDA_THREADS
  * shared: none
  */
 GPUME_KERNEL_OF(MvdenoiseCudaCombineArgs, MVDENOISE_CUDA_THREADS)
 {
     const MvdenoiseCudaComponent c = mvdenoise_component(args.components, blockIdx.z);
-    const int pad = args.copy ? GPUME_PAD : 0;
-    const int x   = (int)(blockIdx.x * 32 + threadIdx.x % 32) - pad;
-    const int y   = (int)(blockIdx.y * MVDENOISE_CUDA_WARPS + threadIdx.x / 32) * ROWS - pad;
-    /* the samples that are there: of columns and rows beside the component the nearest */
-    const int from_x = av_clip(x, 0, c.w - 1), from_y = av_clip(y, 0, (c.h - 1) / ROWS * ROWS);
-    const GpumeU64 in_copy = c.first + (long long)c.stride * y + x * MVDENOISE_BYTES;
-    GpumeU64 at, linesize;
-    GpumeU32 v[ROWS];
+    const int sigma = ((const MvdenoiseNoise *)args.noise + blockIdx.z)->sigma, pad = args.copy ? GPUME_PAD : 0;
+    const int x = (int)(blockIdx.x * 32 + threadIdx.x % 32) - pad;
+    const int first_y = (int)(blockIdx.y * MVDENOISE_CUDA_WARPS + threadIdx.x / 32) * MVDENOISE_CUDA_COMBINED - pad;
+    const GpumeU64 in_copy = args.copy + c.first + (long long)c.stride * first_y + x * MVDENOISE_BYTES;
+    GpumeU64 at, linesize = c.stride;
 
-    if (x >= c.w + pad || y >= c.h + pad)
+    if (x >= c.w + pad)
         return;
-    if (((const MvdenoiseNoise *)args.noise + blockIdx.z)->sigma) {
-        combine(args, c, v, from_x, from_y);
-    } else {
-        GPUME_UNROLL for (int i = 0; i < ROWS; i++)
-            v[i] = mvdenoise_sample(args.noisy + c.first + (long long)c.stride * (from_y + i) +
-                                    from_x * MVDENOISE_BYTES);
-    }
-    at       = args.copy + in_copy;
-    linesize = c.stride;
-    if (!args.copy)
-        at = place_in_frame(args, blockIdx.z, x, y, &linesize);
-    GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
-        const int from = av_clip(y + i, 0, c.h - 1) - from_y;
-        GpumeU32 sample = v[0];
+    at = args.copy ? in_copy : place_in_frame(args, blockIdx.z, x, first_y, &linesize);
+    GPUME_NO_UNROLL for (int y = first_y; y < gpume_min(first_y + MVDENOISE_CUDA_COMBINED, c.h + pad); y += ROWS) {
+        GpumeU32 v[ROWS];
 
-        GPUME_UNROLL for (int k = 1; k < ROWS; k++)
-            sample = from == k ? v[k] : sample;
-        if (y + i < c.h + pad)
-            put(at + linesize * i, sample << (args.copy ? 0 : args.shift));
+        find(args, c, v, x, y, sigma);
+        GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
+            if (y + i < c.h + pad)
+                put(at, v[i] << (args.copy ? 0 : args.shift));
+            at += linesize;
+        }
     }
 }

@@ -65,9 +65,6 @@ enum Kernel {
     NB_KERNELS
 };
 
-/** Blocks of threads that share a row of stacks. */
-#define STACK_PARTS (MVDENOISE_CUDA_THREADS / MVDENOISE_CUDA_STACK_THREADS)
-
 static const struct {
     enum MvdenoiseCudaFamily family;
     int variant;                ///< to which, of stacks, the most patches of one are added
@@ -113,9 +110,10 @@ typedef struct CUDABackend {
     /* of the layout */
     GpumeCells cells;
     GpumeCudaPadding padding;
-    MvdenoiseCudaComponents patches, blocks[2];     ///< blocks of the picture, and of it at half the size
+    MvdenoiseCudaComponents patches, stacks;        ///< the same patches, in what has a block of threads each
+    MvdenoiseCudaComponents blocks[2];              ///< blocks of the picture, and of it at half the size
     int nb_patches, nb_blocks[2];
-    int patch_grid, block_grid[2];  ///< blocks of threads that have all of them
+    int patch_grid, stack_grid, block_grid[2];      ///< blocks of threads that have all of them
     GpumeCudaBuffer maps;           ///< of fields, 0
     GpumeCudaBuffer matches;        ///< of all fields
     GpumeCudaBuffer results, weights;
@@ -308,8 +306,11 @@ static void forget(CUDABackend *s)
         ff_gpume_cuda_free(buffers[i]);
 }
 
-/* Sets what rows of patches, or of blocks, the components have. Returns how many blocks of threads have them. */
-static int set_rows(CUDABackend *s, MvdenoiseCudaComponents *components, int log2_block, int *nb)
+/*
+ * Sets what rows of patches, or of blocks, the components have. Returns how many blocks of threads have them, each a
+ * number across and down.
+ */
+static int set_rows(CUDABackend *s, MvdenoiseCudaComponents *components, int log2_block, int across, int down, int *nb)
 {
     const GpumeLayout *l = s->layout;
     int grid = 0;
@@ -327,7 +328,7 @@ static int set_rows(CUDABackend *s, MvdenoiseCudaComponents *components, int log
             .rows = log2_block ? c->h >> log2_block : mvdenoise_patches(c->h),
         };
         *nb  += to->cols * to->rows;
-        grid += divide_up(to->cols, MVDENOISE_CUDA_ROW) * to->rows;
+        grid += divide_up(to->cols, across) * divide_up(to->rows, down);
     }
     return grid;
 }
@@ -381,9 +382,11 @@ static int change_layout(CUDABackend *s, const GpumeLayout *l)
     forget(s);
     s->layout = l;
     s->cells  = gpume_cells(l->w, l->h, MVDENOISE_LOG2_CELL, 1 << MVDENOISE_LOG2_CELL >> 1);
-    s->patch_grid = set_rows(s, &s->patches, 0, &s->nb_patches);
+    s->patch_grid = set_rows(s, &s->patches, 0, MVDENOISE_CUDA_ROW, 1, &s->nb_patches);
+    s->stack_grid = set_rows(s, &s->stacks, 0, MVDENOISE_CUDA_STACK_THREADS / MVDENOISE_CUDA_LANES,
+                             MVDENOISE_CUDA_STACK_ROWS, &s->nb_patches);
     for (int i = 0; i < 2; i++)
-        s->block_grid[i] = set_rows(s, &s->blocks[i], 3 + i, &s->nb_blocks[i]);
+        s->block_grid[i] = set_rows(s, &s->blocks[i], 3 + i, MVDENOISE_CUDA_ROW, 1, &s->nb_blocks[i]);
     ret = get_memory(s, &s->results, s->nb_patches * (size_t)MVDENOISE_SAMPLES * sizeof(uint16_t), "patches");
     if (ret >= 0)
         ret = get_memory(s, &s->weights, s->nb_patches * sizeof(uint16_t), "weights");
@@ -425,7 +428,8 @@ static int make_halves(CUDABackend *s, CUdeviceptr copy)
     const int around = MVDENOISE_CUDA_BEFORE + MVDENOISE_CUDA_BEHIND;
 
     return launch(s, HALVES, divide_up(divide_up((l->w + around) * l->bytes, 4), 32),
-                  divide_up(l->h + around, MVDENOISE_CUDA_WARPS), l->nb_components, (void *)&args);
+                  divide_up(l->h + around, MVDENOISE_CUDA_WARPS * MVDENOISE_CUDA_HALVED), l->nb_components,
+                  (void *)&args);
 }
 
 /*
@@ -636,8 +640,8 @@ static int combine(CUDABackend *s, const MvdenoiseStep *step)
         args.copy = s->slots[current].pilot.data;
     for (int i = 0; i < l->nb_components && step->out; i++)
         args.planes[i] = ff_gpume_cuda_component(&s->padding, l, i, step->out, 0);
-    return launch(s, COMBINE, divide_up(l->w + around, 32), divide_up(l->h + around, 4 * MVDENOISE_CUDA_WARPS),
-                  l->nb_components, &args);
+    return launch(s, COMBINE, divide_up(l->w + around, 32),
+                  divide_up(l->h + around, MVDENOISE_CUDA_WARPS * MVDENOISE_CUDA_COMBINED), l->nb_components, &args);
 }
 
 /* With the context pushed. */
@@ -646,7 +650,7 @@ static int make_picture(CUDABackend *s, const MvdenoiseStep *step)
     const int radius = step->radius;
     Slot *current    = &s->slots[step->slots[radius]];
     MvdenoiseCudaStacksArgs args = {
-        .components = s->patches, .plane = s->padding.size, .noise = noise_of(s, step->slots[radius]),
+        .components = s->stacks, .plane = s->padding.size, .noise = noise_of(s, step->slots[radius]),
         .table = s->table.data, .results = s->results.data, .weights = s->weights.data, .depth = s->layout->depth,
     };
     int ret = 0;
@@ -663,7 +667,7 @@ static int make_picture(CUDABackend *s, const MvdenoiseStep *step)
     if (ret >= 0)
         ret = find_matches(s, step, &args);
     if (ret >= 0)
-        ret = launch(s, step->second ? SECOND : FIRST, s->patch_grid, STACK_PARTS, 1, &args);
+        ret = launch(s, step->second ? SECOND : FIRST, s->stack_grid, 1, 1, &args);
     if (ret >= 0)
         ret = combine(s, step);
     return ret < 0 || step->out || !radius ? ret : make_halves(s, current->pilot.data);

@@ -17,6 +17,7 @@
 /** Threads of all blocks but those that transform stacks, or estimate. */
 #define MVDENOISE_CUDA_THREADS          256
 #define MVDENOISE_CUDA_STACK_THREADS    128
+#define MVDENOISE_CUDA_STACK_ROWS       2
 #define MVDENOISE_CUDA_WARPS            (MVDENOISE_CUDA_THREADS / 32)
 #define MVDENOISE_CUDA_ESTIMATE_THREADS 1024
 /** Lanes of what is 8 samples wide: a patch, or a block whose noise is measured. */
@@ -33,12 +34,15 @@
 #define MVDENOISE_CUDA_PATCH            (MVDENOISE_SAMPLES / 2 + 4)
 /** Bits of samples up to which the squares of a patch's differences and a penalty add up to 32 bits. */
 #define MVDENOISE_CUDA_NARROW           12
+/** Rows of samples that a warp combines, of which it makes half samples. */
+#define MVDENOISE_CUDA_COMBINED         8
+#define MVDENOISE_CUDA_HALVED           2
 /** Bins in which candidates of a picture are sorted. */
 #define MVDENOISE_CUDA_MATCH_BINS       64
 /** Bytes of shared memory in which patches are sought in nb pictures, whose sums of squares have so many bytes. */
 #define MVDENOISE_CUDA_MATCH_SHARED(nb, bytes) \
-    (4 * (MVDENOISE_CUDA_ROW * MVDENOISE_CUDA_PATCH + MVDENOISE_CUDA_FIELDS * (6 + MVDENOISE_CUDA_MATCH_BINS + 2)) + \
-     MVDENOISE_CUDA_THREADS * (nb) * ((bytes) + 4 + 2))
+    (4 * (MVDENOISE_CUDA_ROW * MVDENOISE_CUDA_PATCH + MVDENOISE_CUDA_FIELDS * (6 + MVDENOISE_CUDA_MATCH_BINS + 2) + \
+          16 * 2) + MVDENOISE_CUDA_THREADS * (nb) * ((bytes) + 4 + 2))
 
 /** Bins among which energies are counted. */
 #define MVDENOISE_CUDA_LOG2_BINS        11

@@ -96,6 +96,8 @@ struct MvdenoiseUnit {
     int is_there;           ///< else they have the last one of the row, too
 };
 
+/** @param ACROSS, DOWN patches, or measured blocks, of a block of threads */
+template<int ACROSS, int DOWN>
 static __device__ __forceinline__ MvdenoiseUnit mvdenoise_unit(const MvdenoiseCudaComponents &a,
                                                                MvdenoiseCudaComponent *c)
 {
@@ -107,9 +109,10 @@ static __device__ __forceinline__ MvdenoiseUnit mvdenoise_unit(const MvdenoiseCu
     GPUME_UNROLL for (i = 1; i < GPUME_CUDA_COMPONENTS; i++)
         u.component += i < a.nb && block >= a.c[i].block;
     *c = mvdenoise_component(a, u.component);
-    across     = (c->cols + MVDENOISE_CUDA_ROW - 1) / MVDENOISE_CUDA_ROW;
+    across     = (c->cols + ACROSS - 1) / ACROSS;
     u.row      = (block - c->block) / across;
-    u.first_col = (block - c->block - u.row * across) * MVDENOISE_CUDA_ROW;
+    u.first_col = (block - c->block - u.row * across) * ACROSS;
+    u.row     *= DOWN;
     u.col      = u.first_col + threadIdx.x / MVDENOISE_CUDA_LANES;
     u.is_there = u.col < c->cols;
     u.col      = gpume_min(u.col, c->cols - 1);
@@ -144,16 +147,10 @@ struct MvdenoisePair {
     GpumeU32 a, b;          ///< bytes from the copy's first
 };
 
-/**
- * @param x, y   of the patch
- * @param vector in quarter samples
- */
-static __device__ __forceinline__ MvdenoisePair mvdenoise_pair(const MvdenoiseCudaComponent &c, GpumeU32 plane, int x,
-                                                               int y, GpumeU32 vector)
+/** Where the pair of a vector of a fraction is from where the whole vector ends. @param fraction quarters: y, x */
+static __device__ __forceinline__ MvdenoisePair mvdenoise_pair_of(const MvdenoiseCudaComponent &c, GpumeU32 plane,
+                                                                  int fraction)
 {
-    const int dx = (short)(vector & 0xffff), dy = (short)(vector >> 16);
-    const int px = mvdenoise_inside(x + (dx >> 2), c.w), py = mvdenoise_inside(y + (dy >> 2), c.h);
-    const GpumeU32 at = c.first + (GpumeU32)(py * c.stride + px * MVDENOISE_BYTES);
     GpumeU32 pair = 0;
     MvdenoisePair p;
 
@@ -161,13 +158,28 @@ static __device__ __forceinline__ MvdenoisePair mvdenoise_pair(const MvdenoiseCu
         const GpumeU32 word = (GpumeU32)gpume_subpel_pair(0, i)       | (GpumeU32)gpume_subpel_pair(1, i) << 8 |
                               (GpumeU32)gpume_subpel_pair(2, i) << 16 | (GpumeU32)gpume_subpel_pair(3, i) << 24;
 
-        pair = (dy & 3) == i ? word : pair;
+        pair = fraction >> 2 == i ? word : pair;
     }
-    pair = pair >> 8 * (dx & 3);
-    p.a  = at + (pair & 3) * plane + (pair >> 3 & 1) * c.stride + (pair >> 2 & 1) * MVDENOISE_BYTES;
+    pair = pair >> 8 * (fraction & 3);
+    p.a  = (pair & 3) * plane + (pair >> 3 & 1) * c.stride + (pair >> 2 & 1) * MVDENOISE_BYTES;
     pair = pair >> 4;
-    p.b  = at + (pair & 3) * plane + (pair >> 3 & 1) * c.stride + (pair >> 2 & 1) * MVDENOISE_BYTES;
+    p.b  = (pair & 3) * plane + (pair >> 3 & 1) * c.stride + (pair >> 2 & 1) * MVDENOISE_BYTES;
     return p;
+}
+
+static __device__ __forceinline__ int mvdenoise_fraction_of(GpumeU32 vector)
+{
+    return (vector >> 16 & 3) << 2 | (vector & 3);
+}
+
+/** Where in a copy the whole vector ends. @param x, y of the patch @param vector in quarter samples */
+static __device__ __forceinline__ GpumeU32 mvdenoise_end_of(const MvdenoiseCudaComponent &c, int x, int y,
+                                                            GpumeU32 vector)
+{
+    const int dx = (short)(vector & 0xffff), dy = (short)(vector >> 16);
+    const int px = mvdenoise_inside(x + (dx >> 2), c.w), py = mvdenoise_inside(y + (dy >> 2), c.h);
+
+    return c.first + (GpumeU32)(py * c.stride + px * MVDENOISE_BYTES);
 }
 
 /** A vector as a word. */

@@ -29,25 +29,14 @@ static __device__ __forceinline__ void read_row(int v[TAPS], GpumeU64 at)
     }
 }
 
-/**
- * grid:   words of a row, rows for each warp, components
- * block:  MVDENOISE_CUDA_THREADS
- * shared: none
- */
-GPUME_KERNEL_OF(MvdenoiseCudaHalvesArgs, MVDENOISE_CUDA_THREADS)
+/** Writes a word of each plane of half samples. @param rows from two above to three below */
+static __device__ __forceinline__ void write_halves(const MvdenoiseCudaHalvesArgs &args, GpumeU64 at,
+                                                    const int (*rows)[TAPS])
 {
-    const MvdenoiseCudaComponent c = mvdenoise_component(args.components, blockIdx.z);
-    const int x = (int)(blockIdx.x * 32 + threadIdx.x % 32) * MVDENOISE_PER_WORD - MVDENOISE_CUDA_BEFORE;
-    const int y = (int)(blockIdx.y * MVDENOISE_CUDA_WARPS + threadIdx.x / 32) - MVDENOISE_CUDA_BEFORE;
     const int max = (1 << args.depth) - 1;
-    const GpumeU64 at = args.copy + c.first + (long long)c.stride * y + x * MVDENOISE_BYTES;
-    int rows[6][TAPS], sums[TAPS];
     GpumeU32 right = 0, below = 0, centre = 0;
+    int sums[TAPS];
 
-    if (x >= c.w + MVDENOISE_CUDA_BEHIND || y >= c.h + MVDENOISE_CUDA_BEHIND)
-        return;
-    GPUME_UNROLL for (int i = 0; i < 6; i++)
-        read_row(rows[i], at + (long long)(i - 2) * c.stride);
     GPUME_UNROLL for (int i = 0; i < TAPS; i++)
         sums[i] = gpume_taps(rows[0][i], rows[1][i], rows[2][i], rows[3][i], rows[4][i], rows[5][i]);
     GPUME_UNROLL for (int i = 0; i < MVDENOISE_PER_WORD; i++) {
@@ -60,4 +49,27 @@ GPUME_KERNEL_OF(MvdenoiseCudaHalvesArgs, MVDENOISE_CUDA_THREADS)
     *(GpumeU32 *)(at + GPUME_PLANE_RIGHT  * args.plane) = right;
     *(GpumeU32 *)(at + GPUME_PLANE_BELOW  * args.plane) = below;
     *(GpumeU32 *)(at + GPUME_PLANE_CENTRE * args.plane) = centre;
+}
+
+/**
+ * grid:   words of a row, MVDENOISE_CUDA_HALVED rows for each warp, components
+ * block:  MVDENOISE_CUDA_THREADS
+ * shared: none
+ */
+GPUME_KERNEL_OF(MvdenoiseCudaHalvesArgs, MVDENOISE_CUDA_THREADS)
+{
+    const MvdenoiseCudaComponent c = mvdenoise_component(args.components, blockIdx.z);
+    const int x = (int)(blockIdx.x * 32 + threadIdx.x % 32) * MVDENOISE_PER_WORD - MVDENOISE_CUDA_BEFORE;
+    const int y = (int)(blockIdx.y * MVDENOISE_CUDA_WARPS + threadIdx.x / 32) * MVDENOISE_CUDA_HALVED -
+                  MVDENOISE_CUDA_BEFORE;
+    const GpumeU64 at = args.copy + c.first + (long long)c.stride * y + x * MVDENOISE_BYTES;
+    int rows[MVDENOISE_CUDA_HALVED + 5][TAPS];
+
+    if (x >= c.w + MVDENOISE_CUDA_BEHIND || y >= c.h + MVDENOISE_CUDA_BEHIND)
+        return;
+    GPUME_UNROLL for (int i = 0; i < MVDENOISE_CUDA_HALVED + 5; i++)
+        read_row(rows[i], at + (long long)(i - 2) * c.stride);
+    GPUME_UNROLL for (int i = 0; i < MVDENOISE_CUDA_HALVED; i++)
+        if (y + i < c.h + MVDENOISE_CUDA_BEHIND)
+            write_halves(args, at + (long long)i * c.stride, rows + i);
 }

@@ -16,7 +16,8 @@
 /** Words of a row of a patch. */
 #define ROW    (MVDENOISE_PATCH / MVDENOISE_PER_WORD)
 #define FIELDS MVDENOISE_CUDA_FIELDS
-/** Rows of a patch that are read at once, and blocks of threads that a multiprocessor is to have, for want of registers. */
+#define FRACTIONS 16
+/** Rows of a patch that are read at once, and blocks of threads that a multiprocessor is to have. */
 #define ROWS     (MVDENOISE_BYTES == 1 ? 8 : 2)
 #define RESIDENT (MVDENOISE_BYTES == 1 ? 6 : 5)
 
@@ -110,15 +111,20 @@ static __device__ __forceinline__ void add_squares(Squares *sum, GpumeU32 a, Gpu
     }
 }
 
-/** The vector that a lane has, in quarters of the component's samples: the last one zero. */
-static __device__ __forceinline__ GpumeU32 candidate(const GpumeCells &g, const MvdenoiseCudaComponent &c,
-                                                     GpumeU64 vectors, int x, int y, int lane)
+/** The cell of which a lane has the vector. */
+static __device__ __forceinline__ int cell_of(const GpumeCells &g, const MvdenoiseCudaComponent &c, int x, int y,
+                                              int lane)
 {
     const int i = (signed char)(PLACES_X >> 8 * lane), j = (signed char)(PLACES_Y >> 8 * lane);
     const int col = av_clip((x + i) * (1 << c.hsub) >> MVDENOISE_LOG2_CELL, 0, g.cols - 1);
     const int row = av_clip((y + j) * (1 << c.vsub) >> MVDENOISE_LOG2_CELL, 0, g.rows - 1);
-    const GpumeU32 word = mvdenoise_word(vectors + 4ull * (GpumeU32)(row * g.cols + col));
 
+    return row * g.cols + col;
+}
+
+/** A lane's candidate, in quarters of the component's samples: the last one zero. */
+static __device__ __forceinline__ GpumeU32 candidate(const MvdenoiseCudaComponent &c, GpumeU32 word, int lane)
+{
     return lane == MVDENOISE_PLACES ? 0 : !mvdenoise_is_vector(word) ? word :
            mvdenoise_of_vector(mvdenoise_subsampled((short)(word & 0xffff), c.hsub),
                                mvdenoise_subsampled((short)(word >> 16), c.vsub));
@@ -183,6 +189,7 @@ struct Shared {
     GpumeU32 *vectors;          ///< candidates
     GpumeU16 *list;             ///< which candidates are to be tried
     GpumeU64 *places;           ///< of each picture: it, vectors, matches
+    MvdenoisePair *pairs;       ///< of each fraction
     GpumeU32 *bins;             ///< BINS of each picture: how many of its candidates are before those of each
     GpumeU32 *totals;           ///< candidates of each picture: that are no pairs, all
 };
@@ -260,13 +267,17 @@ static __device__ __forceinline__ void try_vector(const MvdenoiseCudaMatchArgs &
 {
     const GpumeU32 vector = s.vectors[number];
     const int patch = number % MVDENOISE_CUDA_THREADS / MVDENOISE_CUDA_LANES;
-    const MvdenoisePair pair = mvdenoise_pair(c, args.plane, mvdenoise_place(first_col + patch, c.w), y, vector);
+    const GpumeU32 end     = mvdenoise_end_of(c, mvdenoise_place(first_col + patch, c.w), y, vector);
+    MvdenoisePair pair     = s.pairs[mvdenoise_fraction_of(vector)];
     const GpumeU32 *own    = s.patches + patch * MVDENOISE_CUDA_PATCH;
     const GpumeU64 picture = s.places[3 * (number / MVDENOISE_CUDA_THREADS)];
-    Squares sum = pair.a == pair.b ? compare<0>(own, picture, pair, c.stride) : compare<1>(own, picture, pair, c.stride);
+    Squares sum;
 
+    pair.a += end;
+    pair.b += end;
+    sum = is_pair(vector) ? compare<1>(own, picture, pair, c.stride) : compare<0>(own, picture, pair, c.stride);
     if (!args.second)
-        sum += (Squares)noise->penalty[(vector >> 16 & 3) << 2 | (vector & 3)];
+        sum += (Squares)noise->penalty[mvdenoise_fraction_of(vector)];
     s.squares[number] = sum;
 }
 
@@ -283,14 +294,16 @@ static __device__ __forceinline__ Squares least(Squares sum)
 }
 
 /** Finds where in shared memory what is, and notes where pictures are: arguments with an index are slow. */
-static __device__ __forceinline__ Shared share(const MvdenoiseCudaMatchArgs &args, GpumeU32 *shared)
+static __device__ __forceinline__ Shared share(const MvdenoiseCudaMatchArgs &args, const MvdenoiseCudaComponent &c,
+                                               GpumeU32 *shared)
 {
     const int i = threadIdx.x, candidates = MVDENOISE_CUDA_THREADS * args.nb;
     Shared s;
 
     s.patches = shared;
     s.places  = (GpumeU64 *)(s.patches + MVDENOISE_CUDA_ROW * MVDENOISE_CUDA_PATCH);
-    s.bins    = (GpumeU32 *)(s.places + 3 * FIELDS);
+    s.pairs   = (MvdenoisePair *)(s.places + 3 * FIELDS);
+    s.bins    = (GpumeU32 *)(s.pairs + FRACTIONS);
     s.totals  = s.bins + BINS * FIELDS;
     s.squares = (Squares *)(s.totals + 2 * FIELDS);
     s.vectors = (GpumeU32 *)(s.squares + candidates);
@@ -300,6 +313,8 @@ static __device__ __forceinline__ Shared share(const MvdenoiseCudaMatchArgs &arg
         s.places[3 * i + 1] = mvdenoise_element(args.vectors,  i);
         s.places[3 * i + 2] = mvdenoise_element(args.matches,  i);
     }
+    if (i < FRACTIONS)
+        s.pairs[i] = mvdenoise_pair_of(c, args.plane, i);
     for (int j = threadIdx.x; j < BINS * FIELDS; j += MVDENOISE_CUDA_THREADS)
         s.bins[j] = 0;
     return s;
@@ -314,23 +329,27 @@ GPUME_KERNEL_OF(MvdenoiseCudaMatchArgs, MVDENOISE_CUDA_THREADS, RESIDENT)
 {
     GPUME_SHARED(GpumeU32, shared);
     MvdenoiseCudaComponent c;
-    const MvdenoiseUnit u = mvdenoise_unit(args.components, &c);
+    const MvdenoiseUnit u = mvdenoise_unit<MVDENOISE_CUDA_ROW, 1>(args.components, &c);
     const MvdenoiseNoise *noise = (const MvdenoiseNoise *)args.noise + u.component;
     const int lane = threadIdx.x % MVDENOISE_CUDA_LANES, group = threadIdx.x / MVDENOISE_CUDA_LANES;
     const int x    = mvdenoise_place(u.col, c.w), y = mvdenoise_place(u.row, c.h);
-    GpumeU32 listed = 0;
+    const GpumeU32 cell = (GpumeU32)cell_of(args.cells, c, x, y, lane);
+    GpumeU32 listed = 0, word;
     int all;
     Shared s;
 
     if (!noise->sigma)
         return;
-    s = share(args, shared);
+    s = share(args, c, shared);
     share_patch(s.patches + group * MVDENOISE_CUDA_PATCH, args.own,
                 c.first + (GpumeU32)(y * c.stride + x * MVDENOISE_BYTES), c.stride, lane);
     __syncthreads();
+    word = mvdenoise_word(s.places[1] + 4ull * cell);
     GPUME_NO_UNROLL for (int i = 0; i < args.nb; i++) {
-        const GpumeU32 vector = candidate(args.cells, c, s.places[3 * i + 1], x, y, lane);
+        const GpumeU32 vector = candidate(c, word, lane);
 
+        /* that of the next picture, which is there when it is needed */
+        word = mvdenoise_word(s.places[3 * gpume_min(i + 1, args.nb - 1) + 1] + 4ull * cell);
         s.vectors[MVDENOISE_CUDA_THREADS * i + threadIdx.x] = vector;
         if (is_new(vector, lane) && u.is_there) {
             atomicAdd(&s.bins[BINS * i + bin_of(vector)], 1u);

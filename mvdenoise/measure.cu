@@ -47,7 +47,7 @@ static __device__ __forceinline__ int mvdenoise_row(const MvdenoiseCudaMeasureAr
 GPUME_KERNEL_OF(MvdenoiseCudaMeasureArgs, MVDENOISE_CUDA_THREADS)
 {
     MvdenoiseCudaComponent c;
-    const MvdenoiseUnit u = mvdenoise_unit(args.components, &c);
+    const MvdenoiseUnit u = mvdenoise_unit<MVDENOISE_CUDA_ROW, 1>(args.components, &c);
     const int lane = threadIdx.x % MVDENOISE_CUDA_LANES, max = (1 << args.depth) - 1;
     const int scale = 1 << args.halved;
     const GpumeU64 at = args.copy + c.first + (long long)c.stride * u.row * MVDENOISE_PATCH * scale +

@@ -18,6 +18,8 @@
 /** Places that are transformed over time at once: the coefficients of all have to stay in registers. */
 #define PART   (MOST > 5 ? 2 : 4)
 #define THREADS MVDENOISE_CUDA_STACK_THREADS
+/** Rows of patches that a block of threads makes, one after the other: they share samples, which are near then. */
+#define ROWS    MVDENOISE_CUDA_STACK_ROWS
 /** Blocks of threads that a multiprocessor is to have at the same time, as far as registers do for it. */
 #define RESIDENT (MOST > 5 ? 2 : SECOND ? 5 : 6)
 
@@ -91,48 +93,30 @@ static __device__ __forceinline__ void transpose(const Stack &s, int v[8])
         v[i] = (int)words[i];
 }
 
+/** A place so many rows below another. */
+static __device__ __forceinline__ GpumeU64 below(GpumeU64 p, int stride, int rows)
+{
+    return p + (GpumeU64)(GpumeU32)stride * rows;
+}
+
 /** The lane's column of the match in a picture. */
 static __device__ __forceinline__ void read_column(const Stack &s, int v[8], GpumeU64 copy, int field)
 {
-    GpumeU32 a = __shfl_sync(GPUME_WHOLE_WARP, s.match.a, (threadIdx.x & 24) + field) + s.lane * MVDENOISE_BYTES;
-    GpumeU32 b = __shfl_sync(GPUME_WHOLE_WARP, s.match.b, (threadIdx.x & 24) + field) + s.lane * MVDENOISE_BYTES;
+    const int lane   = (threadIdx.x & 24) + field;
+    const GpumeU64 a = copy + (__shfl_sync(GPUME_WHOLE_WARP, s.match.a, lane) + s.lane * MVDENOISE_BYTES);
+    const GpumeU64 b = copy + (__shfl_sync(GPUME_WHOLE_WARP, s.match.b, lane) + s.lane * MVDENOISE_BYTES);
 
-    GPUME_UNROLL for (int i = 0; i < 8; i++) {
-        v[i] = (mvdenoise_sample(copy + a) + mvdenoise_sample(copy + b) + 1) >> 1;
-        a   += s.c.stride;
-        b   += s.c.stride;
-    }
-}
-
-/** Has rows of all matches come near, of which the lane has one each: what reads them has no registers to wait in. */
-static __device__ __forceinline__ void prefetch(const Stack &s, const GpumeU64 (&copies)[MVDENOISE_MAX_STACK])
-{
-#ifndef GPUME_HOST
-    const GpumeU32 row = (GpumeU32)(s.c.stride * s.lane);
-
-    GPUME_UNROLL for (int i = 0; i < MOST - 1; i++) {
-        const GpumeU64 copy = copies[MVDENOISE_MAX_RADIUS - OWN + i + (i >= OWN)];
-        const GpumeU32 a = __shfl_sync(GPUME_WHOLE_WARP, s.match.a, (threadIdx.x & 24) + i);
-        const GpumeU32 b = __shfl_sync(GPUME_WHOLE_WARP, s.match.b, (threadIdx.x & 24) + i);
-
-        /* the same for all threads */
-        if (!copy)
-            continue;
-        asm volatile("prefetch.global.L1 [%0];" : : "l"(copy + (a + row)));
-        asm volatile("prefetch.global.L1 [%0];" : : "l"(copy + (b + row)));
-    }
-#endif
+    GPUME_UNROLL for (int i = 0; i < 8; i++)
+        v[i] = (mvdenoise_sample(below(a, s.c.stride, i)) + mvdenoise_sample(below(b, s.c.stride, i)) + 1) >> 1;
 }
 
 /** The lane's column of the patch itself. */
 static __device__ __forceinline__ void read_own(const Stack &s, int v[8], GpumeU64 copy)
 {
-    GpumeU32 at = s.c.first + (GpumeU32)(s.y * s.c.stride + (s.x + s.lane) * MVDENOISE_BYTES);
+    const GpumeU64 at = copy + (s.c.first + (GpumeU32)(s.y * s.c.stride + (s.x + s.lane) * MVDENOISE_BYTES));
 
-    GPUME_UNROLL for (int i = 0; i < 8; i++) {
-        v[i] = mvdenoise_sample(copy + at);
-        at  += s.c.stride;
-    }
+    GPUME_UNROLL for (int i = 0; i < 8; i++)
+        v[i] = mvdenoise_sample(below(at, s.c.stride, i));
 }
 
 /** Which of a stack's patches that of a picture is; of a field, without the current picture. */
@@ -329,13 +313,17 @@ static __device__ __forceinline__ void begin(const MvdenoiseCudaStacksArgs &args
     const int group = threadIdx.x & 24;
     GpumeU64 matches = 0;
     int column[8], exists;
-    GpumeU32 sum = 0, exist, vector;
+    GpumeU32 sum = 0, exist, vector, end;
 
     GPUME_UNROLL for (int i = 0; i < MOST - 1; i++)
         matches = s->lane == i ? args.matches[MVDENOISE_MAX_RADIUS - OWN + i] : matches;
     vector     = matches ? mvdenoise_word(matches + 4ull * number) : MVDENOISE_NO_VECTOR;
     exists     = mvdenoise_is_vector(vector);
-    s->match   = mvdenoise_pair(s->c, s->plane, s->x, s->y, exists ? vector : 0);
+    vector     = exists ? vector : 0;
+    end        = mvdenoise_end_of(s->c, s->x, s->y, vector);
+    s->match   = mvdenoise_pair_of(s->c, s->plane, mvdenoise_fraction_of(vector));
+    s->match.a += end;
+    s->match.b += end;
     exist      = __ballot_sync(GPUME_WHOLE_WARP, exists);
     s->exist   = exist >> group & 0xff;
     s->are_whole = exist == ((1u << (MOST - 1)) - 1) * 0x01010101u;
@@ -347,54 +335,71 @@ static __device__ __forceinline__ void begin(const MvdenoiseCudaStacksArgs &args
     s->base = (int)(mvdenoise_add_lanes(sum, 1, MVDENOISE_CUDA_LANES) + MVDENOISE_SAMPLES / 2) / MVDENOISE_SAMPLES;
 }
 
+/** What the block of threads has in shared memory. */
+struct Shared {
+    GpumeU32 *tiles, *gains;
+    int *tables;
+};
+
+static __device__ __forceinline__ Shared share(const MvdenoiseCudaStacksArgs &args, GpumeU32 *shared)
+{
+    Shared to;
+
+    to.tiles  = shared;
+    to.gains  = shared + THREADS / MVDENOISE_CUDA_LANES * MVDENOISE_CUDA_TILE;
+    to.tables = (int *)to.gains + (SECOND ? MVDENOISE_CUDA_GAINS(MOST) : 0);
+    for (int i = threadIdx.x; i < (SECOND ? MVDENOISE_CUDA_TABLE(MOST) : MOST * MOST * MOST); i += THREADS)
+        to.tables[i] = (int)mvdenoise_word(args.table + 4ull * i);
+    __syncthreads();
+    return to;
+}
+
+/** Makes the patch that is at s->x, s->y. */
+static __device__ __forceinline__ void make(const MvdenoiseCudaStacksArgs &args, const Shared &shared, Stack *s,
+                                            const MvdenoiseNoise *noise, int number, int is_there)
+{
+    int coefs[MOST][8];
+    GpumeU32 weight = 0;
+
+    begin(args, s, shared.tables, number);
+    /* not twice in the code, of which caches have room for as much */
+    GPUME_NO_UNROLL for (int noisy = !SECOND; noisy < 2; noisy++) {
+        transform(*s, coefs, args, noisy);
+        if (!SECOND)
+            weight = threshold(*s, coefs, noise);
+        else if (noisy)
+            filter(*s, coefs, shared.gains);
+        else
+            find_gains(*s, shared.gains, coefs, noise->most, noise->reciprocal, &weight);
+    }
+    back(*s, args.results + 2ull * MVDENOISE_SAMPLES * number, coefs, args.depth, is_there);
+    if (!s->lane && is_there)
+        ((GpumeU16 *)args.weights)[number] = (GpumeU16)weight;
+}
+
 /**
- * grid:   rows of MVDENOISE_CUDA_ROW patches, of all components; parts of these
+ * grid:   MVDENOISE_CUDA_STACK_ROWS rows of patches of MVDENOISE_CUDA_STACK_THREADS / 8, of all components
  * block:  MVDENOISE_CUDA_STACK_THREADS
  * shared: MVDENOISE_CUDA_STACK_SHARED(MOST, SECOND) bytes
  */
 GPUME_KERNEL_OF(MvdenoiseCudaStacksArgs, THREADS, RESIDENT)
 {
-    GPUME_SHARED(GpumeU32, shared);
-    GpumeU32 *gains = shared + THREADS / MVDENOISE_CUDA_LANES * MVDENOISE_CUDA_TILE;
-    int *tables     = (int *)gains + (SECOND ? MVDENOISE_CUDA_GAINS(MOST) : 0);
-    const MvdenoiseNoise *noise;
-    int coefs[MOST][8], number;
-    GpumeU32 weight;
-    MvdenoiseUnit u;
+    GPUME_SHARED(GpumeU32, words);
     Stack s;
+    const MvdenoiseUnit u       = mvdenoise_unit<THREADS / MVDENOISE_CUDA_LANES, ROWS>(args.components, &s.c);
+    const MvdenoiseNoise *noise = (const MvdenoiseNoise *)args.noise + u.component;
+    Shared shared;
 
-    u     = mvdenoise_unit(args.components, &s.c);
-    noise = (const MvdenoiseNoise *)args.noise + u.component;
-    u.first_col += blockIdx.y * (THREADS / MVDENOISE_CUDA_LANES);
-    if (!noise->sigma || u.first_col >= s.c.cols)
+    if (!noise->sigma)
         return;
-    u.col      = u.first_col + threadIdx.x / MVDENOISE_CUDA_LANES;
-    u.is_there = u.col < s.c.cols;
-    u.col      = gpume_min(u.col, s.c.cols - 1);
-    for (int i = threadIdx.x; i < (SECOND ? MVDENOISE_CUDA_TABLE(MOST) : MOST * MOST * MOST); i += THREADS)
-        tables[i] = (int)mvdenoise_word(args.table + 4ull * i);
-    __syncthreads();
+    shared     = share(args, words);
     s.x        = mvdenoise_place(u.col, s.c.w);
-    s.y        = mvdenoise_place(u.row, s.c.h);
     s.plane    = args.plane;
     s.lane     = threadIdx.x % MVDENOISE_CUDA_LANES;
-    s.tile     = shared + threadIdx.x / MVDENOISE_CUDA_LANES * MVDENOISE_CUDA_TILE;
+    s.tile     = shared.tiles + threadIdx.x / MVDENOISE_CUDA_LANES * MVDENOISE_CUDA_TILE;
     s.fraction = MVDENOISE_BYTES == 1 ? 2 : mvdenoise_fraction(args.depth);
-    number     = s.c.number + u.row * s.c.cols + u.col;
-    begin(args, &s, tables, number);
-    if (SECOND)
-        prefetch(s, args.noisy);
-    /* not twice in the code, of which caches have room for as much */
-    GPUME_NO_UNROLL for (int noisy = !SECOND; noisy < 2; noisy++) {
-        transform(s, coefs, args, noisy);
-        if (!SECOND)
-            weight = threshold(s, coefs, noise);
-        else if (noisy)
-            filter(s, coefs, gains);
-        else
-            find_gains(s, gains, coefs, noise->most, noise->reciprocal, &weight);
+    GPUME_NO_UNROLL for (int row = u.row; row < gpume_min(u.row + ROWS, s.c.rows); row++) {
+        s.y = mvdenoise_place(row, s.c.h);
+        make(args, shared, &s, noise, s.c.number + row * s.c.cols + u.col, u.is_there);
     }
-    back(s, args.results + 2ull * MVDENOISE_SAMPLES * number, coefs, args.depth, u.is_there);
-    if (!s.lane && u.is_there)
-        ((GpumeU16 *)args.weights)[number] = (GpumeU16)weight;
 }
