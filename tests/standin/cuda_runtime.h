@@ -119,17 +119,8 @@ __attribute__((const)) uint3 standin_block_idx(void);
 __attribute__((const)) uint3 standin_block_dim(void);
 __attribute__((const)) uint3 standin_grid_dim(void);
 
-/* the compiler may not make two of a place where threads meet */
-#ifdef __clang__
-#define STANDIN_CONVERGENT __attribute__((convergent))
-#else
-#define STANDIN_CONVERGENT
-#endif
-
-STANDIN_CONVERGENT
 int standin_barrier(int kind, int predicate, const char *file, int line);
 /** index: the other lane, distance or lane mask of a shuffle. */
-STANDIN_CONVERGENT
 unsigned long long standin_warp(int kind, unsigned mask, unsigned long long value,
                                 int index, int width, const char *file, int line);
 unsigned long long standin_atomic(int op, void *p, int size, unsigned long long value,

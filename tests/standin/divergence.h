@@ -18,7 +18,7 @@ struct Block {
     const char *file;           ///< of its branch
     int line;
     bool entry, ret;            ///< of its function
-    bool branch;                ///< more than one block can follow
+    bool branch;                ///< more than one block can follow, and not only the end
     int instructions;
     int meet;                   ///< number of the block where lanes that part after it meet again; -1: none
     /* counted */

@@ -110,6 +110,30 @@ def link(blocks):
         b.flow = alive or b.successors
 
 
+def in_loop(block):
+    seen, stack = set(), list(block.successors)
+    while stack:
+        b = stack.pop()
+        if b is block:
+            return True
+        if b not in seen:
+            seen.add(b)
+            stack += b.successors
+    return False
+
+
+def ends(block):
+    """Whether a block does nothing but return."""
+    while block.terminator == "br" and block.instructions == 1 and len(block.successors) == 1:
+        block = block.successors[0]
+    return block.terminator == "ret" and block.instructions == 1
+
+
+def branches(block):
+    """Whether the device has a branch there: threads that only end do so by a condition, others go on."""
+    return len(block.successors) > 1 and (in_loop(block) or not any(map(ends, block.successors)))
+
+
 def meet(blocks):
     """Immediate post-dominators (Cooper, Harvey, Kennedy); None: the function's end."""
     end = object()
@@ -168,7 +192,7 @@ def instrument(name, source, output, table):
             to = -1 if b.meet is None or b.meet.number is None else b.meet.number
             file, line = b.location or ("?", 0)
             rows.append((b.number, f'    {{ "{file}", {line}, {int(b.entry)}, {int(b.terminator == "ret")}, '
-                         f"{int(len(b.successors) > 1)}, {b.instructions}, {to}, 0, 0, 0 }},"))
+                         f"{int(branches(b))}, {b.instructions}, {to}, 0, 0, 0 }},"))
     with open(output, "w", encoding="utf-8") as f:
         for line in lines:
             f.write(line.replace("@standin_visit_NAME", f"@standin_visit_{name}") + "\n")

@@ -62,12 +62,13 @@ STANDIN_LINK = $(STANDIN_CXX) -shared -Wl,-soname,libcuda.so.1 -Wl,-z,nodelete -
                -Wl,--version-script=$(STANDIN_DIR)/libcuda.map $(STANDIN_CXXFLAGS)
 
 # The map of divergence: clang, as for the device, and no sanitizer, which would keep it from selecting
-# values without a branch. The code generator must not make branches of selections either.
+# values without a branch. As on the device, no place where threads meet may become two.
 STANDIN_MAP      = $(STANDIN_OUT)-divergence
 STANDIN_MAP_CXX ?= clang++
 STANDIN_MAP_FLAGS = -std=c++11 -O2 -g -fPIC -fvisibility=hidden -fsigned-char -fno-exceptions -fno-rtti \
-    -fno-stack-protector -fno-vectorize -fno-slp-vectorize -Wall -Wno-unknown-pragmas -Wno-unused-function \
-    -Wno-sign-compare -Wno-pass-failed -fsanitize-coverage=edge,no-prune,trace-pc-guard \
+    -fno-stack-protector -fno-vectorize -fno-slp-vectorize -mllvm -pragma-unroll-threshold=100000 \
+    -Wall -Wno-unknown-pragmas -Wno-unused-function \
+    -Wno-sign-compare -Wno-pass-failed -Xclang -fconvergent-functions -fsanitize-coverage=edge,no-prune,trace-pc-guard \
     -include $(STANDIN_DIR)/cuda_runtime.h -I$(STANDIN_OUT)/include -I.
 
 STANDIN_OBJS         = $(STANDIN_PARTS:%=$(STANDIN_OUT)/%.o)
@@ -134,6 +135,22 @@ $(STANDIN_MAP)/libcuda.so.1: $(STANDIN_OBJS) $(STANDIN_MAP_OBJS) $(STANDIN_DIR)/
 	$(STANDIN_LINK) -o $@ $(filter %.o,$^) -lpthread -ldl
 
 standin-divergence: $(STANDIN_MAP)/libcuda.so.1
+
+# Kernels whose map is known.
+STANDIN_MAP_TEST = $(STANDIN_MAP)/test
+$(STANDIN_OUT)/test/divergence_kernels.cu.cpp: $(STANDIN_DIR)/divergence_kernels.cu $(STANDIN_DIR)/mkkernels.sh $(STANDIN_DIR)/cuda_runtime.h
+	@mkdir -p $(@D)
+	$(STANDIN_DIR)/mkkernels.sh $< $@ $(STANDIN_CXX) $(STANDIN_KERNEL_FLAGS)
+
+$(STANDIN_MAP_TEST)/libcuda.so.1: $(STANDIN_OBJS) $(STANDIN_MAP)/test/divergence_kernels.cu.o $(STANDIN_DIR)/libcuda.map
+	$(STANDIN_LINK) -o $@ $(filter %.o,$^) -lpthread -ldl
+
+$(STANDIN_MAP_TEST)/divergence_test: $(STANDIN_DIR)/divergence_test.cpp
+	@mkdir -p $(@D)
+	$(STANDIN_CXX) $(STANDIN_FLAGS) -o $@ $< -ldl
+
+check-divergence: $(STANDIN_MAP_TEST)/divergence_test $(STANDIN_MAP_TEST)/libcuda.so.1
+	$(STANDIN_DIR)/divergence.sh $^ $(STANDIN_DIR)/divergence_kernels.cu
 
 # Only the parts that run on the host's own stack are instrumented. Kernels run on other
 # stacks, which they may leave at any point.
