@@ -75,6 +75,10 @@ gather() {
             bench_input=build/demo/input.mp4
         fi
         mkdir "$gpu/bench"
+        # maps to be compared with the device's counters
+        if [ -d build/divergence ]; then
+            cp -R build/divergence "$gpu/bench/"
+        fi
         bench/make-clip.sh "$gpu/obj" "$bench_input" "$gpu/bench/${bench_input##*/}-1080p.mkv" || return
     fi
     GPUME_VIDEO=@GPU@/clips make -n -k -C "$tree/obj" fate-gpume-device 2>/dev/null |

@@ -179,10 +179,11 @@ void divergence_write(FILE *f)
 {
     typedef std::pair<std::string, int> Line;
 
-    fprintf(f, "kernel,file,line,visits,divergent,lanes\n");
+    fprintf(f, "kernel,file,line,visits,divergent,lanes,short\n");
     for (const Blocks *m = modules; m; m = m->next) {
         std::map<Line, Block> lines;
-        u64 instructions = 0, threads = 0;
+        std::map<Line, u64> brief;
+        u64 instructions = 0, threads = 0, all_brief = 0;
         Block all = Block();
 
         for (int i = 0; i < m->nb; i++) {
@@ -192,6 +193,10 @@ void divergence_write(FILE *f)
             threads      += b.lanes  * b.instructions;
             if (!b.branch || !b.visits)
                 continue;
+            if (b.brief) {
+                all_brief += b.divergent;
+                brief[Line(b.file, b.line)] += b.divergent;
+            }
             for (Block *sum : { &all, &lines[Line(b.file, b.line)] }) {
                 sum->visits    += b.visits;
                 sum->divergent += b.divergent;
@@ -200,10 +205,12 @@ void divergence_write(FILE *f)
         }
         if (!instructions)
             continue;
-        fprintf(f, "%s,,0,%llu,%llu,%.4f\n", m->name, all.visits, all.divergent, (double)threads / instructions);
+        fprintf(f, "%s,,0,%llu,%llu,%.4f,%llu\n", m->name, all.visits, all.divergent, (double)threads / instructions,
+                (unsigned long long)all_brief);
         for (auto &l : lines)
-            fprintf(f, "%s,%s,%d,%llu,%llu,%.4f\n", m->name, l.first.first.c_str(), l.first.second,
-                    l.second.visits, l.second.divergent, (double)l.second.lanes / l.second.visits);
+            fprintf(f, "%s,%s,%d,%llu,%llu,%.4f,%llu\n", m->name, l.first.first.c_str(), l.first.second,
+                    l.second.visits, l.second.divergent, (double)l.second.lanes / l.second.visits,
+                    (unsigned long long)brief[l.first]);
     }
     if (apart)
         violation(0, "divergence: lanes wait for each other at different places %llu times", (unsigned long long)apart);

@@ -19,6 +19,7 @@ struct Block {
     int line;
     bool entry, ret;            ///< of its function
     bool branch;                ///< more than one block can follow, and not only the end
+    bool brief;                 ///< the device may need no branch
     int instructions;
     int meet;                   ///< number of the block where lanes that part after it meet again; -1: none
     /* counted */
