@@ -30,6 +30,7 @@ sizes=${sizes:-352x288 1280x720 1920x1080 3840x2160}
 . bench/pipeline.sh
 . bench/start.sh
 . bench/divergence.sh
+. bench/seed.sh
 
 mkdir -p "$out"
 trap 'rm -f "$out"/*.gray "$out"/run.* "$out"/long-*' EXIT
@@ -77,7 +78,12 @@ for name in $parts; do
         mvview)   program mvview $sizes ;;
         mvfps)    program mvfps $sizes ;;
         mvdenoise) program mvdenoise $sizes ;;
-        seed)     program seed $(without 3840x2160 "$sizes") ;;
+        seed)     set -- $(without 3840x2160 "$sizes")
+                  # with the largest of the seed's sizes
+                  [ -n "$quick${BENCH_SIZES-}" ] || set -- "$@" 2560x1600
+                  program seed "$@"
+                  seed_encoder "$@"
+                  seed_ranks ;;
         nvofa)    program nvofa $(without 352x288 "$sizes") ;;
         quality)  begin quality
                   QUALITY_DIR=$out/quality NVOFA=$bin/gpume_bench \

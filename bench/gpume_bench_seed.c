@@ -61,7 +61,7 @@ static const struct Published speed_ups[] = {
 };
 
 /** A serial measurement has about so many absolute differences; of more, only some rows of blocks are searched. */
-#define SERIAL_DIFFERENCES 500000000
+#define SERIAL_DIFFERENCES 250000000
 #define SERIAL_REPEATS     3
 /** As many as the thesis's machine had cores. */
 #define SERIAL_THREADS     6
