@@ -18,6 +18,7 @@
 # ncu's names: branches by where a warp's threads go, and how many threads an instruction has
 divergence_metrics=smsp__sass_branch_targets.sum,smsp__sass_branch_targets_threads_divergent.sum
 divergence_metrics=$divergence_metrics,smsp__inst_executed.sum,smsp__thread_inst_executed.sum
+divergence_metrics=$divergence_metrics,smsp__sass_average_branch_targets_threads_uniform.pct
 
 # divergence_run FOLDER NAME COMMAND...: runs the command that makes NAME's frames
 divergence_run() {

@@ -8,7 +8,7 @@
 seed_encoder() {
     for size in "$@"; do
         # as often as takes long enough to be measured
-        loops=$((1920 * 1080 * 3 / (${size%x*} * ${size#*x}) + 1))
+        loops=$((1920 * 1080 / (${size%x*} * ${size#*x}) + 1))
         frames=$(($(wc -c < "$out/$size.gray") / (${size%x*} * ${size#*x}) * (loops + 1)))
         rm -f "$out/run.null" "$out/run.mpeg4"
         for i in 1 2 3; do
@@ -41,7 +41,7 @@ seed_ranks() {
     cores=$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
     BENCH_RANKS=${BENCH_RANKS:-$(for n in 1 2 4 8 16; do [ $n -gt "$cores" ] || printf '%s ' $n; done)}
     export BENCH_RANKS ${BENCH_SIZE+BENCH_SIZE}
-    BENCH_HWACCEL=none BENCH_RUNS=${BENCH_RUNS:-1} BENCH_FRAMES=${BENCH_FRAMES:-2000} BENCH_BASELINE='' \
-        BENCH_FS_FRAMES=${BENCH_FS_FRAMES:-500} BENCH_DIR=$out bench/mpi.sh "$bin" "$film" ||
+    BENCH_HWACCEL=none BENCH_RUNS=${BENCH_RUNS:-1} BENCH_FRAMES=${BENCH_FRAMES:-1200} BENCH_BASELINE='' \
+        BENCH_FS_FRAMES=${BENCH_FS_FRAMES:-300} BENCH_DIR=$out bench/mpi.sh "$bin" "$film" ||
         say "no ranks: gpume-mpi does not run with this machine's MPI; mpi/pack.sh says how to link it there"
 }

@@ -310,6 +310,8 @@ def compare(path, counters, output):
                      ("threads per instruction", "", float(whole["lanes"]), threads))
             print(f"{kernel:22} {pairs[0][2]:12,} {pairs[0][3]:12,.0f} {pairs[1][2]:12,} {pairs[1][2] - pairs[2][2]:12,} {pairs[1][3]:12,.0f} "
                   f"{pairs[3][2]:7.1f}% {pairs[3][3]:7.1f}% {pairs[4][2]:8.1f} {pairs[4][3]:8.1f}")
+            average = sums["smsp__sass_average_branch_targets_threads_uniform.pct"] / sums["launches"]
+            pairs += (("uniform branches by ncu's own average", "%", None, average or None),)
             for metric, unit, of_map, of_device in pairs:
                 for where, value in (("map", of_map), ("device", of_device)):
                     if value is None:

@@ -62,12 +62,13 @@ STANDIN_LINK = $(STANDIN_CXX) -shared -Wl,-soname,libcuda.so.1 -Wl,-z,nodelete -
                -Wl,--version-script=$(STANDIN_DIR)/libcuda.map $(STANDIN_CXXFLAGS)
 
 # The map of divergence: clang, as for the device, and no sanitizer, which would keep it from selecting
-# values without a branch. As on the device, no place where threads meet may become two.
+# values without a branch. As on the device, no place where threads meet may become two. The device's compiler
+# gives short alternatives and conditions of conditions predicates; here they are selected.
 STANDIN_MAP      = $(STANDIN_OUT)-divergence
 STANDIN_MAP_CXX ?= clang++
 STANDIN_MAP_FLAGS = -std=c++11 -O2 -g -fPIC -fvisibility=hidden -fsigned-char -fno-exceptions -fno-rtti \
     -fno-stack-protector -fno-vectorize -fno-slp-vectorize -mllvm -pragma-unroll-threshold=100000 \
-    -Wall -Wno-unknown-pragmas -Wno-unused-function \
+    -mllvm -bonus-inst-threshold=12 -mllvm -phi-node-folding-threshold=7 -Wall -Wno-unknown-pragmas -Wno-unused-function \
     -Wno-sign-compare -Wno-pass-failed -Xclang -fconvergent-functions -fsanitize-coverage=edge,no-prune,trace-pc-guard \
     -include $(STANDIN_DIR)/cuda_runtime.h -I$(STANDIN_OUT)/include -I.
 
