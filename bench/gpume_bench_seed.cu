@@ -36,7 +36,8 @@ static __device__ __forceinline__ int seed_sad(const GpumeSeedArgs &a, int x0, i
 
 /**
  * The costs of all candidates of a video block, into global memory.
- * Launch: grid of bw x bh blocks, a thread a candidate: side in a row, rows as many as fit; where they do not all fit, a thread has several. No shared memory.
+ * Launch: grid of bw x bh blocks, a thread a candidate: side in a row, rows as many as
+ * fit; where they do not all fit, a thread has several. No shared memory.
  */
 extern "C" __global__ void gpume_seed_fs(GpumeSeedArgs a)
 {

@@ -9,9 +9,11 @@ seed_encoder() {
     for size in "$@"; do
         # as often as takes long enough to be measured
         loops=$((1920 * 1080 / (${size%x*} * ${size#*x}) + 1))
-        frames=$(($(wc -c < "$out/$size.gray") / (${size%x*} * ${size#*x}) * (loops + 1)))
+        frames=$(($(wc -c < "$out/$size.gray") * (loops + 1) / (${size%x*} * ${size#*x})))
         rm -f "$out/run.null" "$out/run.mpeg4"
-        for i in 1 2 3; do
+        run=3
+        while [ $run -gt 0 ]; do
+            run=$((run - 1))
             for codec in null mpeg4; do
                 case $codec in
                     null) set -- wrapped_avframe ;;

@@ -3,7 +3,7 @@
 """Prepares kernels for the map of divergence, and prints it: tests/standin/README.md.
 
 usage: divergence.py instrument NAME IN.ll OUT.ll TABLE.cpp
-       divergence.py table [-n LINES] [-k REGEX] [-m] CSV...
+       divergence.py table [-n LINES] [-k REGEX] [-p PERCENT] [-m] CSV...
        divergence.py compare MAP.csv NCU.csv OUT.csv
 
 instrument: IN.ll is a module that clang has instrumented with trace-pc-guard: a call at the
@@ -12,8 +12,8 @@ TABLE.cpp has what the stand-in has to know of each: the line of its branch, and
 lanes of a warp meet again after it (its immediate post-dominator).
 
 table: the lines with the most divergent visits, for each kernel. Short: what lanes do apart is so short that the
-device's compiler may need no branch. -n: so many [10]; -k: of these kernels; -m: for
-Markdown.
+device's compiler may need no branch. -n: so many [10]; -k: of these kernels;
+-p: with at least this share of their kernel's [0]; -m: for Markdown.
 
 compare: a map beside the counters of a device, by 'ncu --csv --page raw'; rows for the benchmark's file.
 """
@@ -252,10 +252,13 @@ def read_map(paths, kernels):
     return sorted(found.items(), key=lambda item: -int(item[1][0]["divergent"]))
 
 
-def table(paths, kernels, lines, markdown):
+def table(paths, kernels, lines, percent, markdown):
     if markdown:
         print("| kernel, line | visits | divergent | share | threads |\n| --- | --- | --- | --- | --- |")
     for kernel, (whole, mine) in read_map(paths, kernels):
+        mine = [r for r in mine if 100 * int(r["divergent"]) >= percent * int(whole["divergent"])]
+        if percent and not mine:
+            continue
         if markdown:
             print(f"| **`{kernel}`** | {int(whole['visits']):,} | {int(whole['divergent']):,}, short {int(whole['short']):,} | {share(whole):.1f} % | "
                   f"{float(whole['lanes']):.1f} |")
@@ -331,7 +334,7 @@ def main():
         return
     if args[:1] != ["table"]:
         sys.exit(__doc__)
-    args, lines, kernels, markdown = args[1:], 10, "", False
+    args, lines, kernels, percent, markdown = args[1:], 10, "", 0, False
     while args and args[0].startswith("-"):
         if args[0] == "-m":
             markdown = True
@@ -339,10 +342,12 @@ def main():
             lines = int(args.pop(1))
         elif args[0] == "-k" and len(args) > 1:
             kernels = args.pop(1)
+        elif args[0] == "-p" and len(args) > 1:
+            percent = float(args.pop(1))
         else:
             sys.exit(__doc__)
         args.pop(0)
-    table(args, kernels, lines, markdown)
+    table(args, kernels, lines, percent, markdown)
 
 
 if __name__ == "__main__":
