@@ -5,7 +5,8 @@
 usage: seed.py [-a] CSV FOLDER
 
 CSV is build/bench/bench.csv after 'make bench-gpu PARTS=seed'. The table is printed, in Markdown; the plot is
-FOLDER/seed-speedup.png, if there is matplotlib. Speed-ups are those of kernels over the serial program. -a: all areas, not only those with published figures.
+FOLDER/seed-speedup.png, if there is matplotlib. Speed-ups are those of kernels over the serial program.
+-a: all areas, not only those with published figures.
 """
 
 import csv

@@ -93,7 +93,7 @@ def parse(lines, locations):
                     lines[i] += ", " + debug[0]
                 number += 1
                 continue
-            if not more and "@llvm.dbg." not in text:
+            if not more and "@llvm.dbg." not in text and not text.startswith("#dbg"):
                 block.instructions += 1
                 # but for those that stand for a register
                 block.calls |= bool(re.search(r"\bcall\b(?!.*@(llvm\.|standin_(lane|thread_idx|block_idx)\b))", text))
@@ -218,7 +218,8 @@ def instrument(name, source, output, table):
             to = -1 if b.meet is None or b.meet.number is None else b.meet.number
             file, line = b.location or ("?", 0)
             rows.append((b.number, f'    {{ "{file}", {line}, {int(b.entry)}, {int(b.terminator == "ret")}, '
-                         f"{int(branches(b))}, {int(branches(b) and is_short(b, predecessors))}, {b.instructions}, {to}, 0, 0, 0 }},"))
+                         f"{int(branches(b))}, {int(branches(b) and is_short(b, predecessors))}, {b.instructions}, {to}, "
+                         "0, 0, 0 },"))
     with open(output, "w", encoding="utf-8") as f:
         for line in lines:
             f.write(line.replace("@standin_visit_NAME", f"@standin_visit_{name}") + "\n")
@@ -260,7 +261,8 @@ def table(paths, kernels, lines, percent, markdown):
         if percent and not mine:
             continue
         if markdown:
-            print(f"| **`{kernel}`** | {int(whole['visits']):,} | {int(whole['divergent']):,}, short {int(whole['short']):,} | {share(whole):.1f} % | "
+            print(f"| **`{kernel}`** | {int(whole['visits']):,} | {int(whole['divergent']):,}, "
+                  f"short {int(whole['short']):,} | {share(whole):.1f} % | "
                   f"{float(whole['lanes']):.1f} |")
         else:
             print(f"\n{kernel}: {int(whole['visits']):,} branches of warps, {int(whole['divergent']):,} divergent "
@@ -311,7 +313,8 @@ def compare(path, counters, output):
                      ("short divergent branches", "", int(whole["short"]), None),
                      ("divergent branches", "%", share(whole), 100 * divergent / max(1, targets)),
                      ("threads per instruction", "", float(whole["lanes"]), threads))
-            print(f"{kernel:22} {pairs[0][2]:12,} {pairs[0][3]:12,.0f} {pairs[1][2]:12,} {pairs[1][2] - pairs[2][2]:12,} {pairs[1][3]:12,.0f} "
+            print(f"{kernel:22} {pairs[0][2]:12,} {pairs[0][3]:12,.0f} {pairs[1][2]:12,} "
+                  f"{pairs[1][2] - pairs[2][2]:12,} {pairs[1][3]:12,.0f} "
                   f"{pairs[3][2]:7.1f}% {pairs[3][3]:7.1f}% {pairs[4][2]:8.1f} {pairs[4][3]:8.1f}")
             average = sums["smsp__sass_average_branch_targets_threads_uniform.pct"] / sums["launches"]
             pairs += (("uniform branches by ncu's own average", "%", None, average or None),)
