@@ -48,9 +48,9 @@ divergence_ncu() {
         for div_metrics in "$divergence_metrics,$divergence_average" "$divergence_metrics"; do
             divergence_run "$1" "$div_name" "${NCU:-ncu}" --csv --page raw --print-units base -k regex:gpume_ \
                 --metrics "$div_metrics" "$bin/ffmpeg" > "$out/run.ncu" 2>&1 && div_status=0 || div_status=$?
-            [ $div_status != 0 ] || break
+            [ "$div_status" != 0 ] || break
         done
-        if [ $div_status != 0 ]; then
+        if [ "$div_status" != 0 ]; then
             tail -n 5 "$out/run.ncu"
             die "ncu: does it have the right to read counters?"
         fi
