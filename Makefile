@@ -56,6 +56,7 @@ help:
 	@echo 'make check-gpu     run the tests on a GPU'
 	@echo 'make bench         compare gpume with mestimate on the CPU; INPUT=FILE uses your clip'
 	@echo 'make bench-gpu     measure gpume, other systems and the limits of a GPU; QUICK=1, PARTS="kernels start"'
+	@echo 'make divergence    map where the lanes of warps part, without a GPU; ALGO="ds hme mvfps", BLOCK=16, RANGE=32, SIZE=1280x720'
 	@echo 'make bench-scaling  measure searches and mvfps on the CPU by number of threads; INPUT=FILE uses your clip'
 	@echo 'make bench-instructions   count instructions of functions, on x86 and 64-bit Arm'
 	@echo 'make bench-encode   measure encoders with vectors and hints; INPUT=FILE uses your clip, too'
@@ -224,6 +225,14 @@ bench-gpu:
 	+@tests/gpu.sh -g $(SERIES)
 	@bench/bench-gpu.sh build/gpu/obj '$(INPUT)'
 
+# Kernels run on the tests' stand-in. ALGO, BLOCK and others go to the script through the environment.
+divergence: all
+	@tools/deps.sh $(NO_INSTALL) cuda tests
+	@mkdir -p build/results
+	+@$(MAKE) -s -f tests/standin/standin.mak $(SUBJOBS) standin-divergence > build/results/divergence.log 2>&1 || \
+	    { tail -n 20 build/results/divergence.log; false; }
+	@bench/divergence.sh $(OBJ) '$(INPUT)'
+
 check-patches:
 	@tests/run.sh patches
 
@@ -290,5 +299,5 @@ clean:
 distclean:
 	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name dist -exec rm -rf {} +; fi
 
-.PHONY: all help soak fuzz endurance check-gpu check-ffmpeg fate-tree bench bench-denoise bench-encode bench-fps bench-gpu bench-instructions bench-mpi bench-scaling mpi pack-mpi gpl quality configured demo play check check-series check-aarch64 check-windows check-packages check-shared check-deps check-patches sanitized tests \
+.PHONY: all help soak fuzz endurance check-gpu check-ffmpeg fate-tree bench bench-denoise bench-encode bench-fps bench-gpu bench-instructions bench-mpi bench-scaling divergence mpi pack-mpi gpl quality configured demo play check check-series check-aarch64 check-windows check-packages check-shared check-deps check-patches sanitized tests \
         install dist deb source-patch clean distclean

@@ -5,7 +5,8 @@
 # usage: bench-gpu.sh BIN_DIR [INPUT]
 # BIN_DIR has ffmpeg, gpume_bench and gpume_calls.so. INPUT is a clip that the GPU can
 # decode; its pictures are scaled to every size. Environment (defaults in brackets):
-#   PARTS          [ceilings kernels searches motion mvview mvfps mvdenoise seed nvofa quality pipeline start memory]
+#   PARTS          [ceilings kernels searches motion mvview mvfps mvdenoise seed nvofa quality pipeline start memory];
+#                  also: divergence, which compares the maps of 'make divergence' with the device's counters, by ncu
 #   QUICK          if not empty: 1080p only, fewer repeats
 #   BENCH_RUNS     runs of each pipeline and start [3; with QUICK 2]
 #   BENCH_SIZES    [352x288 1280x720 1920x1080 3840x2160]
@@ -28,6 +29,8 @@ sizes=${sizes:-352x288 1280x720 1920x1080 3840x2160}
 . bench/lib.sh
 . bench/pipeline.sh
 . bench/start.sh
+. bench/divergence.sh
+. bench/seed.sh
 
 mkdir -p "$out"
 trap 'rm -f "$out"/*.gray "$out"/run.* "$out"/long-*' EXIT
@@ -75,7 +78,12 @@ for name in $parts; do
         mvview)   program mvview $sizes ;;
         mvfps)    program mvfps $sizes ;;
         mvdenoise) program mvdenoise $sizes ;;
-        seed)     program seed $(without 3840x2160 "$sizes") ;;
+        seed)     set -- $(without 3840x2160 "$sizes")
+                  # with the largest of the seed's sizes
+                  [ -n "$quick${BENCH_SIZES-}" ] || set -- "$@" 2560x1600
+                  program seed "$@"
+                  seed_encoder "$@"
+                  seed_ranks ;;
         nvofa)    program nvofa $(without 352x288 "$sizes") ;;
         quality)  begin quality
                   QUALITY_DIR=$out/quality NVOFA=$bin/gpume_bench \
@@ -83,6 +91,7 @@ for name in $parts; do
                   bench/quality/quality.sh "$bin" "$input" ;;
         memory)   program memory $sizes
                   bench_calls ;;
+        divergence) divergence_ncu "$bin/../bench/divergence" ;;
         pipeline) bench_pipeline ;;
         start)    bench_start ;;
         *)        die "PARTS: there is no part '$name'" ;;

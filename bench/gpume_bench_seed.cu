@@ -36,12 +36,12 @@ static __device__ __forceinline__ int seed_sad(const GpumeSeedArgs &a, int x0, i
 
 /**
  * The costs of all candidates of a video block, into global memory.
- * Launch: grid of bw x bh blocks, a thread a candidate: 2 * range + 1 in a row, rows
- * as many as fit; where they do not all fit, a thread has several. No shared memory.
+ * Launch: grid of bw x bh blocks, a thread a candidate: side in a row, rows as many as
+ * fit; where they do not all fit, a thread has several. No shared memory.
  */
 extern "C" __global__ void gpume_seed_fs(GpumeSeedArgs a)
 {
-    const int side = 2 * a.range + 1;
+    const int side = a.side;
     int *sads = (int *)a.sads + ((long long)blockIdx.y * a.bw + blockIdx.x) * side * side;
 
     for (int y = threadIdx.y; y < side; y += blockDim.y)
@@ -59,7 +59,7 @@ extern "C" __global__ void gpume_seed_min(GpumeSeedArgs a)
 {
     GPUME_SHARED(int, shared);
     int *best = shared, *where = shared + GPUME_SEED_MIN_THREADS;
-    const int side = 2 * a.range + 1;
+    const int side = a.side;
     const int nb   = side * side;
     const long long block = (long long)blockIdx.y * a.bw + blockIdx.x;
     const int *sads = (const int *)a.sads + block * nb;

@@ -34,7 +34,21 @@ typedef struct GpumeSeedArgs {
     unsigned long long vectors; ///< GpumeSeedVector[bh][bw]
     int width, height;          ///< of the picture
     int bw, bh;                 ///< whole blocks
-    int range;                  ///< samples to each side
+    int range;                  ///< samples to each side; to the right and down one less if side is even
+    int side;                   ///< candidates in a row and in a column, fs only
 } GpumeSeedArgs;
+
+#ifndef GPUME_DEVICE_CODE
+#include <stdint.h>
+
+/**
+ * The same searches as a serial program, or by threads that share the rows of blocks.
+ * @param args    a rectangle of blocks, its range and side; no addresses
+ * @param vectors of all blocks; those of every every-th row are found
+ * @return microseconds, or an AVERROR code
+ */
+int64_t bench_seed_serial(const GpumeSeedArgs *args, int ds, const uint8_t *cur, const uint8_t *ref,
+                          int every, int nb_threads, GpumeSeedVector *vectors);
+#endif
 
 #endif /* GPUME_BENCH_SEED_H */

@@ -75,6 +75,16 @@ gather() {
             bench_input=build/demo/input.mp4
         fi
         mkdir "$gpu/bench"
+        if [ -x "$tree/obj/gpume-mpi" ]; then
+            strip -o "$gpu/obj/gpume-mpi" "$tree/obj/gpume-mpi" || return
+        fi
+        # maps to be compared with the device's counters: those of searches, which need few pictures
+        mkdir "$gpu/bench/divergence"
+        for graph in build/divergence/*-2.yuv $(grep -Ls ',mv' build/divergence/*.graph); do
+            for file in "$graph" "${graph%.graph}.csv"; do
+                [ ! -f "$file" ] || cp "$file" "$gpu/bench/divergence/"
+            done
+        done
         bench/make-clip.sh "$gpu/obj" "$bench_input" "$gpu/bench/${bench_input##*/}-1080p.mkv" || return
     fi
     GPUME_VIDEO=@GPU@/clips make -n -k -C "$tree/obj" fate-gpume-device 2>/dev/null |

@@ -384,6 +384,8 @@ static ALWAYS_INLINE void check(const volatile void *addr, size_t size, const vo
 
 void check_access(uintptr_t addr, size_t size, Access access, const void *pc)
 {
+    if (divergence_on)
+        return;
     if (access == ACCESS_READ)
         check<ACCESS_READ>((void *)addr, size, pc);
     else if (access == ACCESS_WRITE)
@@ -401,7 +403,7 @@ void check_ldg(uintptr_t addr, size_t size, const void *pc)
     Place p;
     size_t off;
 
-    if (!find(p, off, addr, size, false, pc))
+    if (divergence_on || !find(p, off, addr, size, false, pc))
         return;
     now.accesses--;             /* the load itself is to come */
     if (!p.alloc) {

@@ -90,7 +90,7 @@ struct Settings {
     u64 fail_at;            ///< 0: none fails
     int fail_code;
     bool fail_sticky;
-    std::string count_file, trace_file;
+    std::string count_file, trace_file, divergence_file;
 };
 extern Settings &settings;
 extern const char *injected;    ///< the call that was made to fail, or NULL
@@ -389,6 +389,17 @@ void check_access(uintptr_t addr, size_t size, Access access, const void *pc);
 void check_ldg(uintptr_t addr, size_t size, const void *pc);
 
 enum { SHARED_MAX = 228 * 1024 };
+
+/* divergence.cpp */
+
+/** Kernels note their blocks, not their loads and stores: those are not checked. */
+extern bool divergence_on;
+void divergence_begin(u32 nb_threads);
+/** All lanes of a warp have met, but for those that have ended. */
+void divergence_together(u32 warp, u32 gone, u32 nb_threads);
+/** All threads of a block have ended. */
+void divergence_end(u32 nb_threads);
+void divergence_write(FILE *f);
 
 } // namespace standin
 

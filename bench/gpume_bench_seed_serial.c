@@ -1,0 +1,139 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Full and diamond search as the serial and the multi-core program of A. Monteiro's thesis (UFRGS, 2012) have
+ * them: plain C, a block after the other, or a thread for some rows of blocks. What the kernels' speed-up is
+ * measured against, and what they have to find.
+ */
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "libavutil/error.h"
+#include "libavutil/time.h"
+
+#include "gpume_bench_seed.h"
+
+#define MAX_THREADS 64
+
+/** No candidate is worse: 16 differences of 255 are less. */
+#define NOT_ADMISSIBLE INT32_MAX
+
+typedef struct Share {
+    const GpumeSeedArgs *args;
+    int ds;
+    const uint8_t *cur, *ref;
+    int every;
+    int first, step;            ///< of the rows that are searched
+    GpumeSeedVector *vectors;
+} Share;
+
+static int sad_of(const Share *s, int x0, int y0, int dx, int dy)
+{
+    const GpumeSeedArgs *a = s->args;
+    const uint8_t *cur = s->cur + (ptrdiff_t)y0 * a->width + x0;
+    const uint8_t *ref = s->ref + (ptrdiff_t)(y0 + dy) * a->width + x0 + dx;
+    int sad = 0;
+
+    if (x0 + dx < 0 || x0 + dx > a->width  - GPUME_SEED_BLOCK ||
+        y0 + dy < 0 || y0 + dy > a->height - GPUME_SEED_BLOCK)
+        return NOT_ADMISSIBLE;
+    for (int y = 0; y < GPUME_SEED_BLOCK; y++)
+        for (int x = 0; x < GPUME_SEED_BLOCK; x++)
+            sad += abs(cur[y * a->width + x] - ref[y * a->width + x]);
+    return sad;
+}
+
+static GpumeSeedVector full_search(const Share *s, int x0, int y0)
+{
+    const int first = -s->args->range, end = first + s->args->side;
+    GpumeSeedVector best = { first, first, NOT_ADMISSIBLE };
+
+    for (int y = first; y < end; y++)
+        for (int x = first; x < end; x++) {
+            const int sad = sad_of(s, x0, y0, x, y);
+
+            if (sad < best.sad)
+                best = (GpumeSeedVector) { x, y, sad };
+        }
+    return best;
+}
+
+/* Tries points around the best one so far. */
+static GpumeSeedVector try_points(const Share *s, int x0, int y0, GpumeSeedVector best,
+                                  const int8_t (*points)[2], int nb_points)
+{
+    const GpumeSeedVector centre = best;
+    const int range = s->args->range;
+
+    for (int i = 0; i < nb_points; i++) {
+        const int x = centre.x + points[i][0], y = centre.y + points[i][1];
+        int sad;
+
+        if (abs(x) > range || abs(y) > range)
+            continue;
+        sad = sad_of(s, x0, y0, x, y);
+        if (sad < best.sad)
+            best = (GpumeSeedVector) { x, y, sad };
+    }
+    return best;
+}
+
+static GpumeSeedVector diamond_search(const Share *s, int x0, int y0)
+{
+    static const int8_t large[][2] = {
+        { -2, 0 }, { -1, -1 }, { 0, -2 }, { 1, -1 }, { 2, 0 }, { 1, 1 }, { 0, 2 }, { -1, 1 },
+    };
+    static const int8_t small[][2] = { { -1, 0 }, { 0, -1 }, { 1, 0 }, { 0, 1 } };
+    GpumeSeedVector best = { 0, 0, sad_of(s, x0, y0, 0, 0) };
+
+    for (int step = 0; step < GPUME_SEED_STEPS; step++) {
+        const GpumeSeedVector centre = best;
+
+        best = try_points(s, x0, y0, best, large, 8);
+        if (best.x == centre.x && best.y == centre.y)
+            break;
+    }
+    return try_points(s, x0, y0, best, small, 4);
+}
+
+static void *search_rows(void *opaque)
+{
+    const Share *s = opaque;
+
+    for (int row = s->first; row * s->every < s->args->bh; row += s->step)
+        for (int i = 0; i < s->args->bw; i++) {
+            const int x0 = i * GPUME_SEED_BLOCK, y0 = row * s->every * GPUME_SEED_BLOCK;
+
+            s->vectors[(size_t)row * s->every * s->args->bw + i] =
+                s->ds ? diamond_search(s, x0, y0) : full_search(s, x0, y0);
+        }
+    return NULL;
+}
+
+int64_t bench_seed_serial(const GpumeSeedArgs *args, int ds, const uint8_t *cur, const uint8_t *ref,
+                          int every, int nb_threads, GpumeSeedVector *vectors)
+{
+    const int64_t began = av_gettime_relative();
+    pthread_t threads[MAX_THREADS];
+    Share shares[MAX_THREADS];
+    int nb = 1, err = 0;
+
+    if (nb_threads > MAX_THREADS)
+        return AVERROR(EINVAL);
+    for (int i = 0; i < nb_threads; i++)
+        shares[i] = (Share) { args, ds, cur, ref, every, i, nb_threads, vectors };
+    while (nb < nb_threads && !err) {
+        err = pthread_create(&threads[nb], NULL, search_rows, &shares[nb]);
+        nb += !err;
+    }
+    search_rows(&shares[0]);
+    while (--nb)
+        pthread_join(threads[nb], NULL);
+    return err ? AVERROR(err) : av_gettime_relative() - began;
+}
