@@ -143,9 +143,11 @@ while [ $i -lt 4 ]; do
     ) 2> /dev/null &
     pids="$pids $!"
 done
+i=0
 for pid in $pids; do
+    i=$((i + 1))
     wait "$pid"
-    check windows/at-once "one of four processes failed: $(said)" test $? = 0
+    check windows/at-once-$i "one of four processes failed: $(said)" test $? = 0
 done
 check windows/at-once-file "$(ls)" eval "alone one.csv && cmp -s '$work/vectors' one.csv"
 rm -f ./*
