@@ -170,7 +170,7 @@ sources() {
     check packages/source-elsewhere "$(tail -n 1 "$work/made")" test $? = 0
     cp "$work/origin" "$from"
     tar -tf "$work/none"/ffmpeg-gpume-*.tar.xz > "$work/listed"
-    check packages/source-named "no archive of FFmpeg in it" grep -q "/source/ffmpeg-$series[.0-9]*tar.${origin##*.}\$" "$work/listed"
+    check packages/source-named "no archive of FFmpeg in it" grep -q "/source/ffmpeg-${series}[.0-9]*tar" "$work/listed"
     rm -rf "$work/none"
 }
 
