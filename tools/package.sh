@@ -147,7 +147,7 @@ dist() {
     named=$(basename "$ffmpeg_source")
     case $named in
         ffmpeg_"$series".*.orig.tar.*|ffmpeg-"$series".*.tar.*|ffmpeg-"$series".tar.*) ;;
-        *.t?z|*.t??*) named=ffmpeg-$(cat "build/$series/src/RELEASE").tar.${named##*.t} ;;
+        *) named=ffmpeg-$(cat "build/$series/src/RELEASE").tar.${named##*.} ;;
     esac
     cp "$ffmpeg_source" "$dir/source/$named"
     [ -z "$headers_source" ] || cp "$headers_source" "$dir/source/"
