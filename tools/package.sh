@@ -49,7 +49,8 @@ if [ "$kind" != patch ]; then
     system=linux
     [ -z "$suffix" ] || system=windows
     # of FFmpeg, and when gpume was changed: a later one is greater for dpkg, too
-    version=$(cat "build/$series/src/RELEASE")+gpume$(date -u -d "@$epoch" +%Y%m%d.%H%M)
+    release=$(cat "build/$series/src/RELEASE")
+    version=$release+gpume$(date -u -d "@$epoch" +%Y%m%d.%H%M)
 fi
 
 # sh tells only what the last command of a pipe says: others write to files here
@@ -147,7 +148,7 @@ dist() {
     named=$(basename "$ffmpeg_source")
     case $named in
         ffmpeg_"$series".*.orig.tar.*|ffmpeg-"$series".*.tar.*|ffmpeg-"$series".tar.*) ;;
-        *) named=ffmpeg-$(cat "build/$series/src/RELEASE").tar.${named##*.} ;;
+        *) named=ffmpeg-$release.tar.${named##*.} ;;
     esac
     cp "$ffmpeg_source" "$dir/source/$named"
     [ -z "$headers_source" ] || cp "$headers_source" "$dir/source/"
