@@ -9,8 +9,9 @@
  *
  * A regular file is written under a temporary name in its folder,
  * NAME.XXXXXXXX.gpume-part (X: hexadecimal digits), which no other file has, until
- * ff_gpume_file_complete() gives it its own. Standard output, pipes, devices and files that are open already (/dev/fd/N) are
- * written directly. Functions return 0, or an AVERROR code after a message that names the file.
+ * ff_gpume_file_complete() gives it its own. Standard output, pipes, devices and files that
+ * are open already (/dev/fd/N) are written directly. Functions return 0, or an AVERROR code
+ * after a message that names the file.
  *
  * The regular files of a process are listed. So two of its filters cannot write the same file under
  * two names. And a graph that takes the place of one that was closed in mid-stream, as ffmpeg makes

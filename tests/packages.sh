@@ -10,7 +10,7 @@
 #   aarch64    archive and package for 64-bit Arm, in Debian 12 and 13 for Arm
 #   source     the patch in Debian 13's source package of FFmpeg: libavfilter, checkasm, vectors
 #   docker     the Dockerfile's steps, and the size of the image
-#   again      the archive made once more in another folder, compiled anew: the same bytes
+#   again      archive and package for Debian made once more in another folder, compiled anew: the same bytes
 
 set -u
 LC_ALL=C
@@ -334,17 +334,21 @@ part_docker() {
 }
 
 part_again() {
+    packed deb || return
+    deb=$file
     packed dist || return
     git clone -q "$top" "$work/again" && mkdir -p "$work/again/build" && cp -r build/dist "$work/again/build/"
     (
         unset MAKEFLAGS MFLAGS MAKELEVEL
         CCACHE_DISABLE=1
         export CCACHE_DISABLE
-        make -C "$work/again" CONFIGURE_ARGS="--no-install-deps --ffmpeg-series=$series" SERIES="$series" dist
+        make -C "$work/again" CONFIGURE_ARGS="--no-install-deps --ffmpeg-series=$series" SERIES="$series" dist deb
     ) > "$work/made" 2>&1
     check packages/again/built "$(tail -n 1 "$work/made")" test $? = 0
     cat "$work/made" >> "$log"
-    check packages/again/same-bytes "the archives differ" cmp -s "$file" "$work/again/build/packages/${file##*/}"
+    for made in "$file" "$deb"; do
+        check "packages/again/same-bytes-${made##*.}" "the packages differ" cmp -s "$made" "$work/again/build/packages/${made##*/}"
+    done
     # and the source in it is that of the repository
     mkdir "$work/unpacked"
     tar -xOf "$file" --wildcards '*/source/gpume-*.tar.gz' | tar -xz --strip-components=1 -C "$work/unpacked"
