@@ -151,26 +151,29 @@ refused() {
 # a package has the source that was built, or there is none
 sources() {
     from=build/$series/src/.gpume-origin
-    cp "$from" "$work/origin"
+    changed=build/$series/src/libavutil/mem.c
+    cp -p "$from" "$work/origin"
+    cp -p "$changed" "$work/changed"
+    trap 'cp -p "$work/origin" "$from"; cp -p "$work/changed" "$changed"; rm -rf --one-file-system "$work"' EXIT
     pwd > "$from"
     refused folder 'from the folder'
     echo /nowhere.tar.xz > "$from"
     refused gone 'is not there any more'
-    cp "$work/origin" "$from"
-    echo '/* other */' >> "build/$series/src/libavutil/mem.c"
+    cp -p "$work/origin" "$from"
+    echo '/* other */' >> "$changed"
     refused other 'was not built from .*mem.c'
-    sed '$d' "build/$series/src/libavutil/mem.c" > "$work/mem.c"
-    cp "$work/mem.c" "build/$series/src/libavutil/mem.c"
+    cp -p "$work/changed" "$changed"
     # under another name
     read -r origin < "$work/origin"
-    cp "$origin" "$work/source.tar.${origin##*.}"
-    { echo "$work/source.tar.${origin##*.}"; sed 1d "$work/origin"; } > "$from"
-    rm -rf "$work/none"
+    cp "$origin" "$work/source.${origin##*.}"
+    { echo "$work/source.${origin##*.}"; sed 1d "$work/origin"; } > "$from"
     tools/package.sh dist "build/$series" "$work/none" > "$work/made" 2>&1
     check packages/source-elsewhere "$(tail -n 1 "$work/made")" test $? = 0
-    cp "$work/origin" "$from"
+    cp -p "$work/origin" "$from"
+    trap 'rm -rf --one-file-system "$work"' EXIT
     tar -tf "$work/none"/ffmpeg-gpume-*.tar.xz > "$work/listed"
-    check packages/source-named "no archive of FFmpeg in it" grep -q "/source/ffmpeg-${series}[.0-9]*tar" "$work/listed"
+    check packages/source-named "no archive of FFmpeg in it" \
+        grep -q "/source/ffmpeg-${series}[.0-9]*\.tar\.${origin##*.}\$" "$work/listed"
     rm -rf "$work/none"
 }
 
