@@ -243,7 +243,6 @@ tests: all
 sanitized: configured
 	@tools/ffconfigure.sh $(BASE)-san
 
-# Documents keep their folders, so that their links work.
 INSTALL_DOC = $(DESTDIR)$(PREFIX)/share/doc/gpume
 # what runs programs of another system
 TARGET_EXEC = $(shell sed -n 's/^TARGET_EXEC=//p' $(OBJ)/ffbuild/config.mak 2>/dev/null)
@@ -272,17 +271,11 @@ install: all
 	install -m 644 build/share/gpume.bash '$(DESTDIR)$(PREFIX)/share/bash-completion/completions/ffmpeg'
 	ln -sf ffmpeg '$(DESTDIR)$(PREFIX)/share/bash-completion/completions/ffplay'
 	install -d '$(DESTDIR)$(PREFIX)/bin'
-	for d in doc examples bench tests/fuzz tests/standin; do install -d '$(INSTALL_DOC)'/$$d || exit; done
 	$(if $(IS_SHARED),$(INSTALL_LIBS))
 	for p in $(addsuffix $(EXE),ffmpeg ffprobe ffplay) gpume-mpi; do \
 	    if [ -f $(OBJ)/$$p ]; then install -m 755 $(OBJ)/$$p '$(DESTDIR)$(PREFIX)/bin/' || exit; fi; \
 	done
-	install -m 644 README.md CONTRIBUTING.md LICENSE '$(INSTALL_DOC)/'
-	for f in doc/*.md doc/*.texi doc/*.jpg doc/*.png examples/*.sbatch examples/*.c bench/README.md bench/broadcast.c \
-	         tests/fuzz/README.md tests/standin/README.md; do \
-	    install -m 644 $$f '$(INSTALL_DOC)'/$$f || exit; \
-	done
-	install -m 755 examples/*.sh examples/*.py '$(INSTALL_DOC)/examples/'
+	tools/documents.sh '$(INSTALL_DOC)'
 
 # Packages for those who do not build, in build/packages; docs in tools/package.sh.
 dist deb: $(if $(IS_SHARED),,all)

@@ -18,8 +18,8 @@
 #include "libavfilter/gpume/core/searches.h"
 #include "libavfilter/gpume/cpu/cost.h"
 
-/** Bytes that functions may write, and read of their own buffers, behind the last sample. */
-#define GPUME_PIXELS_SLACK 64
+/** Samples, or sums, that functions may write, and read of their own buffers, behind the last one. */
+#define GPUME_PIXELS_SLACK 31
 
 /** Bytes from row to row of what average() writes. */
 #define GPUME_AVERAGE_LINESIZE (2 * GPUME_MAX_BLOCK)

@@ -26,7 +26,7 @@ static int sample_size(const GpumePlanesLayout *l)
 /* Bytes of a row with its margins and slack. */
 static size_t row_size(const GpumePlanesLayout *l, int margin, int size)
 {
-    return FFALIGN((l->width + 2 * margin) * size + GPUME_PIXELS_SLACK, 64);
+    return FFALIGN((l->width + 2 * margin + GPUME_PIXELS_SLACK) * size, 64);
 }
 
 av_cold void ff_gpume_planes_init(GpumePlanesLayout *l, const GpumeParams *params,
@@ -61,7 +61,7 @@ av_cold void ff_gpume_planes_init(GpumePlanesLayout *l, const GpumeParams *param
         l->scratch_size = 7 * row_size(l, REACH, size) + row_size(l, REACH, 2 * size);
     }
     /* the last row of half samples has its slack behind it */
-    l->size += GPUME_PIXELS_SLACK;
+    l->size += GPUME_PIXELS_SLACK * size;
 }
 
 GpumePlaneData ff_gpume_planes_level(const GpumePlanesLayout *l, const GpumePicture *pic, int level)
@@ -116,7 +116,7 @@ static void extend_row(const GpumePlanesLayout *l, const GpumePicture *pic, uint
         memcpy(dst + x * size,               src,                  size);
         memcpy(dst + (REACH + w + x) * size, src + (w - 1) * size, size);
     }
-    memset(dst + (w + 2 * REACH) * size, 0, GPUME_PIXELS_SLACK);
+    memset(dst + (w + 2 * REACH) * size, 0, GPUME_PIXELS_SLACK * size);
 }
 
 static void make_halves(const GpumePlanesLayout *l, const GpumePixels *pixels,

@@ -396,10 +396,13 @@ static int complete(Clip *c, int64_t size)
     /* before they have their names, so that a film is not searched again for want of a note */
     if (ret >= 0)
         ret = done_save(c->options, c->shared, c->input, &c->state, (const GpumeFile *const[]) { &c->mv, &c->stats });
-    if (ret >= 0)
-        ret = ff_gpume_file_complete(&c->mv, 0);
+    if (ret < 0)
+        return ret;
+    ret = ff_gpume_file_complete(&c->mv, 0);
     if (ret >= 0)
         ret = ff_gpume_file_complete(&c->stats, 0);
+    else
+        ff_gpume_file_leave(&c->stats);
     return ret;
 }
 

@@ -8,6 +8,7 @@
  * Denoises pictures in system memory. Each step is done in rows by all threads.
  */
 
+#include <assert.h>
 #include <string.h>
 
 #include "libavutil/attributes.h"
@@ -25,6 +26,9 @@
 /** Half samples are made up to so far around a component, and sums of rows of so many samples more than it has. */
 #define MARGIN          14
 #define HALVES_AROUND   (2 * MARGIN + 5)
+
+/* make_halves() writes so much from row to row, and what is behind is not that of the row below */
+static_assert(2 * GPUME_PAD - HALVES_AROUND >= GPUME_PIXELS_SLACK, "rows of half samples touch");
 
 /** A picture and what is made of it. */
 typedef struct Slot {

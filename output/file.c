@@ -264,13 +264,17 @@ static av_cold void release_target(GpumeFile *file, int leave)
 }
 
 /*
- * Returns a number that hardly anybody else has now. Not libavutil's: where it cannot open its source of random
- * numbers it reads Arm's cycle counter, which ends most processes there.
+ * Returns a number that hardly any other file has now, of this process or another. Not libavutil's: where it cannot
+ * open its source of random numbers it reads Arm's cycle counter, which ends most processes there.
  */
 static av_cold uint32_t uncommon_number(const GpumeFile *file)
 {
-    /* files are elsewhere in other processes */
-    return (uint32_t)av_gettime() * 2654435761u ^ (uint32_t)((uintptr_t)file >> 4);
+    const uint64_t parts[] = { av_gettime(), ff_gpume_system_process(), (uintptr_t)file };
+    uint64_t number = 0;
+
+    for (int i = 0; i < FF_ARRAY_ELEMS(parts); i++)
+        number = (number ^ parts[i]) * UINT64_C(0x9e3779b97f4a7c15);
+    return number >> 32;
 }
 
 /* Open a new file beside the target. Sets part, or errno if it fails. */
@@ -279,6 +283,7 @@ static av_cold FILE *part_open(GpumeFile *file, unsigned mode)
     const char *name = av_basename(file->target);
     /* a long name is cut, so that it is valid with the suffix; not within a character */
     int len = FFMIN(strlen(name), NAME_MAX - strlen(PART_SUFFIX)), tries = 0, is_kept;
+    const uint32_t number = uncommon_number(file);
     FILE *f;
 
     while (len && ((uint8_t)name[len] & 0xc0) == 0x80)
@@ -286,7 +291,7 @@ static av_cold FILE *part_open(GpumeFile *file, unsigned mode)
     do {
         av_freep(&file->part);
         file->part = av_asprintf("%.*s.%08"PRIx32".gpume-part", (int)(name - file->target) + len, file->target,
-                                 uncommon_number(file));
+                                 number + tries);
         if (!file->part) {
             errno = ENOMEM;
             return NULL;
@@ -325,10 +330,12 @@ static av_cold int open_named(GpumeFile *file)
     ret = claim_target(file);
     if (ret < 0)
         return ret;
+    errno  = 0;
     exists = !ff_gpume_system_identify(file->path, &id);
     if (exists && !file->overwrite)
         errno = EEXIST;
-    else if (!exists || ff_gpume_system_may_replace(file->path))
+    /* the temporary name is cut, but no file can have this one */
+    else if (exists ? ff_gpume_system_may_replace(file->path) : errno != ENAMETOOLONG)
         file->f = part_open(file, exists ? id.mode : 0);
     if (file->f && file->numbered)
         av_log(file->log_ctx, AV_LOG_WARNING, "%s goes on in %s: the filter graph was set up anew, without the frames "
@@ -393,11 +400,25 @@ av_cold int ff_gpume_file_complete(GpumeFile *file, int in_midstream)
     if (!file->part)
         return 0;
     errno = 0;
-    if (ff_gpume_system_rename(file->part, file->target, file->overwrite))
-        return ff_gpume_file_error(file, "complete");
+    if (ff_gpume_system_rename(file->part, file->target, file->overwrite)) {
+        const int err = AVERROR(errno ? errno : EIO);
+
+        file->failed = 1;
+        av_log(file->log_ctx, AV_LOG_ERROR, "Could not complete %s: %s. All of it is in %s, which you can rename.\n",
+               file->path, av_err2str(err), file->part);
+        av_freep(&file->part);
+        return err;
+    }
     av_freep(&file->part);
     release_target(file, in_midstream);
     return 0;
+}
+
+av_cold void ff_gpume_file_leave(GpumeFile *file)
+{
+    if (file->part)
+        av_log(file->log_ctx, AV_LOG_WARNING, "All of %s is in %s, which you can rename.\n", file->path, file->part);
+    av_freep(&file->part);
 }
 
 av_cold void ff_gpume_file_uninit(GpumeFile *file)

@@ -8,9 +8,10 @@
  * A file that is complete or absent.
  *
  * A regular file is written under a temporary name in its folder,
- * NAME.XXXXXXXX.gpume-part (X: hexadecimal digits), until ff_gpume_file_complete() gives
- * it its own. Standard output, pipes, devices and files that are open already (/dev/fd/N) are
- * written directly. Functions return 0, or an AVERROR code after a message that names the file.
+ * NAME.XXXXXXXX.gpume-part (X: hexadecimal digits), which no other file has, until
+ * ff_gpume_file_complete() gives it its own. Standard output, pipes, devices and files that
+ * are open already (/dev/fd/N) are written directly. Functions return 0, or an AVERROR code
+ * after a message that names the file.
  *
  * The regular files of a process are listed. So two of its filters cannot write the same file under
  * two names. And a graph that takes the place of one that was closed in mid-stream, as ffmpeg makes
@@ -70,10 +71,13 @@ int ff_gpume_file_flush(GpumeFile *file);
 int ff_gpume_file_close(GpumeFile *file);
 
 /**
- * Give a closed file its name.
+ * Give a closed file its name. If that fails it keeps its temporary one, which the message has.
  * @param in_midstream the stream may go on in another file
  */
 int ff_gpume_file_complete(GpumeFile *file, int in_midstream);
+
+/** Let a closed file, all of which is written, keep its temporary name, with a warning that has it. */
+void ff_gpume_file_leave(GpumeFile *file);
 
 /** Remove what is not complete, and free the names. */
 void ff_gpume_file_uninit(GpumeFile *file);

@@ -241,13 +241,15 @@ av_cold int ff_gpume_outputs_close(GpumeOutputs **outputs, enum GpumeEnd end)
         /* an earlier failure has been reported */
         keep &= !s->open[i].file.failed;
     }
+    keep &= ret >= 0;
     /* all or none */
     for (int i = 0; i < FF_ARRAY_ELEMS(s->open); i++) {
         Open *o = &s->open[i];
 
-        err = keep && ret >= 0 ? ff_gpume_file_complete(&o->file, end == GPUME_END_CLOSED) : 0;
-        if (ret >= 0)
-            ret = err;
+        if (keep && ret >= 0)
+            ret = ff_gpume_file_complete(&o->file, end == GPUME_END_CLOSED);
+        else if (keep)
+            ff_gpume_file_leave(&o->file);
         ff_gpume_file_uninit(&o->file);
         if (o->priv && o->output->uninit)
             o->output->uninit(o->priv);

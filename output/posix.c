@@ -134,6 +134,11 @@ av_cold int ff_gpume_system_remove(const char *path)
     return unlink(path);
 }
 
+av_cold uint32_t ff_gpume_system_process(void)
+{
+    return getpid();
+}
+
 void ff_gpume_system_no_translation(FILE *f)
 {
 }

@@ -48,7 +48,7 @@ char *ff_gpume_system_spelling(const char *canonical);
 int ff_gpume_system_may_replace(const char *path);
 
 /**
- * Creates a file that does not exist.
+ * Creates a file that does not exist; it is an error, EEXIST, if it does, even if since a moment ago.
  * @param mode the permissions that it gets, as far as possible; 0: the usual ones
  * @param is_kept set to 0 if it could not get them
  */
@@ -61,6 +61,9 @@ FILE *ff_gpume_system_open_again(int fd);
 int ff_gpume_system_rename(const char *from, const char *to, int replace);
 
 int ff_gpume_system_remove(const char *path);
+
+/** Returns the number of this process, which no other one has now. */
+uint32_t ff_gpume_system_process(void);
 
 /** Makes what is written to a file that others have opened go there as it is, without other line ends. */
 void ff_gpume_system_no_translation(FILE *f);

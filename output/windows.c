@@ -38,6 +38,7 @@ static int failed(void)
     case ERROR_DISK_FULL:         errno = ENOSPC; break;
     case ERROR_NOT_ENOUGH_MEMORY: errno = ENOMEM; break;
     case ERROR_INVALID_HANDLE:    errno = EBADF;  break;
+    case ERROR_FILENAME_EXCED_RANGE: errno = ENAMETOOLONG; break;
     default:                      errno = EIO;
     }
     return -1;
@@ -249,6 +250,11 @@ av_cold int ff_gpume_system_remove(const char *path)
     ret = DeleteFileW(full) ? 0 : failed();
     av_free(full);
     return ret;
+}
+
+av_cold uint32_t ff_gpume_system_process(void)
+{
+    return GetCurrentProcessId();
 }
 
 void ff_gpume_system_no_translation(FILE *f)

@@ -214,21 +214,15 @@ expect make-help 0 '^make demo' make help
 expect make-install 0 . make SERIES="$series" install DESTDIR="$work/stage" PREFIX=/opt/gpume
 "$work/stage/opt/gpume/bin/ffmpeg" -hide_banner -filters > "$out" 2>&1
 check build/installed-filter "the installed ffmpeg has no gpume" grep -q ' gpume ' "$out"
-# every link in an installed document leads to a file
-(
-    cd "$work/stage/opt/gpume/share/doc/gpume" && find . -name '*.md' | while read -r f; do
-        sed -n 's/](/\
-](/gp' "$f" | sed -n 's/^](\([^)#]*\).*/\1/p' | grep -v '^[a-z]*:' | sort -u | while read -r link; do
-            [ -z "$link" ] || [ -e "$(dirname "$f")/$link" ] || echo "$f: $link"
-        done
-    done
-) > "$out"
-check build/installed-links "not there: $(paste -s -d ' ' "$out")" test ! -s "$out"
+check_links build/installed-links "$work/stage/opt/gpume/share/doc/gpume"
 for f in bin/ffprobe share/doc/gpume/LICENSE share/doc/gpume/README.md share/doc/gpume/doc/overlay.jpg \
          share/doc/gpume/examples/24-to-60.sh share/doc/gpume/doc/gpume.texi share/man/man7/gpume.7; do
     check "build/installed-$f" "it is not there" test -s "$work/stage/opt/gpume/$f"
 done
 # every option of the filters is in the manual page, and is what the shell completes
+for what in table completion manual; do
+    expect "options-fail-$what" 1 'has no help of gpume' tools/options.sh $what false doc
+done
 tools/options.sh table "build/$series/obj/ffmpeg" | sed -n 's/^\([a-z]*\)|\([a-z_]*\)|[^=].*/\1: \2/p' > "$work/options"
 sed 's/\\-/-/g' "$work/stage/opt/gpume/share/man/man7/gpume.7" | grep -oF -f "$work/options" | sort -u > "$out"
 check build/manual-options "the manual page lacks options" \

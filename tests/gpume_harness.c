@@ -55,7 +55,7 @@
 
 char test_context[4096];
 int test_nb_checks, test_nb_failures, test_verbose;
-char test_errors[4096], test_last_log[1024];
+char test_errors[4096], test_warnings[4096], test_last_log[1024];
 int test_nb_errors;
 
 static const char *program_name;
@@ -118,13 +118,15 @@ static void log_callback(void *ctx, int level, const char *fmt, va_list vl)
     if (level <= AV_LOG_ERROR && !av_strstart(line, "Failed to configure", NULL)) {
         av_strlcat(test_errors, line, sizeof(test_errors));
         test_nb_errors++;
+    } else if (level == AV_LOG_WARNING) {
+        av_strlcat(test_warnings, line, sizeof(test_warnings));
     }
     ff_mutex_unlock(&log_lock);
 }
 
 void test_forget_log(void)
 {
-    test_last_log[0] = test_errors[0] = 0;
+    test_last_log[0] = test_errors[0] = test_warnings[0] = 0;
     test_nb_errors = 0;
 }
 

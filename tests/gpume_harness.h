@@ -77,6 +77,7 @@ void *test_driver_function(const char *name);
 
 /* What was logged since test_forget_log(), cut where it is long. */
 extern char test_errors[4096];  ///< errors
+extern char test_warnings[4096];
 extern char test_last_log[1024];///< the last message of any level up to verbose
 extern int test_nb_errors;
 void test_forget_log(void);

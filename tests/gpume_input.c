@@ -138,6 +138,24 @@ static void prepare(const char *list)
     }
 }
 
+/* The path becomes that of its finished file, which has kept its temporary name; a message has it. */
+static void find_part(char path[512])
+{
+    const char *name = strrchr(path, '/') + 1;
+    const struct dirent *entry;
+    char found[512] = "";
+    DIR *dir = test_alloc(opendir(folder));
+
+    while ((entry = readdir(dir)))
+        if (!strncmp(entry->d_name, name, strlen(name)) && strstr(entry->d_name, ".gpume-part"))
+            snprintf(found, sizeof(found), "%s/%.255s", folder, entry->d_name);
+    closedir(dir);
+    CHECK(found[0], "there is no part of %s", path);
+    CHECK(strstr(test_errors, found) || strstr(test_warnings, found), "no message has %s: %s%s", found, test_errors,
+          test_warnings);
+    snprintf(path, 512, "%s", found);
+}
+
 static void check_file(const char *kind, const char *path, const char *value,
                        const TestStream *s, int nb)
 {
@@ -184,12 +202,18 @@ static void check_files(const char *list, const TestStream *s, int nb, int names
     char kind[16], path[512], value[64];
     const struct dirent *entry;
     const char *rest = list;
-    int nb_wanted = 0, nb_there = 0;
+    int nb_wanted = 0, nb_there = 0, nb_parts = 0;
     DIR *dir;
 
     while (next_entry(&rest, kind, path, value)) {
+        const char *of_part = kind;
+
+        if (av_strstart(kind, "part-", &of_part)) {
+            find_part(path);
+            nb_parts++;
+        }
         if (!names_only)
-            check_file(kind, path, value, s, nb);
+            check_file(of_part, path, value, s, nb);
         nb_wanted += !!strcmp(kind, "mode");
     }
     chmod(folder, 0755);
@@ -201,7 +225,8 @@ static void check_files(const char *list, const TestStream *s, int nb, int names
     while ((entry = readdir(dir))) {
         if (entry->d_name[0] == '.')
             continue;
-        CHECK(!strstr(entry->d_name, "gpume-part"), "%s was left", entry->d_name);
+        if (strstr(entry->d_name, "gpume-part"))
+            CHECK(nb_parts-- > 0, "%s was left", entry->d_name);
         snprintf(path, sizeof(path), "%s/%.255s", folder, entry->d_name);
         remove(path);
         nb_there++;
@@ -596,7 +621,7 @@ static const Row whole_files[] = {
     { NEW_FILES, "4*40x24", .after = "csv:v.csv stats:log" },
     /* one that comes while the filter is at it is worth as much */
     { "mv_file=@/v.csv:overwrite=0", "40x24", .code = AVERROR(EEXIST), .message = "v.csv",
-      .during = "text:v.csv", .after = "text:v.csv" },
+      .during = "text:v.csv", .after = "text:v.csv part-csv:v.csv" },
     /* a graph that is closed before a frame came leaves all as it was; later one keeps what has left */
     { "mv_file=@/v.csv", "0*40x24", "open", .before = "text:v.csv" },
     { "mv_file=@/v.csv:dir=past", "{1,2,3}*40x24", "open", .before = "text:v.csv", .after = "csv:v.csv" },
@@ -613,15 +638,19 @@ static const Row whole_files[] = {
       .after = "npy:v.npy link:link.npy" },
     /* a name as long as a name can be */
     { "mv_file=@/#.npy", "4*40x24", .after = "npy:#.npy" },
+    { "mv_file=@/#n.npy", "4*40x24", .code = AVERROR(ENAMETOOLONG), .message = "Could not open" },
     /* each call on files */
-    { "mv_file=@/v.{csv,npy}", "4*40x24", .code = AVERROR(EIO),    .message = "v.", .call = "rename" },
+    { "mv_file=@/v.csv",  "4*40x24", .code = AVERROR(EIO), .message = "v.csv", .call = "rename",
+      .after = "part-csv:v.csv" },
+    { "mv_file=@/v.npy:stats_file=@/log", "4*40x24", .code = AVERROR(EIO), .message = "v.npy", .call = "rename",
+      .before = "text:log", .after = "text:log part-npy:v.npy part-stats:log" },
     { "mv_file=@/v.{csv,npy}", "4*40x24", .code = AVERROR(ENOMEM), .message = "v.", .call = "fdopen" },
     { "mv_file=@/v.{csv,npy}:overwrite={0,1}", "4*40x24", .code = AVERROR(EDQUOT), .message = "v.",
       .call = "fclose" },
     /* not every file system has links */
     { "mv_file=@/v.npy:overwrite=0", "4*40x24", .after = "npy:v.npy", .call = "link" },
     { "mv_file=@/v.npy:overwrite=0", "40x24", .code = AVERROR(EPERM), .message = "v.npy",
-      .during = "text:v.npy", .after = "text:v.npy", .call = "link" },
+      .during = "text:v.npy", .after = "text:v.npy part-npy:v.npy", .call = "link" },
     { NULL }
 };
 

@@ -21,6 +21,22 @@ check() {
     fi
 }
 
+# check_links NAME DIR: every link in the documents of DIR leads to a file
+check_links() {
+    (
+        cd "$2" && find . -name '*.md' | while read -r f; do
+            sed -n 's/](/\
+](/gp' "$f" | sed -n 's/^](\([^)#]*\).*/\1/p' | grep -v '^[a-z]*:' | sort -u | while read -r link; do
+                [ -z "$link" ] && continue
+                echo "$f: $link" >&3
+                [ -e "$(dirname "$f")/$link" ] || echo "$f: $link"
+            done
+        done
+    ) > "$top/build/results/links.dead" 3> "$top/build/results/links"
+    check "$1" "not there: $(paste -s -d ' ' "$top/build/results/links.dead")" \
+        test -s "$top/build/results/links" -a ! -s "$top/build/results/links.dead"
+}
+
 # has_cuda OBJ: FFmpeg was configured there with a compiler for kernels
 has_cuda() {
     grep -q -e '^CONFIG_CUDA_LLVM=yes' -e '^CONFIG_CUDA_NVCC=yes' "$1/ffbuild/config.mak" 2>/dev/null

@@ -10,7 +10,7 @@
 #   aarch64    archive and package for 64-bit Arm, in Debian 12 and 13 for Arm
 #   source     the patch in Debian 13's source package of FFmpeg: libavfilter, checkasm, vectors
 #   docker     the Dockerfile's steps, and the size of the image
-#   again      the archive made once more in another folder, compiled anew: the same bytes
+#   again      archive and package for Debian made once more in another folder, compiled anew: the same bytes
 
 set -u
 LC_ALL=C
@@ -122,7 +122,7 @@ archive() {
         bare "$1-$release" "$release" "$2" || continue
         started=$(date +%s.%N)
         tar -C "$root/test" -xf "$file"
-        mv "$root/test"/gpume-* "$root/gpume"
+        mv "$root/test"/ffmpeg-gpume-* "$root/gpume"
         clip "$root/test"
         inside "$root" sh -c 'cd /test && /gpume/bin/ffmpeg -v error -i in.mp4 -vf mvview -q:v 3 overlay.mp4' >> "$log" 2>&1
         check "packages/$1-$release/first" "no picture with vectors; see $log" test -s "$root/test/overlay.mp4"
@@ -131,6 +131,7 @@ archive() {
         readme "$1-$release" "$root/test" in_root "$root" /gpume/bin/ffmpeg
         inside "$root" /gpume/bin/ffprobe -v error -show_entries stream=codec_name -of csv=p=0 /test/in.mp4 > "$work/said" 2>&1
         check "packages/$1-$release/ffprobe" "$(cat "$work/said")" grep -q '^h264' "$work/said"
+        check_links "packages/$1-$release/links" "$root/gpume"
         for f in ABOUT.txt LICENSE README.md licenses/COPYING.LGPLv2.1 source share/man/man7/gpume.7 examples/vectors.py; do
             check "packages/$1-$release/$f" "it is not there" test -s "$root/gpume/$f"
         done
@@ -138,8 +139,51 @@ archive() {
     done
 }
 
+# refused NAME PATTERN: 'make dist' fails, and says that
+refused() {
+    tools/package.sh dist "build/$series" "$work/none" > "$work/made" 2>&1
+    status=$?
+    cat "$work/made" >> "$log"
+    check "packages/refused-$1" "status $status: $(tail -n 1 "$work/made")" \
+        eval "[ $status != 0 ] && grep -q '$2' '$work/made' && [ -z \"\$(ls '$work/none')\" ]"
+}
+
+# a package has the source that was built, or there is none
+sources() {
+    from=build/$series/src/.gpume-origin
+    changed=build/$series/src/libavutil/mem.c
+    cp -p "$from" "$work/origin"
+    cp -p "$changed" "$work/changed"
+    trap 'cp -p "$work/origin" "$from"; cp -p "$work/changed" "$changed"; rm -rf --one-file-system "$work"' EXIT
+    pwd > "$from"
+    refused folder 'from the folder'
+    echo /nowhere.tar.xz > "$from"
+    refused gone 'is not there any more'
+    cp -p "$work/origin" "$from"
+    echo '/* other */' >> "$changed"
+    refused other 'was not built from .*mem.c'
+    cp -p "$work/changed" "$changed"
+    # under another name
+    read -r origin < "$work/origin"
+    cp "$origin" "$work/source.${origin##*.}"
+    { echo "$work/source.${origin##*.}"; sed 1d "$work/origin"; } > "$from"
+    tools/package.sh dist "build/$series" "$work/none" > "$work/made" 2>&1
+    check packages/source-elsewhere "$(tail -n 1 "$work/made")" test $? = 0
+    cp -p "$work/origin" "$from"
+    trap 'rm -rf --one-file-system "$work"' EXIT
+    tar -tf "$work/none"/ffmpeg-gpume-*.tar.xz > "$work/listed"
+    check packages/source-named "no archive of FFmpeg in it" \
+        grep -q "/source/ffmpeg-${series}[.0-9]*\.tar\.${origin##*.}\$" "$work/listed"
+    rm -rf "$work/none"
+}
+
 part_linux() {
     packed dist || return
+    # a later commit is greater for dpkg, and all of them are greater than FFmpeg's own version
+    version=$(basename "$file" | sed 's/^ffmpeg-gpume-\(.*\)-linux-.*/\1/')
+    check packages/version "$version" eval "dpkg --validate-version '$version' && dpkg --compare-versions '$version' gt '${version%%+*}' &&
+        dpkg --compare-versions '$version' lt '${version%.*}.9999'"
+    sources
     archive linux amd64
 }
 
@@ -169,14 +213,18 @@ package() {
         files_of "$root" > "$work/before"
         inside "$root" apt-get -q install -y --no-install-recommends "/${file##*/}" >> "$log" 2>&1
         check "packages/$place/installed" "apt-get install; see $log" test $? = 0
+        clip "$root/test"
         files_of "$root" > "$work/after"
         check "packages/$place/files" "it installed nothing" test "$(wc -l < "$work/after")" -gt "$(wc -l < "$work/before")"
+        check_links "packages/$place/links" "$root/usr/share/doc/ffmpeg-gpume"
+        inside "$root" ffprobe-gpume -v error -show_entries stream=codec_name -of csv=p=0 /test/in.mp4 > "$work/said" 2>&1
+        check "packages/$place/ffprobe" "$(cat "$work/said")" grep -q '^h264' "$work/said"
         readme "$place" "$root/test" in_root "$root" ffmpeg-gpume
         if [ $# -gt 0 ]; then
             inside "$root" sh -c 'ffmpeg -hide_banner -filters' > "$work/said" 2>&1
             grep -q ' scale ' "$work/said" && ! grep -q ' gpume ' "$work/said"
             check "packages/$place/debian-ffmpeg" "ffmpeg is not Debian's" test $? = 0
-            for page in gpume ffmpeg-gpume; do
+            for page in gpume ffmpeg-gpume ffprobe-gpume; do
                 inside "$root" man "$page" > "$work/said" 2>&1
                 check "packages/$place/man-$page" "$(tail -n 1 "$work/said")" grep -q mvdenoise "$work/said"
             done
@@ -225,7 +273,8 @@ part_windows() {
         eval "(cd build/packages && grep '${file##*/}' SHA256SUMS | sha256sum -c --status)"
     mkdir -p "$work/windows"
     python3 -m zipfile -e "$file" "$work/windows" >> "$log" 2>&1
-    mv "$work/windows"/gpume-* "$work/windows/gpume"
+    mv "$work/windows"/ffmpeg-gpume-* "$work/windows/gpume"
+    check_links packages/windows/links "$work/windows/gpume"
     # the first program waits for Wine's own folder
     tests/wine.sh "$work/windows/gpume/bin/ffmpeg.exe" -hide_banner -version > "$work/said" 2>&1
     check packages/windows/first "$(tail -n 1 "$work/said")" grep -q '^ffmpeg version' "$work/said"
@@ -288,17 +337,21 @@ part_docker() {
 }
 
 part_again() {
+    packed deb || return
+    deb=$file
     packed dist || return
     git clone -q "$top" "$work/again" && mkdir -p "$work/again/build" && cp -r build/dist "$work/again/build/"
     (
         unset MAKEFLAGS MFLAGS MAKELEVEL
         CCACHE_DISABLE=1
         export CCACHE_DISABLE
-        make -C "$work/again" CONFIGURE_ARGS="--no-install-deps --ffmpeg-series=$series" SERIES="$series" dist
+        make -C "$work/again" CONFIGURE_ARGS="--no-install-deps --ffmpeg-series=$series" SERIES="$series" dist deb
     ) > "$work/made" 2>&1
     check packages/again/built "$(tail -n 1 "$work/made")" test $? = 0
     cat "$work/made" >> "$log"
-    check packages/again/same-bytes "the archives differ" cmp -s "$file" "$work/again/build/packages/${file##*/}"
+    for made in "$file" "$deb"; do
+        check "packages/again/same-bytes-${made##*.}" "the packages differ" cmp -s "$made" "$work/again/build/packages/${made##*/}"
+    done
     # and the source in it is that of the repository
     mkdir "$work/unpacked"
     tar -xOf "$file" --wildcards '*/source/gpume-*.tar.gz' | tar -xz --strip-components=1 -C "$work/unpacked"

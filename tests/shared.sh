@@ -124,7 +124,7 @@ pyav=${PYAV-$pyav}
 python=$work/python/bin/python3
 if [ -z "$pyav" ]; then
     skip shared/pyav "PYAV= names no release of PyAV, or none is known for FFmpeg $series"
-elif ! python3 -m venv --system-site-packages "$work/python" > "$log" 2>&1; then
+elif ! python3 -m venv "$work/python" > "$log" 2>&1; then
     skip shared/pyav "python3 cannot make a venv (Debian's package: python3-venv)"
 elif ! "$python" -m pip install -q 'cython>=3.1,<4' 'setuptools>77' numpy > "$log" 2>&1; then
     skip shared/pyav "PyPI cannot be reached"

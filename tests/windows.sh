@@ -113,6 +113,45 @@ check windows/read-only "status $status: $(said)" \
 chmod 644 locked.csv
 rm -f locked.csv
 
+# a file that is open, here as the input of the same program, cannot be replaced: what is finished is kept, and the
+# error names it
+yes 'as it was' | head -c 9216 > held.csv
+held() {
+    on ffmpeg -nostdin -hide_banner -v error -f rawvideo -pixel_format gray -video_size 64x48 -i held.csv \
+        -vf "gpume=algo=ds:mv_file=$1" -f null - > "$work/out" 2> "$work/err"
+    status=$?
+}
+held -
+cp "$work/out" "$work/held"
+held held.csv
+part=$(ls held.csv.*.gpume-part)
+check windows/held "status $status: $(said)" \
+    eval "[ $status != 0 ] && [ \"\$(head -n 1 held.csv)\" = 'as it was' ] && alone held.csv '$part'"
+check windows/held-named "$(said)" \
+    eval "tr '\\\\' / < '$work/err' | grep -q 'Could not complete held.csv: .*$part, which you can rename'"
+check windows/held-whole "$(ls -l)" eval "[ -s '$part' ] && cmp -s '$part' '$work/held'"
+rm -f ./*
+
+# processes that write one name at the same time do not get into each other's way
+i=0
+pids=
+while [ $i -lt 4 ]; do
+    i=$((i + 1))
+    (
+        search mv_file=one.csv
+        exit "$status"
+    ) 2> /dev/null &
+    pids="$pids $!"
+done
+i=0
+for pid in $pids; do
+    i=$((i + 1))
+    wait "$pid"
+    check windows/at-once-$i "one of four processes failed: $(said)" test $? = 0
+done
+check windows/at-once-file "$(ls)" eval "alone one.csv && cmp -s '$work/vectors' one.csv"
+rm -f ./*
+
 # a name of 255 characters, whose temporary one is shorter
 file=$(printf 'é%.0s' $(seq 124)).npy
 search "mv_file=$file"

@@ -16,10 +16,22 @@ filters=$(sed -n '/^#/d; /^common /d; s/ .*//p' "$top/filters.list")
 program=${2:?usage: options.sh table|completion|manual FFMPEG [DOC]}
 # what runs a program of another system
 run=${GPUME_EXEC-}
+# sh tells only what the last command of a pipe says: others write to files here
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+
+# help FILTER: writes what the program says about it to $tmp/help
+help() {
+    if ! $run "$program" -hide_banner -h filter="$1" > "$tmp/help" || ! grep -q "^Filter $1" "$tmp/help"; then
+        echo "options.sh: $program has no help of $1" >&2
+        exit 1
+    fi
+}
 
 table() {
     for filter in $filters; do
-        $run "$program" -hide_banner -h filter="$filter" | awk -v filter="$filter" '
+        help "$filter"
+        awk -v filter="$filter" '
             function rest(first,  s, i) {
                 for (i = first; i <= NF; i++)
                     s = s (i > first ? " " : "") $i
@@ -29,16 +41,17 @@ table() {
             !inside || NF < 3 { next }
             /^   [^ ]/        { option = $1; print filter "|" option "|" substr($2, 2, length($2) - 2) "|" rest(4) }
             # values of flags have no number
-            /^     [^ ]/      { print filter "|" option "|=" $1 "|" rest($2 ~ /^-?[0-9]+$/ ? 4 : 3) }'
+            /^     [^ ]/      { print filter "|" option "|=" $1 "|" rest($2 ~ /^-?[0-9]+$/ ? 4 : 3) }' "$tmp/help"
     done
 }
 
 completion() {
+    table > "$tmp/table"
     cat << 'END'
 # bash completion of gpume's filters and their options, behind -vf, -filter:v, -filter_complex and -lavfi
 _gpume_table='
 END
-    table | awk -F '|' '{ print $1 "|" $2 "|" ($3 ~ /^=/ || $3 == "boolean" ? $3 : "") }'
+    awk -F '|' '{ print $1 "|" $2 "|" ($3 ~ /^=/ || $3 == "boolean" ? $3 : "") }' "$tmp/table"
     cat << 'END'
 '
 
@@ -75,14 +88,13 @@ _gpume() {
     COMPREPLY=($(compgen -P "${current%"$target"}" -S "$suffix" -W "$replies" -- "$target"))
     compopt -o nospace
 }
-complete -o default -F _gpume ffmpeg ffplay ffmpeg-gpume
+complete -o default -F _gpume ffmpeg ffplay ffmpeg-gpume ffplay-gpume
 END
 }
 
 manual() {
     doc=$1
-    tmp=$(mktemp -d)
-    trap 'rm -rf "$tmp"' EXIT
+    table > "$tmp/table"
     {
         echo '\input texinfo @c -*- texinfo -*-'
         echo '@setfilename gpume'
@@ -98,7 +110,8 @@ manual() {
         echo
         echo '@table @samp'
         for filter in $filters; do
-            $run "$program" -hide_banner -h filter="$filter" | sed -n "1,2{ s/^Filter \(.*\)/@item \1/; s/^  *//; p; }"
+            help "$filter"
+            sed -n "1,2{ s/^Filter \(.*\)/@item \1/; s/^  *//; p; }" "$tmp/help"
         done
         echo '@end table'
         for filter in $filters; do
@@ -106,9 +119,9 @@ manual() {
         done
         echo '@chapter Options at a glance'
         echo '@table @option'
-        table | awk -F '|' '{ gsub(/[@{}]/, "@&") }
+        awk -F '|' '{ gsub(/[@{}]/, "@&") }
             $3 !~ /^=/ { print "@item " $1 ": " $2; print $4; print ""; next }
-                       { print "@samp{" substr($3, 2) "}" ($4 == "" ? "" : ": " $4); print "" }'
+                       { print "@samp{" substr($3, 2) "}" ($4 == "" ? "" : ": " $4); print "" }' "$tmp/table"
         echo '@end table'
         echo '@bye'
     } > "$tmp/gpume.texi"

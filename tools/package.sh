@@ -32,10 +32,10 @@ maintainer=${MAINTAINER:-gpume <gpume@gpume.invalid>}
 epoch=$(git log -1 --format=%ct) || die "packages are made from a git repository"
 SOURCE_DATE_EPOCH=$epoch
 export SOURCE_DATE_EPOCH
-version=$(date -u -d "@$epoch" +%Y.%m.%d)
 commit=$(git rev-parse --short=12 HEAD)
 if [ "$kind" != patch ]; then
     conf=$tree/obj/ffbuild/config.mak
+    [ -f "$conf" ] || die "$tree is not built: run make first"
     value() { sed -n "s/^$1=//p" "$conf" | head -n 1; }
     arch=$(value ARCH)
     arch=${arch%%_32}
@@ -48,10 +48,52 @@ if [ "$kind" != patch ]; then
     series=${series%%-*}
     system=linux
     [ -z "$suffix" ] || system=windows
+    # of FFmpeg, and when gpume was changed: a later one is greater for dpkg, too
+    release=$(cat "build/$series/src/RELEASE")
+    version=$release+gpume$(date -u -d "@$epoch" +%Y%m%d.%H%M)
 fi
 
+# sh tells only what the last command of a pipe says: others write to files here
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
+
+# source_of DIR WHAT: prints the archive that WHAT in DIR was unpacked from
+source_of() {
+    [ -s "$1/.gpume-origin" ] || die "$1 does not say what it was unpacked from: run ./configure"
+    sed -n 1p "$1/.gpume-origin" > "$tmp/origin"
+    read -r origin < "$tmp/origin"
+    [ ! -d "$origin" ] ||
+        die "$2 was built from the folder $origin; a package needs an archive of it: ./configure --ffmpeg-source=ARCHIVE"
+    [ -f "$origin" ] || die "$2 was built from $origin, which is not there any more: run ./configure again"
+    printf '%s\n' "$origin"
+}
+
+# same_source DIR OTHER WHAT: they are, but for what configure leaves there
+same_source() {
+    status=0
+    diff -rq -x .gpume-origin -x ffnvcodec.pc "$1" "$2" > "$tmp/log" || status=$?
+    [ $status = 0 ] || die "$3 was not built from $origin: $(head -n 1 "$tmp/log")"
+}
+
+# sources: finds the archives that the programs were made of, and looks whether they were
+sources() {
+    src=build/$series/src
+    ffmpeg_source=$(source_of "$src" FFmpeg)
+    origin=$ffmpeg_source
+    mkdir "$tmp/ffmpeg"
+    tar -C "$tmp/ffmpeg" --strip-components=1 -xf "$ffmpeg_source"
+    ./configure --no-install-deps --patch-only "$tmp/ffmpeg" > "$tmp/log" 2>&1 || { cat "$tmp/log" >&2; exit 1; }
+    same_source "$tmp/ffmpeg" "$src" FFmpeg
+    headers_source=
+    if [ -d build/ffnvcodec/src ] && grep -q '^CONFIG_FFNVCODEC=yes' "$conf"; then
+        headers_source=$(source_of build/ffnvcodec/src "the code for CUDA")
+        origin=$headers_source
+        mkdir "$tmp/headers"
+        tar -C "$tmp/headers" --strip-components=1 -xf "$headers_source"
+        same_source "$tmp/headers" build/ffnvcodec/src "the code for CUDA"
+    fi
+    rm -rf "$tmp/ffmpeg" "$tmp/headers"
+}
 
 # programs DIR: those that are built, without symbols
 programs() {
@@ -69,19 +111,12 @@ programs() {
     ! grep -q -E '^(CONFIG_GPL|CONFIG_NONFREE|CONFIG_VERSION3)=yes' "$conf" ||
         die "packages are under the LGPL, and $tree is not: build it without --enable-gpl, --enable-version3 and --enable-nonfree"
     if [ "$system" = linux ]; then
-        needed=$(objdump -T "$1"/* | sed -n 's/.*GLIBC_\([0-9.]*\).*/\1/p' | sort -t . -k 1,1n -k 2,2n -k 3,3n -u | tail -n 1)
+        objdump -T "$1"/* > "$tmp/symbols"
+        needed=$(sed -n 's/.*GLIBC_\([0-9.]*\).*/\1/p' "$tmp/symbols" | sort -t . -k 1,1n -k 2,2n -k 3,3n -u | tail -n 1)
         [ -n "$needed" ] || die "objdump finds no version of glibc"
         newest=$(printf '%s\n' "$needed" "$glibc" | sort -t . -k 1,1n -k 2,2n -k 3,3n | tail -n 1)
         [ "$newest" = "$glibc" ] || die "the programs need glibc $needed: build on a system with $glibc or older"
     fi
-}
-
-# documents DIR: what users read
-documents() {
-    mkdir -p "$1/doc" "$1/examples"
-    cp README.md LICENSE "$1/"
-    cp doc/*.md doc/*.texi doc/*.jpg doc/*.png "$1/doc/"
-    cp examples/* "$1/examples/"
 }
 
 # options DIR: the manual page and the completion, under share/
@@ -95,10 +130,11 @@ options() {
 dated() { find "$1" -exec touch -h -d "@$epoch" {} +; }
 
 dist() {
-    name=gpume-$version-$system-$arch
+    name=ffmpeg-gpume-$version-$system-$arch
     dir=$tmp/$name
+    sources
     programs "$dir/bin"
-    documents "$dir"
+    tools/documents.sh "$dir"
     if [ "$system" = linux ]; then
         options "$dir/share" ffmpeg
         ln -s ffmpeg "$dir/share/bash-completion/completions/ffplay"
@@ -106,13 +142,18 @@ dist() {
     mkdir -p "$dir/licenses" "$dir/source"
     cp "build/$series/src/COPYING.LGPLv2.1" "build/$series/src/LICENSE.md" "$dir/licenses/"
     # what the programs were made of, and how
-    git archive --prefix="gpume-$version/" HEAD | gzip -n9 > "$dir/source/gpume-$version.tar.gz"
-    cp build/dist/ffmpeg_"$series"*.orig.tar.* "$dir/source/"
-    for headers in build/dist/nv-codec-headers_*.orig.tar.*; do
-        [ ! -f "$headers" ] || cp "$headers" "$dir/source/"
-    done
+    git archive --prefix="gpume-$version/" -o "$tmp/source.tar" HEAD
+    gzip -n9 < "$tmp/source.tar" > "$dir/source/gpume-$version.tar.gz"
+    # by a name under which configure finds it
+    named=$(basename "$ffmpeg_source")
+    case $named in
+        ffmpeg_"$series".*.orig.tar.*|ffmpeg-"$series".*.tar.*|ffmpeg-"$series".tar.*) ;;
+        *) named=ffmpeg-$release.tar.${named##*.} ;;
+    esac
+    cp "$ffmpeg_source" "$dir/source/$named"
+    [ -z "$headers_source" ] || cp "$headers_source" "$dir/source/"
     {
-        echo "gpume $version, commit $commit"
+        echo "ffmpeg-gpume $version, gpume's commit $commit"
         echo
         echo "Programs: bin/. They are FFmpeg $series with the filters gpume, mvview, mvfps and mvdenoise, under the"
         echo "LGPL 2.1 or later (licenses/). Their source is in source/: unpack gpume-$version.tar.gz, copy the other"
@@ -122,7 +163,7 @@ dist() {
     chmod -R u+w,go-w,a+rX "$dir"
     dated "$dir"
     if [ "$system" = windows ]; then
-        (cd "$tmp" && find "$name" -type f | sort > files && TZ=UTC python3 - "$out/$name.zip" "$epoch" << 'END'
+        (cd "$tmp" && find "$name" -type f > found && sort found > files && TZ=UTC python3 - "$out/$name.zip" "$epoch" << 'END'
 import sys, time, zipfile
 with zipfile.ZipFile(sys.argv[1], 'w', zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
     for name in open('files').read().splitlines():
@@ -135,12 +176,14 @@ END
         archive=$name.zip
     else
         archive=$name.tar.xz
-        tar -C "$tmp" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$epoch" -cf - "$name" |
-            xz -9 -T1 > "$out/$archive"
+        tar -C "$tmp" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$epoch" -cf "$tmp/archive" "$name"
+        xz -9 -T1 < "$tmp/archive" > "$tmp/archive.xz"
+        chmod 644 "$tmp/archive.xz"
+        mv "$tmp/archive.xz" "$out/$archive"
     fi
     (
         cd "$out"
-        for f in gpume-"$version"-*.tar.xz gpume-"$version"-*.zip; do
+        for f in ffmpeg-gpume-"$version"-*.tar.xz ffmpeg-gpume-"$version"-*.zip; do
             [ ! -f "$f" ] || sha256sum "$f"
         done > SHA256SUMS
     )
@@ -156,55 +199,82 @@ deb() {
     esac
     dir=$tmp/deb
     package=ffmpeg-gpume
+    sources
     programs "$dir/usr/lib/$package"
     options "$dir/usr/share" $package
-    mkdir -p "$dir/usr/bin" "$dir/usr/share/man/man1" "$dir/usr/share/doc/$package" "$dir/usr/share/lintian/overrides" \
-             "$dir/DEBIAN"
-    ln -s ../lib/$package/ffmpeg "$dir/usr/bin/$package"
-    documents "$dir/usr/share/doc/$package"
-    rm "$dir/usr/share/doc/$package/LICENSE"
-    chmod 644 "$dir/usr/share/doc/$package/examples"/*
+    doc=$dir/usr/share/doc/$package
+    mkdir -p "$dir/usr/bin" "$dir/usr/share/man/man1" "$doc" "$dir/usr/share/lintian/overrides" "$dir/DEBIAN"
+    names=
+    for program in ffmpeg ffprobe ffplay; do
+        if [ -f "$dir/usr/lib/$package/$program" ]; then
+            ln -s ../lib/$package/$program "$dir/usr/bin/$program-gpume"
+            names="${names:+$names, }$program\\-gpume"
+            [ $program = ffmpeg ] || ln -s $package.1.gz "$dir/usr/share/man/man1/$program-gpume.1.gz"
+        fi
+    done
+    [ ! -f "$dir/usr/bin/ffplay-gpume" ] || ln -s $package "$dir/usr/share/bash-completion/completions/ffplay-gpume"
+    tools/documents.sh "$doc"
+    # the same text, where Debian has it
+    ln -sf ../../common-licenses/LGPL-2.1 "$doc/LICENSE"
+    mkdir "$doc/ffmpeg"
+    cp "build/$series/src/LICENSE.md" "$doc/ffmpeg/"
+    chmod 644 "$doc/examples"/*
     cat > "$dir/usr/share/man/man1/$package.1" << END
 .TH FFMPEG\-GPUME 1 "$(date -u -d "@$epoch" +%Y-%m-%d)" "gpume $version" "User Commands"
 .SH NAME
-ffmpeg\-gpume \- FFmpeg with filters that search motion, and use it
+$names \- FFmpeg with filters that search motion, and use it
 .SH SYNOPSIS
 .B ffmpeg\-gpume
 .RI [ options ]\ \-i\ input\ \-vf\ filters\ output
 .SH DESCRIPTION
-This is FFmpeg $series with the filters gpume, mvview, mvfps and mvdenoise. Its options are those of
-.BR ffmpeg (1).
+This is FFmpeg $series with the filters gpume, mvview, mvfps and mvdenoise. The options of these programs are those of
+ffmpeg, ffprobe and ffplay.
 The filters are described in
 .BR gpume (7).
 .SH EXAMPLE
 ffmpeg\-gpume \-i noisy.mkv \-vf mvdenoise output.mkv
 .SH SEE ALSO
-.BR ffmpeg (1),
 .BR gpume (7)
 END
     gzip -n9 "$dir/usr/share/man/man1/$package.1" "$dir/usr/share/man/man7/gpume.7"
-    cat > "$dir/usr/share/doc/$package/copyright" << END
+    cat > "$doc/copyright" << END
 Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: gpume
 Comment: FFmpeg $series, see https://ffmpeg.org, with the filters of gpume, commit $commit.
+ Some files of FFmpeg have licenses like those of MIT, X11 and BSD; together, all is
+ under the one below. The file ffmpeg/LICENSE.md beside this one has the details.
 
 Files: *
 Copyright: 2000-$(date -u -d "@$epoch" +%Y) the FFmpeg developers
            $(git log -1 --format=%cd --date=format:%Y) the gpume authors
 License: LGPL-2.1+
+ FFmpeg is free software; you can redistribute it and/or modify it under the
+ terms of the GNU Lesser General Public License as published by the Free Software
+ Foundation; either version 2.1 of the License, or (at your option) any later
+ version.
+ .
+ FFmpeg is distributed in the hope that it will be useful, but WITHOUT ANY
+ WARRANTY; without even the implied warranty of MERCHANTABILITY or FITNESS FOR A
+ PARTICULAR PURPOSE. See the GNU Lesser General Public License for more details.
+ .
  On Debian systems, the text of the GNU Lesser General Public License, version
  2.1, is in /usr/share/common-licenses/LGPL-2.1.
 END
     printf '%s (%s) unstable; urgency=medium\n\n  * Commit %s.\n\n -- %s  %s\n' $package "$version" \
-        "$commit" "$maintainer" "$(date -u -R -d "@$epoch")" | gzip -n9 > "$dir/usr/share/doc/$package/changelog.gz"
+        "$commit" "$maintainer" "$(date -u -R -d "@$epoch")" > "$tmp/changelog"
+    gzip -n9 < "$tmp/changelog" > "$doc/changelog.gz"
     # a build for one purpose, with FFmpeg's libraries inside
     printf '%s: embedded-library *\n' $package > "$dir/usr/share/lintian/overrides/$package"
+    # in KiB, not by the blocks of the file system here
+    find "$dir/usr" -type f -printf '%s\n' > "$tmp/sizes"
+    find "$dir/usr" ! -type f -printf '1\n' >> "$tmp/sizes"
+    installed=$(awk '{ n += int(($1 + 1023) / 1024) } END { print n }' "$tmp/sizes")
     cat > "$dir/DEBIAN/control" << END
 Package: $package
 Version: $version
 Architecture: $architecture
 Maintainer: $maintainer
-Installed-Size: $(du -sk "$dir/usr" | cut -f1)
+Installed-Size: $installed
 Depends: libc6 (>= $needed), zlib1g (>= 1:1.2.11)$([ ! -f "$dir/usr/lib/$package/ffplay" ] || echo ', libsdl2-2.0-0')
 Suggests: libcuda1, bash-completion
 Section: video
@@ -213,11 +283,11 @@ Homepage: https://ffmpeg.org
 Description: FFmpeg with filters that search motion, and use it
  The filter gpume searches motion vectors, on the CPU or an NVIDIA GPU; mvview
  draws them, mvfps interpolates frames along them, and mvdenoise takes out noise
- along them. This package may be installed beside ffmpeg: its program is
- ffmpeg-gpume.
+ along them. This package may be installed beside ffmpeg: its programs are
+ ffmpeg-gpume and ffprobe-gpume.
 END
     chmod -R u+w,go-w,a+rX "$dir"
-    (cd "$dir" && find usr -type f | sort | xargs md5sum > DEBIAN/md5sums)
+    (cd "$dir" && find usr -type f > "$tmp/found" && sort "$tmp/found" > "$tmp/files" && xargs md5sum < "$tmp/files" > DEBIAN/md5sums)
     dated "$dir"
     file=$out/${package}_${version}_$architecture.deb
     dpkg-deb --root-owner-group -Zxz --build "$dir" "$file" > /dev/null
@@ -232,13 +302,17 @@ patch_of_series() {
     cp -a "$tmp/a/." "$tmp/b/"
     ./configure --no-install-deps --patch-only "$tmp/b" > "$tmp/log" 2>&1 || { cat "$tmp/log" >&2; exit 1; }
     find "$tmp/b" \( -name '.gpume*' -o -name '*.orig' \) -exec rm -rf {} +
+    # 1: they differ
+    status=0
+    (cd "$tmp" && diff -ruN a b) > "$tmp/diff" || status=$?
+    [ "$status" = 1 ] || die "diff finds nothing, or fails"
     {
         echo "Description: avfilter: gpume, mvview, mvfps and mvdenoise"
         echo " Filters that search the motion between frames, and use it. Commit $commit of gpume."
         echo "Author: $maintainer"
         echo "Last-Update: $(date -u -d "@$epoch" +%Y-%m-%d)"
         echo "---"
-        (cd "$tmp" && diff -ruN a b) | sed -e '/^diff -ruN /d' -e 's/^\(\(---\|+++\) [^\t]*\)\t.*/\1/'
+        sed -e '/^diff -ruN /d' -e 's/^\(\(---\|+++\) [^\t]*\)\t.*/\1/' "$tmp/diff"
     } > "$name"
     # it is right if it makes the same tree
     (cd "$tmp/a" && patch -p1 -s -E < "$name")

@@ -18,7 +18,7 @@ static_assert(offsetof(GpumeChoice, own) == 64 && offsetof(GpumeChoice, bounds) 
               offsetof(GpumeChoice, depth_shift) == 156 && offsetof(GpumeChoice, cost) == 160 &&
               offsetof(GpumeChoice, sum) == 164, "pixels.asm knows the layout");
 static_assert(GPUME_AVERAGE_LINESIZE == 256, "pixels.asm knows it");
-static_assert(GPUME_PIXELS_SLACK >= 64, "what pixels.asm reads and writes");
+static_assert(GPUME_PIXELS_SLACK >= 31, "pixels.asm reads and writes 32 samples at a time");
 
 void ff_gpume_right_8_avx2(uint8_t *dst, const uint8_t *src, int n, int max);
 void ff_gpume_below_8_avx2(uint8_t *dst, void *sums, const uint8_t *const rows[6], int n, int max);

@@ -330,13 +330,13 @@ static void check_halve(void)
     report("halve");
 }
 
-/* What is written behind n samples is only slack, and no more than it may be. */
-static int wrong_row(const uint8_t *wanted, const uint8_t *found, int n)
+/* What is written behind n samples of so many bytes is only slack, and no more than it may be. */
+static int wrong_row(const uint8_t *wanted, const uint8_t *found, int n, int bytes)
 {
-    for (int i = n + GPUME_PIXELS_SLACK; i < n + 2 * GPUME_PIXELS_SLACK; i++)
+    for (int i = (n + GPUME_PIXELS_SLACK) * bytes; i < (n + 3 * GPUME_PIXELS_SLACK) * bytes; i++)
         if (found[i] != 0xa5)
             return 1;
-    return memcmp(wanted, found, n);
+    return memcmp(wanted, found, n * bytes);
 }
 
 static void check_right(void)
@@ -355,7 +355,7 @@ static void check_right(void)
                 memset(rows_out, 0xa5, sizeof(rows_out));
                 call_ref(rows_out[0], cur.data + trial, n, 255);
                 call_new(rows_out[1], cur.data + trial, n, 255);
-                if (wrong_row(rows_out[0], rows_out[1], n) || inputs_changed())
+                if (wrong_row(rows_out[0], rows_out[1], n, 1) || inputs_changed())
                     fail();
             }
         }
@@ -385,8 +385,8 @@ static void check_below(void)
                 memset(sums,     0xa5, sizeof(sums));
                 call_ref(rows_out[0], sums[0], rows, n, 255);
                 call_new(rows_out[1], sums[1], rows, n, 255);
-                if (wrong_row(rows_out[0], rows_out[1], n) ||
-                    wrong_row((uint8_t *)sums[0], (uint8_t *)sums[1], 2 * n) || inputs_changed())
+                if (wrong_row(rows_out[0], rows_out[1], n, 1) ||
+                    wrong_row((uint8_t *)sums[0], (uint8_t *)sums[1], n, 2) || inputs_changed())
                     fail();
             }
         }
@@ -413,7 +413,7 @@ static void check_centre(void)
             memset(rows_out, 0xa5, sizeof(rows_out));
             call_ref(rows_out[0], sums, n, 255);
             call_new(rows_out[1], sums, n, 255);
-            if (wrong_row(rows_out[0], rows_out[1], n))
+            if (wrong_row(rows_out[0], rows_out[1], n, 1))
                 fail();
         }
         bench_new(rows_out[1], sums, STRIDE, 255);
