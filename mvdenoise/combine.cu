@@ -167,7 +167,7 @@ static __device__ __forceinline__ void find(const MvdenoiseCudaCombineArgs &args
 }
 
 /**
- * grid:   columns of samples, MVDENOISE_CUDA_COMBINED rows for each warp, components; of a copy from GPUME_PAD before the first on
+ * grid:   columns of samples, MVDENOISE_CUDA_COMBINED rows for each warp, components; of a copy GPUME_PAD more around
  * block:  MVDENOISE_CUDA_THREADS
  * shared: none
  */
