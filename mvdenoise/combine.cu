@@ -171,7 +171,7 @@ static __device__ __forceinline__ void find(const MvdenoiseCudaCombineArgs &args
  * block:  MVDENOISE_CUDA_THREADS
  * shared: none
  */
-GPUME_KERNEL_OF(MvdenoiseCudaCombineArgs, MVDENOISE_CUDA_THREADS)
+GPUME_KERNEL_OF(MvdenoiseCudaCombineArgs, MVDENOISE_CUDA_THREADS, 6)
 {
     const MvdenoiseCudaComponent c = mvdenoise_component(args.components, blockIdx.z);
     const int sigma = ((const MvdenoiseNoise *)args.noise + blockIdx.z)->sigma, pad = args.copy ? GPUME_PAD : 0;

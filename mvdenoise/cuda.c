@@ -247,8 +247,8 @@ static av_cold int init_memory(CUDABackend *s)
         for (int k = 0; k < nb; k++)
             for (int j = 0; j < nb; j++)
                 table[((nb - 1) * most + k) * most + j] = over_time[nb - 1][k][j];
-    for (int i = 0; i < MVDENOISE_RATIOS; i++)
-        table[most * most * most + i] = mvdenoise_gain(i);
+    for (int i = 0; i <= MVDENOISE_RATIOS; i++)
+        table[most * most * most + i] = mvdenoise_gain(FFMIN(i, MVDENOISE_RATIOS - 1));
     TRY(cuMemcpyHtoDAsync(s->table.data, table, s->table.size, s->cuda.hwctx->stream), "upload tables")
     TRY(cuMemsetD8Async(s->estimate.data, 0, s->estimate.size, s->cuda.hwctx->stream), "clear an estimate")
     return 0;

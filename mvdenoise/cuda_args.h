@@ -139,8 +139,11 @@ typedef struct MvdenoiseCudaMatchArgs {
     int second;                         ///< pass
 } MvdenoiseCudaMatchArgs;
 
-/** Words of the table that the kernel of stacks reads: matrices over time of 1 to n patches, n * n each; gains. */
-#define MVDENOISE_CUDA_TABLE(n) ((n) * (n) * (n) + MVDENOISE_RATIOS)
+/**
+ * Words of the table that the kernel of stacks reads: matrices over time of 1 to n patches, n * n each; gains, of which
+ * the last one is there twice, as MvdenoiseNoise.most may have the ratio MVDENOISE_RATIOS.
+ */
+#define MVDENOISE_CUDA_TABLE(n) ((n) * (n) * (n) + MVDENOISE_RATIOS + 1)
 /** Words of gains that a block of threads keeps in the second pass. */
 #define MVDENOISE_CUDA_GAINS(n) (MVDENOISE_CUDA_STACK_THREADS * 4 * (n))
 /** Bytes of shared memory in which stacks of n patches at most are transformed: tiles, gains, the table. */

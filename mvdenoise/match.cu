@@ -64,13 +64,13 @@ static __device__ __forceinline__ void read_row(GpumeU32 v[ROW], GpumeU64 copy, 
                             gpume_select(row.odd, words[i + 2], words[i + 1]), row.shift);
 }
 
-/** Bits of samples of at most 15 bits that are 0. */
-#define UNUSED 0x80008000u
+/** Bits of inverted samples that are 0: of 16 bits, if they have at most 15, so that differences do not borrow. */
+#define UNUSED (MVDENOISE_BYTES == 1 || WIDE ? 0 : 0x80008000u)
 
-/** The rounded means of both words' samples. */
+/** The inverted rounded means of both words' samples: less the two, and half of what they differ. */
 static __device__ __forceinline__ GpumeU32 mean(GpumeU32 a, GpumeU32 b)
 {
-    return (a | b) - ((a ^ b) >> 1 & (MVDENOISE_BYTES == 1 ? 0x7f7f7f7f : 0x7fff7fff));
+    return (~(a | b) & ~UNUSED) + (((a ^ b) & (MVDENOISE_BYTES == 1 ? 0xfefefefeu : 0xfffefffeu)) >> 1);
 }
 
 /** The absolute differences of four bytes. */
@@ -86,7 +86,7 @@ static __device__ __forceinline__ GpumeU32 differences(GpumeU32 a, GpumeU32 b)
 #endif
 }
 
-/** Adds the squared differences of both words' samples; those of a are as share_patch() leaves them. */
+/** Adds the squared differences of both words' samples: a as share_patch() leaves it, b as mean() does. */
 static __device__ __forceinline__ void add_squares(Squares *sum, GpumeU32 a, GpumeU32 b)
 {
     if (MVDENOISE_BYTES == 1) {
@@ -144,14 +144,14 @@ static __device__ __forceinline__ int is_new(GpumeU32 vector, int lane)
     return is;
 }
 
-/** Leaves the patch in shared memory, of which each lane has a row. */
+/** Leaves the patch in shared memory, inverted, of which each lane has a row. */
 static __device__ __forceinline__ void share_patch(GpumeU32 *own, GpumeU64 copy, GpumeU32 at, int stride, int lane)
 {
     GpumeU32 row[ROW];
 
     read_row(row, copy, row_at(at + (GpumeU32)(stride * lane)));
     GPUME_UNROLL for (int i = 0; i < ROW; i++)
-        own[ROW * lane + i] = MVDENOISE_BYTES == 1 || WIDE ? row[i] : row[i] | UNUSED;
+        own[ROW * lane + i] = ~row[i];
 }
 
 /**
@@ -176,7 +176,7 @@ static __device__ __forceinline__ Squares compare(const GpumeU32 *own, GpumeU64 
             if (ROW == 4 || !(i & 1))
                 gpume_load4(words, own + ROW * (first + i));
             GPUME_UNROLL for (int k = 0; k < ROW; k++)
-                add_squares(&sum, words[ROW == 4 ? k : ROW * (i & 1) + k], PAIR ? mean(a[k], b[k]) : a[k]);
+                add_squares(&sum, words[ROW == 4 ? k : ROW * (i & 1) + k], PAIR ? mean(a[k], b[k]) : ~a[k] & ~UNUSED);
         }
     }
     return sum;

@@ -21,7 +21,7 @@
 /** Rows of patches that a block of threads makes, one after the other: they share samples, which are near then. */
 #define ROWS    MVDENOISE_CUDA_STACK_ROWS
 /** Blocks of threads that a multiprocessor is to have at the same time, as far as registers do for it. */
-#define RESIDENT (MOST > 5 ? 2 : SECOND ? 5 : 6)
+#define RESIDENT ((MOST > 5 ? 2 : SECOND ? 5 : 6) * 128 / THREADS)
 
 /** What a lane knows of its stack. */
 struct Stack {
@@ -242,7 +242,7 @@ static __device__ __forceinline__ void find_gains(const Stack &s, GpumeU32 *gain
         GPUME_UNROLL for (int i = 0; i < 8; i++) {
             const int value      = s.lane || k || i ? c[k][i] : 0;
             const GpumeU32 ratio = (GpumeU32)gpume_min(FFABS(value), most) * (GpumeU32)reciprocal >> 16;
-            const GpumeU32 gain  = s.gains[gpume_umin(ratio, MVDENOISE_RATIOS - 1)];
+            const GpumeU32 gain  = s.gains[ratio];
 
             pairs[i / 2] = i & 1 ? pairs[i / 2] | gain << 16 : gain;
             squares += (gain >> 7) * (gain >> 7);
