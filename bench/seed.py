@@ -160,7 +160,7 @@ def plot(results, folder):
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure, panels = plt.subplots(1, 3, figsize=(15, 5))
+    figure, panels = plt.subplots(1, 3, figsize=(15, 6))
     for axes, what in zip(panels, NAMES):
         for height, colour in zip(SIZES, ("tab:blue", "tab:orange", "tab:green", "tab:red")):
             areas = [a for w, h, a in results.cases() if w == what and h == height]
@@ -182,7 +182,8 @@ def plot(results, folder):
         axes.minorticks_off()
         axes.set_yscale("log")
         axes.grid(True, alpha=0.3)
-        axes.legend(fontsize=7)
+        # below, where it hides no point
+        axes.legend(fontsize=7, ncol=2, loc="upper center", bbox_to_anchor=(0.5, -0.12))
     axes = panels[2]
     for search, measured in results.ranks.items():
         if 1 not in measured or len(measured) < 2:
@@ -203,7 +204,7 @@ def plot(results, folder):
     axes.set_xticks([1, 2, 4, 8, 16, 32, 64], ["1", "2", "4", "8", "16", "32", "64"])
     axes.set_yticks([1, 2, 4, 8, 16, 32, 64], ["1", "2", "4", "8", "16", "32", "64"])
     axes.grid(True, alpha=0.3)
-    axes.legend(fontsize=7)
+    axes.legend(fontsize=7, ncol=2, loc="upper center", bbox_to_anchor=(0.5, -0.12))
     figure.tight_layout()
     path = os.path.join(folder, "seed-speedup.png")
     figure.savefig(path, dpi=120)
