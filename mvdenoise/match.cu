@@ -25,8 +25,8 @@ typedef GpumeU64 U64;
 
 #define WIDE (GPUME_CUDA_VARIANT == 1)
 
-template<int> struct SquaresOf { typedef GpumeU32 Squares; };
-template<> struct SquaresOf<1>      { typedef GpumeU64 Squares; };
+template<int> struct SquaresOf   { typedef GpumeU32 Squares; };
+template<> struct SquaresOf<1>  { typedef GpumeU64 Squares; };
 typedef SquaresOf<WIDE>::Squares Squares;
 
 /** Samples from which a candidate is taken, four of a number of bytes with a sign each, the first the lowest. */
