@@ -39,6 +39,17 @@ static int sample(const GpumeLayout *l, const uint8_t *row, int x)
 /** Longest side of a block in a list of vectors. */
 #define MAX_SIDE 255
 
+static uint32_t cost_of(const GpumeCostArea *a, const uint8_t *ref)
+{
+    const int i = gpume_width_index(a->w);
+    uint32_t cost;
+
+    if (gpume_width_of(i) == a->w && a->h <= GPUME_COST_ROWS)
+        return a->functions->one[i](a->cur, a->cur_linesize, ref, a->ref_linesize, a->h, UINT32_MAX);
+    ff_gpume_cost_of_parts(a, &ref, 1, &cost, UINT32_MAX);
+    return cost;
+}
+
 /* Adds a whole block of words beside each other that are samples, and whose match is inside the picture too. */
 static void add_whole_block(Sums *s, const Scene *scene, const GpumeBlockVector *v, int x, int y, int dx, int dy)
 {
@@ -46,29 +57,25 @@ static void add_whole_block(Sums *s, const Scene *scene, const GpumeBlockVector 
     const int nb = v->w * v->h;
     const uint8_t *match = gpume_layout_row(l, l->components, scene->before, y + dy) + (x + dx) * l->bytes;
     uint16_t row[MAX_SIDE] = { 0 };
-    const uint8_t *const flat = (const uint8_t *)row;
+    const uint8_t *flat = (const uint8_t *)row;
     GpumeCostArea area = {
         .functions = &scene->sad, .cur = gpume_layout_row(l, l->components, scene->after, y) + x * l->bytes,
         .cur_linesize = scene->after->linesize[l->components[0].plane],
         .ref_linesize = scene->before->linesize[l->components[0].plane],
         .sample_size = l->bytes, .w = v->w, .h = v->h,
     };
-    uint32_t cost;
     int mean;
 
-    ff_gpume_cost_of_parts(&area, &match, 1, &cost, UINT32_MAX);
-    s->cost += cost;
+    s->cost += cost_of(&area, match);
     /* the same row again and again: of zeros, the cost is the sum; of the mean, what a flat block would cost */
     area.ref_linesize = 0;
-    ff_gpume_cost_of_parts(&area, &flat, 1, &cost, UINT32_MAX);
-    mean = (2 * (uint64_t)cost + nb) / (2 * nb);
+    mean = (2 * (uint64_t)cost_of(&area, flat) + nb) / (2 * nb);
     if (l->bytes == 1)
         memset(row, mean, v->w);
     else
         for (int i = 0; i < v->w; i++)
             row[i] = mean;
-    ff_gpume_cost_of_parts(&area, &flat, 1, &cost, UINT32_MAX);
-    s->flat += cost;
+    s->flat += cost_of(&area, flat);
 }
 
 /* Adds a block's part inside the picture; its match's edge is repeated. */
