@@ -107,7 +107,7 @@ static const GpumeCost sad_##bits = {                                       \
     .four  = GPUME_COST_WIDTHS(sad_x4, bits),                               \
     .means = GPUME_COST_WIDTHS(sad_means, bits),                            \
     .around = GPUME_COST_WIDTHS(sad_around, bits),                          \
-    .least_of_four = 1,                                                     \
+    .least_of_four = 2,                                                     \
 };
 
 SAD_DEPTH(8)
