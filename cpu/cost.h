@@ -45,6 +45,18 @@ typedef void (*GpumeCostMeans)(const uint8_t *cur, ptrdiff_t cur_linesize,
                                int h, uint32_t cost[4]);
 
 /**
+ * The costs of the eight candidates that lie a quarter sample around a whole one, or around one between
+ * four whole ones, in raster order. Their samples are rounded means of two of the centre and the half
+ * samples to its left and right, above and below it: in diagonal ones, of the two half samples that are
+ * nearest, else of one and the centre.
+ * @param five the centre, left, right, above, below
+ * @param h    an even number
+ */
+typedef void (*GpumeCostAround)(const uint8_t *cur, ptrdiff_t cur_linesize,
+                                const uint8_t *const five[5], ptrdiff_t linesize,
+                                int h, uint32_t cost[8]);
+
+/**
  * A block costs what its parts cost together. From the left its columns are cut into
  * parts of 128, 64, 32, 16, 8 and 4 samples, as the binary digits of its width say, and
  * one of the 1 to 3 that remain; from the top its rows into parts of this many and one of
@@ -61,6 +73,8 @@ typedef struct GpumeCost {
     GpumeCostFour four[GPUME_NB_WIDTHS];
     /** Optional, where it is faster than to make the means first. */
     GpumeCostMeans means[GPUME_NB_WIDTHS];
+    /** Optional, where it takes no longer than means() of four. */
+    GpumeCostAround around[GPUME_NB_WIDTHS];
     int least_of_four;      ///< candidates from which on four() takes no longer than one() for each
 } GpumeCost;
 

@@ -46,6 +46,7 @@ struct GpumeSearcher {
     GpumeCostArea area;
     int width_index;                ///< of functions for the whole block; -1: there are none
     GpumeCostMeans means_of_four;   ///< or NULL
+    GpumeCostAround around;         ///< or NULL
     int least_of_four;              ///< candidates from which on GROUP are evaluated at once
 
     /** Subpel candidates: a group side by side, or one that is wider. */
@@ -68,6 +69,7 @@ static void set_block(Searcher *c, int bx, int by)
         i              = gpume_width_index(c->box.w);
         c->width_index = gpume_width_of(i) == c->box.w && c->box.h <= GPUME_COST_ROWS ? i : -1;
         c->means_of_four = c->width_index < 0 || c->box.h & 1 ? NULL : c->area.functions->means[i];
+        c->around = c->means_of_four && c->pel == 4 ? c->area.functions->around[i] : NULL;
         c->least_of_four = c->pel > 1 && c->means_of_four ? 1 :
                            c->pel == 1 && c->width_index >= 0 ? c->area.functions->least_of_four : 3;
     }
@@ -242,6 +244,55 @@ static av_always_inline void choose(Searcher *c, Best *o, unsigned mask,
                 mask &= ~((choice->penalties[k] >= o->sum) << k);
             }
         }
+    }
+}
+
+/* Whether a vector in quarters leads to whole samples, or between four of them. */
+static av_always_inline int is_centre(GpumeVector v)
+{
+    return !((v.dx | v.dy) & 1 || (v.dx ^ v.dy) & 2);
+}
+
+/* The same for those around the own vector, as a mask of the last eight; all others have been tried. */
+static av_always_inline void choose_around(Searcher *c, Best *o, unsigned mask, uint32_t bounds[NB_CANDIDATES])
+{
+    const GpumeChoice *choice = &c->choice;
+    const GpumeVector own = choice->own;
+    const int size = c->sample_size;
+    const ptrdiff_t offset = c->half_offset + (own.dy >> 2) * c->half_linesize + (own.dx >> 2) * size;
+    const uint8_t *right = c->between[2][0] + offset, *below = c->between[8][0] + offset;
+    uint64_t best = (uint64_t)o->sum << 4;
+    uint32_t cost[8];
+
+    for (unsigned rest = mask; rest; rest &= rest - 1) {
+        const int k = ff_ctz(rest);
+
+        mask &= ~((choice->penalties[8 + k] >= o->sum) << k);
+    }
+    if (!mask)
+        return;
+    if (own.dx & 2) {
+        const uint8_t *five[5] = { c->between[10][0] + offset, below, below + size, right, right + c->half_linesize };
+
+        c->around(c->area.cur, c->area.cur_linesize, five, c->half_linesize, c->box.h, cost);
+    } else {
+        const uint8_t *five[5] = { c->between[0][0] + offset, right - size, right, below - c->half_linesize, below };
+
+        c->around(c->area.cur, c->area.cur_linesize, five, c->half_linesize, c->box.h, cost);
+    }
+    memcpy(bounds + 8, cost, sizeof(cost));
+    for (; mask; mask &= mask - 1) {
+        const int i = ff_ctz(mask);
+        const uint64_t key = ((uint64_t)cost[i] + choice->penalties[8 + i]) << 4 | i;
+
+        best = FFMIN(best, key);
+    }
+    if (best >> 4 < o->sum) {
+        const int i = 8 + (best & 15);
+
+        o->sum    = best >> 4;
+        o->cost   = o->sum - choice->penalties[i];
+        o->vector = choice->vectors[i];
     }
 }
 
@@ -429,10 +480,16 @@ static av_always_inline void visit(Searcher *c, int bx, int by, int now, int pel
     if (inside && now > GPUME_NB_PHASES && !is_due(f, i, p->bw, now - GPUME_NB_PHASES))
         return;
     set_block(c, bx, by);
-    if (inside)
-        choose(c, &o, all_candidates(c, &o, &f->vectors[i], bounds, pel), bounds, pel);
-    else
+    if (inside) {
+        const unsigned mask = all_candidates(c, &o, &f->vectors[i], bounds, pel);
+        const int together = pel == 4 && c->around && mask >> 8 & (mask >> 8) - 1 && is_centre(c->choice.own);
+
+        choose(c, &o, together ? mask & 0xff : mask, bounds, pel);
+        if (together)
+            choose_around(c, &o, mask >> 8, bounds);
+    } else {
         choose(c, &o, few_candidates(c, &o, bx, by), unused, pel);
+    }
     if (!same(o.vector, f->vectors[i])) {
         f->vectors[i] = o.vector;
         f->costs[i]   = o.cost;

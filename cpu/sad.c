@@ -14,6 +14,11 @@
 #define PIXEL_8(p, x)  (p)[x]
 #define PIXEL_16(p, x) AV_RN16((p) + 2 * (x))
 
+/* Of which of five the candidates around one are the means: the centre, left, right, above, below. */
+static const uint8_t around[8][2] = {
+    { 1, 3 }, { 0, 3 }, { 2, 3 }, { 0, 1 }, { 0, 2 }, { 1, 4 }, { 0, 4 }, { 2, 4 },
+};
+
 /* A row at a time: the sum is compared with limit where it is cheap to. */
 #define SAD_WIDTH(bits, width)                                              \
 static uint32_t sad_##bits##_##width(const uint8_t *cur,                    \
@@ -68,22 +73,41 @@ static void sad_means_##bits##_##width(const uint8_t *cur,                  \
     }                                                                       \
 }
 
+/* Defines the costs of the eight candidates a quarter sample around one. */
+#define SAD_AROUND(bits, width)                                             \
+static void sad_around_##bits##_##width(const uint8_t *cur,                 \
+                                        ptrdiff_t cur_linesize,             \
+                                        const uint8_t *const five[5],       \
+                                        ptrdiff_t linesize, int h,          \
+                                        uint32_t sad[8])                    \
+{                                                                           \
+    for (int i = 0; i < 8; i += 4) {                                        \
+        const uint8_t *pairs[8];                                            \
+                                                                            \
+        for (int j = 0; j < 8; j++)                                         \
+            pairs[j] = five[around[i + j / 2][j & 1]];                      \
+        sad_means_##bits##_##width(cur, cur_linesize, pairs, linesize, h,   \
+                                   sad + i);                                \
+    }                                                                       \
+}
+
 #define SAD_DEPTH(bits)                                                     \
-SAD_WIDTH(bits, 1) SAD_MEANS(bits, 1)                                       \
-SAD_WIDTH(bits, 2) SAD_MEANS(bits, 2)                                       \
-SAD_WIDTH(bits, 3) SAD_MEANS(bits, 3)                                       \
-SAD_WIDTH(bits, 4) SAD_MEANS(bits, 4)                                       \
-SAD_WIDTH(bits, 8) SAD_MEANS(bits, 8)                                       \
-SAD_WIDTH(bits, 16) SAD_MEANS(bits, 16)                                     \
-SAD_WIDTH(bits, 32) SAD_MEANS(bits, 32)                                     \
-SAD_WIDTH(bits, 64) SAD_MEANS(bits, 64)                                     \
-SAD_WIDTH(bits, 128) SAD_MEANS(bits, 128)                                   \
+SAD_WIDTH(bits, 1) SAD_MEANS(bits, 1) SAD_AROUND(bits, 1)                   \
+SAD_WIDTH(bits, 2) SAD_MEANS(bits, 2) SAD_AROUND(bits, 2)                   \
+SAD_WIDTH(bits, 3) SAD_MEANS(bits, 3) SAD_AROUND(bits, 3)                   \
+SAD_WIDTH(bits, 4) SAD_MEANS(bits, 4) SAD_AROUND(bits, 4)                   \
+SAD_WIDTH(bits, 8) SAD_MEANS(bits, 8) SAD_AROUND(bits, 8)                   \
+SAD_WIDTH(bits, 16) SAD_MEANS(bits, 16) SAD_AROUND(bits, 16)                \
+SAD_WIDTH(bits, 32) SAD_MEANS(bits, 32) SAD_AROUND(bits, 32)                \
+SAD_WIDTH(bits, 64) SAD_MEANS(bits, 64) SAD_AROUND(bits, 64)                \
+SAD_WIDTH(bits, 128) SAD_MEANS(bits, 128) SAD_AROUND(bits, 128)             \
                                                                             \
 static const GpumeCost sad_##bits = {                                       \
     .one   = GPUME_COST_WIDTHS(sad, bits),                                  \
     .four  = GPUME_COST_WIDTHS(sad_x4, bits),                               \
     .means = GPUME_COST_WIDTHS(sad_means, bits),                            \
-    .least_of_four = 1,                                                     \
+    .around = GPUME_COST_WIDTHS(sad_around, bits),                          \
+    .least_of_four = 2,                                                     \
 };
 
 SAD_DEPTH(8)

@@ -5,9 +5,11 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "libavutil/common.h"
 
+#include "libavfilter/gpume/cpu/cost.h"
 #include "libavfilter/gpume/mvfps/arithmetic.h"
 #include "libavfilter/gpume/mvfps/scene.h"
 
@@ -22,6 +24,7 @@ typedef struct Scene {
     const GpumeLayout *l;
     const AVFrame *before, *after;
     const GpumeCellField *past;
+    GpumeCost sad;              ///< where words are samples
     int across, nb;             ///< squares: blocks where there are no vectors
     Sums sums[NB_PARTS];       ///< of parts that were done together, the first's
     MvfpsLights lights[NB_PARTS];
@@ -31,6 +34,48 @@ static int sample(const GpumeLayout *l, const uint8_t *row, int x)
 {
     x *= l->components[0].step;
     return l->bytes == 1 ? row[x] : ((const uint16_t *)row)[x] >> l->shift;
+}
+
+/** Longest side of a block in a list of vectors. */
+#define MAX_SIDE 255
+
+static uint32_t cost_of(const GpumeCostArea *a, const uint8_t *ref)
+{
+    const int i = gpume_width_index(a->w);
+    uint32_t cost;
+
+    if (gpume_width_of(i) == a->w && a->h <= GPUME_COST_ROWS)
+        return a->functions->one[i](a->cur, a->cur_linesize, ref, a->ref_linesize, a->h, UINT32_MAX);
+    ff_gpume_cost_of_parts(a, &ref, 1, &cost, UINT32_MAX);
+    return cost;
+}
+
+/* Adds a whole block of words beside each other that are samples, and whose match is inside the picture too. */
+static void add_whole_block(Sums *s, const Scene *scene, const GpumeBlockVector *v, int x, int y, int dx, int dy)
+{
+    const GpumeLayout *l = scene->l;
+    const int nb = v->w * v->h;
+    const uint8_t *match = gpume_layout_row(l, l->components, scene->before, y + dy) + (x + dx) * l->bytes;
+    uint16_t row[MAX_SIDE] = { 0 };
+    const uint8_t *flat = (const uint8_t *)row;
+    GpumeCostArea area = {
+        .functions = &scene->sad, .cur = gpume_layout_row(l, l->components, scene->after, y) + x * l->bytes,
+        .cur_linesize = scene->after->linesize[l->components[0].plane],
+        .ref_linesize = scene->before->linesize[l->components[0].plane],
+        .sample_size = l->bytes, .w = v->w, .h = v->h,
+    };
+    int mean;
+
+    s->cost += cost_of(&area, match);
+    /* the same row again and again: of zeros, the cost is the sum; of the mean, what a flat block would cost */
+    area.ref_linesize = 0;
+    mean = (2 * (uint64_t)cost_of(&area, flat) + nb) / (2 * nb);
+    if (l->bytes == 1)
+        memset(row, mean, v->w);
+    else
+        for (int i = 0; i < v->w; i++)
+            row[i] = mean;
+    s->flat += cost_of(&area, flat);
 }
 
 /* Adds a block's part inside the picture; its match's edge is repeated. */
@@ -45,6 +90,12 @@ static void add_block(Sums *s, const Scene *scene, const GpumeBlockVector *v)
     uint64_t sum = 0;
     int mean;
 
+    if (!l->shift && l->components[0].step == 1 &&
+        x1 - x0 == v->w && y1 - y0 == v->h &&
+        x0 + dx >= 0 && x1 + dx <= l->w && y0 + dy >= 0 && y1 + dy <= l->h) {
+        add_whole_block(s, scene, v, x0, y0, dx, dy);
+        return;
+    }
     for (int y = y0; y < y1; y++) {
         const uint8_t *a = gpume_layout_row(l, l->components, scene->after, y);
         const uint8_t *b = gpume_layout_row(l, l->components, scene->before, av_clip(y + dy, 0, l->h - 1));
@@ -143,6 +194,7 @@ double ff_mvfps_scene_figure(const GpumeLayout *l, const AVFrame *before, const 
 
     init_scene(&s, l, before, after);
     s.past = past;
+    ff_gpume_sad_init(&s.sad, 8 * l->bytes);
     run_parts(&s, add_parts, scheduler);
     for (int i = 0; i < NB_PARTS; i++) {
         cost += s.sums[i].cost;

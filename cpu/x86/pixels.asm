@@ -294,7 +294,16 @@ INIT_YMM avx2
 ; unsigned candidates(GpumeChoice *choice)
 cglobal gpume_candidates, 1, 1, 16, choice
     vpbroadcastd m0, [choiceq+OWN]
-    movu        m8, [choiceq+NEIGHBOURS]
+    ; one by one: they were just written so, and are still on their way to memory
+    movd       xm8, [choiceq+NEIGHBOURS]
+    movd       xm1, [choiceq+NEIGHBOURS+16]
+    pinsrd     xm8, [choiceq+NEIGHBOURS+ 4], 1
+    pinsrd     xm1, [choiceq+NEIGHBOURS+20], 1
+    pinsrd     xm8, [choiceq+NEIGHBOURS+ 8], 2
+    pinsrd     xm1, [choiceq+NEIGHBOURS+24], 2
+    pinsrd     xm8, [choiceq+NEIGHBOURS+12], 3
+    pinsrd     xm1, [choiceq+NEIGHBOURS+28], 3
+    vinserti128 m8, m8, xm1, 1
     paddw      m11, m0, [around]
     movu [choiceq+AROUND], m11
 

@@ -270,6 +270,106 @@ cglobal gpume_sad_means_8_%1, 6, 15, 8, cur, curstride, pair0, stride, h, sad, \
     RET
 %endmacro
 
+; LOAD_ROWS dst, pointer: a row, or two narrower than a register
+%macro LOAD_ROWS 2
+%if BYTES == 4
+    movd       xm%1, [%2+rowq]
+    pinsrd     xm%1, [%2+belowq], 1
+%elif BYTES == 8
+    movq       xm%1, [%2+rowq]
+    movhps     xm%1, [%2+belowq]
+%elif PAIRS
+    movu       xm%1, [%2+rowq]
+    vinserti128 m%1, m%1, [%2+belowq], 1
+%else
+    movu        m%1, [%2+rowq+OFFSET]
+%endif
+%endmacro
+
+; AROUND_ONE sum, two of the five
+%macro AROUND_ONE 3
+    pavgb        m6, m%2, m%3
+    psadbw       m6, m0
+    paddd       m%1, m6
+%endmacro
+
+; SUM_FOUR_QWORDS where to, sums of psadbw in 4 registers, the first of which is xm%2 then
+%macro SUM_FOUR_QWORDS 5
+    psllq       m%3, 32
+    psllq       m%5, 32
+    por         m%2, m%3
+    por         m%4, m%5
+    punpckhqdq  m%3, m%2, m%4
+    punpcklqdq  m%2, m%4
+    paddd       m%2, m%3
+%if mmsize == 32
+    vextracti128 xm%3, m%2, 1
+    paddd      xm%2, xm%3
+%endif
+    movu       [%1], xm%2
+%endmacro
+
+; SAD_AROUND width: of 8 bits; rows narrower than a register are taken two at a time
+%macro SAD_AROUND 1
+%assign BYTES %1
+%assign PAIRS BYTES < mmsize
+
+; void sad_around(const uint8_t *cur, ptrdiff_t cur_linesize, const uint8_t *const five[5],
+;                 ptrdiff_t linesize, int h, uint32_t cost[8]), h is even
+cglobal gpume_sad_around_8_%1, 6, 12, 16, cur, curstride, centre, stride, h, sad, left, right, above, under, row, below
+    mov       leftq, [centreq+gprsize]
+    mov      rightq, [centreq+gprsize*2]
+    mov      aboveq, [centreq+gprsize*3]
+    mov      underq, [centreq+gprsize*4]
+    mov     centreq, [centreq]
+    xor        rowd, rowd
+%if PAIRS
+    mov      belowq, strideq
+    add     strideq, strideq
+%endif
+%assign SUM 8
+%rep 8
+    pxor     m%[SUM], m%[SUM]
+%assign SUM SUM + 1
+%endrep
+.loop:
+%assign OFFSET 0
+%rep (BYTES + mmsize - 1) / mmsize
+%if PAIRS
+    LOAD_TWO      0, 6, curq, curstrideq
+%else
+    movu         m0, [curq+OFFSET]
+%endif
+    LOAD_ROWS     1, centreq
+    LOAD_ROWS     2, leftq
+    LOAD_ROWS     3, rightq
+    LOAD_ROWS     4, aboveq
+    LOAD_ROWS     5, underq
+    AROUND_ONE    8, 2, 4
+    AROUND_ONE    9, 1, 4
+    AROUND_ONE   10, 3, 4
+    AROUND_ONE   11, 1, 2
+    AROUND_ONE   12, 1, 3
+    AROUND_ONE   13, 2, 5
+    AROUND_ONE   14, 1, 5
+    AROUND_ONE   15, 3, 5
+%assign OFFSET OFFSET + mmsize
+%endrep
+    add        rowq, strideq
+%if PAIRS
+    lea        curq, [curq+2*curstrideq]
+    add      belowq, strideq
+    sub          hd, 2
+%else
+    add        curq, curstrideq
+    dec          hd
+%endif
+    jg .loop
+    SUM_FOUR_QWORDS sadq,     8,  9, 10, 11
+    SUM_FOUR_QWORDS sadq+16, 12, 13, 14, 15
+    RET
+%endmacro
+
 ; SAD_NARROW bits: at most 16 bytes in two rows
 %macro SAD_NARROW 1
     SAD %1,   4
@@ -301,13 +401,19 @@ INIT_XMM avx2
 SAD_NARROW  8
 SAD_NARROW 16
 SAD_MEANS   4
+SAD_AROUND   4
 SAD_MEANS   8
+SAD_AROUND   8
 INIT_YMM avx2
 SAD_WIDE    8
 SAD_WIDE   16
 SAD_MEANS  16
+SAD_AROUND  16
 SAD_MEANS  32
+SAD_AROUND  32
 SAD_MEANS  64
+SAD_AROUND  64
 SAD_MEANS 128
+SAD_AROUND 128
 %endif
 %endif

@@ -42,7 +42,12 @@ void ff_gpume_sad_means_8_##width##_avx2(const uint8_t *cur,                \
                                          ptrdiff_t cur_linesize,            \
                                          const uint8_t *const pairs[8],     \
                                          ptrdiff_t linesize, int h,         \
-                                         uint32_t cost[4]);
+                                         uint32_t cost[4]);          \
+void ff_gpume_sad_around_8_##width##_avx2(const uint8_t *cur,               \
+                                          ptrdiff_t cur_linesize,           \
+                                          const uint8_t *const five[5],     \
+                                          ptrdiff_t linesize, int h,        \
+                                          uint32_t cost[8]);
 MEANS(  4)
 MEANS(  8)
 MEANS( 16)
@@ -62,7 +67,9 @@ MEANS(128)
     SET(7, bits,  64, opt)                                                  \
     SET(8, bits, 128, opt)
 
-#define SET_MEANS(i, width) cost->means[i] = ff_gpume_sad_means_8_##width##_avx2;
+#define SET_MEANS(i, width)                                                 \
+    cost->means[i]  = ff_gpume_sad_means_8_##width##_avx2;                  \
+    cost->around[i] = ff_gpume_sad_around_8_##width##_avx2;
 
 av_cold void ff_gpume_sad_init_x86(GpumeCost *cost, int depth)
 {
@@ -80,6 +87,7 @@ av_cold void ff_gpume_sad_init_x86(GpumeCost *cost, int depth)
             SET_ALL(16, avx2)
             /* to make the means first is faster than plain C */
             memset(cost->means, 0, sizeof(cost->means));
+            memset(cost->around, 0, sizeof(cost->around));
         } else {
             SET_ALL(8, avx2)
             SET_MEANS(3,   4)

@@ -268,6 +268,51 @@ static void check_means(const char *name, CostInit init)
     report("%s_means", name);
 }
 
+static void check_around(const char *name, CostInit init)
+{
+    declare_func(void, const uint8_t *cur, ptrdiff_t cur_linesize,
+                 const uint8_t *const five[5], ptrdiff_t linesize, int h, uint32_t cost[8]);
+
+    for (int i = gpume_width_index(4); i < GPUME_NB_WIDTHS; i++) {
+        const int width = gpume_width_of(i);
+        const uint8_t *five[5];
+        uint32_t sum[8], found[10];
+        GpumeCost cost;
+
+        init(&cost, 8);
+        if (!check_func(cost.around[i], "gpume_%s_around_8_%d", name, width))
+            continue;
+        for (int kind = 0; kind < NB_KINDS; kind++) {
+            fill(kind, 8);
+            for (int trial = 0; trial < TRIALS; trial++) {
+                const int h = (height_of(trial) + 1) & ~1;
+                ptrdiff_t cur_linesize, linesize;
+                const uint8_t *c = rows_of(&cur, h, &cur_linesize);
+
+                five[0] = rows_of(&ref, h, &linesize);
+                for (int k = 1; k < 5; k++) {
+                    ptrdiff_t other;
+
+                    do
+                        five[k] = rows_of(&ref, h, &other);
+                    while (other != linesize);
+                }
+                memset(found, 0xa5, sizeof(found));
+                call_ref(c, cur_linesize, five, linesize, h, sum);
+                call_new(c, cur_linesize, five, linesize, h, found + 1);
+                if (memcmp(found + 1, sum, sizeof(sum)) || found[0] != 0xa5a5a5a5 ||
+                    found[9] != 0xa5a5a5a5 || inputs_changed())
+                    fail();
+            }
+        }
+        fill(REALISTIC, 8);
+        for (int k = 0; k < 5; k++)
+            five[k] = ref.data + 1 + k;
+        bench_new(cur.data, STRIDE, five, STRIDE, GPUME_COST_ROWS, sum);
+    }
+    report("%s_around", name);
+}
+
 /* Rows of samples, and what comes of them with the slack that is allowed. */
 static uint8_t rows_out[2][4 * STRIDE];
 
@@ -1422,6 +1467,7 @@ void checkasm_check_vf_gpume(void)
         check_average(depths[i]);
     }
     check_means("sad", ff_gpume_sad_init);
+    check_around("sad", ff_gpume_sad_init);
     check_halve();
     check_right();
     check_below();
