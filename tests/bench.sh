@@ -58,5 +58,16 @@ for encoder in libx264 mpeg4; do
     check "bench-denoise/table-$encoder" "no row in the table" \
         grep -q "^| 10 | $encoder | mvdenoise | -[0-9.]* % | +[0-9.]* dB | [0-9.]* dB | [0-9.]* s | [0-9.]* s |$" "$work/log"
 done
+# coded ENCODER METHOD: the PSNR behind this encoder
+coded() {
+    awk -F, -v e="$1" -v m="$2" '$3 == e && $4 == m && /,psnr,/ { print $NF }' "$work/out/coded.csv"
+}
+for encoder in libx264 mpeg4; do
+    better "behind-$encoder" "$(coded $encoder mvdenoise)" "$(coded $encoder noisy)" 0.2
+    # shellcheck disable=SC2016  # awk's
+    check "bench-denoise/table-behind-$encoder" "no row in the table" \
+        awk -v e="-c:v $encoder " '/ behind -c:v / { here = index($0, e) }
+            here && /^\| mvdenoise \| [0-9.]+ \|/ { found = 1 } END { exit !found }' "$work/log"
+done
 # shellcheck disable=SC2016  # backquotes of Markdown
 check bench-denoise/table "no row in the table" grep -q '^| nlmeans | [0-9.]* | [0-9.]* |.* `nlmeans=.*` |$' "$work/log"

@@ -4,8 +4,8 @@
 # device memory taken by another process, a truncated file, a signal while searches are in
 # flight. Each run must end with the right exit code and with complete files.
 #
-# usage: gpu-reliability.sh RESULTS GPU_DIR [beside|alone]     (GPU_DIR: prepared by tests/gpu.sh)
-#   beside: what other work on the GPU does not disturb; alone: the rest; default: all
+# usage: gpu-reliability.sh RESULTS GPU_DIR [beside|alone|PART]     (GPU_DIR: prepared by tests/gpu.sh)
+#   beside: what other work on the GPU does not disturb; alone: the rest; PART: one of the functions below; default: all
 # QUICK=1 shortens the run. To try it without a decoder on the device, GPUME_HW gives the
 # options before the input and GPUME_UP the filters before gpume.
 
@@ -79,8 +79,10 @@ many_streams() {
 memory_over_time() {
     frames=100000 times=100
     [ -z "${QUICK-}" ] || frames=4000 times=40
-    for long in "-long $frames" "-long $frames -behind mvview,mvfps" "-teardown $times" \
-                "-teardown $times -behind mvview,mvfps" "-changes $times"; do
+    # what mvdenoise makes takes longer
+    for long in "-long $frames" "-long $frames -behind mvview,mvfps" "-long $((frames / 4)) -behind mvdenoise,mvfps" \
+                "-teardown $times" "-teardown $times -behind mvview,mvfps" "-teardown $times -behind mvdenoise" \
+                "-changes $times"; do
         # shellcheck disable=SC2086
         check "gpu-memory/$long" "see $top/build/results/gpu-memory.log" sh -c "timeout 900 \
             ./libavfilter/tests/gpume_soak -backends cuda,frames $long > '$top/build/results/gpu-memory.log' 2>&1"
@@ -88,9 +90,94 @@ memory_over_time() {
     done
 }
 
-# Another process takes nearly all memory: right vectors, or an error and no file.
+# What mvdenoise makes behind a search: on the CPU, and on the device for what follows ${up}.
+denoised=gpume=algo=hme:block=8:dir=both:refs=2
+on_host=$denoised:backend=cpu,format=nv12,mvdenoise
+on_device=$denoised:backend=cuda,mvdenoise,hwdownload,format=nv12
+
+# Four mvdenoise in one process and two processes beside it; streams of two sizes, one after the other, so that the
+# graph is made again; a truncated file; a signal. The pictures are those of the CPU.
+denoising() {
+    host -i "$clip" -vf "$on_host" -f framecrc "$tmp/cpu"
+    for i in 5 6; do
+        device -i "$clip" -vf "$up$on_device" -f framecrc "$tmp/d$i" 2> "$tmp/log$i" &
+        echo $! > "$tmp/pid$i"
+    done
+    device -i "$clip" -filter_complex "[0:v]${up}split=4[a][b][c][d];
+        [a]${on_device}[e];[b]${on_device}[f];[c]${on_device}[g];[d]${on_device}[h]" -map '[e]' -f framecrc "$tmp/d1" \
+        -map '[f]' -f framecrc "$tmp/d2" -map '[g]' -f framecrc "$tmp/d3" -map '[h]' -f framecrc "$tmp/d4" 2> "$tmp/log"
+    for i in 5 6; do
+        wait "$(cat "$tmp/pid$i")"
+    done
+    for i in 1 2 3 4 5 6; do
+        check "denoising/at-once-$i" "other pictures: $(cat "$tmp/log" "$tmp"/log? | tail -n 1)" \
+            eval "[ \"\$(grep -c '^0,' '$tmp/cpu')\" -gt 10 ] && cmp -s '$tmp/cpu' '$tmp/d$i'"
+    done
+
+    # the end of a loop is not that of the clip
+    lines=$(($(grep -c . "$tmp/cpu") - 2))
+    # shellcheck disable=SC2086
+    ./ffmpeg -hide_banner -nostdin -loglevel error $hw -stream_loop -1 -i "$clip" -vf "$up$on_device" \
+        -flush_packets 1 -f framecrc "$tmp/d" > "$tmp/log" 2>&1 &
+    pid=$!
+    tries=0
+    while [ $tries -lt 600 ] && ! sed -n $((lines + 4))p "$tmp/d" 2>/dev/null | grep -q .; do
+        sleep 0.1
+        tries=$((tries + 1))
+    done
+    kill -INT $pid
+    status=0
+    wait $pid || status=$?
+    head -n $lines "$tmp/cpu" > "$tmp/cpu-start"
+    head -n $lines "$tmp/d" > "$tmp/start"
+    check denoising/interrupted "status $status: $(tail -n 1 "$tmp/log")" \
+        eval "[ $status = 255 ] && cmp -s '$tmp/cpu-start' '$tmp/start'"
+    rm -f "$tmp"/*
+
+    # where the size changes, ffmpeg makes a new graph and drops what the old one keeps: what comes out is right, and
+    # all of the second size does
+    for name in "$clip" "$gpu/clips/carphone_pristine.mp4"; do
+        host -i "$name" -map 0:v:0 -c copy -frames:v 12 -f h264 - >> "$tmp/sizes.h264"
+        [ -e "$tmp/first.h264" ] || cp "$tmp/sizes.h264" "$tmp/first.h264"
+    done
+    for name in first sizes; do
+        host -i "$tmp/$name.h264" -vf "$on_host" -fps_mode passthrough -f framecrc "$tmp/$name"
+    done
+    grep -h '^0,' "$tmp/first" "$tmp/sizes" | sort -u > "$tmp/cpu"
+    device -i "$tmp/sizes.h264" -vf "$up$on_device" -fps_mode passthrough -f framecrc - 2> "$tmp/log" | grep '^0,' > "$tmp/d"
+    check denoising/sizes "other pictures: $(tail -n 1 "$tmp/log")" \
+        eval "[ \"\$(grep -c . '$tmp/cpu')\" = 24 ] && [ \"\$(awk -F, '\$2 >= 12' '$tmp/d' | grep -c .)\" = 12 ] &&
+              ! grep -vxFf '$tmp/cpu' '$tmp/d'"
+    rm -f "$tmp"/*
+
+    size=$(wc -c < "$clip")
+    for part in 50 90; do
+        head -c $((size * part / 100)) "$clip" > "$tmp/broken.mkv"
+        status=0
+        device -i "$tmp/broken.mkv" -vf "$up$on_device" -f framecrc "$tmp/d" > "$tmp/log" 2>&1 || status=$?
+        device -i "$tmp/broken.mkv" -vf "${up}hwdownload,format=nv12,$on_host" -f framecrc "$tmp/cpu" > /dev/null 2>&1
+        check "denoising/broken-$part" "status $status: $(tail -n 1 "$tmp/log")" \
+            eval "[ $status = 0 ] && [ \"\$(grep -c '^0,' '$tmp/d')\" -gt 2 ] && cmp -s '$tmp/cpu' '$tmp/d'"
+        rm -f "$tmp"/*
+    done
+}
+
+# after_hog NAME STATUS EXPECTED MADE: with status 0 the right file; else an error status, but not that of a signal
+# or a timeout, and a message
+after_hog() {
+    if [ "$2" = 0 ]; then
+        check "little-memory/$1" "the files differ" cmp -s "$3" "$4"
+    else
+        check "little-memory/$1" "status $2: $(tail -n 1 "$tmp/log")" \
+            eval "{ [ $2 -lt 124 ] || [ $2 -ge 160 ]; } && [ -z \"\$(unfinished)\" ] &&
+                  grep -qi -e memory -e 'could not' -e error '$tmp/log'"
+    fi
+}
+
+# Another process takes nearly all memory: right vectors and pictures, or an error and no file.
 little_memory() {
     host -i "$clip" -vf gpume=algo=ds:backend=cpu:mv_file=- -f null - > "$tmp/cpu"
+    host -i "$clip" -vf "$on_host" -f framecrc "$tmp/denoised"
     for left in 4096 1024 512 256 64 16; do
         ./libavfilter/tests/gpume_soak -hog $left > "$tmp/hog" 2>&1 &
         hog=$!
@@ -106,22 +193,20 @@ little_memory() {
         status=0
         device -i "$clip" -vf "${up}gpume=algo=ds:backend=cuda:async_depth=4:mv_file=$tmp/v.csv" -f null - \
             > "$tmp/log" 2>&1 || status=$?
-        # an error status, but not that of a signal or a timeout
-        if [ $status = 0 ]; then
-            check "little-memory/$left" "the files differ" cmp -s "$tmp/v.csv" "$tmp/cpu"
-        else
-            check "little-memory/$left" "status $status: $(tail -n 1 "$tmp/log")" \
-                eval "{ [ $status -lt 124 ] || [ $status -ge 160 ]; } && [ ! -e '$tmp/v.csv' ] &&
-                      [ -z \"\$(unfinished)\" ] &&
-                      grep -qi -e memory -e 'could not' -e error '$tmp/log'"
-        fi
-        say "$left MiB left: ffmpeg ends with $status"
+        after_hog "$left" $status "$tmp/cpu" "$tmp/v.csv"
+        [ $status = 0 ] || check "little-memory/$left-absent" "there is a file" test ! -e "$tmp/v.csv"
+        denoised_status=0
+        device -i "$clip" -vf "$up$on_device" -f framecrc "$tmp/d" > "$tmp/log" 2>&1 || denoised_status=$?
+        after_hog "denoised-$left" $denoised_status "$tmp/denoised" "$tmp/d"
+        say "$left MiB left: ffmpeg ends with $status, with mvdenoise with $denoised_status"
         kill $hog
         wait $hog 2>/dev/null
-        rm -f "$tmp/v.csv"
+        rm -f "$tmp/v.csv" "$tmp/d"
     done
     device -i "$clip" -vf "${up}gpume=algo=ds:backend=cuda:mv_file=$tmp/v.csv" -f null -
     check little-memory/after "vectors differ" cmp -s "$tmp/v.csv" "$tmp/cpu"
+    device -i "$clip" -vf "$up$on_device" -f framecrc "$tmp/d"
+    check little-memory/denoised-after "pictures differ" cmp -s "$tmp/d" "$tmp/denoised"
     rm -f "$tmp"/*
 }
 
@@ -171,13 +256,19 @@ interrupted() {
     done
 }
 
-parts=${3-all}
-if [ "$parts" != alone ]; then
+beside() {
     many_streams
     broken_files
     interrupted
-fi
-if [ "$parts" != beside ]; then
+    denoising
+}
+
+alone() {
     memory_over_time
     little_memory
-fi
+}
+
+case ${3-all} in
+    all) beside; alone ;;
+    *)   "$3" ;;
+esac

@@ -12,7 +12,7 @@
 #   CROP           of these the middle part of at most this size [640x360]; rates are those of whole frames
 #   SIGMAS         of the noise, in 8-bit samples [5 10 20 40]
 #   METHODS        names in denoise.py, separated by commas [all]
-#   ENCODERS       names in gain.py, separated by commas [all]; none
+#   ENCODERS       names in gain.py and coded.py, separated by commas [all]; none
 #   BENCH_RUNS     runs of each measurement of time [3]; 0: none
 #   QUICK          1: few frames and methods, one sigma, one run
 #   METER          ffmpeg with libvmaf that compares pictures [that of BIN_DIR, with libvmaf or without]
@@ -107,7 +107,9 @@ fi
 # shellcheck disable=SC2086  # names without spaces
 "$python" bench/denoise/denoise.py --ffmpeg "$program" --meter "$meter" $vmaf --out "$out" --runs "$runs" \
     --sigmas "$sigmas" ${methods:+--methods "$methods"} $clips
+[ "${gain:-none}" != none ] || exit 0
 # shellcheck disable=SC2086
-[ "${gain:-none}" = none ] ||
-    "$python" bench/denoise/gain.py --ffmpeg "$program" --out "$out" --runs "$runs" --sigmas "$sigmas" \
-        --encoders "$gain" $clips
+"$python" bench/denoise/gain.py --ffmpeg "$program" --out "$out" --runs "$runs" --sigmas "$sigmas" --encoders "$gain" $clips
+# shellcheck disable=SC2086,SC2046
+"$python" bench/denoise/coded.py --ffmpeg "$program" --meter "$meter" $vmaf --out "$out" --sigmas "$sigmas" \
+    --encoders "$gain" ${methods:+--methods "$methods"} $(echo " $clips" | sed 's/ --whole [^ ]*//')

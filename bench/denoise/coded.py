@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Has filters take noise out of clips that were encoded with it, and compares with the clips without noise.
+
+Most noise that users meet has been through an encoder, which blurs it and leaves other errors: it is no
+longer white. Clips, noise, settings and figures are as in denoise.py. Each filter but mvdenoise gets the
+value of its main parameter with the highest PSNR behind that encoder.
+"""
+
+import argparse
+import csv
+import os
+import statistics
+import sys
+
+import numpy as np
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from denoise import COLUMNS, Clip, OURS, SPATIAL, Tuned, methods_of, compare, tune  # noqa: E402
+from fps import Failed, cell, run  # noqa: E402
+
+# name: options with which much of the noise is left
+ENCODERS = {
+    "libx264": "-c:v libx264 -preset medium -crf 24",
+    "mpeg4": "-c:v mpeg4 -q:v 6",
+}
+# the most used, the best of FFmpeg's and of MVTools, and ours
+METHODS = ["hqdn3d", "nlmeans", "fftdnoiz", "MVTools Degrain6", "mvdenoise radius=1", "mvdenoise"]
+
+
+class CodedClip(Clip):
+    """A clip whose noise has been through an encoder."""
+
+    def __init__(self, text, encoder, args):
+        super().__init__(args.out, text)
+        self.encoder, self.ffmpeg = encoder, args.ffmpeg
+
+    def noisy(self, sigma):
+        path = f"{self.folder}/{self.name}-{sigma:g}-{self.encoder}.yuv"
+        if not os.path.exists(path):
+            coded = f"{self.folder}/coded.nut"
+            run(self.ffmpeg, "-v", "error", "-nostdin", "-y", *self.input(super().noisy(sigma)),
+                *ENCODERS[self.encoder].split(), "-f", "nut", coded)
+            run(self.ffmpeg, "-v", "error", "-nostdin", "-y", "-i", coded, "-fps_mode", "passthrough",
+                "-f", "rawvideo", path)
+            if os.path.getsize(path) != self.frames * self.frame_size:
+                raise Failed("frames were lost")
+        return path
+
+
+def measure(args, encoder, clips):
+    """Rows of clip, method, setting, metric and value."""
+    rows = []
+    for clip in clips:
+        noisy = np.fromfile(clip.noisy(args.sigma), np.uint8)
+        rows += [(clip.name, "noisy", "", *item) for item in compare(clip, noisy, args).items()]
+    for method in args.found:
+        try:
+            v = None
+            if method.name not in OURS:
+                tuned_on = [c.fewer([args.sigma], 4) for c in clips] if method.name in SPATIAL else clips
+                v = args.tuned.value(f"{method.name} behind {encoder}", args.sigma,
+                                     lambda: tune(method, tuned_on, args.sigma))
+            made = []
+            for clip in clips:
+                figures = compare(clip, method.samples(clip, clip.noisy(args.sigma), v), args)
+                made += [(clip.name, method.name, method.setting(v), *item) for item in figures.items()]
+        except Failed as e:
+            print(f"left out: {method.name} behind {encoder}: {e}")
+            continue
+        rows += made
+        print(f"behind {encoder:8s} {method.name:20s} " + "  ".join(
+            f"{name} {value:.4g}" for name, _, _, metric, value in made if metric == "psnr"), flush=True)
+    return rows
+
+
+def print_table(args, encoder, clips, rows):
+    columns = {k: v for k, v in COLUMNS.items() if any(k == metric for *_, metric, _ in rows)}
+    print(f"\nnoise of sigma {args.sigma:g} behind {ENCODERS[encoder]}, mean of {len(clips)} clips\n")
+    print("| method | " + " | ".join(title for title, _ in columns.values()) + " | " +
+          " | ".join(f"PSNR, {clip.name}" for clip in clips) + " | setting |")
+    print("| --- |" + " --- |" * (len(columns) + len(clips) + 1))
+    for name, setting in dict.fromkeys((row[1], row[2]) for row in rows):
+        values = {(clip, metric): value for clip, method, _, metric, value in rows if method == name}
+        means = [statistics.mean(values[clip.name, metric] for clip in clips) for metric in columns]
+        print(f"| {name} | " + " | ".join(cell(value, form) for value, (_, form) in zip(means, columns.values())) +
+              " | " + " | ".join(cell(values[clip.name, "psnr"], ".2f") for clip in clips) +
+              f" | `{setting}` |".replace(" `` |", "  |"))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--ffmpeg", required=True)
+    parser.add_argument("--meter", required=True, help="ffmpeg that compares")
+    parser.add_argument("--vmaf", action="store_true", help="it has libvmaf")
+    parser.add_argument("--out", required=True)
+    parser.add_argument("--sigmas", type=lambda s: [float(x) for x in s.split()], default=[10],
+                        help="the nearest to 10 is taken")
+    parser.add_argument("--methods", type=lambda s: s.split(","), default=METHODS)
+    parser.add_argument("--encoders", default="all")
+    parser.add_argument("--clip", action="append", default=[], help="NAME:WIDTHxHEIGHT")
+    args = parser.parse_args()
+    args.sigma = min(args.sigmas, key=lambda s: abs(s - 10))
+    args.methods = [name for name in args.methods if name in METHODS]
+    args.found = list(methods_of(args))
+    all_rows = []
+    for encoder in ENCODERS if args.encoders == "all" else args.encoders.split(","):
+        if f"Encoder {encoder} " not in "".join(run(args.ffmpeg, "-hide_banner", "-h", f"encoder={encoder}")):
+            print(f"left out: noise behind {encoder}, {args.ffmpeg} does not have that encoder")
+            continue
+        clips = [CodedClip(text, encoder, args) for text in args.clip]
+        args.tuned = Tuned(f"{args.out}/tuned.json", clips)
+        rows = measure(args, encoder, clips)
+        print_table(args, encoder, clips, rows)
+        all_rows += [(clip, f"{args.sigma:g}", encoder, *rest) for clip, *rest in rows]
+    with open(f"{args.out}/coded.csv", "w", newline="", encoding="utf-8") as f:
+        writer = csv.writer(f, lineterminator="\n")
+        writer.writerow(("clip", "sigma", "encoder", "method", "setting", "metric", "value"))
+        writer.writerows((*row[:-1], f"{row[-1]:.5f}") for row in all_rows)
+    print(f"\nfigures: {args.out}/coded.csv")
+
+
+if __name__ == "__main__":
+    main()
