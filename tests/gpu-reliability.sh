@@ -135,18 +135,22 @@ denoising() {
     rm -f "$tmp"/*
 
     # where the size changes, ffmpeg makes a new graph and drops what the old one keeps: what comes out is right, and
-    # all of the second size does
+    # all of the second size does. A bare stream has no times: decoders number its pictures in different ways.
     for name in "$clip" "$gpu/clips/carphone_pristine.mp4"; do
         host -i "$name" -map 0:v:0 -c copy -frames:v 12 -f h264 - >> "$tmp/sizes.h264"
         [ -e "$tmp/first.h264" ] || cp "$tmp/sizes.h264" "$tmp/first.h264"
     done
+    # size and checksum
+    pictures() { sed -n 's/^0,.*,\(.*,.*\)$/\1/p'; }
     for name in first sizes; do
-        host -i "$tmp/$name.h264" -vf "$on_host" -fps_mode passthrough -f framecrc "$tmp/$name"
+        host -i "$tmp/$name.h264" -vf "$on_host" -fps_mode passthrough -f framecrc - | pictures > "$tmp/$name"
     done
-    grep -h '^0,' "$tmp/first" "$tmp/sizes" | sort -u > "$tmp/cpu"
-    device -i "$tmp/sizes.h264" -vf "$up$on_device" -fps_mode passthrough -f framecrc - 2> "$tmp/log" | grep '^0,' > "$tmp/d"
+    sort -u "$tmp/first" "$tmp/sizes" > "$tmp/cpu"
+    device -i "$tmp/sizes.h264" -vf "$up$on_device" -fps_mode passthrough -f framecrc - 2> "$tmp/log" | pictures > "$tmp/d"
+    tail -n 12 "$tmp/sizes" > "$tmp/second"
+    tail -n 12 "$tmp/d" > "$tmp/d-second"
     check denoising/sizes "other pictures: $(tail -n 1 "$tmp/log")" \
-        eval "[ \"\$(grep -c . '$tmp/cpu')\" = 24 ] && [ \"\$(awk -F, '\$2 >= 12' '$tmp/d' | grep -c .)\" = 12 ] &&
+        eval "[ \"\$(grep -c . '$tmp/cpu')\" = 24 ] && cmp -s '$tmp/second' '$tmp/d-second' &&
               ! grep -vxFf '$tmp/cpu' '$tmp/d'"
     rm -f "$tmp"/*
 
