@@ -61,7 +61,12 @@ OURS = {
 METHODS = [*TUNED, *DEGRAIN, *OURS]
 DEFAULT = "mvdenoise"
 WINDOW = 300, 225   # of the picture
-COLUMNS = {"psnr": ("PSNR, dB", ".2f"), "ssim": ("SSIM", ".4f"), "vmaf": ("VMAF", ".1f")}
+AREA = 16           # samples a side of what may be among the worst
+COLUMNS = {"psnr": ("PSNR, dB", ".2f"), "worst": ("worst 1 %, dB", ".2f"), "ssim": ("SSIM", ".4f"), "vmaf": ("VMAF", ".1f")}
+
+
+def decibels(error):
+    return 10 * np.log10(255**2 / max(error, 1e-9))
 
 
 class Clip:
@@ -102,8 +107,18 @@ class Clip:
 
     def psnr(self, samples):
         """Of luma, from the mean squared error of all frames."""
-        difference = self.luma(samples).astype(np.float32) - self.luma(np.fromfile(self.path, np.uint8))
-        return 10 * np.log10(255**2 / max(np.square(difference).mean(dtype=np.float64), 1e-9))
+        return decibels(self.errors(samples).mean(dtype=np.float64))
+
+    def errors(self, samples):
+        """Squared, of luma, by frames."""
+        return np.square(self.luma(samples).astype(np.float32) - self.luma(np.fromfile(self.path, np.uint8)))
+
+    def worst(self, samples):
+        """PSNR of that 1 % of the areas of 16x16 where errors are largest: there, ghosts are seen."""
+        rows, cols = self.height // AREA, self.width // AREA
+        errors = self.errors(samples).reshape(self.frames, self.height, self.width)[:, :rows * AREA, :cols * AREA]
+        means = np.sort(errors.reshape(self.frames, rows, AREA, cols, AREA).mean(axis=(2, 4), dtype=np.float64), axis=None)
+        return decibels(means[-max(means.size // 100, 1):].mean())
 
 
 class Filter:
@@ -233,8 +248,8 @@ def tune(method, clips, sigma):
 
 
 def compare(clip, samples, args):
-    """PSNR, SSIM and, where there is libvmaf, VMAF."""
-    found = {"psnr": clip.psnr(samples)}
+    """PSNR, that of the worst areas, SSIM and, where there is libvmaf, VMAF."""
+    found = {"psnr": clip.psnr(samples), "worst": clip.worst(samples)}
     made = f"{args.out}/made.yuv"
     samples.tofile(made)
     metrics = ["ssim"]

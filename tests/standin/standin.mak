@@ -156,8 +156,9 @@ check-divergence: $(STANDIN_MAP_TEST)/divergence_test $(STANDIN_MAP_TEST)/libcud
 # Only the parts that run on the host's own stack are instrumented. Kernels run on other
 # stacks, which they may leave at any point.
 STANDIN_ASAN_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=undefined
-STANDIN_ASAN_OBJS  = $(patsubst %,$(STANDIN_OUT)-asan/%.o,api queue memory) \
-                     $(patsubst %,$(STANDIN_OUT)/%.o,report check exec)
+STANDIN_ASAN_PARTS = api queue memory
+STANDIN_ASAN_OBJS  = $(STANDIN_ASAN_PARTS:%=$(STANDIN_OUT)-asan/%.o) \
+                     $(patsubst %,$(STANDIN_OUT)/%.o,$(filter-out $(STANDIN_ASAN_PARTS),$(STANDIN_PARTS)))
 
 $(STANDIN_OUT)-asan/%.o: $(STANDIN_DIR)/%.cpp $(STANDIN_HEADERS) $(STANDIN_DIR)/standin.mak
 	@mkdir -p $(@D)
