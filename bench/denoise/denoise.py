@@ -62,11 +62,13 @@ METHODS = [*TUNED, *DEGRAIN, *OURS]
 DEFAULT = "mvdenoise"
 WINDOW = 300, 225   # of the picture
 AREA = 16           # samples a side of what may be among the worst
-COLUMNS = {"psnr": ("PSNR, dB", ".2f"), "worst": ("worst 1 %, dB", ".2f"), "ssim": ("SSIM", ".4f"), "vmaf": ("VMAF", ".1f")}
+COLUMNS = {"psnr": ("PSNR, dB", ".2f"), "worst": ("worst 1 %, dB", ".2f"), "ssim": ("SSIM", ".4f"),
+           "vmaf": ("VMAF", ".1f")}
 
 
-def decibels(error):
-    return 10 * np.log10(255**2 / max(error, 1e-9))
+def decibels(errors):
+    """PSNR of squared errors."""
+    return 10 * np.log10(255**2 / max(errors.mean(dtype=np.float64), 1e-9))
 
 
 class Clip:
@@ -107,18 +109,18 @@ class Clip:
 
     def psnr(self, samples):
         """Of luma, from the mean squared error of all frames."""
-        return decibels(self.errors(samples).mean(dtype=np.float64))
+        return decibels(self.errors(samples))
 
     def errors(self, samples):
         """Squared, of luma, by frames."""
         return np.square(self.luma(samples).astype(np.float32) - self.luma(np.fromfile(self.path, np.uint8)))
 
-    def worst(self, samples):
+    def worst(self, errors):
         """PSNR of that 1 % of the areas of 16x16 where errors are largest: there, ghosts are seen."""
         rows, cols = self.height // AREA, self.width // AREA
-        errors = self.errors(samples).reshape(self.frames, self.height, self.width)[:, :rows * AREA, :cols * AREA]
-        means = np.sort(errors.reshape(self.frames, rows, AREA, cols, AREA).mean(axis=(2, 4), dtype=np.float64), axis=None)
-        return decibels(means[-max(means.size // 100, 1):].mean())
+        areas = errors.reshape(self.frames, self.height, self.width)[:, :rows * AREA, :cols * AREA]
+        areas = areas.reshape(self.frames, rows, AREA, cols, AREA).mean(axis=(2, 4), dtype=np.float64)
+        return decibels(np.sort(areas, axis=None)[-max(areas.size // 100, 1):])
 
 
 class Filter:
@@ -249,7 +251,8 @@ def tune(method, clips, sigma):
 
 def compare(clip, samples, args):
     """PSNR, that of the worst areas, SSIM and, where there is libvmaf, VMAF."""
-    found = {"psnr": clip.psnr(samples), "worst": clip.worst(samples)}
+    errors = clip.errors(samples)
+    found = {"psnr": decibels(errors), "worst": clip.worst(errors)}
     made = f"{args.out}/made.yuv"
     samples.tofile(made)
     metrics = ["ssim"]
