@@ -223,64 +223,20 @@ static void check_four(const char *name, CostInit init, int depth)
     report("%s_x4_%d", name, depth);
 }
 
-static void check_means(const char *name, CostInit init)
+/* Functions that make nb_costs costs of nb blocks: means() or around(). */
+static void check_blocks(const char *name, const char *what, CostInit init, int nb, int nb_costs)
 {
     declare_func(void, const uint8_t *cur, ptrdiff_t cur_linesize,
-                 const uint8_t *const pairs[8], ptrdiff_t linesize, int h, uint32_t cost[4]);
+                 const uint8_t *const *blocks, ptrdiff_t linesize, int h, uint32_t *cost);
 
     for (int i = gpume_width_index(4); i < GPUME_NB_WIDTHS; i++) {
         const int width = gpume_width_of(i);
-        const uint8_t *pairs[8];
-        uint32_t sum[4], found[6];
-        GpumeCost cost;
-
-        init(&cost, 8);
-        if (!check_func(cost.means[i], "gpume_%s_means_8_%d", name, width))
-            continue;
-        for (int kind = 0; kind < NB_KINDS; kind++) {
-            fill(kind, 8);
-            for (int trial = 0; trial < TRIALS; trial++) {
-                const int h = (height_of(trial) + 1) & ~1;
-                ptrdiff_t cur_linesize, linesize;
-                const uint8_t *c = rows_of(&cur, h, &cur_linesize);
-
-                pairs[0] = rows_of(&ref, h, &linesize);
-                for (int k = 1; k < 8; k++) {
-                    ptrdiff_t other;
-
-                    do
-                        pairs[k] = rows_of(&ref, h, &other);
-                    while (other != linesize);
-                }
-                memset(found, 0xa5, sizeof(found));
-                call_ref(c, cur_linesize, pairs, linesize, h, sum);
-                call_new(c, cur_linesize, pairs, linesize, h, found + 1);
-                if (memcmp(found + 1, sum, sizeof(sum)) || found[0] != 0xa5a5a5a5 ||
-                    found[5] != 0xa5a5a5a5 || inputs_changed())
-                    fail();
-            }
-        }
-        fill(REALISTIC, 8);
-        for (int k = 0; k < 8; k++)
-            pairs[k] = ref.data + 1 + k;
-        bench_new(cur.data, STRIDE, pairs, STRIDE, GPUME_COST_ROWS, sum);
-    }
-    report("%s_means", name);
-}
-
-static void check_around(const char *name, CostInit init)
-{
-    declare_func(void, const uint8_t *cur, ptrdiff_t cur_linesize,
-                 const uint8_t *const five[5], ptrdiff_t linesize, int h, uint32_t cost[8]);
-
-    for (int i = gpume_width_index(4); i < GPUME_NB_WIDTHS; i++) {
-        const int width = gpume_width_of(i);
-        const uint8_t *five[5];
+        const uint8_t *blocks[8];
         uint32_t sum[8], found[10];
         GpumeCost cost;
 
         init(&cost, 8);
-        if (!check_func(cost.around[i], "gpume_%s_around_8_%d", name, width))
+        if (!check_func(nb == 8 ? cost.means[i] : cost.around[i], "gpume_%s_%s_8_%d", name, what, width))
             continue;
         for (int kind = 0; kind < NB_KINDS; kind++) {
             fill(kind, 8);
@@ -289,28 +245,28 @@ static void check_around(const char *name, CostInit init)
                 ptrdiff_t cur_linesize, linesize;
                 const uint8_t *c = rows_of(&cur, h, &cur_linesize);
 
-                five[0] = rows_of(&ref, h, &linesize);
-                for (int k = 1; k < 5; k++) {
+                blocks[0] = rows_of(&ref, h, &linesize);
+                for (int k = 1; k < nb; k++) {
                     ptrdiff_t other;
 
                     do
-                        five[k] = rows_of(&ref, h, &other);
+                        blocks[k] = rows_of(&ref, h, &other);
                     while (other != linesize);
                 }
                 memset(found, 0xa5, sizeof(found));
-                call_ref(c, cur_linesize, five, linesize, h, sum);
-                call_new(c, cur_linesize, five, linesize, h, found + 1);
-                if (memcmp(found + 1, sum, sizeof(sum)) || found[0] != 0xa5a5a5a5 ||
-                    found[9] != 0xa5a5a5a5 || inputs_changed())
+                call_ref(c, cur_linesize, blocks, linesize, h, sum);
+                call_new(c, cur_linesize, blocks, linesize, h, found + 1);
+                if (memcmp(found + 1, sum, nb_costs * sizeof(*sum)) || found[0] != 0xa5a5a5a5 ||
+                    found[nb_costs + 1] != 0xa5a5a5a5 || inputs_changed())
                     fail();
             }
         }
         fill(REALISTIC, 8);
-        for (int k = 0; k < 5; k++)
-            five[k] = ref.data + 1 + k;
-        bench_new(cur.data, STRIDE, five, STRIDE, GPUME_COST_ROWS, sum);
+        for (int k = 0; k < nb; k++)
+            blocks[k] = ref.data + 1 + k;
+        bench_new(cur.data, STRIDE, blocks, STRIDE, GPUME_COST_ROWS, sum);
     }
-    report("%s_around", name);
+    report("%s_%s", name, what);
 }
 
 /* Rows of samples, and what comes of them with the slack that is allowed. */
@@ -1466,8 +1422,8 @@ void checkasm_check_vf_gpume(void)
         check_columns(depths[i]);
         check_average(depths[i]);
     }
-    check_means("sad", ff_gpume_sad_init);
-    check_around("sad", ff_gpume_sad_init);
+    check_blocks("sad", "means", ff_gpume_sad_init, 8, 4);
+    check_blocks("sad", "around", ff_gpume_sad_init, 5, 8);
     check_halve();
     check_right();
     check_below();
