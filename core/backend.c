@@ -87,6 +87,11 @@ void ff_gpume_picture_uninit(GpumePicture *pic)
     memset(pic, 0, sizeof(*pic));
 }
 
+size_t ff_gpume_costs_size(const GpumeParams *p)
+{
+    return (size_t)p->bw * p->bh * p->nb_references * (sizeof(uint32_t) + !!p->tree);
+}
+
 int ff_gpume_fields_alloc(GpumeFieldSet *set, const GpumeParams *p, int nb, AVBufferPool *mvs,
                           AVBufferPool *costs)
 {
@@ -99,6 +104,7 @@ int ff_gpume_fields_alloc(GpumeFieldSet *set, const GpumeParams *p, int nb, AVBu
     set->nb          = nb;
     set->mvs->size   = nb * nb_blocks * sizeof(AVMotionVector);
     set->costs->size = nb * nb_blocks * sizeof(uint32_t);
+    set->sizes       = p->tree ? set->costs->data + set->costs->size : NULL;
     for (int i = 0; i < nb; i++)
         set->host[i] = (GpumeMotionField) {
             .pel = p->pel, .width = p->width, .height = p->height, .block = p->block, .bw = p->bw, .bh = p->bh,

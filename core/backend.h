@@ -49,8 +49,17 @@ typedef struct GpumeField {
     /** Where the field goes: one of cur's. NULL: only the check needs it, and it goes nowhere. */
     GpumeFieldSet *set;
     int slot;               ///< set->host[slot], set->device[slot]
-    AVMotionVector *mvs;    ///< those of set, bh * bw, raster order, written until wait() returns
+    /** Vectors: bh * bw in raster order; with GpumeParams.tree leaves, and then set by wait(). */
+    int nb;
+    AVMotionVector *mvs;    ///< those of set, written until wait() returns
     uint32_t *costs;        ///< the cost of the vector of equal index, likewise
+    /**
+     * With GpumeParams.tree, likewise, else NULL: the sizes of leaves, also of those that the picture's
+     * edge cuts. 0: the side is GpumeParams.block, 1: twice that, and so on.
+     */
+    uint8_t *sizes;
+    uint64_t bits;          ///< with GpumeParams.tree, set by wait(): of vectors and splits
+    uint64_t rd;            ///< likewise: the sum of what roots cost, bits included
     /**
      * With GpumeParams.intra, set by wait(): the sum over all blocks of cur of the cost between
      * the block and its rounded mean.
@@ -165,9 +174,12 @@ void ff_gpume_copy_luma(uint8_t *dst, ptrdiff_t dst_linesize, const AVFrame *fra
 /** Unreference the frame and the copy, and blank pic. */
 void ff_gpume_picture_uninit(GpumePicture *pic);
 
+/** Returns the bytes of the costs and, with a tree, the sizes of params->nb_references fields. */
+size_t ff_gpume_costs_size(const GpumeParams *params);
+
 /**
  * For alloc(): the set in memory, from pools whose buffers are large enough for
- * params->nb_references fields.
+ * params->nb_references fields: of vectors, and of ff_gpume_costs_size() bytes.
  * @return 0 or AVERROR(ENOMEM); the set may then have buffers
  */
 int ff_gpume_fields_alloc(GpumeFieldSet *set, const GpumeParams *params, int nb, AVBufferPool *mvs,

@@ -303,6 +303,8 @@ static int place_field(GpumeEngine *e, GpumeField *field, Entry *entry, int nb, 
     field->slot  = slot;
     field->mvs   = gpume_field_mvs(&entry->set, slot);
     field->costs = gpume_field_costs(&entry->set, slot);
+    field->nb    = p->bw * p->bh;
+    field->sizes = entry->set.sizes ? entry->set.sizes + (size_t)slot * field->nb : NULL;
     field->same  = entry->same ? entry->same->data + slot * ff_gpume_nb_cells(p) : NULL;
     return 0;
 }
@@ -381,6 +383,20 @@ static void move_field(const GpumeParams *p, GpumeFieldSet *set, AVBufferRef *sa
     set->device[to] = set->device[from];
 }
 
+/* The same of leaves, which follow those of the fields before; costs and sizes may stay where they are. */
+static void move_leaves(GpumeFieldSet *set, GpumeField *field, int to)
+{
+    AVMotionVector *mvs = (AVMotionVector *)set->mvs->data;
+
+    for (int i = 0; i < to; i++)
+        mvs += field[i - to].nb;
+    memmove(mvs, field->mvs, field->nb * sizeof(*mvs));
+    set->host[to]     = set->host[field->slot];
+    set->host[to].mvs = (uintptr_t)mvs;
+    field->mvs        = mvs;
+    set->mvs->size    = (uint8_t *)(mvs + field->nb) - set->mvs->data;
+}
+
 /* Makes a result of a picture's fields. */
 static void take_fields(const GpumeEngine *e, Entry *entry, GpumeResult *r)
 {
@@ -399,21 +415,23 @@ static void take_fields(const GpumeEngine *e, Entry *entry, GpumeResult *r)
         if (!(entry->has_found >> j & 1))
             continue;
         *field = entry->found[j];
-        if (field->slot != nb)
-            move_field(p, &r->set, r->same, field->slot, nb);
-        field->cur   = field->ref = NULL;
-        field->set   = NULL;
-        field->slot  = nb;
-        field->mvs   = gpume_field_mvs(&r->set, nb);
-        field->costs = gpume_field_costs(&r->set, nb);
-        field->same  = r->same ? r->same->data + nb * ff_gpume_nb_cells(p) : NULL;
-        nb++;
+        if (p->tree) {
+            move_leaves(&r->set, field, nb);
+        } else {
+            if (field->slot != nb)
+                move_field(p, &r->set, r->same, field->slot, nb);
+            field->mvs         = gpume_field_mvs(&r->set, nb);
+            field->costs       = gpume_field_costs(&r->set, nb);
+            field->same        = r->same ? r->same->data + nb * ff_gpume_nb_cells(p) : NULL;
+            r->set.mvs->size   = (nb + 1) * nb_blocks * sizeof(AVMotionVector);
+            r->set.costs->size = (nb + 1) * nb_blocks * sizeof(uint32_t);
+        }
+        field->cur  = field->ref = NULL;
+        field->set  = NULL;
+        field->slot = nb++;
     }
     r->search.nb_fields = r->set.nb = nb;
-    if (nb) {
-        r->set.mvs->size   = nb * nb_blocks * sizeof(AVMotionVector);
-        r->set.costs->size = nb * nb_blocks * sizeof(uint32_t);
-    } else {
+    if (!nb) {
         ff_gpume_fields_uninit(&r->set);
         av_buffer_unref(&r->same);
     }

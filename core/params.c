@@ -13,6 +13,7 @@
 #include "libavfilter/gpume/core/params.h"
 #include "libavfilter/gpume/core/geometry.h"
 #include "libavfilter/gpume/core/searches.h"
+#include "libavfilter/gpume/core/tree.h"
 
 /* AVMotionVector.w and .h are bytes, .src_x = dst_x + dx has 16 bits with a sign */
 static_assert(GPUME_MAX_BLOCK <= 255, "size of a block");
@@ -23,6 +24,11 @@ static_assert(INT64_C(0xffff) * GPUME_MAX_COST * GPUME_MAX_BLOCK * GPUME_MAX_BLO
 static_assert((INT64_C(1) << 16) * GPUME_MAX_COST * GPUME_MAX_BLOCK * GPUME_MAX_BLOCK +
               (((int64_t)GPUME_MAX_SMOOTH * GPUME_MAX_BLOCK * 16) << 8) <= UINT32_MAX, "cost");
 static_assert((int64_t)GPUME_MAX_SMOOTH * GPUME_MAX_BLOCK * 8 * 16 * 4 <= UINT32_MAX, "sum");
+/* nor has a root, with two components of 29 bits for each of its smallest blocks */
+static_assert(INT64_C(0xffff) * GPUME_MAX_COST * GPUME_MAX_ROOT * GPUME_MAX_ROOT +
+              (int64_t)GPUME_MAX_LAMBDA * 59 * (GPUME_MAX_ROOT / GPUME_MIN_BLOCK) * (GPUME_MAX_ROOT / GPUME_MIN_BLOCK)
+              * 5 / 4 <= UINT32_MAX, "cost");
+static_assert((int64_t)GPUME_MAX_LAMBDA * 256 * 59 + 128 <= UINT32_MAX, "cost of bits");
 /* the largest picture needs no more levels */
 static_assert((GPUME_MAX_SIDE >> (GPUME_MAX_LEVELS - 1)) <= GPUME_COARSEST, "levels");
 
@@ -87,6 +93,47 @@ static int check_motion(const GpumeParams *p, void *log_ctx)
     return 0;
 }
 
+/* Checks the parameters of blocks of several sizes. */
+static int check_tree(const GpumeParams *p, void *log_ctx)
+{
+    const char *option = p->tree_max ? "tree_max" : p->lambda > 0 ? "lambda" : p->qp > 0 ? "qp" : NULL;
+    const int root = p->tree_max ? p->tree_max : GPUME_MAX_ROOT;
+
+    if (!p->tree && !option)
+        return 0;
+    if (!p->tree) {
+        av_log(log_ctx, AV_LOG_ERROR, "'%s' is only valid with tree=1.\n", option);
+        return AVERROR(EINVAL);
+    }
+    if (root != 16 && root != 32 && root != 64) {
+        av_log(log_ctx, AV_LOG_ERROR, "'tree_max' is %d; it must be 16, 32 or 64.\n", root);
+        return AVERROR(EINVAL);
+    }
+    if (p->block >= root) {
+        av_log(log_ctx, AV_LOG_ERROR, "'block' is %d; with tree=1 it must be less than tree_max, which is %d.\n",
+               p->block, root);
+        return AVERROR(EINVAL);
+    }
+    if (p->lambda < GPUME_AUTO || p->lambda > GPUME_MAX_LAMBDA) {
+        av_log(log_ctx, AV_LOG_ERROR, "'lambda' is %d; it must be 0 to %d, or -1 for that of qp.\n",
+               p->lambda, GPUME_MAX_LAMBDA);
+        return AVERROR(EINVAL);
+    }
+    if (p->qp < GPUME_AUTO || p->qp > GPUME_MAX_QP) {
+        av_log(log_ctx, AV_LOG_ERROR, "'qp' is %d; it must be 0 to %d, or -1 for the default.\n", p->qp, GPUME_MAX_QP);
+        return AVERROR(EINVAL);
+    }
+    if (p->lambda >= 0 && p->qp >= 0) {
+        av_log(log_ctx, AV_LOG_ERROR, "'lambda' and 'qp' both set the cost of a bit; use one of them.\n");
+        return AVERROR(EINVAL);
+    }
+    if (p->same) {
+        av_log(log_ctx, AV_LOG_ERROR, "'hint=constant' is not possible with tree=1.\n");
+        return AVERROR(EINVAL);
+    }
+    return 0;
+}
+
 int ff_gpume_params_check(const GpumeParams *p, void *log_ctx)
 {
     int bad_references = p->nb_references < 1 || p->nb_references > GPUME_MAX_REFERENCES;
@@ -110,6 +157,8 @@ int ff_gpume_params_check(const GpumeParams *p, void *log_ctx)
         return AVERROR(EINVAL);
     }
     ret = check_motion(p, log_ctx);
+    if (ret >= 0)
+        ret = check_tree(p, log_ctx);
     if (ret < 0)
         return ret;
     for (int i = 0; i < p->nb_references && !bad_references; i++) {
@@ -131,7 +180,10 @@ static void choose(GpumeParams *p)
     const int pyramid = gpume_kind(p->algo) == GPUME_KIND_HIERARCHICAL;
 
     if (!p->block)
-        p->block = pyramid ? 8 : 16;
+        p->block = pyramid || p->tree ? 8 : 16;
+    /* the cost of a bit is checked once more with a stream's next size: what is chosen stays */
+    if (p->tree && !p->tree_max)
+        p->tree_max = GPUME_MAX_ROOT;
     if (!p->range)
         p->range = pyramid ? 256 : 16;
     if (!p->pel)

@@ -22,6 +22,16 @@
 /** A picture with a side below this is not halved. */
 #define GPUME_COARSEST     32
 
+/** Largest and least side of a root: a block that may be split into smaller ones. */
+#define GPUME_MAX_ROOT     64
+#define GPUME_MIN_ROOT     16
+/** Largest number of sizes of blocks: 4, 8, 16, 32, 64. */
+#define GPUME_MAX_SIZES     5
+/** Largest cost of a bit, in 1/256 of a cost. */
+#define GPUME_MAX_LAMBDA   65536
+/** Largest quantiser that a cost of a bit follows from. */
+#define GPUME_MAX_QP       51
+
 /** For parameters that say so: what suits the search. */
 #define GPUME_AUTO (-1)
 
@@ -52,7 +62,7 @@ typedef struct GpumeParams {
     /* chosen */
     int algo;           ///< enum GpumeAlgo
     int cost;           ///< enum GpumeCostId
-    int block;          ///< side of a block: 4, 8, 16, 32, 64 or 128
+    int block;          ///< side of a block: 4, 8, 16, 32, 64 or 128; of the smallest: 4, 8, 16 or 32
     int range;          ///< search distance to each side, 1 to GPUME_MAX_RANGE; 0: what suits the search
     int exhaustive;     ///< nonzero: full search computes the whole cost of every candidate
     int always_sea;     ///< for tests: successive elimination even where it is slower
@@ -61,6 +71,10 @@ typedef struct GpumeParams {
     int sweeps;         ///< passes of propagation on a level, 1 to GPUME_MAX_SWEEPS; 0: 2
     int check;          ///< nonzero: consistency with the search in the opposite direction; or GPUME_AUTO
     int pel;            ///< vectors are in units of 1/pel sample: 1, 2, 4; 0: what suits the search
+    int tree;           ///< nonzero: blocks of several sizes, from block to tree_max
+    int tree_max;       ///< tree: side of a root, 16, 32 or 64, more than block; 0: GPUME_MAX_ROOT
+    int lambda;         ///< tree: cost of a bit in 1/256, 0 to GPUME_MAX_LAMBDA; GPUME_AUTO: from qp
+    int qp;             ///< tree: quantiser of H.264, 0 to GPUME_MAX_QP; GPUME_AUTO: 26
     int intra;          ///< nonzero: GpumeField.intra is wanted
     int same;           ///< nonzero: GpumeField.same is wanted
     int nb_references;  ///< 1 to GPUME_MAX_REFERENCES

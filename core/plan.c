@@ -7,6 +7,7 @@
 
 #include "libavfilter/gpume/core/plan.h"
 #include "libavfilter/gpume/core/propagation.h"
+#include "libavfilter/gpume/core/tree.h"
 
 /* Differences of vectors count up to so many samples, where they were found without a pyramid, */
 #define THRESHOLD           16
@@ -14,12 +15,15 @@
 #define PYRAMID_THRESHOLD    8
 /* and of subpel vectors up to half a block, but no more than this. */
 #define MAX_SUBPEL_THRESHOLD 16
+/* Passes over blocks that begin with the vectors of smaller ones. */
+#define LARGER_PASSES        1
 
 static void add_step(GpumePlan *plan, const GpumeParams *p, GpumeStep step)
 {
     if (step.pel > 1) {
         step.threshold = FFMIN(step.block / 2, MAX_SUBPEL_THRESHOLD) * step.pel;
-        step.nb_passes = p->sweeps + 1;
+        if (step.begin != GPUME_BEGIN_SMALLER)
+            step.nb_passes = p->sweeps + 1;
     }
     plan->steps[plan->nb_steps++] = step;
 }
@@ -69,6 +73,14 @@ GpumePlan ff_gpume_plan(const GpumeParams *params)
         });
     if (params->pel > 1)
         add_step(&plan, params, (GpumeStep) { 0, params->block, GPUME_BEGIN_KEEP, params->pel });
+    plan.nb_sizes = 1;
+    plan.last_step[0] = FFMAX(plan.nb_steps - 1, 0);
+    for (int i = 1; i < ff_gpume_nb_sizes(params) && gpume_kind(params->algo) == GPUME_KIND_HIERARCHICAL; i++) {
+        add_step(&plan, params, (GpumeStep) {
+            0, params->block << i, GPUME_BEGIN_SMALLER, params->pel, PYRAMID_THRESHOLD, LARGER_PASSES
+        });
+        plan.last_step[plan.nb_sizes++] = plan.nb_steps - 1;
+    }
     if (plan.nb_steps) {
         plan.nb_levels = FFMAX(plan.nb_levels, 1);
         plan.stages[plan.nb_stages++] = GPUME_STAGE_PROPAGATE;

@@ -47,6 +47,8 @@ enum GpumeBegin {
     GPUME_BEGIN_PARENTS,
     /** The best of those of blocks of twice the side, at gpume_parent(). */
     GPUME_BEGIN_LARGER,
+    /** The best of those of the blocks of half the side that it consists of. */
+    GPUME_BEGIN_SMALLER,
 };
 
 /** Passes of propagation on one level, with blocks of one size and vectors of one precision. */
@@ -59,8 +61,8 @@ typedef struct GpumeStep {
     int nb_passes;
 } GpumeStep;
 
-/** Largest number of steps: a level each, blocks of 4 after those of 8, subpel vectors. */
-#define GPUME_MAX_STEPS (GPUME_MAX_LEVELS + 2)
+/** Largest number of steps: a level each, blocks of 4 after those of 8, subpel vectors, larger blocks. */
+#define GPUME_MAX_STEPS (GPUME_MAX_LEVELS + 2 + GPUME_MAX_SIZES - 1)
 
 typedef struct GpumePlan {
     int nb_stages;
@@ -68,9 +70,12 @@ typedef struct GpumePlan {
     int nb_steps;
     GpumeStep steps[GPUME_MAX_STEPS];
     int nb_levels;                  ///< of pictures that steps need, 0 (no steps) or more
+    /** Sizes of blocks whose fields steps leave, the last one of each: with a tree all of hme's, else 1. */
+    int nb_sizes;
+    int last_step[GPUME_MAX_SIZES];
 } GpumePlan;
 
-/** The stages of a search with these parameters. */
+/** The stages of a search with these parameters; but for hme, of its smallest blocks. */
 GpumePlan ff_gpume_plan(const GpumeParams *params);
 
 /**

@@ -20,10 +20,12 @@
 
 #include "libavfilter/gpume/core/backend.h"
 #include "libavfilter/gpume/core/same.h"
+#include "libavfilter/gpume/core/tree.h"
 #include "libavfilter/gpume/field/field_args.h"
 #include "libavfilter/gpume/cpu/check.h"
 #include "libavfilter/gpume/cpu/propagation.h"
 #include "libavfilter/gpume/cpu/search.h"
+#include "libavfilter/gpume/cpu/tree.h"
 #include "libavfilter/gpume/util/tasks.h"
 
 /** Luma is copied in this many shares at most. */
@@ -41,6 +43,7 @@ enum FieldTask {
     TASK_JUDGE,             ///< the check, row by row
     TASK_REPLACE,           ///< and what follows it
     TASK_FINISH,            ///< from vectors of the last step to those that leave
+    TASK_TREE,              ///< leaves of the fields of all sizes, root by root; one task of them
     TASK_INTRA,
     TASK_SAME,
     NB_FIELD_TASKS
@@ -63,14 +66,33 @@ typedef struct CPUPicture {
     GpumeTask tasks[NB_PICTURE_TASKS];
 } CPUPicture;
 
-/** A field of a search in flight. */
+/** Blocks of one size, and what is done to find their vectors. Without a tree there is one. */
+typedef struct CPUSize {
+    GpumeParams params;
+    GpumePlan plan;
+    /** Steps of size 0 leave its vectors, and nothing else is to be done to find them. */
+    int follows_smaller;
+    int last_step;                  ///< of those steps, or of its own, that leaves its vectors
+    int nb_search_stages;           ///< of the plan; the others work on whole fields
+    int follows;                    ///< nonzero: there are others, or a tree
+    int has_sums;                   ///< one of the stages is SEA
+    GpumeSea sea;
+    size_t sums_offset;             ///< of the sums in a picture's copy, bytes
+    GpumeWavefront wavefront;
+    int has_wavefront;
+    GpumePropagation propagation;
+} CPUSize;
+
+/** A field of a search in flight, with blocks of one size. */
 typedef struct CPUField {
     CPUSearch *search;
+    CPUSize *size;
     GpumeField *field;
     GpumeFront front;
-    GpumeStepRun *steps;            ///< GPUME_MAX_STEPS, where there are any or a check
+    GpumeStepRun *steps;            ///< GPUME_MAX_STEPS, where there are any or a check; may be those of size 0
     GpumeCheck check;
     uint64_t *intra;                ///< of each row of blocks
+    GpumeTreeRow *rows;             ///< of each row of roots, of one of the sizes
     GpumeTask tasks[NB_FIELD_TASKS];
     GpumeTask step_tasks[GPUME_MAX_STEPS];
 } CPUField;
@@ -79,7 +101,7 @@ typedef struct CPUField {
 struct CPUSearch {
     CPUContext *s;
     GpumeSearch *search;
-    CPUField *fields;               ///< GpumeParams.nb_distances
+    CPUField *fields;               ///< of each size GpumeParams.nb_distances, smallest blocks first
     GpumeTaskList list;
 };
 
@@ -89,21 +111,18 @@ struct CPUContext {
     GpumeCost cost;
     GpumeCost sad;                  ///< for intra
     GpumeUntriedPoints untried;
-    GpumeWavefront wavefront;
-    int has_wavefront;
 
     int copies_luma;                ///< samples are not native words as they lie
     ptrdiff_t copy_linesize;
-    int has_sums;                   ///< one of the stages is SEA
-    GpumeSea sea;
+    int has_sums;                   ///< some size has
     uint8_t *scratch;               ///< of each worker, for the sums and planes of pictures
     size_t scratch_size;
-    size_t sums_offset;             ///< of the sums in a picture's copy, bytes
-    size_t picture_offset;          ///< of its CPUPicture
+    size_t picture_offset;          ///< of its CPUPicture in a picture's copy, bytes
 
-    int nb_search_stages;           ///< of the plan; the others work on whole fields
-    int follows;                    ///< nonzero: there are others
-    GpumePropagation propagation;
+    CPUSize sizes[GPUME_MAX_SIZES];
+    int nb_sizes;
+    uint32_t bit_cost;              ///< for trees
+    const GpumePlanesLayout *layout;    ///< of the planes that all sizes read
 
     CPUSearch *searches;            ///< a ring of cfg.max_searches
     GpumeTaskList **lists;          ///< as many
@@ -140,16 +159,18 @@ static void sum_rows(void *opaque, int worker, int start, int end)
     const CPUPicture *p = opaque;
     const CPUContext *s = p->s;
 
-    ff_gpume_sea_sum(&s->sea, p->pic->copy->data + s->sums_offset, p->pic->luma, p->pic->linesize, start, end,
-                     s->scratch + worker * s->scratch_size);
+    for (const CPUSize *z = s->sizes; z < s->sizes + s->nb_sizes; z++)
+        if (z->has_sums)
+            ff_gpume_sea_sum(&z->sea, p->pic->copy->data + z->sums_offset, p->pic->luma, p->pic->linesize,
+                             start, end, s->scratch + worker * s->scratch_size);
 }
 
 static void make_planes(void *opaque, int worker, int start, int end)
 {
     const CPUPicture *p = opaque;
-    const GpumePropagation *g = &p->s->propagation;
+    const GpumePropagation *g = &p->s->sizes[0].propagation;
 
-    ff_gpume_planes_make(&g->layout, &g->pixels, p->pic, p->s->scratch + worker * p->s->scratch_size, start, end);
+    ff_gpume_planes_make(p->s->layout, &g->pixels, p->pic, p->s->scratch + worker * p->s->scratch_size, start, end);
 }
 
 /* Says what is to be made of a picture before it can be searched. */
@@ -164,12 +185,12 @@ static void set_picture_tasks(CPUContext *s, GpumePicture *pic)
     /* whoever takes some begins with the sums of half a block's rows */
     if (s->has_sums)
         p->tasks[TASK_SUMS] = (GpumeTask) {
-            sum_rows, .arg = p, .nb_units = height, .least = FFMAX(32, 2 * s->cfg.params.block),
+            sum_rows, .arg = p, .nb_units = height, .least = FFMAX(32, 2 * s->sizes[s->nb_sizes - 1].params.block),
             .needs = { &p->tasks[TASK_COPY] },
         };
     if (s->planes)
         p->tasks[TASK_PLANES] = (GpumeTask) {
-            make_planes, .arg = p, .nb_units = s->propagation.layout.nb_bands, .needs = { &p->tasks[TASK_COPY] },
+            make_planes, .arg = p, .nb_units = s->layout->nb_bands, .needs = { &p->tasks[TASK_COPY] },
         };
 }
 
@@ -205,9 +226,9 @@ static void search_row(CPUField *f, int bx, int by, int end)
     const CPUContext *s = f->search->s;
     const GpumeField *field = f->field;
     /* what steps go on with need not be written as it leaves */
-    const GpumeStepField *steps = s->follows ? &f->steps[0].f : NULL;
+    const GpumeStepField *steps = f->size->follows ? &f->steps[0].f : NULL;
     /* copies need not be read again after a block */
-    const GpumeParams params = s->cfg.params, *p = &params;
+    const GpumeParams params = f->size->params, *p = &params;
     const GpumePicture cur = *field->cur;
     const GpumePicture ref = *field->ref;
     const int sample_size = p->depth > 8 ? 2 : 1;
@@ -215,7 +236,7 @@ static void search_row(CPUField *f, int bx, int by, int end)
     const size_t row = (size_t)by * p->bw;
     uint32_t *costs  = (steps ? steps->costs : field->costs) + row;
     GpumeBlock b = {
-        .plan         = &s->cfg.plan,
+        .plan         = &f->size->plan,
         .functions    = &s->cost,
         .algo         = p->algo,
         .range        = p->range,
@@ -228,10 +249,10 @@ static void search_row(CPUField *f, int bx, int by, int end)
         .by           = by,
     };
 
-    if (s->has_sums) {
-        b.sea      = &s->sea;
-        b.cur_sums = cur.copy->data + s->sums_offset;
-        b.ref_sums = ref.copy->data + s->sums_offset;
+    if (f->size->has_sums) {
+        b.sea      = &f->size->sea;
+        b.cur_sums = cur.copy->data + f->size->sums_offset;
+        b.ref_sums = ref.copy->data + f->size->sums_offset;
     }
     for (; bx < end; bx++) {
         b.bx  = bx;
@@ -250,7 +271,7 @@ static void search_row(CPUField *f, int bx, int by, int end)
 static void search_blocks(void *opaque, int worker, int start, int end)
 {
     CPUField *f = opaque;
-    const int bw = f->search->s->cfg.params.bw;
+    const int bw = f->size->params.bw;
 
     while (start < end) {
         const int bx = start % bw;
@@ -271,16 +292,23 @@ static int take_run(void *opaque)
 static void search_run(void *opaque, int worker, int start, int end)
 {
     CPUField *f = opaque;
-    const int bw = f->search->s->cfg.params.bw, nb_runs = (bw - 1) / GPUME_RUN + 1;
+    const int bw = f->size->params.bw, nb_runs = (bw - 1) / GPUME_RUN + 1;
     const int bx = start % nb_runs * GPUME_RUN, by = start / nb_runs, after = FFMIN(bx + GPUME_RUN, bw);
 
     search_row(f, bx, by, after);
     ff_gpume_wavefront_finish(&f->front, by, after);
 }
 
-static GpumeVector *vectors_of(CPUField *f)
+/* Returns what has been found. */
+static const GpumeStepField *result_of(const CPUField *f)
 {
-    return ff_gpume_propagation_result(&f->search->s->propagation, f->steps)->vectors;
+    return &f->steps[f->size->last_step].f;
+}
+
+/* Returns the field with blocks of the same size that the check compares a field with. */
+static const CPUField *opposite_of(const CPUField *f)
+{
+    return f - (f->field - f->search->search->fields) + f->field->opposite;
 }
 
 static void judge_rows(void *opaque, int worker, int start, int end)
@@ -288,38 +316,39 @@ static void judge_rows(void *opaque, int worker, int start, int end)
     CPUField *f = opaque;
 
     for (; start < end; start++)
-        ff_gpume_check_row(&f->check, &f->search->s->cfg.params, vectors_of(f),
-                           vectors_of(&f->search->fields[f->field->opposite]), start);
+        ff_gpume_check_row(&f->check, &f->size->params, result_of(f)->vectors,
+                           result_of(opposite_of(f))->vectors, start);
 }
 
 static void replace_vectors(void *opaque, int worker, int start, int end)
 {
     CPUField *f = opaque;
 
-    ff_gpume_check_replace(&f->check, &f->search->s->cfg.params, vectors_of(f));
+    ff_gpume_check_replace(&f->check, &f->size->params, result_of(f)->vectors);
 }
 
-/* A row of a field as it leaves. */
+/* A row of a field as it leaves; with a tree it does not, but has its costs. */
 static void finish_row(CPUField *c, int by)
 {
     CPUContext *s = c->search->s;
-    const GpumeParams *p = &s->cfg.params;
+    const GpumeParams *p = &c->size->params;
     const GpumeField *field = c->field;
-    const GpumeStepField *f = ff_gpume_propagation_result(&s->propagation, c->steps);
+    const GpumeStepField *f = result_of(c);
     const int source = p->distance[field->reference];
+    uint32_t *costs = s->cfg.params.tree ? f->costs : field->costs;
 
     for (int bx = 0; bx < p->bw; bx++) {
         const int i = by * p->bw + bx;
         const GpumeBox box  = gpume_box(p, p->block, bx, by);
         const GpumeVector v = f->vectors[i];
         const int inconsistent = p->check && c->check.rings[i] != GPUME_RING_CONSISTENT;
-        uint8_t *mv = (uint8_t *)&field->mvs[i];
 
-        for (int j = 0; j < GPUME_VECTOR_WORDS; j++)
-            AV_WN32A(mv + 4 * j, gpume_subpel_vector_word(j, source, &box, v.dx, v.dy, p->pel,
-                                                          inconsistent ? GPUME_FLAG_INCONSISTENT : 0));
-        field->costs[i] = inconsistent ?
-            ff_gpume_propagation_cost(&s->propagation, field, &box, v, p->pel) : f->costs[i];
+        for (int j = 0; j < GPUME_VECTOR_WORDS && !s->cfg.params.tree; j++)
+            AV_WN32A((uint8_t *)&field->mvs[i] + 4 * j,
+                     gpume_subpel_vector_word(j, source, &box, v.dx, v.dy, p->pel,
+                                              inconsistent ? GPUME_FLAG_INCONSISTENT : 0));
+        costs[i] = inconsistent ?
+            ff_gpume_propagation_cost(&s->sizes[0].propagation, field, &box, v, p->pel) : f->costs[i];
     }
 }
 
@@ -327,6 +356,53 @@ static void finish_rows(void *opaque, int worker, int start, int end)
 {
     for (; start < end; start++)
         finish_row(opaque, start);
+}
+
+/* Leaves of some rows of roots, each row where its first blocks would be. */
+static void tree_rows(void *opaque, int worker, int start, int end)
+{
+    CPUField *f = opaque;
+    const CPUContext *s = f->search->s;
+    const GpumeParams *p = &s->cfg.params;
+    GpumeTree t = {
+        .params = p, .nb_sizes = s->nb_sizes, .bit_cost = s->bit_cost, .source = p->distance[f->field->reference],
+    };
+
+    for (int i = 0; i < s->nb_sizes; i++) {
+        const CPUField *z = f + (i - (s->nb_sizes - 1)) * p->nb_distances;
+
+        t.fields[i] = (GpumeTreeField) {
+            z->size->params, result_of(z)->vectors, result_of(z)->costs, p->check ? z->check.rings : NULL
+        };
+    }
+    for (; start < end; start++) {
+        const size_t first = (size_t)start * (p->tree_max / p->block) * p->bw;
+
+        ff_gpume_tree_row(&t, start, f->field->mvs + first, f->field->costs + first, f->field->sizes + first,
+                          &f->rows[start]);
+    }
+}
+
+/* Joins the leaves of a field's rows of roots. */
+static void join_rows(const CPUField *f)
+{
+    const GpumeParams *p = &f->search->s->cfg.params;
+    GpumeField *field = f->field;
+    int nb = 0;
+
+    field->bits = field->rd = 0;
+    for (int i = 0; i < f->size->params.bh; i++) {
+        const GpumeTreeRow *row = &f->rows[i];
+        const size_t first = (size_t)i * (p->tree_max / p->block) * p->bw;
+
+        memmove(field->mvs   + nb, field->mvs   + first, row->nb * sizeof(*field->mvs));
+        memmove(field->costs + nb, field->costs + first, row->nb * sizeof(*field->costs));
+        memmove(field->sizes + nb, field->sizes + first, row->nb * sizeof(*field->sizes));
+        nb          += row->nb;
+        field->bits += row->bits;
+        field->rd   += row->rd;
+    }
+    field->nb = nb;
 }
 
 /* The sum of samples is their SAD against 0. */
@@ -421,35 +497,44 @@ static const GpumeTask *made_by(const CPUPicture *p, enum PictureTask task)
     return &p->tasks[p->tasks[task].nb_units ? task : TASK_COPY];
 }
 
-/* Returns the task after which a field has its vectors, but for those that the check replaces. */
-static const GpumeTask *last_step(const CPUField *f)
+/* Returns the field of size 0 and the same reference. */
+static CPUField *smallest_of(CPUField *f)
 {
-    const int nb_steps = f->search->s->propagation.nb_steps;
-
-    return nb_steps ? &f->step_tasks[nb_steps - 1] : &f->tasks[TASK_SEARCH];
+    return f - (f->size - f->search->s->sizes) * f->search->s->cfg.params.nb_distances;
 }
 
-static void set_search_task(CPUContext *s, CPUField *f, const CPUPicture *cur, const CPUPicture *ref)
+/* Returns the task after which a field has its vectors, but for those that the check replaces. */
+static const GpumeTask *last_step(CPUField *f)
 {
-    const GpumeParams *p = &s->cfg.params;
+    CPUField *steps = f->size->follows_smaller ? smallest_of(f) : f;
+    const int nb_steps = steps->size->propagation.nb_steps;
+
+    return nb_steps ? &steps->step_tasks[nb_steps - 1] : &steps->tasks[TASK_SEARCH];
+}
+
+static void set_search_task(CPUField *f, const CPUPicture *cur, const CPUPicture *ref)
+{
+    const GpumeParams *p = &f->size->params;
     GpumeTask *t = &f->tasks[TASK_SEARCH];
 
     *t = (GpumeTask) {
         search_blocks, .arg = f, .nb_units = p->bw * p->bh, .least = 4,
         .needs = { made_by(cur, TASK_SUMS), made_by(ref, TASK_SUMS) },
     };
-    if (s->has_wavefront) {
-        ff_gpume_wavefront_begin(&s->wavefront, &f->front, f->field->reference);
+    if (f->size->has_wavefront) {
+        ff_gpume_wavefront_begin(&f->size->wavefront, &f->front, f->field->reference);
         t->run      = search_run;
         t->take     = take_run;
-        t->nb_units = ff_gpume_wavefront_runs(&s->wavefront);
+        t->nb_units = ff_gpume_wavefront_runs(&f->size->wavefront);
     }
 }
 
-static void set_step_tasks(CPUContext *s, CPUField *f, const CPUPicture *cur, const CPUPicture *ref)
+static void set_step_tasks(CPUField *f, const CPUPicture *cur, const CPUPicture *ref)
 {
-    ff_gpume_propagation_begin(&s->propagation, f->steps, f->field);
-    for (int i = 0; i < s->propagation.nb_steps; i++)
+    GpumePropagation *p = &f->size->propagation;
+
+    ff_gpume_propagation_begin(p, f->steps, f->field);
+    for (int i = 0; i < p->nb_steps; i++)
         f->step_tasks[i] = (GpumeTask) {
             ff_gpume_propagation_run, ff_gpume_propagation_take, &f->steps[i],
             ff_gpume_propagation_units(&f->steps[i]),
@@ -460,22 +545,13 @@ static void set_step_tasks(CPUContext *s, CPUField *f, const CPUPicture *cur, co
     f->step_tasks[0].needs[2] = made_by(ref, TASK_PLANES);
 }
 
-/* Says what is to be done for a field of a search. */
-static void set_field_tasks(CPUSearch *c, int i)
+/* Says what is to be done once a field has its vectors. */
+static void set_end_tasks(CPUField *f)
 {
-    CPUContext *s = c->s;
-    const GpumeParams *p = &s->cfg.params;
-    CPUField *f = &c->fields[i], *opposite = &c->fields[c->search->fields[i].opposite];
-    const CPUPicture *cur = made_of(s, f->field->cur), *ref = made_of(s, f->field->ref);
+    const GpumeParams *p = &f->size->params;
+    CPUField *opposite = (CPUField *)opposite_of(f), *smallest = smallest_of(f);
     GpumeTask *t = f->tasks;
 
-    if (s->nb_search_stages)
-        set_search_task(s, f, cur, ref);
-    if (s->follows)
-        set_step_tasks(s, f, cur, ref);
-    /* what only the check needs does not leave */
-    if (!f->field->set)
-        return;
     if (p->check) {
         t[TASK_JUDGE] = (GpumeTask) {
             judge_rows, .arg = f, .nb_units = p->bh, .least = 4, .needs = { last_step(f), last_step(opposite) },
@@ -484,10 +560,37 @@ static void set_field_tasks(CPUSearch *c, int i)
             replace_vectors, .arg = f, .nb_units = 1, .needs = { &t[TASK_JUDGE], &opposite->tasks[TASK_JUDGE] },
         };
     }
-    if (s->follows)
+    if (f->size->follows)
         t[TASK_FINISH] = (GpumeTask) {
             finish_rows, .arg = f, .nb_units = p->bh, .needs = { &t[TASK_REPLACE], last_step(f) },
         };
+    /* a tree needs all of them */
+    if (f != smallest)
+        t[TASK_FINISH].needs[2] = &f[-p->nb_distances].tasks[TASK_FINISH];
+    if (f->rows)
+        t[TASK_TREE] = (GpumeTask) { tree_rows, .arg = f, .nb_units = p->bh, .needs = { &t[TASK_FINISH] } };
+}
+
+/* Says what is to be done for a field of a search. */
+static void set_field_tasks(CPUField *f)
+{
+    CPUSearch *c  = f->search;
+    CPUContext *s = c->s;
+    const GpumeParams *p = &s->cfg.params;
+    const int i = f->field - c->search->fields;
+    const CPUPicture *cur = made_of(s, f->field->cur), *ref = made_of(s, f->field->ref);
+    GpumeTask *t = f->tasks;
+
+    if (f->size->nb_search_stages)
+        set_search_task(f, cur, ref);
+    if (f->size->follows && !f->size->follows_smaller)
+        set_step_tasks(f, cur, ref);
+    /* what only the check needs does not leave */
+    if (!f->field->set)
+        return;
+    set_end_tasks(f);
+    if (f != smallest_of(f))
+        return;
     if (p->intra && first_of_picture(c->search, i) == i)
         t[TASK_INTRA] = (GpumeTask) {
             intra_rows, .arg = f, .nb_units = p->bh, .needs = { &cur->tasks[TASK_COPY] },
@@ -499,31 +602,44 @@ static void set_field_tasks(CPUSearch *c, int i)
         };
 }
 
+/* Adds the tasks of the fields of one size, by turns, so that there is more that can be done at the same time. */
+static void add_size(CPUSearch *c, int size)
+{
+    CPUField *fields = c->fields + size * c->s->cfg.params.nb_distances;
+    const int nb = c->search->nb_fields;
+
+    for (int i = 0; i < nb; i++)
+        add_task(&c->list, &fields[i].tasks[TASK_SEARCH]);
+    for (int j = 0; j < c->s->sizes[size].propagation.nb_steps; j++)
+        for (int i = 0; i < nb; i++)
+            add_task(&c->list, &fields[i].step_tasks[j]);
+    for (int j = TASK_SEARCH + 1; j < NB_FIELD_TASKS; j++)
+        for (int i = 0; i < nb; i++)
+            add_task(&c->list, &fields[i].tasks[j]);
+}
+
 static int submit(void *priv, GpumeSearch *search)
 {
     CPUContext *s = priv;
     CPUSearch *c  = &s->searches[(s->first + s->nb++) % s->cfg.max_searches];
-    GpumeTaskList *l = &c->list;
+    const int nb_distances = s->cfg.params.nb_distances;
 
-    c->search = search;
-    l->nb     = 0;
-    atomic_init(&l->first, 0);
+    c->search  = search;
+    c->list.nb = 0;
+    atomic_init(&c->list.first, 0);
     for (int i = 0; i < search->nb_fields; i++) {
-        c->fields[i].field = &search->fields[i];
-        memset(c->fields[i].tasks, 0, sizeof(c->fields[i].tasks));
-        set_field_tasks(c, i);
+        for (int j = 0; j < s->nb_sizes; j++) {
+            CPUField *f = &c->fields[j * nb_distances + i];
+
+            f->field = &search->fields[i];
+            memset(f->tasks, 0, sizeof(f->tasks));
+            set_field_tasks(f);
+        }
         add_picture(c, search->fields[i].cur);
         add_picture(c, search->fields[i].ref);
     }
-    /* fields by turns, so that there is more that can be done at the same time */
-    for (int i = 0; i < search->nb_fields; i++)
-        add_task(l, &c->fields[i].tasks[TASK_SEARCH]);
-    for (int j = 0; j < s->propagation.nb_steps; j++)
-        for (int i = 0; i < search->nb_fields; i++)
-            add_task(l, &c->fields[i].step_tasks[j]);
-    for (int j = TASK_SEARCH + 1; j < NB_FIELD_TASKS; j++)
-        for (int i = 0; i < search->nb_fields; i++)
-            add_task(l, &c->fields[i].tasks[j]);
+    for (int j = 0; j < s->nb_sizes; j++)
+        add_size(c, j);
     return 0;
 }
 
@@ -543,6 +659,9 @@ static int wait(void *priv, GpumeSearch *search)
         for (int by = 0; by < p->bh; by++)
             search->fields[i].intra += c->fields[first_of_picture(search, i)].intra[by];
     }
+    for (int i = 0; i < search->nb_fields && p->tree; i++)
+        if (search->fields[i].set)
+            join_rows(&c->fields[(s->nb_sizes - 1) * p->nb_distances + i]);
     s->first = (s->first + 1) % s->cfg.max_searches;
     s->nb--;
     return 0;
@@ -560,67 +679,94 @@ static int depth(const GpumeBackendConfig *cfg)
     return nb_threads > 1 ? FFMIN(2 + nb_threads * SMALL_PICTURE / size, MAX_DEPTH) : 1;
 }
 
-/* All that a search in flight works on. */
+/* What a field of a search in flight works on. */
+static av_cold int init_field(CPUField *f)
+{
+    CPUContext *s = f->search->s;
+    CPUSize *z = f->size;
+    const GpumeParams *p = &z->params;
+    const int first = z == s->sizes, last = z == s->sizes + s->nb_sizes - 1;
+    int ret = 0;
+
+    f->intra = p->intra && first ? av_calloc(p->bh, sizeof(*f->intra)) : NULL;
+    f->rows  = s->cfg.params.tree && last ? av_calloc(p->bh, sizeof(*f->rows)) : NULL;
+    f->steps = z->follows_smaller ? smallest_of(f)->steps :
+               z->follows         ? av_calloc(GPUME_MAX_STEPS, sizeof(*f->steps)) : NULL;
+    if (p->intra && first && !f->intra || s->cfg.params.tree && last && !f->rows || z->follows && !f->steps)
+        return AVERROR(ENOMEM);
+    if (z->follows && !z->follows_smaller)
+        ret = ff_gpume_propagation_alloc(&z->propagation, f->steps);
+    if (p->check && ret >= 0)
+        ret = ff_gpume_check_init(&f->check, p);
+    return ret;
+}
+
 static av_cold int init_search(CPUContext *s, CPUSearch *c)
 {
-    const GpumeParams *p = &s->cfg.params;
-    const int nb_tasks = NB_FIELD_TASKS + s->propagation.nb_steps + 2 * NB_PICTURE_TASKS;
+    const int nb_fields = s->cfg.params.nb_distances * s->nb_sizes;
+    const int nb_tasks  = NB_FIELD_TASKS + GPUME_MAX_STEPS + 2 * NB_PICTURE_TASKS;
     int ret = 0;
 
     c->s          = s;
-    c->fields     = av_calloc(p->nb_distances, sizeof(*c->fields));
-    c->list.tasks = av_calloc(p->nb_distances * nb_tasks, sizeof(*c->list.tasks));
+    c->fields     = av_calloc(nb_fields, sizeof(*c->fields));
+    c->list.tasks = av_calloc(nb_fields * nb_tasks, sizeof(*c->list.tasks));
     if (!c->fields || !c->list.tasks)
         return AVERROR(ENOMEM);
-    for (int i = 0; i < p->nb_distances && ret >= 0; i++) {
-        CPUField *f = &c->fields[i];
-
-        f->search = c;
-        f->intra  = p->intra   ? av_calloc(p->bh, sizeof(*f->intra)) : NULL;
-        f->steps  = s->follows ? av_calloc(GPUME_MAX_STEPS, sizeof(*f->steps)) : NULL;
-        if (p->intra && !f->intra || s->follows && !f->steps)
-            return AVERROR(ENOMEM);
-        if (s->follows)
-            ret = ff_gpume_propagation_alloc(&s->propagation, f->steps);
-        if (p->check && ret >= 0)
-            ret = ff_gpume_check_init(&f->check, p);
+    for (int i = 0; i < nb_fields; i++) {
+        c->fields[i].search = c;
+        c->fields[i].size   = &s->sizes[i / s->cfg.params.nb_distances];
     }
+    for (int i = 0; i < nb_fields && ret >= 0; i++)
+        ret = init_field(&c->fields[i]);
     return ret;
 }
 
 static av_cold void uninit_search(CPUContext *s, CPUSearch *c)
 {
-    for (int i = 0; c->fields && i < s->cfg.params.nb_distances; i++) {
+    for (int i = 0; c->fields && i < s->cfg.params.nb_distances * s->nb_sizes; i++) {
         CPUField *f = &c->fields[i];
 
-        if (f->steps)
-            ff_gpume_propagation_free(&s->propagation, f->steps);
-        av_freep(&f->steps);
+        if (f->size && !f->size->follows_smaller) {
+            if (f->steps)
+                ff_gpume_propagation_free(&f->size->propagation, f->steps);
+            av_freep(&f->steps);
+        }
         av_freep(&f->intra);
+        av_freep(&f->rows);
         ff_gpume_check_uninit(&f->check);
     }
     av_freep(&c->fields);
     av_freep(&c->list.tasks);
 }
 
-/* The stages of the plan, and what they need. */
-static av_cold int init_stages(CPUContext *s)
+/* Blocks of a size: the stages of their plan, and what these need. */
+static av_cold int init_size(CPUContext *s, int size)
 {
-    const GpumePlan *plan = &s->cfg.plan;
     const GpumeParams *p  = &s->cfg.params;
+    const GpumePlan *plan = &s->cfg.plan;
+    CPUSize *z = &s->sizes[size];
     int ret = 0;
 
-    while (s->nb_search_stages < plan->nb_stages && plan->stages[s->nb_search_stages] < GPUME_NB_SEARCH_STAGES)
-        s->nb_search_stages++;
-    s->follows       = s->nb_search_stages < plan->nb_stages;
-    s->has_sums      = ff_gpume_plan_has(plan, GPUME_STAGE_SEA);
-    s->has_wavefront = ff_gpume_plan_has(plan, GPUME_STAGE_WAVEFRONT);
-    if (s->has_sums)
-        ff_gpume_sea_init(&s->sea, p);
-    if (s->has_wavefront)
-        ret = ff_gpume_wavefront_init(&s->wavefront, p, s->cfg.max_searches);
-    if (s->follows && ret >= 0)
-        ret = ff_gpume_propagation_init(&s->propagation, p, plan, &s->cost, s->cfg.executor.nb_threads);
+    z->params = ff_gpume_size_params(p, size);
+    if (size && plan->nb_sizes > 1) {
+        z->follows = z->follows_smaller = 1;
+        z->last_step = plan->last_step[size];
+        return 0;
+    }
+    z->plan      = size ? ff_gpume_plan(&z->params) : *plan;
+    z->last_step = z->plan.last_step[0];
+    while (z->nb_search_stages < z->plan.nb_stages && z->plan.stages[z->nb_search_stages] < GPUME_NB_SEARCH_STAGES)
+        z->nb_search_stages++;
+    z->follows       = z->nb_search_stages < z->plan.nb_stages || p->tree;
+    z->has_sums      = ff_gpume_plan_has(&z->plan, GPUME_STAGE_SEA);
+    z->has_wavefront = ff_gpume_plan_has(&z->plan, GPUME_STAGE_WAVEFRONT);
+    if (z->has_sums)
+        ff_gpume_sea_init(&z->sea, &z->params);
+    s->has_sums |= z->has_sums;
+    if (z->has_wavefront)
+        ret = ff_gpume_wavefront_init(&z->wavefront, &z->params, s->cfg.max_searches);
+    if (z->follows && ret >= 0)
+        ret = ff_gpume_propagation_init(&z->propagation, &z->params, &z->plan, &s->cost, s->cfg.executor.nb_threads);
     return ret;
 }
 
@@ -628,14 +774,20 @@ static av_cold int init_stages(CPUContext *s)
 static av_cold int init_pictures(CPUContext *s)
 {
     const GpumeParams *p = &s->cfg.params;
-    const GpumePlanesLayout *layout = &s->propagation.layout;
+    const GpumePlanesLayout *layout = s->layout = &s->sizes[0].propagation.layout;
+    size_t size, scratch_size = FFMAX(layout->scratch_size, 1);
 
     s->copies_luma = ff_gpume_luma_is_converted(p);
     if (s->copies_luma) {
         s->copy_linesize = FFALIGN(p->width * (p->depth > 8 ? 2 : 1), 64);
-        s->sums_offset   = s->copy_linesize * p->height;
     }
-    s->picture_offset = FFALIGN(s->sums_offset + s->sea.size, 64);
+    size = s->copy_linesize * p->height;
+    for (CPUSize *z = s->sizes; z < s->sizes + s->nb_sizes; z++) {
+        z->sums_offset = size;
+        size         += FFALIGN(z->sea.size, 64);
+        scratch_size  = FFMAX(scratch_size, z->sea.scratch_size);
+    }
+    s->picture_offset = FFALIGN(size, 64);
     /* what is read beyond the sums of a row has to be something */
     s->copies = av_buffer_pool_init(s->picture_offset + sizeof(CPUPicture), av_buffer_allocz);
     if (!s->copies)
@@ -645,7 +797,7 @@ static av_cold int init_pictures(CPUContext *s)
         if (!s->planes)
             return AVERROR(ENOMEM);
     }
-    s->scratch_size = FFALIGN(FFMAX3(s->sea.scratch_size, layout->scratch_size, 1), 64);
+    s->scratch_size = FFALIGN(scratch_size, 64);
     s->scratch      = av_malloc_array(s->cfg.executor.nb_threads, s->scratch_size);
     return s->scratch ? 0 : AVERROR(ENOMEM);
 }
@@ -664,13 +816,17 @@ static av_cold int init(void *priv, const GpumeBackendConfig *cfg)
     ff_gpume_untried_points_init(&s->untried);
 
     s->mvs      = av_buffer_pool_init(nb_vectors * sizeof(AVMotionVector), NULL);
-    s->costs    = av_buffer_pool_init(nb_vectors * sizeof(uint32_t), NULL);
+    s->costs    = av_buffer_pool_init(ff_gpume_costs_size(p), NULL);
     s->same     = p->same ? av_buffer_pool_init(ff_gpume_nb_cells(p) * p->nb_references, NULL) : NULL;
     s->searches = av_calloc(cfg->max_searches, sizeof(*s->searches));
     s->lists    = av_calloc(cfg->max_searches, sizeof(*s->lists));
     if (!s->mvs || !s->costs || p->same && !s->same || !s->searches || !s->lists)
         return AVERROR(ENOMEM);
-    ret = init_stages(s);
+    s->nb_sizes = ff_gpume_nb_sizes(p);
+    s->bit_cost = ff_gpume_bit_cost(p);
+    ret = 0;
+    for (int i = 0; i < s->nb_sizes && ret >= 0; i++)
+        ret = init_size(s, i);
     if (ret >= 0)
         ret = init_pictures(s);
     for (int i = 0; i < cfg->max_searches && ret >= 0; i++)
@@ -692,8 +848,10 @@ static av_cold void uninit(void *priv)
     av_buffer_pool_uninit(&s->copies);
     av_buffer_pool_uninit(&s->planes);
     av_freep(&s->scratch);
-    ff_gpume_propagation_uninit(&s->propagation);
-    ff_gpume_wavefront_uninit(&s->wavefront);
+    for (int i = 0; i < s->nb_sizes; i++) {
+        ff_gpume_propagation_uninit(&s->sizes[i].propagation);
+        ff_gpume_wavefront_uninit(&s->sizes[i].wavefront);
+    }
 }
 
 const GpumeBackend ff_gpume_backend_cpu = {

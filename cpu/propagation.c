@@ -32,7 +32,7 @@ struct GpumeSearcher {
     const GpumePropagation *p;
     const GpumeCpuStep *s;
     GpumeStepField *f;              ///< written
-    const GpumeStepField *coarser;  ///< what f begins with
+    const GpumeStepField *before;   ///< what f begins with
     GpumePlaneData cur, ref;
     /** The two samples that make one at parts (fx, fy), fy * pel + fx; of the reference's first block. */
     const uint8_t *between[16][2];
@@ -342,7 +342,7 @@ static void begin_coarser(Searcher *c, Best *o, int bx, int by)
         int x = bx, y = by;
 
         if (gpume_parent(i, &x, &y, p->bw, p->bh)) {
-            const GpumeVector v = c->coarser->vectors[y * p->bw + x];
+            const GpumeVector v = c->before->vectors[y * p->bw + x];
 
             nb = add_candidate(c, nb, (GpumeVector) { v.dx * factor, v.dy * factor });
         }
@@ -350,6 +350,21 @@ static void begin_coarser(Searcher *c, Best *o, int bx, int by)
     if (factor > 1 || !nb)
         nb = add_candidate(c, nb, (GpumeVector) { 0 });
     choose_added(c, o, nb);
+}
+
+static av_noinline void begin_smaller(Searcher *c, Best *o, int bx, int by)
+{
+    /* the grid of the step before */
+    const GpumeParams *p = &(c->s - 1)->params;
+    uint32_t unused[NB_CANDIDATES];
+    int nb = 0;
+
+    for (int y = 2 * by; y < FFMIN(2 * by + 2, p->bh); y++)
+        for (int x = 2 * bx; x < FFMIN(2 * bx + 2, p->bw); x++)
+            nb = add_candidate(c, nb, c->before->vectors[y * p->bw + x]);
+    if (!nb)
+        nb = add_candidate(c, nb, (GpumeVector) { 0 });
+    choose(c, o, (1 << nb) - 1, unused, c->pel);
 }
 
 static void begin_row(Searcher *c, int by)
@@ -371,6 +386,8 @@ static void begin_row(Searcher *c, int by)
         set_block(c, bx, by);
         if (c->s->step.begin == GPUME_BEGIN_FULL)
             begin_full(c, &o);
+        else if (c->s->step.begin == GPUME_BEGIN_SMALLER)
+            begin_smaller(c, &o, bx, by);
         else
             begin_coarser(c, &o, bx, by);
         *v = o.vector;
@@ -524,7 +541,7 @@ static void init_searcher(Searcher *c, GpumeStepRun *r)
     c->p           = p;
     c->s           = r->s;
     c->f           = &r->f;
-    c->coarser     = r->s > p->steps ? &r[-1].f : NULL;
+    c->before     = r->s > p->steps ? &r[-1].f : NULL;
     c->cur         = ff_gpume_planes_level(&p->layout, field->cur, step->level);
     c->ref         = ff_gpume_planes_level(&p->layout, field->ref, step->level);
     c->sample_size = p->params.depth > 8 ? 2 : 1;
@@ -571,7 +588,9 @@ static int can_begin(const GpumeStepRun *r, int row)
     if (r->s == r->p->steps)
         return 1;
     all = before->s->step.nb_passes + 1;
-    if (r->s->step.begin != GPUME_BEGIN_KEEP)
+    if (r->s->step.begin == GPUME_BEGIN_SMALLER)
+        row *= 2;
+    else if (r->s->step.begin != GPUME_BEGIN_KEEP)
         row = FFMIN(row >> 1, before->s->params.bh - 1);
     return have_done(before, row, all, all);
 }
@@ -628,11 +647,6 @@ void ff_gpume_propagation_begin(GpumePropagation *p, GpumeStepRun *runs, const G
         for (int row = 0; row < r->s->params.bh; row++)
             atomic_store_explicit(&r->done[row], 0, memory_order_relaxed);
     }
-}
-
-GpumeStepField *ff_gpume_propagation_result(const GpumePropagation *p, GpumeStepRun *runs)
-{
-    return &runs[FFMAX(p->nb_steps, 1) - 1].f;
 }
 
 /* A sample of a plane, which goes on like its last ones beyond the margin. */

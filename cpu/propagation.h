@@ -95,9 +95,6 @@ int ff_gpume_propagation_units(const GpumeStepRun *run);
 int ff_gpume_propagation_take(void *run);
 void ff_gpume_propagation_run(void *run, int worker, int start, int end);
 
-/** Returns what the last step has left. */
-GpumeStepField *ff_gpume_propagation_result(const GpumePropagation *p, GpumeStepRun *runs);
-
 /**
  * The cost of a block's vector in units of 1/pel sample, which may point anywhere: beyond
  * the edges samples are repeated.

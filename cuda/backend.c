@@ -220,6 +220,11 @@ static av_cold int init(void *priv, const GpumeBackendConfig *cfg)
     CUDAContext *s = priv;
     int ret;
 
+    if (cfg->params.tree) {
+        av_log(cfg->log_ctx, cfg->fallback ? AV_LOG_VERBOSE : AV_LOG_ERROR, "'tree=1' is not possible with "
+               "backend=cuda; use backend=cpu%s.\n", cfg->hw_frames ? ", and hwdownload before gpume" : "");
+        return AVERROR(ENOSYS);
+    }
     s->params    = cfg->params;
     s->executor  = cfg->executor;
     s->hw_frames = !!cfg->hw_frames;

@@ -29,7 +29,9 @@ typedef struct GpumeFieldSet {
     /** The same on a device; without on_device nothing of it is set. */
     GpumeMotionField device[GPUME_MAX_REFERENCES];
     AVBufferRef *mvs;               ///< AVMotionVector[nb][bh][bw], in which host[] lies
-    AVBufferRef *costs;             ///< uint32_t[nb][bh][bw]
+    AVBufferRef *costs;             ///< uint32_t[nb][bh][bw]; behind them sizes, where there are any
+    /** Of leaves of a tree: GpumeField.sizes, [nb][bh][bw]; NULL: blocks of one size tile the picture. */
+    uint8_t *sizes;
     AVBufferRef *on_device;         ///< memory of the device in which device[] lies, or NULL
     const void *device_ctx;         ///< the AVHWDeviceContext of that device
 } GpumeFieldSet;
@@ -72,8 +74,8 @@ int ff_gpume_fields_attach(AVFrame *frame, GpumeFieldSet *s);
 const GpumeFieldSet *ff_gpume_fields_searched(const AVFrame *frame);
 
 /**
- * Returns the fields that a frame's vectors are, or NULL: they are none of ours, or those of a
- * picture of another size. They stay as long as the frame's side data.
+ * Returns the fields that a frame's vectors are, or NULL: they are none of ours, those of a picture
+ * of another size, or leaves of a tree. They stay as long as the frame's side data.
  */
 const GpumeFieldSet *ff_gpume_fields_of(const AVFrame *frame);
 

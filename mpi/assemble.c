@@ -145,7 +145,6 @@ static GpumeStamp stamp_of(const Clip *c, int64_t number)
 static int write_stats(Clip *c, const Record *records)
 {
     const GpumeOutputConfig cfg = done_outputs(c->options, c->mv_file, c->stats_file);
-    const int nb_blocks = c->rows_cfg.params.bw * c->rows_cfg.params.bh;
     int ret = 0;
 
     if (c->stats_file && !c->stats.f)
@@ -156,7 +155,7 @@ static int write_stats(Clip *c, const Record *records)
             const StatsRecord *s = &records[i].stats[j];
             const GpumeStamp stamp = stamp_of(c, s->number);
 
-            ff_gpume_stats_line(c->stats.f, ff_gpume_stats_format(&cfg), &stamp, s->distance, nb_blocks, &s->stats);
+            ff_gpume_stats_line(c->stats.f, ff_gpume_stats_format(&cfg), &stamp, s->distance, &s->stats);
         }
         ret = ff_gpume_file_flush(&c->stats);
     }

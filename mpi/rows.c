@@ -19,15 +19,10 @@
 /** Bytes that are written at a time, at least one field. */
 #define BUFFER_SIZE (4 << 20)
 
-static size_t nb_blocks(const Rows *r)
-{
-    return (size_t)r->cfg->params.bw * r->cfg->params.bh;
-}
-
 int64_t rows_offset(const Film *film, const GpumeParams *p, int segment)
 {
     return GPUME_NPY_HEADER_SIZE +
-           film_first(film, segment) * p->nb_references * GPUME_NPY_FIELD_SIZE((int64_t)p->bw * p->bh);
+           film_first(film, segment) * p->nb_references * (int64_t)gpume_npy_field_size(p);
 }
 
 Rows *rows_open(const RowsConfig *cfg, int segment)
@@ -44,7 +39,7 @@ Rows *rows_open(const RowsConfig *cfg, int segment)
     av_murmur3_init(r->hash);
     if (cfg->work->kind == KIND_NPY) {
         r->offset = rows_offset(cfg->film, &cfg->params, segment);
-        r->buffer = av_malloc(FFMAX(BUFFER_SIZE, GPUME_NPY_FIELD_SIZE(nb_blocks(r))));
+        r->buffer = av_malloc(FFMAX(BUFFER_SIZE, gpume_npy_field_size(&r->cfg->params)));
         if (!r->buffer)
             goto fail;
     } else if (cfg->work->kind == KIND_CSV) {
@@ -138,12 +133,12 @@ static int flush_npy(Rows *r)
 
 static int write_npy(Rows *r, const GpumeField *field)
 {
-    const size_t size = GPUME_NPY_FIELD_SIZE(nb_blocks(r));
+    const size_t size = gpume_npy_field_size(&r->cfg->params);
     int ret = 0;
 
     if (r->nb_bytes && r->nb_bytes + size > BUFFER_SIZE)
         ret = flush_npy(r);
-    ff_gpume_npy_field(r->buffer + r->nb_bytes, field, nb_blocks(r));
+    ff_gpume_npy_field(r->buffer + r->nb_bytes, field, &r->cfg->params);
     r->nb_bytes += size;
     return ret;
 }
@@ -160,7 +155,7 @@ int rows_field(Rows *r, int64_t number, int reference, const GpumeField *field, 
     if (ret >= 0 && work->kind == KIND_CSV && field) {
         errno = 0;
         /* when it is shown depends on all frames before */
-        ff_gpume_csv_field(r->f, number, NULL, field, nb_blocks(r));
+        ff_gpume_csv_field(r->f, number, NULL, field);
         if (ferror(r->f))
             ret = work_error(work, r->record.segment, "write to", r->path);
     }

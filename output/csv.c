@@ -35,12 +35,12 @@ void ff_gpume_csv_header(FILE *f)
           "motion_x,motion_y,motion_scale,cost,pts_time\n", f);
 }
 
-void ff_gpume_csv_field(FILE *f, int64_t number, const char *time, const GpumeField *field, size_t nb_blocks)
+void ff_gpume_csv_field(FILE *f, int64_t number, const char *time, const GpumeField *field)
 {
     const char *comma = time ? "," : "";
 
     time = time ? time : "";
-    for (size_t i = 0; i < nb_blocks; i++) {
+    for (int i = 0; i < field->nb; i++) {
         const AVMotionVector *mv = &field->mvs[i];
 
         fprintf(f, "%"PRId64",%d,%d,%d,%d,%d,%d,%d,0x%"PRIx64",%d,%d,%d,%"PRIu32"%s%s\n",
@@ -63,12 +63,11 @@ static int write_vectors(void *priv, GpumeFile *file, GpumeResult *r, const Gpum
 {
     const CsvContext *s = priv;
     const GpumeStamp stamp = { r->number, r->frame->pts, s->time_base };
-    const size_t nb_blocks = (size_t)r->params->bw * r->params->bh;
     char time[GPUME_TIME_SIZE];
 
     ff_gpume_time(time, &stamp);
     for (int i = 0; i < r->search.nb_fields; i++)
-        ff_gpume_csv_field(file->f, r->number, time, &r->search.fields[i], nb_blocks);
+        ff_gpume_csv_field(file->f, r->number, time, &r->search.fields[i]);
     return 0;
 }
 

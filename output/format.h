@@ -21,10 +21,18 @@
 
 /** Bytes before the first field of a .npy file: a multiple of 64 with room for any number of frames. */
 #define GPUME_NPY_HEADER_SIZE 128
-/** Values of the last axis: dx, dy, cost. */
-#define GPUME_NPY_VALUES 3
-/** Bytes of a field with so many blocks in a .npy file. */
-#define GPUME_NPY_FIELD_SIZE(nb_blocks) (sizeof(int32_t) * GPUME_NPY_VALUES * (nb_blocks))
+
+/** Returns the values of the last axis: dx, dy, cost and, with a tree, the side of the leaf. */
+static inline int gpume_npy_values(const GpumeParams *params)
+{
+    return 3 + !!params->tree;
+}
+
+/** Returns the bytes of a field in a .npy file. */
+static inline size_t gpume_npy_field_size(const GpumeParams *params)
+{
+    return sizeof(int32_t) * gpume_npy_values(params) * params->bw * params->bh;
+}
 
 /** The header of a .npy file. @param nb_frames 0 as long as it is not known */
 void ff_gpume_npy_header(uint8_t header[GPUME_NPY_HEADER_SIZE], int64_t nb_frames,
@@ -32,10 +40,10 @@ void ff_gpume_npy_header(uint8_t header[GPUME_NPY_HEADER_SIZE], int64_t nb_frame
 
 /**
  * A field as it stands in a .npy file.
- * @param dst   GPUME_NPY_FIELD_SIZE(nb_blocks) bytes
+ * @param dst   gpume_npy_field_size() bytes
  * @param field NULL: there is no such reference
  */
-void ff_gpume_npy_field(uint8_t *dst, const GpumeField *field, size_t nb_blocks);
+void ff_gpume_npy_field(uint8_t *dst, const GpumeField *field, const GpumeParams *params);
 
 /** A picture as files name it. */
 typedef struct GpumeStamp {
@@ -57,14 +65,14 @@ void ff_gpume_csv_header(FILE *f);
  * Print a field as CSV; errors are left to ferror().
  * @param time of the picture, as text; NULL: each line lacks its last column and the comma before
  */
-void ff_gpume_csv_field(FILE *f, int64_t number, const char *time, const GpumeField *field, size_t nb_blocks);
+void ff_gpume_csv_field(FILE *f, int64_t number, const char *time, const GpumeField *field);
 
 /**
  * Print a line of statistics; errors are left to ferror().
  * @param format   GPUME_STATS_TEXT or GPUME_STATS_JSONL
  * @param distance of the reference
  */
-void ff_gpume_stats_line(FILE *f, int format, const GpumeStamp *stamp, int distance, int nb_blocks,
+void ff_gpume_stats_line(FILE *f, int format, const GpumeStamp *stamp, int distance,
                          const GpumeStats *stats);
 
 #endif /* AVFILTER_GPUME_OUTPUT_FORMAT_H */

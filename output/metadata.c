@@ -4,6 +4,7 @@
  */
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "libavutil/dict.h"
@@ -15,18 +16,29 @@ static int wanted(const GpumeOutputConfig *cfg, const char **path)
     return cfg->metadata;
 }
 
+static int av_printf_format(4, 5) set(AVFrame *frame, const char *reference, const char *figure,
+                                      const char *format, ...)
+{
+    char key[64], value[64];
+    va_list args;
+
+    snprintf(key, sizeof(key), "lavfi.gpume.%s.%s", reference, figure);
+    va_start(args, format);
+    vsnprintf(value, sizeof(value), format, args);
+    va_end(args);
+    return av_dict_set(&frame->metadata, key, value, 0);
+}
+
 static int set_metadata(void *priv, GpumeFile *file, GpumeResult *r, const GpumeStats *stats)
 {
     for (int i = 0; i < r->search.nb_fields; i++) {
-        char name[32], key[64], value[64];
+        char name[32];
         int ret;
 
         ff_gpume_reference_name(name, sizeof(name),
                                 r->params->distance[r->search.fields[i].reference]);
 #define SET(figure, fmt, field)                                              \
-        snprintf(key, sizeof(key), "lavfi.gpume.%s." figure, name);          \
-        snprintf(value, sizeof(value), fmt, stats[i].field);                 \
-        if ((ret = av_dict_set(&r->frame->metadata, key, value, 0)) < 0)     \
+        if ((ret = set(r->frame, name, figure, fmt, stats[i].field)) < 0)    \
             return ret;
 
         SET("cost",    "%"PRIu64, cost)
@@ -36,6 +48,17 @@ static int set_metadata(void *priv, GpumeFile *file, GpumeResult *r, const Gpume
         SET("sound",   "%.4f",    sound)
         SET("intra",   "%"PRIu64, intra)
         SET("scene",   "%.4f",    scene)
+        if (!stats[i].nb_sizes)
+            continue;
+        for (int j = 0; j < stats[i].nb_sizes; j++) {
+            char figure[16];
+
+            snprintf(figure, sizeof(figure), "leaves%d", stats[i].block << j);
+            if ((ret = set(r->frame, name, figure, "%d", stats[i].leaves[j])) < 0)
+                return ret;
+        }
+        SET("bits", "%"PRIu64, bits)
+        SET("rd",   "%"PRIu64, rd)
 #undef SET
     }
     return 0;

@@ -13,6 +13,7 @@
 #include "libavutil/log.h"
 #include "libavutil/mem.h"
 
+#include "libavfilter/gpume/core/geometry.h"
 #include "libavfilter/gpume/output/format.h"
 #include "libavfilter/gpume/output/output.h"
 #include "libavfilter/gpume/output/system.h"
@@ -44,17 +45,51 @@ void ff_gpume_npy_header(uint8_t header[GPUME_NPY_HEADER_SIZE], int64_t nb_frame
     len = snprintf((char *)header + start, GPUME_NPY_HEADER_SIZE - start,
                    "{'descr': '<i4', 'fortran_order': False, "
                    "'shape': (%"PRId64", %d, %d, %d, %d), }",
-                   nb_frames, params->nb_references, params->bh, params->bw, GPUME_NPY_VALUES);
+                   nb_frames, params->nb_references, params->bh, params->bw, gpume_npy_values(params));
     memset(header + start + len, ' ', GPUME_NPY_HEADER_SIZE - start - len);
     header[GPUME_NPY_HEADER_SIZE - 1] = '\n';
 }
 
-void ff_gpume_npy_field(uint8_t *dst, const GpumeField *field, size_t nb_blocks)
+static void put_vector(uint8_t *dst, const GpumeField *field, int i)
 {
-    for (size_t i = 0; i < nb_blocks; i++, dst += 4 * GPUME_NPY_VALUES) {
-        AV_WL32(dst,     field ? field->mvs[i].motion_x : 0);
-        AV_WL32(dst + 4, field ? field->mvs[i].motion_y : 0);
-        AV_WL32(dst + 8, field ? field->costs[i]        : -1);
+    AV_WL32(dst,     field->mvs[i].motion_x);
+    AV_WL32(dst + 4, field->mvs[i].motion_y);
+    AV_WL32(dst + 8, field->costs[i]);
+}
+
+/* The smallest blocks that a leaf consists of. */
+static void put_leaf(uint8_t *dst, const GpumeField *field, const GpumeParams *p, int i)
+{
+    const AVMotionVector *mv = &field->mvs[i];
+    const int size = 4 * gpume_npy_values(p);
+    const int bx = (mv->dst_x - mv->w / 2) / p->block, w = gpume_blocks(mv->w, p->block);
+    const int by = (mv->dst_y - mv->h / 2) / p->block, h = gpume_blocks(mv->h, p->block);
+
+    for (int y = by; y < by + h; y++)
+        for (int x = bx; x < bx + w; x++) {
+            uint8_t *at = dst + ((size_t)y * p->bw + x) * size;
+
+            put_vector(at, field, i);
+            AV_WL32(at + 12, p->block << field->sizes[i]);
+        }
+}
+
+void ff_gpume_npy_field(uint8_t *dst, const GpumeField *field, const GpumeParams *params)
+{
+    const size_t nb_blocks = (size_t)params->bw * params->bh;
+    const int size = 4 * gpume_npy_values(params);
+
+    if (!field) {
+        memset(dst, 0, gpume_npy_field_size(params));
+        for (size_t i = 0; i < nb_blocks; i++)
+            AV_WL32(dst + i * size + 8, -1);
+        return;
+    }
+    for (int i = 0; i < field->nb; i++) {
+        if (params->tree)
+            put_leaf(dst, field, params, i);
+        else
+            put_vector(dst + (size_t)i * size, field, i);
     }
 }
 
@@ -71,7 +106,7 @@ static av_cold int begin(void *priv, GpumeFile *file, const GpumeOutputConfig *c
     NpyContext *s = priv;
 
     s->params     = *params;
-    s->field_size = GPUME_NPY_FIELD_SIZE((size_t)params->bw * params->bh);
+    s->field_size = gpume_npy_field_size(params);
     s->field      = av_malloc(s->field_size);
     if (!s->field)
         return AVERROR(ENOMEM);
@@ -90,7 +125,6 @@ static int write_vectors(void *priv, GpumeFile *file, GpumeResult *r, const Gpum
 {
     NpyContext *s = priv;
     const GpumeParams *params = r->params;
-    const size_t nb_blocks = (size_t)params->bw * params->bh;
     const GpumeField *field = r->search.fields;
     const GpumeField *end   = field + r->search.nb_fields;
 
@@ -106,7 +140,7 @@ static int write_vectors(void *priv, GpumeFile *file, GpumeResult *r, const Gpum
         const int found = field < end && field->reference == i;
         int ret;
 
-        ff_gpume_npy_field(s->field, found ? field : NULL, nb_blocks);
+        ff_gpume_npy_field(s->field, found ? field : NULL, params);
         field += found;
         ret = ff_gpume_file_write(file, s->field, s->field_size);
         if (ret < 0)

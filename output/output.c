@@ -15,6 +15,7 @@
 #include "libavutil/macros.h"
 #include "libavutil/mem.h"
 
+#include "libavfilter/gpume/core/tree.h"
 #include "libavfilter/gpume/field/field_args.h"
 #include "libavfilter/gpume/output/output.h"
 
@@ -171,13 +172,17 @@ av_cold int ff_gpume_outputs_open(GpumeOutputs **outputs, const GpumeOutputConfi
 
 static void compute_stats(GpumeStats *stats, const GpumeField *field, const GpumeParams *params)
 {
-    const size_t nb_blocks = (size_t)params->bw * params->bh;
     double sum = 0;
     int64_t max = 0;
     size_t nb_inconsistent = 0;
 
     memset(stats, 0, sizeof(*stats));
-    for (size_t i = 0; i < nb_blocks; i++) {
+    stats->nb       = field->nb;
+    stats->block    = params->block;
+    stats->nb_sizes = params->tree ? ff_gpume_nb_sizes(params) : 0;
+    stats->bits     = field->bits;
+    stats->rd       = field->rd;
+    for (int i = 0; i < field->nb; i++) {
         const AVMotionVector *mv = &field->mvs[i];
         const int64_t square = (int64_t)mv->motion_x * mv->motion_x +
                                (int64_t)mv->motion_y * mv->motion_y;
@@ -186,12 +191,14 @@ static void compute_stats(GpumeStats *stats, const GpumeField *field, const Gpum
         stats->zero     += !square;
         nb_inconsistent += mv->flags & GPUME_FLAG_INCONSISTENT;
         sum             += sqrt(square);
+        if (params->tree)
+            stats->leaves[field->sizes[i]]++;
         if (square > max)
             max = square;
     }
-    stats->mean_mv = sum / nb_blocks / params->pel;
+    stats->mean_mv = sum / field->nb / params->pel;
     stats->max_mv  = sqrt(max) / params->pel;
-    stats->sound   = 1 - (double)nb_inconsistent / nb_blocks;
+    stats->sound   = 1 - (double)nb_inconsistent / field->nb;
     stats->intra   = field->intra;
     stats->scene   = stats->cost < stats->intra ? (double)stats->cost / stats->intra : !!stats->cost;
 }

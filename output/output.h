@@ -42,6 +42,7 @@ enum GpumeEnd {
 
 /** Statistics of a field. */
 typedef struct GpumeStats {
+    int nb;                     ///< vectors
     uint64_t cost;              ///< sum of the costs
     int zero;                   ///< vectors equal to (0,0)
     double mean_mv;             ///< mean Euclidean length, samples
@@ -49,6 +50,12 @@ typedef struct GpumeStats {
     double sound;               ///< share of consistent vectors, 0 to 1; 1 without the check
     uint64_t intra;             ///< GpumeField.intra
     double scene;               ///< cost over intra, 0 to 1: near 1 the pictures have little in common
+    /* with GpumeParams.tree, else nb_sizes is 0 */
+    int nb_sizes;
+    int block;                  ///< side of the smallest blocks
+    int leaves[GPUME_MAX_SIZES];    ///< of each size
+    uint64_t bits;              ///< GpumeField.bits
+    uint64_t rd;                ///< GpumeField.rd
 } GpumeStats;
 
 /** Takes the results in place of files: a program that has the filter in a graph of its own. */

@@ -22,7 +22,7 @@ static int wanted(const GpumeOutputConfig *cfg, const char **path)
 }
 
 /* Both formats have the same figures in the same order. */
-void ff_gpume_stats_line(FILE *f, int format, const GpumeStamp *stamp, int distance, int nb_blocks,
+void ff_gpume_stats_line(FILE *f, int format, const GpumeStamp *stamp, int distance,
                          const GpumeStats *s)
 {
     const int known = stamp->pts != AV_NOPTS_VALUE;
@@ -33,14 +33,23 @@ void ff_gpume_stats_line(FILE *f, int format, const GpumeStamp *stamp, int dista
     if (format == GPUME_STATS_JSONL)
         fprintf(f, "{\"n\":%"PRId64",\"pts\":%s,\"dir\":\"%s\",\"blocks\":%d,\"cost\":%"PRIu64
                 ",\"zero\":%d,\"mean_mv\":%.2f,\"max_mv\":%.1f,\"sound\":%.4f,\"intra\":%"PRIu64
-                ",\"scene\":%.4f,\"pts_time\":%s}\n",
-                stamp->number, known ? av_ts2str(stamp->pts) : "null", name, nb_blocks, s->cost, s->zero, s->mean_mv,
-                s->max_mv, s->sound, s->intra, s->scene, known ? time : "null");
+                ",\"scene\":%.4f",
+                stamp->number, known ? av_ts2str(stamp->pts) : "null", name, s->nb, s->cost, s->zero, s->mean_mv,
+                s->max_mv, s->sound, s->intra, s->scene);
     else
         fprintf(f, "n:%"PRId64" pts:%s dir:%s blocks:%d cost:%"PRIu64
-                " zero:%d mean_mv:%.2f max_mv:%.1f sound:%.4f intra:%"PRIu64" scene:%.4f pts_time:%s\n",
-                stamp->number, av_ts2str(stamp->pts), name, nb_blocks, s->cost, s->zero, s->mean_mv, s->max_mv,
-                s->sound, s->intra, s->scene, known ? time : "NOPTS");
+                " zero:%d mean_mv:%.2f max_mv:%.1f sound:%.4f intra:%"PRIu64" scene:%.4f",
+                stamp->number, av_ts2str(stamp->pts), name, s->nb, s->cost, s->zero, s->mean_mv, s->max_mv,
+                s->sound, s->intra, s->scene);
+    for (int i = 0; i < s->nb_sizes; i++)
+        fprintf(f, format == GPUME_STATS_JSONL ? ",\"leaves%d\":%d" : " leaves%d:%d", s->block << i, s->leaves[i]);
+    if (s->nb_sizes)
+        fprintf(f, format == GPUME_STATS_JSONL ? ",\"bits\":%"PRIu64",\"rd\":%"PRIu64 :
+                " bits:%"PRIu64" rd:%"PRIu64, s->bits, s->rd);
+    if (format == GPUME_STATS_JSONL)
+        fprintf(f, ",\"pts_time\":%s}\n", known ? time : "null");
+    else
+        fprintf(f, " pts_time:%s\n", known ? time : "NOPTS");
 }
 
 static int begin(void *priv, GpumeFile *file, const GpumeOutputConfig *cfg, const GpumeParams *params)
@@ -59,8 +68,7 @@ static int write_stats(void *priv, GpumeFile *file, GpumeResult *r, const GpumeS
     const GpumeParams *p = r->params;
 
     for (int i = 0; i < r->search.nb_fields; i++)
-        ff_gpume_stats_line(file->f, s->format, &stamp, p->distance[r->search.fields[i].reference], p->bw * p->bh,
-                            &stats[i]);
+        ff_gpume_stats_line(file->f, s->format, &stamp, p->distance[r->search.fields[i].reference], &stats[i]);
     return 0;
 }
 

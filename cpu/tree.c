@@ -1,0 +1,91 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "libavutil/attributes.h"
+#include "libavutil/common.h"
+#include "libavutil/intreadwrite.h"
+
+#define GPUME_INLINE static av_always_inline
+#include "libavfilter/gpume/core/geometry.h"
+#include "libavfilter/gpume/core/tree.h"
+#include "libavfilter/gpume/cpu/check.h"
+#include "libavfilter/gpume/cpu/tree.h"
+
+/** Smallest blocks of a root at most. */
+#define MAX_LEAVES (GPUME_MAX_ROOT / GPUME_MIN_BLOCK * (GPUME_MAX_ROOT / GPUME_MIN_BLOCK))
+
+/** A block of the field of a size. */
+typedef struct Node {
+    int size, bx, by;
+} Node;
+
+/** A root, so far as it has been decided. */
+typedef struct Root {
+    const GpumeTree *tree;
+    Node leaves[MAX_LEAVES];
+    int nb;
+    int bits;
+} Root;
+
+/* Adds the leaves of a node. Returns what they cost, bits included. */
+static uint32_t decide(Root *r, Node n, GpumeVector predictor)
+{
+    const GpumeTree *t = r->tree;
+    const GpumeTreeField *f = &t->fields[n.size];
+    const int i = n.by * f->params.bw + n.bx;
+    const GpumeVector v = f->vectors[i];
+    const int nb = r->nb, bits = r->bits;
+    const int leaf_bits = gpume_vector_bits(v, predictor) + !!n.size;
+    const uint32_t leaf = f->costs[i] + gpume_rate(t->bit_cost, leaf_bits);
+    uint32_t split = gpume_rate(t->bit_cost, 1);
+
+    if (n.size) {
+        const GpumeParams *p = &t->fields[n.size - 1].params;
+
+        for (int y = 2 * n.by; y < FFMIN(2 * n.by + 2, p->bh); y++)
+            for (int x = 2 * n.bx; x < FFMIN(2 * n.bx + 2, p->bw); x++)
+                split += decide(r, (Node) { n.size - 1, x, y }, v);
+        if (split < leaf) {
+            r->bits++;
+            return split;
+        }
+    }
+    r->nb   = nb;
+    r->bits = bits + leaf_bits;
+    r->leaves[r->nb++] = n;
+    return leaf;
+}
+
+static void write_leaf(const GpumeTree *t, const Node *n, AVMotionVector *mv, uint32_t *cost)
+{
+    const GpumeTreeField *f = &t->fields[n->size];
+    const int i = n->by * f->params.bw + n->bx;
+    const GpumeBox box = gpume_box(&f->params, f->params.block, n->bx, n->by);
+    const int flags = f->rings && f->rings[i] != GPUME_RING_CONSISTENT ? GPUME_FLAG_INCONSISTENT : 0;
+
+    for (int j = 0; j < GPUME_VECTOR_WORDS; j++)
+        AV_WN32A((uint8_t *)mv + 4 * j, gpume_subpel_vector_word(j, t->source, &box, f->vectors[i].dx,
+                                                                 f->vectors[i].dy, f->params.pel, flags));
+    *cost = f->costs[i];
+}
+
+void ff_gpume_tree_row(const GpumeTree *t, int by, AVMotionVector *mvs, uint32_t *costs, uint8_t *sizes,
+                       GpumeTreeRow *row)
+{
+    const GpumeTreeField *roots = &t->fields[t->nb_sizes - 1];
+    Root r = { .tree = t };
+
+    *row = (GpumeTreeRow) { 0 };
+    for (int bx = 0; bx < roots->params.bw; bx++) {
+        r.nb = r.bits = 0;
+        row->rd   += decide(&r, (Node) { t->nb_sizes - 1, bx, by },
+                            gpume_root_predictor(roots->vectors, roots->params.bw, bx, by));
+        row->bits += r.bits;
+        for (int i = 0; i < r.nb; i++) {
+            write_leaf(t, &r.leaves[i], &mvs[row->nb], &costs[row->nb]);
+            sizes[row->nb++] = r.leaves[i].size;
+        }
+    }
+}
