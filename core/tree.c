@@ -8,8 +8,8 @@
 #include "libavfilter/gpume/core/geometry.h"
 #include "libavfilter/gpume/core/tree.h"
 
-/* The default quantiser: about that of x264 at its default quality. */
-#define QP 26
+/* The default quantiser: about a third of the vectors of the smallest blocks are left, with no more error. */
+#define QP 30
 
 /* 256 * 2^(qp / 6 - 2), rounded. */
 static const uint16_t lambdas[GPUME_MAX_QP + 1] = {

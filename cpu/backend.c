@@ -77,6 +77,7 @@ typedef struct CPUSize {
     int follows;                    ///< nonzero: there are others, or a tree
     int has_sums;                   ///< one of the stages is SEA
     GpumeSea sea;
+    int has_smaller;                ///< and it is searched after the next smaller size, whose vectors stay
     size_t sums_offset;             ///< of the sums in a picture's copy, bytes
     GpumeWavefront wavefront;
     int has_wavefront;
@@ -253,6 +254,13 @@ static void search_row(CPUField *f, int bx, int by, int end)
         b.sea      = &f->size->sea;
         b.cur_sums = cur.copy->data + f->size->sums_offset;
         b.ref_sums = ref.copy->data + f->size->sums_offset;
+    }
+    if (f->size->has_smaller) {
+        const CPUField *smaller = f - p->nb_distances;
+
+        b.smaller = (GpumeSmaller) {
+            smaller->steps[0].f.vectors, smaller->steps[0].f.costs, smaller->size->params.bw, smaller->size->params.bh
+        };
     }
     for (; bx < end; bx++) {
         b.bx  = bx;
@@ -521,6 +529,8 @@ static void set_search_task(CPUField *f, const CPUPicture *cur, const CPUPicture
         search_blocks, .arg = f, .nb_units = p->bw * p->bh, .least = 4,
         .needs = { made_by(cur, TASK_SUMS), made_by(ref, TASK_SUMS) },
     };
+    if (f->size->has_smaller)
+        t->needs[2] = &f[-p->nb_distances].tasks[TASK_SEARCH];
     if (f->size->has_wavefront) {
         ff_gpume_wavefront_begin(&f->size->wavefront, &f->front, f->field->reference);
         t->run      = search_run;
@@ -760,6 +770,7 @@ static av_cold int init_size(CPUContext *s, int size)
     z->follows       = z->nb_search_stages < z->plan.nb_stages || p->tree;
     z->has_sums      = ff_gpume_plan_has(&z->plan, GPUME_STAGE_SEA);
     z->has_wavefront = ff_gpume_plan_has(&z->plan, GPUME_STAGE_WAVEFRONT);
+    z->has_smaller   = z->has_sums && size && z->nb_search_stages == z->plan.nb_stages;
     if (z->has_sums)
         ff_gpume_sea_init(&z->sea, &z->params);
     s->has_sums |= z->has_sums;

@@ -347,6 +347,44 @@ static void find_limit(GpumeBlock *b, int dx, int dy)
     b->cost = FFMIN(b->cost + 1, zero_cost);
 }
 
+/**
+ * The same with the vectors of the blocks that this one consists of. Each of them is the first of
+ * least cost, so where they are equal no candidate before has the sum of their costs, and none less.
+ * Returns whether the best is known.
+ */
+static int find_limit_of_smaller(GpumeBlock *b)
+{
+    const GpumeSmaller *s = &b->smaller;
+    const GpumeVector *first = &s->vectors[2 * b->by * s->bw + 2 * b->bx];
+    const uint32_t zero_cost = b->cost;
+    int are_same = 1;
+
+    for (int y = 2 * b->by; y < FFMIN(2 * b->by + 2, s->bh); y++)
+        for (int x = 2 * b->bx; x < FFMIN(2 * b->bx + 2, s->bw); x++) {
+            const GpumeVector *v = &s->vectors[y * s->bw + x];
+
+            b->least += s->costs[y * s->bw + x];
+            are_same &= v->dx == first->dx && v->dy == first->dy;
+        }
+    if (are_same) {
+        b->dx   = first->dx;
+        b->dy   = first->dy;
+        b->cost = b->least;
+    }
+    if (are_same || zero_cost == b->least)
+        return 1;
+    for (int y = 2 * b->by; y < FFMIN(2 * b->by + 2, s->bh); y++)
+        for (int x = 2 * b->bx; x < FFMIN(2 * b->bx + 2, s->bw); x++) {
+            const GpumeVector v = s->vectors[y * s->bw + x];
+
+            if (gpume_admissible(&b->box, v.dx, v.dy))
+                try_vector(b, v.dx, v.dy);
+        }
+    b->dx   = b->dy = 0;
+    b->cost = FFMIN(b->cost + 1, zero_cost);
+    return 0;
+}
+
 static int stage_sea(GpumeBlock *b)
 {
     const GpumeSea *sea = b->sea;
@@ -360,11 +398,14 @@ static int stage_sea(GpumeBlock *b)
 
     if (!try_zero_vector(b))
         return 1;
-    find_limit(b, last_dx, last_dy);
+    if (!b->smaller.vectors)
+        find_limit(b, last_dx, last_dy);
+    else if (find_limit_of_smaller(b))
+        return 1;
     ff_gpume_sea_block(sea, &bounds, b->cur_sums + offset, b->box.w, b->box.h);
     bounds.nb_candidates = nb;
 
-    for (int dy = b->box.min_dy; dy <= b->box.max_dy && b->cost; dy++) {
+    for (int dy = b->box.min_dy; dy <= b->box.max_dy && b->cost > b->least; dy++) {
         ff_gpume_sea_limit(sea, &bounds, b->cost);
         dy += sea->bound(&bounds, b->ref_sums + offset + dy * sea->linesize + b->box.min_dx * 2,
                          b->box.max_dy - dy + 1, kept);
@@ -428,6 +469,7 @@ void ff_gpume_cpu_search(GpumeBlock *b)
         b->width = b->box.w;
     }
     b->cost    = UINT32_MAX;
+    b->least   = 0;
     b->next_dy = b->box.min_dy;
     for (int i = 0; i < b->plan->nb_stages && b->plan->stages[i] < GPUME_NB_SEARCH_STAGES; i++)
         if (stages[b->plan->stages[i]](b))

@@ -32,6 +32,13 @@ typedef struct GpumeUntriedPoints {
 
 void ff_gpume_untried_points_init(GpumeUntriedPoints *u);
 
+/** A field that has been searched, of blocks of half the side. Arrays of bh x bw. */
+typedef struct GpumeSmaller {
+    const GpumeVector *vectors; ///< NULL: there is none
+    const uint32_t *costs;
+    int bw, bh;
+} GpumeSmaller;
+
 /** A block to search, and the best candidate so far. */
 typedef struct GpumeBlock {
     const GpumePlan *plan;
@@ -49,6 +56,7 @@ typedef struct GpumeBlock {
     const uint8_t *cur_sums;    ///< both planes
     const uint8_t *ref_sums;
     GpumeFront *front;
+    GpumeSmaller smaller;       ///< full search: the least cost of each block that this one consists of
 
     int bx, by;                 ///< its place in the field
     GpumeBox box;
@@ -59,6 +67,7 @@ typedef struct GpumeBlock {
     GpumeCostFour four;
     GpumeNeighbours neighbours; ///< of a predictive search
     int next_dy;                ///< of a full search: candidates above have been tried
+    uint32_t least;             ///< and no candidate costs less
 
     int dx, dy;                 ///< best candidate; at first, what was found for another block
     uint32_t cost;              ///< UINT32_MAX: none has been tried
