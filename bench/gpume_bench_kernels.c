@@ -187,7 +187,7 @@ static void bench_planes_launch(Bench *b, void *opaque, int i)
 static void bench_motion_launch(Bench *b, void *opaque, int i)
 {
     BenchMotion *m = opaque;
-    GpumeCudaMotionField fields[2] = { { .mvs = m->mvs, .costs = m->costs } };
+    GpumeCudaMotionField fields[2] = { { .mvs = { m->mvs }, .costs = { m->costs } } };
 
     bench_planes_launch(b, opaque, i);
     for (int j = 0; j < 2; j++) {

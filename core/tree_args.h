@@ -36,21 +36,27 @@ GPUME_INLINE unsigned gpume_rate(unsigned bit_cost, int bits)
     return (bit_cost * bits + 128) >> 8;
 }
 
-/** Returns the predictor of root (bx, by) of a field of bw roots in a row, from those before it. */
-GPUME_INLINE GpumeVector gpume_root_predictor(const GpumeVector *roots, int bw, int bx, int by)
-{
-    const GpumeVector zero = { 0, 0 };
-    const GpumeVector *row = roots + by * bw;
-    const GpumeVector left = bx ? row[bx - 1] : zero;
-    GpumeVector above, corner, median;
+/** Roots that another one's predictor is made of: to the left, above, at a corner above. */
+#define GPUME_ROOT_NEIGHBOURS 3
 
-    if (!by)
-        return left;
-    above  = row[bx - bw];
-    corner = bx + 1 < bw ? row[bx - bw + 1] : bx ? row[bx - bw - 1] : zero;
-    median.dx = (short)gpume_median(left.dx, above.dx, corner.dx);
-    median.dy = (short)gpume_median(left.dy, above.dy, corner.dy);
-    return median;
+/** Returns which of the roots, bw in a row, neighbour i of root (bx, by) is; -1: there is none. */
+GPUME_INLINE int gpume_root_neighbour(int i, int bx, int by, int bw)
+{
+    const int corner = bx + 1 < bw ? 1 : -1;
+    const int x = bx + (i == 0 ? -1 : i == 1 ? 0 : corner);
+    const int y = by - (i > 0);
+
+    return x >= 0 && y >= 0 ? y * bw + x : -1;
+}
+
+/** Returns the predictor of a root of row by. @param n its neighbours' vectors, zero where there is none */
+GPUME_INLINE GpumeVector gpume_root_predictor(const GpumeVector n[GPUME_ROOT_NEIGHBOURS], int by)
+{
+    GpumeVector median;
+
+    median.dx = (short)gpume_median(n[0].dx, n[1].dx, n[2].dx);
+    median.dy = (short)gpume_median(n[0].dy, n[1].dy, n[2].dy);
+    return by ? median : n[0];
 }
 
 #endif /* AVFILTER_GPUME_CORE_TREE_ARGS_H */

@@ -58,6 +58,19 @@ static uint32_t decide(Root *r, Node n, GpumeVector predictor)
     return leaf;
 }
 
+static GpumeVector root_predictor(const GpumeTreeField *f, int bx, int by)
+{
+    GpumeVector v[GPUME_ROOT_NEIGHBOURS] = { { 0 } };
+
+    for (int i = 0; i < GPUME_ROOT_NEIGHBOURS; i++) {
+        const int n = gpume_root_neighbour(i, bx, by, f->params.bw);
+
+        if (n >= 0)
+            v[i] = f->vectors[n];
+    }
+    return gpume_root_predictor(v, by);
+}
+
 static void write_leaf(const GpumeTree *t, const Node *n, AVMotionVector *mv, uint32_t *cost)
 {
     const GpumeTreeField *f = &t->fields[n->size];
@@ -81,7 +94,7 @@ void ff_gpume_tree_row(const GpumeTree *t, int by, AVMotionVector *mvs, uint32_t
     for (int bx = 0; bx < roots->params.bw; bx++) {
         r.nb = r.bits = 0;
         row->rd   += decide(&r, (Node) { t->nb_sizes - 1, bx, by },
-                            gpume_root_predictor(roots->vectors, roots->params.bw, bx, by));
+                            root_predictor(roots, bx, by));
         row->bits += r.bits;
         for (int i = 0; i < r.nb; i++) {
             write_leaf(t, &r.leaves[i], &mvs[row->nb], &costs[row->nb]);

@@ -33,9 +33,11 @@
 
 #include "libavfilter/gpume/core/backend.h"
 #include "libavfilter/gpume/core/same.h"
+#include "libavfilter/gpume/core/tree.h"
 #include "libavfilter/gpume/cuda/launch.h"
 #include "libavfilter/gpume/cuda/motion.h"
 #include "libavfilter/gpume/cuda/same.h"
+#include "libavfilter/gpume/cuda/tree.h"
 
 #if defined(_WIN32) || defined(__CYGWIN__)
 #define DRIVER_LIBRARY "nvcuda.dll"
@@ -47,16 +49,25 @@
 typedef struct Slot {
     GpumeCudaBuffer intra;          ///< with GpumeParams.intra: uint64_t of each field, and pinned
     GpumeCudaBuffer same;           ///< of CUDA frames, with GpumeParams.same
+    GpumeCudaBuffer sums;           ///< with GpumeParams.tree: GpumeCudaTree.nb_sums bytes of each field, and pinned
     CUevent searched;
     CUevent done;                   ///< results are in host memory
 } Slot;
+
+/** Blocks of one size, and the kernels that find their vectors. Without a tree there is one. */
+typedef struct CUDASize {
+    GpumeParams params;
+    GpumeCudaKernel kernel;
+    GpumeCudaMotion motion;
+} CUDASize;
 
 typedef struct CUDAContext {
     GpumeParams params;
     GpumeExecutor executor;
     GpumeCuda cuda;
-    GpumeCudaKernel kernel;
-    GpumeCudaMotion motion;
+    CUDASize sizes[GPUME_MAX_SIZES];
+    int nb_sizes;                   ///< that are searched; hme's steps make fields of all sizes from the smallest
+    GpumeCudaTree tree;
     GpumeCudaSame same;
 
     CUstream upload_stream, stream, download_stream;
@@ -69,7 +80,7 @@ typedef struct CUDAContext {
     ptrdiff_t upload_linesize;
     GpumeCudaPool uploads;          ///< luma, pinned and on the device
     GpumeCudaPool planes;           ///< of pictures, on the device
-    GpumeCudaPool fields;           ///< of a picture, on the device: vectors, then costs
+    GpumeCudaPool fields;           ///< of a picture, on the device: vectors, costs, sizes
     GpumeCudaPool mvs;              ///< pinned
     GpumeCudaPool costs;            ///< pinned
     GpumeCudaPool cells;            ///< pinned
@@ -140,6 +151,25 @@ static av_cold int open_device(CUDAContext *s, const GpumeBackendConfig *cfg)
 }
 
 /* With the context pushed. */
+static av_cold int init_size(CUDAContext *s, int size, const GpumePlan *smallest)
+{
+    CUDASize *z = &s->sizes[size];
+    const GpumeParams params = ff_gpume_size_params(&s->params, size);
+    const GpumePlan plan = size ? ff_gpume_plan(&params) : *smallest;
+    int ret;
+
+    z->params        = params;
+    /* it is that of the smallest blocks */
+    z->params.intra &= !size;
+    ret = ff_gpume_cuda_kernel_init(&z->kernel, &s->cuda, &z->params, &plan);
+    if (ret < 0)
+        return ret;
+    if (!s->hw_frames)
+        z->kernel.args.params.shift = 0;    /* import() right-justifies */
+    return ff_gpume_cuda_motion_init(&z->motion, &s->cuda, &z->params, &plan, s->hw_frames ? s->params.shift : 0);
+}
+
+/* With the context pushed. */
 static av_cold int init_device(CUDAContext *s, const GpumeBackendConfig *cfg)
 {
     const GpumePlan *plan = &cfg->plan;
@@ -153,14 +183,12 @@ static av_cold int init_device(CUDAContext *s, const GpumeBackendConfig *cfg)
     if ((ret = ff_gpume_cuda_alloc(&s->cuda, &(buffer), memory, count, what)) < 0) \
         return ret;
 
-    ret = ff_gpume_cuda_kernel_init(&s->kernel, &s->cuda, &s->params, plan);
-    if (ret < 0)
+    s->nb_sizes = ff_gpume_nb_sizes(&s->params) / plan->nb_sizes;
+    for (int i = 0; i < s->nb_sizes; i++)
+        if ((ret = init_size(s, i, plan)) < 0)
+            return ret;
+    if (s->params.tree && (ret = ff_gpume_cuda_tree_init(&s->tree, &s->cuda, &s->params)) < 0)
         return ret;
-    ret = ff_gpume_cuda_motion_init(&s->motion, &s->cuda, &s->params, plan,
-                                    s->hw_frames ? s->params.shift : 0);
-    if (ret < 0)
-        return ret;
-
     if (s->params.same && s->hw_frames) {
         ret = ff_gpume_cuda_same_init(&s->same, &s->cuda, &s->params,
                                       ((AVHWFramesContext *)cfg->hw_frames->data)->sw_format);
@@ -180,6 +208,9 @@ static av_cold int init_device(CUDAContext *s, const GpumeBackendConfig *cfg)
         if (s->params.intra)
             ALLOC(slot->intra, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
                   s->params.nb_distances * sizeof(uint64_t), "sums")
+        if (s->params.tree)
+            ALLOC(slot->sums, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
+                  s->params.nb_distances * s->tree.nb_sums, "sums")
         if (s->same.launch.function)
             ALLOC(slot->same, GPUME_CUDA_DEVICE,
                   s->params.nb_references * ff_gpume_nb_cells(&s->params), "cells")
@@ -197,9 +228,9 @@ static av_cold int init_pools(CUDAContext *s)
     if ((ret = ff_gpume_cuda_pool_init(&s->name, &s->cuda, memory, size, what)) < 0) \
         return ret;
 
-    POOL(fields, GPUME_CUDA_DEVICE, nb_vectors * (sizeof(AVMotionVector) + sizeof(uint32_t)), "vectors")
+    POOL(fields, GPUME_CUDA_DEVICE, nb_vectors * sizeof(AVMotionVector) + ff_gpume_costs_size(p), "vectors")
     POOL(mvs,   GPUME_CUDA_PINNED, nb_vectors * sizeof(AVMotionVector), "vectors")
-    POOL(costs, GPUME_CUDA_PINNED, nb_vectors * sizeof(uint32_t), "costs")
+    POOL(costs, GPUME_CUDA_PINNED, ff_gpume_costs_size(p), "costs")
     if (p->same)
         POOL(cells, GPUME_CUDA_PINNED, p->nb_references * ff_gpume_nb_cells(p), "cells")
     if (!s->hw_frames) {
@@ -207,8 +238,8 @@ static av_cold int init_pools(CUDAContext *s)
         POOL(uploads, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED, s->upload_linesize * p->height, "a frame")
         s->uploads.zero = 1;        // the bytes between the rows go up, too
     }
-    if (s->motion.planes.nb_levels) {
-        POOL(planes, GPUME_CUDA_DEVICE, s->motion.planes.size, "a picture")
+    if (s->sizes[0].motion.planes.nb_levels) {
+        POOL(planes, GPUME_CUDA_DEVICE, s->sizes[0].motion.planes.size, "a picture")
         s->planes.zero   = 1;       // the bytes between the rows are read, too
         s->planes.stream = s->stream;
     }
@@ -220,11 +251,6 @@ static av_cold int init(void *priv, const GpumeBackendConfig *cfg)
     CUDAContext *s = priv;
     int ret;
 
-    if (cfg->params.tree) {
-        av_log(cfg->log_ctx, cfg->fallback ? AV_LOG_VERBOSE : AV_LOG_ERROR, "'tree=1' is not possible with "
-               "backend=cuda; use backend=cpu%s.\n", cfg->hw_frames ? ", and hwdownload before gpume" : "");
-        return AVERROR(ENOSYS);
-    }
     s->params    = cfg->params;
     s->executor  = cfg->executor;
     s->hw_frames = !!cfg->hw_frames;
@@ -249,9 +275,6 @@ static av_cold int init(void *priv, const GpumeBackendConfig *cfg)
     ff_gpume_cuda_pop(&s->cuda);
     if (ret < 0)
         return ret;
-    if (!s->hw_frames)
-        s->kernel.args.params.shift = 0;    /* import() right-justifies */
-
     ret = init_pools(s);
     if (ret < 0)
         return ret;
@@ -292,7 +315,7 @@ static int make_planes(CUDAContext *s, GpumePicture *pic)
     pic->planes = ff_gpume_cuda_pool_get(&s->planes);
     if (!pic->planes)
         return AVERROR(ENOMEM);
-    return check(s, ff_gpume_cuda_motion_planes(&s->motion, &luma, planes_of(pic), s->stream),
+    return check(s, ff_gpume_cuda_motion_planes(&s->sizes[0].motion, &luma, planes_of(pic), s->stream),
                  "make the planes of a frame");
 }
 
@@ -369,36 +392,54 @@ static int next_group(const CUDAContext *s, GpumeSearch *search, Group *g)
     return g->nb;
 }
 
-/* The stages that search block by block: both fields at once where they have the same picture. */
-static CUresult launch_kernels(CUDAContext *s, const Group *g)
+/* Where the vectors of a field of a group go, of blocks of a size; 0: nowhere. */
+static CUdeviceptr mvs_of(const CUDAContext *s, const Group *g, int i, int size)
 {
-    const size_t nb_blocks = (size_t)s->params.bw * s->params.bh;
-    GpumeCudaArgs *args = &s->kernel.args;
+    const GpumeField *field = g->fields[i];
+
+    return !field->set    ? 0 :
+           s->params.tree ? ff_gpume_cuda_tree_mvs(&s->tree, size, i) : field->set->device[field->slot].mvs;
+}
+
+/* And their costs. */
+static CUdeviceptr costs_of(const CUDAContext *s, const Group *g, int i, int size)
+{
+    const GpumeField *field = g->fields[i];
+
+    return !field->set    ? 0 :
+           s->params.tree ? ff_gpume_cuda_tree_costs(&s->tree, size, i) : field->set->device[field->slot].costs;
+}
+
+/* The stages that search block by block: both fields at once where they have the same picture. */
+static CUresult launch_kernels(CUDAContext *s, int size, const Group *g)
+{
+    CUDASize *z = &s->sizes[size];
+    const size_t nb_blocks = (size_t)z->params.bw * z->params.bh;
+    GpumeCudaArgs *args = &z->kernel.args;
     const int at_once = s->params.check ? 1 : g->nb;
     CUresult err = CUDA_SUCCESS;
 
     for (int i = 0; i < g->nb && err == CUDA_SUCCESS; i += at_once) {
-        const GpumeField *field = g->fields[i];
-
-        args->cur = luma_of(field->cur);
-        if (s->motion.nb_steps) {
-            args->vectors = s->motion.search_vectors + i * nb_blocks * sizeof(GpumeVector);
-            args->costs   = s->motion.search_costs   + i * nb_blocks * sizeof(uint32_t);
+        args->cur = luma_of(g->fields[i]->cur);
+        if (z->motion.nb_steps) {
+            args->vectors = z->motion.search_vectors + i * nb_blocks * sizeof(GpumeVector);
+            args->costs   = z->motion.search_costs   + i * nb_blocks * sizeof(uint32_t);
         } else {
-            args->mvs   = field->set->device[field->slot].mvs;
-            args->costs = field->set->device[field->slot].costs;
+            args->mvs   = mvs_of(s, g, i, size);
+            args->costs = costs_of(s, g, i, size);
         }
         for (int j = 0; j < at_once; j++) {
             args->fields[j].plane     = luma_of(g->fields[i + j]->ref);
             args->fields[j].reference = g->fields[i + j]->reference;
         }
-        err = ff_gpume_cuda_kernel_launch(&s->kernel, at_once, s->stream);
+        err = ff_gpume_cuda_kernel_launch(&z->kernel, at_once, s->stream);
     }
     return err;
 }
 
-static CUresult launch_motion(CUDAContext *s, const Group *g, CUdeviceptr intra)
+static CUresult launch_motion(CUDAContext *s, int size, const Group *g, CUdeviceptr intra)
 {
+    GpumeCudaMotion *m = &s->sizes[size].motion;
     GpumeCudaMotionField fields[GPUME_CUDA_FIELDS];
 
     for (int i = 0; i < g->nb; i++) {
@@ -409,11 +450,53 @@ static CUresult launch_motion(CUDAContext *s, const Group *g, CUdeviceptr intra)
             .cur       = planes_of(field->cur),
             .ref       = planes_of(field->ref),
             .reference = field->reference,
-            .mvs       = field->set ? field->set->device[field->slot].mvs   : 0,
-            .costs     = field->set ? field->set->device[field->slot].costs : 0,
+        };
+        for (int j = 0; j < FFMAX(m->nb_sizes, 1); j++) {
+            fields[i].mvs[j]   = mvs_of(s, g, i, size + j);
+            fields[i].costs[j] = costs_of(s, g, i, size + j);
+        }
+    }
+    return ff_gpume_cuda_motion_launch(m, fields, g->nb, intra, s->stream);
+}
+
+/* Where a field's sizes of leaves are: behind the costs of all of its picture's fields. */
+static CUdeviceptr sizes_of(const CUDAContext *s, const GpumeField *field)
+{
+    const size_t nb_blocks = (size_t)s->params.bw * s->params.bh;
+
+    return field->set->device[0].costs + field->set->nb * nb_blocks * sizeof(uint32_t) + field->slot * nb_blocks;
+}
+
+/* @param sums of the first field of the group */
+static CUresult launch_tree(CUDAContext *s, const Group *g, CUdeviceptr sums)
+{
+    GpumeCudaLeaves leaves[GPUME_CUDA_FIELDS];
+    int nb = 0;
+
+    for (; nb < g->nb && g->fields[nb]->set; nb++) {
+        const GpumeField *field = g->fields[nb];
+        const GpumeMotionField *d = &field->set->device[field->slot];
+
+        leaves[nb] = (GpumeCudaLeaves) {
+            .mvs = d->mvs, .costs = d->costs, .sizes = sizes_of(s, field), .sums = sums + nb * s->tree.nb_sums,
         };
     }
-    return ff_gpume_cuda_motion_launch(&s->motion, fields, g->nb, intra, s->stream);
+    return ff_gpume_cuda_tree_launch(&s->tree, leaves, nb, s->stream);
+}
+
+/* With the context pushed. */
+static int launch_group(CUDAContext *s, const Slot *slot, const Group *g)
+{
+    CUresult err = CUDA_SUCCESS;
+
+    for (int i = 0; i < s->nb_sizes && err == CUDA_SUCCESS; i++) {
+        err = launch_kernels(s, i, g);
+        if (err == CUDA_SUCCESS)
+            err = launch_motion(s, i, g, slot->intra.data + g->nb_before * sizeof(uint64_t));
+    }
+    if (err == CUDA_SUCCESS && s->params.tree)
+        err = launch_tree(s, g, slot->sums.data + g->nb_before * s->tree.nb_sums);
+    return check(s, err, "launch the search");
 }
 
 static int depth(const GpumeBackendConfig *cfg)
@@ -454,6 +537,8 @@ static int download(CUDAContext *s, const GpumeField *first, int nb)
         "download vectors")
     TRY(cuMemcpyDtoHAsync(first->costs, from->costs, nb_vectors * sizeof(uint32_t), s->download_stream),
         "download costs")
+    if (s->params.tree)
+        TRY(cuMemcpyDtoHAsync(first->sizes, sizes_of(s, first), nb_vectors, s->download_stream), "download sizes")
     return 0;
 }
 
@@ -482,6 +567,9 @@ static int download_results(CUDAContext *s, const Slot *slot, const GpumeSearch 
     if (slot->intra.data)
         TRY(cuMemcpyDtoHAsync(slot->intra.pinned, slot->intra.data, search->nb_fields * sizeof(uint64_t),
                               s->download_stream), "download sums")
+    if (slot->sums.data)
+        TRY(cuMemcpyDtoHAsync(slot->sums.pinned, slot->sums.data, search->nb_fields * s->tree.nb_sums,
+                              s->download_stream), "download sums")
     return 0;
 }
 
@@ -497,11 +585,10 @@ static int launch(CUDAContext *s, Slot *slot, GpumeSearch *search)
         TRY(cuEventRecord(s->imported, s->cuda.hwctx->stream), "record an event")
         TRY(cuStreamWaitEvent(s->stream, s->imported, 0), "wait for filters")
     }
+    if (slot->sums.data)
+        TRY(cuMemsetD8Async(slot->sums.data, 0, search->nb_fields * s->tree.nb_sums, s->stream), "clear sums")
     while (next_group(s, search, &g)) {
-        ret = check(s, launch_kernels(s, &g), "launch the search");
-        if (ret >= 0)
-            ret = check(s, launch_motion(s, &g, slot->intra.data + g.nb_before * sizeof(uint64_t)),
-                        "launch the search");
+        ret = launch_group(s, slot, &g);
         if (ret < 0)
             return ret;
     }
@@ -572,6 +659,16 @@ static int wait(void *priv, GpumeSearch *search)
         for (Group g = { .nb = 0 }; next_group(s, search, &g);)
             for (int i = 0; i < g.nb; i++)
                 g.fields[i]->intra = ((const uint64_t *)slot->intra.pinned)[g.nb_before + i];
+    if (ret >= 0 && slot->sums.data)
+        for (Group g = { .nb = 0 }; next_group(s, search, &g);)
+            for (int i = 0; i < g.nb && g.fields[i]->set; i++) {
+                const GpumeCudaTreeSums *sums = (const GpumeCudaTreeSums *)
+                    ((const uint8_t *)slot->sums.pinned + (g.nb_before + i) * s->tree.nb_sums);
+
+                g.fields[i]->nb   = sums->nb;
+                g.fields[i]->bits = sums->bits;
+                g.fields[i]->rd   = sums->rd;
+            }
     if (ret >= 0 && s->params.same && !s->hw_frames)
         for (int i = 0; i < search->nb_fields; i++) {
             SameArg arg = { s, &search->fields[i] };
@@ -599,6 +696,7 @@ static av_cold void uninit_device(CUDAContext *s)
 
         ff_gpume_cuda_free(&slot->intra);
         ff_gpume_cuda_free(&slot->same);
+        ff_gpume_cuda_free(&slot->sums);
         if (slot->searched)
             cu->cuEventDestroy(slot->searched);
         if (slot->done)
@@ -609,8 +707,11 @@ static av_cold void uninit_device(CUDAContext *s)
     for (int i = 0; i < FF_ARRAY_ELEMS(streams); i++)
         if (*streams[i])
             cu->cuStreamDestroy(*streams[i]);
-    ff_gpume_cuda_kernel_uninit(&s->kernel);
-    ff_gpume_cuda_motion_uninit(&s->motion);
+    for (int i = 0; i < s->nb_sizes; i++) {
+        ff_gpume_cuda_kernel_uninit(&s->sizes[i].kernel);
+        ff_gpume_cuda_motion_uninit(&s->sizes[i].motion);
+    }
+    ff_gpume_cuda_tree_uninit(&s->tree);
     ff_gpume_cuda_same_uninit(&s->same);
 }
 

@@ -24,7 +24,7 @@
  * for a cost or ANY.
  * What variants are is a family's own: of full, how many displacements on top of each other
  * a thread has; of pattern and wavefront the search, or GPUME_CUDA_ANY; of propagate
- * whether vectors are subpel; of check which half of it.
+ * whether vectors are subpel; of check and tree which half of it.
  * One row a line: makefiles read it with sed.
  */
 #define GPUME_CUDA_MODULES(M) \
@@ -115,7 +115,9 @@
     M(intra_16,        intra,     16, 0,                0, SAD) \
     M(intra_satd_8,    intra,      8, 0,                0, SATD) \
     M(intra_satd_16,   intra,     16, 0,                0, SATD) \
-    M(same,            same,       0, 0,                0, ANY)
+    M(same,            same,       0, 0,                0, ANY) \
+    M(tree_decide,     tree,       0, 0,                0, ANY) \
+    M(tree_write,      tree,       0, 1,                0, ANY)
 
 /** The cost of a kernel that computes none. */
 #define GPUME_COST_ANY (-1)
@@ -136,6 +138,7 @@ enum GpumeCudaFamily {
     GPUME_CUDA_export,
     GPUME_CUDA_intra,
     GPUME_CUDA_same,
+    GPUME_CUDA_tree,
 };
 
 #ifndef GPUME_DEVICE_CODE

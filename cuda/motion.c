@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#include <string.h>
+
 #include "libavutil/attributes.h"
 #include "libavutil/avassert.h"
 #include "libavutil/common.h"
@@ -110,8 +112,6 @@ static av_cold void place_work(GpumeCudaMotion *m, Work *work)
         a->stamps  = stamps;
         a->from_vectors = vectors[~i & 1];
         a->from_costs   = costs[~i & 1];
-        m->results.vectors    = m->check.vectors = a->vectors;
-        m->results.from_costs = a->costs;
     }
     if (p->check) {
         m->check.rings = m->results.rings = take(work, nb);
@@ -163,8 +163,6 @@ static av_cold int init_check(GpumeCudaMotion *m)
 {
     int ret;
 
-    m->check.params    = m->params;
-    m->judge.grid[0]   = gpume_blocks(m->params.bw * m->params.bh, GPUME_CUDA_JUDGE_THREADS);
     m->judge.threads   = GPUME_CUDA_JUDGE_THREADS;
     m->replace.threads = GPUME_CUDA_FILL_THREADS;
     m->replace.grid[1] = 1;
@@ -212,12 +210,12 @@ static av_cold int init_kernels(GpumeCudaMotion *m, const GpumePlan *plan)
         return ret;
     if (p->check && (ret = init_check(m)) < 0)
         return ret;
-    m->results.params         = *p;
+    m->nb_sizes = plan->nb_sizes;
+    memcpy(m->last_step, plan->last_step, sizeof(m->last_step));
     m->results.linesize       = m->planes.linesize[0];
     m->results.parts          = m->planes.parts - m->planes.offset[0];
     m->results.parts_linesize = m->planes.parts_linesize;
-    m->export.threads     = GPUME_CUDA_EXPORT_THREADS;
-    m->export.grid[0]     = gpume_blocks(p->bw * p->bh, GPUME_CUDA_EXPORT_THREADS / 32 * GPUME_CUDA_EXPORT_BLOCKS);
+    m->export.threads = GPUME_CUDA_EXPORT_THREADS;
     LOAD(export, export)
     return 0;
 }
@@ -339,13 +337,52 @@ static CUresult launch_intra(GpumeCudaMotion *m, const GpumeCudaMotionField *fie
     return err == CUDA_SUCCESS ? launch(m, &m->intra, &a, stream) : err;
 }
 
+/* Checks and exports the fields of a size, which its last step has left. */
+static CUresult finish_size(GpumeCudaMotion *m, int size, const GpumeCudaMotionField *fields, int nb_fields,
+                            int nb_wanted, CUstream stream)
+{
+    const GpumeCudaStepArgs *a = &m->steps[m->last_step[size]].args;
+    const int nb_blocks = a->params.bw * a->params.bh;
+    CUresult err = CUDA_SUCCESS;
+
+    if (m->judge.function) {
+        /* pictures are searched in pairs */
+        av_assert0(nb_fields == 2);
+        m->check.params    = a->params;
+        m->check.vectors   = a->vectors;
+        m->check.nb_fields = nb_fields;
+        m->judge.grid[0]   = gpume_blocks(nb_blocks, GPUME_CUDA_JUDGE_THREADS);
+        m->judge.grid[1]   = nb_wanted;
+        m->replace.grid[0] = nb_wanted;
+        err = launch(m, &m->judge, &m->check, stream);
+        if (err == CUDA_SUCCESS)
+            err = launch(m, &m->replace, &m->check, stream);
+    }
+    if (err != CUDA_SUCCESS)
+        return err;
+
+    for (int i = 0; i < nb_wanted; i++) {
+        m->results.pairs[i]  = (GpumeCudaPair) { fields[i].cur + m->planes.offset[0],
+                                                 fields[i].ref + m->planes.offset[0] };
+        m->results.source[i] = m->params.distance[fields[i].reference];
+        m->results.mvs[i]    = fields[i].mvs[size];
+        m->results.costs[i]  = fields[i].costs[size];
+    }
+    m->results.params     = a->params;
+    m->results.vectors    = a->vectors;
+    m->results.from_costs = a->costs;
+    m->export.grid[0] = gpume_blocks(nb_blocks, GPUME_CUDA_EXPORT_THREADS / 32 * GPUME_CUDA_EXPORT_BLOCKS);
+    m->export.grid[1] = nb_wanted;
+    return launch(m, &m->export, &m->results, stream);
+}
+
 CUresult ff_gpume_cuda_motion_launch(GpumeCudaMotion *m, const GpumeCudaMotionField *fields,
                                      int nb_fields, CUdeviceptr intra, CUstream stream)
 {
     CUresult err = CUDA_SUCCESS;
-    int nb_wanted = 0;
+    int nb_wanted = 0, size = 0;
 
-    while (nb_wanted < nb_fields && fields[nb_wanted].mvs)
+    while (nb_wanted < nb_fields && fields[nb_wanted].mvs[0])
         nb_wanted++;
     if (m->intra.function)
         err = launch_intra(m, fields, nb_wanted, intra, stream);
@@ -367,29 +404,11 @@ CUresult ff_gpume_cuda_motion_launch(GpumeCudaMotion *m, const GpumeCudaMotionFi
                                                m->planes.offset[step->level]);
         }
         err = launch_step(m, step, stream);
+        /* a size's vectors are those that the next one begins with, so the check changes them afterwards */
+        if (i > m->last_step[size] && err == CUDA_SUCCESS)
+            err = finish_size(m, size++, fields, nb_fields, nb_wanted, stream);
     }
-    if (m->judge.function && err == CUDA_SUCCESS) {
-        /* pictures are searched in pairs */
-        av_assert0(nb_fields == 2);
-        m->check.nb_fields = nb_fields;
-        m->judge.grid[1]   = nb_wanted;
-        m->replace.grid[0] = nb_wanted;
-        err = launch(m, &m->judge, &m->check, stream);
-        if (err == CUDA_SUCCESS)
-            err = launch(m, &m->replace, &m->check, stream);
-    }
-    if (err != CUDA_SUCCESS)
-        return err;
-
-    for (int i = 0; i < nb_wanted; i++) {
-        m->results.pairs[i]  = (GpumeCudaPair) { fields[i].cur + m->planes.offset[0],
-                                                 fields[i].ref + m->planes.offset[0] };
-        m->results.source[i] = m->params.distance[fields[i].reference];
-        m->results.mvs[i]    = fields[i].mvs;
-        m->results.costs[i]  = fields[i].costs;
-    }
-    m->export.grid[1] = nb_wanted;
-    return launch(m, &m->export, &m->results, stream);
+    return err == CUDA_SUCCESS ? finish_size(m, size, fields, nb_fields, nb_wanted, stream) : err;
 }
 
 av_cold void ff_gpume_cuda_motion_uninit(GpumeCudaMotion *m)

@@ -15,8 +15,8 @@
 #include "libavfilter/gpume/cuda/modules.h"
 #include "libavfilter/gpume/cuda/motion_args.h"
 
-/** Most modules that they take: pictures 2, steps 3, check 2, results 1, intra 1. */
-#define GPUME_CUDA_MOTION_MODULES 9
+/** Most modules that they take: pictures 2, steps 6, check 2, results 1, intra 1. */
+#define GPUME_CUDA_MOTION_MODULES 12
 
 /** Where a picture's planes lie behind the first byte of its buffer. */
 typedef struct GpumeCudaPlanes {
@@ -46,6 +46,8 @@ typedef struct GpumeCudaMotion {
     GpumeCudaLaunch pyramid, halves, judge, replace, export, intra; ///< no function: not needed
     GpumeCudaStep steps[GPUME_MAX_STEPS];
     int nb_steps;               ///< 0: searches are finished without
+    int nb_sizes;               ///< GpumePlan.nb_sizes, last_step
+    int last_step[GPUME_MAX_SIZES];
     GpumeCudaCheckArgs check;
     GpumeCudaExportArgs results;
     /** Where the stages of searches store GpumeVector and uint32_t; 0: there are no steps. */
@@ -59,7 +61,8 @@ typedef struct GpumeCudaMotionField {
     GpumeCudaPlane cur_luma;
     CUdeviceptr cur, ref;
     int reference;              ///< which of GpumeParams.distance
-    CUdeviceptr mvs, costs;     ///< AVMotionVector, uint32_t; 0: nowhere
+    /** AVMotionVector, uint32_t, of each of the plan's sizes; 0: nowhere. */
+    CUdeviceptr mvs[GPUME_MAX_SIZES], costs[GPUME_MAX_SIZES];
 } GpumeCudaMotionField;
 
 /**

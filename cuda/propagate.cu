@@ -88,16 +88,28 @@ struct GpumeStepField {
         return gpume_least<1, BEGINNERS>(best);
     }
 
-    /** The vector of a block of the field before at one of gpume_parent()'s places, or zero. */
-    __device__ __forceinline__ int of_parent(int i, int x, int y, const GpumeBox &b, GpumeU32 *word)
+    /** The place of block i of the field before that one begins with. Returns whether it exists. */
+    __device__ __forceinline__ int from_place(int i, int *x, int *y) const
     {
+        if (a.begin != GPUME_BEGIN_SMALLER)
+            return gpume_parent(i, x, y, a.from_bw, a.from_bh);
+        *x = 2 * *x + (i & 1);
+        *y = 2 * *y + (i >> 1);
+        return *x < a.from_bw && *y < a.from_bh;
+    }
+
+    /** The vector of such a block, or zero. */
+    __device__ __forceinline__ int from_block(int i, int x, int y, const GpumeBox &b, GpumeU32 *word)
+    {
+        const int pel = a.params.pel;
         int valid = i == 4;
         GpumeVector v = { 0, 0 };
 
-        if (i < 4 && gpume_parent(i, &x, &y, a.from_bw, a.from_bh)) {
+        if (i < 4 && from_place(i, &x, &y)) {
             v = gpume_of_word(((const GpumeU32 *)a.from_vectors)
                               [((GpumeU64)z * a.from_bh + y) * a.from_bw + x]);
-            valid = gpume_admissible(&b, v.dx * a.factor, v.dy * a.factor);
+            valid = v.dx * a.factor >= b.min_dx * pel && v.dx * a.factor <= b.max_dx * pel &&
+                    v.dy * a.factor >= b.min_dy * pel && v.dy * a.factor <= b.max_dy * pel;
         }
         *word = gpume_vector_of(v.dx * a.factor, v.dy * a.factor);
         return valid;
@@ -121,11 +133,11 @@ struct GpumeStepField {
             word  = order < 0 ? 0 : gpume_vector_of(b.min_dx + order % nx, b.min_dy + order / nx);
         } else {
             const int lane = threadIdx.x & (32 - BEGINNERS);
-            int valid = of_parent(c, bx, by, b, &word) && active;
+            int valid = from_block(c, bx, by, b, &word) && active;
             const GpumeU32 others = __ballot_sync(GPUME_WHOLE_WARP, valid && c < 4);
 
-            /* zero is no candidate beside larger blocks' vectors */
-            if (a.begin == GPUME_BEGIN_LARGER && c == 4 && others >> lane & 15)
+            /* zero is no candidate beside vectors of the same picture */
+            if (a.begin != GPUME_BEGIN_PARENTS && c == 4 && others >> lane & 15)
                 valid = 0;
 
             const GpumeVector v = gpume_of_word(word);

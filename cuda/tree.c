@@ -1,0 +1,103 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "libavutil/attributes.h"
+#include "libavutil/macros.h"
+#include "libavutil/motion_vector.h"
+
+#include "libavfilter/gpume/core/geometry.h"
+#include "libavfilter/gpume/core/tree.h"
+#include "libavfilter/gpume/cuda/tree.h"
+
+/** Arrays begin at addresses of so many bytes. */
+#define ALIGNMENT 256
+
+static size_t nb_blocks(const GpumeCudaTree *t, int size)
+{
+    return (size_t)t->args.sizes[size].bw * t->args.sizes[size].bh;
+}
+
+CUdeviceptr ff_gpume_cuda_tree_mvs(const GpumeCudaTree *t, int size, int i)
+{
+    return t->args.sizes[size].mvs + i * nb_blocks(t, size) * sizeof(AVMotionVector);
+}
+
+CUdeviceptr ff_gpume_cuda_tree_costs(const GpumeCudaTree *t, int size, int i)
+{
+    return t->args.sizes[size].costs + i * nb_blocks(t, size) * sizeof(uint32_t);
+}
+
+/* Says where arrays of all fields of a launch are. Returns the bytes that they take. */
+static av_cold size_t place(GpumeCudaTree *t, int nb_fields, CUdeviceptr base)
+{
+    GpumeCudaTreeArgs *a = &t->args;
+    size_t size = 0;
+
+    for (int i = 0; i < a->nb_sizes; i++) {
+        const size_t nb = nb_fields * nb_blocks(t, i);
+
+        a->sizes[i].mvs   = base + size;
+        size             += FFALIGN(nb * sizeof(AVMotionVector), ALIGNMENT);
+        a->sizes[i].costs = base + size;
+        size             += FFALIGN(nb * sizeof(uint32_t), ALIGNMENT);
+    }
+    a->roots = base + size;
+    return size + nb_fields * nb_blocks(t, a->nb_sizes - 1) * sizeof(GpumeCudaRoot);
+}
+
+av_cold int ff_gpume_cuda_tree_init(GpumeCudaTree *t, const GpumeCuda *cuda, const GpumeParams *params)
+{
+    const int nb_fields = FFMIN(params->nb_distances, GPUME_CUDA_FIELDS);
+    GpumeCudaLaunch *const launches[] = { &t->decide, &t->write };
+    GpumeCudaTreeArgs *a = &t->args;
+    int ret;
+
+    t->cuda     = cuda;
+    a->nb_sizes = ff_gpume_nb_sizes(params);
+    a->bit_cost = ff_gpume_bit_cost(params);
+    for (int i = 0; i < a->nb_sizes; i++) {
+        const GpumeParams p = ff_gpume_size_params(params, i);
+
+        a->sizes[i].bw = p.bw;
+        a->sizes[i].bh = p.bh;
+    }
+    t->nb_sums = FFALIGN(sizeof(GpumeCudaTreeSums) + a->sizes[a->nb_sizes - 1].bh * sizeof(unsigned), ALIGNMENT);
+    for (int i = 0; i < FF_ARRAY_ELEMS(launches); i++) {
+        launches[i]->threads = 32 * GPUME_CUDA_TREE_WARPS;
+        launches[i]->grid[0] = gpume_blocks(a->sizes[a->nb_sizes - 1].bw, GPUME_CUDA_TREE_WARPS);
+        launches[i]->grid[1] = a->sizes[a->nb_sizes - 1].bh;
+        ret = ff_gpume_cuda_load(cuda, launches[i], &ff_gpume_cuda_find_module(params, GPUME_CUDA_tree, 0, i)->code);
+        if (ret < 0)
+            return ret;
+    }
+    t->decide.shared = 4 * GPUME_CUDA_TREE_SHARED;
+    ret = ff_gpume_cuda_alloc(cuda, &t->work, GPUME_CUDA_DEVICE, place(t, nb_fields, 0), "fields");
+    if (ret >= 0)
+        place(t, nb_fields, t->work.data);
+    return ret;
+}
+
+CUresult ff_gpume_cuda_tree_launch(GpumeCudaTree *t, const GpumeCudaLeaves *leaves, int nb_fields, CUstream stream)
+{
+    GpumeCudaTreeArgs *a = &t->args;
+    CUresult err;
+
+    for (int i = 0; i < nb_fields; i++) {
+        a->mvs[i]        = leaves[i].mvs;
+        a->costs[i]      = leaves[i].costs;
+        a->leaf_sizes[i] = leaves[i].sizes;
+        a->sums[i]       = leaves[i].sums;
+        a->rows[i]       = leaves[i].sums + sizeof(GpumeCudaTreeSums);
+    }
+    err = ff_gpume_cuda_launch(t->cuda, &t->decide, nb_fields, a, stream);
+    return err == CUDA_SUCCESS ? ff_gpume_cuda_launch(t->cuda, &t->write, nb_fields, a, stream) : err;
+}
+
+av_cold void ff_gpume_cuda_tree_uninit(GpumeCudaTree *t)
+{
+    ff_gpume_cuda_unload(t->cuda, &t->decide);
+    ff_gpume_cuda_unload(t->cuda, &t->write);
+    ff_gpume_cuda_free(&t->work);
+}

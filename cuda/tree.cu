@@ -1,0 +1,279 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Blocks of several sizes: of each root, which nodes are split, and then its leaves, behind those
+ * of the roots before.
+ */
+
+#include "libavfilter/gpume/cuda/module.cuh"
+#include "libavfilter/gpume/cuda/tree_args.h"
+#include "libavfilter/gpume/field/field_args.h"
+
+/** A root, by a warp. */
+struct GpumeTreeRoot {
+    const GpumeCudaTreeArgs &a;
+    int z;                          // the field
+    int last;                       // the size of roots
+    int bx, by;
+
+    __device__ __forceinline__ GpumeTreeRoot(const GpumeCudaTreeArgs &args)
+        : a(args), z(blockIdx.z), last(args.nb_sizes - 1),
+          bx(blockIdx.x * GPUME_CUDA_TREE_WARPS + threadIdx.x / 32), by(blockIdx.y) { }
+
+    __device__ __forceinline__ int bw() const { return a.sizes[last].bw; }
+    __device__ __forceinline__ int bh() const { return a.sizes[last].bh; }
+
+    __device__ __forceinline__ GpumeCudaRoot *decided(int x) const
+    {
+        return (GpumeCudaRoot *)a.roots + ((GpumeU64)z * bh() + by) * bw() + x;
+    }
+
+    /** The place of node (x, y) of a size in arrays of its field; -1: it is outside the picture. */
+    __device__ __forceinline__ long long place(int size, int x, int y) const
+    {
+        const GpumeCudaTreeSize &s = a.sizes[size];
+        const int column = (bx << (last - size)) + x;
+        const int row    = (by << (last - size)) + y;
+
+        return column < s.bw && row < s.bh ? ((long long)z * s.bh + row) * s.bw + column : -1;
+    }
+
+    __device__ __forceinline__ const GpumeU32 *vector(int size, long long place) const
+    {
+        return (const GpumeU32 *)a.sizes[size].mvs + place * GPUME_VECTOR_WORDS;
+    }
+
+    __device__ __forceinline__ GpumeVector motion(int size, long long place) const
+    {
+        const GpumeU32 *mv = vector(size, place);
+        GpumeVector v;
+
+        v.dx = (short)mv[6];
+        v.dy = (short)mv[7];
+        return v;
+    }
+
+    __device__ __forceinline__ GpumeVector predictor(int size, int x, int y) const
+    {
+        GpumeVector n[GPUME_ROOT_NEIGHBOURS];
+
+        if (size < last)
+            return motion(size + 1, place(size + 1, x >> 1, y >> 1));
+        GPUME_UNROLL for (int i = 0; i < GPUME_ROOT_NEIGHBOURS; i++) {
+            const int at = gpume_root_neighbour(i, bx, by, bw());
+
+            n[i].dx = n[i].dy = 0;
+            if (at >= 0)
+                n[i] = motion(last, (long long)z * bh() * bw() + at);
+        }
+        return gpume_root_predictor(n, by);
+    }
+};
+
+/** The first of the nodes of a size, after all of the smaller ones. @param last the size of roots */
+static __device__ __forceinline__ int gpume_first_node(int size, int last)
+{
+    int first = 0;
+
+    for (int i = 0; i < size; i++)
+        first += 1 << 2 * (last - i);
+    return first;
+}
+
+/** The even bits of a number: a column of blocks in the order in which a tree is visited. */
+static __device__ __forceinline__ int gpume_even_bits(int n)
+{
+    int even = 0;
+
+    GPUME_UNROLL for (int i = 0; i < GPUME_MAX_SIZES - 1; i++)
+        even |= (n >> 2 * i & 1) << i;
+    return even;
+}
+
+#if GPUME_CUDA_VARIANT == 0
+
+/** What nodes cost, and of how many leaves and bits they are. */
+struct GpumeTreeNodes {
+    GpumeU32 *cost;
+    GpumeU32 *made;                 // bits, and leaves times LEAF
+};
+
+#define LEAF 0x10000u
+
+/** Decides about a node after its children. Returns whether it is split. */
+static __device__ __forceinline__ int
+gpume_decide(const GpumeTreeRoot &r, GpumeTreeNodes &n, int size, int i)
+{
+    const int log2 = r.last - size;
+    const int x = i & ((1 << log2) - 1), y = i >> log2;
+    const int node = gpume_first_node(size, r.last) + i;
+    const long long place = r.place(size, x, y);
+    GpumeU32 split = gpume_rate(r.a.bit_cost, 1), made = 1, leaf;
+    int bits;
+
+    n.cost[node] = n.made[node] = 0;
+    if (place < 0)
+        return 0;
+    bits = gpume_vector_bits(r.motion(size, place), r.predictor(size, x, y)) + (size > 0);
+    leaf = ((const GpumeU32 *)r.a.sizes[size].costs)[place] + gpume_rate(r.a.bit_cost, bits);
+    if (size) {
+        const int child = gpume_first_node(size - 1, r.last) + (2 * y << (log2 + 1)) + 2 * x;
+
+        GPUME_UNROLL for (int j = 0; j < 4; j++) {
+            const int at = child + (j & 1) + ((j >> 1) << (log2 + 1));
+
+            split += n.cost[at];
+            made  += n.made[at];
+        }
+    }
+    if (size && split < leaf) {
+        n.cost[node] = split;
+        n.made[node] = made;
+        return 1;
+    }
+    n.cost[node] = leaf;
+    n.made[node] = LEAF + bits;
+    return 0;
+}
+
+/**
+ * grid:   GPUME_CUDA_TREE_WARPS roots, rows of roots, fields
+ * block:  a warp for each
+ * shared: GPUME_CUDA_TREE_SHARED words
+ */
+GPUME_KERNEL_OF(GpumeCudaTreeArgs, 32 * GPUME_CUDA_TREE_WARPS)
+{
+    GPUME_SHARED(GpumeU32, shared);
+    const GpumeTreeRoot r(args);
+    GpumeTreeNodes n;
+    const int lane = threadIdx.x % 32;
+    GpumeU32 splits[GPUME_CUDA_TREE_SPLITS] = { 0 };
+    int nb = 0;                     // nodes that could be split
+
+    if (r.bx >= r.bw())
+        return;
+    n.cost = shared + threadIdx.x / 32 * 2 * GPUME_CUDA_TREE_NODES;
+    n.made = n.cost + GPUME_CUDA_TREE_NODES;
+    GPUME_NO_UNROLL for (int size = 0; size <= r.last; size++) {
+        const int all = 1 << 2 * (r.last - size);
+
+        GPUME_NO_UNROLL for (int first = 0; first < all; first += 32) {
+            const int is_split = first + lane < all && gpume_decide(r, n, size, first + lane);
+            const GpumeU32 bits = __ballot_sync(GPUME_WHOLE_WARP, is_split);
+
+            if (!size)
+                continue;
+            GPUME_UNROLL for (int i = 0; i < GPUME_CUDA_TREE_SPLITS; i++) {
+                if (nb / 32 == i)
+                    splits[i] |= bits << nb % 32;
+                if (nb % 32 && nb / 32 + 1 == i)
+                    splits[i] |= bits >> (32 - nb % 32);
+            }
+            nb += gpume_min(all - first, 32);
+        }
+        __syncwarp();
+    }
+    if (!lane) {
+        const int node = gpume_first_node(r.last, r.last);
+        GpumeCudaTreeSums *sums = (GpumeCudaTreeSums *)(r.z ? args.sums[1] : args.sums[0]);
+        GpumeU32 *rows = (GpumeU32 *)(r.z ? args.rows[1] : args.rows[0]);
+        GpumeCudaRoot *root = r.decided(r.bx);
+
+        root->nb = n.made[node] / LEAF;
+        GPUME_UNROLL for (int i = 0; i < GPUME_CUDA_TREE_SPLITS; i++)
+            root->splits[i] = splits[i];
+        atomicAdd(&rows[r.by], n.made[node] / LEAF);
+        atomicAdd(&sums->nb,   (GpumeU64)(n.made[node] / LEAF));
+        atomicAdd(&sums->bits, (GpumeU64)(n.made[node] % LEAF));
+        atomicAdd(&sums->rd,   (GpumeU64)n.cost[node]);
+    }
+}
+
+#else
+
+/** Whether node i of a size is split. */
+static __device__ __forceinline__ int
+gpume_is_split(const GpumeCudaRoot &root, int size, int last, int i)
+{
+    const int bit = gpume_first_node(size, last) - (1 << 2 * last) + i;
+    const GpumeU32 word = bit < 32 ? root.splits[0] : bit < 64 ? root.splits[1] : root.splits[2];
+
+    return word >> bit % 32 & 1;
+}
+
+/** The size of the leaf that a smallest block of a root is in. */
+static __device__ __forceinline__ int
+gpume_leaf_size(const GpumeCudaRoot &root, int last, int x, int y)
+{
+    int size = last;
+
+    while (size && gpume_is_split(root, size, last, (y >> size) << (last - size) | x >> size))
+        size--;
+    return size;
+}
+
+/** The leaves of the roots before, by a warp. */
+static __device__ __forceinline__ GpumeU32 gpume_leaves_before(const GpumeTreeRoot &r)
+{
+    const GpumeU32 *rows = (const GpumeU32 *)(r.z ? r.a.rows[1] : r.a.rows[0]);
+    GpumeU32 sum = 0;
+
+    GPUME_NO_UNROLL for (int y = threadIdx.x % 32; y < r.by; y += 32)
+        sum += rows[y];
+    GPUME_NO_UNROLL for (int x = threadIdx.x % 32; x < r.bx; x += 32)
+        sum += r.decided(x)->nb;
+    GPUME_UNROLL for (int bit = 1; bit < 32; bit <<= 1)
+        sum += __shfl_xor_sync(GPUME_WHOLE_WARP, sum, bit);
+    return sum;
+}
+
+/**
+ * grid:   GPUME_CUDA_TREE_WARPS roots, rows of roots, fields
+ * block:  a warp for each
+ * shared: none
+ */
+GPUME_KERNEL_OF(GpumeCudaTreeArgs, 32 * GPUME_CUDA_TREE_WARPS)
+{
+    const GpumeTreeRoot r(args);
+    const int lane = threadIdx.x % 32;
+
+    if (r.bx >= r.bw())
+        return;
+
+    const GpumeCudaRoot root = *r.decided(r.bx);
+    GpumeU32 *mvs   = (GpumeU32 *)(r.z ? args.mvs[1]   : args.mvs[0]);
+    GpumeU32 *costs = (GpumeU32 *)(r.z ? args.costs[1] : args.costs[0]);
+    GpumeU8 *sizes  = (GpumeU8 *)(r.z ? args.leaf_sizes[1] : args.leaf_sizes[0]);
+    GpumeU64 at = gpume_leaves_before(r);
+
+    GPUME_NO_UNROLL for (int first = 0; first < 1 << 2 * r.last; first += 32) {
+        const int i = first + lane;
+        const int x = gpume_even_bits(i), y = gpume_even_bits(i >> 1);
+        int size = 0, begins = 0;
+        long long place = -1;
+
+        if (i < 1 << 2 * r.last) {
+            size   = gpume_leaf_size(root, r.last, x, y);
+            place  = r.place(size, x >> size, y >> size);
+            begins = place >= 0 && !(i & ((1 << 2 * size) - 1));
+        }
+        const GpumeU32 all = __ballot_sync(GPUME_WHOLE_WARP, begins);
+
+        if (begins) {
+            const GpumeU64 leaf = at + gpume_popcount(all & ((1u << lane) - 1));
+            const GpumeU32 *mv  = r.vector(size, place);
+
+            GPUME_UNROLL for (int j = 0; j < GPUME_VECTOR_WORDS; j++)
+                mvs[leaf * GPUME_VECTOR_WORDS + j] = mv[j];
+            costs[leaf] = ((const GpumeU32 *)args.sizes[size].costs)[place];
+            sizes[leaf] = (GpumeU8)size;
+        }
+        at += gpume_popcount(all);
+    }
+}
+
+#endif

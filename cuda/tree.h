@@ -1,0 +1,48 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Blocks of several sizes on a device: from the fields of all sizes to leaves; see core/tree.h.
+ */
+
+#ifndef AVFILTER_GPUME_CUDA_TREE_H
+#define AVFILTER_GPUME_CUDA_TREE_H
+
+#include "libavfilter/gpume/core/backend.h"
+#include "libavfilter/gpume/cuda/modules.h"
+#include "libavfilter/gpume/cuda/tree_args.h"
+
+/** Blank, or ready to be launched. */
+typedef struct GpumeCudaTree {
+    const GpumeCuda *cuda;
+    GpumeCudaLaunch decide, write;  ///< no function: there is no tree
+    GpumeCudaTreeArgs args;         ///< sizes[] are where fields have to be stored
+    GpumeCudaBuffer work;
+    size_t nb_sums;                 ///< bytes of what a field adds up
+} GpumeCudaTree;
+
+/** Where leaves of a field go: GpumeField. */
+typedef struct GpumeCudaLeaves {
+    CUdeviceptr mvs, costs, sizes;
+    CUdeviceptr sums;               ///< nb_sums bytes that are 0, of which GpumeCudaTreeSums are the first
+} GpumeCudaLeaves;
+
+/**
+ * Load the kernels into the current context, which is cuda's; cuda must stay.
+ * @return 0 or an AVERROR code with a message; uninit may follow either
+ */
+int ff_gpume_cuda_tree_init(GpumeCudaTree *t, const GpumeCuda *cuda, const GpumeParams *params);
+
+/** Returns where field i of a launch has the vectors, or costs, of blocks of a size. */
+CUdeviceptr ff_gpume_cuda_tree_mvs(const GpumeCudaTree *t, int size, int i);
+CUdeviceptr ff_gpume_cuda_tree_costs(const GpumeCudaTree *t, int size, int i);
+
+/** Make leaves of up to GPUME_CUDA_FIELDS fields. */
+CUresult ff_gpume_cuda_tree_launch(GpumeCudaTree *t, const GpumeCudaLeaves *leaves, int nb_fields, CUstream stream);
+
+void ff_gpume_cuda_tree_uninit(GpumeCudaTree *t);
+
+#endif /* AVFILTER_GPUME_CUDA_TREE_H */

@@ -1,0 +1,61 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * The arguments of the kernels of trees. Read by the host and by device code.
+ */
+
+#ifndef AVFILTER_GPUME_CUDA_TREE_ARGS_H
+#define AVFILTER_GPUME_CUDA_TREE_ARGS_H
+
+#include "libavfilter/gpume/core/tree_args.h"
+#include "libavfilter/gpume/cuda/search_args.h"
+
+/** Roots of a block of threads: a warp each. */
+#define GPUME_CUDA_TREE_WARPS 4
+
+/** Largest number of nodes of a root: of all sizes, the smallest blocks first. */
+#define GPUME_CUDA_TREE_NODES 341
+
+/** Words of shared memory of the kernel that decides: two for each node. */
+#define GPUME_CUDA_TREE_SHARED (2 * GPUME_CUDA_TREE_NODES * GPUME_CUDA_TREE_WARPS)
+
+/** Words that hold which nodes of a root, but for the smallest blocks, are split. */
+#define GPUME_CUDA_TREE_SPLITS 3
+
+/** Sums over a field. */
+typedef struct GpumeCudaTreeSums {
+    unsigned long long nb;          ///< leaves
+    unsigned long long bits, rd;    ///< GpumeField.bits, rd
+} GpumeCudaTreeSums;
+
+/** A root that has been decided. */
+typedef struct GpumeCudaRoot {
+    unsigned nb;                    ///< leaves
+    unsigned splits[GPUME_CUDA_TREE_SPLITS];    ///< a bit for each node, those of size 1 first
+} GpumeCudaRoot;
+
+/** Blocks of one size: what has been found for them. */
+typedef struct GpumeCudaTreeSize {
+    int bw, bh;
+    unsigned long long mvs;         ///< AVMotionVector[nb_fields][bh][bw]
+    unsigned long long costs;       ///< uint32_t[nb_fields][bh][bw]
+} GpumeCudaTreeSize;
+
+/** Decide which nodes are split, and write the leaves. */
+typedef struct GpumeCudaTreeArgs {
+    int nb_sizes;
+    unsigned bit_cost;              ///< in 1/256
+    GpumeCudaTreeSize sizes[GPUME_MAX_SIZES];
+    unsigned long long roots;       ///< GpumeCudaRoot[nb_fields][bh][bw] of the largest size
+    unsigned long long rows[GPUME_CUDA_FIELDS]; ///< unsigned[bh] of that size: leaves of each row; 0 at first
+    unsigned long long sums[GPUME_CUDA_FIELDS]; ///< GpumeCudaTreeSums; 0 at first
+    unsigned long long mvs[GPUME_CUDA_FIELDS];  ///< AVMotionVector: the leaves
+    unsigned long long costs[GPUME_CUDA_FIELDS];    ///< uint32_t
+    unsigned long long leaf_sizes[GPUME_CUDA_FIELDS];   ///< uint8_t: GpumeField.sizes
+} GpumeCudaTreeArgs;
+
+#endif /* AVFILTER_GPUME_CUDA_TREE_ARGS_H */
