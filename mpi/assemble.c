@@ -118,8 +118,8 @@ indivisible:
     return GPUME_INDIVISIBLE;
 }
 
-/* The timestamps of all pictures. */
-static int make_times(const Clip *c, const Record *records, int64_t *pts)
+/* What is known of all pictures. */
+static int make_times(const Clip *c, const Record *records, ClipPicture *pictures)
 {
     const Film *film = &c->film;
     FrameClock clock = {
@@ -131,14 +131,16 @@ static int make_times(const Clip *c, const Record *records, int64_t *pts)
     frame_clock_init(&clock);
     for (int i = 0; i < film->nb_segments; i++)
         for (int64_t j = 0; j < records[i].nb_times; j++)
-            pts[n++] = frame_clock_next(&clock, &records[i].times[j]);
+            pictures[n++] = (ClipPicture) {
+                frame_clock_next(&clock, &records[i].times[j]), records[i].times[j].nb_vectors
+            };
     /* with timestamps decoders are drained, so that a picture has no other time than its own */
     return film->nb_segments > 1 && film->has_pts && clock.faults_pts ? GPUME_INDIVISIBLE : 0;
 }
 
 static GpumeStamp stamp_of(const Clip *c, int64_t number)
 {
-    return (GpumeStamp) { number, c->pts[number - 1], c->in.st->time_base };
+    return (GpumeStamp) { number, c->pictures[number - 1].pts, c->in.st->time_base };
 }
 
 /* The statistics, on rank 0. The file is not complete yet. */
@@ -162,20 +164,6 @@ static int write_stats(Clip *c, const Record *records)
     return ret;
 }
 
-/* Lines of CSV that a picture has. */
-static int64_t nb_lines(const Clip *c, int64_t number)
-{
-    const GpumeParams *p = &c->rows_cfg.params;
-    int nb_fields = 0;
-
-    for (int i = 0; i < p->nb_references; i++) {
-        const int64_t reference = number - 1 + p->distance[i];
-
-        nb_fields += reference >= 0 && reference < c->film.nb_frames;
-    }
-    return (int64_t)nb_fields * p->bw * p->bh;
-}
-
 /* A picture's last column, and the end of the line. Returns its length. */
 static int end_of_line(const Clip *c, int64_t number, char text[GPUME_TIME_SIZE + 2])
 {
@@ -195,7 +183,7 @@ static int64_t csv_size(const Clip *c, const Record *r)
     int64_t size = r->size;
 
     for (int64_t i = 0; i < r->nb_times; i++)
-        size += nb_lines(c, first + i + 1) * (end_of_line(c, first + i + 1, text) - 1);
+        size += c->pictures[first + i].nb_vectors * (end_of_line(c, first + i + 1, text) - 1);
     return size;
 }
 
@@ -252,7 +240,7 @@ static int add_lines(CsvCopy *s, const uint8_t *data, size_t size)
             break;
         data = newline + 1;
         while (!s->left && s->number < s->clip->film.nb_frames) {
-            s->left    = nb_lines(s->clip, ++s->number);
+            s->left    = s->clip->pictures[s->number++].nb_vectors;
             s->end_len = end_of_line(s->clip, s->number, s->end);
         }
         s->left--;
@@ -412,8 +400,8 @@ static int prepare(Clip *c, int64_t *offsets)
     int ret = load_records(c, &records);
 
     if (ret >= 0) {
-        c->pts = av_malloc_array(c->film.nb_frames, sizeof(*c->pts));
-        ret    = c->pts ? make_times(c, records, c->pts) : AVERROR(ENOMEM);
+        c->pictures = av_malloc_array(c->film.nb_frames, sizeof(*c->pictures));
+        ret         = c->pictures ? make_times(c, records, c->pictures) : AVERROR(ENOMEM);
     }
     if (ret >= 0)
         ret = write_stats(c, records);
@@ -434,8 +422,8 @@ static int prepare(Clip *c, int64_t *offsets)
     return ret;
 }
 
-/* The timestamps, for those who copy CSV. */
-static int share_times(Clip *c)
+/* The pictures, for those who copy CSV. */
+static int share_pictures(Clip *c)
 {
     Shared *s = c->shared;
     int ret = shared_broadcast(s, &c->film.nb_frames, sizeof(c->film.nb_frames));
@@ -443,9 +431,9 @@ static int share_times(Clip *c)
     if (ret < 0 || c->work.kind != KIND_CSV)
         return ret;
     if (s->rank)
-        c->pts = av_malloc_array(c->film.nb_frames, sizeof(*c->pts));
-    ret = shared_agree(s, c->pts ? 0 : AVERROR(ENOMEM));
-    return ret < 0 ? ret : shared_broadcast(s, c->pts, c->film.nb_frames * sizeof(*c->pts));
+        c->pictures = av_malloc_array(c->film.nb_frames, sizeof(*c->pictures));
+    ret = shared_agree(s, c->pictures ? 0 : AVERROR(ENOMEM));
+    return ret < 0 ? ret : shared_broadcast(s, c->pictures, c->film.nb_frames * sizeof(*c->pictures));
 }
 
 int clip_assemble(Clip *c)
@@ -463,7 +451,7 @@ int clip_assemble(Clip *c)
     if (ret >= 0)
         ret = shared_broadcast(s, &direct, sizeof(direct));
     if (ret >= 0)
-        ret = share_times(c);
+        ret = share_pictures(c);
     if (c->rows_cfg.file != MPI_FILE_NULL && ret >= 0) {
         code = MPI_File_close(&c->rows_cfg.file);
         c->rows_cfg.file = MPI_FILE_NULL;
@@ -475,7 +463,7 @@ int clip_assemble(Clip *c)
         ret = shared_agree(s, !s->rank ? complete(c, offsets[nb - 1]) : 0);
     if (ret >= 0 && !s->rank)
         work_remove(&c->work);
-    av_freep(&c->pts);
+    av_freep(&c->pictures);
     av_free(offsets);
     return ret;
 }

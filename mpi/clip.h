@@ -27,6 +27,12 @@
 /** Steps whose time is measured. */
 enum { TIME_OPEN, TIME_SCAN, TIME_START, TIME_SEARCH, TIME_WAIT, TIME_ASSEMBLE, NB_TIMES };
 
+/** What the lines of a picture are completed with. */
+typedef struct ClipPicture {
+    int64_t pts;
+    int64_t nb_vectors;     ///< lines of CSV
+} ClipPicture;
+
 typedef struct Clip {
     const Options *options;
     Shared *shared;
@@ -47,7 +53,7 @@ typedef struct Clip {
     Progress bar;
     uint8_t *finished;      ///< by segment
     int *todo;              ///< the segments that are not
-    int64_t *pts;           ///< of all pictures, while the files are put together
+    ClipPicture *pictures;  ///< all of them, while the files are put together
     GpumeFile mv, stats;    ///< on rank 0
     double times[NB_TIMES]; ///< seconds
     double since;           ///< the step before has ended, seconds

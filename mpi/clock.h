@@ -47,6 +47,7 @@ void packet_clock_free(PacketClock *c);
 typedef struct FrameTime {
     int64_t pts, dts, duration;
     int64_t repeat;         ///< AVFrame.repeat_pict
+    int64_t nb_vectors;     ///< that it then has: lines of CSV
 } FrameTime;
 
 /** The pictures of a stream. */

@@ -153,6 +153,7 @@ int rows_field(Rows *r, int64_t number, int reference, const GpumeField *field, 
     if (ret >= 0 && work->kind == KIND_NPY)
         ret = write_npy(r, field);
     if (ret >= 0 && work->kind == KIND_CSV && field) {
+        r->record.times[number - film_first(r->cfg->film, r->record.segment) - 1].nb_vectors += field->nb;
         errno = 0;
         /* when it is shown depends on all frames before */
         ff_gpume_csv_field(r->f, number, NULL, field);
