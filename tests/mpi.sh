@@ -131,6 +131,12 @@ searches() {
             same "$search-$dir" $((i % 4 + 1)) ../open.mkv "gpume=algo=$search:range=12:dir=$dir" npy
         done
     done
+    # as many lines as a frame has blocks
+    filter=gpume=algo=hme:tree=1:block=4:dir=both:backend=cpu
+    one ../open.mkv "$filter"
+    for format in csv npy; do
+        same tree-$format 3 ../open.mkv "$filter" $format
+    done
     one ../open.avi scale=64:48,gpume=algo=hexbs:dir=both
     same filters 3 ../open.avi scale=64:48,gpume=algo=hexbs:dir=both csv
 }
