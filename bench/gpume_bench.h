@@ -23,7 +23,7 @@
 #include "libavfilter/gpume/core/backend.h"
 #include "libavfilter/gpume/core/params.h"
 #include "libavfilter/gpume/cuda/launch.h"
-#include "libavfilter/gpume/cuda/motion.h"
+#include "libavfilter/gpume/cuda/search.h"
 #include "libavfilter/gpume/util/executor.h"
 
 #define BENCH_MAX_PICTURES 256

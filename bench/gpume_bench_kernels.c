@@ -165,76 +165,136 @@ void bench_searches(Bench *b)
     }
 }
 
-/** Searches in both directions of neighbouring pictures, each with planes of its own. */
+/** Searches in both directions of neighbouring pictures, each with planes of its own where there are any. */
 typedef struct BenchMotion {
     GpumeParams params;
-    GpumeCudaMotion motion;
-    CUdeviceptr planes[2];      ///< of the last picture and of the one before
-    CUdeviceptr mvs, costs;
+    GpumeCudaSearch search;
+    GpumeCudaPlane luma[2];     ///< of the last picture and of the one before
+    CUdeviceptr planes[2];
+    GpumeCudaLeaves leaves;
     int nb;
 } BenchMotion;
 
 static void bench_planes_launch(Bench *b, void *opaque, int i)
 {
     BenchMotion *m = opaque;
-    const GpumeCudaPlane luma = { b->pictures[b->next], b->pitch };
+    GpumeCudaPlane *luma = &m->luma[m->nb & 1];
 
-    bench_check(b, ff_gpume_cuda_motion_planes(&m->motion, &luma, m->planes[m->nb++ & 1], b->stream),
-                "make planes");
+    *luma = (GpumeCudaPlane) { b->pictures[b->next], b->pitch };
+    if (m->planes[0])
+        bench_check(b, ff_gpume_cuda_search_planes(&m->search, luma, m->planes[m->nb & 1], b->stream),
+                    "make planes");
+    m->nb++;
     b->next = (b->next + 1) % b->nb_pictures;
 }
 
 static void bench_motion_launch(Bench *b, void *opaque, int i)
 {
     BenchMotion *m = opaque;
-    GpumeCudaMotionField fields[2] = { { .mvs = { m->mvs }, .costs = { m->costs } } };
+    const int nb_fields = m->params.check ? 2 : 1;
+    GpumeCudaSearchField fields[2] = { { .goes = 1, .leaves = m->leaves } };
 
     bench_planes_launch(b, opaque, i);
-    for (int j = 0; j < 2; j++) {
-        fields[j].cur       = m->planes[(m->nb - 1 - j) & 1];
-        fields[j].ref       = m->planes[(m->nb - 2 + j) & 1];
-        fields[j].reference = j;
+    for (int j = 0; j < nb_fields; j++) {
+        const int cur = (m->nb - 1 - j) & 1, ref = (m->nb - 2 + j) & 1;
+
+        fields[j].cur        = m->luma[cur];
+        fields[j].ref        = m->luma[ref];
+        fields[j].cur_planes = m->planes[cur];
+        fields[j].ref_planes = m->planes[ref];
+        fields[j].reference  = j;
     }
-    bench_check(b, ff_gpume_cuda_motion_launch(&m->motion, fields, 2, 0, b->stream),
-                "launch the search");
+    if (m->params.tree)
+        BENCH_CU(b, cuMemsetD8Async(m->leaves.sums, 0, m->search.tree.nb_sums, b->stream));
+    bench_check(b, ff_gpume_cuda_search_launch(&m->search, fields, nb_fields, 0, b->stream), "launch the search");
 }
 
-static void bench_motion_init(Bench *b, BenchMotion *m, int block, int pel)
+/* @param chosen the parameters that matter, from which the rest follows */
+static void bench_motion_init(Bench *b, BenchMotion *m, GpumeParams chosen)
 {
     const enum AVPixelFormat format = b->depth > 8 ? AV_PIX_FMT_GRAY16 : AV_PIX_FMT_GRAY8;
     GpumePlan plan;
-    size_t nb;
+    size_t nb, size;
     int ret;
 
-    *m = (BenchMotion) { .params = {
-        .algo = GPUME_ALGO_HME, .block = block, .pel = pel, .smooth = GPUME_AUTO,
-        .check = GPUME_AUTO, .nb_references = 1, .distance = { -1 },
-    } };
+    *m = (BenchMotion) { .params = chosen };
+    m->params.smooth        = m->params.check = m->params.lambda = m->params.qp = GPUME_AUTO;
+    m->params.nb_references = 1;
+    m->params.distance[0]   = -1;
+    if (!m->params.tree)
+        m->params.lambda = m->params.qp = 0;
     ret = ff_gpume_params_init(&m->params, b->width, b->height, format, NULL);
     if (ret < 0)
         bench_die("parameters", ret);
     plan = ff_gpume_plan(&m->params);
-    ret  = ff_gpume_cuda_motion_init(&m->motion, &b->cuda, &m->params, &plan, 0);
+    ret  = ff_gpume_cuda_search_init(&m->search, &b->cuda, &m->params, &plan, 0);
     if (ret < 0)
         bench_die("kernels", ret);
-    nb = (size_t)m->params.bw * m->params.bh * m->params.nb_distances;
-    BENCH_CU(b, cuMemAlloc(&m->mvs,   nb * sizeof(AVMotionVector)));
-    BENCH_CU(b, cuMemAlloc(&m->costs, nb * sizeof(uint32_t)));
+    nb   = (size_t)m->params.bw * m->params.bh;
+    size = ff_gpume_cuda_search_planes_size(&m->search);
+    BENCH_CU(b, cuMemAlloc(&m->leaves.mvs,   nb * sizeof(AVMotionVector)));
+    BENCH_CU(b, cuMemAlloc(&m->leaves.costs, nb * sizeof(uint32_t)));
+    BENCH_CU(b, cuMemAlloc(&m->leaves.sizes, nb));
+    BENCH_CU(b, cuMemAlloc(&m->leaves.sums,  FFMAX(m->search.tree.nb_sums, 1)));
     for (int i = 0; i < 2; i++) {
-        BENCH_CU(b, cuMemAlloc(&m->planes[i], m->motion.planes.size));
-        BENCH_CU(b, cuMemsetD8Async(m->planes[i], 0, m->motion.planes.size, b->stream));
-        bench_planes_launch(b, m, i);
+        if (size) {
+            BENCH_CU(b, cuMemAlloc(&m->planes[i], size));
+            BENCH_CU(b, cuMemsetD8Async(m->planes[i], 0, size, b->stream));
+        }
     }
+    for (int i = 0; i < 2; i++)
+        bench_planes_launch(b, m, i);
 }
 
 static void bench_motion_uninit(Bench *b, BenchMotion *m)
 {
     BENCH_CU(b, cuStreamSynchronize(b->stream));
     for (int i = 0; i < 2; i++)
-        BENCH_CU(b, cuMemFree(m->planes[i]));
-    BENCH_CU(b, cuMemFree(m->mvs));
-    BENCH_CU(b, cuMemFree(m->costs));
-    ff_gpume_cuda_motion_uninit(&m->motion);
+        if (m->planes[i])
+            BENCH_CU(b, cuMemFree(m->planes[i]));
+    BENCH_CU(b, cuMemFree(m->leaves.mvs));
+    BENCH_CU(b, cuMemFree(m->leaves.costs));
+    BENCH_CU(b, cuMemFree(m->leaves.sizes));
+    BENCH_CU(b, cuMemFree(m->leaves.sums));
+    ff_gpume_cuda_search_uninit(&m->search);
+}
+
+/* The time of blocks of several sizes beside that of the smallest alone. */
+static void bench_trees(Bench *b)
+{
+    static const GpumeParams chosen[] = {
+        { .algo = GPUME_ALGO_FS, .block = 8, .range = 16 }, { .algo = GPUME_ALGO_FS, .block = 8, .range = 32 },
+        { .algo = GPUME_ALGO_FS, .block = 4, .range = 16 }, { .algo = GPUME_ALGO_DS, .block = 8, .range = 16 },
+        { .algo = GPUME_ALGO_HME, .block = 8 }, { .algo = GPUME_ALGO_HME, .block = 4 },
+    };
+
+    printf("\n%-13s %-5s %9s %4s %5s %5s %10s %10s %7s\n", "search", "", "size", "bits", "block", "range", "us",
+           "tree=1, us", "times");
+    for (int i = 0; i < FF_ARRAY_ELEMS(chosen); i++) {
+        BenchTimes t[2];
+        BenchMotion m;
+
+        for (int tree = 0; tree < 2; tree++) {
+            GpumeParams p = chosen[i];
+            BenchRow row = {
+                .part = "motion", .what = gpume_kind(p.algo) == GPUME_KIND_HIERARCHICAL ? "hme" :
+                                          p.algo == GPUME_ALGO_FS ? "fs" : "ds",
+                .content = b->content, .width = b->width, .height = b->height, .block = p.block,
+                .depth = b->depth, .metric = tree ? "time of a tree" : "time beside a tree", .unit = "us",
+            };
+
+            p.tree = tree;
+            bench_motion_init(b, &m, p);
+            row.range = m.params.range;
+            bench_time_launches(b, bench_motion_launch, &m, 0, &t[tree]);
+            bench_times(b, &row, &t[tree]);
+            if (tree)
+                printf("%-13s %-5s %4dx%-4d %4d %5d %5d %10.2f %10.2f %7.2f\n", row.what, b->content, b->width,
+                       b->height, b->depth, p.block, row.range, bench_median(&t[0]), bench_median(&t[1]),
+                       bench_median(&t[1]) / bench_median(&t[0]));
+            bench_motion_uninit(b, &m);
+        }
+    }
 }
 
 void bench_motion(Bench *b)
@@ -253,7 +313,7 @@ void bench_motion(Bench *b)
             BenchTimes t, planes;
             BenchMotion m;
 
-            bench_motion_init(b, &m, blocks[i], pel);
+            bench_motion_init(b, &m, (GpumeParams) { .algo = GPUME_ALGO_HME, .block = blocks[i], .pel = pel });
             row.range = m.params.range;
             bench_time_launches(b, bench_motion_launch, &m, 0, &t);
             bench_times(b, &row, &t);
@@ -265,4 +325,5 @@ void bench_motion(Bench *b)
                    1e6 / bench_median(&t), bench_spread(&t), bench_median(&planes));
             bench_motion_uninit(b, &m);
         }
+    bench_trees(b);
 }

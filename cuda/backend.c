@@ -33,11 +33,8 @@
 
 #include "libavfilter/gpume/core/backend.h"
 #include "libavfilter/gpume/core/same.h"
-#include "libavfilter/gpume/core/tree.h"
-#include "libavfilter/gpume/cuda/launch.h"
-#include "libavfilter/gpume/cuda/motion.h"
 #include "libavfilter/gpume/cuda/same.h"
-#include "libavfilter/gpume/cuda/tree.h"
+#include "libavfilter/gpume/cuda/search.h"
 
 #if defined(_WIN32) || defined(__CYGWIN__)
 #define DRIVER_LIBRARY "nvcuda.dll"
@@ -54,20 +51,11 @@ typedef struct Slot {
     CUevent done;                   ///< results are in host memory
 } Slot;
 
-/** Blocks of one size, and the kernels that find their vectors. Without a tree there is one. */
-typedef struct CUDASize {
-    GpumeParams params;
-    GpumeCudaKernel kernel;
-    GpumeCudaMotion motion;
-} CUDASize;
-
 typedef struct CUDAContext {
     GpumeParams params;
     GpumeExecutor executor;
     GpumeCuda cuda;
-    CUDASize sizes[GPUME_MAX_SIZES];
-    int nb_sizes;                   ///< that are searched; hme's steps make fields of all sizes from the smallest
-    GpumeCudaTree tree;
+    GpumeCudaSearch search;
     GpumeCudaSame same;
 
     CUstream upload_stream, stream, download_stream;
@@ -151,28 +139,8 @@ static av_cold int open_device(CUDAContext *s, const GpumeBackendConfig *cfg)
 }
 
 /* With the context pushed. */
-static av_cold int init_size(CUDAContext *s, int size, const GpumePlan *smallest)
-{
-    CUDASize *z = &s->sizes[size];
-    const GpumeParams params = ff_gpume_size_params(&s->params, size);
-    const GpumePlan plan = size ? ff_gpume_plan(&params) : *smallest;
-    int ret;
-
-    z->params        = params;
-    /* it is that of the smallest blocks */
-    z->params.intra &= !size;
-    ret = ff_gpume_cuda_kernel_init(&z->kernel, &s->cuda, &z->params, &plan);
-    if (ret < 0)
-        return ret;
-    if (!s->hw_frames)
-        z->kernel.args.params.shift = 0;    /* import() right-justifies */
-    return ff_gpume_cuda_motion_init(&z->motion, &s->cuda, &z->params, &plan, s->hw_frames ? s->params.shift : 0);
-}
-
-/* With the context pushed. */
 static av_cold int init_device(CUDAContext *s, const GpumeBackendConfig *cfg)
 {
-    const GpumePlan *plan = &cfg->plan;
     CudaFunctions *cu = s->cuda.cu;
     int ret;
 
@@ -183,11 +151,9 @@ static av_cold int init_device(CUDAContext *s, const GpumeBackendConfig *cfg)
     if ((ret = ff_gpume_cuda_alloc(&s->cuda, &(buffer), memory, count, what)) < 0) \
         return ret;
 
-    s->nb_sizes = ff_gpume_nb_sizes(&s->params) / plan->nb_sizes;
-    for (int i = 0; i < s->nb_sizes; i++)
-        if ((ret = init_size(s, i, plan)) < 0)
-            return ret;
-    if (s->params.tree && (ret = ff_gpume_cuda_tree_init(&s->tree, &s->cuda, &s->params)) < 0)
+    /* import() right-justifies */
+    ret = ff_gpume_cuda_search_init(&s->search, &s->cuda, &s->params, &cfg->plan, s->hw_frames ? s->params.shift : 0);
+    if (ret < 0)
         return ret;
     if (s->params.same && s->hw_frames) {
         ret = ff_gpume_cuda_same_init(&s->same, &s->cuda, &s->params,
@@ -210,7 +176,7 @@ static av_cold int init_device(CUDAContext *s, const GpumeBackendConfig *cfg)
                   s->params.nb_distances * sizeof(uint64_t), "sums")
         if (s->params.tree)
             ALLOC(slot->sums, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
-                  s->params.nb_distances * s->tree.nb_sums, "sums")
+                  s->params.nb_distances * s->search.tree.nb_sums, "sums")
         if (s->same.launch.function)
             ALLOC(slot->same, GPUME_CUDA_DEVICE,
                   s->params.nb_references * ff_gpume_nb_cells(&s->params), "cells")
@@ -238,8 +204,8 @@ static av_cold int init_pools(CUDAContext *s)
         POOL(uploads, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED, s->upload_linesize * p->height, "a frame")
         s->uploads.zero = 1;        // the bytes between the rows go up, too
     }
-    if (s->sizes[0].motion.planes.nb_levels) {
-        POOL(planes, GPUME_CUDA_DEVICE, s->sizes[0].motion.planes.size, "a picture")
+    if (ff_gpume_cuda_search_planes_size(&s->search)) {
+        POOL(planes, GPUME_CUDA_DEVICE, ff_gpume_cuda_search_planes_size(&s->search), "a picture")
         s->planes.zero   = 1;       // the bytes between the rows are read, too
         s->planes.stream = s->stream;
     }
@@ -315,7 +281,7 @@ static int make_planes(CUDAContext *s, GpumePicture *pic)
     pic->planes = ff_gpume_cuda_pool_get(&s->planes);
     if (!pic->planes)
         return AVERROR(ENOMEM);
-    return check(s, ff_gpume_cuda_motion_planes(&s->sizes[0].motion, &luma, planes_of(pic), s->stream),
+    return check(s, ff_gpume_cuda_search_planes(&s->search, &luma, planes_of(pic), s->stream),
                  "make the planes of a frame");
 }
 
@@ -392,73 +358,6 @@ static int next_group(const CUDAContext *s, GpumeSearch *search, Group *g)
     return g->nb;
 }
 
-/* Where the vectors of a field of a group go, of blocks of a size; 0: nowhere. */
-static CUdeviceptr mvs_of(const CUDAContext *s, const Group *g, int i, int size)
-{
-    const GpumeField *field = g->fields[i];
-
-    return !field->set    ? 0 :
-           s->params.tree ? ff_gpume_cuda_tree_mvs(&s->tree, size, i) : field->set->device[field->slot].mvs;
-}
-
-/* And their costs. */
-static CUdeviceptr costs_of(const CUDAContext *s, const Group *g, int i, int size)
-{
-    const GpumeField *field = g->fields[i];
-
-    return !field->set    ? 0 :
-           s->params.tree ? ff_gpume_cuda_tree_costs(&s->tree, size, i) : field->set->device[field->slot].costs;
-}
-
-/* The stages that search block by block: both fields at once where they have the same picture. */
-static CUresult launch_kernels(CUDAContext *s, int size, const Group *g)
-{
-    CUDASize *z = &s->sizes[size];
-    const size_t nb_blocks = (size_t)z->params.bw * z->params.bh;
-    GpumeCudaArgs *args = &z->kernel.args;
-    const int at_once = s->params.check ? 1 : g->nb;
-    CUresult err = CUDA_SUCCESS;
-
-    for (int i = 0; i < g->nb && err == CUDA_SUCCESS; i += at_once) {
-        args->cur = luma_of(g->fields[i]->cur);
-        if (z->motion.nb_steps) {
-            args->vectors = z->motion.search_vectors + i * nb_blocks * sizeof(GpumeVector);
-            args->costs   = z->motion.search_costs   + i * nb_blocks * sizeof(uint32_t);
-        } else {
-            args->mvs   = mvs_of(s, g, i, size);
-            args->costs = costs_of(s, g, i, size);
-        }
-        for (int j = 0; j < at_once; j++) {
-            args->fields[j].plane     = luma_of(g->fields[i + j]->ref);
-            args->fields[j].reference = g->fields[i + j]->reference;
-        }
-        err = ff_gpume_cuda_kernel_launch(&z->kernel, at_once, s->stream);
-    }
-    return err;
-}
-
-static CUresult launch_motion(CUDAContext *s, int size, const Group *g, CUdeviceptr intra)
-{
-    GpumeCudaMotion *m = &s->sizes[size].motion;
-    GpumeCudaMotionField fields[GPUME_CUDA_FIELDS];
-
-    for (int i = 0; i < g->nb; i++) {
-        const GpumeField *field = g->fields[i];
-
-        fields[i] = (GpumeCudaMotionField) {
-            .cur_luma  = luma_of(field->cur),
-            .cur       = planes_of(field->cur),
-            .ref       = planes_of(field->ref),
-            .reference = field->reference,
-        };
-        for (int j = 0; j < FFMAX(m->nb_sizes, 1); j++) {
-            fields[i].mvs[j]   = mvs_of(s, g, i, size + j);
-            fields[i].costs[j] = costs_of(s, g, i, size + j);
-        }
-    }
-    return ff_gpume_cuda_motion_launch(m, fields, g->nb, intra, s->stream);
-}
-
 /* Where a field's sizes of leaves are: behind the costs of all of its picture's fields. */
 static CUdeviceptr sizes_of(const CUDAContext *s, const GpumeField *field)
 {
@@ -467,36 +366,33 @@ static CUdeviceptr sizes_of(const CUDAContext *s, const GpumeField *field)
     return field->set->device[0].costs + field->set->nb * nb_blocks * sizeof(uint32_t) + field->slot * nb_blocks;
 }
 
-/* @param sums of the first field of the group */
-static CUresult launch_tree(CUDAContext *s, const Group *g, CUdeviceptr sums)
-{
-    GpumeCudaLeaves leaves[GPUME_CUDA_FIELDS];
-    int nb = 0;
-
-    for (; nb < g->nb && g->fields[nb]->set; nb++) {
-        const GpumeField *field = g->fields[nb];
-        const GpumeMotionField *d = &field->set->device[field->slot];
-
-        leaves[nb] = (GpumeCudaLeaves) {
-            .mvs = d->mvs, .costs = d->costs, .sizes = sizes_of(s, field), .sums = sums + nb * s->tree.nb_sums,
-        };
-    }
-    return ff_gpume_cuda_tree_launch(&s->tree, leaves, nb, s->stream);
-}
-
 /* With the context pushed. */
 static int launch_group(CUDAContext *s, const Slot *slot, const Group *g)
 {
-    CUresult err = CUDA_SUCCESS;
+    GpumeCudaSearchField fields[GPUME_CUDA_FIELDS] = { { { 0 } } };
 
-    for (int i = 0; i < s->nb_sizes && err == CUDA_SUCCESS; i++) {
-        err = launch_kernels(s, i, g);
-        if (err == CUDA_SUCCESS)
-            err = launch_motion(s, i, g, slot->intra.data + g->nb_before * sizeof(uint64_t));
+    for (int i = 0; i < g->nb; i++) {
+        const GpumeField *field = g->fields[i];
+        GpumeCudaSearchField *f = &fields[i];
+
+        f->cur        = luma_of(field->cur);
+        f->ref        = luma_of(field->ref);
+        f->cur_planes = planes_of(field->cur);
+        f->ref_planes = planes_of(field->ref);
+        f->reference  = field->reference;
+        f->goes       = !!field->set;
+        if (!f->goes)
+            continue;
+        f->leaves.mvs   = field->set->device[field->slot].mvs;
+        f->leaves.costs = field->set->device[field->slot].costs;
+        if (s->params.tree) {
+            f->leaves.sizes = sizes_of(s, field);
+            f->leaves.sums  = slot->sums.data + (g->nb_before + i) * s->search.tree.nb_sums;
+        }
     }
-    if (err == CUDA_SUCCESS && s->params.tree)
-        err = launch_tree(s, g, slot->sums.data + g->nb_before * s->tree.nb_sums);
-    return check(s, err, "launch the search");
+    return check(s, ff_gpume_cuda_search_launch(&s->search, fields, g->nb,
+                                                slot->intra.data + g->nb_before * sizeof(uint64_t), s->stream),
+                 "launch the search");
 }
 
 static int depth(const GpumeBackendConfig *cfg)
@@ -568,7 +464,7 @@ static int download_results(CUDAContext *s, const Slot *slot, const GpumeSearch 
         TRY(cuMemcpyDtoHAsync(slot->intra.pinned, slot->intra.data, search->nb_fields * sizeof(uint64_t),
                               s->download_stream), "download sums")
     if (slot->sums.data)
-        TRY(cuMemcpyDtoHAsync(slot->sums.pinned, slot->sums.data, search->nb_fields * s->tree.nb_sums,
+        TRY(cuMemcpyDtoHAsync(slot->sums.pinned, slot->sums.data, search->nb_fields * s->search.tree.nb_sums,
                               s->download_stream), "download sums")
     return 0;
 }
@@ -586,7 +482,7 @@ static int launch(CUDAContext *s, Slot *slot, GpumeSearch *search)
         TRY(cuStreamWaitEvent(s->stream, s->imported, 0), "wait for filters")
     }
     if (slot->sums.data)
-        TRY(cuMemsetD8Async(slot->sums.data, 0, search->nb_fields * s->tree.nb_sums, s->stream), "clear sums")
+        TRY(cuMemsetD8Async(slot->sums.data, 0, search->nb_fields * s->search.tree.nb_sums, s->stream), "clear sums")
     while (next_group(s, search, &g)) {
         ret = launch_group(s, slot, &g);
         if (ret < 0)
@@ -663,7 +559,7 @@ static int wait(void *priv, GpumeSearch *search)
         for (Group g = { .nb = 0 }; next_group(s, search, &g);)
             for (int i = 0; i < g.nb && g.fields[i]->set; i++) {
                 const GpumeCudaTreeSums *sums = (const GpumeCudaTreeSums *)
-                    ((const uint8_t *)slot->sums.pinned + (g.nb_before + i) * s->tree.nb_sums);
+                    ((const uint8_t *)slot->sums.pinned + (g.nb_before + i) * s->search.tree.nb_sums);
 
                 g.fields[i]->nb   = sums->nb;
                 g.fields[i]->bits = sums->bits;
@@ -707,11 +603,7 @@ static av_cold void uninit_device(CUDAContext *s)
     for (int i = 0; i < FF_ARRAY_ELEMS(streams); i++)
         if (*streams[i])
             cu->cuStreamDestroy(*streams[i]);
-    for (int i = 0; i < s->nb_sizes; i++) {
-        ff_gpume_cuda_kernel_uninit(&s->sizes[i].kernel);
-        ff_gpume_cuda_motion_uninit(&s->sizes[i].motion);
-    }
-    ff_gpume_cuda_tree_uninit(&s->tree);
+    ff_gpume_cuda_search_uninit(&s->search);
     ff_gpume_cuda_same_uninit(&s->same);
 }
 

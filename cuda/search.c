@@ -1,0 +1,142 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "libavutil/attributes.h"
+#include "libavutil/macros.h"
+
+#include "libavfilter/gpume/core/tree.h"
+#include "libavfilter/gpume/cuda/search.h"
+
+static av_cold int init_size(GpumeCudaSearch *s, int size, const GpumeCuda *cuda, const GpumePlan *smallest, int shift)
+{
+    GpumeCudaSize *z = &s->sizes[size];
+    const GpumeParams params = ff_gpume_size_params(&s->params, size);
+    const GpumePlan plan = size ? ff_gpume_plan(&params) : *smallest;
+    int ret;
+
+    z->params        = params;
+    /* it is that of the smallest blocks */
+    z->params.intra &= !size;
+    z->params.shift  = shift;
+    ret = ff_gpume_cuda_kernel_init(&z->kernel, cuda, &z->params, &plan);
+    return ret < 0 ? ret : ff_gpume_cuda_motion_init(&z->motion, cuda, &z->params, &plan, shift);
+}
+
+av_cold int ff_gpume_cuda_search_init(GpumeCudaSearch *s, const GpumeCuda *cuda, const GpumeParams *params,
+                                      const GpumePlan *plan, int shift)
+{
+    const int nb_sizes = ff_gpume_nb_sizes(params) / plan->nb_sizes;
+    int ret;
+
+    s->params = *params;
+    while (s->nb_sizes < nb_sizes)
+        if ((ret = init_size(s, s->nb_sizes++, cuda, plan, shift)) < 0)
+            return ret;
+    return params->tree ? ff_gpume_cuda_tree_init(&s->tree, cuda, params) : 0;
+}
+
+size_t ff_gpume_cuda_search_planes_size(const GpumeCudaSearch *s)
+{
+    return s->sizes[0].motion.planes.nb_levels ? s->sizes[0].motion.planes.size : 0;
+}
+
+CUresult ff_gpume_cuda_search_planes(GpumeCudaSearch *s, const GpumeCudaPlane *luma, CUdeviceptr planes,
+                                     CUstream stream)
+{
+    return ff_gpume_cuda_motion_planes(&s->sizes[0].motion, luma, planes, stream);
+}
+
+/* Where the vectors of field i go, of blocks of a size. */
+static CUdeviceptr mvs_of(const GpumeCudaSearch *s, const GpumeCudaSearchField *field, int i, int size)
+{
+    return s->params.tree ? ff_gpume_cuda_tree_mvs(&s->tree, size, i) : field->leaves.mvs;
+}
+
+/* And their costs. */
+static CUdeviceptr costs_of(const GpumeCudaSearch *s, const GpumeCudaSearchField *field, int i, int size)
+{
+    return s->params.tree ? ff_gpume_cuda_tree_costs(&s->tree, size, i) : field->leaves.costs;
+}
+
+/* The stages that search block by block: both fields at once where they have the same picture. */
+static CUresult launch_kernels(GpumeCudaSearch *s, int size, const GpumeCudaSearchField *fields, int nb_fields,
+                               CUstream stream)
+{
+    GpumeCudaSize *z = &s->sizes[size];
+    const size_t nb_blocks = (size_t)z->params.bw * z->params.bh;
+    GpumeCudaArgs *args = &z->kernel.args;
+    const int at_once = s->params.check ? 1 : nb_fields;
+    CUresult err = CUDA_SUCCESS;
+
+    for (int i = 0; i < nb_fields && err == CUDA_SUCCESS; i += at_once) {
+        args->cur = fields[i].cur;
+        if (z->motion.nb_steps) {
+            args->vectors = z->motion.search_vectors + i * nb_blocks * sizeof(GpumeVector);
+            args->costs   = z->motion.search_costs   + i * nb_blocks * sizeof(uint32_t);
+        } else {
+            args->mvs   = mvs_of(s, &fields[i], i, size);
+            args->costs = costs_of(s, &fields[i], i, size);
+        }
+        for (int j = 0; j < at_once; j++) {
+            args->fields[j].plane     = fields[i + j].ref;
+            args->fields[j].reference = fields[i + j].reference;
+        }
+        err = ff_gpume_cuda_kernel_launch(&z->kernel, at_once, stream);
+    }
+    return err;
+}
+
+static CUresult launch_motion(GpumeCudaSearch *s, int size, const GpumeCudaSearchField *from, int nb_fields,
+                              CUdeviceptr intra, CUstream stream)
+{
+    GpumeCudaMotion *m = &s->sizes[size].motion;
+    GpumeCudaMotionField fields[GPUME_CUDA_FIELDS];
+
+    for (int i = 0; i < nb_fields; i++) {
+        fields[i] = (GpumeCudaMotionField) {
+            .cur_luma  = from[i].cur,
+            .cur       = from[i].cur_planes,
+            .ref       = from[i].ref_planes,
+            .reference = from[i].reference,
+        };
+        for (int j = 0; j < FFMAX(m->nb_sizes, 1) && from[i].goes; j++) {
+            fields[i].mvs[j]   = mvs_of(s, &from[i], i, size + j);
+            fields[i].costs[j] = costs_of(s, &from[i], i, size + j);
+        }
+    }
+    return ff_gpume_cuda_motion_launch(m, fields, nb_fields, intra, stream);
+}
+
+static CUresult launch_tree(GpumeCudaSearch *s, const GpumeCudaSearchField *fields, int nb_fields, CUstream stream)
+{
+    GpumeCudaLeaves leaves[GPUME_CUDA_FIELDS];
+    int nb = 0;
+
+    for (; nb < nb_fields && fields[nb].goes; nb++)
+        leaves[nb] = fields[nb].leaves;
+    return ff_gpume_cuda_tree_launch(&s->tree, leaves, nb, stream);
+}
+
+CUresult ff_gpume_cuda_search_launch(GpumeCudaSearch *s, const GpumeCudaSearchField *fields, int nb_fields,
+                                     CUdeviceptr intra, CUstream stream)
+{
+    CUresult err = CUDA_SUCCESS;
+
+    for (int i = 0; i < s->nb_sizes && err == CUDA_SUCCESS; i++) {
+        err = launch_kernels(s, i, fields, nb_fields, stream);
+        if (err == CUDA_SUCCESS)
+            err = launch_motion(s, i, fields, nb_fields, intra, stream);
+    }
+    return err == CUDA_SUCCESS && s->params.tree ? launch_tree(s, fields, nb_fields, stream) : err;
+}
+
+av_cold void ff_gpume_cuda_search_uninit(GpumeCudaSearch *s)
+{
+    for (int i = 0; i < s->nb_sizes; i++) {
+        ff_gpume_cuda_kernel_uninit(&s->sizes[i].kernel);
+        ff_gpume_cuda_motion_uninit(&s->sizes[i].motion);
+    }
+    ff_gpume_cuda_tree_uninit(&s->tree);
+}
