@@ -15,7 +15,7 @@
 #define PYRAMID_THRESHOLD    8
 /* and of subpel vectors up to half a block, but no more than this. */
 #define MAX_SUBPEL_THRESHOLD 16
-/* Passes over blocks that begin with the vectors of smaller ones. */
+/* Sizes of blocks over which passes go that begin with the vectors of smaller ones; with more there is no gain. */
 #define LARGER_PASSES        1
 
 static void add_step(GpumePlan *plan, const GpumeParams *p, GpumeStep step)
@@ -77,7 +77,7 @@ GpumePlan ff_gpume_plan(const GpumeParams *params)
     plan.last_step[0] = FFMAX(plan.nb_steps - 1, 0);
     for (int i = 1; i < ff_gpume_nb_sizes(params) && gpume_kind(params->algo) == GPUME_KIND_HIERARCHICAL; i++) {
         add_step(&plan, params, (GpumeStep) {
-            0, params->block << i, GPUME_BEGIN_SMALLER, params->pel, PYRAMID_THRESHOLD, LARGER_PASSES
+            0, params->block << i, GPUME_BEGIN_SMALLER, params->pel, PYRAMID_THRESHOLD, i <= LARGER_PASSES
         });
         plan.last_step[plan.nb_sizes++] = plan.nb_steps - 1;
     }
