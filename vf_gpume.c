@@ -199,6 +199,12 @@ static av_cold int init(AVFilterContext *ctx)
         return AVERROR(EINVAL);
     }
 
+    /* in parameters that nobody has chosen they are 0 */
+    if (!s->params.tree && (!s->params.lambda || !s->params.qp)) {
+        av_log(ctx, AV_LOG_ERROR, "'%s' is only valid with tree=1.\n", s->params.lambda ? "qp" : "lambda");
+        return AVERROR(EINVAL);
+    }
+
     s->params.intra = s->metadata || s->stats_file;
     s->params.same  = s->hint == GPUME_HINT_CONSTANT;
 

@@ -99,6 +99,10 @@ example slow-motion "$work/clips/moving clip.mkv" "$work/slow.mkv" 3
 expect slow-motion-frames 'mpeg4,36 25/1' "$(frames "$work/slow.mkv") $("$bin/ffprobe" -v error \
     -select_streams v -show_entries stream=avg_frame_rate -of csv=p=0 "$work/slow.mkv")"
 
+example blocks "$work/clips/moving clip.mkv" "$work/blocks.mkv" 40
+expect blocks-sizes 11 "$(grep -cE '^frame [0-9]+  8x8: [0-9]+  16x16: [0-9]+  32x32: [0-9]+  64x64: [0-9]+$' "$work/log")"
+expect blocks-frames mpeg4,12 "$(frames "$work/blocks.mkv")"
+
 example clean-film "$work/clips/moving clip.mkv" "$work/clean.mkv" 1.5
 expect clean-film-frames mpeg4,12 "$(frames "$work/clean.mkv")"
 
