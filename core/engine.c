@@ -393,6 +393,7 @@ static void move_leaves(GpumeFieldSet *set, GpumeField *field, int to)
     memmove(mvs, field->mvs, field->nb * sizeof(*mvs));
     set->host[to]     = set->host[field->slot];
     set->host[to].mvs = (uintptr_t)mvs;
+    set->device[to]   = set->device[field->slot];
     field->mvs        = mvs;
     set->mvs->size    = (uint8_t *)(mvs + field->nb) - set->mvs->data;
 }

@@ -68,7 +68,7 @@ typedef struct CUDAContext {
     ptrdiff_t upload_linesize;
     GpumeCudaPool uploads;          ///< luma, pinned and on the device
     GpumeCudaPool planes;           ///< of pictures, on the device
-    GpumeCudaPool fields;           ///< of a picture, on the device: vectors, costs, sizes
+    GpumeCudaPool fields;           ///< of a picture, on the device: leaves_at()
     GpumeCudaPool mvs;              ///< pinned
     GpumeCudaPool costs;            ///< pinned
     GpumeCudaPool cells;            ///< pinned
@@ -194,7 +194,8 @@ static av_cold int init_pools(CUDAContext *s)
     if ((ret = ff_gpume_cuda_pool_init(&s->name, &s->cuda, memory, size, what)) < 0) \
         return ret;
 
-    POOL(fields, GPUME_CUDA_DEVICE, nb_vectors * sizeof(AVMotionVector) + ff_gpume_costs_size(p), "vectors")
+    /* with a tree also those of the smallest blocks */
+    POOL(fields, GPUME_CUDA_DEVICE, (nb_vectors << !!p->tree) * sizeof(AVMotionVector) + ff_gpume_costs_size(p), "vectors")
     POOL(mvs,   GPUME_CUDA_PINNED, nb_vectors * sizeof(AVMotionVector), "vectors")
     POOL(costs, GPUME_CUDA_PINNED, ff_gpume_costs_size(p), "costs")
     if (p->same)
@@ -358,12 +359,22 @@ static int next_group(const CUDAContext *s, GpumeSearch *search, Group *g)
     return g->nb;
 }
 
-/* Where a field's sizes of leaves are: behind the costs of all of its picture's fields. */
-static CUdeviceptr sizes_of(const CUDAContext *s, const GpumeField *field)
+/*
+ * Where a field is on the device, of a set with room for nb: behind the vectors of all fields are those of
+ * the smallest blocks, with a tree, then costs, and sizes.
+ */
+static GpumeCudaLeaves leaves_at(const CUDAContext *s, const GpumeFieldSet *set, int nb, int slot)
 {
     const size_t nb_blocks = (size_t)s->params.bw * s->params.bh;
+    const size_t size      = nb_blocks * sizeof(AVMotionVector);
+    const CUdeviceptr mvs    = ff_gpume_cuda_buffer(set->on_device)->data;
+    const CUdeviceptr blocks = mvs + nb * size;
+    const CUdeviceptr costs  = s->params.tree ? blocks + nb * size : blocks;
 
-    return field->set->device[0].costs + field->set->nb * nb_blocks * sizeof(uint32_t) + field->slot * nb_blocks;
+    return (GpumeCudaLeaves) {
+        .mvs = mvs + slot * size, .blocks = blocks + slot * size, .costs = costs + slot * nb_blocks * sizeof(uint32_t),
+        .sizes = costs + nb * nb_blocks * sizeof(uint32_t) + slot * nb_blocks,
+    };
 }
 
 /* With the context pushed. */
@@ -383,12 +394,8 @@ static int launch_group(CUDAContext *s, const Slot *slot, const Group *g)
         f->goes       = !!field->set;
         if (!f->goes)
             continue;
-        f->leaves.mvs   = field->set->device[field->slot].mvs;
-        f->leaves.costs = field->set->device[field->slot].costs;
-        if (s->params.tree) {
-            f->leaves.sizes = sizes_of(s, field);
-            f->leaves.sums  = slot->sums.data + (g->nb_before + i) * s->search.tree.nb_sums;
-        }
+        f->leaves      = leaves_at(s, field->set, field->set->nb, field->slot);
+        f->leaves.sums = slot->sums.data + (g->nb_before + i) * s->search.tree.nb_sums;
     }
     return check(s, ff_gpume_cuda_search_launch(&s->search, fields, g->nb,
                                                 slot->intra.data + g->nb_before * sizeof(uint64_t), s->stream),
@@ -403,20 +410,19 @@ static int depth(const GpumeBackendConfig *cfg)
 static int alloc(void *priv, GpumeFieldSet *set, AVBufferRef **same, int nb)
 {
     CUDAContext *s = priv;
-    const GpumeParams *p   = &s->params;
-    const size_t nb_blocks = (size_t)p->bw * p->bh;
-    CUdeviceptr first;
+    const GpumeParams *p = &s->params;
 
     set->on_device = ff_gpume_cuda_pool_get(&s->fields);
     if (!set->on_device || (p->same && !(*same = ff_gpume_cuda_pool_get(&s->cells))) ||
         ff_gpume_fields_alloc(set, p, nb, s->mvs.pool, s->costs.pool) < 0)
         return AVERROR(ENOMEM);
     set->device_ctx = ff_gpume_cuda_device_ctx(&s->cuda);
-    first           = ff_gpume_cuda_buffer(set->on_device)->data;
     for (int i = 0; i < nb; i++) {
+        const GpumeCudaLeaves at = leaves_at(s, set, nb, i);
+
         set->device[i]       = set->host[i];
-        set->device[i].mvs   = first + i * nb_blocks * sizeof(AVMotionVector);
-        set->device[i].costs = first + nb * nb_blocks * sizeof(AVMotionVector) + i * nb_blocks * sizeof(uint32_t);
+        set->device[i].mvs   = p->tree ? at.blocks : at.mvs;
+        set->device[i].costs = p->tree ? 0 : at.costs;
     }
     return 0;
 }
@@ -424,17 +430,17 @@ static int alloc(void *priv, GpumeFieldSet *set, AVBufferRef **same, int nb)
 /* Queue the transfer of fields whose slots follow each other. With the context pushed. */
 static int download(CUDAContext *s, const GpumeField *first, int nb)
 {
-    const GpumeMotionField *from = &first->set->device[first->slot];
+    const GpumeCudaLeaves from = leaves_at(s, first->set, first->set->nb, first->slot);
     const size_t nb_vectors = (size_t)nb * s->params.bw * s->params.bh;
     CudaFunctions *cu = s->cuda.cu;
     int ret;
 
-    TRY(cuMemcpyDtoHAsync(first->mvs, from->mvs, nb_vectors * sizeof(AVMotionVector), s->download_stream),
+    TRY(cuMemcpyDtoHAsync(first->mvs, from.mvs, nb_vectors * sizeof(AVMotionVector), s->download_stream),
         "download vectors")
-    TRY(cuMemcpyDtoHAsync(first->costs, from->costs, nb_vectors * sizeof(uint32_t), s->download_stream),
+    TRY(cuMemcpyDtoHAsync(first->costs, from.costs, nb_vectors * sizeof(uint32_t), s->download_stream),
         "download costs")
     if (s->params.tree)
-        TRY(cuMemcpyDtoHAsync(first->sizes, sizes_of(s, first), nb_vectors, s->download_stream), "download sizes")
+        TRY(cuMemcpyDtoHAsync(first->sizes, from.sizes, nb_vectors, s->download_stream), "download sizes")
     return 0;
 }
 

@@ -55,6 +55,10 @@ av_cold int ff_gpume_cuda_tree_init(GpumeCudaTree *t, const GpumeCuda *cuda, con
     int ret;
 
     t->cuda     = cuda;
+    a->width    = params->width;
+    a->height   = params->height;
+    a->block    = params->block;
+    a->pel      = params->pel;
     a->nb_sizes = ff_gpume_nb_sizes(params);
     a->bit_cost = ff_gpume_bit_cost(params);
     for (int i = 0; i < a->nb_sizes; i++) {
@@ -88,6 +92,7 @@ CUresult ff_gpume_cuda_tree_launch(GpumeCudaTree *t, const GpumeCudaLeaves *leav
         a->mvs[i]        = leaves[i].mvs;
         a->costs[i]      = leaves[i].costs;
         a->leaf_sizes[i] = leaves[i].sizes;
+        a->blocks[i]     = leaves[i].blocks;
         a->sums[i]       = leaves[i].sums;
         a->rows[i]       = leaves[i].sums + sizeof(GpumeCudaTreeSums);
     }

@@ -216,6 +216,24 @@ gpume_leaf_size(const GpumeCudaRoot &root, int last, int x, int y)
     return size;
 }
 
+/** Writes smallest block (x, y) of a root with the vector of its leaf, which is mv. */
+static __device__ __forceinline__ void
+gpume_write_block(const GpumeTreeRoot &r, int x, int y, long long place, const GpumeU32 *mv)
+{
+    /* places are of all fields */
+    const long long at = place - (long long)r.z * r.a.sizes[0].bw * r.a.sizes[0].bh;
+    GpumeU32 *dst = (GpumeU32 *)(r.z ? r.a.blocks[1] : r.a.blocks[0]) + at * GPUME_VECTOR_WORDS;
+    GpumeBox b;
+
+    b.x0 = ((r.bx << r.last) + x) * r.a.block;
+    b.y0 = ((r.by << r.last) + y) * r.a.block;
+    b.w  = gpume_min(r.a.block, r.a.width  - b.x0);
+    b.h  = gpume_min(r.a.block, r.a.height - b.y0);
+    GPUME_UNROLL for (int i = 0; i < GPUME_VECTOR_WORDS; i++)
+        dst[i] = gpume_subpel_vector_word(i, (int)mv[0], &b, (int)mv[6], (int)mv[7], r.a.pel,
+                                          (mv[4] | mv[5]) != 0);
+}
+
 /** The leaves of the roots before, by a warp. */
 static __device__ __forceinline__ GpumeU32 gpume_leaves_before(const GpumeTreeRoot &r)
 {
@@ -257,9 +275,13 @@ GPUME_KERNEL_OF(GpumeCudaTreeArgs, 32 * GPUME_CUDA_TREE_WARPS)
         long long place = -1;
 
         if (i < 1 << 2 * r.last) {
+            const long long block = r.place(0, x, y);
+
             size   = gpume_leaf_size(root, r.last, x, y);
             place  = r.place(size, x >> size, y >> size);
             begins = place >= 0 && !(i & ((1 << 2 * size) - 1));
+            if (block >= 0)
+                gpume_write_block(r, x, y, block, r.vector(size, place));
         }
         const GpumeU32 all = __ballot_sync(GPUME_WHOLE_WARP, begins);
 

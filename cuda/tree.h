@@ -27,6 +27,7 @@ typedef struct GpumeCudaTree {
 /** Where leaves of a field go: GpumeField. */
 typedef struct GpumeCudaLeaves {
     CUdeviceptr mvs, costs, sizes;
+    CUdeviceptr blocks;             ///< AVMotionVector[bh][bw]: each of the smallest blocks with the vector of its leaf
     CUdeviceptr sums;               ///< nb_sums bytes that are 0, of which GpumeCudaTreeSums are the first
 } GpumeCudaLeaves;
 

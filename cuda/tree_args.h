@@ -47,6 +47,9 @@ typedef struct GpumeCudaTreeSize {
 
 /** Decide which nodes are split, and write the leaves. */
 typedef struct GpumeCudaTreeArgs {
+    int width, height;              ///< of the picture
+    int block;                      ///< side of the smallest blocks
+    int pel;
     int nb_sizes;
     unsigned bit_cost;              ///< in 1/256
     GpumeCudaTreeSize sizes[GPUME_MAX_SIZES];
@@ -56,6 +59,7 @@ typedef struct GpumeCudaTreeArgs {
     unsigned long long mvs[GPUME_CUDA_FIELDS];  ///< AVMotionVector: the leaves
     unsigned long long costs[GPUME_CUDA_FIELDS];    ///< uint32_t
     unsigned long long leaf_sizes[GPUME_CUDA_FIELDS];   ///< uint8_t: GpumeField.sizes
+    unsigned long long blocks[GPUME_CUDA_FIELDS];   ///< AVMotionVector[bh][bw]: smallest blocks with vectors of leaves
 } GpumeCudaTreeArgs;
 
 #endif /* AVFILTER_GPUME_CUDA_TREE_ARGS_H */

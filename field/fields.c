@@ -71,8 +71,7 @@ const GpumeFieldSet *ff_gpume_fields_of(const AVFrame *frame)
     const AVFrameSideData *sd = av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
     const GpumeFieldSet *s    = ff_gpume_fields_searched(frame);
 
-    /* leaves are read as any list of blocks */
-    return s && !s->sizes && sd->data == s->mvs->data && sd->size == s->mvs->size &&
+    return s && sd->data == s->mvs->data && sd->size == s->mvs->size &&
            s->host[0].width == frame->width && s->host[0].height == frame->height &&
            FFMAX(frame->width, frame->height) <= MAX_SIDE ? s : NULL;
 }

@@ -25,8 +25,12 @@
 typedef struct GpumeFieldSet {
     int nb;                         ///< fields
     int64_t number;                 ///< of the picture in the stream that was searched, from 1 on
+    /** With sizes mvs and costs are those of leaves, one after the other, but of as many blocks at most. */
     GpumeMotionField host[GPUME_MAX_REFERENCES];
-    /** The same on a device; without on_device nothing of it is set. */
+    /**
+     * The same on a device; without on_device nothing of it is set. With sizes each of the smallest
+     * blocks has the vector of its leaf, and there are no costs.
+     */
     GpumeMotionField device[GPUME_MAX_REFERENCES];
     AVBufferRef *mvs;               ///< AVMotionVector[nb][bh][bw], in which host[] lies
     AVBufferRef *costs;             ///< uint32_t[nb][bh][bw]; behind them sizes, where there are any
@@ -74,8 +78,8 @@ int ff_gpume_fields_attach(AVFrame *frame, GpumeFieldSet *s);
 const GpumeFieldSet *ff_gpume_fields_searched(const AVFrame *frame);
 
 /**
- * Returns the fields that a frame's vectors are, or NULL: they are none of ours, those of a picture
- * of another size, or leaves of a tree. They stay as long as the frame's side data.
+ * Returns the fields that a frame's vectors are, or NULL: they are none of ours, or those of a
+ * picture of another size. They stay as long as the frame's side data.
  */
 const GpumeFieldSet *ff_gpume_fields_of(const AVFrame *frame);
 

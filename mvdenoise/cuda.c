@@ -460,10 +460,12 @@ static int find_vectors(CUDABackend *s, MvdenoiseCudaFieldsArgs *args, const AVF
         if (!f->nb)
             continue;
         args->fields[i] = f->source;
-        if (is_there)
-            args->fields[i].mvs = gpume_field_at(set->device, set->nb, f->distance)->mvs;
-        else
-            args->fields[i].mvs = (*up)->buffer.data + (f->source.mvs - (uintptr_t)sd->data);
+        if (is_there) {
+            /* there it is no list, even where it is one in memory */
+            args->fields[i] = gpume_cell_source(gpume_field_at(set->device, set->nb, f->distance));
+            continue;
+        }
+        args->fields[i].mvs = (*up)->buffer.data + (f->source.mvs - (uintptr_t)sd->data);
         if (f->is_list) {
             args->vectors = args->fields[i].mvs;
             args->nb      = f->nb;

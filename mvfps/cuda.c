@@ -370,12 +370,14 @@ static int find_vectors(CUDABackend *s, Side *side, GpumeCellSource sources[NB_F
     if (!is_there && (ret = upload(s, side, up)) < 0)
         return ret;
     for (int i = 0; i < NB_FIELDS; i++) {
-        const GpumeCellField *field = &side->fields[i];
+        GpumeCellField *field = &side->fields[i];
 
         sources[i] = field->nb ? field->source : (GpumeCellSource) { 0 };
-        if (field->nb && is_there)
-            sources[i].mvs = gpume_field_at(set->device, set->nb, field->distance)->mvs;
-        else if (field->nb)
+        if (field->nb && is_there) {
+            /* there it is none, even where it is one in memory */
+            field->is_list = 0;
+            sources[i]     = gpume_cell_source(gpume_field_at(set->device, set->nb, field->distance));
+        } else if (field->nb)
             sources[i].mvs = (*up)->buffer.data + (field->source.mvs - (uintptr_t)sd->data);
     }
     return 0;

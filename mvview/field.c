@@ -113,7 +113,9 @@ static void take_fields(MvviewField *f, const GpumeFieldSet *set, const int dist
 int ff_mvview_field_read(MvviewField *f, const AVFrame *frame, const MvviewConfig *cfg, const void *device_ctx)
 {
     const AVFrameSideData *sd = av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
-    const GpumeFieldSet *set  = ff_gpume_fields_of(frame);
+    const GpumeFieldSet *ours = ff_gpume_fields_of(frame);
+    /* of leaves the outlines are drawn, too */
+    const GpumeFieldSet *set  = ours && !ours->sizes ? ours : NULL;
     const size_t nb  = gpume_nb_vectors(sd);
     uint64_t longest = 0;
     ReadArg arg = { .f = f, .nb = nb };
