@@ -111,28 +111,33 @@ done
 cut="testsrc2=size=94x70:rate=4:duration=1[a];testsrc2=size=400x300:rate=4:duration=1,crop=94:70:211:190[b];[a][b]concat"
 for row in nv12/fps=2x yuv420p/fps=5/2x:scene=0 p010le/fps=3x:scene=1.2:cut=blend yuv444p16le/fps=10 \
            yuv444p/fps=2x:scene=1.2 nv12/mode=blend:fps=3x p016le/mode=blend:fps=7:scene=1.2 yuva420p/mode=dup \
-           yuv444p/fps=3/4x:scene=0.5; do
+           yuv444p/fps=3/4x:scene=0.5 nv12/fps=3x:scene=0/tree; do
+    tree=0
+    case $row in
+        */tree) tree=1 ;;
+    esac
+    row=${row%/tree}
     format=${row%%/*}
-    search=gpume=algo=hme:range=24:block=8:dir=both:backend
+    search=gpume=algo=hme:range=24:block=8:dir=both:tree=$tree:backend
     ffmpeg -lavfi "$cut,format=$format,$search=cpu,mvfps=${row#*/}" -fps_mode passthrough -copyts \
         -enc_time_base filter -f framecrc - > "$tmp/cpu"
     ffmpeg -init_hw_device cuda=cu:0 -filter_hw_device cu -lavfi "$cut,format=$format,hwupload_cuda,
         $search=cuda,mvfps=${row#*/},hwdownload,format=$format" -fps_mode passthrough -copyts \
         -enc_time_base filter -f framecrc - > "$tmp/gpu"
-    check "cuda-mvfps/$row" "other pictures" \
+    check "cuda-mvfps/$row/$tree" "other pictures" \
         eval "[ \"\$(grep -c '^0,' '$tmp/cpu')\" -ge 6 ] && cmp -s '$tmp/cpu' '$tmp/gpu'"
     # the same where the fields do not stay on the device
     ffmpeg -init_hw_device cuda=cu:0 -filter_hw_device cu -lavfi "$cut,format=$format,hwupload_cuda,
         $search=cuda,hwdownload,format=$format,hwupload_cuda,mvfps=${row#*/},hwdownload,format=$format" \
         -fps_mode passthrough -copyts -enc_time_base filter -f framecrc - > "$tmp/gpu"
-    check "cuda-mvfps-copied/$row" "other pictures" cmp -s "$tmp/cpu" "$tmp/gpu"
+    check "cuda-mvfps-copied/$row/$tree" "other pictures" cmp -s "$tmp/cpu" "$tmp/gpu"
 done
 
 # What mvdenoise makes of them, of every kind of samples, with noise that it estimates, across a cut, and where it
 # searches itself. More of it: gpume_mvdenoise.
 for row in nv12/radius=2/refs=2 yuv420p/radius=1:passes=1:sigma=9/refs=1 p010le/radius=2/refs=2 \
            yuv444p16le/radius=3:planes=1/refs=3 yuv444p/radius=4:sigma=3/refs=4 p016le/radius=0:passes=2/refs=1 \
-           nv12/radius=2:sigma=12.5:strength=0.7/none yuva420p/radius=1/none; do
+           nv12/radius=2/refs=2:tree=1 nv12/radius=2:sigma=12.5:strength=0.7/none yuva420p/radius=1/none; do
     format=${row%%/*}
     options=${row#*/}
     search=gpume=algo=hme:range=24:block=8:dir=both:smooth=8:${options#*/}:backend
@@ -204,6 +209,11 @@ check cuda-mvfps-list "vectors were not uploaded" grep -q cuMemcpyHtoD "$tmp/cal
 steady cuda-steady-mvdenoise 13 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
     -vf "format=nv12,hwupload_cuda,gpume=algo=ds:dir=both:refs=2,mvdenoise=strength=9,$first_only"
 check cuda-mvdenoise-fields "vectors were uploaded" \
+    eval "grep -q cuLaunchKernel '$tmp/calls' && ! grep -q 'cuMemcpyHtoD' '$tmp/calls'"
+# so do leaves: of each size and two fields at a time one launch, and two for the tree
+steady cuda-steady-tree 23 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
+    -vf "format=nv12,hwupload_cuda,gpume=algo=ds:tree=1:dir=both:refs=2,mvdenoise=strength=9,$first_only"
+check cuda-tree-fields "vectors were uploaded" \
     eval "grep -q cuLaunchKernel '$tmp/calls' && ! grep -q 'cuMemcpyHtoD' '$tmp/calls'"
 # another filter has copied them: also a map of vectors
 steady cuda-steady-mvdenoise-list 13 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
