@@ -195,7 +195,8 @@ static av_cold int init_pools(CUDAContext *s)
         return ret;
 
     /* with a tree also those of the smallest blocks */
-    POOL(fields, GPUME_CUDA_DEVICE, (nb_vectors << !!p->tree) * sizeof(AVMotionVector) + ff_gpume_costs_size(p), "vectors")
+    POOL(fields, GPUME_CUDA_DEVICE,
+         (nb_vectors << !!p->tree) * sizeof(AVMotionVector) + ff_gpume_costs_size(p), "vectors")
     POOL(mvs,   GPUME_CUDA_PINNED, nb_vectors * sizeof(AVMotionVector), "vectors")
     POOL(costs, GPUME_CUDA_PINNED, ff_gpume_costs_size(p), "costs")
     if (p->same)
