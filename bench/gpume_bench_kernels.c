@@ -235,6 +235,7 @@ static void bench_motion_init(Bench *b, BenchMotion *m, GpumeParams chosen)
     BENCH_CU(b, cuMemAlloc(&m->leaves.mvs,   nb * sizeof(AVMotionVector)));
     BENCH_CU(b, cuMemAlloc(&m->leaves.costs, nb * sizeof(uint32_t)));
     BENCH_CU(b, cuMemAlloc(&m->leaves.sizes, nb));
+    BENCH_CU(b, cuMemAlloc(&m->leaves.blocks, nb * sizeof(AVMotionVector)));
     BENCH_CU(b, cuMemAlloc(&m->leaves.sums,  FFMAX(m->search.tree.nb_sums, 1)));
     for (int i = 0; i < 2; i++) {
         if (size) {
@@ -255,6 +256,7 @@ static void bench_motion_uninit(Bench *b, BenchMotion *m)
     BENCH_CU(b, cuMemFree(m->leaves.mvs));
     BENCH_CU(b, cuMemFree(m->leaves.costs));
     BENCH_CU(b, cuMemFree(m->leaves.sizes));
+    BENCH_CU(b, cuMemFree(m->leaves.blocks));
     BENCH_CU(b, cuMemFree(m->leaves.sums));
     ff_gpume_cuda_search_uninit(&m->search);
 }

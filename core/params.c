@@ -24,11 +24,14 @@ static_assert(INT64_C(0xffff) * GPUME_MAX_COST * GPUME_MAX_BLOCK * GPUME_MAX_BLO
 static_assert((INT64_C(1) << 16) * GPUME_MAX_COST * GPUME_MAX_BLOCK * GPUME_MAX_BLOCK +
               (((int64_t)GPUME_MAX_SMOOTH * GPUME_MAX_BLOCK * 16) << 8) <= UINT32_MAX, "cost");
 static_assert((int64_t)GPUME_MAX_SMOOTH * GPUME_MAX_BLOCK * 8 * 16 * 4 <= UINT32_MAX, "sum");
-/* nor has a root, with two components of 29 bits for each of its smallest blocks */
+/* se(v) of the largest difference: 2 * floor(log2(2 * |v| + 1)) + 1 bits */
+static_assert(2 * 2 * 4 * GPUME_MAX_RANGE + 1 < 1 << (GPUME_MAX_COMPONENT_BITS / 2 + 1), "length of a component");
+/* nor has a root, with two components for each of its smallest blocks, and bits of splits */
+#define MAX_BITS (2 * GPUME_MAX_COMPONENT_BITS + 1)
+#define MAX_LEAVES (GPUME_MAX_ROOT / GPUME_MIN_BLOCK * (GPUME_MAX_ROOT / GPUME_MIN_BLOCK))
 static_assert(INT64_C(0xffff) * GPUME_MAX_COST * GPUME_MAX_ROOT * GPUME_MAX_ROOT +
-              (int64_t)GPUME_MAX_LAMBDA * 59 * (GPUME_MAX_ROOT / GPUME_MIN_BLOCK) * (GPUME_MAX_ROOT / GPUME_MIN_BLOCK)
-              * 5 / 4 <= UINT32_MAX, "cost");
-static_assert((int64_t)GPUME_MAX_LAMBDA * 256 * 59 + 128 <= UINT32_MAX, "cost of bits");
+              (int64_t)GPUME_MAX_LAMBDA * MAX_BITS * MAX_LEAVES * 5 / 4 <= UINT32_MAX, "cost");
+static_assert((int64_t)GPUME_MAX_LAMBDA * 256 * MAX_BITS + 128 <= UINT32_MAX, "cost of bits");
 /* the largest picture needs no more levels */
 static_assert((GPUME_MAX_SIDE >> (GPUME_MAX_LEVELS - 1)) <= GPUME_COARSEST, "levels");
 

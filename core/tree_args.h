@@ -14,6 +14,12 @@
 #include "libavfilter/gpume/core/searches.h"
 #include "libavfilter/gpume/util/integer.h"
 
+/**
+ * Longest code of a component: of twice what a vector in quarter samples can be, and that is no longer
+ * where the check has replaced it by others.
+ */
+#define GPUME_MAX_COMPONENT_BITS 29
+
 /** Returns the length of a component of a vector's difference from its predictor as se(v) of ITU-T H.264, 9.1. */
 GPUME_INLINE int gpume_component_bits(int v)
 {

@@ -104,6 +104,8 @@ struct GpumeTreeNodes {
 
 #define LEAF 0x10000u
 
+static_assert(GPUME_CUDA_TREE_NODES * (2 * GPUME_MAX_COMPONENT_BITS + 1) < LEAF, "bits of a root");
+
 /** Decides about a node after its children. Returns whether it is split. */
 static __device__ __forceinline__ int
 gpume_decide(const GpumeTreeRoot &r, GpumeTreeNodes &n, int size, int i)

@@ -13,11 +13,15 @@ if [ $# -lt 2 ]; then
     exit 2
 fi
 
+stats=$(mktemp)
+trap 'rm -f "$stats"' EXIT
+trap 'exit 1' HUP INT TERM
 "${FFMPEG:-ffmpeg}" -hide_banner -loglevel error -nostdin -y -i "$1" -map '0:v:0' -map '0:a?' -c:a copy \
-    -vf "gpume=algo=hme:tree=1:qp=${3:-30}:stats_file=-,mvview=mode=blocks:background=gray" -c:v mpeg4 -q:v 3 "$2" |
-    awk '{ line = ""
-           for (i = 1; i <= NF; i++)
-               if (split($i, a, ":") == 2 && sub(/^leaves/, "", a[1]))
-                   line = line "  " a[1] "x" a[1] ": " a[2]
-           split($1, n, ":")
-           print "frame " n[2] line }'
+    -vf "gpume=algo=hme:tree=1:qp=${3:-30}:stats_file=$stats,mvview=mode=blocks:background=gray" \
+    -c:v mpeg4 -q:v 3 "$2"
+awk '{ line = ""
+       for (i = 1; i <= NF; i++)
+           if (split($i, a, ":") == 2 && sub(/^leaves/, "", a[1]))
+               line = line "  " a[1] "x" a[1] ": " a[2]
+       split($1, n, ":")
+       print "frame " n[2] line }' "$stats"

@@ -370,14 +370,13 @@ static int find_vectors(CUDABackend *s, Side *side, GpumeCellSource sources[NB_F
     if (!is_there && (ret = upload(s, side, up)) < 0)
         return ret;
     for (int i = 0; i < NB_FIELDS; i++) {
-        GpumeCellField *field = &side->fields[i];
+        const GpumeCellField *field = &side->fields[i];
 
         sources[i] = field->nb ? field->source : (GpumeCellSource) { 0 };
-        if (field->nb && is_there) {
-            /* there it is none, even where it is one in memory */
-            field->is_list = 0;
-            sources[i]     = gpume_cell_source(gpume_field_at(set->device, set->nb, field->distance));
-        } else if (field->nb)
+        /* there it is no list, even where it is one in memory */
+        if (field->nb && is_there)
+            sources[i] = gpume_cell_source(gpume_field_at(set->device, set->nb, field->distance));
+        else if (field->nb)
             sources[i].mvs = (*up)->buffer.data + (field->source.mvs - (uintptr_t)sd->data);
     }
     return 0;
@@ -404,7 +403,7 @@ static int read_fields(CUDABackend *s, Side *side)
         return ret;
     args.to = side->cells.data;
     for (int i = 0; i < NB_FIELDS; i++) {
-        if (!side->fields[i].is_list || !side->fields[i].nb)
+        if (!up || !side->fields[i].is_list || !side->fields[i].nb)
             continue;
         if (!s->maps.data) {
             ret = get_memory(s, &s->maps, NB_FIELDS * size, "maps");

@@ -41,15 +41,16 @@ void ff_gpume_stats_line(FILE *f, int format, const GpumeStamp *stamp, int dista
                 " zero:%d mean_mv:%.2f max_mv:%.1f sound:%.4f intra:%"PRIu64" scene:%.4f",
                 stamp->number, av_ts2str(stamp->pts), name, s->nb, s->cost, s->zero, s->mean_mv, s->max_mv,
                 s->sound, s->intra, s->scene);
+    if (format == GPUME_STATS_JSONL)
+        fprintf(f, ",\"pts_time\":%s", known ? time : "null");
+    else
+        fprintf(f, " pts_time:%s", known ? time : "NOPTS");
     for (int i = 0; i < s->nb_sizes; i++)
         fprintf(f, format == GPUME_STATS_JSONL ? ",\"leaves%d\":%d" : " leaves%d:%d", s->block << i, s->leaves[i]);
     if (s->nb_sizes)
         fprintf(f, format == GPUME_STATS_JSONL ? ",\"bits\":%"PRIu64",\"rd\":%"PRIu64 :
                 " bits:%"PRIu64" rd:%"PRIu64, s->bits, s->rd);
-    if (format == GPUME_STATS_JSONL)
-        fprintf(f, ",\"pts_time\":%s}\n", known ? time : "null");
-    else
-        fprintf(f, " pts_time:%s\n", known ? time : "NOPTS");
+    fputs(format == GPUME_STATS_JSONL ? "}\n" : "\n", f);
 }
 
 static int begin(void *priv, GpumeFile *file, const GpumeOutputConfig *cfg, const GpumeParams *params)
