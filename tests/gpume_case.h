@@ -126,12 +126,14 @@ static inline int64_t search_work(const TestStream *s, int w, int h)
     return 1 + (int64_t)FFMIN(2 * range + 1, w) * FFMIN(2 * range + 1, h) * w * h / whole;
 }
 
-static inline int64_t case_work(const Case *c)
+/* Of blocks of one size. */
+static inline int64_t size_work(const Case *c, int block)
 {
     const TestStream *s = &c->s;
     const int hme    = gpume_kind(s->algo) == GPUME_KIND_HIERARCHICAL;
     const int sweeps = s->sweeps ? s->sweeps : 2;
-    const int passes = (hme ? 2 : !!s->smooth) * sweeps + (s->pel > 1 ? sweeps + 1 : 0);
+    const int larger = hme && block > s->block;
+    const int passes = larger ? 1 : (hme ? 2 : !!s->smooth) * sweeps + (s->pel > 1 ? sweeps + 1 : 0);
     const int nb_fields = s->nb_references << !!s->check;
     int64_t work = 0;
 
@@ -140,8 +142,17 @@ static inline int64_t case_work(const Case *c)
 
         /* what lies between samples takes the oracle about as long as so many candidates */
         work += (int64_t)p->w * p->h * nb_fields * (s->cost == GPUME_COST_SATD ? 8 : 1) *
-                (search_work(s, p->w, p->h) + 17 * passes + (s->pel > 1 ? 25 * s->pel * s->pel : 0));
+                ((larger ? 4 : search_work(s, p->w, p->h)) + 17 * passes + (s->pel > 1 ? 25 * s->pel * s->pel : 0));
     }
+    return work;
+}
+
+static inline int64_t case_work(const Case *c)
+{
+    int64_t work = size_work(c, c->s.block);
+
+    for (int block = 2 * c->s.block; block <= c->s.tree_max; block *= 2)
+        work += size_work(c, block);
     return work;
 }
 
@@ -166,6 +177,50 @@ static inline void draw_motion(TestRandom *r, Case *c)
     if (!hme && !s->smooth && s->pel == 1)
         s->sweeps = 0;
     s->cost = test_draw(r, 3) % GPUME_NB_COSTS;
+}
+
+/* Blocks of several sizes, in a share of the cases. */
+static inline void draw_tree(TestRandom *r, Case *c)
+{
+    TestStream *s = &c->s;
+    int nb_sizes = 1;
+
+    s->lambda = s->qp = -1;
+    if (test_draw(r, 4) != 3)
+        return;
+    /* all else of the case is as it is without a tree, where it can be */
+    if (s->block > 32)
+        s->block = 4 << test_draw(r, 4);
+    for (s->tree_max = 64; s->tree_max > FFMAX(16, 2 * s->block); s->tree_max /= 2)
+        nb_sizes++;
+    s->tree_max <<= test_draw(r, nb_sizes);
+    switch (test_draw(r, 4)) {
+    case 0: break;
+    case 1: s->qp     = test_draw(r, 52); break;
+    case 2: s->lambda = test_draw(r, 2) ? 0 : 65536; break;
+    /* mostly low, where leaves of all sizes are found */
+    case 3: s->lambda = test_draw(r, (1 << test_draw(r, 17)) + 1); break;
+    }
+}
+
+/* Parts of a picture that move otherwise than all of it: leaves of several sizes. */
+static inline void draw_parts(TestRandom *r, TestStream *s)
+{
+    for (int i = 1; i < s->nb; i++) {
+        const TestPicture *pic = &s->pics[i], *before = &s->pics[i - 1];
+        const int nb = test_same_picture(pic, before) ? test_draw(r, 5) : 0;
+
+        for (int k = 0; k < nb; k++) {
+            const int x0 = test_draw(r, pic->w), x1 = x0 + test_draw_range(r, 1, 48);
+            const int y0 = test_draw(r, pic->h), y1 = y0 + test_draw_range(r, 1, 48);
+            const int dx = test_draw_range(r, -6, 6), dy = test_draw_range(r, -6, 6);
+
+            for (int y = y0; y < FFMIN(y1, pic->h); y++)
+                for (int x = x0; x < FFMIN(x1, pic->w); x++)
+                    pic->samples[y * pic->w + x] = before->samples[oracle_clip(y + dy, pic->h - 1) * pic->w +
+                                                                   oracle_clip(x + dx, pic->w - 1)];
+        }
+    }
 }
 
 /* Take away something that needs time. */
@@ -243,6 +298,9 @@ static inline void draw_case(TestRandom *r, const CaseLimits *l, Case *c)
         draw_samples(r, &s->pics[i], i ? &s->pics[i - 1] : NULL);
     }
     draw_motion(r, c);
+    draw_tree(r, c);
+    if (s->tree_max)
+        draw_parts(r, s);
     while (case_work(c) > l->max_work && (s->nb > 1 || s->range > 1))
         lessen(c);
     c->work        = case_work(c);
@@ -286,6 +344,14 @@ static inline void case_options(char *buf, size_t size, const Case *c, enum Case
         av_strlcatf(buf, size, ":sweeps=%d", c->s.sweeps);
     if (c->s.levels)
         av_strlcatf(buf, size, ":levels=%d", c->s.levels);
+    if (c->s.tree_max)
+        av_strlcatf(buf, size, ":tree=1");
+    if (c->s.tree_max && (c->s.tree_max != 64 || !c->automatic))
+        av_strlcatf(buf, size, ":tree_max=%d", c->s.tree_max);
+    if (c->s.tree_max && c->s.lambda >= 0)
+        av_strlcatf(buf, size, ":lambda=%d", c->s.lambda);
+    if (c->s.tree_max && c->s.qp >= 0)
+        av_strlcatf(buf, size, ":qp=%d", c->s.qp);
     if (c->file)
         av_strlcatf(buf, size, files[c->file], folder);
 }
@@ -382,6 +448,9 @@ static inline int run_case(TestRandom *d, const CaseLimits *l, unsigned counts[C
 
         if (!(l->backends & 1 << b) || (b != CASE_CPU && c.work > l->max_device_work) ||
             (b == CASE_FRAMES && !on_device(&c)))
+            continue;
+        /* only the CPU has trees */
+        if (c.s.tree_max && b != CASE_CPU)
             continue;
         run_case_on(&c, l, b, &r);
         /* a backend may lack a search, and says so */

@@ -42,7 +42,6 @@
 #include "libavfilter/gpume/core/params.h"
 
 #include "gpume_harness.h"
-#include "gpume_oracle_motion.h"
 
 #define MAX_FAILURES 20
 
@@ -657,8 +656,12 @@ static OracleMotion motion_of(const TestStream *s, int i)
     };
 }
 
-/* Picture i against that at distance j. @param first of the same kind */
-static void expect_field(TestStream *s, int i, int j, int first)
+/*
+ * Picture i against that at distance j.
+ * @param first   of the same kind
+ * @param smaller what hme's larger blocks begin with; may be NULL
+ */
+static void expect_field(TestStream *s, int i, int j, int first, const TestStream *smaller)
 {
     TestPicture *pic = &s->pics[i];
     const size_t nb = (size_t)oracle_blocks(pic->w, s->block) * oracle_blocks(pic->h, s->block);
@@ -668,6 +671,10 @@ static void expect_field(TestStream *s, int i, int j, int first)
 
     pic->found[j]   = test_alloc(av_calloc(nb, sizeof(*pic->found[j])));
     pic->vectors[j] = test_alloc(av_calloc(nb, sizeof(*pic->vectors[j])));
+    if (smaller) {
+        oracle_larger(&m, &cur, &ref, smaller->pics[i].vectors[j], pic->vectors[j]);
+        return;
+    }
     oracle_motion(&m, &cur, &ref, i - 1 >= first ? s->pics[i - 1].found[j] : NULL,
                   i - 2 >= first ? s->pics[i - 2].found[j] : NULL, pic->found[j],
                   pic->vectors[j]);
@@ -678,6 +685,8 @@ static void free_fields(TestPicture *pic)
     for (int j = 0; j < GPUME_MAX_REFERENCES; j++) {
         av_freep(&pic->vectors[j]);
         av_freep(&pic->found[j]);
+        free(pic->trees[j].leaves);
+        pic->trees[j] = (OracleTree){ 0 };
     }
 }
 
@@ -690,30 +699,26 @@ static int opposite_of(const TestStream *s, int j)
     return -1;
 }
 
-void test_expect(TestStream *s)
+/* Fields of blocks of one size, up to but not including the check. @param smaller see expect_field() */
+static void expect_fields(TestStream *s, const TestStream *smaller)
 {
     int first[TEST_MAX_PICTURES];   ///< the first picture of the same kind
 
-    s->nb_distances = s->nb_references;
-    for (int j = 0; s->check && j < s->nb_references; j++)
-        if (opposite_of(s, j) < 0)
-            s->distance[s->nb_distances++] = -s->distance[j];
-    for (int i = 0; i < s->nb; i++) {
-        TestPicture *pic = &s->pics[i];
-
-        first[i] = i && test_same_picture(&s->pics[i - 1], pic) ? first[i - 1] : i;
-        free_fields(pic);
-        pic->intra = oracle_intra(oracle_cost_of(s->cost),
-                                  &(OraclePicture){ pic->w, pic->h, pic->samples }, s->block);
-    }
+    for (int i = 0; i < s->nb; i++)
+        first[i] = i && test_same_picture(&s->pics[i - 1], &s->pics[i]) ? first[i - 1] : i;
     for (int i = 0; i < s->nb; i++) {
         for (int j = 0; j < s->nb_distances; j++) {
             const int ref = i + s->distance[j];
 
             if (ref >= 0 && ref < s->nb && first[ref] == first[i])
-                expect_field(s, i, j, first[i]);
+                expect_field(s, i, j, first[i], smaller);
         }
     }
+}
+
+/* Check them, and set their costs. */
+static void expect_final(TestStream *s)
+{
     for (int i = 0; s->check && i < s->nb; i++) {
         for (int j = 0; j < s->nb_distances; j++) {
             /* each pair once */
@@ -735,6 +740,69 @@ void test_expect(TestStream *s)
                                  &(OraclePicture){ pic->w, pic->h,
                                                    s->pics[i + s->distance[j]].samples },
                                  pic->vectors[j]);
+    }
+}
+
+/* The leaves of picture i in reference j. @param sized streams of nb sizes of blocks */
+static void expect_tree(TestStream *s, int i, int j, const TestStream *sized, int nb)
+{
+    TestPicture *pic = &s->pics[i];
+    OracleTree *t = &pic->trees[j];
+    OracleSizes sizes = {
+        .w = pic->w, .h = pic->h, .block = s->block, .nb = nb, .depth = test_depth(pic->format),
+        .lambda = oracle_lambda(s->lambda, s->qp),
+    };
+
+    for (int k = 0; k < nb; k++)
+        if (!(sizes.fields[k] = sized[k].pics[i].vectors[j]))
+            return;
+    oracle_tree(&sizes, t);
+    pic->vectors[j] = test_alloc(av_calloc(t->nb, sizeof(*pic->vectors[j])));
+    for (int k = 0; k < t->nb; k++)
+        pic->vectors[j][k] = t->leaves[k].v;
+}
+
+static void expect_trees(TestStream *s)
+{
+    const int hme = gpume_kind(s->algo) == GPUME_KIND_HIERARCHICAL;
+    TestStream *sized = test_alloc(av_calloc(ORACLE_MAX_SIZES, sizeof(*sized)));
+    int nb = 0;
+
+    for (int block = s->block; block <= s->tree_max; block *= 2, nb++) {
+        sized[nb] = *s;
+        sized[nb].block = block;
+        expect_fields(&sized[nb], hme && nb ? &sized[nb - 1] : NULL);
+    }
+    for (int k = 0; k < nb; k++)
+        expect_final(&sized[k]);
+    for (int i = 0; i < s->nb; i++)
+        for (int j = 0; j < s->nb_distances; j++)
+            expect_tree(s, i, j, sized, nb);
+    /* they share the samples */
+    for (int k = 0; k < nb; k++)
+        for (int i = 0; i < s->nb; i++)
+            free_fields(&sized[k].pics[i]);
+    av_free(sized);
+}
+
+void test_expect(TestStream *s)
+{
+    s->nb_distances = s->nb_references;
+    for (int j = 0; s->check && j < s->nb_references; j++)
+        if (opposite_of(s, j) < 0)
+            s->distance[s->nb_distances++] = -s->distance[j];
+    for (int i = 0; i < s->nb; i++) {
+        TestPicture *pic = &s->pics[i];
+
+        free_fields(pic);
+        pic->intra = oracle_intra(oracle_cost_of(s->cost),
+                                  &(OraclePicture){ pic->w, pic->h, pic->samples }, s->block);
+    }
+    if (s->tree_max) {
+        expect_trees(s);
+    } else {
+        expect_fields(s, NULL);
+        expect_final(s);
     }
 }
 
@@ -775,6 +843,7 @@ void test_parse_options(TestStream *s, const char *options)
 {
     AVDictionary *dict = NULL;
     const AVDictionaryEntry *e = NULL;
+    int tree = 0, tree_max = 64;
 
     av_dict_parse_string(&dict, options, "=", ":", 0);
     e = av_dict_get(dict, "algo", NULL, 0);
@@ -789,6 +858,7 @@ void test_parse_options(TestStream *s, const char *options)
     s->smooth = test_default(s->algo, "smooth");
     s->check  = test_default(s->algo, "check");
     s->pel    = test_default(s->algo, "pel");
+    s->lambda = s->qp = -1;
     e = NULL;
     while ((e = av_dict_iterate(dict, e))) {
         const struct {
@@ -797,7 +867,8 @@ void test_parse_options(TestStream *s, const char *options)
         } numbers[] = {
             { "block", &s->block }, { "range", &s->range }, { "smooth", &s->smooth },
             { "check", &s->check }, { "pel", &s->pel }, { "sweeps", &s->sweeps },
-            { "levels", &s->levels },
+            { "levels", &s->levels }, { "tree", &tree }, { "tree_max", &tree_max },
+            { "lambda", &s->lambda }, { "qp", &s->qp },
         };
 
         for (int i = 0; i < FF_ARRAY_ELEMS(numbers); i++)
@@ -806,23 +877,55 @@ void test_parse_options(TestStream *s, const char *options)
         if (!strcmp(e->key, "dir"))
             test_set_dir(s, e->value[0] == 'p' ? 1 : e->value[0] == 'f' ? 2 : 3, 1);
     }
+    s->tree_max = tree ? tree_max : 0;
     av_dict_free(&dict);
 }
 
-/* Block k of picture i in reference j, as side data has it. */
+static int nb_blocks(const TestStream *s, int i)
+{
+    return oracle_blocks(s->pics[i].w, s->block) * oracle_blocks(s->pics[i].h, s->block);
+}
+
+int test_nb_vectors(const TestStream *s, int i, int j)
+{
+    return s->tree_max ? s->pics[i].trees[j].nb : nb_blocks(s, i);
+}
+
+int64_t test_nb_leaves(const TestStream *s, int side)
+{
+    int64_t nb = 0;
+
+    for (int i = 0; i < s->nb; i++)
+        for (int j = 0; j < s->nb_references; j++)
+            for (int k = 0; k < s->pics[i].trees[j].nb; k++)
+                nb += s->pics[i].trees[j].leaves[k].side == side;
+    return nb;
+}
+
+/* Where block or leaf k of picture i in reference j is. */
+static OracleLeaf place_of(const TestStream *s, int i, int j, int k)
+{
+    const int bw = oracle_blocks(s->pics[i].w, s->block);
+
+    if (s->tree_max)
+        return s->pics[i].trees[j].leaves[k];
+    return (OracleLeaf){ k % bw * s->block, k / bw * s->block, s->block };
+}
+
+/* Block or leaf k of picture i in reference j, as side data has it. */
 static AVMotionVector expected_vector(const TestStream *s, int i, int j, int k)
 {
     const TestPicture *pic = &s->pics[i];
     const OracleVector *v = &pic->vectors[j][k];
-    const int bw = oracle_blocks(pic->w, s->block);
-    const int x0 = k % bw * s->block, y0 = k / bw * s->block, pel = pel_of(s);
+    const OracleLeaf place = place_of(s, i, j, k);
+    const int x0 = place.x0, y0 = place.y0, pel = pel_of(s);
     AVMotionVector mv;
 
     /* bytes between the fields, too */
     memset(&mv, 0, sizeof(mv));
     mv.source       = s->distance[j];
-    mv.w            = oracle_min(s->block, pic->w - x0);
-    mv.h            = oracle_min(s->block, pic->h - y0);
+    mv.w            = oracle_min(place.side, pic->w - x0);
+    mv.h            = oracle_min(place.side, pic->h - y0);
     mv.dst_x        = x0 + mv.w / 2;
     mv.dst_y        = y0 + mv.h / 2;
     mv.src_x        = mv.dst_x + oracle_floor(v->dx + pel / 2, pel);
@@ -832,11 +935,6 @@ static AVMotionVector expected_vector(const TestStream *s, int i, int j, int k)
     mv.motion_y     = v->dy;
     mv.motion_scale = pel;
     return mv;
-}
-
-static int nb_blocks(const TestStream *s, int i)
-{
-    return oracle_blocks(s->pics[i].w, s->block) * oracle_blocks(s->pics[i].h, s->block);
 }
 
 static void format_vector(char *buf, size_t size, const AVMotionVector *mv, int64_t cost)
@@ -850,7 +948,7 @@ static void format_vector(char *buf, size_t size, const AVMotionVector *mv, int6
 int test_compare_field(const TestStream *s, int i, int j, const void *mvs,
                        const uint32_t *costs, char wrong[1024])
 {
-    const int nb = nb_blocks(s, i), bw = oracle_blocks(s->pics[i].w, s->block);
+    const int nb = test_nb_vectors(s, i, j);
     const uint8_t *p = mvs;
 
     for (int k = 0; k < nb; k++, p += sizeof(AVMotionVector)) {
@@ -865,8 +963,9 @@ int test_compare_field(const TestStream *s, int i, int j, const void *mvs,
             memcpy(&got, p, sizeof(got));
             format_vector(got_str,    sizeof(got_str),    &got,    got_cost);
             format_vector(wanted_str, sizeof(wanted_str), &wanted, cost);
-            snprintf(wrong, 1024, "picture %d reference %d block (%d,%d)%s\n"
-                     "  got      %s\n  expected %s", i, s->distance[j], k % bw, k / bw,
+            snprintf(wrong, 1024, "picture %d reference %d block %d at (%d,%d)%s\n"
+                     "  got      %s\n  expected %s", i, s->distance[j], k,
+                     place_of(s, i, j, k).x0, place_of(s, i, j, k).y0,
                      strcmp(got_str, wanted_str) ? "" : ": bytes between the fields",
                      got_str, wanted_str);
             return -1;
@@ -878,23 +977,22 @@ int test_compare_field(const TestStream *s, int i, int j, const void *mvs,
 int test_compare(const TestStream *s, int i, const void *mvs, size_t size,
                  const uint32_t *costs, char wrong[1024])
 {
-    const size_t nb = nb_blocks(s, i);
-    size_t nb_fields = 0, field = 0;
+    size_t nb = 0, first = 0;
 
     for (int j = 0; j < s->nb_references; j++)
-        nb_fields += !!s->pics[i].vectors[j];
-    if (size != nb_fields * nb * sizeof(AVMotionVector)) {
-        snprintf(wrong, 1024, "picture %d: %zu bytes of vectors of %zu*%zu blocks", i, size,
-                 nb_fields, nb);
+        nb += s->pics[i].vectors[j] ? test_nb_vectors(s, i, j) : 0;
+    if (size != nb * sizeof(AVMotionVector)) {
+        snprintf(wrong, 1024, "picture %d: %zu bytes of vectors, expected %zu of %zu blocks", i, size,
+                 nb * sizeof(AVMotionVector), nb);
         return -1;
     }
     for (int j = 0; j < s->nb_references; j++) {
         if (!s->pics[i].vectors[j])
             continue;
-        if (test_compare_field(s, i, j, (const uint8_t *)mvs + field * nb * sizeof(AVMotionVector),
-                               costs ? costs + field * nb : NULL, wrong))
+        if (test_compare_field(s, i, j, (const uint8_t *)mvs + first * sizeof(AVMotionVector),
+                               costs ? costs + first : NULL, wrong))
             return -1;
-        field++;
+        first += test_nb_vectors(s, i, j);
     }
     return 0;
 }
@@ -908,10 +1006,41 @@ typedef struct FieldStats {
     double sound, scene;
 } FieldStats;
 
+/* What a tree has in addition. */
+static const char *const tree_keys[] = {
+    "leaves4", "leaves8", "leaves16", "leaves32", "leaves64", "bits", "rd",
+};
+
+/* Returns 0 where the field has no such figure. */
+static int tree_figure(const TestStream *s, int i, int j, int key, uint64_t *value)
+{
+    const OracleTree *t = &s->pics[i].trees[j];
+    const int side = 4 << key;
+
+    *value = 0;
+    if (key >= ORACLE_MAX_SIZES) {
+        *value = key > ORACLE_MAX_SIZES ? t->rd : t->bits;
+        return !!s->tree_max;
+    }
+    for (int k = 0; k < t->nb; k++)
+        *value += t->leaves[k].side == side;
+    return side >= s->block && side <= s->tree_max;
+}
+
+/* @param format of a key and its value */
+static void print_tree(AVBPrint *text, const TestStream *s, int i, int j, const char *format)
+{
+    uint64_t value;
+
+    for (int key = 0; key < FF_ARRAY_ELEMS(tree_keys); key++)
+        if (tree_figure(s, i, j, key, &value))
+            av_bprintf(text, format, tree_keys[key], value);
+}
+
 static FieldStats field_stats(const TestStream *s, int i, int j)
 {
     const OracleVector *v = s->pics[i].vectors[j];
-    const int nb = nb_blocks(s, i);
+    const int nb = test_nb_vectors(s, i, j);
     const uint64_t intra = s->pics[i].intra;
     FieldStats f = { 0 };
     int nb_inconsistent = 0;
@@ -950,7 +1079,7 @@ static const char *time_text(char buf[32], int64_t pts, const char *none)
 
 static void expect_csv(AVBPrint *text, const TestStream *s, int i, int j)
 {
-    for (int k = 0; k < nb_blocks(s, i); k++) {
+    for (int k = 0; k < test_nb_vectors(s, i, j); k++) {
         const AVMotionVector mv = expected_vector(s, i, j, k);
         char time[32];
 
@@ -961,15 +1090,33 @@ static void expect_csv(AVBPrint *text, const TestStream *s, int i, int j)
     }
 }
 
+/* The block or leaf that a block of side block lies in; below 0: there is no such reference. */
+static int containing(const TestStream *s, int i, int j, int block)
+{
+    const int bw = oracle_blocks(s->pics[i].w, s->block);
+    const int x = block % bw * s->block, y = block / bw * s->block;
+
+    if (!s->pics[i].vectors[j])
+        return -1;
+    for (int k = 0; k < test_nb_vectors(s, i, j); k++) {
+        const OracleLeaf l = place_of(s, i, j, k);
+
+        if (x >= l.x0 && x < l.x0 + l.side && y >= l.y0 && y < l.y0 + l.side)
+            return k;
+    }
+    abort();
+}
+
 static void expect_npy(AVBPrint *text, const TestStream *s, int i, int j)
 {
     static const OracleVector none = { 0, 0, -1 };
 
-    for (int k = 0; k < nb_blocks(s, i); k++) {
-        const OracleVector *v = s->pics[i].vectors[j] ? &s->pics[i].vectors[j][k] : &none;
-        const uint32_t numbers[3] = { v->dx, v->dy, v->cost };
+    for (int block = 0; block < nb_blocks(s, i); block++) {
+        const int k = containing(s, i, j, block);
+        const OracleVector *v = k >= 0 ? &s->pics[i].vectors[j][k] : &none;
+        const uint32_t numbers[4] = { v->dx, v->dy, v->cost, k >= 0 ? place_of(s, i, j, k).side : 0 };
 
-        for (int m = 0; m < 12; m++)
+        for (int m = 0; m < (s->tree_max ? 16 : 12); m++)
             av_bprint_chars(text, numbers[m / 4] >> 8 * (m % 4) & 255, 1);
     }
 }
@@ -985,9 +1132,10 @@ static void expect_stats(AVBPrint *text, const TestStream *s, int i, int j)
     else
         av_bprintf(text, "%"PRId64, s->pics[i].pts);
     av_bprintf(text, " dir:%s blocks:%d cost:%"PRIu64" zero:%d mean_mv:%.2f max_mv:%.1f "
-               "sound:%.4f intra:%"PRIu64" scene:%.4f pts_time:%s\n", reference_name(name, s->distance[j]),
-               nb_blocks(s, i), f.cost, f.zero, f.mean, f.max, f.sound, s->pics[i].intra, f.scene,
-               time_text(time, s->pics[i].pts, "NOPTS"));
+               "sound:%.4f intra:%"PRIu64" scene:%.4f ", reference_name(name, s->distance[j]),
+               test_nb_vectors(s, i, j), f.cost, f.zero, f.mean, f.max, f.sound, s->pics[i].intra, f.scene);
+    print_tree(text, s, i, j, "%s:%"PRIu64" ");
+    av_bprintf(text, "pts_time:%s\n", time_text(time, s->pics[i].pts, "NOPTS"));
 }
 
 /* The same figures as numbers of JSON. */
@@ -999,10 +1147,12 @@ static void expect_json(AVBPrint *text, const TestStream *s, int i, int j)
 
     snprintf(pts, sizeof(pts), "%"PRId64, s->pics[i].pts);
     av_bprintf(text, "{\"n\":%d,\"pts\":%s,\"dir\":\"%s\",\"blocks\":%d,\"cost\":%"PRIu64",\"zero\":%d,",
-               i + 1, has_pts ? pts : "null", reference_name(name, s->distance[j]), nb_blocks(s, i), f.cost, f.zero);
-    av_bprintf(text, "\"mean_mv\":%.2f,\"max_mv\":%.1f,\"sound\":%.4f,\"intra\":%"PRIu64",\"scene\":%.4f,"
-               "\"pts_time\":%s}\n", f.mean, f.max, f.sound, s->pics[i].intra, f.scene,
-               time_text(time, s->pics[i].pts, "null"));
+               i + 1, has_pts ? pts : "null", reference_name(name, s->distance[j]), test_nb_vectors(s, i, j),
+               f.cost, f.zero);
+    av_bprintf(text, "\"mean_mv\":%.2f,\"max_mv\":%.1f,\"sound\":%.4f,\"intra\":%"PRIu64",\"scene\":%.4f,",
+               f.mean, f.max, f.sound, s->pics[i].intra, f.scene);
+    print_tree(text, s, i, j, "\"%s\":%"PRIu64",");
+    av_bprintf(text, "\"pts_time\":%s}\n", time_text(time, s->pics[i].pts, "null"));
 }
 
 void test_expect_file(AVBPrint *text, const TestStream *s, enum TestFile kind, int nb)
@@ -1015,8 +1165,9 @@ void test_expect_file(AVBPrint *text, const TestStream *s, enum TestFile kind, i
         /* version 1.0; the header's length is at byte 8 */
         av_bprint_append_data(text, "\x93NUMPY\x01\x00\x76\x00", 10);
         av_bprintf(text, "{'descr': '<i4', 'fortran_order': False, "
-                   "'shape': (%d, %d, %d, %d, 3), }", nb, s->nb_references,
-                   oracle_blocks(s->pics[0].h, s->block), oracle_blocks(s->pics[0].w, s->block));
+                   "'shape': (%d, %d, %d, %d, %d), }", nb, s->nb_references,
+                   oracle_blocks(s->pics[0].h, s->block), oracle_blocks(s->pics[0].w, s->block),
+                   s->tree_max ? 4 : 3);
         av_bprintf(text, "%*s\n", 127 - (int)text->len, "");
     }
     for (int i = 0; i < nb; i++) {
@@ -1314,6 +1465,21 @@ fail:
     return ret;
 }
 
+/* One of lavfi.gpume.* of a frame. Nonzero: wrong says what is not right. */
+static int check_key(const AVFrame *frame, int i, int distance, const char *name, const char *wanted,
+                     char wrong[1024])
+{
+    const AVDictionaryEntry *entry;
+    char key[64], reference[16];
+
+    snprintf(key, sizeof(key), "lavfi.gpume.%s.%s", reference_name(reference, distance), name);
+    entry = av_dict_get(frame->metadata, key, NULL, 0);
+    if (!strcmp(entry ? entry->value : "", wanted))
+        return 0;
+    snprintf(wrong, 1024, "frame %d %s is '%s', expected '%s'", i, key, entry ? entry->value : "", wanted);
+    return -1;
+}
+
 /* lavfi.gpume.* of a frame. Nonzero: wrong says what is not right. */
 static int check_metadata(const TestStream *s, int i, const AVFrame *frame, char wrong[1024])
 {
@@ -1322,7 +1488,8 @@ static int check_metadata(const TestStream *s, int i, const AVFrame *frame, char
     };
 
     for (int distance = -GPUME_MAX_REFS; distance <= GPUME_MAX_REFS; distance++) {
-        char name[16], wanted[FF_ARRAY_ELEMS(keys)][64] = { "" };
+        char wanted[FF_ARRAY_ELEMS(keys)][64] = { "" }, wanted_tree[FF_ARRAY_ELEMS(tree_keys)][64] = { "" };
+        uint64_t value;
 
         for (int j = 0; j < s->nb_references; j++) {
             if (s->distance[j] == distance && s->pics[i].vectors[j]) {
@@ -1335,21 +1502,18 @@ static int check_metadata(const TestStream *s, int i, const AVFrame *frame, char
                 snprintf(wanted[4], 64, "%.4f", f.sound);
                 snprintf(wanted[5], 64, "%"PRIu64, s->pics[i].intra);
                 snprintf(wanted[6], 64, "%.4f", f.scene);
+                for (int k = 0; k < FF_ARRAY_ELEMS(tree_keys); k++)
+                    if (tree_figure(s, i, j, k, &value))
+                        snprintf(wanted_tree[k], 64, "%"PRIu64, value);
             }
         }
         /* no reference is the picture itself */
-        for (int k = 0; k < FF_ARRAY_ELEMS(keys) && distance; k++) {
-            const AVDictionaryEntry *entry;
-            char key[64];
-
-            snprintf(key, sizeof(key), "lavfi.gpume.%s.%s", reference_name(name, distance), keys[k]);
-            entry = av_dict_get(frame->metadata, key, NULL, 0);
-            if (strcmp(entry ? entry->value : "", wanted[k])) {
-                snprintf(wrong, 1024, "frame %d %s is '%s', expected '%s'", i, key,
-                         entry ? entry->value : "", wanted[k]);
+        for (int k = 0; k < FF_ARRAY_ELEMS(keys) && distance; k++)
+            if (check_key(frame, i, distance, keys[k], wanted[k], wrong))
                 return -1;
-            }
-        }
+        for (int k = 0; k < FF_ARRAY_ELEMS(tree_keys) && distance; k++)
+            if (check_key(frame, i, distance, tree_keys[k], wanted_tree[k], wrong))
+                return -1;
     }
     return 0;
 }

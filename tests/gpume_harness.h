@@ -27,7 +27,7 @@
 #include "libavfilter/gpume/core/backend.h"
 #include "libavfilter/gpume/core/searches.h"
 
-#include "gpume_oracle.h"
+#include "gpume_oracle_tree.h"
 
 /* Messages */
 
@@ -150,7 +150,9 @@ typedef struct TestPicture {
     uint16_t *samples;      ///< without padding bits
     /** By TestStream.distance; NULL: it has no such reference. */
     OracleVector *vectors[GPUME_MAX_REFERENCES];
-    OracleVector *found[GPUME_MAX_REFERENCES];      ///< what the search itself found
+    OracleVector *found[GPUME_MAX_REFERENCES];      ///< what the search itself found; not with a tree
+    /** With a tree: its leaves, whose vectors are those above. */
+    OracleTree trees[GPUME_MAX_REFERENCES];
     uint64_t intra;
 } TestPicture;
 
@@ -160,6 +162,8 @@ typedef struct TestStream {
     int smooth, check;
     int pel, sweeps;        ///< 0: 1 and 2
     int levels;             ///< of hme; 0: by itself
+    int tree_max;           ///< side of the largest blocks of a tree; 0: blocks of one size
+    int lambda, qp;         ///< of a tree; below 0: not given
     int nb_references;
     /** test_expect() adds that of the opposite direction where check is on and it is not there. */
     int distance[GPUME_MAX_REFERENCES];
@@ -190,6 +194,12 @@ AVFrame *test_frame(const TestPicture *pic);
 
 /** Let the oracle search all pictures; the past ends where size or format change. */
 void test_expect(TestStream *s);
+
+/** Vectors of picture i in reference j: blocks, or leaves. */
+int test_nb_vectors(const TestStream *s, int i, int j);
+
+/** How many leaves of all fields that are asked for have this side. */
+int64_t test_nb_leaves(const TestStream *s, int side);
 
 void test_free_stream(TestStream *s);
 

@@ -428,10 +428,10 @@ static void oracle_hme(const OracleMotion *m, const OraclePicture *cur, const Or
  * @param found   gets what the search itself found; not of hme
  * @param vectors gets what becomes of that
  */
-static void oracle_motion(const OracleMotion *m, const OraclePicture *cur,
-                          const OraclePicture *ref, const OracleVector *last,
-                          const OracleVector *before_last, OracleVector *found,
-                          OracleVector *vectors)
+static inline void oracle_motion(const OracleMotion *m, const OraclePicture *cur,
+                                 const OraclePicture *ref, const OracleVector *last,
+                                 const OracleVector *before_last, OracleVector *found,
+                                 OracleVector *vectors)
 {
     if (m->search) {
         OracleLevel l = oracle_level(m, cur, ref, m->block, m->range, vectors);
@@ -513,7 +513,7 @@ static void oracle_replace(int bw, int bh, OracleVector *vectors)
 }
 
 /** Check the fields of two pictures, each of which is the other's reference. */
-static void oracle_check(const OracleMotion *m, int w, int h, OracleVector *a, OracleVector *b)
+static inline void oracle_check(const OracleMotion *m, int w, int h, OracleVector *a, OracleVector *b)
 {
     const int bw = oracle_blocks(w, m->block), bh = oracle_blocks(h, m->block);
 
@@ -530,8 +530,8 @@ static void oracle_check(const OracleMotion *m, int w, int h, OracleVector *a, O
 }
 
 /** Set the costs of the final vectors: D, wherever they point to. */
-static void oracle_set_costs(const OracleMotion *m, const OraclePicture *cur,
-                             const OraclePicture *ref, OracleVector *vectors)
+static inline void oracle_set_costs(const OracleMotion *m, const OraclePicture *cur,
+                                    const OraclePicture *ref, OracleVector *vectors)
 {
     const int bw = oracle_blocks(cur->w, m->block), bh = oracle_blocks(cur->h, m->block);
     const int quarters = 4 / m->pel;
@@ -554,7 +554,7 @@ static void oracle_set_costs(const OracleMotion *m, const OraclePicture *cur,
 }
 
 /** What the blocks of a picture would cost if each were flat. */
-static uint64_t oracle_intra(OracleCost cost, const OraclePicture *p, int block)
+static inline uint64_t oracle_intra(OracleCost cost, const OraclePicture *p, int block)
 {
     uint64_t intra = 0;
 

@@ -60,6 +60,7 @@ static int nb_backends;
 static uint64_t master_seed = 20120611;
 static int64_t case_number, only_case = -1;
 static int quick;
+static int64_t nb_leaves[ORACLE_MAX_SIZES];     ///< by side, that were expected
 
 /* Running a case */
 
@@ -148,6 +149,7 @@ static GpumeParams chosen(const Case *c)
         .exhaustive = c->exhaustive && c->s.algo == GPUME_ALGO_FS, .always_sea = c->always_sea, .intra = c->intra,
         .smooth = c->s.smooth, .check = c->s.check, .pel = FFMAX(c->s.pel, 1),
         .sweeps = c->s.sweeps, .levels = c->s.levels,
+        .tree = !!c->s.tree_max, .tree_max = c->s.tree_max, .lambda = c->s.lambda, .qp = c->s.qp,
         .nb_references = c->s.nb_references,
     };
 
@@ -157,6 +159,8 @@ static GpumeParams chosen(const Case *c)
         p.smooth = GPUME_AUTO;
     if (c->automatic && p.check == test_default(p.algo, "check"))
         p.check = GPUME_AUTO;
+    if (c->automatic && p.tree_max == 64)
+        p.tree_max = 0;
     if (c->automatic && p.pel == test_default(p.algo, "pel"))
         p.pel = 0;
     memcpy(p.distance, c->s.distance, p.nb_references * sizeof(*p.distance));
@@ -386,11 +390,16 @@ static void run_case(Case *c, const char *text)
     test_samples(&c->s, c->content, c->seed, c->s.range);
     test_layout(&c->s, c->seed + 1);
     test_expect(&c->s);
+    for (int i = 0; i < ORACLE_MAX_SIZES; i++)
+        nb_leaves[i] += test_nb_leaves(&c->s, 4 << i);
     for (int i = 0; i < c->s.nb; i++)
         c->frames[i] = test_frame(&c->s.pics[i]);
     for (int i = 0; i < nb_backends; i++) {
         TestBackend *b = &backends[i];
 
+        /* only the CPU has trees */
+        if (c->s.tree_max && b->id != GPUME_BACKEND_cpu)
+            continue;
         snprintf(test_context + len, sizeof(test_context) - len, "backend %s %s, %s",
                  ff_gpume_backends[b->id]->name, b->level, c->backend ? "itself" : "in an engine");
         av_force_cpu_flags(b->cpu_flags);
@@ -491,6 +500,23 @@ static void draw_motion(TestRandom *r, TestStream *s)
         s->sweeps = 1 << test_draw(r, 3);
 }
 
+/* Blocks of several sizes, now and then. Not from r: so all else of a case is as it is without. */
+static void draw_tree(uint64_t seed, TestStream *s)
+{
+    TestRandom r = { .state = test_mix(seed + 1) };
+
+    if (test_draw(&r, 4) || s->block > 32)
+        return;
+    do {
+        s->tree_max = 16 << test_draw(&r, 3);
+    } while (s->tree_max <= s->block);
+    switch (test_draw(&r, 3)) {
+    case 0: s->qp     = test_draw_range(&r, -1, 51); break;
+    case 1: s->lambda = test_draw(&r, (1 << test_draw(&r, 17)) + 1); break;
+    case 2: s->lambda = test_draw(&r, 1500); break;
+    }
+}
+
 /* Distances from a list as -1/2. Returns how many there are. */
 static int read_distances(int distance[GPUME_MAX_REFERENCES], const char *list)
 {
@@ -514,7 +540,7 @@ static void run_text(const void *opaque, const char *text)
     int random_size_wanted = 0, frames = 3, len;
     Size size = { 61, 43 };
     Case c = {
-        .s           = { .block = 16, .range = 7 },
+        .s           = { .block = 16, .range = 7, .lambda = -1, .qp = -1 },
         .content     = TEST_MOTION,
         .in_flight   = test_draw_range(&r, 1, 3),
         .nb_threads  = test_draw_range(&r, 1, 5),
@@ -572,6 +598,12 @@ static void run_text(const void *opaque, const char *text)
             c.s.sweeps = n;
         else if (!strcmp(name, "levels"))
             c.s.levels = n;
+        else if (!strcmp(name, "tree"))
+            random ? draw_tree(seed, &c.s) : (void)(c.s.tree_max = n);
+        else if (!strcmp(name, "lambda"))
+            c.s.lambda = random ? (int)(test_mix(seed + 2) % 2000) : n;
+        else if (!strcmp(name, "qp"))
+            c.s.qp = n;
         else if (!strcmp(name, "size"))
             random_size_wanted = sscanf(value, "%dx%d", &size.w, &size.h) < 2;
         else if (!strcmp(name, "format"))
@@ -786,6 +818,51 @@ static const char *const motion[] = {
     "cost=satd " NEIGHBOURS " algo={hme,epzs} range=24 frames=3 content=speeds dir=? motion=?",
 };
 
+/** Sizes of blocks: the largest, the smallest. */
+#define TREES "{tree=16 block=4,tree=16 block=8,tree=32 block=4,tree=32 block=8,tree=32 block=16," \
+              "tree=64 block=4,tree=64 block=8,tree=64 block=16,tree=64 block=32}"
+
+/** Cases of blocks of several sizes. */
+static const char *const trees[] = {
+    /* every search, with all that follows it, and every cost */
+    "algo={fs,tss,tdls,ntss,fss,ds,hexbs,epzs,umh,hme} " TREES " size=150x90 content=speeds "
+    "lambda={100,1000} frames=3 dir=?",
+    "algo={fs,ds,epzs,hme} " PARTS " tree={16,32,64} block=8 size=91x66 content=speeds lambda=300 frames=3 dir=?",
+    "algo={ds,hme} cost=satd " TREES " smooth=2 check=1 pel={1,2,4} size=91x66 content=speeds qp=20 frames=2",
+    /* what a bit costs, from nothing to all that it can */
+    "algo={fs,hme} tree=64 block={4,16} lambda={0,1,2,7,64,256,1290,9999,65535,65536} size=131x100 range=5 "
+    "content={motion,speeds,random} frames=2",
+    "algo=ds tree={16,64} block=4 qp={-1,0,1,12,26,27,51} format={gray,gray10le,gray16le} size=75x70 range=9 "
+    "content=speeds frames=2",
+    /* every way samples can lie */
+    "algo={ds,hme} check=1 pel={1,4} tree=64 block=8 " FORMATS " size=74x69 range=20 content=speeds frames=2",
+    /* pictures of any small size, one root, less than a block, one row, one column */
+    "algo={epzs,hme} tree={16,32} size=" SIDES "x" SIDES " block=4 range=? content={shift,binary} lambda=? frames=2",
+    SOME " {tree=16 block=4,tree=64 block=4,tree=64 block=32} {size=1x1,size=90x1,size=1x90,size=16x16,size=64x64,"
+    "size=65x64,size=64x65,size=63x127,size=5x3,size=33x1,size=200x3,size=2x200,size=16x150,size=150x16} range=5 "
+    "lambda={0,200} content={random,motion}",
+    /* roots of which a predictor is made, at the end of rows */
+    "algo={fs,hme} tree=16 block={4,8} size={16x90,32x90,33x90,48x90,49x90,47x47} range=12 lambda={50,700} "
+    "content={speeds,shift} frames=3",
+    /* every content */
+    "algo={fs,epzs,hme} " CONTENTS " tree={16,32} block=4 range={3,9} lambda=? size=67x58 frames=2 pel={1,4} check=1",
+    /* the largest costs, of samples and of vectors */
+    "algo={ds,hme} size=130x129 tree=64 block={4,32} range=1024 content={extreme,checker,random} "
+    "format={gray,gray16le} lambda=65536 pel={1,4} cost={sad,satd} frames=2",
+    "algo=fs size=8x900 tree=64 block=4 range=700 pel=4 content=random format=gray16le lambda={65536,10} frames=2",
+    /* several references, and what was found before */
+    "algo={epzs,ds} smooth={0,2} check={0,1} refs={-1/-2,2/-1/3} tree=32 block=8 frames=6 size=70x50 content=speeds "
+    "lambda=? backend={0,1}",
+    "algo=hme refs={-1/-2,2/-1/3} tree=32 block=8 frames=6 size=70x50 content=speeds lambda=? backend={0,1}",
+    /* by every executor, closed in the middle, few pictures, many in flight, other pictures */
+    SOME " tree=32 block=4 executor={serial,reversed,shuffled,threads} frames=4 backend={0,1} size=91x66 content=speeds",
+    SOME " tree=32 block=4 flight={1,2,3} abandon=1 frames=5 dir={1,2,3} size=50x40",
+    SOME " tree=32 block=4 flight={1,3} close={0,1,3} push={all,one} frames=5 size=30x22 dir={1,2,3}",
+    SOME " tree=32 block=4 frames={0,1,2} dir={1,2,3} flight={1,8} push={all,one} backend=0 size=20x12",
+    SOME " tree=16 block=4 flight={1,2,5,64} dir=? push={all,one} frames=9 range=2 backend={0,1} size=40x26",
+    SOME " pictures={aabb,abab,aaddaa,abcdabcd,aaabaaa} dir={1,2,3} push={all,one} size=40x26 tree=32 block=8",
+};
+
 static void run_fixed(void)
 {
     for (int algo = 0; algo < GPUME_NB_ALGOS; algo++) {
@@ -801,6 +878,8 @@ static void run_fixed(void)
     }
     for (int i = 0; i < FF_ARRAY_ELEMS(motion); i++)
         test_each_choice(motion[i], run_text, NULL);
+    for (int i = 0; i < FF_ARRAY_ELEMS(trees); i++)
+        test_each_choice(trees[i], run_text, NULL);
 }
 
 /* What is refused, and what the picture adds to what was chosen. */
@@ -1074,6 +1153,177 @@ static void test_sea(void)
     CHECK(nb_kept < nb_seen / 2, "%"PRId64" of %"PRId64" candidates are kept", nb_kept, nb_seen);
 }
 
+/* What the oracle of trees itself is held against: known lengths, fields made by hand, and what has to hold always. */
+
+static void test_tree_bits(void)
+{
+    static const struct {
+        int v, bits;
+    } known[] = {
+        { 0, 1 }, { 1, 3 }, { -1, 3 }, { 2, 5 }, { -2, 5 }, { 3, 5 }, { -3, 5 }, { 4, 7 }, { -4, 7 },
+        { 7, 7 }, { -7, 7 }, { 8, 9 }, { -8, 9 }, { 15, 9 }, { 16, 11 }, { -4096, 27 }, { 8191, 27 }, { 8192, 29 },
+    };
+    /* 256 times 2^(qp / 6 - 2), by 50 decimals */
+    static const int lambdas[52] = {
+        64, 72, 81, 91, 102, 114, 128, 144, 161, 181, 203, 228, 256, 287, 323, 362, 406, 456, 512, 575, 645, 724,
+        813, 912, 1024, 1149, 1290, 1448, 1625, 1825, 2048, 2299, 2580, 2896, 3251, 3649, 4096, 4598, 5161, 5793,
+        6502, 7298, 8192, 9195, 10321, 11585, 13004, 14596, 16384, 18390, 20643, 23170,
+    };
+
+    snprintf(test_context, sizeof(test_context), "bits of the oracle");
+    for (int i = 0; i < FF_ARRAY_ELEMS(known); i++)
+        CHECK(oracle_bits(known[i].v) == known[i].bits, "%d takes %d bits, not %d", known[i].v,
+              oracle_bits(known[i].v), known[i].bits);
+    for (int qp = 0; qp < FF_ARRAY_ELEMS(lambdas); qp++)
+        CHECK(oracle_lambda(-1, qp) == lambdas[qp], "qp %d is lambda %d", qp, oracle_lambda(-1, qp));
+    CHECK(oracle_lambda(-1, -1) == 1290 && oracle_lambda(7, 20) == 7 && !oracle_lambda(0, -1), "lambda");
+}
+
+/* A picture of two roots of 16, the second one cut to two blocks of 8. */
+static void test_tree_by_hand(void)
+{
+    static const OracleVector small[2 * 3] = {
+        { 5, 0, 10 }, { 5, 0, 10 }, { 1, 0, 3 },
+        { 5, 0, 10 }, { 9, 0, 10 }, { 1, 0, 4, 1 },
+    };
+    static const struct {
+        int lambda, depth, second;      ///< the second root's cost
+        int nb, bits, rd;
+    } rows[] = {
+        /* the cheaper is taken, the larger where both cost the same */
+        {    0,  8, 7, 5, 24,  47 },
+        {    0,  8, 8, 6, 28,  47 },
+        {    0, 16, 8, 6, 28,  47 },
+        /* 9 bits of the first root and 15 if it is split, 9 of the second and 13 */
+        {  256,  8, 7, 5, 24,  71 },
+        { 1200,  8, 7, 5, 24, 159 },
+        { 1280,  8, 7, 2, 18, 167 },
+        {  320, 10, 7, 2, 18, 167 },
+    };
+    static const OracleLeaf leaves[] = {
+        { 0, 0, 8 }, { 8, 0, 8 }, { 0, 8, 8 }, { 8, 8, 8 }, { 16, 0, 8 }, { 16, 8, 8 },
+    };
+
+    for (int i = 0; i < FF_ARRAY_ELEMS(rows); i++) {
+        const OracleVector large[2] = { { 5, 0, 70 }, { 2, -1, rows[i].second } };
+        const OracleSizes s = { 21, 14, 8, 2, { small, large }, rows[i].depth, rows[i].lambda };
+        OracleTree t;
+
+        snprintf(test_context, sizeof(test_context), "row %d of trees by hand", i);
+        oracle_tree(&s, &t);
+        CHECK(t.nb == rows[i].nb && t.bits == rows[i].bits && t.rd == rows[i].rd,
+              "%d leaves, %"PRIu64" bits, rd %"PRIu64, t.nb, t.bits, t.rd);
+        for (int k = 0; k < 6 && t.nb == 6; k++)
+            CHECK(t.leaves[k].x0 == leaves[k].x0 && t.leaves[k].y0 == leaves[k].y0 &&
+                  t.leaves[k].side == leaves[k].side && t.leaves[k].v.inconsistent == (k == 5),
+                  "leaf %d is at %d,%d", k, t.leaves[k].x0, t.leaves[k].y0);
+        free(t.leaves);
+    }
+}
+
+/* What roots are predicted from. */
+static void test_tree_roots(void)
+{
+    static const OracleVector roots[2 * 3] = {
+        { 1, 10 }, { 5, 2 }, { 3, 7 },
+        { 2, 2 },  { 4, 4 }, { 9, 9 },
+    };
+    static const OracleVector wanted[2 * 3] = {
+        { 0, 0 }, { 1, 10 }, { 5, 2 },
+        { 1, 2 }, { 3, 2 },  { 4, 4 },
+    };
+    const OracleSizes s = { 33, 20, 8, 2, { NULL, roots } }, column = { 16, 48, 8, 2, { NULL, roots } };
+
+    snprintf(test_context, sizeof(test_context), "predictors of roots");
+    for (int i = 0; i < 2 * 3; i++) {
+        const OracleNode n = oracle_root(&s, i % 3, i / 3), c = oracle_root(&column, 0, i);
+
+        CHECK(n.px == wanted[i].dx && n.py == wanted[i].dy, "root %d: %d,%d", i, n.px, n.py);
+        CHECK(i >= 3 || (!c.px && !c.py), "root %d of a column: %d,%d", i, c.px, c.py);
+    }
+}
+
+/* The least J of all ways to divide a node, two sizes down: 1 and 2^4. */
+static int64_t least_of_all(const OracleSizes *s, OracleNode n)
+{
+    int64_t least = oracle_leaf_j(s, n);
+    OracleNode child;
+
+    for (int mask = 0; mask < 16; mask++) {
+        int64_t j = oracle_price(s, 1);
+
+        for (int i = 0; i < 4; i++)
+            if (oracle_child(s, n, i, &child))
+                j += mask >> i & 1 ? oracle_equal_j(s, child, n.k - 2) : oracle_leaf_j(s, child);
+        least = FFMIN(least, j);
+    }
+    return least;
+}
+
+/* Fields with vectors and costs of any kind: what is to be said of every tree. */
+static void test_tree_always(void)
+{
+    TestRandom r = { .state = master_seed };
+    int64_t nb_split = 0, nb_roots = 0;
+
+    for (int i = 0; i < 400; i++) {
+        const int depth = test_draw(&r, 2) ? 8 : test_draw_range(&r, 9, 16), far = 1 << test_draw(&r, 13);
+        OracleVector *fields[ORACLE_MAX_SIZES] = { NULL };
+        OracleSizes s = {
+            test_draw_range(&r, 1, 150), test_draw_range(&r, 1, 100), 4 << test_draw(&r, 3), 2 + test_draw(&r, 2),
+        };
+        const int root = s.block << (s.nb - 1), bw = oracle_blocks(s.w, root), bh = oracle_blocks(s.h, root);
+        int64_t cost = 0, area = 0, rd = 0;
+        OracleTree t;
+
+        snprintf(test_context, sizeof(test_context), "tree %d, seed %"PRIu64, i, master_seed);
+        s.depth  = depth;
+        s.lambda = test_draw(&r, 3) ? 256 * test_draw(&r, 1 << test_draw(&r, 9)) : test_draw(&r, 65537);
+        for (int k = 0; k < s.nb; k++) {
+            const int nb = oracle_blocks(s.w, s.block << k) * oracle_blocks(s.h, s.block << k);
+
+            s.fields[k] = fields[k] = test_alloc(av_calloc(nb, sizeof(*fields[k])));
+            for (int b = 0; b < nb; b++)
+                fields[k][b] = (OracleVector){ test_draw_range(&r, -far, far), test_draw_range(&r, -far, far),
+                                               (test_draw(&r, 4000) << 2 * k) / (1 + k) };
+        }
+        oracle_tree(&s, &t);
+        for (int k = 0; k < t.nb; k++) {
+            const OracleLeaf *l = &t.leaves[k];
+
+            cost += l->v.cost;
+            area += FFMIN(l->side, s.w - l->x0) * FFMIN(l->side, s.h - l->y0);
+            for (int j = 0; j < k; j++)
+                CHECK(l->x0 >= t.leaves[j].x0 + t.leaves[j].side || t.leaves[j].x0 >= l->x0 + l->side ||
+                      l->y0 >= t.leaves[j].y0 + t.leaves[j].side || t.leaves[j].y0 >= l->y0 + l->side,
+                      "leaves %d and %d overlap", j, k);
+        }
+        CHECK(area == s.w * s.h, "leaves of %"PRId64" samples", area);
+        for (int k = 0; k < bw * bh; k++) {
+            const OracleNode n = oracle_root(&s, k % bw, k / bw);
+            const int64_t j = oracle_node_j(&s, n);
+
+            /* not above that of blocks of any one size */
+            for (int size = 0; size < s.nb; size++)
+                CHECK(j <= oracle_equal_j(&s, n, size), "root %d: %"PRId64" and %"PRId64" with blocks of %d", k, j,
+                      oracle_equal_j(&s, n, size), s.block << size);
+            CHECK(s.nb < 3 || j == least_of_all(&s, n), "root %d: not %"PRId64, k, least_of_all(&s, n));
+            rd       += j;
+            nb_split += j < oracle_leaf_j(&s, n);
+            nb_roots++;
+        }
+        CHECK(t.rd == rd, "rd is %"PRIu64", not %"PRId64, t.rd, rd);
+        /* nothing is rounded where a bit costs whole units */
+        CHECK(s.lambda % 256 || t.rd == cost + (s.lambda / 256 << (depth - 8)) * t.bits,
+              "%"PRId64" and %"PRIu64" bits at lambda %d are not %"PRIu64, cost, t.bits, s.lambda, t.rd);
+        free(t.leaves);
+        for (int k = 0; k < s.nb; k++)
+            av_free(fields[k]);
+    }
+    CHECK(nb_split > nb_roots / 8 && nb_split < nb_roots * 7 / 8, "%"PRId64" of %"PRId64" roots are split",
+          nb_split, nb_roots);
+}
+
 static int usage(void)
 {
     printf("usage: gpume_unit [-quick] [-share I/N] [-seed N] [-cases N] [-case N] "
@@ -1125,13 +1375,22 @@ int main(int argc, char **argv)
         test_params();
         test_engine_errors();
         test_sea();
+        test_tree_bits();
+        test_tree_by_hand();
+        test_tree_roots();
+        test_tree_always();
     }
     run_fixed();
     for (int i = 0; only_case < 0 ? i < nb_random : case_number <= only_case; i++)
-        run_text(NULL, i % 4 ? "algo=? cost=? block=? range=? size=? content=? frames=? dir=? abandon=?" :
-                 "algo=? cost=? block=? range=? motion=? size=? content=? frames=? dir=? abandon=?");
+        run_text(NULL, i % 4 ? "algo=? cost=? block=? tree=? range=? size=? content=? frames=? dir=? abandon=?" :
+                 "algo=? cost=? block=? tree=? range=? motion=? size=? content=? frames=? dir=? abandon=?");
 
     test_context[0] = 0;
+    printf("leaves:");
+    for (int i = 0; i < ORACLE_MAX_SIZES; i++) {
+        printf(" %"PRId64" of side %d%s", nb_leaves[i], 4 << i, i + 1 < ORACLE_MAX_SIZES ? "," : "\n");
+        CHECK(nb_leaves[i] || test_nb_failures || only_case >= 0, "no leaf of side %d was expected", 4 << i);
+    }
     for (int i = 0; i < nb_backends; i++) {
         TestBackend *b = &backends[i];
 
