@@ -95,6 +95,49 @@ static int count_fields(const Case *c, int cur, int nb)
     return found;
 }
 
+/* Where a field lies in its set, and of how many bytes the set is. @param result as below */
+static void compare_place(const Case *c, int cur, int j, const GpumeField *f, const GpumeFieldSet *set, int result)
+{
+    const int slot = count_fields(c, cur, j), all = count_fields(c, cur, c->s.nb_references);
+    const int nb = oracle_blocks(c->s.pics[cur].w, c->s.block) * oracle_blocks(c->s.pics[cur].h, c->s.block);
+    /* leaves of a result follow those of the fields before; a backend has room for as many as there may be */
+    const int packed = c->s.tree_max && result;
+    int first = packed ? 0 : slot * nb, nb_vectors = packed ? 0 : all * nb;
+
+    for (int k = 0; packed && k < c->s.nb_references; k++) {
+        const int nb_leaves = has_field(c, cur, k) ? test_nb_vectors(&c->s, cur, k) : 0;
+
+        first      += k < j ? nb_leaves : 0;
+        nb_vectors += nb_leaves;
+    }
+    CHECK(f->nb == test_nb_vectors(&c->s, cur, j), "picture %d, reference %d: %d vectors", cur, j, f->nb);
+    CHECK(f->slot == slot && f->mvs == (AVMotionVector *)set->mvs->data + first && set->nb == all &&
+          set->mvs->size == nb_vectors * sizeof(AVMotionVector),
+          "picture %d, reference %d: slot %d of %d, %zu bytes", cur, j, f->slot, set->nb, set->mvs->size);
+    /* costs of leaves may stay where they were */
+    CHECK(packed ? f->costs >= (uint32_t *)set->costs->data &&
+                   (uint8_t *)(f->costs + f->nb) <= set->costs->data + set->costs->size :
+                   f->costs == (uint32_t *)set->costs->data + slot * nb &&
+                   set->costs->size == all * nb * sizeof(uint32_t),
+          "picture %d, reference %d: costs of slot %d, %zu bytes", cur, j, slot, set->costs->size);
+    CHECK(!set->sizes == !c->s.tree_max && !f->sizes == !c->s.tree_max, "picture %d, reference %d: sizes", cur, j);
+}
+
+/* What a tree has besides vectors and costs. */
+static void compare_tree(const Case *c, int cur, int j, const GpumeField *f)
+{
+    const OracleTree *t = &c->s.pics[cur].trees[j];
+
+    for (int k = 0; k < t->nb && k < f->nb; k++) {
+        if (c->s.block << f->sizes[k] != t->leaves[k].side) {
+            test_fail("picture %d, reference %d: leaf %d has size %d", cur, j, k, f->sizes[k]);
+            break;
+        }
+    }
+    CHECK(f->bits == t->bits && f->rd == t->rd, "picture %d, reference %d: %"PRIu64" bits, rd %"PRIu64
+          ", expected %"PRIu64" and %"PRIu64, cur, j, f->bits, f->rd, t->bits, t->rd);
+}
+
 /* @param result the set of a result; NULL: the search as a backend has it, with check of pictures in each other */
 static void compare(const Case *c, TestBackend *b, int i, const GpumeSearch *search, const GpumeFieldSet *result)
 {
@@ -115,31 +158,26 @@ static void compare(const Case *c, TestBackend *b, int i, const GpumeSearch *sea
               search->nb_fields, f->reference);
         if (nb_fields < search->nb_fields && (result || f->set)) {
             const GpumeFieldSet *set = result ? result : f->set;
-            const int slot = count_fields(c, cur, j), all = count_fields(c, cur, c->s.nb_references);
-            const GpumeMotionField *h = &set->host[slot];
+            const GpumeMotionField *h = &set->host[count_fields(c, cur, j)];
 
-            CHECK(f->slot == slot && f->mvs == (AVMotionVector *)set->mvs->data + slot * nb &&
-                  f->costs == (uint32_t *)set->costs->data + slot * nb && set->nb == all &&
-                  set->mvs->size == all * nb * sizeof(AVMotionVector) &&
-                  set->costs->size == all * nb * sizeof(uint32_t),
-                  "picture %d, reference %d: slot %d of %d, %zu bytes", cur, j, f->slot, set->nb,
-                  set->mvs->size);
+            compare_place(c, cur, j, f, set, !pair);
             CHECK(h->mvs == (uintptr_t)f->mvs && h->costs == (uintptr_t)f->costs &&
                   h->bw * h->bh == nb && h->block == c->s.block && h->width == c->s.pics[cur].w &&
                   h->height == c->s.pics[cur].h && (pair || h->distance == c->s.distance[j]),
                   "picture %d, reference %d: the field's geometry", cur, j);
-            CHECK(!test_compare_field(&c->s, cur, j, f->mvs, f->costs, wrong), "%s", wrong);
+            if (f->nb == test_nb_vectors(&c->s, cur, j))
+                CHECK(!test_compare_field(&c->s, cur, j, f->mvs, f->costs, wrong), "%s", wrong);
+            if (c->s.tree_max)
+                compare_tree(c, cur, j, f);
             CHECK(!c->intra || f->intra == c->s.pics[cur].intra, "picture %d has intra %"PRIu64
                   ", expected %"PRIu64, cur, f->intra, c->s.pics[cur].intra);
+            b->nb_vectors += f->nb;
         }
         nb_fields++;
     }
     CHECK(search->nb_fields == nb_fields, "picture %d has %d fields, not %d", i,
           search->nb_fields, nb_fields);
-    if (!nb_fields || search->nb_fields != nb_fields)
-        return;
     b->nb_searches += nb_fields;
-    b->nb_vectors  += nb_fields * nb;
 }
 
 static GpumeParams chosen(const Case *c)
@@ -299,6 +337,8 @@ static int place_fields(const Case *c, const GpumeBackend *backend, void *priv, 
         f->slot  = count_fields(c, cur, f->reference);
         f->mvs   = gpume_field_mvs(f->set, f->slot);
         f->costs = gpume_field_costs(f->set, f->slot);
+        f->nb    = oracle_blocks(c->s.pics[cur].w, c->s.block) * oracle_blocks(c->s.pics[cur].h, c->s.block);
+        f->sizes = f->set->sizes ? f->set->sizes + f->slot * f->nb : NULL;
     }
     return 0;
 }
