@@ -11,6 +11,8 @@
  *
  * mestimate keeps the last frame to itself, hence the copy of it that tpad
  * appends; it searches the first frame against itself, which is not compared.
+ *
+ * With a tree there is one mestimate for each size of blocks, which has every leaf of that size.
  */
 
 #include <inttypes.h>
@@ -104,8 +106,11 @@ static const struct {
     { "carphone_pristine.mp4", "crop=128:128" },
 };
 
+/** Sizes of leaves that mestimate has, too: 8, 16, 32, 64. */
+#define MAX_SIZES 4
+
 static const char *backend = "auto";
-static int64_t nb_frames, nb_vectors, nb_moving;
+static int64_t nb_frames, nb_vectors, nb_moving, total_leaves[MAX_SIZES];
 
 /** A graph that takes this long hangs, even under valgrind. */
 #define GRAPH_SECONDS 600
@@ -169,6 +174,44 @@ static void compare_frame(const AVFrame *m, const AVFrame *g, int i, int nb,
     if (has_future &&
         compare_field(mv_m + nb_blocks, mv_g + has_past * nb_blocks, nb_blocks, i))
         return;
+    nb_frames++;
+}
+
+/* The block of mestimate's at a leaf's place, NULL: none is as large. */
+static const AVMotionVector *block_at(const AVMotionVector *mvs, int nb, const AVMotionVector *leaf)
+{
+    for (int i = 0; i < nb; i++)
+        if (mvs[i].w == leaf->w && mvs[i].h == leaf->h && mvs[i].dst_x == leaf->dst_x &&
+            mvs[i].dst_y == leaf->dst_y && mvs[i].source == leaf->source)
+            return &mvs[i];
+    return NULL;
+}
+
+/* @param m frames with blocks of nb_sizes sizes, the smallest first; @param g one with leaves */
+static void compare_leaves(AVFrame *const *m, int nb_sizes, const AVFrame *g, int i, int64_t *nb_leaves)
+{
+    const AVMotionVector *mvs[MAX_SIZES], *leaf;
+    int nb[MAX_SIZES], nb_g;
+
+    for (int k = 0; k < nb_sizes; k++)
+        mvs[k] = vectors_of(m[k], &nb[k]);
+    leaf = vectors_of(g, &nb_g);
+    for (int n = 0; n < nb_g; n++, leaf++) {
+        const AVMotionVector *block = NULL;
+        int size = 0;
+
+        for (int k = 0; k < nb_sizes && !block; k++)
+            if ((block = block_at(mvs[k], nb[k], leaf)))
+                size = k;
+        if (!block) {
+            test_fail("frame %d: mestimate has no block of %dx%d at %d,%d", i, leaf->w, leaf->h,
+                      leaf->dst_x, leaf->dst_y);
+            return;
+        }
+        if (compare_field(block, leaf, 1, i))
+            return;
+        nb_leaves[size]++;
+    }
     nb_frames++;
 }
 
@@ -241,6 +284,75 @@ end:
     av_frame_free(&g);
 }
 
+/* Leaves: each is a block that one of several instances of mestimate has. */
+static void run_tree(const char *source, int algo, int range, int lambda, int nb)
+{
+    AVFilterGraph *graph = avfilter_graph_alloc();
+    AVFilterInOut *inputs = NULL, *outputs = NULL;
+    AVFilterContext *sinks[MAX_SIZES + 1];
+    AVFrame *frames[MAX_SIZES + 1];
+    int64_t nb_leaves[MAX_SIZES] = { 0 };
+    const char *method = method_of(algo);
+    char *const text = test_context;
+    const size_t size = sizeof(test_context);
+    int ret, i = 0;
+
+    if (!method) {
+        avfilter_graph_free(&graph);
+        return;
+    }
+    /* only the CPU has trees */
+    snprintf(text, size, "%s,trim=end_frame=%d,setpts=N,format=yuv420p,split=%d[b][m0][m1][m2][m3];"
+             "[b]gpume=algo=%s:tree=1:block=8:lambda=%d:range=%d:dir=both:backend=cpu,buffersink@%d",
+             source, nb, MAX_SIZES + 1, test_algos[algo], lambda, range, MAX_SIZES);
+    for (int k = 0; k < MAX_SIZES; k++)
+        av_strlcatf(text, size, ";[m%d]tpad=stop=1:stop_mode=clone,mestimate=method=%s:mb_size=%d:"
+                    "search_param=%d,buffersink@%d", k, method, 8 << k, range, k);
+
+    test_watch(GRAPH_SECONDS);
+    for (int k = 0; k <= MAX_SIZES; k++)
+        frames[k] = test_alloc(av_frame_alloc());
+    ret = avfilter_graph_parse2(graph, text, &inputs, &outputs);
+    if (ret >= 0)
+        ret = avfilter_graph_config(graph, NULL);
+    if (ret < 0) {
+        test_fail("the graph cannot be opened: %s", av_err2str(ret));
+        goto end;
+    }
+    for (int k = 0; k <= MAX_SIZES; k++) {
+        char name[32];
+
+        snprintf(name, sizeof(name), "buffersink@%d", k);
+        sinks[k] = avfilter_graph_get_filter(graph, name);
+    }
+    for (;; i++) {
+        int nb_ends = 0;
+
+        for (int k = 0; k <= MAX_SIZES; k++) {
+            ret = av_buffersink_get_frame(sinks[k], frames[k]);
+            nb_ends += ret == AVERROR_EOF;
+            if (ret < 0 && ret != AVERROR_EOF)
+                test_fail("frame %d: %s", i, av_err2str(ret));
+        }
+        if (nb_ends)
+            break;
+        compare_leaves(frames, MAX_SIZES, frames[MAX_SIZES], i, nb_leaves);
+        for (int k = 0; k <= MAX_SIZES; k++)
+            av_frame_unref(frames[k]);
+    }
+    if (i != nb)
+        test_fail("%d frames came out of %d", i, nb);
+    for (int k = 0; k < MAX_SIZES; k++)
+        total_leaves[k] += nb_leaves[k];
+
+end:
+    avfilter_inout_free(&inputs);
+    avfilter_inout_free(&outputs);
+    avfilter_graph_free(&graph);
+    for (int k = 0; k <= MAX_SIZES; k++)
+        av_frame_free(&frames[k]);
+}
+
 /* The first filter of a comma separated list that this build does not have. */
 static const char *missing_filter(const char *list)
 {
@@ -290,6 +402,8 @@ static void run_all(const char *source, int quick)
             if (!quick || nb++ % 10 == 1)
                 run(source, i, s[j].block, s[j].range,
                     quick ? 3 : s[j].nb_frames);
+        if (!quick || nb++ % 5 == 1)
+            run_tree(source, i, full ? 7 : 24, 30 << i % 7, quick ? 3 : 4);
     }
     finish(source);
 }
@@ -435,6 +549,11 @@ int main(int argc, char **argv)
     av_buffer_unref(&device);
     if (!nb_vectors && !test_nb_failures)
         test_fail("nothing was compared");
+    for (int k = 0; k < MAX_SIZES; k++) {
+        printf("%"PRId64" leaves of side %d\n", total_leaves[k], 8 << k);
+        if (!total_leaves[k] && i == argc)
+            test_fail("there is no leaf of side %d", 8 << k);
+    }
     printf("gpume_compare: %"PRId64" frames, %"PRId64" vectors compared, %d failures\n",
            nb_frames, nb_vectors, test_nb_failures);
     return !!test_nb_failures;

@@ -463,11 +463,16 @@ static void run_row(const Row *row)
 #define MOTION   "{algo=hme,algo=hme:sweeps=3:levels=2,algo=epzs:smooth=2:check=1:pel=4," \
                  "algo=fs:check=1,algo=ds:smooth=9:pel=2,algo=ds:cost=satd:smooth=1}"
 
+/** Blocks of several sizes, which only the CPU has. */
+#define TREES    "backend=cpu:tree=1:{algo=hme:block=8:tree_max=32,algo=fs:block=4:tree_max=16:lambda=50," \
+                 "algo=epzs:smooth=2:check=1:pel=4:block=8:qp=35,algo=ds:cost=satd:block=32:lambda=0}"
+
 static const Row streams[] = {
     { "algo={ds,epzs}:" ALL_DIRS ":async_depth={1,2,5,64}", "{0,1,2,3,9}*26x19:yuv420p",
       "{all,} {threads=3,}" },
     { "algo={fs,umh}:" ALL_DIRS ":async_depth={1,5}", "3*26x19:yuv420p", "{all,} threads=3" },
     { MOTION ":" ALL_DIRS ":async_depth={1,5}", "{0,1,2,5}*26x19:yuv420p", "{all,} threads=3" },
+    { TREES ":" ALL_DIRS ":async_depth={1,5}:metadata=1", "{0,1,2,5}*76x49:yuv420p", "{all,} threads=3" },
     { NULL }
 };
 
@@ -487,6 +492,8 @@ static const Row sizes[] = {
     { ALGOS ":block=16:range=1024",  "3*17x33:{gray,gray16be}" },
     { ALGOS ":block=128:range=3",    "3*130x6:{gray,gray16be}" },
     { MOTION ":block={4,128}:range=1024:metadata=1", "3*{1x1,1x70,70x1,3x2,33x17}:{gray,gray16be}" },
+    { TREES ":range=1024:metadata=1", "3*{1x1,1x70,70x1,3x2,33x17,64x64,65x66}:{gray,gray16be}" },
+    { TREES ":range=3:dir=past", "2*{31743x1,1x31743}:{gray,gray16be}" },
     /* the largest sides; how pictures meet is the same there */
     { ALGOS ":block=64:range=3:dir=past",  "2*31743x1:{gray,gray16be}" },
     { ALGOS ":block=128:range=3:dir=past", "2*1x31743:{gray,gray16be}" },
@@ -507,6 +514,7 @@ static const Row changes[] = {
     /* one side only */
     { CHANGES, "2*30x20 2*30x41 2*51x41 30x41 30x20", "{all,}" },
     { MOTION ":" ALL_DIRS, "3*40x30 2*64x50 9x70 3*40x30 20x20 21x20 20x21 1x1 2*20x20", "{all,}" },
+    { TREES ":" ALL_DIRS, "3*40x30 2*64x50 9x70 3*40x30 20x20 21x20 20x21 1x1 2*20x20", "{all,}" },
     /* the format only */
     { CHANGES, "2*33x17:yuv420p 2*33x17:p010le 2*33x17:p010be 2*33x17:nv12 2*33x17:gray16le",
       "{all,}" },
@@ -540,6 +548,10 @@ static const Row files[] = {
     { MOTION ":" ALL_DIRS ":mv_file=@/v.csv:stats_file=@/stats", "4*" SIZES,
       .after = "csv:v.csv stats:stats" },
     { MOTION ":" ALL_DIRS ":mv_file=@/v.npy", "4*" SIZES, .after = "npy:v.npy" },
+    { TREES ":" ALL_DIRS ":mv_file=@/v.csv:stats_file=@/stats", "4*" SIZES, "pts={some,usual}",
+      .after = "csv:v.csv stats:stats" },
+    { TREES ":" ALL_DIRS ":stats_file=@/s.jsonl", "4*" SIZES, .after = "jsonl:s.jsonl" },
+    { TREES ":" ALL_DIRS ":mv_file=@/v.npy", "{0,1,4}*" SIZES, .after = "npy:v.npy" },
     /* a change of size */
     { "mv_file=@/v.csv:stats_file=@/stats", "3*40x24 3*60x60", .after = "csv:v.csv stats:stats" },
     { "mv_file=@/v.npy", "3*40x24 3*60x60", .code = AVERROR(EINVAL), .message = ".npy" },
@@ -670,6 +682,10 @@ static const Row memory[] = {
     { "{algo=hme,smooth=2:pel=2}:" CSV_AND_STATS, "5*16x8:p010le", .after = "csv:v.csv stats:log",
       .sweep = MEMORY },
     { MOTION, CHANGE, "threads=3", .sweep = MEMORY_AFTER },
+    { "backend=cpu:{algo=hme,algo=epzs:check=1}:tree=1:block=8:" CSV_AND_STATS, "4*40x24:p010le",
+      .after = "csv:v.csv stats:log", .sweep = MEMORY },
+    { "backend=cpu:{algo=hme,algo=ds}:tree=1:tree_max=16:block=4:mv_file=@/v.npy", "4*16x8", "threads=3",
+      .after = "npy:v.npy", .sweep = MEMORY_AFTER },
     { NULL }
 };
 
@@ -719,6 +735,17 @@ static const struct Option {
     { "mb_size=32:search_param=40", NULL },
     { "algo=fs:dir=both:backend=cpu:async_depth=64:metadata=1:exhaustive=1", NULL },
     { "async_depth={0,1}:metadata=0:backend=cpu", NULL },
+    { "backend=cpu:{tree=1,tree=1:block=32,tree=1:tree_max=16,tree=1:tree_max=64:block=4,tree=1:tree_max=0}", NULL },
+    { "backend=cpu:tree=1:{lambda=0,lambda=65536,lambda=-1,qp=0,qp=51,qp=-1,lambda=-1:qp=3,lambda=3:qp=-1}",
+      NULL },
+    { "tree={2,-1,oak}", "tree" },      { "tree=1:tree_max={8,24,48,128,-1}", "tree_max" },
+    { "tree=1:{block=64,block=128,tree_max=32:block=32,tree_max=16:block=16}", "less than tree_max" },
+    { "tree=1:lambda={65537,-2,x}", "lambda" }, { "tree=1:qp={52,-2,x}", "qp" },
+    { "tree=1:lambda=1:qp=1", "'lambda' and 'qp'" }, { "tree=1:hint=constant", "hint=constant" },
+    { "{tree=0:,}tree_max={16,64}", "'tree_max' is only valid with tree=1" },
+    { "{tree=0:,}lambda={1,65536}", "'lambda' is only valid with tree=1" },
+    { "{tree=0:,}qp={1,51}", "'qp' is only valid with tree=1" },
+    { "tree=0:tree_max=0:lambda=-1:qp=-1", NULL },
     /* what has no effect is an error, what says the default is not */
     { "algo={ds,epzs,hme}:exhaustive=1", "'exhaustive' is only valid with algo=fs" },
     { "algo={ds,epzs,hme}:exhaustive=0", NULL },
