@@ -449,9 +449,6 @@ static inline int run_case(TestRandom *d, const CaseLimits *l, unsigned counts[C
         if (!(l->backends & 1 << b) || (b != CASE_CPU && c.work > l->max_device_work) ||
             (b == CASE_FRAMES && !on_device(&c)))
             continue;
-        /* only the CPU has trees */
-        if (c.s.tree_max && b != CASE_CPU)
-            continue;
         run_case_on(&c, l, b, &r);
         /* a backend may lack a search, and says so */
         if (r.ret == AVERROR(ENOSYS) && b != CASE_CPU && !r.wrong[0])

@@ -301,10 +301,9 @@ static void run_tree(const char *source, int algo, int range, int lambda, int nb
         avfilter_graph_free(&graph);
         return;
     }
-    /* only the CPU has trees */
     snprintf(text, size, "%s,trim=end_frame=%d,setpts=N,format=yuv420p,split=%d[b][m0][m1][m2][m3];"
-             "[b]gpume=algo=%s:tree=1:block=8:lambda=%d:range=%d:dir=both:backend=cpu,buffersink@%d",
-             source, nb, MAX_SIZES + 1, test_algos[algo], lambda, range, MAX_SIZES);
+             "[b]gpume=algo=%s:tree=1:block=8:lambda=%d:range=%d:dir=both:backend=%s,buffersink@%d",
+             source, nb, MAX_SIZES + 1, test_algos[algo], lambda, range, backend, MAX_SIZES);
     for (int k = 0; k < MAX_SIZES; k++)
         av_strlcatf(text, size, ";[m%d]tpad=stop=1:stop_mode=clone,mestimate=method=%s:mb_size=%d:"
                     "search_param=%d,buffersink@%d", k, method, 8 << k, range, k);

@@ -658,10 +658,11 @@ static OracleMotion motion_of(const TestStream *s, int i)
 
 /*
  * Picture i against that at distance j.
- * @param first   of the same kind
- * @param smaller what hme's larger blocks begin with; may be NULL
+ * @param first     of the same kind
+ * @param smaller   what hme's larger blocks begin with; may be NULL
+ * @param nb_passes that follow then
  */
-static void expect_field(TestStream *s, int i, int j, int first, const TestStream *smaller)
+static void expect_field(TestStream *s, int i, int j, int first, const TestStream *smaller, int nb_passes)
 {
     TestPicture *pic = &s->pics[i];
     const size_t nb = (size_t)oracle_blocks(pic->w, s->block) * oracle_blocks(pic->h, s->block);
@@ -672,7 +673,7 @@ static void expect_field(TestStream *s, int i, int j, int first, const TestStrea
     pic->found[j]   = test_alloc(av_calloc(nb, sizeof(*pic->found[j])));
     pic->vectors[j] = test_alloc(av_calloc(nb, sizeof(*pic->vectors[j])));
     if (smaller) {
-        oracle_larger(&m, &cur, &ref, smaller->pics[i].vectors[j], pic->vectors[j]);
+        oracle_larger(&m, &cur, &ref, smaller->pics[i].vectors[j], nb_passes, pic->vectors[j]);
         return;
     }
     oracle_motion(&m, &cur, &ref, i - 1 >= first ? s->pics[i - 1].found[j] : NULL,
@@ -699,8 +700,8 @@ static int opposite_of(const TestStream *s, int j)
     return -1;
 }
 
-/* Fields of blocks of one size, up to but not including the check. @param smaller see expect_field() */
-static void expect_fields(TestStream *s, const TestStream *smaller)
+/* Fields of blocks of one size, up to but not including the check. @param smaller, nb_passes see expect_field() */
+static void expect_fields(TestStream *s, const TestStream *smaller, int nb_passes)
 {
     int first[TEST_MAX_PICTURES];   ///< the first picture of the same kind
 
@@ -711,7 +712,7 @@ static void expect_fields(TestStream *s, const TestStream *smaller)
             const int ref = i + s->distance[j];
 
             if (ref >= 0 && ref < s->nb && first[ref] == first[i])
-                expect_field(s, i, j, first[i], smaller);
+                expect_field(s, i, j, first[i], smaller, nb_passes);
         }
     }
 }
@@ -771,7 +772,7 @@ static void expect_trees(TestStream *s)
     for (int block = s->block; block <= s->tree_max; block *= 2, nb++) {
         sized[nb] = *s;
         sized[nb].block = block;
-        expect_fields(&sized[nb], hme && nb ? &sized[nb - 1] : NULL);
+        expect_fields(&sized[nb], hme && nb ? &sized[nb - 1] : NULL, nb == 1);
     }
     for (int k = 0; k < nb; k++)
         expect_final(&sized[k]);
@@ -801,7 +802,7 @@ void test_expect(TestStream *s)
     if (s->tree_max) {
         expect_trees(s);
     } else {
-        expect_fields(s, NULL);
+        expect_fields(s, NULL, 0);
         expect_final(s);
     }
 }

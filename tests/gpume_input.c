@@ -463,8 +463,8 @@ static void run_row(const Row *row)
 #define MOTION   "{algo=hme,algo=hme:sweeps=3:levels=2,algo=epzs:smooth=2:check=1:pel=4," \
                  "algo=fs:check=1,algo=ds:smooth=9:pel=2,algo=ds:cost=satd:smooth=1}"
 
-/** Blocks of several sizes, which only the CPU has. */
-#define TREES    "backend=cpu:tree=1:{algo=hme:block=8:tree_max=32,algo=fs:block=4:tree_max=16:lambda=50," \
+/** Blocks of several sizes. */
+#define TREES    "tree=1:{algo=hme:block=8:tree_max=32,algo=fs:block=4:tree_max=16:lambda=50," \
                  "algo=epzs:smooth=2:check=1:pel=4:block=8:qp=35,algo=ds:cost=satd:block=32:lambda=0}"
 
 static const Row streams[] = {
@@ -682,9 +682,9 @@ static const Row memory[] = {
     { "{algo=hme,smooth=2:pel=2}:" CSV_AND_STATS, "5*16x8:p010le", .after = "csv:v.csv stats:log",
       .sweep = MEMORY },
     { MOTION, CHANGE, "threads=3", .sweep = MEMORY_AFTER },
-    { "backend=cpu:{algo=hme,algo=epzs:check=1}:tree=1:block=8:" CSV_AND_STATS, "4*40x24:p010le",
+    { "{algo=hme,algo=epzs:check=1}:tree=1:block=8:" CSV_AND_STATS, "4*40x24:p010le",
       .after = "csv:v.csv stats:log", .sweep = MEMORY },
-    { "backend=cpu:{algo=hme,algo=ds}:tree=1:tree_max=16:block=4:mv_file=@/v.npy", "4*16x8", "threads=3",
+    { "{algo=hme,algo=ds}:tree=1:tree_max=16:block=4:mv_file=@/v.npy", "4*16x8", "threads=3",
       .after = "npy:v.npy", .sweep = MEMORY_AFTER },
     { NULL }
 };
@@ -735,16 +735,16 @@ static const struct Option {
     { "mb_size=32:search_param=40", NULL },
     { "algo=fs:dir=both:backend=cpu:async_depth=64:metadata=1:exhaustive=1", NULL },
     { "async_depth={0,1}:metadata=0:backend=cpu", NULL },
-    { "backend=cpu:{tree=1,tree=1:block=32,tree=1:tree_max=16,tree=1:tree_max=64:block=4,tree=1:tree_max=0}", NULL },
-    { "backend=cpu:tree=1:{lambda=0,lambda=65536,lambda=-1,qp=0,qp=51,qp=-1,lambda=-1:qp=3,lambda=3:qp=-1}",
+    { "{tree=1,tree=1:block=32,tree=1:tree_max=16,tree=1:tree_max=64:block=4,tree=1:tree_max=0}", NULL },
+    { "tree=1:{lambda=0,lambda=65536,lambda=-1,qp=0,qp=51,qp=-1,lambda=-1:qp=3,lambda=3:qp=-1}",
       NULL },
     { "tree={2,-1,oak}", "tree" },      { "tree=1:tree_max={8,24,48,128,-1}", "tree_max" },
     { "tree=1:{block=64,block=128,tree_max=32:block=32,tree_max=16:block=16}", "less than tree_max" },
     { "tree=1:lambda={65537,-2,x}", "lambda" }, { "tree=1:qp={52,-2,x}", "qp" },
     { "tree=1:lambda=1:qp=1", "'lambda' and 'qp'" }, { "tree=1:hint=constant", "hint=constant" },
     { "{tree=0:,}tree_max={16,64}", "'tree_max' is only valid with tree=1" },
-    { "{tree=0:,}lambda={1,65536}", "'lambda' is only valid with tree=1" },
-    { "{tree=0:,}qp={1,51}", "'qp' is only valid with tree=1" },
+    { "{tree=0:,}lambda={0,1,65536}", "'lambda' is only valid with tree=1" },
+    { "{tree=0:,}qp={0,1,51}", "'qp' is only valid with tree=1" },
     { "tree=0:tree_max=0:lambda=-1:qp=-1", NULL },
     /* what has no effect is an error, what says the default is not */
     { "algo={ds,epzs,hme}:exhaustive=1", "'exhaustive' is only valid with algo=fs" },

@@ -51,7 +51,7 @@ static inline int oracle_lambda(int lambda, int qp)
 {
     if (lambda >= 0)
         return lambda;
-    return lrint(256 * pow(2, (qp < 0 ? 26 : qp) / 6.0 - 2));
+    return lrint(256 * pow(2, (qp < 0 ? 30 : qp) / 6.0 - 2));
 }
 
 /** b(v) */
@@ -207,13 +207,14 @@ static inline void oracle_tree(const OracleSizes *s, OracleTree *t)
 
 /**
  * A larger field of hme, up to but not including the check.
- * @param m       with the larger block
- * @param smaller what the last pass with blocks of half the side left
- * @param vectors gets one for each block
+ * @param m         with the larger block
+ * @param smaller   the vectors of blocks of half the side
+ * @param nb_passes 1 of the field of twice the smallest side, 0 of those that are larger
+ * @param vectors   gets one for each block
  */
 static inline void oracle_larger(const OracleMotion *m, const OraclePicture *cur,
                                  const OraclePicture *ref, const OracleVector *smaller,
-                                 OracleVector *vectors)
+                                 int nb_passes, OracleVector *vectors)
 {
     const OraclePicture large = oracle_enlarge(ref, m->depth, m->pel);
     OracleLevel l = oracle_level(m, cur, &large, m->block, m->range, vectors);
@@ -240,7 +241,7 @@ static inline void oracle_larger(const OracleMotion *m, const OraclePicture *cur
             vectors[by * l.bw + bx] = (OracleVector){ best.dx, best.dy };
         }
     }
-    oracle_passes(&l, 1);
+    oracle_passes(&l, nb_passes);
     free((void *)large.samples);
 }
 
