@@ -151,6 +151,35 @@ $(FATE_GPUME_16BIT): CMD = $(call GPUME_CSV,$(GPUME_ODD)$(GPUME_COMMA)$(GPUME_SC
 $(FATE_GPUME_16BIT): REF = $(GPUME_REF)16bit
 FATE_GPUME_SCALED-$(call ALLYES, $(GPUME_NEEDS) SCALE_FILTER) += $(FATE_GPUME_LUMA) $(FATE_GPUME_10BIT) $(FATE_GPUME_16BIT)
 
+# Blocks of several sizes
+FATE_GPUME_TREES = $(addprefix fate-gpume-tree-,fs ds hme epzs satd pel odd 16 64 lambda-0 lambda-65536 qp both refs \
+                     stats stats-hme jsonl npy)
+fate-gpume-tree-%:        CMD = $(call GPUME_CSV,$(GPUME_BIG),algo=$(@:fate-gpume-tree-%=%):range=9:dir=future:tree=1)
+fate-gpume-tree-satd:     CMD = $(call GPUME_CSV,$(GPUME_ODD),algo=ds:cost=satd:tree=1:tree_max=32:block=4:qp=24)
+fate-gpume-tree-pel:      CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=ds:range=12:smooth=2:check=1:pel=4:tree=1)
+fate-gpume-tree-odd:      CMD = $(call GPUME_CSV,$(GPUME_ODD),algo=hme:dir=both:tree=1:block=4:lambda=700)
+fate-gpume-tree-16:       CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=fs:range=7:tree=1:tree_max=16:block=8:lambda=300)
+fate-gpume-tree-64:       CMD = $(call GPUME_CSV,$(GPUME_BIG),algo=fs:range=7:tree=1:tree_max=64:block=32:lambda=300)
+fate-gpume-tree-lambda-%: CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=ds:range=12:tree=1:lambda=$(@:fate-gpume-tree-lambda-%=%))
+fate-gpume-tree-qp:       CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=ds:range=12:tree=1:qp=44)
+fate-gpume-tree-both:     CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=ds:range=12:dir=both:tree=1:block=16)
+fate-gpume-tree-refs:     CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=epzs:range=12:refs=2:tree=1:block=16)
+fate-gpume-tree-stats:    CMD = ffmpeg -lavfi "$(GPUME_SRC),gpume=algo=ds:range=12:dir=both:tree=1:stats_file=-" -f null -
+fate-gpume-tree-stats-hme: CMD = ffmpeg -lavfi "$(GPUME_ODD),gpume=algo=hme:tree=1:tree_max=32:block=4:stats_file=-" -f null -
+fate-gpume-tree-jsonl:    CMD = ffmpeg -lavfi "$(GPUME_SRC),gpume=algo=ds:range=12:tree=1:tree_max=16:stats_format=jsonl:stats_file=-" -f null -
+fate-gpume-tree-npy:      CMD = $(call GPUME_NPY,$(GPUME_ODD),algo=ds:range=12:tree=1)
+# what is the default; threads and frames in flight
+FATE_GPUME_TREES += fate-gpume-tree-named $(foreach N,1 2 5,fate-gpume-tree-threads-$(N)) fate-gpume-tree-depth-1
+fate-gpume-tree-named:    CMD = $(call GPUME_CSV,$(GPUME_BIG),algo=hme:range=9:dir=future:tree=1:block=8:tree_max=64:qp=30:lambda=-1)
+fate-gpume-tree-threads-%: CMD = $(call GPUME_CSV,$(GPUME_BIG),algo=hme:range=9:dir=future:tree=1,-filter_complex_threads $(@:fate-gpume-tree-threads-%=%))
+fate-gpume-tree-depth-1:  CMD = $(call GPUME_CSV,$(GPUME_BIG),algo=hme:range=9:dir=future:tree=1:async_depth=1)
+fate-gpume-tree-named fate-gpume-tree-threads-% fate-gpume-tree-depth-1: REF = $(GPUME_REF)tree-hme
+FATE_GPUME_VECTORS += $(FATE_GPUME_TREES)
+FATE_GPUME_TREES_10BIT = $(addprefix fate-gpume-tree-10bit-,yuv420p10le p010be)
+$(FATE_GPUME_TREES_10BIT): CMD = $(call GPUME_CSV,$(GPUME_10BIT)$(GPUME_COMMA)$(GPUME_SCALE)$(@:fate-gpume-tree-10bit-%=%),algo=hme:range=40:tree=1:block=16:lambda=2000)
+$(FATE_GPUME_TREES_10BIT): REF = $(GPUME_REF)tree-10bit
+FATE_GPUME_SCALED-$(call ALLYES, $(GPUME_NEEDS) SCALE_FILTER) += $(FATE_GPUME_TREES_10BIT)
+
 # Streams that are short or change size
 FATE_GPUME_VECTORS += fate-gpume-frames-0 fate-gpume-frames-1 fate-gpume-frames-2
 fate-gpume-frames-%: CMD = $(call GPUME_CSV,$(GPUME_PAN)$(GPUME_COMMA)trim=end_frame=$(@:fate-gpume-frames-%=%),algo=ds:block=32:dir=both)
@@ -245,7 +274,7 @@ FATE_GPUME_GPL = $(FATE_GPUME_GPL-yes)
 
 # Options that must fail
 GPUME_BAD = range-1025 range-far block-2 block-24 block-256 algo-xyz dir-up \
-            backend-gpu nosuch-1 device_size-0 smooth-65 cost-xyz pel-3 pel-5 sweeps-17 levels-12
+            backend-gpu nosuch-1 device_size-0 smooth-65 cost-xyz pel-3 pel-5 sweeps-17 levels-12 lambda-65537 qp-52 tree-2
 FATE_GPUME_BAD = $(GPUME_BAD:%=fate-gpume-bad-%)
 $(FATE_GPUME_BAD): CMD = $(call GPUME_FAILS,$(subst -,=,$(@:fate-gpume-bad-%=%))) | tail -n 1
 $(FATE_GPUME_BAD): CMP = oneline
@@ -255,7 +284,13 @@ FATE_GPUME_ERRORS = fate-gpume-error-block fate-gpume-error-folder fate-gpume-er
                     fate-gpume-error-size fate-gpume-error-cuda fate-gpume-error-pel      \
                     fate-gpume-error-sweeps fate-gpume-error-levels fate-gpume-error-hint \
                     fate-gpume-error-exhaustive fate-gpume-error-device fate-gpume-error-format \
-                    fate-gpume-error-spelling fate-gpume-error-instances fate-gpume-error-pipe
+                    fate-gpume-error-spelling fate-gpume-error-instances fate-gpume-error-pipe \
+                    $(addprefix fate-gpume-error-tree-,max block both without hint)
+fate-gpume-error-tree-max:     CMD = $(call GPUME_FAILS,tree=1:tree_max=48)
+fate-gpume-error-tree-block:   CMD = $(call GPUME_FAILS,tree=1:block=64) ; $(call GPUME_FAILS,tree=1:tree_max=16:block=16)
+fate-gpume-error-tree-both:    CMD = $(call GPUME_FAILS,tree=1:lambda=5:qp=20)
+fate-gpume-error-tree-without: CMD = $(call GPUME_FAILS,tree_max=32) ; $(call GPUME_FAILS,lambda=0) ; $(call GPUME_FAILS,qp=20)
+fate-gpume-error-tree-hint:    CMD = $(call GPUME_FAILS,tree=1:hint=constant)
 fate-gpume-error-exhaustive: CMD = $(call GPUME_FAILS,algo=ds:exhaustive=1)
 fate-gpume-error-device:   CMD = $(call GPUME_FAILS,backend=cpu:device=9)
 fate-gpume-error-format:   CMD = $(call GPUME_FAILS,mv_format=csv)
