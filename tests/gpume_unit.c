@@ -1357,7 +1357,7 @@ static void test_tree_always(void)
         for (int k = 0; k < s.nb; k++)
             av_free(fields[k]);
     }
-    CHECK(nb_split > nb_roots / 8 && nb_split < nb_roots * 7 / 8, "%"PRId64" of %"PRId64" roots are split",
+    CHECK(nb_split > nb_roots / 20 && nb_split < nb_roots / 2, "%"PRId64" of %"PRId64" roots are split",
           nb_split, nb_roots);
 }
 
