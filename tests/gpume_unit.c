@@ -892,7 +892,8 @@ static const char *const trees[] = {
     "lambda=? backend={0,1}",
     "algo=hme refs={-1/-2,2/-1/3} tree=32 block=8 frames=6 size=70x50 content=speeds lambda=? backend={0,1}",
     /* by every executor, closed in the middle, few pictures, many in flight, other pictures */
-    SOME " tree=32 block=4 executor={serial,reversed,shuffled,threads} frames=4 backend={0,1} size=91x66 content=speeds",
+    SOME " tree=32 block=4 executor={serial,reversed,shuffled,threads} frames=4 backend={0,1} size=91x66 "
+    "content=speeds",
     SOME " tree=32 block=4 flight={1,2,3} abandon=1 frames=5 dir={1,2,3} size=50x40",
     SOME " tree=32 block=4 flight={1,3} close={0,1,3} push={all,one} frames=5 size=30x22 dir={1,2,3}",
     SOME " tree=32 block=4 frames={0,1,2} dir={1,2,3} flight={1,8} push={all,one} backend=0 size=20x12",
