@@ -1135,8 +1135,9 @@ static void expect_stats(AVBPrint *text, const TestStream *s, int i, int j)
     av_bprintf(text, " dir:%s blocks:%d cost:%"PRIu64" zero:%d mean_mv:%.2f max_mv:%.1f "
                "sound:%.4f intra:%"PRIu64" scene:%.4f ", reference_name(name, s->distance[j]),
                test_nb_vectors(s, i, j), f.cost, f.zero, f.mean, f.max, f.sound, s->pics[i].intra, f.scene);
-    print_tree(text, s, i, j, "%s:%"PRIu64" ");
-    av_bprintf(text, "pts_time:%s\n", time_text(time, s->pics[i].pts, "NOPTS"));
+    av_bprintf(text, "pts_time:%s", time_text(time, s->pics[i].pts, "NOPTS"));
+    print_tree(text, s, i, j, " %s:%"PRIu64);
+    av_bprintf(text, "\n");
 }
 
 /* The same figures as numbers of JSON. */
@@ -1152,8 +1153,9 @@ static void expect_json(AVBPrint *text, const TestStream *s, int i, int j)
                f.cost, f.zero);
     av_bprintf(text, "\"mean_mv\":%.2f,\"max_mv\":%.1f,\"sound\":%.4f,\"intra\":%"PRIu64",\"scene\":%.4f,",
                f.mean, f.max, f.sound, s->pics[i].intra, f.scene);
-    print_tree(text, s, i, j, "\"%s\":%"PRIu64",");
-    av_bprintf(text, "\"pts_time\":%s}\n", time_text(time, s->pics[i].pts, "null"));
+    av_bprintf(text, "\"pts_time\":%s", time_text(time, s->pics[i].pts, "null"));
+    print_tree(text, s, i, j, ",\"%s\":%"PRIu64);
+    av_bprintf(text, "}\n");
 }
 
 void test_expect_file(AVBPrint *text, const TestStream *s, enum TestFile kind, int nb)
