@@ -25,7 +25,10 @@ LC_ALL=C
 export LC_ALL
 top=$(cd "$(dirname "$0")/../.." && pwd)
 bin=$(cd "$1" && pwd)
-gpl=${3:+$(cd "$3" 2>/dev/null && pwd || true)}
+gpl=
+if [ -x "${3-}/ffmpeg" ]; then
+    gpl=$(cd "$3" && pwd)/ffmpeg
+fi
 cd "$top"
 out=${QUALITY_DIR:-build/quality}
 . bench/lib.sh
@@ -117,7 +120,7 @@ count_costs() {
 # Sets $reader to FFmpeg's program that prints the vectors of a decoder, if libx264 is there, too.
 prepare_x264() {
     reader=
-    if [ ! -x "$gpl/ffmpeg" ]; then
+    if [ -z "$gpl" ]; then
         say "left out: x264's partitions, there is no build under the GPL (make gpl)"
     elif ! make -s -C "$bin" doc/examples/extract_mvs > "$out/reader.log" 2>&1; then
         say "left out: x264's partitions, FFmpeg's extract_mvs cannot be built: $out/reader.log"
@@ -163,7 +166,7 @@ if [ -n "$rates" ]; then
     prepare_x264
     "$python" bench/quality/rate.py --ffmpeg "$bin/ffmpeg" --out "$out" --searches "$rates" \
         --range "$range" --pairs "${PAIRS:-24}" \
-        ${reader:+--x264 "$gpl/ffmpeg" --reader "$reader"} "$@"
+        ${reader:+--x264 "$gpl" --reader "$reader"} "$@"
 fi
 if has matplotlib; then
     for figures in "$out/quality.csv" ${rates:+"$out/rate.csv"}; do
