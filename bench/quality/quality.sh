@@ -117,10 +117,12 @@ count_costs() {
     done
 }
 
-# Sets $reader to FFmpeg's program that prints the vectors of a decoder, if libx264 is there, too.
+# Sets $reader to FFmpeg's program that prints the vectors of a decoder, if there are libx264 and a clip.
 prepare_x264() {
     reader=
-    if [ -z "$gpl" ]; then
+    if [ "$clip_frames" -le 1 ]; then
+        return
+    elif [ -z "$gpl" ]; then
         say "left out: x264's partitions, there is no build under the GPL (make gpl)"
     elif ! make -s -C "$bin" doc/examples/extract_mvs > "$out/reader.log" 2>&1; then
         say "left out: x264's partitions, FFmpeg's extract_mvs cannot be built: $out/reader.log"
