@@ -165,9 +165,9 @@ bench: all
 	$(SUBMAKE) $(OBJ) $(SUBJOBS) tests/checkasm/checkasm
 	@bench/bench.sh $(OBJ) '$(INPUT)'
 
-# DATA, METHODS and others go to the script through the environment.
+# DATA, METHODS and others go to the script through the environment. What 'make gpl' builds is used if it is there.
 quality: all
-	@bench/quality/quality.sh $(OBJ) '$(INPUT)'
+	@bench/quality/quality.sh $(OBJ) '$(INPUT)' $(BASE)-gpl/obj
 
 # CLIPS, FIELDS, ENCODERS and others go to the script through the environment.
 bench-encode: all gpl

@@ -7,7 +7,7 @@
 # clip that is measured, too. Environment (defaults in brackets):
 #   CLIPS         folder of clips [../shared/video]
 #   FRAMES        of each clip [120]
-#   FIELDS        gpume's options, words [hme:block=8 hme:block=16 fs fs:smooth=4 umh]
+#   FIELDS        gpume's options, words [hme:block=8 hme:tree=1 hme:block=16 fs fs:smooth=4 umh]
 #   ENCODERS      names in encode.py, separated by commas [all]
 #   PRESETS       of libx264 [ultrafast veryfast medium slow]
 #   BENCH_RUNS    runs of each measurement of time [3]
@@ -24,7 +24,7 @@ cd "$top"
 out=${BENCH_DIR:-build/bench-encode}
 . bench/lib.sh
 frames=${FRAMES:-120}
-fields=${FIELDS-algo=hme:block=8 algo=hme:block=16 algo=fs algo=fs:smooth=4 algo=umh}
+fields=${FIELDS-algo=hme:block=8 algo=hme:tree=1 algo=hme:block=16 algo=fs algo=fs:smooth=4 algo=umh}
 
 mkdir -p "$out"
 trap 'rm -f "$out"/*.nut' EXIT

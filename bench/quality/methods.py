@@ -234,13 +234,14 @@ class Gpume:
             raise MethodError(first_complaint(done.stderr))
         return done.stderr
 
-    def vectors(self, pair, block):
+    def vectors(self, pair, block, **more):
+        """more: options of the filter."""
         height, width = pair.size
         with tempfile.TemporaryDirectory() as folder:
             # no character in the names that means something to the filter graph's parser
             raw, npy = os.path.join(folder, "pictures.gray"), os.path.join(folder, "vectors.npy")
             pair.frames.tofile(raw)
-            text = self.filter(block, pair.range or self.distance, mv_file=npy)
+            text = self.filter(block, pair.range or self.distance, mv_file=npy, **more)
             self.run("-f", "rawvideo", "-pixel_format", "gray", "-video_size", f"{width}x{height}",
                      "-framerate", "25", "-i", raw, "-vf", text)
             found = np.load(npy)

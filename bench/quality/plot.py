@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Draws errors against rates as PNG files, one for each block size.
+"""Draws figures as PNG files: of quality.csv, errors against rates, one file for each block size;
+of rate.csv, the PSNR against the bits of the clip's vectors.
 
 usage: plot.py CSV FOLDER
 """
@@ -121,15 +122,63 @@ def draw(rows, block, folder):
     print(f"plot: {path}")
 
 
-def main():
-    if len(sys.argv) != 3:
-        sys.exit(__doc__)
-    rows = [r for r in read(sys.argv[1]) if r["aee"]]
+def draw_errors(rows, folder):
+    """The plots of quality.csv, of the mean of the groups if there are several."""
+    rows = [r for r in rows if r["aee"]]
     groups = list(dict.fromkeys(r["group"] for r in rows))
     if groups:
         rows = [r for r in rows if r["group"] == (MEAN if MEAN in groups else groups[0])]
     for block in dict.fromkeys(r["block"] for r in rows):
-        draw(rows, block, sys.argv[2])
+        draw(rows, block, folder)
+
+
+def draw_field(axes, rows, colour_of_search):
+    """The fields of a search that are of one kind: a curve over qp, or points with the blocks' sizes."""
+    points = sorted((float(r["bits"]), float(r["psnr"]), int(r["setting"])) for r in rows)
+    bits, psnr, settings = zip(*points)
+    search, kind = rows[0]["search"], rows[0]["field"]
+    if kind == "one size":
+        axes.plot(bits, psnr, "o:", color=colour_of_search, markerfacecolor="white", linewidth=0.8,
+                  label=f"{search}, blocks of one size")
+        for x, y, side in points:
+            axes.annotate(f"{side}x{side}", (x, y), (6, -10), textcoords="offset points", fontsize=8,
+                          color=colour_of_search)
+        return
+    name = f"{search}:tree=1" if kind == "tree" else f"{search}'s partitions"
+    axes.plot(bits, psnr, ".-", color=colour_of_search,
+              label=f"{name}, qp {min(settings)} to {max(settings)}")
+
+
+def draw_rates(rows, folder):
+    """The plot of rate.csv."""
+    rows = [r for r in rows if r["group"] == "clip"]
+    if not rows:
+        return
+    figure, axes = plt.subplots(figsize=(9, 5.5))
+    fields = {}
+    for row in rows:
+        fields.setdefault((row["search"], row["field"]), []).append(row)
+    searches = list(dict.fromkeys(search for search, _ in fields))
+    for (search, _), of_field in fields.items():
+        draw_field(axes, of_field, f"C{searches.index(search)}")
+    axes.set_xscale("log")
+    axes.set_xlabel("bits of a picture's vectors")
+    axes.set_ylabel("PSNR of the predicted picture, dB")
+    axes.set_title(f"rate and distortion of motion fields (mean of {rows[0]['pairs']} pairs)")
+    axes.grid(True, which="both", alpha=0.3)
+    axes.legend(fontsize=9)
+    figure.tight_layout()
+    path = os.path.join(folder, "rate.png")
+    figure.savefig(path, dpi=100)
+    print(f"plot: {path}")
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    rows = read(sys.argv[1])
+    if rows:
+        (draw_rates if "bits" in rows[0] else draw_errors)(rows, sys.argv[2])
 
 
 if __name__ == "__main__":

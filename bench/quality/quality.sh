@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Measures gpume's vectors by ground truth, and beside other systems: 'make quality'.
 #
-# usage: quality.sh BIN_DIR [INPUT]
-# BIN_DIR has ffmpeg; INPUT is any clip, by default the demonstration's. Environment
-# (defaults in brackets):
+# usage: quality.sh BIN_DIR [INPUT [GPL_BIN_DIR]]
+# BIN_DIR has ffmpeg; INPUT is any clip, by default the demonstration's; GPL_BIN_DIR has an ffmpeg
+# with libx264, whose partitions are compared with blocks of several sizes (tree=1). The results are
+# quality.csv and, of the bits of vectors, rate.csv. Environment (defaults in brackets):
 #   DATA           folders with ground truth, separated by colons [scenes that are drawn here]
 #   METHODS        gpume's searches: the value of algo, then other options
 #                  [fs ds epzs umh fs:smooth=2:check=1 umh:smooth=2:check=1 epzs:smooth=2:check=1 hme]
@@ -13,6 +14,7 @@
 #                  have their own
 #   PAIRS          most pairs of a group, spread over it; 0: all [24]
 #   CLIP_FRAMES    frames of the clip [8], CLIP_SIZE [1280x720]; CLIP_FRAMES=0: no clip
+#   RATES          searches whose fields have their bits counted, words; '': none [hme fs]
 #   SPEED          0: no rates [1]
 #   QUALITY_DIR    folder for results [build/quality]
 #   PYTHON         [python3]; MVTools' packages want 3.12 or newer
@@ -23,6 +25,10 @@ LC_ALL=C
 export LC_ALL
 top=$(cd "$(dirname "$0")/../.." && pwd)
 bin=$(cd "$1" && pwd)
+gpl=
+if [ -x "${3-}/ffmpeg" ]; then
+    gpl=$(cd "$3" && pwd)/ffmpeg
+fi
 cd "$top"
 out=${QUALITY_DIR:-build/quality}
 . bench/lib.sh
@@ -32,6 +38,7 @@ range=${RANGE:-32}
 methods=${METHODS:-fs ds epzs umh fs:smooth=2:check=1 umh:smooth=2:check=1 epzs:smooth=2:check=1 hme}
 clip_frames=${CLIP_FRAMES:-8}
 clip_size=${CLIP_SIZE:-1280x720}
+rates=${RATES-hme fs}
 speed_size=1920x1080
 pictures=4  # from the middle of the clip, repeated, as bench.sh does
 python=${PYTHON:-python3}
@@ -51,9 +58,10 @@ package() {
     if has "$module"; then
         return
     fi
-    # only wheels: a compiler's run would take longer than the measurement
+    # only wheels: a compiler's run would take longer than the measurement; eager, because the
+    # system's packages were compiled for the system's numpy
     if ! "$python" -m pip install -q --disable-pip-version-check --retries 1 --only-binary :all: \
-            "$@" > "$out/pip.log" 2>&1; then
+            --upgrade --upgrade-strategy eager "$@" > "$out/pip.log" 2>&1; then
         say "left out: $*, pip cannot install it for $("$python" --version 2>&1)"
     fi
 }
@@ -109,6 +117,20 @@ count_costs() {
     done
 }
 
+# Sets $reader to FFmpeg's program that prints the vectors of a decoder, if there are libx264 and a clip.
+prepare_x264() {
+    reader=
+    if [ "$clip_frames" -le 1 ]; then
+        return
+    elif [ -z "$gpl" ]; then
+        say "left out: x264's partitions, there is no build under the GPL (make gpl)"
+    elif ! make -s -C "$bin" doc/examples/extract_mvs > "$out/reader.log" 2>&1; then
+        say "left out: x264's partitions, FFmpeg's extract_mvs cannot be built: $out/reader.log"
+    else
+        reader=$bin/doc/examples/extract_mvs
+    fi
+}
+
 prepare_python
 data=${DATA:-}
 if [ -z "$data" ]; then
@@ -125,23 +147,33 @@ while [ -n "$rest" ]; do
     [ -d "$folder" ] || die "DATA: there is no folder $folder"
     set -- "$@" --data "$folder"
 done
+costs=
+speed=
 middle=$(($(frames_of "$input") / 2))
 if [ "$clip_frames" -gt 1 ]; then
     raw_luma "$clip_size" "$clip_frames" "$middle"
     mv "$out/$clip_size.gray" "$out/clip.gray"
     count_costs 2
-    set -- "$@" --clip "$out/clip.gray" "$clip_size" --costs "$costs"
+    set -- "$@" --clip "$out/clip.gray" "$clip_size"
 fi
 if [ "${SPEED:-1}" != 0 ]; then
     raw_luma "$speed_size" $pictures "$middle"
-    set -- "$@" --speed "$out/$speed_size.gray" "$speed_size"
+    speed=$out/$speed_size.gray
 fi
 export MPLCONFIGDIR="$out/.matplotlib"
 "$python" bench/quality/quality.py --ffmpeg "$bin/ffmpeg" --out "$out" --methods "$methods" \
     --blocks "$blocks" --range "$range" --pairs "${PAIRS:-24}" \
-    ${NVOFA:+--nvofa "$NVOFA"} "$@"
+    ${costs:+--costs "$costs"} ${speed:+--speed "$speed" "$speed_size"} ${NVOFA:+--nvofa "$NVOFA"} "$@"
+if [ -n "$rates" ]; then
+    prepare_x264
+    "$python" bench/quality/rate.py --ffmpeg "$bin/ffmpeg" --out "$out" --searches "$rates" \
+        --range "$range" --pairs "${PAIRS:-24}" \
+        ${reader:+--x264 "$gpl" --reader "$reader"} "$@"
+fi
 if has matplotlib; then
-    "$python" bench/quality/plot.py "$out/quality.csv" "$out"
+    for figures in "$out/quality.csv" ${rates:+"$out/rate.csv"}; do
+        "$python" bench/quality/plot.py "$figures" "$out"
+    done
 else
     say "no plots: this needs Python 3 with matplotlib (Debian's package: python3-matplotlib)"
 fi
