@@ -34,6 +34,9 @@
 /** Samples of a picture that keeps a thread busy long enough, about. */
 #define SMALL_PICTURE (512 * 256)
 
+/** Bytes of two rows of bounds, with what is read behind them. */
+#define SCRATCH_ROWS(sea) FFALIGN(2 * ((sea)->map_linesize + 2 * GPUME_SEA_ALIGN), 64)
+
 /** Searches in flight at most, where they are as many as suit the backend. */
 #define MAX_DEPTH 16
 
@@ -76,8 +79,7 @@ typedef struct CPUSize {
     int nb_search_stages;           ///< of the plan; the others work on whole fields
     int follows;                    ///< nonzero: there are others, or a tree
     int has_sums;                   ///< one of the stages is SEA
-    GpumeSea sea;
-    int has_smaller;                ///< and it is searched after the next smaller size, whose vectors stay
+    GpumeSea sea;                   ///< of size 0 in pictures, of the others from the next smaller size
     size_t sums_offset;             ///< of the sums in a picture's copy, bytes
     GpumeWavefront wavefront;
     int has_wavefront;
@@ -122,6 +124,7 @@ struct CPUContext {
 
     CPUSize sizes[GPUME_MAX_SIZES];
     int nb_sizes;
+    int is_tree_search;             ///< the blocks of all sizes are searched at once, in size 0's task
     uint32_t bit_cost;              ///< for trees
     const GpumePlanesLayout *layout;    ///< of the planes that all sizes read
 
@@ -161,7 +164,7 @@ static void sum_rows(void *opaque, int worker, int start, int end)
     const CPUContext *s = p->s;
 
     for (const CPUSize *z = s->sizes; z < s->sizes + s->nb_sizes; z++)
-        if (z->has_sums)
+        if (z->sea.size)
             ff_gpume_sea_sum(&z->sea, p->pic->copy->data + z->sums_offset, p->pic->luma, p->pic->linesize,
                              start, end, s->scratch + worker * s->scratch_size);
 }
@@ -186,7 +189,7 @@ static void set_picture_tasks(CPUContext *s, GpumePicture *pic)
     /* whoever takes some begins with the sums of half a block's rows */
     if (s->has_sums)
         p->tasks[TASK_SUMS] = (GpumeTask) {
-            sum_rows, .arg = p, .nb_units = height, .least = FFMAX(32, 2 * s->sizes[s->nb_sizes - 1].params.block),
+            sum_rows, .arg = p, .nb_units = height, .least = FFMAX(32, 2 * s->cfg.params.block),
             .needs = { &p->tasks[TASK_COPY] },
         };
     if (s->planes)
@@ -221,59 +224,116 @@ static void write_vector(AVMotionVector *mv, int source, const GpumeBlock *b)
                  gpume_vector_word(i, source, box.x0, box.y0, box.w, box.h, dx, dy));
 }
 
+/* Returns what the blocks of a field have in common. */
+static GpumeBlock block_of(CPUField *f)
+{
+    const CPUContext *s = f->search->s;
+    const CPUSize *z = f->size;
+    const GpumePicture *cur = f->field->cur, *ref = f->field->ref;
+    GpumeBlock b = {
+        .plan         = &z->plan,
+        .functions    = &s->cost,
+        .algo         = z->params.algo,
+        .range        = z->params.range,
+        .exhaustive   = z->params.exhaustive,
+        .sample_size  = z->params.depth > 8 ? 2 : 1,
+        .cur_linesize = cur->linesize,
+        .ref_linesize = ref->linesize,
+        .untried      = &s->untried,
+        .front        = &f->front,
+    };
+
+    if (z->has_sums) {
+        b.sea      = &z->sea;
+        b.cur_sums = cur->copy->data + z->sums_offset;
+        b.ref_sums = ref->copy->data + z->sums_offset;
+    }
+    return b;
+}
+
+static av_always_inline void search_block(GpumeBlock *b, const GpumeParams *p, const uint8_t *cur,
+                                          const uint8_t *ref, int bx, int by)
+{
+    b->bx  = bx;
+    b->by  = by;
+    b->box = gpume_box(p, p->block, bx, by);
+    b->cur = cur + b->box.y0 * b->cur_linesize + b->box.x0 * b->sample_size;
+    b->ref = ref + b->box.y0 * b->ref_linesize + b->box.x0 * b->sample_size;
+    ff_gpume_cpu_search(b);
+}
+
 /* Blocks from (bx, by) to before (end, by) of a field. */
 static void search_row(CPUField *f, int bx, int by, int end)
 {
-    const CPUContext *s = f->search->s;
     const GpumeField *field = f->field;
     /* what steps go on with need not be written as it leaves */
     const GpumeStepField *steps = f->size->follows ? &f->steps[0].f : NULL;
     /* copies need not be read again after a block */
     const GpumeParams params = f->size->params, *p = &params;
-    const GpumePicture cur = *field->cur;
-    const GpumePicture ref = *field->ref;
-    const int sample_size = p->depth > 8 ? 2 : 1;
+    const uint8_t *cur = field->cur->luma, *ref = field->ref->luma;
     const int source = p->distance[field->reference];
     const size_t row = (size_t)by * p->bw;
     uint32_t *costs  = (steps ? steps->costs : field->costs) + row;
-    GpumeBlock b = {
-        .plan         = &f->size->plan,
-        .functions    = &s->cost,
-        .algo         = p->algo,
-        .range        = p->range,
-        .exhaustive   = p->exhaustive,
-        .sample_size  = sample_size,
-        .cur_linesize = cur.linesize,
-        .ref_linesize = ref.linesize,
-        .untried      = &s->untried,
-        .front        = &f->front,
-        .by           = by,
-    };
+    GpumeBlock b = block_of(f);
 
-    if (f->size->has_sums) {
-        b.sea      = &f->size->sea;
-        b.cur_sums = cur.copy->data + f->size->sums_offset;
-        b.ref_sums = ref.copy->data + f->size->sums_offset;
-    }
-    if (f->size->has_smaller) {
-        const CPUField *smaller = f - p->nb_distances;
-
-        b.smaller = (GpumeSmaller) {
-            smaller->steps[0].f.vectors, smaller->steps[0].f.costs, smaller->size->params.bw, smaller->size->params.bh
-        };
-    }
     for (; bx < end; bx++) {
-        b.bx  = bx;
-        b.box = gpume_box(p, p->block, bx, by);
-        b.cur = cur.luma + b.box.y0 * cur.linesize + b.box.x0 * sample_size;
-        b.ref = ref.luma + b.box.y0 * ref.linesize + b.box.x0 * sample_size;
-        ff_gpume_cpu_search(&b);
+        search_block(&b, p, cur, ref, bx, by);
         costs[bx] = b.cost;
         if (steps)
             steps->vectors[row + bx] = (GpumeVector) { b.dx, b.dy };
         else
             write_vector(&field->mvs[row + bx], source, &b);
     }
+}
+
+/**
+ * Searches a block of one of several sizes, after those that it consists of.
+ * @param b    of each size, the one of this size
+ * @param maps room for the bounds of four blocks of each smaller size
+ */
+static void search_tree(CPUField *f, GpumeBlock *b, uint8_t *maps, int bx, int by)
+{
+    const int nb_distances = f->search->s->cfg.params.nb_distances;
+    const GpumeStepField *steps = &f->steps[0].f;
+    const size_t i = (size_t)by * f->size->params.bw + bx;
+    GpumePart parts[4];
+
+    b->nb_parts = 0;
+    b->parts    = parts;
+    for (int j = 0; j < 4 && b->sea_of_parts; j++) {
+        CPUField *smaller = f - nb_distances;
+        const int x = 2 * bx + (j & 1), y = 2 * by + (j >> 1);
+
+        if (x >= smaller->size->params.bw || y >= smaller->size->params.bh)
+            continue;
+        b[-1].part     = &parts[b->nb_parts];
+        b[-1].part->map = maps + b->nb_parts++ * b->sea->map_size;
+        search_tree(smaller, b - 1, maps + FF_ARRAY_ELEMS(parts) * b->sea->map_size, x, y);
+    }
+    search_block(b, &f->size->params, f->field->cur->luma, f->field->ref->luma, bx, by);
+    steps->vectors[i] = (GpumeVector) { b->dx, b->dy };
+    steps->costs[i]   = b->cost;
+}
+
+/* Blocks of all sizes, by those of the largest. */
+static void search_trees(void *opaque, int worker, int start, int end)
+{
+    CPUField *f = opaque;
+    const CPUContext *s = f->search->s;
+    const int nb = s->nb_sizes;
+    CPUField *largest = f + (nb - 1) * s->cfg.params.nb_distances;
+    uint8_t *scratch  = s->scratch + worker * s->scratch_size;
+    GpumeBlock b[GPUME_MAX_SIZES];
+
+    for (int i = 0; i < nb; i++) {
+        b[i] = block_of(f + i * s->cfg.params.nb_distances);
+        b[i].sea_of_parts = i ? b[i - 1].sea : NULL;
+        b[i].scratch      = scratch;
+    }
+    memset(scratch, 0, f->size->sea.map_linesize + 2 * GPUME_SEA_ALIGN);
+    for (; start < end; start++)
+        search_tree(largest, &b[nb - 1], scratch + SCRATCH_ROWS(&f->size->sea),
+                    start % largest->size->params.bw, start / largest->size->params.bw);
 }
 
 static void search_blocks(void *opaque, int worker, int start, int end)
@@ -511,17 +571,24 @@ static CPUField *smallest_of(CPUField *f)
     return f - (f->size - f->search->s->sizes) * f->search->s->cfg.params.nb_distances;
 }
 
+/* Returns the task after which a field has vectors, before any steps. */
+static const GpumeTask *search_of(CPUField *f)
+{
+    return &(f->search->s->is_tree_search ? smallest_of(f) : f)->tasks[TASK_SEARCH];
+}
+
 /* Returns the task after which a field has its vectors, but for those that the check replaces. */
 static const GpumeTask *last_step(CPUField *f)
 {
     CPUField *steps = f->size->follows_smaller ? smallest_of(f) : f;
     const int nb_steps = steps->size->propagation.nb_steps;
 
-    return nb_steps ? &steps->step_tasks[nb_steps - 1] : &steps->tasks[TASK_SEARCH];
+    return nb_steps ? &steps->step_tasks[nb_steps - 1] : search_of(steps);
 }
 
 static void set_search_task(CPUField *f, const CPUPicture *cur, const CPUPicture *ref)
 {
+    const CPUContext *s  = f->search->s;
     const GpumeParams *p = &f->size->params;
     GpumeTask *t = &f->tasks[TASK_SEARCH];
 
@@ -529,8 +596,13 @@ static void set_search_task(CPUField *f, const CPUPicture *cur, const CPUPicture
         search_blocks, .arg = f, .nb_units = p->bw * p->bh, .least = 4,
         .needs = { made_by(cur, TASK_SUMS), made_by(ref, TASK_SUMS) },
     };
-    if (f->size->has_smaller)
-        t->needs[2] = &f[-p->nb_distances].tasks[TASK_SEARCH];
+    if (s->is_tree_search) {
+        const GpumeParams *largest = &s->sizes[s->nb_sizes - 1].params;
+
+        t->run      = search_trees;
+        t->nb_units = largest->bw * largest->bh;
+        t->least    = 0;
+    }
     if (f->size->has_wavefront) {
         ff_gpume_wavefront_begin(&f->size->wavefront, &f->front, f->field->reference);
         t->run      = search_run;
@@ -550,7 +622,7 @@ static void set_step_tasks(CPUField *f, const CPUPicture *cur, const CPUPicture 
             ff_gpume_propagation_units(&f->steps[i]),
         };
     /* the others need steps before, row by row */
-    f->step_tasks[0].needs[0] = &f->tasks[TASK_SEARCH];
+    f->step_tasks[0].needs[0] = search_of(f);
     f->step_tasks[0].needs[1] = made_by(cur, TASK_PLANES);
     f->step_tasks[0].needs[2] = made_by(ref, TASK_PLANES);
 }
@@ -591,7 +663,7 @@ static void set_field_tasks(CPUField *f)
     const CPUPicture *cur = made_of(s, f->field->cur), *ref = made_of(s, f->field->ref);
     GpumeTask *t = f->tasks;
 
-    if (f->size->nb_search_stages)
+    if (f->size->nb_search_stages && (!s->is_tree_search || f == smallest_of(f)))
         set_search_task(f, cur, ref);
     if (f->size->follows && !f->size->follows_smaller)
         set_step_tasks(f, cur, ref);
@@ -770,10 +842,12 @@ static av_cold int init_size(CPUContext *s, int size)
     z->follows       = z->nb_search_stages < z->plan.nb_stages || p->tree;
     z->has_sums      = ff_gpume_plan_has(&z->plan, GPUME_STAGE_SEA);
     z->has_wavefront = ff_gpume_plan_has(&z->plan, GPUME_STAGE_WAVEFRONT);
-    z->has_smaller   = z->has_sums && size && z->nb_search_stages == z->plan.nb_stages;
-    if (z->has_sums)
+    if (z->has_sums && size)
+        ff_gpume_sea_init_larger(&z->sea, &z[-1].sea);
+    else if (z->has_sums)
         ff_gpume_sea_init(&z->sea, &z->params);
-    s->has_sums |= z->has_sums;
+    s->has_sums      |= z->has_sums;
+    s->is_tree_search = z->has_sums && size;
     if (z->has_wavefront)
         ret = ff_gpume_wavefront_init(&z->wavefront, &z->params, s->cfg.max_searches);
     if (z->follows && ret >= 0)
@@ -798,6 +872,11 @@ static av_cold int init_pictures(CPUContext *s)
         size         += FFALIGN(z->sea.size, 64);
         scratch_size  = FFMAX(scratch_size, z->sea.scratch_size);
     }
+    if (s->is_tree_search) {
+        const GpumeSea *sea = &s->sizes[0].sea;
+
+        scratch_size = FFMAX(scratch_size, SCRATCH_ROWS(sea) + 4 * (s->nb_sizes - 1) * sea->map_size);
+    }
     s->picture_offset = FFALIGN(size, 64);
     /* what is read beyond the sums of a row has to be something */
     s->copies = av_buffer_pool_init(s->picture_offset + sizeof(CPUPicture), av_buffer_allocz);
@@ -809,7 +888,7 @@ static av_cold int init_pictures(CPUContext *s)
             return AVERROR(ENOMEM);
     }
     s->scratch_size = FFALIGN(scratch_size, 64);
-    s->scratch      = av_malloc_array(s->cfg.executor.nb_threads, s->scratch_size);
+    s->scratch      = av_calloc(s->cfg.executor.nb_threads, s->scratch_size);
     return s->scratch ? 0 : AVERROR(ENOMEM);
 }
 

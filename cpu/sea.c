@@ -49,7 +49,8 @@ static av_always_inline unsigned bound_of(const uint8_t *sums, const ptrdiff_t *
     return FFMIN(bound, UINT16_MAX);
 }
 
-static int bound(const GpumeSeaBounds *b, const uint8_t *sums, int nb_rows, uint64_t *kept)
+static av_always_inline int bound_rows(const GpumeSeaBounds *b, const uint8_t *sums, int nb_rows, uint64_t *kept,
+                                       int stores)
 {
     const unsigned half_limit    = b->half_limit    & 0xffff;
     const unsigned quarter_limit = b->quarter_limit & 0xffff;
@@ -60,13 +61,60 @@ static int bound(const GpumeSeaBounds *b, const uint8_t *sums, int nb_rows, uint
 
         for (int x = 0; x < b->nb_candidates; x++) {
             const uint8_t *sum = sums + 2 * x;
-            uint64_t keep;
+            unsigned value = bound_of(sum, b->half_offset, b->half, 4);
+            uint64_t keep  = value <= half_limit;
 
             if (!(x & 63))
                 kept[x >> 6] = 0;
-            keep = bound_of(sum, b->half_offset, b->half, 4) <= half_limit &&
-                   bound_of(sum, b->quarter_offset, b->quarter,
-                            b->nb_quarters) <= quarter_limit;
+            if (keep) {
+                value = bound_of(sum, b->quarter_offset, b->quarter, b->nb_quarters);
+                keep  = value <= quarter_limit;
+            }
+            if (stores)
+                AV_WN16(b->map + y * b->map_linesize + 2 * x, value);
+            any |= keep;
+            kept[x >> 6] |= keep << (x & 63);
+        }
+        if (any)
+            break;
+    }
+    return y;
+}
+
+static int bound(const GpumeSeaBounds *b, const uint8_t *sums, int nb_rows, uint64_t *kept)
+{
+    return bound_rows(b, sums, nb_rows, kept, 0);
+}
+
+static int bound_and_store(const GpumeSeaBounds *b, const uint8_t *sums, int nb_rows, uint64_t *kept)
+{
+    return bound_rows(b, sums, nb_rows, kept, 1);
+}
+
+static av_always_inline unsigned bound_of_part(const GpumeSeaParts *p, int i, int x, int y)
+{
+    const unsigned value = AV_RN16(p->map[i] + y * p->linesize[i] + 2 * x);
+
+    return FFMAX(value, p->least[i] & 0xffff);
+}
+
+static int join(const GpumeSeaParts *p, int nb_rows, uint64_t *kept)
+{
+    int y;
+
+    for (y = 0; y < nb_rows; y++) {
+        uint64_t any = 0;
+
+        for (int x = 0; x < p->nb_candidates; x++) {
+            const unsigned upper = bound_of_part(p, 0, x, y) + bound_of_part(p, 1, x, y);
+            const unsigned lower = bound_of_part(p, 2, x, y) + bound_of_part(p, 3, x, y);
+            const unsigned value = FFMIN((FFMIN(upper, UINT16_MAX) >> p->shift) +
+                                         (FFMIN(lower, UINT16_MAX) >> p->shift), UINT16_MAX);
+            const uint64_t keep  = value <= (p->limit & 0xffff);
+
+            if (!(x & 63))
+                kept[x >> 6] = 0;
+            AV_WN16(p->dst + y * p->dst_linesize + 2 * x, value);
             any |= keep;
             kept[x >> 6] |= keep << (x & 63);
         }
@@ -91,16 +139,34 @@ av_cold void ff_gpume_sea_init(GpumeSea *s, const GpumeParams *p)
     /* sums of columns, as they are and in units, and a row of zeros */
     s->scratch_row  = FFALIGN(row + p->block, 64);
     s->scratch_size = (sizeof(uint32_t) + sizeof(uint16_t) + 2) * s->scratch_row;
+    s->join_shift   = 0;
+    s->loss         = s->shift ? 16 * s->side : 0;
+    /* larger blocks may begin at any candidate, and go on in groups */
+    s->map_linesize = 2 * FFALIGN(2 * p->range + 1, GPUME_SEA_ALIGN);
+    s->map_size     = FFALIGN(s->map_linesize * (2 * p->range + 1) + 2 * GPUME_SEA_ALIGN, 64);
 
     s->columns = s->columns_c = p->depth > 8 ? columns_16 : columns_8;
     s->add     = add;
     s->bound   = bound;
+    s->bound_and_store = bound_and_store;
+    s->join    = join;
 
 #if ARCH_X86_64 && HAVE_X86ASM
     ff_gpume_sea_init_x86(s, p->depth);
 #elif ARCH_AARCH64 && HAVE_NEON
     ff_gpume_sea_init_aarch64(s, p->depth);
 #endif
+}
+
+av_cold void ff_gpume_sea_init_larger(GpumeSea *s, const GpumeSea *smaller)
+{
+    *s = *smaller;
+    s->size       = s->scratch_size = 0;
+    s->side       = 2 * smaller->side;
+    /* words are enough for usual costs; greater ones keep all candidates */
+    s->join_shift = s->side >= 8;
+    s->shift      = smaller->shift + s->join_shift;
+    s->loss       = 4 * smaller->loss >> s->join_shift;
 }
 
 /* Rows of one plane. */
@@ -203,4 +269,16 @@ void ff_gpume_sea_limit(const GpumeSea *s, GpumeSeaBounds *b, uint32_t limit)
     if (b->nb_halves)
         b->half_limit = twice(4 / b->nb_halves * (units + half_loss) - 1);
     b->quarter_limit = twice(units + quarter_loss - 1);
+}
+
+uint32_t ff_gpume_sea_join_limit(const GpumeSea *s, uint32_t limit)
+{
+    const uint32_t units = (limit >> s->shift) + !!(limit & ((1u << s->shift) - 1));
+
+    return twice(units + s->loss - 1);
+}
+
+uint32_t ff_gpume_sea_least(const GpumeSea *s, uint32_t cost)
+{
+    return twice(cost >> s->shift);
 }

@@ -14,6 +14,10 @@
  * block. A picture has a plane of sums for either. The element at (x, y) is
  * the sum over the square whose first sample is there, in units of 1 << shift
  * so that it fits 15 bits; columns are rounded down before they are added up.
+ *
+ * Where larger blocks consist of smaller ones that have been searched, the larger ones need no sums. The
+ * bounds of the smaller ones stay: a candidate costs at least what these bounds give together, and each of
+ * them counts no less than the least cost that the smaller block has anywhere.
  */
 
 #ifndef AVFILTER_GPUME_CPU_SEA_H
@@ -40,7 +44,21 @@ typedef struct GpumeSeaBounds {
     int32_t nb_quarters;            ///< 0 to 16
     int32_t nb_candidates;          ///< in a row
     int32_t nb_halves;              ///< different ones, 0, 1, 2 or 4
+    uint8_t *map;                   ///< bound_and_store(): gets the first row's bounds, a word for each candidate
+    ptrdiff_t map_linesize;         ///< bytes
 } GpumeSeaBounds;
+
+/** A block that consists of four, against rows of candidates. Assembly knows the layout. */
+typedef struct GpumeSeaParts {
+    const uint8_t *map[4];          ///< bounds of the parts, for the first candidate of the first row
+    ptrdiff_t linesize[4];          ///< bytes; 0: one row stands for all
+    uint8_t *dst;                   ///< gets the whole block's bounds
+    ptrdiff_t dst_linesize;
+    uint32_t least[4];              ///< what the part costs at least, times 0x10001
+    uint32_t limit;                 ///< greatest bound of a candidate to be kept, times 0x10001
+    int32_t shift;                  ///< the block's unit is 1 << shift of the parts' units, 0 or 1
+    int32_t nb_candidates;          ///< in a row
+} GpumeSeaParts;
 
 typedef struct GpumeSea {
     int width, height;              ///< of the picture
@@ -48,9 +66,13 @@ typedef struct GpumeSea {
     int side;                       ///< of a quarter
     int shift;
     ptrdiff_t linesize;             ///< bytes from a row of sums to the next
-    size_t size;                    ///< bytes of both planes of a picture
+    size_t size;                    ///< bytes of both planes of a picture; 0: blocks consist of smaller ones
     int scratch_row;                ///< elements
     size_t scratch_size;            ///< bytes, a multiple of 64
+    int join_shift;                 ///< of blocks that consist of smaller ones: GpumeSeaParts.shift
+    int loss;                       ///< units by which a bound that is stored may be beyond the cost
+    ptrdiff_t map_linesize;         ///< bytes from a row of bounds to the next
+    size_t map_size;                ///< bytes of the bounds of a block, a multiple of 64
 
     /**
      * Add a row of samples to the sums of columns and subtract another, and
@@ -69,6 +91,13 @@ typedef struct GpumeSea {
      * @return the row's number, or nb_rows
      */
     int (*bound)(const GpumeSeaBounds *b, const uint8_t *sums, int nb_rows, uint64_t *kept);
+    /**
+     * The same, for a block that is not cut; the bounds of the rows, up to the one that is returned, are
+     * stored. Words behind the last candidate's, up to a multiple of GPUME_SEA_ALIGN, get any value.
+     */
+    int (*bound_and_store)(const GpumeSeaBounds *b, const uint8_t *sums, int nb_rows, uint64_t *kept);
+    /** The same from the bounds of parts. */
+    int (*join)(const GpumeSeaParts *p, int nb_rows, uint64_t *kept);
 
     /** For the columns that are not a multiple of 16. */
     void (*columns_c)(uint16_t *dst, uint32_t *sums, const uint8_t *add,
@@ -79,6 +108,9 @@ typedef struct GpumeSea {
 #define GPUME_SEA_KEPT_WORDS(n) (((n) + 63) / 64)
 
 void ff_gpume_sea_init(GpumeSea *s, const GpumeParams *params);
+/** Blocks that consist of four of half the side. */
+void ff_gpume_sea_init_larger(GpumeSea *s, const GpumeSea *smaller);
+
 void ff_gpume_sea_init_x86(GpumeSea *s, int depth);
 void ff_gpume_sea_init_aarch64(GpumeSea *s, int depth);
 
@@ -100,5 +132,11 @@ void ff_gpume_sea_block(const GpumeSea *s, GpumeSeaBounds *b,
 
 /** Keep only what may cost less than limit. */
 void ff_gpume_sea_limit(const GpumeSea *s, GpumeSeaBounds *b, uint32_t limit);
+
+/** Returns GpumeSeaParts.limit for candidates that may cost less than limit. */
+uint32_t ff_gpume_sea_join_limit(const GpumeSea *s, uint32_t limit);
+
+/** Returns GpumeSeaParts.least for a part of that cost; s is the parts' own. */
+uint32_t ff_gpume_sea_least(const GpumeSea *s, uint32_t cost);
 
 #endif /* AVFILTER_GPUME_CPU_SEA_H */

@@ -352,72 +352,161 @@ static void find_limit(GpumeBlock *b, int dx, int dy)
  * least cost, so where they are equal no candidate before has the sum of their costs, and none less.
  * Returns whether the best is known.
  */
-static int find_limit_of_smaller(GpumeBlock *b)
+static int find_limit_of_parts(GpumeBlock *b)
 {
-    const GpumeSmaller *s = &b->smaller;
-    const GpumeVector *first = &s->vectors[2 * b->by * s->bw + 2 * b->bx];
+    const GpumePart *first = b->parts;
     const uint32_t zero_cost = b->cost;
     int are_same = 1;
 
-    for (int y = 2 * b->by; y < FFMIN(2 * b->by + 2, s->bh); y++)
-        for (int x = 2 * b->bx; x < FFMIN(2 * b->bx + 2, s->bw); x++) {
-            const GpumeVector *v = &s->vectors[y * s->bw + x];
-
-            b->least += s->costs[y * s->bw + x];
-            are_same &= v->dx == first->dx && v->dy == first->dy;
-        }
+    for (const GpumePart *p = first; p < first + b->nb_parts; p++) {
+        b->least += p->cost;
+        are_same &= p->vector.dx == first->vector.dx && p->vector.dy == first->vector.dy;
+    }
     if (are_same) {
-        b->dx   = first->dx;
-        b->dy   = first->dy;
+        b->dx   = first->vector.dx;
+        b->dy   = first->vector.dy;
         b->cost = b->least;
     }
     if (are_same || zero_cost == b->least)
         return 1;
-    for (int y = 2 * b->by; y < FFMIN(2 * b->by + 2, s->bh); y++)
-        for (int x = 2 * b->bx; x < FFMIN(2 * b->bx + 2, s->bw); x++) {
-            const GpumeVector v = s->vectors[y * s->bw + x];
-
-            if (gpume_admissible(&b->box, v.dx, v.dy))
-                try_vector(b, v.dx, v.dy);
-        }
+    for (const GpumePart *p = first; p < first + b->nb_parts; p++)
+        if (gpume_admissible(&b->box, p->vector.dx, p->vector.dy))
+            try_vector(b, p->vector.dx, p->vector.dy);
     b->dx   = b->dy = 0;
     b->cost = FFMIN(b->cost + 1, zero_cost);
     return 0;
 }
 
-static int stage_sea(GpumeBlock *b)
+/** How far a search has come, row by row. */
+typedef struct Rows {
+    int nb;                     ///< candidates in a row
+    int nb_tried;
+    uint64_t kept[GPUME_SEA_KEPT_WORDS(2 * GPUME_MAX_RANGE + 1)];
+} Rows;
+
+/* Returns whether it pays to go on like this; else it is noise, most likely. */
+static int try_kept(GpumeBlock *b, Rows *r, int dy)
+{
+    r->nb_tried += try_row(b, dy, r->kept, r->nb);
+    return r->nb_tried <= 64 || r->nb_tried <= r->nb * (dy - b->box.min_dy + 1) / 2;
+}
+
+/* The bounds of all rows before dy are there; those of the others say nothing. */
+static void finish_map(const GpumeBlock *b, int dy)
+{
+    const GpumeBox *box = &b->box;
+    const int nb = FFMIN(dy, box->max_dy + 1) - box->min_dy;
+
+    memset(b->part->map + nb * b->sea->map_linesize, 0,
+           (box->max_dy - box->min_dy + 1 - nb) * b->sea->map_linesize);
+    b->part->has_map = 1;
+}
+
+static int eliminate_by_sums(GpumeBlock *b)
 {
     const GpumeSea *sea = b->sea;
-    const ptrdiff_t offset = b->box.y0 * sea->linesize + b->box.x0 * sizeof(uint16_t);
-    const int nb = b->box.max_dx - b->box.min_dx + 1;
+    const GpumeBox *box = &b->box;
+    const ptrdiff_t offset = box->y0 * sea->linesize + box->x0 * sizeof(uint16_t);
+    Rows r = { box->max_dx - box->min_dx + 1 };
+    GpumeSeaBounds bounds;
+    int dy, pays = 1, stores;
+
+    ff_gpume_sea_block(sea, &bounds, b->cur_sums + offset, box->w, box->h);
+    bounds.nb_candidates = r.nb;
+    bounds.map_linesize  = sea->map_linesize;
+    stores = b->part && bounds.nb_halves == FF_ARRAY_ELEMS(bounds.half);
+
+    for (dy = box->min_dy; dy <= box->max_dy && b->cost > b->least && pays; dy++) {
+        const uint8_t *sums = b->ref_sums + offset + dy * sea->linesize + box->min_dx * 2;
+
+        ff_gpume_sea_limit(sea, &bounds, b->cost);
+        if (stores) {
+            bounds.map = b->part->map + (dy - box->min_dy) * sea->map_linesize;
+            dy += sea->bound_and_store(&bounds, sums, box->max_dy - dy + 1, r.kept);
+        } else {
+            dy += sea->bound(&bounds, sums, box->max_dy - dy + 1, r.kept);
+        }
+        if (dy <= box->max_dy)
+            pays = try_kept(b, &r, dy);
+    }
+    if (stores)
+        finish_map(b, dy);
+    b->next_dy = dy;
+    return pays;
+}
+
+static void set_parts(const GpumeBlock *b, GpumeSeaParts *p)
+{
+    const ptrdiff_t linesize = b->sea->map_linesize;
+
+    p->shift         = b->sea->join_shift;
+    p->nb_candidates = b->box.max_dx - b->box.min_dx + 1;
+    for (int i = 0; i < FF_ARRAY_ELEMS(p->map); i++) {
+        const GpumePart *part = &b->parts[i];
+        const int has_map     = i < b->nb_parts && part->has_map;
+
+        p->map[i]      = b->scratch;
+        p->linesize[i] = has_map ? linesize : 0;
+        p->least[i]    = i < b->nb_parts ? ff_gpume_sea_least(b->sea_of_parts, part->cost) : 0;
+        if (has_map)
+            p->map[i] = part->map + (b->box.min_dy - part->min_dy) * linesize +
+                        2 * (b->box.min_dx - part->min_dx);
+    }
+    p->dst          = b->part ? b->part->map : b->scratch + linesize + 2 * GPUME_SEA_ALIGN;
+    p->dst_linesize = b->part ? linesize : 0;
+}
+
+static void skip_rows(GpumeSeaParts *p, int nb)
+{
+    for (int i = 0; i < FF_ARRAY_ELEMS(p->map); i++)
+        p->map[i] += nb * p->linesize[i];
+    p->dst += nb * p->dst_linesize;
+}
+
+/* is_known: only the bounds are wanted. */
+static int eliminate_by_parts(GpumeBlock *b, int is_known)
+{
+    const GpumeSea *sea = b->sea;
+    const GpumeBox *box = &b->box;
+    Rows r = { box->max_dx - box->min_dx + 1 };
+    GpumeSeaParts p;
+    int dy, pays = 1;
+
+    set_parts(b, &p);
+    for (dy = box->min_dy; dy <= box->max_dy && (is_known || b->cost > b->least) && pays; dy++) {
+        int nb;
+
+        p.limit = is_known ? 0 : ff_gpume_sea_join_limit(sea, b->cost);
+        nb  = sea->join(&p, box->max_dy - dy + 1, r.kept);
+        dy += nb;
+        skip_rows(&p, nb + 1);
+        if (dy <= box->max_dy && !is_known)
+            pays = try_kept(b, &r, dy);
+    }
+    if (b->part)
+        finish_map(b, dy);
+    b->next_dy = dy;
+    return pays;
+}
+
+static int stage_sea(GpumeBlock *b)
+{
     /* blocks side by side often move alike */
     const int last_dx = b->dx, last_dy = b->dy;
-    uint64_t kept[GPUME_SEA_KEPT_WORDS(2 * GPUME_MAX_RANGE + 1)];
-    GpumeSeaBounds bounds;
-    int nb_tried = 0;
+    int has_maps = 0;
 
     if (!try_zero_vector(b))
         return 1;
-    if (!b->smaller.vectors)
+    if (!b->nb_parts) {
         find_limit(b, last_dx, last_dy);
-    else if (find_limit_of_smaller(b))
-        return 1;
-    ff_gpume_sea_block(sea, &bounds, b->cur_sums + offset, b->box.w, b->box.h);
-    bounds.nb_candidates = nb;
-
-    for (int dy = b->box.min_dy; dy <= b->box.max_dy && b->cost > b->least; dy++) {
-        ff_gpume_sea_limit(sea, &bounds, b->cost);
-        dy += sea->bound(&bounds, b->ref_sums + offset + dy * sea->linesize + b->box.min_dx * 2,
-                         b->box.max_dy - dy + 1, kept);
-        if (dy > b->box.max_dy)
-            break;
-        nb_tried += try_row(b, dy, kept, nb);
-        if (nb_tried > 64 && nb_tried > nb * (dy - b->box.min_dy + 1) / 2) {
-            /* it costs more than it spares: noise, most likely */
-            b->next_dy = dy + 1;
-            return 0;
-        }
+        return eliminate_by_sums(b);
     }
+    for (int i = 0; i < b->nb_parts; i++)
+        has_maps |= b->parts[i].has_map;
+    if (!find_limit_of_parts(b))
+        return eliminate_by_parts(b, 0);
+    if (b->part && has_maps)
+        eliminate_by_parts(b, 1);
     return 1;
 }
 
@@ -471,7 +560,15 @@ void ff_gpume_cpu_search(GpumeBlock *b)
     b->cost    = UINT32_MAX;
     b->least   = 0;
     b->next_dy = b->box.min_dy;
+    if (b->part)
+        b->part->has_map = 0;
     for (int i = 0; i < b->plan->nb_stages && b->plan->stages[i] < GPUME_NB_SEARCH_STAGES; i++)
         if (stages[b->plan->stages[i]](b))
             break;
+    if (b->part) {
+        b->part->vector = (GpumeVector) { b->dx, b->dy };
+        b->part->cost   = b->cost;
+        b->part->min_dx = b->box.min_dx;
+        b->part->min_dy = b->box.min_dy;
+    }
 }

@@ -32,12 +32,14 @@ typedef struct GpumeUntriedPoints {
 
 void ff_gpume_untried_points_init(GpumeUntriedPoints *u);
 
-/** A field that has been searched, of blocks of half the side. Arrays of bh x bw. */
-typedef struct GpumeSmaller {
-    const GpumeVector *vectors; ///< NULL: there is none
-    const uint32_t *costs;
-    int bw, bh;
-} GpumeSmaller;
+/** A block that has been searched fully and is part of a larger one. */
+typedef struct GpumePart {
+    GpumeVector vector;         ///< the first of least cost
+    uint32_t cost;
+    int min_dx, min_dy;
+    uint8_t *map;               ///< rows of bounds, of candidates from (min_dx, min_dy) on: GpumeSea.map_size bytes
+    int has_map;                ///< they are there
+} GpumePart;
 
 /** A block to search, and the best candidate so far. */
 typedef struct GpumeBlock {
@@ -56,7 +58,11 @@ typedef struct GpumeBlock {
     const uint8_t *cur_sums;    ///< both planes
     const uint8_t *ref_sums;
     GpumeFront *front;
-    GpumeSmaller smaller;       ///< full search: the least cost of each block that this one consists of
+    const GpumeSea *sea_of_parts;
+    const GpumePart *parts;     ///< SEA: the blocks that this one consists of
+    int nb_parts;               ///< 0: it has sums
+    GpumePart *part;            ///< gets what the block has as a part; NULL: it is none
+    uint8_t *scratch;           ///< of parts: a row of zeros, and room for another
 
     int bx, by;                 ///< its place in the field
     GpumeBox box;

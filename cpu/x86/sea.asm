@@ -19,6 +19,20 @@ struc Bounds
     .quarter_limit:  resd 1
     .nb_quarters:    resd 1
     .nb_candidates:  resd 1
+    .nb_halves:      resd 2
+    .map:            resq 1
+    .map_linesize:   resq 1
+endstruc
+
+struc Parts
+    .map:            resq 4
+    .linesize:       resq 4
+    .dst:            resq 1
+    .dst_linesize:   resq 1
+    .least:          resd 4
+    .limit:          resd 1
+    .shift:          resd 1
+    .nb_candidates:  resd 1
 endstruc
 
 SECTION .text
@@ -144,9 +158,8 @@ cglobal gpume_sea_add, 4, 4, 2, dst, a, b, n
     test     maskd, maskd
 %endmacro
 
-; int gpume_sea_bound(const GpumeSeaBounds *b, const uint8_t *sums, int nb_rows, uint64_t *kept)
-%macro BOUND 0
 ; as many bits as a register has candidates
+%macro SET_MASK 0
 %if mmsize == 64
     %define MASK maskd
 %elif mmsize == 32
@@ -154,7 +167,17 @@ cglobal gpume_sea_add, 4, 4, 2, dst, a, b, n
 %else
     %define MASK maskb
 %endif
+%endmacro
+
+; int gpume_sea_bound(const GpumeSeaBounds *b, const uint8_t *sums, int nb_rows, uint64_t *kept)
+; int gpume_sea_bound_and_store(the same): halves lie side by side
+%macro BOUND 1 ; whether it stores bounds
+    SET_MASK
+%if %1
+cglobal gpume_sea_bound_and_store, 4, 15, 12, b, sums, rows, kept, right, below, map, p, end, out, mask, any, i, offset, row
+%else
 cglobal gpume_sea_bound, 4, 15, 12, b, sums, rows, kept, right, below, both, p, end, out, mask, any, i, offset, row
+%endif
     BROADCAST   m4, [bq+Bounds.half]
     BROADCAST   m5, [bq+Bounds.half+4]
     BROADCAST   m6, [bq+Bounds.half+8]
@@ -164,7 +187,9 @@ cglobal gpume_sea_bound, 4, 15, 12, b, sums, rows, kept, right, below, both, p, 
     pxor       m11, m11
     mov     rightq, [bq+Bounds.half_offset+8]
     mov     belowq, [bq+Bounds.half_offset+16]
+%if %1 == 0
     mov      bothq, [bq+Bounds.half_offset+24]
+%endif
     movsxd    endq, dword [bq+Bounds.nb_candidates]
     lea       endq, [sumsq+2*endq]
     xor       rowd, rowd
@@ -172,6 +197,11 @@ cglobal gpume_sea_bound, 4, 15, 12, b, sums, rows, kept, right, below, both, p, 
     mov         pq, sumsq
     mov       outq, keptq
     xor       anyd, anyd
+%if %1
+    mov       mapd, rowd
+    imul      mapq, [bq+Bounds.map_linesize]
+    add       mapq, [bq+Bounds.map]
+%endif
     mov    offsetq, [bq+Bounds.prefetch]
     prefetcht0 [pq+offsetq]
     mov    offsetq, [bq+Bounds.prefetch+8]
@@ -184,16 +214,27 @@ cglobal gpume_sea_bound, 4, 15, 12, b, sums, rows, kept, right, below, both, p, 
     paddusw     m0, m2
     movu        m2, [pq+belowq]
     DIFFERENCE  m2, m6
+%if %1
+    lea    offsetq, [pq+belowq]
+    movu        m3, [offsetq+rightq]
+%else
     movu        m3, [pq+bothq]
+%endif
     DIFFERENCE  m3, m7
     paddusw     m2, m3
     paddusw     m0, m2
+%if %1
+    movu    [mapq], m0
+%endif
     KEPT         0, 8
     mov     [outq], MASK
     jnz .quarters
 .next:
     add       outq, mmsize / 16
     add         pq, mmsize
+%if %1
+    add       mapq, mmsize
+%endif
     cmp         pq, endq
     jb .candidates
     test      anyd, anyd
@@ -220,10 +261,83 @@ cglobal gpume_sea_bound, 4, 15, 12, b, sums, rows, kept, right, below, both, p, 
     dec         id
     jg .quarter
 .keep:
+%if %1
+    movu    [mapq], m0
+%endif
     KEPT         0, 9
     and     [outq], MASK
     or        anyd, maskd
     jmp .next
+%endmacro
+
+; MAX_WORDS dst, other: of unsigned words
+%macro MAX_WORDS 2
+%if cpuflag(sse4)
+    pmaxuw      %1, %2
+%else
+    psubusw     %1, %2
+    paddw       %1, %2
+%endif
+%endmacro
+
+; int gpume_sea_join(const GpumeSeaParts *p, int nb_rows, uint64_t *kept)
+%macro JOIN 0
+    SET_MASK
+cglobal gpume_sea_join, 3, 14, 12, p, rows, kept, nw, ne, sw, se, dst, i, end, out, mask, any, row
+    BROADCAST   m4, [pq+Parts.least]
+    BROADCAST   m5, [pq+Parts.least+4]
+    BROADCAST   m6, [pq+Parts.least+8]
+    BROADCAST   m7, [pq+Parts.least+12]
+    BROADCAST   m8, [pq+Parts.limit]
+    movd       xm9, [pq+Parts.shift]
+    pxor       m11, m11
+    mov        nwq, [pq+Parts.map]
+    mov        neq, [pq+Parts.map+8]
+    mov        swq, [pq+Parts.map+16]
+    mov        seq, [pq+Parts.map+24]
+    mov       dstq, [pq+Parts.dst]
+    movsxd    endq, dword [pq+Parts.nb_candidates]
+    add       endq, endq
+    xor       rowd, rowd
+.row:
+    mov       outq, keptq
+    xor       anyd, anyd
+    xor         id, id
+.candidates:
+    movu        m0, [nwq+iq]
+    MAX_WORDS   m0, m4
+    movu        m1, [neq+iq]
+    MAX_WORDS   m1, m5
+    movu        m2, [swq+iq]
+    MAX_WORDS   m2, m6
+    movu        m3, [seq+iq]
+    MAX_WORDS   m3, m7
+    paddusw     m0, m1
+    paddusw     m2, m3
+    psrlw       m0, xm9
+    psrlw       m2, xm9
+    paddusw     m0, m2
+    movu [dstq+iq], m0
+    KEPT         0, 8
+    mov     [outq], MASK
+    or        anyd, maskd
+    add       outq, mmsize / 16
+    add         iq, mmsize
+    cmp         iq, endq
+    jl .candidates
+    test      anyd, anyd
+    jnz .done
+    add        nwq, [pq+Parts.linesize]
+    add        neq, [pq+Parts.linesize+8]
+    add        swq, [pq+Parts.linesize+16]
+    add        seq, [pq+Parts.linesize+24]
+    add       dstq, [pq+Parts.dst_linesize]
+    inc       rowd
+    cmp       rowd, rowsd
+    jl .row
+.done:
+    mov        eax, rowd
+    RET
 %endmacro
 
 %if ARCH_X86_64
@@ -231,21 +345,28 @@ INIT_XMM sse2
 COLUMNS 8
 COLUMNS 16
 ADD_SUMS
-BOUND
+BOUND 0
+BOUND 1
+JOIN
 
 INIT_XMM ssse3
-BOUND
+BOUND 0
+BOUND 1
 
 %if HAVE_AVX2_EXTERNAL
 INIT_YMM avx2
 COLUMNS 8
 COLUMNS 16
 ADD_SUMS
-BOUND
+BOUND 0
+BOUND 1
+JOIN
 %endif
 
 %if HAVE_AVX512_EXTERNAL
 INIT_ZMM avx512
-BOUND
+BOUND 0
+BOUND 1
+JOIN
 %endif
 %endif

@@ -27,12 +27,25 @@ FUNCTIONS(avx2)
 
 #define BOUND(opt)                                                              \
 int ff_gpume_sea_bound_##opt(const GpumeSeaBounds *b, const uint8_t *sums,      \
-                             int nb_rows, uint64_t *kept);
+                             int nb_rows, uint64_t *kept);                      \
+int ff_gpume_sea_bound_and_store_##opt(const GpumeSeaBounds *b, const uint8_t *sums, \
+                                       int nb_rows, uint64_t *kept);
 
 BOUND(sse2)
 BOUND(ssse3)
 BOUND(avx2)
 BOUND(avx512)
+
+#define JOIN(opt)                                                               \
+int ff_gpume_sea_join_##opt(const GpumeSeaParts *p, int nb_rows, uint64_t *kept);
+
+JOIN(sse2)
+JOIN(avx2)
+JOIN(avx512)
+
+#define SET_BOUND(opt)                                          \
+    s->bound           = ff_gpume_sea_bound_##opt;              \
+    s->bound_and_store = ff_gpume_sea_bound_and_store_##opt;
 
 #define SET(opt)                                                            \
     s->columns = depth > 8 ? ff_gpume_sea_columns_16_##opt : ff_gpume_sea_columns_8_##opt; \
@@ -50,18 +63,32 @@ av_cold void ff_gpume_sea_init_x86(GpumeSea *s, int depth)
                   offsetof(GpumeSeaBounds, half_limit)     == 264 &&
                   offsetof(GpumeSeaBounds, quarter_limit)  == 268 &&
                   offsetof(GpumeSeaBounds, nb_quarters)    == 272 &&
-                  offsetof(GpumeSeaBounds, nb_candidates)  == 276, "layout");
+                  offsetof(GpumeSeaBounds, nb_candidates)  == 276 &&
+                  offsetof(GpumeSeaBounds, map)            == 288 &&
+                  offsetof(GpumeSeaBounds, map_linesize)   == 296 &&
+                  offsetof(GpumeSeaParts, linesize)        ==  32 &&
+                  offsetof(GpumeSeaParts, dst)             ==  64 &&
+                  offsetof(GpumeSeaParts, dst_linesize)    ==  72 &&
+                  offsetof(GpumeSeaParts, least)           ==  80 &&
+                  offsetof(GpumeSeaParts, limit)           ==  96 &&
+                  offsetof(GpumeSeaParts, shift)           == 100 &&
+                  offsetof(GpumeSeaParts, nb_candidates)   == 104, "layout");
 
     if (EXTERNAL_SSE2(cpu_flags)) {
         SET(sse2)
-        s->bound = ff_gpume_sea_bound_sse2;
+        SET_BOUND(sse2)
+        s->join = ff_gpume_sea_join_sse2;
     }
-    if (EXTERNAL_SSSE3(cpu_flags))
-        s->bound = ff_gpume_sea_bound_ssse3;
+    if (EXTERNAL_SSSE3(cpu_flags)) {
+        SET_BOUND(ssse3)
+    }
     if (EXTERNAL_AVX2_FAST(cpu_flags)) {
         SET(avx2)
-        s->bound = ff_gpume_sea_bound_avx2;
+        SET_BOUND(avx2)
+        s->join = ff_gpume_sea_join_avx2;
     }
-    if (EXTERNAL_AVX512(cpu_flags))
-        s->bound = ff_gpume_sea_bound_avx512;
+    if (EXTERNAL_AVX512(cpu_flags)) {
+        SET_BOUND(avx512)
+        s->join = ff_gpume_sea_join_avx512;
+    }
 }
