@@ -34,8 +34,8 @@
 /** Samples of a picture that keeps a thread busy long enough, about. */
 #define SMALL_PICTURE (512 * 256)
 
-/** Bytes of two rows of bounds, with what is read behind them. */
-#define SCRATCH_ROWS(sea) FFALIGN(2 * ((sea)->map_linesize + 2 * GPUME_SEA_ALIGN), 64)
+/** Maps for searches of blocks of so many sizes: one of zeros, of a largest block and of four of each other size. */
+#define NB_MAPS(nb_sizes) (2 + 4 * ((nb_sizes) - 1))
 
 /** Searches in flight at most, where they are as many as suit the backend. */
 #define MAX_DEPTH 16
@@ -289,7 +289,7 @@ static void search_row(CPUField *f, int bx, int by, int end)
 /**
  * Searches a block of one of several sizes, after those that it consists of.
  * @param b    of each size, the one of this size
- * @param maps room for the bounds of four blocks of each smaller size
+ * @param maps room for those of four blocks of each smaller size
  */
 static void search_tree(CPUField *f, GpumeBlock *b, uint8_t *maps, int bx, int by)
 {
@@ -306,7 +306,7 @@ static void search_tree(CPUField *f, GpumeBlock *b, uint8_t *maps, int bx, int b
 
         if (x >= smaller->size->params.bw || y >= smaller->size->params.bh)
             continue;
-        b[-1].part     = &parts[b->nb_parts];
+        b[-1].part      = &parts[b->nb_parts];
         b[-1].part->map = maps + b->nb_parts++ * b->sea->map_size;
         search_tree(smaller, b - 1, maps + FF_ARRAY_ELEMS(parts) * b->sea->map_size, x, y);
     }
@@ -322,18 +322,22 @@ static void search_trees(void *opaque, int worker, int start, int end)
     const CPUContext *s = f->search->s;
     const int nb = s->nb_sizes;
     CPUField *largest = f + (nb - 1) * s->cfg.params.nb_distances;
-    uint8_t *scratch  = s->scratch + worker * s->scratch_size;
+    uint8_t *maps     = s->scratch + worker * s->scratch_size;
+    const size_t map_size = f->size->sea.map_size;
+    GpumePart root = { .map = maps + map_size };
     GpumeBlock b[GPUME_MAX_SIZES];
 
     for (int i = 0; i < nb; i++) {
         b[i] = block_of(f + i * s->cfg.params.nb_distances);
         b[i].sea_of_parts = i ? b[i - 1].sea : NULL;
-        b[i].scratch      = scratch;
+        b[i].no_map       = maps;
+        b[i].part         = &root;
+        b[i].is_part      = i < nb - 1;
     }
-    memset(scratch, 0, f->size->sea.map_linesize + 2 * GPUME_SEA_ALIGN);
+    memset(maps, 0, map_size);
     for (; start < end; start++)
-        search_tree(largest, &b[nb - 1], scratch + SCRATCH_ROWS(&f->size->sea),
-                    start % largest->size->params.bw, start / largest->size->params.bw);
+        search_tree(largest, &b[nb - 1], maps + 2 * map_size, start % largest->size->params.bw,
+                    start / largest->size->params.bw);
 }
 
 static void search_blocks(void *opaque, int worker, int start, int end)
@@ -875,7 +879,7 @@ static av_cold int init_pictures(CPUContext *s)
     if (s->is_tree_search) {
         const GpumeSea *sea = &s->sizes[0].sea;
 
-        scratch_size = FFMAX(scratch_size, SCRATCH_ROWS(sea) + 4 * (s->nb_sizes - 1) * sea->map_size);
+        scratch_size = FFMAX(scratch_size, NB_MAPS(s->nb_sizes) * sea->map_size);
     }
     s->picture_offset = FFALIGN(size, 64);
     /* what is read beyond the sums of a row has to be something */

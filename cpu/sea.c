@@ -91,37 +91,24 @@ static int bound_and_store(const GpumeSeaBounds *b, const uint8_t *sums, int nb_
     return bound_rows(b, sums, nb_rows, kept, 1);
 }
 
-static av_always_inline unsigned bound_of_part(const GpumeSeaParts *p, int i, int x, int y)
+static av_always_inline unsigned bound_of_part(const GpumeSeaParts *p, int part, int i)
 {
-    const unsigned value = AV_RN16(p->map[i] + y * p->linesize[i] + 2 * x);
-
-    return FFMAX(value, p->least[i] & 0xffff);
+    return FFMAX(AV_RN16(p->map[part] + 2 * i), p->least[part] & 0xffff);
 }
 
-static int join(const GpumeSeaParts *p, int nb_rows, uint64_t *kept)
+static int join(const GpumeSeaParts *p, int first, uint32_t *kept)
 {
-    int y;
-
-    for (y = 0; y < nb_rows; y++) {
-        uint64_t any = 0;
-
-        for (int x = 0; x < p->nb_candidates; x++) {
-            const unsigned upper = bound_of_part(p, 0, x, y) + bound_of_part(p, 1, x, y);
-            const unsigned lower = bound_of_part(p, 2, x, y) + bound_of_part(p, 3, x, y);
+    for (*kept = 0; first < p->nb_candidates && !*kept; first += GPUME_SEA_GROUP)
+        for (int i = first; i < FFMIN(first + GPUME_SEA_GROUP, p->nb_candidates); i++) {
+            const unsigned upper = bound_of_part(p, 0, i) + bound_of_part(p, 1, i);
+            const unsigned lower = bound_of_part(p, 2, i) + bound_of_part(p, 3, i);
             const unsigned value = FFMIN((FFMIN(upper, UINT16_MAX) >> p->shift) +
                                          (FFMIN(lower, UINT16_MAX) >> p->shift), UINT16_MAX);
-            const uint64_t keep  = value <= (p->limit & 0xffff);
 
-            if (!(x & 63))
-                kept[x >> 6] = 0;
-            AV_WN16(p->dst + y * p->dst_linesize + 2 * x, value);
-            any |= keep;
-            kept[x >> 6] |= keep << (x & 63);
+            AV_WN16(p->dst + 2 * i, value);
+            *kept |= (uint32_t)(value <= (p->limit & 0xffff)) << (i - first);
         }
-        if (any)
-            break;
-    }
-    return y;
+    return *kept ? first - GPUME_SEA_GROUP : first;
 }
 
 av_cold void ff_gpume_sea_init(GpumeSea *s, const GpumeParams *p)
@@ -141,9 +128,8 @@ av_cold void ff_gpume_sea_init(GpumeSea *s, const GpumeParams *p)
     s->scratch_size = (sizeof(uint32_t) + sizeof(uint16_t) + 2) * s->scratch_row;
     s->join_shift   = 0;
     s->loss         = s->shift ? 16 * s->side : 0;
-    /* larger blocks may begin at any candidate, and go on in groups */
-    s->map_linesize = 2 * FFALIGN(2 * p->range + 1, GPUME_SEA_ALIGN);
-    s->map_size     = FFALIGN(s->map_linesize * (2 * p->range + 1) + 2 * GPUME_SEA_ALIGN, 64);
+    s->map_row      = 2 * p->range + 1;
+    s->map_size     = FFALIGN(2 * (s->map_row * s->map_row + FFMAX(GPUME_SEA_ALIGN, GPUME_SEA_GROUP)), 64);
 
     s->columns = s->columns_c = p->depth > 8 ? columns_16 : columns_8;
     s->add     = add;

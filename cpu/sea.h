@@ -48,18 +48,23 @@ typedef struct GpumeSeaBounds {
     ptrdiff_t map_linesize;         ///< bytes
 } GpumeSeaBounds;
 
-/** A block that consists of four, against rows of candidates. Assembly knows the layout. */
+/** Candidates of which join() tells whether they are kept at a time. */
+#define GPUME_SEA_GROUP 32
+
+/** A block that consists of four, against candidates side by side in maps. Assembly knows the layout. */
 typedef struct GpumeSeaParts {
-    const uint8_t *map[4];          ///< bounds of the parts, for the first candidate of the first row
-    ptrdiff_t linesize[4];          ///< bytes; 0: one row stands for all
+    const uint8_t *map[4];          ///< bounds of the parts, for the first candidate
     uint8_t *dst;                   ///< gets the whole block's bounds
-    ptrdiff_t dst_linesize;
     uint32_t least[4];              ///< what the part costs at least, times 0x10001
     uint32_t limit;                 ///< greatest bound of a candidate to be kept, times 0x10001
     int32_t shift;                  ///< the block's unit is 1 << shift of the parts' units, 0 or 1
-    int32_t nb_candidates;          ///< in a row
+    int32_t nb_candidates;
 } GpumeSeaParts;
 
+/**
+ * Bounds of a block are kept in a map: a word for each vector, in raster order from (-range, -range) on,
+ * of which only those of admissible ones mean anything.
+ */
 typedef struct GpumeSea {
     int width, height;              ///< of the picture
     int sample_size;                ///< bytes
@@ -71,8 +76,8 @@ typedef struct GpumeSea {
     size_t scratch_size;            ///< bytes, a multiple of 64
     int join_shift;                 ///< of blocks that consist of smaller ones: GpumeSeaParts.shift
     int loss;                       ///< units by which a bound that is stored may be beyond the cost
-    ptrdiff_t map_linesize;         ///< bytes from a row of bounds to the next
-    size_t map_size;                ///< bytes of the bounds of a block, a multiple of 64
+    int map_row;                    ///< elements of a row of a map
+    size_t map_size;                ///< bytes of a map and of what is read and written behind it, a multiple of 64
 
     /**
      * Add a row of samples to the sums of columns and subtract another, and
@@ -93,11 +98,19 @@ typedef struct GpumeSea {
     int (*bound)(const GpumeSeaBounds *b, const uint8_t *sums, int nb_rows, uint64_t *kept);
     /**
      * The same, for a block that is not cut; the bounds of the rows, up to the one that is returned, are
-     * stored. Words behind the last candidate's, up to a multiple of GPUME_SEA_ALIGN, get any value.
+     * stored: of each candidate that of its halves or of its quarters, of those to be kept the latter. Words
+     * behind a row's last candidate, up to a multiple of GPUME_SEA_ALIGN, get any value.
      */
     int (*bound_and_store)(const GpumeSeaBounds *b, const uint8_t *sums, int nb_rows, uint64_t *kept);
-    /** The same from the bounds of parts. */
-    int (*join)(const GpumeSeaParts *p, int nb_rows, uint64_t *kept);
+    /**
+     * Look for a group of candidates that has one to be kept, with bounds from those of parts. They are
+     * stored for this group and those before it, the last one as a whole.
+     * @param first candidate to begin with
+     * @param kept  gets a bit for each candidate of the group, the lowest first; those behind the last
+     *              candidate mean nothing
+     * @return the group's first candidate, or a number that is not below nb_candidates
+     */
+    int (*join)(const GpumeSeaParts *p, int first, uint32_t *kept);
 
     /** For the columns that are not a multiple of 16. */
     void (*columns_c)(uint16_t *dst, uint32_t *sums, const uint8_t *add,

@@ -377,28 +377,26 @@ static int find_limit_of_parts(GpumeBlock *b)
     return 0;
 }
 
-/** How far a search has come, row by row. */
-typedef struct Rows {
-    int nb;                     ///< candidates in a row
-    int nb_tried;
-    uint64_t kept[GPUME_SEA_KEPT_WORDS(2 * GPUME_MAX_RANGE + 1)];
-} Rows;
-
-/* Returns whether it pays to go on like this; else it is noise, most likely. */
-static int try_kept(GpumeBlock *b, Rows *r, int dy)
+/* Returns whether it is worth to say which candidates need not be tried, rather than to try all: it is noise else. */
+static int pays(int nb_tried, int nb)
 {
-    r->nb_tried += try_row(b, dy, r->kept, r->nb);
-    return r->nb_tried <= 64 || r->nb_tried <= r->nb * (dy - b->box.min_dy + 1) / 2;
+    return nb_tried <= 64 || nb_tried <= nb / 2;
 }
 
-/* The bounds of all rows before dy are there; those of the others say nothing. */
-static void finish_map(const GpumeBlock *b, int dy)
+/* Returns where a block's map has an admissible vector. */
+static ptrdiff_t in_map(const GpumeBlock *b, int dx, int dy)
 {
-    const GpumeBox *box = &b->box;
-    const int nb = FFMIN(dy, box->max_dy + 1) - box->min_dy;
+    return 2 * ((dy + b->range) * (ptrdiff_t)b->sea->map_row + dx + b->range);
+}
 
-    memset(b->part->map + nb * b->sea->map_linesize, 0,
-           (box->max_dy - box->min_dy + 1 - nb) * b->sea->map_linesize);
+/* The bounds of rows before dy, and in it some, are there; those of the others say nothing. */
+static void finish_map(const GpumeBlock *b, int dy, int nb)
+{
+    const ptrdiff_t start = in_map(b, b->box.min_dx + nb, dy);
+    const ptrdiff_t end   = in_map(b, b->box.max_dx, b->box.max_dy) + 2;
+
+    if (start < end)
+        memset(b->part->map + start, 0, end - start);
     b->part->has_map = 1;
 }
 
@@ -407,86 +405,107 @@ static int eliminate_by_sums(GpumeBlock *b)
     const GpumeSea *sea = b->sea;
     const GpumeBox *box = &b->box;
     const ptrdiff_t offset = box->y0 * sea->linesize + box->x0 * sizeof(uint16_t);
-    Rows r = { box->max_dx - box->min_dx + 1 };
+    const int nb = box->max_dx - box->min_dx + 1;
+    uint64_t kept[GPUME_SEA_KEPT_WORDS(2 * GPUME_MAX_RANGE + 1)];
     GpumeSeaBounds bounds;
-    int dy, pays = 1, stores;
+    int nb_tried = 0, goes_on = 1, dy, stores;
 
     ff_gpume_sea_block(sea, &bounds, b->cur_sums + offset, box->w, box->h);
-    bounds.nb_candidates = r.nb;
-    bounds.map_linesize  = sea->map_linesize;
+    bounds.nb_candidates = nb;
+    bounds.map_linesize  = 2 * sea->map_row;
     stores = b->part && bounds.nb_halves == FF_ARRAY_ELEMS(bounds.half);
 
-    for (dy = box->min_dy; dy <= box->max_dy && b->cost > b->least && pays; dy++) {
+    for (dy = box->min_dy; dy <= box->max_dy && b->cost > b->least && goes_on; dy++) {
         const uint8_t *sums = b->ref_sums + offset + dy * sea->linesize + box->min_dx * 2;
 
         ff_gpume_sea_limit(sea, &bounds, b->cost);
         if (stores) {
-            bounds.map = b->part->map + (dy - box->min_dy) * sea->map_linesize;
-            dy += sea->bound_and_store(&bounds, sums, box->max_dy - dy + 1, r.kept);
+            bounds.map = b->part->map + in_map(b, box->min_dx, dy);
+            dy += sea->bound_and_store(&bounds, sums, box->max_dy - dy + 1, kept);
         } else {
-            dy += sea->bound(&bounds, sums, box->max_dy - dy + 1, r.kept);
+            dy += sea->bound(&bounds, sums, box->max_dy - dy + 1, kept);
         }
-        if (dy <= box->max_dy)
-            pays = try_kept(b, &r, dy);
+        if (dy > box->max_dy)
+            break;
+        nb_tried += try_row(b, dy, kept, nb);
+        goes_on   = pays(nb_tried, nb * (dy - box->min_dy + 1));
     }
     if (stores)
-        finish_map(b, dy);
+        finish_map(b, dy, 0);
     b->next_dy = dy;
-    return pays;
+    return goes_on;
 }
 
-static void set_parts(const GpumeBlock *b, GpumeSeaParts *p)
+static void set_parts(const GpumeBlock *b, GpumeSeaParts *p, int dy)
 {
-    const ptrdiff_t linesize = b->sea->map_linesize;
+    const ptrdiff_t offset = in_map(b, b->box.min_dx, dy);
 
-    p->shift         = b->sea->join_shift;
-    p->nb_candidates = b->box.max_dx - b->box.min_dx + 1;
     for (int i = 0; i < FF_ARRAY_ELEMS(p->map); i++) {
         const GpumePart *part = &b->parts[i];
-        const int has_map     = i < b->nb_parts && part->has_map;
 
-        p->map[i]      = b->scratch;
-        p->linesize[i] = has_map ? linesize : 0;
-        p->least[i]    = i < b->nb_parts ? ff_gpume_sea_least(b->sea_of_parts, part->cost) : 0;
-        if (has_map)
-            p->map[i] = part->map + (b->box.min_dy - part->min_dy) * linesize +
-                        2 * (b->box.min_dx - part->min_dx);
+        p->map[i]   = (i < b->nb_parts && part->has_map ? part->map : b->no_map) + offset;
+        p->least[i] = i < b->nb_parts ? ff_gpume_sea_least(b->sea_of_parts, part->cost) : 0;
     }
-    p->dst          = b->part ? b->part->map : b->scratch + linesize + 2 * GPUME_SEA_ALIGN;
-    p->dst_linesize = b->part ? linesize : 0;
+    p->dst   = b->part->map + offset;
+    p->shift = b->sea->join_shift;
 }
 
-static void skip_rows(GpumeSeaParts *p, int nb)
+/* Queues those candidates of a group of which kept has bits, from which on a map goes on row by row. */
+static int enqueue_group(GpumeBlock *b, Queue *q, int first, int dy, uint32_t kept)
 {
-    for (int i = 0; i < FF_ARRAY_ELEMS(p->map); i++)
-        p->map[i] += nb * p->linesize[i];
-    p->dst += nb * p->dst_linesize;
+    int nb = 0;
+
+    for (; kept; kept &= kept - 1, nb++) {
+        const int i = first + ff_ctz(kept);
+        const int y = i / b->sea->map_row;
+
+        enqueue(b, q, b->box.min_dx + i - y * b->sea->map_row, dy + y);
+        if (q->nb == 4)
+            try_queue(b, q);
+    }
+    return nb;
 }
 
-/* is_known: only the bounds are wanted. */
+/* is_known: only the map is wanted. */
 static int eliminate_by_parts(GpumeBlock *b, int is_known)
 {
     const GpumeSea *sea = b->sea;
     const GpumeBox *box = &b->box;
-    Rows r = { box->max_dx - box->min_dx + 1 };
+    const int nb = box->max_dx - box->min_dx + 1;
+    /* whole rows follow each other in maps */
+    const int nb_rows = nb == sea->map_row ? box->max_dy - box->min_dy + 1 : 1;
+    int nb_tried = 0, i = 0, goes_on = 1, dy;
     GpumeSeaParts p;
-    int dy, pays = 1;
+    Queue q;
 
-    set_parts(b, &p);
-    for (dy = box->min_dy; dy <= box->max_dy && (is_known || b->cost > b->least) && pays; dy++) {
-        int nb;
+    q.nb = 0;
+    p.nb_candidates = nb * nb_rows;
+    for (dy = box->min_dy; dy <= box->max_dy && goes_on; dy += nb_rows) {
+        set_parts(b, &p, dy);
+        for (i = 0; goes_on; i += GPUME_SEA_GROUP) {
+            uint32_t kept;
 
-        p.limit = is_known ? 0 : ff_gpume_sea_join_limit(sea, b->cost);
-        nb  = sea->join(&p, box->max_dy - dy + 1, r.kept);
-        dy += nb;
-        skip_rows(&p, nb + 1);
-        if (dy <= box->max_dy && !is_known)
-            pays = try_kept(b, &r, dy);
+            p.limit = is_known ? 0 : ff_gpume_sea_join_limit(sea, b->cost);
+            i = sea->join(&p, i, &kept);
+            if (i >= p.nb_candidates)
+                break;
+            if (is_known)
+                continue;
+            if (p.nb_candidates - i < GPUME_SEA_GROUP)
+                kept &= (1u << (p.nb_candidates - i)) - 1;
+            nb_tried += enqueue_group(b, &q, i, dy, kept);
+            goes_on   = b->cost > b->least && pays(nb_tried, nb * (dy - box->min_dy) + i + GPUME_SEA_GROUP);
+        }
     }
-    if (b->part)
-        finish_map(b, dy);
-    b->next_dy = dy;
-    return pays;
+    try_queue(b, &q);
+    if (!goes_on) {
+        dy -= nb_rows;
+        finish_map(b, dy, FFMIN(i, p.nb_candidates));
+        b->next_dy = dy + i / sea->map_row;
+        return b->cost <= b->least;
+    }
+    b->part->has_map = 1;
+    return 1;
 }
 
 static int stage_sea(GpumeBlock *b)
@@ -505,7 +524,7 @@ static int stage_sea(GpumeBlock *b)
         has_maps |= b->parts[i].has_map;
     if (!find_limit_of_parts(b))
         return eliminate_by_parts(b, 0);
-    if (b->part && has_maps)
+    if (b->is_part && has_maps)
         eliminate_by_parts(b, 1);
     return 1;
 }
@@ -568,7 +587,5 @@ void ff_gpume_cpu_search(GpumeBlock *b)
     if (b->part) {
         b->part->vector = (GpumeVector) { b->dx, b->dy };
         b->part->cost   = b->cost;
-        b->part->min_dx = b->box.min_dx;
-        b->part->min_dy = b->box.min_dy;
     }
 }

@@ -36,9 +36,8 @@ void ff_gpume_untried_points_init(GpumeUntriedPoints *u);
 typedef struct GpumePart {
     GpumeVector vector;         ///< the first of least cost
     uint32_t cost;
-    int min_dx, min_dy;
-    uint8_t *map;               ///< rows of bounds, of candidates from (min_dx, min_dy) on: GpumeSea.map_size bytes
-    int has_map;                ///< they are there
+    uint8_t *map;               ///< of its bounds, GpumeSea.map_size bytes
+    int has_map;                ///< they are there; else nothing is known but the cost
 } GpumePart;
 
 /** A block to search, and the best candidate so far. */
@@ -61,8 +60,9 @@ typedef struct GpumeBlock {
     const GpumeSea *sea_of_parts;
     const GpumePart *parts;     ///< SEA: the blocks that this one consists of
     int nb_parts;               ///< 0: it has sums
-    GpumePart *part;            ///< gets what the block has as a part; NULL: it is none
-    uint8_t *scratch;           ///< of parts: a row of zeros, and room for another
+    GpumePart *part;            ///< gets what the block has as a part; NULL: there is one size
+    int is_part;                ///< of a larger block, which wants a map
+    const uint8_t *no_map;      ///< of parts: zeros, as many as in a map
 
     int bx, by;                 ///< its place in the field
     GpumeBox box;

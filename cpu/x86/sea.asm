@@ -26,9 +26,7 @@ endstruc
 
 struc Parts
     .map:            resq 4
-    .linesize:       resq 4
     .dst:            resq 1
-    .dst_linesize:   resq 1
     .least:          resd 4
     .limit:          resd 1
     .shift:          resd 1
@@ -270,20 +268,77 @@ cglobal gpume_sea_bound, 4, 15, 12, b, sums, rows, kept, right, below, both, p, 
     jmp .next
 %endmacro
 
-; MAX_WORDS dst, other: of unsigned words
-%macro MAX_WORDS 2
-%if cpuflag(sse4)
-    pmaxuw      %1, %2
+; LOAD_MAX dst, address, other: the greater ones of unsigned words
+%macro LOAD_MAX 3
+%if cpuflag(avx)
+    pmaxuw      %1, %3, [%2]
 %else
-    psubusw     %1, %2
-    paddw       %1, %2
+    movu        %1, [%2]
+    psubusw     %1, %3
+    paddw       %1, %3
 %endif
 %endmacro
 
-; int gpume_sea_join(const GpumeSeaParts *p, int nb_rows, uint64_t *kept)
+; JOIN_VECTOR dst, offset in a group in bytes, whether sums are shifted
+%macro JOIN_VECTOR 3
+    LOAD_MAX    %1, nwq+iq+%2, m4
+    LOAD_MAX    m1, neq+iq+%2, m5
+    LOAD_MAX    m2, swq+iq+%2, m6
+    LOAD_MAX    m3, seq+iq+%2, m7
+    paddusw     %1, m1
+    paddusw     m2, m3
+%if %3
+    psrlw       %1, xm9
+    psrlw       m2, xm9
+%endif
+    paddusw     %1, m2
+    movu [dstq+iq+%2], %1
+%endmacro
+
+; BEYOND bounds: zero where they are to be kept
+%macro BEYOND 1
+    psubusw     %1, m8
+    pcmpeqw     %1, m11
+%endmacro
+
+; JOIN_GROUPS whether sums are shifted: groups up to the one to be returned, bits of which to maskd
+%macro JOIN_GROUPS 1
+%%group:
+    JOIN_VECTOR m0, 0, %1
+%if mmsize == 64
+    vpcmpuw     k1, m0, m8, 2
+    kmovd    maskd, k1
+    test     maskd, maskd
+%else
+    BEYOND      m0
+    JOIN_VECTOR m10, mmsize, %1
+    BEYOND      m10
+    packsswb    m0, m10
+%if mmsize == 32
+    vpermq      m0, m0, q3120
+    pmovmskb maskd, m0
+    test     maskd, maskd
+%else
+    pmovmskb maskd, m0
+    JOIN_VECTOR m0, 32, %1
+    BEYOND      m0
+    JOIN_VECTOR m10, 48, %1
+    BEYOND      m10
+    packsswb    m0, m10
+    pmovmskb mored, m0
+    shl       mored, 16
+    or        maskd, mored
+%endif
+%endif
+    jnz .done
+    add          iq, 64
+    jl %%group
+    jmp .done
+%endmacro
+
+; int gpume_sea_join(const GpumeSeaParts *p, int first, uint32_t *kept)
 %macro JOIN 0
-    SET_MASK
-cglobal gpume_sea_join, 3, 14, 12, p, rows, kept, nw, ne, sw, se, dst, i, end, out, mask, any, row
+cglobal gpume_sea_join, 3, 11, 12, p, i, kept, nw, ne, sw, se, dst, end, mask, more
     BROADCAST   m4, [pq+Parts.least]
     BROADCAST   m5, [pq+Parts.least+4]
     BROADCAST   m6, [pq+Parts.least+8]
@@ -291,52 +346,31 @@ cglobal gpume_sea_join, 3, 14, 12, p, rows, kept, nw, ne, sw, se, dst, i, end, o
     BROADCAST   m8, [pq+Parts.limit]
     movd       xm9, [pq+Parts.shift]
     pxor       m11, m11
-    mov        nwq, [pq+Parts.map]
-    mov        neq, [pq+Parts.map+8]
-    mov        swq, [pq+Parts.map+16]
-    mov        seq, [pq+Parts.map+24]
-    mov       dstq, [pq+Parts.dst]
+    xor      maskd, maskd
+    movsxd      iq, id
     movsxd    endq, dword [pq+Parts.nb_candidates]
-    add       endq, endq
-    xor       rowd, rowd
-.row:
-    mov       outq, keptq
-    xor       anyd, anyd
-    xor         id, id
-.candidates:
-    movu        m0, [nwq+iq]
-    MAX_WORDS   m0, m4
-    movu        m1, [neq+iq]
-    MAX_WORDS   m1, m5
-    movu        m2, [swq+iq]
-    MAX_WORDS   m2, m6
-    movu        m3, [seq+iq]
-    MAX_WORDS   m3, m7
-    paddusw     m0, m1
-    paddusw     m2, m3
-    psrlw       m0, xm9
-    psrlw       m2, xm9
-    paddusw     m0, m2
-    movu [dstq+iq], m0
-    KEPT         0, 8
-    mov     [outq], MASK
-    or        anyd, maskd
-    add       outq, mmsize / 16
-    add         iq, mmsize
-    cmp         iq, endq
-    jl .candidates
-    test      anyd, anyd
-    jnz .done
-    add        nwq, [pq+Parts.linesize]
-    add        neq, [pq+Parts.linesize+8]
-    add        swq, [pq+Parts.linesize+16]
-    add        seq, [pq+Parts.linesize+24]
-    add       dstq, [pq+Parts.dst_linesize]
-    inc       rowd
-    cmp       rowd, rowsd
-    jl .row
+    sub         iq, endq
+    jge .done
+    add         iq, iq
+    lea       nwq, [2*endq]
+    mov       neq, nwq
+    mov       swq, nwq
+    mov       seq, nwq
+    mov      dstq, nwq
+    add       nwq, [pq+Parts.map]
+    add       neq, [pq+Parts.map+8]
+    add       swq, [pq+Parts.map+16]
+    add       seq, [pq+Parts.map+24]
+    add      dstq, [pq+Parts.dst]
+    cmp dword [pq+Parts.shift], 0
+    jne .shifted
+    JOIN_GROUPS 0
+.shifted:
+    JOIN_GROUPS 1
 .done:
-    mov        eax, rowd
+    mov   [keptq], maskd
+    sar         iq, 1
+    lea        eax, [iq+endq]
     RET
 %endmacro
 

@@ -37,7 +37,7 @@ BOUND(avx2)
 BOUND(avx512)
 
 #define JOIN(opt)                                                               \
-int ff_gpume_sea_join_##opt(const GpumeSeaParts *p, int nb_rows, uint64_t *kept);
+int ff_gpume_sea_join_##opt(const GpumeSeaParts *p, int first, uint32_t *kept);
 
 JOIN(sse2)
 JOIN(avx2)
@@ -66,13 +66,11 @@ av_cold void ff_gpume_sea_init_x86(GpumeSea *s, int depth)
                   offsetof(GpumeSeaBounds, nb_candidates)  == 276 &&
                   offsetof(GpumeSeaBounds, map)            == 288 &&
                   offsetof(GpumeSeaBounds, map_linesize)   == 296 &&
-                  offsetof(GpumeSeaParts, linesize)        ==  32 &&
-                  offsetof(GpumeSeaParts, dst)             ==  64 &&
-                  offsetof(GpumeSeaParts, dst_linesize)    ==  72 &&
-                  offsetof(GpumeSeaParts, least)           ==  80 &&
-                  offsetof(GpumeSeaParts, limit)           ==  96 &&
-                  offsetof(GpumeSeaParts, shift)           == 100 &&
-                  offsetof(GpumeSeaParts, nb_candidates)   == 104, "layout");
+                  offsetof(GpumeSeaParts, dst)             ==  32 &&
+                  offsetof(GpumeSeaParts, least)           ==  40 &&
+                  offsetof(GpumeSeaParts, limit)           ==  56 &&
+                  offsetof(GpumeSeaParts, shift)           ==  60 &&
+                  offsetof(GpumeSeaParts, nb_candidates)   ==  64, "layout");
 
     if (EXTERNAL_SSE2(cpu_flags)) {
         SET(sse2)
