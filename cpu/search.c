@@ -347,6 +347,16 @@ static void find_limit(GpumeBlock *b, int dx, int dy)
     b->cost = FFMIN(b->cost + 1, zero_cost);
 }
 
+/* Returns whether a vector is that of none of the first nb parts, nor (0, 0). */
+static int is_new(const GpumeBlock *b, GpumeVector v, int nb)
+{
+    int is_new = v.dx || v.dy;
+
+    for (int i = 0; i < nb; i++)
+        is_new &= b->parts[i].vector.dx != v.dx || b->parts[i].vector.dy != v.dy;
+    return is_new;
+}
+
 /**
  * The same with the vectors of the blocks that this one consists of. Each of them is the first of
  * least cost, so where they are equal no candidate before has the sum of their costs, and none less.
@@ -355,23 +365,31 @@ static void find_limit(GpumeBlock *b, int dx, int dy)
 static int find_limit_of_parts(GpumeBlock *b)
 {
     const GpumePart *first = b->parts;
-    const uint32_t zero_cost = b->cost;
+    uint32_t zero_cost = 0;
     int are_same = 1;
 
     for (const GpumePart *p = first; p < first + b->nb_parts; p++) {
-        b->least += p->cost;
-        are_same &= p->vector.dx == first->vector.dx && p->vector.dy == first->vector.dy;
+        b->least  += p->cost;
+        zero_cost += p->zero_cost;
+        are_same  &= p->vector.dx == first->vector.dx && p->vector.dy == first->vector.dy;
     }
+    b->part->zero_cost = zero_cost;
+    b->dx   = b->dy = 0;
+    b->cost = zero_cost;
+    if (zero_cost == b->least)
+        return 1;
     if (are_same) {
         b->dx   = first->vector.dx;
         b->dy   = first->vector.dy;
         b->cost = b->least;
-    }
-    if (are_same || zero_cost == b->least)
         return 1;
-    for (const GpumePart *p = first; p < first + b->nb_parts; p++)
-        if (gpume_admissible(&b->box, p->vector.dx, p->vector.dy))
-            try_vector(b, p->vector.dx, p->vector.dy);
+    }
+    for (int i = 0; i < b->nb_parts; i++) {
+        const GpumeVector v = b->parts[i].vector;
+
+        if (is_new(b, v, i) && gpume_admissible(&b->box, v.dx, v.dy))
+            try_vector(b, v.dx, v.dy);
+    }
     b->dx   = b->dy = 0;
     b->cost = FFMIN(b->cost + 1, zero_cost);
     return 0;
@@ -514,9 +532,13 @@ static int stage_sea(GpumeBlock *b)
     const int last_dx = b->dx, last_dy = b->dy;
     int has_maps = 0;
 
-    if (!try_zero_vector(b))
-        return 1;
     if (!b->nb_parts) {
+        const int is_best = !try_zero_vector(b);
+
+        if (b->part)
+            b->part->zero_cost = b->cost;
+        if (is_best)
+            return 1;
         find_limit(b, last_dx, last_dy);
         return eliminate_by_sums(b);
     }

@@ -36,6 +36,7 @@ void ff_gpume_untried_points_init(GpumeUntriedPoints *u);
 typedef struct GpumePart {
     GpumeVector vector;         ///< the first of least cost
     uint32_t cost;
+    uint32_t zero_cost;         ///< of (0, 0)
     uint8_t *map;               ///< of its bounds, GpumeSea.map_size bytes
     int has_map;                ///< they are there; else nothing is known but the cost
 } GpumePart;
