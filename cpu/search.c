@@ -367,6 +367,7 @@ static int find_limit_of_parts(GpumeBlock *b)
     const GpumePart *first = b->parts;
     uint32_t zero_cost = 0;
     int are_same = 1;
+    Queue q;
 
     for (const GpumePart *p = first; p < first + b->nb_parts; p++) {
         b->least  += p->cost;
@@ -384,12 +385,14 @@ static int find_limit_of_parts(GpumeBlock *b)
         b->cost = b->least;
         return 1;
     }
+    q.nb = 0;
     for (int i = 0; i < b->nb_parts; i++) {
         const GpumeVector v = b->parts[i].vector;
 
-        if (is_new(b, v, i) && gpume_admissible(&b->box, v.dx, v.dy))
-            try_vector(b, v.dx, v.dy);
+        if (is_new(b, v, i))
+            enqueue(b, &q, v.dx, v.dy);
     }
+    try_queue(b, &q);
     b->dx   = b->dy = 0;
     b->cost = FFMIN(b->cost + 1, zero_cost);
     return 0;

@@ -30,14 +30,14 @@ typedef struct Root {
 } Root;
 
 /* Adds the leaves of a node. Returns what they cost, bits included. */
-static uint32_t decide(Root *r, Node n, GpumeVector predictor)
+static uint32_t decide(Root *r, Node n, const GpumeVector *predictor)
 {
     const GpumeTree *t = r->tree;
     const GpumeTreeField *f = &t->fields[n.size];
     const int i = n.by * f->params.bw + n.bx;
-    const GpumeVector v = f->vectors[i];
+    const GpumeVector *v = &f->vectors[i];
     const int nb = r->nb, bits = r->bits;
-    const int leaf_bits = gpume_vector_bits(v, predictor) + !!n.size;
+    const int leaf_bits = gpume_vector_bits(*v, *predictor) + !!n.size;
     const uint32_t leaf = f->costs[i] + gpume_rate(t->bit_cost, leaf_bits);
     uint32_t split = gpume_rate(t->bit_cost, 1);
 
@@ -92,9 +92,10 @@ void ff_gpume_tree_row(const GpumeTree *t, int by, AVMotionVector *mvs, uint32_t
 
     *row = (GpumeTreeRow) { 0 };
     for (int bx = 0; bx < roots->params.bw; bx++) {
+        const GpumeVector predictor = root_predictor(roots, bx, by);
+
         r.nb = r.bits = 0;
-        row->rd   += decide(&r, (Node) { t->nb_sizes - 1, bx, by },
-                            root_predictor(roots, bx, by));
+        row->rd   += decide(&r, (Node) { t->nb_sizes - 1, bx, by }, &predictor);
         row->bits += r.bits;
         for (int i = 0; i < r.nb; i++) {
             write_leaf(t, &r.leaves[i], &mvs[row->nb], &costs[row->nb]);
