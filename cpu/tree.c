@@ -30,23 +30,23 @@ typedef struct Root {
 } Root;
 
 /* Adds the leaves of a node. Returns what they cost, bits included. */
-static uint32_t decide(Root *r, Node n, const GpumeVector *predictor)
+static uint32_t decide(Root *r, int size, int bx, int by, const GpumeVector *predictor)
 {
     const GpumeTree *t = r->tree;
-    const GpumeTreeField *f = &t->fields[n.size];
-    const int i = n.by * f->params.bw + n.bx;
+    const GpumeTreeField *f = &t->fields[size];
+    const int i = by * f->params.bw + bx;
     const GpumeVector *v = &f->vectors[i];
     const int nb = r->nb, bits = r->bits;
-    const int leaf_bits = gpume_vector_bits(*v, *predictor) + !!n.size;
+    const int leaf_bits = gpume_vector_bits(*v, *predictor) + !!size;
     const uint32_t leaf = f->costs[i] + gpume_rate(t->bit_cost, leaf_bits);
     uint32_t split = gpume_rate(t->bit_cost, 1);
 
-    if (n.size) {
-        const GpumeParams *p = &t->fields[n.size - 1].params;
+    if (size) {
+        const GpumeParams *p = &t->fields[size - 1].params;
 
-        for (int y = 2 * n.by; y < FFMIN(2 * n.by + 2, p->bh); y++)
-            for (int x = 2 * n.bx; x < FFMIN(2 * n.bx + 2, p->bw); x++)
-                split += decide(r, (Node) { n.size - 1, x, y }, v);
+        for (int y = 2 * by; y < FFMIN(2 * by + 2, p->bh); y++)
+            for (int x = 2 * bx; x < FFMIN(2 * bx + 2, p->bw); x++)
+                split += decide(r, size - 1, x, y, v);
         if (split < leaf) {
             r->bits++;
             return split;
@@ -54,7 +54,7 @@ static uint32_t decide(Root *r, Node n, const GpumeVector *predictor)
     }
     r->nb   = nb;
     r->bits = bits + leaf_bits;
-    r->leaves[r->nb++] = n;
+    r->leaves[r->nb++] = (Node) { size, bx, by };
     return leaf;
 }
 
@@ -95,7 +95,7 @@ void ff_gpume_tree_row(const GpumeTree *t, int by, AVMotionVector *mvs, uint32_t
         const GpumeVector predictor = root_predictor(roots, bx, by);
 
         r.nb = r.bits = 0;
-        row->rd   += decide(&r, (Node) { t->nb_sizes - 1, bx, by }, &predictor);
+        row->rd   += decide(&r, t->nb_sizes - 1, bx, by, &predictor);
         row->bits += r.bits;
         for (int i = 0; i < r.nb; i++) {
             write_leaf(t, &r.leaves[i], &mvs[row->nb], &costs[row->nb]);
