@@ -18,6 +18,8 @@ void ff_gpume_sea_columns_16_neon(uint16_t *dst, uint32_t *sums, const uint8_t *
                                   ptrdiff_t n, int shift);
 void ff_gpume_sea_add_neon(uint16_t *dst, const uint16_t *a, const uint16_t *b, ptrdiff_t n);
 int ff_gpume_sea_bound_neon(const GpumeSeaBounds *b, const uint8_t *sums, int nb_rows, uint64_t *kept);
+int ff_gpume_sea_bound_and_store_neon(const GpumeSeaBounds *b, const uint8_t *sums, int nb_rows, uint64_t *kept);
+int ff_gpume_sea_join_neon(const GpumeSeaParts *p, int first, uint32_t *kept);
 
 static_assert(offsetof(GpumeSeaBounds, prefetch)       ==   8 &&
               offsetof(GpumeSeaBounds, half_offset)    ==  24 &&
@@ -27,7 +29,14 @@ static_assert(offsetof(GpumeSeaBounds, prefetch)       ==   8 &&
               offsetof(GpumeSeaBounds, half_limit)     == 264 &&
               offsetof(GpumeSeaBounds, quarter_limit)  == 268 &&
               offsetof(GpumeSeaBounds, nb_quarters)    == 272 &&
-              offsetof(GpumeSeaBounds, nb_candidates)  == 276, "sea_neon.S knows the layout");
+              offsetof(GpumeSeaBounds, nb_candidates)  == 276 &&
+              offsetof(GpumeSeaBounds, map)            == 288 &&
+              offsetof(GpumeSeaBounds, map_linesize)   == 296 &&
+              offsetof(GpumeSeaParts, dst)             ==  32 &&
+              offsetof(GpumeSeaParts, least)           ==  40 &&
+              offsetof(GpumeSeaParts, limit)           ==  56 &&
+              offsetof(GpumeSeaParts, shift)           ==  60 &&
+              offsetof(GpumeSeaParts, nb_candidates)   ==  64, "sea_neon.S knows the layout");
 
 av_cold void ff_gpume_sea_init_aarch64(GpumeSea *s, int depth)
 {
@@ -36,4 +45,6 @@ av_cold void ff_gpume_sea_init_aarch64(GpumeSea *s, int depth)
     s->columns = depth > 8 ? ff_gpume_sea_columns_16_neon : ff_gpume_sea_columns_8_neon;
     s->add     = ff_gpume_sea_add_neon;
     s->bound   = ff_gpume_sea_bound_neon;
+    s->bound_and_store = ff_gpume_sea_bound_and_store_neon;
+    s->join    = ff_gpume_sea_join_neon;
 }

@@ -17,6 +17,14 @@
 #define QUARTER_LIMIT  268
 #define NB_QUARTERS    272
 #define NB_CANDIDATES  276
+#define MAP            288
+#define MAP_LINESIZE   296
+
+// Offsets in GpumeSeaParts
+#define PARTS_DST        32
+#define PARTS_LEAST      40
+#define PARTS_SHIFT      60
+#define PARTS_CANDIDATES 64
 
 const bits
         .byte           1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128
@@ -82,9 +90,15 @@ function ff_gpume_sea_add_neon, export=1
 endfunc
 
 // int bound(const GpumeSeaBounds *b, const uint8_t *sums, int nb_rows, uint64_t *kept)
+// int bound_and_store(the same)
 // 16 candidates at a time. Sums have 15 bits: two differences fit a word.
-function ff_gpume_sea_bound_neon, export=1
-        stp             x19, x20, [sp, #-16]!
+.macro bound name, stores
+function ff_gpume_sea_\name\()_neon, export=1
+        stp             x19, x20, [sp, #-32]!
+        stp             x21, x22, [sp, #16]
+.if \stores
+        ldr             x22, [x0, #MAP]
+.endif
         add             x4, x0, #HALF
         ld1r            {v24.4s}, [x4], #4
         ld1r            {v25.4s}, [x4], #4
@@ -105,6 +119,9 @@ function ff_gpume_sea_bound_neon, export=1
         add             x13, x1, x10
         add             x14, x1, x11
         mov             x15, x3
+.if \stores
+        mov             x21, x22
+.endif
         mov             w16, #0                         // any
         ldr             w17, [x0, #NB_CANDIDATES]
         prfm            pldl1keep, [x1, x6]
@@ -123,6 +140,9 @@ function ff_gpume_sea_bound_neon, export=1
         uaba            v5.8h, v7.8h, v27.8h
         uqadd           v0.8h, v0.8h, v4.8h
         uqadd           v1.8h, v1.8h, v5.8h
+.if \stores
+        st1             {v0.8h, v1.8h}, [x21], #32
+.endif
         cmhs            v0.8h, v28.8h, v0.8h
         cmhs            v1.8h, v28.8h, v1.8h
         uzp1            v16.16b, v0.16b, v1.16b
@@ -134,11 +154,16 @@ function ff_gpume_sea_bound_neon, export=1
         b.gt            2b
         cbnz            w16, 4f
         add             x1, x1, x5
+.if \stores
+        ldr             x7, [x0, #MAP_LINESIZE]
+        add             x22, x22, x7
+.endif
         add             w4, w4, #1
         cmp             w4, w2
         b.lt            1b
 4:      mov             w0, w4
-        ldp             x19, x20, [sp], #16
+        ldp             x21, x22, [sp, #16]
+        ldp             x19, x20, [sp], #32
         ret
 
         // the quarters of those that are left
@@ -160,7 +185,12 @@ function ff_gpume_sea_bound_neon, export=1
         uqadd           v1.8h, v1.8h, v3.8h
         b.gt            6b
         add             x8, x8, #32
-7:      cmhs            v0.8h, v29.8h, v0.8h
+7:
+.if \stores
+        sub             x21, x21, #32
+        st1             {v0.8h, v1.8h}, [x21], #32
+.endif
+        cmhs            v0.8h, v29.8h, v0.8h
         cmhs            v1.8h, v29.8h, v1.8h
         uzp1            v0.16b, v0.16b, v1.16b
         and             v0.16b, v0.16b, v16.16b
@@ -172,4 +202,84 @@ function ff_gpume_sea_bound_neon, export=1
         orr             w16, w16, w7
         strh            w7, [x15], #2
         b               3b
+endfunc
+.endm
+
+        bound           bound, 0
+        bound           bound_and_store, 1
+
+// Bounds of 16 candidates, and which of them are to be kept
+.macro join_16 kept
+        ld1             {v0.8h, v1.8h}, [x4], #32
+        ld1             {v2.8h, v3.8h}, [x5], #32
+        ld1             {v4.8h, v5.8h}, [x6], #32
+        ld1             {v6.8h, v7.8h}, [x7], #32
+        umax            v0.8h, v0.8h, v24.8h
+        umax            v1.8h, v1.8h, v24.8h
+        umax            v2.8h, v2.8h, v25.8h
+        umax            v3.8h, v3.8h, v25.8h
+        umax            v4.8h, v4.8h, v26.8h
+        umax            v5.8h, v5.8h, v26.8h
+        umax            v6.8h, v6.8h, v27.8h
+        umax            v7.8h, v7.8h, v27.8h
+        uqadd           v0.8h, v0.8h, v2.8h
+        uqadd           v1.8h, v1.8h, v3.8h
+        uqadd           v4.8h, v4.8h, v6.8h
+        uqadd           v5.8h, v5.8h, v7.8h
+        ushl            v0.8h, v0.8h, v29.8h
+        ushl            v1.8h, v1.8h, v29.8h
+        ushl            v4.8h, v4.8h, v29.8h
+        ushl            v5.8h, v5.8h, v29.8h
+        uqadd           v0.8h, v0.8h, v4.8h
+        uqadd           v1.8h, v1.8h, v5.8h
+        st1             {v0.8h, v1.8h}, [x8], #32
+        cmhs            v0.8h, v28.8h, v0.8h
+        cmhs            v1.8h, v28.8h, v1.8h
+        uzp1            \kept\().16b, v0.16b, v1.16b
+.endm
+
+// int join(const GpumeSeaParts *p, int first, uint32_t *kept)
+function ff_gpume_sea_join_neon, export=1
+        add             x9, x0, #PARTS_LEAST
+        ld1r            {v24.4s}, [x9], #4
+        ld1r            {v25.4s}, [x9], #4
+        ld1r            {v26.4s}, [x9], #4
+        ld1r            {v27.4s}, [x9], #4
+        ld1r            {v28.4s}, [x9]                  // limit
+        ldr             w9, [x0, #PARTS_SHIFT]
+        neg             w9, w9
+        dup             v29.8h, w9
+        movrel          x9, bits
+        ld1             {v30.16b}, [x9]
+        ldp             x4, x5, [x0]
+        ldp             x6, x7, [x0, #16]
+        ldr             x8, [x0, #PARTS_DST]
+        ldr             w9, [x0, #PARTS_CANDIDATES]
+        sxtw            x1, w1
+        add             x4, x4, x1, lsl #1
+        add             x5, x5, x1, lsl #1
+        add             x6, x6, x1, lsl #1
+        add             x7, x7, x1, lsl #1
+        add             x8, x8, x1, lsl #1
+        mov             w0, w1
+1:      cmp             w0, w9
+        b.ge            2f
+        join_16         v16
+        join_16         v17
+        orr             v18.16b, v16.16b, v17.16b
+        shrn            v18.8b, v18.8h, #4
+        fmov            x10, d18
+        cbnz            x10, 3f
+        add             w0, w0, #32
+        b               1b
+2:      ret
+
+        // a bit for each of the group
+3:      and             v16.16b, v16.16b, v30.16b
+        and             v17.16b, v17.16b, v30.16b
+        addp            v16.16b, v16.16b, v17.16b
+        addp            v16.16b, v16.16b, v16.16b
+        addp            v16.16b, v16.16b, v16.16b
+        str             s16, [x2]
+        ret
 endfunc

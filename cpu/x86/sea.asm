@@ -172,7 +172,8 @@ cglobal gpume_sea_add, 4, 4, 2, dst, a, b, n
 %macro BOUND 1 ; whether it stores bounds
     SET_MASK
 %if %1
-cglobal gpume_sea_bound_and_store, 4, 15, 12, b, sums, rows, kept, right, below, map, p, end, out, mask, any, i, offset, row
+cglobal gpume_sea_bound_and_store, 4, 15, 12, b, sums, rows, kept, right, below, map, p, end, out, mask, any, i, \
+                                              offset, row
 %else
 cglobal gpume_sea_bound, 4, 15, 12, b, sums, rows, kept, right, below, both, p, end, out, mask, any, i, offset, row
 %endif

@@ -475,6 +475,11 @@ static void check_candidates(void)
 #define HEIGHT   96
 #define GUARD    32
 
+/** Candidates of maps that are joined. */
+#define JOINED 1200
+
+static uint64_t kept_of_bench[8];
+
 static void check_columns(int depth)
 {
     const GpumeParams params = { .width = WIDTH, .height = HEIGHT, .block = 4, .depth = depth };
@@ -677,6 +682,177 @@ static void check_bound(void)
         bench_new(&b, (const uint8_t *)sums[1], 33, kept);
     }
     report("bound");
+}
+
+/** What the sums of some parts of a block say that a candidate costs at least. */
+static unsigned difference_of(const uint8_t *sums, const ptrdiff_t *offset, const uint32_t *own, int n)
+{
+    unsigned sum = 0;
+
+    for (int i = 0; i < n; i++)
+        sum += abs(*(const uint16_t *)(sums + offset[i]) - (int)(own[i] & UINT16_MAX));
+    return FFMIN(sum, UINT16_MAX);
+}
+
+/** Whether what has been stored for a row is as it has to be. */
+static int stored_well(const GpumeSeaBounds *b, const uint8_t *sums, const uint16_t *stored, const uint64_t *kept)
+{
+    for (int x = 0; x < b->nb_candidates; x++) {
+        const unsigned halves   = difference_of(sums + 2 * x, b->half_offset, b->half, 4);
+        const unsigned quarters = difference_of(sums + 2 * x, b->quarter_offset, b->quarter, 16);
+
+        if (stored[x] != quarters && (stored[x] != halves || kept[x / 64] >> x % 64 & 1))
+            return 0;
+    }
+    return 1;
+}
+
+static void check_bound_and_store(void)
+{
+    GpumeParams params = { .width = WIDTH, .height = HEIGHT, .depth = 8 };
+    static uint16_t sums[2][2 * HEIGHT * (WIDTH + 2 * GPUME_SEA_ALIGN)];
+    static uint16_t stored[HEIGHT * WIDTH + GUARD];
+    static uint64_t map[2][HEIGHT][GPUME_SEA_KEPT_WORDS(WIDTH)];
+    GpumeSea sea;
+    GpumeSeaBounds b;
+
+    declare_func(int, const GpumeSeaBounds *b, const uint8_t *sums, int nb_rows, uint64_t *kept);
+
+    params.block = 16;
+    ff_gpume_sea_init(&sea, &params);
+    if (check_func(sea.bound_and_store, "gpume_bound_and_store")) {
+        for (int trial = 0; trial < 24 * TRIALS; trial++) {
+            const int kind = RANDOM + trial % (EXTREMES - RANDOM + 1);
+            const int block = params.block = 4 << rnd() % 4;
+            const int candidates = 1 + rnd() % (WIDTH - block + 1), row_words = FFALIGN(candidates, GPUME_SEA_ALIGN);
+            const int rows = 1 + rnd() % (HEIGHT - block + 1), words = GPUME_SEA_KEPT_WORDS(candidates);
+            const uint8_t *first = (const uint8_t *)(sums[1] + rnd() % (WIDTH - block - candidates + 2));
+
+            for (int i = 0; i < FF_ARRAY_ELEMS(sums[0]) && trial % 16 < 3; i++) {
+                const unsigned like = kind == REALISTIC ? 8000 : rnd() & INT16_MAX >> 1;
+
+                sums[0][i] = sum_of(kind, like);
+                sums[1][i] = sum_of(kind, like);
+            }
+            ff_gpume_sea_init(&sea, &params);
+            ff_gpume_sea_block(&sea, &b, (const uint8_t *)sums[0], block, block);
+            first += rnd() % (HEIGHT - block - rows + 2) * sea.linesize;
+            b.nb_candidates = candidates;
+            b.map_linesize  = 2 * row_words;
+            b.half_limit    = twice(rnd() & UINT16_MAX >> rnd() % 16);
+            b.quarter_limit = twice(rnd() & UINT16_MAX >> rnd() % 16);
+
+            memset(map, 0, sizeof(map));
+            for (int i = 0; i < 2; i++) {
+                memset(stored, 0xa5, sizeof(stored));
+                for (int row = 0; row < rows; row++) {
+                    uint64_t kept[GPUME_SEA_KEPT_WORDS(WIDTH) + 1];
+                    const uint8_t *p = first + row * sea.linesize;
+                    int found;
+
+                    memset(kept, 0xa5, sizeof(kept));
+                    b.map = (uint8_t *)(stored + row * row_words);
+                    if (i) {
+                        found = call_new(&b, p, rows - row, kept);
+                    } else {
+                        found = call_ref(&b, p, rows - row, kept);
+                    }
+                    if (found < 0 || found > rows - row || kept[words] != 0xa5a5a5a5a5a5a5a5) {
+                        fail();
+                        break;
+                    }
+                    row += found;
+                    if (row == rows)
+                        break;
+                    memcpy(map[i][row], kept, words * sizeof(*kept));
+                    if (candidates & 63)
+                        map[i][row][words - 1] &= ((uint64_t)1 << (candidates & 63)) - 1;
+                }
+                for (int row = 0; row < rows; row++)
+                    if (!stored_well(&b, first + row * sea.linesize, stored + row * row_words, map[i][row]))
+                        fail();
+                for (int j = rows * row_words; j < FF_ARRAY_ELEMS(stored); j++)
+                    if (stored[j] != 0xa5a5)
+                        fail();
+            }
+            if (memcmp(map[0], map[1], sizeof(map[0])))
+                fail();
+        }
+        params.block = 16;
+        ff_gpume_sea_init(&sea, &params);
+        memset(sums, 0, sizeof(sums));
+        ff_gpume_sea_block(&sea, &b, (const uint8_t *)sums[0], 16, 16);
+        b.nb_candidates = 33;
+        b.half_limit    = b.quarter_limit = twice(100);
+        b.map           = (uint8_t *)stored;
+        b.map_linesize  = 66;
+        memset(sums[1], 1, sizeof(sums[1]));
+        bench_new(&b, (const uint8_t *)sums[1], 33, kept_of_bench);
+    }
+    report("bound_and_store");
+}
+
+static void check_join(void)
+{
+    const GpumeParams params = { .width = WIDTH, .height = HEIGHT, .block = 8, .depth = 8 };
+    static uint16_t maps[4][JOINED + GPUME_SEA_GROUP];
+    static uint16_t dst[2][JOINED + GPUME_SEA_GROUP + GUARD];
+    static uint32_t groups[2][JOINED / GPUME_SEA_GROUP + 1];
+    GpumeSea sea;
+    GpumeSeaParts p;
+
+    declare_func(int, const GpumeSeaParts *p, int first, uint32_t *kept);
+
+    ff_gpume_sea_init(&sea, &params);
+    if (check_func(sea.join, "gpume_join_bounds")) {
+        for (int trial = 0; trial < 8 * TRIALS; trial++) {
+            const int begin = GPUME_SEA_GROUP * (rnd() % 4);
+            const int nb    = begin + 1 + rnd() % (JOINED - begin);
+            const int shift = rnd() % 16;
+
+            for (int i = 0; i < 4; i++) {
+                for (int j = 0; j < FF_ARRAY_ELEMS(maps[i]); j++)
+                    maps[i][j] = trial % 4 ? rnd() & UINT16_MAX >> shift : rnd() & 1 ? UINT16_MAX : 0;
+                p.map[i]   = (const uint8_t *)maps[i];
+                p.least[i] = twice(rnd() & UINT16_MAX >> rnd() % 16);
+            }
+            p.shift         = rnd() & 1;
+            p.nb_candidates = nb;
+            p.limit         = twice(rnd() % 8 ? (rnd() & UINT16_MAX >> rnd() % 16) : UINT16_MAX);
+            memset(dst,    0xa5, sizeof(dst));
+            memset(groups, 0, sizeof(groups));
+            for (int i = 0; i < 2; i++) {
+                p.dst = (uint8_t *)dst[i];
+                for (int j = begin; j < nb; j += GPUME_SEA_GROUP) {
+                    const int before = j;
+                    uint32_t kept;
+
+                    if (i) {
+                        j = call_new(&p, j, &kept);
+                    } else {
+                        j = call_ref(&p, j, &kept);
+                    }
+                    if (j < before || j < nb && j % GPUME_SEA_GROUP) {
+                        fail();
+                        break;
+                    }
+                    if (j < nb)
+                        groups[i][j / GPUME_SEA_GROUP] =
+                            nb - j < GPUME_SEA_GROUP ? kept & ((1u << (nb - j)) - 1) : kept;
+                }
+                /* the last group may be stored as a whole */
+                for (int j = nb; j < FFALIGN(nb, GPUME_SEA_GROUP); j++)
+                    dst[i][j] = 0;
+            }
+            if (memcmp(groups[0], groups[1], sizeof(groups[0])) || memcmp(dst[0], dst[1], sizeof(dst[0])))
+                fail();
+        }
+        p.limit = p.shift = 0;
+        p.least[0] = twice(1);
+        p.nb_candidates = 33 * 33;
+        bench_new(&p, 0, groups[0]);
+    }
+    report("join_bounds");
 }
 
 #if CONFIG_MVVIEW_FILTER
@@ -1431,6 +1607,8 @@ void checkasm_check_vf_gpume(void)
     check_candidates();
     check_add();
     check_bound();
+    check_bound_and_store();
+    check_join();
 #if CONFIG_MVVIEW_FILTER
     check_view();
 #endif
