@@ -16,6 +16,12 @@
 /** Bytes: sums of two planes do not fit the caches that would fetch them by themselves. */
 #define PREFETCH_DISTANCE 512
 
+#ifdef __GNUC__
+#define PREFETCH(address) __builtin_prefetch(address)
+#else
+#define PREFETCH(address) ((void)(address))
+#endif
+
 #define PIXEL_8(p, x)  (p)[x]
 #define PIXEL_16(p, x) AV_RN16((p) + 2 * (x))
 
@@ -241,6 +247,14 @@ void ff_gpume_sea_block(const GpumeSea *s, GpumeSeaBounds *b,
             b->quarter_offset[b->nb_quarters] = offset;
             b->quarter[b->nb_quarters++]      = own_sum(sums, offset);
         }
+    }
+}
+
+void ff_gpume_sea_prefetch(const GpumeSea *s, const uint8_t *sums, int samples)
+{
+    for (int i = 0; i < 4 * s->side; i++, sums += s->linesize) {
+        PREFETCH(sums + samples * sizeof(uint16_t));
+        PREFETCH(sums + quarters(s) + samples * sizeof(uint16_t));
     }
 }
 

@@ -143,6 +143,12 @@ void ff_gpume_sea_sum(const GpumeSea *s, uint8_t *sums, const uint8_t *luma,
 void ff_gpume_sea_block(const GpumeSea *s, GpumeSeaBounds *b,
                         const uint8_t *sums, int w, int h);
 
+/**
+ * Say that a block will be searched that lies so many samples to the right.
+ * @param sums as for ff_gpume_sea_block()
+ */
+void ff_gpume_sea_prefetch(const GpumeSea *s, const uint8_t *sums, int samples);
+
 /** Keep only what may cost less than limit. */
 void ff_gpume_sea_limit(const GpumeSea *s, GpumeSeaBounds *b, uint32_t limit);
 

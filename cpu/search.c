@@ -435,6 +435,9 @@ static int eliminate_by_sums(GpumeBlock *b)
     bounds.nb_candidates = nb;
     bounds.map_linesize  = 2 * sea->map_row;
     stores = b->part && bounds.nb_halves == FF_ARRAY_ELEMS(bounds.half);
+    /* roots come one after the other, which is no order that a processor would foresee */
+    if (stores)
+        ff_gpume_sea_prefetch(sea, b->cur_sums + offset, GPUME_MAX_ROOT);
 
     for (dy = box->min_dy; dy <= box->max_dy && b->cost > b->least && goes_on; dy++) {
         const uint8_t *sums = b->ref_sums + offset + dy * sea->linesize + box->min_dx * 2;
