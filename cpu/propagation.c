@@ -372,8 +372,10 @@ static void begin_row(Searcher *c, int by)
     const int bw = c->s->params.bw;
     GpumeStepField *f = c->f;
 
-    memset(f->changed + by * bw, 0, bw);
-    memset(f->bounds + NB_CANDIDATES * by * bw, 0, NB_CANDIDATES * bw * sizeof(*f->bounds));
+    if (f->changed) {
+        memset(f->changed + by * bw, 0, bw);
+        memset(f->bounds + NB_CANDIDATES * by * bw, 0, NB_CANDIDATES * bw * sizeof(*f->bounds));
+    }
     for (int bx = 0; bx < bw; bx++) {
         GpumeVector *v = &f->vectors[by * bw + bx];
         Best o = { .cost = UINT32_MAX, .sum = UINT32_MAX };
@@ -725,6 +727,18 @@ static int shares_field(const GpumePropagation *p, int i)
     return i && p->steps[i].step.begin == GPUME_BEGIN_KEEP;
 }
 
+/* Whether passes go over the field of a step, its own or those of steps that keep it. */
+static int has_passes(const GpumePropagation *p, int i)
+{
+    int nb = 0;
+
+    do {
+        nb += i < p->nb_steps ? p->steps[i].step.nb_passes : 0;
+        i++;
+    } while (i < p->nb_steps && shares_field(p, i));
+    return nb > 0;
+}
+
 av_cold int ff_gpume_propagation_alloc(GpumePropagation *p, GpumeStepRun *runs)
 {
     for (int i = 0; i < FFMAX(p->nb_steps, 1); i++) {
@@ -740,10 +754,12 @@ av_cold int ff_gpume_propagation_alloc(GpumePropagation *p, GpumeStepRun *runs)
         } else {
             f->vectors = av_calloc(nb_blocks, sizeof(*f->vectors));
             f->costs   = av_calloc(nb_blocks, sizeof(*f->costs));
-            f->changed = av_calloc(nb_blocks, sizeof(*f->changed));
-            f->bounds  = av_calloc(nb_blocks, NB_CANDIDATES * sizeof(*f->bounds));
+            if (has_passes(p, i)) {
+                f->changed = av_calloc(nb_blocks, sizeof(*f->changed));
+                f->bounds  = av_calloc(nb_blocks, NB_CANDIDATES * sizeof(*f->bounds));
+            }
         }
-        if (!runs[i].done || !f->vectors || !f->costs || !f->changed || !f->bounds)
+        if (!runs[i].done || !f->vectors || !f->costs || has_passes(p, i) && (!f->changed || !f->bounds))
             return AVERROR(ENOMEM);
     }
     return 0;

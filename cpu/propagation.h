@@ -24,11 +24,11 @@
 typedef struct GpumeStepField {
     GpumeVector *vectors;
     uint32_t *costs;        ///< of these vectors, without penalties
-    /** When a vector changed last: 1 + 4 * pass + phase; 0: since the begin it has not. */
+    /** When a vector changed last: 1 + 4 * pass + phase; 0: since the begin it has not. Without passes NULL. */
     uint8_t *changed;
     /**
      * What a block's neighbours' vectors, and those around its own, cost it at least, by
-     * sixteens as GpumeChoice has them; 0: not known.
+     * sixteens as GpumeChoice has them; 0: not known. Without passes NULL.
      */
     uint32_t *bounds;
 } GpumeStepField;
