@@ -523,9 +523,11 @@ static int eliminate_by_parts(GpumeBlock *b, int is_known)
     }
     try_queue(b, &q);
     if (!goes_on) {
+        /* groups reach beyond the last candidate */
+        i   = FFMIN(i, p.nb_candidates);
         dy -= nb_rows;
-        finish_map(b, dy, FFMIN(i, p.nb_candidates));
-        b->next_dy = dy + i / sea->map_row;
+        finish_map(b, dy, i);
+        b->next_dy = dy + i / nb;
         return b->cost <= b->least;
     }
     b->part->has_map = 1;
