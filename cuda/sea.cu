@@ -154,6 +154,9 @@ gpume_fill_sums(const GpumeCudaArgs &a, const GpumeSeaTile<Sample> &t)
     GpumeU8 *dst       = (GpumeU8 *)(t.sums + first * t.pitch) + column;
     int sum[4], old[4][4];
 
+    /* behind the last word, with which it is read */
+    if (!threadIdx.x)
+        t.sums[rows * t.pitch] = 0;
     if (segment >= segments)
         return;
     GPUME_UNROLL for (int i = 0; i < 4; i++) {
