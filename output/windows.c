@@ -21,6 +21,9 @@
 
 #include "libavfilter/gpume/output/system.h"
 
+/** Longest of the pauses, each twice as long as the one before, after which a rename is tried again; milliseconds. */
+#define MAX_WAIT 256
+
 /* Sets errno to what the last call of the system says. Returns -1. */
 static int failed(void)
 {
@@ -226,14 +229,25 @@ av_cold FILE *ff_gpume_system_open_again(int fd)
 av_cold int ff_gpume_system_rename(const char *from, const char *to, int replace)
 {
     wchar_t *from_w, *to_w;
-    int ret;
+    int ret, wait = 1;
 
     if (get_extended_win32_path(from, &from_w))
         return -1;
     ret = get_extended_win32_path(to, &to_w);
     if (!ret) {
         /* not through the cache at once: nor are the contents. In one folder it is never a copy */
-        ret = MoveFileExW(from_w, to_w, replace ? MOVEFILE_REPLACE_EXISTING : 0) ? 0 : failed();
+        while (!MoveFileExW(from_w, to_w, replace ? MOVEFILE_REPLACE_EXISTING : 0)) {
+            const DWORD err = GetLastError();
+
+            /* who replaces it at the same time has it open for a moment, and so does who looks for viruses */
+            if (!replace || wait > MAX_WAIT || err != ERROR_ACCESS_DENIED && err != ERROR_SHARING_VIOLATION) {
+                SetLastError(err);
+                ret = failed();
+                break;
+            }
+            Sleep(wait);
+            wait *= 2;
+        }
         av_free(to_w);
     }
     av_free(from_w);
