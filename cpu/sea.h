@@ -65,6 +65,25 @@ typedef struct GpumeSeaParts {
  * Bounds of a block are kept in a map: a word for each vector, in raster order from (-range, -range) on,
  * of which only those of admissible ones mean anything.
  */
+/** Whether both are as assembly for processors of 64 bits knows them. */
+#define GPUME_SEA_LAYOUT_IS_KNOWN                           \
+    (offsetof(GpumeSeaBounds, prefetch)       ==   8 &&     \
+     offsetof(GpumeSeaBounds, half_offset)    ==  24 &&     \
+     offsetof(GpumeSeaBounds, quarter_offset) ==  56 &&     \
+     offsetof(GpumeSeaBounds, half)           == 184 &&     \
+     offsetof(GpumeSeaBounds, quarter)        == 200 &&     \
+     offsetof(GpumeSeaBounds, half_limit)     == 264 &&     \
+     offsetof(GpumeSeaBounds, quarter_limit)  == 268 &&     \
+     offsetof(GpumeSeaBounds, nb_quarters)    == 272 &&     \
+     offsetof(GpumeSeaBounds, nb_candidates)  == 276 &&     \
+     offsetof(GpumeSeaBounds, map)            == 288 &&     \
+     offsetof(GpumeSeaBounds, map_linesize)   == 296 &&     \
+     offsetof(GpumeSeaParts, dst)             ==  32 &&     \
+     offsetof(GpumeSeaParts, least)           ==  40 &&     \
+     offsetof(GpumeSeaParts, limit)           ==  56 &&     \
+     offsetof(GpumeSeaParts, shift)           ==  60 &&     \
+     offsetof(GpumeSeaParts, nb_candidates)   ==  64)
+
 typedef struct GpumeSea {
     int width, height;              ///< of the picture
     int sample_size;                ///< bytes

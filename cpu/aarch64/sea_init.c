@@ -21,22 +21,7 @@ int ff_gpume_sea_bound_neon(const GpumeSeaBounds *b, const uint8_t *sums, int nb
 int ff_gpume_sea_bound_and_store_neon(const GpumeSeaBounds *b, const uint8_t *sums, int nb_rows, uint64_t *kept);
 int ff_gpume_sea_join_neon(const GpumeSeaParts *p, int first, uint32_t *kept);
 
-static_assert(offsetof(GpumeSeaBounds, prefetch)       ==   8 &&
-              offsetof(GpumeSeaBounds, half_offset)    ==  24 &&
-              offsetof(GpumeSeaBounds, quarter_offset) ==  56 &&
-              offsetof(GpumeSeaBounds, half)           == 184 &&
-              offsetof(GpumeSeaBounds, quarter)        == 200 &&
-              offsetof(GpumeSeaBounds, half_limit)     == 264 &&
-              offsetof(GpumeSeaBounds, quarter_limit)  == 268 &&
-              offsetof(GpumeSeaBounds, nb_quarters)    == 272 &&
-              offsetof(GpumeSeaBounds, nb_candidates)  == 276 &&
-              offsetof(GpumeSeaBounds, map)            == 288 &&
-              offsetof(GpumeSeaBounds, map_linesize)   == 296 &&
-              offsetof(GpumeSeaParts, dst)             ==  32 &&
-              offsetof(GpumeSeaParts, least)           ==  40 &&
-              offsetof(GpumeSeaParts, limit)           ==  56 &&
-              offsetof(GpumeSeaParts, shift)           ==  60 &&
-              offsetof(GpumeSeaParts, nb_candidates)   ==  64, "sea_neon.S knows the layout");
+static_assert(GPUME_SEA_LAYOUT_IS_KNOWN, "sea_neon.S knows the layout");
 
 av_cold void ff_gpume_sea_init_aarch64(GpumeSea *s, int depth)
 {

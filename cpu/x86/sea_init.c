@@ -56,21 +56,7 @@ av_cold void ff_gpume_sea_init_x86(GpumeSea *s, int depth)
     const int cpu_flags = av_get_cpu_flags();
 
     /* as sea.asm has it */
-    static_assert(offsetof(GpumeSeaBounds, half_offset)    ==   24 &&
-                  offsetof(GpumeSeaBounds, quarter_offset) ==  56 &&
-                  offsetof(GpumeSeaBounds, half)           == 184 &&
-                  offsetof(GpumeSeaBounds, quarter)        == 200 &&
-                  offsetof(GpumeSeaBounds, half_limit)     == 264 &&
-                  offsetof(GpumeSeaBounds, quarter_limit)  == 268 &&
-                  offsetof(GpumeSeaBounds, nb_quarters)    == 272 &&
-                  offsetof(GpumeSeaBounds, nb_candidates)  == 276 &&
-                  offsetof(GpumeSeaBounds, map)            == 288 &&
-                  offsetof(GpumeSeaBounds, map_linesize)   == 296 &&
-                  offsetof(GpumeSeaParts, dst)             ==  32 &&
-                  offsetof(GpumeSeaParts, least)           ==  40 &&
-                  offsetof(GpumeSeaParts, limit)           ==  56 &&
-                  offsetof(GpumeSeaParts, shift)           ==  60 &&
-                  offsetof(GpumeSeaParts, nb_candidates)   ==  64, "layout");
+    static_assert(GPUME_SEA_LAYOUT_IS_KNOWN, "layout");
 
     if (EXTERNAL_SSE2(cpu_flags)) {
         SET(sse2)
