@@ -580,6 +580,29 @@ static uint32_t twice(unsigned limit)
     return limit * 0x10001u;
 }
 
+/**
+ * Takes what a function has found in the rows from *row on: a row that has a candidate to be kept, or none.
+ * @param kept of that row, one word longer, which is 0xa5...
+ * @return whether it is one, and *row is that
+ */
+static int take_row(uint64_t (*map)[GPUME_SEA_KEPT_WORDS(WIDTH)], int *row, int rows, int found,
+                    const uint64_t *kept, int candidates)
+{
+    const int words = GPUME_SEA_KEPT_WORDS(candidates);
+
+    if (found < 0 || found > rows - *row || kept[words] != 0xa5a5a5a5a5a5a5a5) {
+        fail();
+        return 0;
+    }
+    *row += found;
+    if (*row == rows)
+        return 0;
+    memcpy(map[*row], kept, words * sizeof(*kept));
+    if (candidates & 63)
+        map[*row][words - 1] &= ((uint64_t)1 << (candidates & 63)) - 1;
+    return 1;
+}
+
 static void check_bound(void)
 {
     GpumeParams params = { .width = WIDTH, .height = HEIGHT, .depth = 8 };
@@ -604,7 +627,7 @@ static void check_bound(void)
             }
             memcpy(sums_before, sums[1], sizeof(sums_before));
             for (int trial = 0; trial < 8 * TRIALS; trial++) {
-                int w, h, candidates, rows, words;
+                int w, h, candidates, rows;
                 const uint8_t *first;
 
                 params.block = 4 << trial % 5;
@@ -617,7 +640,6 @@ static void check_bound(void)
                 rows       = 1 + rnd() % (HEIGHT - h + 1);
                 if (candidates > 70 && rnd() & 1)
                     candidates = 33;
-                words = GPUME_SEA_KEPT_WORDS(candidates);
                 first = (const uint8_t *)(sums[1] + rnd() % (WIDTH - w - candidates + 2)) +
                         rnd() % (HEIGHT - h - rows + 2) * sea.linesize;
                 b.nb_candidates = candidates;
@@ -654,16 +676,8 @@ static void check_bound(void)
                         } else {
                             found = call_ref(&b, p, rows - row, kept);
                         }
-                        if (found < 0 || found > rows - row || kept[words] != 0xa5a5a5a5a5a5a5a5) {
-                            fail();
+                        if (!take_row(map[i], &row, rows, found, kept, candidates))
                             break;
-                        }
-                        row += found;
-                        if (row == rows)
-                            break;
-                        memcpy(map[i][row], kept, words * sizeof(*kept));
-                        if (candidates & 63)
-                            map[i][row][words - 1] &= ((uint64_t)1 << (candidates & 63)) - 1;
                     }
                 }
                 if (memcmp(map[0], map[1], sizeof(map[0])) ||
@@ -725,7 +739,7 @@ static void check_bound_and_store(void)
             const int kind = RANDOM + trial % (EXTREMES - RANDOM + 1);
             const int block = params.block = 4 << rnd() % 4;
             const int candidates = 1 + rnd() % (WIDTH - block + 1), row_words = FFALIGN(candidates, GPUME_SEA_ALIGN);
-            const int rows = 1 + rnd() % (HEIGHT - block + 1), words = GPUME_SEA_KEPT_WORDS(candidates);
+            const int rows = 1 + rnd() % (HEIGHT - block + 1);
             const uint8_t *first = (const uint8_t *)(sums[1] + rnd() % (WIDTH - block - candidates + 2));
 
             for (int i = 0; i < FF_ARRAY_ELEMS(sums[0]) && trial % 16 < 3; i++) {
@@ -757,16 +771,8 @@ static void check_bound_and_store(void)
                     } else {
                         found = call_ref(&b, p, rows - row, kept);
                     }
-                    if (found < 0 || found > rows - row || kept[words] != 0xa5a5a5a5a5a5a5a5) {
-                        fail();
+                    if (!take_row(map[i], &row, rows, found, kept, candidates))
                         break;
-                    }
-                    row += found;
-                    if (row == rows)
-                        break;
-                    memcpy(map[i][row], kept, words * sizeof(*kept));
-                    if (candidates & 63)
-                        map[i][row][words - 1] &= ((uint64_t)1 << (candidates & 63)) - 1;
                 }
                 for (int row = 0; row < rows; row++)
                     if (!stored_well(&b, first + row * sea.linesize, stored + row * row_words, map[i][row]))
