@@ -192,18 +192,24 @@ def load_costs(path):
     return {(method, int(block)): float(number) for block, method, number in lines}
 
 
-def parse():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def parser_of(description):
+    """What all measurements of a set of pairs and a clip are told."""
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
     parser.add_argument("--ffmpeg", required=True)
     parser.add_argument("--out", required=True)
     parser.add_argument("--data", action="append", default=[])
     parser.add_argument("--clip", nargs=2, metavar=("FILE", "WxH"))
+    parser.add_argument("--range", type=int, default=32)
+    parser.add_argument("--pairs", type=int, default=0)
+    return parser
+
+
+def parse():
+    parser = parser_of(__doc__)
     parser.add_argument("--speed", nargs=2, metavar=("FILE", "WxH"))
     parser.add_argument("--costs")
     parser.add_argument("--blocks", default="4 8 16")
     parser.add_argument("--methods", default="fs ds epzs umh")
-    parser.add_argument("--range", type=int, default=32)
-    parser.add_argument("--pairs", type=int, default=0)
     parser.add_argument("--nvofa", help="gpume_bench, for NVIDIA's optical-flow hardware")
     return parser.parse_args()
 

@@ -19,7 +19,6 @@ the vector; an intra macroblock has no bits, and is predicted by (0, 0). They an
 size have no flags.
 """
 
-import argparse
 import csv
 import json
 import os
@@ -359,14 +358,8 @@ def write_csv(path, rows):
 
 
 def parse():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--ffmpeg", required=True)
-    parser.add_argument("--out", required=True)
-    parser.add_argument("--data", action="append", default=[])
-    parser.add_argument("--clip", nargs=2, metavar=("FILE", "WxH"))
+    parser = quality.parser_of(__doc__)
     parser.add_argument("--searches", default="hme fs")
-    parser.add_argument("--range", type=int, default=32)
-    parser.add_argument("--pairs", type=int, default=0)
     parser.add_argument("--x264")
     parser.add_argument("--reader")
     return parser.parse_args()
