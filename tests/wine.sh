@@ -10,4 +10,9 @@ WINEDLLOVERRIDES=${WINEDLLOVERRIDES:-mscoree,mshtml,winemenubuilder.exe=}
 LC_ALL=C.UTF-8
 export LC_ALL WINEPREFIX WINEDEBUG WINEDLLOVERRIDES
 mkdir -p "$WINEPREFIX"
+# Debian's wineserver ends with its last program, and a program that starts in this moment fails with "Connection
+# reset by peer". This one stays for a minute; where there is one already, nothing happens.
+if command -v wineserver > /dev/null; then
+    wineserver -p60 2> /dev/null
+fi
 exec wine "$@"
