@@ -228,22 +228,32 @@ static __device__ __forceinline__ GpumeU32 gpume_vector_of(int dx, int dy)
     return ((GpumeU32)dx & 0xffff) | (GpumeU32)dy << 16;
 }
 
-/** Store the result of block (bx, by), which is b: its vector and its cost. */
+/**
+ * Store the result of a block, which is b: its vector and its cost.
+ * @param to has mvs, vectors and costs, as GpumeCudaArgs has
+ * @param i  the place of the block in these
+ */
+template<class To>
 static __device__ __forceinline__ void
-gpume_store(const GpumeCudaArgs &a, const GpumeBox &b, int z, int bx, int by,
-            int dx, int dy, GpumeU32 cost)
+gpume_store_at(const To &to, GpumeU64 i, int source, const GpumeBox &b, int dx, int dy, GpumeU32 cost)
 {
-    const GpumeU64 i = gpume_place(a, z, bx, by);
-    const int source = gpume_field(a, z).source;
-    GpumeU32 *mv = (GpumeU32 *)a.mvs + i * GPUME_VECTOR_WORDS;
+    GpumeU32 *mv = (GpumeU32 *)to.mvs + i * GPUME_VECTOR_WORDS;
 
-    ((GpumeU32 *)a.costs)[i] = cost;
-    if (a.vectors) {
-        ((GpumeU32 *)a.vectors)[i] = gpume_vector_of(dx, dy);
+    ((GpumeU32 *)to.costs)[i] = cost;
+    if (to.vectors) {
+        ((GpumeU32 *)to.vectors)[i] = gpume_vector_of(dx, dy);
         return;
     }
     GPUME_UNROLL for (int j = 0; j < GPUME_VECTOR_WORDS; j++)
         mv[j] = gpume_vector_word(j, source, b.x0, b.y0, b.w, b.h, dx, dy);
+}
+
+/** The same of block (bx, by) of field z. */
+static __device__ __forceinline__ void
+gpume_store(const GpumeCudaArgs &a, const GpumeBox &b, int z, int bx, int by,
+            int dx, int dy, GpumeU32 cost)
+{
+    gpume_store_at(a, gpume_place(a, z, bx, by), gpume_field(a, z).source, b, dx, dy, cost);
 }
 
 #endif /* AVFILTER_GPUME_CUDA_DEVICE_CUH */

@@ -56,6 +56,45 @@ static __device__ __forceinline__ GpumeU32 gpume_order(int range, int dx, int dy
     return !dx && !dy ? 0 : 1 + (dy + range) * (2 * range + 1) + dx + range;
 }
 
+/** The displacement that has such a place. */
+static __device__ __forceinline__ GpumeVector gpume_vector_of_order(int range, int order)
+{
+    const int side = 2 * range + 1;
+    GpumeVector v;
+
+    v.dx = (short)(order ? (order - 1) % side - range : 0);
+    v.dy = (short)(order ? (order - 1) / side - range : 0);
+    return v;
+}
+
+/**
+ * The least of all threads' keys, of each of NB results. Threads 0 to NB - 1 return theirs.
+ * @param shared a key of each for each warp, not in use any more
+ */
+template<int NB>
+static __device__ __forceinline__ GpumeU64 gpume_least_of_all(GpumeU32 *shared, GpumeU64 (&best)[NB])
+{
+    GpumeU64 *keys  = (GpumeU64 *)shared;
+    const int which = gpume_min(threadIdx.x, NB - 1);
+    GpumeU64 least;
+
+    // every lane's smallest key, then every warp's
+    GPUME_UNROLL for (int k = 0; k < NB; k++)
+        best[k] = gpume_least<1, 32>(best[k]);
+    __syncthreads();
+    if (!(threadIdx.x & 31)) {
+        GPUME_UNROLL for (int k = 0; k < NB; k++)
+            keys[(threadIdx.x >> 5) * NB + k] = best[k];
+    }
+    __syncthreads();
+    least = keys[which];
+    if (threadIdx.x < NB)
+        for (int i = 1; i < blockDim.x >> 5; i++)
+            if (keys[i * NB + which] < least)
+                least = keys[i * NB + which];
+    return least;
+}
+
 /**
  * The result of block b: the least of all threads' keys, whose orders are gpume_order()'s.
  * @param shared a key for each warp, not in use any more
@@ -63,24 +102,12 @@ static __device__ __forceinline__ GpumeU32 gpume_order(int range, int dx, int dy
 static __device__ __forceinline__ void
 gpume_store_least(const GpumeCudaArgs &a, GpumeU32 *shared, const GpumeBox &b, const GpumePlace &at, GpumeU64 best)
 {
-    const int range = a.params.range, side = 2 * range + 1;
-    GpumeU64 *keys  = (GpumeU64 *)shared;
-    int order;
+    GpumeU64 keys[1] = { best };
+    const GpumeU64 least = gpume_least_of_all<1>(shared, keys);
+    const GpumeVector v  = gpume_vector_of_order(a.params.range, (int)(GpumeU32)least);
 
-    // every lane's smallest key, then every warp's
-    best = gpume_least<1, 32>(best);
-    __syncthreads();
-    if (!(threadIdx.x & 31))
-        keys[threadIdx.x >> 5] = best;
-    __syncthreads();
-    if (threadIdx.x)
-        return;
-    for (int i = 1; i < blockDim.x >> 5; i++)
-        if (keys[i] < best)
-            best = keys[i];
-    order = (int)(GpumeU32)best;
-    gpume_store(a, b, at.z, at.x, at.y, order ? (order - 1) % side - range : 0,
-                order ? (order - 1) / side - range : 0, (GpumeU32)(best >> 32));
+    if (!threadIdx.x)
+        gpume_store(a, b, at.z, at.x, at.y, v.dx, v.dy, (GpumeU32)(least >> 32));
 }
 
 /**

@@ -91,9 +91,9 @@ static void shape_full4(GpumeCudaArgs *a, GpumeCudaLaunch *l)
 
 /*
  * As much of the window as fits, in pieces of equal size, for threads of that many
- * rows, beside fixed words. Returns the pieces.
+ * rows and tiles of that height, beside fixed words. Returns the pieces.
  */
-static int shape_pieces(GpumeCudaArgs *a, int ny, int rows, int fixed, int *words)
+static int shape_pieces(GpumeCudaArgs *a, int ny, int rows, int height, int fixed, int *words)
 {
     const int runs = (ny + rows - 1) / rows;
     int pieces = 0;
@@ -101,21 +101,20 @@ static int shape_pieces(GpumeCudaArgs *a, int ny, int rows, int fixed, int *word
     do {
         pieces++;
         a->full.runs = (runs + pieces - 1) / pieces;
-        *words       = (a->full.runs * rows + a->params.block - 1) *
-                       GPUME_CUDA_FULL_PITCH(a->full.copy_words);
+        *words       = (a->full.runs * rows + height - 1) * GPUME_CUDA_FULL_PITCH(a->full.copy_words);
     } while (4 * (*words + fixed) > MAX_SHARED);
     return pieces;
 }
 
-/* Blocks of 8 or 16 bytes; returns the rows of displacements that a thread is to have. */
-static int shape_tiles(const GpumeCudaKernel *k, GpumeCudaArgs *a, GpumeCudaLaunch *l)
+int ff_gpume_cuda_shape_tiles(GpumeCudaArgs *a, GpumeCudaLaunch *l, int multiprocessor_shared, int sums,
+                              int remaining)
 {
     static const int variants[] = { 13, 11, 9 };
     const GpumeParams *p = &a->params;
-    const int blocks = GPUME_CUDA_FULL_TILE_WIDTH / p->block;
+    const int height  = sums ? GPUME_CUDA_FULL_TILE_WIDTH : p->block;
+    const int results = GPUME_CUDA_TILE_RESULTS(p->block, sums);
     /* words of shared memory that have a place of their own */
-    const int fixed  = blocks + p->block * GPUME_CUDA_FULL_TILE_WIDTH / 4;
-    const int remaining = k->nb_launches > 0;
+    const int fixed   = GPUME_CUDA_TILE_FIXED(p->block, sums) + height * GPUME_CUDA_FULL_TILE_WIDTH / 4;
     const int ny = FFMIN(2 * p->range, p->height - FFMIN(p->height, p->block)) + 1;
     /* words at which candidates begin; the first may lie up to 3 samples early */
     const int columns = (2 * p->range + 3) / 4 + 1;
@@ -126,7 +125,7 @@ static int shape_tiles(const GpumeCudaKernel *k, GpumeCudaArgs *a, GpumeCudaLaun
     l->threads = remaining ? 128 : 64;
     for (int i = 0; i < FF_ARRAY_ELEMS(variants); i++) {
         const int rows   = variants[i];
-        const int pieces = shape_pieces(a, ny, rows, fixed, &words);
+        const int pieces = shape_pieces(a, ny, rows, height, fixed, &words);
         const int units  = a->full.runs * (2 * p->range + 1) / 4 * 4;
         const int rounds = (units + (int)l->threads - 1) / (int)l->threads;
         const int cost   = remaining ? pieces * rounds * rows : round_up(ny, rows);
@@ -136,18 +135,19 @@ static int shape_tiles(const GpumeCudaKernel *k, GpumeCudaArgs *a, GpumeCudaLaun
             best  = rows;
         }
     }
-    shape_pieces(a, ny, best, fixed, &words);
+    shape_pieces(a, ny, best, height, fixed, &words);
 
     /* the fewest that fill a multiprocessor, as they wait for each other */
     while (!remaining && l->threads < GPUME_CUDA_FULL_THREADS &&
-           k->multiprocessor_shared / (4 * (words + fixed) + RESERVED_SHARED) * l->threads <
+           multiprocessor_shared / (4 * (words + fixed) + RESERVED_SHARED) * l->threads <
            2 * GPUME_CUDA_FULL_THREADS)
         l->threads *= 2;
     l->grid[0] = gpume_blocks(p->width, GPUME_CUDA_FULL_TILE_WIDTH);
-    l->grid[1] = p->bh;
-    words      = FFMAX(words, (int)l->threads / 32 * blocks);
+    l->grid[1] = gpume_blocks(p->height, height);
+    /* of cut tiles keys are of two words */
+    words      = FFMAX(words, (int)l->threads / 32 * results * 2);
     /* blocks at the edges are searched by the same threads */
-    words      = FFMAX(words, shape_any(a, l->threads));
+    words      = FFALIGN(FFMAX(words, shape_any(a, l->threads)), 4);
     a->full.shared_words = words;
     l->shared  = 4 * (words + fixed);
     return best;
@@ -162,7 +162,9 @@ static const GpumeCudaModule *shape_full(GpumeCudaKernel *k, GpumeCudaLaunch *l)
     if (p->cost == GPUME_COST_SAD && p->depth <= 8 && p->block <= 16 &&
         p->range <= GPUME_CUDA_FULL_MAX_RANGE) {
         if (p->block > 4)
-            return ff_gpume_cuda_find_module(p, GPUME_CUDA_full, p->block, shape_tiles(k, a, l));
+            return ff_gpume_cuda_find_module(p, GPUME_CUDA_full, p->block,
+                                             ff_gpume_cuda_shape_tiles(a, l, k->multiprocessor_shared, 0,
+                                                                       k->nb_launches > 0));
         shape_full4(a, l);
         return ff_gpume_cuda_find_module(p, GPUME_CUDA_full4, 4, 0);
     }
@@ -313,22 +315,25 @@ static void begin_field(GpumeCudaKernel *kernel, GpumeCudaField *field)
     field->epoch = n % GPUME_CUDA_NB_EPOCHS + 1;
 }
 
+av_cold int ff_gpume_cuda_multiprocessor_shared(const GpumeCuda *cuda, int *bytes)
+{
+    CUdevice device;
+    CUresult err = cuda->cu->cuCtxGetDevice(&device);
+
+    if (err == CUDA_SUCCESS)
+        err = cuda->cu->cuDeviceGetAttribute(bytes, ATTRIBUTE_MULTIPROCESSOR_SHARED, device);
+    return ff_gpume_cuda_check(cuda, err, "read the device's properties");
+}
+
 av_cold int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel, const GpumeCuda *cuda,
                                       const GpumeParams *params, const GpumePlan *plan)
 {
-    CUresult err;
-    CUdevice device;
     int nb_stages = 0, ret;
 
     kernel->cuda                   = cuda;
     kernel->args.params            = *params;
     kernel->args.params.big_endian = 0;
-
-    err = cuda->cu->cuCtxGetDevice(&device);
-    if (err == CUDA_SUCCESS)
-        err = cuda->cu->cuDeviceGetAttribute(&kernel->multiprocessor_shared,
-                                             ATTRIBUTE_MULTIPROCESSOR_SHARED, device);
-    ret = ff_gpume_cuda_check(cuda, err, "read the device's properties");
+    ret = ff_gpume_cuda_multiprocessor_shared(cuda, &kernel->multiprocessor_shared);
     if (ret < 0)
         return ret;
 

@@ -41,6 +41,20 @@ typedef struct GpumeCudaKernel {
 int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel, const GpumeCuda *cuda,
                               const GpumeParams *params, const GpumePlan *plan);
 
+/** Ask how many bytes of shared memory a multiprocessor of the current context's device has. */
+int ff_gpume_cuda_multiprocessor_shared(const GpumeCuda *cuda, int *bytes);
+
+/**
+ * Shape a launch that evaluates every candidate of tiles of blocks of 8 or 16 bytes, all but its rows of tiles
+ * being the picture's.
+ * @param a         params are read, and full is filled in
+ * @param sums      nonzero: the kernels of cuda/sums.cu, whose tiles are squares; else they are rows of blocks
+ * @param remaining nonzero: of tiles that remain
+ * @return rows of displacements that a thread has: the kernel's variant
+ */
+int ff_gpume_cuda_shape_tiles(GpumeCudaArgs *a, GpumeCudaLaunch *l, int multiprocessor_shared, int sums,
+                              int remaining);
+
 /**
  * Launch them, for as many fields as args has. All launches of a kernel go to one
  * stream, and none is replayed: each finds what the ones before it have written.

@@ -22,7 +22,7 @@
  * M(name, family, depth, variant, side, cost): kernel gpume_<name> of <family>.cu, for
  * samples of 8 or of up to 16 bits or, 0, of any, for blocks of that side or, 0, of any,
  * for a cost or ANY.
- * What variants are is a family's own: of full, how many displacements on top of each other
+ * What variants are is a family's own: of full and sums, how many displacements on top of each other
  * a thread has; of pattern and wavefront the search, or GPUME_CUDA_ANY; of propagate
  * whether vectors are subpel; of check and tree which half of it.
  * One row a line: makefiles read it with sed.
@@ -39,6 +39,13 @@
     M(full16_8_11,     full,       8, 11,              16, SAD) \
     M(full16_8_13,     full,       8, 13,              16, SAD) \
     M(full4_8,         full4,      8, 0,                4, SAD) \
+    M(sums8_8_9,       sums,       8, 9,                8, SAD) \
+    M(sums8_8_11,      sums,       8, 11,               8, SAD) \
+    M(sums8_8_13,      sums,       8, 13,               8, SAD) \
+    M(sums16_8_9,      sums,       8, 9,               16, SAD) \
+    M(sums16_8_11,     sums,       8, 11,              16, SAD) \
+    M(sums16_8_13,     sums,       8, 13,              16, SAD) \
+    M(join,            join,       8, 0,                0, SAD) \
     M(sea8_8,          sea,        8, 0,                8, SAD) \
     M(sea8_16,         sea,       16, 0,                8, SAD) \
     M(sea16_8,         sea,        8, 0,               16, SAD) \
@@ -128,6 +135,8 @@
 enum GpumeCudaFamily {
     GPUME_CUDA_full,
     GPUME_CUDA_full4,
+    GPUME_CUDA_sums,
+    GPUME_CUDA_join,
     GPUME_CUDA_sea,
     GPUME_CUDA_pattern,
     GPUME_CUDA_wavefront,

@@ -20,7 +20,7 @@ static av_cold int init_size(GpumeCudaSearch *s, int size, const GpumeCuda *cuda
     /* it is that of the smallest blocks */
     z->params.intra &= !size;
     z->params.shift  = shift;
-    ret = ff_gpume_cuda_kernel_init(&z->kernel, cuda, &z->params, &plan);
+    ret = size < s->summed ? ff_gpume_cuda_kernel_init(&z->kernel, cuda, &z->params, &plan) : 0;
     return ret < 0 ? ret : ff_gpume_cuda_motion_init(&z->motion, cuda, &z->params, &plan, shift);
 }
 
@@ -31,9 +31,16 @@ av_cold int ff_gpume_cuda_search_init(GpumeCudaSearch *s, const GpumeCuda *cuda,
     int ret;
 
     s->params = *params;
+    s->summed = ff_gpume_cuda_sums_from(params);
     while (s->nb_sizes < nb_sizes)
         if ((ret = init_size(s, s->nb_sizes++, cuda, plan, shift)) < 0)
             return ret;
+    if (s->summed < nb_sizes) {
+        ret = ff_gpume_cuda_sums_init(&s->sums, cuda, &s->sizes[s->summed].params,
+                                      s->sizes[nb_sizes - 1].params.block);
+        if (ret < 0)
+            return ret;
+    }
     return params->tree ? ff_gpume_cuda_tree_init(&s->tree, cuda, params) : 0;
 }
 
@@ -60,30 +67,55 @@ static CUdeviceptr costs_of(const GpumeCudaSearch *s, const GpumeCudaSearchField
     return s->params.tree ? ff_gpume_cuda_tree_costs(&s->tree, size, i) : field->leaves.costs;
 }
 
+/* Where a search block by block leaves those of field i: for steps that follow, or where they go. */
+static GpumeCudaSumsSize found_of(const GpumeCudaSearch *s, const GpumeCudaSearchField *field, int i, int size)
+{
+    const GpumeCudaSize *z = &s->sizes[size];
+    const size_t first = i * (size_t)z->params.bw * z->params.bh;
+
+    return z->motion.nb_steps ?
+           (GpumeCudaSumsSize) { .vectors = z->motion.search_vectors + first * sizeof(GpumeVector),
+                                 .costs   = z->motion.search_costs   + first * sizeof(uint32_t) } :
+           (GpumeCudaSumsSize) { .mvs   = mvs_of(s, field, i, size),
+                                 .costs = costs_of(s, field, i, size) };
+}
+
 /* The stages that search block by block: both fields at once where they have the same picture. */
 static CUresult launch_kernels(GpumeCudaSearch *s, int size, const GpumeCudaSearchField *fields, int nb_fields,
                                CUstream stream)
 {
     GpumeCudaSize *z = &s->sizes[size];
-    const size_t nb_blocks = (size_t)z->params.bw * z->params.bh;
     GpumeCudaArgs *args = &z->kernel.args;
     const int at_once = s->params.check ? 1 : nb_fields;
     CUresult err = CUDA_SUCCESS;
 
     for (int i = 0; i < nb_fields && err == CUDA_SUCCESS; i += at_once) {
-        args->cur = fields[i].cur;
-        if (z->motion.nb_steps) {
-            args->vectors = z->motion.search_vectors + i * nb_blocks * sizeof(GpumeVector);
-            args->costs   = z->motion.search_costs   + i * nb_blocks * sizeof(uint32_t);
-        } else {
-            args->mvs   = mvs_of(s, &fields[i], i, size);
-            args->costs = costs_of(s, &fields[i], i, size);
-        }
+        const GpumeCudaSumsSize to = found_of(s, &fields[i], i, size);
+
+        args->cur     = fields[i].cur;
+        args->mvs     = to.mvs;
+        args->vectors = to.vectors;
+        args->costs   = to.costs;
         for (int j = 0; j < at_once; j++) {
             args->fields[j].plane     = fields[i + j].ref;
             args->fields[j].reference = fields[i + j].reference;
         }
         err = ff_gpume_cuda_kernel_launch(&z->kernel, at_once, stream);
+    }
+    return err;
+}
+
+/* Those that search several sizes at once. */
+static CUresult launch_sums(GpumeCudaSearch *s, const GpumeCudaSearchField *fields, int nb_fields, CUstream stream)
+{
+    CUresult err = CUDA_SUCCESS;
+
+    for (int i = 0; i < nb_fields && err == CUDA_SUCCESS; i++) {
+        GpumeCudaSumsSize to[GPUME_CUDA_NB_SUMMED] = { 0 };
+
+        for (int size = s->summed; size < s->nb_sizes; size++)
+            to[size - s->summed] = found_of(s, &fields[i], i, size);
+        err = ff_gpume_cuda_sums_launch(&s->sums, &fields[i].cur, &fields[i].ref, fields[i].reference, to, stream);
     }
     return err;
 }
@@ -122,10 +154,11 @@ static CUresult launch_tree(GpumeCudaSearch *s, const GpumeCudaSearchField *fiel
 CUresult ff_gpume_cuda_search_launch(GpumeCudaSearch *s, const GpumeCudaSearchField *fields, int nb_fields,
                                      CUdeviceptr intra, CUstream stream)
 {
-    CUresult err = CUDA_SUCCESS;
+    CUresult err = s->summed < s->nb_sizes ? launch_sums(s, fields, nb_fields, stream) : CUDA_SUCCESS;
 
     for (int i = 0; i < s->nb_sizes && err == CUDA_SUCCESS; i++) {
-        err = launch_kernels(s, i, fields, nb_fields, stream);
+        if (i < s->summed)
+            err = launch_kernels(s, i, fields, nb_fields, stream);
         if (err == CUDA_SUCCESS)
             err = launch_motion(s, i, fields, nb_fields, intra, stream);
     }
@@ -138,5 +171,6 @@ av_cold void ff_gpume_cuda_search_uninit(GpumeCudaSearch *s)
         ff_gpume_cuda_kernel_uninit(&s->sizes[i].kernel);
         ff_gpume_cuda_motion_uninit(&s->sizes[i].motion);
     }
+    ff_gpume_cuda_sums_uninit(&s->sums);
     ff_gpume_cuda_tree_uninit(&s->tree);
 }

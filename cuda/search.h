@@ -14,6 +14,7 @@
 #include "libavfilter/gpume/core/backend.h"
 #include "libavfilter/gpume/cuda/launch.h"
 #include "libavfilter/gpume/cuda/motion.h"
+#include "libavfilter/gpume/cuda/sums.h"
 #include "libavfilter/gpume/cuda/tree.h"
 
 /** Blocks of one size, and the kernels that find their vectors. */
@@ -28,6 +29,8 @@ typedef struct GpumeCudaSearch {
     GpumeParams params;
     GpumeCudaSize sizes[GPUME_MAX_SIZES];
     int nb_sizes;               ///< that are searched: 1, too, where hme's steps make fields of all sizes
+    int summed;                 ///< and from which on sums finds their vectors; nb_sizes: none
+    GpumeCudaSums sums;
     GpumeCudaTree tree;
 } GpumeCudaSearch;
 

@@ -36,6 +36,11 @@ typedef struct GpumeCudaPlane {
 #define GPUME_CUDA_FULL_THREADS 256
 /** Samples of a row of blocks of 8 or 16 bytes that are searched together. */
 #define GPUME_CUDA_FULL_TILE_WIDTH 16
+/** Vectors that such a tile has: of blocks of a side, a row of them or, with sums, a square and itself. */
+#define GPUME_CUDA_TILE_RESULTS(side, sums) ((side) == 16 ? 1 : (sums) ? 5 : 2)
+/** Words before the tile: one for each of these; with sums the tile begins at four words. */
+#define GPUME_CUDA_TILE_FIXED(side, sums) \
+    ((sums) ? (GPUME_CUDA_TILE_RESULTS(side, sums) + 3) & ~3 : GPUME_CUDA_TILE_RESULTS(side, sums))
 /** Largest range for which keys of 16 bits of cost and 16 of order do: of 4, 8 and 16 bytes. */
 #define GPUME_CUDA_FULL_MAX_RANGE 127
 

@@ -185,6 +185,7 @@ static GpumeParams chosen(const Case *c)
     GpumeParams p = {
         .algo = c->s.algo, .cost = c->s.cost, .block = c->s.block, .range = c->s.range,
         .exhaustive = c->exhaustive && c->s.algo == GPUME_ALGO_FS, .always_sea = c->always_sea, .intra = c->intra,
+        .small_strips = test_mix(c->seed + 3) & 1,
         .smooth = c->s.smooth, .check = c->s.check, .pel = FFMAX(c->s.pel, 1),
         .sweeps = c->s.sweeps, .levels = c->s.levels,
         .tree = !!c->s.tree_max, .tree_max = c->s.tree_max, .lambda = c->s.lambda, .qp = c->s.qp,
@@ -784,6 +785,9 @@ static const struct {
     { FULL | REST, "cost=satd content={hadamard,extreme,checker} format={gray,gray16le} size=130x129 "
                    "block=128 range=2" },
     { REST, "cost=satd " NEIGHBOURS " range=24 frames=4 content=speeds dir=?" },
+    /* costs of large blocks as sums: whole tiles, half a tile at the lower edge, tiles that the edges cut */
+    { FULL, "block={32,64} size={128x128,64x72,144x70,200x136} range={5,12} frames=2 dir=?" },
+    { FULL, "block={32,64} size={80x64,33x150,150x33} range={40,127} content={random,extreme} frames=2" },
 };
 
 /** Each part of what is done with vectors, and all that go together. */
@@ -899,6 +903,11 @@ static const char *const trees[] = {
     SOME " tree=32 block=4 frames={0,1,2} dir={1,2,3} flight={1,8} push={all,one} backend=0 size=20x12",
     SOME " tree=16 block=4 flight={1,2,5,64} dir=? push={all,one} frames=9 range=2 backend={0,1} size=40x26",
     SOME " pictures={aabb,abab,aaddaa,abcdabcd,aaabaaa} dir={1,2,3} push={all,one} size=40x26 tree=32 block=8",
+    /* costs as sums: whole tiles, half a tile at the lower edge, few and many displacements, with what follows */
+    "algo=fs " TREES " size={128x128,112x136} range={4,16} lambda={50,700} content={speeds,motion} frames=2",
+    "algo=fs tree=64 block={8,16} size=144x130 range=33 content={random,equal} lambda=0 frames=2 dir=3",
+    "algo=fs tree={16,64} block={4,8} size=80x64 range=127 content={extreme,random} lambda=9 frames=2",
+    "algo=fs tree={16,64} block=8 size=128x72 range=9 " PARTS " frames=3 dir=? refs={-1,-1/-2}",
 };
 
 static void run_fixed(void)

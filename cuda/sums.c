@@ -1,0 +1,129 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include <string.h>
+
+#include "libavutil/attributes.h"
+#include "libavutil/common.h"
+#include "libavutil/macros.h"
+
+#include "libavfilter/gpume/core/geometry.h"
+#include "libavfilter/gpume/core/tree.h"
+#include "libavfilter/gpume/cuda/launch.h"
+#include "libavfilter/gpume/cuda/sums.h"
+
+/** Bytes of costs that are kept at a time, as long as they are those of a row of the largest blocks. */
+#define MAX_KEPT (128 << 20)
+
+int ff_gpume_cuda_sums_from(const GpumeParams *p)
+{
+    const int nb_sizes = ff_gpume_nb_sizes(p);
+    const int first    = p->block < 8;      // that of 8 samples
+    const int largest  = p->block << (nb_sizes - 1);
+
+    if (gpume_kind(p->algo) != GPUME_KIND_FULL || p->cost != GPUME_COST_SAD || p->depth > 8 ||
+        p->range > GPUME_CUDA_FULL_MAX_RANGE || p->always_sea || largest > GPUME_CUDA_JOIN_SIDE)
+        return nb_sizes;
+    /* up to 16 samples a size has kernels of its own */
+    return p->block >= 2 * GPUME_CUDA_SUMS_TILE || nb_sizes - first > 1 ? first : nb_sizes;
+}
+
+static av_cold int load(GpumeCudaSums *s, GpumeCudaLaunch *l, int family, int side, int variant)
+{
+    return ff_gpume_cuda_load(s->cuda, l,
+                              &ff_gpume_cuda_find_module(&s->args.search.params, family, side, variant)->code);
+}
+
+/* The costs that are kept of a tile, and where they lie. */
+static av_cold int init_sums(GpumeCudaSums *s)
+{
+    GpumeCudaSumsArgs *a = &s->args;
+    const int range = a->search.params.range;
+    size_t row;
+    int fits, ret;
+
+    a->lead  = FFALIGN(range, 4);
+    a->words = FFALIGN((a->lead + range) / 4 + 1, 2);
+    row      = (size_t)a->across * (2 * range + 1) * 4 * a->words * sizeof(uint16_t);
+    fits     = a->search.params.small_strips ? 1 : MAX_KEPT / row;
+    s->strip = fits >= s->nb_rows ? s->nb_rows : FFMAX(fits / GPUME_CUDA_JOIN_TILES, 1) * GPUME_CUDA_JOIN_TILES;
+    s->strip = FFMIN(s->strip, s->nb_rows);
+    ret = ff_gpume_cuda_alloc(s->cuda, &s->sums, GPUME_CUDA_DEVICE, s->strip * row, "costs");
+    if (ret < 0)
+        return ret;
+    a->sums     = s->sums.data;
+    s->new_sums = 1;
+    s->join.threads = GPUME_CUDA_JOIN_THREADS;
+    s->join.shared  = 4 * GPUME_CUDA_JOIN_SHARED;
+    s->join.grid[0] = gpume_blocks(a->across, GPUME_CUDA_JOIN_TILES);
+    return load(s, &s->join, GPUME_CUDA_join, 0, 0);
+}
+
+av_cold int ff_gpume_cuda_sums_init(GpumeCudaSums *s, const GpumeCuda *cuda, const GpumeParams *params, int largest)
+{
+    GpumeCudaSumsArgs *a = &s->args;
+    GpumeParams *p = &a->search.params;
+    int multiprocessor_shared, ret;
+
+    s->cuda  = cuda;
+    s->first = av_log2(params->block) - 3;
+    *p           = *params;
+    p->block     = FFMIN(p->block, GPUME_CUDA_SUMS_TILE);
+    p->bw        = gpume_blocks(p->width,  p->block);
+    p->bh        = gpume_blocks(p->height, p->block);
+    p->big_endian = 0;
+    a->search.nb_fields = 1;
+    a->across  = gpume_blocks(p->width,  GPUME_CUDA_SUMS_TILE);
+    s->nb_rows = gpume_blocks(p->height, GPUME_CUDA_SUMS_TILE);
+    s->strip   = s->nb_rows;
+
+    ret = ff_gpume_cuda_multiprocessor_shared(cuda, &multiprocessor_shared);
+    if (ret < 0)
+        return ret;
+    ret = load(s, &s->tiles, GPUME_CUDA_sums, p->block,
+               ff_gpume_cuda_shape_tiles(&a->search, &s->tiles, multiprocessor_shared, 1, 0));
+    return ret < 0 || largest <= GPUME_CUDA_SUMS_TILE ? ret : init_sums(s);
+}
+
+CUresult ff_gpume_cuda_sums_launch(GpumeCudaSums *s, const GpumeCudaPlane *cur, const GpumeCudaPlane *ref,
+                                   int reference, const GpumeCudaSumsSize *to, CUstream stream)
+{
+    GpumeCudaSumsArgs *a = &s->args;
+    GpumeCudaSumsSize sizes[GPUME_CUDA_NB_SUMMED] = { 0 };
+    const int smallest = a->search.params.block > 8;
+    CUresult err = CUDA_SUCCESS;
+
+    if (s->new_sums)
+        err = s->cuda->cu->cuMemsetD8Async(s->sums.data, 0, s->sums.size, stream);
+    s->new_sums = 0;
+
+    for (int i = s->first; i < GPUME_CUDA_NB_SUMMED; i++)
+        sizes[i] = to[i - s->first];
+    a->search.cur       = *cur;
+    a->search.mvs       = sizes[smallest].mvs;
+    a->search.vectors   = sizes[smallest].vectors;
+    a->search.costs     = sizes[smallest].costs;
+    a->search.fields[0] = (GpumeCudaField) {
+        .plane = *ref, .reference = reference, .source = a->search.params.distance[reference],
+    };
+    memcpy(a->sizes, sizes + 1, sizeof(a->sizes));
+    for (int row = 0; row < s->nb_rows && err == CUDA_SUCCESS; row += s->strip) {
+        a->first_row     = row;
+        a->nb_rows       = FFMIN(s->strip, s->nb_rows - row);
+        s->tiles.grid[1] = a->nb_rows;
+        s->join.grid[1]  = gpume_blocks(a->nb_rows, GPUME_CUDA_JOIN_TILES);
+        err = ff_gpume_cuda_launch(s->cuda, &s->tiles, 1, a, stream);
+        if (s->join.function && err == CUDA_SUCCESS)
+            err = ff_gpume_cuda_launch(s->cuda, &s->join, 1, a, stream);
+    }
+    return err;
+}
+
+av_cold void ff_gpume_cuda_sums_uninit(GpumeCudaSums *s)
+{
+    ff_gpume_cuda_unload(s->cuda, &s->tiles);
+    ff_gpume_cuda_unload(s->cuda, &s->join);
+    ff_gpume_cuda_free(&s->sums);
+}

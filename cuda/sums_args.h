@@ -1,0 +1,55 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * The arguments of the kernels that search blocks of 8 to 64 bytes at once. Read by the host and by device code.
+ */
+
+#ifndef AVFILTER_GPUME_CUDA_SUMS_ARGS_H
+#define AVFILTER_GPUME_CUDA_SUMS_ARGS_H
+
+#include "libavfilter/gpume/cuda/search_args.h"
+
+/** Side of a tile, whose costs are kept for each of its candidates. */
+#define GPUME_CUDA_SUMS_TILE 16
+/** Side of the largest blocks, and of what a block of threads joins; tiles in a row of it. */
+#define GPUME_CUDA_JOIN_SIDE 64
+#define GPUME_CUDA_JOIN_TILES (GPUME_CUDA_JOIN_SIDE / GPUME_CUDA_SUMS_TILE)
+/** And its threads. */
+#define GPUME_CUDA_JOIN_THREADS 256
+/** Blocks that it finds vectors for: four of half the side, then the whole. */
+#define GPUME_CUDA_JOIN_RESULTS 5
+/** Words of shared memory: a key of each for each warp. */
+#define GPUME_CUDA_JOIN_SHARED (2 * GPUME_CUDA_JOIN_RESULTS * GPUME_CUDA_JOIN_THREADS / 32)
+
+/** Sizes: of tiles, of twice and of four times their side. */
+#define GPUME_CUDA_SUMS_SIZES 3
+
+/** Where vectors of blocks of a size go, as in GpumeCudaArgs; costs 0: they are not wanted. */
+typedef struct GpumeCudaSumsSize {
+    unsigned long long mvs, vectors, costs;
+} GpumeCudaSumsSize;
+
+/** A strip of the picture: rows of tiles, and what they join to. */
+typedef struct GpumeCudaSumsArgs {
+    /** Of one field, of blocks of 8 or 16, whose costs may be 0 as above. */
+    GpumeCudaArgs search;
+    /** Larger ones; of these, too, if they are of 8. */
+    GpumeCudaSumsSize sizes[GPUME_CUDA_SUMS_SIZES];
+    /**
+     * uint16_t[tiles][2 * range + 1][4][words]: the costs of displacement (dx, dy) of a tile of the strip, by
+     * dy + range, d & 3 and d >> 2, d being dx + lead: threads that are next to each other have every fourth dx.
+     * 0: they are not kept.
+     */
+    unsigned long long sums;
+    int words;                  ///< even
+    int lead;                   ///< range, rounded up to a multiple of 4
+    int across;                 ///< tiles in a row
+    int first_row;              ///< of tiles, of the strip; it begins with a row of the largest blocks
+    int nb_rows;                ///< of tiles
+} GpumeCudaSumsArgs;
+
+#endif /* AVFILTER_GPUME_CUDA_SUMS_ARGS_H */
