@@ -50,6 +50,56 @@ typedef struct GpumePlace {
     int x, y, z;
 } GpumePlace;
 
+/**
+ * Where a block of threads searches: at one place of its own, or, behind successive
+ * elimination, at every grid's of those that remain.
+ */
+struct GpumePlaces {
+    const GpumeCudaArgs &a;
+    const int width, height;    ///< of the tile at a place
+    int at, end;
+
+    __device__ __forceinline__ GpumePlaces(const GpumeCudaArgs &args, int w, int h)
+        : a(args), width(w), height(h)
+    {
+        at  = blockIdx.x;
+        end = at + 1;
+        if (a.full.only_remaining) {
+            GpumeCudaRemaining *remaining = (GpumeCudaRemaining *)a.remaining;
+
+            end = remaining->nb[a.parity] * (GPUME_CUDA_SEA_SQUARE / width) *
+                  (GPUME_CUDA_SEA_SQUARE / height);
+            /* for the next search */
+            if (!blockIdx.x && !threadIdx.x)
+                remaining->nb[a.parity ^ 1] = 0;
+        }
+    }
+
+    /** The next place; returns 0 if there is none. */
+    __device__ __forceinline__ int next(GpumePlace *place)
+    {
+        if (at >= end)
+            return 0;
+        if (a.full.only_remaining) {
+            const int across = GPUME_CUDA_SEA_SQUARE / width;
+            const int tiles  = GPUME_CUDA_SEA_SQUARE / height * across;
+            const GpumeU32 square = ((GpumeCudaRemaining *)a.remaining)->squares[at / tiles];
+
+            place->x = GPUME_CUDA_SQUARE_X(square) * GPUME_CUDA_SEA_SQUARE +
+                       at % tiles % across * width;
+            place->y = GPUME_CUDA_SQUARE_Y(square) * GPUME_CUDA_SEA_SQUARE +
+                       at % tiles / across * height;
+            place->z = GPUME_CUDA_SQUARE_Z(square);
+        } else {
+            place->x = blockIdx.x * width;
+            place->y = blockIdx.y * height;
+            place->z = blockIdx.z;
+        }
+        at += a.full.grid;
+        return 1;
+    }
+};
+
 /** The place of a candidate of a range among those of equal cost: the zero vector, then raster order. */
 static __device__ __forceinline__ GpumeU32 gpume_order(int range, int dx, int dy)
 {

@@ -106,15 +106,33 @@ static int shape_pieces(GpumeCudaArgs *a, int ny, int rows, int height, int fixe
     return pieces;
 }
 
-int ff_gpume_cuda_shape_tiles(GpumeCudaArgs *a, GpumeCudaLaunch *l, int multiprocessor_shared, int sums,
+/* The rows of a tile, the blocks that it has, and its words of shared memory that have a place of their own. */
+static int describe_tile(const GpumeParams *p, int kind, int *height, int *blocks)
+{
+    switch (kind) {
+    case GPUME_CUDA_TILES_DEEP:
+        *height = GPUME_CUDA_DEEP_PARTS(p->block) * p->block;
+        *blocks = GPUME_CUDA_FULL_TILE_WIDTH / p->block;
+        return GPUME_CUDA_DEEP_FIXED(p->block, GPUME_CUDA_FULL_THREADS);
+    case GPUME_CUDA_TILES_SUMS:
+        *height = GPUME_CUDA_FULL_TILE_WIDTH;
+        *blocks = GPUME_CUDA_TILE_RESULTS(p->block, 1);
+        return GPUME_CUDA_TILE_FIXED(p->block, 1) + *height * GPUME_CUDA_FULL_TILE_WIDTH / 4;
+    default:
+        *height = p->block;
+        *blocks = GPUME_CUDA_TILE_RESULTS(p->block, 0);
+        return GPUME_CUDA_TILE_FIXED(p->block, 0) + *height * GPUME_CUDA_FULL_TILE_WIDTH / 4;
+    }
+}
+
+int ff_gpume_cuda_shape_tiles(GpumeCudaArgs *a, GpumeCudaLaunch *l, int multiprocessor_shared, int kind,
                               int remaining)
 {
     static const int variants[] = { 13, 11, 9 };
+    const int nb_variants = FF_ARRAY_ELEMS(variants) - (kind == GPUME_CUDA_TILES_DEEP);
     const GpumeParams *p = &a->params;
-    const int height  = sums ? GPUME_CUDA_FULL_TILE_WIDTH : p->block;
-    const int results = GPUME_CUDA_TILE_RESULTS(p->block, sums);
-    /* words of shared memory that have a place of their own */
-    const int fixed   = GPUME_CUDA_TILE_FIXED(p->block, sums) + height * GPUME_CUDA_FULL_TILE_WIDTH / 4;
+    int height, blocks;
+    const int fixed   = describe_tile(p, kind, &height, &blocks);
     const int ny = FFMIN(2 * p->range, p->height - FFMIN(p->height, p->block)) + 1;
     /* words at which candidates begin; the first may lie up to 3 samples early */
     const int columns = (2 * p->range + 3) / 4 + 1;
@@ -122,8 +140,8 @@ int ff_gpume_cuda_shape_tiles(GpumeCudaArgs *a, GpumeCudaLaunch *l, int multipro
 
     a->full.copy_words = FFALIGN(columns + GPUME_CUDA_FULL_TILE_WIDTH / 4 - 1, 4);
     /* a block that remains is to end soon: few rounds; else the fewest rows in all */
-    l->threads = remaining ? 128 : 64;
-    for (int i = 0; i < FF_ARRAY_ELEMS(variants); i++) {
+    l->threads = remaining || p->block == 4 ? 128 : 64;
+    for (int i = 0; i < nb_variants; i++) {
         const int rows   = variants[i];
         const int pieces = shape_pieces(a, ny, rows, height, fixed, &words);
         const int units  = a->full.runs * (2 * p->range + 1) / 4 * 4;
@@ -144,8 +162,8 @@ int ff_gpume_cuda_shape_tiles(GpumeCudaArgs *a, GpumeCudaLaunch *l, int multipro
         l->threads *= 2;
     l->grid[0] = gpume_blocks(p->width, GPUME_CUDA_FULL_TILE_WIDTH);
     l->grid[1] = gpume_blocks(p->height, height);
-    /* of cut tiles keys are of two words */
-    words      = FFMAX(words, (int)l->threads / 32 * results * 2);
+    /* keys of two words, of each warp */
+    words      = FFMAX(words, (int)l->threads / 32 * blocks * 2);
     /* blocks at the edges are searched by the same threads */
     words      = FFALIGN(FFMAX(words, shape_any(a, l->threads)), 4);
     a->full.shared_words = words;
@@ -159,11 +177,15 @@ static const GpumeCudaModule *shape_full(GpumeCudaKernel *k, GpumeCudaLaunch *l)
     GpumeCudaArgs *a = &k->args;
     const GpumeParams *p = &a->params;
 
-    if (p->cost == GPUME_COST_SAD && p->depth <= 8 && p->block <= 16 &&
-        p->range <= GPUME_CUDA_FULL_MAX_RANGE) {
-        if (p->block > 4)
-            return ff_gpume_cuda_find_module(p, GPUME_CUDA_full, p->block,
-                                             ff_gpume_cuda_shape_tiles(a, l, k->multiprocessor_shared, 0,
+    if (p->cost == GPUME_COST_SAD && p->block <= 16 && p->range <= GPUME_CUDA_FULL_MAX_RANGE &&
+        (p->depth <= 8 || !p->exhaustive)) {
+        const int deep = p->depth > 8;
+
+        if (deep || p->block > 4)
+            return ff_gpume_cuda_find_module(p, deep ? GPUME_CUDA_deep : GPUME_CUDA_full, p->block,
+                                             ff_gpume_cuda_shape_tiles(a, l, k->multiprocessor_shared,
+                                                                       deep ? GPUME_CUDA_TILES_DEEP :
+                                                                              GPUME_CUDA_TILES_FULL,
                                                                        k->nb_launches > 0));
         shape_full4(a, l);
         return ff_gpume_cuda_find_module(p, GPUME_CUDA_full4, 4, 0);

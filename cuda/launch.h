@@ -44,15 +44,21 @@ int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel, const GpumeCuda *cuda,
 /** Ask how many bytes of shared memory a multiprocessor of the current context's device has. */
 int ff_gpume_cuda_multiprocessor_shared(const GpumeCuda *cuda, int *bytes);
 
+/** Kernels that search tiles of blocks of up to 16 samples. */
+enum GpumeCudaTiles {
+    GPUME_CUDA_TILES_FULL,      ///< of cuda/full.cu: a row of blocks
+    GPUME_CUDA_TILES_DEEP,      ///< of cuda/deep.cu: a row of blocks, or several of them
+    GPUME_CUDA_TILES_SUMS,      ///< of cuda/sums.cu: squares
+};
+
 /**
- * Shape a launch that evaluates every candidate of tiles of blocks of 8 or 16 bytes, all but its rows of tiles
- * being the picture's.
+ * Shape a launch that searches all tiles of a picture.
  * @param a         params are read, and full is filled in
- * @param sums      nonzero: the kernels of cuda/sums.cu, whose tiles are squares; else they are rows of blocks
+ * @param kind      enum GpumeCudaTiles
  * @param remaining nonzero: of tiles that remain
  * @return rows of displacements that a thread has: the kernel's variant
  */
-int ff_gpume_cuda_shape_tiles(GpumeCudaArgs *a, GpumeCudaLaunch *l, int multiprocessor_shared, int sums,
+int ff_gpume_cuda_shape_tiles(GpumeCudaArgs *a, GpumeCudaLaunch *l, int multiprocessor_shared, int kind,
                               int remaining);
 
 /**

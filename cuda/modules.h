@@ -22,7 +22,7 @@
  * M(name, family, depth, variant, side, cost): kernel gpume_<name> of <family>.cu, for
  * samples of 8 or of up to 16 bits or, 0, of any, for blocks of that side or, 0, of any,
  * for a cost or ANY.
- * What variants are is a family's own: of full and sums, how many displacements on top of each other
+ * What variants are is a family's own: of full, deep and sums, how many displacements on top of each other
  * a thread has; of pattern and wavefront the search, or GPUME_CUDA_ANY; of propagate
  * whether vectors are subpel; of check and tree which half of it.
  * One row a line: makefiles read it with sed.
@@ -39,6 +39,12 @@
     M(full16_8_11,     full,       8, 11,              16, SAD) \
     M(full16_8_13,     full,       8, 13,              16, SAD) \
     M(full4_8,         full4,      8, 0,                4, SAD) \
+    M(deep4_16_11,     deep,      16, 11,               4, SAD) \
+    M(deep4_16_13,     deep,      16, 13,               4, SAD) \
+    M(deep8_16_11,     deep,      16, 11,               8, SAD) \
+    M(deep8_16_13,     deep,      16, 13,               8, SAD) \
+    M(deep16_16_11,    deep,      16, 11,              16, SAD) \
+    M(deep16_16_13,    deep,      16, 13,              16, SAD) \
     M(sums8_8_9,       sums,       8, 9,                8, SAD) \
     M(sums8_8_11,      sums,       8, 11,               8, SAD) \
     M(sums8_8_13,      sums,       8, 13,               8, SAD) \
@@ -135,6 +141,7 @@
 enum GpumeCudaFamily {
     GPUME_CUDA_full,
     GPUME_CUDA_full4,
+    GPUME_CUDA_deep,
     GPUME_CUDA_sums,
     GPUME_CUDA_join,
     GPUME_CUDA_sea,

@@ -729,7 +729,12 @@ static __device__ __forceinline__ void gpume_search_squares(const GpumeCudaArgs 
         remaining->squares[atomicAdd(&remaining->nb[a.parity], 1)] =
             GPUME_CUDA_SQUARE((t.x + w.x) / GPUME_SEA_SQUARE, (t.y + w.y) / GPUME_SEA_SQUARE, blockIdx.z);
     }
-    if (!go_on || w.lane % w.lanes || x0 >= p.width || y0 >= p.height)
+    if (w.lane % w.lanes || x0 >= p.width || y0 >= p.height)
+        return;
+    /* what the search of those that remain begins with; that of bytes needs no such thing */
+    if (!go_on && sizeof(Sample) > 1)
+        ((GpumeU32 *)a.costs)[gpume_place(a, blockIdx.z, x0 / SIDE, y0 / SIDE)] = (GpumeU32)(w.best >> 32);
+    if (!go_on)
         return;
 
     const GpumeBox b = gpume_box(&p, SIDE, x0 / SIDE, y0 / SIDE);

@@ -83,7 +83,7 @@ av_cold int ff_gpume_cuda_sums_init(GpumeCudaSums *s, const GpumeCuda *cuda, con
     if (ret < 0)
         return ret;
     ret = load(s, &s->tiles, GPUME_CUDA_sums, p->block,
-               ff_gpume_cuda_shape_tiles(&a->search, &s->tiles, multiprocessor_shared, 1, 0));
+               ff_gpume_cuda_shape_tiles(&a->search, &s->tiles, multiprocessor_shared, GPUME_CUDA_TILES_SUMS, 0));
     return ret < 0 || largest <= GPUME_CUDA_SUMS_TILE ? ret : init_sums(s);
 }
 

@@ -301,7 +301,7 @@ struct GpumeTile {
                 shared[(threadIdx.x >> 5) * RESULTS + k] = best[k];
         }
         __syncthreads();
-        if (threadIdx.x >= RESULTS || Sums::WANTED && !a.costs && threadIdx.x < NB)
+        if (threadIdx.x >= RESULTS || (Sums::WANTED && !a.costs && threadIdx.x < NB))
             return;
 
         const int bx = x0 / SIDE + (PARTS > 1 ? threadIdx.x % BLOCKS : threadIdx.x);

@@ -40,6 +40,7 @@ typedef unsigned long long GpumeU64;
 #define __syncwarp()                    __nvvm_bar_warp_sync(~0u)
 #define __threadfence()                 __nvvm_membar_gl()
 #define atomicMax(p, v)                 __nvvm_atom_max_gen_ui(p, v)
+#define atomicMin(p, v)                 __nvvm_atom_min_gen_ui(p, v)
 #endif
 
 /* Loads from planes: of what the kernel does not write, hence neither volatile nor a clobber. */
