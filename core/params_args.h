@@ -66,7 +66,7 @@ typedef struct GpumeParams {
     int range;          ///< search distance to each side, 1 to GPUME_MAX_RANGE; 0: what suits the search
     int exhaustive;     ///< nonzero: full search computes the whole cost of every candidate
     int always_sea;     ///< for tests: successive elimination even where it is slower
-    int small_strips;   ///< for tests: what is kept of a picture, and need not be of all of it, is of few rows
+    int small_strips;   ///< for tests: a picture is searched in strips even where it could be at once
     int levels;         ///< hme: of the pyramid, 1 to GPUME_MAX_LEVELS; 0: as many as suit the picture
     int smooth;         ///< smoothness, 0 (off) to GPUME_MAX_SMOOTH, or GPUME_AUTO
     int sweeps;         ///< passes of propagation on a level, 1 to GPUME_MAX_SWEEPS; 0: 2
