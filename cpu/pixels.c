@@ -3,9 +3,12 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#include <string.h>
+
 #include "config.h"
 #include "libavutil/attributes.h"
 #include "libavutil/common.h"
+#include "libavutil/intmath.h"
 #include "libavutil/intreadwrite.h"
 
 #include "libavfilter/gpume/core/propagation.h"
@@ -84,6 +87,9 @@ static const GpumePixels pixels_##bits = {                                      
                      average_##bits##_4,  average_##bits##_8,  average_##bits##_16,         \
                      average_##bits##_32, average_##bits##_64, average_##bits##_128 },      \
     .candidates  = candidates,                                                              \
+    .candidates_at = candidates_at,                                                         \
+    .locate      = { locate_whole, locate_pairs },                                          \
+    .least_sum   = least_sum,                                                               \
 };
 
 #define AVERAGE(bits, w)                                                                    \
@@ -137,6 +143,67 @@ static unsigned candidates(GpumeChoice *c)
                  v->dy >= c->min.dy && v->dy <= c->max.dy) << i;
     }
     return mask;
+}
+
+static unsigned candidates_at(GpumeChoice *c, const GpumeVector *v, ptrdiff_t bw, uint32_t *bounds,
+                              unsigned forgotten)
+{
+    c->own = *v;
+    for (int i = 0; i < 8; i++) {
+        int x, y;
+
+        gpume_around(i, &x, &y);
+        c->vectors[i] = v[y * bw + x];
+        if (forgotten >> i & 1)
+            bounds[i] = 0;
+    }
+    gpume_share_bounds(c->vectors, c->own, bounds);
+    memcpy(c->bounds, bounds, sizeof(c->bounds));
+    return candidates(c);
+}
+
+static av_always_inline void locate(const uint8_t **ref, const GpumeVector *vectors, unsigned mask, const GpumePlaces *p,
+                  ptrdiff_t offset, int nb)
+{
+    const int n = av_popcount(mask);
+
+    for (int i = 0; i < n; i++, mask &= mask - 1) {
+        const GpumeVector v = vectors[ff_ctz(mask)];
+        const int part = (v.dy & p->low) << p->log2_pel | (v.dx & p->low);
+        const ptrdiff_t at = offset + (v.dy >> p->log2_pel) * p->linesize + (v.dx >> p->log2_pel) * p->size;
+
+        for (int k = 0; k < nb; k++)
+            ref[nb * i + k] = p->base[k][part] + at;
+    }
+    for (int i = nb * n; i < nb * FFALIGN(n, GPUME_GROUP); i++)
+        ref[i] = ref[i % nb];
+}
+
+static void locate_whole(const uint8_t **ref, const GpumeVector *vectors, unsigned mask, const GpumePlaces *p,
+                         ptrdiff_t offset)
+{
+    locate(ref, vectors, mask, p, offset, 1);
+}
+
+static void locate_pairs(const uint8_t **ref, const GpumeVector *vectors, unsigned mask, const GpumePlaces *p,
+                         ptrdiff_t offset)
+{
+    locate(ref, vectors, mask, p, offset, 2);
+}
+
+static uint64_t least_sum(const GpumeChoice *c, uint32_t *bounds, const uint32_t *cost, unsigned evaluated,
+                          unsigned mask)
+{
+    uint64_t least = UINT64_MAX;
+
+    for (; evaluated; evaluated &= evaluated - 1)
+        bounds[ff_ctz(evaluated)] = *cost++;
+    for (; mask; mask &= mask - 1) {
+        const int i = ff_ctz(mask);
+
+        least = FFMIN(least, (uint64_t)(bounds[i] + c->penalties[i]) << 4 | i);
+    }
+    return least;
 }
 
 PIXELS_DEPTH(8,  int16_t)

@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "libavutil/macros.h"
+
 #include "libavfilter/gpume/core/searches.h"
 #include "libavfilter/gpume/cpu/cost.h"
 
@@ -40,6 +42,19 @@ typedef struct GpumeChoice {
     uint32_t bounds[16];        ///< what they cost at least
 } GpumeChoice;
 
+/** Where the samples are that vectors lead to. Assembly knows the layout. */
+typedef struct GpumePlaces {
+    /** The two samples that make the first block's first one at parts (fx, fy), fy * pel + fx; [0][0] is all of pel 1. */
+    const uint8_t *base[2][16];
+    ptrdiff_t linesize;
+    int32_t size;               ///< bytes of a sample
+    int32_t log2_pel;
+    int32_t low, high;          ///< pel - 1; the same where dy has it when the index in base is made
+} GpumePlaces;
+
+/** Candidates that are evaluated together. */
+#define GPUME_GROUP 4
+
 typedef struct GpumePixels {
     /** dst[x] = the rounded mean of a[2 * x], a[2 * x + 1] and the same of b; x < n. No slack. */
     void (*halve)(uint8_t *dst, const uint8_t *a, const uint8_t *b, int n);
@@ -63,11 +78,53 @@ typedef struct GpumePixels {
      *         together are less than sum
      */
     unsigned (*candidates)(GpumeChoice *choice);
+    /**
+     * The same of a block of a field, whose neighbours' vectors it fills in; bounds stay where they are.
+     * Optional, where it is faster.
+     * @param v         the own vector
+     * @param bw        vectors in a row of the field
+     * @param bounds    of neighbours that are around the own vector get what is known of that one
+     * @param forgotten neighbours whose bounds are not valid, which become 0
+     */
+    unsigned (*candidates_at)(GpumeChoice *choice, const GpumeVector *v, ptrdiff_t bw, uint32_t bounds[16],
+                              unsigned forgotten);
+    /**
+     * Where the samples of some candidates are: [0] for whole vectors, [1] the two that make
+     * them, which follow each other in pairs.
+     * @param ref    those of the candidates in mask one after the other, and of the first one up to a multiple
+     *               of GPUME_GROUP; more may be written, up to those of 16
+     * @param mask   not 0
+     * @param offset of the block in bytes
+     */
+    void (*locate[2])(const uint8_t **ref, const GpumeVector vectors[16], unsigned mask, const GpumePlaces *places,
+                      ptrdiff_t offset);
+    /**
+     * Returns the least sum of bound and penalty of the candidates in mask, not 0, and in the 4 bits below
+     * it the first candidate that has it. Before that the costs, one after the other, become the bounds of
+     * those in evaluated.
+     * @param cost 16 may be read
+     */
+    uint64_t (*least_sum)(const GpumeChoice *choice, uint32_t bounds[16], const uint32_t *cost,
+                          unsigned evaluated, unsigned mask);
 } GpumePixels;
 
 /** Fill in the table: plain C first, then what the processor can do. */
 void ff_gpume_pixels_init(GpumePixels *pixels, int depth);
 void ff_gpume_pixels_init_x86(GpumePixels *pixels, int depth);
 void ff_gpume_pixels_init_aarch64(GpumePixels *pixels, int depth);
+
+/** Where neighbours' vectors are around the own one, let their bounds be what is known of either. */
+static inline void gpume_share_bounds(const GpumeVector neighbours[8], GpumeVector own, uint32_t bounds[16])
+{
+    for (int i = 0; i < 8; i++) {
+        const unsigned x = neighbours[i].dx - own.dx + 1, y = neighbours[i].dy - own.dy + 1;
+
+        if (x < 3 && y < 3 && (x != 1 || y != 1)) {
+            const int place = 3 * y + x;
+
+            bounds[i] = FFMAX(bounds[i], bounds[8 + place - (place > 4)]);
+        }
+    }
+}
 
 #endif /* AVFILTER_GPUME_CPU_PIXELS_H */

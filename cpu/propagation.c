@@ -17,8 +17,7 @@
 #define GPUME_INLINE static av_always_inline
 #include "libavfilter/gpume/cpu/propagation.h"
 
-/** Candidates that are evaluated together. */
-#define GROUP 4
+#define GROUP GPUME_GROUP
 
 /** Candidates of a block in a pass: its neighbours', and around its own. */
 #define NB_CANDIDATES (8 + 8)
@@ -34,10 +33,8 @@ struct GpumeSearcher {
     GpumeStepField *f;              ///< written
     const GpumeStepField *before;   ///< what f begins with
     GpumePlaneData cur, ref;
-    /** The two samples that make one at parts (fx, fy), fy * pel + fx; of the reference's first block. */
-    const uint8_t *between[16][2];
-    ptrdiff_t half_linesize;
-    ptrdiff_t half_offset;          ///< of the block in the reference
+    GpumePlaces places;
+    ptrdiff_t offset;               ///< of the block in them
     int sample_size;
     int pel;
     GpumeChoice choice;
@@ -61,7 +58,7 @@ static void set_block(Searcher *c, int bx, int by)
     int i;
 
     c->box      = gpume_box(p, p->block, bx, by);
-    c->half_offset = c->box.y0 * c->half_linesize + c->box.x0 * c->sample_size;
+    c->offset   = c->box.y0 * c->places.linesize + c->box.x0 * c->sample_size;
     c->area.cur = c->cur.data + c->box.y0 * c->cur.linesize + c->box.x0 * c->sample_size;
     if (c->area.w != c->box.w || c->area.h != c->box.h) {
         c->area.w      = c->box.w;
@@ -80,31 +77,18 @@ static void set_block(Searcher *c, int bx, int by)
  * what most time goes to.
  */
 
-/* Sets the two samples that make the first one that a subpel vector leads to. */
-static av_always_inline void find_pair(const Searcher *c, const uint8_t *pair[2], GpumeVector v,
-                                       int pel)
-{
-    const int log2_pel = gpume_log2_pel(pel);
-    const uint8_t *const *two = c->between[(v.dy & (pel - 1)) << log2_pel | (v.dx & (pel - 1))];
-    const ptrdiff_t offset = c->half_offset + (v.dy >> log2_pel) * c->half_linesize +
-                             (v.dx >> log2_pel) * c->sample_size;
-
-    pair[0] = two[0] + offset;
-    pair[1] = two[1] + offset;
-}
-
-static void average(const Searcher *c, uint8_t *dst, const uint8_t *pair[2])
+static void average(const Searcher *c, uint8_t *dst, const uint8_t *const pair[2])
 {
     const uint8_t *a = pair[0], *b = pair[1];
 
     if (c->width_index >= 0) {
-        c->p->pixels.average[c->width_index](dst, a, b, c->half_linesize, c->box.h);
+        c->p->pixels.average[c->width_index](dst, a, b, c->places.linesize, c->box.h);
         return;
     }
     for (int w = c->box.w, i; w > 0; w -= gpume_width_of(i)) {
         const int bytes = gpume_width_of(i = gpume_width_index(w)) * c->sample_size;
 
-        c->p->pixels.average[i](dst, a, b, c->half_linesize, c->box.h);
+        c->p->pixels.average[i](dst, a, b, c->places.linesize, c->box.h);
         dst += bytes;
         a   += bytes;
         b   += bytes;
@@ -130,20 +114,12 @@ static void cost_of(const Searcher *c, const uint8_t *const *ref, ptrdiff_t ref_
     }
 }
 
-/* The same for subpel vectors. */
-static av_always_inline void evaluate_means(Searcher *c, const GpumeVector *v, int nb,
-                                            uint32_t *cost, uint32_t limit, int pel)
+/* The same for subpel vectors, of which pairs leads to the samples. */
+static void cost_of_means(Searcher *c, const uint8_t *const *pairs, int nb, uint32_t *cost, uint32_t limit)
 {
     const int together = c->box.w * c->sample_size <= MEANS_PITCH;
-    const uint8_t *pairs[2 * GROUP], *ref[GROUP];
+    const uint8_t *ref[GROUP];
 
-    for (int i = 0; i < nb; i++)
-        find_pair(c, pairs + 2 * i, v[i], pel);
-    if (nb == GROUP && c->means_of_four) {
-        c->means_of_four(c->area.cur, c->area.cur_linesize, pairs, c->half_linesize,
-                         c->box.h, cost);
-        return;
-    }
     for (int i = 0; i < nb; i++) {
         ref[i] = c->means + (together ? i * MEANS_PITCH : 0);
         average(c, c->means + (together ? i * MEANS_PITCH : 0), pairs + 2 * i);
@@ -155,22 +131,26 @@ static av_always_inline void evaluate_means(Searcher *c, const GpumeVector *v, i
 }
 
 /**
- * The costs of 1 or GROUP vectors, all admissible.
+ * Evaluates up to GROUP admissible candidates.
+ * @param ref   their samples, or pairs of them; with those of others there are GROUP
  * @param limit as for GpumeCostOne
  */
-static av_always_inline void evaluate(Searcher *c, const GpumeVector *v, int nb, uint32_t *cost,
+static av_always_inline void evaluate(Searcher *c, const uint8_t *const *ref, int nb, uint32_t *cost,
                                       uint32_t limit, int pel)
 {
-    const uint8_t *ref[GROUP];
-
-    if (pel > 1) {
-        evaluate_means(c, v, nb, cost, limit, pel);
-        return;
+    if (nb < c->least_of_four) {
+        for (int i = 0; i < nb; i++)
+            if (pel > 1)
+                cost_of_means(c, ref + 2 * i, 1, cost + i, limit);
+            else
+                cost_of(c, ref + i, c->places.linesize, 1, cost + i, limit);
+    } else if (pel == 1) {
+        cost_of(c, ref, c->places.linesize, GROUP, cost, limit);
+    } else if (c->means_of_four) {
+        c->means_of_four(c->area.cur, c->area.cur_linesize, ref, c->places.linesize, c->box.h, cost);
+    } else {
+        cost_of_means(c, ref, GROUP, cost, limit);
     }
-    for (int i = 0; i < nb; i++)
-        ref[i] = c->ref.data + (c->box.y0 + v[i].dy) * c->ref.linesize +
-                               (c->box.x0 + v[i].dx) * c->sample_size;
-    cost_of(c, ref, c->ref.linesize, nb, cost, limit);
 }
 
 static int same(GpumeVector a, GpumeVector b)
@@ -192,58 +172,43 @@ typedef struct Best {
     uint32_t cost, sum;     ///< without and with its penalty; UINT32_MAX: there is none yet
 } Best;
 
+/* Lets what least_sum() returned become the best, if it is less. */
+static av_always_inline void take_less(const GpumeChoice *choice, Best *o, uint64_t least)
+{
+    if (least >> 4 < o->sum) {
+        const int i = least & 15;
+
+        o->sum    = least >> 4;
+        o->cost   = o->sum - choice->penalties[i];
+        o->vector = choice->vectors[i];
+    }
+}
+
+/* Evaluates candidates of c->choice.vectors, one after the other. */
+static av_always_inline void evaluate_all(Searcher *c, const Best *o, unsigned mask, uint32_t cost[NB_CANDIDATES],
+                                          int pel)
+{
+    const uint8_t *ref[2 * NB_CANDIDATES];
+    const int n = av_popcount(mask);
+
+    c->p->pixels.locate[pel > 1](ref, c->choice.vectors, mask, &c->places, c->offset);
+    for (int i = 0; i < n; i += GROUP)
+        evaluate(c, ref + (pel > 1 ? 2 * i : i), FFMIN(n - i, GROUP), cost + i, o->sum, pel);
+}
+
 /**
  * Let the first of the least sum of cost and penalty become the best, if it is less than that.
- * @param mask   which of c->choice.vectors are candidates; their penalties are below the best sum
- * @param bounds gets what those that were evaluated cost at least
+ * @param mask   which of c->choice.vectors are candidates
+ * @param bounds gets what they cost at least
  */
 static av_always_inline void choose(Searcher *c, Best *o, unsigned mask,
                                     uint32_t bounds[NB_CANDIDATES], int pel)
 {
-    const GpumeChoice *choice = &c->choice;
+    uint32_t cost[NB_CANDIDATES];
 
-    while (mask) {
-        uint32_t least = UINT32_MAX, cost[GROUP];
-        uint64_t best  = UINT64_MAX;
-        GpumeVector v[GROUP];
-        int which[GROUP], n = 0;
-
-        do {
-            const int i = which[n] = ff_ctz(mask);
-
-            v[n++] = choice->vectors[i];
-            least  = FFMIN(least, choice->penalties[i]);
-            mask  &= mask - 1;
-        } while (mask && n < GROUP);
-        if (n >= c->least_of_four) {
-            for (int j = n; j < GROUP; j++)
-                v[j] = v[0];
-            evaluate(c, v, GROUP, cost, o->sum - least, pel);
-        } else {
-            for (int j = 0; j < n; j++)
-                evaluate(c, v + j, 1, cost + j, o->sum - least, pel);
-        }
-        for (int j = 0; j < n; j++) {
-            const int i = which[j];
-            /* the first of equal sums */
-            const uint64_t key = ((uint64_t)cost[j] + choice->penalties[i]) << 4 | i;
-
-            best = FFMIN(best, key);
-            /* it may not be the whole cost, but it is no more than that */
-            bounds[i] = cost[j];
-        }
-        if (best >> 4 < o->sum) {
-            const int i = best & 15;
-
-            o->sum    = best >> 4;
-            o->cost   = o->sum - choice->penalties[i];
-            o->vector = choice->vectors[i];
-            for (unsigned rest = mask; rest; rest &= rest - 1) {
-                const int k = ff_ctz(rest);
-
-                mask &= ~((choice->penalties[k] >= o->sum) << k);
-            }
-        }
+    if (mask) {
+        evaluate_all(c, o, mask, cost, pel);
+        take_less(&c->choice, o, c->p->pixels.least_sum(&c->choice, bounds, cost, mask, mask));
     }
 }
 
@@ -253,47 +218,28 @@ static av_always_inline int is_centre(GpumeVector v)
     return !((v.dx | v.dy) & 1 || (v.dx ^ v.dy) & 2);
 }
 
-/* The same for those around the own vector, as a mask of the last eight; all others have been tried. */
+/* The same with more than one of those around the own vector, if it is such a centre. */
 static av_always_inline void choose_around(Searcher *c, Best *o, unsigned mask, uint32_t bounds[NB_CANDIDATES])
 {
-    const GpumeChoice *choice = &c->choice;
-    const GpumeVector own = choice->own;
+    const GpumeVector own = c->choice.own;
+    const GpumePlaces *p = &c->places;
     const int size = c->sample_size;
-    const ptrdiff_t offset = c->half_offset + (own.dy >> 2) * c->half_linesize + (own.dx >> 2) * size;
-    const uint8_t *right = c->between[2][0] + offset, *below = c->between[8][0] + offset;
-    uint64_t best = (uint64_t)o->sum << 4;
-    uint32_t cost[8];
+    const ptrdiff_t offset = c->offset + (own.dy >> 2) * p->linesize + (own.dx >> 2) * size;
+    const uint8_t *right = p->base[0][2] + offset, *below = p->base[0][8] + offset;
+    uint32_t cost[NB_CANDIDATES];
 
-    for (unsigned rest = mask; rest; rest &= rest - 1) {
-        const int k = ff_ctz(rest);
-
-        mask &= ~((choice->penalties[8 + k] >= o->sum) << k);
-    }
-    if (!mask)
-        return;
+    if (mask & 0xff)
+        evaluate_all(c, o, mask & 0xff, cost, 4);
     if (own.dx & 2) {
-        const uint8_t *five[5] = { c->between[10][0] + offset, below, below + size, right, right + c->half_linesize };
+        const uint8_t *five[5] = { p->base[0][10] + offset, below, below + size, right, right + p->linesize };
 
-        c->around(c->area.cur, c->area.cur_linesize, five, c->half_linesize, c->box.h, cost);
+        c->around(c->area.cur, c->area.cur_linesize, five, p->linesize, c->box.h, bounds + 8);
     } else {
-        const uint8_t *five[5] = { c->between[0][0] + offset, right - size, right, below - c->half_linesize, below };
+        const uint8_t *five[5] = { p->base[0][0] + offset, right - size, right, below - p->linesize, below };
 
-        c->around(c->area.cur, c->area.cur_linesize, five, c->half_linesize, c->box.h, cost);
+        c->around(c->area.cur, c->area.cur_linesize, five, p->linesize, c->box.h, bounds + 8);
     }
-    memcpy(bounds + 8, cost, sizeof(cost));
-    for (; mask; mask &= mask - 1) {
-        const int i = ff_ctz(mask);
-        const uint64_t key = ((uint64_t)cost[i] + choice->penalties[8 + i]) << 4 | i;
-
-        best = FFMIN(best, key);
-    }
-    if (best >> 4 < o->sum) {
-        const int i = 8 + (best & 15);
-
-        o->sum    = best >> 4;
-        o->cost   = o->sum - choice->penalties[i];
-        o->vector = choice->vectors[i];
-    }
+    take_less(&c->choice, o, c->p->pixels.least_sum(&c->choice, bounds, cost, mask & 0xff, mask));
 }
 
 /* A candidate of the begin: without a penalty. Returns how many there are. */
@@ -372,7 +318,11 @@ static void begin_row(Searcher *c, int by)
     const int bw = c->s->params.bw;
     GpumeStepField *f = c->f;
 
-    if (f->changed) {
+    if (c->s->start) {
+        /* what neighbours' vectors cost stays known, of those around the own one nothing */
+        for (int bx = 0; bx < bw; bx++)
+            memset(f->bounds + NB_CANDIDATES * (by * bw + bx) + 8, 0, 8 * sizeof(*f->bounds));
+    } else if (f->changed) {
         memset(f->changed + by * bw, 0, bw);
         memset(f->bounds + NB_CANDIDATES * by * bw, 0, NB_CANDIDATES * bw * sizeof(*f->bounds));
     }
@@ -397,32 +347,32 @@ static void begin_row(Searcher *c, int by)
     }
 }
 
+/** The greatest time, see GpumeStepField. */
+#define MAX_TIME 128
+
 /* Bits 7, 15 and 23: which of three times, each below 129, are not before since, 1 to 127. */
 static av_always_inline unsigned recent(const uint8_t *changed, int since)
 {
     return ((changed[0] | changed[1] << 8 | changed[2] << 16) + (0x80 - since) * 0x10101u) & 0x808080;
 }
 
-/**
- * Whether the block or a neighbour has changed since it was visited in the pass before. What
- * was known of those that have is forgotten.
- */
-static av_always_inline int is_due(const GpumeStepField *f, int i, int bw, int since)
+/* Bits 0 to 2 for bits 7, 15 and 23. */
+static av_always_inline unsigned gather_bits(unsigned x)
 {
-    uint32_t *bounds = f->bounds + NB_CANDIDATES * i;
+    return (x >> 7) * 0x10204 >> 16 & 7;
+}
+
+/* Which neighbours have changed since the block was visited in the pass before; bit 8 for itself. */
+static av_always_inline unsigned changed_since(const GpumeStepField *f, int i, int bw, int since)
+{
     const unsigned above = recent(f->changed + i - bw - 1, since);
     const unsigned row   = recent(f->changed + i - 1,      since);
     const unsigned below = recent(f->changed + i + bw - 1, since);
 
     if (!(above | row | below))
         return 0;
-    for (int j = 0; j < 3; j++) {
-        bounds[j]     &= (above >> (8 * j + 7) & 1) - 1;
-        bounds[5 + j] &= (below >> (8 * j + 7) & 1) - 1;
-    }
-    bounds[3] &= (row >>  7 & 1) - 1;
-    bounds[4] &= (row >> 23 & 1) - 1;
-    return 1;
+    return gather_bits(above) | (row >> 7 & 1) << 3 | (row >> 23) << 4 | gather_bits(below) << 5 |
+           (row >> 15 & 1) << 8;
 }
 
 /* The candidates of a block that lacks some neighbours, as a mask of c->choice.vectors. */
@@ -466,24 +416,56 @@ static unsigned few_candidates(Searcher *c, Best *o, int bx, int by)
 
 /* The same of one that has all. */
 static av_always_inline unsigned all_candidates(Searcher *c, Best *o, const GpumeVector *v,
-                                                const uint32_t *bounds, int pel)
+                                                uint32_t *bounds, unsigned forgotten, int pel)
 {
     const int bw = c->s->params.bw;
     GpumeChoice *choice = &c->choice;
     unsigned mask;
 
-    memcpy(choice->vectors,     v - bw - 1, 3 * sizeof(*v));
-    memcpy(choice->vectors + 5, v + bw - 1, 3 * sizeof(*v));
-    choice->vectors[3] = v[-1];
-    choice->vectors[4] = v[1];
-    choice->own  = *v;
     choice->cost = o->cost;
     choice->min  = (GpumeVector) { c->box.min_dx * pel, c->box.min_dy * pel };
     choice->max  = (GpumeVector) { c->box.max_dx * pel, c->box.max_dy * pel };
-    memcpy(choice->bounds, bounds, sizeof(choice->bounds));
-    mask   = c->p->pixels.candidates(choice);
+    if (c->p->pixels.candidates_at) {
+        mask = c->p->pixels.candidates_at(choice, v, bw, bounds, forgotten);
+    } else {
+        memcpy(choice->vectors,     v - bw - 1, 3 * sizeof(*v));
+        memcpy(choice->vectors + 5, v + bw - 1, 3 * sizeof(*v));
+        choice->vectors[3] = v[-1];
+        choice->vectors[4] = v[1];
+        choice->own = *v;
+        for (int i = 0; i < 8; i++)
+            bounds[i] &= (forgotten >> i & 1) - 1;
+        gpume_share_bounds(choice->vectors, choice->own, bounds);
+        memcpy(choice->bounds, bounds, sizeof(choice->bounds));
+        mask = c->p->pixels.candidates(choice);
+    }
     o->sum = choice->sum;
     return mask;
+}
+
+/*
+ * What is known of the vectors around one becomes what is known of those around the next, which is
+ * displaced by (x, y); cost: the first one's own.
+ */
+static void move_bounds(uint32_t *around, uint32_t cost, int x, int y)
+{
+    uint32_t known[5][5] = { 0 };
+    const uint32_t *next;
+
+    if (x < -1 || x > 1 || y < -1 || y > 1) {
+        memset(around, 0, 8 * sizeof(*around));
+        return;
+    }
+    memcpy(known[1] + 1, around, 3 * sizeof(*around));
+    known[2][1] = around[3];
+    known[2][2] = cost;
+    known[2][3] = around[4];
+    memcpy(known[3] + 1, around + 5, 3 * sizeof(*around));
+    next = known[1 + y] + 1 + x;
+    memcpy(around, next, 3 * sizeof(*around));
+    around[3] = next[5];
+    around[4] = next[7];
+    memcpy(around + 5, next + 10, 3 * sizeof(*around));
 }
 
 static av_always_inline void visit(Searcher *c, int bx, int by, int now, int pel)
@@ -494,26 +476,30 @@ static av_always_inline void visit(Searcher *c, int bx, int by, int now, int pel
     GpumeStepField *f = c->f;
     uint32_t *bounds  = f->bounds + NB_CANDIDATES * i;
     uint32_t unused[NB_CANDIDATES];
+    unsigned forgotten = 0;
     Best o = { f->vectors[i], f->costs[i], f->costs[i] };
 
-    if (inside && now > GPUME_NB_PHASES && !is_due(f, i, p->bw, now - GPUME_NB_PHASES))
-        return;
+    if (inside && now > GPUME_NB_PHASES) {
+        forgotten = changed_since(f, i, p->bw, now - GPUME_NB_PHASES);
+        if (!forgotten && now > c->s->start + GPUME_NB_PHASES)
+            return;
+    }
     set_block(c, bx, by);
     if (inside) {
-        const unsigned mask = all_candidates(c, &o, &f->vectors[i], bounds, pel);
-        const int together = pel == 4 && c->around && mask >> 8 & (mask >> 8) - 1 && is_centre(c->choice.own);
+        const unsigned mask = all_candidates(c, &o, &f->vectors[i], bounds, forgotten, pel);
 
-        choose(c, &o, together ? mask & 0xff : mask, bounds, pel);
-        if (together)
-            choose_around(c, &o, mask >> 8, bounds);
+        if (pel == 4 && c->around && mask >> 8 & (mask >> 8) - 1 && is_centre(c->choice.own))
+            choose_around(c, &o, mask, bounds);
+        else
+            choose(c, &o, mask, bounds, pel);
     } else {
         choose(c, &o, few_candidates(c, &o, bx, by), unused, pel);
     }
     if (!same(o.vector, f->vectors[i])) {
+        move_bounds(bounds + 8, f->costs[i], o.vector.dx - f->vectors[i].dx, o.vector.dy - f->vectors[i].dy);
         f->vectors[i] = o.vector;
         f->costs[i]   = o.cost;
         f->changed[i] = now;
-        memset(bounds + 8, 0, 8 * sizeof(*bounds));
     }
 }
 
@@ -521,7 +507,7 @@ static av_always_inline void visit_row(Searcher *c, int by, int pass, int pel)
 {
     for (int odd = 0; odd < 2; odd++)
         for (int bx = odd; bx < c->s->params.bw; bx += 2)
-            visit(c, bx, by, 1 + GPUME_NB_PHASES * pass + 2 * (by & 1) + odd, pel);
+            visit(c, bx, by, 1 + c->s->start + GPUME_NB_PHASES * pass + 2 * (by & 1) + odd, pel);
 }
 
 static void pass_row(Searcher *c, int by, int pass)
@@ -555,7 +541,10 @@ static void init_searcher(Searcher *c, GpumeStepRun *r)
     c->area = (GpumeCostArea) {
         .functions = p->cost, .cur_linesize = c->cur.linesize, .sample_size = c->sample_size,
     };
-    c->half_linesize = 0;
+    c->places = (GpumePlaces) {
+        .base[0][0] = c->ref.data, .linesize = c->ref.linesize, .size = c->sample_size,
+        .log2_pel = gpume_log2_pel(c->pel), .low = c->pel - 1, .high = (c->pel - 1) << gpume_log2_pel(c->pel),
+    };
     for (int k = 0; k < c->pel * c->pel && c->pel > 1; k++) {
         const int pair = gpume_subpel_pair(k % c->pel * 4 / c->pel, k / c->pel * 4 / c->pel);
 
@@ -563,9 +552,8 @@ static void init_searcher(Searcher *c, GpumeStepRun *r)
             const int one = pair >> 4 * m;
             const GpumePlaneData plane = ff_gpume_planes_half(&p->layout, field->ref, one & 3);
 
-            c->half_linesize = plane.linesize;
-            c->between[k][m] = plane.data + (one >> 2 & 1) * c->sample_size +
-                               (one >> 3 & 1) * plane.linesize;
+            c->places.linesize   = plane.linesize;
+            c->places.base[m][k] = plane.data + (one >> 2 & 1) * c->sample_size + (one >> 3 & 1) * plane.linesize;
         }
     }
 }
@@ -705,6 +693,17 @@ uint32_t ff_gpume_propagation_cost(const GpumePropagation *p, const GpumeField *
     return cost;
 }
 
+/* Times go on where a step goes on with the vectors of the one before, as far as they have room. */
+static int first_time(const GpumePropagation *p, int i)
+{
+    int start;
+
+    if (!i || p->steps[i].step.begin != GPUME_BEGIN_KEEP)
+        return 0;
+    start = p->steps[i - 1].start + GPUME_NB_PHASES * p->steps[i - 1].step.nb_passes;
+    return start + GPUME_NB_PHASES * p->steps[i].step.nb_passes > MAX_TIME ? 0 : start;
+}
+
 av_cold int ff_gpume_propagation_init(GpumePropagation *p, const GpumeParams *params, const GpumePlan *plan,
                                       const GpumeCost *cost, int nb_threads)
 {
@@ -716,6 +715,7 @@ av_cold int ff_gpume_propagation_init(GpumePropagation *p, const GpumeParams *pa
     for (int i = 0; i < p->nb_steps; i++) {
         p->steps[i].step   = plan->steps[i];
         p->steps[i].params = ff_gpume_step_params(params, &plan->steps[i]);
+        p->steps[i].start  = first_time(p, i);
     }
     p->searchers = av_calloc(nb_threads, sizeof(*p->searchers));
     return p->searchers ? 0 : AVERROR(ENOMEM);

@@ -24,7 +24,7 @@
 typedef struct GpumeStepField {
     GpumeVector *vectors;
     uint32_t *costs;        ///< of these vectors, without penalties
-    /** When a vector changed last: 1 + 4 * pass + phase; 0: since the begin it has not. Without passes NULL. */
+    /** When a vector changed last: 1 + start + 4 * pass + phase; 0: since the begin it has not. Without passes NULL. */
     uint8_t *changed;
     /**
      * What a block's neighbours' vectors, and those around its own, cost it at least, by
@@ -37,6 +37,7 @@ typedef struct GpumeStepField {
 typedef struct GpumeCpuStep {
     GpumeStep step;
     GpumeParams params;     ///< the level's
+    int start;              ///< the time at which its passes begin, see GpumeStepField; not 0: bounds are known
 } GpumeCpuStep;
 
 /** What each thread works with. */

@@ -61,6 +61,7 @@ av_cold void ff_gpume_pixels_init_aarch64(GpumePixels *pixels, int depth)
     if (!have_neon(av_get_cpu_flags()))
         return;
     pixels->candidates = ff_gpume_candidates_neon;
+    pixels->candidates_at = NULL;
     if (depth > 8) {
         ALL(SET, 16)
     } else {

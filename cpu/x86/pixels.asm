@@ -44,6 +44,18 @@ turned:
 %assign R R + 1
 %endrep
 
+; of GpumePlaces.locate: the order in which unpacking leaves eight as they were
+unpacked: dd 0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15
+
+struc Places
+    .base:      resq 32
+    .linesize:  resq 1
+    .size:      resd 1
+    .log2_pel:  resd 1
+    .low:       resd 1
+    .high:      resd 1
+endstruc
+
 SECTION .text
 
 ; TAPS_B sum of the low eight of each lane, of the high ones: from samples at m0 to m5
@@ -394,3 +406,261 @@ cglobal gpume_candidates, 1, 1, 16, choice
     shl    choiced, 8
     or         eax, choiced
     RET
+
+%if HAVE_AVX512_EXTERNAL
+; SPREAD dst, address: a dword in each
+%macro SPREAD 2
+    vpbroadcastd %1, [%2]
+%endmacro
+
+; DIFFERENCES sum, tmp, address of a neighbour: adds the differences of the candidates in m3 from it
+%macro DIFFERENCES 3
+    SPREAD      %2, %3
+    psubw       %2, m3, %2
+    pabsw       %2, %2
+    pmaddwd     %2, m16
+    pminsd      %2, m17
+    paddd       %1, %2
+%endmacro
+
+INIT_ZMM avx512
+; unsigned candidates_at(GpumeChoice *choice, const GpumeVector *v, ptrdiff_t bw, uint32_t bounds[16],
+;                        unsigned forgotten)
+cglobal gpume_candidates_at, 5, 7, 24, choice, v, bw, bounds, forgotten, below, tmp
+    lea     belowq, [vq+4*bwq]
+    neg        bwq
+    not forgottend
+    kmovw       k1, forgottend
+    ; vectors of the block's own row may just have been written, others' have reached memory
+    SPREAD      m0, vq
+    movu       xm1, [vq+4*bwq-4]
+    movu       xm2, [belowq-8]
+    pinsrd     xm1, xm1, [vq-4], 3
+    pinsrd     xm2, xm2, [vq+4], 0
+    vinserti128 ym1, ym1, xm2, 1
+    paddw      ym3, ym0, [around]
+    movd [choiceq+OWN], xm0
+    movu [choiceq+NEIGHBOURS], ym1
+    movu [choiceq+AROUND], ym3
+    ; those around the own vector, then the neighbours'
+    vinserti64x4 m3, m3, ym1, 1
+
+    ; which are the same as others before: neighbours are in the upper half
+    vpconflictd m4, m3
+    vextracti64x4 ym4, m4, 1
+    mov       tmpd, 0xff
+    vpbroadcastd ym5, tmpd
+    vptestnmd   k2, ym5, ym4        ; not around the own vector
+    pand       ym6, ym4, ym5
+    pandn      ym7, ym5, ym4
+    vptestnmd   k3, ym7, ym7        ; no neighbour before is the same
+    vpcmpd      k3{k3}, ym1, ym0, 4 ; nor is the own one
+    vextracti128 xm7, ym6, 1
+    por        xm7, xm6
+    pshufd     xm8, xm7, q1032
+    por        xm7, xm8
+    pshufd     xm8, xm7, q2301
+    por        xm7, xm8             ; those around it that a neighbour has
+
+    ; bounds
+    vmovdqu32  ym9{k1}{z}, [boundsq]
+    movu      ym10, [boundsq+32]
+    vplzcntd   ym6, ym6
+    vpternlogd ym6, ym6, ym6, 0x55  ; its low bits: the place of the only one
+    vpermd     ym6, ym6, ym10
+    knotw       k2, k2
+    vpmaxud    ym9{k2}, ym9, ym6
+    movu  [boundsq], ym9
+    vinserti64x4 m10, m10, ym9, 1
+
+    ; penalties
+    vpternlogd m16, m16, m16, 0xff
+    psrlw      m16, 15
+    SPREAD     m17, choiceq+THRESHOLD
+    pxor       m18, m18
+    pxor       m19, m19
+    DIFFERENCES m18, m20, vq+4*bwq-4
+    DIFFERENCES m19, m21, vq+4*bwq
+    DIFFERENCES m18, m20, vq+4*bwq+4
+    DIFFERENCES m19, m21, belowq-4
+    DIFFERENCES m18, m20, belowq
+    DIFFERENCES m19, m21, belowq+4
+    DIFFERENCES m18, m20, vq-4
+    DIFFERENCES m19, m21, vq+4
+    paddd      m18, m19
+    psubw      ym0, ym1
+    pabsw      ym0, ym0
+    pmaddwd    ym0, ym16
+    pminsd     ym0, ym17
+    vextracti128 xm1, ym0, 1
+    paddd      xm0, xm1
+    pshufd     xm1, xm0, q1032
+    paddd      xm0, xm1
+    pshufd     xm1, xm0, q2301
+    paddd      xm0, xm1
+    SPREAD     m16, choiceq+FACTOR
+    movd       xm1, [choiceq+SHIFT]
+    movd       xm2, [choiceq+DEPTH]
+    pmulld     m18, m16
+    pmulld     xm0, xm16
+    psrld      m18, xm1
+    psrld      xm0, xm1
+    pslld      m18, xm2
+    pslld      xm0, xm2
+    movd       xm1, [choiceq+COST]
+    paddd      xm0, xm1
+    vpbroadcastd m0, xm0
+    movd [choiceq+SUM], xm0
+    vextracti64x4 [choiceq+PENALTIES], m18, 1
+    movu [choiceq+PENALTIES+32], ym18
+
+    ; which may be better than the own vector
+    SPREAD      m1, choiceq+MIN
+    SPREAD      m2, choiceq+MAX
+    pmaxsw      m1, m3, m1
+    pminsw      m1, m1, m2
+    paddd      m18, m10
+    vpcmpeqd    k1, m1, m3
+    vpcmpud     k1{k1}, m18, m0, 1
+    kmovw  choiced, k1
+    movd      tmpd, xm7
+    andn      tmpd, tmpd, choiced
+    movzx      eax, tmpb
+    shl        eax, 8
+    shr    choiced, 8
+    kmovb forgottend, k3
+    and    choiced, forgottend
+    or         eax, choiced
+    RET
+
+; COMPRESS: of the vectors those in maskd, and the first one behind them, in m0; how many are left
+; over from eight to maskd
+%macro COMPRESS 0
+    movu       ym0, [vectorsq]
+    vinserti64x4 m0, m0, [vectorsq+32], 1
+    kmovw       k1, maskd
+    popcnt   maskd, maskd
+    vpcompressd m0{k1}{z}, m0
+    mov       tmpd, -1
+    bzhi      tmpd, tmpd, maskd
+    kmovw       k1, tmpd
+    vpbroadcastd m1, xm0
+    vmovdqa32   m1{k1}, m0
+    sub      maskd, 8
+%endmacro
+
+; OFFSETS dst: in bytes, of the vectors in m0 beginning at whole samples
+%macro OFFSETS 1
+    movd       xm2, [placesq+Places.log2_pel]
+    psraw       m3, m0, xm2
+    pslld      m%1, m3, 16
+    psrad       m3, 16
+    psrad      m%1, 16
+    pmulld      m3, m3, [placesq+Places.linesize] {1to16}
+    pmulld     m%1, m%1, [placesq+Places.size] {1to16}
+    paddd      m%1, m3
+%endmacro
+
+; void locate_whole(const uint8_t **ref, const GpumeVector vectors[16], unsigned mask,
+;                   const GpumePlaces *places, ptrdiff_t offset)
+cglobal gpume_locate_whole, 5, 6, 8, ref, vectors, mask, places, offset, tmp
+    COMPRESS
+    mova        m0, m1
+    OFFSETS      1
+    add    offsetq, [placesq+Places.base]
+    vpbroadcastq m2, offsetq
+    vpmovsxdq   m3, ym1
+    paddq       m3, m2
+    movu    [refq], m3
+    test     maskd, maskd
+    jle .end
+    vextracti64x4 ym1, m1, 1
+    vpmovsxdq   m3, ym1
+    paddq       m3, m2
+    movu [refq+64], m3
+.end:
+    RET
+
+; PAIRS half, its offsets and indices
+%macro PAIRS_OF 3
+    vpmovsxdq   m3, ym%2
+    vpmovzxdq   m4, ym%3
+    paddq       m3, m2
+    mova        m5, m4
+    vpermi2q    m4, m16, m17
+    vpermi2q    m5, m18, m19
+    paddq       m4, m3
+    paddq       m5, m3
+    punpcklqdq  m3, m4, m5
+    punpckhqdq  m4, m4, m5
+    movu [refq+128*%1], m3
+    movu [refq+128*%1+64], m4
+%endmacro
+
+; void locate_pairs(const uint8_t **ref, const GpumeVector vectors[16], unsigned mask,
+;                   const GpumePlaces *places, ptrdiff_t offset)
+cglobal gpume_locate_pairs, 5, 6, 20, ref, vectors, mask, places, offset, tmp
+    COMPRESS
+    movu        m0, [unpacked]
+    vpermd      m0, m0, m1
+    OFFSETS      1
+    ; the part of a sample
+    mov       tmpd, 16
+    sub       tmpd, [placesq+Places.log2_pel]
+    movd       xm2, tmpd
+    psrld       m6, m0, xm2
+    vpandd      m6, m6, [placesq+Places.high] {1to16}
+    vpandd      m0, m0, [placesq+Places.low] {1to16}
+    vpord       m6, m6, m0
+    vpbroadcastq m2, offsetq
+    movu       m16, [placesq]
+    movu       m17, [placesq+64]
+    movu       m18, [placesq+128]
+    movu       m19, [placesq+192]
+    PAIRS_OF     0, 1, 6
+    test     maskd, maskd
+    jle .end
+    vextracti64x4 ym1, m1, 1
+    vextracti64x4 ym6, m6, 1
+    PAIRS_OF     1, 1, 6
+.end:
+    RET
+
+; uint64_t least_sum(const GpumeChoice *choice, uint32_t bounds[16], const uint32_t *cost,
+;                    unsigned evaluated, unsigned mask)
+cglobal gpume_least_sum, 5, 5, 6, choice, bounds, cost, evaluated, mask
+    ; in the parts in which they were just written
+    movu       xm0, [costq]
+    movu       xm1, [costq+32]
+    vinserti128 ym0, ym0, [costq+16], 1
+    vinserti128 ym1, ym1, [costq+48], 1
+    vinserti64x4 m0, m0, ym1, 1
+    movu       xm2, [boundsq+32]
+    movu       ym1, [boundsq]
+    vinserti128 ym2, ym2, [boundsq+48], 1
+    vinserti64x4 m1, m1, ym2, 1
+    kmovw       k1, evaluatedd
+    kmovw       k2, maskd
+    vpexpandd   m1{k1}, m0
+    movu [boundsq], m1
+    movu       ym2, [choiceq+PENALTIES]
+    vinserti64x4 m2, m2, [choiceq+PENALTIES+32], 1
+    vpternlogd  m0, m0, m0, 0xff
+    vpaddd      m0{k2}, m1, m2
+    vextracti64x4 ym1, m0, 1
+    pminud     ym1, ym0
+    vextracti128 xm2, ym1, 1
+    pminud     xm1, xm2
+    pshufd     xm2, xm1, q1032
+    pminud     xm1, xm2
+    pshufd     xm2, xm1, q2301
+    pminud     xm1, xm2
+    vpbroadcastd m2, xm1
+    vpcmpeqd    k1{k2}, m0, m2
+    movd       eax, xm1
+    kmovw    maskd, k1
+    shl        rax, 4
+    tzcnt    maskd, maskd
+    or         rax, maskq
+    RET
+%endif

@@ -17,6 +17,9 @@ static_assert(offsetof(GpumeChoice, own) == 64 && offsetof(GpumeChoice, bounds) 
               offsetof(GpumeChoice, factor) == 148 && offsetof(GpumeChoice, shift) == 152 &&
               offsetof(GpumeChoice, depth_shift) == 156 && offsetof(GpumeChoice, cost) == 160 &&
               offsetof(GpumeChoice, sum) == 164, "pixels.asm knows the layout");
+static_assert(offsetof(GpumePlaces, linesize) == 256 && offsetof(GpumePlaces, size) == 264 &&
+              offsetof(GpumePlaces, log2_pel) == 268 && offsetof(GpumePlaces, low) == 272 &&
+              offsetof(GpumePlaces, high) == 276, "pixels.asm knows the layout");
 static_assert(GPUME_AVERAGE_LINESIZE == 256, "pixels.asm knows it");
 static_assert(GPUME_PIXELS_SLACK >= 31, "pixels.asm reads and writes 32 samples at a time");
 
@@ -25,6 +28,14 @@ void ff_gpume_below_8_avx2(uint8_t *dst, void *sums, const uint8_t *const rows[6
 void ff_gpume_centre_8_avx2(uint8_t *dst, const void *sums, int n, int max);
 void ff_gpume_halve_8_avx2(uint8_t *dst, const uint8_t *a, const uint8_t *b, int n);
 unsigned ff_gpume_candidates_avx2(GpumeChoice *choice);
+unsigned ff_gpume_candidates_at_avx512(GpumeChoice *choice, const GpumeVector *v, ptrdiff_t bw,
+                                       uint32_t bounds[16], unsigned forgotten);
+void ff_gpume_locate_whole_avx512(const uint8_t **ref, const GpumeVector vectors[16], unsigned mask,
+                                  const GpumePlaces *places, ptrdiff_t offset);
+void ff_gpume_locate_pairs_avx512(const uint8_t **ref, const GpumeVector vectors[16], unsigned mask,
+                                  const GpumePlaces *places, ptrdiff_t offset);
+uint64_t ff_gpume_least_sum_avx512(const GpumeChoice *choice, uint32_t bounds[16], const uint32_t *cost,
+                                   unsigned evaluated, unsigned mask);
 
 /* Whole registers, then what remains of the row. */
 static void halve_8_avx2(uint8_t *dst, const uint8_t *a, const uint8_t *b, int n)
@@ -71,6 +82,7 @@ av_cold void ff_gpume_pixels_init_x86(GpumePixels *pixels, int depth)
     if (!EXTERNAL_AVX2_FAST(cpu_flags))
         return;
     pixels->candidates = ff_gpume_candidates_avx2;
+    pixels->candidates_at = NULL;
     if (depth > 8) {
         SET_ALL(16)
     } else {
@@ -80,4 +92,10 @@ av_cold void ff_gpume_pixels_init_x86(GpumePixels *pixels, int depth)
         pixels->below  = ff_gpume_below_8_avx2;
         pixels->centre = ff_gpume_centre_8_avx2;
     }
+    if (!EXTERNAL_AVX512(cpu_flags))
+        return;
+    pixels->candidates_at = ff_gpume_candidates_at_avx512;
+    pixels->locate[0]     = ff_gpume_locate_whole_avx512;
+    pixels->locate[1]     = ff_gpume_locate_pairs_avx512;
+    pixels->least_sum     = ff_gpume_least_sum_avx512;
 }

@@ -17,6 +17,7 @@
 #include "libavfilter/gpume/mvdenoise/samples.h"
 #include "libavfilter/gpume/mvdenoise/transform.h"
 #include "libavfilter/gpume/mvfps/mci.h"
+#include "libavfilter/gpume/core/propagation.h"
 #include "libavfilter/gpume/cpu/cost.h"
 #include "libavfilter/gpume/cpu/pixels.h"
 #include "libavfilter/gpume/cpu/sea.h"
@@ -428,6 +429,30 @@ static GpumeVector vector_like(GpumeVector v, int spread)
                            v.dy + (int)(rnd() % (2 * spread + 1)) - spread };
 }
 
+/* A choice like those of blocks; what a function fills in is left as it is. */
+static void make_choice(GpumeChoice *choice, int trial)
+{
+    const int most = 4 * GPUME_MAX_RANGE;
+    const int spread = trial % 3 == 0 ? 1 : trial % 3 == 1 ? 12 : most;
+
+    choice->own = vector_like((GpumeVector) { 0 }, most);
+    for (int i = 0; i < 8; i++)
+        choice->vectors[i] = vector_like(trial & 1 && i ? choice->vectors[i - 1] : choice->own,
+                                         FFMIN(spread, most / 8));
+    choice->min = (GpumeVector) { rnd() & 1 ? -2 * most : choice->own.dx,
+                                   rnd() & 1 ? -2 * most : choice->own.dy };
+    choice->max = (GpumeVector) { rnd() & 1 ?  2 * most : choice->own.dx,
+                                   rnd() & 1 ?  2 * most : choice->own.dy };
+    choice->threshold   = 1 + rnd() % 64;
+    choice->factor      = rnd() % (GPUME_MAX_SMOOTH * GPUME_MAX_BLOCK + 1);
+    choice->shift       = 3 + rnd() % 3;
+    choice->depth_shift = rnd() % 9;
+    /* with a penalty the greatest has 32 bits */
+    choice->cost        = trial % 8 ? rnd() % (1 << (rnd() % 30)) : INT32_MAX - rnd() % 65536;
+    for (int i = 0; i < 16; i++)
+        choice->bounds[i] = rnd() & 1 ? 0 : rnd() % (2 * choice->cost + 1);
+}
+
 static void check_candidates(void)
 {
     GpumePixels pixels;
@@ -440,25 +465,7 @@ static void check_candidates(void)
     memset(&ref_choice, 0, sizeof(ref_choice));
     if (check_func(pixels.candidates, "gpume_candidates")) {
         for (int trial = 0; trial < 100 * TRIALS; trial++) {
-            const int most = 4 * GPUME_MAX_RANGE;
-            const int spread = trial % 3 == 0 ? 1 : trial % 3 == 1 ? 12 : most;
-
-            ref_choice.own = vector_like((GpumeVector) { 0 }, most);
-            for (int i = 0; i < 8; i++)
-                ref_choice.vectors[i] = vector_like(trial & 1 && i ? ref_choice.vectors[i - 1] :
-                                                       ref_choice.own, FFMIN(spread, most / 8));
-            ref_choice.min = (GpumeVector) { rnd() & 1 ? -2 * most : ref_choice.own.dx,
-                                             rnd() & 1 ? -2 * most : ref_choice.own.dy };
-            ref_choice.max = (GpumeVector) { rnd() & 1 ?  2 * most : ref_choice.own.dx,
-                                             rnd() & 1 ?  2 * most : ref_choice.own.dy };
-            ref_choice.threshold   = 1 + rnd() % 64;
-            ref_choice.factor      = rnd() % (GPUME_MAX_SMOOTH * GPUME_MAX_BLOCK + 1);
-            ref_choice.shift       = 3 + rnd() % 3;
-            ref_choice.depth_shift = rnd() % 9;
-            /* with a penalty the greatest has 32 bits */
-            ref_choice.cost        = trial % 8 ? rnd() % (1 << (rnd() % 30)) : INT32_MAX - rnd() % 65536;
-            for (int i = 0; i < 16; i++)
-                ref_choice.bounds[i] = rnd() & 1 ? 0 : rnd() % (2 * ref_choice.cost + 1);
+            make_choice(&ref_choice, trial);
             new_choice = ref_choice;
             wanted = call_ref(&ref_choice);
             found  = call_new(&new_choice);
@@ -468,6 +475,119 @@ static void check_candidates(void)
         bench_new(&new_choice);
     }
     report("candidates");
+}
+
+static void check_candidates_at(void)
+{
+    GpumePixels pixels;
+    GpumeChoice ref_choice, new_choice;
+
+    declare_func(unsigned, GpumeChoice *choice, const GpumeVector *v, ptrdiff_t bw, uint32_t bounds[16],
+                 unsigned forgotten);
+
+    ff_gpume_pixels_init(&pixels, 8);
+    memset(&ref_choice, 0, sizeof(ref_choice));
+    if (check_func(pixels.candidates_at, "gpume_candidates_at")) {
+        for (int trial = 0; trial < 100 * TRIALS; trial++) {
+            const int bw = 3 + rnd() % 5;
+            GpumeVector field[3 * 8];
+            uint32_t bounds[2][16];
+            const unsigned forgotten = rnd() & rnd() & 0xff;
+            unsigned wanted, found;
+
+            make_choice(&ref_choice, trial);
+            for (int i = 0; i < 3 * bw; i++)
+                field[i] = vector_like(ref_choice.own, 4);
+            for (int i = 0; i < 8; i++) {
+                int x, y;
+
+                gpume_around(i, &x, &y);
+                field[(1 + y) * bw + 1 + x] = ref_choice.vectors[i];
+            }
+            field[bw + 1] = ref_choice.own;
+            memcpy(bounds[0], ref_choice.bounds, sizeof(bounds[0]));
+            memcpy(bounds[1], ref_choice.bounds, sizeof(bounds[1]));
+            memset(ref_choice.vectors, 0xff, sizeof(ref_choice.vectors));
+            new_choice = ref_choice;
+            wanted = call_ref(&ref_choice, field + bw + 1, bw, bounds[0], forgotten);
+            found  = call_new(&new_choice, field + bw + 1, bw, bounds[1], forgotten);
+            /* not all of them make a copy of the bounds */
+            memset(ref_choice.bounds, 0, sizeof(ref_choice.bounds));
+            memset(new_choice.bounds, 0, sizeof(new_choice.bounds));
+            if (wanted != found || memcmp(&ref_choice, &new_choice, sizeof(ref_choice)) ||
+                memcmp(bounds[0], bounds[1], sizeof(bounds[0])))
+                fail();
+            if (trial == 100 * TRIALS - 1)
+                bench_new(&new_choice, field + bw + 1, bw, bounds[1], 0);
+        }
+    }
+    report("candidates_at");
+}
+
+static void check_locate(void)
+{
+    GpumePixels pixels;
+
+    declare_func(void, const uint8_t **ref, const GpumeVector vectors[16], unsigned mask, const GpumePlaces *places,
+                 ptrdiff_t offset);
+
+    ff_gpume_pixels_init(&pixels, 8);
+    for (int pairs = 0; pairs < 2; pairs++)
+        if (check_func(pixels.locate[pairs], "gpume_locate_%s", pairs ? "pairs" : "whole")) {
+            for (int trial = 0; trial < 10 * TRIALS; trial++) {
+                const int log2_pel = pairs ? 1 + (rnd() & 1) : 0;
+                const unsigned mask = 1 + rnd() % 0xffff;
+                const ptrdiff_t offset = rnd() & INT32_MAX;
+                const uint8_t *ref[2][2 * 16];
+                GpumeVector vectors[16];
+                GpumePlaces places = {
+                    .linesize = 64 * (1 + rnd() % 1000), .size = 1 + (rnd() & 1), .log2_pel = log2_pel,
+                    .low = (1 << log2_pel) - 1, .high = ((1 << log2_pel) - 1) << log2_pel,
+                };
+
+                for (int i = 0; i < 32; i++)
+                    places.base[i >> 4][i & 15] = (const uint8_t *)((uintptr_t)rnd() << 14 ^ rnd());
+                for (int i = 0; i < 16; i++)
+                    vectors[i] = vector_like((GpumeVector) { 0 }, 4 * GPUME_MAX_RANGE);
+                call_ref(ref[0], vectors, mask, &places, offset);
+                call_new(ref[1], vectors, mask, &places, offset);
+                if (memcmp(ref[0], ref[1], (1 + pairs) * FFALIGN(av_popcount(mask), GPUME_GROUP) * sizeof(*ref[0])))
+                    fail();
+                if (trial == 10 * TRIALS - 1)
+                    bench_new(ref[1], vectors, 0x1111, &places, offset);
+            }
+        }
+    report("locate");
+}
+
+static void check_least_sum(void)
+{
+    GpumePixels pixels;
+    GpumeChoice choice = { 0 };
+
+    declare_func(uint64_t, const GpumeChoice *choice, uint32_t bounds[16], const uint32_t *cost,
+                 unsigned evaluated, unsigned mask);
+
+    ff_gpume_pixels_init(&pixels, 8);
+    if (check_func(pixels.least_sum, "gpume_least_sum")) {
+        for (int trial = 0; trial < 10 * TRIALS; trial++) {
+            const unsigned most = trial & 1 ? 4 : 1U << 31, mask = 1 + rnd() % 0xffff, evaluated = mask & rnd();
+            uint32_t bounds[2][16], cost[16];
+            uint64_t wanted, found;
+
+            for (int i = 0; i < 16; i++) {
+                bounds[0][i] = bounds[1][i] = rnd() % most;
+                cost[i] = rnd() % most;
+                choice.penalties[i] = rnd() % most;
+            }
+            wanted = call_ref(&choice, bounds[0], cost, evaluated, mask);
+            found  = call_new(&choice, bounds[1], cost, evaluated, mask);
+            if (wanted != found || memcmp(bounds[0], bounds[1], sizeof(bounds[0])))
+                fail();
+            bench_new(&choice, bounds[1], cost, 0x1111, 0x1111);
+        }
+    }
+    report("least_sum");
 }
 
 /* Sums: a row of the picture, what is written behind it, and both of its planes. */
@@ -1611,6 +1731,9 @@ void checkasm_check_vf_gpume(void)
     check_below();
     check_centre();
     check_candidates();
+    check_candidates_at();
+    check_locate();
+    check_least_sum();
     check_add();
     check_bound();
     check_bound_and_store();
