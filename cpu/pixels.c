@@ -162,7 +162,7 @@ static unsigned candidates_at(GpumeChoice *c, const GpumeVector *v, ptrdiff_t bw
     return candidates(c);
 }
 
-static av_always_inline void locate(const uint8_t **ref, const GpumeVector *vectors, unsigned mask, const GpumePlaces *p,
+static av_always_inline int locate(const uint8_t **ref, const GpumeVector *vectors, unsigned mask, const GpumePlaces *p,
                   ptrdiff_t offset, int nb)
 {
     const int n = av_popcount(mask);
@@ -177,18 +177,19 @@ static av_always_inline void locate(const uint8_t **ref, const GpumeVector *vect
     }
     for (int i = nb * n; i < nb * FFALIGN(n, GPUME_GROUP); i++)
         ref[i] = ref[i % nb];
+    return n;
 }
 
-static void locate_whole(const uint8_t **ref, const GpumeVector *vectors, unsigned mask, const GpumePlaces *p,
+static int locate_whole(const uint8_t **ref, const GpumeVector *vectors, unsigned mask, const GpumePlaces *p,
                          ptrdiff_t offset)
 {
-    locate(ref, vectors, mask, p, offset, 1);
+    return locate(ref, vectors, mask, p, offset, 1);
 }
 
-static void locate_pairs(const uint8_t **ref, const GpumeVector *vectors, unsigned mask, const GpumePlaces *p,
+static int locate_pairs(const uint8_t **ref, const GpumeVector *vectors, unsigned mask, const GpumePlaces *p,
                          ptrdiff_t offset)
 {
-    locate(ref, vectors, mask, p, offset, 2);
+    return locate(ref, vectors, mask, p, offset, 2);
 }
 
 static uint64_t least_sum(const GpumeChoice *c, uint32_t *bounds, const uint32_t *cost, unsigned evaluated,

@@ -95,9 +95,10 @@ typedef struct GpumePixels {
      *               of GPUME_GROUP; more may be written, up to those of 16
      * @param mask   not 0
      * @param offset of the block in bytes
+     * @return how many candidates there are
      */
-    void (*locate[2])(const uint8_t **ref, const GpumeVector vectors[16], unsigned mask, const GpumePlaces *places,
-                      ptrdiff_t offset);
+    int (*locate[2])(const uint8_t **ref, const GpumeVector vectors[16], unsigned mask, const GpumePlaces *places,
+                     ptrdiff_t offset);
     /**
      * Returns the least sum of bound and penalty of the candidates in mask, not 0, and in the 4 bits below
      * it the first candidate that has it. Before that the costs, one after the other, become the bounds of

@@ -22,8 +22,21 @@
 /** Candidates of a block in a pass: its neighbours', and around its own. */
 #define NB_CANDIDATES (8 + 8)
 
+/** Blocks of a phase that are visited together: one after the other in each step of a visit, which would wait for the one before. */
+#define BATCH 16
+
 /** Bytes between the rows of candidates of a group, which they may be long at most. */
 #define MEANS_PITCH (GPUME_AVERAGE_LINESIZE / GROUP)
+
+/** A visit of a block that has all neighbours. */
+typedef struct Visit {
+    GpumeChoice choice;
+    uint32_t cost[NB_CANDIDATES];   ///< of those that were evaluated, one after the other
+    int bx;
+    unsigned forgotten;             ///< neighbours that have changed since the visit before
+    unsigned mask;                  ///< of candidates
+    int around;                     ///< those around the own vector are evaluated together
+} Visit;
 
 /** What is searched; and the block that is, with what it takes to evaluate a candidate. */
 struct GpumeSearcher {
@@ -38,6 +51,7 @@ struct GpumeSearcher {
     int sample_size;
     int pel;
     GpumeChoice choice;
+    Visit visits[BATCH];
 
     GpumeBox box;
     GpumeCostArea area;
@@ -172,43 +186,32 @@ typedef struct Best {
     uint32_t cost, sum;     ///< without and with its penalty; UINT32_MAX: there is none yet
 } Best;
 
-/* Lets what least_sum() returned become the best, if it is less. */
-static av_always_inline void take_less(const GpumeChoice *choice, Best *o, uint64_t least)
-{
-    if (least >> 4 < o->sum) {
-        const int i = least & 15;
-
-        o->sum    = least >> 4;
-        o->cost   = o->sum - choice->penalties[i];
-        o->vector = choice->vectors[i];
-    }
-}
-
-/* Evaluates candidates of c->choice.vectors, one after the other. */
-static av_always_inline void evaluate_all(Searcher *c, const Best *o, unsigned mask, uint32_t cost[NB_CANDIDATES],
-                                          int pel)
+/* Evaluates candidates of choice.vectors, one after the other. */
+static av_always_inline void evaluate_all(Searcher *c, const GpumeChoice *choice, unsigned mask,
+                                          uint32_t cost[NB_CANDIDATES], uint32_t limit, int pel)
 {
     const uint8_t *ref[2 * NB_CANDIDATES];
-    const int n = av_popcount(mask);
+    const int n = c->p->pixels.locate[pel > 1](ref, choice->vectors, mask, &c->places, c->offset);
 
-    c->p->pixels.locate[pel > 1](ref, c->choice.vectors, mask, &c->places, c->offset);
     for (int i = 0; i < n; i += GROUP)
-        evaluate(c, ref + (pel > 1 ? 2 * i : i), FFMIN(n - i, GROUP), cost + i, o->sum, pel);
+        evaluate(c, ref + (pel > 1 ? 2 * i : i), FFMIN(n - i, GROUP), cost + i, limit, pel);
 }
 
-/**
- * Let the first of the least sum of cost and penalty become the best, if it is less than that.
- * @param mask   which of c->choice.vectors are candidates
- * @param bounds gets what they cost at least
- */
-static av_always_inline void choose(Searcher *c, Best *o, unsigned mask,
-                                    uint32_t bounds[NB_CANDIDATES], int pel)
+/** Let the first of the least sum of cost and penalty become the best, if it is less than that; mask: the candidates. */
+static av_always_inline void choose(Searcher *c, Best *o, unsigned mask, int pel)
 {
-    uint32_t cost[NB_CANDIDATES];
+    const GpumeChoice *choice = &c->choice;
+    uint32_t cost[NB_CANDIDATES], bounds[NB_CANDIDATES];
+    uint64_t least;
 
-    if (mask) {
-        evaluate_all(c, o, mask, cost, pel);
-        take_less(&c->choice, o, c->p->pixels.least_sum(&c->choice, bounds, cost, mask, mask));
+    if (!mask)
+        return;
+    evaluate_all(c, choice, mask, cost, o->sum, pel);
+    least = c->p->pixels.least_sum(choice, bounds, cost, mask, mask);
+    if (least >> 4 < o->sum) {
+        o->sum    = least >> 4;
+        o->cost   = o->sum - choice->penalties[least & 15];
+        o->vector = choice->vectors[least & 15];
     }
 }
 
@@ -218,28 +221,23 @@ static av_always_inline int is_centre(GpumeVector v)
     return !((v.dx | v.dy) & 1 || (v.dx ^ v.dy) & 2);
 }
 
-/* The same with more than one of those around the own vector, if it is such a centre. */
-static av_always_inline void choose_around(Searcher *c, Best *o, unsigned mask, uint32_t bounds[NB_CANDIDATES])
+/* Evaluates the eight around such a vector. */
+static av_always_inline void evaluate_around(const Searcher *c, GpumeVector own, uint32_t cost[8])
 {
-    const GpumeVector own = c->choice.own;
     const GpumePlaces *p = &c->places;
     const int size = c->sample_size;
     const ptrdiff_t offset = c->offset + (own.dy >> 2) * p->linesize + (own.dx >> 2) * size;
     const uint8_t *right = p->base[0][2] + offset, *below = p->base[0][8] + offset;
-    uint32_t cost[NB_CANDIDATES];
 
-    if (mask & 0xff)
-        evaluate_all(c, o, mask & 0xff, cost, 4);
     if (own.dx & 2) {
         const uint8_t *five[5] = { p->base[0][10] + offset, below, below + size, right, right + p->linesize };
 
-        c->around(c->area.cur, c->area.cur_linesize, five, p->linesize, c->box.h, bounds + 8);
+        c->around(c->area.cur, c->area.cur_linesize, five, p->linesize, c->box.h, cost);
     } else {
         const uint8_t *five[5] = { p->base[0][0] + offset, right - size, right, below - p->linesize, below };
 
-        c->around(c->area.cur, c->area.cur_linesize, five, p->linesize, c->box.h, bounds + 8);
+        c->around(c->area.cur, c->area.cur_linesize, five, p->linesize, c->box.h, cost);
     }
-    take_less(&c->choice, o, c->p->pixels.least_sum(&c->choice, bounds, cost, mask & 0xff, mask));
 }
 
 /* A candidate of the begin: without a penalty. Returns how many there are. */
@@ -258,9 +256,8 @@ static int add_candidate(Searcher *c, int nb, GpumeVector v)
 /* Choose among those that were added. */
 static void choose_added(Searcher *c, Best *o, int nb)
 {
-    uint32_t unused[NB_CANDIDATES];
-
-    choose(c, o, (1 << nb) - 1, unused, 1);
+    if (nb)
+        choose(c, o, (1 << nb) - 1, 1);
 }
 
 static void begin_full(Searcher *c, Best *o)
@@ -302,7 +299,6 @@ static av_noinline void begin_smaller(Searcher *c, Best *o, int bx, int by)
 {
     /* the grid of the step before */
     const GpumeParams *p = &(c->s - 1)->params;
-    uint32_t unused[NB_CANDIDATES];
     int nb = 0;
 
     for (int y = 2 * by; y < FFMIN(2 * by + 2, p->bh); y++)
@@ -310,7 +306,7 @@ static av_noinline void begin_smaller(Searcher *c, Best *o, int bx, int by)
             nb = add_candidate(c, nb, c->before->vectors[y * p->bw + x]);
     if (!nb)
         nb = add_candidate(c, nb, (GpumeVector) { 0 });
-    choose(c, o, (1 << nb) - 1, unused, c->pel);
+    choose(c, o, (1 << nb) - 1, c->pel);
 }
 
 static void begin_row(Searcher *c, int by)
@@ -362,17 +358,14 @@ static av_always_inline unsigned gather_bits(unsigned x)
     return (x >> 7) * 0x10204 >> 16 & 7;
 }
 
-/* Which neighbours have changed since the block was visited in the pass before; bit 8 for itself. */
-static av_always_inline unsigned changed_since(const GpumeStepField *f, int i, int bw, int since)
+/* Which neighbours have changed since the block was visited in the pass before; bit 8: the block itself. */
+static av_always_inline unsigned changed_since(const uint8_t *changed, int bw, int since)
 {
-    const unsigned above = recent(f->changed + i - bw - 1, since);
-    const unsigned row   = recent(f->changed + i - 1,      since);
-    const unsigned below = recent(f->changed + i + bw - 1, since);
+    const unsigned above = gather_bits(recent(changed - bw - 1, since));
+    const unsigned row   = recent(changed - 1, since);
+    const unsigned below = gather_bits(recent(changed + bw - 1, since));
 
-    if (!(above | row | below))
-        return 0;
-    return gather_bits(above) | (row >> 7 & 1) << 3 | (row >> 23) << 4 | gather_bits(below) << 5 |
-           (row >> 15 & 1) << 8;
+    return above | below << 5 | (row >> 4 & 8) | (row >> 19 & 16) | (row >> 7 & 256);
 }
 
 /* The candidates of a block that lacks some neighbours, as a mask of c->choice.vectors. */
@@ -414,33 +407,50 @@ static unsigned few_candidates(Searcher *c, Best *o, int bx, int by)
     return mask;
 }
 
-/* The same of one that has all. */
-static av_always_inline unsigned all_candidates(Searcher *c, Best *o, const GpumeVector *v,
-                                                uint32_t *bounds, unsigned forgotten, int pel)
+static av_always_inline void visit_edge(Searcher *c, int bx, int by, int now, int pel)
 {
-    const int bw = c->s->params.bw;
-    GpumeChoice *choice = &c->choice;
-    unsigned mask;
+    GpumeStepField *f = c->f;
+    const int i = by * c->s->params.bw + bx;
+    Best o = { f->vectors[i], f->costs[i], f->costs[i] };
 
-    choice->cost = o->cost;
-    choice->min  = (GpumeVector) { c->box.min_dx * pel, c->box.min_dy * pel };
-    choice->max  = (GpumeVector) { c->box.max_dx * pel, c->box.max_dy * pel };
-    if (c->p->pixels.candidates_at) {
-        mask = c->p->pixels.candidates_at(choice, v, bw, bounds, forgotten);
-    } else {
-        memcpy(choice->vectors,     v - bw - 1, 3 * sizeof(*v));
-        memcpy(choice->vectors + 5, v + bw - 1, 3 * sizeof(*v));
-        choice->vectors[3] = v[-1];
-        choice->vectors[4] = v[1];
-        choice->own = *v;
-        for (int i = 0; i < 8; i++)
-            bounds[i] &= (forgotten >> i & 1) - 1;
-        gpume_share_bounds(choice->vectors, choice->own, bounds);
-        memcpy(choice->bounds, bounds, sizeof(choice->bounds));
-        mask = c->p->pixels.candidates(choice);
+    set_block(c, bx, by);
+    choose(c, &o, few_candidates(c, &o, bx, by), pel);
+    if (!same(o.vector, f->vectors[i])) {
+        f->vectors[i] = o.vector;
+        f->costs[i]   = o.cost;
+        f->changed[i] = now;
     }
-    o->sum = choice->sum;
-    return mask;
+}
+
+/* The candidates of a block that has all neighbours. */
+static av_always_inline unsigned all_candidates(Searcher *c, Visit *visit, int by, int pel)
+{
+    const GpumeParams *p = &c->s->params;
+    const int bw = p->bw, i = by * bw + visit->bx;
+    const GpumeVector *v = c->f->vectors + i;
+    uint32_t *bounds = c->f->bounds + NB_CANDIDATES * i;
+    GpumeChoice *choice = &visit->choice;
+    GpumeBox box = gpume_box(p, p->block, visit->bx, by);
+
+    choice->threshold   = c->choice.threshold;
+    choice->factor      = c->choice.factor;
+    choice->shift       = c->choice.shift;
+    choice->depth_shift = c->choice.depth_shift;
+    choice->cost = c->f->costs[i];
+    choice->min  = (GpumeVector) { box.min_dx * pel, box.min_dy * pel };
+    choice->max  = (GpumeVector) { box.max_dx * pel, box.max_dy * pel };
+    if (c->p->pixels.candidates_at)
+        return c->p->pixels.candidates_at(choice, v, bw, bounds, visit->forgotten & 0xff);
+    memcpy(choice->vectors,     v - bw - 1, 3 * sizeof(*v));
+    memcpy(choice->vectors + 5, v + bw - 1, 3 * sizeof(*v));
+    choice->vectors[3] = v[-1];
+    choice->vectors[4] = v[1];
+    choice->own = *v;
+    for (int k = 0; k < 8; k++)
+        bounds[k] &= (visit->forgotten >> k & 1) - 1;
+    gpume_share_bounds(choice->vectors, choice->own, bounds);
+    memcpy(choice->bounds, bounds, sizeof(choice->bounds));
+    return c->p->pixels.candidates(choice);
 }
 
 /*
@@ -449,65 +459,94 @@ static av_always_inline unsigned all_candidates(Searcher *c, Best *o, const Gpum
  */
 static void move_bounds(uint32_t *around, uint32_t cost, int x, int y)
 {
-    uint32_t known[5][5] = { 0 };
-    const uint32_t *next;
+    /* 8: the own one, 9: nothing is known */
+    static const uint8_t from[9][8] = {
+        { 9, 9, 9, 9, 1, 9, 3, 8 }, { 9, 9, 9, 0, 2, 3, 8, 4 }, { 9, 9, 9, 1, 9, 8, 4, 9 },
+        { 9, 0, 1, 9, 8, 9, 5, 6 }, { 9, 9, 9, 9, 9, 9, 9, 9 }, { 1, 2, 9, 8, 9, 6, 7, 9 },
+        { 9, 3, 8, 9, 6, 9, 9, 9 }, { 3, 8, 4, 5, 7, 9, 9, 9 }, { 8, 4, 9, 6, 9, 9, 9, 9 },
+    };
+    const int place = x < -1 || x > 1 || y < -1 || y > 1 ? 4 : 3 * y + x + 4;
+    uint32_t known[10];
 
-    if (x < -1 || x > 1 || y < -1 || y > 1) {
-        memset(around, 0, 8 * sizeof(*around));
-        return;
-    }
-    memcpy(known[1] + 1, around, 3 * sizeof(*around));
-    known[2][1] = around[3];
-    known[2][2] = cost;
-    known[2][3] = around[4];
-    memcpy(known[3] + 1, around + 5, 3 * sizeof(*around));
-    next = known[1 + y] + 1 + x;
-    memcpy(around, next, 3 * sizeof(*around));
-    around[3] = next[5];
-    around[4] = next[7];
-    memcpy(around + 5, next + 10, 3 * sizeof(*around));
+    memcpy(known, around, 8 * sizeof(*known));
+    known[8] = cost;
+    known[9] = 0;
+    for (int i = 0; i < 8; i++)
+        around[i] = known[from[place][i]];
 }
 
-static av_always_inline void visit(Searcher *c, int bx, int by, int now, int pel)
+/* Takes the best candidate of a block, if it is better than its own vector. */
+static av_always_inline void take_best(Searcher *c, Visit *visit, int by, int now)
 {
-    const GpumeParams *p = &c->s->params;
-    const int i = by * p->bw + bx;
-    const int inside = bx && by && bx + 1 < p->bw && by + 1 < p->bh;
+    const GpumeChoice *choice = &visit->choice;
     GpumeStepField *f = c->f;
-    uint32_t *bounds  = f->bounds + NB_CANDIDATES * i;
-    uint32_t unused[NB_CANDIDATES];
-    unsigned forgotten = 0;
-    Best o = { f->vectors[i], f->costs[i], f->costs[i] };
+    const int i = by * c->s->params.bw + visit->bx;
+    uint32_t *bounds = f->bounds + NB_CANDIDATES * i;
+    const uint64_t least = c->p->pixels.least_sum(choice, bounds, visit->cost,
+                                                  visit->around ? visit->mask & 0xff : visit->mask, visit->mask);
 
-    if (inside && now > GPUME_NB_PHASES) {
-        forgotten = changed_since(f, i, p->bw, now - GPUME_NB_PHASES);
-        if (!forgotten && now > c->s->start + GPUME_NB_PHASES)
-            return;
-    }
-    set_block(c, bx, by);
-    if (inside) {
-        const unsigned mask = all_candidates(c, &o, &f->vectors[i], bounds, forgotten, pel);
+    if (least >> 4 < choice->sum) {
+        const GpumeVector v = choice->vectors[least & 15];
 
-        if (pel == 4 && c->around && mask >> 8 & (mask >> 8) - 1 && is_centre(c->choice.own))
-            choose_around(c, &o, mask, bounds);
-        else
-            choose(c, &o, mask, bounds, pel);
-    } else {
-        choose(c, &o, few_candidates(c, &o, bx, by), unused, pel);
-    }
-    if (!same(o.vector, f->vectors[i])) {
-        move_bounds(bounds + 8, f->costs[i], o.vector.dx - f->vectors[i].dx, o.vector.dy - f->vectors[i].dy);
-        f->vectors[i] = o.vector;
-        f->costs[i]   = o.cost;
+        move_bounds(bounds + 8, f->costs[i], v.dx - choice->own.dx, v.dy - choice->own.dy);
+        f->vectors[i] = v;
+        f->costs[i]   = (least >> 4) - choice->penalties[least & 15];
         f->changed[i] = now;
     }
 }
 
+static av_always_inline void visit_batch(Searcher *c, int n, int by, int now, int pel)
+{
+    GpumeStepField *f = c->f;
+
+    for (int k = 0; k < n; k++)
+        c->visits[k].mask = all_candidates(c, &c->visits[k], by, pel);
+    for (int k = 0; k < n; k++) {
+        Visit *visit = &c->visits[k];
+        const GpumeVector own = visit->choice.own;
+        const unsigned mask = visit->mask;
+
+        if (!mask)
+            continue;
+        set_block(c, visit->bx, by);
+        visit->around = pel == 4 && c->around && mask >> 8 & (mask >> 8) - 1 && is_centre(own);
+        if (visit->around)
+            evaluate_around(c, own, f->bounds + NB_CANDIDATES * (by * c->s->params.bw + visit->bx) + 8);
+        if (visit->around ? mask & 0xff : mask)
+            evaluate_all(c, &visit->choice, visit->around ? mask & 0xff : mask, visit->cost, visit->choice.sum, pel);
+    }
+    for (int k = 0; k < n; k++)
+        if (c->visits[k].mask)
+            take_best(c, &c->visits[k], by, now);
+}
+
 static av_always_inline void visit_row(Searcher *c, int by, int pass, int pel)
 {
-    for (int odd = 0; odd < 2; odd++)
-        for (int bx = odd; bx < c->s->params.bw; bx += 2)
-            visit(c, bx, by, 1 + c->s->start + GPUME_NB_PHASES * pass + 2 * (by & 1) + odd, pel);
+    const int bw = c->s->params.bw, bh = c->s->params.bh;
+
+    for (int odd = 0; odd < 2; odd++) {
+        const int now = 1 + c->s->start + GPUME_NB_PHASES * pass + 2 * (by & 1) + odd;
+        const uint8_t *changed = c->f->changed + by * bw;
+        const unsigned always = pass ? 0 : 1 << 8;
+        const int inside = by && by + 1 < bh;
+        int n = 0;
+
+        for (int bx = odd; bx < bw; bx += inside && !bx && bw > 1 ? bw - 1 : 2)
+            if (!inside || !bx || bx + 1 == bw && (bx & 1) == odd)
+                visit_edge(c, bx, by, now, pel);
+        for (int bx = 2 - odd; bx + 1 < bw && inside; bx += 2) {
+            Visit *visit = &c->visits[n];
+
+            visit->bx = bx;
+            visit->forgotten = always | (now > GPUME_NB_PHASES ? changed_since(changed + bx, bw, now - GPUME_NB_PHASES) : 0);
+            n += visit->forgotten != 0;
+            if (n == BATCH) {
+                visit_batch(c, n, by, now, pel);
+                n = 0;
+            }
+        }
+        visit_batch(c, n, by, now, pel);
+    }
 }
 
 static void pass_row(Searcher *c, int by, int pass)

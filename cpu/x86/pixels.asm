@@ -533,13 +533,14 @@ cglobal gpume_candidates_at, 5, 7, 24, choice, v, bw, bounds, forgotten, below, 
     or         eax, choiced
     RET
 
-; COMPRESS: of the vectors those in maskd, and the first one behind them, in m0; how many are left
-; over from eight to maskd
+; COMPRESS: of the vectors those in maskd, and the first one behind them, in m1; how many they are
+; to nd, and beyond eight to maskd
 %macro COMPRESS 0
     movu       ym0, [vectorsq]
     vinserti64x4 m0, m0, [vectorsq+32], 1
     kmovw       k1, maskd
     popcnt   maskd, maskd
+    mov         nd, maskd
     vpcompressd m0{k1}{z}, m0
     mov       tmpd, -1
     bzhi      tmpd, tmpd, maskd
@@ -561,9 +562,9 @@ cglobal gpume_candidates_at, 5, 7, 24, choice, v, bw, bounds, forgotten, below, 
     paddd      m%1, m3
 %endmacro
 
-; void locate_whole(const uint8_t **ref, const GpumeVector vectors[16], unsigned mask,
+; int locate_whole(const uint8_t **ref, const GpumeVector vectors[16], unsigned mask,
 ;                   const GpumePlaces *places, ptrdiff_t offset)
-cglobal gpume_locate_whole, 5, 6, 8, ref, vectors, mask, places, offset, tmp
+cglobal gpume_locate_whole, 5, 7, 8, ref, vectors, mask, places, offset, tmp, n
     COMPRESS
     mova        m0, m1
     OFFSETS      1
@@ -597,9 +598,9 @@ cglobal gpume_locate_whole, 5, 6, 8, ref, vectors, mask, places, offset, tmp
     movu [refq+128*%1+64], m4
 %endmacro
 
-; void locate_pairs(const uint8_t **ref, const GpumeVector vectors[16], unsigned mask,
+; int locate_pairs(const uint8_t **ref, const GpumeVector vectors[16], unsigned mask,
 ;                   const GpumePlaces *places, ptrdiff_t offset)
-cglobal gpume_locate_pairs, 5, 6, 20, ref, vectors, mask, places, offset, tmp
+cglobal gpume_locate_pairs, 5, 7, 20, ref, vectors, mask, places, offset, tmp, n
     COMPRESS
     movu        m0, [unpacked]
     vpermd      m0, m0, m1

@@ -528,7 +528,7 @@ static void check_locate(void)
 {
     GpumePixels pixels;
 
-    declare_func(void, const uint8_t **ref, const GpumeVector vectors[16], unsigned mask, const GpumePlaces *places,
+    declare_func(int, const uint8_t **ref, const GpumeVector vectors[16], unsigned mask, const GpumePlaces *places,
                  ptrdiff_t offset);
 
     ff_gpume_pixels_init(&pixels, 8);
@@ -540,6 +540,7 @@ static void check_locate(void)
                 const ptrdiff_t offset = rnd() & INT32_MAX;
                 const uint8_t *ref[2][2 * 16];
                 GpumeVector vectors[16];
+                int wanted, found;
                 GpumePlaces places = {
                     .linesize = 64 * (1 + rnd() % 1000), .size = 1 + (rnd() & 1), .log2_pel = log2_pel,
                     .low = (1 << log2_pel) - 1, .high = ((1 << log2_pel) - 1) << log2_pel,
@@ -549,9 +550,10 @@ static void check_locate(void)
                     places.base[i >> 4][i & 15] = (const uint8_t *)((uintptr_t)rnd() << 14 ^ rnd());
                 for (int i = 0; i < 16; i++)
                     vectors[i] = vector_like((GpumeVector) { 0 }, 4 * GPUME_MAX_RANGE);
-                call_ref(ref[0], vectors, mask, &places, offset);
-                call_new(ref[1], vectors, mask, &places, offset);
-                if (memcmp(ref[0], ref[1], (1 + pairs) * FFALIGN(av_popcount(mask), GPUME_GROUP) * sizeof(*ref[0])))
+                wanted = call_ref(ref[0], vectors, mask, &places, offset);
+                found  = call_new(ref[1], vectors, mask, &places, offset);
+                if (wanted != found ||
+                    memcmp(ref[0], ref[1], (1 + pairs) * FFALIGN(av_popcount(mask), GPUME_GROUP) * sizeof(*ref[0])))
                     fail();
                 if (trial == 10 * TRIALS - 1)
                     bench_new(ref[1], vectors, 0x1111, &places, offset);
