@@ -22,6 +22,10 @@
 /** Candidates of a block in a pass: its neighbours', and around its own. */
 #define NB_CANDIDATES (8 + 8)
 
+/** The greatest time, see GpumeStepField; four of them are read at once, from the last but two of a row on. */
+#define MAX_TIME 128
+#define CHANGED_LINESIZE(bw) ((bw) + 1)
+
 /** Blocks of a phase that are visited together: one after the other in each step of a visit, which would wait for the one before. */
 #define BATCH 16
 
@@ -84,6 +88,16 @@ static void set_block(Searcher *c, int bx, int by)
         c->least_of_four = c->pel > 1 && c->means_of_four ? 1 :
                            c->pel == 1 && c->width_index >= 0 ? c->area.functions->least_of_four : 3;
     }
+}
+
+/* From a block to one of the same size in the same row; of the box only what is evaluated changes. */
+static av_always_inline void move_block(Searcher *c, int bx)
+{
+    const int x0 = bx * c->s->params.block, bytes = (x0 - c->box.x0) * c->sample_size;
+
+    c->box.x0    = x0;
+    c->offset   += bytes;
+    c->area.cur += bytes;
 }
 
 /*
@@ -256,8 +270,17 @@ static int add_candidate(Searcher *c, int nb, GpumeVector v)
 /* Choose among those that were added. */
 static void choose_added(Searcher *c, Best *o, int nb)
 {
-    if (nb)
+    const GpumeVector v = c->choice.vectors[0];
+
+    if (nb > 1 || nb && o->cost != UINT32_MAX) {
         choose(c, o, (1 << nb) - 1, 1);
+    } else if (nb) {
+        const uint8_t *ref = c->ref.data + c->offset + v.dy * c->places.linesize + v.dx * c->sample_size;
+
+        cost_of(c, &ref, c->places.linesize, 1, &o->cost, UINT32_MAX);
+        o->vector = v;
+        o->sum    = o->cost;
+    }
 }
 
 static void begin_full(Searcher *c, Best *o)
@@ -319,7 +342,7 @@ static void begin_row(Searcher *c, int by)
         for (int bx = 0; bx < bw; bx++)
             memset(f->bounds + NB_CANDIDATES * (by * bw + bx) + 8, 0, 8 * sizeof(*f->bounds));
     } else if (f->changed) {
-        memset(f->changed + by * bw, 0, bw);
+        memset(f->changed + by * CHANGED_LINESIZE(bw), 0, bw);
         memset(f->bounds + NB_CANDIDATES * by * bw, 0, NB_CANDIDATES * bw * sizeof(*f->bounds));
     }
     for (int bx = 0; bx < bw; bx++) {
@@ -343,13 +366,10 @@ static void begin_row(Searcher *c, int by)
     }
 }
 
-/** The greatest time, see GpumeStepField. */
-#define MAX_TIME 128
-
-/* Bits 7, 15 and 23: which of three times, each below 129, are not before since, 1 to 127. */
+/* Bits 7, 15 and 23: which of three times are not before since, 1 to 127. A fourth one is read. */
 static av_always_inline unsigned recent(const uint8_t *changed, int since)
 {
-    return ((changed[0] | changed[1] << 8 | changed[2] << 16) + (0x80 - since) * 0x10101u) & 0x808080;
+    return (AV_RL32(changed) + (MAX_TIME - since) * 0x1010101u) & 0x808080;
 }
 
 /* Bits 0 to 2 for bits 7, 15 and 23. */
@@ -359,11 +379,11 @@ static av_always_inline unsigned gather_bits(unsigned x)
 }
 
 /* Which neighbours have changed since the block was visited in the pass before; bit 8: the block itself. */
-static av_always_inline unsigned changed_since(const uint8_t *changed, int bw, int since)
+static av_always_inline unsigned changed_since(const uint8_t *changed, int linesize, int since)
 {
-    const unsigned above = gather_bits(recent(changed - bw - 1, since));
+    const unsigned above = gather_bits(recent(changed - linesize - 1, since));
     const unsigned row   = recent(changed - 1, since);
-    const unsigned below = gather_bits(recent(changed + bw - 1, since));
+    const unsigned below = gather_bits(recent(changed + linesize - 1, since));
 
     return above | below << 5 | (row >> 4 & 8) | (row >> 19 & 16) | (row >> 7 & 256);
 }
@@ -410,7 +430,7 @@ static unsigned few_candidates(Searcher *c, Best *o, int bx, int by)
 static av_always_inline void visit_edge(Searcher *c, int bx, int by, int now, int pel)
 {
     GpumeStepField *f = c->f;
-    const int i = by * c->s->params.bw + bx;
+    const int bw = c->s->params.bw, i = by * bw + bx;
     Best o = { f->vectors[i], f->costs[i], f->costs[i] };
 
     set_block(c, bx, by);
@@ -418,11 +438,11 @@ static av_always_inline void visit_edge(Searcher *c, int bx, int by, int now, in
     if (!same(o.vector, f->vectors[i])) {
         f->vectors[i] = o.vector;
         f->costs[i]   = o.cost;
-        f->changed[i] = now;
+        f->changed[by * CHANGED_LINESIZE(bw) + bx] = now;
     }
 }
 
-/* The candidates of a block that has all neighbours. */
+/* The candidates of a block that has all neighbours, in the row of the block that is set. */
 static av_always_inline unsigned all_candidates(Searcher *c, Visit *visit, int by, int pel)
 {
     const GpumeParams *p = &c->s->params;
@@ -430,15 +450,13 @@ static av_always_inline unsigned all_candidates(Searcher *c, Visit *visit, int b
     const GpumeVector *v = c->f->vectors + i;
     uint32_t *bounds = c->f->bounds + NB_CANDIDATES * i;
     GpumeChoice *choice = &visit->choice;
-    GpumeBox box = gpume_box(p, p->block, visit->bx, by);
+    const int x0 = visit->bx * p->block;
 
-    choice->threshold   = c->choice.threshold;
-    choice->factor      = c->choice.factor;
-    choice->shift       = c->choice.shift;
-    choice->depth_shift = c->choice.depth_shift;
     choice->cost = c->f->costs[i];
-    choice->min  = (GpumeVector) { box.min_dx * pel, box.min_dy * pel };
-    choice->max  = (GpumeVector) { box.max_dx * pel, box.max_dy * pel };
+    choice->min  = (GpumeVector) { gpume_min_displacement(p->range, x0) * pel, c->box.min_dy * pel };
+    choice->max  = (GpumeVector) {
+        gpume_max_displacement(p->range, p->width, x0 + p->block) * pel, c->box.max_dy * pel
+    };
     if (c->p->pixels.candidates_at)
         return c->p->pixels.candidates_at(choice, v, bw, bounds, visit->forgotten & 0xff);
     memcpy(choice->vectors,     v - bw - 1, 3 * sizeof(*v));
@@ -480,7 +498,7 @@ static av_always_inline void take_best(Searcher *c, Visit *visit, int by, int no
 {
     const GpumeChoice *choice = &visit->choice;
     GpumeStepField *f = c->f;
-    const int i = by * c->s->params.bw + visit->bx;
+    const int bw = c->s->params.bw, i = by * bw + visit->bx;
     uint32_t *bounds = f->bounds + NB_CANDIDATES * i;
     const uint64_t least = c->p->pixels.least_sum(choice, bounds, visit->cost,
                                                   visit->around ? visit->mask & 0xff : visit->mask, visit->mask);
@@ -491,7 +509,7 @@ static av_always_inline void take_best(Searcher *c, Visit *visit, int by, int no
         move_bounds(bounds + 8, f->costs[i], v.dx - choice->own.dx, v.dy - choice->own.dy);
         f->vectors[i] = v;
         f->costs[i]   = (least >> 4) - choice->penalties[least & 15];
-        f->changed[i] = now;
+        f->changed[by * CHANGED_LINESIZE(bw) + visit->bx] = now;
     }
 }
 
@@ -499,6 +517,8 @@ static av_always_inline void visit_batch(Searcher *c, int n, int by, int now, in
 {
     GpumeStepField *f = c->f;
 
+    if (n)
+        set_block(c, c->visits[0].bx, by);
     for (int k = 0; k < n; k++)
         c->visits[k].mask = all_candidates(c, &c->visits[k], by, pel);
     for (int k = 0; k < n; k++) {
@@ -508,7 +528,7 @@ static av_always_inline void visit_batch(Searcher *c, int n, int by, int now, in
 
         if (!mask)
             continue;
-        set_block(c, visit->bx, by);
+        move_block(c, visit->bx);
         visit->around = pel == 4 && c->around && mask >> 8 & (mask >> 8) - 1 && is_centre(own);
         if (visit->around)
             evaluate_around(c, own, f->bounds + NB_CANDIDATES * (by * c->s->params.bw + visit->bx) + 8);
@@ -525,8 +545,8 @@ static av_always_inline void visit_row(Searcher *c, int by, int pass, int pel)
     const int bw = c->s->params.bw, bh = c->s->params.bh;
 
     for (int odd = 0; odd < 2; odd++) {
-        const int now = 1 + c->s->start + GPUME_NB_PHASES * pass + 2 * (by & 1) + odd;
-        const uint8_t *changed = c->f->changed + by * bw;
+        const int now = 1 + c->s->start + GPUME_NB_PHASES * pass + 2 * (by & 1) + odd, since = now - GPUME_NB_PHASES;
+        const uint8_t *changed = c->f->changed + by * CHANGED_LINESIZE(bw);
         const unsigned always = pass ? 0 : 1 << 8;
         const int inside = by && by + 1 < bh;
         int n = 0;
@@ -538,7 +558,7 @@ static av_always_inline void visit_row(Searcher *c, int by, int pass, int pel)
             Visit *visit = &c->visits[n];
 
             visit->bx = bx;
-            visit->forgotten = always | (now > GPUME_NB_PHASES ? changed_since(changed + bx, bw, now - GPUME_NB_PHASES) : 0);
+            visit->forgotten = always | (since > 0 ? changed_since(changed + bx, CHANGED_LINESIZE(bw), since) : 0);
             n += visit->forgotten != 0;
             if (n == BATCH) {
                 visit_batch(c, n, by, now, pel);
@@ -580,6 +600,8 @@ static void init_searcher(Searcher *c, GpumeStepRun *r)
     c->area = (GpumeCostArea) {
         .functions = p->cost, .cur_linesize = c->cur.linesize, .sample_size = c->sample_size,
     };
+    for (int k = 0; k < BATCH; k++)
+        c->visits[k].choice = c->choice;
     c->places = (GpumePlaces) {
         .base[0][0] = c->ref.data, .linesize = c->ref.linesize, .size = c->sample_size,
         .log2_pel = gpume_log2_pel(c->pel), .low = c->pel - 1, .high = (c->pel - 1) << gpume_log2_pel(c->pel),
@@ -794,7 +816,7 @@ av_cold int ff_gpume_propagation_alloc(GpumePropagation *p, GpumeStepRun *runs)
             f->vectors = av_calloc(nb_blocks, sizeof(*f->vectors));
             f->costs   = av_calloc(nb_blocks, sizeof(*f->costs));
             if (has_passes(p, i)) {
-                f->changed = av_calloc(nb_blocks, sizeof(*f->changed));
+                f->changed = av_calloc(params->bh, CHANGED_LINESIZE(params->bw));
                 f->bounds  = av_calloc(nb_blocks, NB_CANDIDATES * sizeof(*f->bounds));
             }
         }

@@ -24,7 +24,10 @@
 typedef struct GpumeStepField {
     GpumeVector *vectors;
     uint32_t *costs;        ///< of these vectors, without penalties
-    /** When a vector changed last: 1 + start + 4 * pass + phase; 0: since the begin it has not. Without passes NULL. */
+    /**
+     * When a vector changed last: 1 + start + 4 * pass + phase; 0: since the begin it has not. Rows of bw + 1. Without
+     * passes NULL.
+     */
     uint8_t *changed;
     /**
      * What a block's neighbours' vectors, and those around its own, cost it at least, by
