@@ -36,13 +36,13 @@ typedef void (*GpumeCostFour)(const uint8_t *cur, ptrdiff_t cur_linesize,
                               int h, uint32_t cost[4], uint32_t limit);
 
 /**
- * The same for four candidates whose samples are the rounded means of those of two, which
+ * The same for four or two candidates whose samples are the rounded means of those of two, which
  * follow each other in pairs. The costs are whole.
  * @param h an even number
  */
 typedef void (*GpumeCostMeans)(const uint8_t *cur, ptrdiff_t cur_linesize,
-                               const uint8_t *const pairs[8], ptrdiff_t linesize,
-                               int h, uint32_t cost[4]);
+                               const uint8_t *const *pairs, ptrdiff_t linesize,
+                               int h, uint32_t *cost);
 
 /**
  * The costs of the eight candidates that lie a quarter sample around a whole one, or around one between
@@ -73,6 +73,8 @@ typedef struct GpumeCost {
     GpumeCostFour four[GPUME_NB_WIDTHS];
     /** Optional, where it is faster than to make the means first. */
     GpumeCostMeans means[GPUME_NB_WIDTHS];
+    /** Optional, where means() is there. */
+    GpumeCostMeans means_of_two[GPUME_NB_WIDTHS];
     /** Optional, where it takes no longer than means() of four. */
     GpumeCostAround around[GPUME_NB_WIDTHS];
     int least_of_four;      ///< candidates from which on four() takes no longer than one() for each

@@ -60,7 +60,7 @@ struct GpumeSearcher {
     GpumeBox box;
     GpumeCostArea area;
     int width_index;                ///< of functions for the whole block; -1: there are none
-    GpumeCostMeans means_of_four;   ///< or NULL
+    GpumeCostMeans means_of_four, means_of_two; ///< or NULL
     GpumeCostAround around;         ///< or NULL
     int least_of_four;              ///< candidates from which on GROUP are evaluated at once
 
@@ -84,6 +84,7 @@ static void set_block(Searcher *c, int bx, int by)
         i              = gpume_width_index(c->box.w);
         c->width_index = gpume_width_of(i) == c->box.w && c->box.h <= GPUME_COST_ROWS ? i : -1;
         c->means_of_four = c->width_index < 0 || c->box.h & 1 ? NULL : c->area.functions->means[i];
+        c->means_of_two = c->means_of_four ? c->area.functions->means_of_two[i] : NULL;
         c->around = c->means_of_four && c->pel == 4 ? c->area.functions->around[i] : NULL;
         c->least_of_four = c->pel > 1 && c->means_of_four ? 1 :
                            c->pel == 1 && c->width_index >= 0 ? c->area.functions->least_of_four : 3;
@@ -174,6 +175,8 @@ static av_always_inline void evaluate(Searcher *c, const uint8_t *const *ref, in
                 cost_of(c, ref + i, c->places.linesize, 1, cost + i, limit);
     } else if (pel == 1) {
         cost_of(c, ref, c->places.linesize, GROUP, cost, limit);
+    } else if (nb <= 2 && c->means_of_two) {
+        c->means_of_two(c->area.cur, c->area.cur_linesize, ref, c->places.linesize, c->box.h, cost);
     } else if (c->means_of_four) {
         c->means_of_four(c->area.cur, c->area.cur_linesize, ref, c->places.linesize, c->box.h, cost);
     } else {

@@ -49,15 +49,15 @@ static void sad_x4_##bits##_##width(const uint8_t *cur,                     \
                                       ref[i], ref_linesize, h, limit);      \
 }
 
-/* Defines the costs of the rounded means of two candidates. */
-#define SAD_MEANS(bits, width)                                              \
-static void sad_means_##bits##_##width(const uint8_t *cur,                  \
-                                       ptrdiff_t cur_linesize,              \
-                                       const uint8_t *const pairs[8],       \
-                                       ptrdiff_t linesize, int h,           \
-                                       uint32_t sad[4])                     \
+/* Defines the costs of the rounded means of two, of nb candidates. */
+#define SAD_MEANS(bits, width, name, nb)                                    \
+static void sad_##name##_##bits##_##width(const uint8_t *cur,               \
+                                          ptrdiff_t cur_linesize,           \
+                                          const uint8_t *const *pairs,      \
+                                          ptrdiff_t linesize, int h,        \
+                                          uint32_t *sad)                    \
 {                                                                           \
-    for (int i = 0; i < 4; i++) {                                           \
+    for (int i = 0; i < (nb); i++) {                                        \
         const uint8_t *c = cur, *a = pairs[2 * i], *b = pairs[2 * i + 1];   \
                                                                             \
         sad[i] = 0;                                                         \
@@ -91,21 +91,28 @@ static void sad_around_##bits##_##width(const uint8_t *cur,                 \
     }                                                                       \
 }
 
+#define SAD_ALL(bits, width)                                                \
+SAD_WIDTH(bits, width)                                                      \
+SAD_MEANS(bits, width, means, 4)                                            \
+SAD_MEANS(bits, width, means_x2, 2)                                         \
+SAD_AROUND(bits, width)
+
 #define SAD_DEPTH(bits)                                                     \
-SAD_WIDTH(bits, 1) SAD_MEANS(bits, 1) SAD_AROUND(bits, 1)                   \
-SAD_WIDTH(bits, 2) SAD_MEANS(bits, 2) SAD_AROUND(bits, 2)                   \
-SAD_WIDTH(bits, 3) SAD_MEANS(bits, 3) SAD_AROUND(bits, 3)                   \
-SAD_WIDTH(bits, 4) SAD_MEANS(bits, 4) SAD_AROUND(bits, 4)                   \
-SAD_WIDTH(bits, 8) SAD_MEANS(bits, 8) SAD_AROUND(bits, 8)                   \
-SAD_WIDTH(bits, 16) SAD_MEANS(bits, 16) SAD_AROUND(bits, 16)                \
-SAD_WIDTH(bits, 32) SAD_MEANS(bits, 32) SAD_AROUND(bits, 32)                \
-SAD_WIDTH(bits, 64) SAD_MEANS(bits, 64) SAD_AROUND(bits, 64)                \
-SAD_WIDTH(bits, 128) SAD_MEANS(bits, 128) SAD_AROUND(bits, 128)             \
+SAD_ALL(bits, 1)                                                            \
+SAD_ALL(bits, 2)                                                            \
+SAD_ALL(bits, 3)                                                            \
+SAD_ALL(bits, 4)                                                            \
+SAD_ALL(bits, 8)                                                            \
+SAD_ALL(bits, 16)                                                           \
+SAD_ALL(bits, 32)                                                           \
+SAD_ALL(bits, 64)                                                           \
+SAD_ALL(bits, 128)                                                          \
                                                                             \
 static const GpumeCost sad_##bits = {                                       \
     .one   = GPUME_COST_WIDTHS(sad, bits),                                  \
     .four  = GPUME_COST_WIDTHS(sad_x4, bits),                               \
     .means = GPUME_COST_WIDTHS(sad_means, bits),                            \
+    .means_of_two = GPUME_COST_WIDTHS(sad_means_x2, bits),                  \
     .around = GPUME_COST_WIDTHS(sad_around, bits),                          \
     .least_of_four = 2,                                                     \
 };

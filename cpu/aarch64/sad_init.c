@@ -60,8 +60,9 @@ av_cold void ff_gpume_sad_init_aarch64(GpumeCost *cost, int depth)
     const int cpu_flags = av_get_cpu_flags();
 
     if (have_neon(cpu_flags)) {
-        /* means() twice is faster than plain C */
+        /* means() is faster than plain C */
         memset(cost->around, 0, sizeof(cost->around));
+        memset(cost->means_of_two, 0, sizeof(cost->means_of_two));
         if (depth > 8) {
             NARROW(16, neon, SET)
             WIDE(16, neon, SET)

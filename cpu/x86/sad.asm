@@ -191,27 +191,27 @@ cglobal gpume_sad_x4_%1_%2, 6, 10, 10, cur, curstride, ref0, refstride, h, sad, 
     RET
 %endmacro
 
-; SAD_MEANS width: of 8 bits; rows narrower than a register are taken two at a time
-%macro SAD_MEANS 1
-%assign BYTES %1
-%assign PAIRS BYTES < mmsize
+; SUM_OF_TWO: the sums of psadbw in m4 and m5, added, in xm4
+%macro SUM_OF_TWO 0
+    psllq        m5, 32
+    por          m4, m5
+%if mmsize == 32
+    vextracti128 xm0, m4, 1
+    paddd       xm4, xm0
+%endif
+    pshufd      xm0, xm4, q1032
+    paddd       xm4, xm0
+%endmacro
 
-; void sad_means(const uint8_t *cur, ptrdiff_t cur_linesize, const uint8_t *const pairs[8],
-;                ptrdiff_t linesize, int h, uint32_t cost[4]), h is even
-cglobal gpume_sad_means_8_%1, 6, 15, 8, cur, curstride, pair0, stride, h, sad, \
-                                        pair1, pair2, pair3, pair4, pair5, pair6, pair7, row, below
-%assign I 7
-%rep 8
-    mov   pair%[I]q, [pair0q+I*gprsize]
-%assign I I - 1
-%endrep
+; MEANS_LOOP how many candidates, whose sums are in m4, m5, m6, m7
+%macro MEANS_LOOP 1
     xor        rowd, rowd
 %if PAIRS
     mov      belowq, strideq
     add     strideq, strideq
 %endif
 %assign SUM 4
-%rep 4
+%rep %1
     pxor     m%[SUM], m%[SUM]
 %assign SUM SUM + 1
 %endrep
@@ -226,7 +226,7 @@ cglobal gpume_sad_means_8_%1, 6, 15, 8, cur, curstride, pair0, stride, h, sad, \
 %assign I 0
 %assign J 1
 %assign SUM 4
-%rep 4
+%rep %1
 %if BYTES == 4
     movd        xm1, [pair%[I]q+rowq]
     pinsrd      xm1, [pair%[I]q+belowq], 1
@@ -265,8 +265,37 @@ cglobal gpume_sad_means_8_%1, 6, 15, 8, cur, curstride, pair0, stride, h, sad, \
     dec          hd
 %endif
     jg .loop
+%endmacro
+
+; SAD_MEANS width: of 8 bits; rows narrower than a register are taken two at a time
+%macro SAD_MEANS 1
+%assign BYTES %1
+%assign PAIRS BYTES < mmsize
+
+; void sad_means(const uint8_t *cur, ptrdiff_t cur_linesize, const uint8_t *const pairs[8],
+;                ptrdiff_t linesize, int h, uint32_t cost[4]), h is even
+cglobal gpume_sad_means_8_%1, 6, 15, 8, cur, curstride, pair0, stride, h, sad, \
+                                        pair1, pair2, pair3, pair4, pair5, pair6, pair7, row, below
+%assign I 7
+%rep 8
+    mov   pair%[I]q, [pair0q+I*gprsize]
+%assign I I - 1
+%endrep
+    MEANS_LOOP    4
     SUM_OF_FOUR
     movu     [sadq], xm4
+    RET
+
+; the same for two
+cglobal gpume_sad_means_x2_8_%1, 6, 11, 6, cur, curstride, pair0, stride, h, sad, pair1, pair2, pair3, row, below
+%assign I 3
+%rep 4
+    mov   pair%[I]q, [pair0q+I*gprsize]
+%assign I I - 1
+%endrep
+    MEANS_LOOP    2
+    SUM_OF_TWO
+    movq     [sadq], xm4
     RET
 %endmacro
 

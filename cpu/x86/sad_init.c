@@ -42,7 +42,12 @@ void ff_gpume_sad_means_8_##width##_avx2(const uint8_t *cur,                \
                                          ptrdiff_t cur_linesize,            \
                                          const uint8_t *const pairs[8],     \
                                          ptrdiff_t linesize, int h,         \
-                                         uint32_t cost[4]);          \
+                                         uint32_t cost[4]);                 \
+void ff_gpume_sad_means_x2_8_##width##_avx2(const uint8_t *cur,             \
+                                            ptrdiff_t cur_linesize,         \
+                                            const uint8_t *const pairs[4],  \
+                                            ptrdiff_t linesize, int h,      \
+                                            uint32_t cost[2]);              \
 void ff_gpume_sad_around_8_##width##_avx2(const uint8_t *cur,               \
                                           ptrdiff_t cur_linesize,           \
                                           const uint8_t *const five[5],     \
@@ -69,6 +74,7 @@ MEANS(128)
 
 #define SET_MEANS(i, width)                                                 \
     cost->means[i]  = ff_gpume_sad_means_8_##width##_avx2;                  \
+    cost->means_of_two[i] = ff_gpume_sad_means_x2_8_##width##_avx2;         \
     cost->around[i] = ff_gpume_sad_around_8_##width##_avx2;
 
 av_cold void ff_gpume_sad_init_x86(GpumeCost *cost, int depth)
@@ -87,6 +93,7 @@ av_cold void ff_gpume_sad_init_x86(GpumeCost *cost, int depth)
             SET_ALL(16, avx2)
             /* to make the means first is faster than plain C */
             memset(cost->means, 0, sizeof(cost->means));
+            memset(cost->means_of_two, 0, sizeof(cost->means_of_two));
             memset(cost->around, 0, sizeof(cost->around));
         } else {
             SET_ALL(8, avx2)

@@ -224,7 +224,7 @@ static void check_four(const char *name, CostInit init, int depth)
     report("%s_x4_%d", name, depth);
 }
 
-/* Functions that make nb_costs costs of nb blocks: means() or around(). */
+/* Functions that make nb_costs costs of nb blocks: means(), means_of_two() or around(). */
 static void check_blocks(const char *name, const char *what, CostInit init, int nb, int nb_costs)
 {
     declare_func(void, const uint8_t *cur, ptrdiff_t cur_linesize,
@@ -237,7 +237,7 @@ static void check_blocks(const char *name, const char *what, CostInit init, int 
         GpumeCost cost;
 
         init(&cost, 8);
-        if (!check_func(nb == 8 ? cost.means[i] : cost.around[i], "gpume_%s_%s_8_%d", name, what, width))
+        if (!check_func(nb == 8 ? cost.means[i] : nb == 4 ? cost.means_of_two[i] : cost.around[i], "gpume_%s_%s_8_%d", name, what, width))
             continue;
         for (int kind = 0; kind < NB_KINDS; kind++) {
             fill(kind, 8);
@@ -1727,6 +1727,7 @@ void checkasm_check_vf_gpume(void)
         check_average(depths[i]);
     }
     check_blocks("sad", "means", ff_gpume_sad_init, 8, 4);
+    check_blocks("sad", "means_x2", ff_gpume_sad_init, 4, 2);
     check_blocks("sad", "around", ff_gpume_sad_init, 5, 8);
     check_halve();
     check_right();
