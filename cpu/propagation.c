@@ -430,6 +430,18 @@ static unsigned few_candidates(Searcher *c, Best *o, int bx, int by)
     return mask;
 }
 
+/* Whether a block, or a neighbour that there is, has changed since a time. */
+static int edge_changed(const Searcher *c, int bx, int by, int since)
+{
+    const GpumeParams *p = &c->s->params;
+
+    for (int y = FFMAX(by - 1, 0); y <= FFMIN(by + 1, p->bh - 1); y++)
+        for (int x = FFMAX(bx - 1, 0); x <= FFMIN(bx + 1, p->bw - 1); x++)
+            if (c->f->changed[y * CHANGED_LINESIZE(p->bw) + x] >= since)
+                return 1;
+    return 0;
+}
+
 static av_always_inline void visit_edge(Searcher *c, int bx, int by, int now, int pel)
 {
     GpumeStepField *f = c->f;
@@ -555,7 +567,7 @@ static av_always_inline void visit_row(Searcher *c, int by, int pass, int pel)
         int n = 0;
 
         for (int bx = odd; bx < bw; bx += inside && !bx && bw > 1 ? bw - 1 : 2)
-            if (!inside || !bx || bx + 1 == bw && (bx & 1) == odd)
+            if ((!inside || !bx || bx + 1 == bw && (bx & 1) == odd) && (!pass || edge_changed(c, bx, by, since)))
                 visit_edge(c, bx, by, now, pel);
         for (int bx = 2 - odd; bx + 1 < bw && inside; bx += 2) {
             Visit *visit = &c->visits[n];

@@ -109,9 +109,12 @@ static av_noinline void count_pixels(void)
     GpumePixels pixels;
     GpumeChoice choice = { .own = { 5, 5 }, .min = { -64, -64 }, .max = { 64, 64 }, .threshold = 32,
                            .factor = 8, .shift = 5, .cost = 1000 };
+    GpumeVector field[9];
+    uint32_t bounds[16] = { 0 };
 
     for (int i = 0; i < 8; i++)
-        choice.vectors[i] = (GpumeVector) { i, 2 * i };
+        choice.vectors[i] = field[i + (i >= 4)] = (GpumeVector) { i, 2 * i };
+    field[4] = choice.own;
     for (int i = 0; i < 6; i++)
         rows[i] = cur + i * LINE;
     memset(other, 0, sizeof(other));
@@ -121,7 +124,10 @@ static av_noinline void count_pixels(void)
     COUNT("half samples below, 320", pixels.below(out, other, rows, WIDTH, 255));
     COUNT("half samples at centres, 320", pixels.centre(out, other, WIDTH, 255));
     COUNT("means, 16x16", pixels.average[5](out, cur, ref, LINE, 16));
-    COUNT("candidates of a pass, 16", pixels.candidates(&choice));
+    if (pixels.candidates_at)
+        COUNT("candidates of a pass, 16", pixels.candidates_at(&choice, field + 4, 3, bounds, 0));
+    else
+        COUNT("candidates of a pass, 16", pixels.candidates(&choice));
     ff_gpume_pixels_init(&pixels, 10);
     COUNT("means, 16x16, 10 bits", pixels.average[5](out, cur, ref, LINE, 16));
 }

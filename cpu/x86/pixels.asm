@@ -22,28 +22,18 @@ round_2:  times 16 dw 2
 round_512: times 8 dd 512
 ; the eight around a vector, in raster order
 around:   dw -1, -1,  0, -1,  1, -1,  -1, 0,  1, 0,  -1, 1,  0, 1,  1, 1
-; for neighbour i, the one r places before it; and which have one
-turn:
-%assign R 1
-%rep 7
+; for neighbour r, which come after it
+later:
+%assign R 0
+%rep 8
 %assign I 0
 %rep 8
-          dd (I - R) & 7
+          dd -(I > R)
 %assign I I + 1
 %endrep
 %assign R R + 1
 %endrep
-turned:
-%assign R 1
-%rep 7
-%assign I 0
-%rep 8
-          dd -(I >= R)
-%assign I I + 1
-%endrep
-%assign R R + 1
-%endrep
-
+bit_of:   dd 1, 2, 4, 8, 16, 32, 64, 128
 ; of GpumePlaces.locate: the order in which unpacking leaves eight as they were
 unpacked: dd 0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15
 
@@ -268,25 +258,6 @@ AVERAGE 16, WIDTH
 %assign WIDTH 2 * WIDTH
 %endrep
 
-; SUM_FOUR dst, bytes of the first vector from the list: the differences of four from all
-; neighbours, m8; m9 are ones, m10 the threshold. Changes m0 to m3.
-%macro SUM_FOUR 2
-%assign I 0
-%rep 4
-    vpbroadcastd m%[I], [choiceq+%2+4*I]
-    psubw       m%[I], m8
-    pabsw       m%[I], m%[I]
-    pmaddwd     m%[I], m9
-    pminsd      m%[I], m10
-%assign I I + 1
-%endrep
-    vphaddd     m0, m0, m1
-    vphaddd     m2, m2, m3
-    vphaddd     m0, m0, m2
-    vextracti128 xm1, m0, 1
-    paddd     xm%1, xm0, xm1
-%endmacro
-
 ; Offsets in GpumeChoice.
 %define PENALTIES   68
 %define NEIGHBOURS   0
@@ -302,107 +273,132 @@ AVERAGE 16, WIDTH
 %define SUM        164
 %define BOUNDS     168
 
-INIT_YMM avx2
-; unsigned candidates(GpumeChoice *choice)
-cglobal gpume_candidates, 1, 1, 16, choice
-    vpbroadcastd m0, [choiceq+OWN]
-    ; one by one: they were just written so, and are still on their way to memory
-    movd       xm8, [choiceq+NEIGHBOURS]
-    movd       xm1, [choiceq+NEIGHBOURS+16]
-    pinsrd     xm8, [choiceq+NEIGHBOURS+ 4], 1
-    pinsrd     xm1, [choiceq+NEIGHBOURS+20], 1
-    pinsrd     xm8, [choiceq+NEIGHBOURS+ 8], 2
-    pinsrd     xm1, [choiceq+NEIGHBOURS+24], 2
-    pinsrd     xm8, [choiceq+NEIGHBOURS+12], 3
-    pinsrd     xm1, [choiceq+NEIGHBOURS+28], 3
-    vinserti128 m8, m8, xm1, 1
-    paddw      m11, m0, [around]
-    movu [choiceq+AROUND], m11
+; DIFFERENCE vectors, sum: adds the differences from the neighbour in m9
+%macro DIFFERENCE 2
+    psubw       m10, m%1, m9
+    pabsw       m10, m10
+    pmaddwd     m10, m3
+    pminsd      m10, m4
+    paddd       m%2, m10
+%endmacro
 
-    ; which are there already: equal to the own one, or to a neighbour before
-    pcmpeqd    m12, m8, m0
-    pxor       m13, m13
-%assign R 0
-%rep 7
-    mova        m1, [turn+32*R]
-    vpermd      m2, m1, m8
-    pcmpeqd     m2, m8
-    pand        m2, [turned+32*R]
-    por        m12, m2
-%assign R R + 1
-%endrep
-%assign R 0
+; NEIGHBOUR number, address
+%macro NEIGHBOUR 2
+    vpbroadcastd m9, [%2]
+    pcmpeqd     m10, m1, m9
+    pand        m10, [later+32*%1]
+    por          m7, m10
+    pcmpeqd     m10, m2, m9
+    por          m8, m10
+    DIFFERENCE    1, 5
+    DIFFERENCE    2, 6
+%endmacro
+
+INIT_YMM avx2
+; unsigned candidates_at(GpumeChoice *choice, const GpumeVector *v, ptrdiff_t bw, uint32_t bounds[16],
+;                        unsigned forgotten)
+cglobal gpume_candidates_at, 5, 6, 14, choice, v, bw, bounds, forgotten, below
+    lea     belowq, [vq+4*bwq]
+    neg        bwq
+    vpbroadcastd m0, [vq]
+    ; vectors of the block's own row may just have been written, others' have reached memory
+    movu       xm1, [vq+4*bwq-4]
+    movu       xm2, [belowq-8]
+    pinsrd     xm1, [vq-4], 3
+    pinsrd     xm2, [vq+4], 0
+    vinserti128 m1, m1, xm2, 1
+    paddw       m2, m0, [around]
+    movd [choiceq+OWN], xm0
+    movu [choiceq+NEIGHBOURS], m1
+    movu [choiceq+AROUND], m2
+
+    ; bounds: of what is around the own vector too, if a neighbour has it
+    movd       xm9, forgottend
+    vpbroadcastd m9, xm9
+    mova       m10, [bit_of]
+    pand        m9, m10
+    pxor       m11, m11
+    pcmpeqd     m9, m11
+    pand       m11, m9, [boundsq]
+%assign I 0
 %rep 8
-    vpbroadcastd m1, [choiceq+NEIGHBOURS+4*R]
-    pcmpeqd     m1, m11
-    por        m13, m1
-%assign R R + 1
+    vpbroadcastd m9, [choiceq+AROUND+4*I]
+    vpbroadcastd m10, [boundsq+32+4*I]
+    pcmpeqd     m9, m1
+    pand        m9, m10
+    pmaxud     m11, m9
+%assign I I + 1
 %endrep
+    movu [boundsq], m11
+
+    ; penalties; which are the same as the own vector, or as a neighbour before
+    pcmpeqw     m3, m3
+    psrlw       m3, 15
+    vpbroadcastd m4, [choiceq+THRESHOLD]
+    pxor        m5, m5
+    pxor        m6, m6
+    pcmpeqd     m7, m1, m0
+    pxor        m8, m8
+    NEIGHBOUR    0, vq+4*bwq-4
+    NEIGHBOUR    1, vq+4*bwq
+    NEIGHBOUR    2, vq+4*bwq+4
+    NEIGHBOUR    3, vq-4
+    NEIGHBOUR    4, vq+4
+    NEIGHBOUR    5, belowq-4
+    NEIGHBOUR    6, belowq
+    NEIGHBOUR    7, belowq+4
+    psubw       m0, m1
+    pabsw       m0, m0
+    pmaddwd     m0, m3
+    pminsd      m0, m4
+    vextracti128 xm9, m0, 1
+    paddd      xm0, xm9
+    pshufd     xm9, xm0, q1032
+    paddd      xm0, xm9
+    pshufd     xm9, xm0, q2301
+    paddd      xm0, xm9
+    vpbroadcastd m4, [choiceq+FACTOR]
+    movd       xm9, [choiceq+SHIFT]
+    movd      xm10, [choiceq+DEPTH]
+    pmulld     xm0, xm4
+    pmulld      m5, m4
+    pmulld      m6, m4
+    psrld      xm0, xm9
+    psrld       m5, xm9
+    psrld       m6, xm9
+    pslld      xm0, xm10
+    pslld       m5, xm10
+    pslld       m6, xm10
+    movu [choiceq+PENALTIES], m5
+    movu [choiceq+PENALTIES+32], m6
+    movd       xm4, [choiceq+COST]
+    paddd      xm0, xm4
+    movd [choiceq+SUM], xm0
+    vpbroadcastd m0, xm0
 
     ; which are not admissible
-    vpbroadcastd m4, [choiceq+MIN]
-    vpbroadcastd m5, [choiceq+MAX]
-    pxor        m6, m6
-    pcmpgtw     m0, m4, m8
-    pcmpgtw     m1, m8, m5
-    por         m0, m1
-    pcmpgtw     m2, m4, m11
-    pcmpgtw     m3, m11, m5
-    por         m2, m3
-    pcmpeqd     m0, m6
-    pcmpeqd     m2, m6
-    pandn      m12, m12, m0
-    pandn      m13, m13, m2
-
-    ; penalties
-    pcmpeqw     m9, m9
-    psrlw       m9, 15
-    vpbroadcastd m10, [choiceq+THRESHOLD]
-    SUM_FOUR    4, NEIGHBOURS
-    SUM_FOUR    5, NEIGHBOURS+16
-    SUM_FOUR    6, AROUND
-    SUM_FOUR    7, AROUND+16
-    vinserti128 m4, m4, xm5, 1
-    vinserti128 m6, m6, xm7, 1
-    vpbroadcastd m0, [choiceq+OWN]
-    psubw       m0, m8
-    pabsw       m0, m0
-    pmaddwd     m0, m9
-    pminsd      m0, m10
-    vextracti128 xm1, m0, 1
-    paddd      xm0, xm1
-    vphaddd    xm0, xm0, xm0
-    vphaddd    xm0, xm0, xm0
-    vpbroadcastd m1, [choiceq+FACTOR]
-    movd       xm2, [choiceq+SHIFT]
-    movd       xm3, [choiceq+DEPTH]
-    vpbroadcastd m0, xm0
-    pmulld      m0, m1
-    pmulld      m4, m1
-    pmulld      m6, m1
-    psrld       m0, xm2
-    psrld       m4, xm2
-    psrld       m6, xm2
-    pslld       m0, xm3
-    pslld       m4, xm3
-    pslld       m6, xm3
-    movu [choiceq+PENALTIES], m4
-    movu [choiceq+PENALTIES+32], m6
-    vpbroadcastd m1, [choiceq+COST]
-    paddd       m0, m1
-    movd [choiceq+SUM], xm0
+    vpbroadcastd m3, [choiceq+MIN]
+    vpbroadcastd m4, [choiceq+MAX]
+    pmaxsw      m9, m1, m3
+    pmaxsw     m10, m2, m3
+    pminsw      m9, m4
+    pminsw     m10, m4
+    pcmpeqd     m9, m1
+    pcmpeqd    m10, m2
+    pandn       m7, m7, m9
+    pandn       m8, m8, m10
 
     ; which may be better than the own vector: sums have no sign
-    paddd       m4, [choiceq+BOUNDS]
-    paddd       m6, [choiceq+BOUNDS+32]
-    pmaxud      m1, m0, m4
+    paddd       m5, m11
+    paddd       m6, [boundsq+32]
+    pmaxud      m1, m0, m5
     pmaxud      m2, m0, m6
-    pcmpeqd     m1, m4
+    pcmpeqd     m1, m5
     pcmpeqd     m2, m6
-    pandn       m12, m1, m12
-    pandn       m13, m2, m13
-    movmskps   eax, m12
-    movmskps choiced, m13
+    pandn       m7, m1, m7
+    pandn       m8, m2, m8
+    movmskps   eax, m7
+    movmskps choiced, m8
     shl    choiced, 8
     or         eax, choiced
     RET

@@ -27,7 +27,8 @@ void ff_gpume_right_8_avx2(uint8_t *dst, const uint8_t *src, int n, int max);
 void ff_gpume_below_8_avx2(uint8_t *dst, void *sums, const uint8_t *const rows[6], int n, int max);
 void ff_gpume_centre_8_avx2(uint8_t *dst, const void *sums, int n, int max);
 void ff_gpume_halve_8_avx2(uint8_t *dst, const uint8_t *a, const uint8_t *b, int n);
-unsigned ff_gpume_candidates_avx2(GpumeChoice *choice);
+unsigned ff_gpume_candidates_at_avx2(GpumeChoice *choice, const GpumeVector *v, ptrdiff_t bw,
+                                     uint32_t bounds[16], unsigned forgotten);
 unsigned ff_gpume_candidates_at_avx512(GpumeChoice *choice, const GpumeVector *v, ptrdiff_t bw,
                                        uint32_t bounds[16], unsigned forgotten);
 int ff_gpume_locate_whole_avx512(const uint8_t **ref, const GpumeVector vectors[16], unsigned mask,
@@ -81,8 +82,7 @@ av_cold void ff_gpume_pixels_init_x86(GpumePixels *pixels, int depth)
 
     if (!EXTERNAL_AVX2_FAST(cpu_flags))
         return;
-    pixels->candidates = ff_gpume_candidates_avx2;
-    pixels->candidates_at = NULL;
+    pixels->candidates_at = ff_gpume_candidates_at_avx2;
     if (depth > 8) {
         SET_ALL(16)
     } else {
