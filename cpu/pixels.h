@@ -44,7 +44,7 @@ typedef struct GpumeChoice {
 
 /** Where the samples are that vectors lead to. Assembly knows the layout. */
 typedef struct GpumePlaces {
-    /** The two samples that make the first block's first one at parts (fx, fy), fy * pel + fx; [0][0] is all of pel 1. */
+    /** The two that make the first sample at parts (fx, fy), fy * pel + fx; for pel 1 only [0][0]. */
     const uint8_t *base[2][16];
     ptrdiff_t linesize;
     int32_t size;               ///< bytes of a sample

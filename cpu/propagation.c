@@ -17,6 +17,7 @@
 #define GPUME_INLINE static av_always_inline
 #include "libavfilter/gpume/cpu/propagation.h"
 
+/** Candidates that are evaluated together. */
 #define GROUP GPUME_GROUP
 
 /** Candidates of a block in a pass: its neighbours', and around its own. */
@@ -26,7 +27,7 @@
 #define MAX_TIME 128
 #define CHANGED_LINESIZE(bw) ((bw) + 1)
 
-/** Blocks of a phase that are visited together: one after the other in each step of a visit, which would wait for the one before. */
+/** Blocks of a phase that are visited together: each step is done for all before the next, so that none waits. */
 #define BATCH 16
 
 /** Bytes between the rows of candidates of a group, which they may be long at most. */
@@ -566,8 +567,8 @@ static av_always_inline void visit_row(Searcher *c, int by, int pass, int pel)
         const int inside = by && by + 1 < bh;
         int n = 0;
 
-        for (int bx = odd; bx < bw; bx += inside && !bx && bw > 1 ? bw - 1 : 2)
-            if ((!inside || !bx || bx + 1 == bw && (bx & 1) == odd) && (!pass || edge_changed(c, bx, by, since)))
+        for (int bx = 0; bx < bw; bx += inside ? FFMAX(bw - 1, 1) : 1)
+            if ((bx & 1) == odd && (!pass || edge_changed(c, bx, by, since)))
                 visit_edge(c, bx, by, now, pel);
         for (int bx = 2 - odd; bx + 1 < bw && inside; bx += 2) {
             Visit *visit = &c->visits[n];
