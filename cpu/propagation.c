@@ -215,7 +215,7 @@ static av_always_inline void evaluate_all(Searcher *c, const GpumeChoice *choice
         evaluate(c, ref + (pel > 1 ? 2 * i : i), FFMIN(n - i, GROUP), cost + i, limit, pel);
 }
 
-/** Let the first of the least sum of cost and penalty become the best, if it is less than that; mask: the candidates. */
+/** Let the first of the least sum of cost and penalty of the candidates in mask become the best, if it is less. */
 static av_always_inline void choose(Searcher *c, Best *o, unsigned mask, int pel)
 {
     const GpumeChoice *choice = &c->choice;
