@@ -169,7 +169,7 @@ struct GpumeDeepTile {
         } else {
             GPUME_NO_UNROLL for (int c = 0; c < SIDE / 2; c++)
                 cost = gpume_sad2(two[c], GpumeSample<GpumeU16>::right_justify(
-                                      gpume_load<GpumeU16>(row + 2 * (x + 2 * c), 2, row + 2 * p.width), p.shift), cost);
+                    gpume_load<GpumeU16>(row + 2 * (x + 2 * c), 2, row + 2 * p.width), p.shift), cost);
         }
         return cost;
     }
