@@ -125,6 +125,8 @@ struct CPUContext {
     CPUSize sizes[GPUME_MAX_SIZES];
     int nb_sizes;
     int is_tree_search;             ///< the blocks of all sizes are searched at once, in size 0's task
+    int first_part;                 ///< of these sizes, the smallest whose blocks are parts of larger ones
+    size_t sums_size;               ///< bytes: of a larger block's sums of costs; 0: there are sums of samples
     uint32_t bit_cost;              ///< for trees
     const GpumePlanesLayout *layout;    ///< of the planes that all sizes read
 
@@ -289,26 +291,34 @@ static void search_row(CPUField *f, int bx, int by, int end)
 /**
  * Searches a block of one of several sizes, after those that it consists of.
  * @param b    of each size, the one of this size
- * @param maps room for those of four blocks of each smaller size
+ * @param maps room for those of four blocks of each smaller size, if there are sums of samples
  */
 static void search_tree(CPUField *f, GpumeBlock *b, uint8_t *maps, int bx, int by)
 {
-    const int nb_distances = f->search->s->cfg.params.nb_distances;
+    const CPUContext *s = f->search->s;
+    const int size = f->size - s->sizes;
     const GpumeStepField *steps = &f->steps[0].f;
     const size_t i = (size_t)by * f->size->params.bw + bx;
     GpumePart parts[4];
 
     b->nb_parts = 0;
     b->parts    = parts;
-    for (int j = 0; j < 4 && b->sea_of_parts; j++) {
-        CPUField *smaller = f - nb_distances;
+    if (b->sums) {
+        b->box = gpume_box(&f->size->params, f->size->params.block, bx, by);
+        ff_gpume_cpu_begin_sums(b);
+    }
+    for (int j = 0; j < 4 && size; j++) {
+        CPUField *smaller = f - s->cfg.params.nb_distances;
         const int x = 2 * bx + (j & 1), y = 2 * by + (j >> 1);
 
         if (x >= smaller->size->params.bw || y >= smaller->size->params.bh)
             continue;
-        b[-1].part      = &parts[b->nb_parts];
-        b[-1].part->map = maps + b->nb_parts++ * b->sea->map_size;
-        search_tree(smaller, b - 1, maps + FF_ARRAY_ELEMS(parts) * b->sea->map_size, x, y);
+        if (b->sea) {
+            b[-1].part      = &parts[b->nb_parts];
+            b[-1].part->map = maps + b->nb_parts * b->sea->map_size;
+        }
+        search_tree(smaller, b - 1, maps + (b->sea ? FF_ARRAY_ELEMS(parts) * b->sea->map_size : 0), x, y);
+        b->nb_parts += size > s->first_part;
     }
     search_block(b, &f->size->params, f->field->cur->luma, f->field->ref->luma, bx, by);
     steps->vectors[i] = (GpumeVector) { b->dx, b->dy };
@@ -329,10 +339,15 @@ static void search_trees(void *opaque, int worker, int start, int end)
 
     for (int i = 0; i < nb; i++) {
         b[i] = block_of(f + i * s->cfg.params.nb_distances);
-        b[i].sea_of_parts = i ? b[i - 1].sea : NULL;
-        b[i].no_map       = maps;
-        b[i].part         = &root;
-        b[i].is_part      = i < nb - 1;
+        if (b[i].sea) {
+            b[i].sea_of_parts = i ? b[i - 1].sea : NULL;
+            b[i].no_map       = maps;
+            b[i].part         = &root;
+            b[i].is_part      = i < nb - 1;
+        } else {
+            b[i].whole = i >= s->first_part && i < nb - 1 ? &b[i + 1] : NULL;
+            b[i].sums  = i > s->first_part ? (uint32_t *)(maps + (i - 1) * s->sums_size) : NULL;
+        }
     }
     memset(maps, 0, map_size);
     for (; start < end; start++)
@@ -426,6 +441,11 @@ static void finish_row(CPUField *c, int by)
 
 static void finish_rows(void *opaque, int worker, int start, int end)
 {
+    const CPUField *f = opaque;
+
+    /* then trees take what has been found */
+    if (f->search->s->cfg.params.tree && !f->size->params.check)
+        return;
     for (; start < end; start++)
         finish_row(opaque, start);
 }
@@ -851,7 +871,7 @@ static av_cold int init_size(CPUContext *s, int size)
     else if (z->has_sums)
         ff_gpume_sea_init(&z->sea, &z->params);
     s->has_sums      |= z->has_sums;
-    s->is_tree_search = z->has_sums && size;
+    s->is_tree_search = size && gpume_kind(p->algo) == GPUME_KIND_FULL;
     if (z->has_wavefront)
         ret = ff_gpume_wavefront_init(&z->wavefront, &z->params, s->cfg.max_searches);
     if (z->follows && ret >= 0)
@@ -876,10 +896,17 @@ static av_cold int init_pictures(CPUContext *s)
         size         += FFALIGN(z->sea.size, 64);
         scratch_size  = FFMAX(scratch_size, z->sea.scratch_size);
     }
-    if (s->is_tree_search) {
+    if (s->is_tree_search && s->has_sums) {
         const GpumeSea *sea = &s->sizes[0].sea;
 
         scratch_size = FFMAX(scratch_size, NB_MAPS(s->nb_sizes) * sea->map_size);
+    } else if (s->is_tree_search) {
+        const size_t nb_vectors = (2 * p->range + 1) * (2 * p->range + 1);
+
+        /* blocks of 4 have tiles of their own */
+        s->first_part = p->cost == GPUME_COST_SATD && p->block < 8;
+        s->sums_size  = FFALIGN(nb_vectors * sizeof(uint32_t), 64);
+        scratch_size  = FFMAX(scratch_size, (s->nb_sizes - 1) * s->sums_size);
     }
     s->picture_offset = FFALIGN(size, 64);
     /* what is read beyond the sums of a row has to be something */

@@ -21,13 +21,13 @@ static av_always_inline uint32_t limit_of(const GpumeBlock *b)
 
 /* Blocks that have no function of their own, because of their width or height. */
 static av_noinline void cost_of_parts(const GpumeBlock *b, const uint8_t *const *ref,
-                                      int nb, uint32_t *cost)
+                                      int nb, uint32_t *cost, uint32_t limit)
 {
     const GpumeCostArea area = {
         b->functions, b->cur, b->cur_linesize, b->ref_linesize, b->sample_size, b->box.w, b->box.h
     };
 
-    ff_gpume_cost_of_parts(&area, ref, nb, cost, limit_of(b));
+    ff_gpume_cost_of_parts(&area, ref, nb, cost, limit);
 }
 
 /**
@@ -49,7 +49,7 @@ static av_always_inline int try_candidates(GpumeBlock *b, const uint8_t **ref, i
             n = 4;
         }
         if (!b->one)
-            cost_of_parts(b, ref + i, n, cost);
+            cost_of_parts(b, ref + i, n, cost, limit_of(b));
         else if (n == 4)
             b->four(b->cur, b->cur_linesize, ref + i, b->ref_linesize, b->box.h,
                     cost, limit_of(b));
@@ -559,9 +559,97 @@ static int stage_sea(GpumeBlock *b)
     return 1;
 }
 
+/* Computes what all candidates of a row cost, as far as limit, and up to three more costs behind them. */
+static void cost_row(const GpumeBlock *b, int dy, uint32_t *cost, int nb, uint32_t limit)
+{
+    const uint8_t *first = ref_at(b, b->box.min_dx, dy);
+
+    for (int i = 0; i < nb; i += 4) {
+        const uint8_t *ref[4];
+
+        for (int j = 0; j < 4; j++)
+            ref[j] = first + FFMIN(i + j, nb - 1) * b->sample_size;
+        if (b->four)
+            b->four(b->cur, b->cur_linesize, ref, b->ref_linesize, b->box.h, cost + i, limit);
+        else
+            cost_of_parts(b, ref, 4, cost + i, limit);
+    }
+}
+
+/* Returns where sums of costs have those of a row of candidates. */
+static uint32_t *sums_at(const GpumeBlock *b, uint32_t *sums, int dy)
+{
+    return sums + (dy + b->range) * (size_t)(2 * b->range + 1) + b->box.min_dx + b->range;
+}
+
+void ff_gpume_cpu_begin_sums(GpumeBlock *b)
+{
+    const GpumeBox *box = &b->box;
+
+    b->sums_are_bounds = 0;
+    for (int dy = box->min_dy; dy <= box->max_dy; dy++)
+        memset(sums_at(b, b->sums, dy), 0, (box->max_dx - box->min_dx + 1) * sizeof(*b->sums));
+}
+
+/* Finds those of a row that are better. */
+static void compare_row(GpumeBlock *b, int dy, const uint32_t *cost, int nb)
+{
+    for (int i = 0; i < nb; i++) {
+        if (cost[i] >= b->cost)
+            continue;
+        if (b->nb_parts && b->sums_are_bounds) {
+            try_vector(b, b->box.min_dx + i, dy);
+        } else {
+            b->cost = cost[i];
+            b->dx   = b->box.min_dx + i;
+            b->dy   = dy;
+        }
+    }
+}
+
+/*
+ * Searches a block that is a part of a larger one, or has parts: then a candidate costs the sum of what it costs for
+ * them, or more, where some of them had no need for all candidates or for whole costs.
+ */
+static void search_sums(GpumeBlock *b)
+{
+    const int nb = b->box.max_dx - b->box.min_dx + 1;
+    /* in small blocks it does not pay to look at limits */
+    const int is_limited = !b->exhaustive && b->box.w > 8;
+    uint32_t costs[2 * GPUME_MAX_RANGE + 1 + 3];
+
+    if (!b->nb_parts)
+        b->sums_are_bounds = is_limited;
+    try_zero_vector(b);
+    for (int dy = b->box.min_dy; dy <= b->box.max_dy; dy++) {
+        const uint32_t *row = b->nb_parts ? sums_at(b, b->sums, dy) : costs;
+
+        if (!b->cost && !b->exhaustive) {
+            b->sums_are_bounds = 1;
+            break;
+        }
+        if (!b->nb_parts)
+            cost_row(b, dy, costs, nb, is_limited ? b->cost : UINT32_MAX);
+        compare_row(b, dy, row, nb);
+        if (b->whole) {
+            uint32_t *sums = sums_at(b, b->whole->sums, dy);
+
+            for (int i = 0; i < nb; i++)
+                sums[i] += row[i];
+        }
+    }
+    if (b->whole)
+        b->whole->sums_are_bounds |= b->sums_are_bounds;
+}
+
 static int stage_full(GpumeBlock *b)
 {
     uint64_t all[GPUME_SEA_KEPT_WORDS(2 * GPUME_MAX_RANGE + 1)];
+
+    if (b->whole || b->sums) {
+        search_sums(b);
+        return 1;
+    }
 
     memset(all, 0xff, sizeof(all));
     if (b->cost == UINT32_MAX && !try_zero_vector(b))

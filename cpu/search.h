@@ -64,6 +64,9 @@ typedef struct GpumeBlock {
     GpumePart *part;            ///< gets what the block has as a part; NULL: there is one size
     int is_part;                ///< of a larger block, which wants a map
     const uint8_t *no_map;      ///< of parts: zeros, as many as in a map
+    struct GpumeBlock *whole;   ///< FULL: the one that this one is a part of, of which it adds up the costs; or NULL
+    uint32_t *sums;             ///< of its parts' costs, of each vector in raster order from (-range, -range) on
+    int sums_are_bounds;        ///< some may be less than what the candidate costs
 
     int bx, by;                 ///< its place in the field
     GpumeBox box;
@@ -79,6 +82,9 @@ typedef struct GpumeBlock {
     int dx, dy;                 ///< best candidate; at first, what was found for another block
     uint32_t cost;              ///< UINT32_MAX: none has been tried
 } GpumeBlock;
+
+/** Get ready for the parts of the block at box, which will add up what they cost. */
+void ff_gpume_cpu_begin_sums(GpumeBlock *b);
 
 /** Search the block at box, cur and ref: one stage of the plan after the other. */
 void ff_gpume_cpu_search(GpumeBlock *b);
