@@ -237,7 +237,8 @@ static void check_blocks(const char *name, const char *what, CostInit init, int 
         GpumeCost cost;
 
         init(&cost, 8);
-        if (!check_func(nb == 8 ? cost.means[i] : nb == 4 ? cost.means_of_two[i] : cost.around[i], "gpume_%s_%s_8_%d", name, what, width))
+        if (!check_func(nb == 8 ? cost.means[i] : nb == 4 ? cost.means_of_two[i] : cost.around[i],
+                        "gpume_%s_%s_8_%d", name, what, width))
             continue;
         for (int kind = 0; kind < NB_KINDS; kind++) {
             fill(kind, 8);
