@@ -23,8 +23,9 @@
 /** Candidates of a block in a pass: its neighbours', and around its own. */
 #define NB_CANDIDATES (8 + 8)
 
-/** The greatest time, see GpumeStepField; four of them are read at once, from the last but two of a row on. */
+/** The greatest time, see GpumeStepField. */
 #define MAX_TIME 128
+/** Times from row to row: four are read at once, even from the last but two of a row on. */
 #define CHANGED_LINESIZE(bw) ((bw) + 1)
 
 /** Blocks of a phase that are visited together: each step is done for all before the next, so that none waits. */
@@ -92,7 +93,7 @@ static void set_block(Searcher *c, int bx, int by)
     }
 }
 
-/* From a block to one of the same size in the same row; of the box only what is evaluated changes. */
+/* Moves on to a block of the same size in the same row. Of the box only x0 changes, not the displacements. */
 static av_always_inline void move_block(Searcher *c, int bx)
 {
     const int x0 = bx * c->s->params.block, bytes = (x0 - c->box.x0) * c->sample_size;
@@ -342,7 +343,7 @@ static void begin_row(Searcher *c, int by)
     GpumeStepField *f = c->f;
 
     if (c->s->start) {
-        /* what neighbours' vectors cost stays known, of those around the own one nothing */
+        /* what neighbours' vectors cost stays known, but not what those around the own one cost: they are others now */
         for (int bx = 0; bx < bw; bx++)
             memset(f->bounds + NB_CANDIDATES * (by * bw + bx) + 8, 0, 8 * sizeof(*f->bounds));
     } else if (f->changed) {

@@ -16,7 +16,7 @@
 
 #include "libavfilter/gpume/cuda/full.cuh"
 
-/** The upper 8 bits of four samples; more than a picture's depth, which none should have, are its greatest. */
+/** Returns the upper 8 bits of four samples. Those above the depth's greatest, which none should be, count as it. */
 static __device__ __forceinline__ GpumeU32 gpume_upper_bytes(GpumeU32 lo, GpumeU32 hi, int shift)
 {
     return gpume_umin((lo & 0xffff) >> shift, 255)       | gpume_umin(lo >> 16 >> shift, 255) << 8 |
@@ -102,14 +102,14 @@ struct GpumeDeepTile {
             }
     }
 
-    /** The word of upper bytes at column x of a row of the reference, for gpume_load_any()'s cases. */
+    /** Loads the upper bytes of four samples from column x of a row of the reference, as gpume_load_any() does. */
     __device__ __forceinline__ GpumeU32 load_upper(int whole, const GpumeU8 *row, int x) const
     {
         return gpume_upper_bytes(gpume_load_any<GpumeU16>(whole, row, x,     p.width),
                                  gpume_load_any<GpumeU16>(whole, row, x + 2, p.width), p.shift + more);
     }
 
-    /** As gpume_load_window(): the upper bytes of the reference from (left, top) on. */
+    /** Loads the window, as gpume_load_window() does: upper bytes of the reference from (left, top) on. */
     __device__ __forceinline__ void load_window(int top, int row_words, int rows)
     {
         const int whole = gpume_whole_words(ref, p);
@@ -146,7 +146,7 @@ struct GpumeDeepTile {
         }
     }
 
-    /** The absolute differences of row y of a block, and the reference displaced by (dx, dy). */
+    /** Adds up the absolute differences of row y of a block and the reference displaced by (dx, dy). */
     __device__ __forceinline__ GpumeU32 row_cost(int block, int y, int dx, int dy) const
     {
         const int x = x0 + block * SIDE + dx;
@@ -223,7 +223,7 @@ struct GpumeDeepTile {
             atomicMin(&limits[part * BLOCKS + block], (GpumeU32)(key >> 32));
     }
 
-    /** Whether the block at x may be displaced by dx. */
+    /** Returns whether the block at x may be displaced by dx. */
     __device__ __forceinline__ int inside(int block, int dx) const
     {
         const int x = x0 + block * SIDE;
@@ -329,7 +329,7 @@ struct GpumeDeepTile {
         store(parts);
     }
 
-    /** Every warp's best candidates of its row of blocks. */
+    /** Stores the best of all warps' candidates. */
     __device__ __forceinline__ void store(int parts)
     {
         GpumeU64 *keys = (GpumeU64 *)shared;

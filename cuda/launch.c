@@ -106,7 +106,7 @@ static int shape_pieces(GpumeCudaArgs *a, int ny, int rows, int height, int fixe
     return pieces;
 }
 
-/* The rows of a tile, the blocks that it has, and its words of shared memory that have a place of their own. */
+/* Sets the rows of a tile and the blocks in it. Returns its words of shared memory that have a place of their own. */
 static int describe_tile(const GpumeParams *p, int kind, int *height, int *blocks)
 {
     switch (kind) {

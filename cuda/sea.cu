@@ -731,7 +731,7 @@ static __device__ __forceinline__ void gpume_search_squares(const GpumeCudaArgs 
     }
     if (w.lane % w.lanes || x0 >= p.width || y0 >= p.height)
         return;
-    /* what the search of those that remain begins with; that of bytes needs no such thing */
+    /* the search of those that remain begins with it; that of bytes does not read it */
     if (!go_on && sizeof(Sample) > 1)
         ((GpumeU32 *)a.costs)[gpume_place(a, blockIdx.z, x0 / SIDE, y0 / SIDE)] = (GpumeU32)(w.best >> 32);
     if (!go_on)

@@ -67,7 +67,7 @@ static CUdeviceptr costs_of(const GpumeCudaSearch *s, const GpumeCudaSearchField
     return s->params.tree ? ff_gpume_cuda_tree_costs(&s->tree, size, i) : field->leaves.costs;
 }
 
-/* Where a search block by block leaves those of field i: for steps that follow, or where they go. */
+/* Returns where a search block by block leaves those of field i: for steps that follow, or where they go. */
 static GpumeCudaSumsSize found_of(const GpumeCudaSearch *s, const GpumeCudaSearchField *field, int i, int size)
 {
     const GpumeCudaSize *z = &s->sizes[size];
@@ -105,7 +105,7 @@ static CUresult launch_kernels(GpumeCudaSearch *s, int size, const GpumeCudaSear
     return err;
 }
 
-/* Those that search several sizes at once. */
+/* Launches those that search several sizes at once. */
 static CUresult launch_sums(GpumeCudaSearch *s, const GpumeCudaSearchField *fields, int nb_fields, CUstream stream)
 {
     CUresult err = CUDA_SUCCESS;

@@ -14,7 +14,7 @@
 #include "libavfilter/gpume/cuda/launch.h"
 #include "libavfilter/gpume/cuda/sums.h"
 
-/** Bytes of costs that are kept at a time, as long as they are those of a row of the largest blocks. */
+/** Bytes of costs that are kept at a time; but at least those of GPUME_CUDA_JOIN_TILES rows of tiles. */
 #define MAX_KEPT (128 << 20)
 
 int ff_gpume_cuda_sums_from(const GpumeParams *p)
@@ -36,7 +36,7 @@ static av_cold int load(GpumeCudaSums *s, GpumeCudaLaunch *l, int family, int si
                               &ff_gpume_cuda_find_module(&s->args.search.params, family, side, variant)->code);
 }
 
-/* The costs that are kept of a tile, and where they lie. */
+/* Allocates what is kept of a strip, and loads the kernel that joins it. */
 static av_cold int init_sums(GpumeCudaSums *s)
 {
     GpumeCudaSumsArgs *a = &s->args;

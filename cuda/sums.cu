@@ -47,7 +47,7 @@ struct GpumeTileSums {
     }
 };
 
-/** The absolute differences of a block that may be cut, and the reference displaced by (dx, dy). */
+/** Adds up the absolute differences of a block that may be cut and the reference displaced by (dx, dy). */
 static __device__ __forceinline__ GpumeU32
 gpume_sum_of_block(const GpumeCudaArgs &a, const GpumeBox &b, int dx, int dy)
 {
@@ -65,7 +65,7 @@ gpume_sum_of_block(const GpumeCudaArgs &a, const GpumeBox &b, int dx, int dy)
     return sum;
 }
 
-/** A tile that the right or the bottom edge of the picture cuts: a thread has a candidate at a time. */
+/** Searches a tile that the right or the bottom edge of the picture cuts: a thread has a candidate at a time. */
 template<int SIDE>
 static __device__ __forceinline__ void
 gpume_search_cut(const GpumeCudaSumsArgs &s, GpumeU32 *shared, const GpumeTileSums &sums)

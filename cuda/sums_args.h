@@ -37,7 +37,7 @@ typedef struct GpumeCudaSumsSize {
 typedef struct GpumeCudaSumsArgs {
     /** Of one field, of blocks of 8 or 16, whose costs may be 0 as above. */
     GpumeCudaArgs search;
-    /** Larger ones; of these, too, if they are of 8. */
+    /** Of tiles, if the smallest blocks are of 8, and of twice and four times their side. */
     GpumeCudaSumsSize sizes[GPUME_CUDA_SUMS_SIZES];
     /**
      * uint16_t[tiles][2 * range + 1][4][words]: the costs of displacement (dx, dy) of a tile of the strip, by

@@ -878,8 +878,7 @@ static const char *const trees[] = {
     "algo=fs {sea=0,cost=satd} " TREES " content={speeds,equal,motion,random,binary,stripes} range={3,12} size=139x83 "
     "lambda=200 frames=2",
     "algo=fs {sea=0,cost=satd,cost=satd sea=0} format={gray10le,gray16le} tree=64 block={4,8,16} "
-    "content={speeds,extreme} "
-    "size=131x100 range=9 dir=? frames=2",
+    "content={speeds,extreme} size=131x100 range=9 dir=? frames=2",
     /* what a bit costs, from nothing to all that it can */
     "algo={fs,hme} tree=64 block={4,16} lambda={0,1,2,7,64,256,1290,9999,65535,65536} size=131x100 range=5 "
     "content={motion,speeds,random} frames=2",

@@ -13,6 +13,6 @@ mkdir -p "$WINEPREFIX"
 # Debian's wineserver ends with its last program, and a program that starts in this moment fails with "Connection
 # reset by peer". This one stays for a minute; where there is one already, nothing happens.
 if command -v wineserver > /dev/null; then
-    wineserver -p60 2> /dev/null
+    wineserver -p60 < /dev/null > /dev/null 2>&1
 fi
 exec wine "$@"

@@ -60,7 +60,7 @@ av_cold void ff_gpume_sad_init_aarch64(GpumeCost *cost, int depth)
     const int cpu_flags = av_get_cpu_flags();
 
     if (have_neon(cpu_flags)) {
-        /* means() is faster than plain C */
+        /* means() of four candidates is faster than these in plain C */
         memset(cost->around, 0, sizeof(cost->around));
         memset(cost->means_of_two, 0, sizeof(cost->means_of_two));
         if (depth > 8) {

@@ -34,7 +34,7 @@ later:
 %assign R R + 1
 %endrep
 bit_of:   dd 1, 2, 4, 8, 16, 32, 64, 128
-; of GpumePlaces.locate: the order in which unpacking leaves eight as they were
+; of GpumePixels.locate[1]: the order in which unpacking leaves eight as they were
 unpacked: dd 0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15
 
 struc Places
@@ -578,7 +578,7 @@ cglobal gpume_locate_whole, 5, 7, 8, ref, vectors, mask, places, offset, tmp, n
 .end:
     RET
 
-; PAIRS half, its offsets and indices
+; PAIRS_OF half, its offsets and indices
 %macro PAIRS_OF 3
     vpmovsxdq   m3, ym%2
     vpmovzxdq   m4, ym%3
