@@ -163,7 +163,7 @@ static unsigned candidates_at(GpumeChoice *c, const GpumeVector *v, ptrdiff_t bw
 }
 
 static av_always_inline int locate(const uint8_t **ref, const GpumeVector *vectors, unsigned mask, const GpumePlaces *p,
-                  ptrdiff_t offset, int nb)
+                                      ptrdiff_t offset, int nb)
 {
     const int n = av_popcount(mask);
 
@@ -181,13 +181,13 @@ static av_always_inline int locate(const uint8_t **ref, const GpumeVector *vecto
 }
 
 static int locate_whole(const uint8_t **ref, const GpumeVector *vectors, unsigned mask, const GpumePlaces *p,
-                         ptrdiff_t offset)
+                        ptrdiff_t offset)
 {
     return locate(ref, vectors, mask, p, offset, 1);
 }
 
 static int locate_pairs(const uint8_t **ref, const GpumeVector *vectors, unsigned mask, const GpumePlaces *p,
-                         ptrdiff_t offset)
+                        ptrdiff_t offset)
 {
     return locate(ref, vectors, mask, p, offset, 2);
 }

@@ -32,9 +32,9 @@ unsigned ff_gpume_candidates_at_avx2(GpumeChoice *choice, const GpumeVector *v, 
 unsigned ff_gpume_candidates_at_avx512(GpumeChoice *choice, const GpumeVector *v, ptrdiff_t bw,
                                        uint32_t bounds[16], unsigned forgotten);
 int ff_gpume_locate_whole_avx512(const uint8_t **ref, const GpumeVector vectors[16], unsigned mask,
-                                  const GpumePlaces *places, ptrdiff_t offset);
+                                 const GpumePlaces *places, ptrdiff_t offset);
 int ff_gpume_locate_pairs_avx512(const uint8_t **ref, const GpumeVector vectors[16], unsigned mask,
-                                  const GpumePlaces *places, ptrdiff_t offset);
+                                 const GpumePlaces *places, ptrdiff_t offset);
 uint64_t ff_gpume_least_sum_avx512(const GpumeChoice *choice, uint32_t bounds[16], const uint32_t *cost,
                                    unsigned evaluated, unsigned mask);
 
