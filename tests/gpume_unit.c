@@ -786,12 +786,12 @@ static const struct {
                    "block=128 range=2" },
     { REST, "cost=satd " NEIGHBOURS " range=24 frames=4 content=speeds dir=?" },
     /* upper bytes as bounds: one more bit to eight, whole tiles, half a tile at the lower edge, several at once */
-    { FULL, "block={4,8,16} format={gray9le,gray10le,p012le,gray16le} size={96x64,80x72,91x66} range={5,16,33} "
-            "content={random,motion,extreme} frames=2" },
-    { FULL, "block={4,8,16} format={gray10le,p016le} size={96x72,61x43} range=127 content={binary,motion} frames=2" },
+    { FULL, "block={4,8,16} format={gray9le,gray10le,p012le,gray16le} {size=80x72 range=5,size=61x43 range=16} "
+            "content={random,motion} frames=2" },
+    { FULL, "block={4,8,16} format={gray10le,p016le} size=61x43 range=127 content=binary frames=2" },
     /* costs of large blocks as sums: whole tiles, half a tile at the lower edge, tiles that the edges cut */
-    { FULL, "block={32,64} size={128x128,64x72,144x70,200x136} range={5,12} frames=2 dir=?" },
-    { FULL, "block={32,64} size={80x64,33x150,150x33} range={40,127} content={random,extreme} frames=2" },
+    { FULL, "block={32,64} size={128x128,64x72,144x70} range={5,12} frames=2 dir=?" },
+    { FULL, "block={32,64} size={80x64,33x90,90x33} range=40 content=random frames=2" },
 };
 
 /** Each part of what is done with vectors, and all that go together. */
@@ -875,10 +875,10 @@ static const char *const trees[] = {
     "algo={fs,ds,epzs,hme} " PARTS " tree={16,32,64} block=8 size=91x66 content=speeds lambda=300 frames=3 dir=?",
     "algo={ds,hme} cost=satd " TREES " smooth=2 check=1 pel={1,2,4} size=91x66 content=speeds qp=20 frames=2",
     /* costs of parts added up, whole ones and as far as they matter */
-    "algo=fs {sea=0,cost=satd} " TREES " content={speeds,equal,motion,random,binary,stripes} range={3,12} size=139x83 "
+    "algo=fs {sea=0,cost=satd} " TREES " content={speeds,stripes} {range=3 size=91x83,range=7 size=75x70} "
     "lambda=200 frames=2",
     "algo=fs {sea=0,cost=satd,cost=satd sea=0} format={gray10le,gray16le} tree=64 block={4,8,16} "
-    "content={speeds,extreme} size=131x100 range=9 dir=? frames=2",
+    "content={speeds,extreme} size=75x70 range=9 dir=? frames=2",
     /* what a bit costs, from nothing to all that it can */
     "algo={fs,hme} tree=64 block={4,16} lambda={0,1,2,7,64,256,1290,9999,65535,65536} size=131x100 range=5 "
     "content={motion,speeds,random} frames=2",
@@ -913,10 +913,10 @@ static const char *const trees[] = {
     SOME " tree=16 block=4 flight={1,2,5,64} dir=? push={all,one} frames=9 range=2 backend={0,1} size=40x26",
     SOME " pictures={aabb,abab,aaddaa,abcdabcd,aaabaaa} dir={1,2,3} push={all,one} size=40x26 tree=32 block=8",
     /* costs as sums: whole tiles, half a tile at the lower edge, few and many displacements, with what follows */
-    "algo=fs " TREES " size={128x128,112x136} range={4,16} lambda={50,700} content={speeds,motion} frames=2",
-    "algo=fs tree=64 block={8,16} size=144x130 range=33 content={random,equal} lambda=0 frames=2 dir=3",
-    "algo=fs tree={16,64} block={4,8} size=80x64 range=127 content={extreme,random} lambda=9 frames=2",
-    "algo=fs tree={16,64} block=8 size=128x72 range=9 " PARTS " frames=3 dir=? refs={-1,-1/-2}",
+    "algo=fs " TREES " {size=112x88 range=4,size=80x72 range=16} lambda=50 content=speeds frames=2",
+    "algo=fs tree=64 block={8,16} size=80x66 range=33 content={random,equal} lambda=0 frames=2",
+    "algo=fs tree={16,64} block={4,8} size=48x40 range=127 content={extreme,random} lambda=9 frames=2",
+    "algo=fs tree=64 block=8 size=96x72 range=7 " PARTS " frames=3 refs=-1/-2",
 };
 
 static void run_fixed(void)
