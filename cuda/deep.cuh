@@ -276,17 +276,7 @@ struct GpumeDeepTile {
                 GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++)
                     sum[k][j] = ~((limit + slack) >> more);
             }
-            GPUME_UNROLL for (int r = 0; r < HEIGHT + NB_ROWS - 1; r++) {
-                GpumeU32 w[WORDS];
-
-                GPUME_UNROLL for (int c = 0; c < WORDS; c++)
-                    w[c] = win[r * pitch + c];
-                GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++)
-                    GPUME_UNROLL for (int c = 0; c < WORDS; c++)
-                        if (r - j >= 0 && r - j < HEIGHT)
-                            sum[4 * c / SIDE][j] = gpume_sad4(cur[r - j < 0 || r - j >= HEIGHT ? 0 : r - j][c],
-                                                              w[c], sum[4 * c / SIDE][j]);
-            }
+            gpume_add_differences<SIDE>(sum, cur, win, pitch);
             GPUME_UNROLL for (int k = 0; k < BLOCKS; k++) {
                 bits[k] = 0;
                 GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++)

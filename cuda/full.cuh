@@ -351,4 +351,26 @@ gpume_load_window(const GpumeCudaArgs &a, const GpumeCudaPlane &ref, GpumeU32 *w
     }
 }
 
+/**
+ * Add up the differences of blocks of SIDE bytes side by side and NB_ROWS displacements of them on top of each other.
+ * @param win the window's words of the first row at the first displacement; pitch: from row to row
+ */
+template<int SIDE, int BLOCKS, int NB_ROWS, int HEIGHT, int WORDS>
+static __device__ __forceinline__ void
+gpume_add_differences(GpumeU32 (&sum)[BLOCKS][NB_ROWS], const GpumeU32 (&cur)[HEIGHT][WORDS], const GpumeU32 *win,
+                      int pitch)
+{
+    GPUME_UNROLL for (int r = 0; r < HEIGHT + NB_ROWS - 1; r++) {
+        GpumeU32 w[WORDS];
+
+        GPUME_UNROLL for (int c = 0; c < WORDS; c++)
+            w[c] = win[r * pitch + c];
+        GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++)
+            GPUME_UNROLL for (int c = 0; c < WORDS; c++)
+                if (r - j >= 0 && r - j < HEIGHT)
+                    sum[4 * c / SIDE][j] = gpume_sad4(cur[r - j < 0 || r - j >= HEIGHT ? 0 : r - j][c],
+                                                      w[c], sum[4 * c / SIDE][j]);
+    }
+}
+
 #endif /* AVFILTER_GPUME_CUDA_FULL_CUH */

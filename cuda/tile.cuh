@@ -220,17 +220,7 @@ struct GpumeTile {
                 GPUME_UNROLL for (int k = 0; k < BLOCKS; k++)
                     GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++)
                         sum[k][j] = 0;
-                GPUME_UNROLL for (int r = 0; r < ROWS + NB_ROWS - 1; r++) {
-                    GpumeU32 w[WORDS];
-
-                    GPUME_UNROLL for (int c = 0; c < WORDS; c++)
-                        w[c] = win[r * pitch + c];
-                    GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++)
-                        GPUME_UNROLL for (int c = 0; c < WORDS; c++)
-                            if (r - j >= 0 && r - j < ROWS)
-                                sum[4 * c / SIDE][j] = gpume_sad4(cur[r - j < 0 || r - j >= ROWS ? 0 : r - j][c],
-                                                                  w[c], sum[4 * c / SIDE][j]);
-                }
+                gpume_add_differences<SIDE>(sum, cur, win, pitch);
                 take(sum, part, dx, dy);
                 GPUME_UNROLL for (int j = 0; j < NB_ROWS && Sums::WANTED; j++) {
                     whole[j] = part ? whole[j] : 0;
