@@ -203,6 +203,20 @@ cglobal gpume_sad_x4_%1_%2, 6, 10, 10, cur, curstride, ref0, refstride, h, sad, 
     paddd       xm4, xm0
 %endmacro
 
+; NEXT_ROWS: ends a loop over one row or, with PAIRS, two
+%macro NEXT_ROWS 0
+    add        rowq, strideq
+%if PAIRS
+    lea        curq, [curq+2*curstrideq]
+    add      belowq, strideq
+    sub          hd, 2
+%else
+    add        curq, curstrideq
+    dec          hd
+%endif
+    jg .loop
+%endmacro
+
 ; MEANS_LOOP how many candidates, whose sums are in m4, m5, m6, m7
 %macro MEANS_LOOP 1
     xor        rowd, rowd
@@ -255,16 +269,7 @@ cglobal gpume_sad_x4_%1_%2, 6, 10, 10, cur, curstride, ref0, refstride, h, sad, 
 %endrep
 %assign OFFSET OFFSET + mmsize
 %endrep
-    add        rowq, strideq
-%if PAIRS
-    lea        curq, [curq+2*curstrideq]
-    add      belowq, strideq
-    sub          hd, 2
-%else
-    add        curq, curstrideq
-    dec          hd
-%endif
-    jg .loop
+    NEXT_ROWS
 %endmacro
 
 ; SAD_MEANS width: of 8 bits; rows narrower than a register are taken two at a time
@@ -384,16 +389,7 @@ cglobal gpume_sad_around_8_%1, 6, 12, 16, cur, curstride, centre, stride, h, sad
     AROUND_ONE   15, 3, 5
 %assign OFFSET OFFSET + mmsize
 %endrep
-    add        rowq, strideq
-%if PAIRS
-    lea        curq, [curq+2*curstrideq]
-    add      belowq, strideq
-    sub          hd, 2
-%else
-    add        curq, curstrideq
-    dec          hd
-%endif
-    jg .loop
+    NEXT_ROWS
     SUM_FOUR_QWORDS sadq,     8,  9, 10, 11
     SUM_FOUR_QWORDS sadq+16, 12, 13, 14, 15
     RET
