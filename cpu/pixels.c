@@ -3,8 +3,6 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include <string.h>
-
 #include "config.h"
 #include "libavutil/attributes.h"
 #include "libavutil/common.h"
@@ -148,17 +146,7 @@ static unsigned candidates(GpumeChoice *c)
 static unsigned candidates_at(GpumeChoice *c, const GpumeVector *v, ptrdiff_t bw, uint32_t *bounds,
                               unsigned forgotten)
 {
-    c->own = *v;
-    for (int i = 0; i < 8; i++) {
-        int x, y;
-
-        gpume_around(i, &x, &y);
-        c->vectors[i] = v[y * bw + x];
-        if (forgotten >> i & 1)
-            bounds[i] = 0;
-    }
-    gpume_share_bounds(c->vectors, c->own, bounds);
-    memcpy(c->bounds, bounds, sizeof(c->bounds));
+    gpume_gather_choice(c, v, bw, bounds, forgotten);
     return candidates(c);
 }
 

@@ -14,6 +14,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "libavutil/macros.h"
 
@@ -80,7 +81,6 @@ typedef struct GpumePixels {
     unsigned (*candidates)(GpumeChoice *choice);
     /**
      * The same of a block of a field, whose neighbours' vectors it fills in; bounds stay where they are.
-     * Optional, where it is faster.
      * @param v         the own vector
      * @param bw        vectors in a row of the field
      * @param bounds    of neighbours that are around the own vector get what is known of that one
@@ -126,6 +126,21 @@ static inline void gpume_share_bounds(const GpumeVector neighbours[8], GpumeVect
             bounds[i] = FFMAX(bounds[i], bounds[8 + place - (place > 4)]);
         }
     }
+}
+
+/** Fill in what candidates() reads of a field, for a candidates_at() that calls it, whose parameters these are. */
+static inline void gpume_gather_choice(GpumeChoice *choice, const GpumeVector *v, ptrdiff_t bw, uint32_t bounds[16],
+                                       unsigned forgotten)
+{
+    memcpy(choice->vectors,     v - bw - 1, 3 * sizeof(*v));
+    memcpy(choice->vectors + 5, v + bw - 1, 3 * sizeof(*v));
+    choice->vectors[3] = v[-1];
+    choice->vectors[4] = v[1];
+    choice->own = *v;
+    for (int i = 0; i < 8; i++)
+        bounds[i] &= (forgotten >> i & 1) - 1;
+    gpume_share_bounds(choice->vectors, choice->own, bounds);
+    memcpy(choice->bounds, bounds, sizeof(choice->bounds));
 }
 
 #endif /* AVFILTER_GPUME_CPU_PIXELS_H */

@@ -474,18 +474,7 @@ static av_always_inline unsigned all_candidates(Searcher *c, Visit *visit, int b
     choice->max  = (GpumeVector) {
         gpume_max_displacement(p->range, p->width, x0 + p->block) * pel, c->box.max_dy * pel
     };
-    if (c->p->pixels.candidates_at)
-        return c->p->pixels.candidates_at(choice, v, bw, bounds, visit->forgotten & 0xff);
-    memcpy(choice->vectors,     v - bw - 1, 3 * sizeof(*v));
-    memcpy(choice->vectors + 5, v + bw - 1, 3 * sizeof(*v));
-    choice->vectors[3] = v[-1];
-    choice->vectors[4] = v[1];
-    choice->own = *v;
-    for (int k = 0; k < 8; k++)
-        bounds[k] &= (visit->forgotten >> k & 1) - 1;
-    gpume_share_bounds(choice->vectors, choice->own, bounds);
-    memcpy(choice->bounds, bounds, sizeof(choice->bounds));
-    return c->p->pixels.candidates(choice);
+    return c->p->pixels.candidates_at(choice, v, bw, bounds, visit->forgotten & 0xff);
 }
 
 /*

@@ -26,6 +26,13 @@ void ff_gpume_centre_8_neon(uint8_t *dst, const void *sums, int n, int max);
 void ff_gpume_halve_8_neon(uint8_t *dst, const uint8_t *a, const uint8_t *b, int n);
 unsigned ff_gpume_candidates_neon(GpumeChoice *choice);
 
+static unsigned candidates_at_neon(GpumeChoice *choice, const GpumeVector *v, ptrdiff_t bw, uint32_t bounds[16],
+                                   unsigned forgotten)
+{
+    gpume_gather_choice(choice, v, bw, bounds, forgotten);
+    return ff_gpume_candidates_neon(choice);
+}
+
 /* Whole registers, then what remains of the row. */
 static void halve_8_neon(uint8_t *dst, const uint8_t *a, const uint8_t *b, int n)
 {
@@ -61,7 +68,7 @@ av_cold void ff_gpume_pixels_init_aarch64(GpumePixels *pixels, int depth)
     if (!have_neon(av_get_cpu_flags()))
         return;
     pixels->candidates = ff_gpume_candidates_neon;
-    pixels->candidates_at = NULL;
+    pixels->candidates_at = candidates_at_neon;
     if (depth > 8) {
         ALL(SET, 16)
     } else {
