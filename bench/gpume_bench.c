@@ -228,13 +228,6 @@ uint8_t *bench_read_pictures(Bench *b, const char *path, int max, int *nb)
     return pictures;
 }
 
-/* Samples of 16 bits, of which the upper 8 are given. */
-static void widen(uint8_t *dst, const uint8_t *src, size_t nb)
-{
-    for (size_t i = 0; i < nb; i++)
-        AV_WN16(dst + 2 * i, src[i] * 0x101);
-}
-
 static void fill_with_noise(uint8_t *p, size_t size, uint64_t *state)
 {
     for (size_t i = 0; i < size; i++) {
@@ -244,6 +237,28 @@ static void fill_with_noise(uint8_t *p, size_t size, uint64_t *state)
             *state ^= *state << 17;
         }
         p[i] = *state >> 8 * (i & 7);
+    }
+}
+
+/* Samples of more than 8 bits: the upper ones are given, those below stay what they are, unless it is noise. */
+static void widen(uint8_t *samples, const uint8_t *upper, size_t nb, int depth)
+{
+    const int more = depth - 8;
+
+    for (size_t i = 0; i < nb; i++) {
+        const unsigned sample = AV_RN16(samples + 2 * i) >> (16 - depth);
+
+        AV_WN16(samples + 2 * i, upper ? upper[i] << more | (sample & ((1 << more) - 1)) : sample);
+    }
+}
+
+enum AVPixelFormat bench_format(int depth)
+{
+    switch (depth) {
+    case 10: return AV_PIX_FMT_GRAY10;
+    case 12: return AV_PIX_FMT_GRAY12;
+    case 16: return AV_PIX_FMT_GRAY16;
+    default: return AV_PIX_FMT_GRAY8;
     }
 }
 
@@ -279,10 +294,10 @@ void bench_load_pictures(Bench *b, const char *path, int depth)
         const int n = b->nb_pictures % period;
         uint8_t *from = file ? file + (size_t)FFMIN(n, period - n) * b->width * b->height : NULL;
 
-        if (!from)
+        if (!from || depth > 8)
             fill_with_noise(picture, size, &state);
-        else if (depth > 8)
-            widen(picture, from, (size_t)b->width * b->height);
+        if (depth > 8)
+            widen(picture, from, (size_t)b->width * b->height, depth);
         copy.srcHost = from && depth == 8 ? from : picture;
         BENCH_CU(b, cuMemAlloc(&b->pictures[b->nb_pictures], b->pitch * b->height));
         copy.dstDevice = b->pictures[b->nb_pictures];
@@ -310,8 +325,7 @@ void bench_search_init(Bench *b, BenchSearch *s, int algo, int block, int range,
         .algo = algo, .block = block, .range = range, .exhaustive = exhaustive,
         .nb_references = 1, .distance = { -1 },
     } };
-    ret = ff_gpume_params_init(&s->params, b->width, b->height,
-                               b->depth > 8 ? AV_PIX_FMT_GRAY16 : AV_PIX_FMT_GRAY8, NULL);
+    ret = ff_gpume_params_init(&s->params, b->width, b->height, bench_format(b->depth), NULL);
     if (ret < 0)
         bench_die("parameters", ret);
     plan = ff_gpume_plan(&s->params);
@@ -405,7 +419,9 @@ int main(int argc, char **argv)
             bench_die(argv[i], AVERROR(EINVAL));
         path = argv[i] + offset;
         if (wanted(parts, "kernels") || wanted(parts, "searches") || wanted(parts, "motion")) {
-            static const struct { int noise, depth; } contents[] = { { 0, 8 }, { 1, 8 }, { 0, 16 } };
+            static const struct { int noise, depth; } contents[] = {
+                { 0, 8 }, { 1, 8 }, { 0, 10 }, { 1, 10 }, { 0, 12 }, { 0, 16 },
+            };
 
             for (int j = 0; j < FF_ARRAY_ELEMS(contents); j++) {
                 bench_load_pictures(b, contents[j].noise ? NULL : path, contents[j].depth);

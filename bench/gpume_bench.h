@@ -109,7 +109,14 @@ double bench_launches_ms(Bench *b, BenchLaunch *launch, void *opaque, int nb);
 /** The file's first pictures, 8-bit luma, one after the other; ends with an error. */
 uint8_t *bench_read_pictures(Bench *b, const char *path, int max, int *nb);
 
-/** Pictures on the device, more than its caches hold. @param path NULL: noise */
+/** The format of gray pictures of 8, 10, 12 or 16 bits. */
+enum AVPixelFormat bench_format(int depth);
+
+/**
+ * Pictures on the device, more than its caches hold. Of samples of more than 8 bits the file gives the upper 8,
+ * and those below are noise, as in what a sensor delivers.
+ * @param path NULL: noise
+ */
 void bench_load_pictures(Bench *b, const char *path, int depth);
 void bench_free_pictures(Bench *b);
 

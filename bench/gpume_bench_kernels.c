@@ -212,7 +212,6 @@ static void bench_motion_launch(Bench *b, void *opaque, int i)
 /* @param chosen the parameters that matter, from which the rest follows */
 static void bench_motion_init(Bench *b, BenchMotion *m, GpumeParams chosen)
 {
-    const enum AVPixelFormat format = b->depth > 8 ? AV_PIX_FMT_GRAY16 : AV_PIX_FMT_GRAY8;
     GpumePlan plan;
     size_t nb, size;
     int ret;
@@ -223,7 +222,7 @@ static void bench_motion_init(Bench *b, BenchMotion *m, GpumeParams chosen)
     m->params.distance[0]   = -1;
     if (!m->params.tree)
         m->params.lambda = m->params.qp = 0;
-    ret = ff_gpume_params_init(&m->params, b->width, b->height, format, NULL);
+    ret = ff_gpume_params_init(&m->params, b->width, b->height, bench_format(b->depth), NULL);
     if (ret < 0)
         bench_die("parameters", ret);
     plan = ff_gpume_plan(&m->params);
