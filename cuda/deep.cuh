@@ -5,10 +5,12 @@
 
 /**
  * @file
- * Full search of blocks of samples of more than 8 bits. With k bits more, h being a sample's upper
- * 8 bits, |a - b| >= |h(a) - h(b)| * 2^k - (2^k - 1). So the sums of absolute differences of bytes, which
- * take one instruction for four samples, bound the cost of every candidate, and only those whose
- * bound is not above the least cost so far are evaluated.
+ * Full search of blocks of samples of more than 8 bits. Samples are kept as bytes as well,
+ * q(x) = clamp((x >> scale) - base, 0, 255), scale and base being those that suit the tile's samples.
+ * |a - b| >= |q(a) - q(b)| * 2^scale - (2^scale - 1), as clamping makes nothing but less of it. So the sums of
+ * absolute differences of bytes, which take one instruction for four samples, bound the cost of every candidate, and
+ * only those whose bound is not above the least cost so far are evaluated: first the one with the least bound.
+ * Where a tile's samples are much alike, and all bounds are small, the scale is small as well.
  */
 
 #ifndef AVFILTER_GPUME_CUDA_DEEP_CUH
@@ -16,12 +18,10 @@
 
 #include "libavfilter/gpume/cuda/full.cuh"
 
-/** Returns the upper 8 bits of four samples. Those above the depth's greatest, which none should be, count as it. */
-static __device__ __forceinline__ GpumeU32 gpume_upper_bytes(GpumeU32 lo, GpumeU32 hi, int shift)
-{
-    return gpume_umin((lo & 0xffff) >> shift, 255)       | gpume_umin(lo >> 16 >> shift, 255) << 8 |
-           gpume_umin((hi & 0xffff) >> shift, 255) << 16 | gpume_umin(hi >> 16 >> shift, 255) << 24;
-}
+/** The tile's samples as bytes may have this range, to leave room around it. */
+#define GPUME_DEEP_Q_RANGE 208
+/** Times that the likeliest candidates of a warp are evaluated; then it is quicker to evaluate all. */
+#define GPUME_DEEP_LIKELIEST 6
 
 /**
  * A tile of the picture, FULL_TILE_WIDTH samples wide, which holds PARTS rows of blocks of SIDE x
@@ -34,16 +34,21 @@ struct GpumeDeepTile {
     static const int WORDS  = GPUME_CUDA_FULL_TILE_WIDTH / 4;
     static const int BLOCKS = GPUME_CUDA_FULL_TILE_WIDTH / SIDE;    ///< in a row
     static const int PARTS  = GPUME_CUDA_DEEP_PARTS(SIDE);
-    /** Lanes that evaluate a candidate: few of large blocks are evaluated, but many of small ones. */
-    static const int LANES  = SIDE == 4 ? 1 : 8;
+    /** Lanes that evaluate a candidate: a word of two samples of a row each, of so many rows at a time. */
+    static const int LANES  = SIDE == 4 ? 8 : 32;
+    static const int ROWS   = LANES / (SIDE / 2);
+    /** Candidates that are evaluated at a time, each found by as many lanes. */
+    static const int NB     = 4;
 
     const GpumeCudaArgs &a;
     const GpumeParams &p;
     const GpumeCudaPlane ref;
     GpumeU32 *const shared;
     GpumeU32 *samples;          ///< the tile's, two a word
+    GpumeU32 *tile;             ///< and as bytes, four a word
     GpumeU32 *limits;           ///< the least cost so far, by block
-    GpumeU32 *candidates;       ///< the warp's: what is evaluated together
+    GpumeU32 *scratch;          ///< the warp's
+    GpumeU64 *best;             ///< the warp's keys, by block
     int x0, y0, z;
     int range;
     int copy, pitch;            ///< words from copy to copy, and from row to row
@@ -51,10 +56,10 @@ struct GpumeDeepTile {
     int columns;                ///< of candidates, four to a word
     int lane, part;
     int min_dy, max_dy;         ///< of the warp's row of blocks
-    int more;                   ///< bits of a sample beyond 8
+    int scale, base;            ///< of samples as bytes
     int whole_words;            ///< samples of the reference can be read as such
+    GpumeU32 done;              ///< bits of blocks whose zero vector costs nothing: there is nothing better
     GpumeU32 cur[HEIGHT][WORDS];
-    GpumeU64 best[BLOCKS];      ///< of all lanes
 
     __device__ __forceinline__ GpumeDeepTile(const GpumeCudaArgs &args, GpumeU32 *words, const GpumePlace &at)
         : a(args), p(args.params), ref(gpume_field(args, at.z).plane), shared(words), x0(at.x), y0(at.y), z(at.z)
@@ -64,163 +69,229 @@ struct GpumeDeepTile {
         lane       = threadIdx.x & 31;
         part       = warp % PARTS;
         samples    = shared + a.full.shared_words;
-        limits     = samples + PARTS * SIDE * GPUME_CUDA_FULL_TILE_WIDTH / 2;
-        candidates = limits + PARTS * BLOCKS + 32 * warp;
+        tile       = samples + PARTS * SIDE * GPUME_CUDA_FULL_TILE_WIDTH / 2;
+        scratch    = tile + PARTS * SIDE * WORDS + GPUME_CUDA_DEEP_WARP_WORDS * warp;
+        best       = (GpumeU64 *)(scratch + 2);
+        limits     = tile + PARTS * SIDE * WORDS + GPUME_CUDA_DEEP_WARP_WORDS * (blockDim.x / 32);
         range      = p.range;
-        more       = p.depth - 8;
         copy       = a.full.copy_words;
         pitch      = GPUME_CUDA_FULL_PITCH(copy);
         min_dy     = gpume_min_displacement(range, y0 + part * SIDE);
         max_dy     = gpume_max_displacement(range, p.height, y0 + part * SIDE + HEIGHT);
+        done       = 0;
         whole_words = !((ref.data | ref.linesize) & 3);
-        GPUME_UNROLL for (int k = 0; k < BLOCKS; k++)
-            best[k] = ~0ull;
+    }
+
+    /** Returns a sample as a byte. */
+    __device__ __forceinline__ GpumeU32 byte(GpumeU32 sample) const
+    {
+        return gpume_max(0, gpume_min((int)sample - base, 255));
+    }
+
+    /** Returns four samples as bytes, shift being the scale and what samples are to be shifted by in any case. */
+    __device__ __forceinline__ GpumeU32 bytes(GpumeU32 lo, GpumeU32 hi, int shift) const
+    {
+        return byte((lo & 0xffff) >> shift)       | byte(lo >> (16 + shift)) << 8 |
+               byte((hi & 0xffff) >> shift) << 16 | byte(hi >> (16 + shift)) << 24;
+    }
+
+    /** Set scale and base from the least and the greatest sample that a thread has seen of the tile. */
+    __device__ __forceinline__ void set_scale(GpumeU32 least, GpumeU32 most)
+    {
+        least =  gpume_least<1, 32>(least);
+        most  = ~gpume_least<1, 32>(~most);
+        if (!lane) {
+            scratch[0] = least;
+            scratch[1] = most;
+        }
+        __syncthreads();
+        for (int i = 0; i < blockDim.x / 32; i++) {
+            const GpumeU32 *of = scratch + GPUME_CUDA_DEEP_WARP_WORDS * (i - (int)threadIdx.x / 32);
+
+            least =  gpume_umin(least, of[0]);
+            most  = ~gpume_umin(~most, ~of[1]);
+        }
+        for (scale = 0; scale < p.depth - 8 && (most - least) >> scale > GPUME_DEEP_Q_RANGE; scale++)
+            ;
+        base = gpume_max(0, gpume_min((int)((least + most) >> 1 >> scale) - 128, (1 << (p.depth - scale)) - 256));
     }
 
     /** Load the tile: all of its rows of blocks, or the first ones. */
     __device__ __forceinline__ void load_tile(int parts)
     {
         const int words = GPUME_CUDA_FULL_TILE_WIDTH / 2, rows = PARTS == 1 ? HEIGHT : parts * SIDE;
+        GpumeU32 least = ~0u, most = 0;
 
         for (int i = threadIdx.x; i < rows * words; i += blockDim.x) {
             const GpumeU8 *row = (const GpumeU8 *)a.cur.data + (y0 + i / words) * a.cur.linesize;
-
-            samples[i] = GpumeSample<GpumeU16>::right_justify(
+            const GpumeU32 two = GpumeSample<GpumeU16>::right_justify(
                 gpume_load<GpumeU16>(row + 2 * (x0 + 2 * (i % words)), 2, row + 2 * p.width), p.shift);
+
+            samples[i] = two;
+            least =  gpume_umin(least, gpume_umin(two & 0xffff, two >> 16));
+            most  = ~gpume_umin(~most, gpume_umin(~(two & 0xffff), ~(two >> 16)));
         }
         /* what elimination has found before it gave up */
         if (threadIdx.x < parts * BLOCKS)
             limits[threadIdx.x] = a.full.only_remaining ?
                 ((const GpumeU32 *)a.costs)[gpume_place(a, z, x0 / SIDE + threadIdx.x % BLOCKS,
                                                         y0 / SIDE + threadIdx.x / BLOCKS)] : ~0u;
+        set_scale(least, most);
+        for (int i = threadIdx.x; i < rows * WORDS; i += blockDim.x)
+            tile[i] = bytes(samples[2 * i], samples[2 * i + 1], scale);
         __syncthreads();
-        GPUME_UNROLL for (int y = 0; y < HEIGHT; y++)
-            GPUME_UNROLL for (int c = 0; c < WORDS; c++) {
-                const GpumeU32 *two = samples + ((part < parts ? part : 0) * SIDE + y) * words + 2 * c;
-
-                cur[y][c] = gpume_upper_bytes(two[0], two[1], more);
-            }
     }
 
-    /** Loads the upper bytes of four samples from column x of a row of the reference, as gpume_load_any() does. */
-    __device__ __forceinline__ GpumeU32 load_upper(int whole, const GpumeU8 *row, int x) const
+    /** Returns four samples from column x of a row of the reference as bytes, as gpume_load_any() loads them. */
+    __device__ __forceinline__ GpumeU32 load_bytes(const GpumeU8 *row, int x) const
     {
-        return gpume_upper_bytes(gpume_load_any<GpumeU16>(whole, row, x,     p.width),
-                                 gpume_load_any<GpumeU16>(whole, row, x + 2, p.width), p.shift + more);
+        return bytes(gpume_load_any<GpumeU16>(0, row, x,     p.width),
+                     gpume_load_any<GpumeU16>(0, row, x + 2, p.width), p.shift + scale);
     }
 
-    /** Loads the window, as gpume_load_window() does: upper bytes of the reference from (left, top) on. */
+    /** Loads the window, as gpume_load_window() does: the reference as bytes from (left, top) on. */
     __device__ __forceinline__ void load_window(int top, int row_words, int rows)
     {
-        const int whole = gpume_whole_words(ref, p);
-        const GpumeU32 reciprocal = GPUME_RECIPROCAL(row_words);
-        const int nb = rows * row_words;
+        const int whole = !((ref.data | ref.linesize) & 7 || p.width & 3);
+        const int units = (row_words + 3) / 4;      // of four words
+        const GpumeU32 reciprocal = GPUME_RECIPROCAL(units);
 
-        for (int i = threadIdx.x; i < nb; i += 2 * blockDim.x) {
-            GpumeU32 lo[2], hi[2];
-            int at[2];
+        for (int i = threadIdx.x; i < rows * units; i += blockDim.x) {
+            const int y = GPUME_DIVIDE(i, reciprocal);
+            const int x = 4 * (i - y * units);
+            const GpumeU8 *row = gpume_row_inside(p, ref, top + y);
+            GpumeU32 word[5];
 
-            /* together: they take their time */
-            GPUME_UNROLL for (int j = 0; j < 2; j++) {
-                const int k = gpume_min(i + j * blockDim.x, nb - 1);
-                const int y = GPUME_DIVIDE(k, reciprocal);
-                const int x = k - y * row_words;
-                const GpumeU8 *row = gpume_row_inside(p, ref, top + y);
+            if (whole) {
+                int2 v[5];
 
-                at[j] = y * pitch + x;
-                /* one branch for both */
-                if (whole) {
-                    lo[j] = load_upper(1, row, left + 4 * x);
-                    hi[j] = load_upper(1, row, left + 4 * x + 4);
-                } else {
-                    lo[j] = load_upper(0, row, left + 4 * x);
-                    hi[j] = load_upper(0, row, left + 4 * x + 4);
-                }
+                /* together: they take their time */
+                GPUME_UNROLL for (int j = 0; j < 5; j++)
+                    gpume_load_global(&v[j], row + 2 * gpume_max(0, gpume_min(left + 4 * (x + j), p.width - 4)));
+                GPUME_UNROLL for (int j = 0; j < 5; j++)
+                    word[j] = bytes(v[j].x, v[j].y, p.shift + scale);
+            } else {
+                GPUME_UNROLL for (int j = 0; j < 5; j++)
+                    word[j] = load_bytes(row, left + 4 * (x + j));
             }
-            GPUME_UNROLL for (int j = 0; j < 2; j++) {
-                if (j && i + j * blockDim.x >= nb)
-                    break;
-                GPUME_UNROLL for (int shift = 0; shift < 4; shift++)
-                    shared[at[j] + shift * copy] = gpume_shifted(lo[j], hi[j], shift);
+            GPUME_UNROLL for (int shift = 0; shift < 4; shift++) {
+                int4 v;
+
+                v.x = gpume_shifted(word[0], word[1], shift);
+                v.y = gpume_shifted(word[1], word[2], shift);
+                v.z = gpume_shifted(word[2], word[3], shift);
+                v.w = gpume_shifted(word[3], word[4], shift);
+                *(int4 *)(shared + y * pitch + x + shift * copy) = v;
             }
         }
     }
 
-    /** Adds up the absolute differences of row y of a block and the reference displaced by (dx, dy). */
-    __device__ __forceinline__ GpumeU32 row_cost(int block, int y, int dx, int dy) const
+    /** Returns two samples of the reference, the first in column x. */
+    __device__ __forceinline__ GpumeU32 load_two(const GpumeU8 *row, int x) const
     {
-        const int x = x0 + block * SIDE + dx;
-        const int start = 2 * x & 3;
-        const GpumeU8 *row  = (const GpumeU8 *)ref.data + (y0 + part * SIDE + dy + y) * ref.linesize;
-        const GpumeU32 *two = samples + (part * SIDE + y) * GPUME_CUDA_FULL_TILE_WIDTH / 2 + block * SIDE / 2;
+        const int odd = x & 1;
+
+        if (whole_words && (!odd || x + 3 <= p.width)) {
+            const GpumeU32 *w = (const GpumeU32 *)(row + 2 * (x - odd));
+
+            return odd ? gpume_funnel(w[0], w[1], 16) : w[0];
+        }
+        return gpume_load<GpumeU16>(row + 2 * x, 2, row + 2 * p.width);
+    }
+
+    /** Adds up this lane's differences of a block and the reference displaced by each vector. */
+    template<int N>
+    __device__ __forceinline__ void add_lane(int block, const GpumeVector (&v)[N], GpumeU32 (&cost)[N]) const
+    {
+        const int column = 2 * (lane % (SIDE / 2)), first = part * SIDE + lane % LANES / (SIDE / 2);
+        const GpumeU32 *two = samples + (first * GPUME_CUDA_FULL_TILE_WIDTH + block * SIDE + column) / 2;
+
+        GPUME_UNROLL for (int i = 0; i < N; i++)
+            cost[i] = 0;
+        GPUME_NO_UNROLL for (int y = 0; y < HEIGHT; y += ROWS) {
+            GpumeU32 w[N];
+
+            /* together: they take their time */
+            GPUME_UNROLL for (int i = 0; i < N; i++)
+                w[i] = load_two((const GpumeU8 *)ref.data + (y0 + first + y + v[i].dy) * ref.linesize,
+                                x0 + block * SIDE + column + v[i].dx);
+            GPUME_UNROLL for (int i = 0; i < N; i++)
+                cost[i] = gpume_sad2(two[y * (GPUME_CUDA_FULL_TILE_WIDTH / 2)],
+                                     GpumeSample<GpumeU16>::right_justify(w[i], p.shift), cost[i]);
+        }
+    }
+
+    /** Evaluates a candidate for each eight lanes; they get its cost. */
+    __device__ __forceinline__ GpumeU32 evaluate(int block, const GpumeVector &its) const
+    {
+        GpumeVector v[LANES / 8];
+        GpumeU32 cost[LANES / 8];
+
+        if (LANES == 8) {
+            v[0] = its;
+            add_lane(block, v, cost);
+        } else {
+            GPUME_UNROLL for (int i = 0; i < NB; i++) {
+                v[i].dx = (short)gpume_of_lane((GpumeU32)its.dx, 8 * i);
+                v[i].dy = (short)gpume_of_lane((GpumeU32)its.dy, 8 * i);
+            }
+            add_lane(block, v, cost);
+            /* lanes keep a half of the candidates each time: 0 and 1, or 2 and 3; then one */
+            GPUME_UNROLL for (int bit = 16, nb = 2; nb; bit >>= 1, nb >>= 1)
+                GPUME_UNROLL for (int i = 0; i < nb; i++) {
+                    const GpumeU32 other = lane & bit ? cost[i] : cost[(i + nb) % (LANES / 8)];
+
+                    cost[i] = (lane & bit ? cost[(i + nb) % (LANES / 8)] : cost[i]) + gpume_xor_lane(other, bit);
+                }
+        }
+        GPUME_UNROLL for (int bit = 1; bit < 8; bit <<= 1)
+            cost[0] += gpume_xor_lane(cost[0], bit);
+        return cost[0];
+    }
+
+    /** Evaluates a candidate of this lane's own. */
+    __device__ __forceinline__ GpumeU32 evaluate_alone(int block, int dx, int dy) const
+    {
+        const int x = x0 + block * SIDE + dx, odd = x & 1;
+        const int words = whole_words && x + SIDE + 2 <= p.width;
+        const GpumeU8 *row  = (const GpumeU8 *)ref.data + (y0 + part * SIDE + dy) * ref.linesize;
+        const GpumeU32 *two = samples + (part * SIDE * GPUME_CUDA_FULL_TILE_WIDTH + block * SIDE) / 2;
         GpumeU32 cost = 0;
 
-        if (whole_words && 2 * x - start + 2 * SIDE + 4 <= 2 * p.width) {
-            const GpumeU32 *words = (const GpumeU32 *)(row + 2 * x - start);
-            GpumeU32 lo = words[0];
+        GPUME_NO_UNROLL for (int y = 0; y < HEIGHT; y++) {
+            if (words) {
+                const GpumeU32 *w = (const GpumeU32 *)(row + 2 * (x - odd));
+                GpumeU32 v[SIDE / 2 + 1];
 
-            GPUME_UNROLL for (int c = 0; c < SIDE / 2; c++) {
-                const GpumeU32 hi = words[c + 1];
-
-                cost = gpume_sad2(two[c], GpumeSample<GpumeU16>::right_justify(gpume_funnel(lo, hi, 8 * start),
-                                                                               p.shift), cost);
-                lo = hi;
+                GPUME_UNROLL for (int c = 0; c <= SIDE / 2; c++)
+                    v[c] = w[c];
+                GPUME_UNROLL for (int c = 0; c < SIDE / 2; c++)
+                    cost = gpume_sad2(two[c], GpumeSample<GpumeU16>::right_justify(gpume_funnel(v[c], v[c + 1], 16 * odd),
+                                                                                   p.shift), cost);
+            } else {
+                GPUME_NO_UNROLL for (int c = 0; c < SIDE / 2; c++)
+                    cost = gpume_sad2(two[c], GpumeSample<GpumeU16>::right_justify(load_two(row, x + 2 * c), p.shift), cost);
             }
-        } else {
-            GPUME_NO_UNROLL for (int c = 0; c < SIDE / 2; c++)
-                cost = gpume_sad2(two[c], GpumeSample<GpumeU16>::right_justify(
-                    gpume_load<GpumeU16>(row + 2 * (x + 2 * c), 2, row + 2 * p.width), p.shift), cost);
+            row += ref.linesize;
+            two += GPUME_CUDA_FULL_TILE_WIDTH / 2;
         }
         return cost;
     }
 
-    /** Evaluate this lane's candidate of a block if it has one. All lanes call it. */
-    __device__ __forceinline__ GpumeU64 evaluate(int block, int have, int dx, int dy)
-    {
-        const GpumeU32 mask = __ballot_sync(GPUME_WHOLE_WARP, have);
-        const int nb = gpume_popcount(mask);
-        GpumeU64 least = ~0ull;
-
-        if (LANES == 1) {
-            GpumeU32 cost = 0;
-
-            if (have) {
-                GPUME_UNROLL for (int y = 0; y < HEIGHT; y++)
-                    cost += row_cost(block, y, dx, dy);
-                least = gpume_key(cost, gpume_order(range, dx, dy));
-            }
-            return gpume_least<1, 32>(least);
-        }
-        if (have)
-            candidates[gpume_popcount(mask & ((1u << lane) - 1))] = gpume_vector_of(dx, dy);
-        __syncwarp();
-        for (int i = 0; i < nb; i += 32 / LANES) {
-            const int valid = i + lane / LANES < nb;
-            const GpumeU32 entry = candidates[valid ? i + lane / LANES : i];
-            const int ex = (short)(entry & 0xffff), ey = (short)(entry >> 16);
-            GpumeU32 cost = 0;
-            GpumeU64 key;
-
-            GPUME_UNROLL for (int y = 0; y < HEIGHT; y += LANES)
-                if (y + LANES <= HEIGHT || y + lane % LANES < HEIGHT)
-                    cost += row_cost(block, y + lane % LANES, ex, ey);
-            GPUME_UNROLL for (int bit = 1; bit < LANES; bit <<= 1)
-                cost += __shfl_xor_sync(GPUME_WHOLE_WARP, cost, bit);
-            key   = valid ? gpume_key(cost, gpume_order(range, ex, ey)) : ~0ull;
-            least = key < least ? key : least;
-        }
-        __syncwarp();
-        return gpume_least<LANES, 32>(least);
-    }
-
-    /** Let a candidate of a block become the best one. */
+    /** Lets a candidate that all lanes know become a block's best one. */
     __device__ __forceinline__ void take(int block, GpumeU64 key)
     {
-        if (key >= best[block])
-            return;
-        best[block] = key;
-        if (!lane)
+        if (!lane && key < best[block]) {
+            best[block] = key;
             atomicMin(&limits[part * BLOCKS + block], (GpumeU32)(key >> 32));
+        }
+        __syncwarp();
+    }
+
+    /** The same for the best of a candidate for each eight lanes. */
+    __device__ __forceinline__ void evaluate_and_take(int block, const GpumeVector &v)
+    {
+        take(block, gpume_least<8, 32>(gpume_key(evaluate(block, v), gpume_order(range, v.dx, v.dy))));
     }
 
     /** Returns whether the block at x may be displaced by dx. */
@@ -231,24 +302,90 @@ struct GpumeDeepTile {
         return dx >= -range && dx <= range && x + dx >= 0 && x + dx + SIDE <= p.width;
     }
 
-    /**
-     * Evaluate those of NB_ROWS candidates, from (dx, dy) on down, that have a bit.
-     * @param bits by block, the last candidate being bit 0
-     */
-    __device__ __forceinline__ void evaluate_some(const GpumeU32 (&bits)[BLOCKS], int dx, int dy)
+    /** Returns the bits of those of NB_ROWS rows from dy on that are admissible, the first being bit 0. */
+    __device__ __forceinline__ GpumeU32 inside_rows(int dy) const
     {
-        /* rows that are admissible */
         const int first = gpume_max(0, gpume_min(min_dy - dy, NB_ROWS));
         const int end   = gpume_max(0, gpume_min(max_dy - dy + 1, NB_ROWS));
-        const GpumeU32 rows = ((1u << (NB_ROWS - first)) - 1) & ~((1u << (NB_ROWS - end)) - 1);
 
-        GPUME_UNROLL for (int k = 0; k < BLOCKS; k++) {
-            GpumeU32 rest = inside(k, dx) ? bits[k] & rows : 0;
+        return ((1u << end) - 1) & ~((1u << first) - 1);
+    }
 
-            while (__ballot_sync(GPUME_WHOLE_WARP, rest != 0)) {
-                take(k, evaluate(k, rest != 0, dx, dy + NB_ROWS - 1 - gpume_first_bit(rest)));
-                rest &= rest - 1;
-            }
+    /** Returns the greatest bound of a candidate that may be better than any so far. */
+    __device__ __forceinline__ GpumeU32 greatest_bound(GpumeU32 limit) const
+    {
+        return (limit + (SIDE * HEIGHT) * ((1u << scale) - 1)) >> scale;
+    }
+
+    /**
+     * Evaluates one of NB_ROWS candidates of a block for each eight lanes, from (dx, dy) on down: that with the least bound.
+     * @param sum  less greatest plus one, the bound with which sums began
+     * @param rest bits of those that have not been evaluated
+     * @return 0 if no candidate of the warp may be the best
+     */
+    __device__ __forceinline__ int evaluate_likeliest(const GpumeU32 *sum, GpumeU32 greatest, GpumeU32 &rest, int block,
+                                                      int dx, int dy)
+    {
+        const GpumeU32 now = gpume_umin(greatest, greatest_bound((GpumeU32)(best[block] >> 32)));
+        GpumeU32 key = ~0u;
+        GpumeVector v;
+        int of;
+
+        GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++) {
+            const GpumeU32 bound = sum[j] + greatest + 1;
+
+            key = bound <= now && rest >> j & 1 ? gpume_umin(key, bound << 4 | j) : key;
+        }
+        key = key == ~0u ? key : key << 3 | (lane & 7);
+        key = gpume_least<1, 8>(key);
+        if (!__ballot_sync(GPUME_WHOLE_WARP, key != ~0u))
+            return 0;
+        of   = (lane & 24) | (key & 7);
+        v.dx = (short)gpume_of_lane((GpumeU32)dx, of);
+        v.dy = (short)(gpume_of_lane((GpumeU32)dy, of) + (key >> 3 & 15));
+        if (key == ~0u)
+            v.dx = v.dy = 0;
+        else if (lane == of)
+            rest &= ~(1u << (key >> 3 & 15));
+        evaluate_and_take(block, v);
+        return 1;
+    }
+
+    /** Evaluates those that may be the best, a candidate a lane. */
+    __device__ __forceinline__ void evaluate_rest(const GpumeU32 *sum, GpumeU32 greatest, GpumeU32 rest, int block, int dx,
+                                                  int dy)
+    {
+        GPUME_NO_UNROLL for (int j = 0; j < NB_ROWS; j++) {
+            const GpumeU32 now = gpume_umin(greatest, greatest_bound((GpumeU32)(best[block] >> 32)));
+            const int have = sum[j] + greatest + 1 <= now && rest >> j & 1;
+            GpumeU64 key = ~0ull;
+
+            if (!__ballot_sync(GPUME_WHOLE_WARP, have))
+                continue;
+            if (have)
+                key = gpume_key(evaluate_alone(block, dx, dy + j), gpume_order(range, dx, dy + j));
+            take(block, gpume_least<1, 32>(key));
+        }
+    }
+
+    /**
+     * Evaluates those of NB_ROWS candidates of each block, from (dx, dy) on down, that may be the best: first the likeliest,
+     * and where many are left, all at once. Not unrolled: it is rarely called, and instructions have to be fetched.
+     * @param limit that of block i, in lane i, when sums began with it
+     */
+    __device__ __forceinline__ void evaluate_sums(const GpumeU32 *sum, GpumeU32 limit, int valid, int dx, int dy)
+    {
+        const GpumeU32 rows = valid ? inside_rows(dy) : 0;
+
+        GPUME_NO_UNROLL for (int k = 0; k < BLOCKS; k++) {
+            const GpumeU32 greatest = greatest_bound(gpume_of_lane(limit, k));
+            GpumeU32 rest = inside(k, dx) && !(done >> k & 1) ? rows : 0;
+            int i = 0;
+
+            while (i < GPUME_DEEP_LIKELIEST && evaluate_likeliest(sum + k * NB_ROWS, greatest, rest, k, dx, dy))
+                i++;
+            if (i == GPUME_DEEP_LIKELIEST)
+                evaluate_rest(sum + k * NB_ROWS, greatest, rest, k, dx, dy);
         }
     }
 
@@ -256,7 +393,6 @@ struct GpumeDeepTile {
     __device__ __forceinline__ void try_runs(int cy, int runs)
     {
         const GpumeU32 reciprocal = GPUME_RECIPROCAL_LARGE(columns);
-        const GpumeU32 slack = (SIDE * HEIGHT) * ((1u << more) - 1);
         const int total = 4 * columns * runs;
 
         for (int at = threadIdx.x / 32 / PARTS * 32; at < total; at += blockDim.x / PARTS) {
@@ -267,26 +403,45 @@ struct GpumeDeepTile {
             const int shift = line & 3;
             const int word  = i - line * columns;
             const GpumeU32 *win = shared + (run * NB_ROWS + part * SIDE) * pitch + shift * copy + word;
-            GpumeU32 sum[BLOCKS][NB_ROWS], bits[BLOCKS], any = 0;
+            /* as it is now: other warps make it less */
+            const GpumeU32 limit = lane < BLOCKS ? atomicMin(&limits[part * BLOCKS + lane], ~0u) : 0;
+            GpumeU32 sum[BLOCKS][NB_ROWS], signs = 0;
 
             GPUME_UNROLL for (int k = 0; k < BLOCKS; k++) {
-                /* as it is now: other warps make it less */
-                const GpumeU32 limit = atomicMin(&limits[part * BLOCKS + k], ~0u);
+                const GpumeU32 start = done >> k & 1 ? 0 : ~greatest_bound(gpume_of_lane(limit, k));
 
                 GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++)
-                    sum[k][j] = ~((limit + slack) >> more);
+                    sum[k][j] = start;
             }
             gpume_add_differences<SIDE>(sum, cur, win, pitch);
-            GPUME_UNROLL for (int k = 0; k < BLOCKS; k++) {
-                bits[k] = 0;
+            GPUME_UNROLL for (int k = 0; k < BLOCKS; k++)
                 GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++)
-                    bits[k] = gpume_funnel(sum[k][j], bits[k], 31);
-                /* nothing is better than the zero vector that costs nothing */
-                bits[k] = at + lane < total && best[k] ? bits[k] : 0;
-                any |= bits[k];
+                    signs |= sum[k][j];
+            if (__ballot_sync(GPUME_WHOLE_WARP, at + lane < total && signs >> 31)) {
+                GpumeU32 kept[BLOCKS * NB_ROWS];
+
+                GPUME_UNROLL for (int k = 0; k < BLOCKS; k++)
+                    GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++)
+                        kept[k * NB_ROWS + j] = sum[k][j];
+                evaluate_sums(kept, limit, at + lane < total, left + 4 * word + shift - x0, cy + run * NB_ROWS);
             }
-            if (__ballot_sync(GPUME_WHOLE_WARP, any != 0))
-                evaluate_some(bits, left + 4 * word + shift - x0, cy + run * NB_ROWS);
+        }
+    }
+
+    /** Begins with the zero vector. */
+    __device__ __forceinline__ void try_zero()
+    {
+        GpumeVector zero;
+
+        zero.dx = zero.dy = 0;
+        if (!lane) {
+            GPUME_UNROLL for (int k = 0; k < BLOCKS; k++)
+                best[k] = ~0ull;
+        }
+        __syncwarp();
+        GPUME_NO_UNROLL for (int k = 0; k < BLOCKS; k++) {
+            evaluate_and_take(k, zero);
+            done |= (GpumeU32)!best[k] << k;
         }
     }
 
@@ -303,18 +458,21 @@ struct GpumeDeepTile {
         left    = (x0 + min_dx) & ~3;
         columns = (x0 + max_dx - left) / 4 + 1;
         load_tile(parts);
-        if (has_part) {
-            GPUME_UNROLL for (int k = 0; k < BLOCKS; k++)
-                take(k, evaluate(k, !lane, 0, 0));
-        }
+        if (has_part)
+            try_zero();
         for (int cy = first; cy <= last; cy += a.full.runs * NB_ROWS) {
             const int runs = gpume_min(a.full.runs, (last - cy) / NB_ROWS + 1);
 
+            static_assert(WORDS == 4, "a row is loaded at once");
             __syncthreads();
             load_window(y0 + cy, columns + WORDS - 1, runs * NB_ROWS + (parts - 1) * SIDE + HEIGHT - 1);
             __syncthreads();
-            if (has_part)
-                try_runs(cy, runs);
+            if (!has_part)
+                continue;
+            /* again for every piece of the window: it takes many registers to be filled */
+            GPUME_UNROLL for (int y = 0; y < HEIGHT; y++)
+                gpume_load4(cur[y], tile + (part * SIDE + y) * WORDS);
+            try_runs(cy, runs);
         }
         store(parts);
     }
@@ -322,22 +480,18 @@ struct GpumeDeepTile {
     /** Stores the best of all warps' candidates. */
     __device__ __forceinline__ void store(int parts)
     {
-        GpumeU64 *keys = (GpumeU64 *)shared;
-        GpumeU64 key;
+        GpumeU64 key = ~0ull;
 
-        __syncthreads();
-        if (!lane) {
-            GPUME_UNROLL for (int k = 0; k < BLOCKS; k++)
-                keys[threadIdx.x / 32 * BLOCKS + k] = best[k];
-        }
         __syncthreads();
         if (threadIdx.x >= parts * BLOCKS)
             return;
-        /* warps with this row of blocks are PARTS from each other */
-        key = keys[threadIdx.x];
-        for (int i = PARTS; i < blockDim.x >> 5; i += PARTS)
-            if (keys[i * BLOCKS + threadIdx.x] < key)
-                key = keys[i * BLOCKS + threadIdx.x];
+        /* warps with a row of blocks are PARTS from each other */
+        for (int i = threadIdx.x / BLOCKS; i < blockDim.x / 32; i += PARTS) {
+            const GpumeU64 its = ((GpumeU64 *)(tile + PARTS * SIDE * WORDS + GPUME_CUDA_DEEP_WARP_WORDS * i + 2))
+                                 [threadIdx.x % BLOCKS];
+
+            key = its < key ? its : key;
+        }
 
         const int bx = x0 / SIDE + threadIdx.x % BLOCKS, by = y0 / SIDE + threadIdx.x / BLOCKS;
         const GpumeVector v = gpume_vector_of_order(range, (int)(GpumeU32)key);

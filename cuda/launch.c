@@ -145,7 +145,9 @@ int ff_gpume_cuda_shape_tiles(GpumeCudaArgs *a, GpumeCudaLaunch *l, int multipro
         const int rows   = variants[i];
         const int pieces = shape_pieces(a, ny, rows, height, fixed, &words);
         const int units  = a->full.runs * (2 * p->range + 1) / 4 * 4;
-        const int rounds = (units + (int)l->threads - 1) / (int)l->threads;
+        /* each row of blocks of a deep tile has warps of its own */
+        const int share  = (int)l->threads / (kind == GPUME_CUDA_TILES_DEEP ? GPUME_CUDA_DEEP_PARTS(p->block) : 1);
+        const int rounds = (units + share - 1) / share;
         const int cost   = remaining ? pieces * rounds * rows : round_up(ny, rows);
 
         if (cost < least) {

@@ -42,14 +42,17 @@ typedef struct GpumeCudaPlane {
 #define GPUME_CUDA_TILE_FIXED(side, sums) \
     ((sums) ? (GPUME_CUDA_TILE_RESULTS(side, sums) + 3) & ~3 : GPUME_CUDA_TILE_RESULTS(side, sums))
 /** Samples of more than 8 bits: rows of blocks of a side in a tile, */
-#define GPUME_CUDA_DEEP_PARTS(side) ((side) == 4 ? 4 : 1)
+#define GPUME_CUDA_DEEP_PARTS(side) (GPUME_CUDA_FULL_TILE_WIDTH / (side))
+/** words of each warp: two that it shows to others, keys of its blocks, at eight bytes; */
+#define GPUME_CUDA_DEEP_WARP_WORDS 10
 /**
- * and words that have a place of their own: the tile's samples, the least cost of each of its blocks,
- * candidates of each warp.
+ * and all words that have a place of their own: the tile's samples, the same as bytes, those of warps, the
+ * least cost of each of its blocks.
  */
 #define GPUME_CUDA_DEEP_FIXED(side, threads)                                                    \
-    (GPUME_CUDA_DEEP_PARTS(side) * (side) * GPUME_CUDA_FULL_TILE_WIDTH / 2 +                    \
-     GPUME_CUDA_DEEP_PARTS(side) * GPUME_CUDA_FULL_TILE_WIDTH / (side) + (threads))
+    (GPUME_CUDA_DEEP_PARTS(side) * (side) * GPUME_CUDA_FULL_TILE_WIDTH * 3 / 4 +                \
+     GPUME_CUDA_DEEP_PARTS(side) * GPUME_CUDA_FULL_TILE_WIDTH / (side) +                        \
+     GPUME_CUDA_DEEP_WARP_WORDS * (threads) / 32)
 /** Largest range for which keys of 16 bits of cost and 16 of order do: of 4, 8 and 16 bytes. */
 #define GPUME_CUDA_FULL_MAX_RANGE 127
 
