@@ -20,8 +20,21 @@
 
 /** The tile's samples as bytes may have this range, to leave room around it. */
 #define GPUME_DEEP_Q_RANGE 208
-/** Times that the likeliest candidates of a warp are evaluated; then it is quicker to evaluate all. */
-#define GPUME_DEEP_LIKELIEST 6
+
+/**
+ * Adds up over lanes that differ in some bits, of which there are as many values as of their combinations: in the end a
+ * lane has one of them, value[0]; lanes keep a half of the values each time.
+ */
+template<int NB, int BIT>
+static __device__ __forceinline__ void gpume_share_out(GpumeU32 (&value)[NB], int lane)
+{
+    GPUME_UNROLL for (int nb = NB / 2, bit = BIT; nb; nb /= 2, bit /= 2)
+        GPUME_UNROLL for (int i = 0; i < nb; i++) {
+            const GpumeU32 kept = lane & bit ? value[i + nb] : value[i];
+
+            value[i] = kept + gpume_xor_lane(lane & bit ? value[i] : value[i + nb], bit);
+        }
+}
 
 /**
  * A tile of the picture, FULL_TILE_WIDTH samples wide, which holds PARTS rows of blocks of SIDE x
@@ -37,8 +50,8 @@ struct GpumeDeepTile {
     /** Lanes that evaluate a candidate: a word of two samples of a row each, of so many rows at a time. */
     static const int LANES  = SIDE == 4 ? 8 : 32;
     static const int ROWS   = LANES / (SIDE / 2);
-    /** Candidates that are evaluated at a time, each found by as many lanes. */
-    static const int NB     = 4;
+    /** Times that the likeliest candidates of a warp are evaluated, one of each block if these are of 4; then all are. */
+    static const int LIKELIEST = SIDE == 4 ? 20 : 6;
 
     const GpumeCudaArgs &a;
     const GpumeParams &p;
@@ -80,6 +93,18 @@ struct GpumeDeepTile {
         max_dy     = gpume_max_displacement(range, p.height, y0 + part * SIDE + HEIGHT);
         done       = 0;
         whole_words = !((ref.data | ref.linesize) & 3);
+    }
+
+    /** Returns the block of a lane where several are evaluated at a time. */
+    static __device__ __forceinline__ int block_of(int lane)
+    {
+        return lane / (32 / BLOCKS);
+    }
+
+    /** Returns two samples of the picture as numbers. */
+    __device__ __forceinline__ GpumeU32 justified(GpumeU32 two) const
+    {
+        return GpumeSample<GpumeU16>::right_justify(two, p.shift);
     }
 
     /** Returns a sample as a byte. */
@@ -124,8 +149,8 @@ struct GpumeDeepTile {
 
         for (int i = threadIdx.x; i < rows * words; i += blockDim.x) {
             const GpumeU8 *row = (const GpumeU8 *)a.cur.data + (y0 + i / words) * a.cur.linesize;
-            const GpumeU32 two = GpumeSample<GpumeU16>::right_justify(
-                gpume_load<GpumeU16>(row + 2 * (x0 + 2 * (i % words)), 2, row + 2 * p.width), p.shift);
+            const GpumeU8 *at   = row + 2 * (x0 + 2 * (i % words));
+            const GpumeU32 two  = justified(gpume_load<GpumeU16>(at, 2, row + 2 * p.width));
 
             samples[i] = two;
             least =  gpume_umin(least, gpume_umin(two & 0xffff, two >> 16));
@@ -199,54 +224,67 @@ struct GpumeDeepTile {
         return gpume_load<GpumeU16>(row + 2 * x, 2, row + 2 * p.width);
     }
 
-    /** Adds up this lane's differences of a block and the reference displaced by each vector. */
+    /** Adds up this lane's differences of the blocks of N candidates and the reference displaced by their vectors. */
     template<int N>
-    __device__ __forceinline__ void add_lane(int block, const GpumeVector (&v)[N], GpumeU32 (&cost)[N]) const
+    __device__ __forceinline__ void add_lane(const GpumeVector (&v)[N], GpumeU32 (&cost)[N]) const
     {
         const int column = 2 * (lane % (SIDE / 2)), first = part * SIDE + lane % LANES / (SIDE / 2);
-        const GpumeU32 *two = samples + (first * GPUME_CUDA_FULL_TILE_WIDTH + block * SIDE + column) / 2;
 
         GPUME_UNROLL for (int i = 0; i < N; i++)
             cost[i] = 0;
-        GPUME_NO_UNROLL for (int y = 0; y < HEIGHT; y += ROWS) {
+        GPUME_NO_UNROLL for (int y = first; y < part * SIDE + HEIGHT; y += ROWS) {
             GpumeU32 w[N];
 
             /* together: they take their time */
             GPUME_UNROLL for (int i = 0; i < N; i++)
-                w[i] = load_two((const GpumeU8 *)ref.data + (y0 + first + y + v[i].dy) * ref.linesize,
-                                x0 + block * SIDE + column + v[i].dx);
+                w[i] = load_two((const GpumeU8 *)ref.data + (y0 + y + v[i].dy) * ref.linesize,
+                                x0 + block_of(N == 1 ? lane : i * LANES / N) * SIDE + column + v[i].dx);
             GPUME_UNROLL for (int i = 0; i < N; i++)
-                cost[i] = gpume_sad2(two[y * (GPUME_CUDA_FULL_TILE_WIDTH / 2)],
-                                     GpumeSample<GpumeU16>::right_justify(w[i], p.shift), cost[i]);
+                cost[i] = gpume_sad2(samples[(y * GPUME_CUDA_FULL_TILE_WIDTH +
+                                              block_of(N == 1 ? lane : i * LANES / N) * SIDE + column) / 2],
+                                     justified(w[i]), cost[i]);
         }
     }
 
-    /** Evaluates a candidate for each eight lanes; they get its cost. */
-    __device__ __forceinline__ GpumeU32 evaluate(int block, const GpumeVector &its) const
+    /** Evaluates a candidate for each eight lanes, of their block; they get its cost. */
+    __device__ __forceinline__ GpumeU32 evaluate(const GpumeVector &its) const
     {
         GpumeVector v[LANES / 8];
         GpumeU32 cost[LANES / 8];
 
         if (LANES == 8) {
             v[0] = its;
-            add_lane(block, v, cost);
+            add_lane(v, cost);
         } else {
-            GPUME_UNROLL for (int i = 0; i < NB; i++) {
+            GPUME_UNROLL for (int i = 0; i < LANES / 8; i++) {
                 v[i].dx = (short)gpume_of_lane((GpumeU32)its.dx, 8 * i);
                 v[i].dy = (short)gpume_of_lane((GpumeU32)its.dy, 8 * i);
             }
-            add_lane(block, v, cost);
-            /* lanes keep a half of the candidates each time: 0 and 1, or 2 and 3; then one */
-            GPUME_UNROLL for (int bit = 16, nb = 2; nb; bit >>= 1, nb >>= 1)
-                GPUME_UNROLL for (int i = 0; i < nb; i++) {
-                    const GpumeU32 other = lane & bit ? cost[i] : cost[(i + nb) % (LANES / 8)];
-
-                    cost[i] = (lane & bit ? cost[(i + nb) % (LANES / 8)] : cost[i]) + gpume_xor_lane(other, bit);
-                }
+            add_lane(v, cost);
+            gpume_share_out<LANES / 8, 16>(cost, lane);
         }
         GPUME_UNROLL for (int bit = 1; bit < 8; bit <<= 1)
             cost[0] += gpume_xor_lane(cost[0], bit);
         return cost[0];
+    }
+
+    /** Lets candidates become the best ones of their blocks: one for each eight lanes. */
+    __device__ __forceinline__ void evaluate_and_take(const GpumeVector &v)
+    {
+        const GpumeU64 key = gpume_least<8, 32 / BLOCKS>(gpume_key(evaluate(v), gpume_order(range, v.dx, v.dy)));
+
+        if (lane % (32 / BLOCKS) == 0)
+            take(block_of(lane), key);
+        __syncwarp();
+    }
+
+    /** By one lane: lets a candidate become a block's best one. */
+    __device__ __forceinline__ void take(int block, GpumeU64 key)
+    {
+        if (key < best[block]) {
+            best[block] = key;
+            atomicMin(&limits[part * BLOCKS + block], (GpumeU32)(key >> 32));
+        }
     }
 
     /** Evaluates a candidate of this lane's own. */
@@ -266,32 +304,15 @@ struct GpumeDeepTile {
                 GPUME_UNROLL for (int c = 0; c <= SIDE / 2; c++)
                     v[c] = w[c];
                 GPUME_UNROLL for (int c = 0; c < SIDE / 2; c++)
-                    cost = gpume_sad2(two[c], GpumeSample<GpumeU16>::right_justify(gpume_funnel(v[c], v[c + 1], 16 * odd),
-                                                                                   p.shift), cost);
+                    cost = gpume_sad2(two[c], justified(gpume_funnel(v[c], v[c + 1], 16 * odd)), cost);
             } else {
                 GPUME_NO_UNROLL for (int c = 0; c < SIDE / 2; c++)
-                    cost = gpume_sad2(two[c], GpumeSample<GpumeU16>::right_justify(load_two(row, x + 2 * c), p.shift), cost);
+                    cost = gpume_sad2(two[c], justified(load_two(row, x + 2 * c)), cost);
             }
             row += ref.linesize;
             two += GPUME_CUDA_FULL_TILE_WIDTH / 2;
         }
         return cost;
-    }
-
-    /** Lets a candidate that all lanes know become a block's best one. */
-    __device__ __forceinline__ void take(int block, GpumeU64 key)
-    {
-        if (!lane && key < best[block]) {
-            best[block] = key;
-            atomicMin(&limits[part * BLOCKS + block], (GpumeU32)(key >> 32));
-        }
-        __syncwarp();
-    }
-
-    /** The same for the best of a candidate for each eight lanes. */
-    __device__ __forceinline__ void evaluate_and_take(int block, const GpumeVector &v)
-    {
-        take(block, gpume_least<8, 32>(gpume_key(evaluate(block, v), gpume_order(range, v.dx, v.dy))));
     }
 
     /** Returns whether the block at x may be displaced by dx. */
@@ -318,75 +339,93 @@ struct GpumeDeepTile {
     }
 
     /**
-     * Evaluates one of NB_ROWS candidates of a block for each eight lanes, from (dx, dy) on down: that with the least bound.
-     * @param sum  less greatest plus one, the bound with which sums began
-     * @param rest bits of those that have not been evaluated
+     * Evaluates the candidates with the least bounds: of each block as many as there are eight lanes for.
+     * @param sum   NB_ROWS for each block, as in evaluate_sums(); 0 once it has been evaluated
+     * @param limit that of block i, in lane i, when sums began with it
      * @return 0 if no candidate of the warp may be the best
      */
-    __device__ __forceinline__ int evaluate_likeliest(const GpumeU32 *sum, GpumeU32 greatest, GpumeU32 &rest, int block,
-                                                      int dx, int dy)
+    __device__ __forceinline__ int evaluate_likeliest(GpumeU32 *sum, GpumeU32 limit, int dx, int dy)
     {
-        const GpumeU32 now = gpume_umin(greatest, greatest_bound((GpumeU32)(best[block] >> 32)));
-        GpumeU32 key = ~0u;
+        GpumeU32 key[BLOCKS];
         GpumeVector v;
-        int of;
 
-        GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++) {
-            const GpumeU32 bound = sum[j] + greatest + 1;
+        GPUME_UNROLL for (int k = 0; k < BLOCKS; k++) {
+            const GpumeU32 greatest = greatest_bound(gpume_of_lane(limit, k));
+            const GpumeU32 now = gpume_umin(greatest, greatest_bound((GpumeU32)(best[k] >> 32)));
 
-            key = bound <= now && rest >> j & 1 ? gpume_umin(key, bound << 4 | j) : key;
+            key[k] = ~0u;
+            GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++) {
+                const GpumeU32 bound = sum[k * NB_ROWS + j] + greatest + 1;
+
+                key[k] = bound <= now ? gpume_umin(key[k], bound << 4 | j) : key[k];
+            }
+            key[k] = key[k] == ~0u ? key[k] : key[k] << 5 | lane;
         }
-        key = key == ~0u ? key : key << 3 | (lane & 7);
-        key = gpume_least<1, 8>(key);
-        if (!__ballot_sync(GPUME_WHOLE_WARP, key != ~0u))
+        /* to the lanes of its block each */
+        GPUME_UNROLL for (int nb = BLOCKS / 2, bit = 16; nb; nb /= 2, bit /= 2)
+            GPUME_UNROLL for (int k = 0; k < nb; k++) {
+                const GpumeU32 kept = lane & bit ? key[(k + nb) % BLOCKS] : key[k];
+
+                key[k] = gpume_umin(kept, gpume_xor_lane(lane & bit ? key[k] : key[(k + nb) % BLOCKS], bit));
+            }
+        key[0] = gpume_least<1, 8>(key[0]);
+        if (!__ballot_sync(GPUME_WHOLE_WARP, key[0] != ~0u))
             return 0;
-        of   = (lane & 24) | (key & 7);
-        v.dx = (short)gpume_of_lane((GpumeU32)dx, of);
-        v.dy = (short)(gpume_of_lane((GpumeU32)dy, of) + (key >> 3 & 15));
-        if (key == ~0u)
+        v.dx = (short)gpume_of_lane((GpumeU32)dx, key[0] & 31);
+        v.dy = (short)(gpume_of_lane((GpumeU32)dy, key[0] & 31) + (key[0] >> 5 & 15));
+        if (key[0] == ~0u)
             v.dx = v.dy = 0;
-        else if (lane == of)
-            rest &= ~(1u << (key >> 3 & 15));
-        evaluate_and_take(block, v);
+        GPUME_UNROLL for (int i = 0; i < 32; i += 8) {
+            const GpumeU32 its = gpume_of_lane(key[0], i);
+
+            if (its != ~0u && (its & 31) == lane)
+                sum[block_of(i) * NB_ROWS + (its >> 5 & 15)] = 0;
+        }
+        evaluate_and_take(v);
         return 1;
     }
 
     /** Evaluates those that may be the best, a candidate a lane. */
-    __device__ __forceinline__ void evaluate_rest(const GpumeU32 *sum, GpumeU32 greatest, GpumeU32 rest, int block, int dx,
-                                                  int dy)
+    __device__ __forceinline__ void evaluate_rest(const GpumeU32 *sum, GpumeU32 limit, int dx, int dy)
     {
-        GPUME_NO_UNROLL for (int j = 0; j < NB_ROWS; j++) {
-            const GpumeU32 now = gpume_umin(greatest, greatest_bound((GpumeU32)(best[block] >> 32)));
-            const int have = sum[j] + greatest + 1 <= now && rest >> j & 1;
+        GPUME_NO_UNROLL for (int i = 0; i < BLOCKS * NB_ROWS; i++) {
+            const int k = i / NB_ROWS, j = i - k * NB_ROWS;
+            const GpumeU32 greatest = greatest_bound(gpume_of_lane(limit, k));
+            const int have = sum[i] + greatest + 1 <= gpume_umin(greatest, greatest_bound((GpumeU32)(best[k] >> 32)));
             GpumeU64 key = ~0ull;
 
             if (!__ballot_sync(GPUME_WHOLE_WARP, have))
                 continue;
             if (have)
-                key = gpume_key(evaluate_alone(block, dx, dy + j), gpume_order(range, dx, dy + j));
-            take(block, gpume_least<1, 32>(key));
+                key = gpume_key(evaluate_alone(k, dx, dy + j), gpume_order(range, dx, dy + j));
+            key = gpume_least<1, 32>(key);
+            if (!lane)
+                take(k, key);
+            __syncwarp();
         }
     }
 
-    /**
-     * Evaluates those of NB_ROWS candidates of each block, from (dx, dy) on down, that may be the best: first the likeliest,
-     * and where many are left, all at once. Not unrolled: it is rarely called, and instructions have to be fetched.
-     * @param limit that of block i, in lane i, when sums began with it
-     */
-    __device__ __forceinline__ void evaluate_sums(const GpumeU32 *sum, GpumeU32 limit, int valid, int dx, int dy)
+    /** Returns the limit of block i in lane i as it is now: other warps make it less. */
+    __device__ __forceinline__ GpumeU32 limit_now() const
     {
-        const GpumeU32 rows = valid ? inside_rows(dy) : 0;
+        return lane < BLOCKS ? atomicMin(&limits[part * BLOCKS + lane], ~0u) : 0;
+    }
 
-        GPUME_NO_UNROLL for (int k = 0; k < BLOCKS; k++) {
-            const GpumeU32 greatest = greatest_bound(gpume_of_lane(limit, k));
-            GpumeU32 rest = inside(k, dx) && !(done >> k & 1) ? rows : 0;
-            int i = 0;
+    /**
+     * Evaluates those of NB_ROWS candidates of each block, from (dx, dy) on down, that may be the best: first the
+     * likeliest, and where many are left, all at once. Hardly unrolled: it is rarely called, and instructions have to
+     * be fetched.
+     * @param sum   NB_ROWS for each block: less greatest_bound() of the limit with which they began, plus one; or 0
+     * @param limit that of block i, in lane i
+     */
+    __device__ __forceinline__ void evaluate_sums(GpumeU32 *sum, GpumeU32 limit, int dx, int dy)
+    {
+        int i = 0;
 
-            while (i < GPUME_DEEP_LIKELIEST && evaluate_likeliest(sum + k * NB_ROWS, greatest, rest, k, dx, dy))
-                i++;
-            if (i == GPUME_DEEP_LIKELIEST)
-                evaluate_rest(sum + k * NB_ROWS, greatest, rest, k, dx, dy);
-        }
+        while (i < LIKELIEST && evaluate_likeliest(sum, limit, dx, dy))
+            i++;
+        if (i == LIKELIEST)
+            evaluate_rest(sum, limit, dx, dy);
     }
 
     /** Try the candidates of so many runs from displacement cy on: from the middle run outwards. */
@@ -403,8 +442,7 @@ struct GpumeDeepTile {
             const int shift = line & 3;
             const int word  = i - line * columns;
             const GpumeU32 *win = shared + (run * NB_ROWS + part * SIDE) * pitch + shift * copy + word;
-            /* as it is now: other warps make it less */
-            const GpumeU32 limit = lane < BLOCKS ? atomicMin(&limits[part * BLOCKS + lane], ~0u) : 0;
+            const GpumeU32 limit = limit_now();
             GpumeU32 sum[BLOCKS][NB_ROWS], signs = 0;
 
             GPUME_UNROLL for (int k = 0; k < BLOCKS; k++) {
@@ -418,12 +456,17 @@ struct GpumeDeepTile {
                 GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++)
                     signs |= sum[k][j];
             if (__ballot_sync(GPUME_WHOLE_WARP, at + lane < total && signs >> 31)) {
+                const int dx = left + 4 * word + shift - x0, dy = cy + run * NB_ROWS;
+                const GpumeU32 rows = at + lane < total ? inside_rows(dy) : 0;
                 GpumeU32 kept[BLOCKS * NB_ROWS];
 
-                GPUME_UNROLL for (int k = 0; k < BLOCKS; k++)
+                GPUME_UNROLL for (int k = 0; k < BLOCKS; k++) {
+                    const GpumeU32 may = inside(k, dx) ? rows : 0;
+
                     GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++)
-                        kept[k * NB_ROWS + j] = sum[k][j];
-                evaluate_sums(kept, limit, at + lane < total, left + 4 * word + shift - x0, cy + run * NB_ROWS);
+                        kept[k * NB_ROWS + j] = may >> j & 1 ? sum[k][j] : 0;
+                }
+                evaluate_sums(kept, limit, dx, dy);
             }
         }
     }
@@ -439,10 +482,9 @@ struct GpumeDeepTile {
                 best[k] = ~0ull;
         }
         __syncwarp();
-        GPUME_NO_UNROLL for (int k = 0; k < BLOCKS; k++) {
-            evaluate_and_take(k, zero);
+        evaluate_and_take(zero);
+        GPUME_UNROLL for (int k = 0; k < BLOCKS; k++)
             done |= (GpumeU32)!best[k] << k;
-        }
     }
 
     /** @param parts rows of blocks that are whole, 1 to PARTS */
@@ -458,8 +500,6 @@ struct GpumeDeepTile {
         left    = (x0 + min_dx) & ~3;
         columns = (x0 + max_dx - left) / 4 + 1;
         load_tile(parts);
-        if (has_part)
-            try_zero();
         for (int cy = first; cy <= last; cy += a.full.runs * NB_ROWS) {
             const int runs = gpume_min(a.full.runs, (last - cy) / NB_ROWS + 1);
 
@@ -472,6 +512,8 @@ struct GpumeDeepTile {
             /* again for every piece of the window: it takes many registers to be filled */
             GPUME_UNROLL for (int y = 0; y < HEIGHT; y++)
                 gpume_load4(cur[y], tile + (part * SIDE + y) * WORDS);
+            if (cy == first)
+                try_zero();
             try_runs(cy, runs);
         }
         store(parts);

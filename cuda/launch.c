@@ -140,7 +140,7 @@ int ff_gpume_cuda_shape_tiles(GpumeCudaArgs *a, GpumeCudaLaunch *l, int multipro
 
     a->full.copy_words = FFALIGN(columns + GPUME_CUDA_FULL_TILE_WIDTH / 4 - 1, 4);
     /* a block that remains is to end soon: few rounds; else the fewest rows in all */
-    l->threads = remaining || p->block == 4 ? 128 : 64;
+    l->threads = remaining || p->block == 4 || (kind == GPUME_CUDA_TILES_DEEP && p->block == 8) ? 128 : 64;
     for (int i = 0; i < nb_variants; i++) {
         const int rows   = variants[i];
         const int pieces = shape_pieces(a, ny, rows, height, fixed, &words);
@@ -223,9 +223,11 @@ static const GpumeCudaModule *shape_sea(GpumeCudaKernel *k, GpumeCudaLaunch *l)
     l->grid[0] = gpume_blocks(p->width,  GPUME_CUDA_SEA_TILE_WIDTH);
     l->grid[1] = gpume_blocks(p->height, GPUME_CUDA_SEA_TILE_HEIGHT);
     /*
-     * Few candidates, or few blocks of threads that take long one by one, are quicker
-     * to evaluate; of samples of two bytes none is.
+     * Few candidates, or few blocks of threads that take long one by one, are quicker to evaluate, or to
+     * bound by their bytes.
      */
+    if (bytes == 2 && !p->always_sea && p->range <= GPUME_CUDA_FULL_MAX_RANGE && (p->block == 8 || p->range < 24))
+        return NULL;
     if (bytes == 1 && !p->always_sea &&
         (p->range < (p->block == 8 ? 48 : 24) ||
          l->grid[0] * l->grid[1] < (p->block == 8 ? 768 : 256)))
