@@ -27,17 +27,17 @@ struct GpumeTileSums {
     __device__ __forceinline__ void store(const GpumeU32 (&sum)[NB_ROWS], int dx, int dy, int from,
                                           GpumeU32 span) const
     {
-        const int d = dx + s.lead;
+        const int range = s.search.params.range;
         GpumeU16 *p;
 
         if (!s.sums)
             return;
-        p = gpume_sums_of(s, at.x / TILE, at.y / TILE) +
-            ((dy + s.search.params.range) * 4 + (d & 3)) * s.words + (d >> 2);
+        p = gpume_sums_of(s, at.x / TILE, at.y / TILE) + (dy + range) * s.pitch +
+            gpume_place_of_column(range, dx + range);
         GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++) {
             if ((GpumeU32)(dy + j - from) <= span)
                 *p = (GpumeU16)sum[j];
-            p += 4 * s.words;
+            p += s.pitch;
         }
     }
 
