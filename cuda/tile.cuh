@@ -176,13 +176,27 @@ struct GpumeTile {
 
         if (!all_inside_columns(dx))
             return;
-        sums.template store<NB_SUMS>(sum, dx, dy, from, span);
-        GPUME_UNROLL for (int j = 0; j < NB_SUMS && RESULTS > NB; j++) {
-            if ((GpumeU32)(dy + j - from) <= span)
+        if (NB_SUMS > 1 && dy >= from && (GpumeU32)(dy + NB_SUMS - 1 - from) <= span) {
+            /* nearly always */
+            sums.template store<NB_SUMS>(sum, dx, dy, dy, ~0u);
+            GPUME_UNROLL for (int j = 0; j < NB_SUMS && RESULTS > NB; j++) {
                 best[RESULTS - 1] = gpume_umin(best[RESULTS - 1], (sum[j] << 16) + order);
-            if (!dx && dy + j == 0)
-                zero[RESULTS - 1] = sum[j];
-            order += side;
+                order += side;
+            }
+        } else {
+            sums.template store<NB_SUMS>(sum, dx, dy, from, span);
+            GPUME_UNROLL for (int j = 0; j < NB_SUMS && RESULTS > NB; j++) {
+                if ((GpumeU32)(dy + j - from) <= span)
+                    best[RESULTS - 1] = gpume_umin(best[RESULTS - 1], (sum[j] << 16) + order);
+                order += side;
+            }
+        }
+        if (RESULTS > NB && !dx && dy <= 0 && dy + NB_SUMS > 0) {
+            GpumeU32 cost = 0;
+
+            GPUME_UNROLL for (int j = 0; j < NB_SUMS; j++)
+                cost = gpume_select(dy + j == 0, sum[j], cost);
+            zero[RESULTS - 1] = cost;
         }
     }
 
