@@ -21,14 +21,13 @@
 int ff_gpume_cuda_sums_from(const GpumeParams *p)
 {
     const int nb_sizes = ff_gpume_nb_sizes(p);
-    const int first    = p->block < 8;      // that of 8 samples
     const int largest  = p->block << (nb_sizes - 1);
 
     if (gpume_kind(p->algo) != GPUME_KIND_FULL || p->cost != GPUME_COST_SAD || p->depth > 8 ||
         p->range > GPUME_CUDA_FULL_MAX_RANGE || p->always_sea || largest > GPUME_CUDA_JOIN_SIDE)
         return nb_sizes;
     /* up to 16 samples a size has kernels of its own */
-    return p->block >= 2 * GPUME_CUDA_SUMS_TILE || nb_sizes - first > 1 ? first : nb_sizes;
+    return p->block >= 2 * GPUME_CUDA_SUMS_TILE || nb_sizes > 1 ? 0 : nb_sizes;
 }
 
 static av_cold int load(GpumeCudaSums *s, GpumeCudaLaunch *l, int family, int side, int variant)
@@ -84,7 +83,7 @@ av_cold int ff_gpume_cuda_sums_init(GpumeCudaSums *s, const GpumeCuda *cuda, con
     int multiprocessor_shared, ret;
 
     s->cuda  = cuda;
-    s->first = av_log2(params->block) - 3;
+    s->first = av_log2(params->block) - 2;
     *p           = *params;
     p->block     = FFMIN(p->block, GPUME_CUDA_SUMS_TILE);
     p->bw        = gpume_blocks(p->width,  p->block);
@@ -119,7 +118,7 @@ CUresult ff_gpume_cuda_sums_launch(GpumeCudaSums *s, const GpumeCudaPlane *cur, 
 {
     GpumeCudaSumsArgs *a = &s->args;
     GpumeCudaSumsSize sizes[GPUME_CUDA_NB_SUMMED] = { 0 };
-    const int smallest = a->search.params.block > 8;
+    const int smallest = av_log2(a->search.params.block) - 2;
     CUresult err = CUDA_SUCCESS;
 
     if (s->new_sums)
@@ -135,7 +134,8 @@ CUresult ff_gpume_cuda_sums_launch(GpumeCudaSums *s, const GpumeCudaPlane *cur, 
     a->search.fields[0] = (GpumeCudaField) {
         .plane = *ref, .reference = reference, .source = a->search.params.distance[reference],
     };
-    memcpy(a->sizes, sizes + 1, sizeof(a->sizes));
+    a->quarters = sizes[1];
+    memcpy(a->sizes, sizes + 2, sizeof(a->sizes));
     for (int row = 0; row < s->nb_rows && err == CUDA_SUCCESS; row += s->strip) {
         a->first_row     = row;
         s->tiles.grid[1] = FFMIN(s->strip, s->nb_rows - row);
