@@ -69,6 +69,7 @@ struct GpumeTile {
     /** Quarters of a tile, of blocks of 4: sums of four. */
     static const int QUARTER  = GPUME_CUDA_FULL_TILE_WIDTH / 2;
     static const int QUARTERS = Sums::WANTED && SIDE < QUARTER ? 2 * (HEIGHT / QUARTER) : 0;
+    static const int STEP     = QUARTERS ? 2 : 1;                       ///< parts that are searched one by one
     static const int RESULTS  = NB + QUARTERS + (Sums::WANTED && NB > 1);   ///< the last one is the whole tile's
 
     const GpumeCudaArgs &a;
@@ -131,8 +132,8 @@ struct GpumeTile {
                dy + NB_ROWS - 1 <= gpume_max_displacement(range, p.height, y0 + HEIGHT);
     }
 
-    /** Take NB_ROWS candidates of a row of blocks, from displacement (dx, dy) on down. */
-    __device__ __forceinline__ void take(const GpumeU32 (&sum)[BLOCKS][NB_ROWS], int part, int dx, int dy)
+    /** Take NB_ROWS candidates of a row of blocks, from displacement (dx, dy) on down. @param at where best has them */
+    __device__ __forceinline__ void take(const GpumeU32 (&sum)[BLOCKS][NB_ROWS], int at, int part, int dx, int dy)
     {
         GpumeU32 order = (dy + range) * side + dx + range;
 
@@ -151,22 +152,22 @@ struct GpumeTile {
         if (inner && all_inside(dy)) {
             GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++) {
                 GPUME_UNROLL for (int k = 0; k < BLOCKS; k++)
-                    best[part * BLOCKS + k] = gpume_umin(best[part * BLOCKS + k], (sum[k][j] << 16) + order);
+                    best[at + k] = gpume_umin(best[at + k], (sum[k][j] << 16) + order);
                 order += side;
             }
         } else {
             GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++) {
                 GPUME_UNROLL for (int k = 0; k < BLOCKS; k++)
                     if (inside_rows(part, dy + j) && inside(k, dx))
-                        best[part * BLOCKS + k] = gpume_umin(best[part * BLOCKS + k], (sum[k][j] << 16) + order);
+                        best[at + k] = gpume_umin(best[at + k], (sum[k][j] << 16) + order);
                 order += side;
             }
         }
     }
 
-    /** Take NB_SUMS candidates of a row of quarters, from displacement (dx, dy) on down. */
+    /** Take NB_SUMS candidates of a row of quarters, from displacement (dx, dy) on down. @param at as above */
     template<int NB_SUMS>
-    __device__ __forceinline__ void take_quarters(const GpumeU32 (&sum)[2][NB_SUMS], int row, int dx, int dy)
+    __device__ __forceinline__ void take_quarters(const GpumeU32 (&sum)[2][NB_SUMS], int at, int row, int dx, int dy)
     {
         const int y    = y0 + row * QUARTER;
         const int from = gpume_min_displacement(range, y);
@@ -187,7 +188,7 @@ struct GpumeTile {
         if (inner && dy >= from && (GpumeU32)(dy + NB_SUMS - 1 - from) <= span) {
             GPUME_UNROLL for (int j = 0; j < NB_SUMS; j++) {
                 GPUME_UNROLL for (int k = 0; k < 2; k++)
-                    best[NB + 2 * row + k] = gpume_umin(best[NB + 2 * row + k], (sum[k][j] << 16) + order);
+                    best[at + k] = gpume_umin(best[at + k], (sum[k][j] << 16) + order);
                 order += side;
             }
         } else {
@@ -196,7 +197,7 @@ struct GpumeTile {
                     const int x = x0 + k * QUARTER + dx;
 
                     if ((GpumeU32)(dy + j - from) <= span && x >= 0 && x + QUARTER <= p.width)
-                        best[NB + 2 * row + k] = gpume_umin(best[NB + 2 * row + k], (sum[k][j] << 16) + order);
+                        best[at + k] = gpume_umin(best[at + k], (sum[k][j] << 16) + order);
                 }
                 order += side;
             }
@@ -271,6 +272,20 @@ struct GpumeTile {
             }
     }
 
+    /** Begin with the FIRST-th of N keys: after all parts they are where they were. */
+    template<int FIRST, int N>
+    static __device__ __forceinline__ void rotate(GpumeU32 *keys)
+    {
+        GpumeU32 moved[N];
+
+        if (FIRST == N)
+            return;
+        GPUME_UNROLL for (int i = 0; i < N; i++)
+            moved[i] = keys[(i + FIRST) % N];
+        GPUME_UNROLL for (int i = 0; i < N; i++)
+            keys[i] = moved[i];
+    }
+
     /** Try the candidates of so many runs from displacement cy on, but for the single columns. */
     __device__ __forceinline__ void try_runs(int cy, int runs, GpumeU32 reciprocal)
     {
@@ -282,31 +297,36 @@ struct GpumeTile {
             const int dx    = left + 4 * word + shift - x0, dy = cy + run * NB_ROWS;
             GpumeU32 whole[NB_ROWS], quarter[2][NB_ROWS];
 
-            GPUME_UNROLL for (int part = 0; part < PARTS; part++) {
-                const GpumeU32 *win = shared + (run * NB_ROWS + part * ROWS) * pitch + shift * copy + word;
-                GpumeU32 sum[BLOCKS][NB_ROWS];
+            GPUME_UNROLL for (int j = 0; j < NB_ROWS && Sums::WANTED; j++)
+                whole[j] = 0;
+            /* what is in a cache of instructions is fetched faster than twice as much */
+            GPUME_NO_UNROLL for (int first = 0; first < PARTS; first += STEP) {
+                GPUME_UNROLL for (int i = 0; i < STEP; i++) {
+                    const int part = first + i;
+                    const GpumeU32 *win = shared + (run * NB_ROWS + part * ROWS) * pitch + shift * copy + word;
+                    GpumeU32 sum[BLOCKS][NB_ROWS];
 
-                if (PARTS > 1)
-                    load_part(part);
-                GPUME_UNROLL for (int k = 0; k < BLOCKS; k++)
-                    GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++)
-                        sum[k][j] = 0;
-                gpume_add_differences<SIDE>(sum, cur, win, pitch);
-                take(sum, part, dx, dy);
-                if (QUARTERS) {
-                    add_to_quarters<NB_ROWS>(quarter, sum, part);
-                    if (part & 1)
-                        take_quarters<NB_ROWS>(quarter, part / 2, dx, dy);
-                }
-                GPUME_UNROLL for (int j = 0; j < NB_ROWS && Sums::WANTED; j++) {
-                    whole[j] = part ? whole[j] : 0;
-                    if (QUARTERS) {
-                        whole[j] += part & 1 ? quarter[0][j] + quarter[1][j] : 0;
-                        continue;
-                    }
+                    if (PARTS > 1)
+                        load_part(part);
                     GPUME_UNROLL for (int k = 0; k < BLOCKS; k++)
-                        whole[j] += sum[k][j];
+                        GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++)
+                            sum[k][j] = 0;
+                    gpume_add_differences<SIDE>(sum, cur, win, pitch);
+                    take(sum, i * BLOCKS, part, dx, dy);
+                    if (QUARTERS)
+                        add_to_quarters<NB_ROWS>(quarter, sum, i);
+                    GPUME_UNROLL for (int j = 0; j < NB_ROWS && Sums::WANTED && !QUARTERS; j++)
+                        GPUME_UNROLL for (int k = 0; k < BLOCKS; k++)
+                            whole[j] += sum[k][j];
                 }
+                if (QUARTERS) {
+                    take_quarters<NB_ROWS>(quarter, NB, first / 2, dx, dy);
+                    GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++)
+                        whole[j] += quarter[0][j] + quarter[1][j];
+                }
+                rotate<STEP * BLOCKS, NB>(best);
+                if (QUARTERS > 2)
+                    rotate<2, QUARTERS ? QUARTERS : 2>(best + NB);
             }
             if (Sums::WANTED)
                 take_whole<NB_ROWS>(whole, dx, dy);
@@ -349,7 +369,7 @@ struct GpumeTile {
                         of_quarters[k][0] = sum[k];
                     add_to_quarters<1>(quarter, of_quarters, part);
                     if (part & 1)
-                        take_quarters<1>(quarter, part / 2, dx, dy);
+                        take_quarters<1>(quarter, NB + part / 2 * 2, part / 2, dx, dy);
                 }
                 if (dx < -range || dx > range)
                     continue;
