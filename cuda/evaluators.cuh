@@ -89,6 +89,12 @@ struct GpumeLanes {
 
     GpumeGroup g;
 
+    /** Whether the lane's warp writes what it finds. */
+    static __device__ __forceinline__ int writes()
+    {
+        return 1;
+    }
+
     /** The lane's i-th row of the block. */
     __device__ __forceinline__ int line(int i) const
     {
@@ -107,8 +113,9 @@ struct GpumeLanes {
 /**
  * Blocks of any size, samples as they lie, no alignment asked for: reads from the
  * planes, word by word.
+ * @tparam TEAM  all warps of a block of threads have the same block, and share its rows
  */
-template<class Cost, int LANES_, typename Key_>
+template<class Cost, int LANES_, typename Key_, int TEAM = 0>
 struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
     typedef Key_ Key;
     typedef typename Cost::Sample Sample;
@@ -120,19 +127,25 @@ struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
     const GpumeCudaArgs &a;
     const GpumeCudaPlane &plane;
     int words;                  ///< words of a row if all may be read whole, else 0
+    mutable int parity;         ///< of a team: where its costs are exchanged
 
     __device__ __forceinline__ GpumePlaneEvaluator(const GpumeCudaArgs &args,
                                                    const GpumeCudaPlane &ref,
                                                    const GpumeGroup &group)
         : a(args), plane(ref)
     {
-        g     = group;
-        words = ((a.cur.data | plane.data | a.cur.linesize | plane.linesize |
+        g      = group;
+        parity = 0;
+        words  = ((a.cur.data | plane.data | a.cur.linesize | plane.linesize |
                   a.params.width * BYTES) & 3) ? 0 : g.w * BYTES / 4;
     }
 
     __device__ __forceinline__ int width()  const { return g.w; }
     __device__ __forceinline__ int height() const { return g.h; }
+
+    static __device__ __forceinline__ int warp()   { return TEAM ? threadIdx.x / 32 : 0; }
+    static __device__ __forceinline__ int warps()  { return TEAM ? blockDim.x / 32 : 1; }
+    static __device__ __forceinline__ int writes() { return !warp(); }
 
     __device__ __forceinline__ GpumeU32 share(int x, int y) const
     {
@@ -142,7 +155,7 @@ struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
     /** The lane's rows. */
     __device__ __forceinline__ GpumeU32 share_of(GpumeSad<Sample>, int x, int y) const
     {
-        const int first = Lanes::line(0), stride = Lanes::PARTS;
+        const int first = Lanes::line(0) + warp() * Lanes::PARTS, stride = Lanes::PARTS * warps();
         const GpumeU32 mask = gpume_significant<Sample>(a.params.shift);
         const GpumeU8 *c = (const GpumeU8 *)a.cur.data +
                            (g.y0 + first) * a.cur.linesize + g.x0 * BYTES;
@@ -221,7 +234,7 @@ struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
         const int row = Lanes::line(0);
         GpumeU32 cur[AREA], ref[AREA], sum = 0;
 
-        GPUME_NO_UNROLL for (int i = row; i - row < g.h; i += 8) {
+        GPUME_NO_UNROLL for (int i = row + 8 * warp(); i - row < g.h; i += 8 * warps()) {
             const GpumeU8 *c = (const GpumeU8 *)a.cur.data + (g.y0 + i) * a.cur.linesize;
             const GpumeU8 *r = (const GpumeU8 *)plane.data + (y + i) * plane.linesize;
 
@@ -236,15 +249,42 @@ struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
         return sum;
     }
 
-    __device__ __forceinline__ void shares(GpumeU32 sum[], const int x[], const int y[]) const
+    /** The sums of all warps of a team, in the lanes that have the first parts. All threads call it. */
+    template<int N>
+    __device__ __forceinline__ void add_up(GpumeU32 (&sum)[N]) const
+    {
+        GPUME_SHARED(GpumeU32, shared);
+        GpumeU32 *costs = shared + parity * warps() * GPUME_POINTS + g.lane % Lanes::SLOTS;
+
+        GPUME_UNROLL for (int i = 0; i < N; i++) {
+            sum[i] = Lanes::sum_of_parts(sum[i]);
+            if (g.lane < Lanes::SLOTS)
+                costs[warp() * GPUME_POINTS + i * Lanes::SLOTS] = sum[i];
+            sum[i] = 0;
+        }
+        __syncthreads();
+        GPUME_NO_UNROLL for (int j = 0; j < warps(); j++)
+            GPUME_UNROLL for (int i = 0; i < N; i++)
+                sum[i] += g.lane < Lanes::SLOTS ? costs[j * GPUME_POINTS + i * Lanes::SLOTS] : 0;
+        /* they are read until the next time */
+        parity ^= 1;
+    }
+
+    __device__ __forceinline__ void shares(GpumeU32 (&sum)[Lanes::ROUNDS], const int x[], const int y[]) const
     {
         GPUME_UNROLL for (int i = 0; i < Lanes::ROUNDS; i++)
             sum[i] = share(x[i], y[i]);
+        if (TEAM)
+            add_up(sum);
     }
 
     __device__ __forceinline__ GpumeU32 zero() const
     {
-        return Lanes::sum_of_parts(g.exists ? share(g.x0, g.y0) : 0);
+        GpumeU32 sum[1] = { g.exists ? share(g.x0, g.y0) : 0 };
+
+        if (TEAM)
+            add_up(sum);
+        return Lanes::sum_of_parts(sum[0]);
     }
 
     __device__ __forceinline__ void prepare(int x, int y, int reach)

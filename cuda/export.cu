@@ -78,9 +78,37 @@ static __device__ __forceinline__ int gpume_subpel_sample(const GpumeReference &
                                                              gpume_outer_sample(r, plane, x, y);
 }
 
-/** D of a vector that may point anywhere, by a warp. */
+/** A lane's share of D of a match that lies in the picture. */
+template<int PARTS, typename Sample>
 static __device__ __forceinline__ GpumeU32
-gpume_outer_cost(const GpumeCudaExportArgs &a, const GpumeCudaPair &pair, const GpumeBox &b, GpumeVector v)
+gpume_inner_share(GpumeSad<Sample>, const GpumeCudaExportArgs &a, const GpumeCudaPair &pair, const GpumeBox &b,
+                  GpumeVector v)
+{
+    GpumeMatcher<GpumeSad<Sample>, 0, PARTS> m;
+
+    m.linesize     = a.linesize;
+    m.ref_linesize = PARTS ? a.parts_linesize : a.linesize;
+    m.byte         = b.x0 * (int)sizeof(Sample);
+    m.cur          = (const GpumeU8 *)pair.cur + a.linesize * b.y0 + m.byte;
+    m.ref          = pair.ref + (PARTS ? a.parts : 0) + (long long)m.ref_linesize * b.y0;
+    m.pel          = a.params.pel;
+    m.w            = b.w;
+    m.h            = b.h;
+    return m.share_of_any(v.dx, v.dy, threadIdx.x % 32);
+}
+
+/** By its samples. */
+template<int PARTS, typename Sample>
+static __device__ __forceinline__ GpumeU32
+gpume_inner_share(GpumeSatd<Sample>, const GpumeCudaExportArgs &a, const GpumeCudaPair &pair, const GpumeBox &b,
+                  GpumeVector v)
+{
+    return 0;
+}
+
+/** A lane's share of D of a vector that may point anywhere, by a warp: of some rows of a block. */
+static __device__ __forceinline__ GpumeU32
+gpume_share(const GpumeCudaExportArgs &a, const GpumeCudaPair &pair, const GpumeBox &b, GpumeVector v)
 {
     const GpumeReference r = {
         pair.ref, pair.ref + a.parts, a.linesize, a.parts_linesize,
@@ -90,7 +118,13 @@ gpume_outer_cost(const GpumeCudaExportArgs &a, const GpumeCudaPair &pair, const 
     const int log2 = gpume_log2_pel(pel);
     const int two  = gpume_subpel_pair((v.dx & (pel - 1)) << (2 - log2), (v.dy & (pel - 1)) << (2 - log2));
     const int x0   = b.x0 + (v.dx >> log2), y0 = b.y0 + (v.dy >> log2);
-    GpumeU32 sum = GpumeModuleCost::by_warp(b.w, b.h, [&](int x, int y) {
+    const int more_x = (two >> 2 | two >> 6) & 1, more_y = (two >> 3 | two >> 7) & 1;
+
+    if (GpumeModuleCost::LANES == 1 && x0 >= 0 && x0 + b.w + more_x <= r.width &&
+        y0 >= 0 && y0 + b.h + more_y <= r.height)
+        return pel > 1 ? gpume_inner_share<1>(GpumeModuleCost(), a, pair, b, v) :
+                         gpume_inner_share<0>(GpumeModuleCost(), a, pair, b, v);
+    return GpumeModuleCost::by_warp(b.w, b.h, [&](int x, int y) {
         const int cur = ((const GpumeModuleSample *)(pair.cur + a.linesize * (b.y0 + y)))[b.x0 + x];
         int ref = gpume_subpel_sample(r, two & 15, x0 + x, y0 + y);
 
@@ -98,27 +132,55 @@ gpume_outer_cost(const GpumeCudaExportArgs &a, const GpumeCudaPair &pair, const 
             ref = (ref + gpume_subpel_sample(r, two >> 4, x0 + x, y0 + y) + 1) >> 1;
         return cur - ref;
     });
+}
 
+/** D of a vector of a block, by a warp; of a large one, by a block of threads. */
+static __device__ __forceinline__ GpumeU32
+gpume_cost(const GpumeCudaExportArgs &a, GpumeU32 *shared, const GpumeCudaPair &pair, const GpumeBox &b,
+           GpumeVector v, int large)
+{
+    const int warps  = GPUME_CUDA_EXPORT_LARGE_THREADS / 32, warp = threadIdx.x / 32;
+    const int height = large ? GPUME_CUDA_EXPORT_STRIP : b.h;
+    GpumeU32 sum = 0;
+
+    GPUME_NO_UNROLL for (int y = large ? warp * height : 0; y < b.h; y += warps * height) {
+        GpumeBox strip = b;
+
+        strip.y0 += y;
+        strip.h   = gpume_min(b.h - y, height);
+        sum      += gpume_share(a, pair, strip, v);
+    }
     GPUME_UNROLL for (int bit = 1; bit < 32; bit <<= 1)
         sum += __shfl_xor_sync(GPUME_WHOLE_WARP, sum, bit);
+    if (large) {
+        if (!(threadIdx.x % 32))
+            shared[warp] = sum;
+        __syncthreads();
+        sum = 0;
+        GPUME_UNROLL for (int i = 0; i < warps; i++)
+            sum += shared[i];
+    }
     return sum;
 }
 
 /**
- * grid:   GPUME_CUDA_EXPORT_BLOCKS of each warp, fields that are wanted
- * block:  GPUME_CUDA_EXPORT_THREADS
- * shared: none
+ * grid:   GPUME_CUDA_EXPORT_BLOCKS of each warp, or large blocks; fields that are wanted
+ * block:  GPUME_CUDA_EXPORT_THREADS; GPUME_CUDA_EXPORT_LARGE_THREADS
+ * shared: GPUME_CUDA_EXPORT_SHARED words
  */
-GPUME_KERNEL_OF(GpumeCudaExportArgs, GPUME_CUDA_EXPORT_THREADS)
+GPUME_KERNEL_OF(GpumeCudaExportArgs, GPUME_CUDA_EXPORT_LARGE_THREADS, 3)
 {
-    const int N = GPUME_CUDA_EXPORT_BLOCKS;
+    GPUME_SHARED(GpumeU32, shared);
     const GpumeParams &p = args.params;
+    const int large = p.block >= GPUME_CUDA_EXPORT_LARGE;
+    const int N     = large ? 1 : GPUME_CUDA_EXPORT_BLOCKS;
     const int lane  = threadIdx.x % 32;
     const int z     = blockIdx.y;
     const int nb_blocks = p.bw * p.bh;
-    const int first = (blockIdx.x * (GPUME_CUDA_EXPORT_THREADS / 32) + threadIdx.x / 32) * N;
+    const int first = large ? (int)blockIdx.x :
+                      (int)(blockIdx.x * (GPUME_CUDA_EXPORT_THREADS / 32) + threadIdx.x / 32) * N;
     /* every lane below N has a block of its own */
-    const int block = gpume_min(first + lane % N, nb_blocks - 1);
+    const int block = gpume_min(first + (large ? 0 : lane % GPUME_CUDA_EXPORT_BLOCKS), nb_blocks - 1);
     const GpumeU64 field = (GpumeU64)nb_blocks * z;
     const GpumeCudaPair pair = gpume_pair(args.pairs, z);
     const GpumeU32 word = ((const GpumeU32 *)args.vectors)[field + block];
@@ -134,12 +196,16 @@ GPUME_KERNEL_OF(GpumeCudaExportArgs, GPUME_CUDA_EXPORT_THREADS)
         const int whose = gpume_first_bit(replaced);
         const int other = (int)gpume_of_lane((GpumeU32)block, whose);
         const GpumeVector v = gpume_of_word(gpume_of_lane(word, whose));
-        const GpumeU32 sum = gpume_outer_cost(args, pair, gpume_box(&p, p.block, other % p.bw, other / p.bw), v);
+        const GpumeBox b = gpume_box(&p, p.block, other % p.bw, other / p.bw);
+        const GpumeU32 sum = gpume_cost(args, shared, pair, b, v, large);
 
         if (lane == whose)
             cost = sum;
         replaced &= replaced - 1;
     }
+    /* one of them writes */
+    if (large && threadIdx.x >= 32)
+        return;
     if (lane < N && first + lane < nb_blocks)
         costs[block] = cost;
     /* vectors word by word, side by side */

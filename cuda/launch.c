@@ -130,6 +130,8 @@ int ff_gpume_cuda_shape_tiles(GpumeCudaArgs *a, GpumeCudaLaunch *l, int multipro
 {
     static const int variants[] = { 13, 11, 9 };
     const int nb_variants = FF_ARRAY_ELEMS(variants) - (kind == GPUME_CUDA_TILES_DEEP);
+    /* blocks of 4 take most registers */
+    const int first = kind == GPUME_CUDA_TILES_SUMS && a->params.block == 4 ? nb_variants - 1 : 0;
     const GpumeParams *p = &a->params;
     int height, blocks;
     const int fixed   = describe_tile(p, kind, &height, &blocks);
@@ -141,7 +143,7 @@ int ff_gpume_cuda_shape_tiles(GpumeCudaArgs *a, GpumeCudaLaunch *l, int multipro
     a->full.copy_words = FFALIGN(columns + GPUME_CUDA_FULL_TILE_WIDTH / 4 - 1, 4);
     /* a block that remains is to end soon: few rounds; else the fewest rows in all */
     l->threads = remaining || p->block == 4 || (kind == GPUME_CUDA_TILES_DEEP && p->block == 8) ? 128 : 64;
-    for (int i = 0; i < nb_variants; i++) {
+    for (int i = first; i < nb_variants; i++) {
         const int rows   = variants[i];
         const int pieces = shape_pieces(a, ny, rows, height, fixed, &words);
         const int units  = a->full.runs * (2 * p->range + 1) / 4 * 4;
@@ -253,7 +255,7 @@ static const GpumeCudaModule *shape_sea(GpumeCudaKernel *k, GpumeCudaLaunch *l)
     return ff_gpume_cuda_find_module(p, GPUME_CUDA_sea, p->block, 0);
 }
 
-/* A warp for each block, or for several. */
+/* A warp for each block, or for several; warps for a large one. */
 static const GpumeCudaModule *shape_pattern(GpumeCudaKernel *k, GpumeCudaLaunch *l)
 {
     const GpumeParams *p = &k->args.params;
@@ -267,8 +269,12 @@ static const GpumeCudaModule *shape_pattern(GpumeCudaKernel *k, GpumeCudaLaunch 
         l->shared  = 4 * GPUME_CUDA_PATTERN_WARPS *
                      GPUME_CUDA_PATTERN_WINDOW_WORDS(side, p->depth > 8 ? 2 : 1);
     } else {
-        l->grid[0] = gpume_blocks(p->bw, GPUME_CUDA_PATTERN_WARPS);
+        const int warps = p->block >= 64 ? GPUME_CUDA_PATTERN_TEAM : p->block >= 32 ? GPUME_CUDA_PATTERN_TEAM / 2 : 1;
+
+        l->threads = 32 * warps;
+        l->grid[0] = p->bw;
         l->grid[1] = p->bh;
+        l->shared  = 4 * warps * GPUME_CUDA_PATTERN_TEAM_WORDS;
     }
     return own ? own : ff_gpume_cuda_find_module(p, GPUME_CUDA_pattern, side, GPUME_CUDA_ANY);
 }

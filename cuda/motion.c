@@ -152,7 +152,8 @@ static av_cold int init_step(GpumeCudaMotion *m, const GpumeStep *from)
     a->from_bh     = before ? before->params.bh : 0;
     a->threshold   = from->threshold;
     a->nb_passes   = from->nb_passes;
-    a->alone       = a->params.bw * a->params.bh <= MAX_ALONE(side);
+    /* a step without passes is one launch all the same */
+    a->alone       = a->nb_passes && a->params.bw * a->params.bh <= MAX_ALONE(side);
 
     /* fewer launches, as long as all blocks of a phase are searched at once */
     a->nb_phases   = a->params.bw > 1 && row_threads(a) <= GPUME_CUDA_STEP_THREADS ? 2 : 1;
@@ -215,7 +216,7 @@ static av_cold int init_kernels(GpumeCudaMotion *m, const GpumePlan *plan)
     m->results.linesize       = m->planes.linesize[0];
     m->results.parts          = m->planes.parts - m->planes.offset[0];
     m->results.parts_linesize = m->planes.parts_linesize;
-    m->export.threads = GPUME_CUDA_EXPORT_THREADS;
+    m->export.shared = 4 * GPUME_CUDA_EXPORT_SHARED;
     LOAD(export, export)
     return 0;
 }
@@ -258,7 +259,7 @@ static void shape_phase(const GpumeCudaStepArgs *a, GpumeCudaLaunch *l)
     l->threads = PHASE_THREADS;
     l->grid[1] = a->params.bh;
     if (!a->phase) {
-        lanes = a->begin == GPUME_BEGIN_KEEP ? 1 : GPUME_CUDA_STEP_BEGIN_LANES(side);
+        lanes = a->begin == GPUME_BEGIN_KEEP ? 1 : GPUME_CUDA_STEP_BEGIN_LANES(side, a->params.cost);
     } else {
         bw         = (bw - column + 1) / 2;
         l->grid[1] = (a->params.bh - row + 1) / 2;
@@ -371,8 +372,13 @@ static CUresult finish_size(GpumeCudaMotion *m, int size, const GpumeCudaMotionF
     m->results.params     = a->params;
     m->results.vectors    = a->vectors;
     m->results.from_costs = a->costs;
-    m->export.grid[0] = gpume_blocks(nb_blocks, GPUME_CUDA_EXPORT_THREADS / 32 * GPUME_CUDA_EXPORT_BLOCKS);
+    m->export.grid[0] = nb_blocks;
     m->export.grid[1] = nb_wanted;
+    m->export.threads = GPUME_CUDA_EXPORT_LARGE_THREADS;
+    if (a->params.block < GPUME_CUDA_EXPORT_LARGE) {
+        m->export.threads = GPUME_CUDA_EXPORT_THREADS;
+        m->export.grid[0] = gpume_blocks(nb_blocks, GPUME_CUDA_EXPORT_THREADS / 32 * GPUME_CUDA_EXPORT_BLOCKS);
+    }
     return launch(m, &m->export, &m->results, stream);
 }
 

@@ -202,33 +202,83 @@ struct GpumeMatcher {
         return sum;
     }
 
-    /** Add the cost of a row of any length. */
-    __device__ __forceinline__ GpumeU32 row(int r, Start first, Start second, GpumeU32 sum) const
-    {
-        const GpumeU8 *c = cur + (long long)r * linesize;
-
-        GPUME_NO_UNROLL for (int x = 0; x < w; x += PER_WORD) {
-            const GpumeU32 mask = gpume_mask<Sample>(w - x);
-            GpumeU32 word[1], match[1], other[1];
-
-            gpume_load_global(word, c + x * BYTES);
-            load_words(match, first, (long long)r * ref_linesize);
-            if (PARTS) {
-                load_words(other, second, (long long)r * ref_linesize);
-                match[0] = gpume_mean2<Sample>(match[0], other[0]);
-                advance(&second);
-            }
-            advance(&first);
-            sum = Cost::word(word[0] & mask, match[0] & mask, sum);
-        }
-        return sum;
-    }
-
     /** The next word of a row. */
     static __device__ __forceinline__ void advance(Start *s)
     {
         s->unit += s->behind[1];
         set_units(s);
+    }
+
+    /** A lane's share of D of a match that all lanes of a warp have: words of rows, several at a time. */
+    __device__ __forceinline__ GpumeU32 share_of_any(int dx, int dy, int lane) const
+    {
+        const int together = 4;
+        const int words = (w + PER_WORD - 1) / PER_WORD, down = words < 32 ? 32 / words : 1;
+        const int line  = lane / words < down ? lane / words : h;
+        Start first, second;
+        GpumeU32 sum = 0;
+
+        GPUME_NO_UNROLL for (int x = lane % words; x < words; x += 32) {
+            GpumeMatcher at = *this;
+
+            at.byte += 4 * x;
+            at.place(dx, dy, &first, &second);
+            GPUME_NO_UNROLL for (int y = line; y < h; y += together * down) {
+                GpumeU32 c[together][1], m[together][1], n[together][1];
+
+                GPUME_UNROLL for (int j = 0; j < together; j++) {
+                    const long long r = gpume_min(y + j * down, h - 1);
+
+                    gpume_load_row<1>(c[j], cur + r * linesize + 4 * x);
+                    load_words(m[j], first, r * ref_linesize);
+                    if (PARTS)
+                        load_words(n[j], second, r * ref_linesize);
+                }
+                GPUME_UNROLL for (int j = 0; j < together; j++) {
+                    const GpumeU32 mask = y + j * down < h ? gpume_mask<Sample>(w - x * PER_WORD) : 0;
+
+                    if (PARTS)
+                        m[j][0] = gpume_mean2<Sample>(m[j][0], n[j][0]);
+                    sum = Cost::word(c[j][0] & mask, m[j][0] & mask, sum);
+                }
+            }
+        }
+        return sum;
+    }
+
+    /** The matcher of another lane. */
+    __device__ __forceinline__ GpumeMatcher of_lane(int lane) const
+    {
+        GpumeMatcher m = *this;
+
+        m.cur  = (const GpumeU8 *)gpume_of_lane((GpumeU64)cur, lane);
+        m.ref  = gpume_of_lane(ref, lane);
+        m.byte = (int)gpume_of_lane((GpumeU32)byte, lane);
+        m.w    = (int)gpume_of_lane((GpumeU32)w, lane);
+        m.h    = (int)gpume_of_lane((GpumeU32)h, lane);
+        return m;
+    }
+
+    /** Blocks of any size: by the whole warp, one match after the other; those that are the same only once. */
+    __device__ __forceinline__ GpumeU32 cost_of_any(int dx, int dy, int wanted) const
+    {
+        const GpumeU32 word = gpume_vector_of(dx, dy);
+        GpumeU32 left = __ballot_sync(GPUME_WHOLE_WARP, wanted), own = 0;
+
+        GPUME_NO_UNROLL while (left) {
+            const int whose = gpume_first_bit(left);
+            const GpumeU32 vector = gpume_of_lane(word, whose);
+            const GpumeVector v   = gpume_of_word(vector);
+            const GpumeMatcher m  = of_lane(whose);
+            const int same = vector == word && m.cur == cur;
+            GpumeU32 sum   = m.share_of_any(v.dx, v.dy, threadIdx.x % 32);
+
+            GPUME_UNROLL for (int bit = 1; bit < 32; bit <<= 1)
+                sum += __shfl_xor_sync(GPUME_WHOLE_WARP, sum, bit);
+            own   = same ? sum : own;
+            left &= ~__ballot_sync(GPUME_WHOLE_WARP, same);
+        }
+        return own;
     }
 
     /**
@@ -248,15 +298,9 @@ struct GpumeMatcher {
         Start first, second;
         GpumeU32 sum = 0;
 
+        if (!SIDE)
+            return cost_of_any(dx, dy, wanted);
         place(dx, dy, &first, &second);
-        if (!SIDE) {
-            if (wanted) {
-                GPUME_NO_UNROLL for (int r = threadIdx.x % 32 / 16; r < h; r += SHARES)
-                    sum = row(r, first, second, sum);
-            }
-            sum += __shfl_xor_sync(GPUME_WHOLE_WARP, sum, 16);
-            return sum;
-        }
 
         const int partial = __any_sync(GPUME_WHOLE_WARP, w < SIDE || h < SIDE);
 

@@ -49,8 +49,10 @@
 #define GPUME_CUDA_STEP_LANES(side) ((side) == 4 || (side) == 8 ? 16 : 32)
 /** Candidates that are tried at a time when a step begins; parents and zero are five. */
 #define GPUME_CUDA_STEP_BEGINNERS    8
-/** Lanes that a block has then. */
-#define GPUME_CUDA_STEP_BEGIN_LANES(side) (GPUME_CUDA_STEP_BEGINNERS * GPUME_CUDA_STEP_LANES(side) / 16)
+/** Lanes that a block has then; sums of differences of blocks of any size are added up by a warp. */
+#define GPUME_CUDA_STEP_BEGIN_LANES(side, cost)         \
+    (!(side) && (cost) == GPUME_COST_SAD ? 32 :         \
+     GPUME_CUDA_STEP_BEGINNERS * GPUME_CUDA_STEP_LANES(side) / 16)
 /** Threads of a block of threads that has a whole step; others have fewer. */
 #define GPUME_CUDA_STEP_THREADS     512
 /**
@@ -64,6 +66,12 @@
 #define GPUME_CUDA_EXPORT_THREADS   128
 /** Blocks of a warp. */
 #define GPUME_CUDA_EXPORT_BLOCKS      2
+/** Blocks from this side on are a block of threads' each: strips of them, as high as areas of satd.cuh, a warp's. */
+#define GPUME_CUDA_EXPORT_LARGE      32
+#define GPUME_CUDA_EXPORT_STRIP       8
+#define GPUME_CUDA_EXPORT_LARGE_THREADS 256
+/** Words of shared memory: one for each warp. */
+#define GPUME_CUDA_EXPORT_SHARED     (GPUME_CUDA_EXPORT_LARGE_THREADS / 32)
 #define GPUME_CUDA_INTRA_THREADS    256
 /** Blocks of a warp, one after the other. */
 #define GPUME_CUDA_INTRA_BLOCKS       8

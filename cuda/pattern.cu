@@ -108,7 +108,8 @@ static __device__ __forceinline__ void gpume_search_blocks(Evaluator e)
         while (__any_sync(GPUME_WHOLE_WARP, b.active))
             b.step(gpume_pattern<GPUME_CUDA_VARIANT>(b.s.pattern));
     }
-    gpume_store_group(e, b.x0 + b.dx, b.y0 + b.dy, b.cost);
+    if (Evaluator::writes())
+        gpume_store_group(e, b.x0 + b.dx, b.y0 + b.dy, b.cost);
 }
 
 /** What evaluators need of the arguments. */
@@ -224,12 +225,11 @@ struct GpumePatternSearch {
 };
 
 /**
- * Blocks of any size, a warp for each.
+ * Blocks of any size, a block of threads for each.
  *
- * grid:   blocks of the picture in a row over warps in a block of threads, blocks in
- *         a column, fields
- * block:  32 * GPUME_CUDA_PATTERN_WARPS
- * shared: none
+ * grid:   blocks of the picture in a row, in a column, fields
+ * block:  up to 32 * GPUME_CUDA_PATTERN_TEAM
+ * shared: GPUME_CUDA_PATTERN_TEAM_WORDS for each warp
  */
 template<class Cost>
 struct GpumePatternSearch<Cost, 0> {
@@ -237,22 +237,21 @@ struct GpumePatternSearch<Cost, 0> {
     {
         typedef typename GpumeKeyOf<typename Cost::Sample>::Key Key;
         const GpumeCudaPlane ref = gpume_field(a, blockIdx.z).plane;
-        const int bx = blockIdx.x * GPUME_CUDA_PATTERN_WARPS + threadIdx.x / 32;
 
-        if (bx < a.params.bw)
-            gpume_search_blocks(GpumePlaneEvaluator<Cost, 32, Key>(a, ref,
-                gpume_group(a.params, a.params.block, 32, bx, blockIdx.y)));
+        gpume_search_blocks(GpumePlaneEvaluator<Cost, 32, Key, 1>(a, ref,
+            gpume_group(a.params, a.params.block, 32, blockIdx.x, blockIdx.y)));
     }
 };
 
 /** Blocks of threads that a multiprocessor is to have, as registers allow; 0: as it comes. */
 static constexpr int gpume_pattern_ctas(int side, int depth)
 {
-    return !side ? 7 * GPUME_NEAR : side == 16 ? (depth == 8 ? 6 : 4) - !GPUME_NEAR :
+    return !side ? 3 * GPUME_NEAR : side == 16 ? (depth == 8 ? 6 : 4) - !GPUME_NEAR :
            depth > 8 ? 5 : GPUME_NEAR ? 8 : 6;
 }
 
-GPUME_KERNEL(32 * GPUME_CUDA_PATTERN_WARPS, gpume_pattern_ctas(GPUME_CUDA_SIDE, GPUME_CUDA_DEPTH))
+GPUME_KERNEL(32 * (GPUME_CUDA_SIDE ? GPUME_CUDA_PATTERN_WARPS : GPUME_CUDA_PATTERN_TEAM),
+             gpume_pattern_ctas(GPUME_CUDA_SIDE, GPUME_CUDA_DEPTH))
 {
     GpumePatternSearch<GpumeModuleCost, GPUME_CUDA_SIDE>::search(args);
 }

@@ -33,7 +33,7 @@ struct GpumeStepField {
     static const int LANES = GPUME_CUDA_STEP_LANES(SIDE);
     /** Candidates of a block at a time when it begins, and blocks of a warp. */
     static const int BEGINNERS = GPUME_CUDA_STEP_BEGINNERS;
-    static const int BEGINNING = 32 / (Matcher::SHARES * BEGINNERS);
+    static const int BEGINNING = 32 / GPUME_CUDA_STEP_BEGIN_LANES(SIDE, GPUME_CUDA_COST);
 
     const GpumeCudaStepArgs &a;
     GpumeCudaPair pair;
@@ -146,7 +146,7 @@ struct GpumeStepField {
             key  = gpume_least<1, BEGINNERS>(valid ? gpume_key(cost, c) : ~(GpumeU64)0);
             word = gpume_of_lane(word, lane + (int)((GpumeU32)key & (BEGINNERS - 1)));
         }
-        if (c == 0 && active && (Matcher::SHARES == 1 || threadIdx.x % 32 < 16))
+        if (c == 0 && active && threadIdx.x % 32 < BEGINNERS * BEGINNING)
             store(by * a.params.bw + bx, word, (GpumeU32)(key >> 32), 0);
     }
 

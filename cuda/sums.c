@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#include <limits.h>
 #include <string.h>
 
 #include "libavutil/attributes.h"
@@ -20,14 +21,13 @@
 int ff_gpume_cuda_sums_from(const GpumeParams *p)
 {
     const int nb_sizes = ff_gpume_nb_sizes(p);
-    const int first    = p->block < 8;      // that of 8 samples
     const int largest  = p->block << (nb_sizes - 1);
 
     if (gpume_kind(p->algo) != GPUME_KIND_FULL || p->cost != GPUME_COST_SAD || p->depth > 8 ||
         p->range > GPUME_CUDA_FULL_MAX_RANGE || p->always_sea || largest > GPUME_CUDA_JOIN_SIDE)
         return nb_sizes;
     /* up to 16 samples a size has kernels of its own */
-    return p->block >= 2 * GPUME_CUDA_SUMS_TILE || nb_sizes - first > 1 ? first : nb_sizes;
+    return p->block >= 2 * GPUME_CUDA_SUMS_TILE || nb_sizes > 1 ? 0 : nb_sizes;
 }
 
 static av_cold int load(GpumeCudaSums *s, GpumeCudaLaunch *l, int family, int side, int variant)
@@ -36,26 +36,41 @@ static av_cold int load(GpumeCudaSums *s, GpumeCudaLaunch *l, int family, int si
                               &ff_gpume_cuda_find_module(&s->args.search.params, family, side, variant)->code);
 }
 
+/* The threads that join a square, so that the fewest wait for others: a row of costs has so many words of two. */
+static av_cold int join_threads(int range, int words)
+{
+    int best = 0, least = INT_MAX;
+
+    for (int threads = GPUME_CUDA_JOIN_THREADS; threads >= GPUME_CUDA_JOIN_THREADS / 2; threads -= 32) {
+        const int rounds = gpume_blocks(2 * range + 1, threads / words);
+
+        if (rounds * threads < least) {
+            least = rounds * threads;
+            best  = threads;
+        }
+    }
+    return best;
+}
+
 /* Allocates what is kept of a strip, and loads the kernel that joins it. */
 static av_cold int init_sums(GpumeCudaSums *s)
 {
     GpumeCudaSumsArgs *a = &s->args;
     const int range = a->search.params.range;
-    size_t row;
     int fits, ret;
 
-    a->lead  = FFALIGN(range, 4);
-    a->words = FFALIGN((a->lead + range) / 4 + 1, 2);
-    row      = (size_t)a->across * (2 * range + 1) * 4 * a->words * sizeof(uint16_t);
-    fits     = a->search.params.small_strips ? 1 : MAX_KEPT / row;
-    s->strip = fits >= s->nb_rows ? s->nb_rows : FFMAX(fits / GPUME_CUDA_JOIN_TILES, 1) * GPUME_CUDA_JOIN_TILES;
-    s->strip = FFMIN(s->strip, s->nb_rows);
-    ret = ff_gpume_cuda_alloc(s->cuda, &s->sums, GPUME_CUDA_DEVICE, s->strip * row, "costs");
+    a->pitch  = FFALIGN(2 * range + 1, GPUME_CUDA_SUMS_TOGETHER);
+    a->across = FFALIGN(a->across, GPUME_CUDA_JOIN_TILES);
+    s->row    = (size_t)a->across * (2 * range + 1) * a->pitch * sizeof(uint16_t);
+    fits      = a->search.params.small_strips ? 1 : MAX_KEPT / s->row;
+    s->strip  = FFMAX(fits / GPUME_CUDA_JOIN_TILES, 1) * GPUME_CUDA_JOIN_TILES;
+    s->strip  = FFMIN(s->strip, FFALIGN(s->nb_rows, GPUME_CUDA_JOIN_TILES));
+    ret = ff_gpume_cuda_alloc(s->cuda, &s->sums, GPUME_CUDA_DEVICE, s->strip * s->row, "costs");
     if (ret < 0)
         return ret;
     a->sums     = s->sums.data;
     s->new_sums = 1;
-    s->join.threads = GPUME_CUDA_JOIN_THREADS;
+    s->join.threads = join_threads(range, a->pitch / GPUME_CUDA_SUMS_TOGETHER);
     s->join.shared  = 4 * GPUME_CUDA_JOIN_SHARED;
     s->join.grid[0] = gpume_blocks(a->across, GPUME_CUDA_JOIN_TILES);
     return load(s, &s->join, GPUME_CUDA_join, 0, 0);
@@ -68,7 +83,7 @@ av_cold int ff_gpume_cuda_sums_init(GpumeCudaSums *s, const GpumeCuda *cuda, con
     int multiprocessor_shared, ret;
 
     s->cuda  = cuda;
-    s->first = av_log2(params->block) - 3;
+    s->first = av_log2(params->block) - 2;
     *p           = *params;
     p->block     = FFMIN(p->block, GPUME_CUDA_SUMS_TILE);
     p->bw        = gpume_blocks(p->width,  p->block);
@@ -87,12 +102,23 @@ av_cold int ff_gpume_cuda_sums_init(GpumeCudaSums *s, const GpumeCuda *cuda, con
     return ret < 0 || largest <= GPUME_CUDA_SUMS_TILE ? ret : init_sums(s);
 }
 
+/* Tiles that the last squares lack cost nothing; a strip before had others there. */
+static CUresult clear_missing(const GpumeCudaSums *s, int first_row, CUstream stream)
+{
+    const int nb = s->nb_rows - first_row;
+
+    if (!s->join.function || !first_row || nb >= s->strip || nb % GPUME_CUDA_JOIN_TILES == 0)
+        return CUDA_SUCCESS;
+    return s->cuda->cu->cuMemsetD8Async(s->sums.data + nb * s->row, 0,
+                                        (FFALIGN(nb, GPUME_CUDA_JOIN_TILES) - nb) * s->row, stream);
+}
+
 CUresult ff_gpume_cuda_sums_launch(GpumeCudaSums *s, const GpumeCudaPlane *cur, const GpumeCudaPlane *ref,
                                    int reference, const GpumeCudaSumsSize *to, CUstream stream)
 {
     GpumeCudaSumsArgs *a = &s->args;
     GpumeCudaSumsSize sizes[GPUME_CUDA_NB_SUMMED] = { 0 };
-    const int smallest = a->search.params.block > 8;
+    const int smallest = av_log2(a->search.params.block) - 2;
     CUresult err = CUDA_SUCCESS;
 
     if (s->new_sums)
@@ -108,13 +134,15 @@ CUresult ff_gpume_cuda_sums_launch(GpumeCudaSums *s, const GpumeCudaPlane *cur, 
     a->search.fields[0] = (GpumeCudaField) {
         .plane = *ref, .reference = reference, .source = a->search.params.distance[reference],
     };
-    memcpy(a->sizes, sizes + 1, sizeof(a->sizes));
+    a->quarters = sizes[1];
+    memcpy(a->sizes, sizes + 2, sizeof(a->sizes));
     for (int row = 0; row < s->nb_rows && err == CUDA_SUCCESS; row += s->strip) {
         a->first_row     = row;
-        a->nb_rows       = FFMIN(s->strip, s->nb_rows - row);
-        s->tiles.grid[1] = a->nb_rows;
-        s->join.grid[1]  = gpume_blocks(a->nb_rows, GPUME_CUDA_JOIN_TILES);
-        err = ff_gpume_cuda_launch(s->cuda, &s->tiles, 1, a, stream);
+        s->tiles.grid[1] = FFMIN(s->strip, s->nb_rows - row);
+        s->join.grid[1]  = gpume_blocks(s->tiles.grid[1], GPUME_CUDA_JOIN_TILES);
+        err = clear_missing(s, row, stream);
+        if (err == CUDA_SUCCESS)
+            err = ff_gpume_cuda_launch(s->cuda, &s->tiles, 1, a, stream);
         if (s->join.function && err == CUDA_SUCCESS)
             err = ff_gpume_cuda_launch(s->cuda, &s->join, 1, a, stream);
     }

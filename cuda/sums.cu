@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Full search of blocks of 8 and 16 bytes at once, or of 16, whose costs are kept: those of larger
+ * Full search of blocks of 4, 8 and 16 bytes at once, or of 8 and 16, or of 16, whose costs are kept: those of larger
  * blocks are sums of them. The variant is how many displacements on top of each other a thread has.
  */
 
@@ -27,23 +27,33 @@ struct GpumeTileSums {
     __device__ __forceinline__ void store(const GpumeU32 (&sum)[NB_ROWS], int dx, int dy, int from,
                                           GpumeU32 span) const
     {
-        const int d = dx + s.lead;
+        const int range = s.search.params.range;
         GpumeU16 *p;
 
         if (!s.sums)
             return;
-        p = gpume_sums_of(s, at.x / TILE, at.y / TILE) +
-            ((dy + s.search.params.range) * 4 + (d & 3)) * s.words + (d >> 2);
+        p = gpume_sums_of(s, at.x / TILE, at.y / TILE) + (dy + range) * s.pitch +
+            gpume_place_of_column(range, dx + range);
         GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++) {
             if ((GpumeU32)(dy + j - from) <= span)
                 *p = (GpumeU16)sum[j];
-            p += 4 * s.words;
+            p += s.pitch;
         }
     }
 
     __device__ __forceinline__ void store_result(int dx, int dy, GpumeU32 cost) const
     {
         gpume_store_size(s, 0, gpume_box(&s.search.params, TILE, at.x / TILE, at.y / TILE), dx, dy, cost);
+    }
+
+    __device__ __forceinline__ void store_quarter(int i, int dx, int dy, GpumeU32 cost) const
+    {
+        const int side = TILE / 2;
+        const GpumeBox b = gpume_box(&s.search.params, side, at.x / side + i % 2, at.y / side + i / 2);
+
+        if (b.w > 0 && b.h > 0)
+            gpume_store_at(s.quarters, (GpumeU64)(b.y0 / side) * gpume_blocks(s.search.params.width, side) +
+                           b.x0 / side, s.search.fields[0].source, b, dx, dy, cost);
     }
 };
 
@@ -70,7 +80,8 @@ template<int SIDE>
 static __device__ __forceinline__ void
 gpume_search_cut(const GpumeCudaSumsArgs &s, GpumeU32 *shared, const GpumeTileSums &sums)
 {
-    const int across = TILE / SIDE, nb = across * across, results = nb + (nb > 1);
+    const int across = TILE / SIDE, nb = across * across;
+    const int quarters = SIDE < TILE / 2 ? 4 : 0, results = nb + quarters + (nb > 1);
     const GpumeCudaArgs &a = s.search;
     const int range = a.params.range, side = 2 * range + 1;
     const GpumeBox whole = gpume_box(&a.params, TILE, sums.at.x / TILE, sums.at.y / TILE);
@@ -81,7 +92,7 @@ gpume_search_cut(const GpumeCudaSumsArgs &s, GpumeU32 *shared, const GpumeTileSu
     GPUME_NO_UNROLL for (int i = threadIdx.x; i < side * side; i += blockDim.x) {
         const int dy = i / side - range, dx = i % side - range;
         const GpumeU32 order = gpume_order(range, dx, dy);
-        GpumeU32 sum[1] = { 0 };
+        GpumeU32 sum[1] = { 0 }, quarter[4] = { 0 };
 
         GPUME_UNROLL for (int k = 0; k < nb; k++) {
             const GpumeBox b = gpume_box(&a.params, SIDE, sums.at.x / SIDE + k % across,
@@ -93,7 +104,16 @@ gpume_search_cut(const GpumeCudaSumsArgs &s, GpumeU32 *shared, const GpumeTileSu
 
                 best[k] = its < best[k] ? its : best[k];
                 sum[0] += one;
+                quarter[k / across / 2 * 2 + k % across / 2] += one;
             }
+        }
+        GPUME_UNROLL for (int k = 0; k < quarters; k++) {
+            const GpumeBox b = gpume_box(&a.params, TILE / 2, sums.at.x / (TILE / 2) + k % 2,
+                                         sums.at.y / (TILE / 2) + k / 2);
+            const GpumeU64 its = gpume_key(quarter[k], order);
+
+            if (b.w > 0 && b.h > 0 && gpume_admissible(&b, dx, dy))
+                best[nb + k] = its < best[nb + k] ? its : best[nb + k];
         }
         if (gpume_admissible(&whole, dx, dy)) {
             const GpumeU64 its = gpume_key(sum[0], order);
@@ -108,8 +128,10 @@ gpume_search_cut(const GpumeCudaSumsArgs &s, GpumeU32 *shared, const GpumeTileSu
         const GpumeBox b = gpume_box(&a.params, SIDE, sums.at.x / SIDE + k % across, sums.at.y / SIDE + k / across);
         const GpumeVector v = gpume_vector_of_order(range, (int)(GpumeU32)key);
 
-        if (k == nb)
+        if (nb > 1 && k == results - 1)
             sums.store_result(v.dx, v.dy, (GpumeU32)(key >> 32));
+        else if (k >= nb)
+            sums.store_quarter(k - nb, v.dx, v.dy, (GpumeU32)(key >> 32));
         else if (b.w > 0 && b.h > 0 && a.costs)
             gpume_store(a, b, 0, b.x0 / SIDE, b.y0 / SIDE, v.dx, v.dy, (GpumeU32)(key >> 32));
     }

@@ -14,10 +14,34 @@
 #include "libavfilter/gpume/cuda/full.cuh"
 #include "libavfilter/gpume/cuda/sums_args.h"
 
-/** Candidates of a tile, with those that are there to fill words. */
+/** Candidates of a tile, with those that are there to fill rows. */
 static __device__ __forceinline__ int gpume_nb_sums(const GpumeCudaSumsArgs &s)
 {
-    return (2 * s.search.params.range + 1) * 4 * s.words;
+    return (2 * s.search.params.range + 1) * s.pitch;
+}
+
+/**
+ * The place in a row of the cost of displacement d - range: threads that are next to each other have every fourth.
+ * Those behind the last word of four are as they are.
+ */
+static __device__ __forceinline__ int gpume_place_of_column(int range, int d)
+{
+    const int words = range >> 1;
+
+    return d < 4 * words ? (d & 3) * words + (d >> 2) : d;
+}
+
+/** And which d is at a place; one above 2 * range: none. */
+static __device__ __forceinline__ int gpume_column_at(int range, int place)
+{
+    const int words = range >> 1;
+
+    if (place >= 4 * words)
+        return place;
+    GPUME_UNROLL for (int shift = 3; shift > 0; shift--)
+        if (place >= shift * words)
+            return 4 * (place - shift * words) + shift;
+    return 4 * place;
 }
 
 /** The costs of tile (column, row), counted from the picture's first. */

@@ -18,8 +18,12 @@
 /** Side of the largest blocks, and of what a block of threads joins; tiles in a row of it. */
 #define GPUME_CUDA_JOIN_SIDE 64
 #define GPUME_CUDA_JOIN_TILES (GPUME_CUDA_JOIN_SIDE / GPUME_CUDA_SUMS_TILE)
-/** And its threads. */
+/** And its threads, at most; at least half of them: a row of costs has no more words of two. */
 #define GPUME_CUDA_JOIN_THREADS 256
+/** And as many blocks of threads that a multiprocessor should have. */
+#define GPUME_CUDA_JOIN_BLOCKS 3
+/** Costs that a thread of it loads at once. */
+#define GPUME_CUDA_SUMS_TOGETHER 4
 /** Blocks that it finds vectors for: four of half the side, then the whole. */
 #define GPUME_CUDA_JOIN_RESULTS 5
 /** Words of shared memory: a key of each for each warp. */
@@ -35,21 +39,20 @@ typedef struct GpumeCudaSumsSize {
 
 /** A strip of the picture: rows of tiles, and what they join to. */
 typedef struct GpumeCudaSumsArgs {
-    /** Of one field, of blocks of 8 or 16, whose costs may be 0 as above. */
+    /** Of one field, of blocks of 4, 8 or 16, whose costs may be 0 as above. */
     GpumeCudaArgs search;
-    /** Of tiles, if the smallest blocks are of 8, and of twice and four times their side. */
+    /** Of quarters of tiles, if the smallest blocks are of 4. */
+    GpumeCudaSumsSize quarters;
+    /** Of tiles, if the smallest blocks are of 4 or 8, and of twice and four times their side. */
     GpumeCudaSumsSize sizes[GPUME_CUDA_SUMS_SIZES];
     /**
-     * uint16_t[tiles][2 * range + 1][4][words]: the costs of displacement (dx, dy) of a tile of the strip, by
-     * dy + range, d & 3 and d >> 2, d being dx + lead: threads that are next to each other have every fourth dx.
-     * 0: they are not kept.
+     * uint16_t[tiles][2 * range + 1][pitch]: the costs of displacement (dx, dy) of a tile of the strip, by
+     * dy + range and place of dx. 0: they are not kept.
      */
     unsigned long long sums;
-    int words;                  ///< even
-    int lead;                   ///< range, rounded up to a multiple of 4
-    int across;                 ///< tiles in a row
+    int pitch;                  ///< a multiple of GPUME_CUDA_SUMS_TOGETHER
+    int across;                 ///< tiles in a row, with those that fill the last square; these cost nothing
     int first_row;              ///< of tiles, of the strip; it begins with a row of the largest blocks
-    int nb_rows;                ///< of tiles
 } GpumeCudaSumsArgs;
 
 #endif /* AVFILTER_GPUME_CUDA_SUMS_ARGS_H */

@@ -52,7 +52,7 @@ av_cold int ff_gpume_cuda_tree_init(GpumeCudaTree *t, const GpumeCuda *cuda, con
     const int nb_fields = FFMIN(params->nb_distances, GPUME_CUDA_FIELDS);
     GpumeCudaLaunch *const launches[] = { &t->decide, &t->write };
     GpumeCudaTreeArgs *a = &t->args;
-    int ret;
+    int nb_nodes = 0, ret;
 
     t->cuda     = cuda;
     a->width    = params->width;
@@ -68,15 +68,19 @@ av_cold int ff_gpume_cuda_tree_init(GpumeCudaTree *t, const GpumeCuda *cuda, con
         a->sizes[i].bh = p.bh;
     }
     t->nb_sums = FFALIGN(sizeof(GpumeCudaTreeSums) + a->sizes[a->nb_sizes - 1].bh * sizeof(unsigned), ALIGNMENT);
+    for (int i = 0; i < a->nb_sizes; i++)
+        nb_nodes += 1 << 2 * i;
+    t->decide.threads = FFALIGN(nb_nodes, 32);
+    t->decide.shared  = 4 * GPUME_CUDA_TREE_DECIDE_SHARED;
+    t->write.threads  = FFALIGN(1 << 2 * (a->nb_sizes - 1), 32);
+    t->write.shared   = 4 * GPUME_CUDA_TREE_WRITE_SHARED;
     for (int i = 0; i < FF_ARRAY_ELEMS(launches); i++) {
-        launches[i]->threads = 32 * GPUME_CUDA_TREE_WARPS;
-        launches[i]->grid[0] = gpume_blocks(a->sizes[a->nb_sizes - 1].bw, GPUME_CUDA_TREE_WARPS);
+        launches[i]->grid[0] = a->sizes[a->nb_sizes - 1].bw;
         launches[i]->grid[1] = a->sizes[a->nb_sizes - 1].bh;
         ret = ff_gpume_cuda_load(cuda, launches[i], &ff_gpume_cuda_find_module(params, GPUME_CUDA_tree, 0, i)->code);
         if (ret < 0)
             return ret;
     }
-    t->decide.shared = 4 * GPUME_CUDA_TREE_SHARED;
     ret = ff_gpume_cuda_alloc(cuda, &t->work, GPUME_CUDA_DEVICE, place(t, nb_fields, 0), "fields");
     if (ret >= 0)
         place(t, nb_fields, t->work.data);

@@ -13,7 +13,7 @@
 #include "libavfilter/gpume/cuda/tree_args.h"
 #include "libavfilter/gpume/field/field_args.h"
 
-/** A root, by a warp. */
+/** A root, by a block of threads. */
 struct GpumeTreeRoot {
     const GpumeCudaTreeArgs &a;
     int z;                          // the field
@@ -22,7 +22,7 @@ struct GpumeTreeRoot {
 
     __device__ __forceinline__ GpumeTreeRoot(const GpumeCudaTreeArgs &args)
         : a(args), z(blockIdx.z), last(args.nb_sizes - 1),
-          bx(blockIdx.x * GPUME_CUDA_TREE_WARPS + threadIdx.x / 32), by(blockIdx.y) { }
+          bx(blockIdx.x), by(blockIdx.y) { }
 
     __device__ __forceinline__ int bw() const { return a.sizes[last].bw; }
     __device__ __forceinline__ int bh() const { return a.sizes[last].bh; }
@@ -106,93 +106,115 @@ struct GpumeTreeNodes {
 
 static_assert(GPUME_CUDA_TREE_NODES * (2 * GPUME_MAX_COMPONENT_BITS + 1) < LEAF, "bits of a root");
 
-/** Decides about a node after its children. Returns whether it is split. */
+/** Notes what a node costs that is not split, and its bits; nothing if it is outside the picture. */
+static __device__ __forceinline__ void
+gpume_leaf(const GpumeTreeRoot &r, GpumeTreeNodes &n, int node)
+{
+    GpumeU32 cost = 0, made = 0;
+    long long place;
+    int size = 0, i = node, log2, x, y;
+
+    while (i >= 1 << 2 * (r.last - size))
+        i -= 1 << 2 * (r.last - size++);
+    log2  = r.last - size;
+    x     = i & ((1 << log2) - 1);
+    y     = i >> log2;
+    place = r.place(size, x, y);
+    if (place >= 0) {
+        const GpumeU32 its = ((const GpumeU32 *)r.a.sizes[size].costs)[place];
+        const int bits = gpume_vector_bits(r.motion(size, place), r.predictor(size, x, y)) + (size > 0);
+
+        cost = its + gpume_rate(r.a.bit_cost, bits);
+        made = LEAF + bits;
+    }
+    n.cost[node] = cost;
+    n.made[node] = made;
+}
+
+/** Decides about node i of a size from 1 on, after its children. Returns whether it is split. */
 static __device__ __forceinline__ int
 gpume_decide(const GpumeTreeRoot &r, GpumeTreeNodes &n, int size, int i)
 {
-    const int log2 = r.last - size;
-    const int x = i & ((1 << log2) - 1), y = i >> log2;
-    const int node = gpume_first_node(size, r.last) + i;
-    const long long place = r.place(size, x, y);
-    GpumeU32 split = gpume_rate(r.a.bit_cost, 1), made = 1, leaf;
-    int bits;
+    const int log2  = r.last - size;
+    const int x     = i & ((1 << log2) - 1), y = i >> log2;
+    const int node  = gpume_first_node(size, r.last) + i;
+    const int child = gpume_first_node(size - 1, r.last) + (2 * y << (log2 + 1)) + 2 * x;
+    GpumeU32 split  = gpume_rate(r.a.bit_cost, 1), made = 1;
 
-    n.cost[node] = n.made[node] = 0;
-    if (place < 0)
+    if (!n.made[node])
         return 0;
-    bits = gpume_vector_bits(r.motion(size, place), r.predictor(size, x, y)) + (size > 0);
-    leaf = ((const GpumeU32 *)r.a.sizes[size].costs)[place] + gpume_rate(r.a.bit_cost, bits);
-    if (size) {
-        const int child = gpume_first_node(size - 1, r.last) + (2 * y << (log2 + 1)) + 2 * x;
+    GPUME_UNROLL for (int j = 0; j < 4; j++) {
+        const int at = child + (j & 1) + ((j >> 1) << (log2 + 1));
 
-        GPUME_UNROLL for (int j = 0; j < 4; j++) {
-            const int at = child + (j & 1) + ((j >> 1) << (log2 + 1));
+        split += n.cost[at];
+        made  += n.made[at];
+    }
+    if (split >= n.cost[node])
+        return 0;
+    n.cost[node] = split;
+    n.made[node] = made;
+    return 1;
+}
 
-            split += n.cost[at];
-            made  += n.made[at];
-        }
-    }
-    if (size && split < leaf) {
-        n.cost[node] = split;
-        n.made[node] = made;
-        return 1;
-    }
-    n.cost[node] = leaf;
-    n.made[node] = LEAF + bits;
-    return 0;
+/** Writes what has been decided. */
+static __device__ __forceinline__ void
+gpume_write_root(const GpumeTreeRoot &r, const GpumeTreeNodes &n, const GpumeU32 (&splits)[GPUME_CUDA_TREE_SPLITS])
+{
+    const int node = gpume_first_node(r.last, r.last);
+    GpumeCudaTreeSums *sums = (GpumeCudaTreeSums *)(r.z ? r.a.sums[1] : r.a.sums[0]);
+    GpumeU32 *rows = (GpumeU32 *)(r.z ? r.a.rows[1] : r.a.rows[0]);
+    GpumeCudaRoot *root = r.decided(r.bx);
+
+    root->nb = n.made[node] / LEAF;
+    GPUME_UNROLL for (int i = 0; i < GPUME_CUDA_TREE_SPLITS; i++)
+        root->splits[i] = splits[i];
+    atomicAdd(&rows[r.by], n.made[node] / LEAF);
+    atomicAdd(&sums->nb,   (GpumeU64)(n.made[node] / LEAF));
+    atomicAdd(&sums->bits, (GpumeU64)(n.made[node] % LEAF));
+    atomicAdd(&sums->rd,   (GpumeU64)n.cost[node]);
 }
 
 /**
- * grid:   GPUME_CUDA_TREE_WARPS roots, rows of roots, fields
- * block:  a warp for each
- * shared: GPUME_CUDA_TREE_SHARED words
+ * grid:   roots in a row, rows of them, fields
+ * block:  whole warps, a thread for each node
+ * shared: GPUME_CUDA_TREE_DECIDE_SHARED words
  */
-GPUME_KERNEL_OF(GpumeCudaTreeArgs, 32 * GPUME_CUDA_TREE_WARPS)
+GPUME_KERNEL_OF(GpumeCudaTreeArgs, GPUME_CUDA_TREE_DECIDE_THREADS)
 {
     GPUME_SHARED(GpumeU32, shared);
     const GpumeTreeRoot r(args);
     GpumeTreeNodes n;
-    const int lane = threadIdx.x % 32;
     GpumeU32 splits[GPUME_CUDA_TREE_SPLITS] = { 0 };
     int nb = 0;                     // nodes that could be split
 
-    if (r.bx >= r.bw())
+    n.cost = shared;
+    n.made = shared + GPUME_CUDA_TREE_NODES;
+    if (threadIdx.x < gpume_first_node(r.last + 1, r.last))
+        gpume_leaf(r, n, threadIdx.x);
+    __syncthreads();
+    if (threadIdx.x >= 32)
         return;
-    n.cost = shared + threadIdx.x / 32 * 2 * GPUME_CUDA_TREE_NODES;
-    n.made = n.cost + GPUME_CUDA_TREE_NODES;
-    GPUME_NO_UNROLL for (int size = 0; size <= r.last; size++) {
+
+    GPUME_NO_UNROLL for (int size = 1; size <= r.last; size++) {
         const int all = 1 << 2 * (r.last - size);
 
         GPUME_NO_UNROLL for (int first = 0; first < all; first += 32) {
-            const int is_split = first + lane < all && gpume_decide(r, n, size, first + lane);
+            const int i = first + (int)threadIdx.x;
+            const int is_split  = i < all && gpume_decide(r, n, size, i);
             const GpumeU32 bits = __ballot_sync(GPUME_WHOLE_WARP, is_split);
 
-            if (!size)
-                continue;
-            GPUME_UNROLL for (int i = 0; i < GPUME_CUDA_TREE_SPLITS; i++) {
-                if (nb / 32 == i)
-                    splits[i] |= bits << nb % 32;
-                if (nb % 32 && nb / 32 + 1 == i)
-                    splits[i] |= bits >> (32 - nb % 32);
+            GPUME_UNROLL for (int j = 0; j < GPUME_CUDA_TREE_SPLITS; j++) {
+                if (nb / 32 == j)
+                    splits[j] |= bits << nb % 32;
+                if (nb % 32 && nb / 32 + 1 == j)
+                    splits[j] |= bits >> (32 - nb % 32);
             }
             nb += gpume_min(all - first, 32);
         }
         __syncwarp();
     }
-    if (!lane) {
-        const int node = gpume_first_node(r.last, r.last);
-        GpumeCudaTreeSums *sums = (GpumeCudaTreeSums *)(r.z ? args.sums[1] : args.sums[0]);
-        GpumeU32 *rows = (GpumeU32 *)(r.z ? args.rows[1] : args.rows[0]);
-        GpumeCudaRoot *root = r.decided(r.bx);
-
-        root->nb = n.made[node] / LEAF;
-        GPUME_UNROLL for (int i = 0; i < GPUME_CUDA_TREE_SPLITS; i++)
-            root->splits[i] = splits[i];
-        atomicAdd(&rows[r.by], n.made[node] / LEAF);
-        atomicAdd(&sums->nb,   (GpumeU64)(n.made[node] / LEAF));
-        atomicAdd(&sums->bits, (GpumeU64)(n.made[node] % LEAF));
-        atomicAdd(&sums->rd,   (GpumeU64)n.cost[node]);
-    }
+    if (!threadIdx.x)
+        gpume_write_root(r, n, splits);
 }
 
 #else
@@ -236,7 +258,7 @@ gpume_write_block(const GpumeTreeRoot &r, int x, int y, long long place, const G
                                           (mv[4] | mv[5]) != 0);
 }
 
-/** The leaves of the roots before, by a warp. */
+/** The leaves of the roots before; every warp adds them up. */
 static __device__ __forceinline__ GpumeU32 gpume_leaves_before(const GpumeTreeRoot &r)
 {
     const GpumeU32 *rows = (const GpumeU32 *)(r.z ? r.a.rows[1] : r.a.rows[0]);
@@ -251,53 +273,56 @@ static __device__ __forceinline__ GpumeU32 gpume_leaves_before(const GpumeTreeRo
     return sum;
 }
 
-/**
- * grid:   GPUME_CUDA_TREE_WARPS roots, rows of roots, fields
- * block:  a warp for each
- * shared: none
- */
-GPUME_KERNEL_OF(GpumeCudaTreeArgs, 32 * GPUME_CUDA_TREE_WARPS)
+/** Writes a leaf. @param at its place */
+static __device__ __forceinline__ void
+gpume_write_leaf(const GpumeTreeRoot &r, int size, long long place, GpumeU64 at)
 {
+    GpumeU32 *mvs   = (GpumeU32 *)(r.z ? r.a.mvs[1]   : r.a.mvs[0]);
+    GpumeU32 *costs = (GpumeU32 *)(r.z ? r.a.costs[1] : r.a.costs[0]);
+    GpumeU8 *sizes  = (GpumeU8 *)(r.z ? r.a.leaf_sizes[1] : r.a.leaf_sizes[0]);
+    const GpumeU32 *mv = r.vector(size, place);
+
+    GPUME_UNROLL for (int i = 0; i < GPUME_VECTOR_WORDS; i++)
+        mvs[at * GPUME_VECTOR_WORDS + i] = mv[i];
+    costs[at] = ((const GpumeU32 *)r.a.sizes[size].costs)[place];
+    sizes[at] = (GpumeU8)size;
+}
+
+/**
+ * grid:   roots in a row, rows of them, fields
+ * block:  whole warps, a thread for each of the smallest blocks
+ * shared: GPUME_CUDA_TREE_WRITE_SHARED words
+ */
+GPUME_KERNEL_OF(GpumeCudaTreeArgs, GPUME_CUDA_TREE_WRITE_THREADS)
+{
+    GPUME_SHARED(GpumeU32, shared);
     const GpumeTreeRoot r(args);
-    const int lane = threadIdx.x % 32;
-
-    if (r.bx >= r.bw())
-        return;
-
+    const int i = threadIdx.x, lane = i % 32;
+    const int x = gpume_even_bits(i), y = gpume_even_bits(i >> 1);
     const GpumeCudaRoot root = *r.decided(r.bx);
-    GpumeU32 *mvs   = (GpumeU32 *)(r.z ? args.mvs[1]   : args.mvs[0]);
-    GpumeU32 *costs = (GpumeU32 *)(r.z ? args.costs[1] : args.costs[0]);
-    GpumeU8 *sizes  = (GpumeU8 *)(r.z ? args.leaf_sizes[1] : args.leaf_sizes[0]);
     GpumeU64 at = gpume_leaves_before(r);
+    int size = 0, begins = 0;
+    long long place = -1, block = -1;
 
-    GPUME_NO_UNROLL for (int first = 0; first < 1 << 2 * r.last; first += 32) {
-        const int i = first + lane;
-        const int x = gpume_even_bits(i), y = gpume_even_bits(i >> 1);
-        int size = 0, begins = 0;
-        long long place = -1;
-
-        if (i < 1 << 2 * r.last) {
-            const long long block = r.place(0, x, y);
-
-            size   = gpume_leaf_size(root, r.last, x, y);
-            place  = r.place(size, x >> size, y >> size);
-            begins = place >= 0 && !(i & ((1 << 2 * size) - 1));
-            if (block >= 0)
-                gpume_write_block(r, x, y, block, r.vector(size, place));
-        }
-        const GpumeU32 all = __ballot_sync(GPUME_WHOLE_WARP, begins);
-
-        if (begins) {
-            const GpumeU64 leaf = at + gpume_popcount(all & ((1u << lane) - 1));
-            const GpumeU32 *mv  = r.vector(size, place);
-
-            GPUME_UNROLL for (int j = 0; j < GPUME_VECTOR_WORDS; j++)
-                mvs[leaf * GPUME_VECTOR_WORDS + j] = mv[j];
-            costs[leaf] = ((const GpumeU32 *)args.sizes[size].costs)[place];
-            sizes[leaf] = (GpumeU8)size;
-        }
-        at += gpume_popcount(all);
+    if (i < 1 << 2 * r.last) {
+        block  = r.place(0, x, y);
+        size   = gpume_leaf_size(root, r.last, x, y);
+        place  = r.place(size, x >> size, y >> size);
+        begins = place >= 0 && !(i & ((1 << 2 * size) - 1));
     }
+
+    const GpumeU32 all = __ballot_sync(GPUME_WHOLE_WARP, begins);
+
+    /* those of the warps before, too */
+    if (!lane)
+        shared[i / 32] = gpume_popcount(all);
+    __syncthreads();
+    for (int j = 0; j < i / 32; j++)
+        at += shared[j];
+    if (block >= 0)
+        gpume_write_block(r, x, y, block, r.vector(size, place));
+    if (begins)
+        gpume_write_leaf(r, size, place, at + gpume_popcount(all & ((1u << lane) - 1)));
 }
 
 #endif

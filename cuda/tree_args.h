@@ -14,14 +14,17 @@
 #include "libavfilter/gpume/core/tree_args.h"
 #include "libavfilter/gpume/cuda/search_args.h"
 
-/** Roots of a block of threads: a warp each. */
-#define GPUME_CUDA_TREE_WARPS 4
-
 /** Largest number of nodes of a root: of all sizes, the smallest blocks first. */
 #define GPUME_CUDA_TREE_NODES 341
+/** And of the smallest blocks. */
+#define GPUME_CUDA_TREE_BLOCKS 256
 
-/** Words of shared memory of the kernel that decides: two for each node. */
-#define GPUME_CUDA_TREE_SHARED (2 * GPUME_CUDA_TREE_NODES * GPUME_CUDA_TREE_WARPS)
+/** Threads of the kernels, at most: one for each node, or smallest block, of a root. */
+#define GPUME_CUDA_TREE_DECIDE_THREADS 352
+#define GPUME_CUDA_TREE_WRITE_THREADS  GPUME_CUDA_TREE_BLOCKS
+/** Words of shared memory: two for each node; one for each warp. */
+#define GPUME_CUDA_TREE_DECIDE_SHARED (2 * GPUME_CUDA_TREE_NODES)
+#define GPUME_CUDA_TREE_WRITE_SHARED  (GPUME_CUDA_TREE_WRITE_THREADS / 32)
 
 /** Words that hold which nodes of a root, but for the smallest blocks, are split. */
 #define GPUME_CUDA_TREE_SPLITS 3
