@@ -50,8 +50,8 @@ struct GpumeDeepTile {
     /** Lanes that evaluate a candidate: a word of two samples of a row each, of so many rows at a time. */
     static const int LANES  = SIDE == 4 ? 8 : 32;
     static const int ROWS   = LANES / (SIDE / 2);
-    /** Times that the likeliest candidates of a warp are evaluated, one of each block if these are of 4; then all are. */
-    static const int LIKELIEST = SIDE == 4 ? 20 : 6;
+    /** Times that the likeliest candidates of a warp are evaluated; then it is quicker to evaluate all. */
+    static const int LIKELIEST = 6;
 
     const GpumeCudaArgs &a;
     const GpumeParams &p;

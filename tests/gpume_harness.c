@@ -386,6 +386,7 @@ void test_each_choice(const char *text, void (*run)(const void *opaque, const ch
 const char *const test_content_names[TEST_NB_CONTENTS] = {
     "random", "extreme", "checker", "flat", "equal", "motion", "shift",
     "binary", "stripes", "ramp", "speeds", "hadamard",
+    "faint",
 };
 
 const char *const test_algos[GPUME_NB_ALGOS] = {
@@ -514,6 +515,9 @@ void test_samples(TestStream *s, enum TestContent content, uint64_t seed, int ra
                     break;
                 case TEST_BINARY:
                     v = test_draw(&r, 2);
+                    break;
+                case TEST_FAINT:
+                    v = (x / 20 & 1 ? max / 2 : max / 8) + test_draw(&r, 4);
                     break;
                 case TEST_STRIPES:
                     v = ((pattern & 1 ? x : y) + i * move_x % period + period) %

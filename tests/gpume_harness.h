@@ -123,6 +123,7 @@ enum TestContent {
     TEST_NB_DRAWN,      ///< those above are for random cases
     /** A Hadamard matrix and its opposite in turn: of all pictures the largest transformed differences. */
     TEST_HADAMARD = TEST_NB_DRAWN,
+    TEST_FAINT,         ///< areas far apart, with faint noise: bounds of few bits hardly tell candidates apart
     TEST_NB_CONTENTS
 };
 

@@ -785,10 +785,12 @@ static const struct {
     { FULL | REST, "cost=satd content={hadamard,extreme,checker} format={gray,gray16le} size=130x129 "
                    "block=128 range=2" },
     { REST, "cost=satd " NEIGHBOURS " range=24 frames=4 content=speeds dir=?" },
-    /* upper bytes as bounds: one more bit to eight, whole tiles, half a tile at the lower edge, several at once */
+    /* bytes as bounds: one more bit to eight, whole tiles, half a tile at the lower edge, several at once */
     { FULL, "block={4,8,16} format={gray9le,gray10le,p012le,gray16le} {size=80x72 range=5,size=61x43 range=16} "
             "content={random,motion} frames=2" },
     { FULL, "block={4,8,16} format={gray10le,p016le} size=61x43 range=127 content=binary frames=2" },
+    /* which many candidates survive */
+    { FULL, "block={4,8,16} format={gray10le,p012le,gray16le} size=80x56 range={5,16} content=faint frames=2" },
     /* costs of large blocks as sums: whole tiles, half a tile at the lower edge, tiles that the edges cut */
     { FULL, "block={32,64} size={128x128,64x72,144x70} range={5,12} frames=2 dir=?" },
     { FULL, "block={32,64} size={80x64,33x90,90x33} range=40 content=random frames=2" },
