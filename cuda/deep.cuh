@@ -50,8 +50,8 @@ struct GpumeDeepTile {
     /** Lanes that evaluate a candidate: a word of two samples of a row each, of so many rows at a time. */
     static const int LANES  = SIDE == 4 ? 8 : 32;
     static const int ROWS   = LANES / (SIDE / 2);
-    /** Times that the likeliest candidates of a warp are evaluated; then it is quicker to evaluate all. */
-    static const int LIKELIEST = 6;
+    /** Times that the likeliest candidates of a warp are evaluated; then it is quicker to evaluate all (measured). */
+    static const int LIKELIEST = SIDE == 4 ? 2 : SIDE == 8 ? 6 : 4;
 
     const GpumeCudaArgs &a;
     const GpumeParams &p;
@@ -273,6 +273,8 @@ struct GpumeDeepTile {
     {
         const GpumeU64 key = gpume_least<8, 32 / BLOCKS>(gpume_key(evaluate(v), gpume_order(range, v.dx, v.dy)));
 
+        /* all have read what it was */
+        __syncwarp();
         if (lane % (32 / BLOCKS) == 0)
             take(block_of(lane), key);
         __syncwarp();
@@ -399,6 +401,8 @@ struct GpumeDeepTile {
             if (have)
                 key = gpume_key(evaluate_alone(k, dx, dy + j), gpume_order(range, dx, dy + j));
             key = gpume_least<1, 32>(key);
+            /* all have read what it was */
+            __syncwarp();
             if (!lane)
                 take(k, key);
             __syncwarp();
