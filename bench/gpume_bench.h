@@ -52,7 +52,7 @@ typedef struct Bench {
     /* pictures on the device */
     const char *content;        ///< "clip" or "noise"
     int width, height;
-    int depth;                  ///< bits of a sample, 8 or 16
+    int depth;                  ///< bits of a sample: 8, 10, 12 or 16
     size_t pitch;
     int nb_pictures;
     CUdeviceptr pictures[BENCH_MAX_PICTURES];

@@ -20,8 +20,7 @@
  * grid:   tiles side by side, on top of each other, fields; or any number
  * block:  whole warps, as many for each row of blocks
  * shared: runs * NB_ROWS + rows of a tile - 1 rows of GPUME_CUDA_FULL_PITCH() words, or what
- *         gpume_search_any() needs, or threads / 32 keys for each block of a row, whichever is most:
- *         that is shared_words; then GPUME_CUDA_DEEP_FIXED() words
+ *         gpume_search_any() needs, whichever is more: that is shared_words; then GPUME_CUDA_DEEP_FIXED() words
  */
 GPUME_KERNEL(GPUME_CUDA_FULL_THREADS, 2)
 {

@@ -67,7 +67,7 @@ struct GpumeStepField {
         store(at, gpume_vector_of(v.dx * a.factor, v.dy * a.factor), ((const GpumeU32 *)a.from_costs)[from], 0);
     }
 
-    /** The best of all that are admissible, zero first. Every lane has its own, or a half of it. */
+    /** The best of all that are admissible, zero first. Lanes have their own, or a part of it. */
     __device__ __forceinline__ GpumeU64 try_all(const Matcher &m, const GpumeBox &b)
     {
         const int nx = b.max_dx - b.min_dx + 1;

@@ -34,7 +34,7 @@ typedef struct GpumeCudaPlane {
 
 /** Most threads of a block of threads; but for blocks of 4. */
 #define GPUME_CUDA_FULL_THREADS 256
-/** Samples side by side that are searched together: of blocks of 8 or 16 bytes, of up to 16 samples of two. */
+/** Samples side by side that are searched together: of blocks of 4 to 16 bytes, of up to 16 samples of two. */
 #define GPUME_CUDA_FULL_TILE_WIDTH 16
 /** Vectors that such a tile has: of blocks of a side, a row of them or, with sums, a square, quarters and itself. */
 #define GPUME_CUDA_TILE_RESULTS(side, sums) ((side) == 16 ? 1 : (sums) ? (side) == 4 ? 21 : 5 : 2)

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Blocks of 8 to 64 bytes at once: what the kernels have in common.
+ * Blocks of 4 to 64 bytes at once: what the kernels have in common.
  */
 
 #ifndef AVFILTER_GPUME_CUDA_SUMS_CUH

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * The arguments of the kernels that search blocks of 8 to 64 bytes at once. Read by the host and by device code.
+ * The arguments of the kernels that search blocks of 4 to 64 bytes at once. Read by the host and by device code.
  */
 
 #ifndef AVFILTER_GPUME_CUDA_SUMS_ARGS_H

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Full search: a tile of blocks of 8 or 16 bytes, of which every candidate is evaluated.
+ * Full search: a tile of blocks of 8 or 16 bytes, or of 4 with sums, of which every candidate is evaluated.
  */
 
 #ifndef AVFILTER_GPUME_CUDA_TILE_CUH
