@@ -83,9 +83,9 @@ struct GpumeDeepTile {
         part       = warp % PARTS;
         samples    = shared + a.full.shared_words;
         tile       = samples + PARTS * SIDE * GPUME_CUDA_FULL_TILE_WIDTH / 2;
-        scratch    = tile + PARTS * SIDE * WORDS + GPUME_CUDA_DEEP_WARP_WORDS * warp;
-        best       = (GpumeU64 *)(scratch + 2);
-        limits     = tile + PARTS * SIDE * WORDS + GPUME_CUDA_DEEP_WARP_WORDS * (blockDim.x / 32);
+        scratch    = scratch_of(warp);
+        best       = best_of(warp);
+        limits     = scratch_of(blockDim.x / 32);
         range      = p.range;
         copy       = a.full.copy_words;
         pitch      = GPUME_CUDA_FULL_PITCH(copy);
@@ -93,6 +93,18 @@ struct GpumeDeepTile {
         max_dy     = gpume_max_displacement(range, p.height, y0 + part * SIDE + HEIGHT);
         done       = 0;
         whole_words = !((ref.data | ref.linesize) & 3);
+    }
+
+    /** Returns what a warp shows to others; behind the last one's are the limits. */
+    __device__ __forceinline__ GpumeU32 *scratch_of(int warp) const
+    {
+        return tile + PARTS * SIDE * WORDS + GPUME_CUDA_DEEP_WARP_WORDS * warp;
+    }
+
+    /** Returns a warp's keys. */
+    __device__ __forceinline__ GpumeU64 *best_of(int warp) const
+    {
+        return (GpumeU64 *)(scratch_of(warp) + 2);
     }
 
     /** Returns the block of a lane where several are evaluated at a time. */
@@ -131,10 +143,8 @@ struct GpumeDeepTile {
         }
         __syncthreads();
         for (int i = 0; i < blockDim.x / 32; i++) {
-            const GpumeU32 *of = scratch + GPUME_CUDA_DEEP_WARP_WORDS * (i - (int)threadIdx.x / 32);
-
-            least =  gpume_umin(least, of[0]);
-            most  = ~gpume_umin(~most, ~of[1]);
+            least =  gpume_umin(least, scratch_of(i)[0]);
+            most  = ~gpume_umin(~most, ~scratch_of(i)[1]);
         }
         for (scale = 0; scale < p.depth - 8 && (most - least) >> scale > GPUME_DEEP_Q_RANGE; scale++)
             ;
@@ -340,6 +350,12 @@ struct GpumeDeepTile {
         return (limit + (SIDE * HEIGHT) * ((1u << scale) - 1)) >> scale;
     }
 
+    /** Returns the same as the warp knows it now. @param greatest that with which sums began */
+    __device__ __forceinline__ GpumeU32 bound_now(int block, GpumeU32 greatest) const
+    {
+        return gpume_umin(greatest, greatest_bound((GpumeU32)(best[block] >> 32)));
+    }
+
     /**
      * Evaluates the candidates with the least bounds: of each block as many as there are eight lanes for.
      * @param sum   NB_ROWS for each block, as in evaluate_sums(); 0 once it has been evaluated
@@ -353,7 +369,7 @@ struct GpumeDeepTile {
 
         GPUME_UNROLL for (int k = 0; k < BLOCKS; k++) {
             const GpumeU32 greatest = greatest_bound(gpume_of_lane(limit, k));
-            const GpumeU32 now = gpume_umin(greatest, greatest_bound((GpumeU32)(best[k] >> 32)));
+            const GpumeU32 now = bound_now(k, greatest);
 
             key[k] = ~0u;
             GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++) {
@@ -393,7 +409,7 @@ struct GpumeDeepTile {
         GPUME_NO_UNROLL for (int i = 0; i < BLOCKS * NB_ROWS; i++) {
             const int k = i / NB_ROWS, j = i - k * NB_ROWS;
             const GpumeU32 greatest = greatest_bound(gpume_of_lane(limit, k));
-            const int have = sum[i] + greatest + 1 <= gpume_umin(greatest, greatest_bound((GpumeU32)(best[k] >> 32)));
+            const int have = sum[i] + greatest + 1 <= bound_now(k, greatest);
             GpumeU64 key = ~0ull;
 
             if (!__ballot_sync(GPUME_WHOLE_WARP, have))
@@ -533,8 +549,7 @@ struct GpumeDeepTile {
             return;
         /* warps with a row of blocks are PARTS from each other */
         for (int i = threadIdx.x / BLOCKS; i < blockDim.x / 32; i += PARTS) {
-            const GpumeU64 its = ((GpumeU64 *)(tile + PARTS * SIDE * WORDS + GPUME_CUDA_DEEP_WARP_WORDS * i + 2))
-                                 [threadIdx.x % BLOCKS];
+            const GpumeU64 its = best_of(i)[threadIdx.x % BLOCKS];
 
             key = its < key ? its : key;
         }

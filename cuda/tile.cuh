@@ -132,19 +132,25 @@ struct GpumeTile {
                dy + NB_ROWS - 1 <= gpume_max_displacement(range, p.height, y0 + HEIGHT);
     }
 
+    /** Of sums from displacement dy on down the one of displacement 0, which is among them. */
+    template<int NB_SUMS>
+    static __device__ __forceinline__ GpumeU32 of_row_zero(const GpumeU32 (&sum)[NB_SUMS], int dy)
+    {
+        GpumeU32 its = 0;
+
+        GPUME_UNROLL for (int j = 0; j < NB_SUMS; j++)
+            its = gpume_select(dy + j == 0, sum[j], its);
+        return its;
+    }
+
     /** Take NB_ROWS candidates of a row of blocks, from displacement (dx, dy) on down. @param at where best has them */
     __device__ __forceinline__ void take(const GpumeU32 (&sum)[BLOCKS][NB_ROWS], int at, int part, int dx, int dy)
     {
         GpumeU32 order = (dy + range) * side + dx + range;
 
         if (!dx && dy <= 0 && dy + NB_ROWS > 0) {
-            GPUME_UNROLL for (int k = 0; k < BLOCKS; k++) {
-                GpumeU32 cost = 0;
-
-                GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++)
-                    cost = gpume_select(dy + j == 0, sum[k][j], cost);
-                zero[part * BLOCKS + k] = cost;
-            }
+            GPUME_UNROLL for (int k = 0; k < BLOCKS; k++)
+                zero[part * BLOCKS + k] = of_row_zero(sum[k], dy);
         }
         /* columns are there by whole words */
         if (dx < -range || dx > range)
@@ -177,13 +183,8 @@ struct GpumeTile {
         if (dx < -range || dx > range)
             return;
         if (!dx && dy <= 0 && dy + NB_SUMS > 0) {
-            GPUME_UNROLL for (int k = 0; k < 2; k++) {
-                GpumeU32 cost = 0;
-
-                GPUME_UNROLL for (int j = 0; j < NB_SUMS; j++)
-                    cost = gpume_select(dy + j == 0, sum[k][j], cost);
-                zero[NB + 2 * row + k] = cost;
-            }
+            GPUME_UNROLL for (int k = 0; k < 2; k++)
+                zero[NB + 2 * row + k] = of_row_zero(sum[k], dy);
         }
         if (inner && dy >= from && (GpumeU32)(dy + NB_SUMS - 1 - from) <= span) {
             GPUME_UNROLL for (int j = 0; j < NB_SUMS; j++) {
@@ -236,13 +237,8 @@ struct GpumeTile {
                 order += side;
             }
         }
-        if (RESULTS > NB && !dx && dy <= 0 && dy + NB_SUMS > 0) {
-            GpumeU32 cost = 0;
-
-            GPUME_UNROLL for (int j = 0; j < NB_SUMS; j++)
-                cost = gpume_select(dy + j == 0, sum[j], cost);
-            zero[RESULTS - 1] = cost;
-        }
+        if (RESULTS > NB && !dx && dy <= 0 && dy + NB_SUMS > 0)
+            zero[RESULTS - 1] = of_row_zero(sum, dy);
     }
 
     /** Load a row of blocks. */
