@@ -79,6 +79,19 @@ static __device__ __forceinline__ void gpume_store_volatile(GpumeU32 *p, GpumeU3
 {
     asm volatile("st.volatile.global.u32 [%0], %1;" : : "l"(p), "r"(v) : "memory");
 }
+
+static __device__ __forceinline__ GpumeU64 gpume_load_volatile(const GpumeU64 *p)
+{
+    GpumeU64 v;
+
+    asm volatile("ld.volatile.global.u64 %0, [%1];" : "=l"(v) : "l"(p));
+    return v;
+}
+
+static __device__ __forceinline__ void gpume_store_volatile(GpumeU64 *p, GpumeU64 v)
+{
+    asm volatile("st.volatile.global.u64 [%0], %1;" : : "l"(p), "l"(v) : "memory");
+}
 #endif
 
 static __device__ __forceinline__ int gpume_min(int a, int b)

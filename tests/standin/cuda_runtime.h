@@ -129,6 +129,8 @@ void standin_fence(void);
 void standin_ldg(const void *p, int size);
 unsigned standin_load_volatile(const unsigned *p);
 void standin_store_volatile(unsigned *p, unsigned value);
+unsigned long long standin_load_volatile64(const unsigned long long *p);
+void standin_store_volatile64(unsigned long long *p, unsigned long long value);
 void standin_trap(const char *what, const char *file, int line)
     __attribute__((noreturn));
 unsigned standin_lane(void) __attribute__((const));
@@ -483,9 +485,17 @@ STANDIN_INLINE unsigned __vsadu4(unsigned a, unsigned b) { return gpume_sad4(a, 
 STANDIN_INLINE unsigned __vsadu2(unsigned a, unsigned b) { return gpume_sad2(a, b, 0); }
 STANDIN_INLINE unsigned __dp4a(unsigned a, unsigned b, unsigned acc) { return gpume_dp4a(a, b, acc); }
 
-/** ld.volatile.global.u32, st.volatile.global.u32 */
+/** ld.volatile.global, st.volatile.global: of u32 and u64 */
 STANDIN_INLINE unsigned gpume_load_volatile(const unsigned *p) { return standin_load_volatile(p); }
 STANDIN_INLINE void gpume_store_volatile(unsigned *p, unsigned v) { standin_store_volatile(p, v); }
+STANDIN_INLINE unsigned long long gpume_load_volatile(const unsigned long long *p)
+{
+    return standin_load_volatile64(p);
+}
+STANDIN_INLINE void gpume_store_volatile(unsigned long long *p, unsigned long long v)
+{
+    standin_store_volatile64(p, v);
+}
 
 /** %laneid */
 STANDIN_INLINE unsigned gpume_lane(void) { return standin_lane(); }

@@ -94,7 +94,7 @@ static auto &acquired = *new std::vector<std::vector<bool>>;
  * value before.
  */
 struct Stored {
-    unsigned old;               ///< the value before the first such store
+    u64 old;                    ///< the value before the first such store
     u32 writer;                 ///< index of the block
     u32 reader;                 ///< index of the last block that saw the new one
     u64 seen;                   ///< when it saw it
@@ -795,9 +795,10 @@ EXPORT void standin_ldg(const void *p, int size)
     check_ldg((uintptr_t)p, (size_t)size, __builtin_return_address(0));
 }
 
-EXPORT unsigned standin_load_volatile(const unsigned *p)
+template<typename T>
+static T load_volatile(const T *p, const void *from)
 {
-    check_access((uintptr_t)p, 4, ACCESS_VOLATILE_READ, __builtin_return_address(0));
+    check_access((uintptr_t)p, sizeof(*p), ACCESS_VOLATILE_READ, from);
 
     auto found = stored.find((uintptr_t)p);
     /* how often a loop has to look is not to be counted */
@@ -812,7 +813,7 @@ EXPORT unsigned standin_load_volatile(const unsigned *p)
         /* a barrier passes on what was seen before it */
         if (!(s.seen < now.barrier) && !s.seen_by[now.tid]) {
             if (rnd(2))
-                return s.old;
+                return (T)s.old;
             s.seen = std::min(s.seen, now.time);
             s.seen_by[now.tid] = true;
         }
@@ -820,12 +821,33 @@ EXPORT unsigned standin_load_volatile(const unsigned *p)
     return *p;
 }
 
-EXPORT void standin_store_volatile(unsigned *p, unsigned value)
+template<typename T>
+static void store_volatile(T *p, T value, const void *from)
 {
-    check_access((uintptr_t)p, 4, ACCESS_VOLATILE_WRITE, __builtin_return_address(0));
+    check_access((uintptr_t)p, sizeof(*p), ACCESS_VOLATILE_WRITE, from);
     if (stored.find((uintptr_t)p) == stored.end())
         stored[(uintptr_t)p] = { *p, cta_run, cta_run, 0, {} };
     *p = value;
+}
+
+EXPORT unsigned standin_load_volatile(const unsigned *p)
+{
+    return load_volatile(p, __builtin_return_address(0));
+}
+
+EXPORT void standin_store_volatile(unsigned *p, unsigned value)
+{
+    store_volatile(p, value, __builtin_return_address(0));
+}
+
+EXPORT unsigned long long standin_load_volatile64(const unsigned long long *p)
+{
+    return load_volatile(p, __builtin_return_address(0));
+}
+
+EXPORT void standin_store_volatile64(unsigned long long *p, unsigned long long value)
+{
+    store_volatile(p, value, __builtin_return_address(0));
 }
 
 template<typename T>
