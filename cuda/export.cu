@@ -27,7 +27,8 @@ static __device__ __forceinline__ int gpume_part_sample(const GpumeReference &r,
 {
     const int byte = x * (int)sizeof(GpumeModuleSample);
 
-    return *(const GpumeModuleSample *)(r.parts + r.parts_linesize * y + GPUME_CUDA_PARTS_AT(byte, plane));
+    return *(const GpumeModuleSample *)(r.parts + r.parts_linesize * y +
+                                        GPUME_CUDA_PARTS_PLANE(r.parts_linesize, plane) + byte);
 }
 
 /** A whole sample, or the one at the edge. */
@@ -88,6 +89,7 @@ gpume_inner_share(GpumeSad<Sample>, const GpumeCudaExportArgs &a, const GpumeCud
 
     m.linesize     = a.linesize;
     m.ref_linesize = PARTS ? a.parts_linesize : a.linesize;
+    m.plane        = GPUME_CUDA_PARTS_PLANE(m.ref_linesize, 1);
     m.byte         = b.x0 * (int)sizeof(Sample);
     m.cur          = (const GpumeU8 *)pair.cur + a.linesize * b.y0 + m.byte;
     m.ref          = pair.ref + (PARTS ? a.parts : 0) + (long long)m.ref_linesize * b.y0;

@@ -58,20 +58,20 @@ GPUME_KERNEL_OF(GpumeCudaHalvesArgs, GPUME_CUDA_HALVES_THREADS)
         sums[i]   = across[(y + i) * W + x];
     }
     GPUME_UNROLL for (int i = 0; i < GPUME_HALVES_ROWS; i++) {
-        const int byte = (x0 + x) * sizeof(GpumeModuleSample);
+        const int byte = (x0 + x) * sizeof(GpumeModuleSample), linesize = (int)args.parts.linesize;
         GpumeU64 row;
 
         if (x0 + x >= args.width || y0 + y + i >= args.height)
             continue;
-        row = args.parts.data + args.parts.linesize * (y0 + y + i);
-        *(GpumeModuleSample *)(row + GPUME_CUDA_PARTS_AT(byte, GPUME_PLANE_WHOLE)) =
+        row = args.parts.data + args.parts.linesize * (y0 + y + i) + byte;
+        *(GpumeModuleSample *)(row + GPUME_CUDA_PARTS_PLANE(linesize, GPUME_PLANE_WHOLE)) =
             (GpumeModuleSample)column[i + 2];
-        *(GpumeModuleSample *)(row + GPUME_CUDA_PARTS_AT(byte, GPUME_PLANE_RIGHT)) =
+        *(GpumeModuleSample *)(row + GPUME_CUDA_PARTS_PLANE(linesize, GPUME_PLANE_RIGHT)) =
             gpume_clip_sample((sums[i + 2] + 16) >> 5, max_value);
-        *(GpumeModuleSample *)(row + GPUME_CUDA_PARTS_AT(byte, GPUME_PLANE_BELOW)) =
+        *(GpumeModuleSample *)(row + GPUME_CUDA_PARTS_PLANE(linesize, GPUME_PLANE_BELOW)) =
             gpume_clip_sample((gpume_taps(column[i], column[i + 1], column[i + 2], column[i + 3],
                                           column[i + 4], column[i + 5]) + 16) >> 5, max_value);
-        *(GpumeModuleSample *)(row + GPUME_CUDA_PARTS_AT(byte, GPUME_PLANE_CENTRE)) =
+        *(GpumeModuleSample *)(row + GPUME_CUDA_PARTS_PLANE(linesize, GPUME_PLANE_CENTRE)) =
             gpume_clip_sample((gpume_taps(sums[i], sums[i + 1], sums[i + 2], sums[i + 3],
                                           sums[i + 4], sums[i + 5]) + 512) >> 10, max_value);
     }

@@ -15,13 +15,8 @@
 #include "libavfilter/gpume/core/geometry.h"
 #include "libavfilter/gpume/cuda/motion.h"
 
-/** Threads of a block of threads that has blocks of one phase. */
-#define PHASE_THREADS 64
-
-/**
- * The most blocks of a field that a block of threads searches alone: a phase almost at once.
- */
-#define MAX_ALONE(side) (5 * GPUME_CUDA_STEP_THREADS / GPUME_CUDA_STEP_LANES(side))
+/** Words for numbers of phases have 16 bits. */
+#define MAX_NUMBER UINT16_MAX
 
 /** Planes begin, and working arrays do, at addresses of so many bytes. */
 #define ALIGNMENT 256
@@ -92,24 +87,39 @@ static av_cold void place_work(GpumeCudaMotion *m, Work *work)
     const GpumeParams *p = &m->params;
     const int nb_fields = FFMIN(p->nb_distances, GPUME_CUDA_FIELDS);
     const size_t nb = (size_t)nb_fields * p->bw * p->bh;
-    CUdeviceptr vectors[2], costs[2], stamps;
-    size_t most = nb;
+    CUdeviceptr vectors[2], costs[2], states, known, bounds, ticket;
+    size_t most = nb, remembered = 0;
 
-    for (int i = 0; i < m->nb_steps; i++)
-        most = FFMAX(most, (size_t)nb_fields * m->steps[i].args.params.bw * m->steps[i].args.params.bh);
+    for (int i = 0; i < m->nb_steps; i++) {
+        const GpumeParams *s = &m->steps[i].args.params;
+        const size_t size = (size_t)nb_fields * s->bw * s->bh;
+
+        most = FFMAX(most, size);
+        if (GPUME_CUDA_STEP_REMEMBERS(gpume_cuda_side(s), s->pel > 1))
+            remembered = FFMAX(remembered, size);
+    }
     for (int i = 0; i < 2; i++) {
         vectors[i] = take(work, most);
         costs[i]   = take(work, most);
     }
-    stamps = take(work, most);
     m->search_vectors = vectors[1];
     m->search_costs   = costs[1];
+    m->zeroed = work->size;
+    states = take(work, 2 * most);
+    known  = take(work, 2 * most);
+    bounds = take(work, GPUME_CUDA_STEP_CANDIDATES * remembered);
+    ticket = take(work, 1);
+    m->check.counts = take(work, nb_fields);
+    m->nb_zeroed = work->size - m->zeroed;
     for (int i = 0; i < m->nb_steps; i++) {
         GpumeCudaStepArgs *a = &m->steps[i].args;
 
         a->vectors = vectors[i & 1];
         a->costs   = costs[i & 1];
-        a->stamps  = stamps;
+        a->states  = states;
+        a->known   = known;
+        a->bounds  = bounds;
+        a->ticket  = ticket;
         a->from_vectors = vectors[~i & 1];
         a->from_costs   = costs[~i & 1];
     }
@@ -119,17 +129,27 @@ static av_cold void place_work(GpumeCudaMotion *m, Work *work)
         m->check.lists[1] = take(work, nb);
         m->check.medians  = take(work, nb);
     }
-    m->zeroed = work->size;
-    m->check.counts = take(work, nb_fields);
-    m->nb_zeroed = work->size - m->zeroed;
 }
 
-/* What a block of threads takes for all blocks that a phase has in a row. */
-static int row_threads(const GpumeCudaStepArgs *a)
+/* How many warps have the blocks of a row, when a step begins and in phases; the tickets that there are in all. */
+static av_cold void init_tickets(GpumeCudaStepArgs *a, int nb_fields)
 {
-    const int side = gpume_cuda_side(&a->params);
+    const int side  = gpume_cuda_side(&a->params);
+    const int begin = a->begin == GPUME_BEGIN_KEEP ? 1 : GPUME_CUDA_STEP_BEGIN_LANES(side, a->params.cost);
+    unsigned end = 0;
 
-    return FFALIGN((a->params.bw + 1) / 2 * GPUME_CUDA_STEP_LANES(side), 32);
+    a->warps[0] = gpume_blocks(a->params.bw * begin, 32);
+    for (int i = 0; i < 2; i++)
+        a->warps[1 + i] = gpume_blocks((a->params.bw + 1 - i) / 2 * GPUME_CUDA_STEP_LANES(side), 32);
+    for (int i = 0; i <= GPUME_NB_PHASES; i++) {
+        const int rows  = i ? (a->params.bh + 1 - (i - 1) / 2) / 2 : a->params.bh;
+        const int warps = a->warps[i ? 1 + ((i - 1) & 1) : 0] * rows * nb_fields;
+
+        if (i < 2)
+            a->rounds[i] = av_clip(warps / GPUME_CUDA_STEP_WARPS, 1, GPUME_CUDA_STEP_ROUNDS);
+        end += gpume_blocks(warps, a->rounds[!!i] * (GPUME_CUDA_STEP_THREADS / 32));
+        a->end[i] = end;
+    }
 }
 
 static av_cold int init_step(GpumeCudaMotion *m, const GpumeStep *from)
@@ -152,11 +172,11 @@ static av_cold int init_step(GpumeCudaMotion *m, const GpumeStep *from)
     a->from_bh     = before ? before->params.bh : 0;
     a->threshold   = from->threshold;
     a->nb_passes   = from->nb_passes;
-    /* a step without passes is one launch all the same */
-    a->alone       = a->nb_passes && a->params.bw * a->params.bh <= MAX_ALONE(side);
-
-    /* fewer launches, as long as all blocks of a phase are searched at once */
-    a->nb_phases   = a->params.bw > 1 && row_threads(a) <= GPUME_CUDA_STEP_THREADS ? 2 : 1;
+    /* the greatest cost has 16 bits left */
+    a->bound_shift = FFMAX(m->params.depth + 2 * av_log2(from->block) - 16, 0);
+    step->launch.grid[1] = 1;
+    step->launch.threads = GPUME_CUDA_STEP_THREADS;
+    step->launch.shared  = 2 * 4;
     return load(m, &step->launch, GPUME_CUDA_propagate, side, from->pel > 1);
 }
 
@@ -249,43 +269,28 @@ static CUresult launch(const GpumeCudaMotion *m, const GpumeCudaLaunch *l, void 
     return ff_gpume_cuda_launch(m->cuda, l, 1, args, stream);
 }
 
-/* The shape of a launch: what a step begins with, one phase of all rows, or two. */
-static void shape_phase(const GpumeCudaStepArgs *a, GpumeCudaLaunch *l)
-{
-    const int side   = gpume_cuda_side(&a->params);
-    const int column = (a->phase - 1) & 1, row = (a->phase - 1) >> 1 & 1;
-    int bw = a->params.bw, lanes = GPUME_CUDA_STEP_LANES(side);
-
-    l->threads = PHASE_THREADS;
-    l->grid[1] = a->params.bh;
-    if (!a->phase) {
-        lanes = a->begin == GPUME_BEGIN_KEEP ? 1 : GPUME_CUDA_STEP_BEGIN_LANES(side, a->params.cost);
-    } else {
-        bw         = (bw - column + 1) / 2;
-        l->grid[1] = (a->params.bh - row + 1) / 2;
-        if (a->nb_phases == 2)
-            l->threads = row_threads(a);
-    }
-    l->grid[0] = gpume_blocks(bw, (int)l->threads / lanes);
-}
-
-static CUresult launch_step(const GpumeCudaMotion *m, GpumeCudaStep *step, CUstream stream)
+static CUresult launch_step(GpumeCudaMotion *m, GpumeCudaStep *step, CUstream stream)
 {
     GpumeCudaStepArgs *a = &step->args;
-    GpumeCudaLaunch *l   = &step->launch;
-    CUresult err = CUDA_SUCCESS;
+    const int nb_phases = 1 + GPUME_NB_PHASES * a->nb_passes;
+    CUresult err;
 
-    if (a->alone) {
-        l->grid[0] = l->grid[1] = 1;
-        l->threads = GPUME_CUDA_STEP_THREADS;
-        return ff_gpume_cuda_launch(m->cuda, l, a->nb_fields, a, stream);
+    /* once, and when there are no more numbers; who reads what is behind them zeroes it again */
+    if (!m->number || m->number + nb_phases > MAX_NUMBER) {
+        err = m->cuda->cu->cuMemsetD8Async(m->work.data + m->zeroed, 0, m->nb_zeroed, stream);
+        if (err != CUDA_SUCCESS)
+            return err;
+        m->number = 1;
+        m->ticket = 0;
     }
-    for (a->phase = 0; a->phase <= GPUME_NB_PHASES * a->nb_passes && err == CUDA_SUCCESS;
-         a->phase += a->phase ? a->nb_phases : 1) {
-        shape_phase(a, l);
-        /* a picture may have no odd columns or rows */
-        if (l->grid[0] && l->grid[1])
-            err = ff_gpume_cuda_launch(m->cuda, l, a->nb_fields, a, stream);
+    a->first        = m->number;
+    a->first_ticket = m->ticket;
+    init_tickets(a, a->nb_fields);
+    step->launch.grid[0] = a->end[0] + a->nb_passes * (a->end[GPUME_NB_PHASES] - a->end[0]);
+    err = ff_gpume_cuda_launch(m->cuda, &step->launch, 1, a, stream);
+    if (err == CUDA_SUCCESS) {
+        m->number += nb_phases;
+        m->ticket += step->launch.grid[0];
     }
     return err;
 }
@@ -395,10 +400,6 @@ CUresult ff_gpume_cuda_motion_launch(GpumeCudaMotion *m, const GpumeCudaMotionFi
     if (!m->nb_steps)
         return err;
 
-    /* once: who reads it zeroes it again */
-    if (m->nb_zeroed && err == CUDA_SUCCESS)
-        err = m->cuda->cu->cuMemsetD8Async(m->work.data + m->zeroed, 0, m->nb_zeroed, stream);
-    m->nb_zeroed = 0;
     for (int i = 0; i < m->nb_steps && err == CUDA_SUCCESS; i++) {
         GpumeCudaStep *step = &m->steps[i];
         GpumeCudaStepArgs *a = &step->args;

@@ -74,17 +74,17 @@ static __device__ __forceinline__ int gpume_subpel_pair_of(int fx, int fy)
     return (int)(row >> 8 * fx & 0xff);
 }
 
-/**
- * gpume_penalty(). Blocks have 0, 1, 2, 3, 5 or 8 neighbours. What is divided has 22 bits,
- * so the multiplication is exact.
- */
-static __device__ __forceinline__ GpumeU32
-gpume_penalty_of(unsigned factor, unsigned sum, int nb, int pel, int depth)
+/** What gpume_penalty_of() multiplies by: blocks have 0, 1, 2, 3, 5 or 8 neighbours. */
+static __device__ __forceinline__ GpumeU32 gpume_penalty_reciprocal(int nb)
 {
-    const GpumeU32 reciprocal = nb == 8 ? GPUME_RECIPROCAL_LARGE(8) : nb == 5 ? GPUME_RECIPROCAL_LARGE(5) :
-                                nb == 3 ? GPUME_RECIPROCAL_LARGE(3) : nb == 2 ? GPUME_RECIPROCAL_LARGE(2) :
-                                GPUME_RECIPROCAL_LARGE(1);
+    return nb == 8 ? GPUME_RECIPROCAL_LARGE(8) : nb == 5 ? GPUME_RECIPROCAL_LARGE(5) :
+           nb == 3 ? GPUME_RECIPROCAL_LARGE(3) : nb == 2 ? GPUME_RECIPROCAL_LARGE(2) : GPUME_RECIPROCAL_LARGE(1);
+}
 
+/** gpume_penalty(). What is divided has 22 bits, so the multiplication is exact. */
+static __device__ __forceinline__ GpumeU32
+gpume_penalty_of(unsigned factor, unsigned sum, GpumeU32 reciprocal, int pel, int depth)
+{
     return GPUME_DIVIDE_LARGE(factor * sum >> gpume_log2_pel(pel), reciprocal) << (depth - 8);
 }
 
@@ -100,49 +100,42 @@ struct GpumeMatcher {
     static const int PER_WORD = GpumeSample<Sample>::per_word;
     static const int WORDS    = SIDE ? SIDE * BYTES / 4 : 1;
     /** Rows that are loaded at a time. */
-    static const int ROWS     = WORDS > 4 ? 1 : PARTS && WORDS > 1 ? 2 : 4;
+    static const int ROWS     = WORDS > 4 ? (PARTS ? 1 : 2) : PARTS && WORDS > 1 ? 2 : WORDS == 2 && SIDE == 8 ? 8 : 4;
     /** Lanes that share a candidate, each has every so manieth row. */
     static const int SHARES   = GPUME_CUDA_STEP_LANES(SIDE) / 16;
+    /** They do where there are fewer candidates, too. */
+    static const int SPREADS  = GPUME_CUDA_STEP_REMEMBERS(SIDE, PARTS);
 
-    /** Bytes from 16 bytes of a row of a plane to the next. */
-    static const int COLUMN = PARTS ? GPUME_CUDA_PARTS_COLUMN : GPUME_CUDA_COLUMN;
     /** Words that are loaded at once, and how often for a row of a match at any place. */
-    static const int UNIT   = WORDS > 4 ? 4 : WORDS > 1 ? 2 : 1;
+    static const int UNIT   = !PARTS || SIDE < 16 ? 1 : WORDS > 4 ? 4 : 2;
     static const int UNITS  = (WORDS * 4 + 2 * (UNIT * 4) - 2) / (UNIT * 4);
 
     const GpumeU8 *cur;         ///< the block's first sample
     GpumeU64 ref;               ///< the row of its place, from the first column on
     int byte;                   ///< and which byte of that it is
     int linesize, ref_linesize;
+    int plane;                  ///< bytes from a row of a plane to that of the next
     int pel;
     int w, h;                   ///< of the block, 1 or more
 
-    /** Where a row of a match is loaded, how far behind that each time, and which byte is its first. */
+    /** Where a row of a match is loaded, and which byte of that is its first. */
     typedef struct Start {
         GpumeU64 unit;
-        int behind[UNITS];
         int byte;
     } Start;
 
     /** @param which a sample of gpume_subpel_pair() */
     __device__ __forceinline__ Start start(int which, int dx, int dy) const
     {
-        const GpumeU32 x  = byte + (dx + (which >> 2 & 1)) * BYTES;
-        const GpumeU32 at = x / (UNIT * 4) * (UNIT * 4);
+        const GpumeU32 x = byte + (dx + (which >> 2 & 1)) * BYTES;
+        /* rows of the block's range, so it has 32 bits */
+        const int offset = (dy + (which >> 3 & 1)) * ref_linesize + (int)(x / (UNIT * 4) * (UNIT * 4)) +
+                           (PARTS ? (which & 3) * plane : 0);
         Start s;
 
-        s.unit = ref + (long long)(dy + (which >> 3 & 1)) * ref_linesize +
-                 at / GPUME_CUDA_COLUMN * COLUMN + (which & 3) * GPUME_CUDA_COLUMN + at % GPUME_CUDA_COLUMN;
+        s.unit = ref + (long long)offset;
         s.byte = x % (UNIT * 4);
-        set_units(&s);
         return s;
-    }
-
-    static __device__ __forceinline__ void set_units(Start *s)
-    {
-        GPUME_UNROLL for (int i = 0; i < UNITS; i++)
-            s->behind[i] = 4 * UNIT * i + ((int)(s->unit % GPUME_CUDA_COLUMN) + 4 * UNIT * i) /
-                           GPUME_CUDA_COLUMN * (COLUMN - GPUME_CUDA_COLUMN);
     }
 
     /** Where the match begins, in the two planes whose mean it is. */
@@ -166,7 +159,7 @@ struct GpumeMatcher {
         GpumeU32 raw[UNITS * UNIT];
 
         GPUME_UNROLL for (int i = 0; i < UNITS; i++)
-            gpume_load_row<UNIT>(raw + UNIT * i, (const GpumeU8 *)s.unit + row + s.behind[i]);
+            gpume_load_row<UNIT>(raw + UNIT * i, (const GpumeU8 *)s.unit + row + 4 * UNIT * i);
         if (UNIT > 2)
             GPUME_UNROLL for (int j = 0; j < WORDS + 2; j++)
                 raw[j] = gpume_select(s.byte & 8, raw[j + 2], raw[j]);
@@ -200,13 +193,6 @@ struct GpumeMatcher {
             }
         }
         return sum;
-    }
-
-    /** The next word of a row. */
-    static __device__ __forceinline__ void advance(Start *s)
-    {
-        s->unit += s->behind[1];
-        set_units(s);
     }
 
     /** A lane's share of D of a match that all lanes of a warp have: words of rows, several at a time. */
@@ -291,33 +277,90 @@ struct GpumeMatcher {
         return __any_sync(GPUME_WHOLE_WARP, wanted) ? cost_of(Cost(), dx, dy, wanted, limit) : 0;
     }
 
-    /** By the lanes whose candidate it is. */
+    /** The number of the n-th set bit, from 0 on; 31 if there are fewer. */
+    static __device__ __forceinline__ int nth_bit(GpumeU32 mask, int n)
+    {
+        int place = 0;
+
+        GPUME_UNROLL for (int half = 16; half; half >>= 1) {
+            const int below = gpume_popcount(mask & ~(~0u << half));
+
+            place += n >= below ? half : 0;
+            mask   = n >= below ? mask >> half : mask;
+            n     -= n >= below ? below : 0;
+        }
+        return place;
+    }
+
+    /**
+     * The sum of some rows of a candidate.
+     * @param nb    rows of the lane
+     * @param limit of all of them
+     */
     __device__ __forceinline__ GpumeU32
-    cost_of(GpumeSad<Sample>, int dx, int dy, int wanted, GpumeU32 limit) const
+    sum_rows(int dx, int dy, int wanted, int from, int nb, int partial, GpumeU32 limit) const
     {
         Start first, second;
         GpumeU32 sum = 0;
 
-        if (!SIDE)
-            return cost_of_any(dx, dy, wanted);
         place(dx, dy, &first, &second);
-
-        const int partial = __any_sync(GPUME_WHOLE_WARP, w < SIDE || h < SIDE);
-
-        const int from = SHARES == 1 ? 0 : threadIdx.x % 32 / 16 * (SIDE / SHARES);
-
-        GPUME_NO_UNROLL for (int r = 0; r < SIDE / SHARES; r += ROWS) {
+        GPUME_NO_UNROLL for (int r = 0; r < nb; r += ROWS) {
             if (wanted)
                 sum = partial ? rows<1>(from + r, first, second, sum) : rows<0>(from + r, first, second, sum);
-            if (r + ROWS < SIDE / SHARES) {
+            if (r + ROWS < nb) {
                 wanted &= sum < limit;
                 if (!__any_sync(GPUME_WHOLE_WARP, wanted))
                     break;
             }
         }
-        if (SHARES > 1)
-            sum += __shfl_xor_sync(GPUME_WHOLE_WARP, sum, 16);
         return sum;
+    }
+
+    /** By the lanes whose candidate it is. */
+    __device__ __forceinline__ GpumeU32
+    cost_of(GpumeSad<Sample>, int dx, int dy, int wanted, GpumeU32 limit) const
+    {
+        if (!SIDE)
+            return cost_of_any(dx, dy, wanted);
+
+        const int lane = threadIdx.x % 32, partial = __any_sync(GPUME_WHOLE_WARP, w < SIDE || h < SIDE);
+        GpumeU32 sum;
+
+        if (SPREADS)
+            return spread_cost(dx, dy, wanted, partial, limit);
+        sum = sum_rows(dx, dy, wanted, SHARES == 1 ? 0 : lane / 16 * (SIDE / SHARES), SIDE / SHARES, partial, limit);
+        return SHARES == 1 ? sum : sum + __shfl_xor_sync(GPUME_WHOLE_WARP, sum, 16);
+    }
+
+    /** The fewer candidates a warp has, by the more lanes each, which have some of its rows. */
+    __device__ __forceinline__ GpumeU32 spread_cost(int dx, int dy, int wanted, int partial, GpumeU32 limit) const
+    {
+        const int lane = threadIdx.x % 32;
+        /* where two lanes have a candidate, the second half of the warp repeats those of the first */
+        const GpumeU32 mask = __ballot_sync(GPUME_WHOLE_WARP, wanted) & (SHARES > 1 ? 0xffff : ~0u);
+        const int nb    = gpume_popcount(mask);
+        const int slots = nb > 16 || SIDE * 16 / 32 < ROWS ? 32 : nb > 8 || SIDE * 8 / 32 < ROWS ? 16 :
+                          nb > 4 || SIDE * 4 / 32 < ROWS ? 8 : 4;
+        const int nb_rows = SIDE * slots / 32;
+        GpumeMatcher m = *this;
+        GpumeU32 sum;
+
+        if (slots < 32) {
+            const int k = lane & (slots - 1), whose = nth_bit(mask, k);
+            const GpumeVector v = gpume_of_word(gpume_of_lane(gpume_vector_of(dx, dy), whose));
+
+            m      = of_lane(whose);
+            dx     = v.dx;
+            dy     = v.dy;
+            limit  = gpume_of_lane(limit, whose);
+            wanted = k < nb;
+        }
+        sum = m.sum_rows(dx, dy, wanted, lane / slots * nb_rows, nb_rows, partial, limit);
+        if (slots == 32)
+            return sum;
+        GPUME_NO_UNROLL for (int bit = slots; bit < 32; bit <<= 1)
+            sum += __shfl_xor_sync(GPUME_WHOLE_WARP, sum, bit);
+        return gpume_of_lane(sum, gpume_popcount(mask & ~(~0u << lane % (32 / SHARES))));
     }
 
     /** The costs of areas of a match whose first row the lane has. Groups of eight lanes have a match each. */
@@ -352,9 +395,8 @@ struct GpumeMatcher {
                         c[j] &= mask;
                         m[j]  = match[0] & mask;
                     }
-                    advance(&s);
-                    if (PARTS)
-                        advance(&t);
+                    s.unit += 4;
+                    t.unit += 4;
                 }
                 sum += Cost::area(c, m, row, 1, w - x >= 8 && h - y >= 8);
             }
@@ -402,6 +444,7 @@ gpume_matcher(const GpumeCudaStepArgs &a, const GpumeCudaPair &pair, const Gpume
     m.ref          = pair.ref + (long long)a.ref_linesize * b.y0;
     m.linesize     = a.linesize;
     m.ref_linesize = a.ref_linesize;
+    m.plane        = GPUME_CUDA_PARTS_PLANE(a.ref_linesize, 1);
     m.pel          = a.params.pel;
     m.w            = b.w;
     m.h            = b.h;

@@ -23,7 +23,7 @@ typedef struct GpumeCudaPlanes {
     int nb_levels;              ///< 0: there are none
     size_t offset[GPUME_MAX_LEVELS];
     size_t linesize[GPUME_MAX_LEVELS];
-    size_t parts;               ///< offset of GPUME_CUDA_PARTS_AT(); pel is 1: none
+    size_t parts;               ///< offset of rows of four planes; pel is 1: none
     size_t parts_linesize;
     size_t size;                ///< of all
 } GpumeCudaPlanes;
@@ -54,6 +54,8 @@ typedef struct GpumeCudaMotion {
     CUdeviceptr search_vectors, search_costs;
     GpumeCudaBuffer work;       ///< working fields, and at its end what is 0 before a search
     size_t zeroed, nb_zeroed;   ///< offset and bytes of that
+    unsigned number;            ///< GpumeCudaStepArgs.first of the next step; 0: nothing is zeroed yet
+    unsigned ticket;            ///< first_ticket
 } GpumeCudaMotion;
 
 /** A field: its pictures, the luma and the first byte of the planes, and where it goes. */

@@ -28,15 +28,10 @@
 #define GPUME_CUDA_PYRAMID_LEVELS  7
 
 /**
- * The four planes of enum GpumePlane side by side: of each row, 16 bytes of each plane in
- * turn, so that what vectors next to each other need is in few lines of a cache.
+ * Bytes from the beginning of a row of all four planes of enum GpumePlane to that of one of them: a
+ * row of each in turn, so that what vectors next to each other need is not far apart.
  */
-#define GPUME_CUDA_COLUMN            16
-#define GPUME_CUDA_PARTS_COLUMN      (GPUME_NB_PLANES * GPUME_CUDA_COLUMN)
-/** Where byte x of a row of a plane is in a row of all. */
-#define GPUME_CUDA_PARTS_AT(x, plane)                                                   \
-    ((x) / GPUME_CUDA_COLUMN * GPUME_CUDA_PARTS_COLUMN + (plane) * GPUME_CUDA_COLUMN +  \
-     (x) % GPUME_CUDA_COLUMN)
+#define GPUME_CUDA_PARTS_PLANE(linesize, plane) ((plane) * ((linesize) / GPUME_NB_PLANES))
 
 /** Samples of a tile of half samples, and words of shared memory. */
 #define GPUME_CUDA_HALVES_WIDTH    64
@@ -45,6 +40,8 @@
 #define GPUME_CUDA_HALVES_SHARED                                                        \
     ((GPUME_CUDA_HALVES_HEIGHT + 5) * (2 * GPUME_CUDA_HALVES_WIDTH + 5))
 
+/** Candidates of a block in a pass: its neighbours' vectors, and those around its own. */
+#define GPUME_CUDA_STEP_CANDIDATES  16
 /** Lanes that evaluate the candidates of a block of this side: each one, or a share of one. */
 #define GPUME_CUDA_STEP_LANES(side) ((side) == 4 || (side) == 8 ? 16 : 32)
 /** Candidates that are tried at a time when a step begins; parents and zero are five. */
@@ -53,13 +50,22 @@
 #define GPUME_CUDA_STEP_BEGIN_LANES(side, cost)         \
     (!(side) && (cost) == GPUME_COST_SAD ? 32 :         \
      GPUME_CUDA_STEP_BEGINNERS * GPUME_CUDA_STEP_LANES(side) / 16)
-/** Threads of a block of threads that has a whole step; others have fewer. */
-#define GPUME_CUDA_STEP_THREADS     512
+/** Threads of a block of threads, which has a ticket. */
+#define GPUME_CUDA_STEP_THREADS     128
 /**
- * How many of them a multiprocessor is to have: small blocks rather wait for memory in many
- * warps, others have registers to load more at a time.
+ * How many of those a multiprocessor is to have, as measured: the more, the better they wait for
+ * memory, the fewer, the more registers they have to load at a time.
  */
-#define GPUME_CUDA_STEP_CTAS(side)  ((side) == 4 || (side) == 8 ? 2 : 1)
+#define GPUME_CUDA_STEP_CTAS(side, parts, depth)                                        \
+    ((side) == 4 ? 8 : (side) != 16 ? 6 : (depth) > 8 ? 6 + !!(parts) : (parts) ? 6 : 4)
+/** Where a phase has more than so many warps, those of a ticket have several blocks, one after the other. */
+#define GPUME_CUDA_STEP_WARPS       2048
+#define GPUME_CUDA_STEP_ROUNDS         4
+/**
+ * Whether passes remember what candidates cost, and divide what is left of a block among more lanes:
+ * that pays where a candidate takes longest.
+ */
+#define GPUME_CUDA_STEP_REMEMBERS(side, parts) ((side) >= 8 && (parts))
 
 #define GPUME_CUDA_JUDGE_THREADS    128
 #define GPUME_CUDA_FILL_THREADS    1024
@@ -89,7 +95,7 @@ typedef struct GpumeCudaPyramidArgs {
 /** Make the planes of half samples of level 0. */
 typedef struct GpumeCudaHalvesArgs {
     GpumeCudaPlane plane;           ///< the whole samples
-    GpumeCudaPlane parts;           ///< GPUME_CUDA_PARTS_AT()
+    GpumeCudaPlane parts;           ///< GPUME_CUDA_PARTS_PLANE()
     int width, height, depth;
 } GpumeCudaHalvesArgs;
 
@@ -113,11 +119,20 @@ typedef struct GpumeCudaStepArgs {
     unsigned long long from_costs;      ///< uint32_t
     unsigned long long vectors;     ///< GpumeVector
     unsigned long long costs;       ///< uint32_t: D
-    unsigned long long stamps;      ///< unsigned: in which phase the vector changed last
+    /** unsigned long long: vector; above it the phases in which it was visited last, and changed, 16 bits each */
+    unsigned long long states;
+    unsigned long long known;       ///< unsigned long long: D; above it the phase in which the vector changed
+    /** unsigned[][GPUME_CUDA_STEP_CANDIDATES]: what each costs at least, without bits below bound_shift; above
+        16 bits the phase in which that was known */
+    unsigned long long bounds;
+    int bound_shift;
     int threshold, nb_passes;
-    int phase;                      ///< 0: the beginning, else from 1 on
-    int nb_phases;                  ///< 2: of a launch that has whole rows of blocks, else 1
-    int alone;                      ///< nonzero: all phases, by one block of threads a field
+    unsigned first;                 ///< number of the beginning as a phase; those of passes follow
+    unsigned long long ticket;      ///< unsigned: the next
+    unsigned first_ticket;
+    unsigned end[1 + GPUME_NB_PHASES];  ///< the first ticket behind the beginning, and behind phases of a pass
+    int warps[3];                   ///< of a row: when it begins, in phases of even columns and of odd ones
+    int rounds[2];                  ///< of a ticket's warps, one after the other: when it begins, in phases
 } GpumeCudaStepArgs;
 
 /** The ring of a vector that is not yet replaced. */

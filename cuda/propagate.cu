@@ -8,9 +8,11 @@
  * A step of a plan: what its vectors begin with, and its passes. The variant is whether
  * vectors are subpel.
  *
- * A launch has one phase of a pass, whose blocks read what none of them writes; or, of
- * rows that a block of threads has whole, both phases of every second row; or, of a level so
- * small that a block of threads for each field is enough, the whole step.
+ * A launch has a whole step. Blocks of threads take their shares by tickets, phase after phase, so
+ * whoever is waited for has begun. A block waits for its neighbours: what it needs of each is a
+ * word with the phase in which that one was visited last, which is there when the phase is, and needs
+ * no fence. As a neighbour's next visit waits for this block's, no word is overwritten that is
+ * still to be read.
  *
  * Vectors that have not changed, and whose neighbours have not, since a block was last
  * visited would be chosen again: such blocks are passed over.
@@ -31,6 +33,7 @@ struct GpumeStepField {
     typedef GpumeMatcher<Cost, SIDE, PARTS> Matcher;
     typedef typename GpumeStepKey<SIDE>::Key Key;
     static const int LANES = GPUME_CUDA_STEP_LANES(SIDE);
+    static const int REMEMBERS = GPUME_CUDA_STEP_REMEMBERS(SIDE, PARTS);
     /** Candidates of a block at a time when it begins, and blocks of a warp. */
     static const int BEGINNERS = GPUME_CUDA_STEP_BEGINNERS;
     static const int BEGINNING = 32 / GPUME_CUDA_STEP_BEGIN_LANES(SIDE, GPUME_CUDA_COST);
@@ -38,33 +41,51 @@ struct GpumeStepField {
     const GpumeCudaStepArgs &a;
     GpumeCudaPair pair;
     int z;
-    GpumeU32 *vectors, *stamps, *costs;     // of the field
+    GpumeU64 base;                          ///< its first block
 
     __device__ __forceinline__ GpumeStepField(const GpumeCudaStepArgs &args, int field)
         : a(args), z(field)
     {
-        const GpumeU64 first = (GpumeU64)z * a.params.bh * a.params.bw;
-
-        pair    = gpume_pair(a.pairs, z);
-        vectors = (GpumeU32 *)a.vectors + first;
-        stamps  = (GpumeU32 *)a.stamps  + first;
-        costs   = (GpumeU32 *)a.costs   + first;
+        base = (GpumeU64)z * a.params.bh * a.params.bw;
+        pair = gpume_pair(a.pairs, z);
     }
 
-    __device__ __forceinline__ void store(int at, GpumeU32 vector, GpumeU32 cost, GpumeU32 stamp)
+    /** What is left of a block when no pass visits it any more. */
+    __device__ __forceinline__ void store(int at, GpumeU32 vector, GpumeU32 cost)
     {
-        vectors[at] = vector;
-        costs[at]   = cost;
-        stamps[at]  = stamp;
+        ((GpumeU32 *)a.vectors)[base + at] = vector;
+        ((GpumeU32 *)a.costs)[base + at]   = cost;
+    }
+
+    /** @param visited, changed in which phases that was */
+    __device__ __forceinline__ void store_state(int at, GpumeU32 vector, GpumeU32 visited, GpumeU32 changed)
+    {
+        gpume_store_volatile((GpumeU64 *)a.states + base + at, gpume_key(visited | changed << 16, vector));
+    }
+
+    __device__ __forceinline__ void store_cost(int at, GpumeU32 cost, GpumeU32 changed)
+    {
+        gpume_store_volatile((GpumeU64 *)a.known + base + at, gpume_key(changed, cost));
+    }
+
+    /** What a block begins with. */
+    __device__ __forceinline__ void store_first(int at, GpumeU32 vector, GpumeU32 cost)
+    {
+        if (a.nb_passes) {
+            store_state(at, vector, a.first, a.first);
+            store_cost(at, cost, a.first);
+        } else {
+            store(at, vector, cost);
+        }
     }
 
     /** The vector that a block has. */
     __device__ __forceinline__ void keep(int at)
     {
-        const GpumeU64 from = (GpumeU64)z * a.params.bh * a.params.bw + at;
-        const GpumeVector v = gpume_of_word(((const GpumeU32 *)a.from_vectors)[from]);
+        const GpumeVector v = gpume_of_word(((const GpumeU32 *)a.from_vectors)[base + at]);
 
-        store(at, gpume_vector_of(v.dx * a.factor, v.dy * a.factor), ((const GpumeU32 *)a.from_costs)[from], 0);
+        store_first(at, gpume_vector_of(v.dx * a.factor, v.dy * a.factor),
+                    ((const GpumeU32 *)a.from_costs)[base + at]);
     }
 
     /** The best of all that are admissible, zero first. Lanes have their own, or a part of it. */
@@ -147,70 +168,72 @@ struct GpumeStepField {
             word = gpume_of_lane(word, lane + (int)((GpumeU32)key & (BEGINNERS - 1)));
         }
         if (c == 0 && active && threadIdx.x % 32 < BEGINNERS * BEGINNING)
-            store(by * a.params.bw + bx, word, (GpumeU32)(key >> 32), 0);
+            store_first(by * a.params.bw + bx, word, (GpumeU32)(key >> 32));
     }
 
     /**
-     * Visit a block. All lanes of a group call it, and groups that have none.
-     * @param now number of the phase, from 1 on
+     * What is known of the vectors around the own one becomes what is known of those around the next.
+     * @param bound of the lane's candidate
+     * @param cost  the own one's
+     * @param x, y  the lane's place
      */
-    __device__ __forceinline__ void visit(int bx, int by, int active, GpumeU32 now)
+    static __device__ __forceinline__ GpumeU32
+    move_bound(GpumeU32 bound, GpumeU32 cost, GpumeVector own, GpumeVector next, int x, int y)
     {
-        const int bw = a.params.bw, bh = a.params.bh;
-        const int c  = threadIdx.x % 16;        // the lane's candidate
-        const int at = by * bw + bx;
-        int x, y;
+        const int dx = x + next.dx - own.dx + 1, dy = y + next.dy - own.dy + 1;
+        const int near = (unsigned)dx < 3 && (unsigned)dy < 3, place = near ? 3 * dy + dx : 0;
+        const GpumeU32 other = gpume_of_lane(bound, (threadIdx.x & 16) + 8 + place - (place > 4));
 
-        gpume_around(c & 7, &x, &y);
-        const int has = bx + x >= 0 && bx + x < bw && by + y >= 0 && by + y < bh;
-        const int other = at + (c < 8 && has ? y * bw + x : 0);
-        GpumeU32 own_word = 0, own_cost = 0, stamp = now;
-        GpumeU32 other_word = 0;                // of the neighbour, or the own
+        return !near ? 0 : place == 4 ? cost : other;
+    }
 
-        if (active) {
-            own_word   = vectors[at];
-            own_cost   = costs[at];
-            other_word = vectors[other];
-            if (now > GPUME_NB_PHASES)
-                stamp = stamps[other];
-        }
-        const GpumeU32 changes = __ballot_sync(GPUME_WHOLE_WARP, active && stamp + GPUME_NB_PHASES >= now);
-        const GpumeU32 exists  = __ballot_sync(GPUME_WHOLE_WARP, has) >> (threadIdx.x & 16) & 0xff;
-
-        if (!changes)
-            return;
-        active &= (changes >> (threadIdx.x & 16) & 0xffff) != 0;
-
+    /**
+     * Search a block. All lanes of a group call it, and groups that have none.
+     * @param exists     bits: which neighbours there are
+     * @param x, y       where the lane's neighbour, or its vector around the own one, is
+     * @param other_word of the neighbour, or the own
+     * @param best, best_cost the own vector and its cost; set to the new one's
+     * @param bound of the lane's candidate, which costs no less; likewise
+     * @return whether it is another one
+     */
+    __device__ __forceinline__ int choose(int bx, int by, int active, GpumeU32 exists, int x, int y,
+                                          GpumeU32 other_word, GpumeU32 *best, GpumeU32 *best_cost, GpumeU32 *bound)
+    {
         const GpumeBox b = gpume_box(&a.params, a.params.block, bx, by);
         const Matcher m = gpume_matcher<Matcher>(a, pair, b);
         const unsigned factor = gpume_penalty_factor(a.params.smooth, a.params.block);
         const int nb  = gpume_popcount(exists);
         const int pel = a.params.pel;
+        const int c   = threadIdx.x % GPUME_CUDA_STEP_CANDIDATES;
+        const GpumeU32 reciprocal = gpume_penalty_reciprocal(nb);
+        const GpumeU32 own_word = *best, own_cost = *best_cost;
         const GpumeVector own = gpume_of_word(own_word);
         GpumeVector v = gpume_of_word(other_word);
-        unsigned sum = 0, own_sum = 0;
-        GpumeU32 word, penalty, own_j, cost;
-        int wanted = active;
+        GpumeU32 word, penalty, own_j, cost, distance;
+        unsigned sum, own_sum;
+        int wanted = active && (c > 7 || exists >> c & 1), same = 0;
 
-        if (c < 8) {
-            own_sum = has ? gpume_umin(gpume_distance(own, v), a.threshold) : 0;
-            wanted &= has;
-        } else {
+        if (c > 7) {
             v.dx = (short)(own.dx + x);
             v.dy = (short)(own.dy + y);
         }
-        word = gpume_vector_of(v.dx, v.dy);
+        word     = gpume_vector_of(v.dx, v.dy);
+        distance = gpume_umin(gpume_distance(v, own), a.threshold);
+        /* a neighbour that there is not has the own vector here */
+        own_sum  = c > 7 ? 0 : distance;
+        sum      = (nb - 8) * distance;
         GPUME_UNROLL for (int j = 0; j < 8; j++) {
-            const GpumeVector n = gpume_of_word(gpume_of_lane(other_word, (threadIdx.x & 16) + j));
-            const GpumeU32 distance = gpume_umin(gpume_distance(v, n), a.threshold);
+            const GpumeU32 neighbour = gpume_of_lane(other_word, (threadIdx.x & 16) + j);
 
-            sum += exists >> j & 1 ? distance : 0;
+            sum += gpume_umin(gpume_distance(v, gpume_of_word(neighbour)), a.threshold);
+            if (SIDE != 4)          // which cost less than to know that
+                same |= neighbour == word && j < c;
         }
         GPUME_UNROLL for (int bit = 1; bit < 16; bit <<= 1)
             own_sum += __shfl_xor_sync(GPUME_WHOLE_WARP, own_sum, bit);
-        penalty = gpume_penalty_of(factor, sum, nb, pel, a.params.depth);
-        own_j   = own_cost + gpume_penalty_of(factor, own_sum, nb, pel, a.params.depth);
-        wanted &= penalty < own_j && word != own_word &&
+        penalty = gpume_penalty_of(factor, sum, reciprocal, pel, a.params.depth);
+        own_j   = own_cost + gpume_penalty_of(factor, own_sum, reciprocal, pel, a.params.depth);
+        wanted &= penalty + *bound < own_j && word != own_word && !same &&
                   v.dx >= b.min_dx * pel && v.dx <= b.max_dx * pel &&
                   v.dy >= b.min_dy * pel && v.dy <= b.max_dy * pel;
 
@@ -218,10 +241,84 @@ struct GpumeStepField {
         const Key own_key = (Key)own_j * GPUME_STEP_ORDERS;
         const Key key = gpume_least<1, 16>(wanted ? (Key)(cost + penalty) * GPUME_STEP_ORDERS + c : ~(Key)0);
 
+        const int changed = active && key < own_key;
+
+        *bound = wanted ? cost : *bound;
         word = gpume_of_lane(word, (threadIdx.x & 16) + (int)(key & 15));
         cost = gpume_of_lane(cost, (threadIdx.x & 16) + (int)(key & 15));
-        if (threadIdx.x % LANES == 0 && active && key < own_key)
-            store(at, word, cost, now);
+        *best      = changed ? word : own_word;
+        *best_cost = changed ? cost : own_cost;
+        if (REMEMBERS && __any_sync(GPUME_WHOLE_WARP, changed)) {
+            const GpumeU32 moved = move_bound(*bound, own_cost, own, gpume_of_word(word), x, y);
+
+            *bound = changed && c >= 8 ? moved : *bound;
+        }
+        return changed;
+    }
+
+    /**
+     * Visit a block. All lanes of a group call it, and groups that have none.
+     * @param now number of the phase, from 1 on
+     */
+    __device__ __forceinline__ void visit(int bx, int by, int active, int now)
+    {
+        const int bw = a.params.bw, bh = a.params.bh;
+        const int c  = threadIdx.x % GPUME_CUDA_STEP_CANDIDATES;    // the lane's
+        const int own_lane = (threadIdx.x & 16) + 8;
+        const int at = by * bw + bx;
+        const GpumeU32 phase = a.first + now;
+        int x, y, there = !active;
+
+        gpume_around(c & 7, &x, &y);
+        const int has = bx + x >= 0 && bx + x < bw && by + y >= 0 && by + y < bh;
+        const int is_other = c < 8 && has;
+        /* its neighbour, or the block itself, and how many phases that is visited later in a pass */
+        const GpumeU64 *const state = (const GpumeU64 *)a.states + base + at + (is_other ? y * bw + x : 0);
+        const GpumeU64 *const own_cost_at = (const GpumeU64 *)a.known + base + at;
+        const int mine  = (now - 1) % GPUME_NB_PHASES;
+        const int later = is_other ? (mine ^ ((x & 1) | (y & 1) << 1)) - mine : 0;
+        const GpumeU32 visited = a.first + gpume_max(now + later - (later < 0 ? 0 : GPUME_NB_PHASES), 0);
+        GpumeU32 *const bound_at = (GpumeU32 *)a.bounds + (base + at) * GPUME_CUDA_STEP_CANDIDATES + c;
+        GpumeU64 known = there ? 0 : gpume_load_volatile(own_cost_at), seen = 0;
+        GpumeU32 bound = REMEMBERS && now > GPUME_NB_PHASES && active ? gpume_load_volatile(bound_at) : 0;
+
+        GPUME_NO_UNROLL do {
+            if (!there) {
+                seen  = gpume_load_volatile(state);
+                there = ((GpumeU32)(seen >> 32) & 0xffff) == visited;
+            }
+        } while (__any_sync(GPUME_WHOLE_WARP, !there));
+
+        const GpumeU32 other_word = (GpumeU32)seen, stamp = (GpumeU32)(seen >> 48);
+        const GpumeU32 own_word   = gpume_of_lane(other_word, own_lane);
+        const GpumeU32 own_stamp  = gpume_of_lane(stamp, own_lane);
+        const GpumeU32 changes = __ballot_sync(GPUME_WHOLE_WARP, active && stamp + GPUME_NB_PHASES >= phase);
+        const GpumeU32 exists  = __ballot_sync(GPUME_WHOLE_WARP, has) >> (threadIdx.x & 16) & 0xff;
+        GpumeU32 word = own_word, cost = 0;
+        int changed = 0;
+
+        GPUME_NO_UNROLL while (__any_sync(GPUME_WHOLE_WARP, active && (GpumeU32)(known >> 32) != own_stamp))
+            known = gpume_load_volatile(own_cost_at);
+        cost = (GpumeU32)known;
+        if (changes) {
+            const int searched = active && (changes >> (threadIdx.x & 16) & 0xffff);
+
+            /* of the vector that the neighbour has, or of one around that which the block has */
+            bound   = bound >> 16 >= stamp ? (bound & 0xffff) << a.bound_shift : 0;
+            if (LANES == 32)        // which may have seen it a moment apart
+                bound = gpume_of_lane(bound, threadIdx.x & 15);
+            changed = choose(bx, by, searched, exists, x, y, other_word, &word, &cost, &bound);
+            if (REMEMBERS && searched && threadIdx.x % LANES < GPUME_CUDA_STEP_CANDIDATES &&
+                now <= GPUME_NB_PHASES * (a.nb_passes - 1))
+                gpume_store_volatile(bound_at, gpume_umin(bound >> a.bound_shift, 0xffff) | phase << 16);
+        }
+        if (threadIdx.x % LANES == 0 && active) {
+            store_state(at, word, phase, changed ? phase : own_stamp);
+            if (changed)
+                store_cost(at, cost, phase);
+            if (now > GPUME_NB_PHASES * (a.nb_passes - 1))
+                store(at, word, cost);
+        }
     }
 
     /** Which block of its warp a thread has when they begin. */
@@ -230,77 +327,75 @@ struct GpumeStepField {
         return threadIdx.x / BEGINNERS % BEGINNING;
     }
 
-    /** The whole step, by a block of threads. */
-    __device__ __forceinline__ void run_alone()
+    /**
+     * What a warp has of a phase.
+     * @param row of blocks that the phase has
+     * @param i   which of the warps of that row
+     */
+    __device__ __forceinline__ void run(int now, int row, int i)
     {
-        const int nb_blocks = a.params.bw * a.params.bh;
-        const int warp = threadIdx.x / 32, warps = blockDim.x / 32;
+        const int last = a.params.bw - 1;
 
-        if (a.begin == GPUME_BEGIN_KEEP) {
-            GPUME_NO_UNROLL for (int i = threadIdx.x; i < nb_blocks; i += blockDim.x)
-                keep(i);
-        } else {
-            GPUME_NO_UNROLL for (int first = warp * BEGINNING; first < nb_blocks; first += warps * BEGINNING) {
-                const int k = first + beginning();
-                const int i = gpume_min(k, nb_blocks - 1);
+        if (now) {
+            const int column = (now - 1) & 1, bx = (i * 32 + threadIdx.x % 32) / LANES * 2 + column;
 
-                begin(i % a.params.bw, i / a.params.bw, k < nb_blocks);
-            }
-        }
-        GPUME_NO_UNROLL for (int now = 1; now <= GPUME_NB_PHASES * a.nb_passes; now++) {
-            const int column = (now - 1) & 1, row = (now - 1) >> 1 & 1;
-            const int across = (a.params.bw - column + 1) / 2;
-            const int nb     = across * ((a.params.bh - row + 1) / 2);
-
-            __syncthreads();
-            GPUME_NO_UNROLL for (int first = warp * (32 / LANES); first < nb; first += warps * (32 / LANES)) {
-                const int k = first + threadIdx.x % 32 / LANES;
-                const int i = gpume_min(k, nb - 1);
-
-                visit(i % across * 2 + column, i / across * 2 + row, k < nb, now);
-            }
-        }
-    }
-
-    /** One phase or two, or what the step begins with: the blocks that a block of threads has. */
-    __device__ __forceinline__ void run()
-    {
-        const int thread = blockIdx.x * blockDim.x + threadIdx.x;
-        const int last   = a.params.bw - 1;
-
-        if (a.phase) {
-            const int row = (a.phase - 1) >> 1 & 1;
-
-            GPUME_NO_UNROLL for (int now = a.phase; now < a.phase + a.nb_phases; now++) {
-                const int column = (now - 1) & 1;
-                const int bx = thread / LANES * 2 + column;
-
-                if (now > a.phase)
-                    __syncthreads();
-                visit(gpume_min(bx, (last - column) / 2 * 2 + column), 2 * blockIdx.y + row, bx <= last, now);
-            }
+            visit(gpume_min(bx, (last - column) / 2 * 2 + column), 2 * row + ((now - 1) >> 1 & 1), bx <= last, now);
         } else if (a.begin == GPUME_BEGIN_KEEP) {
-            if (thread <= last)
-                keep(blockIdx.y * a.params.bw + thread);
+            if ((int)(i * 32 + threadIdx.x % 32) <= last)
+                keep(row * a.params.bw + i * 32 + threadIdx.x % 32);
         } else {
-            const int bx = thread / 32 * BEGINNING + beginning();
+            const int bx = i * BEGINNING + beginning();
 
-            begin(gpume_min(bx, last), blockIdx.y, bx <= last);
+            begin(gpume_min(bx, last), row, bx <= last);
         }
     }
 };
 
 /**
- * grid:   lanes of a row's blocks, as motion.c has them, such rows, fields; alone: 1, 1, fields
- * block:  whole warps, up to GPUME_CUDA_STEP_THREADS
- * shared: none
+ * grid:   as many as there are tickets
+ * block:  GPUME_CUDA_STEP_THREADS
+ * shared: two words
  */
-GPUME_KERNEL_OF(GpumeCudaStepArgs, GPUME_CUDA_STEP_THREADS, GPUME_CUDA_STEP_CTAS(GPUME_CUDA_SIDE))
+GPUME_KERNEL_OF(GpumeCudaStepArgs, GPUME_CUDA_STEP_THREADS,
+                GPUME_CUDA_STEP_CTAS(GPUME_CUDA_SIDE, GPUME_CUDA_VARIANT, GPUME_CUDA_DEPTH))
 {
-    GpumeStepField<GpumeModuleCost, GPUME_CUDA_SIDE, GPUME_CUDA_VARIANT> field(args, blockIdx.z);
+    typedef GpumeStepField<GpumeModuleCost, GPUME_CUDA_SIDE, GPUME_CUDA_VARIANT> Field;
+    GPUME_SHARED(GpumeU32, shared);
 
-    if (args.alone)
-        field.run_alone();
-    else
-        field.run();
+    if (threadIdx.x == 0) {
+        const GpumeU32 all = args.end[GPUME_NB_PHASES] - args.end[0];
+        GpumeU32 ticket = atomicAdd((unsigned *)args.ticket, 1) - args.first_ticket;
+        GpumeU32 now = 0, before = 0;
+
+        if (ticket >= args.end[0]) {
+            now     = (ticket - args.end[0]) / all * GPUME_NB_PHASES + 1;
+            ticket -= (ticket - args.end[0]) / all * all;
+            before  = args.end[0];
+            GPUME_UNROLL for (int i = 1; i < GPUME_NB_PHASES; i++) {
+                before = ticket >= args.end[i] ? args.end[i] : before;
+                now   += ticket >= args.end[i];
+            }
+        }
+        shared[0] = now;
+        shared[1] = (ticket - before) * (GPUME_CUDA_STEP_THREADS / 32) * args.rounds[now ? 1 : 0];
+    }
+    __syncthreads();
+
+    const int now   = shared[0];
+    const int first = shared[1] + threadIdx.x / 32;
+    const int rows  = now ? (args.params.bh - ((now - 1) >> 1 & 1) + 1) / 2 : args.params.bh;
+    const int warps = args.warps[now ? 1 + ((now - 1) & 1) : 0];
+    const int rounds = args.rounds[now ? 1 : 0];
+    int row = first / warps, warp = first % warps, z = 0;
+
+    GPUME_NO_UNROLL for (int i = 0; i < rounds; i++) {
+        GPUME_NO_UNROLL while (row >= rows) {
+            row -= rows;
+            if (++z == args.nb_fields)
+                return;
+        }
+        Field(args, z).run(now, row, warp);
+        GPUME_NO_UNROLL for (warp += GPUME_CUDA_STEP_THREADS / 32; warp >= warps; warp -= warps)
+            row++;
+    }
 }
