@@ -67,7 +67,7 @@ static av_cold void init_planes(GpumeCudaMotion *m, int nb_levels, int pel)
     }
 }
 
-/* What steps write, and read. All sizes are of arrays of 32 bits for a block of each field. */
+/* What steps write, and read. */
 typedef struct Work {
     size_t size;                ///< bytes, so far
     CUdeviceptr base;           ///< 0 at first, when sizes are added up
@@ -131,8 +131,8 @@ static av_cold void place_work(GpumeCudaMotion *m, Work *work)
     }
 }
 
-/* How many warps have the blocks of a row, when a step begins and in phases; the tickets that there are in all. */
-static av_cold void init_tickets(GpumeCudaStepArgs *a, int nb_fields)
+/* Sets how many warps a row takes in the beginning and in phases, and after which ticket each of them ends. */
+static void init_tickets(GpumeCudaStepArgs *a)
 {
     const int side  = gpume_cuda_side(&a->params);
     const int begin = a->begin == GPUME_BEGIN_KEEP ? 1 : GPUME_CUDA_STEP_BEGIN_LANES(side, a->params.cost);
@@ -143,7 +143,7 @@ static av_cold void init_tickets(GpumeCudaStepArgs *a, int nb_fields)
         a->warps[1 + i] = gpume_blocks((a->params.bw + 1 - i) / 2 * GPUME_CUDA_STEP_LANES(side), 32);
     for (int i = 0; i <= GPUME_NB_PHASES; i++) {
         const int rows  = i ? (a->params.bh + 1 - (i - 1) / 2) / 2 : a->params.bh;
-        const int warps = a->warps[i ? 1 + ((i - 1) & 1) : 0] * rows * nb_fields;
+        const int warps = a->warps[i ? 1 + ((i - 1) & 1) : 0] * rows * a->nb_fields;
 
         if (i < 2)
             a->rounds[i] = av_clip(warps / GPUME_CUDA_STEP_WARPS, 1, GPUME_CUDA_STEP_ROUNDS);
@@ -275,7 +275,7 @@ static CUresult launch_step(GpumeCudaMotion *m, GpumeCudaStep *step, CUstream st
     const int nb_phases = 1 + GPUME_NB_PHASES * a->nb_passes;
     CUresult err;
 
-    /* once, and when there are no more numbers; who reads what is behind them zeroes it again */
+    /* once, and when there are no more numbers; the check, which reads the counts there, zeroes those itself */
     if (!m->number || m->number + nb_phases > MAX_NUMBER) {
         err = m->cuda->cu->cuMemsetD8Async(m->work.data + m->zeroed, 0, m->nb_zeroed, stream);
         if (err != CUDA_SUCCESS)
@@ -285,7 +285,7 @@ static CUresult launch_step(GpumeCudaMotion *m, GpumeCudaStep *step, CUstream st
     }
     a->first        = m->number;
     a->first_ticket = m->ticket;
-    init_tickets(a, a->nb_fields);
+    init_tickets(a);
     step->launch.grid[0] = a->end[0] + a->nb_passes * (a->end[GPUME_NB_PHASES] - a->end[0]);
     err = ff_gpume_cuda_launch(m->cuda, &step->launch, 1, a, stream);
     if (err == CUDA_SUCCESS) {

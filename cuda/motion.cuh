@@ -101,9 +101,9 @@ struct GpumeMatcher {
     static const int WORDS    = SIDE ? SIDE * BYTES / 4 : 1;
     /** Rows that are loaded at a time. */
     static const int ROWS     = WORDS > 4 ? (PARTS ? 1 : 2) : PARTS && WORDS > 1 ? 2 : WORDS == 2 && SIDE == 8 ? 8 : 4;
-    /** Lanes that share a candidate, each has every so manieth row. */
+    /** Lanes that share a candidate; each has some of its rows. */
     static const int SHARES   = GPUME_CUDA_STEP_LANES(SIDE) / 16;
-    /** They do where there are fewer candidates, too. */
+    /** Nonzero: the fewer candidates a warp has, the more lanes share each. */
     static const int SPREADS  = GPUME_CUDA_STEP_REMEMBERS(SIDE, PARTS);
 
     /** Words that are loaded at once, and how often for a row of a match at any place. */
@@ -270,7 +270,7 @@ struct GpumeMatcher {
     /**
      * D of a vector.
      * @param wanted no lane loads anything that does not want it
-     * @param limit  D may be any from here on where it is not less
+     * @param limit  if D is not less than this, the result may be any value from limit to D
      */
     __device__ __forceinline__ GpumeU32 cost(int dx, int dy, int wanted, GpumeU32 limit) const
     {

@@ -52,7 +52,7 @@ typedef struct GpumeCudaMotion {
     GpumeCudaExportArgs results;
     /** Where the stages of searches store GpumeVector and uint32_t; 0: there are no steps. */
     CUdeviceptr search_vectors, search_costs;
-    GpumeCudaBuffer work;       ///< working fields, and at its end what is 0 before a search
+    GpumeCudaBuffer work;       ///< working fields, with a part that is 0 at first
     size_t zeroed, nb_zeroed;   ///< offset and bytes of that
     unsigned number;            ///< GpumeCudaStepArgs.first of the next step; 0: nothing is zeroed yet
     unsigned ticket;            ///< first_ticket

@@ -58,7 +58,7 @@
  */
 #define GPUME_CUDA_STEP_CTAS(side, parts, depth)                                        \
     ((side) == 4 ? 8 : (side) != 16 ? 6 : (depth) > 8 ? 6 + !!(parts) : (parts) ? 6 : 4)
-/** Where a phase has more than so many warps, those of a ticket have several blocks, one after the other. */
+/** Where a phase has twice so many warps or more, those of a ticket have several blocks, one after the other. */
 #define GPUME_CUDA_STEP_WARPS       2048
 #define GPUME_CUDA_STEP_ROUNDS         4
 /**

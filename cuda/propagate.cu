@@ -9,10 +9,10 @@
  * vectors are subpel.
  *
  * A launch has a whole step. Blocks of threads take their shares by tickets, phase after phase, so
- * whoever is waited for has begun. A block waits for its neighbours: what it needs of each is a
- * word with the phase in which that one was visited last, which is there when the phase is, and needs
- * no fence. As a neighbour's next visit waits for this block's, no word is overwritten that is
- * still to be read.
+ * whoever is waited for has begun. A block waits for its neighbours: of each it needs the vector, which
+ * is in one word with the phase in which that neighbour was last visited. Whoever sees the phase sees the
+ * vector; no fence is needed. As a neighbour's next visit waits for this block's, no word is
+ * overwritten that is still to be read.
  *
  * Vectors that have not changed, and whose neighbours have not, since a block was last
  * visited would be chosen again: such blocks are passed over.
@@ -226,7 +226,7 @@ struct GpumeStepField {
             const GpumeU32 neighbour = gpume_of_lane(other_word, (threadIdx.x & 16) + j);
 
             sum += gpume_umin(gpume_distance(v, gpume_of_word(neighbour)), a.threshold);
-            if (SIDE != 4)          // which cost less than to know that
+            if (SIDE != 4)          // where evaluating duplicates is cheaper than finding them
                 same |= neighbour == word && j < c;
         }
         GPUME_UNROLL for (int bit = 1; bit < 16; bit <<= 1)
@@ -272,7 +272,7 @@ struct GpumeStepField {
         gpume_around(c & 7, &x, &y);
         const int has = bx + x >= 0 && bx + x < bw && by + y >= 0 && by + y < bh;
         const int is_other = c < 8 && has;
-        /* its neighbour, or the block itself, and how many phases that is visited later in a pass */
+        /* its neighbour, or the block itself, and how many phases later in a pass that is visited; may be negative */
         const GpumeU64 *const state = (const GpumeU64 *)a.states + base + at + (is_other ? y * bw + x : 0);
         const GpumeU64 *const own_cost_at = (const GpumeU64 *)a.known + base + at;
         const int mine  = (now - 1) % GPUME_NB_PHASES;
@@ -305,7 +305,7 @@ struct GpumeStepField {
 
             /* of the vector that the neighbour has, or of one around that which the block has */
             bound   = bound >> 16 >= stamp ? (bound & 0xffff) << a.bound_shift : 0;
-            if (LANES == 32)        // which may have seen it a moment apart
+            if (REMEMBERS && LANES == 32)   // both halves of the warp, which may have seen it a moment apart
                 bound = gpume_of_lane(bound, threadIdx.x & 15);
             changed = choose(bx, by, searched, exists, x, y, other_word, &word, &cost, &bound);
             if (REMEMBERS && searched && threadIdx.x % LANES < GPUME_CUDA_STEP_CANDIDATES &&

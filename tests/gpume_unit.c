@@ -835,6 +835,8 @@ static const char *const motion[] = {
     /* more phases than there are numbers for on the GPU, where they begin again */
     "algo=hme levels=11 sweeps=16 pel=4 refs=-1/-2/-3/-4/-5/-6/-7/-8 frames=16 size=18x17 block=8 "
     "range=2 content=speeds",
+    /* so many blocks that warps have several */
+    "algo=hme levels=1 sweeps=1 pel={1,4} block=4 size=16516x12 range=4 content=speeds frames=2",
     "algo={fs,hme} smooth={1,2,7,16,63,64} block={4,8,16,32,64,128} range=6 "
     "format={gray,gray10le,gray16le} pel={1,4} frames=2",
     /* the largest costs there are */

@@ -94,7 +94,7 @@ static auto &acquired = *new std::vector<std::vector<bool>>;
  * value before.
  */
 struct Stored {
-    u64 old;                    ///< the value before the first such store
+    u64 old;                    ///< the value before the block's first such store
     u32 writer;                 ///< index of the block
     u32 reader;                 ///< index of the last block that saw the new one
     u64 seen;                   ///< when it saw it
@@ -825,7 +825,9 @@ template<typename T>
 static void store_volatile(T *p, T value, const void *from)
 {
     check_access((uintptr_t)p, sizeof(*p), ACCESS_VOLATILE_WRITE, from);
-    if (stored.find((uintptr_t)p) == stored.end())
+
+    auto found = stored.find((uintptr_t)p);
+    if (found == stored.end() || found->second.writer != cta_run)
         stored[(uintptr_t)p] = { *p, cta_run, cta_run, 0, {} };
     *p = value;
 }
