@@ -52,6 +52,24 @@ GPUME_INLINE void gpume_around(int i, int *x, int *y)
     *y = place / 3 - 1;
 }
 
+/** Whether a phase of a pass, from 1 on, visits blocks of odd columns. */
+GPUME_INLINE int gpume_phase_column(int phase)
+{
+    return (phase - 1) & 1;
+}
+
+/** Whether it visits blocks of odd rows. */
+GPUME_INLINE int gpume_phase_row(int phase)
+{
+    return (phase - 1) >> 1 & 1;
+}
+
+/** Returns how many of nb columns, or rows, are odd or even. */
+GPUME_INLINE int gpume_phase_size(int nb, int odd)
+{
+    return (nb - odd + 1) / 2;
+}
+
 /*
  * Smoothness.
  */

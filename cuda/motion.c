@@ -140,10 +140,10 @@ static void init_tickets(GpumeCudaStepArgs *a)
 
     a->warps[0] = gpume_blocks(a->params.bw * begin, 32);
     for (int i = 0; i < 2; i++)
-        a->warps[1 + i] = gpume_blocks((a->params.bw + 1 - i) / 2 * GPUME_CUDA_STEP_LANES(side), 32);
+        a->warps[1 + i] = gpume_blocks(gpume_phase_size(a->params.bw, i) * GPUME_CUDA_STEP_LANES(side), 32);
     for (int i = 0; i <= GPUME_NB_PHASES; i++) {
-        const int rows  = i ? (a->params.bh + 1 - (i - 1) / 2) / 2 : a->params.bh;
-        const int warps = a->warps[i ? 1 + ((i - 1) & 1) : 0] * rows * a->nb_fields;
+        const int rows  = i ? gpume_phase_size(a->params.bh, gpume_phase_row(i)) : a->params.bh;
+        const int warps = a->warps[i ? 1 + gpume_phase_column(i) : 0] * rows * a->nb_fields;
 
         if (i < 2)
             a->rounds[i] = av_clip(warps / GPUME_CUDA_STEP_WARPS, 1, GPUME_CUDA_STEP_ROUNDS);

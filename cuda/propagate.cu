@@ -337,6 +337,7 @@ struct GpumeStepField {
         const int last = a.params.bw - 1;
 
         if (now) {
+            /* gpume_phase_column() and _row(), in a form that takes the compiler fewer registers */
             const int column = (now - 1) & 1, bx = (i * 32 + threadIdx.x % 32) / LANES * 2 + column;
 
             visit(gpume_min(bx, (last - column) / 2 * 2 + column), 2 * row + ((now - 1) >> 1 & 1), bx <= last, now);
@@ -383,8 +384,8 @@ GPUME_KERNEL_OF(GpumeCudaStepArgs, GPUME_CUDA_STEP_THREADS,
 
     const int now   = shared[0];
     const int first = shared[1] + threadIdx.x / 32;
-    const int rows  = now ? (args.params.bh - ((now - 1) >> 1 & 1) + 1) / 2 : args.params.bh;
-    const int warps = args.warps[now ? 1 + ((now - 1) & 1) : 0];
+    const int rows  = now ? gpume_phase_size(args.params.bh, gpume_phase_row(now)) : args.params.bh;
+    const int warps = args.warps[now ? 1 + gpume_phase_column(now) : 0];
     const int rounds = args.rounds[now ? 1 : 0];
     int row = first / warps, warp = first % warps, z = 0;
 
