@@ -18,7 +18,7 @@
 
 #include "libavfilter/gpume/cuda/full.cuh"
 
-/** The tile's samples as bytes may have this range, to leave room around it. */
+/** Samples may have this range as bytes, to leave room around it. */
 #define GPUME_DEEP_Q_RANGE 208
 
 /**
@@ -37,16 +37,34 @@ static __device__ __forceinline__ void gpume_share_out(GpumeU32 (&value)[NB], in
 }
 
 /**
+ * What becomes of the sums of bytes' differences over a whole tile: nothing.
+ *
+ * WANTED                   whether there is such a thing; then warps have all rows of blocks of a tile
+ * store(sum, dx, dy)       keep those of NB_ROWS displacements, from (dx, dy) on down
+ * store_scale(scale)       and what a byte is worth: 1 << scale
+ */
+struct GpumeNoDeepSums {
+    static const int WANTED = 0;
+
+    template<int NB_ROWS>
+    __device__ __forceinline__ void store(const GpumeU32 (&sum)[NB_ROWS], int dx, int dy) const { }
+    __device__ __forceinline__ void store_scale(int scale) const { }
+};
+
+/**
  * A tile of the picture, FULL_TILE_WIDTH samples wide, which holds PARTS rows of blocks of SIDE x
- * HEIGHT samples. Warps share the rows among themselves, and the candidates of a row. A thread has
+ * HEIGHT samples. Warps share the candidates and, but for sums, the rows among themselves. A thread has
  * one horizontal and NB_ROWS consecutive vertical displacements, as in GpumeTile; bounds are
  * summed up from below zero on, so that a negative one is that of a candidate to be evaluated.
  */
-template<int SIDE, int HEIGHT, int NB_ROWS>
+template<int SIDE, int HEIGHT, int NB_ROWS, class Sums>
 struct GpumeDeepTile {
     static const int WORDS  = GPUME_CUDA_FULL_TILE_WIDTH / 4;
     static const int BLOCKS = GPUME_CUDA_FULL_TILE_WIDTH / SIDE;    ///< in a row
     static const int PARTS  = GPUME_CUDA_DEEP_PARTS(SIDE);
+    /** Rows of blocks that a warp has, one after the other; and warps that have the same candidates. */
+    static const int TURNS  = Sums::WANTED ? PARTS : 1;
+    static const int SHARES = PARTS / TURNS;
     /** Lanes that evaluate a candidate: a word of two samples of a row each, of so many rows at a time. */
     static const int LANES  = SIDE == 4 ? 8 : 32;
     static const int ROWS   = LANES / (SIDE / 2);
@@ -55,44 +73,67 @@ struct GpumeDeepTile {
 
     const GpumeCudaArgs &a;
     const GpumeParams &p;
+    const Sums &sums;
     const GpumeCudaPlane ref;
     GpumeU32 *const shared;
     GpumeU32 *samples;          ///< the tile's, two a word
     GpumeU32 *tile;             ///< and as bytes, four a word
     GpumeU32 *limits;           ///< the least cost so far, by block
     GpumeU32 *scratch;          ///< the warp's
-    GpumeU64 *best;             ///< the warp's keys, by block
+    GpumeU64 *best;             ///< the warp's keys, by block of its row
     int x0, y0, z;
     int range;
     int copy, pitch;            ///< words from copy to copy, and from row to row
     int left;                   ///< displacement at which the window begins: at a word
     int columns;                ///< of candidates, four to a word
-    int lane, part;
-    int min_dy, max_dy;         ///< of the warp's row of blocks
+    int lane, part;             ///< the latter is which row of blocks it has
+    int min_dy, max_dy;         ///< of that row
     int scale, base;            ///< of samples as bytes
     int whole_words;            ///< samples of the reference can be read as such
-    GpumeU32 done;              ///< bits of blocks whose zero vector costs nothing: there is nothing better
+    GpumeU32 done;              ///< bits of blocks that need no search, as their zero vector costs nothing
     GpumeU32 cur[HEIGHT][WORDS];
 
-    __device__ __forceinline__ GpumeDeepTile(const GpumeCudaArgs &args, GpumeU32 *words, const GpumePlace &at)
-        : a(args), p(args.params), ref(gpume_field(args, at.z).plane), shared(words), x0(at.x), y0(at.y), z(at.z)
+    __device__ __forceinline__
+    GpumeDeepTile(const GpumeCudaArgs &args, const Sums &of_sums, GpumeU32 *words, const GpumePlace &at)
+        : a(args), p(args.params), sums(of_sums), ref(gpume_field(args, at.z).plane), shared(words),
+          x0(at.x), y0(at.y), z(at.z)
     {
         const int warp = threadIdx.x / 32;
 
         lane       = threadIdx.x & 31;
-        part       = warp % PARTS;
         samples    = shared + a.full.shared_words;
         tile       = samples + PARTS * SIDE * GPUME_CUDA_FULL_TILE_WIDTH / 2;
         scratch    = scratch_of(warp);
-        best       = best_of(warp);
         limits     = scratch_of(blockDim.x / 32);
         range      = p.range;
         copy       = a.full.copy_words;
         pitch      = GPUME_CUDA_FULL_PITCH(copy);
-        min_dy     = gpume_min_displacement(range, y0 + part * SIDE);
-        max_dy     = gpume_max_displacement(range, p.height, y0 + part * SIDE + HEIGHT);
         done       = 0;
         whole_words = !((ref.data | ref.linesize) & 3);
+        set_part(warp % SHARES);
+    }
+
+    /** Go on with a row of blocks. */
+    __device__ __forceinline__ void set_part(int its)
+    {
+        part   = its;
+        best   = best_of(threadIdx.x / 32) + (TURNS > 1 ? part * BLOCKS : 0);
+        min_dy = gpume_min_displacement(range, y0 + part * SIDE);
+        max_dy = gpume_max_displacement(range, p.height, y0 + part * SIDE + HEIGHT);
+    }
+
+    /** The bit of done of block k of the row. */
+    __device__ __forceinline__ GpumeU32 bit_of(int k) const
+    {
+        return 1u << (TURNS > 1 ? part * BLOCKS + k : k);
+    }
+
+    /** Load the bytes of the row of blocks. */
+    __device__ __forceinline__ void load_part()
+    {
+        static_assert(WORDS == 4, "a row is loaded at once");
+        GPUME_UNROLL for (int y = 0; y < HEIGHT; y++)
+            gpume_load4(cur[y], tile + (part * SIDE + y) * WORDS);
     }
 
     /** Returns what a warp shows to others; behind the last one's are the limits. */
@@ -132,7 +173,7 @@ struct GpumeDeepTile {
                byte((hi & 0xffff) >> shift) << 16 | byte(hi >> (16 + shift)) << 24;
     }
 
-    /** Set scale and base from the least and the greatest sample that a thread has seen of the tile. */
+    /** Set scale and base from the least and the greatest sample that a thread has seen. */
     __device__ __forceinline__ void set_scale(GpumeU32 least, GpumeU32 most)
     {
         least =  gpume_least<1, 32>(least);
@@ -143,12 +184,23 @@ struct GpumeDeepTile {
         }
         __syncthreads();
         for (int i = 0; i < blockDim.x / 32; i++) {
-            least =  gpume_umin(least, scratch_of(i)[0]);
-            most  = ~gpume_umin(~most, ~scratch_of(i)[1]);
+            least = gpume_umin(least, scratch_of(i)[0]);
+            most  = gpume_umax(most, scratch_of(i)[1]);
         }
         for (scale = 0; scale < p.depth - 8 && (most - least) >> scale > GPUME_DEEP_Q_RANGE; scale++)
             ;
         base = gpume_max(0, gpume_min((int)((least + most) >> 1 >> scale) - 128, (1 << (p.depth - scale)) - 256));
+    }
+
+    /** The lesser and the greater one of two samples. */
+    static __device__ __forceinline__ GpumeU32 lesser(GpumeU32 two)
+    {
+        return gpume_umin(two & 0xffff, two >> 16);
+    }
+
+    static __device__ __forceinline__ GpumeU32 greater(GpumeU32 two)
+    {
+        return gpume_umax(two & 0xffff, two >> 16);
     }
 
     /** Load the tile: all of its rows of blocks, or the first ones. */
@@ -158,13 +210,20 @@ struct GpumeDeepTile {
         GpumeU32 least = ~0u, most = 0;
 
         for (int i = threadIdx.x; i < rows * words; i += blockDim.x) {
-            const GpumeU8 *row = (const GpumeU8 *)a.cur.data + (y0 + i / words) * a.cur.linesize;
-            const GpumeU8 *at   = row + 2 * (x0 + 2 * (i % words));
-            const GpumeU32 two  = justified(gpume_load<GpumeU16>(at, 2, row + 2 * p.width));
+            const int y = y0 + i / words, x = x0 + 2 * (i % words);
+            const GpumeU8 *row = (const GpumeU8 *)a.cur.data + y * a.cur.linesize;
+            const GpumeU32 two = justified(gpume_load<GpumeU16>(row + 2 * x, 2, row + 2 * p.width));
 
             samples[i] = two;
-            least =  gpume_umin(least, gpume_umin(two & 0xffff, two >> 16));
-            most  = ~gpume_umin(~most, gpume_umin(~(two & 0xffff), ~(two >> 16)));
+            least = gpume_umin(least, lesser(two));
+            most  = gpume_umax(most,  greater(two));
+            if (Sums::WANTED) {
+                /* it shows how far samples may be from the tile's: of those out of range a byte says little */
+                const GpumeU32 its = justified(load_two((const GpumeU8 *)ref.data + y * ref.linesize, x));
+
+                least = gpume_umin(least, lesser(its));
+                most  = gpume_umax(most,  greater(its));
+            }
         }
         /* what elimination has found before it gave up */
         if (threadIdx.x < parts * BLOCKS)
@@ -224,14 +283,7 @@ struct GpumeDeepTile {
     /** Returns two samples of the reference, the first in column x. */
     __device__ __forceinline__ GpumeU32 load_two(const GpumeU8 *row, int x) const
     {
-        const int odd = x & 1;
-
-        if (whole_words && (!odd || x + 3 <= p.width)) {
-            const GpumeU32 *w = (const GpumeU32 *)(row + 2 * (x - odd));
-
-            return odd ? gpume_funnel(w[0], w[1], 16) : w[0];
-        }
-        return gpume_load<GpumeU16>(row + 2 * x, 2, row + 2 * p.width);
+        return gpume_load_two(whole_words, row, x, 2, p.width);
     }
 
     /** Adds up this lane's differences of the blocks of N candidates and the reference displaced by their vectors. */
@@ -425,6 +477,12 @@ struct GpumeDeepTile {
         }
     }
 
+    /** Returns what sums begin with: above the greatest bound that is of use, they are not negative. */
+    __device__ __forceinline__ GpumeU32 start_of(int k, GpumeU32 limit) const
+    {
+        return done & bit_of(k) ? 0 : ~greatest_bound(gpume_of_lane(limit, k));
+    }
+
     /** Returns the limit of block i in lane i as it is now: other warps make it less. */
     __device__ __forceinline__ GpumeU32 limit_now() const
     {
@@ -448,46 +506,82 @@ struct GpumeDeepTile {
             evaluate_rest(sum, limit, dx, dy);
     }
 
+    /**
+     * Try 32 candidates of the row of blocks and those below them.
+     * @param win the lane's words of the window, of the first of them
+     * @param its nonzero: of its own: others repeat another lane's
+     * @param whole their sums are added to these, if wanted
+     */
+    __device__ __forceinline__ void
+    try_row(const GpumeU32 *win, int its, int dx, int dy, GpumeU32 (&whole)[NB_ROWS])
+    {
+        const GpumeU32 limit = limit_now();
+        GpumeU32 sum[BLOCKS][NB_ROWS], signs = 0;
+
+        GPUME_UNROLL for (int k = 0; k < BLOCKS; k++) {
+            const GpumeU32 start = start_of(k, limit);
+
+            GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++)
+                sum[k][j] = start;
+        }
+        gpume_add_differences<SIDE>(sum, cur, win, pitch);
+        GPUME_UNROLL for (int k = 0; k < BLOCKS && Sums::WANTED; k++) {
+            const GpumeU32 start = start_of(k, limit);
+
+            GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++)
+                whole[j] += sum[k][j] - start;
+        }
+        GPUME_UNROLL for (int k = 0; k < BLOCKS; k++)
+            GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++)
+                signs |= sum[k][j];
+        if (__ballot_sync(GPUME_WHOLE_WARP, its && signs >> 31)) {
+            const GpumeU32 rows = its ? inside_rows(dy) : 0;
+            GpumeU32 kept[BLOCKS * NB_ROWS];
+
+            GPUME_UNROLL for (int k = 0; k < BLOCKS; k++) {
+                const GpumeU32 may = inside(k, dx) ? rows : 0;
+
+                GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++)
+                    kept[k * NB_ROWS + j] = may >> j & 1 ? sum[k][j] : 0;
+            }
+            evaluate_sums(kept, limit, dx, dy);
+        }
+    }
+
     /** Try the candidates of so many runs from displacement cy on: from the middle run outwards. */
-    __device__ __forceinline__ void try_runs(int cy, int runs)
+    __device__ __forceinline__ void try_runs(int cy, int runs, int parts)
     {
         const GpumeU32 reciprocal = GPUME_RECIPROCAL_LARGE(columns);
         const int total = 4 * columns * runs;
 
-        for (int at = threadIdx.x / 32 / PARTS * 32; at < total; at += blockDim.x / PARTS) {
+        for (int at = threadIdx.x / 32 / SHARES * 32; at < total; at += blockDim.x / SHARES) {
             /* the last one again where there are no more */
             const int i     = gpume_min(at + lane, total - 1);
             const int line  = GPUME_DIVIDE_LARGE(i, reciprocal);    // of a copy
             const int run   = (runs - 1) / 2 + (line & 4 ? line / 4 + 1 : -(line / 4)) / 2;
             const int shift = line & 3;
             const int word  = i - line * columns;
+            const int dx    = left + 4 * word + shift - x0, dy = cy + run * NB_ROWS;
             const GpumeU32 *win = shared + (run * NB_ROWS + part * SIDE) * pitch + shift * copy + word;
-            const GpumeU32 limit = limit_now();
-            GpumeU32 sum[BLOCKS][NB_ROWS], signs = 0;
+            GpumeU32 whole[NB_ROWS];
 
-            GPUME_UNROLL for (int k = 0; k < BLOCKS; k++) {
-                const GpumeU32 start = done >> k & 1 ? 0 : ~greatest_bound(gpume_of_lane(limit, k));
-
-                GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++)
-                    sum[k][j] = start;
+            if (!Sums::WANTED) {
+                try_row(win, at + lane < total, dx, dy, whole);
+                continue;
             }
-            gpume_add_differences<SIDE>(sum, cur, win, pitch);
-            GPUME_UNROLL for (int k = 0; k < BLOCKS; k++)
-                GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++)
-                    signs |= sum[k][j];
-            if (__ballot_sync(GPUME_WHOLE_WARP, at + lane < total && signs >> 31)) {
-                const int dx = left + 4 * word + shift - x0, dy = cy + run * NB_ROWS;
-                const GpumeU32 rows = at + lane < total ? inside_rows(dy) : 0;
-                GpumeU32 kept[BLOCKS * NB_ROWS];
-
-                GPUME_UNROLL for (int k = 0; k < BLOCKS; k++) {
-                    const GpumeU32 may = inside(k, dx) ? rows : 0;
-
-                    GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++)
-                        kept[k * NB_ROWS + j] = may >> j & 1 ? sum[k][j] : 0;
+            GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++)
+                whole[j] = 0;
+            GPUME_NO_UNROLL for (int i = 0; i < parts; i++) {
+                if (TURNS > 1) {
+                    set_part(i);
+                    load_part();
                 }
-                evaluate_sums(kept, limit, dx, dy);
+                try_row(win + i * SIDE * pitch, at + lane < total, dx, dy, whole);
             }
+            if (TURNS > 1)
+                set_part(0);
+            if (at + lane < total)
+                sums.template store<NB_ROWS>(whole, dx, dy);
         }
     }
 
@@ -502,9 +596,13 @@ struct GpumeDeepTile {
                 best[k] = ~0ull;
         }
         __syncwarp();
+        if (Sums::WANTED && !a.costs) {
+            done = ~0u;
+            return;
+        }
         evaluate_and_take(zero);
         GPUME_UNROLL for (int k = 0; k < BLOCKS; k++)
-            done |= (GpumeU32)!best[k] << k;
+            done |= best[k] ? 0 : bit_of(k);
     }
 
     /** @param parts rows of blocks that are whole, 1 to PARTS */
@@ -523,18 +621,22 @@ struct GpumeDeepTile {
         for (int cy = first; cy <= last; cy += a.full.runs * NB_ROWS) {
             const int runs = gpume_min(a.full.runs, (last - cy) / NB_ROWS + 1);
 
-            static_assert(WORDS == 4, "a row is loaded at once");
             __syncthreads();
             load_window(y0 + cy, columns + WORDS - 1, runs * NB_ROWS + (parts - 1) * SIDE + HEIGHT - 1);
             __syncthreads();
             if (!has_part)
                 continue;
             /* again for every piece of the window: it takes many registers to be filled */
-            GPUME_UNROLL for (int y = 0; y < HEIGHT; y++)
-                gpume_load4(cur[y], tile + (part * SIDE + y) * WORDS);
-            if (cy == first)
+            if (TURNS == 1)
+                load_part();
+            GPUME_NO_UNROLL for (int i = 0; i < TURNS && i < parts && cy == first; i++) {
+                if (TURNS > 1)
+                    set_part(i);
                 try_zero();
-            try_runs(cy, runs);
+            }
+            if (TURNS > 1)
+                set_part(0);
+            try_runs(cy, runs, parts);
         }
         store(parts);
     }
@@ -544,12 +646,14 @@ struct GpumeDeepTile {
     {
         GpumeU64 key = ~0ull;
 
+        if (Sums::WANTED && !threadIdx.x)
+            sums.store_scale(scale);
         __syncthreads();
-        if (threadIdx.x >= parts * BLOCKS)
+        if (threadIdx.x >= parts * BLOCKS || (Sums::WANTED && !a.costs))
             return;
-        /* warps with a row of blocks are PARTS from each other */
-        for (int i = threadIdx.x / BLOCKS; i < blockDim.x / 32; i += PARTS) {
-            const GpumeU64 its = best_of(i)[threadIdx.x % BLOCKS];
+        /* warps with a row of blocks are SHARES from each other */
+        for (int i = TURNS > 1 ? 0 : threadIdx.x / BLOCKS; i < blockDim.x / 32; i += SHARES) {
+            const GpumeU64 its = best_of(i)[TURNS > 1 ? threadIdx.x : threadIdx.x % BLOCKS];
 
             key = its < key ? its : key;
         }

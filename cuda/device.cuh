@@ -151,6 +151,23 @@ gpume_load_any(int whole, const GpumeU8 *row, int x, int width)
 }
 
 /**
+ * Two samples of a row of width samples, from column x on, of which the first n count.
+ * @param whole the row is at an address of words
+ */
+static __device__ __forceinline__ GpumeU32
+gpume_load_two(int whole, const GpumeU8 *row, int x, int n, int width)
+{
+    const int odd = x & 1;
+
+    if (whole && n > 1 && (!odd || x + 3 <= width)) {
+        const GpumeU32 *w = (const GpumeU32 *)(row + 2 * (x - odd));
+
+        return odd ? gpume_funnel(w[0], w[1], 16) : w[0];
+    }
+    return gpume_load<GpumeU16>(row + 2 * x, n, row + 2 * width);
+}
+
+/**
  * A candidate as a key: of two keys the smaller is the better candidate.
  * Equal costs are told apart by the order in which they are tried.
  */

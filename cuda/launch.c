@@ -111,8 +111,10 @@ static int describe_tile(const GpumeParams *p, int kind, int *height, int *block
 {
     switch (kind) {
     case GPUME_CUDA_TILES_DEEP:
+    case GPUME_CUDA_TILES_DEEPSUMS:
         *height = GPUME_CUDA_DEEP_PARTS(p->block) * p->block;
-        *blocks = GPUME_CUDA_FULL_TILE_WIDTH / p->block;
+        *blocks = kind == GPUME_CUDA_TILES_DEEP ? GPUME_CUDA_FULL_TILE_WIDTH / p->block :
+                                                  GPUME_CUDA_TILE_RESULTS(p->block, 1);
         return GPUME_CUDA_DEEP_FIXED(p->block, GPUME_CUDA_FULL_THREADS);
     case GPUME_CUDA_TILES_SUMS:
         *height = GPUME_CUDA_FULL_TILE_WIDTH;
@@ -129,7 +131,8 @@ int ff_gpume_cuda_shape_tiles(GpumeCudaArgs *a, GpumeCudaLaunch *l, int multipro
                               int remaining)
 {
     static const int variants[] = { 13, 11, 9 };
-    const int nb_variants = FF_ARRAY_ELEMS(variants) - (kind == GPUME_CUDA_TILES_DEEP);
+    const int nb_variants = FF_ARRAY_ELEMS(variants) -
+                            (kind == GPUME_CUDA_TILES_DEEP || kind == GPUME_CUDA_TILES_DEEPSUMS);
     /* blocks of 4 take most registers */
     const int first = kind == GPUME_CUDA_TILES_SUMS && a->params.block == 4 ? nb_variants - 1 : 0;
     const GpumeParams *p = &a->params;
@@ -142,7 +145,8 @@ int ff_gpume_cuda_shape_tiles(GpumeCudaArgs *a, GpumeCudaLaunch *l, int multipro
 
     a->full.copy_words = FFALIGN(columns + GPUME_CUDA_FULL_TILE_WIDTH / 4 - 1, 4);
     /* a block that remains is to end soon: few rounds; else the fewest rows in all */
-    l->threads = remaining || p->block == 4 || (kind == GPUME_CUDA_TILES_DEEP && p->block == 8) ? 128 : 64;
+    l->threads = remaining || p->block == 4 || (kind == GPUME_CUDA_TILES_DEEP && p->block == 8) ||
+                 kind == GPUME_CUDA_TILES_DEEPSUMS ? 128 : 64;
     for (int i = first; i < nb_variants; i++) {
         const int rows   = variants[i];
         const int pieces = shape_pieces(a, ny, rows, height, fixed, &words);

@@ -23,9 +23,14 @@ int ff_gpume_cuda_sums_from(const GpumeParams *p)
     const int nb_sizes = ff_gpume_nb_sizes(p);
     const int largest  = p->block << (nb_sizes - 1);
 
-    if (gpume_kind(p->algo) != GPUME_KIND_FULL || p->cost != GPUME_COST_SAD || p->depth > 8 ||
+    if (gpume_kind(p->algo) != GPUME_KIND_FULL || p->cost != GPUME_COST_SAD ||
         p->range > GPUME_CUDA_FULL_MAX_RANGE || p->always_sea || largest > GPUME_CUDA_JOIN_SIDE)
         return nb_sizes;
+    if (p->depth > 8 && p->exhaustive)
+        return nb_sizes;
+    /* of which only the 8-bit kernel has several sizes at once */
+    if (p->depth > 8 && p->block == 4)
+        return nb_sizes > 2 ? 1 : nb_sizes;
     /* up to 16 samples a size has kernels of its own */
     return p->block >= 2 * GPUME_CUDA_SUMS_TILE || nb_sizes > 1 ? 0 : nb_sizes;
 }
@@ -52,11 +57,18 @@ static av_cold int join_threads(int range, int words)
     return best;
 }
 
+/* Whether only bounds of costs are kept. */
+static int is_deep(const GpumeCudaSums *s)
+{
+    return s->args.search.params.depth > 8;
+}
+
 /* Allocates what is kept of a strip, and loads the kernel that joins it. */
 static av_cold int init_sums(GpumeCudaSums *s)
 {
     GpumeCudaSumsArgs *a = &s->args;
     const int range = a->search.params.range;
+    size_t size;
     int fits, ret;
 
     a->pitch  = FFALIGN(2 * range + 1, GPUME_CUDA_SUMS_TOGETHER);
@@ -65,15 +77,30 @@ static av_cold int init_sums(GpumeCudaSums *s)
     fits      = a->search.params.small_strips ? 1 : MAX_KEPT / s->row;
     s->strip  = FFMAX(fits / GPUME_CUDA_JOIN_TILES, 1) * GPUME_CUDA_JOIN_TILES;
     s->strip  = FFMIN(s->strip, FFALIGN(s->nb_rows, GPUME_CUDA_JOIN_TILES));
-    ret = ff_gpume_cuda_alloc(s->cuda, &s->sums, GPUME_CUDA_DEVICE, s->strip * s->row, "costs");
+    size = s->strip * s->row;
+    if (is_deep(s))
+        size += sizeof(GpumeCudaRest) + s->strip / GPUME_CUDA_JOIN_TILES * (a->across / GPUME_CUDA_JOIN_TILES) *
+                GPUME_CUDA_DEEPJOIN_RESULTS * sizeof(GpumeCudaRestBlock) + s->strip * a->across;
+    ret = ff_gpume_cuda_alloc(s->cuda, &s->sums, GPUME_CUDA_DEVICE, size, "costs");
     if (ret < 0)
         return ret;
     a->sums     = s->sums.data;
+    a->rest     = s->sums.data + s->strip * s->row;
+    a->scales   = s->sums.data + size - s->strip * a->across;
     s->new_sums = 1;
-    s->join.threads = join_threads(range, a->pitch / GPUME_CUDA_SUMS_TOGETHER);
-    s->join.shared  = 4 * GPUME_CUDA_JOIN_SHARED;
     s->join.grid[0] = gpume_blocks(a->across, GPUME_CUDA_JOIN_TILES);
-    return load(s, &s->join, GPUME_CUDA_join, 0, 0);
+    if (is_deep(s)) {
+        s->rest.threads = GPUME_CUDA_DEEPREST_THREADS;
+        s->rest.shared  = 4 * GPUME_CUDA_DEEPREST_SHARED;
+        s->rest.grid[0] = GPUME_CUDA_DEEPREST_GRID;
+        s->rest.grid[1] = 1;
+        ret = load(s, &s->rest, GPUME_CUDA_deeprest, 0, 0);
+        if (ret < 0)
+            return ret;
+    }
+    s->join.threads = join_threads(range, a->pitch / GPUME_CUDA_SUMS_TOGETHER);
+    s->join.shared  = 4 * (is_deep(s) ? GPUME_CUDA_DEEPJOIN_SHARED : GPUME_CUDA_JOIN_SHARED);
+    return load(s, &s->join, is_deep(s) ? GPUME_CUDA_deepjoin : GPUME_CUDA_join, 0, 0);
 }
 
 av_cold int ff_gpume_cuda_sums_init(GpumeCudaSums *s, const GpumeCuda *cuda, const GpumeParams *params, int largest)
@@ -97,9 +124,11 @@ av_cold int ff_gpume_cuda_sums_init(GpumeCudaSums *s, const GpumeCuda *cuda, con
     ret = ff_gpume_cuda_multiprocessor_shared(cuda, &multiprocessor_shared);
     if (ret < 0)
         return ret;
-    ret = load(s, &s->tiles, GPUME_CUDA_sums, p->block,
-               ff_gpume_cuda_shape_tiles(&a->search, &s->tiles, multiprocessor_shared, GPUME_CUDA_TILES_SUMS, 0));
-    return ret < 0 || largest <= GPUME_CUDA_SUMS_TILE ? ret : init_sums(s);
+    ret = load(s, &s->tiles, is_deep(s) ? GPUME_CUDA_deepsums : GPUME_CUDA_sums, p->block,
+               ff_gpume_cuda_shape_tiles(&a->search, &s->tiles, multiprocessor_shared,
+                                         is_deep(s) ? GPUME_CUDA_TILES_DEEPSUMS : GPUME_CUDA_TILES_SUMS, 0));
+    /* of bounds tiles are joined as well */
+    return ret < 0 || largest < (is_deep(s) ? 1 : 2) * GPUME_CUDA_SUMS_TILE ? ret : init_sums(s);
 }
 
 /* Tiles that the last squares lack cost nothing; a strip before had others there. */
@@ -145,6 +174,10 @@ CUresult ff_gpume_cuda_sums_launch(GpumeCudaSums *s, const GpumeCudaPlane *cur, 
             err = ff_gpume_cuda_launch(s->cuda, &s->tiles, 1, a, stream);
         if (s->join.function && err == CUDA_SUCCESS)
             err = ff_gpume_cuda_launch(s->cuda, &s->join, 1, a, stream);
+        if (s->rest.function && err == CUDA_SUCCESS) {
+            err = ff_gpume_cuda_launch(s->cuda, &s->rest, 1, a, stream);
+            a->parity ^= 1;
+        }
     }
     return err;
 }
@@ -153,5 +186,6 @@ av_cold void ff_gpume_cuda_sums_uninit(GpumeCudaSums *s)
 {
     ff_gpume_cuda_unload(s->cuda, &s->tiles);
     ff_gpume_cuda_unload(s->cuda, &s->join);
+    ff_gpume_cuda_unload(s->cuda, &s->rest);
     ff_gpume_cuda_free(&s->sums);
 }

@@ -41,6 +41,14 @@ struct GpumeTileSums {
         }
     }
 
+    /** The same of a tile that is cut. */
+    __device__ __forceinline__ void store_cut(const GpumeBox &b, GpumeU32 sum, int dx, int dy) const
+    {
+        const GpumeU32 one[1] = { sum };
+
+        store<1>(one, dx, dy, dy, 0);
+    }
+
     __device__ __forceinline__ void store_result(int dx, int dy, GpumeU32 cost) const
     {
         gpume_store_size(s, 0, gpume_box(&s.search.params, TILE, at.x / TILE, at.y / TILE), dx, dy, cost);
@@ -56,86 +64,6 @@ struct GpumeTileSums {
                            b.x0 / side, s.search.fields[0].source, b, dx, dy, cost);
     }
 };
-
-/** Adds up the absolute differences of a block that may be cut and the reference displaced by (dx, dy). */
-static __device__ __forceinline__ GpumeU32
-gpume_sum_of_block(const GpumeCudaArgs &a, const GpumeBox &b, int dx, int dy)
-{
-    const GpumeCudaPlane &ref = a.fields[0].plane;
-    GpumeU32 sum = 0;
-
-    GPUME_NO_UNROLL for (int y = 0; y < b.h; y++) {
-        const GpumeU8 *p = (const GpumeU8 *)a.cur.data + (b.y0 + y) * a.cur.linesize;
-        const GpumeU8 *q = (const GpumeU8 *)ref.data + (b.y0 + dy + y) * ref.linesize;
-
-        GPUME_NO_UNROLL for (int x = 0; x < b.w; x += 4)
-            sum = gpume_sad4(gpume_load<GpumeU8>(p + b.x0 + x, b.w - x, p + a.params.width),
-                             gpume_load<GpumeU8>(q + b.x0 + dx + x, b.w - x, q + a.params.width), sum);
-    }
-    return sum;
-}
-
-/** Searches a tile that the right or the bottom edge of the picture cuts: a thread has a candidate at a time. */
-template<int SIDE>
-static __device__ __forceinline__ void
-gpume_search_cut(const GpumeCudaSumsArgs &s, GpumeU32 *shared, const GpumeTileSums &sums)
-{
-    const int across = TILE / SIDE, nb = across * across;
-    const int quarters = SIDE < TILE / 2 ? 4 : 0, results = nb + quarters + (nb > 1);
-    const GpumeCudaArgs &a = s.search;
-    const int range = a.params.range, side = 2 * range + 1;
-    const GpumeBox whole = gpume_box(&a.params, TILE, sums.at.x / TILE, sums.at.y / TILE);
-    GpumeU64 best[results], key;
-
-    GPUME_UNROLL for (int k = 0; k < results; k++)
-        best[k] = ~0ull;
-    GPUME_NO_UNROLL for (int i = threadIdx.x; i < side * side; i += blockDim.x) {
-        const int dy = i / side - range, dx = i % side - range;
-        const GpumeU32 order = gpume_order(range, dx, dy);
-        GpumeU32 sum[1] = { 0 }, quarter[4] = { 0 };
-
-        GPUME_UNROLL for (int k = 0; k < nb; k++) {
-            const GpumeBox b = gpume_box(&a.params, SIDE, sums.at.x / SIDE + k % across,
-                                         sums.at.y / SIDE + k / across);
-
-            if (b.w > 0 && b.h > 0 && gpume_admissible(&b, dx, dy)) {
-                const GpumeU32 one = gpume_sum_of_block(a, b, dx, dy);
-                const GpumeU64 its = gpume_key(one, order);
-
-                best[k] = its < best[k] ? its : best[k];
-                sum[0] += one;
-                quarter[k / across / 2 * 2 + k % across / 2] += one;
-            }
-        }
-        GPUME_UNROLL for (int k = 0; k < quarters; k++) {
-            const GpumeBox b = gpume_box(&a.params, TILE / 2, sums.at.x / (TILE / 2) + k % 2,
-                                         sums.at.y / (TILE / 2) + k / 2);
-            const GpumeU64 its = gpume_key(quarter[k], order);
-
-            if (b.w > 0 && b.h > 0 && gpume_admissible(&b, dx, dy))
-                best[nb + k] = its < best[nb + k] ? its : best[nb + k];
-        }
-        if (gpume_admissible(&whole, dx, dy)) {
-            const GpumeU64 its = gpume_key(sum[0], order);
-
-            sums.store<1>(sum, dx, dy, whole.min_dy, whole.max_dy - whole.min_dy);
-            best[results - 1] = its < best[results - 1] ? its : best[results - 1];
-        }
-    }
-    key = gpume_least_of_all<results>(shared, best);
-    if (threadIdx.x < results) {
-        const int k = threadIdx.x;
-        const GpumeBox b = gpume_box(&a.params, SIDE, sums.at.x / SIDE + k % across, sums.at.y / SIDE + k / across);
-        const GpumeVector v = gpume_vector_of_order(range, (int)(GpumeU32)key);
-
-        if (nb > 1 && k == results - 1)
-            sums.store_result(v.dx, v.dy, (GpumeU32)(key >> 32));
-        else if (k >= nb)
-            sums.store_quarter(k - nb, v.dx, v.dy, (GpumeU32)(key >> 32));
-        else if (b.w > 0 && b.h > 0 && a.costs)
-            gpume_store(a, b, 0, b.x0 / SIDE, b.y0 / SIDE, v.dx, v.dy, (GpumeU32)(key >> 32));
-    }
-}
 
 /**
  * grid:   tiles in a row, rows of them in a strip
@@ -157,5 +85,5 @@ GPUME_KERNEL_OF(GpumeCudaSumsArgs, GPUME_CUDA_FULL_THREADS, 2)
         /* as in 1080 lines */
         GpumeTile<GPUME_CUDA_SIDE, TILE / 2, GPUME_CUDA_VARIANT, GpumeTileSums>(a, sums, shared, at).search();
     else
-        gpume_search_cut<GPUME_CUDA_SIDE>(args, shared, sums);
+        gpume_search_cut<GpumeU8, GPUME_CUDA_SIDE>(args, shared, at, sums);
 }

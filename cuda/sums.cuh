@@ -50,6 +50,18 @@ static __device__ __forceinline__ GpumeU16 *gpume_sums_of(const GpumeCudaSumsArg
     return (GpumeU16 *)s.sums + ((GpumeU64)(row - s.first_row) * s.across + column) * gpume_nb_sums(s);
 }
 
+/** The scale of a tile's sums. */
+static __device__ __forceinline__ GpumeU8 *gpume_scale_of(const GpumeCudaSumsArgs &s, int column, int row)
+{
+    return (GpumeU8 *)s.scales + (row - s.first_row) * s.across + column;
+}
+
+/** How much the cost of so many samples may be below that of their bytes. */
+static __device__ __forceinline__ GpumeU32 gpume_lacking(int samples, int scale)
+{
+    return samples * ((1u << scale) - 1);
+}
+
 /** Store the vector of block b, one of the sizes from tiles on. */
 static __device__ __forceinline__ void
 gpume_store_size(const GpumeCudaSumsArgs &s, int size, const GpumeBox &b, int dx, int dy, GpumeU32 cost)
@@ -58,6 +70,96 @@ gpume_store_size(const GpumeCudaSumsArgs &s, int size, const GpumeBox &b, int dx
     const GpumeU64 bw = gpume_blocks(s.search.params.width, side);
 
     gpume_store_at(s.sizes[size], b.y0 / side * bw + b.x0 / side, s.search.fields[0].source, b, dx, dy, cost);
+}
+
+/** Adds up the absolute differences of a block that may be cut and the reference displaced by (dx, dy). */
+template<typename Sample>
+static __device__ __forceinline__ GpumeU32
+gpume_sum_of_block(const GpumeCudaArgs &a, const GpumeBox &b, int dx, int dy)
+{
+    const GpumeCudaPlane &ref = a.fields[0].plane;
+    const int bytes = GpumeSample<Sample>::bytes, width = a.params.width * bytes;
+    GpumeU32 sum = 0;
+
+    GPUME_NO_UNROLL for (int y = 0; y < b.h; y++) {
+        const GpumeU8 *p = (const GpumeU8 *)a.cur.data + (b.y0 + y) * a.cur.linesize;
+        const GpumeU8 *q = (const GpumeU8 *)ref.data + (b.y0 + dy + y) * ref.linesize;
+
+        GPUME_NO_UNROLL for (int x = 0; x < b.w; x += GpumeSample<Sample>::per_word) {
+            const GpumeU32 v = gpume_load<Sample>(p + (b.x0 + x) * bytes, b.w - x, p + width);
+            const GpumeU32 w = gpume_load<Sample>(q + (b.x0 + dx + x) * bytes, b.w - x, q + width);
+
+            sum = GpumeSad<Sample>::word(GpumeSample<Sample>::right_justify(v, a.params.shift),
+                                         GpumeSample<Sample>::right_justify(w, a.params.shift), sum);
+        }
+    }
+    return sum;
+}
+
+/**
+ * Searches a tile that the right or the bottom edge of the picture cuts: a thread has a candidate at a time.
+ * TILEparam shared GPUME_CUDA_TILE_RESULTS() keys of two words for each warp
+ * TILEparam sums   is told what becomes of the tile's sums, and of vectors of quarters and of the tile
+ */
+template<typename Sample, int SIDE, class Sums>
+static __device__ __forceinline__ void
+gpume_search_cut(const GpumeCudaSumsArgs &s, GpumeU32 *shared, const GpumePlace &at, const Sums &sums)
+{
+    const int tile = GPUME_CUDA_SUMS_TILE, half = tile / 2;
+    const int across = tile / SIDE, nb = across * across;
+    const int quarters = SIDE < half ? 4 : 0, results = nb + quarters + (nb > 1);
+    const GpumeCudaArgs &a = s.search;
+    const int range = a.params.range, side = 2 * range + 1;
+    const GpumeBox whole = gpume_box(&a.params, tile, at.x / tile, at.y / tile);
+    GpumeU64 best[results], key;
+
+    GPUME_UNROLL for (int k = 0; k < results; k++)
+        best[k] = ~0ull;
+    GPUME_NO_UNROLL for (int i = threadIdx.x; i < side * side; i += blockDim.x) {
+        const int dy = i / side - range, dx = i % side - range;
+        const GpumeU32 order = gpume_order(range, dx, dy);
+        GpumeU32 sum = 0, quarter[4] = { 0 };
+
+        GPUME_UNROLL for (int k = 0; k < nb; k++) {
+            const GpumeBox b = gpume_box(&a.params, SIDE, at.x / SIDE + k % across,
+                                         at.y / SIDE + k / across);
+
+            if (b.w > 0 && b.h > 0 && gpume_admissible(&b, dx, dy)) {
+                const GpumeU32 one = gpume_sum_of_block<Sample>(a, b, dx, dy);
+                const GpumeU64 its = gpume_key(one, order);
+
+                best[k] = its < best[k] ? its : best[k];
+                sum += one;
+                quarter[k / across / 2 * 2 + k % across / 2] += one;
+            }
+        }
+        GPUME_UNROLL for (int k = 0; k < quarters; k++) {
+            const GpumeBox b = gpume_box(&a.params, half, at.x / half + k % 2, at.y / half + k / 2);
+            const GpumeU64 its = gpume_key(quarter[k], order);
+
+            if (b.w > 0 && b.h > 0 && gpume_admissible(&b, dx, dy))
+                best[nb + k] = its < best[nb + k] ? its : best[nb + k];
+        }
+        if (gpume_admissible(&whole, dx, dy)) {
+            const GpumeU64 its = gpume_key(sum, order);
+
+            sums.store_cut(whole, sum, dx, dy);
+            best[results - 1] = its < best[results - 1] ? its : best[results - 1];
+        }
+    }
+    key = gpume_least_of_all<results>(shared, best);
+    if (threadIdx.x < results) {
+        const int k = threadIdx.x;
+        const GpumeBox b = gpume_box(&a.params, SIDE, at.x / SIDE + k % across, at.y / SIDE + k / across);
+        const GpumeVector v = gpume_vector_of_order(range, (int)(GpumeU32)key);
+
+        if (nb > 1 && k == results - 1)
+            sums.store_result(v.dx, v.dy, (GpumeU32)(key >> 32));
+        else if (k >= nb)
+            sums.store_quarter(k - nb, v.dx, v.dy, (GpumeU32)(key >> 32));
+        else if (b.w > 0 && b.h > 0 && a.costs)
+            gpume_store(a, b, 0, b.x0 / SIDE, b.y0 / SIDE, v.dx, v.dy, (GpumeU32)(key >> 32));
+    }
 }
 
 #endif /* AVFILTER_GPUME_CUDA_SUMS_CUH */

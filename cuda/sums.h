@@ -22,7 +22,7 @@
 /** Blank, or ready to be launched. */
 typedef struct GpumeCudaSums {
     const GpumeCuda *cuda;
-    GpumeCudaLaunch tiles, join;    ///< no function: it is not needed
+    GpumeCudaLaunch tiles, join, rest;  ///< no function: it is not needed
     GpumeCudaSumsArgs args;
     int nb_rows;                    ///< of tiles in a picture
     int strip;                      ///< and at most in a strip, whose costs are kept at a time

@@ -109,6 +109,11 @@ static __device__ __forceinline__ GpumeU32 gpume_umin(GpumeU32 a, GpumeU32 b)
     return a < b ? a : b;
 }
 
+static __device__ __forceinline__ GpumeU32 gpume_umax(GpumeU32 a, GpumeU32 b)
+{
+    return a > b ? a : b;
+}
+
 /** By value: of elements of an array the compiler would select the address, and keep it in memory. */
 static __device__ __forceinline__ GpumeU32 gpume_select(int first, GpumeU32 a, GpumeU32 b)
 {

@@ -924,6 +924,18 @@ static const char *const trees[] = {
     "algo=fs tree=64 block={8,16} size=80x66 range=33 content={random,equal} lambda=0 frames=2",
     "algo=fs tree={16,64} block={4,8} size=48x40 range=127 content={extreme,random} lambda=9 frames=2",
     "algo=fs tree=64 block=8 size=96x72 range=7 " PARTS " frames=3 refs=-1/-2",
+    /* and those of more than 8 bits by what bounds them: every depth, scale and order of equal costs */
+    "algo=fs " TREES " format={gray9le,gray10be,p010le,gray16le} {size=112x88 range=4,size=80x72 range=16} lambda=50 "
+    "content={speeds,faint} frames=2",
+    "algo=fs tree=64 block={8,16,32} format={gray10le,gray16be} size={130x75,64x64,79x129} range={5,17} lambda={0,90} "
+    "content={random,extreme,checker,flat,equal,binary,stripes,ramp,faint} frames=2",
+    "algo=fs tree={16,64} block={4,8} format={p012le,gray16le} size=48x40 range=127 content={extreme,random,faint} "
+    "lambda=9 frames=2",
+    "algo=fs tree=64 block=8 format=p010be size=96x72 range=7 frames=3 refs=-1/-2 content=speeds",
+    "algo=fs tree=64 block={8,16,32} format={gray9le,gray16le} size={150x100,5x70} range={1,2,3} content=random "
+    "frames=2",
+    "algo=fs block={32,64} format={gray10le,gray16le} size={130x75,79x129} range={5,33} content={speeds,faint,stripes} "
+    "frames=2 dir=?",
 };
 
 static void run_fixed(void)
