@@ -52,12 +52,25 @@ static __device__ __forceinline__ void gpume_load_row(GpumeU32 *words, const Gpu
 #define GPUME_RECIPROCAL_LARGE(d) (((1u << 31) + (d) - 1) / (d))
 #define GPUME_DIVIDE_LARGE(n, r)  ((int)((GpumeU64)(GpumeU32)(n) * (r) >> 31))
 
-/** What depends on the size of a sample. */
+/** A sample of 9 to 12 bits: of two bytes, but sums of several fit into so many. */
+typedef struct GpumeU12 {
+    GpumeU16 value;
+} GpumeU12;
+
+template<> struct GpumeSampleOf<12> { typedef GpumeU12 Sample; };
+
+/** What depends on the type of a sample. */
 template<typename Sample> struct GpumeSample;
 
 template<> struct GpumeSample<GpumeU8> {
     static const int per_word = 4;
     static const int bytes    = 1;
+
+    /** How many bits below the sample evaluators drop; else they are 0. */
+    static __device__ __forceinline__ int dropped(int shift)
+    {
+        return 0;
+    }
 
     static __device__ __forceinline__ GpumeU32 right_justify(GpumeU32 word, int shift)
     {
@@ -69,10 +82,22 @@ template<> struct GpumeSample<GpumeU16> {
     static const int per_word = 2;
     static const int bytes    = 2;
 
+    static __device__ __forceinline__ int dropped(int shift)
+    {
+        return 0;
+    }
+
     static __device__ __forceinline__ GpumeU32 right_justify(GpumeU32 word, int shift)
     {
         return ((word >> shift) & ((0xffffu >> shift) << 16)) |
                ((word & 0xffff) >> shift);
+    }
+};
+
+template<> struct GpumeSample<GpumeU12> : GpumeSample<GpumeU16> {
+    static __device__ __forceinline__ int dropped(int shift)
+    {
+        return shift;
     }
 };
 

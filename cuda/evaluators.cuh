@@ -38,6 +38,13 @@ static __device__ __forceinline__ GpumeU32 gpume_significant(int shift)
     return GpumeSample<Sample>::bytes == 1 ? ~0u : (0xffffu >> shift << shift) * 0x10001u;
 }
 
+/** Samples without the bits below: those are 0 or, as the type has it, dropped. */
+template<typename Sample>
+static __device__ __forceinline__ GpumeU32 gpume_samples(GpumeU32 word, int shift)
+{
+    return (word & gpume_significant<Sample>(shift)) >> GpumeSample<Sample>::dropped(shift);
+}
+
 /**
  * A group's block: which, where, its true size, the places in the reference that are
  * admissible, min to min + span; and the lane of the group, from 0.
@@ -157,6 +164,7 @@ struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
     {
         const int first = Lanes::line(0) + warp() * Lanes::PARTS, stride = Lanes::PARTS * warps();
         const GpumeU32 mask = gpume_significant<Sample>(a.params.shift);
+        const int dropped = GpumeSample<Sample>::dropped(a.params.shift);
         const GpumeU8 *c = (const GpumeU8 *)a.cur.data +
                            (g.y0 + first) * a.cur.linesize + g.x0 * BYTES;
         const GpumeU8 *r = (const GpumeU8 *)plane.data +
@@ -185,7 +193,8 @@ struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
                     GPUME_UNROLL for (int k = 0; k < batch; k++) {
                         const GpumeU32 counts = j + k < words ? mask : 0;
 
-                        sum = Cost::word(cw[k] & counts, gpume_funnel(lo, hi[k], 8 * start) & counts, sum);
+                        sum = Cost::word((cw[k] & counts) >> dropped,
+                                         (gpume_funnel(lo, hi[k], 8 * start) & counts) >> dropped, sum);
                         lo  = hi[k];
                     }
                 }
@@ -198,8 +207,10 @@ struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
             GPUME_NO_UNROLL for (int j = 0; j < g.w; j += 4 / BYTES) {
                 const GpumeU8 *cur = c + j * BYTES, *ref = r + j * BYTES;
 
-                sum = Cost::word(mask & gpume_load<Sample>(cur, g.w - j, c + (a.params.width - g.x0) * BYTES),
-                                 mask & gpume_load<Sample>(ref, g.w - j, r + (a.params.width - x) * BYTES), sum);
+                const GpumeU32 own   = gpume_load<Sample>(cur, g.w - j, c + (a.params.width - g.x0) * BYTES);
+                const GpumeU32 match = gpume_load<Sample>(ref, g.w - j, r + (a.params.width - x) * BYTES);
+
+                sum = Cost::word((own & mask) >> dropped, (match & mask) >> dropped, sum);
             }
             c += stride * a.cur.linesize;
             r += stride * plane.linesize;
@@ -314,6 +325,9 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
     /* places in the window where a candidate may be; the last word is read, too */
     static const int COLUMNS = WINDOW_WIDTH - SIDE;
     static const int LINES   = WINDOW_ROWS  - SIDE + 1;
+    typedef typename Cost::template Sum<0> Sum;
+    static const int AT_ONCE = ROWS * WORDS > Sum::WORDS ? Sum::WORDS / WORDS : ROWS;  ///< rows of a sum
+    static const int SUMS    = ROWS * WORDS > Sum::WORDS ? ROWS * WORDS / Sum::WORDS : Sum::CHAINS;
     using Lanes::g;
     using Lanes::line;
 
@@ -321,7 +335,7 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
     const GpumeCudaPlane &plane;
     GpumeU32 *window;
     int window_x, window_y;     ///< the picture's sample that comes first in it
-    GpumeU32 cur[ROWS][WORDS];
+    GpumeU32 cur[ROWS][WORDS];  ///< prepared
 
     __device__ __forceinline__ GpumeWindowEvaluator(const GpumeCudaArgs &args,
                                                     const GpumeCudaPlane &ref,
@@ -347,7 +361,7 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
 
     __device__ __forceinline__ GpumeU32 significant(GpumeU32 word) const
     {
-        return BYTES == 1 ? word : word & gpume_significant<Sample>(a.params.shift);
+        return gpume_samples<Sample>(word, a.params.shift);
     }
 
     static __device__ __forceinline__ const GpumeU8 *row(const GpumeCudaPlane &p, int y)
@@ -364,7 +378,7 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
                 break;
             gpume_load_row<WORDS>(cur[i], p);
             GPUME_UNROLL for (int j = 0; j < WORDS; j++)
-                cur[i][j] = significant(cur[i][j]);
+                cur[i][j] = Sum::prepare(significant(cur[i][j]));
             p += (line(i + 1) - line(i)) * (int)a.cur.linesize;
         }
     }
@@ -418,9 +432,14 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
     {
         const int start = column * BYTES & 3;
         const GpumeU32 *p = window + (top + line(0)) * PITCH + (column * BYTES >> 2);
-        /* one after the other would wait for each other */
-        GpumeU32 sum[4] = { 0, 0, 0, 0 };
+        Sum part[SUMS];
+        int words[SUMS];
+        GpumeU32 sum = 0;
 
+        GPUME_UNROLL for (int i = 0; i < SUMS; i++) {
+            part[i].begin();
+            words[i] = 0;
+        }
         GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
             const GpumeU32 *q = p + (line(i) - line(0)) * PITCH;
             GpumeU32 lo;
@@ -431,11 +450,14 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
             GPUME_UNROLL for (int j = 0; j < WORDS; j++) {
                 const GpumeU32 hi = q[j + 1];
 
-                sum[i & 3] = Cost::word(cur[i][j], gpume_funnel(lo, hi, 8 * start), sum[i & 3]);
+                part[i % SUMS].add(cur[i][j], gpume_funnel(lo, hi, 8 * start));
                 lo = hi;
             }
+            words[i % SUMS] += WORDS;
         }
-        return sum[0] + sum[1] + sum[2] + sum[3];
+        GPUME_UNROLL for (int i = 0; i < SUMS; i++)
+            sum += part[i].get(words[i]);
+        return sum;
     }
 
     /* Far from the others. */
@@ -448,6 +470,7 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
         const int last   = start && tail >= 4 ? 4 * WORDS : 4 * (WORDS - 1);
         GpumeU32 word[ROWS][WORDS + 1];
         GpumeU32 sum = 0;
+        Sum part;
 
         r -= start;
         GPUME_UNROLL for (int i = 0; i < ROWS; i++)
@@ -464,10 +487,14 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
                 if (tail > 2)
                     word[i][WORDS] |= (GpumeU32)p[2] << 16;
             }
-        GPUME_UNROLL for (int i = 0; i < ROWS; i++)
+        GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
+            if (i % AT_ONCE == 0)
+                part.begin();
             GPUME_UNROLL for (int j = 0; j < WORDS; j++)
-                sum = Cost::word(cur[i][j], gpume_funnel(significant(word[i][j]), significant(word[i][j + 1]),
-                                                         8 * start), sum);
+                part.add(cur[i][j], significant(gpume_funnel(word[i][j], word[i][j + 1], 8 * start)));
+            if (i % AT_ONCE == AT_ONCE - 1)
+                sum += part.get(AT_ONCE * WORDS);
+        }
         return sum;
     }
 

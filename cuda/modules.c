@@ -18,27 +18,40 @@ static const GpumeCudaModule modules[] = {
     GPUME_CUDA_MODULES(MODULE)
 };
 
-/* Every search has kernels for each depth: of SAD for each side, of other costs for any. */
+/*
+ * Every search has kernels for samples of one byte and of two: of SAD for each side, of other costs for
+ * any. Of SAD it has more for up to 12 bits, for blocks of 4, 8 and 16.
+ */
 #define COUNT(name, family, depth, variant, side, cost) + (GPUME_CUDA_##family == COUNTED)
 #define COUNTED GPUME_CUDA_pattern
-static_assert(GPUME_CUDA_MODULES(COUNT) == 2 * (2 * 4 + GPUME_NB_COSTS - 1), "pattern search");
+static_assert(GPUME_CUDA_MODULES(COUNT) == 2 * (2 * 4 + 3 + GPUME_NB_COSTS - 1), "pattern search");
 #undef COUNTED
 #define COUNTED GPUME_CUDA_wavefront
-static_assert(GPUME_CUDA_MODULES(COUNT) == 2 * 2 * (4 + GPUME_NB_COSTS - 1), "predictive search");
+static_assert(GPUME_CUDA_MODULES(COUNT) == 2 * (2 * 4 + 3 + 2 * (GPUME_NB_COSTS - 1)), "predictive search");
 #undef COUNTED
 #define COUNTED GPUME_CUDA_propagate
-static_assert(GPUME_CUDA_MODULES(COUNT) == 2 * 2 * (4 + GPUME_NB_COSTS - 1), "passes");
+static_assert(GPUME_CUDA_MODULES(COUNT) == 2 * (2 * 4 + 3 + 2 * (GPUME_NB_COSTS - 1)), "passes");
+
+/* Whether kernels for samples of that depth take those of so many bits. */
+static int fits(int depth, int bits)
+{
+    return !depth || (depth == 8 ? bits == 8 : bits > 8 && bits <= depth);
+}
 
 const GpumeCudaModule *ff_gpume_cuda_find_module(const GpumeParams *params, int family,
                                                  int side, int variant)
 {
+    const GpumeCudaModule *found = NULL;
+
     for (int i = 0; i < FF_ARRAY_ELEMS(modules); i++) {
         const GpumeCudaModule *m = &modules[i];
 
-        if (m->family == family && (!m->depth || m->depth == (params->depth > 8 ? 16 : 8)) &&
+        if (m->family == family && fits(m->depth, params->depth) &&
             m->side == side && m->variant == variant &&
-            (m->cost == params->cost || m->cost == GPUME_COST_ANY))
-            return m;
+            (m->cost == params->cost || m->cost == GPUME_COST_ANY) &&
+            /* the one for the fewest bits */
+            (!found || m->depth < found->depth))
+            found = m;
     }
-    return NULL;
+    return found;
 }

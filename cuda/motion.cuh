@@ -51,15 +51,6 @@ gpume_pair(const GpumeCudaPair (&pairs)[GPUME_CUDA_FIELDS], int z)
     return pair;
 }
 
-/** The means of each sample of two words, halves up. */
-template<typename Sample>
-static __device__ __forceinline__ GpumeU32 gpume_mean2(GpumeU32 a, GpumeU32 b)
-{
-    const GpumeU32 low = sizeof(Sample) == 1 ? 0x7f7f7f7f : 0x7fff7fff;
-
-    return (a | b) - (((a ^ b) >> 1) & low);
-}
-
 /** gpume_subpel_pair() of quarters of a sample: a table of constants, a word for each row. */
 static __device__ __forceinline__ int gpume_subpel_pair_of(int fx, int fy)
 {
@@ -174,6 +165,10 @@ struct GpumeMatcher {
     template<int PARTIAL>
     __device__ __forceinline__ GpumeU32 rows(int from, const Start &first, const Start &second, GpumeU32 sum) const
     {
+        typename Cost::template Sum<PARTS> part;
+
+        static_assert(ROWS * WORDS <= decltype(part)::WORDS, "they are added up together");
+        part.begin();
         GPUME_UNROLL for (int r = 0; r < ROWS; r++) {
             const long long row = PARTIAL ? gpume_min(from + r, h - 1) : from + r;
             GpumeU32 c[WORDS], m[WORDS], n[WORDS];
@@ -183,16 +178,16 @@ struct GpumeMatcher {
             if (PARTS) {
                 load_words(n, second, row * ref_linesize);
                 GPUME_UNROLL for (int j = 0; j < WORDS; j++)
-                    m[j] = gpume_mean2<Sample>(m[j], n[j]);
+                    m[j] = part.mean(m[j], n[j]);
             }
             GPUME_UNROLL for (int j = 0; j < WORDS; j++) {
                 const GpumeU32 mask = !PARTIAL ? ~0u : from + r < h ?
                                       gpume_mask<Sample>(w - j * PER_WORD) : 0;
 
-                sum = Cost::word(c[j] & mask, m[j] & mask, sum);
+                part.add(part.prepare(c[j] & mask), m[j] & mask);
             }
         }
-        return sum;
+        return sum + part.get(ROWS * WORDS);
     }
 
     /** A lane's share of D of a match that all lanes of a warp have: words of rows, several at a time. */

@@ -16,6 +16,8 @@
  * word(cur, ref, sum)      if LANES is 1: sum, and the cost of a word of samples; what lies
  *                          outside the block is 0 in both pictures
  *
+ * Sum<SUBPEL>              if LANES is 1: adds up costs of words, as GpumeSadSum does
+ *
  * One whose LANES is not 1 has a GpumePlaneEvaluator, a GpumeRowPlaneEvaluator, a GpumeMatcher
  * and a GpumeFullSearch of its own.
  */
@@ -25,18 +27,119 @@
 
 #include "libavfilter/gpume/cuda/device.cuh"
 
+/** The means of each sample of two words, halves up. */
+template<typename Sample>
+static __device__ __forceinline__ GpumeU32 gpume_mean2(GpumeU32 a, GpumeU32 b)
+{
+    const GpumeU32 low = sizeof(Sample) == 1 ? 0x7f7f7f7f : 0x7fff7fff;
+
+    return (a | b) - (((a ^ b) >> 1) & low);
+}
+
+/** sum, and the absolute differences of the samples of two words. */
+template<typename Sample>
+static __device__ __forceinline__ GpumeU32 gpume_sad_word(GpumeU32 cur, GpumeU32 ref, GpumeU32 sum)
+{
+    return sizeof(Sample) == 1 ? gpume_sad4(cur, ref, sum) : gpume_sad2(cur, ref, sum);
+}
+
+/**
+ * The sum of the absolute differences of up to WORDS words.
+ * @tparam SUBPEL the words of the reference are what mean() makes of two
+ */
+template<typename Sample, int SUBPEL> struct GpumeSadSum {
+    static const int WORDS  = 1 << 16;
+    static const int CHAINS = 4;    ///< sums side by side: one after the other, words would wait for each other
+
+    GpumeU32 sum;
+
+    static __device__ __forceinline__ GpumeU32 mean(GpumeU32 a, GpumeU32 b)
+    {
+        return gpume_mean2<Sample>(a, b);
+    }
+
+    /** What add() asks of the current picture's words. */
+    static __device__ __forceinline__ GpumeU32 prepare(GpumeU32 cur)
+    {
+        return cur;
+    }
+
+    __device__ __forceinline__ void begin()
+    {
+        sum = 0;
+    }
+
+    __device__ __forceinline__ void add(GpumeU32 prepared, GpumeU32 ref)
+    {
+        sum = gpume_sad_word<Sample>(prepared, ref, sum);
+    }
+
+    /** The result after so many words. */
+    __device__ __forceinline__ GpumeU32 get(int words) const
+    {
+        return sum;
+    }
+};
+
+/*
+ * Both samples of a word at once, where others are taken apart first. With the top bit t of its half
+ * added to a, d = a + t - b has that bit where a >= b. Then p, the bits below, is a - b; let it be 0
+ * elsewhere. So |a - b| = 2p - d + t. As this is linear, sums of p and d may overflow: what counts is
+ * that the sum of |a - b| has no more than 16 bits. In subpel searches all samples are doubled: a mean
+ * is the sum of two without its lowest bit.
+ */
+template<int SUBPEL> struct GpumeSadSum<GpumeU12, SUBPEL> {
+    static const int WORDS  = 16 >> SUBPEL;
+    static const int CHAINS = 1;
+    static const GpumeU32 TOPS = 0x80008000;
+
+    GpumeU32 differences, positive;
+
+    static __device__ __forceinline__ GpumeU32 mean(GpumeU32 a, GpumeU32 b)
+    {
+        return SUBPEL ? (a + b + 0x10001) & 0xfffefffe : gpume_mean2<GpumeU12>(a, b);
+    }
+
+    static __device__ __forceinline__ GpumeU32 prepare(GpumeU32 cur)
+    {
+        return (cur << SUBPEL) + TOPS;
+    }
+
+    __device__ __forceinline__ void begin()
+    {
+        differences = positive = 0;
+    }
+
+    __device__ __forceinline__ void add(GpumeU32 prepared, GpumeU32 ref)
+    {
+        const GpumeU32 d = prepared - ref;
+
+        differences += d;
+        positive    += d & gpume_tops2(d) & ~TOPS;
+    }
+
+    __device__ __forceinline__ GpumeU32 get(int words) const
+    {
+        const GpumeU32 both = 2 * positive - differences + words * TOPS;
+
+        return ((both & 0xffff) + (both >> 16)) >> SUBPEL;
+    }
+};
+
 template<typename Sample_> struct GpumeSad {
     typedef Sample_ Sample;
     static const int LANES = 1;
 
     static __device__ __forceinline__ GpumeU32 word(GpumeU32 cur, GpumeU32 ref, GpumeU32 sum)
     {
-        return sizeof(Sample) == 1 ? gpume_sad4(cur, ref, sum) : gpume_sad2(cur, ref, sum);
+        return gpume_sad_word<Sample>(cur, ref, sum);
     }
+
+    template<int SUBPEL> struct Sum : GpumeSadSum<Sample, SUBPEL> {};
 
     static __device__ __forceinline__ GpumeU32 result(GpumeU32 cost, int shift)
     {
-        return cost >> shift;
+        return cost >> (shift - GpumeSample<Sample>::dropped(shift));
     }
 
     template<class Difference>

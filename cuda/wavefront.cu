@@ -71,6 +71,8 @@ struct GpumeRingEvaluator {
     static const int NEW_COLUMNS = SIDE * BYTES > 16 ? SIDE * BYTES / 16 : 1;
     static const int LOADS = GPUME_CUDA_WAVEFRONT_LOADS;
     static const int REPEATED = GPUME_CUDA_WAVEFRONT_REPEATED(SIDE, BYTES);
+    typedef typename Cost::template Sum<0> Sum;
+    static_assert(WORDS <= Sum::WORDS, "a row is added up together");
     static_assert(Cost::LANES == 1, "a lane has rows that are not neighbours");
 
     const GpumeCudaArgs &a;
@@ -98,7 +100,7 @@ struct GpumeRingEvaluator {
 
     __device__ __forceinline__ GpumeU32 significant(GpumeU32 word) const
     {
-        return BYTES == 1 ? word : word & gpume_significant<Sample>(a.params.shift);
+        return gpume_samples<Sample>(word, a.params.shift);
     }
 
     /** The first column that block bx does not need. */
@@ -222,7 +224,7 @@ struct GpumeRingEvaluator {
             mask[j] = gpume_mask<Sample>(g.w - j * PER_WORD);
         GPUME_UNROLL for (int i = 0; i < ROWS; i++)
             GPUME_UNROLL for (int j = 0; j < WORDS; j++)
-                cur[i][j] = significant(next[i][j]);
+                cur[i][j] = Sum::prepare(significant(next[i][j]));
         if (bx + 1 < a.params.bw)
             load_block(bx + 1);
     }
@@ -236,19 +238,21 @@ struct GpumeRingEvaluator {
         GpumeU32 sum = 0;
 
         GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
-            GpumeU32 part = 0, lo;
+            Sum part;
+            GpumeU32 lo;
+
+            part.begin();
 
             if (g.lane + i * LANES < g.h) {
                 lo = p[i * LANES * a.wavefront.ring_pitch];
                 GPUME_UNROLL for (int j = 0; j < WORDS; j++) {
                     const GpumeU32 hi = p[i * LANES * a.wavefront.ring_pitch + j + 1];
 
-                    part = Cost::word(cur[i][j],
-                                      gpume_funnel(lo, hi, 8 * (place & 3)) & mask[j], part);
+                    part.add(cur[i][j], gpume_funnel(lo, hi, 8 * (place & 3)) & mask[j]);
                     lo = hi;
                 }
+                sum += part.get(WORDS);
             }
-            sum += part;
         }
         return sum;
     }

@@ -144,6 +144,16 @@ static __device__ __forceinline__ GpumeU32 gpume_sad2(GpumeU32 a, GpumeU32 b,
         : "=r"(ret) : "r"(a >> 16), "r"(b >> 16), "r"(ret));
     return ret;
 }
+
+/** Ones in each half whose top bit is set. */
+static __device__ __forceinline__ GpumeU32 gpume_tops2(GpumeU32 v)
+{
+    GpumeU32 ret;
+
+    /* bytes 1 and 3, of each its top bit eight times */
+    asm("prmt.b32 %0, %1, %1, 0xbb99;" : "=r"(ret) : "r"(v));
+    return ret;
+}
 #endif
 
 /** Four words of shared memory at once, from an address of 16 bytes. */
