@@ -416,12 +416,15 @@ struct GpumeDeepTile {
      */
     __device__ __forceinline__ int evaluate_likeliest(GpumeU32 *sum, GpumeU32 limit, int dx, int dy)
     {
+        /* what other warps have found pays where a candidate takes longest (measured) */
+        const GpumeU32 latest = SIDE == 16 ? limit_now() : 0;
         GpumeU32 key[BLOCKS];
         GpumeVector v;
 
         GPUME_UNROLL for (int k = 0; k < BLOCKS; k++) {
             const GpumeU32 greatest = greatest_bound(gpume_of_lane(limit, k));
-            const GpumeU32 now = bound_now(k, greatest);
+            const GpumeU32 now = SIDE == 16 ? gpume_umin(greatest, greatest_bound(gpume_of_lane(latest, k))) :
+                                 bound_now(k, greatest);
 
             key[k] = ~0u;
             GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++) {
