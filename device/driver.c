@@ -27,12 +27,24 @@
 typedef CUresult CUDAAPI HostAlloc(void **p, size_t size, unsigned flags);
 typedef CUresult CUDAAPI FreeHost(void *p);
 
+/** Kernels that a filter's users of the device share, at most; those beyond are loaded again. */
+#define MAX_LOADED 48
+
+/** A module that is loaded. */
+typedef struct Loaded {
+    const unsigned char *ptx;
+    CUmodule module;
+    CUfunction function;
+    int nb_users;                   ///< 0: the place is free
+} Loaded;
+
 /** A device, for as long as anything is allocated on it. */
 typedef struct Device {
     AVBufferRef *ref;               ///< AVHWDeviceContext
     AVCUDADeviceContext *hwctx;
     HostAlloc *host_alloc;
     FreeHost *free_host;
+    Loaded loaded[MAX_LOADED];
 } Device;
 
 static void device_free(void *opaque, uint8_t *data)
@@ -287,23 +299,52 @@ const GpumeCudaBuffer *ff_gpume_cuda_buffer(const AVBufferRef *ref)
     return av_buffer_pool_buffer_get_opaque(ref);
 }
 
+/* Returns where the module is that has this code or, without code, that is this one; with neither a free place. */
+static Loaded *find_loaded(const GpumeCuda *c, const unsigned char *ptx, CUmodule module)
+{
+    Device *device = (Device *)c->device->data;
+
+    for (int i = 0; i < MAX_LOADED; i++) {
+        Loaded *loaded = &device->loaded[i];
+
+        if (ptx ? loaded->nb_users && loaded->ptx == ptx :
+            module ? loaded->nb_users && loaded->module == module : !loaded->nb_users)
+            return loaded;
+    }
+    return NULL;
+}
+
 av_cold int ff_gpume_cuda_load(const GpumeCuda *c, GpumeCudaLaunch *l, const GpumeCudaCode *code)
 {
+    Loaded *loaded = find_loaded(c, code->ptx, NULL);
     char update[128];
-    int ret = ff_cuda_load_module(c->log_ctx, c->hwctx, &l->module, code->ptx, *code->ptx_len);
+    int ret;
 
+    if (loaded) {
+        loaded->nb_users++;
+        l->module   = loaded->module;
+        l->function = loaded->function;
+        return 0;
+    }
+    ret = ff_cuda_load_module(c->log_ctx, c->hwctx, &l->module, code->ptx, *code->ptx_len);
     if (ret < 0) {
         av_log(c->log_ctx, c->log_level, "Could not load the kernels: %s\n",
                update_or(c, update, "the driver may be too old for them; "));
         return ret;
     }
-    return ff_gpume_cuda_check(c, c->cu->cuModuleGetFunction(&l->function, l->module, code->function),
-                               "find a kernel");
+    ret = ff_gpume_cuda_check(c, c->cu->cuModuleGetFunction(&l->function, l->module, code->function),
+                              "find a kernel");
+    loaded = ret < 0 ? NULL : find_loaded(c, NULL, NULL);
+    if (loaded)
+        *loaded = (Loaded) { code->ptx, l->module, l->function, 1 };
+    return ret;
 }
 
 av_cold void ff_gpume_cuda_unload(const GpumeCuda *c, GpumeCudaLaunch *l)
 {
-    if (l->module)
+    Loaded *loaded = l->module ? find_loaded(c, NULL, l->module) : NULL;
+
+    if (l->module && (!loaded || !--loaded->nb_users))
         c->cu->cuModuleUnload(l->module);
     l->module   = NULL;
     l->function = NULL;

@@ -144,10 +144,13 @@ typedef struct GpumeCudaLaunch {
     unsigned shared;            ///< bytes of dynamic shared memory
 } GpumeCudaLaunch;
 
-/** Load a kernel into the current context. @return 0 or an AVERROR code with a message */
+/**
+ * Load a kernel into the current context, once for all that load it through this GpumeCuda.
+ * @return 0 or an AVERROR code with a message
+ */
 int ff_gpume_cuda_load(const GpumeCuda *c, GpumeCudaLaunch *l, const GpumeCudaCode *code);
 
-/** Unload it from the current context; harmless where it was not loaded. */
+/** Unload it from the current context, if nobody else has loaded it; harmless where it was not loaded. */
 void ff_gpume_cuda_unload(const GpumeCuda *c, GpumeCudaLaunch *l);
 
 /**
