@@ -7,13 +7,13 @@
  * @file
  * The CUDA backend's host side, over FFmpeg's loader of the driver API.
  *
- * Three streams: frames in system memory go up on one, searches run on the
- * second, vectors come down on the third; events order them. A picture that was
+ * Streams: frames in system memory go up on one, true motion's planes of a picture are made
+ * on the next, searches run on one or two, vectors come down on the last; events order them.
+ * Most searches have times when they leave most of the device idle, because blocks wait for
+ * their neighbours or levels have few blocks; so searches that follow each other run side by
+ * side, on two queues with working memory of their own. A picture that was
  * uploaded stays on the device for as long as the filter keeps it, and serves as
  * current picture and as reference. Frames that lie on the device are read there.
- *
- * True motion is searched in planes of its own, made when a picture
- * comes in, on the stream of the searches.
  *
  * What a search reads stays referenced by the filter until wait() has returned,
  * so a buffer that comes back to its pool is idle on every stream.
@@ -42,6 +42,15 @@
 #define DRIVER_LIBRARY "libcuda.so.1"
 #endif
 
+/** Searches side by side, at most. */
+#define MAX_QUEUES 2
+
+/** Searches one after the other, in their working memory. */
+typedef struct Queue {
+    GpumeCudaSearch search;
+    CUstream stream;
+} Queue;
+
 /** A search in flight. */
 typedef struct Slot {
     GpumeCudaBuffer intra;          ///< with GpumeParams.intra: uint64_t of each field, and pinned
@@ -55,11 +64,13 @@ typedef struct CUDAContext {
     GpumeParams params;
     GpumeExecutor executor;
     GpumeCuda cuda;
-    GpumeCudaSearch search;
+    Queue queues[MAX_QUEUES];
+    int nb_queues;
     GpumeCudaSame same;
 
-    CUstream upload_stream, stream, download_stream;
-    CUevent imported;
+    CUstream upload_stream, planes_stream, download_stream;
+    CUevent imported;               ///< the last picture is there, and so are those before
+    CUevent read;                   ///< filters behind have read what was given back
     Slot *slots;                    ///< a ring
     int nb_slots;
     unsigned nb_submitted, nb_waited;
@@ -104,6 +115,12 @@ static av_cold int probe(CUDAContext *s, int fallback)
     return ret;
 }
 
+/* Returns the bytes of what a field of a tree adds up; 0: there is no tree. */
+static size_t nb_sums(const CUDAContext *s)
+{
+    return s->queues[0].search.tree.nb_sums;
+}
+
 static av_cold int open_device(CUDAContext *s, const GpumeBackendConfig *cfg)
 {
     AVBufferRef *ref = NULL;
@@ -138,21 +155,51 @@ static av_cold int open_device(CUDAContext *s, const GpumeBackendConfig *cfg)
     return ff_gpume_cuda_open(&s->cuda, ref);
 }
 
+#define TRY(call, what) \
+    if ((ret = check(s, cu->call, what)) < 0) \
+        return ret;
+
+/* Returns how many searches run side by side, once the first queue is ready for them. */
+static av_cold int count_queues(const CUDAContext *s)
+{
+    const GpumeCudaSearch *search = &s->queues[0].search;
+
+    /* a search that reads what the one before has found; working memory of up to 128 MB */
+    if (gpume_has_memory(s->params.algo) || search->summed < search->nb_sizes)
+        return 1;
+    return FFMIN(s->nb_slots, MAX_QUEUES);
+}
+
+/* With the context pushed. */
+static av_cold int init_queues(CUDAContext *s, const GpumeBackendConfig *cfg)
+{
+    CudaFunctions *cu = s->cuda.cu;
+    int ret;
+
+    for (int i = 0; i < FFMAX(s->nb_queues, 1); i++) {
+        /* import() right-justifies */
+        ret = ff_gpume_cuda_search_init(&s->queues[i].search, &s->cuda, &s->params, &cfg->plan,
+                                        s->hw_frames ? s->params.shift : 0);
+        if (ret < 0)
+            return ret;
+        TRY(cuStreamCreate(&s->queues[i].stream, CU_STREAM_NON_BLOCKING), "create a stream")
+        if (!i)
+            s->nb_queues = count_queues(s);
+    }
+    return 0;
+}
+
 /* With the context pushed. */
 static av_cold int init_device(CUDAContext *s, const GpumeBackendConfig *cfg)
 {
     CudaFunctions *cu = s->cuda.cu;
     int ret;
 
-#define TRY(call, what) \
-    if ((ret = check(s, cu->call, what)) < 0) \
-        return ret;
 #define ALLOC(buffer, memory, count, what) \
     if ((ret = ff_gpume_cuda_alloc(&s->cuda, &(buffer), memory, count, what)) < 0) \
         return ret;
 
-    /* import() right-justifies */
-    ret = ff_gpume_cuda_search_init(&s->search, &s->cuda, &s->params, &cfg->plan, s->hw_frames ? s->params.shift : 0);
+    ret = init_queues(s, cfg);
     if (ret < 0)
         return ret;
     if (s->params.same && s->hw_frames) {
@@ -163,9 +210,10 @@ static av_cold int init_device(CUDAContext *s, const GpumeBackendConfig *cfg)
     }
 
     TRY(cuStreamCreate(&s->upload_stream,   CU_STREAM_NON_BLOCKING), "create a stream")
-    TRY(cuStreamCreate(&s->stream,          CU_STREAM_NON_BLOCKING), "create a stream")
+    TRY(cuStreamCreate(&s->planes_stream,   CU_STREAM_NON_BLOCKING), "create a stream")
     TRY(cuStreamCreate(&s->download_stream, CU_STREAM_NON_BLOCKING), "create a stream")
     TRY(cuEventCreate(&s->imported, CU_EVENT_DISABLE_TIMING), "create an event")
+    TRY(cuEventCreate(&s->read,     CU_EVENT_DISABLE_TIMING), "create an event")
     for (int i = 0; i < s->nb_slots; i++) {
         Slot *slot = &s->slots[i];
 
@@ -176,7 +224,7 @@ static av_cold int init_device(CUDAContext *s, const GpumeBackendConfig *cfg)
                   s->params.nb_distances * sizeof(uint64_t), "sums")
         if (s->params.tree)
             ALLOC(slot->sums, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
-                  s->params.nb_distances * s->search.tree.nb_sums, "sums")
+                  s->params.nb_distances * nb_sums(s), "sums")
         if (s->same.launch.function)
             ALLOC(slot->same, GPUME_CUDA_DEVICE,
                   s->params.nb_references * ff_gpume_nb_cells(&s->params), "cells")
@@ -206,10 +254,10 @@ static av_cold int init_pools(CUDAContext *s)
         POOL(uploads, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED, s->upload_linesize * p->height, "a frame")
         s->uploads.zero = 1;        // the bytes between the rows go up, too
     }
-    if (ff_gpume_cuda_search_planes_size(&s->search)) {
-        POOL(planes, GPUME_CUDA_DEVICE, ff_gpume_cuda_search_planes_size(&s->search), "a picture")
+    if (ff_gpume_cuda_search_planes_size(&s->queues[0].search)) {
+        POOL(planes, GPUME_CUDA_DEVICE, ff_gpume_cuda_search_planes_size(&s->queues[0].search), "a picture")
         s->planes.zero   = 1;       // the bytes between the rows are read, too
-        s->planes.stream = s->stream;
+        s->planes.stream = s->planes_stream;
     }
     return 0;
 }
@@ -279,12 +327,19 @@ static CUdeviceptr planes_of(const GpumePicture *pic)
 static int make_planes(CUDAContext *s, GpumePicture *pic)
 {
     const GpumeCudaPlane luma = luma_of(pic);
+    CudaFunctions *cu = s->cuda.cu;
+    int ret;
 
     pic->planes = ff_gpume_cuda_pool_get(&s->planes);
     if (!pic->planes)
         return AVERROR(ENOMEM);
-    return check(s, ff_gpume_cuda_search_planes(&s->search, &luma, planes_of(pic), s->stream),
-                 "make the planes of a frame");
+    TRY(cuStreamWaitEvent(s->planes_stream, s->imported, 0), "wait for a frame")
+    ret = check(s, ff_gpume_cuda_search_planes(&s->queues[0].search, &luma, planes_of(pic), s->planes_stream),
+                "make the planes of a frame");
+    if (ret < 0)
+        return ret;
+    TRY(cuEventRecord(s->imported, s->planes_stream), "record an event")
+    return 0;
 }
 
 static int import(void *priv, GpumePicture *pic)
@@ -323,9 +378,6 @@ static int import(void *priv, GpumePicture *pic)
                     "upload a frame");
     if (ret >= 0)
         ret = check(s, cu->cuEventRecord(s->imported, source), "record an event");
-    if (ret >= 0)
-        ret = check(s, cu->cuStreamWaitEvent(s->stream, s->imported, 0),
-                    "wait for a frame");
     if (ret >= 0 && s->planes.pool)
         ret = make_planes(s, pic);
     ff_gpume_cuda_pop(&s->cuda);
@@ -379,7 +431,7 @@ static GpumeCudaLeaves leaves_at(const CUDAContext *s, const GpumeFieldSet *set,
 }
 
 /* With the context pushed. */
-static int launch_group(CUDAContext *s, const Slot *slot, const Group *g)
+static int launch_group(CUDAContext *s, Queue *queue, const Slot *slot, const Group *g)
 {
     GpumeCudaSearchField fields[GPUME_CUDA_FIELDS] = { { { 0 } } };
 
@@ -396,10 +448,10 @@ static int launch_group(CUDAContext *s, const Slot *slot, const Group *g)
         if (!f->goes)
             continue;
         f->leaves      = leaves_at(s, field->set, field->set->nb, field->slot);
-        f->leaves.sums = slot->sums.data + (g->nb_before + i) * s->search.tree.nb_sums;
+        f->leaves.sums = slot->sums.data + (g->nb_before + i) * nb_sums(s);
     }
-    return check(s, ff_gpume_cuda_search_launch(&s->search, fields, g->nb,
-                                                slot->intra.data + g->nb_before * sizeof(uint64_t), s->stream),
+    return check(s, ff_gpume_cuda_search_launch(&queue->search, fields, g->nb,
+                                                slot->intra.data + g->nb_before * sizeof(uint64_t), queue->stream),
                  "launch the search");
 }
 
@@ -471,27 +523,28 @@ static int download_results(CUDAContext *s, const Slot *slot, const GpumeSearch 
         TRY(cuMemcpyDtoHAsync(slot->intra.pinned, slot->intra.data, search->nb_fields * sizeof(uint64_t),
                               s->download_stream), "download sums")
     if (slot->sums.data)
-        TRY(cuMemcpyDtoHAsync(slot->sums.pinned, slot->sums.data, search->nb_fields * s->search.tree.nb_sums,
+        TRY(cuMemcpyDtoHAsync(slot->sums.pinned, slot->sums.data, search->nb_fields * nb_sums(s),
                               s->download_stream), "download sums")
     return 0;
 }
 
 /* With the context pushed. */
-static int launch(CUDAContext *s, Slot *slot, GpumeSearch *search)
+static int launch(CUDAContext *s, Queue *queue, Slot *slot, GpumeSearch *search)
 {
     Group g = { .nb = 0 };
     CudaFunctions *cu = s->cuda.cu;
     int ret;
 
+    TRY(cuStreamWaitEvent(queue->stream, s->imported, 0), "wait for frames")
     /* what read the memory of fields before they were given back */
     if (s->hw_frames) {
-        TRY(cuEventRecord(s->imported, s->cuda.hwctx->stream), "record an event")
-        TRY(cuStreamWaitEvent(s->stream, s->imported, 0), "wait for filters")
+        TRY(cuEventRecord(s->read, s->cuda.hwctx->stream), "record an event")
+        TRY(cuStreamWaitEvent(queue->stream, s->read, 0), "wait for filters")
     }
     if (slot->sums.data)
-        TRY(cuMemsetD8Async(slot->sums.data, 0, search->nb_fields * s->search.tree.nb_sums, s->stream), "clear sums")
+        TRY(cuMemsetD8Async(slot->sums.data, 0, search->nb_fields * nb_sums(s), queue->stream), "clear sums")
     while (next_group(s, search, &g)) {
-        ret = launch_group(s, slot, &g);
+        ret = launch_group(s, queue, slot, &g);
         if (ret < 0)
             return ret;
     }
@@ -501,12 +554,13 @@ static int launch(CUDAContext *s, Slot *slot, GpumeSearch *search)
         if (!field->set)
             continue;
         ret = check(s, ff_gpume_cuda_same_launch(&s->same, field,
-                                                 slot->same.data + i * ff_gpume_nb_cells(&s->params), s->stream),
+                                                 slot->same.data + i * ff_gpume_nb_cells(&s->params),
+                                                 queue->stream),
                     "launch the comparison");
         if (ret < 0)
             return ret;
     }
-    TRY(cuEventRecord(slot->searched, s->stream), "record an event")
+    TRY(cuEventRecord(slot->searched, queue->stream), "record an event")
     TRY(cuStreamWaitEvent(s->download_stream, slot->searched, 0), "wait for the search")
     ret = download_results(s, slot, search);
     if (ret < 0)
@@ -519,6 +573,7 @@ static int submit(void *priv, GpumeSearch *search)
 {
     CUDAContext *s = priv;
     Slot *slot = &s->slots[s->nb_submitted % s->nb_slots];
+    Queue *queue = &s->queues[s->nb_submitted % s->nb_queues];
     int ret;
 
     av_assert0(s->nb_submitted - s->nb_waited < s->nb_slots);
@@ -527,7 +582,7 @@ static int submit(void *priv, GpumeSearch *search)
     if (ret < 0)
         return ret;
     s->nb_submitted++;
-    ret = launch(s, slot, search);
+    ret = launch(s, queue, slot, search);
     ff_gpume_cuda_pop(&s->cuda);
     return ret;
 }
@@ -566,7 +621,7 @@ static int wait(void *priv, GpumeSearch *search)
         for (Group g = { .nb = 0 }; next_group(s, search, &g);)
             for (int i = 0; i < g.nb && g.fields[i]->set; i++) {
                 const GpumeCudaTreeSums *sums = (const GpumeCudaTreeSums *)
-                    ((const uint8_t *)slot->sums.pinned + (g.nb_before + i) * s->search.tree.nb_sums);
+                    ((const uint8_t *)slot->sums.pinned + (g.nb_before + i) * nb_sums(s));
 
                 g.fields[i]->nb   = sums->nb;
                 g.fields[i]->bits = sums->bits;
@@ -587,7 +642,8 @@ static int wait(void *priv, GpumeSearch *search)
 static av_cold void uninit_device(CUDAContext *s)
 {
     CudaFunctions *cu = s->cuda.cu;
-    CUstream *streams[] = { &s->upload_stream, &s->stream, &s->download_stream };
+    CUstream *streams[] = { &s->upload_stream, &s->planes_stream, &s->queues[0].stream, &s->queues[1].stream,
+                            &s->download_stream };
 
     /* what is in flight reads and writes what is freed next */
     for (int i = 0; i < FF_ARRAY_ELEMS(streams); i++)
@@ -607,10 +663,13 @@ static av_cold void uninit_device(CUDAContext *s)
     }
     if (s->imported)
         cu->cuEventDestroy(s->imported);
+    if (s->read)
+        cu->cuEventDestroy(s->read);
     for (int i = 0; i < FF_ARRAY_ELEMS(streams); i++)
         if (*streams[i])
             cu->cuStreamDestroy(*streams[i]);
-    ff_gpume_cuda_search_uninit(&s->search);
+    for (int i = 0; i < MAX_QUEUES; i++)
+        ff_gpume_cuda_search_uninit(&s->queues[i].search);
     ff_gpume_cuda_same_uninit(&s->same);
 }
 
