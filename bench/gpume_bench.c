@@ -171,6 +171,9 @@ static void open_device(Bench *b, const char *device)
     BENCH_CU(b, cuStreamCreate(&b->stream, CU_STREAM_NON_BLOCKING));
     BENCH_CU(b, cuEventCreate(&b->start, CU_EVENT_DEFAULT));
     BENCH_CU(b, cuEventCreate(&b->stop,  CU_EVENT_DEFAULT));
+    BENCH_CU(b, cuEventCreate(&b->joined, CU_EVENT_DISABLE_TIMING));
+    for (int i = 0; i < FF_ARRAY_ELEMS(b->queues); i++)
+        BENCH_CU(b, cuStreamCreate(&b->queues[i], CU_STREAM_NON_BLOCKING));
     printf("device: %s, driver for CUDA %d.%d\n", name, driver / 1000, driver % 1000 / 10);
 }
 
@@ -178,6 +181,9 @@ static void close_device(Bench *b)
 {
     BENCH_CU(b, cuEventDestroy(b->start));
     BENCH_CU(b, cuEventDestroy(b->stop));
+    BENCH_CU(b, cuEventDestroy(b->joined));
+    for (int i = 0; i < FF_ARRAY_ELEMS(b->queues); i++)
+        BENCH_CU(b, cuStreamDestroy(b->queues[i]));
     BENCH_CU(b, cuStreamDestroy(b->stream));
     BENCH_CU(b, cuCtxPopCurrent(NULL));
     ff_gpume_cuda_close(&b->cuda);
@@ -189,8 +195,14 @@ double bench_launches_ms(Bench *b, BenchLaunch *launch, void *opaque, int nb)
     float ms;
 
     BENCH_CU(b, cuEventRecord(b->start, b->stream));
+    for (int i = 0; i < FF_ARRAY_ELEMS(b->queues); i++)
+        BENCH_CU(b, cuStreamWaitEvent(b->queues[i], b->start, 0));
     for (int i = 0; i < nb; i++)
         launch(b, opaque, i);
+    for (int i = 0; i < FF_ARRAY_ELEMS(b->queues); i++) {
+        BENCH_CU(b, cuEventRecord(b->joined, b->queues[i]));
+        BENCH_CU(b, cuStreamWaitEvent(b->stream, b->joined, 0));
+    }
     BENCH_CU(b, cuEventRecord(b->stop, b->stream));
     BENCH_CU(b, cuEventSynchronize(b->stop));
     bench_check(b, b->elapsed(&ms, b->start, b->stop), "cuEventElapsedTime");

@@ -44,7 +44,8 @@ typedef struct Bench {
     BenchMemHostAlloc *host_alloc;
     BenchMemFreeHost *host_free;
     CUstream stream;
-    CUevent start, stop;
+    CUstream queues[2];         ///< for searches side by side; they begin and end with what is timed on stream
+    CUevent start, stop, joined;
     FILE *csv;
     int repeats;                ///< of every measurement, 1 to BENCH_MAX_REPEATS
     double ceiling;             ///< 10^12 absolute differences/s of the device; 0: not known

@@ -104,6 +104,32 @@ void bench_kernels(Bench *b)
 /** Pictures whose costs are added up. */
 #define NB_COST_PICTURES 20
 
+/* Launches searches of one picture after the other, on two queues. */
+static void bench_two_launch(Bench *b, void *opaque, int i)
+{
+    const CUstream stream = b->stream;
+
+    b->stream = b->queues[i & 1];
+    bench_search_launch(b, (BenchSearch *)opaque + (i & 1), i);
+    b->stream = stream;
+}
+
+/* The time of a search where two run side by side. */
+static void bench_two(Bench *b, BenchRow row, int algo)
+{
+    BenchSearch s[2];
+    BenchTimes t;
+
+    for (int i = 0; i < 2; i++)
+        bench_search_init(b, &s[i], algo, row.block, row.range, 0);
+    bench_time_launches(b, bench_two_launch, s, 0, &t);
+    row.metric = "time, two at once";
+    bench_times(b, &row, &t);
+    printf(" %10.2f %9.0f", bench_median(&t), 1e6 / bench_median(&t));
+    for (int i = 0; i < 2; i++)
+        bench_search_uninit(b, &s[i]);
+}
+
 /* Returns the sum of costs of some pictures one after the other. */
 static uint64_t bench_algo(Bench *b, int algo, const char *name, int block, int range,
                            uint64_t full_cost)
@@ -127,6 +153,10 @@ static uint64_t bench_algo(Bench *b, int algo, const char *name, int block, int 
     printf("%-13s %-5s %4dx%-4d %4d %5d %5d %10.2f %9.0f %5.1f %%", name, b->content, b->width,
            b->height, b->depth, block, range, us, 1e6 / us, bench_spread(&t));
     bench_times(b, &row, &t);
+    if (gpume_has_memory(algo))
+        printf(" %10s %9s", "", "");
+    else
+        bench_two(b, row, algo);
     if (full_cost) {
         row.metric = "cost more than full search";
         row.unit   = "%";
@@ -147,8 +177,8 @@ void bench_searches(Bench *b)
     };
     static const int blocks[] = { 16, 8, 4 };
 
-    printf("\n%-13s %-5s %9s %4s %5s %5s %10s %9s %7s %11s\n", "search", "", "size", "bits",
-           "block", "range", "us", "fps", "spread", "cost");
+    printf("\n%-13s %-5s %9s %4s %5s %5s %10s %9s %7s %10s %9s %11s\n", "search", "", "size", "bits",
+           "block", "range", "us", "fps", "spread", "2 at once", "fps", "cost");
     for (int i = 0; i < FF_ARRAY_ELEMS(blocks); i++) {
         uint64_t full_cost = 0;
 
@@ -165,24 +195,30 @@ void bench_searches(Bench *b)
     }
 }
 
+/** Pictures that are kept: those of searches side by side, and the next one. */
+#define MOTION_PICTURES 4
+
 /** Searches in both directions of neighbouring pictures, each with planes of its own where there are any. */
 typedef struct BenchMotion {
     GpumeParams params;
-    GpumeCudaSearch search;
-    GpumeCudaPlane luma[2];     ///< of the last picture and of the one before
-    CUdeviceptr planes[2];
-    GpumeCudaLeaves leaves;
-    int nb;
+    int at_once;                ///< pairs side by side, 1 or 2, each on a queue
+    GpumeCudaSearch search[2];
+    GpumeCudaLeaves leaves[2];
+    GpumeCudaPlane luma[MOTION_PICTURES];   ///< of picture n at n % MOTION_PICTURES
+    CUdeviceptr planes[MOTION_PICTURES];
+    CUevent made;               ///< planes
+    CUevent done[2];            ///< the last search of each queue
+    int nb;                     ///< pictures so far
 } BenchMotion;
 
 static void bench_planes_launch(Bench *b, void *opaque, int i)
 {
     BenchMotion *m = opaque;
-    GpumeCudaPlane *luma = &m->luma[m->nb & 1];
+    const int place = m->nb % MOTION_PICTURES;
 
-    *luma = (GpumeCudaPlane) { b->pictures[b->next], b->pitch };
+    m->luma[place] = (GpumeCudaPlane) { b->pictures[b->next], b->pitch };
     if (m->planes[0])
-        bench_check(b, ff_gpume_cuda_search_planes(&m->search, luma, m->planes[m->nb & 1], b->stream),
+        bench_check(b, ff_gpume_cuda_search_planes(&m->search[0], &m->luma[place], m->planes[place], b->stream),
                     "make planes");
     m->nb++;
     b->next = (b->next + 1) % b->nb_pictures;
@@ -191,12 +227,18 @@ static void bench_planes_launch(Bench *b, void *opaque, int i)
 static void bench_motion_launch(Bench *b, void *opaque, int i)
 {
     BenchMotion *m = opaque;
+    const int which = m->nb % m->at_once;
+    const CUstream queue = b->queues[which];
     const int nb_fields = m->params.check ? 2 : 1;
-    GpumeCudaSearchField fields[2] = { { .goes = 1, .leaves = m->leaves } };
+    GpumeCudaSearchField fields[2] = { { .goes = 1, .leaves = m->leaves[which] } };
 
+    /* the search that has had the planes of the next picture, which the queue's last one waited for */
+    BENCH_CU(b, cuStreamWaitEvent(b->stream, m->done[which], 0));
     bench_planes_launch(b, opaque, i);
+    BENCH_CU(b, cuEventRecord(m->made, b->stream));
+    BENCH_CU(b, cuStreamWaitEvent(queue, m->made, 0));
     for (int j = 0; j < nb_fields; j++) {
-        const int cur = (m->nb - 1 - j) & 1, ref = (m->nb - 2 + j) & 1;
+        const int cur = (m->nb - 1 - j) % MOTION_PICTURES, ref = (m->nb - 2 + j) % MOTION_PICTURES;
 
         fields[j].cur        = m->luma[cur];
         fields[j].ref        = m->luma[ref];
@@ -205,18 +247,30 @@ static void bench_motion_launch(Bench *b, void *opaque, int i)
         fields[j].reference  = j;
     }
     if (m->params.tree)
-        BENCH_CU(b, cuMemsetD8Async(m->leaves.sums, 0, m->search.tree.nb_sums, b->stream));
-    bench_check(b, ff_gpume_cuda_search_launch(&m->search, fields, nb_fields, 0, b->stream), "launch the search");
+        BENCH_CU(b, cuMemsetD8Async(m->leaves[which].sums, 0, m->search[which].tree.nb_sums, queue));
+    bench_check(b, ff_gpume_cuda_search_launch(&m->search[which], fields, nb_fields, 0, queue), "launch the search");
+    BENCH_CU(b, cuEventRecord(m->done[which], queue));
+}
+
+static void bench_leaves_init(Bench *b, const BenchMotion *m, GpumeCudaLeaves *leaves)
+{
+    const size_t nb = (size_t)m->params.bw * m->params.bh;
+
+    BENCH_CU(b, cuMemAlloc(&leaves->mvs,   nb * sizeof(AVMotionVector)));
+    BENCH_CU(b, cuMemAlloc(&leaves->costs, nb * sizeof(uint32_t)));
+    BENCH_CU(b, cuMemAlloc(&leaves->sizes, nb));
+    BENCH_CU(b, cuMemAlloc(&leaves->blocks, nb * sizeof(AVMotionVector)));
+    BENCH_CU(b, cuMemAlloc(&leaves->sums,  FFMAX(m->search[0].tree.nb_sums, 1)));
 }
 
 /* @param chosen the parameters that matter, from which the rest follows */
-static void bench_motion_init(Bench *b, BenchMotion *m, GpumeParams chosen)
+static void bench_motion_init(Bench *b, BenchMotion *m, GpumeParams chosen, int at_once)
 {
     GpumePlan plan;
-    size_t nb, size;
+    size_t size;
     int ret;
 
-    *m = (BenchMotion) { .params = chosen };
+    *m = (BenchMotion) { .params = chosen, .at_once = at_once };
     m->params.smooth        = m->params.check = m->params.lambda = m->params.qp = GPUME_AUTO;
     m->params.nb_references = 1;
     m->params.distance[0]   = -1;
@@ -226,21 +280,18 @@ static void bench_motion_init(Bench *b, BenchMotion *m, GpumeParams chosen)
     if (ret < 0)
         bench_die("parameters", ret);
     plan = ff_gpume_plan(&m->params);
-    ret  = ff_gpume_cuda_search_init(&m->search, &b->cuda, &m->params, &plan, 0);
-    if (ret < 0)
-        bench_die("kernels", ret);
-    nb   = (size_t)m->params.bw * m->params.bh;
-    size = ff_gpume_cuda_search_planes_size(&m->search);
-    BENCH_CU(b, cuMemAlloc(&m->leaves.mvs,   nb * sizeof(AVMotionVector)));
-    BENCH_CU(b, cuMemAlloc(&m->leaves.costs, nb * sizeof(uint32_t)));
-    BENCH_CU(b, cuMemAlloc(&m->leaves.sizes, nb));
-    BENCH_CU(b, cuMemAlloc(&m->leaves.blocks, nb * sizeof(AVMotionVector)));
-    BENCH_CU(b, cuMemAlloc(&m->leaves.sums,  FFMAX(m->search.tree.nb_sums, 1)));
-    for (int i = 0; i < 2; i++) {
-        if (size) {
-            BENCH_CU(b, cuMemAlloc(&m->planes[i], size));
-            BENCH_CU(b, cuMemsetD8Async(m->planes[i], 0, size, b->stream));
-        }
+    BENCH_CU(b, cuEventCreate(&m->made, CU_EVENT_DISABLE_TIMING));
+    for (int i = 0; i < at_once; i++) {
+        ret = ff_gpume_cuda_search_init(&m->search[i], &b->cuda, &m->params, &plan, 0);
+        if (ret < 0)
+            bench_die("kernels", ret);
+        bench_leaves_init(b, m, &m->leaves[i]);
+        BENCH_CU(b, cuEventCreate(&m->done[i], CU_EVENT_DISABLE_TIMING));
+    }
+    size = ff_gpume_cuda_search_planes_size(&m->search[0]);
+    for (int i = 0; i < MOTION_PICTURES && size; i++) {
+        BENCH_CU(b, cuMemAlloc(&m->planes[i], size));
+        BENCH_CU(b, cuMemsetD8Async(m->planes[i], 0, size, b->stream));
     }
     for (int i = 0; i < 2; i++)
         bench_planes_launch(b, m, i);
@@ -249,15 +300,19 @@ static void bench_motion_init(Bench *b, BenchMotion *m, GpumeParams chosen)
 static void bench_motion_uninit(Bench *b, BenchMotion *m)
 {
     BENCH_CU(b, cuStreamSynchronize(b->stream));
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < MOTION_PICTURES; i++)
         if (m->planes[i])
             BENCH_CU(b, cuMemFree(m->planes[i]));
-    BENCH_CU(b, cuMemFree(m->leaves.mvs));
-    BENCH_CU(b, cuMemFree(m->leaves.costs));
-    BENCH_CU(b, cuMemFree(m->leaves.sizes));
-    BENCH_CU(b, cuMemFree(m->leaves.blocks));
-    BENCH_CU(b, cuMemFree(m->leaves.sums));
-    ff_gpume_cuda_search_uninit(&m->search);
+    BENCH_CU(b, cuEventDestroy(m->made));
+    for (int i = 0; i < m->at_once; i++) {
+        BENCH_CU(b, cuEventDestroy(m->done[i]));
+        BENCH_CU(b, cuMemFree(m->leaves[i].mvs));
+        BENCH_CU(b, cuMemFree(m->leaves[i].costs));
+        BENCH_CU(b, cuMemFree(m->leaves[i].sizes));
+        BENCH_CU(b, cuMemFree(m->leaves[i].blocks));
+        BENCH_CU(b, cuMemFree(m->leaves[i].sums));
+        ff_gpume_cuda_search_uninit(&m->search[i]);
+    }
 }
 
 /* The time of blocks of several sizes beside that of the smallest alone. */
@@ -285,7 +340,7 @@ static void bench_trees(Bench *b)
             };
 
             p.tree = tree;
-            bench_motion_init(b, &m, p);
+            bench_motion_init(b, &m, p, 1);
             row.range = m.params.range;
             bench_time_launches(b, bench_motion_launch, &m, 0, &t[tree]);
             bench_times(b, &row, &t[tree]);
@@ -298,33 +353,46 @@ static void bench_trees(Bench *b)
     }
 }
 
+/* @param at_once pairs side by side, 1 or 2 */
+static void bench_pairs(Bench *b, GpumeParams chosen, int at_once)
+{
+    static const char *const names[2][2] = { { "hme", "hme sweeps=2" }, { "hme pel=1", "hme pel=1 sweeps=2" } };
+    BenchRow row = {
+        .part = "motion", .what = names[chosen.pel == 1][chosen.sweeps != 4],
+        .content = b->content, .width = b->width, .height = b->height, .block = chosen.block, .depth = b->depth,
+        .metric = at_once > 1 ? "time of a pair, two at once" : "time of a pair", .unit = "us",
+    };
+    BenchTimes t, planes;
+    BenchMotion m;
+
+    bench_motion_init(b, &m, chosen, at_once);
+    row.range = m.params.range;
+    bench_time_launches(b, bench_motion_launch, &m, 0, &t);
+    bench_times(b, &row, &t);
+    if (at_once == 1) {
+        bench_time_launches(b, bench_planes_launch, &m, 0, &planes);
+        row.metric = "time of planes";
+        bench_times(b, &row, &planes);
+        printf("%-13s %-5s %4dx%-4d %4d %5d %5d %6d %10.2f %9.0f %5.1f %% %10.2f", "hme", b->content, b->width,
+               b->height, b->depth, chosen.block, chosen.pel, m.params.sweeps, bench_median(&t),
+               1e6 / bench_median(&t), bench_spread(&t), bench_median(&planes));
+    } else {
+        printf(" %10.2f %9.0f\n", bench_median(&t), 1e6 / bench_median(&t));
+    }
+    bench_motion_uninit(b, &m);
+}
+
 void bench_motion(Bench *b)
 {
     static const int blocks[] = { 16, 8, 4 };
 
-    printf("\n%-13s %-5s %9s %4s %5s %5s %10s %9s %7s %10s\n", "search", "", "size", "bits",
-           "block", "pel", "us", "pairs/s", "spread", "planes, us");
+    printf("\n%-13s %-5s %9s %4s %5s %5s %6s %10s %9s %7s %10s %10s %9s\n", "search", "", "size", "bits", "block",
+           "pel", "sweeps", "us", "pairs/s", "spread", "planes, us", "2 at once", "pairs/s");
     for (int i = 0; i < FF_ARRAY_ELEMS(blocks); i++)
-        for (int pel = 4; pel; pel >>= 2) {
-            BenchRow row = {
-                .part = "motion", .what = pel > 1 ? "hme" : "hme pel=1",
-                .content = b->content, .width = b->width, .height = b->height,
-                .block = blocks[i], .depth = b->depth, .metric = "time of a pair", .unit = "us",
-            };
-            BenchTimes t, planes;
-            BenchMotion m;
-
-            bench_motion_init(b, &m, (GpumeParams) { .algo = GPUME_ALGO_HME, .block = blocks[i], .pel = pel });
-            row.range = m.params.range;
-            bench_time_launches(b, bench_motion_launch, &m, 0, &t);
-            bench_times(b, &row, &t);
-            bench_time_launches(b, bench_planes_launch, &m, 0, &planes);
-            row.metric = "time of planes";
-            bench_times(b, &row, &planes);
-            printf("%-13s %-5s %4dx%-4d %4d %5d %5d %10.2f %9.0f %5.1f %% %10.2f\n", "hme", b->content,
-                   b->width, b->height, b->depth, blocks[i], pel, bench_median(&t),
-                   1e6 / bench_median(&t), bench_spread(&t), bench_median(&planes));
-            bench_motion_uninit(b, &m);
-        }
+        for (int pel = 4; pel; pel >>= 2)
+            for (int sweeps = 4; sweeps >= 2; sweeps -= 2)
+                for (int at_once = 1; at_once <= 2; at_once++)
+                    bench_pairs(b, (GpumeParams) { .algo = GPUME_ALGO_HME, .block = blocks[i], .pel = pel,
+                                                   .sweeps = sweeps }, at_once);
     bench_trees(b);
 }
