@@ -103,7 +103,7 @@ static const AVOption gpume_options[] = {
       OFFSET(params.check), AV_OPT_TYPE_BOOL, { .i64 = GPUME_AUTO }, GPUME_AUTO, 1, FLAGS },
     { "pel", "precision of vectors: whole (1), half (2) or quarter (4) samples; 0: 1, or 4 with hme",
       OFFSET(params.pel), AV_OPT_TYPE_INT, { .i64 = 0 }, 0, 4, FLAGS },
-    { "sweeps", "passes of smooth, pel and hme; 0: 2", OFFSET(params.sweeps), AV_OPT_TYPE_INT,
+    { "sweeps", "passes of smooth, pel and hme; 0: 2, or 4 with hme", OFFSET(params.sweeps), AV_OPT_TYPE_INT,
       { .i64 = 0 }, 0, GPUME_MAX_SWEEPS, FLAGS },
     { "levels", "levels of the pyramid of hme; 0: by picture size", OFFSET(params.levels),
       AV_OPT_TYPE_INT, { .i64 = 0 }, 0, GPUME_MAX_LEVELS, FLAGS },

@@ -28,7 +28,7 @@
 #include "gpume/util/slice_threads.h"
 
 /** The search that suits, as options of gpume, but for the number of references. */
-#define SEARCH_OPTIONS "algo=hme:block=16:dir=both:smooth=8:refs="
+#define SEARCH_OPTIONS "algo=hme:block=16:dir=both:smooth=8:sweeps=2:refs="
 
 typedef struct MvdenoiseContext {
     const AVClass *class;
@@ -95,7 +95,7 @@ static av_cold int open_searcher(AVFilterContext *ctx, int radius)
     GpumeSearcherConfig cfg = {
         .when      = radius ? s->search : GPUME_SEARCH_NEVER,
         .params    = {
-            .algo = GPUME_ALGO_HME, .block = 16, .smooth = 8, .check = GPUME_AUTO,
+            .algo = GPUME_ALGO_HME, .block = 16, .smooth = 8, .sweeps = 2, .check = GPUME_AUTO,
             .nb_references = 2 * radius,
         },
         .options   = s->search_options,

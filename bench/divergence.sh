@@ -91,7 +91,7 @@ for algo in $algos; do
         mvfps)     search=algo=hme:block=$block:dir=both
                    after=,mvfps=fps=2x
                    frames=3 ;;
-        mvdenoise) search=algo=hme:block=$block:dir=both:smooth=8:refs=2
+        mvdenoise) search=algo=hme:block=$block:dir=both:smooth=8:sweeps=2:refs=2
                    after=,mvdenoise=sigma=10
                    frames=5 ;;
         *)         after= ;;

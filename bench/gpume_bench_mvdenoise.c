@@ -105,7 +105,8 @@ static void mvdenoise_init(Bench *b, BenchMvdenoise *d, enum AVPixelFormat forma
     for (int i = 0; i < FRAMES; i++)
         pictures[i] = make_noisy(b, d->frames, luma + (size_t)(i % nb) * b->width * b->height, &state);
     av_free(luma);
-    bench_find_vectors(b, d->frames, pictures, d->in, FRAMES, "algo=hme:block=8:dir=both:refs=2:smooth=8:backend=cuda");
+    bench_find_vectors(b, d->frames, pictures, d->in, FRAMES,
+                       "algo=hme:block=8:dir=both:refs=2:smooth=8:sweeps=2:backend=cuda");
     bench_forget_kernels();
     cfg.hw_frames = d->frames;
     ret = ff_mvdenoise_open(&d->mvdenoise, &cfg);

@@ -75,7 +75,7 @@ static int parse_method(OracleMotion *m, const char *text, int block, int range)
 
     *m = (OracleMotion) {
         .cost = oracle_sad, .block = block, .range = hme ? 64 : range, .depth = 8,
-        .smooth = hme ? 2 : 0, .sweeps = 2, .pel = hme ? 4 : 1,
+        .smooth = hme ? 2 : 0, .sweeps = hme ? 4 : 2, .pel = hme ? 4 : 1,
     };
     for (size_t i = 0; i < NB_SEARCHES; i++)
         if (strlen(oracle_searches[i].name) == length &&

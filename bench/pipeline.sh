@@ -196,7 +196,7 @@ bench_pipeline() {
         done
         # along the vectors of two frames on each side
         compare "nvdec denoised" 1 streams 1920x1080 null \
-            "$hme:dir=both:refs=2:block=8 $hme:dir=both:refs=2:block=8:smooth=8,mvdenoise $hme:dir=both:refs=2:block=8,mvdenoise=sigma=5" \
+            "$hme:dir=both:refs=2:block=8 $hme:dir=both:refs=2:block=8:smooth=8:sweeps=2,mvdenoise $hme:dir=both:refs=2:block=8,mvdenoise=sigma=5" \
             $gpu -i "$long"
         for n in 2 4 7; do
             compare 'nvdec processes' $n streams 1920x1080 null "$ds $fs $hme:block=16" $gpu -i "$long"

@@ -195,7 +195,7 @@ static void choose(GpumeParams *p)
         p->smooth = pyramid ? 2 : 0;
     /* where there are none it stays 0: it is checked once more with a stream's next size */
     if (!p->sweeps && (pyramid || p->smooth || p->pel > 1))
-        p->sweeps = 2;
+        p->sweeps = pyramid ? 4 : 2;
     if (p->check < 0)
         p->check = pyramid;
     p->nb_distances = p->nb_references;

@@ -69,7 +69,7 @@ typedef struct GpumeParams {
     int small_strips;   ///< for tests: a picture is searched in strips even where it could be at once
     int levels;         ///< hme: of the pyramid, 1 to GPUME_MAX_LEVELS; 0: as many as suit the picture
     int smooth;         ///< smoothness, 0 (off) to GPUME_MAX_SMOOTH, or GPUME_AUTO
-    int sweeps;         ///< passes of propagation on a level, 1 to GPUME_MAX_SWEEPS; 0: 2
+    int sweeps;         ///< passes of propagation on a level, 1 to GPUME_MAX_SWEEPS; 0: 2, or 4 with hme
     int check;          ///< nonzero: consistency with the search in the opposite direction; or GPUME_AUTO
     int pel;            ///< vectors are in units of 1/pel sample: 1, 2, 4; 0: what suits the search
     int tree;           ///< nonzero: blocks of several sizes, from block to tree_max

@@ -20,5 +20,5 @@ shift $(($# < 3 ? $# : 3))
 
 # One frame on each side and one pass; async_depth=1: no frame waits for the search of the next.
 exec "${FFMPEG:-ffmpeg}" -hide_banner -loglevel error -nostdin -y "$@" -i "$input" -map 0:v:0 \
-    -vf "scale=-2:min($height\,ih),gpume=algo=hme:block=16:dir=both:smooth=8:async_depth=1,mvdenoise=radius=1:passes=1" \
+    -vf "scale=-2:min($height\,ih),gpume=algo=hme:block=16:dir=both:smooth=8:sweeps=2:async_depth=1,mvdenoise=radius=1:passes=1" \
     -c:v mpeg4 -q:v 3 -flush_packets 1 -f matroska "$output"

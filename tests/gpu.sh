@@ -267,7 +267,7 @@ ds:smooth=2 ds:check=1:block=8 ds:range=64:smooth=2:check=1:pel=4 fs:range=8:pel
         check "mvfps/$options" "mvfps makes different pictures" cmp -s "$tmp/cpu" "$tmp/gpu"
     done
     for options in sigma=8 radius=1:passes=1 radius=2:strength=9; do
-        search=gpume=algo=hme:block=8:dir=both:smooth=8:refs=2
+        search=gpume=algo=hme:block=8:dir=both:smooth=8:sweeps=2:refs=2
         ffmpeg -i "$clip" -vf "$search:backend=cpu,format=nv12,mvdenoise=$options" -f framemd5 - > "$tmp/cpu"
         device -i "$clip" -vf "${up}$search,mvdenoise=$options,hwdownload,format=nv12" -f framemd5 - > "$tmp/gpu"
         check "mvdenoise/$options" "mvdenoise makes different pictures" cmp -s "$tmp/cpu" "$tmp/gpu"

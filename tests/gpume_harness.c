@@ -652,11 +652,13 @@ static int pel_of(const TestStream *s)
 
 static OracleMotion motion_of(const TestStream *s, int i)
 {
+    const int hme = gpume_kind(s->algo) == GPUME_KIND_HIERARCHICAL;
+
     return (OracleMotion){
         .search = oracle_of(s->algo), .cost = oracle_cost_of(s->cost),
         .block  = s->block, .range = s->range,
         .depth  = test_depth(s->pics[i].format), .smooth = s->smooth,
-        .sweeps = s->sweeps ? s->sweeps : 2, .pel = pel_of(s), .levels = s->levels,
+        .sweeps = s->sweeps ? s->sweeps : hme ? 4 : 2, .pel = pel_of(s), .levels = s->levels,
     };
 }
 

@@ -94,7 +94,7 @@ $(GPUME_MOTION_SEARCHES:%=fate-gpume-motion-%): CMD = $(call GPUME_CSV,$(GPUME_S
 FATE_GPUME_HME += fate-gpume-hme-named fate-gpume-hme-default
 fate-gpume-hme-default: CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=hme)
 fate-gpume-hme-default: REF = $(GPUME_REF)hme-8
-fate-gpume-hme-named: CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=hme:block=16:range=256:smooth=2:check=1:pel=4:sweeps=2:levels=3)
+fate-gpume-hme-named: CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=hme:block=16:range=256:smooth=2:check=1:pel=4:sweeps=4:levels=3)
 fate-gpume-hme-named: REF = $(GPUME_REF)hme
 FATE_GPUME_HME_SAME = $(foreach N,1 2 5,fate-gpume-hme-threads-$(N)) fate-gpume-hme-depth-1
 fate-gpume-hme-threads-%: CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=hme:dir=both:block=16,-filter_complex_threads $(@:fate-gpume-hme-threads-%=%))

@@ -10,7 +10,7 @@ MVDENOISE_CLEAN = testsrc2=s=200x140:r=10,format=yuv420p,trim=end_frame=4
 # Frames and their times. $(1): the source; $(2): the filter and what is behind it; $(3): options of ffmpeg
 MVDENOISE_CRC = framecrc -lavfi "$(1),$(2)" -fps_mode passthrough -copyts -enc_time_base filter $(3)
 # The search of mvdenoise alone. $(1): refs
-MVDENOISE_HME = gpume=algo=hme:block=16:dir=both:smooth=8:refs=$(1)
+MVDENOISE_HME = gpume=algo=hme:block=16:dir=both:smooth=8:sweeps=2:refs=$(1)
 
 FATE_MVDENOISE_PICTURES = $(foreach N,defaults radius-0 radius-1 radius-4 passes-1 sigma strength planes past cut late \
                                       sparse one two none odd clean before-mvfps,fate-mvdenoise-$(N))
