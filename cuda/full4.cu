@@ -48,6 +48,8 @@ static __device__ __forceinline__ void
 gpume_add_up(GpumeU32 (&sum)[GPUME_ACROSS][GPUME_NB_DX][GPUME_NB_DY],
              const GpumeU32 (&cur)[GPUME_SIDE][GPUME_ACROSS], const GpumeU32 *win, int pitch)
 {
+    const GpumeSharedWords words(win);
+
     GPUME_UNROLL for (int c = 0; c < GPUME_ACROSS; c++)
         GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
             GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
@@ -55,8 +57,8 @@ gpume_add_up(GpumeU32 (&sum)[GPUME_ACROSS][GPUME_NB_DX][GPUME_NB_DY],
     GPUME_UNROLL for (int r = 0; r < GPUME_SIDE + GPUME_NB_DY - 1; r++) {
         GpumeU32 w[8];
 
-        gpume_load4(w,     win + r * pitch);
-        gpume_load4(w + 4, win + r * pitch + 4);
+        words.load4<0>(w,     r * pitch);
+        words.load4<4>(w + 4, r * pitch);
 
         GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
             GPUME_UNROLL for (int c = 0; c < GPUME_ACROSS; c++)
@@ -65,6 +67,24 @@ gpume_add_up(GpumeU32 (&sum)[GPUME_ACROSS][GPUME_NB_DX][GPUME_NB_DY],
                         sum[c][k][j] = gpume_sad4(cur[r - j < 0 || r - j >= GPUME_SIDE ? 0 : r - j][c],
                                                   w[c + k], sum[c][k][j]);
     }
+}
+
+/** The cost of the zero vector of the block at (x, y), which is whole. */
+static __device__ __forceinline__ GpumeU32
+gpume_zero_cost(const GpumeCudaArgs &a, const GpumeCudaPlane &ref, int x, int y)
+{
+    const int aligned = !((a.cur.data | a.cur.linesize | ref.data | ref.linesize) & 3);
+    GpumeU32 cost = 0;
+
+    GPUME_UNROLL for (int i = 0; i < GPUME_SIDE; i++) {
+        const GpumeU8 *cur = (const GpumeU8 *)a.cur.data + (y + i) * a.cur.linesize;
+        const GpumeU8 *row = (const GpumeU8 *)ref.data   + (y + i) * ref.linesize;
+
+        cost = aligned ? gpume_sad4(*(const GpumeU32 *)(cur + x), *(const GpumeU32 *)(row + x), cost) :
+                         gpume_sad4(gpume_load_edge<GpumeU8>(cur, x, a.params.width),
+                                    gpume_load_edge<GpumeU8>(row, x, a.params.width), cost);
+    }
+    return cost;
 }
 
 /** The result of the lane's block of a row that begins at (x0, y0), from the blocks' smallest keys. */
@@ -109,14 +129,16 @@ gpume_search_row(const GpumeCudaArgs &a, GpumeU32 *shared, int x0, int y0, int w
     /* the window begins at a word */
     const int left    = -((range + 3) & ~3);
     const int columns = ((range - left) / 4 + GPUME_NB_DX) / GPUME_NB_DX;   // of GPUME_NB_DX words
-    const GpumeU32 reciprocal = GPUME_RECIPROCAL_LARGE(columns);
+    /* each of the four copies has the columns before the last, only the first copies may have that one, too */
+    const int in_last = gpume_min(4, range - left - 4 * GPUME_NB_DX * (columns - 1) + 1);
+    const int in_run  = 4 * (columns - 1) + in_last;
+    const GpumeU32 reciprocal = GPUME_RECIPROCAL_LARGE(in_run);
     const int y_row   = y0 + row * GPUME_SIDE;
     /* what is admissible for the row's blocks */
     const int top     = gpume_min_displacement(range, y_row);
     const int bottom  = gpume_max_displacement(range, p.height, y_row + GPUME_SIDE);
     const int inner_x = x0 - range >= 0 && x0 + GPUME_ACROSS * GPUME_SIDE + range <= p.width;
     const int aligned = !((a.cur.data | a.cur.linesize) & 3);
-    GpumeU32 *zero    = shared + a.full.shared_words + row * GPUME_ACROSS;
     GpumeU32 cur[GPUME_SIDE][GPUME_ACROSS];
     GpumeU32 best[GPUME_ACROSS];
 
@@ -141,11 +163,11 @@ gpume_search_row(const GpumeCudaArgs &a, GpumeU32 *shared, int x0, int y0, int w
         if (row >= whole)
             continue;
 
-        for (int i = lane; i < 4 * columns * runs; i += 32) {
-            const int line  = GPUME_DIVIDE_LARGE(i, reciprocal);    // of a copy
-            const int run   = line / 4;
-            const int shift = line & 3;
-            const int word  = (i - line * columns) * GPUME_NB_DX;
+        for (int i = lane; i < in_run * runs; i += 32) {
+            const int run   = GPUME_DIVIDE_LARGE(i, reciprocal);
+            const int place = i - run * in_run;
+            const int shift = place & 3;
+            const int word  = place / 4 * GPUME_NB_DX;
             const int dx    = left + 4 * word + shift;
             const int dy    = cy + run * GPUME_NB_DY;
             const GpumeU32 *win = shared + (run * GPUME_NB_DY + row * GPUME_SIDE) * pitch +
@@ -153,13 +175,6 @@ gpume_search_row(const GpumeCudaArgs &a, GpumeU32 *shared, int x0, int y0, int w
             GpumeU32 sum[GPUME_ACROSS][GPUME_NB_DX][GPUME_NB_DY];
 
             gpume_add_up(sum, cur, win, pitch);
-            if (!shift && dx <= 0 && dx + 4 * GPUME_NB_DX > 0 && dy <= 0 && dy + GPUME_NB_DY > 0) {
-                GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
-                    GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
-                        if (dx + 4 * k == 0 && dy + j == 0)
-                            GPUME_UNROLL for (int c = 0; c < GPUME_ACROSS; c++)
-                                zero[c] = sum[c][k][j];
-            }
 
             /* from the window's left, so that it is never negative */
             const GpumeU32 order = (dy + range) * side + dx - left;
@@ -186,10 +201,8 @@ gpume_search_row(const GpumeCudaArgs &a, GpumeU32 *shared, int x0, int y0, int w
 
     GPUME_UNROLL for (int c = 0; c < GPUME_ACROSS; c++)
         best[c] = gpume_least<1, 32>(best[c]);
-    /* the costs of the zero vector are there */
-    __syncwarp();
     if (row < whole && lane < GPUME_ACROSS)
-        gpume_store_best(a, best, zero[lane], x0, y_row, left);
+        gpume_store_best(a, best, gpume_zero_cost(a, ref, x0 + GPUME_SIDE * lane, y_row), x0, y_row, left);
 }
 
 /**
@@ -199,9 +212,9 @@ gpume_search_row(const GpumeCudaArgs &a, GpumeU32 *shared, int x0, int y0, int w
  * grid:   tiles side by side, on top of each other, fields
  * block:  32 * GPUME_DOWN
  * shared: runs * GPUME_NB_DY + GPUME_SIDE * GPUME_DOWN - 1 rows of 4 * copy_words words,
- *         or what gpume_search_any() needs: that is shared_words; then a word for each block
+ *         or what gpume_search_any() needs
  */
-GPUME_KERNEL(32 * GPUME_DOWN, 2)
+GPUME_KERNEL(32 * GPUME_DOWN, 3)
 {
     GPUME_SHARED(GpumeU32, shared);
 

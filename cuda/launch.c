@@ -76,17 +76,20 @@ static void shape_full4(GpumeCudaArgs *a, GpumeCudaLaunch *l)
     int words, chunks = 0;
 
     a->full.copy_words = (columns + 1) * 4;
+    /* two columns of each copy, which eight lanes read at a time, lie in different banks */
+    while (a->full.copy_words % 16 != 8)
+        a->full.copy_words += 4;
     do {
         chunks++;
         a->full.runs = (runs + chunks - 1) / chunks;
         words        = (a->full.runs * GPUME_CUDA_FULL4_DY + height - 1) * 4 * a->full.copy_words;
-    } while (4 * (words + GPUME_CUDA_FULL4_ACROSS * GPUME_CUDA_FULL4_DOWN) > MAX_SHARED);
+    } while (4 * words > MAX_SHARED);
 
     l->threads = 32 * GPUME_CUDA_FULL4_DOWN;
     l->grid[0] = gpume_blocks(p->width,  width);
     l->grid[1] = gpume_blocks(p->height, height);
     a->full.shared_words = FFMAX(words, shape_any(a, l->threads));
-    l->shared  = 4 * (a->full.shared_words + GPUME_CUDA_FULL4_ACROSS * GPUME_CUDA_FULL4_DOWN);
+    l->shared  = 4 * a->full.shared_words;
 }
 
 /*

@@ -67,7 +67,7 @@ typedef struct GpumeCudaPlane {
 #define GPUME_CUDA_FULL4_DOWN   8
 /** and displacements that a lane has at a time, across and down. */
 #define GPUME_CUDA_FULL4_DX     4
-#define GPUME_CUDA_FULL4_DY     4
+#define GPUME_CUDA_FULL4_DY     2
 
 /*
  * Successive elimination.

@@ -181,6 +181,44 @@ static __device__ __forceinline__ void gpume_load4(GpumeU32 *v, const GpumeU32 *
 #endif
 }
 
+/**
+ * Words of shared memory that are loaded four at a time, from addresses of 16 bytes. Addresses have 32 bits: of
+ * those that gpume_load4() converts, the compiler moves both halves about.
+ */
+struct GpumeSharedWords {
+#if defined(__clang__) && defined(__CUDA__)
+    GpumeU32 at;
+
+    __device__ __forceinline__ GpumeSharedWords(const GpumeU32 *p)
+    {
+        asm("{\n"
+            ".reg .u64 shared;\n"
+            "cvta.to.shared.u64 shared, %1;\n"
+            "cvt.u32.u64 %0, shared;\n"
+            "}" : "=r"(at) : "l"(p));
+    }
+
+    /** Loads from word i + OFFSET on. */
+    template<int OFFSET>
+    __device__ __forceinline__ void load4(GpumeU32 *v, int i) const
+    {
+        asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4+%5];"
+                     : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3])
+                     : "r"(at + 4 * i), "n"(4 * OFFSET) : "memory");
+    }
+#else
+    const GpumeU32 *at;
+
+    __device__ __forceinline__ GpumeSharedWords(const GpumeU32 *p) : at(p) {}
+
+    template<int OFFSET>
+    __device__ __forceinline__ void load4(GpumeU32 *v, int i) const
+    {
+        gpume_load4(v, at + i + OFFSET);
+    }
+#endif
+};
+
 /** How many bits are set. */
 static __device__ __forceinline__ int gpume_popcount(GpumeU32 bits)
 {
