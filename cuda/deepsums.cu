@@ -64,7 +64,6 @@ struct GpumeDeepSums {
 
     /* join.cu's counterpart finds these */
     __device__ __forceinline__ void store_result(int dx, int dy, GpumeU32 cost) const { }
-    __device__ __forceinline__ void store_quarter(int i, int dx, int dy, GpumeU32 cost) const { }
 };
 
 /**

@@ -136,8 +136,6 @@ int ff_gpume_cuda_shape_tiles(GpumeCudaArgs *a, GpumeCudaLaunch *l, int multipro
     static const int variants[] = { 13, 11, 9 };
     const int nb_variants = FF_ARRAY_ELEMS(variants) -
                             (kind == GPUME_CUDA_TILES_DEEP || kind == GPUME_CUDA_TILES_DEEPSUMS);
-    /* blocks of 4 take most registers */
-    const int first = kind == GPUME_CUDA_TILES_SUMS && a->params.block == 4 ? nb_variants - 1 : 0;
     const GpumeParams *p = &a->params;
     int height, blocks;
     const int fixed   = describe_tile(p, kind, &height, &blocks);
@@ -150,7 +148,7 @@ int ff_gpume_cuda_shape_tiles(GpumeCudaArgs *a, GpumeCudaLaunch *l, int multipro
     /* a block that remains is to end soon: few rounds; else the fewest rows in all */
     l->threads = remaining || p->block == 4 || (kind == GPUME_CUDA_TILES_DEEP && p->block == 8) ||
                  kind == GPUME_CUDA_TILES_DEEPSUMS ? 128 : 64;
-    for (int i = first; i < nb_variants; i++) {
+    for (int i = 0; i < nb_variants; i++) {
         const int rows   = variants[i];
         const int pieces = shape_pieces(a, ny, rows, height, fixed, &words);
         const int units  = a->full.runs * (2 * p->range + 1) / 4 * 4;

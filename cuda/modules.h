@@ -45,7 +45,6 @@
     M(deep8_16_13,     deep,      16, 13,               8, SAD) \
     M(deep16_16_11,    deep,      16, 11,              16, SAD) \
     M(deep16_16_13,    deep,      16, 13,              16, SAD) \
-    M(sums4_8_9,       sums,       8, 9,                4, SAD) \
     M(sums8_8_9,       sums,       8, 9,                8, SAD) \
     M(sums8_8_11,      sums,       8, 11,               8, SAD) \
     M(sums8_8_13,      sums,       8, 13,               8, SAD) \

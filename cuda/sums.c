@@ -28,8 +28,8 @@ int ff_gpume_cuda_sums_from(const GpumeParams *p)
         return nb_sizes;
     if (p->depth > 8 && p->exhaustive)
         return nb_sizes;
-    /* of which only the 8-bit kernel has several sizes at once */
-    if (p->depth > 8 && p->block == 4)
+    /* which are quicker alone than with larger ones */
+    if (p->block == 4)
         return nb_sizes > 2 ? 1 : nb_sizes;
     /* up to 16 samples a size has kernels of its own */
     return p->block >= 2 * GPUME_CUDA_SUMS_TILE || nb_sizes > 1 ? 0 : nb_sizes;
@@ -163,7 +163,6 @@ CUresult ff_gpume_cuda_sums_launch(GpumeCudaSums *s, const GpumeCudaPlane *cur, 
     a->search.fields[0] = (GpumeCudaField) {
         .plane = *ref, .reference = reference, .source = a->search.params.distance[reference],
     };
-    a->quarters = sizes[1];
     memcpy(a->sizes, sizes + 2, sizeof(a->sizes));
     for (int row = 0; row < s->nb_rows && err == CUDA_SUCCESS; row += s->strip) {
         a->first_row     = row;

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Full search of blocks of 4, 8 and 16 bytes at once, or of 8 and 16, or of 16, whose costs are kept: those of larger
+ * Full search of blocks of 8 and 16 bytes at once, or of 16, whose costs are kept: those of larger
  * blocks are sums of them. The variant is how many displacements on top of each other a thread has.
  */
 
@@ -52,16 +52,6 @@ struct GpumeTileSums {
     __device__ __forceinline__ void store_result(int dx, int dy, GpumeU32 cost) const
     {
         gpume_store_size(s, 0, gpume_box(&s.search.params, TILE, at.x / TILE, at.y / TILE), dx, dy, cost);
-    }
-
-    __device__ __forceinline__ void store_quarter(int i, int dx, int dy, GpumeU32 cost) const
-    {
-        const int side = TILE / 2;
-        const GpumeBox b = gpume_box(&s.search.params, side, at.x / side + i % 2, at.y / side + i / 2);
-
-        if (b.w > 0 && b.h > 0)
-            gpume_store_at(s.quarters, (GpumeU64)(b.y0 / side) * gpume_blocks(s.search.params.width, side) +
-                           b.x0 / side, s.search.fields[0].source, b, dx, dy, cost);
     }
 };
 

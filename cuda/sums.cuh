@@ -99,15 +99,15 @@ gpume_sum_of_block(const GpumeCudaArgs &a, const GpumeBox &b, int dx, int dy)
 /**
  * Searches a tile that the right or the bottom edge of the picture cuts: a thread has a candidate at a time.
  * TILEparam shared GPUME_CUDA_TILE_RESULTS() keys of two words for each warp
- * TILEparam sums   is told what becomes of the tile's sums, and of vectors of quarters and of the tile
+ * TILEparam sums   is told what becomes of the tile's sums, and of the vector of the tile
  */
 template<typename Sample, int SIDE, class Sums>
 static __device__ __forceinline__ void
 gpume_search_cut(const GpumeCudaSumsArgs &s, GpumeU32 *shared, const GpumePlace &at, const Sums &sums)
 {
-    const int tile = GPUME_CUDA_SUMS_TILE, half = tile / 2;
+    const int tile = GPUME_CUDA_SUMS_TILE;
     const int across = tile / SIDE, nb = across * across;
-    const int quarters = SIDE < half ? 4 : 0, results = nb + quarters + (nb > 1);
+    const int results = nb + (nb > 1);
     const GpumeCudaArgs &a = s.search;
     const int range = a.params.range, side = 2 * range + 1;
     const GpumeBox whole = gpume_box(&a.params, tile, at.x / tile, at.y / tile);
@@ -118,7 +118,7 @@ gpume_search_cut(const GpumeCudaSumsArgs &s, GpumeU32 *shared, const GpumePlace 
     GPUME_NO_UNROLL for (int i = threadIdx.x; i < side * side; i += blockDim.x) {
         const int dy = i / side - range, dx = i % side - range;
         const GpumeU32 order = gpume_order(range, dx, dy);
-        GpumeU32 sum = 0, quarter[4] = { 0 };
+        GpumeU32 sum = 0;
 
         GPUME_UNROLL for (int k = 0; k < nb; k++) {
             const GpumeBox b = gpume_box(&a.params, SIDE, at.x / SIDE + k % across,
@@ -130,15 +130,7 @@ gpume_search_cut(const GpumeCudaSumsArgs &s, GpumeU32 *shared, const GpumePlace 
 
                 best[k] = its < best[k] ? its : best[k];
                 sum += one;
-                quarter[k / across / 2 * 2 + k % across / 2] += one;
             }
-        }
-        GPUME_UNROLL for (int k = 0; k < quarters; k++) {
-            const GpumeBox b = gpume_box(&a.params, half, at.x / half + k % 2, at.y / half + k / 2);
-            const GpumeU64 its = gpume_key(quarter[k], order);
-
-            if (b.w > 0 && b.h > 0 && gpume_admissible(&b, dx, dy))
-                best[nb + k] = its < best[nb + k] ? its : best[nb + k];
         }
         if (gpume_admissible(&whole, dx, dy)) {
             const GpumeU64 its = gpume_key(sum, order);
@@ -155,8 +147,6 @@ gpume_search_cut(const GpumeCudaSumsArgs &s, GpumeU32 *shared, const GpumePlace 
 
         if (nb > 1 && k == results - 1)
             sums.store_result(v.dx, v.dy, (GpumeU32)(key >> 32));
-        else if (k >= nb)
-            sums.store_quarter(k - nb, v.dx, v.dy, (GpumeU32)(key >> 32));
         else if (b.w > 0 && b.h > 0 && a.costs)
             gpume_store(a, b, 0, b.x0 / SIDE, b.y0 / SIDE, v.dx, v.dy, (GpumeU32)(key >> 32));
     }

@@ -87,11 +87,9 @@ typedef struct GpumeCudaSumsSize {
 
 /** A strip of the picture: rows of tiles, and what they join to. */
 typedef struct GpumeCudaSumsArgs {
-    /** Of one field, of blocks of 4, 8 or 16, whose costs may be 0 as above. */
+    /** Of one field, of blocks of 8 or 16, whose costs may be 0 as above. */
     GpumeCudaArgs search;
-    /** Of quarters of tiles, if the smallest blocks are of 4. */
-    GpumeCudaSumsSize quarters;
-    /** Of tiles, if the smallest blocks are of 4 or 8, and of twice and four times their side. */
+    /** Of tiles, if the smallest blocks are of 8, and of twice and four times their side. */
     GpumeCudaSumsSize sizes[GPUME_CUDA_SUMS_SIZES];
     /**
      * uint16_t[tiles][2 * range + 1][pitch]: the costs of displacement (dx, dy) of a tile of the strip, by

@@ -40,7 +40,6 @@ gpume_load_words(GpumeU32 *words, const GpumeU32 *p, int whole)
  * store(sum, dx, dy, from, span) keep those of NB_ROWS displacements, from (dx, dy) on down, of which dy - from is
  *                              0 to span
  * store_result(dx, dy, cost)   the tile's own vector, if the tile is no block
- * store_quarter(i, dx, dy, cost)  and that of a quarter of it, by rows, if blocks are smaller
  */
 struct GpumeNoSums {
     static const int WANTED = 0;
@@ -49,7 +48,6 @@ struct GpumeNoSums {
     __device__ __forceinline__ void store(const GpumeU32 (&sum)[NB_ROWS], int dx, int dy, int from,
                                           GpumeU32 span) const { }
     __device__ __forceinline__ void store_result(int dx, int dy, GpumeU32 cost) const { }
-    __device__ __forceinline__ void store_quarter(int i, int dx, int dy, GpumeU32 cost) const { }
 };
 
 /**
@@ -66,11 +64,7 @@ struct GpumeTile {
     static const int PARTS  = HEIGHT > SIDE ? HEIGHT / SIDE : 1;    ///< rows of them
     static const int ROWS   = HEIGHT / PARTS;                       ///< of samples of such a row
     static const int NB     = PARTS * BLOCKS;
-    /** Quarters of a tile, of blocks of 4: sums of four. */
-    static const int QUARTER  = GPUME_CUDA_FULL_TILE_WIDTH / 2;
-    static const int QUARTERS = Sums::WANTED && SIDE < QUARTER ? 2 * (HEIGHT / QUARTER) : 0;
-    static const int STEP     = QUARTERS ? 2 : 1;                       ///< parts that are searched one by one
-    static const int RESULTS  = NB + QUARTERS + (Sums::WANTED && NB > 1);   ///< the last one is the whole tile's
+    static const int RESULTS = NB + (Sums::WANTED && NB > 1);       ///< the last one is the whole tile's
 
     const GpumeCudaArgs &a;
     const GpumeParams &p;
@@ -143,8 +137,8 @@ struct GpumeTile {
         return its;
     }
 
-    /** Take NB_ROWS candidates of a row of blocks, from displacement (dx, dy) on down. @param at where best has them */
-    __device__ __forceinline__ void take(const GpumeU32 (&sum)[BLOCKS][NB_ROWS], int at, int part, int dx, int dy)
+    /** Take NB_ROWS candidates of a row of blocks, the first of best, from displacement (dx, dy) on down. */
+    __device__ __forceinline__ void take(const GpumeU32 (&sum)[BLOCKS][NB_ROWS], int part, int dx, int dy)
     {
         GpumeU32 order = (dy + range) * side + dx + range;
 
@@ -158,48 +152,14 @@ struct GpumeTile {
         if (inner && all_inside(dy)) {
             GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++) {
                 GPUME_UNROLL for (int k = 0; k < BLOCKS; k++)
-                    best[at + k] = gpume_umin(best[at + k], (sum[k][j] << 16) + order);
+                    best[k] = gpume_umin(best[k], (sum[k][j] << 16) + order);
                 order += side;
             }
         } else {
             GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++) {
                 GPUME_UNROLL for (int k = 0; k < BLOCKS; k++)
                     if (inside_rows(part, dy + j) && inside(k, dx))
-                        best[at + k] = gpume_umin(best[at + k], (sum[k][j] << 16) + order);
-                order += side;
-            }
-        }
-    }
-
-    /** Take NB_SUMS candidates of a row of quarters, from displacement (dx, dy) on down. @param at as above */
-    template<int NB_SUMS>
-    __device__ __forceinline__ void take_quarters(const GpumeU32 (&sum)[2][NB_SUMS], int at, int row, int dx, int dy)
-    {
-        const int y    = y0 + row * QUARTER;
-        const int from = gpume_min_displacement(range, y);
-        const GpumeU32 span = gpume_max_displacement(range, p.height, y + QUARTER) - from;
-        GpumeU32 order = (dy + range) * side + dx + range;
-
-        if (dx < -range || dx > range)
-            return;
-        if (!dx && dy <= 0 && dy + NB_SUMS > 0) {
-            GPUME_UNROLL for (int k = 0; k < 2; k++)
-                zero[NB + 2 * row + k] = of_row_zero(sum[k], dy);
-        }
-        if (inner && dy >= from && (GpumeU32)(dy + NB_SUMS - 1 - from) <= span) {
-            GPUME_UNROLL for (int j = 0; j < NB_SUMS; j++) {
-                GPUME_UNROLL for (int k = 0; k < 2; k++)
-                    best[at + k] = gpume_umin(best[at + k], (sum[k][j] << 16) + order);
-                order += side;
-            }
-        } else {
-            GPUME_UNROLL for (int j = 0; j < NB_SUMS; j++) {
-                GPUME_UNROLL for (int k = 0; k < 2; k++) {
-                    const int x = x0 + k * QUARTER + dx;
-
-                    if ((GpumeU32)(dy + j - from) <= span && x >= 0 && x + QUARTER <= p.width)
-                        best[at + k] = gpume_umin(best[at + k], (sum[k][j] << 16) + order);
-                }
+                        best[k] = gpume_umin(best[k], (sum[k][j] << 16) + order);
                 order += side;
             }
         }
@@ -255,19 +215,6 @@ struct GpumeTile {
         }
     }
 
-    /** Add the sums of a row of blocks to those of the quarters that it is in. */
-    template<int NB_SUMS>
-    static __device__ __forceinline__ void
-    add_to_quarters(GpumeU32 (&quarter)[2][NB_SUMS], const GpumeU32 (&sum)[BLOCKS][NB_SUMS], int part)
-    {
-        GPUME_UNROLL for (int j = 0; j < NB_SUMS; j++)
-            GPUME_UNROLL for (int k = 0; k < 2; k++) {
-                quarter[k][j] = part & 1 ? quarter[k][j] : 0;
-                GPUME_UNROLL for (int i = k * BLOCKS / 2; i < (k + 1) * BLOCKS / 2; i++)
-                    quarter[k][j] += sum[i][j];
-            }
-    }
-
     /** Begin with the FIRST-th of N keys: after all parts they are where they were. */
     template<int FIRST, int N>
     static __device__ __forceinline__ void rotate(GpumeU32 *keys)
@@ -291,38 +238,26 @@ struct GpumeTile {
             const int shift = line & 3;
             const int word  = i - line * columns;
             const int dx    = left + 4 * word + shift - x0, dy = cy + run * NB_ROWS;
-            GpumeU32 whole[NB_ROWS], quarter[2][NB_ROWS];
+            GpumeU32 whole[NB_ROWS];
 
             GPUME_UNROLL for (int j = 0; j < NB_ROWS && Sums::WANTED; j++)
                 whole[j] = 0;
             /* what is in a cache of instructions is fetched faster than twice as much */
-            GPUME_NO_UNROLL for (int first = 0; first < PARTS; first += STEP) {
-                GPUME_UNROLL for (int i = 0; i < STEP; i++) {
-                    const int part = first + i;
-                    const GpumeU32 *win = shared + (run * NB_ROWS + part * ROWS) * pitch + shift * copy + word;
-                    GpumeU32 sum[BLOCKS][NB_ROWS];
+            GPUME_NO_UNROLL for (int part = 0; part < PARTS; part++) {
+                const GpumeU32 *win = shared + (run * NB_ROWS + part * ROWS) * pitch + shift * copy + word;
+                GpumeU32 sum[BLOCKS][NB_ROWS];
 
-                    if (PARTS > 1)
-                        load_part(part);
-                    GPUME_UNROLL for (int k = 0; k < BLOCKS; k++)
-                        GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++)
-                            sum[k][j] = 0;
-                    gpume_add_differences<SIDE>(sum, cur, win, pitch);
-                    take(sum, i * BLOCKS, part, dx, dy);
-                    if (QUARTERS)
-                        add_to_quarters<NB_ROWS>(quarter, sum, i);
-                    GPUME_UNROLL for (int j = 0; j < NB_ROWS && Sums::WANTED && !QUARTERS; j++)
-                        GPUME_UNROLL for (int k = 0; k < BLOCKS; k++)
-                            whole[j] += sum[k][j];
-                }
-                if (QUARTERS) {
-                    take_quarters<NB_ROWS>(quarter, NB, first / 2, dx, dy);
+                if (PARTS > 1)
+                    load_part(part);
+                GPUME_UNROLL for (int k = 0; k < BLOCKS; k++)
                     GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++)
-                        whole[j] += quarter[0][j] + quarter[1][j];
-                }
-                rotate<STEP * BLOCKS, NB>(best);
-                if (QUARTERS > 2)
-                    rotate<2, QUARTERS ? QUARTERS : 2>(best + NB);
+                        sum[k][j] = 0;
+                gpume_add_differences<SIDE>(sum, cur, win, pitch);
+                take(sum, part, dx, dy);
+                GPUME_UNROLL for (int j = 0; j < NB_ROWS && Sums::WANTED; j++)
+                    GPUME_UNROLL for (int k = 0; k < BLOCKS; k++)
+                        whole[j] += sum[k][j];
+                rotate<BLOCKS, NB>(best);
             }
             if (Sums::WANTED)
                 take_whole<NB_ROWS>(whole, dx, dy);
@@ -341,11 +276,11 @@ struct GpumeTile {
             const int dx    = left + 4 * columns + shift - x0;
             const int dy    = cy + row;
             const GpumeU32 order = (dy + range) * side + dx + range;
-            GpumeU32 whole[1] = { 0 }, quarter[2][1];
+            GpumeU32 whole[1] = { 0 };
 
             GPUME_UNROLL for (int part = 0; part < PARTS; part++) {
                 const GpumeU32 *win  = shared + (row + part * ROWS) * pitch + shift * copy + columns;
-                GpumeU32 sum[BLOCKS], of_quarters[BLOCKS][1];
+                GpumeU32 sum[BLOCKS];
 
                 if (PARTS > 1)
                     load_part(part);
@@ -360,13 +295,6 @@ struct GpumeTile {
                 }
                 GPUME_UNROLL for (int k = 0; k < BLOCKS && Sums::WANTED; k++)
                     whole[0] += sum[k];
-                if (QUARTERS) {
-                    GPUME_UNROLL for (int k = 0; k < BLOCKS; k++)
-                        of_quarters[k][0] = sum[k];
-                    add_to_quarters<1>(quarter, of_quarters, part);
-                    if (part & 1)
-                        take_quarters<1>(quarter, NB + part / 2 * 2, part / 2, dx, dy);
-                }
                 if (dx < -range || dx > range)
                     continue;
                 GPUME_UNROLL for (int k = 0; k < BLOCKS; k++) {
@@ -415,8 +343,6 @@ struct GpumeTile {
         }
         if (RESULTS > NB && threadIdx.x == RESULTS - 1)
             sums.store_result(dx, dy, key >> 16);
-        else if (QUARTERS && threadIdx.x >= NB)
-            sums.store_quarter(threadIdx.x - NB, dx, dy, key >> 16);
         else
             gpume_store(a, b, z, bx, by, dx, dy, key >> 16);
     }
