@@ -254,14 +254,20 @@ std::string op_name_at(u64 time)
 
 /* Sets of operations that have read something, none ordered after another. */
 typedef std::vector<std::pair<u32, u64>> ReadSet;
-static std::vector<ReadSet> &readsets = *new std::vector<ReadSet>(1);
+/** By number, from 1 on; shadow memory may have numbers of those that are gone, whose operations are over. */
+static std::map<u64, ReadSet> &readsets = *new std::map<u64, ReadSet>;
+static u64 last_readset;
 static std::map<std::tuple<u64, u64, u64>, u64> &readset_memo =
     *new std::map<std::tuple<u64, u64, u64>, u64>;
 static u64 memo_start;          ///< of the operation that it is about
 
 bool readset_ordered(u64 set)
 {
-    for (auto &member : readsets[set])
+    auto found = readsets.find(set);
+
+    if (found == readsets.end())
+        return true;
+    for (auto &member : found->second)
         if (running->clock.at(member.first) < member.second)
             return false;
     return true;
@@ -279,18 +285,20 @@ u64 readset_add(u64 set, u64 time_of_other)
 
     if (found != readset_memo.end())
         return found->second;
+    auto before = readsets.find(set);
     ReadSet n;
-    for (auto &member : readsets[set])
-        if (running->clock.at(member.first) < member.second)
-            n.push_back(member);
+    if (before != readsets.end())
+        for (auto &member : before->second)
+            if (running->clock.at(member.first) < member.second)
+                n.push_back(member);
     if (other)
         n.push_back(std::make_pair(other->stream, other->seq));
     n.push_back(std::make_pair(running->stream->id, running->seq));
-    for (size_t i = 1; i < readsets.size(); i++)
-        if (readsets[i] == n)
-            return readset_memo[key] = i;
-    readsets.push_back(n);
-    return readset_memo[key] = readsets.size() - 1;
+    for (auto &known : readsets)
+        if (known.second == n)
+            return readset_memo[key] = known.first;
+    readsets[++last_readset] = n;
+    return readset_memo[key] = last_readset;
 }
 
 /** Operations that come before everything that is queued and will be. */
@@ -307,12 +315,13 @@ static void forget_known()
     ran.erase(std::remove_if(ran.begin(), ran.end(), [&known](const Ran &r) {
         return known.at(r.stream) >= r.seq;
     }), ran.end());
-    /* numbers of sets stay: shadow memory has them */
-    for (ReadSet &set : readsets)
-        if (std::all_of(set.begin(), set.end(), [&known](const std::pair<u32, u64> &member) {
+    for (auto i = readsets.begin(); i != readsets.end();)
+        if (std::all_of(i->second.begin(), i->second.end(), [&known](const std::pair<u32, u64> &member) {
                 return known.at(member.first) >= member.second;
             }))
-            ReadSet().swap(set);
+            i = readsets.erase(i);
+        else
+            ++i;
     if (ran.size() > 8192)
         ran.erase(ran.begin(), ran.begin() + 4096);
 }
