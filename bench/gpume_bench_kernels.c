@@ -320,7 +320,8 @@ static void bench_trees(Bench *b)
 {
     static const GpumeParams chosen[] = {
         { .algo = GPUME_ALGO_FS, .block = 8, .range = 16 }, { .algo = GPUME_ALGO_FS, .block = 8, .range = 32 },
-        { .algo = GPUME_ALGO_FS, .block = 4, .range = 16 }, { .algo = GPUME_ALGO_FS, .block = 4, .range = 32 }, { .algo = GPUME_ALGO_DS, .block = 8, .range = 16 },
+        { .algo = GPUME_ALGO_FS, .block = 4, .range = 16 }, { .algo = GPUME_ALGO_FS, .block = 4, .range = 32 },
+        { .algo = GPUME_ALGO_DS, .block = 8, .range = 16 },
         { .algo = GPUME_ALGO_HME, .block = 8 }, { .algo = GPUME_ALGO_HME, .block = 4 },
     };
 
