@@ -21,29 +21,17 @@
 /** Planes begin, and working arrays do, at addresses of so many bytes. */
 #define ALIGNMENT 256
 
-/* The kernel for blocks of a side; loaded once. */
+/* The kernel for blocks of a side. */
 static av_cold int load(GpumeCudaMotion *m, GpumeCudaLaunch *l, int family, int side, int variant)
 {
     const GpumeCudaModule *row = ff_gpume_cuda_find_module(&m->params, family, side, variant);
-    int i, ret;
 
     if (!row) {
         av_log(m->cuda->log_ctx, m->cuda->log_level, "The CUDA backend does not support hme, smooth or pel "
                "with this cost; use backend=cpu.\n");
         return AVERROR(ENOSYS);
     }
-    for (i = 0; i < m->nb_modules && m->rows[i] != row; i++)
-        ;
-    av_assert0(i < GPUME_CUDA_MOTION_MODULES);
-    if (i == m->nb_modules) {
-        m->rows[m->nb_modules++] = row;
-        ret = ff_gpume_cuda_load(m->cuda, &m->modules[i], &row->code);
-        if (ret < 0)
-            return ret;
-    }
-    l->module   = m->modules[i].module;
-    l->function = m->modules[i].function;
-    return 0;
+    return ff_gpume_cuda_load(m->cuda, l, &row->code);
 }
 
 static av_cold void init_planes(GpumeCudaMotion *m, int nb_levels, int pel)
@@ -420,8 +408,11 @@ CUresult ff_gpume_cuda_motion_launch(GpumeCudaMotion *m, const GpumeCudaMotionFi
 
 av_cold void ff_gpume_cuda_motion_uninit(GpumeCudaMotion *m)
 {
-    for (int i = 0; i < m->nb_modules; i++)
-        ff_gpume_cuda_unload(m->cuda, &m->modules[i]);
-    m->nb_modules = 0;
+    GpumeCudaLaunch *const launches[] = { &m->pyramid, &m->halves, &m->judge, &m->replace, &m->export, &m->intra };
+
+    for (int i = 0; i < FF_ARRAY_ELEMS(launches); i++)
+        ff_gpume_cuda_unload(m->cuda, launches[i]);
+    for (int i = 0; i < m->nb_steps; i++)
+        ff_gpume_cuda_unload(m->cuda, &m->steps[i].launch);
     ff_gpume_cuda_free(&m->work);
 }

@@ -15,9 +15,6 @@
 #include "libavfilter/gpume/cuda/modules.h"
 #include "libavfilter/gpume/cuda/motion_args.h"
 
-/** Most modules that they take: pictures 2, steps 6, check 2, results 1, intra 1. */
-#define GPUME_CUDA_MOTION_MODULES 12
-
 /** Where a picture's planes lie behind the first byte of its buffer. */
 typedef struct GpumeCudaPlanes {
     int nb_levels;              ///< 0: there are none
@@ -39,10 +36,6 @@ typedef struct GpumeCudaMotion {
     const GpumeCuda *cuda;
     GpumeParams params;         ///< shift is that of the luma
     GpumeCudaPlanes planes;     ///< of every picture
-    GpumeCudaLaunch modules[GPUME_CUDA_MOTION_MODULES];
-    const GpumeCudaModule *rows[GPUME_CUDA_MOTION_MODULES];
-    int nb_modules;
-
     GpumeCudaLaunch pyramid, halves, judge, replace, export, intra; ///< no function: not needed
     GpumeCudaStep steps[GPUME_MAX_STEPS];
     int nb_steps;               ///< 0: searches are finished without

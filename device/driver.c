@@ -32,10 +32,10 @@ typedef CUresult CUDAAPI FreeHost(void *p);
 
 /** A module that is loaded. */
 typedef struct Loaded {
-    const unsigned char *ptx;
+    const unsigned char *ptx;       ///< NULL: the place is free
     CUmodule module;
     CUfunction function;
-    int nb_users;                   ///< 0: the place is free
+    int nb_users;
 } Loaded;
 
 /** A device, for as long as anything is allocated on it. */
@@ -299,29 +299,26 @@ const GpumeCudaBuffer *ff_gpume_cuda_buffer(const AVBufferRef *ref)
     return av_buffer_pool_buffer_get_opaque(ref);
 }
 
-/* Returns where the module is that has this code or, without code, that is this one; with neither a free place. */
-static Loaded *find_loaded(const GpumeCuda *c, const unsigned char *ptx, CUmodule module)
+/* Returns the place of the module that has this code, or NULL; of no code a free one. */
+static Loaded *find_loaded(const GpumeCuda *c, const unsigned char *ptx)
 {
     Device *device = (Device *)c->device->data;
 
-    for (int i = 0; i < MAX_LOADED; i++) {
-        Loaded *loaded = &device->loaded[i];
-
-        if (ptx ? loaded->nb_users && loaded->ptx == ptx :
-            module ? loaded->nb_users && loaded->module == module : !loaded->nb_users)
-            return loaded;
-    }
+    for (int i = 0; i < MAX_LOADED; i++)
+        if (device->loaded[i].ptx == ptx)
+            return &device->loaded[i];
     return NULL;
 }
 
 av_cold int ff_gpume_cuda_load(const GpumeCuda *c, GpumeCudaLaunch *l, const GpumeCudaCode *code)
 {
-    Loaded *loaded = find_loaded(c, code->ptx, NULL);
+    Loaded *loaded = find_loaded(c, code->ptx);
     char update[128];
     int ret;
 
     if (loaded) {
         loaded->nb_users++;
+        l->ptx      = code->ptx;
         l->module   = loaded->module;
         l->function = loaded->function;
         return 0;
@@ -334,18 +331,24 @@ av_cold int ff_gpume_cuda_load(const GpumeCuda *c, GpumeCudaLaunch *l, const Gpu
     }
     ret = ff_gpume_cuda_check(c, c->cu->cuModuleGetFunction(&l->function, l->module, code->function),
                               "find a kernel");
-    loaded = ret < 0 ? NULL : find_loaded(c, NULL, NULL);
-    if (loaded)
+    loaded = ret < 0 ? NULL : find_loaded(c, NULL);
+    if (loaded) {
         *loaded = (Loaded) { code->ptx, l->module, l->function, 1 };
+        l->ptx  = code->ptx;
+    }
     return ret;
 }
 
 av_cold void ff_gpume_cuda_unload(const GpumeCuda *c, GpumeCudaLaunch *l)
 {
-    Loaded *loaded = l->module ? find_loaded(c, NULL, l->module) : NULL;
+    Loaded *loaded = l->ptx ? find_loaded(c, l->ptx) : NULL;
 
-    if (l->module && (!loaded || !--loaded->nb_users))
+    if (l->module && (!loaded || !--loaded->nb_users)) {
         c->cu->cuModuleUnload(l->module);
+        if (loaded)
+            *loaded = (Loaded) { NULL };
+    }
+    l->ptx      = NULL;
     l->module   = NULL;
     l->function = NULL;
 }

@@ -137,6 +137,7 @@ typedef struct GpumeCudaCode {
 
 /** A kernel, and the shape in which it is launched. */
 typedef struct GpumeCudaLaunch {
+    const unsigned char *ptx;   ///< of a module that is shared; NULL: it is not
     CUmodule module;
     CUfunction function;
     unsigned grid[2];           ///< blocks of threads, x and y
