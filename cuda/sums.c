@@ -110,7 +110,7 @@ av_cold int ff_gpume_cuda_sums_init(GpumeCudaSums *s, const GpumeCuda *cuda, con
     int multiprocessor_shared, ret;
 
     s->cuda  = cuda;
-    s->first = av_log2(params->block) - 2;
+    s->first = av_log2(params->block) - 3;
     *p           = *params;
     p->block     = FFMIN(p->block, GPUME_CUDA_SUMS_TILE);
     p->bw        = gpume_blocks(p->width,  p->block);
@@ -147,7 +147,7 @@ CUresult ff_gpume_cuda_sums_launch(GpumeCudaSums *s, const GpumeCudaPlane *cur, 
 {
     GpumeCudaSumsArgs *a = &s->args;
     GpumeCudaSumsSize sizes[GPUME_CUDA_NB_SUMMED] = { 0 };
-    const int smallest = av_log2(a->search.params.block) - 2;
+    const int smallest = av_log2(a->search.params.block) - 3;
     CUresult err = CUDA_SUCCESS;
 
     if (s->new_sums)
@@ -163,7 +163,7 @@ CUresult ff_gpume_cuda_sums_launch(GpumeCudaSums *s, const GpumeCudaPlane *cur, 
     a->search.fields[0] = (GpumeCudaField) {
         .plane = *ref, .reference = reference, .source = a->search.params.distance[reference],
     };
-    memcpy(a->sizes, sizes + 2, sizeof(a->sizes));
+    memcpy(a->sizes, sizes + 1, sizeof(a->sizes));
     for (int row = 0; row < s->nb_rows && err == CUDA_SUCCESS; row += s->strip) {
         a->first_row     = row;
         s->tiles.grid[1] = FFMIN(s->strip, s->nb_rows - row);

@@ -16,8 +16,8 @@
 #include "libavfilter/gpume/cuda/modules.h"
 #include "libavfilter/gpume/cuda/sums_args.h"
 
-/** Sizes of blocks that there are kernels for: 4, 8, 16, 32 and 64. */
-#define GPUME_CUDA_NB_SUMMED 5
+/** Sizes of blocks that there are kernels for: 8, 16, 32 and 64. */
+#define GPUME_CUDA_NB_SUMMED 4
 
 /** Blank, or ready to be launched. */
 typedef struct GpumeCudaSums {
