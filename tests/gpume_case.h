@@ -131,7 +131,7 @@ static inline int64_t size_work(const Case *c, int block)
 {
     const TestStream *s = &c->s;
     const int hme    = gpume_kind(s->algo) == GPUME_KIND_HIERARCHICAL;
-    const int sweeps = s->sweeps ? s->sweeps : hme ? 4 : 2;
+    const int sweeps = test_sweeps(s);
     const int larger = hme && block > s->block;
     const int passes = larger ? 1 : (hme ? 2 : !!s->smooth) * sweeps + (s->pel > 1 ? sweeps + 1 : 0);
     const int nb_fields = s->nb_references << !!s->check;

@@ -650,15 +650,18 @@ static int pel_of(const TestStream *s)
     return s->pel ? s->pel : 1;
 }
 
+int test_sweeps(const TestStream *s)
+{
+    return s->sweeps ? s->sweeps : gpume_kind(s->algo) == GPUME_KIND_HIERARCHICAL ? 4 : 2;
+}
+
 static OracleMotion motion_of(const TestStream *s, int i)
 {
-    const int hme = gpume_kind(s->algo) == GPUME_KIND_HIERARCHICAL;
-
     return (OracleMotion){
         .search = oracle_of(s->algo), .cost = oracle_cost_of(s->cost),
         .block  = s->block, .range = s->range,
         .depth  = test_depth(s->pics[i].format), .smooth = s->smooth,
-        .sweeps = s->sweeps ? s->sweeps : hme ? 4 : 2, .pel = pel_of(s), .levels = s->levels,
+        .sweeps = test_sweeps(s), .pel = pel_of(s), .levels = s->levels,
     };
 }
 

@@ -161,7 +161,8 @@ typedef struct TestPicture {
 typedef struct TestStream {
     int algo, cost, block, range;
     int smooth, check;
-    int pel, sweeps;        ///< 0: 1 and 2
+    int pel;                ///< 0: 1
+    int sweeps;             ///< 0: test_sweeps()
     int levels;             ///< of hme; 0: by itself
     int tree_max;           ///< side of the largest blocks of a tree; 0: blocks of one size
     int lambda, qp;         ///< of a tree; below 0: not given
@@ -183,6 +184,9 @@ extern const char *const test_costs[GPUME_NB_COSTS];
 
 int test_depth(enum AVPixelFormat format);
 int test_same_picture(const TestPicture *a, const TestPicture *b);
+
+/** How many passes that is. */
+int test_sweeps(const TestStream *s);
 
 /** Draw the samples of all pictures. @param range what moves does by about so much */
 void test_samples(TestStream *s, enum TestContent content, uint64_t seed, int range);
