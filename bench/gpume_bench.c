@@ -328,7 +328,7 @@ void bench_free_pictures(Bench *b)
 }
 
 void bench_search_init(Bench *b, BenchSearch *s, int algo, int block, int range,
-                       int exhaustive)
+                       int exhaustive, BenchSearch *before)
 {
     GpumePlan plan;
     int ret;
@@ -341,7 +341,7 @@ void bench_search_init(Bench *b, BenchSearch *s, int algo, int block, int range,
     if (ret < 0)
         bench_die("parameters", ret);
     plan = ff_gpume_plan(&s->params);
-    ret  = ff_gpume_cuda_kernel_init(&s->kernel, &b->cuda, &s->params, &plan);
+    ret  = ff_gpume_cuda_kernel_init(&s->kernel, &b->cuda, &s->params, &plan, before ? &before->kernel : NULL);
     if (ret < 0)
         bench_die("kernel", ret);
     s->nb_vectors = (size_t)s->params.bw * s->params.bh;

@@ -155,8 +155,9 @@ void bench_print_launches(Bench *b, BenchRow row, int nb);
  */
 void bench_find_vectors(Bench *b, AVBufferRef *frames, AVFrame **in, AVFrame **out, int nb, const char *options);
 
+/** @param before a search that takes turns with it on another stream, or NULL */
 void bench_search_init(Bench *b, BenchSearch *s, int algo, int block, int range,
-                       int exhaustive);
+                       int exhaustive, BenchSearch *before);
 /** BenchLaunch: each search has another pair of neighbouring pictures. */
 void bench_search_launch(Bench *b, void *search, int i);
 /** The sum of costs of searching picture cur in its neighbour before it. */

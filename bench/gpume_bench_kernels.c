@@ -44,7 +44,7 @@ static double bench_kernel(Bench *b, int algo, int block, int range, int exhaust
     BenchTimes t;
     double us;
 
-    bench_search_init(b, &s, algo, block, range, exhaustive);
+    bench_search_init(b, &s, algo, block, range, exhaustive, NULL);
     bench_time_launches(b, bench_search_launch, &s, 0, &t);
     us = bench_median(&t);
 
@@ -121,12 +121,12 @@ static void bench_two(Bench *b, BenchRow row, int algo)
     BenchTimes t;
 
     for (int i = 0; i < 2; i++)
-        bench_search_init(b, &s[i], algo, row.block, row.range, 0);
+        bench_search_init(b, &s[i], algo, row.block, row.range, 0, i ? &s[0] : NULL);
     bench_time_launches(b, bench_two_launch, s, 0, &t);
     row.metric = "time, two at once";
     bench_times(b, &row, &t);
     printf(" %10.2f %9.0f", bench_median(&t), 1e6 / bench_median(&t));
-    for (int i = 0; i < 2; i++)
+    for (int i = 1; i >= 0; i--)
         bench_search_uninit(b, &s[i]);
 }
 
@@ -144,7 +144,7 @@ static uint64_t bench_algo(Bench *b, int algo, const char *name, int block, int 
     BenchTimes t;
     double us;
 
-    bench_search_init(b, &s, algo, block, range, 0);
+    bench_search_init(b, &s, algo, block, range, 0, NULL);
     /* first of all: some predict from the pictures before */
     for (int i = 1; i < FFMIN(b->nb_pictures, NB_COST_PICTURES + 1); i++)
         cost += bench_search_residual(b, &s, i);
@@ -153,10 +153,7 @@ static uint64_t bench_algo(Bench *b, int algo, const char *name, int block, int 
     printf("%-13s %-5s %4dx%-4d %4d %5d %5d %10.2f %9.0f %5.1f %%", name, b->content, b->width,
            b->height, b->depth, block, range, us, 1e6 / us, bench_spread(&t));
     bench_times(b, &row, &t);
-    if (gpume_has_memory(algo))
-        printf(" %10s %9s", "", "");
-    else
-        bench_two(b, row, algo);
+    bench_two(b, row, algo);
     if (full_cost) {
         row.metric = "cost more than full search";
         row.unit   = "%";
@@ -282,7 +279,7 @@ static void bench_motion_init(Bench *b, BenchMotion *m, GpumeParams chosen, int 
     plan = ff_gpume_plan(&m->params);
     BENCH_CU(b, cuEventCreate(&m->made, CU_EVENT_DISABLE_TIMING));
     for (int i = 0; i < at_once; i++) {
-        ret = ff_gpume_cuda_search_init(&m->search[i], &b->cuda, &m->params, &plan, 0);
+        ret = ff_gpume_cuda_search_init(&m->search[i], &b->cuda, &m->params, &plan, 0, NULL);
         if (ret < 0)
             bench_die("kernels", ret);
         bench_leaves_init(b, m, &m->leaves[i]);

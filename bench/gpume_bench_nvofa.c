@@ -280,7 +280,7 @@ static void print_gpume(Bench *b, const char *what, int algo, int range, int nb)
     BenchTimes t;
     uint64_t sum = 0;
 
-    bench_search_init(b, &s, algo, GRID, range, 0);
+    bench_search_init(b, &s, algo, GRID, range, 0, NULL);
     bench_time_launches(b, bench_search_launch, &s, 0, &t);
     for (int i = 1; i < nb; i++)
         sum += bench_search_residual(b, &s, i);

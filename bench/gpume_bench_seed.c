@@ -136,7 +136,7 @@ static double compare_with_gpume(Bench *b, Seed *s)
     BenchSearch search;
 
     bench_search_init(b, &search, s->ds ? GPUME_ALGO_DS : GPUME_ALGO_FS, GPUME_SEED_BLOCK,
-                      s->args.range, 0);
+                      s->args.range, 0, NULL);
     ours = bench_search_residual(b, &search, 1);
     bench_search_uninit(b, &search);
     /* an even number of candidates in a row: gpume has one more */
@@ -308,7 +308,7 @@ static void gpume(Bench *b, Seed *s, const uint8_t *pictures, int nb_pictures, i
     uint8_t *up, *down;
     size_t mvs;
 
-    bench_search_init(b, &search, s->ds ? GPUME_ALGO_DS : GPUME_ALGO_FS, GPUME_SEED_BLOCK, s->args.range, 0);
+    bench_search_init(b, &search, s->ds ? GPUME_ALGO_DS : GPUME_ALGO_FS, GPUME_SEED_BLOCK, s->args.range, 0, NULL);
     mvs = search.nb_vectors * sizeof(AVMotionVector);
     bench_time_launches(b, bench_search_launch, &search, 0, &t);
     bench_times(b, &row, &t);

@@ -11,7 +11,8 @@
  * on the next, searches run on one or two, vectors come down on the last; events order them.
  * Most searches have times when they leave most of the device idle, because blocks wait for
  * their neighbours or levels have few blocks; so searches that follow each other run side by
- * side, on two queues with working memory of their own. A picture that was
+ * side, on two queues with working memory of their own. Of epzs, the second one follows the first
+ * block by block (cuda/gate.cu). A picture that was
  * uploaded stays on the device for as long as the filter keeps it, and serves as
  * current picture and as reference. Frames that lie on the device are read there.
  *
@@ -164,10 +165,8 @@ static av_cold int count_queues(const CUDAContext *s)
 {
     const GpumeCudaSearch *search = &s->queues[0].search;
 
-    /* a search that reads what the one before has found; working memory of up to 128 MB */
-    if (gpume_has_memory(s->params.algo) || search->summed < search->nb_sizes)
-        return 1;
-    return FFMIN(s->nb_slots, MAX_QUEUES);
+    /* working memory of up to 128 MB */
+    return search->summed < search->nb_sizes ? 1 : FFMIN(s->nb_slots, MAX_QUEUES);
 }
 
 /* With the context pushed. */
@@ -179,7 +178,7 @@ static av_cold int init_queues(CUDAContext *s, const GpumeBackendConfig *cfg)
     for (int i = 0; i < FFMAX(s->nb_queues, 1); i++) {
         /* import() right-justifies */
         ret = ff_gpume_cuda_search_init(&s->queues[i].search, &s->cuda, &s->params, &cfg->plan,
-                                        s->hw_frames ? s->params.shift : 0);
+                                        s->hw_frames ? s->params.shift : 0, i ? &s->queues[0].search : NULL);
         if (ret < 0)
             return ret;
         TRY(cuStreamCreate(&s->queues[i].stream, CU_STREAM_NON_BLOCKING), "create a stream")

@@ -14,6 +14,7 @@
 #include "libavutil/log.h"
 
 #include "libavfilter/gpume/core/geometry.h"
+#include "libavfilter/gpume/core/searches.h"
 #include "libavfilter/gpume/cuda/launch.h"
 
 /* A count of searches wraps: it has to tell ages and epochs all the same. */
@@ -339,17 +340,50 @@ static size_t history_size(const GpumeParams *p)
 }
 
 /* What a predictive search reads and writes. */
-static void begin_field(GpumeCudaKernel *kernel, GpumeCudaField *field)
+static void begin_field(const GpumeParams *p, const GpumeCudaHistory *h, GpumeCudaField *field)
+{
+    const size_t size  = (size_t)p->bw * p->bh * sizeof(unsigned);
+    const unsigned old = h->epochs[field->reference];
+
+    field->last_epoch = old;
+    field->epoch      = old % GPUME_CUDA_NB_EPOCHS + 1;
+    for (int age = 0; age < GPUME_NB_AGES; age++)
+        field->vectors[age] = h->vectors.data + size * (field->reference * GPUME_NB_AGES +
+            ((field->epoch - 1) % GPUME_NB_AGES + GPUME_NB_AGES - age) % GPUME_NB_AGES);
+}
+
+static av_cold int new_history(GpumeCudaHistory *h, const GpumeCuda *cuda, const GpumeParams *p)
+{
+    CudaFunctions *cu = cuda->cu;
+    int ret = ff_gpume_cuda_alloc(cuda, &h->vectors, GPUME_CUDA_DEVICE, history_size(p), "the vectors of searches");
+
+    if (ret < 0)
+        return ret;
+    /* before a search begins, on whatever stream */
+    ret = ff_gpume_cuda_check(cuda, cu->cuMemsetD8Async(h->vectors.data, 0, h->vectors.size, NULL),
+                              "clear the vectors of searches");
+    if (ret >= 0)
+        ret = ff_gpume_cuda_check(cuda, cu->cuStreamSynchronize(NULL), "clear the vectors of searches");
+    if (ret < 0 || !gpume_has_memory(p->algo))
+        return ret;
+    h->gate.grid[0] = h->gate.grid[1] = h->gate.threads = 1;
+    return ff_gpume_cuda_load(cuda, &h->gate, &ff_gpume_cuda_find_module(p, GPUME_CUDA_gate, 0, 0)->code);
+}
+
+/* Begin with no vectors, or where vectors of the search before are read go on from another kernel's. */
+static av_cold int init_history(GpumeCudaKernel *kernel, GpumeCudaKernel *before)
 {
     const GpumeParams *p = &kernel->args.params;
-    const size_t size = (size_t)p->bw * p->bh * sizeof(unsigned);
-    const unsigned n  = kernel->nb_searches[field->reference];
+    int ret = 0;
 
-    kernel->nb_searches[field->reference] = (n + 1) % GPUME_CUDA_NB_EPOCHS;
-    for (int age = 0; age < GPUME_NB_AGES; age++)
-        field->vectors[age] = kernel->history.data + size * (field->reference * GPUME_NB_AGES +
-            (n % GPUME_NB_AGES + GPUME_NB_AGES - age) % GPUME_NB_AGES);
-    field->epoch = n % GPUME_CUDA_NB_EPOCHS + 1;
+    if (gpume_has_memory(p->algo) && before) {
+        kernel->history = before->history;
+    } else {
+        kernel->history = &kernel->own;
+        ret = new_history(&kernel->own, kernel->cuda, p);
+    }
+    kernel->args.wavefront.ticket = kernel->history->vectors.data + kernel->history->vectors.size - sizeof(unsigned);
+    return ret;
 }
 
 av_cold int ff_gpume_cuda_multiprocessor_shared(const GpumeCuda *cuda, int *bytes)
@@ -363,7 +397,7 @@ av_cold int ff_gpume_cuda_multiprocessor_shared(const GpumeCuda *cuda, int *byte
 }
 
 av_cold int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel, const GpumeCuda *cuda,
-                                      const GpumeParams *params, const GpumePlan *plan)
+                                      const GpumeParams *params, const GpumePlan *plan, GpumeCudaKernel *before)
 {
     int nb_stages = 0, ret;
 
@@ -404,15 +438,29 @@ av_cold int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel, const GpumeCuda *
         kernel->args.remaining = kernel->remaining.data;
         kernel->new_remaining  = 1;
     }
-    if (ff_gpume_plan_has(plan, GPUME_STAGE_WAVEFRONT)) {
-        ret = ff_gpume_cuda_alloc(cuda, &kernel->history, GPUME_CUDA_DEVICE,
-                                  history_size(params), "the vectors of searches");
-        if (ret < 0)
-            return ret;
-        kernel->args.wavefront.ticket = kernel->history.data + kernel->history.size - sizeof(unsigned);
-        kernel->new_history           = 1;
-    }
-    return 0;
+    return ff_gpume_plan_has(plan, GPUME_STAGE_WAVEFRONT) ? init_history(kernel, before) : 0;
+}
+
+/* Before a predictive search is launched. */
+static CUresult begin_history(GpumeCudaKernel *kernel, CUstream stream)
+{
+    GpumeCudaArgs *a = &kernel->args;
+    const GpumeCudaHistory *h = kernel->history;
+
+    for (int i = 0; i < a->nb_fields; i++)
+        begin_field(&a->params, h, &a->fields[i]);
+    a->wavefront.first_ticket = h->nb_tickets;
+    return h->gate.function && h->stream && h->stream != stream ?
+           ff_gpume_cuda_launch(kernel->cuda, &h->gate, 1, a, stream) : CUDA_SUCCESS;
+}
+
+/* Once it is: what never was would be waited for. */
+static void end_history(GpumeCudaHistory *h, const GpumeCudaArgs *a, CUstream stream)
+{
+    for (int i = 0; i < a->nb_fields; i++)
+        h->epochs[a->fields[i].reference] = a->fields[i].epoch;
+    h->nb_tickets += a->nb_fields * a->params.bh;
+    h->stream      = stream;
 }
 
 CUresult ff_gpume_cuda_kernel_launch(GpumeCudaKernel *kernel, int nb_fields, CUstream stream)
@@ -426,16 +474,11 @@ CUresult ff_gpume_cuda_kernel_launch(GpumeCudaKernel *kernel, int nb_fields, CUs
                                   sizeof(((GpumeCudaRemaining *)0)->nb), stream);
         kernel->new_remaining = 0;
     }
-    if (kernel->new_history && err == CUDA_SUCCESS) {
-        err = cu->cuMemsetD8Async(kernel->history.data, 0, kernel->history.size, stream);
-        kernel->new_history = 0;
-    }
     a->nb_fields = nb_fields;
-    for (int i = 0; i < nb_fields; i++) {
+    for (int i = 0; i < nb_fields; i++)
         a->fields[i].source = a->params.distance[a->fields[i].reference];
-        if (kernel->history.data)
-            begin_field(kernel, &a->fields[i]);
-    }
+    if (kernel->history && err == CUDA_SUCCESS)
+        err = begin_history(kernel, stream);
     for (int i = 0; i < kernel->nb_launches && err == CUDA_SUCCESS; i++) {
         const GpumeCudaLaunch *l = &kernel->launches[i];
 
@@ -443,8 +486,9 @@ CUresult ff_gpume_cuda_kernel_launch(GpumeCudaKernel *kernel, int nb_fields, CUs
         a->full.grid           = l->grid[0];
         err = ff_gpume_cuda_launch(kernel->cuda, l, i > 0 ? 1 : nb_fields, a, stream);
     }
+    if (kernel->history && err == CUDA_SUCCESS)
+        end_history(kernel->history, a, stream);
     a->parity ^= 1;
-    a->wavefront.first_ticket += nb_fields * a->params.bh;
     return err;
 }
 
@@ -453,6 +497,7 @@ av_cold void ff_gpume_cuda_kernel_uninit(GpumeCudaKernel *kernel)
     for (int i = 0; i < kernel->nb_launches; i++)
         ff_gpume_cuda_unload(kernel->cuda, &kernel->launches[i]);
     kernel->nb_launches = 0;
+    ff_gpume_cuda_unload(kernel->cuda, &kernel->own.gate);
     ff_gpume_cuda_free(&kernel->remaining);
-    ff_gpume_cuda_free(&kernel->history);
+    ff_gpume_cuda_free(&kernel->own.vectors);
 }

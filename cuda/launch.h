@@ -16,6 +16,15 @@
 #include "libavfilter/gpume/device/driver.h"
 #include "libavfilter/gpume/cuda/modules.h"
 
+/** What predictive searches keep from one to the next. */
+typedef struct GpumeCudaHistory {
+    GpumeCudaBuffer vectors;    ///< by reference and age, and behind them the ticket; blank: of another search
+    unsigned epochs[GPUME_MAX_REFERENCES];  ///< of the last search; 0: there was none
+    unsigned nb_tickets;        ///< that were taken or will be
+    CUstream stream;            ///< of the last search
+    GpumeCudaLaunch gate;       ///< where one reads what the one before has found
+} GpumeCudaHistory;
+
 /** A search's kernels, ready to be launched for pictures of one size. */
 typedef struct GpumeCudaKernel {
     const GpumeCuda *cuda;
@@ -27,19 +36,19 @@ typedef struct GpumeCudaKernel {
     int new_remaining;          ///< args.remaining's counts are not yet 0
     int multiprocessor_shared;  ///< bytes of shared memory of a multiprocessor
     GpumeCudaBuffer remaining;  ///< args.remaining
-    /** Predictive searches: vectors by reference and age, and a ticket; otherwise blank. */
-    GpumeCudaBuffer history;
-    int new_history;            ///< it is not yet 0
-    unsigned nb_searches[GPUME_MAX_REFERENCES];
+    GpumeCudaHistory own;       ///< blank where there is none, or another kernel's
+    GpumeCudaHistory *history;  ///< of predictive searches; NULL: there is none
 } GpumeCudaKernel;
 
 /**
  * Load the kernels of a plan's stages of searches, if it has any, into the current context,
  * which is cuda's; cuda must stay.
+ * @param before kernel of the same parameters, on another stream, with which it takes turns: it goes on from
+ *               that one's searches and must not outlive it; NULL: there is none
  * @return 0 or an AVERROR code with a message; uninit may follow either
  */
 int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel, const GpumeCuda *cuda,
-                              const GpumeParams *params, const GpumePlan *plan);
+                              const GpumeParams *params, const GpumePlan *plan, GpumeCudaKernel *before);
 
 /** Ask how many bytes of shared memory a multiprocessor of the current context's device has. */
 int ff_gpume_cuda_multiprocessor_shared(const GpumeCuda *cuda, int *bytes);
@@ -64,7 +73,8 @@ int ff_gpume_cuda_shape_tiles(GpumeCudaArgs *a, GpumeCudaLaunch *l, int multipro
 
 /**
  * Launch them, for as many fields as args has. All launches of a kernel go to one
- * stream, and none is replayed: each finds what the ones before it have written.
+ * stream, and none is replayed: each finds what the ones before it have written. Of two kernels that
+ * share their history, a launch may overlap the other one's last.
  */
 CUresult ff_gpume_cuda_kernel_launch(GpumeCudaKernel *kernel, int nb_fields, CUstream stream);
 

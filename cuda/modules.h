@@ -112,6 +112,7 @@
     M(umh16_12,        wavefront, 12, GPUME_ALGO_UMH,  16, SAD) \
     M(umh_satd_8,      wavefront,  8, GPUME_ALGO_UMH,   0, SATD) \
     M(umh_satd_16,     wavefront, 16, GPUME_ALGO_UMH,   0, SATD) \
+    M(gate,            gate,       0, 0,                0, ANY) \
     M(pyramid_8,       pyramid,    8, 0,                0, ANY) \
     M(pyramid_16,      pyramid,   16, 0,                0, ANY) \
     M(halves_8,        halves,     8, 0,                0, ANY) \
@@ -174,6 +175,7 @@ enum GpumeCudaFamily {
     GPUME_CUDA_sea,
     GPUME_CUDA_pattern,
     GPUME_CUDA_wavefront,
+    GPUME_CUDA_gate,
     GPUME_CUDA_pyramid,
     GPUME_CUDA_halves,
     GPUME_CUDA_propagate,

@@ -9,7 +9,8 @@
 #include "libavfilter/gpume/core/tree.h"
 #include "libavfilter/gpume/cuda/search.h"
 
-static av_cold int init_size(GpumeCudaSearch *s, int size, const GpumeCuda *cuda, const GpumePlan *smallest, int shift)
+static av_cold int init_size(GpumeCudaSearch *s, int size, const GpumeCuda *cuda, const GpumePlan *smallest, int shift,
+                             GpumeCudaSearch *before)
 {
     GpumeCudaSize *z = &s->sizes[size];
     const GpumeParams params = ff_gpume_size_params(&s->params, size);
@@ -20,12 +21,13 @@ static av_cold int init_size(GpumeCudaSearch *s, int size, const GpumeCuda *cuda
     /* it is that of the smallest blocks */
     z->params.intra &= !size;
     z->params.shift  = shift;
-    ret = size < s->summed ? ff_gpume_cuda_kernel_init(&z->kernel, cuda, &z->params, &plan) : 0;
+    ret = size < s->summed ? ff_gpume_cuda_kernel_init(&z->kernel, cuda, &z->params, &plan,
+                                                       before ? &before->sizes[size].kernel : NULL) : 0;
     return ret < 0 ? ret : ff_gpume_cuda_motion_init(&z->motion, cuda, &z->params, &plan, shift);
 }
 
 av_cold int ff_gpume_cuda_search_init(GpumeCudaSearch *s, const GpumeCuda *cuda, const GpumeParams *params,
-                                      const GpumePlan *plan, int shift)
+                                      const GpumePlan *plan, int shift, GpumeCudaSearch *before)
 {
     const int nb_sizes = ff_gpume_nb_sizes(params) / plan->nb_sizes;
     int ret;
@@ -33,7 +35,7 @@ av_cold int ff_gpume_cuda_search_init(GpumeCudaSearch *s, const GpumeCuda *cuda,
     s->params = *params;
     s->summed = ff_gpume_cuda_sums_from(params);
     while (s->nb_sizes < nb_sizes)
-        if ((ret = init_size(s, s->nb_sizes++, cuda, plan, shift)) < 0)
+        if ((ret = init_size(s, s->nb_sizes++, cuda, plan, shift, before)) < 0)
             return ret;
     if (s->summed < nb_sizes) {
         ret = ff_gpume_cuda_sums_init(&s->sums, cuda, &s->sizes[s->summed].params,

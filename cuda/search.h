@@ -46,10 +46,12 @@ typedef struct GpumeCudaSearchField {
 /**
  * Load the kernels that a search needs into the current context, which is cuda's; cuda must stay.
  * @param shift bits below the samples of the luma on the device
+ * @param before one of the same parameters, on another stream, with which it takes turns: what a search reads of the
+ *               one before it is read of that one's; it must not outlive it. NULL: there is none
  * @return 0 or an AVERROR code with a message; uninit may follow either
  */
 int ff_gpume_cuda_search_init(GpumeCudaSearch *s, const GpumeCuda *cuda, const GpumeParams *params,
-                              const GpumePlan *plan, int shift);
+                              const GpumePlan *plan, int shift, GpumeCudaSearch *before);
 
 /** Returns the bytes of a picture's planes, which have to be 0 at first; 0: there are none. */
 size_t ff_gpume_cuda_search_planes_size(const GpumeCudaSearch *s);

@@ -180,7 +180,8 @@ typedef struct GpumeCudaField {
     int reference;              ///< which of GpumeParams.distance
     int source;                 ///< AVMotionVector.source: that distance
     /* predictive search */
-    unsigned epoch;
+    unsigned epoch;             ///< of this search
+    unsigned last_epoch;        ///< of the one before, which may still be running
     /** GPUME_CUDA_VECTOR[bh][bw]: of this search, of the last, of the one before that. */
     unsigned long long vectors[GPUME_NB_AGES];
 } GpumeCudaField;

@@ -11,7 +11,8 @@
  * right, so a vector is predicted from what the raster order has. It waits for what it
  * needs of the row above: the vector above and to the right. Rows are taken by tickets,
  * so whoever is waited for has begun. A vector is a word with the search's epoch in it
- * (GPUME_CUDA_VECTOR): it is there when the epoch is, and needs no fence.
+ * (GPUME_CUDA_VECTOR): it is there when the epoch is, and needs no fence. In the same way, epzs
+ * waits for vectors of the search before, which may still be running.
  *
  * Candidates are divided among groups of lanes of all warps, several for each group
  * where there are more; the least key wins, so the order in which they are tried
@@ -532,6 +533,40 @@ typedef struct GpumeBefore {
     GpumeU32 left, at, right, top, bottom, before_last;
 } GpumeBefore;
 
+/** Those of the search before: what was never searched or lies outside is 0. */
+struct GpumeLast {
+    const GpumeU32 *vectors;    ///< of a row of blocks
+    int by, bw, bh;
+    GpumeU32 epoch;
+
+    /** What is there of a vector of column bx, dy rows down. */
+    __device__ __forceinline__ GpumeU32 look(int bx, int dy) const
+    {
+        const int inside = bx >= 0 && bx < bw && by + dy >= 0 && by + dy < bh;
+
+        return inside ? gpume_load_volatile(vectors + dy * bw + bx) : epoch << 24;
+    }
+
+    /** Wait until it is there. @param word what was seen of it last */
+    __device__ __forceinline__ GpumeU32 wait(int bx, int dy, GpumeU32 word) const
+    {
+        return gpume_wait_vector(vectors + dy * bw + bx, word, epoch);
+    }
+
+    /** Wait for those of column bx that were not yet there. That to the right comes before the next column's. */
+    __device__ __forceinline__ void complete(GpumeBefore *b, int bx) const
+    {
+        const GpumeU32 none = epoch << 24;
+
+        // mostly all are
+        if (GPUME_CUDA_EPOCH((b->right ^ none) | (b->top ^ none) | (b->bottom ^ none))) {
+            b->bottom = wait(bx, 1, b->bottom);
+            b->right  = wait(bx + 1, 0, b->right);
+            b->top    = wait(bx, -1, b->top);
+        }
+    }
+};
+
 /** What epzs tries before patterns: its predictors. */
 template<typename Key, class Evaluator>
 static __device__ __forceinline__ void
@@ -595,7 +630,7 @@ gpume_search_row(const GpumeCudaArgs &a, Evaluator &e, int by, int z, GpumeU32 *
     const GpumeU32 epoch = field.epoch;
     const GpumeU64 row   = (GpumeU64)by * bw * sizeof(GpumeU32);
     GpumeU32 *const found = (GpumeU32 *)(field.vectors[0] + row);
-    const GpumeU32 *const last = (GpumeU32 *)(field.vectors[1] + row);
+    const GpumeLast last = { (GpumeU32 *)(field.vectors[1] + row), by, bw, a.params.bh, field.last_epoch };
     const GpumeU32 *const before_last = (GpumeU32 *)(field.vectors[2] + row);
     const GpumeU32 *const above = by ? found - bw : found;
     Key *const keys   = (Key *)(shared + GPUME_CUDA_WAVEFRONT_KEYS);
@@ -612,11 +647,11 @@ gpume_search_row(const GpumeCudaArgs &a, Evaluator &e, int by, int z, GpumeU32 *
     if (by)
         above_right = gpume_wait_vector(above, 0, epoch);
     if (ALGO == GPUME_ALGO_EPZS) {
-        before.at          = last[0];
-        before.right       = bw > 1 ? last[1] : 0;
-        before.top         = by ? last[-bw] : 0;
-        before.bottom      = by + 1 < a.params.bh ? last[bw] : 0;
-        before.before_last = before_last[0];
+        before.at          = last.wait(0, 0, last.look(0, 0));
+        before.right       = last.look(1, 0);
+        before.top         = last.look(0, -1);
+        before.bottom      = last.look(0, 1);
+        before.before_last = gpume_load_volatile(before_last);
     }
     __syncthreads();
 
@@ -628,11 +663,10 @@ gpume_search_row(const GpumeCudaArgs &a, Evaluator &e, int by, int z, GpumeU32 *
         e.advance(bx);
         if (ALGO == GPUME_ALGO_EPZS && bx + 1 < bw) {
             next.left        = before.at;
-            next.at          = before.right;
-            next.right       = bx + 2 < bw ? last[bx + 2] : 0;
-            next.top         = by ? last[bx + 1 - bw] : 0;
-            next.bottom      = by + 1 < a.params.bh ? last[bx + 1 + bw] : 0;
-            next.before_last = before_last[bx + 1];
+            next.right       = last.look(bx + 2, 0);
+            next.top         = last.look(bx + 1, -1);
+            next.bottom      = last.look(bx + 1, 1);
+            next.before_last = gpume_load_volatile(before_last + bx + 1);
         }
         if (by) {
             above_left  = top;
@@ -648,9 +682,11 @@ gpume_search_row(const GpumeCudaArgs &a, Evaluator &e, int by, int z, GpumeU32 *
         n.corner = gpume_unpack_vector(corner > bx ? above_right :
                                        corner >= 0 ? above_left : 0);
 
-        if (ALGO == GPUME_ALGO_EPZS)
+        if (ALGO == GPUME_ALGO_EPZS) {
+            last.complete(&before, bx);
+            next.at = before.right;
             gpume_begin_epzs(e, &b, &n, before, keys, &parity);
-        else
+        } else
             gpume_begin_umh(e, &b, &n, keys, square, &parity);
         if (b.cost)
             gpume_search_patterns<Key, ALGO>(e, &b);

@@ -347,6 +347,7 @@ static ALWAYS_INLINE bool find(Place &p, size_t &off, uintptr_t addr, size_t siz
         return false;
     if (UNLIKELY(++now.accesses > now.deadline))
         too_long(pc);
+    now.stores += write;
     off = addr - ((uintptr_t)standin_shared_memory + 16);
     if (off < SHARED_MAX) {
         if (UNLIKELY(off + size > now.shared_size))

@@ -73,6 +73,8 @@ static u32 nb_threads, nb_live, nb_at_barrier;
 static u32 exited_lanes[32];        ///< by warp; those that never were count too
 static u32 warp_lanes[32], barrier_lanes[32];   ///< by warp, those AT_WARP and AT_BARRIER
 static int killed;
+static u64 launch_stores;       ///< those before the launch
+static u32 nb_looks;            ///< volatile loads since it began
 
 static const Op *op;                ///< that runs
 static uint3 block, block_dim, grid_dim;
@@ -630,6 +632,8 @@ int exec_launch(Op *launch)
     grid_dim.z  = op->grid[2];
     nb_threads  = block_dim.x * block_dim.y * block_dim.z;
     killed      = 0;
+    nb_looks    = 0;
+    launch_stores = now.stores;
     for (u32 i = 0; i < nb_threads; i++)
         if (!guarded[i]) {
             mprotect((char *)now.stacks + (size_t)i * STACK_SIZE, 4096, PROT_NONE);
@@ -799,6 +803,10 @@ template<typename T>
 static T load_volatile(const T *p, const void *from)
 {
     check_access((uintptr_t)p, sizeof(*p), ACCESS_VOLATILE_READ, from);
+    /* it may as well run later: operations run one after the other */
+    if (nb_threads == 1 && grid_dim.x * grid_dim.y * grid_dim.z == 1 && ++nb_looks > 100 &&
+        now.stores == launch_stores)
+        exec_kill(LAUNCH_WAITS);
 
     auto found = stored.find((uintptr_t)p);
     /* how often a loop has to look is not to be counted */

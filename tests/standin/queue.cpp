@@ -57,6 +57,7 @@ struct Ran {
 };
 static std::vector<Ran> &ran = *new std::vector<Ran>;   ///< by start
 static const Op *running;
+static u64 nb_ran;              ///< operations that have run, from 1 on
 
 /* Streams. */
 
@@ -228,6 +229,9 @@ void op_queue(Op *op)
 
 static bool ready(const Op *op)
 {
+    /* another one has to run first */
+    if (op->put_off == nb_ran + 1)
+        return false;
     for (auto &dep : op->deps)
         if (slots[dep.first].done < dep.second)
             return false;
@@ -411,8 +415,13 @@ static void run_op(Stream *s)
         break;
     }
     now.time++;
-    ran.push_back({ start, now.time - 1, s->id, op->seq, op->what });
     running = NULL;
+    if (error == LAUNCH_WAITS) {
+        op->put_off = nb_ran + 1;
+        return;
+    }
+    nb_ran++;
+    ran.push_back({ start, now.time - 1, s->id, op->seq, op->what });
     pop(s);
     if (error && !ctx->error) {
         ctx->error = error;
@@ -420,6 +429,23 @@ static void run_op(Stream *s)
     } else {
         stream_reap(s);
     }
+}
+
+/** Nothing runs any more; a kernel that waits for another one has waited in vain. @return whether there was one */
+static bool give_up()
+{
+    for (const Slot &slot : slots) {
+        Op *op = slot.stream ? head(slot.stream) : NULL;
+
+        if (!op || op->put_off != nb_ran + 1)
+            continue;
+        violation((u64)(uintptr_t)op->function << 4 | 10, "%s waits for what no operation before it does",
+                  op->what.c_str());
+        slot.stream->ctx->error = ERROR_LAUNCH_TIMEOUT;
+        context_drop_ops(slot.stream->ctx);
+        return true;
+    }
+    return false;
 }
 
 /** By stream id: how far each has to come for the one to come to seq. */
@@ -481,6 +507,11 @@ void run_until(Stream *s, u64 seq)
     const u32 others = settings.order == LAZY ? rnd(3) : 1;
     while (slots[id].done < seq) {
         Stream *next = others && rnd(4) < others ? pick(NULL) : pick(&need);
+        /* what a kernel waits for is ordered by nothing */
+        if (!next)
+            next = pick(NULL);
+        if (!next && give_up())
+            break;
         if (!next) {
             fprintf(stderr, "standin: the queue is stuck\n");
             abort();

@@ -149,7 +149,7 @@ static const struct {
     { "st_index", "8 4" },              { "st_spin", "8 8" },
     { "st_chain_plain", "8 8 8" },      { "st_trap", "8" },
     { "st_atomic_and_plain", "8" },     { "st_exchange", "8 8 4" },
-    { "st_made_32", "8" },
+    { "st_made_32", "8" },              { "st_wait", "8" },
 };
 
 static std::string ptx(const char *version, const char *target)
@@ -452,6 +452,13 @@ static void case_spin()
     begin();
     Ptr a = device_words({ 0 }), b = device_alloc(256);
     kills(702, "st_spin", 32, 0, a, a, b);
+}
+
+static void case_waits_in_vain()
+{
+    begin();
+    Ptr a = device_words({ 0 });
+    kills(702, "st_wait", 1, 0, a, a);
 }
 
 static void case_another_context()
@@ -1011,6 +1018,7 @@ static const struct Case {
     { "trap",               case_trap,              "__trap()", "", 1, 0 },
     { "spin",               case_spin,              "it does not end", "GPUME_STANDIN_MAX_ACCESSES=100000", 1, 0 },
 
+    { "waits-in-vain",      case_waits_in_vain,     "waits for what no operation", "", 3, 0 },
     { "no-event-wait",      case_no_event_wait,     "nothing orders the two", "", 3, 0 },
     { "default-stream-unordered", case_default_stream_unordered, "nothing orders the two", "", 3, 0 },
     { "reuse-too-early",    case_reuse_too_early,   "nothing orders the two", "", 3, 0 },

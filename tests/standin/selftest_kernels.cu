@@ -270,6 +270,13 @@ __global__ void st_spin(volatile u32 *flag, u32 *out)
     out[threadIdx.x] = 1;
 }
 
+/* Until another launch writes the word, which may not have begun. */
+__global__ void st_wait(const u32 *word)
+{
+    while (!standin_load_volatile(word))
+        ;
+}
+
 /* Blocks in the order of their tickets, each with what the one before has stored. */
 static __forceinline__ void chain(u32 *words, u32 *ticket, u32 *out, bool waits, bool is_plain)
 {

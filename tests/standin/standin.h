@@ -266,6 +266,8 @@ struct Op {
     CUstreamCallback *callback;
     void (*host_function)(void *);
     void *opaque;
+
+    u64 put_off;                ///< what had run when it waited for another operation last; 0: it did not
 };
 
 struct Stream {
@@ -336,8 +338,10 @@ extern Registered *registered;
 
 /* exec.cpp */
 
-/** Run a launch; a result other than 0 kills its context. */
+/** Run a launch; a result other than 0 kills its context, but for LAUNCH_WAITS: it has to run once more. */
 int exec_launch(Op *op);
+/** The launch's only thread looks at a word again and again, and has written nothing. */
+constexpr int LAUNCH_WAITS = -1;
 
 /** Stop the kernel that runs, from inside it. */
 void exec_kill(int result) __attribute__((noreturn));
@@ -362,6 +366,7 @@ struct Now {
     u32 shared_size;
     Context *ctx;
     u64 accesses;           ///< all that were ever checked
+    u64 stores;             ///< of these
     u64 deadline;           ///< value of accesses at which a thread has run too long
     bool running;           ///< a kernel runs
 };

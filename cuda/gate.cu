@@ -1,0 +1,26 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Searches of epzs follow each other block by block: one reads vectors of the one before as soon as
+ * they are there. So that it never takes the place of what it waits for, it is launched behind this
+ * kernel, which ends once all thread blocks of the search before have begun.
+ */
+
+#include "libavfilter/gpume/cuda/module.cuh"
+
+/**
+ * grid:   1
+ * block:  1
+ * shared: none
+ */
+GPUME_KERNEL(1)
+{
+    const GpumeU32 *const ticket = (const GpumeU32 *)args.wavefront.ticket;
+
+    while ((int)(gpume_load_volatile(ticket) - args.wavefront.first_ticket) < 0)
+        ;
+}
