@@ -59,6 +59,13 @@ typedef struct GpumeU12 {
 
 template<> struct GpumeSampleOf<12> { typedef GpumeU12 Sample; };
 
+/** One of 9 or 10 bits: arithmetic of half-precision numbers takes it as it is. */
+typedef struct GpumeU10 {
+    GpumeU16 value;
+} GpumeU10;
+
+template<> struct GpumeSampleOf<10> { typedef GpumeU10 Sample; };
+
 /** What depends on the type of a sample. */
 template<typename Sample> struct GpumeSample;
 
@@ -100,6 +107,8 @@ template<> struct GpumeSample<GpumeU12> : GpumeSample<GpumeU16> {
         return shift;
     }
 };
+
+template<> struct GpumeSample<GpumeU10> : GpumeSample<GpumeU12> {};
 
 /** Ones in the first n samples of a word; n may be negative or too large. */
 template<typename Sample>

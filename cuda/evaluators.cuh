@@ -405,13 +405,17 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
         GPUME_UNROLL for (int i = 0; i < WINDOW_ROWS / down; i++)
             gpume_load_global(&v[i], inside +
                 row(plane, gpume_max(0, gpume_min(line + i * down, a.params.height - 1))));
-        GPUME_UNROLL for (int i = 0; i < WINDOW_ROWS / down; i++) {
-            v[i].x = significant(v[i].x);
-            v[i].y = significant(v[i].y);
-            v[i].z = significant(v[i].z);
-            v[i].w = significant(v[i].w);
-            *(int4 *)(dst + i * down * PITCH) = v[i];
+        /* mostly all bits are samples' */
+        if (BYTES > 1 && a.params.shift) {
+            GPUME_UNROLL for (int i = 0; i < WINDOW_ROWS / down; i++) {
+                v[i].x = significant(v[i].x);
+                v[i].y = significant(v[i].y);
+                v[i].z = significant(v[i].z);
+                v[i].w = significant(v[i].w);
+            }
         }
+        GPUME_UNROLL for (int i = 0; i < WINDOW_ROWS / down; i++)
+            *(int4 *)(dst + i * down * PITCH) = v[i];
         // the picture ends within those 16 bytes
         if (column < bytes && column + 16 > bytes)
             GPUME_NO_UNROLL for (int i = 0; i < WINDOW_ROWS; i += down) {

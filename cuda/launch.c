@@ -192,24 +192,24 @@ static const GpumeCudaModule *shape_full(GpumeCudaKernel *k, GpumeCudaLaunch *l)
         const int deep = p->depth > 8;
 
         if (deep || p->block > 4)
-            return ff_gpume_cuda_find_module(p, deep ? GPUME_CUDA_deep : GPUME_CUDA_full, p->block,
+            return ff_gpume_cuda_find_module(k->cuda, p, deep ? GPUME_CUDA_deep : GPUME_CUDA_full, p->block,
                                              ff_gpume_cuda_shape_tiles(a, l, k->multiprocessor_shared,
                                                                        deep ? GPUME_CUDA_TILES_DEEP :
                                                                               GPUME_CUDA_TILES_FULL,
                                                                        k->nb_launches > 0));
         shape_full4(a, l);
-        return ff_gpume_cuda_find_module(p, GPUME_CUDA_full4, 4, 0);
+        return ff_gpume_cuda_find_module(k->cuda, p, GPUME_CUDA_full4, 4, 0);
     }
     l->grid[0] = p->bw;
     l->grid[1] = p->bh;
     if (p->cost != GPUME_COST_SAD) {
         l->threads = GPUME_CUDA_FULL_THREADS;
         l->shared  = l->threads / 32 * sizeof(uint64_t);
-        return ff_gpume_cuda_find_module(p, GPUME_CUDA_full, 0, 0);
+        return ff_gpume_cuda_find_module(k->cuda, p, GPUME_CUDA_full, 0, 0);
     }
     l->shared  = 4 * shape_any(a, GPUME_CUDA_FULL_THREADS);
     l->threads = FFALIGN(a->full.across * a->full.down, 32);
-    return ff_gpume_cuda_find_module(p, GPUME_CUDA_full, 0, 0);
+    return ff_gpume_cuda_find_module(k->cuda, p, GPUME_CUDA_full, 0, 0);
 }
 
 /* Successive elimination. NULL where there is no such kernel, or nothing to gain. */
@@ -258,7 +258,7 @@ static const GpumeCudaModule *shape_sea(GpumeCudaKernel *k, GpumeCudaLaunch *l)
         }
     /* more of them take longer than all candidates in the kernel that is made for it */
     a->sea.max_evaluated = (64 + side * side / 64) * square * square / (bytes == 1 ? 2 : 1);
-    return ff_gpume_cuda_find_module(p, GPUME_CUDA_sea, p->block, 0);
+    return ff_gpume_cuda_find_module(k->cuda, p, GPUME_CUDA_sea, p->block, 0);
 }
 
 /* A warp for each block, or for several; warps for a large one. */
@@ -266,7 +266,7 @@ static const GpumeCudaModule *shape_pattern(GpumeCudaKernel *k, GpumeCudaLaunch 
 {
     const GpumeParams *p = &k->args.params;
     const int side = gpume_cuda_side(p);
-    const GpumeCudaModule *own = ff_gpume_cuda_find_module(p, GPUME_CUDA_pattern, side, p->algo);
+    const GpumeCudaModule *own = ff_gpume_cuda_find_module(k->cuda, p, GPUME_CUDA_pattern, side, p->algo);
 
     l->threads = 32 * GPUME_CUDA_PATTERN_WARPS;
     if (side) {
@@ -282,7 +282,7 @@ static const GpumeCudaModule *shape_pattern(GpumeCudaKernel *k, GpumeCudaLaunch 
         l->grid[1] = p->bh;
         l->shared  = 4 * warps * GPUME_CUDA_PATTERN_TEAM_WORDS;
     }
-    return own ? own : ff_gpume_cuda_find_module(p, GPUME_CUDA_pattern, side, GPUME_CUDA_ANY);
+    return own ? own : ff_gpume_cuda_find_module(k->cuda, p, GPUME_CUDA_pattern, side, GPUME_CUDA_ANY);
 }
 
 /* A block of threads for each row. */
@@ -309,7 +309,7 @@ static const GpumeCudaModule *shape_wavefront(GpumeCudaKernel *k, GpumeCudaLaunc
         words = GPUME_CUDA_WAVEFRONT_WINDOW;
     }
     l->shared = 4 * words;
-    return ff_gpume_cuda_find_module(p, GPUME_CUDA_wavefront, side, p->algo);
+    return ff_gpume_cuda_find_module(k->cuda, p, GPUME_CUDA_wavefront, side, p->algo);
 }
 
 /**
@@ -367,7 +367,7 @@ static av_cold int new_history(GpumeCudaHistory *h, const GpumeCuda *cuda, const
     if (ret < 0 || !gpume_has_memory(p->algo))
         return ret;
     h->gate.grid[0] = h->gate.grid[1] = h->gate.threads = 1;
-    return ff_gpume_cuda_load(cuda, &h->gate, &ff_gpume_cuda_find_module(p, GPUME_CUDA_gate, 0, 0)->code);
+    return ff_gpume_cuda_load(cuda, &h->gate, &ff_gpume_cuda_find_module(cuda, p, GPUME_CUDA_gate, 0, 0)->code);
 }
 
 /* Begin with no vectors, or where vectors of the search before are read go on from another kernel's. */

@@ -20,25 +20,28 @@ static const GpumeCudaModule modules[] = {
 
 /*
  * Every search has kernels for samples of one byte and of two: of SAD for each side, of other costs for
- * any. Of SAD it has more for up to 12 bits, for blocks of 4, 8 and 16.
+ * any. Of SAD it has more for up to 10 and 12 bits, for blocks of 4, 8 and 16.
  */
 #define COUNT(name, family, depth, variant, side, cost) + (GPUME_CUDA_##family == COUNTED)
 #define COUNTED GPUME_CUDA_pattern
-static_assert(GPUME_CUDA_MODULES(COUNT) == 2 * (2 * 4 + 3 + GPUME_NB_COSTS - 1), "pattern search");
+static_assert(GPUME_CUDA_MODULES(COUNT) == 2 * (2 * 4 + 2 * 3 + GPUME_NB_COSTS - 1), "pattern search");
 #undef COUNTED
 #define COUNTED GPUME_CUDA_wavefront
-static_assert(GPUME_CUDA_MODULES(COUNT) == 2 * (2 * 4 + 3 + 2 * (GPUME_NB_COSTS - 1)), "predictive search");
+static_assert(GPUME_CUDA_MODULES(COUNT) == 2 * (2 * 4 + 2 * 3 + 2 * (GPUME_NB_COSTS - 1)), "predictive search");
 #undef COUNTED
 #define COUNTED GPUME_CUDA_propagate
-static_assert(GPUME_CUDA_MODULES(COUNT) == 2 * (2 * 4 + 3 + 2 * (GPUME_NB_COSTS - 1)), "passes");
+static_assert(GPUME_CUDA_MODULES(COUNT) == 2 * (2 * 4 + 2 * 3 + 2 * (GPUME_NB_COSTS - 1)), "passes");
 
-/* Whether kernels for samples of that depth take those of so many bits. */
-static int fits(int depth, int bits)
+/* Whether kernels for samples of that depth take those of so many bits, and run on the device. */
+static int fits(int depth, int bits, const GpumeCuda *cuda)
 {
+    /* absolute values of half-precision numbers are in PTX 6.5, CUDA 10.2 */
+    if (depth == 10 && (cuda->capability < 53 || cuda->driver < 10020))
+        return 0;
     return !depth || (depth == 8 ? bits == 8 : bits > 8 && bits <= depth);
 }
 
-const GpumeCudaModule *ff_gpume_cuda_find_module(const GpumeParams *params, int family,
+const GpumeCudaModule *ff_gpume_cuda_find_module(const GpumeCuda *cuda, const GpumeParams *params, int family,
                                                  int side, int variant)
 {
     const GpumeCudaModule *found = NULL;
@@ -46,7 +49,7 @@ const GpumeCudaModule *ff_gpume_cuda_find_module(const GpumeParams *params, int 
     for (int i = 0; i < FF_ARRAY_ELEMS(modules); i++) {
         const GpumeCudaModule *m = &modules[i];
 
-        if (m->family == family && fits(m->depth, params->depth) &&
+        if (m->family == family && fits(m->depth, params->depth, cuda) &&
             m->side == side && m->variant == variant &&
             (m->cost == params->cost || m->cost == GPUME_COST_ANY) &&
             /* the one for the fewest bits */

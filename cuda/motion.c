@@ -24,7 +24,7 @@
 /* The kernel for blocks of a side. */
 static av_cold int load(GpumeCudaMotion *m, GpumeCudaLaunch *l, int family, int side, int variant)
 {
-    const GpumeCudaModule *row = ff_gpume_cuda_find_module(&m->params, family, side, variant);
+    const GpumeCudaModule *row = ff_gpume_cuda_find_module(m->cuda, &m->params, family, side, variant);
 
     if (!row) {
         av_log(m->cuda->log_ctx, m->cuda->log_level, "The CUDA backend does not support hme, smooth or pel "

@@ -126,6 +126,53 @@ template<int SUBPEL> struct GpumeSadSum<GpumeU12, SUBPEL> {
     }
 };
 
+/*
+ * As half-precision numbers, both samples of a word are subtracted in one instruction, and the absolute differences
+ * of two words added up in another one. Beyond that, sums are integers of 16 bits each. In subpel searches, means
+ * are twice as large.
+ */
+template<int SUBPEL> struct GpumeSadSum<GpumeU10, SUBPEL> {
+    static const int WORDS  = 64;
+    static const int CHAINS = 1;
+
+    GpumeU32 sum, odd;          ///< of pairs of words; and of a word that has no other yet
+    int nb;                     ///< words
+
+    static __device__ __forceinline__ GpumeU32 mean(GpumeU32 a, GpumeU32 b)
+    {
+        return SUBPEL ? (a + b + 0x10001) & 0xfffefffe : gpume_mean2<GpumeU10>(a, b);
+    }
+
+    static __device__ __forceinline__ GpumeU32 prepare(GpumeU32 cur)
+    {
+        return cur;
+    }
+
+    __device__ __forceinline__ void begin()
+    {
+        sum = 0;
+        nb  = 0;
+    }
+
+    __device__ __forceinline__ void add(GpumeU32 prepared, GpumeU32 ref)
+    {
+        const GpumeU32 d = SUBPEL ? gpume_halve_and_subtract_halves(ref, prepared) :
+                                    gpume_subtract_halves(ref, prepared);
+
+        if (nb++ & 1)
+            sum += gpume_add_absolute_halves(odd, d);
+        else
+            odd = d;
+    }
+
+    __device__ __forceinline__ GpumeU32 get(int words) const
+    {
+        const GpumeU32 both = sum + (nb & 1 ? odd & 0x7fff7fff : 0);
+
+        return (both & 0xffff) + (both >> 16);
+    }
+};
+
 template<typename Sample_> struct GpumeSad {
     typedef Sample_ Sample;
     static const int LANES = 1;

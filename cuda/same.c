@@ -11,7 +11,7 @@
 av_cold int ff_gpume_cuda_same_init(GpumeCudaSame *s, const GpumeCuda *cuda,
                                     const GpumeParams *params, enum AVPixelFormat format)
 {
-    const GpumeCudaModule *module = ff_gpume_cuda_find_module(params, GPUME_CUDA_same, 0, 0);
+    const GpumeCudaModule *module = ff_gpume_cuda_find_module(cuda, params, GPUME_CUDA_same, 0, 0);
 
     s->cuda           = cuda;
     s->args.params    = *params;

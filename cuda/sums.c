@@ -38,7 +38,7 @@ int ff_gpume_cuda_sums_from(const GpumeParams *p)
 static av_cold int load(GpumeCudaSums *s, GpumeCudaLaunch *l, int family, int side, int variant)
 {
     return ff_gpume_cuda_load(s->cuda, l,
-                              &ff_gpume_cuda_find_module(&s->args.search.params, family, side, variant)->code);
+                              &ff_gpume_cuda_find_module(s->cuda, &s->args.search.params, family, side, variant)->code);
 }
 
 /* The threads that join a square, so that the fewest wait for others: a row of costs has so many words of two. */

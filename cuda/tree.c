@@ -77,7 +77,8 @@ av_cold int ff_gpume_cuda_tree_init(GpumeCudaTree *t, const GpumeCuda *cuda, con
     for (int i = 0; i < FF_ARRAY_ELEMS(launches); i++) {
         launches[i]->grid[0] = a->sizes[a->nb_sizes - 1].bw;
         launches[i]->grid[1] = a->sizes[a->nb_sizes - 1].bh;
-        ret = ff_gpume_cuda_load(cuda, launches[i], &ff_gpume_cuda_find_module(params, GPUME_CUDA_tree, 0, i)->code);
+        ret = ff_gpume_cuda_load(cuda, launches[i],
+                                 &ff_gpume_cuda_find_module(cuda, params, GPUME_CUDA_tree, 0, i)->code);
         if (ret < 0)
             return ret;
     }

@@ -156,6 +156,43 @@ static __device__ __forceinline__ GpumeU32 gpume_tops2(GpumeU32 v)
 }
 #endif
 
+/*
+ * Two half-precision numbers of IEEE 754 in a word. Those whose bits are an integer below 2048 are this integer
+ * times 2^-24, so sums and differences of such integers are exact where they are less than that.
+ */
+#ifndef GPUME_HOST
+static __device__ __forceinline__ GpumeU32 gpume_subtract_halves(GpumeU32 a, GpumeU32 b)
+{
+    GpumeU32 ret;
+
+    asm("sub.f16x2 %0, %1, %2;" : "=r"(ret) : "r"(a), "r"(b));
+    return ret;
+}
+
+/** a / 2 - b */
+static __device__ __forceinline__ GpumeU32 gpume_halve_and_subtract_halves(GpumeU32 a, GpumeU32 b)
+{
+    GpumeU32 ret;
+
+    asm("{ .reg .b32 n;\n"
+        "neg.f16x2 n, %2;\n"
+        "fma.rn.f16x2 %0, %1, %3, n; }\n" : "=r"(ret) : "r"(a), "r"(b), "r"(0x38003800));
+    return ret;
+}
+
+/** The sum of absolute values. */
+static __device__ __forceinline__ GpumeU32 gpume_add_absolute_halves(GpumeU32 a, GpumeU32 b)
+{
+    GpumeU32 ret;
+
+    asm("{ .reg .b32 u, v;\n"
+        "abs.f16x2 u, %1;\n"
+        "abs.f16x2 v, %2;\n"
+        "add.f16x2 %0, u, v; }\n" : "=r"(ret) : "r"(a), "r"(b));
+    return ret;
+}
+#endif
+
 /** Four words of shared memory at once, from an address of 16 bytes. */
 static __device__ __forceinline__ void gpume_load4(GpumeU32 *v, const GpumeU32 *p)
 {

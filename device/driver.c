@@ -55,9 +55,32 @@ static void device_free(void *opaque, uint8_t *data)
     av_free(device);
 }
 
+static av_cold int read_properties(GpumeCuda *c)
+{
+    int major, minor, ret;
+    CUdevice device;
+    CUresult err;
+
+    ret = ff_gpume_cuda_push(c);
+    if (ret < 0)
+        return ret;
+    err = c->cu->cuCtxGetDevice(&device);
+    if (err == CUDA_SUCCESS)
+        err = c->cu->cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
+    if (err == CUDA_SUCCESS)
+        err = c->cu->cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+    if (err == CUDA_SUCCESS)
+        err = c->cu->cuDriverGetVersion(&c->driver);
+    ff_gpume_cuda_pop(c);
+    if (err == CUDA_SUCCESS)
+        c->capability = 10 * major + minor;
+    return ff_gpume_cuda_check(c, err, "read the device's properties");
+}
+
 av_cold int ff_gpume_cuda_open(GpumeCuda *c, AVBufferRef *ref)
 {
     Device *device = av_mallocz(sizeof(*device));
+    int ret;
 
     if (!device) {
         av_buffer_unref(&ref);
@@ -80,7 +103,10 @@ av_cold int ff_gpume_cuda_open(GpumeCuda *c, AVBufferRef *ref)
         ff_gpume_cuda_close(c);
         return AVERROR(ENOSYS);
     }
-    return 0;
+    ret = read_properties(c);
+    if (ret < 0)
+        ff_gpume_cuda_close(c);
+    return ret;
 }
 
 const void *ff_gpume_cuda_device_ctx(const GpumeCuda *c)

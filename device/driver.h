@@ -23,6 +23,8 @@ typedef struct GpumeCuda {
     AVBufferRef *device;        ///< kept by every buffer, so that it may outlive the filter
     AVCUDADeviceContext *hwctx;
     CudaFunctions *cu;
+    int capability;             ///< the device's compute capability: 75 for 7.5
+    int driver;                 ///< CUDA's version that the driver has: 12040 for 12.4
 
     /* set by the filter */
     void *log_ctx;

@@ -180,26 +180,18 @@ static av_cold unsigned shared_of(const CUDABackend *s, enum Kernel kernel, int 
     }
 }
 
-/* Which kernel finds matches; below 0: an error. With the context pushed. */
-static av_cold int match_variant(CUDABackend *s, int depth)
+/* Which kernel finds matches. */
+static av_cold int match_variant(const CUDABackend *s, int depth)
 {
-    int major, minor, ret;
-    CUdevice device;
-
     if (depth > 8)
         return depth > MVDENOISE_CUDA_NARROW;
-    TRY(cuCtxGetDevice(&device), "find the device")
-    TRY(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device), "read its properties")
-    TRY(cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device), "read its properties")
-    return 10 * major + minor < 61 ? 0 : 2;
+    return s->cuda.capability < 61 ? 0 : 2;
 }
 
 static av_cold int load_kernels(CUDABackend *s, int depth)
 {
     const int bits = depth > 8 ? 16 : 8, match = match_variant(s, depth);
 
-    if (match < 0)
-        return match;
     for (int i = 0; i < NB_KERNELS; i++) {
         const int is_stacks = kernels[i].family == MVDENOISE_CUDA_stacks;
         const int variant   = kernels[i].variant + (is_stacks ? s->most : i == MATCH ? match : 0);

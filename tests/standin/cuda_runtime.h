@@ -479,6 +479,42 @@ STANDIN_INLINE unsigned gpume_tops2(unsigned v)
     return (v >> 31) * 0xFFFF0000u | (v >> 15 & 1) * 0xFFFFu;
 }
 
+/** A half-precision number, times 2^24; what is no number is a large one. */
+STANDIN_INLINE double standin_of_half(unsigned bits)
+{
+    const unsigned exponent = bits >> 10 & 31;
+    const double v = exponent ? (double)((bits & 0x3FF) + 1024) * (double)(1u << exponent) / 2 : bits & 0x3FF;
+
+    return bits & 0x8000 ? -v : v;
+}
+
+/** The nearest one, of two the even one. */
+STANDIN_INLINE unsigned standin_to_half(double v)
+{
+    const unsigned sign = __builtin_signbit(v) ? 0x8000 : 0;
+    unsigned exponent = 0, bits;
+
+    for (v = __builtin_fabs(v); v >= 2048; v /= 2)
+        exponent++;
+    bits = (exponent << 10) + (unsigned)__builtin_nearbyint(v);
+    return sign | (bits < 0x7C00 ? bits : 0x7C00);
+}
+
+/* The project's words for f16x2: expr of x and y, two half-precision numbers. */
+#define STANDIN_HALVES(name, expr)                                                                                   \
+    STANDIN_INLINE unsigned name(unsigned a, unsigned b)                                                             \
+    {                                                                                                                \
+        unsigned r = 0;                                                                                              \
+        for (int i = 0; i < 32; i += 16) {                                                                           \
+            const double x = standin_of_half(a >> i), y = standin_of_half(b >> i);                                   \
+            r |= standin_to_half(expr) << i;                                                                         \
+        }                                                                                                            \
+        return r;                                                                                                    \
+    }
+STANDIN_HALVES(gpume_subtract_halves,           x - y)
+STANDIN_HALVES(gpume_halve_and_subtract_halves, x / 2 - y)
+STANDIN_HALVES(gpume_add_absolute_halves,       __builtin_fabs(x) + __builtin_fabs(y))
+
 /** dp4a.u32.u32: acc and the sum of four products of bytes. */
 STANDIN_INLINE unsigned gpume_dp4a(unsigned a, unsigned b, unsigned acc)
 {
