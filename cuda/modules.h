@@ -21,7 +21,7 @@
 /**
  * M(name, family, depth, variant, side, cost): kernel gpume_<name> of <family>.cu, for
  * samples of 8, of 9 and 10, of 9 to 12 or of up to 16 bits or, 0, of any, for blocks of that side or, 0, of any,
- * for a cost or ANY.
+ * for a cost or ANY. Of those that fit, the one for the fewest bits is taken.
  * What variants are is a family's own: of full, deep, sums and deepsums, how many displacements on top of each other
  * a thread has; of pattern and wavefront the search, or GPUME_CUDA_ANY; of propagate
  * whether vectors are subpel; of check and tree which half of it.
@@ -141,7 +141,6 @@
     M(step8_12,        propagate, 12, 0,                8, SAD) \
     M(step16_8,        propagate,  8, 0,               16, SAD) \
     M(step16_16,       propagate, 16, 0,               16, SAD) \
-    M(step16_10,       propagate, 10, 0,               16, SAD) \
     M(step16_12,       propagate, 12, 0,               16, SAD) \
     M(step_satd_8,     propagate,  8, 0,                0, SATD) \
     M(step_satd_16,    propagate, 16, 0,                0, SATD) \
@@ -157,7 +156,6 @@
     M(part8_12,        propagate, 12, 1,                8, SAD) \
     M(part16_8,        propagate,  8, 1,               16, SAD) \
     M(part16_16,       propagate, 16, 1,               16, SAD) \
-    M(part16_10,       propagate, 10, 1,               16, SAD) \
     M(part16_12,       propagate, 12, 1,               16, SAD) \
     M(part_satd_8,     propagate,  8, 1,                0, SATD) \
     M(part_satd_16,    propagate, 16, 1,                0, SATD) \
