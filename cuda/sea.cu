@@ -258,6 +258,8 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
     static const int lanes  = 32 / blocks;
     /** Pieces of a block on top of each other. */
     static const int pieces = SIDE / 4;
+    /** Rows of pieces that are gone down before it is looked what they have found. */
+    static const int rows   = blocks == 1 ? 4 : 1;
 
     int lane;
     int x, y;                   ///< the square's first sample in the tile
@@ -487,71 +489,80 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
         return n;
     }
 
+    /** Note those sums of this lane that have become negative, in a row that is behind so many. */
+    __device__ __forceinline__ void note(const GpumeU32 (&ended)[4 * blocks], int row, int valid)
+    {
+        GpumeU32 bits = 0, mask;
+
+        GPUME_UNROLL for (int i = 0; i < 4 * blocks; i++)
+            bits |= ended[i] >> 31 << i;
+        bits = valid ? bits : 0;
+        mask = __ballot_sync(~0u, bits);
+        if (bits)
+            hits[nb_hits + rank(mask)] = (GpumeU32)row << 21 | lane << 16 | bits;
+        nb_hits += gpume_popcount(mask);
+    }
+
     /**
      * Go down rows of pieces, and note where sums have become negative: the row, the
      * lane and which of its sums, a bit each.
      * @tparam CUT      the picture's edge cuts the square
-     * @param sum       of the four candidates that a lane has at a time, by their rows of
-     *                  pieces so far; or of its four blocks
+     * @param sum       of the four candidates that a lane begins in a row, of the last four rows; those of
+     *                  row i in sum[i % 4]. Unless the square has several blocks: then sums end where they begin
      * @param previous  the row's words before this one
-     * @param p     the words of the row's sums; moved on
-     * @param row   where to begin; moved behind the row in which it ended: at last, or
-     *              where another row might note too much
+     * @param at    the word of the row's sums; moved on, to end at most
+     * @param row   where to begin; moved behind the row in which it ended: behind the last, or
+     *              where more rows might note too much
      */
     template<int CUT>
     __device__ __forceinline__ void
-    go_down(const GpumeSeaTile<Sample> &t, GpumeU32 (&sum)[GPUME_SEA_SQUARE / 4][4],
-            GpumeU32 (&previous)[4], const GpumeU32 *&p, int &row, int last, int valid)
+    go_down(const GpumeSeaTile<Sample> &t, GpumeU32 (&sum)[4][4],
+            GpumeU32 (&previous)[4], int &at, int end, int &row, int last, int valid)
     {
         const int stride = 4 * t.pitch;
 
-        while (row < last && nb_hits <= GPUME_CUDA_SEA_HITS - 32) {
-            const GpumeU32 lo = p[0], hi = p[1];
-            GpumeU32 sign = 0, mask;
+        static_assert(GPUME_SEA_SQUARE / 4 == 4, "sum has as many rows");
+        static_assert(GPUME_CUDA_SEA_HITS >= 32 + 32 * rows, "every lane may note each row");
+        while (row < last && nb_hits <= 32) {
+            GpumeU32 ended[rows][4 * blocks], sign = 0;
 
-            p += stride;
-            row++;
-            GPUME_UNROLL for (int k = 0; k < 4; k++) {
-                const GpumeU32 w = k ? gpume_funnel(lo, hi, 8 * k) : lo;
+            GPUME_UNROLL for (int r = 0; r < rows; r++) {
+                const GpumeU32 lo = t.sums[at], hi = t.sums[at + 1];
 
-                if (blocks == 1) {
-                    GpumeU32 before = start[0];
+                at = gpume_min(at + stride, end);
+                GPUME_UNROLL for (int k = 0; k < 4; k++) {
+                    const GpumeU32 w = k ? gpume_funnel(lo, hi, 8 * k) : lo;
 
-                    GPUME_UNROLL for (int j = 0; j < GPUME_SEA_SQUARE / 4; j++) {
-                        const GpumeU32 now = sum[j][k];
+                    if (blocks == 1) {
+                        GPUME_UNROLL for (int i = 0; i < 4; i++) {
+                            const int j = (r - i) & 3;
 
-                        sum[j][k] = gpume_sad4(sums[j], CUT ? w & this->mask[j] : w, before);
-                        before    = now;
+                            sum[i][k] = gpume_sad4(sums[j], CUT ? w & mask[j] : w, j ? sum[i][k] : start[0]);
+                            if (j == 3)
+                                ended[r][k] = sum[i][k];
+                        }
+                    } else {
+                        GPUME_UNROLL for (int i = 0; i < 4; i++) {
+                            const int j = i / 2 * 2;
+                            const GpumeU32 v = half(i & 1, previous[k], w);
+
+                            ended[r][4 * i % (4 * blocks) + k] =
+                                gpume_sad4(half(i & 1, sums[j], sums[j + 1]),
+                                           CUT ? v & half(i & 1, mask[j], mask[j + 1]) : v, start[i % blocks]);
+                        }
+                        previous[k] = w;
                     }
-                    sign |= sum[GPUME_SEA_SQUARE / 4 - 1][k];
-                } else {
-                    GPUME_UNROLL for (int i = 0; i < 4; i++) {
-                        const int j = i / 2 * 2;
-                        const GpumeU32 v = half(i & 1, previous[k], w);
-
-                        sum[i][k] = gpume_sad4(half(i & 1, sums[j], sums[j + 1]),
-                                                 CUT ? v & half(i & 1, this->mask[j],
-                                                                this->mask[j + 1]) : v,
-                                                 start[i % blocks]);
-                        sign |= sum[i][k];
-                    }
-                    previous[k] = w;
                 }
+                GPUME_UNROLL for (int i = 0; i < 4 * blocks; i++)
+                    sign |= ended[r][i];
             }
 
-            sign = valid ? sign : 0;
-            mask = __ballot_sync(~0u, (int)sign < 0);
-            if (mask) {
-                if ((int)sign < 0) {
-                    GpumeU32 bits = (GpumeU32)row << 21 | lane << 16;
-
-                    GPUME_UNROLL for (int i = 0; i < blocks; i++)
-                        GPUME_UNROLL for (int k = 0; k < 4; k++)
-                            bits |= sum[blocks == 1 ? GPUME_SEA_SQUARE / 4 - 1 : i][k] >> 31 << (4 * i + k);
-                    hits[nb_hits + rank(mask)] = bits;
-                }
-                nb_hits += gpume_popcount(mask);
+            /* seldom any */
+            if (__any_sync(~0u, valid && (int)sign < 0)) {
+                GPUME_UNROLL for (int r = 0; r < rows; r++)
+                    note(ended[r], row + r + 1, valid && row + r < last);
             }
+            row += rows;
         }
     }
 
@@ -593,22 +604,22 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
             const int dx       = t.cx + unit / 4 * 16 + unit % 4;
             const int dy       = t.cy + line + 4 * first;
             const int last     = length + GPUME_SEA_SQUARE / 4 - 1;
-            const GpumeU32 *p  = t.sums + (y + line + 4 * first) * t.pitch +
-                                 unit % 4 * t.phase + x / 16 + unit / 4;
-            GpumeU32 sum[GPUME_SEA_SQUARE / 4][4], previous[4];
+            GpumeU32 sum[4][4], previous[4];
+            int at  = (y + line + 4 * first) * t.pitch + unit % 4 * t.phase + x / 16 + unit / 4;
             int row = 0;
+            const int end = at + (last - 1) * 4 * t.pitch;
 
             GPUME_UNROLL for (int k = 0; k < 4; k++) {
                 previous[k] = 0;
-                GPUME_UNROLL for (int j = 0; j < GPUME_SEA_SQUARE / 4; j++)
-                    sum[j][k] = 0;
+                GPUME_UNROLL for (int i = 0; i < 4; i++)
+                    sum[i][k] = 0;
             }
 
             while (row < last) {
                 if (cut)
-                    go_down<1>(t, sum, previous, p, row, last, valid);
+                    go_down<1>(t, sum, previous, at, end, row, last, valid);
                 else
-                    go_down<0>(t, sum, previous, p, row, last, valid);
+                    go_down<0>(t, sum, previous, at, end, row, last, valid);
 
                 __syncwarp();
                 /* so many that evaluating them is no gain */

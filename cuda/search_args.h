@@ -80,7 +80,7 @@ typedef struct GpumeCudaPlane {
 /** Side of the square of them that a warp searches. */
 #define GPUME_CUDA_SEA_SQUARE       16
 /** Places where a warp notes candidates, before it evaluates them. */
-#define GPUME_CUDA_SEA_HITS         64
+#define GPUME_CUDA_SEA_HITS        160
 /** Words of every fourth column's sums of a chunk of so many displacements. */
 #define GPUME_CUDA_SEA_PHASE(width) (((width) + GPUME_CUDA_SEA_TILE_WIDTH) / 16)
 /** Words of shared memory; the last word of sums is read with the one behind it. */
