@@ -507,19 +507,32 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
      * Go down rows of pieces, and note where sums have become negative: the row, the
      * lane and which of its sums, a bit each.
      * @tparam CUT      the picture's edge cuts the square
-     * @param sum       of the four candidates that a lane begins in a row, of the last four rows; those of
-     *                  row i in sum[i % 4]. Unless the square has several blocks: then sums end where they begin
-     * @param previous  the row's words before this one
-     * @param at    the word of the row's sums; moved on, to end at most
+     * @param at    the word of sums of row 0, for this lane
      * @param row   where to begin; moved behind the row in which it ended: behind the last, or
-     *              where more rows might note too much
+     *              where more rows might note too much. The next call goes down the rows before again of
+     *              which candidates have not ended: that is seldom, and nothing stays in registers meanwhile
      */
     template<int CUT>
     __device__ __forceinline__ void
-    go_down(const GpumeSeaTile<Sample> &t, GpumeU32 (&sum)[4][4],
-            GpumeU32 (&previous)[4], int &at, int end, int &row, int last, int valid)
+    go_down(const GpumeSeaTile<Sample> &t, int at, int &row, int last, int valid)
     {
         const int stride = 4 * t.pitch;
+        const int first  = gpume_max(0, row - (pieces - 1));
+        const int end    = at + (last - 1) * stride;
+        /*
+         * Of the four candidates that a lane begins in row i, sum[i % 4]. Those of a square of several blocks
+         * end with the row behind; previous are the words of the row before.
+         */
+        GpumeU32 sum[4][4], previous[4];
+
+        GPUME_UNROLL for (int k = 0; k < 4; k++) {
+            previous[k] = 0;
+            /* none below 0 ends before it has begun */
+            GPUME_UNROLL for (int i = 0; i < 4; i++)
+                sum[i][k] = 0;
+        }
+        at += first * stride;
+        row = first;
 
         static_assert(GPUME_SEA_SQUARE / 4 == 4, "sum has as many rows");
         static_assert(GPUME_CUDA_SEA_HITS >= 32 + 32 * rows, "every lane may note each row");
@@ -560,7 +573,7 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
             /* seldom any */
             if (__any_sync(~0u, valid && (int)sign < 0)) {
                 GPUME_UNROLL for (int r = 0; r < rows; r++)
-                    note(ended[r], row + r + 1, valid && row + r < last);
+                    note(ended[r], row + r + 1, valid && row + r < last && (blocks == 1 || row > first));
             }
             row += rows;
         }
@@ -604,22 +617,15 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
             const int dx       = t.cx + unit / 4 * 16 + unit % 4;
             const int dy       = t.cy + line + 4 * first;
             const int last     = length + GPUME_SEA_SQUARE / 4 - 1;
-            GpumeU32 sum[4][4], previous[4];
-            int at  = (y + line + 4 * first) * t.pitch + unit % 4 * t.phase + x / 16 + unit / 4;
+            const int at       = (y + line + 4 * first) * t.pitch +
+                                 unit % 4 * t.phase + x / 16 + unit / 4;
             int row = 0;
-            const int end = at + (last - 1) * 4 * t.pitch;
-
-            GPUME_UNROLL for (int k = 0; k < 4; k++) {
-                previous[k] = 0;
-                GPUME_UNROLL for (int i = 0; i < 4; i++)
-                    sum[i][k] = 0;
-            }
 
             while (row < last) {
                 if (cut)
-                    go_down<1>(t, sum, previous, at, end, row, last, valid);
+                    go_down<1>(t, at, row, last, valid);
                 else
-                    go_down<0>(t, sum, previous, at, end, row, last, valid);
+                    go_down<0>(t, at, row, last, valid);
 
                 __syncwarp();
                 /* so many that evaluating them is no gain */
