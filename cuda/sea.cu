@@ -540,9 +540,9 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
             GpumeU32 ended[rows][4 * blocks], sign = 0;
 
             GPUME_UNROLL for (int r = 0; r < rows; r++) {
-                const GpumeU32 lo = t.sums[at], hi = t.sums[at + 1];
+                const int word    = gpume_min(at + r * stride, end);
+                const GpumeU32 lo = t.sums[word], hi = t.sums[word + 1];
 
-                at = gpume_min(at + stride, end);
                 GPUME_UNROLL for (int k = 0; k < 4; k++) {
                     const GpumeU32 w = k ? gpume_funnel(lo, hi, 8 * k) : lo;
 
@@ -576,6 +576,7 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
                     note(ended[r], row + r + 1, valid && row + r < last && (blocks == 1 || row > first));
             }
             row += rows;
+            at  += rows * stride;
         }
     }
 
