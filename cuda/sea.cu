@@ -65,10 +65,24 @@ static __device__ __forceinline__ GpumeU32 gpume_order_of(GpumeU32 vector)
     return vector == gpume_pack_vector(0, 0) ? 0 : vector + 1;
 }
 
+/** Row y of a plane of which p is row 0. */
+static __device__ __forceinline__ const GpumeU8 *gpume_row(const GpumeU8 *p, int y, int linesize)
+{
+#ifdef GPUME_HOST
+    return p + (long long)y * linesize;
+#else
+    const GpumeU8 *ret;
+
+    /* clang extends linesize once and multiplies 64 bits */
+    asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(ret) : "r"(y), "r"(linesize), "l"(p));
+    return ret;
+#endif
+}
+
 /** What all threads of a block know. */
 template<typename Sample> struct GpumeSeaTile {
     const GpumeU8 *ref;
-    long long linesize;
+    int linesize;
     int aligned;                ///< words of the reference can be read as such
     int x, y;                   ///< the tile's first sample
     int base, scale;            ///< of sums as bytes
@@ -96,20 +110,6 @@ static __device__ __forceinline__ int gpume_clamp_sum(const GpumeSeaTile<Sample>
     return gpume_max(0, gpume_min(q, 255));
 }
 
-/**
- * The samples of a row from column x, of which sums of four begin in the first four.
- * @tparam WHOLE  gpume_whole_words()
- */
-template<typename Sample, int WHOLE>
-static __device__ __forceinline__ void
-gpume_load_samples(const GpumeParams &p, const GpumeU8 *row, int x, GpumeU32 *words)
-{
-    const int per_word = GpumeSample<Sample>::per_word;
-
-    GPUME_UNROLL for (int i = 0; i < 8 / per_word; i++)
-        words[i] = gpume_load_any<Sample>(WHOLE, row, x + i * per_word, p.width);
-}
-
 /** Sums of four samples, the first being the first, second, third, fourth in words. */
 static __device__ __forceinline__ void
 gpume_row_sums(const GpumeSeaTile<GpumeU8> &t, const GpumeU32 *words, int shift, int *sums)
@@ -135,24 +135,28 @@ gpume_row_sums(const GpumeSeaTile<GpumeU16> &t, const GpumeU32 *words, int shift
  * The sums of the reference that a chunk's candidates meet: a thread has four
  * columns of pieces and goes down. What reaches out of the picture is of no
  * candidate that is admissible, hence may be anything.
+ * @tparam WHOLE  gpume_whole_words()
  */
 template<typename Sample, int WHOLE>
 static __device__ __forceinline__ void
 gpume_fill_sums(const GpumeCudaArgs &a, const GpumeSeaTile<Sample> &t)
 {
-    const int words    = 8 / GpumeSample<Sample>::per_word;
+    const int per_word = GpumeSample<Sample>::per_word;
+    const int words    = 8 / per_word;  // that have the samples of four sums side by side
     const int columns  = (a.sea.chunk_width + GPUME_SEA_TILE_WIDTH) / 4;
     const int rows     = a.sea.chunk_height + GPUME_SEA_TILE_HEIGHT - 4;
     const int segments = GPUME_CUDA_SEA_THREADS / columns;
-    const int length   = (rows + segments - 1) / segments;
+    const int length   = ((rows + segments - 1) / segments + 3) & ~3;   // as rows, of four
     const int segment  = threadIdx.x / columns;
     const int column   = threadIdx.x - segment * columns;
     const int first    = segment * length;
     const int last     = gpume_min(first + length, rows);
     const int x        = t.x + t.cx + 4 * column;
     const int y        = t.y + t.cy + 3;
-    GpumeU8 *dst       = (GpumeU8 *)(t.sums + first * t.pitch) + column;
+    GpumeU8 *dst       = (GpumeU8 *)t.sums;
+    int at             = first * 4 * t.pitch + column;
     int sum[4], old[4][4];
+    const GpumeU8 *from[words];
 
     /* behind the last word, with which it is read */
     if (!threadIdx.x)
@@ -163,29 +167,43 @@ gpume_fill_sums(const GpumeCudaArgs &a, const GpumeSeaTile<Sample> &t)
         sum[i] = -t.base;
         old[0][i] = old[1][i] = old[2][i] = old[3][i] = 0;
     }
-    for (int row = first - 3; row < last; row += 4) {
+    GPUME_UNROLL for (int i = 0; i < words; i++)
+        from[i] = t.ref + (WHOLE ? GpumeSample<Sample>::bytes *
+                                   gpume_max(0, gpume_min(x + i * per_word, a.params.width - per_word)) : 0);
+    /* the first four are above all sums but those of the row behind */
+    for (int row = first - 4; row < last; row += 4) {
         GpumeU32 w[4][words];
+        int pieces[4][4];
 
         /* together: they take their time */
         GPUME_UNROLL for (int j = 0; j < 4; j++) {
             const int line = gpume_max(0, gpume_min(y + row + j, a.params.height - 1));
 
-            gpume_load_samples<Sample, WHOLE>(a.params, t.ref + line * t.linesize, x, w[j]);
+            GPUME_UNROLL for (int i = 0; i < words; i++) {
+                const GpumeU8 *p = gpume_row(from[i], line, t.linesize);
+
+                if (WHOLE)
+                    gpume_load_global(&w[j][i], p);
+                else
+                    w[j][i] = gpume_load_edge<Sample>(p, x + i * per_word, a.params.width);
+            }
         }
         GPUME_UNROLL for (int j = 0; j < 4; j++) {
             int now[4];
 
             gpume_row_sums(t, w[j], a.params.shift, now);
             GPUME_UNROLL for (int i = 0; i < 4; i++) {
-                sum[i]   += now[i] - old[j][i];
-                old[j][i] = now[i];
-            }
-            if (row + j >= first && row + j < last) {
-                GPUME_UNROLL for (int i = 0; i < 4; i++)
-                    dst[4 * i * t.phase] = gpume_clamp_sum(t, sum[i]);
-                dst += 4 * t.pitch;
+                sum[i]    += now[i] - old[j][i];
+                old[j][i]  = now[i];
+                pieces[j][i] = sum[i];
             }
         }
+        if (row < first)
+            continue;
+        GPUME_UNROLL for (int j = 0; j < 4; j++)
+            GPUME_UNROLL for (int i = 0; i < 4; i++)
+                dst[at + (4 * j + i) * 4 * t.phase] = gpume_clamp_sum(t, pieces[j][i]);
+        at += 16 * t.pitch;
     }
 }
 
@@ -330,7 +348,7 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
             const int start = x0 * bytes & 3;
             const int whole = t.aligned && w == SIDE &&
                               x0 * bytes - start + SIDE * bytes + 4 <= a.params.width * bytes;
-            const GpumeU8 *row  = t.ref + (t.y + in_y + gpume_unpack_dy(entry) + (lane & 7)) * t.linesize;
+            const GpumeU8 *row  = gpume_row(t.ref, t.y + in_y + gpume_unpack_dy(entry) + (lane & 7), t.linesize);
             const GpumeU32 *cur = t.cur + (in_y + (lane & 7)) * GPUME_SEA_TILE_WORDS + in_x * bytes / 4;
             GpumeU32 cost = 0;
             GpumeU64 key;
@@ -358,7 +376,7 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
                                    GpumeSample<Sample>::right_justify(v, a.params.shift), cost);
                     }
                 }
-                row += 8 * t.linesize;
+                row = gpume_row(row, 8, t.linesize);
                 cur += 8 * GPUME_SEA_TILE_WORDS;
             }
             for (int l = 4; l; l >>= 1)
