@@ -207,22 +207,14 @@ gpume_fill_sums(const GpumeCudaArgs &a, const GpumeSeaTile<Sample> &t)
     }
 }
 
-/**
- * The samples of the current picture, base and scale, and their sums as bytes.
- * @return 0 if no piece is whole
- */
+/** The samples of the current picture. */
 template<typename Sample>
-static __device__ __forceinline__ int
-gpume_load_tile(const GpumeCudaArgs &a, GpumeSeaTile<Sample> &t, GpumeU32 *limits)
+static __device__ __forceinline__ void
+gpume_load_tile(const GpumeCudaArgs &a, const GpumeSeaTile<Sample> &t)
 {
     const int bytes = GpumeSample<Sample>::bytes;
     const GpumeParams &p = a.params;
     const int whole_words = gpume_whole_words(a.cur, p);
-    const int column = threadIdx.x % (GPUME_SEA_TILE_WIDTH / 4);
-    const int line   = threadIdx.x / (GPUME_SEA_TILE_WIDTH / 4);
-    const int whole  = line < GPUME_SEA_TILE_HEIGHT / 4 &&
-                       t.x + 4 * column + 4 <= p.width && t.y + 4 * line + 4 <= p.height;
-    GpumeU32 sum = 0, least, most;
 
     for (int i = threadIdx.x; i < GPUME_SEA_TILE_HEIGHT * GPUME_SEA_TILE_WORDS; i += GPUME_CUDA_SEA_THREADS) {
         const int y = t.y + i / GPUME_SEA_TILE_WORDS;
@@ -236,7 +228,23 @@ gpume_load_tile(const GpumeCudaArgs &a, GpumeSeaTile<Sample> &t, GpumeU32 *limit
             word = gpume_load_edge<Sample>(row, x, p.width);
         t.cur[i] = GpumeSample<Sample>::right_justify(word, p.shift);
     }
-    __syncthreads();
+}
+
+/**
+ * Base and scale for them, and their sums as bytes.
+ * @return 0 if no piece is whole
+ */
+template<typename Sample>
+static __device__ __forceinline__ int
+gpume_sum_tile(const GpumeCudaArgs &a, GpumeSeaTile<Sample> &t, GpumeU32 *limits)
+{
+    const int bytes = GpumeSample<Sample>::bytes;
+    const GpumeParams &p = a.params;
+    const int column = threadIdx.x % (GPUME_SEA_TILE_WIDTH / 4);
+    const int line   = threadIdx.x / (GPUME_SEA_TILE_WIDTH / 4);
+    const int whole  = line < GPUME_SEA_TILE_HEIGHT / 4 &&
+                       t.x + 4 * column + 4 <= p.width && t.y + 4 * line + 4 <= p.height;
+    GpumeU32 sum = 0, least, most;
 
     if (line < GPUME_SEA_TILE_HEIGHT / 4)
         for (int i = 0; i < 4; i++)
@@ -683,6 +691,43 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
 };
 
 /**
+ * Whether to leave a tile to the kernel that evaluates all, before anything is tried: nearly all
+ * squares of the search before have remained, as those of noise do, and one tile of eight is enough to
+ * see when that ends. What is found does not depend on it. Samples of two bytes are always tried, as that kernel
+ * begins with what has been found.
+ * @param before  how many squares have remained
+ */
+template<typename Sample>
+static __device__ __forceinline__ int gpume_in_vain(const GpumeCudaArgs &a, GpumeU32 before)
+{
+    const GpumeU32 nb = gpume_blocks(a.params.width,  GPUME_SEA_SQUARE) *
+                        gpume_blocks(a.params.height, GPUME_SEA_SQUARE) * a.nb_fields;
+
+    return sizeof(Sample) == 1 && before > nb - nb / 32 && (blockIdx.x + 3 * blockIdx.y) % 8;
+}
+
+/** All squares of a tile remain. The first warp calls it. */
+static __device__ __forceinline__ void gpume_leave_tile(const GpumeCudaArgs &a)
+{
+    GpumeCudaRemaining *remaining = (GpumeCudaRemaining *)a.remaining;
+    const int x      = blockIdx.x * (GPUME_SEA_TILE_WIDTH  / GPUME_SEA_SQUARE);
+    const int y      = blockIdx.y * (GPUME_SEA_TILE_HEIGHT / GPUME_SEA_SQUARE);
+    const int across = gpume_min(GPUME_SEA_TILE_WIDTH  / GPUME_SEA_SQUARE,
+                                 gpume_blocks(a.params.width,  GPUME_SEA_SQUARE) - x);
+    const int down   = gpume_min(GPUME_SEA_TILE_HEIGHT / GPUME_SEA_SQUARE,
+                                 gpume_blocks(a.params.height, GPUME_SEA_SQUARE) - y);
+    const int column = threadIdx.x % (GPUME_SEA_TILE_WIDTH / GPUME_SEA_SQUARE);
+    const int line   = threadIdx.x / (GPUME_SEA_TILE_WIDTH / GPUME_SEA_SQUARE);
+    GpumeU32 first = 0;
+
+    if (!threadIdx.x)
+        first = atomicAdd(&remaining->nb[a.parity], across * down);
+    first = gpume_of_lane(first, 0);
+    if (column < across && line < down)
+        remaining->squares[first + line * across + column] = GPUME_CUDA_SQUARE(x + column, y + line, blockIdx.z);
+}
+
+/**
  * A block of threads searches a tile of the picture, a warp a square of it, in
  * chunks of displacements. Squares of which too many candidates had to be evaluated
  * remain, for the kernel that evaluates all.
@@ -715,7 +760,17 @@ static __device__ __forceinline__ void gpume_search_squares(const GpumeCudaArgs 
     w.hits     = t.cur_sums + GPUME_SEA_TILE_WIDTH * GPUME_SEA_TILE_HEIGHT / 64;
     t.sums     = w.hits + GPUME_SEA_WARPS * (GPUME_CUDA_SEA_HITS + 32);
 
-    const int any = gpume_load_tile<Sample>(a, t, w.hits);
+    const GpumeU32 before = gpume_load_volatile(&((const GpumeCudaRemaining *)a.remaining)->nb[a.parity ^ 1]);
+
+    gpume_load_tile<Sample>(a, t);
+    if (gpume_in_vain<Sample>(a, before)) {
+        if (!warp)
+            gpume_leave_tile(a);
+        return;
+    }
+    __syncthreads();
+
+    const int any = gpume_sum_tile<Sample>(a, t, w.hits);
 
     __syncthreads();
     w.hits      += warp * (GPUME_CUDA_SEA_HITS + 32);
