@@ -207,26 +207,32 @@ gpume_fill_sums(const GpumeCudaArgs &a, const GpumeSeaTile<Sample> &t)
     }
 }
 
-/** The samples of the current picture. */
+/** Words of the tile that a thread loads. */
+#define GPUME_SEA_TILE_LOADS (GPUME_SEA_TILE_HEIGHT * GPUME_SEA_TILE_WORDS / GPUME_CUDA_SEA_THREADS)
+
+/** Load samples of the current picture, those of a thread together: they take their time. */
 template<typename Sample>
 static __device__ __forceinline__ void
-gpume_load_tile(const GpumeCudaArgs &a, const GpumeSeaTile<Sample> &t)
+gpume_load_tile(const GpumeCudaArgs &a, const GpumeSeaTile<Sample> &t, GpumeU32 *words)
 {
     const int bytes = GpumeSample<Sample>::bytes;
     const GpumeParams &p = a.params;
-    const int whole_words = gpume_whole_words(a.cur, p);
+    const GpumeU8 *data  = (const GpumeU8 *)a.cur.data;
+    const int down = GPUME_CUDA_SEA_THREADS / GPUME_SEA_TILE_WORDS;
+    const int x = t.x + threadIdx.x % GPUME_SEA_TILE_WORDS * 4 / bytes;
+    const int y = t.y + threadIdx.x / GPUME_SEA_TILE_WORDS;
 
-    for (int i = threadIdx.x; i < GPUME_SEA_TILE_HEIGHT * GPUME_SEA_TILE_WORDS; i += GPUME_CUDA_SEA_THREADS) {
-        const int y = t.y + i / GPUME_SEA_TILE_WORDS;
-        const int x = t.x + i % GPUME_SEA_TILE_WORDS * 4 / bytes;
-        const GpumeU8 *row = (const GpumeU8 *)a.cur.data + y * a.cur.linesize;
-        GpumeU32 word = 0;
-
-        if (y < p.height && whole_words)
-            word = x < p.width ? *(const GpumeU32 *)(row + x * bytes) : 0;
-        else if (y < p.height)
-            word = gpume_load_edge<Sample>(row, x, p.width);
-        t.cur[i] = GpumeSample<Sample>::right_justify(word, p.shift);
+    static_assert(GPUME_CUDA_SEA_THREADS % GPUME_SEA_TILE_WORDS == 0, "a thread has a column");
+    GPUME_UNROLL for (int i = 0; i < GPUME_SEA_TILE_LOADS; i++)
+        words[i] = 0;
+    if (gpume_whole_words(a.cur, p)) {
+        GPUME_UNROLL for (int i = 0; i < GPUME_SEA_TILE_LOADS; i++)
+            if (x < p.width && y + i * down < p.height)
+                gpume_load_global(&words[i], gpume_row(data + x * bytes, y + i * down, a.cur.linesize));
+    } else {
+        GPUME_UNROLL for (int i = 0; i < GPUME_SEA_TILE_LOADS; i++)
+            if (y + i * down < p.height)
+                words[i] = gpume_load_edge<Sample>(gpume_row(data, y + i * down, a.cur.linesize), x, p.width);
     }
 }
 
@@ -760,9 +766,14 @@ static __device__ __forceinline__ void gpume_search_squares(const GpumeCudaArgs 
     w.hits     = t.cur_sums + GPUME_SEA_TILE_WIDTH * GPUME_SEA_TILE_HEIGHT / 64;
     t.sums     = w.hits + GPUME_SEA_WARPS * (GPUME_CUDA_SEA_HITS + 32);
 
+    GpumeU32 words[GPUME_SEA_TILE_LOADS];
+
+    gpume_load_tile<Sample>(a, t, words);
+
     const GpumeU32 before = gpume_load_volatile(&((const GpumeCudaRemaining *)a.remaining)->nb[a.parity ^ 1]);
 
-    gpume_load_tile<Sample>(a, t);
+    GPUME_UNROLL for (int i = 0; i < GPUME_SEA_TILE_LOADS; i++)
+        t.cur[threadIdx.x + i * GPUME_CUDA_SEA_THREADS] = GpumeSample<Sample>::right_justify(words[i], p.shift);
     if (gpume_in_vain<Sample>(a, before)) {
         if (!warp)
             gpume_leave_tile(a);
