@@ -367,20 +367,31 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
             GpumeU32 cost = 0;
             GpumeU64 key;
 
-            GPUME_UNROLL for (int j = 0; j < SIDE; j += 8) {
-                if (whole && (lane & 7) + j < h) {
-                    const GpumeU32 *ref = (const GpumeU32 *)(row + x0 * bytes - start);
-                    GpumeU32 lo = ref[0];
+            if (whole) {
+                /* rows that are loaded together: they take their time; of two bytes they take registers, too */
+                const int nb = bytes == 1 ? SIDE : 8;
 
-                    GPUME_UNROLL for (int c = 0; c < words; c++) {
-                        const GpumeU32 hi = ref[c + 1];
-                        const GpumeU32 v  = gpume_funnel(lo, hi, 8 * start);
+                GPUME_UNROLL for (int first = 0; first < SIDE; first += nb) {
+                    GpumeU32 ref[nb / 8][words + 1];
 
-                        cost = GpumeSad<Sample>::word(cur[c],
-                                   GpumeSample<Sample>::right_justify(v, a.params.shift), cost);
-                        lo = hi;
-                    }
-                } else if ((lane & 7) + j < h) {
+                    GPUME_UNROLL for (int j = 0; j < nb; j += 8)
+                        if (first + j + (lane & 7) < h) {
+                            GPUME_UNROLL for (int c = 0; c <= words; c++)
+                                gpume_load_global(&ref[j / 8][c], gpume_row(row, first + j, t.linesize) +
+                                                                  x0 * bytes - start + 4 * c);
+                        }
+                    GPUME_UNROLL for (int j = 0; j < nb; j += 8)
+                        if (first + j + (lane & 7) < h) {
+                            GPUME_UNROLL for (int c = 0; c < words; c++) {
+                                const GpumeU32 v = gpume_funnel(ref[j / 8][c], ref[j / 8][c + 1], 8 * start);
+
+                                cost = GpumeSad<Sample>::word(cur[(first + j) * GPUME_SEA_TILE_WORDS + c],
+                                           GpumeSample<Sample>::right_justify(v, a.params.shift), cost);
+                            }
+                        }
+                }
+            } else {
+                for (int y = lane & 7; y < h; y += 8) {
                     for (int c = 0; c < words; c++) {
                         const int column = c * 4 / bytes;
                         const GpumeU32 v = gpume_load<Sample>(row + (x0 + column) * bytes, w - column,
@@ -389,9 +400,9 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
                         cost = GpumeSad<Sample>::word(cur[c],
                                    GpumeSample<Sample>::right_justify(v, a.params.shift), cost);
                     }
+                    row  = gpume_row(row, 8, t.linesize);
+                    cur += 8 * GPUME_SEA_TILE_WORDS;
                 }
-                row = gpume_row(row, 8, t.linesize);
-                cur += 8 * GPUME_SEA_TILE_WORDS;
             }
             for (int l = 4; l; l >>= 1)
                 cost += __shfl_xor_sync(~0u, cost, l);
