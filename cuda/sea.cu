@@ -482,20 +482,24 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
     {
         const int block = lane / lanes;
         const int point = blocks == 1 ? lane : lane % lanes + (lane % lanes >= 4);
-        const int side  = blocks == 1 ? 5 : 3;
+        const int side   = blocks == 1 ? 5 : 3;
+        const int centre = side * side / 2;
         const int px    = point % side - side / 2;
         const int py    = point / side - side / 2;
-        const int right  = t.cx + a.sea.chunk_width  - 1;
-        const int bottom = t.cy + a.sea.chunk_height - 1;
-        int dx = gpume_max(t.cx, gpume_min(0, right));
-        int dy = gpume_max(t.cy, gpume_min(0, bottom));
-        GpumeU32 least;
+        const GpumeBox b = box(a, t, block);
+        const int min_dx = gpume_max(b.min_dx, t.cx);
+        const int min_dy = gpume_max(b.min_dy, t.cy);
+        const int max_dx = gpume_min(b.max_dx, t.cx + a.sea.chunk_width  - 1);
+        const int max_dy = b.w > 0 && b.h > 0 && point < side * side ?
+                           gpume_min(b.max_dy, t.cy + a.sea.chunk_height - 1) : min_dy - 1;
+        /* the chunk may have no vector of the block */
+        int dx = gpume_max(min_dx, gpume_min(0, max_dx));
+        int dy = gpume_max(min_dy, gpume_min(0, t.cy + a.sea.chunk_height - 1));
+        GpumeU32 least = ~0u >> 5;
 
-        /* the chunk may begin outside the picture */
-        dx = gpume_max(dx, -(t.x + x + block % across * SIDE));
-        dy = gpume_max(dy, -(t.y + y + block / across * SIDE));
-        least = dx <= right && dy <= bottom && admissible(a, t, block, dx, dy) ?
-                bound(t, dx, dy) : ~0u >> 5;
+        /* else it is one of the points */
+        if (blocks > 1 && dx <= max_dx && dy <= max_dy)
+            least = bound(t, dx, dy);
 
         for (int step = 4; step; step >>= 1)
             for (int i = 0; i < 8; i++) {
@@ -503,15 +507,16 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
                 const int ty = dy + py * step;
                 GpumeU32 key = ~0u, moved;
 
-                if (point < side * side && tx >= t.cx && tx <= right &&
-                    ty >= t.cy && ty <= bottom && admissible(a, t, block, tx, ty))
-                    key = bound(t, tx, ty) << 5 | point;
+                if (tx >= min_dx && tx <= max_dx && ty >= min_dy && ty <= max_dy)
+                    key = bound(t, tx, ty) << 5 | (point ^ centre);
                 key   = gpume_least<1, lanes>(key);
-                moved = key >> 5 < least;
+                moved = key >> 5 < least && (key & 31);
+                least = gpume_umin(least, key >> 5);
                 if (moved) {
-                    least = key >> 5;
-                    dx   += ((int)(key & 31) % side - side / 2) * step;
-                    dy   += ((int)(key & 31) / side - side / 2) * step;
+                    const GpumeU32 to = (key & 31) ^ centre;
+
+                    dx += (int)(to % side - side / 2) * step;
+                    dy += (int)(to / side - side / 2) * step;
                 }
                 if (!__ballot_sync(~0u, moved))
                     break;
