@@ -645,7 +645,7 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
         const GpumeU32 reciprocal = GPUME_RECIPROCAL(units);
         const int cut     = (mask[0] & mask[1] & mask[2] & mask[3]) != ~0u;
 
-        int noted = 0;
+        int noted = 0, all_hits = 0;
 
         for (int base = 0; base < total; base += 32) {
             const int nb = gpume_min(total - base, 32);
@@ -677,10 +677,14 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
                     go_down<0>(t, at, row, last, valid);
 
                 __syncwarp();
-                /* so many that evaluating them is no gain */
                 for (int i = 0; i < nb_hits; i += 32)
                     noted += i + lane < nb_hits ? gpume_popcount(hits[i + lane] & 0xffff) : 0;
-                if (warp_sum(noted) > (128 + base / 2 * length + 16 * row) * blocks)
+                all_hits += nb_hits;
+
+                /* so many that evaluating them is no gain; seldom can there be */
+                const int most = (128 + base / 2 * length + 16 * row) * blocks;
+
+                if (all_hits * 4 * blocks > most && warp_sum(noted) > most)
                     return 0;
                 for (; nb_hits > 0; nb_hits -= 32) {
                     const GpumeU32 hit = lane < nb_hits ? hits[nb_hits - 1 - lane] : 0;
