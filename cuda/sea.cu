@@ -651,14 +651,20 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
             const int nb = gpume_min(total - base, 32);
             int length = nb_rows, index = base + lane, first = 0, valid = 1;
 
-            if (nb < 32) {
-                /* not enough for all lanes: rows are shared out, too */
-                const int segments = 32 / nb;
+            if (nb <= 16) {
+                /* not enough for all lanes: rows are shared out, too, among powers of two */
+                int shift = 4;
 
-                length = (nb_rows + segments - 1) / segments;
-                valid  = lane < nb * segments;
-                index  = base + (valid ? lane % nb : 0);
-                first  = gpume_min(valid ? lane / nb * length : 0, nb_rows - length);
+                while (shift > 0 && nb <= 1 << (shift - 1))
+                    shift--;
+                length = (nb_rows + (32 >> shift) - 1) >> (5 - shift);
+                index  = lane & ((1 << shift) - 1);
+                first  = gpume_min((lane >> shift) * length, nb_rows - length);
+                valid  = index < nb;
+                index  = base + (valid ? index : 0);
+            } else if (nb < 32) {
+                valid = lane < nb;
+                index = base + (valid ? lane : 0);
             }
 
             const int line     = GPUME_DIVIDE(index, reciprocal);
