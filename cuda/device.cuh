@@ -41,14 +41,7 @@ static __device__ __forceinline__ void gpume_load_row(GpumeU32 *words, const Gpu
     }
 }
 
-/**
- * n / d as a multiplication: GPUME_DIVIDE(n, GPUME_RECIPROCAL(d)), exact for n
- * below 4096 and d from 1 to 256.
- */
-#define GPUME_RECIPROCAL(d) (((1u << 20) + (d) - 1) / (d))
-#define GPUME_DIVIDE(n, r)  ((int)((GpumeU32)(n) * (r) >> 20))
-
-/** The same for n below 65536 and d below 32768. */
+/** n / d as GPUME_DIVIDE() and GPUME_RECIPROCAL() have it, but for n below 65536 and d below 32768. */
 #define GPUME_RECIPROCAL_LARGE(d) (((1u << 31) + (d) - 1) / (d))
 #define GPUME_DIVIDE_LARGE(n, r)  ((int)((GpumeU64)(GpumeU32)(n) * (r) >> 31))
 

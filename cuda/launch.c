@@ -256,6 +256,14 @@ static const GpumeCudaModule *shape_sea(GpumeCudaKernel *k, GpumeCudaLaunch *l)
             a->sea.chunk_height = height;
             l->shared           = 4 * words;
         }
+    if (least < INT_MAX) {
+        const int columns  = (a->sea.chunk_width + GPUME_CUDA_SEA_TILE_WIDTH) / 4;
+        const int rows     = a->sea.chunk_height + GPUME_CUDA_SEA_TILE_HEIGHT - 4;
+        const int segments = GPUME_CUDA_SEA_THREADS / columns;
+
+        a->sea.reciprocal = GPUME_RECIPROCAL(columns);
+        a->sea.rows       = FFALIGN((rows + segments - 1) / segments, 4);
+    }
     /* more of them take longer than all candidates in the kernel that is made for it */
     a->sea.max_evaluated = (64 + side * side / 64) * square * square / (bytes == 1 ? 2 : 1);
     return ff_gpume_cuda_find_module(k->cuda, p, GPUME_CUDA_sea, p->block, 0);

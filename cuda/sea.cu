@@ -145,12 +145,10 @@ gpume_fill_sums(const GpumeCudaArgs &a, const GpumeSeaTile<Sample> &t)
     const int words    = 8 / per_word;  // that have the samples of four sums side by side
     const int columns  = (a.sea.chunk_width + GPUME_SEA_TILE_WIDTH) / 4;
     const int rows     = a.sea.chunk_height + GPUME_SEA_TILE_HEIGHT - 4;
-    const int segments = GPUME_CUDA_SEA_THREADS / columns;
-    const int length   = ((rows + segments - 1) / segments + 3) & ~3;   // as rows, of four
-    const int segment  = threadIdx.x / columns;
+    const int segment  = GPUME_DIVIDE(threadIdx.x, a.sea.reciprocal);
     const int column   = threadIdx.x - segment * columns;
-    const int first    = segment * length;
-    const int last     = gpume_min(first + length, rows);
+    const int first    = segment * a.sea.rows;
+    const int last     = gpume_min(first + a.sea.rows, rows);
     const int x        = t.x + t.cx + 4 * column;
     const int y        = t.y + t.cy + 3;
     GpumeU8 *dst       = (GpumeU8 *)t.sums;
@@ -161,7 +159,7 @@ gpume_fill_sums(const GpumeCudaArgs &a, const GpumeSeaTile<Sample> &t)
     /* behind the last word, with which it is read */
     if (!threadIdx.x)
         t.sums[rows * t.pitch] = 0;
-    if (segment >= segments)
+    if (first >= rows)
         return;
     GPUME_UNROLL for (int i = 0; i < 4; i++) {
         sum[i] = -t.base;
@@ -193,8 +191,8 @@ gpume_fill_sums(const GpumeCudaArgs &a, const GpumeSeaTile<Sample> &t)
 
             gpume_row_sums(t, w[j], a.params.shift, now);
             GPUME_UNROLL for (int i = 0; i < 4; i++) {
-                sum[i]    += now[i] - old[j][i];
-                old[j][i]  = now[i];
+                sum[i]      += now[i] - old[j][i];
+                old[j][i]    = now[i];
                 pieces[j][i] = sum[i];
             }
         }

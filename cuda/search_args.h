@@ -22,6 +22,13 @@ typedef struct GpumeCudaPlane {
     long long linesize;         ///< bytes from row to row
 } GpumeCudaPlane;
 
+/**
+ * n / d as a multiplication: GPUME_DIVIDE(n, GPUME_RECIPROCAL(d)), exact for n
+ * below 4096 and d from 1 to 256.
+ */
+#define GPUME_RECIPROCAL(d) (((1u << 20) + (d) - 1) / (d))
+#define GPUME_DIVIDE(n, r)  ((int)((unsigned)(n) * (r) >> 20))
+
 /*
  * Full search.
  */
@@ -214,6 +221,8 @@ typedef struct GpumeCudaArgs {
     struct {
         int chunk_width;        ///< displacements whose sums are there at a time, of 16
         int chunk_height;       ///< and those on top of each other, of 4
+        unsigned reciprocal;    ///< of a chunk's sums side by side, as words
+        int rows;               ///< of its sums, of 4, that a thread makes
         int max_evaluated;      ///< candidates that a warp evaluates before it gives up
     } sea;
     struct {
