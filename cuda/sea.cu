@@ -528,6 +528,12 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
         evaluate(a, t, lane % lanes < 2 && admissible(a, t, block, dx, dy), block, dx, dy);
     }
 
+    /** Whether no candidate is better than what has been found: zero vectors, which come first, cost nothing. */
+    __device__ __forceinline__ int found() const
+    {
+        return !__any_sync(~0u, best != 0);
+    }
+
     static __device__ __forceinline__ int warp_sum(int n)
     {
         for (int l = 16; l; l >>= 1)
@@ -776,7 +782,7 @@ static __device__ __forceinline__ void gpume_search_squares(const GpumeCudaArgs 
     const int warp = threadIdx.x / 32;
     GpumeSeaTile<Sample> t;
     GpumeSeaWarp<Sample, SIDE> w;
-    int go_on;
+    int go_on, searching;
 
     t.ref      = (const GpumeU8 *)ref.data;
     t.linesize = ref.linesize;
@@ -830,7 +836,7 @@ static __device__ __forceinline__ void gpume_search_squares(const GpumeCudaArgs 
     /* squares outside the picture have nothing to search */
     const int inside = t.x + w.x < p.width && t.y + w.y < p.height;
 
-    go_on = any && inside;
+    searching = go_on = any && inside;
     if (any)
         for (t.cy = -((p.range + 3) & ~3); t.cy <= p.range; t.cy += a.sea.chunk_height)
             for (t.cx = -((p.range + 3) & ~3); t.cx <= p.range; t.cx += a.sea.chunk_width) {
@@ -844,9 +850,12 @@ static __device__ __forceinline__ void gpume_search_squares(const GpumeCudaArgs 
                 else
                     gpume_fill_sums<Sample, 0>(a, t);
                 __syncthreads();
-                if (go_on) {
+                if (searching) {
                     w.guess(a, t);
-                    go_on = w.try_all(a, t);
+                    /* of a still picture everything flat would be noted */
+                    searching = !w.found();
+                    if (searching)
+                        searching = go_on = w.try_all(a, t);
                 }
             }
     if (inside && !go_on && !w.lane) {
