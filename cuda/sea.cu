@@ -559,7 +559,7 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
      * Go down rows of pieces, and note where sums have become negative: the row, the
      * lane and which of its sums, a bit each.
      * @tparam CUT      the picture's edge cuts the square
-     * @param at    the word of sums of row 0, for this lane
+     * @param at    the word of sums of row 0, for this lane; up to three rows are read behind the last
      * @param row   where to begin; moved behind the row in which it ended: behind the last, or
      *              where more rows might note too much. The next call goes down the rows before again of
      *              which candidates have not ended: that is seldom, and nothing stays in registers meanwhile
@@ -570,7 +570,6 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
     {
         const int stride = 4 * t.pitch;
         const int first  = gpume_max(0, row - (pieces - 1));
-        const int end    = at + (last - 1) * stride;
         /*
          * Of the four candidates that a lane begins in row i, sum[i % 4]. Those of a square of several blocks
          * end with the row behind; previous are the words of the row before.
@@ -592,7 +591,7 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
             GpumeU32 ended[rows][4 * blocks], sign = 0;
 
             GPUME_UNROLL for (int r = 0; r < rows; r++) {
-                const int word    = gpume_min(at + r * stride, end);
+                const int word    = at + r * stride;
                 const GpumeU32 lo = t.sums[word], hi = t.sums[word + 1];
 
                 GPUME_UNROLL for (int k = 0; k < 4; k++) {

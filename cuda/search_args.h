@@ -90,12 +90,15 @@ typedef struct GpumeCudaPlane {
 #define GPUME_CUDA_SEA_HITS        160
 /** Words of every fourth column's sums of a chunk of so many displacements. */
 #define GPUME_CUDA_SEA_PHASE(width) (((width) + GPUME_CUDA_SEA_TILE_WIDTH) / 16)
+/** Rows that are read behind a chunk's sums: for three rows of pieces, whose sums may be anything. */
+#define GPUME_CUDA_SEA_ROWS_BEHIND  12
 /** Words of shared memory; the last word of sums is read with the one behind it. */
 #define GPUME_CUDA_SEA_SHARED(width, height, bytes)                                 \
     (GPUME_CUDA_SEA_TILE_WIDTH * GPUME_CUDA_SEA_TILE_HEIGHT * (bytes) / 4 +         \
      GPUME_CUDA_SEA_TILE_WIDTH * GPUME_CUDA_SEA_TILE_HEIGHT / 64 +                  \
      GPUME_CUDA_SEA_THREADS / 32 * (GPUME_CUDA_SEA_HITS + 32) +                     \
-     ((height) + GPUME_CUDA_SEA_TILE_HEIGHT - 4) * 4 * GPUME_CUDA_SEA_PHASE(width) + 1)
+     ((height) + GPUME_CUDA_SEA_TILE_HEIGHT - 4 + GPUME_CUDA_SEA_ROWS_BEHIND) *     \
+     4 * GPUME_CUDA_SEA_PHASE(width) + 1)
 
 /** Squares of the picture that are still to be searched, and by the next launch will be. */
 typedef struct GpumeCudaRemaining {
