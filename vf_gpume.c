@@ -113,7 +113,7 @@ static const AVOption gpume_options[] = {
       AV_OPT_TYPE_INT, { .i64 = 0 }, 0, GPUME_MAX_ROOT, FLAGS },
     { "lambda", "cost of a bit for tree=1, in 1/256; -1: from qp", OFFSET(params.lambda),
       AV_OPT_TYPE_INT, { .i64 = GPUME_AUTO }, GPUME_AUTO, GPUME_MAX_LAMBDA, FLAGS },
-    { "qp", "quantiser of H.264 that gives the cost of a bit for tree=1; -1: 30", OFFSET(params.qp),
+    { "qp", "quantiser of H.264 that gives the cost of a bit for tree=1; -1: 28", OFFSET(params.qp),
       AV_OPT_TYPE_INT, { .i64 = GPUME_AUTO }, GPUME_AUTO, GPUME_MAX_QP, FLAGS },
     { "dir", "direction of the reference frames", OFFSET(dir), AV_OPT_TYPE_INT,
       { .i64 = DIR_PAST }, DIR_PAST, DIR_BOTH, FLAGS, .unit = "dir" },

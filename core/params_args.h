@@ -75,7 +75,7 @@ typedef struct GpumeParams {
     int tree;           ///< nonzero: blocks of several sizes, from block to tree_max
     int tree_max;       ///< tree: side of a root, 16, 32 or 64, more than block; 0: GPUME_MAX_ROOT
     int lambda;         ///< tree: cost of a bit in 1/256, 0 to GPUME_MAX_LAMBDA; GPUME_AUTO: from qp
-    int qp;             ///< tree: quantiser of H.264, 0 to GPUME_MAX_QP; GPUME_AUTO: 30
+    int qp;             ///< tree: quantiser of H.264, 0 to GPUME_MAX_QP; GPUME_AUTO: 28
     int intra;          ///< nonzero: GpumeField.intra is wanted
     int same;           ///< nonzero: GpumeField.same is wanted
     int nb_references;  ///< 1 to GPUME_MAX_REFERENCES

@@ -9,7 +9,7 @@
 #include "libavfilter/gpume/core/tree.h"
 
 /* The default quantiser: about a third of the vectors of the smallest blocks are left, with no more error. */
-#define QP 30
+#define QP 28
 
 /* 256 * 2^(qp / 6 - 2), rounded. */
 static const uint16_t lambdas[GPUME_MAX_QP + 1] = {

@@ -4,7 +4,7 @@
 # blocks of each size the frames have.
 #
 # usage: blocks.sh INPUT OUTPUT [QP]
-# QP, 0 to 51, is the quantiser of the encoder [30]; the higher it is, the fewer blocks there are.
+# QP, 0 to 51, is the quantiser of the encoder [28]; the higher it is, the fewer blocks there are.
 # FFMPEG names an ffmpeg with gpume and mvview [ffmpeg].
 
 set -eu
@@ -17,7 +17,7 @@ stats=$(mktemp)
 trap 'rm -f "$stats"' EXIT
 trap 'exit 1' HUP INT TERM
 "${FFMPEG:-ffmpeg}" -hide_banner -loglevel error -nostdin -y -i "$1" -map '0:v:0' -map '0:a?' -c:a copy \
-    -vf "gpume=algo=hme:tree=1:qp=${3:-30}:stats_file=$stats,mvview=mode=blocks:background=gray" \
+    -vf "gpume=algo=hme:tree=1:qp=${3:-28}:stats_file=$stats,mvview=mode=blocks:background=gray" \
     -c:v mpeg4 -q:v 3 "$2"
 awk '{ line = ""
        for (i = 1; i <= NF; i++)

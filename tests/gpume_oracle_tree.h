@@ -51,7 +51,7 @@ static inline int oracle_lambda(int lambda, int qp)
 {
     if (lambda >= 0)
         return lambda;
-    return lrint(256 * pow(2, (qp < 0 ? 30 : qp) / 6.0 - 2));
+    return lrint(256 * pow(2, (qp < 0 ? 28 : qp) / 6.0 - 2));
 }
 
 /** b(v) */

@@ -170,7 +170,7 @@ fate-gpume-tree-jsonl:    CMD = ffmpeg -lavfi "$(GPUME_SRC),gpume=algo=ds:range=
 fate-gpume-tree-npy:      CMD = $(call GPUME_NPY,$(GPUME_ODD),algo=ds:range=12:tree=1)
 # what is the default; threads and frames in flight
 FATE_GPUME_TREES += fate-gpume-tree-named $(foreach N,1 2 5,fate-gpume-tree-threads-$(N)) fate-gpume-tree-depth-1
-fate-gpume-tree-named:    CMD = $(call GPUME_CSV,$(GPUME_BIG),algo=hme:range=9:dir=future:tree=1:block=8:tree_max=64:qp=30:lambda=-1)
+fate-gpume-tree-named:    CMD = $(call GPUME_CSV,$(GPUME_BIG),algo=hme:range=9:dir=future:tree=1:block=8:tree_max=64:qp=28:lambda=-1)
 fate-gpume-tree-threads-%: CMD = $(call GPUME_CSV,$(GPUME_BIG),algo=hme:range=9:dir=future:tree=1,-filter_complex_threads $(@:fate-gpume-tree-threads-%=%))
 fate-gpume-tree-depth-1:  CMD = $(call GPUME_CSV,$(GPUME_BIG),algo=hme:range=9:dir=future:tree=1:async_depth=1)
 fate-gpume-tree-named fate-gpume-tree-threads-% fate-gpume-tree-depth-1: REF = $(GPUME_REF)tree-hme
