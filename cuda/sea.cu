@@ -131,6 +131,20 @@ gpume_row_sums(const GpumeSeaTile<GpumeU16> &t, const GpumeU32 *words, int shift
     sums[3] = sums[2] - (int)(w[1] & 0xffff) + (int)(w[3] & 0xffff);
 }
 
+/** Zero what is read of sums and never made: columns in the last word of each phase, and rows behind the last. */
+template<typename Sample>
+static __device__ __forceinline__ void
+gpume_zero_behind(const GpumeCudaArgs &a, const GpumeSeaTile<Sample> &t)
+{
+    const int rows = a.sea.chunk_height + GPUME_SEA_TILE_HEIGHT - 4;
+
+    for (int i = threadIdx.x; i < 4 * rows; i += GPUME_CUDA_SEA_THREADS)
+        t.sums[(i + 1) * t.phase - 1] = 0;
+    /* and the word with which the last one is read */
+    for (int i = threadIdx.x; i <= GPUME_CUDA_SEA_ROWS_BEHIND * t.pitch; i += GPUME_CUDA_SEA_THREADS)
+        t.sums[rows * t.pitch + i] = 0;
+}
+
 /**
  * The sums of the reference that a chunk's candidates meet: a thread has four
  * columns of pieces and goes down. What reaches out of the picture is of no
@@ -156,9 +170,6 @@ gpume_fill_sums(const GpumeCudaArgs &a, const GpumeSeaTile<Sample> &t)
     int sum[4], old[4][4];
     const GpumeU8 *from[words];
 
-    /* behind the last word, with which it is read */
-    if (!threadIdx.x)
-        t.sums[rows * t.pitch] = 0;
     if (first >= rows)
         return;
     GPUME_UNROLL for (int i = 0; i < 4; i++) {
@@ -808,6 +819,7 @@ static __device__ __forceinline__ void gpume_search_squares(const GpumeCudaArgs 
             gpume_leave_tile(a);
         return;
     }
+    gpume_zero_behind(a, t);
     __syncthreads();
 
     const int any = gpume_sum_tile<Sample>(a, t, w.hits);

@@ -694,7 +694,8 @@ gpume_search_row(const GpumeCudaArgs &a, Evaluator &e, int by, int z, GpumeU32 *
         // first of all what the row below waits for
         if (threadIdx.x == 0)
             gpume_store_volatile(found + bx, GPUME_CUDA_VECTOR(b.dx, b.dy, epoch));
-        if (threadIdx.x == 32) {
+        // the last warp has none of the next block's predictors
+        if (threadIdx.x == 32 * (Evaluator::WARPS - 1)) {
             gpume_store(a, gpume_box(&a.params, a.params.block, bx, by), z, bx, by, b.dx, b.dy,
                         GpumeModuleCost::result((GpumeU32)(b.cost / GpumeBest<Key>::ORDERS), a.params.shift));
         }
