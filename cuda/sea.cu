@@ -792,7 +792,7 @@ static __device__ __forceinline__ void gpume_search_squares(const GpumeCudaArgs 
     const int warp = threadIdx.x / 32;
     GpumeSeaTile<Sample> t;
     GpumeSeaWarp<Sample, SIDE> w;
-    int go_on, searching;
+    int go_on, searching, left = 1;     // of this warp, and of any
 
     t.ref      = (const GpumeU8 *)ref.data;
     t.linesize = ref.linesize;
@@ -849,13 +849,15 @@ static __device__ __forceinline__ void gpume_search_squares(const GpumeCudaArgs 
 
     searching = go_on = any && inside;
     if (any)
-        for (t.cy = -((p.range + 3) & ~3); t.cy <= p.range; t.cy += a.sea.chunk_height)
+        for (t.cy = -((p.range + 3) & ~3); t.cy <= p.range && left; t.cy += a.sea.chunk_height)
             for (t.cx = -((p.range + 3) & ~3); t.cx <= p.range; t.cx += a.sea.chunk_width) {
                 /* what no block of the tile can reach */
                 if (t.x + GPUME_SEA_TILE_WIDTH  + t.cx + a.sea.chunk_width  <= 0 || t.x + t.cx >= p.width ||
                     t.y + GPUME_SEA_TILE_HEIGHT + t.cy + a.sea.chunk_height <= 0 || t.y + t.cy >= p.height)
                     continue;
-                __syncthreads();
+                left = __syncthreads_or(searching);
+                if (!left)
+                    break;
                 if (gpume_whole_words(ref, p))
                     gpume_fill_sums<Sample, 1>(a, t);
                 else

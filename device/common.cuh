@@ -38,6 +38,7 @@ typedef unsigned long long GpumeU64;
 #define __ballot_sync(mask, predicate)  __nvvm_vote_ballot_sync(mask, predicate)
 #define __any_sync(mask, predicate)     __nvvm_vote_any_sync(mask, predicate)
 #define __syncwarp()                    __nvvm_bar_warp_sync(~0u)
+#define __syncthreads_or(predicate)     __nvvm_bar0_or(predicate)
 #define __threadfence()                 __nvvm_membar_gl()
 #define atomicMax(p, v)                 __nvvm_atom_max_gen_ui(p, v)
 #define atomicMin(p, v)                 __nvvm_atom_min_gen_ui(p, v)
