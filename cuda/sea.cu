@@ -552,13 +552,21 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
         return n;
     }
 
-    /** Note those sums of this lane that have become negative, in a row that is behind so many. */
-    __device__ __forceinline__ void note(const GpumeU32 (&ended)[4 * blocks], int row, int valid)
+    /** Note which sums of this lane have become negative in rows from row on; but behind the last row. */
+    __device__ __forceinline__ void note(const GpumeU32 (&ended)[rows][4 * blocks], int row, int last, int valid)
     {
         GpumeU32 bits = 0, mask;
 
-        GPUME_UNROLL for (int i = 0; i < 4 * blocks; i++)
-            bits |= ended[i] >> 31 << i;
+        static_assert(4 * blocks * rows == 16, "a bit each");
+        GPUME_UNROLL for (int r = 0; r < rows; r++) {
+            GpumeU32 tops = 0;
+
+            GPUME_UNROLL for (int i = 4 * blocks - 1; i >= 0; i--)
+                tops = gpume_funnel(ended[r][i], tops, 31);
+            bits += tops << 4 * blocks * r;
+        }
+        if (last - row < rows)
+            bits &= (1u << 4 * blocks * (last - row)) - 1;
         bits = valid ? bits : 0;
         mask = __ballot_sync(~0u, bits);
         if (bits)
@@ -567,8 +575,8 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
     }
 
     /**
-     * Go down rows of pieces, and note where sums have become negative: the row, the
-     * lane and which of its sums, a bit each.
+     * Go down rows of pieces, so many at a time, and note where sums have become negative: the first
+     * of these rows, the lane and which of its sums, a bit each.
      * @tparam CUT      the picture's edge cuts the square
      * @param at    the word of sums of row 0, for this lane; up to three rows are read behind the last
      * @param row   where to begin; moved behind the row in which it ended: behind the last, or
@@ -597,8 +605,7 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
         row = first;
 
         static_assert(GPUME_SEA_SQUARE / 4 == 4, "sum has as many rows");
-        static_assert(GPUME_CUDA_SEA_HITS >= 32 + 32 * rows, "every lane may note each row");
-        while (row < last && nb_hits <= 32) {
+        while (row < last && nb_hits <= GPUME_CUDA_SEA_HITS - 32) {
             GpumeU32 ended[rows][4 * blocks], sign = 0;
 
             GPUME_UNROLL for (int r = 0; r < rows; r++) {
@@ -633,10 +640,8 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
             }
 
             /* seldom any */
-            if (__any_sync(~0u, valid && (int)sign < 0)) {
-                GPUME_UNROLL for (int r = 0; r < rows; r++)
-                    note(ended[r], row + r + 1, valid && row + r < last && (blocks == 1 || row > first));
-            }
+            if (__any_sync(~0u, valid && (int)sign < 0))
+                note(ended, row, last, valid && (blocks == 1 || row > first));
             row += rows;
             at  += rows * stride;
         }
@@ -704,7 +709,7 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
                 /* so many that evaluating them is no gain; seldom can there be */
                 const int most = (128 + base / 2 * length + 16 * row) * blocks;
 
-                if (all_hits * 4 * blocks > most && warp_sum(noted) > most)
+                if (all_hits * 16 > most && warp_sum(noted) > most)
                     return 0;
                 for (; nb_hits > 0; nb_hits -= 32) {
                     const GpumeU32 hit = lane < nb_hits ? hits[nb_hits - 1 - lane] : 0;
@@ -715,9 +720,10 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
 
                     while (__ballot_sync(~0u, bits)) {
                         const int i     = gpume_first_bit(bits);
-                        const int block = i / 4;
+                        const int block = blocks == 1 ? 0 : i / 4;
+                        const int its   = (hit >> 21) + (blocks == 1 ? i / 4 : 0);
                         /* a block has had its last row of pieces there */
-                        const int from  = (int)(hit >> 21) - (block / across + 1) * pieces;
+                        const int from  = its + 1 - (block / across + 1) * pieces;
                         const int tx    = hit_dx + i % 4 * 4;
                         const int ty    = hit_dy + 4 * from;
 

@@ -87,7 +87,7 @@ typedef struct GpumeCudaPlane {
 /** Side of the square of them that a warp searches. */
 #define GPUME_CUDA_SEA_SQUARE       16
 /** Places where a warp notes candidates, before it evaluates them. */
-#define GPUME_CUDA_SEA_HITS        160
+#define GPUME_CUDA_SEA_HITS         64
 /** Words of every fourth column's sums of a chunk of so many displacements. */
 #define GPUME_CUDA_SEA_PHASE(width) (((width) + GPUME_CUDA_SEA_TILE_WIDTH) / 16)
 /** Rows that are read behind a chunk's sums: for three rows of pieces, whose sums may be anything. */
