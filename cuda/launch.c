@@ -257,10 +257,12 @@ static const GpumeCudaModule *shape_sea(GpumeCudaKernel *k, GpumeCudaLaunch *l)
             l->shared           = 4 * words;
         }
     if (least < INT_MAX) {
-        const int columns  = (a->sea.chunk_width + GPUME_CUDA_SEA_TILE_WIDTH) / 4;
+        /* up to the last piece of the tile, at the chunk's last displacement */
+        const int columns  = (FFMIN(a->sea.chunk_width, span) + GPUME_CUDA_SEA_TILE_WIDTH - 1) / 4;
         const int rows     = a->sea.chunk_height + GPUME_CUDA_SEA_TILE_HEIGHT - 4;
         const int segments = GPUME_CUDA_SEA_THREADS / columns;
 
+        a->sea.columns    = columns;
         a->sea.reciprocal = GPUME_RECIPROCAL(columns);
         a->sea.rows       = FFALIGN((rows + segments - 1) / segments, 4);
     }

@@ -147,8 +147,8 @@ gpume_zero_behind(const GpumeCudaArgs &a, const GpumeSeaTile<Sample> &t)
 
 /**
  * The sums of the reference that a chunk's candidates meet: a thread has four
- * columns of pieces and goes down. What reaches out of the picture is of no
- * candidate that is admissible, hence may be anything.
+ * columns of pieces and goes down. What reaches out of the picture, like what is behind the
+ * last column, is of no candidate that is admissible, hence may be anything.
  * @tparam WHOLE  gpume_whole_words()
  */
 template<typename Sample, int WHOLE>
@@ -157,10 +157,9 @@ gpume_fill_sums(const GpumeCudaArgs &a, const GpumeSeaTile<Sample> &t)
 {
     const int per_word = GpumeSample<Sample>::per_word;
     const int words    = 8 / per_word;  // that have the samples of four sums side by side
-    const int columns  = (a.sea.chunk_width + GPUME_SEA_TILE_WIDTH) / 4;
     const int rows     = a.sea.chunk_height + GPUME_SEA_TILE_HEIGHT - 4;
     const int segment  = GPUME_DIVIDE(threadIdx.x, a.sea.reciprocal);
-    const int column   = threadIdx.x - segment * columns;
+    const int column   = threadIdx.x - segment * a.sea.columns;
     const int first    = segment * a.sea.rows;
     const int last     = gpume_min(first + a.sea.rows, rows);
     const int x        = t.x + t.cx + 4 * column;

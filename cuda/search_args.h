@@ -224,8 +224,9 @@ typedef struct GpumeCudaArgs {
     struct {
         int chunk_width;        ///< displacements whose sums are there at a time, of 16
         int chunk_height;       ///< and those on top of each other, of 4
-        unsigned reciprocal;    ///< of a chunk's sums side by side, as words
-        int rows;               ///< of its sums, of 4, that a thread makes
+        int columns;            ///< threads that make its sums, four each, side by side
+        unsigned reciprocal;    ///< of them
+        int rows;               ///< of sums, of 4, that a thread makes
         int max_evaluated;      ///< candidates that a warp evaluates before it gives up
     } sea;
     struct {
