@@ -701,7 +701,7 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
                     go_down<0>(t, at, row, last, valid);
 
                 __syncwarp();
-                for (int i = 0; i < nb_hits; i += 32)
+                GPUME_NO_UNROLL for (int i = 0; i < nb_hits; i += 32)
                     noted += i + lane < nb_hits ? gpume_popcount(hits[i + lane] & 0xffff) : 0;
                 all_hits += nb_hits;
 
