@@ -898,7 +898,7 @@ static __device__ __forceinline__ void gpume_search_squares(const GpumeCudaArgs 
 }
 
 /** Blocks of threads that a multiprocessor has at a time: three have fewer registers, of which little is lost. */
-GPUME_KERNEL(GPUME_CUDA_SEA_THREADS, GPUME_CUDA_SIDE == 16 && GPUME_CUDA_DEPTH == 8 ? 3 : 2)
+GPUME_KERNEL(GPUME_CUDA_SEA_THREADS, 2)
 {
     gpume_search_squares<GpumeModuleCost::Sample, GPUME_CUDA_SIDE>(args);
 }

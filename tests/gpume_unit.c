@@ -792,8 +792,8 @@ static const struct {
     /* which many candidates survive */
     { FULL, "block={4,8,16} format={gray10le,p012le,gray16le} size=80x56 range={5,16} content=faint frames=2" },
     /* two samples at once: the largest sums there are of 10 and 12 bits, wherever those lie in two bytes */
-    { REST, "block={4,8,16} format={gray10le,p010le,gray12le,p012le} content={extreme,checker,random} size=96x72 range={2,30} "
-            "frames=2" },
+    { REST, "block={4,8,16} format={gray10le,p010le,gray12le,p012le} content={extreme,checker,random} size=96x72 "
+            "range={2,30} frames=2" },
     /* costs of large blocks as sums: whole tiles, half a tile at the lower edge, tiles that the edges cut */
     { FULL, "block={32,64} size={128x128,64x72,144x70} range={5,12} frames=2 dir=?" },
     { FULL, "block={32,64} size={80x64,33x90,90x33} range=40 content=random frames=2" },
@@ -848,8 +848,8 @@ static const char *const motion[] = {
     /* the largest sides */
     "{algo=ds range=1024,algo=hme range=40} size={31743x3,3x31743} block=128 content=ramp "
     "format=gray16le smooth=2 check=1 pel=4 frames=2",
-    "algo={ds,hme} block={4,8,16} format={gray10le,p010le,gray12le,p012le} content={extreme,checker,random} size=80x72 range=9 "
-    "smooth=2 check=1 pel={1,2,4} frames=2",
+    "algo={ds,hme} block={4,8,16} format={gray10le,p010le,gray12le,p012le} content={extreme,checker,random} size=80x72 "
+    "range=9 smooth=2 check=1 pel={1,2,4} frames=2",
     /* what only one direction finds: rings, and nothing that is consistent */
     "algo={fs,ds,hme} content={random,shift,binary,stripes,speeds} check=1 pel={1,4} smooth=? "
     "block={4,8} size=91x66 range={3,12} frames=2",
