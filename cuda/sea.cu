@@ -897,7 +897,6 @@ static __device__ __forceinline__ void gpume_search_squares(const GpumeCudaArgs 
                 order ? gpume_unpack_dy(order - 1) : 0, (GpumeU32)(w.best >> 32));
 }
 
-/** Blocks of threads that a multiprocessor has at a time: three have fewer registers, of which little is lost. */
 GPUME_KERNEL(GPUME_CUDA_SEA_THREADS, 2)
 {
     gpume_search_squares<GpumeModuleCost::Sample, GPUME_CUDA_SIDE>(args);

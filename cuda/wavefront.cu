@@ -88,6 +88,8 @@ struct GpumeRingEvaluator {
     int4 column[NEW_COLUMNS][LOADS];
     GpumeU32 cur[ROWS][WORDS], next[ROWS][WORDS];
     GpumeU32 mask[WORDS];       ///< samples of the block
+    GpumeU32 present[ROWS];     ///< ones where the block has the row
+    int offset[ROWS];           ///< words from the block's first row; of one that it has not, to its last
 
     __device__ __forceinline__ GpumeRingEvaluator(const GpumeCudaArgs &args,
                                                   const GpumeCudaPlane &ref,
@@ -223,9 +225,14 @@ struct GpumeRingEvaluator {
         g = gpume_group(a.params, SIDE, LANES, bx, by);
         GPUME_UNROLL for (int j = 0; j < WORDS; j++)
             mask[j] = gpume_mask<Sample>(g.w - j * PER_WORD);
-        GPUME_UNROLL for (int i = 0; i < ROWS; i++)
+        GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
+            const int line = g.lane + i * LANES;
+
+            present[i] = line < g.h ? ~0u : 0;
+            offset[i]  = gpume_min(line, g.h - 1) * a.wavefront.ring_pitch;
             GPUME_UNROLL for (int j = 0; j < WORDS; j++)
                 cur[i][j] = Sum::prepare(significant(next[i][j]));
+        }
         if (bx + 1 < a.params.bw)
             load_block(bx + 1);
     }
@@ -235,25 +242,23 @@ struct GpumeRingEvaluator {
         const int around = 16 * a.wavefront.ring_columns;
         const int byte   = (g.x0 + dx) * BYTES - 16 * origin;
         const int place  = byte - (byte >= around ? around : 0);
-        const GpumeU32 *p = ring + (g.y0 + dy - first_line + g.lane) * a.wavefront.ring_pitch + place / 4;
+        const GpumeU32 *p = ring + (g.y0 + dy - first_line) * a.wavefront.ring_pitch + place / 4;
         GpumeU32 sum = 0;
 
+        /* without branches, so that loads of several candidates are on their way together */
         GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
+            const GpumeU32 *row = p + offset[i];
+            GpumeU32 lo = row[0];
             Sum part;
-            GpumeU32 lo;
 
             part.begin();
+            GPUME_UNROLL for (int j = 0; j < WORDS; j++) {
+                const GpumeU32 hi = row[j + 1];
 
-            if (g.lane + i * LANES < g.h) {
-                lo = p[i * LANES * a.wavefront.ring_pitch];
-                GPUME_UNROLL for (int j = 0; j < WORDS; j++) {
-                    const GpumeU32 hi = p[i * LANES * a.wavefront.ring_pitch + j + 1];
-
-                    part.add(cur[i][j], gpume_funnel(lo, hi, 8 * (place & 3)) & mask[j]);
-                    lo = hi;
-                }
-                sum += part.get(WORDS);
+                part.add(cur[i][j], gpume_funnel(lo, hi, 8 * (place & 3)) & mask[j] & present[i]);
+                lo = hi;
             }
+            sum += part.get(WORDS);
         }
         return sum;
     }
@@ -316,48 +321,68 @@ struct GpumeBest {
     }
 };
 
-/** The key of the lane's group, for point k of nb, or all ones. */
-template<typename Key, class Evaluator>
-static __device__ __forceinline__ Key gpume_try_vector(const Evaluator &e, int k, int nb,
-                                                       int dx, int dy)
+/** The keys of the lane's group, for points k of nb, or all ones. */
+template<typename Key, int N, class Evaluator>
+static __device__ __forceinline__ void
+gpume_try_vectors(const Evaluator &e, const int (&k)[N], int nb, const int (&dx)[N], const int (&dy)[N], Key (&keys)[N])
 {
-    const int valid = (k < nb) & gpume_may_be(e.g, e.g.x0 + dx, e.g.y0 + dy);
-    GpumeU32 sum = 0;
+    GpumeU32 sum[N];
+    int valid[N];
 
-    /* lanes that exchange what they have are all there: zero is admissible */
-    if (GpumeModuleCost::LANES > 1)
-        sum = e.share(valid ? dx : 0, valid ? dy : 0);
-    else if (valid)
-        sum = e.share(dx, dy);
-
+    /* zero is admissible */
+    GPUME_UNROLL for (int i = 0; i < N; i++) {
+        valid[i] = (k[i] < nb) & gpume_may_be(e.g, e.g.x0 + dx[i], e.g.y0 + dy[i]);
+        sum[i]   = e.share(valid[i] ? dx[i] : 0, valid[i] ? dy[i] : 0);
+    }
     GPUME_UNROLL for (int lane = 1; lane < Evaluator::LANES; lane <<= 1)
-        sum += __shfl_xor_sync(GPUME_WHOLE_WARP, sum, lane);
-    return valid ? GpumeBest<Key>::key(sum, k) : ~(Key)0;
+        GPUME_UNROLL for (int i = 0; i < N; i++)
+            sum[i] += __shfl_xor_sync(GPUME_WHOLE_WARP, sum[i], lane);
+    GPUME_UNROLL for (int i = 0; i < N; i++)
+        keys[i] = valid[i] ? GpumeBest<Key>::key(sum[i], k[i]) : ~(Key)0;
 }
 
 /**
- * Try points, divided among all groups; ends in a barrier.
- * @param points says where point k is
+ * The least key of points that this warp's groups try, N at once: the first of them those from first on, others
+ * are so many points further on.
+ */
+template<typename Key, int N, class Evaluator, class Points>
+static __device__ __forceinline__ Key
+gpume_try_at_once(const Evaluator &e, int first, int further, int nb, const Points &points)
+{
+    int k[N], dx[N], dy[N];
+    Key keys[N], best = ~(Key)0;
+
+    GPUME_UNROLL for (int i = 0; i < N; i++) {
+        k[i] = first + i * further + threadIdx.x % 32 / Evaluator::LANES;
+        points(k[i], &dx[i], &dy[i]);
+    }
+    gpume_try_vectors<Key, N>(e, k, nb, dx, dy, keys);
+    GPUME_UNROLL for (int i = 0; i < N; i++)
+        if (keys[i] < best)
+            best = keys[i];
+    return best;
+}
+
+/**
+ * Try points, divided among all groups, N of a group at once; ends in a barrier.
+ * @param points says where point k is; k may be more than there are
  * @param keys   GPUME_CUDA_WAVEFRONT_MAX_WARPS, twice
  * @param parity of keys; every call takes the others
  */
-template<typename Key, class Evaluator, class Points>
+template<typename Key, int N, class Evaluator, class Points>
 static __device__ __forceinline__ void
 gpume_try_points(const Evaluator &e, GpumeBest<Key> *b, int nb, const Points &points,
                  Key *keys, int *parity)
 {
-    const int groups = 32 / Evaluator::LANES;
-    const int warp   = threadIdx.x / 32;
-    Key *const bests = keys + *parity * GPUME_CUDA_WAVEFRONT_MAX_WARPS;
+    const int groups  = 32 / Evaluator::LANES;
+    const int further = Evaluator::WARPS * groups;
+    const int warp    = threadIdx.x / 32;
+    Key *const bests  = keys + *parity * GPUME_CUDA_WAVEFRONT_MAX_WARPS;
     Key best = ~(Key)0;
 
-    GPUME_NO_UNROLL for (int first = warp * groups; first < nb; first += Evaluator::WARPS * groups) {
-        const int k = first + threadIdx.x % 32 / Evaluator::LANES;
-        int dx, dy;
-        Key key;
+    GPUME_NO_UNROLL for (int first = warp * groups; first < nb; first += N * further) {
+        const Key key = gpume_try_at_once<Key, N>(e, first, further, nb, points);
 
-        points(k, &dx, &dy);
-        key = gpume_try_vector<Key>(e, k, nb, dx, dy);
         if (key < best)
             best = key;
     }
@@ -397,7 +422,7 @@ gpume_try_predictors(const Evaluator &e, GpumeBest<Key> *b, const GpumeVector (&
 {
     b->dx   = b->dy = 0;
     b->cost = ~(Key)0;
-    gpume_try_points<Key>(e, b, N, [&](int k, int *dx, int *dy) {
+    gpume_try_points<Key, 1>(e, b, N, [&](int k, int *dx, int *dy) {
         const GpumeVector v = gpume_choose(p, k);
 
         *dx = v.dx;
@@ -415,31 +440,32 @@ template<typename Key, class Evaluator>
 static __device__ __forceinline__ void
 gpume_try_square(const Evaluator &e, GpumeBest<Key> *b, Key *square)
 {
-    const int groups = 32 / Evaluator::LANES;
+    const int groups = Evaluator::WARPS * 32 / Evaluator::LANES;
     const int rows   = GPUME_UMH_ROWS;
     const int points = GPUME_UMH_POINTS_BEFORE(rows);
     const int last   = GPUME_UMH_MOST_POINTS(rows - 1) - 1; // the last column's place
     const int x = b->dx - last + rows / 2, y = b->dy;       // the first place's
     const int place = threadIdx.x % 16;
-    Key from[rows], best = ~(Key)0;
+    const int N = (points + groups - 1) / groups;           // of a group, at once
+    int k[N], row[N], i[N], dx[N], dy[N];
+    Key keys[N], from[rows], best = ~(Key)0;
 
     static_assert(GPUME_UMH_MOST_POINTS(GPUME_UMH_ROWS - 1) <= 16, "a row's keys");
 
-    GPUME_NO_UNROLL for (int first = threadIdx.x / 32 * groups; first < points;
-         first += Evaluator::WARPS * groups) {
-        const int k   = first + threadIdx.x % 32 / Evaluator::LANES;
-        int row = 0;
-
+    GPUME_UNROLL for (int n = 0; n < N; n++) {
+        k[n]   = threadIdx.x / Evaluator::LANES + n * groups;
+        row[n] = 0;
         GPUME_UNROLL for (int r = 1; r < rows; r++)
-            row += k >= GPUME_UMH_POINTS_BEFORE(r);
-
-        const int i   = last - (k - GPUME_UMH_POINTS_BEFORE(row));
-        const Key key = gpume_try_vector<Key>(e, k, points, x + i, y + row - rows / 2);
-
-        if (threadIdx.x % Evaluator::LANES == 0 && k < points)
-            square[row * 16 + i] = key == ~(Key)0 ? key :
-                                   key / GpumeBest<Key>::ORDERS * GpumeBest<Key>::ORDERS + i;
+            row[n] += k[n] >= GPUME_UMH_POINTS_BEFORE(r);
+        i[n]  = last - (k[n] - GPUME_UMH_POINTS_BEFORE(row[n]));
+        dx[n] = x + i[n];
+        dy[n] = y + row[n] - rows / 2;
     }
+    gpume_try_vectors<Key, N>(e, k, points, dx, dy, keys);
+    GPUME_UNROLL for (int n = 0; n < N; n++)
+        if (threadIdx.x % Evaluator::LANES == 0 && k[n] < points)
+            square[row[n] * 16 + i[n]] = keys[n] == ~(Key)0 ? keys[n] :
+                                         keys[n] / GpumeBest<Key>::ORDERS * GpumeBest<Key>::ORDERS + i[n];
     __syncthreads();
     GPUME_UNROLL for (int row = 0; row < rows; row++) {
         from[row] = place <= last && place > last - GPUME_UMH_MOST_POINTS(row) ? square[row * 16 + place] : ~(Key)0;
@@ -479,17 +505,17 @@ static __device__ __forceinline__ void gpume_search_patterns(const Evaluator &e,
     gpume_pattern_begin(&s, ALGO, b->dx, b->dy, e.a.params.range);
     do {
         const GpumePattern p = gpume_pattern<ALGO>(s.pattern);
-        Key best = ~(Key)0;
+        const auto points = [&](int k, int *dx, int *dy) {
+            *dx = s.x + gpume_point_x(p, k & 7) * s.step;
+            *dy = s.y + gpume_point_y(p, k & 7) * s.step;
+        };
+        Key best;
 
-        GPUME_NO_UNROLL for (int first = 0; first < p.points; first += groups) {
-            const int k   = first + threadIdx.x % 32 / Evaluator::LANES;
-            const Key key = gpume_try_vector<Key>(e, k, p.points,
-                                                  s.x + gpume_point_x(p, k & 7) * s.step,
-                                                  s.y + gpume_point_y(p, k & 7) * s.step);
-
-            if (key < best)
-                best = key;
-        }
+        static_assert(2 * groups >= GPUME_POINTS, "all points of a pattern at once");
+        if (groups < GPUME_POINTS && p.points > groups)
+            best = gpume_try_at_once<Key, 2>(e, 0, groups, p.points, points);
+        else
+            best = gpume_try_at_once<Key, 1>(e, 0, groups, p.points, points);
         best = gpume_least<Evaluator::LANES, 32>(best);
         if (best < b->cost) {
             const int order = (int)(best % GpumeBest<Key>::ORDERS);
@@ -603,7 +629,7 @@ gpume_begin_umh(const Evaluator &e, GpumeBest<Key> *b, const GpumeNeighbours *n,
         return;
     x = b->dx;
     y = b->dy;
-    gpume_try_points<Key>(e, b, gpume_umh_cross_points(range), [=](int k, int *dx, int *dy) {
+    gpume_try_points<Key, 1>(e, b, gpume_umh_cross_points(range), [=](int k, int *dx, int *dy) {
         gpume_umh_cross(k, range, dx, dy);
         *dx += x;
         *dy += y;
@@ -611,7 +637,7 @@ gpume_begin_umh(const Evaluator &e, GpumeBest<Key> *b, const GpumeNeighbours *n,
     gpume_try_square<Key>(e, b, square);
     x = b->dx;
     y = b->dy;
-    gpume_try_points<Key>(e, b, gpume_umh_grid_points(range), [=](int k, int *dx, int *dy) {
+    gpume_try_points<Key, 2>(e, b, gpume_umh_grid_points(range), [=](int k, int *dx, int *dy) {
         int size;
         const int i = gpume_umh_grid_point(k, &size);
 
