@@ -579,7 +579,7 @@ struct GpumeLast {
         return gpume_wait_vector(vectors + dy * bw + bx, word, epoch);
     }
 
-    /** Wait for those of column bx that were not yet there. That to the right comes before the next column's. */
+    /** Wait for those around column bx that were not yet there. */
     __device__ __forceinline__ void complete(GpumeBefore *b, int bx) const
     {
         const GpumeU32 none = epoch << 24;
