@@ -31,6 +31,32 @@ static double nb_differences(const GpumeParams *p)
     return differences;
 }
 
+/* Launches searches of one picture after the other, on two queues. */
+static void bench_two_launch(Bench *b, void *opaque, int i)
+{
+    const CUstream stream = b->stream;
+
+    b->stream = b->queues[i & 1];
+    bench_search_launch(b, (BenchSearch *)opaque + (i & 1), i);
+    b->stream = stream;
+}
+
+/* The time of a search where two run side by side. */
+static void bench_two(Bench *b, BenchRow row, int algo)
+{
+    BenchSearch s[2];
+    BenchTimes t;
+
+    for (int i = 0; i < 2; i++)
+        bench_search_init(b, &s[i], algo, row.block, row.range, 0, i ? &s[0] : NULL);
+    bench_time_launches(b, bench_two_launch, s, 0, &t);
+    row.metric = "time, two at once";
+    bench_times(b, &row, &t);
+    printf(" %10.2f %9.0f", bench_median(&t), 1e6 / bench_median(&t));
+    for (int i = 1; i >= 0; i--)
+        bench_search_uninit(b, &s[i]);
+}
+
 /* Returns the median, microseconds. all: that of every candidate, or 0 */
 static double bench_kernel(Bench *b, int algo, int block, int range, int exhaustive, double all)
 {
@@ -65,14 +91,20 @@ static double bench_kernel(Bench *b, int algo, int block, int range, int exhaust
             bench_number(b, &row, 100 * rate / b->ceiling);
             printf(" %5.1f %%", 100 * rate / b->ceiling);
         }
-    } else if (all) {
+    } else if (!all) {
+        printf(" %10s", "");
+    } else {
         row.metric = "of exhaustive";
         row.unit   = "ratio";
         bench_number(b, &row, us / all);
         printf(" %8.3f x", us / all);
     }
-    printf("\n");
     bench_search_uninit(b, &s);
+    if (!exhaustive) {
+        row.unit   = "us";
+        bench_two(b, row, algo);
+    }
+    printf("\n");
     return us;
 }
 
@@ -85,8 +117,8 @@ void bench_kernels(Bench *b)
 
     if (!b->ceiling)
         bench_absdiff_ceiling(b);
-    printf("\n%-13s %-5s %9s %4s %5s %5s %10s %9s %7s\n", "kernel", "", "size", "bits", "block",
-           "range", "us", "fps", "spread");
+    printf("\n%-13s %-5s %9s %4s %5s %5s %10s %9s %7s %10s %10s %9s\n", "kernel", "", "size", "bits", "block",
+           "range", "us", "fps", "spread", "of all", "2 at once", "fps");
     for (int i = 0; i < FF_ARRAY_ELEMS(blocks); i++) {
         for (int j = 0; j < FF_ARRAY_ELEMS(fs_ranges); j++) {
             double all;
@@ -103,32 +135,6 @@ void bench_kernels(Bench *b)
 
 /** Pictures whose costs are added up. */
 #define NB_COST_PICTURES 20
-
-/* Launches searches of one picture after the other, on two queues. */
-static void bench_two_launch(Bench *b, void *opaque, int i)
-{
-    const CUstream stream = b->stream;
-
-    b->stream = b->queues[i & 1];
-    bench_search_launch(b, (BenchSearch *)opaque + (i & 1), i);
-    b->stream = stream;
-}
-
-/* The time of a search where two run side by side. */
-static void bench_two(Bench *b, BenchRow row, int algo)
-{
-    BenchSearch s[2];
-    BenchTimes t;
-
-    for (int i = 0; i < 2; i++)
-        bench_search_init(b, &s[i], algo, row.block, row.range, 0, i ? &s[0] : NULL);
-    bench_time_launches(b, bench_two_launch, s, 0, &t);
-    row.metric = "time, two at once";
-    bench_times(b, &row, &t);
-    printf(" %10.2f %9.0f", bench_median(&t), 1e6 / bench_median(&t));
-    for (int i = 1; i >= 0; i--)
-        bench_search_uninit(b, &s[i]);
-}
 
 /* Returns the sum of costs of some pictures one after the other. */
 static uint64_t bench_algo(Bench *b, int algo, const char *name, int block, int range,

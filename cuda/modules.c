@@ -20,8 +20,8 @@ static const GpumeCudaModule modules[] = {
 
 /*
  * Every search has kernels for samples of one byte and of two: of SAD for each side, of other costs for
- * any. Of SAD it has more for up to 10 and 12 bits, for blocks of 4, 8 and 16; but not for passes of 10 bits with blocks of 16,
- * which are no quicker than with that for 12 bits.
+ * any. Of SAD it has more for up to 10 and 12 bits, for blocks of 4, 8 and 16; but not for passes of 10 bits with
+ * blocks of 16, which are no quicker than with that for 12 bits.
  */
 #define COUNT(name, family, depth, variant, side, cost) + (GPUME_CUDA_##family == COUNTED)
 #define COUNTED GPUME_CUDA_pattern
