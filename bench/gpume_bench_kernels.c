@@ -50,7 +50,7 @@ static void bench_two(Bench *b, BenchRow row, int algo)
     for (int i = 0; i < 2; i++)
         bench_search_init(b, &s[i], algo, row.block, row.range, 0, i ? &s[0] : NULL);
     bench_time_launches(b, bench_two_launch, s, 0, &t);
-    row.metric = "time, two at once";
+    row.metric = "time with two at once";
     bench_times(b, &row, &t);
     printf(" %10.2f %9.0f", bench_median(&t), 1e6 / bench_median(&t));
     for (int i = 1; i >= 0; i--)
@@ -364,7 +364,7 @@ static void bench_pairs(Bench *b, GpumeParams chosen, int at_once)
     BenchRow row = {
         .part = "motion", .what = names[chosen.pel == 1][chosen.sweeps != 4],
         .content = b->content, .width = b->width, .height = b->height, .block = chosen.block, .depth = b->depth,
-        .metric = at_once > 1 ? "time of a pair, two at once" : "time of a pair", .unit = "us",
+        .metric = at_once > 1 ? "time of a pair with two at once" : "time of a pair", .unit = "us",
     };
     BenchTimes t, planes;
     BenchMotion m;
