@@ -804,11 +804,11 @@ static int ptx_of_driver(int driver)
     if (major >= 11)
         return (major - 4) * 10 + minor;
     switch (driver / 10) {
-    case 1020: return 65;
-    case 1010: return 64;
+    case 1002: return 65;
+    case 1001: return 64;
     case 1000: return 63;
-    case  920: return 62;
-    case  910: return 61;
+    case  902: return 62;
+    case  901: return 61;
     case  900: return 60;
     default:   return 50;
     }
