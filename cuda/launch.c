@@ -28,9 +28,6 @@ static_assert(MAX_SHARED / 16 < 4096, "GPUME_DIVIDE() takes the units of a windo
 /** And bytes that the system takes of a multiprocessor's for each of them. */
 #define RESERVED_SHARED 1024
 
-/** CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, which FFmpeg's headers lack. */
-#define ATTRIBUTE_MULTIPROCESSOR_SHARED ((CUdevice_attribute)81)
-
 /** Blocks of threads that search what remains. */
 #define REMAINING_GRID 4096
 
@@ -89,8 +86,7 @@ static void shape_full4(GpumeCudaArgs *a, GpumeCudaLaunch *l)
     l->threads = 32 * GPUME_CUDA_FULL4_DOWN;
     l->grid[0] = gpume_blocks(p->width,  width);
     l->grid[1] = gpume_blocks(p->height, height);
-    a->full.shared_words = FFMAX(words, shape_any(a, l->threads));
-    l->shared  = 4 * a->full.shared_words;
+    l->shared  = 4 * FFMAX(words, shape_any(a, l->threads));
 }
 
 /*
@@ -193,7 +189,7 @@ static const GpumeCudaModule *shape_full(GpumeCudaKernel *k, GpumeCudaLaunch *l)
 
         if (deep || p->block > 4)
             return ff_gpume_cuda_find_module(k->cuda, p, deep ? GPUME_CUDA_deep : GPUME_CUDA_full, p->block,
-                                             ff_gpume_cuda_shape_tiles(a, l, k->multiprocessor_shared,
+                                             ff_gpume_cuda_shape_tiles(a, l, k->cuda->multiprocessor_shared,
                                                                        deep ? GPUME_CUDA_TILES_DEEP :
                                                                               GPUME_CUDA_TILES_FULL,
                                                                        k->nb_launches > 0));
@@ -396,16 +392,6 @@ static av_cold int init_history(GpumeCudaKernel *kernel, GpumeCudaKernel *before
     return ret;
 }
 
-av_cold int ff_gpume_cuda_multiprocessor_shared(const GpumeCuda *cuda, int *bytes)
-{
-    CUdevice device;
-    CUresult err = cuda->cu->cuCtxGetDevice(&device);
-
-    if (err == CUDA_SUCCESS)
-        err = cuda->cu->cuDeviceGetAttribute(bytes, ATTRIBUTE_MULTIPROCESSOR_SHARED, device);
-    return ff_gpume_cuda_check(cuda, err, "read the device's properties");
-}
-
 av_cold int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel, const GpumeCuda *cuda,
                                       const GpumeParams *params, const GpumePlan *plan, GpumeCudaKernel *before)
 {
@@ -414,9 +400,6 @@ av_cold int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel, const GpumeCuda *
     kernel->cuda                   = cuda;
     kernel->args.params            = *params;
     kernel->args.params.big_endian = 0;
-    ret = ff_gpume_cuda_multiprocessor_shared(cuda, &kernel->multiprocessor_shared);
-    if (ret < 0)
-        return ret;
 
     while (nb_stages < plan->nb_stages && plan->stages[nb_stages] < GPUME_NB_SEARCH_STAGES)
         nb_stages++;

@@ -34,7 +34,6 @@ typedef struct GpumeCudaKernel {
     GpumeCudaLaunch launches[GPUME_MAX_STAGES];
     int nb_launches;
     int new_remaining;          ///< args.remaining's counts are not yet 0
-    int multiprocessor_shared;  ///< bytes of shared memory of a multiprocessor
     GpumeCudaBuffer remaining;  ///< args.remaining
     GpumeCudaHistory own;       ///< blank where there is none, or another kernel's
     GpumeCudaHistory *history;  ///< of predictive searches; NULL: there is none
@@ -49,9 +48,6 @@ typedef struct GpumeCudaKernel {
  */
 int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel, const GpumeCuda *cuda,
                               const GpumeParams *params, const GpumePlan *plan, GpumeCudaKernel *before);
-
-/** Ask how many bytes of shared memory a multiprocessor of the current context's device has. */
-int ff_gpume_cuda_multiprocessor_shared(const GpumeCuda *cuda, int *bytes);
 
 /** Kernels that search tiles of blocks of up to 16 samples. */
 enum GpumeCudaTiles {

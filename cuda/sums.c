@@ -107,7 +107,7 @@ av_cold int ff_gpume_cuda_sums_init(GpumeCudaSums *s, const GpumeCuda *cuda, con
 {
     GpumeCudaSumsArgs *a = &s->args;
     GpumeParams *p = &a->search.params;
-    int multiprocessor_shared, ret;
+    int ret;
 
     s->cuda  = cuda;
     s->first = av_log2(params->block) - 3;
@@ -121,11 +121,8 @@ av_cold int ff_gpume_cuda_sums_init(GpumeCudaSums *s, const GpumeCuda *cuda, con
     s->nb_rows = gpume_blocks(p->height, GPUME_CUDA_SUMS_TILE);
     s->strip   = s->nb_rows;
 
-    ret = ff_gpume_cuda_multiprocessor_shared(cuda, &multiprocessor_shared);
-    if (ret < 0)
-        return ret;
     ret = load(s, &s->tiles, is_deep(s) ? GPUME_CUDA_deepsums : GPUME_CUDA_sums, p->block,
-               ff_gpume_cuda_shape_tiles(&a->search, &s->tiles, multiprocessor_shared,
+               ff_gpume_cuda_shape_tiles(&a->search, &s->tiles, cuda->multiprocessor_shared,
                                          is_deep(s) ? GPUME_CUDA_TILES_DEEPSUMS : GPUME_CUDA_TILES_SUMS, 0));
     /* of bounds tiles are joined as well */
     return ret < 0 || largest < (is_deep(s) ? 1 : 2) * GPUME_CUDA_SUMS_TILE ? ret : init_sums(s);

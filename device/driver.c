@@ -30,6 +30,9 @@ typedef CUresult CUDAAPI FreeHost(void *p);
 /** Kernels that a filter's users of the device share, at most; those beyond are loaded again. */
 #define MAX_LOADED 48
 
+/** CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, which FFmpeg's headers lack. */
+#define ATTRIBUTE_MULTIPROCESSOR_SHARED ((CUdevice_attribute)81)
+
 /** A module that is loaded. */
 typedef struct Loaded {
     const unsigned char *ptx;       ///< NULL: the place is free
@@ -69,6 +72,8 @@ static av_cold int read_properties(GpumeCuda *c)
         err = c->cu->cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
     if (err == CUDA_SUCCESS)
         err = c->cu->cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+    if (err == CUDA_SUCCESS)
+        err = c->cu->cuDeviceGetAttribute(&c->multiprocessor_shared, ATTRIBUTE_MULTIPROCESSOR_SHARED, device);
     if (err == CUDA_SUCCESS)
         err = c->cu->cuDriverGetVersion(&c->driver);
     ff_gpume_cuda_pop(c);

@@ -24,6 +24,7 @@ typedef struct GpumeCuda {
     AVCUDADeviceContext *hwctx;
     CudaFunctions *cu;
     int capability;             ///< the device's compute capability: 75 for 7.5
+    int multiprocessor_shared;  ///< bytes of shared memory of a multiprocessor
     int driver;                 ///< CUDA's version that the driver has: 12040 for 12.4
 
     /* set by the filter */
