@@ -128,8 +128,8 @@ template<int SUBPEL> struct GpumeSadSum<GpumeU12, SUBPEL> {
 
 /*
  * As half-precision numbers, both samples of a word are subtracted in one instruction, and the absolute differences
- * of two words added up in another one. Beyond that, sums are integers of 16 bits each. In subpel searches, means
- * are twice as large.
+ * of two words added up in another one. Beyond that, sums are integers of 16 bits each. Means are those of 12 bits:
+ * in subpel searches, twice as large.
  */
 template<int SUBPEL> struct GpumeSadSum<GpumeU10, SUBPEL> {
     static const int WORDS  = 64;
@@ -140,7 +140,7 @@ template<int SUBPEL> struct GpumeSadSum<GpumeU10, SUBPEL> {
 
     static __device__ __forceinline__ GpumeU32 mean(GpumeU32 a, GpumeU32 b)
     {
-        return SUBPEL ? (a + b + 0x10001) & 0xfffefffe : gpume_mean2<GpumeU10>(a, b);
+        return GpumeSadSum<GpumeU12, SUBPEL>::mean(a, b);
     }
 
     static __device__ __forceinline__ GpumeU32 prepare(GpumeU32 cur)

@@ -319,6 +319,18 @@ struct GpumeBest {
     {
         return (Key)cost * ORDERS + order;
     }
+
+    /** Take the least key of points if it is less. @param points says where point k is */
+    template<class Points>
+    __device__ __forceinline__ void take(Key best, const Points &points)
+    {
+        if (best < cost) {
+            const int order = (int)(best % ORDERS);
+
+            cost = best - order;
+            points(order, &dx, &dy);
+        }
+    }
 };
 
 /** The keys of the lane's group, for points k of nb, or all ones. */
@@ -394,12 +406,7 @@ gpume_try_points(const Evaluator &e, GpumeBest<Key> *b, int nb, const Points &po
     GPUME_UNROLL for (int i = 0; i < Evaluator::WARPS; i++)
         if (bests[i] < best)
             best = bests[i];
-    if (best < b->cost) {
-        const int order = (int)(best % GpumeBest<Key>::ORDERS);
-
-        b->cost = best - order;
-        points(order, &b->dx, &b->dy);
-    }
+    b->take(best, points);
 }
 
 /* The k-th of these vectors. */
@@ -516,14 +523,7 @@ static __device__ __forceinline__ void gpume_search_patterns(const Evaluator &e,
             best = gpume_try_at_once<Key, 2>(e, 0, groups, p.points, points);
         else
             best = gpume_try_at_once<Key, 1>(e, 0, groups, p.points, points);
-        best = gpume_least<Evaluator::LANES, 32>(best);
-        if (best < b->cost) {
-            const int order = (int)(best % GpumeBest<Key>::ORDERS);
-
-            b->cost = best - order;
-            b->dx   = s.x + gpume_point_x(p, order) * s.step;
-            b->dy   = s.y + gpume_point_y(p, order) * s.step;
-        }
+        b->take(gpume_least<Evaluator::LANES, 32>(best), points);
     } while (b->cost && gpume_pattern_next(&s, ALGO, b->dx, b->dy, e.a.params.range));
 }
 
@@ -559,7 +559,7 @@ typedef struct GpumeBefore {
     GpumeU32 left, at, right, top, bottom, before_last;
 } GpumeBefore;
 
-/** Those of the search before: what was never searched or lies outside is 0. */
+/** Those of the search before: where nothing was searched, or outside the picture, they are zero vectors. */
 struct GpumeLast {
     const GpumeU32 *vectors;    ///< of a row of blocks
     int by, bw, bh;
@@ -568,9 +568,9 @@ struct GpumeLast {
     /** What is there of a vector of column bx, dy rows down. */
     __device__ __forceinline__ GpumeU32 look(int bx, int dy) const
     {
-        const int inside = bx >= 0 && bx < bw && by + dy >= 0 && by + dy < bh;
+        const int inside = bx < bw && by + dy >= 0 && by + dy < bh;
 
-        return inside ? gpume_load_volatile(vectors + dy * bw + bx) : epoch << 24;
+        return inside ? gpume_load_volatile(vectors + dy * bw + bx) : GPUME_CUDA_VECTOR(0, 0, epoch);
     }
 
     /** Wait until it is there. @param word what was seen of it last */
@@ -582,7 +582,7 @@ struct GpumeLast {
     /** Wait for those around column bx that were not yet there. */
     __device__ __forceinline__ void complete(GpumeBefore *b, int bx) const
     {
-        const GpumeU32 none = epoch << 24;
+        const GpumeU32 none = GPUME_CUDA_VECTOR(0, 0, epoch);
 
         // mostly all are
         if (GPUME_CUDA_EPOCH((b->right ^ none) | (b->top ^ none) | (b->bottom ^ none))) {
