@@ -49,8 +49,8 @@ ten='testsrc2=size=70x50:rate=25:duration=0.4,format=yuv420p10le'
 for search in ds hme:block=8 epzs:block=4; do
     ffmpeg -lavfi "$ten,gpume=algo=$search:backend=cpu:mv_file=-" -f null - > "$tmp/cpu"
     for device in CC=5.0 CC=9.0 DRIVER=10010; do
-        env "GPUME_STANDIN_$device" timeout 120 "$ffmpeg" -hide_banner -nostdin -loglevel error \
-            -lavfi "$ten,gpume=algo=$search:backend=cuda:mv_file=-" -f null - > "$tmp/gpu"
+        (export "GPUME_STANDIN_$device"
+            ffmpeg -lavfi "$ten,gpume=algo=$search:backend=cuda:mv_file=-" -f null -) > "$tmp/gpu"
         check "cuda-10-bits/$device/$search" "vectors differ" same
     done
 done
