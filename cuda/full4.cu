@@ -9,17 +9,7 @@
  * candidates: what counts is how few words are loaded, and how few windows.
  */
 
-#include "libavfilter/gpume/cuda/full.cuh"
-
-#define GPUME_SIDE   4
-#define GPUME_ACROSS GPUME_CUDA_FULL4_ACROSS
-#define GPUME_DOWN   GPUME_CUDA_FULL4_DOWN
-#define GPUME_NB_DX  GPUME_CUDA_FULL4_DX
-#define GPUME_NB_DY  GPUME_CUDA_FULL4_DY
-static_assert(GPUME_CUDA_COST == GPUME_COST_SAD, "its sums are made for that");
-
-/** Added to the order of a candidate that is not admissible. */
-#define GPUME_INADMISSIBLE 0xf0000000u
+#include "libavfilter/gpume/cuda/full4.cuh"
 
 /**
  * Keep every block's smallest key. What is not admissible has GPUME_INADMISSIBLE in its
@@ -34,57 +24,12 @@ gpume_take_best(GpumeU32 *best, const GpumeU32 (*sum)[GPUME_NB_DX][GPUME_NB_DY],
 {
     GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
         GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++) {
-            /* twice GPUME_INADMISSIBLE is still worse than any cost, which has 12 bits */
             const GpumeU32 key = order + right[k] + down[j];
 
             GPUME_UNROLL for (int c = 0; c < GPUME_ACROSS; c++)
                 best[c] = gpume_umin(best[c], (sum[c][k][j] << 16) +
                                               (INNER ? key : key | across[c + k]));
         }
-}
-
-/** The costs of a lane's candidates, of a row of blocks: of a window's words from win on. */
-static __device__ __forceinline__ void
-gpume_add_up(GpumeU32 (&sum)[GPUME_ACROSS][GPUME_NB_DX][GPUME_NB_DY],
-             const GpumeU32 (&cur)[GPUME_SIDE][GPUME_ACROSS], const GpumeU32 *win, int pitch)
-{
-    const GpumeSharedWords words(win);
-
-    GPUME_UNROLL for (int c = 0; c < GPUME_ACROSS; c++)
-        GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
-            GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
-                sum[c][k][j] = 0;
-    GPUME_UNROLL for (int r = 0; r < GPUME_SIDE + GPUME_NB_DY - 1; r++) {
-        GpumeU32 w[8];
-
-        words.load4<0>(w,     r * pitch);
-        words.load4<4>(w + 4, r * pitch);
-
-        GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
-            GPUME_UNROLL for (int c = 0; c < GPUME_ACROSS; c++)
-                GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
-                    if (r - j >= 0 && r - j < GPUME_SIDE)
-                        sum[c][k][j] = gpume_sad4(cur[r - j < 0 || r - j >= GPUME_SIDE ? 0 : r - j][c],
-                                                  w[c + k], sum[c][k][j]);
-    }
-}
-
-/** The cost of the zero vector of the block at (x, y), which is whole. */
-static __device__ __forceinline__ GpumeU32
-gpume_zero_cost(const GpumeCudaArgs &a, const GpumeCudaPlane &ref, int x, int y)
-{
-    const int aligned = !((a.cur.data | a.cur.linesize | ref.data | ref.linesize) & 3);
-    GpumeU32 cost = 0;
-
-    GPUME_UNROLL for (int i = 0; i < GPUME_SIDE; i++) {
-        const GpumeU8 *cur = (const GpumeU8 *)a.cur.data + (y + i) * a.cur.linesize;
-        const GpumeU8 *row = (const GpumeU8 *)ref.data   + (y + i) * ref.linesize;
-
-        cost = aligned ? gpume_sad4(*(const GpumeU32 *)(cur + x), *(const GpumeU32 *)(row + x), cost) :
-                         gpume_sad4(gpume_load_edge<GpumeU8>(cur, x, a.params.width),
-                                    gpume_load_edge<GpumeU8>(row, x, a.params.width), cost);
-    }
-    return cost;
 }
 
 /** The result of the lane's block of a row that begins at (x0, y0), from the blocks' smallest keys. */
@@ -139,14 +84,14 @@ gpume_search_row(const GpumeCudaArgs &a, GpumeU32 *shared, int x0, int y0, int w
     const int bottom  = gpume_max_displacement(range, p.height, y_row + GPUME_SIDE);
     const int inner_x = x0 - range >= 0 && x0 + GPUME_ACROSS * GPUME_SIDE + range <= p.width;
     const int aligned = !((a.cur.data | a.cur.linesize) & 3);
-    GpumeU32 cur[GPUME_SIDE][GPUME_ACROSS];
+    GpumeFours cur;
     GpumeU32 best[GPUME_ACROSS];
 
     GPUME_UNROLL for (int y = 0; y < GPUME_SIDE; y++) {
         const GpumeU8 *line = (const GpumeU8 *)a.cur.data + (y_row + y) * a.cur.linesize;
 
         GPUME_UNROLL for (int c = 0; c < GPUME_ACROSS; c++)
-            cur[y][c] = row >= whole ? 0 :
+            cur.row[y][c] = row >= whole ? 0 :
                         aligned ? *(const GpumeU32 *)(line + x0 + GPUME_SIDE * c) :
                                   gpume_load_edge<GpumeU8>(line, x0 + GPUME_SIDE * c, p.width);
     }

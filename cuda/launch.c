@@ -16,6 +16,7 @@
 #include "libavfilter/gpume/core/geometry.h"
 #include "libavfilter/gpume/core/searches.h"
 #include "libavfilter/gpume/cuda/launch.h"
+#include "libavfilter/gpume/cuda/sums_args.h"
 
 /* A count of searches wraps: it has to tell ages and epochs all the same. */
 static_assert(GPUME_CUDA_NB_EPOCHS % GPUME_NB_AGES == 0, "epochs and ages");
@@ -61,32 +62,71 @@ static int round_up(int n, int multiple)
     return (n + multiple - 1) / multiple * multiple;
 }
 
+/* The rounds that a warp's lanes make of so many runs of that many places. */
+static int lane_rounds(int runs, int in_run)
+{
+    return (runs * in_run + 31) / 32;
+}
+
+/*
+ * As many runs of the window of 4x4 blocks of so many samples at a time as fit beside fixed words, and leave the
+ * fewest lanes idle. Returns the window's words.
+ */
+static int shape_fours(GpumeCudaArgs *a, int width, int height, int fixed)
+{
+    const GpumeParams *p = &a->params;
+    /* from the words at which displacements begin, of which the last copies lack a part */
+    const int span    = FFALIGN(p->range, 4) + p->range + 1;
+    const int columns = ((span - 1) / 4 + GPUME_CUDA_FULL4_DX) / GPUME_CUDA_FULL4_DX;
+    const int in_run  = 4 * (columns - 1) + FFMIN(4, span - 4 * GPUME_CUDA_FULL4_DX * (columns - 1));
+    const int runs    = (2 * p->range + GPUME_CUDA_FULL4_DY) / GPUME_CUDA_FULL4_DY;
+    int words = 0, least = INT_MAX;
+
+    a->full.copy_words = columns * 4 + width / 4;
+    /* two columns of each copy, which eight lanes read at a time, lie in different banks */
+    while (a->full.copy_words % 16 != 8)
+        a->full.copy_words += 4;
+    for (int nb = 1; nb <= runs; nb++) {
+        const int its    = (nb * GPUME_CUDA_FULL4_DY + height - 1) * 4 * a->full.copy_words;
+        /* to load a piece of the window takes about a quarter of a round */
+        const int rounds = runs / nb * lane_rounds(nb, in_run) + lane_rounds(runs % nb, in_run);
+        const int cost   = 4 * rounds + gpume_blocks(runs, nb);
+
+        if (4 * (its + fixed) > MAX_SHARED || cost >= least)
+            continue;
+        least        = cost;
+        words        = its;
+        a->full.runs = nb;
+    }
+    return words;
+}
+
 /* Blocks of 4x4 bytes. */
 static void shape_full4(GpumeCudaArgs *a, GpumeCudaLaunch *l)
 {
     const GpumeParams *p = &a->params;
     const int width  = GPUME_CUDA_FULL4_ACROSS * p->block;
     const int height = GPUME_CUDA_FULL4_DOWN   * p->block;
-    /* from the words at which displacements begin */
-    const int columns = ((FFALIGN(p->range, 4) + p->range) / 4 + GPUME_CUDA_FULL4_DX) /
-                        GPUME_CUDA_FULL4_DX;
-    const int runs    = (2 * p->range + GPUME_CUDA_FULL4_DY) / GPUME_CUDA_FULL4_DY;
-    int words, chunks = 0;
-
-    a->full.copy_words = (columns + 1) * 4;
-    /* two columns of each copy, which eight lanes read at a time, lie in different banks */
-    while (a->full.copy_words % 16 != 8)
-        a->full.copy_words += 4;
-    do {
-        chunks++;
-        a->full.runs = (runs + chunks - 1) / chunks;
-        words        = (a->full.runs * GPUME_CUDA_FULL4_DY + height - 1) * 4 * a->full.copy_words;
-    } while (4 * words > MAX_SHARED);
+    const int words  = shape_fours(a, width, height, 0);
 
     l->threads = 32 * GPUME_CUDA_FULL4_DOWN;
     l->grid[0] = gpume_blocks(p->width,  width);
     l->grid[1] = gpume_blocks(p->height, height);
     l->shared  = 4 * FFMAX(words, shape_any(a, l->threads));
+}
+
+/* The same, and larger ones. */
+void ff_gpume_cuda_shape_sums4(GpumeCudaArgs *a, GpumeCudaLaunch *l)
+{
+    const int width  = GPUME_CUDA_SUMS4_ACROSS * GPUME_CUDA_SUMS_TILE;
+    const int height = GPUME_CUDA_SUMS4_DOWN   * GPUME_CUDA_SUMS_TILE;
+    const int fixed  = width * height / 4;
+
+    l->threads = 32 * GPUME_CUDA_SUMS4_ACROSS * GPUME_CUDA_SUMS4_DOWN;
+    l->grid[0] = gpume_blocks(a->params.width,  width);
+    l->grid[1] = gpume_blocks(a->params.height, height);
+    a->full.shared_words = shape_fours(a, width, height, fixed);
+    l->shared  = 4 * (a->full.shared_words + fixed);
 }
 
 /*

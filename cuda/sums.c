@@ -28,8 +28,8 @@ int ff_gpume_cuda_sums_from(const GpumeParams *p)
         return nb_sizes;
     if (p->depth > 8 && p->exhaustive)
         return nb_sizes;
-    /* which are quicker alone than with larger ones */
-    if (p->block == 4)
+    /* of more than 8 bits they are quicker alone than with larger ones */
+    if (p->block == 4 && p->depth > 8)
         return nb_sizes > 2 ? 1 : nb_sizes;
     /* up to 16 samples a size has kernels of its own */
     return p->block >= 2 * GPUME_CUDA_SUMS_TILE || nb_sizes > 1 ? 0 : nb_sizes;
@@ -110,7 +110,7 @@ av_cold int ff_gpume_cuda_sums_init(GpumeCudaSums *s, const GpumeCuda *cuda, con
     int ret;
 
     s->cuda  = cuda;
-    s->first = av_log2(params->block) - 3;
+    s->first = av_log2(params->block) - 2;
     *p           = *params;
     p->block     = FFMIN(p->block, GPUME_CUDA_SUMS_TILE);
     p->bw        = gpume_blocks(p->width,  p->block);
@@ -120,10 +120,17 @@ av_cold int ff_gpume_cuda_sums_init(GpumeCudaSums *s, const GpumeCuda *cuda, con
     a->across  = gpume_blocks(p->width,  GPUME_CUDA_SUMS_TILE);
     s->nb_rows = gpume_blocks(p->height, GPUME_CUDA_SUMS_TILE);
     s->strip   = s->nb_rows;
+    s->down    = 1;
 
-    ret = load(s, &s->tiles, is_deep(s) ? GPUME_CUDA_deepsums : GPUME_CUDA_sums, p->block,
-               ff_gpume_cuda_shape_tiles(&a->search, &s->tiles, cuda->multiprocessor_shared,
-                                         is_deep(s) ? GPUME_CUDA_TILES_DEEPSUMS : GPUME_CUDA_TILES_SUMS, 0));
+    if (p->block == 4) {
+        s->down = GPUME_CUDA_SUMS4_DOWN;
+        ff_gpume_cuda_shape_sums4(&a->search, &s->tiles);
+        ret = load(s, &s->tiles, GPUME_CUDA_sums4, p->block, 0);
+    } else {
+        ret = load(s, &s->tiles, is_deep(s) ? GPUME_CUDA_deepsums : GPUME_CUDA_sums, p->block,
+                   ff_gpume_cuda_shape_tiles(&a->search, &s->tiles, cuda->multiprocessor_shared,
+                                             is_deep(s) ? GPUME_CUDA_TILES_DEEPSUMS : GPUME_CUDA_TILES_SUMS, 0));
+    }
     /* of bounds tiles are joined as well */
     return ret < 0 || largest < (is_deep(s) ? 1 : 2) * GPUME_CUDA_SUMS_TILE ? ret : init_sums(s);
 }
@@ -144,7 +151,7 @@ CUresult ff_gpume_cuda_sums_launch(GpumeCudaSums *s, const GpumeCudaPlane *cur, 
 {
     GpumeCudaSumsArgs *a = &s->args;
     GpumeCudaSumsSize sizes[GPUME_CUDA_NB_SUMMED] = { 0 };
-    const int smallest = av_log2(a->search.params.block) - 3;
+    const int smallest = av_log2(a->search.params.block) - 2;
     CUresult err = CUDA_SUCCESS;
 
     if (s->new_sums)
@@ -160,11 +167,14 @@ CUresult ff_gpume_cuda_sums_launch(GpumeCudaSums *s, const GpumeCudaPlane *cur, 
     a->search.fields[0] = (GpumeCudaField) {
         .plane = *ref, .reference = reference, .source = a->search.params.distance[reference],
     };
-    memcpy(a->sizes, sizes + 1, sizeof(a->sizes));
+    a->eights = sizes[1];
+    memcpy(a->sizes, sizes + 2, sizeof(a->sizes));
     for (int row = 0; row < s->nb_rows && err == CUDA_SUCCESS; row += s->strip) {
+        const int nb = FFMIN(s->strip, s->nb_rows - row);
+
         a->first_row     = row;
-        s->tiles.grid[1] = FFMIN(s->strip, s->nb_rows - row);
-        s->join.grid[1]  = gpume_blocks(s->tiles.grid[1], GPUME_CUDA_JOIN_TILES);
+        s->tiles.grid[1] = gpume_blocks(nb, s->down);
+        s->join.grid[1]  = gpume_blocks(nb, GPUME_CUDA_JOIN_TILES);
         err = clear_missing(s, row, stream);
         if (err == CUDA_SUCCESS)
             err = ff_gpume_cuda_launch(s->cuda, &s->tiles, 1, a, stream);

@@ -62,14 +62,21 @@ static __device__ __forceinline__ GpumeU32 gpume_lacking(int samples, int scale)
     return samples * ((1u << scale) - 1);
 }
 
+/** Store the vector of block b, one of a side, where these go. */
+static __device__ __forceinline__ void
+gpume_store_side(const GpumeCudaSumsArgs &s, const GpumeCudaSumsSize &to, int side, const GpumeBox &b, int dx, int dy,
+                 GpumeU32 cost)
+{
+    const GpumeU64 bw = gpume_blocks(s.search.params.width, side);
+
+    gpume_store_at(to, b.y0 / side * bw + b.x0 / side, s.search.fields[0].source, b, dx, dy, cost);
+}
+
 /** Store the vector of block b, one of the sizes from tiles on. */
 static __device__ __forceinline__ void
 gpume_store_size(const GpumeCudaSumsArgs &s, int size, const GpumeBox &b, int dx, int dy, GpumeU32 cost)
 {
-    const int side = GPUME_CUDA_SUMS_TILE << size;
-    const GpumeU64 bw = gpume_blocks(s.search.params.width, side);
-
-    gpume_store_at(s.sizes[size], b.y0 / side * bw + b.x0 / side, s.search.fields[0].source, b, dx, dy, cost);
+    gpume_store_side(s, s.sizes[size], GPUME_CUDA_SUMS_TILE << size, b, dx, dy, cost);
 }
 
 /** Adds up the absolute differences of a block that may be cut and the reference displaced by (dx, dy). */
@@ -107,7 +114,7 @@ gpume_search_cut(const GpumeCudaSumsArgs &s, GpumeU32 *shared, const GpumePlace 
 {
     const int tile = GPUME_CUDA_SUMS_TILE;
     const int across = tile / SIDE, nb = across * across;
-    const int results = nb + (nb > 1);
+    const int eights = SIDE == 4 ? 4 : 0, results = nb + eights + (nb > 1);
     const GpumeCudaArgs &a = s.search;
     const int range = a.params.range, side = 2 * range + 1;
     const GpumeBox whole = gpume_box(&a.params, tile, at.x / tile, at.y / tile);
@@ -118,7 +125,7 @@ gpume_search_cut(const GpumeCudaSumsArgs &s, GpumeU32 *shared, const GpumePlace 
     GPUME_NO_UNROLL for (int i = threadIdx.x; i < side * side; i += blockDim.x) {
         const int dy = i / side - range, dx = i % side - range;
         const GpumeU32 order = gpume_order(range, dx, dy);
-        GpumeU32 sum = 0;
+        GpumeU32 sum = 0, of_eights[4] = { 0 };
 
         GPUME_UNROLL for (int k = 0; k < nb; k++) {
             const GpumeBox b = gpume_box(&a.params, SIDE, at.x / SIDE + k % across,
@@ -130,6 +137,16 @@ gpume_search_cut(const GpumeCudaSumsArgs &s, GpumeU32 *shared, const GpumePlace 
 
                 best[k] = its < best[k] ? its : best[k];
                 sum += one;
+                of_eights[k / across / 2 * 2 + k % across / 2] += one;
+            }
+        }
+        GPUME_UNROLL for (int k = 0; k < eights; k++) {
+            const GpumeBox b = gpume_box(&a.params, 8, at.x / 8 + k % 2, at.y / 8 + k / 2);
+
+            if (b.w > 0 && b.h > 0 && gpume_admissible(&b, dx, dy)) {
+                const GpumeU64 its = gpume_key(of_eights[k], order);
+
+                best[nb + k] = its < best[nb + k] ? its : best[nb + k];
             }
         }
         if (gpume_admissible(&whole, dx, dy)) {
@@ -141,12 +158,15 @@ gpume_search_cut(const GpumeCudaSumsArgs &s, GpumeU32 *shared, const GpumePlace 
     }
     key = gpume_least_of_all<results>(shared, best);
     if (threadIdx.x < results) {
-        const int k = threadIdx.x;
-        const GpumeBox b = gpume_box(&a.params, SIDE, at.x / SIDE + k % across, at.y / SIDE + k / across);
+        const int k = threadIdx.x, eight = k - nb;
+        const GpumeBox b = k < nb ? gpume_box(&a.params, SIDE, at.x / SIDE + k % across, at.y / SIDE + k / across) :
+                                    gpume_box(&a.params, 8, at.x / 8 + eight % 2, at.y / 8 + eight / 2);
         const GpumeVector v = gpume_vector_of_order(range, (int)(GpumeU32)key);
 
         if (nb > 1 && k == results - 1)
             sums.store_result(v.dx, v.dy, (GpumeU32)(key >> 32));
+        else if (b.w > 0 && b.h > 0 && k >= nb)
+            gpume_store_side(s, s.eights, 8, b, v.dx, v.dy, (GpumeU32)(key >> 32));
         else if (b.w > 0 && b.h > 0 && a.costs)
             gpume_store(a, b, 0, b.x0 / SIDE, b.y0 / SIDE, v.dx, v.dy, (GpumeU32)(key >> 32));
     }

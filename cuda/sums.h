@@ -16,8 +16,8 @@
 #include "libavfilter/gpume/cuda/modules.h"
 #include "libavfilter/gpume/cuda/sums_args.h"
 
-/** Sizes of blocks that there are kernels for: 8, 16, 32 and 64. */
-#define GPUME_CUDA_NB_SUMMED 4
+/** Sizes of blocks that there are kernels for: 4, 8, 16, 32 and 64. */
+#define GPUME_CUDA_NB_SUMMED 5
 
 /** Blank, or ready to be launched. */
 typedef struct GpumeCudaSums {
@@ -25,6 +25,7 @@ typedef struct GpumeCudaSums {
     GpumeCudaLaunch tiles, join, rest;  ///< no function: it is not needed
     GpumeCudaSumsArgs args;
     int nb_rows;                    ///< of tiles in a picture
+    int down;                       ///< and in a block of threads
     int strip;                      ///< and at most in a strip, whose costs are kept at a time
     size_t row;                     ///< bytes of those of a row of tiles
     int first;                      ///< the smallest blocks: which of the GPUME_CUDA_NB_SUMMED

@@ -15,6 +15,9 @@
 
 /** Side of a tile, whose costs are kept for each of its candidates. */
 #define GPUME_CUDA_SUMS_TILE 16
+/** 4x4 blocks and larger ones: tiles that a block of threads has, a warp each: side by side and on top of each other. */
+#define GPUME_CUDA_SUMS4_ACROSS 2
+#define GPUME_CUDA_SUMS4_DOWN   2
 /** Side of the largest blocks, and of what a block of threads joins; tiles in a row of it. */
 #define GPUME_CUDA_JOIN_SIDE 64
 #define GPUME_CUDA_JOIN_TILES (GPUME_CUDA_JOIN_SIDE / GPUME_CUDA_SUMS_TILE)
@@ -87,9 +90,10 @@ typedef struct GpumeCudaSumsSize {
 
 /** A strip of the picture: rows of tiles, and what they join to. */
 typedef struct GpumeCudaSumsArgs {
-    /** Of one field, of blocks of 8 or 16, whose costs may be 0 as above. */
+    /** Of one field, of blocks of 4, 8 or 16, whose costs may be 0 as above. */
     GpumeCudaArgs search;
-    /** Of tiles, if the smallest blocks are of 8, and of twice and four times their side. */
+    GpumeCudaSumsSize eights;   ///< of blocks of 8, if the smallest are of 4
+    /** Of tiles, if the smallest blocks are less, and of twice and four times their side. */
     GpumeCudaSumsSize sizes[GPUME_CUDA_SUMS_SIZES];
     /**
      * uint16_t[tiles][2 * range + 1][pitch]: the costs of displacement (dx, dy) of a tile of the strip, by
