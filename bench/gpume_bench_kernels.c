@@ -318,7 +318,7 @@ static void bench_motion_uninit(Bench *b, BenchMotion *m)
     }
 }
 
-/* The time of blocks of several sizes beside that of the smallest alone. */
+/* The time of blocks of several sizes beside that of the smallest alone; searches one after the other, and two at once. */
 static void bench_trees(Bench *b)
 {
     static const GpumeParams chosen[] = {
@@ -327,33 +327,41 @@ static void bench_trees(Bench *b)
         { .algo = GPUME_ALGO_DS, .block = 8, .range = 16 },
         { .algo = GPUME_ALGO_HME, .block = 8 }, { .algo = GPUME_ALGO_HME, .block = 4 },
     };
+    static const char *const metrics[2][2] = {
+        { "time beside a tree", "time of a tree" },
+        { "time beside a tree with two at once", "time of a tree with two at once" },
+    };
 
-    printf("\n%-13s %-5s %9s %4s %5s %5s %10s %10s %7s\n", "search", "", "size", "bits", "block", "range", "us",
-           "tree=1, us", "times");
+    printf("\n%-13s %-5s %9s %4s %5s %5s %10s %10s %7s %10s %10s %7s\n", "search", "", "size", "bits", "block", "range",
+           "us", "tree=1, us", "times", "2 at once", "tree=1, us", "times");
     for (int i = 0; i < FF_ARRAY_ELEMS(chosen); i++) {
-        BenchTimes t[2];
-        BenchMotion m;
+        for (int at_once = 1; at_once <= 2; at_once++) {
+            BenchTimes t[2];
 
-        for (int tree = 0; tree < 2; tree++) {
-            GpumeParams p = chosen[i];
-            BenchRow row = {
-                .part = "motion", .what = gpume_kind(p.algo) == GPUME_KIND_HIERARCHICAL ? "hme" :
-                                          p.algo == GPUME_ALGO_FS ? "fs" : "ds",
-                .content = b->content, .width = b->width, .height = b->height, .block = p.block,
-                .depth = b->depth, .metric = tree ? "time of a tree" : "time beside a tree", .unit = "us",
-            };
+            for (int tree = 0; tree < 2; tree++) {
+                GpumeParams p = chosen[i];
+                BenchMotion m;
+                BenchRow row = {
+                    .part = "motion", .what = gpume_kind(p.algo) == GPUME_KIND_HIERARCHICAL ? "hme" :
+                                              p.algo == GPUME_ALGO_FS ? "fs" : "ds",
+                    .content = b->content, .width = b->width, .height = b->height, .block = p.block,
+                    .depth = b->depth, .metric = metrics[at_once - 1][tree], .unit = "us",
+                };
 
-            p.tree = tree;
-            bench_motion_init(b, &m, p, 1);
-            row.range = m.params.range;
-            bench_time_launches(b, bench_motion_launch, &m, 0, &t[tree]);
-            bench_times(b, &row, &t[tree]);
-            if (tree)
-                printf("%-13s %-5s %4dx%-4d %4d %5d %5d %10.2f %10.2f %7.2f\n", row.what, b->content, b->width,
-                       b->height, b->depth, p.block, row.range, bench_median(&t[0]), bench_median(&t[1]),
-                       bench_median(&t[1]) / bench_median(&t[0]));
-            bench_motion_uninit(b, &m);
+                p.tree = tree;
+                bench_motion_init(b, &m, p, at_once);
+                row.range = m.params.range;
+                bench_time_launches(b, bench_motion_launch, &m, 0, &t[tree]);
+                bench_times(b, &row, &t[tree]);
+                if (tree && at_once == 1)
+                    printf("%-13s %-5s %4dx%-4d %4d %5d %5d", row.what, b->content, b->width, b->height, b->depth,
+                           p.block, row.range);
+                bench_motion_uninit(b, &m);
+            }
+            printf(" %10.2f %10.2f %7.2f", bench_median(&t[0]), bench_median(&t[1]),
+                   bench_median(&t[1]) / bench_median(&t[0]));
         }
+        printf("\n");
     }
 }
 

@@ -12,24 +12,45 @@
 #include "libavfilter/gpume/cuda/full4.cuh"
 
 /**
- * Keep every block's smallest key. What is not admissible has GPUME_INADMISSIBLE in its
- * order, right by its dx and down by its dy.
- * @tparam INNER  the picture's left and right edge are out of reach
+ * Keep every block's smallest key.
+ * @tparam INNER  the picture's edges are out of reach
  * @param across  by column, in blocks: GPUME_INADMISSIBLE outside the picture
+ * @param down    by row of candidates: GPUME_INADMISSIBLE outside it
  */
 template<int INNER>
 static __device__ __forceinline__ void
-gpume_take_best(GpumeU32 *best, const GpumeU32 (*sum)[GPUME_NB_DX][GPUME_NB_DY], GpumeU32 order,
-          const GpumeU32 *right, const GpumeU32 *down, const GpumeU32 *across)
+gpume_take_best(GpumeU32 *best, const GpumeU32 (*sum)[GPUME_NB_DX][GPUME_NB_DY],
+                const GpumeU32 (&key)[GPUME_NB_DX][GPUME_NB_DY], const GpumeU32 *across, const GpumeU32 *down)
 {
     GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
-        GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++) {
-            const GpumeU32 key = order + right[k] + down[j];
-
+        GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
             GPUME_UNROLL for (int c = 0; c < GPUME_ACROSS; c++)
                 best[c] = gpume_umin(best[c], (sum[c][k][j] << 16) +
-                                              (INNER ? key : key | across[c + k]));
-        }
+                                              (INNER ? key[k][j] : key[k][j] + (across[c + k] | down[j])));
+}
+
+/** Try the candidates of so many runs from displacement cy on. @param x0, y0 the row's. @param words the window's */
+template<int INNER>
+static __device__ __forceinline__ void
+gpume_try_runs(const GpumeParams &p, GpumeFours &cur, GpumeU32 *best, const GpumeRuns &r, const GpumeU32 *words,
+               int x0, int y0, int cy, int runs)
+{
+    GPUME_NO_UNROLL for (int i = threadIdx.x & 31; i < r.in_run * runs; i += 32) {
+        const int run   = GPUME_DIVIDE_HIGH(i, r.reciprocal);
+        const int place = i - run * r.in_run;
+        const int dy    = cy + run * GPUME_NB_DY;
+        GpumeU32 sum[GPUME_ACROSS][GPUME_NB_DX][GPUME_NB_DY], key[GPUME_NB_DX][GPUME_NB_DY];
+        GpumeU32 across[GPUME_ACROSS + GPUME_NB_DX - 1], down[GPUME_NB_DY];
+        const GpumeU32 *win = r.get(key, words, place, run, dy);
+
+        GPUME_UNROLL for (int k = 0; k < GPUME_ACROSS + GPUME_NB_DX - 1 && !INNER; k++)
+            across[k] = (unsigned)(x0 + r.dx(place) + 4 * k) <= (unsigned)(p.width - GPUME_SIDE) ?
+                        0 : GPUME_INADMISSIBLE;
+        GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY && !INNER; j++)
+            down[j] = (unsigned)(y0 + dy + j) <= (unsigned)(p.height - GPUME_SIDE) ? 0 : GPUME_INADMISSIBLE;
+        gpume_add_up(sum, cur, win, r.pitch);
+        gpume_take_best<INNER>(best, sum, key, across, down);
+    }
 }
 
 /** The result of the lane's block of a row that begins at (x0, y0), from the blocks' smallest keys. */
@@ -54,8 +75,7 @@ gpume_store_best(const GpumeCudaArgs &a, const GpumeU32 (&best)[GPUME_ACROSS], G
 }
 
 /**
- * A warp searches a row of GPUME_ACROSS blocks, a lane GPUME_NB_DX x GPUME_NB_DY candidates at a time:
- * their displacements are 4 from each other across, so that they share words. The
+ * A warp searches a row of GPUME_ACROSS blocks. The
  * window lies in shared memory four times, shifted by a byte each, as in full.cu.
  */
 static __device__ __forceinline__ void
@@ -64,25 +84,14 @@ gpume_search_row(const GpumeCudaArgs &a, GpumeU32 *shared, int x0, int y0, int w
     const GpumeParams &p = a.params;
     const GpumeCudaPlane ref = gpume_field(a, blockIdx.z).plane;
     const int range  = p.range;
-    const int side   = 2 * range + 1;
-    const int copy   = a.full.copy_words;
-    const int pitch  = 4 * copy;
     const int row    = threadIdx.x / 32;        // of blocks
     const int lane   = threadIdx.x & 31;
     const int min_dy = gpume_min_displacement(range, y0 + GPUME_DOWN * GPUME_SIDE - GPUME_SIDE);
     const int max_dy = gpume_max_displacement(range, p.height, y0 + GPUME_SIDE);
-    /* the window begins at a word */
-    const int left    = -((range + 3) & ~3);
-    const int columns = ((range - left) / 4 + GPUME_NB_DX) / GPUME_NB_DX;   // of GPUME_NB_DX words
-    /* each of the four copies has the columns before the last, only the first copies may have that one, too */
-    const int in_last = gpume_min(4, range - left - 4 * GPUME_NB_DX * (columns - 1) + 1);
-    const int in_run  = 4 * (columns - 1) + in_last;
-    const GpumeU32 reciprocal = GPUME_RECIPROCAL_LARGE(in_run);
-    const int y_row   = y0 + row * GPUME_SIDE;
-    /* what is admissible for the row's blocks */
-    const int top     = gpume_min_displacement(range, y_row);
-    const int bottom  = gpume_max_displacement(range, p.height, y_row + GPUME_SIDE);
-    const int inner_x = x0 - range >= 0 && x0 + GPUME_ACROSS * GPUME_SIDE + range <= p.width;
+    const GpumeRuns r(a, shared + a.full.shared_words);
+    const int y_row  = y0 + row * GPUME_SIDE;
+    const int inner  = x0 >= range && x0 + GPUME_ACROSS * GPUME_SIDE + range <= p.width &&
+                       y_row >= range && y_row + GPUME_SIDE + range <= p.height;
     const int aligned = !((a.cur.data | a.cur.linesize) & 3);
     GpumeFours cur;
     GpumeU32 best[GPUME_ACROSS];
@@ -98,56 +107,29 @@ gpume_search_row(const GpumeCudaArgs &a, GpumeU32 *shared, int x0, int y0, int w
     GPUME_UNROLL for (int c = 0; c < GPUME_ACROSS; c++)
         best[c] = ~0u;
 
+    r.make();
     for (int cy = min_dy; cy <= max_dy; cy += a.full.runs * GPUME_NB_DY) {
         const int runs = gpume_min(a.full.runs, (max_dy - cy) / GPUME_NB_DY + 1);
 
         __syncthreads();
-        gpume_load_window(a, ref, shared, pitch, x0 + left, y0 + cy,
-                          (columns + 1) * 4, runs * GPUME_NB_DY + GPUME_DOWN * GPUME_SIDE - 1);
+        gpume_load_window(a, ref, shared, r.pitch, x0 + r.left, y0 + cy,
+                          (r.columns + 1) * 4, runs * GPUME_NB_DY + GPUME_DOWN * GPUME_SIDE - 1);
         __syncthreads();
         if (row >= whole)
             continue;
 
-        for (int i = lane; i < in_run * runs; i += 32) {
-            const int run   = GPUME_DIVIDE_LARGE(i, reciprocal);
-            const int place = i - run * in_run;
-            const int shift = place & 3;
-            const int word  = place / 4 * GPUME_NB_DX;
-            const int dx    = left + 4 * word + shift;
-            const int dy    = cy + run * GPUME_NB_DY;
-            const GpumeU32 *win = shared + (run * GPUME_NB_DY + row * GPUME_SIDE) * pitch +
-                                  shift * copy + word;
-            GpumeU32 sum[GPUME_ACROSS][GPUME_NB_DX][GPUME_NB_DY];
+        const GpumeU32 *words = shared + row * GPUME_SIDE * r.pitch;
 
-            gpume_add_up(sum, cur, win, pitch);
-
-            /* from the window's left, so that it is never negative */
-            const GpumeU32 order = (dy + range) * side + dx - left;
-            GpumeU32 down[GPUME_NB_DY], right[GPUME_NB_DX], across[GPUME_ACROSS + GPUME_NB_DX - 1];
-
-            GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
-                down[j] = (unsigned)(dy + j - top) <= (unsigned)(bottom - top) ?
-                          j * side : GPUME_INADMISSIBLE;
-            GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
-                right[k] = (unsigned)(dx + 4 * k + range) <= (unsigned)(2 * range) ?
-                           4 * k : GPUME_INADMISSIBLE;
-            GPUME_UNROLL for (int k = 0; k < GPUME_ACROSS + GPUME_NB_DX - 1; k++) {
-                const int x = x0 + dx + 4 * k;
-
-                across[k] = x >= 0 && x + GPUME_SIDE <= p.width ? 0 : GPUME_INADMISSIBLE;
-            }
-
-            if (inner_x)
-                gpume_take_best<1>(best, sum, order, right, down, across);
-            else
-                gpume_take_best<0>(best, sum, order, right, down, across);
-        }
+        if (inner)
+            gpume_try_runs<1>(p, cur, best, r, words, x0, y_row, cy, runs);
+        else
+            gpume_try_runs<0>(p, cur, best, r, words, x0, y_row, cy, runs);
     }
 
     GPUME_UNROLL for (int c = 0; c < GPUME_ACROSS; c++)
         best[c] = gpume_least<1, 32>(best[c]);
     if (row < whole && lane < GPUME_ACROSS)
-        gpume_store_best(a, best, gpume_zero_cost(a, ref, x0 + GPUME_SIDE * lane, y_row), x0, y_row, left);
+        gpume_store_best(a, best, gpume_zero_cost(a, ref, x0 + GPUME_SIDE * lane, y_row), x0, y_row, r.left);
 }
 
 /**
@@ -156,8 +138,8 @@ gpume_search_row(const GpumeCudaArgs &a, GpumeU32 *shared, int x0, int y0, int w
  *
  * grid:   tiles side by side, on top of each other, fields
  * block:  32 * GPUME_DOWN
- * shared: runs * GPUME_NB_DY + GPUME_SIDE * GPUME_DOWN - 1 rows of 4 * copy_words words,
- *         or what gpume_search_any() needs
+ * shared: runs * GPUME_NB_DY + GPUME_SIDE * GPUME_DOWN - 1 rows of 4 * copy_words words, that is shared_words, and a
+ *         GpumeRuns' table; or what gpume_search_any() needs
  */
 GPUME_KERNEL(32 * GPUME_DOWN, 3)
 {

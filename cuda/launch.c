@@ -70,7 +70,7 @@ static int lane_rounds(int runs, int in_run)
 
 /*
  * As many runs of the window of 4x4 blocks of so many samples at a time as fit beside fixed words, and leave the
- * fewest lanes idle. Returns the window's words.
+ * fewest lanes idle. Returns the words of all of it.
  */
 static int shape_fours(GpumeCudaArgs *a, int width, int height, int fixed)
 {
@@ -80,8 +80,9 @@ static int shape_fours(GpumeCudaArgs *a, int width, int height, int fixed)
     const int columns = ((span - 1) / 4 + GPUME_CUDA_FULL4_DX) / GPUME_CUDA_FULL4_DX;
     const int in_run  = 4 * (columns - 1) + FFMIN(4, span - 4 * GPUME_CUDA_FULL4_DX * (columns - 1));
     const int runs    = (2 * p->range + GPUME_CUDA_FULL4_DY) / GPUME_CUDA_FULL4_DY;
-    int words = 0, least = INT_MAX;
+    int least = INT_MAX;
 
+    fixed += GPUME_CUDA_FULL4_PLACE_WORDS * in_run;
     a->full.copy_words = columns * 4 + width / 4;
     /* two columns of each copy, which eight lanes read at a time, lie in different banks */
     while (a->full.copy_words % 16 != 8)
@@ -95,10 +96,10 @@ static int shape_fours(GpumeCudaArgs *a, int width, int height, int fixed)
         if (4 * (its + fixed) > MAX_SHARED || cost >= least)
             continue;
         least        = cost;
-        words        = its;
         a->full.runs = nb;
+        a->full.shared_words = its;
     }
-    return words;
+    return a->full.shared_words + fixed;
 }
 
 /* Blocks of 4x4 bytes. */
@@ -120,13 +121,11 @@ void ff_gpume_cuda_shape_sums4(GpumeCudaArgs *a, GpumeCudaLaunch *l)
 {
     const int width  = GPUME_CUDA_SUMS4_ACROSS * GPUME_CUDA_SUMS_TILE;
     const int height = GPUME_CUDA_SUMS4_DOWN   * GPUME_CUDA_SUMS_TILE;
-    const int fixed  = width * height / 4;
 
     l->threads = 32 * GPUME_CUDA_SUMS4_ACROSS * GPUME_CUDA_SUMS4_DOWN;
     l->grid[0] = gpume_blocks(a->params.width,  width);
     l->grid[1] = gpume_blocks(a->params.height, height);
-    a->full.shared_words = shape_fours(a, width, height, fixed);
-    l->shared  = 4 * (a->full.shared_words + fixed);
+    l->shared  = 4 * shape_fours(a, width, height, width * height / 4);
 }
 
 /*

@@ -75,6 +75,8 @@ typedef struct GpumeCudaPlane {
 /** and displacements that a lane has at a time, across and down. */
 #define GPUME_CUDA_FULL4_DX     4
 #define GPUME_CUDA_FULL4_DY     2
+/** Words of a table for each place of such displacements. */
+#define GPUME_CUDA_FULL4_PLACE_WORDS GPUME_CUDA_FULL4_DX
 
 /*
  * Successive elimination.

@@ -236,20 +236,11 @@ struct GpumeTileOfFours {
 
     /** Try a lane's candidates, of all blocks: from (dx, dy) on, which the window's words from win on are for. */
     template<int INNER>
-    __device__ __forceinline__ void try_group(const GpumeU32 *win, int pitch, int dx, int dy)
+    __device__ __forceinline__ void
+    try_group(const GpumeU32 *win, int pitch, const GpumeU32 (&key)[GPUME_NB_DX][GPUME_NB_DY], int dx, int dy)
     {
-        const int range = p.range, side = 2 * range + 1;
-        /* from the window's left, so that it is never negative */
-        const GpumeU32 order = (dy + range) * side + dx - left;
-        GpumeU32 key[GPUME_NB_DX][GPUME_NB_DY], across[BLOCKS + GPUME_NB_DX - 1], cost[GPUME_NB_DX] = { 0 };
+        GpumeU32 across[BLOCKS + GPUME_NB_DX - 1], cost[GPUME_NB_DX] = { 0 };
 
-        GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++) {
-            const GpumeU32 right = order + 4 * k +
-                                   ((unsigned)(dx + 4 * k + range) <= (unsigned)(2 * range) ? 0 : GPUME_INADMISSIBLE);
-
-            key[k][0] = right;
-            key[k][1] = right + (dy < range ? side : GPUME_INADMISSIBLE);
-        }
         GPUME_UNROLL for (int k = 0; k < BLOCKS + GPUME_NB_DX - 1 && !INNER; k++)
             across[k] = (unsigned)(x0 + dx + 4 * k) <= (unsigned)(p.width - GPUME_SIDE) ? 0 : GPUME_INADMISSIBLE;
 
@@ -283,6 +274,7 @@ struct GpumeTileOfFours {
         zero16 = zero8 + gpume_xor_lane(zero8, 2);
         zero16 += gpume_xor_lane(zero16, 8);
         zero8  = gpume_of_lane(zero8, (lane & 1) * 2 + (lane & 2) * 4);
+        zero16 = gpume_of_lane(zero16, 0);
         if (eight >= 0)
             zero = eight < 4 ? zero8 : zero16;
 
@@ -325,21 +317,19 @@ struct GpumeCutTile {
     }
 };
 
-/** Try the candidates of so many runs from displacement cy on. @param win the window's words of the tile */
+/** Try the candidates of so many runs from displacement cy on. @param words the window's words of the tile */
 template<int INNER>
 static __device__ __forceinline__ void
-gpume_try_window(GpumeTileOfFours &its, const GpumeU32 *win, int pitch, int copy, int left, int in_run, int cy, int runs)
+gpume_try_runs(GpumeTileOfFours &its, const GpumeRuns &r, const GpumeU32 *words, int cy, int runs)
 {
-    const GpumeU32 reciprocal = GPUME_RECIPROCAL_LARGE(in_run);
+    GPUME_NO_UNROLL for (int i = threadIdx.x & 31; i < r.in_run * runs; i += 32) {
+        const int run   = GPUME_DIVIDE_HIGH(i, r.reciprocal);
+        const int place = i - run * r.in_run;
+        const int dy    = cy + run * GPUME_NB_DY;
+        GpumeU32 key[GPUME_NB_DX][GPUME_NB_DY];
+        const GpumeU32 *win = r.get(key, words, place, run, dy);
 
-    GPUME_NO_UNROLL for (int i = threadIdx.x & 31; i < in_run * runs; i += 32) {
-        const int run   = GPUME_DIVIDE_LARGE(i, reciprocal);
-        const int place = i - run * in_run;
-        const int shift = place & 3;
-        const int word  = place / 4 * GPUME_NB_DX;
-
-        its.try_group<INNER>(win + run * GPUME_NB_DY * pitch + shift * copy + word, pitch, left + 4 * word + shift,
-                             cy + run * GPUME_NB_DY);
+        its.try_group<INNER>(win, r.pitch, key, r.dx(place), dy);
     }
 }
 
@@ -351,22 +341,15 @@ gpume_search_tiles(const GpumeCudaSumsArgs &s, GpumeU32 *shared, int x0, int y0)
     const GpumeParams &p   = a.params;
     const GpumeCudaPlane ref = gpume_field(a, 0).plane;
     const int range  = p.range;
-    const int copy   = a.full.copy_words;
-    const int pitch  = 4 * copy;
     const int warp   = threadIdx.x / 32, lane = threadIdx.x & 31;
     const int column = warp % ACROSS * TILE, row = warp / ACROSS * TILE;
     const int halves = gpume_halves_of(p, x0 + column, y0 + row);
     const int min_dy = gpume_min_displacement(range, y0 + DOWN * TILE - GPUME_SIDE);
     const int max_dy = gpume_max_displacement(range, p.height, y0 + GPUME_SIDE);
-    /* the window begins at a word */
-    const int left    = -((range + 3) & ~3);
-    const int columns = ((range - left) / 4 + GPUME_NB_DX) / GPUME_NB_DX;   // of GPUME_NB_DX words
-    /* each of the four copies has the columns before the last, only the first copies may have that one, too */
-    const int in_last = gpume_min(4, range - left - 4 * GPUME_NB_DX * (columns - 1) + 1);
-    const int in_run  = 4 * (columns - 1) + in_last;
-    const GpumeU32 *win = shared + row * pitch + column / 4;
     GpumeU32 *tile = shared + a.full.shared_words + warp * TILE * WORDS;
-    GpumeTileOfFours its(s, tile, x0 + column, y0 + row, halves, left);
+    const GpumeRuns r(a, shared + a.full.shared_words + WARPS * TILE * WORDS);
+    const GpumeU32 *words = shared + row * r.pitch + column / 4;
+    GpumeTileOfFours its(s, tile, x0 + column, y0 + row, halves, r.left);
 
     if (x0 + TILE > p.width || y0 + TILE / 2 > p.height)
         return;
@@ -375,19 +358,20 @@ gpume_search_tiles(const GpumeCudaSumsArgs &s, GpumeU32 *shared, int x0, int y0)
 
         tile[i] = gpume_load<GpumeU8>(line + its.x0 + 4 * (i % WORDS), 4, line + p.width);
     }
+    r.make();
     for (int cy = min_dy; cy <= max_dy; cy += a.full.runs * GPUME_NB_DY) {
         const int runs = gpume_min(a.full.runs, (max_dy - cy) / GPUME_NB_DY + 1);
 
         __syncthreads();
-        gpume_load_window(a, ref, shared, pitch, x0 + left, y0 + cy, (columns + ACROSS) * 4,
+        gpume_load_window(a, ref, shared, r.pitch, x0 + r.left, y0 + cy, (r.columns + ACROSS) * 4,
                           runs * GPUME_NB_DY + DOWN * TILE - 1);
         __syncthreads();
         if (!halves)
             continue;
         if (its.inner)
-            gpume_try_window<1>(its, win, pitch, copy, left, in_run, cy, runs);
+            gpume_try_runs<1>(its, r, words, cy, runs);
         else
-            gpume_try_window<0>(its, win, pitch, copy, left, in_run, cy, runs);
+            gpume_try_runs<0>(its, r, words, cy, runs);
     }
     if (halves)
         its.store();
@@ -398,7 +382,8 @@ gpume_search_tiles(const GpumeCudaSumsArgs &s, GpumeU32 *shared, int x0, int y0)
  *
  * grid:   GPUME_CUDA_SUMS4_ACROSS tiles side by side, GPUME_CUDA_SUMS4_DOWN of a strip's rows of them
  * block:  a warp for each tile
- * shared: runs * GPUME_NB_DY + rows of the tiles - 1 rows of 4 * copy_words words, that is shared_words; then the tiles
+ * shared: runs * GPUME_NB_DY + rows of the tiles - 1 rows of 4 * copy_words words, that is shared_words;
+ *         then the tiles, and a GpumeRuns' table
  */
 GPUME_KERNEL_OF(GpumeCudaSumsArgs, 32 * WARPS, 16 / WARPS)
 {

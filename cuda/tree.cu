@@ -240,13 +240,10 @@ gpume_leaf_size(const GpumeCudaRoot &root, int last, int x, int y)
     return size;
 }
 
-/** Writes smallest block (x, y) of a root with the vector of its leaf, which is mv. */
+/** Makes smallest block (x, y) of a root, with the vector of its leaf, which is mv. */
 static __device__ __forceinline__ void
-gpume_write_block(const GpumeTreeRoot &r, int x, int y, long long place, const GpumeU32 *mv)
+gpume_make_block(const GpumeTreeRoot &r, int x, int y, const GpumeU32 (&mv)[GPUME_VECTOR_WORDS], GpumeU32 *dst)
 {
-    /* places are of all fields */
-    const long long at = place - (long long)r.z * r.a.sizes[0].bw * r.a.sizes[0].bh;
-    GpumeU32 *dst = (GpumeU32 *)(r.z ? r.a.blocks[1] : r.a.blocks[0]) + at * GPUME_VECTOR_WORDS;
     GpumeBox b;
 
     b.x0 = ((r.bx << r.last) + x) * r.a.block;
@@ -256,6 +253,21 @@ gpume_write_block(const GpumeTreeRoot &r, int x, int y, long long place, const G
     GPUME_UNROLL for (int i = 0; i < GPUME_VECTOR_WORDS; i++)
         dst[i] = gpume_subpel_vector_word(i, (int)mv[0], &b, (int)mv[6], (int)mv[7], r.a.pel,
                                           (mv[4] | mv[5]) != 0);
+}
+
+/** By all threads: writes the smallest blocks, a row of the root a warp: words that follow each other at once. */
+static __device__ __forceinline__ void
+gpume_write_blocks(const GpumeTreeRoot &r, const GpumeU32 *blocks)
+{
+    const GpumeCudaTreeSize &s = r.a.sizes[0];
+    const int x  = r.bx << r.last, y = r.by << r.last;
+    const int nx = gpume_min(1 << r.last, s.bw - x), ny = gpume_min(1 << r.last, s.bh - y);
+    GpumeU32 *dst = (GpumeU32 *)(r.z ? r.a.blocks[1] : r.a.blocks[0]) +
+                    ((GpumeU64)y * s.bw + x) * GPUME_VECTOR_WORDS;
+
+    GPUME_NO_UNROLL for (int row = threadIdx.x / 32; row < ny; row += blockDim.x / 32)
+        GPUME_NO_UNROLL for (int i = threadIdx.x % 32; i < nx * GPUME_VECTOR_WORDS; i += 32)
+            dst[(GpumeU64)row * s.bw * GPUME_VECTOR_WORDS + i] = blocks[(row << r.last) * GPUME_VECTOR_WORDS + i];
 }
 
 /** The leaves of the roots before; every warp adds them up. */
@@ -273,21 +285,6 @@ static __device__ __forceinline__ GpumeU32 gpume_leaves_before(const GpumeTreeRo
     return sum;
 }
 
-/** Writes a leaf. @param at its place */
-static __device__ __forceinline__ void
-gpume_write_leaf(const GpumeTreeRoot &r, int size, long long place, GpumeU64 at)
-{
-    GpumeU32 *mvs   = (GpumeU32 *)(r.z ? r.a.mvs[1]   : r.a.mvs[0]);
-    GpumeU32 *costs = (GpumeU32 *)(r.z ? r.a.costs[1] : r.a.costs[0]);
-    GpumeU8 *sizes  = (GpumeU8 *)(r.z ? r.a.leaf_sizes[1] : r.a.leaf_sizes[0]);
-    const GpumeU32 *mv = r.vector(size, place);
-
-    GPUME_UNROLL for (int i = 0; i < GPUME_VECTOR_WORDS; i++)
-        mvs[at * GPUME_VECTOR_WORDS + i] = mv[i];
-    costs[at] = ((const GpumeU32 *)r.a.sizes[size].costs)[place];
-    sizes[at] = (GpumeU8)size;
-}
-
 /**
  * grid:   roots in a row, rows of them, fields
  * block:  whole warps, a thread for each of the smallest blocks
@@ -297,32 +294,56 @@ GPUME_KERNEL_OF(GpumeCudaTreeArgs, GPUME_CUDA_TREE_WRITE_THREADS)
 {
     GPUME_SHARED(GpumeU32, shared);
     const GpumeTreeRoot r(args);
+    GpumeU32 *made = shared + GPUME_CUDA_TREE_WRITE_THREADS / 32;
     const int i = threadIdx.x, lane = i % 32;
     const int x = gpume_even_bits(i), y = gpume_even_bits(i >> 1);
     const GpumeCudaRoot root = *r.decided(r.bx);
-    GpumeU64 at = gpume_leaves_before(r);
-    int size = 0, begins = 0;
-    long long place = -1, block = -1;
+    const GpumeU64 first = gpume_leaves_before(r);
+    GpumeU32 mv[GPUME_VECTOR_WORDS];
+    int size = 0, begins = 0, rank;
+    long long place = -1;
 
-    if (i < 1 << 2 * r.last) {
-        block  = r.place(0, x, y);
+    if (i < 1 << 2 * r.last && r.place(0, x, y) >= 0) {
         size   = gpume_leaf_size(root, r.last, x, y);
         place  = r.place(size, x >> size, y >> size);
-        begins = place >= 0 && !(i & ((1 << 2 * size) - 1));
+        begins = !(i & ((1 << 2 * size) - 1));
     }
 
     const GpumeU32 all = __ballot_sync(GPUME_WHOLE_WARP, begins);
 
-    /* those of the warps before, too */
     if (!lane)
         shared[i / 32] = gpume_popcount(all);
+    if (place >= 0) {
+        GPUME_UNROLL for (int j = 0; j < GPUME_VECTOR_WORDS; j += 2) {
+            int2 two;
+
+            gpume_load_global(&two, r.vector(size, place) + j);
+            mv[j]     = two.x;
+            mv[j + 1] = two.y;
+        }
+        gpume_make_block(r, x, y, mv, made + ((y << r.last) + x) * GPUME_VECTOR_WORDS);
+    }
     __syncthreads();
+    gpume_write_blocks(r, made);
+    __syncthreads();
+
+    /* behind those of the warps before */
+    rank = gpume_popcount(all & ((1u << lane) - 1));
     for (int j = 0; j < i / 32; j++)
-        at += shared[j];
-    if (block >= 0)
-        gpume_write_block(r, x, y, block, r.vector(size, place));
-    if (begins)
-        gpume_write_leaf(r, size, place, at + gpume_popcount(all & ((1u << lane) - 1)));
+        rank += shared[j];
+    if (begins) {
+        GPUME_UNROLL for (int j = 0; j < GPUME_VECTOR_WORDS; j++)
+            made[rank * GPUME_VECTOR_WORDS + j] = mv[j];
+        ((GpumeU32 *)(r.z ? r.a.costs[1] : r.a.costs[0]))[first + rank] =
+            ((const GpumeU32 *)r.a.sizes[size].costs)[place];
+        ((GpumeU8 *)(r.z ? r.a.leaf_sizes[1] : r.a.leaf_sizes[0]))[first + rank] = (GpumeU8)size;
+    }
+    __syncthreads();
+
+    GpumeU32 *mvs = (GpumeU32 *)(r.z ? r.a.mvs[1] : r.a.mvs[0]) + first * GPUME_VECTOR_WORDS;
+
+    GPUME_NO_UNROLL for (int j = i; j < (int)root.nb * GPUME_VECTOR_WORDS; j += blockDim.x)
+        mvs[j] = made[j];
 }
 
 #endif

@@ -22,9 +22,10 @@
 /** Threads of the kernels, at most: one for each node, or smallest block, of a root. */
 #define GPUME_CUDA_TREE_DECIDE_THREADS 352
 #define GPUME_CUDA_TREE_WRITE_THREADS  GPUME_CUDA_TREE_BLOCKS
-/** Words of shared memory: two for each node; one for each warp. */
+/** Words of shared memory: two for each node; one for each warp, and a vector for each of the smallest blocks. */
 #define GPUME_CUDA_TREE_DECIDE_SHARED (2 * GPUME_CUDA_TREE_NODES)
-#define GPUME_CUDA_TREE_WRITE_SHARED  (GPUME_CUDA_TREE_WRITE_THREADS / 32)
+#define GPUME_CUDA_TREE_WRITE_SHARED                                                            \
+    (GPUME_CUDA_TREE_WRITE_THREADS / 32 + GPUME_CUDA_TREE_BLOCKS * (int)sizeof(AVMotionVector) / 4)
 
 /** Words that hold which nodes of a root, but for the smallest blocks, are split. */
 #define GPUME_CUDA_TREE_SPLITS 3
