@@ -926,9 +926,9 @@ static const char *const trees[] = {
     SOME " pictures={aabb,abab,aaddaa,abcdabcd,aaabaaa} dir={1,2,3} push={all,one} size=40x26 tree=32 block=8",
     /* costs as sums: whole tiles, half a tile at the lower edge, few and many displacements, with what follows */
     "algo=fs " TREES " {size=112x88 range=4,size=80x72 range=16} lambda=50 content=speeds frames=2",
-    "algo=fs tree=64 block={8,16} size=80x66 range=33 content={random,equal} lambda=0 frames=2",
+    "algo=fs tree=64 block={4,8,16} size=80x66 range=33 content={random,equal} lambda=0 frames=2",
     "algo=fs tree={16,64} block={4,8} size=48x40 range=127 content={extreme,random} lambda=9 frames=2",
-    "algo=fs tree=64 block=8 size=96x72 range=7 " PARTS " frames=3 refs=-1/-2",
+    "algo=fs tree=64 block={4,8} size=96x72 range=7 " PARTS " frames=3 refs=-1/-2",
     /* and those of more than 8 bits by what bounds them: every depth, scale and order of equal costs */
     "algo=fs " TREES " format={gray9le,gray10be,p010le,gray16le} {size=112x88 range=4,size=80x72 range=16} lambda=50 "
     "content={speeds,faint} frames=2",
