@@ -29,7 +29,7 @@ static_assert(GPUME_CUDA_COST == GPUME_COST_SAD, "its sums are made for that");
 #define GPUME_INADMISSIBLE 0x40000000u
 
 /** n / d as a multiplication, exact for n below 65536 and d from 2 to 32768. */
-#define GPUME_RECIPROCAL_HIGH(d)  ((GpumeU32)((1ull << 32) / (d)) + 1)
+#define GPUME_RECIPROCAL_HIGH(d)  (~0u / (d) + 1)
 #define GPUME_DIVIDE_HIGH(n, r)   ((int)((GpumeU64)(GpumeU32)(n) * (r) >> 32))
 
 /**
