@@ -45,6 +45,8 @@
 
 /** Searches side by side, at most. */
 #define MAX_QUEUES 2
+/** Bytes of costs of blocks that a search may keep to be one of several; one has up to 128 MB. */
+#define MAX_SUMS_OF_QUEUE (96 << 20)
 
 /** Searches one after the other, in their working memory. */
 typedef struct Queue {
@@ -163,10 +165,7 @@ static av_cold int open_device(CUDAContext *s, const GpumeBackendConfig *cfg)
 /* Returns how many searches run side by side, once the first queue is ready for them. */
 static av_cold int count_queues(const CUDAContext *s)
 {
-    const GpumeCudaSearch *search = &s->queues[0].search;
-
-    /* working memory of up to 128 MB */
-    return search->summed < search->nb_sizes ? 1 : FFMIN(s->nb_slots, MAX_QUEUES);
+    return s->queues[0].search.sums.sums.size > MAX_SUMS_OF_QUEUE ? 1 : FFMIN(s->nb_slots, MAX_QUEUES);
 }
 
 /* With the context pushed. */
