@@ -318,7 +318,7 @@ static void bench_motion_uninit(Bench *b, BenchMotion *m)
     }
 }
 
-/* The time of blocks of several sizes beside that of the smallest alone; one search after the other, and two at once. */
+/* The time of blocks of several sizes beside that of the smallest alone: searches one by one, and two at once. */
 static void bench_trees(Bench *b)
 {
     static const GpumeParams chosen[] = {

@@ -15,7 +15,7 @@
 
 /** Side of a tile, whose costs are kept for each of its candidates. */
 #define GPUME_CUDA_SUMS_TILE 16
-/** 4x4 blocks and larger ones: tiles that a block of threads has, a warp each: side by side and on top of each other. */
+/** 4x4 blocks and larger ones: tiles of a block of threads, a warp each: side by side and on top of each other. */
 #define GPUME_CUDA_SUMS4_ACROSS 2
 #define GPUME_CUDA_SUMS4_DOWN   2
 /** Side of the largest blocks, and of what a block of threads joins; tiles in a row of it. */
