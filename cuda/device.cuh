@@ -89,8 +89,7 @@ template<> struct GpumeSample<GpumeU16> {
 
     static __device__ __forceinline__ GpumeU32 right_justify(GpumeU32 word, int shift)
     {
-        return ((word >> shift) & ((0xffffu >> shift) << 16)) |
-               ((word & 0xffff) >> shift);
+        return (word >> shift) & (0xffffu >> shift) * 0x10001;
     }
 };
 
