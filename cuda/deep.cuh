@@ -271,10 +271,10 @@ struct GpumeDeepTile {
             GPUME_UNROLL for (int shift = 0; shift < 4; shift++) {
                 int4 v;
 
-                v.x = gpume_shifted(word[0], word[1], shift);
-                v.y = gpume_shifted(word[1], word[2], shift);
-                v.z = gpume_shifted(word[2], word[3], shift);
-                v.w = gpume_shifted(word[3], word[4], shift);
+                v.x = gpume_shifted<GpumeU8>(word[0], word[1], shift);
+                v.y = gpume_shifted<GpumeU8>(word[1], word[2], shift);
+                v.z = gpume_shifted<GpumeU8>(word[2], word[3], shift);
+                v.w = gpume_shifted<GpumeU8>(word[3], word[4], shift);
                 *(int4 *)(shared + y * pitch + x + shift * copy) = v;
             }
         }

@@ -257,9 +257,10 @@ gpume_search_any(const GpumeCudaArgs &a, GpumeU32 *shared, int bx, int by, int z
 }
 
 /** A word of a window shifted by some samples to the left, hi being the word after it. */
+template<typename Sample>
 static __device__ __forceinline__ GpumeU32 gpume_shifted(GpumeU32 lo, GpumeU32 hi, int samples)
 {
-    return samples ? gpume_funnel(lo, hi, 8 * samples) : lo;
+    return samples ? gpume_funnel(lo, hi, 8 * GpumeSample<Sample>::bytes * samples) : lo;
 }
 
 /** A row of the reference, or the one next to it where it has none. */
@@ -270,20 +271,24 @@ gpume_row_inside(const GpumeParams &p, const GpumeCudaPlane &ref, int y)
 }
 
 /**
- * The window of the reference from (left, top) on into shared memory, four times: the
- * first copy as it is, the others shifted by one, two and three bytes. What lies
+ * The window of the reference from (left, top) on into shared memory, as often as a word has
+ * samples: the first copy as it is, the others shifted by one sample more each. What lies
  * outside the picture is of no admissible candidate, hence may be anything.
+ * @param left       a multiple of the samples of a word
  * @param row_words  up to 256; copies have room for a multiple of four
  */
+template<typename Sample>
 static __device__ __forceinline__ void
 gpume_load_window(const GpumeCudaArgs &a, const GpumeCudaPlane &ref, GpumeU32 *window,
                   int pitch, int left, int top, int row_words, int rows)
 {
+    typedef GpumeSample<Sample> Of;
     const GpumeParams &p = a.params;
+    const int copies = Of::per_word, four = 4 * copies;     // of words, samples
     const int whole = gpume_whole_words(ref, p);
-    const int quads = !((ref.data | ref.linesize | p.width | left) & 15);
+    const int quads = !((ref.data | ref.linesize | Of::bytes * (p.width | left)) & 15);
     const int units = quads ? (row_words + 3) / 4 : row_words;
-    const GpumeU32 reciprocal = GPUME_RECIPROCAL(units);
+    const GpumeU32 reciprocal = copies == 4 ? GPUME_RECIPROCAL(units) : GPUME_RECIPROCAL_LARGE(units);
     const int nb    = rows * units;
     const int fill  = 3;    // units of a thread at a time
 
@@ -297,25 +302,31 @@ gpume_load_window(const GpumeCudaArgs &a, const GpumeCudaPlane &ref, GpumeU32 *w
             GPUME_UNROLL for (int j = 0; j < fill; j++) {
                 /* the last one again where there are no more */
                 const int k = gpume_min(i + j * blockDim.x, nb - 1);
-                const int y = GPUME_DIVIDE(k, reciprocal);
+                const int y = copies == 4 ? GPUME_DIVIDE(k, reciprocal) : GPUME_DIVIDE_LARGE(k, reciprocal);
                 const int x = 4 * (k - y * units);
-                const int column = left + 4 * x;
+                const int column = left + copies * x;
                 const GpumeU8 *row = gpume_row_inside(p, ref, top + y);
 
                 at[j] = y * pitch + x;
-                gpume_load_global(&lo[j], row + gpume_max(0, gpume_min(column, p.width - 16)));
-                hi[j] = gpume_load_any<GpumeU8>(1, row, column + 16, p.width);
+                gpume_load_global(&lo[j], row + Of::bytes * gpume_max(0, gpume_min(column, p.width - four)));
+                hi[j] = gpume_load_any<Sample>(1, row, column + four, p.width);
             }
             GPUME_UNROLL for (int j = 0; j < fill; j++) {
+                const GpumeU32 word[5] = {
+                    Of::right_justify(lo[j].x, p.shift), Of::right_justify(lo[j].y, p.shift),
+                    Of::right_justify(lo[j].z, p.shift), Of::right_justify(lo[j].w, p.shift),
+                    Of::right_justify(hi[j], p.shift),
+                };
+
                 if (j && i + j * blockDim.x >= nb)
                     break;
-                GPUME_UNROLL for (int copy = 0; copy < 4; copy++) {
+                GPUME_UNROLL for (int copy = 0; copy < copies; copy++) {
                     int4 v;
 
-                    v.x = gpume_shifted(lo[j].x, lo[j].y, copy);
-                    v.y = gpume_shifted(lo[j].y, lo[j].z, copy);
-                    v.z = gpume_shifted(lo[j].z, lo[j].w, copy);
-                    v.w = gpume_shifted(lo[j].w, hi[j],   copy);
+                    v.x = gpume_shifted<Sample>(word[0], word[1], copy);
+                    v.y = gpume_shifted<Sample>(word[1], word[2], copy);
+                    v.z = gpume_shifted<Sample>(word[2], word[3], copy);
+                    v.w = gpume_shifted<Sample>(word[3], word[4], copy);
                     *(int4 *)(window + at[j] + copy * a.full.copy_words) = v;
                 }
             }
@@ -328,25 +339,28 @@ gpume_load_window(const GpumeCudaArgs &a, const GpumeCudaPlane &ref, GpumeU32 *w
 
         GPUME_UNROLL for (int j = 0; j < 4; j++) {
             const int k = gpume_min(i + j * blockDim.x, nb - 1);
-            const int y = GPUME_DIVIDE(k, reciprocal);
+            const int y = copies == 4 ? GPUME_DIVIDE(k, reciprocal) : GPUME_DIVIDE_LARGE(k, reciprocal);
             const int x = k - y * units;
+            const int column = left + copies * x;
             const GpumeU8 *row = gpume_row_inside(p, ref, top + y);
 
             at[j] = y * pitch + x;
             /* one branch for both */
             if (whole) {
-                lo[j] = gpume_load_any<GpumeU8>(1, row, left + 4 * x,     p.width);
-                hi[j] = gpume_load_any<GpumeU8>(1, row, left + 4 * x + 4, p.width);
+                lo[j] = gpume_load_any<Sample>(1, row, column,          p.width);
+                hi[j] = gpume_load_any<Sample>(1, row, column + copies, p.width);
             } else {
-                lo[j] = gpume_load_any<GpumeU8>(0, row, left + 4 * x,     p.width);
-                hi[j] = gpume_load_any<GpumeU8>(0, row, left + 4 * x + 4, p.width);
+                lo[j] = gpume_load_any<Sample>(0, row, column,          p.width);
+                hi[j] = gpume_load_any<Sample>(0, row, column + copies, p.width);
             }
         }
         GPUME_UNROLL for (int j = 0; j < 4; j++) {
+            const GpumeU32 first = Of::right_justify(lo[j], p.shift), next = Of::right_justify(hi[j], p.shift);
+
             if (j && i + j * blockDim.x >= nb)
                 break;
-            GPUME_UNROLL for (int copy = 0; copy < 4; copy++)
-                window[at[j] + copy * a.full.copy_words] = gpume_shifted(lo[j], hi[j], copy);
+            GPUME_UNROLL for (int copy = 0; copy < copies; copy++)
+                window[at[j] + copy * a.full.copy_words] = gpume_shifted<Sample>(first, next, copy);
         }
     }
 }

@@ -112,7 +112,7 @@ gpume_search_row(const GpumeCudaArgs &a, GpumeU32 *shared, int x0, int y0, int w
         const int runs = gpume_min(a.full.runs, (max_dy - cy) / GPUME_NB_DY + 1);
 
         __syncthreads();
-        gpume_load_window(a, ref, shared, r.pitch, x0 + r.left, y0 + cy,
+        gpume_load_window<GpumeU8>(a, ref, shared, r.pitch, x0 + r.left, y0 + cy,
                           (r.columns + 1) * 4, runs * GPUME_NB_DY + GPUME_DOWN * GPUME_SIDE - 1);
         __syncthreads();
         if (row >= whole)

@@ -363,7 +363,7 @@ gpume_search_tiles(const GpumeCudaSumsArgs &s, GpumeU32 *shared, int x0, int y0)
         const int runs = gpume_min(a.full.runs, (max_dy - cy) / GPUME_NB_DY + 1);
 
         __syncthreads();
-        gpume_load_window(a, ref, shared, r.pitch, x0 + r.left, y0 + cy, (r.columns + ACROSS) * 4,
+        gpume_load_window<GpumeU8>(a, ref, shared, r.pitch, x0 + r.left, y0 + cy, (r.columns + ACROSS) * 4,
                           runs * GPUME_NB_DY + DOWN * TILE - 1);
         __syncthreads();
         if (!halves)

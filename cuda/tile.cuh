@@ -367,7 +367,7 @@ struct GpumeTile {
             const int runs = gpume_min(a.full.runs, (max_dy - cy) / NB_ROWS + 1);
 
             __syncthreads();
-            gpume_load_window(a, ref, shared, pitch, left, y0 + cy, (across + 3) / 4 + WORDS - 1,
+            gpume_load_window<GpumeU8>(a, ref, shared, pitch, left, y0 + cy, (across + 3) / 4 + WORDS - 1,
                               runs * NB_ROWS + HEIGHT - 1);
             __syncthreads();
             /* again for every piece of the window: it takes many registers to be filled */
