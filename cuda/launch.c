@@ -128,6 +128,68 @@ void ff_gpume_cuda_shape_sums4(GpumeCudaArgs *a, GpumeCudaLaunch *l)
     l->shared  = 4 * shape_fours(a, width, height, width * height / 4);
 }
 
+/* The time that a row of blocks takes, in instructions, roughly: as shape_full10() chooses a shape. */
+static int time_full10(const GpumeParams *p, int rows, int warps, int split, int runs)
+{
+    const int all_runs = (2 * p->range + rows) / rows;
+    const int samples  = p->block == 16 ? 16 * 16 : 16 * p->block;
+    /* seven instructions for eight samples, and what it takes to compare keys */
+    const int unit   = GPUME_CUDA_FULL10_DX * rows * (samples * 7 / 8 + 5 * 16 / p->block);
+    /* a pair of them, or the zero vector */
+    const int single = unit / (GPUME_CUDA_FULL10_DX * rows) * 2 + 50;
+    const int lines  = warps / split * p->block;
+    int time = 0;
+
+    for (int first = 0; first < all_runs; first += runs) {
+        const int nb    = FFMIN(runs, all_runs - first);
+        const int units = 2 * GPUME_CUDA_FULL10_COLUMNS(p->range) * nb;
+        const int alone = GPUME_CUDA_FULL10_SINGLE(p->range) ? (nb * rows + 1) / 2 : 0;
+
+        time += (units + 32 * split - 1) / (32 * split) * unit + (alone + 32 * split) / (32 * split) * single;
+        /* to load the window, and to wait for it */
+        time += 500 + (nb * rows + lines) * GPUME_CUDA_FULL10_WORDS(p->range) / 4 * 50 / (32 * warps);
+    }
+    return time * split;
+}
+
+/* Blocks of up to 16x16 samples of 9 or 10 bits, every candidate. */
+static void shape_full10(GpumeCudaArgs *a, GpumeCudaLaunch *l, int rows)
+{
+    const GpumeParams *p = &a->params;
+    /* so few, as they wait for each other when there is a window to load */
+    const int warps    = 4;
+    const int all_runs = (2 * p->range + rows) / rows;
+    int height, words, tile, least = INT_MAX;
+
+    a->full.copy_words = GPUME_CUDA_FULL10_WORDS(p->range);
+    /* four columns of each copy, which eight lanes read at a time, lie in different banks */
+    while (a->full.copy_words % 32 != 16)
+        a->full.copy_words += 4;
+    for (int split = 1; split <= warps; split *= 2)
+        for (int runs = 1; runs <= all_runs; runs++) {
+            const int lines = warps / split * p->block;
+            const int time  = time_full10(p, rows, warps, split, runs);
+
+            if (time < least && 4 * ((runs * rows + lines - 1) * GPUME_CUDA_FULL10_PITCH(a->full.copy_words) +
+                                     lines * GPUME_CUDA_FULL_TILE_WIDTH / 2) <= MAX_SHARED) {
+                least = time;
+                a->full.split = split;
+                a->full.runs  = runs;
+            }
+        }
+    height = warps / a->full.split * p->block;
+    tile   = height * GPUME_CUDA_FULL_TILE_WIDTH / 2;
+    words  = (a->full.runs * rows + height - 1) * GPUME_CUDA_FULL10_PITCH(a->full.copy_words);
+
+    l->threads = 32 * warps;
+    l->grid[0] = gpume_blocks(p->width,  GPUME_CUDA_FULL_TILE_WIDTH);
+    l->grid[1] = gpume_blocks(p->height, height);
+    /* blocks at the edges are searched by the same threads */
+    words      = FFALIGN(FFMAX(words, shape_any(a, l->threads)), 4);
+    a->full.shared_words = words;
+    l->shared  = 4 * (words + tile);
+}
+
 /*
  * As much of the window as fits, in pieces of equal size, for threads of that many
  * rows and tiles of that height, beside fixed words. Returns the pieces.
@@ -221,9 +283,22 @@ static const GpumeCudaModule *shape_full(GpumeCudaKernel *k, GpumeCudaLaunch *l)
 {
     GpumeCudaArgs *a = &k->args;
     const GpumeParams *p = &a->params;
+    const int tiles  = p->cost == GPUME_COST_SAD && p->block <= 16 && p->range <= GPUME_CUDA_FULL_MAX_RANGE;
 
-    if (p->cost == GPUME_COST_SAD && p->block <= 16 && p->range <= GPUME_CUDA_FULL_MAX_RANGE &&
-        (p->depth <= 8 || !p->exhaustive)) {
+    /*
+     * Of many candidates of 8x8 samples few are left by bounds, and of blocks that remain, for which a cost is known
+     * (measured).
+     */
+    if (tiles && p->depth > 8 && !k->nb_launches && (p->exhaustive || p->block != 8 || p->range < 28)) {
+        const int rows = p->block == 8 ? 2 : 3;
+        const GpumeCudaModule *halves = ff_gpume_cuda_find_module(k->cuda, p, GPUME_CUDA_full10, p->block, rows);
+
+        if (halves) {
+            shape_full10(a, l, rows);
+            return halves;
+        }
+    }
+    if (tiles && (p->depth <= 8 || !p->exhaustive)) {
         const int deep = p->depth > 8;
 
         if (deep || p->block > 4)

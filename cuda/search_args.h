@@ -78,6 +78,20 @@ typedef struct GpumeCudaPlane {
 /** Words of a table for each place of such displacements. */
 #define GPUME_CUDA_FULL4_PLACE_WORDS GPUME_CUDA_FULL4_DX
 
+/** 9 and 10 bits: displacements that a lane has at a time side by side, a word of samples from each other; */
+#define GPUME_CUDA_FULL10_DX 4
+/** the displacement at which a window begins: at a word; */
+#define GPUME_CUDA_FULL10_LEFT(range) (-(((range) + 1) & ~1))
+/** displacements in a row from there on; the last one is tried alone if it would be alone in its column; */
+#define GPUME_CUDA_FULL10_SPAN(range) ((range) - GPUME_CUDA_FULL10_LEFT(range) + 1)
+#define GPUME_CUDA_FULL10_SINGLE(range) (GPUME_CUDA_FULL10_SPAN(range) % (2 * GPUME_CUDA_FULL10_DX) == 1)
+#define GPUME_CUDA_FULL10_COLUMNS(range) \
+    ((GPUME_CUDA_FULL10_SPAN(range) + 2 * GPUME_CUDA_FULL10_DX - 2) / (2 * GPUME_CUDA_FULL10_DX))
+/** words of a row of each of the window's two copies, for columns or the single one, and from row to row. */
+#define GPUME_CUDA_FULL10_WORDS(range) \
+    (GPUME_CUDA_FULL10_DX * GPUME_CUDA_FULL10_COLUMNS(range) + GPUME_CUDA_FULL_TILE_WIDTH / 2)
+#define GPUME_CUDA_FULL10_PITCH(copy_words) (2 * (copy_words) + 4)
+
 /*
  * Successive elimination.
  */
@@ -218,9 +232,10 @@ typedef struct GpumeCudaArgs {
         /* blocks of 4, 8 and 16 bytes */
         /** Runs of displacements, each a thread's, whose window is loaded at a time. */
         int runs;
-        int copy_words;         ///< words of a row of each of the window's four copies
+        int copy_words;         ///< words of a row of each of the window's copies
         int shared_words;       ///< before the words that have a place of their own
         int only_remaining;     ///< nonzero: search the squares that remain
+        int split;              ///< of 9 and 10 bits: warps with a row of blocks
         int grid;               ///< gridDim.x, which FFmpeg's headers for clang lack
     } full;
     struct {

@@ -791,6 +791,8 @@ static const struct {
     { FULL, "block={4,8,16} format={gray10le,p016le} size=61x43 range=127 content=binary frames=2" },
     /* which many candidates survive */
     { FULL, "block={4,8,16} format={gray10le,p012le,gray16le} size=80x56 range={5,16} content=faint frames=2" },
+    /* every candidate of 10 bits: eight displacements side by side and what is left, a window at once and in pieces */
+    { FULL, "block={4,8,16} format={gray9le,p010le} size=112x72 range={16,23,64} content=extreme sea=0 frames=2" },
     /* two samples at once: the largest sums there are of 10 and 12 bits, wherever those lie in two bytes */
     { REST, "block={4,8,16} format={gray10le,p010le,gray12le,p012le} content={extreme,checker,random} size=96x72 "
             "range={2,30} frames=2" },
