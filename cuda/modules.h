@@ -65,6 +65,7 @@
     M(sea8_8,          sea,        8, 0,                8, SAD) \
     M(sea8_16,         sea,       16, 0,                8, SAD) \
     M(sea16_8,         sea,        8, 0,               16, SAD) \
+    M(sea16_10,        sea,       10, 0,               16, SAD) \
     M(sea16_16,        sea,       16, 0,               16, SAD) \
     M(ds_8,            pattern,    8, GPUME_ALGO_DS,    0, SAD) \
     M(ds_16,           pattern,   16, GPUME_ALGO_DS,    0, SAD) \

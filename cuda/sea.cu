@@ -118,13 +118,14 @@ gpume_row_sums(const GpumeSeaTile<GpumeU8> &t, const GpumeU32 *words, int shift,
         sums[i] = gpume_sad4(i ? gpume_funnel(words[0], words[1], 8 * i) : words[0], 0, 0);
 }
 
+template<typename Sample>
 static __device__ __forceinline__ void
-gpume_row_sums(const GpumeSeaTile<GpumeU16> &t, const GpumeU32 *words, int shift, int *sums)
+gpume_row_sums(const GpumeSeaTile<Sample> &t, const GpumeU32 *words, int shift, int *sums)
 {
     GpumeU32 w[4];
 
     GPUME_UNROLL for (int i = 0; i < 4; i++)
-        w[i] = GpumeSample<GpumeU16>::right_justify(words[i], shift);
+        w[i] = GpumeSample<Sample>::right_justify(words[i], shift);
     sums[0] = gpume_sad2(w[1], 0, gpume_sad2(w[0], 0, 0));
     sums[1] = sums[0] - (int)(w[0] & 0xffff) + (int)(w[2] & 0xffff);
     sums[2] = sums[1] - (int)(w[0] >> 16)    + (int)(w[2] >> 16);
@@ -149,7 +150,7 @@ gpume_zero_behind(const GpumeCudaArgs &a, const GpumeSeaTile<Sample> &t)
  * The sums of the reference that a chunk's candidates meet: a thread has four
  * columns of pieces and goes down. What reaches out of the picture, like what is behind the
  * last column, is of no candidate that is admissible, hence may be anything.
- * @tparam WHOLE  gpume_whole_words()
+ * @tparam WHOLE  four samples are at an address of as many bytes, and so are rows
  */
 template<typename Sample, int WHOLE>
 static __device__ __forceinline__ void
@@ -157,6 +158,7 @@ gpume_fill_sums(const GpumeCudaArgs &a, const GpumeSeaTile<Sample> &t)
 {
     const int per_word = GpumeSample<Sample>::per_word;
     const int words    = 8 / per_word;  // that have the samples of four sums side by side
+    const int loads    = 2;             // of four samples each
     const int rows     = a.sea.chunk_height + GPUME_SEA_TILE_HEIGHT - 4;
     const int segment  = GPUME_DIVIDE(threadIdx.x, a.sea.reciprocal);
     const int column   = threadIdx.x - segment * a.sea.columns;
@@ -167,7 +169,7 @@ gpume_fill_sums(const GpumeCudaArgs &a, const GpumeSeaTile<Sample> &t)
     GpumeU8 *dst       = (GpumeU8 *)t.sums;
     int at             = first * 4 * t.pitch + column;
     int sum[4], old[4][4];
-    const GpumeU8 *from[words];
+    const GpumeU8 *from[loads];
 
     if (first >= rows)
         return;
@@ -175,9 +177,9 @@ gpume_fill_sums(const GpumeCudaArgs &a, const GpumeSeaTile<Sample> &t)
         sum[i] = -t.base;
         old[0][i] = old[1][i] = old[2][i] = old[3][i] = 0;
     }
-    GPUME_UNROLL for (int i = 0; i < words; i++)
+    GPUME_UNROLL for (int i = 0; i < loads; i++)
         from[i] = t.ref + (WHOLE ? GpumeSample<Sample>::bytes *
-                                   gpume_max(0, gpume_min(x + i * per_word, a.params.width - per_word)) : 0);
+                                   gpume_max(0, gpume_min(x + 4 * i, a.params.width - 4)) : 0);
     /* the first four are above all sums but those of the row behind */
     for (int row = first - 4; row < last; row += 4) {
         GpumeU32 w[4][words];
@@ -187,13 +189,14 @@ gpume_fill_sums(const GpumeCudaArgs &a, const GpumeSeaTile<Sample> &t)
         GPUME_UNROLL for (int j = 0; j < 4; j++) {
             const int line = gpume_max(0, gpume_min(y + row + j, a.params.height - 1));
 
-            GPUME_UNROLL for (int i = 0; i < words; i++) {
+            GPUME_UNROLL for (int i = 0; i < loads; i++) {
                 const GpumeU8 *p = gpume_row(from[i], line, t.linesize);
+                const int each   = words / loads;
 
                 if (WHOLE)
-                    gpume_load_global(&w[j][i], p);
-                else
-                    w[j][i] = gpume_load_edge<Sample>(p, x + i * per_word, a.params.width);
+                    gpume_load_row<each>(&w[j][i * each], p);
+                GPUME_UNROLL for (int k = 0; k < each && !WHOLE; k++)
+                    w[j][i * each + k] = gpume_load_edge<Sample>(p, x + 4 * i + k * per_word, a.params.width);
             }
         }
         GPUME_UNROLL for (int j = 0; j < 4; j++) {
@@ -390,12 +393,16 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
                         }
                     GPUME_UNROLL for (int j = 0; j < nb; j += 8)
                         if (first + j + (lane & 7) < h) {
+                            typename GpumeSad<Sample>::template Sum<0> sum;
+
+                            sum.begin();
                             GPUME_UNROLL for (int c = 0; c < words; c++) {
                                 const GpumeU32 v = gpume_funnel(ref[j / 8][c], ref[j / 8][c + 1], 8 * start);
 
-                                cost = GpumeSad<Sample>::word(cur[(first + j) * GPUME_SEA_TILE_WORDS + c],
-                                           GpumeSample<Sample>::right_justify(v, a.params.shift), cost);
+                                sum.add(sum.prepare(cur[(first + j) * GPUME_SEA_TILE_WORDS + c]),
+                                        GpumeSample<Sample>::right_justify(v, a.params.shift));
                             }
+                            cost += sum.get(words);
                         }
                 }
             } else {
@@ -863,7 +870,7 @@ static __device__ __forceinline__ void gpume_search_squares(const GpumeCudaArgs 
                 left = __syncthreads_or(searching);
                 if (!left)
                     break;
-                if (gpume_whole_words(ref, p))
+                if (gpume_whole_words(ref, p) && !((ref.data | ref.linesize) & (4 * sizeof(Sample) - 1)))
                     gpume_fill_sums<Sample, 1>(a, t);
                 else
                     gpume_fill_sums<Sample, 0>(a, t);
