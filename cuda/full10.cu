@@ -161,22 +161,22 @@ struct GpumeRow {
     /**
      * Keep every block's smallest key: of candidates from (dx, dy) on. What is not admissible has
      * GPUME_INADMISSIBLE in its order.
-     * @tparam INNER those of this dx are admissible for all blocks
+     * @tparam EDGES what may be out of reach across: 0: nothing, 1: the range, 2: the picture, too
      * @param zero   the zero vector is among them, to be there before those of equal cost
      */
-    template<int INNER, int NB_DX, int NB_DY>
+    template<int EDGES, int NB_DX, int NB_DY>
     __device__ __forceinline__ void
     take_best(const GpumeU32 (&sum)[BLOCKS][NB_DX][NB_DY], int dx, int dy, int zero)
     {
         const GpumeU32 first = 1 + (dy + range) * side + dx + range;
         GpumeU32 across[BLOCKS][NB_DX];
 
-        GPUME_UNROLL for (int c = 0; c < BLOCKS && !INNER; c++)
+        GPUME_UNROLL for (int c = 0; c < BLOCKS && EDGES; c++)
             GPUME_UNROLL for (int k = 0; k < NB_DX; k++) {
                 const int its = dx + 2 * k;
                 /* one condition: the compiler makes branches of several */
-                const int out = (its + range) | (range - its) | (x0 + c * SIDE + its) |
-                                (p.width - SIDE - x0 - c * SIDE - its);
+                const int out = (its + range) | (range - its) |
+                                (EDGES < 2 ? 0 : (x0 + c * SIDE + its) | (p.width - SIDE - x0 - c * SIDE - its));
 
                 across[c][k] = out < 0 ? GPUME_INADMISSIBLE : 0;
             }
@@ -186,14 +186,17 @@ struct GpumeRow {
 
             GPUME_UNROLL for (int k = 0; k < NB_DX; k++)
                 GPUME_UNROLL for (int c = 0; c < BLOCKS; c++)
-                    take_key(&best[c], sum[c][k][j], INNER ? order + 2 * k : (order + 2 * k) | across[c][k]);
+                    take_key(&best[c], sum[c][k][j], !EDGES ? order + 2 * k : (order + 2 * k) | across[c][k]);
         }
     }
 
     template<int NB_DX, int NB_DY>
     __device__ __forceinline__ void take(const GpumeU32 (&sum)[BLOCKS][NB_DX][NB_DY], int dx, int dy, int zero)
     {
-        if (inner && dx >= -range && dx + 2 * (NB_DX - 1) <= range)
+        /* each by all lanes: they would wait for each other */
+        if (!inner)
+            take_best<2>(sum, dx, dy, zero);
+        else if (NB_DX > 1 && GPUME_CUDA_FULL10_CUT(range))
             take_best<1>(sum, dx, dy, zero);
         else
             take_best<0>(sum, dx, dy, zero);

@@ -87,6 +87,11 @@ typedef struct GpumeCudaPlane {
 #define GPUME_CUDA_FULL10_SINGLE(range) (GPUME_CUDA_FULL10_SPAN(range) % (2 * GPUME_CUDA_FULL10_DX) == 1)
 #define GPUME_CUDA_FULL10_COLUMNS(range) \
     ((GPUME_CUDA_FULL10_SPAN(range) + 2 * GPUME_CUDA_FULL10_DX - 2) / (2 * GPUME_CUDA_FULL10_DX))
+/** whether columns have displacements that are out of range; */
+#define GPUME_CUDA_FULL10_CUT(range) \
+    (GPUME_CUDA_FULL10_LEFT(range) < -(range) || \
+     GPUME_CUDA_FULL10_SPAN(range) - GPUME_CUDA_FULL10_SINGLE(range) != \
+     2 * GPUME_CUDA_FULL10_DX * GPUME_CUDA_FULL10_COLUMNS(range))
 /** words of a row of each of the window's two copies, for columns or the single one, and from row to row. */
 #define GPUME_CUDA_FULL10_WORDS(range) \
     (GPUME_CUDA_FULL10_DX * GPUME_CUDA_FULL10_COLUMNS(range) + GPUME_CUDA_FULL_TILE_WIDTH / 2)
