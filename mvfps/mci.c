@@ -140,14 +140,21 @@ typedef struct List {
     int cost[24];
 } List;
 
-static void add(List *list, MvfpsVector v)
+/* Adds a vector, if it is one, that is none of those from first to end. */
+static av_always_inline void add_unless(List *list, MvfpsVector v, int first, int end)
 {
     if (v.x == MVFPS_NONE)
         return;
-    for (int i = 0; i < list->nb; i++)
+    for (int i = first; i < end; i++)
         if (AV_RN32(&list->v[i]) == AV_RN32(&v))
             return;
-    list->v[list->nb++] = v;
+    list->cost[list->nb] = 0;
+    list->v[list->nb++]  = v;
+}
+
+static void add(List *list, MvfpsVector v)
+{
+    add_unless(list, v, 0, list->nb);
 }
 
 /* Returns the vector of least cost of a list, for the cell that begins at (x, y). */
@@ -182,15 +189,44 @@ static const int8_t around[9][2] = {
     { 0, 0 }, { -1, -1 }, { 0, -1 }, { 1, -1 }, { -1, 0 }, { 1, 0 }, { -1, 1 }, { 0, 1 }, { 1, 1 },
 };
 
-static MvfpsVector first_vector(const MvfpsPhase *s, int cx, int cy)
+/** Where they are in a field, from the cell on, when they are so many cells away and all there. */
+typedef struct Around {
+    int distance;
+    int steps[9];
+} Around;
+
+static Around around_cells(const MvfpsFields *f, int distance)
+{
+    Around a = { distance };
+
+    for (int i = 0; i < 9; i++)
+        a.steps[i] = distance * (around[i][1] * f->cols + around[i][0]);
+    return a;
+}
+
+static av_always_inline int is_inside(const MvfpsFields *f, const Around *a, int cx, int cy)
+{
+    return cx >= a->distance && cy >= a->distance && cx + a->distance < f->cols && cy + a->distance < f->rows;
+}
+
+/* The i-th of them in a field; the nearest cell where there is none. */
+static av_always_inline int cell_around(const MvfpsFields *f, const Around *a, int cx, int cy, int i, int inside)
+{
+    if (inside)
+        return cy * f->cols + cx + a->steps[i];
+    return av_clip(cy + a->distance * around[i][1], 0, f->rows - 1) * f->cols +
+           av_clip(cx + a->distance * around[i][0], 0, f->cols - 1);
+}
+
+static MvfpsVector first_vector(const MvfpsPhase *s, const Around *a, int cx, int cy)
 {
     const MvfpsFields *f = &s->fields;
-    const int at = cy * f->cols + cx;
-    List list = { 0 };
+    const int at = cy * f->cols + cx, inside = is_inside(f, a, cx, cy);
+    List list;
 
+    list.nb = 0;
     for (int i = 0; i < 9; i++) {
-        const int n = av_clip(cy + 2 * around[i][1], 0, f->rows - 1) * f->cols +
-                      av_clip(cx + 2 * around[i][0], 0, f->cols - 1);
+        const int n = cell_around(f, a, cx, cy, i, inside);
 
         if (f->before_future)
             add(&list, f->before_future[n]);
@@ -207,30 +243,36 @@ static MvfpsVector first_vector(const MvfpsPhase *s, int cx, int cy)
 
 void ff_mvfps_first(const MvfpsPhase *s, MvfpsVector *vectors, int first, int end)
 {
+    const Around two_away = around_cells(&s->fields, 2);
+
     for (int y = first; y < end; y++)
         for (int x = 0; x < s->fields.cols; x++)
-            vectors[y * (size_t)s->fields.cols + x] = first_vector(s, x, y);
+            vectors[y * (size_t)s->fields.cols + x] = first_vector(s, &two_away, x, y);
 }
 
-static MvfpsVector next_vector(const MvfpsPhase *s, const MvfpsVector *from, int cx, int cy)
+static MvfpsVector next_vector(const MvfpsPhase *s, const Around *a, const MvfpsVector *from, int cx, int cy)
 {
     const MvfpsFields *f  = &s->fields;
     const MvfpsVector own = from[cy * (size_t)f->cols + cx];
+    const int inside = is_inside(f, a, cx, cy);
     MvfpsVector beside[8];
-    List list = { 0 };
-    int nb = 0;
+    List list;
+    int nb = 0, nb_found;
 
+    list.nb = 0;
     add(&list, own);
     for (int i = 1; i < 9; i++) {
         const int x = cx + around[i][0], y = cy + around[i][1];
 
-        if (x >= 0 && y >= 0 && x < f->cols && y < f->rows) {
-            beside[nb] = from[y * (size_t)f->cols + x];
+        if (inside || (x >= 0 && y >= 0 && x < f->cols && y < f->rows)) {
+            beside[nb] = from[cy * f->cols + cx + a->steps[i]];
             add(&list, beside[nb++]);
         }
     }
+    /* of these none is own or another of these */
+    nb_found = list.nb;
     for (int i = 1; i < 9; i++)
-        add(&list, (MvfpsVector) { own.x + around[i][0], own.y + around[i][1] });
+        add_unless(&list, (MvfpsVector) { own.x + around[i][0], own.y + around[i][1] }, 1, nb_found);
     if (nb == 8)
         s->dsp.unlike(list.cost, list.v, list.nb, beside);
     else
@@ -243,9 +285,11 @@ static MvfpsVector next_vector(const MvfpsPhase *s, const MvfpsVector *from, int
 
 void ff_mvfps_pass(const MvfpsPhase *s, const MvfpsVector *from, MvfpsVector *to, int first, int end)
 {
+    const Around one_away = around_cells(&s->fields, 1);
+
     for (int y = first; y < end; y++)
         for (int x = 0; x < s->fields.cols; x++)
-            to[y * (size_t)s->fields.cols + x] = next_vector(s, from, x, y);
+            to[y * (size_t)s->fields.cols + x] = next_vector(s, &one_away, from, x, y);
 }
 
 void ff_mvfps_changes(const MvfpsPhase *s, const MvfpsVector *vectors, MvfpsChange *changes, int first, int end)
@@ -261,16 +305,17 @@ void ff_mvfps_changes(const MvfpsPhase *s, const MvfpsVector *vectors, MvfpsChan
 void ff_mvfps_offsets(const MvfpsPhase *s, const MvfpsVector *vectors, const MvfpsChange *changes,
                       MvfpsVector *offsets, int first, int end)
 {
-    const int cols = s->fields.cols, rows = s->fields.rows;
+    const MvfpsFields *f  = &s->fields;
+    const Around two_away = around_cells(f, 2);
 
     for (int y = first; y < end; y++)
-        for (int x = 0; x < cols; x++) {
-            const size_t at  = y * (size_t)cols + x;
+        for (int x = 0; x < f->cols; x++) {
+            const size_t at  = y * (size_t)f->cols + x;
+            const int inside = is_inside(f, &two_away, x, y);
             MvfpsChanges sum = { 0 };
 
             for (int i = 0; i < 9; i++) {
-                const size_t n = av_clip(y + 2 * around[i][1], 0, rows - 1) * (size_t)cols +
-                                 av_clip(x + 2 * around[i][0], 0, cols - 1);
+                const int n = cell_around(f, &two_away, x, y, i, inside);
 
                 mvfps_add_change(&sum, changes[n], vectors[n], vectors[at]);
             }
@@ -321,7 +366,7 @@ static void find_hypotheses(const MvfpsPhase *s, const MvfpsVector *vectors, con
                             int tx, int ty, MvfpsTile *tile)
 {
     const int cols = s->fields.cols;
-    const int is_inside = tx >= 1 && tx + 3 <= cols;
+    const int inside = tx >= 1 && tx + 3 <= cols;
     MvfpsVector around[MVFPS_TILE_CELLS];
     unsigned left = (1 << MVFPS_TILE_CELLS) - 1;
     size_t rows[4];
@@ -330,10 +375,10 @@ static void find_hypotheses(const MvfpsPhase *s, const MvfpsVector *vectors, con
     for (int i = 0; i < 4; i++) {
         rows[i]    = av_clip(ty - 1 + i, 0, s->fields.rows - 1) * (size_t)cols;
         columns[i] = av_clip(tx - 1 + i, 0, cols - 1);
-        if (is_inside)
+        if (inside)
             AV_COPY128U(&around[4 * i], &vectors[rows[i] + tx - 1]);
     }
-    for (int i = 0; i < MVFPS_TILE_CELLS && !is_inside; i++)
+    for (int i = 0; i < MVFPS_TILE_CELLS && !inside; i++)
         around[i] = vectors[rows[i >> 2] + columns[i & 3]];
 
     tile->nb = 0;
