@@ -154,11 +154,10 @@ struct GpumeTileOfFours {
                 const GpumeU32 first   = INNER ? key[k][0] : key[k][0] + (columns | outside[0]);
                 const GpumeU32 second  = INNER ? key[k][1] : key[k][1] + (columns | outside[1]);
 
-                /* no bit of one is set in the other */
-                GpumeU32 &best = eights[c];
 
-                best = gpume_umin(best, (cost[c][k] << 16) + first);
-                best = gpume_umin(best, (cost[c][k] & 0xffff0000) | second);
+                eights[c] = gpume_umin(eights[c], (cost[c][k] << 16) + first);
+                /* no bit of one is set in the other: costs have 14 */
+                eights[c] = gpume_umin(eights[c], (cost[c][k] & 0xffff0000) | second);
             }
     }
 
