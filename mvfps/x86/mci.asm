@@ -98,6 +98,9 @@ SECTION .text
 INIT_YMM avx2
 ; int mvfps_sad_8(const uint8_t *a, const uint8_t *b, ptrdiff_t stride, int at_a, int at_b)
 cglobal mvfps_sad_8, 5, 6, 14, a, b, stride, at_a, at_b, table
+    mov         tabled, at_ad
+    or          tabled, at_bd
+    jz .whole
     lea         tableq, [bilinear]
     movsxdifnidn at_aq, at_ad
     movsxdifnidn at_bq, at_bd
@@ -121,6 +124,23 @@ cglobal mvfps_sad_8, 5, 6, 14, a, b, stride, at_a, at_b, table
     paddw       xm7, xm0
     SUM_WORDS   eax, xm7, xm0
     RET
+    ; both are at samples, as where nothing moves
+.whole:
+    pxor        xm2, xm2
+%rep 4
+    movq        xm0, [aq]
+    movq        xm1, [bq]
+    movhps      xm0, [aq + strideq]
+    movhps      xm1, [bq + strideq]
+    psadbw      xm0, xm1
+    paddd       xm2, xm0
+    lea         aq, [aq + 2 * strideq]
+    lea         bq, [bq + 2 * strideq]
+%endrep
+    pshufd      xm0, xm2, q1032
+    paddd       xm2, xm0
+    movd        eax, xm2
+    RET
 
 ; A row of both pictures, a lane each, filtered horizontally. %1: dst; m10: clobbered
 %macro FILTER_ROW 1
@@ -140,6 +160,10 @@ cglobal mvfps_sad_8, 5, 6, 14, a, b, stride, at_a, at_b, table
 cglobal mvfps_match_8, 7, 11, 16, dst, a, b, stride, at_a, w, h, at_b, table, y_a, y_b
     mov         at_bd, [at_aq + 4]
     mov         at_ad, [at_aq]
+    pxor        m15, m15
+    mov         y_ad, at_ad
+    or          y_ad, at_bd
+    jz .whole
     mov         y_ad, at_ad
     mov         y_bd, at_bd
     shr         y_ad, 4
@@ -155,7 +179,6 @@ cglobal mvfps_match_8, 7, 11, 16, dst, a, b, stride, at_a, w, h, at_b, table, y_
     mova        m12, [round_2048]
     mova        m13, [pairs_0]
     mova        m14, [pairs_2]
-    pxor        m15, m15
     sub         aq, strideq
     sub         bq, strideq
     FILTER_ROW  0
@@ -193,6 +216,22 @@ cglobal mvfps_match_8, 7, 11, 16, dst, a, b, stride, at_a, w, h, at_b, table, y_
     mova        m2, m3
     dec         hd
     jg .row
+    SUM_WORDS   eax, xm15, xm0
+    RET
+    ; both are at samples
+.whole:
+    pmovzxbw    xm0, [aq]
+    pmovzxbw    xm1, [bq]
+    add         aq, strideq
+    add         bq, strideq
+    movu        [dstq], xm0
+    movu        [dstq + 128], xm1
+    psubw       xm0, xm1
+    pabsw       xm0, xm0
+    paddw       xm15, xm0
+    add         dstq, 16
+    dec         hd
+    jg .whole
     SUM_WORDS   eax, xm15, xm0
     RET
 
