@@ -36,9 +36,8 @@ struct GpumeJoined {
     GpumeU32 best[RESULTS];             ///< cost << 8 | code
     int best_dy[RESULTS];
 
-    /** @param row of squares in the strip; column: of displacements */
-    __device__ __forceinline__ GpumeJoined(const GpumeCudaSumsArgs &args, int row, int column)
-        : s(args), p(args.search.params), bx(blockIdx.x), by(args.first_row / TILES + row)
+    __device__ __forceinline__ GpumeJoined(const GpumeCudaSumsArgs &args, int column)
+        : s(args), p(args.search.params), bx(blockIdx.x), by(args.first_row / TILES + blockIdx.y)
     {
         const int range = p.range;
         const GpumeBox boxes[] = { box(0), box(3), box(4) };
@@ -145,13 +144,11 @@ GPUME_KERNEL_OF(GpumeCudaSumsArgs, GPUME_CUDA_JOIN_THREADS, GPUME_CUDA_JOIN_BLOC
     const int across  = args.pitch / TOGETHER, down = (int)blockDim.x / across;
     const int line    = threadIdx.x / across, column = (threadIdx.x - line * across) * TOGETHER;
     const GpumeU32 tile = 2 * gpume_nb_sums(args), row = tile * args.across, step = 2 * args.pitch;
-    /* from the bottom up: what has been written last is still in the cache */
-    const int square = args.squares - 1 - (int)blockIdx.y;
-    GpumeJoined joined(args, square, column);
+    GpumeJoined joined(args, column);
     GpumeU64 keys[RESULTS];
 
     if (line < down) {
-        const GpumeU8 *at = (const GpumeU8 *)args.sums + (GpumeU64)(square * TILES) * row +
+        const GpumeU8 *at = (const GpumeU8 *)args.sums + (GpumeU64)(blockIdx.y * TILES) * row +
                             blockIdx.x * TILES * tile + line * step + 2 * column;
 
         GPUME_NO_UNROLL for (int y = line; y <= 2 * range; y += down, at += down * step)

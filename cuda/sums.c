@@ -174,8 +174,7 @@ CUresult ff_gpume_cuda_sums_launch(GpumeCudaSums *s, const GpumeCudaPlane *cur, 
 
         a->first_row     = row;
         s->tiles.grid[1] = gpume_blocks(nb, s->down);
-        a->squares       = gpume_blocks(nb, GPUME_CUDA_JOIN_TILES);
-        s->join.grid[1]  = a->squares;
+        s->join.grid[1]  = gpume_blocks(nb, GPUME_CUDA_JOIN_TILES);
         err = clear_missing(s, row, stream);
         if (err == CUDA_SUCCESS)
             err = ff_gpume_cuda_launch(s->cuda, &s->tiles, 1, a, stream);

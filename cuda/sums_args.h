@@ -110,7 +110,6 @@ typedef struct GpumeCudaSumsArgs {
     int pitch;                  ///< a multiple of GPUME_CUDA_SUMS_TOGETHER
     int across;                 ///< tiles in a row, with those that fill the last square; these cost nothing
     int first_row;              ///< of tiles, of the strip; it begins with a row of the largest blocks
-    int squares;                ///< rows of these in it
 } GpumeCudaSumsArgs;
 
 #endif /* AVFILTER_GPUME_CUDA_SUMS_ARGS_H */
