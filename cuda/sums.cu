@@ -16,45 +16,6 @@
 
 static_assert(TILE == GPUME_CUDA_FULL_TILE_WIDTH, "tiles are squares");
 
-/** What becomes of a tile's sums; see GpumeNoSums. */
-struct GpumeTileSums {
-    static const int WANTED = 1;
-
-    const GpumeCudaSumsArgs &s;
-    const GpumePlace &at;
-
-    template<int NB_ROWS>
-    __device__ __forceinline__ void store(const GpumeU32 (&sum)[NB_ROWS], int dx, int dy, int from,
-                                          GpumeU32 span) const
-    {
-        const int range = s.search.params.range;
-        GpumeU16 *p;
-
-        if (!s.sums)
-            return;
-        p = gpume_sums_of(s, at.x / TILE, at.y / TILE) + (dy + range) * s.pitch +
-            gpume_place_of_column(range, dx + range);
-        GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++) {
-            if ((GpumeU32)(dy + j - from) <= span)
-                *p = (GpumeU16)sum[j];
-            p += s.pitch;
-        }
-    }
-
-    /** The same of a tile that is cut. */
-    __device__ __forceinline__ void store_cut(const GpumeBox &b, GpumeU32 sum, int dx, int dy) const
-    {
-        const GpumeU32 one[1] = { sum };
-
-        store<1>(one, dx, dy, dy, 0);
-    }
-
-    __device__ __forceinline__ void store_result(int dx, int dy, GpumeU32 cost) const
-    {
-        gpume_store_size(s, 0, gpume_box(&s.search.params, TILE, at.x / TILE, at.y / TILE), dx, dy, cost);
-    }
-};
-
 /**
  * grid:   tiles in a row, rows of them in a strip
  * block:  whole warps

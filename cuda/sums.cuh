@@ -79,6 +79,47 @@ gpume_store_size(const GpumeCudaSumsArgs &s, int size, const GpumeBox &b, int dx
     gpume_store_side(s, s.sizes[size], GPUME_CUDA_SUMS_TILE << size, b, dx, dy, cost);
 }
 
+/** What becomes of a tile's sums; see GpumeNoSums. */
+struct GpumeTileSums {
+    static const int WANTED = 1;
+
+    const GpumeCudaSumsArgs &s;
+    const GpumePlace &at;
+
+    template<int NB_ROWS>
+    __device__ __forceinline__ void store(const GpumeU32 (&sum)[NB_ROWS], int dx, int dy, int from,
+                                          GpumeU32 span) const
+    {
+        const int range = s.search.params.range;
+        GpumeU16 *p;
+
+        if (!s.sums)
+            return;
+        p = gpume_sums_of(s, at.x / GPUME_CUDA_SUMS_TILE, at.y / GPUME_CUDA_SUMS_TILE) + (dy + range) * s.pitch +
+            gpume_place_of_column(range, dx + range);
+        GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++) {
+            if ((GpumeU32)(dy + j - from) <= span)
+                *p = (GpumeU16)sum[j];
+            p += s.pitch;
+        }
+    }
+
+    /** The same of a tile that is cut. */
+    __device__ __forceinline__ void store_cut(const GpumeBox &b, GpumeU32 sum, int dx, int dy) const
+    {
+        const GpumeU32 one[1] = { sum };
+
+        store<1>(one, dx, dy, dy, 0);
+    }
+
+    __device__ __forceinline__ void store_result(int dx, int dy, GpumeU32 cost) const
+    {
+        const int side = GPUME_CUDA_SUMS_TILE;
+
+        gpume_store_size(s, 0, gpume_box(&s.search.params, side, at.x / side, at.y / side), dx, dy, cost);
+    }
+};
+
 /** Adds up the absolute differences of a block that may be cut and the reference displaced by (dx, dy). */
 template<typename Sample>
 static __device__ __forceinline__ GpumeU32
@@ -105,8 +146,8 @@ gpume_sum_of_block(const GpumeCudaArgs &a, const GpumeBox &b, int dx, int dy)
 
 /**
  * Searches a tile that the right or the bottom edge of the picture cuts: a thread has a candidate at a time.
- * TILEparam shared GPUME_CUDA_TILE_RESULTS() keys of two words for each warp
- * TILEparam sums   is told what becomes of the tile's sums, and of the vector of the tile
+ * @param shared GPUME_CUDA_TILE_RESULTS() keys of two words for each warp
+ * @param sums   is told what becomes of the tile's sums, and of the vector of the tile
  */
 template<typename Sample, int SIDE, class Sums>
 static __device__ __forceinline__ void

@@ -289,30 +289,9 @@ struct GpumeTileOfFours {
             gpume_store(a, b, 0, x / GPUME_SIDE, y / GPUME_SIDE, dx, dy, cost);
         } else if (eight >= 0 && eight < 2 * halves) {
             gpume_store_side(s, s.eights, 8, gpume_box(&p, 8, x0 / 8 + eight % 2, y0 / 8 + eight / 2), dx, dy, cost);
-        } else if (eight == 4 && s.sizes[0].costs) {
+        } else if (eight == 4) {
             gpume_store_size(s, 0, gpume_box(&p, TILE, x0 / TILE, y0 / TILE), dx, dy, cost);
         }
-    }
-};
-
-/** Of a tile that is cut. */
-struct GpumeCutTile {
-    const GpumeCudaSumsArgs &s;
-    const GpumePlace &at;
-
-    __device__ __forceinline__ void store_cut(const GpumeBox &b, GpumeU32 sum, int dx, int dy) const
-    {
-        const int range = s.search.params.range;
-
-        if (s.sums)
-            gpume_sums_of(s, at.x / TILE, at.y / TILE)[(dy + range) * s.pitch +
-                                                      gpume_place_of_column(range, dx + range)] = (GpumeU16)sum;
-    }
-
-    __device__ __forceinline__ void store_result(int dx, int dy, GpumeU32 cost) const
-    {
-        if (s.sizes[0].costs)
-            gpume_store_size(s, 0, gpume_box(&s.search.params, TILE, at.x / TILE, at.y / TILE), dx, dy, cost);
     }
 };
 
@@ -395,9 +374,9 @@ GPUME_KERNEL_OF(GpumeCudaSumsArgs, 32 * WARPS, 16 / WARPS)
     /* the right and the bottom edge cut tiles */
     GPUME_NO_UNROLL for (int i = 0; i < WARPS; i++) {
         const GpumePlace at = { x0 + i % ACROSS * TILE, y0 + i / ACROSS * TILE, 0 };
-        const GpumeCutTile cut = { args, at };
+        const GpumeTileSums sums = { args, at };
 
         if (at.x < p.width && at.y < p.height && !gpume_halves_of(p, at.x, at.y))
-            gpume_search_cut<GpumeU8, GPUME_SIDE>(args, shared, at, cut);
+            gpume_search_cut<GpumeU8, GPUME_SIDE>(args, shared, at, sums);
     }
 }
