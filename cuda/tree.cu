@@ -314,13 +314,8 @@ GPUME_KERNEL_OF(GpumeCudaTreeArgs, GPUME_CUDA_TREE_WRITE_THREADS)
     if (!lane)
         shared[i / 32] = gpume_popcount(all);
     if (place >= 0) {
-        GPUME_UNROLL for (int j = 0; j < GPUME_VECTOR_WORDS; j += 2) {
-            int2 two;
-
-            gpume_load_global(&two, r.vector(size, place) + j);
-            mv[j]     = two.x;
-            mv[j + 1] = two.y;
-        }
+        GPUME_UNROLL for (int j = 0; j < GPUME_VECTOR_WORDS; j += 2)
+            gpume_load_row<2>(mv + j, (const GpumeU8 *)(r.vector(size, place) + j));
         gpume_make_block(r, x, y, mv, made + ((y << r.last) + x) * GPUME_VECTOR_WORDS);
     }
     __syncthreads();
