@@ -193,10 +193,10 @@ struct GpumeRow {
     template<int NB_DX, int NB_DY>
     __device__ __forceinline__ void take(const GpumeU32 (&sum)[BLOCKS][NB_DX][NB_DY], int dx, int dy, int zero)
     {
-        /* each by all lanes: they would wait for each other */
+        /* each by all lanes: they would wait for each other; other ranges fill their columns */
         if (!inner)
             take_best<2>(sum, dx, dy, zero);
-        else if (NB_DX > 1 && GPUME_CUDA_FULL10_CUT(range))
+        else if (NB_DX > 1 && range % GPUME_NB_DX)
             take_best<1>(sum, dx, dy, zero);
         else
             take_best<0>(sum, dx, dy, zero);

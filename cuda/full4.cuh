@@ -36,22 +36,19 @@ static_assert(GPUME_CUDA_COST == GPUME_COST_SAD, "its sums are made for that");
  * Where a lane's candidates are in a window: in runs of GPUME_NB_DY rows, that are places of GPUME_NB_DX columns each.
  */
 struct GpumeRuns {
-    static const int WORDS = GPUME_CUDA_FULL4_PLACE_WORDS;  ///< of a place in a table
-
     const int range;
     const int copy, pitch;          ///< words from copy to copy, and from row to row
     const int left;                 ///< displacement at which the window begins: at a word
     const int columns;              ///< of GPUME_NB_DX words
     const int in_run;               ///< places
     const GpumeU32 reciprocal;
-    GpumeU32 *const table;          ///< WORDS for each place: see make(); at 16 bytes
+    GpumeU32 *const table;          ///< NB_DX words for each place: see make(); at 16 bytes
     const GpumeSharedWords orders;  ///< the same
 
     __device__ __forceinline__ GpumeRuns(const GpumeCudaArgs &a, GpumeU32 *words)
-        : range(a.params.range), copy(a.full.copy_words), pitch(4 * a.full.copy_words), left(-((range + 3) & ~3)),
-          columns(((range - left) / 4 + GPUME_NB_DX) / GPUME_NB_DX),
-          /* each of the four copies has the columns before the last, only the first copies may have that one, too */
-          in_run(4 * (columns - 1) + gpume_min(4, range - left - 4 * GPUME_NB_DX * (columns - 1) + 1)),
+        : range(a.params.range), copy(a.full.copy_words), pitch(4 * a.full.copy_words),
+          left(GPUME_CUDA_FULL4_LEFT(range)), columns(GPUME_CUDA_FULL4_COLUMNS(range)),
+          in_run(GPUME_CUDA_FULL4_PLACES(range)),
           reciprocal(GPUME_RECIPROCAL_HIGH(in_run)), table(words), orders(words) { }
 
     __device__ __forceinline__ int word(int place) const
@@ -76,7 +73,7 @@ struct GpumeRuns {
             GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++) {
                 const int d = dx(i) + 4 * k;
 
-                table[WORDS * i + k] = d - left + ((unsigned)(d + range) <= (unsigned)(2 * range) ? 0 :
+                table[GPUME_NB_DX * i + k] = d - left + ((unsigned)(d + range) <= (unsigned)(2 * range) ? 0 :
                                                                                                GPUME_INADMISSIBLE);
             }
         }
@@ -94,7 +91,7 @@ struct GpumeRuns {
         const GpumeU32 order = (dy + range) * side, next = dy < range ? side : GPUME_INADMISSIBLE;
         GpumeU32 right[GPUME_NB_DX];
 
-        orders.load4<0>(right, WORDS * place);
+        orders.load4<0>(right, GPUME_NB_DX * place);
         GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++) {
             key[k][0] = order + right[k];
             key[k][1] = key[k][0] + next;

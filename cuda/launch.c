@@ -75,15 +75,12 @@ static int lane_rounds(int runs, int in_run)
 static int shape_fours(GpumeCudaArgs *a, int width, int height, int fixed)
 {
     const GpumeParams *p = &a->params;
-    /* from the words at which displacements begin, of which the last copies lack a part */
-    const int span    = FFALIGN(p->range, 4) + p->range + 1;
-    const int columns = ((span - 1) / 4 + GPUME_CUDA_FULL4_DX) / GPUME_CUDA_FULL4_DX;
-    const int in_run  = 4 * (columns - 1) + FFMIN(4, span - 4 * GPUME_CUDA_FULL4_DX * (columns - 1));
-    const int runs    = (2 * p->range + GPUME_CUDA_FULL4_DY) / GPUME_CUDA_FULL4_DY;
+    const int in_run = GPUME_CUDA_FULL4_PLACES(p->range);
+    const int runs   = (2 * p->range + GPUME_CUDA_FULL4_DY) / GPUME_CUDA_FULL4_DY;
     int least = INT_MAX;
 
-    fixed += GPUME_CUDA_FULL4_PLACE_WORDS * in_run;
-    a->full.copy_words = columns * 4 + width / 4;
+    fixed += GPUME_CUDA_FULL4_DX * in_run;
+    a->full.copy_words = GPUME_CUDA_FULL4_DX * GPUME_CUDA_FULL4_COLUMNS(p->range) + width / 4;
     /* two columns of each copy, which eight lanes read at a time, lie in different banks */
     while (a->full.copy_words % 16 != 8)
         a->full.copy_words += 4;
@@ -132,9 +129,8 @@ void ff_gpume_cuda_shape_sums4(GpumeCudaArgs *a, GpumeCudaLaunch *l)
 static int time_full10(const GpumeParams *p, int rows, int warps, int split, int runs)
 {
     const int all_runs = (2 * p->range + rows) / rows;
-    const int samples  = p->block == 16 ? 16 * 16 : 16 * p->block;
     /* seven instructions for eight samples, and what it takes to compare keys */
-    const int unit   = GPUME_CUDA_FULL10_DX * rows * (samples * 7 / 8 + 5 * 16 / p->block);
+    const int unit   = GPUME_CUDA_FULL10_DX * rows * (16 * p->block * 7 / 8 + 5 * 16 / p->block);
     /* a pair of them, or the zero vector */
     const int single = unit / (GPUME_CUDA_FULL10_DX * rows) * 2 + 50;
     const int lines  = warps / split * p->block;

@@ -75,8 +75,19 @@ typedef struct GpumeCudaPlane {
 /** and displacements that a lane has at a time, across and down. */
 #define GPUME_CUDA_FULL4_DX     4
 #define GPUME_CUDA_FULL4_DY     2
-/** Words of a table for each place of such displacements. */
-#define GPUME_CUDA_FULL4_PLACE_WORDS GPUME_CUDA_FULL4_DX
+/** The displacement at which a window begins: at a word of the samples; displacements in a row from there on; */
+#define GPUME_CUDA_FULL4_LEFT(range) (-(((range) + 3) & ~3))
+#define GPUME_CUDA_FULL4_SPAN(range) ((range) - GPUME_CUDA_FULL4_LEFT(range) + 1)
+/** columns of FULL4_DX words of each of the window's four copies; */
+#define GPUME_CUDA_FULL4_COLUMNS(range) \
+    ((GPUME_CUDA_FULL4_SPAN(range) + 4 * GPUME_CUDA_FULL4_DX - 1) / (4 * GPUME_CUDA_FULL4_DX))
+/** those of all copies: only the first copies may have the last column, too. */
+#define GPUME_CUDA_FULL4_PLACES_BUT_LAST(range) (4 * (GPUME_CUDA_FULL4_COLUMNS(range) - 1))
+#define GPUME_CUDA_FULL4_IN_LAST(range) \
+    (GPUME_CUDA_FULL4_SPAN(range) - GPUME_CUDA_FULL4_DX * GPUME_CUDA_FULL4_PLACES_BUT_LAST(range))
+#define GPUME_CUDA_FULL4_PLACES(range) \
+    (GPUME_CUDA_FULL4_PLACES_BUT_LAST(range) + \
+     (GPUME_CUDA_FULL4_IN_LAST(range) < 4 ? GPUME_CUDA_FULL4_IN_LAST(range) : 4))
 
 /** 9 and 10 bits: displacements that a lane has at a time side by side, a word of samples from each other; */
 #define GPUME_CUDA_FULL10_DX 4
@@ -87,11 +98,6 @@ typedef struct GpumeCudaPlane {
 #define GPUME_CUDA_FULL10_SINGLE(range) (GPUME_CUDA_FULL10_SPAN(range) % (2 * GPUME_CUDA_FULL10_DX) == 1)
 #define GPUME_CUDA_FULL10_COLUMNS(range) \
     ((GPUME_CUDA_FULL10_SPAN(range) + 2 * GPUME_CUDA_FULL10_DX - 2) / (2 * GPUME_CUDA_FULL10_DX))
-/** whether columns have displacements that are out of range; */
-#define GPUME_CUDA_FULL10_CUT(range) \
-    (GPUME_CUDA_FULL10_LEFT(range) < -(range) || \
-     GPUME_CUDA_FULL10_SPAN(range) - GPUME_CUDA_FULL10_SINGLE(range) != \
-     2 * GPUME_CUDA_FULL10_DX * GPUME_CUDA_FULL10_COLUMNS(range))
 /** words of a row of each of the window's two copies, for columns or the single one, and from row to row. */
 #define GPUME_CUDA_FULL10_WORDS(range) \
     (GPUME_CUDA_FULL10_DX * GPUME_CUDA_FULL10_COLUMNS(range) + GPUME_CUDA_FULL_TILE_WIDTH / 2)
