@@ -11,24 +11,6 @@
 
 #include "libavfilter/gpume/cuda/full4.cuh"
 
-/**
- * Keep every block's smallest key.
- * @tparam INNER  the picture's edges are out of reach
- * @param across  by column, in blocks: GPUME_INADMISSIBLE outside the picture
- * @param down    by row of candidates: GPUME_INADMISSIBLE outside it
- */
-template<int INNER>
-static __device__ __forceinline__ void
-gpume_take_best(GpumeU32 *best, const GpumeU32 (*sum)[GPUME_NB_DX][GPUME_NB_DY],
-                const GpumeU32 (&key)[GPUME_NB_DX][GPUME_NB_DY], const GpumeU32 *across, const GpumeU32 *down)
-{
-    GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
-        GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
-            GPUME_UNROLL for (int c = 0; c < GPUME_ACROSS; c++)
-                best[c] = gpume_umin(best[c], (sum[c][k][j] << 16) +
-                                              (INNER ? key[k][j] : key[k][j] + (across[c + k] | down[j])));
-}
-
 /** Try the candidates of so many runs from displacement cy on. @param x0, y0 the row's. @param words the window's */
 template<int INNER>
 static __device__ __forceinline__ void
@@ -44,10 +26,9 @@ gpume_try_runs(const GpumeParams &p, GpumeFours &cur, GpumeU32 *best, const Gpum
         const GpumeU32 *win = r.get(key, words, place, run, dy);
 
         GPUME_UNROLL for (int k = 0; k < GPUME_ACROSS + GPUME_NB_DX - 1 && !INNER; k++)
-            across[k] = (unsigned)(x0 + r.dx(place) + 4 * k) <= (unsigned)(p.width - GPUME_SIDE) ?
-                        0 : GPUME_INADMISSIBLE;
+            across[k] = gpume_outside(x0 + r.dx(place) + 4 * k, GPUME_SIDE, p.width);
         GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY && !INNER; j++)
-            down[j] = (unsigned)(y0 + dy + j) <= (unsigned)(p.height - GPUME_SIDE) ? 0 : GPUME_INADMISSIBLE;
+            down[j] = gpume_outside(y0 + dy + j, GPUME_SIDE, p.height);
         gpume_add_up(sum, cur, win, r.pitch);
         gpume_take_best<INNER>(best, sum, key, across, down);
     }

@@ -28,6 +28,12 @@ static_assert(GPUME_CUDA_COST == GPUME_COST_SAD, "its sums are made for that");
  */
 #define GPUME_INADMISSIBLE 0x40000000u
 
+/** GPUME_INADMISSIBLE if so many samples from x on are not inside a picture of that size. */
+static __device__ __forceinline__ GpumeU32 gpume_outside(int x, int samples, int size)
+{
+    return (unsigned)x <= (unsigned)(size - samples) ? 0 : GPUME_INADMISSIBLE;
+}
+
 /** n / d as a multiplication, exact for n below 65536 and d from 2 to 32768. */
 #define GPUME_RECIPROCAL_HIGH(d)  (~0u / (d) + 1)
 #define GPUME_DIVIDE_HIGH(n, r)   ((int)((GpumeU64)(GpumeU32)(n) * (r) >> 32))
@@ -137,6 +143,24 @@ gpume_add_up(GpumeU32 (&sum)[GPUME_ACROSS][GPUME_NB_DX][GPUME_NB_DY], Fours &cur
                         sum[c][k][j] = gpume_sad4(cur.row[r - j < 0 || r - j >= GPUME_SIDE ? 0 : r - j][c],
                                                   w[c + k], sum[c][k][j]);
     }
+}
+
+/**
+ * Keep every block's smallest key.
+ * @tparam INNER  the picture's edges are out of reach
+ * @param across  by column, in blocks: GPUME_INADMISSIBLE outside the picture
+ * @param down    by row of candidates: GPUME_INADMISSIBLE outside it
+ */
+template<int INNER>
+static __device__ __forceinline__ void
+gpume_take_best(GpumeU32 *best, const GpumeU32 (*sum)[GPUME_NB_DX][GPUME_NB_DY],
+                const GpumeU32 (&key)[GPUME_NB_DX][GPUME_NB_DY], const GpumeU32 *across, const GpumeU32 *down)
+{
+    GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
+        GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
+            GPUME_UNROLL for (int c = 0; c < GPUME_ACROSS; c++)
+                best[c] = gpume_umin(best[c], (sum[c][k][j] << 16) +
+                                              (INNER ? key[k][j] : key[k][j] + (across[c + k] | down[j])));
 }
 
 /** The cost of the zero vector of the block at (x, y), which is whole. */

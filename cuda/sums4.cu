@@ -115,29 +115,6 @@ struct GpumeTileOfFours {
         whole = ~0u;
     }
 
-    /** GPUME_INADMISSIBLE if rows from y on, of a block of that height, are not inside the picture. */
-    __device__ __forceinline__ GpumeU32 outside_rows(int y, int height) const
-    {
-        return (unsigned)y <= (unsigned)(p.height - height) ? 0 : GPUME_INADMISSIBLE;
-    }
-
-    /** Take candidates of a row of 4x4 blocks, one of the first two. @param y row that the first one meets */
-    template<int INNER>
-    __device__ __forceinline__ void
-    take_fours(int row, const GpumeU32 (&sum)[BLOCKS][GPUME_NB_DX][GPUME_NB_DY],
-               const GpumeU32 (&key)[GPUME_NB_DX][GPUME_NB_DY], const GpumeU32 *across, int y)
-    {
-        GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++) {
-            const GpumeU32 outside = INNER ? 0 : outside_rows(y + j, GPUME_SIDE);
-
-            GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
-                GPUME_UNROLL for (int c = 0; c < BLOCKS; c++)
-                    fours[row * BLOCKS + c] =
-                        gpume_umin(fours[row * BLOCKS + c],
-                                   (sum[c][k][j] << 16) + (INNER ? key[k][j] : key[k][j] + (across[c + k] | outside)));
-        }
-    }
-
     /** Take those of a row of 8x8 blocks, the first ones. @param cost of both of each place across */
     template<int INNER>
     __device__ __forceinline__ void
@@ -147,7 +124,7 @@ struct GpumeTileOfFours {
         GpumeU32 outside[GPUME_NB_DY];
 
         GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
-            outside[j] = INNER ? 0 : outside_rows(y + j, 8);
+            outside[j] = INNER ? 0 : gpume_outside(y + j, 8, p.height);
         GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
             GPUME_UNROLL for (int c = 0; c < 2; c++) {
                 const GpumeU32 columns = INNER ? 0 : across[2 * c + k] | across[2 * c + k + 1];
@@ -170,7 +147,7 @@ struct GpumeTileOfFours {
         GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
             GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++) {
                 const GpumeU32 outside = INNER ? 0 : across[k] | across[k + BLOCKS - 1] |
-                                                     outside_rows(y + j, 8 * halves);
+                                                     gpume_outside(y + j, 8 * halves, p.height);
                 const GpumeU32 order   = key[k][j] >= GPUME_INADMISSIBLE || outside ? NO_TILE : key[k][j];
 
                 whole = gpume_umin(whole, (j ? cost[k] & 0xffff0000 : cost[k] << 16) | order);
@@ -218,9 +195,12 @@ struct GpumeTileOfFours {
         GPUME_UNROLL for (int row = 0; row < 2; row++) {
             GpumeU32 sum[BLOCKS][GPUME_NB_DX][GPUME_NB_DY];
             GpumeFoursOfTile cur = { tile, 8 * half + GPUME_SIDE * row };
+            GpumeU32 down[GPUME_NB_DY];
 
+            GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY && !INNER; j++)
+                down[j] = gpume_outside(y + GPUME_SIDE * row + j, GPUME_SIDE, p.height);
             gpume_add_up(sum, cur, win + (8 * half + GPUME_SIDE * row) * pitch, pitch);
-            take_fours<INNER>(row, sum, key, across, y + GPUME_SIDE * row);
+            gpume_take_best<INNER>(fours + row * BLOCKS, sum, key, across, down);
             GPUME_UNROLL for (int c = 0; c < 2; c++)
                 GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
                     eight[c][k] = (row ? eight[c][k] : 0) + sum[2 * c][k][0] + sum[2 * c + 1][k][0] +
@@ -241,7 +221,7 @@ struct GpumeTileOfFours {
         GpumeU32 across[BLOCKS + GPUME_NB_DX - 1], cost[GPUME_NB_DX] = { 0 };
 
         GPUME_UNROLL for (int k = 0; k < BLOCKS + GPUME_NB_DX - 1 && !INNER; k++)
-            across[k] = (unsigned)(x0 + dx + 4 * k) <= (unsigned)(p.width - GPUME_SIDE) ? 0 : GPUME_INADMISSIBLE;
+            across[k] = gpume_outside(x0 + dx + 4 * k, GPUME_SIDE, p.width);
 
         /* what is in a cache of instructions is fetched faster than twice as much */
         GPUME_NO_UNROLL for (int half = 0; half < (INNER ? 2 : halves); half++)
