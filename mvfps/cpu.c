@@ -42,6 +42,8 @@ typedef struct CPUBackend {
 
     MvfpsVector *vectors[2];    ///< the first ones, and those after the pass
     unsigned vectors_allocated[2];
+    unsigned *sads;             ///< along the first ones
+    unsigned sads_allocated;
     MvfpsChange *changes;
     unsigned changes_allocated;
     MvfpsVector *offsets;
@@ -86,6 +88,7 @@ static av_cold void uninit(void *priv)
     forget_sides(s);
     for (int i = 0; i < 2; i++)
         av_freep(&s->vectors[i]);
+    av_freep(&s->sads);
     av_freep(&s->changes);
     av_freep(&s->offsets);
 }
@@ -171,14 +174,14 @@ static void first_rows(void *arg, int worker, int start, int end)
 {
     CPUBackend *s = arg;
 
-    ff_mvfps_first(&s->phase, s->vectors[0], start, end);
+    ff_mvfps_first(&s->phase, s->vectors[0], s->sads, start, end);
 }
 
 static void pass_rows(void *arg, int worker, int start, int end)
 {
     CPUBackend *s = arg;
 
-    ff_mvfps_pass(&s->phase, s->vectors[0], s->vectors[1], start, end);
+    ff_mvfps_pass(&s->phase, s->vectors[0], s->sads, s->vectors[1], start, end);
     if (s->accelerated)
         ff_mvfps_changes(&s->phase, s->vectors[1], s->changes, start, end);
 }
@@ -221,9 +224,10 @@ static int alloc_memory(CPUBackend *s)
                 return ret;
         }
     }
+    av_fast_malloc(&s->sads, &s->sads_allocated, nb * sizeof(*s->sads));
     av_fast_malloc(&s->changes, &s->changes_allocated, nb * sizeof(*s->changes));
     av_fast_malloc(&s->offsets, &s->offsets_allocated, nb * sizeof(*s->offsets));
-    return s->changes && s->offsets ? 0 : AVERROR(ENOMEM);
+    return s->sads && s->changes && s->offsets ? 0 : AVERROR(ENOMEM);
 }
 
 static const MvfpsVector *cells_of(const Side *side, int field)

@@ -66,6 +66,37 @@ static void divide(uint16_t *dst, const uint32_t *sum, const uint16_t *weights, 
             dst[i] = (sum[i] + weights[i] / 2) / weights[i];
 }
 
+/* Adds a vector, if it is one, that is none of those from first to end. @return how many there are then */
+static av_always_inline int add(MvfpsVector *list, int nb, MvfpsVector v, const MvfpsVector *first,
+                                const MvfpsVector *end)
+{
+    if (v.x == MVFPS_NONE)
+        return nb;
+    for (; first < end; first++)
+        if (AV_RN32(first) == AV_RN32(&v))
+            return nb;
+    list[nb] = v;
+    return nb + 1;
+}
+
+static int distinct(MvfpsVector *dst, const MvfpsVector *src, int nb)
+{
+    int nb_found = 0;
+
+    for (int i = 0; i < nb; i++)
+        nb_found = add(dst, nb_found, src[i], dst, dst + nb_found);
+    return nb_found;
+}
+
+static int unless(MvfpsVector *dst, const MvfpsVector *src, const MvfpsVector *others, int nb)
+{
+    int nb_found = 0;
+
+    for (int i = 0; i < 8; i++)
+        nb_found = add(dst, nb_found, src[i], others, others + nb);
+    return nb_found;
+}
+
 static int sum_unlike(MvfpsVector v, const MvfpsVector *others, int nb)
 {
     int sum = 0;
@@ -109,6 +140,8 @@ av_cold void ff_mvfps_dsp_init(MvfpsDsp *dsp, int bytes)
         .mean       = mean,
         .add        = add_weighted,
         .divide     = divide,
+        .distinct   = distinct,
+        .unless     = unless,
         .unlike     = unlike,
         .unfaithful = ff_mvfps_unfaithful,
         .like       = like,
@@ -136,44 +169,32 @@ static unsigned sad(const MvfpsPhase *s, int x, int y, MvfpsVector v)
 /** Different vectors in order, and what they cost apart from samples and the fields. */
 typedef struct List {
     int nb;
-    MvfpsVector v[24];
-    int cost[24];
+    MvfpsVector v[MVFPS_LIST];
+    int cost[MVFPS_LIST];
 } List;
 
-/* Adds a vector, if it is one, that is none of those from first to end. */
-static av_always_inline void add_unless(List *list, MvfpsVector v, int first, int end)
-{
-    if (v.x == MVFPS_NONE)
-        return;
-    for (int i = first; i < end; i++)
-        if (AV_RN32(&list->v[i]) == AV_RN32(&v))
-            return;
-    list->cost[list->nb] = 0;
-    list->v[list->nb++]  = v;
-}
-
-static void add(List *list, MvfpsVector v)
-{
-    add_unless(list, v, 0, list->nb);
-}
-
-/* Returns the vector of least cost of a list, for the cell that begins at (x, y). */
-static MvfpsVector cheapest(const MvfpsPhase *s, int x, int y, const List *list)
+/*
+ * Returns the vector of least cost of a list, for the cell that begins at (x, y). *least_sad: that of
+ * the list's first vector, if it is known, else UINT_MAX; then that of the vector.
+ */
+static MvfpsVector cheapest(const MvfpsPhase *s, int x, int y, const List *list, unsigned *least_sad)
 {
     MvfpsVector best = { 0, 0 };
-    unsigned least = UINT_MAX;
-    int unfaithful[FF_ARRAY_ELEMS(list->v)];
+    unsigned least = UINT_MAX, known = *least_sad;
+    int unfaithful[MVFPS_LIST];
 
     s->dsp.unfaithful(unfaithful, list->v, list->nb, &s->fields, x, y, s->part);
     for (int i = 0; i < list->nb; i++) {
-        unsigned j = list->cost[i] + unfaithful[i];
+        const unsigned rest = list->cost[i] + unfaithful[i];
+        unsigned d;
 
-        if (j >= least)
+        if (rest >= least)
             continue;
-        j += sad(s, x, y, list->v[i]);
-        if (j < least) {
-            least = j;
-            best  = list->v[i];
+        d = i || known == UINT_MAX ? sad(s, x, y, list->v[i]) : known;
+        if (rest + d < least) {
+            least      = rest + d;
+            best       = list->v[i];
+            *least_sad = d;
         }
     }
     return best;
@@ -218,78 +239,86 @@ static av_always_inline int cell_around(const MvfpsFields *f, const Around *a, i
            av_clip(cx + a->distance * around[i][0], 0, f->cols - 1);
 }
 
-static MvfpsVector first_vector(const MvfpsPhase *s, const Around *a, int cx, int cy)
+static MvfpsVector first_vector(const MvfpsPhase *s, const Around *a, int cx, int cy, unsigned *sad)
 {
     const MvfpsFields *f = &s->fields;
     const int at = cy * f->cols + cx, inside = is_inside(f, a, cx, cy);
+    MvfpsVector found[MVFPS_LIST];
     List list;
+    int nb = 0;
 
-    list.nb = 0;
     for (int i = 0; i < 9; i++) {
         const int n = cell_around(f, a, cx, cy, i, inside);
 
         if (f->before_future)
-            add(&list, f->before_future[n]);
+            found[nb++] = f->before_future[n];
         if (f->after_past)
-            add(&list, opposite(f->after_past[n]));
+            found[nb++] = opposite(f->after_past[n]);
     }
     if (f->before_past)
-        add(&list, opposite(f->before_past[at]));
+        found[nb++] = opposite(f->before_past[at]);
     if (f->after_future)
-        add(&list, f->after_future[at]);
-    add(&list, (MvfpsVector) { 0, 0 });
-    return cheapest(s, cx * MVFPS_CELL, cy * MVFPS_CELL, &list);
+        found[nb++] = f->after_future[at];
+    found[nb++] = (MvfpsVector) { 0, 0 };
+    list.nb = s->dsp.distinct(list.v, found, nb);
+    memset(list.cost, 0, list.nb * sizeof(*list.cost));
+    *sad = UINT_MAX;
+    return cheapest(s, cx * MVFPS_CELL, cy * MVFPS_CELL, &list, sad);
 }
 
-void ff_mvfps_first(const MvfpsPhase *s, MvfpsVector *vectors, int first, int end)
+void ff_mvfps_first(const MvfpsPhase *s, MvfpsVector *vectors, unsigned *sads, int first, int end)
 {
     const Around two_away = around_cells(&s->fields, 2);
 
     for (int y = first; y < end; y++)
         for (int x = 0; x < s->fields.cols; x++)
-            vectors[y * (size_t)s->fields.cols + x] = first_vector(s, &two_away, x, y);
+            vectors[y * (size_t)s->fields.cols + x] =
+                first_vector(s, &two_away, x, y, &sads[y * (size_t)s->fields.cols + x]);
 }
 
-static MvfpsVector next_vector(const MvfpsPhase *s, const Around *a, const MvfpsVector *from, int cx, int cy)
+static MvfpsVector next_vector(const MvfpsPhase *s, const Around *a, const MvfpsVector *from, const unsigned *sads,
+                               int cx, int cy)
 {
     const MvfpsFields *f  = &s->fields;
-    const MvfpsVector own = from[cy * (size_t)f->cols + cx];
+    const size_t at       = cy * (size_t)f->cols + cx;
+    const MvfpsVector own = from[at];
     const int inside = is_inside(f, a, cx, cy);
-    MvfpsVector beside[8];
+    MvfpsVector found[MVFPS_LIST], near[8];
+    const MvfpsVector *beside = found + 1;
+    unsigned sad = sads[at];
     List list;
-    int nb = 0, nb_found;
+    int nb = 0;
 
-    list.nb = 0;
-    add(&list, own);
+    found[0] = own;
     for (int i = 1; i < 9; i++) {
         const int x = cx + around[i][0], y = cy + around[i][1];
 
-        if (inside || (x >= 0 && y >= 0 && x < f->cols && y < f->rows)) {
-            beside[nb] = from[cy * f->cols + cx + a->steps[i]];
-            add(&list, beside[nb++]);
-        }
+        near[i - 1] = (MvfpsVector) { own.x + around[i][0], own.y + around[i][1] };
+        if (inside || (x >= 0 && y >= 0 && x < f->cols && y < f->rows))
+            found[1 + nb++] = from[at + a->steps[i]];
     }
+    list.nb  = s->dsp.distinct(list.v, found, 1 + nb);
     /* of these none is own or another of these */
-    nb_found = list.nb;
-    for (int i = 1; i < 9; i++)
-        add_unless(&list, (MvfpsVector) { own.x + around[i][0], own.y + around[i][1] }, 1, nb_found);
-    if (nb == 8)
+    list.nb += s->dsp.unless(list.v + list.nb, near, list.v + 1, list.nb - 1);
+    if (nb == 8) {
         s->dsp.unlike(list.cost, list.v, list.nb, beside);
-    else
         for (int i = 0; i < list.nb; i++)
-            list.cost[i] = sum_unlike(list.v[i], beside, nb);
-    for (int i = 0; i < list.nb && nb; i++)
-        list.cost[i] = MVFPS_SMOOTH * list.cost[i] / nb;
-    return cheapest(s, cx * MVFPS_CELL, cy * MVFPS_CELL, &list);
+            list.cost[i] = (unsigned)list.cost[i] * MVFPS_SMOOTH / 8;
+    } else {
+        for (int i = 0; i < list.nb; i++)
+            list.cost[i] = nb ? MVFPS_SMOOTH * sum_unlike(list.v[i], beside, nb) / nb : 0;
+    }
+    return cheapest(s, cx * MVFPS_CELL, cy * MVFPS_CELL, &list, &sad);
 }
 
-void ff_mvfps_pass(const MvfpsPhase *s, const MvfpsVector *from, MvfpsVector *to, int first, int end)
+void ff_mvfps_pass(const MvfpsPhase *s, const MvfpsVector *from, const unsigned *sads, MvfpsVector *to,
+                   int first, int end)
 {
     const Around one_away = around_cells(&s->fields, 1);
 
     for (int y = first; y < end; y++)
         for (int x = 0; x < s->fields.cols; x++)
-            to[y * (size_t)s->fields.cols + x] = next_vector(s, &one_away, from, x, y);
+            to[y * (size_t)s->fields.cols + x] = next_vector(s, &one_away, from, sads, x, y);
 }
 
 void ff_mvfps_changes(const MvfpsPhase *s, const MvfpsVector *vectors, MvfpsChange *changes, int first, int end)
@@ -335,7 +364,7 @@ static const int8_t bell[4][8] = {
     {  2,  2,  3,  4,  5,  6,  7,  8 },
 };
 
-/** Weights of the samples of a tile for each of its cells, by the subsampling of a component. */
+/** Weights of the samples of a tile for each of its cells, by the subsampling of a component; repeated on the right. */
 DECLARE_ALIGNED(32, static uint16_t, windows)[3][3][MVFPS_TILE_CELLS][MVFPS_TILE_SAMPLES];
 
 int ff_mvfps_slope(int cell, int i, int sub)
@@ -353,9 +382,10 @@ static av_cold void init_windows(void)
         for (int sx = 0; sx < 3; sx++)
             for (int cell = 0; cell < MVFPS_TILE_CELLS; cell++)
                 for (int y = 0; y < MVFPS_CELL >> sy; y++)
-                    for (int x = 0; x < MVFPS_CELL >> sx; x++)
-                        windows[sy][sx][cell][8 * y + x] = ff_mvfps_slope(cell & 3, x, sx) *
-                                                           ff_mvfps_slope(cell >> 2, y, sy);
+                    for (int x = 0; x < MVFPS_CELL; x++)
+                        windows[sy][sx][cell][8 * y + x] =
+                            ff_mvfps_slope(cell & 3, x & ((MVFPS_CELL >> sx) - 1), sx) *
+                            ff_mvfps_slope(cell >> 2, y, sy);
 }
 
 /*
@@ -411,18 +441,51 @@ static void put(const GpumeLayout *l, uint8_t *dst, int x, int v)
         ((uint16_t *)dst)[x] = v << l->shift;
 }
 
-/* A component of a tile; that of component 0 comes first and judges. */
-static void make_tile(const MvfpsPhase *s, MvfpsTile *tile, int component, int tx, int ty, AVFrame *out)
+/** Where a tile is in a component, and its size. */
+typedef struct Place {
+    int x, y, w, h;
+} Place;
+
+static Place place_of(const GpumeComponent *c, int tx, int ty)
+{
+    return (Place) {
+        (MVFPS_CELL * tx + MVFPS_CELL / 2) >> c->hsub, (MVFPS_CELL * ty + MVFPS_CELL / 2) >> c->vsub,
+        MVFPS_CELL >> c->hsub, MVFPS_CELL >> c->vsub,
+    };
+}
+
+/* Stores what of a tile is in the picture, from rows of eight values. */
+static void store(const MvfpsPhase *s, const GpumeComponent *c, const Place *p, const uint16_t *values, AVFrame *out)
+{
+    const GpumeLayout *l = s->layout;
+
+    if (s->dsp.store && p->w >= 4 && c->step == 1 && p->x >= 0 && p->y >= 0 && p->x + p->w <= c->w &&
+        p->y + p->h <= c->h) {
+        s->dsp.store(gpume_layout_row(l, c, out, p->y) + p->x, out->linesize[c->plane], values, p->w, p->h);
+        return;
+    }
+    for (int y = FFMAX(-p->y, 0); y < FFMIN(p->h, c->h - p->y); y++) {
+        uint8_t *dst = gpume_layout_row(l, c, out, p->y + y);
+
+        for (int x = FFMAX(-p->x, 0); x < FFMIN(p->w, c->w - p->x); x++)
+            put(l, dst, (p->x + x) * c->step, values[8 * y + x]);
+    }
+}
+
+/*
+ * Components of a tile: one, or two of four columns beside each other. That of component 0 comes
+ * first and judges.
+ */
+static void make_tile(const MvfpsPhase *s, MvfpsTile *tile, int component, int nb_components, int tx, int ty,
+                      AVFrame *out)
 {
     const GpumeLayout *l    = s->layout;
     const GpumeComponent *c = &l->components[component];
     const GpumeSamples *before = &s->before->components[component];
     const GpumeSamples *after  = &s->after->components[component];
-    const int w = MVFPS_CELL >> c->hsub, h = MVFPS_CELL >> c->vsub;
-    const int x0 = (MVFPS_CELL * tx + MVFPS_CELL / 2) >> c->hsub;
-    const int y0 = (MVFPS_CELL * ty + MVFPS_CELL / 2) >> c->vsub;
+    const Place p = place_of(c, tx, ty);
     const int max = (1 << l->depth) - 1;
-    const int nb = 8 * h;
+    const int nb = 8 * p.h;
     LOCAL_ALIGNED_32(uint16_t, match,   [2], [MVFPS_TILE_SAMPLES]);
     LOCAL_ALIGNED_32(uint16_t, result,  [MVFPS_TILE_SAMPLES]);
     LOCAL_ALIGNED_32(uint16_t, weights, [MVFPS_TILE_SAMPLES]);
@@ -436,13 +499,17 @@ static void make_tile(const MvfpsPhase *s, MvfpsTile *tile, int component, int t
         const int ax = (2 * mvfps_after(z->v.x, s->part)  + z->offset.x) >> c->hsub;
         const int ay = (2 * mvfps_after(z->v.y, s->part)  + z->offset.y) >> c->vsub;
         const int at[] = { (bx & 15) + 16 * (by & 15), (ax & 15) + 16 * (ay & 15) };
-        const int difference =
-            s->dsp.match(match, gpume_padded_sample(before, x0 + (bx >> 4), y0 + (by >> 4), l->bytes),
-                         gpume_padded_sample(after, x0 + (ax >> 4), y0 + (ay >> 4), l->bytes), before->stride,
-                         at, w, h, max);
+        const uint8_t *b = gpume_padded_sample(before, p.x + (bx >> 4), p.y + (by >> 4), l->bytes);
+        const uint8_t *a = gpume_padded_sample(after,  p.x + (ax >> 4), p.y + (ay >> 4), l->bytes);
 
-        if (!component)
-            judge(s, z, tx, ty, difference, tile->nb == 1);
+        if (nb_components > 1) {
+            s->dsp.match_two(match, b, a, before->stride, at, before[1].first - before->first, p.h, max);
+        } else {
+            const int difference = s->dsp.match(match, b, a, before->stride, at, p.w, p.h, max);
+
+            if (!component)
+                judge(s, z, tx, ty, difference, tile->nb == 1);
+        }
         s->dsp.mean(result, match[0], match[1], z->share, nb);
         if (tile->nb > 1)
             s->dsp.add(sum, weights, result, windows[c->vsub][c->hsub], z->cells, z->trust, nb, !i);
@@ -450,17 +517,16 @@ static void make_tile(const MvfpsPhase *s, MvfpsTile *tile, int component, int t
     /* the mean of a single one is what it is */
     if (tile->nb > 1)
         s->dsp.divide(result, sum, weights, nb);
+    for (int i = 0; i < nb_components; i++)
+        store(s, &c[i], &p, result + 4 * i, out);
+}
 
-    if (s->dsp.store && w >= 4 && c->step == 1 && x0 >= 0 && y0 >= 0 && x0 + w <= c->w && y0 + h <= c->h) {
-        s->dsp.store(gpume_layout_row(l, c, out, y0) + x0, out->linesize[c->plane], result, w, h);
-        return;
-    }
-    for (int y = FFMAX(-y0, 0); y < FFMIN(h, c->h - y0); y++) {
-        uint8_t *dst = gpume_layout_row(l, c, out, y0 + y);
+/** Whether the components of colour are made beside each other. */
+static int has_two(const MvfpsPhase *s)
+{
+    const GpumeLayout *l = s->layout;
 
-        for (int x = FFMAX(-x0, 0); x < FFMIN(w, c->w - x0); x++)
-            put(l, dst, (x0 + x) * c->step, result[8 * y + x]);
-    }
+    return s->dsp.match_two && l->nb_components > 2 && MVFPS_CELL >> l->components[1].hsub == 4;
 }
 
 void ff_mvfps_compensate(const MvfpsPhase *s, const MvfpsVector *vectors, const MvfpsVector *offsets,
@@ -468,6 +534,7 @@ void ff_mvfps_compensate(const MvfpsPhase *s, const MvfpsVector *vectors, const 
 {
     static AVOnce once = AV_ONCE_INIT;
     const int nb_x = (s->layout->w + MVFPS_CELL + MVFPS_CELL / 2 - 1) / MVFPS_CELL;
+    const int two  = has_two(s);
 
     ff_thread_once(&once, init_windows);
     for (int ty = first - 1; ty < end - 1; ty++) {
@@ -475,8 +542,10 @@ void ff_mvfps_compensate(const MvfpsPhase *s, const MvfpsVector *vectors, const 
             MvfpsTile tile;
 
             find_hypotheses(s, vectors, offsets, tx, ty, &tile);
-            for (int i = 0; i < s->layout->nb_components; i++)
-                make_tile(s, &tile, i, tx, ty, out);
+            for (int i = 0, nb; i < s->layout->nb_components; i += nb) {
+                nb = two && i == 1 ? 2 : 1;
+                make_tile(s, &tile, i, nb, tx, ty, out);
+            }
         }
     }
 }

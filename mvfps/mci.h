@@ -16,6 +16,8 @@
 
 /** Most vectors that a tile can have: one of each cell around it. */
 #define MVFPS_TILE_CELLS 16
+/** Room for the vectors that a cell chooses from. */
+#define MVFPS_LIST 24
 
 /** One of the vectors that meet in a tile. */
 typedef struct MvfpsHypothesis {
@@ -55,6 +57,13 @@ typedef struct MvfpsDsp {
      */
     int (*match)(uint16_t (*dst)[MVFPS_TILE_SAMPLES], const uint8_t *a, const uint8_t *b, ptrdiff_t stride,
                  const int *at, int w, int h, int max);
+    /**
+     * match() of two components at once, four samples wide: the second one's are on the right in dst.
+     * NULL: there is no such function.
+     * @param apart from the first one's samples to the second one's, in bytes, in both pictures
+     */
+    void (*match_two)(uint16_t (*dst)[MVFPS_TILE_SAMPLES], const uint8_t *a, const uint8_t *b, ptrdiff_t stride,
+                      const int *at, ptrdiff_t apart, int h, int max);
     /** dst = (a * share + b * (64 - share) + 32) >> 6; nb is a multiple of 16, here and below. */
     void (*mean)(uint16_t *dst, const uint16_t *a, const uint16_t *b, int share, int nb);
     /**
@@ -68,6 +77,14 @@ typedef struct MvfpsDsp {
     void (*divide)(uint16_t *dst, const uint32_t *sum, const uint16_t *weights, int nb);
     /** Rows of 8 or 4 samples, of one byte, an even number of them. NULL: there is no such function. */
     void (*store)(uint8_t *dst, ptrdiff_t stride, const uint16_t *src, int w, int h);
+    /**
+     * Copy those of nb vectors, up to MVFPS_LIST, that are vectors and none of those before them.
+     * So many can be read and written as a list has.
+     * @return how many they are
+     */
+    int (*distinct)(MvfpsVector *dst, const MvfpsVector *src, int nb);
+    /** Copy those of eight vectors that are vectors and none of nb others. dst has room for eight. @return how many */
+    int (*unless)(MvfpsVector *dst, const MvfpsVector *src, const MvfpsVector *others, int nb);
     /** Sums mvfps_unlike() from each of nb vectors to eight others. */
     void (*unlike)(int *sums, const MvfpsVector *v, int nb, const MvfpsVector *others);
     /**
@@ -100,11 +117,15 @@ void ff_mvfps_dsp_init_aarch64(MvfpsDsp *dsp, int bytes);
 void ff_mvfps_unfaithful(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *fields, int x, int y,
                          int part);
 
-/** The first vectors of some rows of cells. */
-void ff_mvfps_first(const MvfpsPhase *s, MvfpsVector *vectors, int first, int end);
+/**
+ * The first vectors of some rows of cells.
+ * @param sads the sums of absolute differences along them
+ */
+void ff_mvfps_first(const MvfpsPhase *s, MvfpsVector *vectors, unsigned *sads, int first, int end);
 
-/** A pass over some rows of cells: from one field to another. */
-void ff_mvfps_pass(const MvfpsPhase *s, const MvfpsVector *from, MvfpsVector *to, int first, int end);
+/** A pass over some rows of cells: from one field, whose sums are known, to another. */
+void ff_mvfps_pass(const MvfpsPhase *s, const MvfpsVector *from, const unsigned *sads, MvfpsVector *to,
+                   int first, int end);
 
 /** Whether it is known how things go beyond the pair, so that they need not go at constant speed. */
 static inline int mvfps_is_accelerated(const MvfpsPhase *s)

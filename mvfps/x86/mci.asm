@@ -54,6 +54,12 @@ round_2048: times 8 dd 2048
 ; samples beside each other: from the first on, and from the third
 pairs_0:    times 2 db 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8
 pairs_2:    times 2 db 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10
+; the same of two rows of four
+two_pairs_0: times 2 db 0, 1, 1, 2, 2, 3, 3, 4,  8,  9,  9, 10, 10, 11, 11, 12
+two_pairs_2: times 2 db 2, 3, 3, 4, 4, 5, 5, 6, 10, 11, 11, 12, 12, 13, 13, 14
+; four bytes of each half
+fours:      times 2 db 0, 1, 2, 3, 8, 9, 10, 11, -1, -1, -1, -1, -1, -1, -1, -1
+no_vector:  times 8 dd 1 << 31
 
 SECTION .text
 
@@ -69,23 +75,59 @@ SECTION .text
     movd        %1, %2
 %endmacro
 
-; A row of both pictures, a lane each: samples beside each other. %1: dst
-%macro LOAD_PAIRS 1
+; Four rows of both pictures, a lane each, and on to the next. %1 to %4: dst
+%macro LOAD_FOUR 4
     movu        xm%1, [aq]
+    movu        xm%2, [aq + strideq]
+    movu        xm%3, [aq + 2 * strideq]
+    movu        xm%4, [aq + stride3q]
     vinserti128 m%1, m%1, [bq], 1
-    pshufb      m%1, m13
-    add         aq, strideq
-    add         bq, strideq
+    vinserti128 m%2, m%2, [bq + strideq], 1
+    vinserti128 m%3, m%3, [bq + 2 * strideq], 1
+    vinserti128 m%4, m%4, [bq + stride3q], 1
+    lea         aq, [aq + 4 * strideq]
+    lea         bq, [bq + 4 * strideq]
 %endmacro
 
-; The next row, between samples, by the row above it. %1: dst, %2: the row above, %3: this row; m10: clobbered
+; A row between samples, by those beside each other in the row above and in this row. %1: dst, which may be %2,
+; %2: the row above, %3: this row; m10: clobbered
 %macro BILINEAR_ROW 3
-    LOAD_PAIRS  %3
     pmaddubsw   m%1, m%2, m8
     pmaddubsw   m10, m%3, m9
     paddw       m%1, m12
     paddw       m%1, m10
     psrlw       m%1, 6
+%endmacro
+
+; A row between samples, by pairs of them. %1: the pairs, and dst
+%macro LINEAR_ROW 1
+    pmaddubsw   m%1, m8
+    paddw       m%1, m12
+    psrlw       m%1, 6
+%endmacro
+
+; What two rows of both pictures differ is added to m7. %1, %2: the rows; m10, m11: clobbered
+%macro ADD_DIFFERENCES 2
+    ; both rows of one picture, and of the other
+    vperm2i128  m10, m%1, m%2, q0200
+    vperm2i128  m11, m%1, m%2, q0301
+    psubw       m10, m11
+    pabsw       m10, m10
+    paddw       m7, m10
+%endmacro
+
+; Broadcast the weights of two samples, by the place between them in eighths. %1: dst, %2, %3: in a and in b,
+; clobbered; xm10: clobbered
+%macro LINEAR_WEIGHTS 3
+    imul        %2, %2, 256 * 8 - 8
+    imul        %3, %3, 256 * 8 - 8
+    add         %2, 64
+    add         %3, 64
+    movd        xm%1, %2
+    movd        xm10, %3
+    vpbroadcastw xm%1, xm%1
+    vpbroadcastw xm10, xm10
+    vinserti128 m%1, m%1, xm10, 1
 %endmacro
 
 ; Broadcast a word, or double word, of a table to each lane. %1: dst, %2: w or d, %3, %4: addresses; xm10: clobbered
@@ -97,33 +139,87 @@ SECTION .text
 
 INIT_YMM avx2
 ; int mvfps_sad_8(const uint8_t *a, const uint8_t *b, ptrdiff_t stride, int at_a, int at_b)
-cglobal mvfps_sad_8, 5, 6, 14, a, b, stride, at_a, at_b, table
+cglobal mvfps_sad_8, 5, 7, 14, a, b, stride, at_a, at_b, table, stride3
     mov         tabled, at_ad
     or          tabled, at_bd
     jz .whole
+    lea         stride3q, [3 * strideq]
+    mova        m12, [words_32]
+    mova        m13, [pairs_0]
+    pxor        m7, m7
+    cmp         tabled, 8
+    jb .level
+    test        tabled, 7
+    jz .upright
     lea         tableq, [bilinear]
     movsxdifnidn at_aq, at_ad
     movsxdifnidn at_bq, at_bd
     BROADCAST_BOTH 8, w, tableq + 4 * at_aq,     tableq + 4 * at_bq
     BROADCAST_BOTH 9, w, tableq + 4 * at_aq + 2, tableq + 4 * at_bq + 2
-    mova        m12, [words_32]
-    mova        m13, [pairs_0]
-    pxor        m7, m7
-    LOAD_PAIRS  0
-%rep 4
-    BILINEAR_ROW 2, 0, 1
-    BILINEAR_ROW 3, 1, 0
-    ; both rows of one picture, and of the other
-    vperm2i128  m4, m2, m3, q0200
-    vperm2i128  m5, m2, m3, q0301
-    psubw       m4, m5
-    pabsw       m4, m4
-    paddw       m7, m4
+    movu        xm0, [aq]
+    vinserti128 m0, m0, [bq], 1
+    add         aq, strideq
+    add         bq, strideq
+    pshufb      m0, m13
+%rep 2
+    LOAD_FOUR   1, 2, 3, 4
+    pshufb      m1, m13
+    pshufb      m2, m13
+    pshufb      m3, m13
+    pshufb      m4, m13
+    BILINEAR_ROW 0, 0, 1
+    BILINEAR_ROW 1, 1, 2
+    BILINEAR_ROW 2, 2, 3
+    BILINEAR_ROW 3, 3, 4
+    ADD_DIFFERENCES 0, 1
+    ADD_DIFFERENCES 2, 3
+    mova        m0, m4
 %endrep
+.end:
     vextracti128 xm0, m7, 1
     paddw       xm7, xm0
     SUM_WORDS   eax, xm7, xm0
     RET
+    ; both are beside samples
+.level:
+    LINEAR_WEIGHTS 8, at_ad, at_bd
+%rep 2
+    LOAD_FOUR   0, 1, 2, 3
+%assign I 0
+%rep 4
+    pshufb      m %+ I, m13
+    LINEAR_ROW  I
+%assign I I + 1
+%endrep
+    ADD_DIFFERENCES 0, 1
+    ADD_DIFFERENCES 2, 3
+%endrep
+    jmp .end
+    ; both are above or below samples
+.upright:
+    shr         at_ad, 3
+    shr         at_bd, 3
+    LINEAR_WEIGHTS 8, at_ad, at_bd
+    movu        xm0, [aq]
+    vinserti128 m0, m0, [bq], 1
+    add         aq, strideq
+    add         bq, strideq
+%rep 2
+    LOAD_FOUR   1, 2, 3, 4
+    punpcklbw   m0, m1
+    punpcklbw   m1, m2
+    punpcklbw   m2, m3
+    punpcklbw   m3, m4
+%assign I 0
+%rep 4
+    LINEAR_ROW  I
+%assign I I + 1
+%endrep
+    ADD_DIFFERENCES 0, 1
+    ADD_DIFFERENCES 2, 3
+    mova        m0, m4
+%endrep
+    jmp .end
     ; both are at samples, as where nothing moves
 .whole:
     pxor        xm2, xm2
@@ -142,12 +238,25 @@ cglobal mvfps_sad_8, 5, 6, 14, a, b, stride, at_a, at_b, table
     movd        eax, xm2
     RET
 
-; A row of both pictures, a lane each, filtered horizontally. %1: dst; m10: clobbered
-%macro FILTER_ROW 1
-    movu        xm%1, [aq - 1]
-    vinserti128 m%1, m%1, [bq - 1], 1
+; The next row of both pictures, a lane each. %1: dst, %2: offset, %3: 1, or 2: of two components; xm10: clobbered
+%macro LOAD_ROW 3
+%if %3 == 1
+    movu        xm%1, [aq + %2]
+    vinserti128 m%1, m%1, [bq + %2], 1
+%else
+    movq        xm%1, [aq + %2]
+    movq        xm10, [bq + %2]
+    movhps      xm%1, [aq + apartq + %2]
+    movhps      xm10, [bq + apartq + %2]
+    vinserti128 m%1, m%1, xm10, 1
+%endif
     add         aq, strideq
     add         bq, strideq
+%endmacro
+
+; The same, filtered horizontally. %1: dst, %2: as %3 above; m10: clobbered
+%macro FILTER_ROW 2
+    LOAD_ROW    %1, -1, %2
     pshufb      m10, m%1, m13
     pshufb      m%1, m14
     pmaddubsw   m10, m4
@@ -155,37 +264,89 @@ cglobal mvfps_sad_8, 5, 6, 14, a, b, stride, at_a, at_b, table
     paddw       m%1, m10
 %endmacro
 
-; int mvfps_match_8(uint16_t (*dst)[64], const uint8_t *a, const uint8_t *b, ptrdiff_t stride,
-;                   const int *at, int w, int h, int max)
-cglobal mvfps_match_8, 7, 11, 16, dst, a, b, stride, at_a, w, h, at_b, table, y_a, y_b
+; The next row of both as words, of one picture after the other; %1, %2: dst, %3: as above; clobbered: xm10
+%macro LOAD_WHOLE 3
+%if %3 == 1
+    pmovzxbw    xm%1, [aq]
+    pmovzxbw    xm%2, [bq]
+%else
+    movd        xm%1, [aq]
+    movd        xm%2, [bq]
+    pinsrd      xm%1, [aq + apartq], 1
+    pinsrd      xm%2, [bq + apartq], 1
+    pmovzxbw    xm%1, xm%1
+    pmovzxbw    xm%2, xm%2
+%endif
+    add         aq, strideq
+    add         bq, strideq
+%endmacro
+
+; A row of both, and what they differ. %1, %2: xmm registers, %3: whether that is wanted; clobbers %2
+%macro STORE_ROW 3
+    movu        [dstq], %1
+    movu        [dstq + 128], %2
+%if %3
+    psubw       %2, %1
+    pabsw       %2, %2
+    paddw       xm15, %2
+%endif
+    add         dstq, 16
+%endmacro
+
+; Words in m8 that are 64 times a sample.
+%macro ROUND_ROW 1
+    paddw       m8, m11
+    psraw       m8, 6
+    pmaxsw      m8, m7
+    pminsw      m8, m6
+    vextracti128 xm9, m8, 1
+    STORE_ROW   xm8, xm9, %1
+%endmacro
+
+; %1: components
+%macro MATCH 1
     mov         at_bd, [at_aq + 4]
     mov         at_ad, [at_aq]
+%if %1 == 1
     pxor        m15, m15
+%endif
     mov         y_ad, at_ad
     or          y_ad, at_bd
     jz .whole
+    mov         y_bd, y_ad
+    lea         tableq, [taps_b]
+    and         y_bd, 15
+    jz .upright
     mov         y_ad, at_ad
     mov         y_bd, at_bd
-    shr         y_ad, 4
-    shr         y_bd, 4
     and         at_ad, 15
     and         at_bd, 15
-    lea         tableq, [taps_b]
     BROADCAST_BOTH 4, w, tableq + 4 * at_aq,     tableq + 4 * at_bq
     BROADCAST_BOTH 5, w, tableq + 4 * at_aq + 2, tableq + 4 * at_bq + 2
+%if %1 == 1
+    mova        m13, [pairs_0]
+    mova        m14, [pairs_2]
+%else
+    mova        m13, [two_pairs_0]
+    mova        m14, [two_pairs_2]
+%endif
+    mov         at_ad, y_ad
+    or          at_ad, y_bd
+    shr         at_ad, 4
+    jz .level
+    shr         y_ad, 4
+    shr         y_bd, 4
     lea         tableq, [taps_w]
     BROADCAST_BOTH 6, d, tableq + 8 * y_aq,      tableq + 8 * y_bq
     BROADCAST_BOTH 7, d, tableq + 8 * y_aq + 4,  tableq + 8 * y_bq + 4
     mova        m12, [round_2048]
-    mova        m13, [pairs_0]
-    mova        m14, [pairs_2]
     sub         aq, strideq
     sub         bq, strideq
-    FILTER_ROW  0
-    FILTER_ROW  1
-    FILTER_ROW  2
+    FILTER_ROW  0, %1
+    FILTER_ROW  1, %1
+    FILTER_ROW  2, %1
 .row:
-    FILTER_ROW  3
+    FILTER_ROW  3, %1
     punpcklwd   m8, m0, m1
     punpckhwd   m9, m0, m1
     pmaddwd     m8, m6
@@ -205,35 +366,88 @@ cglobal mvfps_match_8, 7, 11, 16, dst, a, b, stride, at_a, w, h, at_b, table, y_
     pmaxsw      m8, m9
     pminsw      m8, [words_255]
     vextracti128 xm9, m8, 1
-    movu        [dstq], xm8
-    movu        [dstq + 128], xm9
-    psubw       xm9, xm8
-    pabsw       xm9, xm9
-    paddw       xm15, xm9
-    add         dstq, 16
+    STORE_ROW   xm8, xm9, %1 == 1
     mova        m0, m1
     mova        m1, m2
     mova        m2, m3
     dec         hd
     jg .row
-    SUM_WORDS   eax, xm15, xm0
-    RET
+    jmp .end
+    ; both are beside samples
+.level:
+    mova        m6, [words_255]
+    pxor        m7, m7
+    mova        m11, [words_32]
+.level_row:
+    FILTER_ROW  8, %1
+    ROUND_ROW   %1 == 1
+    dec         hd
+    jg .level_row
+    jmp .end
+    ; both are above or below samples
+.upright:
+    shr         at_ad, 4
+    shr         at_bd, 4
+    BROADCAST_BOTH 4, w, tableq + 4 * at_aq,     tableq + 4 * at_bq
+    BROADCAST_BOTH 5, w, tableq + 4 * at_aq + 2, tableq + 4 * at_bq + 2
+    mova        m6, [words_255]
+    pxor        m7, m7
+    mova        m11, [words_32]
+%if %1 == 2
+    ; the four of each component first
+    mova        m13, [fours]
+%endif
+    sub         aq, strideq
+    sub         bq, strideq
+    LOAD_ROW    0, 0, %1
+    LOAD_ROW    1, 0, %1
+    LOAD_ROW    2, 0, %1
+%if %1 == 2
+    pshufb      m0, m13
+    pshufb      m1, m13
+    pshufb      m2, m13
+%endif
+    ; rows between each other, in pairs
+    punpcklbw   m0, m1
+    punpcklbw   m1, m2
+.upright_row:
+    LOAD_ROW    3, 0, %1
+%if %1 == 2
+    pshufb      m3, m13
+%endif
+    punpcklbw   m2, m3
+    pmaddubsw   m8, m0, m4
+    pmaddubsw   m9, m2, m5
+    paddw       m8, m9
+    ROUND_ROW   %1 == 1
+    mova        m0, m1
+    mova        m1, m2
+    mova        m2, m3
+    dec         hd
+    jg .upright_row
+    jmp .end
     ; both are at samples
 .whole:
-    pmovzxbw    xm0, [aq]
-    pmovzxbw    xm1, [bq]
-    add         aq, strideq
-    add         bq, strideq
-    movu        [dstq], xm0
-    movu        [dstq + 128], xm1
-    psubw       xm0, xm1
-    pabsw       xm0, xm0
-    paddw       xm15, xm0
-    add         dstq, 16
+    LOAD_WHOLE  0, 1, %1
+    STORE_ROW   xm0, xm1, %1 == 1
     dec         hd
     jg .whole
+.end:
+%if %1 == 1
     SUM_WORDS   eax, xm15, xm0
+%endif
     RET
+%endmacro
+
+; int mvfps_match_8(uint16_t (*dst)[64], const uint8_t *a, const uint8_t *b, ptrdiff_t stride,
+;                   const int *at, int w, int h, int max)
+cglobal mvfps_match_8, 7, 11, 16, dst, a, b, stride, at_a, w, h, at_b, table, y_a, y_b
+    MATCH       1
+
+; void mvfps_match_two_8(uint16_t (*dst)[64], const uint8_t *a, const uint8_t *b, ptrdiff_t stride,
+;                        const int *at, ptrdiff_t apart, int h, int max)
+cglobal mvfps_match_two_8, 7, 11, 15, dst, a, b, stride, at_a, apart, h, at_b, table, y_a, y_b
+    MATCH       2
 
 ; void mvfps_mean_8(uint16_t *dst, const uint16_t *a, const uint16_t *b, int share, int nb)
 cglobal mvfps_mean_8, 5, 5, 5, dst, a, b, share, nb
@@ -369,14 +583,92 @@ cglobal mvfps_store_8, 5, 5, 2, dst, stride, src, w, h
     jg .eight
     RET
 .four:
-    movu        xm0, [srcq]
-    packuswb    xm0, [srcq + 16]
+    movq        xm0, [srcq]
+    movhps      xm0, [srcq + 16]
+    packuswb    xm0, xm0
     movd        [dstq], xm0
-    pextrd      [dstq + strideq], xm0, 2
+    pextrd      [dstq + strideq], xm0, 1
     lea         dstq, [dstq + 2 * strideq]
     add         srcq, 32
     sub         hd, 2
     jg .four
+    RET
+
+; Which of 24 double words are what another register has in each. %1: dst, as bits; %2: the register, clobbered;
+; %3 to %5: the words; %6, m7: clobbered
+%macro EQUAL_BITS 6
+    pcmpeqd     m7, m%2, m%3
+    movmskps    %1, m7
+    pcmpeqd     m7, m%2, m%4
+    pcmpeqd     m%2, m%5
+    movmskps    %6, m7
+    shl         %6, 8
+    or          %1, %6
+    movmskps    %6, m%2
+    shl         %6, 16
+    or          %1, %6
+%endmacro
+
+; int mvfps_distinct(MvfpsVector *dst, const MvfpsVector *src, int nb)
+cglobal mvfps_distinct, 3, 6, 8, dst, src, nb, left, equal, tmp
+    movu        m0, [srcq]
+    movu        m1, [srcq + 32]
+    movu        m2, [srcq + 64]
+    ; no vector: horizontally the least word
+    mova        m3, [no_vector]
+    pslld       m4, m0, 16
+    pslld       m5, m1, 16
+    pslld       m6, m2, 16
+    EQUAL_BITS  equald, 3, 4, 5, 6, tmpd
+    xor         leftd, leftd
+    bts         leftd, nbd
+    dec         leftd
+    xor         nbd, nbd
+    not         equald
+    and         leftd, equald
+    jz .end
+.next:
+    tzcnt       tmpd, leftd
+    vpbroadcastd m3, [srcq + 4 * tmpq]
+    movd        [dstq + 4 * nbq], xm3
+    inc         nbd
+    EQUAL_BITS  equald, 3, 0, 1, 2, tmpd
+    not         equald
+    and         leftd, equald
+    jnz .next
+.end:
+    mov         eax, nbd
+    RET
+
+; int mvfps_unless(MvfpsVector *dst, const MvfpsVector *src, const MvfpsVector *others, int nb)
+cglobal mvfps_unless, 4, 6, 3, dst, src, others, nb, left, tmp
+    movu        m0, [srcq]
+    pslld       m1, m0, 16
+    pcmpeqd     m1, [no_vector]
+    test        nbd, nbd
+    jz .compared
+.other:
+    vpbroadcastd m2, [othersq]
+    add         othersq, 4
+    pcmpeqd     m2, m0
+    por         m1, m2
+    dec         nbd
+    jg .other
+.compared:
+    movmskps    leftd, m1
+    xor         nbd, nbd
+    xor         leftd, 0xff
+    jz .end
+.next:
+    tzcnt       tmpd, leftd
+    btr         leftd, tmpd
+    mov         tmpd, [srcq + 4 * tmpq]
+    mov         [dstq + 4 * nbq], tmpd
+    inc         nbd
+    test        leftd, leftd
+    jnz .next
+.end:
+    mov         eax, nbd
     RET
 
 ; void mvfps_unlike(int *sums, const MvfpsVector *v, int nb, const MvfpsVector *others)

@@ -16,11 +16,15 @@
 int ff_mvfps_sad_8_avx2(const uint8_t *a, const uint8_t *b, ptrdiff_t stride, int at_a, int at_b);
 int ff_mvfps_match_8_avx2(uint16_t (*dst)[MVFPS_TILE_SAMPLES], const uint8_t *a, const uint8_t *b, ptrdiff_t stride,
                           const int *at, int w, int h, int max);
+void ff_mvfps_match_two_8_avx2(uint16_t (*dst)[MVFPS_TILE_SAMPLES], const uint8_t *a, const uint8_t *b,
+                               ptrdiff_t stride, const int *at, ptrdiff_t apart, int h, int max);
 void ff_mvfps_mean_8_avx2(uint16_t *dst, const uint16_t *a, const uint16_t *b, int share, int nb);
 void ff_mvfps_add_8_avx2(uint32_t *sum, uint16_t *weights, const uint16_t *values,
                          const uint16_t (*windows)[MVFPS_TILE_SAMPLES], unsigned cells, int trust, int nb, int first);
 void ff_mvfps_divide_8_avx2(uint16_t *dst, const uint32_t *sum, const uint16_t *weights, int nb);
 void ff_mvfps_store_8_avx2(uint8_t *dst, ptrdiff_t stride, const uint16_t *src, int w, int h);
+int ff_mvfps_distinct_avx2(MvfpsVector *dst, const MvfpsVector *src, int nb);
+int ff_mvfps_unless_avx2(MvfpsVector *dst, const MvfpsVector *src, const MvfpsVector *others, int nb);
 void ff_mvfps_unlike_avx2(int *sums, const MvfpsVector *v, int nb, const MvfpsVector *others);
 void ff_mvfps_unfaithful_avx2(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *fields, int x, int y,
                               int part);
@@ -30,7 +34,8 @@ unsigned ff_mvfps_like_avx2(const MvfpsVector *cells, int leader);
 static_assert(offsetof(MvfpsFields, rows) == 4 && offsetof(MvfpsFields, before_future) == 8 &&
               offsetof(MvfpsFields, after_past) == 16 && offsetof(MvfpsFields, before_past) == 24 &&
               offsetof(MvfpsFields, after_future) == 32 && MVFPS_FAR == 128 && MVFPS_FAITHFUL == 8 &&
-              MVFPS_CELL == 8 && MVFPS_PARTS == 4096, "mci.asm has them so");
+              MVFPS_CELL == 8 && MVFPS_PARTS == 4096 && MVFPS_LIST == 24 &&
+              MVFPS_NONE == INT16_MIN, "mci.asm has them so");
 
 /* Mostly all fields are there. */
 static void unfaithful(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *f, int x, int y, int part)
@@ -49,16 +54,19 @@ av_cold void ff_mvfps_dsp_init_x86(MvfpsDsp *dsp, int bytes)
 
     if (!EXTERNAL_AVX2_FAST(cpu_flags))
         return;
+    dsp->distinct   = ff_mvfps_distinct_avx2;
+    dsp->unless     = ff_mvfps_unless_avx2;
     dsp->unlike     = ff_mvfps_unlike_avx2;
     dsp->unfaithful = unfaithful;
     dsp->like       = ff_mvfps_like_avx2;
     if (bytes > 1)
         return;
-    dsp->sad    = ff_mvfps_sad_8_avx2;
-    dsp->match  = ff_mvfps_match_8_avx2;
-    dsp->mean   = ff_mvfps_mean_8_avx2;
-    dsp->add    = ff_mvfps_add_8_avx2;
-    dsp->divide = ff_mvfps_divide_8_avx2;
-    dsp->store  = ff_mvfps_store_8_avx2;
+    dsp->sad        = ff_mvfps_sad_8_avx2;
+    dsp->match      = ff_mvfps_match_8_avx2;
+    dsp->match_two  = ff_mvfps_match_two_8_avx2;
+    dsp->mean       = ff_mvfps_mean_8_avx2;
+    dsp->add        = ff_mvfps_add_8_avx2;
+    dsp->divide     = ff_mvfps_divide_8_avx2;
+    dsp->store      = ff_mvfps_store_8_avx2;
 #endif
 }

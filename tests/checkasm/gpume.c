@@ -1107,7 +1107,7 @@ static void check_view(void)
 #define MVFPS_LINE 32
 
 typedef struct MvfpsBuffers {
-    uint8_t pictures[2][MVFPS_LINE * 16];
+    uint8_t pictures[2][MVFPS_LINE * 24];
     uint16_t tiles[2][MVFPS_TILE_SAMPLES];
     uint16_t matches[2][2][MVFPS_TILE_SAMPLES];
     DECLARE_ALIGNED(32, uint16_t, windows)[MVFPS_TILE_CELLS][MVFPS_TILE_SAMPLES];
@@ -1136,6 +1136,24 @@ static void draw_mvfps(MvfpsBuffers *b, int depth)
         b->dst[0][i] = b->dst[1][i] = rnd();
 }
 
+/*
+ * Draws places in two pictures, by parts of a sample: any; or if one is level with samples, or
+ * above or below them, the other one, too; or the same. i goes to four times all places.
+ */
+static void draw_places(int *at, int i, int parts)
+{
+    const int nb = parts * parts;
+
+    at[0] = i % nb;
+    at[1] = rnd() % nb;
+    if (i / nb & 1 && at[0] < parts)
+        at[1] %= parts;
+    if (i / nb & 1 && !(at[0] % parts))
+        at[1] -= at[1] % parts;
+    if (i / nb & 2)
+        at[1] = at[0];
+}
+
 static void check_mvfps_sad(const MvfpsDsp *dsp, MvfpsBuffers *b)
 {
     declare_func(int, const uint8_t *a, const uint8_t *b, ptrdiff_t stride, int at_a, int at_b);
@@ -1143,12 +1161,12 @@ static void check_mvfps_sad(const MvfpsDsp *dsp, MvfpsBuffers *b)
     if (!check_func(dsp->sad, "mvfps_sad_8"))
         return;
     for (int i = 0; i < 4 * 64; i++) {
-        const int other = i & 128 ? i & 63 : rnd() & 63;
-        int ref, new;
+        int at[2], ref, new;
 
+        draw_places(at, i, 8);
         draw_mvfps(b, 8);
-        ref = call_ref(b->pictures[0], b->pictures[1], MVFPS_LINE, i & 63, other);
-        new = call_new(b->pictures[0], b->pictures[1], MVFPS_LINE, i & 63, other);
+        ref = call_ref(b->pictures[0], b->pictures[1], MVFPS_LINE, at[0], at[1]);
+        new = call_new(b->pictures[0], b->pictures[1], MVFPS_LINE, at[0], at[1]);
         if (ref != new)
             fail();
     }
@@ -1168,8 +1186,7 @@ static void check_mvfps_match(const MvfpsDsp *dsp, MvfpsBuffers *b)
         const int w = 2 << rnd() % 3, h = 2 << rnd() % 3;
         int ref, new;
 
-        at[0] = i & 255;
-        at[1] = i & 512 ? i & 255 : rnd() & 255;
+        draw_places(at, i, 16);
         draw_mvfps(b, 8);
         memset(b->matches, 0, sizeof(b->matches));
         ref = call_ref(b->matches[0], b->pictures[0] + first, b->pictures[1] + first, MVFPS_LINE, at, w, h, 255);
@@ -1181,6 +1198,34 @@ static void check_mvfps_match(const MvfpsDsp *dsp, MvfpsBuffers *b)
                 fail();
     }
     bench_new(b->matches[1], b->pictures[0] + first, b->pictures[1] + first, MVFPS_LINE, at, 8, 8, 255);
+}
+
+/* There is none in C: by two of one component. */
+static void check_mvfps_match_two(const MvfpsDsp *dsp, const MvfpsDsp *plain, MvfpsBuffers *b)
+{
+    const int first = 3 * MVFPS_LINE + 8, apart = 5 * MVFPS_LINE - 3;
+    int at[2] = { 83, 38 };
+    declare_func(void, uint16_t (*dst)[MVFPS_TILE_SAMPLES], const uint8_t *a, const uint8_t *b, ptrdiff_t stride,
+                 const int *at, ptrdiff_t apart, int h, int max);
+
+    if (!dsp->match_two || !check_func(dsp->match_two, "mvfps_match_two_8"))
+        return;
+    for (int i = 0; i < 4 * 256; i++) {
+        const int h = 2 << rnd() % 3;
+
+        draw_places(at, i, 16);
+        draw_mvfps(b, 8);
+        call_new(b->matches[1], b->pictures[0] + first, b->pictures[1] + first, MVFPS_LINE, at, apart, h, 255);
+        for (int k = 0; k < 2; k++) {
+            plain->match(b->matches[0], b->pictures[0] + first + k * apart, b->pictures[1] + first + k * apart,
+                         MVFPS_LINE, at, 4, h, 255);
+            for (int n = 0; n < 8 * h; n++)
+                if (n % 8 < 4 && (b->matches[0][0][n] != b->matches[1][0][n + 4 * k] ||
+                                  b->matches[0][1][n] != b->matches[1][1][n + 4 * k]))
+                    fail();
+        }
+    }
+    bench_new(b->matches[1], b->pictures[0] + first, b->pictures[1] + first, MVFPS_LINE, at, apart, 4, 255);
 }
 
 static void check_mvfps_mean(const MvfpsDsp *dsp, MvfpsBuffers *b)
@@ -1269,6 +1314,53 @@ static void draw_vectors(MvfpsVector *v, int nb, int none)
     }
 }
 
+static void check_mvfps_distinct(const MvfpsDsp *dsp)
+{
+    MvfpsVector v[MVFPS_LIST], dst[2][MVFPS_LIST];
+    declare_func(int, MvfpsVector *dst, const MvfpsVector *src, int nb);
+
+    if (!check_func(dsp->distinct, "mvfps_distinct"))
+        return;
+    for (int i = 0; i < 256; i++) {
+        const int nb = 1 + rnd() % MVFPS_LIST;
+        int ref, new;
+
+        draw_vectors(v, FF_ARRAY_ELEMS(v), 1);
+        for (int k = 1; k < MVFPS_LIST; k++)
+            if (rnd() % 8 < i % 8)
+                v[k] = v[rnd() % k];
+        ref = call_ref(dst[0], v, nb);
+        new = call_new(dst[1], v, nb);
+        if (ref != new || memcmp(dst[0], dst[1], ref * sizeof(**dst)))
+            fail();
+    }
+    bench_new(dst[1], v, 21);
+}
+
+static void check_mvfps_unless(const MvfpsDsp *dsp)
+{
+    MvfpsVector v[8], others[MVFPS_LIST], dst[2][8];
+    declare_func(int, MvfpsVector *dst, const MvfpsVector *src, const MvfpsVector *others, int nb);
+
+    if (!check_func(dsp->unless, "mvfps_unless"))
+        return;
+    for (int i = 0; i < 256; i++) {
+        const int nb = rnd() % (MVFPS_LIST + 1);
+        int ref, new;
+
+        draw_vectors(v, FF_ARRAY_ELEMS(v), 1);
+        draw_vectors(others, FF_ARRAY_ELEMS(others), 1);
+        for (int k = 0; k < nb; k++)
+            if (rnd() % 8 < i % 8)
+                others[k] = v[rnd() & 7];
+        ref = call_ref(dst[0], v, others, nb);
+        new = call_new(dst[1], v, others, nb);
+        if (ref != new || memcmp(dst[0], dst[1], ref * sizeof(**dst)))
+            fail();
+    }
+    bench_new(dst[1], v, others, 4);
+}
+
 static void check_mvfps_unlike(const MvfpsDsp *dsp)
 {
     MvfpsVector v[24], others[8];
@@ -1350,9 +1442,12 @@ static void check_mvfps(void)
     ff_mvfps_dsp_init(&dsp, 1);
     check_mvfps_sad(&dsp, &b);
     check_mvfps_match(&dsp, &b);
+    check_mvfps_match_two(&dsp, &plain, &b);
     check_mvfps_mean(&dsp, &b);
     check_mvfps_add(&dsp, &plain, &b);
     check_mvfps_store(&dsp, &b);
+    check_mvfps_distinct(&dsp);
+    check_mvfps_unless(&dsp);
     check_mvfps_unlike(&dsp);
     check_mvfps_unfaithful(&dsp);
     check_mvfps_like(&dsp);
