@@ -15,6 +15,8 @@
 int ff_mvfps_sad_8_neon(const uint8_t *a, const uint8_t *b, ptrdiff_t stride, int at_a, int at_b);
 int ff_mvfps_match_8_neon(uint16_t (*dst)[MVFPS_TILE_SAMPLES], const uint8_t *a, const uint8_t *b, ptrdiff_t stride,
                           const int *at, int w, int h, int max);
+void ff_mvfps_match_two_8_neon(uint16_t (*dst)[MVFPS_TILE_SAMPLES], const uint8_t *a, const uint8_t *b,
+                               ptrdiff_t stride, const int *at, ptrdiff_t apart, int h, int max);
 void ff_mvfps_mean_8_neon(uint16_t *dst, const uint16_t *a, const uint16_t *b, int share, int nb);
 void ff_mvfps_add_8_neon(uint32_t *sum, uint16_t *weights, const uint16_t *values,
                          const uint16_t (*windows)[MVFPS_TILE_SAMPLES], unsigned cells, int trust, int nb, int first);
@@ -48,10 +50,11 @@ av_cold void ff_mvfps_dsp_init_aarch64(MvfpsDsp *dsp, int bytes)
     dsp->like       = ff_mvfps_like_neon;
     if (bytes > 1)
         return;
-    dsp->sad    = ff_mvfps_sad_8_neon;
-    dsp->match  = ff_mvfps_match_8_neon;
-    dsp->mean   = ff_mvfps_mean_8_neon;
-    dsp->add    = ff_mvfps_add_8_neon;
-    dsp->divide = ff_mvfps_divide_8_neon;
-    dsp->store  = ff_mvfps_store_8_neon;
+    dsp->sad        = ff_mvfps_sad_8_neon;
+    dsp->match      = ff_mvfps_match_8_neon;
+    dsp->match_two  = ff_mvfps_match_two_8_neon;
+    dsp->mean       = ff_mvfps_mean_8_neon;
+    dsp->add        = ff_mvfps_add_8_neon;
+    dsp->divide     = ff_mvfps_divide_8_neon;
+    dsp->store      = ff_mvfps_store_8_neon;
 }

@@ -84,13 +84,40 @@ function ff_mvfps_sad_8_neon, export=1
         ret
 endfunc
 
+// four samples of each of two rows of eight, from the first, second, third and fourth on
+const fours, align=3
+.irp i, 0, 1, 2, 3
+        .byte           \i, \i + 1, \i + 2, \i + 3, \i + 8, \i + 9, \i + 10, \i + 11
+.endr
+endconst
+
+// A row of one component, or four samples each of two of them, as bytes; there: where the second one is
+.macro load_row two, dst, pointer, there
+.if \two
+        ld1             {v\dst\().d}[0], [\pointer], x3
+        ld1             {v\dst\().d}[1], [\there], x3
+        tbl             v\dst\().8b, {v\dst\().16b}, v8.8b
+.else
+        ld1             {v\dst\().8b}, [\pointer], x3
+.endif
+.endm
+
 // A row, filtered horizontally by weights without their signs: of the four the outer ones are not above 0,
 // the inner ones not below
-.macro filter_row dst, pointer, w0, w1, w2, w3
+.macro filter_row two, dst, pointer, there, w0, w1, w2, w3
+.if \two
+        ld1             {v0.d}[0], [\pointer], x3
+        ld1             {v0.d}[1], [\there], x3
+        tbl             v1.8b, {v0.16b}, v9.8b
+        tbl             v2.8b, {v0.16b}, v10.8b
+        tbl             v3.8b, {v0.16b}, v11.8b
+        tbl             v0.8b, {v0.16b}, v8.8b
+.else
         ld1             {v0.16b}, [\pointer], x3
         ext             v1.16b, v0.16b, v0.16b, #1
         ext             v2.16b, v0.16b, v0.16b, #2
         ext             v3.16b, v0.16b, v0.16b, #3
+.endif
         umull           v\dst\().8h, v1.8b, v\w1\().8b
         umlal           v\dst\().8h, v2.8b, v\w2\().8b
         umlsl           v\dst\().8h, v0.8b, v\w0\().8b
@@ -112,62 +139,163 @@ endfunc
         umin            v0.8h, v0.8h, v6.8h
 .endm
 
+// A row by four rows of samples, in v0; weights without their signs
+.macro filter_bytes r0, r1, r2, r3, w0, w1, w2, w3
+        umull           v0.8h, v\r1\().8b, v\w1\().8b
+        umlal           v0.8h, v\r2\().8b, v\w2\().8b
+        umlsl           v0.8h, v\r0\().8b, v\w0\().8b
+        umlsl           v0.8h, v\r3\().8b, v\w3\().8b
+        sqrshrun        v0.8b, v0.8h, #6
+        uxtl            v0.8h, v0.8b
+.endm
+
+// Stores a row of both, which are in registers, and adds up what they differ
+.macro store_row a, b
+        str             q\a, [x0], #16
+        str             q\b, [x0, #128 - 16]
+        uaba            v7.8h, v\a\().8h, v\b\().8h
+        subs            w6, w6, #1
+.endm
+
 // A row of both tiles: from the one below the last of the four rows of each
-.macro match_row a0, a1, a2, a3, b0, b1, b2, b3
-        filter_row      \a3, x1, 24, 25, 26, 27
-        filter_row      \b3, x2, 28, 29, 30, 31
+.macro match_row two, a0, a1, a2, a3, b0, b1, b2, b3
+        filter_row      \two, \a3, x1, x13, 24, 25, 26, 27
+        filter_row      \two, \b3, x2, x14, 28, 29, 30, 31
         filter_column   4, \a0, \a1, \a2, \a3
         mov             v2.16b, v0.16b
-        str             q0, [x0], #16
         filter_column   5, \b0, \b1, \b2, \b3
-        str             q0, [x0, #128 - 16]
-        uaba            v7.8h, v0.8h, v2.8h
-        subs            w6, w6, #1
+        store_row       2, 0
+.endm
+
+.macro upright_row two, a0, a1, a2, a3, b0, b1, b2, b3
+        load_row        \two, \a3, x1, x13
+        load_row        \two, \b3, x2, x14
+        filter_bytes    \a0, \a1, \a2, \a3, 24, 25, 26, 27
+        mov             v2.16b, v0.16b
+        filter_bytes    \b0, \b1, \b2, \b3, 28, 29, 30, 31
+        store_row       2, 0
+.endm
+
+// Rows until there are no more, the four around each in turn
+.macro all_rows row, two
+1:      \row           \two, 16, 17, 18, 19, 20, 21, 22, 23
+        b.le            9f
+        \row           \two, 17, 18, 19, 16, 21, 22, 23, 20
+        b.le            9f
+        \row           \two, 18, 19, 16, 17, 22, 23, 20, 21
+        b.le            9f
+        \row           \two, 19, 16, 17, 18, 23, 20, 21, 22
+        b.gt            1b
+        b               9f
+.endm
+
+// Weights without their signs, by an index. dst: the first of four registers
+.macro load_weights index, w0, w1, w2, w3
+        add             x15, x5, \index, lsl #2
+        ld4r            {v\w0\().8b, v\w1\().8b, v\w2\().8b, v\w3\().8b}, [x15]
+        neg             v\w0\().8b, v\w0\().8b
+        neg             v\w3\().8b, v\w3\().8b
+.endm
+
+// Pointers by so many bytes or rows
+.macro step op, two, by
+        \op            x1, x1, \by
+        \op            x2, x2, \by
+.if \two
+        \op            x13, x13, \by
+        \op            x14, x14, \by
+.endif
+.endm
+
+.macro match two
+        ldp             w9, w10, [x4]
+        movi            v6.8h, #255
+        movi            v7.8h, #0
+.if \two
+        movrel          x4, fours
+        stp             d8, d9, [sp, #-32]!
+        stp             d10, d11, [sp, #16]
+        add             x13, x1, x5
+        add             x14, x2, x5
+        ldp             d8, d9, [x4]
+        ldp             d10, d11, [x4, #16]
+.endif
+        orr             w4, w9, w10
+        movrel          x5, taps
+        cbz             w4, 2f
+        tst             w4, #15
+        b.eq            3f
+        and             w11, w9, #15
+        and             w12, w10, #15
+        load_weights    x11, 24, 25, 26, 27
+        load_weights    x12, 28, 29, 30, 31
+        step            sub, \two, #1
+        cmp             w4, #16
+        b.lo            4f
+        lsr             w9, w9, #4
+        lsr             w10, w10, #4
+        ldr             s4, [x5, x9, lsl #2]
+        ldr             s5, [x5, x10, lsl #2]
+        sxtl            v4.8h, v4.8b
+        sxtl            v5.8h, v5.8b
+        step            sub, \two, x3
+.irp row, 16, 17, 18
+        filter_row      \two, \row, x1, x13, 24, 25, 26, 27
+.endr
+.irp row, 20, 21, 22
+        filter_row      \two, \row, x2, x14, 28, 29, 30, 31
+.endr
+        all_rows        match_row, \two
+        // both are at samples
+2:      load_row        \two, 0, x1, x13
+        load_row        \two, 1, x2, x14
+        uxtl            v0.8h, v0.8b
+        uxtl            v1.8h, v1.8b
+        store_row       0, 1
+        b.gt            2b
+        b               9f
+        // both are above or below samples
+3:      lsr             w9, w9, #4
+        lsr             w10, w10, #4
+        load_weights    x9, 24, 25, 26, 27
+        load_weights    x10, 28, 29, 30, 31
+        step            sub, \two, x3
+.irp row, 16, 17, 18
+        load_row        \two, \row, x1, x13
+.endr
+.irp row, 20, 21, 22
+        load_row        \two, \row, x2, x14
+.endr
+        all_rows        upright_row, \two
+        // both are beside samples
+4:      filter_row      \two, 16, x1, x13, 24, 25, 26, 27
+        filter_row      \two, 17, x2, x14, 28, 29, 30, 31
+        sqrshrun        v16.8b, v16.8h, #6
+        sqrshrun        v17.8b, v17.8h, #6
+        uxtl            v16.8h, v16.8b
+        uxtl            v17.8h, v17.8b
+        store_row       16, 17
+        b.gt            4b
+9:
+.if \two
+        ldp             d10, d11, [sp, #16]
+        ldp             d8, d9, [sp], #32
+.endif
 .endm
 
 // int match_8(uint16_t (*dst)[64], const uint8_t *a, const uint8_t *b, ptrdiff_t stride, const int *at,
 //             int w, int h, int max)
 function ff_mvfps_match_8_neon, export=1
-        ldp             w9, w10, [x4]
-        movrel          x5, taps
-        and             w11, w9, #15
-        and             w12, w10, #15
-        lsr             w9, w9, #4
-        lsr             w10, w10, #4
-        add             x11, x5, x11, lsl #2
-        add             x12, x5, x12, lsl #2
-        ldr             s4, [x5, x9, lsl #2]
-        ldr             s5, [x5, x10, lsl #2]
-        ld4r            {v24.8b, v25.8b, v26.8b, v27.8b}, [x11]
-        ld4r            {v28.8b, v29.8b, v30.8b, v31.8b}, [x12]
-        sxtl            v4.8h, v4.8b
-        sxtl            v5.8h, v5.8b
-        neg             v24.8b, v24.8b
-        neg             v27.8b, v27.8b
-        neg             v28.8b, v28.8b
-        neg             v31.8b, v31.8b
-        movi            v6.8h, #255
-        movi            v7.8h, #0
-        sub             x1, x1, x3
-        sub             x2, x2, x3
-        sub             x1, x1, #1
-        sub             x2, x2, #1
-.irp row, 16, 17, 18
-        filter_row      \row, x1, 24, 25, 26, 27
-.endr
-.irp row, 20, 21, 22
-        filter_row      \row, x2, 28, 29, 30, 31
-.endr
-1:      match_row       16, 17, 18, 19, 20, 21, 22, 23
-        b.le            2f
-        match_row       17, 18, 19, 16, 21, 22, 23, 20
-        b.le            2f
-        match_row       18, 19, 16, 17, 22, 23, 20, 21
-        b.le            2f
-        match_row       19, 16, 17, 18, 23, 20, 21, 22
-        b.gt            1b
-2:      uaddlv          s0, v7.8h
+        match           0
+        uaddlv          s0, v7.8h
         fmov            w0, s0
+        ret
+endfunc
+
+// void match_two_8(uint16_t (*dst)[64], const uint8_t *a, const uint8_t *b, ptrdiff_t stride, const int *at,
+//                  ptrdiff_t apart, int h, int max)
+function ff_mvfps_match_two_8_neon, export=1
+        match           1
         ret
 endfunc
 
@@ -301,7 +429,8 @@ function ff_mvfps_store_8_neon, export=1
         st1             {v1.8b}, [x0], x1
         b.gt            1b
         ret
-2:      ld1             {v0.8h, v1.8h}, [x2], #32
+2:      ldr             d0, [x2], #16
+        ldr             d1, [x2], #16
         subs            w4, w4, #2
         xtn             v0.8b, v0.8h
         xtn             v1.8b, v1.8h
