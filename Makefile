@@ -45,7 +45,7 @@ help:
 	@echo 'make demo          show what the filter does, in build/demo/; INPUT=FILE uses your clip'
 	@echo 'make play INPUT=FILE   show the vectors over the video in ffplay'
 	@echo 'make check         run all tests of this series; SERIES=9.0|8.1|7.1 chooses another'
-	@echo 'make check-series SERIES=7.1   build another FFmpeg series and run its FATE tests'
+	@echo 'make check-series SERIES=7.1   build another FFmpeg series and run its FATE tests; QUICK=1: fewer cases'
 	@echo 'make check-aarch64   compile for 64-bit Arm, and test that with QEMU; QUICK=1: less of it'
 	@echo 'make check-windows   compile for Windows, and test that with Wine; QUICK=1: less of it'
 	@echo 'make check-packages   test packages in bare Debians, for Arm and for Windows: an hour; PARTS="linux deb"'

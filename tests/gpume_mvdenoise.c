@@ -1167,7 +1167,7 @@ static void failing_searches(int step)
     free_sequence(&q);
 }
 
-static void in_memory(int nb)
+static void in_memory(int nb, int step)
 {
     estimates();
     gains();
@@ -1177,7 +1177,7 @@ static void in_memory(int nb)
     CHECK(nb < 200 || (nb_stacked > 100 * nb && nb_estimated > nb / 10 && nb_correlated > nb / 50),
           "%d patches in stacks, %d estimates, %d of correlated noise", nb_stacked, nb_estimated, nb_correlated);
     sequences(nb / 15, 0);
-    failing_allocations(0, 1);
+    failing_allocations(0, step);
 }
 
 int main(int argc, char **argv)
@@ -1191,7 +1191,7 @@ int main(int argc, char **argv)
         if (!strcmp(argv[i], "-quick")) {
             nb = 300;
             nb_device = 40;
-            step = 5;           // the stand-in for a device is slow
+            step = 5;           // of allocations that fail
         } else if (!strcmp(argv[i], "-device")) {
             device_only = 1;    // for tools that look at kernels
         } else if (i + 1 < argc && !strcmp(argv[i], "-seed")) {
@@ -1210,7 +1210,7 @@ int main(int argc, char **argv)
         if (only >= 0)
             run_case(only, 0);
         else
-            in_memory(nb);
+            in_memory(nb, step);
     }
     device = test_open_device();
     if (device) {

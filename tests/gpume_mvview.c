@@ -562,7 +562,7 @@ static void distances(void)
 }
 
 /* The arithmetic: roots, angles, and spans that leave out nothing. */
-static void arithmetic(void)
+static void arithmetic(int quick)
 {
     TestRandom r = { .state = 9 };
 
@@ -574,7 +574,7 @@ static void arithmetic(void)
         CHECK(root * root <= x && (root == UINT32_MAX || (root + 1) * (root + 1) > x),
               "%" PRIu64, root);
     }
-    for (int i = 0; i < 3000; i++) {
+    for (int i = 0; i < (quick ? 300 : 3000); i++) {
         const int range = 1 << test_draw(&r, 9);
         const int qx = test_draw_range(&r, -range, range), qy = test_draw_range(&r, -range, range);
         MvviewArrow a;
@@ -603,7 +603,7 @@ static void arithmetic(void)
 
 static void in_memory(int quick)
 {
-    arithmetic();
+    arithmetic(quick);
     colours();
     distances();
     untouched();

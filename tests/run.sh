@@ -6,7 +6,7 @@
 # that are FATE's.
 #
 # usage: tests/run.sh [-s SERIES] PART...
-#   fate       builds the series and runs all its FATE tests, units included
+#   fate       builds the series and runs all its FATE tests, units included; with QUICK=1 fewer of their cases
 #   san        a subset of them under AddressSanitizer and UndefinedBehaviorSanitizer
 #   valgrind   one of them under valgrind
 #   cuda       the FATE tests that reach a device and the units again, searched by the
@@ -183,7 +183,7 @@ part_fate() {
         return
     fi
     ok "build-$series"
-    run_fate "fate-$series" "$base/obj" fate-gpume
+    run_fate "fate-$series" "$base/obj" "fate-gpume${QUICK:+-quick}"
 }
 
 part_san() {
@@ -224,17 +224,21 @@ part_cuda() {
     fi
     check standin-ffmpeg "FFmpeg's own uploads and downloads, and frames on the device" \
         make -s -f tests/standin/standin.mak check-standin-ffmpeg FFMPEG="$base/obj/ffmpeg"
-    LD_LIBRARY_PATH=$top/build/standin run_fate "cuda-$series" "$base/obj" fate-gpume-standin
-    sh tests/cuda-frames.sh "$results" "$base/obj/ffmpeg" "$top/build/standin"
-
+    # two scripts that use one core each, beside the tests that use all
+    sh tests/cuda-frames.sh "$results" "$base/obj/ffmpeg" "$top/build/standin" &
+    scripts=$!
     # the build with sanitizers detects leaks
     if submake SERIES="$series" sanitized && submake -j"$jobs" -C "$base-san/obj" ffmpeg &&
        grep -q '^CONFIG_CUDA_LLVM=yes' "$base-san/obj/ffbuild/config.mak"; then
-        sh tests/cuda-fail.sh "$results" "$base-san/obj/ffmpeg" "$top/build/standin-asan"
-        sed -n 's/^ok \(cuda-fail\)/\1/p' "$results"
+        sh tests/cuda-fail.sh "$results" "$base-san/obj/ffmpeg" "$top/build/standin-asan" &
+        scripts="$scripts $!"
     else
         skip cuda-fail "the sanitizers' build has no CUDA"
     fi
+    LD_LIBRARY_PATH=$top/build/standin run_fate "cuda-$series" "$base/obj" fate-gpume-standin
+    # shellcheck disable=SC2086  # a list of words
+    wait $scripts
+    sed -n 's/^ok \(cuda-fail\)/\1/p' "$results"
 }
 
 part_valgrind() {

@@ -2,6 +2,7 @@
 # Copied into FFmpeg as tests/fate/gpume.mak.
 #
 # fate-gpume            all of it
+# fate-gpume-quick      all but the longer form of programs
 # fate-gpume-san        what is quick enough for a build with sanitizers
 # fate-gpume-emulated   what is quick enough for a processor that is emulated
 # fate-gpume-valgrind   what runs under TARGET_EXEC=valgrind
@@ -359,12 +360,17 @@ FATE_GPUME_PROGRAMS-$(call ALLYES, GPUME_FILTER MPEG4_ENCODER MOVIE_FILTER) += f
 fate-gpume-me-hint fate-gpume-me-hint-quick: libavfilter/tests/gpume_me_hint$(EXESUF)
 fate-gpume-me-hint:       CMD = runecho libavfilter/tests/gpume_me_hint$(EXESUF)
 fate-gpume-me-hint-quick: CMD = runecho libavfilter/tests/gpume_me_hint$(EXESUF) -quick
-FATE_GPUME_PROGRAMS-$(CONFIG_GPUME_FILTER) += fate-gpume-unit fate-gpume-unit-quick $(call GPUME_POSIX,fate-gpume-input)
-fate-gpume-unit fate-gpume-unit-quick: libavfilter/tests/gpume_unit$(EXESUF)
-fate-gpume-unit:       CMD = runecho libavfilter/tests/gpume_unit$(EXESUF)
-fate-gpume-unit-quick: CMD = runecho libavfilter/tests/gpume_unit$(EXESUF) -quick -seed 7
-fate-gpume-input: libavfilter/tests/gpume_input$(EXESUF)
-fate-gpume-input:      CMD = runecho libavfilter/tests/gpume_input$(EXESUF)
+# in shares, which run side by side
+GPUME_SHARES = 1 2 3 4
+GPUME_UNIT   = $(GPUME_SHARES:%=fate-gpume-unit-%)
+GPUME_UNIT_QUICK = $(GPUME_SHARES:%=fate-gpume-unit-quick-%)
+FATE_GPUME_PROGRAMS-$(CONFIG_GPUME_FILTER) += $(GPUME_UNIT) $(GPUME_UNIT_QUICK) $(call GPUME_POSIX,fate-gpume-input fate-gpume-input-quick)
+$(GPUME_UNIT) $(GPUME_UNIT_QUICK): libavfilter/tests/gpume_unit$(EXESUF)
+$(GPUME_UNIT):       CMD = runecho libavfilter/tests/gpume_unit$(EXESUF) -share $(lastword $(subst -, ,$@))/$(words $(GPUME_SHARES))
+$(GPUME_UNIT_QUICK): CMD = runecho libavfilter/tests/gpume_unit$(EXESUF) -quick -seed 7 -share $(lastword $(subst -, ,$@))/$(words $(GPUME_SHARES))
+fate-gpume-input fate-gpume-input-quick: libavfilter/tests/gpume_input$(EXESUF)
+fate-gpume-input:       CMD = runecho libavfilter/tests/gpume_input$(EXESUF)
+fate-gpume-input-quick: CMD = runecho libavfilter/tests/gpume_input$(EXESUF) -quick
 
 GPUME_COMPARE_NEEDS = $(GPUME_SRC_NEEDS) MESTIMATE_FILTER SPLIT_FILTER TPAD_FILTER SETPTS_FILTER
 FATE_GPUME_COMPARE-$(call ALLYES, $(GPUME_COMPARE_NEEDS)) += fate-gpume-compare fate-gpume-compare-quick
@@ -387,14 +393,16 @@ $(FATE_GPUME_PROGRAMS): CMP = null
 FATE_GPUME_CHECKASM = $(if $(HAVE_X86ASM)$(ARCH_AARCH64),$(if $(CONFIG_GPUME_FILTER),$(filter fate-checkasm-vf_gpume,$(FATE_CHECKASM))))
 
 # the quick form of a program is for the builds that are slow
-GPUME_SLOW  = fate-gpume-unit fate-gpume-constant fate-gpume-me-hint fate-mvview-unit fate-mvfps-graph fate-mvfps-unit fate-mvdenoise-unit fate-gpume-compare fate-gpume-compare-clips fate-gpume-compare-small
-GPUME_QUICK = fate-gpume-unit-quick fate-gpume-constant-quick fate-gpume-me-hint-quick fate-mvview-unit-quick fate-mvfps-graph-quick fate-mvfps-unit-quick fate-mvdenoise-unit-quick fate-gpume-compare-quick
+GPUME_SLOW  = $(GPUME_UNIT) fate-gpume-input fate-gpume-constant fate-gpume-me-hint fate-mvview-unit fate-mvfps-graph fate-mvfps-unit fate-mvdenoise-unit fate-gpume-compare fate-gpume-compare-clips fate-gpume-compare-small
+GPUME_QUICK = $(GPUME_UNIT_QUICK) fate-gpume-input-quick fate-gpume-constant-quick fate-gpume-me-hint-quick fate-mvview-unit-quick fate-mvfps-graph-quick fate-mvfps-unit-quick fate-mvdenoise-unit-quick fate-gpume-compare-quick
 
 FATE_FFMPEG += $(FATE_GPUME_FFMPEG)
 FATE        += $(FATE_GPUME_PROGRAMS)
 
 FATE_GPUME     = $(if $(CONFIG_FFMPEG),$(FATE_GPUME_FFMPEG)) $(filter-out $(GPUME_QUICK),$(FATE_GPUME_PROGRAMS)) \
                  $(FATE_GPUME_CHECKASM)
+FATE_GPUME_QUICK = $(if $(CONFIG_FFMPEG),$(FATE_GPUME_FFMPEG)) $(filter-out $(GPUME_SLOW),$(FATE_GPUME_PROGRAMS)) \
+                   $(FATE_GPUME_CHECKASM)
 FATE_GPUME_SAN = $(if $(CONFIG_FFMPEG),$(filter-out $(FATE_GPUME_BAD),$(FATE_GPUME_FFMPEG)))   \
                  $(filter-out $(GPUME_SLOW),$(FATE_GPUME_PROGRAMS))
 # The rest is about options, messages and the CPU's threads, or hides the device
@@ -404,18 +412,23 @@ FATE_GPUME_DEVICE = $(filter-out $(FATE_GPUME_CHECKASM) $(FATE_GPUME_BAD) $(FATE
                         $(FATE_GPUME_ENCODE) fate-gpume-me-hint                                                  \
                         $(addprefix fate-gpume-,alias-% threads-% hme-threads-% %-named cpu auto frames-null), \
                     $(FATE_GPUME))
-# on the driver's stand-in the units are what matters, and all of them take ten minutes
-FATE_GPUME_STANDIN = $(filter-out fate-gpume-unit fate-gpume-constant fate-mvview-unit fate-mvdenoise-unit fate-mvfps-unit fate-gpume-compare fate-gpume-compare-clips,$(FATE_GPUME_DEVICE)) \
-                     $(filter fate-gpume-unit-quick fate-gpume-constant-quick fate-gpume-compare-quick fate-mvview-unit-quick fate-mvdenoise-unit-quick fate-mvfps-unit-quick,$(FATE_GPUME_PROGRAMS))
+# on the driver's stand-in the units are what matters, and all of them take too long
+FATE_GPUME_STANDIN = $(filter-out $(GPUME_SLOW),$(FATE_GPUME_DEVICE)) \
+                     $(filter $(filter-out fate-gpume-me-hint-quick fate-mvfps-graph-quick,$(GPUME_QUICK)),$(FATE_GPUME_PROGRAMS))
 FATE_GPUME_EMULATED = $(filter-out fate-gpume-me-hint-quick fate-mvdenoise-unit-quick,$(FATE_GPUME_SAN))
-FATE_GPUME_VALGRIND = $(filter fate-gpume-ds fate-gpume-hme fate-gpume-unit-quick,$(FATE_GPUME_SAN))
+FATE_GPUME_VALGRIND = $(filter fate-gpume-ds fate-gpume-hme $(GPUME_UNIT_QUICK),$(FATE_GPUME_SAN))
 
-fate-gpume:          $(FATE_GPUME)
-fate-gpume-san:      $(FATE_GPUME_SAN)
-fate-gpume-standin:  $(FATE_GPUME_STANDIN)
-fate-gpume-emulated: $(FATE_GPUME_EMULATED)
+# what takes longest begins first, so that no core waits for it at the end
+GPUME_LONGEST = fate-gpume-unit-% fate-gpume-input% fate-mvdenoise-unit% fate-mvview-unit% fate-gpume-compare%
+gpume_order   = $(filter $(GPUME_LONGEST),$(1)) $(filter-out $(GPUME_LONGEST),$(1))
+
+fate-gpume:          $(call gpume_order,$(FATE_GPUME))
+fate-gpume-quick:    $(call gpume_order,$(FATE_GPUME_QUICK))
+fate-gpume-san:      $(call gpume_order,$(FATE_GPUME_SAN))
+fate-gpume-standin:  $(call gpume_order,$(FATE_GPUME_STANDIN))
+fate-gpume-emulated: $(call gpume_order,$(FATE_GPUME_EMULATED))
 fate-gpume-valgrind: $(FATE_GPUME_VALGRIND)
 fate-gpume-device:   $(FATE_GPUME_DEVICE)
 fate-gpume-gpl:      $(FATE_GPUME_GPL)
-fate-gpume fate-gpume-san fate-gpume-standin fate-gpume-emulated fate-gpume-valgrind fate-gpume-device fate-gpume-gpl:
+fate-gpume fate-gpume-quick fate-gpume-san fate-gpume-standin fate-gpume-emulated fate-gpume-valgrind fate-gpume-device fate-gpume-gpl:
 	$(if $(strip $^),,@echo "$@: this FFmpeg has nothing that $@ could test"; false)
