@@ -415,8 +415,10 @@ FATE_GPUME_DEVICE = $(filter-out $(FATE_GPUME_CHECKASM) $(FATE_GPUME_BAD) $(FATE
 # on the driver's stand-in the units are what matters, and all of them take too long
 FATE_GPUME_STANDIN = $(filter-out $(GPUME_SLOW),$(FATE_GPUME_DEVICE)) \
                      $(filter $(filter-out fate-gpume-me-hint-quick fate-mvfps-graph-quick,$(GPUME_QUICK)),$(FATE_GPUME_PROGRAMS))
-FATE_GPUME_EMULATED = $(filter-out fate-gpume-me-hint-quick fate-mvdenoise-unit-quick,$(FATE_GPUME_SAN))
-FATE_GPUME_VALGRIND = $(filter fate-gpume-ds fate-gpume-hme $(GPUME_UNIT_QUICK),$(FATE_GPUME_SAN))
+# an emulator and valgrind have half of the shares
+GPUME_UNIT_REST     = fate-gpume-unit-quick-2 fate-gpume-unit-quick-4
+FATE_GPUME_EMULATED = $(filter-out fate-gpume-me-hint-quick fate-mvdenoise-unit-quick $(GPUME_UNIT_REST),$(FATE_GPUME_SAN))
+FATE_GPUME_VALGRIND = $(filter fate-gpume-ds fate-gpume-hme $(filter-out $(GPUME_UNIT_REST),$(GPUME_UNIT_QUICK)),$(FATE_GPUME_SAN))
 
 # what takes longest begins first, so that no core waits for it at the end
 GPUME_LONGEST = fate-gpume-unit-% fate-gpume-input% fate-mvdenoise-unit% fate-mvview-unit% fate-gpume-compare%
