@@ -283,7 +283,7 @@ static MvfpsVector next_vector(const MvfpsPhase *s, const Around *a, const Mvfps
     const size_t at       = cy * (size_t)f->cols + cx;
     const MvfpsVector own = from[at];
     const int inside = is_inside(f, a, cx, cy);
-    MvfpsVector found[MVFPS_LIST], near[8];
+    MvfpsVector found[MVFPS_LIST], next[8];
     const MvfpsVector *beside = found + 1;
     unsigned sad = sads[at];
     List list;
@@ -293,13 +293,13 @@ static MvfpsVector next_vector(const MvfpsPhase *s, const Around *a, const Mvfps
     for (int i = 1; i < 9; i++) {
         const int x = cx + around[i][0], y = cy + around[i][1];
 
-        near[i - 1] = (MvfpsVector) { own.x + around[i][0], own.y + around[i][1] };
+        next[i - 1] = (MvfpsVector) { own.x + around[i][0], own.y + around[i][1] };
         if (inside || (x >= 0 && y >= 0 && x < f->cols && y < f->rows))
             found[1 + nb++] = from[at + a->steps[i]];
     }
     list.nb  = s->dsp.distinct(list.v, found, 1 + nb);
     /* of these none is own or another of these */
-    list.nb += s->dsp.unless(list.v + list.nb, near, list.v + 1, list.nb - 1);
+    list.nb += s->dsp.unless(list.v + list.nb, next, list.v + 1, list.nb - 1);
     if (nb == 8) {
         s->dsp.unlike(list.cost, list.v, list.nb, beside);
         for (int i = 0; i < list.nb; i++)
