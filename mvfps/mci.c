@@ -302,6 +302,7 @@ static MvfpsVector next_vector(const MvfpsPhase *s, const Around *a, const Mvfps
     list.nb += s->dsp.unless(list.v + list.nb, next, list.v + 1, list.nb - 1);
     if (nb == 8) {
         s->dsp.unlike(list.cost, list.v, list.nb, beside);
+        /* dividing by a constant is quicker */
         for (int i = 0; i < list.nb; i++)
             list.cost[i] = (unsigned)list.cost[i] * MVFPS_SMOOTH / 8;
     } else {

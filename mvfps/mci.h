@@ -78,8 +78,8 @@ typedef struct MvfpsDsp {
     /** Rows of 8 or 4 samples, of one byte, an even number of them. NULL: there is no such function. */
     void (*store)(uint8_t *dst, ptrdiff_t stride, const uint16_t *src, int w, int h);
     /**
-     * Copy those of nb vectors, up to MVFPS_LIST, that are vectors and none of those before them.
-     * So many can be read and written as a list has.
+     * Copy those of nb vectors that are vectors and none of those before them. Both lists have room for
+     * MVFPS_LIST.
      * @return how many they are
      */
     int (*distinct)(MvfpsVector *dst, const MvfpsVector *src, int nb);

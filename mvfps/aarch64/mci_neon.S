@@ -189,7 +189,7 @@ endconst
         b               9f
 .endm
 
-// Weights without their signs, by an index. dst: the first of four registers
+// Weights without their signs, by an index: each in all bytes of a register
 .macro load_weights index, w0, w1, w2, w3
         add             x15, x5, \index, lsl #2
         ld4r            {v\w0\().8b, v\w1\().8b, v\w2\().8b, v\w3\().8b}, [x15]
@@ -197,7 +197,7 @@ endconst
         neg             v\w3\().8b, v\w3\().8b
 .endm
 
-// Pointers by so many bytes or rows
+// Adds to, or subtracts from, all pointers. op: add or sub
 .macro step op, two, by
         \op            x1, x1, \by
         \op            x2, x2, \by

@@ -57,8 +57,6 @@ pairs_2:    times 2 db 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10
 ; the same of two rows of four
 two_pairs_0: times 2 db 0, 1, 1, 2, 2, 3, 3, 4,  8,  9,  9, 10, 10, 11, 11, 12
 two_pairs_2: times 2 db 2, 3, 3, 4, 4, 5, 5, 6, 10, 11, 11, 12, 12, 13, 13, 14
-; four bytes of each half
-fours:      times 2 db 0, 1, 2, 3, 8, 9, 10, 11, -1, -1, -1, -1, -1, -1, -1, -1
 no_vector:  times 8 dd 1 << 31
 
 SECTION .text
@@ -238,25 +236,21 @@ cglobal mvfps_sad_8, 5, 7, 14, a, b, stride, at_a, at_b, table, stride3
     movd        eax, xm2
     RET
 
-; The next row of both pictures, a lane each. %1: dst, %2: offset, %3: 1, or 2: of two components; xm10: clobbered
-%macro LOAD_ROW 3
-%if %3 == 1
-    movu        xm%1, [aq + %2]
-    vinserti128 m%1, m%1, [bq + %2], 1
+; The next row of both pictures, a lane each, filtered horizontally. %1: dst, %2: 1, or 2: of two components;
+; m10: clobbered
+%macro FILTER_ROW 2
+%if %2 == 1
+    movu        xm%1, [aq - 1]
+    vinserti128 m%1, m%1, [bq - 1], 1
 %else
-    movq        xm%1, [aq + %2]
-    movq        xm10, [bq + %2]
-    movhps      xm%1, [aq + apartq + %2]
-    movhps      xm10, [bq + apartq + %2]
+    movq        xm%1, [aq - 1]
+    movq        xm10, [bq - 1]
+    movhps      xm%1, [aq + apartq - 1]
+    movhps      xm10, [bq + apartq - 1]
     vinserti128 m%1, m%1, xm10, 1
 %endif
     add         aq, strideq
     add         bq, strideq
-%endmacro
-
-; The same, filtered horizontally. %1: dst, %2: as %3 above; m10: clobbered
-%macro FILTER_ROW 2
-    LOAD_ROW    %1, -1, %2
     pshufb      m10, m%1, m13
     pshufb      m%1, m14
     pmaddubsw   m10, m4
@@ -264,21 +258,32 @@ cglobal mvfps_sad_8, 5, 7, 14, a, b, stride, at_a, at_b, table, stride3
     paddw       m%1, m10
 %endmacro
 
-; The next row of both as words, of one picture after the other; %1, %2: dst, %3: as above; clobbered: xm10
-%macro LOAD_WHOLE 3
+; The eight samples of the next row of each picture. %1, %2: dst, %3: as %2 above
+%macro LOAD_EIGHT 3
 %if %3 == 1
-    pmovzxbw    xm%1, [aq]
-    pmovzxbw    xm%2, [bq]
+    movq        xm%1, [aq]
+    movq        xm%2, [bq]
 %else
     movd        xm%1, [aq]
     movd        xm%2, [bq]
     pinsrd      xm%1, [aq + apartq], 1
     pinsrd      xm%2, [bq + apartq], 1
-    pmovzxbw    xm%1, xm%1
-    pmovzxbw    xm%2, xm%2
 %endif
     add         aq, strideq
     add         bq, strideq
+%endmacro
+
+; The same, a lane each. %1: dst, %2: as %3 above; xm10: clobbered
+%macro LOAD_LANES 2
+%if %2 == 1
+    movu        xm%1, [aq]
+    vinserti128 m%1, m%1, [bq], 1
+    add         aq, strideq
+    add         bq, strideq
+%else
+    LOAD_EIGHT  %1, 10, %2
+    vinserti128 m%1, m%1, xm10, 1
+%endif
 %endmacro
 
 ; A row of both, and what they differ. %1, %2: xmm registers, %3: whether that is wanted; clobbers %2
@@ -293,7 +298,14 @@ cglobal mvfps_sad_8, 5, 7, 14, a, b, stride, at_a, at_b, table, stride3
     add         dstq, 16
 %endmacro
 
-; Words in m8 that are 64 times a sample.
+; What ROUND_ROW needs.
+%macro LOAD_ROUND 0
+    mova        m6, [words_255]
+    pxor        m7, m7
+    mova        m11, [words_32]
+%endmacro
+
+; Stores a row in m8, of words that are 64 times a sample. %1: as %3 above; m9: clobbered
 %macro ROUND_ROW 1
     paddw       m8, m11
     psraw       m8, 6
@@ -375,9 +387,7 @@ cglobal mvfps_sad_8, 5, 7, 14, a, b, stride, at_a, at_b, table, stride3
     jmp .end
     ; both are beside samples
 .level:
-    mova        m6, [words_255]
-    pxor        m7, m7
-    mova        m11, [words_32]
+    LOAD_ROUND
 .level_row:
     FILTER_ROW  8, %1
     ROUND_ROW   %1 == 1
@@ -390,31 +400,17 @@ cglobal mvfps_sad_8, 5, 7, 14, a, b, stride, at_a, at_b, table, stride3
     shr         at_bd, 4
     BROADCAST_BOTH 4, w, tableq + 4 * at_aq,     tableq + 4 * at_bq
     BROADCAST_BOTH 5, w, tableq + 4 * at_aq + 2, tableq + 4 * at_bq + 2
-    mova        m6, [words_255]
-    pxor        m7, m7
-    mova        m11, [words_32]
-%if %1 == 2
-    ; the four of each component first
-    mova        m13, [fours]
-%endif
+    LOAD_ROUND
     sub         aq, strideq
     sub         bq, strideq
-    LOAD_ROW    0, 0, %1
-    LOAD_ROW    1, 0, %1
-    LOAD_ROW    2, 0, %1
-%if %1 == 2
-    pshufb      m0, m13
-    pshufb      m1, m13
-    pshufb      m2, m13
-%endif
+    LOAD_LANES  0, %1
+    LOAD_LANES  1, %1
+    LOAD_LANES  2, %1
     ; rows between each other, in pairs
     punpcklbw   m0, m1
     punpcklbw   m1, m2
 .upright_row:
-    LOAD_ROW    3, 0, %1
-%if %1 == 2
-    pshufb      m3, m13
-%endif
+    LOAD_LANES  3, %1
     punpcklbw   m2, m3
     pmaddubsw   m8, m0, m4
     pmaddubsw   m9, m2, m5
@@ -428,7 +424,9 @@ cglobal mvfps_sad_8, 5, 7, 14, a, b, stride, at_a, at_b, table, stride3
     jmp .end
     ; both are at samples
 .whole:
-    LOAD_WHOLE  0, 1, %1
+    LOAD_EIGHT  0, 1, %1
+    pmovzxbw    xm0, xm0
+    pmovzxbw    xm1, xm1
     STORE_ROW   xm0, xm1, %1 == 1
     dec         hd
     jg .whole

@@ -366,8 +366,9 @@ GPUME_UNIT   = $(GPUME_SHARES:%=fate-gpume-unit-%)
 GPUME_UNIT_QUICK = $(GPUME_SHARES:%=fate-gpume-unit-quick-%)
 FATE_GPUME_PROGRAMS-$(CONFIG_GPUME_FILTER) += $(GPUME_UNIT) $(GPUME_UNIT_QUICK) $(call GPUME_POSIX,fate-gpume-input fate-gpume-input-quick)
 $(GPUME_UNIT) $(GPUME_UNIT_QUICK): libavfilter/tests/gpume_unit$(EXESUF)
-$(GPUME_UNIT):       CMD = runecho libavfilter/tests/gpume_unit$(EXESUF) -share $(lastword $(subst -, ,$@))/$(words $(GPUME_SHARES))
-$(GPUME_UNIT_QUICK): CMD = runecho libavfilter/tests/gpume_unit$(EXESUF) -quick -seed 7 -share $(lastword $(subst -, ,$@))/$(words $(GPUME_SHARES))
+GPUME_SHARE = -share $(lastword $(subst -, ,$@))/$(words $(GPUME_SHARES))
+$(GPUME_UNIT):       CMD = runecho libavfilter/tests/gpume_unit$(EXESUF) $(GPUME_SHARE)
+$(GPUME_UNIT_QUICK): CMD = runecho libavfilter/tests/gpume_unit$(EXESUF) -quick -seed 7 $(GPUME_SHARE)
 fate-gpume-input fate-gpume-input-quick: libavfilter/tests/gpume_input$(EXESUF)
 fate-gpume-input:       CMD = runecho libavfilter/tests/gpume_input$(EXESUF)
 fate-gpume-input-quick: CMD = runecho libavfilter/tests/gpume_input$(EXESUF) -quick
@@ -403,8 +404,7 @@ FATE_GPUME     = $(if $(CONFIG_FFMPEG),$(FATE_GPUME_FFMPEG)) $(filter-out $(GPUM
                  $(FATE_GPUME_CHECKASM)
 FATE_GPUME_QUICK = $(if $(CONFIG_FFMPEG),$(FATE_GPUME_FFMPEG)) $(filter-out $(GPUME_SLOW),$(FATE_GPUME_PROGRAMS)) \
                    $(FATE_GPUME_CHECKASM)
-FATE_GPUME_SAN = $(if $(CONFIG_FFMPEG),$(filter-out $(FATE_GPUME_BAD),$(FATE_GPUME_FFMPEG)))   \
-                 $(filter-out $(GPUME_SLOW),$(FATE_GPUME_PROGRAMS))
+FATE_GPUME_SAN = $(filter-out $(FATE_GPUME_BAD) $(FATE_GPUME_CHECKASM),$(FATE_GPUME_QUICK))
 # The rest is about options, messages and the CPU's threads, or hides the device
 FATE_GPUME_DEVICE = $(filter-out $(FATE_GPUME_CHECKASM) $(FATE_GPUME_BAD) $(FATE_GPUME_WAVES) $(FATE_GPUME_VF-yes) \
                         $(filter-out %-full %-full-csv,$(FATE_GPUME_ERRORS)) $(FATE_GPUME_HELP-yes)               \
