@@ -10,7 +10,7 @@
  * has displacements side by side, which share words, and on top of each other.
  */
 
-#include "libavfilter/gpume/cuda/full.cuh"
+#include "libavfilter/gpume/cuda/full10.cuh"
 
 #define SIDE GPUME_CUDA_SIDE
 #define GPUME_NB_DX GPUME_CUDA_FULL10_DX
@@ -34,8 +34,6 @@ struct GpumeRow {
     static const int BLOCKS = GPUME_CUDA_FULL_TILE_WIDTH / SIDE;
     static const int PIECES = SIDE == 16 ? 2 : 1;                           ///< of a block
     static const int WORDS  = GPUME_CUDA_FULL_TILE_WIDTH / 2 / PIECES;      ///< of a row of what is in registers
-    /** Rows whose differences are added up at once: the sums of a word of each of a block's halves take no more. */
-    static const int STEP   = SIDE == 4 ? 2 : 1;
     typedef GpumeRowKey<SIDE>::Key Key;
 
     const GpumeCudaArgs &a;
@@ -48,7 +46,7 @@ struct GpumeRow {
     int columns;                ///< of 2 * GPUME_NB_DX displacements
     int top, bottom;            ///< what is admissible
     int inner;                  ///< the picture's left and right edge are out of reach
-    GpumeU32 cur[SIDE][WORDS];
+    GpumePiece10<SIDE, WORDS> cur;
     Key best[BLOCKS];
 
     /** @param x, y its first sample; height: 0 if there is none */
@@ -75,50 +73,9 @@ struct GpumeRow {
         const GpumeSharedWords words(tile + piece * WORDS);
 
         GPUME_UNROLL for (int y = 0; y < HEIGHT; y++) {
-            words.load4<0>(cur[y], y * GPUME_CUDA_FULL_TILE_WIDTH / 2);
+            words.load4<0>(cur.row[y], y * GPUME_CUDA_FULL_TILE_WIDTH / 2);
             if (WORDS > 4)
-                words.load4<WORDS - 4>(cur[y] + WORDS - 4, y * GPUME_CUDA_FULL_TILE_WIDTH / 2);
-        }
-    }
-
-    /**
-     * The costs of NB_DX x NB_DY candidates of a piece: sums of each half of words.
-     * @param win the window's words of the first of them
-     */
-    template<int HEIGHT, int NB_DX, int NB_DY>
-    __device__ __forceinline__ void add_up(GpumeU32 (&sum)[BLOCKS][NB_DX][NB_DY], const GpumeU32 *win) const
-    {
-        const GpumeSharedWords words(win);
-
-        GPUME_UNROLL for (int c = 0; c < BLOCKS; c++)
-            GPUME_UNROLL for (int k = 0; k < NB_DX; k++)
-                GPUME_UNROLL for (int j = 0; j < NB_DY; j++)
-                    sum[c][k][j] = 0;
-        GPUME_UNROLL for (int r = 0; r < HEIGHT + NB_DY - 1; r += STEP) {
-            GpumeU32 w[STEP][12];
-
-            GPUME_UNROLL for (int t = 0; t < STEP && r + t < HEIGHT + NB_DY - 1; t++) {
-                /* one displacement may begin at any word */
-                GPUME_UNROLL for (int c = 0; c < WORDS && NB_DX == 1; c++)
-                    w[t][c] = win[(r + t) * pitch + c];
-                if (NB_DX > 1) {
-                    words.load4<0>(w[t],     (r + t) * pitch);
-                    words.load4<4>(w[t] + 4, (r + t) * pitch);
-                }
-                if (NB_DX > 1 && WORDS + NB_DX - 1 > 8)
-                    words.load4<8>(w[t] + 8, (r + t) * pitch);
-            }
-            GPUME_UNROLL for (int j = 0; j < NB_DY; j++)
-                GPUME_UNROLL for (int k = 0; k < NB_DX; k++)
-                    GPUME_UNROLL for (int c = 0; c < WORDS; c += 2)
-                        GPUME_UNROLL for (int t = 0; t < STEP; t++) {
-                            const int y = r + t - j;
-
-                            if (y >= 0 && y < HEIGHT)
-                                sum[2 * c / SIDE][k][j] += gpume_add_absolute_halves(
-                                    gpume_subtract_halves(w[t][c + k],     cur[y < 0 || y >= HEIGHT ? 0 : y][c]),
-                                    gpume_subtract_halves(w[t][c + k + 1], cur[y < 0 || y >= HEIGHT ? 0 : y][c + 1]));
-                        }
+                words.load4<WORDS - 4>(cur.row[y] + WORDS - 4, y * GPUME_CUDA_FULL_TILE_WIDTH / 2);
         }
     }
 
@@ -127,7 +84,7 @@ struct GpumeRow {
     __device__ __forceinline__ void evaluate(GpumeU32 (&sum)[BLOCKS][NB_DX][NB_DY], const GpumeU32 *win)
     {
         if (PIECES == 1) {
-            add_up<HEIGHT>(sum, win);
+            gpume_add_halves<SIDE, HEIGHT>(sum, cur, win, pitch);
             return;
         }
         GPUME_UNROLL for (int k = 0; k < NB_DX; k++)
@@ -138,7 +95,7 @@ struct GpumeRow {
             GpumeU32 its[BLOCKS][NB_DX][NB_DY];
 
             load_piece<HEIGHT>(i);
-            add_up<HEIGHT>(its, win + i * WORDS);
+            gpume_add_halves<SIDE, HEIGHT>(its, cur, win + i * WORDS, pitch);
             GPUME_UNROLL for (int k = 0; k < NB_DX; k++)
                 GPUME_UNROLL for (int j = 0; j < NB_DY; j++)
                     sum[0][k][j] += (its[0][k][j] & 0xffff) + (its[0][k][j] >> 16);

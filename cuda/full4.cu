@@ -14,7 +14,7 @@
 /** Try the candidates of so many runs from displacement cy on. @param x0, y0 the row's. @param words the window's */
 template<int INNER>
 static __device__ __forceinline__ void
-gpume_try_runs(const GpumeParams &p, GpumeFours &cur, GpumeU32 *best, const GpumeRuns &r, const GpumeU32 *words,
+gpume_try_runs(const GpumeParams &p, GpumeFours &cur, GpumeU32 *best, const GpumeRunsOf4 &r, const GpumeU32 *words,
                int x0, int y0, int cy, int runs)
 {
     GPUME_NO_UNROLL for (int i = threadIdx.x & 31; i < r.in_run * runs; i += 32) {
@@ -26,9 +26,9 @@ gpume_try_runs(const GpumeParams &p, GpumeFours &cur, GpumeU32 *best, const Gpum
         const GpumeU32 *win = r.get(key, words, place, run, dy);
 
         GPUME_UNROLL for (int k = 0; k < GPUME_ACROSS + GPUME_NB_DX - 1 && !INNER; k++)
-            across[k] = gpume_outside(x0 + r.dx(place) + 4 * k, GPUME_SIDE, p.width);
+            across[k] = gpume_outside<GPUME_INADMISSIBLE>(x0 + r.dx(place) + 4 * k, GPUME_SIDE, p.width);
         GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY && !INNER; j++)
-            down[j] = gpume_outside(y0 + dy + j, GPUME_SIDE, p.height);
+            down[j] = gpume_outside<GPUME_INADMISSIBLE>(y0 + dy + j, GPUME_SIDE, p.height);
         gpume_add_up(sum, cur, win, r.pitch);
         gpume_take_best<INNER>(best, sum, key, across, down);
     }
@@ -69,7 +69,7 @@ gpume_search_row(const GpumeCudaArgs &a, GpumeU32 *shared, int x0, int y0, int w
     const int lane   = threadIdx.x & 31;
     const int min_dy = gpume_min_displacement(range, y0 + GPUME_DOWN * GPUME_SIDE - GPUME_SIDE);
     const int max_dy = gpume_max_displacement(range, p.height, y0 + GPUME_SIDE);
-    const GpumeRuns r(a, shared + a.full.shared_words);
+    const GpumeRunsOf4 r(a, shared + a.full.shared_words);
     const int y_row  = y0 + row * GPUME_SIDE;
     const int inner  = x0 >= range && x0 + GPUME_ACROSS * GPUME_SIDE + range <= p.width &&
                        y_row >= range && y_row + GPUME_SIDE + range <= p.height;

@@ -13,13 +13,11 @@
 #ifndef AVFILTER_GPUME_CUDA_FULL4_CUH
 #define AVFILTER_GPUME_CUDA_FULL4_CUH
 
-#include "libavfilter/gpume/cuda/full.cuh"
+#include "libavfilter/gpume/cuda/runs.cuh"
 
 #define GPUME_SIDE   4
 #define GPUME_ACROSS GPUME_CUDA_FULL4_ACROSS
 #define GPUME_DOWN   GPUME_CUDA_FULL4_DOWN
-#define GPUME_NB_DX  GPUME_CUDA_FULL4_DX
-#define GPUME_NB_DY  GPUME_CUDA_FULL4_DY
 static_assert(GPUME_CUDA_COST == GPUME_COST_SAD, "its sums are made for that");
 
 /**
@@ -28,83 +26,7 @@ static_assert(GPUME_CUDA_COST == GPUME_COST_SAD, "its sums are made for that");
  */
 #define GPUME_INADMISSIBLE 0x40000000u
 
-/** GPUME_INADMISSIBLE if so many samples from x on are not inside a picture of that size. */
-static __device__ __forceinline__ GpumeU32 gpume_outside(int x, int samples, int size)
-{
-    return (unsigned)x <= (unsigned)(size - samples) ? 0 : GPUME_INADMISSIBLE;
-}
-
-/** n / d as a multiplication, exact for n below 65536 and d from 2 to 32768. */
-#define GPUME_RECIPROCAL_HIGH(d)  (~0u / (d) + 1)
-#define GPUME_DIVIDE_HIGH(n, r)   ((int)((GpumeU64)(GpumeU32)(n) * (r) >> 32))
-
-/**
- * Where a lane's candidates are in a window: in runs of GPUME_NB_DY rows, that are places of GPUME_NB_DX columns each.
- */
-struct GpumeRuns {
-    const int range;
-    const int copy, pitch;          ///< words from copy to copy, and from row to row
-    const int left;                 ///< displacement at which the window begins: at a word
-    const int columns;              ///< of GPUME_NB_DX words
-    const int in_run;               ///< places
-    const GpumeU32 reciprocal;
-    GpumeU32 *const table;          ///< NB_DX words for each place: see make(); at 16 bytes
-    const GpumeSharedWords orders;  ///< the same
-
-    __device__ __forceinline__ GpumeRuns(const GpumeCudaArgs &a, GpumeU32 *words)
-        : range(a.params.range), copy(a.full.copy_words), pitch(4 * a.full.copy_words),
-          left(GPUME_CUDA_FULL4_LEFT(range)), columns(GPUME_CUDA_FULL4_COLUMNS(range)),
-          in_run(GPUME_CUDA_FULL4_PLACES(range)),
-          reciprocal(GPUME_RECIPROCAL_HIGH(in_run)), table(words), orders(words) { }
-
-    __device__ __forceinline__ int word(int place) const
-    {
-        static_assert(GPUME_NB_DX == 4, "four places, one of each copy, have the same words");
-        return place & ~3;
-    }
-
-    /** The displacement of a place's first column. */
-    __device__ __forceinline__ int dx(int place) const
-    {
-        return left + 4 * word(place) + (place & 3);
-    }
-
-    /**
-     * Fill in the table: of each place the orders of its columns from the window's left, with GPUME_INADMISSIBLE
-     * where they are out of range. By all threads, which have to wait for each other then.
-     */
-    __device__ __forceinline__ void make() const
-    {
-        GPUME_NO_UNROLL for (int i = threadIdx.x; i < in_run; i += blockDim.x) {
-            GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++) {
-                const int d = dx(i) + 4 * k;
-
-                table[GPUME_NB_DX * i + k] = d - left + ((unsigned)(d + range) <= (unsigned)(2 * range) ? 0 :
-                                                                                               GPUME_INADMISSIBLE);
-            }
-        }
-    }
-
-    /**
-     * Make the keys of a place's candidates from displacement dy on, but for costs and edges of the picture.
-     * @param words those of the window from the rows on that the blocks meet in the first run
-     * @return where they meet those of the place and the run
-     */
-    __device__ __forceinline__ const GpumeU32 *
-    get(GpumeU32 (&key)[GPUME_NB_DX][GPUME_NB_DY], const GpumeU32 *words, int place, int run, int dy) const
-    {
-        const int side       = 2 * range + 1;
-        const GpumeU32 order = (dy + range) * side, next = dy < range ? side : GPUME_INADMISSIBLE;
-        GpumeU32 right[GPUME_NB_DX];
-
-        orders.load4<0>(right, GPUME_NB_DX * place);
-        GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++) {
-            key[k][0] = order + right[k];
-            key[k][1] = key[k][0] + next;
-        }
-        return words + run * GPUME_NB_DY * pitch + (place & 3) * copy + word(place);
-    }
-};
+typedef GpumeRuns<GPUME_CUDA_FULL4_COPIES, GPUME_INADMISSIBLE> GpumeRunsOf4;
 
 /** A row of blocks in registers. */
 struct GpumeFours {

@@ -69,23 +69,24 @@ static int lane_rounds(int runs, int in_run)
 }
 
 /*
- * As many runs of the window of 4x4 blocks of so many samples at a time as fit beside fixed words, and leave the
- * fewest lanes idle. Returns the words of all of it.
+ * As many runs of the window of blocks of so many samples at a time as fit beside fixed words, and leave the fewest
+ * lanes idle. Returns the words of all of it.
  */
-static int shape_fours(GpumeCudaArgs *a, int width, int height, int fixed)
+static int shape_runs(GpumeCudaArgs *a, int copies, int width, int height, int fixed)
 {
     const GpumeParams *p = &a->params;
-    const int in_run = GPUME_CUDA_FULL4_PLACES(p->range);
-    const int runs   = (2 * p->range + GPUME_CUDA_FULL4_DY) / GPUME_CUDA_FULL4_DY;
+    const int in_run = GPUME_CUDA_RUNS_PLACES(p->range, copies);
+    const int runs   = (2 * p->range + GPUME_CUDA_RUNS_DY) / GPUME_CUDA_RUNS_DY;
+    const int banks  = 64 / copies;
     int least = INT_MAX;
 
-    fixed += GPUME_CUDA_FULL4_DX * in_run;
-    a->full.copy_words = GPUME_CUDA_FULL4_DX * GPUME_CUDA_FULL4_COLUMNS(p->range) + width / 4;
-    /* two columns of each copy, which eight lanes read at a time, lie in different banks */
-    while (a->full.copy_words % 16 != 8)
+    fixed += GPUME_CUDA_RUNS_DX * in_run;
+    a->full.copy_words = GPUME_CUDA_RUNS_DX * GPUME_CUDA_RUNS_COLUMNS(p->range, copies) + width / copies;
+    /* what eight lanes read at a time, four words each of some columns of each copy, lies in different banks */
+    while (a->full.copy_words % banks != banks / 2)
         a->full.copy_words += 4;
     for (int nb = 1; nb <= runs; nb++) {
-        const int its    = (nb * GPUME_CUDA_FULL4_DY + height - 1) * 4 * a->full.copy_words;
+        const int its    = (nb * GPUME_CUDA_RUNS_DY + height - 1) * GPUME_CUDA_RUNS_PITCH(a->full.copy_words, copies);
         /* to load a piece of the window takes about a quarter of a round */
         const int rounds = runs / nb * lane_rounds(nb, in_run) + lane_rounds(runs % nb, in_run);
         const int cost   = 4 * rounds + gpume_blocks(runs, nb);
@@ -105,7 +106,7 @@ static void shape_full4(GpumeCudaArgs *a, GpumeCudaLaunch *l)
     const GpumeParams *p = &a->params;
     const int width  = GPUME_CUDA_FULL4_ACROSS * p->block;
     const int height = GPUME_CUDA_FULL4_DOWN   * p->block;
-    const int words  = shape_fours(a, width, height, 0);
+    const int words  = shape_runs(a, GPUME_CUDA_FULL4_COPIES, width, height, 0);
 
     l->threads = 32 * GPUME_CUDA_FULL4_DOWN;
     l->grid[0] = gpume_blocks(p->width,  width);
@@ -113,16 +114,16 @@ static void shape_full4(GpumeCudaArgs *a, GpumeCudaLaunch *l)
     l->shared  = 4 * FFMAX(words, shape_any(a, l->threads));
 }
 
-/* The same, and larger ones. */
-void ff_gpume_cuda_shape_sums4(GpumeCudaArgs *a, GpumeCudaLaunch *l)
+/* Squares of blocks of several sizes. */
+void ff_gpume_cuda_shape_squares(GpumeCudaArgs *a, GpumeCudaLaunch *l)
 {
-    const int width  = GPUME_CUDA_SUMS4_ACROSS * GPUME_CUDA_SUMS_TILE;
-    const int height = GPUME_CUDA_SUMS4_DOWN   * GPUME_CUDA_SUMS_TILE;
+    const int side   = GPUME_CUDA_SQUARES_SIDE;
+    const int copies = a->params.depth > 8 ? 2 : 4;
 
-    l->threads = 32 * GPUME_CUDA_SUMS4_ACROSS * GPUME_CUDA_SUMS4_DOWN;
-    l->grid[0] = gpume_blocks(a->params.width,  width);
-    l->grid[1] = gpume_blocks(a->params.height, height);
-    l->shared  = 4 * shape_fours(a, width, height, width * height / 4);
+    l->threads = GPUME_CUDA_SQUARES_THREADS;
+    l->grid[0] = gpume_blocks(a->params.width,  side);
+    l->grid[1] = gpume_blocks(a->params.height, side);
+    l->shared  = 4 * shape_runs(a, copies, side, side, side * side / copies + GPUME_CUDA_SQUARES_SHOWN(copies));
 }
 
 /* The time that a row of blocks takes, in instructions, roughly: as shape_full10() chooses a shape. */

@@ -57,8 +57,8 @@ enum GpumeCudaTiles {
     GPUME_CUDA_TILES_DEEPSUMS,  ///< of cuda/deepsums.cu: squares
 };
 
-/** Shape a launch that searches blocks of 4x4 bytes and larger ones. @param a params are read, and full is filled in */
-void ff_gpume_cuda_shape_sums4(GpumeCudaArgs *a, GpumeCudaLaunch *l);
+/** Shape a launch that searches squares of blocks of several sizes. @param a params are read, and full is filled in */
+void ff_gpume_cuda_shape_squares(GpumeCudaArgs *a, GpumeCudaLaunch *l);
 
 /**
  * Shape a launch that searches all tiles of a picture.

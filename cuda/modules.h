@@ -48,7 +48,11 @@
     M(deep8_16_13,     deep,      16, 13,               8, SAD) \
     M(deep16_16_11,    deep,      16, 11,              16, SAD) \
     M(deep16_16_13,    deep,      16, 13,              16, SAD) \
-    M(sums4_8,         sums4,      8, 0,                4, SAD) \
+    M(squares4_8,      squares,    8, 0,                4, SAD) \
+    M(squares8_8,      squares,    8, 0,                8, SAD) \
+    M(squares4_10,     squares,   10, 0,                4, SAD) \
+    M(squares8_10,     squares,   10, 0,                8, SAD) \
+    M(joinsquares,     joinsquares, 0, 0,               0, SAD) \
     M(sums8_8_9,       sums,       8, 9,                8, SAD) \
     M(sums8_8_11,      sums,       8, 11,               8, SAD) \
     M(sums8_8_13,      sums,       8, 13,               8, SAD) \
@@ -189,7 +193,8 @@ enum GpumeCudaFamily {
     GPUME_CUDA_full4,
     GPUME_CUDA_full10,
     GPUME_CUDA_deep,
-    GPUME_CUDA_sums4,
+    GPUME_CUDA_squares,
+    GPUME_CUDA_joinsquares,
     GPUME_CUDA_sums,
     GPUME_CUDA_join,
     GPUME_CUDA_deepsums,

@@ -33,7 +33,7 @@ av_cold int ff_gpume_cuda_search_init(GpumeCudaSearch *s, const GpumeCuda *cuda,
     int ret;
 
     s->params = *params;
-    s->summed = ff_gpume_cuda_sums_from(params);
+    s->summed = ff_gpume_cuda_sums_from(cuda, params);
     while (s->nb_sizes < nb_sizes)
         if ((ret = init_size(s, s->nb_sizes++, cuda, plan, shift, before)) < 0)
             return ret;

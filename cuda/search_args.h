@@ -69,25 +69,32 @@ typedef struct GpumeCudaPlane {
  */
 #define GPUME_CUDA_FULL_PITCH(copy_words) (4 * (copy_words) + 4)
 
-/** 4x4 bytes: blocks side by side and on top of each other, */
+/** 4x4 bytes: blocks side by side and on top of each other. */
 #define GPUME_CUDA_FULL4_ACROSS 4
 #define GPUME_CUDA_FULL4_DOWN   8
-/** and displacements that a lane has at a time, across and down. */
-#define GPUME_CUDA_FULL4_DX     4
-#define GPUME_CUDA_FULL4_DY     2
-/** The displacement at which a window begins: at a word of the samples; displacements in a row from there on; */
-#define GPUME_CUDA_FULL4_LEFT(range) (-(((range) + 3) & ~3))
-#define GPUME_CUDA_FULL4_SPAN(range) ((range) - GPUME_CUDA_FULL4_LEFT(range) + 1)
-/** columns of FULL4_DX words of each of the window's four copies; */
-#define GPUME_CUDA_FULL4_COLUMNS(range) \
-    ((GPUME_CUDA_FULL4_SPAN(range) + 4 * GPUME_CUDA_FULL4_DX - 1) / (4 * GPUME_CUDA_FULL4_DX))
+/** Copies of its window, each of which begins a sample later. */
+#define GPUME_CUDA_FULL4_COPIES 4
+
+/**
+ * A window of as many copies as a word has samples: the displacement at which it begins: at a word; displacements in
+ * a row from there on;
+ */
+#define GPUME_CUDA_RUNS_LEFT(range, copies) (-(((range) + (copies) - 1) & ~((copies) - 1)))
+#define GPUME_CUDA_RUNS_SPAN(range, copies) ((range) - GPUME_CUDA_RUNS_LEFT(range, copies) + 1)
+/** columns of RUNS_DX words of each copy, which a lane has at a time, in so many rows; */
+#define GPUME_CUDA_RUNS_DX 4
+#define GPUME_CUDA_RUNS_DY 2
+#define GPUME_CUDA_RUNS_COLUMNS(range, copies) \
+    ((GPUME_CUDA_RUNS_SPAN(range, copies) + (copies) * GPUME_CUDA_RUNS_DX - 1) / ((copies) * GPUME_CUDA_RUNS_DX))
 /** those of all copies: only the first copies may have the last column, too. */
-#define GPUME_CUDA_FULL4_PLACES_BUT_LAST(range) (4 * (GPUME_CUDA_FULL4_COLUMNS(range) - 1))
-#define GPUME_CUDA_FULL4_IN_LAST(range) \
-    (GPUME_CUDA_FULL4_SPAN(range) - GPUME_CUDA_FULL4_DX * GPUME_CUDA_FULL4_PLACES_BUT_LAST(range))
-#define GPUME_CUDA_FULL4_PLACES(range) \
-    (GPUME_CUDA_FULL4_PLACES_BUT_LAST(range) + \
-     (GPUME_CUDA_FULL4_IN_LAST(range) < 4 ? GPUME_CUDA_FULL4_IN_LAST(range) : 4))
+#define GPUME_CUDA_RUNS_BUT_LAST(range, copies) ((copies) * (GPUME_CUDA_RUNS_COLUMNS(range, copies) - 1))
+#define GPUME_CUDA_RUNS_IN_LAST(range, copies) \
+    (GPUME_CUDA_RUNS_SPAN(range, copies) - GPUME_CUDA_RUNS_DX * GPUME_CUDA_RUNS_BUT_LAST(range, copies))
+#define GPUME_CUDA_RUNS_PLACES(range, copies) \
+    (GPUME_CUDA_RUNS_BUT_LAST(range, copies) + (GPUME_CUDA_RUNS_IN_LAST(range, copies) < (copies) ? \
+                                                GPUME_CUDA_RUNS_IN_LAST(range, copies) : (copies)))
+/** Words from row to row of the window: of two copies, rows that follow each other lie in different banks. */
+#define GPUME_CUDA_RUNS_PITCH(copy_words, copies) ((copies) * (copy_words) + ((copies) == 2 ? 4 : 0))
 
 /** 9 and 10 bits: displacements that a lane has at a time side by side, a word of samples from each other; */
 #define GPUME_CUDA_FULL10_DX 4

@@ -18,7 +18,15 @@
 /** Bytes of costs that are kept at a time; but at least those of GPUME_CUDA_JOIN_TILES rows of tiles. */
 #define MAX_KEPT (128 << 20)
 
-int ff_gpume_cuda_sums_from(const GpumeParams *p)
+/* The kernel that searches squares of such blocks and larger ones. NULL: there is none, or sums are quicker. */
+static const GpumeCudaModule *find_squares(const GpumeCuda *cuda, const GpumeParams *p)
+{
+    /* of 8x8 bytes in larger ranges (measured) */
+    return p->block == 8 && p->depth == 8 && p->range > 24 ? NULL :
+           ff_gpume_cuda_find_module(cuda, p, GPUME_CUDA_squares, p->block, 0);
+}
+
+int ff_gpume_cuda_sums_from(const GpumeCuda *cuda, const GpumeParams *p)
 {
     const int nb_sizes = ff_gpume_nb_sizes(p);
     const int largest  = p->block << (nb_sizes - 1);
@@ -26,6 +34,8 @@ int ff_gpume_cuda_sums_from(const GpumeParams *p)
     if (gpume_kind(p->algo) != GPUME_KIND_FULL || p->cost != GPUME_COST_SAD ||
         p->range > GPUME_CUDA_FULL_MAX_RANGE || p->always_sea || largest > GPUME_CUDA_JOIN_SIDE)
         return nb_sizes;
+    if (nb_sizes > 1 && find_squares(cuda, p))
+        return 0;
     if (p->depth > 8 && p->exhaustive)
         return nb_sizes;
     /* of more than 8 bits they are quicker alone than with larger ones */
@@ -60,47 +70,81 @@ static av_cold int join_threads(int range, int words)
 /* Whether only bounds of costs are kept. */
 static int is_deep(const GpumeCudaSums *s)
 {
-    return s->args.search.params.depth > 8;
+    return s->args.search.params.depth > 8 && !s->squares;
 }
 
-/* Allocates what is kept of a strip, and loads the kernel that joins it. */
+/* Allocates what is kept of a strip, rows of tiles having so many bytes of costs, and others beside. */
+static av_cold int alloc_sums(GpumeCudaSums *s, size_t row, size_t beside_row)
+{
+    const int fits = s->args.search.params.small_strips ? 1 : MAX_KEPT / row;
+    int ret;
+
+    s->row   = row;
+    s->strip = FFMAX(fits / GPUME_CUDA_JOIN_TILES, 1) * GPUME_CUDA_JOIN_TILES;
+    s->strip = FFMIN(s->strip, FFALIGN(s->nb_rows, GPUME_CUDA_JOIN_TILES));
+    ret = ff_gpume_cuda_alloc(s->cuda, &s->sums, GPUME_CUDA_DEVICE, s->strip * (row + beside_row) +
+                              (beside_row ? sizeof(GpumeCudaRest) : 0), "costs");
+    s->args.sums = s->sums.data;
+    s->new_sums  = 1;
+    return ret;
+}
+
+/* Shapes and loads the kernel that joins what is kept. */
+static av_cold int init_join(GpumeCudaSums *s, int family, int shared)
+{
+    s->join.grid[0] = gpume_blocks(s->args.search.params.width, GPUME_CUDA_JOIN_SIDE);
+    s->join.threads = join_threads(s->args.search.params.range, s->args.pitch / GPUME_CUDA_SUMS_TOGETHER);
+    s->join.shared  = shared;
+    return load(s, &s->join, family, 0, 0);
+}
+
+/* Of tiles. */
 static av_cold int init_sums(GpumeCudaSums *s)
 {
     GpumeCudaSumsArgs *a = &s->args;
     const int range = a->search.params.range;
-    size_t size;
-    int fits, ret;
+    size_t squares;
+    int ret;
 
     a->pitch  = FFALIGN(2 * range + 1, GPUME_CUDA_SUMS_TOGETHER);
     a->across = FFALIGN(a->across, GPUME_CUDA_JOIN_TILES);
-    s->row    = (size_t)a->across * (2 * range + 1) * a->pitch * sizeof(uint16_t);
-    fits      = a->search.params.small_strips ? 1 : MAX_KEPT / s->row;
-    s->strip  = FFMAX(fits / GPUME_CUDA_JOIN_TILES, 1) * GPUME_CUDA_JOIN_TILES;
-    s->strip  = FFMIN(s->strip, FFALIGN(s->nb_rows, GPUME_CUDA_JOIN_TILES));
-    size = s->strip * s->row;
-    if (is_deep(s))
-        size += sizeof(GpumeCudaRest) + s->strip / GPUME_CUDA_JOIN_TILES * (a->across / GPUME_CUDA_JOIN_TILES) *
-                GPUME_CUDA_DEEPJOIN_RESULTS * sizeof(GpumeCudaRestBlock) + s->strip * a->across;
-    ret = ff_gpume_cuda_alloc(s->cuda, &s->sums, GPUME_CUDA_DEVICE, size, "costs");
+    squares   = a->across / GPUME_CUDA_JOIN_TILES;
+    /* of bounds: what is left of squares, and scales */
+    ret = alloc_sums(s, (size_t)a->across * (2 * range + 1) * a->pitch * sizeof(uint16_t), !is_deep(s) ? 0 :
+                     squares * GPUME_CUDA_DEEPJOIN_RESULTS * sizeof(GpumeCudaRestBlock) / GPUME_CUDA_JOIN_TILES +
+                     a->across);
     if (ret < 0)
         return ret;
-    a->sums     = s->sums.data;
-    a->rest     = s->sums.data + s->strip * s->row;
-    a->scales   = s->sums.data + size - s->strip * a->across;
-    s->new_sums = 1;
-    s->join.grid[0] = gpume_blocks(a->across, GPUME_CUDA_JOIN_TILES);
-    if (is_deep(s)) {
-        s->rest.threads = GPUME_CUDA_DEEPREST_THREADS;
-        s->rest.shared  = 4 * GPUME_CUDA_DEEPREST_SHARED;
-        s->rest.grid[0] = GPUME_CUDA_DEEPREST_GRID;
-        s->rest.grid[1] = 1;
-        ret = load(s, &s->rest, GPUME_CUDA_deeprest, 0, 0);
-        if (ret < 0)
-            return ret;
-    }
-    s->join.threads = join_threads(range, a->pitch / GPUME_CUDA_SUMS_TOGETHER);
-    s->join.shared  = 4 * (is_deep(s) ? GPUME_CUDA_DEEPJOIN_SHARED : GPUME_CUDA_JOIN_SHARED);
-    return load(s, &s->join, is_deep(s) ? GPUME_CUDA_deepjoin : GPUME_CUDA_join, 0, 0);
+    if (!is_deep(s))
+        return init_join(s, GPUME_CUDA_join, 4 * GPUME_CUDA_JOIN_SHARED);
+    a->rest   = s->sums.data + s->strip * s->row;
+    a->scales = s->sums.data + s->sums.size - s->strip * a->across;
+    s->rest.threads = GPUME_CUDA_DEEPREST_THREADS;
+    s->rest.shared  = 4 * GPUME_CUDA_DEEPREST_SHARED;
+    s->rest.grid[0] = GPUME_CUDA_DEEPREST_GRID;
+    s->rest.grid[1] = 1;
+    ret = load(s, &s->rest, GPUME_CUDA_deeprest, 0, 0);
+    return ret < 0 ? ret : init_join(s, GPUME_CUDA_deepjoin, 4 * GPUME_CUDA_DEEPJOIN_SHARED);
+}
+
+/* Of squares of tiles. */
+static av_cold int init_squares(GpumeCudaSums *s, int largest)
+{
+    GpumeCudaSumsArgs *a = &s->args;
+    GpumeParams *p = &a->search.params;
+    const int tiles = GPUME_CUDA_SQUARES_SIDE / GPUME_CUDA_SUMS_TILE;
+    int ret;
+
+    s->down = tiles;
+    ff_gpume_cuda_shape_squares(&a->search, &s->tiles);
+    ret = ff_gpume_cuda_load(s->cuda, &s->tiles, &find_squares(s->cuda, p)->code);
+    if (ret < 0 || largest < GPUME_CUDA_SQUARES_SIDE)
+        return ret;
+    a->pitch  = GPUME_CUDA_RUNS_DX * GPUME_CUDA_RUNS_PLACES(p->range, p->depth > 8 ? 2 : 4);
+    a->across = gpume_blocks(p->width, GPUME_CUDA_SQUARES_SIDE);
+    ret = alloc_sums(s, (size_t)a->across * (2 * p->range + 1) * a->pitch * sizeof(uint32_t) / tiles, 0);
+    return ret < 0 || largest < GPUME_CUDA_JOIN_SIDE ? ret :
+           init_join(s, GPUME_CUDA_joinsquares, GPUME_CUDA_JOIN_THREADS / 32 * sizeof(uint64_t));
 }
 
 av_cold int ff_gpume_cuda_sums_init(GpumeCudaSums *s, const GpumeCuda *cuda, const GpumeParams *params, int largest)
@@ -121,16 +165,13 @@ av_cold int ff_gpume_cuda_sums_init(GpumeCudaSums *s, const GpumeCuda *cuda, con
     s->nb_rows = gpume_blocks(p->height, GPUME_CUDA_SUMS_TILE);
     s->strip   = s->nb_rows;
     s->down    = 1;
+    s->squares = largest > params->block && find_squares(cuda, p);
 
-    if (p->block == 4) {
-        s->down = GPUME_CUDA_SUMS4_DOWN;
-        ff_gpume_cuda_shape_sums4(&a->search, &s->tiles);
-        ret = load(s, &s->tiles, GPUME_CUDA_sums4, p->block, 0);
-    } else {
-        ret = load(s, &s->tiles, is_deep(s) ? GPUME_CUDA_deepsums : GPUME_CUDA_sums, p->block,
-                   ff_gpume_cuda_shape_tiles(&a->search, &s->tiles, cuda->multiprocessor_shared,
-                                             is_deep(s) ? GPUME_CUDA_TILES_DEEPSUMS : GPUME_CUDA_TILES_SUMS, 0));
-    }
+    if (s->squares)
+        return init_squares(s, largest);
+    ret = load(s, &s->tiles, is_deep(s) ? GPUME_CUDA_deepsums : GPUME_CUDA_sums, p->block,
+               ff_gpume_cuda_shape_tiles(&a->search, &s->tiles, cuda->multiprocessor_shared,
+                                         is_deep(s) ? GPUME_CUDA_TILES_DEEPSUMS : GPUME_CUDA_TILES_SUMS, 0));
     /* of bounds tiles are joined as well */
     return ret < 0 || largest < (is_deep(s) ? 1 : 2) * GPUME_CUDA_SUMS_TILE ? ret : init_sums(s);
 }
@@ -140,7 +181,7 @@ static CUresult clear_missing(const GpumeCudaSums *s, int first_row, CUstream st
 {
     const int nb = s->nb_rows - first_row;
 
-    if (!s->join.function || !first_row || nb >= s->strip || nb % GPUME_CUDA_JOIN_TILES == 0)
+    if (s->squares || !s->join.function || !first_row || nb >= s->strip || nb % GPUME_CUDA_JOIN_TILES == 0)
         return CUDA_SUCCESS;
     return s->cuda->cu->cuMemsetD8Async(s->sums.data + nb * s->row, 0,
                                         (FFALIGN(nb, GPUME_CUDA_JOIN_TILES) - nb) * s->row, stream);

@@ -50,6 +50,22 @@ static __device__ __forceinline__ GpumeU16 *gpume_sums_of(const GpumeCudaSumsArg
     return (GpumeU16 *)s.sums + ((GpumeU64)(row - s.first_row) * s.across + column) * gpume_nb_sums(s);
 }
 
+/** The costs of square (column, row), counted from the picture's first. */
+static __device__ __forceinline__ GpumeU32 *gpume_square_sums_of(const GpumeCudaSumsArgs &s, int column, int row)
+{
+    const int first_row = s.first_row * GPUME_CUDA_SUMS_TILE / GPUME_CUDA_SQUARES_SIDE;
+
+    return (GpumeU32 *)s.sums + ((GpumeU64)(row - first_row) * s.across + column) * gpume_nb_sums(s);
+}
+
+/** The displacement whose costs are at a place of their rows, from a window of so many copies. */
+static __device__ __forceinline__ int gpume_square_dx(int range, int copies, int place)
+{
+    const int places = GPUME_CUDA_RUNS_PLACES(range, copies), column = place / places, its = place % places;
+
+    return GPUME_CUDA_RUNS_LEFT(range, copies) + copies * (its / copies * GPUME_CUDA_RUNS_DX + column) + its % copies;
+}
+
 /** The scale of a tile's sums. */
 static __device__ __forceinline__ GpumeU8 *gpume_scale_of(const GpumeCudaSumsArgs &s, int column, int row)
 {
@@ -116,7 +132,12 @@ struct GpumeTileSums {
     {
         const int side = GPUME_CUDA_SUMS_TILE;
 
-        gpume_store_size(s, 0, gpume_box(&s.search.params, side, at.x / side, at.y / side), dx, dy, cost);
+        store_result(gpume_box(&s.search.params, side, at.x / side, at.y / side), dx, dy, cost);
+    }
+
+    __device__ __forceinline__ void store_result(const GpumeBox &b, int dx, int dy, GpumeU32 cost) const
+    {
+        gpume_store_size(s, 0, b, dx, dy, cost);
     }
 };
 
@@ -205,7 +226,7 @@ gpume_search_cut(const GpumeCudaSumsArgs &s, GpumeU32 *shared, const GpumePlace 
         const GpumeVector v = gpume_vector_of_order(range, (int)(GpumeU32)key);
 
         if (nb > 1 && k == results - 1)
-            sums.store_result(v.dx, v.dy, (GpumeU32)(key >> 32));
+            sums.store_result(whole, v.dx, v.dy, (GpumeU32)(key >> 32));
         else if (b.w > 0 && b.h > 0 && k >= nb)
             gpume_store_side(s, s.eights, 8, b, v.dx, v.dy, (GpumeU32)(key >> 32));
         else if (b.w > 0 && b.h > 0 && a.costs)

@@ -24,6 +24,7 @@ typedef struct GpumeCudaSums {
     const GpumeCuda *cuda;
     GpumeCudaLaunch tiles, join, rest;  ///< no function: it is not needed
     GpumeCudaSumsArgs args;
+    int squares;                    ///< tiles has kernels for squares of tiles
     int nb_rows;                    ///< of tiles in a picture
     int down;                       ///< and in a block of threads
     int strip;                      ///< and at most in a strip, whose costs are kept at a time
@@ -37,7 +38,7 @@ typedef struct GpumeCudaSums {
  * The sizes whose vectors it finds: all from one on.
  * @return 0: the smallest, as ff_gpume_size_params() counts them; ff_gpume_nb_sizes(): none
  */
-int ff_gpume_cuda_sums_from(const GpumeParams *params);
+int ff_gpume_cuda_sums_from(const GpumeCuda *cuda, const GpumeParams *params);
 
 /**
  * Load the kernels into the current context, which is cuda's; cuda must stay.

@@ -15,9 +15,13 @@
 
 /** Side of a tile, whose costs are kept for each of its candidates. */
 #define GPUME_CUDA_SUMS_TILE 16
-/** 4x4 blocks and larger ones: tiles of a block of threads, a warp each: side by side and on top of each other. */
-#define GPUME_CUDA_SUMS4_ACROSS 2
-#define GPUME_CUDA_SUMS4_DOWN   2
+/** Side of a square of tiles, of which a warp each searches one; and their threads. */
+#define GPUME_CUDA_SQUARES_SIDE 32
+#define GPUME_CUDA_SQUARES_THREADS \
+    (32 * GPUME_CUDA_SQUARES_SIDE / GPUME_CUDA_SUMS_TILE * GPUME_CUDA_SQUARES_SIDE / GPUME_CUDA_SUMS_TILE)
+/** Words in which they show each other costs: windows of four copies are of bytes, whose costs are halves of words. */
+#define GPUME_CUDA_SQUARES_SHOWN(copies) \
+    (GPUME_CUDA_SQUARES_THREADS * GPUME_CUDA_RUNS_DX * ((copies) == 4 ? 1 : 2))
 /** Side of the largest blocks, and of what a block of threads joins; tiles in a row of it. */
 #define GPUME_CUDA_JOIN_SIDE 64
 #define GPUME_CUDA_JOIN_TILES (GPUME_CUDA_JOIN_SIDE / GPUME_CUDA_SUMS_TILE)
