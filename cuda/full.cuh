@@ -270,17 +270,29 @@ gpume_row_inside(const GpumeParams &p, const GpumeCudaPlane &ref, int y)
     return (const GpumeU8 *)ref.data + ref.linesize * gpume_max(0, gpume_min(y, p.height - 1));
 }
 
+/** Samples of a window as they are in the picture, without padding bits. */
+template<typename Sample>
+struct GpumeJustify {
+    int shift;
+
+    __device__ __forceinline__ GpumeU32 operator()(GpumeU32 word) const
+    {
+        return GpumeSample<Sample>::right_justify(word, shift);
+    }
+};
+
 /**
  * The window of the reference from (left, top) on into shared memory, as often as a word has
  * samples: the first copy as it is, the others shifted by one sample more each. What lies
  * outside the picture is of no admissible candidate, hence may be anything.
  * @param left       a multiple of the samples of a word
  * @param row_words  up to 256; copies have room for a multiple of four
+ * @param convert    makes a word of the window of one of the picture
  */
-template<typename Sample>
+template<typename Sample, class Convert>
 static __device__ __forceinline__ void
 gpume_load_window(const GpumeCudaArgs &a, const GpumeCudaPlane &ref, GpumeU32 *window,
-                  int pitch, int left, int top, int row_words, int rows)
+                  int pitch, int left, int top, int row_words, int rows, const Convert &convert)
 {
     typedef GpumeSample<Sample> Of;
     const GpumeParams &p = a.params;
@@ -313,9 +325,7 @@ gpume_load_window(const GpumeCudaArgs &a, const GpumeCudaPlane &ref, GpumeU32 *w
             }
             GPUME_UNROLL for (int j = 0; j < fill; j++) {
                 const GpumeU32 word[5] = {
-                    Of::right_justify(lo[j].x, p.shift), Of::right_justify(lo[j].y, p.shift),
-                    Of::right_justify(lo[j].z, p.shift), Of::right_justify(lo[j].w, p.shift),
-                    Of::right_justify(hi[j], p.shift),
+                    convert(lo[j].x), convert(lo[j].y), convert(lo[j].z), convert(lo[j].w), convert(hi[j]),
                 };
 
                 if (j && i + j * blockDim.x >= nb)
@@ -355,7 +365,7 @@ gpume_load_window(const GpumeCudaArgs &a, const GpumeCudaPlane &ref, GpumeU32 *w
             }
         }
         GPUME_UNROLL for (int j = 0; j < 4; j++) {
-            const GpumeU32 first = Of::right_justify(lo[j], p.shift), next = Of::right_justify(hi[j], p.shift);
+            const GpumeU32 first = convert(lo[j]), next = convert(hi[j]);
 
             if (j && i + j * blockDim.x >= nb)
                 break;
@@ -363,6 +373,15 @@ gpume_load_window(const GpumeCudaArgs &a, const GpumeCudaPlane &ref, GpumeU32 *w
                 window[at[j] + copy * a.full.copy_words] = gpume_shifted<Sample>(first, next, copy);
         }
     }
+}
+
+template<typename Sample>
+static __device__ __forceinline__ void
+gpume_load_window(const GpumeCudaArgs &a, const GpumeCudaPlane &ref, GpumeU32 *window,
+                  int pitch, int left, int top, int row_words, int rows)
+{
+    gpume_load_window<Sample>(a, ref, window, pitch, left, top, row_words, rows,
+                              GpumeJustify<Sample>{ a.params.shift });
 }
 
 /**

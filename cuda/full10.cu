@@ -5,9 +5,7 @@
 
 /**
  * @file
- * Full search of blocks of 4x4, 8x8 and 16x16 samples of 9 and 10 bits, of which every candidate is evaluated: two
- * samples at a time as half-precision numbers. That is a matter of how few instructions there are beside, so a lane
- * has displacements side by side, which share words, and on top of each other.
+ * Full search of blocks of 4x4, 8x8 and 16x16 samples of 9 and 10 bits, of which every candidate is evaluated.
  */
 
 #include "libavfilter/gpume/cuda/full10.cuh"
@@ -26,39 +24,31 @@ template<> struct GpumeRowKey<16> { typedef GpumeU64 Key; };
 
 /**
  * A row of blocks, FULL_TILE_WIDTH samples wide, which is searched by a warp or by several. A lane has GPUME_NB_DX x
- * GPUME_NB_DY candidates at a time: their displacements are a word from each other across. The window lies in shared
- * memory twice, shifted by a sample, so that every candidate's words can be read as they are. Blocks of 16x16
- * samples are searched half by half: more does not fit into registers, nor do sums into 16 bits.
+ * GPUME_NB_DY candidates at a time: their displacements are a word from each other across.
  */
-struct GpumeRow {
-    static const int BLOCKS = GPUME_CUDA_FULL_TILE_WIDTH / SIDE;
-    static const int PIECES = SIDE == 16 ? 2 : 1;                           ///< of a block
-    static const int WORDS  = GPUME_CUDA_FULL_TILE_WIDTH / 2 / PIECES;      ///< of a row of what is in registers
+struct GpumeRow : GpumeHalfRow<SIDE> {
     typedef GpumeRowKey<SIDE>::Key Key;
 
     const GpumeCudaArgs &a;
     const GpumeParams &p;
-    const GpumeU32 *window, *tile;
+    const GpumeU32 *window;
     int x0, y0;
     int range, side;
     int left;                   ///< displacement at which the window begins
-    int pitch;                  ///< words from row to row
     int columns;                ///< of 2 * GPUME_NB_DX displacements
     int top, bottom;            ///< what is admissible
     int inner;                  ///< the picture's left and right edge are out of reach
-    GpumePiece10<SIDE, WORDS> cur;
     Key best[BLOCKS];
 
     /** @param x, y its first sample; height: 0 if there is none */
     __device__ __forceinline__
     GpumeRow(const GpumeCudaArgs &args, const GpumeU32 *of_window, const GpumeU32 *of_tile, int x, int y, int height)
-        : a(args), p(args.params), window(of_window), tile(of_tile), x0(x), y0(y)
+        : GpumeHalfRow<SIDE>(args, of_tile), a(args), p(args.params), window(of_window), x0(x), y0(y)
     {
         range   = p.range;
         side    = 2 * range + 1;
         left    = GPUME_CUDA_FULL10_LEFT(range);
         columns = GPUME_CUDA_FULL10_COLUMNS(range);
-        pitch   = GPUME_CUDA_FULL10_PITCH(a.full.copy_words);
         top     = gpume_min_displacement(range, y0);
         bottom  = gpume_max_displacement(range, p.height, y0 + height);
         inner   = x0 - range >= 0 && x0 + GPUME_CUDA_FULL_TILE_WIDTH + range <= p.width;
@@ -66,25 +56,12 @@ struct GpumeRow {
             best[k] = ~(Key)0;
     }
 
-    /** Load the samples of a piece. */
-    template<int HEIGHT>
-    __device__ __forceinline__ void load_piece(int piece)
-    {
-        const GpumeSharedWords words(tile + piece * WORDS);
-
-        GPUME_UNROLL for (int y = 0; y < HEIGHT; y++) {
-            words.load4<0>(cur.row[y], y * GPUME_CUDA_FULL_TILE_WIDTH / 2);
-            if (WORDS > 4)
-                words.load4<WORDS - 4>(cur.row[y] + WORDS - 4, y * GPUME_CUDA_FULL_TILE_WIDTH / 2);
-        }
-    }
-
     /** The costs of candidates whose words of the window begin at win: of a block of 16x16 samples the costs. */
     template<int HEIGHT, int NB_DX, int NB_DY>
     __device__ __forceinline__ void evaluate(GpumeU32 (&sum)[BLOCKS][NB_DX][NB_DY], const GpumeU32 *win)
     {
         if (PIECES == 1) {
-            gpume_add_halves<SIDE, HEIGHT>(sum, cur, win, pitch);
+            add_up<HEIGHT>(sum, win);
             return;
         }
         GPUME_UNROLL for (int k = 0; k < NB_DX; k++)
@@ -95,7 +72,7 @@ struct GpumeRow {
             GpumeU32 its[BLOCKS][NB_DX][NB_DY];
 
             load_piece<HEIGHT>(i);
-            gpume_add_halves<SIDE, HEIGHT>(its, cur, win + i * WORDS, pitch);
+            add_up<HEIGHT>(its, win + i * WORDS);
             GPUME_UNROLL for (int k = 0; k < NB_DX; k++)
                 GPUME_UNROLL for (int j = 0; j < NB_DY; j++)
                     sum[0][k][j] += (its[0][k][j] & 0xffff) + (its[0][k][j] >> 16);

@@ -5,7 +5,9 @@
 
 /**
  * @file
- * Full search of samples of 9 and 10 bits, two at a time as half-precision numbers: the costs of several candidates.
+ * Full search of samples as half-precision numbers, two at a time: what its kernels have in common. That is a matter of
+ * how few instructions there are beside, so a lane has displacements side by side, which share words, and on top of
+ * each other.
  */
 
 #ifndef AVFILTER_GPUME_CUDA_FULL10_CUH
@@ -21,7 +23,7 @@ struct GpumePiece10 {
     GpumeU32 row[HEIGHT_][WORDS_];
 
     /** Make a row available, in order. */
-    __device__ __forceinline__ void need(int y) { }
+    __device__ __forceinline__ void need(int y) const { }
 };
 
 /**
@@ -70,5 +72,46 @@ gpume_add_halves(GpumeU32 (&sum)[BLOCKS][NB_DX][NB_DY], Piece &cur, const GpumeU
                     }
     }
 }
+
+/**
+ * The samples of a row of blocks, FULL_TILE_WIDTH samples wide. The window lies in shared memory twice, shifted by a
+ * sample, so that every candidate's words can be read as they are. Blocks of 16x16 samples are searched half by
+ * half: more does not fit into registers, nor do sums into 16 bits.
+ */
+template<int SIDE>
+struct GpumeHalfRow {
+    static const int BLOCKS = GPUME_CUDA_FULL_TILE_WIDTH / SIDE;
+    static const int PIECES = SIDE == 16 ? 2 : 1;                           ///< of a block
+    static const int WORDS  = GPUME_CUDA_FULL_TILE_WIDTH / 2 / PIECES;      ///< of a row of what is in registers
+
+    const GpumeU32 *tile;
+    int pitch;                  ///< words from row to row of the window
+    GpumePiece10<SIDE, WORDS> cur;
+
+    __device__ __forceinline__ GpumeHalfRow(const GpumeCudaArgs &a, const GpumeU32 *of_tile)
+        : tile(of_tile), pitch(GPUME_CUDA_FULL10_PITCH(a.full.copy_words))
+    {
+    }
+
+    /** Load the samples of a piece. */
+    template<int HEIGHT>
+    __device__ __forceinline__ void load_piece(int piece)
+    {
+        const GpumeSharedWords words(tile + piece * WORDS);
+
+        GPUME_UNROLL for (int y = 0; y < HEIGHT; y++) {
+            words.load4<0>(cur.row[y], y * GPUME_CUDA_FULL_TILE_WIDTH / 2);
+            if (WORDS > 4)
+                words.load4<WORDS - 4>(cur.row[y] + WORDS - 4, y * GPUME_CUDA_FULL_TILE_WIDTH / 2);
+        }
+    }
+
+    /** The costs of candidates of a piece, as gpume_add_halves() has it. */
+    template<int HEIGHT, int NB_DX, int NB_DY>
+    __device__ __forceinline__ void add_up(GpumeU32 (&sum)[BLOCKS][NB_DX][NB_DY], const GpumeU32 *win) const
+    {
+        gpume_add_halves<SIDE, HEIGHT>(sum, cur, win, pitch);
+    }
+};
 
 #endif /* AVFILTER_GPUME_CUDA_FULL10_CUH */

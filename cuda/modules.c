@@ -33,13 +33,13 @@ static_assert(GPUME_CUDA_MODULES(COUNT) == 2 * (2 * 4 + 2 * 3 + 2 * (GPUME_NB_CO
 #define COUNTED GPUME_CUDA_propagate
 static_assert(GPUME_CUDA_MODULES(COUNT) == 2 * (2 * 4 + 2 * 3 - 1 + 2 * (GPUME_NB_COSTS - 1)), "passes");
 
-/* Whether kernels for samples of that depth take those of so many bits, and run on the device. */
-static int fits(int depth, int bits, const GpumeCuda *cuda)
+/* Whether a kernel takes samples of so many bits, and runs on the device. */
+static int fits(const GpumeCudaModule *m, int bits, const GpumeCuda *cuda)
 {
     /* absolute values of half-precision numbers are in PTX 6.5, CUDA 10.2 */
-    if (depth == 10 && (cuda->capability < 53 || cuda->driver < 10020))
+    if ((m->depth == 10 || m->family == GPUME_CUDA_full12) && (cuda->capability < 53 || cuda->driver < 10020))
         return 0;
-    return !depth || (depth == 8 ? bits == 8 : bits > 8 && bits <= depth);
+    return !m->depth || (m->depth == 8 ? bits == 8 : bits > 8 && bits <= m->depth);
 }
 
 const GpumeCudaModule *ff_gpume_cuda_find_module(const GpumeCuda *cuda, const GpumeParams *params, int family,
@@ -50,7 +50,7 @@ const GpumeCudaModule *ff_gpume_cuda_find_module(const GpumeCuda *cuda, const Gp
     for (int i = 0; i < FF_ARRAY_ELEMS(modules); i++) {
         const GpumeCudaModule *m = &modules[i];
 
-        if (m->family == family && fits(m->depth, params->depth, cuda) &&
+        if (m->family == family && fits(m, params->depth, cuda) &&
             m->side == side && m->variant == variant &&
             (m->cost == params->cost || m->cost == GPUME_COST_ANY) &&
             /* the one for the fewest bits */

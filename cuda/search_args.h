@@ -96,7 +96,9 @@ typedef struct GpumeCudaPlane {
 /** Words from row to row of the window: of two copies, rows that follow each other lie in different banks. */
 #define GPUME_CUDA_RUNS_PITCH(copy_words, copies) ((copies) * (copy_words) + ((copies) == 2 ? 4 : 0))
 
-/** 9 and 10 bits: displacements that a lane has at a time side by side, a word of samples from each other; */
+/** 9 and 10 bits: warps of a block of threads, so few as they wait for each other when there is a window to load; */
+#define GPUME_CUDA_FULL10_WARPS 4
+/** displacements that a lane has at a time side by side, a word of samples from each other; */
 #define GPUME_CUDA_FULL10_DX 4
 /** the displacement at which a window begins: at a word; */
 #define GPUME_CUDA_FULL10_LEFT(range) (-(((range) + 1) & ~1))
@@ -109,6 +111,9 @@ typedef struct GpumeCudaPlane {
 #define GPUME_CUDA_FULL10_WORDS(range) \
     (GPUME_CUDA_FULL10_DX * GPUME_CUDA_FULL10_COLUMNS(range) + GPUME_CUDA_FULL_TILE_WIDTH / 2)
 #define GPUME_CUDA_FULL10_PITCH(copy_words) (2 * (copy_words) + 4)
+/** More bits: rounds of groups of candidates whose bounds a warp keeps; words of all that it keeps. */
+#define GPUME_CUDA_FULL12_ROUNDS 7
+#define GPUME_CUDA_FULL12_WARP_WORDS (64 * GPUME_CUDA_FULL12_ROUNDS + 32 + 36)
 
 /*
  * Successive elimination.
@@ -253,7 +258,7 @@ typedef struct GpumeCudaArgs {
         int copy_words;         ///< words of a row of each of the window's copies
         int shared_words;       ///< before the words that have a place of their own
         int only_remaining;     ///< nonzero: search the squares that remain
-        int split;              ///< of 9 and 10 bits: warps with a row of blocks
+        int split;              ///< of samples as half-precision numbers: warps with a row of blocks
         int grid;               ///< gridDim.x, which FFmpeg's headers for clang lack
     } full;
     struct {
