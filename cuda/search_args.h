@@ -79,7 +79,8 @@ typedef struct GpumeCudaPlane {
  * A window of as many copies as a word has samples: the displacement at which it begins: at a word; displacements in
  * a row from there on;
  */
-#define GPUME_CUDA_RUNS_LEFT(range, copies) (-(((range) + (copies) - 1) & ~((copies) - 1)))
+#define GPUME_CUDA_RUNS_LEFT(range, copies) \
+    ((copies) == 2 ? GPUME_CUDA_FULL10_LEFT(range) : -(((range) + (copies) - 1) & ~((copies) - 1)))
 #define GPUME_CUDA_RUNS_SPAN(range, copies) ((range) - GPUME_CUDA_RUNS_LEFT(range, copies) + 1)
 /** columns of RUNS_DX words of each copy, which a lane has at a time, in so many rows; */
 #define GPUME_CUDA_RUNS_DX 4
@@ -100,8 +101,9 @@ typedef struct GpumeCudaPlane {
 #define GPUME_CUDA_FULL10_WARPS 4
 /** displacements that a lane has at a time side by side, a word of samples from each other; */
 #define GPUME_CUDA_FULL10_DX 4
-/** the displacement at which a window begins: at a word; */
-#define GPUME_CUDA_FULL10_LEFT(range) (-(((range) + 1) & ~1))
+/** the displacement at which a window begins: at a word, or at 16 bytes where that makes no more columns; */
+#define GPUME_CUDA_FULL10_LEFT(range) \
+    ((range) % 8 > 4 ? -(((range) + 7) & ~7) : -(((range) + 1) & ~1))
 /** displacements in a row from there on; the last one is tried alone if it would be alone in its column; */
 #define GPUME_CUDA_FULL10_SPAN(range) ((range) - GPUME_CUDA_FULL10_LEFT(range) + 1)
 #define GPUME_CUDA_FULL10_SINGLE(range) (GPUME_CUDA_FULL10_SPAN(range) % (2 * GPUME_CUDA_FULL10_DX) == 1)
