@@ -461,6 +461,13 @@ struct GpumeSquare {
           warp(threadIdx.x / 32), lane(threadIdx.x & 31), cut(box.w % TILE || box.h % (TILE / 2)),
           sums(gpume_square_sums_of(args, column, row)), best(~0ull) { }
 
+    /** All threads: sums of tiles that are cut are added to these, also where no whole block is inside the picture. */
+    __device__ __forceinline__ void clear() const
+    {
+        for (int i = threadIdx.x; i < gpume_nb_sums(s); i += blockDim.x)
+            sums[i] = 0;
+    }
+
     /** Where the sum of a place's column is. */
     __device__ __forceinline__ GpumeU32 *at(int places, int column, int place, int dy) const
     {
@@ -616,6 +623,8 @@ GPUME_KERNEL_OF(GpumeCudaSumsArgs, GPUME_CUDA_SQUARES_THREADS, SIDE == 4 ? 3 : 4
 
     tile.load(words);
     r.make();
+    if (square.cut && args.sums)
+        square.clear();
     for (int cy = min_dy; cy <= max_dy; cy += a.full.runs * GPUME_NB_DY) {
         const int runs = gpume_min(a.full.runs, (max_dy - cy) / GPUME_NB_DY + 1);
         const GpumeU32 *win = shared + warp / ACROSS * TILE * r.pitch + warp % ACROSS * ROW_WORDS;
