@@ -187,9 +187,7 @@ struct GpumeDeepTile {
             least = gpume_umin(least, scratch_of(i)[0]);
             most  = gpume_umax(most, scratch_of(i)[1]);
         }
-        for (scale = 0; scale < p.depth - 8 && (most - least) >> scale > GPUME_DEEP_Q_RANGE; scale++)
-            ;
-        base = gpume_max(0, gpume_min((int)((least + most) >> 1 >> scale) - 128, (1 << (p.depth - scale)) - 256));
+        gpume_fit_numbers<8>(p.depth, GPUME_DEEP_Q_RANGE, least, most, &scale, &base);
     }
 
     /** The lesser and the greater one of two samples. */

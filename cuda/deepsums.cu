@@ -63,7 +63,7 @@ struct GpumeDeepSums {
     }
 
     /* join.cu's counterpart finds these */
-    __device__ __forceinline__ void store_result(const GpumeBox &b, int dx, int dy, GpumeU32 cost) const { }
+    __device__ __forceinline__ void store_result(int dx, int dy, GpumeU32 cost) const { }
 };
 
 /**

@@ -106,6 +106,23 @@ static __device__ __forceinline__ GpumeU32 gpume_order(int range, int dx, int dy
     return !dx && !dy ? 0 : 1 + (dy + range) * (2 * range + 1) + dx + range;
 }
 
+/**
+ * How samples between two become numbers of BITS bits, x >> scale less base: with the least scale that leaves them no
+ * more than range, and in the middle.
+ */
+template<int BITS>
+static __device__ __forceinline__ void
+gpume_fit_numbers(int depth, GpumeU32 range, GpumeU32 least, GpumeU32 most, int *scale, int *base)
+{
+    int its = 0;
+
+    while (its < depth - BITS && (most - least) >> its > range)
+        its++;
+    *scale = its;
+    *base  = gpume_max(0, gpume_min((int)((least + most) >> 1 >> its) - (1 << (BITS - 1)),
+                                    (1 << (depth - its)) - (1 << BITS)));
+}
+
 /** The displacement that has such a place. */
 static __device__ __forceinline__ GpumeVector gpume_vector_of_order(int range, int order)
 {
@@ -115,6 +132,21 @@ static __device__ __forceinline__ GpumeVector gpume_vector_of_order(int range, i
     v.dx = (short)(order ? (order - 1) % side - range : 0);
     v.dy = (short)(order ? (order - 1) / side - range : 0);
     return v;
+}
+
+/**
+ * The least of each of NB keys over lanes that differ in some bits, of which there are as many values as of their
+ * combinations: in the end a lane has one of them, key[0], as gpume_share_out() has sums.
+ */
+template<int NB, int BIT>
+static __device__ __forceinline__ void gpume_share_out_least(GpumeU32 (&key)[NB], int lane)
+{
+    GPUME_UNROLL for (int nb = NB / 2, bit = BIT; nb; nb /= 2, bit /= 2)
+        GPUME_UNROLL for (int i = 0; i < nb; i++) {
+            const GpumeU32 given = gpume_select(lane & bit, key[i], key[i + nb]);
+
+            key[i] = gpume_umin(gpume_select(lane & bit, key[i + nb], key[i]), gpume_xor_lane(given, bit));
+        }
 }
 
 /**

@@ -404,12 +404,7 @@ struct GpumeRow : GpumeHalfRow<SIDE> {
         GPUME_UNROLL for (int k = 0; k < BLOCKS; k++)
             key[k] |= lane << 3;
         /* to the lanes of its block each */
-        GPUME_UNROLL for (int nb = BLOCKS / 2, bit = 16; nb; nb /= 2, bit /= 2)
-            GPUME_UNROLL for (int k = 0; k < nb; k++) {
-                const GpumeU32 given = gpume_select(lane & bit, key[k], key[k + nb]);
-
-                key[k] = gpume_umin(gpume_select(lane & bit, key[k + nb], key[k]), gpume_xor_lane(given, bit));
-            }
+        gpume_share_out_least<BLOCKS, 16>(key, lane);
         key[0] = gpume_least<1, 32 / BLOCKS>(key[0]);
         have = __ballot_sync(GPUME_WHOLE_WARP, key[0] >> 16 < limit);
         if (!have)
@@ -506,12 +501,9 @@ static __device__ __forceinline__ GpumeScale gpume_scale_of(const GpumeParams &p
 {
     GpumeScale to;
 
-    for (to.scale = 0; to.scale < p.depth - GPUME_Q_BITS && (most - least) >> to.scale > GPUME_Q_RANGE; to.scale++)
-        ;
+    gpume_fit_numbers<GPUME_Q_BITS>(p.depth, GPUME_Q_RANGE, least, most, &to.scale, &to.base);
     to.shift  = p.shift;
     to.clamps = p.depth - to.scale > GPUME_Q_BITS;
-    to.base   = gpume_max(0, gpume_min((int)((least + most) >> 1 >> to.scale) - (1 << (GPUME_Q_BITS - 1)),
-                                       (1 << (p.depth - to.scale)) - (1 << GPUME_Q_BITS)));
     return to;
 }
 

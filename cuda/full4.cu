@@ -11,6 +11,24 @@
 
 #include "libavfilter/gpume/cuda/full4.cuh"
 
+/** The cost of the zero vector of the block at (x, y), which is whole. */
+static __device__ __forceinline__ GpumeU32
+gpume_zero_cost(const GpumeCudaArgs &a, const GpumeCudaPlane &ref, int x, int y)
+{
+    const int aligned = !((a.cur.data | a.cur.linesize | ref.data | ref.linesize) & 3);
+    GpumeU32 cost = 0;
+
+    GPUME_UNROLL for (int i = 0; i < GPUME_SIDE; i++) {
+        const GpumeU8 *cur = (const GpumeU8 *)a.cur.data + (y + i) * a.cur.linesize;
+        const GpumeU8 *row = (const GpumeU8 *)ref.data   + (y + i) * ref.linesize;
+
+        cost = aligned ? gpume_sad4(*(const GpumeU32 *)(cur + x), *(const GpumeU32 *)(row + x), cost) :
+                         gpume_sad4(gpume_load_edge<GpumeU8>(cur, x, a.params.width),
+                                    gpume_load_edge<GpumeU8>(row, x, a.params.width), cost);
+    }
+    return cost;
+}
+
 /** Try the candidates of so many runs from displacement cy on. @param x0, y0 the row's. @param words the window's */
 template<int INNER>
 static __device__ __forceinline__ void
@@ -30,7 +48,7 @@ gpume_try_runs(const GpumeParams &p, GpumeFours &cur, GpumeU32 *best, const Gpum
         GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY && !INNER; j++)
             down[j] = gpume_outside<GPUME_INADMISSIBLE>(y0 + dy + j, GPUME_SIDE, p.height);
         gpume_add_up(sum, cur, win, r.pitch);
-        gpume_take_best<INNER>(best, sum, key, across, down);
+        gpume_take_best<INNER, GpumeKeysOf4, 1>(best, sum, key, across, down);
     }
 }
 

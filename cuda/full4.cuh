@@ -28,6 +28,19 @@ static_assert(GPUME_CUDA_COST == GPUME_COST_SAD, "its sums are made for that");
 
 typedef GpumeRuns<GPUME_CUDA_FULL4_COPIES, GPUME_INADMISSIBLE> GpumeRunsOf4;
 
+/** Keys of 4x4 bytes, as gpume_take_best() has them made. */
+struct GpumeKeysOf4 {
+    static __device__ __forceinline__ GpumeU32 mark(GpumeU32 order, GpumeU32 marks)
+    {
+        return order + marks;
+    }
+
+    static __device__ __forceinline__ GpumeU32 key(GpumeU32 cost, GpumeU32 order)
+    {
+        return (cost << 16) + order;
+    }
+};
+
 /** A row of blocks in registers. */
 struct GpumeFours {
     GpumeU32 row[GPUME_SIDE][GPUME_ACROSS];
@@ -65,42 +78,6 @@ gpume_add_up(GpumeU32 (&sum)[GPUME_ACROSS][GPUME_NB_DX][GPUME_NB_DY], Fours &cur
                         sum[c][k][j] = gpume_sad4(cur.row[r - j < 0 || r - j >= GPUME_SIDE ? 0 : r - j][c],
                                                   w[c + k], sum[c][k][j]);
     }
-}
-
-/**
- * Keep every block's smallest key.
- * @tparam INNER  the picture's edges are out of reach
- * @param across  by column, in blocks: GPUME_INADMISSIBLE outside the picture
- * @param down    by row of candidates: GPUME_INADMISSIBLE outside it
- */
-template<int INNER>
-static __device__ __forceinline__ void
-gpume_take_best(GpumeU32 *best, const GpumeU32 (*sum)[GPUME_NB_DX][GPUME_NB_DY],
-                const GpumeU32 (&key)[GPUME_NB_DX][GPUME_NB_DY], const GpumeU32 *across, const GpumeU32 *down)
-{
-    GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
-        GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
-            GPUME_UNROLL for (int c = 0; c < GPUME_ACROSS; c++)
-                best[c] = gpume_umin(best[c], (sum[c][k][j] << 16) +
-                                              (INNER ? key[k][j] : key[k][j] + (across[c + k] | down[j])));
-}
-
-/** The cost of the zero vector of the block at (x, y), which is whole. */
-static __device__ __forceinline__ GpumeU32
-gpume_zero_cost(const GpumeCudaArgs &a, const GpumeCudaPlane &ref, int x, int y)
-{
-    const int aligned = !((a.cur.data | a.cur.linesize | ref.data | ref.linesize) & 3);
-    GpumeU32 cost = 0;
-
-    GPUME_UNROLL for (int i = 0; i < GPUME_SIDE; i++) {
-        const GpumeU8 *cur = (const GpumeU8 *)a.cur.data + (y + i) * a.cur.linesize;
-        const GpumeU8 *row = (const GpumeU8 *)ref.data   + (y + i) * ref.linesize;
-
-        cost = aligned ? gpume_sad4(*(const GpumeU32 *)(cur + x), *(const GpumeU32 *)(row + x), cost) :
-                         gpume_sad4(gpume_load_edge<GpumeU8>(cur, x, a.params.width),
-                                    gpume_load_edge<GpumeU8>(row, x, a.params.width), cost);
-    }
-    return cost;
 }
 
 #endif /* AVFILTER_GPUME_CUDA_FULL4_CUH */

@@ -115,7 +115,7 @@ static void shape_full4(GpumeCudaArgs *a, GpumeCudaLaunch *l)
 }
 
 /* Squares of blocks of several sizes. */
-void ff_gpume_cuda_shape_squares(GpumeCudaArgs *a, GpumeCudaLaunch *l)
+int ff_gpume_cuda_shape_squares(GpumeCudaArgs *a, GpumeCudaLaunch *l)
 {
     const int side   = GPUME_CUDA_SQUARES_SIDE;
     const int copies = a->params.depth > 8 ? 2 : 4;
@@ -124,6 +124,7 @@ void ff_gpume_cuda_shape_squares(GpumeCudaArgs *a, GpumeCudaLaunch *l)
     l->grid[0] = gpume_blocks(a->params.width,  side);
     l->grid[1] = gpume_blocks(a->params.height, side);
     l->shared  = 4 * shape_runs(a, copies, side, side, side * side / copies + GPUME_CUDA_SQUARES_SHOWN(copies));
+    return GPUME_CUDA_RUNS_DX * GPUME_CUDA_RUNS_PLACES(a->params.range, copies);
 }
 
 /* The time that a row of blocks takes, in instructions, roughly: as shape_full10() chooses a shape. */

@@ -57,8 +57,12 @@ enum GpumeCudaTiles {
     GPUME_CUDA_TILES_DEEPSUMS,  ///< of cuda/deepsums.cu: squares
 };
 
-/** Shape a launch that searches squares of blocks of several sizes. @param a params are read, and full is filled in */
-void ff_gpume_cuda_shape_squares(GpumeCudaArgs *a, GpumeCudaLaunch *l);
+/**
+ * Shape a launch that searches squares of blocks of several sizes.
+ * @param a params are read, and full is filled in
+ * @return costs in a row of those that are kept of a square
+ */
+int ff_gpume_cuda_shape_squares(GpumeCudaArgs *a, GpumeCudaLaunch *l);
 
 /**
  * Shape a launch that searches all tiles of a picture.

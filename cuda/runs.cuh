@@ -100,4 +100,24 @@ static __device__ __forceinline__ GpumeU32 gpume_outside(int x, int samples, int
     return (unsigned)x <= (unsigned)(size - samples) ? 0 : INADMISSIBLE;
 }
 
+/**
+ * Keep the smallest key of each of blocks side by side.
+ * @tparam INNER the picture's edges are out of reach
+ * @tparam Keys  mark(order, marks) puts marks on an order, which may have one; key(cost, order) makes a key
+ * @tparam WORDS from block to block
+ * @param across marks by column, in words from the first block's first
+ * @param down   and by row of candidates
+ */
+template<int INNER, class Keys, int WORDS, int BLOCKS>
+static __device__ __forceinline__ void
+gpume_take_best(GpumeU32 *best, const GpumeU32 (&sum)[BLOCKS][GPUME_NB_DX][GPUME_NB_DY],
+                const GpumeU32 (&order)[GPUME_NB_DX][GPUME_NB_DY], const GpumeU32 *across, const GpumeU32 *down)
+{
+    GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
+        GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
+            GPUME_UNROLL for (int c = 0; c < BLOCKS; c++)
+                best[c] = gpume_umin(best[c], Keys::key(sum[c][k][j], INNER ? order[k][j] :
+                                     Keys::mark(order[k][j], across[WORDS * c + k] | down[j])));
+}
+
 #endif /* AVFILTER_GPUME_CUDA_RUNS_CUH */

@@ -95,7 +95,8 @@ typedef struct GpumeCudaPlane {
     (GPUME_CUDA_RUNS_BUT_LAST(range, copies) + (GPUME_CUDA_RUNS_IN_LAST(range, copies) < (copies) ? \
                                                 GPUME_CUDA_RUNS_IN_LAST(range, copies) : (copies)))
 /** Words from row to row of the window: of two copies, rows that follow each other lie in different banks. */
-#define GPUME_CUDA_RUNS_PITCH(copy_words, copies) ((copies) * (copy_words) + ((copies) == 2 ? 4 : 0))
+#define GPUME_CUDA_RUNS_PITCH(copy_words, copies) \
+    ((copies) == 2 ? GPUME_CUDA_FULL10_PITCH(copy_words) : (copies) * (copy_words))
 
 /** 9 and 10 bits: warps of a block of threads, so few as they wait for each other when there is a window to load; */
 #define GPUME_CUDA_FULL10_WARPS 4

@@ -45,18 +45,6 @@ static __device__ __forceinline__ void gpume_swap_halves(GpumeU32 (&keys)[NB])
     }
 }
 
-/** The least of all lanes' keys: lane i has that of key i. */
-static __device__ __forceinline__ GpumeU32 gpume_share_out_least(GpumeU32 (&key)[32], int lane)
-{
-    GPUME_UNROLL for (int nb = 16; nb; nb /= 2)
-        GPUME_UNROLL for (int i = 0; i < nb; i++) {
-            const GpumeU32 kept = lane & nb ? key[i + nb] : key[i];
-
-            key[i] = gpume_umin(kept, gpume_xor_lane(lane & nb ? key[i] : key[i + nb], nb));
-        }
-    return key[0];
-}
-
 /** A piece of a row of 4x4 blocks of a tile in shared memory. */
 struct GpumeFoursOfTile {
     static const int WORDS = ROW_WORDS / PIECES;
@@ -91,26 +79,17 @@ struct GpumeFoursOfTile {
 template<typename Sample> struct GpumeCosts;
 
 /* Each has 16 bits. */
-template<> struct GpumeCosts<GpumeU8> {
+template<> struct GpumeCosts<GpumeU8> : GpumeKeysOf4 {
+    using GpumeKeysOf4::key;
     static const GpumeU32 INADMISSIBLE = GPUME_INADMISSIBLE;
     typedef GpumeU32 Key;
     struct Pair { GpumeU32 both; };
-
-    static __device__ __forceinline__ GpumeU32 mark(GpumeU32 order, GpumeU32 marks)
-    {
-        return order + marks;
-    }
 
     template<class Fours>
     static __device__ __forceinline__ void
     add_up(GpumeU32 (&sum)[NB_FOURS][GPUME_NB_DX][GPUME_NB_DY], Fours &cur, const GpumeU32 *win, int pitch)
     {
         gpume_add_up(sum, cur, win, pitch);
-    }
-
-    static __device__ __forceinline__ GpumeU32 key(GpumeU32 cost, GpumeU32 order)
-    {
-        return (cost << 16) + order;
     }
 
     static __device__ __forceinline__ void clear(Pair &pair)
@@ -281,13 +260,7 @@ struct GpumeTileOfFours {
 
         GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY && !INNER; j++)
             down[j] = outside(y + j, GPUME_SIDE);
-        GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
-            GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
-                GPUME_UNROLL for (int c = 0; c < NB_FOURS; c++) {
-                    const GpumeU32 its = INNER ? order[k][j] : Costs::mark(order[k][j], across[at(4 * c, k)] | down[j]);
-
-                    best[c] = gpume_umin(best[c], Costs::key(sum[c][k][j], its));
-                }
+        gpume_take_best<INNER, Costs, GPUME_SIDE / COPIES>(best, sum, order, across, down);
     }
 
     /** The same of a row of 8x8 blocks. */
@@ -407,7 +380,9 @@ struct GpumeTileOfFours {
         GPUME_UNROLL for (int i = 0; i < 32; i++)
             keys[i] = i < 16 ? fours[i % 16] : i < 20 ? eights[i % 4] : ~0u;
         whole = gpume_least<1, 32>(whole);
-        const GpumeU32 key  = gpume_share_out_least(keys, lane);
+        gpume_share_out_least<32, 16>(keys, lane);
+
+        const GpumeU32 key  = keys[0];
         const int order     = (int)((eight == 4 ? (GpumeU32)whole : key) & 0xffff);
         const GpumeU32 cost = eight == 4 ? Costs::cost_of(whole) : key >> 16;
 
@@ -484,11 +459,9 @@ struct GpumeSquare {
     __device__ __forceinline__ void
     take(Costs::Pair *shown, const Costs::Pair (&cost)[GPUME_NB_DX], const Runs &r, int place, int dy, int keep)
     {
-        const int range = p.range, side = 2 * range + 1;
+        const int range = p.range;
         const int dx    = r.dx(place) + COPIES * warp;
-        const GpumeU32 order = (dy + range) * side + dx - r.left, zero = range * side - r.left;
-        const int outside = (unsigned)(dx + range) > (unsigned)(2 * range) ||
-                            (!INNER && (dx < box.min_dx || dx > box.max_dx));
+        const int outside = (unsigned)(dx + range) > (unsigned)(2 * range);
         GpumeU32 sum[GPUME_NB_DY] = { 0 };
 
         GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
@@ -503,9 +476,8 @@ struct GpumeSquare {
         /* all have read them */
         __syncthreads();
         GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++) {
-            const GpumeU32 its = order + j * side;
-            const int wrong    = outside || dy + j > range || (!INNER && (dy + j < box.min_dy || dy + j > box.max_dy));
-            const GpumeU64 key = gpume_key(wrong ? ~0u : sum[j], its == zero ? 0 : its + 1);
+            const int wrong    = INNER ? outside || dy + j > range : !gpume_admissible(&box, dx, dy + j);
+            const GpumeU64 key = gpume_key(wrong ? ~0u : sum[j], gpume_order(range, dx, dy + j));
 
             best = key < best ? key : best;
             if (keep && dy + j <= range)
@@ -524,9 +496,8 @@ struct GpumeSquare {
             const int column = i / r.in_run % GPUME_NB_DX, place = i % r.in_run;
             const int dx = r.dx(place) + COPIES * column;
 
-            if (dx >= box.min_dx && dx <= box.max_dx && dy >= box.min_dy && dy <= box.max_dy) {
-                const GpumeU32 order = (dy + range) * side + dx - r.left;
-                const GpumeU64 key   = gpume_key(*at(r.in_run, column, place, dy), !dx && !dy ? 0 : order + 1);
+            if (gpume_admissible(&box, dx, dy)) {
+                const GpumeU64 key = gpume_key(*at(r.in_run, column, place, dy), gpume_order(range, dx, dy));
 
                 best = key < best ? key : best;
             }
@@ -538,13 +509,10 @@ struct GpumeSquare {
     {
         GpumeU64 keys[1] = { best };
         const GpumeU64 key = gpume_least_of_all<1>(shared, keys);
-        const int range = p.range, side = 2 * range + 1;
-        const int order = (int)(GpumeU32)key;
-        const int its   = order - 1 + GPUME_CUDA_RUNS_LEFT(range, COPIES) + range;
+        const GpumeVector v = gpume_vector_of_order(p.range, (int)(GpumeU32)key);
 
         if (!threadIdx.x && s.sizes[1].costs)
-            gpume_store_size(s, 1, box, order ? its % side - range : 0, order ? its / side - range : 0,
-                             (GpumeU32)(key >> 32));
+            gpume_store_size(s, 1, box, v.dx, v.dy, (GpumeU32)(key >> 32));
     }
 };
 
@@ -552,6 +520,7 @@ struct GpumeSquare {
 struct GpumeSumsOfCut {
     const GpumeSquare &square;
     const Runs &r;
+    const GpumeTileSums its;        ///< of its own vector
 
     __device__ __forceinline__ void store_cut(const GpumeBox &b, GpumeU32 sum, int dx, int dy) const
     {
@@ -561,9 +530,9 @@ struct GpumeSumsOfCut {
             *square.at(r.in_run, word % GPUME_NB_DX, word / GPUME_NB_DX * COPIES + d % COPIES, dy) += sum;
     }
 
-    __device__ __forceinline__ void store_result(const GpumeBox &b, int dx, int dy, GpumeU32 cost) const
+    __device__ __forceinline__ void store_result(int dx, int dy, GpumeU32 cost) const
     {
-        gpume_store_size(square.s, 0, b, dx, dy, cost);
+        its.store_result(dx, dy, cost);
     }
 };
 
@@ -645,7 +614,7 @@ GPUME_KERNEL_OF(GpumeCudaSumsArgs, GPUME_CUDA_SQUARES_THREADS, SIDE == 4 ? 3 : 4
         __syncthreads();
         GPUME_NO_UNROLL for (int i = 0; i < WARPS; i++) {
             const GpumePlace at = { x0 + i % ACROSS * TILE, y0 + i / ACROSS * TILE, 0 };
-            const GpumeSumsOfCut sums = { square, r };
+            const GpumeSumsOfCut sums = { square, r, { args, at } };
 
             if (at.x < p.width && at.y < p.height && !gpume_halves_of(p, at.x, at.y))
                 gpume_search_cut<GpumeModuleSample, SIDE>(args, shared, at, sums);

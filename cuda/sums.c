@@ -136,11 +136,10 @@ static av_cold int init_squares(GpumeCudaSums *s, int largest)
     int ret;
 
     s->down = tiles;
-    ff_gpume_cuda_shape_squares(&a->search, &s->tiles);
-    ret = ff_gpume_cuda_load(s->cuda, &s->tiles, &find_squares(s->cuda, p)->code);
+    a->pitch = ff_gpume_cuda_shape_squares(&a->search, &s->tiles);
+    ret = ff_gpume_cuda_load(s->cuda, &s->tiles, &s->squares->code);
     if (ret < 0 || largest < GPUME_CUDA_SQUARES_SIDE)
         return ret;
-    a->pitch  = GPUME_CUDA_RUNS_DX * GPUME_CUDA_RUNS_PLACES(p->range, p->depth > 8 ? 2 : 4);
     a->across = gpume_blocks(p->width, GPUME_CUDA_SQUARES_SIDE);
     ret = alloc_sums(s, (size_t)a->across * (2 * p->range + 1) * a->pitch * sizeof(uint32_t) / tiles, 0);
     return ret < 0 || largest < GPUME_CUDA_JOIN_SIDE ? ret :
@@ -165,7 +164,7 @@ av_cold int ff_gpume_cuda_sums_init(GpumeCudaSums *s, const GpumeCuda *cuda, con
     s->nb_rows = gpume_blocks(p->height, GPUME_CUDA_SUMS_TILE);
     s->strip   = s->nb_rows;
     s->down    = 1;
-    s->squares = largest > params->block && find_squares(cuda, p);
+    s->squares = largest > params->block ? find_squares(cuda, p) : NULL;
 
     if (s->squares)
         return init_squares(s, largest);

@@ -132,12 +132,7 @@ struct GpumeTileSums {
     {
         const int side = GPUME_CUDA_SUMS_TILE;
 
-        store_result(gpume_box(&s.search.params, side, at.x / side, at.y / side), dx, dy, cost);
-    }
-
-    __device__ __forceinline__ void store_result(const GpumeBox &b, int dx, int dy, GpumeU32 cost) const
-    {
-        gpume_store_size(s, 0, b, dx, dy, cost);
+        gpume_store_size(s, 0, gpume_box(&s.search.params, side, at.x / side, at.y / side), dx, dy, cost);
     }
 };
 
@@ -226,7 +221,7 @@ gpume_search_cut(const GpumeCudaSumsArgs &s, GpumeU32 *shared, const GpumePlace 
         const GpumeVector v = gpume_vector_of_order(range, (int)(GpumeU32)key);
 
         if (nb > 1 && k == results - 1)
-            sums.store_result(whole, v.dx, v.dy, (GpumeU32)(key >> 32));
+            sums.store_result(v.dx, v.dy, (GpumeU32)(key >> 32));
         else if (b.w > 0 && b.h > 0 && k >= nb)
             gpume_store_side(s, s.eights, 8, b, v.dx, v.dy, (GpumeU32)(key >> 32));
         else if (b.w > 0 && b.h > 0 && a.costs)

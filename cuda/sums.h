@@ -24,7 +24,7 @@ typedef struct GpumeCudaSums {
     const GpumeCuda *cuda;
     GpumeCudaLaunch tiles, join, rest;  ///< no function: it is not needed
     GpumeCudaSumsArgs args;
-    int squares;                    ///< tiles has kernels for squares of tiles
+    const GpumeCudaModule *squares; ///< tiles is that, for squares of tiles; or NULL
     int nb_rows;                    ///< of tiles in a picture
     int down;                       ///< and in a block of threads
     int strip;                      ///< and at most in a strip, whose costs are kept at a time
