@@ -25,8 +25,10 @@ SUBJOBS = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 # shows how far it is; V=1 shows each command's name instead
 SUBMAKE = +@MAKE='$(MAKE)' V='$(V)' tools/progress.sh
 
-# Let ccache ignore the directory of the clone, which is in the debug information.
+# Let ccache find what another clone compiled: debug information contains the directory of the clone, and
+# FFmpeg's configure and rules pass absolute paths of headers.
 export CCACHE_NOHASHDIR = 1
+export CCACHE_BASEDIR = $(CURDIR)
 
 all: configured
 	$(SUBMAKE) $(OBJ) $(SUBJOBS)
