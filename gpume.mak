@@ -62,7 +62,7 @@ libavfilter/gpume/%_dp4a.ptx: NVCCFLAGS += -Xclang -target-cpu -Xclang sm_61
 libavfilter/gpume/%_10.ptx libavfilter/gpume/%_half.ptx: NVCCFLAGS += -Xclang -target-cpu -Xclang sm_53 -Xclang -target-feature -Xclang +ptx65
 endif
 # The kernels' own includes: FFmpeg's tree is not on nvcc's path.
-libavfilter/gpume/%.ptx: NVCCFLAGS += -I$(SRC_PATH)
+libavfilter/gpume/%.ptx: NVCCFLAGS += -I$(SRC_LINK)
 GPUME_KERNEL_HEADERS := $(foreach D,$(GPUME_FOLDERS),$(wildcard $(GPUME_DIR)/$(D)/*.h $(GPUME_DIR)/$(D)/*.cuh))
 
 # A module from its family's source; FFmpeg's rules make an object of it.
@@ -107,7 +107,7 @@ GPUME_BENCH_OBJS = $(addprefix gpume_bench_, ceilings.o kernels.o launches.o mem
                    $(GPUME_BENCH_PTX:%=%.ptx.o)
 TESTOBJS += $(if $(CONFIG_GPUME_FILTER),$(if $(GPUME_CUDA-yes),$(call GPUME_POSIX,$(GPUME_BENCH_OBJS))))
 libavfilter/tests/gpume_bench$(EXESUF): $(GPUME_BENCH_OBJS:%=libavfilter/tests/%)
-libavfilter/tests/%.ptx: NVCCFLAGS += -I$(SRC_PATH)
+libavfilter/tests/%.ptx: NVCCFLAGS += -I$(SRC_LINK)
 $(GPUME_BENCH_PTX:%=libavfilter/tests/%.ptx): $(GPUME_KERNEL_HEADERS) \
     $(GPUME_BENCH_PTX:%=$(SRC_PATH)/libavfilter/tests/%.h) | libavfilter/tests/
 .SECONDARY: $(foreach S,.ptx .ptx.gz .ptx.c,$(GPUME_BENCH_PTX:%=libavfilter/tests/%$(S)))

@@ -42,6 +42,20 @@ fi
 if enabled CONFIG_SHARED; then
     cat "$top/tools/shared.mak" >> "$base/obj/ffbuild/config.mak"
 fi
+# The series of FFmpeg declare the same CUDA functions in headers that are not the same. With the newest one in every
+# tree, all trees compile kernels by the same commands, and the compiler's cache has them after the first tree.
+if enabled CONFIG_CUDA_LLVM; then
+    for s in $(all_series "$top"); do
+        header=$(dirname "$base")/$s/src/compat/cuda/cuda_runtime.h
+        if [ -f "$header" ]; then
+            cp "$header" "$base/cuda_runtime.h"
+            install_if_changed "$base/cuda_runtime.h" "$(dirname "$base")/cuda_runtime.h"
+            # shellcheck disable=SC2016
+            echo 'NVCCFLAGS := -include ../../cuda_runtime.h $(NVCCFLAGS)' >> "$base/obj/ffbuild/config.mak"
+            break
+        fi
+    done
+fi
 # use the start time, so that changes made meanwhile are noticed next time
 touch -r "$base/started" "$done_file"
 rm -f "$base/started"

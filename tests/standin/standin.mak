@@ -18,7 +18,8 @@ STANDIN_OUT   = build/standin
 STANDIN_OBJCOPY ?= objcopy
 STANDIN_LD      ?= ld
 STANDIN_CXX  ?= $(shell command -v g++ || command -v clang++ || echo c++)
-# through the compiler cache, where configure found one
+# Use the compiler cache if configure found one. As in the Makefile, the cache ignores the clone's directory.
+export CCACHE_NOHASHDIR = 1
 STANDIN_CCACHE := $(if $(shell grep -ls '^CC=ccache' build/*/obj/ffbuild/config.mak),ccache)
 override STANDIN_CXX := $(if $(findstring ccache,$(STANDIN_CXX)),,$(STANDIN_CCACHE)) $(STANDIN_CXX)
 STANDIN_FFNVCODEC ?= $(firstword $(wildcard build/ffnvcodec/include) /usr/include)
