@@ -59,7 +59,7 @@ libavfilter/gpume/%.ptx: NVCCFLAGS += -Xclang -target-feature -Xclang +ptx60 \
 # FFmpeg's kernels are for compute capability 3.0. Dot products of bytes need 6.1, of the device too.
 libavfilter/gpume/%_dp4a.ptx: NVCCFLAGS += -Xclang -target-cpu -Xclang sm_61
 # Half-precision numbers need 5.3, their absolute values PTX 6.5.
-libavfilter/gpume/%_10.ptx libavfilter/gpume/%_half.ptx: NVCCFLAGS += -Xclang -target-cpu -Xclang sm_53 -Xclang -target-feature -Xclang +ptx65
+libavfilter/gpume/%_10.ptx: NVCCFLAGS += -Xclang -target-cpu -Xclang sm_53 -Xclang -target-feature -Xclang +ptx65
 endif
 # The kernels' own includes: FFmpeg's tree is not on nvcc's path.
 libavfilter/gpume/%.ptx: NVCCFLAGS += -I$(SRC_LINK)

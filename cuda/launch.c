@@ -150,17 +150,12 @@ static int time_full10(const GpumeParams *p, int rows, int warps, int split, int
     return time * split;
 }
 
-/*
- * Blocks of up to 16x16 samples of 9 or 10 bits, every candidate; or of 4x4 samples of more, of which there are
- * sums beside.
- */
+/* Blocks of up to 16x16 samples of 9 or 10 bits, every candidate. */
 static void shape_full10(GpumeCudaArgs *a, GpumeCudaLaunch *l, int rows)
 {
     const GpumeParams *p = &a->params;
     const int warps    = GPUME_CUDA_FULL10_WARPS;
     const int all_runs = (2 * p->range + rows) / rows;
-    const int own      = p->depth > 10 ? warps * GPUME_CUDA_FULL12_WARP_WORDS : 0;
-    const int tiles    = p->depth > 10 ? 2 : 1;     // the same as samples, and as numbers
     int height, words, tile, least = INT_MAX;
 
     a->full.copy_words = GPUME_CUDA_FULL10_WORDS(p->range);
@@ -173,14 +168,14 @@ static void shape_full10(GpumeCudaArgs *a, GpumeCudaLaunch *l, int rows)
             const int time  = time_full10(p, rows, warps, split, runs);
 
             if (time < least && 4 * ((runs * rows + lines - 1) * GPUME_CUDA_FULL10_PITCH(a->full.copy_words) +
-                                     tiles * lines * GPUME_CUDA_FULL_TILE_WIDTH / 2 + own) <= MAX_SHARED) {
+                                     lines * GPUME_CUDA_FULL_TILE_WIDTH / 2) <= MAX_SHARED) {
                 least = time;
                 a->full.split = split;
                 a->full.runs  = runs;
             }
         }
     height = warps / a->full.split * p->block;
-    tile   = tiles * height * GPUME_CUDA_FULL_TILE_WIDTH / 2 + own;
+    tile   = height * GPUME_CUDA_FULL_TILE_WIDTH / 2;
     words  = (a->full.runs * rows + height - 1) * GPUME_CUDA_FULL10_PITCH(a->full.copy_words);
 
     l->threads = 32 * warps;
@@ -291,11 +286,10 @@ static const GpumeCudaModule *shape_full(GpumeCudaKernel *k, GpumeCudaLaunch *l)
      * Of many candidates of 8x8 samples few are left by bounds, and of blocks that remain, for which a cost is known
      * (measured).
      */
-    if (tiles && p->depth > 8 && !k->nb_launches && (p->exhaustive || p->block != 8 || p->range < 28)) {
-        const int rows   = p->block == 8 ? 2 : 3;
-        const int family = p->depth > 10 ? GPUME_CUDA_full12 : GPUME_CUDA_full10;
-        const GpumeCudaModule *halves = family == GPUME_CUDA_full12 && p->exhaustive ? NULL :
-                                        ff_gpume_cuda_find_module(k->cuda, p, family, p->block, rows);
+    if (tiles && p->depth > 8 && p->depth <= 10 && !k->nb_launches &&
+        (p->exhaustive || p->block != 8 || p->range < 28)) {
+        const int rows = p->block == 8 ? 2 : 3;
+        const GpumeCudaModule *halves = ff_gpume_cuda_find_module(k->cuda, p, GPUME_CUDA_full10, p->block, rows);
 
         if (halves) {
             shape_full10(a, l, rows);

@@ -37,7 +37,7 @@ static_assert(GPUME_CUDA_MODULES(COUNT) == 2 * (2 * 4 + 2 * 3 - 1 + 2 * (GPUME_N
 static int fits(const GpumeCudaModule *m, int bits, const GpumeCuda *cuda)
 {
     /* absolute values of half-precision numbers are in PTX 6.5, CUDA 10.2 */
-    if ((m->depth == 10 || m->family == GPUME_CUDA_full12) && (cuda->capability < 53 || cuda->driver < 10020))
+    if (m->depth == 10 && (cuda->capability < 53 || cuda->driver < 10020))
         return 0;
     return !m->depth || (m->depth == 8 ? bits == 8 : bits > 8 && bits <= m->depth);
 }

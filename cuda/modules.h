@@ -22,7 +22,7 @@
  * M(name, family, depth, variant, side, cost): kernel gpume_<name> of <family>.cu, for
  * samples of 8, of 9 and 10, of 9 to 12 or of up to 16 bits or, 0, of any, for blocks of that side or, 0, of any,
  * for a cost or ANY. Of those that fit, the one for the fewest bits is taken.
- * What variants are is a family's own: of full, full10, full12, deep, sums and deepsums, how many displacements on top
+ * What variants are is a family's own: of full, full10, deep, sums and deepsums, how many displacements on top
  * of each other a thread has; of pattern and wavefront the search, or GPUME_CUDA_ANY; of propagate
  * whether vectors are subpel; of check and tree which half of it.
  * One row a line: makefiles read it with sed.
@@ -42,7 +42,6 @@
     M(full4_10,        full10,    10, 3,                4, SAD) \
     M(full8_10,        full10,    10, 2,                8, SAD) \
     M(full16_10,       full10,    10, 3,               16, SAD) \
-    M(full4_16_half,   full12,    16, 3,                4, SAD) \
     M(deep4_16_11,     deep,      16, 11,               4, SAD) \
     M(deep4_16_13,     deep,      16, 13,               4, SAD) \
     M(deep8_16_11,     deep,      16, 11,               8, SAD) \
@@ -193,7 +192,6 @@ enum GpumeCudaFamily {
     GPUME_CUDA_full,
     GPUME_CUDA_full4,
     GPUME_CUDA_full10,
-    GPUME_CUDA_full12,
     GPUME_CUDA_deep,
     GPUME_CUDA_squares,
     GPUME_CUDA_joinsquares,

@@ -114,9 +114,6 @@ typedef struct GpumeCudaPlane {
 #define GPUME_CUDA_FULL10_WORDS(range) \
     (GPUME_CUDA_FULL10_DX * GPUME_CUDA_FULL10_COLUMNS(range) + GPUME_CUDA_FULL_TILE_WIDTH / 2)
 #define GPUME_CUDA_FULL10_PITCH(copy_words) (2 * (copy_words) + 4)
-/** More bits: rounds of groups of candidates whose bounds a warp keeps; words of all that it keeps. */
-#define GPUME_CUDA_FULL12_ROUNDS 7
-#define GPUME_CUDA_FULL12_WARP_WORDS (64 * GPUME_CUDA_FULL12_ROUNDS + 32 + 36)
 
 /*
  * Successive elimination.

@@ -789,6 +789,9 @@ static const struct {
     { FULL, "block={4,8,16} format={gray9le,gray10le,p012le,gray16le} {size=80x72 range=5,size=61x43 range=16} "
             "content={random,motion} frames=2" },
     { FULL, "block={4,8,16} format={gray10le,p016le} size=61x43 range=127 content=binary frames=2" },
+    /* the same of 4x4 samples of every depth above 10, of which no search evaluates every candidate */
+    { FULL, "block=4 format={gray12le,p012be,gray14le,gray16le} {size=80x72 range=5,size=70x45 range=20} "
+            "content={random,motion,faint} frames=2" },
     /* which many candidates survive */
     { FULL, "block={4,8,16} format={gray10le,p012le,gray16le} size=80x56 range={5,16} content=faint frames=2" },
     /* every candidate of 10 bits: eight displacements side by side and what is left, a window at once and in pieces */
