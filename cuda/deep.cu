@@ -29,7 +29,6 @@ GPUME_KERNEL(GPUME_CUDA_FULL_THREADS, 2)
     const int parts = GPUME_CUDA_DEEP_PARTS(SIDE);
     const GpumeCudaArgs &a = args;
     GpumePlaces places(a, GPUME_CUDA_FULL_TILE_WIDTH, parts * SIDE);
-    const GpumeNoDeepSums none;
     GpumePlace at;
 
     while (places.next(&at)) {
@@ -39,11 +38,11 @@ GPUME_KERNEL(GPUME_CUDA_FULL_THREADS, 2)
         if (at.x + GPUME_CUDA_FULL_TILE_WIDTH <= a.params.width) {
             if (h >= SIDE) {
                 done = h / SIDE * SIDE;
-                GpumeDeepTile<SIDE, SIDE, GPUME_CUDA_VARIANT, GpumeNoDeepSums>(a, none, shared, at).search(done / SIDE);
+                GpumeDeepTile<SIDE, SIDE, GPUME_CUDA_VARIANT>(a, shared, at).search(done / SIDE);
             } else if (parts == 1 && h == SIDE / 2) {
                 /* as in 1080 lines */
                 done = h;
-                GpumeDeepTile<SIDE, SIDE / 2, GPUME_CUDA_VARIANT, GpumeNoDeepSums>(a, none, shared, at).search(1);
+                GpumeDeepTile<SIDE, SIDE / 2, GPUME_CUDA_VARIANT>(a, shared, at).search(1);
             }
         }
         /* the right and the bottom edge cut blocks and tiles */

@@ -37,34 +37,16 @@ static __device__ __forceinline__ void gpume_share_out(GpumeU32 (&value)[NB], in
 }
 
 /**
- * What becomes of the sums of bytes' differences over a whole tile: nothing.
- *
- * WANTED                   whether there is such a thing; then warps have all rows of blocks of a tile
- * store(sum, dx, dy)       keep those of NB_ROWS displacements, from (dx, dy) on down
- * store_scale(scale)       and what a byte is worth: 1 << scale
- */
-struct GpumeNoDeepSums {
-    static const int WANTED = 0;
-
-    template<int NB_ROWS>
-    __device__ __forceinline__ void store(const GpumeU32 (&sum)[NB_ROWS], int dx, int dy) const { }
-    __device__ __forceinline__ void store_scale(int scale) const { }
-};
-
-/**
  * A tile of the picture, FULL_TILE_WIDTH samples wide, which holds PARTS rows of blocks of SIDE x
- * HEIGHT samples. Warps share the candidates and, but for sums, the rows among themselves. A thread has
+ * HEIGHT samples. Warps share the candidates and the rows among themselves. A thread has
  * one horizontal and NB_ROWS consecutive vertical displacements, as in GpumeTile; bounds are
  * summed up from below zero on, so that a negative one is that of a candidate to be evaluated.
  */
-template<int SIDE, int HEIGHT, int NB_ROWS, class Sums>
+template<int SIDE, int HEIGHT, int NB_ROWS>
 struct GpumeDeepTile {
     static const int WORDS  = GPUME_CUDA_FULL_TILE_WIDTH / 4;
     static const int BLOCKS = GPUME_CUDA_FULL_TILE_WIDTH / SIDE;    ///< in a row
     static const int PARTS  = GPUME_CUDA_DEEP_PARTS(SIDE);
-    /** Rows of blocks that a warp has, one after the other; and warps that have the same candidates. */
-    static const int TURNS  = Sums::WANTED ? PARTS : 1;
-    static const int SHARES = PARTS / TURNS;
     /** Lanes that evaluate a candidate: a word of two samples of a row each, of so many rows at a time. */
     static const int LANES  = SIDE == 4 ? 8 : 32;
     static const int ROWS   = LANES / (SIDE / 2);
@@ -73,7 +55,6 @@ struct GpumeDeepTile {
 
     const GpumeCudaArgs &a;
     const GpumeParams &p;
-    const Sums &sums;
     const GpumeCudaPlane ref;
     GpumeU32 *const shared;
     GpumeU32 *samples;          ///< the tile's, two a word
@@ -86,7 +67,7 @@ struct GpumeDeepTile {
     int copy, pitch;            ///< words from copy to copy, and from row to row
     int left;                   ///< displacement at which the window begins: at a word
     int columns;                ///< of candidates, four to a word
-    int lane, part;             ///< the latter is which row of blocks it has
+    int lane, part;             ///< the latter is which row of blocks the warp has
     int min_dy, max_dy;         ///< of that row
     int scale, base;            ///< of samples as bytes
     int whole_words;            ///< samples of the reference can be read as such
@@ -94,8 +75,8 @@ struct GpumeDeepTile {
     GpumeU32 cur[HEIGHT][WORDS];
 
     __device__ __forceinline__
-    GpumeDeepTile(const GpumeCudaArgs &args, const Sums &of_sums, GpumeU32 *words, const GpumePlace &at)
-        : a(args), p(args.params), sums(of_sums), ref(gpume_field(args, at.z).plane), shared(words),
+    GpumeDeepTile(const GpumeCudaArgs &args, GpumeU32 *words, const GpumePlace &at)
+        : a(args), p(args.params), ref(gpume_field(args, at.z).plane), shared(words),
           x0(at.x), y0(at.y), z(at.z)
     {
         const int warp = threadIdx.x / 32;
@@ -110,22 +91,10 @@ struct GpumeDeepTile {
         pitch      = GPUME_CUDA_FULL_PITCH(copy);
         done       = 0;
         whole_words = !((ref.data | ref.linesize) & 3);
-        set_part(warp % SHARES);
-    }
-
-    /** Go on with a row of blocks. */
-    __device__ __forceinline__ void set_part(int its)
-    {
-        part   = its;
-        best   = best_of(threadIdx.x / 32) + (TURNS > 1 ? part * BLOCKS : 0);
-        min_dy = gpume_min_displacement(range, y0 + part * SIDE);
-        max_dy = gpume_max_displacement(range, p.height, y0 + part * SIDE + HEIGHT);
-    }
-
-    /** The bit of done of block k of the row. */
-    __device__ __forceinline__ GpumeU32 bit_of(int k) const
-    {
-        return 1u << (TURNS > 1 ? part * BLOCKS + k : k);
+        part       = warp % PARTS;
+        best       = best_of(warp);
+        min_dy     = gpume_min_displacement(range, y0 + part * SIDE);
+        max_dy     = gpume_max_displacement(range, p.height, y0 + part * SIDE + HEIGHT);
     }
 
     /** Load the bytes of the row of blocks. */
@@ -215,13 +184,6 @@ struct GpumeDeepTile {
             samples[i] = two;
             least = gpume_umin(least, lesser(two));
             most  = gpume_umax(most,  greater(two));
-            if (Sums::WANTED) {
-                /* it shows how far samples may be from the tile's: of those out of range a byte says little */
-                const GpumeU32 its = justified(load_two((const GpumeU8 *)ref.data + y * ref.linesize, x));
-
-                least = gpume_umin(least, lesser(its));
-                most  = gpume_umax(most,  greater(its));
-            }
         }
         /* what elimination has found before it gave up */
         if (threadIdx.x < parts * BLOCKS)
@@ -481,7 +443,7 @@ struct GpumeDeepTile {
     /** Returns what sums begin with: above the greatest bound that is of use, they are not negative. */
     __device__ __forceinline__ GpumeU32 start_of(int k, GpumeU32 limit) const
     {
-        return done & bit_of(k) ? 0 : ~greatest_bound(gpume_of_lane(limit, k));
+        return done >> k & 1 ? 0 : ~greatest_bound(gpume_of_lane(limit, k));
     }
 
     /** Returns the limit of block i in lane i as it is now: other warps make it less. */
@@ -511,10 +473,8 @@ struct GpumeDeepTile {
      * Try 32 candidates of the row of blocks and those below them.
      * @param win the lane's words of the window, of the first of them
      * @param its nonzero: of its own: others repeat another lane's
-     * @param whole their sums are added to these, if wanted
      */
-    __device__ __forceinline__ void
-    try_row(const GpumeU32 *win, int its, int dx, int dy, GpumeU32 (&whole)[NB_ROWS])
+    __device__ __forceinline__ void try_row(const GpumeU32 *win, int its, int dx, int dy)
     {
         const GpumeU32 limit = limit_now();
         GpumeU32 sum[BLOCKS][NB_ROWS], signs = 0;
@@ -526,12 +486,6 @@ struct GpumeDeepTile {
                 sum[k][j] = start;
         }
         gpume_add_differences<SIDE>(sum, cur, win, pitch);
-        GPUME_UNROLL for (int k = 0; k < BLOCKS && Sums::WANTED; k++) {
-            const GpumeU32 start = start_of(k, limit);
-
-            GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++)
-                whole[j] += sum[k][j] - start;
-        }
         GPUME_UNROLL for (int k = 0; k < BLOCKS; k++)
             GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++)
                 signs |= sum[k][j];
@@ -550,12 +504,12 @@ struct GpumeDeepTile {
     }
 
     /** Try the candidates of so many runs from displacement cy on: from the middle run outwards. */
-    __device__ __forceinline__ void try_runs(int cy, int runs, int parts)
+    __device__ __forceinline__ void try_runs(int cy, int runs)
     {
         const GpumeU32 reciprocal = GPUME_RECIPROCAL_LARGE(columns);
         const int total = 4 * columns * runs;
 
-        for (int at = threadIdx.x / 32 / SHARES * 32; at < total; at += blockDim.x / SHARES) {
+        for (int at = threadIdx.x / 32 / PARTS * 32; at < total; at += blockDim.x / PARTS) {
             /* the last one again where there are no more */
             const int i     = gpume_min(at + lane, total - 1);
             const int line  = GPUME_DIVIDE_LARGE(i, reciprocal);    // of a copy
@@ -564,25 +518,8 @@ struct GpumeDeepTile {
             const int word  = i - line * columns;
             const int dx    = left + 4 * word + shift - x0, dy = cy + run * NB_ROWS;
             const GpumeU32 *win = shared + (run * NB_ROWS + part * SIDE) * pitch + shift * copy + word;
-            GpumeU32 whole[NB_ROWS];
 
-            if (!Sums::WANTED) {
-                try_row(win, at + lane < total, dx, dy, whole);
-                continue;
-            }
-            GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++)
-                whole[j] = 0;
-            GPUME_NO_UNROLL for (int i = 0; i < parts; i++) {
-                if (TURNS > 1) {
-                    set_part(i);
-                    load_part();
-                }
-                try_row(win + i * SIDE * pitch, at + lane < total, dx, dy, whole);
-            }
-            if (TURNS > 1)
-                set_part(0);
-            if (at + lane < total)
-                sums.template store<NB_ROWS>(whole, dx, dy);
+            try_row(win, at + lane < total, dx, dy);
         }
     }
 
@@ -597,13 +534,9 @@ struct GpumeDeepTile {
                 best[k] = ~0ull;
         }
         __syncwarp();
-        if (Sums::WANTED && !a.costs) {
-            done = ~0u;
-            return;
-        }
         evaluate_and_take(zero);
         GPUME_UNROLL for (int k = 0; k < BLOCKS; k++)
-            done |= best[k] ? 0 : bit_of(k);
+            done |= best[k] ? 0 : 1u << k;
     }
 
     /** @param parts rows of blocks that are whole, 1 to PARTS */
@@ -628,16 +561,10 @@ struct GpumeDeepTile {
             if (!has_part)
                 continue;
             /* again for every piece of the window: it takes many registers to be filled */
-            if (TURNS == 1)
-                load_part();
-            GPUME_NO_UNROLL for (int i = 0; i < TURNS && i < parts && cy == first; i++) {
-                if (TURNS > 1)
-                    set_part(i);
+            load_part();
+            if (cy == first)
                 try_zero();
-            }
-            if (TURNS > 1)
-                set_part(0);
-            try_runs(cy, runs, parts);
+            try_runs(cy, runs);
         }
         store(parts);
     }
@@ -647,14 +574,12 @@ struct GpumeDeepTile {
     {
         GpumeU64 key = ~0ull;
 
-        if (Sums::WANTED && !threadIdx.x)
-            sums.store_scale(scale);
         __syncthreads();
-        if (threadIdx.x >= parts * BLOCKS || (Sums::WANTED && !a.costs))
+        if (threadIdx.x >= parts * BLOCKS)
             return;
-        /* warps with a row of blocks are SHARES from each other */
-        for (int i = TURNS > 1 ? 0 : threadIdx.x / BLOCKS; i < blockDim.x / 32; i += SHARES) {
-            const GpumeU64 its = best_of(i)[TURNS > 1 ? threadIdx.x : threadIdx.x % BLOCKS];
+        /* warps with a row of blocks are PARTS from each other */
+        for (int i = threadIdx.x / BLOCKS; i < blockDim.x / 32; i += PARTS) {
+            const GpumeU64 its = best_of(i)[threadIdx.x % BLOCKS];
 
             key = its < key ? its : key;
         }

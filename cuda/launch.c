@@ -209,10 +209,8 @@ static int describe_tile(const GpumeParams *p, int kind, int *height, int *block
 {
     switch (kind) {
     case GPUME_CUDA_TILES_DEEP:
-    case GPUME_CUDA_TILES_DEEPSUMS:
         *height = GPUME_CUDA_DEEP_PARTS(p->block) * p->block;
-        *blocks = kind == GPUME_CUDA_TILES_DEEP ? GPUME_CUDA_FULL_TILE_WIDTH / p->block :
-                                                  GPUME_CUDA_TILE_RESULTS(p->block, 1);
+        *blocks = GPUME_CUDA_FULL_TILE_WIDTH / p->block;
         return GPUME_CUDA_DEEP_FIXED(p->block, GPUME_CUDA_FULL_THREADS);
     case GPUME_CUDA_TILES_SUMS:
         *height = GPUME_CUDA_FULL_TILE_WIDTH;
@@ -229,8 +227,7 @@ int ff_gpume_cuda_shape_tiles(GpumeCudaArgs *a, GpumeCudaLaunch *l, int multipro
                               int remaining)
 {
     static const int variants[] = { 13, 11, 9 };
-    const int nb_variants = FF_ARRAY_ELEMS(variants) -
-                            (kind == GPUME_CUDA_TILES_DEEP || kind == GPUME_CUDA_TILES_DEEPSUMS);
+    const int nb_variants = FF_ARRAY_ELEMS(variants) - (kind == GPUME_CUDA_TILES_DEEP);
     const GpumeParams *p = &a->params;
     int height, blocks;
     const int fixed   = describe_tile(p, kind, &height, &blocks);
@@ -241,8 +238,7 @@ int ff_gpume_cuda_shape_tiles(GpumeCudaArgs *a, GpumeCudaLaunch *l, int multipro
 
     a->full.copy_words = FFALIGN(columns + GPUME_CUDA_FULL_TILE_WIDTH / 4 - 1, 4);
     /* a block that remains is to end soon: few rounds; else the fewest rows in all */
-    l->threads = remaining || p->block == 4 || (kind == GPUME_CUDA_TILES_DEEP && p->block == 8) ||
-                 kind == GPUME_CUDA_TILES_DEEPSUMS ? 128 : 64;
+    l->threads = remaining || p->block == 4 || (kind == GPUME_CUDA_TILES_DEEP && p->block == 8) ? 128 : 64;
     for (int i = 0; i < nb_variants; i++) {
         const int rows   = variants[i];
         const int pieces = shape_pieces(a, ny, rows, height, fixed, &words);

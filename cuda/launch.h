@@ -54,7 +54,6 @@ enum GpumeCudaTiles {
     GPUME_CUDA_TILES_FULL,      ///< of cuda/full.cu: a row of blocks
     GPUME_CUDA_TILES_DEEP,      ///< of cuda/deep.cu: a row of blocks, or several of them
     GPUME_CUDA_TILES_SUMS,      ///< of cuda/sums.cu: squares
-    GPUME_CUDA_TILES_DEEPSUMS,  ///< of cuda/deepsums.cu: squares
 };
 
 /**

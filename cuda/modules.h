@@ -22,7 +22,7 @@
  * M(name, family, depth, variant, side, cost): kernel gpume_<name> of <family>.cu, for
  * samples of 8, of 9 and 10, of 9 to 12 or of up to 16 bits or, 0, of any, for blocks of that side or, 0, of any,
  * for a cost or ANY. Of those that fit, the one for the fewest bits is taken.
- * What variants are is a family's own: of full, full10, deep, sums and deepsums, how many displacements on top
+ * What variants are is a family's own: of full, full10, deep and sums, how many displacements on top
  * of each other a thread has; of pattern and wavefront the search, or GPUME_CUDA_ANY; of propagate
  * whether vectors are subpel; of check and tree which half of it.
  * One row a line: makefiles read it with sed.
@@ -60,12 +60,6 @@
     M(sums16_8_11,     sums,       8, 11,              16, SAD) \
     M(sums16_8_13,     sums,       8, 13,              16, SAD) \
     M(join,            join,       8, 0,                0, SAD) \
-    M(deepsums8_11,    deepsums,  16, 11,               8, SAD) \
-    M(deepsums8_13,    deepsums,  16, 13,               8, SAD) \
-    M(deepsums16_11,   deepsums,  16, 11,              16, SAD) \
-    M(deepsums16_13,   deepsums,  16, 13,              16, SAD) \
-    M(deepjoin,        deepjoin,  16, 0,                0, SAD) \
-    M(deeprest,        deeprest,  16, 0,                0, SAD) \
     M(sea8_8,          sea,        8, 0,                8, SAD) \
     M(sea8_16,         sea,       16, 0,                8, SAD) \
     M(sea16_8,         sea,        8, 0,               16, SAD) \
@@ -197,9 +191,6 @@ enum GpumeCudaFamily {
     GPUME_CUDA_joinsquares,
     GPUME_CUDA_sums,
     GPUME_CUDA_join,
-    GPUME_CUDA_deepsums,
-    GPUME_CUDA_deepjoin,
-    GPUME_CUDA_deeprest,
     GPUME_CUDA_sea,
     GPUME_CUDA_pattern,
     GPUME_CUDA_wavefront,

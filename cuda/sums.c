@@ -36,11 +36,8 @@ int ff_gpume_cuda_sums_from(const GpumeCuda *cuda, const GpumeParams *p)
         return nb_sizes;
     if (nb_sizes > 1 && find_squares(cuda, p))
         return 0;
-    if (p->depth > 8 && p->exhaustive)
+    if (p->depth > 8)
         return nb_sizes;
-    /* of more than 8 bits they are quicker alone than with larger ones */
-    if (p->block == 4 && p->depth > 8)
-        return nb_sizes > 2 ? 1 : nb_sizes;
     /* up to 16 samples a size has kernels of its own */
     return p->block >= 2 * GPUME_CUDA_SUMS_TILE || nb_sizes > 1 ? 0 : nb_sizes;
 }
@@ -67,14 +64,8 @@ static av_cold int join_threads(int range, int words)
     return best;
 }
 
-/* Whether only bounds of costs are kept. */
-static int is_deep(const GpumeCudaSums *s)
-{
-    return s->args.search.params.depth > 8 && !s->squares;
-}
-
-/* Allocates what is kept of a strip, rows of tiles having so many bytes of costs, and others beside. */
-static av_cold int alloc_sums(GpumeCudaSums *s, size_t row, size_t beside_row)
+/* Allocates what is kept of a strip, rows of tiles having so many bytes of costs. */
+static av_cold int alloc_sums(GpumeCudaSums *s, size_t row)
 {
     const int fits = s->args.search.params.small_strips ? 1 : MAX_KEPT / row;
     int ret;
@@ -82,8 +73,7 @@ static av_cold int alloc_sums(GpumeCudaSums *s, size_t row, size_t beside_row)
     s->row   = row;
     s->strip = FFMAX(fits / GPUME_CUDA_JOIN_TILES, 1) * GPUME_CUDA_JOIN_TILES;
     s->strip = FFMIN(s->strip, FFALIGN(s->nb_rows, GPUME_CUDA_JOIN_TILES));
-    ret = ff_gpume_cuda_alloc(s->cuda, &s->sums, GPUME_CUDA_DEVICE, s->strip * (row + beside_row) +
-                              (beside_row ? sizeof(GpumeCudaRest) : 0), "costs");
+    ret = ff_gpume_cuda_alloc(s->cuda, &s->sums, GPUME_CUDA_DEVICE, s->strip * row, "costs");
     s->args.sums = s->sums.data;
     s->new_sums  = 1;
     return ret;
@@ -103,28 +93,12 @@ static av_cold int init_sums(GpumeCudaSums *s)
 {
     GpumeCudaSumsArgs *a = &s->args;
     const int range = a->search.params.range;
-    size_t squares;
     int ret;
 
     a->pitch  = FFALIGN(2 * range + 1, GPUME_CUDA_SUMS_TOGETHER);
     a->across = FFALIGN(a->across, GPUME_CUDA_JOIN_TILES);
-    squares   = a->across / GPUME_CUDA_JOIN_TILES;
-    /* of bounds: what is left of squares, and scales */
-    ret = alloc_sums(s, (size_t)a->across * (2 * range + 1) * a->pitch * sizeof(uint16_t), !is_deep(s) ? 0 :
-                     squares * GPUME_CUDA_DEEPJOIN_RESULTS * sizeof(GpumeCudaRestBlock) / GPUME_CUDA_JOIN_TILES +
-                     a->across);
-    if (ret < 0)
-        return ret;
-    if (!is_deep(s))
-        return init_join(s, GPUME_CUDA_join, 4 * GPUME_CUDA_JOIN_SHARED);
-    a->rest   = s->sums.data + s->strip * s->row;
-    a->scales = s->sums.data + s->sums.size - s->strip * a->across;
-    s->rest.threads = GPUME_CUDA_DEEPREST_THREADS;
-    s->rest.shared  = 4 * GPUME_CUDA_DEEPREST_SHARED;
-    s->rest.grid[0] = GPUME_CUDA_DEEPREST_GRID;
-    s->rest.grid[1] = 1;
-    ret = load(s, &s->rest, GPUME_CUDA_deeprest, 0, 0);
-    return ret < 0 ? ret : init_join(s, GPUME_CUDA_deepjoin, 4 * GPUME_CUDA_DEEPJOIN_SHARED);
+    ret = alloc_sums(s, (size_t)a->across * (2 * range + 1) * a->pitch * sizeof(uint16_t));
+    return ret < 0 ? ret : init_join(s, GPUME_CUDA_join, 4 * GPUME_CUDA_JOIN_SHARED);
 }
 
 /* Of squares of tiles. */
@@ -141,7 +115,7 @@ static av_cold int init_squares(GpumeCudaSums *s, int largest)
     if (ret < 0 || largest < GPUME_CUDA_SQUARES_SIDE)
         return ret;
     a->across = gpume_blocks(p->width, GPUME_CUDA_SQUARES_SIDE);
-    ret = alloc_sums(s, (size_t)a->across * (2 * p->range + 1) * a->pitch * sizeof(uint32_t) / tiles, 0);
+    ret = alloc_sums(s, (size_t)a->across * (2 * p->range + 1) * a->pitch * sizeof(uint32_t) / tiles);
     return ret < 0 || largest < GPUME_CUDA_JOIN_SIDE ? ret :
            init_join(s, GPUME_CUDA_joinsquares, GPUME_CUDA_JOIN_THREADS / 32 * sizeof(uint64_t));
 }
@@ -168,11 +142,9 @@ av_cold int ff_gpume_cuda_sums_init(GpumeCudaSums *s, const GpumeCuda *cuda, con
 
     if (s->squares)
         return init_squares(s, largest);
-    ret = load(s, &s->tiles, is_deep(s) ? GPUME_CUDA_deepsums : GPUME_CUDA_sums, p->block,
-               ff_gpume_cuda_shape_tiles(&a->search, &s->tiles, cuda->multiprocessor_shared,
-                                         is_deep(s) ? GPUME_CUDA_TILES_DEEPSUMS : GPUME_CUDA_TILES_SUMS, 0));
-    /* of bounds tiles are joined as well */
-    return ret < 0 || largest < (is_deep(s) ? 1 : 2) * GPUME_CUDA_SUMS_TILE ? ret : init_sums(s);
+    ret = load(s, &s->tiles, GPUME_CUDA_sums, p->block,
+               ff_gpume_cuda_shape_tiles(&a->search, &s->tiles, cuda->multiprocessor_shared, GPUME_CUDA_TILES_SUMS, 0));
+    return ret < 0 || largest < 2 * GPUME_CUDA_SUMS_TILE ? ret : init_sums(s);
 }
 
 /* Tiles that the last squares lack cost nothing; a strip before had others there. */
@@ -220,10 +192,6 @@ CUresult ff_gpume_cuda_sums_launch(GpumeCudaSums *s, const GpumeCudaPlane *cur, 
             err = ff_gpume_cuda_launch(s->cuda, &s->tiles, 1, a, stream);
         if (s->join.function && err == CUDA_SUCCESS)
             err = ff_gpume_cuda_launch(s->cuda, &s->join, 1, a, stream);
-        if (s->rest.function && err == CUDA_SUCCESS) {
-            err = ff_gpume_cuda_launch(s->cuda, &s->rest, 1, a, stream);
-            a->parity ^= 1;
-        }
     }
     return err;
 }
@@ -232,6 +200,5 @@ av_cold void ff_gpume_cuda_sums_uninit(GpumeCudaSums *s)
 {
     ff_gpume_cuda_unload(s->cuda, &s->tiles);
     ff_gpume_cuda_unload(s->cuda, &s->join);
-    ff_gpume_cuda_unload(s->cuda, &s->rest);
     ff_gpume_cuda_free(&s->sums);
 }

@@ -66,18 +66,6 @@ static __device__ __forceinline__ int gpume_square_dx(int range, int copies, int
     return GPUME_CUDA_RUNS_LEFT(range, copies) + copies * (its / copies * GPUME_CUDA_RUNS_DX + column) + its % copies;
 }
 
-/** The scale of a tile's sums. */
-static __device__ __forceinline__ GpumeU8 *gpume_scale_of(const GpumeCudaSumsArgs &s, int column, int row)
-{
-    return (GpumeU8 *)s.scales + (row - s.first_row) * s.across + column;
-}
-
-/** How much the cost of so many samples may be below that of their bytes. */
-static __device__ __forceinline__ GpumeU32 gpume_lacking(int samples, int scale)
-{
-    return samples * ((1u << scale) - 1);
-}
-
 /** Store the vector of block b, one of a side, where these go. */
 static __device__ __forceinline__ void
 gpume_store_side(const GpumeCudaSumsArgs &s, const GpumeCudaSumsSize &to, int side, const GpumeBox &b, int dx, int dy,

@@ -22,7 +22,7 @@
 /** Blank, or ready to be launched. */
 typedef struct GpumeCudaSums {
     const GpumeCuda *cuda;
-    GpumeCudaLaunch tiles, join, rest;  ///< no function: it is not needed
+    GpumeCudaLaunch tiles, join;    ///< no function: it is not needed
     GpumeCudaSumsArgs args;
     const GpumeCudaModule *squares; ///< tiles is that, for squares of tiles; or NULL
     int nb_rows;                    ///< of tiles in a picture

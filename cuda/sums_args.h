@@ -36,54 +36,6 @@
 /** Words of shared memory: a key of each for each warp. */
 #define GPUME_CUDA_JOIN_SHARED (2 * GPUME_CUDA_JOIN_RESULTS * GPUME_CUDA_JOIN_THREADS / 32)
 
-/**
- * Of samples of more than 8 bits: its tiles, and blocks that it finds vectors for: these, by rows, four of half the
- * side, the whole.
- */
-#define GPUME_CUDA_DEEPJOIN_TILES   (GPUME_CUDA_JOIN_TILES * GPUME_CUDA_JOIN_TILES)
-#define GPUME_CUDA_DEEPJOIN_RESULTS (GPUME_CUDA_DEEPJOIN_TILES + GPUME_CUDA_JOIN_RESULTS)
-/** Candidates of a tile that it evaluates, beside the likeliest one; of larger blocks as many tiles of them. */
-#define GPUME_CUDA_DEEPJOIN_ROOM    32
-/**
- * Words of shared memory: scales of tiles; by block what bounds lack, the likeliest candidate, how many others may be
- * better, these, the costs of all; and for each warp the least sum of each block.
- */
-#define GPUME_CUDA_DEEPJOIN_SHARED                                                              \
-    (GPUME_CUDA_DEEPJOIN_TILES / 4 + (3 + GPUME_CUDA_JOIN_THREADS / 32 +                        \
-                                      2 * GPUME_CUDA_DEEPJOIN_ROOM + 1) * GPUME_CUDA_DEEPJOIN_RESULTS)
-
-/** Blocks of threads that search the rest, and their threads; those that have the candidates of a block. */
-#define GPUME_CUDA_DEEPREST_GRID    1024
-#define GPUME_CUDA_DEEPREST_THREADS 128
-#define GPUME_CUDA_DEEPREST_SHARES  32
-/** Candidates that are to be evaluated at a time, at most. */
-#define GPUME_CUDA_DEEPREST_LIST    256
-/** Words of shared memory: those, two words each; each warp's key; how many. */
-#define GPUME_CUDA_DEEPREST_SHARED  (2 * GPUME_CUDA_DEEPREST_LIST + 2 * GPUME_CUDA_DEEPREST_THREADS / 32 + 1)
-
-/** A block that is still to be searched. */
-typedef struct GpumeCudaRestBlock {
-    unsigned block;             ///< GPUME_CUDA_JOINED()
-    unsigned nb_done;           ///< shares of its candidates that have been searched
-    unsigned cost, order;       ///< of the best candidate so far
-    /** Of each share: cost << 32 | order of its best. */
-    unsigned long long keys[GPUME_CUDA_DEEPREST_SHARES];
-} GpumeCudaRestBlock;
-
-/** Those that the next launch will search. */
-typedef struct GpumeCudaRest {
-    /** How many, by parity: the launch that searches them zeroes the other. */
-    unsigned nb[2];
-    /** In any order; room for all of a strip. */
-    GpumeCudaRestBlock blocks[1];
-} GpumeCudaRest;
-
-/** Which of the blocks of which square of a strip, by column and row. */
-#define GPUME_CUDA_JOINED(x, y, k)   ((unsigned)(x) | (unsigned)(y) << 12 | (unsigned)(k) << 24)
-#define GPUME_CUDA_JOINED_X(joined)  ((int)((joined) & 4095))
-#define GPUME_CUDA_JOINED_Y(joined)  ((int)((joined) >> 12 & 4095))
-#define GPUME_CUDA_JOINED_K(joined)  ((int)((joined) >> 24))
-
 /** Sizes: of tiles, of twice and of four times their side. */
 #define GPUME_CUDA_SUMS_SIZES 3
 
@@ -104,13 +56,6 @@ typedef struct GpumeCudaSumsArgs {
      * dy + range and place of dx. 0: they are not kept.
      */
     unsigned long long sums;
-    /**
-     * uint8_t[tiles]: of samples of more than 8 bits, of which the sums are those of bytes: sum << scale is above a
-     * cost by no more than (1 << scale) - 1 for each sample.
-     */
-    unsigned long long scales;
-    unsigned long long rest;    ///< GpumeCudaRest: of these
-    int parity;                 ///< which of its counts is this launch's
     int pitch;                  ///< a multiple of GPUME_CUDA_SUMS_TOGETHER
     int across;                 ///< tiles in a row, with those that fill the last square; these cost nothing
     int first_row;              ///< of tiles, of the strip; it begins with a row of the largest blocks
