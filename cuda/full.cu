@@ -32,7 +32,6 @@ struct GpumeFullSearch {
         GPUME_SHARED(GpumeU32, shared);
 
         GpumePlaces places(a, GPUME_CUDA_FULL_TILE_WIDTH, SIDE);
-        const GpumeNoSums none;
         GpumePlace at;
 
         while (places.next(&at)) {
@@ -41,10 +40,10 @@ struct GpumeFullSearch {
             const int h     = a.params.height - y0;
 
             if (whole && h >= SIDE) {
-                GpumeTile<SIDE, SIDE, NB_ROWS, GpumeNoSums>(a, none, shared, at).search();
+                GpumeTile<SIDE, SIDE, NB_ROWS>(a, shared, at).search();
             } else if (whole && h == SIDE / 2) {
                 /* as in 1080 lines */
-                GpumeTile<SIDE, SIDE / 2, NB_ROWS, GpumeNoSums>(a, none, shared, at).search();
+                GpumeTile<SIDE, SIDE / 2, NB_ROWS>(a, shared, at).search();
             } else if (h > 0) {
                 /* the right and the bottom edge cut blocks and tiles */
                 for (int x = x0; x < x0 + GPUME_CUDA_FULL_TILE_WIDTH && x < a.params.width; x += SIDE)

@@ -64,5 +64,5 @@ GPUME_KERNEL_OF(GpumeCudaSumsArgs, GPUME_CUDA_JOIN_THREADS)
     const GpumeVector v = gpume_vector_of_order(range, (int)(GpumeU32)key);
 
     if (!threadIdx.x)
-        gpume_store_size(args, 2, b, v.dx, v.dy, (GpumeU32)(key >> 32));
+        gpume_store_side<GPUME_CUDA_JOIN_SIDE>(args, b, v.dx, v.dy, (GpumeU32)(key >> 32));
 }

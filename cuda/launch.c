@@ -204,33 +204,22 @@ static int shape_pieces(GpumeCudaArgs *a, int ny, int rows, int height, int fixe
     return pieces;
 }
 
-/* Sets the rows of a tile and the blocks in it. Returns its words of shared memory that have a place of their own. */
-static int describe_tile(const GpumeParams *p, int kind, int *height, int *blocks)
-{
-    switch (kind) {
-    case GPUME_CUDA_TILES_DEEP:
-        *height = GPUME_CUDA_DEEP_PARTS(p->block) * p->block;
-        *blocks = GPUME_CUDA_FULL_TILE_WIDTH / p->block;
-        return GPUME_CUDA_DEEP_FIXED(p->block, GPUME_CUDA_FULL_THREADS);
-    case GPUME_CUDA_TILES_SUMS:
-        *height = GPUME_CUDA_FULL_TILE_WIDTH;
-        *blocks = GPUME_CUDA_TILE_RESULTS(p->block, 1);
-        return GPUME_CUDA_TILE_FIXED(p->block, 1) + *height * GPUME_CUDA_FULL_TILE_WIDTH / 4;
-    default:
-        *height = p->block;
-        *blocks = GPUME_CUDA_TILE_RESULTS(p->block, 0);
-        return GPUME_CUDA_TILE_FIXED(p->block, 0) + *height * GPUME_CUDA_FULL_TILE_WIDTH / 4;
-    }
-}
-
-int ff_gpume_cuda_shape_tiles(GpumeCudaArgs *a, GpumeCudaLaunch *l, int multiprocessor_shared, int kind,
-                              int remaining)
+/*
+ * Tiles of blocks of 8 or 16 bytes, or of up to 16 samples of more than 8 bits.
+ * Returns the rows of displacements that a thread has: the kernel's variant.
+ */
+static int shape_tiles(GpumeCudaArgs *a, GpumeCudaLaunch *l, int multiprocessor_shared, int remaining)
 {
     static const int variants[] = { 13, 11, 9 };
-    const int nb_variants = FF_ARRAY_ELEMS(variants) - (kind == GPUME_CUDA_TILES_DEEP);
     const GpumeParams *p = &a->params;
-    int height, blocks;
-    const int fixed   = describe_tile(p, kind, &height, &blocks);
+    const int deep        = p->depth > 8;
+    const int nb_variants = FF_ARRAY_ELEMS(variants) - deep;
+    /* each row of blocks of a deep tile has warps of its own */
+    const int parts       = deep ? GPUME_CUDA_DEEP_PARTS(p->block) : 1;
+    const int height      = parts * p->block;
+    const int blocks      = GPUME_CUDA_FULL_TILE_WIDTH / p->block;
+    const int fixed       = deep ? GPUME_CUDA_DEEP_FIXED(p->block, GPUME_CUDA_FULL_THREADS) :
+                                   blocks + height * GPUME_CUDA_FULL_TILE_WIDTH / 4;
     const int ny = FFMIN(2 * p->range, p->height - FFMIN(p->height, p->block)) + 1;
     /* words at which candidates begin; the first may lie up to 3 samples early */
     const int columns = (2 * p->range + 3) / 4 + 1;
@@ -238,13 +227,12 @@ int ff_gpume_cuda_shape_tiles(GpumeCudaArgs *a, GpumeCudaLaunch *l, int multipro
 
     a->full.copy_words = FFALIGN(columns + GPUME_CUDA_FULL_TILE_WIDTH / 4 - 1, 4);
     /* a block that remains is to end soon: few rounds; else the fewest rows in all */
-    l->threads = remaining || p->block == 4 || (kind == GPUME_CUDA_TILES_DEEP && p->block == 8) ? 128 : 64;
+    l->threads = remaining || p->block == 4 || (deep && p->block == 8) ? 128 : 64;
     for (int i = 0; i < nb_variants; i++) {
         const int rows   = variants[i];
         const int pieces = shape_pieces(a, ny, rows, height, fixed, &words);
         const int units  = a->full.runs * (2 * p->range + 1) / 4 * 4;
-        /* each row of blocks of a deep tile has warps of its own */
-        const int share  = (int)l->threads / (kind == GPUME_CUDA_TILES_DEEP ? GPUME_CUDA_DEEP_PARTS(p->block) : 1);
+        const int share  = (int)l->threads / parts;
         const int rounds = (units + share - 1) / share;
         const int cost   = remaining ? pieces * rounds * rows : round_up(ny, rows);
 
@@ -297,10 +285,7 @@ static const GpumeCudaModule *shape_full(GpumeCudaKernel *k, GpumeCudaLaunch *l)
 
         if (deep || p->block > 4)
             return ff_gpume_cuda_find_module(k->cuda, p, deep ? GPUME_CUDA_deep : GPUME_CUDA_full, p->block,
-                                             ff_gpume_cuda_shape_tiles(a, l, k->cuda->multiprocessor_shared,
-                                                                       deep ? GPUME_CUDA_TILES_DEEP :
-                                                                              GPUME_CUDA_TILES_FULL,
-                                                                       k->nb_launches > 0));
+                                             shape_tiles(a, l, k->cuda->multiprocessor_shared, k->nb_launches > 0));
         shape_full4(a, l);
         return ff_gpume_cuda_find_module(k->cuda, p, GPUME_CUDA_full4, 4, 0);
     }

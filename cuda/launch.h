@@ -49,29 +49,12 @@ typedef struct GpumeCudaKernel {
 int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel, const GpumeCuda *cuda,
                               const GpumeParams *params, const GpumePlan *plan, GpumeCudaKernel *before);
 
-/** Kernels that search tiles of blocks of up to 16 samples. */
-enum GpumeCudaTiles {
-    GPUME_CUDA_TILES_FULL,      ///< of cuda/full.cu: a row of blocks
-    GPUME_CUDA_TILES_DEEP,      ///< of cuda/deep.cu: a row of blocks, or several of them
-    GPUME_CUDA_TILES_SUMS,      ///< of cuda/sums.cu: squares
-};
-
 /**
  * Shape a launch that searches squares of blocks of several sizes.
  * @param a params are read, and full is filled in
  * @return costs in a row of those that are kept of a square
  */
 int ff_gpume_cuda_shape_squares(GpumeCudaArgs *a, GpumeCudaLaunch *l);
-
-/**
- * Shape a launch that searches all tiles of a picture.
- * @param a         params are read, and full is filled in
- * @param kind      enum GpumeCudaTiles
- * @param remaining nonzero: of tiles that remain
- * @return rows of displacements that a thread has: the kernel's variant
- */
-int ff_gpume_cuda_shape_tiles(GpumeCudaArgs *a, GpumeCudaLaunch *l, int multiprocessor_shared, int kind,
-                              int remaining);
 
 /**
  * Launch them, for as many fields as args has. All launches of a kernel go to one

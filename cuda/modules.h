@@ -22,7 +22,7 @@
  * M(name, family, depth, variant, side, cost): kernel gpume_<name> of <family>.cu, for
  * samples of 8, of 9 and 10, of 9 to 12 or of up to 16 bits or, 0, of any, for blocks of that side or, 0, of any,
  * for a cost or ANY. Of those that fit, the one for the fewest bits is taken.
- * What variants are is a family's own: of full, full10, deep and sums, how many displacements on top
+ * What variants are is a family's own: of full, full10 and deep, how many displacements on top
  * of each other a thread has; of pattern and wavefront the search, or GPUME_CUDA_ANY; of propagate
  * whether vectors are subpel; of check and tree which half of it.
  * One row a line: makefiles read it with sed.
@@ -53,13 +53,6 @@
     M(squares4_10,     squares,   10, 0,                4, SAD) \
     M(squares8_10,     squares,   10, 0,                8, SAD) \
     M(joinsquares,     joinsquares, 0, 0,               0, SAD) \
-    M(sums8_8_9,       sums,       8, 9,                8, SAD) \
-    M(sums8_8_11,      sums,       8, 11,               8, SAD) \
-    M(sums8_8_13,      sums,       8, 13,               8, SAD) \
-    M(sums16_8_9,      sums,       8, 9,               16, SAD) \
-    M(sums16_8_11,     sums,       8, 11,              16, SAD) \
-    M(sums16_8_13,     sums,       8, 13,              16, SAD) \
-    M(join,            join,       8, 0,                0, SAD) \
     M(sea8_8,          sea,        8, 0,                8, SAD) \
     M(sea8_16,         sea,       16, 0,                8, SAD) \
     M(sea16_8,         sea,        8, 0,               16, SAD) \
@@ -189,8 +182,6 @@ enum GpumeCudaFamily {
     GPUME_CUDA_deep,
     GPUME_CUDA_squares,
     GPUME_CUDA_joinsquares,
-    GPUME_CUDA_sums,
-    GPUME_CUDA_join,
     GPUME_CUDA_sea,
     GPUME_CUDA_pattern,
     GPUME_CUDA_wavefront,

@@ -43,11 +43,6 @@ typedef struct GpumeCudaPlane {
 #define GPUME_CUDA_FULL_THREADS 256
 /** Samples side by side that are searched together: of blocks of 4 to 16 bytes, of up to 16 samples of two. */
 #define GPUME_CUDA_FULL_TILE_WIDTH 16
-/** Vectors that such a tile has: of blocks of a side, a row of them or, with sums, a square and itself. */
-#define GPUME_CUDA_TILE_RESULTS(side, sums) ((side) == 16 ? 1 : (sums) ? 5 : 2)
-/** Words before the tile: one for each of these; with sums the tile begins at four words. */
-#define GPUME_CUDA_TILE_FIXED(side, sums) \
-    ((sums) ? (GPUME_CUDA_TILE_RESULTS(side, sums) + 3) & ~3 : GPUME_CUDA_TILE_RESULTS(side, sums))
 /** Samples of more than 8 bits: rows of blocks of a side in a tile, */
 #define GPUME_CUDA_DEEP_PARTS(side) (GPUME_CUDA_FULL_TILE_WIDTH / (side))
 /** words of each warp: two that it shows to others, keys of its blocks, at eight bytes; */

@@ -407,16 +407,13 @@ struct GpumeTileOfFours {
         if (lane < 8 * halves && SIDE == 4) {
             const GpumeBox b = gpume_box(&p, GPUME_SIDE, x / GPUME_SIDE, y / GPUME_SIDE);
 
-            gpume_store(s.search, b, 0, x / GPUME_SIDE, y / GPUME_SIDE, dx, dy, least);
+            gpume_store_side<GPUME_SIDE>(s, b, dx, dy, least);
         } else if (eight >= 0 && eight < 2 * halves) {
             const GpumeBox b = gpume_box(&p, 8, x0 / 8 + eight % 2, y0 / 8 + eight / 2);
 
-            if (SIDE == 4)
-                gpume_store_side(s, s.eights, 8, b, dx, dy, least);
-            else
-                gpume_store(s.search, b, 0, b.x0 / 8, b.y0 / 8, dx, dy, least);
+            gpume_store_side<8>(s, b, dx, dy, least);
         } else if (eight == 4) {
-            gpume_store_size(s, 0, gpume_box(&p, TILE, x0 / TILE, y0 / TILE), dx, dy, least);
+            gpume_store_side<TILE>(s, gpume_box(&p, TILE, x0 / TILE, y0 / TILE), dx, dy, least);
         }
     }
 };
@@ -511,28 +508,22 @@ struct GpumeSquare {
         const GpumeU64 key = gpume_least_of_all<1>(shared, keys);
         const GpumeVector v = gpume_vector_of_order(p.range, (int)(GpumeU32)key);
 
-        if (!threadIdx.x && s.sizes[1].costs)
-            gpume_store_size(s, 1, box, v.dx, v.dy, (GpumeU32)(key >> 32));
+        if (!threadIdx.x)
+            gpume_store_side<SQUARE>(s, box, v.dx, v.dy, (GpumeU32)(key >> 32));
     }
 };
 
-/** What becomes of the sums of a tile that is cut; see GpumeNoSums. */
+/** Keeps the sums of a tile that is cut. */
 struct GpumeSumsOfCut {
     const GpumeSquare &square;
     const Runs &r;
-    const GpumeTileSums its;        ///< of its own vector
 
-    __device__ __forceinline__ void store_cut(const GpumeBox &b, GpumeU32 sum, int dx, int dy) const
+    __device__ __forceinline__ void store_cut(GpumeU32 sum, int dx, int dy) const
     {
         const int d = dx - r.left, word = d / COPIES;
 
         if (square.s.sums)
             *square.at(r.in_run, word % GPUME_NB_DX, word / GPUME_NB_DX * COPIES + d % COPIES, dy) += sum;
-    }
-
-    __device__ __forceinline__ void store_result(int dx, int dy, GpumeU32 cost) const
-    {
-        its.store_result(dx, dy, cost);
     }
 };
 
@@ -614,7 +605,7 @@ GPUME_KERNEL_OF(GpumeCudaSumsArgs, GPUME_CUDA_SQUARES_THREADS, SIDE == 4 ? 3 : 4
         __syncthreads();
         GPUME_NO_UNROLL for (int i = 0; i < WARPS; i++) {
             const GpumePlace at = { x0 + i % ACROSS * TILE, y0 + i / ACROSS * TILE, 0 };
-            const GpumeSumsOfCut sums = { square, r, { args, at } };
+            const GpumeSumsOfCut sums = { square, r };
 
             if (at.x < p.width && at.y < p.height && !gpume_halves_of(p, at.x, at.y))
                 gpume_search_cut<GpumeModuleSample, SIDE>(args, shared, at, sums);

@@ -20,36 +20,6 @@ static __device__ __forceinline__ int gpume_nb_sums(const GpumeCudaSumsArgs &s)
     return (2 * s.search.params.range + 1) * s.pitch;
 }
 
-/**
- * The place in a row of the cost of displacement d - range: threads that are next to each other have every fourth.
- * Those behind the last word of four are as they are.
- */
-static __device__ __forceinline__ int gpume_place_of_column(int range, int d)
-{
-    const int words = range >> 1;
-
-    return d < 4 * words ? (d & 3) * words + (d >> 2) : d;
-}
-
-/** And which d is at a place; one above 2 * range: none. */
-static __device__ __forceinline__ int gpume_column_at(int range, int place)
-{
-    const int words = range >> 1;
-
-    if (place >= 4 * words)
-        return place;
-    GPUME_UNROLL for (int shift = 3; shift > 0; shift--)
-        if (place >= shift * words)
-            return 4 * (place - shift * words) + shift;
-    return 4 * place;
-}
-
-/** The costs of tile (column, row), counted from the picture's first. */
-static __device__ __forceinline__ GpumeU16 *gpume_sums_of(const GpumeCudaSumsArgs &s, int column, int row)
-{
-    return (GpumeU16 *)s.sums + ((GpumeU64)(row - s.first_row) * s.across + column) * gpume_nb_sums(s);
-}
-
 /** The costs of square (column, row), counted from the picture's first. */
 static __device__ __forceinline__ GpumeU32 *gpume_square_sums_of(const GpumeCudaSumsArgs &s, int column, int row)
 {
@@ -66,63 +36,17 @@ static __device__ __forceinline__ int gpume_square_dx(int range, int copies, int
     return GPUME_CUDA_RUNS_LEFT(range, copies) + copies * (its / copies * GPUME_CUDA_RUNS_DX + column) + its % copies;
 }
 
-/** Store the vector of block b, one of a side, where these go. */
+/** Store the vector of block b, one of a side, where these go if anywhere. */
+template<int SIDE>
 static __device__ __forceinline__ void
-gpume_store_side(const GpumeCudaSumsArgs &s, const GpumeCudaSumsSize &to, int side, const GpumeBox &b, int dx, int dy,
-                 GpumeU32 cost)
+gpume_store_side(const GpumeCudaSumsArgs &s, const GpumeBox &b, int dx, int dy, GpumeU32 cost)
 {
-    const GpumeU64 bw = gpume_blocks(s.search.params.width, side);
+    const GpumeCudaSumsSize &to = s.sizes[GPUME_CUDA_SUMMED(SIDE)];
+    const GpumeU64 bw = gpume_blocks(s.search.params.width, SIDE);
 
-    gpume_store_at(to, b.y0 / side * bw + b.x0 / side, s.search.fields[0].source, b, dx, dy, cost);
+    if (to.costs)
+        gpume_store_at(to, b.y0 / SIDE * bw + b.x0 / SIDE, s.search.fields[0].source, b, dx, dy, cost);
 }
-
-/** Store the vector of block b, one of the sizes from tiles on. */
-static __device__ __forceinline__ void
-gpume_store_size(const GpumeCudaSumsArgs &s, int size, const GpumeBox &b, int dx, int dy, GpumeU32 cost)
-{
-    gpume_store_side(s, s.sizes[size], GPUME_CUDA_SUMS_TILE << size, b, dx, dy, cost);
-}
-
-/** What becomes of a tile's sums; see GpumeNoSums. */
-struct GpumeTileSums {
-    static const int WANTED = 1;
-
-    const GpumeCudaSumsArgs &s;
-    const GpumePlace &at;
-
-    template<int NB_ROWS>
-    __device__ __forceinline__ void store(const GpumeU32 (&sum)[NB_ROWS], int dx, int dy, int from,
-                                          GpumeU32 span) const
-    {
-        const int range = s.search.params.range;
-        GpumeU16 *p;
-
-        if (!s.sums)
-            return;
-        p = gpume_sums_of(s, at.x / GPUME_CUDA_SUMS_TILE, at.y / GPUME_CUDA_SUMS_TILE) + (dy + range) * s.pitch +
-            gpume_place_of_column(range, dx + range);
-        GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++) {
-            if ((GpumeU32)(dy + j - from) <= span)
-                *p = (GpumeU16)sum[j];
-            p += s.pitch;
-        }
-    }
-
-    /** The same of a tile that is cut. */
-    __device__ __forceinline__ void store_cut(const GpumeBox &b, GpumeU32 sum, int dx, int dy) const
-    {
-        const GpumeU32 one[1] = { sum };
-
-        store<1>(one, dx, dy, dy, 0);
-    }
-
-    __device__ __forceinline__ void store_result(int dx, int dy, GpumeU32 cost) const
-    {
-        const int side = GPUME_CUDA_SUMS_TILE;
-
-        gpume_store_size(s, 0, gpume_box(&s.search.params, side, at.x / side, at.y / side), dx, dy, cost);
-    }
-};
 
 /** Adds up the absolute differences of a block that may be cut and the reference displaced by (dx, dy). */
 template<typename Sample>
@@ -150,8 +74,8 @@ gpume_sum_of_block(const GpumeCudaArgs &a, const GpumeBox &b, int dx, int dy)
 
 /**
  * Searches a tile that the right or the bottom edge of the picture cuts: a thread has a candidate at a time.
- * @param shared GPUME_CUDA_TILE_RESULTS() keys of two words for each warp
- * @param sums   is told what becomes of the tile's sums, and of the vector of the tile
+ * @param shared up to 21 keys of two words for each warp
+ * @param sums   keeps the tile's sums
  */
 template<typename Sample, int SIDE, class Sums>
 static __device__ __forceinline__ void
@@ -159,7 +83,7 @@ gpume_search_cut(const GpumeCudaSumsArgs &s, GpumeU32 *shared, const GpumePlace 
 {
     const int tile = GPUME_CUDA_SUMS_TILE;
     const int across = tile / SIDE, nb = across * across;
-    const int eights = SIDE == 4 ? 4 : 0, results = nb + eights + (nb > 1);
+    const int eights = SIDE == 4 ? 4 : 0, results = nb + eights + 1;
     const GpumeCudaArgs &a = s.search;
     const int range = a.params.range, side = 2 * range + 1;
     const GpumeBox whole = gpume_box(&a.params, tile, at.x / tile, at.y / tile);
@@ -197,7 +121,7 @@ gpume_search_cut(const GpumeCudaSumsArgs &s, GpumeU32 *shared, const GpumePlace 
         if (gpume_admissible(&whole, dx, dy)) {
             const GpumeU64 its = gpume_key(sum, order);
 
-            sums.store_cut(whole, sum, dx, dy);
+            sums.store_cut(sum, dx, dy);
             best[results - 1] = its < best[results - 1] ? its : best[results - 1];
         }
     }
@@ -208,12 +132,12 @@ gpume_search_cut(const GpumeCudaSumsArgs &s, GpumeU32 *shared, const GpumePlace 
                                     gpume_box(&a.params, 8, at.x / 8 + eight % 2, at.y / 8 + eight / 2);
         const GpumeVector v = gpume_vector_of_order(range, (int)(GpumeU32)key);
 
-        if (nb > 1 && k == results - 1)
-            sums.store_result(v.dx, v.dy, (GpumeU32)(key >> 32));
+        if (k == results - 1)
+            gpume_store_side<GPUME_CUDA_SUMS_TILE>(s, whole, v.dx, v.dy, (GpumeU32)(key >> 32));
         else if (b.w > 0 && b.h > 0 && k >= nb)
-            gpume_store_side(s, s.eights, 8, b, v.dx, v.dy, (GpumeU32)(key >> 32));
-        else if (b.w > 0 && b.h > 0 && a.costs)
-            gpume_store(a, b, 0, b.x0 / SIDE, b.y0 / SIDE, v.dx, v.dy, (GpumeU32)(key >> 32));
+            gpume_store_side<8>(s, b, v.dx, v.dy, (GpumeU32)(key >> 32));
+        else if (b.w > 0 && b.h > 0)
+            gpume_store_side<SIDE>(s, b, v.dx, v.dy, (GpumeU32)(key >> 32));
     }
 }
 

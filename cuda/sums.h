@@ -5,8 +5,7 @@
 
 /**
  * @file
- * Full search of blocks of several sizes at once: the cost of a block of 16 bytes is kept for each of its
- * candidates, and those of blocks of 32 and 64 are sums of these.
+ * Full search of blocks of several sizes at once: larger blocks cost what their parts cost.
  */
 
 #ifndef AVFILTER_GPUME_CUDA_SUMS_H
@@ -16,20 +15,15 @@
 #include "libavfilter/gpume/cuda/modules.h"
 #include "libavfilter/gpume/cuda/sums_args.h"
 
-/** Sizes of blocks that there are kernels for: 4, 8, 16, 32 and 64. */
-#define GPUME_CUDA_NB_SUMMED 5
-
 /** Blank, or ready to be launched. */
 typedef struct GpumeCudaSums {
     const GpumeCuda *cuda;
-    GpumeCudaLaunch tiles, join;    ///< no function: it is not needed
+    GpumeCudaLaunch squares, join;  ///< no function: it is not needed
     GpumeCudaSumsArgs args;
-    const GpumeCudaModule *squares; ///< tiles is that, for squares of tiles; or NULL
     int nb_rows;                    ///< of tiles in a picture
-    int down;                       ///< and in a block of threads
     int strip;                      ///< and at most in a strip, whose costs are kept at a time
     size_t row;                     ///< bytes of those of a row of tiles
-    int first;                      ///< the smallest blocks: which of the GPUME_CUDA_NB_SUMMED
+    int first;                      ///< the smallest blocks: GPUME_CUDA_SUMMED()
     GpumeCudaBuffer sums;           ///< args.sums
     int new_sums;                   ///< they are not yet 0
 } GpumeCudaSums;

@@ -27,17 +27,12 @@
 #define GPUME_CUDA_JOIN_TILES (GPUME_CUDA_JOIN_SIDE / GPUME_CUDA_SUMS_TILE)
 /** And its threads, at most; at least half of them: a row of costs has no more words of two. */
 #define GPUME_CUDA_JOIN_THREADS 256
-/** And as many blocks of threads that a multiprocessor should have. */
-#define GPUME_CUDA_JOIN_BLOCKS 3
 /** Costs that a thread of it loads at once. */
 #define GPUME_CUDA_SUMS_TOGETHER 4
-/** Blocks that it finds vectors for: four of half the side, then the whole. */
-#define GPUME_CUDA_JOIN_RESULTS 5
-/** Words of shared memory: a key of each for each warp. */
-#define GPUME_CUDA_JOIN_SHARED (2 * GPUME_CUDA_JOIN_RESULTS * GPUME_CUDA_JOIN_THREADS / 32)
 
-/** Sizes: of tiles, of twice and of four times their side. */
-#define GPUME_CUDA_SUMS_SIZES 3
+/** Sizes of blocks that there are kernels for: 4, 8, 16, 32 and 64; and which of them a side is. */
+#define GPUME_CUDA_NB_SUMMED 5
+#define GPUME_CUDA_SUMMED(side) ((side) == 4 ? 0 : (side) == 8 ? 1 : (side) == 16 ? 2 : (side) == 32 ? 3 : 4)
 
 /** Where vectors of blocks of a size go, as in GpumeCudaArgs; costs 0: they are not wanted. */
 typedef struct GpumeCudaSumsSize {
@@ -46,18 +41,15 @@ typedef struct GpumeCudaSumsSize {
 
 /** A strip of the picture: rows of tiles, and what they join to. */
 typedef struct GpumeCudaSumsArgs {
-    /** Of one field, of blocks of 4, 8 or 16, whose costs may be 0 as above. */
-    GpumeCudaArgs search;
-    GpumeCudaSumsSize eights;   ///< of blocks of 8, if the smallest are of 4
-    /** Of tiles, if the smallest blocks are less, and of twice and four times their side. */
-    GpumeCudaSumsSize sizes[GPUME_CUDA_SUMS_SIZES];
+    GpumeCudaArgs search;       ///< of one field, of blocks of 4 or 8
+    GpumeCudaSumsSize sizes[GPUME_CUDA_NB_SUMMED];
     /**
-     * uint16_t[tiles][2 * range + 1][pitch]: the costs of displacement (dx, dy) of a tile of the strip, by
+     * uint32_t[squares][2 * range + 1][pitch]: the costs of displacement (dx, dy) of a square of the strip, by
      * dy + range and place of dx. 0: they are not kept.
      */
     unsigned long long sums;
     int pitch;                  ///< a multiple of GPUME_CUDA_SUMS_TOGETHER
-    int across;                 ///< tiles in a row, with those that fill the last square; these cost nothing
+    int across;                 ///< squares in a row
     int first_row;              ///< of tiles, of the strip; it begins with a row of the largest blocks
 } GpumeCudaSumsArgs;
 

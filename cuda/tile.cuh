@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Full search: a tile of blocks of 8 or 16 bytes, or of 4 with sums, of which every candidate is evaluated.
+ * Full search: a tile of blocks of 8 or 16 bytes, of which every candidate is evaluated.
  */
 
 #ifndef AVFILTER_GPUME_CUDA_TILE_CUH
@@ -34,41 +34,19 @@ gpume_load_words(GpumeU32 *words, const GpumeU32 *p, int whole)
 }
 
 /**
- * What becomes of the sums over a whole tile, beside those of its blocks: nothing.
- *
- * WANTED                       whether there is such a thing
- * store(sum, dx, dy, from, span) keep those of NB_ROWS displacements, from (dx, dy) on down, of which dy - from is
- *                              0 to span
- * store_result(dx, dy, cost)   the tile's own vector, if the tile is no block
- */
-struct GpumeNoSums {
-    static const int WANTED = 0;
-
-    template<int NB_ROWS>
-    __device__ __forceinline__ void store(const GpumeU32 (&sum)[NB_ROWS], int dx, int dy, int from,
-                                          GpumeU32 span) const { }
-    __device__ __forceinline__ void store_result(int dx, int dy, GpumeU32 cost) const { }
-};
-
-/**
  * A tile of the picture, FULL_TILE_WIDTH samples wide and HEIGHT high, which holds blocks of
  * SIDE bytes, the last of which may be lower, and is searched by all threads. A thread has one
  * horizontal and NB_ROWS consecutive vertical displacements, whose sums, like a row of blocks
  * of the tile, stay in its registers; the window lies in shared memory four times, shifted
  * by a byte each, so that every candidate's words can be read as they are.
  */
-template<int SIDE, int HEIGHT, int NB_ROWS, class Sums>
+template<int SIDE, int HEIGHT, int NB_ROWS>
 struct GpumeTile {
     static const int WORDS  = GPUME_CUDA_FULL_TILE_WIDTH / 4;
     static const int BLOCKS = GPUME_CUDA_FULL_TILE_WIDTH / SIDE;    ///< side by side
-    static const int PARTS  = HEIGHT > SIDE ? HEIGHT / SIDE : 1;    ///< rows of them
-    static const int ROWS   = HEIGHT / PARTS;                       ///< of samples of such a row
-    static const int NB     = PARTS * BLOCKS;
-    static const int RESULTS = NB + (Sums::WANTED && NB > 1);       ///< the last one is the whole tile's
 
     const GpumeCudaArgs &a;
     const GpumeParams &p;
-    const Sums &sums;
     GpumeU32 *const shared;
     GpumeU32 *zero;             ///< costs of the zero vector
     GpumeU32 *tile;
@@ -79,15 +57,15 @@ struct GpumeTile {
     int across, columns, single;    ///< columns of candidates, four to a word, and those after these
     int max_dy;
     int inner;                  ///< the picture's left and right edge are out of reach
-    GpumeU32 cur[ROWS][WORDS];
-    GpumeU32 best[RESULTS];
+    GpumeU32 cur[HEIGHT][WORDS];
+    GpumeU32 best[BLOCKS];
 
     __device__ __forceinline__
-    GpumeTile(const GpumeCudaArgs &args, const Sums &of_sums, GpumeU32 *words, const GpumePlace &at)
-        : a(args), p(args.params), sums(of_sums), shared(words), x0(at.x), y0(at.y), z(at.z)
+    GpumeTile(const GpumeCudaArgs &args, GpumeU32 *words, const GpumePlace &at)
+        : a(args), p(args.params), shared(words), x0(at.x), y0(at.y), z(at.z)
     {
         zero  = shared + a.full.shared_words;
-        tile  = zero + GPUME_CUDA_TILE_FIXED(SIDE, Sums::WANTED);
+        tile  = zero + BLOCKS;
         range = p.range;
         side  = 2 * range + 1;
         copy  = a.full.copy_words;
@@ -98,7 +76,7 @@ struct GpumeTile {
 
             tile[i] = gpume_load<GpumeU8>(row + x0 + 4 * (i % WORDS), 4, row + p.width);
         }
-        GPUME_UNROLL for (int i = 0; i < RESULTS; i++)
+        GPUME_UNROLL for (int i = 0; i < BLOCKS; i++)
             best[i] = ~0u;
     }
 
@@ -110,46 +88,29 @@ struct GpumeTile {
         return x + dx >= 0 && x + dx + SIDE <= p.width;
     }
 
-    /** And a row of blocks by dy, which is no less than the last one may be. */
-    __device__ __forceinline__ int inside_rows(int part, int dy) const
-    {
-        return PARTS == 1 ? dy <= max_dy :
-               dy >= gpume_min_displacement(range, y0 + part * SIDE) &&
-               dy <= gpume_max_displacement(range, p.height, y0 + part * SIDE + ROWS);
-    }
-
-    /** Whether all rows of blocks may be displaced by NB_ROWS rows from dy on. */
-    __device__ __forceinline__ int all_inside(int dy) const
-    {
-        return PARTS == 1 ? dy + NB_ROWS - 1 <= max_dy :
-               dy >= gpume_min_displacement(range, y0) &&
-               dy + NB_ROWS - 1 <= gpume_max_displacement(range, p.height, y0 + HEIGHT);
-    }
-
     /** Of sums from displacement dy on down the one of displacement 0, which is among them. */
-    template<int NB_SUMS>
-    static __device__ __forceinline__ GpumeU32 of_row_zero(const GpumeU32 (&sum)[NB_SUMS], int dy)
+    static __device__ __forceinline__ GpumeU32 of_row_zero(const GpumeU32 (&sum)[NB_ROWS], int dy)
     {
         GpumeU32 its = 0;
 
-        GPUME_UNROLL for (int j = 0; j < NB_SUMS; j++)
+        GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++)
             its = gpume_select(dy + j == 0, sum[j], its);
         return its;
     }
 
-    /** Take NB_ROWS candidates of a row of blocks, the first of best, from displacement (dx, dy) on down. */
-    __device__ __forceinline__ void take(const GpumeU32 (&sum)[BLOCKS][NB_ROWS], int part, int dx, int dy)
+    /** Take NB_ROWS candidates of the blocks, from displacement (dx, dy) on down. */
+    __device__ __forceinline__ void take(const GpumeU32 (&sum)[BLOCKS][NB_ROWS], int dx, int dy)
     {
         GpumeU32 order = (dy + range) * side + dx + range;
 
         if (!dx && dy <= 0 && dy + NB_ROWS > 0) {
             GPUME_UNROLL for (int k = 0; k < BLOCKS; k++)
-                zero[part * BLOCKS + k] = of_row_zero(sum[k], dy);
+                zero[k] = of_row_zero(sum[k], dy);
         }
         /* columns are there by whole words */
         if (dx < -range || dx > range)
             return;
-        if (inner && all_inside(dy)) {
+        if (inner && dy + NB_ROWS - 1 <= max_dy) {
             GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++) {
                 GPUME_UNROLL for (int k = 0; k < BLOCKS; k++)
                     best[k] = gpume_umin(best[k], (sum[k][j] << 16) + order);
@@ -158,75 +119,19 @@ struct GpumeTile {
         } else {
             GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++) {
                 GPUME_UNROLL for (int k = 0; k < BLOCKS; k++)
-                    if (inside_rows(part, dy + j) && inside(k, dx))
+                    if (dy + j <= max_dy && inside(k, dx))
                         best[k] = gpume_umin(best[k], (sum[k][j] << 16) + order);
                 order += side;
             }
         }
     }
 
-    /** Whether the whole tile may be displaced by dx. */
-    __device__ __forceinline__ int all_inside_columns(int dx) const
+    /** Load the blocks. */
+    __device__ __forceinline__ void load()
     {
-        return dx >= gpume_min_displacement(range, x0) &&
-               dx <= gpume_max_displacement(range, p.width, x0 + GPUME_CUDA_FULL_TILE_WIDTH);
-    }
-
-    /** Take NB_ROWS candidates of the whole tile. */
-    template<int NB_SUMS>
-    __device__ __forceinline__ void take_whole(const GpumeU32 (&sum)[NB_SUMS], int dx, int dy)
-    {
-        const int from = gpume_min_displacement(range, y0);
-        const GpumeU32 span = gpume_max_displacement(range, p.height, y0 + HEIGHT) - from;
-        GpumeU32 order = (dy + range) * side + dx + range;
-
-        if (!all_inside_columns(dx))
-            return;
-        if (NB_SUMS > 1 && dy >= from && (GpumeU32)(dy + NB_SUMS - 1 - from) <= span) {
-            /* nearly always */
-            sums.template store<NB_SUMS>(sum, dx, dy, dy, ~0u);
-            GPUME_UNROLL for (int j = 0; j < NB_SUMS && RESULTS > NB; j++) {
-                best[RESULTS - 1] = gpume_umin(best[RESULTS - 1], (sum[j] << 16) + order);
-                order += side;
-            }
-        } else {
-            sums.template store<NB_SUMS>(sum, dx, dy, from, span);
-            GPUME_UNROLL for (int j = 0; j < NB_SUMS && RESULTS > NB; j++) {
-                if ((GpumeU32)(dy + j - from) <= span)
-                    best[RESULTS - 1] = gpume_umin(best[RESULTS - 1], (sum[j] << 16) + order);
-                order += side;
-            }
-        }
-        if (RESULTS > NB && !dx && dy <= 0 && dy + NB_SUMS > 0)
-            zero[RESULTS - 1] = of_row_zero(sum, dy);
-    }
-
-    /** Load a row of blocks. */
-    __device__ __forceinline__ void load_part(int part)
-    {
-        static_assert(WORDS == 4, "a row is loaded at once");
-        GPUME_UNROLL for (int y = 0; y < ROWS; y++) {
-            if (PARTS > 1) {
-                gpume_load4(cur[y], tile + (part * ROWS + y) * WORDS);
-            } else {
-                GPUME_UNROLL for (int c = 0; c < WORDS; c++)
-                    cur[y][c] = tile[y * WORDS + c];
-            }
-        }
-    }
-
-    /** Begin with the FIRST-th of N keys: after all parts they are where they were. */
-    template<int FIRST, int N>
-    static __device__ __forceinline__ void rotate(GpumeU32 *keys)
-    {
-        GpumeU32 moved[N];
-
-        if (FIRST == N)
-            return;
-        GPUME_UNROLL for (int i = 0; i < N; i++)
-            moved[i] = keys[(i + FIRST) % N];
-        GPUME_UNROLL for (int i = 0; i < N; i++)
-            keys[i] = moved[i];
+        GPUME_UNROLL for (int y = 0; y < HEIGHT; y++)
+            GPUME_UNROLL for (int c = 0; c < WORDS; c++)
+                cur[y][c] = tile[y * WORDS + c];
     }
 
     /** Try the candidates of so many runs from displacement cy on, but for the single columns. */
@@ -238,29 +143,14 @@ struct GpumeTile {
             const int shift = line & 3;
             const int word  = i - line * columns;
             const int dx    = left + 4 * word + shift - x0, dy = cy + run * NB_ROWS;
-            GpumeU32 whole[NB_ROWS];
+            const GpumeU32 *win = shared + run * NB_ROWS * pitch + shift * copy + word;
+            GpumeU32 sum[BLOCKS][NB_ROWS];
 
-            GPUME_UNROLL for (int j = 0; j < NB_ROWS && Sums::WANTED; j++)
-                whole[j] = 0;
-            /* what is in a cache of instructions is fetched faster than twice as much */
-            GPUME_NO_UNROLL for (int part = 0; part < PARTS; part++) {
-                const GpumeU32 *win = shared + (run * NB_ROWS + part * ROWS) * pitch + shift * copy + word;
-                GpumeU32 sum[BLOCKS][NB_ROWS];
-
-                if (PARTS > 1)
-                    load_part(part);
-                GPUME_UNROLL for (int k = 0; k < BLOCKS; k++)
-                    GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++)
-                        sum[k][j] = 0;
-                gpume_add_differences<SIDE>(sum, cur, win, pitch);
-                take(sum, part, dx, dy);
-                GPUME_UNROLL for (int j = 0; j < NB_ROWS && Sums::WANTED; j++)
-                    GPUME_UNROLL for (int k = 0; k < BLOCKS; k++)
-                        whole[j] += sum[k][j];
-                rotate<BLOCKS, NB>(best);
-            }
-            if (Sums::WANTED)
-                take_whole<NB_ROWS>(whole, dx, dy);
+            GPUME_UNROLL for (int k = 0; k < BLOCKS; k++)
+                GPUME_UNROLL for (int j = 0; j < NB_ROWS; j++)
+                    sum[k][j] = 0;
+            gpume_add_differences<SIDE>(sum, cur, win, pitch);
+            take(sum, dx, dy);
         }
     }
 
@@ -276,64 +166,51 @@ struct GpumeTile {
             const int dx    = left + 4 * columns + shift - x0;
             const int dy    = cy + row;
             const GpumeU32 order = (dy + range) * side + dx + range;
-            GpumeU32 whole[1] = { 0 };
+            const GpumeU32 *win  = shared + row * pitch + shift * copy + columns;
+            GpumeU32 sum[BLOCKS];
 
-            GPUME_UNROLL for (int part = 0; part < PARTS; part++) {
-                const GpumeU32 *win  = shared + (row + part * ROWS) * pitch + shift * copy + columns;
-                GpumeU32 sum[BLOCKS];
+            GPUME_UNROLL for (int k = 0; k < BLOCKS; k++)
+                sum[k] = 0;
+            GPUME_UNROLL for (int r = 0; r < HEIGHT; r++) {
+                GpumeU32 w[WORDS];
 
-                if (PARTS > 1)
-                    load_part(part);
-                GPUME_UNROLL for (int k = 0; k < BLOCKS; k++)
-                    sum[k] = 0;
-                GPUME_UNROLL for (int r = 0; r < ROWS; r++) {
-                    GpumeU32 w[WORDS];
-
-                    gpume_load_words<WORDS>(w, win + r * pitch, !(columns & 3));
-                    GPUME_UNROLL for (int c = 0; c < WORDS; c++)
-                        sum[4 * c / SIDE] = gpume_sad4(cur[r][c], w[c], sum[4 * c / SIDE]);
-                }
-                GPUME_UNROLL for (int k = 0; k < BLOCKS && Sums::WANTED; k++)
-                    whole[0] += sum[k];
-                if (dx < -range || dx > range)
-                    continue;
-                GPUME_UNROLL for (int k = 0; k < BLOCKS; k++) {
-                    const int which = part * BLOCKS + k;
-
-                    if (!dx && !dy)
-                        zero[which] = sum[k];
-                    if (inside(k, dx) && (PARTS == 1 || inside_rows(part, dy)))
-                        best[which] = gpume_umin(best[which], (sum[k] << 16) + order);
-                }
+                gpume_load_words<WORDS>(w, win + r * pitch, !(columns & 3));
+                GPUME_UNROLL for (int c = 0; c < WORDS; c++)
+                    sum[4 * c / SIDE] = gpume_sad4(cur[r][c], w[c], sum[4 * c / SIDE]);
             }
-            if (Sums::WANTED)
-                take_whole<1>(whole, dx, dy);
+            if (dx < -range || dx > range)
+                continue;
+            GPUME_UNROLL for (int k = 0; k < BLOCKS; k++) {
+                if (!dx && !dy)
+                    zero[k] = sum[k];
+                if (inside(k, dx))
+                    best[k] = gpume_umin(best[k], (sum[k] << 16) + order);
+            }
         }
     }
 
     /** Every lane's smallest key, then every warp's; and what they say. */
     __device__ __forceinline__ void store()
     {
-        GPUME_UNROLL for (int k = 0; k < RESULTS; k++)
+        GPUME_UNROLL for (int k = 0; k < BLOCKS; k++)
             best[k] = gpume_least<1, 32>(best[k]);
         __syncthreads();
         if (!(threadIdx.x & 31)) {
-            GPUME_UNROLL for (int k = 0; k < RESULTS; k++)
-                shared[(threadIdx.x >> 5) * RESULTS + k] = best[k];
+            GPUME_UNROLL for (int k = 0; k < BLOCKS; k++)
+                shared[(threadIdx.x >> 5) * BLOCKS + k] = best[k];
         }
         __syncthreads();
-        if (threadIdx.x >= RESULTS || (Sums::WANTED && !a.costs && threadIdx.x < NB))
+        if (threadIdx.x >= BLOCKS)
             return;
 
-        const int bx = x0 / SIDE + (PARTS > 1 ? threadIdx.x % BLOCKS : threadIdx.x);
-        const int by = y0 / SIDE + (PARTS > 1 ? threadIdx.x / BLOCKS : 0);
+        const int bx = x0 / SIDE + threadIdx.x, by = y0 / SIDE;
         const GpumeBox b = gpume_box(&p, SIDE, bx, by);
         const GpumeU32 zero_cost = zero[threadIdx.x];
         GpumeU32 key = shared[threadIdx.x];
         int dx = 0, dy = 0;
 
         for (int i = 1; i < blockDim.x >> 5; i++)
-            key = gpume_umin(key, shared[i * RESULTS + threadIdx.x]);
+            key = gpume_umin(key, shared[i * BLOCKS + threadIdx.x]);
         /* the zero vector comes before those of equal cost */
         if (zero_cost <= key >> 16) {
             key = zero_cost << 16;
@@ -341,21 +218,18 @@ struct GpumeTile {
             dx = (int)(key & 0xffff) % side - range;
             dy = (int)(key & 0xffff) / side - range;
         }
-        if (RESULTS > NB && threadIdx.x == RESULTS - 1)
-            sums.store_result(dx, dy, key >> 16);
-        else
-            gpume_store(a, b, z, bx, by, dx, dy, key >> 16);
+        gpume_store(a, b, z, bx, by, dx, dy, key >> 16);
     }
 
     __device__ __forceinline__ void search()
     {
         const GpumeCudaPlane ref = gpume_field(a, z).plane;
         /* what is admissible for any of the blocks */
-        const int min_dy = gpume_min_displacement(range, y0 + HEIGHT - ROWS);
+        const int min_dy = gpume_min_displacement(range, y0);
         const int min_dx = gpume_min_displacement(range, x0 + GPUME_CUDA_FULL_TILE_WIDTH - SIDE);
         const int max_dx = gpume_max_displacement(range, p.width, x0 + SIDE);
 
-        max_dy  = gpume_max_displacement(range, p.height, y0 + ROWS);
+        max_dy  = gpume_max_displacement(range, p.height, y0 + HEIGHT);
         left    = (x0 + min_dx) & ~3;
         across  = x0 + max_dx - left + 1;
         columns = across / 4;
@@ -371,8 +245,7 @@ struct GpumeTile {
                               runs * NB_ROWS + HEIGHT - 1);
             __syncthreads();
             /* again for every piece of the window: it takes many registers to be filled */
-            if (PARTS == 1)
-                load_part(0);
+            load();
             try_runs(cy, runs, reciprocal);
             try_single(cy, gpume_min(runs * NB_ROWS, max_dy - cy + 1));
         }
