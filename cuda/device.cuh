@@ -45,14 +45,7 @@ static __device__ __forceinline__ void gpume_load_row(GpumeU32 *words, const Gpu
 #define GPUME_RECIPROCAL_LARGE(d) (((1u << 31) + (d) - 1) / (d))
 #define GPUME_DIVIDE_LARGE(n, r)  ((int)((GpumeU64)(GpumeU32)(n) * (r) >> 31))
 
-/** A sample of 9 to 12 bits: of two bytes, but sums of several fit into so many. */
-typedef struct GpumeU12 {
-    GpumeU16 value;
-} GpumeU12;
-
-template<> struct GpumeSampleOf<12> { typedef GpumeU12 Sample; };
-
-/** One of 9 or 10 bits: arithmetic of half-precision numbers takes it as it is. */
+/** A sample of 9 or 10 bits, which arithmetic of half-precision numbers takes as it is. */
 typedef struct GpumeU10 {
     GpumeU16 value;
 } GpumeU10;
@@ -93,14 +86,12 @@ template<> struct GpumeSample<GpumeU16> {
     }
 };
 
-template<> struct GpumeSample<GpumeU12> : GpumeSample<GpumeU16> {
+template<> struct GpumeSample<GpumeU10> : GpumeSample<GpumeU16> {
     static __device__ __forceinline__ int dropped(int shift)
     {
         return shift;
     }
 };
-
-template<> struct GpumeSample<GpumeU10> : GpumeSample<GpumeU12> {};
 
 /** Ones in the first n samples of a word; n may be negative or too large. */
 template<typename Sample>

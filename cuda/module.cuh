@@ -30,8 +30,7 @@ template<typename Sample> struct GpumeCostOf<GPUME_COST_SATD, Sample> {
 /** What holds a block's cost and an order: of samples of more than 8 bits it may take more than 32. */
 template<typename Sample> struct GpumeKeyOf { typedef GpumeU64 Key; };
 template<> struct GpumeKeyOf<GpumeU8>       { typedef GpumeU32 Key; };
-template<> struct GpumeKeyOf<GpumeU12>      { typedef GpumeU32 Key; };  ///< up to blocks of 16x16
-template<> struct GpumeKeyOf<GpumeU10>      { typedef GpumeU32 Key; };
+template<> struct GpumeKeyOf<GpumeU10>      { typedef GpumeU32 Key; };  ///< up to blocks of 16x16
 
 /** The module's. */
 typedef GpumeSampleOf<GPUME_CUDA_DEPTH>::Sample GpumeModuleSample;

@@ -20,18 +20,17 @@ static const GpumeCudaModule modules[] = {
 
 /*
  * Every search has kernels for samples of one byte and of two: of SAD for each side, of other costs for
- * any. Of SAD it has more for up to 10 and 12 bits, for blocks of 4, 8 and 16; but not for passes of 10 bits with
- * blocks of 16, which are no quicker than with that for 12 bits.
+ * any. For SAD it has more for 9 and 10 bits, for blocks of 4, 8 and 16.
  */
 #define COUNT(name, family, depth, variant, side, cost) + (GPUME_CUDA_##family == COUNTED)
 #define COUNTED GPUME_CUDA_pattern
-static_assert(GPUME_CUDA_MODULES(COUNT) == 2 * (2 * 4 + 2 * 3 + GPUME_NB_COSTS - 1), "pattern search");
+static_assert(GPUME_CUDA_MODULES(COUNT) == 2 * (2 * 4 + 3 + GPUME_NB_COSTS - 1), "pattern search");
 #undef COUNTED
 #define COUNTED GPUME_CUDA_wavefront
-static_assert(GPUME_CUDA_MODULES(COUNT) == 2 * (2 * 4 + 2 * 3 + 2 * (GPUME_NB_COSTS - 1)), "predictive search");
+static_assert(GPUME_CUDA_MODULES(COUNT) == 2 * (2 * 4 + 3 + 2 * (GPUME_NB_COSTS - 1)), "predictive search");
 #undef COUNTED
 #define COUNTED GPUME_CUDA_propagate
-static_assert(GPUME_CUDA_MODULES(COUNT) == 2 * (2 * 4 + 2 * 3 - 1 + 2 * (GPUME_NB_COSTS - 1)), "passes");
+static_assert(GPUME_CUDA_MODULES(COUNT) == 2 * (2 * 4 + 3 + 2 * (GPUME_NB_COSTS - 1)), "passes");
 
 /* Whether a kernel takes samples of so many bits, and runs on the device. */
 static int fits(const GpumeCudaModule *m, int bits, const GpumeCuda *cuda)

@@ -63,29 +63,23 @@
     M(ds4_8,           pattern,    8, GPUME_ALGO_DS,    4, SAD) \
     M(ds4_16,          pattern,   16, GPUME_ALGO_DS,    4, SAD) \
     M(ds4_10,          pattern,   10, GPUME_ALGO_DS,    4, SAD) \
-    M(ds4_12,          pattern,   12, GPUME_ALGO_DS,    4, SAD) \
     M(ds8_8,           pattern,    8, GPUME_ALGO_DS,    8, SAD) \
     M(ds8_16,          pattern,   16, GPUME_ALGO_DS,    8, SAD) \
     M(ds8_10,          pattern,   10, GPUME_ALGO_DS,    8, SAD) \
-    M(ds8_12,          pattern,   12, GPUME_ALGO_DS,    8, SAD) \
     M(ds16_8,          pattern,    8, GPUME_ALGO_DS,   16, SAD) \
     M(ds16_16,         pattern,   16, GPUME_ALGO_DS,   16, SAD) \
     M(ds16_10,         pattern,   10, GPUME_ALGO_DS,   16, SAD) \
-    M(ds16_12,         pattern,   12, GPUME_ALGO_DS,   16, SAD) \
     M(pattern_8,       pattern,    8, GPUME_CUDA_ANY,   0, SAD) \
     M(pattern_16,      pattern,   16, GPUME_CUDA_ANY,   0, SAD) \
     M(pattern4_8,      pattern,    8, GPUME_CUDA_ANY,   4, SAD) \
     M(pattern4_16,     pattern,   16, GPUME_CUDA_ANY,   4, SAD) \
     M(pattern4_10,     pattern,   10, GPUME_CUDA_ANY,   4, SAD) \
-    M(pattern4_12,     pattern,   12, GPUME_CUDA_ANY,   4, SAD) \
     M(pattern8_8,      pattern,    8, GPUME_CUDA_ANY,   8, SAD) \
     M(pattern8_16,     pattern,   16, GPUME_CUDA_ANY,   8, SAD) \
     M(pattern8_10,     pattern,   10, GPUME_CUDA_ANY,   8, SAD) \
-    M(pattern8_12,     pattern,   12, GPUME_CUDA_ANY,   8, SAD) \
     M(pattern16_8,     pattern,    8, GPUME_CUDA_ANY,  16, SAD) \
     M(pattern16_16,    pattern,   16, GPUME_CUDA_ANY,  16, SAD) \
     M(pattern16_10,    pattern,   10, GPUME_CUDA_ANY,  16, SAD) \
-    M(pattern16_12,    pattern,   12, GPUME_CUDA_ANY,  16, SAD) \
     M(pattern_satd_8,  pattern,    8, GPUME_CUDA_ANY,   0, SATD) \
     M(pattern_satd_16, pattern,   16, GPUME_CUDA_ANY,   0, SATD) \
     M(epzs_8,          wavefront,  8, GPUME_ALGO_EPZS,  0, SAD) \
@@ -93,15 +87,12 @@
     M(epzs4_8,         wavefront,  8, GPUME_ALGO_EPZS,  4, SAD) \
     M(epzs4_16,        wavefront, 16, GPUME_ALGO_EPZS,  4, SAD) \
     M(epzs4_10,        wavefront, 10, GPUME_ALGO_EPZS,  4, SAD) \
-    M(epzs4_12,        wavefront, 12, GPUME_ALGO_EPZS,  4, SAD) \
     M(epzs8_8,         wavefront,  8, GPUME_ALGO_EPZS,  8, SAD) \
     M(epzs8_16,        wavefront, 16, GPUME_ALGO_EPZS,  8, SAD) \
     M(epzs8_10,        wavefront, 10, GPUME_ALGO_EPZS,  8, SAD) \
-    M(epzs8_12,        wavefront, 12, GPUME_ALGO_EPZS,  8, SAD) \
     M(epzs16_8,        wavefront,  8, GPUME_ALGO_EPZS, 16, SAD) \
     M(epzs16_16,       wavefront, 16, GPUME_ALGO_EPZS, 16, SAD) \
     M(epzs16_10,       wavefront, 10, GPUME_ALGO_EPZS, 16, SAD) \
-    M(epzs16_12,       wavefront, 12, GPUME_ALGO_EPZS, 16, SAD) \
     M(epzs_satd_8,     wavefront,  8, GPUME_ALGO_EPZS,  0, SATD) \
     M(epzs_satd_16,    wavefront, 16, GPUME_ALGO_EPZS,  0, SATD) \
     M(umh_8,           wavefront,  8, GPUME_ALGO_UMH,   0, SAD) \
@@ -109,15 +100,12 @@
     M(umh4_8,          wavefront,  8, GPUME_ALGO_UMH,   4, SAD) \
     M(umh4_16,         wavefront, 16, GPUME_ALGO_UMH,   4, SAD) \
     M(umh4_10,         wavefront, 10, GPUME_ALGO_UMH,   4, SAD) \
-    M(umh4_12,         wavefront, 12, GPUME_ALGO_UMH,   4, SAD) \
     M(umh8_8,          wavefront,  8, GPUME_ALGO_UMH,   8, SAD) \
     M(umh8_16,         wavefront, 16, GPUME_ALGO_UMH,   8, SAD) \
     M(umh8_10,         wavefront, 10, GPUME_ALGO_UMH,   8, SAD) \
-    M(umh8_12,         wavefront, 12, GPUME_ALGO_UMH,   8, SAD) \
     M(umh16_8,         wavefront,  8, GPUME_ALGO_UMH,  16, SAD) \
     M(umh16_16,        wavefront, 16, GPUME_ALGO_UMH,  16, SAD) \
     M(umh16_10,        wavefront, 10, GPUME_ALGO_UMH,  16, SAD) \
-    M(umh16_12,        wavefront, 12, GPUME_ALGO_UMH,  16, SAD) \
     M(umh_satd_8,      wavefront,  8, GPUME_ALGO_UMH,   0, SATD) \
     M(umh_satd_16,     wavefront, 16, GPUME_ALGO_UMH,   0, SATD) \
     M(gate,            gate,       0, 0,                0, ANY) \
@@ -130,14 +118,12 @@
     M(step4_8,         propagate,  8, 0,                4, SAD) \
     M(step4_16,        propagate, 16, 0,                4, SAD) \
     M(step4_10,        propagate, 10, 0,                4, SAD) \
-    M(step4_12,        propagate, 12, 0,                4, SAD) \
     M(step8_8,         propagate,  8, 0,                8, SAD) \
     M(step8_16,        propagate, 16, 0,                8, SAD) \
     M(step8_10,        propagate, 10, 0,                8, SAD) \
-    M(step8_12,        propagate, 12, 0,                8, SAD) \
     M(step16_8,        propagate,  8, 0,               16, SAD) \
     M(step16_16,       propagate, 16, 0,               16, SAD) \
-    M(step16_12,       propagate, 12, 0,               16, SAD) \
+    M(step16_10,       propagate, 10, 0,               16, SAD) \
     M(step_satd_8,     propagate,  8, 0,                0, SATD) \
     M(step_satd_16,    propagate, 16, 0,                0, SATD) \
     M(part_8,          propagate,  8, 1,                0, SAD) \
@@ -145,14 +131,12 @@
     M(part4_8,         propagate,  8, 1,                4, SAD) \
     M(part4_16,        propagate, 16, 1,                4, SAD) \
     M(part4_10,        propagate, 10, 1,                4, SAD) \
-    M(part4_12,        propagate, 12, 1,                4, SAD) \
     M(part8_8,         propagate,  8, 1,                8, SAD) \
     M(part8_16,        propagate, 16, 1,                8, SAD) \
     M(part8_10,        propagate, 10, 1,                8, SAD) \
-    M(part8_12,        propagate, 12, 1,                8, SAD) \
     M(part16_8,        propagate,  8, 1,               16, SAD) \
     M(part16_16,       propagate, 16, 1,               16, SAD) \
-    M(part16_12,       propagate, 12, 1,               16, SAD) \
+    M(part16_10,       propagate, 10, 1,               16, SAD) \
     M(part_satd_8,     propagate,  8, 1,                0, SATD) \
     M(part_satd_16,    propagate, 16, 1,                0, SATD) \
     M(judge,           check,      0, 0,                0, ANY) \

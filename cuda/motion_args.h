@@ -57,7 +57,7 @@
  * memory, the fewer, the more registers they have to load at a time.
  */
 #define GPUME_CUDA_STEP_CTAS(side, parts, depth)                                        \
-    ((side) == 4 ? 8 : (side) != 16 ? 6 : (depth) == 12 ? 5 : (depth) > 8 ? 6 + !!(parts) : (parts) ? 6 : 4)
+    ((side) == 4 ? 8 : (side) != 16 ? 6 : (depth) == 10 ? 5 : (depth) > 8 ? 6 + !!(parts) : (parts) ? 6 : 4)
 /** Where a phase has twice so many warps or more, those of a ticket have several blocks, one after the other. */
 #define GPUME_CUDA_STEP_WARPS       2048
 #define GPUME_CUDA_STEP_ROUNDS         4

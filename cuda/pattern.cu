@@ -247,7 +247,7 @@ struct GpumePatternSearch<Cost, 0> {
 static constexpr int gpume_pattern_ctas(int side, int depth)
 {
     return !side ? 3 * GPUME_NEAR :
-           side == 16 ? depth == 10 ? 4 : (depth == 8 ? 6 : depth == 12 ? 5 : 4) - !GPUME_NEAR :
+           side == 16 ? depth == 10 ? 4 : (depth == 8 ? 6 : 4) - !GPUME_NEAR :
            depth > 8 ? 5 + (depth < 16 && side == 4) : GPUME_NEAR ? 8 : 6;
 }
 

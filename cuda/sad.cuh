@@ -82,54 +82,9 @@ template<typename Sample, int SUBPEL> struct GpumeSadSum {
 };
 
 /*
- * Both samples of a word at once, where others are taken apart first. With the top bit t of its half
- * added to a, d = a + t - b has that bit where a >= b. Then p, the bits below, is a - b; let it be 0
- * elsewhere. So |a - b| = 2p - d + t. As this is linear, sums of p and d may overflow: what counts is
- * that the sum of |a - b| has no more than 16 bits. In subpel searches all samples are doubled: a mean
- * is the sum of two without its lowest bit.
- */
-template<int SUBPEL> struct GpumeSadSum<GpumeU12, SUBPEL> {
-    static const int WORDS  = 16 >> SUBPEL;
-    static const int CHAINS = 1;
-    static const GpumeU32 TOPS = 0x80008000;
-
-    GpumeU32 differences, positive;
-
-    static __device__ __forceinline__ GpumeU32 mean(GpumeU32 a, GpumeU32 b)
-    {
-        return SUBPEL ? (a + b + 0x10001) & 0xfffefffe : gpume_mean2<GpumeU12>(a, b);
-    }
-
-    static __device__ __forceinline__ GpumeU32 prepare(GpumeU32 cur)
-    {
-        return (cur << SUBPEL) + TOPS;
-    }
-
-    __device__ __forceinline__ void begin()
-    {
-        differences = positive = 0;
-    }
-
-    __device__ __forceinline__ void add(GpumeU32 prepared, GpumeU32 ref)
-    {
-        const GpumeU32 d = prepared - ref;
-
-        differences += d;
-        positive    += d & gpume_tops2(d) & ~TOPS;
-    }
-
-    __device__ __forceinline__ GpumeU32 get(int words) const
-    {
-        const GpumeU32 both = 2 * positive - differences + words * TOPS;
-
-        return ((both & 0xffff) + (both >> 16)) >> SUBPEL;
-    }
-};
-
-/*
  * As half-precision numbers, both samples of a word are subtracted in one instruction, and the absolute differences
- * of two words added up in another one. Beyond that, sums are integers of 16 bits each. Means are those of 12 bits:
- * in subpel searches, twice as large.
+ * of two words added up in another one. Beyond that, sums are integers of 16 bits each. In subpel searches,
+ * all samples are doubled: a mean is the sum of two without its lowest bit.
  */
 template<int SUBPEL> struct GpumeSadSum<GpumeU10, SUBPEL> {
     static const int WORDS  = 64;
@@ -140,7 +95,7 @@ template<int SUBPEL> struct GpumeSadSum<GpumeU10, SUBPEL> {
 
     static __device__ __forceinline__ GpumeU32 mean(GpumeU32 a, GpumeU32 b)
     {
-        return GpumeSadSum<GpumeU12, SUBPEL>::mean(a, b);
+        return SUBPEL ? (a + b + 0x10001) & 0xfffefffe : gpume_mean2<GpumeU10>(a, b);
     }
 
     static __device__ __forceinline__ GpumeU32 prepare(GpumeU32 cur)

@@ -146,15 +146,6 @@ static __device__ __forceinline__ GpumeU32 gpume_sad2(GpumeU32 a, GpumeU32 b,
     return ret;
 }
 
-/** Ones in each half whose top bit is set. */
-static __device__ __forceinline__ GpumeU32 gpume_tops2(GpumeU32 v)
-{
-    GpumeU32 ret;
-
-    /* bytes 1 and 3, of each its top bit eight times */
-    asm("prmt.b32 %0, %1, %1, 0xbb99;" : "=r"(ret) : "r"(v));
-    return ret;
-}
 #endif
 
 /*

@@ -473,12 +473,6 @@ STANDIN_INLINE unsigned gpume_sad2(unsigned a, unsigned b, unsigned acc)
     return __usad(a >> 16, b >> 16, __usad(a & 0xFFFF, b & 0xFFFF, acc));
 }
 
-/** prmt.b32: ones in each 16-bit word whose top bit is set. */
-STANDIN_INLINE unsigned gpume_tops2(unsigned v)
-{
-    return (v >> 31) * 0xFFFF0000u | (v >> 15 & 1) * 0xFFFFu;
-}
-
 /** A half-precision number, times 2^24; what is no number is a large one. */
 STANDIN_INLINE double standin_of_half(unsigned bits)
 {
