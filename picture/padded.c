@@ -10,29 +10,29 @@
 
 #include "libavfilter/gpume/picture/padded.h"
 
-int ff_gpume_padded_alloc(GpumePadded *p, const GpumeLayout *l)
+size_t ff_gpume_padded_place(GpumePadded *p, const GpumeLayout *l, uint8_t *memory)
 {
     size_t size = 0;
 
-    ff_gpume_padded_free(p);
     for (int i = 0; i < l->nb_components; i++) {
         GpumeSamples *s = &p->components[i];
 
         s->w      = l->components[i].w;
         s->h      = l->components[i].h;
         s->stride = FFALIGN((s->w + 2 * GPUME_PAD) * l->bytes, 64);
+        s->first  = memory ? memory + size + GPUME_PAD * s->stride + GPUME_PAD * l->bytes : NULL;
         size     += s->stride * (s->h + 2 * GPUME_PAD);
     }
-    p->memory = av_malloc(size + 64);    // vectors of samples may be read whole
+    return size + 64;       // vectors of samples may be read whole
+}
+
+int ff_gpume_padded_alloc(GpumePadded *p, const GpumeLayout *l)
+{
+    ff_gpume_padded_free(p);
+    p->memory = av_malloc(ff_gpume_padded_place(p, l, NULL));
     if (!p->memory)
         return AVERROR(ENOMEM);
-    size = 0;
-    for (int i = 0; i < l->nb_components; i++) {
-        GpumeSamples *s = &p->components[i];
-
-        s->first = p->memory + size + GPUME_PAD * s->stride + GPUME_PAD * l->bytes;
-        size    += s->stride * (s->h + 2 * GPUME_PAD);
-    }
+    ff_gpume_padded_place(p, l, p->memory);
     return 0;
 }
 
@@ -62,6 +62,19 @@ static void repeat(uint8_t *dst, const uint8_t *sample, int bytes, int nb)
 {
     for (int i = 0; i < nb; i++)
         memcpy(dst + i * bytes, sample, bytes);
+}
+
+void ff_gpume_padded_repeat(const GpumeSamples *s, int bytes, int y)
+{
+    const int first = y ? y : -GPUME_PAD, end = y == s->h - 1 ? s->h + GPUME_PAD : y + 1;
+    uint8_t *row = s->first + y * s->stride;
+
+    repeat(row - GPUME_PAD * bytes, row, bytes, GPUME_PAD);
+    repeat(row + s->w * bytes, row + (s->w - 1) * bytes, bytes, GPUME_PAD);
+    for (int i = first; i < end; i++)
+        if (i != y)
+            memcpy(s->first + i * s->stride - GPUME_PAD * bytes, row - GPUME_PAD * bytes,
+                   (s->w + 2 * GPUME_PAD) * (size_t)bytes);
 }
 
 void ff_gpume_padded_load(GpumePadded *p, const GpumeLayout *l, const AVFrame *frame, int job, int nb_jobs)

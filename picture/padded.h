@@ -30,9 +30,18 @@ typedef struct GpumePadded {
     uint8_t *memory;
 } GpumePadded;
 
+/**
+ * Sets where the components of a copy are in memory of somebody else; NULL: only their sizes.
+ * @return how many bytes it takes
+ */
+size_t ff_gpume_padded_place(GpumePadded *p, const GpumeLayout *l, uint8_t *memory);
+
 /** @return 0 or AVERROR(ENOMEM) */
 int ff_gpume_padded_alloc(GpumePadded *p, const GpumeLayout *l);
 void ff_gpume_padded_free(GpumePadded *p);
+
+/** Repeats the edges of row y of a component, and the first and the last row. */
+void ff_gpume_padded_repeat(const GpumeSamples *s, int bytes, int y);
 
 /** Copy part number job of nb_jobs of a frame. */
 void ff_gpume_padded_load(GpumePadded *p, const GpumeLayout *l, const AVFrame *frame, int job, int nb_jobs);

@@ -1,0 +1,640 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Deinterlaces pictures in system memory. Each step is done in rows by all threads.
+ */
+
+#include <string.h>
+
+#include "libavutil/attributes.h"
+#include "libavutil/buffer.h"
+#include "libavutil/common.h"
+#include "libavutil/error.h"
+#include "libavutil/mem.h"
+#include "libavutil/mem_internal.h"
+
+#include "libavfilter/gpume/field/cells.h"
+#include "libavfilter/gpume/mvdeint/backend.h"
+#include "libavfilter/gpume/mvdeint/samples.h"
+#include "libavfilter/gpume/picture/padded.h"
+#include "libavfilter/gpume/util/tasks.h"
+
+/** Samples around compensated planes: areas reach beyond the picture. */
+#define AROUND 16
+
+/** A component of compensated pictures: samples, and how much of them is of lines that are no interpolated ones. */
+typedef struct Matches {
+    uint16_t *samples;          ///< memory
+    uint8_t *real;
+    ptrdiff_t stride;           ///< in samples
+    size_t size;                ///< of one picture, in samples
+} Matches;
+
+/** A candidate of the pass that is being made. */
+typedef struct Candidate {
+    GpumeCellField field;
+    GpumeCellVector *cells;
+    const AVFrame *picture;
+    int distance, parity, partner;
+} Candidate;
+
+/** What a thread works with, on one missing line. */
+typedef struct Scratch {
+    MvdeintSums sums;
+    uint32_t *error[MVDEINT_MAX_CANDIDATES], *pair[MVDEINT_MAX_CANDIDATES];
+    uint32_t *squares, *activity, *step;
+    uint8_t *line;
+} Scratch;
+
+/** Arrays of a scratch that have 32 bits for each sample, and bytes for each sample of all of it. */
+enum { SCRATCH_ARRAYS = 2 * MVDEINT_MAX_CANDIDATES + 4, SCRATCH_BYTES = 4 * SCRATCH_ARRAYS + 4 };
+
+static const MvdeintModel models[MVDEINT_MAX_PASSES] = { MVDEINT_MODELS };
+
+typedef struct CPUBackend {
+    const MvdeintConfig *cfg;
+    const GpumeLayout *layout;
+    GpumeCells cells;
+    MvdeintSamples samples;
+    AVBufferPool *pool;         ///< of estimates
+    enum AVPixelFormat format;  ///< of their luma
+    GpumePadded slots[MVDEINT_SLOTS];
+    Matches matches[GPUME_COMPONENTS];
+    Candidate candidates[MVDEINT_MAX_CANDIDATES];
+    int nb_candidates;
+    uint8_t *scratch;           ///< of each thread
+    size_t scratch_size;
+
+    /* the work that is being done */
+    const AVFrame *frame;
+    GpumePadded *slot;
+    const MvdeintFirst *first;
+    const MvdeintStep *step;
+    GpumeScheduler scheduler;
+    GpumeTaskChain chain;
+} CPUBackend;
+
+static av_cold int init(void *priv, const MvdeintConfig *cfg)
+{
+    CPUBackend *s = priv;
+
+    s->cfg = cfg;
+    s->scheduler.executor = cfg->executor;
+    return 0;
+}
+
+static void forget(CPUBackend *s)
+{
+    for (int i = 0; i < MVDEINT_SLOTS; i++)
+        ff_gpume_padded_free(&s->slots[i]);
+    for (int i = 0; i < GPUME_COMPONENTS; i++) {
+        av_freep(&s->matches[i].samples);
+        av_freep(&s->matches[i].real);
+    }
+    for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++)
+        av_freep(&s->candidates[i].cells);
+    av_freep(&s->scratch);
+    av_buffer_pool_uninit(&s->pool);
+}
+
+static av_cold void uninit(void *priv)
+{
+    forget(priv);
+}
+
+static enum AVPixelFormat gray_format(int depth)
+{
+    switch (depth) {
+    case 8:  return AV_PIX_FMT_GRAY8;
+    case 9:  return AV_PIX_FMT_GRAY9;
+    case 10: return AV_PIX_FMT_GRAY10;
+    case 12: return AV_PIX_FMT_GRAY12;
+    case 14: return AV_PIX_FMT_GRAY14;
+    default: return AV_PIX_FMT_GRAY16;
+    }
+}
+
+static int alloc_matches(CPUBackend *s)
+{
+    const GpumeLayout *l = s->layout;
+    const size_t nb = 2 * s->cfg->refs;
+
+    for (int i = 0; i < l->nb_components; i++) {
+        Matches *m = &s->matches[i];
+
+        m->stride  = FFALIGN(l->components[i].w + 2 * AROUND, 32);
+        m->size    = m->stride * (l->components[i].h + 2 * AROUND);
+        m->samples = av_malloc_array(nb * m->size + 32, sizeof(*m->samples));
+        m->real    = av_malloc(nb * m->size + 32);
+        if (!m->samples || !m->real)
+            return AVERROR(ENOMEM);
+    }
+    return 0;
+}
+
+static int set_layout(void *priv, const GpumeLayout *l)
+{
+    CPUBackend *s = priv;
+    GpumePadded place = { 0 };
+    int ret;
+
+    forget(s);
+    s->layout = l;
+    s->format = gray_format(l->depth);
+    s->cells  = gpume_cells(l->w, l->h, 3, MVDEINT_BLOCK / 2);
+    ff_mvdeint_samples_init(&s->samples, l->depth);
+    s->pool         = av_buffer_pool_init(ff_gpume_padded_place(&place, l, NULL), NULL);
+    s->scratch_size = FFALIGN(l->w + 2 * MVDEINT_ROW_PAD, 32) * (size_t)SCRATCH_BYTES;
+    s->scratch      = av_malloc_array(s->cfg->executor.nb_threads, s->scratch_size);
+    if (!s->pool || !s->scratch)
+        return AVERROR(ENOMEM);
+    for (int i = 0; i < 2 * s->cfg->refs; i++) {
+        Candidate *c = &s->candidates[i];
+
+        c->cells = av_malloc_array(s->cells.cols * (size_t)s->cells.rows, sizeof(*c->cells));
+        if (!c->cells)
+            return AVERROR(ENOMEM);
+    }
+    for (int i = 0; i < MVDEINT_SLOTS; i++) {
+        ret = ff_gpume_padded_alloc(&s->slots[i], l);
+        if (ret < 0)
+            return ret;
+    }
+    return s->cfg->passes ? alloc_matches(s) : 0;
+}
+
+/* Returns a component of an estimate. */
+static GpumeSamples samples_of(const CPUBackend *s, const AVFrame *estimate, int component)
+{
+    const GpumeComponent *c = &s->layout->components[component];
+
+    return (GpumeSamples) { estimate->data[component], estimate->linesize[component], c->w, c->h };
+}
+
+static const uint8_t *line_of(const GpumeSamples *s, int y)
+{
+    return s->first + y * s->stride;
+}
+
+static AVFrame *alloc(void *priv)
+{
+    CPUBackend *s = priv;
+    AVFrame *f = av_frame_alloc();
+    GpumePadded place = { 0 };
+
+    if (!f)
+        return NULL;
+    f->width  = s->layout->w;
+    f->height = s->layout->h;
+    f->format = s->format;
+    f->buf[0] = av_buffer_pool_get(s->pool);
+    if (!f->buf[0]) {
+        av_frame_free(&f);
+        return NULL;
+    }
+    ff_gpume_padded_place(&place, s->layout, f->buf[0]->data);
+    for (int i = 0; i < s->layout->nb_components; i++) {
+        f->data[i]     = place.components[i].first;
+        f->linesize[i] = place.components[i].stride;
+    }
+    return f;
+}
+
+static void load_parts(void *arg, int worker, int start, int end)
+{
+    CPUBackend *s = arg;
+    const int nb  = ff_gpume_nb_parts(s->cfg->executor.nb_threads, s->layout->h);
+
+    for (; start < end; start++)
+        ff_gpume_padded_load(s->slot, s->layout, s->frame, start, nb);
+}
+
+static int load(void *priv, int slot, const AVFrame *frame)
+{
+    CPUBackend *s = priv;
+
+    s->slot  = &s->slots[slot];
+    s->frame = frame;
+    ff_gpume_chain_add(&s->chain, load_parts, s, ff_gpume_nb_parts(s->cfg->executor.nb_threads, s->layout->h));
+    ff_gpume_chain_run(&s->chain, &s->scheduler);
+    return 0;
+}
+
+/* Units are pairs of lines of one component after the other: how many there are, and which one a unit is. */
+static int count_pairs(const GpumeLayout *l)
+{
+    int nb = 0;
+
+    for (int i = 0; i < l->nb_components; i++)
+        nb += (l->components[i].h + 1) / 2;
+    return nb;
+}
+
+static int find_pair(const GpumeLayout *l, int unit, int *component)
+{
+    for (*component = 0; unit >= (l->components[*component].h + 1) / 2; ++*component)
+        unit -= (l->components[*component].h + 1) / 2;
+    return 2 * unit;
+}
+
+/* Makes a missing line of the estimate. */
+static void estimate_line(CPUBackend *s, int component, int y)
+{
+    const MvdeintFirst *f = s->first;
+    const int h = s->layout->components[component].h;
+    const GpumeSamples out = samples_of(s, f->out, component);
+    const GpumeSamples *own    = &s->slots[f->frame].components[component];
+    const GpumeSamples *before = &s->slots[f->before].components[component];
+    const GpumeSamples *after  = &s->slots[f->after].components[component];
+    const int above = mvdeint_above(y), below = mvdeint_below(y, h);
+    MvdeintLines l = {
+        .above  = line_of(own, above), .below = line_of(own, below),
+        .above3 = line_of(own, y > 2 ? y - 3 : y + 1), .below3 = line_of(own, y + 3 < h ? y + 3 : y - 1),
+        .before_above = line_of(before, above), .before_below = line_of(before, below),
+        .after_above  = line_of(after, above),  .after_below  = line_of(after, below),
+    };
+    enum MvdeintKind kind = f->is_alone            ? MVDEINT_ALONE :
+                            y >= 4 && y + 5 <= h   ? MVDEINT_ALL :
+                            y >= 2 && y + 3 <= h   ? MVDEINT_NEAR : MVDEINT_NEAREST;
+
+    /* edges are repeated far enough */
+    for (int i = 0; i < 5; i++) {
+        l.earlier[i] = line_of(f->is_second ? own : before, y + 2 * i - 4);
+        l.later[i]   = line_of(f->is_second ? after : own,  y + 2 * i - 4);
+    }
+    s->samples.estimate((uint8_t *)line_of(&out, y), &l, out.w, kind, (1 << s->layout->depth) - 1);
+}
+
+/* Interpolates a missing line within its field. */
+static void intra_line(CPUBackend *s, int component, int y)
+{
+    const GpumeSamples out  = samples_of(s, s->first->intra, component);
+    const GpumeSamples *own = &s->slots[s->first->frame].components[component];
+    const int above = mvdeint_above(y), below = mvdeint_below(y, out.h);
+    const uint8_t *lines[MVDEINT_INTRA_LINES] = {
+        line_of(own, y >= 3 ? y - 3 : above), line_of(own, above), line_of(own, below),
+        line_of(own, y + 3 < out.h ? y + 3 : below),
+    };
+
+    s->samples.intra((uint8_t *)line_of(&out, y), lines, out.w, s->layout->depth);
+}
+
+static void estimate_pairs(void *arg, int worker, int start, int end)
+{
+    CPUBackend *s = arg;
+    const MvdeintFirst *f = s->first;
+
+    for (; start < end; start++) {
+        int component, first = find_pair(s->layout, start, &component);
+        const GpumeSamples out  = samples_of(s, f->out, component);
+        const GpumeSamples *own = &s->slots[f->frame].components[component];
+
+        for (int y = first; y < FFMIN(first + 2, out.h); y++) {
+            if (f->is_progressive || (y & 1) == f->parity) {
+                memcpy((uint8_t *)line_of(&out, y), line_of(own, y), out.w * (size_t)s->layout->bytes);
+            } else {
+                estimate_line(s, component, y);
+                if (s->cfg->passes)
+                    intra_line(s, component, y);
+            }
+            ff_gpume_padded_repeat(&out, s->layout->bytes, y);
+        }
+    }
+}
+
+static int estimate(void *priv, const MvdeintFirst *first)
+{
+    CPUBackend *s = priv;
+
+    s->first = first;
+    ff_gpume_chain_add(&s->chain, estimate_pairs, s, count_pairs(s->layout));
+    ff_gpume_chain_run(&s->chain, &s->scheduler);
+    return 0;
+}
+
+static void fill_cells(void *arg, int worker, int start, int end)
+{
+    CPUBackend *s = arg;
+
+    for (; start < end; start++)
+        for (int i = 0; i < s->nb_candidates; i++)
+            ff_gpume_cells_fill(&s->candidates[i].field, s->candidates[i].cells, start, start + 1);
+}
+
+/* Returns the sample (x, y) of a candidate's compensated component. */
+static uint16_t *match_at(const CPUBackend *s, int component, int candidate, int x, int y)
+{
+    const Matches *m = &s->matches[component];
+
+    return m->samples + candidate * m->size + (y + AROUND) * m->stride + x + AROUND;
+}
+
+static uint8_t *real_at(const CPUBackend *s, int component, int candidate, int x, int y)
+{
+    const Matches *m = &s->matches[component];
+
+    return m->real + candidate * m->size + (y + AROUND) * m->stride + x + AROUND;
+}
+
+/* Says how much of an area is of lines that are no interpolated ones. */
+static void put_real(const CPUBackend *s, const GpumeComponent *c, const GpumeCellVector *const *v, int parity,
+                     int y0, uint8_t *dst, ptrdiff_t stride)
+{
+    const uint8_t *wx = ff_mvdeint_window[c->hsub], *wy = ff_mvdeint_window[c->vsub];
+    const int w = MVDEINT_BLOCK >> c->hsub, h = MVDEINT_BLOCK >> c->vsub;
+
+    for (int y = 0; y < h; y++) {
+        int real[4];
+
+        for (int i = 0; i < 4; i++)
+            real[i] = mvdeint_real(mvdeint_eighths(v[i]->y, c->vsub), y0 + y, parity);
+        if (real[0] == real[1] && real[1] == real[2] && real[2] == real[3]) {
+            memset(dst + y * stride, real[0], w);
+            continue;
+        }
+        for (int x = 0; x < w; x++)
+            dst[y * stride + x] = ((64 - wy[y]) * ((64 - wx[x]) * real[0] + wx[x] * real[1]) +
+                                   wy[y] * ((64 - wx[x]) * real[2] + wx[x] * real[3]) + 2048) >> 12;
+    }
+}
+
+/* Makes the area between the centres of four blocks of a compensated component. */
+static void match_area(CPUBackend *s, int component, int candidate, int tx, int ty)
+{
+    const GpumeComponent *c   = &s->layout->components[component];
+    const Candidate *from     = &s->candidates[candidate];
+    const GpumeSamples source = samples_of(s, from->picture, component);
+    const int bytes = s->layout->bytes, cols = s->cells.cols;
+    const int x0 = (MVDEINT_BLOCK * tx - MVDEINT_BLOCK / 2) >> c->hsub;
+    const int y0 = (MVDEINT_BLOCK * ty - MVDEINT_BLOCK / 2) >> c->vsub;
+    const GpumeCellVector *v[4];
+    const uint16_t *areas[4];
+    LOCAL_ALIGNED_32(uint16_t, made, [4], [MVDEINT_AREA]);
+
+    for (int i = 0; i < 4; i++) {
+        int j = 0;
+
+        v[i] = &from->cells[av_clip(ty - 1 + (i >> 1), 0, s->cells.rows - 1) * (size_t)cols +
+                            av_clip(tx - 1 + (i & 1), 0, cols - 1)];
+        while (v[j]->x != v[i]->x || v[j]->y != v[i]->y)
+            j++;
+        if (j == i) {
+            const int x = mvdeint_eighths(v[i]->x, c->hsub), y = mvdeint_eighths(v[i]->y, c->vsub);
+
+            s->samples.match(made[i], gpume_padded_sample(&source, x0 + (x >> 3), y0 + (y >> 3), bytes), source.stride,
+                             x & 7, y & 7, MVDEINT_BLOCK >> c->hsub, MVDEINT_BLOCK >> c->vsub, s->layout->depth);
+        }
+        areas[i] = made[j];
+    }
+    s->samples.blend(match_at(s, component, candidate, x0, y0), s->matches[component].stride, areas, c->hsub, c->vsub);
+    put_real(s, c, v, from->parity, y0, real_at(s, component, candidate, x0, y0), s->matches[component].stride);
+}
+
+/* Units are rows of areas of one candidate after the other, of one component after the other. */
+static void match_rows(void *arg, int worker, int start, int end)
+{
+    CPUBackend *s  = arg;
+    const int rows = s->cells.rows + 1;
+
+    for (; start < end; start++) {
+        const int candidate = start / rows % s->nb_candidates, component = start / rows / s->nb_candidates;
+
+        for (int x = 0; x < s->cells.cols + 1; x++)
+            match_area(s, component, candidate, x, start % rows);
+    }
+}
+
+/* Returns the missing line of a pair of lines; it can be behind the last one. */
+static int missing_line(const CPUBackend *s, int first)
+{
+    return first + !s->step->parities[MVDEINT_MAX_REFS];
+}
+
+static void add_residuals(void *arg, int worker, int start, int end)
+{
+    CPUBackend *s = arg;
+
+    for (; start < end; start++) {
+        int component, y = missing_line(s, find_pair(s->layout, start, &component));
+        const GpumeSamples own = samples_of(s, s->step->estimates[MVDEINT_MAX_REFS], component);
+        const int above = mvdeint_above(y), below = mvdeint_below(y, own.h);
+
+        for (int i = 0; i < s->nb_candidates && y < own.h; i++)
+            s->samples.residual(match_at(s, component, i, 0, y), match_at(s, component, i, 0, above),
+                                match_at(s, component, i, 0, below), line_of(&own, above), line_of(&own, below),
+                                own.w, s->layout->depth);
+    }
+}
+
+static Scratch scratch_of(const CPUBackend *s, int worker)
+{
+    const size_t row = FFALIGN(s->layout->w + 2 * MVDEINT_ROW_PAD, 32);
+    uint32_t *next = (uint32_t *)(s->scratch + worker * s->scratch_size) + MVDEINT_ROW_PAD;
+    Scratch z;
+
+    for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++) {
+        z.error[i] = next + i * row;
+        z.pair[i]  = next + (MVDEINT_MAX_CANDIDATES + i) * row;
+    }
+    next += 2 * MVDEINT_MAX_CANDIDATES * row;
+    z.sums.squares = next;
+    z.squares      = next + row;
+    z.activity     = next + 2 * row;
+    z.step         = next + 3 * row;
+    z.sums.weights = (uint16_t *)(next + 4 * row - MVDEINT_ROW_PAD) + MVDEINT_ROW_PAD;
+    z.line         = (uint8_t *)(z.sums.weights - MVDEINT_ROW_PAD + row);
+    return z;
+}
+
+static void clear_sums(const Scratch *z, int w)
+{
+    memset(z->sums.squares, 0, w * sizeof(*z->sums.squares));
+    memset(z->sums.weights, 0, w * sizeof(*z->sums.weights));
+}
+
+/* Measures what the field's own lines around a missing one say. */
+static void measure_line(const CPUBackend *s, Scratch *z, int component, int y)
+{
+    const GpumeSamples own = samples_of(s, s->step->estimates[MVDEINT_MAX_REFS], component);
+    const int depth = s->layout->depth;
+    const int around[2] = { mvdeint_above(y), mvdeint_below(y, own.h) };
+
+    memset(z->squares, 0, own.w * sizeof(*z->squares));
+    for (int i = 0; i < 2; i++)
+        s->samples.add_activity(z->squares, line_of(&own, around[i]),
+                                line_of(&own, mvdeint_two_above(around[i], around[i] + 2)),
+                                line_of(&own, mvdeint_two_below(around[i], own.h, around[i] - 2)), own.w, depth);
+    s->samples.mean_activity(z->activity, z->squares, own.w);
+    s->samples.square_step(z->step, line_of(&own, around[0]), line_of(&own, around[1]), own.w, depth);
+    for (int i = 0; i < s->nb_candidates; i++) {
+        clear_sums(z, own.w);
+        for (int j = 0; j < 2; j++)
+            s->samples.add_errors(&z->sums, line_of(&own, around[j]), match_at(s, component, i, 0, around[j]),
+                                  real_at(s, component, i, 0, around[j]), own.w, depth);
+        s->samples.mean(z->error[i], &z->sums, own.w, 0);
+    }
+}
+
+/* Measures how much pairs of candidates differ around a missing line. */
+static void measure_pairs(const CPUBackend *s, Scratch *z, int component, int y)
+{
+    const GpumeComponent *c = &s->layout->components[component];
+    const int around[3] = { mvdeint_two_above(y, y), y, mvdeint_two_below(y, c->h, y) };
+
+    for (int i = 0; i < s->nb_candidates; i++) {
+        const int partner = s->candidates[i].partner;
+
+        if (partner < i)
+            continue;
+        clear_sums(z, c->w);
+        for (int j = 0; j < 3; j++)
+            s->samples.add_pair(&z->sums, match_at(s, component, i, 0, around[j]),
+                                match_at(s, component, partner, 0, around[j]), real_at(s, component, i, 0, around[j]),
+                                real_at(s, component, partner, 0, around[j]), c->w, s->layout->depth);
+        s->samples.mean(z->pair[i], &z->sums, c->w, 1);
+    }
+}
+
+/* Makes a missing line. */
+static void combine_line(const CPUBackend *s, Scratch *z, int component, int y, uint8_t *dst)
+{
+    const MvdeintStep *step = s->step;
+    const GpumeSamples first = samples_of(s, step->first, component), intra = samples_of(s, step->intra, component);
+    MvdeintRow row = {
+        .w = first.w, .depth = s->layout->depth, .nb = s->nb_candidates, .first = line_of(&first, y),
+        .intra = line_of(&intra, y), .activity = z->activity, .step = z->step, .model = &models[step->pass],
+    };
+
+    measure_line(s, z, component, y);
+    measure_pairs(s, z, component, y);
+    for (int i = 0; i < s->nb_candidates; i++) {
+        const int partner = s->candidates[i].partner;
+
+        row.candidates[i] = (MvdeintCandidate) {
+            .samples = { [2] = match_at(s, component, i, 0, y) }, .real = { [2] = real_at(s, component, i, 0, y) },
+            .error = z->error[i], .pair = partner < 0 ? z->error[i] : z->pair[FFMIN(i, partner)],
+            .partner = partner, .distance = FFABS(s->candidates[i].distance) - 1,
+        };
+    }
+    s->samples.combine(dst, &row);
+}
+
+/* Writes a line of samples into an output frame. */
+static void put_line(const CPUBackend *s, AVFrame *frame, int component, int y, const uint8_t *line)
+{
+    const GpumeLayout *l    = s->layout;
+    const GpumeComponent *c = &l->components[component];
+    uint8_t *dst = gpume_layout_row(l, c, frame, y);
+
+    if (c->step == 1 && !l->shift)
+        memcpy(dst, line, c->w * (size_t)l->bytes);
+    else if (l->bytes == 1)
+        for (int x = 0; x < c->w; x++)
+            dst[x * c->step] = line[x];
+    else
+        for (int x = 0; x < c->w; x++)
+            ((uint16_t *)dst)[x * c->step] = ((const uint16_t *)line)[x] << l->shift;
+}
+
+static void combine_pairs(void *arg, int worker, int start, int end)
+{
+    CPUBackend *s = arg;
+    Scratch z = scratch_of(s, worker);
+
+    for (; start < end; start++) {
+        int component, first = find_pair(s->layout, start, &component);
+        const GpumeSamples own = samples_of(s, s->step->estimates[MVDEINT_MAX_REFS], component);
+
+        for (int y = first; y < FFMIN(first + 2, own.h); y++) {
+            const uint8_t *line = line_of(&own, y);
+
+            if (y == missing_line(s, first)) {
+                combine_line(s, &z, component, y, z.line);
+                line = z.line;
+            }
+            if (s->step->frame) {
+                put_line(s, s->step->frame, component, y, line);
+            } else {
+                const GpumeSamples out = samples_of(s, s->step->out, component);
+
+                memcpy((uint8_t *)line_of(&out, y), line, out.w * (size_t)s->layout->bytes);
+                ff_gpume_padded_repeat(&out, s->layout->bytes, y);
+            }
+        }
+    }
+}
+
+/* Finds the fields around that have a motion field, in the order -1, 1, -2, 2. */
+static void find_candidates(CPUBackend *s, const MvdeintStep *step)
+{
+    s->nb_candidates = 0;
+    for (int i = 0; i < 2 * step->refs; i++) {
+        const int distance = i & 1 ? i / 2 + 1 : -(i / 2) - 1;
+        const AVFrame *picture = step->estimates[MVDEINT_MAX_REFS + distance];
+        const GpumeMotionField *field = gpume_field_at(step->set->host, step->set->nb, distance);
+        Candidate *c = &s->candidates[s->nb_candidates];
+
+        if (!picture || !field)
+            continue;
+        c->field = (GpumeCellField) {
+            .cells = s->cells, .distance = distance, .source = gpume_cell_source(field),
+            .nb = field->bw * (size_t)field->bh,
+        };
+        c->picture  = picture;
+        c->distance = distance;
+        c->parity   = step->parities[MVDEINT_MAX_REFS + distance];
+        c->partner  = -1;
+        if (s->nb_candidates && c[-1].distance == -distance) {
+            c->partner    = s->nb_candidates - 1;
+            c[-1].partner = s->nb_candidates;
+        }
+        s->nb_candidates++;
+    }
+}
+
+static int make(void *priv, const MvdeintStep *step)
+{
+    CPUBackend *s = priv;
+
+    s->step = step;
+    find_candidates(s, step);
+    if (s->nb_candidates) {
+        ff_gpume_chain_add(&s->chain, fill_cells, s, s->cells.rows);
+        ff_gpume_chain_add(&s->chain, match_rows, s,
+                           s->layout->nb_components * s->nb_candidates * (s->cells.rows + 1));
+        ff_gpume_chain_add(&s->chain, add_residuals, s, count_pairs(s->layout));
+    }
+    ff_gpume_chain_add(&s->chain, combine_pairs, s, count_pairs(s->layout));
+    ff_gpume_chain_run(&s->chain, &s->scheduler);
+    return 0;
+}
+
+static int put(void *priv, AVFrame *frame, const AVFrame *estimate)
+{
+    CPUBackend *s = priv;
+
+    for (int i = 0; i < s->layout->nb_components; i++) {
+        const GpumeSamples from = samples_of(s, estimate, i);
+
+        for (int y = 0; y < from.h; y++)
+            put_line(s, frame, i, y, line_of(&from, y));
+    }
+    return 0;
+}
+
+const MvdeintBackend ff_mvdeint_backend_cpu = {
+    .priv_size  = sizeof(CPUBackend),
+    .hw_format  = AV_PIX_FMT_NONE,
+    .init       = init,
+    .set_layout = set_layout,
+    .load       = load,
+    .alloc      = alloc,
+    .estimate   = estimate,
+    .make       = make,
+    .put        = put,
+    .uninit     = uninit,
+};

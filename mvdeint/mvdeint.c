@@ -1,0 +1,459 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include <string.h>
+
+#include "libavutil/attributes.h"
+#include "libavutil/error.h"
+#include "libavutil/hwcontext.h"
+#include "libavutil/log.h"
+#include "libavutil/macros.h"
+#include "libavutil/mem.h"
+#include "libavutil/pixdesc.h"
+
+#include "libavfilter/gpume/core/engine.h"
+#include "libavfilter/gpume/core/searches.h"
+#include "libavfilter/gpume/mvdeint/backend.h"
+#include "libavfilter/gpume/mvdeint/mvdeint.h"
+
+static const MvdeintBackend *const backends[] = { &ff_mvdeint_backend_cpu };
+
+/** Fields that are held at most: those in the searches of all passes, and the fields around them. */
+#define MAX_FIELDS 128
+
+/** A field of the sequence. */
+typedef struct Field {
+    AVFrame *frame;                     ///< its input frame
+    int parity, is_second, is_progressive, passes;
+    AVFrame *estimates[MVDEINT_MAX_PASSES];     ///< what a pass reads; the first one stays for all passes
+    AVFrame *intra;
+    GpumeFieldSet sets[MVDEINT_MAX_PASSES];     ///< motion fields of the estimates
+} Field;
+
+/** A pass and the search in what it reads. Numbers count fields of the sequence. */
+typedef struct Pass {
+    GpumeEngine *engine;
+    int64_t nb_estimated, nb_searched, nb_made;
+    int flushed;
+} Pass;
+
+struct Mvdeint {
+    MvdeintConfig cfg;
+    const void *device_ctx;             ///< of hardware frames; NULL: frames are in memory
+    enum AVPixelFormat sw_format;       ///< of hardware frames
+    const MvdeintBackend *backend;
+    void *priv;
+    GpumeLayout layout;
+    Field fields[MAX_FIELDS];
+    Pass passes[MVDEINT_MAX_PASSES];
+    int64_t nb_in;                      ///< input frames that came
+    int64_t nb_fields;                  ///< of which the first estimates have been made
+    int64_t nb_out;                     ///< fields that have left
+    AVFrame *last;                      ///< the input frame that waits for the one behind it
+    MvdeintInput last_input;
+    int flushed;
+};
+
+enum AVPixelFormat ff_mvdeint_hw_format(int i)
+{
+    for (int j = 0; j < FF_ARRAY_ELEMS(backends); j++)
+        if (backends[j]->hw_format != AV_PIX_FMT_NONE && !i--)
+            return backends[j]->hw_format;
+    return AV_PIX_FMT_NONE;
+}
+
+static av_cold int choose_backend(Mvdeint *s)
+{
+    const AVHWFramesContext *frames = s->cfg.hw_frames ? (void *)s->cfg.hw_frames->data : NULL;
+    const enum AVPixelFormat hw_format = frames ? frames->format : AV_PIX_FMT_NONE;
+
+    if (frames) {
+        s->device_ctx = frames->device_ctx;
+        s->sw_format  = frames->sw_format;
+    }
+    if (frames && !ff_gpume_layout_supports(s->sw_format)) {
+        av_log(s->cfg.log_ctx, AV_LOG_ERROR, "mvdeint does not support hardware frames of format %s with "
+               "samples of format %s.\n", av_get_pix_fmt_name(hw_format), av_get_pix_fmt_name(s->sw_format));
+        return AVERROR(ENOSYS);
+    }
+    for (int i = 0; i < FF_ARRAY_ELEMS(backends); i++)
+        if (backends[i]->hw_format == hw_format) {
+            s->backend = backends[i];
+            return 0;
+        }
+    av_log(s->cfg.log_ctx, AV_LOG_ERROR, "mvdeint does not support hardware frames of format %s; put hwdownload "
+           "before it.\n", av_get_pix_fmt_name(hw_format));
+    return AVERROR(ENOSYS);
+}
+
+av_cold int ff_mvdeint_open(Mvdeint **mvdeint, const MvdeintConfig *cfg)
+{
+    Mvdeint *s = *mvdeint = av_mallocz(sizeof(*s));
+    int ret;
+
+    if (!s)
+        return AVERROR(ENOMEM);
+    s->cfg           = *cfg;
+    s->layout.format = AV_PIX_FMT_NONE;
+    ret = choose_backend(s);
+    if (ret >= 0) {
+        s->priv = av_mallocz(s->backend->priv_size);
+        ret     = s->priv ? s->backend->init(s->priv, &s->cfg) : AVERROR(ENOMEM);
+    }
+    if (ret < 0)
+        ff_mvdeint_close(mvdeint);
+    return ret;
+}
+
+static Field *field_at(Mvdeint *s, int64_t number)
+{
+    return &s->fields[number % MAX_FIELDS];
+}
+
+static void forget_field(Field *f)
+{
+    av_frame_free(&f->frame);
+    av_frame_free(&f->intra);
+    for (int i = 0; i < MVDEINT_MAX_PASSES; i++) {
+        av_frame_free(&f->estimates[i]);
+        ff_gpume_fields_uninit(&f->sets[i]);
+    }
+}
+
+/* Forgets the sequence. */
+static void forget(Mvdeint *s)
+{
+    for (int i = 0; i < MVDEINT_MAX_PASSES; i++)
+        ff_gpume_engine_close(&s->passes[i].engine);
+    for (int i = 0; i < MAX_FIELDS; i++)
+        forget_field(&s->fields[i]);
+    memset(s->passes, 0, sizeof(s->passes));
+    av_frame_free(&s->last);
+    s->nb_in = s->nb_fields = s->nb_out = 0;
+    s->flushed = 0;
+}
+
+av_cold void ff_mvdeint_close(Mvdeint **mvdeint)
+{
+    Mvdeint *s = *mvdeint;
+
+    if (!s)
+        return;
+    forget(s);
+    if (s->priv)
+        s->backend->uninit(s->priv);
+    av_freep(&s->priv);
+    av_freep(mvdeint);
+}
+
+/* Returns the format of samples. */
+static enum AVPixelFormat format_of(const AVFrame *frame)
+{
+    return frame->hw_frames_ctx ? ((const AVHWFramesContext *)frame->hw_frames_ctx->data)->sw_format : frame->format;
+}
+
+static int is_layout(const Mvdeint *s, const AVFrame *frame)
+{
+    return s->layout.format == format_of(frame) && s->layout.w == frame->width && s->layout.h == frame->height;
+}
+
+/* Returns whether frames like this one are what was opened. */
+static int is_opened(const Mvdeint *s, const AVFrame *frame)
+{
+    const AVHWFramesContext *frames = frame->hw_frames_ctx ? (void *)frame->hw_frames_ctx->data : NULL;
+
+    return frames ? s->device_ctx == frames->device_ctx && s->sw_format == frames->sw_format : !s->device_ctx;
+}
+
+int ff_mvdeint_continues(const Mvdeint *s, const AVFrame *frame)
+{
+    return is_opened(s, frame) && (!s->nb_in || is_layout(s, frame));
+}
+
+static int set_layout(Mvdeint *s, const AVFrame *frame)
+{
+    int ret;
+
+    if (is_layout(s, frame))
+        return 0;
+    ff_gpume_layout_init(&s->layout, format_of(frame), frame->width, frame->height);
+    for (int i = 0; i < s->layout.nb_components; i++)
+        if (s->layout.components[i].w < MVDEINT_MIN_COLUMNS || s->layout.components[i].h < MVDEINT_MIN_LINES) {
+            av_log(s->cfg.log_ctx, AV_LOG_ERROR, "Pictures of %dx%d samples have a plane of less than %d columns or "
+                   "%d lines, which cannot be deinterlaced.\n", frame->width, frame->height, MVDEINT_MIN_COLUMNS,
+                   MVDEINT_MIN_LINES);
+            s->layout.format = AV_PIX_FMT_NONE;
+            return AVERROR(EINVAL);
+        }
+    ret = s->backend->set_layout(s->priv, &s->layout);
+    if (ret < 0)
+        s->layout.format = AV_PIX_FMT_NONE;
+    return ret;
+}
+
+/* Opens the search of a pass in frames like this one. */
+static int open_engine(Mvdeint *s, Pass *pass, const AVFrame *frame)
+{
+    GpumeEngineConfig cfg = {
+        .params   = {
+            .algo = GPUME_ALGO_HME, .block = MVDEINT_BLOCK, .pel = 4, .smooth = GPUME_AUTO, .check = GPUME_AUTO,
+            .nb_references = 2 * s->cfg.refs,
+        },
+        .backend  = frame->hw_frames_ctx ? -1 : GPUME_BACKEND_cpu,
+        .executor = s->cfg.executor,
+        .log_ctx  = s->cfg.log_ctx,
+    };
+
+    for (int i = 0; i < s->cfg.refs; i++) {
+        cfg.params.distance[i]               = -1 - i;
+        cfg.params.distance[s->cfg.refs + i] = 1 + i;
+    }
+    return ff_gpume_engine_open(&pass->engine, &cfg, frame->width, frame->height, frame->format, frame->hw_frames_ctx);
+}
+
+/* Returns how many estimates there are for a pass. */
+static int64_t nb_estimates(const Mvdeint *s, int pass)
+{
+    return pass ? s->passes[pass - 1].nb_made : s->nb_fields;
+}
+
+/* Returns whether no more estimates follow for a pass. */
+static int is_complete(const Mvdeint *s, int pass)
+{
+    return s->flushed && !s->last && nb_estimates(s, pass) == s->nb_fields;
+}
+
+/* Takes what has been searched for a pass. */
+static int take_searched(Mvdeint *s, int pass)
+{
+    Pass *p = &s->passes[pass];
+    GpumeResult result;
+    int ret;
+
+    if (!p->engine)
+        return 0;
+    if (is_complete(s, pass) && p->nb_estimated == s->nb_fields && !p->flushed) {
+        ff_gpume_engine_flush(p->engine);
+        p->flushed = 1;
+    }
+    while ((ret = ff_gpume_engine_pull(p->engine, &result)) >= 0) {
+        Field *f = field_at(s, p->nb_searched++);
+
+        f->sets[pass] = result.set;
+        result.set    = (GpumeFieldSet) { 0 };
+        ff_gpume_result_uninit(&result);
+    }
+    return ret == AVERROR(EAGAIN) || ret == AVERROR_EOF ? 0 : ret;
+}
+
+/* Has the next estimate searched that a pass reads. */
+static int search(Mvdeint *s, int pass)
+{
+    Pass *p = &s->passes[pass];
+    AVFrame *frame;
+    int ret = 0;
+
+    if (pass >= s->cfg.passes)
+        return 0;
+    frame = av_frame_clone(field_at(s, p->nb_estimated)->estimates[pass]);
+    if (!frame)
+        return AVERROR(ENOMEM);
+    if (!p->engine)
+        ret = open_engine(s, p, frame);
+    if (ret >= 0)
+        ret = take_searched(s, pass);
+    if (ret >= 0)
+        ret = ff_gpume_engine_push(p->engine, &frame);
+    av_frame_free(&frame);
+    if (ret >= 0)
+        p->nb_estimated++;
+    return ret;
+}
+
+/* Makes the first estimate of a field of the frame that waits; after is the slot of the one behind it. */
+static int estimate(Mvdeint *s, int is_second, int after)
+{
+    const int number = s->nb_in - 1 - (after >= 0), slot = number % MVDEINT_SLOTS;
+    Field *f = field_at(s, s->nb_fields);
+    MvdeintFirst first = {
+        .frame = slot, .before = number ? (number - 1) % MVDEINT_SLOTS : slot, .after = after >= 0 ? after : slot,
+        .parity = s->last_input.bottom_first ^ is_second, .is_second = is_second,
+        .is_alone = is_second ? after < 0 : !number, .is_progressive = s->last_input.is_progressive,
+    };
+    int ret;
+
+    if (s->nb_fields - s->nb_out >= MAX_FIELDS - MVDEINT_MAX_REFS)
+        return AVERROR_BUG;
+    forget_field(f);
+    f->parity         = first.parity;
+    f->is_second      = is_second;
+    f->is_progressive = first.is_progressive;
+    f->passes         = first.is_progressive || s->last_input.passes;
+    f->frame          = av_frame_clone(s->last);
+    f->estimates[0] = first.out   = s->backend->alloc(s->priv);
+    f->intra        = first.intra = s->backend->alloc(s->priv);
+    if (!f->frame || !first.out || !first.intra)
+        return AVERROR(ENOMEM);
+    ret = s->backend->estimate(s->priv, &first);
+    if (ret < 0)
+        return ret;
+    s->nb_fields++;
+    return search(s, 0);
+}
+
+/* Makes the first estimates of the frame that waits, which then is the last one but one. */
+static int estimate_last(Mvdeint *s, int after)
+{
+    for (int i = 0; i < 2; i++) {
+        const int ret = estimate(s, i, after);
+
+        if (ret < 0)
+            return ret;
+    }
+    return 0;
+}
+
+int ff_mvdeint_push(Mvdeint *s, AVFrame **frame, const MvdeintInput *input)
+{
+    const int slot = s->flushed ? 0 : s->nb_in % MVDEINT_SLOTS;
+    int ret;
+
+    if (s->flushed)
+        forget(s);
+    ret = set_layout(s, *frame);
+    if (ret >= 0)
+        ret = s->backend->load(s->priv, slot, *frame);
+    if (ret < 0)
+        return ret;
+    s->nb_in++;
+    if (s->last)
+        ret = estimate_last(s, slot);
+    if (ret < 0)
+        return ret;
+    av_frame_free(&s->last);
+    s->last       = *frame;
+    s->last_input = *input;
+    *frame        = NULL;
+    return 0;
+}
+
+void ff_mvdeint_flush(Mvdeint *s)
+{
+    s->flushed = 1;
+}
+
+/* Returns whether a pass can make its next field. */
+static int is_ready(const Mvdeint *s, int pass)
+{
+    const Pass *p = &s->passes[pass];
+
+    return p->nb_made < p->nb_searched &&
+           (nb_estimates(s, pass) > p->nb_made + s->cfg.refs || is_complete(s, pass));
+}
+
+/* Lets go of what only a pass has needed, when its next field has been made. */
+static void finish_field(Mvdeint *s, int pass)
+{
+    Pass *p = &s->passes[pass];
+
+    ff_gpume_fields_uninit(&field_at(s, p->nb_made)->sets[pass]);
+    p->nb_made++;
+    if (pass && p->nb_made > s->cfg.refs)
+        av_frame_free(&field_at(s, p->nb_made - 1 - s->cfg.refs)->estimates[pass]);
+}
+
+/* Makes a pass's next field, as an estimate or as a frame. */
+static int make(Mvdeint *s, int pass, AVFrame *out, AVFrame *frame)
+{
+    const int64_t number = s->passes[pass].nb_made;
+    const int refs = s->cfg.refs;
+    Field *f = field_at(s, number);
+    MvdeintStep step = {
+        .pass = pass, .refs = refs, .set = &f->sets[pass], .first = f->estimates[0], .intra = f->intra, .out = out,
+        .frame = frame,
+    };
+
+    for (int i = -refs; i <= refs; i++)
+        if (number + i >= 0 && number + i < nb_estimates(s, pass)) {
+            const Field *other = field_at(s, number + i);
+
+            step.estimates[MVDEINT_MAX_REFS + i] = other->estimates[pass];
+            step.parities[MVDEINT_MAX_REFS + i]  = other->parity;
+        }
+    return s->backend->make(s->priv, &step);
+}
+
+/* Makes the next estimate for the pass behind this one. */
+static int make_estimate(Mvdeint *s, int pass)
+{
+    Field *f = field_at(s, s->passes[pass].nb_made);
+    AVFrame *out = f->is_progressive ? av_frame_clone(f->estimates[0]) : s->backend->alloc(s->priv);
+    int ret = 0;
+
+    if (!out)
+        return AVERROR(ENOMEM);
+    if (!f->is_progressive)
+        ret = make(s, pass, out, NULL);
+    if (ret < 0) {
+        av_frame_free(&out);
+        return ret;
+    }
+    f->estimates[pass + 1] = out;
+    finish_field(s, pass);
+    return search(s, pass + 1);
+}
+
+int ff_mvdeint_next(Mvdeint *s, MvdeintNext *next)
+{
+    const int last = s->cfg.passes - 1;
+    const Field *f, *after;
+    int ret;
+
+    if (s->flushed && s->last) {
+        ret = estimate_last(s, -1);
+        if (ret < 0)
+            return ret;
+        av_frame_free(&s->last);
+    }
+    for (int i = 0; i <= last; i++) {
+        ret = take_searched(s, i);
+        while (ret >= 0 && i < last && is_ready(s, i)) {
+            ret = make_estimate(s, i);
+            if (ret >= 0)
+                ret = take_searched(s, i + 1);
+        }
+        if (ret < 0)
+            return ret;
+    }
+    if (last >= 0 ? !is_ready(s, last) : s->nb_out == s->nb_fields)
+        return 0;
+    f     = field_at(s, s->nb_out);
+    after = field_at(s, s->nb_out + 2 - f->is_second);
+    *next = (MvdeintNext) {
+        .frame = f->frame, .is_second = f->is_second, .passes = f->passes,
+        .after = s->nb_out + 2 - f->is_second < s->nb_fields ? after->frame : s->last,
+    };
+    return 1;
+}
+
+int ff_mvdeint_make(Mvdeint *s, AVFrame *out)
+{
+    const int last = s->cfg.passes - 1;
+    Field *f = field_at(s, s->nb_out);
+    int ret = 0;
+
+    if (out)
+        ret = last >= 0 ? make(s, last, NULL, out) : s->backend->put(s->priv, out, f->estimates[0]);
+    if (ret < 0)
+        return ret;
+    if (last >= 0)
+        finish_field(s, last);
+    s->nb_out++;
+    av_frame_free(&f->frame);
+    av_frame_free(&f->intra);
+    if (s->nb_out > s->cfg.refs)
+        av_frame_free(&field_at(s, s->nb_out - 1 - s->cfg.refs)->estimates[0]);
+    return 0;
+}

@@ -1,0 +1,151 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include <string.h>
+
+#include "libavutil/attributes.h"
+#include "libavutil/common.h"
+#include "libavutil/intmath.h"
+#include "libavutil/macros.h"
+#include "libavutil/thread.h"
+
+#include "libavfilter/gpume/mvdeint/samples.h"
+#include "libavfilter/gpume/mvdeint/weston.h"
+
+const uint8_t ff_mvdeint_window[3][MVDEINT_BLOCK] = { MVDEINT_WINDOW };
+
+const uint16_t ff_mvdeint_power[256] = {
+    4072, 4025, 3979, 3934, 3889, 3846, 3803, 3761, 3719, 3679, 3639, 3600, 3562, 3524, 3487, 3451, 3415, 3380, 3345,
+    3311, 3278, 3245, 3213, 3181, 3150, 3119, 3089, 3059, 3030, 3001, 2973, 2945, 2917, 2890, 2863, 2837, 2811, 2786,
+    2761, 2736, 2712, 2688, 2664, 2641, 2618, 2596, 2573, 2551, 2530, 2508, 2487, 2466, 2446, 2426, 2406, 2386, 2367,
+    2348, 2329, 2310, 2292, 2274, 2256, 2238, 2221, 2204, 2187, 2170, 2153, 2137, 2121, 2105, 2089, 2074, 2058, 2043,
+    2028, 2014, 1999, 1984, 1970, 1956, 1942, 1928, 1915, 1901, 1888, 1875, 1862, 1849, 1837, 1824, 1812, 1799, 1787,
+    1775, 1763, 1752, 1740, 1729, 1717, 1706, 1695, 1684, 1673, 1662, 1652, 1641, 1631, 1621, 1610, 1600, 1590, 1581,
+    1571, 1561, 1552, 1542, 1533, 1523, 1514, 1505, 1496, 1487, 1478, 1470, 1461, 1452, 1440, 1423, 1407, 1391, 1375,
+    1360, 1344, 1330, 1315, 1301, 1287, 1273, 1259, 1246, 1233, 1220, 1207, 1195, 1183, 1171, 1159, 1147, 1136, 1125,
+    1114, 1103, 1092, 1082, 1071, 1061, 1051, 1041, 1031, 1022, 1012, 1003, 994, 985, 976, 967, 959, 950, 942, 934,
+    926, 918, 910, 902, 894, 887, 879, 872, 865, 858, 851, 844, 837, 830, 823, 817, 810, 804, 798, 791, 785, 779,
+    773, 767, 761, 756, 750, 744, 739, 733, 728, 722, 717, 712, 707, 702, 697, 692, 687, 682, 677, 672, 668, 663,
+    658, 654, 649, 645, 640, 636, 632, 628, 623, 619, 615, 611, 607, 603, 599, 595, 592, 588, 584, 580, 577, 573,
+    569, 566, 562, 559, 555, 552, 549, 545, 542, 539, 535, 532, 529, 526, 523, 520, 517, 514,
+};
+
+const uint16_t ff_mvdeint_inverse[128] = {
+    4080, 4049, 4018, 3987, 3957, 3927, 3898, 3869, 3841, 3813, 3785, 3758, 3732, 3705, 3679, 3654, 3628, 3603, 3579,
+    3554, 3531, 3507, 3484, 3461, 3438, 3416, 3393, 3372, 3350, 3329, 3308, 3287, 3267, 3246, 3226, 3207, 3187, 3168,
+    3149, 3130, 3112, 3093, 3075, 3057, 3039, 3022, 3005, 2987, 2970, 2954, 2937, 2921, 2905, 2889, 2873, 2857, 2842,
+    2826, 2811, 2796, 2781, 2767, 2752, 2738, 2724, 2709, 2696, 2682, 2668, 2655, 2641, 2628, 2615, 2602, 2589, 2576,
+    2564, 2551, 2539, 2527, 2515, 2503, 2491, 2479, 2467, 2456, 2444, 2433, 2422, 2411, 2399, 2389, 2378, 2367, 2356,
+    2346, 2335, 2325, 2315, 2305, 2294, 2284, 2275, 2265, 2255, 2245, 2236, 2226, 2217, 2208, 2198, 2189, 2180, 2171,
+    2162, 2153, 2144, 2136, 2127, 2118, 2110, 2101, 2093, 2085, 2076, 2068, 2060, 2052,
+};
+
+static const int8_t match_taps[8][6] = { MVDEINT_TAPS };
+
+static const int16_t intra_taps[MVDEINT_CLASSES][MVDEINT_INTRA_LINES * MVDEINT_INTRA_COLUMNS] = {
+#include "libavfilter/gpume/mvdeint/taps.h"
+};
+
+/** Weights that a sum over five columns of two or three lines can have, at most. */
+#define MAX_WEIGHTS (5 * 3 * (MVDEINT_REAL + MVDEINT_LEAST_REAL))
+
+static void blend(uint16_t *dst, ptrdiff_t stride, const uint16_t *const *areas, int hsub, int vsub)
+{
+    const uint8_t *wx = ff_mvdeint_window[hsub], *wy = ff_mvdeint_window[vsub];
+    const int w = MVDEINT_BLOCK >> hsub, h = MVDEINT_BLOCK >> vsub;
+
+    for (int y = 0; y < h; y++)
+        for (int x = 0; x < w; x++) {
+            const int at = y * MVDEINT_BLOCK + x;
+            const int above = (64 - wx[x]) * areas[0][at] + wx[x] * areas[1][at];
+            const int below = (64 - wx[x]) * areas[2][at] + wx[x] * areas[3][at];
+
+            dst[y * stride + x] = ((64 - wy[y]) * above + wy[y] * below + 2048) >> 12;
+        }
+}
+
+static void add_pair(const MvdeintSums *sums, const uint16_t *a, const uint16_t *b, const uint8_t *real_a,
+                     const uint8_t *real_b, int w, int depth)
+{
+    const int bits = depth + mvdeint_fraction(depth);
+
+    for (int x = 0; x < w; x++) {
+        const unsigned weight = FFMIN(real_a[x], real_b[x]) + MVDEINT_LEAST_REAL;
+        const unsigned off    = mvdeint_scaled(FFABS(a[x] - b[x]), bits);
+
+        sums->squares[x] += weight * off * off;
+        sums->weights[x] += weight;
+    }
+}
+
+/* Repeats the first and last values of a row. */
+#define REPEAT(row, w)                      \
+    do {                                    \
+        for (int i = 1; i <= 2; i++) {      \
+            (row)[-i]          = (row)[0];  \
+            (row)[(w) - 1 + i] = (row)[(w) - 1]; \
+        }                                   \
+    } while (0)
+
+static uint16_t reciprocals[MAX_WEIGHTS + 1];
+
+static void mean(uint32_t *dst, const MvdeintSums *sums, int w, int shift)
+{
+    uint32_t *s = sums->squares;
+    uint16_t *n = sums->weights;
+
+    REPEAT(s, w);
+    REPEAT(n, w);
+    for (int x = 0; x < w; x++)
+        dst[x] = mvdeint_mean(s[x - 2] + s[x - 1] + s[x] + s[x + 1] + s[x + 2],
+                              reciprocals[n[x - 2] + n[x - 1] + n[x] + n[x + 1] + n[x + 2]]) >> shift;
+}
+
+static void mean_activity(uint32_t *dst, const uint32_t *squares, int w)
+{
+    uint32_t *s = (uint32_t *)squares;
+
+    REPEAT(s, w);
+    for (int x = 0; x < w; x++)
+        dst[x] = mvdeint_sixth(s[x - 1] + s[x] + s[x + 1]);
+}
+
+#define SAMPLE uint8_t
+#define FUNC(name) name ## _8
+#include "samples_template.c"
+#undef SAMPLE
+#undef FUNC
+#define SAMPLE uint16_t
+#define FUNC(name) name ## _16
+#include "samples_template.c"
+
+static av_cold void init_reciprocals(void)
+{
+    for (int i = 1; i <= MAX_WEIGHTS; i++)
+        reciprocals[i] = FFMIN((65536 + i / 2) / i, UINT16_MAX);
+}
+
+av_cold void ff_mvdeint_samples_init(MvdeintSamples *s, int depth)
+{
+    static AVOnce once = AV_ONCE_INIT;
+
+    ff_thread_once(&once, init_reciprocals);
+    *s = (MvdeintSamples) { .blend = blend, .add_pair = add_pair, .mean = mean, .mean_activity = mean_activity };
+#define SET(n)                               \
+    do {                                     \
+        s->estimate     = estimate_ ## n;     \
+        s->intra        = intra_ ## n;        \
+        s->match        = match_ ## n;        \
+        s->residual     = residual_ ## n;     \
+        s->add_errors   = add_errors_ ## n;   \
+        s->add_activity = add_activity_ ## n; \
+        s->square_step  = square_step_ ## n;  \
+        s->combine      = combine_ ## n;      \
+    } while (0)
+    if (depth > 8)
+        SET(16);
+    else
+        SET(8);
+}

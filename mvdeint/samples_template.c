@@ -1,0 +1,219 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/* Included for each type of samples, SAMPLE. */
+
+static void FUNC(estimate)(uint8_t *dst8, const MvdeintLines *l, int w, enum MvdeintKind kind, int max)
+{
+    SAMPLE *dst = (SAMPLE *)dst8;
+#define AT(row) (((const SAMPLE *)(row))[x])
+
+    for (int x = 0; x < w; x++) {
+        MvdeintWeston s = { AT(l->above), AT(l->below) };
+
+        if (kind == MVDEINT_ALONE || kind == MVDEINT_ALL) {
+            s.above3 = AT(l->above3);
+            s.below3 = AT(l->below3);
+        }
+        if (kind == MVDEINT_ALONE) {
+            dst[x] = mvdeint_alone(s.above, s.below, s.above3, s.below3, max);
+            continue;
+        }
+        s.before_above = AT(l->before_above);
+        s.before_below = AT(l->before_below);
+        s.after_above  = AT(l->after_above);
+        s.after_below  = AT(l->after_below);
+        for (int i = 0; i < 5; i++)
+            if (i == 2 || kind == MVDEINT_ALL || (kind == MVDEINT_NEAR && (i & 1))) {
+                s.earlier[i] = AT(l->earlier[i]);
+                s.later[i]   = AT(l->later[i]);
+            }
+        dst[x] = mvdeint_weston(&s, kind >= MVDEINT_NEAR, kind == MVDEINT_ALL, max);
+    }
+#undef AT
+}
+
+/* Returns the class of a sample between two lines, and beside the lines farther out. */
+static int FUNC(class)(const SAMPLE *far_above, const SAMPLE *above, const SAMPLE *below, const SAMPLE *far_below,
+                       int shift)
+{
+    const int activity = abs(far_above[0] - above[0]) + abs(above[0] - below[0]) + abs(far_below[0] - below[0]);
+    int best = 0, least = INT_MAX, fit, busy;
+
+    for (int d = -3; d <= 3; d++) {
+        int cost = abs(d) * 2 << shift;
+
+        for (int e = -2; e <= 2; e++)
+            cost += abs(above[d + e] - below[e - d]);
+        if (cost < least) {
+            least = cost;
+            best  = d + 3;
+        }
+    }
+    fit  = (least >= 10 << shift) + (least >= 40 << shift);
+    busy = (activity >= 6 << shift) + (activity >= 30 << shift);
+    return (best * MVDEINT_LEVELS + fit) * MVDEINT_LEVELS + busy;
+}
+
+static void FUNC(intra)(uint8_t *dst8, const uint8_t *const *lines, int w, int depth)
+{
+    const SAMPLE *const *rows = (const SAMPLE *const *)lines;
+    const int max = (1 << depth) - 1;
+    SAMPLE *dst = (SAMPLE *)dst8;
+
+    for (int x = 0; x < w; x++) {
+        const int16_t *taps = intra_taps[FUNC(class)(rows[0] + x, rows[1] + x, rows[2] + x, rows[3] + x, depth - 8)];
+        int sum = 2048;
+
+        for (int i = 0; i < MVDEINT_INTRA_LINES; i++)
+            for (int j = 0; j < MVDEINT_INTRA_COLUMNS; j++)
+                sum += taps[i * MVDEINT_INTRA_COLUMNS + j] * rows[i][x + j - MVDEINT_INTRA_COLUMNS / 2];
+        dst[x] = av_clip(sum >> 12, 0, max);
+    }
+}
+
+static void FUNC(match)(uint16_t *dst, const uint8_t *src8, ptrdiff_t stride, int fx, int fy, int w, int h, int depth)
+{
+    const SAMPLE *src = (const SAMPLE *)src8;
+    const int8_t *u = match_taps[fx], *v = match_taps[fy];
+    const int shift = 12 - mvdeint_fraction(depth), max = (1 << (depth + mvdeint_fraction(depth))) - 1;
+    const int most = max & ~((1 << mvdeint_fraction(depth)) - 1);
+    int rows[MVDEINT_BLOCK + 5][MVDEINT_BLOCK];
+
+    stride /= sizeof(*src);
+    if (!fx && !fy) {
+        for (int y = 0; y < h; y++)
+            for (int x = 0; x < w; x++)
+                dst[y * MVDEINT_BLOCK + x] = src[y * stride + x] << mvdeint_fraction(depth);
+        return;
+    }
+    for (int y = 0; y < h + 5; y++) {
+        const SAMPLE *row = src + (y - 2) * stride;
+
+        for (int x = 0; x < w; x++)
+            rows[y][x] = u[0] * row[x - 2] + u[1] * row[x - 1] + u[2] * row[x] + u[3] * row[x + 1] +
+                         u[4] * row[x + 2] + u[5] * row[x + 3];
+    }
+    for (int y = 0; y < h; y++)
+        for (int x = 0; x < w; x++)
+            dst[y * MVDEINT_BLOCK + x] = av_clip((v[0] * rows[y][x] + v[1] * rows[y + 1][x] + v[2] * rows[y + 2][x] +
+                                                  v[3] * rows[y + 3][x] + v[4] * rows[y + 4][x] + v[5] * rows[y + 5][x] +
+                                                  (1 << shift >> 1)) >> shift, 0, most);
+}
+
+static void FUNC(residual)(uint16_t *dst, const uint16_t *above, const uint16_t *below, const uint8_t *line_above,
+                           const uint8_t *line_below, int w, int depth)
+{
+    const SAMPLE *a = (const SAMPLE *)line_above, *b = (const SAMPLE *)line_below;
+    const int fraction = mvdeint_fraction(depth), most = ((1 << depth) - 1) << fraction;
+
+    for (int x = 0; x < w; x++)
+        dst[x] = av_clip(dst[x] + mvdeint_residual((a[x] << fraction) - above[x], (b[x] << fraction) - below[x]), 0,
+                         most);
+}
+
+static void FUNC(add_errors)(const MvdeintSums *sums, const uint8_t *line, const uint16_t *samples,
+                             const uint8_t *real, int w, int depth)
+{
+    const SAMPLE *l = (const SAMPLE *)line;
+    const int fraction = mvdeint_fraction(depth);
+
+    for (int x = 0; x < w; x++) {
+        const unsigned weight = real[x] + MVDEINT_LEAST_REAL;
+        const unsigned off    = mvdeint_scaled(FFABS((l[x] << fraction) - samples[x]), depth + fraction);
+
+        sums->squares[x] += weight * off * off;
+        sums->weights[x] += weight;
+    }
+}
+
+static void FUNC(add_activity)(uint32_t *squares, const uint8_t *line, const uint8_t *above, const uint8_t *below,
+                               int w, int depth)
+{
+    const SAMPLE *l = (const SAMPLE *)line, *a = (const SAMPLE *)above, *b = (const SAMPLE *)below;
+
+    for (int x = 0; x < w; x++) {
+        const unsigned off = mvdeint_scaled(FFABS(2 * l[x] - a[x] - b[x]), depth + 1);
+
+        squares[x] += off * off;
+    }
+}
+
+static void FUNC(square_step)(uint32_t *step, const uint8_t *above, const uint8_t *below, int w, int depth)
+{
+    const SAMPLE *a = (const SAMPLE *)above, *b = (const SAMPLE *)below;
+
+    for (int x = 0; x < w; x++) {
+        const unsigned off = mvdeint_scaled(FFABS(a[x] - b[x]), depth);
+
+        step[x] = off * off;
+    }
+}
+
+/* Returns a sample of the line. */
+static int FUNC(combine_sample)(const MvdeintRow *row, int x)
+{
+    const int fraction = mvdeint_fraction(row->depth), bits = row->depth + fraction;
+    const MvdeintAround around = { row->activity[x], row->step[x] };
+    const int first = ((const SAMPLE *)row->first)[x], intra = ((const SAMPLE *)row->intra)[x];
+    const int apart = mvdeint_scaled(FFABS(first - intra), row->depth);
+    unsigned expected[MVDEINT_MAX_CANDIDATES + 2], least = UINT_MAX, inverse = 0, weights = 0, blame = 0;
+    int differences[MVDEINT_MAX_CANDIDATES + 2] = { 0 }, log2, off, sum = 0;
+
+    for (int i = 0; i < row->nb; i++) {
+        const MvdeintCandidate *c = &row->candidates[i];
+        const int own = c->samples[2][x];
+        const int other = c->partner < 0 ? own : row->candidates[c->partner].samples[2][x];
+        const unsigned d = mvdeint_scaled(FFABS(own - other), bits);
+
+        expected[i] = mvdeint_expected(&row->model->compensated[c->distance], &around, c->real[2][x], c->error[x],
+                                       c->pair[x], d * d);
+        least = FFMIN(least, expected[i]);
+        differences[i] = own - (first << fraction);
+    }
+    if (row->nb) {
+        log2 = av_log2(least);
+        for (int i = 0; i < row->nb; i++) {
+            const int l = av_log2(expected[i]);
+            const unsigned weight = ff_mvdeint_power[mvdeint_power_index(expected[i], l)] >>
+                                    FFMIN(3 * ((l >> 1) - (log2 >> 1)), 31);
+            const int d = mvdeint_scaled(FFABS(differences[i]), bits);
+
+            inverse += ff_mvdeint_inverse[expected[i] >> (l - 7) & 127] >> (l - log2);
+            weights += weight;
+            sum     += (int)weight * (differences[i] < 0 ? -d : d);
+        }
+        sum  /= (int)weights;
+        blame = mvdeint_blame(&around, row->nb, inverse, log2);
+    }
+    for (int i = 0; i < 2; i++) {
+        off = i ? av_clip(sum + (first < intra ? -apart : apart), -MVDEINT_MAX_DIFFERENCE, MVDEINT_MAX_DIFFERENCE) : sum;
+        if (!row->nb)
+            off = 0;
+        expected[row->nb + i] = mvdeint_expected_intra(&row->model->intra[i], &around, off * off, blame,
+                                                       apart * apart);
+        least = FFMIN(least, expected[row->nb + i]);
+    }
+    differences[row->nb + 1] = (intra - first) * (1 << fraction);
+    log2    = av_log2(least);
+    weights = sum = 0;
+    for (int i = 0; i < row->nb + 2; i++) {
+        const int l = av_log2(expected[i]);
+        const unsigned weight = ff_mvdeint_power[mvdeint_power_index(expected[i], l)] >>
+                                FFMIN(3 * ((l >> 1) - (log2 >> 1)), 31);
+
+        weights += weight;
+        sum     += (int)weight * differences[i];
+    }
+    return mvdeint_result(first, sum, weights, fraction);
+}
+
+static void FUNC(combine)(uint8_t *dst8, const MvdeintRow *row)
+{
+    SAMPLE *dst = (SAMPLE *)dst8;
+
+    for (int x = 0; x < row->w; x++)
+        dst[x] = FUNC(combine_sample)(row, x);
+}

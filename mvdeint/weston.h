@@ -1,0 +1,65 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * The estimate of a sample from three fields: the filter of M. Weston (BBC), as FFmpeg's bwdif has it.
+ * Read by the host and by device code.
+ */
+
+#ifndef AVFILTER_GPUME_MVDEINT_WESTON_H
+#define AVFILTER_GPUME_MVDEINT_WESTON_H
+
+#include "libavfilter/gpume/util/integer.h"
+
+/** Samples around a missing one, as MvdeintLines has them. */
+typedef struct MvdeintWeston {
+    int above, below, above3, below3;
+    int before_above, before_below, after_above, after_below;
+    int earlier[5], later[5];
+} MvdeintWeston;
+
+/** Returns a sample within its field. */
+GPUME_INLINE int mvdeint_alone(int above, int below, int above3, int below3, int max)
+{
+    return av_clip((5077 * (above + below) - 981 * (above3 + below3)) >> 13, 0, max);
+}
+
+/**
+ * Returns the estimate.
+ * @param near whether earlier and later are there two above and below
+ * @param all  whether they are also four above and below, and the field's lines three
+ */
+GPUME_INLINE int mvdeint_weston(const MvdeintWeston *s, int near, int all, int max)
+{
+    const int still   = (s->earlier[2] + s->later[2]) >> 1;
+    const int changes = FFABS(s->earlier[2] - s->later[2]);
+    const int before  = (FFABS(s->before_above - s->above) + FFABS(s->before_below - s->below)) >> 1;
+    const int after   = (FFABS(s->after_above - s->above) + FFABS(s->after_below - s->below)) >> 1;
+    int reach = FFMAX(FFMAX(changes >> 1, before), after), sample;
+
+    if (!reach)
+        return still;
+    if (near) {
+        const int b    = ((s->earlier[1] + s->later[1]) >> 1) - s->above;
+        const int f    = ((s->earlier[3] + s->later[3]) >> 1) - s->below;
+        const int high = FFMAX(FFMAX(still - s->below, still - s->above), FFMIN(b, f));
+        const int low  = FFMIN(FFMIN(still - s->below, still - s->above), FFMAX(b, f));
+
+        reach = FFMAX(FFMAX(reach, low), -high);
+    }
+    if (!all)
+        sample = (s->above + s->below) >> 1;
+    else if (FFABS(s->above - s->below) > changes)
+        sample = (((5570 * (s->earlier[2] + s->later[2]) -
+                    3801 * (s->earlier[1] + s->later[1] + s->earlier[3] + s->later[3]) +
+                    1016 * (s->earlier[0] + s->later[0] + s->earlier[4] + s->later[4])) >> 2) +
+                  4309 * (s->above + s->below) - 213 * (s->above3 + s->below3)) >> 13;
+    else
+        sample = (5077 * (s->above + s->below) - 981 * (s->above3 + s->below3)) >> 13;
+    return av_clip(FFMAX(FFMIN(sample, still + reach), still - reach), 0, max);
+}
+
+#endif /* AVFILTER_GPUME_MVDEINT_WESTON_H */

@@ -1,0 +1,450 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * What doc/mvdeint-definition.md defines, sample by sample, as plainly as possible.
+ */
+
+#ifndef GPUME_ORACLE_MVDEINT_H
+#define GPUME_ORACLE_MVDEINT_H
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+/** Frames of a sequence at most. */
+#define DEINT_MAX_FRAMES 8
+#define DEINT_MAX_FIELDS (2 * DEINT_MAX_FRAMES)
+
+/** A component of all frames, and of the estimates of all fields. */
+typedef struct DeintComponent {
+    int w, h, sx, sy;
+    uint16_t *frames[DEINT_MAX_FRAMES];
+    uint16_t *first[DEINT_MAX_FIELDS];      ///< X(0)
+    uint16_t *intra[DEINT_MAX_FIELDS];      ///< L
+    uint16_t *estimate[DEINT_MAX_FIELDS];   ///< X(p)
+    uint16_t *result[DEINT_MAX_FIELDS];     ///< X(p + 1)
+} DeintComponent;
+
+/** A vector, in quarter samples of luma. */
+typedef struct DeintVector {
+    int x, y;
+} DeintVector;
+
+typedef struct Deint {
+    int w, h, d, nb_frames, nb_components;
+    int refs;
+    int parity[DEINT_MAX_FIELDS], progressive[DEINT_MAX_FRAMES];
+    DeintComponent components[4];
+    /** By field, and -2, -1, 1, 2 as 0 to 3; NULL: none. */
+    DeintVector *vectors[DEINT_MAX_FIELDS][4];
+    int nb_compensated, nb_moved;           ///< samples, and those that are not those of X(0)
+} Deint;
+
+/** Taps of the interpolation within a field. */
+static const int16_t deint_taps[63][36] = {
+#include "libavfilter/gpume/mvdeint/taps.h"
+};
+
+static int deint_clip(int v, int low, int high)
+{
+    return v < low ? low : v > high ? high : v;
+}
+
+static int deint_min(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static int deint_max(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+static int deint_at(const DeintComponent *c, const uint16_t *p, int x, int y)
+{
+    return p[deint_clip(y, 0, c->h - 1) * c->w + deint_clip(x, 0, c->w - 1)];
+}
+
+static int deint_scaled(int v, int b)
+{
+    return deint_min(b > 11 ? (v + (1 << (b - 12))) >> (b - 11) : v * (1 << (11 - b)), 1023);
+}
+
+static int deint_above(int y)
+{
+    return y ? y - 1 : 1;
+}
+
+static int deint_below(const DeintComponent *c, int y)
+{
+    return y == c->h - 1 ? c->h - 2 : y + 1;
+}
+
+static int deint_log2(unsigned v)
+{
+    int e = 0;
+
+    while (v >> 1 >> e)
+        e++;
+    return e;
+}
+
+/* Estimates */
+
+static int deint_first(const Deint *s, const DeintComponent *c, int t, int x, int y)
+{
+    const int n = t / 2, max = (1 << s->d) - 1, h = c->h;
+    const uint16_t *f      = c->frames[n];
+    const uint16_t *before = c->frames[n ? n - 1 : n];
+    const uint16_t *after  = c->frames[n + 1 < s->nb_frames ? n + 1 : n];
+    const uint16_t *p0 = t & 1 ? f : before, *p1 = t & 1 ? after : f;
+    const int ya = deint_above(y), yb = deint_below(c, y);
+    const int a  = deint_at(c, f, x, ya), b = deint_at(c, f, x, yb);
+    const int a3 = deint_at(c, f, x, y < 3 ? y + 1 : y - 3), b3 = deint_at(c, f, x, y + 3 >= h ? y - 1 : y + 3);
+    int both[5], still, change, reach, z;
+
+    if (!t || t == 2 * s->nb_frames - 1)
+        return deint_clip((5077 * (a + b) - 981 * (a3 + b3)) >> 13, 0, max);
+    for (int k = -2; k <= 2; k++)
+        both[2 + k] = deint_at(c, p0, x, y + 2 * k) + deint_at(c, p1, x, y + 2 * k);
+    still  = both[2] >> 1;
+    change = abs(deint_at(c, p0, x, y) - deint_at(c, p1, x, y));
+    reach  = deint_max(change >> 1,
+                       deint_max((abs(deint_at(c, before, x, ya) - a) + abs(deint_at(c, before, x, yb) - b)) >> 1,
+                                 (abs(deint_at(c, after, x, ya) - a) + abs(deint_at(c, after, x, yb) - b)) >> 1));
+    if (!reach)
+        return still;
+    if (y >= 2 && y <= h - 3) {
+        const int u = (both[1] >> 1) - a, v = (both[3] >> 1) - b;
+        const int high = deint_max(deint_max(still - b, still - a), deint_min(u, v));
+        const int low  = deint_min(deint_min(still - b, still - a), deint_max(u, v));
+
+        reach = deint_max(deint_max(reach, low), -high);
+    }
+    if (y < 4 || y > h - 5)
+        z = (a + b) >> 1;
+    else if (abs(a - b) > change)
+        z = (((5570 * both[2] - 3801 * (both[1] + both[3]) + 1016 * (both[0] + both[4])) >> 2) +
+             4309 * (a + b) - 213 * (a3 + b3)) >> 13;
+    else
+        z = (5077 * (a + b) - 981 * (a3 + b3)) >> 13;
+    return deint_clip(deint_clip(z, still - reach, still + reach), 0, max);
+}
+
+static int deint_intra(const Deint *s, const DeintComponent *c, int t, int x, int y)
+{
+    const uint16_t *f = c->frames[t / 2];
+    const int v = 1 << (s->d - 8), a = deint_above(y), b = deint_below(c, y);
+    const int lines[4] = { y < 3 ? a : y - 3, a, b, y + 3 >= c->h ? b : y + 3 };
+    int best = 0, least = 0, activity, fit, busy, sum = 2048;
+
+    for (int i = -3; i <= 3; i++) {
+        int cost = 2 * v * abs(i);
+
+        for (int j = -2; j <= 2; j++)
+            cost += abs(deint_at(c, f, x + i + j, a) - deint_at(c, f, x - i + j, b));
+        if (i == -3 || cost < least) {
+            least = cost;
+            best  = i;
+        }
+    }
+    activity = abs(deint_at(c, f, x, lines[0]) - deint_at(c, f, x, a)) +
+               abs(deint_at(c, f, x, a) - deint_at(c, f, x, b)) +
+               abs(deint_at(c, f, x, lines[3]) - deint_at(c, f, x, b));
+    fit  = least < 10 * v ? 0 : least < 40 * v ? 1 : 2;
+    busy = activity < 6 * v ? 0 : activity < 30 * v ? 1 : 2;
+    for (int k = 0; k < 4; k++)
+        for (int j = 0; j < 9; j++)
+            sum += deint_taps[9 * (best + 3) + 3 * fit + busy][9 * k + j] * deint_at(c, f, x + j - 4, lines[k]);
+    return deint_clip(sum >> 12, 0, (1 << s->d) - 1);
+}
+
+static int deint_is_known(const Deint *s, int t, int y)
+{
+    return (y & 1) == s->parity[t];
+}
+
+static void deint_oracle_first(Deint *s)
+{
+    for (int i = 0; i < s->nb_components; i++)
+        for (int t = 0; t < 2 * s->nb_frames; t++)
+            for (int y = 0; y < s->components[i].h; y++)
+                for (int x = 0; x < s->components[i].w; x++) {
+                    DeintComponent *c = &s->components[i];
+                    const int at = y * c->w + x;
+
+                    c->first[t][at] = s->progressive[t / 2] || deint_is_known(s, t, y) ? c->frames[t / 2][at]
+                                                                                      : deint_first(s, c, t, x, y);
+                    c->intra[t][at] = deint_is_known(s, t, y) ? 0 : deint_intra(s, c, t, x, y);
+                    c->estimate[t][at] = c->first[t][at];
+                }
+}
+
+/* A pass */
+
+/** A candidate of a component: compensated samples and how real they are. */
+typedef struct DeintCandidate {
+    int field, distance, partner;
+    int *c, *r;
+} DeintCandidate;
+
+static int deint_compensated(const Deint *s, const DeintComponent *c, int field, DeintVector v, int x, int y, int *real)
+{
+    static const int taps[8][6] = {
+        { 0, 0, 64, 0, 0, 0 },    { 0, -2, 58, 10, -2, 0 }, { 1, -5, 52, 20, -5, 1 }, { 1, -7, 46, 30, -8, 2 },
+        { 2, -10, 40, 40, -10, 2 }, { 2, -8, 30, 46, -7, 1 }, { 1, -5, 20, 52, -5, 1 }, { 0, -2, 10, 58, -2, 0 },
+    };
+    const int f = deint_min(4, 16 - s->d), ex = (2 * v.x) >> c->sx, ey = (2 * v.y) >> c->sy;
+    const int line = y + (ey >> 3);
+    int sum = 1 << (11 - f);
+
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j < 6; j++)
+            sum += taps[ey & 7][i] * taps[ex & 7][j] *
+                   deint_at(c, c->estimate[field], x + (ex >> 3) + j - 2, line + i - 2);
+    *real = (line & 1) == s->parity[field] ? 16 - 2 * (ey & 7) : 2 * (ey & 7);
+    return deint_clip(sum >> (12 - f), 0, ((1 << s->d) - 1) << f);
+}
+
+static void deint_overlap(const Deint *s, const DeintComponent *c, DeintCandidate *z, const DeintVector *vectors)
+{
+    static const int windows[3][8] = { { 1, 5, 14, 26, 38, 50, 59, 63 }, { 2, 20, 44, 62 }, { 9, 55 } };
+    const int cols = (s->w + 7) / 8, rows = (s->h + 7) / 8;
+
+    for (int y = 0; y < c->h; y++)
+        for (int x = 0; x < c->w; x++) {
+            const int k = (4 + (x << c->sx)) >> 3, l = (4 + (y << c->sy)) >> 3;
+            const int wx = windows[c->sx][x - ((8 * k - 4) >> c->sx)], wy = windows[c->sy][y - ((8 * l - 4) >> c->sy)];
+            int sum = 2048, sum_real = 2048;
+
+            for (int i = 0; i < 4; i++) {
+                const int col = deint_clip(k - 1 + (i & 1), 0, cols - 1), row = deint_clip(l - 1 + i / 2, 0, rows - 1);
+                const int weight = (i & 1 ? wx : 64 - wx) * (i / 2 ? wy : 64 - wy);
+                int real;
+
+                sum      += weight * deint_compensated(s, c, z->field, vectors[row * cols + col], x, y, &real);
+                sum_real += weight * real;
+            }
+            z->c[y * c->w + x] = sum >> 12;
+            z->r[y * c->w + x] = sum_real >> 12;
+        }
+}
+
+static void deint_residual(const Deint *s, const DeintComponent *c, int t, const DeintCandidate *z)
+{
+    const int f = deint_min(4, 16 - s->d);
+
+    for (int y = 0; y < c->h; y++)
+        for (int x = 0; x < c->w && !deint_is_known(s, t, y); x++) {
+            const int ya = deint_above(y), yb = deint_below(c, y);
+            const int a = (deint_at(c, c->estimate[t], x, ya) << f) - z->c[ya * c->w + x];
+            const int b = (deint_at(c, c->estimate[t], x, yb) << f) - z->c[yb * c->w + x];
+            const int move = (77 * deint_min(abs(a), abs(b)) + 64) >> 7;
+            int *p = &z->c[y * c->w + x];
+
+            if (a > 0 && b > 0)
+                *p = deint_min(*p + move, ((1 << s->d) - 1) << f);
+            if (a < 0 && b < 0)
+                *p = deint_max(*p - move, 0);
+        }
+}
+
+static unsigned deint_mean(unsigned n, unsigned v)
+{
+    return ((n >> 6) * ((65536 + v / 2) / v)) >> 10;
+}
+
+static unsigned deint_square(unsigned v)
+{
+    return v * v;
+}
+
+static unsigned deint_activity(const Deint *s, const DeintComponent *c, int t, int x, int y)
+{
+    const int lines[2] = { deint_above(y), deint_below(c, y) };
+    const uint16_t *p = c->estimate[t];
+    unsigned sum = 0;
+
+    for (int k = 0; k < 2; k++)
+        for (int j = x - 1; j <= x + 1; j++) {
+            const int i = lines[k], up = i < 2 ? i + 2 : i - 2, down = i + 2 >= c->h ? i - 2 : i + 2;
+
+            sum += deint_square(deint_scaled(abs(2 * deint_at(c, p, j, i) - deint_at(c, p, j, up) -
+                                                 deint_at(c, p, j, down)), s->d + 1));
+        }
+    return (171 * sum) >> 10;
+}
+
+static unsigned deint_error(const Deint *s, const DeintComponent *c, int t, const DeintCandidate *z, int x, int y)
+{
+    const int f = deint_min(4, 16 - s->d), lines[2] = { deint_above(y), deint_below(c, y) };
+    unsigned n = 0, v = 0;
+
+    for (int k = 0; k < 2; k++)
+        for (int j = x - 2; j <= x + 2; j++) {
+            const int at = lines[k] * c->w + deint_clip(j, 0, c->w - 1);
+            const int m  = deint_scaled(abs((c->estimate[t][at] << f) - z->c[at]), s->d + f);
+
+            n += (z->r[at] + 2) * deint_square(m);
+            v += z->r[at] + 2;
+        }
+    return deint_mean(n, v);
+}
+
+static unsigned deint_pair(const Deint *s, const DeintComponent *c, const DeintCandidate *a, const DeintCandidate *b,
+                           int x, int y)
+{
+    const int f = deint_min(4, 16 - s->d), lines[3] = { y < 2 ? y : y - 2, y, y + 2 >= c->h ? y : y + 2 };
+    unsigned n = 0, v = 0;
+
+    for (int k = 0; k < 3; k++)
+        for (int j = x - 2; j <= x + 2; j++) {
+            const int at = lines[k] * c->w + deint_clip(j, 0, c->w - 1);
+            const int r  = deint_min(a->r[at], b->r[at]) + 2;
+
+            n += r * deint_square(deint_scaled(abs(a->c[at] - b->c[at]), s->d + f));
+            v += r;
+        }
+    return deint_mean(n, v) >> 1;
+}
+
+static unsigned deint_weight(unsigned m, unsigned least)
+{
+    const int e = deint_log2(m), f = deint_log2(least), i = (m >> (e - 7)) & 127;
+    const double p = 4096 * pow(1 + (i + 0.5) / 128, -1.5) * (e & 1 ? pow(2, -1.5) : 1);
+
+    return (unsigned)lrint(p) >> deint_min(3 * ((e >> 1) - (f >> 1)), 31);
+}
+
+static int deint_sample(Deint *s, const DeintComponent *c, int pass, int t, const DeintCandidate *z, int nb, int x,
+                        int y)
+{
+    static const unsigned factors[3][2][7] = {
+        { { 3387, 84, 435, 64, 1075, 147, 269 }, { 4298, 134, 369, 43, 849, 141, 202 } },
+        { { 2604, 220, 443, 51, 647, 121, 278 }, { 3083, 301, 287, 50, 495, 133, 204 } },
+        { { 2400, 285, 443, 58, 485, 98, 282 },  { 2850, 348, 276, 54, 349, 117, 212 } },
+    };
+    static const unsigned intra_factors[3][2][5] = {
+        { { 4656, 1121, 103, 2026, 354 }, { 4246, 1191, 127, 1673, 83 } },
+        { { 4395, 879, 93, 2003, 292 },   { 3969, 940, 106, 1845, 80 } },
+        { { 4391, 797, 94, 1765, 266 },   { 3909, 844, 103, 1746, 91 } },
+    };
+    const int f = deint_min(4, 16 - s->d), at = y * c->w + x, z0 = c->first[t][at], l = c->intra[t][at];
+    const unsigned A = deint_activity(s, c, t, x, y);
+    const unsigned S = deint_square(deint_scaled(abs(deint_at(c, c->estimate[t], x, deint_above(y)) -
+                                                     deint_at(c, c->estimate[t], x, deint_below(c, y))), s->d));
+    const int apart = deint_scaled(abs(z0 - l), s->d);
+    unsigned m[6], least = UINT32_MAX, blame = 0, q = 0;
+    int h = 0, n = 0;
+
+    for (int i = 0; i < nb; i++) {
+        const unsigned *k = factors[pass][abs(z[i].distance) - 1];
+        const unsigned R = z[i].r[at], made = 16 - R;
+        const unsigned E = deint_error(s, c, t, &z[i], x, y);
+        const unsigned M = z[i].partner < 0 ? E : deint_pair(s, c, &z[i], &z[z[i].partner], x, y);
+        const unsigned D = z[i].partner < 0 ? 0 : deint_square(deint_scaled(abs(z[i].c[at] - z[z[i].partner].c[at]),
+                                                                            s->d + f));
+
+        m[i] = k[0] + ((E * ((k[1] * R + k[2] * made + 8) / 16) + M * k[3] + (A >> 4) * ((k[4] * made + 8) / 16) +
+                        (S >> 4) * ((k[5] * made + 8) / 16) + D * k[6]) >> 1);
+        least = m[i] < least ? m[i] : least;
+    }
+    if (nb) {
+        const int e = deint_log2(least);
+        unsigned V = 0, g, r, o;
+
+        for (int i = 0; i < nb; i++) {
+            const unsigned u = deint_weight(m[i], least);
+            const int off = z[i].c[at] - (z0 << f), b = deint_log2(m[i]);
+
+            q += u;
+            h += (int)u * (off < 0 ? -deint_scaled(-off, s->d + f) : deint_scaled(off, s->d + f));
+            V += (unsigned)lrint(4096 / (1 + ((m[i] >> (b - 7) & 127) + 0.5) / 128)) >> (b - e);
+        }
+        h /= (int)q;
+        g = ((unsigned)nb << 21) / V;
+        r = e >= 19 ? g << (e - 19) : g >> (19 - e);
+        o = 13 + ((102 * A + 10 * S) >> 10);
+        blame = 1024 * o / (o + r);
+    }
+    for (int i = 0; i < 2; i++) {
+        const unsigned *k = intra_factors[pass][i];
+        int H = h;
+
+        if (i)
+            H = deint_clip(z0 >= l ? h + apart : h - apart, -1023, 1023);
+        if (!nb)
+            H = 0;
+        m[nb + i] = k[0] + (((A >> 4) * k[1] + (S >> 4) * k[2] + ((deint_square(abs(H)) * blame) >> 10) * k[3] +
+                             deint_square(apart) * k[4]) >> 1);
+        least = m[nb + i] < least ? m[nb + i] : least;
+    }
+    q = 0;
+    for (int i = 0; i < nb + 2; i++) {
+        const unsigned u = deint_weight(m[i], least);
+
+        q += u;
+        n += (int)u * (i < nb ? z[i].c[at] - (z0 << f) : i == nb ? 0 : (l - z0) * (1 << f));
+    }
+    h = (2 * (unsigned)abs(n) + (q << f)) / (q << (f + 1));
+    s->nb_moved += h != 0;
+    return n < 0 ? z0 - h : z0 + h;
+}
+
+/* Makes a field of a component. */
+static void deint_field(Deint *s, const DeintComponent *c, int pass, int t)
+{
+    DeintCandidate z[4];
+    int nb = 0;
+
+    for (int i = 0; i < 2 * s->refs; i++) {
+        const int distance = (i / 2 + 1) * (i & 1 ? 1 : -1);
+        const DeintVector *v = s->vectors[t][distance + 2 - (distance > 0)];
+
+        if (t + distance < 0 || t + distance >= 2 * s->nb_frames || !v)
+            continue;
+        z[nb] = (DeintCandidate) {
+            .field = t + distance, .distance = distance, .partner = -1,
+            .c = test_alloc(calloc(c->w * c->h, sizeof(int))), .r = test_alloc(calloc(c->w * c->h, sizeof(int))),
+        };
+        deint_overlap(s, c, &z[nb], v);
+        deint_residual(s, c, t, &z[nb]);
+        if (nb && z[nb - 1].distance == -distance) {
+            z[nb].partner     = nb - 1;
+            z[nb - 1].partner = nb;
+        }
+        nb++;
+    }
+    for (int y = 0; y < c->h; y++)
+        for (int x = 0; x < c->w; x++) {
+            const int at = y * c->w + x;
+
+            c->result[t][at] = deint_is_known(s, t, y) ? c->estimate[t][at] : deint_sample(s, c, pass, t, z, nb, x, y);
+            s->nb_compensated += nb && !deint_is_known(s, t, y);
+        }
+    for (int i = 0; i < nb; i++) {
+        free(z[i].c);
+        free(z[i].r);
+    }
+}
+
+/* Makes all results of a pass of the estimates and their vectors; the results are the estimates then. */
+static void deint_oracle_pass(Deint *s, int pass)
+{
+    for (int i = 0; i < s->nb_components; i++) {
+        DeintComponent *c = &s->components[i];
+
+        for (int t = 0; t < 2 * s->nb_frames; t++)
+            if (!s->progressive[t / 2])
+                deint_field(s, c, pass, t);
+        for (int t = 0; t < 2 * s->nb_frames; t++)
+            for (int j = 0; j < c->w * c->h && !s->progressive[t / 2]; j++)
+                c->estimate[t][j] = c->result[t][j];
+    }
+}
+
+#endif /* GPUME_ORACLE_MVDEINT_H */

@@ -1,0 +1,364 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Deinterlacing along the motion: options, formats, frames in and out. How frames are made is in
+ * gpume/mvdeint/mvdeint.h.
+ */
+
+#include "libavutil/mem.h"
+#include "libavutil/opt.h"
+
+#include "avfilter.h"
+#include "ccfifo.h"
+#include "filters.h"
+#include "formats.h"
+#include "video.h"
+
+#include "gpume/mvdeint/mvdeint.h"
+#include "gpume/picture/layout.h"
+#include "gpume/util/compat.h"
+#include "gpume/util/hwframes.h"
+#include "gpume/util/slice_threads.h"
+
+enum Mode { MODE_FRAME, MODE_FIELD };
+enum Parity { PARITY_AUTO = -1, PARITY_TFF, PARITY_BFF };
+
+typedef struct MvdeintContext {
+    const AVClass *class;
+
+    /* options */
+    int mode, parity, deint;
+    int passes, refs;
+
+    Mvdeint *mvdeint;
+    GpumeHwFrames frames;       ///< blank: they are in system memory
+    CCFifo captions;
+    int ticks;                  ///< of the output's time base in one of the input's
+    AVFrame *next;              ///< begins another sequence when the last one has been made
+    MvdeintInput next_input;
+    int64_t before_pts;         ///< of the frame before the one that is being made
+    int eof, status;
+    int64_t status_pts;
+} MvdeintContext;
+
+#define OFFSET(x) offsetof(MvdeintContext, x)
+#define FLAGS AV_OPT_FLAG_VIDEO_PARAM | AV_OPT_FLAG_FILTERING_PARAM
+#define CONST(name, help, val, u) \
+    { name, help, 0, AV_OPT_TYPE_CONST, { .i64 = val }, 0, 0, FLAGS, .unit = u }
+
+static const AVOption mvdeint_options[] = {
+    { "mode", "how many frames leave", OFFSET(mode), AV_OPT_TYPE_INT, { .i64 = MODE_FIELD }, MODE_FRAME, MODE_FIELD,
+      FLAGS, .unit = "mode" },
+        CONST("send_frame", "one for each frame", MODE_FRAME, "mode"),
+        CONST("send_field", "one for each field", MODE_FIELD, "mode"),
+    { "parity", "which field of a frame is the first", OFFSET(parity), AV_OPT_TYPE_INT, { .i64 = PARITY_AUTO },
+      PARITY_AUTO, PARITY_BFF, FLAGS, .unit = "parity" },
+        CONST("tff",  "the top field", PARITY_TFF, "parity"),
+        CONST("bff",  "the bottom field", PARITY_BFF, "parity"),
+        CONST("auto", "what the frame says; the top field where it says nothing", PARITY_AUTO, "parity"),
+    { "deint", "which frames to deinterlace", OFFSET(deint), AV_OPT_TYPE_INT, { .i64 = 0 }, 0, 1, FLAGS,
+      .unit = "deint" },
+        CONST("all",        "all frames", 0, "deint"),
+        CONST("interlaced", "those that are marked as interlaced", 1, "deint"),
+    { "passes", "how often frames are made of those of the pass before", OFFSET(passes), AV_OPT_TYPE_INT,
+      { .i64 = 2 }, 1, MVDEINT_MAX_PASSES, FLAGS },
+    { "refs", "fields on each side that help to make a frame", OFFSET(refs), AV_OPT_TYPE_INT,
+      { .i64 = MVDEINT_MAX_REFS }, 1, MVDEINT_MAX_REFS, FLAGS },
+    { NULL }
+};
+
+AVFILTER_DEFINE_CLASS(mvdeint);
+
+static enum AVPixelFormat hw_format(const AVFilterContext *ctx, int i)
+{
+    return ff_mvdeint_hw_format(i);
+}
+
+static int query_formats(const AVFilterContext *ctx,
+                         AVFilterFormatsConfig **cfg_in,
+                         AVFilterFormatsConfig **cfg_out)
+{
+    return ff_gpume_set_formats(ctx, cfg_in, cfg_out, ff_gpume_layout_supports, hw_format);
+}
+
+static av_cold void close_mvdeint(MvdeintContext *s)
+{
+    ff_mvdeint_close(&s->mvdeint);
+    ff_gpume_hwframes_close(&s->frames);
+}
+
+/* For frames in system memory, or like these hardware frames. */
+static av_cold int open_mvdeint(AVFilterContext *ctx, AVBufferRef *hw_frames)
+{
+    MvdeintContext *s = ctx->priv;
+    MvdeintConfig cfg = {
+        .executor = gpume_slice_threads(ctx),
+        .passes   = s->passes,
+        .refs     = s->refs,
+        .log_ctx  = ctx,
+    };
+    int ret;
+
+    close_mvdeint(s);
+    ret = ff_gpume_hwframes_open(&s->frames, hw_frames);
+    if (ret >= 0) {
+        cfg.hw_frames = s->frames.in;
+        ret = ff_mvdeint_open(&s->mvdeint, &cfg);
+    }
+    if (ret < 0)
+        close_mvdeint(s);
+    return ret;
+}
+
+static av_cold int config_output(AVFilterLink *outlink)
+{
+    AVFilterContext *ctx = outlink->src;
+    AVFilterLink *inlink = ctx->inputs[0];
+    FilterLink *in = ff_filter_link(inlink), *out = ff_filter_link(outlink);
+    MvdeintContext *s = ctx->priv;
+    int ret = open_mvdeint(ctx, in->hw_frames_ctx);
+
+    if (ret >= 0)
+        ret = ff_gpume_hwframes_config(&s->frames, outlink);
+    if (ret < 0)
+        return ret;
+    s->ticks = 2;
+    if (!av_reduce(&outlink->time_base.num, &outlink->time_base.den, inlink->time_base.num,
+                   inlink->time_base.den * 2LL, INT_MAX)) {
+        av_log(ctx, AV_LOG_WARNING, "The time base %d/%d cannot be halved; times of second fields are rounded.\n",
+               inlink->time_base.num, inlink->time_base.den);
+        outlink->time_base = inlink->time_base;
+        s->ticks = 1;
+    }
+    out->frame_rate = s->mode == MODE_FIELD ? av_mul_q(in->frame_rate, (AVRational) { 2, 1 }) : in->frame_rate;
+    s->before_pts   = AV_NOPTS_VALUE;
+    ff_ccfifo_uninit(&s->captions);
+    return ff_ccfifo_init(&s->captions, out->frame_rate, ctx);
+}
+
+/* Returns the time, in ticks of the input, at which the frame behind this one begins, or AV_NOPTS_VALUE. */
+static int64_t end_of(const MvdeintContext *s, const MvdeintNext *next)
+{
+    const int64_t pts = next->frame->pts;
+
+    if (next->after)
+        return next->after->pts;
+    if (pts == AV_NOPTS_VALUE)
+        return AV_NOPTS_VALUE;
+    if (s->before_pts != AV_NOPTS_VALUE && s->before_pts < pts)
+        return 2 * pts - s->before_pts;
+    return next->frame->duration > 0 ? pts + next->frame->duration : AV_NOPTS_VALUE;
+}
+
+/* Sets the times of the frame that is made of a field, or that leaves as it is. */
+static void set_times(const MvdeintContext *s, AVFrame *out, const MvdeintNext *next)
+{
+    const int whole = next->passes || s->mode == MODE_FRAME;
+
+    if (next->is_second && !next->passes) {
+        const int64_t end = end_of(s, next);
+
+        if (out->pts != AV_NOPTS_VALUE)
+            out->pts = end == AV_NOPTS_VALUE ? AV_NOPTS_VALUE : s->ticks == 2 ? out->pts + end : (out->pts + end) >> 1;
+    } else if (out->pts != AV_NOPTS_VALUE) {
+        out->pts *= s->ticks;
+    }
+    if (whole)
+        out->duration *= s->ticks;
+    else if (s->ticks == 1)
+        out->duration >>= 1;
+}
+
+/* Gives a frame that is made of a field what belongs to it. */
+static int set_properties(MvdeintContext *s, AVFilterLink *outlink, AVFrame *out, const MvdeintNext *next)
+{
+    av_frame_remove_side_data(out, AV_FRAME_DATA_MOTION_VECTORS);
+    if (next->is_second)
+        av_frame_remove_side_data(out, AV_FRAME_DATA_A53_CC);
+    if (!next->passes)
+        out->flags &= ~AV_FRAME_FLAG_INTERLACED;
+    set_times(s, out, next);
+    out->time_base = outlink->time_base;
+    return ff_ccfifo_inject(&s->captions, out);
+}
+
+/* Sends the next frame if there is what it takes. Returns 1 if one was sent or left out, 0 if not. */
+static int produce(AVFilterContext *ctx)
+{
+    MvdeintContext *s = ctx->priv;
+    AVFilterLink *outlink = ctx->outputs[0];
+    MvdeintNext next;
+    AVFrame *out;
+    int64_t pts;
+    int ret = ff_mvdeint_next(s->mvdeint, &next);
+
+    if (ret <= 0)
+        return ret;
+    pts = next.frame->pts;
+    if (next.is_second && (next.passes || s->mode == MODE_FRAME)) {
+        s->before_pts = pts;
+        ret = ff_mvdeint_make(s->mvdeint, NULL);
+        return ret < 0 ? ret : 1;
+    }
+    out = av_frame_clone(next.frame);
+    if (!out)
+        return AVERROR(ENOMEM);
+    ret = next.passes ? 0 : ff_gpume_new_samples(&s->frames, outlink, out, NULL);
+    if (ret >= 0)
+        ret = set_properties(s, outlink, out, &next);
+    if (next.is_second)
+        s->before_pts = pts;
+    if (ret >= 0)
+        ret = ff_mvdeint_make(s->mvdeint, next.passes ? NULL : out);
+    if (ret < 0) {
+        av_frame_free(&out);
+        return ret;
+    }
+    ret = ff_filter_frame(outlink, out);
+    return ret < 0 ? ret : 1;
+}
+
+/* Says how a frame is treated. */
+static MvdeintInput input_of(const AVFilterContext *ctx, const AVFrame *frame)
+{
+    const MvdeintContext *s = ctx->priv;
+    const int is_interlaced = !!(frame->flags & AV_FRAME_FLAG_INTERLACED);
+    const int is_progressive = s->deint && !is_interlaced;
+
+    return (MvdeintInput) {
+        .bottom_first   = s->parity == PARITY_AUTO ? is_interlaced && !(frame->flags & AV_FRAME_FLAG_TOP_FIELD_FIRST)
+                                                   : s->parity == PARITY_BFF,
+        .is_progressive = is_progressive,
+        .passes         = is_progressive || ctx->is_disabled,
+    };
+}
+
+/* Takes the next frame of the input, or what it begins has to wait. */
+static int take(AVFilterContext *ctx, AVFrame **frame)
+{
+    MvdeintContext *s = ctx->priv;
+    const MvdeintInput input = input_of(ctx, *frame);
+    int ret = ff_ccfifo_extract(&s->captions, *frame);
+
+    if (ret >= 0)
+        ret = ff_gpume_hwframes_fit(&s->frames, ctx->inputs[0], *frame);
+    if (ret < 0)
+        return ret;
+    if (!ff_mvdeint_continues(s->mvdeint, *frame)) {
+        ff_mvdeint_flush(s->mvdeint);
+        FFSWAP(AVFrame *, s->next, *frame);
+        s->next_input = input;
+        return 0;
+    }
+    /* the sequence goes on in frames of another pool */
+    if (!ret)
+        ret = ff_gpume_hwframes_open(&s->frames, (*frame)->hw_frames_ctx);
+    return ret < 0 ? ret : ff_mvdeint_push(s->mvdeint, frame, &input);
+}
+
+/* Begins another sequence. */
+static int take_next(AVFilterContext *ctx)
+{
+    MvdeintContext *s = ctx->priv;
+    int ret = ff_gpume_hwframes_fit(&s->frames, ctx->inputs[0], s->next);
+
+    if (!ret)
+        ret = open_mvdeint(ctx, s->next->hw_frames_ctx);
+    return ret < 0 ? ret : ff_mvdeint_push(s->mvdeint, &s->next, &s->next_input);
+}
+
+/* Takes what the input has. Returns 1, FFERROR_NOT_READY: nothing, or another negative error code. */
+static int receive(AVFilterContext *ctx)
+{
+    AVFilterLink *inlink = ctx->inputs[0];
+    MvdeintContext *s = ctx->priv;
+    AVFrame *frame;
+    int ret;
+
+    if (s->next) {
+        ret = take_next(ctx);
+        return ret < 0 ? ret : 1;
+    }
+    ret = ff_inlink_consume_frame(inlink, &frame);
+    if (ret < 0)
+        return ret;
+    if (ret) {
+        ret = take(ctx, &frame);
+        av_frame_free(&frame);
+        return ret < 0 ? ret : 1;
+    }
+    if (ff_inlink_acknowledge_status(inlink, &s->status, &s->status_pts)) {
+        ff_mvdeint_flush(s->mvdeint);
+        s->eof = 1;
+        return 1;
+    }
+    if (ff_outlink_frame_wanted(ctx->outputs[0]))
+        ff_inlink_request_frame(inlink);
+    return FFERROR_NOT_READY;
+}
+
+static int activate(AVFilterContext *ctx)
+{
+    AVFilterLink *inlink = ctx->inputs[0], *outlink = ctx->outputs[0];
+    MvdeintContext *s = ctx->priv;
+    int ret;
+
+    FF_FILTER_FORWARD_STATUS_BACK(outlink, inlink);
+
+    for (;;) {
+        ret = produce(ctx);
+        if (ret < 0)
+            return ret;
+        if (ret) {
+            /* a frame a call, so that none waits behind others */
+            ff_filter_set_ready(ctx, 100);
+            return 0;
+        }
+        if (s->eof) {
+            if (s->status_pts != AV_NOPTS_VALUE)
+                s->status_pts *= s->ticks;
+            ff_outlink_set_status(outlink, s->status, s->status_pts);
+            return 0;
+        }
+        ret = receive(ctx);
+        if (ret < 0)
+            return ret;
+    }
+}
+
+static av_cold void uninit(AVFilterContext *ctx)
+{
+    MvdeintContext *s = ctx->priv;
+
+    av_frame_free(&s->next);
+    ff_ccfifo_uninit(&s->captions);
+    close_mvdeint(s);
+}
+
+static const AVFilterPad mvdeint_outputs[] = {
+    {
+        .name         = "default",
+        .type         = AVMEDIA_TYPE_VIDEO,
+        .config_props = config_output,
+    },
+};
+
+const GPUME_FILTER ff_vf_mvdeint = {
+    GPUME_PUBLIC(name)        = "mvdeint",
+    GPUME_PUBLIC(description) = NULL_IF_CONFIG_SMALL("Deinterlace along the motion."),
+    GPUME_PUBLIC(priv_class)  = &mvdeint_class,
+    GPUME_PUBLIC(flags)       = AVFILTER_FLAG_HWDEVICE |
+                                AVFILTER_FLAG_SLICE_THREADS |
+                                AVFILTER_FLAG_SUPPORT_TIMELINE_INTERNAL,
+    .priv_size      = sizeof(MvdeintContext),
+    .uninit         = uninit,
+    .activate       = activate,
+    FILTER_INPUTS(ff_video_default_filterpad),
+    FILTER_OUTPUTS(mvdeint_outputs),
+    FILTER_QUERY_FUNC2(query_formats),
+    .flags_internal = FF_FILTER_FLAG_HWFRAME_AWARE,
+};
