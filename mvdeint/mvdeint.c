@@ -445,7 +445,7 @@ int ff_mvdeint_make(Mvdeint *s, AVFrame *out)
     int ret = 0;
 
     if (out)
-        ret = last >= 0 ? make(s, last, NULL, out) : s->backend->put(s->priv, out, f->estimates[0]);
+        ret = last >= 0 && !f->is_progressive ? make(s, last, NULL, out) : s->backend->put(s->priv, out, f->estimates[0]);
     if (ret < 0)
         return ret;
     if (last >= 0)

@@ -316,6 +316,7 @@ fate-gpume-error-cuda:     CMD = $(call GPUME_FAILS,backend=cuda,export CUDA_VIS
 include $(SRC_PATH)/tests/fate/mvview.mak
 include $(SRC_PATH)/tests/fate/mvfps.mak
 include $(SRC_PATH)/tests/fate/mvdenoise.mak
+include $(SRC_PATH)/tests/fate/mvdeint.mak
 
 FATE_GPUME_HELP-$(CONFIG_GPUME_FILTER) += fate-gpume-help
 # FFmpeg 9.0 adds a line 'Exiting ...'
@@ -325,7 +326,7 @@ FATE_GPUME_FFMPEG-$(call ALLYES, $(GPUME_NEEDS)) += $(FATE_GPUME_VECTORS) $(FATE
 FATE_GPUME_FFMPEG = $(FATE_GPUME_FFMPEG-yes) $(FATE_GPUME_SCALED-yes) $(FATE_GPUME_CHANGE-yes) \
                     $(FATE_GPUME_METADATA-yes) $(FATE_GPUME_NUMPY-yes) $(FATE_GPUME_REFS-yes)                          \
                     $(FATE_GPUME_FRAMECRC-yes) $(FATE_GPUME_HELP-yes) $(FATE_MVVIEW-yes)      \
-                    $(FATE_MVFPS-yes) $(FATE_MVDENOISE-yes) $(FATE_GPUME_ENCODE) $(FATE_GPUME_GPL)
+                    $(FATE_MVFPS-yes) $(FATE_MVDENOISE-yes) $(FATE_MVDEINT-yes) $(FATE_GPUME_ENCODE) $(FATE_GPUME_GPL)
 
 # Encoders that try the vectors; without their option files are what FFmpeg without our patches
 # makes of frames without vectors, from which these references are
@@ -387,15 +388,15 @@ fate-gpume-compare-quick: CMD = runecho libavfilter/tests/gpume_compare$(EXESUF)
 fate-gpume-compare-clips: CMD = runecho libavfilter/tests/gpume_compare$(EXESUF) -clips $(GPUME_VIDEO)
 fate-gpume-compare-small: CMD = runecho libavfilter/tests/gpume_compare$(EXESUF) -clips $(GPUME_CLIPS)
 FATE_GPUME_PROGRAMS = $(FATE_GPUME_PROGRAMS-yes) $(FATE_GPUME_COMPARE-yes) $(FATE_MVVIEW_PROGRAMS-yes) \
-                      $(FATE_MVFPS_PROGRAMS-yes) $(FATE_MVDENOISE_PROGRAMS-yes)
+                      $(FATE_MVFPS_PROGRAMS-yes) $(FATE_MVDENOISE_PROGRAMS-yes) $(FATE_MVDEINT_PROGRAMS-yes)
 $(FATE_GPUME_PROGRAMS): CMP = null
 
 # FFmpeg's checkasm has its own name for it
 FATE_GPUME_CHECKASM = $(if $(HAVE_X86ASM)$(ARCH_AARCH64),$(if $(CONFIG_GPUME_FILTER),$(filter fate-checkasm-vf_gpume,$(FATE_CHECKASM))))
 
 # the quick form of a program is for the builds that are slow
-GPUME_SLOW  = $(GPUME_UNIT) fate-gpume-input fate-gpume-constant fate-gpume-me-hint fate-mvview-unit fate-mvfps-graph fate-mvfps-unit fate-mvdenoise-unit fate-gpume-compare fate-gpume-compare-clips fate-gpume-compare-small
-GPUME_QUICK = $(GPUME_UNIT_QUICK) fate-gpume-input-quick fate-gpume-constant-quick fate-gpume-me-hint-quick fate-mvview-unit-quick fate-mvfps-graph-quick fate-mvfps-unit-quick fate-mvdenoise-unit-quick fate-gpume-compare-quick
+GPUME_SLOW  = $(GPUME_UNIT) fate-gpume-input fate-gpume-constant fate-gpume-me-hint fate-mvview-unit fate-mvfps-graph fate-mvfps-unit fate-mvdenoise-unit fate-mvdeint-unit fate-gpume-compare fate-gpume-compare-clips fate-gpume-compare-small
+GPUME_QUICK = $(GPUME_UNIT_QUICK) fate-gpume-input-quick fate-gpume-constant-quick fate-gpume-me-hint-quick fate-mvview-unit-quick fate-mvfps-graph-quick fate-mvfps-unit-quick fate-mvdenoise-unit-quick fate-mvdeint-unit-quick fate-gpume-compare-quick
 
 FATE_FFMPEG += $(FATE_GPUME_FFMPEG)
 FATE        += $(FATE_GPUME_PROGRAMS)
@@ -408,7 +409,7 @@ FATE_GPUME_SAN = $(filter-out $(FATE_GPUME_BAD) $(FATE_GPUME_CHECKASM),$(FATE_GP
 # The rest is about options, messages and the CPU's threads, or hides the device
 FATE_GPUME_DEVICE = $(filter-out $(FATE_GPUME_CHECKASM) $(FATE_GPUME_BAD) $(FATE_GPUME_WAVES) $(FATE_GPUME_VF-yes) \
                         $(filter-out %-full %-full-csv,$(FATE_GPUME_ERRORS)) $(FATE_GPUME_HELP-yes)               \
-                        $(FATE_MVVIEW-yes) $(FATE_MVFPS-yes) $(FATE_MVDENOISE-yes) fate-mvfps-graph fate-mvfps-graph-quick \
+                        $(FATE_MVVIEW-yes) $(FATE_MVFPS-yes) $(FATE_MVDENOISE-yes) $(FATE_MVDEINT-yes) fate-mvfps-graph fate-mvfps-graph-quick \
                         $(FATE_GPUME_ENCODE) fate-gpume-me-hint                                                  \
                         $(addprefix fate-gpume-,alias-% threads-% hme-threads-% %-named cpu auto frames-null), \
                     $(FATE_GPUME))
@@ -417,7 +418,7 @@ FATE_GPUME_STANDIN = $(filter-out $(GPUME_SLOW),$(FATE_GPUME_DEVICE)) \
                      $(filter $(filter-out fate-gpume-me-hint-quick fate-mvfps-graph-quick,$(GPUME_QUICK)),$(FATE_GPUME_PROGRAMS))
 # an emulator and valgrind have half of the shares
 GPUME_UNIT_REST     = fate-gpume-unit-quick-2 fate-gpume-unit-quick-4
-FATE_GPUME_EMULATED = $(filter-out fate-gpume-me-hint-quick fate-mvdenoise-unit-quick $(GPUME_UNIT_REST),$(FATE_GPUME_SAN))
+FATE_GPUME_EMULATED = $(filter-out fate-gpume-me-hint-quick fate-mvdenoise-unit-quick fate-mvdeint-unit-quick $(GPUME_UNIT_REST),$(FATE_GPUME_SAN))
 FATE_GPUME_VALGRIND = $(filter fate-gpume-ds fate-gpume-hme $(filter-out $(GPUME_UNIT_REST),$(GPUME_UNIT_QUICK)),$(FATE_GPUME_SAN))
 
 # what takes longest begins first, so that no core waits for it at the end
