@@ -444,8 +444,10 @@ int ff_mvdeint_make(Mvdeint *s, AVFrame *out)
     Field *f = field_at(s, s->nb_out);
     int ret = 0;
 
-    if (out)
-        ret = last >= 0 && !f->is_progressive ? make(s, last, NULL, out) : s->backend->put(s->priv, out, f->estimates[0]);
+    if (out && (last < 0 || f->is_progressive))
+        ret = s->backend->put(s->priv, out, f->estimates[0]);
+    else if (out)
+        ret = make(s, last, NULL, out);
     if (ret < 0)
         return ret;
     if (last >= 0)

@@ -68,7 +68,7 @@ typedef struct MvdeintRow {
 typedef struct MvdeintSamples {
     /** Makes a line of the estimate of three fields. */
     void (*estimate)(uint8_t *dst, const MvdeintLines *l, int w, enum MvdeintKind kind, int max);
-    /** Interpolates a line within a field. @param lines from three above to three below, MVDEINT_ROW_PAD samples around */
+    /** Interpolates a line within a field. @param lines those three and one above and one and three below */
     void (*intra)(uint8_t *dst, const uint8_t *const *lines, int w, int depth);
     /** Reads an area of w x h samples, in rows of MVDEINT_BLOCK, at eighths fx and fy behind a sample. */
     void (*match)(uint16_t *dst, const uint8_t *src, ptrdiff_t stride, int fx, int fy, int w, int h, int depth);

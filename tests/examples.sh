@@ -108,6 +108,8 @@ check examples/blocks-fails "it succeeded" test $? != 0
 
 example clean-film "$work/clips/moving clip.mkv" "$work/clean.mkv" 1.5
 expect clean-film-frames mpeg4,12 "$(frames "$work/clean.mkv")"
+example deinterlace-tape "$work/clips/moving clip.mkv" "$work/tape.mkv" bff
+expect deinterlace-tape-frames mpeg4,24 "$(frames "$work/tape.mkv")"
 
 # how its samples are stored
 samples_of() { "$bin/ffprobe" -v error -select_streams v -show_entries stream=pix_fmt -of csv=p=0 "$1" | tr -d ,; }

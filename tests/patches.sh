@@ -114,7 +114,9 @@ for s in $fetched; do
         grep -q '^extern const .* ff_vf_mvfps;' "$work/$s-laid/libavfilter/allfilters.c" &&
         grep -q '^@include filter_mvfps.texi$' "$work/$s-laid/doc/filters.texi" &&
         grep -q '^extern const .* ff_vf_mvdenoise;' "$work/$s-laid/libavfilter/allfilters.c" &&
-        grep -q '^@include filter_mvdenoise.texi$' "$work/$s-laid/doc/filters.texi"
+        grep -q '^@include filter_mvdenoise.texi$' "$work/$s-laid/doc/filters.texi" &&
+        grep -q '^extern const .* ff_vf_mvdeint;' "$work/$s-laid/libavfilter/allfilters.c" &&
+        grep -q '^@include filter_mvdeint.texi$' "$work/$s-laid/doc/filters.texi"
     check "patches-$s/registers" "filter, tests or documentation are not registered" test $? = 0
 
     state "$work/$s-laid" > $work/before
