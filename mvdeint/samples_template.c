@@ -78,8 +78,7 @@ static void FUNC(match)(uint16_t *dst, const uint8_t *src8, ptrdiff_t stride, in
 {
     const SAMPLE *src = (const SAMPLE *)src8;
     const int8_t *u = match_taps[fx], *v = match_taps[fy];
-    const int shift = 12 - mvdeint_fraction(depth), max = (1 << (depth + mvdeint_fraction(depth))) - 1;
-    const int most = max & ~((1 << mvdeint_fraction(depth)) - 1);
+    const int shift = 12 - mvdeint_fraction(depth), most = ((1 << depth) - 1) << mvdeint_fraction(depth);
     int rows[MVDEINT_BLOCK + 5][MVDEINT_BLOCK];
 
     stride /= sizeof(*src);
@@ -97,10 +96,12 @@ static void FUNC(match)(uint16_t *dst, const uint8_t *src8, ptrdiff_t stride, in
                          u[4] * row[x + 2] + u[5] * row[x + 3];
     }
     for (int y = 0; y < h; y++)
-        for (int x = 0; x < w; x++)
-            dst[y * MVDEINT_BLOCK + x] = av_clip((v[0] * rows[y][x] + v[1] * rows[y + 1][x] + v[2] * rows[y + 2][x] +
-                                                  v[3] * rows[y + 3][x] + v[4] * rows[y + 4][x] + v[5] * rows[y + 5][x] +
-                                                  (1 << shift >> 1)) >> shift, 0, most);
+        for (int x = 0; x < w; x++) {
+            const int sum = v[0] * rows[y][x] + v[1] * rows[y + 1][x] + v[2] * rows[y + 2][x] +
+                            v[3] * rows[y + 3][x] + v[4] * rows[y + 4][x] + v[5] * rows[y + 5][x];
+
+            dst[y * MVDEINT_BLOCK + x] = av_clip((sum + (1 << shift >> 1)) >> shift, 0, most);
+        }
 }
 
 static void FUNC(residual)(uint16_t *dst, const uint16_t *above, const uint16_t *below, const uint8_t *line_above,
@@ -189,9 +190,8 @@ static int FUNC(combine_sample)(const MvdeintRow *row, int x)
         blame = mvdeint_blame(&around, row->nb, inverse, log2);
     }
     for (int i = 0; i < 2; i++) {
-        off = i ? av_clip(sum + (first < intra ? -apart : apart), -MVDEINT_MAX_DIFFERENCE, MVDEINT_MAX_DIFFERENCE) : sum;
-        if (!row->nb)
-            off = 0;
+        off = i ? sum + (first < intra ? -apart : apart) : sum;
+        off = row->nb ? av_clip(off, -MVDEINT_MAX_DIFFERENCE, MVDEINT_MAX_DIFFERENCE) : 0;
         expected[row->nb + i] = mvdeint_expected_intra(&row->model->intra[i], &around, off * off, blame,
                                                        apart * apart);
         least = FFMIN(least, expected[row->nb + i]);
