@@ -325,6 +325,18 @@ static void draw_case(Case *c, uint64_t seed)
 
 /* The oracle */
 
+static enum AVPixelFormat gray_format(int depth)
+{
+    switch (depth) {
+    case 8:  return AV_PIX_FMT_GRAY8;
+    case 9:  return AV_PIX_FMT_GRAY9;
+    case 10: return AV_PIX_FMT_GRAY10;
+    case 12: return AV_PIX_FMT_GRAY12;
+    case 14: return AV_PIX_FMT_GRAY14;
+    default: return AV_PIX_FMT_GRAY16;
+    }
+}
+
 static AVFrame *luma_of(const Case *c, int t)
 {
     const DeintComponent *m = &c->oracle.components[0];
@@ -332,8 +344,7 @@ static AVFrame *luma_of(const Case *c, int t)
 
     f->width  = c->w;
     f->height = c->h;
-    f->format = c->depth == 8 ? AV_PIX_FMT_GRAY8 : c->depth == 9 ? AV_PIX_FMT_GRAY9 : c->depth == 10 ? AV_PIX_FMT_GRAY10 :
-                c->depth == 12 ? AV_PIX_FMT_GRAY12 : c->depth == 14 ? AV_PIX_FMT_GRAY14 : AV_PIX_FMT_GRAY16;
+    f->format = gray_format(c->depth);
     if (av_frame_get_buffer(f, 0) < 0)
         test_alloc(NULL);
     for (int y = 0; y < c->h; y++)
