@@ -142,6 +142,10 @@ static int check_outputs(Clip *c)
     const GpumeOutputConfig cfg = done_outputs(c->options, c->mv_file, c->stats_file);
     int ret = ff_gpume_outputs_check(&cfg);
 
+    if (ret >= 0 && ff_gpume_mv_format(&cfg) == GPUME_MV_NPYS) {
+        shared_report(c->shared, -1, "%s: gpume-mpi writes .npy and .csv, not .npys", c->mv_file);
+        ret = AVERROR(EINVAL);
+    }
     for (int i = 0; i < 2 && ret >= 0; i++) {
         GpumeFile *file = files[i];
 

@@ -34,6 +34,12 @@ static inline size_t gpume_npy_field_size(const GpumeParams *params)
     return sizeof(int32_t) * gpume_npy_values(params) * params->bw * params->bh;
 }
 
+/** Bytes of a .npy header before its text. */
+#define GPUME_NPY_START 10
+
+/** Makes a .npy header of size bytes, a multiple of 64, of the text that stands at GPUME_NPY_START, ended by 0. */
+void ff_gpume_npy_frame(char *header, int size);
+
 /** The header of a .npy file. @param nb_frames 0 as long as it is not known */
 void ff_gpume_npy_header(uint8_t header[GPUME_NPY_HEADER_SIZE], int64_t nb_frames,
                          const GpumeParams *params);

@@ -33,21 +33,24 @@ static int wanted(const GpumeOutputConfig *cfg, const char **path)
 }
 
 /* NumPy's format 1.0 (NEP 1): magic, version, header length, a Python literal. */
+void ff_gpume_npy_frame(char *header, int size)
+{
+    const int len = strlen(header + GPUME_NPY_START);
+
+    memcpy(header, "\x93NUMPY\x01", GPUME_NPY_START - 2);     /* and the minor version, 0 */
+    AV_WL16(header + GPUME_NPY_START - 2, size - GPUME_NPY_START);
+    memset(header + GPUME_NPY_START + len, ' ', size - GPUME_NPY_START - len);
+    header[size - 1] = '\n';
+}
+
 void ff_gpume_npy_header(uint8_t header[GPUME_NPY_HEADER_SIZE], int64_t nb_frames,
                          const GpumeParams *params)
 {
-    static const char magic[] = "\x93NUMPY\x01";    /* and the minor version, 0 */
-    const int start = sizeof(magic) + 2;
-    int len;
-
-    memcpy(header, magic, sizeof(magic));
-    AV_WL16(header + sizeof(magic), GPUME_NPY_HEADER_SIZE - start);
-    len = snprintf((char *)header + start, GPUME_NPY_HEADER_SIZE - start,
-                   "{'descr': '<i4', 'fortran_order': False, "
-                   "'shape': (%"PRId64", %d, %d, %d, %d), }",
-                   nb_frames, params->nb_references, params->bh, params->bw, gpume_npy_values(params));
-    memset(header + start + len, ' ', GPUME_NPY_HEADER_SIZE - start - len);
-    header[GPUME_NPY_HEADER_SIZE - 1] = '\n';
+    snprintf((char *)header + GPUME_NPY_START, GPUME_NPY_HEADER_SIZE - GPUME_NPY_START,
+             "{'descr': '<i4', 'fortran_order': False, "
+             "'shape': (%"PRId64", %d, %d, %d, %d), }",
+             nb_frames, params->nb_references, params->bh, params->bw, gpume_npy_values(params));
+    ff_gpume_npy_frame((char *)header, GPUME_NPY_HEADER_SIZE);
 }
 
 static void put_vector(uint8_t *dst, const GpumeField *field, int i)
@@ -113,7 +116,7 @@ static av_cold int begin(void *priv, GpumeFile *file, const GpumeOutputConfig *c
     if (!ff_gpume_file_can_rewind(file)) {
         file->failed = 1;
         av_log(file->log_ctx, AV_LOG_ERROR, "A .npy file begins with the number of frames, which is known at its "
-               "end, so it cannot be written to a pipe: %s; use mv_format=csv.\n",
+               "end, so it cannot be written to a pipe: %s; use mv_format=npys or csv.\n",
                ff_gpume_is_stdout(file->path) ? "standard output" : file->path);
         return AVERROR(ESPIPE);
     }
@@ -130,7 +133,7 @@ static int write_vectors(void *priv, GpumeFile *file, GpumeResult *r, const Gpum
 
     if (params->bw != s->params.bw || params->bh != s->params.bh) {
         av_log(file->log_ctx, AV_LOG_ERROR, "The picture now has %dx%d blocks instead "
-               "of %dx%d, which a .npy file cannot store; use mv_format=csv and another name.\n",
+               "of %dx%d, which a .npy file cannot store; use mv_format=npys or csv, and another name.\n",
                params->bw, params->bh, s->params.bw, s->params.bh);
         return AVERROR(EINVAL);
     }

@@ -63,7 +63,8 @@ enum GpumeMvFormat ff_gpume_mv_format(const GpumeOutputConfig *cfg)
 {
     if (!cfg->mv_file || cfg->mv_format)
         return cfg->mv_file ? cfg->mv_format : GPUME_MV_AUTO;
-    return has_ending(cfg->mv_file, ".npy")   ? GPUME_MV_NPY :
+    return has_ending(cfg->mv_file, ".npy")  ? GPUME_MV_NPY :
+           has_ending(cfg->mv_file, ".npys") ? GPUME_MV_NPYS :
            has_ending(cfg->mv_file, ".csv") ||
            ff_gpume_is_direct(cfg->mv_file) ? GPUME_MV_CSV : GPUME_MV_AUTO;
 }
@@ -107,8 +108,8 @@ int ff_gpume_outputs_check(const GpumeOutputConfig *cfg)
         return AVERROR(EINVAL);
     }
     if (mv_file && !ff_gpume_mv_format(cfg)) {
-        av_log(cfg->log_ctx, AV_LOG_ERROR, "'mv_file' is '%s'; it must end in .csv or .npy, or be '-' (CSV on "
-               "standard output). With another name, use mv_format=csv or mv_format=npy.\n", mv_file);
+        av_log(cfg->log_ctx, AV_LOG_ERROR, "'mv_file' is '%s'; it must end in .csv, .npy or .npys, or be '-' (CSV on "
+               "standard output). With another name, use mv_format=csv, npy or npys.\n", mv_file);
         return AVERROR(EINVAL);
     }
     if (stats_file && !*stats_file) {

@@ -28,7 +28,7 @@ enum GpumeHint {
 };
 
 /** The formats of vectors. AUTO: by the name, CSV where a file is written directly. */
-enum GpumeMvFormat { GPUME_MV_AUTO, GPUME_MV_CSV, GPUME_MV_NPY };
+enum GpumeMvFormat { GPUME_MV_AUTO, GPUME_MV_CSV, GPUME_MV_NPY, GPUME_MV_NPYS };
 
 /** The formats of statistics. AUTO: by the name, else TEXT. */
 enum GpumeStatsFormat { GPUME_STATS_AUTO, GPUME_STATS_TEXT, GPUME_STATS_JSONL };
@@ -101,7 +101,7 @@ typedef struct GpumeOutput {
 } GpumeOutput;
 
 /** The outputs, in the order in which they are given a result; the last may keep its vectors. */
-#define GPUME_OUTPUTS(O) O(csv) O(npy) O(stats) O(metadata) O(constant) O(sidedata)
+#define GPUME_OUTPUTS(O) O(csv) O(npy) O(npys) O(stats) O(metadata) O(constant) O(sidedata)
 
 typedef struct GpumeOutputs GpumeOutputs;
 

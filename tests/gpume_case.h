@@ -321,7 +321,7 @@ static inline void case_options(char *buf, size_t size, const Case *c, enum Case
                                 const char *folder)
 {
     static const char *const dirs[] = { "", "past", "future", "both" };
-    static const char *const files[] = { "", ":mv_file=%s/v.csv", ":mv_file=%s/v.npy",
+    static const char *const files[] = { "", ":mv_file=%s/v.csv", ":mv_file=%s/v.npy", ":mv_file=%s/v.npys",
                                          ":stats_file=%s/stats", ":stats_file=%s/stats.jsonl" };
 
     const struct {
@@ -362,7 +362,7 @@ static inline void case_options(char *buf, size_t size, const Case *c, enum Case
  */
 static inline int run_case_on(Case *c, const CaseLimits *l, enum CaseBackend backend, TestRun *r)
 {
-    static const char *const names[] = { "", "v.csv", "v.npy", "stats", "stats.jsonl" };
+    static const char *const names[] = { "", "v.csv", "v.npy", "v.npys", "stats", "stats.jsonl" };
     char options[512], path[256];
     AVBPrint text, wanted;
     int guarded[MAX_CASE_FRAMES], there;

@@ -29,6 +29,7 @@
 #include "libavutil/dict.h"
 #include "libavutil/error.h"
 #include "libavutil/hwcontext.h"
+#include "libavutil/intfloat.h"
 #include "libavutil/log.h"
 #include "libavutil/macros.h"
 #include "libavutil/mem.h"
@@ -1131,6 +1132,64 @@ static void expect_npy(AVBPrint *text, const TestStream *s, int i, int j)
     }
 }
 
+static void little_endian(AVBPrint *text, uint64_t number, int nb_bytes)
+{
+    for (int i = 0; i < nb_bytes; i++)
+        av_bprint_chars(text, number >> 8 * i & 255, 1);
+}
+
+static void expect_npys_header(AVBPrint *text, const TestStream *s, int i, int j)
+{
+    const int bh = oracle_blocks(s->pics[i].h, s->block), bw = oracle_blocks(s->pics[i].w, s->block);
+    const unsigned start = text->len;
+    char shape[32];
+
+    if (s->tree_max)
+        snprintf(shape, sizeof(shape), "(%d,", test_nb_vectors(s, i, j));
+    else
+        snprintf(shape, sizeof(shape), "(%d, %d", bh, bw);
+    av_bprint_append_data(text, "\x93NUMPY\x01\x00\xf6\x01", 10);
+    av_bprintf(text, "{'descr': [('number', '<i8'), ('pts', '<i8'), ('pts_time', '<f8'), ('distance', '<i4'), "
+               "('pel', '<i4'), ('block', '<i4'), ('width', '<i4'), ('height', '<i4'), ('leaves', '<i4'), "
+               "('mv', '<f4', %s%s 2)), ('cost', '<i4', %s)), ", shape, s->tree_max ? "" : ",", shape);
+    if (s->tree_max)
+        av_bprintf(text, "('x', '<i4', %s)), ('y', '<i4', %s)), ('size', '<i2', %s)), ", shape, shape, shape);
+    av_bprintf(text, "('consistent', '|b1', %s))], 'fortran_order': False, 'shape': ()}", shape);
+    av_bprintf(text, "%*s\n", 511 - (int)(text->len - start), "");
+}
+
+static void expect_npys(AVBPrint *text, const TestStream *s, int i, int j)
+{
+    const TestPicture *p = &s->pics[i];
+    const int nb = test_nb_vectors(s, i, j), has_pts = p->pts != AV_NOPTS_VALUE;
+    const double time = has_pts ? p->pts / 25. : NAN;
+
+    expect_npys_header(text, s, i, j);
+    little_endian(text, i + 1, 8);
+    little_endian(text, p->pts, 8);
+    little_endian(text, av_double2int(time), 8);
+    little_endian(text, s->distance[j], 4);
+    little_endian(text, pel_of(s), 4);
+    little_endian(text, s->block, 4);
+    little_endian(text, p->w, 4);
+    little_endian(text, p->h, 4);
+    little_endian(text, s->tree_max ? nb : 0, 4);
+    for (int k = 0; k < nb; k++) {
+        little_endian(text, av_float2int((float)p->vectors[j][k].dx / pel_of(s)), 4);
+        little_endian(text, av_float2int((float)p->vectors[j][k].dy / pel_of(s)), 4);
+    }
+    for (int k = 0; k < nb; k++)
+        little_endian(text, p->vectors[j][k].cost, 4);
+    for (int k = 0; k < nb && s->tree_max; k++)
+        little_endian(text, place_of(s, i, j, k).x0, 4);
+    for (int k = 0; k < nb && s->tree_max; k++)
+        little_endian(text, place_of(s, i, j, k).y0, 4);
+    for (int k = 0; k < nb && s->tree_max; k++)
+        little_endian(text, place_of(s, i, j, k).side, 2);
+    for (int k = 0; k < nb; k++)
+        little_endian(text, !p->vectors[j][k].inconsistent, 1);
+}
+
 static void expect_stats(AVBPrint *text, const TestStream *s, int i, int j)
 {
     const FieldStats f = field_stats(s, i, j);
@@ -1187,7 +1246,8 @@ void test_expect_file(AVBPrint *text, const TestStream *s, enum TestFile kind, i
             if (kind == TEST_NPY)
                 expect_npy(text, s, i, j);
             else if (s->pics[i].vectors[j])
-                (kind == TEST_CSV ? expect_csv : kind == TEST_JSONL ? expect_json : expect_stats)(text, s, i, j);
+                (kind == TEST_CSV   ? expect_csv  : kind == TEST_NPYS ? expect_npys :
+                 kind == TEST_JSONL ? expect_json : expect_stats)(text, s, i, j);
         }
     }
 }

@@ -231,7 +231,7 @@ int test_compare_field(const TestStream *s, int i, int j, const void *mvs,
 
 /* Files of the filter */
 
-enum TestFile { TEST_NO_FILE, TEST_CSV, TEST_NPY, TEST_STATS, TEST_JSONL, TEST_NB_FILES };
+enum TestFile { TEST_NO_FILE, TEST_CSV, TEST_NPY, TEST_NPYS, TEST_STATS, TEST_JSONL, TEST_NB_FILES };
 
 /** What has to be in a file of the first nb pictures. */
 void test_expect_file(AVBPrint *text, const TestStream *s, enum TestFile kind, int nb);

@@ -183,6 +183,7 @@ static void check_file(const char *kind, const char *path, const char *value,
         test_expect_file(&wanted, s, is_text                ? TEST_NO_FILE :
                                      !strcmp(kind, "csv")   ? TEST_CSV :
                                      !strcmp(kind, "npy")   ? TEST_NPY :
+                                     !strcmp(kind, "npys")  ? TEST_NPYS :
                                      !strcmp(kind, "jsonl") ? TEST_JSONL : TEST_STATS,
                          is_text ? 0 : nb);
         if (is_text)
@@ -544,6 +545,8 @@ static const Row files[] = {
     { ALL_DIRS ":mv_file=@/V.NPY", "{0,1,4}*" SIZES, .after = "npy:V.NPY" },
     { ALL_DIRS ":stats_file=@/s.JSONL", "{0,1,4}*" SIZES, "pts={some,usual,none}", .after = "jsonl:s.JSONL" },
     /* a format that the name does not say */
+    { ALL_DIRS ":mv_file=@/v.NPYS", "{0,1,4}*" SIZES, "pts={some,usual,none,wild}", .after = "npys:v.NPYS" },
+    { "mv_file=@/vectors:mv_format=npys", "4*" SIZES, .after = "npys:vectors" },
     { "mv_file=@/vectors:mv_format=csv:stats_file=@/s:stats_format=jsonl", "4*" SIZES,
       .after = "csv:vectors jsonl:s" },
     { "mv_file=@/v.csv:mv_format=npy:stats_file=@/s.jsonl:stats_format=text", "4*" SIZES,
@@ -557,8 +560,11 @@ static const Row files[] = {
       .after = "csv:v.csv stats:stats" },
     { TREES ":" ALL_DIRS ":stats_file=@/s.jsonl", "4*" SIZES, .after = "jsonl:s.jsonl" },
     { TREES ":" ALL_DIRS ":mv_file=@/v.npy", "{0,1,4}*" SIZES, .after = "npy:v.npy" },
+    { MOTION ":" ALL_DIRS ":mv_file=@/v.npys", "4*" SIZES, .after = "npys:v.npys" },
+    { TREES ":" ALL_DIRS ":mv_file=@/v.npys", "{0,1,4}*" SIZES, .after = "npys:v.npys" },
     /* a change of size */
     { "mv_file=@/v.csv:stats_file=@/stats", "3*40x24 3*60x60", .after = "csv:v.csv stats:stats" },
+    { "mv_file=@/v.npys", "3*40x24 3*60x60", .after = "npys:v.npys" },
     { "mv_file=@/v.npy", "3*40x24 3*60x60", .code = AVERROR(EINVAL), .message = ".npy" },
     /* as long as there are as many blocks it goes on */
     { "mv_file=@/v.npy", "3*40x24 3*33x17", .after = "npy:v.npy" },
@@ -586,12 +592,14 @@ static const Row bad_files[] = {
      */
     { "backend=cpu:mv_file=@/v.csv",  BIG, .message = "v.csv", .after = "csv:v.csv", .sweep = DISK_STEPS },
     { "backend=cpu:mv_file=@/v.npy",  BIG, .message = "v.npy", .after = "npy:v.npy", .sweep = DISK_STEPS },
+    { "backend=cpu:mv_file=@/v.npys", BIG, .message = "v.npys", .after = "npys:v.npys", .sweep = DISK_STEPS },
     { "backend=cpu:stats_file=@/log", BIG, .message = "log",   .after = "stats:log", .sweep = DISK_STEPS },
     /* a .npy has to be seekable, a .csv has not; less than the pipe holds */
     { "mv_file=@/pipe.npy", "4*40x40", .code = AVERROR(ESPIPE), .message = "pipe.npy",
       .before = "fifo:pipe.npy", .after = "fifo:pipe.npy=empty" },
-    { "mv_file=@/pipe:mv_format=npy", "4*40x40", .code = AVERROR(ESPIPE), .message = "mv_format=csv",
+    { "mv_file=@/pipe:mv_format=npy", "4*40x40", .code = AVERROR(ESPIPE), .message = "mv_format=npys or csv",
       .before = "fifo:pipe", .after = "fifo:pipe=empty" },
+    { "mv_file=@/pipe.npys", "4*40x40", .before = "fifo:pipe.npys", .after = "fifo:pipe.npys=full" },
     { "mv_file=@/pipe.csv", "4*40x40", .before = "fifo:pipe.csv", .after = "fifo:pipe.csv=full" },
     { "mv_file=@/pipe", "4*40x40", .before = "fifo:pipe", .after = "fifo:pipe=full" },
     /* two spellings of one name; one of them through a link */
@@ -682,6 +690,7 @@ static const Row memory[] = {
     { CSV_AND_STATS, "5*16x8:p010le", .after = "csv:v.csv stats:log", .sweep = MEMORY },
     { CSV_AND_STATS, "5*16x8:p010le", .after = "csv:v.csv stats:log", .sweep = MEMORY_AFTER },
     { "async_depth=4:dir=future:mv_file=@/v.npy", "5*16x8:yuv420p", .after = "npy:v.npy", .sweep = MEMORY },
+    { "dir=future:mv_file=@/v.npys", "3*16x8:yuv420p", .after = "npys:v.npys", .sweep = MEMORY },
     { "async_depth=4:dir=future:mv_file=@/v.npy", "5*16x8:yuv420p", .after = "npy:v.npy",
       .sweep = MEMORY_AFTER },
     { "{algo=hme,smooth=2:pel=2}:" CSV_AND_STATS, "5*16x8:p010le", .after = "csv:v.csv stats:log",
@@ -757,7 +766,7 @@ static const struct Option {
     { "{algo=fs:,algo=fs:cost=satd:}exhaustive=1", NULL },
     { "backend=cpu:device={0,9}", "'device' is only valid with" },
     { "device=999", "" },
-    { "mv_format={csv,npy}", "'mv_format' is only valid with mv_file" },
+    { "mv_format={csv,npy,npys}", "'mv_format' is only valid with mv_file" },
     { "stats_format={text,jsonl}", "'stats_format' is only valid with stats_file" },
     { "mv_format=auto:stats_format=auto:overwrite=1", NULL },
     { "overwrite=0", "'overwrite=0' is only valid with mv_file or stats_file" },

@@ -361,7 +361,8 @@ faults() {
         refused hint "'hint' is not valid here" $o gpume=hint=constant
         refused filter-option "Unable to parse \"algo\" option value \"fastest\"" $o gpume=algo=fastest
         refused filter-range 'out of range' $o gpume=range=5000
-        refused filter-ending 'must end in .csv or .npy' -i ../open.mkv -vf gpume --mv-file many.txt
+        refused filter-ending 'must end in .csv, .npy' -i ../open.mkv -vf gpume --mv-file many.txt
+        refused stream 'not .npys' -i ../open.mkv -vf gpume --mv-file many.npys
         refused filter-folder 'Could not open none/many.npy' -i ../open.mkv -vf gpume --mv-file none/many.npy
         refused filter-same 'must differ, but both are' -i ../open.mkv -vf gpume --mv-file many.csv --stats-file many.csv
         refused filter-spelling 'is the same file as' -i ../open.mkv -vf gpume --mv-file many.csv --stats-file ./many.csv

@@ -240,6 +240,15 @@ fate-gpume-npy-hme:  CMD = $(call GPUME_NPY,$(GPUME_ODD),algo=hme:range=9:block=
 fate-gpume-npy-past: CMD = $(call GPUME_NPY,$(GPUME_ODD),algo=fs:range=9:block=32)
 fate-gpume-npy-0:    CMD = $(call GPUME_NPY,$(GPUME_PAN)$(GPUME_COMMA)trim=end_frame=0,dir=future)
 
+# records through a pipe, and where the size of the picture changes
+FATE_GPUME_VECTORS += fate-gpume-npys fate-gpume-npys-tree fate-gpume-npys-0
+GPUME_NPYS = ffmpeg -lavfi "$(1),gpume=$(2):mv_file=-:mv_format=npys" -f null - | od -A n -v -t x4z
+fate-gpume-npys:      CMD = $(call GPUME_NPYS,$(GPUME_ODD),algo=hme:range=9:block=16:dir=both)
+fate-gpume-npys-tree: CMD = $(call GPUME_NPYS,$(GPUME_ODD),algo=ds:range=12:tree=1:tree_max=32:lambda=3000)
+fate-gpume-npys-0:    CMD = $(call GPUME_NPYS,$(GPUME_PAN)$(GPUME_COMMA)trim=end_frame=1,dir=future)
+FATE_GPUME_SCALED-$(call ALLYES, $(GPUME_NEEDS) SCALE_FILTER) += fate-gpume-npys-change
+fate-gpume-npys-change: CMD = $(call GPUME_NPYS,$(GPUME_PAN)$(GPUME_COMMA)trim=end_frame=4$(GPUME_COMMA)scale=w=if(lt(n\$(GPUME_COMMA)2)\$(GPUME_COMMA)94\$(GPUME_COMMA)64):h=70:eval=frame:flags=neighbor+accurate_rnd+bitexact,block=32)
+
 # Several references, also with the check; files, statistics and metadata of them
 FATE_GPUME_VECTORS += fate-gpume-refs fate-gpume-refs-check fate-gpume-refs-epzs
 fate-gpume-refs:       CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=ds:range=24:block=32:dir=both:refs=3)
@@ -253,9 +262,9 @@ fate-gpume-refs-distances: CMD = . $(SRC_PATH)/tests/fate/gpume_refs.sh; gpume_r
 # numpy reads the .npy and compares it with the .csv that another instance wrote
 FATE_GPUME_NUMPY-$(call ALLYES, $(GPUME_NEEDS) SPLIT_FILTER) += fate-gpume-numpy
 fate-gpume-numpy: CMP = null
-fate-gpume-numpy: CMD = cleanfiles="$$cleanfiles $(GPUME_TMP).npy $(GPUME_TMP).csv"; \
-                        ffmpeg -lavfi "$(GPUME_SRC),split[a][b];[a]gpume=dir=both:mv_file=$(GPUME_TMP).npy[c];[b]gpume=dir=both:mv_file=$(GPUME_TMP).csv[d]" -map [c] -f null - -map [d] -f null - && \
-                        if command -v python3 >/dev/null; then python3 $(SRC_PATH)/tests/fate/gpume_npy.py $(GPUME_TMP).npy $(GPUME_TMP).csv; \
+fate-gpume-numpy: CMD = cleanfiles="$$cleanfiles $(GPUME_TMP).npy $(GPUME_TMP).csv $(GPUME_TMP).npys"; \
+                        ffmpeg -lavfi "$(GPUME_SRC),split=3[a][b][c];[a]gpume=dir=both:mv_file=$(GPUME_TMP).npy[d];[b]gpume=dir=both:mv_file=$(GPUME_TMP).csv[e];[c]gpume=dir=both:mv_file=$(GPUME_TMP).npys[f]" -map [d] -f null - -map [e] -f null - -map [f] -f null - && \
+                        if command -v python3 >/dev/null; then python3 $(SRC_PATH)/tests/fate/gpume_npy.py $(GPUME_TMP).npy $(GPUME_TMP).csv $(GPUME_TMP).npys; \
                         else echo "numpy: skipped, there is no python3"; fi >&3
 
 # Frames: complete and unchanged; and with the vectors drawn

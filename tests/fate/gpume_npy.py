@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""gpume_npy.py FILE.npy FILE.csv: both hold the same vectors, and numpy reads
-the first as it is and mapped into memory."""
+"""gpume_npy.py FILE.npy FILE.csv FILE.npys: all hold the same vectors, and numpy reads
+the first as it is and mapped into memory, the last record by record, also from a pipe."""
 
+import subprocess
 import sys
+import types
 
 try:
     import numpy
@@ -17,7 +19,21 @@ def check(condition, message):
         sys.exit("numpy: %s: %s" % (sys.argv[1], message))
 
 
-def main(npy, csv):
+def records(name):
+    """Checks that a pipe gives what the file has."""
+    found = []
+    with open(name, "rb") as f, subprocess.Popen(["cat", name], stdout=subprocess.PIPE) as cat:
+        # numpy.load() needs to seek
+        pipe = types.SimpleNamespace(read=cat.stdout.read)
+        while f.peek(1):
+            found.append(numpy.load(f))
+            piped = numpy.lib.format.read_array(pipe)
+            check(piped.dtype == found[-1].dtype and piped.tobytes() == found[-1].tobytes(), "a pipe has others")
+        check(not cat.stdout.read(), "a pipe has more")
+    return found
+
+
+def main(npy, csv, npys):
     mapped = numpy.load(npy, mmap_mode="r")
     loaded = numpy.load(npy)
     check(isinstance(mapped, numpy.memmap), "it is not mapped")
@@ -49,6 +65,15 @@ def main(npy, csv):
     check(numpy.array_equal(wanted, loaded), "it has other vectors than the .csv")
     check(len(rows) == (frames * directions - 2) * bh * bw,
           "%d vectors in %s" % (len(rows), loaded.shape))
+    found = records(npys)
+    check([(r["number"], r["distance"]) for r in found] ==
+          [(n + 1, d) for n in range(frames) for d in (-1, 1) if 0 <= n + d < frames], "other records")
+    for r in found:
+        same = loaded[r["number"] - 1, int(r["distance"] > 0)]
+        check(numpy.array_equal(r["mv"] * r["pel"], same[..., :2]) and numpy.array_equal(r["cost"], same[..., 2]),
+              "the records have other vectors")
+        check(r["consistent"].all() and r["block"] == block and r["pts_time"] == (r["number"] - 1) / 10 and
+              r["pts"] == r["number"] - 1, "the records have other figures")
     print("numpy %s: %s, %d vectors as in the .csv" % (numpy.__version__,
                                                        loaded.shape, len(rows)))
 

@@ -1,0 +1,145 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Vectors as a stream of .npy records, one for each field, which needs no end: it can be written to
+ * a pipe, and the size of the picture may change. A record is a structured array of no dimensions
+ * that has all that is known of the field.
+ */
+
+#include <math.h>
+#include <string.h>
+
+#include "libavutil/attributes.h"
+#include "libavutil/error.h"
+#include "libavutil/intfloat.h"
+#include "libavutil/intreadwrite.h"
+#include "libavutil/mem.h"
+
+#include "libavfilter/gpume/output/format.h"
+#include "libavfilter/gpume/output/output.h"
+
+/** Bytes of a header: a multiple of 64 with room for every record. */
+#define HEADER_SIZE 512
+/** Bytes of a record before its arrays, and of all arrays for each vector. */
+#define FIXED_SIZE  48
+#define VECTOR_SIZE 13
+/** Bytes for each vector that only trees have. */
+#define LEAF_SIZE   10
+
+typedef struct NpysContext {
+    AVRational time_base;
+    uint8_t *record;
+    unsigned allocated;
+} NpysContext;
+
+static int wanted(const GpumeOutputConfig *cfg, const char **path)
+{
+    *path = cfg->mv_file;
+    return ff_gpume_mv_format(cfg) == GPUME_MV_NPYS;
+}
+
+static void put_header(char header[HEADER_SIZE], const GpumeParams *p, const GpumeField *field)
+{
+    char shape[32], leaves[128] = "";
+
+    if (p->tree) {
+        snprintf(shape, sizeof(shape), "%d,", field->nb);
+        snprintf(leaves, sizeof(leaves), "('x', '<i4', (%s)), ('y', '<i4', (%s)), ('size', '<i2', (%s)), ",
+                 shape, shape, shape);
+    } else {
+        snprintf(shape, sizeof(shape), "%d, %d", p->bh, p->bw);
+    }
+    snprintf(header + GPUME_NPY_START, HEADER_SIZE - GPUME_NPY_START,
+             "{'descr': [('number', '<i8'), ('pts', '<i8'), ('pts_time', '<f8'), ('distance', '<i4'), "
+             "('pel', '<i4'), ('block', '<i4'), ('width', '<i4'), ('height', '<i4'), ('leaves', '<i4'), "
+             "('mv', '<f4', (%s%s 2)), ('cost', '<i4', (%s)), %s('consistent', '|b1', (%s))], "
+             "'fortran_order': False, 'shape': ()}", shape, p->tree ? "" : ",", shape, leaves, shape);
+    ff_gpume_npy_frame(header, HEADER_SIZE);
+}
+
+static void put_fixed(uint8_t *dst, const GpumeStamp *stamp, const GpumeParams *p, const GpumeField *field)
+{
+    const int has_pts = stamp->pts != AV_NOPTS_VALUE;
+    const int numbers[] = {
+        p->distance[field->reference], p->pel, p->block, p->width, p->height, p->tree ? field->nb : 0,
+    };
+
+    AV_WL64(dst,      stamp->number);
+    AV_WL64(dst + 8,  stamp->pts);
+    AV_WL64(dst + 16, av_double2int(has_pts ? stamp->pts * (double)stamp->time_base.num / stamp->time_base.den : NAN));
+    for (int i = 0; i < FF_ARRAY_ELEMS(numbers); i++)
+        AV_WL32(dst + 24 + 4 * i, numbers[i]);
+}
+
+static void put_vectors(uint8_t *dst, const GpumeParams *p, const GpumeField *field)
+{
+    const size_t nb = field->nb;
+    const float unit = 1.f / p->pel;
+    uint8_t *costs  = dst + 8 * nb, *leaves = costs + 4 * nb;
+    uint8_t *consistent = leaves + (p->tree ? LEAF_SIZE * nb : 0);
+
+    for (size_t i = 0; i < nb; i++) {
+        const AVMotionVector *mv = &field->mvs[i];
+
+        AV_WL32(dst + 8 * i,     av_float2int(mv->motion_x * unit));
+        AV_WL32(dst + 8 * i + 4, av_float2int(mv->motion_y * unit));
+        AV_WL32(costs + 4 * i, field->costs[i]);
+        consistent[i] = !(mv->flags & GPUME_FLAG_INCONSISTENT);
+        if (p->tree) {
+            AV_WL32(leaves + 4 * i,        mv->dst_x - mv->w / 2);
+            AV_WL32(leaves + 4 * (nb + i), mv->dst_y - mv->h / 2);
+            AV_WL16(leaves + 8 * nb + 2 * i, p->block << field->sizes[i]);
+        }
+    }
+}
+
+static av_cold int begin(void *priv, GpumeFile *file, const GpumeOutputConfig *cfg, const GpumeParams *params)
+{
+    NpysContext *s = priv;
+
+    s->time_base = cfg->time_base;
+    return 0;
+}
+
+static int write_vectors(void *priv, GpumeFile *file, GpumeResult *r, const GpumeStats *stats)
+{
+    NpysContext *s = priv;
+    const GpumeStamp stamp = { r->number, r->frame->pts, s->time_base };
+
+    for (int i = 0; i < r->search.nb_fields; i++) {
+        const GpumeField *field = &r->search.fields[i];
+        const size_t size = HEADER_SIZE + FIXED_SIZE +
+                            (VECTOR_SIZE + (r->params->tree ? LEAF_SIZE : 0)) * (size_t)field->nb;
+        int ret;
+
+        av_fast_malloc(&s->record, &s->allocated, size);
+        if (!s->record)
+            return AVERROR(ENOMEM);
+        put_header((char *)s->record, r->params, field);
+        put_fixed(s->record + HEADER_SIZE, &stamp, r->params, field);
+        put_vectors(s->record + HEADER_SIZE + FIXED_SIZE, r->params, field);
+        ret = ff_gpume_file_write(file, s->record, size);
+        if (ret < 0)
+            return ret;
+    }
+    return 0;
+}
+
+static av_cold void uninit(void *priv)
+{
+    NpysContext *s = priv;
+
+    av_freep(&s->record);
+}
+
+const GpumeOutput ff_gpume_output_npys = {
+    .priv_size = sizeof(NpysContext),
+    .wanted    = wanted,
+    .open      = begin,
+    .write     = write_vectors,
+    .uninit    = uninit,
+};
