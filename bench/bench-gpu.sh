@@ -30,7 +30,7 @@ sizes=${sizes:-352x288 1280x720 1920x1080 3840x2160}
 . bench/pipeline.sh
 . bench/start.sh
 . bench/divergence.sh
-. bench/seed.sh
+. bench/seed/seed.sh
 
 mkdir -p "$out"
 trap 'rm -f "$out"/*.gray "$out"/run.* "$out"/long-*' EXIT

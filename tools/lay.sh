@@ -18,7 +18,7 @@ list_layout() {
     (
         cd "$top"
         set -- vf_*.[ch] codec/*.[ch] filters.list gpume.mak tools/searches.sh doc/*.texi tests/gpume*.c \
-               tests/*.h bench/gpume_bench*.[ch] bench/gpume_bench*.cu tests/checkasm/*.c tests/fate/* fate-refs/*
+               tests/*.h bench/gpume_bench*.[ch] bench/gpume_bench*.cu bench/seed/gpume_bench* tests/checkasm/*.c tests/fate/* fate-refs/*
         folders=$(sed -n 's/^[a-z][a-z]* //p' filters.list)
         for folder in $folders; do
             set -- "$@" "$folder"/*.[ch] "$folder"/*.cu "$folder"/*.cuh "$folder"/x86/* "$folder"/aarch64/*
@@ -36,7 +36,7 @@ list_layout() {
                 tests/checkasm/*.c) to=tests/checkasm/vf_${f##*/} ;;
                 tests/fate/*) to=$f ;;
                 tests/*)      to=libavfilter/$f ;;
-                bench/*)      to=libavfilter/tests/${f#bench/} ;;
+                bench/*)      to=libavfilter/tests/${f##*/} ;;
                 fate-refs/*)  to=tests/ref/fate/${f#fate-refs/} ;;
                 *)            to=libavfilter/gpume/$f ;;
             esac

@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2154
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Sourced by bench-gpu.sh: what the part 'seed' measures besides kernels, on the CPU. bench/seed.py makes the
+# Sourced by bench-gpu.sh: what the part 'seed' measures besides kernels, on the CPU. bench/seed/seed.py makes the
 # table and the plot.
 
 # The time that an encoder takes for a frame without a search, on one thread, in microseconds: the published
