@@ -52,3 +52,12 @@ all_series() {
         basename "$(dirname "$series_file")"
     done | sort -t. -k1,1nr -k2,2nr
 }
+
+# configure_script TREE: prints the path of the script that configures FFmpeg in TREE/obj. The trees that only tests and
+# benchmarks use have it in the folder of their series, so that they have no folder of their own before they are built.
+configure_script() {
+    case $1 in
+        *-san|*-fuzz|*-tsan|*-gpl|*-fate) printf '%s\n' "${1%-*}/configure-${1##*-}.sh" ;;
+        *)                                printf '%s\n' "$1/configure-ffmpeg.sh" ;;
+    esac
+}

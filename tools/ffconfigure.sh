@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Runs BUILD/configure-ffmpeg.sh, which runs FFmpeg's configure in BUILD/obj, unless this
-# has been done and its inputs have not changed since.
+# Runs FFmpeg's configure in TREE/obj by the script that ./configure has written, unless this has been done and its
+# inputs have not changed since.
 #
-# usage: ffconfigure.sh BUILD
+# usage: ffconfigure.sh TREE
 
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -12,10 +12,11 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 base=$1
 series=$(basename "$base")
 src=$(dirname "$base")/${series%%-*}/src      # also for 9.0-san
+script=$(configure_script "$base")
 done_file=$base/obj/.gpume-configured
 
 if [ -f "$done_file" ] &&
-   [ -z "$(find "$base/configure-ffmpeg.sh" "$top/tools/optimize.mak" "$top/tools/shared.mak" "$src/configure" "$src/libavfilter/allfilters.c" \
+   [ -z "$(find "$script" "$top/tools/optimize.mak" "$top/tools/shared.mak" "$src/configure" "$src/libavfilter/allfilters.c" \
                 -newer "$done_file")" ]; then
     exit
 fi
@@ -25,7 +26,7 @@ say "configuring FFmpeg in $base/obj"
 touch "$base/started"
 # a link of an earlier run gives the sources other names, which are in messages: the program would have other bytes
 [ ! -L "$base/obj/src" ] || rm "$base/obj/src"
-if ! sh "$base/configure-ffmpeg.sh" > "$base/configure.log" 2>&1; then
+if ! sh "$script" > "$base/configure.log" 2>&1; then
     tail -n 15 "$base/configure.log" >&2
     die "FFmpeg's configure failed; see $base/configure.log and $base/obj/ffbuild/config.log"
 fi
@@ -36,7 +37,7 @@ enabled() {
 # the builds with sanitizers choose for themselves, and so does who asks for other flags; programs that link the
 # libraries may decode anything
 if ! enabled CONFIG_SHARED && { enabled HAVE_X86ASM || enabled HAVE_NEON; } &&
-   ! grep -q -e '--optflags=' -e '--disable-optimizations' -e '--enable-small' "$base/configure-ffmpeg.sh"; then
+   ! grep -q -e '--optflags=' -e '--disable-optimizations' -e '--enable-small' "$script"; then
     cat "$top/tools/optimize.mak" >> "$base/obj/ffbuild/config.mak"
 fi
 if enabled CONFIG_SHARED; then
