@@ -2,7 +2,7 @@
 # Runs configure and FFmpeg's own make. 'make help' lists the targets.
 
 # Targets that need no configured tree.
-PLAIN = help clean distclean check-patches check-gpu bench-gpu
+PLAIN = help help-all clean distclean check-patches check-gpu bench-gpu
 ifneq ($(filter-out $(PLAIN),$(or $(MAKECMDGOALS),all)),)
 include build/config.mk
 endif
@@ -43,38 +43,51 @@ all: configured
 	@echo "FFmpeg $(SERIES) with gpume: $(OBJ)/ffmpeg$(EXE)$(if $(IS_DEFAULT),$(comma) or build/bin/ffmpeg$(EXE))"
 
 help:
-	@echo 'make               build ffmpeg, ffprobe (and ffplay if SDL2 is installed) with the filter'
-	@echo 'make demo          show what the filter does, in build/demo/; INPUT=FILE uses your clip'
-	@echo 'make play INPUT=FILE   show the vectors over the video in ffplay'
-	@echo 'make check         run all tests of this series; SERIES=9.0|8.1|7.1 chooses another'
-	@echo 'make check-series SERIES=7.1   build another FFmpeg series and run its FATE tests; QUICK=1: fewer cases'
-	@echo 'make check-aarch64   compile for 64-bit Arm, and test that with QEMU; QUICK=1: less of it'
-	@echo 'make check-windows   compile for Windows, and test that with Wine; QUICK=1: less of it'
-	@echo 'make check-packages   test packages in bare Debians, for Arm and for Windows: an hour; PARTS="linux deb"'
-	@echo 'make check-shared   test programs that link the shared libraries, which it builds'
-	@echo 'make soak N=5      compare random streams on every backend with the oracle, for 5 minutes'
-	@echo 'make fuzz          build the fuzzers; N=5 also runs each of them for 5 minutes'
-	@echo 'make endurance     measure memory over 100,000 frames, 1,000 graphs and 1,000 picture changes'
-	@echo 'make check-gpu     run the tests on a GPU'
-	@echo 'make bench         compare gpume with mestimate on the CPU; INPUT=FILE uses your clip'
-	@echo 'make bench-gpu     measure gpume, other systems and the limits of a GPU; QUICK=1, PARTS="kernels start"'
-	@echo 'make divergence    map where the lanes of warps part, without a GPU; ALGO="ds hme mvfps", BLOCK=16, RANGE=32, SIZE=1280x720'
-	@echo 'make bench-scaling  measure searches and mvfps on the CPU by number of threads; INPUT=FILE uses your clip'
-	@echo 'make bench-instructions   count instructions of functions, on x86 and 64-bit Arm'
-	@echo 'make bench-encode   measure encoders with vectors and hints; INPUT=FILE uses your clip, too'
-	@echo 'make bench-fps     measure frames that mvfps and others make in between; QUICK=1, INPUT=FILE uses your clip, too'
-	@echo 'make bench-denoise measure noise that mvdenoise and others take out; QUICK=1, INPUT=FILE uses your clip, too'
-	@echo 'make quality       measure vectors by ground truth; DATA=DIR uses Middlebury, KITTI, Sintel, ...'
-	@echo 'make check-ffmpeg  run those of FFmpeg'\''s tests that need no samples, in a build of their own'
-	@echo 'make check-patches test every patch series on its pristine source'
-	@echo 'make mpi           build gpume-mpi, which searches a film with many processes'
-	@echo 'make bench-mpi     measure gpume-mpi with 1, 2, 4 ranks; INPUT=FILE uses your clip'
-	@echo 'make install       install ffmpeg, ffprobe, ffplay, gpume-mpi and documents; PREFIX=$(PREFIX) DESTDIR='
-	@echo '                   after ./configure --enable-shared, or with SHARED=1, also libraries and headers'
-	@echo 'make dist, make deb   pack what is built: an archive, a package for Debian; make source-patch: one patch'
-	@echo 'make clean         remove compiled files'
-	@echo 'make distclean     remove build/ except for the downloaded tarballs in build/dist'
-	@echo './configure --help lists the options for sources and build'
+	@echo 'make             build ffmpeg, ffprobe, and ffplay if SDL2 is installed, with the filters'
+	@echo 'make demo        show what the filters do, in build/demo/; INPUT=FILE uses your clip'
+	@echo 'make play INPUT=FILE   show the motion vectors over the video in ffplay'
+	@echo 'make bench       compare gpume with mestimate on the CPU; INPUT=FILE uses your clip'
+	@echo 'make check       run the tests of this series'
+	@echo 'make install     install the programs and their documents; PREFIX=$(PREFIX) DESTDIR='
+	@echo 'make deb         make a package for Debian of what is built; make dist: an archive'
+	@echo 'make clean       remove compiled files'
+	@echo
+	@echo 'make help-all lists the other targets, ./configure --help the options for sources and build.'
+
+help-all: help
+	@echo
+	@echo 'Build:'
+	@echo '  make mpi             build gpume-mpi, which splits a film across MPI processes'
+	@echo '  make gpl             build a second ffmpeg under the GPL, with libx264'
+	@echo '  make SERIES=7.1      build with another FFmpeg; CROSS=aarch64, CROSS=windows, SHARED=1: for another system, libraries'
+	@echo '  make install SHARED=1   also install libraries and headers'
+	@echo '  make source-patch    make one patch for a source package of FFmpeg'
+	@echo '  make distclean       remove build/ except for the downloaded tarballs in build/dist'
+	@echo
+	@echo 'Tests:'
+	@echo '  make check-series SERIES=7.1   build another FFmpeg and run its FATE tests; QUICK=1: those of tests/fate/seams.mak'
+	@echo '  make check-aarch64   compile for 64-bit Arm and test with QEMU; QUICK=1: likewise'
+	@echo '  make check-windows   compile for Windows and test with Wine; QUICK=1: likewise'
+	@echo '  make check-gpu       run the tests on a GPU'
+	@echo '  make check-shared    test programs that link the shared libraries, which it builds'
+	@echo '  make check-packages  test packages in bare Debians, for Arm and for Windows: an hour; PARTS="linux deb"'
+	@echo '  make check-ffmpeg    run the tests of FFmpeg that need no samples, in a build of their own'
+	@echo '  make check-patches   test every patch series on its pristine source'
+	@echo '  make soak N=5        compare random streams on every backend with the oracle, for 5 minutes'
+	@echo '  make fuzz N=5        build the fuzzers and run each for 5 minutes; without N only build them'
+	@echo '  make endurance       measure memory over 100,000 frames, 1,000 graphs and 1,000 picture changes'
+	@echo '  make nightly         run all tests at full length and print what they found: hours'
+	@echo
+	@echo 'Measurements (INPUT=FILE uses your clip, QUICK=1 takes less time):'
+	@echo '  make bench-gpu       measure gpume, other systems and the limits of a GPU; PARTS="kernels start"'
+	@echo '  make bench-scaling   measure searches and mvfps on the CPU by number of threads'
+	@echo '  make bench-instructions   count instructions of functions, on x86 and 64-bit Arm'
+	@echo '  make bench-encode    measure encoders with vectors and hints'
+	@echo '  make bench-fps       measure frames interpolated by mvfps and by others'
+	@echo '  make bench-denoise   measure noise removed by mvdenoise and by others'
+	@echo '  make bench-mpi       measure gpume-mpi with 1, 2, 4 ranks; make pack-mpi packs it for another machine'
+	@echo '  make quality         compare vectors with ground truth; DATA=DIR uses Middlebury, KITTI, Sintel, ...'
+	@echo '  make divergence      map where the threads of warps diverge, without a GPU; ALGO="ds hme", BLOCK=16, RANGE=32'
 
 # configure runs automatically the first time, and again when it has changed.
 build/config.mk: configure
@@ -294,5 +307,5 @@ clean:
 distclean:
 	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name dist -exec rm -rf {} +; fi
 
-.PHONY: all help soak fuzz endurance check-gpu check-ffmpeg fate-tree bench bench-denoise bench-encode bench-fps bench-gpu bench-instructions bench-mpi bench-scaling divergence mpi pack-mpi gpl quality configured demo play check check-series check-aarch64 check-windows check-packages check-shared check-deps check-patches sanitized tests \
+.PHONY: all help help-all nightly soak fuzz endurance check-gpu check-ffmpeg fate-tree bench bench-denoise bench-encode bench-fps bench-gpu bench-instructions bench-mpi bench-scaling divergence mpi pack-mpi gpl quality configured demo play check check-series check-aarch64 check-windows check-packages check-shared check-deps check-patches sanitized tests \
         install dist deb source-patch clean distclean
