@@ -121,10 +121,14 @@ play: configured
 	+@$(MAKE) --no-print-directory all
 	@tools/demo.sh play $(OBJ) '$(INPUT)'
 
+CHECK = fate san cuda valgrind gpl examples mpi build soak long threads failures files patches demo style
 check: check-deps
 	$(if $(CROSS),@echo "error: this is not the usual build: make check-$(CROSS) tests it" >&2; false)
-	+@tests/run.sh -s $(SERIES) fate san cuda valgrind gpl examples mpi build fuzz soak long threads \
-	    failures files patches demo style
+	+@tests/run.sh -s $(SERIES) $(CHECK) $(MORE)
+
+# All tests at full length: hours. Prints a summary of what they found.
+nightly: build/config.mk
+	@.ci/run nightly
 
 # Parts of 'make check' that can run for longer.
 soak: check-deps

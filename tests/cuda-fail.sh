@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Makes every call of the CUDA driver fail once, in FFmpeg runs on the stand-in. A run
-# must end with an error message or with the right vectors, or pictures: with them drawn, or made along them.
-# It must not crash, leak (if FFMPEG is built with LeakSanitizer), misuse the driver, or
-# succeed with anything else.
+# Makes calls of the CUDA driver fail, one in each run of FFmpeg on the stand-in. A run must end with an error message or
+# with the right output: vectors, or the pictures of a filter that uses them. It must not crash, leak (if FFMPEG is built
+# with LeakSanitizer), misuse the driver, or succeed with another output.
 #
 # usage: cuda-fail.sh RESULTS FFMPEG STANDIN_DIR
+# Without GPUME_LONG only the first two calls and the last call of each function of the driver fail.
 
 set -u
 LC_ALL=C
@@ -67,12 +67,19 @@ each() {
         return
     fi
     count=$(sed -n '1s/[^0-9]*\([0-9][0-9]*\).*/\1/p' "$tmp/count")
+    calls=$(seq "${count:-0}")
+    if [ -z "${GPUME_LONG-}" ]; then
+        GPUME_STANDIN_TRACE=$tmp/trace run "$backend" "$kind" "$algo" > /dev/null 2>&1
+        calls=$(awk '{ if (++seen[$3] <= 2) print $1; else last[$3] = $1 }
+                     END { for (name in last) print last[name] }' "$tmp/trace" | sort -n)
+    fi
+    tried=0
     errors=0
     recovered=0
     foreign=0
     wrong=
-    n=1
-    while [ $n -le "${count:-0}" ]; do
+    for n in $calls; do
+        tried=$((tried + 1))
         status=0
         GPUME_STANDIN_FAIL=$n GPUME_STANDIN_FAIL_CODE=$4 GPUME_STANDIN_FAIL_STICKY=$5 \
             run "$backend" "$kind" "$algo" > "$tmp/out" 2> "$tmp/log" || status=$?
@@ -93,16 +100,15 @@ each() {
         else
             errors=$((errors + 1))
         fi
-        n=$((n + 1))
     done
-    if [ "${count:-0}" -lt 20 ]; then
-        fail "$name" "made only ${count:-0} calls"
+    if [ $tried -lt 20 ]; then
+        fail "$name" "made only $tried calls fail"
     elif [ -n "$wrong" ]; then
-        fail "$name" "of $count failing calls these were handled wrongly:$wrong"
+        fail "$name" "of $tried failing calls these were handled wrongly:$wrong"
     elif [ $errors = 0 ]; then
-        fail "$name" "none of $count failing calls was noticed"
+        fail "$name" "none of $tried failing calls was noticed"
     else
-        ok "$name ($count calls: $errors ended with an error, $recovered with the right output, $foreign were FFmpeg's copies)"
+        ok "$name ($tried of $count calls: $errors ended with an error, $recovered with the right output, $foreign were FFmpeg's copies)"
     fi
 }
 

@@ -59,7 +59,7 @@ static TestBackend backends[TEST_MAX_BACKENDS];
 static int nb_backends;
 static uint64_t master_seed = 20120611;
 static int64_t case_number, only_case = -1;
-static int quick;
+static int quick, every = 11;
 static int64_t nb_leaves[ORACLE_MAX_SIZES];     ///< by side, that were expected
 
 /* Running a case */
@@ -601,8 +601,8 @@ static void run_text(const void *opaque, const char *text)
         case_number++;
         return;
     }
-    /* a slow build has some cases; 11, for they come in twos, threes and fives */
-    if ((quick && only_case < 0 && case_number % 11) || !test_is_mine()) {
+    /* The number is a prime above 5, because cases come in twos, threes and fives. */
+    if ((quick && only_case < 0 && case_number % every) || !test_is_mine()) {
         case_number++;
         return;
     }
@@ -1413,7 +1413,8 @@ static int usage(void)
 {
     printf("usage: gpume_unit [-quick] [-share I/N] [-seed N] [-cases N] [-case N] "
            "[-backend NAME] [-v]\n"
-           "  -quick      fewer cases, for slow builds\n"
+           "  -quick      fewer cases, for slow builds: every 11th\n"
+           "  -every N    with -quick: every N-th case\n"
            "  -share I/N  the I-th of N shares of the cases\n"
            "  -seed N     of the random cases (default %"PRIu64")\n"
            "  -cases N    how many random cases\n"
@@ -1436,6 +1437,8 @@ int main(int argc, char **argv)
             test_verbose = 1;
         else if (i + 1 < argc && !strcmp(argv[i], "-share") && !test_set_share(argv[i + 1]))
             i++;
+        else if (i + 1 < argc && !strcmp(argv[i], "-every") && atoi(argv[i + 1]) > 0)
+            every = atoi(argv[++i]);
         else if (i + 1 < argc && !strcmp(argv[i], "-seed"))
             master_seed = strtoull(argv[++i], NULL, 0);
         else if (i + 1 < argc && !strcmp(argv[i], "-cases"))

@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Tests the guarantees of doc/reliability.md: files after a signal, random streams compared
-# with the oracle, fuzzers, threads, long runs. CUDA builds run on the stand-in for the
-# driver.
+# Tests the guarantees of doc/reliability.md: files after a signal, random streams compared with the oracle, fuzzers,
+# threads, long runs. CUDA builds run on the stand-in for the driver.
 #
 # usage: reliability.sh RESULTS SERIES PART...
 #   files          signals that end ffmpeg, and the state of its files
 #   soak SECONDS   random streams on every backend, compared with the oracle
 #   fuzz SECONDS   builds the fuzzers and runs each of them; 0: builds only
 #   threads SECONDS   random streams on several threads under ThreadSanitizer
-#   failures       each CUDA driver call failing in turn, for every search
+#   failures       each CUDA driver call failing in turn, for every search; without GPUME_LONG only for one search of each
+#                  kind: the calls depend on nothing else
 #   long [whole]   memory over frames, graphs and changes; whole: the long version
 
 set -u
@@ -183,7 +183,7 @@ part_threads() {
     fi
 }
 
-# Under the sanitizers, which see what is lost on the way.
+# Under the sanitizers, which report what is lost when a call fails.
 part_failures() {
     if ! make -s --no-print-directory SERIES="$series" all sanitized ||
        ! make -s --no-print-directory -C "$base-san/obj" libavfilter/tests/gpume_soak; then
@@ -197,7 +197,13 @@ part_failures() {
         UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
         export ASAN_OPTIONS UBSAN_OPTIONS
         standin=$standin-asan
-        counted failures "$base-san/obj/libavfilter/tests/gpume_soak" -failures 1 -algo all
+        searches=all
+        if [ -z "${GPUME_LONG-}" ]; then
+            searches='fs ds epzs hme'
+        fi
+        for search in $searches; do
+            counted "failures-$search" "$base-san/obj/libavfilter/tests/gpume_soak" -failures 1 -algo "$search"
+        done
         standin=$top/build/standin
     fi
 }

@@ -1,22 +1,22 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Runs parts of the tests, prints what failed and one last line
-# 'N passed, N failed, N skipped'. Every result stands in build/results/. What the parts
-# need is built first; then the parts that run on one core go side by side with those
-# that are FATE's.
+# Runs parts of the tests. Prints what failed, and last one line 'N passed, N failed, N skipped'. All results are in
+# build/results/. What the parts need is built first. Then the parts that use one core run beside those that run
+# FATE, which use all cores.
 #
 # usage: tests/run.sh [-s SERIES] PART...
-#   fate       builds the series and runs all its FATE tests, units included; with QUICK=1 fewer of their cases
-#   san        a subset of them under AddressSanitizer and UndefinedBehaviorSanitizer
-#   valgrind   one of them under valgrind
-#   cuda       the FATE tests that reach a device and the units again, searched by the
-#              CUDA backend on a stand-in for the driver; every driver call failing in turn
+#   fate       builds the series and runs all its FATE tests, units included; with QUICK=1 the tests of
+#              tests/fate/seams.mak
+#   san        FATE under AddressSanitizer and UndefinedBehaviorSanitizer. Tests that reach a device run on the
+#              stand-in for the driver. Driver calls fail in turn, and the fuzzers' corpora run once
+#   valgrind   units and two tests under valgrind
+#   cuda       the stand-in's own tests; frames on the device compared with the CPU
 #   files      signals that end ffmpeg, and what is left of its files
-#   soak       random streams on every backend against the oracle, GPUME_SOAK seconds (60)
+#   soak       random streams on every backend against the oracle, GPUME_SOAK seconds (20)
 #   fuzz       the fuzzers, GPUME_FUZZ seconds each (12); 0 builds them only
-#   threads    random streams under ThreadSanitizer, twice GPUME_THREADS seconds (10)
-#   failures   each CUDA driver call failing in turn, for every search
-#   long       memory over many frames, graphs and changes; more with GPUME_LONG=whole
+#   threads    random streams under ThreadSanitizer, twice GPUME_THREADS seconds (5)
+#   failures   each driver call fails in turn, for one search of each kind
+#   long       memory over many frames, graphs and changes
 #   ffmpeg     FFmpeg's own FATE tests that need no samples, in a tree with everything that FFmpeg has;
 #              with GPUME_CHANGED=1 only if tests/ffmpeg/passed is about other patches
 #   patches    every patch series on its pristine source
@@ -25,15 +25,16 @@
 #   gpl        a build under the GPL, if there is libx264, and the FATE tests that need it
 #   mpi        gpume-mpi with 1 to 4 ranks, and under Slurm, if there is MPI
 #   aarch64    for 64-bit Arm, by QEMU: checkasm, units and FATE on two processors, the choice between
-#              them, the kernels on the stand-in; with QUICK=1 the quicker FATE tests, no kernels
-#   windows    for Windows, by Wine: checkasm, units, FATE, what files are like there, and with the
-#              stand-in as nvcuda.dll the FATE tests that reach a device
+#              them, the kernels on the stand-in; with QUICK=1 the tests of seams.mak, no kernels
+#   windows    for Windows, by Wine: checkasm, units, FATE, files, and with the stand-in as nvcuda.dll the FATE
+#              tests that reach a device; with QUICK=1 the tests of seams.mak, no kernels
 #   packages   the packages in bare Debians, for Arm by QEMU, for Windows by Wine, and Debian's own source with the
 #              patch; PARTS: those of tests/packages.sh. Needs root, and an hour
 #   shared     the shared libraries, built and installed, and programs that link them
 #   examples   the scripts of examples/ on small input
 #   style      the format of the repository's text files
-# GPUME_VIDEO is a folder of real clips; without it the tests that use it are skipped.
+# GPUME_VIDEO is a folder of real clips; without it the tests that use it are skipped. With GPUME_LONG=whole the parts
+# san, failures and long run everything, as in 'make nightly'.
 
 set -u
 LC_ALL=C
@@ -138,8 +139,8 @@ build_trees() {
     for part; do
         case $part in
             fate|files|soak|long|build|demo|valgrind|gpl|examples|mpi) ;;
-            san)           want san ;;
-            cuda|failures) want san; standin=1 ;;
+            san|failures)  want san; standin=1 ;;
+            cuda)          standin=1 ;;
             fuzz)          want fuzz ;;
             threads)       want tsan ;;
             *)       continue ;;
@@ -161,7 +162,8 @@ build_trees() {
     for tree in $trees; do
         case $tree in
             san)  submake -j"$jobs" -C "$base-san/obj" ffmpeg libavfilter/tests/gpume_soak \
-                          libavfilter/tests/gpume_unit libavfilter/tests/gpume_input ;;
+                          libavfilter/tests/gpume_unit libavfilter/tests/gpume_input &&
+                      make -s -f tests/fuzz/fuzz.mak -j"$jobs" OBJ="$base-san/obj" SRC="$base/src" replay ;;
             fuzz) submake -j"$jobs" -C "$base-fuzz/obj" libavfilter/libavfilter.a libavutil/libavutil.a &&
                       make -s -f tests/fuzz/fuzz.mak -j"$jobs" OBJ="$base-fuzz/obj" SRC="$base/src" ;;
             tsan) submake -j"$jobs" -C "$base-tsan/obj" libavfilter/tests/gpume_soak ;;
@@ -183,19 +185,60 @@ part_fate() {
         return
     fi
     ok "build-$series"
-    run_fate "fate-$series" "$base/obj" "fate-gpume${QUICK:+-quick}"
+    # seams.mak names tests, and each of them must be one of this series with all its filters
+    if [ -z "${QUICK-}" ] && [ "$series" = "$(all_series . | sed -n 1p)" ]; then
+        missing=$(make -s --no-print-directory -C "$base/obj" fate-gpume-seams-missing 2>&1)
+        check fate-seams-names "tests/fate/seams.mak names tests that there are not: $missing" test -z "$missing"
+    fi
+    run_fate "fate-$series" "$base/obj" "fate-gpume${QUICK:+-seams}"
+}
+
+# build_standin: builds the stand-in for the driver, for both kinds of programs.
+build_standin() {
+    log=build/results/standin.log
+    if ! make -f tests/standin/standin.mak -j"$jobs" standin standin-asan > "$log" 2>&1; then
+        tail "$log"
+        fail "$1-standin-build" "the stand-in for the driver; see $log"
+        return 1
+    fi
 }
 
 part_san() {
-    if ! submake SERIES="$series" sanitized ||
-       ! submake -j"$jobs" -C "$base-san/obj" ffmpeg; then
+    obj=$base-san/obj
+    if ! submake SERIES="$series" sanitized || ! submake -j"$jobs" -C "$obj" ffmpeg ||
+       ! make -s -f tests/fuzz/fuzz.mak -j"$jobs" OBJ="$obj" SRC="$base/src" replay; then
         fail "san-build-$series" "the build for the sanitizers"
         return
     fi
     ok "san-build-$series"
-    ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:allocator_may_return_null=1 \
-    UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
-        run_fate "san-$series" "$base-san/obj" fate-gpume-san
+    library=
+    scripts=
+    if has_cuda "$obj"; then
+        build_standin san || return
+        library=$top/build/standin-asan
+    fi
+    # these use one core each, beside the tests that use all
+    if [ -n "$library" ]; then
+        sh tests/cuda-fail.sh "$results" "$obj/ffmpeg" "$library" &
+        scripts=$!
+    else
+        skip cuda-fail "built without CUDA"
+    fi
+    sh tests/fuzz/fuzz.sh "$results" "$obj" "$library" replay &
+    scripts="$scripts $!"
+    # the CPU's code first: here no device is seen
+    ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:allocator_may_return_null=1
+    UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+    export ASAN_OPTIONS UBSAN_OPTIONS
+    run_fate "san-$series" "$obj" fate-gpume-san
+    # the stand-in takes a hundred times as long as a processor
+    flags='-every 23'
+    [ -z "${GPUME_LONG-}" ] || flags=
+    LD_LIBRARY_PATH=$library run_fate "san-device-$series" "$obj" fate-gpume-standin GPUME_UNIT_FLAGS="$flags"
+    unset ASAN_OPTIONS UBSAN_OPTIONS
+    # shellcheck disable=SC2086  # a list of words
+    wait $scripts
+    sed -n 's/^ok \(cuda-fail\|replay-\)/\1/p' "$results"
 }
 
 part_cuda() {
@@ -207,12 +250,7 @@ part_cuda() {
         skip "cuda-$series" "built without CUDA"
         return
     fi
-    log=build/results/standin.log
-    if ! make -f tests/standin/standin.mak -j"$jobs" standin standin-asan > "$log" 2>&1; then
-        tail "$log"
-        fail "standin-build" "the stand-in for the driver; see $log"
-        return
-    fi
+    build_standin cuda || return
     check standin "its own tests; see $log" \
         sh -c "make -f tests/standin/standin.mak check-standin > '$log' 2>&1"
     tail -n 1 "$log"
@@ -224,21 +262,7 @@ part_cuda() {
     fi
     check standin-ffmpeg "FFmpeg's own uploads and downloads, and frames on the device" \
         make -s -f tests/standin/standin.mak check-standin-ffmpeg FFMPEG="$base/obj/ffmpeg"
-    # two scripts that use one core each, beside the tests that use all
-    sh tests/cuda-frames.sh "$results" "$base/obj/ffmpeg" "$top/build/standin" &
-    scripts=$!
-    # the build with sanitizers detects leaks
-    if submake SERIES="$series" sanitized && submake -j"$jobs" -C "$base-san/obj" ffmpeg &&
-       grep -q '^CONFIG_CUDA_LLVM=yes' "$base-san/obj/ffbuild/config.mak"; then
-        sh tests/cuda-fail.sh "$results" "$base-san/obj/ffmpeg" "$top/build/standin-asan" &
-        scripts="$scripts $!"
-    else
-        skip cuda-fail "the sanitizers' build has no CUDA"
-    fi
-    LD_LIBRARY_PATH=$top/build/standin run_fate "cuda-$series" "$base/obj" fate-gpume-standin
-    # shellcheck disable=SC2086  # a list of words
-    wait $scripts
-    sed -n 's/^ok \(cuda-fail\)/\1/p' "$results"
+    sh tests/cuda-frames.sh "$results" "$base/obj/ffmpeg" "$top/build/standin"
 }
 
 part_valgrind() {
@@ -256,14 +280,14 @@ part_valgrind() {
 
 reliability() { sh tests/reliability.sh "$results" "$series" "$@"; }
 part_files() { reliability files; }
-part_soak() { reliability soak "${GPUME_SOAK:-60}"; }
+part_soak() { reliability soak "${GPUME_SOAK:-20}"; }
 part_fuzz() {
     # a fixed seed: the same run each time, up to the time limit
     GPUME_FUZZ_SEED=${GPUME_FUZZ_SEED:-1}
     export GPUME_FUZZ_SEED
     reliability fuzz "${GPUME_FUZZ:-12}"
 }
-part_threads() { reliability threads "${GPUME_THREADS:-10}"; }
+part_threads() { reliability threads "${GPUME_THREADS:-5}"; }
 part_failures() { reliability failures; }
 part_long() { reliability long ${GPUME_LONG:+"$GPUME_LONG"}; }
 part_ffmpeg() {
@@ -342,7 +366,7 @@ part_aarch64() {
     sh tests/aarch64.sh "$results" "$obj" "$exec"
     # all of it takes longer than here
     limit=${GPUME_TEST_LIMIT:-7200}
-    run_fate "aarch64-$series" "$obj" "fate-gpume${QUICK:+-emulated}"
+    run_fate "aarch64-$series" "$obj" "fate-gpume${QUICK:+-seams}"
     if [ -n "${QUICK-}" ] || ! has_cuda "$obj"; then
         return
     fi
@@ -361,7 +385,7 @@ part_windows() {
         return
     fi
     sh tests/windows.sh "$results" "$obj" "$exec"
-    run_fate "windows-$series" "$obj" "fate-gpume${QUICK:+-san}"
+    run_fate "windows-$series" "$obj" "fate-gpume${QUICK:+-seams}"
     if [ -n "${QUICK-}" ] || ! has_cuda "$obj"; then
         return
     fi
@@ -406,28 +430,38 @@ for part; do
     esac
 done
 
-# run PART: its results, and how long it took.
+# processor_time FILE: sets $used, the seconds of user and system time of the commands that this shell has waited for.
+processor_time() {
+    times > "$1"
+    used=$(sed '1d; s/[ms]/ /g' "$1" | { read -r um us sm ss; echo $((um * 60 + ${us%.*} + sm * 60 + ${ss%.*})); })
+}
+
+# run PART: runs it and prints its time.
 run() {
     results=$top/build/results/$1.txt
-    : > "$results"
     began=$(date +%s)
+    processor_time "$results"
+    before=$used
+    : > "$results"
     say "== $1${series:+ ($series)}"
     "part_$1"
     if [ ! -s "$results" ]; then
         fail "$1" "gave no result at all"
     fi
-    say "== $1: $(($(date +%s) - began)) s"
+    processor_time "build/results/$1.times"
+    say "== $1: $(($(date +%s) - began)) s, $((used - before)) s of processor time"
 }
 
-# FATE's parts use all cores, and one tree's results one after the other. Beside them go
-# the others, each of which prints what it says when it is done.
+# Parts that run FATE use all cores, one part after the other. The other parts use one core and run beside them; each
+# prints its output when it is done.
 began=$(date +%s)
 build_trees "$@"
-say "== built in $(($(date +%s) - began)) s"
+processor_time build/results/built.times
+say "== built in $(($(date +%s) - began)) s, $used s of processor time"
 (
     for part; do
         case $part in
-            fate|san|cuda|valgrind|gpl|examples|mpi|aarch64|windows|shared|ffmpeg) ;;
+            fate|san|valgrind|gpl|examples|mpi|aarch64|windows|shared|ffmpeg) ;;
             *) run "$part" > build/results/beside.out 2>&1
                cat build/results/beside.out ;;
         esac
@@ -437,7 +471,7 @@ beside=$!
 trap 'kill $beside 2>/dev/null; exit 1' HUP INT TERM
 for part; do
     case $part in
-        fate|san|cuda|valgrind|gpl|examples|mpi|aarch64|windows|shared|ffmpeg) run "$part" ;;
+        fate|san|valgrind|gpl|examples|mpi|aarch64|windows|shared|ffmpeg) run "$part" ;;
     esac
 done
 wait $beside

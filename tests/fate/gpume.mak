@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Copied into FFmpeg as tests/fate/gpume.mak.
 #
-# fate-gpume            all of it
-# fate-gpume-quick      all but the longer form of programs
-# fate-gpume-san        what is quick enough for a build with sanitizers
-# fate-gpume-emulated   what is quick enough for a processor that is emulated
-# fate-gpume-valgrind   what runs under TARGET_EXEC=valgrind
-# fate-gpume-gpl        what needs a build under the GPL
-# fate-gpume-device     what reaches the device when backend=auto has one
+# fate-gpume            all tests
+# fate-gpume-seams      the tests for other series, processors and systems (seams.mak)
+# fate-gpume-san        the tests for a build with sanitizers on the stand-in for the driver
+# fate-gpume-valgrind   the tests that run under TARGET_EXEC=valgrind
+# fate-gpume-gpl        the tests that need a build under the GPL
+# fate-gpume-device     the tests that reach the device when backend=auto has one
 #
 # No test needs samples. If GPUME_VIDEO or GPUME_CLIPS is a folder, its clips are
 # searched, too. Tests that must give the same result share one reference.
@@ -326,6 +325,7 @@ include $(SRC_PATH)/tests/fate/mvview.mak
 include $(SRC_PATH)/tests/fate/mvfps.mak
 include $(SRC_PATH)/tests/fate/mvdenoise.mak
 include $(SRC_PATH)/tests/fate/mvdeint.mak
+include $(SRC_PATH)/tests/fate/seams.mak
 
 FATE_GPUME_HELP-$(CONFIG_GPUME_FILTER) += fate-gpume-help
 # FFmpeg 9.0 adds a line 'Exiting ...'
@@ -378,7 +378,8 @@ FATE_GPUME_PROGRAMS-$(CONFIG_GPUME_FILTER) += $(GPUME_UNIT) $(GPUME_UNIT_QUICK) 
 $(GPUME_UNIT) $(GPUME_UNIT_QUICK): libavfilter/tests/gpume_unit$(EXESUF)
 GPUME_SHARE = -share $(lastword $(subst -, ,$@))/$(words $(GPUME_SHARES))
 $(GPUME_UNIT):       CMD = runecho libavfilter/tests/gpume_unit$(EXESUF) $(GPUME_SHARE)
-$(GPUME_UNIT_QUICK): CMD = runecho libavfilter/tests/gpume_unit$(EXESUF) -quick -seed 7 $(GPUME_SHARE)
+# tests/run.sh sets GPUME_UNIT_FLAGS where each case takes long
+$(GPUME_UNIT_QUICK): CMD = runecho libavfilter/tests/gpume_unit$(EXESUF) -quick -seed 7 $(GPUME_SHARE) $(GPUME_UNIT_FLAGS)
 fate-gpume-input fate-gpume-input-quick: libavfilter/tests/gpume_input$(EXESUF)
 fate-gpume-input:       CMD = runecho libavfilter/tests/gpume_input$(EXESUF)
 fate-gpume-input-quick: CMD = runecho libavfilter/tests/gpume_input$(EXESUF) -quick
@@ -403,18 +404,19 @@ $(FATE_GPUME_PROGRAMS): CMP = null
 # FFmpeg's checkasm has its own name for it
 FATE_GPUME_CHECKASM = $(if $(HAVE_X86ASM)$(ARCH_AARCH64),$(if $(CONFIG_GPUME_FILTER),$(filter fate-checkasm-vf_gpume,$(FATE_CHECKASM))))
 
-# the quick form of a program is for the builds that are slow
-GPUME_SLOW  = $(GPUME_UNIT) fate-gpume-input fate-gpume-constant fate-gpume-me-hint fate-mvview-unit fate-mvfps-graph fate-mvfps-unit fate-mvdenoise-unit fate-mvdeint-unit fate-gpume-compare fate-gpume-compare-clips fate-gpume-compare-small
-GPUME_QUICK = $(GPUME_UNIT_QUICK) fate-gpume-input-quick fate-gpume-constant-quick fate-gpume-me-hint-quick fate-mvview-unit-quick fate-mvfps-graph-quick fate-mvfps-unit-quick fate-mvdenoise-unit-quick fate-mvdeint-unit-quick fate-gpume-compare-quick
+# Builds that are slow run the quick form of a program, fate-NAME-quick.
+GPUME_QUICK = $(GPUME_UNIT_QUICK) $(filter %-quick,$(FATE_GPUME_PROGRAMS))
+GPUME_SLOW  = $(GPUME_UNIT) $(patsubst %-quick,%,$(filter %-quick,$(FATE_GPUME_PROGRAMS))) \
+              fate-gpume-compare-clips fate-gpume-compare-small
 
 FATE_FFMPEG += $(FATE_GPUME_FFMPEG)
 FATE        += $(FATE_GPUME_PROGRAMS)
 
 FATE_GPUME     = $(if $(CONFIG_FFMPEG),$(FATE_GPUME_FFMPEG)) $(filter-out $(GPUME_QUICK),$(FATE_GPUME_PROGRAMS)) \
                  $(FATE_GPUME_CHECKASM)
-FATE_GPUME_QUICK = $(if $(CONFIG_FFMPEG),$(FATE_GPUME_FFMPEG)) $(filter-out $(GPUME_SLOW),$(FATE_GPUME_PROGRAMS)) \
-                   $(FATE_GPUME_CHECKASM)
-FATE_GPUME_SAN = $(filter-out $(FATE_GPUME_BAD) $(FATE_GPUME_CHECKASM),$(FATE_GPUME_QUICK))
+# The other series, processors and systems: the named tests and the quick programs.
+FATE_GPUME_SEAMS = $(if $(CONFIG_FFMPEG),$(filter $(GPUME_SEAMS:%=fate-%),$(FATE_GPUME_FFMPEG))) \
+                   $(filter $(GPUME_QUICK),$(FATE_GPUME_PROGRAMS)) $(FATE_GPUME_CHECKASM)
 # The rest is about options, messages and the CPU's threads, or hides the device
 FATE_GPUME_DEVICE = $(filter-out $(FATE_GPUME_CHECKASM) $(FATE_GPUME_BAD) $(FATE_GPUME_WAVES) $(FATE_GPUME_VF-yes) \
                         $(filter-out %-full %-full-csv,$(FATE_GPUME_ERRORS)) $(FATE_GPUME_HELP-yes)               \
@@ -422,25 +424,30 @@ FATE_GPUME_DEVICE = $(filter-out $(FATE_GPUME_CHECKASM) $(FATE_GPUME_BAD) $(FATE
                         $(FATE_GPUME_ENCODE) fate-gpume-me-hint                                                  \
                         $(addprefix fate-gpume-,alias-% threads-% hme-threads-% %-named cpu auto frames-null), \
                     $(FATE_GPUME))
-# on the driver's stand-in the units are what matters, and all of them take too long
+# The stand-in for the driver takes too long for the programs' longer form.
 FATE_GPUME_STANDIN = $(filter-out $(GPUME_SLOW),$(FATE_GPUME_DEVICE)) \
                      $(filter $(filter-out fate-gpume-me-hint-quick fate-mvfps-graph-quick,$(GPUME_QUICK)),$(FATE_GPUME_PROGRAMS))
-# an emulator and valgrind have half of the shares
-GPUME_UNIT_REST     = fate-gpume-unit-quick-2 fate-gpume-unit-quick-4
-FATE_GPUME_EMULATED = $(filter-out fate-gpume-me-hint-quick fate-mvdenoise-unit-quick fate-mvdeint-unit-quick $(GPUME_UNIT_REST),$(FATE_GPUME_SAN))
-FATE_GPUME_VALGRIND = $(filter fate-gpume-ds fate-gpume-hme $(filter-out $(GPUME_UNIT_REST),$(GPUME_UNIT_QUICK)),$(FATE_GPUME_SAN))
+# With sanitizers and no device: what the stand-in does not run, but for options that only repeat other tests' results.
+FATE_GPUME_SAN = $(filter-out $(FATE_GPUME_STANDIN) $(FATE_GPUME_BAD) $(FATE_GPUME_CHECKASM) $(GPUME_SLOW)        \
+                     $(foreach N,1 2,$(filter %-threads-$(N),$(FATE_GPUME_FFMPEG))) %-named fate-gpume-alias-%,     \
+                     $(FATE_GPUME) $(filter $(GPUME_QUICK),$(FATE_GPUME_PROGRAMS))) fate-gpume-ds fate-gpume-hme
+# Valgrind runs one of the units' shares.
+FATE_GPUME_VALGRIND = fate-gpume-ds fate-gpume-hme fate-gpume-unit-quick-1
 
 # what takes longest begins first, so that no core waits for it at the end
 GPUME_LONGEST = fate-gpume-unit-% fate-gpume-input% fate-mvdenoise-unit% fate-mvview-unit% fate-gpume-compare%
 gpume_order   = $(filter $(GPUME_LONGEST),$(1)) $(filter-out $(GPUME_LONGEST),$(1))
 
 fate-gpume:          $(call gpume_order,$(FATE_GPUME))
-fate-gpume-quick:    $(call gpume_order,$(FATE_GPUME_QUICK))
+fate-gpume-seams:    $(call gpume_order,$(FATE_GPUME_SEAMS))
 fate-gpume-san:      $(call gpume_order,$(FATE_GPUME_SAN))
 fate-gpume-standin:  $(call gpume_order,$(FATE_GPUME_STANDIN))
-fate-gpume-emulated: $(call gpume_order,$(FATE_GPUME_EMULATED))
 fate-gpume-valgrind: $(FATE_GPUME_VALGRIND)
 fate-gpume-device:   $(FATE_GPUME_DEVICE)
 fate-gpume-gpl:      $(FATE_GPUME_GPL)
-fate-gpume fate-gpume-quick fate-gpume-san fate-gpume-standin fate-gpume-emulated fate-gpume-valgrind fate-gpume-device fate-gpume-gpl:
+fate-gpume fate-gpume-seams fate-gpume-san fate-gpume-standin fate-gpume-valgrind fate-gpume-device fate-gpume-gpl:
 	$(if $(strip $^),,@echo "$@: this FFmpeg has nothing that $@ could test"; false)
+
+# Prints the names in seams.mak that are no test here.
+fate-gpume-seams-missing:
+	@echo $(filter-out $(FATE_GPUME_FFMPEG:fate-%=%),$(GPUME_SEAMS))

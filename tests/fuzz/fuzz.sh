@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Runs the fuzzers: options; frames on the CPU; frames on the CUDA backend with the
-# stand-in for the driver; what mvview draws, on both; streams for mvfps and mvdenoise. New inputs are kept in
-# build/fuzz/ and used by the next run; failing inputs are build/fuzz/crash-*.
+# Runs the fuzzers: options; frames on the CPU; frames on the CUDA backend with the stand-in for the driver; what mvview
+# draws, on both; streams for mvfps and mvdenoise. New inputs are kept in build/fuzz/ and used by the next run. Inputs
+# that fail are build/fuzz/crash-*.
 #
 # usage: fuzz.sh RESULTS OBJ STANDIN_DIR SECONDS [NAME...]
-#   SECONDS   for each fuzzer; 0: run each corpus once
+#   SECONDS   for each fuzzer; 0: run each corpus once; replay: the same, with the programs gpume_replay_*
 #   NAME      options, cpu, cuda, view, view-cuda, fps, denoise; default: all
 # GPUME_FUZZ_SEED: random seed, to repeat a run
 
@@ -36,6 +36,16 @@ fuzz() {
     shift 2
     mkdir -p "$out/$corpus"
     log=$out/$fuzzer.log
+    if [ "$seconds" = replay ]; then
+        inputs=$(find "$top/tests/fuzz/corpus/$corpus" -type f | grep -c .)
+        if ! "$obj/gpume_replay_$corpus" "$top/tests/fuzz/corpus/$corpus"/* > "$log" 2>&1 ||
+           [ "$(tail -n 1 "$log")" != "$inputs inputs" ] || [ "$inputs" -lt 10 ]; then
+            fail "replay-$fuzzer" "the last file that $log names"
+        else
+            ok "replay-$fuzzer ($inputs inputs)"
+        fi
+        return
+    fi
     if [ "$seconds" = 0 ]; then
         set -- -runs=0 "$@"
     else
@@ -62,7 +72,7 @@ fuzz() {
 for name; do
     case $name in
         options)
-            "$obj/gpume_fuzz_options" -dict > "$out/options.dict"
+            [ "$seconds" = replay ] || "$obj/gpume_fuzz_options" -dict > "$out/options.dict"
             fuzz options options -max_len=300 -dict="$out/options.dict"
             ;;
         cpu)
