@@ -47,3 +47,7 @@ GPUME_SEAMS += mvfps-defaults mvfps-alone mvfps-gap mvfps-jump mvfps-film-late m
 # mvdenoise: pictures, messages
 GPUME_SEAMS += mvdenoise-alone mvdenoise-late mvdenoise-before-mvfps mvdenoise-error-removed \
                mvdenoise-format-yuv422p12
+
+# mvdeint: pictures, times, a change of the field order and of the size
+GPUME_SEAMS += mvdeint-defaults mvdeint-frame mvdeint-mixed mvdeint-change mvdeint-like-gaps \
+               mvdeint-format-yuv420p10
