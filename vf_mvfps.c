@@ -29,7 +29,9 @@
 #include "gpume/util/compat.h"
 #include "gpume/util/slice_threads.h"
 #include "gpume/util/hwframes.h"
+#include "gpume/mvfps/captions.h"
 #include "gpume/mvfps/mvfps.h"
+#include "gpume/mvfps/properties.h"
 #include "gpume/picture/layout.h"
 
 /** A faster output is a mistake. */
@@ -38,8 +40,6 @@
 #define MAX_TIME (INT64_MAX / 4)
 /** The search that suits, as options of gpume. */
 #define SEARCH_OPTIONS "algo=hme:block=8:dir=both:pel=1:sweeps=4"
-/** Seconds between two frames up to which frames are made between them; then the first one is repeated. */
-#define LONGEST_GAP 2
 /** Output frames by which a gap is filled at most; then the output goes on at its other side. */
 #define LONGEST_FILL 100000
 
@@ -51,6 +51,7 @@ typedef struct MvfpsContext {
     int mode;
     double scene;
     int cut;
+    int64_t gap;                ///< longest time between two frames that is interpolated, in microseconds
     int search;                 ///< enum GpumeSearchWhen
 
     AVRational rate;            ///< of the output
@@ -59,6 +60,8 @@ typedef struct MvfpsContext {
     Mvfps *mvfps;
     GpumeSearcher *searcher;
     GpumeHwFrames frames;
+    MvfpsCaptions captions;
+    AVFrame *held;              ///< the output's next frame, while captions for it may still arrive
     AVFrame *before, *after;    ///< the frames around the next output time; after may be missing
     AVFrame *next;              ///< the one behind both, where it has to tell whether after is that late
     int64_t start;              ///< timestamp of the first frame; all in the output's time base
@@ -73,7 +76,7 @@ typedef struct MvfpsContext {
     int eof;
     int status;                 ///< with which the input has ended,
     int64_t status_pts;         ///< and when, in its time base, or AV_NOPTS_VALUE
-    int warned_interlaced, warned_order, warned_jump, had_vectors;
+    int warned_interlaced, warned_order, warned_jump, warned_gap, had_vectors;
 } MvfpsContext;
 
 #define OFFSET(x) offsetof(MvfpsContext, x)
@@ -96,6 +99,8 @@ static const AVOption mvfps_options[] = {
       { .i64 = MVFPS_DUP }, MVFPS_BLEND, MVFPS_DUP, FLAGS, .unit = "cut" },
         CONST("blend", "mean of both frames, weighted by distance in time", MVFPS_BLEND, "cut"),
         CONST("dup",   "copy of the nearest frame",       MVFPS_DUP,   "cut"),
+    { "gap", "longest time between two frames that is interpolated; across longer ones the first frame is repeated",
+      OFFSET(gap), AV_OPT_TYPE_DURATION, { .i64 = 2 * AV_TIME_BASE }, 1, INT64_MAX, FLAGS },
     GPUME_SEARCH_OPTION(search)
     { NULL }
 };
@@ -114,39 +119,55 @@ static int query_formats(const AVFilterContext *ctx,
     return ff_gpume_set_formats(ctx, cfg_in, cfg_out, ff_gpume_layout_supports, hw_format);
 }
 
-/* The option fps, for an input of this rate. */
-static av_cold int parse_rate(AVFilterContext *ctx, AVRational in_rate)
+/* Sets the output's rate to a factor of the input's, the text in front of the final x. */
+static av_cold int multiply_rate(AVFilterContext *ctx, AVRational in_rate)
 {
     MvfpsContext *s = ctx->priv;
-    const size_t length = strlen(s->fps);
     AVRational factor;
     char *number;
     int ret;
 
-    if (!length || s->fps[length - 1] != 'x') {
-        ret = av_parse_video_rate(&s->rate, s->fps);
-    } else {
-        if (in_rate.num <= 0 || in_rate.den <= 0) {
-            av_log(ctx, AV_LOG_ERROR, "The input's frame rate is unknown, so 'fps=%s' cannot be used. "
-                   "Set fps to a number of frames per second.\n", s->fps);
-            return AVERROR(EINVAL);
-        }
-        number = av_strndup(s->fps, length - 1);
-        if (!number)
-            return AVERROR(ENOMEM);
-        ret = av_parse_ratio(&factor, number, INT_MAX, AV_LOG_MAX_OFFSET, ctx);
-        av_free(number);
-        if (ret >= 0 && factor.num > 0 && factor.den > 0)
-            s->rate = av_mul_q(in_rate, factor);
-        else
-            ret = AVERROR(EINVAL);
-    }
-    if (ret < 0 || s->rate.num <= 0 || s->rate.den <= 0 || av_q2d(s->rate) > MAX_RATE) {
-        av_log(ctx, AV_LOG_ERROR, "'fps=%s' is not a frame rate: it must be a number such as 60 or 30000/1001, "
-               "or a factor such as 2x, above 0 and up to %d frames/s.\n", s->fps, MAX_RATE);
+    if (in_rate.num <= 0 || in_rate.den <= 0) {
+        av_log(ctx, AV_LOG_ERROR, "The input's frame rate is unknown, so 'fps=%s' cannot be used. "
+               "Set fps to a number of frames per second, such as fps=60.\n", s->fps);
         return AVERROR(EINVAL);
     }
-    return 0;
+    number = av_strndup(s->fps, strlen(s->fps) - 1);
+    if (!number)
+        return AVERROR(ENOMEM);
+    ret = av_parse_ratio(&factor, number, INT_MAX, AV_LOG_MAX_OFFSET, ctx);
+    av_free(number);
+    if (ret < 0 || factor.num <= 0 || factor.den <= 0)
+        return AVERROR_INVALIDDATA;
+    s->rate = av_mul_q(in_rate, factor);
+    if (av_q2d(s->rate) <= MAX_RATE)
+        return 0;
+    av_log(ctx, AV_LOG_ERROR, "The input's frame rate is %d/%d, so 'fps=%s' is %.0f frames/s, more than the %d that "
+           "mvfps supports. Set fps to a number of frames per second, such as fps=60.\n", in_rate.num, in_rate.den,
+           s->fps, av_q2d(s->rate), MAX_RATE);
+    return AVERROR(EINVAL);
+}
+
+/* Reads the option fps, for an input of this rate. */
+static av_cold int parse_rate(AVFilterContext *ctx, AVRational in_rate)
+{
+    MvfpsContext *s = ctx->priv;
+    const size_t length = strlen(s->fps);
+    const int is_factor = length && s->fps[length - 1] == 'x';
+    int ret;
+
+    if (is_factor) {
+        ret = multiply_rate(ctx, in_rate);
+    } else {
+        ret = av_parse_video_rate(&s->rate, s->fps);
+        if (ret < 0 || s->rate.num <= 0 || s->rate.den <= 0 || av_q2d(s->rate) > MAX_RATE)
+            ret = AVERROR_INVALIDDATA;
+    }
+    if (ret != AVERROR_INVALIDDATA)
+        return ret;
+    av_log(ctx, AV_LOG_ERROR, "'fps=%s' is not a frame rate: it must be a number such as 60 or 30000/1001, "
+           "or a factor such as 2x, above 0 and up to %d frames/s.\n", s->fps, MAX_RATE);
+    return AVERROR(EINVAL);
 }
 
 static av_cold void close_mvfps(MvfpsContext *s)
@@ -191,7 +212,7 @@ static av_cold void set_limits(MvfpsContext *s, AVRational in_rate)
     int64_t rounding;
 
     s->longest_fill = to_output(s, LONGEST_FILL, step, AV_ROUND_NEAR_INF);
-    s->longest_gap  = to_output(s, LONGEST_GAP, (AVRational) { 1, 1 }, AV_ROUND_NEAR_INF);
+    s->longest_gap  = to_output(s, s->gap, AV_TIME_BASE_Q, AV_ROUND_NEAR_INF);
     s->longest_gap  = FFMIN(s->longest_gap, s->longest_fill);
     s->rounding     = 0;
     if (in_rate.num <= 0 || in_rate.den <= 0 ||
@@ -239,6 +260,10 @@ static av_cold int config_output(AVFilterLink *outlink)
         ret = open_mvfps(ctx, in->hw_frames_ctx);
     if (ret >= 0)
         ret = ff_gpume_hwframes_config(&s->frames, outlink);
+    if (ret >= 0) {
+        ff_mvfps_captions_close(&s->captions);
+        ret = ff_mvfps_captions_open(&s->captions, s->rate, ctx);
+    }
     if (ret < 0)
         return ret;
 
@@ -265,48 +290,68 @@ static int64_t duration(const MvfpsContext *s, const AVFrame *frame)
     return av_rescale_q(frame->duration, s->in_time_base, s->out_time_base);
 }
 
-/* Make a frame the output's next one and send it. */
+/** What became of an attempt to make an output frame, if it is not an error. */
+enum { WAITS_FOR_INPUT, IS_HELD, IS_SENT };
+
+/* Sends the frame that waited for captions of time end and before. */
+static int send_held(AVFilterContext *ctx, int64_t end)
+{
+    MvfpsContext *s = ctx->priv;
+    AVFrame *frame  = s->held;
+    int ret;
+
+    if (!frame)
+        return IS_HELD;
+    s->held = NULL;
+    ret = ff_mvfps_captions_give(&s->captions, frame, end);
+    if (ret < 0) {
+        av_frame_free(&frame);
+        return ret;
+    }
+    ret = ff_filter_frame(ctx->outputs[0], frame);
+    return ret < 0 ? ret : IS_SENT;
+}
+
+/* Makes a frame the output's next one and sends it; with captions it waits for the one behind it. */
 static int send(AVFilterContext *ctx, AVFrame *frame)
 {
     MvfpsContext *s = ctx->priv;
+    int ret;
 
     frame->pts       = output_time(s, s->index);
     frame->duration  = output_time(s, s->index + 1) - frame->pts;
     frame->time_base = s->out_time_base;
     s->index++;
-    return ff_filter_frame(ctx->outputs[0], frame);
+    if (!s->captions.has_any) {
+        ret = ff_filter_frame(ctx->outputs[0], frame);
+        return ret < 0 ? ret : IS_SENT;
+    }
+    ret = send_held(ctx, s->held ? s->held->pts + s->rounding : 0);
+    if (ret < 0)
+        av_frame_free(&frame);
+    s->held = frame;
+    return ret;
 }
 
-/* Removes what a frame tells of its motion, which one beside it does not have. */
-static int remove_statistics(AVFrame *frame)
-{
-    static const char *const prefixes[] = { "lavfi.gpume.", "lavfi.scd.", "lavfi.scene_score" };
-    const AVDictionaryEntry *entry;
-    int ret;
-
-    for (int i = 0; i < FF_ARRAY_ELEMS(prefixes); i++)
-        while ((entry = av_dict_get(frame->metadata, prefixes[i], NULL, AV_DICT_IGNORE_SUFFIX))) {
-            ret = av_dict_set(&frame->metadata, entry->key, NULL, 0);
-            if (ret < 0)
-                return ret;
-        }
-    return 0;
-}
-
-/* Returns a reference to a frame for one beside it, without what that one does not have. */
+/* Returns a reference to a frame for one at another time. */
 static AVFrame *copy_beside(const AVFrame *frame)
 {
     AVFrame *out = av_frame_clone(frame);
 
-    if (!out)
-        return NULL;
-    av_frame_remove_side_data(out, AV_FRAME_DATA_MOTION_VECTORS);
-    av_frame_remove_side_data(out, AV_FRAME_DATA_A53_CC);
-    out->flags    &= ~AV_FRAME_FLAG_KEY;
-    out->pict_type = AV_PICTURE_TYPE_NONE;
-    if (remove_statistics(out) < 0)
+    if (out && ff_mvfps_remove_own(out) < 0)
         av_frame_free(&out);
     return out;
+}
+
+/* Sends the frame before at its own time. */
+static int send_original(AVFilterContext *ctx)
+{
+    const MvfpsContext *s = ctx->priv;
+    AVFrame *out = av_frame_clone(s->before);
+
+    if (out && ff_mvfps_remove_relations(out) < 0)
+        av_frame_free(&out);
+    return out ? send(ctx, out) : AVERROR(ENOMEM);
 }
 
 /* Send a frame at a time that is not its own. */
@@ -380,6 +425,30 @@ static void find_distances(const MvfpsContext *s, int distances[2])
         distances[i] = av_clip64(av_rescale(beyond[i], MVFPS_DISTANCE, own), 0, MVFPS_MAX_DISTANCE + 1);
 }
 
+static void say_what_is_missing(AVFilterContext *ctx)
+{
+    const MvfpsContext *s = ctx->priv;
+
+    if (s->search == GPUME_SEARCH_NEVER)
+        av_log(ctx, AV_LOG_ERROR, "The frames have no motion vectors. Remove search=never, or insert a filter that "
+               "searches motion vectors before mvfps, for example gpume=" SEARCH_OPTIONS ",mvfps=fps=%s.\n", s->fps);
+    else
+        av_log(ctx, AV_LOG_ERROR, "The frames have motion vectors, but none between the first two frames. "
+               "Insert gpume=" SEARCH_OPTIONS " before mvfps.\n");
+}
+
+static void warn_of_gap(AVFilterContext *ctx)
+{
+    MvfpsContext *s = ctx->priv;
+
+    if (!s->warned_gap && s->mode != MVFPS_DUP)
+        av_log(ctx, AV_LOG_WARNING, "Two frames are %g s apart, which is longer than gap=%g: the first one is repeated "
+               "until the second one. So are all further frames before such gaps. Set gap to a longer time to "
+               "interpolate there.\n", (s->after_pts - s->before_pts) * av_q2d(s->out_time_base),
+               s->gap * av_q2d(AV_TIME_BASE_Q));
+    s->warned_gap = 1;
+}
+
 /* Decide how pictures between two frames are made, before the first of them is. */
 static int begin_pair(AVFilterContext *ctx)
 {
@@ -390,6 +459,8 @@ static int begin_pair(AVFilterContext *ctx)
     s->new_pair = 0;
     s->how      = MVFPS_DUP;
     s->is_gap   = s->after_pts - s->before_pts > s->longest_gap;
+    if (s->is_gap)
+        warn_of_gap(ctx);
     if (s->is_gap || s->mode == MVFPS_DUP || s->before->width != s->after->width ||
         s->before->height != s->after->height)
         return 0;
@@ -399,9 +470,7 @@ static int begin_pair(AVFilterContext *ctx)
         return ret;
     if (s->mode == MVFPS_MCI && !ret) {
         if (!s->had_vectors) {
-            av_log(ctx, AV_LOG_ERROR, "The frames have no motion vectors. Leave out search=never, or put a "
-                   "filter that searches them before mvfps, for example gpume=" SEARCH_OPTIONS ",mvfps=fps=%s.\n",
-                   s->fps);
+            say_what_is_missing(ctx);
             return AVERROR(EINVAL);
         }
         s->how = s->cut;
@@ -500,7 +569,7 @@ static int is_after(const MvfpsContext *s, int64_t now)
     return left <= 0 || left <= s->rounding && left < llabs(now - s->before_pts);
 }
 
-/* Send the next frame if there is what it takes. Returns 1 if one was sent, 0 if not. */
+/* Makes the next output frame if the input for it is there. Returns what became of it. */
 static int produce(AVFilterContext *ctx)
 {
     MvfpsContext *s = ctx->priv;
@@ -508,34 +577,30 @@ static int produce(AVFilterContext *ctx)
     int ret;
 
     if (!s->before)
-        return 0;
+        return WAITS_FOR_INPUT;
     now = output_time(s, s->index);
     while (s->after && is_jump(s, s->after_pts - s->before_pts)) {
         if (is_before(s, now) || !is_damaged(s) && (s->next || s->eof) && now < end_of_before(s))
             break;
         if (!s->next && !s->eof)
-            return 0;
+            return WAITS_FOR_INPUT;
         cross_jump(ctx);
         now = output_time(s, s->index);
     }
     if (s->after && is_after(s, now))
         next_pair(s);
     if (is_before(s, now)) {
-        AVFrame *out = av_frame_clone(s->before);
-
-        ret = out ? send(ctx, out) : AVERROR(ENOMEM);
+        return send_original(ctx);
     } else if (s->after) {
         if (s->new_pair && (ret = begin_pair(ctx)) < 0)
             return ret;
         distance = s->after_pts - s->before_pts;
-        ret = send_interpolated(ctx, av_rescale(now - s->before_pts, MVFPS_PARTS, distance));
+        return send_interpolated(ctx, av_rescale(now - s->before_pts, MVFPS_PARTS, distance));
     } else if (s->eof && now < end_of_before(s)) {
         /* the last frame is shown for as long as it was */
-        ret = send_again(ctx, s->before);
-    } else {
-        return 0;
+        return send_again(ctx, s->before);
     }
-    return ret < 0 ? ret : 1;
+    return WAITS_FOR_INPUT;
 }
 
 /*
@@ -585,6 +650,9 @@ static int take(AVFilterContext *ctx, AVFrame *frame)
         ret = AVERROR(EINVAL);
         goto drop;
     }
+    ret = ff_mvfps_captions_take(&s->captions, frame, pts);
+    if (ret < 0)
+        goto drop;
     if (s->before && pts <= s->before_pts) {
         if (!s->warned_order)
             av_log(ctx, AV_LOG_WARNING, "A frame is not later than the one before it. It is dropped, "
@@ -633,9 +701,14 @@ static int activate(AVFilterContext *ctx)
         if (ret < 0)
             return ret;
         /* a frame a call: whoever wants another asks for it, so none waits behind others */
-        if (ret)
+        if (ret == IS_SENT)
             return 0;
+        if (ret == IS_HELD)
+            continue;
         if (s->eof) {
+            ret = send_held(ctx, INT64_MAX);
+            if (ret < 0)
+                return ret;
             ff_outlink_set_status(outlink, s->status,
                                   s->before ? output_time(s, s->index) : AV_NOPTS_VALUE);
             return 0;
@@ -666,6 +739,8 @@ static av_cold void uninit(AVFilterContext *ctx)
     av_frame_free(&s->before);
     av_frame_free(&s->after);
     av_frame_free(&s->next);
+    av_frame_free(&s->held);
+    ff_mvfps_captions_close(&s->captions);
     ff_gpume_searcher_close(&s->searcher);
     close_mvfps(s);
 }

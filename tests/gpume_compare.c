@@ -546,11 +546,12 @@ int main(int argc, char **argv)
     }
 
     av_buffer_unref(&device);
-    if (!nb_vectors && !test_nb_failures)
+    if (!nb_vectors && !test_nb_failures && test_is_whole())
         test_fail("nothing was compared");
     for (int k = 0; k < MAX_SIZES; k++) {
         printf("%"PRId64" leaves of side %d\n", total_leaves[k], 8 << k);
-        if (!total_leaves[k] && i == argc)
+        /* the sources of a share need not have leaves of every size */
+        if (!total_leaves[k] && i == argc && test_is_whole())
             test_fail("there is no leaf of side %d", 8 << k);
     }
     printf("gpume_compare: %"PRId64" frames, %"PRId64" vectors compared, %d failures\n",

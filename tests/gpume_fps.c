@@ -5,7 +5,7 @@
 
 /**
  * @file
- * mvfps in its graph: streams as none should be, and allocations that fail. The pictures
+ * mvfps in its graph: streams as none should be, closed captions, and allocations that fail. The pictures
  * themselves: gpume_mvfps.c.
  */
 
@@ -94,6 +94,88 @@ static void one_by_one(void)
         avfilter_graph_free(&g.graph);
         av_frame_free(&out);
         free_fps_case(&c);
+    }
+}
+
+/** Entries of closed captions: so many that a frame brings, and of how many frames they are sent. */
+#define CAPTIONS       4
+#define CAPTION_FRAMES 25
+
+/* Entry i of input frame n: both fields of CEA-608, CTA-708, and padding. */
+static void caption(uint8_t entry[3], int n, int i)
+{
+    static const uint8_t kinds[CAPTIONS] = { 0xfc, 0xfd, 0xfe, 0xfa };
+
+    entry[0] = kinds[i];
+    entry[1] = i < CAPTIONS - 1 ? n + 1 : 0;
+    entry[2] = i < CAPTIONS - 1 ? 0x80 + i : 0;
+}
+
+/* Looks through an output frame's captions; next[] are the input frames whose captions of each kind come next. */
+static void check_captions(const AVFrame *out, int next[CAPTIONS - 1])
+{
+    const AVFrameSideData *sd = av_frame_get_side_data(out, AV_FRAME_DATA_A53_CC);
+
+    for (int i = 0; sd && i < sd->size / 3; i++) {
+        const uint8_t *entry = sd->data + 3 * i;
+        const int kind = (entry[0] & 3) < 2 ? entry[0] & 1 : 2;
+
+        CHECK(sd->size % 3 == 0 && sd->size / 3 <= 31, "%d entries in a frame", (int)(sd->size / 3));
+        if (!(entry[0] & 4))
+            continue;
+        CHECK(entry[1] == next[kind] + 1 && entry[2] == 0x80 + kind,
+              "frame %d of the input: entry %d of kind %d comes next", next[kind], entry[1], kind);
+        next[kind]++;
+    }
+}
+
+/* Every caption comes out once, whatever becomes of its frame. */
+static void captions(void)
+{
+    /* of both CTA-708's rates and others */
+    static const char *const rates[] = {
+        "60", "30000/1001", "30", "24", "15", "60000/1001", "50", "25", "1/2x", "10", "120", "37",
+    };
+
+    for (int row = 0; row < FF_ARRAY_ELEMS(rates); row++) {
+        Input in = { .w = 32, .h = 24, .format = AV_PIX_FMT_GRAY8 };
+        int next[CAPTIONS - 1] = { 0 }, nb = 0, ret;
+        AVFrame *out = test_alloc(av_frame_alloc());
+        char options[32];
+        Graph g = { 0 };
+
+        snprintf(options, sizeof(options), "mode=dup:fps=%s", rates[row]);
+        snprintf(test_context, sizeof(test_context), "captions, %s", options);
+        ret = open_graph(&g, &in, "mvfps", options, 1);
+        for (int n = 0; n <= CAPTION_FRAMES && ret >= 0; n++) {
+            AVFrame *f = NULL;
+
+            if (n < CAPTION_FRAMES) {
+                AVFrameSideData *sd;
+
+                f = make_frame(&in);
+                f->pts      = n;
+                f->duration = 1;
+                sd = test_alloc(av_frame_new_side_data(f, AV_FRAME_DATA_A53_CC, 3 * CAPTIONS));
+                for (int i = 0; i < CAPTIONS; i++)
+                    caption(sd->data + 3 * i, n, i);
+            }
+            ret = av_buffersrc_add_frame(g.src, f);
+            av_frame_free(&f);
+            while (ret >= 0 && (ret = av_buffersink_get_frame(g.sink, out)) >= 0) {
+                check_captions(out, next);
+                nb++;
+                av_frame_unref(out);
+            }
+            if (ret == AVERROR(EAGAIN))
+                ret = 0;
+        }
+        CHECK(ret == AVERROR_EOF && nb, "%d frames, %s", nb, av_err2str(ret));
+        for (int i = 0; i < CAPTIONS - 1; i++)
+            CHECK(next[i] == CAPTION_FRAMES, "captions of kind %d of %d frames came out instead of %d", i, next[i],
+                  CAPTION_FRAMES);
+        avfilter_graph_free(&g.graph);
+        av_frame_free(&out);
     }
 }
 
@@ -203,6 +285,7 @@ int main(int argc, char **argv)
     random_streams(quick ? 300 : 3000);
     bits_above();
     one_by_one();
+    captions();
     failing_allocations();
     printf("gpume_fps: %d checks, %d failures\n", test_nb_checks, test_nb_failures);
     return !!test_nb_failures;

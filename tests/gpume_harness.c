@@ -85,6 +85,11 @@ int test_set_share(const char *text)
     return sscanf(text, "%d/%d", &share, &nb_shares) == 2 && share >= 1 && share <= nb_shares ? 0 : -1;
 }
 
+int test_is_whole(void)
+{
+    return nb_shares == 1;
+}
+
 int test_is_mine(void)
 {
     return nb_asked++ % nb_shares == share - 1;

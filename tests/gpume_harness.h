@@ -61,6 +61,8 @@ void test_fail(const char *fmt, ...) av_printf_format(1, 2);
  * @return 0, or -1 where that is none
  */
 int test_set_share(const char *text);
+/** Returns whether the share is all tests: what must occur somewhere is asked of all of them only. */
+int test_is_whole(void);
 /** Returns whether the next test belongs to the share; to be asked once for each. */
 int test_is_mine(void);
 

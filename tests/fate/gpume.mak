@@ -385,7 +385,7 @@ fate-gpume-input:       CMD = runecho libavfilter/tests/gpume_input$(EXESUF)
 fate-gpume-input-quick: CMD = runecho libavfilter/tests/gpume_input$(EXESUF) -quick
 
 GPUME_COMPARE_NEEDS = $(GPUME_SRC_NEEDS) MESTIMATE_FILTER SPLIT_FILTER TPAD_FILTER SETPTS_FILTER
-FATE_GPUME_COMPARE-$(call ALLYES, $(GPUME_COMPARE_NEEDS)) += fate-gpume-compare fate-gpume-compare-quick
+FATE_GPUME_COMPARE-$(call ALLYES, $(GPUME_COMPARE_NEEDS)) += fate-gpume-compare fate-gpume-compare-quick fate-gpume-compare-share
 ifneq ($(GPUME_VIDEO),)
 FATE_GPUME_COMPARE-$(call ALLYES, $(GPUME_COMPARE_NEEDS) MOVIE_FILTER MOV_DEMUXER H264_DECODER) += fate-gpume-compare-clips
 endif
@@ -396,6 +396,8 @@ $(FATE_GPUME_COMPARE-yes): libavfilter/tests/gpume_compare$(EXESUF)
 fate-gpume-compare:       CMD = runecho libavfilter/tests/gpume_compare$(EXESUF)
 fate-gpume-compare-quick: CMD = runecho libavfilter/tests/gpume_compare$(EXESUF) -quick
 fate-gpume-compare-clips: CMD = runecho libavfilter/tests/gpume_compare$(EXESUF) -clips $(GPUME_VIDEO)
+# a share without leaves of some sizes
+fate-gpume-compare-share: CMD = runecho libavfilter/tests/gpume_compare$(EXESUF) -quick -share 14/14
 fate-gpume-compare-small: CMD = runecho libavfilter/tests/gpume_compare$(EXESUF) -clips $(GPUME_CLIPS)
 FATE_GPUME_PROGRAMS = $(FATE_GPUME_PROGRAMS-yes) $(FATE_GPUME_COMPARE-yes) $(FATE_MVVIEW_PROGRAMS-yes) \
                       $(FATE_MVFPS_PROGRAMS-yes) $(FATE_MVDENOISE_PROGRAMS-yes) $(FATE_MVDEINT_PROGRAMS-yes)

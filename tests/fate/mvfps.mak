@@ -12,7 +12,7 @@ MVFPS_CRC   = framecrc -lavfi "$(1),mvfps=$(2)" -fps_mode passthrough -copyts -e
 # Times of frames: interpolated ones are means, so their phase shows in the picture
 MVFPS_MEANS = mode=blend:scene=0:fps
 FATE_MVFPS_RATES = $(foreach N,2x 5-2x 1-2x film 24-60 ntsc slower late coarse sparse order one none \
-                               two dup cut cut-blend gap gap-dup jump damaged,fate-mvfps-$(N))
+                               two dup cut cut-blend gap gap-dup gap-long jump damaged,fate-mvfps-$(N))
 fate-mvfps-2x:        CMD = $(call MVFPS_CRC,$(call MVFPS_5,25),$(MVFPS_MEANS)=2x)
 fate-mvfps-5-2x:      CMD = $(call MVFPS_CRC,$(call MVFPS_5,24),$(MVFPS_MEANS)=5/2x)
 fate-mvfps-1-2x:      CMD = $(call MVFPS_CRC,$(call MVFPS_5,50),$(MVFPS_MEANS)=1/2x)
@@ -37,6 +37,8 @@ fate-mvfps-dup:       CMD = $(call MVFPS_CRC,$(call MVFPS_5,25),mode=dup:fps=5/2
 # frames 2 s apart have others in between, those 3 s apart have not
 fate-mvfps-gap:       CMD = $(call MVFPS_CRC,$(call MVFPS_5,1)$(GPUME_COMMA)setpts=(2*N+gt(N\,2))/TB,$(MVFPS_MEANS)=2)
 fate-mvfps-gap-dup:   CMD = $(call MVFPS_CRC,$(call MVFPS_5,1)$(GPUME_COMMA)setpts=(2*N+gt(N\,2))/TB,mode=dup:fps=2)
+# unless the user wants them
+fate-mvfps-gap-long:  CMD = $(call MVFPS_CRC,$(call MVFPS_5,1)$(GPUME_COMMA)setpts=(2*N+gt(N\,2))/TB,$(MVFPS_MEANS)=2:gap=3)
 # the time goes on at its other end, or one frame's is wrong
 fate-mvfps-jump:      CMD = $(call MVFPS_CRC,$(call MVFPS_5,25)$(GPUME_COMMA)setpts=PTS+gt(N\,1)*4e9/TB,$(MVFPS_MEANS)=50)
 fate-mvfps-damaged:   CMD = $(call MVFPS_CRC,$(call MVFPS_5,25)$(GPUME_COMMA)setpts=PTS+eq(N\,1)*4e9/TB,$(MVFPS_MEANS)=50)
@@ -111,11 +113,20 @@ $(FATE_MVFPS_FORMATS): CMD = $(call MVFPS_MCI,algo=hme:block=8:dir=both$(GPUME_C
 # Frames in between have no statistics of another frame's motion, and all else that it has
 fate-mvfps-statistics: CMD = ffmpeg -lavfi "$(MVFPS_CUT),gpume=algo=ds:range=9:metadata=1,scdet=threshold=5,metadata=add:key=lavfi.kept:value=1,mvfps=mode=dup,metadata=print:file=-" -f null -
 
+# Output frames have no vectors, so a filter behind it searches, as if nothing had been searched before
+FATE_MVFPS_CHAIN = $(foreach N,mvfps denoise,fate-mvfps-before-$(N) fate-mvfps-before-$(N)-removed)
+MVFPS_CHAINED = testsrc2=s=128x96:r=24,format=yuv420p,trim=end_frame=7
+fate-mvfps-before-mvfps:           CMD = $(call MVFPS_CRC,$(MVFPS_CHAINED)$(GPUME_COMMA)mvfps=fps=96,fps=60)
+fate-mvfps-before-mvfps-removed:   CMD = $(call MVFPS_CRC,$(MVFPS_CHAINED)$(GPUME_COMMA)mvfps=fps=96$(GPUME_COMMA)sidedata=delete:MOTION_VECTORS,fps=60)
+fate-mvfps-before-denoise:         CMD = framecrc -lavfi "$(MVFPS_CHAINED),mvfps=fps=50,mvdenoise=sigma=5"
+fate-mvfps-before-denoise-removed: CMD = framecrc -lavfi "$(MVFPS_CHAINED),mvfps=fps=50,sidedata=delete:MOTION_VECTORS,mvdenoise=sigma=5"
+fate-mvfps-before-mvfps-removed fate-mvfps-before-denoise-removed: REF = $(SRC_PATH)/tests/ref/fate/$(@:fate-%-removed=%)
+
 # Vectors of another producer
 fate-mvfps-mestimate: CMD = $(call MVFPS_CRC,$(GPUME_SRC)$(GPUME_COMMA)mestimate=epzs:8,scene=0)
 
 # Messages
-FATE_MVFPS_ERRORS = $(foreach N,vectors rate factor size dropped repeated moved removed,fate-mvfps-error-$(N))
+FATE_MVFPS_ERRORS = $(foreach N,vectors rate factor fast gap size dropped repeated moved removed,fate-mvfps-error-$(N))
 MVFPS_FAILS = { ffmpeg -v error -lavfi "$(1)" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvfps[^]]*. //p"; }
 fate-mvfps-error-vectors: CMD = $(call MVFPS_FAILS,$(GPUME_SRC)$(GPUME_COMMA)mvfps=fps=60:search=never)
 # what happened to vectors on their way
@@ -127,9 +138,13 @@ fate-mvfps-error-moved:    CMD = $(call MVFPS_SAYS,hflip)
 fate-mvfps-error-removed:  CMD = $(call MVFPS_SAYS,scale=60:40)
 fate-mvfps-error-rate:    CMD = $(call MVFPS_FAILS,$(GPUME_SRC)$(GPUME_COMMA)mvfps=fps=fast)
 fate-mvfps-error-factor:  CMD = $(call MVFPS_FAILS,$(GPUME_SRC)$(GPUME_COMMA)mvfps=fps=0x)
+# cover art has a rate that cannot be doubled
+fate-mvfps-error-fast:    CMD = $(call MVFPS_FAILS,color=r=90000:s=16x16$(GPUME_COMMA)trim=end_frame=3$(GPUME_COMMA)mvfps)
+# said once
+fate-mvfps-error-gap:     CMD = { ffmpeg -v warning -lavfi "$(call MVFPS_5,1),setpts=3*N/TB,mvfps=fps=2" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvfps[^]]*. //p"; }
 
 # FFmpeg 7.1's setpts forgets the frame rate and durations, and its scale keeps vectors
-MVFPS_OTHER_IN_7 = $(foreach N,gap gap-dup jump film-late ntsc-late error-removed,fate-mvfps-$(N))
+MVFPS_OTHER_IN_7 = $(foreach N,gap gap-dup gap-long error-gap jump film-late ntsc-late error-removed,fate-mvfps-$(N))
 MVFPS_OTHER      = $(if $(GPUME_SERIES_7),$(MVFPS_OTHER_IN_7))
 
 FATE_MVFPS_ALL = $(FATE_MVFPS_RATES) $(FATE_MVFPS_MCI) $(FATE_MVFPS_SAME) $(FATE_MVFPS_ERRORS)
@@ -138,6 +153,7 @@ FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER SCALE_FILTER) += $(FATE_MVF
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS)) += $(filter-out $(MVFPS_OTHER),$(FATE_MVFPS_ROUNDED))
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) FADE_FILTER DRAWBOX_FILTER) += $(FATE_MVFPS_LIGHTS)
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER CONCAT_FILTER SCDET_FILTER METADATA_FILTER NULL_MUXER) += fate-mvfps-statistics
+FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) MVDENOISE_FILTER SIDEDATA_FILTER) += $(FATE_MVFPS_CHAIN)
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER MESTIMATE_FILTER) += fate-mvfps-mestimate
 
 FATE_MVFPS_PROGRAMS-$(call ALLYES, GPUME_FILTER MVFPS_FILTER) += fate-mvfps-graph fate-mvfps-graph-quick
