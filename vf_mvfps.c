@@ -92,9 +92,9 @@ static const AVOption mvfps_options[] = {
         CONST("mci",   "motion-compensated interpolation", MVFPS_MCI,   "mode"),
         CONST("blend", "mean of both frames, weighted by distance in time", MVFPS_BLEND, "mode"),
         CONST("dup",   "copy of the nearest frame",        MVFPS_DUP,   "mode"),
-    { "scene", "scene cut threshold: cost of predicting a frame along its vectors, over that of "
-               "predicting each block by its mean; fades are none; 0: off",
-      OFFSET(scene), AV_OPT_TYPE_DOUBLE, { .dbl = 2 }, 0, 1000, FLAGS },
+    { "scene", "scene cut threshold: share of a picture's detail that is nowhere in the one before; "
+               "fades are no cuts; 0: off",
+      OFFSET(scene), AV_OPT_TYPE_DOUBLE, { .dbl = MVFPS_DEFAULT_SCENE }, 0, 1000, FLAGS },
     { "cut", "what to make between the frames on both sides of a cut", OFFSET(cut), AV_OPT_TYPE_INT,
       { .i64 = MVFPS_DUP }, MVFPS_BLEND, MVFPS_DUP, FLAGS, .unit = "cut" },
         CONST("blend", "mean of both frames, weighted by distance in time", MVFPS_BLEND, "cut"),
@@ -385,30 +385,6 @@ static int send_interpolated(AVFilterContext *ctx, int part)
     return send(ctx, out);
 }
 
-/* One of gpume's statistics of a frame's vectors into the one before. Returns whether there is one. */
-static int statistic(const AVFrame *frame, const char *key, double *value)
-{
-    const AVDictionaryEntry *entry = av_dict_get(frame->metadata, key, NULL, 0);
-    char *end;
-
-    if (!entry)
-        return 0;
-    *value = strtod(entry->value, &end);
-    return end > entry->value && !*end;
-}
-
-/* Whether gpume's statistics of the frame after tell how unlike the one before it is. */
-static int has_scene_figure(const MvfpsContext *s, double *figure)
-{
-    double cost, intra;
-
-    if (!statistic(s->after, "lavfi.gpume.past.cost", &cost) ||
-        !statistic(s->after, "lavfi.gpume.past.intra", &intra) || !(intra > 0))
-        return 0;
-    *figure = cost / intra;
-    return 1;
-}
-
 /*
  * Sets how far the frames beyond the pair are. The one behind it is not there yet, so the duration
  * of the frame after tells when it comes, if durations do so: filters that drop frames keep them.
@@ -453,8 +429,7 @@ static void warn_of_gap(AVFilterContext *ctx)
 static int begin_pair(AVFilterContext *ctx)
 {
     MvfpsContext *s = ctx->priv;
-    int distances[2], known, ret;
-    double figure;
+    int distances[2], ret;
 
     s->new_pair = 0;
     s->how      = MVFPS_DUP;
@@ -480,10 +455,7 @@ static int begin_pair(AVFilterContext *ctx)
     s->how         = s->mode;
     if (s->scene <= 0)
         return 0;
-    known = has_scene_figure(s, &figure);
-    if (known && figure < s->scene)
-        return 0;
-    ret = ff_mvfps_look(s->mvfps, s->mode, s->cut, known ? 0 : s->scene);
+    ret = ff_mvfps_look(s->mvfps, s->mode, s->cut, s->scene);
     if (ret < 0)
         return ret;
     s->how = ret;

@@ -29,8 +29,19 @@
 /** A tile's difference from which a side can be hidden. */
 #define MVFPS_HIDDEN 256
 
-/** Side of blocks where there are no vectors to look for a cut by. */
+/** Side of the squares whose brightness tells a fade. */
 #define MVFPS_SCENE_SIDE 16
+
+/** The most columns and rows of the small picture by which cuts are found; a sample stands for a square. */
+#define MVFPS_DETAIL_SIDE    128
+/** Detail is what differs from the mean of the box that reaches so far to all sides. */
+#define MVFPS_DETAIL_RADIUS    4
+/** Side of the blocks that are searched, and how far. */
+#define MVFPS_DETAIL_BLOCK     8
+#define MVFPS_DETAIL_RANGE_X  24
+#define MVFPS_DETAIL_RANGE_Y  12
+/** What is added to the detail of a block: so much is noise. */
+#define MVFPS_DETAIL_FLOOR   128
 
 /** Brightness is in units of 1/16 of a level of 8 bits. */
 #define MVFPS_LIGHT        16
@@ -280,6 +291,29 @@ GPUME_INLINE int mvfps_share(const MvfpsFields *f, int w, int h, MvfpsVector v, 
     before = later   * (32 + before);
     after  = earlier * (32 + after);
     return (64 * after + (before + after) / 2) / (before + after);
+}
+
+/** Returns the side of the squares of a picture of w x h samples that are one sample of the small picture. */
+GPUME_INLINE int mvfps_detail_step(int w, int h)
+{
+    return (FFMAX(w, h) + MVFPS_DETAIL_SIDE - 1) / MVFPS_DETAIL_SIDE;
+}
+
+/** Returns the mean of a square of n samples, in quarter levels of 8 bits. */
+GPUME_INLINE int mvfps_detail_mean(unsigned long long sum, long long n, int depth)
+{
+    const unsigned long long mean = (4 * sum + n / 2) / n >> (depth - 8);
+
+    /* words may have bits above their samples */
+    return (int)FFMIN(mean, 1023);
+}
+
+/** Returns the detail of a sample of the small picture; box: the sum of those around it. */
+GPUME_INLINE int mvfps_detail(int mean, int box)
+{
+    const int n = (2 * MVFPS_DETAIL_RADIUS + 1) * (2 * MVFPS_DETAIL_RADIUS + 1);
+
+    return av_clip(128 + ((mean - (box + n / 2) / n) >> 1), 0, 255);
 }
 
 /** Whether the picture before is the nearest one. */

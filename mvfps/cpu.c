@@ -28,6 +28,8 @@ enum { PAST, FUTURE, NB_FIELDS };
 typedef struct Side {
     GpumeHeld held;
     GpumePadded picture;
+    MvfpsDetail detail;
+    int has_detail;             ///< the detail is that of the frame
     GpumeCellField fields[NB_FIELDS];
     MvfpsVector *cells[NB_FIELDS];
     unsigned cells_allocated[NB_FIELDS];
@@ -73,6 +75,8 @@ static void forget_sides(CPUBackend *s)
 
         gpume_let_go(&side->held);
         ff_gpume_padded_free(&side->picture);
+        ff_mvfps_detail_free(&side->detail);
+        side->has_detail = 0;
         for (int j = 0; j < NB_FIELDS; j++) {
             ff_gpume_cells_free(&side->fields[j]);
             av_freep(&side->cells[j]);
@@ -117,8 +121,11 @@ static int begin(void *priv, const MvfpsPair *pair, enum MvfpsMode mode)
         s->before = !s->before;
     for (int i = 0; i < 2; i++) {
         Side *side = &s->sides[s->before ^ i];
-        const int ret = gpume_hold(&side->held, i ? pair->after : pair->before);
+        const AVFrame *frame = i ? pair->after : pair->before;
+        int ret;
 
+        side->has_detail &= gpume_has_samples(&side->held, frame);
+        ret = gpume_hold(&side->held, frame);
         if (ret < 0)
             return ret;
         for (int j = 0; j < NB_FIELDS && ret; j++)
@@ -127,13 +134,32 @@ static int begin(void *priv, const MvfpsPair *pair, enum MvfpsMode mode)
     return mode == MVFPS_MCI && (s->sides[s->before].fields[FUTURE].nb || s->sides[!s->before].fields[PAST].nb);
 }
 
+/* Makes the detail of a frame, once. */
+static int make_detail(CPUBackend *s, Side *side)
+{
+    int ret;
+
+    if (side->has_detail)
+        return 0;
+    if (!side->detail.memory && (ret = ff_mvfps_detail_alloc(&side->detail, s->pair->layout)) < 0)
+        return ret;
+    ff_mvfps_detail_make(&side->detail, s->pair->layout, side->held.frame, &s->look_scheduler);
+    side->has_detail = 1;
+    return 0;
+}
+
 static int look(void *priv, enum MvfpsMode mode, enum MvfpsMode cut, double scene)
 {
     CPUBackend *s = priv;
     const MvfpsPair *pair = s->pair;
+    Side *before = &s->sides[s->before], *after = &s->sides[!s->before];
+    int ret = make_detail(s, before);
 
-    if (scene > 0 && ff_mvfps_scene_figure(pair->layout, pair->before, pair->after,
-                                           &s->sides[!s->before].fields[PAST], &s->look_scheduler) < scene)
+    if (ret >= 0)
+        ret = make_detail(s, after);
+    if (ret < 0)
+        return ret;
+    if (!ff_mvfps_scene_is_new(&before->detail, &after->detail, scene))
         return mode;
     return ff_mvfps_scene_is_fade(pair->layout, pair->before, pair->after, &s->look_scheduler) ? mode : cut;
 }

@@ -58,7 +58,9 @@ static const struct {
 enum Kernel {
     MAP,
     CELLS,
-    SCENE,
+    MEANS,
+    DETAIL,
+    MATCH,
     FADE,
     FIRST,
     PASS,
@@ -75,7 +77,9 @@ static const struct {
 } kernels[NB_KERNELS] = {
     [MAP]   = { MVFPS_CUDA_map,      0, "map the vectors" },
     [CELLS] = { MVFPS_CUDA_map,      1, "read the vectors" },
-    [SCENE] = { MVFPS_CUDA_scene,    0, "look for a cut" },
+    [MEANS] = { MVFPS_CUDA_scene,    0, "make a small picture" },
+    [DETAIL] = { MVFPS_CUDA_detail,  0, "find the detail of a picture" },
+    [MATCH] = { MVFPS_CUDA_detail,   1, "look for a cut" },
     [FADE]  = { MVFPS_CUDA_scene,    1, "tell a cut from a fade" },
     [FIRST] = { MVFPS_CUDA_vectors,  0, "choose vectors" },
     [PASS]  = { MVFPS_CUDA_vectors,  1, "improve vectors" },
@@ -93,6 +97,8 @@ typedef struct Side {
     GpumeCellField fields[NB_FIELDS];
     unsigned upload;            ///< number of that of its vectors, from 1 on; 0: there was none
     GpumeCudaBuffer picture, cells;
+    GpumeCudaBuffer small;      ///< the detail of the small picture, and behind it its means
+    int has_detail;             ///< the detail is that of the frame
 } Side;
 
 typedef struct CUDABackend {
@@ -165,13 +171,15 @@ static av_cold int load_kernels(CUDABackend *s, int depth, int chroma)
 {
     static const unsigned threads[NB_KERNELS] = {
         [MAP]   = MVFPS_CUDA_MAP_THREADS,       [CELLS] = MVFPS_CUDA_MAP_THREADS,
-        [SCENE] = MVFPS_CUDA_SCENE_THREADS,     [FADE]  = MVFPS_CUDA_SCENE_THREADS,
+        [MEANS] = MVFPS_CUDA_SCENE_THREADS,     [FADE]  = MVFPS_CUDA_SCENE_THREADS,
+        [DETAIL] = MVFPS_CUDA_SCENE_THREADS,    [MATCH] = MVFPS_CUDA_SCENE_THREADS,
         [FIRST] = 32 * MVFPS_CUDA_VECTOR_WARPS, [PASS]  = 32 * MVFPS_CUDA_VECTOR_WARPS,
         [OFFSETS] = MVFPS_CUDA_MAP_THREADS,     [TILES] = 32 * MVFPS_CUDA_TILE_WARPS,
         [MEAN]  = GPUME_CUDA_COPY_THREADS,
     };
     static const unsigned shared[NB_KERNELS] = {
-        [SCENE] = MVFPS_CUDA_SCENE_THREADS / 32 * 2 * sizeof(uint64_t),
+        [MATCH] = MVFPS_CUDA_SCENE_THREADS / 32 * sizeof(uint32_t) + MVFPS_DETAIL_BLOCK * MVFPS_DETAIL_BLOCK +
+                  MVFPS_CUDA_WINDOW_W * MVFPS_CUDA_WINDOW_H,
         [FIRST] = MVFPS_CUDA_VECTOR_WARPS * MVFPS_CUDA_VECTOR_WORDS * sizeof(uint32_t),
         [PASS]  = MVFPS_CUDA_VECTOR_WARPS * MVFPS_CUDA_VECTOR_WORDS * sizeof(uint32_t),
         [TILES] = MVFPS_CUDA_TILE_WARPS * MVFPS_CUDA_TILE_WORDS * sizeof(uint32_t),
@@ -262,6 +270,8 @@ static void forget_sides(CUDABackend *s)
         gpume_let_go(&side->held);
         ff_gpume_cuda_free(&side->picture);
         ff_gpume_cuda_free(&side->cells);
+        ff_gpume_cuda_free(&side->small);
+        side->has_detail = 0;
     }
     ff_gpume_cuda_free(&s->maps);
     ff_gpume_cuda_free(&s->vectors);
@@ -440,8 +450,11 @@ static int begin_pair(CUDABackend *s, const MvfpsPair *pair, enum MvfpsMode mode
         s->before = !s->before;
     for (int i = 0; i < 2; i++) {
         Side *side = &s->sides[s->before ^ i];
-        int ret = gpume_hold(&side->held, i ? pair->after : pair->before);
+        const AVFrame *frame = i ? pair->after : pair->before;
+        int ret;
 
+        side->has_detail &= gpume_has_samples(&side->held, frame);
+        ret = gpume_hold(&side->held, frame);
         if (ret > 0) {
             side->upload = 0;
             for (int j = 0; j < NB_FIELDS; j++)
@@ -455,47 +468,68 @@ static int begin_pair(CUDABackend *s, const MvfpsPair *pair, enum MvfpsMode mode
     return mode == MVFPS_MCI && (s->sides[s->before].fields[FUTURE].nb || s->sides[!s->before].fields[PAST].nb);
 }
 
+/* Returns the parameters of the kernels that make the detail of a frame. */
+static MvfpsCudaDetailArgs detail_args(const CUDABackend *s, const Side *side)
+{
+    const GpumeLayout *l = s->layout;
+    const int step = mvfps_detail_step(l->w, l->h), cols = divide_up(l->w, step), rows = divide_up(l->h, step);
+
+    return (MvfpsCudaDetailArgs) {
+        .picture = side->picture.data + s->padding.first[0], .stride = s->padding.stride[0], .w = l->w, .h = l->h,
+        .step = step, .cols = cols, .rows = rows, .depth = l->depth,
+        .detail = side->small.data, .means = side->small.data + FFALIGN(cols * rows, 2),
+    };
+}
+
+/* Makes the detail of a frame, once. With the context pushed. */
+static int make_detail(CUDABackend *s, Side *side)
+{
+    MvfpsCudaDetailArgs args = detail_args(s, side);
+    const int nb = args.cols * args.rows;
+    int ret = load(s, side);
+
+    if (side->has_detail || ret < 0)
+        return ret;
+    ret = get_memory(s, &side->small, FFALIGN(nb, 2) + nb * sizeof(uint16_t), "a small picture");
+    if (ret < 0)
+        return ret;
+    args = detail_args(s, side);
+    ret = launch(s, MEANS, divide_up(nb, MVFPS_CUDA_SCENE_THREADS / 32), 1, 1, &args);
+    if (ret >= 0)
+        ret = launch(s, DETAIL, divide_up(nb, MVFPS_CUDA_SCENE_THREADS), 1, 1, &args);
+    side->has_detail = ret >= 0;
+    return ret;
+}
+
 /* With the context pushed. */
 static int look_for_cut(CUDABackend *s, double threshold)
 {
     const GpumeLayout *l = s->layout;
     Side *before = &s->sides[s->before], *after = &s->sides[!s->before];
-    MvfpsCudaSceneArgs args = {
+    MvfpsCudaSceneArgs fade = {
         .scene = s->scene.data, .stride = s->padding.stride[0], .w = l->w, .h = l->h, .depth = l->depth,
-        .threshold = threshold,
+        .nb = divide_up(l->w, MVFPS_SCENE_SIDE) * divide_up(l->h, MVFPS_SCENE_SIDE),
     };
-    const int nb_squares = divide_up(l->w, MVFPS_SCENE_SIDE) * divide_up(l->h, MVFPS_SCENE_SIDE);
-    GpumeCudaUpload *up = NULL;
-    int ret = load(s, before);
+    MvfpsCudaMatchArgs match = { .scene = s->scene.data, .threshold = threshold };
+    int ret = make_detail(s, before);
 
     if (ret >= 0)
-        ret = load(s, after);
+        ret = make_detail(s, after);
     if (ret < 0)
         return ret;
-    if (after->fields[PAST].nb) {
-        GpumeCellSource sources[NB_FIELDS];
-
-        ret = find_vectors(s, after, sources, &up);
-        if (ret < 0)
-            return ret;
-        args.vectors = sources[PAST].mvs;
-        args.nb      = after->fields[PAST].nb;
-    } else {
-        args.nb = nb_squares;
-    }
-    args.before = before->picture.data + s->padding.first[0];
-    args.after  = after->picture.data  + s->padding.first[0];
-    args.grid   = FFMIN(divide_up(args.nb, MVFPS_CUDA_SCENE_THREADS / MVFPS_CUDA_SCENE_LANES),
-                         MVFPS_CUDA_SCENE_GRID);
     TRY(cuMemsetD8Async(s->scene.data, 0, sizeof(MvfpsCudaScene), s->cuda.hwctx->stream), "clear a sum")
-    ret = launch(s, SCENE, args.grid, 1, 1, &args);
-    if (ret >= 0 && up)
-        ret = ff_gpume_cuda_upload_end(&s->cuda, up);
+    match.before = before->small.data;
+    match.after  = after->small.data;
+    match.cols   = detail_args(s, after).cols;
+    match.rows   = detail_args(s, after).rows;
+    match.grid   = 2 * divide_up(match.cols, MVFPS_DETAIL_BLOCK) * divide_up(match.rows, MVFPS_DETAIL_BLOCK);
+    ret = launch(s, MATCH, match.grid / 2, 2, 1, &match);
     if (ret < 0)
         return ret;
-    args.nb   = nb_squares;
-    args.grid = FFMIN(divide_up(args.nb, MVFPS_CUDA_SCENE_THREADS / 32), MVFPS_CUDA_SCENE_GRID);
-    return launch(s, FADE, args.grid, 1, 1, &args);
+    fade.before = before->picture.data + s->padding.first[0];
+    fade.after  = after->picture.data  + s->padding.first[0];
+    fade.grid   = FFMIN(divide_up(fade.nb, MVFPS_CUDA_SCENE_THREADS / 32), MVFPS_CUDA_SCENE_GRID);
+    return launch(s, FADE, fade.grid, 1, 1, &fade);
 }
 
 static unsigned long long is_cut(const CUDABackend *s)

@@ -16,11 +16,13 @@
 
 /** Threads of a block that has a vector or a cell each. */
 #define MVFPS_CUDA_MAP_THREADS  128
-/** Threads of a block that looks for a cut, and how many of them share a block of the picture. */
+/** Threads of a thread block that looks for a cut. */
 #define MVFPS_CUDA_SCENE_THREADS 256
-#define MVFPS_CUDA_SCENE_LANES     8
-/** The most blocks of threads that do. */
+/** The most thread blocks that tell a cut from a fade. */
 #define MVFPS_CUDA_SCENE_GRID   512
+/** Sides of the window that a block of a small picture is searched in. */
+#define MVFPS_CUDA_WINDOW_W (MVFPS_DETAIL_BLOCK + 2 * MVFPS_DETAIL_RANGE_X)
+#define MVFPS_CUDA_WINDOW_H (MVFPS_DETAIL_BLOCK + 2 * MVFPS_DETAIL_RANGE_Y)
 /** Warps of a block that chooses vectors, each of which has a cell. */
 #define MVFPS_CUDA_VECTOR_WARPS   8
 /** Words of shared memory of such a warp: for each candidate two. */
@@ -42,24 +44,43 @@ typedef struct MvfpsCudaMapArgs {
 
 /** What is found when a pair begins. 0 before. */
 typedef struct MvfpsCudaScene {
-    unsigned long long cost, flat;
+    unsigned long long cost, detail;    ///< of the small pictures' blocks
     MvfpsLights lights;
-    unsigned nb_done[2];        ///< blocks of threads of each step
-    unsigned is_unlike;         ///< there is a cut or a fade
+    unsigned nb_done[2];        ///< thread blocks of each step
+    unsigned is_new;            ///< there is a cut or a fade
     unsigned is_cut;
 } MvfpsCudaScene;
 
-/** Parameters of the kernels that look for a cut and tell it from a fade. */
+/** Parameters of the kernels that make the detail of a picture. */
+typedef struct MvfpsCudaDetailArgs {
+    unsigned long long picture; ///< its sample (0, 0)
+    unsigned long long means;   ///< unsigned short[rows][cols]
+    unsigned long long detail;  ///< unsigned char[rows][cols]
+    int stride;
+    int w, h;
+    int step;                   ///< side of the squares that the means are of
+    int cols, rows;
+    int depth;
+} MvfpsCudaDetailArgs;
+
+/** Parameters of the kernel that looks for the detail of each picture in the other. */
+typedef struct MvfpsCudaMatchArgs {
+    unsigned long long scene;   ///< MvfpsCudaScene
+    unsigned long long before, after;   ///< unsigned char[rows][cols]
+    int cols, rows;
+    int grid;                   ///< thread blocks
+    double threshold;
+} MvfpsCudaMatchArgs;
+
+/** Parameters of the kernel that tells a cut from a fade. */
 typedef struct MvfpsCudaSceneArgs {
     unsigned long long scene;   ///< MvfpsCudaScene
-    unsigned long long vectors; ///< AVMotionVector[nb] of the picture after; 0: blocks of MVFPS_SCENE_SIDE
     unsigned long long before, after;   ///< their samples (0, 0)
     int stride;
     int w, h;
-    int nb;                     ///< vectors, or blocks; squares
-    int grid;                   ///< blocks of threads
+    int nb;                     ///< squares
+    int grid;                   ///< thread blocks
     int depth;
-    double threshold;
 } MvfpsCudaSceneArgs;
 
 /** The fields of a pair, as MvfpsFields has them. */

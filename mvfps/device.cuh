@@ -100,4 +100,24 @@ static __device__ __forceinline__ GpumeU64 mvfps_add_lanes(GpumeU64 v, int first
     return v;
 }
 
+/** Returns what all thread blocks have added up. */
+static __device__ __forceinline__ GpumeU64 mvfps_sum(const GpumeU64 *sum)
+{
+    const GpumeU32 *words = (const GpumeU32 *)sum;
+
+    return (GpumeU64)gpume_load_volatile(words + 1) << 32 | gpume_load_volatile(words);
+}
+
+/** Returns whether all other thread blocks are done; what they have written can be read then. One thread calls it. */
+static __device__ __forceinline__ int mvfps_is_last(int grid, unsigned *nb_done)
+{
+    int is_last;
+
+    __threadfence();
+    is_last = atomicAdd(nb_done, 1u) + 1 == (GpumeU32)grid;
+    if (is_last)
+        __threadfence();
+    return is_last;
+}
+
 #endif /* AVFILTER_GPUME_MVFPS_DEVICE_CUH */

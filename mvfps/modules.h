@@ -13,17 +13,19 @@
 
 /**
  * M(name, family, depth, variant): kernel gpume_<name> of <family>.cu, for samples of 8 or of up to
- * 16 bits or, 0, of any. What variants are is a family's own: of map, scene and vectors which step; of
+ * 16 bits or, 0, of any. What variants are is a family's own: of map, scene, detail and vectors which step; of
  * tiles how often the width and, in the second digit, the height of chroma is halved. One row a
  * line: makefiles read it with sed.
  */
 #define MVFPS_CUDA_MODULES(M) \
     M(mvfps_map,        map,      0, 0) \
     M(mvfps_cells,      map,      0, 1) \
-    M(mvfps_scene_8,    scene,    8, 0) \
-    M(mvfps_scene_16,   scene,   16, 0) \
+    M(mvfps_means_8,    scene,    8, 0) \
+    M(mvfps_means_16,   scene,   16, 0) \
     M(mvfps_fade_8,     scene,    8, 1) \
     M(mvfps_fade_16,    scene,   16, 1) \
+    M(mvfps_detail,     detail,   0, 0) \
+    M(mvfps_match,      detail,   0, 1) \
     M(mvfps_first_8,    vectors,  8, 0) \
     M(mvfps_first_16,   vectors, 16, 0) \
     M(mvfps_pass_8,     vectors,  8, 1) \
@@ -41,6 +43,7 @@
 enum MvfpsCudaFamily {
     MVFPS_CUDA_map,
     MVFPS_CUDA_scene,
+    MVFPS_CUDA_detail,
     MVFPS_CUDA_vectors,
     MVFPS_CUDA_offsets,
     MVFPS_CUDA_tiles,

@@ -24,6 +24,9 @@ enum MvfpsMode {
     MVFPS_NB_MODES
 };
 
+/** The default of ff_mvfps_look()'s threshold. */
+#define MVFPS_DEFAULT_SCENE 0.6
+
 typedef struct MvfpsConfig {
     GpumeExecutor executor;
 
@@ -53,9 +56,9 @@ int ff_mvfps_begin(Mvfps *mvfps, const AVFrame *before, const AVFrame *after, co
                    enum MvfpsMode mode);
 
 /**
- * Look for a cut between the two: the cost of the picture after by its vectors into the one
- * before, or without any, over what it would be if each block were flat, as gpume's scene, is at
- * least the number scene, or scene is 0; and the two are not of a fade.
+ * Looks for a cut between the two: the detail of the picture after is not in the one before, and the
+ * two are not of a fade. It depends on the pictures alone.
+ * @param scene threshold, above 0: the cost of the best matches of the detail over the detail itself
  * @param mode of pictures where there is no cut, as the pair began
  * @param cut  where there is one
  * @return the mode of which pictures are to be made, or an error. A device that has not looked yet

@@ -4,10 +4,12 @@
  */
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "libavutil/attributes.h"
 #include "libavutil/common.h"
+#include "libavutil/error.h"
+#include "libavutil/mem.h"
 
 #include "libavfilter/gpume/cpu/cost.h"
 #include "libavfilter/gpume/mvfps/arithmetic.h"
@@ -15,19 +17,22 @@
 
 /** Parts of the work. */
 #define NB_PARTS 64
+/** Columns of samples whose sums are taken together. */
+#define MAX_COLUMNS 512
 
-typedef struct Sums {
-    uint64_t cost, flat;
-} Sums;
+#define BLOCK    MVFPS_DETAIL_BLOCK
+#define RANGE_X  MVFPS_DETAIL_RANGE_X
+#define RANGE_Y  MVFPS_DETAIL_RANGE_Y
+/** Margins of a small picture: the last block of a row may begin so far before its right edge. */
+#define MARGIN_X (RANGE_X + BLOCK - 1)
+#define MARGIN_Y (RANGE_Y + BLOCK - 1)
 
 typedef struct Scene {
     const GpumeLayout *l;
     const AVFrame *before, *after;
-    const GpumeCellField *past;
-    GpumeCost sad;              ///< where words are samples
-    int across, nb;             ///< squares: blocks where there are no vectors
-    Sums sums[NB_PARTS];       ///< of parts that were done together, the first's
-    MvfpsLights lights[NB_PARTS];
+    int across, nb;             ///< squares by which a fade is found
+    MvfpsLights lights[NB_PARTS];   ///< of parts
+    MvfpsDetail *detail;        ///< that is made of the picture after
 } Scene;
 
 static int sample(const GpumeLayout *l, const uint8_t *row, int x)
@@ -36,109 +41,170 @@ static int sample(const GpumeLayout *l, const uint8_t *row, int x)
     return l->bytes == 1 ? row[x] : ((const uint16_t *)row)[x] >> l->shift;
 }
 
-/** Longest side of a block in a list of vectors. */
-#define MAX_SIDE 255
-
-static uint32_t cost_of(const GpumeCostArea *a, const uint8_t *ref)
+static void run_parts(Scene *s, void (*run)(void *arg, int worker, int start, int end), int nb,
+                      GpumeScheduler *scheduler)
 {
-    const int i = gpume_width_index(a->w);
-    uint32_t cost;
+    GpumeTask task = { run, .arg = s, .nb_units = nb };
+    GpumeTaskList list = { (GpumeTask *[]) { &task }, 1 };
 
-    if (gpume_width_of(i) == a->w && a->h <= GPUME_COST_ROWS)
-        return a->functions->one[i](a->cur, a->cur_linesize, ref, a->ref_linesize, a->h, UINT32_MAX);
-    ff_gpume_cost_of_parts(a, &ref, 1, &cost, UINT32_MAX);
+    ff_gpume_tasks_run(scheduler, (GpumeTaskList *[]) { &list }, 1);
+}
+
+av_cold int ff_mvfps_detail_alloc(MvfpsDetail *d, const GpumeLayout *l)
+{
+    const int step = mvfps_detail_step(l->w, l->h);
+
+    d->cols   = (l->w + step - 1) / step;
+    d->rows   = (l->h + step - 1) / step;
+    d->stride = d->cols + 2 * MARGIN_X;
+    d->memory = av_malloc(d->stride * (d->rows + 2 * MARGIN_Y));
+    d->means  = av_malloc_array(d->cols * d->rows, sizeof(*d->means));
+    if (!d->memory || !d->means) {
+        ff_mvfps_detail_free(d);
+        return AVERROR(ENOMEM);
+    }
+    d->first = d->memory + MARGIN_Y * d->stride + MARGIN_X;
+    return 0;
+}
+
+av_cold void ff_mvfps_detail_free(MvfpsDetail *d)
+{
+    av_freep(&d->memory);
+    av_freep(&d->means);
+}
+
+/* Adds the samples of some rows, column by column. */
+static void add_rows(uint32_t *sums, const Scene *s, int x, int nb, int y0, int y1)
+{
+    const GpumeLayout *l = s->l;
+
+    memset(sums, 0, nb * sizeof(*sums));
+    for (int y = y0; y < y1; y++) {
+        const uint8_t *row = gpume_layout_row(l, l->components, s->after, y);
+
+        if (l->bytes == 1 && l->components[0].step == 1)
+            for (int i = 0; i < nb; i++)
+                sums[i] += row[x + i];
+        else
+            for (int i = 0; i < nb; i++)
+                sums[i] += sample(l, row, x + i);
+    }
+}
+
+/* Makes rows of means of squares. */
+static void mean_rows(void *opaque, int worker, int start, int end)
+{
+    const Scene *s = opaque;
+    const GpumeLayout *l = s->l;
+    const int step = mvfps_detail_step(l->w, l->h);
+    uint32_t sums[MAX_COLUMNS];
+
+    for (int row = start; row < end; row++) {
+        const int y0 = row * step, y1 = FFMIN(y0 + step, l->h);
+        uint16_t *means = s->detail->means + row * s->detail->cols;
+        uint64_t sum = 0;
+
+        for (int x = 0, w = 0; x < l->w; x += MAX_COLUMNS) {
+            const int nb = FFMIN(MAX_COLUMNS, l->w - x);
+
+            add_rows(sums, s, x, nb, y0, y1);
+            for (int i = 0; i < nb; i++) {
+                sum += sums[i];
+                if (++w < step && x + i + 1 < l->w)
+                    continue;
+                *means++ = mvfps_detail_mean(sum, (int64_t)w * (y1 - y0), l->depth);
+                sum = w = 0;
+            }
+        }
+    }
+}
+
+/* Subtracts from each mean that of the box around it; edges are repeated. */
+static void subtract_boxes(MvfpsDetail *d)
+{
+    enum { RADIUS = MVFPS_DETAIL_RADIUS };
+    int columns[MVFPS_DETAIL_SIDE + 2 * RADIUS];
+
+    for (int y = 0; y < d->rows; y++) {
+        uint8_t *dst = d->memory + (y + MARGIN_Y) * d->stride;
+
+        memset(columns, 0, sizeof(columns));
+        for (int i = -RADIUS; i <= RADIUS; i++) {
+            const uint16_t *row = d->means + av_clip(y + i, 0, d->rows - 1) * d->cols;
+
+            for (int x = 0; x < d->cols + 2 * RADIUS; x++)
+                columns[x] += row[av_clip(x - RADIUS, 0, d->cols - 1)];
+        }
+        for (int x = 0; x < d->cols; x++) {
+            int box = 0;
+
+            for (int i = 0; i <= 2 * RADIUS; i++)
+                box += columns[x + i];
+            dst[MARGIN_X + x] = mvfps_detail(d->means[y * d->cols + x], box);
+        }
+        memset(dst, dst[MARGIN_X], MARGIN_X);
+        memset(dst + MARGIN_X + d->cols, dst[MARGIN_X + d->cols - 1], MARGIN_X);
+    }
+    for (int i = 0; i < MARGIN_Y; i++) {
+        uint8_t *rows = d->memory + MARGIN_Y * d->stride;
+
+        memcpy(d->memory + i * d->stride, rows, d->stride);
+        memcpy(rows + (d->rows + i) * d->stride, rows + (d->rows - 1) * d->stride, d->stride);
+    }
+}
+
+void ff_mvfps_detail_make(MvfpsDetail *d, const GpumeLayout *l, const AVFrame *frame, GpumeScheduler *scheduler)
+{
+    Scene s = { .l = l, .after = frame, .detail = d };
+
+    run_parts(&s, mean_rows, d->rows, scheduler);
+    subtract_boxes(d);
+}
+
+/* Returns the cost of a block's best match, which is not above that of the match at the same place. */
+static uint32_t best_cost(GpumeCostOne sad, const uint8_t *block, const uint8_t *match, int stride, uint32_t cost)
+{
+    for (int dy = -RANGE_Y; dy <= RANGE_Y; dy++)
+        for (int dx = -RANGE_X; dx <= RANGE_X && cost; dx++)
+            cost = FFMIN(cost, sad(block, stride, match + dy * stride + dx, stride, BLOCK, cost));
     return cost;
 }
 
-/* Adds a whole block of words beside each other that are samples, and whose match is inside the picture too. */
-static void add_whole_block(Sums *s, const Scene *scene, const GpumeBlockVector *v, int x, int y, int dx, int dy)
+int ff_mvfps_scene_is_new(const MvfpsDetail *before, const MvfpsDetail *after, double threshold)
 {
-    const GpumeLayout *l = scene->l;
-    const int nb = v->w * v->h;
-    const uint8_t *match = gpume_layout_row(l, l->components, scene->before, y + dy) + (x + dx) * l->bytes;
-    uint16_t row[MAX_SIDE] = { 0 };
-    const uint8_t *flat = (const uint8_t *)row;
-    GpumeCostArea area = {
-        .functions = &scene->sad, .cur = gpume_layout_row(l, l->components, scene->after, y) + x * l->bytes,
-        .cur_linesize = scene->after->linesize[l->components[0].plane],
-        .ref_linesize = scene->before->linesize[l->components[0].plane],
-        .sample_size = l->bytes, .w = v->w, .h = v->h,
-    };
-    int mean;
+    static const uint8_t gray[BLOCK] = { 128, 128, 128, 128, 128, 128, 128, 128 };
+    const MvfpsDetail *const pictures[] = { before, after };
+    const int stride = after->stride;
+    uint64_t cost = 0, detail = 0;
+    GpumeCostOne sad;
+    GpumeCost costs;
 
-    s->cost += cost_of(&area, match);
-    /* the same row again and again: of zeros, the cost is the sum; of the mean, what a flat block would cost */
-    area.ref_linesize = 0;
-    mean = (2 * (uint64_t)cost_of(&area, flat) + nb) / (2 * nb);
-    if (l->bytes == 1)
-        memset(row, mean, v->w);
-    else
-        for (int i = 0; i < v->w; i++)
-            row[i] = mean;
-    s->flat += cost_of(&area, flat);
-}
+    ff_gpume_sad_init(&costs, 8);
+    sad = costs.one[gpume_width_index(BLOCK)];
+    for (int y = 0; y < after->rows; y += BLOCK)
+        for (int x = 0; x < after->cols; x += BLOCK) {
+            const uint8_t *b = before->first + y * stride + x, *a = after->first + y * stride + x;
 
-/* Adds a block's part inside the picture; its match's edge is repeated. */
-static void add_block(Sums *s, const Scene *scene, const GpumeBlockVector *v)
-{
-    const GpumeLayout *l = scene->l;
-    const int left = gpume_block_left(v), top = gpume_block_top(v);
-    const int x0 = FFMAX(left, 0), x1 = FFMIN(left + v->w, l->w);
-    const int y0 = FFMAX(top, 0),  y1 = FFMIN(top + v->h, l->h);
-    const int dx = (v->dx + GPUME_UNITS / 2) >> 4, dy = (v->dy + GPUME_UNITS / 2) >> 4;
-    const int64_t nb = (int64_t)(x1 - x0) * (y1 - y0);
-    uint64_t sum = 0;
-    int mean;
-
-    if (!l->shift && l->components[0].step == 1 &&
-        x1 - x0 == v->w && y1 - y0 == v->h &&
-        x0 + dx >= 0 && x1 + dx <= l->w && y0 + dy >= 0 && y1 + dy <= l->h) {
-        add_whole_block(s, scene, v, x0, y0, dx, dy);
-        return;
-    }
-    for (int y = y0; y < y1; y++) {
-        const uint8_t *a = gpume_layout_row(l, l->components, scene->after, y);
-        const uint8_t *b = gpume_layout_row(l, l->components, scene->before, av_clip(y + dy, 0, l->h - 1));
-        unsigned cost = 0;
-
-        for (int x = x0; x < x1; x++) {
-            const int value = sample(l, a, x);
-
-            sum  += value;
-            cost += abs(value - sample(l, b, av_clip(x + dx, 0, l->w - 1)));
+            cost   += 2 * sad(b, stride, a, stride, BLOCK, UINT32_MAX);
+            detail += sad(b, stride, gray, 0, BLOCK, UINT32_MAX) + sad(a, stride, gray, 0, BLOCK, UINT32_MAX) +
+                      2 * MVFPS_DETAIL_FLOOR;
         }
-        s->cost += cost;
-    }
-    mean = (2 * sum + nb) / (2 * nb);
-    for (int y = y0; y < y1; y++) {
-        const uint8_t *a = gpume_layout_row(l, l->components, scene->after, y);
-        unsigned flat = 0;
+    /* costs only become less: mostly those of the same place, or of a few blocks, tell enough */
+    for (int i = 0; i < 2; i++)
+        for (int y = 0; y < after->rows; y += BLOCK)
+            for (int x = 0; x < after->cols; x += BLOCK) {
+                const uint8_t *block = pictures[!i]->first + y * stride + x;
+                const uint8_t *match = pictures[i]->first  + y * stride + x;
+                const uint32_t same_place = sad(block, stride, match, stride, BLOCK, UINT32_MAX);
 
-        for (int x = x0; x < x1; x++)
-            flat += abs(sample(l, a, x) - mean);
-        s->flat += flat;
-    }
+                if ((double)cost / detail < threshold)
+                    return 0;
+                cost -= same_place - best_cost(sad, block, match, stride, same_place);
+            }
+    return (double)cost / detail >= threshold;
 }
 
-static void add_parts(void *opaque, int worker, int start, int end)
-{
-    Scene *s = opaque;
-    const uint64_t nb    = s->past->nb ? s->past->nb : s->nb;
-    const uint64_t after = nb * end / NB_PARTS;
-    Sums sums = { 0 };
-
-    for (uint64_t i = nb * start / NB_PARTS; i < after; i++) {
-        GpumeBlockVector v = {
-            .x = i % s->across * MVFPS_SCENE_SIDE + MVFPS_SCENE_SIDE / 2, .w = MVFPS_SCENE_SIDE,
-            .y = i / s->across * MVFPS_SCENE_SIDE + MVFPS_SCENE_SIDE / 2, .h = MVFPS_SCENE_SIDE,
-        };
-
-        if (!s->past->nb || ff_gpume_cells_read(&v, s->past, i))
-            add_block(&sums, s, &v);
-    }
-    s->sums[start] = sums;
-}
-
+/* Adds the brightness of a square in both pictures. */
 static void add_square(MvfpsLights *sums, const Scene *scene, int x0, int y0)
 {
     const GpumeLayout *l = scene->l;
@@ -169,48 +235,17 @@ static void add_squares(void *opaque, int worker, int start, int end)
     s->lights[start] = lights;
 }
 
-static void init_scene(Scene *s, const GpumeLayout *l, const AVFrame *before, const AVFrame *after)
-{
-    *s = (Scene) {
-        .l = l, .before = before, .after = after,
-        .across = (l->w + MVFPS_SCENE_SIDE - 1) / MVFPS_SCENE_SIDE,
-    };
-    s->nb = s->across * ((l->h + MVFPS_SCENE_SIDE - 1) / MVFPS_SCENE_SIDE);
-}
-
-static void run_parts(Scene *s, void (*run)(void *arg, int worker, int start, int end), GpumeScheduler *scheduler)
-{
-    GpumeTask task = { run, .arg = s, .nb_units = NB_PARTS };
-    GpumeTaskList list = { (GpumeTask *[]) { &task }, 1 };
-
-    ff_gpume_tasks_run(scheduler, (GpumeTaskList *[]) { &list }, 1);
-}
-
-double ff_mvfps_scene_figure(const GpumeLayout *l, const AVFrame *before, const AVFrame *after,
-                             const GpumeCellField *past, GpumeScheduler *scheduler)
-{
-    uint64_t cost = 0, flat = 0;
-    Scene s;
-
-    init_scene(&s, l, before, after);
-    s.past = past;
-    ff_gpume_sad_init(&s.sad, 8 * l->bytes);
-    run_parts(&s, add_parts, scheduler);
-    for (int i = 0; i < NB_PARTS; i++) {
-        cost += s.sums[i].cost;
-        flat += s.sums[i].flat;
-    }
-    return (double)cost / FFMAX(flat, 1);
-}
-
 int ff_mvfps_scene_is_fade(const GpumeLayout *l, const AVFrame *before, const AVFrame *after,
                            GpumeScheduler *scheduler)
 {
     MvfpsLights sums = { 0 };
-    Scene s;
+    Scene s = {
+        .l = l, .before = before, .after = after,
+        .across = (l->w + MVFPS_SCENE_SIDE - 1) / MVFPS_SCENE_SIDE,
+    };
 
-    init_scene(&s, l, before, after);
-    run_parts(&s, add_squares, scheduler);
+    s.nb = s.across * ((l->h + MVFPS_SCENE_SIDE - 1) / MVFPS_SCENE_SIDE);
+    run_parts(&s, add_squares, NB_PARTS, scheduler);
     for (int i = 0; i < NB_PARTS; i++) {
         sums.before  += s.lights[i].before;
         sums.after   += s.lights[i].after;

@@ -5,26 +5,36 @@
 
 /**
  * @file
- * How unlike two pictures are.
+ * Decides whether there is a scene cut between two pictures. doc/mvfps-definition.md defines how.
  */
 
 #ifndef AVFILTER_GPUME_MVFPS_SCENE_H
 #define AVFILTER_GPUME_MVFPS_SCENE_H
 
-#include "libavfilter/gpume/field/cells.h"
 #include "libavfilter/gpume/picture/layout.h"
 #include "libavfilter/gpume/util/tasks.h"
 
-/**
- * What a picture's blocks cost by their vectors into the one before, over what they would cost
- * if each were flat, but no less than 1: 0 where the vectors tell everything, 2 or more across most cuts. Without such
- * vectors it is blocks of 16x16 and vectors of zero. In the first plane, to whole samples.
- * @param past the field of the picture after into the one before, if there is one
- */
-double ff_mvfps_scene_figure(const GpumeLayout *l, const AVFrame *before, const AVFrame *after,
-                             const GpumeCellField *past, GpumeScheduler *scheduler);
+/** The detail of a picture, small enough to be searched as a whole. Blank, or allocated. */
+typedef struct MvfpsDetail {
+    uint8_t *memory;
+    const uint8_t *first;       ///< sample (0, 0) in it; the margins around it are as wide as the search's range
+    uint16_t *means;            ///< of the squares that the samples stand for, in quarter levels of 8 bits
+    int cols, rows, stride;
+} MvfpsDetail;
 
-/** Whether a picture is the one before in another light, as from frame to frame of a fade. In the first plane. */
+/** @return 0 or AVERROR(ENOMEM) */
+int ff_mvfps_detail_alloc(MvfpsDetail *d, const GpumeLayout *l);
+void ff_mvfps_detail_free(MvfpsDetail *d);
+/** Makes the detail of a picture, which has the layout, from its first component. */
+void ff_mvfps_detail_make(MvfpsDetail *d, const GpumeLayout *l, const AVFrame *frame, GpumeScheduler *scheduler);
+
+/**
+ * Returns whether most of the detail of each of two pictures is nowhere in the other.
+ * @param threshold of the cost of the best matches of both, over their detail
+ */
+int ff_mvfps_scene_is_new(const MvfpsDetail *before, const MvfpsDetail *after, double threshold);
+
+/** Returns whether a picture is the one before in another light, as from frame to frame of a fade. */
 int ff_mvfps_scene_is_fade(const GpumeLayout *l, const AVFrame *before, const AVFrame *after,
                            GpumeScheduler *scheduler);
 

@@ -41,7 +41,7 @@ static void draw_fps_case(FpsCase *c, TestRandom *d)
 {
     static const char *const rates[] = { "2x", "5/2x", "60", "24000/1001", "1/3x", "7x", "1000", "1/60" };
     static const char *const kinds[] = { "mci", "mci", "mci", "blend", "dup" };
-    static const char *const scenes[] = { "0", "2", "0.001", "1000" };
+    static const char *const scenes[] = { "0", "0.6", "0.001", "1000" };
     static const int64_t starts[] = { 0, 0, 0, 0, 0, 0, -7, INT64_C(1) << 40, INT64_MAX - 9, INT64_MIN + 9 };
     static const int64_t steps[] = { 1, 1, 1, 1, 2, 7, 0, -1, 1000, INT64_C(1) << 33, INT64_MAX / 2 };
     static const enum AVColorRange ranges[] = { AVCOL_RANGE_UNSPECIFIED, AVCOL_RANGE_MPEG, AVCOL_RANGE_JPEG };

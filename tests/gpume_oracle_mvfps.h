@@ -565,6 +565,75 @@ static void mvfps_oracle_make(Between *b)
 
 /* Cuts and fades */
 
+/* New detail */
+
+/* The detail of a picture of w x h samples: of a small picture of cols x rows samples. */
+static uint8_t *mvfps_oracle_detail(const uint16_t *samples, int w, int h, int d, int s, int cols, int rows)
+{
+    int *m = mvfps_oracle_memory(cols * rows, sizeof(*m));
+    uint8_t *detail = mvfps_oracle_memory(cols * rows, 1);
+
+    for (int j = 0; j < rows; j++)
+        for (int i = 0; i < cols; i++) {
+            int64_t sum = 0, n = 0;
+
+            for (int y = j * s; y < (j + 1) * s; y++)
+                for (int x = i * s; x < (i + 1) * s; x++)
+                    if (x < w && y < h) {
+                        sum += samples[y * w + x];
+                        n++;
+                    }
+            sum = ((4 * sum + n / 2) / n) >> (d - 8);
+            m[j * cols + i] = sum < 1023 ? (int)sum : 1023;
+        }
+    for (int j = 0; j < rows; j++)
+        for (int i = 0; i < cols; i++) {
+            int b = 0;
+
+            for (int y = j - 4; y <= j + 4; y++)
+                for (int x = i - 4; x <= i + 4; x++)
+                    b += m[mvfps_oracle_clip(y, 0, rows - 1) * cols + mvfps_oracle_clip(x, 0, cols - 1)];
+            detail[j * cols + i] = mvfps_oracle_clip(128 + ((m[j * cols + i] - (b + 40) / 81) >> 1), 0, 255);
+        }
+    free(m);
+    return detail;
+}
+
+/* What the option scene is compared with: how much of the detail of each picture is not in the other. */
+static double mvfps_oracle_new_detail(const uint16_t *a, const uint16_t *c, int w, int h, int d)
+{
+    const int s = ((w > h ? w : h) + 127) / 128, cols = (w + s - 1) / s, rows = (h + s - 1) / s;
+    uint8_t *details[2] = { mvfps_oracle_detail(a, w, h, d, s, cols, rows),
+                            mvfps_oracle_detail(c, w, h, d, s, cols, rows) };
+    int64_t cost = 0, f = 0, n = 0;
+
+    for (int i = 0; i < 2; i++)
+        for (int top = 0; top < rows; top += 8)
+            for (int left = 0; left < cols; left += 8, n++) {
+                const uint8_t *own = details[i], *other = details[!i];
+                int least = INT32_MAX;
+
+                for (int dy = -12; dy <= 12; dy++)
+                    for (int dx = -24; dx <= 24; dx++) {
+                        int sum = 0;
+
+                        for (int y = top; y < top + 8; y++)
+                            for (int x = left; x < left + 8; x++)
+                                sum += abs(own[mvfps_oracle_min(y, rows - 1) * cols + mvfps_oracle_min(x, cols - 1)] -
+                                           other[mvfps_oracle_clip(y + dy, 0, rows - 1) * cols +
+                                                 mvfps_oracle_clip(x + dx, 0, cols - 1)]);
+                        least = mvfps_oracle_min(least, sum);
+                    }
+                cost += least;
+                for (int y = top; y < top + 8; y++)
+                    for (int x = left; x < left + 8; x++)
+                        f += abs(own[mvfps_oracle_min(y, rows - 1) * cols + mvfps_oracle_min(x, cols - 1)] - 128);
+            }
+    free(details[0]);
+    free(details[1]);
+    return (double)cost / (double)(f + 128 * n);
+}
+
 /** Whether two pictures' components 0, of d bits, are of a fade. */
 static int mvfps_oracle_is_fade(const uint16_t *a, const uint16_t *c, int w, int h, int d)
 {

@@ -1,0 +1,120 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * The detail of a small picture. Variant 0 makes it, variant 1 looks for the detail of each of two pictures
+ * in the other; its last thread block decides whether there is something new.
+ */
+
+#include "libavfilter/gpume/mvfps/device.cuh"
+
+#define BLOCK   MVFPS_DETAIL_BLOCK
+#define RANGE_X MVFPS_DETAIL_RANGE_X
+#define RANGE_Y MVFPS_DETAIL_RANGE_Y
+#define WARPS   (MVFPS_CUDA_SCENE_THREADS / 32)
+
+/** Returns a sample of a small picture; edges are repeated. */
+template<typename Sample>
+static __device__ __forceinline__ int mvfps_small_sample(GpumeU64 picture, int cols, int rows, int x, int y)
+{
+    x = gpume_max(0, gpume_min(x, cols - 1));
+    y = gpume_max(0, gpume_min(y, rows - 1));
+    return mvfps_load_sample<Sample>(picture + (y * cols + x) * sizeof(Sample));
+}
+
+#if !GPUME_CUDA_VARIANT
+/**
+ * grid:   samples of the small picture
+ * block:  MVFPS_CUDA_SCENE_THREADS
+ * shared: none
+ */
+GPUME_KERNEL_OF(MvfpsCudaDetailArgs, MVFPS_CUDA_SCENE_THREADS)
+{
+    const int i = blockIdx.x * MVFPS_CUDA_SCENE_THREADS + threadIdx.x;
+    const int x = i % args.cols, y = i / args.cols;
+    int box = 0;
+
+    if (i >= args.cols * args.rows)
+        return;
+    GPUME_NO_UNROLL for (int dy = -MVFPS_DETAIL_RADIUS; dy <= MVFPS_DETAIL_RADIUS; dy++)
+        GPUME_UNROLL for (int dx = -MVFPS_DETAIL_RADIUS; dx <= MVFPS_DETAIL_RADIUS; dx++)
+            box += mvfps_small_sample<unsigned short>(args.means, args.cols, args.rows, x + dx, y + dy);
+    ((unsigned char *)args.detail)[i] =
+        (unsigned char)mvfps_detail(mvfps_small_sample<unsigned short>(args.means, args.cols, args.rows, x, y), box);
+}
+#else
+/** Returns the cost of a candidate, of a window and a block in shared memory. */
+static __device__ __forceinline__ int mvfps_candidate_cost(const unsigned char *window, const unsigned char *block,
+                                                                int candidate)
+{
+    const unsigned char *match = window + candidate / (2 * RANGE_X + 1) * MVFPS_CUDA_WINDOW_W +
+                                 candidate % (2 * RANGE_X + 1);
+    int cost = 0;
+
+    GPUME_NO_UNROLL for (int y = 0; y < BLOCK; y++)
+        GPUME_UNROLL for (int x = 0; x < BLOCK; x++)
+            cost += FFABS(match[y * MVFPS_CUDA_WINDOW_W + x] - block[y * BLOCK + x]);
+    return cost;
+}
+
+/** Returns the least of a warp's lanes. */
+static __device__ __forceinline__ int mvfps_least(int v)
+{
+    GPUME_UNROLL for (int bit = 1; bit < 32; bit <<= 1)
+        v = gpume_min(v, __shfl_xor_sync(GPUME_WHOLE_WARP, v, bit));
+    return v;
+}
+
+/** Adds a block's cost and detail to those of the others; the last one decides. One thread calls it. */
+static __device__ __forceinline__ void mvfps_add_match(const MvfpsCudaMatchArgs &args, GpumeU32 cost, GpumeU32 detail)
+{
+    MvfpsCudaScene *scene = (MvfpsCudaScene *)args.scene;
+
+    atomicAdd(&scene->cost, (GpumeU64)cost);
+    atomicAdd(&scene->detail, (GpumeU64)detail + MVFPS_DETAIL_FLOOR);
+    if (mvfps_is_last(args.grid, &scene->nb_done[0]))
+        scene->is_new = (double)mvfps_sum(&scene->cost) / (double)mvfps_sum(&scene->detail) >= args.threshold;
+}
+
+/**
+ * grid:   blocks of the small picture; those of the picture after, of the picture before
+ * block:  MVFPS_CUDA_SCENE_THREADS
+ * shared: the window, the block, a word for each warp
+ */
+GPUME_KERNEL_OF(MvfpsCudaMatchArgs, MVFPS_CUDA_SCENE_THREADS)
+{
+    const int across = (args.cols + BLOCK - 1) / BLOCK, warp = threadIdx.x / 32;
+    const int x0 = blockIdx.x % across * BLOCK, y0 = blockIdx.x / across * BLOCK;
+    const GpumeU64 picture = blockIdx.y ? args.before : args.after, other = blockIdx.y ? args.after : args.before;
+    int cost = 255 * BLOCK * BLOCK, detail = 0;
+
+    GPUME_SHARED(GpumeU32, shared);
+    unsigned char *block  = (unsigned char *)(shared + WARPS);
+    unsigned char *window = block + BLOCK * BLOCK;
+
+    for (int i = threadIdx.x; i < BLOCK * BLOCK; i += MVFPS_CUDA_SCENE_THREADS)
+        block[i] = (unsigned char)mvfps_small_sample<unsigned char>(picture, args.cols, args.rows, x0 + i % BLOCK,
+                                                                    y0 + i / BLOCK);
+    for (int i = threadIdx.x; i < MVFPS_CUDA_WINDOW_W * MVFPS_CUDA_WINDOW_H; i += MVFPS_CUDA_SCENE_THREADS)
+        window[i] = (unsigned char)mvfps_small_sample<unsigned char>(other, args.cols, args.rows,
+                                                                     x0 - RANGE_X + i % MVFPS_CUDA_WINDOW_W,
+                                                                     y0 - RANGE_Y + i / MVFPS_CUDA_WINDOW_W);
+    __syncthreads();
+    GPUME_NO_UNROLL for (int i = threadIdx.x; i < (2 * RANGE_X + 1) * (2 * RANGE_Y + 1); i += MVFPS_CUDA_SCENE_THREADS)
+        cost = gpume_min(cost, mvfps_candidate_cost(window, block, i));
+    cost = mvfps_least(cost);
+    if (threadIdx.x % 32 == 0)
+        shared[warp] = cost;
+    __syncthreads();
+    if (threadIdx.x)
+        return;
+    for (int i = 1; i < WARPS; i++)
+        cost = gpume_min(cost, (int)shared[i]);
+    for (int i = 0; i < BLOCK * BLOCK; i++)
+        detail += FFABS(block[i] - 128);
+    mvfps_add_match(args, cost, detail);
+}
+#endif
