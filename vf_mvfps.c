@@ -32,6 +32,7 @@
 #include "gpume/mvfps/captions.h"
 #include "gpume/mvfps/mvfps.h"
 #include "gpume/mvfps/properties.h"
+#include "gpume/mvfps/repeats.h"
 #include "gpume/picture/layout.h"
 
 /** A faster output is a mistake. */
@@ -52,12 +53,14 @@ typedef struct MvfpsContext {
     double scene;
     int cut;
     int64_t gap;                ///< longest time between two frames that is interpolated, in microseconds
+    int interpolates_repeats;
     int search;                 ///< enum GpumeSearchWhen
 
     AVRational rate;            ///< of the output
     AVRational in_time_base, out_time_base;
 
     Mvfps *mvfps;
+    MvfpsRepeats repeats;       ///< input frames on their way to the searcher
     GpumeSearcher *searcher;
     GpumeHwFrames frames;
     MvfpsCaptions captions;
@@ -67,6 +70,7 @@ typedef struct MvfpsContext {
     int64_t start;              ///< timestamp of the first frame; all in the output's time base
     int64_t before_pts, after_pts, next_pts;
     int64_t front_pts;          ///< of the frame in front of them, if there was one
+    int64_t end_of_repeats;     ///< when those of the last frame end, or AV_NOPTS_VALUE: it has none
     int64_t index;              ///< of the next output frame
     int64_t rounding;           ///< an output time so near an input frame is that frame's
     int64_t longest_gap, longest_fill;
@@ -101,6 +105,10 @@ static const AVOption mvfps_options[] = {
         CONST("dup",   "copy of the nearest frame",       MVFPS_DUP,   "cut"),
     { "gap", "longest time between two frames that is interpolated; across longer ones the first frame is repeated",
       OFFSET(gap), AV_OPT_TYPE_DURATION, { .i64 = 2 * AV_TIME_BASE }, 1, INT64_MAX, FLAGS },
+    { "repeats", "what to do with input frames that repeat the one before them", OFFSET(interpolates_repeats),
+      AV_OPT_TYPE_INT, { .i64 = 0 }, 0, 1, FLAGS, .unit = "repeats" },
+        CONST("keep",        "keep them",                              0, "repeats"),
+        CONST("interpolate", "replace up to three in a row by interpolated frames", 1, "repeats"),
     GPUME_SEARCH_OPTION(search)
     { NULL }
 };
@@ -246,14 +254,33 @@ static av_cold int open_searcher(AVFilterContext *ctx)
     return ff_gpume_searcher_open(&s->searcher, &cfg);
 }
 
+/* Options of which one has no effect beside the others are an error. */
+static av_cold int check_options(AVFilterContext *ctx)
+{
+    const MvfpsContext *s = ctx->priv;
+
+    if (s->interpolates_repeats && s->mode == MVFPS_DUP) {
+        av_log(ctx, AV_LOG_ERROR, "'repeats=interpolate' is only valid with mode=mci and mode=blend.\n");
+        return AVERROR(EINVAL);
+    }
+    if (s->interpolates_repeats && s->mode == MVFPS_MCI && s->search == GPUME_SEARCH_NEVER) {
+        av_log(ctx, AV_LOG_ERROR, "'repeats=interpolate' searches motion vectors between frames that are not repeats, "
+               "so it is not valid with search=never.\n");
+        return AVERROR(EINVAL);
+    }
+    return 0;
+}
+
 static av_cold int config_output(AVFilterLink *outlink)
 {
     AVFilterContext *ctx = outlink->src;
     AVFilterLink *inlink = ctx->inputs[0];
     FilterLink *in = ff_filter_link(inlink), *out = ff_filter_link(outlink);
     MvfpsContext *s = ctx->priv;
-    int ret = parse_rate(ctx, in->frame_rate);
+    int ret = check_options(ctx);
 
+    if (ret >= 0)
+        ret = parse_rate(ctx, in->frame_rate);
     if (ret >= 0)
         ret = open_searcher(ctx);
     if (ret >= 0)
@@ -274,6 +301,7 @@ static av_cold int config_output(AVFilterLink *outlink)
     out->frame_rate    = s->rate;
     s->start           = AV_NOPTS_VALUE;
     s->front_pts       = AV_NOPTS_VALUE;
+    s->end_of_repeats  = AV_NOPTS_VALUE;
     set_limits(s, in->frame_rate);
     return 0;
 }
@@ -482,7 +510,9 @@ static int64_t end_of_before(const MvfpsContext *s)
 {
     int64_t end = s->before_pts;
 
-    if (s->before->duration > 0)
+    if (!s->after && s->eof && s->end_of_repeats != AV_NOPTS_VALUE)
+        end = s->end_of_repeats;
+    else if (s->before->duration > 0)
         end = av_sat_add64(s->before_pts, duration(s, s->before));
     else if (!s->after && s->eof && s->status_pts != AV_NOPTS_VALUE)
         end = av_rescale_q(s->status_pts, s->in_time_base, s->out_time_base);
@@ -659,6 +689,59 @@ drop:
     return ret;
 }
 
+/* Gives the next frame that is not left out as a repeat to the searcher; the same as gpume_feed_searcher(). */
+static int feed(AVFilterContext *ctx)
+{
+    AVFilterLink *inlink = ctx->inputs[0];
+    MvfpsContext *s = ctx->priv;
+    AVFrame *frame  = ff_mvfps_repeats_pull(&s->repeats);
+    int ret;
+
+    if (!s->interpolates_repeats)
+        return gpume_feed_searcher(ctx, s->searcher, &s->status, &s->status_pts);
+    if (frame) {
+        /* vectors may lead to frames that have been left out */
+        av_frame_remove_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
+        ret = ff_gpume_searcher_push(s->searcher, &frame);
+        av_frame_free(&frame);
+        return ret < 0 ? ret : 1;
+    }
+    ret = ff_inlink_consume_frame(inlink, &frame);
+    if (ret > 0) {
+        ret = ff_mvfps_repeats_push(&s->repeats, s->mvfps, &frame);
+        av_frame_free(&frame);
+        return ret < 0 ? ret : 1;
+    }
+    if (ret < 0)
+        return ret;
+    if (ff_inlink_acknowledge_status(inlink, &s->status, &s->status_pts)) {
+        ff_gpume_searcher_flush(s->searcher);
+        return 0;
+    }
+    if (ff_outlink_frame_wanted(ctx->outputs[0]))
+        ff_inlink_request_frame(inlink);
+    return FFERROR_NOT_READY;
+}
+
+/* Lets the last frame stay for the time of its repeats, which have been left out. */
+static int end_repeats(AVFilterContext *ctx)
+{
+    MvfpsContext *s = ctx->priv;
+    int ret = 0;
+
+    for (int i = 0; i < s->repeats.nb_waiting && ret >= 0; i++) {
+        AVFrame *frame    = s->repeats.waiting[i];
+        const int64_t pts = av_rescale_q(frame->pts, s->in_time_base, s->out_time_base);
+
+        ret = ff_mvfps_captions_take(&s->captions, frame, pts);
+        s->end_of_repeats = frame->duration > 0 ? av_sat_add64(pts, duration(s, frame)) :
+                            s->status_pts != AV_NOPTS_VALUE ?
+                            av_rescale_q(s->status_pts, s->in_time_base, s->out_time_base) : pts;
+    }
+    ff_mvfps_repeats_close(&s->repeats);
+    return ret;
+}
+
 static int activate(AVFilterContext *ctx)
 {
     AVFilterLink *inlink = ctx->inputs[0], *outlink = ctx->outputs[0];
@@ -694,11 +777,14 @@ static int activate(AVFilterContext *ctx)
         }
         if (ret == AVERROR_EOF) {
             s->eof = 1;
+            ret = end_repeats(ctx);
+            if (ret < 0)
+                return ret;
             continue;
         }
         if (ret != AVERROR(EAGAIN))
             return ret;
-        ret = gpume_feed_searcher(ctx, s->searcher, &s->status, &s->status_pts);
+        ret = feed(ctx);
         if (ret < 0)
             return ret;
     }
@@ -713,6 +799,7 @@ static av_cold void uninit(AVFilterContext *ctx)
     av_frame_free(&s->next);
     av_frame_free(&s->held);
     ff_mvfps_captions_close(&s->captions);
+    ff_mvfps_repeats_close(&s->repeats);
     ff_gpume_searcher_close(&s->searcher);
     close_mvfps(s);
 }

@@ -32,6 +32,16 @@
 /** Side of the squares whose brightness tells a fade. */
 #define MVFPS_SCENE_SIDE 16
 
+/** Frames in a row that repeat another one; more are a still. */
+#define MVFPS_MAX_REPEATS 3
+/** Side of the blocks whose sums are compared, in squares of MVFPS_SCENE_SIDE: noise has none. */
+#define MVFPS_REPEAT_BLOCK   4
+/** Squares are counted by their difference, in 1/16 level of 8 bits. */
+#define MVFPS_REPEAT_BINS  256
+/** The difference that a square of a repeat may have: twice that of most squares, within these limits. */
+#define MVFPS_REPEAT_LEAST  32
+#define MVFPS_REPEAT_MOST   64
+
 /** The most columns and rows of the small picture by which cuts are found; a sample stands for a square. */
 #define MVFPS_DETAIL_SIDE    128
 /** Detail is what differs from the mean of the box that reaches so far to all sides. */
@@ -291,6 +301,27 @@ GPUME_INLINE int mvfps_share(const MvfpsFields *f, int w, int h, MvfpsVector v, 
     before = later   * (32 + before);
     after  = earlier * (32 + after);
     return (64 * after + (before + after) / 2) / (before + after);
+}
+
+/** Returns by how much a square of n samples differs, in 1/16 level of 8 bits; sum: of its blocks' differences. */
+GPUME_INLINE int mvfps_repeat_bin(unsigned sum, int n, int depth)
+{
+    const unsigned difference = (16 * sum + n / 2) / n >> (depth - 8);
+
+    return (int)FFMIN(difference, MVFPS_REPEAT_BINS - 1u);
+}
+
+/** Returns whether a picture repeats another one, of nb squares that bins[] counts by their difference. */
+GPUME_INLINE int mvfps_is_repeat(const unsigned *bins, unsigned nb)
+{
+    unsigned below = bins[0], median = 0, limit;
+
+    for (; 2 * below < nb && median < MVFPS_REPEAT_BINS - 1; below += bins[median])
+        median++;
+    limit = av_clip(2 * median, MVFPS_REPEAT_LEAST, MVFPS_REPEAT_MOST);
+    for (below = 0, median = 0; median <= limit; median++)
+        below += bins[median];
+    return below == nb;
 }
 
 /** Returns the side of the squares of a picture of w x h samples that are one sample of the small picture. */

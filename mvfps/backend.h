@@ -37,6 +37,8 @@ typedef struct MvfpsBackend {
     int  (*init)(void *priv, const MvfpsConfig *cfg);
     /** All pictures from now on, until it is called again, have this layout, which stays. */
     int  (*set_layout)(void *priv, const GpumeLayout *layout);
+    /** @param l layout of both frames, which need not be that of other pictures */
+    int  (*is_repeat)(void *priv, const GpumeLayout *l, const AVFrame *first, const AVFrame *frame);
     /** @param pair stays as it is, and its frames do, until it is called again */
     int  (*begin)(void *priv, const MvfpsPair *pair, enum MvfpsMode mode);
     int  (*look)(void *priv, enum MvfpsMode mode, enum MvfpsMode cut, double scene);

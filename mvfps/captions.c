@@ -77,6 +77,26 @@ static int queue_captions(MvfpsCaptions *s, const AVFrameSideData *sd, int64_t p
     return 0;
 }
 
+int ff_mvfps_captions_prepend(AVFrame *frame, const AVFrame *dropped)
+{
+    const AVFrameSideData *first = av_frame_get_side_data(dropped, AV_FRAME_DATA_A53_CC);
+    const AVFrameSideData *second = av_frame_get_side_data(frame, AV_FRAME_DATA_A53_CC);
+    AVBufferRef *both;
+
+    if (!first)
+        return 0;
+    both = av_buffer_alloc(first->size + (second ? second->size : 0));
+    if (!both)
+        return AVERROR(ENOMEM);
+    memcpy(both->data, first->data, first->size);
+    if (second)
+        memcpy(both->data + first->size, second->data, second->size);
+    av_frame_remove_side_data(frame, AV_FRAME_DATA_A53_CC);
+    if (!av_frame_new_side_data_from_buf(frame, AV_FRAME_DATA_A53_CC, both))
+        av_buffer_unref(&both);
+    return both ? 0 : AVERROR(ENOMEM);
+}
+
 int ff_mvfps_captions_take(MvfpsCaptions *s, AVFrame *frame, int64_t pts)
 {
     const AVFrameSideData *sd = av_frame_get_side_data(frame, AV_FRAME_DATA_A53_CC);

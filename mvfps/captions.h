@@ -33,6 +33,9 @@ typedef struct MvfpsCaptions {
 int ff_mvfps_captions_open(MvfpsCaptions *s, AVRational output_rate, void *log_ctx);
 void ff_mvfps_captions_close(MvfpsCaptions *s);
 
+/** Puts the captions of one input frame in front of those of the frame behind it. @return 0 or AVERROR(ENOMEM) */
+int ff_mvfps_captions_prepend(AVFrame *frame, const AVFrame *dropped);
+
 /** Moves the captions of an input frame into the queue. @return 0 or AVERROR(ENOMEM) */
 int ff_mvfps_captions_take(MvfpsCaptions *s, AVFrame *frame, int64_t pts);
 

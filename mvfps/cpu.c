@@ -16,6 +16,7 @@
 #include "libavfilter/gpume/field/cells.h"
 #include "libavfilter/gpume/mvfps/backend.h"
 #include "libavfilter/gpume/mvfps/blend.h"
+#include "libavfilter/gpume/mvfps/difference.h"
 #include "libavfilter/gpume/mvfps/mci.h"
 #include "libavfilter/gpume/mvfps/scene.h"
 #include "libavfilter/gpume/picture/held.h"
@@ -107,6 +108,13 @@ static int set_layout(void *priv, const GpumeLayout *layout)
     s->phase.fields = (MvfpsFields) { cells.cols, cells.rows };
     ff_mvfps_dsp_init(&s->phase.dsp, layout->bytes);
     return (int64_t)s->phase.fields.cols * s->phase.fields.rows > INT_MAX / 64 ? AVERROR(ENOMEM) : 0;
+}
+
+static int is_repeat(void *priv, const GpumeLayout *l, const AVFrame *first, const AVFrame *frame)
+{
+    CPUBackend *s = priv;
+
+    return ff_mvfps_pictures_repeat(l, first, frame, &s->look_scheduler);
 }
 
 static int begin(void *priv, const MvfpsPair *pair, enum MvfpsMode mode)
@@ -325,6 +333,7 @@ const MvfpsBackend ff_mvfps_backend_cpu = {
     .hw_format  = AV_PIX_FMT_NONE,
     .init       = init,
     .set_layout = set_layout,
+    .is_repeat  = is_repeat,
     .begin      = begin,
     .look       = look,
     .make       = make,

@@ -62,6 +62,7 @@ enum Kernel {
     DETAIL,
     MATCH,
     FADE,
+    REPEAT,
     FIRST,
     PASS,
     OFFSETS,
@@ -81,6 +82,7 @@ static const struct {
     [DETAIL] = { MVFPS_CUDA_detail,  0, "find the detail of a picture" },
     [MATCH] = { MVFPS_CUDA_detail,   1, "look for a cut" },
     [FADE]  = { MVFPS_CUDA_scene,    1, "tell a cut from a fade" },
+    [REPEAT] = { MVFPS_CUDA_repeat,  0, "compare two pictures" },
     [FIRST] = { MVFPS_CUDA_vectors,  0, "choose vectors" },
     [PASS]  = { MVFPS_CUDA_vectors,  1, "improve vectors" },
     [OFFSETS] = { MVFPS_CUDA_offsets, 0, "find accelerations" },
@@ -117,6 +119,7 @@ typedef struct CUDABackend {
     GpumeCudaBuffer vectors;    ///< of a phase: both steps, of which the first makes room for offsets
     GpumeCudaBuffer table;      ///< MVFPS_CUDA_TABLE
     GpumeCudaBuffer scene;      ///< MvfpsCudaScene
+    GpumeCudaBuffer bins;       ///< unsigned[MVFPS_REPEAT_BINS]
 
     /* set with the layout */
     GpumeCells cells;
@@ -173,6 +176,7 @@ static av_cold int load_kernels(CUDABackend *s, int depth, int chroma)
         [MAP]   = MVFPS_CUDA_MAP_THREADS,       [CELLS] = MVFPS_CUDA_MAP_THREADS,
         [MEANS] = MVFPS_CUDA_SCENE_THREADS,     [FADE]  = MVFPS_CUDA_SCENE_THREADS,
         [DETAIL] = MVFPS_CUDA_SCENE_THREADS,    [MATCH] = MVFPS_CUDA_SCENE_THREADS,
+        [REPEAT] = MVFPS_CUDA_SCENE_THREADS,
         [FIRST] = 32 * MVFPS_CUDA_VECTOR_WARPS, [PASS]  = 32 * MVFPS_CUDA_VECTOR_WARPS,
         [OFFSETS] = MVFPS_CUDA_MAP_THREADS,     [TILES] = 32 * MVFPS_CUDA_TILE_WARPS,
         [MEAN]  = GPUME_CUDA_COPY_THREADS,
@@ -646,6 +650,41 @@ static int make_picture(CUDABackend *s, const AVFrame *out, int part, enum Mvfps
     return ret;
 }
 
+/* With the context pushed. */
+static int compare(CUDABackend *s, const GpumeLayout *l, const AVFrame *first, const AVFrame *frame)
+{
+    const GpumeComponent *c = &l->components[0];
+    MvfpsCudaRepeatArgs args = {
+        .first = (uintptr_t)gpume_layout_row(l, c, first, 0), .first_linesize = first->linesize[c->plane],
+        .frame = (uintptr_t)gpume_layout_row(l, c, frame, 0), .frame_linesize = frame->linesize[c->plane],
+        .w = l->w, .h = l->h, .depth = l->depth, .shift = l->shift,
+        .nb = divide_up(l->w, MVFPS_SCENE_SIDE) * divide_up(l->h, MVFPS_SCENE_SIDE),
+    };
+    const size_t size = MVFPS_REPEAT_BINS * sizeof(unsigned);
+    int ret = 0;
+
+    if (!s->bins.data)
+        ret = ff_gpume_cuda_alloc(&s->cuda, &s->bins, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED, size, "counts");
+    if (ret < 0)
+        return ret;
+    args.bins = s->bins.data;
+    TRY(cuMemsetD8Async(s->bins.data, 0, size, s->cuda.hwctx->stream), "clear counts")
+    ret = launch(s, REPEAT, divide_up(args.nb, MVFPS_CUDA_SCENE_THREADS / 32), 1, 1, &args);
+    if (ret < 0)
+        return ret;
+    TRY(cuMemcpyDtoHAsync(s->bins.pinned, s->bins.data, size, s->cuda.hwctx->stream), "download counts")
+    ret = wait(s);
+    return ret < 0 ? ret : mvfps_is_repeat(s->bins.pinned, args.nb);
+}
+
+static int is_repeat(void *priv, const GpumeLayout *l, const AVFrame *first, const AVFrame *frame)
+{
+    CUDABackend *s = priv;
+    const int ret  = enter(s);
+
+    return ret < 0 ? ret : leave(s, compare(s, l, first, frame));
+}
+
 static int begin(void *priv, const MvfpsPair *pair, enum MvfpsMode mode)
 {
     CUDABackend *s = priv;
@@ -693,6 +732,7 @@ static av_cold void uninit(void *priv)
         ff_gpume_cuda_uploads_free(&s->cuda, &s->uploads);
         ff_gpume_cuda_free(&s->table);
         ff_gpume_cuda_free(&s->scene);
+        ff_gpume_cuda_free(&s->bins);
         for (int i = 0; i < NB_KERNELS; i++)
             ff_gpume_cuda_unload(&s->cuda, &s->launches[i]);
         ff_gpume_cuda_padding_uninit(&s->cuda, &s->padding);
@@ -707,6 +747,7 @@ const MvfpsBackend ff_mvfps_backend_cuda = {
     .hw_format  = AV_PIX_FMT_CUDA,
     .init       = init,
     .set_layout = set_layout,
+    .is_repeat  = is_repeat,
     .begin      = begin,
     .look       = look,
     .make       = make,

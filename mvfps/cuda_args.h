@@ -72,6 +72,16 @@ typedef struct MvfpsCudaMatchArgs {
     double threshold;
 } MvfpsCudaMatchArgs;
 
+/** Parameters of the kernel that counts squares of two pictures by their difference. */
+typedef struct MvfpsCudaRepeatArgs {
+    unsigned long long first, frame;    ///< sample (0, 0)
+    long long first_linesize, frame_linesize;
+    unsigned long long bins;    ///< unsigned[MVFPS_REPEAT_BINS]
+    int w, h;
+    int nb;                     ///< squares
+    int depth, shift;
+} MvfpsCudaRepeatArgs;
+
 /** Parameters of the kernel that tells a cut from a fade. */
 typedef struct MvfpsCudaSceneArgs {
     unsigned long long scene;   ///< MvfpsCudaScene

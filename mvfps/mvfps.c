@@ -101,6 +101,20 @@ static int set_layout(Mvfps *s, const AVFrame *frame)
     return ret;
 }
 
+int ff_mvfps_is_repeat(Mvfps *s, const AVFrame *first, const AVFrame *frame)
+{
+    const AVBufferRef *own = s->cfg.hw_frames, *frames[] = { first->hw_frames_ctx, frame->hw_frames_ctx };
+    GpumeLayout layout;
+
+    if (first->width != frame->width || first->height != frame->height || first->format != frame->format)
+        return 0;
+    for (int i = 0; i < 2; i++)
+        if (!own != !frames[i] || own && own->data != frames[i]->data)
+            return 0;
+    ff_gpume_layout_init(&layout, own ? s->sw_format : frame->format, frame->width, frame->height);
+    return s->backend->is_repeat(s->priv, &layout, first, frame);
+}
+
 static int is_near(int distance)
 {
     return distance >= MVFPS_MIN_DISTANCE && distance <= MVFPS_MAX_DISTANCE;

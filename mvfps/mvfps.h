@@ -44,6 +44,12 @@ int ff_mvfps_open(Mvfps **mvfps, const MvfpsConfig *cfg);
 void ff_mvfps_close(Mvfps **mvfps);
 
 /**
+ * Compares two pictures, which may have any size. On a device this waits for the result.
+ * @return whether the second one repeats the first one, but for noise and what a codec changes; or an error
+ */
+int ff_mvfps_is_repeat(Mvfps *mvfps, const AVFrame *first, const AVFrame *frame);
+
+/**
  * Begin with another pair of pictures, both of the same size and format. They stay as they are
  * until the next pair.
  * @param distances from the frame in front of both to the one before, and from the one after to the

@@ -93,6 +93,7 @@ typedef struct Case {
     enum AVPixelFormat format;
     enum Content content;
     int fades;                          ///< textures become brighter and darker
+    int repeats;                        ///< textures stand still
     enum Motion motion;
     int mx[2], my[2];           ///< of the textures from picture to picture, in quarter samples
     enum Change change;
@@ -112,7 +113,7 @@ typedef struct Case {
     uint16_t *samples[MAX_FRAMES][4];           ///< without padding bits
 } Case;
 
-static int nb_made, nb_offset, nb_blends, nb_copies, nb_cuts, nb_fades, nb_on_device;
+static int nb_made, nb_offset, nb_blends, nb_copies, nb_cuts, nb_fades, nb_repeats, nb_on_device;
 
 static AVBufferRef *device;     ///< NULL: there is none
 static AVHWFramesConstraints *device_has;
@@ -235,7 +236,7 @@ static int way(const Case *c, int part, int n, int i)
 static int draw_sample(Case *c, int n, int i, int x, int y, int flat)
 {
     const int part = c->content == CONTENT_HALVES && x >= width(c, i) / 2;
-    const int max = (1 << c->depth) - 1;
+    const int max = (1 << c->depth) - 1, moved = c->repeats ? 0 : n;
     int v;
 
     switch (c->content) {
@@ -244,11 +245,11 @@ static int draw_sample(Case *c, int n, int i, int x, int y, int flat)
     case CONTENT_EXTREME: return test_draw(&c->r, 2) ? max : 0;
     case CONTENT_FLICKER: return n & 1 ? max : 0;
     default:
-        v = texture(c->seed + 4 * part + i, 4 * x - (way(c, part, n, 0) >> shift_x(c, i)),
-                    4 * y - (way(c, part, n, 1) >> shift_y(c, i)));
+        v = texture(c->seed + 4 * part + i, 4 * x - (way(c, part, moved, 0) >> shift_x(c, i)),
+                    4 * y - (way(c, part, moved, 1) >> shift_y(c, i)));
         /* from picture to picture darker, or from dark to bright */
         if (c->fades)
-            v = v * (8 - 3 * n % 8) / 8;
+            v = v * (8 - 3 * moved % 8) / 8;
         v = (v << (c->depth - 8)) + test_draw_range(&c->r, -c->noise, c->noise) *
                                     (1 << (c->depth - 8));
         return av_clip(v, 0, max);
@@ -449,7 +450,8 @@ static void draw_case(Case *c, uint64_t seed, int large)
     c->nb_components = c->desc->nb_components;
     c->content = test_draw(&c->r, 2) ? CONTENT_TEXTURE + test_draw(&c->r, 2)
                                      : test_draw(&c->r, CONTENT_NB);
-    c->fades  = !(test_mix(seed) % 3);
+    c->fades   = !(test_mix(seed) % 3);
+    c->repeats = !(test_mix(seed) % 5);
     c->motion = test_draw(&c->r, 2) ? test_draw(&c->r, 4) : test_draw(&c->r, MOTION_NB);
     if (test_draw(&c->r, 2))
         c->motion = MOTION_ACCELERATED;
@@ -737,6 +739,13 @@ static void run_pair(Case *c, Target *t, int n, const char *name)
     snprintf(test_context, sizeof(test_context), "%s", pair);
     ret = ff_mvfps_begin(t->mvfps, t->frames[n], t->frames[n + 1], distances, begun);
     CHECK(ret == (begun == MVFPS_MCI && nb), "%d vectors, but %d", nb, ret);
+    if (!test_draw(&c->r, 2)) {
+        const int is_repeat = mvfps_oracle_is_repeat(c->samples[n][0], c->samples[n + 1][0], c->w, c->h, c->depth);
+
+        ret = ff_mvfps_is_repeat(t->mvfps, t->frames[n], t->frames[n + 1]);
+        CHECK(ret == is_repeat, "%d instead of %d: a repeat", ret, is_repeat);
+        nb_repeats += is_repeat;
+    }
     for (int i = test_draw(&c->r, 3); i >= 0; i--) {
         enum MvfpsMode mode = begun == MVFPS_MCI && nb && (i || test_draw(&c->r, 3)) ? MVFPS_MCI : MVFPS_BLEND;
         int part = test_draw(&c->r, 3) ? test_draw_range(&c->r, 1, 4095)
@@ -1531,11 +1540,12 @@ int main(int argc, char **argv)
         snprintf(test_context, sizeof(test_context), "all cases");
         CHECK(nb_made < 400 || nb_offset > nb_made / 8, "only %d of %d pictures have offsets", nb_offset,
               nb_made);
+        CHECK(nb_made < 400 || nb_repeats > 50, "only %d repeats", nb_repeats);
         CHECK(nb_made < 400 || nb_cuts > 50 && nb_fades > 50, "only %d cuts and %d fades", nb_cuts, nb_fades);
     }
     printf("gpume_mvfps: %d pictures along vectors, %d of them with offsets, %d means, %d copies, %d cuts, %d fades, "
-           "%d of all on the device, %d sequences, %d frames with fields, %d checks, %d failures\n",
-           nb_made, nb_offset, nb_blends, nb_copies, nb_cuts, nb_fades, nb_on_device, nb_sequences, nb_travelling,
+           "%d repeats, %d of all on the device, %d sequences, %d frames with fields, %d checks, %d failures\n",
+           nb_made, nb_offset, nb_blends, nb_copies, nb_cuts, nb_fades, nb_repeats, nb_on_device, nb_sequences, nb_travelling,
            test_nb_checks, test_nb_failures);
     return test_nb_failures || (device_only && !nb_on_device);
 }

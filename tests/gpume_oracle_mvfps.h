@@ -565,6 +565,45 @@ static void mvfps_oracle_make(Between *b)
 
 /* Cuts and fades */
 
+/* Repeats */
+
+/* Whether component 0 of one picture repeats that of the other. */
+static int mvfps_oracle_is_repeat(const uint16_t *a, const uint16_t *c, int w, int h, int d)
+{
+    const int across = (w + 15) / 16, nb = across * ((h + 15) / 16);
+    int *e = mvfps_oracle_memory(nb, sizeof(*e));
+    int m = 0, limit, is_repeat = 1;
+
+    for (int i = 0; i < nb; i++) {
+        int64_t sum = 0, n = 0;
+
+        for (int block = 0; block < 16; block++) {
+            int64_t difference = 0;
+
+            for (int y = i / across * 16 + block / 4 * 4, k = 0; k < 4; k++, y++)
+                for (int x = i % across * 16 + block % 4 * 4, l = 0; l < 4; l++, x++)
+                    if (x < w && y < h) {
+                        difference += a[y * w + x] - c[y * w + x];
+                        n++;
+                    }
+            sum += difference < 0 ? -difference : difference;
+        }
+        sum  = (16 * sum + n / 2) / n >> (d - 8);
+        e[i] = sum < 255 ? (int)sum : 255;
+    }
+    for (int below = 0; ; m++) {
+        for (int i = 0; i < nb; i++)
+            below += e[i] == m;
+        if (2 * below >= nb)
+            break;
+    }
+    limit = mvfps_oracle_clip(2 * m, 32, 64);
+    for (int i = 0; i < nb; i++)
+        is_repeat &= e[i] <= limit;
+    free(e);
+    return is_repeat;
+}
+
 /* New detail */
 
 /* The detail of a picture of w x h samples: of a small picture of cols x rows samples. */

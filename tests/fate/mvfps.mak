@@ -122,11 +122,22 @@ fate-mvfps-before-denoise:         CMD = framecrc -lavfi "$(MVFPS_CHAINED),mvfps
 fate-mvfps-before-denoise-removed: CMD = framecrc -lavfi "$(MVFPS_CHAINED),mvfps=fps=50,sidedata=delete:MOTION_VECTORS,mvdenoise=sigma=5"
 fate-mvfps-before-mvfps-removed fate-mvfps-before-denoise-removed: REF = $(SRC_PATH)/tests/ref/fate/$(@:fate-%-removed=%)
 
+# What is drawn on twos or threes moves as if it were drawn for each frame; a still stays. $(1): the source
+MVFPS_REPEATS = $(call MVFPS_CRC,testsrc2=s=128x96$(GPUME_COMMA)format=yuv420p$(GPUME_COMMA)$(1),fps=48:$(2))
+FATE_MVFPS_REPEATS = $(foreach N,twos threes still,fate-mvfps-repeats-$(N) fate-mvfps-repeats-$(N)-once)
+fate-mvfps-repeats-twos:        CMD = $(call MVFPS_REPEATS,settb=1/12$(GPUME_COMMA)setpts=N$(GPUME_COMMA)trim=end_frame=5$(GPUME_COMMA)fps=24,repeats=interpolate)
+fate-mvfps-repeats-twos-once:   CMD = $(call MVFPS_REPEATS,settb=1/12$(GPUME_COMMA)setpts=N$(GPUME_COMMA)trim=end_frame=5$(GPUME_COMMA)fps=12$(GPUME_COMMA)settb=1/24,repeats=keep)
+fate-mvfps-repeats-threes:      CMD = $(call MVFPS_REPEATS,settb=1/8$(GPUME_COMMA)setpts=N$(GPUME_COMMA)trim=end_frame=5$(GPUME_COMMA)fps=24,repeats=interpolate)
+fate-mvfps-repeats-threes-once: CMD = $(call MVFPS_REPEATS,settb=1/8$(GPUME_COMMA)setpts=N$(GPUME_COMMA)trim=end_frame=5$(GPUME_COMMA)fps=8$(GPUME_COMMA)settb=1/24,repeats=keep)
+fate-mvfps-repeats-still:       CMD = $(call MVFPS_REPEATS,trim=end_frame=8$(GPUME_COMMA)loop=4:1:2,repeats=interpolate)
+fate-mvfps-repeats-still-once:  CMD = $(call MVFPS_REPEATS,trim=end_frame=8$(GPUME_COMMA)loop=4:1:2,repeats=keep)
+$(FATE_MVFPS_REPEATS): REF = $(SRC_PATH)/tests/ref/fate/$(patsubst fate-%,%,$(@:%-once=%))
+
 # Vectors of another producer
 fate-mvfps-mestimate: CMD = $(call MVFPS_CRC,$(GPUME_SRC)$(GPUME_COMMA)mestimate=epzs:8,scene=0)
 
 # Messages
-FATE_MVFPS_ERRORS = $(foreach N,vectors rate factor fast gap size dropped repeated moved removed,fate-mvfps-error-$(N))
+FATE_MVFPS_ERRORS = $(foreach N,vectors rate factor fast gap repeats size dropped repeated moved removed,fate-mvfps-error-$(N))
 MVFPS_FAILS = { ffmpeg -v error -lavfi "$(1)" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvfps[^]]*. //p"; }
 fate-mvfps-error-vectors: CMD = $(call MVFPS_FAILS,$(GPUME_SRC)$(GPUME_COMMA)mvfps=fps=60:search=never)
 # what happened to vectors on their way
@@ -140,6 +151,7 @@ fate-mvfps-error-rate:    CMD = $(call MVFPS_FAILS,$(GPUME_SRC)$(GPUME_COMMA)mvf
 fate-mvfps-error-factor:  CMD = $(call MVFPS_FAILS,$(GPUME_SRC)$(GPUME_COMMA)mvfps=fps=0x)
 # cover art has a rate that cannot be doubled
 fate-mvfps-error-fast:    CMD = $(call MVFPS_FAILS,color=r=90000:s=16x16$(GPUME_COMMA)trim=end_frame=3$(GPUME_COMMA)mvfps)
+fate-mvfps-error-repeats: CMD = $(call MVFPS_FAILS,$(GPUME_SRC)$(GPUME_COMMA)mvfps=repeats=interpolate:mode=dup) ; $(call MVFPS_FAILS,$(GPUME_SRC)$(GPUME_COMMA)mvfps=repeats=interpolate:search=never)
 # said once
 fate-mvfps-error-gap:     CMD = { ffmpeg -v warning -lavfi "$(call MVFPS_5,1),setpts=3*N/TB,mvfps=fps=2" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvfps[^]]*. //p"; }
 
@@ -153,6 +165,7 @@ FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER SCALE_FILTER) += $(FATE_MVF
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS)) += $(filter-out $(MVFPS_OTHER),$(FATE_MVFPS_ROUNDED))
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) FADE_FILTER DRAWBOX_FILTER) += $(FATE_MVFPS_LIGHTS)
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER CONCAT_FILTER SCDET_FILTER METADATA_FILTER NULL_MUXER) += fate-mvfps-statistics
+FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) FPS_FILTER) += $(FATE_MVFPS_REPEATS)
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) MVDENOISE_FILTER SIDEDATA_FILTER) += $(FATE_MVFPS_CHAIN)
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER MESTIMATE_FILTER) += fate-mvfps-mestimate
 
