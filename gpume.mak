@@ -48,7 +48,8 @@ endef
 $(foreach F,$(GPUME_FILTERS),$(eval $(call GPUME_FILTER,$(F))))
 
 # FFmpeg leaves loops as they are with most versions of gcc; here they are half of the work.
-GPUME_VECTORIZED = $(addprefix libavfilter/gpume/,cpu/pixels.o mvdeint/samples.o mvdenoise/samples.o mvdenoise/transform.o mvfps/scene.o)
+GPUME_VECTORIZED = $(addprefix libavfilter/gpume/,cpu/pixels.o mvdeint/samples.o mvdenoise/samples.o mvdenoise/transform.o mvfps/scene.o \
+                   mvstereo/cpu.o mvstereo/dsp.o mvstereo/match.o mvstereo/plane.o mvstereo/refine.o)
 $(GPUME_VECTORIZED): CFLAGS += -ftree-vectorize
 
 # Warp exchanges with a mask need PTX 6.0; clang writes 3.2 by default. It also stops
@@ -92,15 +93,16 @@ TESTPROGS-$(CONFIG_GPUME_FILTER) += gpume_compare       \
                                     $(if $(CONFIG_MVFPS_FILTER),gpume_fps gpume_mvfps)   \
                                     $(if $(CONFIG_MVDENOISE_FILTER),gpume_mvdenoise)     \
                                     $(if $(CONFIG_MVDEINT_FILTER),gpume_mvdeint)         \
+                                    $(if $(CONFIG_MVSTEREO_FILTER),gpume_mvstereo)       \
                                     $(if $(CONFIG_MVVIEW_FILTER),gpume_mvview) \
                                     gpume_unit          \
                                     $(if $(GPUME_CUDA-yes),$(call GPUME_POSIX,gpume_bench))
 
 # What the test programs share; one of them lets calls fail.
-GPUME_TEST_PROGS = $(addprefix libavfilter/tests/, gpume_compare gpume_constant gpume_fps gpume_input gpume_me_hint gpume_mvdeint gpume_mvdenoise gpume_mvfps gpume_mvview gpume_soak gpume_unit)
+GPUME_TEST_PROGS = $(addprefix libavfilter/tests/, gpume_compare gpume_constant gpume_fps gpume_input gpume_me_hint gpume_mvdeint gpume_mvdenoise gpume_mvfps gpume_mvstereo gpume_mvview gpume_soak gpume_unit)
 TESTOBJS += $(if $(CONFIG_GPUME_FILTER), gpume_fail.o gpume_harness.o)
 $(GPUME_TEST_PROGS:%=%$(EXESUF)): libavfilter/tests/gpume_harness.o
-$(addprefix libavfilter/tests/, gpume_constant$(EXESUF) gpume_fps$(EXESUF) gpume_input$(EXESUF) gpume_mvdeint$(EXESUF) gpume_mvdenoise$(EXESUF) gpume_mvfps$(EXESUF) gpume_mvview$(EXESUF)): libavfilter/tests/gpume_fail.o
+$(addprefix libavfilter/tests/, gpume_constant$(EXESUF) gpume_fps$(EXESUF) gpume_input$(EXESUF) gpume_mvdeint$(EXESUF) gpume_mvdenoise$(EXESUF) gpume_mvfps$(EXESUF) gpume_mvstereo$(EXESUF) gpume_mvview$(EXESUF)): libavfilter/tests/gpume_fail.o
 
 # The benchmark (bench/README.md): one program in parts, with its own kernels.
 GPUME_BENCH_PTX  = gpume_bench_ceilings gpume_bench_seed

@@ -1,0 +1,98 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * The constants and the arithmetic of mvstereo, for C and for device code.
+ * doc/mvstereo-definition.md defines what is computed.
+ */
+
+#ifndef AVFILTER_GPUME_MVSTEREO_ARITHMETIC_H
+#define AVFILTER_GPUME_MVSTEREO_ARITHMETIC_H
+
+#ifndef GPUME_DEVICE_CODE
+#include <stdint.h>
+#endif
+
+#include "libavfilter/gpume/util/integer.h"
+
+/** Disparities from least to greatest: as many at most, and a multiple of so many. */
+#define MVSTEREO_MAX_RANGE  1024
+#define MVSTEREO_LANES      32
+
+#define MVSTEREO_CENSUS_R   3       ///< a census is of 7x7 samples, without the one in the middle
+#define MVSTEREO_NIBBLES    12      ///< its 48 bits, in fours
+#define MVSTEREO_FEATURES   (MVSTEREO_NIBBLES + 2)  ///< and luma, and the gradient
+
+#define MVSTEREO_AD_CAP     12
+#define MVSTEREO_GRAD_CAP   20
+#define MVSTEREO_P1         24      ///< penalty where the disparity changes by one
+#define MVSTEREO_CHECK      1       ///< views may differ by so many samples
+#define MVSTEREO_PIECE      100     ///< smaller pieces are not valid
+#define MVSTEREO_ONE        16      ///< units of a sample
+#define MVSTEREO_WMED_R     4       ///< a weighted median is of 9x9 disparities
+#define MVSTEREO_INVALID    (-1)
+#define MVSTEREO_NOISY      16      ///< pictures whose noise is measured at so much are smoothed
+#define MVSTEREO_DARKER     6       ///< views whose mean luma differs by so much are not equally bright
+/** Sums of four paths are less than this. */
+#define MVSTEREO_MAX_SUM    1024
+
+/** Returns the penalty of a disparity that changes by more than one, where luma changes so much. */
+GPUME_INLINE int mvstereo_p2(int luma_step)
+{
+    return luma_step < 8 ? 140 : luma_step < 24 ? 46 : 28;
+}
+
+/** Returns the cost of two samples but for their census. */
+GPUME_INLINE int mvstereo_difference(int luma, int grad)
+{
+    return (FFMIN(luma, MVSTEREO_AD_CAP) >> 1) + FFMIN(grad, MVSTEREO_GRAD_CAP);
+}
+
+/** Returns the gradient of what Sobel's operator gives. */
+GPUME_INLINE int mvstereo_gradient(int sobel)
+{
+    return av_clip(sobel / 4 + 128, 0, 255);
+}
+
+/** Returns a disparity in 1/16 sample, where two lines of opposite slope meet that go through the three sums. */
+GPUME_INLINE int mvstereo_subpel(int index, int before, int sum, int after)
+{
+    const int a = before - sum, b = after - sum, den = FFMAX(a, b);
+
+    if (!den)
+        return index * MVSTEREO_ONE;
+    return index * MVSTEREO_ONE + ((a - b) * MVSTEREO_ONE + (a > b ? den : -den)) / (2 * den);
+}
+
+/** Returns the weight of a disparity in the weighted median. */
+GPUME_INLINE int mvstereo_weight(int luma_difference, int is_valid)
+{
+    const int shift = luma_difference >> 2;
+
+    return (shift > 6 ? 0 : 64 >> shift) >> (is_valid ? 0 : 2);
+}
+
+/** Sets which luma of the left view corresponds to each of the right one, by how often each of them is there. */
+GPUME_INLINE void mvstereo_match_histograms(uint8_t *table, const uint32_t *left, const uint32_t *right)
+{
+    int64_t difference = 0, nb = 0, left_below = 0, right_below = 0;
+    int match = 0;
+
+    for (int i = 0; i < 256; i++) {
+        difference += i * ((int64_t)left[i] - right[i]);
+        nb         += left[i];
+    }
+    for (int i = 0; i < 256; i++) {
+        const int64_t middle = 2 * right_below + right[i];
+
+        for (; match < 255 && 2 * (left_below + left[match]) <= middle; match++)
+            left_below += left[match];
+        table[i]     = FFABS(difference) < MVSTEREO_DARKER * nb ? i : match;
+        right_below += right[i];
+    }
+}
+
+#endif /* AVFILTER_GPUME_MVSTEREO_ARITHMETIC_H */

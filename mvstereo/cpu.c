@@ -1,0 +1,272 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Finds disparities of views in system memory. Each step is done in rows, or columns, by all threads.
+ */
+
+#include <string.h>
+
+#include "libavutil/attributes.h"
+#include "libavutil/common.h"
+#include "libavutil/error.h"
+#include "libavutil/intreadwrite.h"
+#include "libavutil/mem.h"
+
+#include "libavfilter/gpume/mvstereo/backend.h"
+#include "libavfilter/gpume/mvstereo/paint.h"
+#include "libavfilter/gpume/mvstereo/range.h"
+#include "libavfilter/gpume/mvstereo/refine.h"
+#include "libavfilter/gpume/util/tasks.h"
+
+/** Halved pictures at most: of 2^31 samples a side none is wider than MVSTEREO_COARSE_W. */
+#define MAX_HALVINGS 24
+
+typedef struct CPUBackend {
+    const MvstereoConfig *cfg;
+    int w, h;                   ///< 0: nothing is open
+    MvstereoPlane luma[2];
+    uint8_t table[256];         ///< luma of the left view that corresponds to luma of the right one
+    MvstereoMatcher matcher;
+    MvstereoRefiner refiner;
+
+    /* the range that is found */
+    MvstereoRange range;
+    MvstereoPlane halved[2][MAX_HALVINGS];
+    MvstereoMatcher coarse_matcher;
+    MvstereoRefiner coarse_refiner;
+
+    /* the work that is being done */
+    const MvstereoPair *pair;
+    const GpumeLayout *layout;
+    AVFrame *out;
+    MvstereoPaint paint;
+} CPUBackend;
+
+static av_cold int init(void *priv, const MvstereoConfig *cfg)
+{
+    CPUBackend *s = priv;
+
+    s->cfg = cfg;
+    return 0;
+}
+
+static av_cold void uninit(void *priv)
+{
+    CPUBackend *s = priv;
+
+    for (int i = 0; i < 2; i++) {
+        ff_mvstereo_plane_free(&s->luma[i]);
+        for (int j = 0; j < MAX_HALVINGS; j++)
+            ff_mvstereo_plane_free(&s->halved[i][j]);
+    }
+    ff_mvstereo_matcher_close(&s->matcher);
+    ff_mvstereo_matcher_close(&s->coarse_matcher);
+    ff_mvstereo_refiner_close(&s->refiner);
+    ff_mvstereo_refiner_close(&s->coarse_refiner);
+    s->w = s->h = 0;
+}
+
+/* Gets what finds the range of pictures of this size. */
+static int open_coarse(CPUBackend *s)
+{
+    const int nb = mvstereo_range_halvings(s->w);
+    int w = s->w, h = s->h, ret = 0, min, range;
+
+    for (int j = 0; j < nb; j++) {
+        w = (w + 1) / 2;
+        h = (h + 1) / 2;
+        for (int i = 0; i < 2 && ret >= 0; i++)
+            ret = ff_mvstereo_plane_alloc(&s->halved[i][j], w, h, 1);
+    }
+    min = mvstereo_range_coarse(w, &range);
+    if (ret >= 0)
+        ret = ff_mvstereo_matcher_open(&s->coarse_matcher, &s->cfg->executor, w, h, min, range, s->cfg->rows);
+    return ret < 0 ? ret : ff_mvstereo_refiner_open(&s->coarse_refiner, w, h);
+}
+
+static int open_size(CPUBackend *s, int w, int h)
+{
+    int ret = 0;
+
+    uninit(s);
+    s->range = (MvstereoRange) { s->cfg->min, s->cfg->max };
+    s->w     = w;
+    s->h     = h;
+    for (int i = 0; i < 2 && ret >= 0; i++)
+        ret = ff_mvstereo_plane_alloc(&s->luma[i], w, h, 1);
+    if (ret >= 0)
+        ret = ff_mvstereo_refiner_open(&s->refiner, w, h);
+    if (ret >= 0 && s->cfg->min >= s->cfg->max)
+        ret = open_coarse(s);
+    if (ret < 0)
+        uninit(s);
+    return ret;
+}
+
+/* Copies the luma of both views, 8 bits of it. */
+static void load_rows(void *arg, int job, int nb_jobs)
+{
+    CPUBackend *s = arg;
+    const GpumeLayout *l    = s->layout;
+    const GpumeComponent *c = &l->components[0];
+    const int first = gpume_first_row(s->h, job, nb_jobs), end = gpume_first_row(s->h, job + 1, nb_jobs);
+
+    for (int i = 0; i < 2; i++) {
+        const MvstereoView *view = &s->pair->views[i];
+        const int step = view->step_x * c->step;
+
+        for (int y = first; y < end; y++) {
+            const uint8_t *src = gpume_layout_row(l, c, view->frame, view->y + y * view->step_y) +
+                                 view->x * c->step * l->bytes;
+            const uint16_t *src16 = (const uint16_t *)src;
+            uint8_t *dst = mvstereo_row8(&s->luma[i], y);
+
+            if (l->bytes == 1)
+                for (int x = 0; x < s->w; x++)
+                    dst[x] = src[x * step];
+            else
+                for (int x = 0; x < s->w; x++)
+                    dst[x] = src16[x * step] >> (l->shift + l->depth - 8);
+        }
+        ff_mvstereo_plane_extend(&s->luma[i], first, end);
+    }
+}
+
+/* Smooths both views if both are noisy. */
+static void smooth(CPUBackend *s)
+{
+    /* the map has not been made yet, so its memory is free */
+    MvstereoPlane scratch = s->refiner.valid;
+
+    if (FFMIN(ff_mvstereo_noise(&s->luma[0]), ff_mvstereo_noise(&s->luma[1])) < MVSTEREO_NOISY)
+        return;
+    for (int i = 0; i < 2; i++)
+        ff_mvstereo_smooth(&s->luma[i], &scratch, &s->cfg->executor);
+}
+
+/* Widens the range by that of this pair. */
+static void find_range(CPUBackend *s)
+{
+    const int nb = mvstereo_range_halvings(s->w);
+    const MvstereoPlane *views[2] = { &s->luma[0], &s->luma[1] };
+    const MvstereoMatcher *m = &s->coarse_matcher;
+    unsigned counts[2 * MVSTEREO_COARSE_W] = { 0 };
+
+    for (int j = 0; j < nb; j++)
+        for (int i = 0; i < 2; i++) {
+            ff_mvstereo_halve(&s->halved[i][j], views[i]);
+            views[i] = &s->halved[i][j];
+        }
+    ff_mvstereo_match(&s->coarse_matcher, views[0], views[1], s->table);
+    ff_mvstereo_refine(&s->coarse_refiner, m, 0);
+    for (int y = 0; y < m->h; y++) {
+        const int16_t *row = mvstereo_row16(&s->coarse_refiner.disparity, y);
+
+        for (int x = 0; x < m->w; x++)
+            if (row[x] >= 0)
+                counts[(row[x] + MVSTEREO_ONE / 2) / MVSTEREO_ONE]++;
+    }
+    mvstereo_range_widen(&s->range, counts, m->range, m->min, nb);
+}
+
+/* Gets what matches pictures in the range, if that has changed. */
+static int fit_range(CPUBackend *s)
+{
+    const int range = FFALIGN(s->range.max - s->range.min, MVSTEREO_LANES);
+
+    if (s->matcher.range == range && s->matcher.min == s->range.min)
+        return 0;
+    return ff_mvstereo_matcher_open(&s->matcher, &s->cfg->executor, s->w, s->h, s->range.min, range, s->cfg->rows);
+}
+
+static void paint_rows(void *arg, int job, int nb_jobs)
+{
+    CPUBackend *s = arg;
+    const MvstereoPaint *p = &s->paint;
+    const int end = gpume_first_row(s->h, job + 1, nb_jobs);
+
+    for (int y = gpume_first_row(s->h, job, nb_jobs); y < end; y++) {
+        const int16_t *src = mvstereo_row16(&s->refiner.disparity, y);
+        uint8_t *dst    = s->out->data[0] + y * (ptrdiff_t)s->out->linesize[0];
+        uint16_t *dst16 = (uint16_t *)dst;
+
+        switch (s->cfg->output) {
+        case MVSTEREO_DISPARITY:
+            for (int x = 0; x < s->w; x++)
+                dst16[x] = mvstereo_paint_disparity(p, src[x]);
+            break;
+        case MVSTEREO_DEPTH:
+            for (int x = 0; x < s->w; x++)
+                dst16[x] = mvstereo_paint_depth(p, src[x]);
+            break;
+        case MVSTEREO_GRAY:
+            for (int x = 0; x < s->w; x++)
+                dst[x] = mvstereo_paint_gray(p, src[x]);
+            break;
+        case MVSTEREO_COLOR:
+            for (int x = 0; x < s->w; x++)
+                AV_WB24(dst + 3 * x, mvstereo_paint_color(p, src[x], x, y));
+            break;
+        default:
+            memcpy(dst, s->matcher.confidence + y * (size_t)s->w, s->w);
+        }
+    }
+}
+
+static int make(void *priv, const MvstereoPair *pair, const GpumeLayout *layout, AVFrame *out)
+{
+    CPUBackend *s = priv;
+    const int nb  = FFMIN(s->cfg->executor.nb_threads, pair->h);
+    int ret = 0;
+
+    if (s->w != pair->w || s->h != pair->h)
+        ret = open_size(s, pair->w, pair->h);
+    if (ret < 0)
+        return ret;
+    s->pair   = pair;
+    s->layout = layout;
+    s->out    = out;
+    gpume_execute(&s->cfg->executor, load_rows, s, nb);
+    ff_mvstereo_brightness(s->table, &s->luma[0], &s->luma[1]);
+    smooth(s);
+    if (s->cfg->min >= s->cfg->max)
+        find_range(s);
+    ret = fit_range(s);
+    if (ret < 0)
+        return ret;
+    ff_mvstereo_match(&s->matcher, &s->luma[0], &s->luma[1], s->table);
+    ff_mvstereo_refine(&s->refiner, &s->matcher, s->cfg->fill);
+    s->paint = (MvstereoPaint) {
+        .first = s->range.min * MVSTEREO_ONE, .least = s->range.min * MVSTEREO_ONE,
+        .greatest = s->range.max * MVSTEREO_ONE, .legend = s->cfg->legend, .w = s->w, .h = s->h,
+        .depth_one = s->cfg->depth_one,
+    };
+    gpume_execute(&s->cfg->executor, paint_rows, s, nb);
+    return 0;
+}
+
+static int read_disparity(void *priv, int16_t *disparity)
+{
+    const CPUBackend *s = priv;
+
+    for (int y = 0; y < s->h; y++) {
+        const int16_t *row = mvstereo_row16(&s->refiner.disparity, y);
+
+        for (int x = 0; x < s->w; x++)
+            *disparity++ = row[x] < 0 ? MVSTEREO_HOLE : row[x] + s->matcher.min * MVSTEREO_ONE;
+    }
+    return 0;
+}
+
+const MvstereoBackend ff_mvstereo_backend_cpu = {
+    .priv_size = sizeof(CPUBackend),
+    .hw_format = AV_PIX_FMT_NONE,
+    .init      = init,
+    .make      = make,
+    .read      = read_disparity,
+    .uninit    = uninit,
+};

@@ -1,0 +1,106 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "libavutil/attributes.h"
+#include "libavutil/error.h"
+#include "libavutil/hwcontext.h"
+#include "libavutil/log.h"
+#include "libavutil/macros.h"
+#include "libavutil/mem.h"
+#include "libavutil/pixdesc.h"
+
+#include "libavfilter/gpume/mvstereo/backend.h"
+#include "libavfilter/gpume/mvstereo/mvstereo.h"
+
+static const MvstereoBackend *const backends[] = { &ff_mvstereo_backend_cpu };
+
+struct Mvstereo {
+    MvstereoConfig cfg;
+    enum AVPixelFormat sw_format;       ///< of hardware frames
+    const MvstereoBackend *backend;
+    void *priv;
+};
+
+enum AVPixelFormat ff_mvstereo_hw_format(int i)
+{
+    for (int j = 0; j < FF_ARRAY_ELEMS(backends); j++)
+        if (backends[j]->hw_format != AV_PIX_FMT_NONE && !i--)
+            return backends[j]->hw_format;
+    return AV_PIX_FMT_NONE;
+}
+
+enum AVPixelFormat ff_mvstereo_output_format(enum MvstereoOutput output, int is_hw)
+{
+    if (output == MVSTEREO_COLOR)
+        return is_hw ? AV_PIX_FMT_0BGR32 : AV_PIX_FMT_RGB24;
+    if (output == MVSTEREO_DISPARITY || output == MVSTEREO_DEPTH)
+        return is_hw ? AV_PIX_FMT_P016 : AV_PIX_FMT_GRAY16;
+    return is_hw ? AV_PIX_FMT_NV12 : AV_PIX_FMT_GRAY8;
+}
+
+static av_cold int choose_backend(Mvstereo *s)
+{
+    const AVHWFramesContext *frames = s->cfg.hw_frames ? (void *)s->cfg.hw_frames->data : NULL;
+    const enum AVPixelFormat hw_format = frames ? frames->format : AV_PIX_FMT_NONE;
+
+    s->sw_format = frames ? frames->sw_format : AV_PIX_FMT_NONE;
+    if (frames && !ff_gpume_layout_supports(s->sw_format)) {
+        av_log(s->cfg.log_ctx, AV_LOG_ERROR, "mvstereo does not support hardware frames of format %s with "
+               "samples of format %s.\n", av_get_pix_fmt_name(hw_format), av_get_pix_fmt_name(s->sw_format));
+        return AVERROR(ENOSYS);
+    }
+    for (int i = 0; i < FF_ARRAY_ELEMS(backends); i++)
+        if (backends[i]->hw_format == hw_format) {
+            s->backend = backends[i];
+            return 0;
+        }
+    av_log(s->cfg.log_ctx, AV_LOG_ERROR, "mvstereo does not support hardware frames of format %s; insert hwdownload "
+           "before mvstereo.\n", av_get_pix_fmt_name(hw_format));
+    return AVERROR(ENOSYS);
+}
+
+av_cold int ff_mvstereo_open(Mvstereo **mvstereo, const MvstereoConfig *cfg)
+{
+    Mvstereo *s = *mvstereo = av_mallocz(sizeof(*s));
+    int ret;
+
+    if (!s)
+        return AVERROR(ENOMEM);
+    s->cfg = *cfg;
+    ret    = choose_backend(s);
+    if (ret >= 0) {
+        s->priv = av_mallocz(s->backend->priv_size);
+        ret     = s->priv ? s->backend->init(s->priv, &s->cfg) : AVERROR(ENOMEM);
+    }
+    if (ret < 0)
+        ff_mvstereo_close(mvstereo);
+    return ret;
+}
+
+av_cold void ff_mvstereo_close(Mvstereo **mvstereo)
+{
+    Mvstereo *s = *mvstereo;
+
+    if (!s)
+        return;
+    if (s->priv)
+        s->backend->uninit(s->priv);
+    av_freep(&s->priv);
+    av_freep(mvstereo);
+}
+
+int ff_mvstereo_make(Mvstereo *s, const MvstereoPair *pair, AVFrame *out)
+{
+    const AVFrame *frame = pair->views[0].frame;
+    GpumeLayout layout;
+
+    ff_gpume_layout_init(&layout, s->cfg.hw_frames ? s->sw_format : frame->format, frame->width, frame->height);
+    return s->backend->make(s->priv, pair, &layout, out);
+}
+
+int ff_mvstereo_read(Mvstereo *s, int16_t *disparity)
+{
+    return s->backend->read(s->priv, disparity);
+}

@@ -1,0 +1,89 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * How a disparity is painted, for C and for device code.
+ */
+
+#ifndef AVFILTER_GPUME_MVSTEREO_PAINT_H
+#define AVFILTER_GPUME_MVSTEREO_PAINT_H
+
+#include "libavfilter/gpume/mvstereo/arithmetic.h"
+
+/** The scale beside colours: so many samples wide, if the picture is at least four times as wide. */
+#define MVSTEREO_LEGEND_W   16
+
+/** The disparities of a picture, and what they are painted by. */
+typedef struct MvstereoPaint {
+    int first;                  ///< the disparity 0 of a map, in 1/16
+    int least, greatest;        ///< of the scale, in 1/16
+    int legend;
+    int w, h;
+    int64_t depth_one;
+} MvstereoPaint;
+
+/** Returns what output=disparity has. v: in 1/16 from first, or MVSTEREO_INVALID. */
+GPUME_INLINE int mvstereo_paint_disparity(const MvstereoPaint *p, int v)
+{
+    return v < 0 ? 65535 : v + p->first - FFMIN(p->least, 0);
+}
+
+GPUME_INLINE int mvstereo_paint_depth(const MvstereoPaint *p, int v)
+{
+    const int d = v + p->first;
+
+    if (v < 0)
+        return 0;
+    if (d <= 0 || p->depth_one >= (int64_t)d * 65535)
+        return 65535;
+    return (p->depth_one + d / 2) / d;
+}
+
+/** Returns where a disparity is on the scale, in 1/steps. */
+GPUME_INLINE int mvstereo_paint_level(const MvstereoPaint *p, int d, int steps)
+{
+    return av_clip((d - p->least) * (int64_t)steps / (p->greatest - p->least), 0, steps);
+}
+
+GPUME_INLINE int mvstereo_paint_gray(const MvstereoPaint *p, int v)
+{
+    return v < 0 ? 0 : 1 + mvstereo_paint_level(p, v + p->first, 254);
+}
+
+/** Returns 0xRRGGBB of a place on the scale, in 1/1024: linear between nine colours. */
+GPUME_INLINE int mvstereo_paint_rgb(int level)
+{
+    const unsigned colors[9] = {
+        0x28145a, 0x3c50d2, 0x2896f0, 0x28d2b4, 0x6eeb5a, 0xc8dc32, 0xfaaa28, 0xeb5014, 0x960a0a,
+    };
+    const int i = FFMIN(level >> 7, 7), part = level - (i << 7);
+    int rgb = 0;
+
+    for (int shift = 0; shift < 24; shift += 8) {
+        const int a = colors[i] >> shift & 255, b = colors[i + 1] >> shift & 255;
+
+        rgb |= (a + ((b - a) * part + 64 >> 7)) << shift;
+    }
+    return rgb;
+}
+
+/** Returns 0xRRGGBB of a sample of output=color. */
+GPUME_INLINE int mvstereo_paint_color(const MvstereoPaint *p, int v, int x, int y)
+{
+    if (p->legend && p->w >= 4 * MVSTEREO_LEGEND_W && x >= p->w - MVSTEREO_LEGEND_W) {
+        const int level = (p->h - 1 - y) * 1024 / FFMAX(p->h - 1, 1);
+
+        /* a mark for each eighth, and a line beside the picture */
+        if (x == p->w - MVSTEREO_LEGEND_W)
+            return 0;
+        if (x < p->w - MVSTEREO_LEGEND_W / 2 && (level + 4 & 127) < 8)
+            return 0xffffff;
+        return mvstereo_paint_rgb(level);
+    }
+    return v < 0 ? 0 : mvstereo_paint_rgb(mvstereo_paint_level(p, v + p->first, 1024));
+}
+
+#endif /* AVFILTER_GPUME_MVSTEREO_PAINT_H */

@@ -1,0 +1,151 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include <string.h>
+
+#include "libavutil/attributes.h"
+#include "libavutil/common.h"
+#include "libavutil/error.h"
+#include "libavutil/mem.h"
+
+#include "libavfilter/gpume/mvstereo/arithmetic.h"
+#include "libavfilter/gpume/mvstereo/plane.h"
+#include "libavfilter/gpume/util/tasks.h"
+
+int ff_mvstereo_plane_alloc(MvstereoPlane *p, int w, int h, int bytes)
+{
+    const ptrdiff_t stride = FFALIGN(w + 4 * MVSTEREO_MARGIN, 32);
+
+    ff_mvstereo_plane_free(p);
+    p->memory = av_calloc(stride * bytes, h + 2 * MVSTEREO_MARGIN);
+    if (!p->memory)
+        return AVERROR(ENOMEM);
+    p->first  = p->memory + (MVSTEREO_MARGIN * stride + MVSTEREO_MARGIN) * bytes;
+    p->stride = stride;
+    p->w      = w;
+    p->h      = h;
+    p->bytes  = bytes;
+    return 0;
+}
+
+void ff_mvstereo_plane_free(MvstereoPlane *p)
+{
+    av_freep(&p->memory);
+    memset(p, 0, sizeof(*p));
+}
+
+void ff_mvstereo_plane_extend(const MvstereoPlane *p, int start, int end)
+{
+    const ptrdiff_t stride = p->stride * p->bytes, width = (p->w + 2 * MVSTEREO_MARGIN) * (ptrdiff_t)p->bytes;
+
+    for (int y = start; y < end; y++) {
+        uint8_t *row = p->first + y * stride, *last = row + (p->w - 1) * p->bytes;
+
+        for (int i = 1; i <= MVSTEREO_MARGIN; i++) {
+            memcpy(row - i * p->bytes, row, p->bytes);
+            memcpy(last + i * p->bytes, last, p->bytes);
+        }
+    }
+    for (int i = 1; i <= MVSTEREO_MARGIN; i++) {
+        uint8_t *first = p->first - MVSTEREO_MARGIN * p->bytes, *last = first + (p->h - 1) * stride;
+
+        if (!start)
+            memcpy(first - i * stride, first, width);
+        if (end == p->h)
+            memcpy(last + i * stride, last, width);
+    }
+}
+
+void ff_mvstereo_halve(const MvstereoPlane *dst, const MvstereoPlane *src)
+{
+    for (int y = 0; y < dst->h; y++) {
+        const uint8_t *above = mvstereo_row8(src, 2 * y), *below = mvstereo_row8(src, FFMIN(2 * y + 1, src->h - 1));
+        uint8_t *row = mvstereo_row8(dst, y);
+
+        for (int x = 0; x < dst->w; x++) {
+            const int right = FFMIN(2 * x + 1, src->w - 1);
+
+            row[x] = (above[2 * x] + above[right] + below[2 * x] + below[right] + 2) >> 2;
+        }
+    }
+    ff_mvstereo_plane_extend(dst, 0, dst->h);
+}
+
+typedef struct Smooth {
+    const MvstereoPlane *plane, *scratch;
+} Smooth;
+
+static void smooth_rows(void *arg, int job, int nb_jobs)
+{
+    const Smooth *s = arg;
+    const int end   = gpume_first_row(s->plane->h, job + 1, nb_jobs);
+
+    for (int y = gpume_first_row(s->plane->h, job, nb_jobs); y < end; y++) {
+        const uint8_t *a = mvstereo_row8(s->plane, y - 1), *b = a + s->plane->stride, *c = b + s->plane->stride;
+        uint8_t *dst = mvstereo_row8(s->scratch, y);
+
+        for (int x = 0; x < s->plane->w; x++)
+            dst[x] = (a[x - 1] + a[x + 1] + c[x - 1] + c[x + 1] + 2 * (a[x] + b[x - 1] + b[x + 1] + c[x]) +
+                      4 * b[x] + 8) >> 4;
+    }
+}
+
+static void copy_rows(void *arg, int job, int nb_jobs)
+{
+    const Smooth *s = arg;
+    const int first = gpume_first_row(s->plane->h, job, nb_jobs), end = gpume_first_row(s->plane->h, job + 1, nb_jobs);
+
+    for (int y = first; y < end; y++)
+        memcpy(mvstereo_row8(s->plane, y), mvstereo_row8(s->scratch, y), s->plane->w);
+    ff_mvstereo_plane_extend(s->plane, first, end);
+}
+
+void ff_mvstereo_smooth(const MvstereoPlane *p, const MvstereoPlane *scratch, const GpumeExecutor *executor)
+{
+    Smooth s     = { p, scratch };
+    const int nb = FFMIN(executor->nb_threads, p->h);
+
+    gpume_execute(executor, smooth_rows, &s, nb);
+    gpume_execute(executor, copy_rows, &s, nb);
+}
+
+int ff_mvstereo_noise(const MvstereoPlane *p)
+{
+    unsigned histogram[8 * 255 + 1] = { 0 };
+    const int64_t nb = FFMAX(p->w - 2, 0) * (int64_t)FFMAX(p->h - 2, 0);
+    int64_t below    = 0;
+    int noise        = 0;
+
+    for (int y = 1; y < p->h - 1; y++) {
+        const uint8_t *a = mvstereo_row8(p, y - 1), *b = a + p->stride, *c = b + p->stride;
+
+        for (int x = 1; x < p->w - 1; x++)
+            histogram[FFABS(a[x - 1] + a[x + 1] + c[x - 1] + c[x + 1] - 2 * (a[x] + b[x - 1] + b[x + 1] + c[x]) +
+                            4 * b[x])]++;
+    }
+    while (nb && 2 * (below + histogram[noise]) <= nb)
+        below += histogram[noise++];
+    return noise;
+}
+
+static void count_luma(uint32_t histogram[256], const MvstereoPlane *p)
+{
+    memset(histogram, 0, 256 * sizeof(*histogram));
+    for (int y = 0; y < p->h; y++) {
+        const uint8_t *row = mvstereo_row8(p, y);
+
+        for (int x = 0; x < p->w; x++)
+            histogram[row[x]]++;
+    }
+}
+
+void ff_mvstereo_brightness(uint8_t table[256], const MvstereoPlane *left, const MvstereoPlane *right)
+{
+    uint32_t histograms[2][256];
+
+    count_luma(histograms[0], left);
+    count_luma(histograms[1], right);
+    mvstereo_match_histograms(table, histograms[0], histograms[1]);
+}

@@ -1,0 +1,483 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Disparity of two rectified views: options, formats, frames in and out. How it is found is in
+ * gpume/mvstereo/mvstereo.h.
+ */
+
+#include <math.h>
+
+#include "libavutil/opt.h"
+#include "libavutil/mem.h"
+#include "libavutil/pixdesc.h"
+#include "libavutil/stereo3d.h"
+
+#include "avfilter.h"
+#include "filters.h"
+#include "formats.h"
+#include "framesync.h"
+#include "video.h"
+
+#include "gpume/mvstereo/mvstereo.h"
+#include "gpume/picture/layout.h"
+#include "gpume/util/compat.h"
+#include "gpume/util/hwframes.h"
+#include "gpume/util/slice_threads.h"
+
+/** How two views are in a frame. */
+enum Layout {
+    LAYOUT_AUTO = -1,           ///< as the frame's AVStereo3D says
+    LAYOUT_SBS,                 ///< side by side
+    LAYOUT_TB,                  ///< one above the other
+    LAYOUT_SBS2, LAYOUT_TB2,    ///< the same, with half of the samples in that direction
+    LAYOUT_ROWS, LAYOUT_COLUMNS,
+    LAYOUT_FRAMES,              ///< one after the other
+    LAYOUT_NONE,                ///< a view in each of two inputs
+};
+
+/** Bit of layouts whose first view is the right one. */
+#define RIGHT_FIRST 16
+
+typedef struct MvstereoContext {
+    const AVClass *class;
+    FFFrameSync fs;
+
+    /* options */
+    int inputs;
+    int layout;
+    int min, max;
+    int rows, fill;
+    int output, legend;
+    double focal, baseline;
+
+    int decided;                ///< the layout that the input has
+    Mvstereo *mvstereo;
+    GpumeHwFrames frames;       ///< blank: they are in system memory
+    AVFrame *first;             ///< of two frames that are a pair
+} MvstereoContext;
+
+#define OFFSET(x) offsetof(MvstereoContext, x)
+#define FLAGS AV_OPT_FLAG_VIDEO_PARAM | AV_OPT_FLAG_FILTERING_PARAM
+#define CONST(name, help, val, u) \
+    { name, help, 0, AV_OPT_TYPE_CONST, { .i64 = val }, 0, 0, FLAGS, .unit = u }
+#define EYES(name, help, val)                                       \
+    CONST(name "l", help ", left view first", val, "layout"),       \
+    CONST(name "r", help ", right view first", val | RIGHT_FIRST, "layout")
+
+static const AVOption mvstereo_options[] = {
+    { "inputs", "1: both views are in one input; 2: the left view is the first one, the right view the second one",
+      OFFSET(inputs), AV_OPT_TYPE_INT, { .i64 = 1 }, 1, 2, FLAGS },
+    { "layout", "how the views are in frames of one input", OFFSET(layout), AV_OPT_TYPE_INT,
+      { .i64 = LAYOUT_AUTO }, LAYOUT_AUTO, LAYOUT_FRAMES | RIGHT_FIRST, FLAGS, .unit = "layout" },
+        CONST("auto", "as the frames say", LAYOUT_AUTO, "layout"),
+        CONST("sbs", "side by side, left view first", LAYOUT_SBS, "layout"),
+        CONST("tb", "one above the other, left view first", LAYOUT_TB, "layout"),
+        EYES("sbs", "side by side", LAYOUT_SBS),
+        EYES("ab", "one above the other", LAYOUT_TB),
+        EYES("sbs2", "side by side, of half width", LAYOUT_SBS2),
+        EYES("ab2", "one above the other, of half height", LAYOUT_TB2),
+        EYES("ir", "interleaved rows", LAYOUT_ROWS),
+        EYES("ic", "interleaved columns", LAYOUT_COLUMNS),
+        EYES("a", "alternating frames", LAYOUT_FRAMES),
+    { "min", "least disparity, in samples", OFFSET(min), AV_OPT_TYPE_INT, { .i64 = 0 }, -MVSTEREO_MAX_RANGE,
+      MVSTEREO_MAX_RANGE - 1, FLAGS },
+    { "max", "disparities are less than this, in samples; 0: find the range", OFFSET(max), AV_OPT_TYPE_INT,
+      { .i64 = 0 }, -MVSTEREO_MAX_RANGE + 1, MVSTEREO_MAX_RANGE, FLAGS },
+    { "rows", "rows above and below in which matches are, too", OFFSET(rows), AV_OPT_TYPE_INT, { .i64 = 0 }, 0, 1,
+      FLAGS },
+    { "fill", "fill holes", OFFSET(fill), AV_OPT_TYPE_BOOL, { .i64 = 1 }, 0, 1, FLAGS },
+    { "output", "what frames show", OFFSET(output), AV_OPT_TYPE_INT, { .i64 = MVSTEREO_DISPARITY }, 0,
+      MVSTEREO_NB_OUTPUTS - 1, FLAGS, .unit = "output" },
+        CONST("disparity", "16 bits, in 1/16 sample", MVSTEREO_DISPARITY, "output"),
+        CONST("gray8", "8 bits, from min to max", MVSTEREO_GRAY, "output"),
+        CONST("color", "colors, from min to max", MVSTEREO_COLOR, "output"),
+        CONST("depth", "16 bits, in units of baseline", MVSTEREO_DEPTH, "output"),
+        CONST("confidence", "8 bits", MVSTEREO_CONFIDENCE, "output"),
+    { "legend", "paint the scale of output=color", OFFSET(legend), AV_OPT_TYPE_BOOL, { .i64 = 1 }, 0, 1, FLAGS },
+    { "focal", "focal length for output=depth, in samples", OFFSET(focal), AV_OPT_TYPE_DOUBLE, { .dbl = 0 }, 0, 1e6,
+      FLAGS },
+    { "baseline", "distance of the cameras for output=depth; depth has the same unit", OFFSET(baseline),
+      AV_OPT_TYPE_DOUBLE, { .dbl = 0 }, 0, 1e6, FLAGS },
+    { NULL }
+};
+
+FRAMESYNC_DEFINE_CLASS(mvstereo, MvstereoContext, fs);
+
+/* Returns whether an input has hardware frames. */
+static int has_hw_format(const AVFilterContext *ctx)
+{
+    const AVFilterFormats *in = ctx->inputs[0]->incfg.formats;
+
+    for (int i = 0; ff_mvstereo_hw_format(i) != AV_PIX_FMT_NONE; i++)
+        for (unsigned j = 0; in && j < in->nb_formats; j++)
+            if (in->formats[j] == ff_mvstereo_hw_format(i))
+                return 1;
+    return 0;
+}
+
+static int query_formats(const AVFilterContext *ctx,
+                         AVFilterFormatsConfig **cfg_in,
+                         AVFilterFormatsConfig **cfg_out)
+{
+    const MvstereoContext *s = ctx->priv;
+    const int is_hw = has_hw_format(ctx);
+    const AVPixFmtDescriptor *desc = NULL;
+    AVFilterFormats *formats = NULL;
+    int ret;
+
+    for (int i = 0; is_hw && ff_mvstereo_hw_format(i) != AV_PIX_FMT_NONE; i++)
+        if ((ret = ff_add_format(&formats, ff_mvstereo_hw_format(i))) < 0)
+            return ret;
+    while (!is_hw && (desc = av_pix_fmt_desc_next(desc))) {
+        const enum AVPixelFormat format = av_pix_fmt_desc_get_id(desc);
+
+        if (ff_gpume_layout_supports(format) &&
+            (ret = ff_add_format(&formats, format)) < 0)
+            return ret;
+    }
+    if (is_hw)
+        return ff_set_common_formats2(ctx, cfg_in, cfg_out, formats);
+    for (int i = 0; i < s->inputs; i++)
+        if ((ret = ff_formats_ref(formats, &cfg_in[i]->formats)) < 0)
+            return ret;
+    formats = ff_make_formats_list_singleton(ff_mvstereo_output_format(s->output, 0));
+    if ((ret = ff_formats_ref(formats, &cfg_out[0]->formats)) < 0)
+        return ret;
+    formats = ff_make_formats_list_singleton(s->output == MVSTEREO_COLOR ? AVCOL_SPC_RGB : AVCOL_SPC_UNSPECIFIED);
+    if ((ret = ff_formats_ref(formats, &cfg_out[0]->color_spaces)) < 0)
+        return ret;
+    return ff_formats_ref(ff_make_formats_list_singleton(AVCOL_RANGE_JPEG), &cfg_out[0]->color_ranges);
+}
+
+static int parse_stereo3d(const AVFrameSideData *sd)
+{
+    const AVStereo3D *stereo = (const AVStereo3D *)sd->data;
+    int layout;
+
+    switch (stereo->type) {
+    case AV_STEREO3D_SIDEBYSIDE:    layout = LAYOUT_SBS;        break;
+    case AV_STEREO3D_TOPBOTTOM:     layout = LAYOUT_TB;         break;
+    case AV_STEREO3D_LINES:         layout = LAYOUT_ROWS;       break;
+    case AV_STEREO3D_COLUMNS:       layout = LAYOUT_COLUMNS;    break;
+    case AV_STEREO3D_FRAMESEQUENCE: layout = LAYOUT_FRAMES;     break;
+    default:                        return LAYOUT_AUTO;
+    }
+    return layout | (stereo->flags & AV_STEREO3D_FLAG_INVERT ? RIGHT_FIRST : 0);
+}
+
+/** Names of layouts, without which view is first. */
+static const char *const layout_names[] = { "sbs", "ab", "sbs2", "ab2", "ir", "ic", "a" };
+
+/* Finds out which layout the input has. */
+static int decide_layout(AVFilterContext *ctx)
+{
+    MvstereoContext *s = ctx->priv;
+    const AVFilterLink *inlink = ctx->inputs[0];
+    const AVFrameSideData *sd;
+
+    s->decided = s->inputs == 2 ? LAYOUT_NONE : s->layout;
+    if (s->decided != LAYOUT_AUTO)
+        return 0;
+    sd = av_frame_side_data_get(inlink->side_data, inlink->nb_side_data,
+                                AV_FRAME_DATA_STEREO3D);
+    s->decided = sd ? parse_stereo3d(sd) : LAYOUT_AUTO;
+    if (s->decided != LAYOUT_AUTO) {
+        av_log(ctx, AV_LOG_INFO, "The input has stereo 3D side data: layout=%s%s.\n",
+               layout_names[s->decided & ~RIGHT_FIRST], s->decided & RIGHT_FIRST ? "r" : "l");
+        return 0;
+    }
+    av_log(ctx, AV_LOG_ERROR, "The input does not say how two views are in its frames. Set layout to sbsl or sbsr "
+           "(side by side, left or right view first), abl or abr (one above the other), sbs2l, sbs2r, ab2l or ab2r "
+           "(the same, with half of the samples), irl or irr (rows), icl or icr (columns), al or ar (alternating "
+           "frames); or set inputs=2.\n");
+    return AVERROR(EINVAL);
+}
+
+/* Sets the size of views in frames of a size, and where they are. */
+static void set_views(const MvstereoContext *s, MvstereoPair *pair, int w, int h)
+{
+    MvstereoView *first = &pair->views[0], *second = &pair->views[1];
+
+    *pair = (MvstereoPair) { { { .step_x = 1, .step_y = 1 }, { .step_x = 1, .step_y = 1 } }, w, h };
+    switch (s->decided & ~RIGHT_FIRST) {
+    case LAYOUT_SBS:
+    case LAYOUT_SBS2:
+        pair->w   = w / 2;
+        second->x = w - w / 2;
+        break;
+    case LAYOUT_TB:
+    case LAYOUT_TB2:
+        pair->h   = h / 2;
+        second->y = h - h / 2;
+        break;
+    case LAYOUT_ROWS:
+        pair->h = h / 2;
+        first->step_y = second->step_y = 2;
+        second->y     = 1;
+        break;
+    case LAYOUT_COLUMNS:
+        pair->w = w / 2;
+        first->step_x = second->step_x = 2;
+        second->x     = 1;
+        break;
+    }
+}
+
+/* Opens what makes disparities of frames in system memory, or like these hardware frames. */
+static av_cold int open_mvstereo(AVFilterContext *ctx, AVBufferRef *hw_frames)
+{
+    MvstereoContext *s = ctx->priv;
+    const double depth_one = s->focal * s->baseline * MVSTEREO_ONE;
+    MvstereoConfig cfg = {
+        .executor  = gpume_slice_threads(ctx),
+        .min       = s->max ? s->min : 0,
+        .max       = s->max,
+        .rows      = s->rows,
+        .fill      = s->fill,
+        .output    = s->output,
+        .legend    = s->legend,
+        .depth_one = llrint(depth_one),
+        .hw_frames = hw_frames,
+        .log_ctx   = ctx,
+    };
+
+    ff_mvstereo_close(&s->mvstereo);
+    return ff_mvstereo_open(&s->mvstereo, &cfg);
+}
+
+static av_cold int check_options(AVFilterContext *ctx)
+{
+    const MvstereoContext *s = ctx->priv;
+
+    if (s->max && (s->max <= s->min || s->max - s->min > MVSTEREO_MAX_RANGE)) {
+        av_log(ctx, AV_LOG_ERROR, "min=%d:max=%d are %d disparities. Set max to %d to %d, or to 0.\n", s->min, s->max,
+               s->max - s->min, s->min + 1, FFMIN(s->min + MVSTEREO_MAX_RANGE, MVSTEREO_MAX_RANGE));
+        return AVERROR(EINVAL);
+    }
+    if (!s->max && s->min) {
+        av_log(ctx, AV_LOG_ERROR, "'min' is only valid with a max other than 0.\n");
+        return AVERROR(EINVAL);
+    }
+    if (s->inputs == 2 && s->layout != LAYOUT_AUTO) {
+        av_log(ctx, AV_LOG_ERROR, "'layout' is only valid with inputs=1.\n");
+        return AVERROR(EINVAL);
+    }
+    if (s->output == MVSTEREO_DEPTH ? !(s->focal > 0 && s->baseline > 0) : s->focal || s->baseline) {
+        av_log(ctx, AV_LOG_ERROR, s->output == MVSTEREO_DEPTH ? "output=depth needs 'focal' and 'baseline'.\n"
+                                                             : "'focal' and 'baseline' are only valid with "
+                                                               "output=depth.\n");
+        return AVERROR(EINVAL);
+    }
+    if (s->output != MVSTEREO_COLOR && !s->legend) {
+        av_log(ctx, AV_LOG_ERROR, "'legend' is only valid with output=color.\n");
+        return AVERROR(EINVAL);
+    }
+    return 0;
+}
+
+static av_cold int init(AVFilterContext *ctx)
+{
+    MvstereoContext *s = ctx->priv;
+    int ret = check_options(ctx);
+
+    for (int i = 0; i < s->inputs && ret >= 0; i++) {
+        const AVFilterPad pad = {
+            .name = s->inputs == 1 ? "default" : i ? "right" : "left",
+            .type = AVMEDIA_TYPE_VIDEO,
+        };
+
+        ret = ff_append_inpad(ctx, (AVFilterPad *)&pad);
+    }
+    return ret;
+}
+
+/* Makes the disparity of two frames, or of one with both views. *frame has the properties; it is taken over. */
+static int make(AVFilterContext *ctx, AVFrame **frame, const AVFrame *other)
+{
+    MvstereoContext *s = ctx->priv;
+    AVFilterLink *outlink = ctx->outputs[0];
+    AVFrame *out = NULL;
+    MvstereoPair pair;
+    int ret;
+
+    set_views(s, &pair, (*frame)->width, (*frame)->height);
+    pair.views[0].frame = *frame;
+    pair.views[1].frame = other ? other : *frame;
+    if (s->decided & RIGHT_FIRST)
+        FFSWAP(MvstereoView, pair.views[0], pair.views[1]);
+    if (pair.w < 1 || pair.h < 1 || (other && (other->width != pair.w || other->height != pair.h))) {
+        av_log(ctx, AV_LOG_ERROR, "Frames of %dx%d samples have no two views of a size; the other one has %dx%d.\n",
+               (*frame)->width, (*frame)->height, other ? other->width : 0, other ? other->height : 0);
+        ret = AVERROR(EINVAL);
+        goto end;
+    }
+    out = ff_get_video_buffer(outlink, pair.w, pair.h);
+    ret = out ? av_frame_copy_props(out, *frame) : AVERROR(ENOMEM);
+    if (ret < 0)
+        goto end;
+    out->width       = pair.w;
+    out->height      = pair.h;
+    out->crop_left   = out->crop_right = out->crop_top = out->crop_bottom = 0;
+    out->color_range = AVCOL_RANGE_JPEG;
+    out->colorspace  = s->output == MVSTEREO_COLOR ? AVCOL_SPC_RGB : AVCOL_SPC_UNSPECIFIED;
+    out->sample_aspect_ratio = outlink->sample_aspect_ratio;
+    av_frame_remove_side_data(out, AV_FRAME_DATA_STEREO3D);
+    av_frame_remove_side_data(out, AV_FRAME_DATA_MOTION_VECTORS);
+    ret = ff_mvstereo_make(s->mvstereo, &pair, out);
+end:
+    av_frame_free(frame);
+    if (ret < 0)
+        av_frame_free(&out);
+    return ret < 0 ? ret : ff_filter_frame(outlink, out);
+}
+
+static int on_event(FFFrameSync *fs)
+{
+    AVFrame *left, *right;
+    int ret = ff_framesync_dualinput_get(fs, &left, &right);
+
+    if (ret < 0)
+        return ret;
+    if (!right) {
+        av_frame_free(&left);
+        return 0;
+    }
+    return make(fs->parent, &left, right);
+}
+
+static av_cold int config_output(AVFilterLink *outlink)
+{
+    AVFilterContext *ctx = outlink->src;
+    MvstereoContext *s   = ctx->priv;
+    const AVFilterLink *inlink = ctx->inputs[0];
+    const FilterLink *in = ff_filter_link(ctx->inputs[0]);
+    FilterLink *out      = ff_filter_link(outlink);
+    MvstereoPair pair;
+    AVRational sar       = inlink->sample_aspect_ratio;
+    int ret;
+
+    ret = decide_layout(ctx);
+    if (ret < 0)
+        return ret;
+    set_views(s, &pair, inlink->w, inlink->h);
+    if (pair.w < 1 || pair.h < 1) {
+        av_log(ctx, AV_LOG_ERROR, "Frames of %dx%d samples have no two views.\n", inlink->w, inlink->h);
+        return AVERROR(EINVAL);
+    }
+    outlink->w         = pair.w;
+    outlink->h         = pair.h;
+    outlink->time_base = inlink->time_base;
+    out->frame_rate    = in->frame_rate;
+    if ((s->decided & ~RIGHT_FIRST) == LAYOUT_FRAMES && in->frame_rate.num > 0)
+        out->frame_rate = av_div_q(in->frame_rate, (AVRational) { 2, 1 });
+    if ((s->decided & ~RIGHT_FIRST) == LAYOUT_SBS2)
+        sar = av_mul_q(sar.num > 0 ? sar : (AVRational) { 1, 1 }, (AVRational) { 2, 1 });
+    if ((s->decided & ~RIGHT_FIRST) == LAYOUT_TB2)
+        sar = av_mul_q(sar.num > 0 ? sar : (AVRational) { 1, 1 }, (AVRational) { 1, 2 });
+    outlink->sample_aspect_ratio = sar;
+    ret = open_mvstereo(ctx, in->hw_frames_ctx);
+    if (ret < 0 || s->inputs == 1)
+        return ret;
+    if (ctx->inputs[1]->w != inlink->w || ctx->inputs[1]->h != inlink->h) {
+        av_log(ctx, AV_LOG_ERROR, "The left view has %dx%d samples, the right one %dx%d. Insert scale before one of "
+               "them.\n", inlink->w, inlink->h, ctx->inputs[1]->w, ctx->inputs[1]->h);
+        return AVERROR(EINVAL);
+    }
+    s->fs.on_event = on_event;
+    ret = ff_framesync_init_dualinput(&s->fs, ctx);
+    if (ret < 0)
+        return ret;
+    s->fs.on_event = on_event;
+    ret = ff_framesync_configure(&s->fs);
+    outlink->time_base = s->fs.time_base;
+    return ret;
+}
+
+/* Takes a frame of the only input. */
+static int take(AVFilterContext *ctx, AVFrame **frame)
+{
+    MvstereoContext *s = ctx->priv;
+    AVFrame *second    = NULL;
+    int ret;
+
+    if ((s->decided & ~RIGHT_FIRST) != LAYOUT_FRAMES)
+        return make(ctx, frame, NULL);
+    if (!s->first) {
+        FFSWAP(AVFrame *, s->first, *frame);
+        return 0;
+    }
+    FFSWAP(AVFrame *, second, *frame);
+    ret = make(ctx, &s->first, second);
+    av_frame_free(&second);
+    return ret;
+}
+
+static int activate(AVFilterContext *ctx)
+{
+    AVFilterLink *inlink = ctx->inputs[0], *outlink = ctx->outputs[0];
+    MvstereoContext *s = ctx->priv;
+    AVFrame *frame;
+    int64_t pts;
+    int ret, status;
+
+    if (s->inputs == 2)
+        return ff_framesync_activate(&s->fs);
+    FF_FILTER_FORWARD_STATUS_BACK(outlink, inlink);
+    ret = ff_inlink_consume_frame(inlink, &frame);
+    if (ret < 0)
+        return ret;
+    if (ret) {
+        ret = take(ctx, &frame);
+        av_frame_free(&frame);
+        if (ret >= 0 && (s->first || ff_inlink_queued_frames(inlink)))
+            ff_filter_set_ready(ctx, 100);
+        return ret;
+    }
+    if (ff_inlink_acknowledge_status(inlink, &status, &pts)) {
+        if (s->first)
+            av_log(ctx, AV_LOG_WARNING, "The last frame has no second view.\n");
+        ff_outlink_set_status(outlink, status, pts);
+        return 0;
+    }
+    FF_FILTER_FORWARD_WANTED(outlink, inlink);
+    return FFERROR_NOT_READY;
+}
+
+static av_cold void uninit(AVFilterContext *ctx)
+{
+    MvstereoContext *s = ctx->priv;
+
+    av_frame_free(&s->first);
+    if (s->inputs == 2)
+        ff_framesync_uninit(&s->fs);
+    ff_mvstereo_close(&s->mvstereo);
+    ff_gpume_hwframes_close(&s->frames);
+}
+
+static const AVFilterPad mvstereo_outputs[] = {
+    {
+        .name         = "default",
+        .type         = AVMEDIA_TYPE_VIDEO,
+        .config_props = config_output,
+    },
+};
+
+const GPUME_FILTER ff_vf_mvstereo = {
+    GPUME_PUBLIC(name)        = "mvstereo",
+    GPUME_PUBLIC(description) = NULL_IF_CONFIG_SMALL("Find the disparity of two rectified views."),
+    GPUME_PUBLIC(priv_class)  = &mvstereo_class,
+    GPUME_PUBLIC(flags)       = AVFILTER_FLAG_DYNAMIC_INPUTS |
+                                AVFILTER_FLAG_SLICE_THREADS,
+    .preinit        = mvstereo_framesync_preinit,
+    .priv_size      = sizeof(MvstereoContext),
+    .init           = init,
+    .uninit         = uninit,
+    .activate       = activate,
+    FILTER_OUTPUTS(mvstereo_outputs),
+    FILTER_QUERY_FUNC2(query_formats),
+    .flags_internal = FF_FILTER_FLAG_HWFRAME_AWARE,
+};
