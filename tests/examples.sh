@@ -106,6 +106,12 @@ expect blocks-frames mpeg4,12 "$(frames "$work/blocks.mkv")"
 sh examples/blocks.sh "$work/none.mkv" "$work/other.mkv" > "$work/log" 2>&1
 check examples/blocks-fails "it succeeded" test $? != 0
 
+ffmpeg -f lavfi -i "testsrc2=s=240x176:r=25,format=yuv420p,trim=end_frame=4,split[a][b];[a]crop=200:176:0:0[l];[b]crop=200:176:8:0[r];[l][r]hstack" \
+    -c:v mpeg4 -q:v 2 "$work/clips/both views.mkv"
+example depth-map "$work/clips/both views.mkv" "$work/depth.mkv"
+expect depth-map-frames mpeg4,4 "$(frames "$work/depth.mkv")"
+refuses depth-map "'up' is none of" "$work/clips/both views.mkv" "$work/none.mkv" up
+
 example clean-film "$work/clips/moving clip.mkv" "$work/clean.mkv" 1.5
 expect clean-film-frames mpeg4,12 "$(frames "$work/clean.mkv")"
 example deinterlace-tape "$work/clips/moving clip.mkv" "$work/tape.mkv" bff

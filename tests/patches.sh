@@ -116,7 +116,9 @@ for s in $fetched; do
         grep -q '^extern const .* ff_vf_mvdenoise;' "$work/$s-laid/libavfilter/allfilters.c" &&
         grep -q '^@include filter_mvdenoise.texi$' "$work/$s-laid/doc/filters.texi" &&
         grep -q '^extern const .* ff_vf_mvdeint;' "$work/$s-laid/libavfilter/allfilters.c" &&
-        grep -q '^@include filter_mvdeint.texi$' "$work/$s-laid/doc/filters.texi"
+        grep -q '^@include filter_mvdeint.texi$' "$work/$s-laid/doc/filters.texi" &&
+        grep -q '^extern const .* ff_vf_mvstereo;' "$work/$s-laid/libavfilter/allfilters.c" &&
+        grep -q '^@include filter_mvstereo.texi$' "$work/$s-laid/doc/filters.texi"
     check "patches-$s/registers" "filter, tests or documentation are not registered" test $? = 0
 
     state "$work/$s-laid" > $work/before

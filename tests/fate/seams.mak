@@ -51,3 +51,6 @@ GPUME_SEAMS += mvdenoise-alone mvdenoise-late mvdenoise-before-mvfps mvdenoise-e
 # mvdeint: pictures, times, a change of the field order and of the size
 GPUME_SEAMS += mvdeint-defaults mvdeint-frame mvdeint-mixed mvdeint-change mvdeint-like-gaps \
                mvdeint-format-yuv420p10
+
+# mvstereo: maps, views in files that say so, messages
+GPUME_SEAMS += mvstereo-max mvstereo-rows mvstereo-auto mvstereo-layout-al mvstereo-color mvstereo-error-layout

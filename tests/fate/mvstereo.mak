@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Included by gpume.mak.
+
+MVSTEREO_NEEDS = GPUME_FILTER MVSTEREO_FILTER TESTSRC2_FILTER FORMAT_FILTER CROP_FILTER TRIM_FILTER SPLIT_FILTER \
+                 VSTACK_FILTER RAWVIDEO_ENCODER FRAMECRC_MUXER PIPE_PROTOCOL
+# Two views: the upper part 6 samples away, the lower one 17. Their labels are l and r.
+MVSTEREO_VIEWS = testsrc2=s=200x140:r=10,format=$(1),trim=end_frame=3,split=4[a][b][c][d];[a]crop=150:60:20:10[lu];[b]crop=150:60:26:10[ru];[c]crop=150:40:20:90[ll];[d]crop=150:40:37:90[rl];[lu][ll]vstack[l];[ru][rl]vstack[r]
+# Frames and their times. $(1): what follows the views; $(2): format of samples; $(3): options of ffmpeg
+MVSTEREO_CRC = framecrc -lavfi "$(call MVSTEREO_VIEWS,$(or $(2),yuv444p));[l][r]$(1)" -fps_mode passthrough $(3)
+
+FATE_MVSTEREO_MAPS = $(foreach N,defaults max negative gray8 color no-legend depth confidence holes rows,fate-mvstereo-$(N))
+fate-mvstereo-defaults:   CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2)
+fate-mvstereo-max:        CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32)
+fate-mvstereo-negative:   CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:min=-9:max=24)
+fate-mvstereo-gray8:      CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32:output=gray8)
+fate-mvstereo-color:      CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32:output=color)
+fate-mvstereo-no-legend:  CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32:output=color:legend=0)
+fate-mvstereo-depth:      CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32:output=depth:focal=500:baseline=63)
+fate-mvstereo-confidence: CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32:output=confidence)
+fate-mvstereo-holes:      CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32:fill=0)
+fate-mvstereo-rows:       CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32:rows=1)
+
+# The same map from any layout, with any number of threads and depth
+MVSTEREO_LAYOUTS = sbsl abl irl icl al
+FATE_MVSTEREO_SAME = $(MVSTEREO_LAYOUTS:%=fate-mvstereo-layout-%) $(foreach N,1 2 5,fate-mvstereo-threads-$(N)) \
+                     fate-mvstereo-layout-sbsr fate-mvstereo-layout-sbs2l fate-mvstereo-gray fate-mvstereo-auto
+$(FATE_MVSTEREO_SAME): REF = $(SRC_PATH)/tests/ref/fate/mvstereo-max
+fate-mvstereo-layout-%:     CMD = $(call MVSTEREO_CRC,framepack=$(MVSTEREO_PACK_$(lastword $(subst -, ,$@)))$(GPUME_COMMA)mvstereo=max=32:layout=$(lastword $(subst -, ,$@)))
+fate-mvstereo-layout-sbsr:  CMD = framecrc -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[r][l]hstack,mvstereo=max=32:layout=sbsr" -fps_mode passthrough
+fate-mvstereo-layout-sbs2l: CMD = $(call MVSTEREO_CRC,hstack$(GPUME_COMMA)mvstereo=max=32:layout=sbs2l$(GPUME_COMMA)setsar=1)
+MVSTEREO_PACK_sbsl = sbs
+MVSTEREO_PACK_abl  = tab
+MVSTEREO_PACK_irl  = lines
+MVSTEREO_PACK_icl  = columns
+MVSTEREO_PACK_al   = frameseq
+fate-mvstereo-threads-%:    CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32,,-filter_complex_threads $(lastword $(subst -, ,$@)))
+fate-mvstereo-gray:         CMD = framecrc -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[l]extractplanes=y[a];[r]extractplanes=y[b];[a][b]mvstereo=inputs=2:max=32" -fps_mode passthrough
+# Files that say how their views are
+fate-mvstereo-auto: CMD = { ffmpeg -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[r][l]hstack" -c:v ffv1 -metadata:s:v stereo_mode=right_left -f matroska -y tests/data/fate/mvstereo-auto.mkv && ffmpeg -i tests/data/fate/mvstereo-auto.mkv -lavfi mvstereo=max=32 -fps_mode passthrough -enc_time_base 1/10 -f framecrc -bitexact -; }
+
+# Messages
+FATE_MVSTEREO_ERRORS = $(foreach N,layout range min focal alone size,fate-mvstereo-error-$(N))
+MVSTEREO_SAYS = { ffmpeg -v error -lavfi "$(1)" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvstereo[^]]*. //p"; }
+MVSTEREO_ONE  = testsrc2=s=64x48:r=10$(GPUME_COMMA)format=gray$(GPUME_COMMA)trim=end_frame=1
+fate-mvstereo-error-layout: CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo)
+fate-mvstereo-error-range:  CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:min=-200:max=1000)
+fate-mvstereo-error-min:    CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:min=3)
+fate-mvstereo-error-focal:  CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:output=depth)
+fate-mvstereo-error-alone:  CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:legend=0)
+fate-mvstereo-error-size:   CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)split[a][b];[b]crop=32:32[c];[a][c]mvstereo=inputs=2)
+
+FATE_MVSTEREO-$(call ALLYES, $(MVSTEREO_NEEDS) FRAMEPACK_FILTER EXTRACTPLANES_FILTER HSTACK_FILTER SETSAR_FILTER) += $(filter-out fate-mvstereo-auto,$(FATE_MVSTEREO_MAPS) $(FATE_MVSTEREO_SAME))
+FATE_MVSTEREO-$(call ALLYES, $(MVSTEREO_NEEDS) HSTACK_FILTER MATROSKA_MUXER MATROSKA_DEMUXER FFV1_ENCODER FFV1_DECODER FILE_PROTOCOL) += fate-mvstereo-auto
+FATE_MVSTEREO-$(call ALLYES, $(MVSTEREO_NEEDS) NULL_MUXER) += $(FATE_MVSTEREO_ERRORS)
+
+FATE_MVSTEREO_PROGRAMS-$(call ALLYES, GPUME_FILTER MVSTEREO_FILTER) += fate-mvstereo-unit fate-mvstereo-unit-quick
+fate-mvstereo-unit fate-mvstereo-unit-quick: libavfilter/tests/gpume_mvstereo$(EXESUF)
+fate-mvstereo-unit:       CMD = runecho libavfilter/tests/gpume_mvstereo$(EXESUF)
+fate-mvstereo-unit-quick: CMD = runecho libavfilter/tests/gpume_mvstereo$(EXESUF) -quick

@@ -1,0 +1,507 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * The maps that mvstereo makes, in memory and on a device, beside those of the oracle, sample by
+ * sample; allocations that fail.
+ */
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libavutil/cpu.h"
+#include "libavutil/hwcontext.h"
+#include "libavutil/intreadwrite.h"
+#include "libavutil/mem.h"
+#include "libavutil/pixdesc.h"
+
+#include "libavfilter/gpume/mvstereo/mvstereo.h"
+#include "libavfilter/gpume/picture/layout.h"
+
+#include "gpume_harness.h"
+#include "gpume_oracle_mvstereo.h"
+
+/** A part that takes longer does not end. */
+#define TEST_SECONDS 600
+
+#define MAX_PAIRS 3
+
+enum Content {
+    CONTENT_SCENE,      ///< textured planes in front of each other
+    CONTENT_DARK,       ///< the same, one view darker
+    CONTENT_NOISY,      ///< the same, with noise
+    CONTENT_RANDOM,
+    CONTENT_EXTREME,    ///< samples of 0 and maximum
+    CONTENT_FLAT,
+    CONTENT_NB
+};
+
+static const enum AVPixelFormat formats[] = {
+    AV_PIX_FMT_GRAY8, AV_PIX_FMT_YUV420P, AV_PIX_FMT_NV12, AV_PIX_FMT_GBRP, AV_PIX_FMT_GRAY10, AV_PIX_FMT_YUV420P9,
+    AV_PIX_FMT_YUV420P10, AV_PIX_FMT_YUV422P12, AV_PIX_FMT_P010, AV_PIX_FMT_P016, AV_PIX_FMT_YUV444P16,
+    AV_PIX_FMT_YUVA420P, AV_PIX_FMT_GBRP12,
+};
+
+/** How the views are in frames. */
+enum Arrangement { TWO_FRAMES, SIDE_BY_SIDE, ONE_ABOVE_THE_OTHER, ROWS, COLUMNS, ARRANGEMENTS };
+
+typedef struct Case {
+    TestRandom r;
+    MvstereoConfig cfg;
+    int find;                   ///< the range
+    int w, h;
+    enum AVPixelFormat format;
+    const AVPixFmtDescriptor *desc;
+    enum Arrangement arrangement;
+    int nb_pairs;
+    AVFrame *frames[MAX_PAIRS][2];      ///< the second one may be NULL
+    MvstereoPair pairs[MAX_PAIRS];
+    StereoOracle oracle[MAX_PAIRS];
+} Case;
+
+static int nb_maps, nb_on_device, nb_valid, nb_found, nb_smoothed, nb_darker;
+static AVBufferRef *device;     ///< NULL: there is none
+static AVHWFramesConstraints *device_has;
+
+/* A sample of component 0, as FFmpeg's descriptor says where it is. */
+static uint8_t *word(const Case *c, const MvstereoView *view, int x, int y)
+{
+    const AVComponentDescriptor *d = &c->desc->comp[c->desc->flags & AV_PIX_FMT_FLAG_RGB ? 1 : 0];
+
+    return view->frame->data[d->plane] + (view->y + y * view->step_y) * (ptrdiff_t)view->frame->linesize[d->plane] +
+           (view->x + x * view->step_x) * d->step + d->offset;
+}
+
+static AVFrame *make_frame(Case *c, int w, int h)
+{
+    AVFrame *f = test_alloc(av_frame_alloc());
+
+    f->width  = FFALIGN(w, 2);
+    f->height = FFALIGN(h, 2);
+    f->format = c->format;
+    CHECK(av_frame_get_buffer(f, 0) >= 0, "no memory");
+    for (int i = 0; i < FF_ARRAY_ELEMS(f->buf) && f->buf[i]; i++)
+        for (size_t j = 0; j < f->buf[i]->size; j++)
+            f->buf[i]->data[j] = test_draw(&c->r, 256);
+    f->width  = w;
+    f->height = h;
+    return f;
+}
+
+/* Draws the luma of two views. */
+static void draw_views(Case *c, uint8_t *left, uint8_t *right, enum Content content)
+{
+    const int w = c->w, h = c->h, planes = 1 + test_draw(&c->r, 4), noise = content == CONTENT_NOISY ? 41 : 1;
+    uint8_t *texture = test_alloc(av_malloc((w + 80) * h));
+
+    for (int i = 0; i < w * h; i++) {
+        left[i]  = content == CONTENT_FLAT ? 77 : content == CONTENT_EXTREME ? -test_draw(&c->r, 2) : test_draw(&c->r, 256);
+        right[i] = content == CONTENT_FLAT ? 77 : content == CONTENT_EXTREME ? -test_draw(&c->r, 2) : test_draw(&c->r, 256);
+    }
+    for (int p = 0; p < planes && content <= CONTENT_NOISY; p++) {
+        const int x0 = p ? test_draw(&c->r, w) : 0, y0 = p ? test_draw(&c->r, h) : 0;
+        const int x1 = p ? x0 + 1 + test_draw(&c->r, w) : w, y1 = p ? y0 + 1 + test_draw(&c->r, h) : h;
+        const int disparity = test_draw_range(&c->r, -5, 20), rough = 1 + test_draw(&c->r, 90);
+        const int base = test_draw(&c->r, 256 - rough), smooth = test_draw(&c->r, 3);
+
+        for (int i = 0; i < (w + 80) * h; i++)
+            texture[i] = base + test_draw(&c->r, rough);
+        for (int k = 0; k < smooth; k++)
+            for (int i = 1; i < (w + 80) * h; i++)
+                texture[i] = (texture[i] + texture[i - 1]) / 2;
+        for (int y = y0; y < FFMIN(y1, h); y++)
+            for (int x = x0 - 40; x < x1 + 40; x++) {
+                const int v = texture[y * (w + 80) + (x + 40) % (w + 80)];
+
+                if (x >= x0 && x < FFMIN(x1, w))
+                    left[y * w + x] = v;
+                if (x >= x0 && x < x1 && x - disparity >= 0 && x - disparity < w)
+                    right[y * w + x - disparity] = v;
+            }
+    }
+    for (int i = 0; i < w * h; i++) {
+        if (content == CONTENT_DARK)
+            right[i] = right[i] * 3 / 4;
+        left[i]  = av_clip_uint8(left[i]  + (int)test_draw(&c->r, noise) - noise / 2);
+        right[i] = av_clip_uint8(right[i] + (int)test_draw(&c->r, noise) - noise / 2);
+    }
+    av_free(texture);
+}
+
+/* Gives a pair its frames. */
+static void arrange(Case *c, int n)
+{
+    static const uint8_t sizes[ARRANGEMENTS][2] = { { 1, 1 }, { 2, 1 }, { 1, 2 }, { 1, 2 }, { 2, 1 } };
+    const int a = c->arrangement, odd = a ? test_draw(&c->r, 2) : 0;
+    const int w = c->w * sizes[a][0] + (sizes[a][0] > 1 ? odd : 0), h = c->h * sizes[a][1] + (sizes[a][1] > 1 ? odd : 0);
+    const int swapped = test_draw(&c->r, 2);
+    MvstereoPair *p   = &c->pairs[n];
+    MvstereoView *second = &p->views[!swapped];
+
+    c->frames[n][0] = make_frame(c, w, h);
+    c->frames[n][1] = a == TWO_FRAMES ? make_frame(c, w, h) : NULL;
+    *p = (MvstereoPair) { { { .step_x = 1, .step_y = 1 }, { .step_x = 1, .step_y = 1 } }, c->w, c->h };
+    p->views[swapped].frame = c->frames[n][0];
+    second->frame           = a == TWO_FRAMES ? c->frames[n][1] : c->frames[n][0];
+    if (a == SIDE_BY_SIDE)
+        second->x = w - w / 2;
+    if (a == ONE_ABOVE_THE_OTHER)
+        second->y = h - h / 2;
+    if (a == ROWS || a == COLUMNS) {
+        for (int i = 0; i < 2; i++)
+            *(a == ROWS ? &p->views[i].step_y : &p->views[i].step_x) = 2;
+        *(a == ROWS ? &second->y : &second->x) = 1;
+    }
+}
+
+static void draw_pair(Case *c, int n)
+{
+    const AVComponentDescriptor *d = &c->desc->comp[0];
+    StereoOracle *o = &c->oracle[n];
+
+    *o = (StereoOracle) { .rows = c->cfg.rows, .fill = c->cfg.fill };
+    stereo_alloc(o, c->w, c->h);
+    o->left  = malloc(c->w * c->h);
+    o->right = malloc(c->w * c->h);
+    draw_views(c, o->left, o->right, test_draw(&c->r, 2) ? CONTENT_SCENE : test_draw(&c->r, CONTENT_NB));
+    arrange(c, n);
+    for (int i = 0; i < 2; i++)
+        for (int y = 0; y < c->h; y++)
+            for (int x = 0; x < c->w; x++) {
+                const int v = (i ? o->right : o->left)[y * c->w + x];
+                uint8_t *to = word(c, &c->pairs[n].views[i], x, y);
+
+                if (d->depth > 8)
+                    AV_WN16(to, (v << (d->depth - 8) | test_draw(&c->r, 1 << (d->depth - 8))) << d->shift);
+                else
+                    *to = v;
+            }
+    if (c->find && n) {
+        o->m = c->oracle[n - 1].m;
+        o->n = c->oracle[n - 1].n;
+    } else if (!c->find) {
+        o->m = c->cfg.min;
+        o->n = FFALIGN(c->cfg.max - c->cfg.min, 32);
+    }
+    stereo_expect(o, c->find);
+    nb_smoothed += stereo_noise(o->left, o->w, o->h) >= 10;
+    for (int i = 0; i < 256; i++)
+        if (o->table[i] != i) {
+            nb_darker++;
+            break;
+        }
+    for (int i = 0; i < c->w * c->h; i++)
+        nb_valid += o->v[i] > 0;
+    nb_found += c->find;
+}
+
+static void draw_case(Case *c, uint64_t seed)
+{
+    memset(c, 0, sizeof(*c));
+    c->r.state      = test_mix(seed);
+    c->format       = formats[seed % FF_ARRAY_ELEMS(formats)];
+    c->desc         = av_pix_fmt_desc_get(c->format);
+    c->arrangement  = test_draw(&c->r, ARRANGEMENTS);
+    c->w            = test_draw(&c->r, 4) ? 1 + test_draw(&c->r, 90) : 1 + test_draw(&c->r, 4);
+    c->h            = test_draw(&c->r, 4) ? 1 + test_draw(&c->r, 50) : 1 + test_draw(&c->r, 4);
+    c->find         = !test_draw(&c->r, 4);
+    if (c->find && !test_draw(&c->r, 3)) {
+        c->w = 257 + test_draw(&c->r, 30);
+        c->h = 1 + test_draw(&c->r, 12);
+    }
+    c->cfg.rows     = !test_draw(&c->r, 4);
+    c->cfg.fill     = !!test_draw(&c->r, 4);
+    c->cfg.output   = test_draw(&c->r, MVSTEREO_NB_OUTPUTS);
+    c->cfg.legend   = test_draw(&c->r, 2);
+    c->cfg.depth_one = c->cfg.output == MVSTEREO_DEPTH ? 1 + test_draw(&c->r, 1 << 20) : 0;
+    if (!c->find) {
+        c->cfg.min  = test_draw(&c->r, 3) ? 0 : test_draw_range(&c->r, -50, 50);
+        c->cfg.max  = c->cfg.min + 1 + test_draw(&c->r, test_draw(&c->r, 4) ? 40 : 100);
+    }
+    c->nb_pairs     = 1 + test_draw(&c->r, MAX_PAIRS);
+    for (int n = 0; n < c->nb_pairs; n++)
+        draw_pair(c, n);
+}
+
+static void free_case(Case *c)
+{
+    for (int n = 0; n < c->nb_pairs; n++) {
+        av_frame_free(&c->frames[n][0]);
+        av_frame_free(&c->frames[n][1]);
+        stereo_free(&c->oracle[n]);
+    }
+}
+
+/* Returns what a sample of the output has to be. */
+static int expected_sample(const Case *c, const StereoOracle *o, int x, int y)
+{
+    const int least = 16 * (c->find ? o->m : c->cfg.min), greatest = 16 * (c->find ? o->m + o->n : c->cfg.max);
+    const int v = o->v[y * c->w + x], d = v + 16 * o->m;
+
+    switch (c->cfg.output) {
+    case MVSTEREO_DISPARITY:
+        return v < 0 ? 65535 : d - FFMIN(least, 0);
+    case MVSTEREO_DEPTH:
+        return v < 0 ? 0 : d <= 0 ? 65535 : FFMIN((c->cfg.depth_one + d / 2) / d, 65535);
+    case MVSTEREO_GRAY:
+        return v < 0 ? 0 : 1 + av_clip((d - least) * 254 / (greatest - least), 0, 254);
+    case MVSTEREO_CONFIDENCE:
+        return o->confidence[y * c->w + x];
+    default:
+        if (c->cfg.legend && c->w >= 64 && x >= c->w - 16) {
+            const int l = (c->h - 1 - y) * 1024 / FFMAX(c->h - 1, 1), column = x - (c->w - 16);
+
+            return !column ? 0 : column < 8 && ((l + 4) & 127) < 8 ? 0xffffff : stereo_scale(l);
+        }
+        return v < 0 ? 0 : stereo_scale(av_clip((d - least) * 1024 / (greatest - least), 0, 1024));
+    }
+}
+
+/* Returns a sample of what was painted. */
+static int painted_sample(const Case *c, const AVFrame *out, int x, int y)
+{
+    const uint8_t *row = out->data[0] + y * (ptrdiff_t)out->linesize[0];
+
+    switch (out->format) {
+    case AV_PIX_FMT_GRAY16:
+    case AV_PIX_FMT_P016:   return AV_RN16(row + 2 * x);
+    case AV_PIX_FMT_RGB24:  return AV_RB24(row + 3 * x);
+    case AV_PIX_FMT_0BGR32: return AV_RL24(row + 4 * x) >> 16 | (AV_RL24(row + 4 * x) & 0xff00) | (row[4 * x] << 16);
+    default:                return row[x];
+    }
+}
+
+static void compare(const Case *c, int n, const AVFrame *out, const int16_t *disparity)
+{
+    const StereoOracle *o = &c->oracle[n];
+
+    for (int y = 0; y < c->h; y++)
+        for (int x = 0; x < c->w; x++) {
+            const int v = o->v[y * c->w + x] < 0 ? MVSTEREO_HOLE : o->v[y * c->w + x] + 16 * o->m;
+            const int expected = expected_sample(c, o, x, y), painted = painted_sample(c, out, x, y);
+
+            if (disparity[y * c->w + x] != v || painted != expected) {
+                CHECK(0, "pair %d, (%d, %d): disparity %d instead of %d, painted %x instead of %x", n, x, y,
+                      disparity[y * c->w + x], v, painted, expected);
+                return;
+            }
+        }
+    CHECK(1, "equal");
+}
+
+static AVBufferRef *alloc_device_frames(enum AVPixelFormat format, int w, int h)
+{
+    AVBufferRef *ref = test_alloc(av_hwframe_ctx_alloc(device));
+    AVHWFramesContext *frames = (void *)ref->data;
+
+    frames->format    = AV_PIX_FMT_CUDA;
+    frames->sw_format = format;
+    frames->width     = FFALIGN(w, 2);
+    frames->height    = FFALIGN(h, 2);
+    CHECK(av_hwframe_ctx_init(ref) >= 0, "frames on the device");
+    return ref;
+}
+
+static AVFrame *get_device_frame(AVBufferRef *hw_frames, int w, int h)
+{
+    AVFrame *f = test_alloc(av_frame_alloc());
+
+    CHECK(av_hwframe_get_buffer(hw_frames, f, 0) >= 0, "a frame on the device");
+    f->width  = w;
+    f->height = h;
+    return f;
+}
+
+/* Replaces the frames of all pairs by frames on the device. */
+static AVBufferRef *upload(Case *c)
+{
+    AVBufferRef *hw_frames = NULL;
+
+    for (int n = 0; n < c->nb_pairs; n++)
+        for (int i = 0; i < 2 && c->frames[n][i]; i++) {
+            AVFrame *f = c->frames[n][i], *to;
+
+            if (!hw_frames)
+                hw_frames = alloc_device_frames(c->format, f->width + 1, f->height + 1);
+            to        = get_device_frame(hw_frames, FFALIGN(f->width, 2), FFALIGN(f->height, 2));
+            to->width = f->width;
+            to->height = f->height;
+            CHECK(av_hwframe_transfer_data(to, f, 0) >= 0, "upload");
+            for (int v = 0; v < 2; v++)
+                if (c->pairs[n].views[v].frame == f)
+                    c->pairs[n].views[v].frame = to;
+            av_frame_free(&c->frames[n][i]);
+            c->frames[n][i] = to;
+        }
+    return hw_frames;
+}
+
+/* Makes all maps of a case. Returns 0, or the error that ended it. */
+static int make_maps(const Case *c, AVBufferRef *hw_frames, int is_complete)
+{
+    const enum AVPixelFormat format = ff_mvstereo_output_format(c->cfg.output, !!hw_frames);
+    MvstereoConfig cfg = c->cfg;
+    int16_t *disparity = malloc(c->w * c->h * sizeof(*disparity));
+    AVBufferRef *out_frames = hw_frames ? alloc_device_frames(format, c->w, c->h) : NULL;
+    Mvstereo *mvstereo;
+    int ret;
+
+    cfg.hw_frames = hw_frames;
+    ret = ff_mvstereo_open(&mvstereo, &cfg);
+    for (int n = 0; n < c->nb_pairs && ret >= 0; n++) {
+        AVFrame *out = hw_frames ? get_device_frame(out_frames, c->w, c->h) : av_frame_alloc();
+
+        if (out && !hw_frames) {
+            out->width  = c->w;
+            out->height = c->h;
+            out->format = format;
+        }
+        ret = !out ? AVERROR(ENOMEM) : hw_frames ? 0 : av_frame_get_buffer(out, 0);
+        if (ret >= 0)
+            ret = ff_mvstereo_make(mvstereo, &c->pairs[n], out);
+        if (ret >= 0)
+            ret = ff_mvstereo_read(mvstereo, disparity);
+        if (ret >= 0 && hw_frames) {
+            AVFrame *down = test_alloc(av_frame_alloc());
+
+            ret = av_hwframe_transfer_data(down, out, 0);
+            av_frame_free(&out);
+            out = down;
+        }
+        if (ret >= 0)
+            compare(c, n, out, disparity);
+        av_frame_free(&out);
+        nb_maps += ret >= 0;
+        nb_on_device += ret >= 0 && hw_frames;
+    }
+    CHECK(ret >= 0 || !is_complete, "%s", av_err2str(ret));
+    ff_mvstereo_close(&mvstereo);
+    av_buffer_unref(&out_frames);
+    free(disparity);
+    return ret;
+}
+
+static int fits_device(enum AVPixelFormat format)
+{
+    for (int i = 0; device && device_has->valid_sw_formats[i] != AV_PIX_FMT_NONE; i++)
+        if (device_has->valid_sw_formats[i] == format)
+            return 1;
+    return 0;
+}
+
+static void run_case(uint64_t seed, int on_device)
+{
+    static const int threads[] = { 1, 2, 5 };
+    TestExecutor executor = { .seed = seed };
+    AVBufferRef *hw_frames = NULL;
+    Case c;
+
+    test_watch(TEST_SECONDS);
+    /* every other one in plain C */
+    av_force_cpu_flags(seed & 1 ? 0 : -1);
+    if (on_device && !fits_device(formats[seed % FF_ARRAY_ELEMS(formats)]))
+        return;
+    draw_case(&c, seed);
+    executor.kind  = test_draw(&c.r, TEST_NB_EXECUTORS);
+    c.cfg.executor = (GpumeExecutor) { test_execute, &executor, threads[test_draw(&c.r, 3)] };
+    snprintf(test_context, sizeof(test_context), "seed %" PRIu64 "%s: %dx%d %s, arrangement %d, %d to %d%s, rows %d, "
+             "fill %d, output %d, %s, %d threads", seed, on_device ? " on the device" : "", c.w, c.h, c.desc->name,
+             c.arrangement, c.oracle[0].m, c.oracle[0].m + c.oracle[0].n, c.find ? " (found)" : "", c.cfg.rows,
+             c.cfg.fill, c.cfg.output, test_executor_names[executor.kind], c.cfg.executor.nb_threads);
+    if (on_device)
+        hw_frames = upload(&c);
+    make_maps(&c, hw_frames, 1);
+    free_case(&c);
+    av_buffer_unref(&hw_frames);
+    av_force_cpu_flags(-1);
+}
+
+/* Each allocation fails in turn: an error or the right maps, and nothing leaks. */
+static void failing_allocations(void)
+{
+    TestExecutor executor = { TEST_SERIAL };
+    int nb_tried = 0, failed = 1;
+    Case c;
+
+    for (uint64_t seed = 100;; seed++) {
+        draw_case(&c, seed);
+        if (c.find && c.cfg.rows && c.w > 256 && c.nb_pairs > 1)
+            break;
+        free_case(&c);
+    }
+    c.cfg.executor = (GpumeExecutor) { test_execute, &executor, 2 };
+    for (int n = 1; failed; n++) {
+        const int outstanding = test_nb_outstanding;
+        int ret;
+
+        snprintf(test_context, sizeof(test_context), "allocation %d fails", n);
+        test_watch(TEST_SECONDS);
+        test_track(1);
+        test_fail_allocation(n, 0);
+        ret    = make_maps(&c, NULL, 0);
+        failed = test_nb_failed;
+        test_fail_allocation(0, 0);
+        test_track(0);
+        CHECK(failed ? ret < 0 : ret >= 0, "%s", av_err2str(ret));
+        CHECK(test_nb_outstanding == outstanding, "%d buffers leaked", test_nb_outstanding - outstanding);
+        nb_tried += failed;
+    }
+    printf("  %d allocations failed in turn\n", nb_tried);
+    CHECK(nb_tried > 30, "%d", nb_tried);
+    free_case(&c);
+}
+
+int main(int argc, char **argv)
+{
+    int nb = 1200, nb_device = 200, device_only = 0;
+    int64_t only = -1;
+
+    test_fail_init();
+    test_init("gpume_mvstereo");
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "-quick")) {
+            nb = 250;
+            nb_device = 40;
+        } else if (!strcmp(argv[i], "-device")) {
+            device_only = 1;    // for tools that look at kernels
+        } else if (i + 1 < argc && !strcmp(argv[i], "-seed")) {
+            only = strtoll(argv[++i], NULL, 0);
+        } else if (i + 1 < argc && !strcmp(argv[i], "-cases")) {
+            nb = nb_device = atoi(argv[++i]);
+        } else {
+            fprintf(stderr, "usage: gpume_mvstereo [-quick] [-device] [-cases N] [-seed N]\n"
+                            "  -device   only what is made on a device\n"
+                            "  -seed N   only the case of this seed\n");
+            return 1;
+        }
+    }
+    if (!device_only) {
+        for (int i = 0; i < nb; i++)
+            if (only < 0 || only == i)
+                run_case(i, 0);
+        snprintf(test_context, sizeof(test_context), "all cases");
+        CHECK(only >= 0 || nb < 200 || (nb_valid > 500 * nb && nb_found > nb / 5 && nb_smoothed > nb / 50 &&
+                                        nb_darker > nb / 50), "%d valid samples, %d ranges, %d noisy, %d darker",
+              nb_valid, nb_found, nb_smoothed, nb_darker);
+        if (only < 0)
+            failing_allocations();
+    }
+    device = ff_mvstereo_hw_format(0) != AV_PIX_FMT_NONE ? test_open_device() : NULL;
+    if (device) {
+        device_has = test_alloc(av_hwdevice_get_hwframe_constraints(device, NULL));
+        for (int i = 0; i < nb_device; i++)
+            if (only < 0 || only == i)
+                run_case(i, 1);
+        av_hwframe_constraints_free(&device_has);
+    } else {
+        printf("  there is no device\n");
+    }
+    av_buffer_unref(&device);
+    printf("gpume_mvstereo: %d maps, %d of them on the device, %d valid samples, %d checks, %d failures\n", nb_maps,
+           nb_on_device, nb_valid, test_nb_checks, test_nb_failures);
+    return test_nb_failures || (device_only && only < 0 && !nb_on_device);
+}

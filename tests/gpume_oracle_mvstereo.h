@@ -1,0 +1,476 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * What mvstereo has to make, written from doc/mvstereo-definition.md, naively.
+ */
+
+#ifndef GPUME_ORACLE_MVSTEREO_H
+#define GPUME_ORACLE_MVSTEREO_H
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** Two views, and what is found in them. */
+typedef struct StereoOracle {
+    int w, h;
+    int m, n;               ///< disparities m to m + n - 1
+    int rows, fill;
+    uint8_t *left, *right;
+    uint8_t table[256];
+    int *v;                 ///< -1: a hole
+    int *confidence;
+} StereoOracle;
+
+static int stereo_clip(int v, int low, int high)
+{
+    return v < low ? low : v > high ? high : v;
+}
+
+static int stereo_pixel(const uint8_t *p, int w, int h, int x, int y)
+{
+    return p[stereo_clip(y, 0, h - 1) * w + stereo_clip(x, 0, w - 1)];
+}
+
+static int stereo_value(const int *p, int w, int h, int x, int y)
+{
+    return p[stereo_clip(y, 0, h - 1) * w + stereo_clip(x, 0, w - 1)];
+}
+
+static void stereo_brightness(StereoOracle *o)
+{
+    const int nb = o->w * o->h;
+    int64_t a[256] = { 0 }, b[256] = { 0 }, difference = 0;
+
+    for (int i = 0; i < nb; i++) {
+        a[o->left[i]]++;
+        b[o->right[i]]++;
+    }
+    for (int i = 0; i < 256; i++)
+        difference += i * (a[i] - b[i]);
+    for (int i = 0; i < 256; i++) {
+        int64_t below = 0, sum = 0;
+        int j;
+
+        for (j = 0; j < i; j++)
+            below += b[j];
+        for (j = 0; j < 256; j++) {
+            sum += a[j];
+            if (2 * sum > 2 * below + b[i])
+                break;
+        }
+        o->table[i] = llabs(difference) < 6LL * nb ? i : stereo_clip(j, 0, 255);
+    }
+}
+
+static int stereo_compare_ints(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+static int stereo_noise(const uint8_t *p, int w, int h)
+{
+    int *list = malloc((w * h + 1) * sizeof(*list)), nb = 0, median;
+
+    for (int y = 1; y < h - 1; y++)
+        for (int x = 1; x < w - 1; x++) {
+            int sum = 0;
+
+            for (int j = -1; j <= 1; j++)
+                for (int i = -1; i <= 1; i++)
+                    sum += (i && j ? 1 : i || j ? -2 : 4) * p[(y + j) * w + x + i];
+            list[nb++] = abs(sum);
+        }
+    qsort(list, nb, sizeof(*list), stereo_compare_ints);
+    /* more than half of them have at most this */
+    median = nb ? list[nb / 2] : 0;
+    free(list);
+    return median;
+}
+
+static void stereo_smooth(uint8_t *p, int w, int h)
+{
+    uint8_t *to = malloc(w * h);
+
+    for (int y = 0; y < h; y++)
+        for (int x = 0; x < w; x++) {
+            int sum = 8;
+
+            for (int j = -1; j <= 1; j++)
+                for (int i = -1; i <= 1; i++)
+                    sum += (2 - abs(i)) * (2 - abs(j)) * stereo_pixel(p, w, h, x + i, y + j);
+            to[y * w + x] = sum >> 4;
+        }
+    memcpy(p, to, w * h);
+    free(to);
+}
+
+static uint64_t stereo_census(const uint8_t *p, int w, int h, int x, int y)
+{
+    uint64_t bits = 0;
+
+    for (int j = -3; j <= 3; j++)
+        for (int i = -3; i <= 3; i++)
+            if (i || j)
+                bits = 2 * bits + (stereo_pixel(p, w, h, x + i, y + j) < p[y * w + x]);
+    return bits;
+}
+
+static int stereo_gradient(const uint8_t *p, int w, int h, int x, int y)
+{
+    int s = 0;
+
+    for (int j = -1; j <= 1; j++)
+        s += (j ? 1 : 2) * (stereo_pixel(p, w, h, x + 1, y + j) - stereo_pixel(p, w, h, x - 1, y + j));
+    return stereo_clip(s / 4 + 128, 0, 255);
+}
+
+static int stereo_cost(const StereoOracle *o, int x, int y, int k)
+{
+    const int z = stereo_clip(x - o->m - k, 0, o->w - 1);
+    int least   = 1000;
+
+    for (int row = y - o->rows; row <= y + o->rows; row++) {
+        const int r = stereo_clip(row, 0, o->h - 1);
+        uint64_t differ = stereo_census(o->left, o->w, o->h, x, y) ^ stereo_census(o->right, o->w, o->h, z, r);
+        int luma = abs(o->left[y * o->w + x] - o->table[o->right[r * o->w + z]]), cost = 0;
+        int grad = abs(stereo_gradient(o->left, o->w, o->h, x, y) - stereo_gradient(o->right, o->w, o->h, z, r));
+
+        for (; differ; differ >>= 1)
+            cost += differ & 1;
+        cost += (luma < 12 ? luma : 12) / 2 + (grad < 20 ? grad : 20);
+        if (cost < least)
+            least = cost;
+    }
+    return least;
+}
+
+/* Adds the costs of the path that comes from (dx, dy). */
+static void stereo_path(const StereoOracle *o, const int *cost, int *sum, int dx, int dy)
+{
+    const int n = o->n;
+    int *path = malloc(o->w * o->h * n * sizeof(*path));
+
+    for (int j = 0; j < o->h; j++)
+        for (int i = 0; i < o->w; i++) {
+            const int x = dx > 0 ? o->w - 1 - i : i, y = dy > 0 ? o->h - 1 - j : j, q = y * o->w + x;
+            const int from = (y + dy) * o->w + x + dx;
+            const int begins = x + dx < 0 || x + dx >= o->w || y + dy < 0 || y + dy >= o->h;
+            int least = 1 << 20, step;
+
+            for (int k = 0; k < n && !begins; k++)
+                if (path[from * n + k] < least)
+                    least = path[from * n + k];
+            step = begins ? 0 : abs(o->left[q] - o->left[from]);
+            for (int k = 0; k < n; k++) {
+                int best = least + (step < 8 ? 140 : step < 24 ? 46 : 28);
+
+                for (int b = -1; b <= 1 && !begins; b++)
+                    if (k + b >= 0 && k + b < n && path[from * n + k + b] + (b ? 24 : 0) < best)
+                        best = path[from * n + k + b] + (b ? 24 : 0);
+                path[q * n + k] = cost[q * n + k] + (begins ? 0 : best - least);
+                sum[q * n + k] += path[q * n + k];
+            }
+        }
+    free(path);
+}
+
+static void stereo_winners(StereoOracle *o, const int *sum, int *right)
+{
+    const int n = o->n;
+
+    for (int q = 0; q < o->w * o->h; q++) {
+        const int *s = sum + q * n;
+        int b = 0, second = 1 << 20;
+
+        for (int k = 0; k < n; k++)
+            if (s[k] < s[b])
+                b = k;
+        for (int k = 0; k < n; k++)
+            if (abs(k - b) > 1 && s[k] < second)
+                second = s[k];
+        o->confidence[q] = second - s[b] < 255 ? second - s[b] : 255;
+        o->v[q] = 16 * b;
+        if (b > 0 && b < n - 1) {
+            const int before = s[b - 1] - s[b], after = s[b + 1] - s[b], r = before > after ? before : after;
+
+            if (r)
+                o->v[q] += (16 * (before - after) + (before > after ? r : -r)) / (2 * r);
+        }
+    }
+    for (int y = 0; y < o->h; y++)
+        for (int z = 0; z < o->w; z++) {
+            int best = 1 << 20;
+
+            right[y * o->w + z] = -100;
+            for (int k = 0; k < n; k++) {
+                const int x = z + o->m + k;
+
+                if (x >= 0 && x < o->w && sum[(y * o->w + x) * n + k] < best) {
+                    best = sum[(y * o->w + x) * n + k];
+                    right[y * o->w + z] = k;
+                }
+            }
+        }
+}
+
+static void stereo_median(int *v, int w, int h)
+{
+    int *to = malloc(w * h * sizeof(*to)), list[9];
+
+    for (int y = 0; y < h; y++)
+        for (int x = 0; x < w; x++) {
+            for (int i = 0; i < 9; i++)
+                list[i] = stereo_value(v, w, h, x + i % 3 - 1, y + i / 3 - 1);
+            qsort(list, 9, sizeof(*list), stereo_compare_ints);
+            to[y * w + x] = list[4];
+        }
+    memcpy(v, to, w * h * sizeof(*to));
+    free(to);
+}
+
+/* Returns the size of the piece of a sample, whose samples are listed. */
+static int stereo_piece(const StereoOracle *o, uint8_t *seen, int *list, int q)
+{
+    int nb = 1;
+
+    list[0] = q;
+    seen[q] = 1;
+    for (int i = 0; i < nb; i++)
+        for (int side = 0; side < 4; side++) {
+            const int x = list[i] % o->w + (side == 0) - (side == 1), y = list[i] / o->w + (side == 2) - (side == 3);
+            const int other = y * o->w + x;
+
+            if (x < 0 || y < 0 || x >= o->w || y >= o->h || seen[other] || o->v[other] < 0 ||
+                abs(o->v[other] - o->v[list[i]]) > 16)
+                continue;
+            seen[other] = 1;
+            list[nb++]  = other;
+        }
+    return nb;
+}
+
+static void stereo_drop(StereoOracle *o, const int *right)
+{
+    const int nb  = o->w * o->h;
+    uint8_t *seen = calloc(nb, 1);
+    int *list     = malloc(nb * sizeof(*list));
+
+    for (int q = 0; q < nb; q++) {
+        const int k = (o->v[q] + 8) >> 4, z = q % o->w - o->m - k;
+
+        if (z < 0 || z >= o->w || abs(right[q / o->w * o->w + z] - k) > 1)
+            o->v[q] = -1;
+    }
+    for (int q = 0; q < nb; q++)
+        if (o->v[q] >= 0 && !seen[q]) {
+            const int size = stereo_piece(o, seen, list, q);
+
+            for (int i = 0; i < size && size < 100; i++)
+                o->v[list[i]] = -1;
+        }
+    for (int q = 0; q < nb; q++)
+        if (o->v[q] < 0)
+            o->confidence[q] = 0;
+    free(seen);
+    free(list);
+}
+
+static void stereo_fill(StereoOracle *o)
+{
+    int *to = malloc(o->w * o->h * sizeof(*to));
+
+    for (int y = 0; y < o->h; y++)
+        for (int x = 0; x < o->w; x++) {
+            int *row = o->v + y * o->w, before = -1, after = -1;
+
+            for (int i = x; i >= 0 && before < 0; i--)
+                before = row[i];
+            for (int i = x; i < o->w && after < 0; i++)
+                after = row[i];
+            to[y * o->w + x] = before < 0 && after < 0 ? y ? to[(y - 1) * o->w + x] : 0 :
+                               before < 0 ? after : after < 0 || before < after ? before : after;
+        }
+    memcpy(o->v, to, o->w * o->h * sizeof(*to));
+    free(to);
+}
+
+static void stereo_weighted_median(StereoOracle *o, const uint8_t *is_hole)
+{
+    int *to = malloc(o->w * o->h * sizeof(*to));
+
+    for (int y = 0; y < o->h; y++)
+        for (int x = 0; x < o->w; x++) {
+            int values[81], weights[81], total = 0, best = 1 << 20;
+
+            for (int i = 0; i < 81; i++) {
+                const int px = stereo_clip(x + i % 9 - 4, 0, o->w - 1), py = stereo_clip(y + i / 9 - 4, 0, o->h - 1);
+                const int difference = abs(o->left[py * o->w + px] - o->left[y * o->w + x]);
+
+                values[i]  = o->v[py * o->w + px];
+                weights[i] = difference >= 28 ? 0 : 64 >> difference / 4;
+                if (is_hole[py * o->w + px])
+                    weights[i] >>= 2;
+                total += weights[i];
+            }
+            for (int i = 0; i < 81; i++) {
+                int below = 0;
+
+                for (int j = 0; j < 81; j++)
+                    below += values[j] <= values[i] ? weights[j] : 0;
+                if (2 * below >= total && values[i] < best)
+                    best = values[i];
+            }
+            to[y * o->w + x] = best;
+        }
+    memcpy(o->v, to, o->w * o->h * sizeof(*to));
+    free(to);
+}
+
+/* Sets v and confidence of views that are ready. */
+static void stereo_match(StereoOracle *o)
+{
+    const int nb = o->w * o->h;
+    int *cost = malloc(nb * o->n * sizeof(*cost)), *sum = calloc(nb * o->n, sizeof(*sum));
+    int *right = malloc(nb * sizeof(*right));
+    uint8_t *is_hole = malloc(nb);
+
+    for (int q = 0; q < nb; q++)
+        for (int k = 0; k < o->n; k++)
+            cost[q * o->n + k] = stereo_cost(o, q % o->w, q / o->w, k);
+    stereo_path(o, cost, sum, -1, 0);
+    stereo_path(o, cost, sum, 1, 0);
+    stereo_path(o, cost, sum, 0, -1);
+    stereo_path(o, cost, sum, 0, 1);
+    stereo_winners(o, sum, right);
+    stereo_median(o->v, o->w, o->h);
+    stereo_drop(o, right);
+    for (int q = 0; q < nb; q++)
+        is_hole[q] = o->v[q] < 0;
+    if (o->fill) {
+        stereo_fill(o);
+        stereo_weighted_median(o, is_hole);
+        stereo_median(o->v, o->w, o->h);
+    }
+    free(cost);
+    free(sum);
+    free(right);
+    free(is_hole);
+}
+
+static uint8_t *stereo_halve(const uint8_t *p, int w, int h)
+{
+    const int to_w = (w + 1) / 2, to_h = (h + 1) / 2;
+    uint8_t *to    = malloc(to_w * to_h);
+
+    for (int y = 0; y < to_h; y++)
+        for (int x = 0; x < to_w; x++)
+            to[y * to_w + x] = (p[2 * y * w + 2 * x] + stereo_pixel(p, w, h, 2 * x + 1, 2 * y) +
+                                stereo_pixel(p, w, h, 2 * x, 2 * y + 1) +
+                                stereo_pixel(p, w, h, 2 * x + 1, 2 * y + 1) + 2) >> 2;
+    return to;
+}
+
+static void stereo_alloc(StereoOracle *o, int w, int h)
+{
+    o->w = w;
+    o->h = h;
+    o->v = malloc(w * h * sizeof(*o->v));
+    o->confidence = malloc(w * h * sizeof(*o->confidence));
+}
+
+static void stereo_free(StereoOracle *o)
+{
+    free(o->left);
+    free(o->right);
+    free(o->v);
+    free(o->confidence);
+}
+
+/* Finds the range of views that are ready; m and n are those before, n = 0 if there are none. */
+static void stereo_range(StereoOracle *o)
+{
+    StereoOracle c = { .rows = o->rows };
+    int w = o->w, h = o->h, halvings = 0, *count, total = 0, first, last, low, high;
+
+    c.left  = memcpy(malloc(w * h), o->left, w * h);
+    c.right = memcpy(malloc(w * h), o->right, w * h);
+    for (; w > 256; halvings++) {
+        uint8_t *left = stereo_halve(c.left, w, h), *right = stereo_halve(c.right, w, h);
+
+        free(c.left);
+        free(c.right);
+        c.left  = left;
+        c.right = right;
+        w = (w + 1) / 2;
+        h = (h + 1) / 2;
+    }
+    memcpy(c.table, o->table, sizeof(c.table));
+    stereo_alloc(&c, w, h);
+    c.m = -(w / 8);
+    c.n = (w / 8 + (w / 2 > 1 ? w / 2 : 1) + 31) / 32 * 32;
+    stereo_match(&c);
+    count = calloc(c.n + 1, sizeof(*count));
+    for (int q = 0; q < w * h; q++)
+        if (c.v[q] >= 0) {
+            count[(c.v[q] + 8) >> 4]++;
+            total++;
+        }
+    first = -c.m;
+    last  = -c.m + (64 >> halvings);
+    if (total) {
+        int sum = count[0];
+
+        for (first = 0; sum <= total / 512; sum += count[first])
+            first++;
+        sum = count[c.n - 1];
+        for (last = c.n - 1; sum <= total / 512; sum += count[last])
+            last--;
+    }
+    low  = (first - 2 + c.m) * (1 << halvings);
+    high = (last + 3 + c.m) * (1 << halvings);
+    if (o->n) {
+        low  = low  < o->m ? low : o->m;
+        high = high > o->m + o->n ? high : o->m + o->n;
+    }
+    high = high < 1024 ? high : 1024;
+    o->n = (high - low + 31) / 32 * 32;
+    o->n = o->n < 1024 ? o->n : 1024;
+    o->m = low > high - 1024 ? low : high - 1024;
+    free(count);
+    stereo_free(&c);
+}
+
+/* Makes the map of views of 8 bits. find: whether the range is to be found. */
+static void stereo_expect(StereoOracle *o, int find)
+{
+    stereo_brightness(o);
+    if (stereo_noise(o->left, o->w, o->h) >= 16 && stereo_noise(o->right, o->w, o->h) >= 16) {
+        stereo_smooth(o->left, o->w, o->h);
+        stereo_smooth(o->right, o->w, o->h);
+    }
+    if (find)
+        stereo_range(o);
+    stereo_match(o);
+}
+
+/* Returns what an output has of a sample; as RGB that of the scale if x and y are in it. */
+static int stereo_scale(int l)
+{
+    static const int colors[9][3] = {
+        { 0x28, 0x14, 0x5a }, { 0x3c, 0x50, 0xd2 }, { 0x28, 0x96, 0xf0 }, { 0x28, 0xd2, 0xb4 }, { 0x6e, 0xeb, 0x5a },
+        { 0xc8, 0xdc, 0x32 }, { 0xfa, 0xaa, 0x28 }, { 0xeb, 0x50, 0x14 }, { 0x96, 0x0a, 0x0a },
+    };
+    const int i = l / 128 < 7 ? l / 128 : 7;
+    int rgb = 0;
+
+    for (int c = 0; c < 3; c++)
+        rgb = rgb << 8 | (colors[i][c] + (((colors[i + 1][c] - colors[i][c]) * (l - 128 * i) + 64) >> 7));
+    return rgb;
+}
+
+#endif /* GPUME_ORACLE_MVSTEREO_H */
