@@ -28,7 +28,8 @@ av_cold int ff_mvstereo_refiner_open(MvstereoRefiner *r, int w, int h)
     r->parents = av_malloc_array(w * (size_t)h, sizeof(*r->parents));
     r->sizes   = av_malloc_array(w * (size_t)h, sizeof(*r->sizes));
     if (!r->parents || !r->sizes || ff_mvstereo_plane_alloc(&r->disparity, w, h, sizeof(int16_t)) < 0 ||
-        ff_mvstereo_plane_alloc(&r->valid, w, h, 1) < 0 || ff_mvstereo_plane_alloc(&r->other, w, h, sizeof(int16_t)) < 0) {
+        ff_mvstereo_plane_alloc(&r->valid, w, h, 1) < 0 ||
+        ff_mvstereo_plane_alloc(&r->other, w, h, sizeof(int16_t)) < 0) {
         ff_mvstereo_refiner_close(r);
         return AVERROR(ENOMEM);
     }
