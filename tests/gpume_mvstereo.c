@@ -98,9 +98,11 @@ static void draw_views(Case *c, uint8_t *left, uint8_t *right, enum Content cont
     const int w = c->w, h = c->h, planes = 1 + test_draw(&c->r, 4), noise = content == CONTENT_NOISY ? 41 : 1;
     uint8_t *texture = test_alloc(av_malloc((w + 80) * h));
 
-    for (int i = 0; i < w * h; i++) {
-        left[i]  = content == CONTENT_FLAT ? 77 : content == CONTENT_EXTREME ? -test_draw(&c->r, 2) : test_draw(&c->r, 256);
-        right[i] = content == CONTENT_FLAT ? 77 : content == CONTENT_EXTREME ? -test_draw(&c->r, 2) : test_draw(&c->r, 256);
+    for (int i = 0; i < 2 * w * h; i++) {
+        const int v = content == CONTENT_FLAT ? 77 : content == CONTENT_EXTREME ? -test_draw(&c->r, 2)
+                                                                               : test_draw(&c->r, 256);
+
+        *(i & 1 ? &right[i / 2] : &left[i / 2]) = v;
     }
     for (int p = 0; p < planes && content <= CONTENT_NOISY; p++) {
         const int x0 = p ? test_draw(&c->r, w) : 0, y0 = p ? test_draw(&c->r, h) : 0;
@@ -137,7 +139,8 @@ static void arrange(Case *c, int n)
 {
     static const uint8_t sizes[ARRANGEMENTS][2] = { { 1, 1 }, { 2, 1 }, { 1, 2 }, { 1, 2 }, { 2, 1 } };
     const int a = c->arrangement, odd = a ? test_draw(&c->r, 2) : 0;
-    const int w = c->w * sizes[a][0] + (sizes[a][0] > 1 ? odd : 0), h = c->h * sizes[a][1] + (sizes[a][1] > 1 ? odd : 0);
+    const int w = c->w * sizes[a][0] + (sizes[a][0] > 1 ? odd : 0);
+    const int h = c->h * sizes[a][1] + (sizes[a][1] > 1 ? odd : 0);
     const int swapped = test_draw(&c->r, 2);
     MvstereoPair *p   = &c->pairs[n];
     MvstereoView *second = &p->views[!swapped];
