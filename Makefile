@@ -10,19 +10,19 @@ endif
 comma   = ,
 PREFIX ?= /usr/local
 SERIES ?= $(DEFAULT_SERIES)
-# another system, by the name that its folder has, or 'shared' for shared libraries; the usual build has none
+# the suffix of the build's folder: another system's name, or 'shared' for shared libraries; empty for the usual build
 CROSS  ?= $(if $(SHARED),shared,$(DEFAULT_CROSS))
 BASE    = build/$(SERIES)
 TREE    = $(BASE)$(CROSS:%=-%)
 OBJ     = $(TREE)/obj
 SAN     = $(BASE)-san/obj
 IS_SHARED = $(filter shared,$(CROSS))
-# what names of programs end in there
+# the suffix of programs' names
 EXE     = $(if $(filter windows,$(CROSS)),.exe)
 JOBS   ?= $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
-# do not override the jobserver of a 'make -j' that called this one
+# does not override the jobserver of a 'make -j' that called this make
 SUBJOBS = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
-# shows how far it is; V=1 shows each command's name instead
+# shows the progress; V=1 shows each command's name instead
 SUBMAKE = +@MAKE='$(MAKE)' V='$(V)' tools/progress.sh
 
 # Let ccache find what another clone compiled: debug information contains the directory of the clone, and
@@ -93,7 +93,7 @@ help-all: help
 build/config.mk: configure
 	@./configure $(CONFIGURE_ARGS)
 
-# what configure was last told to build
+# set if this is the build that configure was last called for
 IS_DEFAULT = $(filter $(SERIES)-$(CROSS),$(DEFAULT_SERIES)-$(DEFAULT_CROSS))
 CROSS_aarch64 = --cross=aarch64-linux-gnu
 CROSS_windows = --cross=x86_64-w64-mingw32
@@ -130,7 +130,7 @@ check: check-deps
 nightly: build/config.mk
 	@.ci/run nightly
 
-# Parts of 'make check' that can run for longer.
+# Parts of 'make check', for any length of time.
 soak: check-deps
 	+@GPUME_SOAK=$$(($(or $(N),1) * 60)) tests/run.sh -s $(SERIES) soak
 
@@ -143,7 +143,7 @@ endurance: check-deps
 check-series:
 	+@tests/run.sh -s $(SERIES) fate
 
-# Another system, by an emulator; QUICK=1: what takes a few minutes.
+# Tests for another system, by an emulator. QUICK=1: the tests of tests/fate/seams.mak.
 check-aarch64:
 	@tools/deps.sh $(NO_INSTALL) aarch64 tests
 	+@tests/run.sh -s $(SERIES) aarch64
@@ -152,18 +152,18 @@ check-windows:
 	@tools/deps.sh $(NO_INSTALL) windows wine tests
 	+@tests/run.sh -s $(SERIES) windows
 
-# Packages where they are for: in bare Debians and under Wine. Needs root; PARTS="linux deb" chooses.
+# Tests packages on the systems that they are for: bare Debians, and Wine. Needs root. PARTS="linux deb" chooses.
 check-packages: export PARTS := $(PARTS)
 check-packages: all
 	@tools/deps.sh $(NO_INSTALL) packages aarch64 windows wine tests
 	+@tests/run.sh -s $(SERIES) packages
 
-# Programs that link the shared libraries. They are compiled, too, so it takes long.
+# Tests programs that link the shared libraries. It takes long because it compiles the libraries first.
 check-shared:
 	@tools/deps.sh $(NO_INSTALL) shared tests
 	+@tests/run.sh -s $(SERIES) shared
 
-# FFmpeg's own tests; a tree of its own, with everything.
+# Runs FFmpeg's own tests, in a tree with everything that FFmpeg has.
 check-ffmpeg:
 	+@tests/run.sh -s $(SERIES) ffmpeg
 
@@ -174,7 +174,7 @@ fate-tree: configured
 check-deps:
 	@tools/deps.sh $(NO_INSTALL) tests mpi slurm
 
-# On a machine with a GPU; programs built elsewhere can be used.
+# Runs the tests on a machine with a GPU. The programs may have been built elsewhere.
 check-gpu:
 	+@tests/gpu.sh $(SERIES)
 
@@ -184,7 +184,7 @@ bench: all
 	$(SUBMAKE) $(OBJ) $(SUBJOBS) tests/checkasm/checkasm
 	@bench/bench.sh $(OBJ) '$(INPUT)'
 
-# DATA, METHODS and others go to the script through the environment. What 'make gpl' builds is used if it is there.
+# DATA, METHODS and others go to the script through the environment. The programs of 'make gpl' are used if they exist.
 quality: all
 	@bench/quality/quality.sh $(OBJ) '$(INPUT)' $(BASE)-gpl/obj
 
@@ -196,7 +196,7 @@ bench-encode: all gpl
 bench-fps: all
 	@bench/fps/fps.sh $(OBJ) '$(INPUT)'
 
-# Instructions, not time: both are run by QEMU.
+# Counts instructions, because QEMU's times say nothing about processors.
 bench-instructions: all
 	@tools/deps.sh $(NO_INSTALL) aarch64
 	+@$(MAKE) --no-print-directory CROSS=aarch64 SERIES_ARGS=--only-tested all
@@ -212,7 +212,7 @@ bench-denoise: all gpl
 bench-scaling: all
 	@bench/scaling.sh $(OBJ) '$(INPUT)'
 
-# A second build, under the GPL, if there is libx264; tests and benchmarks use it.
+# Builds a second tree under the GPL if libx264 is installed. Tests and benchmarks use it.
 gpl: configured
 	@tools/deps.sh $(NO_INSTALL) gpl
 	+@if pkg-config --exists x264; then \
@@ -220,7 +220,7 @@ gpl: configured
 	    MAKE='$(MAKE)' V='$(V)' tools/progress.sh $(BASE)-gpl/obj -j$(JOBS) ffmpeg ffprobe; \
 	fi
 
-# The program for many processes, if there is MPI.
+# Builds the program for many processes if MPI is installed.
 mpi:
 	$(if $(filter windows,$(CROSS)),@echo "error: gpume-mpi is not for Windows: it needs POSIX files and signals" >&2; exit 1)
 	$(if $(IS_SHARED),@echo "error: gpume-mpi needs the usual build: make mpi CROSS=" >&2; exit 1)
@@ -235,7 +235,7 @@ mpi:
 bench-mpi: mpi
 	@bench/mpi.sh $(OBJ) '$(INPUT)'
 
-# What bench-mpi needs on another machine, which has mpicc but neither packages nor a network.
+# Packs what bench-mpi needs on another machine that has mpicc but neither packages nor a network.
 pack-mpi: mpi
 	@mpi/pack.sh $(OBJ) $(BASE)/src '$(INPUT)'
 
@@ -244,7 +244,7 @@ bench-gpu:
 	+@tests/gpu.sh -g $(SERIES)
 	@bench/bench-gpu.sh build/gpu/obj '$(INPUT)'
 
-# Kernels run on the tests' stand-in. ALGO, BLOCK and others go to the script through the environment.
+# Runs kernels on the stand-in for the driver. ALGO, BLOCK and others go to the script through the environment.
 divergence: all
 	@tools/deps.sh $(NO_INSTALL) cuda tests
 	@mkdir -p build/results
@@ -255,7 +255,7 @@ divergence: all
 check-patches:
 	@tests/run.sh patches
 
-# The steps that tests/run.sh asks for.
+# Targets for tests/run.sh.
 tests: all
 	$(SUBMAKE) $(OBJ) $(SUBJOBS) $(addprefix libavfilter/tests/gpume_,unit compare input soak) tests/checkasm/checkasm
 
@@ -263,10 +263,10 @@ sanitized: configured
 	@tools/ffconfigure.sh $(BASE)-san
 
 INSTALL_DOC = $(DESTDIR)$(PREFIX)/share/doc/gpume
-# what runs programs of another system
+# the command that runs programs of another system
 TARGET_EXEC = $(shell sed -n 's/^TARGET_EXEC=//p' $(OBJ)/ffbuild/config.mak 2>/dev/null)
 
-# The options for shells and a manual page, by the built program; the page needs perl.
+# Completion for shells and a manual page, from the built program's help. The page needs perl.
 build/share/gpume.bash: $(OBJ)/ffmpeg$(EXE) tools/options.sh filters.list
 	@mkdir -p build/share
 	GPUME_EXEC='$(TARGET_EXEC)' tools/options.sh completion $(OBJ)/ffmpeg$(EXE) > $@.new && mv $@.new $@
@@ -275,7 +275,7 @@ build/share/gpume.7: $(OBJ)/ffmpeg$(EXE) tools/options.sh $(wildcard doc/*.texi)
 	@mkdir -p build/share
 	GPUME_EXEC='$(TARGET_EXEC)' tools/options.sh manual $(OBJ)/ffmpeg$(EXE) build/$(SERIES)/src/doc > $@.new && mv $@.new $@
 
-# FFmpeg's configure does not know the prefix: pkg-config's files get it here.
+# FFmpeg's configure does not know the prefix, so this writes it into pkg-config's files.
 define INSTALL_LIBS
 +$(MAKE) -s --no-print-directory -C $(OBJ) prefix='$(PREFIX)' install-libs install-headers
 for f in $(OBJ)/lib*/lib*.pc; do \
@@ -296,12 +296,12 @@ install: all
 	done
 	tools/documents.sh '$(INSTALL_DOC)'
 
-# Packages for those who do not build, in build/packages; docs in tools/package.sh.
+# Makes packages in build/packages; tools/package.sh describes them.
 dist deb: $(if $(IS_SHARED),,all)
 	$(if $(IS_SHARED),@echo "error: packages are made of the usual build: make $@ CROSS=" >&2; exit 1)
 	tools/package.sh $@ $(TREE) build/packages
 
-# The filters as one patch for a source package of FFmpeg: SERIES=7.1 for Debian 13's.
+# Makes one patch with the filters for a source package of FFmpeg; SERIES=7.1 is Debian 13's.
 source-patch: build/config.mk
 	tools/package.sh patch $(SERIES) build/packages
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Tests the build for 64-bit Arm on two of QEMU's processors, one with the dot product instructions
-# (DotProd), one without them: that each gets the functions that it can run, that these compute what plain
-# C does, and that a search finds the same vectors at every level.
+# (DotProd), one without them. Each processor must get the functions that it can run, these must compute what plain C
+# computes, and a search must find the same vectors with every set of instructions.
 #
 # usage: aarch64.sh RESULTS OBJ EXEC
 
@@ -38,11 +38,11 @@ check aarch64/dotprod-max "no function for DotProd was tested" grep -q '^DOTPROD
 grep -q '^DOTPROD:' "$work/cortex-a57"
 check aarch64/no-dotprod-cortex-a57 "functions for DotProd where there is none" test $? = 1
 
-# The units on the processor that FATE does not use
+# FATE uses the processor 'max'; run the units on the other one, too.
 check aarch64/unit-cortex-a57 "gpume_unit -quick; see build/results/aarch64-unit.log" \
     eval 'on cortex-a57 libavfilter/tests/gpume_unit -quick -backend cpu > build/results/aarch64-unit.log 2>&1'
 
-# search PROCESSOR FLAGS SEARCH: the vectors, in $work/found.npy
+# search PROCESSOR FLAGS SEARCH FORMAT: writes the vectors to $work/found.npy
 search() {
     rm -f "$work/found.npy"
     on "$1" ffmpeg -nostdin -v error ${2:+-cpuflags "$2"} \
@@ -50,7 +50,7 @@ search() {
         -f null - > "$work/log" 2>&1
 }
 
-# every level finds the same, whatever the processor
+# every set of instructions finds the same vectors on both processors
 for format in gray yuv420p10; do
     for what in fs hme ds:cost=satd; do
         search max 0 "$what" "$format"
@@ -64,7 +64,7 @@ for format in gray yuv420p10; do
     done
 done
 
-# denoised PROCESSOR FLAGS FORMAT: checksums of the pictures, in $work/pictures
+# denoised PROCESSOR FLAGS FORMAT: writes checksums of the pictures to $work/pictures
 denoised() {
     on "$1" ffmpeg -nostdin -v error ${2:+-cpuflags "$2"} \
         -lavfi "testsrc2=s=160x90:r=10,trim=end_frame=4,noise=all_seed=1:alls=20:allf=t,format=$3,gpume=algo=hme:dir=both:refs=2,mvdenoise=radius=2" \
@@ -82,6 +82,6 @@ for format in yuv420p yuv420p10 yuv422p12 gray16; do
     done
 done
 
-# and such a test can fail: the functions for DotProd end on a processor without it
+# Shows that these tests can fail: a processor without DotProd cannot run its functions.
 search cortex-a57 neon+dotprod fs gray
 check aarch64/dotprod-needs-it "a processor without DotProd ran it" test $? = 132

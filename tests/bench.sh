@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Runs 'make bench-denoise' on a few small frames and looks at its tables.
+# Runs 'make bench-denoise' on a few small frames and checks its tables.
 #
 # usage: tests/bench.sh RESULTS SERIES
 
@@ -36,7 +36,7 @@ PYTHON=$python GPUME_VIDEO=$work/none START=0 FRAMES=7 CROP=96x80 SIGMAS=10 BENC
     > "$work/log" 2>&1
 check bench-denoise/runs "$(tail -n 1 "$work/log")" test $? = 0
 
-# figure FILE METHOD METRIC: what a table has
+# figure FILE METHOD METRIC: prints a number of a table
 figure() {
     awk -F, -v method="$2" -v metric="$3" '$NF + 0 == $NF { for (i = 1; i < NF; i++)
         if ($i == method && index($0, "," metric ",")) { print $NF; exit } }' "$work/out/$1.csv"
@@ -58,7 +58,7 @@ for encoder in libx264 mpeg4; do
     check "bench-denoise/table-$encoder" "no row in the table" \
         grep -q "^| 10 | $encoder | mvdenoise | -[0-9.]* % | +[0-9.]* dB | [0-9.]* dB | [0-9.]* s | [0-9.]* s |$" "$work/log"
 done
-# coded ENCODER METHOD: the PSNR behind this encoder
+# coded ENCODER METHOD: prints the PSNR after encoding
 coded() {
     awk -F, -v e="$1" -v m="$2" '$3 == e && $4 == m && /,psnr,/ { print $NF }' "$work/out/coded.csv"
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Tests configure and the Makefile: options, messages, and what they must not change.
+# Tests configure and the Makefile: options, messages, and that other files stay as they are.
 #
 # usage: tests/build.sh RESULTS SERIES     (the series is built already)
 
@@ -219,7 +219,7 @@ for f in bin/ffprobe share/doc/gpume/LICENSE share/doc/gpume/README.md share/doc
          share/doc/gpume/examples/24-to-60.sh share/doc/gpume/doc/gpume.texi share/man/man7/gpume.7; do
     check "build/installed-$f" "it is not there" test -s "$work/stage/opt/gpume/$f"
 done
-# every option of the filters is in the manual page, and is what the shell completes
+# the manual page and the completion have every option of the filters
 for what in table completion manual; do
     expect "options-fail-$what" 1 'has no help of gpume' tools/options.sh $what false doc
 done
@@ -251,7 +251,7 @@ elif grep -q '^#define CONFIG_GPL 1' "build/$series/obj/config.h"; then
 else
     check build/redistributable "its licence is not the LGPL" grep -q 'GNU Lesser General Public' "$out"
 fi
-# what the demonstration and the README's command lines need
+# the demonstration and the README's command lines need these
 for what in 'protocols fd' 'protocols file' 'protocols pipe' 'demuxers yuv4mpegpipe' 'demuxers rawvideo' 'demuxers matroska' \
             'demuxers mov' 'muxers mp4' 'muxers matroska' 'muxers yuv4mpegpipe' 'muxers rawvideo' 'muxers null' \
             'decoders h264' 'decoders hevc' 'decoders mpeg4' 'decoders ffv1' 'encoders ffv1' 'encoders mpeg4' \
@@ -263,7 +263,7 @@ for what in 'protocols fd' 'protocols file' 'protocols pipe' 'demuxers yuv4mpegp
         grep -qE "(^| |,)${what#* }( |,|\$)" "$out"
 done
 
-# what a user writes: a picture and, where the format can have it, sound, with the default encoders
+# users' formats: a picture and, if the format can have it, sound, with the default encoders
 for f in avi flv gif mkv mov mp4 mpg ts vob; do
     sound=
     [ $f = gif ] || sound='-f lavfi -i sine=r=44100'
@@ -283,14 +283,14 @@ done
     "build/$series/obj/ffmpeg" -v error -i - -f framecrc - 2>> "$out" | grep -c '^0, ' > "$work/frames"
 check build/stdin-and-stdout "$(cat "$work/frames") frames: $(tail -n 1 "$out")" grep -qx 3 "$work/frames"
 
-# kernels are compiled without a word about the version of a CUDA toolkit
+# the compiler of kernels does not warn about the version of a CUDA toolkit
 if grep -q '^CONFIG_CUDA_LLVM=yes' "build/$series/obj/ffbuild/config.mak" &&
    echo | clang -Werror -Wno-unknown-cuda-version -x c - -fsyntax-only 2>/dev/null; then
     check build/quiet-kernels "clang may warn of the toolkit's version for each kernel" \
         grep -q '^NVCCFLAGS=.* -Wno-unknown-cuda-version ' "build/$series/obj/ffbuild/config.mak"
 fi
 
-# A link to a program that was not built does not stay. A copy of the links: other tests use them.
+# A link to a program that was not built is removed. The test uses a copy of the links, because other tests need them.
 if [ ! -x "build/$series/obj/ffplay" ] && grep -qx "DEFAULT_SERIES = $series" build/config.mk; then
     ln -sf ../nowhere/ffplay build/bin/ffplay
     expect no-dangling-ffplay 0 '^no ffplay: it needs SDL2 .*libsdl2-dev' make
@@ -300,7 +300,7 @@ mkdir "$work/empty"
 expect play-names-sdl 1 '^error: .*ffplay was not built: it needs SDL2 .*libsdl2-dev' \
     env DEMO_DIR="$work/demo" tools/demo.sh play "$work/empty" "$top/tests/clips/h264.mkv"
 
-# How far a build is: a tree with rules that say what FFmpeg's say.
+# The progress of a build, tested with a small makefile whose rules print what FFmpeg's print.
 mkdir -p "$work/tree/obj"
 tree=$work/tree/obj
 cat > "$tree/Makefile" <<'EOT'

@@ -1,12 +1,11 @@
 # shellcheck shell=sh disable=SC2154
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Sourced by tests that need a bare Debian: folders that debootstrap fills and chroot enters. What is mounted there is
-# mounted in a namespace of the command's own, and goes with it. Arm's programs are run by QEMU, which the kernel
-# knows in that namespace only. Needs root, debootstrap and unshare; for Arm qemu-aarch64-static.
+# Sourced by tests that need a bare Debian: folders that debootstrap fills and chroot enters. Each command has its own
+# namespace, whose mounts end with it. QEMU runs Arm's programs, and the kernel knows QEMU only in that namespace. Needs root, debootstrap and unshare; for Arm qemu-aarch64-static.
 
 bare_folder=$top/build/chroots
 
-# bare_missing: says what this machine lacks for all that
+# bare_missing: prints what this machine lacks for bare Debians
 bare_missing() {
     if [ "$(id -u)" != 0 ]; then
         echo "only root can use chroot"
@@ -17,7 +16,7 @@ bare_missing() {
     fi
 }
 
-# bare_mirror: the archive that this system uses
+# bare_mirror: prints the archive that this system uses
 bare_mirror() {
     if [ -n "${MIRROR-}" ]; then
         echo "$MIRROR"
@@ -27,8 +26,8 @@ bare_mirror() {
     fi
 }
 
-# bare_new RELEASE ARCHITECTURE DIR: DIR becomes a Debian of its minimal size. The first of its kind is kept in
-# build/chroots, and copied the next time.
+# bare_new RELEASE ARCHITECTURE DIR: makes a minimal Debian in DIR. The first one of its kind is kept in build/chroots
+# and copied the next time.
 bare_new() {
     base=$bare_folder/$1-$2
     if [ ! -f "$base/.made" ]; then
@@ -39,7 +38,7 @@ bare_new() {
         PATH=$PATH:/usr/sbin debootstrap ${foreign:+"$foreign"} --arch="$2" --variant=minbase "$1" "$base" "$(bare_mirror)" \
             > "$base.log" 2>&1 || return 1
         if [ -n "$foreign" ]; then
-            # it may not make devices there, and need not
+            # debootstrap may not make devices there, and need not
             inside "$base" env container=lxc /debootstrap/debootstrap --second-stage >> "$base.log" 2>&1 || return 1
         fi
         cp -a /etc/apt/apt.conf.d/. "$base/etc/apt/apt.conf.d/" 2> /dev/null || :
@@ -51,7 +50,7 @@ bare_new() {
     cp -a "$base" "$3" && cp /etc/resolv.conf "$3/etc/"
 }
 
-# inside ROOT COMMAND...: runs it there
+# inside ROOT COMMAND...: runs the command in ROOT
 inside() {
     room=$1
     shift
@@ -69,8 +68,8 @@ inside() {
     fi
 }
 
-# as_arm COMMAND...: where the kernel gives programs for Arm to QEMU. A namespace of users has its own table of
-# interpreters; an older kernel has one for all, which the package qemu-user-static fills.
+# as_arm COMMAND...: runs the command where the kernel gives programs for Arm to QEMU. A user namespace has its own
+# table of interpreters; an older kernel has one table for all, which the package qemu-user-static fills.
 as_arm() {
     gate=$(mktemp -d)
     mkfifo "$gate/fifo"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Makes calls of the CUDA driver fail, one in each run of FFmpeg on the stand-in. A run must end with an error message or
-# with the right output: vectors, or the pictures of a filter that uses them. It must not crash, leak (if FFMPEG is built
-# with LeakSanitizer), misuse the driver, or succeed with another output.
+# Makes calls of the CUDA driver fail, one in each run of FFmpeg on the stand-in. A run must end with an error message
+# or with the right output: vectors, or the pictures of a filter that uses them. It must not crash, leak (if FFMPEG is
+# built with LeakSanitizer), misuse the driver, or succeed with another output.
 #
 # usage: cuda-fail.sh RESULTS FFMPEG STANDIN_DIR
 # Without GPUME_LONG only the first two calls and the last call of each function of the driver fail.

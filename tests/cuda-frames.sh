@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Tests of the CUDA backend that FATE does not cover, on the stand-in for the driver:
-# frames on the device compared with the CPU, two devices in one graph, what mvview draws, mvfps and mvdenoise make,
-# and no allocations or waits for the whole context or stream after the first frames.
+# Tests of the CUDA backend that FATE does not have, on the stand-in for the driver: frames on the device compared with
+# the CPU, two devices in one graph, the pictures of mvview, mvfps and mvdenoise. After the first frames nothing may be
+# allocated, and nothing may wait for the whole context or stream.
 #
 # usage: cuda-frames.sh RESULTS FFMPEG STANDIN_DIR
 
@@ -22,7 +22,7 @@ trap 'rm -rf "$tmp"' EXIT
 
 ffmpeg() { timeout 120 "$ffmpeg" -hide_banner -nostdin -loglevel error "$@"; }
 
-# same: both runs gave vectors, and they are equal
+# same: succeeds if both runs gave vectors and these are equal
 same() {
     [ "$(grep -c . "$tmp/cpu")" -gt 10 ] && cmp -s "$tmp/cpu" "$tmp/gpu"
 }
@@ -32,7 +32,7 @@ ffmpeg -lavfi "$source,gpume=algo=ds:backend=cpu:mv_file=-" -f null - > "$tmp/cp
 GPUME_STANDIN_DEVICES=2 ffmpeg -lavfi "$source,gpume=algo=fs:range=4:backend=cuda:device=0,
     gpume=algo=ds:backend=cuda:device=1:mv_file=-" -f null - > "$tmp/gpu"
 check cuda-two-devices "vectors differ" same
-# a device that is asked for and is not there is not replaced by the CPU; one that would have no effect is refused
+# the CPU does not replace a device that is named and missing; a device that would have no effect is refused
 GPUME_STANDIN_DEVICES=2 ffmpeg -lavfi "$source,gpume=algo=ds:device=1:mv_file=-" -f null - > "$tmp/gpu"
 check cuda-named-device "vectors differ" same
 GPUME_STANDIN_DEVICES=2 ffmpeg -lavfi "$source,gpume=algo=ds:device=7" -f null - 2> "$tmp/log"
@@ -44,7 +44,7 @@ status=$?
 check cuda-needless-device "$(tail -n 1 "$tmp/log")" \
     eval "[ $status != 0 ] && grep -q 'only valid with frames in system memory' '$tmp/log'"
 
-# 10 bits have kernels for devices and drivers with half-precision numbers, and others
+# 10 bits have kernels for devices and drivers with half-precision numbers, and kernels for the others
 ten='testsrc2=size=70x50:rate=25:duration=0.4,format=yuv420p10le'
 for search in ds hme:block=8 epzs:block=4; do
     ffmpeg -lavfi "$ten,gpume=algo=$search:backend=cpu:mv_file=-" -f null - > "$tmp/cpu"
@@ -55,7 +55,7 @@ for search in ds hme:block=8 epzs:block=4; do
     done
 done
 
-# frames that lie on the device, of even sides as chroma wants them
+# frames on the device, with even sides because chroma needs them
 searches="$(combinations FULL range=5:block=4 range=5:block=8 range=5 range=5:block=32)
 $(combinations PATTERN range=40:block=8 range=40)
 $(combinations PREDICTIVE range=20)
@@ -75,7 +75,7 @@ for format in nv12 p010le yuv444p yuv444p16le; do
     done
 done
 
-# hint=constant: it marks as much as on the CPU, and hwdownload keeps it. More of it: gpume_constant.
+# hint=constant marks the same parts as on the CPU, and hwdownload keeps them. gpume_constant tests more.
 hints() { sed -n -e 's/.*ncoding video hint: *//p' -e 's/.*unknown side data type [0-9]* //p'; }
 for format in nv12 yuv420p p010le yuv444p16le; do
     from="testsrc2=size=320x192:rate=10:duration=1,format=$format"
@@ -88,13 +88,12 @@ for format in nv12 yuv420p p010le yuv444p16le; do
         eval "[ \"\$(grep -c bytes '$tmp/cpu')\" = 4 ] && cmp -s '$tmp/cpu' '$tmp/gpu'"
 done
 
-# One frame leaves the graph. Others give their buffers back inside it, by its own thread:
-# how many are in use does not depend on how far behind the output is.
+# One frame leaves the graph. The buffers of the others are returned inside the graph by its own thread, so the number
+# in use does not depend on the delay of the output.
 first_only='select=eq(n\,0)'
 
-# What mvview draws into frames that gpume keeps: first without vectors, then with them; also where the
-# fields on the device are lost or replaced on the way. A row: format, options of the search, filters
-# between the two, options. More of it: gpume_mvview.
+# Pictures of mvview in frames that gpume keeps, also if fields on the device are lost or replaced between the filters.
+# A row has the format, options of the search, filters between the two, and options of mvview. gpume_mvview tests more.
 again=gpume=algo=ds:range=9:block=16:backend
 for row in nv12///mode=flow+arrows:legend=1 yuv420p///mode=arrows+blocks:step=1 \
            p010le///mode=arrows+flow+blocks:background=gray yuv444p16le///mode=flow:background=black \
@@ -118,7 +117,7 @@ for row in nv12///mode=flow+arrows:legend=1 yuv420p///mode=arrows+blocks:step=1 
         eval "[ \"\$(grep -c '^0,' '$tmp/cpu')\" = 4 ] && cmp -s '$tmp/cpu' '$tmp/gpu'"
 done
 
-# What mvfps makes of them, at any rate, across a cut, and without vectors. More of it: gpume_mvfps.
+# Pictures of mvfps at several rates, across a cut, and without vectors. gpume_mvfps tests more.
 cut="testsrc2=size=94x70:rate=4:duration=1[a];testsrc2=size=400x300:rate=4:duration=1,crop=94:70:211:190[b];[a][b]concat"
 for row in nv12/fps=2x yuv420p/fps=5/2x:scene=0 p010le/fps=3x:scene=1.2:cut=blend yuv444p16le/fps=10 \
            yuv444p/fps=2x:scene=1.2 nv12/mode=blend:fps=3x p016le/mode=blend:fps=7:scene=1.2 yuva420p/mode=dup \
@@ -137,15 +136,15 @@ for row in nv12/fps=2x yuv420p/fps=5/2x:scene=0 p010le/fps=3x:scene=1.2:cut=blen
         -enc_time_base filter -f framecrc - > "$tmp/gpu"
     check "cuda-mvfps/$row/$tree" "other pictures" \
         eval "[ \"\$(grep -c '^0,' '$tmp/cpu')\" -ge 6 ] && cmp -s '$tmp/cpu' '$tmp/gpu'"
-    # the same where the fields do not stay on the device
+    # the same if the fields do not stay on the device
     ffmpeg -init_hw_device cuda=cu:0 -filter_hw_device cu -lavfi "$cut,format=$format,hwupload_cuda,
         $search=cuda,hwdownload,format=$format,hwupload_cuda,mvfps=${row#*/},hwdownload,format=$format" \
         -fps_mode passthrough -copyts -enc_time_base filter -f framecrc - > "$tmp/gpu"
     check "cuda-mvfps-copied/$row/$tree" "other pictures" cmp -s "$tmp/cpu" "$tmp/gpu"
 done
 
-# What mvdenoise makes of them, of every kind of samples, with noise that it estimates, across a cut, and where it
-# searches itself. More of it: gpume_mvdenoise.
+# Pictures of mvdenoise for every kind of samples, with noise that it estimates, across a cut, and with its own search.
+# gpume_mvdenoise tests more.
 for row in nv12/radius=2/refs=2 yuv420p/radius=1:passes=1:sigma=9/refs=1 p010le/radius=2/refs=2 \
            yuv444p16le/radius=3:planes=1/refs=3 yuv444p/radius=4:sigma=3/refs=4 p016le/radius=0:passes=2/refs=1 \
            nv12/radius=2/refs=2:tree=1 nv12/radius=2:sigma=12.5:strength=0.7/none yuva420p/radius=1/none; do
@@ -163,7 +162,7 @@ for row in nv12/radius=2/refs=2 yuv420p/radius=1:passes=1:sigma=9/refs=1 p010le/
         ${on_gpu}mvdenoise=$options,hwdownload,format=$format" -f framecrc - > "$tmp/gpu"
     check "cuda-mvdenoise/$row" "other pictures" \
         eval "[ \"\$(grep -c '^0,' '$tmp/cpu')\" = 8 ] && cmp -s '$tmp/cpu' '$tmp/gpu'"
-    # the same where the fields do not stay on the device
+    # the same if the fields do not stay on the device
     if [ -n "$on_gpu" ]; then
         ffmpeg -init_hw_device cuda=cu:0 -filter_hw_device cu -lavfi "$noisy,hwupload_cuda,
             ${on_gpu}hwdownload,format=$format,hwupload_cuda,mvdenoise=$options,hwdownload,format=$format" \
@@ -172,8 +171,8 @@ for row in nv12/radius=2/refs=2 yuv420p/radius=1:passes=1:sigma=9/refs=1 p010le/
     fi
 done
 
-# steady NAME LAUNCHES ARGUMENT...: checks the calls of the 10th to the 20th frame, each of which
-# has so many launches
+# steady NAME LAUNCHES ARGUMENT...: checks the driver calls of the 10th to the 20th frame; LAUNCHES is the number of
+# launches for each frame
 steady() {
     name=$1
     launches=$2
@@ -196,37 +195,37 @@ steady cuda-steady-frames 1 -init_hw_device cuda=cu:0 -filter_hw_device cu \
     -f lavfi -i "$source" -vf "format=nv12,hwupload_cuda,gpume=algo=ds,$first_only"
 steady cuda-steady-hint 2 -init_hw_device cuda=cu:0 -filter_hw_device cu \
     -f lavfi -i "$source" -vf "format=nv12,hwupload_cuda,gpume=algo=ds:hint=constant,$first_only"
-# the longest vector, the colours, the picture; the frames themselves go up by another call than vectors
+# launches: longest vector, colours, picture; frames are uploaded by another call than vectors
 steady cuda-steady-mvview 4 -init_hw_device cuda=cu:0 -filter_hw_device cu \
     -f lavfi -i "$source" -vf "format=nv12,hwupload,gpume=algo=ds,mvview=mode=flow+arrows+blocks:step=1:legend=1,$first_only"
 check cuda-mvview-fields "vectors or shapes were uploaded" \
     eval "grep -q cuLaunchKernel '$tmp/calls' && ! grep -q 'cuMemcpyHtoD' '$tmp/calls'"
-# a list: the colours, the picture
+# launches for a list of vectors: colours, picture
 steady cuda-steady-mvview-list 2 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
     -vf "format=nv12,gpume=algo=ds:backend=cpu:async_depth=1,hwupload,mvview=mode=flow+arrows+blocks:step=1,$first_only"
 check cuda-mvview-list "vectors were not uploaded" grep -q cuMemcpyHtoD "$tmp/calls"
-# a copy of each frame; its own copy, cells of vectors, the cut, the fade; the vectors, the picture, the mean
+# launches: copy of the frame; own copy, cells of vectors, cut, fade; vectors, picture, mean
 steady cuda-steady-mvfps 10 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
     -vf "format=nv12,hwupload_cuda,gpume=algo=ds:dir=both,mvfps=fps=2x,$first_only"
-# where gpume has left the vectors on the device they do not go up again
+# vectors that gpume has left on the device are not uploaded again
 check cuda-mvfps-fields "vectors were uploaded" \
     eval "grep -q cuLaunchKernel '$tmp/calls' && ! grep -q 'cuMemcpyHtoD' '$tmp/calls'"
-# another filter has copied them: also a map of vectors
+# another filter has copied the frames: a map of vectors is made, too
 steady cuda-steady-mvfps-list 11 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
     -vf "format=nv12,gpume=algo=ds:dir=both:backend=cpu:async_depth=1,hwupload_cuda,mvfps=fps=2x,$first_only"
 check cuda-mvfps-list "vectors were not uploaded" grep -q cuMemcpyHtoD "$tmp/calls"
-# a copy of each frame, its half samples, cells of vectors, the noise in two steps; a pilot: matches, patches, the
-# picture, half samples; the same again without these
+# launches: copy of the frame, its half samples, cells of vectors, noise in two steps; for the pilot matches, patches,
+# picture, half samples; the same again without half samples
 steady cuda-steady-mvdenoise 13 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
     -vf "format=nv12,hwupload_cuda,gpume=algo=ds:dir=both:refs=2,mvdenoise=strength=9,$first_only"
 check cuda-mvdenoise-fields "vectors were uploaded" \
     eval "grep -q cuLaunchKernel '$tmp/calls' && ! grep -q 'cuMemcpyHtoD' '$tmp/calls'"
-# so do leaves: of each size and two fields at a time one launch, and two for the tree
+# leaves are not uploaded either: one launch for each size and two fields, and two for the tree
 steady cuda-steady-tree 23 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
     -vf "format=nv12,hwupload_cuda,gpume=algo=ds:tree=1:dir=both:refs=2,mvdenoise=strength=9,$first_only"
 check cuda-tree-fields "vectors were uploaded" \
     eval "grep -q cuLaunchKernel '$tmp/calls' && ! grep -q 'cuMemcpyHtoD' '$tmp/calls'"
-# another filter has copied them: also a map of vectors
+# another filter has copied the frames: a map of vectors is made, too
 steady cuda-steady-mvdenoise-list 13 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
     -vf "format=nv12,gpume=algo=ds:dir=both:refs=2:backend=cpu:async_depth=1,hwupload_cuda,mvdenoise=strength=9,$first_only"
 check cuda-mvdenoise-list "vectors were not uploaded" grep -q cuMemcpyHtoD "$tmp/calls"

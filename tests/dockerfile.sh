@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Follows the steps of the Dockerfile where there is no Docker: each stage is a folder that debootstrap
-# fills and chroot enters. Then runs the program of the last one. Needs root, debootstrap, some minutes.
+# Runs the steps of the Dockerfile without Docker: each stage is a folder that debootstrap fills and chroot enters. Then
+# runs the program of the last stage. Needs root and debootstrap, and takes some minutes.
 #
 # usage: tests/dockerfile.sh [DIR]     [build/check/dockerfile], made anew and removed
 # Environment: MIRROR, of Debian; default: the first of this system
@@ -20,14 +20,14 @@ mkdir -p "$dir"
 trap 'rm -rf --one-file-system "$dir"' EXIT
 trap 'exit 1' HUP INT TERM
 
-# size DIR: in MiB
+# size DIR: prints the size in MiB
 size() { du -sxm "$1" | cut -f1; }
 
 root=
 work=/
 environment=
 entry=
-# a step that the line after continues is one line
+# joins the lines of a step
 sed -e ':a' -e '/\\$/N; s/\\\n *//; ta' "$top/Dockerfile" | grep -v '^#' | grep . > "$dir/steps"
 while read -r step rest <&3; do
     echo "== $step $rest"
@@ -38,7 +38,7 @@ while read -r step rest <&3; do
             release=${1#debian:}
             root=$dir/${3:-last}
             bare_new "${release%-slim}" "$(dpkg --print-architecture)" "$root"
-            # an image has no lists and no documents
+            # the image has no package lists and no documents
             rm -rf "$root/var/lib/apt/lists"/* "$root/var/cache/apt"/* "$root/usr/share/doc"/* "$root/usr/share/man"/* \
                    "$root/usr/share/locale"/* "$root/var/log"/*
             base=$(size "$root")

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Runs every script of examples/ on small input and looks at what it wrote. libx264 is in a build
-# under the GPL, which has the filter cropdetect, too.
+# Runs every script of examples/ on small input and checks its output. The build under the GPL has libx264 and the filter
+# cropdetect.
 #
 # usage: tests/examples.sh RESULTS SERIES
 
@@ -31,7 +31,7 @@ if [ ! -x "$FFMPEG" ]; then
     exit
 fi
 
-# example NAME ARGUMENT...: runs it; the result is named after it.
+# example NAME ARGUMENT...: runs the example; the result has its name
 example() {
     name=$1
     shift
@@ -42,7 +42,7 @@ example() {
 # expect NAME WHAT IS
 expect() { check "examples/$1" "'$3' instead of '$2'" test "$2" = "$3"; }
 
-# refuses NAME WHAT ARGUMENT...: it fails, and WHAT (a pattern) is in the only line that it writes
+# refuses NAME WHAT ARGUMENT...: the example must fail and write one line that matches the pattern WHAT
 refuses() {
     refused=$1
     what=$2
@@ -76,7 +76,7 @@ expect 24-to-60-frames mpeg4,29 "$(frames "$work/smooth.mkv")"
 example 24-to-60 "$work/clips/moving clip.mkv" "$work/smooth.mkv" 2x
 expect 24-to-60-factor mpeg4,24 "$(frames "$work/smooth.mkv")"
 
-# subtitles that the other format has not
+# subtitles that the other format cannot have
 printf '1\n00:00:00,100 --> 00:00:00,400\nIt moves.\n' > "$work/words.srt"
 ffmpeg -i "$work/clips/other.mp4" -i "$work/words.srt" -i "$work/words.srt" -f lavfi -i sine=d=0.4 \
     -map 0 -map 3 -map 1 -map 2 -c:v copy -c:a aac -c:s mov_text "$work/words.mp4"
@@ -102,7 +102,7 @@ expect slow-motion-frames 'mpeg4,36 25/1' "$(frames "$work/slow.mkv") $("$bin/ff
 example blocks "$work/clips/moving clip.mkv" "$work/blocks.mkv" 40
 expect blocks-sizes 11 "$(grep -cE '^frame [0-9]+  8x8: [0-9]+  16x16: [0-9]+  32x32: [0-9]+  64x64: [0-9]+$' "$work/log")"
 expect blocks-frames mpeg4,12 "$(frames "$work/blocks.mkv")"
-# statistics that end early are no success
+# statistics that end early are an error
 sh examples/blocks.sh "$work/none.mkv" "$work/other.mkv" > "$work/log" 2>&1
 check examples/blocks-fails "it succeeded" test $? != 0
 
@@ -117,7 +117,7 @@ expect clean-film-frames mpeg4,12 "$(frames "$work/clean.mkv")"
 example deinterlace-tape "$work/clips/moving clip.mkv" "$work/tape.mkv" bff
 expect deinterlace-tape-frames mpeg4,24 "$(frames "$work/tape.mkv")"
 
-# how its samples are stored
+# the format of its samples
 samples_of() { "$bin/ffprobe" -v error -select_streams v -show_entries stream=pix_fmt -of csv=p=0 "$1" | tr -d ,; }
 example clean-10bit "$work/clips/moving clip.mkv" "$work/clean.mov"
 expect clean-10bit-frames 'prores,12 yuv422p10le' "$(frames "$work/clean.mov") $(samples_of "$work/clean.mov")"
@@ -127,7 +127,7 @@ expect clean-10bit-of-ten 'prores,12 yuv422p10le' "$(frames "$work/clean-ten.mkv
 
 example clean-camera "$work/clips/moving clip.mkv" "$work/camera.mkv" 96
 expect clean-camera-frames 'mpeg4,12' "$(frames "$work/camera.mkv")"
-# as it says, the 7th of 12 frames comes out when two more have arrived
+# as the example says, the 7th of 12 frames comes out when two more have arrived
 filters=$(sed -n 's/^ *-vf "scale=[^"]*),\(gpume=[^"]*\)".*/\1/p' examples/clean-camera.sh)
 "$FFMPEG" -hide_banner -nostdin -f lavfi -i testsrc2=s=96x80:r=25,format=yuv420p,trim=end_frame=12 \
     -vf "settb=1/25,showinfo=checksum=0,${filters:-none},showinfo=checksum=0" -f null - 2>&1 |
@@ -135,7 +135,7 @@ filters=$(sed -n 's/^ *-vf "scale=[^"]*),\(gpume=[^"]*\)".*/\1/p' examples/clean
              if (/showinfo_1/) last = t; else if (t == 6) print last - t }' > "$work/delay"
 expect clean-camera-delay 2 "$(cat "$work/delay")"
 
-# without a window: the same filters, and what ffplay would be told
+# without a window: the same filters, and the arguments of ffplay
 cat > "$work/ffplay" <<'EOT'
 #!/bin/sh
 filters= input=
@@ -172,7 +172,7 @@ fi
 
 example vectors-of-a-folder "$work/clips" "$work/vectors"
 expect vectors-of-a-folder-files 'moving clip.mkv.npy other.mp4.npy' "$(cd "$work/vectors" && echo *)"
-# what is there is left alone, and what is missing is made
+# existing files stay, and missing files are made
 : > "$work/vectors/other.mp4.npy"
 rm "$work/vectors/moving clip.mkv.npy"
 sh examples/vectors-of-a-folder.sh "$work/clips" "$work/vectors"
@@ -194,7 +194,7 @@ if [ -n "$python" ]; then
     # shellcheck disable=SC2086  # words
     "$python" examples/vectors.py "$work/clips/moving clip.mkv" --block 8 --output "$work/array.npy" $plot > "$work/log" 2>&1
     expect vectors-array "12 frames of 22 x 30 blocks" "$(sed -n 's/,.*//p' "$work/log")"
-    # all but what enters the picture moves by (-4,-2)
+    # everything except what enters the picture moves by (-4,-2)
     expect vectors-moved "4.0 2.0" "$("$python" -c "import numpy
 a = numpy.load('$work/array.npy')
 print(*numpy.abs(numpy.median(a[1:, 5:-5, 5:-5].reshape(-1, 2), axis=0)))")"

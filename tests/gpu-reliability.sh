@@ -5,7 +5,8 @@
 # flight. Each run must end with the right exit code and with complete files.
 #
 # usage: gpu-reliability.sh RESULTS GPU_DIR [beside|alone|PART]     (GPU_DIR: prepared by tests/gpu.sh)
-#   beside: what other work on the GPU does not disturb; alone: the rest; PART: one of the functions below; default: all
+#   beside: the parts that may run beside other work on the GPU; alone: the other parts; PART: one of the functions
+#   below; default: all
 # QUICK=1 shortens the run. To try it without a decoder on the device, GPUME_HW gives the
 # options before the input and GPUME_UP the filters before gpume.
 
@@ -34,8 +35,8 @@ host() { timeout 600 ./ffmpeg -hide_banner -nostdin -loglevel error "$@"; }
 # unfinished: names of partial files
 unfinished() { find "$tmp" -name '*.gpume-part'; }
 
-# A stream of every search at once, each again and again until it is told to end; and
-# eight filters of one process, some of which share a device, against the oracle.
+# Runs a stream of every search at once, each repeated until it is stopped, and compares eight filters of one process,
+# some of which share a device, with the oracle.
 many_streams() {
     timeout 900 ./libavfilter/tests/gpume_soak -threads 8 -seconds "$seconds" \
         > "$top/build/results/gpu-soak.log" 2>&1 &
@@ -79,7 +80,7 @@ many_streams() {
 memory_over_time() {
     frames=100000 times=100
     [ -z "${QUICK-}" ] || frames=4000 times=40
-    # what mvdenoise makes takes longer
+    # mvdenoise takes longer
     for long in "-long $frames" "-long $frames -behind mvview,mvfps" "-long $((frames / 4)) -behind mvdenoise,mvfps" \
                 "-teardown $times" "-teardown $times -behind mvview,mvfps" "-teardown $times -behind mvdenoise" \
                 "-changes $times"; do
@@ -90,7 +91,7 @@ memory_over_time() {
     done
 }
 
-# What mvdenoise makes behind a search: on the CPU, and on the device for what follows ${up}.
+# Filters for mvdenoise after a search: on the CPU, and on the device behind ${up}.
 denoised=gpume=algo=hme:block=8:dir=both:refs=2
 on_host=$denoised:backend=cpu,format=nv12,mvdenoise
 on_device=$denoised:backend=cuda,mvdenoise,hwdownload,format=nv12
@@ -114,7 +115,7 @@ denoising() {
             eval "[ \"\$(grep -c '^0,' '$tmp/cpu')\" -gt 10 ] && cmp -s '$tmp/cpu' '$tmp/d$i'"
     done
 
-    # the end of a loop is not that of the clip
+    # the loop's end differs from the clip's end
     lines=$(($(grep -c . "$tmp/cpu") - 2))
     # shellcheck disable=SC2086
     ./ffmpeg -hide_banner -nostdin -loglevel error $hw -stream_loop -1 -i "$clip" -vf "$up$on_device" \
@@ -140,7 +141,7 @@ denoising() {
         host -i "$name" -map 0:v:0 -c copy -frames:v 12 -f h264 - >> "$tmp/sizes.h264"
         [ -e "$tmp/first.h264" ] || cp "$tmp/sizes.h264" "$tmp/first.h264"
     done
-    # size and checksum
+    # print size and checksum
     pictures() { sed -n 's/^0,.*,\(.*,.*\)$/\1/p'; }
     for name in first sizes; do
         host -i "$tmp/$name.h264" -vf "$on_host" -fps_mode passthrough -f framecrc - | pictures > "$tmp/$name"

@@ -128,8 +128,8 @@ if ! ffmpeg -init_hw_device cuda=cu:0 -f lavfi -i nullsrc -frames:v 1 -f null - 
     exit 1
 fi
 
-# What has no need to wait for the rest runs beside it: $tmp/queue has a script for each test,
-# which leaves its output and its status; in the order of their names, $jobs at once.
+# Tests that need not wait for others run beside them: $tmp/queue has a script for each test, which leaves its output
+# and its status. They run in the order of their names, $jobs at once.
 queue() {
     [ -n "$(ls "$tmp/queue")" ] || return
     ! [ -f "$tmp/queue/graphs" ] || sh "$tmp/queue/graphs" > "$tmp/queue/graphs.log" 2>&1 || rm -rf "$tmp/vectors"
@@ -140,7 +140,7 @@ queue() {
     sort -rn -k 1.2 "$tmp/queue/times" | head -n 5
 }
 
-# verdict NAME SCRIPT...: all of them succeeded; else the result's reason is what was printed last
+# verdict NAME SCRIPT...: ok if all scripts succeeded; else the reason is the last line of output
 verdict() {
     what=$1
     shift
@@ -254,7 +254,7 @@ ds:smooth=2 ds:check=1:block=8 ds:range=64:smooth=2:check=1:pel=4 fs:range=8:pel
     ffmpeg -i "$clip" -vf "gpume=algo=hme:backend=cpu,format=nv12,$draw" -f framemd5 - > "$tmp/cpu"
     device -i "$clip" -vf "${up}gpume=algo=hme,$draw,hwdownload,format=nv12" -f framemd5 - > "$tmp/gpu"
     check drawn "mvview draws a different picture" cmp -s "$tmp/cpu" "$tmp/gpu"
-    # what did not change is marked, also behind a download; a frame comes several times, so that there is some
+    # unchanged parts are marked, also after a download; frames are repeated so that there are unchanged parts
     hint=loop=loop=7:size=1:start=4,gpume=algo=ds:hint=constant
     ffmpeg -i "$clip" -vf "$hint:backend=cpu,format=nv12,showinfo" -loglevel info -f null - 2>&1 | hints > "$tmp/cpu"
     device -i "$clip" -vf "${up}$hint,hwdownload,format=nv12,showinfo" -loglevel info -f null - 2>&1 | hints > "$tmp/gpu"
@@ -313,7 +313,7 @@ ds:smooth=2 ds:check=1:block=8 ds:range=64:smooth=2:check=1:pel=4 fs:range=8:pel
     check seek "after -ss" device -ss 0.5 -i "$clip" -vf "${up}gpume=algo=ds:async_depth=4" -f null -
 }
 
-# Problems that occur in practice: what the queue does not disturb, and the rest when it is done.
+# Problems that occur in practice: some tests run beside the queue, the rest when it is empty.
 field() {
     sh "$top/tests/gpu-reliability.sh" "$results" "$gpu" beside
     wait "$queue"

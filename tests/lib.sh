@@ -21,7 +21,7 @@ check() {
     fi
 }
 
-# check_links NAME DIR: every link in the documents of DIR leads to a file
+# check_links NAME DIR: checks that every link in the documents of DIR leads to a file
 check_links() {
     (
         cd "$2" && find . -name '*.md' | while read -r f; do
@@ -37,12 +37,12 @@ check_links() {
         test -s "$top/build/results/links" -a ! -s "$top/build/results/links.dead"
 }
 
-# has_cuda OBJ: FFmpeg was configured there with a compiler for kernels
+# has_cuda OBJ: succeeds if FFmpeg was configured there with a compiler for kernels
 has_cuda() {
     grep -q -e '^CONFIG_CUDA_LLVM=yes' -e '^CONFIG_CUDA_NVCC=yes' "$1/ffbuild/config.mak" 2>/dev/null
 }
 
-# combinations KIND OPTIONS...: every search of the table's kind (FULL, PATTERN,
+# combinations KIND OPTIONS...: prints every search of the table's kind (FULL, PATTERN,
 # PREDICTIVE, HIERARCHICAL) with each of the options, as gpume's algo= takes it
 combinations() {
     kind=$1
@@ -54,8 +54,8 @@ combinations() {
     done
 }
 
-# branches BEFORE OPTIONS FOLDER SEARCH...: a graph that searches the same frames in every
-# way in one process, vectors in FOLDER/1.npy and so on; the frames of the last go on
+# branches BEFORE OPTIONS FOLDER SEARCH...: prints a graph that runs all searches on the same frames in one process and
+# writes vectors to FOLDER/1.npy and so on. The output has the frames of the last search
 branches() {
     before=$1
     options=$2
@@ -73,7 +73,7 @@ branches() {
     printf '%s' "${before}split=$n$split$filters"
 }
 
-# same_vectors NAME FOLDER OTHER SEARCH...: what two such graphs found
+# same_vectors NAME FOLDER OTHER SEARCH...: checks that two such graphs found the same vectors
 same_vectors() {
     what=$1
     one=$2

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# gpume-mpi with 1 to 4 ranks against one ffmpeg, byte for byte: containers, groups of pictures,
+# Compares gpume-mpi with 1 to 4 ranks with one ffmpeg, byte for byte: containers, groups of pictures,
 # searches, directions, references and formats; finished films; ranks that are killed, and runs that go on; wrong arguments and faults.
 #
 # usage: tests/mpi.sh RESULTS SERIES
@@ -24,7 +24,7 @@ OMPI_ALLOW_RUN_AS_ROOT=1
 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
 
-# what is on one machine needs no network
+# processes on one machine need no network
 OMPI_MCA_btl=self,vader
 OMPI_MCA_pml=ob1
 export OMPI_MCA_btl OMPI_MCA_pml
@@ -40,13 +40,13 @@ ranks() {
     shift
     timeout 120 mpirun --oversubscribe --bind-to none -n "$n" "$obj/gpume-mpi" "$@" 2> err
 }
-# what it said, without mpirun's own remarks
+# prints its messages, without mpirun's own
 said() { grep -v -e '^---' -e '^Primary' -e '^a non-zero' -e '^mpirun' -e '^the job' -e 'Process name' -e 'Exit code' -e '^$' err; }
 
-# victim JOB N: the process of the Nth rank that mpirun, process JOB, has started
+# victim JOB N: prints the process of the Nth rank that mpirun, process JOB, has started
 victim() { sed -n "s/^\([0-9]*\) (gpume-mpi) [DRS] $1 .*/\1/p" /proc/[0-9]*/stat 2> /dev/null | sed -n "$2p"; }
 
-# finish JOB: mpirun's status. Itself it may wait for ever once a rank was killed while it connected
+# finish JOB: returns mpirun's status. mpirun may wait for ever if a rank was killed while it connected
 finish() {
     (sleep 60; [ -n "$(victim "$1" 1)" ] || kill -9 "$1") > /dev/null 2>&1 &
     watch=$!
@@ -56,16 +56,16 @@ finish() {
     return $status
 }
 
-# how many segments are finished
+# prints the number of finished segments
 nb_finished() { find many.npy.gpume-part -name 'segment-*' ! -name '*.new' 2> /dev/null | grep -c .; }
 
-# one CLIP FILTER: what one process writes, to one.npy, one.csv and one.log
+# one CLIP FILTER: writes the output of one process to one.npy, one.csv and one.log
 one() {
     rm -f one.*
     ffmpeg -i "$1" -vf "$2:mv_file=one.npy:stats_file=one.log,$2:mv_file=one.csv" -f null - 2> /dev/null
 }
 
-# same NAME N CLIP FILTER FORMAT ARGUMENT...: the same files with N ranks, and nothing left beside them
+# same NAME N CLIP FILTER FORMAT ARGUMENT...: checks that N ranks write the same files and leave no other
 same() {
     what=$1
     nb=$2
@@ -118,7 +118,7 @@ containers() {
     done
 }
 
-# Each with all directions, and each time another number of ranks.
+# Each search with all directions, and each time with another number of ranks.
 searches() {
     i=0
     for search in $("$top/tools/searches.sh") ds:check=1 ds:smooth=2:pel=4; do
@@ -131,7 +131,7 @@ searches() {
             same "$search-$dir" $((i % 4 + 1)) ../open.mkv "gpume=algo=$search:range=12:dir=$dir" npy
         done
     done
-    # as many lines as a frame has blocks
+    # a frame has this number of lines
     filter=gpume=algo=hme:tree=1:block=4:dir=both:backend=cpu
     one ../open.mkv "$filter"
     for format in csv npy; do
@@ -187,7 +187,7 @@ list_and_gpu() {
     fi
 }
 
-# finished NAME FILMS ARGUMENT...: --resume skips so many films of the list, and the files are whole
+# finished NAME FILMS ARGUMENT...: checks that --resume skips FILMS films of the list, and that the files are complete
 finished() {
     what=$1
     nb=$2
@@ -202,7 +202,7 @@ finished() {
     done < list.txt
 }
 
-# What is finished and unchanged is skipped: a list longer than a job's time ends over several jobs.
+# Finished and unchanged films are skipped, so a list longer than a job's time limit ends after several jobs.
 skips() {
     mkdir out one
     cp ../open.ts ../simple.avi ../variable.mkv .
@@ -212,7 +212,7 @@ skips() {
         mv one.npy "one/$clip.npy"
         mv one.log "one/$clip.log"
     done < list.txt
-    # one film as the first job had time for; its name is another spelling
+    # the first job had time for one film; its name has another spelling here
     ranks 2 -i ./simple.avi -vf gpume=algo=hexbs --mv-file out/simple.avi.npy --stats-file ./out/simple.avi.log --resume
     finished first 1
     inodes=$(ls -i out/*.npy out/*.log)
@@ -244,7 +244,7 @@ skips() {
     check mpi/finished-anew "$(said | head -n 1)" eval '! grep -q skipped err && [ ! -e out/open.ts.npy.gpume-done ]'
 }
 
-# Formats that names do not say, and what is written to a pipe.
+# Formats that file names do not have, and output to a pipe.
 formats() {
     ffmpeg -i ../open.ts -vf gpume=algo=ds:dir=both:mv_format=csv:mv_file=one.csv:stats_format=jsonl:stats_file=one.log -f null -
     for n in 1 3; do
@@ -282,7 +282,7 @@ kills() {
         else
             killed=$((killed + 1))
         fi
-        # whole or absent, also if a rank was killed after its work
+        # files are complete or absent, also if a rank was killed after its work
         for type in npy log; do
             if [ -e many.$type ]; then
                 cmp -s one.$type many.$type || half=$((half + 1))
@@ -296,7 +296,7 @@ kills() {
     check mpi/kill-kills "only $killed of 20" test $killed -ge 5
     same resume 2 long.mkv $filter npy
     say "(20 times killed at random: $killed ended, $completed complete)"
-    # one run that is killed once segments are finished, then goes on with another number of ranks
+    # a run is killed once segments are finished, and resumed with another number of ranks
     rm -rf many.*
     mpirun --oversubscribe --bind-to none -n 3 "$obj/gpume-mpi" -i long.mkv -vf "$filter" --mv-file many.npy \
         --stats-file many.log --segment 8 > /dev/null 2> err &
@@ -315,7 +315,7 @@ kills() {
     # a finished segment that is damaged is searched again
     printf x |
         dd of=many.npy.gpume-part/data bs=1 seek=1000 conv=notrunc 2> /dev/null
-    # other options do not go on with it
+    # another run with other options does not resume it
     ranks 2 -i long.mkv -vf gpume=algo=ds --mv-file many.npy --resume
     check mpi/resume-other "$(said | tail -n 1)" grep -q 'belongs to another film or other options' err
     ranks 4 -i long.mkv -vf "$filter" --mv-file many.npy --stats-file many.log --resume --progress yes
@@ -323,7 +323,7 @@ kills() {
     check mpi/progress "no progress bar" grep -q '/300 frames, .* frames/s, 4 ranks, 0:.* left' err
 }
 
-# refused NAME PATTERN ARGUMENT...: ends with a message and without a file; an older one is kept
+# refused NAME PATTERN ARGUMENT...: checks that it fails with a message, writes no file, and keeps an older one
 refused() {
     what=$1
     pattern=$2

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Tests packages where they are for: in bare Debians, for Arm by QEMU, for Windows by Wine. Each part makes its package
-# with the Makefile first.
+# Tests packages on the systems that they are for: bare Debians, Arm by QEMU, Windows by Wine. Each part first makes its
+# package with the Makefile.
 #
 # usage: tests/packages.sh RESULTS SERIES [PART...]     all parts without PART
 #   linux      the archive, unpacked in Debian 12 and 13: the README's command lines
@@ -35,7 +35,7 @@ trap 'exit 1' HUP INT TERM
 log=$top/build/results/$(basename "$results" .txt).log
 : > "$log"
 
-# packed KIND [CROSS]: 'make KIND' for that system; sets $file to what it made
+# packed KIND [CROSS]: runs 'make KIND' for that system; sets $file to the package
 packed() {
     echo "== make $1 ${2:+CROSS=$2}" >> "$log"
     make SERIES="$series" ${2:+"CROSS=$2"} "$1" > "$work/made" 2>&1
@@ -46,18 +46,18 @@ packed() {
     [ "$status" = 0 ] && say "$(tail -n 1 "$work/made")"
 }
 
-# seconds SINCE: that have passed, with tenths
+# seconds SINCE: prints the elapsed time, with tenths
 seconds() { awk -v a="$1" -v b="$(date +%s.%N)" 'BEGIN { printf "%.1f", b - a }'; }
 
-# in.mp4 of the README's command lines, and these lines, one each, of FOLDER/README.md
+# makes in.mp4 for the README's command lines, and writes these lines of FOLDER/README.md to a file
 clip() {
     "$obj/ffmpeg" -nostdin -v error -y -i tests/clips/h264.mkv -frames:v 8 -c copy "$1/in.mp4"
     awk '{ while (sub(/\\$/, "")) { getline more; $0 = $0 more } } /^```/ { shell = $0 == "```sh"; next }
          shell && /^ffmpeg -i in.mp4 /' README.md > "$1/lines"
 }
 
-# contents FOLDER: of every file that a line wrote: vectors byte by byte, of films the number of frames, which
-# encoders without -bitexact make from other transforms on other processors; their frames stand in frames.md5
+# contents FOLDER: prints the contents of every file that a line wrote: vectors byte by byte; for films the number of
+# frames, because encoders without -bitexact depend on the processor; frames.md5 has their frames
 contents() {
     for f in "$1"/*; do
         case ${f##*/} in
@@ -69,8 +69,8 @@ contents() {
     done
 }
 
-# readme NAME FOLDER RUN...: runs the README's lines in FOLDER; 'RUN... LINE' does one, in a shell that has a command
-# 'ffmpeg'. What they write is what the programs here write.
+# readme NAME FOLDER RUN...: runs the README's lines in FOLDER, each by 'RUN... LINE', in a shell that has a command
+# 'ffmpeg'. Checks that they write what the programs here write.
 readme() {
     readme=$1
     folder=$2
@@ -100,10 +100,10 @@ readme() {
     check "packages/$readme/lines" "the README has $number command lines" test "$number" -ge 7
 }
 
-# in_root ROOT PROGRAM LINE: in its folder /test
+# in_root ROOT PROGRAM LINE: runs LINE in the folder /test of ROOT
 in_root() { inside "$1" sh -c "cd /test && ffmpeg() { $2 \"\$@\"; } && $3"; }
 
-# bare NAME RELEASE ARCHITECTURE: sets $root to a new one
+# bare NAME RELEASE ARCHITECTURE: sets $root to a new bare Debian
 bare() {
     root=$work/$2-$3
     bare_new "$2" "$3" "$root"
@@ -114,7 +114,7 @@ bare() {
 }
 gone() { rm -rf --one-file-system "$root"; }
 
-# archive NAME ARCHITECTURE: $file in both releases
+# archive NAME ARCHITECTURE: tests the archive $file in both releases
 archive() {
     check "packages/$1/sha256sums" "they are not those of SHA256SUMS" \
         eval "(cd build/packages && grep '${file##*/}' SHA256SUMS | sha256sum -c --status)"
@@ -139,7 +139,7 @@ archive() {
     done
 }
 
-# refused NAME PATTERN: 'make dist' fails, and says that
+# refused NAME PATTERN: checks that 'make dist' fails with a message that matches PATTERN
 refused() {
     tools/package.sh dist "build/$series" "$work/none" > "$work/made" 2>&1
     status=$?
@@ -148,7 +148,7 @@ refused() {
         eval "[ $status != 0 ] && grep -q '$2' '$work/made' && [ -z \"\$(ls '$work/none')\" ]"
 }
 
-# a package has the source that was built, or there is none
+# 'make dist' fails unless it can add the source that was built
 sources() {
     from=build/$series/src/.gpume-origin
     changed=build/$series/src/libavutil/mem.c
@@ -187,10 +187,10 @@ part_linux() {
     archive linux amd64
 }
 
-# files_of ROOT: those of packages, not what programs write
+# files_of ROOT: lists the files of packages, without those that programs write
 files_of() { (cd "$1" && find bin sbin lib etc usr opt ! -name '*.cache' ! -name '*-cache' 2> /dev/null | sort); }
 
-# package NAME ARCHITECTURE [BESIDE...]: $file in both releases, other packages beside it
+# package NAME ARCHITECTURE [BESIDE...]: tests the package $file in both releases, beside other packages
 package() {
     what=$1
     architecture=$2
@@ -256,7 +256,7 @@ part_aarch64() {
         return
     fi
     packed dist aarch64 && archive aarch64 arm64
-    # Debian's own ffmpeg beside it takes long there, and was tested
+    # without Debian's own ffmpeg, which takes long there and was tested above
     packed deb aarch64 && package deb-arm64 arm64
 }
 
@@ -279,7 +279,7 @@ part_windows() {
     tests/wine.sh "$work/windows/gpume/bin/ffmpeg.exe" -hide_banner -version > "$work/said" 2>&1
     check packages/windows/first "$(tail -n 1 "$work/said")" grep -q '^ffmpeg version' "$work/said"
     readme windows "$work/windows/test" on_windows
-    # DLLs of the system only
+    # programs need only the system's DLLs
     for f in ffmpeg ffprobe; do
         x86_64-w64-mingw32-objdump -p "$work/windows/gpume/bin/$f.exe" | sed -n 's/.*DLL Name: //p' | sort > "$work/dlls"
         grep -vixE '(advapi32|bcrypt|gdi32|kernel32|msvcrt|ole32|oleaut32|psapi|shell32|shlwapi|strmiids|user32|uuid|vfw32|avicap32)\.dll' \
@@ -301,7 +301,7 @@ part_source() {
     graph=format=yuv420p,gpume=algo=hme:mv_file
     "$obj/ffmpeg" -nostdin -v error -y -f rawvideo -video_size 322x242 -i "$root/test/in.yuv" \
         -vf "$graph=$work/expected.npy" -f null -
-    # every step on its own, for its line in the results
+    # each step has a line in the results
     while read -r step command; do
         echo "== $step: $command" >> "$log"
         inside "$root" sh -c "cd /test && $command" < /dev/null >> "$log" 2>&1
@@ -352,7 +352,7 @@ part_again() {
     for made in "$file" "$deb"; do
         check "packages/again/same-bytes-${made##*.}" "the packages differ" cmp -s "$made" "$work/again/build/packages/${made##*/}"
     done
-    # and the source in it is that of the repository
+    # its source is that of the repository
     mkdir "$work/unpacked"
     tar -xOf "$file" --wildcards '*/source/gpume-*.tar.gz' | tar -xz --strip-components=1 -C "$work/unpacked"
     (cd "$work/again" && git ls-files) > "$work/listed"

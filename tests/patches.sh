@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Tests every patch series: its format, that it only registers what is ours, that it applies
-# exactly once to its pristine source, and that it does not change other sources.
+# Tests every patch series: its format, that it only registers gpume's parts, that it applies exactly once to its
+# pristine source, and that it does not change other sources.
 #
 # usage: tests/patches.sh RESULTS
 
@@ -19,8 +19,7 @@ mkdir -p $work
 
 all=$(all_series .)
 
-# What a patch may touch: the places where FFmpeg lists its parts, and for encoders those
-# that call ours.
+# The files that a patch may change: FFmpeg's lists of its parts, and encoders that call gpume's functions.
 allowed='^(configure|libavcodec/Makefile|libavcodec/motion_est(\.[ch]|_template\.c)|libavcodec/mpegvideo_?enc\.[ch]|libavfilter/Makefile|libavfilter/allfilters\.c|doc/filters\.texi|tests/Makefile|tests/checkasm/(Makefile|checkasm\.[ch])|tests/fate/checkasm\.mak)$'
 
 # mail_format SERIES: prints what is wrong.

@@ -8,8 +8,8 @@
 #   soak SECONDS   random streams on every backend, compared with the oracle
 #   fuzz SECONDS   builds the fuzzers and runs each of them; 0: builds only
 #   threads SECONDS   random streams on several threads under ThreadSanitizer
-#   failures       each CUDA driver call failing in turn, for every search; without GPUME_LONG only for one search of each
-#                  kind: the calls depend on nothing else
+#   failures       each CUDA driver call failing in turn, for every search; without GPUME_LONG for one search of each
+#                  kind, because the driver calls depend on nothing else
 #   long [whole]   memory over frames, graphs and changes; whole: the long version
 
 set -u

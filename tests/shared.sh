@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Builds the shared libraries, installs them, and tests programs that link them: examples/read_vectors.c
-# by pkg-config, PyAV compiled from PyPI's source, and the system's mpv, in a window, if it has
-# libraries of the same version. What they get is compared with what ffmpeg writes, byte by byte.
+# by pkg-config, PyAV compiled from PyPI's source, and the system's mpv, in a window, if it needs libraries of the same
+# version. Their results are compared with ffmpeg's, byte by byte.
 #
 # usage: tests/shared.sh RESULTS SERIES
 # With QUICK=1 only what the tests need of FFmpeg is built, if the libraries are not there yet.
@@ -23,7 +23,7 @@ clip=$top/tests/clips/h264.mkv
 log=$work/log
 rm -rf "$work"
 mkdir -p "$work"
-# nothing but the prefix may lead to the libraries
+# programs may find the libraries only by the prefix
 unset LD_LIBRARY_PATH
 
 # The libraries.
@@ -51,7 +51,7 @@ done
 "$ffmpeg" -hide_banner -L > "$log" 2>&1
 grep -q '^#define CONFIG_GPL 1' "$tree/obj/config.h" ||
     check shared/licence "it is not the LGPL" grep -q 'GNU Lesser General Public' "$log"
-# what gpume adds, and some of what the usual build leaves out
+# gpume's parts, and some parts that the usual build leaves out
 there='filters.gpume filters.mvview filters.mvfps filters.mvdenoise'
 [ -n "${QUICK-}" ] ||
     there="$there filters.v360 filters.bm3d filters.afftdn decoders.vc1 decoders.cook encoders.jpeg2000 demuxers.rtsp
@@ -78,13 +78,13 @@ else
 fi
 rm -rf "$work/stage"
 
-# What clients have to give: vectors, and pictures.
+# The expected results: vectors and pictures.
 "$ffmpeg" -nostdin -v error -i "$clip" -vf "gpume=algo=hme:block=8:mv_file=$work/vectors.csv,mvdenoise" \
     -fps_mode passthrough -f framemd5 "$work/frames" > "$log" 2>&1
 check shared/ffmpeg "$(tail -n 1 "$log")" test -s "$work/vectors.csv"
 frames=$(grep -vc '^#' "$work/frames")
 
-# Where programs find the libraries when they are compiled, and when they run.
+# The paths by which programs find the libraries when they are compiled and when they run.
 PKG_CONFIG_PATH=$prefix/lib/pkgconfig
 LD_RUN_PATH=$prefix/lib
 export PKG_CONFIG_PATH LD_RUN_PATH
@@ -143,7 +143,7 @@ else
     sed -n 's/^[^#].*, *//p' "$work/frames" > "$work/expected"
     check shared/pyav-frames "$(diff "$work/expected" "$work/pyav-frames" | sed -n 2p)" \
         eval "[ -s '$work/expected' ] && cmp -s '$work/expected' '$work/pyav-frames'"
-    # it is these libraries that it uses
+    # it must use these libraries
     "$python" -c 'import av; print(av.library_versions["libavfilter"]); print(open("/proc/self/maps").read())' > "$log" 2>&1
     check shared/pyav-libraries "it does not use $prefix/lib" grep -qF "$prefix/lib/libavfilter.so" "$log"
 fi

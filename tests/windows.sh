@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Tests the build for Windows, run by Wine: that functions in assembly save the registers that Windows'
-# calling convention has saved, and that files there are whole or absent, named in UTF-8, and without other
-# line ends.
+# Tests the build for Windows with Wine. Functions in assembly must save the registers that Windows' calling convention
+# requires. Files must be complete or absent, have names in UTF-8, and keep their line ends.
 #
 # usage: windows.sh RESULTS OBJ EXEC
 
@@ -40,13 +39,13 @@ done
 mkdir "$work/files"
 cd "$work/files" || exit
 
-# search GRAPH_OPTIONS: writes what the options name; sets $status
+# search GRAPH_OPTIONS: runs a search with options that name files; sets $status
 search() {
     on ffmpeg -nostdin -hide_banner -v error -lavfi "testsrc2=s=64x48:r=5,trim=end_frame=3,gpume=algo=ds:$1" \
         -f null - > "$work/out" 2> "$work/err"
     status=$?
 }
-# alone NAME...: these files are there, and no other
+# alone NAME...: succeeds if the folder has these files and no other
 alone() {
     [ "$(ls)" = "$(printf '%s\n' "$@" | sort)" ]
 }
@@ -78,7 +77,7 @@ check windows/overwrite-1 "status $status: $(said)" cmp -s "$work/vectors" "$fil
 search mv_file=no-folder/v.csv
 check windows/no-folder "status $status: $(said)" grep -q 'Could not open no-folder/v.csv: No such file' "$work/err"
 
-# letters of both cases, and both separators, are one name
+# names that differ only in case or separators are one name
 rm -f ./*
 mkdir sub
 for pair in 'v.csv V.CSV' 'sub/v.csv ./SUB/V.csv' 'sub/v.csv sub\\\\v.csv' 'ü.csv Ü.CSV'; do
@@ -104,7 +103,7 @@ for device in NUL nul; do
     rm -f s.log
 done
 
-# a file that must not be written to stays
+# a read-only file stays as it is
 echo 'as it was' > locked.csv
 chmod 444 locked.csv
 search mv_file=locked.csv
@@ -113,8 +112,8 @@ check windows/read-only "status $status: $(said)" \
 chmod 644 locked.csv
 rm -f locked.csv
 
-# a file that is open, here as the input of the same program, cannot be replaced: what is finished is kept, and the
-# error names it
+# an open file, here the input of the same program, cannot be replaced: the finished file is kept, and the error names
+# it
 yes 'as it was' | head -c 9216 > held.csv
 held() {
     on ffmpeg -nostdin -hide_banner -v error -f rawvideo -pixel_format gray -video_size 64x48 -i held.csv \
@@ -132,7 +131,7 @@ check windows/held-named "$(said)" \
 check windows/held-whole "$(ls -l)" eval "[ -s '$part' ] && cmp -s '$part' '$work/held'"
 rm -f ./*
 
-# processes that write one name at the same time do not get into each other's way
+# several processes can write one name at the same time
 i=0
 pids=
 while [ $i -lt 4 ]; do
@@ -152,13 +151,13 @@ done
 check windows/at-once-file "$(ls)" eval "alone one.csv && cmp -s '$work/vectors' one.csv"
 rm -f ./*
 
-# a name of 255 characters, whose temporary one is shorter
+# a name of 255 characters; its temporary name is shorter
 file=$(printf 'é%.0s' $(seq 124)).npy
 search "mv_file=$file"
 check windows/long-name "status $status: $(said)" alone "$file"
 rm -f ./*
 
-# ended in the middle: the file is not there, or as it was
+# a process that ends in the middle leaves no file, or the old one
 echo 'as it was' > v.csv
 # shellcheck disable=SC2086
 $exec "$obj/ffmpeg.exe" -nostdin -v error -lavfi \

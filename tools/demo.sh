@@ -21,7 +21,7 @@ out=${DEMO_DIR:-build/demo}
 seconds=${DEMO_SECONDS:-20}
 
 search=gpume=algo=hme
-# over the picture in gray, so that its colours are not taken for motion
+# the picture is gray, so that its colours are not mistaken for motion
 draw=mvview=mode=flow+arrows:legend=1:background=gray
 
 run() { "$bin/ffmpeg" -hide_banner -nostdin -loglevel error -y "$@"; }
@@ -75,7 +75,7 @@ if run -h encoder=libx264 2>&1 | grep -q '^Encoder libx264'; then
 fi
 
 say "searching: $search on $input"
-# Timed separately: decoding and searching, without writing anything.
+# Decoding and searching are timed separately, without writing anything.
 "$bin/ffmpeg" -hide_banner -nostdin -loglevel info -benchmark -t "$seconds" -i "$input" \
     -map 0:v:0 -vf "$search" -fps_mode passthrough -f null - > "$out/time.log" 2>&1 || {
     tail -n 5 "$out/time.log" >&2

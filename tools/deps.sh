@@ -4,8 +4,8 @@
 # playing, and installs them if the system has apt-get.
 #
 # usage: deps.sh [-n] CLASS...     (-n: list only)
-# Exits with 1 if something of class build or x86 is still missing at the end, or of one that has the
-# name of another system. For other classes it only prints a warning.
+# Exits with 1 if something is still missing at the end in the classes build and x86, or in a class that has the name
+# of another system. For other classes it only prints a warning.
 
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -66,7 +66,7 @@ if [ "${1-}" = -n ]; then
     shift
 fi
 
-# present CHECK: is it there?
+# present CHECK: succeeds if the program, header or library is installed.
 present() {
     what=${1#*:}
     case $1 in

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Copies what users read. Documents keep their folders, so that their links work.
+# Copies the documents for users to DIR. They keep their folders, so that their links work.
 #
 # usage: documents.sh DIR
 

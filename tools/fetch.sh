@@ -28,7 +28,7 @@ dist=$build/dist
 apt=$build/apt
 mkdir -p "$dist"
 
-# A tarball from an earlier run, or put there by hand, under Debian's or upstream's name.
+# Uses a tarball from an earlier run, or one that the user put there, under Debian's or upstream's name.
 for prefix; do
     for f in "$dist/${package}_$prefix".*.orig.tar.* "$dist/${package}_$prefix".orig.tar.* \
              "$dist/$package-$prefix".*.tar.* "$dist/$package-$prefix".tar.*; do

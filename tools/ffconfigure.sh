@@ -24,7 +24,7 @@ mkdir -p "$base/obj"
 rm -f "$done_file"
 say "configuring FFmpeg in $base/obj"
 touch "$base/started"
-# a link of an earlier run gives the sources other names, which are in messages: the program would have other bytes
+# A link of an earlier run would give the sources other names. Messages contain them, so the program would differ.
 [ ! -L "$base/obj/src" ] || rm "$base/obj/src"
 if ! sh "$script" > "$base/configure.log" 2>&1; then
     tail -n 15 "$base/configure.log" >&2
@@ -34,8 +34,8 @@ enabled() {
     grep -q "^#define $1 1" "$base/obj/config.h" "$base/obj/config_components.h"
 }
 
-# the builds with sanitizers choose for themselves, and so does who asks for other flags; programs that link the
-# libraries may decode anything
+# Builds with sanitizers have flags of their own, and a user may have chosen some. Shared libraries keep FFmpeg's
+# flags because programs that link them may decode anything.
 if ! enabled CONFIG_SHARED && { enabled HAVE_X86ASM || enabled HAVE_NEON; } &&
    ! grep -q -e '--optflags=' -e '--disable-optimizations' -e '--enable-small' "$script"; then
     cat "$top/tools/optimize.mak" >> "$base/obj/ffbuild/config.mak"

@@ -13,7 +13,7 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 usage="usage: lay.sh [-q] FFMPEG_TREE [SERIES]
        lay.sh -l           (list what goes where)"
 
-# One line per file: its path here, and its path in the FFmpeg tree.
+# Prints one line for each file: its path here and its path in the FFmpeg tree.
 list_layout() {
     (
         cd "$top"

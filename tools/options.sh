@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The options of the filters, as the program's own help has them: for shells and as a manual page.
+# Prints the options of the filters, from the program's own help, for shells or as a manual page.
 #
 # usage: options.sh table FFMPEG         a line each: filter|option|type|text, and
 #                                        filter|option|=value|text for each named value
@@ -14,13 +14,13 @@ export LC_ALL
 top=$(cd "$(dirname "$0")/.." && pwd)
 filters=$(sed -n '/^#/d; /^common /d; s/ .*//p' "$top/filters.list")
 program=${2:?usage: options.sh table|completion|manual FFMPEG [DOC]}
-# what runs a program of another system
+# the command that runs a program of another system
 run=${GPUME_EXEC-}
-# sh tells only what the last command of a pipe says: others write to files here
+# sh has only the status of a pipe's last command, so commands that can fail write to files here
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-# help FILTER: writes what the program says about it to $tmp/help
+# help FILTER: writes the program's help of the filter to $tmp/help
 help() {
     if ! $run "$program" -hide_banner -h filter="$1" > "$tmp/help" || ! grep -q "^Filter $1" "$tmp/help"; then
         echo "options.sh: $program has no help of $1" >&2
@@ -65,7 +65,7 @@ _gpume() {
         -vf|-filter:v|-filter|-filter_complex|-lavfi) ;;
         *) [[ $word == *[=,\;]* ]] || return 0 ;;
     esac
-    # the last filter, its last option
+    # find the last filter and its last option
     word=${word##*[,;\]]}
     filter=${word%%=*}
     option=${word#*=}
@@ -82,7 +82,7 @@ _gpume() {
         replies=$(awk -F '|' -v f="$filter" -v o="${option%%=*}" '
             $1 == f && $2 == o { print $3 == "boolean" ? "0 1" : substr($3, 2) }' <<< "$_gpume_table")
     fi
-    # a reply takes the place of everything behind the last character that ends words
+    # bash replaces the text after the last character that ends words
     current=${line##*[$COMP_WORDBREAKS]}
     [[ $current == *"$target" ]] || current=$target
     COMPREPLY=($(compgen -P "${current%"$target"}" -S "$suffix" -W "$replies" -- "$target"))

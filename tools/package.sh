@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Packs a built tree, so that others need not build: 'make dist' and 'make deb'. The same commit makes
-# the same bytes, in any folder, with the same compiler.
+# Makes packages of a built tree: 'make dist' and 'make deb'. One commit and one compiler give the same bytes in any
+# folder.
 #
 # usage: package.sh dist TREE OUT_DIR    an archive that runs where it is unpacked, with its source, and
 #                                        SHA256SUMS beside it; TREE: build/SERIES or build/SERIES-NAME
@@ -48,12 +48,12 @@ if [ "$kind" != patch ]; then
     series=${series%%-*}
     system=linux
     [ -z "$suffix" ] || system=windows
-    # of FFmpeg, and when gpume was changed: a later one is greater for dpkg, too
+    # FFmpeg's version and the time of gpume's last change, so that dpkg sorts later versions behind earlier ones
     release=$(cat "build/$series/src/RELEASE")
     version=$release+gpume$(date -u -d "@$epoch" +%Y%m%d.%H%M)
 fi
 
-# sh tells only what the last command of a pipe says: others write to files here
+# sh has only the status of a pipe's last command, so commands that can fail write to files here
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
@@ -68,14 +68,14 @@ source_of() {
     printf '%s\n' "$origin"
 }
 
-# same_source DIR OTHER WHAT: they are, but for what configure leaves there
+# same_source DIR OTHER WHAT: fails unless both have the same source, except for files that configure writes
 same_source() {
     status=0
     diff -rq -x .gpume-origin -x ffnvcodec.pc "$1" "$2" > "$tmp/log" || status=$?
     [ $status = 0 ] || die "$3 was not built from $origin: $(head -n 1 "$tmp/log")"
 }
 
-# sources: finds the archives that the programs were made of, and looks whether they were
+# sources: finds the archives that the programs were built from, and verifies that they were
 sources() {
     src=build/$series/src
     ffmpeg_source=$(source_of "$src" FFmpeg)
@@ -95,7 +95,7 @@ sources() {
     rm -rf "$tmp/ffmpeg" "$tmp/headers"
 }
 
-# programs DIR: those that are built, without symbols
+# programs DIR: copies the programs, without symbols
 programs() {
     mkdir -p "$1"
     for program in ffmpeg ffprobe ffplay; do
@@ -105,7 +105,7 @@ programs() {
         fi
     done
     [ -f "$1/ffmpeg$suffix" ] || die "$tree has no ffmpeg: run make first"
-    # what users expect is in it, and what they may pass on
+    # the programs must have what users expect, and a licence under which users can pass them on
     grep -q -e '--enable-filters' "$tree/configure-ffmpeg.sh" ||
         die "$tree has only what tests need: run ./configure and make again"
     ! grep -q -E '^(CONFIG_GPL|CONFIG_NONFREE|CONFIG_VERSION3)=yes' "$conf" ||
@@ -119,14 +119,14 @@ programs() {
     fi
 }
 
-# options DIR: the manual page and the completion, under share/
+# options DIR: makes the manual page and the completion, under share/
 options() {
     mkdir -p "$1/man/man7" "$1/bash-completion/completions"
     tools/options.sh manual "$tree/obj/ffmpeg$suffix" "build/$series/src/doc" > "$1/man/man7/gpume.7"
     tools/options.sh completion "$tree/obj/ffmpeg$suffix" > "$1/bash-completion/completions/$2"
 }
 
-# everything has the time of the commit
+# sets the time of all files to that of the commit
 dated() { find "$1" -exec touch -h -d "@$epoch" {} +; }
 
 dist() {
@@ -141,10 +141,10 @@ dist() {
     fi
     mkdir -p "$dir/licenses" "$dir/source"
     cp "build/$series/src/COPYING.LGPLv2.1" "build/$series/src/LICENSE.md" "$dir/licenses/"
-    # what the programs were made of, and how
+    # add the source and the configuration
     git archive --prefix="gpume-$version/" -o "$tmp/source.tar" HEAD
     gzip -n9 < "$tmp/source.tar" > "$dir/source/gpume-$version.tar.gz"
-    # by a name under which configure finds it
+    # use a name under which configure finds the archive
     named=$(basename "$ffmpeg_source")
     case $named in
         ffmpeg_"$series".*.orig.tar.*|ffmpeg-"$series".*.tar.*|ffmpeg-"$series".tar.*) ;;
@@ -214,7 +214,7 @@ deb() {
     done
     [ ! -f "$dir/usr/bin/ffplay-gpume" ] || ln -s $package "$dir/usr/share/bash-completion/completions/ffplay-gpume"
     tools/documents.sh "$doc"
-    # the same text, where Debian has it
+    # Debian has the same text there
     ln -sf ../../common-licenses/LGPL-2.1 "$doc/LICENSE"
     mkdir "$doc/ffmpeg"
     cp "build/$series/src/LICENSE.md" "$doc/ffmpeg/"
@@ -263,9 +263,9 @@ END
     printf '%s (%s) unstable; urgency=medium\n\n  * Commit %s.\n\n -- %s  %s\n' $package "$version" \
         "$commit" "$maintainer" "$(date -u -R -d "@$epoch")" > "$tmp/changelog"
     gzip -n9 < "$tmp/changelog" > "$doc/changelog.gz"
-    # a build for one purpose, with FFmpeg's libraries inside
+    # lintian: FFmpeg's libraries are inside on purpose
     printf '%s: embedded-library *\n' $package > "$dir/usr/share/lintian/overrides/$package"
-    # in KiB, not by the blocks of the file system here
+    # in KiB, independent of this file system's blocks
     find "$dir/usr" -type f -printf '%s\n' > "$tmp/sizes"
     find "$dir/usr" ! -type f -printf '1\n' >> "$tmp/sizes"
     installed=$(awk '{ n += int(($1 + 1023) / 1024) } END { print n }' "$tmp/sizes")
@@ -302,7 +302,7 @@ patch_of_series() {
     cp -a "$tmp/a/." "$tmp/b/"
     ./configure --no-install-deps --patch-only "$tmp/b" > "$tmp/log" 2>&1 || { cat "$tmp/log" >&2; exit 1; }
     find "$tmp/b" \( -name '.gpume*' -o -name '*.orig' \) -exec rm -rf {} +
-    # 1: they differ
+    # status 1: they differ
     status=0
     (cd "$tmp" && diff -ruN a b) > "$tmp/diff" || status=$?
     [ "$status" = 1 ] || die "diff finds nothing, or fails"
@@ -314,7 +314,7 @@ patch_of_series() {
         echo "---"
         sed -e '/^diff -ruN /d' -e 's/^\(\(---\|+++\) [^\t]*\)\t.*/\1/' "$tmp/diff"
     } > "$name"
-    # it is right if it makes the same tree
+    # verify that the patch makes the same tree
     (cd "$tmp/a" && patch -p1 -s -E < "$name")
     diff -r "$tmp/a" "$tmp/b" > "$tmp/log" || die "$name makes another tree: $(head -n 1 "$tmp/log")"
     say "$name: $(grep -c '^+' "$name") lines"

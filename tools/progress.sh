@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Runs FFmpeg's make and shows how far it is: on a terminal in one line, elsewhere in a line now and
-# then. What make says is written to make.log beside the folder of objects. Shown of it are warnings
-# about gpume's own sources and, if make fails, its errors. V=1 shows everything, as make does.
+# Runs FFmpeg's make and shows the progress: in one line on a terminal, else in a line from time to time. make.log,
+# beside the folder of objects, has make's output. Only warnings about gpume's own sources are shown and, if make fails,
+# its errors. V=1 shows everything.
 #
 # usage: progress.sh OBJ MAKE_ARGUMENT...     MAKE names another make
 
@@ -49,7 +49,7 @@ minutes() {
 # clear: removes the line with the progress
 clear() { [ -z "$terminal" ] || printf '\r%79s\r' ''; }
 
-# step NAME: one more command has begun
+# step NAME: counts a command that begins
 step() {
     steps=$((steps + 1))
     [ "$steps" -le "$total" ] || total=$steps
@@ -65,7 +65,7 @@ step() {
     fi
 }
 
-# Reads what make says and, after it, a line with its exit status.
+# Reads make's output and then a line with its exit status.
 watch() {
     steps=0
     tenths=0

@@ -1,14 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The table of searches, core/searches.h, for scripts, makefiles and documents. Laid into
-# FFmpeg's tree with the header, for FATE.
+# Prints the table of searches, core/searches.h, for scripts, makefiles and documents. FATE uses a copy in FFmpeg's
+# tree.
 #
-# usage: searches.sh [KIND]     the names, of FULL, PATTERN, PREDICTIVE or HIERARCHICAL ones
-#                               or of all
+# usage: searches.sh [KIND]     the names of all searches, or of a kind: FULL, PATTERN, PREDICTIVE, HIERARCHICAL
 #        searches.sh -t         a line each: name|kind|title|paper|other names
 #        searches.sh --update   writes names, titles and papers into the tables of README.md
 #                               and doc/gpume.texi; figures there stay with their search
-#        searches.sh --check    says what --update would change, or cannot write
+#        searches.sh --check    prints what --update would change, or cannot write
 
 set -eu
 LC_ALL=C
@@ -32,12 +31,12 @@ table() {
         END { for (i = 1; i <= n; i++) print row[i] "|" others[id[i]] }'
 }
 
-# The file with its table as it should be. Ends with 1 where there is none.
+# generated FILE: prints the file with an updated table. Fails if the file has no table.
 generated() {
     table | awk -v texi="$(case $1 in *.texi) echo 1 ;; esac)" '
         function trim(s) { gsub(/^ +| +$/, "", s); return s }
         function cell(s) { return s == "" ? " |" : " " s " |" }
-        # what the search is called in the first column, as the document writes names
+        # the first column has the name as the document writes names
         function called(i,  s, k, n, other) {
             s = texi ? "@samp{" name[i] "}" : "`" name[i] "`"
             n = split(texi ? "" : others[i], other, " ")

@@ -1,8 +1,8 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Sourced by fate-run.sh. A field of distance d is that of distance 1 of the clip of every d-th
-# picture: searches a clip with refs=8 and, in the same process, the clips of every d-th picture, and
-# compares the rows of both, d = 1 to 8.
+# Sourced by fate-run.sh. A field of distance d equals the field of distance 1 in the clip of every d-th picture. This
+# searches a clip with refs=8 and, in the same process, the clips of every d-th picture, and compares the rows for d = 1
+# to 8.
 #
 # usage: gpume_refs SOURCE NAME OPTIONS...    (prints 'OPTIONS: distances that are the same')
 gpume_refs() {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Compares the map of divergence of divergence_kernels.cu with what its lines expect, for several orders
-# of threads.
+# Compares the map of divergence of divergence_kernels.cu with the numbers in its comments, for several orders of
+# threads.
 #
 # usage: divergence.sh PROGRAM LIBCUDA KERNELS.cu
 

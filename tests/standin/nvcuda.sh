@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Makes the stand-in a DLL for programs that Wine runs: nvcuda.dll.so, whose functions call those of
+# Makes a DLL of the stand-in for programs that Wine runs: nvcuda.dll.so, whose functions call those of
 # libcuda.so.1, and nvcuda.dll, which has to be in the program's folder for Wine to look for the other.
 #
 # usage: nvcuda.sh STANDIN OUT      STANDIN has libcuda.so.1; OUT gets the DLL
@@ -13,7 +13,7 @@ mkdir -p "$2"
 standin=$(cd "$1" && pwd)
 cd "$2"
 names=$(nm -D "$standin/libcuda.so.1" | sed -n 's/.* T \(cu[A-Z].*\|gpume_standin_.*\)$/\1/p')
-# the driver has them on Windows only, and FFmpeg asks for them; there is no Direct3D device
+# FFmpeg loads these functions, which only Windows' driver has; there is no Direct3D device
 windows='cuD3D11GetDevice cuD3D11GetDevices cuGraphicsD3D11RegisterResource'
 
 {

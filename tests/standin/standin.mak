@@ -8,8 +8,8 @@
 #   check-standin    the stand-in's own tests
 #   check-standin-asan   the same under the sanitizers
 #   check-standin-ffmpeg   FFmpeg's upload and download through it, FFMPEG=PROGRAM
-#   standin-divergence     build/standin-divergence/libcuda.so.1, which maps where warps part; 8 bits only
-#   check-divergence       tests of that
+#   standin-divergence     build/standin-divergence/libcuda.so.1, which maps where warps diverge; 8 bits only
+#   check-divergence       tests of the map
 #
 # All kernels in the modules.h of any folder are included; new ones need no changes here.
 
@@ -24,7 +24,7 @@ STANDIN_CCACHE := $(if $(shell grep -ls '^CC=ccache' build/*/obj/ffbuild/config.
 override STANDIN_CXX := $(if $(findstring ccache,$(STANDIN_CXX)),,$(STANDIN_CCACHE)) $(STANDIN_CXX)
 STANDIN_FFNVCODEC ?= $(firstword $(wildcard build/ffnvcodec/include) /usr/include)
 
-# As words 'folder,name,family,depth,variant,side,cost'; gpume.mak does the same.
+# The modules as words 'folder,name,family,depth,variant,side,cost', as in gpume.mak.
 STANDIN_COMMA   := ,
 STANDIN_FOLDERS := $(patsubst %/modules.h,%,$(wildcard */modules.h))
 STANDIN_MODULES := $(foreach F,$(STANDIN_FOLDERS),$(shell sed -n 's/^ *M(\(.*\)).*/$(F),\1/p' $(F)/modules.h | tr -d ' '))
@@ -62,9 +62,9 @@ STANDIN_REDEFINE = --redefine-sym memcpy=standin_memcpy --redefine-sym memmove=s
 STANDIN_LINK = $(STANDIN_CXX) -shared -Wl,-soname,libcuda.so.1 -Wl,-z,nodelete -Wl,-z,defs \
                -Wl,--version-script=$(STANDIN_DIR)/libcuda.map $(STANDIN_CXXFLAGS)
 
-# The map of divergence: clang, as for the device, and no sanitizer, which would keep it from selecting
-# values without a branch. As on the device, no place where threads meet may become two. The device's compiler
-# gives short alternatives and conditions of conditions predicates; here they are selected.
+# The map of divergence is made with clang, as for the device, and without sanitizers, which would prevent selections
+# without a branch. As on the device, a place where threads meet must not be duplicated. The device's compiler uses
+# predicates for short alternatives and nested conditions; here values are selected.
 STANDIN_MAP      = $(STANDIN_OUT)-divergence
 STANDIN_MAP_CXX ?= clang++
 STANDIN_MAP_FLAGS = -std=c++11 -O2 -g -fPIC -fvisibility=hidden -fsigned-char -fno-exceptions -fno-rtti \
@@ -105,7 +105,7 @@ $(STANDIN_OUT)/$(call standin_module,$(1)).cu.cpp: $(call standin_column,1,$(1))
 endef
 $(foreach M,$(STANDIN_MODULES),$(eval $(call STANDIN_MODULE,$(M))))
 
-# of each folder its own headers and what the kernels of all share
+# a folder's kernels depend on its own headers and on those that all kernels share
 define STANDIN_FOLDER
 $(STANDIN_OUT)/$(1)/%.cu.cpp: $(wildcard core/*.h cuda/*.cuh device/*.cuh field/*.h field/*.cuh picture/*.h util/*.h $(1)/*.h $(1)/*.cuh) $(STANDIN_DIR)/mkkernels.sh $(STANDIN_DIR)/cuda_runtime.h $(STANDIN_DIR)/standin.mak | $(STANDIN_OUT)/include/libavfilter/gpume
 	@mkdir -p $$(@D)
@@ -119,7 +119,7 @@ $(STANDIN_OUT)/%.cu.o: $(STANDIN_OUT)/%.cu.cpp
 
 -include $(STANDIN_KERNEL_OBJS:.o=.d)
 
-# A module's blocks and the lines of their branches are in its table.
+# Each module has a table of its basic blocks and the lines of their branches.
 STANDIN_MAP_MODULES = $(foreach M,$(STANDIN_MODULES),$(if $(filter 0 8,$(call standin_column,4,$(M))),$(M)))
 STANDIN_MAP_OBJS    = $(foreach M,$(STANDIN_MAP_MODULES),$(STANDIN_MAP)/$(call standin_module,$(M)).cu.o)
 
@@ -138,7 +138,7 @@ $(STANDIN_MAP)/libcuda.so.1: $(STANDIN_OBJS) $(STANDIN_MAP_OBJS) $(STANDIN_DIR)/
 
 standin-divergence: $(STANDIN_MAP)/libcuda.so.1
 
-# Kernels whose map is known.
+# Kernels with a known map.
 STANDIN_MAP_TEST = $(STANDIN_MAP)/test
 $(STANDIN_OUT)/test/divergence_kernels.cu.cpp: $(STANDIN_DIR)/divergence_kernels.cu $(STANDIN_DIR)/mkkernels.sh $(STANDIN_DIR)/cuda_runtime.h
 	@mkdir -p $(@D)
