@@ -31,24 +31,19 @@ static void gpume_vectors_decided(void *log_ctx, int searched)
 }
 
 /**
- * Gives the input's next frame to the searcher, or tells it of the end; without either, asks for a
- * frame if one is wanted. To be called when there is nothing to pull.
+ * Takes the input's next frame, or tells the searcher of the end; without either, asks for a frame if one is wanted.
+ * @param frame       set to the frame
  * @param status, pts set at the end of the input
  * @return 1: a frame, 0: the end, FFERROR_NOT_READY: neither is there, or another negative error code
  */
-static int gpume_feed_searcher(AVFilterContext *ctx, GpumeSearcher *searcher, int *status, int64_t *pts)
+static av_unused int gpume_take_input(AVFilterContext *ctx, GpumeSearcher *searcher, AVFrame **frame, int *status,
+                                      int64_t *pts)
 {
     AVFilterLink *inlink = ctx->inputs[0];
-    AVFrame *frame;
-    int ret = ff_inlink_consume_frame(inlink, &frame);
+    const int ret = ff_inlink_consume_frame(inlink, frame);
 
-    if (ret < 0)
+    if (ret)
         return ret;
-    if (ret) {
-        ret = ff_gpume_searcher_push(searcher, &frame);
-        av_frame_free(&frame);
-        return ret < 0 ? ret : 1;
-    }
     if (ff_inlink_acknowledge_status(inlink, status, pts)) {
         ff_gpume_searcher_flush(searcher);
         return 0;
@@ -56,6 +51,22 @@ static int gpume_feed_searcher(AVFilterContext *ctx, GpumeSearcher *searcher, in
     if (ff_outlink_frame_wanted(ctx->outputs[0]))
         ff_inlink_request_frame(inlink);
     return FFERROR_NOT_READY;
+}
+
+/**
+ * Gives the input's next frame to the searcher. To be called when there is nothing to pull.
+ * @return as gpume_take_input()
+ */
+static av_unused int gpume_feed_searcher(AVFilterContext *ctx, GpumeSearcher *searcher, int *status, int64_t *pts)
+{
+    AVFrame *frame;
+    int ret = gpume_take_input(ctx, searcher, &frame, status, pts);
+
+    if (ret <= 0)
+        return ret;
+    ret = ff_gpume_searcher_push(searcher, &frame);
+    av_frame_free(&frame);
+    return ret < 0 ? ret : 1;
 }
 
 #endif /* AVFILTER_VF_MV_H */

@@ -10,9 +10,14 @@
  */
 
 #include <math.h>
+#include <string.h>
 
+#include "libavutil/bprint.h"
+#include "libavutil/fifo.h"
+#include "libavutil/imgutils.h"
 #include "libavutil/mem.h"
 #include "libavutil/opt.h"
+#include "libavutil/pixdesc.h"
 
 #include "avfilter.h"
 #include "filters.h"
@@ -30,12 +35,16 @@
 /** The search that suits, as options of gpume, but for the number of references. */
 #define SEARCH_OPTIONS "algo=hme:block=16:dir=both:smooth=8:sweeps=2:refs="
 
+/** Repeats of a frame that get its result at most: so many times longer the delay can become. */
+#define MAX_REPEATS 4
+
 typedef struct MvdenoiseContext {
     const AVClass *class;
 
     /* options */
     int radius;
     double sigma, strength;
+    int levels;
     int passes;
     int planes;
     int search;                 ///< enum GpumeSearchWhen
@@ -45,9 +54,18 @@ typedef struct MvdenoiseContext {
     GpumeSearcher *searcher;
     GpumeHwFrames frames;       ///< blank: they are in system memory
     AVFrame *next;              ///< begins another sequence when the last one has been made
+    int next_flags;
+    AVFrame *input;             ///< the latest one in system memory, or NULL
+    int was_disabled;           ///< for that frame
+    int nb_repeats;             ///< that the latest input frames are
+    AVFifo *searched;           ///< MVDENOISE_IS_* of the frames that the searcher has, int
+    AVFifo *waiting;            ///< input frames that have not been output: a repeat, or NULL: a frame that is denoised
+    AVFrame *output;            ///< the samples of the latest frame that was denoised
+    int nb_since_repeat;        ///< frames that were denoised since then
     int eof, status;
     int64_t status_pts;
     int warned_missing;
+    int has_told;               ///< what was estimated
 } MvdenoiseContext;
 
 #define OFFSET(x) offsetof(MvdenoiseContext, x)
@@ -60,6 +78,8 @@ static const AVOption mvdenoise_options[] = {
       { .i64 = 2 }, 0, MVDENOISE_MAX_RADIUS, FLAGS },
     { "sigma", "standard deviation of the noise, in units of 8-bit samples; 0: estimated for each plane",
       OFFSET(sigma), AV_OPT_TYPE_DOUBLE, { .dbl = 0 }, 0, 100, FLAGS },
+    { "levels", "whether an estimated sigma differs by brightness", OFFSET(levels), AV_OPT_TYPE_BOOL,
+      { .i64 = 1 }, 0, 1, FLAGS },
     { "strength", "factor of sigma, given or estimated", OFFSET(strength), AV_OPT_TYPE_DOUBLE, { .dbl = 1 },
       0, 10, FLAGS },
     { "passes", "1: threshold coefficients; 2: then filter them by the result", OFFSET(passes), AV_OPT_TYPE_INT,
@@ -87,6 +107,18 @@ static int query_formats(const AVFilterContext *ctx,
 static int needed_radius(const MvdenoiseContext *s)
 {
     return s->strength > 0 && s->planes ? s->radius : 0;
+}
+
+static av_cold int init(AVFilterContext *ctx)
+{
+    MvdenoiseContext *s = ctx->priv;
+
+    s->nb_since_repeat = MVDENOISE_MAX_RADIUS;
+    s->searched = av_fifo_alloc2(16, sizeof(int), AV_FIFO_FLAG_AUTO_GROW);
+    s->waiting  = av_fifo_alloc2(16, sizeof(AVFrame *), AV_FIFO_FLAG_AUTO_GROW);
+    s->input    = av_frame_alloc();
+    s->output   = av_frame_alloc();
+    return s->searched && s->waiting && s->input && s->output ? 0 : AVERROR(ENOMEM);
 }
 
 static av_cold int open_searcher(AVFilterContext *ctx, int radius)
@@ -129,6 +161,7 @@ static av_cold int open_mvdenoise(AVFilterContext *ctx, AVBufferRef *hw_frames)
         .executor = gpume_slice_threads(ctx),
         .radius   = needed_radius(s),
         .sigma    = s->sigma > 0 ? FFMAX(lrint(s->sigma * MVDENOISE_SIGMA_ONE), 1) : 0,
+        .single   = !s->levels,
         .strength = lrint(s->strength * 256),
         .passes   = s->passes,
         .planes   = s->planes,
@@ -172,14 +205,116 @@ static void warn_missing(AVFilterContext *ctx)
     s->warned_missing = 1;
 }
 
+/* Writes sigma of the frame that was made into its metadata and, once, into the log. */
+static int tell_noise(AVFilterContext *ctx, AVFrame *out)
+{
+    static const struct {
+        const char *name;
+        int tone;
+    } tones[] = {
+        { "dark", MVDENOISE_TONES / 8 }, { "middle", MVDENOISE_TONES / 2 }, { "bright", MVDENOISE_TONES * 7 / 8 },
+    };
+    MvdenoiseContext *s = ctx->priv;
+    int ret = 0;
+    AVBPrint text;
+
+    if (s->sigma > 0 || !needed_radius(s) && s->radius)
+        return 0;
+    av_bprint_init(&text, 0, AV_BPRINT_SIZE_AUTOMATIC);
+    for (int i = 0; i < ff_mvdenoise_nb_components(s->mvdenoise) && ret >= 0; i++) {
+        MvdenoiseCurve c = { { 0 } };
+
+        if (!ff_mvdenoise_curve(s->mvdenoise, &c, i))
+            c = (MvdenoiseCurve) { { 0 } };
+        av_bprintf(&text, "%s", i ? "; " : "");
+        for (int j = 0; j < FF_ARRAY_ELEMS(tones) && ret >= 0; j++) {
+            char key[48], value[16];
+
+            snprintf(key, sizeof(key), "lavfi.mvdenoise.sigma.%d.%s", i, tones[j].name);
+            snprintf(value, sizeof(value), "%.2f", mvdenoise_sigma_at(&c, tones[j].tone) / (double)MVDENOISE_SIGMA_ONE);
+            ret = av_dict_set(&out->metadata, key, value, 0);
+            av_bprintf(&text, "%s%s", j ? ", " : "", value);
+        }
+    }
+    if (ret >= 0 && !s->has_told) {
+        av_log(ctx, AV_LOG_INFO, "Estimated sigma of the first frame's components at dark, middle, bright: %s\n",
+               text.str);
+        s->has_told = 1;
+    }
+    return FFMIN(ret, 0);
+}
+
+/* Gives a frame the samples of another one. */
+static int share_samples(AVFrame *frame, const AVFrame *from)
+{
+    int ret = 0;
+
+    for (int i = 0; i < AV_NUM_DATA_POINTERS && ret >= 0; i++) {
+        ret = av_buffer_replace(&frame->buf[i], from->buf[i]);
+        frame->data[i]     = from->data[i];
+        frame->linesize[i] = from->linesize[i];
+    }
+    return ret;
+}
+
+/* Sends a repeat of the frame that was denoised last. Returns 1 or an AVERROR code. */
+static int send_repeat(AVFilterContext *ctx)
+{
+    MvdenoiseContext *s = ctx->priv;
+    AVFrame *frame;
+    int ret;
+
+    av_fifo_read(s->waiting, &frame, 1);
+    s->nb_since_repeat = 0;
+    ret = share_samples(frame, s->output);
+    if (ret >= 0)
+        ret = tell_noise(ctx, frame);
+    if (ret < 0) {
+        av_frame_free(&frame);
+        return ret;
+    }
+    ret = ff_filter_frame(ctx->outputs[0], frame);
+    return ret < 0 ? ret : 1;
+}
+
+/* Returns whether a repeat is among the frames that the vectors of the next one lead to. */
+static int crosses_repeats(const MvdenoiseContext *s)
+{
+    const int radius = needed_radius(s);
+    AVFrame *frame;
+    int crosses = s->nb_since_repeat < radius;
+
+    for (int i = 0, nb = 0; nb <= radius && av_fifo_peek(s->waiting, &frame, 1, i) >= 0; i++) {
+        nb      += !frame;
+        crosses |= !!frame && nb <= radius;
+    }
+    return crosses;
+}
+
+/* Notes that a frame is sent. */
+static int note_output(MvdenoiseContext *s, AVFrame *out)
+{
+    AVFrame *none;
+
+    /* these distances are not those of the frames that are output */
+    if (crosses_repeats(s))
+        av_frame_remove_side_data(out, AV_FRAME_DATA_MOTION_VECTORS);
+    av_fifo_read(s->waiting, &none, 1);
+    s->nb_since_repeat = FFMIN(s->nb_since_repeat + 1, MVDENOISE_MAX_RADIUS);
+    return s->frames.out ? 0 : share_samples(s->output, out);
+}
+
 /* Sends the next frame if there is what it takes. Returns 1 if one was sent, 0 if not. */
 static int produce(AVFilterContext *ctx)
 {
     MvdenoiseContext *s = ctx->priv;
-    const AVFrame *next = ff_mvdenoise_next(s->mvdenoise);
+    const AVFrame *next;
     AVFrame *out;
     int ret;
 
+    if (av_fifo_peek(s->waiting, &out, 1, 0) >= 0 && out)
+        return send_repeat(ctx);
+    next = ff_mvdenoise_next(s->mvdenoise);
     if (!next)
         return 0;
     out = av_frame_clone(next);
@@ -189,6 +324,10 @@ static int produce(AVFilterContext *ctx)
     ret = s->frames.out ? 0 : ff_gpume_new_samples(&s->frames, ctx->outputs[0], out, NULL);
     if (ret >= 0)
         ret = ff_mvdenoise_make(s->mvdenoise, out);
+    if (ret >= 0)
+        ret = tell_noise(ctx, out);
+    if (ret >= 0)
+        ret = note_output(s, out);
     if (ret < 0) {
         av_frame_free(&out);
         return ret;
@@ -199,7 +338,7 @@ static int produce(AVFilterContext *ctx)
 }
 
 /* Adds a frame. A hardware frame gets the samples of the output, so that a decoder has its surface back at once. */
-static int push(AVFilterContext *ctx, AVFrame **frame)
+static int push(AVFilterContext *ctx, AVFrame **frame, int flags)
 {
     MvdenoiseContext *s = ctx->priv;
     AVFrame *samples = NULL;
@@ -208,7 +347,7 @@ static int push(AVFilterContext *ctx, AVFrame **frame)
     if (s->frames.out)
         ret = ff_gpume_new_samples(&s->frames, ctx->outputs[0], *frame, &samples);
     if (ret >= 0)
-        ret = ff_mvdenoise_push(s->mvdenoise, frame, samples);
+        ret = ff_mvdenoise_push(s->mvdenoise, frame, samples, flags);
     av_frame_free(&samples);
     return ret;
 }
@@ -218,18 +357,21 @@ static int take(AVFilterContext *ctx, AVFrame **frame)
 {
     MvdenoiseContext *s = ctx->priv;
     int ret = ff_gpume_hwframes_fit(&s->frames, ctx->inputs[0], *frame);
+    int flags = 0;
 
+    av_fifo_read(s->searched, &flags, 1);
     if (ret < 0)
         return ret;
     if (!ff_mvdenoise_continues(s->mvdenoise, *frame)) {
         ff_mvdenoise_flush(s->mvdenoise);
         FFSWAP(AVFrame *, s->next, *frame);
+        s->next_flags = flags;
         return 0;
     }
     /* the sequence goes on in frames of another pool */
     if (!ret)
         ret = ff_gpume_hwframes_open(&s->frames, (*frame)->hw_frames_ctx);
-    return ret < 0 ? ret : push(ctx, frame);
+    return ret < 0 ? ret : push(ctx, frame, flags);
 }
 
 /* Begins another sequence. */
@@ -240,7 +382,7 @@ static int take_next(AVFilterContext *ctx)
 
     if (!ret)
         ret = open_mvdenoise(ctx, s->next->hw_frames_ctx);
-    return ret < 0 ? ret : push(ctx, &s->next);
+    return ret < 0 ? ret : push(ctx, &s->next, s->next_flags);
 }
 
 /* Gets the next frame with its motion fields. Returns 1, 0 if there is none, or an AVERROR code. */
@@ -268,10 +410,63 @@ static int receive(AVFilterContext *ctx)
     return ret == AVERROR(EAGAIN) ? 0 : ret;
 }
 
+/* Returns whether a frame in system memory has the samples of the input frame before. */
+static int is_repeat(const MvdenoiseContext *s, const AVFrame *frame)
+{
+    const AVFrame *last = s->input;
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
+    int widths[4];
+
+    if (!last->buf[0] || frame->hw_frames_ctx || last->format != frame->format || last->width != frame->width ||
+        last->height != frame->height || av_image_fill_linesizes(widths, frame->format, frame->width) < 0)
+        return 0;
+    for (int i = 0; i < 4 && widths[i]; i++) {
+        const int height = i == 1 || i == 2 ? AV_CEIL_RSHIFT(frame->height, desc->log2_chroma_h) : frame->height;
+
+        for (int y = 0; y < height; y++)
+            if (memcmp(frame->data[i] + y * (ptrdiff_t)frame->linesize[i],
+                       last->data[i] + y * (ptrdiff_t)last->linesize[i], widths[i]))
+                return 0;
+    }
+    return 1;
+}
+
+/* Takes a frame of the input: to the searcher, or a repeat to where it waits for the result. */
+static int add_input(AVFilterContext *ctx, AVFrame **frame)
+{
+    MvdenoiseContext *s = ctx->priv;
+    const int repeats   = is_repeat(s, *frame);
+    const int flags     = MVDENOISE_IS_REPEAT * repeats | MVDENOISE_IS_KEPT * !!ctx->is_disabled;
+    const int is_alike  = repeats && s->was_disabled == ctx->is_disabled && s->nb_repeats < MAX_REPEATS &&
+                          !av_frame_get_side_data(*frame, AV_FRAME_DATA_MOTION_VECTORS);
+    AVFrame *waits = is_alike ? *frame : NULL;
+    int ret;
+
+    s->was_disabled = ctx->is_disabled;
+    s->nb_repeats   = is_alike ? s->nb_repeats + 1 : 0;
+    ret = av_fifo_write(s->waiting, &waits, 1);
+    if (ret < 0)
+        return ret;
+    if (is_alike) {
+        /* it gets other samples */
+        for (int i = 0; i < AV_NUM_DATA_POINTERS; i++)
+            av_buffer_unref(&waits->buf[i]);
+        *frame = NULL;
+        return 0;
+    }
+    av_frame_unref(s->input);
+    if (!(*frame)->hw_frames_ctx)
+        ret = av_frame_ref(s->input, *frame);
+    if (ret >= 0)
+        ret = av_fifo_write(s->searched, &flags, 1);
+    return ret < 0 ? ret : ff_gpume_searcher_push(s->searcher, frame);
+}
+
 static int activate(AVFilterContext *ctx)
 {
     AVFilterLink *inlink = ctx->inputs[0], *outlink = ctx->outputs[0];
     MvdenoiseContext *s = ctx->priv;
+    AVFrame *frame;
     int ret;
 
     FF_FILTER_FORWARD_STATUS_BACK(outlink, inlink);
@@ -294,7 +489,11 @@ static int activate(AVFilterContext *ctx)
             return ret;
         if (ret)
             continue;
-        ret = gpume_feed_searcher(ctx, s->searcher, &s->status, &s->status_pts);
+        ret = gpume_take_input(ctx, s->searcher, &frame, &s->status, &s->status_pts);
+        if (ret > 0) {
+            ret = add_input(ctx, &frame);
+            av_frame_free(&frame);
+        }
         if (ret < 0)
             return ret;
     }
@@ -304,7 +503,15 @@ static av_cold void uninit(AVFilterContext *ctx)
 {
     MvdenoiseContext *s = ctx->priv;
 
+    AVFrame *frame;
+
+    while (s->waiting && av_fifo_read(s->waiting, &frame, 1) >= 0)
+        av_frame_free(&frame);
+    av_fifo_freep2(&s->waiting);
+    av_fifo_freep2(&s->searched);
     av_frame_free(&s->next);
+    av_frame_free(&s->input);
+    av_frame_free(&s->output);
     ff_gpume_searcher_close(&s->searcher);
     close_mvdenoise(s);
 }
@@ -322,8 +529,10 @@ const GPUME_FILTER ff_vf_mvdenoise = {
     GPUME_PUBLIC(description) = NULL_IF_CONFIG_SMALL("Denoise along motion vectors."),
     GPUME_PUBLIC(priv_class)  = &mvdenoise_class,
     GPUME_PUBLIC(flags)       = AVFILTER_FLAG_HWDEVICE |
-                                AVFILTER_FLAG_SLICE_THREADS,
+                                AVFILTER_FLAG_SLICE_THREADS |
+                                AVFILTER_FLAG_SUPPORT_TIMELINE_INTERNAL,
     .priv_size      = sizeof(MvdenoiseContext),
+    .init           = init,
     .uninit         = uninit,
     .activate       = activate,
     FILTER_INPUTS(ff_video_default_filterpad),

@@ -127,7 +127,7 @@ static void mvdenoise_uninit(BenchMvdenoise *d)
 static void push(BenchMvdenoise *d, int i)
 {
     AVFrame *frame = av_frame_clone(d->in[i]);
-    const int ret  = frame ? ff_mvdenoise_push(d->mvdenoise, &frame, NULL) : AVERROR(ENOMEM);
+    const int ret  = frame ? ff_mvdenoise_push(d->mvdenoise, &frame, NULL, 0) : AVERROR(ENOMEM);
 
     if (ret < 0)
         bench_die("denoised frames", ret);

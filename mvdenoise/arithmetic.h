@@ -33,30 +33,10 @@
 #define MVDENOISE_SIGMA_MIN     16
 #define MVDENOISE_SIGMA_MAX     (128 * MVDENOISE_SIGMA_ONE)
 
-/*
- * The noise is estimated from the energies of blocks: at first from the one that has so many of 256
- * before it. From that follows the mean of what white noise has, as far as all are noise, in 1/1024.
- * Then that mean follows from the mean of all energies up to it, several times, in 1/1024 again. In
- * the end sigma^2, and what texture and rounding add to it, are so much / 16 of it.
- */
-#define MVDENOISE_QUANTILE      26
-#define MVDENOISE_FROM_QUANTILE 1894
-#define MVDENOISE_ROUNDS        6
-#define MVDENOISE_FROM_LOWER    1428
-#define MVDENOISE_FROM_ENERGY   809
-#define MVDENOISE_TEXTURE       27689
-/*
- * Noise that was compressed or scaled, or is film grain, is correlated between samples: that of the
- * component at half the size is then stronger than white noise would be. By so many variances / 256
- * and this texture it has to exceed the variance at full size; what it has more counts so many / 4 times.
- */
-#define MVDENOISE_HALVED_MORE    369
-#define MVDENOISE_HALVED_TEXTURE 409600
-#define MVDENOISE_HALVED_COUNTS  9
-/** Fewer blocks of the halved component tell nothing. */
-#define MVDENOISE_HALVED_LEAST   48
-/** Samples of a block that may be black or white. */
-#define MVDENOISE_MAX_CUT_OFF   4
+/** Levels of brightness at which sigma is estimated, and tones between which sigma of a patch differs. */
+#define MVDENOISE_LEVELS        8
+#define MVDENOISE_LOG2_TONES    5
+#define MVDENOISE_TONES         (1 << MVDENOISE_LOG2_TONES)
 
 /** Mean squared differences that noise explains, in sigma^2 / 16: of noisy patches, of those of the pilot. */
 #define MVDENOISE_ACCEPT_NOISY  80
@@ -111,6 +91,12 @@ GPUME_INLINE int mvdenoise_subsampled(int v, int sub)
     return (v + (1 << sub >> 1)) >> sub;
 }
 
+/** Returns a component of a vector in whole samples of a subsampled component. */
+GPUME_INLINE int mvdenoise_whole(int v, int sub)
+{
+    return (mvdenoise_subsampled(v, sub) + 2) >> 2;
+}
+
 /** Returns where a patch is read that is at x, in a row or column of so many samples whose edges are repeated. */
 GPUME_INLINE int mvdenoise_inside(int x, int length)
 {
@@ -154,22 +140,33 @@ GPUME_INLINE unsigned long long mvdenoise_root(unsigned long long square)
     return result;
 }
 
-/** Returns the variance of noise whose blocks have a mean energy, with what texture adds to it. */
-GPUME_INLINE long long mvdenoise_variance(unsigned long long energy, int depth)
+/** Sigma by brightness, in 1/MVDENOISE_SIGMA_ONE of samples of 8 bits. */
+typedef struct MvdenoiseCurve {
+    int sigma[MVDENOISE_LEVELS];    ///< in the middle of each level
+    int single;                     ///< of all levels
+} MvdenoiseCurve;
+
+/** Returns sigma of a tone. */
+GPUME_INLINE int mvdenoise_sigma_at(const MvdenoiseCurve *c, int tone)
 {
-    return (long long)(energy * MVDENOISE_FROM_ENERGY >> (2 * (depth - 8) + 4));
+    /* the distance of the middle of the tone from that of the first level, in 1/256 of the range */
+    const int at = av_clip(8 * tone - 12, 0, 32 * (MVDENOISE_LEVELS - 1) - 1), level = at >> 5, part = at & 31;
+
+    return (c->sigma[level] * (32 - part) + c->sigma[level + 1] * part + 16) >> 5;
 }
 
-/** Returns sigma of noise whose blocks have a mean energy, and those of the halved component. */
-GPUME_INLINE int mvdenoise_sigma(unsigned long long energy, unsigned long long halved, int depth)
+/** Sets sigma of all levels. */
+GPUME_INLINE void mvdenoise_level(MvdenoiseCurve *c, int sigma)
 {
-    const long long fine   = FFMAX(mvdenoise_variance(energy, depth) - MVDENOISE_TEXTURE, 0);
-    /* a mean of four samples has a quarter of their variance */
-    const long long coarse = 4 * mvdenoise_variance(halved, depth);
-    const long long more   = coarse - (MVDENOISE_HALVED_MORE * fine >> 8) - MVDENOISE_HALVED_TEXTURE;
-    const unsigned long long sigma = mvdenoise_root(fine + (FFMAX(more, 0) * MVDENOISE_HALVED_COUNTS >> 2));
+    for (int i = 0; i < MVDENOISE_LEVELS; i++)
+        c->sigma[i] = sigma;
+    c->single = sigma;
+}
 
-    return (int)FFMIN(sigma, MVDENOISE_SIGMA_MAX);
+/** Returns the tone of a mean of samples. */
+GPUME_INLINE int mvdenoise_tone(int mean, int depth)
+{
+    return mean >> (depth - MVDENOISE_LOG2_TONES);
 }
 
 /** Returns the strength with which noise of sigma is taken out. @param factor by 256 */
@@ -180,7 +177,7 @@ GPUME_INLINE int mvdenoise_strength(long long sigma, int factor)
 
 /** What noise of a strength is, for samples of a depth. */
 typedef struct MvdenoiseNoise {
-    int sigma;                      ///< in 1/MVDENOISE_SIGMA_ONE of samples of 8 bits; 0: there is none
+    int sigma;                      ///< in 1/MVDENOISE_SIGMA_ONE of samples of 8 bits; 0: the component stays as it is
     unsigned long long accept[2];   ///< largest sums of squared differences: of noisy patches, of the pilot's
     /** What is added to such sums of noisy patches, which begin at (x, y) in quarters of a sample: [4 * y + x]. */
     unsigned long long penalty[16];
@@ -194,7 +191,7 @@ GPUME_INLINE MvdenoiseNoise mvdenoise_noise(int sigma, int depth)
     const int scale = depth - 8 + mvdenoise_fraction(depth);
     MvdenoiseNoise n;
 
-    n.sigma      = sigma < MVDENOISE_SIGMA_MIN ? 0 : sigma;
+    n.sigma      = sigma;
     for (int i = 0; i < 16; i++)
         n.penalty[i] = squares * mvdenoise_lost(i & 3, i >> 2) >> 16;
     n.accept[0]  = squares * (MVDENOISE_SAMPLES / 16 * MVDENOISE_ACCEPT_NOISY) >> 16;
@@ -204,6 +201,30 @@ GPUME_INLINE MvdenoiseNoise mvdenoise_noise(int sigma, int depth)
     n.most       = (int)(((long long)sigma << scale) * (MVDENOISE_RATIOS >> MVDENOISE_LOG2_RATIO) >> 8);
     n.reciprocal = sigma ? (int)((1LL << (24 + MVDENOISE_LOG2_RATIO)) / ((long long)sigma << scale)) : 0;
     return n;
+}
+
+/** Returns the strength at a tone. @param factor by 256 */
+GPUME_INLINE int mvdenoise_strength_at(const MvdenoiseCurve *c, int tone, int factor)
+{
+    return mvdenoise_strength(mvdenoise_sigma_at(c, tone), factor);
+}
+
+/** Returns whether noise of a curve is taken out at all. */
+GPUME_INLINE int mvdenoise_is_noisy(const MvdenoiseCurve *c, int factor)
+{
+    int noisy = 0;
+
+    for (int i = 0; i < MVDENOISE_TONES; i++)
+        noisy |= mvdenoise_strength_at(c, i, factor) >= MVDENOISE_SIGMA_MIN;
+    return noisy;
+}
+
+/** Returns the noise at a tone of a component that is noisy, or, for none, one of sigma 0. */
+GPUME_INLINE MvdenoiseNoise mvdenoise_noise_at(const MvdenoiseCurve *c, int tone, int factor, int noisy, int depth)
+{
+    const int strength = FFMAX(mvdenoise_strength_at(c, tone, factor), MVDENOISE_SIGMA_MIN);
+
+    return mvdenoise_noise(noisy ? strength : 0, depth);
 }
 
 #endif /* AVFILTER_GPUME_MVDENOISE_ARITHMETIC_H */

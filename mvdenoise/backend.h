@@ -26,8 +26,9 @@ typedef struct MvdenoiseStep {
     int second;                                 ///< pass
     int radius;
     int slots[MVDENOISE_MAX_STACK];             ///< pictures from distance -radius to radius; -1: there is none
-    /** Of the current picture; sigma 0: the component stays as it is. Not set for a backend that estimates. */
-    MvdenoiseNoise noise[GPUME_COMPONENTS];
+    int keep;                                   ///< the picture stays as it is
+    /** Of the current picture, by tones; sigma 0: the component stays as it is. Not for a backend that estimates. */
+    const MvdenoiseNoise *noise[GPUME_COMPONENTS];
     AVFrame *out;                               ///< NULL: the result is the pilot of the current picture
 } MvdenoiseStep;
 
@@ -45,13 +46,15 @@ typedef struct MvdenoiseBackend {
     /**
      * Puts a picture into a slot, with its motion fields.
      * @param samples  the frame, or another one, that has its samples
-     * @param first    whether a sequence begins
+     * @param before   the slot of the picture before, or -1: a sequence begins
      * @param has      set to whether there is a field, for distances from -radius to radius
      * @param measures of the components whose noise is to be measured; NULL: of none
      */
-    int  (*load)(void *priv, int slot, const AVFrame *frame, const AVFrame *samples, int first, int *has,
+    int  (*load)(void *priv, int slot, const AVFrame *frame, const AVFrame *samples, int before, int *has,
                  MvdenoiseMeasure *measures);
     int  (*make)(void *priv, const MvdenoiseStep *step);
+    /** Gets what a backend that estimates knows of the components of the picture in a slot. May wait for its device. */
+    int  (*get_curves)(void *priv, int slot, MvdenoiseCurve *curves);
     /** Also after a failed init(). */
     void (*uninit)(void *priv);
 } MvdenoiseBackend;

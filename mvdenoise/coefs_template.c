@@ -27,11 +27,11 @@ static av_always_inline void FUNC(forward)(COEF *dst, const COEF *src, int shift
     }
 }
 
-static av_always_inline void FUNC(inverse)(COEF *dst, const COEF *src, int shift)
+/* @param less what rounding in odd columns adds less: with 1, halves are rounded up in every other column only */
+static av_always_inline void FUNC(inverse)(COEF *dst, const COEF *src, int shift, int less)
 {
-    const int round = 1 << shift >> 1;
-
     for (int i = 0; i < 8; i++) {
+        const int round = (1 << shift >> 1) - (i & less);
         const int a  = 64 * (src[i] + src[32 + i]) + round, b = 64 * (src[i] - src[32 + i]) + round;
         const int c  = 83 * src[16 + i] + 36 * src[48 + i], d = 36 * src[16 + i] - 83 * src[48 + i];
         const int o0 = 89 * src[8 + i] + 75 * src[24 + i] + 50 * src[40 + i] + 18 * src[56 + i];
@@ -65,7 +65,7 @@ static av_always_inline void FUNC(transform_patches)(COEF *coefs, const Mvdenois
         LOCAL_ALIGNED_32(COEF, b, [64]);
 
         for (int i = 0; i < 64; i++)
-            a[i] = (read_sample(&patches[k], stride, i, bytes) - base) * (1 << fraction);
+            a[i] = read_sample(&patches[k], stride, i, base, fraction, bytes);
         FUNC(forward)(b, a, 7);
         FUNC(transpose)(a, b);
         FUNC(forward)(coefs + 64 * k, a, 8);
@@ -166,9 +166,9 @@ static void FUNC(back)(uint16_t *dst, const void *coefs, int base, int max)
     LOCAL_ALIGNED_32(COEF, a, [64]);
     LOCAL_ALIGNED_32(COEF, b, [64]);
 
-    FUNC(inverse)(b, coefs, 8);
+    FUNC(inverse)(b, coefs, 8, 0);
     FUNC(transpose)(a, b);
-    FUNC(inverse)(b, a, 7);
+    FUNC(inverse)(b, a, 7, 1);
     for (int i = 0; i < 64; i++)
         dst[i] = av_clip(b[i] + base, 0, max);
 }

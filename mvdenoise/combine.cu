@@ -174,7 +174,8 @@ static __device__ __forceinline__ void find(const MvdenoiseCudaCombineArgs &args
 GPUME_KERNEL_OF(MvdenoiseCudaCombineArgs, MVDENOISE_CUDA_THREADS, 6)
 {
     const MvdenoiseCudaComponent c = mvdenoise_component(args.components, blockIdx.z);
-    const int sigma = ((const MvdenoiseNoise *)args.noise + blockIdx.z)->sigma, pad = args.copy ? GPUME_PAD : 0;
+    const int sigma = ((const MvdenoiseNoise *)args.noise + blockIdx.z * MVDENOISE_TONES)->sigma;
+    const int pad   = args.copy ? GPUME_PAD : 0;
     const int x = (int)(blockIdx.x * 32 + threadIdx.x % 32) - pad;
     const int first_y = (int)(blockIdx.y * MVDENOISE_CUDA_WARPS + threadIdx.x / 32) * MVDENOISE_CUDA_COMBINED - pad;
     const GpumeU64 in_copy = args.copy + c.first + (long long)c.stride * first_y + x * MVDENOISE_BYTES;

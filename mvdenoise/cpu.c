@@ -49,13 +49,15 @@ typedef struct CPUBackend {
 
     /* of each component */
     MvdenoiseResults results[GPUME_COMPONENTS];
-    uint64_t *energies[GPUME_COMPONENTS], *halved[GPUME_COMPONENTS];
+    MvdenoiseBlock *blocks[GPUME_COMPONENTS];
+    uint8_t *halved[GPUME_COMPONENTS];
     uint16_t *means;
     uint8_t *scratch;           ///< of each thread
     size_t scratch_size;
 
     /* the work that is being done */
     Slot *slot;
+    const Slot *before;         ///< of the picture before, if there are vectors into it
     const AVFrame *frame;
     MvdenoiseMeasure *measures;
     const GpumePadded *copies;  ///< of which half samples are made
@@ -89,7 +91,7 @@ static void forget(CPUBackend *s)
     for (int i = 0; i < GPUME_COMPONENTS; i++) {
         av_freep(&s->results[i].samples);
         av_freep(&s->results[i].weights);
-        av_freep(&s->energies[i]);
+        av_freep(&s->blocks[i]);
         av_freep(&s->halved[i]);
     }
     av_freep(&s->means);
@@ -134,9 +136,9 @@ static int set_layout(void *priv, const GpumeLayout *l)
 
         s->results[i].samples = av_malloc_array(nb_patches(c), sizeof(*s->results[i].samples));
         s->results[i].weights = av_malloc_array(nb_patches(c), sizeof(*s->results[i].weights));
-        s->energies[i]        = av_malloc(nb_blocks(c) * sizeof(**s->energies) + 1);
+        s->blocks[i]          = av_malloc(nb_blocks(c) * sizeof(**s->blocks) + 1);
         s->halved[i]          = av_malloc(nb_blocks(c) / 4 * sizeof(**s->halved) + 1);
-        if (!s->results[i].samples || !s->results[i].weights || !s->energies[i] || !s->halved[i])
+        if (!s->results[i].samples || !s->results[i].weights || !s->blocks[i] || !s->halved[i])
             return AVERROR(ENOMEM);
     }
     return 0;
@@ -232,18 +234,42 @@ static void make_halves(void *arg, int worker, int start, int end)
     }
 }
 
+/* Finds the matches of a row of measured blocks in the picture before, at whole samples. */
+static void find_matches(const CPUBackend *s, const uint8_t **matches, int component, int row)
+{
+    const GpumeComponent *l = &s->layout->components[component];
+    const GpumeSamples *c   = &s->before->noisy[GPUME_PLANE_WHOLE].components[component];
+    const int half = MVDENOISE_PATCH / 2, cols = c->w / MVDENOISE_PATCH, y = MVDENOISE_PATCH * row;
+    const GpumeCellVector *cells = s->slot->cells[s->cfg->radius - 1] +
+                                   FFMIN((y + half) << l->vsub >> s->cells.log2_side, s->cells.rows - 1) *
+                                   (size_t)s->cells.cols;
+
+    for (int i = 0; i < cols; i++) {
+        const int x = MVDENOISE_PATCH * i;
+        const GpumeCellVector v = cells[FFMIN((x + half) << l->hsub >> s->cells.log2_side, s->cells.cols - 1)];
+
+        matches[i] = v.x == GPUME_NO_VECTOR ? NULL :
+                     c->first + mvdenoise_inside(y + mvdenoise_whole(v.y, l->vsub), c->h) * c->stride +
+                     mvdenoise_inside(x + mvdenoise_whole(v.x, l->hsub), c->w) * s->layout->bytes;
+    }
+}
+
 static void measure_rows(void *arg, int worker, int start, int end)
 {
-    CPUBackend *s = arg;
+    CPUBackend *s           = arg;
+    const uint8_t **matches = (const uint8_t **)(s->scratch + worker * s->scratch_size);
 
     for (; start < end; start++) {
         int component, y = find_row(s, block_rows, start, &component);
         const GpumeSamples *c = &s->slot->noisy[GPUME_PLANE_WHOLE].components[component];
-        const int cols        = c->w / MVDENOISE_PATCH;
+        const int cols        = c->w / MVDENOISE_PATCH, wanted = s->measures[component].wanted;
 
-        ff_mvdenoise_measure(s->measures[component].wanted ? s->energies[component] + y * (size_t)cols : NULL,
+        if (wanted && s->before)
+            find_matches(s, matches, component, y);
+        ff_mvdenoise_measure(wanted ? s->blocks[component] + y * (size_t)cols : NULL,
                              component ? NULL : s->means + y * (size_t)cols,
-                             c->first + y * MVDENOISE_PATCH * c->stride, c->stride, cols, s->layout->depth);
+                             c->first + y * MVDENOISE_PATCH * c->stride, s->before ? matches : NULL, c->stride, cols,
+                             s->layout->depth);
     }
 }
 
@@ -259,9 +285,8 @@ static void measure_halved(void *arg, int worker, int start, int end)
 
         if (!s->measures[component].wanted)
             continue;
-        ff_mvdenoise_halve(samples, c->first + y * 2 * MVDENOISE_PATCH * c->stride, c->stride, cols, s->layout->depth);
-        ff_mvdenoise_measure(s->halved[component] + y * (size_t)cols, NULL, samples,
-                             cols * MVDENOISE_PATCH * s->layout->bytes, cols, s->layout->depth);
+        ff_mvdenoise_measure_halved(s->halved[component] + y * (size_t)cols, samples,
+                                    c->first + y * 2 * MVDENOISE_PATCH * c->stride, c->stride, cols, s->layout->depth);
     }
 }
 
@@ -298,7 +323,7 @@ static int find_fields(CPUBackend *s, Slot *slot, const AVFrame *frame, int *has
     return 0;
 }
 
-static int load(void *priv, int slot, const AVFrame *frame, const AVFrame *samples, int first, int *has,
+static int load(void *priv, int slot, const AVFrame *frame, const AVFrame *samples, int before, int *has,
                 MvdenoiseMeasure *measures)
 {
     CPUBackend *s = priv;
@@ -318,11 +343,15 @@ static int load(void *priv, int slot, const AVFrame *frame, const AVFrame *sampl
     if (s->cfg->radius)
         ff_gpume_chain_add(&s->chain, make_halves, s, count_rows(s, half_rows));
     if (measures) {
+        const int has_field = before >= 0 && s->cfg->radius && has[s->cfg->radius - 1];
+
+        s->before = has_field ? &s->slots[before] : NULL;
         ff_gpume_chain_add(&s->chain, measure_rows, s, count_rows(s, block_rows));
-        ff_gpume_chain_add(&s->chain, measure_halved, s, count_rows(s, halved_rows));
+        if (!has_field)
+            ff_gpume_chain_add(&s->chain, measure_halved, s, count_rows(s, halved_rows));
         for (int i = 0; i < s->layout->nb_components; i++) {
-            measures[i].energies = s->energies[i];
-            measures[i].halved   = s->halved[i];
+            measures[i].blocks = s->blocks[i];
+            measures[i].halved = s->halved[i];
         }
         measures[0].means = s->means;
     }
@@ -338,7 +367,7 @@ static void make_patches(void *arg, int worker, int start, int end)
     for (; start < end; start++) {
         int component, j = find_row(s, patch_rows, start, &component);
         const GpumeComponent *c     = &s->layout->components[component];
-        const MvdenoiseNoise *noise = &s->step->noise[component];
+        const MvdenoiseNoise *noise = s->step->noise[component];
         const int nb = mvdenoise_patches(c->w);
         MvdenoiseSpot spot = ff_mvdenoise_spot(&s->window, component, mvdenoise_place(j, c->h));
 
@@ -384,7 +413,7 @@ static void combine_rows(void *arg, int worker, int start, int end)
         const GpumeComponent *c = &l->components[component];
         const GpumeSamples *own = &s->slot->noisy[GPUME_PLANE_WHOLE].components[component];
 
-        if (s->step->noise[component].sigma)
+        if (s->step->noise[component]->sigma)
             ff_mvdenoise_combine(&s->samples, samples, &s->results[component], c->w, c->h, y, l->depth, scratch);
         else
             s->samples.copy(samples, own->first + y * own->stride, c->w);

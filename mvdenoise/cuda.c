@@ -81,11 +81,15 @@ static const struct {
     [COMBINE]  = { MVDENOISE_CUDA_combine,  0, "make a picture" },
 };
 
+/** Bytes of a picture's noise: MvdenoiseNoise of each component, by tones. */
+#define NOISE_SIZE (GPUME_COMPONENTS * MVDENOISE_TONES * sizeof(MvdenoiseNoise))
+
 /** A picture and what is made of it. */
 typedef struct Slot {
     GpumeCudaBuffer noisy, pilot;   ///< copies: whole samples, then half samples
     GpumeCudaBuffer cells;          ///< of all fields
     CUevent estimated;              ///< the noise is known
+    GpumeCudaBuffer curves;         ///< MvdenoiseCurve of each component
     int is_estimating;              ///< and what is queued next has not waited for it
 } Slot;
 
@@ -105,7 +109,7 @@ typedef struct CUDABackend {
     GpumeCudaUploads uploads;
     GpumeCudaBuffer table;          ///< MVDENOISE_CUDA_TABLE
     GpumeCudaBuffer estimate;       ///< MvdenoiseCudaEstimate
-    GpumeCudaBuffer noise;          ///< MvdenoiseNoise of each component, of each slot
+    GpumeCudaBuffer noise;          ///< MvdenoiseNoise of each component, by tones, of each slot
 
     /* of the layout */
     GpumeCells cells;
@@ -117,9 +121,8 @@ typedef struct CUDABackend {
     GpumeCudaBuffer maps;           ///< of fields, 0
     GpumeCudaBuffer matches;        ///< of all fields
     GpumeCudaBuffer results, weights;
-    GpumeCudaBuffer energies;       ///< of both
+    GpumeCudaBuffer bins;           ///< MvdenoiseBins of each component, 0
     GpumeCudaBuffer means;          ///< of two pictures
-    GpumeCudaBuffer lively;         ///< of both, of their components, one after the other
     unsigned nb_measured;           ///< pictures
 } CUDABackend;
 
@@ -172,7 +175,7 @@ static int divide_up(int n, int d)
 static av_cold unsigned shared_of(const CUDABackend *s, enum Kernel kernel, int wide)
 {
     switch (kernel) {
-    case ESTIMATE: return MVDENOISE_CUDA_ESTIMATE_THREADS / 32 * 2 * 8 + (MVDENOISE_CUDA_BINS + 2) * 4;
+    case ESTIMATE: return MVDENOISE_CUDA_ESTIMATE_SHARED;
     case MATCH:    return MVDENOISE_CUDA_MATCH_SHARED(2 * s->cfg->radius, wide ? 8 : 4);
     case FIRST:    return MVDENOISE_CUDA_STACK_SHARED(s->most, 0);
     case SECOND:   return MVDENOISE_CUDA_STACK_SHARED(s->most, 1);
@@ -227,7 +230,7 @@ static av_cold int init_memory(CUDABackend *s)
                                   "an estimate");
     if (ret >= 0)
         ret = ff_gpume_cuda_alloc(&s->cuda, &s->noise, GPUME_CUDA_DEVICE,
-                                  MVDENOISE_MAX_SLOTS * GPUME_COMPONENTS * sizeof(MvdenoiseNoise), "noise");
+                                  (MVDENOISE_MAX_SLOTS + 1) * NOISE_SIZE, "noise");
     if (ret >= 0)
         ret = ff_gpume_cuda_alloc(&s->cuda, &s->table, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
                                   MVDENOISE_CUDA_TABLE(most) * sizeof(*table), "tables");
@@ -243,6 +246,7 @@ static av_cold int init_memory(CUDABackend *s)
         table[most * most * most + i] = mvdenoise_gain(FFMIN(i, MVDENOISE_RATIOS - 1));
     TRY(cuMemcpyHtoDAsync(s->table.data, table, s->table.size, s->cuda.hwctx->stream), "upload tables")
     TRY(cuMemsetD8Async(s->estimate.data, 0, s->estimate.size, s->cuda.hwctx->stream), "clear an estimate")
+    TRY(cuMemsetD8Async(s->noise.data, 0, s->noise.size, s->cuda.hwctx->stream), "clear noise")
     return 0;
 }
 
@@ -257,6 +261,12 @@ static av_cold int init_side(CUDABackend *s)
     TRY(cuEventCreate(&s->loaded, CU_EVENT_DISABLE_TIMING), "create an event")
     for (int i = 0; i < MVDENOISE_MAX_SLOTS; i++)
         TRY(cuEventCreate(&s->slots[i].estimated, CU_EVENT_DISABLE_TIMING), "create an event")
+    for (int i = 0; i < MVDENOISE_MAX_SLOTS; i++) {
+        ret = ff_gpume_cuda_alloc(&s->cuda, &s->slots[i].curves, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
+                                  GPUME_COMPONENTS * sizeof(MvdenoiseCurve), "estimates");
+        if (ret < 0)
+            return ret;
+    }
     return 0;
 }
 
@@ -286,7 +296,7 @@ static av_cold int init(void *priv, const MvdenoiseConfig *cfg)
 static void forget(CUDABackend *s)
 {
     GpumeCudaBuffer *const buffers[] = {
-        &s->maps, &s->matches, &s->results, &s->weights, &s->energies, &s->means, &s->lively,
+        &s->maps, &s->matches, &s->results, &s->weights, &s->bins, &s->means,
     };
 
     for (int i = 0; i < MVDENOISE_MAX_SLOTS; i++) {
@@ -331,33 +341,18 @@ static int get_memory(CUDABackend *s, GpumeCudaBuffer *b, size_t size, const cha
     return b->data ? 0 : ff_gpume_cuda_alloc(&s->cuda, b, GPUME_CUDA_DEVICE, FFMAX(size, 1), what);
 }
 
-static size_t energy_size(const CUDABackend *s)
-{
-    return s->bytes == 1 ? sizeof(uint32_t) : sizeof(uint64_t);
-}
-
-static size_t nb_lively(const MvdenoiseCudaComponent *c)
-{
-    return c->cols + (size_t)c->rows;
-}
-
-/* With the context pushed. What has been measured, and of which picture. */
+/* With the context pushed. Room for what is measured. */
 static int get_measures(CUDABackend *s)
 {
-    size_t nb = 0;
     int ret;
 
-    for (int i = 0; i < 2 * s->blocks[0].nb; i++)
-        nb += nb_lively(&s->blocks[i & 1].c[i >> 1]);
-    ret = get_memory(s, &s->energies, (s->nb_blocks[0] + s->nb_blocks[1]) * energy_size(s), "energies");
+    ret = get_memory(s, &s->bins, GPUME_COMPONENTS * sizeof(MvdenoiseBins), "bins");
     if (ret >= 0)
         ret = get_memory(s, &s->means, 2 * sizeof(uint16_t) * s->blocks[0].c[0].cols * s->blocks[0].c[0].rows, "means");
-    if (ret >= 0)
-        ret = get_memory(s, &s->lively, nb * sizeof(uint32_t), "rows of blocks");
     if (ret < 0)
         return ret;
     s->nb_measured = 0;
-    TRY(cuMemsetD8Async(s->lively.data, 0, s->lively.size, s->cuda.hwctx->stream), "clear rows of blocks")
+    TRY(cuMemsetD8Async(s->bins.data, 0, s->bins.size, s->cuda.hwctx->stream), "clear bins")
     return 0;
 }
 
@@ -498,9 +493,20 @@ static int read_fields(CUDABackend *s, Slot *slot, const AVFrame *frame)
     return ret < 0 || !up ? ret : ff_gpume_cuda_upload_end(&s->cuda, up);
 }
 
+/** Where a picture that stays as it is has its noise, which is none: behind that of all slots. */
+#define NO_NOISE MVDENOISE_MAX_SLOTS
+
 static CUdeviceptr noise_of(const CUDABackend *s, int slot)
 {
-    return s->noise.data + slot * GPUME_COMPONENTS * sizeof(MvdenoiseNoise);
+    return s->noise.data + slot * NOISE_SIZE;
+}
+
+/* Returns the slot of the next picture, or the oldest one. */
+static Slot *next_slot(CUDABackend *s, const Slot *slot)
+{
+    const int nb_slots = (s->cfg->passes + 1) * s->cfg->radius + 1;
+
+    return &s->slots[(slot - s->slots + 1) % nb_slots];
 }
 
 /* What is queued from now on comes after the estimate of a picture's noise. With the context pushed. */
@@ -515,52 +521,80 @@ static int wait_for_noise(CUDABackend *s, Slot *slot)
     return 0;
 }
 
-/* Estimates the noise of a picture, or notes what is given. With the context pushed. */
-static int find_noise(CUDABackend *s, int slot, int first)
+/*
+ * Has the blocks of a picture measured on the side stream, which has waited for the picture. With the context pushed.
+ * @param before the slot of the picture before, if the picture has vectors into it, or -1
+ */
+static int measure(CUDABackend *s, int slot, int before, CUdeviceptr means)
 {
-    const size_t size = sizeof(uint16_t) * s->blocks[0].c[0].cols * s->blocks[0].c[0].rows;
-    MvdenoiseCudaEstimateArgs args = {
-        .estimate = s->estimate.data, .noise = noise_of(s, slot), .sigma = s->cfg->sigma, .strength = s->cfg->strength,
-        .grid = s->cfg->sigma ? 1 : 2 * s->layout->nb_components + 1,
-    };
-    CUdeviceptr lively = s->lively.data;
     int ret = 0;
 
-    for (int i = 0; i < s->layout->nb_components; i++)
-        args.chosen |= mvdenoise_is_chosen(s->cfg, s->layout, i) << i;
-    /* none has the number 0; long before numbers repeat, all rows were lively or the picture was blank */
-    if (!s->cfg->sigma && !++s->nb_measured)
-        s->nb_measured++;
-    for (int i = 0; i < 2; i++) {
-        args.measured[i] = (MvdenoiseCudaMeasureArgs) {
-            .components = s->blocks[i], .copy = s->slots[slot].noisy.data, .depth = s->layout->depth, .halved = i,
-            .picture = s->nb_measured, .energies = s->energies.data + i * s->nb_blocks[0] * energy_size(s),
-            .means = s->means.data + (s->nb_measured & 1) * size,
+    /* at half the size only where no matches are compared */
+    for (int i = 0; i < 2 - (before >= 0) && ret >= 0; i++) {
+        MvdenoiseCudaMeasureArgs args = {
+            .components = s->blocks[i], .cells = s->cells, .copy = s->slots[slot].noisy.data, .bins = s->bins.data,
+            .means = means, .halved = i, .depth = s->layout->depth,
         };
-        for (int j = 0; j < s->layout->nb_components; j++) {
-            args.measured[i].lively[j] = lively;
-            lively += nb_lively(&s->blocks[i].c[j]) * sizeof(uint32_t);
+
+        if (before >= 0) {
+            args.before  = s->slots[before].noisy.data;
+            args.vectors = s->slots[slot].cells.data +
+                           (s->cfg->radius - 1) * (size_t)s->cells.cols * s->cells.rows * sizeof(uint32_t);
         }
+        if (s->block_grid[i])
+            ret = launch_on(s, s->side, MEASURE, s->block_grid[i], 1, 1, &args);
+    }
+    return ret;
+}
+
+/*
+ * Estimates the noise of a picture, or notes what is given. With the context pushed.
+ * @param before    the slot of the picture before, or -1: a sequence begins
+ * @param has_field the picture has vectors into the one before
+ */
+static int find_noise(CUDABackend *s, int slot, int before, int has_field)
+{
+    const MvdenoiseCudaComponent *first = &s->blocks[0].c[0];
+    const size_t size = sizeof(uint16_t) * first->cols * first->rows;
+    MvdenoiseCudaEstimateArgs args = {
+        .bins = s->bins.data, .estimate = s->estimate.data, .noise = noise_of(s, slot),
+        .noise_before = noise_of(s, FFMAX(before, 0)), .nb_means = first->cols * first->rows,
+        .has_field = before >= 0 && has_field, .sigma = s->cfg->sigma, .single = s->cfg->single,
+        .strength = s->cfg->strength, .nb = s->layout->nb_components, .depth = s->layout->depth,
+        .grid = s->cfg->sigma ? 1 : s->layout->nb_components + 1,
+        .curves = s->slots[slot].curves.data, .curves_before = s->slots[FFMAX(before, 0)].curves.data,
+    };
+    GpumeCudaBuffer *curves = &s->slots[slot].curves;
+    int ret;
+
+    for (int i = 0; i < s->layout->nb_components; i++) {
+        args.chosen      |= mvdenoise_is_chosen(s->cfg, s->layout, i) << i;
+        args.nb_blocks[i] = s->blocks[0].c[i].cols * s->blocks[0].c[i].rows;
     }
     if (s->cfg->sigma)
         return launch(s, ESTIMATE, args.grid, 1, 1, &args);
-    args.before = first ? 0 : s->means.data + !(s->nb_measured & 1) * size;
+    s->nb_measured++;
+    args.means        = s->means.data + (s->nb_measured & 1) * size;
+    args.means_before = before < 0 ? 0 : s->means.data + !(s->nb_measured & 1) * size;
     TRY(cuEventRecord(s->loaded, s->cuda.hwctx->stream), "record an event")
     TRY(cuStreamWaitEvent(s->side, s->loaded, 0), "wait for a picture")
-    for (int i = 0; i < 2 && ret >= 0; i++)
-        if (s->block_grid[i])
-            ret = launch_on(s, s->side, MEASURE, s->block_grid[i], 1, 1, &args.measured[i]);
+    ret = measure(s, slot, args.has_field ? before : -1, args.means);
     if (ret >= 0)
         ret = launch_on(s, s->side, ESTIMATE, args.grid, 1, 1, &args);
     if (ret < 0)
         return ret;
+    for (int i = 0; i < 2; i++) {
+        TRY(cuMemcpyDtoHAsync(curves->pinned, curves->data, curves->size, s->side), "download estimates")
+        /* that of the picture before may have changed, too */
+        curves = &s->slots[FFMAX(before, 0)].curves;
+    }
     TRY(cuEventRecord(s->slots[slot].estimated, s->side), "record an event")
     s->slots[slot].is_estimating = 1;
     return 0;
 }
 
 /* With the context pushed. */
-static int load_picture(CUDABackend *s, int number, const AVFrame *frame, const AVFrame *samples, int first, int *has)
+static int load_picture(CUDABackend *s, int number, const AVFrame *frame, const AVFrame *samples, int before, int *has)
 {
     const int radius = s->cfg->radius;
     Slot *slot = &s->slots[number];
@@ -573,8 +607,10 @@ static int load_picture(CUDABackend *s, int number, const AVFrame *frame, const 
         f->nb  = has[i] ? FFMIN(f->nb, INT_MAX / MVDENOISE_CUDA_THREADS) : 0;
         any   |= has[i];
     }
-    /* the side stream may still read the picture before */
+    /* the side stream may still read what the slot had: for the estimate of that picture, and of the one behind it */
     ret = wait_for_noise(s, slot);
+    if (ret >= 0)
+        ret = wait_for_noise(s, next_slot(s, slot));
     if (ret >= 0)
         ret = get_memory(s, &slot->noisy, s->padding.size * (radius ? GPUME_NB_PLANES : 1), "a picture");
     if (ret >= 0)
@@ -583,16 +619,16 @@ static int load_picture(CUDABackend *s, int number, const AVFrame *frame, const 
         ret = make_halves(s, slot->noisy.data);
     if (ret >= 0 && any)
         ret = read_fields(s, slot, frame);
-    return ret < 0 ? ret : find_noise(s, number, first);
+    return ret < 0 ? ret : find_noise(s, number, before, radius && has[radius - 1]);
 }
 
-static int load(void *priv, int slot, const AVFrame *frame, const AVFrame *samples, int first, int *has,
+static int load(void *priv, int slot, const AVFrame *frame, const AVFrame *samples, int before, int *has,
                 MvdenoiseMeasure *measures)
 {
     CUDABackend *s = priv;
     const int ret  = enter(s);
 
-    return ret < 0 ? ret : leave(s, load_picture(s, slot, frame, samples, first, has));
+    return ret < 0 ? ret : leave(s, load_picture(s, slot, frame, samples, before, has));
 }
 
 /* Finds matches in the pictures around. With the context pushed. */
@@ -604,6 +640,7 @@ static int find_matches(CUDABackend *s, const MvdenoiseStep *step, MvdenoiseCuda
     MvdenoiseCudaMatchArgs args = {
         .components = s->patches, .cells = s->cells, .plane = s->padding.size, .noise = noise_of(s, current),
         .own = step->second ? s->slots[current].pilot.data : s->slots[current].noisy.data, .second = step->second,
+        .depth = s->layout->depth,
     };
 
     for (int i = 0; i < 2 * radius; i++) {
@@ -626,7 +663,8 @@ static int combine(CUDABackend *s, const MvdenoiseStep *step)
     const GpumeLayout *l = s->layout;
     const int current    = step->slots[step->radius], around = step->out ? 0 : 2 * GPUME_PAD;
     MvdenoiseCudaCombineArgs args = {
-        .components = s->patches, .noisy = s->slots[current].noisy.data, .noise = noise_of(s, current),
+        .components = s->patches, .noisy = s->slots[current].noisy.data,
+        .noise   = noise_of(s, step->keep ? NO_NOISE : current),
         .results = s->results.data, .weights = s->weights.data, .depth = l->depth, .shift = l->shift,
     };
 
@@ -658,6 +696,11 @@ static int make_picture(CUDABackend *s, const MvdenoiseStep *step)
         ret = get_memory(s, &current->pilot, s->padding.size * (radius ? GPUME_NB_PLANES : 1), "a pilot");
     if (ret >= 0)
         ret = wait_for_noise(s, current);
+    /* it may have set that of the current picture, too */
+    if (ret >= 0)
+        ret = wait_for_noise(s, next_slot(s, current));
+    if (ret >= 0 && step->keep)
+        return combine(s, step);
     if (ret >= 0)
         ret = find_matches(s, step, &args);
     if (ret >= 0)
@@ -673,6 +716,22 @@ static int make(void *priv, const MvdenoiseStep *step)
     const int ret  = enter(s);
 
     return ret < 0 ? ret : leave(s, make_picture(s, step));
+}
+
+/* Waits for the estimate, which has long been made as others follow. */
+static int get_curves(void *priv, int slot, MvdenoiseCurve *curves)
+{
+    CUDABackend *s   = priv;
+    const Slot *next = next_slot(s, &s->slots[slot]);
+    int ret          = enter(s);
+
+    if (ret < 0)
+        return ret;
+    ret = check(s, s->cuda.cu->cuEventSynchronize(s->slots[slot].estimated), "wait for an estimate");
+    if (ret >= 0)
+        ret = check(s, s->cuda.cu->cuEventSynchronize(next->estimated), "wait for an estimate");
+    memcpy(curves, s->slots[slot].curves.pinned, s->layout->nb_components * sizeof(*curves));
+    return leave(s, ret);
 }
 
 static av_cold void uninit(void *priv)
@@ -691,6 +750,8 @@ static av_cold void uninit(void *priv)
         for (int i = 0; i < MVDENOISE_MAX_SLOTS; i++)
             if (s->slots[i].estimated)
                 s->cuda.cu->cuEventDestroy(s->slots[i].estimated);
+        for (int i = 0; i < MVDENOISE_MAX_SLOTS; i++)
+            ff_gpume_cuda_free(&s->slots[i].curves);
         ff_gpume_cuda_uploads_free(&s->cuda, &s->uploads);
         ff_gpume_cuda_free(&s->table);
         ff_gpume_cuda_free(&s->estimate);
@@ -712,5 +773,6 @@ const MvdenoiseBackend ff_mvdenoise_backend_cuda = {
     .set_layout = set_layout,
     .load       = load,
     .make       = make,
+    .get_curves = get_curves,
     .uninit     = uninit,
 };

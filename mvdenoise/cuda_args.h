@@ -11,7 +11,7 @@
 #ifndef AVFILTER_GPUME_MVDENOISE_CUDA_ARGS_H
 #define AVFILTER_GPUME_MVDENOISE_CUDA_ARGS_H
 
-#include "libavfilter/gpume/mvdenoise/arithmetic.h"
+#include "libavfilter/gpume/mvdenoise/levels.h"
 #include "libavfilter/gpume/picture/cuda_args.h"
 
 /** Threads of all blocks but those that transform stacks, or estimate. */
@@ -20,6 +20,8 @@
 #define MVDENOISE_CUDA_STACK_ROWS       2
 #define MVDENOISE_CUDA_WARPS            (MVDENOISE_CUDA_THREADS / 32)
 #define MVDENOISE_CUDA_ESTIMATE_THREADS 1024
+/** Bytes of shared memory with which noise is estimated: bins, sums of some of them, and some more. */
+#define MVDENOISE_CUDA_ESTIMATE_SHARED  (sizeof(MvdenoiseBins) + 2 * MVDENOISE_BINS * 4 + 1024)
 /** Lanes of what is 8 samples wide: a patch, or a block whose noise is measured. */
 #define MVDENOISE_CUDA_LANES            8
 /** So many patches, or measured blocks, of a row a block of threads has. */
@@ -42,11 +44,7 @@
 /** Bytes of shared memory in which patches are sought in nb pictures, whose sums of squares have so many bytes. */
 #define MVDENOISE_CUDA_MATCH_SHARED(nb, bytes) \
     (4 * (MVDENOISE_CUDA_ROW * MVDENOISE_CUDA_PATCH + MVDENOISE_CUDA_FIELDS * (6 + MVDENOISE_CUDA_MATCH_BINS + 2) + \
-          16 * 2) + MVDENOISE_CUDA_THREADS * (nb) * ((bytes) + 4 + 2))
-
-/** Bins among which energies are counted. */
-#define MVDENOISE_CUDA_LOG2_BINS        11
-#define MVDENOISE_CUDA_BINS             (1 << MVDENOISE_CUDA_LOG2_BINS)
+          16 * 2 + MVDENOISE_CUDA_ROW) + MVDENOISE_CUDA_THREADS * (nb) * ((bytes) + 4 + 2))
 
 /** Half samples are made from so far before a component to so far behind it, both ways; words more are read. */
 #define MVDENOISE_CUDA_BEFORE           16
@@ -93,35 +91,40 @@ typedef struct MvdenoiseCudaHalvesArgs {
 /** Parameters of the kernel that measures blocks, of the components as they are or of half the size. */
 typedef struct MvdenoiseCudaMeasureArgs {
     MvdenoiseCudaComponents components;
+    GpumeCells cells;
     unsigned long long copy;
-    /** Of each block unsigned, or unsigned long long of more than 8 bits; all bits set: it does not count. */
-    unsigned long long energies;
-    /** unsigned of each column of blocks, then of each row: the last picture in which one had an energy. */
-    unsigned long long lively[GPUME_CUDA_COMPONENTS];
+    unsigned long long before;  ///< copy of the picture before; 0: there are no vectors into it
+    unsigned long long vectors; ///< cells, into the picture before
+    unsigned long long bins;    ///< MvdenoiseBins of each component
     unsigned long long means;   ///< unsigned short, of component 0; unless halved
     int halved;
-    unsigned picture;           ///< number, from 1 on
     int depth;
 } MvdenoiseCudaMeasureArgs;
 
 /** What is known of the noise of a sequence. 0 at first. */
 typedef struct MvdenoiseCudaEstimate {
-    /** Mean energies of the picture's noise, and of the halved picture's. */
-    unsigned long long own[2][GPUME_CUDA_COMPONENTS];
-    int sigma[GPUME_CUDA_COMPONENTS];
+    MvdenoiseFound found[GPUME_CUDA_COMPONENTS];
+    MvdenoiseKnown known[GPUME_CUDA_COMPONENTS];
     unsigned is_cut;
     unsigned nb_done;                   ///< blocks of threads
 } MvdenoiseCudaEstimate;
 
-/** Parameters of the kernel that estimates the noise; after those of measuring. */
+/** Parameters of the kernel that estimates the noise. */
 typedef struct MvdenoiseCudaEstimateArgs {
-    MvdenoiseCudaMeasureArgs measured[2];   ///< as it is, halved
-    unsigned long long before;          ///< means of the picture before; 0: there is none
+    unsigned long long bins;            ///< MvdenoiseBins of each component, which become 0
+    unsigned long long means;           ///< of component 0
+    unsigned long long means_before;    ///< of the picture before; 0: there is none
     unsigned long long estimate;        ///< MvdenoiseCudaEstimate
-    unsigned long long noise;           ///< MvdenoiseNoise of each component
-    int sigma, strength;                ///< of MvdenoiseConfig
+    unsigned long long noise;           ///< MvdenoiseNoise of each component, by tones
+    unsigned long long noise_before;    ///< of the picture before
+    unsigned long long curves, curves_before;   ///< MvdenoiseCurve of each component; may be 0
+    int nb_means;
+    unsigned nb_blocks[GPUME_CUDA_COMPONENTS];
+    int has_field;                      ///< matches in the picture before were measured
+    int sigma, single, strength;        ///< of MvdenoiseConfig
+    int nb;                             ///< components
     int chosen;                         ///< bits of components
-    int first_bit;                      ///< above all bits of an energy
+    int depth;
     int grid;                           ///< blocks of threads
 } MvdenoiseCudaEstimateArgs;
 
@@ -134,9 +137,10 @@ typedef struct MvdenoiseCudaMatchArgs {
     unsigned long long vectors[MVDENOISE_CUDA_FIELDS];  ///< cells
     unsigned long long matches[MVDENOISE_CUDA_FIELDS];  ///< GpumeCellVector of each patch
     unsigned plane;
-    unsigned long long noise;           ///< MvdenoiseNoise of each component
+    unsigned long long noise;           ///< MvdenoiseNoise of each component, by tones
     int nb;
     int second;                         ///< pass
+    int depth;
 } MvdenoiseCudaMatchArgs;
 
 /**
@@ -158,7 +162,7 @@ typedef struct MvdenoiseCudaStacksArgs {
     unsigned long long noisy[MVDENOISE_MAX_STACK], pilot[MVDENOISE_MAX_STACK];
     unsigned long long matches[MVDENOISE_CUDA_FIELDS];  ///< 0: there are none
     unsigned plane;
-    unsigned long long noise;           ///< MvdenoiseNoise of each component
+    unsigned long long noise;           ///< MvdenoiseNoise of each component, by tones
     unsigned long long table;           ///< int[MVDENOISE_CUDA_TABLE()]
     unsigned long long results;         ///< unsigned short[8][8] of each patch, column by column
     unsigned long long weights;         ///< unsigned short of each patch
@@ -171,7 +175,7 @@ typedef struct MvdenoiseCudaCombineArgs {
     GpumeCudaComponent planes[GPUME_CUDA_COMPONENTS];   ///< of a frame; unless copy is set
     unsigned long long copy;            ///< that is made, the pilot; edges are repeated
     unsigned long long noisy;           ///< copy of the picture itself
-    unsigned long long noise;           ///< MvdenoiseNoise of each component
+    unsigned long long noise;           ///< MvdenoiseNoise of each component, by tones
     unsigned long long results, weights;
     int depth, shift;
 } MvdenoiseCudaCombineArgs;

@@ -5,35 +5,29 @@
 
 /**
  * @file
- * Estimates the noise of a picture from what was measured of its blocks. A block of threads has a
- * component, the last one looks for a cut; the one that is done last puts together what is known, so
- * that the host need not know it.
+ * Estimates the noise of a picture from what was measured of its blocks. A thread block has a component, the last
+ * one looks for a cut; the one that is done last puts together what is known, so that the host need not know it.
  */
 
 #include "libavfilter/gpume/mvdenoise/device.cuh"
 
 #define THREADS MVDENOISE_CUDA_ESTIMATE_THREADS
-#define BINS    MVDENOISE_CUDA_BINS
-/** Values that a thread reads at once, as each takes long. */
-#define READ    8
-/** Bits of a value below its first one by which values are told apart at first, together with where that is. */
-#define MANTISSA (MVDENOISE_CUDA_LOG2_BINS - 6)
-
-/** An energy, as it is in memory. */
-template<int BYTES> struct EnergyOf { typedef GpumeU32 Energy; };
-template<> struct EnergyOf<2>       { typedef GpumeU64 Energy; };
-typedef EnergyOf<sizeof(MvdenoiseSample)>::Energy Energy;
-
-#define NO_ENERGY ((Energy)~0ull)
+#define LEVELS  MVDENOISE_LEVELS
+#define BINS    MVDENOISE_BINS
+#define WARPS   (THREADS / 32)
 
 /** What the threads share. */
 struct Shared {
-    GpumeU64 *sums;             ///< two of each warp
-    GpumeU32 *bins;             ///< BINS, and two words
+    MvdenoiseBins bins;
+    unsigned all[2][BINS];      ///< energies, and differences, of all levels
+    GpumeU64 sums[2 * WARPS];
+    MvdenoiseCurve curves[GPUME_CUDA_COMPONENTS];
+    int noisy[GPUME_CUDA_COMPONENTS], before[GPUME_CUDA_COMPONENTS];
+    int is_last;
 };
 
 /** Adds up both values over all threads; all of them get the sums. */
-static __device__ __forceinline__ void add_all(const Shared &s, GpumeU64 *a, GpumeU64 *b)
+static __device__ __forceinline__ void add_all(Shared *s, GpumeU64 *a, GpumeU64 *b)
 {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
 
@@ -41,194 +35,91 @@ static __device__ __forceinline__ void add_all(const Shared &s, GpumeU64 *a, Gpu
     *b = mvdenoise_add_lanes(*b, 1, 32);
     __syncthreads();
     if (!lane) {
-        s.sums[2 * warp]     = *a;
-        s.sums[2 * warp + 1] = *b;
+        s->sums[2 * warp]     = *a;
+        s->sums[2 * warp + 1] = *b;
     }
     __syncthreads();
-    *a = mvdenoise_add_lanes(s.sums[2 * lane],     1, 32);
-    *b = mvdenoise_add_lanes(s.sums[2 * lane + 1], 1, 32);
+    *a = mvdenoise_add_lanes(s->sums[2 * lane],     1, 32);
+    *b = mvdenoise_add_lanes(s->sums[2 * lane + 1], 1, 32);
 }
 
-/** Energies i, i + THREADS, ... of nb. */
-static __device__ __forceinline__ void read_energies(Energy e[READ], const Energy *energies, int i, int nb)
+/** Reads the bins of a component, which become 0. */
+static __device__ __forceinline__ void read_bins(Shared *s, unsigned *bins)
 {
-    GPUME_UNROLL for (int n = 0; n < READ; n++)
-        e[n] = i + n * THREADS < nb ? energies[i + n * THREADS] : NO_ENERGY;
-}
+    unsigned *to = (unsigned *)&s->bins;
 
-/** Drops energies of bars, which are flat from one edge to the other. Returns how many count. */
-static __device__ __forceinline__ GpumeU32 choose(const MvdenoiseCudaMeasureArgs &m, const Shared &s, GpumeU64 lively,
-                                                  const MvdenoiseCudaComponent &c, Energy *energies)
-{
-    const int nb = c.cols * c.rows;
-    GpumeU64 zeros = 0, all = 0;
-
-    GPUME_NO_UNROLL for (int i = threadIdx.x; i < nb; i += READ * THREADS) {
-        Energy e[READ];
-
-        read_energies(e, energies, i, nb);
-        GPUME_UNROLL for (int n = 0; n < READ; n++) {
-            const int at = i + n * THREADS;
-
-            /* where there is an energy, there is one in its row and column */
-            if (!e[n] && (mvdenoise_word(lively + 4ull * (at % c.cols)) != m.picture ||
-                          mvdenoise_word(lively + 4ull * (c.cols + at / c.cols)) != m.picture)) {
-                energies[at] = NO_ENERGY;
-                e[n] = NO_ENERGY;
-            }
-            all += e[n] != NO_ENERGY;
-        }
-    }
-    add_all(s, &all, &zeros);
-    return (GpumeU32)all;
-}
-
-/** Finds the bin that has the energy of a rank, which becomes its rank in the bin. */
-static __device__ __forceinline__ int find_bin(const Shared &s, GpumeU32 *rank)
-{
-    const int lane = threadIdx.x, part = BINS / 32;
-
-    __syncthreads();
-    if (lane < 32) {
-        GpumeU32 sum = 0, end;
-
-        /* lanes begin at different banks */
-        GPUME_NO_UNROLL for (int i = 0; i < part; i++)
-            sum += s.bins[lane * part + ((i + lane) & (part - 1))];
-        end = sum;
-        GPUME_UNROLL for (int bit = 1; bit < 32; bit <<= 1) {
-            const GpumeU32 before = __shfl_sync(GPUME_WHOLE_WARP, end, (lane - bit) & 31);
-
-            end += lane >= bit ? before : 0;
-        }
-        end -= sum;
-        if (*rank >= end && *rank - end < sum) {
-            int i = lane * part;
-
-            while (*rank - end >= s.bins[i])
-                end += s.bins[i++];
-            s.bins[BINS]     = i;
-            s.bins[BINS + 1] = *rank - end;
-        }
+    for (int i = threadIdx.x; i < (int)(sizeof(MvdenoiseBins) / sizeof(*bins)); i += THREADS) {
+        to[i]   = bins[i];
+        bins[i] = 0;
     }
     __syncthreads();
-    *rank = s.bins[BINS + 1];
-    return s.bins[BINS];
-}
+    for (int i = threadIdx.x; i < 2 * BINS; i += THREADS) {
+        unsigned sum = 0;
 
-static __device__ __forceinline__ void clear_bins(const Shared &s)
-{
-    __syncthreads();
-    for (int i = threadIdx.x; i < BINS; i += THREADS)
-        s.bins[i] = 0;
+        for (int level = 0; level < LEVELS; level++)
+            sum += i < BINS ? s->bins.energies[level][i] : s->bins.matched[level][i - BINS];
+        s->all[i / BINS][i % BINS] = sum;
+    }
     __syncthreads();
 }
 
-/** Returns the number of the highest bit that is set. */
-static __device__ __forceinline__ int first_bit(GpumeU64 v)
+/** How many values are in bins; the lanes of a warp add them up. */
+static __device__ __forceinline__ unsigned count(const unsigned *bins)
 {
-#ifdef __NVCC__
-    return 63 - __clzll(v);
-#else
-    return 63 - __builtin_clzll(v);
-#endif
+    GpumeU32 nb = 0;
+
+    for (int i = threadIdx.x % 32; i < BINS; i += 32)
+        nb += bins[i];
+    return mvdenoise_add_lanes(nb, 1, 32);
 }
 
-/** Returns the energy of a rank. */
-static __device__ __forceinline__ GpumeU64 select(const Shared &s, const Energy *energies, int nb, GpumeU32 rank)
+/** Evaluates the bins of a component: each warp some of them. */
+static __device__ __forceinline__ void evaluate(Shared *s, MvdenoiseFound *f)
 {
-    GpumeU64 zeros = 0, none = 0, value;
-    int bin, bits;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, level = warp >> 1, is_energy = !(warp & 1);
+    const unsigned *bins;
+    unsigned nb;
 
-    clear_bins(s);
-    GPUME_NO_UNROLL for (int i = threadIdx.x; i < nb; i += READ * THREADS) {
-        Energy e[READ];
-
-        read_energies(e, energies, i, nb);
-        GPUME_UNROLL for (int n = 0; n < READ; n++) {
-            zeros += !e[n];
-            if (e[n] && e[n] != NO_ENERGY) {
-                const int first = first_bit(e[n]);
-
-                atomicAdd(&s.bins[first << MANTISSA | (int)((GpumeU64)e[n] << (63 - first) >> (63 - MANTISSA) &
-                                                             ((1 << MANTISSA) - 1))], 1u);
-            }
-        }
+    if (warp > 2 * LEVELS + 3)
+        return;
+    if (level < LEVELS)
+        bins = is_energy ? s->bins.energies[level] : s->bins.matched[level];
+    else if (level == LEVELS)
+        bins = s->all[!is_energy];
+    else
+        bins = is_energy ? s->bins.halved : s->bins.coarse;
+    nb = count(bins);
+    if (lane)
+        return;
+    if (level > LEVELS && is_energy) {
+        f->nb_halved = nb;
+        f->halved    = mvdenoise_halved_variance(bins, nb);
+    } else if (level > LEVELS) {
+        f->coarse    = mvdenoise_coarse_variance(bins, nb);
+    } else if (is_energy) {
+        f->nb_fine[level]  = nb;
+        f->fine[level]     = mvdenoise_fine_variance(bins, nb);
+    } else {
+        f->nb_total[level] = nb;
+        f->total[level]    = mvdenoise_total_variance(bins, nb);
     }
-    add_all(s, &zeros, &none);
-    if (rank < zeros)
-        return 0;
-    rank -= (GpumeU32)zeros;
-    bin   = find_bin(s, &rank);
-    value = 1 << MANTISSA | (bin & ((1 << MANTISSA) - 1));
-    bits  = (bin >> MANTISSA) - MANTISSA;
-    if (bits < 0)
-        value >>= -bits;
-    /* then as many bits at a time as there are bins for */
-    while (bits > 0) {
-        const int now = gpume_min(bits, MVDENOISE_CUDA_LOG2_BINS);
-
-        clear_bins(s);
-        GPUME_NO_UNROLL for (int i = threadIdx.x; i < nb; i += READ * THREADS) {
-            Energy e[READ];
-
-            read_energies(e, energies, i, nb);
-            GPUME_UNROLL for (int n = 0; n < READ; n++)
-                if ((GpumeU64)e[n] >> bits == value)
-                    atomicAdd(&s.bins[(int)((GpumeU64)e[n] >> (bits - now)) & ((1 << now) - 1)], 1u);
-        }
-        bits -= now;
-        value = value << now | find_bin(s, &rank);
-    }
-    return value;
-}
-
-/** Returns the mean energy of noise in the blocks of a component. */
-static __device__ __forceinline__ GpumeU64 own_energy(const MvdenoiseCudaMeasureArgs &m, const Shared &s, int component)
-{
-    const MvdenoiseCudaComponent c = mvdenoise_component(m.components, component);
-    Energy *energies = (Energy *)m.energies + c.number;
-    const int nb = c.cols * c.rows;
-    const GpumeU32 nb_counted = choose(m, s, mvdenoise_element(m.lively, component), c, energies);
-    GpumeU64 mean;
-
-    if (nb_counted < (m.halved ? MVDENOISE_HALVED_LEAST : 1))
-        return 0;
-    mean = select(s, energies, nb, (GpumeU32)((GpumeU64)nb_counted * MVDENOISE_QUANTILE / 256)) *
-           MVDENOISE_FROM_QUANTILE >> 10;
-    GPUME_NO_UNROLL for (int round = 0; round < MVDENOISE_ROUNDS; round++) {
-        GpumeU64 sum = 0, n = 0;
-
-        GPUME_NO_UNROLL for (int i = threadIdx.x; i < nb; i += READ * THREADS) {
-            Energy e[READ];
-
-            read_energies(e, energies, i, nb);
-            GPUME_UNROLL for (int k = 0; k < READ; k++) {
-                sum += e[k] <= mean ? e[k] : 0;
-                n   += e[k] <= mean;
-            }
-        }
-        add_all(s, &sum, &n);
-        mean = n ? sum / n * MVDENOISE_FROM_LOWER >> 10 : 0;
-    }
-    return mean;
 }
 
 /** Whether a picture shows something else than the one before, by the means of their blocks. */
-static __device__ __forceinline__ int is_cut(const MvdenoiseCudaEstimateArgs &args, const Shared &s)
+static __device__ __forceinline__ int is_cut(const MvdenoiseCudaEstimateArgs &args, Shared *s)
 {
-    const int nb = args.measured[0].components.c[0].cols * args.measured[0].components.c[0].rows;
+    const int nb = args.nb_means;
     GpumeU64 sum = 0, difference = 0, spread = 0, none = 0;
     int mean;
 
-    if (!args.before || !nb)
+    if (!args.means_before || !nb)
         return 0;
     for (int i = threadIdx.x; i < nb; i += THREADS)
-        sum += mvdenoise_half(args.measured[0].means + 2ull * i);
+        sum += mvdenoise_half(args.means + 2ull * i);
     add_all(s, &sum, &none);
     mean = (int)(sum / nb);
     for (int i = threadIdx.x; i < nb; i += THREADS) {
-        const int b = mvdenoise_half(args.measured[0].means + 2ull * i), a = mvdenoise_half(args.before + 2ull * i);
+        const int b = mvdenoise_half(args.means + 2ull * i), a = mvdenoise_half(args.means_before + 2ull * i);
 
         difference += FFABS(a - b);
         spread     += FFABS(b - mean);
@@ -237,65 +128,91 @@ static __device__ __forceinline__ int is_cut(const MvdenoiseCudaEstimateArgs &ar
     return 2 * difference > spread;
 }
 
-/** What another block of threads has found out. */
-static __device__ __forceinline__ GpumeU64 read_own(const MvdenoiseCudaEstimate *e, int halved, int component)
+/** What another thread block has found out. */
+static __device__ __forceinline__ MvdenoiseFound read_found(const MvdenoiseCudaEstimate *e, int component)
 {
-    const GpumeU32 *words = (const GpumeU32 *)&e->own[halved][component];
+    const GpumeU32 *words = (const GpumeU32 *)&e->found[component];
+    MvdenoiseFound f;
 
-    return (GpumeU64)gpume_load_volatile(words + 1) << 32 | gpume_load_volatile(words);
+    for (int i = 0; i < (int)(sizeof(f) / sizeof(*words)); i++)
+        ((GpumeU32 *)&f)[i] = gpume_load_volatile(words + i);
+    return f;
 }
 
-/** Sets the noise of the picture. One thread calls it. */
-static __device__ __forceinline__ void conclude(const MvdenoiseCudaEstimateArgs &args, MvdenoiseCudaEstimate *e)
+/** Updates what is known of a component. One thread calls it. */
+static __device__ __forceinline__ void learn(const MvdenoiseCudaEstimateArgs &args, MvdenoiseCudaEstimate *e, Shared *s,
+                                             int component)
 {
-    const int first = !args.before || (!args.sigma && gpume_load_volatile(&e->is_cut));
+    const int chosen = args.chosen >> component & 1;
+    MvdenoiseCurve *c = &s->curves[component];
 
-    GPUME_NO_UNROLL for (int i = 0; i < args.measured[0].components.nb; i++) {
-        long long sigma = args.sigma;
-        int strength = 0;
+    s->before[component] = 0;
+    mvdenoise_level(c, args.sigma);
+    if (chosen && !args.sigma) {
+        const MvdenoiseFound found = read_found(e, component);
+        const int anew = !args.means_before || gpume_load_volatile(&e->is_cut);
 
-        if (args.chosen >> i & 1) {
-            if (!args.sigma) {
-                const int own = mvdenoise_sigma(read_own(e, 0, i), read_own(e, 1, i), args.measured[0].depth);
+        s->before[component] = mvdenoise_learn(&e->known[component], &found, anew, args.has_field,
+                                               args.nb_blocks[component]);
+        *c = e->known[component].curve;
+        if (args.single)
+            mvdenoise_level(c, c->single);
+    }
+    s->noisy[component] = chosen && mvdenoise_is_noisy(c, args.strength);
+    if (args.curves)
+        ((MvdenoiseCurve *)args.curves)[component] = *c;
+    if (args.curves && s->before[component])
+        ((MvdenoiseCurve *)args.curves_before)[component] = *c;
+}
 
-                sigma = first ? own : (3 * e->sigma[i] + own + 2) >> 2;
-                e->sigma[i] = (int)sigma;
-            }
-            strength = mvdenoise_strength(sigma, args.strength);
-        }
-        ((MvdenoiseNoise *)args.noise)[i] = mvdenoise_noise(strength, args.measured[0].depth);
+/** Sets the noise of the picture. */
+static __device__ __forceinline__ void conclude(const MvdenoiseCudaEstimateArgs &args, MvdenoiseCudaEstimate *e,
+                                                Shared *s)
+{
+    if ((int)threadIdx.x < args.nb)
+        learn(args, e, s, threadIdx.x);
+    __syncthreads();
+    for (int i = threadIdx.x; i < args.nb * MVDENOISE_TONES; i += THREADS) {
+        const int component = i / MVDENOISE_TONES, tone = i % MVDENOISE_TONES;
+        const MvdenoiseNoise noise = mvdenoise_noise_at(&s->curves[component], tone, args.strength,
+                                                        s->noisy[component], args.depth);
+
+        ((MvdenoiseNoise *)args.noise)[i] = noise;
+        if (s->before[component])
+            ((MvdenoiseNoise *)args.noise_before)[i] = noise;
     }
 }
 
 /**
- * grid:   components, these at half the size, and one more; 1 if the noise is given
+ * grid:   components, and one more; 1 if the noise is given
  * block:  MVDENOISE_CUDA_ESTIMATE_THREADS
- * shared: MVDENOISE_CUDA_ESTIMATE_THREADS / 32 * 2 of 8 bytes, MVDENOISE_CUDA_BINS + 2 words
+ * shared: sizeof(Shared), at most MVDENOISE_CUDA_ESTIMATE_SHARED
  */
 GPUME_KERNEL_OF(MvdenoiseCudaEstimateArgs, MVDENOISE_CUDA_ESTIMATE_THREADS)
 {
     GPUME_SHARED(GpumeU64, shared);
-    const Shared s = { shared, (GpumeU32 *)(shared + THREADS / 32 * 2) };
+    Shared *s = (Shared *)shared;
     MvdenoiseCudaEstimate *e = (MvdenoiseCudaEstimate *)args.estimate;
-    const int block = blockIdx.x, nb = args.measured[0].components.nb;
+    const int block = blockIdx.x;
 
-    if (!args.sigma && block == 2 * nb) {
+    if (!args.sigma && block == args.nb) {
         const int cut = is_cut(args, s);
 
         if (!threadIdx.x)
             e->is_cut = cut;
-    } else if (!args.sigma && args.chosen >> (block % nb) & 1) {
-        const GpumeU64 own = own_energy(args.measured[block / nb], s, block % nb);
-
-        if (!threadIdx.x)
-            e->own[block / nb][block % nb] = own;
+    } else if (!args.sigma && args.chosen >> block & 1) {
+        read_bins(s, (unsigned *)((MvdenoiseBins *)args.bins + block));
+        evaluate(s, &e->found[block]);
     }
-    if (threadIdx.x)
+    __threadfence();
+    __syncthreads();
+    if (!threadIdx.x)
+        s->is_last = atomicAdd(&e->nb_done, 1u) + 1 == (GpumeU32)args.grid;
+    __syncthreads();
+    if (!s->is_last)
         return;
     __threadfence();
-    if (atomicAdd(&e->nb_done, 1u) + 1 != (GpumeU32)args.grid)
-        return;
-    __threadfence();
-    conclude(args, e);
-    e->nb_done = 0;
+    conclude(args, e, s);
+    if (!threadIdx.x)
+        e->nb_done = 0;
 }

@@ -144,14 +144,25 @@ static __device__ __forceinline__ int is_new(GpumeU32 vector, int lane)
     return is;
 }
 
-/** Leaves the patch in shared memory, inverted, of which each lane has a row. */
-static __device__ __forceinline__ void share_patch(GpumeU32 *own, GpumeU64 copy, GpumeU32 at, int stride, int lane)
+/** The sum of the samples of a word. */
+static __device__ __forceinline__ GpumeU32 sum_of(GpumeU32 word)
 {
-    GpumeU32 row[ROW];
+    if (MVDENOISE_BYTES == 1)
+        word = (word & 0xff00ff) + (word >> 8 & 0xff00ff);
+    return (word & 0xffff) + (word >> 16);
+}
+
+/** Leaves the patch in shared memory, inverted, of which each lane has a row. Returns the sum of the lane's samples. */
+static __device__ __forceinline__ GpumeU32 share_patch(GpumeU32 *own, GpumeU64 copy, GpumeU32 at, int stride, int lane)
+{
+    GpumeU32 row[ROW], sum = 0;
 
     read_row(row, copy, row_at(at + (GpumeU32)(stride * lane)));
-    GPUME_UNROLL for (int i = 0; i < ROW; i++)
+    GPUME_UNROLL for (int i = 0; i < ROW; i++) {
         own[ROW * lane + i] = ~row[i];
+        sum += sum_of(row[i]);
+    }
+    return sum;
 }
 
 /**
@@ -192,6 +203,7 @@ struct Shared {
     MvdenoisePair *pairs;       ///< of each fraction
     GpumeU32 *bins;             ///< BINS of each picture: how many of its candidates are before those of each
     GpumeU32 *totals;           ///< candidates of each picture: that are no pairs, all
+    GpumeU32 *tones;            ///< of patches
 };
 
 /** Whether a match is the mean of two: not of samples, and of half samples in a row or column. */
@@ -277,7 +289,7 @@ static __device__ __forceinline__ void try_vector(const MvdenoiseCudaMatchArgs &
     pair.b += end;
     sum = is_pair(vector) ? compare<1>(own, picture, pair, c.stride) : compare<0>(own, picture, pair, c.stride);
     if (!args.second)
-        sum += (Squares)noise->penalty[mvdenoise_fraction_of(vector)];
+        sum += (Squares)noise[s.tones[patch]].penalty[mvdenoise_fraction_of(vector)];
     s.squares[number] = sum;
 }
 
@@ -305,7 +317,8 @@ static __device__ __forceinline__ Shared share(const MvdenoiseCudaMatchArgs &arg
     s.pairs   = (MvdenoisePair *)(s.places + 3 * FIELDS);
     s.bins    = (GpumeU32 *)(s.pairs + FRACTIONS);
     s.totals  = s.bins + BINS * FIELDS;
-    s.squares = (Squares *)(s.totals + 2 * FIELDS);
+    s.tones   = s.totals + 2 * FIELDS;
+    s.squares = (Squares *)(s.tones + MVDENOISE_CUDA_ROW);
     s.vectors = (GpumeU32 *)(s.squares + candidates);
     s.list    = (GpumeU16 *)(s.vectors + candidates);
     if (i < FIELDS) {
@@ -330,19 +343,22 @@ GPUME_KERNEL_OF(MvdenoiseCudaMatchArgs, MVDENOISE_CUDA_THREADS, RESIDENT)
     GPUME_SHARED(GpumeU32, shared);
     MvdenoiseCudaComponent c;
     const MvdenoiseUnit u = mvdenoise_unit<MVDENOISE_CUDA_ROW, 1>(args.components, &c);
-    const MvdenoiseNoise *noise = (const MvdenoiseNoise *)args.noise + u.component;
+    const MvdenoiseNoise *noise = (const MvdenoiseNoise *)args.noise + u.component * MVDENOISE_TONES;
     const int lane = threadIdx.x % MVDENOISE_CUDA_LANES, group = threadIdx.x / MVDENOISE_CUDA_LANES;
     const int x    = mvdenoise_place(u.col, c.w), y = mvdenoise_place(u.row, c.h);
     const GpumeU32 cell = (GpumeU32)cell_of(args.cells, c, x, y, lane);
-    GpumeU32 listed = 0, word;
+    GpumeU32 listed = 0, word, sum;
     int all;
     Shared s;
 
     if (!noise->sigma)
         return;
     s = share(args, c, shared);
-    share_patch(s.patches + group * MVDENOISE_CUDA_PATCH, args.own,
-                c.first + (GpumeU32)(y * c.stride + x * MVDENOISE_BYTES), c.stride, lane);
+    sum = share_patch(s.patches + group * MVDENOISE_CUDA_PATCH, args.own,
+                      c.first + (GpumeU32)(y * c.stride + x * MVDENOISE_BYTES), c.stride, lane);
+    sum = mvdenoise_add_lanes(sum, 1, MVDENOISE_CUDA_LANES);
+    if (!lane)
+        s.tones[group] = (GpumeU32)mvdenoise_tone((int)((sum + MVDENOISE_SAMPLES / 2) / MVDENOISE_SAMPLES), args.depth);
     __syncthreads();
     word = mvdenoise_word(s.places[1] + 4ull * cell);
     GPUME_NO_UNROLL for (int i = 0; i < args.nb; i++) {
@@ -362,12 +378,12 @@ GPUME_KERNEL_OF(MvdenoiseCudaMatchArgs, MVDENOISE_CUDA_THREADS, RESIDENT)
     __syncthreads();
     GPUME_NO_UNROLL for (int i = 0; i < args.nb; i++) {
         const int number   = MVDENOISE_CUDA_THREADS * i + threadIdx.x;
-        const Squares sum  = listed >> i & 1 ? s.squares[number] : ~(Squares)0, best = least(sum);
-        const GpumeU32 are = __ballot_sync(GPUME_WHOLE_WARP, sum == best) >> (threadIdx.x & 24) & 0xff;
+        const Squares own  = listed >> i & 1 ? s.squares[number] : ~(Squares)0, best = least(own);
+        const GpumeU32 are = __ballot_sync(GPUME_WHOLE_WARP, own == best) >> (threadIdx.x & 24) & 0xff;
 
         /* of equal ones it is the first */
         if (u.is_there && lane == gpume_first_bit(are))
             ((GpumeU32 *)s.places[3 * i + 2])[c.number + u.row * c.cols + u.col] =
-                best <= noise->accept[args.second] ? s.vectors[number] : MVDENOISE_NO_VECTOR;
+                best <= noise[s.tones[group]].accept[args.second] ? s.vectors[number] : MVDENOISE_NO_VECTOR;
     }
 }

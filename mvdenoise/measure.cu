@@ -5,13 +5,13 @@
 
 /**
  * @file
- * What is measured of blocks of a picture: energies of second differences, and means. Each lane has
- * a column of a block.
+ * What is measured of blocks of a picture: energies of second differences, differences from the match in the picture
+ * before, and means. Each lane has a column of a block.
  */
 
 #include "libavfilter/gpume/mvdenoise/device.cuh"
 
-/** The energy of a block; cut_off: how many of its samples are black or white. */
+/** The energy of a block. */
 static __device__ __forceinline__ GpumeU64 mvdenoise_energy(const int p[MVDENOISE_PATCH], int lane)
 {
     GpumeU64 sum = 0;
@@ -28,6 +28,43 @@ static __device__ __forceinline__ GpumeU64 mvdenoise_energy(const int p[MVDENOIS
     return mvdenoise_add_lanes(lane < MVDENOISE_PATCH - 2 ? sum : 0, 1, MVDENOISE_CUDA_LANES);
 }
 
+/** Whether too many samples of a block are equal to the least, or to the greatest, of them. */
+static __device__ __forceinline__ int is_dead(const int p[MVDENOISE_PATCH])
+{
+    int least = p[0], greatest = p[0];
+    GpumeU32 nb = 0;
+
+    GPUME_UNROLL for (int y = 1; y < MVDENOISE_PATCH; y++) {
+        least    = gpume_min(least, p[y]);
+        greatest = FFMAX(greatest, p[y]);
+    }
+    GPUME_UNROLL for (int bit = 1; bit < MVDENOISE_CUDA_LANES; bit <<= 1) {
+        const int other_least    = __shfl_xor_sync(GPUME_WHOLE_WARP, least, bit);
+        const int other_greatest = __shfl_xor_sync(GPUME_WHOLE_WARP, greatest, bit);
+
+        least    = gpume_min(least, other_least);
+        greatest = FFMAX(greatest, other_greatest);
+    }
+    GPUME_UNROLL for (int y = 0; y < MVDENOISE_PATCH; y++)
+        nb += (GpumeU32)(p[y] == least) + ((GpumeU32)(p[y] == greatest) << 16);
+    nb = mvdenoise_add_lanes(nb, 1, MVDENOISE_CUDA_LANES);
+    return (nb & 0xffff) > MVDENOISE_MOST_EQUAL || nb >> 16 > MVDENOISE_MOST_EQUAL;
+}
+
+/** How many samples of a block are equal to the one to the right, or below. */
+static __device__ __forceinline__ GpumeU32 count_alike(const int p[MVDENOISE_PATCH], int lane)
+{
+    GpumeU32 nb = 0;
+
+    GPUME_UNROLL for (int y = 0; y < MVDENOISE_PATCH; y++) {
+        const int right = __shfl_sync(GPUME_WHOLE_WARP, p[y], (threadIdx.x + 1) & 31);
+
+        nb += lane < MVDENOISE_PATCH - 1 && p[y] == right;
+        nb += y < MVDENOISE_PATCH - 1 && p[y] == p[gpume_min(y + 1, MVDENOISE_PATCH - 1)];
+    }
+    return mvdenoise_add_lanes(nb, 1, MVDENOISE_CUDA_LANES);
+}
+
 /** Row y of the block's column that a lane has. */
 static __device__ __forceinline__ int mvdenoise_row(const MvdenoiseCudaMeasureArgs &args, GpumeU64 at, int stride,
                                                     int y)
@@ -39,6 +76,62 @@ static __device__ __forceinline__ int mvdenoise_row(const MvdenoiseCudaMeasureAr
             mvdenoise_sample(at + stride + MVDENOISE_BYTES) + 2) >> 2;
 }
 
+/** What the differences of a block from its match have. */
+struct Difference {
+    int repeats;                ///< it has none
+    GpumeU64 total, coarse;     ///< variances, 4096 times
+};
+
+static __device__ __forceinline__ Difference compare(const MvdenoiseCudaMeasureArgs &args,
+                                                     const MvdenoiseCudaComponent &c, const int p[MVDENOISE_PATCH],
+                                                     int x, int y, int dx, int dy, int lane)
+{
+    const int px = mvdenoise_inside(x + dx, c.w), py = mvdenoise_inside(y + dy, c.h);
+    const GpumeU64 at = args.before + c.first + (long long)c.stride * py + (px + lane) * MVDENOISE_BYTES;
+    GpumeU64 squares = 0, parts;
+    GpumeU32 nb_equal = 0;
+    int halves[2] = { 0, 0 };
+    long long sum;
+    Difference d;
+
+    GPUME_UNROLL for (int i = 0; i < MVDENOISE_PATCH; i++) {
+        const int difference = p[i] - mvdenoise_sample(at + (long long)c.stride * i);
+
+        halves[i / 4] += difference;
+        squares       += (GpumeU64)((long long)difference * difference);
+        nb_equal      += !difference;
+    }
+    GPUME_UNROLL for (int i = 0; i < 2; i++) {
+        halves[i] += __shfl_xor_sync(GPUME_WHOLE_WARP, halves[i], 1);
+        halves[i] += __shfl_xor_sync(GPUME_WHOLE_WARP, halves[i], 2);
+    }
+    parts     = (GpumeU64)((long long)halves[0] * halves[0]) + (GpumeU64)((long long)halves[1] * halves[1]);
+    parts    += mvdenoise_of_lane(parts, 4);
+    sum       = halves[0] + halves[1];
+    sum      += (long long)mvdenoise_of_lane((GpumeU64)sum, 4);
+    squares   = mvdenoise_add_lanes(squares, 1, MVDENOISE_CUDA_LANES);
+    d.repeats = mvdenoise_add_lanes(nb_equal, 1, MVDENOISE_CUDA_LANES) >= MVDENOISE_REPEATED;
+    d.total   = MVDENOISE_SAMPLES * squares - (GpumeU64)(sum * sum);
+    d.coarse  = 4 * parts - (GpumeU64)(sum * sum);
+    return d;
+}
+
+/** The vector of a block into the picture before. */
+static __device__ __forceinline__ GpumeU32 vector_of(const MvdenoiseCudaMeasureArgs &args,
+                                                     const MvdenoiseCudaComponent &c, int x, int y)
+{
+    const int half = MVDENOISE_PATCH / 2;
+    const int col  = gpume_min((x + half) << c.hsub >> MVDENOISE_LOG2_CELL, args.cells.cols - 1);
+    const int row  = gpume_min((y + half) << c.vsub >> MVDENOISE_LOG2_CELL, args.cells.rows - 1);
+
+    return args.before ? mvdenoise_word(args.vectors + 4ull * (row * args.cells.cols + col)) : MVDENOISE_NO_VECTOR;
+}
+
+static __device__ __forceinline__ void count(unsigned *bins, GpumeU64 value)
+{
+    atomicAdd(&bins[mvdenoise_bin((GpumeU32)value)], 1u);
+}
+
 /**
  * grid:   rows of MVDENOISE_CUDA_ROW blocks of the picture, of all components
  * block:  MVDENOISE_CUDA_THREADS
@@ -48,37 +141,44 @@ GPUME_KERNEL_OF(MvdenoiseCudaMeasureArgs, MVDENOISE_CUDA_THREADS)
 {
     MvdenoiseCudaComponent c;
     const MvdenoiseUnit u = mvdenoise_unit<MVDENOISE_CUDA_ROW, 1>(args.components, &c);
-    const int lane = threadIdx.x % MVDENOISE_CUDA_LANES, max = (1 << args.depth) - 1;
+    const int lane  = threadIdx.x % MVDENOISE_CUDA_LANES;
     const int scale = 1 << args.halved;
     const GpumeU64 at = args.copy + c.first + (long long)c.stride * u.row * MVDENOISE_PATCH * scale +
                         (u.col * MVDENOISE_PATCH + lane) * MVDENOISE_BYTES * scale;
-    const GpumeU64 lively = mvdenoise_element(args.lively, u.component);
-    const int number = c.number + u.row * c.cols + u.col;
-    int p[MVDENOISE_PATCH];
-    GpumeU32 sum = 0, cut_off = 0;
+    const int number = c.number + u.row * c.cols + u.col, x = u.col * MVDENOISE_PATCH, y = u.row * MVDENOISE_PATCH;
+    const GpumeU32 vector = vector_of(args, c, x, y);
+    /* where there is none, the block is compared with the one at its place, for nothing */
+    const int exists = mvdenoise_is_vector(vector);
+    const int dx = exists ? mvdenoise_whole((short)(vector & 0xffff), c.hsub) : 0;
+    const int dy = exists ? mvdenoise_whole((short)(vector >> 16), c.vsub) : 0;
+    MvdenoiseBins *bins = (MvdenoiseBins *)args.bins + u.component;
+    Difference d;
+    GpumeU32 sum = 0, alike;
     GpumeU64 energy;
+    int p[MVDENOISE_PATCH], dead, mean, level;
 
-    GPUME_UNROLL for (int y = 0; y < MVDENOISE_PATCH; y++)
-        p[y] = mvdenoise_row(args, at, c.stride, y);
-    GPUME_UNROLL for (int y = 0; y < MVDENOISE_PATCH; y++) {
-        sum     += p[y];
-        cut_off += p[y] == 0 || p[y] == max;
-    }
-    sum     = mvdenoise_add_lanes(sum,     1, MVDENOISE_CUDA_LANES);
-    cut_off = mvdenoise_add_lanes(cut_off, 1, MVDENOISE_CUDA_LANES);
-    energy  = mvdenoise_energy(p, lane);
+    GPUME_UNROLL for (int i = 0; i < MVDENOISE_PATCH; i++)
+        p[i] = mvdenoise_row(args, at, c.stride, i);
+    GPUME_UNROLL for (int i = 0; i < MVDENOISE_PATCH; i++)
+        sum += p[i];
+    mean   = (int)(mvdenoise_add_lanes(sum, 1, MVDENOISE_CUDA_LANES) + MVDENOISE_SAMPLES / 2) / MVDENOISE_SAMPLES;
+    level  = mean >> (args.depth - 3);
+    dead   = is_dead(p);
+    energy = mvdenoise_energy(p, lane) >> 2 * (args.depth - 8);
+    alike  = count_alike(p, lane);
+    alike  = alike > MVDENOISE_ALIKE ? alike - MVDENOISE_ALIKE : 0;
+    d.repeats = 1;
+    if (args.before)
+        d = compare(args, c, p, x, y, dx, dy, lane);
     if (lane || !u.is_there)
         return;
-    if (cut_off > MVDENOISE_MAX_CUT_OFF)
-        energy = ~0ull;
-    if (MVDENOISE_BYTES == 1)
-        ((GpumeU32 *)args.energies)[number] = (GpumeU32)energy;
-    else
-        ((GpumeU64 *)args.energies)[number] = energy;
-    if (energy) {
-        atomicMax((GpumeU32 *)lively + u.col, args.picture);
-        atomicMax((GpumeU32 *)lively + c.cols + u.row, args.picture);
-    }
     if (!u.component && !args.halved)
-        ((GpumeU16 *)args.means)[number] = (GpumeU16)((sum + MVDENOISE_SAMPLES / 2) / MVDENOISE_SAMPLES);
+        ((GpumeU16 *)args.means)[number] = (GpumeU16)mean;
+    if (dead || energy * alike * alike > MVDENOISE_MOST_ALIKE)
+        return;
+    count(args.halved ? bins->halved : bins->energies[level], energy);
+    if (exists && !d.repeats) {
+        count(bins->matched[level], d.total >> 2 * (args.depth - 8));
+        count(bins->coarse, d.coarse >> 2 * (args.depth - 8));
+    }
 }

@@ -21,9 +21,14 @@ static const MvdenoiseBackend *const backends[] = { &ff_mvdenoise_backend_cpu, &
 /** A picture of the sequence. */
 typedef struct Picture {
     AVFrame *frame;
-    int sigma[GPUME_COMPONENTS];
+    MvdenoiseNoise noise[GPUME_COMPONENTS][MVDENOISE_TONES];
+    MvdenoiseCurve curves[GPUME_COMPONENTS];
     int has[MVDENOISE_MAX_STACK];       ///< fields, from distance -radius to radius
+    int flags;                          ///< MVDENOISE_IS_*
 } Picture;
+
+/** That of a picture that is kept. */
+static const MvdenoiseNoise no_noise[MVDENOISE_TONES];
 
 struct Mvdenoise {
     MvdenoiseConfig cfg;
@@ -157,23 +162,36 @@ static Picture *picture(Mvdenoise *s, int64_t number)
     return &s->pictures[number % s->nb_slots];
 }
 
-/* Sets the noise of a picture, with which the components are denoised. */
-static int set_sigma(Mvdenoise *s, Picture *p, const MvdenoiseMeasure *measures)
+/* Sets the noise with which a component of a picture is denoised. */
+static void set_noise(const Mvdenoise *s, Picture *p, int component, const MvdenoiseCurve *curve)
 {
-    int estimated[GPUME_COMPONENTS] = { 0 };
-    int ret = 0;
+    const int noisy = mvdenoise_is_chosen(&s->cfg, &s->layout, component) &&
+                      mvdenoise_is_noisy(curve, s->cfg.strength);
+
+    p->curves[component] = *curve;
+    for (int i = 0; i < MVDENOISE_TONES; i++)
+        p->noise[component][i] = mvdenoise_noise_at(curve, i, s->cfg.strength, noisy, s->layout.depth);
+}
+
+/* Sets the noise of the picture that has been loaded and, where it is better known now, of the one before. */
+static int find_noise(Mvdenoise *s, const MvdenoiseMeasure *measures, int has_field)
+{
+    MvdenoiseCurve curves[GPUME_COMPONENTS] = { 0 };
+    int before[GPUME_COMPONENTS] = { 0 }, ret = 0;
 
     if (!s->cfg.sigma)
-        ret = ff_mvdenoise_estimate(&s->estimate, estimated, measures, &s->layout, !s->nb_in);
+        ret = ff_mvdenoise_estimate(&s->estimate, curves, before, measures, &s->layout, !s->nb_in, has_field);
     for (int i = 0; i < s->layout.nb_components; i++) {
-        const int sigma = s->cfg.sigma ? s->cfg.sigma : estimated[i];
-
-        p->sigma[i] = mvdenoise_is_chosen(&s->cfg, &s->layout, i) ? mvdenoise_strength(sigma, s->cfg.strength) : 0;
+        if (s->cfg.sigma || s->cfg.single)
+            mvdenoise_level(&curves[i], s->cfg.sigma ? s->cfg.sigma : curves[i].single);
+        set_noise(s, picture(s, s->nb_in), i, &curves[i]);
+        if (before[i])
+            set_noise(s, picture(s, s->nb_in - 1), i, &curves[i]);
     }
     return ret;
 }
 
-int ff_mvdenoise_push(Mvdenoise *s, AVFrame **frame, const AVFrame *samples)
+int ff_mvdenoise_push(Mvdenoise *s, AVFrame **frame, const AVFrame *samples, int flags)
 {
     const int measures_noise = !s->backend->estimates && !s->cfg.sigma;
     MvdenoiseMeasure measures[GPUME_COMPONENTS];
@@ -188,14 +206,15 @@ int ff_mvdenoise_push(Mvdenoise *s, AVFrame **frame, const AVFrame *samples)
     for (int i = 0; i < s->layout.nb_components; i++)
         measures[i].wanted = mvdenoise_is_chosen(&s->cfg, &s->layout, i);
     p   = picture(s, s->nb_in);
-    ret = s->backend->load(s->priv, s->nb_in % s->nb_slots, *frame, samples ? samples : *frame, !s->nb_in,
-                           p->has, measures_noise ? measures : NULL);
+    ret = s->backend->load(s->priv, s->nb_in % s->nb_slots, *frame, samples ? samples : *frame,
+                           s->nb_in ? (s->nb_in - 1) % s->nb_slots : -1, p->has, measures_noise ? measures : NULL);
     if (ret >= 0 && !s->backend->estimates)
-        ret = set_sigma(s, p, measures);
+        ret = find_noise(s, measures, s->nb_in && s->cfg.radius && p->has[s->cfg.radius - 1]);
     if (ret < 0)
         return ret;
     av_frame_free(&p->frame);
     p->frame = *frame;
+    p->flags = flags;
     *frame   = NULL;
     s->nb_in++;
     return 0;
@@ -214,6 +233,28 @@ const AVFrame *ff_mvdenoise_next(const Mvdenoise *s)
            ? s->pictures[s->nb_out % s->nb_slots].frame : NULL;
 }
 
+static int has_flag(Mvdenoise *s, int64_t number, int flag)
+{
+    return picture(s, number)->flags & flag;
+}
+
+/* Returns whether picture number + i is equal to a nearer one, or to picture number. */
+static int is_repeated(Mvdenoise *s, int64_t number, int i)
+{
+    return i && has_flag(s, number + i + (i < 0), MVDENOISE_IS_REPEAT);
+}
+
+/* Returns whether the pilot of a picture helps to denoise a picture. */
+static int needs_pilot(Mvdenoise *s, int64_t number)
+{
+    const int64_t end = FFMIN(number + s->cfg.radius + 1, s->nb_in);
+    int needs = 0;
+
+    for (int64_t i = FFMAX(number - s->cfg.radius, 0); i < end; i++)
+        needs |= !has_flag(s, i, MVDENOISE_IS_KEPT);
+    return needs;
+}
+
 /* Makes a picture, or a pilot. */
 static int make(Mvdenoise *s, int64_t number, int second, AVFrame *out)
 {
@@ -221,15 +262,16 @@ static int make(Mvdenoise *s, int64_t number, int second, AVFrame *out)
     MvdenoiseStep step = { .second = second, .radius = radius, .out = out };
     const Picture *p = picture(s, number);
 
+    step.keep = out && p->flags & MVDENOISE_IS_KEPT;
     for (int i = -radius; i <= radius; i++) {
-        const int exists = number + i >= 0 && number + i < s->nb_in;
+        const int exists = number + i >= 0 && number + i < s->nb_in && !is_repeated(s, number, i);
 
         step.slots[radius + i] = exists && (!i || p->has[radius + i]) ? (number + i) % s->nb_slots : -1;
         if (exists && step.slots[radius + i] < 0)
             s->missing = FFMAX(s->missing, FFABS(i));
     }
-    for (int i = 0; i < s->layout.nb_components && !s->backend->estimates; i++)
-        step.noise[i] = mvdenoise_noise(p->sigma[i], s->layout.depth);
+    for (int i = 0; i < s->layout.nb_components; i++)
+        step.noise[i] = step.keep ? no_noise : p->noise[i];
     return s->backend->make(s->priv, &step);
 }
 
@@ -239,15 +281,33 @@ int ff_mvdenoise_make(Mvdenoise *s, AVFrame *out)
     int ret;
 
     while (second && s->nb_pilots < FFMIN(s->nb_out + s->cfg.radius + 1, s->nb_in)) {
-        ret = make(s, s->nb_pilots, 0, NULL);
+        ret = needs_pilot(s, s->nb_pilots) ? make(s, s->nb_pilots, 0, NULL) : 0;
         if (ret < 0)
             return ret;
         s->nb_pilots++;
     }
     ret = make(s, s->nb_out, second, out);
+    if (ret >= 0 && s->backend->get_curves && !s->cfg.sigma)
+        ret = s->backend->get_curves(s->priv, s->nb_out % s->nb_slots, picture(s, s->nb_out)->curves);
     if (ret >= 0)
         av_frame_free(&picture(s, s->nb_out++)->frame);
     return ret;
+}
+
+int ff_mvdenoise_nb_components(const Mvdenoise *s)
+{
+    return s->layout.nb_components;
+}
+
+int ff_mvdenoise_curve(Mvdenoise *s, MvdenoiseCurve *curve, int component)
+{
+    Picture *p = picture(s, s->nb_out - 1);
+
+    if (!mvdenoise_is_chosen(&s->cfg, &s->layout, component) ||
+        !mvdenoise_is_noisy(&p->curves[component], s->cfg.strength))
+        return 0;
+    *curve = p->curves[component];
+    return 1;
 }
 
 int ff_mvdenoise_missing(const Mvdenoise *s)

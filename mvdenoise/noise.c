@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "libavutil/attributes.h"
@@ -15,93 +14,104 @@
 
 #define FUNC(name) name ## _8
 #define SAMPLE     uint8_t
+#define SQUARE     int
 #include "libavfilter/gpume/mvdenoise/noise_template.c"
 #undef FUNC
 #undef SAMPLE
+#undef SQUARE
 
 #define FUNC(name) name ## _16
 #define SAMPLE     uint16_t
+#define SQUARE     int64_t
 #include "libavfilter/gpume/mvdenoise/noise_template.c"
 
-void ff_mvdenoise_measure(uint64_t *energies, uint16_t *means, const uint8_t *samples, ptrdiff_t stride, int nb,
-                          int depth)
+void ff_mvdenoise_measure(MvdenoiseBlock *blocks, uint16_t *means, const uint8_t *samples,
+                          const uint8_t *const *matches, ptrdiff_t stride, int nb, int depth)
 {
-    const int max = (1 << depth) - 1;
+    const int size = MVDENOISE_PATCH << (depth > 8);
 
-    for (int i = 0; i < nb; i++) {
-        if (energies)
-            energies[i] = depth > 8 ? energy_16(samples, stride, i, max) : energy_8(samples, stride, i, max);
+    for (int i = 0; i < nb; i++, samples += size) {
+        const int mean       = depth > 8 ? mean_16(samples, stride) : mean_8(samples, stride);
+        const uint8_t *match = matches ? matches[i] : NULL;
+
+        if (blocks) {
+            blocks[i] = (depth > 8 ? measure_16 : measure_8)(samples, match, stride, depth);
+            blocks[i].level = mean >> (depth - 3);
+        }
         if (means)
-            means[i] = depth > 8 ? mean_16(samples, stride, i) : mean_8(samples, stride, i);
+            means[i] = mean;
     }
 }
 
-void ff_mvdenoise_halve(uint8_t *dst, const uint8_t *samples, ptrdiff_t stride, int nb, int depth)
+void ff_mvdenoise_measure_halved(uint8_t *bins, uint8_t *scratch, const uint8_t *samples, ptrdiff_t stride, int nb,
+                                 int depth)
 {
-    (depth > 8 ? halve_16 : halve_8)(dst, samples, stride, nb * MVDENOISE_PATCH);
+    const int size = MVDENOISE_PATCH << (depth > 8);
+
+    (depth > 8 ? halve_16 : halve_8)(scratch, samples, stride, nb * MVDENOISE_PATCH);
+    for (int i = 0; i < nb; i++)
+        bins[i] = (depth > 8 ? measure_16 : measure_8)(scratch + i * size, NULL, nb * (ptrdiff_t)size, depth).energy;
 }
 
-static int compare(const void *a, const void *b)
+/* Counts the blocks of a component in bins. */
+static void count_blocks(MvdenoiseBins *bins, const MvdenoiseMeasure *m, const GpumeComponent *c, int has_field)
 {
-    return FFDIFFSIGN(*(const uint64_t *)a, *(const uint64_t *)b);
-}
+    const int cols = c->w / MVDENOISE_PATCH, rows = c->h / MVDENOISE_PATCH;
+    const size_t nb = cols * (size_t)rows, nb_halved = has_field ? 0 : (cols / 2) * (size_t)(rows / 2);
 
-/* Copies the energies of blocks that count: not those of bars, which are flat from one edge to the other. */
-static size_t choose_blocks(MvdenoiseEstimate *e, const uint64_t *energies, int cols, int rows)
-{
-    size_t nb = 0;
+    memset(bins, 0, sizeof(*bins));
+    for (size_t i = 0; i < nb; i++) {
+        const MvdenoiseBlock *b = &m->blocks[i];
 
-    memset(e->is_flat, 1, cols);
-    for (int y = 0; y < rows; y++)
-        for (int x = 0; x < cols; x++)
-            e->is_flat[x] &= !energies[y * (size_t)cols + x];
-    for (int y = 0; y < rows; y++) {
-        const uint64_t *row = energies + y * (size_t)cols;
-        int is_flat = 1;
-
-        for (int x = 0; x < cols; x++)
-            is_flat &= !row[x];
-        for (int x = 0; x < cols && !is_flat; x++)
-            if (!e->is_flat[x] && row[x] != MVDENOISE_NO_ENERGY)
-                e->energies[nb++] = row[x];
+        if (b->energy != MVDENOISE_NO_BIN)
+            bins->energies[b->level][b->energy]++;
+        if (b->matched != MVDENOISE_NO_BIN) {
+            bins->matched[b->level][b->matched]++;
+            bins->coarse[b->coarse]++;
+        }
     }
+    for (size_t i = 0; i < nb_halved; i++)
+        if (m->halved[i] != MVDENOISE_NO_BIN)
+            bins->halved[m->halved[i]]++;
+}
+
+static unsigned count(const unsigned *bins)
+{
+    unsigned nb = 0;
+
+    for (int i = 0; i < MVDENOISE_BINS; i++)
+        nb += bins[i];
     return nb;
 }
 
-/* Returns the mean energy of those of nb blocks, in ascending order, that have noise and little else. */
-static uint64_t noise_energy(const uint64_t *energies, size_t nb)
+static void add_bins(unsigned *dst, const unsigned *src)
 {
-    uint64_t mean = energies[nb * MVDENOISE_QUANTILE / 256] * MVDENOISE_FROM_QUANTILE >> 10;
+    for (int i = 0; i < MVDENOISE_BINS; i++)
+        dst[i] += src[i];
+}
 
-    for (int i = 0; i < MVDENOISE_ROUNDS; i++) {
-        uint64_t sum = 0;
-        size_t n = 0;
+static MvdenoiseFound evaluate(const MvdenoiseBins *b)
+{
+    unsigned energies[MVDENOISE_BINS] = { 0 }, matched[MVDENOISE_BINS] = { 0 };
+    MvdenoiseFound f;
 
-        while (n < nb && energies[n] <= mean)
-            sum += energies[n++];
-        mean = n ? sum / n * MVDENOISE_FROM_LOWER >> 10 : 0;
+    for (int i = 0; i <= MVDENOISE_LEVELS; i++) {
+        const int is_sum = i == MVDENOISE_LEVELS;
+        const unsigned *e = is_sum ? energies : b->energies[i], *m = is_sum ? matched : b->matched[i];
+
+        f.nb_fine[i]  = count(e);
+        f.nb_total[i] = count(m);
+        f.fine[i]     = mvdenoise_fine_variance(e, f.nb_fine[i]);
+        f.total[i]    = mvdenoise_total_variance(m, f.nb_total[i]);
+        if (!is_sum) {
+            add_bins(energies, e);
+            add_bins(matched,  m);
+        }
     }
-    return mean;
-}
-
-/* Returns the mean energy of noise in the blocks of a component, or 0 if fewer than least of them count. */
-static uint64_t energy_of(MvdenoiseEstimate *e, const uint64_t *energies, int cols, int rows, int least)
-{
-    const size_t nb = choose_blocks(e, energies, cols, rows);
-
-    if (nb < least)
-        return 0;
-    qsort(e->energies, nb, sizeof(*e->energies), compare);
-    return noise_energy(e->energies, nb);
-}
-
-/* Returns sigma of a component, by itself. */
-static int sigma_of(MvdenoiseEstimate *e, const MvdenoiseMeasure *m, const GpumeComponent *c, int depth)
-{
-    const int cols        = c->w / MVDENOISE_PATCH, rows = c->h / MVDENOISE_PATCH;
-    const uint64_t energy = energy_of(e, m->energies, cols, rows, 1);
-
-    return mvdenoise_sigma(energy, energy_of(e, m->halved, cols / 2, rows / 2, MVDENOISE_HALVED_LEAST), depth);
+    f.coarse    = mvdenoise_coarse_variance(b->coarse, f.nb_total[MVDENOISE_LEVELS]);
+    f.nb_halved = count(b->halved);
+    f.halved    = mvdenoise_halved_variance(b->halved, f.nb_halved);
+    return f;
 }
 
 /* Returns whether a picture shows something else than the one before: by the means of their blocks. */
@@ -120,25 +130,28 @@ static int is_cut(const uint16_t *a, const uint16_t *b, size_t nb)
     return 2 * difference > spread;
 }
 
-int ff_mvdenoise_estimate(MvdenoiseEstimate *e, int *sigma, const MvdenoiseMeasure *measures, const GpumeLayout *l,
-                          int first)
+int ff_mvdenoise_estimate(MvdenoiseEstimate *e, MvdenoiseCurve *curves, int *before, const MvdenoiseMeasure *measures,
+                          const GpumeLayout *l, int first, int has_field)
 {
     const int cols = l->w / MVDENOISE_PATCH, rows = l->h / MVDENOISE_PATCH;
     const size_t nb = cols * (size_t)rows;
 
-    av_fast_malloc(&e->means,    &e->means_allocated,    nb * sizeof(*e->means) + 1);
-    av_fast_malloc(&e->energies, &e->energies_allocated, nb * sizeof(*e->energies) + 1);
-    av_fast_malloc(&e->is_flat,  &e->flat_allocated,     cols + 1);
-    if (!e->means || !e->energies || !e->is_flat)
+    av_fast_malloc(&e->means, &e->means_allocated, nb * sizeof(*e->means) + 1);
+    if (!e->means)
         return AVERROR(ENOMEM);
     first = first || is_cut(e->means, measures[0].means, nb);
     for (int i = 0; i < l->nb_components; i++) {
-        int now;
+        const GpumeComponent *c = &l->components[i];
+        MvdenoiseBins bins;
+        MvdenoiseFound found;
 
         if (!measures[i].wanted)
             continue;
-        now = sigma_of(e, &measures[i], &l->components[i], l->depth);
-        sigma[i] = e->sigma[i] = first ? now : (3 * e->sigma[i] + now + 2) >> 2;
+        count_blocks(&bins, &measures[i], c, has_field);
+        found     = evaluate(&bins);
+        before[i] = mvdenoise_learn(&e->known[i], &found, first, has_field,
+                                    (c->w / MVDENOISE_PATCH) * (c->h / MVDENOISE_PATCH));
+        curves[i] = e->known[i].curve;
     }
     if (nb)
         memcpy(e->means, measures[0].means, nb * sizeof(*e->means));
@@ -148,7 +161,5 @@ int ff_mvdenoise_estimate(MvdenoiseEstimate *e, int *sigma, const MvdenoiseMeasu
 av_cold void ff_mvdenoise_estimate_uninit(MvdenoiseEstimate *e)
 {
     av_freep(&e->means);
-    av_freep(&e->energies);
-    av_freep(&e->is_flat);
-    e->means_allocated = e->energies_allocated = e->flat_allocated = 0;
+    e->means_allocated = 0;
 }

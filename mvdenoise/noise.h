@@ -14,49 +14,49 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "libavfilter/gpume/mvdenoise/arithmetic.h"
+#include "libavfilter/gpume/mvdenoise/levels.h"
 #include "libavfilter/gpume/picture/layout.h"
-
-/** A block whose samples are cut off at black or white tells nothing. */
-#define MVDENOISE_NO_ENERGY UINT64_MAX
 
 /** What is measured of a component. Its blocks are those of MVDENOISE_PATCH samples a side that are whole. */
 typedef struct MvdenoiseMeasure {
     int wanted;
-    const uint64_t *energies;       ///< what second differences of blocks have, or MVDENOISE_NO_ENERGY; if wanted
-    const uint64_t *halved;         ///< the same of the component at half the size
+    const MvdenoiseBlock *blocks;   ///< if wanted
+    const uint8_t *halved;          ///< bins of energies of the component at half the size, if there are no vectors
     const uint16_t *means;          ///< of blocks; of component 0
 } MvdenoiseMeasure;
 
 /** What is known of the noise of a sequence. Blank at first. */
 typedef struct MvdenoiseEstimate {
-    int sigma[GPUME_COMPONENTS];
+    MvdenoiseKnown known[GPUME_COMPONENTS];
     uint16_t *means;                ///< of the last picture
     unsigned means_allocated;
-    uint64_t *energies;             ///< those that count
-    unsigned energies_allocated;
-    unsigned char *is_flat;         ///< of columns of blocks
-    unsigned flat_allocated;
 } MvdenoiseEstimate;
 
 /**
  * Measures a row of nb blocks.
- * @param energies, means either may be NULL
+ * @param blocks, means either may be NULL
+ * @param matches       the first sample of each block's match, with the same stride, or NULL; NULL: there are none
  */
-void ff_mvdenoise_measure(uint64_t *energies, uint16_t *means, const uint8_t *samples, ptrdiff_t stride, int nb,
-                          int depth);
+void ff_mvdenoise_measure(MvdenoiseBlock *blocks, uint16_t *means, const uint8_t *samples,
+                          const uint8_t *const *matches, ptrdiff_t stride, int nb, int depth);
 
-/** Halves both sides of samples: makes a row of nb blocks. @param dst rows of nb * MVDENOISE_PATCH samples, no more */
-void ff_mvdenoise_halve(uint8_t *dst, const uint8_t *samples, ptrdiff_t stride, int nb, int depth);
+/**
+ * Measures a row of nb blocks of the component at half the size.
+ * @param scratch room for MVDENOISE_PATCH rows of nb * MVDENOISE_PATCH samples
+ */
+void ff_mvdenoise_measure_halved(uint8_t *bins, uint8_t *scratch, const uint8_t *samples, ptrdiff_t stride, int nb,
+                                 int depth);
 
 /**
  * Estimates the noise of the next picture.
- * @param sigma in 1/MVDENOISE_SIGMA_ONE of samples of 8 bits, for the components that are wanted
- * @param first whether another sequence begins
+ * @param curves    set for the components that are wanted
+ * @param before    set to whether the curve of a component holds for the picture before as well
+ * @param first     whether another sequence begins
+ * @param has_field whether matches in the picture before were measured
  * @return 0 or AVERROR(ENOMEM)
  */
-int ff_mvdenoise_estimate(MvdenoiseEstimate *e, int *sigma, const MvdenoiseMeasure *measures, const GpumeLayout *l,
-                          int first);
+int ff_mvdenoise_estimate(MvdenoiseEstimate *e, MvdenoiseCurve *curves, int *before, const MvdenoiseMeasure *measures,
+                          const GpumeLayout *l, int first, int has_field);
 void ff_mvdenoise_estimate_uninit(MvdenoiseEstimate *e);
 
 #endif /* AVFILTER_GPUME_MVDENOISE_NOISE_H */

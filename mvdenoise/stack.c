@@ -71,10 +71,16 @@ void ff_mvdenoise_stack(MvdenoiseStack *s, const MvdenoiseWindow *w, int compone
     LOCAL_ALIGNED_32(uint16_t, own, [MVDENOISE_SAMPLES]);
     MvdenoisePatch *next = s->patches;
     MvdenoiseSearch search;
-    int nb = 0;
+    int nb = 0, mean;
 
     s->stride = spot->stride;
-    s->base   = (w->samples->read(own, &noisy, spot->stride) + MVDENOISE_SAMPLES / 2) / MVDENOISE_SAMPLES;
+    s->base   = mean = (w->samples->read(own, &noisy, spot->stride) + MVDENOISE_SAMPLES / 2) / MVDENOISE_SAMPLES;
+    if (second) {
+        const MvdenoisePatch pilot = patch_at(&current->pilot[component], spot);
+
+        mean = (w->samples->read(own, &pilot, spot->stride) + MVDENOISE_SAMPLES / 2) / MVDENOISE_SAMPLES;
+    }
+    noise += mvdenoise_tone(mean, w->layout->depth);
     search.penalties = second ? no_penalties : noise->penalty;
     search.mask      = 0;
     for (int i = 0; i < 2 * w->radius + 1; i++) {
@@ -86,11 +92,6 @@ void ff_mvdenoise_stack(MvdenoiseStack *s, const MvdenoiseWindow *w, int compone
         search.sources[nb] = &(second ? m->pilot : m->noisy)[component];
         search.limits[nb]  = noise->accept[second] + 1;
         search.best[nb++]  = -1;
-    }
-    if (second) {
-        const MvdenoisePatch pilot = patch_at(&current->pilot[component], spot);
-
-        w->samples->read(own, &pilot, spot->stride);
     }
     if (nb)
         w->samples->best(&search, own);

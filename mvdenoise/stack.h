@@ -39,7 +39,7 @@ void ff_mvdenoise_sources(MvdenoiseSource *sources, const GpumePadded *copies, c
 /** Returns what is the same for all patches that begin in row y of a component: x is missing. */
 MvdenoiseSpot ff_mvdenoise_spot(const MvdenoiseWindow *w, int component, int y);
 
-/** Collects the stack of a patch of a component. */
+/** Collects the stack of a patch of a component. @param noise by tones */
 void ff_mvdenoise_stack(MvdenoiseStack *stack, const MvdenoiseWindow *w, int component, const MvdenoiseSpot *spot,
                         const MvdenoiseNoise *noise);
 

@@ -58,9 +58,10 @@ static __device__ __forceinline__ void forward(int v[8], int base, int shift)
     v[7] = (18 * o0 - 50 * o1 + 75 * o2 - 89 * o3 + round) >> shift;
 }
 
-static __device__ __forceinline__ void inverse(int v[8], int shift)
+/** @param less what rounding adds less */
+static __device__ __forceinline__ void inverse(int v[8], int shift, int less)
 {
-    const int round = 1 << shift >> 1;
+    const int round = (1 << shift >> 1) - less;
     const int a  = 64 * (v[0] + v[4]) + round, b = 64 * (v[0] - v[4]) + round;
     const int c  = 83 * v[2] + 36 * v[6], d = 36 * v[2] - 83 * v[6];
     const int o0 = 89 * v[1] + 75 * v[3] + 50 * v[5] + 18 * v[7];
@@ -99,6 +100,9 @@ static __device__ __forceinline__ GpumeU64 below(GpumeU64 p, int stride, int row
     return p + (GpumeU64)(GpumeU32)stride * rows;
 }
 
+/** Samples of 8 bits are read doubled: then the mean of two is exact. */
+#define DOUBLED (MVDENOISE_BYTES == 1)
+
 /** The lane's column of the match in a picture. */
 static __device__ __forceinline__ void read_column(const Stack &s, int v[8], GpumeU64 copy, int field)
 {
@@ -107,7 +111,8 @@ static __device__ __forceinline__ void read_column(const Stack &s, int v[8], Gpu
     const GpumeU64 b = copy + (__shfl_sync(GPUME_WHOLE_WARP, s.match.b, lane) + s.lane * MVDENOISE_BYTES);
 
     GPUME_UNROLL for (int i = 0; i < 8; i++)
-        v[i] = (mvdenoise_sample(below(a, s.c.stride, i)) + mvdenoise_sample(below(b, s.c.stride, i)) + 1) >> 1;
+        v[i] = (mvdenoise_sample(below(a, s.c.stride, i)) + mvdenoise_sample(below(b, s.c.stride, i)) + !DOUBLED) >>
+               !DOUBLED;
 }
 
 /** The lane's column of the patch itself. */
@@ -186,12 +191,15 @@ static __device__ __forceinline__ void transform(const Stack &s, int c[MOST][8],
         /* the same for all threads */
         if (!copy)
             continue;
-        if (j == OWN)
+        if (j == OWN) {
             read_own(s, c[j], copy);
-        else
+            GPUME_UNROLL for (int i = 0; i < 8; i++)
+                c[j][i] <<= DOUBLED;
+        } else {
             read_column(s, c[j], copy, field);
+        }
         /* bits of fraction are the same as a shift that is shorter */
-        forward(c[j], s.base, 7 - s.fraction);
+        forward(c[j], s.base << DOUBLED, 7 - s.fraction + DOUBLED);
         transpose(s, c[j]);
         forward(c[j], 0, 8);
         if (j != OWN && !s.are_whole) {
@@ -293,9 +301,9 @@ static __device__ __forceinline__ void back(const Stack &s, GpumeU64 dst, const 
     }
     GPUME_UNROLL for (int i = 0; i < 8; i++)
         v[i] >>= MVDENOISE_LOG2_TIME;
-    inverse(v, 8);
+    inverse(v, 8, 0);
     transpose(s, v);
-    inverse(v, 7);
+    inverse(v, 7, s.lane & 1);
     GPUME_UNROLL for (int i = 0; i < 8; i++)
         v[i] = av_clip(v[i] + (s.base << s.fraction), 0, max);
     words.x = v[0] | v[1] << 16;
@@ -362,6 +370,7 @@ static __device__ __forceinline__ void make(const MvdenoiseCudaStacksArgs &args,
     GpumeU32 weight = 0;
 
     begin(args, s, shared.tables, number);
+    noise += mvdenoise_tone(s->base, args.depth);
     /* not twice in the code, of which caches have room for as much */
     GPUME_NO_UNROLL for (int noisy = !SECOND; noisy < 2; noisy++) {
         transform(*s, coefs, args, noisy);
@@ -387,7 +396,7 @@ GPUME_KERNEL_OF(MvdenoiseCudaStacksArgs, THREADS, RESIDENT)
     GPUME_SHARED(GpumeU32, words);
     Stack s;
     const MvdenoiseUnit u       = mvdenoise_unit<THREADS / MVDENOISE_CUDA_LANES, ROWS>(args.components, &s.c);
-    const MvdenoiseNoise *noise = (const MvdenoiseNoise *)args.noise + u.component;
+    const MvdenoiseNoise *noise = (const MvdenoiseNoise *)args.noise + u.component * MVDENOISE_TONES;
     Shared shared;
 
     if (!noise->sigma)

@@ -24,13 +24,15 @@ static av_cold void init_gains(void)
         gains[i] = mvdenoise_gain(i);
 }
 
-/* Returns a sample of a patch. */
-static av_always_inline int read_sample(const MvdenoisePatch *p, ptrdiff_t stride, int i, int bytes)
+/* Returns a sample of a patch with its bits of fraction, less base. The mean of two bytes is exact. */
+static av_always_inline int read_sample(const MvdenoisePatch *p, ptrdiff_t stride, int i, int base, int fraction,
+                                        int bytes)
 {
     const ptrdiff_t at = (i >> 3) * stride + (i & 7) * bytes;
 
-    return bytes > 1 ? (AV_RN16(p->from[0] + at) + AV_RN16(p->from[1] + at) + 1) >> 1
-                     : (p->from[0][at] + p->from[1][at] + 1) >> 1;
+    if (bytes == 1)
+        return (p->from[0][at] + p->from[1][at] - 2 * base) * 2;
+    return (((AV_RN16(p->from[0] + at) + AV_RN16(p->from[1] + at) + 1) >> 1) - base) * (1 << fraction);
 }
 
 /* Samples of up to 10 bits have coefficients of 16: three times 8 times a sample, over time and space. */
@@ -73,6 +75,7 @@ unsigned ff_mvdenoise_filter(const MvdenoiseTransform *t, uint16_t *dst, const M
     LOCAL_ALIGNED_32(int32_t, own, [MVDENOISE_SAMPLES]);
     unsigned weight;
 
+    noise += mvdenoise_tone(s->base, depth);
     t->over_space(coefs, s->patches, s->stride, s->nb << second, s->base, fraction);
     if (second)
         weight = (1u << (MVDENOISE_LOG2_WEIGHT + 16)) /

@@ -57,6 +57,7 @@ void ff_mvdenoise_transform_init_aarch64(MvdenoiseTransform *t, int depth);
 
 /**
  * Makes the current picture's patch of a stack, with mvdenoise_fraction() more bits than samples.
+ * @param noise by tones
  * @return its weight
  */
 unsigned ff_mvdenoise_filter(const MvdenoiseTransform *t, uint16_t *dst, const MvdenoiseStack *stack,

@@ -32,8 +32,9 @@ typedef struct DenoiseComponent {
     const uint16_t *noisy[DENOISE_MAX_FRAMES];
     uint16_t *pilot[DENOISE_MAX_FRAMES];
     uint16_t *out[DENOISE_MAX_FRAMES];
-    int strength[DENOISE_MAX_FRAMES];           ///< S
-    int estimate[DENOISE_MAX_FRAMES];           ///< G
+    int strength[DENOISE_MAX_FRAMES][32];       ///< S_k
+    int estimate[DENOISE_MAX_FRAMES][9];        ///< of each level, then of all
+    int was_matched;                            ///< a picture since the last new one
 } DenoiseComponent;
 
 /** A sequence. Memory of pilots and results is the caller's. */
@@ -42,11 +43,13 @@ typedef struct Denoise {
     int nb_frames, nb_components;
     int radius, passes;
     int sigma, factor;                          ///< options, in 1/256; sigma 0: estimated
+    int single;                                 ///< levels=0
+    int is_repeat[DENOISE_MAX_FRAMES], is_kept[DENOISE_MAX_FRAMES];
     DenoiseComponent components[4];
     const DenoiseBlock *blocks[DENOISE_MAX_FRAMES];
     int nb_blocks[DENOISE_MAX_FRAMES];
     int nb_stacked;                             ///< patches of other pictures in stacks
-    int nb_correlated;                          ///< estimates that halved components made larger
+    int nb_correlated, nb_matched;              ///< own estimates of correlated noise, and with matches
 } Denoise;
 
 static int denoise_clip(int64_t v, int64_t low, int64_t high)
@@ -61,23 +64,111 @@ static int64_t denoise_pow2(int n)
 
 /* Noise */
 
-static int denoise_compare(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+/** Values that are counted in bins, and which of them have which level. */
+typedef struct DenoiseValues {
+    int64_t *values;
+    int *levels;
+    int n;
+} DenoiseValues;
 
-    return x < y ? -1 : x > y;
+/** What follows from the blocks of a level, or of all. */
+typedef struct DenoiseVariances {
+    int64_t n, n_total;
+    int64_t fine, total;                        ///< F, D
+} DenoiseVariances;
+
+static void denoise_add_value(DenoiseValues *v, int64_t value, int level)
+{
+    v->values[v->n]   = value;
+    v->levels[v->n++] = level;
 }
 
-/* The energy of the block that begins at (x0, y0), or -1: it does not count. */
+/* The least value of the bin that has a value, and its width. */
+static int64_t denoise_bin(int64_t value, int64_t *width)
+{
+    *width = 1;
+    while (value >= 16 * *width)
+        *width *= 2;
+    return value / *width * *width;
+}
+
+static int denoise_has_level(const DenoiseValues *v, int i, int level)
+{
+    return level < 0 || v->levels[i] == level;
+}
+
+static int64_t denoise_count(const DenoiseValues *v, int level)
+{
+    int64_t n = 0;
+
+    for (int i = 0; i < v->n; i++)
+        n += denoise_has_level(v, i, level);
+    return n;
+}
+
+/* How many values are below one. */
+static int64_t denoise_below(const DenoiseValues *v, int level, int64_t value)
+{
+    int64_t n = 0;
+
+    for (int i = 0; i < v->n; i++)
+        n += denoise_has_level(v, i, level) && v->values[i] < value;
+    return n;
+}
+
+static int64_t denoise_quantile(const DenoiseValues *v, int level, int p)
+{
+    const int64_t number = denoise_count(v, level) * p >> 8;
+
+    for (int i = 0; i < v->n; i++) {
+        int64_t width, low = denoise_bin(v->values[i], &width);
+        const int64_t before = denoise_below(v, level, low), behind = denoise_below(v, level, low + width);
+
+        if (denoise_has_level(v, i, level) && before <= number && number < behind)
+            return low + width * (2 * (number - before) + 1) / (2 * (behind - before));
+    }
+    return 0;
+}
+
+static int64_t denoise_noise_energy(const DenoiseValues *v, int level)
+{
+    int64_t l = (1894 * denoise_quantile(v, level, 26)) >> 10;
+
+    if (!denoise_count(v, level))
+        return 0;
+    for (int k = 0; k < 6; k++) {
+        int64_t sum = 0, number = 0, width;
+
+        for (int64_t low = 0; low <= l && low < denoise_pow2(32); low += width) {
+            int64_t h, c;
+
+            denoise_bin(low, &width);
+            h = FFMIN(low + width - 1, l);
+            c = (denoise_below(v, level, low + width) - denoise_below(v, level, low)) * (h - low + 1) / width;
+            sum    += c * (low + h);
+            number += c;
+        }
+        l = (1428 * (number ? sum / (2 * number) : 0)) >> 10;
+    }
+    return l;
+}
+
+static DenoiseVariances denoise_variances(const DenoiseValues *energies, const DenoiseValues *totals, int level)
+{
+    return (DenoiseVariances) {
+        .n       = denoise_count(energies, level),
+        .n_total = denoise_count(totals, level),
+        .fine    = FFMAX(((809 * denoise_noise_energy(energies, level)) >> 4) - 27689, 0),
+        .total   = (2354 * denoise_quantile(totals, level, 51)) >> 8,
+    };
+}
+
+/* The energy of the block that begins at (x0, y0). */
 static int64_t denoise_energy(const uint16_t *p, int w, int x0, int y0, int d)
 {
     static const int kernel[3][3] = { { 1, -2, 1 }, { -2, 4, -2 }, { 1, -2, 1 } };
     int64_t energy = 0;
-    int extreme = 0;
 
-    for (int y = y0; y < y0 + 8; y++)
-        for (int x = x0; x < x0 + 8; x++)
-            extreme += p[y * w + x] == 0 || p[y * w + x] == denoise_pow2(d) - 1;
     for (int y = y0; y < y0 + 6; y++)
         for (int x = x0; x < x0 + 6; x++) {
             int64_t q = 0;
@@ -87,67 +178,30 @@ static int64_t denoise_energy(const uint16_t *p, int w, int x0, int y0, int d)
                     q += kernel[j][i] * p[(y + j) * w + x + i];
             energy += q * q;
         }
-    return extreme > 4 ? -1 : energy;
+    return energy / denoise_pow2(2 * (d - 8));
 }
 
-/* v of the text, with what texture adds to it; 0 if fewer than least blocks count. */
-static int64_t denoise_variance(const uint16_t *p, int w, int h, int d, int least)
+static int denoise_is_dead(const uint16_t *p, int w, int x0, int y0, int d)
 {
-    const int cols = w / 8, rows = h / 8;
-    int64_t *all = malloc((cols * rows + 1) * sizeof(*all)), *counted = malloc((cols * rows + 1) * sizeof(*all));
-    int64_t level = 0;
-    int n = 0;
+    int64_t alike = 0;
+    int least = INT32_MAX, greatest = -1, nb_least = 0, nb_greatest = 0;
 
-    for (int j = 0; j < rows; j++)
-        for (int i = 0; i < cols; i++)
-            all[j * cols + i] = denoise_energy(p, w, 8 * i, 8 * j, d);
-    for (int j = 0; j < rows; j++)
-        for (int i = 0; i < cols; i++) {
-            int across = 0, down = 0;
+    for (int i = 0; i < 64; i++) {
+        const int v = p[(y0 + i / 8) * w + x0 + i % 8];
 
-            for (int k = 0; k < cols; k++)
-                across |= all[j * cols + k] != 0;
-            for (int k = 0; k < rows; k++)
-                down |= all[k * cols + i] != 0;
-            if (across && down && all[j * cols + i] >= 0)
-                counted[n++] = all[j * cols + i];
-        }
-    if (n >= least) {
-        qsort(counted, n, sizeof(*counted), denoise_compare);
-        level = (1894 * counted[26 * n >> 8]) >> 10;
-        for (int k = 0; k < 6; k++) {
-            int64_t sum = 0, number = 0;
-
-            for (int i = 0; i < n; i++)
-                if (counted[i] <= level) {
-                    sum += counted[i];
-                    number++;
-                }
-            level = number ? (1428 * (sum / number)) >> 10 : 0;
-        }
+        least    = FFMIN(least, v);
+        greatest = FFMAX(greatest, v);
     }
-    free(all);
-    free(counted);
-    return (809 * level) >> (2 * (d - 8) + 4);
-}
-
-static int denoise_own_estimate(const uint16_t *p, int w, int h, int d, int *nb_correlated)
-{
-    const int64_t v = FFMAX(denoise_variance(p, w, h, d, 1) - 27689, 0);
-    uint16_t *small = malloc(((w / 2) * (h / 2) + 1) * sizeof(*small));
-    int64_t more, root = 0;
-
-    for (int y = 0; y < h / 2; y++)
-        for (int x = 0; x < w / 2; x++)
-            small[y * (w / 2) + x] = (p[2 * y * w + 2 * x] + p[2 * y * w + 2 * x + 1] + p[(2 * y + 1) * w + 2 * x] +
-                                      p[(2 * y + 1) * w + 2 * x + 1] + 2) / 4;
-    more = 4 * denoise_variance(small, w / 2, h / 2, d, 48) - (369 * v >> 8) - 409600;
-    free(small);
-    *nb_correlated += more > 0;
-    more = v + (9 * FFMAX(more, 0) >> 2);
-    while (root < 32768 && (root + 1) * (root + 1) <= more)
-        root++;
-    return root;
+    for (int i = 0; i < 64; i++) {
+        nb_least    += p[(y0 + i / 8) * w + x0 + i % 8] == least;
+        nb_greatest += p[(y0 + i / 8) * w + x0 + i % 8] == greatest;
+    }
+    for (int y = y0; y < y0 + 8; y++)
+        for (int x = x0; x < x0 + 8; x++)
+            alike += (x < x0 + 7 && p[y * w + x] == p[y * w + x + 1]) +
+                     (y < y0 + 7 && p[y * w + x] == p[(y + 1) * w + x]);
+    alike = FFMAX(alike - 8, 0);
+    return nb_least > 12 || nb_greatest > 12 || denoise_energy(p, w, x0, y0, d) * alike * alike > 3000000;
 }
 
 static int denoise_block_mean(const uint16_t *p, int w, int x0, int y0)
@@ -173,25 +227,6 @@ static int denoise_is_cut(const uint16_t *now, const uint16_t *before, int w, in
             spread     += llabs(denoise_block_mean(now, w, x, y) - sum / n);
         }
     return 2 * difference > spread;
-}
-
-static void denoise_strengths(Denoise *s)
-{
-    const DenoiseComponent *first = &s->components[0];
-
-    for (int t = 0; t < s->nb_frames; t++) {
-        const int anew = !t || denoise_is_cut(first->noisy[t], first->noisy[t - 1], s->w, s->h);
-
-        for (int i = 0; i < s->nb_components; i++) {
-            DenoiseComponent *c = &s->components[i];
-            const int own = s->sigma ? 0 : denoise_own_estimate(c->noisy[t], c->w, c->h, s->d, &s->nb_correlated);
-            int64_t strength;
-
-            c->estimate[t] = s->sigma ? s->sigma : anew ? own : (3 * c->estimate[t - 1] + own + 2) >> 2;
-            strength       = ((int64_t)c->estimate[t] * s->factor + 128) >> 8;
-            c->strength[t] = c->chosen ? denoise_clip(strength, 0, 32768) : 0;
-        }
-    }
 }
 
 /* Samples between samples, letter by letter as the standard has them */
@@ -236,35 +271,34 @@ static int denoise_j(const DenoisePlane *s, int x, int y)
     return denoise_clip((j1 + 512) >> 10, 0, denoise_pow2(s->d) - 1);
 }
 
-/* The sample at (x, y), in quarters. */
+/* The sample at (x, y), in quarters, doubled: some are the mean of two, which is not rounded here. */
 static int denoise_quarter(const DenoisePlane *s, int qx, int qy)
 {
     const int x = qx >> 2, y = qy >> 2;
     const int fx = qx & 3, fy = qy & 3;
 
-#define AVERAGE(a, b) (((a) + (b) + 1) >> 1)
 #define WHOLE(x, y) denoise_sample(s, x, y)
 #define RIGHT(x, y) denoise_half(s, denoise_b1(s, x, y))
 #define BELOW(x, y) denoise_half(s, denoise_h1(s, x, y))
     if (!fx && !fy)
-        return WHOLE(x, y);
+        return 2 * WHOLE(x, y);
     if (!fy)
-        return fx == 2 ? RIGHT(x, y) : AVERAGE(WHOLE(x + (fx == 3), y), RIGHT(x, y));
+        return fx == 2 ? 2 * RIGHT(x, y) : WHOLE(x + (fx == 3), y) + RIGHT(x, y);
     if (!fx)
-        return fy == 2 ? BELOW(x, y) : AVERAGE(WHOLE(x, y + (fy == 3)), BELOW(x, y));
+        return fy == 2 ? 2 * BELOW(x, y) : WHOLE(x, y + (fy == 3)) + BELOW(x, y);
     if (fx == 2 && fy == 2)
-        return denoise_j(s, x, y);
+        return 2 * denoise_j(s, x, y);
     if (fx == 2)
-        return AVERAGE(denoise_j(s, x, y), RIGHT(x, y + (fy == 3)));
+        return denoise_j(s, x, y) + RIGHT(x, y + (fy == 3));
     if (fy == 2)
-        return AVERAGE(denoise_j(s, x, y), BELOW(x + (fx == 3), y));
-    return AVERAGE(RIGHT(x, y + (fy == 3)), BELOW(x + (fx == 3), y));
-#undef AVERAGE
+        return denoise_j(s, x, y) + BELOW(x + (fx == 3), y);
+    return RIGHT(x, y + (fy == 3)) + BELOW(x + (fx == 3), y);
 #undef WHOLE
 #undef RIGHT
 #undef BELOW
 }
 
+/* Reads a patch of doubled samples. */
 static void denoise_read(int *patch, const DenoisePlane *s, int x0, int y0, int dx, int dy)
 {
     for (int y = 0; y < 8; y++)
@@ -302,16 +336,230 @@ static int denoise_has_entry(const Denoise *s, int t, int distance)
     return has;
 }
 
+/* Estimates */
+
+/* Measures the differences of a block from its match, if it has one. */
+static void denoise_compare(const Denoise *s, const DenoiseComponent *c, int t, int x0, int y0, int level,
+                            DenoiseValues *totals, DenoiseValues *coarse)
+{
+    const int cols = (s->w + 7) / 8, rows = (s->h + 7) / 8;
+    const DenoisePlane before = { t ? c->noisy[t - 1] : NULL, c->w, c->h, s->d };
+    int64_t sum = 0, squares = 0, parts[4] = { 0 }, of_parts = 0;
+    int x, y, nb_equal = 0;
+
+    if (!t || !s->radius || !denoise_cell(s, t, -1, FFMIN(((x0 + 4) * denoise_pow2(c->sx)) >> 3, cols - 1),
+                                          FFMIN(((y0 + 4) * denoise_pow2(c->sy)) >> 3, rows - 1), &x, &y))
+        return;
+    x = (((x + ((1 << c->sx) >> 1)) >> c->sx) + 2) >> 2;
+    y = (((y + ((1 << c->sy) >> 1)) >> c->sy) + 2) >> 2;
+    for (int j = 0; j < 8; j++)
+        for (int i = 0; i < 8; i++) {
+            const int64_t a = c->noisy[t][(y0 + j) * c->w + x0 + i] - denoise_sample(&before, x0 + i + x, y0 + j + y);
+
+            sum      += a;
+            squares  += a * a;
+            nb_equal += !a;
+            parts[j / 4 * 2 + i / 4] += a;
+        }
+    if (nb_equal >= 58)
+        return;
+    for (int i = 0; i < 4; i++)
+        of_parts += parts[i] * parts[i];
+    denoise_add_value(totals, (64 * squares - sum * sum) / denoise_pow2(2 * (s->d - 8)), level);
+    denoise_add_value(coarse, (4 * of_parts - sum * sum) / denoise_pow2(2 * (s->d - 8)), level);
+}
+
+static DenoiseValues denoise_alloc_values(int n)
+{
+    return (DenoiseValues) { calloc(n + 1, sizeof(int64_t)), calloc(n + 1, sizeof(int)), 0 };
+}
+
+static void denoise_free_values(DenoiseValues *v)
+{
+    free(v->values);
+    free(v->levels);
+}
+
+/* H of the text. */
+static int64_t denoise_halved(const uint16_t *p, int w, int h, int d)
+{
+    uint16_t *small    = malloc(((w / 2) * (h / 2) + 1) * sizeof(*small));
+    DenoiseValues v    = denoise_alloc_values(w * h);
+    int64_t result;
+
+    for (int y = 0; y < h / 2; y++)
+        for (int x = 0; x < w / 2; x++)
+            small[y * (w / 2) + x] = (p[2 * y * w + 2 * x] + p[2 * y * w + 2 * x + 1] + p[(2 * y + 1) * w + 2 * x] +
+                                      p[(2 * y + 1) * w + 2 * x + 1] + 2) / 4;
+    for (int y = 0; y + 8 <= h / 2; y += 8)
+        for (int x = 0; x + 8 <= w / 2; x += 8)
+            if (!denoise_is_dead(small, w / 2, x, y, d))
+                denoise_add_value(&v, denoise_energy(small, w / 2, x, y, d), 0);
+    result = v.n < 24 ? 0 : (809 * denoise_noise_energy(&v, -1)) >> 4;
+    denoise_free_values(&v);
+    free(small);
+    return result;
+}
+
+static int denoise_root(int64_t square)
+{
+    int64_t root = 0;
+
+    for (int64_t bit = denoise_pow2(15); bit; bit /= 2)
+        if ((root + bit) * (root + bit) <= square)
+            root += bit;
+    return root;
+}
+
+/* The own estimate of a picture, from variances of each level, then of all. */
+static void denoise_own(int *own, const DenoiseVariances *v, int64_t coarse, int64_t halved, int matched,
+                        int nb_blocks, int *nb_correlated)
+{
+    const DenoiseVariances *all = &v[8];
+    const int64_t p = matched ? FFMIN(all->fine, all->total) : all->fine;
+    int64_t x, square, squares[8], n[8], sum = 0, number = 0;
+    int white, known[8];
+
+    if (matched) {
+        x = FFMAX(((7 * (all->total - 98304)) >> 1) - 9 * p,
+                  ((147 * (FFMIN(coarse, 10 * all->total) - 589824)) >> 7) - 3 * p);
+        white  = x <= p;
+        square = white ? (35 * p) >> 5 : x;
+    } else {
+        x = 4 * halved - ((369 * p) >> 8) - 409600;
+        white  = x <= 0;
+        square = white ? (35 * p) >> 5 : p + ((9 * x) >> 2);
+    }
+    *nb_correlated += !white;
+    for (int i = 0; i < 8; i++) {
+        n[i]     = FFMIN(v[i].n, v[i].n_total);
+        known[i] = n[i] >= 32 && matched;
+        if (white)
+            squares[i] = (35 * FFMIN(v[i].fine, v[i].total)) >> 5;
+        else
+            squares[i] = square / FFMAX(all->total >> 8, 1) * (v[i].total >> 8);
+        sum    += known[i] ? squares[i] * n[i] : 0;
+        number += known[i] ? n[i] : 0;
+    }
+    if (number)
+        square = sum / number;
+    if (all->n < nb_blocks / 8) {
+        square = 0;
+        memset(known, 0, sizeof(known));
+    }
+    own[8] = FFMIN(denoise_root(square), 32768);
+    for (int i = 0; i < 8; i++) {
+        int nearest = -1;
+
+        for (int j = 7; j >= 0; j--)
+            if (known[j] && (nearest < 0 || abs(j - i) <= abs(nearest - i)))
+                nearest = j;
+        if (nearest >= 0) {
+            const int64_t blocks = FFMIN(v[nearest].n, denoise_pow2(20));
+
+            own[i] = denoise_root((squares[nearest] * blocks + 16 * square) / (blocks + 16));
+        } else {
+            own[i] = own[8];
+        }
+        own[i] = FFMIN(own[i], 32768);
+    }
+}
+
+/* The estimate of a component of picture t. */
+static void denoise_estimate(Denoise *s, DenoiseComponent *c, int t, int anew)
+{
+    DenoiseValues energies = denoise_alloc_values(c->w * c->h), totals = denoise_alloc_values(c->w * c->h);
+    DenoiseValues coarse   = denoise_alloc_values(c->w * c->h);
+    const int has_entry    = t && s->radius && denoise_has_entry(s, t, -1);
+    DenoiseVariances v[9];
+    int64_t c_of_text;
+    int own[9], matched;
+
+    for (int y = 0; y + 8 <= c->h; y += 8)
+        for (int x = 0; x + 8 <= c->w; x += 8) {
+            const int level = denoise_block_mean(c->noisy[t], c->w, x, y) >> (s->d - 3);
+
+            if (denoise_is_dead(c->noisy[t], c->w, x, y, s->d))
+                continue;
+            denoise_add_value(&energies, denoise_energy(c->noisy[t], c->w, x, y, s->d), level);
+            denoise_compare(s, c, t, x, y, level, &totals, &coarse);
+        }
+    for (int i = 0; i < 9; i++)
+        v[i] = denoise_variances(&energies, &totals, i < 8 ? i : -1);
+    c_of_text = 512 * denoise_quantile(&coarse, -1, 102) / 3;
+    matched   = !anew && has_entry && totals.n >= 12;
+    s->nb_matched += matched;
+    denoise_own(own, v, c_of_text, has_entry ? 0 : denoise_halved(c->noisy[t], c->w, c->h, s->d), matched,
+                (c->w / 8) * (c->h / 8), &s->nb_correlated);
+    for (int i = 0; i < 9; i++) {
+        if (anew || (matched && !c->was_matched))
+            c->estimate[t][i] = own[i];
+        else if (has_entry && !matched)
+            c->estimate[t][i] = c->estimate[t - 1][i];
+        else
+            c->estimate[t][i] = (3 * c->estimate[t - 1][i] + own[i] + 2) >> 2;
+        if (matched && !c->was_matched)
+            c->estimate[t - 1][i] = c->estimate[t][i];
+    }
+    c->was_matched = !anew && (matched || c->was_matched);
+    denoise_free_values(&energies);
+    denoise_free_values(&totals);
+    denoise_free_values(&coarse);
+}
+
+/* S of each tone of a component of picture t; all are 0 if it stays as it is. */
+static void denoise_strength(const Denoise *s, DenoiseComponent *c, int t)
+{
+    int stays = 1;
+
+    for (int k = 0; k < 32; k++) {
+        const int at = denoise_clip(8 * k - 12, 0, 223), l = at / 32, m = at % 32;
+        const int *g = c->estimate[t];
+        const int64_t sigma = s->sigma ? s->sigma : s->single ? g[8] : (g[l] * (32 - m) + g[l + 1] * m + 16) >> 5;
+
+        c->strength[t][k] = denoise_clip((sigma * s->factor + 128) >> 8, 0, 32768);
+        stays &= c->strength[t][k] < 16;
+    }
+    for (int k = 0; k < 32; k++)
+        c->strength[t][k] = stays || !c->chosen ? 0 : FFMAX(c->strength[t][k], 16);
+}
+
+static void denoise_strengths(Denoise *s)
+{
+    const DenoiseComponent *first = &s->components[0];
+
+    for (int i = 0; i < s->nb_components; i++) {
+        DenoiseComponent *c = &s->components[i];
+
+        for (int t = 0; t < s->nb_frames && !s->sigma; t++)
+            denoise_estimate(s, c, t, !t || denoise_is_cut(first->noisy[t], first->noisy[t - 1], s->w, s->h));
+        for (int t = 0; t < s->nb_frames; t++)
+            denoise_strength(s, c, t);
+    }
+}
+
 typedef struct DenoiseStack {
     int nb, own;
-    int noisy[2 * DENOISE_MAX_RADIUS + 1][64], pilot[2 * DENOISE_MAX_RADIUS + 1][64];
+    int noisy[2 * DENOISE_MAX_RADIUS + 1][64], pilot[2 * DENOISE_MAX_RADIUS + 1][64];  ///< doubled samples
 } DenoiseStack;
+
+/* The tone of the patch at (x, y). */
+static int denoise_tone(const DenoisePlane *s, int x, int y)
+{
+    int patch[64], sum = 32;
+
+    denoise_read(patch, s, x, y, 0, 0);
+    for (int i = 0; i < 64; i++)
+        sum += patch[i] / 2;
+    return (sum >> 6) / denoise_pow2(s->d - 5);
+}
 
 static void denoise_stack(Denoise *s, DenoiseStack *k, const DenoiseComponent *c, int t, int x, int y, int second)
 {
     static const int lost[4][4] = { { 0, 15, 11, 15 }, { 15, 25, 23, 25 }, { 11, 23, 20, 23 }, { 15, 25, 23, 25 } };
     const int cols = (s->w + 7) / 8, rows = (s->h + 7) / 8;
-    const int64_t strength = c->strength[t];
+    const DenoisePlane own = { second ? c->pilot[t] : c->noisy[t], c->w, c->h, s->d };
+    const int64_t strength = c->strength[t][denoise_tone(&own, x, y)];
     const int64_t limit = (strength * strength * denoise_pow2(2 * (s->d - 8)) * (second ? 64 : 320)) >> 16;
 
     k->nb = 0;
@@ -319,11 +567,10 @@ static void denoise_stack(Denoise *s, DenoiseStack *k, const DenoiseComponent *c
         const DenoisePlane noisy = { u >= 0 && u < s->nb_frames ? c->noisy[u] : NULL, c->w, c->h, s->d };
         const DenoisePlane pilot = { noisy.p ? c->pilot[u] : NULL, c->w, c->h, s->d };
         const DenoisePlane *look = second ? &pilot : &noisy;
-        const DenoisePlane own   = { second ? c->pilot[t] : c->noisy[t], c->w, c->h, s->d };
         int64_t least = -1;
         int dx = 0, dy = 0, patch[64], match[64];
 
-        if (!noisy.p)
+        if (!noisy.p || (u > t && s->is_repeat[u]) || (u < t && s->is_repeat[u + 1]))
             continue;
         denoise_read(patch, &own, x, y, 0, 0);
         for (int i = 0; i < 8 && u != t; i++) {
@@ -340,8 +587,11 @@ static void denoise_stack(Denoise *s, DenoiseStack *k, const DenoiseComponent *c
             vx = (vx + ((1 << c->sx) >> 1)) >> c->sx;
             vy = (vy + ((1 << c->sy) >> 1)) >> c->sy;
             denoise_read(match, look, x, y, vx, vy);
-            for (int n = 0; n < 64; n++)
-                sum += (int64_t)(match[n] - patch[n]) * (match[n] - patch[n]);
+            for (int n = 0; n < 64; n++) {
+                const int64_t difference = (match[n] + 1) / 2 - patch[n] / 2;
+
+                sum += difference * difference;
+            }
             if (!second)
                 sum += (strength * strength * denoise_pow2(2 * (s->d - 8)) * lost[vy & 3][vx & 3]) >> 16;
             if (sum <= limit && (least < 0 || sum < least)) {
@@ -379,18 +629,22 @@ static int64_t denoise_over_time(int count, int k, int j)
     return llround(1024 * a * cos(3.14159265358979323846 * (2 * j + 1) * k / (2. * count)));
 }
 
-/* All patches of a stack; over space, then over time. */
-static void denoise_forward(int64_t (*c)[64], int (*patches)[64], int nb, int base, int f)
+/* All patches of a stack, of doubled samples; over space, then over time. */
+static void denoise_forward(int64_t (*c)[64], int (*patches)[64], int nb, int base, int d, int f)
 {
     for (int k = 0; k < nb; k++) {
-        int64_t columns[64];
+        int64_t columns[64], scaled[64];
+
+        for (int i = 0; i < 64; i++)
+            scaled[i] = d == 8 ? (patches[k][i] - 2 * base) * denoise_pow2(f) / 2
+                               : ((patches[k][i] + 1) / 2 - base) * denoise_pow2(f);
 
         for (int v = 0; v < 8; v++)
             for (int x = 0; x < 8; x++) {
                 int64_t sum = 64;
 
                 for (int y = 0; y < 8; y++)
-                    sum += denoise_matrix[v][y] * (patches[k][8 * y + x] - base) * denoise_pow2(f);
+                    sum += denoise_matrix[v][y] * scaled[8 * y + x];
                 columns[8 * v + x] = sum >> 7;
             }
         for (int v = 0; v < 8; v++)
@@ -438,7 +692,7 @@ static void denoise_backward(int64_t *result, int64_t (*c)[64], int nb, int own)
         }
     for (int y = 0; y < 8; y++)
         for (int x = 0; x < 8; x++) {
-            int64_t sum = 64;
+            int64_t sum = 64 - x % 2;
 
             for (int v = 0; v < 8; v++)
                 sum += denoise_matrix[v][y] * rows[8 * v + x];
@@ -459,11 +713,11 @@ static int64_t denoise_filter(int64_t *result, DenoiseStack *k, int64_t strength
     int base = 32;
 
     for (int i = 0; i < 64; i++)
-        base += k->noisy[k->own][i];
+        base += k->noisy[k->own][i] / 2;
     base >>= 6;
-    denoise_forward(c, k->noisy, k->nb, base, f);
+    denoise_forward(c, k->noisy, k->nb, base, d, f);
     if (second)
-        denoise_forward(q, k->pilot, k->nb, base, f);
+        denoise_forward(q, k->pilot, k->nb, base, d, f);
     for (int j = 0; j < k->nb; j++)
         for (int i = 0; i < 64; i++) {
             int64_t ratio, n, gain;
@@ -506,10 +760,11 @@ static void denoise_component(Denoise *s, DenoiseComponent *c, int t, int second
         { 26, 44, 54, 59, 59, 54, 44, 26 }, { 24, 41, 50, 54, 54, 50, 41, 24 },
         { 20, 33, 41, 44, 44, 41, 33, 20 }, { 12, 20, 24, 26, 26, 24, 20, 12 },
     };
+    const DenoisePlane noisy = { c->noisy[t], c->w, c->h, s->d };
     const int f = s->d < 10 ? 10 - s->d : 0;
     int64_t *n, *m;
 
-    if (c->strength[t] < 16) {
+    if (!c->strength[t][0] || (s->is_kept[t] && second == s->passes - 1)) {
         memcpy(out, c->noisy[t], c->w * c->h * sizeof(*out));
         return;
     }
@@ -521,7 +776,7 @@ static void denoise_component(Denoise *s, DenoiseComponent *c, int t, int second
             int64_t result[64], weight;
 
             denoise_stack(s, &k, c, t, x, y, second);
-            weight = denoise_filter(result, &k, c->strength[t], s->d, second);
+            weight = denoise_filter(result, &k, c->strength[t][denoise_tone(&noisy, x, y)], s->d, second);
             for (int b = 0; b < 8; b++)
                 for (int a = 0; a < 8; a++)
                     if (x + a < c->w && y + b < c->h) {

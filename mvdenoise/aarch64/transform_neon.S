@@ -75,10 +75,7 @@ endconst
         four_terms      \type, \shift, \r3, 6, 7, \o0, 1, ls, \o1, 3, ls, \o2, 0, ls, \o3, 2
         four_terms      \type, \shift, \r5, 4, 5, \o0, 2, ls, \o1, 0, la, \o2, 3, la, \o3, 1
         four_terms      \type, \shift, \r7, 6, 7, \o0, 3, ls, \o1, 2, la, \o2, 1, ls, \o3, 0
-.if \shift == 5
-        shl             v\r4\().\lanes, v\r4\().\lanes, #1
-        shl             v\r0\().\lanes, v\r0\().\lanes, #1
-.else
+.if \shift > 6
         srshr           v\r4\().\lanes, v\r4\().\lanes, #\shift - 6
         srshr           v\r0\().\lanes, v\r0\().\lanes, #\shift - 6
 .endif
@@ -132,7 +129,8 @@ endconst
 .endm
 
 // void over_space_8(void *coefs, const MvdenoisePatch *patches, ptrdiff_t stride, int nb, int base, int fraction)
-// What base adds to samples it adds to the first coefficient only. The two bits of fraction are in the shift.
+// What base adds to samples it adds to the first coefficient only. The sum of two samples, and
+// the shift, stand for the two bits of fraction.
 function ff_mvdenoise_over_space_8_neon, export=1
         movrel          x6, space
         lsl             w4, w4, #5
@@ -142,17 +140,10 @@ function ff_mvdenoise_over_space_8_neon, export=1
 .irp row, 16, 17, 18, 19, 20, 21, 22, 23
         ld1             {v\row\().8b}, [x6], x2
         ld1             {v24.8b}, [x7], x2
-        urhadd          v\row\().8b, v\row\().8b, v24.8b
+        uaddl           v\row\().8h, v\row\().8b, v24.8b
 .endr
-        usubl           v24.8h, v16.8b, v23.8b
-        usubl           v25.8h, v17.8b, v22.8b
-        usubl           v26.8h, v18.8b, v21.8b
-        usubl           v27.8h, v19.8b, v20.8b
-        uaddl           v16.8h, v16.8b, v23.8b
-        uaddl           v17.8h, v17.8b, v22.8b
-        uaddl           v18.8h, v18.8b, v21.8b
-        uaddl           v19.8h, v19.8b, v20.8b
-        forward         h, 8h, 5, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27
+        butterflies     8h, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27
+        forward         h, 8h, 6, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27
         transpose       16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
         store_coefs
         b.gt            1b
@@ -258,8 +249,12 @@ endfunc
         \narrow\()\h    v\last\().\dst, v1.4s, #\shift
 .endm
 
-.macro inverse_half h, src, dst, narrow, shift
+// less: nothing, or the register of what is added to the sums of each column
+.macro inverse_half h, src, dst, narrow, shift, less
         sshll\h         v1.4s, v16.\src, #6
+.ifnb \less
+        add             v1.4s, v1.4s, v\less\().4s
+.endif
         sshll\h         v2.4s, v20.\src, #6
         add             v3.4s, v1.4s, v2.4s
         sub             v4.4s, v1.4s, v2.4s
@@ -278,9 +273,9 @@ endfunc
 .endm
 
 // Transforms the columns of v16 to v23 back, to v24 to v31; v1 to v6: clobbered
-.macro inverse narrow, shift
-        inverse_half    "", 4h, 4h, \narrow, \shift
-        inverse_half    2, 8h, 8h, \narrow, \shift
+.macro inverse narrow, shift, less
+        inverse_half    "", 4h, 4h, \narrow, \shift, \less
+        inverse_half    2, 8h, 8h, \narrow, \shift, \less
 .endm
 
 // void back_10(uint16_t *dst, const void *coefs, int base, int max)
@@ -293,12 +288,14 @@ function ff_mvdenoise_back_10_neon, export=1
         ldp             q18, q19, [x1, #32]
         fmov            s1, w2
         ldp             q20, q21, [x1, #64]
-        dup             v7.8h, w3
+        // halves are rounded up in every other column only
+        movi            v7.2d, #0xffffffff00000000
         ldp             q22, q23, [x1, #96]
         add             v16.8h, v16.8h, v1.8h
         inverse         rshrn, 8
         transpose       24, 25, 26, 27, 28, 29, 30, 31, 16, 17, 18, 19, 20, 21, 22, 23
-        inverse         sqrshrun, 7
+        inverse         sqrshrun, 7, 7
+        dup             v7.8h, w3
 .irp row, 24, 25, 26, 27, 28, 29, 30, 31
         umin            v\row\().8h, v\row\().8h, v7.8h
 .endr

@@ -37,8 +37,10 @@ FACTOR 18, 36, 50, 75, 83, 89
 dwords_1:   times 8 dd 1
 dwords_2:   times 8 dd 2
 
-round_16:   times 8 dd 16
+round_32:   times 8 dd 32
 round_64:   times 8 dd 64
+; halves are rounded up in every other column only
+round_back: times 4 dd 64, 63
 round_128:  times 8 dd 128
 round_512:  times 8 dd 512
 ; pmulhrsw with these divides by 2 and 4, rounded
@@ -197,7 +199,7 @@ SECTION .text
 %endmacro
 
 ; Transform the columns of m0 to m7, a patch in each lane. %1: shift, %2: rounding, %3: the factor by which the sums
-; of all are multiplied, or twice: they are doubled; m8 to m14: clobbered
+; of all are multiplied, or none; m8 to m14: clobbered
 %macro FORWARD 3
     psubw       m8, m0, m7
     paddw       m0, m7
@@ -213,10 +215,7 @@ SECTION .text
     paddw       m1, m2
     psubw       m13, m0, m1
     paddw       m0, m1
-%ifidn %3, twice
-    paddw       m13, m13
-    paddw       m0, m0
-%else
+%ifnidn %3, none
     pmulhrsw    m13, [%3]
     pmulhrsw    m0, [%3]
 %endif
@@ -235,15 +234,16 @@ SECTION .text
     mova        m4, m13
 %endmacro
 
-; A row of two patches. %1: dst; %2: 8 or 10; %3: where it begins; m8: clobbered
+; A row of two patches; of 8 bits twice its samples. %1: dst; %2: 8 or 10; %3: where it begins; m8: clobbered
 %macro LOAD_ROW 3
 %if %2 == 8
     movq        xm%1, [aq + %3]
     movq        xm8,  [bq + %3]
     movhps      xm%1, [a2q + %3]
     movhps      xm8,  [b2q + %3]
-    pavgb       xm%1, xm8
     pmovzxbw    m%1, xm%1
+    pmovzxbw    m8, xm8
+    paddw       m%1, m8
 %else
     movu        xm%1, [aq + %3]
     movu        xm8,  [bq + %3]
@@ -297,7 +297,7 @@ cglobal mvdenoise_over_space_%1, 6, 11, 16, coefs, patches, stride, nb, base, fr
     LOAD_ROW    6, %1, 2 * strideq
     LOAD_ROW    7, %1, stride3q
 %if %1 == 8
-    FORWARD     5, round_16, twice
+    FORWARD     6, round_32, none
 %else
     FORWARD     7, round_64, half
 %endif
@@ -695,7 +695,7 @@ cglobal mvdenoise_back_10, 4, 4, 16, dst, coefs, base, max
     punpcklwd   m1, m8, m9
     punpckhwd   m2, m6, m8
     punpckhwd   m3, m7, m9
-    INVERSE     7, round_64
+    INVERSE     7, round_back
     movd        xm0, based
     movd        xm1, maxd
     vpbroadcastw m0, xm0

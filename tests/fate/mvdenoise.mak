@@ -48,6 +48,47 @@ fate-mvdenoise-off fate-mvdenoise-no-planes: REF = $(SRC_PATH)/tests/ref/fate/mv
 fate-mvdenoise-no-planes: CMD = $(call MVDENOISE_CRC,$(MVDENOISE_CLEAN),mvdenoise=sigma=10:planes=0)
 fate-mvdenoise-off:       CMD = $(call MVDENOISE_CRC,$(MVDENOISE_CLEAN),mvdenoise=sigma=10:strength=0)
 
+# Repeats are not denoised again and weigh nothing: the frames between them are as they are without.
+FATE_MVDENOISE_SAME += fate-mvdenoise-repeats
+fate-mvdenoise-repeats: REF = $(SRC_PATH)/tests/ref/fate/mvdenoise-defaults
+fate-mvdenoise-repeats: CMD = $(call MVDENOISE_CRC,$(MVDENOISE_6)$(GPUME_COMMA)fps=30,mvdenoise$(GPUME_COMMA)fps=10)
+# of frames with vectors, and more repeats than share a result
+FATE_MVDENOISE_PICTURES += fate-mvdenoise-repeats-vectors fate-mvdenoise-repeats-still fate-mvdenoise-enable
+fate-mvdenoise-repeats-vectors: CMD = $(call MVDENOISE_CRC,$(call MVDENOISE_SRC,4)$(GPUME_COMMA)fps=20$(GPUME_COMMA)$(call MVDENOISE_HME,4),mvdenoise=radius=4)
+fate-mvdenoise-repeats-still:   CMD = $(call MVDENOISE_CRC,$(call MVDENOISE_SRC,4)$(GPUME_COMMA)fps=70,mvdenoise=radius=1)
+# frames 0, 1, 4 and 5 are those of the input
+fate-mvdenoise-enable:          CMD = $(call MVDENOISE_CRC,$(MVDENOISE_6),mvdenoise=enable=between(n\,2\,3))
+
+# PSNR of luma where much of the picture has no noise, or noise that is not white. $(1): what is done to noisy frames;
+# $(2): what is done to all frames; $(3): options of mvdenoise; $(4): noise
+MVDENOISE_WIDE  = testsrc2=s=640x480:r=25$(GPUME_COMMA)format=yuv420p$(GPUME_COMMA)crop=320:240:20+3*n:30+n$(GPUME_COMMA)trim=end_frame=8
+MVDENOISE_WHITE = noise=alls=20:allf=t
+MVDENOISE_PSNR  = { ffmpeg -v info -lavfi "$(MVDENOISE_WIDE)$(GPUME_COMMA)split[a][b];[a]$(1)$(GPUME_COMMA)$(2)$(GPUME_COMMA)mvdenoise$(3)[c];[b]$(2)[d];[c][d]psnr" -f null - 2>&1 | sed -n -e "s/^.*PSNR y:\([0-9]*[.][0-9]\).*/\1/p"; }
+MVDENOISE_BOX   = drawbox=x=$(1):y=$(2):w=$(3):h=$(4):color=$(5):t=fill
+FATE_MVDENOISE_PSNR = $(foreach N,white box letterbox tiles background grid crushed bright sensor sensor-single,fate-mvdenoise-psnr-$(N))
+fate-mvdenoise-psnr-white:      CMD = $(call MVDENOISE_PSNR,$(MVDENOISE_WHITE),null)
+fate-mvdenoise-psnr-box:        CMD = $(call MVDENOISE_PSNR,$(MVDENOISE_WHITE),$(call MVDENOISE_BOX,40,40,96,64,black))
+fate-mvdenoise-psnr-letterbox:  CMD = $(call MVDENOISE_PSNR,$(MVDENOISE_WHITE),$(call MVDENOISE_BOX,0,0,320,35,black)$(GPUME_COMMA)$(call MVDENOISE_BOX,0,205,320,35,black))
+fate-mvdenoise-psnr-tiles:      CMD = $(call MVDENOISE_PSNR,$(MVDENOISE_WHITE),$(call MVDENOISE_BOX,0,0,160,120,black)$(GPUME_COMMA)$(call MVDENOISE_BOX,160,120,160,120,black))
+fate-mvdenoise-psnr-background: CMD = $(call MVDENOISE_PSNR,$(MVDENOISE_WHITE),$(call MVDENOISE_BOX,0,0,230,240,gray))
+fate-mvdenoise-psnr-grid:       CMD = $(call MVDENOISE_PSNR,$(MVDENOISE_WHITE),drawgrid=w=40:h=40:t=3:color=white)
+fate-mvdenoise-psnr-crushed:    CMD = $(call MVDENOISE_PSNR,$(MVDENOISE_WHITE),lutyuv=y=clip(val-60\,16\,235))
+fate-mvdenoise-psnr-bright:     CMD = $(call MVDENOISE_PSNR,$(MVDENOISE_WHITE),lutyuv=y=clip(val+60\,16\,235))
+# noise that is stronger where the picture is brighter
+MVDENOISE_SENSOR = split=3[e][f][g];[e]noise=alls=4:allf=t[h];[f]noise=alls=50:allf=t[i];[h][i][g]maskedmerge
+fate-mvdenoise-psnr-sensor:        CMD = $(call MVDENOISE_PSNR,$(MVDENOISE_SENSOR),null)
+fate-mvdenoise-psnr-sensor-single: CMD = $(call MVDENOISE_PSNR,$(MVDENOISE_SENSOR),null,=levels=0)
+
+# Noise that was encoded. $(1): a name; $(2): the noise; $(3): options of the encoder
+MVDENOISE_CODED = { ffmpeg -lavfi "$(MVDENOISE_WIDE)$(GPUME_COMMA)noise=alls=$(2):allf=t" $(3) -flags +bitexact -dct int -idct simple -threads 1 -y tests/data/fate/mvdenoise-$(1).nut; ffmpeg -v info -flags +bitexact -idct simple -i tests/data/fate/mvdenoise-$(1).nut -lavfi "[0:v]mvdenoise$(GPUME_COMMA)setpts=N/25/TB[a];$(MVDENOISE_WIDE)$(GPUME_COMMA)setpts=N/25/TB[b];[a][b]psnr" -f null - 2>&1 | sed -n -e "s/^.*PSNR y:\([0-9]*[.][0-9]\).*/\1/p"; }
+FATE_MVDENOISE_CODED = fate-mvdenoise-psnr-mpeg2 fate-mvdenoise-psnr-mpeg4
+fate-mvdenoise-psnr-mpeg2: CMD = $(call MVDENOISE_CODED,mpeg2,8,-c:v mpeg2video -q:v 5)
+fate-mvdenoise-psnr-mpeg4: CMD = $(call MVDENOISE_CODED,mpeg4,14,-c:v mpeg4 -q:v 8)
+
+# The mean of flat noisy gray stays: that of the planes of noisy frames, then of denoised ones
+FATE_MVDENOISE_MEAN = fate-mvdenoise-mean
+fate-mvdenoise-mean: CMD = { for f in null mvdenoise; do ffmpeg -lavfi "color=gray:s=640x480:r=25:d=0.32$(GPUME_COMMA)format=yuv420p$(GPUME_COMMA)noise=alls=20:allf=t$(GPUME_COMMA)$$f$(GPUME_COMMA)signalstats$(GPUME_COMMA)metadata=print:file=-" -f null - | sed -n -e "s/^.*signalstats.\([YUV]\)AVG=/\1 /p" | awk "{ sum[\$$1] += \$$2 / 8 } END { printf \"%.2f %.2f %.2f\\n\", sum[\"Y\"], sum[\"U\"], sum[\"V\"] }"; done; }
+
 # One of each kind of format, as in mvfps.mak
 FATE_MVDENOISE_FORMATS = $(MVFPS_FORMATS:%=fate-mvdenoise-format-%)
 $(FATE_MVDENOISE_FORMATS): CMD = $(call MVDENOISE_CRC,$(MVDENOISE_6)$(GPUME_COMMA)$(GPUME_SCALE)$(lastword $(subst -, ,$@)),mvdenoise=radius=1:sigma=5) -pix_fmt $(lastword $(subst -, ,$@))
@@ -71,8 +112,15 @@ fate-mvdenoise-error-radius:  CMD = { ffmpeg -v error -lavfi "$(MVDENOISE_6)$(GP
 # FFmpeg 7.1's scale keeps vectors
 MVDENOISE_OTHER = $(if $(GPUME_SERIES_7),fate-mvdenoise-error-removed)
 
+FATE_MVDENOISE-$(call ALLYES, $(MVDENOISE_NEEDS) FPS_FILTER SELECT_FILTER SETTB_FILTER DRAWBOX_FILTER DRAWGRID_FILTER LUTYUV_FILTER \
+                              MASKEDMERGE_FILTER SPLIT_FILTER PSNR_FILTER NULL_FILTER NULL_MUXER) += $(FATE_MVDENOISE_PSNR)
+FATE_MVDENOISE-$(call ALLYES, $(MVDENOISE_NEEDS) PSNR_FILTER MPEG2VIDEO_ENCODER MPEG2VIDEO_DECODER MPEG4_ENCODER MPEG4_DECODER \
+                              SETPTS_FILTER NUT_MUXER NUT_DEMUXER FILE_PROTOCOL NULL_MUXER) += $(FATE_MVDENOISE_CODED)
+FATE_MVDENOISE-$(call ALLYES, $(MVDENOISE_NEEDS) COLOR_FILTER SIGNALSTATS_FILTER METADATA_FILTER NULL_FILTER NULL_MUXER) += \
+                              $(FATE_MVDENOISE_MEAN)
+
 FATE_MVDENOISE_ALL = $(FATE_MVDENOISE_PICTURES) $(FATE_MVDENOISE_SAME) $(FATE_MVDENOISE_ERRORS)
-FATE_MVDENOISE-$(call ALLYES, $(MVDENOISE_NEEDS) SETPTS_FILTER SELECT_FILTER CONCAT_FILTER SCALE_FILTER MVFPS_FILTER \
+FATE_MVDENOISE-$(call ALLYES, $(MVDENOISE_NEEDS) SETPTS_FILTER SETTB_FILTER FPS_FILTER SELECT_FILTER CONCAT_FILTER SCALE_FILTER MVFPS_FILTER \
                               NULL_MUXER) += $(filter-out $(MVDENOISE_OTHER),$(FATE_MVDENOISE_ALL))
 FATE_MVDENOISE-$(call ALLYES, $(MVDENOISE_NEEDS) SCALE_FILTER) += $(FATE_MVDENOISE_FORMATS)
 FATE_MVDENOISE-$(call ALLYES, $(MVDENOISE_NEEDS) MESTIMATE_FILTER) += fate-mvdenoise-mestimate

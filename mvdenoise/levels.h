@@ -1,0 +1,311 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Noise by brightness: what is measured of blocks, and how sigma at several levels of brightness follows from it. C and
+ * device code share it: "Estimate" in doc/mvdenoise-definition.md is its definition.
+ */
+
+#ifndef AVFILTER_GPUME_MVDENOISE_LEVELS_H
+#define AVFILTER_GPUME_MVDENOISE_LEVELS_H
+
+#include "libavfilter/gpume/mvdenoise/arithmetic.h"
+
+/** Measured values are counted in bins, eight for each power of two. */
+#define MVDENOISE_BINS          240
+/** The block does not count. */
+#define MVDENOISE_NO_BIN        255
+/** A block is dead if more of its samples are equal to the least, or to the greatest, of them. */
+#define MVDENOISE_MOST_EQUAL    12
+/**
+ * It is dead, too, if its energy times the square of how many neighbors are equal, without the first eight, is more than
+ * that. Edges of drawn pictures have much energy, but flat areas beside them.
+ */
+#define MVDENOISE_ALIKE         8
+#define MVDENOISE_MOST_ALIKE    3000000
+/** A block repeats its match if so many of its samples are equal to those of the match. */
+#define MVDENOISE_REPEATED      58
+/** Blocks of a picture, of a level and of the halved component that tell something. */
+#define MVDENOISE_LEAST_BLOCKS  12
+#define MVDENOISE_LEAST_LEVEL   32
+#define MVDENOISE_LEAST_HALVED  24
+/** The estimate of a level counts as much as that of the picture if it has so many blocks. */
+#define MVDENOISE_SHRINK        16
+
+/** Quantiles, in 1/256: of energies at first, of differences, of coarse differences. */
+#define MVDENOISE_QUANTILE          26
+#define MVDENOISE_QUANTILE_MATCHED  51
+#define MVDENOISE_QUANTILE_COARSE   102
+/** The mean energy of white noise by that quantile, in 1/1024. */
+#define MVDENOISE_FROM_QUANTILE     1894
+/** The mean energy is refined so many times; it is so many 1/1024 of the mean of energies up to it. */
+#define MVDENOISE_ROUNDS            6
+#define MVDENOISE_FROM_LOWER        1428
+
+/** What is measured of a block. */
+typedef struct MvdenoiseBlock {
+    unsigned char level;        ///< of brightness
+    unsigned char energy;       ///< bin of its energy, or MVDENOISE_NO_BIN
+    unsigned char matched;      ///< bin of the variance of its difference from the match, or MVDENOISE_NO_BIN
+    unsigned char coarse;       ///< bin of the variance of the means of the difference; has one if matched has
+} MvdenoiseBlock;
+
+/** How many blocks of a component have a value in each bin. */
+typedef struct MvdenoiseBins {
+    unsigned energies[MVDENOISE_LEVELS][MVDENOISE_BINS];
+    unsigned matched[MVDENOISE_LEVELS][MVDENOISE_BINS];
+    unsigned coarse[MVDENOISE_BINS];
+    unsigned halved[MVDENOISE_BINS];        ///< energies of blocks of the halved component
+} MvdenoiseBins;
+
+/** One of so many blocks has to be alive, or there is no noise: drawn pictures. */
+#define MVDENOISE_LEAST_ALIVE   8
+
+/** What follows from the bins of a component: variances in 1/65536 of squared samples of 8 bits. */
+typedef struct MvdenoiseFound {
+    /** Of energies: of each level, then of all. Of differences, likewise. */
+    long long fine[MVDENOISE_LEVELS + 1], total[MVDENOISE_LEVELS + 1];
+    long long coarse, halved;
+    unsigned nb_fine[MVDENOISE_LEVELS + 1], nb_total[MVDENOISE_LEVELS + 1];
+    unsigned nb_halved;
+} MvdenoiseFound;
+
+/** What is known of the noise of a component. 0 at first. */
+typedef struct MvdenoiseKnown {
+    MvdenoiseCurve curve;       ///< of the last picture
+    int is_provisional;         ///< no picture since the sequence began, or the last cut, had matches
+} MvdenoiseKnown;
+
+/** Returns the bin of a value. */
+GPUME_INLINE int mvdenoise_bin(unsigned v)
+{
+    int exponent = 3;
+
+    if (v < 8)
+        return (int)v;
+    while (v >> (exponent + 1))
+        exponent++;
+    return (exponent - 2) << 3 | (int)(v >> (exponent - 3) & 7);
+}
+
+/** Returns the least value of a bin. */
+GPUME_INLINE unsigned long long mvdenoise_bin_low(int bin)
+{
+    return bin < 8 ? (unsigned long long)bin : (8ULL | (bin & 7)) << ((bin >> 3) - 1);
+}
+
+GPUME_INLINE unsigned long long mvdenoise_bin_width(int bin)
+{
+    return 1ULL << (bin < 8 ? 0 : (bin >> 3) - 1);
+}
+
+/** Returns the value of a rank, from 0, as if the values of a bin were at equal distances. */
+GPUME_INLINE unsigned long long mvdenoise_of_rank(const unsigned *bins, unsigned rank)
+{
+    int bin = 0;
+
+    while (rank >= bins[bin])
+        rank -= bins[bin++];
+    return mvdenoise_bin_low(bin) + mvdenoise_bin_width(bin) * (2ULL * rank + 1) / (2ULL * bins[bin]);
+}
+
+/** Returns the mean of the values up to most, as if those of a bin were at equal distances; 0: there are none. */
+GPUME_INLINE unsigned long long mvdenoise_mean_up_to(const unsigned *bins, unsigned long long most)
+{
+    unsigned long long sum = 0, nb = 0;
+
+    for (int i = 0; i < MVDENOISE_BINS; i++) {
+        const unsigned long long low = mvdenoise_bin_low(i), width = mvdenoise_bin_width(i);
+        const unsigned long long high = FFMIN(low + width - 1, most);
+        unsigned long long here;
+
+        if (low > most)
+            break;
+        here = bins[i] * (high - low + 1) / width;
+        nb  += here;
+        sum += here * (low + high);
+    }
+    return nb ? sum / (2 * nb) : 0;
+}
+
+/** Returns the mean energy of noise, from nb energies of which some have little else. */
+GPUME_INLINE unsigned long long mvdenoise_noise_energy(const unsigned *bins, unsigned nb)
+{
+    unsigned long long mean;
+
+    if (!nb)
+        return 0;
+    mean = mvdenoise_of_rank(bins, (unsigned)((unsigned long long)nb * MVDENOISE_QUANTILE >> 8)) *
+           MVDENOISE_FROM_QUANTILE >> 10;
+    for (int i = 0; i < MVDENOISE_ROUNDS; i++)
+        mean = mvdenoise_mean_up_to(bins, mean) * MVDENOISE_FROM_LOWER >> 10;
+    return mean;
+}
+
+/** Returns the variance of noise of a mean energy, without what texture and rounding add. */
+GPUME_INLINE long long mvdenoise_fine_variance(const unsigned *bins, unsigned nb)
+{
+    const long long variance = (long long)(mvdenoise_noise_energy(bins, nb) * 809 >> 4);
+
+    return FFMAX(variance - 27689, 0);
+}
+
+/** Returns the variance of noise of the halved component, with what texture adds. */
+GPUME_INLINE long long mvdenoise_halved_variance(const unsigned *bins, unsigned nb)
+{
+    return (long long)(mvdenoise_noise_energy(bins, nb) * 809 >> 4);
+}
+
+/** Returns the variance of noise, of bins of differences. */
+GPUME_INLINE long long mvdenoise_total_variance(const unsigned *bins, unsigned nb)
+{
+    if (!nb)
+        return 0;
+    return (long long)(mvdenoise_of_rank(bins, (unsigned)((unsigned long long)nb * MVDENOISE_QUANTILE_MATCHED >> 8)) *
+                       2354 >> 8);
+}
+
+/** Returns 16 times the variance of means of 4x4 samples of noise. */
+GPUME_INLINE long long mvdenoise_coarse_variance(const unsigned *bins, unsigned nb)
+{
+    if (!nb)
+        return 0;
+    return (long long)(mvdenoise_of_rank(bins, (unsigned)((unsigned long long)nb * MVDENOISE_QUANTILE_COARSE >> 8)) *
+                       512 / 3);
+}
+
+/** Returns sigma^2 with which white noise is taken out: rather too much than too little. */
+GPUME_INLINE long long mvdenoise_of_white(long long fine)
+{
+    return 35 * fine >> 5;
+}
+
+/** Returns sigma^2 with which noise is taken out that is white, or not, without matches. */
+GPUME_INLINE long long mvdenoise_without_matches(long long fine, long long halved)
+{
+    /* a mean of four samples has a quarter of their variance */
+    const long long more = 4 * halved - (369 * fine >> 8) - 409600;
+
+    return more > 0 ? fine + (9 * more >> 2) : mvdenoise_of_white(fine);
+}
+
+/** Returns sigma^2 with which noise is taken out that is not white; less than fine if it is white. */
+GPUME_INLINE long long mvdenoise_correlated(long long fine, long long total, long long coarse)
+{
+    const long long coded = (7 * (total - 98304) >> 1) - 9 * fine;
+    const long long grain = (147 * (FFMIN(coarse, 10 * total) - 589824) >> 7) - 3 * fine;
+
+    return FFMAX(coded, grain);
+}
+
+/** Returns sigma of a square in 1/65536. */
+GPUME_INLINE int mvdenoise_sigma_of(long long square)
+{
+    return (int)FFMIN(mvdenoise_root(FFMAX(square, 0)), MVDENOISE_SIGMA_MAX);
+}
+
+/** Returns whether the differences tell the noise. */
+GPUME_INLINE int mvdenoise_is_matched(const MvdenoiseFound *f)
+{
+    return f->nb_total[MVDENOISE_LEVELS] >= MVDENOISE_LEAST_BLOCKS;
+}
+
+/** Sets sigma of the levels that have too few blocks to that of the nearest one, of two the darker one. */
+GPUME_INLINE void mvdenoise_fill_levels(MvdenoiseCurve *c, unsigned known)
+{
+    int sigma[MVDENOISE_LEVELS];
+
+    for (int i = 0; i < MVDENOISE_LEVELS; i++) {
+        int distance = 0;
+
+        while (!(i >= distance && known >> (i - distance) & 1) &&
+               !(i + distance < MVDENOISE_LEVELS && known >> (i + distance) & 1))
+            distance++;
+        sigma[i] = c->sigma[i >= distance && known >> (i - distance) & 1 ? i - distance : i + distance];
+    }
+    for (int i = 0; i < MVDENOISE_LEVELS; i++)
+        c->sigma[i] = sigma[i];
+}
+
+/** Returns the estimate of a component by itself. @param matched the differences are to be used */
+GPUME_INLINE MvdenoiseCurve mvdenoise_own_curve(const MvdenoiseFound *f, int matched, unsigned nb_blocks)
+{
+    const long long fine = matched ? FFMIN(f->fine[MVDENOISE_LEVELS], f->total[MVDENOISE_LEVELS])
+                                   : f->fine[MVDENOISE_LEVELS];
+    const long long halved = f->nb_halved < MVDENOISE_LEAST_HALVED ? 0 : f->halved;
+    const long long more   = matched ? mvdenoise_correlated(fine, f->total[MVDENOISE_LEVELS], f->coarse) : 0;
+    const int is_white     = more <= fine;
+    long long square       = matched ? (is_white ? mvdenoise_of_white(fine) : more)
+                                     : mvdenoise_without_matches(fine, halved);
+    long long squares[MVDENOISE_LEVELS], sum = 0, nb = 0;
+    unsigned known = 0;
+    MvdenoiseCurve c;
+
+    for (int i = 0; i < MVDENOISE_LEVELS; i++) {
+        const unsigned n      = FFMIN(f->nb_fine[i], f->nb_total[i]);
+        const long long white = FFMIN(f->fine[i], f->total[i]);
+
+        /* without matches, a level that has only texture cannot be told from one that has more noise */
+        if (n < MVDENOISE_LEAST_LEVEL || !matched)
+            continue;
+        known     |= 1u << i;
+        if (is_white)
+            squares[i] = mvdenoise_of_white(white);
+        else
+            squares[i] = square / FFMAX(f->total[MVDENOISE_LEVELS] >> 8, 1) * (f->total[i] >> 8);
+        sum += squares[i] * n;
+        nb  += n;
+    }
+    if (nb)
+        square = sum / nb;
+    if (f->nb_fine[MVDENOISE_LEVELS] < nb_blocks / MVDENOISE_LEAST_ALIVE)
+        square = known = 0;
+    c.single = mvdenoise_sigma_of(square);
+    for (int i = 0; i < MVDENOISE_LEVELS; i++) {
+        const long long n = FFMIN(f->nb_fine[i], 1 << 20);
+
+        if (known >> i & 1)
+            squares[i] = (squares[i] * n + square * MVDENOISE_SHRINK) / (n + MVDENOISE_SHRINK);
+        c.sigma[i] = known >> i & 1 ? mvdenoise_sigma_of(squares[i]) : c.single;
+    }
+    if (known)
+        mvdenoise_fill_levels(&c, known);
+    return c;
+}
+
+GPUME_INLINE MvdenoiseCurve mvdenoise_smoothed(const MvdenoiseCurve *before, const MvdenoiseCurve *now)
+{
+    MvdenoiseCurve c;
+
+    for (int i = 0; i < MVDENOISE_LEVELS; i++)
+        c.sigma[i] = (3 * before->sigma[i] + now->sigma[i] + 2) >> 2;
+    c.single = (3 * before->single + now->single + 2) >> 2;
+    return c;
+}
+
+/**
+ * Updates what is known by the next picture.
+ * @param anew      a sequence begins, or there is a cut
+ * @param has_field the picture has vectors into the one before
+ * @param nb_blocks of the component
+ * @return whether the curve holds for the picture before as well
+ */
+GPUME_INLINE int mvdenoise_learn(MvdenoiseKnown *k, const MvdenoiseFound *f, int anew, int has_field,
+                                 unsigned nb_blocks)
+{
+    const int matched = has_field && !anew && mvdenoise_is_matched(f);
+    const MvdenoiseCurve own = mvdenoise_own_curve(f, matched, nb_blocks);
+    const int is_first = matched && k->is_provisional;
+
+    if (anew || is_first)
+        k->curve = own;
+    else if (matched || !has_field)
+        k->curve = mvdenoise_smoothed(&k->curve, &own);
+    k->is_provisional = anew || (k->is_provisional && !matched);
+    return is_first;
+}
+
+#endif /* AVFILTER_GPUME_MVDENOISE_LEVELS_H */
