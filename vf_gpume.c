@@ -300,11 +300,6 @@ static int add_frame(AVFilterContext *ctx, AVFrame *frame)
     return ret == AVERROR(EAGAIN) ? 0 : ret;
 }
 
-static enum GpumeEnd how_ended(int status)
-{
-    return status == AVERROR_EOF ? GPUME_END_STREAM : GPUME_END_FAILED;
-}
-
 static int process(AVFilterContext *ctx)
 {
     AVFilterLink *inlink  = ctx->inputs[0];
@@ -318,7 +313,7 @@ static int process(AVFilterContext *ctx)
     if (status) {
         ff_inlink_set_status(inlink, status);
         /* a later filter may have failed */
-        return ff_gpume_outputs_close(&s->outputs, how_ended(status));
+        return ff_gpume_outputs_close(&s->outputs, status == AVERROR_EOF ? GPUME_END_UNWANTED : GPUME_END_FAILED);
     }
 
     ret = ff_inlink_consume_frame(inlink, &frame);
@@ -334,7 +329,7 @@ static int process(AVFilterContext *ctx)
         ff_gpume_engine_flush(s->engine);
         ret = send_frames(ctx);
         if (ret == AVERROR_EOF)
-            ret = ff_gpume_outputs_close(&s->outputs, how_ended(status));
+            ret = ff_gpume_outputs_close(&s->outputs, status == AVERROR_EOF ? GPUME_END_INPUT : GPUME_END_FAILED);
         if (ret < 0)
             return ret;
         ff_outlink_set_status(outlink, status, pts);
@@ -364,7 +359,7 @@ static av_cold void uninit(AVFilterContext *ctx)
 
     ff_gpume_engine_close(&s->engine);
     /* without an error: no more frames were wanted, or another graph takes this one's place */
-    ff_gpume_outputs_close(&s->outputs, s->failed >= 0 && s->has_frames ? GPUME_END_CLOSED : GPUME_END_FAILED);
+    ff_gpume_outputs_close(&s->outputs, s->failed >= 0 && s->has_frames ? GPUME_END_INPUT : GPUME_END_FAILED);
 }
 
 void ff_gpume_filter_set_sink(AVFilterContext *ctx, const GpumeSink *sink)

@@ -338,8 +338,9 @@ static av_cold int open_named(GpumeFile *file)
     else if (exists ? ff_gpume_system_may_replace(file->path) : errno != ENAMETOOLONG)
         file->f = part_open(file, exists ? id.mode : 0);
     if (file->f && file->numbered)
-        av_log(file->log_ctx, AV_LOG_WARNING, "%s goes on in %s: the filter graph was set up anew, without the frames "
-               "that it still held. -reinit_filter 0 keeps graph and file.\n", file->claim->name, file->path);
+        av_log(file->log_ctx, AV_LOG_WARNING, "Output continues in %s, because %s was completed by an earlier filter "
+               "graph. Such a graph is replaced where the picture's size or format changes; -reinit_filter 0 keeps it.\n",
+               file->path, file->claim->name);
     return 0;
 }
 
@@ -404,7 +405,7 @@ av_cold int ff_gpume_file_complete(GpumeFile *file, int in_midstream)
         const int err = AVERROR(errno ? errno : EIO);
 
         file->failed = 1;
-        av_log(file->log_ctx, AV_LOG_ERROR, "Could not complete %s: %s. All of it is in %s, which you can rename.\n",
+        av_log(file->log_ctx, AV_LOG_ERROR, "Could not complete %s: %s. The complete output is in %s; rename it.\n",
                file->path, av_err2str(err), file->part);
         av_freep(&file->part);
         return err;

@@ -255,7 +255,7 @@ av_cold int ff_gpume_outputs_close(GpumeOutputs **outputs, enum GpumeEnd end)
         Open *o = &s->open[i];
 
         if (keep && ret >= 0)
-            ret = ff_gpume_file_complete(&o->file, end == GPUME_END_CLOSED);
+            ret = ff_gpume_file_complete(&o->file, end == GPUME_END_INPUT);
         else if (keep)
             ff_gpume_file_leave(&o->file);
         ff_gpume_file_uninit(&o->file);

@@ -36,8 +36,8 @@ enum GpumeStatsFormat { GPUME_STATS_AUTO, GPUME_STATS_TEXT, GPUME_STATS_JSONL };
 /** How the stream has ended. */
 enum GpumeEnd {
     GPUME_END_FAILED,       ///< files are incomplete
-    GPUME_END_STREAM,       ///< all is there, or no more is wanted
-    GPUME_END_CLOSED,       ///< the filter is closed: another one may go on
+    GPUME_END_UNWANTED,     ///< no more is wanted
+    GPUME_END_INPUT,        ///< the input has ended, or the filter is closed: another graph may continue the stream
 };
 
 /** Statistics of a field. */

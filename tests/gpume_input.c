@@ -809,15 +809,15 @@ static void all_options(void)
 }
 
 /*
- * Graphs that are closed in mid-stream and take each other's place, as where ffmpeg sees another
- * picture: each has files of its own. One that finds the last one gone begins anew, and so does
- * one that follows the end of a stream.
+ * Graphs that take each other's place, as where ffmpeg sees another picture: each has files of its own,
+ * whether the one before is closed in mid-stream or its input has ended. A graph that finds the files gone
+ * begins again.
  */
 static void continued_files(void)
 {
     static const char *const wanted[][2] = {
         { "v.csv", "log.txt" }, { "v-2.csv", "log-2.txt" }, { "v-3.csv", "log-3.txt" },
-        { "v.csv", "log.txt" }, { "v.csv", "log.txt" },
+        { "v.csv", "log.txt" }, { "v-2.csv", "log-2.txt" },
     };
     char options[512], path[512], wrong[512];
     TestStream s[FF_ARRAY_ELEMS(wanted)] = { 0 };
@@ -841,7 +841,7 @@ static void continued_files(void)
         test_run(&r, &s[i]);
         check_end(&r, 0, NULL);
         /* those before are as they were */
-        for (int j = i >= 3 ? i : 0; j <= i; j++) {
+        for (int j = i >= 3 ? 3 : 0; j <= i; j++) {
             snprintf(wrong, sizeof(wrong), "%s/%s", folder, wanted[j][0]);
             check_file("csv", wrong, "", &s[j], 3);
             snprintf(wrong, sizeof(wrong), "%s/%s", folder, wanted[j][1]);
@@ -850,7 +850,7 @@ static void continued_files(void)
     }
     for (int i = 0; i < FF_ARRAY_ELEMS(wanted); i++)
         test_free_stream(&s[i]);
-    check_files("csv:v.csv stats:log.txt", NULL, 0, 1);
+    check_files("csv:v.csv stats:log.txt csv:v-2.csv stats:log-2.txt", NULL, 0, 1);
 }
 
 /* Two filters of one process that would write the same file. */

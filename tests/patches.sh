@@ -44,12 +44,12 @@ mail_format() {
     done < "patches/$1/series"
 }
 
-# A patch that corrects FFmpeg, and may remove lines.
-correction=-return-the-least-cost-from-full_s.patch
+# The patches that correct FFmpeg, and may remove lines.
+corrections='-(return-the-least-cost-from-full_s|drain-the-filtergraph-before-it)\.patch$'
 
 # registration_only SERIES: prints what is wrong.
 registration_only() {
-    grep -v -e "$correction\$" "patches/$1/series" > $work/registering
+    grep -vE -e "$corrections" "patches/$1/series" > $work/registering
     while read -r name; do
         sed -n 's,^+++ b/,,p' "patches/$1/$name" | grep -vE "$allowed" |
             sed "s,^,$name touches ,"
@@ -90,7 +90,7 @@ for s in $all; do
     # the patched files of all series, so that each series can be tried on each source
     # shellcheck disable=SC2046
     mkdir -p "$work/$s" && tar -xf "$tarball" --strip-components=1 -C "$work/$s" --wildcards \
-        '*/RELEASE' $(sed -n 's,^+++ b/,*/,p' patches/*/*.patch | sort -u) '*/configure'
+        '*/RELEASE' $(sed -n 's,^+++ b/,*/,p' patches/*/*.patch | grep -v /tests/ref/ | sort -u) '*/configure'
     fetched="$fetched $s"
 done
 
