@@ -241,6 +241,9 @@ static int send_frame(AVFilterContext *ctx, AVFrame *frame)
         ret = open_view(ctx, frame->hw_frames_ctx);
     if (ret >= 0)
         ret = ff_mvview_read(s->view, disabled ? NULL : frame);
+    /* what is drawn changes rectangles that are said not to */
+    if (ret > 0)
+        av_frame_remove_side_data(frame, AV_FRAME_DATA_VIDEO_HINT);
     if (ret > 0 || ret == 0 && s->frames.out)
         ret = draw(ctx->outputs[0], frame);
     if (ret < 0) {

@@ -277,7 +277,7 @@ static void draw_planar_gray(CPUPainter *v, Worker *w, const MvviewBand *band)
 /* A row of what is drawn over. */
 static const uint8_t *background_row(const CPUPainter *v, Worker *w, int i, int y)
 {
-        const MvviewCanvas *c = v->pic->canvas;
+    const MvviewCanvas *c = v->pic->canvas;
     const uint8_t *src = v->pic->in->data[i] + y * (ptrdiff_t)v->pic->in->linesize[i];
     unsigned comp[3] = { 0 };
 

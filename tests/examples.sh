@@ -99,6 +99,12 @@ example slow-motion "$work/clips/moving clip.mkv" "$work/slow.mkv" 3
 expect slow-motion-frames 'mpeg4,36 25/1' "$(frames "$work/slow.mkv") $("$bin/ffprobe" -v error \
     -select_streams v -show_entries stream=avg_frame_rate -of csv=p=0 "$work/slow.mkv")"
 
+mkdir -p "$work/stills"
+"$bin/ffmpeg" -v error -nostdin -i "$work/clips/other.mp4" -frames:v 3 -pix_fmt gray -c:v pgm -f image2 "$work/stills/%d.pgm"
+example slow-morph "$work/stills/%d.pgm" "$work/morph.mkv" 3
+expect slow-morph-frames mpeg4,225 "$(frames "$work/morph.mkv")"
+refuses slow-morph "SECONDS is a number above 0, not 0" "$work/stills/%d.pgm" "$work/none.mkv" 0
+
 example blocks "$work/clips/moving clip.mkv" "$work/blocks.mkv" 40
 expect blocks-sizes 11 "$(grep -cE '^frame [0-9]+  8x8: [0-9]+  16x16: [0-9]+  32x32: [0-9]+  64x64: [0-9]+$' "$work/log")"
 expect blocks-frames mpeg4,12 "$(frames "$work/blocks.mkv")"

@@ -79,6 +79,10 @@ $(FATE_MVVIEW_FORMATS): CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC):dir=both$(GPUME_CO
 FATE_MVVIEW-$(call ALLYES, $(MVVIEW_NEEDS)) += $(FATE_MVVIEW_MODES) $(FATE_MVVIEW_SAME)
 FATE_MVVIEW-$(call ALLYES, $(MVVIEW_NEEDS) SCALE_FILTER) += $(FATE_MVVIEW_FORMATS)
 
+# What is drawn changes rectangles that are said not to: no frame has the hint any more
+FATE_MVVIEW-$(call ALLYES, $(MVVIEW_NEEDS) COLOR_FILTER DRAWBOX_FILTER SIDEDATA_FILTER) += fate-mvview-hint
+fate-mvview-hint: CMD = framecrc -lavfi "color=gray:s=128x96:r=10,format=yuv420p,drawbox=x=20*t:y=8:w=16:h=16:color=white:t=fill,trim=end_frame=14,gpume=algo=hme:block=16:hint=constant,mvview,sidedata=select:type=VIDEO_HINT"
+
 # Vectors of another producer
 FATE_MVVIEW-$(call ALLYES, $(MVVIEW_NEEDS) MESTIMATE_FILTER) += fate-mvview-mestimate
 fate-mvview-mestimate: CMD = $(call MVVIEW_CRC,$(GPUME_SRC)$(GPUME_COMMA)mestimate=ds:8,mode=flow+arrows)
