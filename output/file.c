@@ -338,8 +338,8 @@ static av_cold int open_named(GpumeFile *file)
     else if (exists ? ff_gpume_system_may_replace(file->path) : errno != ENAMETOOLONG)
         file->f = part_open(file, exists ? id.mode : 0);
     if (file->f && file->numbered)
-        av_log(file->log_ctx, AV_LOG_WARNING, "Output continues in %s, because %s was completed by an earlier filter "
-               "graph. Such a graph is replaced where the picture's size or format changes; -reinit_filter 0 keeps it.\n",
+        av_log(file->log_ctx, AV_LOG_WARNING, "Output continues in %s, because an earlier filter graph completed %s. "
+               "A graph is replaced where the picture's size or format changes; -reinit_filter 0 keeps it.\n",
                file->path, file->claim->name);
     return 0;
 }
