@@ -21,12 +21,12 @@
 /** Parts of the time from the picture before to the one after. */
 #define MVFPS_PARTS (1 << 12)
 
-/** Smoothness: of what differs by more than this, in quarter samples, all is equally bad. */
+/** Smoothness: the greatest distance between neighbouring vectors that counts, in quarter samples. */
 #define MVFPS_FAR_NEIGHBOUR 32
 /** Weights of the differences from neighbours and from the fields. */
 #define MVFPS_SMOOTH 4
-#define MVFPS_FAITHFUL 8
-/** A tile's difference from which a side can be hidden. */
+#define MVFPS_FIELD_WEIGHT 8
+/** The difference of a tile from which one of the pictures may not show its place. */
 #define MVFPS_HIDDEN 256
 
 /** Side of the squares whose brightness tells a fade. */
@@ -76,7 +76,7 @@ typedef struct MvfpsFields {
     const MvfpsVector *after_future;    ///< of the one after, into what follows it
 } MvfpsFields;
 
-/** Farthest that vectors are apart when they are compared. */
+/** The greatest distance between a vector and a field that counts, in quarter samples. */
 #define MVFPS_FAR 128
 
 /** Distances in time, in parts of that between the two pictures: the unit, the least and the greatest used. */
@@ -84,10 +84,10 @@ typedef struct MvfpsFields {
 #define MVFPS_MIN_DISTANCE  64
 #define MVFPS_MAX_DISTANCE 1024
 /** Changes of velocity that are used, in quarter samples: the greatest difference of both, their greatest sum. */
-#define MVFPS_UNLIKE_CHANGES 128
+#define MVFPS_MAX_CHANGE_DIFFERENCE 128
 #define MVFPS_MAX_CHANGE     511
-/** Cells whose changes are put together have vectors that are no farther apart, in quarter samples. */
-#define MVFPS_LIKE_VECTOR 8
+/** The greatest distance between vectors of cells whose changes are added, in quarter samples. */
+#define MVFPS_SAME_MOTION 8
 
 /** Returns the cells of a picture of w x h samples: each has the vector of the block that its centre is in. */
 GPUME_INLINE GpumeCells mvfps_cells(int w, int h)
@@ -101,7 +101,7 @@ GPUME_INLINE int mvfps_before(int v, int part)
     return -((2 * v * part + MVFPS_PARTS / 2) >> 12);
 }
 
-/** Where it passes in the picture after. */
+/** Returns where the component points to in the picture after, in 1/8 sample. */
 GPUME_INLINE int mvfps_after(int v, int part)
 {
     return 2 * v + mvfps_before(v, part);
@@ -112,8 +112,8 @@ GPUME_INLINE MvfpsVector mvfps_field_at(const MvfpsFields *f, const MvfpsVector 
     return field[av_clip(y >> 3, 0, f->rows - 1) * f->cols + av_clip(x >> 3, 0, f->cols - 1)];
 }
 
-/** How far a field's vector at a sample is from (x, y), or from the opposite. */
-GPUME_INLINE int mvfps_away(const MvfpsFields *f, const MvfpsVector *field, int at_x, int at_y, int x, int y)
+/** Returns the distance between a field's vector at a sample and the vector (x, y). */
+GPUME_INLINE int mvfps_field_distance(const MvfpsFields *f, const MvfpsVector *field, int at_x, int at_y, int x, int y)
 {
     const MvfpsVector u = mvfps_field_at(f, field, at_x, at_y);
     const int distance  = FFABS(u.x - x) + FFABS(u.y - y);
@@ -122,11 +122,11 @@ GPUME_INLINE int mvfps_away(const MvfpsFields *f, const MvfpsVector *field, int 
 }
 
 /**
- * How far the fields at both ends of a vector that passes the sample (x, y) are from it: in the
+ * Finds the distances between a vector that passes the sample (x, y) and the fields at both its ends: in the
  * picture before and in the one after, 0 to 2 * MVFPS_FAR each. The vectors to pictures farther
- * away count as much as those between the two, as motion goes on.
+ * away count as much as those between the two, as motion continues.
  */
-GPUME_INLINE void mvfps_ends(const MvfpsFields *f, MvfpsVector v, int x, int y, int part,
+GPUME_INLINE void mvfps_end_distances(const MvfpsFields *f, MvfpsVector v, int x, int y, int part,
                              int *before, int *after)
 {
     const int bx = x + (mvfps_before(v.x, part) >> 3), by = y + (mvfps_before(v.y, part) >> 3);
@@ -134,28 +134,28 @@ GPUME_INLINE void mvfps_ends(const MvfpsFields *f, MvfpsVector v, int x, int y, 
     int b = 0, a = 0;
 
     if (f->before_future)
-        b = mvfps_away(f, f->before_future, bx, by, v.x, v.y);
+        b = mvfps_field_distance(f, f->before_future, bx, by, v.x, v.y);
     if (f->after_past)
-        a = mvfps_away(f, f->after_past, ax, ay, -v.x, -v.y);
+        a = mvfps_field_distance(f, f->after_past, ax, ay, -v.x, -v.y);
     if (!f->before_future)
         b = a;
     if (!f->after_past)
         a = b;
-    *before = b + (f->before_past  ? mvfps_away(f, f->before_past,  bx, by, -v.x, -v.y) : b);
-    *after  = a + (f->after_future ? mvfps_away(f, f->after_future, ax, ay,  v.x,  v.y) : a);
+    *before = b + (f->before_past  ? mvfps_field_distance(f, f->before_past,  bx, by, -v.x, -v.y) : b);
+    *after  = a + (f->after_future ? mvfps_field_distance(f, f->after_future, ax, ay,  v.x,  v.y) : a);
 }
 
-/** How far a vector at a cell's first sample (x, y) is from the fields, as a part of its cost. */
-GPUME_INLINE int mvfps_unfaithful(const MvfpsFields *f, MvfpsVector v, int x, int y, int part)
+/** Returns the part of a vector's cost that its distance from the fields is; (x, y) is the cell's first sample. */
+GPUME_INLINE int mvfps_field_penalty(const MvfpsFields *f, MvfpsVector v, int x, int y, int part)
 {
     int before, after;
 
-    mvfps_ends(f, v, x + MVFPS_CELL / 2, y + MVFPS_CELL / 2, part, &before, &after);
-    return MVFPS_FAITHFUL * FFMIN(before, after);
+    mvfps_end_distances(f, v, x + MVFPS_CELL / 2, y + MVFPS_CELL / 2, part, &before, &after);
+    return MVFPS_FIELD_WEIGHT * FFMIN(before, after);
 }
 
-/** How much two vectors differ, where far is far. */
-GPUME_INLINE int mvfps_unlike(MvfpsVector a, MvfpsVector b)
+/** Returns the distance between two vectors, up to MVFPS_FAR_NEIGHBOUR. */
+GPUME_INLINE int mvfps_capped_distance(MvfpsVector a, MvfpsVector b)
 {
     const int distance = FFABS(a.x - b.x) + FFABS(a.y - b.y);
 
@@ -183,10 +183,10 @@ GPUME_INLINE MvfpsRate mvfps_rate(int distance)
     return r;
 }
 
-/** A cell's changes of velocity: in the picture before and in the one after, together and how they differ. */
+/** A cell's changes of velocity in the picture before and in the one after: their sum and their difference. */
 typedef struct MvfpsChange {
     short x, y;             ///< x = MVFPS_NONE: they are not known
-    short unlike_x, unlike_y;
+    short difference_x, difference_y;
 } MvfpsChange;
 
 GPUME_INLINE int mvfps_change_of(int own, int v, int other, int u)
@@ -209,33 +209,33 @@ GPUME_INLINE MvfpsChange mvfps_change(const MvfpsFields *f, MvfpsVector v, int x
     MvfpsChange change = { MVFPS_NONE, 0, 0, 0 };
 
     if (u.x == MVFPS_NONE || w.x == MVFPS_NONE ||
-        FFABS(bx - ax) + FFABS(by - ay) > MVFPS_UNLIKE_CHANGES ||
+        FFABS(bx - ax) + FFABS(by - ay) > MVFPS_MAX_CHANGE_DIFFERENCE ||
         FFABS(bx + ax) + FFABS(by + ay) > MVFPS_MAX_CHANGE)
         return change;
     change.x        = (short)(bx + ax);
     change.y        = (short)(by + ay);
-    change.unlike_x = (short)(bx - ax);
-    change.unlike_y = (short)(by - ay);
+    change.difference_x = (short)(bx - ax);
+    change.difference_y = (short)(by - ay);
     return change;
 }
 
-/** Changes of cells, put together. */
+/** The sums of the changes of cells. */
 typedef struct MvfpsChanges {
     int nb;
-    int x, y, unlike_x, unlike_y;
+    int x, y, difference_x, difference_y;
     int squares;
 } MvfpsChanges;
 
-/** Add what is known of a cell whose vector is like that of the one in question. */
+/** Adds the change of a cell if its vector is nearly the given one. */
 GPUME_INLINE void mvfps_add_change(MvfpsChanges *sum, MvfpsChange change, MvfpsVector v, MvfpsVector own)
 {
-    if (change.x == MVFPS_NONE || FFABS(v.x - own.x) + FFABS(v.y - own.y) > MVFPS_LIKE_VECTOR)
+    if (change.x == MVFPS_NONE || FFABS(v.x - own.x) + FFABS(v.y - own.y) > MVFPS_SAME_MOTION)
         return;
     sum->nb++;
     sum->x        += change.x;
     sum->y        += change.y;
-    sum->unlike_x += change.unlike_x;
-    sum->unlike_y += change.unlike_y;
+    sum->difference_x += change.difference_x;
+    sum->difference_y += change.difference_y;
     sum->squares  += change.x * change.x + change.y * change.y;
 }
 
@@ -252,7 +252,7 @@ GPUME_INLINE int mvfps_divide_down(int n, int d)
 GPUME_INLINE MvfpsVector mvfps_offset(const MvfpsChanges *c, int part)
 {
     const int mean  = c->x * c->x + c->y * c->y;
-    const int doubt = (c->nb * c->squares - mean) / 4 + c->unlike_x * c->unlike_x + c->unlike_y * c->unlike_y;
+    const int doubt = (c->nb * c->squares - mean) / 4 + c->difference_x * c->difference_x + c->difference_y * c->difference_y;
     const int share = part * (MVFPS_PARTS - part) >> 12;
     MvfpsVector offset = { 0, 0 };
     int gain;
@@ -265,7 +265,7 @@ GPUME_INLINE MvfpsVector mvfps_offset(const MvfpsChanges *c, int part)
     return offset;
 }
 
-/** How far a hypothesis is believed along which a tile's pictures differ so much. */
+/** Returns the trust in a hypothesis along which the pictures of a tile differ so much. */
 GPUME_INLINE int mvfps_trust(int difference)
 {
     /* words may have bits above their samples: then it is larger than any square has room for */
@@ -297,7 +297,7 @@ GPUME_INLINE int mvfps_share(const MvfpsFields *f, int w, int h, MvfpsVector v, 
         return has_before ? 64 : 0;
     if (difference < MVFPS_HIDDEN || !f->before_future || !f->after_past)
         return (64 * earlier + MVFPS_PARTS / 2) >> 12;
-    mvfps_ends(f, v, x, y, part, &before, &after);
+    mvfps_end_distances(f, v, x, y, part, &before, &after);
     before = later   * (32 + before);
     after  = earlier * (32 + after);
     return (64 * after + (before + after) / 2) / (before + after);

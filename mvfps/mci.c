@@ -88,7 +88,7 @@ static int distinct(MvfpsVector *dst, const MvfpsVector *src, int nb)
     return nb_found;
 }
 
-static int unless(MvfpsVector *dst, const MvfpsVector *src, const MvfpsVector *others, int nb)
+static int distinct_from(MvfpsVector *dst, const MvfpsVector *src, const MvfpsVector *others, int nb)
 {
     int nb_found = 0;
 
@@ -97,32 +97,25 @@ static int unless(MvfpsVector *dst, const MvfpsVector *src, const MvfpsVector *o
     return nb_found;
 }
 
-static int sum_unlike(MvfpsVector v, const MvfpsVector *others, int nb)
+static int sum_distance(MvfpsVector v, const MvfpsVector *others, int nb)
 {
     int sum = 0;
 
     for (int i = 0; i < nb; i++)
-        sum += mvfps_unlike(v, others[i]);
+        sum += mvfps_capped_distance(v, others[i]);
     return sum;
 }
 
-static void unlike(int *sums, const MvfpsVector *v, int nb, const MvfpsVector *others)
+static void sum_distances(int *sums, const MvfpsVector *v, int nb, const MvfpsVector *others)
 {
     for (int i = 0; i < nb; i++)
-        sums[i] = sum_unlike(v[i], others, 8);
-}
-
-void ff_mvfps_unfaithful(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *fields, int x, int y,
-                         int part)
-{
-    for (int i = 0; i < nb; i++)
-        penalties[i] = mvfps_unfaithful(fields, v[i], x, y, part);
+        sums[i] = sum_distance(v[i], others, 8);
 }
 
 /** The cells at the corners of a tile, as bits. */
 #define CORNERS 0x660u
 
-static unsigned like(const MvfpsVector *cells, int leader)
+static unsigned cluster(const MvfpsVector *cells, int leader)
 {
     unsigned bits = 0;
 
@@ -135,16 +128,16 @@ static unsigned like(const MvfpsVector *cells, int leader)
 av_cold void ff_mvfps_dsp_init(MvfpsDsp *dsp, int bytes)
 {
     *dsp = (MvfpsDsp) {
-        .sad        = bytes == 1 ? sad_8   : sad_16,
-        .match      = bytes == 1 ? match_8 : match_16,
-        .mean       = mean,
-        .add        = add_weighted,
-        .divide     = divide,
-        .distinct   = distinct,
-        .unless     = unless,
-        .unlike     = unlike,
-        .unfaithful = ff_mvfps_unfaithful,
-        .like       = like,
+        .sad             = bytes == 1 ? sad_8   : sad_16,
+        .match           = bytes == 1 ? match_8 : match_16,
+        .mean            = mean,
+        .add             = add_weighted,
+        .divide          = divide,
+        .distinct        = distinct,
+        .distinct_from   = distinct_from,
+        .sum_distances   = sum_distances,
+        .field_penalties = mvfps_field_penalties,
+        .cluster         = cluster,
     };
 #if ARCH_X86 && HAVE_X86ASM
     ff_mvfps_dsp_init_x86(dsp, bytes);
@@ -181,11 +174,11 @@ static MvfpsVector cheapest(const MvfpsPhase *s, int x, int y, const List *list,
 {
     MvfpsVector best = { 0, 0 };
     unsigned least = UINT_MAX, known = *least_sad;
-    int unfaithful[MVFPS_LIST];
+    int penalties[MVFPS_LIST];
 
-    s->dsp.unfaithful(unfaithful, list->v, list->nb, &s->fields, x, y, s->part);
+    s->dsp.field_penalties(penalties, list->v, list->nb, &s->fields, x, y, s->part);
     for (int i = 0; i < list->nb; i++) {
-        const unsigned rest = list->cost[i] + unfaithful[i];
+        const unsigned rest = list->cost[i] + penalties[i];
         unsigned d;
 
         if (rest >= least)
@@ -299,15 +292,15 @@ static MvfpsVector next_vector(const MvfpsPhase *s, const Around *a, const Mvfps
     }
     list.nb  = s->dsp.distinct(list.v, found, 1 + nb);
     /* of these none is own or another of these */
-    list.nb += s->dsp.unless(list.v + list.nb, next, list.v + 1, list.nb - 1);
+    list.nb += s->dsp.distinct_from(list.v + list.nb, next, list.v + 1, list.nb - 1);
     if (nb == 8) {
-        s->dsp.unlike(list.cost, list.v, list.nb, beside);
+        s->dsp.sum_distances(list.cost, list.v, list.nb, beside);
         /* dividing by a constant is quicker */
         for (int i = 0; i < list.nb; i++)
             list.cost[i] = (unsigned)list.cost[i] * MVFPS_SMOOTH / 8;
     } else {
         for (int i = 0; i < list.nb; i++)
-            list.cost[i] = nb ? MVFPS_SMOOTH * sum_unlike(list.v[i], beside, nb) / nb : 0;
+            list.cost[i] = nb ? MVFPS_SMOOTH * sum_distance(list.v[i], beside, nb) / nb : 0;
     }
     return cheapest(s, cx * MVFPS_CELL, cy * MVFPS_CELL, &list, &sad);
 }
@@ -419,7 +412,7 @@ static void find_hypotheses(const MvfpsPhase *s, const MvfpsVector *vectors, con
 
         z->v      = around[leader];
         z->offset = offsets ? offsets[rows[leader >> 2] + columns[leader & 3]] : (MvfpsVector) { 0, 0 };
-        z->cells  = left & s->dsp.like(around, leader);
+        z->cells  = left & s->dsp.cluster(around, leader);
         left     &= ~z->cells;
     }
 }

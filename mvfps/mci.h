@@ -84,20 +84,20 @@ typedef struct MvfpsDsp {
      */
     int (*distinct)(MvfpsVector *dst, const MvfpsVector *src, int nb);
     /** Copy those of eight vectors that are vectors and none of nb others. dst has room for eight. @return how many */
-    int (*unless)(MvfpsVector *dst, const MvfpsVector *src, const MvfpsVector *others, int nb);
-    /** Sums mvfps_unlike() from each of nb vectors to eight others. */
-    void (*unlike)(int *sums, const MvfpsVector *v, int nb, const MvfpsVector *others);
+    int (*distinct_from)(MvfpsVector *dst, const MvfpsVector *src, const MvfpsVector *others, int nb);
+    /** Sums mvfps_capped_distance() from each of nb vectors to eight others. */
+    void (*sum_distances)(int *sums, const MvfpsVector *v, int nb, const MvfpsVector *others);
     /**
-     * mvfps_unfaithful() of each of nb vectors. Up to the next multiple of 8 of them v can be read,
+     * mvfps_field_penalty() of each of nb vectors. Up to the next multiple of 8 of them v can be read,
      * and what is written behind may be anything.
      */
-    void (*unfaithful)(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *fields, int x, int y,
+    void (*field_penalties)(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *fields, int x, int y,
                        int part);
     /**
      * The bits of those of the cells around a tile whose vectors differ from that of one of them,
      * the leader, by at most 2 or, of the four at the tile's corners, 1.
      */
-    unsigned (*like)(const MvfpsVector *cells, int leader);
+    unsigned (*cluster)(const MvfpsVector *cells, int leader);
 } MvfpsDsp;
 
 /** A phase: a position in time between two pictures. */
@@ -113,9 +113,13 @@ typedef struct MvfpsPhase {
 void ff_mvfps_dsp_init(MvfpsDsp *dsp, int bytes);
 void ff_mvfps_dsp_init_x86(MvfpsDsp *dsp, int bytes);
 void ff_mvfps_dsp_init_aarch64(MvfpsDsp *dsp, int bytes);
-/** In C, of any fields. */
-void ff_mvfps_unfaithful(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *fields, int x, int y,
-                         int part);
+/** MvfpsDsp.field_penalties in C, for any fields. */
+static inline void mvfps_field_penalties(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *fields,
+                                         int x, int y, int part)
+{
+    for (int i = 0; i < nb; i++)
+        penalties[i] = mvfps_field_penalty(fields, v[i], x, y, part);
+}
 
 /**
  * The first vectors of some rows of cells.

@@ -24,7 +24,7 @@ GPUME_KERNEL_OF(MvfpsCudaOffsetsArgs, MVFPS_CUDA_MAP_THREADS)
 
     if (cell >= cols * rows || mvfps_is_cut(args.is_cut))
         return;
-    sum.nb = sum.x = sum.y = sum.unlike_x = sum.unlike_y = sum.squares = 0;
+    sum.nb = sum.x = sum.y = sum.difference_x = sum.difference_y = sum.squares = 0;
     own    = mvfps_load_vector(args.vectors + 4ll * cell);
     /* all at once, as each waits for its vector and then for two of the fields */
     GPUME_UNROLL for (int y = -2; y <= 2; y += 2) {

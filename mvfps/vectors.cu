@@ -88,7 +88,7 @@ static __device__ __forceinline__ MvfpsVector mvfps_neighbour(const MvfpsCudaVec
     GPUME_UNROLL for (int i = 0; i < 8; i++) {
         const MvfpsVector u = mvfps_of_word(__shfl_sync(GPUME_WHOLE_WARP, mvfps_word(v), i + 1));
 
-        sum += others >> i & 1 ? mvfps_unlike(v, u) : 0;
+        sum += others >> i & 1 ? mvfps_capped_distance(v, u) : 0;
     }
     *penalty = nb == 8 ? MVFPS_SMOOTH * sum / 8 : nb ? MVFPS_SMOOTH * sum / nb : 0;
     return v;
@@ -128,7 +128,7 @@ GPUME_KERNEL_OF(MvfpsCudaVectorsArgs, 32 * MVFPS_CUDA_VECTOR_WARPS)
     if (wanted) {
         const MvfpsFields fields = mvfps_fields(args.fields);
 
-        penalty += mvfps_unfaithful(&fields, v, x0, y0, args.part);
+        penalty += mvfps_field_penalty(&fields, v, x0, y0, args.part);
     }
     different = __ballot_sync(GPUME_WHOLE_WARP, wanted);
     nb        = gpume_popcount(different);

@@ -22,39 +22,39 @@ void ff_mvfps_add_8_neon(uint32_t *sum, uint16_t *weights, const uint16_t *value
                          const uint16_t (*windows)[MVFPS_TILE_SAMPLES], unsigned cells, int trust, int nb, int first);
 void ff_mvfps_divide_8_neon(uint16_t *dst, const uint32_t *sum, const uint16_t *weights, int nb);
 void ff_mvfps_store_8_neon(uint8_t *dst, ptrdiff_t stride, const uint16_t *src, int w, int h);
-void ff_mvfps_unlike_neon(int *sums, const MvfpsVector *v, int nb, const MvfpsVector *others);
-void ff_mvfps_unfaithful_neon(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *fields, int x, int y,
+void ff_mvfps_sum_distances_neon(int *sums, const MvfpsVector *v, int nb, const MvfpsVector *others);
+void ff_mvfps_field_penalties_neon(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *fields, int x, int y,
                               int part);
-unsigned ff_mvfps_like_neon(const MvfpsVector *cells, int leader);
+unsigned ff_mvfps_cluster_neon(const MvfpsVector *cells, int leader);
 
 static_assert(offsetof(MvfpsFields, rows) == 4 && offsetof(MvfpsFields, before_future) == 8 &&
               offsetof(MvfpsFields, after_past) == 16 && offsetof(MvfpsFields, before_past) == 24 &&
-              offsetof(MvfpsFields, after_future) == 32 && MVFPS_FAR == 128 && MVFPS_FAITHFUL == 8 &&
+              offsetof(MvfpsFields, after_future) == 32 && MVFPS_FAR == 128 && MVFPS_FIELD_WEIGHT == 8 &&
               MVFPS_CELL == 8 && MVFPS_PARTS == 4096, "mci_neon.S has them so");
 
 /* Mostly all fields are there. */
-static void unfaithful(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *f, int x, int y, int part)
+static void field_penalties(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *f, int x, int y, int part)
 {
     if (f->before_future && f->after_past && f->before_past && f->after_future)
-        ff_mvfps_unfaithful_neon(penalties, v, nb, f, x, y, part);
+        ff_mvfps_field_penalties_neon(penalties, v, nb, f, x, y, part);
     else
-        ff_mvfps_unfaithful(penalties, v, nb, f, x, y, part);
+        mvfps_field_penalties(penalties, v, nb, f, x, y, part);
 }
 
 av_cold void ff_mvfps_dsp_init_aarch64(MvfpsDsp *dsp, int bytes)
 {
     if (!have_neon(av_get_cpu_flags()))
         return;
-    dsp->unlike     = ff_mvfps_unlike_neon;
-    dsp->unfaithful = unfaithful;
-    dsp->like       = ff_mvfps_like_neon;
+    dsp->sum_distances   = ff_mvfps_sum_distances_neon;
+    dsp->field_penalties = field_penalties;
+    dsp->cluster         = ff_mvfps_cluster_neon;
     if (bytes > 1)
         return;
-    dsp->sad        = ff_mvfps_sad_8_neon;
-    dsp->match      = ff_mvfps_match_8_neon;
-    dsp->match_two  = ff_mvfps_match_two_8_neon;
-    dsp->mean       = ff_mvfps_mean_8_neon;
-    dsp->add        = ff_mvfps_add_8_neon;
-    dsp->divide     = ff_mvfps_divide_8_neon;
-    dsp->store      = ff_mvfps_store_8_neon;
+    dsp->sad             = ff_mvfps_sad_8_neon;
+    dsp->match           = ff_mvfps_match_8_neon;
+    dsp->match_two       = ff_mvfps_match_two_8_neon;
+    dsp->mean            = ff_mvfps_mean_8_neon;
+    dsp->add             = ff_mvfps_add_8_neon;
+    dsp->divide          = ff_mvfps_divide_8_neon;
+    dsp->store           = ff_mvfps_store_8_neon;
 }

@@ -440,8 +440,8 @@ function ff_mvfps_store_8_neon, export=1
         ret
 endfunc
 
-// void unlike(int *sums, const MvfpsVector *v, int nb, const MvfpsVector *others)
-function ff_mvfps_unlike_neon, export=1
+// void sum_distances(int *sums, const MvfpsVector *v, int nb, const MvfpsVector *others)
+function ff_mvfps_sum_distances_neon, export=1
         ld1             {v2.8h, v3.8h}, [x3]
         movi            v4.4s, #32
 1:      ld1r            {v0.4s}, [x1], #4
@@ -505,8 +505,8 @@ endfunc
         add             v\dst\().4s, v\dst\().4s, v7.4s
 .endm
 
-// void unfaithful(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *fields, int x, int y, int part)
-function ff_mvfps_unfaithful_neon, export=1
+// void field_penalties(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *fields, int x, int y, int part)
+function ff_mvfps_field_penalties_neon, export=1
         ldp             w9, w10, [x3]                   // columns, rows
         ldp             x11, x12, [x3, #8]              // before_future, after_past
         ldp             x13, x14, [x3, #24]             // before_past, after_future
@@ -546,8 +546,8 @@ function ff_mvfps_unfaithful_neon, export=1
         ret
 endfunc
 
-// unsigned like(const MvfpsVector *cells, int leader)
-function ff_mvfps_like_neon, export=1
+// unsigned cluster(const MvfpsVector *cells, int leader)
+function ff_mvfps_cluster_neon, export=1
         add             x1, x0, w1, sxtw #2
         movrel          x2, limits
         ld1r            {v16.4s}, [x1]

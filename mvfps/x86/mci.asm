@@ -638,8 +638,8 @@ cglobal mvfps_distinct, 3, 6, 8, dst, src, nb, left, equal, tmp
     mov         eax, nbd
     RET
 
-; int mvfps_unless(MvfpsVector *dst, const MvfpsVector *src, const MvfpsVector *others, int nb)
-cglobal mvfps_unless, 4, 6, 3, dst, src, others, nb, left, tmp
+; int mvfps_distinct_from(MvfpsVector *dst, const MvfpsVector *src, const MvfpsVector *others, int nb)
+cglobal mvfps_distinct_from, 4, 6, 3, dst, src, others, nb, left, tmp
     movu        m0, [srcq]
     pslld       m1, m0, 16
     pcmpeqd     m1, [no_vector]
@@ -669,8 +669,8 @@ cglobal mvfps_unless, 4, 6, 3, dst, src, others, nb, left, tmp
     mov         eax, nbd
     RET
 
-; void mvfps_unlike(int *sums, const MvfpsVector *v, int nb, const MvfpsVector *others)
-cglobal mvfps_unlike, 4, 4, 6, sums, v, nb, others
+; void mvfps_sum_distances(int *sums, const MvfpsVector *v, int nb, const MvfpsVector *others)
+cglobal mvfps_sum_distances, 4, 4, 6, sums, v, nb, others
     movu        m2, [othersq]
     mova        m3, [words_32]
     mova        m4, [ones_w]
@@ -718,9 +718,9 @@ cglobal mvfps_unlike, 4, 4, 6, sums, v, nb, others
     pminsd      m%1, [dwords_128]
 %endmacro
 
-; void mvfps_unfaithful(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *fields,
+; void mvfps_field_penalties(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *fields,
 ;                       int x, int y, int part)
-cglobal mvfps_unfaithful, 7, 8, 16, penalties, v, nb, fields, x, y, part, field
+cglobal mvfps_field_penalties, 7, 8, 16, penalties, v, nb, fields, x, y, part, field
     add         xd, 4
     add         yd, 4
     add         partd, partd
@@ -777,8 +777,8 @@ cglobal mvfps_unfaithful, 7, 8, 16, penalties, v, nb, fields, x, y, part, field
     jg .loop
     RET
 
-; unsigned mvfps_like(const MvfpsVector *cells, int leader)
-cglobal mvfps_like, 2, 3, 5, cells, leader, high
+; unsigned mvfps_cluster(const MvfpsVector *cells, int leader)
+cglobal mvfps_cluster, 2, 3, 5, cells, leader, high
     movsxdifnidn leaderq, leaderd
     vpbroadcastd m0, [cellsq + 4 * leaderq]
     mova        m3, [words_32]

@@ -24,26 +24,26 @@ void ff_mvfps_add_8_avx2(uint32_t *sum, uint16_t *weights, const uint16_t *value
 void ff_mvfps_divide_8_avx2(uint16_t *dst, const uint32_t *sum, const uint16_t *weights, int nb);
 void ff_mvfps_store_8_avx2(uint8_t *dst, ptrdiff_t stride, const uint16_t *src, int w, int h);
 int ff_mvfps_distinct_avx2(MvfpsVector *dst, const MvfpsVector *src, int nb);
-int ff_mvfps_unless_avx2(MvfpsVector *dst, const MvfpsVector *src, const MvfpsVector *others, int nb);
-void ff_mvfps_unlike_avx2(int *sums, const MvfpsVector *v, int nb, const MvfpsVector *others);
-void ff_mvfps_unfaithful_avx2(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *fields, int x, int y,
+int ff_mvfps_distinct_from_avx2(MvfpsVector *dst, const MvfpsVector *src, const MvfpsVector *others, int nb);
+void ff_mvfps_sum_distances_avx2(int *sums, const MvfpsVector *v, int nb, const MvfpsVector *others);
+void ff_mvfps_field_penalties_avx2(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *fields, int x, int y,
                               int part);
-unsigned ff_mvfps_like_avx2(const MvfpsVector *cells, int leader);
+unsigned ff_mvfps_cluster_avx2(const MvfpsVector *cells, int leader);
 
 #if ARCH_X86_64
 static_assert(offsetof(MvfpsFields, rows) == 4 && offsetof(MvfpsFields, before_future) == 8 &&
               offsetof(MvfpsFields, after_past) == 16 && offsetof(MvfpsFields, before_past) == 24 &&
-              offsetof(MvfpsFields, after_future) == 32 && MVFPS_FAR == 128 && MVFPS_FAITHFUL == 8 &&
+              offsetof(MvfpsFields, after_future) == 32 && MVFPS_FAR == 128 && MVFPS_FIELD_WEIGHT == 8 &&
               MVFPS_CELL == 8 && MVFPS_PARTS == 4096 && MVFPS_LIST == 24 &&
               MVFPS_NONE == INT16_MIN, "mci.asm has them so");
 
 /* Mostly all fields are there. */
-static void unfaithful(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *f, int x, int y, int part)
+static void field_penalties(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *f, int x, int y, int part)
 {
     if (f->before_future && f->after_past && f->before_past && f->after_future)
-        ff_mvfps_unfaithful_avx2(penalties, v, nb, f, x, y, part);
+        ff_mvfps_field_penalties_avx2(penalties, v, nb, f, x, y, part);
     else
-        ff_mvfps_unfaithful(penalties, v, nb, f, x, y, part);
+        mvfps_field_penalties(penalties, v, nb, f, x, y, part);
 }
 #endif
 
@@ -54,19 +54,19 @@ av_cold void ff_mvfps_dsp_init_x86(MvfpsDsp *dsp, int bytes)
 
     if (!EXTERNAL_AVX2_FAST(cpu_flags))
         return;
-    dsp->distinct   = ff_mvfps_distinct_avx2;
-    dsp->unless     = ff_mvfps_unless_avx2;
-    dsp->unlike     = ff_mvfps_unlike_avx2;
-    dsp->unfaithful = unfaithful;
-    dsp->like       = ff_mvfps_like_avx2;
+    dsp->distinct        = ff_mvfps_distinct_avx2;
+    dsp->distinct_from   = ff_mvfps_distinct_from_avx2;
+    dsp->sum_distances   = ff_mvfps_sum_distances_avx2;
+    dsp->field_penalties = field_penalties;
+    dsp->cluster         = ff_mvfps_cluster_avx2;
     if (bytes > 1)
         return;
-    dsp->sad        = ff_mvfps_sad_8_avx2;
-    dsp->match      = ff_mvfps_match_8_avx2;
-    dsp->match_two  = ff_mvfps_match_two_8_avx2;
-    dsp->mean       = ff_mvfps_mean_8_avx2;
-    dsp->add        = ff_mvfps_add_8_avx2;
-    dsp->divide     = ff_mvfps_divide_8_avx2;
-    dsp->store      = ff_mvfps_store_8_avx2;
+    dsp->sad             = ff_mvfps_sad_8_avx2;
+    dsp->match           = ff_mvfps_match_8_avx2;
+    dsp->match_two       = ff_mvfps_match_two_8_avx2;
+    dsp->mean            = ff_mvfps_mean_8_avx2;
+    dsp->add             = ff_mvfps_add_8_avx2;
+    dsp->divide          = ff_mvfps_divide_8_avx2;
+    dsp->store           = ff_mvfps_store_8_avx2;
 #endif
 }

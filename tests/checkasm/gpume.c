@@ -1338,12 +1338,12 @@ static void check_mvfps_distinct(const MvfpsDsp *dsp)
     bench_new(dst[1], v, 21);
 }
 
-static void check_mvfps_unless(const MvfpsDsp *dsp)
+static void check_mvfps_distinct_from(const MvfpsDsp *dsp)
 {
     MvfpsVector v[8], others[MVFPS_LIST], dst[2][8];
     declare_func(int, MvfpsVector *dst, const MvfpsVector *src, const MvfpsVector *others, int nb);
 
-    if (!check_func(dsp->unless, "mvfps_unless"))
+    if (!check_func(dsp->distinct_from, "mvfps_distinct_from"))
         return;
     for (int i = 0; i < 256; i++) {
         const int nb = rnd() % (MVFPS_LIST + 1);
@@ -1362,13 +1362,13 @@ static void check_mvfps_unless(const MvfpsDsp *dsp)
     bench_new(dst[1], v, others, 4);
 }
 
-static void check_mvfps_unlike(const MvfpsDsp *dsp)
+static void check_mvfps_sum_distances(const MvfpsDsp *dsp)
 {
     MvfpsVector v[24], others[8];
     int sums[2][24];
     declare_func(void, int *sums, const MvfpsVector *v, int nb, const MvfpsVector *others);
 
-    if (!check_func(dsp->unlike, "mvfps_unlike"))
+    if (!check_func(dsp->sum_distances, "mvfps_sum_distances"))
         return;
     for (int i = 0; i < 64; i++) {
         const int nb = 1 + rnd() % 24;
@@ -1383,7 +1383,7 @@ static void check_mvfps_unlike(const MvfpsDsp *dsp)
     bench_new(sums[1], v, 17, others);
 }
 
-static void check_mvfps_unfaithful(const MvfpsDsp *dsp)
+static void check_mvfps_field_penalties(const MvfpsDsp *dsp)
 {
     static MvfpsVector cells[4][30 * 20];
     const MvfpsFields all = { 30, 20, cells[0], cells[1], cells[2], cells[3] };
@@ -1392,7 +1392,7 @@ static void check_mvfps_unfaithful(const MvfpsDsp *dsp)
     declare_func(void, int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *fields, int x, int y,
                  int part);
 
-    if (!check_func(dsp->unfaithful, "mvfps_unfaithful"))
+    if (!check_func(dsp->field_penalties, "mvfps_field_penalties"))
         return;
     for (int i = 0; i < 256; i++) {
         const int cols = 1 + rnd() % 30, rows = 1 + rnd() % 20, nb = 1 + rnd() % 24;
@@ -1412,12 +1412,12 @@ static void check_mvfps_unfaithful(const MvfpsDsp *dsp)
     bench_new(penalties[1], v, 16, &all, 80, 40, 2048);
 }
 
-static void check_mvfps_like(const MvfpsDsp *dsp)
+static void check_mvfps_cluster(const MvfpsDsp *dsp)
 {
     MvfpsVector cells[MVFPS_TILE_CELLS];
     declare_func(unsigned, const MvfpsVector *cells, int leader);
 
-    if (!check_func(dsp->like, "mvfps_like"))
+    if (!check_func(dsp->cluster, "mvfps_cluster"))
         return;
     for (int i = 0; i < 64 * MVFPS_TILE_CELLS; i++) {
         unsigned ref, new;
@@ -1448,10 +1448,10 @@ static void check_mvfps(void)
     check_mvfps_add(&dsp, &plain, &b);
     check_mvfps_store(&dsp, &b);
     check_mvfps_distinct(&dsp);
-    check_mvfps_unless(&dsp);
-    check_mvfps_unlike(&dsp);
-    check_mvfps_unfaithful(&dsp);
-    check_mvfps_like(&dsp);
+    check_mvfps_distinct_from(&dsp);
+    check_mvfps_sum_distances(&dsp);
+    check_mvfps_field_penalties(&dsp);
+    check_mvfps_cluster(&dsp);
     report("mvfps");
 }
 #endif
