@@ -15,6 +15,12 @@
 #include "libavfilter/gpume/field/cells_args.h"
 #include "libavfilter/gpume/picture/padding.h"
 
+#ifdef GPUME_DEVICE_CODE
+#define MVDEINT_UNROLL GPUME_UNROLL
+#else
+#define MVDEINT_UNROLL
+#endif
+
 /** Side of a block of the search, and of the area between the centres of four blocks, in luma samples. */
 #define MVDEINT_BLOCK 8
 /** Fields on each side that help to make one, at most; and all of them. */
@@ -210,10 +216,29 @@ GPUME_INLINE unsigned mvdeint_blame(const MvdeintAround *a, int nb, unsigned inv
     return (own << 10) / (own + rest);
 }
 
-/** Returns the index in the tables of powers, of which the second half is for odd logarithms. */
-GPUME_INLINE int mvdeint_power_index(unsigned expected, int log2)
+/** Tables of the -1.5th and the -1st power of what is 1 to 4, or 1 to 2. */
+typedef struct MvdeintTables {
+    const unsigned short *power;        ///< 256 entries: 128 for even logarithms, then 128 for odd ones
+    const unsigned short *inverse;      ///< 128 entries
+} MvdeintTables;
+
+/** Returns the integer part of a logarithm. */
+GPUME_INLINE int mvdeint_log2(unsigned v)
 {
-    return (log2 & 1) << 7 | (expected >> (log2 - 7) & 127);
+#ifdef __NVCC__
+    return 31 - __clz(v);
+#else
+    return 31 - __builtin_clz(v);
+#endif
+}
+
+/** Returns the weight of an expected squared error. @param least the logarithm of the least of those beside it */
+GPUME_INLINE unsigned mvdeint_weight(const MvdeintTables *t, unsigned expected, int least)
+{
+    const int log2  = mvdeint_log2(expected);
+    const int shift = 3 * ((log2 >> 1) - (least >> 1));
+
+    return t->power[(log2 & 1) << 7 | (expected >> (log2 - 7) & 127)] >> FFMIN(shift, 31);
 }
 
 /** Returns a sample, from one and the weighted sum of the differences of others from it, which have a fraction. */
@@ -222,6 +247,94 @@ GPUME_INLINE int mvdeint_result(int sample, int sum, unsigned weights, int fract
     const unsigned moved = (2 * (unsigned)FFABS(sum) + (weights << fraction)) / (weights << (fraction + 1));
 
     return sum < 0 ? sample - (int)moved : sample + (int)moved;
+}
+
+/** What is known of a missing sample: of candidate i at distance i / 2 + 1, whose partner is i ^ 1. */
+typedef struct MvdeintKnown {
+    MvdeintAround around;
+    unsigned present;           ///< bits of the candidates that there are
+    int nb;                     ///< how many these are
+    int samples[MVDEINT_MAX_CANDIDATES], real[MVDEINT_MAX_CANDIDATES];
+    unsigned errors[MVDEINT_MAX_CANDIDATES], pairs[MVDEINT_MAX_CANDIDATES];
+    int first, intra;           ///< both interpolations
+} MvdeintKnown;
+
+/** What follows from the candidates for the interpolations within the field. */
+typedef struct MvdeintMean {
+    int off;                    ///< how far their mean is from the first interpolation, in 1/8 of a level
+    unsigned blame;             ///< share of an interpolation in that, of 1024
+} MvdeintMean;
+
+/** Returns the mean of candidates. @param least the least of their expected errors */
+GPUME_INLINE MvdeintMean mvdeint_candidates_mean(const MvdeintTables *t, const MvdeintKnown *k, const unsigned *expected,
+                                                 const int *differences, unsigned least, int bits)
+{
+    const int least_log2 = mvdeint_log2(least);
+    unsigned weights = 0, inverse = 0;
+    MvdeintMean mean;
+    int sum = 0;
+
+    MVDEINT_UNROLL for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++) {
+        const int log2 = mvdeint_log2(expected[i]), off = mvdeint_scaled(FFABS(differences[i]), bits);
+        unsigned weight;
+
+        if (!(k->present >> i & 1))
+            continue;
+        weight   = mvdeint_weight(t, expected[i], least_log2);
+        inverse += t->inverse[expected[i] >> (log2 - 7) & 127] >> (log2 - least_log2);
+        weights += weight;
+        sum     += (int)weight * (differences[i] < 0 ? -off : off);
+    }
+    mean.off   = sum / (int)weights;
+    mean.blame = mvdeint_blame(&k->around, k->nb, inverse, least_log2);
+    return mean;
+}
+
+/** Returns a missing sample. */
+GPUME_INLINE int mvdeint_combine(const MvdeintModel *m, const MvdeintTables *t, const MvdeintKnown *k, int depth)
+{
+    const int fraction = mvdeint_fraction(depth), bits = depth + fraction;
+    const int apart    = mvdeint_scaled(FFABS(k->first - k->intra), depth);
+    unsigned expected[MVDEINT_MAX_CANDIDATES], intra[2], least = 0xffffffffu, weights = 0;
+    int differences[MVDEINT_MAX_CANDIDATES], least_log2, sum = 0;
+    MvdeintMean mean = { 0, 0 };
+
+    MVDEINT_UNROLL for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++) {
+        const int off = k->present >> (i ^ 1) & 1 ? mvdeint_scaled(FFABS(k->samples[i] - k->samples[i ^ 1]), bits) : 0;
+
+        expected[i]    = 0x80000000u;
+        differences[i] = 0;
+        if (!(k->present >> i & 1))
+            continue;
+        expected[i]    = mvdeint_expected(&m->compensated[i >> 1], &k->around, k->real[i], k->errors[i], k->pairs[i],
+                                          off * off);
+        differences[i] = k->samples[i] - (k->first << fraction);
+        least          = FFMIN(least, expected[i]);
+    }
+    if (k->nb)
+        mean = mvdeint_candidates_mean(t, k, expected, differences, least, bits);
+    MVDEINT_UNROLL for (int i = 0; i < 2; i++) {
+        const int off = k->nb && i ? mean.off + (k->first < k->intra ? -apart : apart) : mean.off;
+        const int far = av_clip(off, -MVDEINT_MAX_DIFFERENCE, MVDEINT_MAX_DIFFERENCE);
+
+        intra[i] = mvdeint_expected_intra(&m->intra[i], &k->around, far * far, mean.blame, apart * apart);
+        least    = FFMIN(least, intra[i]);
+    }
+    least_log2 = mvdeint_log2(least);
+    MVDEINT_UNROLL for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++) {
+        const unsigned weight = k->present >> i & 1 ? mvdeint_weight(t, expected[i], least_log2) : 0;
+
+        weights += weight;
+        sum     += (int)weight * differences[i];
+    }
+    MVDEINT_UNROLL for (int i = 0; i < 2; i++) {
+        const unsigned weight = mvdeint_weight(t, intra[i], least_log2);
+
+        weights += weight;
+        if (i)
+            sum += (int)weight * (k->intra - k->first) * (1 << fraction);
+    }
+    return mvdeint_result(k->first, sum, weights, fraction);
 }
 
 #endif /* AVFILTER_GPUME_MVDEINT_ARITHMETIC_H */

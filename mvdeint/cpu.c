@@ -38,20 +38,20 @@ typedef struct Matches {
 typedef struct Candidate {
     GpumeCellField field;
     GpumeCellVector *cells;
-    const AVFrame *picture;
-    int distance, parity, partner;
+    const AVFrame *picture;     ///< NULL: there is none
+    int parity;
 } Candidate;
 
 /** What a thread works with, on one missing line. */
 typedef struct Scratch {
     MvdeintSums sums;
-    uint32_t *error[MVDEINT_MAX_CANDIDATES], *pair[MVDEINT_MAX_CANDIDATES];
+    uint32_t *error[MVDEINT_MAX_CANDIDATES], *pair[MVDEINT_MAX_REFS];
     uint32_t *squares, *activity, *step;
     uint8_t *line;
 } Scratch;
 
 /** Arrays of a scratch that have 32 bits for each sample, and bytes for each sample of all of it. */
-enum { SCRATCH_ARRAYS = 2 * MVDEINT_MAX_CANDIDATES + 4, SCRATCH_BYTES = 4 * SCRATCH_ARRAYS + 4 };
+enum { SCRATCH_ARRAYS = MVDEINT_MAX_CANDIDATES + MVDEINT_MAX_REFS + 4, SCRATCH_BYTES = 4 * SCRATCH_ARRAYS + 4 };
 
 static const MvdeintModel models[MVDEINT_MAX_PASSES] = { MVDEINT_MODELS };
 
@@ -65,7 +65,7 @@ typedef struct CPUBackend {
     GpumePadded slots[MVDEINT_SLOTS];
     Matches matches[GPUME_COMPONENTS];
     Candidate candidates[MVDEINT_MAX_CANDIDATES];
-    int nb_candidates;
+    unsigned present;           ///< bits of those that there are
     uint8_t *scratch;           ///< of each thread
     size_t scratch_size;
 
@@ -321,8 +321,9 @@ static void fill_cells(void *arg, int worker, int start, int end)
     CPUBackend *s = arg;
 
     for (; start < end; start++)
-        for (int i = 0; i < s->nb_candidates; i++)
-            ff_gpume_cells_fill(&s->candidates[i].field, s->candidates[i].cells, start, start + 1);
+        for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++)
+            if (s->candidates[i].picture)
+                ff_gpume_cells_fill(&s->candidates[i].field, s->candidates[i].cells, start, start + 1);
 }
 
 /* Returns the sample (x, y) of a candidate's compensated component. */
@@ -401,9 +402,10 @@ static void match_rows(void *arg, int worker, int start, int end)
     const int rows = s->cells.rows + 1;
 
     for (; start < end; start++) {
-        const int candidate = start / rows % s->nb_candidates, component = start / rows / s->nb_candidates;
+        const int candidate = start / rows % MVDEINT_MAX_CANDIDATES;
+        const int component = start / rows / MVDEINT_MAX_CANDIDATES;
 
-        for (int x = 0; x < s->cells.cols + 1; x++)
+        for (int x = 0; x < s->cells.cols + 1 && s->candidates[candidate].picture; x++)
             match_area(s, component, candidate, x, start % rows);
     }
 }
@@ -423,10 +425,11 @@ static void add_residuals(void *arg, int worker, int start, int end)
         const GpumeSamples own = samples_of(s, s->step->estimates[MVDEINT_MAX_REFS], component);
         const int above = mvdeint_above(y), below = mvdeint_below(y, own.h);
 
-        for (int i = 0; i < s->nb_candidates && y < own.h; i++)
-            s->samples.residual(match_at(s, component, i, 0, y), match_at(s, component, i, 0, above),
-                                match_at(s, component, i, 0, below), line_of(&own, above), line_of(&own, below),
-                                own.w, s->layout->depth);
+        for (int i = 0; i < MVDEINT_MAX_CANDIDATES && y < own.h; i++)
+            if (s->candidates[i].picture)
+                s->samples.residual(match_at(s, component, i, 0, y), match_at(s, component, i, 0, above),
+                                    match_at(s, component, i, 0, below), line_of(&own, above), line_of(&own, below),
+                                    own.w, s->layout->depth);
     }
 }
 
@@ -436,11 +439,12 @@ static Scratch scratch_of(const CPUBackend *s, int worker)
     uint32_t *next = (uint32_t *)(s->scratch + worker * s->scratch_size) + MVDEINT_ROW_PAD;
     Scratch z;
 
-    for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++) {
+    for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++)
         z.error[i] = next + i * row;
-        z.pair[i]  = next + (MVDEINT_MAX_CANDIDATES + i) * row;
-    }
-    next += 2 * MVDEINT_MAX_CANDIDATES * row;
+    next += MVDEINT_MAX_CANDIDATES * row;
+    for (int i = 0; i < MVDEINT_MAX_REFS; i++)
+        z.pair[i] = next + i * row;
+    next += MVDEINT_MAX_REFS * row;
     z.sums.squares = next;
     z.squares      = next + row;
     z.activity     = next + 2 * row;
@@ -470,7 +474,9 @@ static void measure_line(const CPUBackend *s, Scratch *z, int component, int y)
                                 line_of(&own, mvdeint_two_below(around[i], own.h, around[i] - 2)), own.w, depth);
     s->samples.mean_activity(z->activity, z->squares, own.w);
     s->samples.square_step(z->step, line_of(&own, around[0]), line_of(&own, around[1]), own.w, depth);
-    for (int i = 0; i < s->nb_candidates; i++) {
+    for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++) {
+        if (!s->candidates[i].picture)
+            continue;
         clear_sums(z, own.w);
         for (int j = 0; j < 2; j++)
             s->samples.add_errors(&z->sums, line_of(&own, around[j]), match_at(s, component, i, 0, around[j]),
@@ -485,17 +491,15 @@ static void measure_pairs(const CPUBackend *s, Scratch *z, int component, int y)
     const GpumeComponent *c = &s->layout->components[component];
     const int around[3] = { mvdeint_two_above(y, y), y, mvdeint_two_below(y, c->h, y) };
 
-    for (int i = 0; i < s->nb_candidates; i++) {
-        const int partner = s->candidates[i].partner;
-
-        if (partner < i)
+    for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i += 2) {
+        if (!s->candidates[i].picture || !s->candidates[i + 1].picture)
             continue;
         clear_sums(z, c->w);
         for (int j = 0; j < 3; j++)
             s->samples.add_pair(&z->sums, match_at(s, component, i, 0, around[j]),
-                                match_at(s, component, partner, 0, around[j]), real_at(s, component, i, 0, around[j]),
-                                real_at(s, component, partner, 0, around[j]), c->w, s->layout->depth);
-        s->samples.mean(z->pair[i], &z->sums, c->w, 1);
+                                match_at(s, component, i + 1, 0, around[j]), real_at(s, component, i, 0, around[j]),
+                                real_at(s, component, i + 1, 0, around[j]), c->w, s->layout->depth);
+        s->samples.mean(z->pair[i / 2], &z->sums, c->w, 1);
     }
 }
 
@@ -505,21 +509,18 @@ static void combine_line(const CPUBackend *s, Scratch *z, int component, int y, 
     const MvdeintStep *step = s->step;
     const GpumeSamples first = samples_of(s, step->first, component), intra = samples_of(s, step->intra, component);
     MvdeintRow row = {
-        .w = first.w, .depth = s->layout->depth, .nb = s->nb_candidates, .first = line_of(&first, y),
+        .w = first.w, .depth = s->layout->depth, .present = s->present, .first = line_of(&first, y),
         .intra = line_of(&intra, y), .activity = z->activity, .step = z->step, .model = &models[step->pass],
     };
 
     measure_line(s, z, component, y);
     measure_pairs(s, z, component, y);
-    for (int i = 0; i < s->nb_candidates; i++) {
-        const int partner = s->candidates[i].partner;
-
-        row.candidates[i] = (MvdeintCandidate) {
-            .samples = { [2] = match_at(s, component, i, 0, y) }, .real = { [2] = real_at(s, component, i, 0, y) },
-            .error = z->error[i], .pair = partner < 0 ? z->error[i] : z->pair[FFMIN(i, partner)],
-            .partner = partner, .distance = FFABS(s->candidates[i].distance) - 1,
-        };
-    }
+    for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++)
+        if (s->candidates[i].picture)
+            row.candidates[i] = (MvdeintCandidate) {
+                .samples = match_at(s, component, i, 0, y), .real = real_at(s, component, i, 0, y),
+                .error = z->error[i], .pair = s->candidates[i ^ 1].picture ? z->pair[i / 2] : z->error[i],
+            };
     s->samples.combine(dst, &row);
 }
 
@@ -568,31 +569,24 @@ static void combine_pairs(void *arg, int worker, int start, int end)
     }
 }
 
-/* Finds the fields around that have a motion field, in the order -1, 1, -2, 2. */
+/* Finds the fields around that have a motion field: -1, 1, -2, 2. */
 static void find_candidates(CPUBackend *s, const MvdeintStep *step)
 {
-    s->nb_candidates = 0;
-    for (int i = 0; i < 2 * step->refs; i++) {
+    s->present = 0;
+    for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++) {
         const int distance = i & 1 ? i / 2 + 1 : -(i / 2) - 1;
-        const AVFrame *picture = step->estimates[MVDEINT_MAX_REFS + distance];
         const GpumeMotionField *field = gpume_field_at(step->set->host, step->set->nb, distance);
-        Candidate *c = &s->candidates[s->nb_candidates];
+        Candidate *c = &s->candidates[i];
 
-        if (!picture || !field)
+        c->picture = field ? step->estimates[MVDEINT_MAX_REFS + distance] : NULL;
+        if (!c->picture)
             continue;
         c->field = (GpumeCellField) {
             .cells = s->cells, .distance = distance, .source = gpume_cell_source(field),
             .nb = field->bw * (size_t)field->bh,
         };
-        c->picture  = picture;
-        c->distance = distance;
         c->parity   = step->parities[MVDEINT_MAX_REFS + distance];
-        c->partner  = -1;
-        if (s->nb_candidates && c[-1].distance == -distance) {
-            c->partner    = s->nb_candidates - 1;
-            c[-1].partner = s->nb_candidates;
-        }
-        s->nb_candidates++;
+        s->present |= 1u << i;
     }
 }
 
@@ -602,10 +596,10 @@ static int make(void *priv, const MvdeintStep *step)
 
     s->step = step;
     find_candidates(s, step);
-    if (s->nb_candidates) {
+    if (s->present) {
         ff_gpume_chain_add(&s->chain, fill_cells, s, s->cells.rows);
         ff_gpume_chain_add(&s->chain, match_rows, s,
-                           s->layout->nb_components * s->nb_candidates * (s->cells.rows + 1));
+                           s->layout->nb_components * MVDEINT_MAX_CANDIDATES * (s->cells.rows + 1));
         ff_gpume_chain_add(&s->chain, add_residuals, s, count_pairs(s->layout));
     }
     ff_gpume_chain_add(&s->chain, combine_pairs, s, count_pairs(s->layout));

@@ -44,21 +44,19 @@ typedef struct MvdeintSums {
     uint16_t *weights;
 } MvdeintSums;
 
-/** A candidate around a missing line. */
+/** A candidate on a missing line. */
 typedef struct MvdeintCandidate {
-    const uint16_t *samples[5]; ///< compensated, from two lines above to two below
-    const uint8_t *real[5];
+    const uint16_t *samples;    ///< compensated
+    const uint8_t *real;
     const uint32_t *error;      ///< by sample
-    const uint32_t *pair;       ///< how much it and its partner differ, by sample
-    int partner;                ///< below 0: it has none
-    int distance;               ///< in fields, less 1
+    const uint32_t *pair;       ///< how much it and its partner differ; its error where it has none
 } MvdeintCandidate;
 
 /** What a missing line is made of. */
 typedef struct MvdeintRow {
     int w, depth;
-    int nb;                     ///< candidates
-    MvdeintCandidate candidates[MVDEINT_MAX_CANDIDATES];
+    unsigned present;           ///< bits of the candidates that there are
+    MvdeintCandidate candidates[MVDEINT_MAX_CANDIDATES];    ///< as MvdeintKnown has them
     const uint8_t *first, *intra;   ///< interpolated lines
     const uint32_t *activity, *step;
     const MvdeintModel *model;

@@ -153,67 +153,23 @@ static void FUNC(square_step)(uint32_t *step, const uint8_t *above, const uint8_
     }
 }
 
-/* Returns a sample of the line. */
-static int FUNC(combine_sample)(const MvdeintRow *row, int x)
-{
-    const int fraction = mvdeint_fraction(row->depth), bits = row->depth + fraction;
-    const MvdeintAround around = { row->activity[x], row->step[x] };
-    const int first = ((const SAMPLE *)row->first)[x], intra = ((const SAMPLE *)row->intra)[x];
-    const int apart = mvdeint_scaled(FFABS(first - intra), row->depth);
-    unsigned expected[MVDEINT_MAX_CANDIDATES + 2], least = UINT_MAX, inverse = 0, weights = 0, blame = 0;
-    int differences[MVDEINT_MAX_CANDIDATES + 2] = { 0 }, log2, off, sum = 0;
-
-    for (int i = 0; i < row->nb; i++) {
-        const MvdeintCandidate *c = &row->candidates[i];
-        const int own = c->samples[2][x];
-        const int other = c->partner < 0 ? own : row->candidates[c->partner].samples[2][x];
-        const unsigned d = mvdeint_scaled(FFABS(own - other), bits);
-
-        expected[i] = mvdeint_expected(&row->model->compensated[c->distance], &around, c->real[2][x], c->error[x],
-                                       c->pair[x], d * d);
-        least = FFMIN(least, expected[i]);
-        differences[i] = own - (first << fraction);
-    }
-    if (row->nb) {
-        log2 = av_log2(least);
-        for (int i = 0; i < row->nb; i++) {
-            const int l = av_log2(expected[i]);
-            const unsigned weight = ff_mvdeint_power[mvdeint_power_index(expected[i], l)] >>
-                                    FFMIN(3 * ((l >> 1) - (log2 >> 1)), 31);
-            const int d = mvdeint_scaled(FFABS(differences[i]), bits);
-
-            inverse += ff_mvdeint_inverse[expected[i] >> (l - 7) & 127] >> (l - log2);
-            weights += weight;
-            sum     += (int)weight * (differences[i] < 0 ? -d : d);
-        }
-        sum  /= (int)weights;
-        blame = mvdeint_blame(&around, row->nb, inverse, log2);
-    }
-    for (int i = 0; i < 2; i++) {
-        off = i ? sum + (first < intra ? -apart : apart) : sum;
-        off = row->nb ? av_clip(off, -MVDEINT_MAX_DIFFERENCE, MVDEINT_MAX_DIFFERENCE) : 0;
-        expected[row->nb + i] = mvdeint_expected_intra(&row->model->intra[i], &around, off * off, blame,
-                                                       apart * apart);
-        least = FFMIN(least, expected[row->nb + i]);
-    }
-    differences[row->nb + 1] = (intra - first) * (1 << fraction);
-    log2    = av_log2(least);
-    weights = sum = 0;
-    for (int i = 0; i < row->nb + 2; i++) {
-        const int l = av_log2(expected[i]);
-        const unsigned weight = ff_mvdeint_power[mvdeint_power_index(expected[i], l)] >>
-                                FFMIN(3 * ((l >> 1) - (log2 >> 1)), 31);
-
-        weights += weight;
-        sum     += (int)weight * differences[i];
-    }
-    return mvdeint_result(first, sum, weights, fraction);
-}
-
 static void FUNC(combine)(uint8_t *dst8, const MvdeintRow *row)
 {
+    const MvdeintTables tables = { ff_mvdeint_power, ff_mvdeint_inverse };
     SAMPLE *dst = (SAMPLE *)dst8;
+    MvdeintKnown k = { .present = row->present, .nb = av_popcount(row->present) };
 
-    for (int x = 0; x < row->w; x++)
-        dst[x] = FUNC(combine_sample)(row, x);
+    for (int x = 0; x < row->w; x++) {
+        k.around = (MvdeintAround) { row->activity[x], row->step[x] };
+        k.first  = ((const SAMPLE *)row->first)[x];
+        k.intra  = ((const SAMPLE *)row->intra)[x];
+        for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++)
+            if (row->present >> i & 1) {
+                k.samples[i] = row->candidates[i].samples[x];
+                k.real[i]    = row->candidates[i].real[x];
+                k.errors[i]  = row->candidates[i].error[x];
+                k.pairs[i]   = row->candidates[i].pair[x];
+            }
+        dst[x] = mvdeint_combine(row->model, &tables, &k, row->depth);
+    }
 }

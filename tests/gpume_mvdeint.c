@@ -561,7 +561,8 @@ static int run_bwdif(const Case *c, AVFrame **out)
     graph->nb_threads = 1;
     snprintf(args, sizeof(args), "video_size=%dx%d:pix_fmt=%d:time_base=1/25:frame_rate=25", c->w, c->h, c->format);
     if (avfilter_graph_create_filter(&src, avfilter_get_by_name("buffer"), "in", args, NULL, graph) < 0 ||
-        avfilter_graph_create_filter(&bwdif, avfilter_get_by_name("bwdif"), "bwdif", "mode=send_field", NULL, graph) < 0 ||
+        avfilter_graph_create_filter(&bwdif, avfilter_get_by_name("bwdif"), "bwdif", "mode=send_field", NULL,
+                                     graph) < 0 ||
         avfilter_graph_create_filter(&sink, avfilter_get_by_name("buffersink"), "out", NULL, NULL, graph) < 0 ||
         avfilter_link(src, 0, bwdif, 0) < 0 || avfilter_link(bwdif, 0, sink, 0) < 0 ||
         avfilter_graph_config(graph, NULL) < 0)
