@@ -32,6 +32,8 @@
 #define MVDEINT_REAL 16
 /** What is added to that where errors are weighted by it. */
 #define MVDEINT_LEAST_REAL 2
+/** Weights that are added up for a mean at most: five columns of three lines. */
+#define MVDEINT_MAX_WEIGHTS (5 * 3 * (MVDEINT_REAL + MVDEINT_LEAST_REAL))
 /** Differences are in units of 1/8 of a level of 8 bits, up to this. */
 #define MVDEINT_MAX_DIFFERENCE 1023
 /** Lines of a component, and columns, at least. */

@@ -73,6 +73,9 @@ typedef struct MvdeintBackend {
     void (*uninit)(void *priv);
 } MvdeintBackend;
 
+/** Returns the format of an estimate's luma, for the search. */
+enum AVPixelFormat ff_mvdeint_gray(int depth);
+
 extern const MvdeintBackend ff_mvdeint_backend_cpu;
 /** In a build without CUDA its hw_format is AV_PIX_FMT_NONE. */
 extern const MvdeintBackend ff_mvdeint_backend_cuda;

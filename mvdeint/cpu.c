@@ -106,18 +106,6 @@ static av_cold void uninit(void *priv)
     forget(priv);
 }
 
-static enum AVPixelFormat gray_format(int depth)
-{
-    switch (depth) {
-    case 8:  return AV_PIX_FMT_GRAY8;
-    case 9:  return AV_PIX_FMT_GRAY9;
-    case 10: return AV_PIX_FMT_GRAY10;
-    case 12: return AV_PIX_FMT_GRAY12;
-    case 14: return AV_PIX_FMT_GRAY14;
-    default: return AV_PIX_FMT_GRAY16;
-    }
-}
-
 static int alloc_matches(CPUBackend *s)
 {
     const GpumeLayout *l = s->layout;
@@ -144,7 +132,7 @@ static int set_layout(void *priv, const GpumeLayout *l)
 
     forget(s);
     s->layout = l;
-    s->format = gray_format(l->depth);
+    s->format = ff_mvdeint_gray(l->depth);
     s->cells  = gpume_cells(l->w, l->h, 3, MVDEINT_BLOCK / 2);
     ff_mvdeint_samples_init(&s->samples, l->depth);
     s->pool         = av_buffer_pool_init(ff_gpume_padded_place(&place, l, NULL), NULL);

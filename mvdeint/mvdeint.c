@@ -18,7 +18,7 @@
 #include "libavfilter/gpume/mvdeint/backend.h"
 #include "libavfilter/gpume/mvdeint/mvdeint.h"
 
-static const MvdeintBackend *const backends[] = { &ff_mvdeint_backend_cpu };
+static const MvdeintBackend *const backends[] = { &ff_mvdeint_backend_cpu, &ff_mvdeint_backend_cuda };
 
 /** Fields that are held at most: those in the searches of all passes, and the fields around them. */
 #define MAX_FIELDS 128
@@ -55,6 +55,18 @@ struct Mvdeint {
     MvdeintInput last_input;
     int flushed;
 };
+
+enum AVPixelFormat ff_mvdeint_gray(int depth)
+{
+    switch (depth) {
+    case 8:  return AV_PIX_FMT_GRAY8;
+    case 9:  return AV_PIX_FMT_GRAY9;
+    case 10: return AV_PIX_FMT_GRAY10;
+    case 12: return AV_PIX_FMT_GRAY12;
+    case 14: return AV_PIX_FMT_GRAY14;
+    default: return AV_PIX_FMT_GRAY16;
+    }
+}
 
 enum AVPixelFormat ff_mvdeint_hw_format(int i)
 {

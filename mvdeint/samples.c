@@ -44,12 +44,9 @@ const uint16_t ff_mvdeint_inverse[128] = {
 
 static const int8_t match_taps[8][6] = { MVDEINT_TAPS };
 
-static const int16_t intra_taps[MVDEINT_CLASSES][MVDEINT_INTRA_LINES * MVDEINT_INTRA_COLUMNS] = {
+const int16_t ff_mvdeint_taps[MVDEINT_CLASSES][MVDEINT_INTRA_LINES * MVDEINT_INTRA_COLUMNS] = {
 #include "libavfilter/gpume/mvdeint/taps.h"
 };
-
-/** Weights that a sum over five columns of two or three lines can have, at most. */
-#define MAX_WEIGHTS (5 * 3 * (MVDEINT_REAL + MVDEINT_LEAST_REAL))
 
 static void blend(uint16_t *dst, ptrdiff_t stride, const uint16_t *const *areas, int hsub, int vsub)
 {
@@ -89,7 +86,7 @@ static void add_pair(const MvdeintSums *sums, const uint16_t *a, const uint16_t 
         }                                   \
     } while (0)
 
-static uint16_t reciprocals[MAX_WEIGHTS + 1];
+static uint16_t reciprocals[MVDEINT_MAX_WEIGHTS + 1];
 
 static void mean(uint32_t *dst, const MvdeintSums *sums, int w, int shift)
 {
@@ -123,8 +120,8 @@ static void mean_activity(uint32_t *dst, const uint32_t *squares, int w)
 
 static av_cold void init_reciprocals(void)
 {
-    for (int i = 1; i <= MAX_WEIGHTS; i++)
-        reciprocals[i] = FFMIN((65536 + i / 2) / i, UINT16_MAX);
+    for (int i = MVDEINT_LEAST_REAL; i <= MVDEINT_MAX_WEIGHTS; i++)
+        reciprocals[i] = mvdeint_reciprocal(i);
 }
 
 av_cold void ff_mvdeint_samples_init(MvdeintSamples *s, int depth)

@@ -102,5 +102,13 @@ void ff_mvdeint_samples_init(MvdeintSamples *s, int depth);
 extern const uint8_t ff_mvdeint_window[3][MVDEINT_BLOCK];
 /** The -1.5th and the -1st power of what is 1 to 4, or 1 to 2. */
 extern const uint16_t ff_mvdeint_power[256], ff_mvdeint_inverse[128];
+/** The taps of the interpolation within a field, times 4096, by class. */
+extern const int16_t ff_mvdeint_taps[MVDEINT_CLASSES][MVDEINT_INTRA_LINES * MVDEINT_INTRA_COLUMNS];
+
+/** Returns the reciprocal of a sum of weights, from MVDEINT_LEAST_REAL on, times 65536. */
+static inline unsigned mvdeint_reciprocal(unsigned weights)
+{
+    return (65536 + weights / 2) / weights;
+}
 
 #endif /* AVFILTER_GPUME_MVDEINT_SAMPLES_H */

@@ -18,6 +18,7 @@
 #include "libavfilter/buffersink.h"
 #include "libavfilter/buffersrc.h"
 #include "libavutil/cpu.h"
+#include "libavutil/hwcontext.h"
 #include "libavutil/imgutils.h"
 #include "libavutil/intreadwrite.h"
 #include "libavutil/mem.h"
@@ -79,7 +80,10 @@ typedef struct Case {
     Deint oracle;
 } Case;
 
-static int nb_pictures, nb_compensated, nb_moved;
+static int nb_pictures, nb_compensated, nb_moved, nb_on_device;
+
+static AVBufferRef *device;     ///< NULL: there is none
+static AVHWFramesConstraints *device_has;
 
 /* Pictures */
 
@@ -448,15 +452,115 @@ static void compare(const Case *c, const AVFrame *f, int t)
     }
 }
 
-/* Lets the frame of the next field be made, and looks at all of it. */
-static void make_next(Case *c, Mvdeint *m, int t)
+/* Frames on the device */
+
+/* Whether such pictures can be there. */
+static int fits_device(const Case *c)
 {
-    AVFrame *out    = alloc_frame(c);
-    uint8_t *before = test_alloc(av_memdup(out->buf[0]->data, out->buf[0]->size));
+    for (int i = 0; device && device_has->valid_sw_formats[i] != AV_PIX_FMT_NONE; i++)
+        if (device_has->valid_sw_formats[i] == c->format)
+            return 1;
+    return 0;
+}
+
+/* Allocates frames with even sides, as devices have them. */
+static AVBufferRef *alloc_device_frames(const Case *c)
+{
+    AVBufferRef *ref = test_alloc(av_hwframe_ctx_alloc(device));
+    AVHWFramesContext *frames = (void *)ref->data;
+    int ret;
+
+    frames->format    = AV_PIX_FMT_CUDA;
+    frames->sw_format = c->format;
+    frames->width     = FFALIGN(c->w, 2);
+    frames->height    = FFALIGN(c->h, 2);
+    ret = av_hwframe_ctx_init(ref);
+    CHECK(ret >= 0, "frames on the device: %s", av_err2str(ret));
+    return ref;
+}
+
+/* In memory, as large as those on the device, of canaries. */
+static AVFrame *alloc_even_frame(const Case *c)
+{
+    AVFrame *f = test_alloc(av_frame_alloc());
+
+    f->width  = FFALIGN(c->w, 2);
+    f->height = FFALIGN(c->h, 2);
+    f->format = c->format;
+    if (av_frame_get_buffer(f, 0) < 0)
+        test_alloc(NULL);
+    for (int i = 0; i < 4 && f->buf[i]; i++)
+        memset(f->buf[i]->data, CANARY, f->buf[i]->size);
+    return f;
+}
+
+/* A frame on the device, with the samples of this one or, if that is NULL, canaries. */
+static AVFrame *upload(const Case *c, AVBufferRef *frames, const AVFrame *from)
+{
+    AVFrame *f = alloc_even_frame(c), *to = test_alloc(av_frame_alloc());
+    int ret;
+
+    for (int i = 0; from && i < c->nb_components; i++)
+        for (int y = 0; y < height(c, i); y++)
+            for (int x = 0; x < width(c, i); x++)
+                set_word(c, f, i, x, y, get_word(c, from, i, x, y));
+    ret = av_hwframe_get_buffer(frames, to, 0);
+    if (ret >= 0)
+        ret = av_hwframe_transfer_data(to, f, 0);
+    if (ret >= 0 && from)
+        ret = av_frame_copy_props(to, from);
+    CHECK(ret >= 0, "upload: %s", av_err2str(ret));
+    to->width  = c->w;
+    to->height = c->h;
+    av_frame_free(&f);
+    return to;
+}
+
+static AVFrame *download(const Case *c, AVFrame *from)
+{
+    AVFrame *to = alloc_even_frame(c);
+    int ret;
+
+    from->width  = to->width;
+    from->height = to->height;
+    ret = av_hwframe_transfer_data(to, from, 0);
+    CHECK(ret >= 0, "download: %s", av_err2str(ret));
+    return to;
+}
+
+/* All but the samples of a picture that was on the device is as it was. */
+static void check_beside(const Case *c, const AVFrame *f)
+{
+    int nb_wrong = 0;
+
+    for (int i = 0; i < c->nb_components; i++)
+        for (int y = 0; y < AV_CEIL_RSHIFT(f->height, shift_y(c, i)); y++)
+            for (int x = 0; x < AV_CEIL_RSHIFT(f->width, shift_x(c, i)); x++)
+                nb_wrong += (x >= width(c, i) || y >= height(c, i)) &&
+                            get_word(c, f, i, x, y) != (c->depth > 8 ? CANARY * 257 : CANARY);
+    CHECK(!nb_wrong, "something beside it was written");
+}
+
+/* Lets the frame of the next field be made, and looks at all of it. @param hw_frames NULL: in memory */
+static void make_next(Case *c, Mvdeint *m, AVBufferRef *hw_frames, int t)
+{
+    AVFrame *out    = hw_frames ? upload(c, hw_frames, NULL) : alloc_frame(c);
+    uint8_t *before = hw_frames ? NULL : test_alloc(av_memdup(out->buf[0]->data, out->buf[0]->size));
     const int ret   = ff_mvdeint_make(m, out);
 
     CHECK(ret >= 0, "%s", av_err2str(ret));
     nb_pictures++;
+    if (hw_frames) {
+        AVFrame *down = download(c, out);
+
+        if (ret >= 0)
+            compare(c, down, t);
+        check_beside(c, down);
+        nb_on_device++;
+        av_frame_free(&down);
+        av_frame_free(&out);
+        return;
+    }
     if (ret >= 0)
         compare(c, out, t);
     /* without the samples, all must be as it was */
@@ -473,8 +577,9 @@ static void make_next(Case *c, Mvdeint *m, int t)
 }
 
 /* Has the frames of a case made; each as soon as it can be. */
-static void run_pictures(Case *c, Mvdeint *m)
+static void run_pictures(Case *c, Mvdeint *m, int on_device)
 {
+    AVBufferRef *hw_frames = on_device ? alloc_device_frames(c) : NULL;
     const uint8_t *data[DEINT_MAX_FRAMES];
     int t = 0;
 
@@ -482,7 +587,7 @@ static void run_pictures(Case *c, Mvdeint *m)
         MvdeintNext next;
 
         if (n < c->nb_frames) {
-            AVFrame *f = test_alloc(av_frame_clone(c->frames[n]));
+            AVFrame *f = on_device ? upload(c, hw_frames, c->frames[n]) : test_alloc(av_frame_clone(c->frames[n]));
             int ret;
 
             data[n] = f->data[0];
@@ -500,20 +605,23 @@ static void run_pictures(Case *c, Mvdeint *m)
             if (next.passes && (t & 1))
                 CHECK(ff_mvdeint_make(m, NULL) >= 0, "field %d cannot be left out", t);
             else
-                make_next(c, m, t);
+                make_next(c, m, hw_frames, t);
             t++;
         }
         /* one more frame tells of the last one, and each pass needs a few fields ahead */
-        CHECK(n == c->nb_frames || c->cfg.executor.nb_threads > 1 ||
+        CHECK(n == c->nb_frames || on_device || c->cfg.executor.nb_threads > 1 ||
               t == FFMAX(2 * n - c->cfg.refs * c->cfg.passes, 0), "%d fields come after %d frames", t, n + 1);
     }
     CHECK(t == 2 * c->nb_frames, "%d fields of %d", t, 2 * c->nb_frames);
+    av_buffer_unref(&hw_frames);
 }
 
-static void run_case(uint64_t seed)
+/* On the device, the first sequence is drawn as in memory, so a seed means the same in both. */
+static void run_case(uint64_t seed, int on_device)
 {
     static const int threads[] = { 1, 2, 5 };
     TestExecutor executor = { .seed = seed };
+    AVBufferRef *hw_frames = NULL;
     Mvdeint *m;
     Case c[2];
     int ret;
@@ -522,26 +630,33 @@ static void run_case(uint64_t seed)
     /* every other one in plain C */
     av_force_cpu_flags(seed & 1 ? 0 : -1);
     draw_case(&c[0], seed);
-    draw_case(&c[1], seed + 1);
+    if (on_device && !fits_device(&c[0])) {
+        free_case(&c[0]);
+        return;
+    }
+    draw_case(&c[1], seed + (on_device ? FF_ARRAY_ELEMS(formats) : 1));
     executor.kind = test_draw(&c[0].r, TEST_NB_EXECUTORS);
     c[0].cfg.executor = (GpumeExecutor) { test_execute, &executor, threads[test_draw(&c[0].r, 3)] };
     /* a sequence of another size and format, and at times the first one again */
     c[1].cfg = c[0].cfg;
     c[1].oracle.refs = c[0].oracle.refs;
     expect(&c[0]);
+    if (on_device)
+        c[0].cfg.hw_frames = hw_frames = alloc_device_frames(&c[0]);
     ret = ff_mvdeint_open(&m, &c[0].cfg);
+    av_buffer_unref(&hw_frames);
     snprintf(test_context, sizeof(test_context), "-seed %" PRIu64, seed);
     CHECK(ret >= 0, "%s", av_err2str(ret));
     for (int i = 0, nb = test_draw(&c[0].r, 3); i <= nb && ret >= 0; i++) {
         Case *now = &c[i & 1];
 
-        snprintf(test_context, sizeof(test_context), "-seed %" PRIu64 ": %d frames of %dx%d %s, %s, %d passes, "
-                 "refs %d, %d threads, %s, sequence %d", seed, now->nb_frames, now->w, now->h, now->desc->name,
+        snprintf(test_context, sizeof(test_context), "-seed %" PRIu64 "%s: %d frames of %dx%d %s, %s, %d passes, "
+                 "refs %d, %d threads, %s, sequence %d", seed, on_device ? " -device" : "", now->nb_frames, now->w, now->h, now->desc->name,
                  content_names[now->content], now->cfg.passes, now->cfg.refs, now->cfg.executor.nb_threads,
                  test_executor_names[executor.kind], i);
         if (i == 1)
             expect(now);
-        run_pictures(now, m);
+        run_pictures(now, m, on_device);
     }
     ff_mvdeint_close(&m);
     free_case(&c[0]);
@@ -613,9 +728,20 @@ static void beside_bwdif(uint64_t seed)
     free_case(&c);
 }
 
+static void in_memory(int nb)
+{
+    for (int i = 0; i < nb; i++)
+        run_case(i, 0);
+    for (int i = 0; i < nb / 4; i++)
+        beside_bwdif(1000 + i);
+    snprintf(test_context, sizeof(test_context), "all cases");
+    CHECK(nb < 100 || (nb_moved > nb_compensated / 20 && nb_compensated > 1000 * nb),
+          "%d samples compensated, %d moved", nb_compensated, nb_moved);
+}
+
 int main(int argc, char **argv)
 {
-    int nb = 600;
+    int nb = 600, nb_device = 150, device_only = 0;
     int64_t only = -1;
 
     test_fail_init();
@@ -623,29 +749,39 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "-quick")) {
             nb = 120;
+            nb_device = 40;
+        } else if (!strcmp(argv[i], "-device")) {
+            device_only = 1;    // for tools that look at kernels
         } else if (i + 1 < argc && !strcmp(argv[i], "-seed")) {
             only = strtoll(argv[++i], NULL, 0);
         } else if (i + 1 < argc && !strcmp(argv[i], "-cases")) {
-            nb = atoi(argv[++i]);
+            nb = nb_device = atoi(argv[++i]);
         } else {
-            fprintf(stderr, "usage: gpume_mvdeint [-quick] [-cases N] [-seed N]\n"
+            fprintf(stderr, "usage: gpume_mvdeint [-quick] [-device] [-cases N] [-seed N]\n"
+                            "  -device   only what is made on a device\n"
                             "  -seed N   only the case of this seed\n");
             return 1;
         }
     }
     test_watch(TEST_SECONDS);
-    if (only >= 0) {
-        run_case(only);
+    if (!device_only && only >= 0)
+        run_case(only, 0);
+    else if (!device_only)
+        in_memory(nb);
+    device = test_open_device();
+    if (device) {
+        device_has = test_alloc(av_hwdevice_get_hwframe_constraints(device, NULL));
+        for (int i = 0; i < nb_device && only < 0; i++)
+            run_case(i, 1);
+        if (only >= 0)
+            run_case(only, 1);
+        av_hwframe_constraints_free(&device_has);
     } else {
-        for (int i = 0; i < nb; i++)
-            run_case(i);
-        for (int i = 0; i < nb / 4; i++)
-            beside_bwdif(1000 + i);
-        snprintf(test_context, sizeof(test_context), "all cases");
-        CHECK(nb_moved > nb_compensated / 20 && nb_compensated > 1000 * nb, "%d samples compensated, %d moved",
-              nb_compensated, nb_moved);
+        printf("  there is no device\n");
     }
-    printf("gpume_mvdeint: %d pictures, %d samples compensated, %d of them other than the estimate, %d checks, "
-           "%d failures\n", nb_pictures, nb_compensated, nb_moved, test_nb_checks, test_nb_failures);
-    return !!test_nb_failures;
+    av_buffer_unref(&device);
+    printf("gpume_mvdeint: %d pictures, %d of them on the device, %d samples compensated, %d of them other than the "
+           "estimate, %d checks, %d failures\n", nb_pictures, nb_on_device, nb_compensated, nb_moved, test_nb_checks,
+           test_nb_failures);
+    return test_nb_failures || (device_only && only < 0 && !nb_on_device);
 }

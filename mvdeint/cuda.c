@@ -1,0 +1,417 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Deinterlaces CUDA frames, on the stream of their device.
+ *
+ * Each frame is copied once, without padding bits and with repeated edges. Estimates of fields are pictures of the
+ * same kind, whose luma is searched on the device; the motion fields are read there.
+ */
+
+#include <string.h>
+
+#include "config.h"
+#include "libavutil/attributes.h"
+#include "libavutil/common.h"
+#include "libavutil/error.h"
+#include "libavutil/hwcontext.h"
+#include "libavutil/log.h"
+
+#include "libavfilter/gpume/device/driver.h"
+#include "libavfilter/gpume/field/cells.h"
+#include "libavfilter/gpume/mvdeint/backend.h"
+#include "libavfilter/gpume/mvdeint/cuda_args.h"
+#include "libavfilter/gpume/mvdeint/modules.h"
+#include "libavfilter/gpume/mvdeint/samples.h"
+#include "libavfilter/gpume/picture/cuda_padded.h"
+
+/** So that kernels of 32-bit coordinates and indices reach all of a picture. */
+#define MAX_SIDE 32768
+
+#define DECLARE(name, ...) GPUME_CUDA_DECLARE(name)
+MVDEINT_CUDA_MODULES(DECLARE)
+
+static const struct {
+    GpumeCudaCode code;
+    enum MvdeintCudaKernel kernel;
+    int depth;
+} modules[] = {
+#define MODULE(name, family, depth) { GPUME_CUDA_CODE(name), MVDEINT_CUDA_##family, depth },
+    MVDEINT_CUDA_MODULES(MODULE)
+};
+
+static const char *const actions[MVDEINT_CUDA_NB_KERNELS] = {
+    [MVDEINT_CUDA_first]   = "estimate a field",
+    [MVDEINT_CUDA_edges]   = "repeat edges",
+    [MVDEINT_CUDA_match]   = "compensate pictures",
+    [MVDEINT_CUDA_combine] = "make a picture",
+};
+
+static const MvdeintModel models[MVDEINT_MAX_PASSES] = { MVDEINT_MODELS };
+
+typedef struct CUDABackend {
+    const MvdeintConfig *cfg;
+    const GpumeLayout *layout;
+    GpumeCuda cuda;
+    GpumeCudaLaunch launches[MVDEINT_CUDA_NB_KERNELS];
+    int failed;
+
+    /* of the layout */
+    GpumeCells cells;
+    GpumeCudaPadding padding;
+    MvdeintCudaComponents components;
+    AVBufferRef *luma;              ///< AVHWFramesContext that says what the luma of estimates is
+    GpumeCudaPool pool;             ///< of estimates
+    GpumeCudaBuffer slots[MVDEINT_SLOTS];
+    GpumeCudaBuffer samples, real;  ///< compensated, of all candidates
+    size_t size;                    ///< of one candidate, in samples
+    GpumeCudaBuffer table;          ///< MVDEINT_CUDA_TABLE
+} CUDABackend;
+
+static int check(CUDABackend *s, CUresult err, const char *what)
+{
+    return ff_gpume_cuda_check(&s->cuda, err, what);
+}
+
+/* Push the context. What was queued before an error is not known, so nothing follows one. */
+static int enter(CUDABackend *s)
+{
+    if (!s->failed)
+        s->failed = ff_gpume_cuda_push(&s->cuda);
+    return s->failed;
+}
+
+/* Pop it; returns what was done with it. */
+static int leave(CUDABackend *s, int ret)
+{
+    ff_gpume_cuda_pop(&s->cuda);
+    s->failed = FFMIN(ret, 0);
+    return ret;
+}
+
+/* With the context pushed. */
+static int launch(CUDABackend *s, enum MvdeintCudaKernel kernel, int x, int y, int z, void *args)
+{
+    GpumeCudaLaunch *l = &s->launches[kernel];
+
+    l->grid[0] = x;
+    l->grid[1] = y;
+    return check(s, ff_gpume_cuda_launch(&s->cuda, l, z, args, s->cuda.hwctx->stream), actions[kernel]);
+}
+
+static int divide_up(int n, int d)
+{
+    return (n + d - 1) / d;
+}
+
+/* With the context pushed. */
+static av_cold int load_kernels(CUDABackend *s, int depth)
+{
+    for (int i = 0; i < FF_ARRAY_ELEMS(modules); i++) {
+        GpumeCudaLaunch *l = &s->launches[modules[i].kernel];
+        int ret;
+
+        if (modules[i].depth != (depth > 8 ? 16 : 8))
+            continue;
+        l->threads = MVDEINT_CUDA_THREADS;
+        ret = ff_gpume_cuda_load(&s->cuda, l, &modules[i].code);
+        if (ret < 0)
+            return ret;
+    }
+    return ff_gpume_cuda_padding_init(&s->cuda, &s->padding, depth > 8 ? 2 : 1);
+}
+
+/* With the context pushed. */
+static av_cold int upload_table(CUDABackend *s)
+{
+    uint16_t *table;
+    int ret = ff_gpume_cuda_alloc(&s->cuda, &s->table, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
+                                  MVDEINT_CUDA_TABLE * sizeof(*table), "tables");
+
+    if (ret < 0)
+        return ret;
+    table = s->table.pinned;
+    memset(table, 0, s->table.size);
+    memcpy(table + MVDEINT_CUDA_POWER, ff_mvdeint_power, sizeof(ff_mvdeint_power));
+    memcpy(table + MVDEINT_CUDA_INVERSE, ff_mvdeint_inverse, sizeof(ff_mvdeint_inverse));
+    memcpy(table + MVDEINT_CUDA_TAPS, ff_mvdeint_taps, sizeof(ff_mvdeint_taps));
+    for (int i = MVDEINT_LEAST_REAL; i <= MVDEINT_MAX_WEIGHTS; i++)
+        table[MVDEINT_CUDA_RECIPROCALS + i] = mvdeint_reciprocal(i);
+    return check(s, s->cuda.cu->cuMemcpyHtoDAsync(s->table.data, table, s->table.size, s->cuda.hwctx->stream),
+                 "upload tables");
+}
+
+static av_cold int init(void *priv, const MvdeintConfig *cfg)
+{
+    const AVHWFramesContext *frames = (const AVHWFramesContext *)cfg->hw_frames->data;
+    CUDABackend *s = priv;
+    GpumeLayout layout;
+    int ret;
+
+    s->cfg = cfg;
+    ff_gpume_layout_init(&layout, frames->sw_format, frames->width, frames->height);
+    ret = ff_gpume_cuda_open_of(&s->cuda, cfg->hw_frames, cfg->log_ctx, "download the frames before");
+    if (ret < 0)
+        return ret;
+    ret = load_kernels(s, layout.depth);
+    if (ret >= 0)
+        ret = upload_table(s);
+    ff_gpume_cuda_pop(&s->cuda);
+    return ret;
+}
+
+static void forget(CUDABackend *s)
+{
+    for (int i = 0; i < MVDEINT_SLOTS; i++)
+        ff_gpume_cuda_free(&s->slots[i]);
+    ff_gpume_cuda_free(&s->samples);
+    ff_gpume_cuda_free(&s->real);
+    ff_gpume_cuda_pool_uninit(&s->pool);
+    av_buffer_unref(&s->luma);
+}
+
+/* Says what the luma of estimates is. Such frames are not allocated by FFmpeg, which has no such format on devices. */
+static int describe_luma(CUDABackend *s)
+{
+    AVHWFramesContext *frames;
+
+    s->luma = av_hwframe_ctx_alloc(s->cuda.device);
+    if (!s->luma)
+        return AVERROR(ENOMEM);
+    frames = (AVHWFramesContext *)s->luma->data;
+    frames->format    = AV_PIX_FMT_CUDA;
+    frames->sw_format = ff_mvdeint_gray(s->layout->depth);
+    frames->width     = s->layout->w;
+    frames->height    = s->layout->h;
+    return 0;
+}
+
+/* With the context pushed. */
+static int change_layout(CUDABackend *s, const GpumeLayout *l)
+{
+    int ret = 0;
+
+    /* what is in flight reads what is freed next */
+    if (s->layout)
+        ret = check(s, s->cuda.cu->cuStreamSynchronize(s->cuda.hwctx->stream), "wait for the device");
+    if (ret < 0)
+        return ret;
+    forget(s);
+    s->layout = l;
+    s->cells  = gpume_cells(l->w, l->h, 3, MVDEINT_BLOCK / 2);
+    s->size   = 0;
+    memset(&s->components, 0, sizeof(s->components));
+    s->components.nb = l->nb_components;
+    for (int i = 0; i < l->nb_components; i++) {
+        const GpumeComponent *c = &l->components[i];
+
+        s->components.c[i] = (MvdeintCudaComponent) {
+            .first = s->padding.first[i], .stride = s->padding.stride[i], .w = c->w, .h = c->h,
+            .hsub = c->hsub, .vsub = c->vsub, .match = s->size,
+        };
+        s->size += (size_t)c->w * c->h;
+    }
+    ret = describe_luma(s);
+    if (ret >= 0)
+        ret = ff_gpume_cuda_pool_init(&s->pool, &s->cuda, GPUME_CUDA_DEVICE, s->padding.size, "estimates");
+    for (int i = 0; i < MVDEINT_SLOTS && ret >= 0; i++)
+        ret = ff_gpume_cuda_alloc(&s->cuda, &s->slots[i], GPUME_CUDA_DEVICE, s->padding.size, "a frame");
+    if (ret >= 0)
+        ret = ff_gpume_cuda_alloc(&s->cuda, &s->samples, GPUME_CUDA_DEVICE,
+                                  MVDEINT_MAX_CANDIDATES * s->size * sizeof(uint16_t), "compensated pictures");
+    if (ret >= 0)
+        ret = ff_gpume_cuda_alloc(&s->cuda, &s->real, GPUME_CUDA_DEVICE, MVDEINT_MAX_CANDIDATES * s->size,
+                                  "compensated pictures");
+    return ret;
+}
+
+static int set_layout(void *priv, const GpumeLayout *layout)
+{
+    CUDABackend *s = priv;
+    int ret;
+
+    ff_gpume_cuda_padding_set(&s->padding, layout);
+    if (FFMAX(layout->w, layout->h) > MAX_SIDE || s->padding.size > INT32_MAX / 4) {
+        av_log(s->cuda.log_ctx, AV_LOG_ERROR, "mvdeint does not support CUDA frames as large as %dx%d in this "
+               "format; put hwdownload before it.\n", layout->w, layout->h);
+        return AVERROR(ENOSYS);
+    }
+    ret = enter(s);
+    return ret < 0 ? ret : leave(s, change_layout(s, layout));
+}
+
+static int load(void *priv, int slot, const AVFrame *frame)
+{
+    CUDABackend *s = priv;
+    int ret = enter(s);
+
+    return ret < 0 ? ret : leave(s, ff_gpume_cuda_padded_load(&s->cuda, &s->padding, s->layout, frame,
+                                                              s->slots[slot].data));
+}
+
+static AVFrame *alloc(void *priv)
+{
+    CUDABackend *s = priv;
+    AVFrame *f = av_frame_alloc();
+    CUdeviceptr data;
+
+    if (!f)
+        return NULL;
+    f->width  = s->layout->w;
+    f->height = s->layout->h;
+    f->format = AV_PIX_FMT_CUDA;
+    f->buf[0] = ff_gpume_cuda_pool_get(&s->pool);
+    f->hw_frames_ctx = av_buffer_ref(s->luma);
+    if (!f->buf[0] || !f->hw_frames_ctx) {
+        av_frame_free(&f);
+        return NULL;
+    }
+    data = ff_gpume_cuda_buffer(f->buf[0])->data;
+    for (int i = 0; i < s->layout->nb_components; i++) {
+        f->data[i]     = (uint8_t *)(uintptr_t)(data + s->padding.first[i]);
+        f->linesize[i] = s->padding.stride[i];
+    }
+    return f;
+}
+
+/* Returns where an estimate's memory begins; NULL: 0. */
+static CUdeviceptr picture_of(const AVFrame *estimate)
+{
+    return estimate ? ff_gpume_cuda_buffer(estimate->buf[0])->data : 0;
+}
+
+/* With the context pushed. */
+static int repeat_edges(CUDABackend *s, const AVFrame *estimate)
+{
+    const GpumeLayout *l = s->layout;
+    MvdeintCudaEdgesArgs args = { s->components, picture_of(estimate) };
+
+    return launch(s, MVDEINT_CUDA_edges, divide_up(l->w + 2 * GPUME_PAD, 32),
+                  divide_up(l->h + 2 * GPUME_PAD, MVDEINT_CUDA_WARPS), l->nb_components, &args);
+}
+
+static int estimate(void *priv, const MvdeintFirst *f)
+{
+    CUDABackend *s = priv;
+    const GpumeLayout *l = s->layout;
+    MvdeintCudaFirstArgs args = {
+        .components = s->components, .before = s->slots[f->before].data, .frame = s->slots[f->frame].data,
+        .after = s->slots[f->after].data, .out = picture_of(f->out), .intra = picture_of(f->intra),
+        .table = s->table.data, .parity = f->parity, .is_second = f->is_second, .is_alone = f->is_alone,
+        .is_progressive = f->is_progressive, .depth = l->depth,
+    };
+    int ret = enter(s);
+
+    if (ret < 0)
+        return ret;
+    ret = launch(s, MVDEINT_CUDA_first, divide_up(l->w, 32), divide_up(l->h, MVDEINT_CUDA_WARPS), l->nb_components,
+                 &args);
+    return leave(s, ret < 0 ? ret : repeat_edges(s, f->out));
+}
+
+/* Compensates the pictures around. With the context pushed. @return which ones there are, or an AVERROR code */
+static int match(CUDABackend *s, const MvdeintStep *step)
+{
+    const int nb = s->layout->nb_components, groups = nb > 3 ? 3 : nb > 1 ? 2 : 1;
+    MvdeintCudaMatchArgs args = {
+        .components = s->components, .cells = s->cells, .samples = s->samples.data, .real = s->real.data,
+        .size = s->size, .depth = s->layout->depth,
+    };
+    int present = 0, ret;
+
+    for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++) {
+        const int distance = i & 1 ? i / 2 + 1 : -(i / 2) - 1;
+        const GpumeMotionField *field = gpume_field_at(step->set->device, step->set->nb, distance);
+
+        if (!field || !step->estimates[MVDEINT_MAX_REFS + distance])
+            continue;
+        args.fields[i]   = gpume_cell_source(field);
+        args.pictures[i] = picture_of(step->estimates[MVDEINT_MAX_REFS + distance]);
+        args.parities[i] = step->parities[MVDEINT_MAX_REFS + distance];
+        present |= 1 << i;
+    }
+    ret = present ? launch(s, MVDEINT_CUDA_match, divide_up(s->cells.cols + 1, MVDEINT_CUDA_WARPS), s->cells.rows + 1,
+                           groups * MVDEINT_MAX_CANDIDATES, &args) : 0;
+    return ret < 0 ? ret : present;
+}
+
+/* With the context pushed. */
+static int combine(CUDABackend *s, MvdeintCudaCombineArgs *args, const AVFrame *frame)
+{
+    const GpumeLayout *l = s->layout;
+
+    args->components = s->components;
+    args->samples    = s->samples.data;
+    args->real       = s->real.data;
+    args->size       = s->size;
+    args->table      = s->table.data;
+    args->shift      = l->shift;
+    args->depth      = l->depth;
+    for (int i = 0; i < l->nb_components && frame; i++)
+        args->planes[i] = ff_gpume_cuda_component(&s->padding, l, i, frame, 0);
+    return launch(s, MVDEINT_CUDA_combine, divide_up(l->w, 32), divide_up(l->h, MVDEINT_CUDA_LINES), l->nb_components,
+                  args);
+}
+
+static int make(void *priv, const MvdeintStep *step)
+{
+    CUDABackend *s = priv;
+    MvdeintCudaCombineArgs args = {
+        .model = models[step->pass], .own = picture_of(step->estimates[MVDEINT_MAX_REFS]),
+        .first = picture_of(step->first), .intra = picture_of(step->intra), .out = picture_of(step->out),
+        .parity = step->parities[MVDEINT_MAX_REFS],
+    };
+    int ret = enter(s);
+
+    if (ret < 0)
+        return ret;
+    ret = match(s, step);
+    args.present = FFMAX(ret, 0);
+    if (ret >= 0)
+        ret = combine(s, &args, step->frame);
+    if (ret >= 0 && step->out)
+        ret = repeat_edges(s, step->out);
+    return leave(s, ret);
+}
+
+static int put(void *priv, AVFrame *frame, const AVFrame *estimate)
+{
+    CUDABackend *s = priv;
+    MvdeintCudaCombineArgs args = { .own = picture_of(estimate), .copies = 1 };
+    int ret = enter(s);
+
+    return ret < 0 ? ret : leave(s, combine(s, &args, frame));
+}
+
+static av_cold void uninit(void *priv)
+{
+    CUDABackend *s = priv;
+
+    if (s->cuda.device && ff_gpume_cuda_push_to_free(&s->cuda)) {
+        /* what is in flight reads what is freed next */
+        s->cuda.cu->cuStreamSynchronize(s->cuda.hwctx->stream);
+        ff_gpume_cuda_free(&s->table);
+        for (int i = 0; i < MVDEINT_CUDA_NB_KERNELS; i++)
+            ff_gpume_cuda_unload(&s->cuda, &s->launches[i]);
+        ff_gpume_cuda_padding_uninit(&s->cuda, &s->padding);
+        ff_gpume_cuda_pop(&s->cuda);
+    }
+    forget(s);
+    ff_gpume_cuda_close(&s->cuda);
+}
+
+const MvdeintBackend ff_mvdeint_backend_cuda = {
+    .priv_size  = sizeof(CUDABackend),
+    .hw_format  = AV_PIX_FMT_CUDA,
+    .init       = init,
+    .set_layout = set_layout,
+    .load       = load,
+    .alloc      = alloc,
+    .estimate   = estimate,
+    .make       = make,
+    .put        = put,
+    .uninit     = uninit,
+};

@@ -1,0 +1,44 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Device code common to mvdeint's kernels.
+ */
+
+#ifndef AVFILTER_GPUME_MVDEINT_DEVICE_CUH
+#define AVFILTER_GPUME_MVDEINT_DEVICE_CUH
+
+#include "libavfilter/gpume/device/common.cuh"
+#include "libavfilter/gpume/mvdeint/cuda_args.h"
+
+typedef GpumeSampleOf<GPUME_CUDA_DEPTH>::Sample MvdeintSample;
+
+#define MVDEINT_BYTES ((int)sizeof(MvdeintSample))
+
+/** Returns component i, by comparisons, as an index has the compiler keep the arguments in memory. */
+static __device__ __forceinline__ MvdeintCudaComponent mvdeint_component(const MvdeintCudaComponents &a, int i)
+{
+    MvdeintCudaComponent c = a.c[0];
+
+    GPUME_UNROLL for (int n = 1; n < GPUME_CUDA_COMPONENTS; n++) {
+        c.first  = i == n ? a.c[n].first  : c.first;
+        c.stride = i == n ? a.c[n].stride : c.stride;
+        c.w      = i == n ? a.c[n].w      : c.w;
+        c.h      = i == n ? a.c[n].h      : c.h;
+        c.hsub   = i == n ? a.c[n].hsub   : c.hsub;
+        c.vsub   = i == n ? a.c[n].vsub   : c.vsub;
+        c.match  = i == n ? a.c[n].match  : c.match;
+    }
+    return c;
+}
+
+/** Returns where a picture has the sample (x, y) of a component. */
+static __device__ __forceinline__ MvdeintSample *mvdeint_at(GpumeU64 picture, const MvdeintCudaComponent &c, int x, int y)
+{
+    return (MvdeintSample *)(picture + c.first + (long long)c.stride * y + x * MVDEINT_BYTES);
+}
+
+#endif /* AVFILTER_GPUME_MVDEINT_DEVICE_CUH */

@@ -1,0 +1,94 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Makes the first estimate of a field: its lines, others of three fields, and those interpolated within it.
+ */
+
+#include "libavfilter/gpume/mvdeint/device.cuh"
+#include "libavfilter/gpume/mvdeint/weston.h"
+
+/** Returns the estimate of a missing sample. */
+static __device__ __forceinline__ int estimate(const MvdeintCudaFirstArgs &args, const MvdeintCudaComponent &c, int x,
+                                               int y)
+{
+    const int above = mvdeint_above(y), below = mvdeint_below(y, c.h), max = (1 << args.depth) - 1;
+    const int is_near = y >= 2 && y + 3 <= c.h, is_all = y >= 4 && y + 5 <= c.h;
+    const GpumeU64 earlier = args.is_second ? args.frame : args.before;
+    const GpumeU64 later   = args.is_second ? args.after : args.frame;
+    MvdeintWeston s;
+
+    s.above  = *mvdeint_at(args.frame, c, x, above);
+    s.below  = *mvdeint_at(args.frame, c, x, below);
+    s.above3 = *mvdeint_at(args.frame, c, x, y > 2 ? y - 3 : y + 1);
+    s.below3 = *mvdeint_at(args.frame, c, x, y + 3 < c.h ? y + 3 : y - 1);
+    if (args.is_alone)
+        return mvdeint_alone(s.above, s.below, s.above3, s.below3, max);
+    s.before_above = *mvdeint_at(args.before, c, x, above);
+    s.before_below = *mvdeint_at(args.before, c, x, below);
+    s.after_above  = *mvdeint_at(args.after, c, x, above);
+    s.after_below  = *mvdeint_at(args.after, c, x, below);
+    GPUME_UNROLL for (int i = 0; i < 5; i++) {
+        /* the copies go on beyond the picture */
+        s.earlier[i] = *mvdeint_at(earlier, c, x, y + 2 * i - 4);
+        s.later[i]   = *mvdeint_at(later,   c, x, y + 2 * i - 4);
+    }
+    return mvdeint_weston(&s, is_near, is_all, max);
+}
+
+/** Returns a missing sample interpolated within the field. */
+static __device__ __forceinline__ int interpolate(const MvdeintCudaFirstArgs &args, const MvdeintCudaComponent &c, int x,
+                                                  int y)
+{
+    const int above = mvdeint_above(y), below = mvdeint_below(y, c.h), shift = args.depth - 8;
+    const MvdeintSample *a = mvdeint_at(args.frame, c, x, above), *b = mvdeint_at(args.frame, c, x, below);
+    const MvdeintSample *far_a = mvdeint_at(args.frame, c, x, y >= 3 ? y - 3 : above);
+    const MvdeintSample *far_b = mvdeint_at(args.frame, c, x, y + 3 < c.h ? y + 3 : below);
+    const int activity = FFABS(far_a[0] - a[0]) + FFABS(a[0] - b[0]) + FFABS(far_b[0] - b[0]);
+    int best = 0, least = 0x7fffffff, fit, busy, sum = 2048, cost;
+    const short *taps;
+
+    GPUME_UNROLL for (int d = -3; d <= 3; d++) {
+        cost = FFABS(d) * 2 << shift;
+        GPUME_UNROLL for (int e = -2; e <= 2; e++)
+            cost += FFABS(a[d + e] - b[e - d]);
+        if (cost < least) {
+            least = cost;
+            best  = d + 3;
+        }
+    }
+    fit  = (least >= 10 << shift) + (least >= 40 << shift);
+    busy = (activity >= 6 << shift) + (activity >= 30 << shift);
+    taps = (const short *)args.table + MVDEINT_CUDA_TAPS +
+           ((best * MVDEINT_LEVELS + fit) * MVDEINT_LEVELS + busy) * (MVDEINT_INTRA_LINES * MVDEINT_INTRA_COLUMNS);
+    GPUME_UNROLL for (int i = 0; i < MVDEINT_INTRA_COLUMNS; i++) {
+        const int at = i - MVDEINT_INTRA_COLUMNS / 2;
+
+        sum += taps[i] * far_a[at] + taps[MVDEINT_INTRA_COLUMNS + i] * a[at] +
+               taps[2 * MVDEINT_INTRA_COLUMNS + i] * b[at] + taps[3 * MVDEINT_INTRA_COLUMNS + i] * far_b[at];
+    }
+    return av_clip(sum >> 12, 0, (1 << args.depth) - 1);
+}
+
+/**
+ * grid:   columns of samples, a line for each warp, components
+ * block:  MVDEINT_CUDA_THREADS
+ * shared: none
+ */
+GPUME_KERNEL_OF(MvdeintCudaFirstArgs, MVDEINT_CUDA_THREADS)
+{
+    const MvdeintCudaComponent c = mvdeint_component(args.components, blockIdx.z);
+    const int x = blockIdx.x * 32 + threadIdx.x % 32, y = blockIdx.y * MVDEINT_CUDA_WARPS + threadIdx.x / 32;
+
+    if (x >= c.w || y >= c.h)
+        return;
+    if (args.is_progressive || (y & 1) == args.parity) {
+        *mvdeint_at(args.out, c, x, y) = *mvdeint_at(args.frame, c, x, y);
+        return;
+    }
+    *mvdeint_at(args.out,   c, x, y) = (MvdeintSample)estimate(args, c, x, y);
+    *mvdeint_at(args.intra, c, x, y) = (MvdeintSample)interpolate(args, c, x, y);
+}

@@ -1,0 +1,37 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * The list of mvdeint's kernels, one a module.
+ */
+
+#ifndef AVFILTER_GPUME_MVDEINT_MODULES_H
+#define AVFILTER_GPUME_MVDEINT_MODULES_H
+
+/**
+ * M(name, family, depth): kernel gpume_<name> of <family>.cu, for samples of 8 or of up to 16 bits.
+ * One row a line: makefiles read it with sed.
+ */
+#define MVDEINT_CUDA_MODULES(M) \
+    M(mvdeint_first_8,    first,    8) \
+    M(mvdeint_first_16,   first,   16) \
+    M(mvdeint_edges_8,    edges,    8) \
+    M(mvdeint_edges_16,   edges,   16) \
+    M(mvdeint_match_8,    match,    8) \
+    M(mvdeint_match_16,   match,   16) \
+    M(mvdeint_combine_8,  combine,  8) \
+    M(mvdeint_combine_16, combine, 16)
+
+/** The kernels, each a family. */
+enum MvdeintCudaKernel {
+    MVDEINT_CUDA_first,
+    MVDEINT_CUDA_edges,
+    MVDEINT_CUDA_match,
+    MVDEINT_CUDA_combine,
+    MVDEINT_CUDA_NB_KERNELS
+};
+
+#endif /* AVFILTER_GPUME_MVDEINT_MODULES_H */

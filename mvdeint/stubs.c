@@ -1,0 +1,13 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * The CUDA backend's place in a build without it.
+ */
+
+#include "libavfilter/gpume/mvdeint/backend.h"
+
+const MvdeintBackend ff_mvdeint_backend_cuda = { .hw_format = AV_PIX_FMT_NONE };
