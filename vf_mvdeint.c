@@ -186,13 +186,29 @@ static int set_properties(MvdeintContext *s, AVFilterLink *outlink, AVFrame *out
     return ff_ccfifo_inject(&s->captions, out);
 }
 
+/* Returns a frame with the properties of an input frame, and samples of its own unless it leaves as it is. */
+static int alloc_output(const AVFilterContext *ctx, AVFrame **out, const MvdeintNext *next)
+{
+    const MvdeintContext *s = ctx->priv;
+    int ret = 0;
+
+    *out = ff_mvdeint_clone(next->frame);
+    if (!*out)
+        return AVERROR(ENOMEM);
+    if (!next->passes)
+        ret = ff_gpume_new_samples(&s->frames, ctx->outputs[0], *out, NULL);
+    if (ret < 0)
+        av_frame_free(out);
+    return ret;
+}
+
 /* Sends the next frame if there is what it takes. Returns 1 if one was sent or left out, 0 if not. */
 static int produce(AVFilterContext *ctx)
 {
     MvdeintContext *s = ctx->priv;
     AVFilterLink *outlink = ctx->outputs[0];
     MvdeintNext next;
-    AVFrame *out;
+    AVFrame *out = NULL;
     int64_t pts;
     int ret = ff_mvdeint_next(s->mvdeint, &next);
 
@@ -204,10 +220,7 @@ static int produce(AVFilterContext *ctx)
         ret = ff_mvdeint_make(s->mvdeint, NULL);
         return ret < 0 ? ret : 1;
     }
-    out = av_frame_clone(next.frame);
-    if (!out)
-        return AVERROR(ENOMEM);
-    ret = next.passes ? 0 : ff_gpume_new_samples(&s->frames, outlink, out, NULL);
+    ret = alloc_output(ctx, &out, &next);
     if (ret >= 0)
         ret = set_properties(s, outlink, out, &next);
     if (next.is_second)
@@ -237,6 +250,38 @@ static MvdeintInput input_of(const AVFilterContext *ctx, const AVFrame *frame)
     };
 }
 
+/* Replaces a frame by one that has its properties only. @param samples set to what it was */
+static int take_properties(AVFrame **frame, AVFrame **samples)
+{
+    AVFrame *properties = av_frame_alloc();
+
+    if (!properties)
+        return AVERROR(ENOMEM);
+    properties->width  = (*frame)->width;
+    properties->height = (*frame)->height;
+    properties->format = (*frame)->format;
+    *samples = *frame;
+    *frame   = properties;
+    return av_frame_copy_props(properties, *samples);
+}
+
+/* Adds a frame. Of a hardware frame only the properties are kept, so that a decoder has its surface back at once. */
+static int push(AVFilterContext *ctx, AVFrame **frame, const MvdeintInput *input)
+{
+    MvdeintContext *s = ctx->priv;
+    AVFrame *samples = NULL;
+    int ret = 0;
+
+    if (s->frames.out && input->passes)
+        ret = ff_gpume_new_samples(&s->frames, ctx->outputs[0], *frame, &samples);
+    else if (s->frames.out)
+        ret = take_properties(frame, &samples);
+    if (ret >= 0)
+        ret = ff_mvdeint_push(s->mvdeint, frame, input, samples);
+    av_frame_free(&samples);
+    return ret;
+}
+
 /* Takes the next frame of the input, or what it begins has to wait. */
 static int take(AVFilterContext *ctx, AVFrame **frame)
 {
@@ -257,7 +302,7 @@ static int take(AVFilterContext *ctx, AVFrame **frame)
     /* the sequence goes on in frames of another pool */
     if (!ret)
         ret = ff_gpume_hwframes_open(&s->frames, (*frame)->hw_frames_ctx);
-    return ret < 0 ? ret : ff_mvdeint_push(s->mvdeint, frame, &input);
+    return ret < 0 ? ret : push(ctx, frame, &input);
 }
 
 /* Begins another sequence. */
@@ -268,7 +313,7 @@ static int take_next(AVFilterContext *ctx)
 
     if (!ret)
         ret = open_mvdeint(ctx, s->next->hw_frames_ctx);
-    return ret < 0 ? ret : ff_mvdeint_push(s->mvdeint, &s->next, &s->next_input);
+    return ret < 0 ? ret : push(ctx, &s->next, &s->next_input);
 }
 
 /* Takes what the input has. Returns 1, FFERROR_NOT_READY: nothing, or another negative error code. */

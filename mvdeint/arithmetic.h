@@ -268,8 +268,9 @@ typedef struct MvdeintMean {
 } MvdeintMean;
 
 /** Returns the mean of candidates. @param least the least of their expected errors */
-GPUME_INLINE MvdeintMean mvdeint_candidates_mean(const MvdeintTables *t, const MvdeintKnown *k, const unsigned *expected,
-                                                 const int *differences, unsigned least, int bits)
+GPUME_INLINE MvdeintMean mvdeint_candidates_mean(const MvdeintTables *t, const MvdeintKnown *k,
+                                                 const unsigned *expected, const int *differences, unsigned least,
+                                                 int bits)
 {
     const int least_log2 = mvdeint_log2(least);
     unsigned weights = 0, inverse = 0;

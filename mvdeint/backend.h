@@ -69,6 +69,8 @@ typedef struct MvdeintBackend {
     int  (*make)(void *priv, const MvdeintStep *step);
     /** Makes an output frame of an estimate. */
     int  (*put)(void *priv, AVFrame *frame, const AVFrame *estimate);
+    /** Makes an output frame of what is in a slot. Only where hw_format is one. */
+    int  (*copy)(void *priv, AVFrame *frame, int slot);
     /** Also after a failed init(). */
     void (*uninit)(void *priv);
 } MvdeintBackend;

@@ -17,8 +17,8 @@
 
 #include "libavfilter/gpume/mvdeint/device.cuh"
 
-#define LINES   (MVDEINT_CUDA_LINES + 2 * MVDEINT_CUDA_LINES_AROUND)
-#define COLUMNS (32 + 2 * MVDEINT_CUDA_COLUMNS_AROUND)
+#define LINES   MVDEINT_CUDA_WINDOW_LINES
+#define COLUMNS MVDEINT_CUDA_WINDOW_COLUMNS
 
 /** What a block of threads has in shared memory: from line y0 and column x0 on. */
 struct MvdeintWindow {
@@ -100,8 +100,8 @@ static __device__ __forceinline__ GpumeU32 reciprocal(const MvdeintCudaCombineAr
 }
 
 /** Measures a candidate on the lines above and below. */
-static __device__ __forceinline__ GpumeU32 measure_error(const MvdeintCudaCombineArgs &args, const MvdeintWindow &w, int n,
-                                                         int column, int above, int below)
+static __device__ __forceinline__ GpumeU32 measure_error(const MvdeintCudaCombineArgs &args, const MvdeintWindow &w,
+                                                         int n, int column, int above, int below)
 {
     const int fraction = mvdeint_fraction(args.depth);
     GpumeU32 sum = 0, weights = 0;
@@ -119,8 +119,8 @@ static __device__ __forceinline__ GpumeU32 measure_error(const MvdeintCudaCombin
 }
 
 /** Measures how much a candidate and the one behind it differ on three missing lines. */
-static __device__ __forceinline__ GpumeU32 measure_pair(const MvdeintCudaCombineArgs &args, const MvdeintWindow &w, int n,
-                                                        int column, const int *lines)
+static __device__ __forceinline__ GpumeU32 measure_pair(const MvdeintCudaCombineArgs &args, const MvdeintWindow &w,
+                                                        int n, int column, const int *lines)
 {
     GpumeU32 sum = 0, weights = 0;
 
@@ -190,11 +190,12 @@ static __device__ __forceinline__ void store(const MvdeintCudaCombineArgs &args,
 /**
  * grid:   columns of samples, MVDEINT_CUDA_LINES lines, components
  * block:  MVDEINT_CUDA_THREADS
- * shared: none but static memory
+ * shared: MVDEINT_CUDA_WINDOW_SHARED
  */
 GPUME_KERNEL_OF(MvdeintCudaCombineArgs, MVDEINT_CUDA_THREADS)
 {
-    __shared__ MvdeintWindow w;
+    GPUME_SHARED(MvdeintWindow, shared);
+    MvdeintWindow &w = *shared;
     const MvdeintCudaComponent c = mvdeint_component(args.components, blockIdx.z);
     const int first_x = blockIdx.x * 32, first_y = blockIdx.y * MVDEINT_CUDA_LINES;
     const int x0 = first_x - MVDEINT_CUDA_COLUMNS_AROUND, y0 = first_y - MVDEINT_CUDA_LINES_AROUND;

@@ -43,11 +43,14 @@ static const struct {
     MVDEINT_CUDA_MODULES(MODULE)
 };
 
-static const char *const actions[MVDEINT_CUDA_NB_KERNELS] = {
-    [MVDEINT_CUDA_first]   = "estimate a field",
-    [MVDEINT_CUDA_edges]   = "repeat edges",
-    [MVDEINT_CUDA_match]   = "compensate pictures",
-    [MVDEINT_CUDA_combine] = "make a picture",
+static const struct {
+    unsigned shared;            ///< bytes of shared memory of a block of threads
+    const char *what;
+} kernels[MVDEINT_CUDA_NB_KERNELS] = {
+    [MVDEINT_CUDA_first]   = { 0, "estimate a field" },
+    [MVDEINT_CUDA_edges]   = { 0, "repeat edges" },
+    [MVDEINT_CUDA_match]   = { MVDEINT_CUDA_MATCH_SHARED, "compensate pictures" },
+    [MVDEINT_CUDA_combine] = { MVDEINT_CUDA_WINDOW_SHARED, "make a picture" },
 };
 
 static const MvdeintModel models[MVDEINT_MAX_PASSES] = { MVDEINT_MODELS };
@@ -56,6 +59,7 @@ typedef struct CUDABackend {
     const MvdeintConfig *cfg;
     const GpumeLayout *layout;
     GpumeCuda cuda;
+    AVBufferRef *device;            ///< AVHWDeviceContext of the frames
     GpumeCudaLaunch launches[MVDEINT_CUDA_NB_KERNELS];
     int failed;
 
@@ -99,7 +103,7 @@ static int launch(CUDABackend *s, enum MvdeintCudaKernel kernel, int x, int y, i
 
     l->grid[0] = x;
     l->grid[1] = y;
-    return check(s, ff_gpume_cuda_launch(&s->cuda, l, z, args, s->cuda.hwctx->stream), actions[kernel]);
+    return check(s, ff_gpume_cuda_launch(&s->cuda, l, z, args, s->cuda.hwctx->stream), kernels[kernel].what);
 }
 
 static int divide_up(int n, int d)
@@ -117,6 +121,7 @@ static av_cold int load_kernels(CUDABackend *s, int depth)
         if (modules[i].depth != (depth > 8 ? 16 : 8))
             continue;
         l->threads = MVDEINT_CUDA_THREADS;
+        l->shared  = kernels[modules[i].kernel].shared;
         ret = ff_gpume_cuda_load(&s->cuda, l, &modules[i].code);
         if (ret < 0)
             return ret;
@@ -151,7 +156,10 @@ static av_cold int init(void *priv, const MvdeintConfig *cfg)
     GpumeLayout layout;
     int ret;
 
-    s->cfg = cfg;
+    s->cfg    = cfg;
+    s->device = av_buffer_ref(frames->device_ref);
+    if (!s->device)
+        return AVERROR(ENOMEM);
     ff_gpume_layout_init(&layout, frames->sw_format, frames->width, frames->height);
     ret = ff_gpume_cuda_open_of(&s->cuda, cfg->hw_frames, cfg->log_ctx, "download the frames before");
     if (ret < 0)
@@ -178,7 +186,7 @@ static int describe_luma(CUDABackend *s)
 {
     AVHWFramesContext *frames;
 
-    s->luma = av_hwframe_ctx_alloc(s->cuda.device);
+    s->luma = av_hwframe_ctx_alloc(s->device);
     if (!s->luma)
         return AVERROR(ENOMEM);
     frames = (AVHWFramesContext *)s->luma->data;
@@ -386,6 +394,15 @@ static int put(void *priv, AVFrame *frame, const AVFrame *estimate)
     return ret < 0 ? ret : leave(s, combine(s, &args, frame));
 }
 
+static int copy(void *priv, AVFrame *frame, int slot)
+{
+    CUDABackend *s = priv;
+    MvdeintCudaCombineArgs args = { .own = s->slots[slot].data, .copies = 1 };
+    int ret = enter(s);
+
+    return ret < 0 ? ret : leave(s, combine(s, &args, frame));
+}
+
 static av_cold void uninit(void *priv)
 {
     CUDABackend *s = priv;
@@ -401,6 +418,7 @@ static av_cold void uninit(void *priv)
     }
     forget(s);
     ff_gpume_cuda_close(&s->cuda);
+    av_buffer_unref(&s->device);
 }
 
 const MvdeintBackend ff_mvdeint_backend_cuda = {
@@ -413,5 +431,6 @@ const MvdeintBackend ff_mvdeint_backend_cuda = {
     .estimate   = estimate,
     .make       = make,
     .put        = put,
+    .copy       = copy,
     .uninit     = uninit,
 };

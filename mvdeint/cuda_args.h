@@ -23,8 +23,14 @@
 #define MVDEINT_CUDA_LINES_AROUND   3
 #define MVDEINT_CUDA_COLUMNS_AROUND 2
 
-/** Components that a warp compensates at once: luma, both of chroma, alpha. */
-#define MVDEINT_CUDA_GROUPS  3
+/** Lines and columns of what a block of threads has in shared memory, and bytes of that. */
+#define MVDEINT_CUDA_WINDOW_LINES   (MVDEINT_CUDA_LINES + 2 * MVDEINT_CUDA_LINES_AROUND)
+#define MVDEINT_CUDA_WINDOW_COLUMNS (32 + 2 * MVDEINT_CUDA_COLUMNS_AROUND)
+#define MVDEINT_CUDA_WINDOW_SHARED  \
+    (MVDEINT_CUDA_WINDOW_LINES * MVDEINT_CUDA_WINDOW_COLUMNS * (2 + 3 * MVDEINT_MAX_CANDIDATES))
+/** Sums of a warp between the directions of the filter, for two components; bytes of those of a block of threads. */
+#define MVDEINT_CUDA_MATCH_SUMS     (2 * (MVDEINT_BLOCK + 5) * MVDEINT_BLOCK)
+#define MVDEINT_CUDA_MATCH_SHARED   (MVDEINT_CUDA_WARPS * MVDEINT_CUDA_MATCH_SUMS * 4)
 
 /** A component, in all pictures and in the compensated ones. */
 typedef struct MvdeintCudaComponent {

@@ -36,7 +36,8 @@ static __device__ __forceinline__ MvdeintCudaComponent mvdeint_component(const M
 }
 
 /** Returns where a picture has the sample (x, y) of a component. */
-static __device__ __forceinline__ MvdeintSample *mvdeint_at(GpumeU64 picture, const MvdeintCudaComponent &c, int x, int y)
+static __device__ __forceinline__ MvdeintSample *mvdeint_at(GpumeU64 picture, const MvdeintCudaComponent &c, int x,
+                                                            int y)
 {
     return (MvdeintSample *)(picture + c.first + (long long)c.stride * y + x * MVDEINT_BYTES);
 }

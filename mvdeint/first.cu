@@ -40,8 +40,8 @@ static __device__ __forceinline__ int estimate(const MvdeintCudaFirstArgs &args,
 }
 
 /** Returns a missing sample interpolated within the field. */
-static __device__ __forceinline__ int interpolate(const MvdeintCudaFirstArgs &args, const MvdeintCudaComponent &c, int x,
-                                                  int y)
+static __device__ __forceinline__ int interpolate(const MvdeintCudaFirstArgs &args, const MvdeintCudaComponent &c,
+                                                  int x, int y)
 {
     const int above = mvdeint_above(y), below = mvdeint_below(y, c.h), shift = args.depth - 8;
     const MvdeintSample *a = mvdeint_at(args.frame, c, x, above), *b = mvdeint_at(args.frame, c, x, below);

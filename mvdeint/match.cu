@@ -12,9 +12,8 @@
 #include "libavfilter/gpume/field/cells.cuh"
 #include "libavfilter/gpume/mvdeint/device.cuh"
 
-/** Samples of an area that a lane has at most, and rows between the filter's two directions. */
+/** Samples of an area that a lane has at most. */
 #define PER_LANE (2 * MVDEINT_BLOCK * MVDEINT_BLOCK / 32)
-#define ROWS     (2 * (MVDEINT_BLOCK + 5) * MVDEINT_BLOCK)
 
 /** Returns tap i, of six, at so many eighths of a sample. */
 static __device__ __forceinline__ int tap(int eighths, int i)
@@ -115,12 +114,13 @@ static __device__ __forceinline__ void store(const MvdeintCudaMatchArgs &args, c
 /**
  * grid:   areas of a row, one for each warp; rows; candidates of luma, of chroma, of alpha
  * block:  MVDEINT_CUDA_THREADS
- * shared: none but static memory
+ * shared: MVDEINT_CUDA_MATCH_SHARED
  */
 GPUME_KERNEL_OF(MvdeintCudaMatchArgs, MVDEINT_CUDA_THREADS)
 {
-    __shared__ int shared[MVDEINT_CUDA_WARPS][ROWS];
+    GPUME_SHARED(int, shared);
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, tx = blockIdx.x * MVDEINT_CUDA_WARPS + warp;
+    int *const rows = shared + warp * MVDEINT_CUDA_MATCH_SUMS;
     const int candidate = blockIdx.z % MVDEINT_MAX_CANDIDATES, group = blockIdx.z / MVDEINT_MAX_CANDIDATES;
     const int component = group == 2 ? 3 : group;
     const MvdeintCudaComponent c = mvdeint_component(args.components, component);
@@ -147,11 +147,12 @@ GPUME_KERNEL_OF(MvdeintCudaMatchArgs, MVDEINT_CUDA_THREADS)
     GPUME_NO_UNROLL for (int j = 0; j < 4; j++) {
         const GpumeU32 v     = __shfl_sync(GPUME_WHOLE_WARP, vector, j);
         const GpumeU32 equal = __ballot_sync(GPUME_WHOLE_WARP, vector == v) & 15;
-        const int ex = mvdeint_eighths((short)(GpumeU16)v, c.hsub), ey = mvdeint_eighths((short)(GpumeU16)(v >> 16), c.vsub);
+        const int ex = mvdeint_eighths((short)(GpumeU16)v, c.hsub);
+        const int ey = mvdeint_eighths((short)(GpumeU16)(v >> 16), c.vsub);
 
         if (equal & ((1u << j) - 1))
             continue;
-        filter_across(args, area, component, picture, ex, ey, shared[warp], lane);
+        filter_across(args, area, component, picture, ex, ey, rows, lane);
         __syncwarp();
         GPUME_UNROLL for (int k = 0; k < PER_LANE; k++) {
             const int i = lane + 32 * k, x = i & ((1 << area.log2_w) - 1);
@@ -163,7 +164,7 @@ GPUME_KERNEL_OF(MvdeintCudaMatchArgs, MVDEINT_CUDA_THREADS)
                 break;
             weight = (equal & 1 ? (64 - wx) * (64 - wy) : 0) + (equal & 2 ? wx * (64 - wy) : 0) +
                      (equal & 4 ? (64 - wx) * wy : 0) + (equal & 8 ? wx * wy : 0);
-            sums[k]  += weight * filter_down(args, area, ey, shared[warp], i);
+            sums[k]  += weight * filter_down(args, area, ey, rows, i);
             reals[k] += weight * mvdeint_real(ey, area.y0 + y, parity);
         }
         __syncwarp();

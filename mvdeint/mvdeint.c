@@ -303,7 +303,7 @@ static int estimate(Mvdeint *s, int is_second, int after)
     f->is_second      = is_second;
     f->is_progressive = first.is_progressive;
     f->passes         = first.is_progressive || s->last_input.passes;
-    f->frame          = av_frame_clone(s->last);
+    f->frame          = ff_mvdeint_clone(s->last);
     f->estimates[0] = first.out   = s->backend->alloc(s->priv);
     f->intra        = first.intra = s->backend->alloc(s->priv);
     if (!f->frame || !first.out || !first.intra)
@@ -327,16 +327,36 @@ static int estimate_last(Mvdeint *s, int after)
     return 0;
 }
 
-int ff_mvdeint_push(Mvdeint *s, AVFrame **frame, const MvdeintInput *input)
+AVFrame *ff_mvdeint_clone(const AVFrame *frame)
 {
+    AVFrame *clone;
+
+    if (frame->buf[0])
+        return av_frame_clone(frame);
+    clone = av_frame_alloc();
+    if (!clone)
+        return NULL;
+    clone->width  = frame->width;
+    clone->height = frame->height;
+    clone->format = frame->format;
+    if (av_frame_copy_props(clone, frame) < 0)
+        av_frame_free(&clone);
+    return clone;
+}
+
+int ff_mvdeint_push(Mvdeint *s, AVFrame **frame, const MvdeintInput *input, const AVFrame *samples)
+{
+    const AVFrame *from = samples ? samples : *frame;
     const int slot = s->flushed ? 0 : s->nb_in % MVDEINT_SLOTS;
     int ret;
 
     if (s->flushed)
         forget(s);
-    ret = set_layout(s, *frame);
+    ret = set_layout(s, from);
     if (ret >= 0)
-        ret = s->backend->load(s->priv, slot, *frame);
+        ret = s->backend->load(s->priv, slot, from);
+    if (ret >= 0 && samples && input->passes)
+        ret = s->backend->copy(s->priv, *frame, slot);
     if (ret < 0)
         return ret;
     s->nb_in++;

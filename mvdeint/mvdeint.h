@@ -59,10 +59,15 @@ int ff_mvdeint_continues(const Mvdeint *mvdeint, const AVFrame *frame);
 
 /**
  * Adds a frame to the sequence, or begins another one after the end of the last. Fields that can be
- * made must have been made before.
+ * made must have been made before. The samples are read now, and not later.
+ * @param samples a frame that has them; what *frame then has, of the same size and format, becomes a copy of them if
+ *                it leaves as it is, and otherwise it needs none. NULL: *frame
  * @return 0, in which case the frame was taken over and *frame is NULL, or an AVERROR code
  */
-int ff_mvdeint_push(Mvdeint *mvdeint, AVFrame **frame, const MvdeintInput *input);
+int ff_mvdeint_push(Mvdeint *mvdeint, AVFrame **frame, const MvdeintInput *input, const AVFrame *samples);
+
+/** Returns a frame with the properties of this one, and its samples if it has some, or NULL. */
+AVFrame *ff_mvdeint_clone(const AVFrame *frame);
 
 /** Ends the sequence: no more frames follow. */
 void ff_mvdeint_flush(Mvdeint *mvdeint);

@@ -64,7 +64,8 @@ static void FUNC(intra)(uint8_t *dst8, const uint8_t *const *lines, int w, int d
     SAMPLE *dst = (SAMPLE *)dst8;
 
     for (int x = 0; x < w; x++) {
-        const int16_t *taps = ff_mvdeint_taps[FUNC(class)(rows[0] + x, rows[1] + x, rows[2] + x, rows[3] + x, depth - 8)];
+        const int class = FUNC(class)(rows[0] + x, rows[1] + x, rows[2] + x, rows[3] + x, depth - 8);
+        const int16_t *taps = ff_mvdeint_taps[class];
         int sum = 2048;
 
         for (int i = 0; i < MVDEINT_INTRA_LINES; i++)

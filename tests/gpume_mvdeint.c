@@ -591,7 +591,7 @@ static void run_pictures(Case *c, Mvdeint *m, int on_device)
             int ret;
 
             data[n] = f->data[0];
-            ret     = ff_mvdeint_push(m, &f, &c->inputs[n]);
+            ret     = ff_mvdeint_push(m, &f, &c->inputs[n], NULL);
             CHECK(ret >= 0 && !f, "frame %d: %s", n, av_err2str(ret));
             av_frame_free(&f);
         } else {
