@@ -651,7 +651,8 @@ static void run_case(uint64_t seed, int on_device)
         Case *now = &c[i & 1];
 
         snprintf(test_context, sizeof(test_context), "-seed %" PRIu64 "%s: %d frames of %dx%d %s, %s, %d passes, "
-                 "refs %d, %d threads, %s, sequence %d", seed, on_device ? " -device" : "", now->nb_frames, now->w, now->h, now->desc->name,
+                 "refs %d, %d threads, %s, sequence %d", seed, on_device ? " -device" : "",
+                 now->nb_frames, now->w, now->h, now->desc->name,
                  content_names[now->content], now->cfg.passes, now->cfg.refs, now->cfg.executor.nb_threads,
                  test_executor_names[executor.kind], i);
         if (i == 1)

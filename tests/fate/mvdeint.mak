@@ -35,7 +35,8 @@ fate-mvdeint-odd:      CMD = $(call MVDEINT_CRC,$(call MVDEINT_SRC,8)$(GPUME_COM
 fate-mvdeint-one:      CMD = $(call MVDEINT_CRC,$(call MVDEINT_SRC,2),mvdeint)
 fate-mvdeint-two:      CMD = $(call MVDEINT_CRC,$(call MVDEINT_SRC,4),mvdeint)
 fate-mvdeint-none:     CMD = $(call MVDEINT_CRC,$(call MVDEINT_SRC,0),mvdeint)
-fate-mvdeint-before-mvfps: CMD = $(call MVDEINT_CRC,$(MVDEINT_6),mvdeint=passes=1$(GPUME_COMMA)mvdenoise$(GPUME_COMMA)mvfps=fps=2x)
+# that the filters fit each other; their pictures are tested elsewhere
+fate-mvdeint-before-mvfps: CMD = $(call MVDEINT_CRC,$(MVDEINT_6),mvdeint=passes=1$(GPUME_COMMA)mvdenoise=strength=0$(GPUME_COMMA)mvfps=fps=2x:mode=dup)
 # two sizes in one stream
 fate-mvdeint-change:   CMD = $(call MVDEINT_CRC,$(MVDEINT_6)$(GPUME_COMMA)scale=w=if(lt(n\$(GPUME_COMMA)3)\$(GPUME_COMMA)94\$(GPUME_COMMA)64):h=70:eval=frame:flags=neighbor+accurate_rnd+bitexact,mvdeint=passes=1$(GPUME_COMMA)crop=64:64)
 
