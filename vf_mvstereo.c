@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "libavutil/opt.h"
+#include "libavutil/hwcontext.h"
 #include "libavutil/mem.h"
 #include "libavutil/pixdesc.h"
 #include "libavutil/stereo3d.h"
@@ -25,7 +26,6 @@
 #include "gpume/mvstereo/mvstereo.h"
 #include "gpume/picture/layout.h"
 #include "gpume/util/compat.h"
-#include "gpume/util/hwframes.h"
 #include "gpume/util/slice_threads.h"
 
 /** How two views are in a frame. */
@@ -56,7 +56,7 @@ typedef struct MvstereoContext {
 
     int decided;                ///< the layout that the input has
     Mvstereo *mvstereo;
-    GpumeHwFrames frames;       ///< blank: they are in system memory
+    AVBufferRef *hw_frames;     ///< of the output; NULL: frames are in system memory
     AVFrame *first;             ///< of two frames that are a pair
 } MvstereoContext;
 
@@ -107,16 +107,18 @@ static const AVOption mvstereo_options[] = {
 
 FRAMESYNC_DEFINE_CLASS(mvstereo, MvstereoContext, fs);
 
-/* Returns whether an input has hardware frames. */
+/* Returns whether the input has hardware frames, or AVERROR(EAGAIN): filters before this one have to decide that first. */
 static int has_hw_format(const AVFilterContext *ctx)
 {
     const AVFilterFormats *in = ctx->inputs[0]->incfg.formats;
+    int is_hw = 0, is_sw = 0;
 
-    for (int i = 0; ff_mvstereo_hw_format(i) != AV_PIX_FMT_NONE; i++)
-        for (unsigned j = 0; in && j < in->nb_formats; j++)
-            if (in->formats[j] == ff_mvstereo_hw_format(i))
-                return 1;
-    return 0;
+    for (unsigned j = 0; in && j < in->nb_formats; j++) {
+        for (int i = 0; ff_mvstereo_hw_format(i) != AV_PIX_FMT_NONE; i++)
+            is_hw |= in->formats[j] == ff_mvstereo_hw_format(i);
+        is_sw |= ff_gpume_layout_supports(in->formats[j]);
+    }
+    return !in || (is_hw && is_sw) ? AVERROR(EAGAIN) : is_hw;
 }
 
 static int query_formats(const AVFilterContext *ctx,
@@ -129,6 +131,8 @@ static int query_formats(const AVFilterContext *ctx,
     AVFilterFormats *formats = NULL;
     int ret;
 
+    if (is_hw < 0)
+        return is_hw;
     for (int i = 0; is_hw && ff_mvstereo_hw_format(i) != AV_PIX_FMT_NONE; i++)
         if ((ret = ff_add_format(&formats, ff_mvstereo_hw_format(i))) < 0)
             return ret;
@@ -139,12 +143,11 @@ static int query_formats(const AVFilterContext *ctx,
             (ret = ff_add_format(&formats, format)) < 0)
             return ret;
     }
-    if (is_hw)
-        return ff_set_common_formats2(ctx, cfg_in, cfg_out, formats);
     for (int i = 0; i < s->inputs; i++)
         if ((ret = ff_formats_ref(formats, &cfg_in[i]->formats)) < 0)
             return ret;
-    formats = ff_make_formats_list_singleton(ff_mvstereo_output_format(s->output, 0));
+    if (!is_hw)
+        formats = ff_make_formats_list_singleton(ff_mvstereo_output_format(s->output, 0));
     if ((ret = ff_formats_ref(formats, &cfg_out[0]->formats)) < 0)
         return ret;
     formats = ff_make_formats_list_singleton(s->output == MVSTEREO_COLOR ? AVCOL_SPC_RGB : AVCOL_SPC_UNSPECIFIED);
@@ -295,6 +298,43 @@ static av_cold int init(AVFilterContext *ctx)
     return ret;
 }
 
+/* Opens hardware frames for maps of a size, like those of the input. */
+static int open_hw_frames(MvstereoContext *s, const AVBufferRef *in, int w, int h)
+{
+    const AVHWFramesContext *from = (const AVHWFramesContext *)in->data;
+    AVHWFramesContext *to;
+
+    av_buffer_unref(&s->hw_frames);
+    s->hw_frames = av_hwframe_ctx_alloc(from->device_ref);
+    if (!s->hw_frames)
+        return AVERROR(ENOMEM);
+    to            = (AVHWFramesContext *)s->hw_frames->data;
+    to->format    = from->format;
+    to->sw_format = ff_mvstereo_output_format(s->output, 1);
+    to->width     = FFALIGN(w, 2);
+    to->height    = FFALIGN(h, 2);
+    return av_hwframe_ctx_init(s->hw_frames);
+}
+
+/* Gets a frame for a map. */
+static int get_frame(AVFilterContext *ctx, AVFrame **out, const AVFrame *frame, int w, int h)
+{
+    MvstereoContext *s = ctx->priv;
+    const AVHWFramesContext *frames = s->hw_frames ? (const AVHWFramesContext *)s->hw_frames->data : NULL;
+    int ret = 0;
+
+    if (!frames) {
+        *out = ff_get_video_buffer(ctx->outputs[0], w, h);
+        return *out ? 0 : AVERROR(ENOMEM);
+    }
+    if (frames->width != FFALIGN(w, 2) || frames->height != FFALIGN(h, 2))
+        ret = open_hw_frames(s, frame->hw_frames_ctx, w, h);
+    *out = ret < 0 ? NULL : av_frame_alloc();
+    if (!*out)
+        return ret < 0 ? ret : AVERROR(ENOMEM);
+    return av_hwframe_get_buffer(s->hw_frames, *out, 0);
+}
+
 /* Makes the disparity of two frames, or of one with both views. *frame has the properties; it is taken over. */
 static int make(AVFilterContext *ctx, AVFrame **frame, const AVFrame *other)
 {
@@ -315,8 +355,9 @@ static int make(AVFilterContext *ctx, AVFrame **frame, const AVFrame *other)
         ret = AVERROR(EINVAL);
         goto end;
     }
-    out = ff_get_video_buffer(outlink, pair.w, pair.h);
-    ret = out ? av_frame_copy_props(out, *frame) : AVERROR(ENOMEM);
+    ret = get_frame(ctx, &out, *frame, pair.w, pair.h);
+    if (ret >= 0)
+        ret = av_frame_copy_props(out, *frame);
     if (ret < 0)
         goto end;
     out->width       = pair.w;
@@ -347,6 +388,15 @@ static int on_event(FFFrameSync *fs)
         return 0;
     }
     return make(fs->parent, &left, right);
+}
+
+/* Returns whether frames can be a pair. */
+static int are_alike(const AVBufferRef *left, const AVBufferRef *right)
+{
+    const AVHWFramesContext *a = left ? (const AVHWFramesContext *)left->data : NULL;
+    const AVHWFramesContext *b = right ? (const AVHWFramesContext *)right->data : NULL;
+
+    return !a == !b && (!a || (a->device_ctx == b->device_ctx && a->sw_format == b->sw_format));
 }
 
 static av_cold int config_output(AVFilterLink *outlink)
@@ -380,8 +430,19 @@ static av_cold int config_output(AVFilterLink *outlink)
         sar = av_mul_q(sar.num > 0 ? sar : (AVRational) { 1, 1 }, (AVRational) { 1, 2 });
     outlink->sample_aspect_ratio = sar;
     ret = open_mvstereo(ctx, in->hw_frames_ctx);
+    if (ret >= 0 && in->hw_frames_ctx) {
+        ret = open_hw_frames(s, in->hw_frames_ctx, pair.w, pair.h);
+        av_buffer_unref(&out->hw_frames_ctx);
+        out->hw_frames_ctx = ret < 0 ? NULL : av_buffer_ref(s->hw_frames);
+        ret = ret < 0 ? ret : out->hw_frames_ctx ? 0 : AVERROR(ENOMEM);
+    }
     if (ret < 0 || s->inputs == 1)
         return ret;
+    if (!are_alike(in->hw_frames_ctx, ff_filter_link(ctx->inputs[1])->hw_frames_ctx)) {
+        av_log(ctx, AV_LOG_ERROR, "Both views have to be hardware frames of one device and format, or in system "
+               "memory.\n");
+        return AVERROR(EINVAL);
+    }
     if (ctx->inputs[1]->w != inlink->w || ctx->inputs[1]->h != inlink->h) {
         av_log(ctx, AV_LOG_ERROR, "The left view has %dx%d samples, the right one %dx%d. Insert scale before one of "
                "them.\n", inlink->w, inlink->h, ctx->inputs[1]->w, ctx->inputs[1]->h);
@@ -455,7 +516,7 @@ static av_cold void uninit(AVFilterContext *ctx)
     if (s->inputs == 2)
         ff_framesync_uninit(&s->fs);
     ff_mvstereo_close(&s->mvstereo);
-    ff_gpume_hwframes_close(&s->frames);
+    av_buffer_unref(&s->hw_frames);
 }
 
 static const AVFilterPad mvstereo_outputs[] = {

@@ -30,5 +30,7 @@ typedef struct MvstereoBackend {
 } MvstereoBackend;
 
 extern const MvstereoBackend ff_mvstereo_backend_cpu;
+/** In a build without CUDA its hw_format is AV_PIX_FMT_NONE. */
+extern const MvstereoBackend ff_mvstereo_backend_cuda;
 
 #endif /* AVFILTER_GPUME_MVSTEREO_BACKEND_H */

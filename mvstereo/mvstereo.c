@@ -14,7 +14,7 @@
 #include "libavfilter/gpume/mvstereo/backend.h"
 #include "libavfilter/gpume/mvstereo/mvstereo.h"
 
-static const MvstereoBackend *const backends[] = { &ff_mvstereo_backend_cpu };
+static const MvstereoBackend *const backends[] = { &ff_mvstereo_backend_cpu, &ff_mvstereo_backend_cuda };
 
 struct Mvstereo {
     MvstereoConfig cfg;

@@ -65,7 +65,7 @@ GPUME_INLINE int mvstereo_paint_rgb(int level)
     for (int shift = 0; shift < 24; shift += 8) {
         const int a = colors[i] >> shift & 255, b = colors[i + 1] >> shift & 255;
 
-        rgb |= (a + ((b - a) * part + 64 >> 7)) << shift;
+        rgb |= (a + (((b - a) * part + 64) >> 7)) << shift;
     }
     return rgb;
 }
@@ -79,7 +79,7 @@ GPUME_INLINE int mvstereo_paint_color(const MvstereoPaint *p, int v, int x, int 
         /* a mark for each eighth, and a line beside the picture */
         if (x == p->w - MVSTEREO_LEGEND_W)
             return 0;
-        if (x < p->w - MVSTEREO_LEGEND_W / 2 && (level + 4 & 127) < 8)
+        if (x < p->w - MVSTEREO_LEGEND_W / 2 && ((level + 4) & 127) < 8)
             return 0xffffff;
         return mvstereo_paint_rgb(level);
     }

@@ -1,0 +1,462 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Finds disparities of views in CUDA frames, on the stream of their device. Nothing waits for the device, but where the
+ * range is found: it decides how much memory and how many threads are needed.
+ */
+
+#include <string.h>
+
+#include "libavutil/attributes.h"
+#include "libavutil/avassert.h"
+#include "libavutil/common.h"
+#include "libavutil/error.h"
+#include "libavutil/hwcontext.h"
+#include "libavutil/log.h"
+
+#include "libavfilter/gpume/device/driver.h"
+#include "libavfilter/gpume/mvstereo/backend.h"
+#include "libavfilter/gpume/mvstereo/cuda_args.h"
+#include "libavfilter/gpume/mvstereo/modules.h"
+
+#define DECLARE(name, ...) GPUME_CUDA_DECLARE(name)
+MVSTEREO_CUDA_MODULES(DECLARE)
+
+static const struct {
+    GpumeCudaCode code;
+    enum MvstereoCudaFamily family;
+    int depth, variant;
+} modules[] = {
+#define MODULE(name, family, depth, variant) \
+    { GPUME_CUDA_CODE(name), MVSTEREO_CUDA_##family, depth, variant },
+    MVSTEREO_CUDA_MODULES(MODULE)
+};
+
+/** Kernels. Of PATHS and WINNERS there are some for up to 128, 256 and 1024 disparities. */
+enum Kernel {
+    LUMA, NOISE, DECIDE, SMOOTH, HALVE,
+    FEATURES, COSTS,
+    PATHS, PATHS2, PATHS8,
+    WINNERS, WINNERS2, WINNERS8,
+    CHECK, JOIN, COUNT, DROP,
+    FILL, WMEDIAN, PAINT,
+    NB_KERNELS
+};
+
+static const struct {
+    enum MvstereoCudaFamily family;
+    int variant;
+    const char *what;
+} kernels[NB_KERNELS] = {
+    [LUMA]     = { MVSTEREO_CUDA_luma,     0, "copy the views" },
+    [NOISE]    = { MVSTEREO_CUDA_views,    0, "measure noise" },
+    [DECIDE]   = { MVSTEREO_CUDA_views,    1, "compare the views" },
+    [SMOOTH]   = { MVSTEREO_CUDA_views,    2, "smooth the views" },
+    [HALVE]    = { MVSTEREO_CUDA_views,    3, "halve the views" },
+    [FEATURES] = { MVSTEREO_CUDA_features, 0, "make features" },
+    [COSTS]    = { MVSTEREO_CUDA_costs,    0, "compare features" },
+    [PATHS]    = { MVSTEREO_CUDA_paths,    1, "add costs along paths" },
+    [PATHS2]   = { MVSTEREO_CUDA_paths,    2, "add costs along paths" },
+    [PATHS8]   = { MVSTEREO_CUDA_paths,    8, "add costs along paths" },
+    [WINNERS]  = { MVSTEREO_CUDA_winners,  1, "find the least costs" },
+    [WINNERS2] = { MVSTEREO_CUDA_winners,  2, "find the least costs" },
+    [WINNERS8] = { MVSTEREO_CUDA_winners,  8, "find the least costs" },
+    [CHECK]    = { MVSTEREO_CUDA_pieces,   0, "compare both maps" },
+    [JOIN]     = { MVSTEREO_CUDA_pieces,   1, "find pieces" },
+    [COUNT]    = { MVSTEREO_CUDA_pieces,   2, "measure pieces" },
+    [DROP]     = { MVSTEREO_CUDA_pieces,   3, "drop small pieces" },
+    [FILL]     = { MVSTEREO_CUDA_map,      0, "fill holes" },
+    [WMEDIAN]  = { MVSTEREO_CUDA_map,      1, "smooth the map" },
+    [PAINT]    = { MVSTEREO_CUDA_map,      2, "paint the map" },
+};
+
+/** What is known of views of a size, for a range. */
+typedef struct Map {
+    GpumeCudaBuffer memory;
+    MvstereoCudaArgs args;
+} Map;
+
+typedef struct CUDABackend {
+    const MvstereoConfig *cfg;
+    GpumeCuda cuda;
+    GpumeCudaLaunch launches[NB_KERNELS];
+    int failed;
+    int w, h;                   ///< 0: nothing is open
+    GpumeCudaBuffer stats;      ///< MvstereoCudaStats, on both sides
+    GpumeCudaBuffer planes;     ///< luma of all sizes
+    MvstereoCudaArgs views;     ///< where it is
+    MvstereoRange range;
+    Map map, coarse;
+} CUDABackend;
+
+static int check(CUDABackend *s, CUresult err, const char *what)
+{
+    return ff_gpume_cuda_check(&s->cuda, err, what);
+}
+
+#define TRY(call, what) \
+    if ((ret = check(s, s->cuda.cu->call, what)) < 0) \
+        return ret;
+
+/* Pushes the context. What was queued before an error is not known, so nothing follows one. */
+static int enter(CUDABackend *s)
+{
+    if (!s->failed)
+        s->failed = ff_gpume_cuda_push(&s->cuda);
+    return s->failed;
+}
+
+/* Pops it; returns what was done with it. */
+static int leave(CUDABackend *s, int ret)
+{
+    ff_gpume_cuda_pop(&s->cuda);
+    s->failed = FFMIN(ret, 0);
+    return ret;
+}
+
+static int divide_up(int64_t n, int d)
+{
+    return (n + d - 1) / d;
+}
+
+static int launch(CUDABackend *s, enum Kernel kernel, int x, int y, int z, MvstereoCudaArgs *args)
+{
+    GpumeCudaLaunch *l = &s->launches[kernel];
+
+    l->grid[0] = x;
+    l->grid[1] = y;
+    return check(s, ff_gpume_cuda_launch(&s->cuda, l, z, args, s->cuda.hwctx->stream), kernels[kernel].what);
+}
+
+/* Launches a kernel that has a thread for each sample. */
+static int launch_samples(CUDABackend *s, enum Kernel kernel, int w, int h, int z, MvstereoCudaArgs *args)
+{
+    return launch(s, kernel, divide_up(w, MVSTEREO_CUDA_COLS), divide_up(h, MVSTEREO_CUDA_ROWS), z, args);
+}
+
+static av_cold int load_kernels(CUDABackend *s, int depth)
+{
+    for (int i = 0; i < NB_KERNELS; i++) {
+        GpumeCudaLaunch *l = &s->launches[i];
+
+        for (int j = 0; j < FF_ARRAY_ELEMS(modules); j++) {
+            int ret;
+
+            if (modules[j].family != kernels[i].family || modules[j].variant != kernels[i].variant ||
+                (modules[j].depth && modules[j].depth != (depth > 8 ? 16 : 8)))
+                continue;
+            ret = ff_gpume_cuda_load(&s->cuda, l, &modules[j].code);
+            if (ret < 0)
+                return ret;
+        }
+        av_assert0(l->function);
+        l->threads = kernels[i].family == MVSTEREO_CUDA_paths ? 32 * MVSTEREO_CUDA_PATHS : MVSTEREO_CUDA_THREADS;
+    }
+    s->launches[LUMA].shared    = MVSTEREO_CUDA_LUMA_SHARED;
+    s->launches[WMEDIAN].shared = sizeof(MvstereoCudaTile);
+    return ff_gpume_cuda_alloc(&s->cuda, &s->stats, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED, sizeof(MvstereoCudaStats),
+                               "statistics");
+}
+
+static av_cold int init(void *priv, const MvstereoConfig *cfg)
+{
+    const AVHWFramesContext *frames = (const AVHWFramesContext *)cfg->hw_frames->data;
+    CUDABackend *s = priv;
+    GpumeLayout layout;
+    int ret;
+
+    s->cfg = cfg;
+    ff_gpume_layout_init(&layout, frames->sw_format, frames->width, frames->height);
+    ret = ff_gpume_cuda_open_of(&s->cuda, cfg->hw_frames, cfg->log_ctx, "download the frames before");
+    if (ret < 0)
+        return ret;
+    ret = load_kernels(s, layout.depth);
+    ff_gpume_cuda_pop(&s->cuda);
+    return ret;
+}
+
+/* Frees what depends on the size, with the context pushed. Nothing is in flight. */
+static void forget(CUDABackend *s)
+{
+    ff_gpume_cuda_free(&s->planes);
+    ff_gpume_cuda_free(&s->map.memory);
+    ff_gpume_cuda_free(&s->coarse.memory);
+    s->map.args.range = s->coarse.args.range = 0;
+    s->w = s->h = 0;
+}
+
+/** Parts of memory. */
+typedef struct Part {
+    unsigned long long *address;
+    size_t size;
+} Part;
+
+/* Gets memory for parts, which begin at multiples of 256 bytes. */
+static int get_parts(CUDABackend *s, GpumeCudaBuffer *b, const Part *parts, int nb, const char *what)
+{
+    size_t size = 0;
+    int ret;
+
+    for (int i = 0; i < nb; i++)
+        size += FFALIGN(parts[i].size, 256);
+    ret = ff_gpume_cuda_alloc(&s->cuda, b, GPUME_CUDA_DEVICE, size, what);
+    if (ret < 0)
+        return ret;
+    size = 0;
+    for (int i = 0; i < nb; i++) {
+        *parts[i].address = b->data + size;
+        size += FFALIGN(parts[i].size, 256);
+    }
+    return 0;
+}
+
+/* Gets memory of views of this size in this range. Their luma is in the arguments. */
+static int open_map(CUDABackend *s, Map *map, int w, int h, int min, int range)
+{
+    MvstereoCudaArgs *a = &map->args;
+    const size_t nb     = w * (size_t)h, costs = nb * range;
+    const Part parts[]  = {
+        { &a->features[0], 8 * nb }, { &a->features[1], 8 * nb }, { &a->costs, costs }, { &a->paths[0], costs },
+        { &a->paths[1], costs }, { &a->paths[2], costs }, { &a->paths[3], costs }, { &a->matched, 2 * nb },
+        { &a->checked, 2 * nb }, { &a->kept, 2 * nb }, { &a->filled, 2 * nb }, { &a->smoothed, 2 * nb },
+        { &a->disparity, 2 * nb }, { &a->right, 2 * nb }, { &a->valid, nb }, { &a->confidence, nb },
+        { &a->parents, 4 * nb }, { &a->sizes, 4 * nb }, { &a->row_valid, 4 * (size_t)h },
+    };
+    int ret;
+
+    if (a->range == range) {
+        a->min = min;
+        return 0;
+    }
+    a->range = 0;
+    TRY(cuStreamSynchronize(s->cuda.hwctx->stream), "wait for the last map")
+    ff_gpume_cuda_free(&map->memory);
+    ret = get_parts(s, &map->memory, parts, FF_ARRAY_ELEMS(parts), "costs");
+    if (ret < 0)
+        return ret;
+    a->w     = w;
+    a->h     = h;
+    a->min   = min;
+    a->range = range;
+    a->rows  = s->cfg->rows;
+    a->stats = s->stats.data;
+    return 0;
+}
+
+/* Gets memory for luma of views of a size. */
+static int open_size(CUDABackend *s, int w, int h)
+{
+    MvstereoCudaArgs *a = &s->views;
+    const size_t nb     = w * (size_t)h;
+    const Part parts[]  = {
+        { &a->raw[0], nb }, { &a->raw[1], nb }, { &a->luma[0], nb }, { &a->luma[1], nb },
+        /* all that are halved follow each other */
+        { &a->halved[0], nb + w + h + 64 }, { &a->halved[1], nb + w + h + 64 },
+    };
+    int ret;
+
+    if (w > MVSTEREO_CUDA_MAX_W || h > 65535) {
+        av_log(s->cfg->log_ctx, AV_LOG_ERROR, "Views of %dx%d samples are too large for mvstereo on a device, at most "
+               "%dx65535 are not; insert hwdownload before mvstereo.\n", w, h, MVSTEREO_CUDA_MAX_W);
+        return AVERROR(ENOSYS);
+    }
+    TRY(cuStreamSynchronize(s->cuda.hwctx->stream), "wait for the last map")
+    forget(s);
+    ret = get_parts(s, &s->planes, parts, FF_ARRAY_ELEMS(parts), "views");
+    if (ret < 0)
+        return ret;
+    s->range = (MvstereoRange) { s->cfg->min, s->cfg->max };
+    a->w     = s->w = w;
+    a->h     = s->h = h;
+    a->stats = s->stats.data;
+    return 0;
+}
+
+/* Copies the luma of both views, and smooths it if both are noisy. */
+static int load_views(CUDABackend *s, const MvstereoPair *pair, const GpumeLayout *l)
+{
+    const GpumeComponent *c = &l->components[0];
+    MvstereoCudaArgs *a = &s->views;
+    const int columns = divide_up(a->w, 256), rows = divide_up(a->h, MVSTEREO_CUDA_VIEW_ROWS);
+    int ret;
+
+    for (int i = 0; i < 2; i++) {
+        const MvstereoView *view = &pair->views[i];
+
+        a->views[i]     = (uintptr_t)gpume_layout_row(l, c, view->frame, view->y) + view->x * c->step * l->bytes;
+        a->steps[i]     = view->step_x * c->step * l->bytes;
+        a->linesizes[i] = view->step_y * (long long)view->frame->linesize[c->plane];
+    }
+    a->shift = l->shift + l->depth - 8;
+    TRY(cuMemsetD8Async(s->stats.data, 0, s->stats.size, s->cuda.hwctx->stream), "clear statistics")
+    ret = launch(s, LUMA, columns, rows, 2, a);
+    if (ret >= 0)
+        ret = launch(s, NOISE, columns, rows, 2, a);
+    if (ret >= 0)
+        ret = launch(s, DECIDE, 1, 1, 1, a);
+    return ret < 0 ? ret : launch_samples(s, SMOOTH, a->w, a->h, 2, a);
+}
+
+/* Finds what is valid. */
+static int match(CUDABackend *s, MvstereoCudaArgs *a)
+{
+    const int kind = a->range <= 128 ? 0 : a->range <= 256 ? 1 : 2;
+    int ret;
+
+    s->launches[WINNERS + kind].shared = 4 * a->w;
+    ret = launch_samples(s, FEATURES, a->w, a->h, 2, a);
+    if (ret >= 0)
+        ret = launch(s, COSTS, divide_up(a->w * (int64_t)(a->range / 4), 256), a->h, 1, a);
+    if (ret >= 0)
+        ret = launch(s, PATHS + kind, divide_up(FFMAX(a->w, a->h), MVSTEREO_CUDA_PATHS), 4, 1, a);
+    if (ret >= 0)
+        ret = launch(s, WINNERS + kind, 1, a->h, 1, a);
+    for (enum Kernel i = CHECK; i <= DROP && ret >= 0; i++)
+        ret = launch_samples(s, i, a->w, a->h, 1, a);
+    return ret;
+}
+
+/* Widens the range by that of this pair. */
+static int find_range(CUDABackend *s)
+{
+    const int nb = mvstereo_range_halvings(s->w);
+    MvstereoCudaArgs a = s->views;
+    int ret, min, range;
+
+    for (int i = 0; i < nb; i++) {
+        const int w = (a.w + 1) / 2, h = (a.h + 1) / 2;
+
+        ret = launch_samples(s, HALVE, w, h, 2, &a);
+        if (ret < 0)
+            return ret;
+        for (int j = 0; j < 2; j++) {
+            a.luma[j]    = a.halved[j];
+            a.halved[j] += w * (size_t)h;
+        }
+        a.w = w;
+        a.h = h;
+    }
+    min = mvstereo_range_coarse(a.w, &range);
+    ret = open_map(s, &s->coarse, a.w, a.h, min, range);
+    if (ret < 0)
+        return ret;
+    memcpy(s->coarse.args.luma, a.luma, sizeof(a.luma));
+    s->coarse.args.counts = 1;
+    ret = match(s, &s->coarse.args);
+    if (ret < 0)
+        return ret;
+    TRY(cuMemcpyDtoHAsync(s->stats.pinned, s->stats.data, s->stats.size, s->cuda.hwctx->stream), "read statistics")
+    TRY(cuStreamSynchronize(s->cuda.hwctx->stream), "wait for statistics")
+    mvstereo_range_widen(&s->range, ((const MvstereoCudaStats *)s->stats.pinned)->counts, range, min, nb);
+    return 0;
+}
+
+/* Fills the map, and paints it. */
+static int finish(CUDABackend *s, AVFrame *out)
+{
+    MvstereoCudaArgs *a = &s->map.args;
+    int ret = 0;
+
+    a->fill            = s->cfg->fill;
+    a->output          = s->cfg->output;
+    a->out             = (uintptr_t)out->data[0];
+    a->out_linesize    = out->linesize[0];
+    a->chroma          = (uintptr_t)out->data[1];
+    a->chroma_linesize = out->linesize[1];
+    a->paint = (MvstereoPaint) {
+        .first = s->range.min * MVSTEREO_ONE, .least = s->range.min * MVSTEREO_ONE,
+        .greatest = s->range.max * MVSTEREO_ONE, .legend = s->cfg->legend, .w = s->w, .h = s->h,
+        .depth_one = s->cfg->depth_one,
+    };
+    if (a->fill)
+        ret = launch_samples(s, FILL, a->w, a->h, 1, a);
+    if (a->fill && ret >= 0)
+        ret = launch_samples(s, WMEDIAN, a->w, a->h, 1, a);
+    return ret < 0 ? ret : launch_samples(s, PAINT, a->w, a->h, 1, a);
+}
+
+/* With the context pushed. */
+static int make_map(CUDABackend *s, const MvstereoPair *pair, const GpumeLayout *layout, AVFrame *out)
+{
+    int ret = 0;
+
+    if (s->w != pair->w || s->h != pair->h)
+        ret = open_size(s, pair->w, pair->h);
+    if (ret >= 0)
+        ret = load_views(s, pair, layout);
+    if (ret >= 0 && s->cfg->min >= s->cfg->max)
+        ret = find_range(s);
+    if (ret >= 0)
+        ret = open_map(s, &s->map, s->w, s->h, s->range.min, FFALIGN(s->range.max - s->range.min, MVSTEREO_LANES));
+    if (ret < 0)
+        return ret;
+    memcpy(s->map.args.luma, s->views.luma, sizeof(s->views.luma));
+    ret = match(s, &s->map.args);
+    return ret < 0 ? ret : finish(s, out);
+}
+
+static int make(void *priv, const MvstereoPair *pair, const GpumeLayout *layout, AVFrame *out)
+{
+    CUDABackend *s = priv;
+    const int ret  = enter(s);
+
+    return ret < 0 ? ret : leave(s, make_map(s, pair, layout, out));
+}
+
+/* With the context pushed. */
+static int read_map(CUDABackend *s, GpumeCudaBuffer *b)
+{
+    int ret = ff_gpume_cuda_alloc(&s->cuda, b, GPUME_CUDA_PINNED, s->w * (size_t)s->h * 2, "disparities");
+
+    if (ret < 0)
+        return ret;
+    TRY(cuMemcpyDtoHAsync(b->pinned, s->map.args.disparity, b->size, s->cuda.hwctx->stream), "read disparities")
+    TRY(cuStreamSynchronize(s->cuda.hwctx->stream), "wait for disparities")
+    return 0;
+}
+
+static int read_disparity(void *priv, int16_t *disparity)
+{
+    CUDABackend *s    = priv;
+    GpumeCudaBuffer b = { 0 };
+    int ret = enter(s);
+
+    if (ret >= 0)
+        ret = leave(s, read_map(s, &b));
+    for (size_t i = 0; ret >= 0 && i < s->w * (size_t)s->h; i++) {
+        const int v = ((const int16_t *)b.pinned)[i];
+
+        disparity[i] = v < 0 ? MVSTEREO_HOLE : v + s->map.args.min * MVSTEREO_ONE;
+    }
+    ff_gpume_cuda_free(&b);
+    return ret;
+}
+
+static av_cold void uninit(void *priv)
+{
+    CUDABackend *s = priv;
+
+    if (s->cuda.device && ff_gpume_cuda_push_to_free(&s->cuda)) {
+        /* what is in flight reads what is freed next */
+        s->cuda.cu->cuStreamSynchronize(s->cuda.hwctx->stream);
+        for (int i = 0; i < NB_KERNELS; i++)
+            ff_gpume_cuda_unload(&s->cuda, &s->launches[i]);
+        ff_gpume_cuda_pop(&s->cuda);
+    }
+    forget(s);
+    ff_gpume_cuda_free(&s->stats);
+    ff_gpume_cuda_close(&s->cuda);
+}
+
+const MvstereoBackend ff_mvstereo_backend_cuda = {
+    .priv_size = sizeof(CUDABackend),
+    .hw_format = AV_PIX_FMT_CUDA,
+    .init      = init,
+    .make      = make,
+    .read      = read_disparity,
+    .uninit    = uninit,
+};

@@ -1,0 +1,41 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Copies 8 bits of both views' luma, and counts how often each value is there.
+ */
+
+#include "libavfilter/gpume/mvstereo/device.cuh"
+
+typedef GpumeSampleOf<GPUME_CUDA_DEPTH>::Sample Sample;
+
+/**
+ * grid:   columns of 256 samples, MVSTEREO_CUDA_VIEW_ROWS rows each, views
+ * block:  256 threads, a column each
+ * shared: MVSTEREO_CUDA_LUMA_SHARED
+ */
+GPUME_KERNEL_OF(MvstereoCudaArgs, 256, 4)
+{
+    GPUME_SHARED(GpumeU32, histogram);
+    MvstereoCudaStats *stats = (MvstereoCudaStats *)args.stats;
+    const int x = (int)(blockIdx.x * 256 + threadIdx.x), view = (int)blockIdx.z;
+    const int first = (int)blockIdx.y * MVSTEREO_CUDA_VIEW_ROWS;
+    const int end   = gpume_min(first + MVSTEREO_CUDA_VIEW_ROWS, args.h);
+    const GpumeU64 src = view ? args.views[1] : args.views[0], dst = view ? args.raw[1] : args.raw[0];
+    const long long step = view ? args.steps[1] : args.steps[0], linesize = view ? args.linesizes[1] : args.linesizes[0];
+
+    histogram[threadIdx.x] = 0;
+    __syncthreads();
+    for (int y = first; y < end && x < args.w; y++) {
+        const int v = *(const Sample *)(src + y * linesize + x * step) >> args.shift;
+
+        ((GpumeU8 *)dst)[(long long)y * args.w + x] = (GpumeU8)v;
+        atomicAdd(&histogram[v], 1u);
+    }
+    __syncthreads();
+    if (histogram[threadIdx.x])
+        atomicAdd(&stats->histograms[view][threadIdx.x], histogram[threadIdx.x]);
+}

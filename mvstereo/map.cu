@@ -1,0 +1,139 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Fills holes, takes the weighted median, and paints the map.
+ */
+
+#include "libavfilter/gpume/mvstereo/device.cuh"
+
+#define FILL    0
+#define WMEDIAN 1
+
+#define SIDE    (2 * MVSTEREO_WMED_R + 1)
+#define NB      MVSTEREO_CUDA_WEIGHTS
+#define TILE_W  MVSTEREO_CUDA_TILE_W
+#define TILE_H  MVSTEREO_CUDA_TILE_H
+
+/** Sets the lesser of the next valid values in the row, or in the next one above that has any. */
+static __device__ __forceinline__ void fill(const MvstereoCudaArgs &args, int x, int y, long long q)
+{
+    const GpumeU32 *row_valid = (const GpumeU32 *)args.row_valid;
+    int from = y, v = ((const short *)args.kept)[q];
+
+    if (v < 0) {
+        const short *row;
+        int before = -1, after = -1;
+
+        while (from >= 0 && !row_valid[from])
+            from--;
+        row = (const short *)args.kept + (long long)gpume_max(from, 0) * args.w;
+        for (int i = x; i >= 0 && before < 0 && from >= 0; i--)
+            before = row[i];
+        for (int i = x; i < args.w && after < 0 && from >= 0; i++)
+            after = row[i];
+        v = before < 0 ? after : after < 0 ? before : gpume_min(before, after);
+        v = gpume_max(v, 0);
+    }
+    ((short *)args.filled)[q] = (short)v;
+}
+
+/** Sets the weighted median of 9x9. */
+static __device__ __forceinline__ void weighted_median(const MvstereoCudaArgs &args)
+{
+    GPUME_SHARED(MvstereoCudaTile, tile);
+    const int tx = (int)(threadIdx.x % MVSTEREO_CUDA_COLS), ty = (int)(threadIdx.x / MVSTEREO_CUDA_COLS);
+    int total = 0, least = 32767, greatest = 0, result;
+    MVSTEREO_PLACE();
+
+    for (int i = (int)threadIdx.x; i < TILE_W * TILE_H; i += MVSTEREO_CUDA_THREADS) {
+        const int px = (int)blockIdx.x * MVSTEREO_CUDA_COLS + i % TILE_W - MVSTEREO_WMED_R;
+        const int py = (int)blockIdx.y * MVSTEREO_CUDA_ROWS + i / TILE_W - MVSTEREO_WMED_R;
+
+        tile->values[i / TILE_W][i % TILE_W] = (short)mvstereo_short(args.filled, args, px, py);
+        tile->luma[i / TILE_W][i % TILE_W]   = (GpumeU8)mvstereo_byte(args.luma[0], args, px, py);
+        tile->valid[i / TILE_W][i % TILE_W]  = (GpumeU8)mvstereo_byte(args.valid, args, px, py);
+    }
+    __syncthreads();
+    if (!is_inside)
+        return;
+    for (int i = 0; i < NB; i++) {
+        const int row = ty + i / SIDE, col = tx + i % SIDE;
+        const int difference = tile->luma[row][col] - tile->luma[ty + MVSTEREO_WMED_R][tx + MVSTEREO_WMED_R];
+        const int weight = mvstereo_weight(FFABS(difference), tile->valid[row][col]);
+
+        tile->weights[i][threadIdx.x] = (GpumeU8)weight;
+        total    += weight;
+        least     = gpume_min(least, tile->values[row][col]);
+        greatest  = gpume_max(greatest, tile->values[row][col]);
+    }
+    /* the largest value with too little up to the one before it */
+    result = least;
+    for (int bit = MVSTEREO_MAX_RANGE * MVSTEREO_ONE / 2; bit; bit >>= 1) {
+        int below = 0;
+
+        if (bit > greatest - least)
+            continue;
+        for (int i = 0; i < NB; i++)
+            below += tile->values[ty + i / SIDE][tx + i % SIDE] < result + bit ? tile->weights[i][threadIdx.x] : 0;
+        if (2 * below < total)
+            result += bit;
+    }
+    ((short *)args.smoothed)[q] = (short)result;
+}
+
+/** Sets the last median, and paints it. */
+static __device__ __forceinline__ void paint(const MvstereoCudaArgs &args, int x, int y, long long q)
+{
+    const MvstereoPaint *p = &args.paint;
+    const int v = args.fill ? mvstereo_median(args.smoothed, args, x, y) : ((const short *)args.kept)[q];
+    const GpumeU64 row = args.out + y * args.out_linesize;
+
+    ((short *)args.disparity)[q] = (short)v;
+    if (args.output == 0)
+        ((GpumeU16 *)row)[x] = (GpumeU16)mvstereo_paint_disparity(p, v);
+    else if (args.output == 3)
+        ((GpumeU16 *)row)[x] = (GpumeU16)mvstereo_paint_depth(p, v);
+    else if (args.output == 1)
+        ((GpumeU8 *)row)[x] = (GpumeU8)mvstereo_paint_gray(p, v);
+    else if (args.output == 4)
+        ((GpumeU8 *)row)[x] = ((const GpumeU8 *)args.confidence)[q];
+    else {
+        const int rgb = mvstereo_paint_color(p, v, x, y);
+
+        ((GpumeU32 *)row)[x] = (GpumeU32)(rgb >> 16 | (rgb & 0xff00) | (rgb & 0xff) << 16);
+    }
+    if (args.chroma && !(x & 1) && !(y & 1)) {
+        const GpumeU64 chroma = args.chroma + y / 2 * args.chroma_linesize;
+
+        GPUME_UNROLL for (int i = 0; i < 2; i++)
+            if (args.output == 0 || args.output == 3)
+                ((GpumeU16 *)chroma)[x + i] = 32768;
+            else
+                ((GpumeU8 *)chroma)[x + i] = 128;
+    }
+}
+
+/**
+ * grid:   MVSTEREO_CUDA_COLS x MVSTEREO_CUDA_ROWS samples
+ * block:  MVSTEREO_CUDA_THREADS
+ * shared: of the weighted median MvstereoCudaTile
+ */
+GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_THREADS, 2)
+{
+    if (GPUME_CUDA_VARIANT == WMEDIAN) {
+        weighted_median(args);
+    } else {
+        MVSTEREO_PLACE();
+
+        if (!is_inside)
+            return;
+        if (GPUME_CUDA_VARIANT == FILL)
+            fill(args, x, y, q);
+        else
+            paint(args, x, y, q);
+    }
+}

@@ -1,0 +1,143 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Finds out what is valid: where both views agree, and the piece is large enough. Pieces are trees: a sample's parent is
+ * one with a lesser number, and a root is its own.
+ */
+
+#include "libavfilter/gpume/mvstereo/device.cuh"
+
+#define CHECK 0
+#define JOIN  1
+#define COUNT 2
+
+/** Sets the first median, holes where views do not agree, and pieces of one sample. */
+static __device__ __forceinline__ void check(const MvstereoCudaArgs &args, int x, int y, long long q)
+{
+    const int v = mvstereo_median(args.matched, args, x, y), k = (v + MVSTEREO_ONE / 2) / MVSTEREO_ONE;
+    const int z = x - args.min - k;
+    int is_valid = z >= 0 && z < args.w;
+
+    if (is_valid) {
+        const int difference = ((const short *)args.right)[q - x + z] - k;
+
+        is_valid = FFABS(difference) <= MVSTEREO_CHECK;
+    }
+    ((short *)args.checked)[q]   = (short)(is_valid ? v : MVSTEREO_INVALID);
+    ((GpumeU32 *)args.parents)[q] = (GpumeU32)q;
+    ((GpumeU32 *)args.sizes)[q]   = 0;
+    if (!x)
+        ((GpumeU32 *)args.row_valid)[y] = 0;
+}
+
+static __device__ __forceinline__ GpumeU32 find_root(const GpumeU32 *parents, GpumeU32 i)
+{
+    for (;;) {
+        const GpumeU32 parent = gpume_load_volatile(&parents[i]);
+
+        if (parent == i)
+            return i;
+        i = parent;
+    }
+}
+
+/** Joins two pieces. What was read may be older than what others have written: the atomic decides. */
+static __device__ __forceinline__ void join(GpumeU32 *parents, GpumeU32 a, GpumeU32 b)
+{
+    for (;;) {
+        GpumeU32 greater, less, old;
+
+        a = find_root(parents, a);
+        b = find_root(parents, b);
+        if (a == b)
+            return;
+        less    = gpume_umin(a, b);
+        greater = gpume_umax(a, b);
+        old     = atomicMin(&parents[greater], less);
+        if (old == greater)
+            return;
+        a = old;
+        b = less;
+    }
+}
+
+static __device__ __forceinline__ int are_joined(int a, int b)
+{
+    const int difference = a - b;
+
+    return a >= 0 && b >= 0 && FFABS(difference) <= MVSTEREO_ONE;
+}
+
+static __device__ __forceinline__ void join_neighbours(const MvstereoCudaArgs &args, int x, int y, long long q)
+{
+    const short *v = (const short *)args.checked;
+    GpumeU32 *parents = (GpumeU32 *)args.parents;
+
+    if (x && are_joined(v[q], v[q - 1]))
+        join(parents, (GpumeU32)q, (GpumeU32)(q - 1));
+    if (y && are_joined(v[q], v[q - args.w]))
+        join(parents, (GpumeU32)q, (GpumeU32)(q - args.w));
+}
+
+/** Counts the samples of pieces: those of a warp that are of one piece at once. */
+static __device__ __forceinline__ void count(const MvstereoCudaArgs &args, int is_inside, long long q)
+{
+    const int is_valid  = is_inside && ((const short *)args.checked)[is_inside ? q : 0] >= 0;
+    const GpumeU32 root = is_valid ? find_root((const GpumeU32 *)args.parents, (GpumeU32)q) : ~0u;
+    const GpumeU32 first = __shfl_sync(GPUME_WHOLE_WARP, root, 0);
+    const GpumeU32 same  = __ballot_sync(GPUME_WHOLE_WARP, root == first);
+    GpumeU32 *sizes = (GpumeU32 *)args.sizes;
+
+    if (!is_valid)
+        return;
+    if (root != first)
+        atomicAdd(&sizes[root], 1u);
+    else if (threadIdx.x % 32 == 0)
+        atomicAdd(&sizes[root], (GpumeU32)gpume_popcount(same));
+}
+
+/** Keeps what is in large pieces. */
+static __device__ __forceinline__ void drop(const MvstereoCudaArgs &args, int y, long long q)
+{
+    const int v = ((const short *)args.checked)[q];
+    int is_valid = v >= 0;
+
+    if (is_valid)
+        is_valid = ((const GpumeU32 *)args.sizes)[find_root((const GpumeU32 *)args.parents, (GpumeU32)q)] >=
+                   MVSTEREO_PIECE;
+    ((short *)args.kept)[q]   = (short)(is_valid ? v : MVSTEREO_INVALID);
+    ((GpumeU8 *)args.valid)[q] = (GpumeU8)is_valid;
+    if (!is_valid)
+        ((GpumeU8 *)args.confidence)[q] = 0;
+    else
+        atomicMax((GpumeU32 *)args.row_valid + y, 1u);
+    if (is_valid && args.counts)
+        atomicAdd(&((MvstereoCudaStats *)args.stats)->counts[(v + MVSTEREO_ONE / 2) / MVSTEREO_ONE], 1u);
+}
+
+/**
+ * grid:   MVSTEREO_CUDA_COLS x MVSTEREO_CUDA_ROWS samples
+ * block:  MVSTEREO_CUDA_THREADS
+ * shared: none
+ */
+GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_THREADS, 4)
+{
+    MVSTEREO_PLACE();
+
+    if (GPUME_CUDA_VARIANT == COUNT) {
+        count(args, is_inside, q);
+        return;
+    }
+    if (!is_inside)
+        return;
+    if (GPUME_CUDA_VARIANT == CHECK)
+        check(args, x, y, q);
+    else if (GPUME_CUDA_VARIANT == JOIN)
+        join_neighbours(args, x, y, q);
+    else
+        drop(args, y, q);
+}

@@ -1,0 +1,13 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * The CUDA backend's place in a build without it.
+ */
+
+#include "libavfilter/gpume/mvstereo/backend.h"
+
+const MvstereoBackend ff_mvstereo_backend_cuda = { .hw_format = AV_PIX_FMT_NONE };

@@ -1,0 +1,101 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * What is done with luma: its noise is measured, it is decided how views are compared, it is smoothed or halved.
+ */
+
+#include "libavfilter/gpume/mvstereo/device.cuh"
+
+#define NOISE  0
+#define DECIDE 1
+#define SMOOTH 2
+#define HALVE  3
+
+/** Counts samples with little noise. */
+static __device__ __forceinline__ void noise(const MvstereoCudaArgs &args)
+{
+    MvstereoCudaStats *stats = (MvstereoCudaStats *)args.stats;
+    const int x = (int)(blockIdx.x * 256 + threadIdx.x), view = (int)blockIdx.z;
+    const int first = gpume_max((int)blockIdx.y * MVSTEREO_CUDA_VIEW_ROWS, 1);
+    const int end   = gpume_min((int)(blockIdx.y + 1) * MVSTEREO_CUDA_VIEW_ROWS, args.h - 1);
+    GpumeU32 nb = 0;
+
+    for (int y = first; y < end && x > 0 && x < args.w - 1; y++) {
+        const GpumeU8 *b = (const GpumeU8 *)(view ? args.raw[1] : args.raw[0]) + (long long)y * args.w + x;
+        const GpumeU8 *a = b - args.w, *c = b + args.w;
+        const int v = a[-1] + a[1] + c[-1] + c[1] - 2 * (a[0] + b[-1] + b[1] + c[0]) + 4 * b[0];
+
+        nb += FFABS(v) < MVSTEREO_NOISY;
+    }
+    for (int i = 1; i < 32; i *= 2)
+        nb += __shfl_xor_sync(GPUME_WHOLE_WARP, nb, i);
+    if (threadIdx.x % 32 == 0 && nb)
+        atomicAdd(&stats->calm[view], nb);
+}
+
+/** Decides for all kernels behind it. */
+static __device__ __forceinline__ void decide(const MvstereoCudaArgs &args)
+{
+    MvstereoCudaStats *stats = (MvstereoCudaStats *)args.stats;
+    const long long nb = (long long)gpume_max(args.w - 2, 0) * gpume_max(args.h - 2, 0);
+
+    if (threadIdx.x)
+        return;
+    mvstereo_match_histograms(stats->table, stats->histograms[0], stats->histograms[1]);
+    stats->is_noisy = nb && 2ll * stats->calm[0] <= nb && 2ll * stats->calm[1] <= nb;
+}
+
+static __device__ __forceinline__ void smooth(const MvstereoCudaArgs &args)
+{
+    const GpumeU64 src = blockIdx.z ? args.raw[1] : args.raw[0], dst = blockIdx.z ? args.luma[1] : args.luma[0];
+    MVSTEREO_PLACE();
+    int sum = 8;
+
+    if (!is_inside)
+        return;
+    if (!((const MvstereoCudaStats *)args.stats)->is_noisy) {
+        ((GpumeU8 *)dst)[q] = ((const GpumeU8 *)src)[q];
+        return;
+    }
+    GPUME_UNROLL for (int j = -1; j <= 1; j++)
+        GPUME_UNROLL for (int i = -1; i <= 1; i++)
+            sum += (i ? 1 : 2) * (j ? 1 : 2) * mvstereo_byte(src, args, x + i, y + j);
+    ((GpumeU8 *)dst)[q] = (GpumeU8)(sum >> 4);
+}
+
+/** Halves luma; w and h are those before. */
+static __device__ __forceinline__ void halve(const MvstereoCudaArgs &args)
+{
+    const GpumeU64 src = blockIdx.z ? args.luma[1] : args.luma[0], dst = blockIdx.z ? args.halved[1] : args.halved[0];
+    const int w = (args.w + 1) / 2, h = (args.h + 1) / 2;
+    const int x = (int)(blockIdx.x * MVSTEREO_CUDA_COLS + threadIdx.x % MVSTEREO_CUDA_COLS);
+    const int y = (int)(blockIdx.y * MVSTEREO_CUDA_ROWS + threadIdx.x / MVSTEREO_CUDA_COLS);
+
+    if (x >= w || y >= h)
+        return;
+    ((GpumeU8 *)dst)[(long long)y * w + x] =
+        (GpumeU8)((mvstereo_byte(src, args, 2 * x, 2 * y) + mvstereo_byte(src, args, 2 * x + 1, 2 * y) +
+                   mvstereo_byte(src, args, 2 * x, 2 * y + 1) + mvstereo_byte(src, args, 2 * x + 1, 2 * y + 1) + 2) >> 2);
+}
+
+/**
+ * grid:   of noise columns of 256 samples, MVSTEREO_CUDA_VIEW_ROWS rows each, views; of decide one block; of the others
+ *         MVSTEREO_CUDA_COLS x MVSTEREO_CUDA_ROWS samples of the result, views
+ * block:  256
+ * shared: none
+ */
+GPUME_KERNEL_OF(MvstereoCudaArgs, 256, 4)
+{
+    if (GPUME_CUDA_VARIANT == NOISE)
+        noise(args);
+    else if (GPUME_CUDA_VARIANT == DECIDE)
+        decide(args);
+    else if (GPUME_CUDA_VARIANT == SMOOTH)
+        smooth(args);
+    else
+        halve(args);
+}
