@@ -179,14 +179,13 @@ static const char *const layout_names[] = { "sbs", "ab", "sbs2", "ab2", "ir", "i
 static int decide_layout(AVFilterContext *ctx)
 {
     MvstereoContext *s = ctx->priv;
-    const AVFilterLink *inlink = ctx->inputs[0];
+    av_unused const AVFilterLink *inlink = ctx->inputs[0];
     const AVFrameSideData *sd;
 
     s->decided = s->inputs == 2 ? LAYOUT_NONE : s->layout;
     if (s->decided != LAYOUT_AUTO)
         return 0;
-    sd = av_frame_side_data_get(inlink->side_data, inlink->nb_side_data,
-                                AV_FRAME_DATA_STEREO3D);
+    sd = GPUME_LINK_SIDE_DATA(inlink, AV_FRAME_DATA_STEREO3D);
     s->decided = sd ? parse_stereo3d(sd) : LAYOUT_AUTO;
     if (s->decided != LAYOUT_AUTO) {
         av_log(ctx, AV_LOG_INFO, "The input has stereo 3D side data: layout=%s%s.\n",

@@ -17,9 +17,12 @@
 #if LIBAVFILTER_VERSION_MAJOR >= 11
 #define GPUME_FILTER       FFFilter
 #define GPUME_PUBLIC(name) .p.name
+/* links have had the side data of their streams since then, too */
+#define GPUME_LINK_SIDE_DATA(link, type) av_frame_side_data_get((link)->side_data, (link)->nb_side_data, type)
 #else
 #define GPUME_FILTER       AVFilter
 #define GPUME_PUBLIC(name) .name
+#define GPUME_LINK_SIDE_DATA(link, type) NULL
 #endif
 
 #endif /* AVFILTER_GPUME_UTIL_COMPAT_H */

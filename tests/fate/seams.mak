@@ -52,5 +52,5 @@ GPUME_SEAMS += mvdenoise-alone mvdenoise-late mvdenoise-before-mvfps mvdenoise-e
 GPUME_SEAMS += mvdeint-defaults mvdeint-frame mvdeint-mixed mvdeint-change mvdeint-like-gaps \
                mvdeint-format-yuv420p10
 
-# mvstereo: maps, views in files that say so, messages
-GPUME_SEAMS += mvstereo-max mvstereo-rows mvstereo-auto mvstereo-layout-al mvstereo-color mvstereo-error-layout
+# mvstereo: maps, views in one frame or one after the other, messages
+GPUME_SEAMS += mvstereo-max mvstereo-rows mvstereo-layout-sbsr mvstereo-layout-al mvstereo-color mvstereo-error-layout

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Compares maps of disparities with ground truth: bad-1, the share of known, non-occluded samples that are off by more
+than one, with every method's holes filled alike; and user time. Run by stereo.sh.
+
+usage: stereo.py FFMPEG DATA OUT [CONDITIONS [METHODS]]"""
+
+import csv
+import os
+import resource
+import subprocess
+import sys
+import time
+
+import cv2
+import numpy as np
+
+cv2.setNumThreads(1)
+ffmpeg, data, out = sys.argv[1:4]
+
+
+def shifted(image, rows):
+    matrix = np.float32([[1, 0, 0], [0, 1, rows]])
+    return cv2.warpAffine(image, matrix, image.shape[1::-1], flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+
+
+def noisy(left, right):
+    random = np.random.default_rng(1)
+    return [np.clip(np.round(v + random.normal(0, 5, v.shape)), 0, 255).astype(np.uint8) for v in (left, right)]
+
+
+def jpeg(image):
+    return cv2.imdecode(cv2.imencode('.jpg', image, [cv2.IMWRITE_JPEG_QUALITY, 60])[1], cv2.IMREAD_GRAYSCALE)
+
+
+CONDITIONS = {
+    'plain':    lambda l, r: (l, r),
+    'darker':   lambda l, r: (l, np.round(r * 0.8).astype(np.uint8)),
+    'row0.5':   lambda l, r: (l, shifted(r, 0.5)),
+    'row1':     lambda l, r: (l, shifted(r, 1)),
+    'noise':    noisy,
+    'jpeg':     lambda l, r: (jpeg(l), jpeg(r)),
+}
+
+
+def fill(disparity):
+    """Holes, which are negative, become the lesser of the valid values at both ends in the row."""
+    result = disparity.copy()
+    for row in result:
+        valid = np.flatnonzero(row >= 0)
+        if not len(valid):
+            row[:] = 0
+            continue
+        holes = np.flatnonzero(row < 0)
+        after = np.searchsorted(valid, holes)
+        left = np.where(after > 0, row[valid[np.maximum(after - 1, 0)]], np.inf)
+        right = np.where(after < len(valid), row[valid[np.minimum(after, len(valid) - 1)]], np.inf)
+        row[holes] = np.minimum(left, right)
+    return result
+
+
+def user_time():
+    return sum(resource.getrusage(who).ru_utime for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+
+
+def mvstereo(options):
+    def run(left, right, count):
+        h, w = left.shape
+        both = np.hstack([left, right]).tobytes()
+        command = [ffmpeg, '-v', 'error', '-filter_threads', '1', '-f', 'rawvideo', '-pix_fmt', 'gray', '-s',
+                   '%dx%d' % (2 * w, h), '-i', '-', '-vf', 'mvstereo=layout=sbsl:max=%d%s' % (count, options),
+                   '-f', 'rawvideo', '-']
+        result = subprocess.run(command, input=both, stdout=subprocess.PIPE, check=True).stdout
+        return np.frombuffer(result, np.uint16).reshape(h, w) / 16
+    return run
+
+
+def opencv(make):
+    def run(left, right, count):
+        count = (count + 15) // 16 * 16
+        # columns on the left, so that the whole left view has matches
+        padded = [cv2.copyMakeBorder(v, 0, 0, count, 0, cv2.BORDER_REPLICATE) for v in (left, right)]
+        return fill(make(count).compute(*padded)[:, count:] / 16)
+    return run
+
+
+def sgbm(mode):
+    # the manual's penalties for blocks of 5x5 and one channel
+    return opencv(lambda n: cv2.StereoSGBM_create(0, n, 5, 8 * 25, 32 * 25, 1, 31, 10, 100, 2, mode))
+
+
+METHODS = {
+    'OpenCV BM':         opencv(lambda n: cv2.StereoBM_create(n, 15)),
+    'OpenCV SGBM':       sgbm(cv2.STEREO_SGBM_MODE_SGBM),
+    'OpenCV SGBM 3WAY':  sgbm(cv2.STEREO_SGBM_MODE_SGBM_3WAY),
+    'OpenCV SGBM HH4':   sgbm(cv2.STEREO_SGBM_MODE_HH4),
+    'mvstereo':          mvstereo(''),
+    'mvstereo range':    mvstereo(''),
+    'mvstereo rows=1':   mvstereo(':rows=1'),
+}
+
+
+def chosen(names, text):
+    return [name for name in names if not text or name in text.split(',')]
+
+
+def read(pair):
+    folder = os.path.join(data, pair)
+    left, right, occluded = (cv2.imread(os.path.join(folder, name + '.png'), cv2.IMREAD_GRAYSCALE)
+                             for name in ('left', 'right', 'nonocc'))
+    truth = cv2.imread(os.path.join(folder, 'gt.png'), cv2.IMREAD_UNCHANGED) / 64
+    with open(os.path.join(folder, 'disparities')) as f:
+        return left, right, truth, (occluded == 255) & (truth > 0), int(f.read())
+
+
+def main():
+    pairs = sorted(p for p in os.listdir(data) if os.path.exists(os.path.join(data, p, 'gt.png')))
+    methods = chosen(METHODS, sys.argv[5] if len(sys.argv) > 5 else '')
+    rows = []
+    for condition in chosen(CONDITIONS, sys.argv[4] if len(sys.argv) > 4 else ''):
+        for method in methods:
+            bad, seconds = [], 0
+            for pair in pairs:
+                left, right, truth, known, count = read(pair)
+                left, right = CONDITIONS[condition](left, right)
+                begin = user_time()
+                disparity = METHODS[method](left, right, 0 if method == 'mvstereo range' else count)
+                seconds += user_time() - begin
+                wrong = np.abs(disparity - truth) > 1
+                bad.append(100 * wrong[known].mean())
+                picture = cv2.cvtColor(left, cv2.COLOR_GRAY2BGR)
+                picture[wrong & known] = 0, 0, 255
+                name = '-'.join((pair, condition, method)).replace(' ', '_')
+                cv2.imwrite(os.path.join(out, name + '.png'), picture)
+            rows.append([condition, method] + ['%.2f' % v for v in bad + [np.mean(bad)]] + ['%.2f' % seconds])
+            print('%-8s %-18s' % (condition, method), *('%s %.2f' % v for v in zip(pairs, bad)),
+                  ' mean %.2f  user time %.2f s' % (np.mean(bad), seconds), flush=True)
+    with open(os.path.join(out, 'stereo.csv'), 'w', newline='') as f:
+        csv.writer(f).writerows([['condition', 'method'] + pairs + ['mean', 'seconds']] + rows)
+
+
+main()

@@ -1,0 +1,31 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Compares the maps of mvstereo and of OpenCV with the true ones: 'make bench-stereo'.
+#
+# usage: stereo.sh BIN_DIR
+# Environment (defaults in brackets):
+#   DATA           folder of pairs, each in a folder with left.png, right.png, gt.png, nonocc.png, disparities
+#                  [../shared/stereo]
+#   CONDITIONS     names in stereo.py, separated by commas [all]
+#   METHODS        names in stereo.py, separated by commas [all]
+#   BENCH_DIR      folder for results [build/bench-stereo]
+#   PYTHON         [python3]
+
+set -eu
+LC_ALL=C
+export LC_ALL
+top=$(cd "$(dirname "$0")/../.." && pwd)
+bin=$(cd "$1" && pwd)
+cd "$top"
+out=${BENCH_DIR:-build/bench-stereo}
+data=${DATA:-../shared/stereo}
+. bench/lib.sh
+. bench/peers.sh
+
+mkdir -p "$out"
+[ -d "$data" ] || die "DATA: there is no folder $data"
+take_python
+package "import numpy" numpy || die "this needs the Python package numpy, see $out/pip.log"
+package "import cv2" opencv-python-headless || die "this needs the Python package opencv-python-headless, see $out/pip.log"
+"$python" bench/stereo/stereo.py "$bin/ffmpeg" "$data" "$out" "${CONDITIONS-}" "${METHODS-}"
+say "numbers: $out/stereo.csv; errors: $out/PAIR-CONDITION-METHOD.png (red: off by more than one sample)"
