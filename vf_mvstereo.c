@@ -107,7 +107,7 @@ static const AVOption mvstereo_options[] = {
 
 FRAMESYNC_DEFINE_CLASS(mvstereo, MvstereoContext, fs);
 
-/* Returns whether the input has hardware frames, or AVERROR(EAGAIN): filters before this one have to decide that first. */
+/* Returns whether the input has hardware frames, or AVERROR(EAGAIN): filters before this one have to decide first. */
 static int has_hw_format(const AVFilterContext *ctx)
 {
     const AVFilterFormats *in = ctx->inputs[0]->incfg.formats;

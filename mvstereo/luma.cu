@@ -25,7 +25,8 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, 256, 4)
     const int first = (int)blockIdx.y * MVSTEREO_CUDA_VIEW_ROWS;
     const int end   = gpume_min(first + MVSTEREO_CUDA_VIEW_ROWS, args.h);
     const GpumeU64 src = view ? args.views[1] : args.views[0], dst = view ? args.raw[1] : args.raw[0];
-    const long long step = view ? args.steps[1] : args.steps[0], linesize = view ? args.linesizes[1] : args.linesizes[0];
+    const long long step     = view ? args.steps[1] : args.steps[0];
+    const long long linesize = view ? args.linesizes[1] : args.linesizes[0];
 
     histogram[threadIdx.x] = 0;
     __syncthreads();

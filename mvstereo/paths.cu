@@ -41,8 +41,8 @@ static __device__ __forceinline__ void step(int v[WORDS][4], int *least, const G
         const int old[4]   = { v[j][0], v[j][1], v[j][2], v[j][3] };
 
         GPUME_UNROLL for (int i = 0; i < 4; i++) {
-            const int beside = gpume_min(i ? old[i - (i > 0)] : previous, i < 3 ? old[i + (i < 3)] : next) + MVSTEREO_P1;
-            const int best   = gpume_min(gpume_min(old[i], beside), far);
+            const int low  = i ? old[i - (i > 0)] : previous, high = i < 3 ? old[i + (i < 3)] : next;
+            const int best = gpume_min(gpume_min(old[i], gpume_min(low, high) + MVSTEREO_P1), far);
 
             v[j][i] = 32 * j + lane < words ? best - *least + (int)(costs[j] >> 8 * i & 0xff) : FAR;
             new_least = gpume_min(new_least, v[j][i]);

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Finds out what is valid: where both views agree, and the piece is large enough. Pieces are trees: a sample's parent is
- * one with a lesser number, and a root is its own.
+ * Finds out what is valid: where both views agree, and the piece is large enough. Pieces are trees: a sample's
+ * parent is one with a lesser number, and a root is its own.
  */
 
 #include "libavfilter/gpume/mvstereo/device.cuh"

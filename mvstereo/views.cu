@@ -79,7 +79,8 @@ static __device__ __forceinline__ void halve(const MvstereoCudaArgs &args)
         return;
     ((GpumeU8 *)dst)[(long long)y * w + x] =
         (GpumeU8)((mvstereo_byte(src, args, 2 * x, 2 * y) + mvstereo_byte(src, args, 2 * x + 1, 2 * y) +
-                   mvstereo_byte(src, args, 2 * x, 2 * y + 1) + mvstereo_byte(src, args, 2 * x + 1, 2 * y + 1) + 2) >> 2);
+                   mvstereo_byte(src, args, 2 * x, 2 * y + 1) + mvstereo_byte(src, args, 2 * x + 1, 2 * y + 1) +
+                   2) >> 2);
 }
 
 /**
