@@ -1063,6 +1063,9 @@ static void sequences(int nb, int on_device)
     }
 }
 
+/** The first seed of a sequence in the format YUV420P; draw_case() takes the formats in turn. */
+#define FIRST_YUV420P (400 * FF_ARRAY_ELEMS(formats) + 1)
+
 static int next_to_fail;
 
 static void let_fail(void)
@@ -1077,7 +1080,7 @@ static void failing_allocations(int on_device, int step)
     Uploaded u = { 0 };
     Sequence q;
 
-    for (uint64_t seed = 9000;; seed++) {
+    for (uint64_t seed = FIRST_YUV420P;; seed += FF_ARRAY_ELEMS(formats)) {
         draw_sequence(&q, seed, 2);
         if (q.cases[0].format == AV_PIX_FMT_YUV420P && q.cases[0].cfg.radius && q.cases[0].cfg.passes == 2 &&
             !q.cases[0].cfg.sigma && q.cases[0].nb_frames > 4 && q.cases[0].nb_blocks[1] > 2)
@@ -1137,7 +1140,7 @@ static void failing_searches(int step)
     uint64_t expected;
     Sequence q;
 
-    for (uint64_t seed = 9000;; seed++) {
+    for (uint64_t seed = FIRST_YUV420P;; seed += FF_ARRAY_ELEMS(formats)) {
         draw_sequence(&q, seed, 1);
         if (q.cases[0].format == AV_PIX_FMT_YUV420P && q.cases[0].cfg.radius == 1 && q.cases[0].nb_frames > 3 &&
             q.cases[0].cfg.strength && q.cases[0].cfg.planes == 7 && q.cases[0].w > 16 && q.cases[0].h > 16)

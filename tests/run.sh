@@ -366,7 +366,7 @@ part_aarch64() {
     sh tests/aarch64.sh "$results" "$obj" "$exec"
     # all of it takes longer than here
     limit=${GPUME_TEST_LIMIT:-7200}
-    run_fate "aarch64-$series" "$obj" "fate-gpume${QUICK:+-seams}"
+    run_fate "aarch64-$series" "$obj" "fate-gpume${QUICK:+-seams}" GPUME_UNIT_FLAGS="${QUICK:+-every 23}"
     if [ -n "${QUICK-}" ] || ! has_cuda "$obj"; then
         return
     fi

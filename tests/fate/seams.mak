@@ -24,7 +24,7 @@ GPUME_SEAMS  = gpume-help gpume-defaults gpume-alias-method gpume-auto gpume-bad
                gpume-error-folder gpume-error-full gpume-error-instances gpume-error-spelling gpume-error-cuda
 
 # Files, standard output, statistics
-GPUME_SEAMS += gpume-npy gpume-npy-stdout gpume-numpy gpume-stdout-dev gpume-pipe gpume-jsonl gpume-metadata \
+GPUME_SEAMS += gpume-npy gpume-npys gpume-npys-change gpume-npy-stdout gpume-numpy gpume-stdout-dev gpume-pipe gpume-jsonl gpume-metadata \
                gpume-stats-hme
 
 # Streams that are empty, end, or change their format; threads
