@@ -1041,6 +1041,7 @@ static const struct {
 
 int main(int argc, char **argv)
 {
+    const char *except = "";
     AVBufferRef *device = NULL;
     int i;
 
@@ -1055,11 +1056,13 @@ int main(int argc, char **argv)
             gpu = 1;
         else if (!strcmp(argv[i], "-quick"))
             quick = 1;
+        else if (i + 1 < argc && !strcmp(argv[i], "-except"))
+            except = argv[++i];
         else
             break;
     }
     if (i < argc && argv[i][0] == '-') {
-        printf("usage: gpume_input [-v] [-quick] [-gpu] [-backend NAME] [PART...]\n"
+        printf("usage: gpume_input [-v] [-quick] [-gpu] [-backend NAME] [-except PART] [PART...]\n"
                "  -quick  fewer choices, for slow builds\n"
                "  -gpu  on a real GPU: what the driver allocates is not counted\nparts:");
         for (int j = 0; j < FF_ARRAY_ELEMS(parts); j++)
@@ -1081,7 +1084,7 @@ int main(int argc, char **argv)
 
     for (int j = 0; j < FF_ARRAY_ELEMS(parts); j++) {
         const int runs = nb_runs, checks = test_nb_checks;
-        int wanted = i == argc;
+        int wanted = i == argc && strcmp(except, parts[j].name);
 
         for (int k = i; k < argc; k++)
             wanted |= !strcmp(argv[k], parts[j].name);

@@ -232,9 +232,9 @@ part_san() {
     export ASAN_OPTIONS UBSAN_OPTIONS
     run_fate "san-$series" "$obj" fate-gpume-san
     # the stand-in takes a hundred times as long as a processor
-    flags='-every 23'
-    [ -z "${GPUME_LONG-}" ] || flags=
-    LD_LIBRARY_PATH=$library run_fate "san-device-$series" "$obj" fate-gpume-standin GPUME_UNIT_FLAGS="$flags"
+    every=23
+    [ -z "${GPUME_LONG-}" ] || every=
+    LD_LIBRARY_PATH=$library run_fate "san-device-$series" "$obj" fate-gpume-standin GPUME_EVERY="$every"
     unset ASAN_OPTIONS UBSAN_OPTIONS
     # shellcheck disable=SC2086  # a list of words
     wait $scripts
@@ -366,7 +366,7 @@ part_aarch64() {
     sh tests/aarch64.sh "$results" "$obj" "$exec"
     # all of it takes longer than here
     limit=${GPUME_TEST_LIMIT:-7200}
-    run_fate "aarch64-$series" "$obj" "fate-gpume${QUICK:+-seams}" GPUME_UNIT_FLAGS="${QUICK:+-every 23}"
+    run_fate "aarch64-$series" "$obj" "fate-gpume${QUICK:+-seams}" GPUME_EVERY="${QUICK:+23}"
     if [ -n "${QUICK-}" ] || ! has_cuda "$obj"; then
         return
     fi

@@ -375,15 +375,19 @@ fate-gpume-me-hint-quick: CMD = runecho libavfilter/tests/gpume_me_hint$(EXESUF)
 GPUME_SHARES = 1 2 3 4
 GPUME_UNIT   = $(GPUME_SHARES:%=fate-gpume-unit-%)
 GPUME_UNIT_QUICK = $(GPUME_SHARES:%=fate-gpume-unit-quick-%)
-FATE_GPUME_PROGRAMS-$(CONFIG_GPUME_FILTER) += $(GPUME_UNIT) $(GPUME_UNIT_QUICK) $(call GPUME_POSIX,fate-gpume-input fate-gpume-input-quick)
+FATE_GPUME_PROGRAMS-$(CONFIG_GPUME_FILTER) += $(GPUME_UNIT) $(GPUME_UNIT_QUICK) $(call GPUME_POSIX,$(GPUME_INPUT))
 $(GPUME_UNIT) $(GPUME_UNIT_QUICK): libavfilter/tests/gpume_unit$(EXESUF)
 GPUME_SHARE = -share $(lastword $(subst -, ,$@))/$(words $(GPUME_SHARES))
 $(GPUME_UNIT):       CMD = runecho libavfilter/tests/gpume_unit$(EXESUF) $(GPUME_SHARE)
-# tests/run.sh sets GPUME_UNIT_FLAGS where each case takes long
-$(GPUME_UNIT_QUICK): CMD = runecho libavfilter/tests/gpume_unit$(EXESUF) -quick -seed 7 $(GPUME_SHARE) $(GPUME_UNIT_FLAGS)
-fate-gpume-input fate-gpume-input-quick: libavfilter/tests/gpume_input$(EXESUF)
-fate-gpume-input:       CMD = runecho libavfilter/tests/gpume_input$(EXESUF)
-fate-gpume-input-quick: CMD = runecho libavfilter/tests/gpume_input$(EXESUF) -quick
+# tests/run.sh sets GPUME_EVERY where each case takes long
+$(GPUME_UNIT_QUICK): CMD = runecho libavfilter/tests/gpume_unit$(EXESUF) -quick -seed 7 $(GPUME_SHARE) $(GPUME_EVERY:%=-every %)
+GPUME_INPUT = $(addprefix fate-gpume-,input input-quick disks disks-quick)
+$(GPUME_INPUT): libavfilter/tests/gpume_input$(EXESUF)
+# two thirds of the runs are of disks that get full, where a device makes no difference
+fate-gpume-input:       CMD = runecho libavfilter/tests/gpume_input$(EXESUF) -except full-disks
+fate-gpume-input-quick: CMD = runecho libavfilter/tests/gpume_input$(EXESUF) -quick -except full-disks
+fate-gpume-disks:       CMD = runecho libavfilter/tests/gpume_input$(EXESUF) full-disks
+fate-gpume-disks-quick: CMD = runecho libavfilter/tests/gpume_input$(EXESUF) -quick full-disks
 
 GPUME_COMPARE_NEEDS = $(GPUME_SRC_NEEDS) MESTIMATE_FILTER SPLIT_FILTER TPAD_FILTER SETPTS_FILTER
 FATE_GPUME_COMPARE-$(call ALLYES, $(GPUME_COMPARE_NEEDS)) += fate-gpume-compare fate-gpume-compare-quick fate-gpume-compare-share
@@ -424,12 +428,12 @@ FATE_GPUME_SEAMS = $(if $(CONFIG_FFMPEG),$(filter $(GPUME_SEAMS:%=fate-%),$(FATE
 FATE_GPUME_DEVICE = $(filter-out $(FATE_GPUME_CHECKASM) $(FATE_GPUME_BAD) $(FATE_GPUME_WAVES) $(FATE_GPUME_VF-yes) \
                         $(filter-out %-full %-full-csv,$(FATE_GPUME_ERRORS)) $(FATE_GPUME_HELP-yes)               \
                         $(FATE_MVVIEW-yes) $(FATE_MVFPS-yes) $(FATE_MVDENOISE-yes) $(FATE_MVDEINT-yes) $(FATE_MVSTEREO-yes) fate-mvfps-graph fate-mvfps-graph-quick \
-                        $(FATE_GPUME_ENCODE) fate-gpume-me-hint                                                  \
+                        $(FATE_GPUME_ENCODE) fate-gpume-me-hint fate-gpume-disks                                 \
                         $(addprefix fate-gpume-,alias-% threads-% hme-threads-% %-named cpu auto frames-null), \
                     $(FATE_GPUME))
 # The stand-in for the driver takes too long for the programs' longer form.
 FATE_GPUME_STANDIN = $(filter-out $(GPUME_SLOW),$(FATE_GPUME_DEVICE)) \
-                     $(filter $(filter-out fate-gpume-me-hint-quick fate-mvfps-graph-quick,$(GPUME_QUICK)),$(FATE_GPUME_PROGRAMS))
+                     $(filter $(filter-out fate-gpume-me-hint-quick fate-gpume-disks-quick fate-mvfps-graph-quick,$(GPUME_QUICK)),$(FATE_GPUME_PROGRAMS))
 # With sanitizers and no device: what the stand-in does not run, but for options that only repeat other tests' results.
 FATE_GPUME_SAN = $(filter-out $(FATE_GPUME_STANDIN) $(FATE_GPUME_BAD) $(FATE_GPUME_CHECKASM) $(GPUME_SLOW)        \
                      $(foreach N,1 2,$(filter %-threads-$(N),$(FATE_GPUME_FFMPEG))) %-named fate-gpume-alias-%,     \
@@ -438,7 +442,7 @@ FATE_GPUME_SAN = $(filter-out $(FATE_GPUME_STANDIN) $(FATE_GPUME_BAD) $(FATE_GPU
 FATE_GPUME_VALGRIND = fate-gpume-ds fate-gpume-hme fate-gpume-unit-quick-1
 
 # what takes longest begins first, so that no core waits for it at the end
-GPUME_LONGEST = fate-gpume-unit-% fate-gpume-input% fate-mvdenoise-unit% fate-mvview-unit% fate-gpume-compare%
+GPUME_LONGEST = fate-gpume-unit-% fate-gpume-input% fate-gpume-disks% fate-mvdenoise-unit% fate-mvview-unit% fate-gpume-compare%
 gpume_order   = $(filter $(GPUME_LONGEST),$(1)) $(filter-out $(GPUME_LONGEST),$(1))
 
 fate-gpume:          $(call gpume_order,$(FATE_GPUME))
