@@ -34,8 +34,14 @@ FILTERS = {
     "framerate": "framerate=fps=50",
     "mean of neighbours": "mvfps=fps=50:mode=blend",
 }
-MVTOOLS = "MVTools FlowFPS"
-METHODS = [*FILTERS, MVTOOLS]
+# name: plugins of VapourSynth, as vapoursynth_fps.py calls them
+PLUGINS = {
+    "MVTools FlowFPS": "mvtools-flow",
+    "MVTools BlockFPS": "mvtools-block",
+    "MVUtensils FlowFPS": "mvutensils-flow",
+    "open-svpflow": "svpflow",
+}
+METHODS = [*FILTERS, *PLUGINS]
 # those of the picture
 OURS, THEIRS = "mvfps block=8", "minterpolate"
 WINDOW = 300, 225  # of the picture
@@ -102,21 +108,23 @@ class Filter:
         return frames / taken if taken > 0.05 * reading[column] else None
 
 
-class MVTools:
-    """MVTools for VapourSynth, by a program of its own."""
+class Plugin:
+    """A plugin of VapourSynth, by a program of its own."""
 
-    name = MVTOOLS
+    def __init__(self, name, args):
+        self.name, self.ffmpeg = name, args.ffmpeg
+        self.program = [*args.vapoursynth.split(), os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                                             "vapoursynth_fps.py"), PLUGINS[name]]
 
-    def __init__(self, args):
-        self.ffmpeg = args.ffmpeg
-        self.program = [sys.executable, os.path.join(os.path.dirname(__file__), "mvtools.py")]
+    def is_there(self):
+        return subprocess.run(self.program, capture_output=True, check=False).returncode == 0
 
     def call(self, clip, threads, *output):
         """Runs it on the raw pictures of the clip."""
         if not os.path.exists(clip.yuv):
             run(self.ffmpeg, "-v", "error", "-nostdin", "-i", clip.half, "-f", "rawvideo", clip.yuv)
-        return run(*self.program, clip.yuv, str(clip.width), str(clip.height),
-                   str((clip.frames + 1) // 2), str(threads), *output)[0]
+        return run(*self.program, os.path.abspath(clip.yuv), str(clip.width), str(clip.height),
+                   str((clip.frames + 1) // 2), str(threads), *map(os.path.abspath, output))[0]
 
     def input(self, clip):
         path = f"{clip.yuv}.out.yuv"
@@ -183,9 +191,10 @@ def methods_of(args):
                 print(f"left out: {name}, this ffmpeg has no filter {missing[0]}")
             else:
                 yield Filter(name, args)
-        elif subprocess.run([sys.executable, "-c", "import vapoursynth; vapoursynth.core.mv"],
-                            capture_output=True, check=False).returncode == 0:
-            yield MVTools(args)
+        elif Plugin(name, args).is_there():
+            yield Plugin(name, args)
+        else:
+            print(f"left out: {name}, its plugin is not there")
 
 
 class Results:
@@ -332,6 +341,7 @@ def main():
     parser.add_argument("--meter", required=True, help="ffmpeg that compares")
     parser.add_argument("--vmaf", action="store_true", help="it has libvmaf")
     parser.add_argument("--out", required=True)
+    parser.add_argument("--vapoursynth", default=sys.executable, help="runs Python with VapourSynth's plugins")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--methods", type=lambda s: s.split(","), default=METHODS)
     parser.add_argument("--clip", action="append", default=[])

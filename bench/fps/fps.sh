@@ -14,7 +14,8 @@
 #   QUICK          1: few frames, few scenes, one run
 #   METER          ffmpeg with libvmaf that compares pictures [that of BIN_DIR, with libvmaf or without]
 #   BENCH_DIR      folder for results [build/bench-fps]
-#   PYTHON         [python3]; MVTools' packages want 3.12 or newer
+#   PYTHON         [python3]; VapourSynth's packages want 3.12 or newer
+#   VAPOURSYNTH    command that runs Python with VapourSynth's plugins [PYTHON]
 
 set -eu
 LC_ALL=C
@@ -47,8 +48,14 @@ take_meter "$bin/ffmpeg"
 take_python
 package "import numpy" numpy || die "this needs the Python package numpy, see $out/pip.log"
 package "import matplotlib" matplotlib || say "left out: the plot and the picture, there is no matplotlib"
-case ${METHODS:-MVTools} in
-    *MVTools*) take_mvtools ;;
+case ${METHODS:-MVTools}${VAPOURSYNTH:+ elsewhere} in
+    *elsewhere) ;;
+    *MVTools*)
+        take_mvtools
+        package "import vapoursynth; vapoursynth.core.mvu" vapoursynth vapoursynth-mvutensils ||
+            say "left out: MVUtensils, see $out/pip.log"
+        package "import vapoursynth; vapoursynth.core.svp2" vapoursynth open-svpflow ||
+            say "left out: open-svpflow, see $out/pip.log" ;;
 esac
 
 # add NAME: a clip for fps.py, whose frames are in NAME.nut, and every second one in NAME-half.nut
@@ -109,4 +116,4 @@ done
 
 # shellcheck disable=SC2086  # names without spaces
 "$python" bench/fps/fps.py --ffmpeg "$bin/ffmpeg" --meter "$meter" $vmaf --out "$out" \
-    --runs "$runs" ${METHODS:+--methods "$METHODS"} $clips
+    --runs "$runs" --vapoursynth "${VAPOURSYNTH:-$python}" ${METHODS:+--methods "$METHODS"} $clips
