@@ -46,6 +46,12 @@ run() {
                  mvdenoise=radius=1:strength=9,hwdownload,format=nv12" -f framecrc -
         return
     fi
+    if [ "$2" = mvstereo ]; then
+        LD_LIBRARY_PATH=$standin timeout 60 "$ffmpeg" -hide_banner -nostdin -loglevel error \
+            -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source,trim=end_frame=2" \
+            -vf "format=nv12,hwupload_cuda,mvstereo=layout=$3,hwdownload,format=p016" -f framecrc -
+        return
+    fi
     set -- "algo=$3:range=4:dir=both:mv_file=-:backend=$1" "$2"
     case $2 in
         memory) set -- -f lavfi -i "$source,format=gray" -vf "gpume=$1" ;;
@@ -120,3 +126,4 @@ each frames auto umh 719 1      # a launch failed: the context is dead
 each mvview device ds 999 0
 each mvfps device ds 999 0
 each mvdenoise device ds 999 0
+each mvstereo device sbsl 999 0
