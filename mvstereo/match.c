@@ -160,6 +160,16 @@ av_cold int ff_mvstereo_matcher_open(MvstereoMatcher *m, const GpumeExecutor *ex
     return ret;
 }
 
+/* Sets four bits of the census of a row. The pointers are apart, so that the compiler knows that they do not change. */
+static void set_nibbles(uint8_t *restrict dst, const uint8_t *centre, const uint8_t *const neighbours[4], int w)
+{
+    const uint8_t *const a = neighbours[0], *const b = neighbours[1], *const c = neighbours[2], *const d = neighbours[3];
+
+    for (int x = 0; x < w; x++)
+        dst[x] = (a[x] < centre[x] ? 8 : 0) | (b[x] < centre[x] ? 4 : 0) | (c[x] < centre[x] ? 2 : 0) |
+                 (d[x] < centre[x] ? 1 : 0);
+}
+
 /* Sets the features of a row, each in a plane. */
 static void set_features(uint8_t *dst, ptrdiff_t plane, const MvstereoPlane *luma, int y)
 {
@@ -167,18 +177,16 @@ static void set_features(uint8_t *dst, ptrdiff_t plane, const MvstereoPlane *lum
     const uint8_t *centre = mvstereo_row8(luma, y);
     const uint8_t *above  = centre - luma->stride, *below = centre + luma->stride;
 
-    for (int i = 0; i < 4 * MVSTEREO_NIBBLES; i++) {
-        const int place          = i < MIDDLE ? i : i + 1;
-        const uint8_t *neighbour = centre + (place / SIDE - MVSTEREO_CENSUS_R) * luma->stride +
-                                   place % SIDE - MVSTEREO_CENSUS_R;
-        uint8_t *row = dst + i / 4 * plane;
+    for (int i = 0; i < MVSTEREO_NIBBLES; i++) {
+        const uint8_t *neighbours[4];
 
-        if (i % 4)
-            for (int x = 0; x < luma->w; x++)
-                row[x] = 2 * row[x] + (neighbour[x] < centre[x]);
-        else
-            for (int x = 0; x < luma->w; x++)
-                row[x] = neighbour[x] < centre[x];
+        for (int k = 0; k < 4; k++) {
+            const int place = 4 * i + k < MIDDLE ? 4 * i + k : 4 * i + k + 1;
+
+            neighbours[k] = centre + (place / SIDE - MVSTEREO_CENSUS_R) * luma->stride + place % SIDE -
+                            MVSTEREO_CENSUS_R;
+        }
+        set_nibbles(dst + i * plane, centre, neighbours, luma->w);
     }
     memcpy(dst + MVSTEREO_NIBBLES * plane, centre, luma->w);
     dst += (MVSTEREO_NIBBLES + 1) * plane;

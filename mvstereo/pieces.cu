@@ -14,6 +14,7 @@
 #define CHECK 0
 #define JOIN  1
 #define COUNT 2
+#define DROP  3
 
 /** Sets the first median, holes where views do not agree, and pieces of one sample. */
 static __device__ __forceinline__ void check(const MvstereoCudaArgs &args, int x, int y, long long q)
@@ -100,20 +101,24 @@ static __device__ __forceinline__ void count(const MvstereoCudaArgs &args, int i
         atomicAdd(&sizes[root], (GpumeU32)gpume_popcount(same));
 }
 
-/** Keeps what is in large pieces. */
-static __device__ __forceinline__ void drop(const MvstereoCudaArgs &args, int y, long long q)
+/** Keeps what is in large pieces. A warp has samples of one row. */
+static __device__ __forceinline__ void drop(const MvstereoCudaArgs &args, int is_inside, int y, long long q)
 {
-    const int v = ((const short *)args.checked)[q];
+    const int v  = is_inside ? ((const short *)args.checked)[q] : MVSTEREO_INVALID;
     int is_valid = v >= 0;
+    GpumeU32 valid;
 
     if (is_valid)
         is_valid = ((const GpumeU32 *)args.sizes)[find_root((const GpumeU32 *)args.parents, (GpumeU32)q)] >=
                    MVSTEREO_PIECE;
-    ((short *)args.kept)[q]   = (short)(is_valid ? v : MVSTEREO_INVALID);
+    valid = __ballot_sync(GPUME_WHOLE_WARP, is_valid);
+    if (!is_inside)
+        return;
+    ((short *)args.kept)[q]    = (short)(is_valid ? v : MVSTEREO_INVALID);
     ((GpumeU8 *)args.valid)[q] = (GpumeU8)is_valid;
     if (!is_valid)
         ((GpumeU8 *)args.confidence)[q] = 0;
-    else
+    if (valid && threadIdx.x % 32 == 0)
         atomicMax((GpumeU32 *)args.row_valid + y, 1u);
     if (is_valid && args.counts)
         atomicAdd(&((MvstereoCudaStats *)args.stats)->counts[(v + MVSTEREO_ONE / 2) / MVSTEREO_ONE], 1u);
@@ -128,16 +133,12 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_THREADS, 4)
 {
     MVSTEREO_PLACE();
 
-    if (GPUME_CUDA_VARIANT == COUNT) {
+    if (GPUME_CUDA_VARIANT == COUNT)
         count(args, is_inside, q);
-        return;
-    }
-    if (!is_inside)
-        return;
-    if (GPUME_CUDA_VARIANT == CHECK)
+    else if (GPUME_CUDA_VARIANT == DROP)
+        drop(args, is_inside, y, q);
+    else if (is_inside && GPUME_CUDA_VARIANT == CHECK)
         check(args, x, y, q);
-    else if (GPUME_CUDA_VARIANT == JOIN)
+    else if (is_inside)
         join_neighbours(args, x, y, q);
-    else
-        drop(args, y, q);
 }
