@@ -51,6 +51,7 @@ typedef struct MvstereoContext {
     int layout;
     int min, max;
     int rows, fill;
+    int view;                   ///< 1: the right one
     int output, legend;
     double focal, baseline;
 
@@ -90,6 +91,9 @@ static const AVOption mvstereo_options[] = {
     { "rows", "rows above and below in which matches are, too", OFFSET(rows), AV_OPT_TYPE_INT, { .i64 = 0 }, 0, 1,
       FLAGS },
     { "fill", "fill holes", OFFSET(fill), AV_OPT_TYPE_BOOL, { .i64 = 1 }, 0, 1, FLAGS },
+    { "view", "view whose map is made", OFFSET(view), AV_OPT_TYPE_INT, { .i64 = 0 }, 0, 1, FLAGS, .unit = "view" },
+        CONST("left", "the left view", 0, "view"),
+        CONST("right", "the right view", 1, "view"),
     { "output", "what frames show", OFFSET(output), AV_OPT_TYPE_INT, { .i64 = MVSTEREO_DISPARITY }, 0,
       MVSTEREO_NB_OUTPUTS - 1, FLAGS, .unit = "output" },
         CONST("disparity", "16 bits, in 1/16 sample", MVSTEREO_DISPARITY, "output"),
@@ -240,6 +244,7 @@ static av_cold int open_mvstereo(AVFilterContext *ctx, AVBufferRef *hw_frames)
         .max       = s->max,
         .rows      = s->rows,
         .fill      = s->fill,
+        .right     = s->view,
         .output    = s->output,
         .legend    = s->legend,
         .depth_one = llrint(depth_one),

@@ -190,29 +190,31 @@ static void paint_rows(void *arg, int job, int nb_jobs)
     const int end = gpume_first_row(s->h, job + 1, nb_jobs);
 
     for (int y = gpume_first_row(s->h, job, nb_jobs); y < end; y++) {
-        const int16_t *src = mvstereo_row16(&s->refiner.disparity, y);
+        const int16_t *src  = mvstereo_row16(&s->refiner.disparity, y);
+        const uint8_t *confidence = s->matcher.confidence + y * (size_t)s->w;
         uint8_t *dst    = s->out->data[0] + y * (ptrdiff_t)s->out->linesize[0];
         uint16_t *dst16 = (uint16_t *)dst;
 
         switch (s->cfg->output) {
         case MVSTEREO_DISPARITY:
             for (int x = 0; x < s->w; x++)
-                dst16[x] = mvstereo_paint_disparity(p, src[x]);
+                dst16[x] = mvstereo_paint_disparity(p, src[mvstereo_paint_column(p, x)]);
             break;
         case MVSTEREO_DEPTH:
             for (int x = 0; x < s->w; x++)
-                dst16[x] = mvstereo_paint_depth(p, src[x]);
+                dst16[x] = mvstereo_paint_depth(p, src[mvstereo_paint_column(p, x)]);
             break;
         case MVSTEREO_GRAY:
             for (int x = 0; x < s->w; x++)
-                dst[x] = mvstereo_paint_gray(p, src[x]);
+                dst[x] = mvstereo_paint_gray(p, src[mvstereo_paint_column(p, x)]);
             break;
         case MVSTEREO_COLOR:
             for (int x = 0; x < s->w; x++)
-                AV_WB24(dst + 3 * x, mvstereo_paint_color(p, src[x], x, y));
+                AV_WB24(dst + 3 * x, mvstereo_paint_color(p, src[mvstereo_paint_column(p, x)], x, y));
             break;
         default:
-            memcpy(dst, s->matcher.confidence + y * (size_t)s->w, s->w);
+            for (int x = 0; x < s->w; x++)
+                dst[x] = confidence[mvstereo_paint_column(p, x)];
         }
     }
 }
@@ -242,8 +244,8 @@ static int make(void *priv, const MvstereoPair *pair, const GpumeLayout *layout,
     ff_mvstereo_refine(&s->refiner, &s->matcher, s->cfg->fill);
     s->paint = (MvstereoPaint) {
         .first = s->range.min * MVSTEREO_ONE, .least = s->range.min * MVSTEREO_ONE,
-        .greatest = s->range.max * MVSTEREO_ONE, .legend = s->cfg->legend, .w = s->w, .h = s->h,
-        .depth_one = s->cfg->depth_one,
+        .greatest = s->range.max * MVSTEREO_ONE, .legend = s->cfg->legend, .mirrored = s->cfg->right,
+        .w = s->w, .h = s->h, .depth_one = s->cfg->depth_one,
     };
     gpume_execute(&s->cfg->executor, paint_rows, s, nb);
     return 0;
@@ -256,8 +258,11 @@ static int read_disparity(void *priv, int16_t *disparity)
     for (int y = 0; y < s->h; y++) {
         const int16_t *row = mvstereo_row16(&s->refiner.disparity, y);
 
-        for (int x = 0; x < s->w; x++)
-            *disparity++ = row[x] < 0 ? MVSTEREO_HOLE : row[x] + s->matcher.min * MVSTEREO_ONE;
+        for (int x = 0; x < s->w; x++) {
+            const int v = row[mvstereo_paint_column(&s->paint, x)];
+
+            *disparity++ = v < 0 ? MVSTEREO_HOLE : v + s->matcher.min * MVSTEREO_ONE;
+        }
     }
     return 0;
 }

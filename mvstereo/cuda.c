@@ -369,8 +369,8 @@ static int finish(CUDABackend *s, AVFrame *out)
     a->chroma_linesize = out->linesize[1];
     a->paint = (MvstereoPaint) {
         .first = s->range.min * MVSTEREO_ONE, .least = s->range.min * MVSTEREO_ONE,
-        .greatest = s->range.max * MVSTEREO_ONE, .legend = s->cfg->legend, .w = s->w, .h = s->h,
-        .depth_one = s->cfg->depth_one,
+        .greatest = s->range.max * MVSTEREO_ONE, .legend = s->cfg->legend, .mirrored = s->cfg->right,
+        .w = s->w, .h = s->h, .depth_one = s->cfg->depth_one,
     };
     if (a->fill)
         ret = launch_samples(s, FILL, a->w, a->h, 1, a);
@@ -428,7 +428,8 @@ static int read_disparity(void *priv, int16_t *disparity)
     if (ret >= 0)
         ret = leave(s, read_map(s, &b));
     for (size_t i = 0; ret >= 0 && i < s->w * (size_t)s->h; i++) {
-        const int v = ((const int16_t *)b.pinned)[i];
+        const int x = i % s->w;
+        const int v = ((const int16_t *)b.pinned)[i - x + mvstereo_paint_column(&s->map.args.paint, x)];
 
         disparity[i] = v < 0 ? MVSTEREO_HOLE : v + s->map.args.min * MVSTEREO_ONE;
     }

@@ -90,21 +90,22 @@ static __device__ __forceinline__ void paint(const MvstereoCudaArgs &args, int x
 {
     const MvstereoPaint *p = &args.paint;
     const int v = args.fill ? mvstereo_median(args.smoothed, args, x, y) : ((const short *)args.kept)[q];
+    const int to = mvstereo_paint_column(p, x);
     const GpumeU64 row = args.out + y * args.out_linesize;
 
     ((short *)args.disparity)[q] = (short)v;
     if (args.output == 0)
-        ((GpumeU16 *)row)[x] = (GpumeU16)mvstereo_paint_disparity(p, v);
+        ((GpumeU16 *)row)[to] = (GpumeU16)mvstereo_paint_disparity(p, v);
     else if (args.output == 3)
-        ((GpumeU16 *)row)[x] = (GpumeU16)mvstereo_paint_depth(p, v);
+        ((GpumeU16 *)row)[to] = (GpumeU16)mvstereo_paint_depth(p, v);
     else if (args.output == 1)
-        ((GpumeU8 *)row)[x] = (GpumeU8)mvstereo_paint_gray(p, v);
+        ((GpumeU8 *)row)[to] = (GpumeU8)mvstereo_paint_gray(p, v);
     else if (args.output == 4)
-        ((GpumeU8 *)row)[x] = ((const GpumeU8 *)args.confidence)[q];
+        ((GpumeU8 *)row)[to] = ((const GpumeU8 *)args.confidence)[q];
     else {
-        const int rgb = mvstereo_paint_color(p, v, x, y);
+        const int rgb = mvstereo_paint_color(p, v, to, y);
 
-        ((GpumeU32 *)row)[x] = (GpumeU32)(rgb >> 16 | (rgb & 0xff00) | (rgb & 0xff) << 16);
+        ((GpumeU32 *)row)[to] = (GpumeU32)(rgb >> 16 | (rgb & 0xff00) | (rgb & 0xff) << 16);
     }
     if (args.chroma && !(x & 1) && !(y & 1)) {
         const GpumeU64 chroma = args.chroma + y / 2 * args.chroma_linesize;

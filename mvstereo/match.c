@@ -163,7 +163,8 @@ av_cold int ff_mvstereo_matcher_open(MvstereoMatcher *m, const GpumeExecutor *ex
 /* Sets four bits of the census of a row. The pointers are apart, so that the compiler knows that they do not change. */
 static void set_nibbles(uint8_t *restrict dst, const uint8_t *centre, const uint8_t *const neighbours[4], int w)
 {
-    const uint8_t *const a = neighbours[0], *const b = neighbours[1], *const c = neighbours[2], *const d = neighbours[3];
+    const uint8_t *const a = neighbours[0], *const b = neighbours[1];
+    const uint8_t *const c = neighbours[2], *const d = neighbours[3];
 
     for (int x = 0; x < w; x++)
         dst[x] = (a[x] < centre[x] ? 8 : 0) | (b[x] < centre[x] ? 4 : 0) | (c[x] < centre[x] ? 2 : 0) |

@@ -95,7 +95,17 @@ int ff_mvstereo_make(Mvstereo *s, const MvstereoPair *pair, AVFrame *out)
 {
     const AVFrame *frame = pair->views[0].frame;
     GpumeLayout layout;
+    MvstereoPair mirrored;
 
+    /* the right view has the left one's disparities if both are mirrored */
+    if (s->cfg.right) {
+        mirrored = (MvstereoPair) { { pair->views[1], pair->views[0] }, pair->w, pair->h };
+        for (int i = 0; i < 2; i++) {
+            mirrored.views[i].x     += (pair->w - 1) * mirrored.views[i].step_x;
+            mirrored.views[i].step_x = -mirrored.views[i].step_x;
+        }
+        pair = &mirrored;
+    }
     ff_gpume_layout_init(&layout, s->cfg.hw_frames ? s->sw_format : frame->format, frame->width, frame->height);
     return s->backend->make(s->priv, pair, &layout, out);
 }

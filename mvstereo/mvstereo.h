@@ -36,6 +36,7 @@ typedef struct MvstereoConfig {
     int min, max;               ///< disparities, as many as from min to max - 1; equal: they are found
     int rows;                   ///< how far above and below matches are, too
     int fill;                   ///< whether holes are filled
+    int right;                  ///< whether the map is of the right view
     enum MvstereoOutput output;
     int legend;                 ///< whether a scale is painted beside colours
     int64_t depth_one;          ///< depth at a disparity of 1/16, in units of the output
@@ -70,7 +71,7 @@ int ff_mvstereo_open(Mvstereo **mvstereo, const MvstereoConfig *cfg);
 void ff_mvstereo_close(Mvstereo **mvstereo);
 
 /**
- * Paints the disparity of the left view.
+ * Paints the disparity of the left view, or of the right one.
  * @param out of the views' size and ff_mvstereo_output_format(), and writable
  * @return 0 or an AVERROR code
  */

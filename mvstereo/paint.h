@@ -21,9 +21,16 @@ typedef struct MvstereoPaint {
     int first;                  ///< the disparity 0 of a map, in 1/16
     int least, greatest;        ///< of the scale, in 1/16
     int legend;
+    int mirrored;               ///< the map is to be painted from right to left
     int w, h;
     int64_t depth_one;
 } MvstereoPaint;
+
+/** Returns the column in which column x of a map is painted, or the other way round. */
+GPUME_INLINE int mvstereo_paint_column(const MvstereoPaint *p, int x)
+{
+    return p->mirrored ? p->w - 1 - x : x;
+}
 
 /** Returns what output=disparity has. v: in 1/16 from first, or MVSTEREO_INVALID. */
 GPUME_INLINE int mvstereo_paint_disparity(const MvstereoPaint *p, int v)

@@ -183,6 +183,15 @@ static void draw_pair(Case *c, int n)
                 else
                     *to = v;
             }
+    if (c->cfg.right) {
+        FFSWAP(uint8_t *, o->left, o->right);
+        for (int i = 0; i < 2 * c->h; i++)
+            for (int x = 0; x < c->w / 2; x++) {
+                uint8_t *row = (i & 1 ? o->left : o->right) + i / 2 * c->w;
+
+                FFSWAP(uint8_t, row[x], row[c->w - 1 - x]);
+            }
+    }
     if (c->find && n) {
         o->m = c->oracle[n - 1].m;
         o->n = c->oracle[n - 1].n;
@@ -218,6 +227,7 @@ static void draw_case(Case *c, uint64_t seed)
     }
     c->cfg.rows     = !test_draw(&c->r, 4);
     c->cfg.fill     = !!test_draw(&c->r, 4);
+    c->cfg.right    = !test_draw(&c->r, 4);
     c->cfg.output   = test_draw(&c->r, MVSTEREO_NB_OUTPUTS);
     c->cfg.legend   = test_draw(&c->r, 2);
     c->cfg.depth_one = c->cfg.output == MVSTEREO_DEPTH ? 1 + test_draw(&c->r, 1 << 20) : 0;
@@ -243,7 +253,7 @@ static void free_case(Case *c)
 static int expected_sample(const Case *c, const StereoOracle *o, int x, int y)
 {
     const int least = 16 * (c->find ? o->m : c->cfg.min), greatest = 16 * (c->find ? o->m + o->n : c->cfg.max);
-    const int v = o->v[y * c->w + x], d = v + 16 * o->m;
+    const int from = y * c->w + (c->cfg.right ? c->w - 1 - x : x), v = o->v[from], d = v + 16 * o->m;
 
     switch (c->cfg.output) {
     case MVSTEREO_DISPARITY:
@@ -253,7 +263,7 @@ static int expected_sample(const Case *c, const StereoOracle *o, int x, int y)
     case MVSTEREO_GRAY:
         return v < 0 ? 0 : 1 + av_clip((d - least) * 254 / (greatest - least), 0, 254);
     case MVSTEREO_CONFIDENCE:
-        return o->confidence[y * c->w + x];
+        return o->confidence[from];
     default:
         if (c->cfg.legend && c->w >= 64 && x >= c->w - 16) {
             const int l = (c->h - 1 - y) * 1024 / FFMAX(c->h - 1, 1), column = x - (c->w - 16);
@@ -284,7 +294,8 @@ static void compare(const Case *c, int n, const AVFrame *out, const int16_t *dis
 
     for (int y = 0; y < c->h; y++)
         for (int x = 0; x < c->w; x++) {
-            const int v = o->v[y * c->w + x] < 0 ? MVSTEREO_HOLE : o->v[y * c->w + x] + 16 * o->m;
+            const int from = y * c->w + (c->cfg.right ? c->w - 1 - x : x);
+            const int v = o->v[from] < 0 ? MVSTEREO_HOLE : o->v[from] + 16 * o->m;
             const int expected = expected_sample(c, o, x, y), painted = painted_sample(c, out, x, y);
 
             if (disparity[y * c->w + x] != v || painted != expected) {
@@ -411,10 +422,11 @@ static void run_case(uint64_t seed, int on_device)
     draw_case(&c, seed);
     executor.kind  = test_draw(&c.r, TEST_NB_EXECUTORS);
     c.cfg.executor = (GpumeExecutor) { test_execute, &executor, threads[test_draw(&c.r, 3)] };
-    snprintf(test_context, sizeof(test_context), "seed %" PRIu64 "%s: %dx%d %s, arrangement %d, %d to %d%s, rows %d, "
-             "fill %d, output %d, %s, %d threads", seed, on_device ? " on the device" : "", c.w, c.h, c.desc->name,
-             c.arrangement, c.oracle[0].m, c.oracle[0].m + c.oracle[0].n, c.find ? " (found)" : "", c.cfg.rows,
-             c.cfg.fill, c.cfg.output, test_executor_names[executor.kind], c.cfg.executor.nb_threads);
+    snprintf(test_context, sizeof(test_context), "seed %" PRIu64 "%s: %dx%d %s, arrangement %d, %d to %d%s, "
+             "rows %d, right %d, fill %d, output %d, %s, %d threads", seed, on_device ? " on the device" : "", c.w, c.h,
+             c.desc->name, c.arrangement, c.oracle[0].m, c.oracle[0].m + c.oracle[0].n, c.find ? " (found)" : "",
+             c.cfg.rows, c.cfg.right, c.cfg.fill, c.cfg.output, test_executor_names[executor.kind],
+             c.cfg.executor.nb_threads);
     if (on_device)
         hw_frames = upload(&c);
     make_maps(&c, hw_frames, 1);
