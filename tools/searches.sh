@@ -5,7 +5,7 @@
 #
 # usage: searches.sh [KIND]     the names of all searches, or of a kind: FULL, PATTERN, PREDICTIVE, HIERARCHICAL
 #        searches.sh -t         a line each: name|kind|title|paper|other names
-#        searches.sh --update   writes names, titles and papers into the tables of README.md
+#        searches.sh --update   writes names, titles and papers into the tables of doc/searches.md
 #                               and doc/gpume.texi; figures there stay with their search
 #        searches.sh --check    prints what --update would change, or cannot write
 
@@ -87,7 +87,7 @@ undescribed() {
     done
 }
 
-documents='README.md doc/gpume.texi'
+documents='doc/searches.md doc/gpume.texi'
 case ${1-} in
     -t)
         table
