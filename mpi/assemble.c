@@ -5,7 +5,7 @@
 
 /**
  * @file
- * From finished segments to files; and which segments are finished.
+ * Makes files of finished segments, and finds the segments that are finished.
  */
 
 #include <errno.h>
@@ -27,7 +27,7 @@
 /** Bytes that are copied at a time. */
 #define COPY_SIZE (1 << 20)
 
-/* Whether a segment's vectors are those of its record. */
+/* Returns whether the vectors of a segment match its record. */
 static int is_intact(const Clip *c, const Record *r)
 {
     struct AVMurMur3 *ctx = av_murmur3_alloc();
@@ -92,7 +92,7 @@ static void free_records(Record **records, int nb)
     av_freep(records);
 }
 
-/* All records, in order. Neighbours have decoded the same key frame. */
+/* Reads all records, in order. Neighbouring segments must have decoded the same key frame. */
 static int load_records(Clip *c, Record **records)
 {
     const int nb = c->film.nb_segments;
@@ -118,7 +118,7 @@ indivisible:
     return GPUME_INDIVISIBLE;
 }
 
-/* What is known of all pictures. */
+/* Collects the data of all pictures. */
 static int make_times(const Clip *c, const Record *records, ClipPicture *pictures)
 {
     const Film *film = &c->film;
@@ -134,7 +134,7 @@ static int make_times(const Clip *c, const Record *records, ClipPicture *picture
             pictures[n++] = (ClipPicture) {
                 frame_clock_next(&clock, &records[i].times[j]), records[i].times[j].nb_vectors
             };
-    /* with timestamps decoders are drained, so that a picture has no other time than its own */
+    /* with timestamps, decoders are drained, so that a picture has its own time only */
     return film->nb_segments > 1 && film->has_pts && clock.faults_pts ? GPUME_INDIVISIBLE : 0;
 }
 
@@ -143,7 +143,7 @@ static GpumeStamp stamp_of(const Clip *c, int64_t number)
     return (GpumeStamp) { number, c->pictures[number - 1].pts, c->in.st->time_base };
 }
 
-/* The statistics, on rank 0. The file is not complete yet. */
+/* Writes the statistics, on rank 0. The file is not complete yet. */
 static int write_stats(Clip *c, const Record *records)
 {
     const GpumeOutputConfig cfg = done_outputs(c->options, c->mv_file, c->stats_file);
@@ -164,7 +164,7 @@ static int write_stats(Clip *c, const Record *records)
     return ret;
 }
 
-/* A picture's last column, and the end of the line. Returns its length. */
+/* Writes a picture's last column and the end of the line. Returns the length. */
 static int end_of_line(const Clip *c, int64_t number, char text[GPUME_TIME_SIZE + 2])
 {
     const GpumeStamp stamp = stamp_of(c, number);
@@ -175,7 +175,7 @@ static int end_of_line(const Clip *c, int64_t number, char text[GPUME_TIME_SIZE 
     return strlen(text);
 }
 
-/* Bytes of a part of CSV once its lines have their last column. */
+/* Returns the bytes of a part of CSV with the last column of its lines. */
 static int64_t csv_size(const Clip *c, const Record *r)
 {
     const int64_t first = film_first(&c->film, r->segment);
@@ -187,18 +187,18 @@ static int64_t csv_size(const Clip *c, const Record *r)
     return size;
 }
 
-/** A part of CSV on its way to its place, where each line gets its last column. */
+/** A part of CSV that is being copied, while each line gets its last column. */
 typedef struct CsvCopy {
     Clip *clip;
     int segment;
-    MPI_File file;          ///< that all write, at offset
-    FILE *out;              ///< or one that is open, at its end
+    MPI_File file;          ///< the common file; all ranks write to it, at offset
+    FILE *out;              ///< or an open file, written at its end
     int64_t offset;
-    int64_t number;         ///< of the picture
-    int64_t left;           ///< of its lines
+    int64_t number;         ///< number of the picture
+    int64_t left;           ///< remaining lines of the picture
     char end[GPUME_TIME_SIZE + 2];
     int end_len;
-    uint8_t *buf;           ///< of COPY_SIZE bytes
+    uint8_t *buf;           ///< COPY_SIZE bytes
     size_t nb;
 } CsvCopy;
 
@@ -250,7 +250,7 @@ static int add_lines(CsvCopy *s, const uint8_t *data, size_t size)
     return ret;
 }
 
-/* A part of CSV: to a place in the file that all write, or to the end of one that is open. */
+/* Copies a part of CSV to a position in the common file, or to the end of an open file. */
 static int copy_csv(Clip *c, int segment, int64_t offset, MPI_File file, FILE *out)
 {
     CsvCopy s = {
@@ -277,7 +277,7 @@ static int copy_csv(Clip *c, int segment, int64_t offset, MPI_File file, FILE *o
     return ret;
 }
 
-/* @return its size in bytes; *header is to be freed with free() */
+/* @return the size of the header in bytes; the caller frees *header with free() */
 static int make_csv_header(char **header)
 {
     size_t size = 0;
@@ -289,7 +289,7 @@ static int make_csv_header(char **header)
     return fclose(f) ? AVERROR(ENOMEM) : size;
 }
 
-/* CSV goes to a pipe or a device: rank 0 writes it. */
+/* Writes CSV to a pipe or a device, on rank 0. */
 static int print_csv(Clip *c)
 {
     int ret = 0;
@@ -300,7 +300,7 @@ static int print_csv(Clip *c)
     return ret < 0 ? ret : ff_gpume_file_flush(&c->mv);
 }
 
-/* Each rank copies its share of the parts to their places. offsets: of all segments */
+/* Copies the parts of this rank to their positions. offsets: of all segments */
 static int merge_csv(Clip *c, const int64_t *offsets)
 {
     Shared *s = c->shared;
@@ -337,7 +337,7 @@ static int write_npy_header(Clip *c)
                                                      MPI_STATUS_IGNORE), "MPI_File_write_at");
 }
 
-/* Give the file of vectors that all have written the place of the one that is to be renamed. */
+/* Renames the common file of vectors to the temporary name of the output file. */
 static int move_data(Clip *c, int64_t size)
 {
     char *data = work_path(&c->work, "data", -1);
@@ -360,7 +360,7 @@ static int move_data(Clip *c, int64_t size)
     }
     if (ret >= 0)
         ret = ff_gpume_file_close(&c->mv);
-    /* some systems write all of a file to the disk before it takes another one's place */
+    /* some systems write the whole file to the disk before it replaces another file */
     if (ret >= 0 && unlink(c->mv.part))
         ret = work_error(&c->work, -1, "remove", c->mv.part);
     if (ret >= 0 && rename(data, c->mv.part))
@@ -369,7 +369,7 @@ static int move_data(Clip *c, int64_t size)
     return ret;
 }
 
-/* All files are written: both get their names, or none. */
+/* Renames the complete files: both, or none. */
 static int complete(Clip *c, int64_t size)
 {
     int ret = 0;
@@ -380,7 +380,7 @@ static int complete(Clip *c, int64_t size)
         ret = ff_gpume_file_close(&c->mv);
     if (ret >= 0)
         ret = ff_gpume_file_close(&c->stats);
-    /* before they have their names, so that a film is not searched again for want of a note */
+    /* before the files are renamed, so that an interruption here does not make the film be searched again */
     if (ret >= 0)
         ret = done_save(c->options, c->shared, c->input, &c->state, (const GpumeFile *const[]) { &c->mv, &c->stats });
     if (ret < 0)
@@ -393,7 +393,7 @@ static int complete(Clip *c, int64_t size)
     return ret;
 }
 
-/* What rank 0 does before the others copy. offsets: of parts, one more than there are segments */
+/* Prepares the copying, on rank 0. offsets: of parts, one more than there are segments */
 static int prepare(Clip *c, int64_t *offsets)
 {
     Record *records = NULL;
@@ -422,7 +422,7 @@ static int prepare(Clip *c, int64_t *offsets)
     return ret;
 }
 
-/* The pictures, for those who copy CSV. */
+/* Sends the pictures to the ranks that copy CSV. */
 static int share_pictures(Clip *c)
 {
     Shared *s = c->shared;

@@ -14,7 +14,7 @@
 
 #include "mpi/clip.h"
 
-/* How long it was since the last call. */
+/* Returns the time since the last call. */
 static void stamp(Clip *c, int step)
 {
     const double now = MPI_Wtime();
@@ -23,7 +23,7 @@ static void stamp(Clip *c, int step)
     c->since = now;
 }
 
-/* What is sent of a film before its packets. */
+/* The data of a film that is sent before its packets. */
 typedef struct FilmHead {
     int64_t nb_packets, nb_frames;
     int has_pts;
@@ -73,7 +73,7 @@ static int share_segments(Clip *c)
     return ret < 0 ? ret : shared_broadcast(c->shared, f->segments, f->nb_segments * sizeof(*f->segments));
 }
 
-/* Every rank opens the film; rank 0 reads its packets. */
+/* Opens the film on every rank; rank 0 reads its packets. */
 static int open_film(Clip *c)
 {
     Shared *s = c->shared;
@@ -91,7 +91,7 @@ static int open_film(Clip *c)
     return ret;
 }
 
-/* How many pictures segments share: those between the farthest references of a picture. */
+/* Returns how many pictures two segments share: the distance between the farthest references of a picture. */
 static void share_pictures(Clip *c, const GpumeParams *p)
 {
     int future = 0;
@@ -105,7 +105,7 @@ static void share_pictures(Clip *c, const GpumeParams *p)
     c->film.shared = c->film.past + future;
 }
 
-/* What the search needs to know of the film, from its first picture. */
+/* Determines what the search needs to know about the film, from its first picture. */
 static int probe(Clip *c)
 {
     Search *s = &c->search;
@@ -119,7 +119,7 @@ static int probe(Clip *c)
         .shared = c->shared, .film = &c->film, .in = &c->in, .graph_cfg = &c->graph_cfg,
         .rows_cfg = &c->rows_cfg, .picture = &c->picture,
     };
-    /* all at once: on a GPU it takes time */
+    /* all ranks at once, because it takes time on a GPU */
     ret = search_probe(s, &c->picture);
     if (ret >= 0)
         share_pictures(c, ff_gpume_filter_params(s->graph.gpume));
@@ -134,7 +134,7 @@ static int probe(Clip *c)
     return ret;
 }
 
-/* Names that can be written, and where the work is kept. On rank 0. */
+/* Determines the names of the files, and the folder for the work. On rank 0. */
 static int check_outputs(Clip *c)
 {
     const char *names[] = { c->mv_file, c->stats_file };
@@ -156,7 +156,7 @@ static int check_outputs(Clip *c)
             continue;
         if (!c->work.folder)
             c->work.folder = av_asprintf("%s.gpume-part", file->target);
-        /* its place until it is complete is elsewhere */
+        /* the file has another temporary name until it is complete */
         ret = ff_gpume_file_close(file);
         ff_gpume_file_uninit(file);
     }
@@ -173,7 +173,7 @@ static int check_outputs(Clip *c)
     return ret;
 }
 
-/* The film, the filters, and what is written of them. */
+/* Computes a checksum of the film, the filters and the kind of output. */
 static int hash_work(Clip *c)
 {
     struct AVMurMur3 *ctx = av_murmur3_alloc();
@@ -191,7 +191,7 @@ static int hash_work(Clip *c)
     return 0;
 }
 
-/* The segments: new ones, or those of the run that goes on. On rank 0. */
+/* Makes the segments: new ones, or those of the run that is resumed. On rank 0. */
 static int plan(Clip *c, int whole)
 {
     int ret;
@@ -207,7 +207,7 @@ static int plan(Clip *c, int whole)
     return ret < 0 ? ret : work_save_plan(&c->work, &c->film);
 }
 
-/* The folder's name is made by rank 0. */
+/* Rank 0 chooses the name of the folder. */
 static int share_folder(Clip *c)
 {
     int size = c->work.folder ? strlen(c->work.folder) + 1 : 0;
@@ -254,7 +254,7 @@ static int close_data(Clip *c)
     return shared_error(c->shared, code, "MPI_File_close");
 }
 
-/* Segments are there; search those that are not finished. */
+/* Searches the segments that are not finished. */
 static int search(Clip *c)
 {
     Shared *s = c->shared;
@@ -293,7 +293,7 @@ static void forget(Clip *c)
     av_freep(&c->todo);
 }
 
-/* Search it in segments, or as a whole. */
+/* Searches the film in segments, or as a whole. */
 static int run(Clip *c, int whole)
 {
     int ret = shared_agree(c->shared, !c->shared->rank ? plan(c, whole) : 0);

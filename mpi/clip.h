@@ -5,7 +5,7 @@
 
 /**
  * @file
- * One film from its name to its files, by all ranks of a communicator.
+ * Searches one film, from its name to its output files, with all ranks of a communicator.
  */
 
 #ifndef GPUME_MPI_CLIP_H
@@ -27,20 +27,20 @@
 /** Steps whose time is measured. */
 enum { TIME_OPEN, TIME_SCAN, TIME_START, TIME_SEARCH, TIME_WAIT, TIME_ASSEMBLE, NB_TIMES };
 
-/** What the lines of a picture are completed with. */
+/** What is needed to complete the lines of a picture. */
 typedef struct ClipPicture {
     int64_t pts;
-    int64_t nb_vectors;     ///< lines of CSV
+    int64_t nb_vectors;     ///< number of lines of CSV
 } ClipPicture;
 
 typedef struct Clip {
     const Options *options;
     Shared *shared;
     const Device *device;
-    const char *input, *mv_file, *stats_file;   ///< the latter two may be NULL
-    FileState state;        ///< of the film before it is searched
+    const char *input, *mv_file, *stats_file;   ///< paths; mv_file and stats_file may be NULL
+    FileState state;        ///< state of the film before the search
     int progress;
-    int fell_back;          ///< the film gives other pictures in parts than as a whole
+    int fell_back;          ///< the film was searched as a whole because its parts would give other pictures
 
     Film film;
     Input in;
@@ -51,25 +51,25 @@ typedef struct Clip {
     GpumeSink sink;
     Picture picture;
     Progress bar;
-    uint8_t *finished;      ///< by segment
-    int *todo;              ///< the segments that are not
-    ClipPicture *pictures;  ///< all of them, while the files are put together
-    GpumeFile mv, stats;    ///< on rank 0
-    double times[NB_TIMES]; ///< seconds
-    double since;           ///< the step before has ended, seconds
+    uint8_t *finished;      ///< finished[i]: segment i is finished
+    int *todo;              ///< the segments that are not finished
+    ClipPicture *pictures;  ///< all pictures, while the files are assembled
+    GpumeFile mv, stats;    ///< the output files, on rank 0
+    double times[NB_TIMES]; ///< seconds of each step
+    double since;           ///< end of the previous step, seconds
 } Clip;
 
 /**
- * Search a film. Collective.
+ * Searches a film. Collective.
  * @return 0 or a negative AVERROR code, the same on all ranks, after a message
  */
 int clip_run(const Options *options, Shared *shared, const Device *device, const char *input,
              const char *mv_file, const char *stats_file, int progress);
 
-/** Put the segments together, and give the files their names. Collective. */
+/** Assembles the segments, and renames the files to their final names. Collective. */
 int clip_assemble(Clip *c);
 
-/** Which segments an earlier run has finished, in c->finished. Collective. @return their frames */
+/** Finds the segments that an earlier run has finished: c->finished. Collective. @return their number of frames */
 int64_t clip_verify(Clip *c);
 
 #endif /* GPUME_MPI_CLIP_H */

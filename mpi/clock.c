@@ -16,7 +16,7 @@
 #include "mpi/clock.h"
 
 #define US AV_TIME_BASE_Q
-/** A jump that ffmpeg removes, in formats that have jumps; and one that it takes for an error in others. */
+/** Jumps: the one that ffmpeg removes in formats that may have jumps, and the one it takes for an error in others. */
 #define JUMP  (10LL * AV_TIME_BASE)
 #define ERROR (3600LL * 30 * AV_TIME_BASE)
 
@@ -42,7 +42,7 @@ int packet_clock_init(PacketClock *c, const AVFormatContext *fmt, int video, int
         if (used[i] >= 0 && fmt->streams[used[i]]->start_time != AV_NOPTS_VALUE)
             start = FFMIN(start, av_rescale_q(fmt->streams[used[i]]->start_time,
                                               fmt->streams[used[i]]->time_base, US));
-    /* the start of what is used, which may be later than that of the file */
+    /* the start of the used streams, which may be later than that of the file */
     if (fmt->iformat->flags & AVFMT_TS_DISCONT && start != fmt->start_time && start != INT64_MAX) {
         c->start  = start;
         c->offset = fmt->start_time > start ? -fmt->start_time : -start;
@@ -63,7 +63,7 @@ static void shift(AVPacket *pkt, int64_t by)
         pkt->pts += by;
 }
 
-/* Timestamps that were before the start when they wrapped around. */
+/* Corrects timestamps that were before the start when they wrapped around. */
 static void unwrap(const PacketClock *c, StreamClock *s, const AVStream *st, AVPacket *pkt)
 {
     const int bits = st->pts_wrap_bits;
@@ -83,7 +83,7 @@ static void unwrap(const PacketClock *c, StreamClock *s, const AVStream *st, AVP
     }
 }
 
-/* A jump of a format that may have some: take it out, here and from now on. */
+/* Removes a jump of a format that may have jumps, here and from now on. */
 static void remove_jump(PacketClock *c, const AVStream *st, AVPacket *pkt, int64_t jump)
 {
     c->jumps -= jump;
@@ -111,7 +111,7 @@ static void handle_jumps(PacketClock *c, const StreamClock *s, const AVStream *s
     c->last = av_rescale_q(pkt->dts, st->time_base, US);
 }
 
-/* How long a packet lasts that does not say it, microseconds. */
+/* Returns the duration of a packet that has none, microseconds. */
 static int64_t guess_duration(const AVStream *st)
 {
     const AVCodecDescriptor *desc = avcodec_descriptor_get(st->codecpar->codec_id);
@@ -122,7 +122,7 @@ static int64_t guess_duration(const AVStream *st)
     return rate.num ? av_rescale_q(fields, av_inv_q(av_mul_q(rate, (AVRational) { 2, 1 })), US) : 0;
 }
 
-/* What the next packet's dts should be. */
+/* Returns the expected dts of the next packet. */
 static void predict(StreamClock *s, const AVStream *st, const AVPacket *pkt)
 {
     const AVCodecParameters *par = st->codecpar;
@@ -167,7 +167,7 @@ void frame_clock_init(FrameClock *c)
     c->duration   = 0;
 }
 
-/* libavcodec's choice of a picture's timestamp: its own or its packet's dts, whichever misbehaves less. */
+/* Returns the timestamp of a picture by libavcodec's rule: its own or its packet's dts, whichever has fewer errors. */
 static int64_t best_effort(FrameClock *c, int64_t pts, int64_t dts)
 {
     if (dts != AV_NOPTS_VALUE) {
@@ -185,7 +185,7 @@ static int64_t best_effort(FrameClock *c, int64_t pts, int64_t dts)
     return pts != AV_NOPTS_VALUE && (dts == AV_NOPTS_VALUE || c->faults_pts <= c->faults_dts) ? pts : dts;
 }
 
-/* How long ffmpeg takes a picture to last. */
+/* Returns how long ffmpeg assumes that a picture lasts. */
 static int64_t estimate_duration(const FrameClock *c, const FrameTime *t, int64_t pts)
 {
     const int64_t gap = c->last != AV_NOPTS_VALUE ? pts - c->last : -1;

@@ -38,7 +38,7 @@ static int count_gpus(void)
     return nb;
 }
 
-/* The cores that this process may use, divided among the ranks that may use the same. */
+/* Returns the share of the cores that this process may use, if several processes may use the same cores. */
 static int share_cores(MPI_Comm machine, int nb_local, int *threads)
 {
     cpu_set_t mine, *all = calloc(nb_local, sizeof(mine));

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Which GPU and how many cores a rank has.
+ * The GPU and the number of cores of each rank.
  */
 
 #ifndef GPUME_MPI_DEVICE_H
@@ -18,13 +18,13 @@
 #include "mpi/shared.h"
 
 typedef struct Device {
-    char name[16];          ///< index of the GPU, empty if there is none
-    AVBufferRef *cuda;      ///< NULL unless it was asked for
+    char name[16];          ///< index of the GPU; empty: none
+    AVBufferRef *cuda;      ///< the device; NULL unless the caller needs it
     int threads;            ///< the rank's share of the cores
 } Device;
 
 /**
- * Share the machine's GPUs and cores among the ranks on it: the first rank of a machine gets the
+ * Distributes the GPUs and cores of a machine among its ranks: the first rank of a machine gets the
  * first GPU, and if there are more ranks than GPUs, several share one. Collective over all ranks.
  * @param cuda a GPU is needed
  * @return 0 or a negative AVERROR code after a message

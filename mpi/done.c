@@ -18,7 +18,7 @@
 
 #define SUFFIX ".gpume-done"
 
-/** What is noted, beside the checksum of options and names. */
+/** The contents of a record, beside the checksum of options and names. */
 typedef struct Done {
     FileState film, files[2];
 } Done;
@@ -44,7 +44,7 @@ static void hash_text(struct AVMurMur3 *ctx, const char *text)
     av_murmur3_update(ctx, (const uint8_t *)text, strlen(text) + 1);
 }
 
-/* The film by its name, the filters, and what is written in which format. */
+/* Computes a checksum of the name of the film, the filters, and the outputs and their formats. */
 static int hash_options(Work *w, const Options *o, const char *input, const char *const names[2])
 {
     const GpumeOutputConfig cfg = done_outputs(o, names[0], names[1]);
@@ -70,7 +70,7 @@ static int hash_options(Work *w, const Options *o, const char *input, const char
     return 0;
 }
 
-/* Whether what was noted is what is there. */
+/* Returns whether the record matches the files. */
 static int is_current(const Options *o, const Shared *s, const char *input, const char *const names[2],
                       const char *path)
 {
@@ -90,7 +90,7 @@ int done_skip(const Options *o, const Shared *s, const char *input, const char *
     char *real, *path;
     int skip;
 
-    /* a pipe wants what it is told, each time */
+    /* a pipe is written again in every run */
     if (!o->resume || mv_file && done_state(mv_file).size < 0 || stats_file && done_state(stats_file).size < 0 ||
         mv_file && ff_gpume_is_direct(mv_file) || stats_file && ff_gpume_is_direct(stats_file))
         return 0;

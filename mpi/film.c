@@ -18,10 +18,10 @@
 
 #include "mpi/film.h"
 
-/** Frames of a segment, unless the user says otherwise: at least, and at most. */
+/** Least and greatest number of frames of a segment, unless the user sets it. */
 #define LEAST_FRAMES  24
 #define MOST_FRAMES 1000
-/** Segments for a rank, if they are not too short then. */
+/** Segments for each rank, unless they would be too short. */
 #define SEGMENTS_OF_RANK 40
 
 static int compare_pts(const void *a, const void *b)
@@ -31,7 +31,7 @@ static int compare_pts(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The pictures' timestamps in the order of presentation, to be freed; NULL if there is no memory. */
+/* Returns the timestamps of the pictures in the order of presentation, which the caller frees; NULL without memory. */
 static int64_t *sort_pts(const Film *film)
 {
     int64_t *pts = av_malloc_array(FFMAX(film->nb_packets, 1), sizeof(*pts));
@@ -45,7 +45,7 @@ static int64_t *sort_pts(const Film *film)
     return pts;
 }
 
-/* Whether every picture has a timestamp of its own. */
+/* Returns whether every picture has a timestamp of its own. */
 static int all_pts(const Film *film)
 {
     int64_t *pts = sort_pts(film);
@@ -57,7 +57,7 @@ static int all_pts(const Film *film)
     return ok;
 }
 
-/* Without timestamps: a number for each packet that grows in the order of presentation. */
+/* Without timestamps, gives each packet a number that grows in the order of presentation. */
 static int order_by_parser(Film *film, enum AVCodecID codec, int has_reordering)
 {
     const int by_type = codec == AV_CODEC_ID_MPEG1VIDEO || codec == AV_CODEC_ID_MPEG2VIDEO ||
@@ -75,7 +75,7 @@ static int order_by_parser(Film *film, enum AVCodecID codec, int has_reordering)
         }
         if (has_reordering && !(p->parsed && (by_type || by_poc)))
             return 0;
-        /* from here on only whether it is shown before the key frame */
+        /* from here on it only matters whether a packet is shown before the key frame */
         if (!has_reordering || i == key)
             p->order = 1;
         else if (by_poc)
@@ -86,13 +86,13 @@ static int order_by_parser(Film *film, enum AVCodecID codec, int has_reordering)
     return 1;
 }
 
-/* The same pictures, and where they are: what a rank relies on after a seek. */
+/* Computes a checksum of the pictures and their positions, which ranks rely on after a seek. */
 static void hash_packets(Film *film)
 {
     struct AVMurMur3 *ctx = av_murmur3_alloc();
 
     if (!ctx)
-        return;     /* all zero is a value, too: it only identifies less */
+        return;     /* an all-zero checksum is valid, too; it only identifies less */
     av_murmur3_init(ctx);
     for (int64_t i = 0; i < film->nb_packets; i++) {
         const FilmPacket *p = &film->packets[i];
@@ -128,7 +128,7 @@ void film_trim(Film *film, int64_t first)
         FilmPacket *p = &film->packets[i];
         const int before = film->has_pts ? p->pts < f->pts : i < first || i > first && p->order < 0;
 
-        /* without timestamps only those behind the first key frame are known to be before it */
+        /* without timestamps, only packets behind the first key frame are known to be shown before it */
         if (!film->has_pts && i > first && !before)
             break;
         if (before && p->shown) {
@@ -149,9 +149,9 @@ int film_whole(Film *film, const char *why)
 }
 
 /*
- * Describe the segment that would begin with a key packet. max_pts is the largest timestamp of
- * the shown ones before it, nb_shown their number. Returns whether it can begin there.
- * pts: of all pictures in the order of presentation, NULL if there are none
+ * Describes the segment that would begin with a key packet. max_pts is the largest timestamp of the
+ * shown packets before it, nb_shown their number. Returns whether a segment can begin there.
+ * pts: timestamps of all pictures in the order of presentation; NULL if there are none
  */
 static int describe(const Film *film, const int64_t *pts, int64_t key, int64_t max_pts, int64_t nb_shown,
                     FilmSegment *s)
@@ -169,7 +169,7 @@ static int describe(const Film *film, const int64_t *pts, int64_t key, int64_t m
             break;
         s->number += before && p[i].shown;
     }
-    /* shown before this key frame, and decoded after the next one */
+    /* shown before this key frame, but decoded after the next one */
     if (film->has_pts && i < film->nb_packets && p[i].shown && p[i].pts < p[key].pts ||
         film->nb_frames - s->number <= film->shared)
         return 0;

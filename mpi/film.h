@@ -5,14 +5,14 @@
 
 /**
  * @file
- * A film as all ranks know it: its packets in the order in which they are decoded, and the
- * segments in which it is searched. Rank 0 makes it by reading all packets once.
+ * A film as all ranks know it: its packets in decoding order, and the segments in which the film is searched.
+ * Rank 0 makes it by reading all packets once.
  *
- * A segment is decoded from a key frame on. Its fields are those of the pictures that have all their
- * references there: the first ones, whose past references may lie before the key frame, belong to
- * the segment before, which is decoded as far as they and their own future references reach. So
- * nothing before the key frame is needed, and no field belongs to two segments. Packets that follow
- * a key frame and are shown before it belong to the segment before.
+ * A segment is decoded from a key frame on. The fields of a segment are the fields of the pictures whose
+ * references are all in the decoded part. The past references of the first pictures may lie before the key
+ * frame; these pictures belong to the segment before, which is decoded as far as they and their own future
+ * references reach. So nothing before the key frame is needed, and no field belongs to two segments. Packets
+ * that follow a key frame but are shown before it belong to the segment before.
  */
 
 #ifndef GPUME_MPI_FILM_H
@@ -25,66 +25,66 @@
 /** Bytes of a checksum. */
 #define HASH_SIZE 16
 
-/** A packet of the video, as a reader that began with the first packet has it. */
+/** A packet of the video, numbered from the first packet of the file. */
 typedef struct FilmPacket {
-    int64_t pts, dts;       ///< what ffmpeg gives the decoder
+    int64_t pts, dts;       ///< timestamps that ffmpeg passes to the decoder
     int64_t duration;
-    int64_t file_pts, file_dts;     ///< what the file says
-    int64_t pos;            ///< in the file, or -1
+    int64_t file_pts, file_dts;     ///< timestamps in the file
+    int64_t pos;            ///< position in the file; -1: unknown
     int32_t size;
     uint32_t hash;          ///< Adler-32 of a key packet's data
-    int32_t order;          ///< the parser's place in the order of presentation
+    int32_t order;          ///< the parser's number in the order of presentation
     uint8_t key;
-    uint8_t shown;          ///< a picture comes out of the decoder
-    uint8_t type;           ///< enum AVPictureType, where a parser tells it
-    uint8_t parsed;         ///< a parser saw it
+    uint8_t shown;          ///< the decoder outputs a picture for the packet
+    uint8_t type;           ///< enum AVPictureType, if a parser knows it
+    uint8_t parsed;         ///< a parser has seen the packet
 } FilmPacket;
 
 typedef struct FilmSegment {
-    int64_t packet;         ///< the key frame's
-    int64_t last;           ///< the last packet of those that the segment before is decoded for
-    int64_t number;         ///< of the key frame in the order of presentation, from 0 on
+    int64_t packet;         ///< number of the packet of the key frame
+    int64_t last;           ///< the last packet that is decoded for the segment before
+    int64_t number;         ///< number of the key frame in the order of presentation, from 0 on
 } FilmSegment;
 
 typedef struct Film {
     FilmPacket *packets;
     int64_t nb_packets;
-    int64_t nb_frames;      ///< pictures that come out of the decoder
-    /** All packets have timestamps; the order of presentation is known from them alone. */
+    int64_t nb_frames;      ///< number of pictures that the decoder outputs
+    /** All packets have timestamps, which determine the order of presentation. */
     int has_pts;
-    int past;               ///< largest distance of a past reference, in pictures
-    int shared;             ///< pictures from a key frame on that both segments decode: past + the same of the future
+    int past;               ///< the largest distance of a past reference, in pictures
+    int shared;             ///< pictures that two segments decode: the largest past plus future distance
     FilmSegment *segments;
     int nb_segments;
-    char whole[128];        ///< why there is one segment only, or empty
-    uint8_t hash[HASH_SIZE];    ///< of all packets
+    char whole[128];        ///< the reason why there is only one segment; or empty
+    uint8_t hash[HASH_SIZE];    ///< checksum of all packets
 } Film;
 
 /**
- * Count the pictures and check the timestamps, once all packets are there. Without timestamps the
- * order of presentation is that of the parser.
+ * Counts the pictures and checks the timestamps when all packets are known. Without timestamps, the order of
+ * presentation is that of the parser.
  */
 void film_count(Film *film, enum AVCodecID codec, int has_reordering);
 
 /**
- * The decoder leaves out pictures that refer to what was before the film. Count without them.
- * @param first the packet of the first picture that comes out
+ * Counts again without the pictures that the decoder drops because they refer to pictures before the film.
+ * @param first number of the packet of the first picture that the decoder outputs
  */
 void film_trim(Film *film, int64_t first);
 
 /**
- * Divide the film at key frames, finely enough that ranks finish together. Each segment has more
- * pictures than are shared, so that those of two junctions are not the same.
- * @param nb_ranks how many will search
- * @param least    frames of a segment at least; 0: by itself
+ * Divides the film at key frames, finely enough that all ranks finish at about the same time. Each segment has
+ * more pictures than two segments share, so that no picture is shared by three.
+ * @param nb_ranks number of ranks that search
+ * @param least    least number of frames of a segment; 0: automatic
  * @return 0 or AVERROR(ENOMEM)
  */
 int film_divide(Film *film, int nb_ranks, int64_t least);
 
-/** Make it one segment. @return 0 or AVERROR(ENOMEM) */
+/** Makes the film one segment. @return 0 or AVERROR(ENOMEM) */
 int film_whole(Film *film, const char *why);
 
-/** The number of the first picture whose fields are the segment's; behind the last one: of pictures. */
+/** Returns the number of the first picture whose fields belong to a segment; behind the last one, of pictures. */
 int64_t film_first(const Film *film, int segment);
 
 void film_free(Film *film);

@@ -53,7 +53,7 @@ void graph_close(Graph *g)
     memset(g, 0, sizeof(*g));
 }
 
-/* A scaler computes its size once, unless told otherwise. */
+/* Configures scalers to compute their size for each frame, which they do not by default. */
 static int is_stateless(const AVFilterContext *f)
 {
     int64_t eval;
@@ -92,7 +92,7 @@ static int check_gpume(const AVFilterContext *f)
     return ret;
 }
 
-/* What the user wrote is a chain that ends in gpume, and no frame needs another but in gpume. */
+/* Checks that the user's filters are a chain that ends in gpume, and that only gpume needs more than one frame. */
 static int check_filters(Graph *g)
 {
     for (int i = 0; i < g->graph->nb_filters; i++) {
@@ -124,7 +124,7 @@ static int check_filters(Graph *g)
     return check_gpume(g->gpume);
 }
 
-/* Put the user's filters between the source and the sink. */
+/* Inserts the user's filters between the source and the sink. */
 static int parse(Graph *g, const char *filters)
 {
     AVFilterInOut *in = avfilter_inout_alloc(), *out = avfilter_inout_alloc();
@@ -169,7 +169,7 @@ int graph_check(const char *filters, GpumeParams *params)
     return ret;
 }
 
-/* Put a filter into a link, and go on to the link behind it. */
+/* Inserts a filter into a link, and continues with the link behind it. */
 static int insert(Graph *g, AVFilterLink **link, const char *name, const char *args)
 {
     AVFilterContext *f;
@@ -182,7 +182,7 @@ static int insert(Graph *g, AVFilterLink **link, const char *name, const char *a
     return ret;
 }
 
-/* What the container cuts off. */
+/* Crops as the container says. */
 static int insert_crop(Graph *g, AVFilterLink **link, const AVCodecParameters *par)
 {
     const AVPacketSideData *sd = av_packet_side_data_get(par->coded_side_data, par->nb_coded_side_data,
@@ -202,7 +202,7 @@ static int insert_crop(Graph *g, AVFilterLink **link, const AVCodecParameters *p
     return insert(g, link, "crop", args);
 }
 
-/* Turn the picture as it is to be displayed, unless it is on a device. */
+/* Rotates the picture as the display matrix says, unless it is on a device. */
 static int insert_rotation(Graph *g, AVFilterLink **link, const Picture *p)
 {
     double theta = p->has_matrix ? -round(av_display_rotation_get(p->matrix)) : 0;
@@ -251,7 +251,7 @@ static int open_source(Graph *g, const GraphConfig *cfg, const AVFrame *frame)
     return ret;
 }
 
-/* Devices, for the filters that the user wrote. */
+/* Sets devices for the filters of the user. */
 static int set_devices(Graph *g, const GraphConfig *cfg)
 {
     for (int i = 0; cfg->device && i < g->graph->nb_filters; i++) {
@@ -293,7 +293,7 @@ int graph_open(Graph *g, const GraphConfig *cfg, const AVFrame *frame)
         (ret = avfilter_graph_create_filter(&g->sink, avfilter_get_by_name("buffersink"), "out",
                                             NULL, NULL, g->graph)) < 0)
         return ret;
-    /* the filters are checked while they are alone */
+    /* the filters are checked without a picture */
     ret = parse(g, cfg->filters);
     if (ret >= 0)
         ret = check_filters(g);

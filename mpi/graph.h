@@ -5,8 +5,8 @@
 
 /**
  * @file
- * The user's filters, as the ffmpeg tool would set them up for these pictures; the results of
- * gpume go to a function instead of files. Functions return 0 or a negative AVERROR code after a
+ * The user's filter graph, set up as the ffmpeg tool sets it up. The results of gpume go to a callback instead
+ * of files. Functions return 0, or a negative AVERROR code after a
  * message.
  */
 
@@ -18,14 +18,14 @@
 
 #include "libavfilter/vf_gpume.h"
 
-/** What ffmpeg sets up a graph for; another begins when it changes. */
+/** The properties of pictures for which ffmpeg configures a graph. If they change, a new graph begins. */
 typedef struct Picture {
     int width, height;
     int format;             ///< enum AVPixelFormat
-    int sw_format;          ///< of frames on a device; else the same as format
+    int sw_format;          ///< format of the samples of frames on a device; else the same as format
     int color_space, color_range;
     int has_matrix;
-    int32_t matrix[9];      ///< how it is to be displayed
+    int32_t matrix[9];      ///< display matrix
 } Picture;
 
 typedef struct Graph {
@@ -33,34 +33,34 @@ typedef struct Graph {
     AVFilterContext *source, *sink;
     AVFilterContext *gpume;
     AVFrame *out;
-    uint8_t *hw_frames;     ///< the pictures' AVHWFramesContext
+    uint8_t *hw_frames;     ///< AVHWFramesContext of the pictures
 } Graph;
 
-/** What a graph is made with. Pointers must remain valid until it is closed. */
+/** Configuration of a graph. Pointers must stay valid until the graph is closed. */
 typedef struct GraphConfig {
     const char *filters;
     int threads;
     AVBufferRef *device;    ///< may be NULL
-    const char *device_name;    ///< the GPU for pictures in system memory, unless the user names one; may be NULL
+    const char *device_name;    ///< GPU for pictures in system memory, unless the user names one; may be NULL
     AVRational time_base;
     const AVCodecParameters *par;
     const GpumeSink *sink;
 } GraphConfig;
 
-/** The picture of a frame. Padding is zero, so that they can be compared as bytes. */
+/** Returns the properties of a frame. Padding is zero, so that properties can be compared as bytes. */
 void graph_picture(Picture *picture, const AVFrame *frame);
 
 /**
- * Check the filters without a picture: that gpume is the last, that no other has a state, and that
- * gpume's own options do not need one.
- * @param params what was chosen
+ * Checks the filters without a picture: gpume must be the last filter, no other filter may keep state, and the
+ * options of gpume must be known without a picture.
+ * @param params set to the parameters of the search
  */
 int graph_check(const char *filters, GpumeParams *params);
 
-/** Set the filters up for pictures like this one. */
+/** Configures the filters for pictures with these properties. */
 int graph_open(Graph *g, const GraphConfig *cfg, const AVFrame *frame);
 
-/** Push a picture, or NULL at the end. It is unreferenced. Results come before it returns. */
+/** Sends a picture, or NULL at the end. The picture is unreferenced. Results are delivered before the return. */
 int graph_push(Graph *g, AVFrame *frame);
 
 void graph_close(Graph *g);

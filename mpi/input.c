@@ -13,12 +13,12 @@
 #include "mpi/input.h"
 #include "mpi/shared.h"
 
-/** Packets in which a seek must have found the one that is wanted. */
+/** A seek must find the packet within this number of packets. */
 #define FAR 4096
-/** In files without times: begin so many bytes before a packet. */
+/** In files without times, reading begins this number of bytes before a packet. */
 #define MARGIN (1 << 16)
 
-/* As ffmpeg chooses: the largest picture; a stream without packets only if there is no other. */
+/* Chooses the video stream as ffmpeg does: the largest picture; a stream without packets only if there is no other. */
 static int choose_video(const AVFormatContext *fmt)
 {
     int64_t best_score = 0;
@@ -76,8 +76,8 @@ static int open_decoder(Input *in, int threads, AVBufferRef *device)
         if (!in->dec->hw_device_ctx)
             return AVERROR(ENOMEM);
         in->dec->get_format      = take_cuda;
-        in->dec->thread_count    = 1;       /* others would keep surfaces, of which there are few */
-        in->dec->extra_hw_frames = 16;      /* the filter keeps some */
+        in->dec->thread_count    = 1;       /* more threads would keep surfaces, of which there are few */
+        in->dec->extra_hw_frames = 16;      /* the filter keeps some frames */
     }
     return avcodec_open2(in->dec, codec, NULL);
 }
@@ -122,21 +122,21 @@ void input_close(Input *in)
     av_frame_free(&in->frame);
 }
 
-/* A picture of VP8 that is only a reference. */
+/* Returns whether a packet of VP8 contains a picture that is only a reference. */
 static int is_hidden(const Input *in, const AVPacket *pkt)
 {
     return in->par->codec_id == AV_CODEC_ID_VP8 && pkt->size > 0 && !(pkt->data[0] & 0x10);
 }
 
-/** What is needed while a film's packets are read. */
+/** State of reading the packets of a film. */
 typedef struct Scan {
     PacketClock clock;
-    AVCodecParserContext *parser;   ///< where packets have no timestamps
-    AVCodecContext *ctx;            ///< the parser's
-    unsigned size;                  ///< of Film.packets, bytes
+    AVCodecParserContext *parser;   ///< for files whose packets have no timestamps
+    AVCodecContext *ctx;            ///< the context of the parser
+    unsigned size;                  ///< allocated bytes of Film.packets
 } Scan;
 
-/* A parser of our own: that of the demuxer may be packets ahead. */
+/* Opens a parser of our own, because the parser of the demuxer may be some packets ahead. */
 static int begin_parser(Scan *s, const Input *in)
 {
     s->parser = av_parser_init(in->par->codec_id);
@@ -188,7 +188,7 @@ static int add_packet(Input *in, Film *film, Scan *scan)
     return 0;
 }
 
-/* A length of EBML: as many bytes more as the first one has leading zeros. Returns -1 if it is not known. */
+/* Reads a length of EBML, which has as many further bytes as its first byte has leading zeros. -1: it is unknown. */
 static int64_t read_length(AVIOContext *pb)
 {
     const int first = avio_r8(pb), more = first ? 7 - av_log2(first) : 8;
@@ -204,7 +204,7 @@ static int64_t read_length(AVIOContext *pb)
     return unknown || more > 7 ? -1 : length;
 }
 
-/* Where a Matroska file says that it ends; -1 if it does not. Its demuxer takes any end for the right one. */
+/* Returns where a Matroska file ends according to its headers; -1: unknown. The demuxer accepts any end. */
 static int64_t matroska_end(AVIOContext *pb)
 {
     int64_t length;
@@ -215,7 +215,7 @@ static int64_t matroska_end(AVIOContext *pb)
     return avio_tell(pb) + length;
 }
 
-/* What was cut off shows in a packet, in what the reader says of the end, or in what the file says. */
+/* Returns whether the file is truncated: by a packet, by the position of the reader, or by the headers of the file. */
 static int look_at_end(const Input *in, int ret)
 {
     AVIOContext *pb = in->fmt->pb;
@@ -238,7 +238,7 @@ int input_scan(Input *in, Film *film)
     Scan scan = { 0 };
     int ret;
 
-    /* its timestamps have to do with those of the video where there are jumps */
+    /* where there are jumps, its timestamps affect those of the video */
     if (in->audio >= 0 && in->fmt->iformat->flags & AVFMT_TS_DISCONT)
         in->fmt->streams[in->audio]->discard = AVDISCARD_DEFAULT;
     ret = packet_clock_init(&scan.clock, in->fmt, in->st->index, in->audio);
@@ -268,7 +268,7 @@ int input_scan(Input *in, Film *film)
     return 0;
 }
 
-/* Whether in->pkt is that packet. A key packet is recognised by its data. */
+/* Returns whether in->pkt is a packet of the film. A key packet is recognised by its data. */
 static int is_packet(const Input *in, const FilmPacket *p)
 {
     const AVPacket *pkt = in->pkt;
@@ -287,8 +287,8 @@ static int read_video(Input *in)
 }
 
 /*
- * Read until a packet comes, and keep it in in->pkt. Two packets of a file may be alike, so where
- * positions are known they decide, too. Returns AVERROR_EOF if it does not come.
+ * Reads until a packet comes, and keeps it in in->pkt. Two packets of a file can have the same data, so known
+ * positions are compared as well. Returns AVERROR_EOF if the packet does not come.
  */
 static int find(Input *in, const Film *film, int64_t packet, int64_t most)
 {
@@ -308,7 +308,7 @@ static int find(Input *in, const Film *film, int64_t packet, int64_t most)
     return AVERROR_EOF;
 }
 
-/* Ways to go near a packet, the most promising first; the last one always works. */
+/* Ways to seek near a packet, the most promising first. The last one always works. */
 static int go_near(Input *in, const FilmPacket *p, int way)
 {
     const int has_times = !(in->fmt->iformat->flags & (AVFMT_TS_DISCONT | AVFMT_NOTIMESTAMPS));
@@ -330,7 +330,7 @@ static int go_near(Input *in, const FilmPacket *p, int way)
     return -1;
 }
 
-/* Begin with the first packet, in a file that may have no other way to it. */
+/* Begins with the first packet, in a file without another way to it. */
 static int reopen(Input *in)
 {
     char *path = av_strdup(in->fmt->url);
@@ -385,7 +385,7 @@ int input_read(Input *in, const Film *film)
     const FilmPacket *p;
     int ret = 0;
 
-    /* a seek may have read it already */
+    /* a seek may have read the packet already */
     if (!in->pkt->data && !in->pkt->side_data_elems)
         ret = read_video(in);
     if (ret < 0)
@@ -398,7 +398,7 @@ int input_read(Input *in, const Film *film)
     in->pkt->pts      = p->pts;
     in->pkt->dts      = p->dts;
     in->pkt->duration = p->duration;
-    /* zero is no number */
+    /* zero means that there is no number */
     in->pkt->opaque   = (void *)(intptr_t)++in->next;
     return 0;
 }

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * A file and the decoder of its video. Functions return 0 or a negative AVERROR code; those of
- * FFmpeg have printed what is wrong.
+ * A file and the decoder of its video. Functions return 0 or a negative AVERROR code. Functions of
+ * FFmpeg have printed the reason.
  */
 
 #ifndef GPUME_MPI_INPUT_H
@@ -20,9 +20,9 @@
 
 typedef struct Input {
     AVFormatContext *fmt;
-    AVStream *st;               ///< the video
-    AVCodecParameters *par;     ///< of the video; a copy, valid until input_close()
-    int audio;                  ///< the audio stream that ffmpeg would take, or -1
+    AVStream *st;               ///< the video stream
+    AVCodecParameters *par;     ///< parameters of the video; a copy that is valid until input_close()
+    int audio;                  ///< the audio stream that ffmpeg would choose; -1: none
     AVCodecContext *dec;
     AVPacket *pkt;
     AVFrame *frame;
@@ -31,28 +31,28 @@ typedef struct Input {
 } Input;
 
 /**
- * Open a file, choose the video stream that ffmpeg would, and open its decoder.
- * @param threads of the decoder
- * @param device  decode there, or NULL
+ * Opens a file, chooses the video stream that ffmpeg would choose, and opens its decoder.
+ * @param threads number of threads of the decoder
+ * @param device  the device that decodes, or NULL
  */
 int input_open(Input *in, const char *path, int threads, AVBufferRef *device);
 
-/** Read all packets from the start, and count them. film is empty before. */
+/** Reads and counts all packets from the start. The film must be empty. */
 int input_scan(Input *in, Film *film);
 
 /**
- * Go to a packet: the next input_read() reads it.
+ * Seeks to a packet: the next input_read() reads it.
  * @return GPUME_INDIVISIBLE if it is not found
  */
 int input_seek(Input *in, const Film *film, int64_t packet);
 
 /**
- * Read the next packet of the video to in->pkt, with the timestamps that the film has.
- * @return AVERROR_EOF at the end; GPUME_INDIVISIBLE if it is another packet than in the film
+ * Reads the next packet of the video to in->pkt, with the timestamps of the film.
+ * @return AVERROR_EOF at the end; GPUME_INDIVISIBLE if the packet is not the packet of the film
  */
 int input_read(Input *in, const Film *film);
 
-/** The number of the packet that a decoded frame was in. */
+/** Returns the number of the packet of a decoded frame. */
 int64_t input_packet_of(const AVFrame *frame);
 
 void input_close(Input *in);

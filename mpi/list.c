@@ -19,11 +19,11 @@
 
 typedef struct Item {
     char *name;
-    int64_t size;           ///< bytes; 0: not known
+    int64_t size;           ///< bytes; 0: unknown
 } Item;
 
 typedef struct List {
-    char *text;             ///< the names, each with a 0 behind it
+    char *text;             ///< the names, each followed by a 0
     int64_t length;
     Item *items;
     int nb;
@@ -35,7 +35,7 @@ static void list_free(List *l)
     av_freep(&l->items);
 }
 
-/* The whole file, on rank 0. */
+/* Reads the whole file, on rank 0. */
 static int read_text(List *l, const char *path)
 {
     FILE *f = fopen(path, "rb");
@@ -61,7 +61,7 @@ static int read_text(List *l, const char *path)
     return ret;
 }
 
-/* Names are lines that are not empty. */
+/* Splits the text into names: the lines that are not empty. */
 static int split(List *l)
 {
     char *save = NULL;
@@ -90,7 +90,7 @@ static int compare_names(const void *a, const void *b)
     return strcmp(base_name(((const Item *)a)->name), base_name(((const Item *)b)->name));
 }
 
-/* Two films of the same name would have the same files. */
+/* Refuses two films of the same name, because they would have the same output files. */
 static int check_names(const List *l, const Shared *world)
 {
     Item *sorted = av_memdup(l->items, l->nb * sizeof(*sorted));
@@ -130,13 +130,13 @@ static int list_read(List *l, const char *path, Shared *world)
     if (ret >= 0 && !world->rank)
         ret = check_names(l, world);
     ret = shared_agree(world, ret);
-    /* sizes as rank 0 sees them, so that all divide alike */
+    /* the sizes that rank 0 sees, so that all ranks divide the list alike */
     for (int i = 0; i < l->nb && ret >= 0; i++)
         ret = shared_broadcast(world, &l->items[i].size, sizeof(l->items[i].size));
     return ret;
 }
 
-/* A name of a film's output: %s is the film's name. @return to be freed, or NULL */
+/* Returns the name of an output: %s becomes the name of the film. The caller frees it; NULL without memory. */
 static char *output_name(const char *pattern, const char *film)
 {
     const char *at = pattern ? strstr(pattern, "%s") : NULL;
@@ -157,7 +157,7 @@ static int run_item(const Options *o, Shared *s, const Device *device, const Ite
     return ret;
 }
 
-/* Takes out the films that are finished, so that the others are divided as if they were all. */
+/* Removes finished films, so that the others are divided among the ranks. */
 static int skip_finished(List *l, const Options *o, Shared *world)
 {
     int nb = 0, ret = 0;
@@ -199,7 +199,7 @@ int list_run(const Options *o, Shared *world, const Device *device, int progress
         goto end;
     for (int i = 0; i < l.nb; i++)
         all += l.items[i].size;
-    /* more than half of what a rank should have: the others would wait for it */
+    /* such a film is more than half of the work of a rank, and the other ranks would wait */
     for (int i = 0; i < l.nb; i++)
         if (world->size > 1 && l.items[i].size > all / world->size / 2)
             nb_failed += !world->rank & run_item(o, world, device, &l.items[i], progress) < 0;

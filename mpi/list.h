@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Many films: large ones are searched by all ranks together, one after the other; of the others
- * each rank takes one after the other.
+ * Searches many films. All ranks together search each large film, one after the other; the other films are
+ * distributed, and each rank searches one film after the other.
  */
 
 #ifndef GPUME_MPI_LIST_H
@@ -17,7 +17,7 @@
 #include "mpi/shared.h"
 
 /**
- * Search the films of options->list, and go on after one that fails. Collective.
+ * Searches the films of options->list, and continues after a film that fails. Collective.
  * @return 0; or a negative AVERROR code if there is no list or a film has failed, after a message
  */
 int list_run(const Options *options, Shared *world, const Device *device, int progress);

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * gpume-mpi: the motion vectors of films, searched by many processes.
+ * gpume-mpi: searches the motion vectors of films with many processes.
  */
 
 #include <mpi.h>

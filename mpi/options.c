@@ -19,14 +19,14 @@
 
 enum Kind { TEXT, FLAG, NUMBER, CHOICE };
 
-/** An option: what it sets. */
+/** An option and its target. */
 typedef struct Option {
     const char *name;
     enum Kind kind;
     size_t offset;
-    int value;                      ///< of a flag
-    const char *const *choices;     ///< NULL-terminated; the option becomes the index plus value
-    int max;                        ///< of a number, from 1 on
+    int value;                      ///< the value that a flag sets
+    const char *const *choices;     ///< NULL-terminated; the option is set to the index plus value
+    int max;                        ///< the largest value of a number; the smallest is 1
     const char *help;
 } Option;
 
@@ -126,7 +126,7 @@ static int complain(int quiet, const char *what, const char *which)
     return AVERROR(EINVAL);
 }
 
-/* Says which values an option has. */
+/* Prints which values an option has. */
 static int complain_value(int quiet, const Option *option, const char *value)
 {
     if (quiet)
@@ -142,7 +142,7 @@ static int complain_value(int quiet, const Option *option, const char *value)
     return AVERROR(EINVAL);
 }
 
-/* Whether %s stands in a name exactly once and no other % does. */
+/* Returns whether a name contains %s exactly once and no other %. */
 static int is_pattern(const char *name)
 {
     const char *first = strchr(name, '%');

@@ -17,31 +17,31 @@ enum { PROGRESS_AUTO = -1 };
 
 typedef struct Options {
     const char *input;          ///< NULL with list
-    const char *list;           ///< file with a name of a clip on each line; may be NULL
-    const char *filters;        ///< a chain that ends in gpume
-    const char *mv_file;        ///< may be NULL; with list %s is the clip's name
+    const char *list;           ///< file with the name of a film on each line; may be NULL
+    const char *filters;        ///< a filter chain that ends in gpume
+    const char *mv_file;        ///< may be NULL; with list, %s stands for the name of the film
     int mv_format;              ///< enum GpumeMvFormat
-    const char *stats_file;     ///< may be NULL; with list %s is the clip's name
+    const char *stats_file;     ///< may be NULL; with list, %s stands for the name of the film
     int stats_format;           ///< enum GpumeStatsFormat
     int cuda;                   ///< decode on the GPU
     int resume;                 ///< skip and keep what an earlier run has finished
-    int overwrite;              ///< 0: a file that exists is an error
-    int64_t segment;            ///< frames of a segment at least; 0: by itself
-    int threads;                ///< of a rank; 0: the cores that it has
+    int overwrite;              ///< 0: an existing file is an error
+    int64_t segment;            ///< least number of frames of a segment; 0: automatic
+    int threads;                ///< threads of a rank; 0: its share of the cores
     int progress;               ///< 0, 1, or PROGRESS_AUTO
-    int times;                  ///< print how long each step took
+    int times;                  ///< print the time of each step
     int log_level;              ///< AV_LOG_*
     int help;
 } Options;
 
 /**
- * Read the command line.
+ * Reads the command line.
  * @param quiet do not print messages
  * @return 0; or AVERROR(EINVAL), after a message unless quiet
  */
 int options_parse(Options *o, int argc, char **argv, int quiet);
 
-/** Print how the program is used. */
+/** Prints the usage. */
 void options_usage(void);
 
 #endif /* GPUME_MPI_OPTIONS_H */

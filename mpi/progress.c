@@ -14,7 +14,7 @@
 
 #include "mpi/progress.h"
 
-/** Between two drawings, microseconds. */
+/** Time between two drawings, microseconds. */
 #define INTERVAL 250000
 #define BAR_WIDTH 24
 
@@ -25,7 +25,7 @@ int progress_on_terminal(void)
 
     if (isatty(STDERR_FILENO))
         return 1;
-    /* mpirun passes on what ranks write through pipes: look where it writes itself */
+    /* mpirun forwards the output of ranks through pipes, so the standard error of mpirun is examined */
     snprintf(path, sizeof(path), "/proc/%ld/fd/2", (long)getppid());
     len = readlink(path, target, sizeof(target) - 1);
     if (len <= 0)

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * The progress bar of rank 0: frames, frames/s, ranks, time left.
+ * The progress bar of rank 0: frames, frames/s, ranks, remaining time.
  */
 
 #ifndef GPUME_MPI_PROGRESS_H
@@ -15,19 +15,19 @@
 
 typedef struct Progress {
     Shared *shared;
-    int64_t nb_frames;      ///< of the film; 0: not known yet
-    int64_t done_before;    ///< frames of an earlier run
+    int64_t nb_frames;      ///< frames of the film; 0: not known yet
+    int64_t done_before;    ///< frames that an earlier run has finished
     int64_t start, last;    ///< microseconds
     int shown;
 } Progress;
 
-/** Whether what is written to standard error is seen on a terminal. */
+/** Returns whether standard error is a terminal. */
 int progress_on_terminal(void);
 
-/** Draw it, now and then; what Shared.idle calls. */
+/** Draws the progress bar from time to time. For Shared.idle. */
 void progress_draw(void *progress);
 
-/** Remove it. */
+/** Removes the progress bar. */
 void progress_end(Progress *p);
 
 #endif /* GPUME_MPI_PROGRESS_H */

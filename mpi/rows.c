@@ -16,7 +16,7 @@
 
 #include "mpi/rows.h"
 
-/** Bytes that are written at a time, at least one field. */
+/** Bytes that are written at a time; at least one field. */
 #define BUFFER_SIZE (4 << 20)
 
 int64_t rows_offset(const Film *film, const GpumeParams *p, int segment)
@@ -85,7 +85,7 @@ static int add_stats(Rows *r, int64_t number, int distance, const GpumeStats *st
     return 0;
 }
 
-/* MPI does not say why it could not write: the system does, if it is asked again. */
+/* Returns the error of a failed write. MPI does not tell the reason, but the system does if the write is repeated. */
 static int report_write(const Rows *r, int code)
 {
     const RowsConfig *cfg = r->cfg;
@@ -95,7 +95,7 @@ static int report_write(const Rows *r, int code)
 
     errno = 0;
     if (fd >= 0 && pwrite(fd, r->buffer, r->nb_bytes, r->offset) != r->nb_bytes && !errno)
-        errno = ENOSPC;     /* some of it could be written */
+        errno = ENOSPC;     /* a part could be written */
     if (errno) {
         ret = work_error(cfg->work, r->record.segment, "write the vectors to", path);
     } else {
@@ -111,7 +111,7 @@ static int report_write(const Rows *r, int code)
     return ret;
 }
 
-/* Write the buffer to its place. */
+/* Writes the buffer to its position. */
 static int flush_npy(Rows *r)
 {
     MPI_Status status;
@@ -155,7 +155,7 @@ int rows_field(Rows *r, int64_t number, int reference, const GpumeField *field, 
     if (ret >= 0 && work->kind == KIND_CSV && field) {
         r->record.times[number - film_first(r->cfg->film, r->record.segment) - 1].nb_vectors += field->nb;
         errno = 0;
-        /* when it is shown depends on all frames before */
+        /* the time at which it is shown depends on all frames before */
         ff_gpume_csv_field(r->f, number, NULL, field);
         if (ferror(r->f))
             ret = work_error(work, r->record.segment, "write to", r->path);
@@ -163,7 +163,7 @@ int rows_field(Rows *r, int64_t number, int reference, const GpumeField *field, 
     return ret;
 }
 
-/* Read the file of CSV again for its checksum: it is in the system's cache. */
+/* Reads the file of CSV again for its checksum; the file is in the page cache. */
 static int finish_csv(Rows *r)
 {
     uint8_t buf[1 << 14];
@@ -195,7 +195,7 @@ int rows_finish(Rows *r)
     av_murmur3_final(r->hash, r->record.hash);
     ret = work_save(r->cfg->work, &r->record);
     if (ret >= 0)
-        av_freep(&r->path);     /* it is to be kept */
+        av_freep(&r->path);     /* keeps the file */
     return ret;
 }
 

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * The fields of a segment on their way to the disk. Those of .npy have a known place in the common
- * file; those of CSV go to a file of the segment. When the last one has come the segment's record
+ * Writes the fields of a segment to the disk. For .npy, each field has a fixed position in the common
+ * file; for CSV, each segment has a file of its own. After the last field, the record of the segment
  * is written. Functions return 0 or a negative AVERROR code after a message.
  */
 
@@ -23,52 +23,52 @@
 #include "mpi/film.h"
 #include "mpi/work.h"
 
-/** Where the rows of all segments go. */
+/** The output of all segments. */
 typedef struct RowsConfig {
     const Shared *shared;
     const Work *work;
     const Film *film;
-    GpumeParams params;     ///< of the search, with those of the picture
+    GpumeParams params;     ///< parameters of the search, with those of the picture
     int needs_stats;
-    MPI_File file;          ///< of .npy
+    MPI_File file;          ///< the common file of .npy
 } RowsConfig;
 
 typedef struct Rows {
     const RowsConfig *cfg;
     Record record;
-    unsigned times_size, stats_size;    ///< of the record's arrays, bytes
+    unsigned times_size, stats_size;    ///< allocated bytes of the arrays of the record
     struct AVMurMur3 *hash;
-    uint8_t *buffer;        ///< of .npy
+    uint8_t *buffer;        ///< rows of .npy that are not written yet
     size_t nb_bytes;
-    int64_t offset;         ///< in the file, of the buffer
-    FILE *f;                ///< of CSV
+    int64_t offset;         ///< position of the buffer in the file
+    FILE *f;                ///< the file of CSV
     char *path;
-    int64_t nb_pending;     ///< pictures whose results are still to come
-    int ended;              ///< no more pictures come
+    int64_t nb_pending;     ///< number of pictures without results so far
+    int ended;              ///< no more pictures will come
 } Rows;
 
-/** The place of a segment's first field in a .npy file. */
+/** Returns the position of a segment's first field in a .npy file. */
 int64_t rows_offset(const Film *film, const GpumeParams *params, int segment);
 
-/** Begin a segment. @return NULL if there is no memory or no file */
+/** Begins a segment. @return NULL if there is no memory or no file */
 Rows *rows_open(const RowsConfig *cfg, int segment);
 
-/** Note a picture's times. */
+/** Adds the times of a picture. */
 int rows_time(Rows *r, const FrameTime *time);
 
 /**
- * Write a field.
- * @param number    of the picture, from 1 on
+ * Writes a field.
+ * @param number    number of the picture, from 1 on
  * @param reference index of its reference
  * @param field     NULL: there is no such picture
  * @param stats     may be NULL
  */
 int rows_field(Rows *r, int64_t number, int reference, const GpumeField *field, const GpumeStats *stats);
 
-/** Write what is left, then the record. */
+/** Writes the rest, then the record. */
 int rows_finish(Rows *r);
 
-/** Free it; what is not finished is removed. */
+/** Frees the rows, and removes their file if they are not finished. */
 void rows_free(Rows **rows);
 
 #endif /* GPUME_MPI_ROWS_H */

@@ -15,23 +15,23 @@
 
 #include "mpi/search.h"
 
-/** Packets after which a key frame must have come out of the decoder. */
+/** The decoder must output a key frame within this number of packets. */
 #define LATE 400
-/** Packets behind those that are shown before a key frame, in which decoders may still complain. */
+/** Packets behind those that are shown before a key frame, for which the decoder may still report errors. */
 #define MUTED 16
-/** Search.next, until it is known. */
+/** The value of Search.next until it is known. */
 #define UNDECIDED (-2)
-/** Between two reports to the counters, microseconds. */
+/** Time between two updates of the counters, microseconds. */
 #define REPORT_INTERVAL 200000
 
-/* The stream is not what it would be in one piece. */
+/* Reports that the stream does not decode in parts as it does in one piece. */
 static int indivisible(const Search *s, const char *why)
 {
     av_log(NULL, AV_LOG_VERBOSE, "rank %d, segment %d: %s\n", s->shared->world_rank, s->segment, why);
     return GPUME_INDIVISIBLE;
 }
 
-/* Tell the others how far this rank is, and ask whether they go on. */
+/* Reports the progress of this rank, and asks whether another rank has failed. */
 static int report_frames(Search *s, int64_t nb)
 {
     const int64_t now = av_gettime_relative();
@@ -51,7 +51,7 @@ static int report_frames(Search *s, int64_t nb)
     return ret < 0 ? ret : stop ? AVERROR_EXIT : 0;
 }
 
-/* The next segment, -1 if there is none or a rank has failed. */
+/* Returns the next segment; -1 if there is none, or a rank has failed. */
 static int take(Search *s, int *segment)
 {
     int piece, ret = shared_take(s->shared, &piece);
@@ -73,7 +73,7 @@ static int decide(Search *s)
     return ret;
 }
 
-/* A segment's rows are complete once it has ended and all results have come, unless there was an error. */
+/* Completes the rows of a segment, when it has ended and all results have come, unless there was an error. */
 static int settle(Rows *rows, int status)
 {
     int ret = 0;
@@ -123,7 +123,7 @@ GpumeSink search_sink(Search *s, int needs_stats)
     return (GpumeSink) { .write = write_result, .opaque = s, .needs_stats = needs_stats };
 }
 
-/* A checksum of a picture's luma: the same key frame in two ranks. */
+/* Computes a checksum of a picture's luma, to compare the key frame that two ranks decode. */
 static int hash_picture(const AVFrame *frame, uint8_t hash[HASH_SIZE])
 {
     struct AVMurMur3 *ctx = av_murmur3_alloc();
@@ -150,7 +150,7 @@ static int hash_picture(const AVFrame *frame, uint8_t hash[HASH_SIZE])
     return ret;
 }
 
-/* Room for one more picture in the graph. */
+/* Makes room for one more picture in the graph. */
 static int grow(Search *s)
 {
     const int size = FFMAX(2 * s->size, 16);
@@ -170,7 +170,7 @@ static int grow(Search *s)
     return 0;
 }
 
-/* End the graph: all results come out. */
+/* Ends the graph, so that all results come out. */
 static int end_graph(Search *s)
 {
     int ret = s->graph.graph ? graph_push(&s->graph, NULL) : 0;
@@ -183,7 +183,7 @@ static int end_graph(Search *s)
     return ret;
 }
 
-/* The graph for a picture: the one that there is, if the picture is like those before. */
+/* Configures the graph for a picture, unless the current graph fits. */
 static int prepare_graph(Search *s, const AVFrame *frame, int begins)
 {
     uint8_t *hw_frames = frame->hw_frames_ctx ? frame->hw_frames_ctx->data : NULL;
@@ -206,7 +206,7 @@ static int prepare_graph(Search *s, const AVFrame *frame, int begins)
     return s->graph.graph ? 0 : graph_open(&s->graph, s->graph_cfg, frame);
 }
 
-/* Send a picture to the graph. begins: it is the first one of a run */
+/* Sends a picture to the graph. begins: the picture is the first of a run */
 static int push(Search *s, AVFrame *frame, int begins)
 {
     int ret = prepare_graph(s, frame, begins);
@@ -218,13 +218,13 @@ static int push(Search *s, AVFrame *frame, int begins)
     if (s->rows)
         s->rows->nb_pending++;
     s->passing[(s->first + s->nb++) % s->size] = (Passing) { s->rows, ++s->number };
-    /* only their order matters here */
+    /* only the order of the timestamps matters here */
     frame->pts    = s->nb_pushed++;
     frame->opaque = NULL;
     return graph_push(&s->graph, frame);
 }
 
-/* No more pictures' fields belong to the segment. */
+/* Ends the list of pictures whose fields belong to the segment. */
 static int end_rows(Search *s)
 {
     Rows *rows = s->rows;
@@ -235,7 +235,7 @@ static int end_rows(Search *s)
     return settle(rows, 0);
 }
 
-/* Whether the segment whose key frame came last is this rank's. */
+/* Returns whether the segment whose key frame came last is one of this rank's. */
 static int is_mine(Search *s)
 {
     const int ret = s->segment > s->last && s->next == UNDECIDED ? decide(s) : 0;
@@ -243,7 +243,7 @@ static int is_mine(Search *s)
     return ret < 0 ? ret : s->segment <= s->last;
 }
 
-/* From this picture on fields belong to the segment whose key frame came last. */
+/* Begins the list of pictures whose fields belong to the segment whose key frame came last. */
 static int begin_rows(Search *s)
 {
     const int mine = is_mine(s), ret = mine < 0 ? mine : end_rows(s);
@@ -257,7 +257,7 @@ static int begin_rows(Search *s)
     return 0;
 }
 
-/* A segment's key frame. */
+/* Handles a segment's key frame. */
 static int pass_key(Search *s, const AVFrame *frame)
 {
     const int ret = hash_picture(frame, s->key);
@@ -272,12 +272,12 @@ static int pass_key(Search *s, const AVFrame *frame)
     return ret;
 }
 
-/* What the decoder says of a picture that is needed. */
+/* Handles an error of the decoder in a picture that is needed. */
 static int check_frame(Search *s, const AVFrame *frame)
 {
     if (!frame->decode_error_flags && !(frame->flags & AV_FRAME_FLAG_CORRUPT))
         return 0;
-    /* something before the key frame was needed: perhaps that is all */
+    /* something before the key frame was needed; the picture may be correct otherwise */
     if (s->film->nb_segments > 1 && s->segment && frame->decode_error_flags & FF_DECODE_ERROR_MISSING_REFERENCE)
         return indivisible(s, "a reference before the key frame");
     shared_report(s->shared, s->segment, "frame %"PRId64" could not be decoded: the input is damaged or truncated",
@@ -285,7 +285,7 @@ static int check_frame(Search *s, const AVFrame *frame)
     return AVERROR_INVALIDDATA;
 }
 
-/* A picture has come out of the decoder. */
+/* Handles a picture that comes out of the decoder. */
 static int take_frame(Search *s, AVFrame *frame)
 {
     const int64_t packet = input_packet_of(frame);
@@ -312,7 +312,7 @@ static int take_frame(Search *s, AVFrame *frame)
     }
     if (ret >= 0)
         ret = push(s, frame, begins);
-    /* the last picture that is shared */
+    /* the last shared picture */
     if (ret >= 0 && s->number == film->segments[s->segment].number + film->shared)
         ret = mine = is_mine(s);
     if (!mine) {
@@ -323,8 +323,8 @@ static int take_frame(Search *s, AVFrame *frame)
 }
 
 /*
- * Pictures that are shown before the key frame lack their references here. The decoder says so,
- * but they belong to another segment.
+ * Suppresses messages about pictures that are shown before the key frame. Their references are missing here, and the
+ * decoder says so, but these pictures belong to another segment.
  */
 static int decode(Search *s, const AVPacket *pkt, AVFrame *frame)
 {
@@ -338,7 +338,7 @@ static int decode(Search *s, const AVPacket *pkt, AVFrame *frame)
     return ret;
 }
 
-/* A film may begin with packets that refer to what was before it. */
+/* Handles a film that begins with packets that refer to pictures before the film. */
 static int is_before_start(const Search *s)
 {
     return s->waiting && !s->segment;
@@ -375,7 +375,7 @@ static int send(Search *s, const AVPacket *pkt)
     return receive(s);
 }
 
-/* With timestamps: all packets up to the end of what was taken have been read. What follows? */
+/* With timestamps, decides what follows when all packets of the taken segments have been read. */
 static int look_ahead(Search *s, int *drain)
 {
     const Film *film = s->film;
@@ -411,7 +411,7 @@ static int end_of_stream(Search *s)
     return ret;
 }
 
-/* Let the decoder begin with a segment, unless it stands there. */
+/* Moves the decoder to the beginning of a segment, unless it is there already. */
 static int begin_run(Search *s, int segment)
 {
     AVFrame *held = s->held;
@@ -428,7 +428,7 @@ static int begin_run(Search *s, int segment)
     return input_seek(s->in, s->film, s->film->segments[segment].packet);
 }
 
-/* One run of the decoder: a segment, and those behind it if no other rank takes them. */
+/* Runs the decoder over a segment, and over the following segments while no other rank takes them. */
 static int run(Search *s, int segment)
 {
     const Film *film = s->film;
@@ -482,14 +482,14 @@ int search_probe(Search *s, Picture *picture)
         if (ret >= 0 || ret == AVERROR_EOF)
             break;
         ret = input_read(s->in, s->film);
-        /* errors are those of packets that refer to what was before the film */
+        /* errors are about packets that refer to pictures before the film */
         if (ret >= 0 && s->in->pkt->size)
             avcodec_send_packet(s->in->dec, s->in->pkt);
         else if (ret == AVERROR_EOF)
             ret = avcodec_send_packet(s->in->dec, NULL);
         av_packet_unref(s->in->pkt);
     }
-    /* a decoder at the end of the stream cannot go on */
+    /* a decoder at the end of the stream cannot continue */
     if (ret >= 0 && s->in->next < s->film->nb_packets) {
         s->held = av_frame_clone(frame);
         if (!s->held)

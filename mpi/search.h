@@ -5,9 +5,9 @@
 
 /**
  * @file
- * What a rank does: it takes segments as long as there are some, decodes them, and sends their
- * pictures through one graph, segment after segment. It keeps the fields of the
- * segments' pictures (mpi/film.h); those of pictures that are there only as references are dropped.
+ * The work of a rank: it takes segments while there are any, decodes them, and sends their pictures through one
+ * graph, segment after segment. It keeps the fields of the segments' pictures (mpi/film.h), and drops the fields of
+ * pictures that serve only as references.
  */
 
 #ifndef GPUME_MPI_SEARCH_H
@@ -23,7 +23,7 @@
 
 /** A picture in the graph. */
 typedef struct Passing {
-    Rows *rows;             ///< of the segment that its fields belong to; NULL: they are dropped
+    Rows *rows;             ///< the rows that receive its fields; NULL: the fields are dropped
     int64_t number;         ///< from 1 on
 } Passing;
 
@@ -32,43 +32,43 @@ typedef struct Search {
     Shared *shared;
     const Film *film;
     Input *in;
-    const GraphConfig *graph_cfg;   ///< its sink is search_sink() of this
+    const GraphConfig *graph_cfg;   ///< configuration of the graph; its sink is search_sink() of this struct
     const RowsConfig *rows_cfg;
-    const Picture *picture; ///< of the film
-    const int *todo;        ///< the segments that are to be searched, in order
+    const Picture *picture; ///< properties of the pictures of the film
+    const int *todo;        ///< the segments to search, in order
 
     Graph graph;
-    AVFrame *held;          ///< the film's first picture, if the decoder stands behind it
-    int64_t first_packet;   ///< that it was in
-    Passing *passing;       ///< a ring, oldest first
+    AVFrame *held;          ///< the film's first picture, if the decoder is just behind it
+    int64_t first_packet;   ///< number of the packet of the first picture
+    Passing *passing;       ///< pictures in the graph: a ring, oldest first
     int size, first, nb;
-    Rows *rows;             ///< of the segment that the next picture's fields belong to; NULL: of none of this rank's
-    int segment;            ///< whose key frame came last; for messages the last one
-    uint8_t key[HASH_SIZE]; ///< checksum of that frame
-    int failed;             ///< the segment whose rows could not be written, -1: none
-    int last;               ///< segments up to this one follow in one run of the decoder
-    int next;               ///< where to go on after that, -1: there is nothing left
+    Rows *rows;             ///< the rows for the fields of the next picture; NULL: another rank has its segment
+    int segment;            ///< the segment whose key frame came last; for messages the last segment
+    uint8_t key[HASH_SIZE]; ///< checksum of that key frame
+    int failed;             ///< the segment whose rows could not be written; -1: none
+    int last;               ///< the decoder continues without a seek up to this segment
+    int next;               ///< the segment to continue with afterwards; -1: none
     int waiting;            ///< the segment's key frame has not come yet
-    int muted;              ///< the decoder's messages are not about what is needed
-    int done;               ///< the run's last picture has come
-    int64_t number;         ///< of the next picture, from 0 on
-    int64_t nb_frames;      ///< of the film; INT64_MAX until its end has come
+    int muted;              ///< messages of the decoder are about pictures that are not needed
+    int done;               ///< the last picture of the run has come
+    int64_t number;         ///< number of the next picture, from 0 on
+    int64_t nb_frames;      ///< number of frames of the film; INT64_MAX until its end is known
     int64_t nb_pushed;
-    int64_t nb_unreported;  ///< frames that the counter does not have yet
-    int64_t report_time;    ///< of the last report, microseconds
+    int64_t nb_unreported;  ///< frames that have not been added to the counter yet
+    int64_t report_time;    ///< time of the last report, microseconds
 } Search;
 
-/** The sink for a search's graph. */
+/** Returns the sink for the graph of a search. */
 GpumeSink search_sink(Search *s, int needs_stats);
 
 /**
- * Decode the first picture and set up the graph for it.
+ * Decodes the first picture and configures the graph for it.
  * @return 0 or a negative AVERROR code after a message
  */
 int search_probe(Search *s, Picture *picture);
 
 /**
- * Search segments until none is left.
+ * Searches segments until none is left.
  * @return 0; GPUME_INDIVISIBLE; or a negative AVERROR code after a message
  */
 int search_run(Search *s);

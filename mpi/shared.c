@@ -14,10 +14,10 @@
 
 #include "mpi/shared.h"
 
-/** Between two looks at a request, microseconds: at first, and at most. */
+/** Time between two tests of a request, microseconds: at first, and at most. */
 #define MIN_NAP 20
 #define MAX_NAP 2000
-/** Bytes of one broadcast: counts are of type int. */
+/** Bytes of one broadcast: MPI counts have type int. */
 #define MAX_BROADCAST (1 << 28)
 
 void shared_report(const Shared *s, int segment, const char *format, ...)
@@ -32,7 +32,7 @@ void shared_report(const Shared *s, int segment, const char *format, ...)
     va_start(args, format);
     vsnprintf(line + len, sizeof(line) - len, format, args);
     va_end(args);
-    /* in one piece: other ranks write, too */
+    /* in one piece, because other ranks write as well */
     fprintf(stderr, "%s\n", line);
 }
 
@@ -86,7 +86,7 @@ int shared_add(Shared *s, int counter, int64_t value, int64_t *before)
     return shared_error(s, code, "MPI_Fetch_and_op");
 }
 
-/* Replace a counter's value. */
+/* Replaces the value of a counter. */
 static int set(Shared *s, int counter, int64_t value)
 {
     int64_t before;
@@ -98,8 +98,8 @@ static int set(Shared *s, int counter, int64_t value)
 }
 
 /*
- * A stretch of work, in one word, so that one addition takes from either end: pieces from first to
- * before end. Where several ranks take at once first may pass end: then nothing is left.
+ * A range of work in one word, so that one atomic addition takes a piece from either end. The range is from first to
+ * end - 1. If several ranks take pieces at the same time, first may exceed end, and then no work is left.
  */
 static int64_t stretch(int64_t first, int64_t end)
 {
@@ -144,7 +144,7 @@ int shared_divide(Shared *s, int nb)
     return shared_agree(s, ret);
 }
 
-/* The longest stretch that is left: *victim is its rank, -1 if there is none. */
+/* Finds the longest remaining range. *victim is set to its rank, or -1 if there is none. */
 static int find_longest(Shared *s, int *victim, int64_t *value)
 {
     int64_t *all = av_malloc_array(s->size, sizeof(*all));
@@ -168,7 +168,7 @@ static int find_longest(Shared *s, int *victim, int64_t *value)
     return shared_error(s, code, "MPI_Get_accumulate");
 }
 
-/* Take the second half of another rank's stretch. */
+/* Takes the second half of another rank's range. */
 static int steal(Shared *s, int *piece)
 {
     int victim, ret;
@@ -181,7 +181,7 @@ static int steal(Shared *s, int *piece)
         ret = shared_add(s, stretch_of(victim), stretch(0, -nb), &value);
         if (ret < 0)
             break;
-        /* others may have taken some in the meantime */
+        /* other ranks may have taken pieces in the meantime */
         first = FFMAX(first_of(value), end_of(value) - nb);
         if (first >= end_of(value))
             continue;
@@ -236,7 +236,7 @@ int shared_wait(Shared *s, MPI_Request *request)
 
 int shared_agree(Shared *s, int status)
 {
-    /* in the order of their gravity */
+    /* in the order of seriousness */
     int mine[2] = { status == GPUME_INDIVISIBLE ? -1 : 0, status }, all[2];
     MPI_Request request;
     const int code = MPI_Iallreduce(mine, all, 2, MPI_INT, MPI_MIN, s->comm, &request);

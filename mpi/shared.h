@@ -5,8 +5,8 @@
 
 /**
  * @file
- * What the ranks share: counters in the memory of rank 0, the work that is left, decisions that
- * all take together, and messages that say who speaks. Functions return 0 or a negative AVERROR code after a message.
+ * What the ranks share: counters in the memory of rank 0, the remaining work, common decisions, and messages that
+ * name the rank. Functions return 0, or a negative AVERROR code after a message.
  */
 
 #ifndef GPUME_MPI_SHARED_H
@@ -19,67 +19,67 @@
 #include "libavutil/error.h"
 
 /**
- * Not an error of the input: the stream cannot be searched in parts and give what it gives as a
- * whole. All of it is then searched by one rank.
+ * Not an error of the input: the stream does not give the same result in parts as it gives as a
+ * whole. One rank then searches the whole film.
  */
 #define GPUME_INDIVISIBLE FFERRTAG('P', 'A', 'R', 'T')
 
-/** The counters. Behind them are the stretch of work of each rank, and what each rank does. */
+/** The counters. Behind them are the range of work of each rank, and each rank's current segment. */
 enum {
-    SHARED_STOP,            ///< nonzero: a rank has failed, no more work is begun
-    SHARED_FRAMES,          ///< frames that have been searched
+    SHARED_STOP,            ///< nonzero: a rank has failed, and no rank begins more work
+    SHARED_FRAMES,          ///< number of frames that have been searched
     SHARED_NB,
 };
 
 typedef struct Shared {
     MPI_Comm comm;
     int rank, size;
-    int world_rank;         ///< in messages
+    int world_rank;         ///< the rank in MPI_COMM_WORLD, for messages
     MPI_Win win;            ///< MPI_WIN_NULL: not open
-    int64_t *counters;      ///< on rank 0
-    void (*idle)(void *opaque);     ///< called now and then while waiting; may be NULL
+    int64_t *counters;      ///< the counters, on rank 0
+    void (*idle)(void *opaque);     ///< called from time to time while waiting; may be NULL
     void *opaque;
 } Shared;
 
-/** Make the counters. Collective. */
+/** Makes the counters. Collective. */
 int shared_open(Shared *s, MPI_Comm comm);
 
 /**
- * Set the counters to zero, and divide pieces of work among the ranks, a stretch for each.
+ * Clears the counters and divides the pieces of work among the ranks, a range for each rank.
  * Collective.
  */
 int shared_divide(Shared *s, int nb_pieces);
 
 /**
- * Take a piece of work: the next one of the rank's own stretch or, when that is done, the first
- * of half of the longest stretch that is left. So a rank's pieces follow each other mostly,
- * and all ranks are done at about the same time.
- * @param piece -1: nothing is left, or a rank has failed
+ * Takes a piece of work: the next piece of the rank's own range. If that range is empty, the rank takes over half
+ * of the longest remaining range. So the pieces of a rank are mostly consecutive, and all ranks finish at about
+ * the same time.
+ * @param piece set to -1 if no work is left, or a rank has failed
  */
 int shared_take(Shared *s, int *piece);
 
-/** Note what this rank does, for messages. @param what a segment; -1: nothing */
+/** Records this rank's current segment, for messages. @param what a segment; -1: none */
 int shared_note(Shared *s, int what);
 
-/** Free the counters. Collective. */
+/** Frees the counters. Collective. */
 void shared_close(Shared *s);
 
-/** Add to a counter. @param before its value before; may be NULL */
+/** Adds to a counter. @param before set to the previous value; may be NULL */
 int shared_add(Shared *s, int counter, int64_t value, int64_t *before);
 
-/** Wait for a request without keeping a core busy. */
+/** Waits for a request without keeping a core busy. */
 int shared_wait(Shared *s, MPI_Request *request);
 
-/** The gravest status of all ranks: GPUME_INDIVISIBLE, else the lowest. Collective. */
+/** Returns the most serious status of all ranks: GPUME_INDIVISIBLE, else the lowest. Collective. */
 int shared_agree(Shared *s, int status);
 
-/** Send bytes from rank 0 to all, any number of them. Collective. */
+/** Sends any number of bytes from rank 0 to all ranks. Collective. */
 int shared_broadcast(Shared *s, void *data, size_t size);
 
-/** Report an MPI error. @return an AVERROR code, 0 for MPI_SUCCESS */
+/** Reports an MPI error. @return an AVERROR code; 0 for MPI_SUCCESS */
 int shared_error(const Shared *s, int code, const char *what);
 
-/** Print a message that names the rank and, unless it is negative, the segment. */
+/** Prints a message that names the rank and, unless negative, the segment. */
 void shared_report(const Shared *s, int segment, const char *format, ...) av_printf_format(3, 4);
 
 #endif /* GPUME_MPI_SHARED_H */

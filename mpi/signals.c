@@ -14,7 +14,7 @@
 
 static const Shared *volatile shared;
 
-/** A line that is made without the functions that a signal handler may not call. */
+/** A line that is built without the functions that a signal handler must not call. */
 typedef struct Line {
     char text[1024];
     size_t len;
@@ -42,7 +42,7 @@ static void add_number(Line *l, int64_t n)
     add(l, digits + i);
 }
 
-/* Rank 0 knows what all did, also the one that has died. */
+/* Rank 0 knows the current segment of all ranks, including the rank that has died. */
 static void handle(int signal)
 {
     const Shared *s = shared;

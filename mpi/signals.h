@@ -5,7 +5,7 @@
 
 /**
  * @file
- * The end by a signal: mpirun sends one to all ranks when one has died.
+ * Handles termination by a signal: mpirun sends one to all ranks when one rank has died.
  */
 
 #ifndef GPUME_MPI_SIGNALS_H
@@ -13,10 +13,10 @@
 
 #include "mpi/shared.h"
 
-/** From now on SIGTERM, SIGINT and SIGHUP say what the ranks were doing before they end the process. */
+/** Installs handlers for SIGTERM, SIGINT and SIGHUP that print what the ranks are doing, and end the process. */
 void signals_catch(const Shared *world);
 
-/** Not any more: the counters are about to be freed. */
+/** Removes the handlers, because the counters are about to be freed. */
 void signals_release(void);
 
 #endif /* GPUME_MPI_SIGNALS_H */

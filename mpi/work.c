@@ -17,16 +17,16 @@
 
 #include "mpi/work.h"
 
-/** A file of ours begins with it: what it is, and the version of its format. */
+/** The magic number and format version of our files. */
 #define MAGIC "gpume2"
 
-/** What comes before a file's contents. */
+/** The header of a file. */
 typedef struct Head {
     char magic[8];
     char name[8];
-    int64_t size;               ///< of the contents
+    int64_t size;               ///< bytes of the contents
     uint8_t owner[HASH_SIZE];   ///< Work.hash
-    uint8_t hash[HASH_SIZE];    ///< of the contents
+    uint8_t hash[HASH_SIZE];    ///< checksum of the contents
 } Head;
 
 int work_error(const Work *w, int segment, const char *what, const char *path)
@@ -56,7 +56,7 @@ static void hash_bytes(uint8_t hash[HASH_SIZE], const void *data, size_t size)
     av_free(ctx);
 }
 
-/* Our files only, then the folder: whatever else is there stays. */
+/* Removes our files only, then the folder. Other files, and then the folder, stay. */
 void work_remove(const Work *w)
 {
     static const char *const ours[] = { "data", "plan", "segment-", "csv-" };
@@ -86,7 +86,7 @@ int work_create(const Work *w)
     return 0;
 }
 
-/* A file that is whole or absent. */
+/* Writes a file that is either complete or absent. */
 static int save_to(const Work *w, const char *path, const char *name, int number, const void *data, size_t size)
 {
     Head head = { MAGIC, "", size };
@@ -123,7 +123,7 @@ static int save(const Work *w, const char *name, int number, const void *data, s
     return ret;
 }
 
-/* Returns AVERROR(ENOENT) if it is absent or damaged, AVERROR(EINVAL) if it is of something else. */
+/* Returns AVERROR(ENOENT) if the file is absent or damaged, AVERROR(EINVAL) if it belongs to something else. */
 static int load_from(const Work *w, const char *path, const char *name, uint8_t **data, size_t *size)
 {
     uint8_t hash[HASH_SIZE];
