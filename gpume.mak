@@ -64,7 +64,8 @@ libavfilter/gpume/%_10.ptx: NVCCFLAGS += -Xclang -target-cpu -Xclang sm_53 -Xcla
 endif
 # The kernels' own includes: FFmpeg's tree is not on nvcc's path.
 libavfilter/gpume/%.ptx: NVCCFLAGS += -I$(SRC_LINK)
-GPUME_KERNEL_HEADERS := $(foreach D,$(GPUME_FOLDERS),$(wildcard $(GPUME_DIR)/$(D)/*.h $(GPUME_DIR)/$(D)/*.cuh))
+# The headers that kernels of a folder may include: its own and those of the common rooms below it.
+gpume_headers   = $(foreach D,$(sort $(filter-out cuda,$(call gpume_folders,common)) $(1)),$(wildcard $(GPUME_DIR)/$(D)/*.h $(GPUME_DIR)/$(D)/*.cuh))
 
 # A module from its family's source; FFmpeg's rules make an object of it.
 define GPUME_MODULE
@@ -76,7 +77,7 @@ libavfilter/$(call gpume_module,$(1)).ptx: NVCCFLAGS += \
     '-DGPUME_CUDA_VARIANT=$(call gpume_column,5,$(1))'
 libavfilter/$(call gpume_module,$(1)).ptx: \
     $(GPUME_DIR)/$(call gpume_column,1,$(1))/$(call gpume_column,3,$(1)).cu \
-    $(GPUME_KERNEL_HEADERS) | libavfilter/gpume/$(call gpume_column,1,$(1))/
+    $(call gpume_headers,$(call gpume_column,1,$(1))) | libavfilter/gpume/$(call gpume_column,1,$(1))/
 	$$(COMPILE_NVCC)
 endef
 $(foreach M,$(foreach D,$(GPUME_FOLDERS),$(call gpume_modules,$(D))),$(eval $(call GPUME_MODULE,$(M))))
@@ -111,7 +112,7 @@ GPUME_BENCH_OBJS = $(addprefix gpume_bench_, ceilings.o kernels.o launches.o mem
 TESTOBJS += $(if $(CONFIG_GPUME_FILTER),$(if $(GPUME_CUDA-yes),$(call GPUME_POSIX,$(GPUME_BENCH_OBJS))))
 libavfilter/tests/gpume_bench$(EXESUF): $(GPUME_BENCH_OBJS:%=libavfilter/tests/%)
 libavfilter/tests/%.ptx: NVCCFLAGS += -I$(SRC_LINK)
-$(GPUME_BENCH_PTX:%=libavfilter/tests/%.ptx): $(GPUME_KERNEL_HEADERS) \
+$(GPUME_BENCH_PTX:%=libavfilter/tests/%.ptx): $(call gpume_headers,cuda) \
     $(GPUME_BENCH_PTX:%=$(SRC_PATH)/libavfilter/tests/%.h) | libavfilter/tests/
 .SECONDARY: $(foreach S,.ptx .ptx.gz .ptx.c,$(GPUME_BENCH_PTX:%=libavfilter/tests/%$(S)))
 

@@ -20,12 +20,12 @@
 
 enum { PAST, FUTURE };
 
-/** Longest component of a vector that is kept. */
+/** The largest component of a vector that is kept. */
 #define MAX_LENGTH 4096
-/** If so many frames have no vectors none will have. */
+/** After so many frames without vectors, no more vectors are expected. */
 #define MANY_FRAMES 16
 
-/** The fields of a picture against the one before and the one after. */
+/** The motion fields of a picture: into the picture before and into the picture after. */
 typedef struct MEHintPicture {
     int number;             ///< -1: unused
     MEHintVector *field[2];
@@ -41,7 +41,7 @@ static void clear(MEHintVector *field, size_t size)
 
 av_cold int ff_me_hint_init(MEHint **phint, void *log_ctx, int mb_width, int mb_height, int max_b_frames)
 {
-    /* places in the 4x4 squares with the macroblock in their middle: inside, then around */
+    /* positions among the 4x4 squares around the macroblock: inside the macroblock first, then around it */
     static const uint8_t order[ME_HINT_CANDIDATES] = { 5, 6, 10, 9, 8, 4, 1, 2, 7, 11, 14, 13 };
     MEHint *hint = *phint = av_mallocz(sizeof(*hint));
     size_t size;
@@ -52,7 +52,7 @@ av_cold int ff_me_hint_init(MEHint **phint, void *log_ctx, int mb_width, int mb_
     hint->width  = mb_width  * 16 / ME_HINT_SIDE;
     hint->height = mb_height * 16 / ME_HINT_SIDE;
     size         = (size_t)(hint->width + 2) * (hint->height + 2);
-    /* from the oldest reference to the newest input: two groups of B frames */
+    /* from the oldest reference to the newest input there can be two groups of B frames */
     hint->nb_pictures   = 2 * (max_b_frames + 2);
     hint->nb_directions = max_b_frames ? 2 : 1;
     hint->pictures    = av_calloc(hint->nb_pictures, sizeof(*hint->pictures));

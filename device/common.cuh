@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Device code common to the kernels of all filters, and what FFmpeg's cuda_runtime.h for
- * clang lacks of CUDA. nvcc and the tests' host build bring those themselves.
+ * Device code that the kernels of all filters share, and CUDA functions that FFmpeg's cuda_runtime.h for clang
+ * lacks. nvcc and the tests' host build have these functions themselves.
  */
 
 #ifndef AVFILTER_GPUME_DEVICE_COMMON_CUH
@@ -18,13 +18,13 @@
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #endif
 
-/** Before a loop: all of it, or none, is unrolled. */
+/** Put before a loop: the compiler unrolls the loop fully, or not at all. */
 #define GPUME_UNROLL    _Pragma("unroll")
 #define GPUME_NO_UNROLL _Pragma("unroll 1")
 
-/** Begins every function in a header that the host reads, too. */
+/** The qualifiers of every function in a header that the host includes as well. */
 #define GPUME_INLINE static __device__ __forceinline__
-/** Tells such a header that it is device code. */
+/** Tells such a header that it is compiled as device code. */
 #define GPUME_DEVICE_CODE 1
 
 typedef unsigned char      GpumeU8;
@@ -44,7 +44,7 @@ typedef unsigned long long GpumeU64;
 #define atomicMin(p, v)                 __nvvm_atom_min_gen_ui(p, v)
 #endif
 
-/* Loads from planes: of what the kernel does not write, hence neither volatile nor a clobber. */
+/* Loads from memory that the kernel does not write, hence neither volatile nor a memory clobber. */
 #ifdef GPUME_HOST
 template<typename T> static inline void gpume_load_global(T *v, const void *p) { *v = *(const T *)p; }
 #else
@@ -64,10 +64,10 @@ static __device__ __forceinline__ void gpume_load_global(int4 *v, const void *p)
         : "=r"(v->x), "=r"(v->y), "=r"(v->z), "=r"(v->w) : "l"(p));
 }
 
-/** All dynamic shared memory of the block of threads. */
+/** The dynamic shared memory of the thread block. */
 #define GPUME_SHARED(type, name) extern __shared__ __align__(16) type name[]
 
-/* A word that other blocks of threads write or read in the same launch. */
+/* Access to words that other thread blocks of the same launch read or write. */
 static __device__ __forceinline__ GpumeU32 gpume_load_volatile(const GpumeU32 *p)
 {
     GpumeU32 v;
@@ -115,14 +115,15 @@ static __device__ __forceinline__ GpumeU32 gpume_umax(GpumeU32 a, GpumeU32 b)
     return a > b ? a : b;
 }
 
-/** By value: of elements of an array the compiler would select the address, and keep it in memory. */
+/** Selects by value. For elements of an array the compiler would otherwise select the address, and keep the array
+    in local memory. */
 static __device__ __forceinline__ GpumeU32 gpume_select(int first, GpumeU32 a, GpumeU32 b)
 {
     return first ? a : b;
 }
 
 #ifndef GPUME_HOST
-/** acc + the absolute differences of the four bytes. */
+/** Returns acc plus the absolute differences of the four bytes. */
 static __device__ __forceinline__ GpumeU32 gpume_sad4(GpumeU32 a, GpumeU32 b,
                                                       GpumeU32 acc)
 {
@@ -133,7 +134,7 @@ static __device__ __forceinline__ GpumeU32 gpume_sad4(GpumeU32 a, GpumeU32 b,
     return ret;
 }
 
-/** acc + the absolute differences of the two halves. */
+/** Returns acc plus the absolute differences of the two 16-bit halves. */
 static __device__ __forceinline__ GpumeU32 gpume_sad2(GpumeU32 a, GpumeU32 b,
                                                       GpumeU32 acc)
 {
@@ -149,8 +150,8 @@ static __device__ __forceinline__ GpumeU32 gpume_sad2(GpumeU32 a, GpumeU32 b,
 #endif
 
 /*
- * Two half-precision numbers of IEEE 754 in a word. Those whose bits are an integer below 2048 are this integer
- * times 2^-24, so sums and differences of such integers are exact where they are less than that.
+ * Two half-precision numbers of IEEE 754 in a word. The bits of an integer below 2048, read as such a number, are
+ * the integer times 2^-24. So sums and differences of such integers are exact while they are below 2048.
  */
 #ifndef GPUME_HOST
 static __device__ __forceinline__ GpumeU32 gpume_subtract_halves(GpumeU32 a, GpumeU32 b)
@@ -172,7 +173,7 @@ static __device__ __forceinline__ GpumeU32 gpume_halve_and_subtract_halves(Gpume
     return ret;
 }
 
-/** The sum of absolute values. */
+/** Returns the sum of the absolute values. */
 static __device__ __forceinline__ GpumeU32 gpume_add_absolute_halves(GpumeU32 a, GpumeU32 b)
 {
     GpumeU32 ret;
@@ -185,11 +186,11 @@ static __device__ __forceinline__ GpumeU32 gpume_add_absolute_halves(GpumeU32 a,
 }
 #endif
 
-/** Four words of shared memory at once, from an address of 16 bytes. */
+/** Loads four words of shared memory at once, from an address that is a multiple of 16 bytes. */
 static __device__ __forceinline__ void gpume_load4(GpumeU32 *v, const GpumeU32 *p)
 {
 #if defined(__clang__) && defined(__CUDA__)
-    /* clang makes four loads of one */
+    /* clang would split a vector load into four loads */
     asm volatile("{\n"
                  ".reg .u64 at;\n"
                  "cvta.to.shared.u64 at, %4;\n"
@@ -211,8 +212,8 @@ static __device__ __forceinline__ void gpume_load4(GpumeU32 *v, const GpumeU32 *
 }
 
 /**
- * Words of shared memory that are loaded four at a time, from addresses of 16 bytes. Addresses have 32 bits: of
- * those that gpume_load4() converts, the compiler moves both halves about.
+ * Words of shared memory that are loaded four at a time, from addresses that are multiples of 16 bytes. The
+ * addresses have 32 bits, because the compiler would move both halves of the 64-bit addresses of gpume_load4().
  */
 struct GpumeSharedWords {
 #if defined(__clang__) && defined(__CUDA__)
@@ -227,7 +228,7 @@ struct GpumeSharedWords {
             "}" : "=r"(at) : "l"(p));
     }
 
-    /** Loads from word i + OFFSET on. */
+    /** Loads four words, beginning with word i + OFFSET. */
     template<int OFFSET>
     __device__ __forceinline__ void load4(GpumeU32 *v, int i) const
     {
@@ -248,7 +249,7 @@ struct GpumeSharedWords {
 #endif
 };
 
-/** How many bits are set. */
+/** Returns the number of bits that are set. */
 static __device__ __forceinline__ int gpume_popcount(GpumeU32 bits)
 {
 #ifdef __NVCC__
@@ -258,13 +259,13 @@ static __device__ __forceinline__ int gpume_popcount(GpumeU32 bits)
 #endif
 }
 
-/** The number of the lowest bit that is set; bits may be 0 if the result is of no use. */
+/** Returns the number of the lowest bit that is set. For bits = 0 the result is undefined. */
 static __device__ __forceinline__ int gpume_first_bit(GpumeU32 bits)
 {
     return gpume_popcount((bits & (0u - bits)) - 1) & 31;
 }
 
-/** The low word of hi:lo >> shift, shift below 32. */
+/** Returns the low word of hi:lo >> shift, with shift below 32. */
 static __device__ __forceinline__ GpumeU32 gpume_funnel(GpumeU32 lo, GpumeU32 hi,
                                                         int shift)
 {
@@ -274,11 +275,11 @@ static __device__ __forceinline__ GpumeU32 gpume_funnel(GpumeU32 lo, GpumeU32 hi
 #define GPUME_WHOLE_WARP ~0u
 
 
-/** The type of samples of up to so many bits. */
+/** The type of samples of a depth in bits. */
 template<int DEPTH> struct GpumeSampleOf { typedef GpumeU16 Sample; };
 template<> struct GpumeSampleOf<8>       { typedef GpumeU8  Sample; };
 
-/** The module's kernel, whose only parameter is an Args, with the arguments of __launch_bounds__. */
+/** Declares the module's kernel, whose only parameter is an Args. The others are arguments of __launch_bounds__. */
 #define GPUME_KERNEL_OF(Args, ...) \
     extern "C" __global__ void __launch_bounds__(__VA_ARGS__) GPUME_CUDA_NAME(const Args args)
 

@@ -16,32 +16,32 @@
 #include "libavfilter/cuda/load_helper.h"
 #include "libavfilter/gpume/device/driver.h"
 
-/* Values of CUresult; nv-codec-headers name few. */
+/* Values of CUresult that nv-codec-headers do not name. */
 #define ERROR_OUT_OF_MEMORY            2
 #define ERROR_NO_BINARY_FOR_GPU      209
 #define ERROR_INVALID_PTX            218
 #define ERROR_JIT_COMPILER_NOT_FOUND 221
 #define ERROR_UNSUPPORTED_PTX        222
 
-/* What nv-codec-headers' loader does not load. */
+/* Functions that the loader of nv-codec-headers does not load. */
 typedef CUresult CUDAAPI HostAlloc(void **p, size_t size, unsigned flags);
 typedef CUresult CUDAAPI FreeHost(void *p);
 
-/** Kernels that a filter's users of the device share, at most; those beyond are loaded again. */
+/** The most kernels that the users of a device share; further kernels are loaded once for each user. */
 #define MAX_LOADED 48
 
 /** CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, which FFmpeg's headers lack. */
 #define ATTRIBUTE_MULTIPROCESSOR_SHARED ((CUdevice_attribute)81)
 
-/** A module that is loaded. */
+/** A loaded module. */
 typedef struct Loaded {
-    const unsigned char *ptx;       ///< NULL: the place is free
+    const unsigned char *ptx;       ///< NULL: the entry is free
     CUmodule module;
     CUfunction function;
     int nb_users;
 } Loaded;
 
-/** A device, for as long as anything is allocated on it. */
+/** A device. It exists as long as anything is allocated on it. */
 typedef struct Device {
     AVBufferRef *ref;               ///< AVHWDeviceContext
     AVCUDADeviceContext *hwctx;
@@ -330,7 +330,7 @@ const GpumeCudaBuffer *ff_gpume_cuda_buffer(const AVBufferRef *ref)
     return av_buffer_pool_buffer_get_opaque(ref);
 }
 
-/* Returns the place of the module that has this code, or NULL; of no code a free one. */
+/* Returns the entry of the module with this code, or NULL. For code NULL, returns a free entry. */
 static Loaded *find_loaded(const GpumeCuda *c, const unsigned char *ptx)
 {
     Device *device = (Device *)c->device->data;

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * What every filter with kernels needs of the CUDA driver: a device, errors in words, memory,
- * modules. Over FFmpeg's loader of the driver API.
+ * Access to the CUDA driver for every filter with kernels: the device, error messages, memory, modules. It is
+ * built upon FFmpeg's loader of the driver API.
  */
 
 #ifndef AVFILTER_GPUME_DEVICE_DRIVER_H
@@ -25,16 +25,17 @@ typedef struct GpumeCuda {
     CudaFunctions *cu;
     int capability;             ///< the device's compute capability: 75 for 7.5
     int multiprocessor_shared;  ///< bytes of shared memory of a multiprocessor
-    int driver;                 ///< CUDA's version that the driver has: 12040 for 12.4
+    int driver;                 ///< the CUDA version of the driver: 12040 for 12.4
 
     /* set by the filter */
     void *log_ctx;
-    int log_level;              ///< of errors
-    const char *instead;        ///< what the user can do without the device, "use backend=cpu"; NULL: nothing
+    int log_level;              ///< the level at which errors are logged
+    const char *instead;        ///< advice for a user whose device fails, "use backend=cpu"; NULL: none
 } GpumeCuda;
 
 /**
- * @param ref AVHWDeviceContext of type CUDA; taken over, also by a call that fails
+ * Opens a device.
+ * @param ref AVHWDeviceContext of type CUDA; the function takes ownership, also if it fails
  * @return 0 or an AVERROR code with a message
  */
 int ff_gpume_cuda_open(GpumeCuda *c, AVBufferRef *ref);
@@ -43,30 +44,30 @@ int ff_gpume_cuda_open(GpumeCuda *c, AVBufferRef *ref);
 const void *ff_gpume_cuda_device_ctx(const GpumeCuda *c);
 
 /**
- * The device of frames, with its context pushed.
+ * Opens the device of some frames and pushes its context.
  * @param hw_frames AVHWFramesContext of format CUDA
  * @param instead   as in GpumeCuda
  * @return 0 or an AVERROR code with a message, and then nothing is pushed
  */
 int ff_gpume_cuda_open_of(GpumeCuda *c, const AVBufferRef *hw_frames, void *log_ctx, const char *instead);
 
-/** Buffers that are still held keep the device open. Harmless on a blank one. */
+/** Closes the device, which stays open as long as buffers of it exist. Harmless on a blank GpumeCuda. */
 void ff_gpume_cuda_close(GpumeCuda *c);
 
 /**
- * Report what the driver refused, in words for the user.
+ * Reports an error of the driver to the user.
  * @param c    only cu, log_ctx, log_level and instead are read
- * @param what what was tried: "Could not <what>: ..."
+ * @param what what the program tried: "Could not <what>: ..."
  * @return 0, AVERROR(ENOMEM), or AVERROR_EXTERNAL
  */
 int ff_gpume_cuda_check(const GpumeCuda *c, CUresult err, const char *what);
 
-/** Make the device's context current. @return 0 or an AVERROR code with a message */
+/** Pushes the device's context. @return 0 or an AVERROR code with a message */
 int ff_gpume_cuda_push(const GpumeCuda *c);
 
 /**
- * The same in order to free something. What cannot be freed stays until the process ends, so
- * a call that failed is made once more. @return whether the context is current
+ * Pushes the context in order to free memory. Memory that cannot be freed stays until the process ends, so a
+ * failed push is tried once more. @return whether the context was pushed
  */
 int ff_gpume_cuda_push_to_free(const GpumeCuda *c);
 
@@ -75,91 +76,92 @@ void ff_gpume_cuda_pop(const GpumeCuda *c);
 /** Kinds of memory. */
 enum GpumeCudaMemory {
     GPUME_CUDA_DEVICE = 1,
-    GPUME_CUDA_PINNED = 2,      ///< of the host
+    GPUME_CUDA_PINNED = 2,      ///< page-locked memory of the host
 };
 
-/** Memory on the device, pinned memory, or as much of both. */
+/** A buffer: device memory, pinned memory, or both, of the same size. */
 typedef struct GpumeCudaBuffer {
     AVBufferRef *device;        ///< NULL: a blank buffer
     CUdeviceptr data;           ///< 0: none
     void *pinned;               ///< NULL: none
-    size_t size;                ///< bytes of each
+    size_t size;                ///< bytes of the device memory and of the pinned memory
 } GpumeCudaBuffer;
 
 /**
- * @param b      blank
+ * Allocates a buffer.
+ * @param b      a blank buffer
  * @param memory GPUME_CUDA_DEVICE, GPUME_CUDA_PINNED or both
- * @param what   what it is for: "vectors"
+ * @param what   what the buffer is for: "vectors"
  * @return 0, or an AVERROR code with a message; b is then blank
  */
 int ff_gpume_cuda_alloc(const GpumeCuda *c, GpumeCudaBuffer *b, int memory, size_t size,
                         const char *what);
 
-/** Free it, whichever context is current, and blank it. Nothing may be in flight that uses it. */
+/** Frees and blanks a buffer, whichever context is current. The device must not use the buffer any more. */
 void ff_gpume_cuda_free(GpumeCudaBuffer *b);
 
-/** A pool of such buffers. */
+/** A pool of buffers of one size. */
 typedef struct GpumeCudaPool {
     const GpumeCuda *cuda;
     int memory;
     size_t size;
     const char *what;
-    /** New buffers are 0: pinned memory if they have some, else the device's, on stream. */
+    /** New buffers are cleared: their pinned memory if they have some, else their device memory, on stream. */
     int zero;
     CUstream stream;
     AVBufferPool *pool;         ///< NULL: there is none
 } GpumeCudaPool;
 
 /**
- * Makes a pool of buffers like those of ff_gpume_cuda_alloc(). An AVBufferRef's data is pinned
- * memory if the buffers have some, else the address on the device. c and what must stay.
+ * Makes a pool of buffers. The data of an AVBufferRef of the pool is pinned memory if the buffers have some,
+ * else the address on the device. c and what must stay valid as long as the pool.
  * @return 0 or AVERROR(ENOMEM)
  */
 int ff_gpume_cuda_pool_init(GpumeCudaPool *p, const GpumeCuda *c, int memory, size_t size,
                             const char *what);
 AVBufferRef *ff_gpume_cuda_pool_get(GpumeCudaPool *p);
-/** Buffers that are still held may outlive it. */
+/** Frees the pool. Buffers of it that are still in use may outlive it. */
 void ff_gpume_cuda_pool_uninit(GpumeCudaPool *p);
 
-/** The buffer that a reference from a pool stands for. */
+/** Returns the buffer behind a reference from a pool. */
 const GpumeCudaBuffer *ff_gpume_cuda_buffer(const AVBufferRef *ref);
 
-/** A compiled module with one kernel, as the build embeds it. */
+/** A compiled module with one kernel, as embedded by the build. */
 typedef struct GpumeCudaCode {
     const char *function;
     const unsigned char *ptx;
     const unsigned int *ptx_len;
 } GpumeCudaCode;
 
-/** Declare the module of this name, and what it is as a GpumeCudaCode. */
+/** Declares the embedded module of a name; GPUME_CUDA_CODE(name) is the module as a GpumeCudaCode. */
 #define GPUME_CUDA_DECLARE(name)                                    \
     extern const unsigned char ff_gpume_##name##_ptx_data[];        \
     extern const unsigned int ff_gpume_##name##_ptx_len;
 #define GPUME_CUDA_CODE(name) \
     { "gpume_" #name, ff_gpume_##name##_ptx_data, &ff_gpume_##name##_ptx_len }
 
-/** A kernel, and the shape in which it is launched. */
+/** A loaded kernel and its launch configuration. */
 typedef struct GpumeCudaLaunch {
-    const unsigned char *ptx;   ///< of a module that is shared; NULL: it is not
+    const unsigned char *ptx;   ///< identifies a shared module; NULL: the module is not shared
     CUmodule module;
     CUfunction function;
-    unsigned grid[2];           ///< blocks of threads, x and y
-    unsigned threads;           ///< of a block
+    unsigned grid[2];           ///< thread blocks, x and y
+    unsigned threads;           ///< threads of a thread block
     unsigned shared;            ///< bytes of dynamic shared memory
 } GpumeCudaLaunch;
 
 /**
- * Load a kernel into the current context, once for all that load it through this GpumeCuda.
+ * Loads a kernel into the current context, once for all users of this GpumeCuda.
  * @return 0 or an AVERROR code with a message
  */
 int ff_gpume_cuda_load(const GpumeCuda *c, GpumeCudaLaunch *l, const GpumeCudaCode *code);
 
-/** Unload it from the current context, if nobody else has loaded it; harmless where it was not loaded. */
+/** Unloads a kernel from the current context unless somebody else uses it; harmless if it was not loaded. */
 void ff_gpume_cuda_unload(const GpumeCuda *c, GpumeCudaLaunch *l);
 
 /**
- * Launch a kernel whose only parameter is args.
- * @param nb_z blocks of threads in direction z
+ * Launches a kernel whose only parameter is args.
+ * @param nb_z thread blocks in direction z
  */
 CUresult ff_gpume_cuda_launch(const GpumeCuda *c, const GpumeCudaLaunch *l, unsigned nb_z,
                               void *args, CUstream stream);

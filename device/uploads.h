@@ -5,8 +5,8 @@
 
 /**
  * @file
- * A ring of buffers through which filters send data to the device, frame by frame, without
- * waiting for it.
+ * A ring of buffers through which filters send data to the device frame by frame, without waiting for the
+ * device.
  */
 
 #ifndef AVFILTER_GPUME_DEVICE_UPLOADS_H
@@ -14,40 +14,40 @@
 
 #include "libavfilter/gpume/device/driver.h"
 
-/** Uploads that can be in flight. */
+/** The most uploads in flight. */
 #define GPUME_CUDA_UPLOADS 4
 
-/** One of them. The host fills buffer.pinned; kernels read buffer.data. */
+/** An upload. The host fills buffer.pinned; kernels read buffer.data. */
 typedef struct GpumeCudaUpload {
     GpumeCudaBuffer buffer;
-    CUevent done;               ///< what reads the buffer has ended
+    CUevent done;               ///< the kernels that read the buffer have ended
     int recorded;
 } GpumeCudaUpload;
 
-/** Blank, or initialised. */
+/** The ring: blank, or initialised. */
 typedef struct GpumeCudaUploads {
     GpumeCudaUpload ring[GPUME_CUDA_UPLOADS];
-    unsigned nb;                ///< so far; number n, from 1 on, is (or was) in ring[(n - 1) % GPUME_CUDA_UPLOADS]
+    unsigned nb;                ///< uploads so far; upload n, from 1 on, uses ring[(n - 1) % GPUME_CUDA_UPLOADS]
     size_t size;                ///< bytes of new buffers, a power of 2
 } GpumeCudaUploads;
 
-/* All of them with the context pushed. They return 0 or an AVERROR code with a message. */
+/* All functions need the pushed context. They return 0 or an AVERROR code with a message. */
 
 int ff_gpume_cuda_uploads_init(const GpumeCuda *c, GpumeCudaUploads *u);
 
 /**
- * The next one, with room for size bytes. Waits only if GPUME_CUDA_UPLOADS are in flight, and
+ * Returns the next upload, with room for size bytes. Waits only if GPUME_CUDA_UPLOADS uploads are in flight, and
  * allocates only if size is larger than ever before.
  */
 int ff_gpume_cuda_uploads_next(const GpumeCuda *c, GpumeCudaUploads *u, size_t size, GpumeCudaUpload **upload);
 
-/** Queue the copy of its first bytes. */
+/** Queues the copy of the first size bytes of an upload. */
 int ff_gpume_cuda_upload(const GpumeCuda *c, const GpumeCudaUpload *upload, size_t size, const char *what);
 
-/** What was queued so far is all that reads it. */
+/** Marks the end of the kernels that read an upload: everything that reads it has been queued. */
 int ff_gpume_cuda_upload_end(const GpumeCuda *c, GpumeCudaUpload *upload);
 
-/** Blank them. Nothing may be in flight. */
+/** Frees and blanks the ring. No upload may be in flight. */
 void ff_gpume_cuda_uploads_free(const GpumeCuda *c, GpumeCudaUploads *u);
 
 #endif /* AVFILTER_GPUME_DEVICE_UPLOADS_H */

@@ -17,6 +17,7 @@
 #include "libavfilter/gpume/mvdenoise/mvdenoise.h"
 #include "libavfilter/gpume/mvdenoise/noise.h"
 #include "libavfilter/gpume/picture/layout.h"
+#include "libavfilter/gpume/util/frame_backend.h"
 
 /** Pictures that a backend keeps at most, in slots. */
 #define MVDENOISE_MAX_SLOTS (3 * MVDENOISE_MAX_RADIUS + 1)
@@ -32,11 +33,9 @@ typedef struct MvdenoiseStep {
     AVFrame *out;                               ///< NULL: the result is the pilot of the current picture
 } MvdenoiseStep;
 
-/** A backend. priv points to priv_size bytes, which are zero before init(). */
+/** A backend. priv points to common.priv_size bytes, which are zero before init(). */
 typedef struct MvdenoiseBackend {
-    size_t priv_size;
-    /** Format of the frames on its device; AV_PIX_FMT_NONE: frames in system memory. */
-    enum AVPixelFormat hw_format;
+    GpumeFrameBackend common;
     /** It finds the noise of a picture itself when that is loaded, and nobody but its device knows it. */
     int estimates;
     /** @param cfg stays valid until uninit() */

@@ -455,8 +455,7 @@ static int make(void *priv, const MvdenoiseStep *step)
 }
 
 const MvdenoiseBackend ff_mvdenoise_backend_cpu = {
-    .priv_size  = sizeof(CPUBackend),
-    .hw_format  = AV_PIX_FMT_NONE,
+    .common = { .hw_format = AV_PIX_FMT_NONE, .priv_size = sizeof(CPUBackend) },
     .init       = init,
     .set_layout = set_layout,
     .load       = load,

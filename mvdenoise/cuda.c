@@ -19,7 +19,6 @@
 
 #include "config.h"
 #include "libavutil/attributes.h"
-#include "libavutil/avassert.h"
 #include "libavutil/common.h"
 #include "libavutil/error.h"
 #include "libavutil/hwcontext.h"
@@ -29,23 +28,15 @@
 #include "libavfilter/gpume/mvdenoise/cuda_args.h"
 #include "libavfilter/gpume/mvdenoise/modules.h"
 #include "libavfilter/gpume/mvdenoise/over_time.h"
-#include "libavfilter/gpume/device/uploads.h"
-#include "libavfilter/gpume/field/cells.h"
-#include "libavfilter/gpume/field/fields.h"
+#include "libavfilter/gpume/device/shell.h"
+#include "libavfilter/gpume/field/cuda_cells.h"
 #include "libavfilter/gpume/picture/cuda_padded.h"
 #include "libavfilter/gpume/picture/interpolation.h"
-
-/** So that kernels of 32-bit coordinates and indices reach all of a picture. */
-#define MAX_SIDE 32768
 
 #define DECLARE(name, ...) GPUME_CUDA_DECLARE(name)
 MVDENOISE_CUDA_MODULES(DECLARE)
 
-static const struct {
-    GpumeCudaCode code;
-    enum MvdenoiseCudaFamily family;
-    int depth, variant;
-} modules[] = {
+static const GpumeShellModule modules[] = {
 #define MODULE(name, family, depth, variant) \
     { GPUME_CUDA_CODE(name), MVDENOISE_CUDA_##family, depth, variant },
     MVDENOISE_CUDA_MODULES(MODULE)
@@ -53,8 +44,6 @@ static const struct {
 
 /** Kernels. */
 enum Kernel {
-    MAP,
-    CELLS,
     HALVES,
     MEASURE,
     ESTIMATE,
@@ -65,20 +54,18 @@ enum Kernel {
     NB_KERNELS
 };
 
-static const struct {
-    enum MvdenoiseCudaFamily family;
-    int variant;                ///< to which, of stacks, the most patches of one are added
-    const char *what;
-} kernels[NB_KERNELS] = {
-    [MAP]      = { MVDENOISE_CUDA_fields,   0, "map the vectors" },
-    [CELLS]    = { MVDENOISE_CUDA_fields,   1, "read the vectors" },
-    [HALVES]   = { MVDENOISE_CUDA_halves,   0, "make half samples" },
-    [MEASURE]  = { MVDENOISE_CUDA_measure,  0, "measure the noise" },
-    [ESTIMATE] = { MVDENOISE_CUDA_estimate, 0, "estimate the noise" },
-    [MATCH]    = { MVDENOISE_CUDA_match,    0, "find matches" },
-    [FIRST]    = { MVDENOISE_CUDA_stacks,   0, "denoise patches" },
-    [SECOND]   = { MVDENOISE_CUDA_stacks,  10, "denoise patches again" },
-    [COMBINE]  = { MVDENOISE_CUDA_combine,  0, "make a picture" },
+/*
+ * The most patches of a stack are added to the variant of FIRST and SECOND. MATCH has a variant for each kind of
+ * samples. Shared memory depends on the options: shared_of().
+ */
+static const GpumeShellKernel kernels[NB_KERNELS] = {
+    [HALVES]   = { MVDENOISE_CUDA_halves,   0, MVDENOISE_CUDA_THREADS, 0, "make half samples" },
+    [MEASURE]  = { MVDENOISE_CUDA_measure,  0, MVDENOISE_CUDA_THREADS, 0, "measure the noise" },
+    [ESTIMATE] = { MVDENOISE_CUDA_estimate, 0, MVDENOISE_CUDA_ESTIMATE_THREADS, 0, "estimate the noise" },
+    [MATCH]    = { MVDENOISE_CUDA_match,    0, MVDENOISE_CUDA_THREADS, 0, "find matches" },
+    [FIRST]    = { MVDENOISE_CUDA_stacks,   0, MVDENOISE_CUDA_STACK_THREADS, 0, "denoise patches" },
+    [SECOND]   = { MVDENOISE_CUDA_stacks,  10, MVDENOISE_CUDA_STACK_THREADS, 0, "denoise patches again" },
+    [COMBINE]  = { MVDENOISE_CUDA_combine,  0, MVDENOISE_CUDA_THREADS, 0, "make a picture" },
 };
 
 /** Bytes of a picture's noise: MvdenoiseNoise of each component, by tones. */
@@ -96,17 +83,15 @@ typedef struct Slot {
 typedef struct CUDABackend {
     const MvdenoiseConfig *cfg;
     const GpumeLayout *layout;
-    GpumeCuda cuda;
-    GpumeCudaLaunch launches[NB_KERNELS];
+    GpumeShell shell;
     int bytes;                      ///< of a sample
     int most;                       ///< patches of a stack for which there are kernels
-    int failed;
 
     CUstream side;                  ///< on which the noise is estimated
     CUevent loaded;
     Slot slots[MVDENOISE_MAX_SLOTS];
-    GpumeCellField fields[MVDENOISE_MAX_STACK];
-    GpumeCudaUploads uploads;
+    GpumeCellField fields[2 * MVDENOISE_MAX_RADIUS];    ///< from distance -radius to radius, without 0
+    GpumeCudaCells reader;
     GpumeCudaBuffer table;          ///< MVDENOISE_CUDA_TABLE
     GpumeCudaBuffer estimate;       ///< MvdenoiseCudaEstimate
     GpumeCudaBuffer noise;          ///< MvdenoiseNoise of each component, by tones, of each slot
@@ -118,58 +103,12 @@ typedef struct CUDABackend {
     MvdenoiseCudaComponents blocks[2];              ///< blocks of the picture, and of it at half the size
     int nb_patches, nb_blocks[2];
     int patch_grid, stack_grid, block_grid[2];      ///< blocks of threads that have all of them
-    GpumeCudaBuffer maps;           ///< of fields, 0
     GpumeCudaBuffer matches;        ///< of all fields
     GpumeCudaBuffer results, weights;
     GpumeCudaBuffer bins;           ///< MvdenoiseBins of each component, 0
     GpumeCudaBuffer means;          ///< of two pictures
     unsigned nb_measured;           ///< pictures
 } CUDABackend;
-
-static int check(CUDABackend *s, CUresult err, const char *what)
-{
-    return ff_gpume_cuda_check(&s->cuda, err, what);
-}
-
-#define TRY(call, what) \
-    if ((ret = check(s, s->cuda.cu->call, what)) < 0) \
-        return ret;
-
-/* Push the context. What was queued before an error is not known, so nothing follows one. */
-static int enter(CUDABackend *s)
-{
-    if (!s->failed)
-        s->failed = ff_gpume_cuda_push(&s->cuda);
-    return s->failed;
-}
-
-/* Pop it; returns what was done with it. */
-static int leave(CUDABackend *s, int ret)
-{
-    ff_gpume_cuda_pop(&s->cuda);
-    s->failed = FFMIN(ret, 0);
-    return ret;
-}
-
-/* With the context pushed. */
-static int launch_on(CUDABackend *s, CUstream stream, enum Kernel kernel, int x, int y, int z, void *args)
-{
-    GpumeCudaLaunch *l = &s->launches[kernel];
-
-    l->grid[0] = x;
-    l->grid[1] = y;
-    return check(s, ff_gpume_cuda_launch(&s->cuda, l, z, args, stream), kernels[kernel].what);
-}
-
-static int launch(CUDABackend *s, enum Kernel kernel, int x, int y, int z, void *args)
-{
-    return launch_on(s, s->cuda.hwctx->stream, kernel, x, y, z, args);
-}
-
-static int divide_up(int n, int d)
-{
-    return (n + d - 1) / d;
-}
 
 /* Bytes of shared memory of a block of threads. */
 static av_cold unsigned shared_of(const CUDABackend *s, enum Kernel kernel, int wide)
@@ -188,33 +127,22 @@ static av_cold int match_variant(const CUDABackend *s, int depth)
 {
     if (depth > 8)
         return depth > MVDENOISE_CUDA_NARROW;
-    return s->cuda.capability < 61 ? 0 : 2;
+    return s->shell.cuda.capability < 61 ? 0 : 2;
 }
 
 static av_cold int load_kernels(CUDABackend *s, int depth)
 {
-    const int bits = depth > 8 ? 16 : 8, match = match_variant(s, depth);
+    const int match = match_variant(s, depth);
+    int ret = ff_gpume_cuda_cells_init(&s->shell, &s->reader);
 
-    for (int i = 0; i < NB_KERNELS; i++) {
-        const int is_stacks = kernels[i].family == MVDENOISE_CUDA_stacks;
-        const int variant   = kernels[i].variant + (is_stacks ? s->most : i == MATCH ? match : 0);
-        GpumeCudaLaunch *l  = &s->launches[i];
-        int ret;
+    for (int i = 0; i < NB_KERNELS && ret >= 0; i++) {
+        GpumeShellKernel kernel = kernels[i];
 
-        for (int j = 0; j < FF_ARRAY_ELEMS(modules); j++) {
-            if (modules[j].family != kernels[i].family || modules[j].variant != variant ||
-                modules[j].depth && modules[j].depth != bits)
-                continue;
-            ret = ff_gpume_cuda_load(&s->cuda, l, &modules[j].code);
-            if (ret < 0)
-                return ret;
-        }
-        av_assert0(l->function);
-        l->threads = is_stacks ? MVDENOISE_CUDA_STACK_THREADS :
-                     i == ESTIMATE ? MVDENOISE_CUDA_ESTIMATE_THREADS : MVDENOISE_CUDA_THREADS;
-        l->shared  = shared_of(s, i, match == 1);
+        kernel.variant += i == FIRST || i == SECOND ? s->most : i == MATCH ? match : 0;
+        kernel.shared   = shared_of(s, i, match == 1);
+        ret = ff_gpume_shell_load(&s->shell, i, &kernel, modules, FF_ARRAY_ELEMS(modules), depth > 8 ? 16 : 8);
     }
-    return ff_gpume_cuda_padding_init(&s->cuda, &s->padding, s->bytes);
+    return ret < 0 ? ret : ff_gpume_cuda_padding_init(&s->shell.cuda, &s->padding, s->bytes);
 }
 
 /* With the context pushed. Room that does not depend on the layout, and what the kernels read of it. */
@@ -224,15 +152,11 @@ static av_cold int init_memory(CUDABackend *s)
     int32_t *table;
     int ret;
 
-    ret = ff_gpume_cuda_uploads_init(&s->cuda, &s->uploads);
+    ret = ff_gpume_shell_memory(&s->shell, &s->estimate, sizeof(MvdenoiseCudaEstimate), "an estimate");
     if (ret >= 0)
-        ret = ff_gpume_cuda_alloc(&s->cuda, &s->estimate, GPUME_CUDA_DEVICE, sizeof(MvdenoiseCudaEstimate),
-                                  "an estimate");
+        ret = ff_gpume_shell_memory(&s->shell, &s->noise, (MVDENOISE_MAX_SLOTS + 1) * NOISE_SIZE, "noise");
     if (ret >= 0)
-        ret = ff_gpume_cuda_alloc(&s->cuda, &s->noise, GPUME_CUDA_DEVICE,
-                                  (MVDENOISE_MAX_SLOTS + 1) * NOISE_SIZE, "noise");
-    if (ret >= 0)
-        ret = ff_gpume_cuda_alloc(&s->cuda, &s->table, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
+        ret = ff_gpume_cuda_alloc(&s->shell.cuda, &s->table, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
                                   MVDENOISE_CUDA_TABLE(most) * sizeof(*table), "tables");
     if (ret < 0)
         return ret;
@@ -244,9 +168,12 @@ static av_cold int init_memory(CUDABackend *s)
                 table[((nb - 1) * most + k) * most + j] = over_time[nb - 1][k][j];
     for (int i = 0; i <= MVDENOISE_RATIOS; i++)
         table[most * most * most + i] = mvdenoise_gain(FFMIN(i, MVDENOISE_RATIOS - 1));
-    TRY(cuMemcpyHtoDAsync(s->table.data, table, s->table.size, s->cuda.hwctx->stream), "upload tables")
-    TRY(cuMemsetD8Async(s->estimate.data, 0, s->estimate.size, s->cuda.hwctx->stream), "clear an estimate")
-    TRY(cuMemsetD8Async(s->noise.data, 0, s->noise.size, s->cuda.hwctx->stream), "clear noise")
+    GPUME_SHELL_TRY(&s->shell, cuMemcpyHtoDAsync(s->table.data, table, s->table.size,
+                    ff_gpume_shell_stream(&s->shell)), "upload tables")
+    GPUME_SHELL_TRY(&s->shell, cuMemsetD8Async(s->estimate.data, 0, s->estimate.size,
+                    ff_gpume_shell_stream(&s->shell)), "clear an estimate")
+    GPUME_SHELL_TRY(&s->shell, cuMemsetD8Async(s->noise.data, 0, s->noise.size, ff_gpume_shell_stream(&s->shell)),
+                    "clear noise")
     return 0;
 }
 
@@ -257,12 +184,12 @@ static av_cold int init_side(CUDABackend *s)
 
     if (s->cfg->sigma)
         return 0;
-    TRY(cuStreamCreate(&s->side, CU_STREAM_NON_BLOCKING), "create a stream")
-    TRY(cuEventCreate(&s->loaded, CU_EVENT_DISABLE_TIMING), "create an event")
+    GPUME_SHELL_TRY(&s->shell, cuStreamCreate(&s->side, CU_STREAM_NON_BLOCKING), "create a stream")
+    GPUME_SHELL_TRY(&s->shell, cuEventCreate(&s->loaded, CU_EVENT_DISABLE_TIMING), "create an event")
     for (int i = 0; i < MVDENOISE_MAX_SLOTS; i++)
-        TRY(cuEventCreate(&s->slots[i].estimated, CU_EVENT_DISABLE_TIMING), "create an event")
+        GPUME_SHELL_TRY(&s->shell, cuEventCreate(&s->slots[i].estimated, CU_EVENT_DISABLE_TIMING), "create an event")
     for (int i = 0; i < MVDENOISE_MAX_SLOTS; i++) {
-        ret = ff_gpume_cuda_alloc(&s->cuda, &s->slots[i].curves, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
+        ret = ff_gpume_cuda_alloc(&s->shell.cuda, &s->slots[i].curves, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
                                   GPUME_COMPONENTS * sizeof(MvdenoiseCurve), "estimates");
         if (ret < 0)
             return ret;
@@ -281,7 +208,7 @@ static av_cold int init(void *priv, const MvdenoiseConfig *cfg)
     ff_gpume_layout_init(&layout, frames->sw_format, frames->width, frames->height);
     s->bytes = layout.bytes;
     s->most  = cfg->radius < 2 ? 3 : cfg->radius < 3 ? 5 : MVDENOISE_MAX_STACK;
-    ret = ff_gpume_cuda_open_of(&s->cuda, cfg->hw_frames, cfg->log_ctx, "download the frames before");
+    ret = ff_gpume_shell_open(&s->shell, cfg->hw_frames, cfg->log_ctx, "download the frames before");
     if (ret < 0)
         return ret;
     ret = load_kernels(s, layout.depth);
@@ -289,14 +216,14 @@ static av_cold int init(void *priv, const MvdenoiseConfig *cfg)
         ret = init_memory(s);
     if (ret >= 0)
         ret = init_side(s);
-    ff_gpume_cuda_pop(&s->cuda);
+    ff_gpume_cuda_pop(&s->shell.cuda);
     return ret;
 }
 
 static void forget(CUDABackend *s)
 {
     GpumeCudaBuffer *const buffers[] = {
-        &s->maps, &s->matches, &s->results, &s->weights, &s->bins, &s->means,
+        &s->matches, &s->results, &s->weights, &s->bins, &s->means,
     };
 
     for (int i = 0; i < MVDENOISE_MAX_SLOTS; i++) {
@@ -306,6 +233,7 @@ static void forget(CUDABackend *s)
     }
     for (int i = 0; i < FF_ARRAY_ELEMS(buffers); i++)
         ff_gpume_cuda_free(buffers[i]);
+    ff_gpume_cuda_cells_forget(&s->reader);
 }
 
 /*
@@ -330,15 +258,9 @@ static int set_rows(CUDABackend *s, MvdenoiseCudaComponents *components, int log
             .rows = log2_block ? c->h >> log2_block : mvdenoise_patches(c->h),
         };
         *nb  += to->cols * to->rows;
-        grid += divide_up(to->cols, across) * divide_up(to->rows, down);
+        grid += gpume_divide_up(to->cols, across) * gpume_divide_up(to->rows, down);
     }
     return grid;
-}
-
-/* Memory that is there once it is needed, until the layout changes. With the context pushed. */
-static int get_memory(CUDABackend *s, GpumeCudaBuffer *b, size_t size, const char *what)
-{
-    return b->data ? 0 : ff_gpume_cuda_alloc(&s->cuda, b, GPUME_CUDA_DEVICE, FFMAX(size, 1), what);
 }
 
 /* With the context pushed. Room for what is measured. */
@@ -346,13 +268,15 @@ static int get_measures(CUDABackend *s)
 {
     int ret;
 
-    ret = get_memory(s, &s->bins, GPUME_COMPONENTS * sizeof(MvdenoiseBins), "bins");
+    ret = ff_gpume_shell_memory(&s->shell, &s->bins, GPUME_COMPONENTS * sizeof(MvdenoiseBins), "bins");
     if (ret >= 0)
-        ret = get_memory(s, &s->means, 2 * sizeof(uint16_t) * s->blocks[0].c[0].cols * s->blocks[0].c[0].rows, "means");
+        ret = ff_gpume_shell_memory(&s->shell, &s->means,
+                                    2 * sizeof(uint16_t) * s->blocks[0].c[0].cols * s->blocks[0].c[0].rows, "means");
     if (ret < 0)
         return ret;
     s->nb_measured = 0;
-    TRY(cuMemsetD8Async(s->bins.data, 0, s->bins.size, s->cuda.hwctx->stream), "clear bins")
+    GPUME_SHELL_TRY(&s->shell, cuMemsetD8Async(s->bins.data, 0, s->bins.size, ff_gpume_shell_stream(&s->shell)),
+                    "clear bins")
     return 0;
 }
 
@@ -363,9 +287,11 @@ static int change_layout(CUDABackend *s, const GpumeLayout *l)
 
     /* what is in flight reads what is freed next */
     if (s->layout)
-        TRY(cuStreamSynchronize(s->cuda.hwctx->stream), "wait for the device")
-    if (s->layout && s->side)
-        TRY(cuStreamSynchronize(s->side), "wait for the device")
+        ret = ff_gpume_shell_wait(&s->shell, ff_gpume_shell_stream(&s->shell));
+    if (ret >= 0 && s->layout && s->side)
+        ret = ff_gpume_shell_wait(&s->shell, s->side);
+    if (ret < 0)
+        return ret;
     forget(s);
     s->layout = l;
     s->cells  = gpume_cells(l->w, l->h, MVDENOISE_LOG2_CELL, 1 << MVDENOISE_LOG2_CELL >> 1);
@@ -374,11 +300,13 @@ static int change_layout(CUDABackend *s, const GpumeLayout *l)
                              MVDENOISE_CUDA_STACK_ROWS, &s->nb_patches);
     for (int i = 0; i < 2; i++)
         s->block_grid[i] = set_rows(s, &s->blocks[i], 3 + i, MVDENOISE_CUDA_ROW, 1, &s->nb_blocks[i]);
-    ret = get_memory(s, &s->results, s->nb_patches * (size_t)MVDENOISE_SAMPLES * sizeof(uint16_t), "patches");
+    ret = ff_gpume_shell_memory(&s->shell, &s->results, s->nb_patches * (size_t)MVDENOISE_SAMPLES * sizeof(uint16_t),
+                                "patches");
     if (ret >= 0)
-        ret = get_memory(s, &s->weights, s->nb_patches * sizeof(uint16_t), "weights");
+        ret = ff_gpume_shell_memory(&s->shell, &s->weights, s->nb_patches * sizeof(uint16_t), "weights");
     if (ret >= 0 && s->cfg->radius)
-        ret = get_memory(s, &s->matches, 2 * s->cfg->radius * (size_t)s->nb_patches * sizeof(uint32_t), "matches");
+        ret = ff_gpume_shell_memory(&s->shell, &s->matches,
+                                    2 * s->cfg->radius * (size_t)s->nb_patches * sizeof(uint32_t), "matches");
     if (ret >= 0 && !s->cfg->sigma)
         ret = get_measures(s);
     return ret;
@@ -387,22 +315,19 @@ static int change_layout(CUDABackend *s, const GpumeLayout *l)
 static int set_layout(void *priv, const GpumeLayout *layout)
 {
     CUDABackend *s = priv;
-    int ret;
+    int ret = ff_gpume_shell_fits(&s->shell, "mvdenoise", layout->w, layout->h);
 
-    if (FFMAX(layout->w, layout->h) > MAX_SIDE) {
-        av_log(s->cuda.log_ctx, AV_LOG_ERROR, "mvdenoise does not support CUDA frames wider or higher than "
-               "%d samples; put hwdownload before it.\n", MAX_SIDE);
-        return AVERROR(ENOSYS);
-    }
+    if (ret < 0)
+        return ret;
     /* kernels have 32-bit offsets into a copy */
     ff_gpume_cuda_padding_set(&s->padding, layout);
     if (s->padding.size > UINT32_MAX / GPUME_NB_PLANES) {
-        av_log(s->cuda.log_ctx, AV_LOG_ERROR, "mvdenoise does not support CUDA frames as large as %dx%d in this "
-               "format; put hwdownload before it.\n", layout->w, layout->h);
+        av_log(s->shell.cuda.log_ctx, AV_LOG_ERROR, "mvdenoise does not support CUDA frames as large as %dx%d in this "
+               "format; insert hwdownload before it.\n", layout->w, layout->h);
         return AVERROR(ENOSYS);
     }
-    ret = enter(s);
-    return ret < 0 ? ret : leave(s, change_layout(s, layout));
+    ret = ff_gpume_shell_enter(&s->shell);
+    return ret < 0 ? ret : ff_gpume_shell_leave(&s->shell, change_layout(s, layout));
 }
 
 /* Makes half samples of a copy. With the context pushed. */
@@ -414,83 +339,21 @@ static int make_halves(CUDABackend *s, CUdeviceptr copy)
     };
     const int around = MVDENOISE_CUDA_BEFORE + MVDENOISE_CUDA_BEHIND;
 
-    return launch(s, HALVES, divide_up(divide_up((l->w + around) * l->bytes, 4), 32),
-                  divide_up(l->h + around, MVDENOISE_CUDA_WARPS * MVDENOISE_CUDA_HALVED), l->nb_components,
-                  (void *)&args);
+    return ff_gpume_shell_launch(&s->shell, HALVES, gpume_divide_up(gpume_divide_up((l->w + around) * l->bytes, 4), 32),
+                  gpume_divide_up(l->h + around, MVDENOISE_CUDA_WARPS * MVDENOISE_CUDA_HALVED), l->nb_components,
+                  &args);
 }
 
-/*
- * Finds a frame's vectors on the device, of which there are some, for args->fields. They are there, or *up is
- * the upload that puts them there. With the context pushed.
- */
-static int find_vectors(CUDABackend *s, MvdenoiseCudaFieldsArgs *args, const AVFrame *frame, GpumeCudaUpload **up)
-{
-    const GpumeFieldSet *set  = ff_gpume_fields_of(frame);
-    const AVFrameSideData *sd = av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
-    const int is_there = set && set->on_device && set->device_ctx == ff_gpume_cuda_device_ctx(&s->cuda);
-    const int radius   = s->cfg->radius;
-    int ret;
-
-    *up = NULL;
-    if (!is_there) {
-        ret = ff_gpume_cuda_uploads_next(&s->cuda, &s->uploads, sd->size, up);
-        if (ret < 0)
-            return ret;
-        memcpy((*up)->buffer.pinned, sd->data, sd->size);
-        ret = ff_gpume_cuda_upload(&s->cuda, *up, sd->size, "upload vectors");
-        if (ret < 0)
-            return ret;
-    }
-    for (int i = 0; i < 2 * radius; i++) {
-        const GpumeCellField *f = &s->fields[i + (i >= radius)];
-
-        if (!f->nb)
-            continue;
-        args->fields[i] = f->source;
-        if (is_there) {
-            /* there it is no list, even where it is one in memory */
-            args->fields[i] = gpume_cell_source(gpume_field_at(set->device, set->nb, f->distance));
-            continue;
-        }
-        args->fields[i].mvs = (*up)->buffer.data + (f->source.mvs - (uintptr_t)sd->data);
-        if (f->is_list) {
-            args->vectors = args->fields[i].mvs;
-            args->nb      = f->nb;
-        }
-    }
-    return 0;
-}
-
-/* Makes the cells of the fields that were found. With the context pushed. */
+/* Makes the cells of the fields that were found. The context is pushed. */
 static int read_fields(CUDABackend *s, Slot *slot, const AVFrame *frame)
 {
-    const int nb_cells = s->cells.cols * s->cells.rows, nb = 2 * s->cfg->radius;
-    const size_t size  = nb_cells * sizeof(uint32_t);
-    MvdenoiseCudaFieldsArgs args = { .cells = s->cells, .radius = s->cfg->radius };
-    GpumeCudaUpload *up;
+    const int nb = 2 * s->cfg->radius;
     int ret;
 
-    ret = get_memory(s, &slot->cells, nb * size, "cells");
-    if (ret >= 0)
-        ret = find_vectors(s, &args, frame, &up);
-    if (ret < 0)
-        return ret;
-    args.to = slot->cells.data;
-    if (args.nb) {
-        if (!s->maps.data) {
-            ret = get_memory(s, &s->maps, nb * size, "maps");
-            if (ret < 0)
-                return ret;
-            TRY(cuMemsetD8Async(s->maps.data, 0, nb * size, s->cuda.hwctx->stream), "clear maps")
-        }
-        for (int i = 0; i < nb; i++)
-            if (args.fields[i].mvs)
-                args.fields[i].map = s->maps.data + i * size;
-        ret = launch(s, MAP, divide_up(args.nb, MVDENOISE_CUDA_THREADS), 1, 1, &args);
-    }
-    if (ret >= 0)
-        ret = launch(s, CELLS, divide_up(nb_cells, MVDENOISE_CUDA_THREADS), nb, 1, &args);
-    return ret < 0 || !up ? ret : ff_gpume_cuda_upload_end(&s->cuda, up);
+    ret = ff_gpume_shell_memory(&s->shell, &slot->cells,
+                                nb * sizeof(uint32_t) * s->cells.cols * s->cells.rows, "cells");
+    return ret < 0 ? ret : ff_gpume_cuda_cells_read(&s->shell, &s->reader, &s->cfg->executor, frame, s->fields, nb,
+                                                    slot->cells.data);
 }
 
 /** Where a picture that stays as it is has its noise, which is none: behind that of all slots. */
@@ -516,7 +379,8 @@ static int wait_for_noise(CUDABackend *s, Slot *slot)
 
     if (!slot->is_estimating)
         return 0;
-    TRY(cuStreamWaitEvent(s->cuda.hwctx->stream, slot->estimated, 0), "wait for an estimate")
+    GPUME_SHELL_TRY(&s->shell, cuStreamWaitEvent(ff_gpume_shell_stream(&s->shell), slot->estimated, 0),
+                    "wait for an estimate")
     slot->is_estimating = 0;
     return 0;
 }
@@ -542,7 +406,7 @@ static int measure(CUDABackend *s, int slot, int before, CUdeviceptr means)
                            (s->cfg->radius - 1) * (size_t)s->cells.cols * s->cells.rows * sizeof(uint32_t);
         }
         if (s->block_grid[i])
-            ret = launch_on(s, s->side, MEASURE, s->block_grid[i], 1, 1, &args);
+            ret = ff_gpume_shell_launch_on(&s->shell, s->side, MEASURE, s->block_grid[i], 1, 1, &args);
     }
     return ret;
 }
@@ -572,23 +436,24 @@ static int find_noise(CUDABackend *s, int slot, int before, int has_field)
         args.nb_blocks[i] = s->blocks[0].c[i].cols * s->blocks[0].c[i].rows;
     }
     if (s->cfg->sigma)
-        return launch(s, ESTIMATE, args.grid, 1, 1, &args);
+        return ff_gpume_shell_launch(&s->shell, ESTIMATE, args.grid, 1, 1, &args);
     s->nb_measured++;
     args.means        = s->means.data + (s->nb_measured & 1) * size;
     args.means_before = before < 0 ? 0 : s->means.data + !(s->nb_measured & 1) * size;
-    TRY(cuEventRecord(s->loaded, s->cuda.hwctx->stream), "record an event")
-    TRY(cuStreamWaitEvent(s->side, s->loaded, 0), "wait for a picture")
+    GPUME_SHELL_TRY(&s->shell, cuEventRecord(s->loaded, ff_gpume_shell_stream(&s->shell)), "record an event")
+    GPUME_SHELL_TRY(&s->shell, cuStreamWaitEvent(s->side, s->loaded, 0), "wait for a picture")
     ret = measure(s, slot, args.has_field ? before : -1, args.means);
     if (ret >= 0)
-        ret = launch_on(s, s->side, ESTIMATE, args.grid, 1, 1, &args);
+        ret = ff_gpume_shell_launch_on(&s->shell, s->side, ESTIMATE, args.grid, 1, 1, &args);
     if (ret < 0)
         return ret;
     for (int i = 0; i < 2; i++) {
-        TRY(cuMemcpyDtoHAsync(curves->pinned, curves->data, curves->size, s->side), "download estimates")
+        GPUME_SHELL_TRY(&s->shell, cuMemcpyDtoHAsync(curves->pinned, curves->data, curves->size, s->side),
+                        "download estimates")
         /* that of the picture before may have changed, too */
         curves = &s->slots[FFMAX(before, 0)].curves;
     }
-    TRY(cuEventRecord(s->slots[slot].estimated, s->side), "record an event")
+    GPUME_SHELL_TRY(&s->shell, cuEventRecord(s->slots[slot].estimated, s->side), "record an event")
     s->slots[slot].is_estimating = 1;
     return 0;
 }
@@ -600,21 +465,22 @@ static int load_picture(CUDABackend *s, int number, const AVFrame *frame, const 
     Slot *slot = &s->slots[number];
     int any = 0, ret;
 
-    for (int i = 0; i < 2 * radius + 1; i++) {
-        GpumeCellField *f = &s->fields[i];
+    has[radius] = 0;
+    for (int i = 0; i < 2 * radius; i++) {
+        const int n = i + (i >= radius);
 
-        has[i] = i != radius && ff_gpume_cells_find(f, &s->cells, frame, i - radius);
-        f->nb  = has[i] ? FFMIN(f->nb, INT_MAX / MVDENOISE_CUDA_THREADS) : 0;
-        any   |= has[i];
+        has[n] = ff_gpume_cuda_cells_find(&s->fields[i], &s->cells, frame, n - radius);
+        any   |= has[n];
     }
     /* the side stream may still read what the slot had: for the estimate of that picture, and of the one behind it */
     ret = wait_for_noise(s, slot);
     if (ret >= 0)
         ret = wait_for_noise(s, next_slot(s, slot));
     if (ret >= 0)
-        ret = get_memory(s, &slot->noisy, s->padding.size * (radius ? GPUME_NB_PLANES : 1), "a picture");
+        ret = ff_gpume_shell_memory(&s->shell, &slot->noisy, s->padding.size * (radius ? GPUME_NB_PLANES : 1),
+                                    "a picture");
     if (ret >= 0)
-        ret = ff_gpume_cuda_padded_load(&s->cuda, &s->padding, s->layout, samples, slot->noisy.data);
+        ret = ff_gpume_cuda_padded_load(&s->shell.cuda, &s->padding, s->layout, samples, slot->noisy.data);
     if (ret >= 0 && radius)
         ret = make_halves(s, slot->noisy.data);
     if (ret >= 0 && any)
@@ -626,9 +492,9 @@ static int load(void *priv, int slot, const AVFrame *frame, const AVFrame *sampl
                 MvdenoiseMeasure *measures)
 {
     CUDABackend *s = priv;
-    const int ret  = enter(s);
+    const int ret  = ff_gpume_shell_enter(&s->shell);
 
-    return ret < 0 ? ret : leave(s, load_picture(s, slot, frame, samples, before, has));
+    return ret < 0 ? ret : ff_gpume_shell_leave(&s->shell, load_picture(s, slot, frame, samples, before, has));
 }
 
 /* Finds matches in the pictures around. With the context pushed. */
@@ -654,7 +520,7 @@ static int find_matches(CUDABackend *s, const MvdenoiseStep *step, MvdenoiseCuda
         stacks->matches[MVDENOISE_MAX_RADIUS - radius + i] = args.matches[nb];
         args.nb++;
     }
-    return args.nb ? launch(s, MATCH, s->patch_grid, 1, 1, &args) : 0;
+    return args.nb ? ff_gpume_shell_launch(&s->shell, MATCH, s->patch_grid, 1, 1, &args) : 0;
 }
 
 /* Makes a frame, or the pilot, of the patches. With the context pushed. */
@@ -672,8 +538,9 @@ static int combine(CUDABackend *s, const MvdenoiseStep *step)
         args.copy = s->slots[current].pilot.data;
     for (int i = 0; i < l->nb_components && step->out; i++)
         args.planes[i] = ff_gpume_cuda_component(&s->padding, l, i, step->out, 0);
-    return launch(s, COMBINE, divide_up(l->w + around, 32),
-                  divide_up(l->h + around, MVDENOISE_CUDA_WARPS * MVDENOISE_CUDA_COMBINED), l->nb_components, &args);
+    return ff_gpume_shell_launch(&s->shell, COMBINE, gpume_divide_up(l->w + around, 32),
+                  gpume_divide_up(l->h + around, MVDENOISE_CUDA_WARPS * MVDENOISE_CUDA_COMBINED), l->nb_components,
+        &args);
 }
 
 /* With the context pushed. */
@@ -693,7 +560,8 @@ static int make_picture(CUDABackend *s, const MvdenoiseStep *step)
             args.pilot[MVDENOISE_MAX_RADIUS - radius + i] = s->slots[step->slots[i]].pilot.data;
         }
     if (!step->out)
-        ret = get_memory(s, &current->pilot, s->padding.size * (radius ? GPUME_NB_PLANES : 1), "a pilot");
+        ret = ff_gpume_shell_memory(&s->shell, &current->pilot, s->padding.size * (radius ? GPUME_NB_PLANES : 1),
+                                    "a pilot");
     if (ret >= 0)
         ret = wait_for_noise(s, current);
     /* it may have set that of the current picture, too */
@@ -704,7 +572,7 @@ static int make_picture(CUDABackend *s, const MvdenoiseStep *step)
     if (ret >= 0)
         ret = find_matches(s, step, &args);
     if (ret >= 0)
-        ret = launch(s, step->second ? SECOND : FIRST, s->stack_grid, 1, 1, &args);
+        ret = ff_gpume_shell_launch(&s->shell, step->second ? SECOND : FIRST, s->stack_grid, 1, 1, &args);
     if (ret >= 0)
         ret = combine(s, step);
     return ret < 0 || step->out || !radius ? ret : make_halves(s, current->pilot.data);
@@ -713,9 +581,9 @@ static int make_picture(CUDABackend *s, const MvdenoiseStep *step)
 static int make(void *priv, const MvdenoiseStep *step)
 {
     CUDABackend *s = priv;
-    const int ret  = enter(s);
+    const int ret  = ff_gpume_shell_enter(&s->shell);
 
-    return ret < 0 ? ret : leave(s, make_picture(s, step));
+    return ret < 0 ? ret : ff_gpume_shell_leave(&s->shell, make_picture(s, step));
 }
 
 /* Waits for the estimate, which has long been made as others follow. */
@@ -723,51 +591,53 @@ static int get_curves(void *priv, int slot, MvdenoiseCurve *curves)
 {
     CUDABackend *s   = priv;
     const Slot *next = next_slot(s, &s->slots[slot]);
-    int ret          = enter(s);
+    int ret          = ff_gpume_shell_enter(&s->shell);
 
     if (ret < 0)
         return ret;
-    ret = check(s, s->cuda.cu->cuEventSynchronize(s->slots[slot].estimated), "wait for an estimate");
+    ret = ff_gpume_shell_check(&s->shell, s->shell.cuda.cu->cuEventSynchronize(s->slots[slot].estimated),
+                               "wait for an estimate");
     if (ret >= 0)
-        ret = check(s, s->cuda.cu->cuEventSynchronize(next->estimated), "wait for an estimate");
+        ret = ff_gpume_shell_check(&s->shell, s->shell.cuda.cu->cuEventSynchronize(next->estimated),
+                                   "wait for an estimate");
     memcpy(curves, s->slots[slot].curves.pinned, s->layout->nb_components * sizeof(*curves));
-    return leave(s, ret);
+    return ff_gpume_shell_leave(&s->shell, ret);
+}
+
+/* Frees what the device has, while it is idle but for the stream of estimates. */
+static av_cold void close_device(void *priv)
+{
+    CUDABackend *s    = priv;
+    CudaFunctions *cu = s->shell.cuda.cu;
+
+    if (s->side) {
+        cu->cuStreamSynchronize(s->side);
+        cu->cuStreamDestroy(s->side);
+    }
+    if (s->loaded)
+        cu->cuEventDestroy(s->loaded);
+    for (int i = 0; i < MVDENOISE_MAX_SLOTS; i++) {
+        if (s->slots[i].estimated)
+            cu->cuEventDestroy(s->slots[i].estimated);
+        ff_gpume_cuda_free(&s->slots[i].curves);
+    }
+    ff_gpume_cuda_free(&s->table);
+    ff_gpume_cuda_free(&s->estimate);
+    ff_gpume_cuda_free(&s->noise);
+    ff_gpume_cuda_cells_uninit(&s->shell, &s->reader);
+    ff_gpume_cuda_padding_uninit(&s->shell.cuda, &s->padding);
 }
 
 static av_cold void uninit(void *priv)
 {
     CUDABackend *s = priv;
 
-    if (s->cuda.device && ff_gpume_cuda_push_to_free(&s->cuda)) {
-        /* what is in flight reads what is freed next */
-        s->cuda.cu->cuStreamSynchronize(s->cuda.hwctx->stream);
-        if (s->side) {
-            s->cuda.cu->cuStreamSynchronize(s->side);
-            s->cuda.cu->cuStreamDestroy(s->side);
-        }
-        if (s->loaded)
-            s->cuda.cu->cuEventDestroy(s->loaded);
-        for (int i = 0; i < MVDENOISE_MAX_SLOTS; i++)
-            if (s->slots[i].estimated)
-                s->cuda.cu->cuEventDestroy(s->slots[i].estimated);
-        for (int i = 0; i < MVDENOISE_MAX_SLOTS; i++)
-            ff_gpume_cuda_free(&s->slots[i].curves);
-        ff_gpume_cuda_uploads_free(&s->cuda, &s->uploads);
-        ff_gpume_cuda_free(&s->table);
-        ff_gpume_cuda_free(&s->estimate);
-        ff_gpume_cuda_free(&s->noise);
-        for (int i = 0; i < NB_KERNELS; i++)
-            ff_gpume_cuda_unload(&s->cuda, &s->launches[i]);
-        ff_gpume_cuda_padding_uninit(&s->cuda, &s->padding);
-        ff_gpume_cuda_pop(&s->cuda);
-    }
+    ff_gpume_shell_close(&s->shell, close_device, s);
     forget(s);
-    ff_gpume_cuda_close(&s->cuda);
 }
 
 const MvdenoiseBackend ff_mvdenoise_backend_cuda = {
-    .priv_size  = sizeof(CUDABackend),
-    .hw_format  = AV_PIX_FMT_CUDA,
+    .common = { .hw_format = AV_PIX_FMT_CUDA, .priv_size = sizeof(CUDABackend) },
     .estimates  = 1,
     .init       = init,
     .set_layout = set_layout,

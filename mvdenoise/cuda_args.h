@@ -66,17 +66,6 @@ typedef struct MvdenoiseCudaComponents {
     int nb;
 } MvdenoiseCudaComponents;
 
-/** Parameters of the kernels that make the cells of a frame's fields, from distance -radius to radius without 0. */
-typedef struct MvdenoiseCudaFieldsArgs {
-    GpumeCells cells;
-    /** The maps of lists are 0 before, and when they have been read. */
-    GpumeCellSource fields[MVDENOISE_CUDA_FIELDS];
-    unsigned long long to;      ///< GpumeCellVector of each cell of all fields
-    unsigned long long vectors; ///< those of a list
-    int nb;
-    int radius;
-} MvdenoiseCudaFieldsArgs;
-
 /**
  * Parameters of the kernel that makes half samples. The planes of a copy follow each other, plane bytes apart;
  * offsets into it have 32 bits.

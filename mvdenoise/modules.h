@@ -13,13 +13,11 @@
 
 /**
  * M(name, family, depth, variant): kernel gpume_<name> of <family>.cu, for samples of 8 or of up to
- * 16 bits or, 0, of any. What variants are is a family's own: of fields which step; of match 1 for
+ * 16 bits or, 0, of any. What variants are is a family's own: of match 1 for
  * samples of more than 12 bits, 2 for devices that have dp4a; of stacks the patches of a stack at
  * most, and 10 more in the second pass. One row a line: makefiles read it with sed.
  */
 #define MVDENOISE_CUDA_MODULES(M) \
-    M(mvdenoise_map,          fields,    0, 0) \
-    M(mvdenoise_cells,        fields,    0, 1) \
     M(mvdenoise_halves_8,     halves,    8, 0) \
     M(mvdenoise_halves_16,    halves,   16, 0) \
     M(mvdenoise_measure_8,    measure,   8, 0) \
@@ -46,7 +44,6 @@
     M(mvdenoise_combine_16,   combine,  16, 0)
 
 enum MvdenoiseCudaFamily {
-    MVDENOISE_CUDA_fields,
     MVDENOISE_CUDA_halves,
     MVDENOISE_CUDA_measure,
     MVDENOISE_CUDA_estimate,

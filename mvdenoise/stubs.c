@@ -10,4 +10,4 @@
 
 #include "libavfilter/gpume/mvdenoise/backend.h"
 
-const MvdenoiseBackend ff_mvdenoise_backend_cuda = { .hw_format = AV_PIX_FMT_NONE };
+const MvdenoiseBackend ff_mvdenoise_backend_cuda = { .common = { .hw_format = AV_PIX_FMT_NONE } };

@@ -16,6 +16,7 @@
 
 #include "libavfilter/gpume/mvfps/mvfps.h"
 #include "libavfilter/gpume/picture/layout.h"
+#include "libavfilter/gpume/util/frame_backend.h"
 
 /** A pair of pictures. Both have the layout. */
 typedef struct MvfpsPair {
@@ -26,13 +27,11 @@ typedef struct MvfpsPair {
 } MvfpsPair;
 
 /**
- * A backend. priv points to priv_size bytes, which are zero before init(). What its functions do
+ * A backend. priv points to common.priv_size bytes, which are zero before init(). What its functions do
  * and return is in mvfps.h.
  */
 typedef struct MvfpsBackend {
-    size_t priv_size;
-    /** Format of the frames on its device; AV_PIX_FMT_NONE: frames in system memory. */
-    enum AVPixelFormat hw_format;
+    GpumeFrameBackend common;
     /** @param cfg stays valid until uninit() */
     int  (*init)(void *priv, const MvfpsConfig *cfg);
     /** All pictures from now on, until it is called again, have this layout, which stays. */

@@ -329,8 +329,7 @@ static int make(void *priv, AVFrame *out, int part, enum MvfpsMode mode)
 }
 
 const MvfpsBackend ff_mvfps_backend_cpu = {
-    .priv_size  = sizeof(CPUBackend),
-    .hw_format  = AV_PIX_FMT_NONE,
+    .common = { .hw_format = AV_PIX_FMT_NONE, .priv_size = sizeof(CPUBackend) },
     .init       = init,
     .set_layout = set_layout,
     .is_repeat  = is_repeat,

@@ -18,37 +18,25 @@
 
 #include "config.h"
 #include "libavutil/attributes.h"
-#include "libavutil/avassert.h"
 #include "libavutil/common.h"
 #include "libavutil/error.h"
 #include "libavutil/hwcontext.h"
 #include "libavutil/log.h"
-#include "libavutil/mem.h"
 #include "libavutil/pixdesc.h"
 
 #include "libavfilter/gpume/mvfps/cuda_args.h"
 #include "libavfilter/gpume/mvfps/backend.h"
 #include "libavfilter/gpume/mvfps/mci.h"
 #include "libavfilter/gpume/mvfps/modules.h"
-#include "libavfilter/gpume/device/uploads.h"
-#include "libavfilter/gpume/field/cells.h"
-#include "libavfilter/gpume/field/fields.h"
+#include "libavfilter/gpume/device/shell.h"
+#include "libavfilter/gpume/field/cuda_cells.h"
 #include "libavfilter/gpume/picture/cuda_padded.h"
 #include "libavfilter/gpume/picture/held.h"
-
-/** Vectors are copied by several threads in parts of no fewer bytes: to wake one can take as long. */
-#define MIN_PART (2 << 20)
-/** So that kernels of 32-bit coordinates and indices reach all of a picture. */
-#define MAX_SIDE 32768
 
 #define DECLARE(name, ...) GPUME_CUDA_DECLARE(name)
 MVFPS_CUDA_MODULES(DECLARE)
 
-static const struct {
-    GpumeCudaCode code;
-    enum MvfpsCudaFamily family;
-    int depth, variant;
-} modules[] = {
+static const GpumeShellModule modules[] = {
 #define MODULE(name, family, depth, variant) \
     { GPUME_CUDA_CODE(name), MVFPS_CUDA_##family, depth, variant },
     MVFPS_CUDA_MODULES(MODULE)
@@ -56,8 +44,6 @@ static const struct {
 
 /** Kernels. */
 enum Kernel {
-    MAP,
-    CELLS,
     MEANS,
     DETAIL,
     MATCH,
@@ -71,23 +57,23 @@ enum Kernel {
     NB_KERNELS
 };
 
-static const struct {
-    enum MvfpsCudaFamily family;
-    int variant;                ///< -1: that of chroma
-    const char *what;
-} kernels[NB_KERNELS] = {
-    [MAP]   = { MVFPS_CUDA_map,      0, "map the vectors" },
-    [CELLS] = { MVFPS_CUDA_map,      1, "read the vectors" },
-    [MEANS] = { MVFPS_CUDA_scene,    0, "make a small picture" },
-    [DETAIL] = { MVFPS_CUDA_detail,  0, "find the detail of a picture" },
-    [MATCH] = { MVFPS_CUDA_detail,   1, "look for a cut" },
-    [FADE]  = { MVFPS_CUDA_scene,    1, "tell a cut from a fade" },
-    [REPEAT] = { MVFPS_CUDA_repeat,  0, "compare two pictures" },
-    [FIRST] = { MVFPS_CUDA_vectors,  0, "choose vectors" },
-    [PASS]  = { MVFPS_CUDA_vectors,  1, "improve vectors" },
-    [OFFSETS] = { MVFPS_CUDA_offsets, 0, "find accelerations" },
-    [TILES] = { MVFPS_CUDA_tiles,   -1, "make a picture" },
-    [MEAN]  = { MVFPS_CUDA_mean,     0, "make a mean or a copy" },
+#define MATCH_SHARED (MVFPS_CUDA_SCENE_THREADS / 32 * sizeof(uint32_t) + MVFPS_DETAIL_BLOCK * MVFPS_DETAIL_BLOCK + \
+                      MVFPS_CUDA_WINDOW_W * MVFPS_CUDA_WINDOW_H)
+#define VECTOR_SHARED (MVFPS_CUDA_VECTOR_WARPS * MVFPS_CUDA_VECTOR_WORDS * sizeof(uint32_t))
+#define TILE_SHARED   (MVFPS_CUDA_TILE_WARPS * MVFPS_CUDA_TILE_WORDS * sizeof(uint32_t))
+
+/* The variant of TILES depends on the size of chroma. */
+static const GpumeShellKernel kernels[NB_KERNELS] = {
+    [MEANS]   = { MVFPS_CUDA_scene,   0, MVFPS_CUDA_SCENE_THREADS, 0, "make a small picture" },
+    [DETAIL]  = { MVFPS_CUDA_detail,  0, MVFPS_CUDA_SCENE_THREADS, 0, "find the detail of a picture" },
+    [MATCH]   = { MVFPS_CUDA_detail,  1, MVFPS_CUDA_SCENE_THREADS, MATCH_SHARED, "look for a cut" },
+    [FADE]    = { MVFPS_CUDA_scene,   1, MVFPS_CUDA_SCENE_THREADS, 0, "tell a cut from a fade" },
+    [REPEAT]  = { MVFPS_CUDA_repeat,  0, MVFPS_CUDA_SCENE_THREADS, 0, "compare two pictures" },
+    [FIRST]   = { MVFPS_CUDA_vectors, 0, 32 * MVFPS_CUDA_VECTOR_WARPS, VECTOR_SHARED, "choose vectors" },
+    [PASS]    = { MVFPS_CUDA_vectors, 1, 32 * MVFPS_CUDA_VECTOR_WARPS, VECTOR_SHARED, "improve vectors" },
+    [OFFSETS] = { MVFPS_CUDA_offsets, 0, MVFPS_CUDA_MAP_THREADS, 0, "find accelerations" },
+    [TILES]   = { MVFPS_CUDA_tiles,   0, 32 * MVFPS_CUDA_TILE_WARPS, TILE_SHARED, "make a picture" },
+    [MEAN]    = { MVFPS_CUDA_mean,    0, GPUME_CUDA_COPY_THREADS, 0, "make a mean or a copy" },
 };
 
 /** Fields of a frame: into the picture before it, and into the one after. */
@@ -97,7 +83,6 @@ enum { PAST, FUTURE, NB_FIELDS };
 typedef struct Side {
     GpumeHeld held;
     GpumeCellField fields[NB_FIELDS];
-    unsigned upload;            ///< number of that of its vectors, from 1 on; 0: there was none
     GpumeCudaBuffer picture, cells;
     GpumeCudaBuffer small;      ///< the detail of the small picture, and behind it its means
     int has_detail;             ///< the detail is that of the frame
@@ -107,15 +92,12 @@ typedef struct CUDABackend {
     const MvfpsConfig *cfg;
     const GpumeLayout *layout;
     const MvfpsPair *pair;
-    GpumeCuda cuda;
-    GpumeCudaLaunch launches[NB_KERNELS];
+    GpumeShell shell;
     int bytes;                  ///< of a sample
-    int failed;
 
     Side sides[2];
     int before;                 ///< which side is the one before
-    GpumeCudaUploads uploads;
-    GpumeCudaBuffer maps;       ///< of two lists, 0
+    GpumeCudaCells reader;
     GpumeCudaBuffer vectors;    ///< of a phase: both steps, of which the first makes room for offsets
     GpumeCudaBuffer table;      ///< MVFPS_CUDA_TABLE
     GpumeCudaBuffer scene;      ///< MvfpsCudaScene
@@ -130,83 +112,18 @@ typedef struct CUDABackend {
     enum MvfpsMode cut;
 } CUDABackend;
 
-static int check(CUDABackend *s, CUresult err, const char *what)
-{
-    return ff_gpume_cuda_check(&s->cuda, err, what);
-}
-
-#define TRY(call, what) \
-    if ((ret = check(s, s->cuda.cu->call, what)) < 0) \
-        return ret;
-
-/* Push the context. What was queued before an error is not known, so nothing follows one. */
-static int enter(CUDABackend *s)
-{
-    if (!s->failed)
-        s->failed = ff_gpume_cuda_push(&s->cuda);
-    return s->failed;
-}
-
-/* Pop it; returns what was done with it. */
-static int leave(CUDABackend *s, int ret)
-{
-    ff_gpume_cuda_pop(&s->cuda);
-    s->failed = FFMIN(ret, 0);
-    return ret;
-}
-
-/* With the context pushed. */
-static int launch(CUDABackend *s, enum Kernel kernel, int x, int y, int z, void *args)
-{
-    GpumeCudaLaunch *l = &s->launches[kernel];
-
-    l->grid[0] = x;
-    l->grid[1] = y;
-    return check(s, ff_gpume_cuda_launch(&s->cuda, l, z, args, s->cuda.hwctx->stream), kernels[kernel].what);
-}
-
-static int divide_up(int n, int d)
-{
-    return (n + d - 1) / d;
-}
-
 static av_cold int load_kernels(CUDABackend *s, int depth, int chroma)
 {
-    static const unsigned threads[NB_KERNELS] = {
-        [MAP]   = MVFPS_CUDA_MAP_THREADS,       [CELLS] = MVFPS_CUDA_MAP_THREADS,
-        [MEANS] = MVFPS_CUDA_SCENE_THREADS,     [FADE]  = MVFPS_CUDA_SCENE_THREADS,
-        [DETAIL] = MVFPS_CUDA_SCENE_THREADS,    [MATCH] = MVFPS_CUDA_SCENE_THREADS,
-        [REPEAT] = MVFPS_CUDA_SCENE_THREADS,
-        [FIRST] = 32 * MVFPS_CUDA_VECTOR_WARPS, [PASS]  = 32 * MVFPS_CUDA_VECTOR_WARPS,
-        [OFFSETS] = MVFPS_CUDA_MAP_THREADS,     [TILES] = 32 * MVFPS_CUDA_TILE_WARPS,
-        [MEAN]  = GPUME_CUDA_COPY_THREADS,
-    };
-    static const unsigned shared[NB_KERNELS] = {
-        [MATCH] = MVFPS_CUDA_SCENE_THREADS / 32 * sizeof(uint32_t) + MVFPS_DETAIL_BLOCK * MVFPS_DETAIL_BLOCK +
-                  MVFPS_CUDA_WINDOW_W * MVFPS_CUDA_WINDOW_H,
-        [FIRST] = MVFPS_CUDA_VECTOR_WARPS * MVFPS_CUDA_VECTOR_WORDS * sizeof(uint32_t),
-        [PASS]  = MVFPS_CUDA_VECTOR_WARPS * MVFPS_CUDA_VECTOR_WORDS * sizeof(uint32_t),
-        [TILES] = MVFPS_CUDA_TILE_WARPS * MVFPS_CUDA_TILE_WORDS * sizeof(uint32_t),
-    };
+    int ret = ff_gpume_cuda_cells_init(&s->shell, &s->reader);
 
-    for (int i = 0; i < NB_KERNELS; i++) {
-        const int variant = kernels[i].variant < 0 ? chroma : kernels[i].variant;
-        GpumeCudaLaunch *l = &s->launches[i];
-        int ret;
+    for (int i = 0; i < NB_KERNELS && ret >= 0; i++) {
+        GpumeShellKernel kernel = kernels[i];
 
-        for (int j = 0; j < FF_ARRAY_ELEMS(modules); j++) {
-            if (modules[j].family != kernels[i].family || modules[j].variant != variant ||
-                modules[j].depth && modules[j].depth != depth)
-                continue;
-            ret = ff_gpume_cuda_load(&s->cuda, l, &modules[j].code);
-            if (ret < 0)
-                return ret;
-        }
-        av_assert0(l->function);
-        l->threads = threads[i];
-        l->shared  = shared[i];
+        if (i == TILES)
+            kernel.variant = chroma;
+        ret = ff_gpume_shell_load(&s->shell, i, &kernel, modules, FF_ARRAY_ELEMS(modules), depth);
     }
-    return ff_gpume_cuda_padding_init(&s->cuda, &s->padding, s->bytes);
+    return ret < 0 ? ret : ff_gpume_cuda_padding_init(&s->shell.cuda, &s->padding, s->bytes);
 }
 
 /* With the context pushed. Room that does not depend on the layout, and what the kernels read of it. */
@@ -215,11 +132,9 @@ static av_cold int init_memory(CUDABackend *s, int hsub, int vsub)
     uint32_t *table;
     int ret;
 
-    ret = ff_gpume_cuda_uploads_init(&s->cuda, &s->uploads);
+    ret = ff_gpume_cuda_alloc(&s->shell.cuda, &s->scene, GPUME_CUDA_DEVICE, sizeof(MvfpsCudaScene), "a sum");
     if (ret >= 0)
-        ret = ff_gpume_cuda_alloc(&s->cuda, &s->scene, GPUME_CUDA_DEVICE, sizeof(MvfpsCudaScene), "a sum");
-    if (ret >= 0)
-        ret = ff_gpume_cuda_alloc(&s->cuda, &s->table, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
+        ret = ff_gpume_cuda_alloc(&s->shell.cuda, &s->table, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
                                   MVFPS_CUDA_TABLE * sizeof(*table), "tables");
     if (ret < 0)
         return ret;
@@ -235,7 +150,8 @@ static av_cold int init_memory(CUDABackend *s, int hsub, int vsub)
         for (int i = 0; i < MVFPS_CELL >> vsub; i++)
             table[MVFPS_CUDA_CHROMA_Y + i] |= ff_mvfps_slope(k, i, vsub) << 8 * k;
     }
-    TRY(cuMemcpyHtoDAsync(s->table.data, table, s->table.size, s->cuda.hwctx->stream), "upload tables")
+    GPUME_SHELL_TRY(&s->shell, cuMemcpyHtoDAsync(s->table.data, table, s->table.size,
+                                               ff_gpume_shell_stream(&s->shell)), "upload tables")
     return 0;
 }
 
@@ -252,17 +168,17 @@ static av_cold int init(void *priv, const MvfpsConfig *cfg)
     vsub = layout.components[1].vsub;
     if (hsub > 1 || vsub > hsub) {
         av_log(cfg->log_ctx, AV_LOG_ERROR, "mvfps does not support CUDA frames with samples of format %s; "
-               "put hwdownload before it.\n", av_get_pix_fmt_name(frames->sw_format));
+               "insert hwdownload before it.\n", av_get_pix_fmt_name(frames->sw_format));
         return AVERROR(ENOSYS);
     }
     s->bytes = layout.bytes;
-    ret = ff_gpume_cuda_open_of(&s->cuda, cfg->hw_frames, cfg->log_ctx, "download the frames before");
+    ret = ff_gpume_shell_open(&s->shell, cfg->hw_frames, cfg->log_ctx, "download the frames before");
     if (ret < 0)
         return ret;
     ret = load_kernels(s, s->bytes == 1 ? 8 : 16, hsub + 10 * vsub);
     if (ret >= 0)
         ret = init_memory(s, hsub, vsub);
-    ff_gpume_cuda_pop(&s->cuda);
+    ff_gpume_cuda_pop(&s->shell.cuda);
     return ret;
 }
 
@@ -277,14 +193,8 @@ static void forget_sides(CUDABackend *s)
         ff_gpume_cuda_free(&side->small);
         side->has_detail = 0;
     }
-    ff_gpume_cuda_free(&s->maps);
+    ff_gpume_cuda_cells_forget(&s->reader);
     ff_gpume_cuda_free(&s->vectors);
-}
-
-/* With the context pushed. */
-static int wait(CUDABackend *s)
-{
-    return check(s, s->cuda.cu->cuStreamSynchronize(s->cuda.hwctx->stream), "wait for the device");
 }
 
 /* With the context pushed. */
@@ -293,7 +203,7 @@ static int change_layout(CUDABackend *s, const GpumeLayout *layout)
     int ret;
 
     /* what is in flight reads what is freed next */
-    if (s->layout && (ret = wait(s)) < 0)
+    if (s->layout && (ret = ff_gpume_shell_wait(&s->shell, ff_gpume_shell_stream(&s->shell))) < 0)
         return ret;
     forget_sides(s);
     s->layout = layout;
@@ -305,21 +215,11 @@ static int change_layout(CUDABackend *s, const GpumeLayout *layout)
 static int set_layout(void *priv, const GpumeLayout *layout)
 {
     CUDABackend *s = priv;
-    int ret;
+    int ret = ff_gpume_shell_fits(&s->shell, "mvfps", layout->w, layout->h);
 
-    if (FFMAX(layout->w, layout->h) > MAX_SIDE) {
-        av_log(s->cuda.log_ctx, AV_LOG_ERROR, "mvfps does not support CUDA frames of more than %d samples "
-               "a side; put hwdownload before it.\n", MAX_SIDE);
-        return AVERROR(ENOSYS);
-    }
-    ret = enter(s);
-    return ret < 0 ? ret : leave(s, change_layout(s, layout));
-}
-
-/* Memory that is there once it is needed, until the layout changes. With the context pushed. */
-static int get_memory(CUDABackend *s, GpumeCudaBuffer *b, size_t size, const char *what)
-{
-    return b->data ? 0 : ff_gpume_cuda_alloc(&s->cuda, b, GPUME_CUDA_DEVICE, size, what);
+    if (ret >= 0)
+        ret = ff_gpume_shell_enter(&s->shell);
+    return ret < 0 ? ret : ff_gpume_shell_leave(&s->shell, change_layout(s, layout));
 }
 
 /* With the context pushed. */
@@ -329,80 +229,17 @@ static int load(CUDABackend *s, Side *side)
 
     if (side->held.loaded)
         return 0;
-    ret = get_memory(s, &side->picture, s->padding.size, "a picture");
+    ret = ff_gpume_shell_memory(&s->shell, &side->picture, s->padding.size, "a picture");
     if (ret < 0)
         return ret;
     side->held.loaded = 1;
-    return ff_gpume_cuda_padded_load(&s->cuda, &s->padding, s->layout, side->held.frame, side->picture.data);
+    return ff_gpume_cuda_padded_load(&s->shell.cuda, &s->padding, s->layout, side->held.frame, side->picture.data);
 }
 
-typedef struct CopyArg {
-    uint8_t *dst;
-    const uint8_t *src;
-    size_t size;
-} CopyArg;
-
-static void copy_job(void *opaque, int job, int nb_jobs)
-{
-    const CopyArg *arg = opaque;
-    const size_t begin = arg->size * job / nb_jobs, end = arg->size * (job + 1) / nb_jobs;
-
-    memcpy(arg->dst + begin, arg->src + begin, end - begin);
-}
-
-/* Queues the upload of a frame's vectors, unless it is still there. With the context pushed. */
-static int upload(CUDABackend *s, Side *side, GpumeCudaUpload **up)
-{
-    const AVFrameSideData *sd = av_frame_get_side_data(side->held.frame, AV_FRAME_DATA_MOTION_VECTORS);
-    int ret;
-
-    if (side->upload && s->uploads.nb - side->upload < GPUME_CUDA_UPLOADS) {
-        *up = &s->uploads.ring[(side->upload - 1) % GPUME_CUDA_UPLOADS];
-        return 0;
-    }
-    ret = ff_gpume_cuda_uploads_next(&s->cuda, &s->uploads, sd->size, up);
-    if (ret < 0)
-        return ret;
-    side->upload = s->uploads.nb;
-    gpume_execute(&s->cfg->executor, copy_job, &(CopyArg) { (*up)->buffer.pinned, sd->data, sd->size },
-                  av_clip(sd->size / MIN_PART, 1, FFMAX(s->cfg->executor.nb_threads, 1)));
-    return ff_gpume_cuda_upload(&s->cuda, *up, sd->size, "upload vectors");
-}
-
-/*
- * Finds a frame's vectors on the device, of which there are some: in sources[] those of each
- * field. They are there, or *up is the upload that puts them there. With the context pushed.
- */
-static int find_vectors(CUDABackend *s, Side *side, GpumeCellSource sources[NB_FIELDS], GpumeCudaUpload **up)
-{
-    const GpumeFieldSet *set  = ff_gpume_fields_of(side->held.frame);
-    const AVFrameSideData *sd = av_frame_get_side_data(side->held.frame, AV_FRAME_DATA_MOTION_VECTORS);
-    const int is_there = set && set->on_device && set->device_ctx == ff_gpume_cuda_device_ctx(&s->cuda);
-    int ret;
-
-    *up = NULL;
-    if (!is_there && (ret = upload(s, side, up)) < 0)
-        return ret;
-    for (int i = 0; i < NB_FIELDS; i++) {
-        const GpumeCellField *field = &side->fields[i];
-
-        sources[i] = field->nb ? field->source : (GpumeCellSource) { 0 };
-        /* there it is no list, even where it is one in memory */
-        if (field->nb && is_there)
-            sources[i] = gpume_cell_source(gpume_field_at(set->device, set->nb, field->distance));
-        else if (field->nb)
-            sources[i].mvs = (*up)->buffer.data + (field->source.mvs - (uintptr_t)sd->data);
-    }
-    return 0;
-}
-
-/* Makes the cells of a frame's fields. With the context pushed. */
+/* Makes the cells of a frame's fields. The context is pushed. */
 static int read_fields(CUDABackend *s, Side *side)
 {
-    const int nb_cells = s->cells.cols * s->cells.rows;
-    const size_t size  = nb_cells * sizeof(uint32_t);
-    MvfpsCudaMapArgs args = { .cells = s->cells };
-    GpumeCudaUpload *up;
+    const size_t size = (size_t)s->cells.cols * s->cells.rows * sizeof(uint32_t);
     int ret;
 
     if (side->held.read)
@@ -410,38 +247,9 @@ static int read_fields(CUDABackend *s, Side *side)
     side->held.read = 1;
     if (!side->fields[PAST].nb && !side->fields[FUTURE].nb)
         return 0;
-    ret = get_memory(s, &side->cells, NB_FIELDS * size, "cells");
-    if (ret >= 0)
-        ret = find_vectors(s, side, args.fields, &up);
-    if (ret < 0)
-        return ret;
-    args.to = side->cells.data;
-    for (int i = 0; i < NB_FIELDS; i++) {
-        if (!up || !side->fields[i].is_list || !side->fields[i].nb)
-            continue;
-        if (!s->maps.data) {
-            ret = get_memory(s, &s->maps, NB_FIELDS * size, "maps");
-            if (ret < 0)
-                return ret;
-            TRY(cuMemsetD8Async(s->maps.data, 0, NB_FIELDS * size, s->cuda.hwctx->stream), "clear maps")
-        }
-        args.fields[i].map = s->maps.data + i * size;
-        args.vectors       = args.fields[i].mvs;
-        args.nb            = side->fields[i].nb;
-    }
-    if (args.nb)
-        ret = launch(s, MAP, divide_up(args.nb, MVFPS_CUDA_MAP_THREADS), 1, 1, &args);
-    if (ret >= 0)
-        ret = launch(s, CELLS, divide_up(nb_cells, MVFPS_CUDA_MAP_THREADS), NB_FIELDS, 1, &args);
-    return ret < 0 || !up ? ret : ff_gpume_cuda_upload_end(&s->cuda, up);
-}
-
-static void find_field(CUDABackend *s, Side *side, int i)
-{
-    GpumeCellField *f = &side->fields[i];
-
-    ff_gpume_cells_find(f, &s->cells, side->held.frame, i == PAST ? -1 : 1);
-    f->nb = FFMIN(f->nb, INT_MAX / MVFPS_CUDA_MAP_THREADS);
+    ret = ff_gpume_shell_memory(&s->shell, &side->cells, NB_FIELDS * size, "cells");
+    return ret < 0 ? ret : ff_gpume_cuda_cells_read(&s->shell, &s->reader, &s->cfg->executor, side->held.frame,
+                                                    side->fields, NB_FIELDS, side->cells.data);
 }
 
 /* With the context pushed. */
@@ -460,9 +268,8 @@ static int begin_pair(CUDABackend *s, const MvfpsPair *pair, enum MvfpsMode mode
         side->has_detail &= gpume_has_samples(&side->held, frame);
         ret = gpume_hold(&side->held, frame);
         if (ret > 0) {
-            side->upload = 0;
             for (int j = 0; j < NB_FIELDS; j++)
-                find_field(s, side, j);
+                ff_gpume_cuda_cells_find(&side->fields[j], &s->cells, side->held.frame, j == PAST ? -1 : 1);
         }
         if (ret >= 0 && mode == MVFPS_MCI)
             ret = read_fields(s, side);
@@ -476,7 +283,8 @@ static int begin_pair(CUDABackend *s, const MvfpsPair *pair, enum MvfpsMode mode
 static MvfpsCudaDetailArgs detail_args(const CUDABackend *s, const Side *side)
 {
     const GpumeLayout *l = s->layout;
-    const int step = mvfps_detail_step(l->w, l->h), cols = divide_up(l->w, step), rows = divide_up(l->h, step);
+    const int step = mvfps_detail_step(l->w, l->h);
+    const int cols = gpume_divide_up(l->w, step), rows = gpume_divide_up(l->h, step);
 
     return (MvfpsCudaDetailArgs) {
         .picture = side->picture.data + s->padding.first[0], .stride = s->padding.stride[0], .w = l->w, .h = l->h,
@@ -494,13 +302,13 @@ static int make_detail(CUDABackend *s, Side *side)
 
     if (side->has_detail || ret < 0)
         return ret;
-    ret = get_memory(s, &side->small, FFALIGN(nb, 2) + nb * sizeof(uint16_t), "a small picture");
+    ret = ff_gpume_shell_memory(&s->shell, &side->small, FFALIGN(nb, 2) + nb * sizeof(uint16_t), "a small picture");
     if (ret < 0)
         return ret;
     args = detail_args(s, side);
-    ret = launch(s, MEANS, divide_up(nb, MVFPS_CUDA_SCENE_THREADS / 32), 1, 1, &args);
+    ret = ff_gpume_shell_launch(&s->shell, MEANS, gpume_divide_up(nb, MVFPS_CUDA_SCENE_THREADS / 32), 1, 1, &args);
     if (ret >= 0)
-        ret = launch(s, DETAIL, divide_up(nb, MVFPS_CUDA_SCENE_THREADS), 1, 1, &args);
+        ret = ff_gpume_shell_launch(&s->shell, DETAIL, gpume_divide_up(nb, MVFPS_CUDA_SCENE_THREADS), 1, 1, &args);
     side->has_detail = ret >= 0;
     return ret;
 }
@@ -512,7 +320,7 @@ static int look_for_cut(CUDABackend *s, double threshold)
     Side *before = &s->sides[s->before], *after = &s->sides[!s->before];
     MvfpsCudaSceneArgs fade = {
         .scene = s->scene.data, .stride = s->padding.stride[0], .w = l->w, .h = l->h, .depth = l->depth,
-        .nb = divide_up(l->w, MVFPS_SCENE_SIDE) * divide_up(l->h, MVFPS_SCENE_SIDE),
+        .nb = gpume_divide_up(l->w, MVFPS_SCENE_SIDE) * gpume_divide_up(l->h, MVFPS_SCENE_SIDE),
     };
     MvfpsCudaMatchArgs match = { .scene = s->scene.data, .threshold = threshold };
     int ret = make_detail(s, before);
@@ -521,19 +329,21 @@ static int look_for_cut(CUDABackend *s, double threshold)
         ret = make_detail(s, after);
     if (ret < 0)
         return ret;
-    TRY(cuMemsetD8Async(s->scene.data, 0, sizeof(MvfpsCudaScene), s->cuda.hwctx->stream), "clear a sum")
+    GPUME_SHELL_TRY(&s->shell, cuMemsetD8Async(s->scene.data, 0, sizeof(MvfpsCudaScene),
+                                               ff_gpume_shell_stream(&s->shell)), "clear a sum")
     match.before = before->small.data;
     match.after  = after->small.data;
     match.cols   = detail_args(s, after).cols;
     match.rows   = detail_args(s, after).rows;
-    match.grid   = 2 * divide_up(match.cols, MVFPS_DETAIL_BLOCK) * divide_up(match.rows, MVFPS_DETAIL_BLOCK);
-    ret = launch(s, MATCH, match.grid / 2, 2, 1, &match);
+    match.grid   = 2 * gpume_divide_up(match.cols, MVFPS_DETAIL_BLOCK) *
+                   gpume_divide_up(match.rows, MVFPS_DETAIL_BLOCK);
+    ret = ff_gpume_shell_launch(&s->shell, MATCH, match.grid / 2, 2, 1, &match);
     if (ret < 0)
         return ret;
     fade.before = before->picture.data + s->padding.first[0];
     fade.after  = after->picture.data  + s->padding.first[0];
-    fade.grid   = FFMIN(divide_up(fade.nb, MVFPS_CUDA_SCENE_THREADS / 32), MVFPS_CUDA_SCENE_GRID);
-    return launch(s, FADE, fade.grid, 1, 1, &fade);
+    fade.grid   = FFMIN(gpume_divide_up(fade.nb, MVFPS_CUDA_SCENE_THREADS / 32), MVFPS_CUDA_SCENE_GRID);
+    return ff_gpume_shell_launch(&s->shell, FADE, fade.grid, 1, 1, &fade);
 }
 
 static unsigned long long is_cut(const CUDABackend *s)
@@ -565,24 +375,24 @@ static int compensate(CUDABackend *s, const AVFrame *out, int part)
         .fields = fields, .is_cut = vectors.is_cut, .table = s->table.data,
         .nb_components = l->nb_components, .part = vectors.part, .depth = l->depth, .shift = l->shift,
     };
-    const int across = divide_up(fields.cols, MVFPS_CUDA_VECTOR_WARPS);
-    int ret = load(s, before);
+    const int across = gpume_divide_up(fields.cols, MVFPS_CUDA_VECTOR_WARPS);
+    int cols, ret = load(s, before);
 
     if (ret >= 0)
         ret = load(s, after);
     if (ret >= 0)
-        ret = get_memory(s, &s->vectors, 2 * size, "vectors of a phase");
+        ret = ff_gpume_shell_memory(&s->shell, &s->vectors, 2 * size, "vectors of a phase");
     if (ret < 0)
         return ret;
     vectors.before = before->picture.data + s->padding.first[0];
     vectors.after  = after->picture.data  + s->padding.first[0];
     vectors.to     = s->vectors.data;
-    ret = launch(s, FIRST, across, fields.rows, 1, &vectors);
+    ret = ff_gpume_shell_launch(&s->shell, FIRST, across, fields.rows, 1, &vectors);
     if (ret < 0)
         return ret;
     vectors.from = s->vectors.data;
     vectors.to   = s->vectors.data + size;
-    ret = launch(s, PASS, across, fields.rows, 1, &vectors);
+    ret = ff_gpume_shell_launch(&s->shell, PASS, across, fields.rows, 1, &vectors);
     if (ret < 0)
         return ret;
     if (s->pair->rates.before.own && fields.before_past && fields.after_future) {
@@ -591,7 +401,9 @@ static int compensate(CUDABackend *s, const AVFrame *out, int part)
             .rates = s->pair->rates, .part = vectors.part,
         };
 
-        ret = launch(s, OFFSETS, divide_up(fields.cols * fields.rows, MVFPS_CUDA_MAP_THREADS), 1, 1, &offsets);
+        ret = ff_gpume_shell_launch(&s->shell, OFFSETS,
+                                    gpume_divide_up(fields.cols * fields.rows, MVFPS_CUDA_MAP_THREADS), 1, 1,
+                                    &offsets);
         if (ret < 0)
             return ret;
         tiles.offsets = offsets.offsets;
@@ -600,8 +412,9 @@ static int compensate(CUDABackend *s, const AVFrame *out, int part)
     tiles.behind  = (long long)(after->picture.data - before->picture.data);
     for (int i = 0; i < l->nb_components; i++)
         tiles.components[i] = ff_gpume_cuda_component(&s->padding, l, i, out, before->picture.data);
-    return launch(s, TILES, divide_up(divide_up(l->w + MVFPS_CELL / 2, MVFPS_CELL), MVFPS_CUDA_TILE_WARPS),
-                  mvfps_tile_rows(l), 1, &tiles);
+    cols = gpume_divide_up(l->w + MVFPS_CELL / 2, MVFPS_CELL);
+    return ff_gpume_shell_launch(&s->shell, TILES, gpume_divide_up(cols, MVFPS_CUDA_TILE_WARPS), mvfps_tile_rows(l), 1,
+                                 &tiles);
 }
 
 static enum MvfpsCudaMean mean_of(enum MvfpsMode mode, int part)
@@ -631,8 +444,9 @@ static int make_mean(CUDABackend *s, MvfpsCudaMeanArgs *args, const AVFrame *out
             .bytes  = c->w * c->step * l->bytes,  .h               = c->h,
         };
     }
-    return launch(s, MEAN, divide_up(divide_up(l->components[0].w * l->bytes, 4) + 1, 32),
-                  divide_up(l->h, GPUME_CUDA_COPY_ROWS * GPUME_CUDA_COPY_THREADS / 32), nb, args);
+    return ff_gpume_shell_launch(&s->shell, MEAN,
+                                 gpume_divide_up(gpume_divide_up(l->components[0].w * l->bytes, 4) + 1, 32),
+                                 gpume_divide_up(l->h, GPUME_CUDA_COPY_ROWS * GPUME_CUDA_COPY_THREADS / 32), nb, args);
 }
 
 /* With the context pushed. */
@@ -658,48 +472,50 @@ static int compare(CUDABackend *s, const GpumeLayout *l, const AVFrame *first, c
         .first = (uintptr_t)gpume_layout_row(l, c, first, 0), .first_linesize = first->linesize[c->plane],
         .frame = (uintptr_t)gpume_layout_row(l, c, frame, 0), .frame_linesize = frame->linesize[c->plane],
         .w = l->w, .h = l->h, .depth = l->depth, .shift = l->shift,
-        .nb = divide_up(l->w, MVFPS_SCENE_SIDE) * divide_up(l->h, MVFPS_SCENE_SIDE),
+        .nb = gpume_divide_up(l->w, MVFPS_SCENE_SIDE) * gpume_divide_up(l->h, MVFPS_SCENE_SIDE),
     };
     const size_t size = MVFPS_REPEAT_BINS * sizeof(unsigned);
     int ret = 0;
 
     if (!s->bins.data)
-        ret = ff_gpume_cuda_alloc(&s->cuda, &s->bins, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED, size, "counts");
+        ret = ff_gpume_cuda_alloc(&s->shell.cuda, &s->bins, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED, size, "counts");
     if (ret < 0)
         return ret;
     args.bins = s->bins.data;
-    TRY(cuMemsetD8Async(s->bins.data, 0, size, s->cuda.hwctx->stream), "clear counts")
-    ret = launch(s, REPEAT, divide_up(args.nb, MVFPS_CUDA_SCENE_THREADS / 32), 1, 1, &args);
+    GPUME_SHELL_TRY(&s->shell, cuMemsetD8Async(s->bins.data, 0, size, ff_gpume_shell_stream(&s->shell)), "clear counts")
+    ret = ff_gpume_shell_launch(&s->shell, REPEAT, gpume_divide_up(args.nb, MVFPS_CUDA_SCENE_THREADS / 32), 1, 1,
+                                &args);
     if (ret < 0)
         return ret;
-    TRY(cuMemcpyDtoHAsync(s->bins.pinned, s->bins.data, size, s->cuda.hwctx->stream), "download counts")
-    ret = wait(s);
+    GPUME_SHELL_TRY(&s->shell, cuMemcpyDtoHAsync(s->bins.pinned, s->bins.data, size,
+                                               ff_gpume_shell_stream(&s->shell)), "download counts")
+    ret = ff_gpume_shell_wait(&s->shell, ff_gpume_shell_stream(&s->shell));
     return ret < 0 ? ret : mvfps_is_repeat(s->bins.pinned, args.nb);
 }
 
 static int is_repeat(void *priv, const GpumeLayout *l, const AVFrame *first, const AVFrame *frame)
 {
     CUDABackend *s = priv;
-    const int ret  = enter(s);
+    const int ret  = ff_gpume_shell_enter(&s->shell);
 
-    return ret < 0 ? ret : leave(s, compare(s, l, first, frame));
+    return ret < 0 ? ret : ff_gpume_shell_leave(&s->shell, compare(s, l, first, frame));
 }
 
 static int begin(void *priv, const MvfpsPair *pair, enum MvfpsMode mode)
 {
     CUDABackend *s = priv;
-    const int ret  = enter(s);
+    const int ret  = ff_gpume_shell_enter(&s->shell);
 
-    return ret < 0 ? ret : leave(s, begin_pair(s, pair, mode));
+    return ret < 0 ? ret : ff_gpume_shell_leave(&s->shell, begin_pair(s, pair, mode));
 }
 
 static int look(void *priv, enum MvfpsMode mode, enum MvfpsMode cut, double scene)
 {
     CUDABackend *s = priv;
-    int ret = enter(s);
+    int ret = ff_gpume_shell_enter(&s->shell);
 
     if (ret >= 0)
-        ret = leave(s, look_for_cut(s, scene));
+        ret = ff_gpume_shell_leave(&s->shell, look_for_cut(s, scene));
     s->looked = 1;
     s->cut    = cut;
     return ret < 0 ? ret : mode;
@@ -708,43 +524,42 @@ static int look(void *priv, enum MvfpsMode mode, enum MvfpsMode cut, double scen
 static int make(void *priv, AVFrame *out, int part, enum MvfpsMode mode)
 {
     CUDABackend *s = priv;
-    const int ret  = enter(s);
+    const int ret  = ff_gpume_shell_enter(&s->shell);
 
-    return ret < 0 ? ret : leave(s, make_picture(s, out, part, mode));
+    return ret < 0 ? ret : ff_gpume_shell_leave(&s->shell, make_picture(s, out, part, mode));
 }
 
 static int copy(void *priv, AVFrame *out, const AVFrame *in)
 {
     MvfpsCudaMeanArgs args = { .made = MVFPS_CUDA_BEFORE };
     CUDABackend *s = priv;
-    const int ret  = enter(s);
+    const int ret  = ff_gpume_shell_enter(&s->shell);
 
-    return ret < 0 ? ret : leave(s, make_mean(s, &args, out, in, in));
+    return ret < 0 ? ret : ff_gpume_shell_leave(&s->shell, make_mean(s, &args, out, in, in));
+}
+
+/* Frees what the device has, while it is idle. */
+static av_cold void close_device(void *priv)
+{
+    CUDABackend *s = priv;
+
+    ff_gpume_cuda_free(&s->table);
+    ff_gpume_cuda_free(&s->scene);
+    ff_gpume_cuda_free(&s->bins);
+    ff_gpume_cuda_cells_uninit(&s->shell, &s->reader);
+    ff_gpume_cuda_padding_uninit(&s->shell.cuda, &s->padding);
 }
 
 static av_cold void uninit(void *priv)
 {
     CUDABackend *s = priv;
 
-    if (s->cuda.device && ff_gpume_cuda_push_to_free(&s->cuda)) {
-        /* what is in flight reads what is freed next */
-        s->cuda.cu->cuStreamSynchronize(s->cuda.hwctx->stream);
-        ff_gpume_cuda_uploads_free(&s->cuda, &s->uploads);
-        ff_gpume_cuda_free(&s->table);
-        ff_gpume_cuda_free(&s->scene);
-        ff_gpume_cuda_free(&s->bins);
-        for (int i = 0; i < NB_KERNELS; i++)
-            ff_gpume_cuda_unload(&s->cuda, &s->launches[i]);
-        ff_gpume_cuda_padding_uninit(&s->cuda, &s->padding);
-        ff_gpume_cuda_pop(&s->cuda);
-    }
+    ff_gpume_shell_close(&s->shell, close_device, s);
     forget_sides(s);
-    ff_gpume_cuda_close(&s->cuda);
 }
 
 const MvfpsBackend ff_mvfps_backend_cuda = {
-    .priv_size  = sizeof(CUDABackend),
-    .hw_format  = AV_PIX_FMT_CUDA,
+    .common = { .hw_format = AV_PIX_FMT_CUDA, .priv_size = sizeof(CUDABackend) },
     .init       = init,
     .set_layout = set_layout,
     .is_repeat  = is_repeat,

@@ -14,7 +14,7 @@
 #include "libavfilter/gpume/mvfps/arithmetic.h"
 #include "libavfilter/gpume/picture/cuda_args.h"
 
-/** Threads of a block that has a vector or a cell each. */
+/** Threads of a thread block; a thread has a cell. */
 #define MVFPS_CUDA_MAP_THREADS  128
 /** Threads of a thread block that looks for a cut. */
 #define MVFPS_CUDA_SCENE_THREADS 256
@@ -31,16 +31,6 @@
 #define MVFPS_CUDA_TILE_WARPS     4
 /** Words of shared memory of such a warp: columns of both matches. */
 #define MVFPS_CUDA_TILE_WORDS   320
-
-/** Parameters of the kernels that make the cells of a frame's fields, into the past and into the future. */
-typedef struct MvfpsCudaMapArgs {
-    GpumeCells cells;
-    /** The maps of lists are 0 before, and when they have been read. */
-    GpumeCellSource fields[2];
-    unsigned long long to;      ///< MvfpsVector of each cell of both fields
-    unsigned long long vectors; ///< those of a list
-    int nb;
-} MvfpsCudaMapArgs;
 
 /** What is found when a pair begins. 0 before. */
 typedef struct MvfpsCudaScene {

@@ -13,13 +13,11 @@
 
 /**
  * M(name, family, depth, variant): kernel gpume_<name> of <family>.cu, for samples of 8 or of up to
- * 16 bits or, 0, of any. What variants are is a family's own: of map, scene, detail and vectors which step; of
+ * 16 bits or, 0, of any. What variants are is a family's own: of scene, detail and vectors which step; of
  * tiles how often the width and, in the second digit, the height of chroma is halved. One row a
  * line: makefiles read it with sed.
  */
 #define MVFPS_CUDA_MODULES(M) \
-    M(mvfps_map,        map,      0, 0) \
-    M(mvfps_cells,      map,      0, 1) \
     M(mvfps_means_8,    scene,    8, 0) \
     M(mvfps_means_16,   scene,   16, 0) \
     M(mvfps_fade_8,     scene,    8, 1) \
@@ -43,7 +41,6 @@
     M(mvfps_mean_16,    mean,    16, 0)
 
 enum MvfpsCudaFamily {
-    MVFPS_CUDA_map,
     MVFPS_CUDA_scene,
     MVFPS_CUDA_detail,
     MVFPS_CUDA_repeat,

@@ -5,15 +5,14 @@
 
 #include "libavutil/attributes.h"
 #include "libavutil/error.h"
-#include "libavutil/hwcontext.h"
-#include "libavutil/log.h"
 #include "libavutil/mem.h"
-#include "libavutil/pixdesc.h"
 
 #include "libavfilter/gpume/mvfps/backend.h"
 #include "libavfilter/gpume/mvfps/mvfps.h"
 
-static const MvfpsBackend *const backends[] = { &ff_mvfps_backend_cpu, &ff_mvfps_backend_cuda };
+static const GpumeFrameBackend *const backends[] = {
+    &ff_mvfps_backend_cpu.common, &ff_mvfps_backend_cuda.common, NULL
+};
 
 struct Mvfps {
     MvfpsConfig cfg;
@@ -26,33 +25,7 @@ struct Mvfps {
 
 enum AVPixelFormat ff_mvfps_hw_format(int i)
 {
-    for (int j = 0; j < FF_ARRAY_ELEMS(backends); j++)
-        if (backends[j]->hw_format != AV_PIX_FMT_NONE && !i--)
-            return backends[j]->hw_format;
-    return AV_PIX_FMT_NONE;
-}
-
-static av_cold int choose_backend(Mvfps *s)
-{
-    const AVHWFramesContext *frames = s->cfg.hw_frames ? (void *)s->cfg.hw_frames->data : NULL;
-    const enum AVPixelFormat hw_format = frames ? frames->format : AV_PIX_FMT_NONE;
-
-    s->sw_format = frames ? frames->sw_format : AV_PIX_FMT_NONE;
-    for (int i = 0; i < FF_ARRAY_ELEMS(backends); i++) {
-        if (backends[i]->hw_format != hw_format)
-            continue;
-        if (frames && !ff_gpume_layout_supports(s->sw_format)) {
-            av_log(s->cfg.log_ctx, AV_LOG_ERROR, "mvfps does not support hardware frames of format %s with "
-                   "samples of format %s.\n", av_get_pix_fmt_name(hw_format),
-                   av_get_pix_fmt_name(s->sw_format));
-            return AVERROR(ENOSYS);
-        }
-        s->backend = backends[i];
-        return 0;
-    }
-    av_log(s->cfg.log_ctx, AV_LOG_ERROR, "mvfps does not support hardware frames of format %s; put hwdownload "
-           "before it.\n", av_get_pix_fmt_name(hw_format));
-    return AVERROR(ENOSYS);
+    return ff_gpume_backend_hw_format(backends, i);
 }
 
 av_cold int ff_mvfps_open(Mvfps **mvfps, const MvfpsConfig *cfg)
@@ -64,9 +37,12 @@ av_cold int ff_mvfps_open(Mvfps **mvfps, const MvfpsConfig *cfg)
         return AVERROR(ENOMEM);
     s->cfg           = *cfg;
     s->layout.format = AV_PIX_FMT_NONE;
-    ret = choose_backend(s);
+    s->sw_format = ff_gpume_sw_format(cfg->hw_frames);
+    s->backend   = (const MvfpsBackend *)ff_gpume_choose_backend(backends, cfg->hw_frames, ff_gpume_layout_supports,
+                                                                 "mvfps", cfg->log_ctx);
+    ret = s->backend ? 0 : AVERROR(ENOSYS);
     if (ret >= 0) {
-        s->priv = av_mallocz(s->backend->priv_size);
+        s->priv = av_mallocz(s->backend->common.priv_size);
         ret = s->priv ? s->backend->init(s->priv, &s->cfg) : AVERROR(ENOMEM);
     }
     if (ret < 0)

@@ -10,4 +10,4 @@
 
 #include "libavfilter/gpume/mvfps/backend.h"
 
-const MvfpsBackend ff_mvfps_backend_cuda = { .hw_format = AV_PIX_FMT_NONE };
+const MvfpsBackend ff_mvfps_backend_cuda = { .common = { .hw_format = AV_PIX_FMT_NONE } };

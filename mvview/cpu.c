@@ -470,9 +470,7 @@ fail:
 }
 
 const MvviewPainter ff_mvview_painter_cpu = {
-    .priv_size = sizeof(CPUPainter),
-    .hw_format = AV_PIX_FMT_NONE,
-    .supports  = supports,
+    .common = { .hw_format = AV_PIX_FMT_NONE, .priv_size = sizeof(CPUPainter), .supports = supports },
     .init      = init,
     .paint     = paint,
     .uninit    = uninit,

@@ -28,7 +28,7 @@
 #include "libavutil/mem.h"
 #include "libavutil/pixdesc.h"
 
-#include "libavfilter/gpume/device/uploads.h"
+#include "libavfilter/gpume/device/shell.h"
 #include "libavfilter/gpume/mvview/cuda_args.h"
 #include "libavfilter/gpume/mvview/modules.h"
 #include "libavfilter/gpume/mvview/painter.h"
@@ -39,21 +39,27 @@
 #define ALIGNMENT 16
 /** Where the lengths of the longest vectors lie. */
 #define LONGEST FFALIGN(sizeof(MvviewCudaCanvas), ALIGNMENT)
-/** Vectors lie at 16-bit coordinates, so what is computed from these does not overflow. */
-#define MAX_SIDE 32768
-
 static_assert(MVVIEW_CUDA_CELL == MVVIEW_CELL && MVVIEW_CUDA_PLANES == MVVIEW_PLANES,
               "device code has these sizes, too");
 
 #define DECLARE(name, ...) GPUME_CUDA_DECLARE(name)
 MVVIEW_CUDA_MODULES(DECLARE)
 
-static const struct {
-    GpumeCudaCode code;
-    int depth;
-} modules[] = {
-#define MODULE(name, family, depth) { GPUME_CUDA_CODE(name), depth },
+static const GpumeShellModule modules[] = {
+#define MODULE(name, family, depth) { GPUME_CUDA_CODE(name), MVVIEW_CUDA_##family, depth },
     MVVIEW_CUDA_MODULES(MODULE)
+};
+
+/** Kernels. */
+enum Kernel {
+    MAP,
+    PAINT,
+    NB_KERNELS
+};
+
+static const GpumeShellKernel kernels[NB_KERNELS] = {
+    [MAP]   = { MVVIEW_CUDA_map,   0, MVVIEW_CUDA_MAP_THREADS, 0, "map the vectors" },
+    [PAINT] = { MVVIEW_CUDA_paint, 0, MVVIEW_CUDA_THREADS, sizeof(MvviewCudaShared), "paint" },
 };
 
 /** Tiles that a shape can touch, the last ones among them. */
@@ -68,11 +74,8 @@ typedef struct Layout {
 
 typedef struct CUDAPainter {
     const MvviewConfig *cfg;
-    GpumeCuda cuda;
-    GpumeCudaLaunch map, paint;
-    int failed;
+    GpumeShell shell;
 
-    GpumeCudaUploads uploads;
     GpumeCudaBuffer canvas;     ///< a MvviewCudaCanvas, then the longest vectors of this frame and the next
     GpumeCudaBuffer flow;       ///< cells, then the colours of vectors
     unsigned nb_measured;       ///< frames whose longest vector was looked for
@@ -82,15 +85,6 @@ typedef struct CUDAPainter {
     Tiles *tiles;               ///< of each shape
     unsigned tiles_allocated;
 } CUDAPainter;
-
-static int check(CUDAPainter *s, CUresult err, const char *what)
-{
-    return ff_gpume_cuda_check(&s->cuda, err, what);
-}
-
-#define TRY(call, what) \
-    if ((ret = check(s, s->cuda.cu->call, what)) < 0) \
-        return ret;
 
 static int is_power_of_2(int n)
 {
@@ -116,21 +110,14 @@ static int supports(enum AVPixelFormat format)
 /* With the context pushed. */
 static av_cold int init_device(CUDAPainter *s, int depth)
 {
-    int ret;
+    for (int i = 0; i < NB_KERNELS; i++) {
+        const int ret = ff_gpume_shell_load(&s->shell, i, &kernels[i], modules, FF_ARRAY_ELEMS(modules), depth);
 
-    for (int i = 0; i < FF_ARRAY_ELEMS(modules); i++) {
-        if (modules[i].depth && modules[i].depth != depth)
-            continue;
-        ret = ff_gpume_cuda_load(&s->cuda, modules[i].depth ? &s->paint : &s->map, &modules[i].code);
         if (ret < 0)
             return ret;
     }
-    s->map.threads    = MVVIEW_CUDA_MAP_THREADS;
-    s->paint.threads  = MVVIEW_CUDA_THREADS;
-    s->paint.shared   = sizeof(MvviewCudaShared);
-    ret = ff_gpume_cuda_alloc(&s->cuda, &s->canvas, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
-                              LONGEST + 2 * sizeof(unsigned), "colours");
-    return ret < 0 ? ret : ff_gpume_cuda_uploads_init(&s->cuda, &s->uploads);
+    return ff_gpume_cuda_alloc(&s->shell.cuda, &s->canvas, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
+                               LONGEST + 2 * sizeof(unsigned), "colours");
 }
 
 static av_cold int init(void *priv, const MvviewConfig *cfg)
@@ -140,23 +127,22 @@ static av_cold int init(void *priv, const MvviewConfig *cfg)
     int ret;
 
     s->cfg = cfg;
-    ret = ff_gpume_cuda_open_of(&s->cuda, cfg->hw_frames, cfg->log_ctx,
-                                "download the frames before they are drawn into");
+    ret = ff_gpume_shell_open(&s->shell, cfg->hw_frames, cfg->log_ctx,
+                              "download the frames before they are drawn into");
     if (ret < 0)
         return ret;
     ret = init_device(s, av_pix_fmt_desc_get(frames->sw_format)->comp[0].depth > 8 ? 16 : 8);
-    ff_gpume_cuda_pop(&s->cuda);
+    ff_gpume_cuda_pop(&s->shell.cuda);
     return ret;
 }
 
 static int init_tiles(CUDAPainter *s, const MvviewCanvas *c)
 {
+    const int ret = ff_gpume_shell_fits(&s->shell, "mvview", c->w, c->h);
+
     av_freep(&s->counts);
-    if (FFMAX(c->w, c->h) > MAX_SIDE) {
-        av_log(s->cuda.log_ctx, AV_LOG_ERROR, "mvview does not support CUDA frames of more than %d samples "
-               "a side; put hwdownload before it.\n", MAX_SIDE);
-        return AVERROR(ENOSYS);
-    }
+    if (ret < 0)
+        return ret;
     s->tile_width = MVVIEW_CUDA_TILE_BYTES / (c->bytes * c->planes[0].step);
     s->tiles_x = (c->w + s->tile_width - 1) / s->tile_width;
     s->tiles_y = (c->h + MVVIEW_CUDA_TILE_ROWS - 1) / MVVIEW_CUDA_TILE_ROWS;
@@ -219,9 +205,11 @@ static int get_flow(CUDAPainter *s, size_t size)
     if (s->flow.size >= size)
         return 0;
     /* frames in flight may read it */
-    TRY(cuStreamSynchronize(s->cuda.hwctx->stream), "wait for the device")
+    ret = ff_gpume_shell_wait(&s->shell, ff_gpume_shell_stream(&s->shell));
+    if (ret < 0)
+        return ret;
     ff_gpume_cuda_free(&s->flow);
-    return ff_gpume_cuda_alloc(&s->cuda, &s->flow, GPUME_CUDA_DEVICE, size + size / 2, "colours");
+    return ff_gpume_shell_memory(&s->shell, &s->flow, size + size / 2, "colours");
 }
 
 typedef struct VectorsArg {
@@ -307,7 +295,9 @@ static int upload_canvas(CUDAPainter *s, const MvviewCanvas *c)
     int ret;
 
     /* frames in flight may read it */
-    TRY(cuStreamSynchronize(s->cuda.hwctx->stream), "wait for the device")
+    ret = ff_gpume_shell_wait(&s->shell, ff_gpume_shell_stream(&s->shell));
+    if (ret < 0)
+        return ret;
     memset(s->canvas.pinned, 0, s->canvas.size);
     memcpy(to->matrix, c->matrix, sizeof(to->matrix));
     memcpy(to->offset, c->offset, sizeof(to->offset));
@@ -320,7 +310,8 @@ static int upload_canvas(CUDAPainter *s, const MvviewCanvas *c)
         for (int j = 0; j < 3; j++)
             to->inks[i].comp[j] = comp[j];
     }
-    TRY(cuMemcpyHtoDAsync(s->canvas.data, to, s->canvas.size, s->cuda.hwctx->stream), "upload colours")
+    GPUME_SHELL_TRY(&s->shell, cuMemcpyHtoDAsync(s->canvas.data, to, s->canvas.size,
+                                                 ff_gpume_shell_stream(&s->shell)), "upload colours")
     return 0;
 }
 
@@ -358,17 +349,13 @@ static int launch_map(CUDAPainter *s, const MvviewPicture *pic, MvviewCudaMapArg
     args->cells_w    = pic->field->cells.cols;
     args->nb_comps   = pic->canvas->nb_comps;
     args->depth      = pic->canvas->depth;
-    s->map.grid[0] = (args->nb + MVVIEW_CUDA_MAP_THREADS - 1) / MVVIEW_CUDA_MAP_THREADS;
-    s->map.grid[1] = nb_fields;
-    return check(s, ff_gpume_cuda_launch(&s->cuda, &s->map, 1, args, s->cuda.hwctx->stream), "map the vectors");
+    return ff_gpume_shell_launch(&s->shell, MAP, gpume_divide_up(args->nb, MVVIEW_CUDA_MAP_THREADS), nb_fields, 1,
+                                 args);
 }
 
 static int launch_paint(CUDAPainter *s, const MvviewPicture *pic, MvviewCudaPaintArgs *args)
 {
-    s->paint.grid[0] = s->tiles_x;
-    s->paint.grid[1] = s->tiles_y;
-    return check(s, ff_gpume_cuda_launch(&s->cuda, &s->paint, pic->canvas->nb_planes, args,
-                                         s->cuda.hwctx->stream), "paint");
+    return ff_gpume_shell_launch(&s->shell, PAINT, s->tiles_x, s->tiles_y, pic->canvas->nb_planes, args);
 }
 
 /* Paints what motion fields on the device say. With the context pushed. */
@@ -419,7 +406,7 @@ static int upload_lists(CUDAPainter *s, const MvviewPicture *pic, MvviewCudaPain
     args->ops   = up->buffer.data + l->ops;
     args->first = up->buffer.data + l->first;
     args->list  = up->buffer.data + l->list;
-    ret = ff_gpume_cuda_upload(&s->cuda, up, l->size, "upload shapes");
+    ret = ff_gpume_cuda_upload(&s->shell.cuda, up, l->size, "upload shapes");
     if (ret < 0 || l->ops == l->vectors)
         return ret;
     ret = get_flow(s, cells_size + f->nb * sizeof(MvviewCudaColour));
@@ -427,7 +414,8 @@ static int upload_lists(CUDAPainter *s, const MvviewPicture *pic, MvviewCudaPain
         return ret;
     map.cells   = args->cells   = s->flow.data;
     map.colours = args->colours = s->flow.data + cells_size;
-    TRY(cuMemsetD8Async(s->flow.data, 0, cells_size, s->cuda.hwctx->stream), "clear the flow")
+    GPUME_SHELL_TRY(&s->shell, cuMemsetD8Async(s->flow.data, 0, cells_size, ff_gpume_shell_stream(&s->shell)),
+                    "clear the flow")
     return launch_map(s, pic, &map, 1);
 }
 
@@ -450,7 +438,7 @@ static int paint_some(CUDAPainter *s, const MvviewPicture *pic, MvviewCudaPaintA
     l.ops     = place(&l, nb * sizeof(MvviewCudaOp));
     l.first   = place(&l, (s->tiles_x * (size_t)s->tiles_y + 1) * sizeof(unsigned));
     l.list    = place(&l, nb_listed * sizeof(unsigned));
-    ret = ff_gpume_cuda_uploads_next(&s->cuda, &s->uploads, l.size, &up);
+    ret = ff_gpume_cuda_uploads_next(&s->shell.cuda, &s->shell.uploads, l.size, &up);
     if (ret < 0)
         return ret;
 
@@ -463,7 +451,7 @@ static int paint_some(CUDAPainter *s, const MvviewPicture *pic, MvviewCudaPaintA
     ret = upload_lists(s, pic, args, &l, up);
     if (ret < 0 || (ret = launch_paint(s, pic, args)) < 0)
         return ret;
-    ret = ff_gpume_cuda_upload_end(&s->cuda, up);
+    ret = ff_gpume_cuda_upload_end(&s->shell.cuda, up);
     return ret < 0 ? ret : nb;
 }
 
@@ -500,9 +488,6 @@ static int paint(void *priv, const MvviewPicture *pic)
     CUDAPainter *s = priv;
     int ret;
 
-    /* what was queued before an error is not known */
-    if (s->failed)
-        return s->failed;
     if (pic->new_canvas || !s->counts) {
         ret = init_tiles(s, pic->canvas);
         if (ret < 0)
@@ -514,40 +499,31 @@ static int paint(void *priv, const MvviewPicture *pic)
             return AVERROR(ENOMEM);
     }
 
-    ret = ff_gpume_cuda_push(&s->cuda);
-    if (ret >= 0) {
-        ret = paint_all(s, pic);
-        ff_gpume_cuda_pop(&s->cuda);
-    }
-    if (ret < 0)
-        s->failed = ret;
-    return ret;
+    ret = ff_gpume_shell_enter(&s->shell);
+    return ret < 0 ? ret : ff_gpume_shell_leave(&s->shell, paint_all(s, pic));
+}
+
+/* Frees what the device has, while it is idle. */
+static av_cold void close_device(void *priv)
+{
+    CUDAPainter *s = priv;
+
+    ff_gpume_cuda_free(&s->canvas);
+    ff_gpume_cuda_free(&s->flow);
 }
 
 static av_cold void uninit(void *priv)
 {
     CUDAPainter *s = priv;
 
-    if (s->cuda.device && ff_gpume_cuda_push_to_free(&s->cuda)) {
-        /* what is in flight reads what is freed next */
-        s->cuda.cu->cuStreamSynchronize(s->cuda.hwctx->stream);
-        ff_gpume_cuda_uploads_free(&s->cuda, &s->uploads);
-        ff_gpume_cuda_free(&s->canvas);
-        ff_gpume_cuda_free(&s->flow);
-        ff_gpume_cuda_unload(&s->cuda, &s->map);
-        ff_gpume_cuda_unload(&s->cuda, &s->paint);
-        ff_gpume_cuda_pop(&s->cuda);
-    }
+    ff_gpume_shell_close(&s->shell, close_device, s);
     av_freep(&s->counts);
     av_freep(&s->tiles);
-    ff_gpume_cuda_close(&s->cuda);
 }
 
 const MvviewPainter ff_mvview_painter_cuda = {
-    .priv_size    = sizeof(CUDAPainter),
-    .hw_format    = AV_PIX_FMT_CUDA,
+    .common = { .hw_format = AV_PIX_FMT_CUDA, .priv_size = sizeof(CUDAPainter), .supports = supports },
     .reads_fields = 1,
-    .supports     = supports,
     .init         = init,
     .paint        = paint,
     .uninit       = uninit,

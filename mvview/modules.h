@@ -20,4 +20,9 @@
     M(mvview_paint_8,  paint,  8)  \
     M(mvview_paint_16, paint, 16)
 
+enum MvviewCudaFamily {
+    MVVIEW_CUDA_map,
+    MVVIEW_CUDA_paint,
+};
+
 #endif /* AVFILTER_GPUME_MVVIEW_MODULES_H */

@@ -20,7 +20,9 @@
 /** A picture with shorter sides has no room for a legend. */
 #define MIN_LEGEND_SIDE 64
 
-static const MvviewPainter *const painters[] = { &ff_mvview_painter_cpu, &ff_mvview_painter_cuda };
+static const GpumeFrameBackend *const painters[] = {
+    &ff_mvview_painter_cpu.common, &ff_mvview_painter_cuda.common, NULL
+};
 
 struct MvviewView {
     MvviewConfig cfg;
@@ -36,35 +38,7 @@ struct MvviewView {
 
 enum AVPixelFormat ff_mvview_hw_format(int i)
 {
-    for (int j = 0; j < FF_ARRAY_ELEMS(painters); j++)
-        if (painters[j]->hw_format != AV_PIX_FMT_NONE && !i--)
-            return painters[j]->hw_format;
-    return AV_PIX_FMT_NONE;
-}
-
-/* Which painter, and what it paints. */
-static av_cold int choose_painter(MvviewView *v)
-{
-    const AVHWFramesContext *frames = v->cfg.hw_frames ? (void *)v->cfg.hw_frames->data : NULL;
-    const enum AVPixelFormat hw_format = frames ? frames->format : AV_PIX_FMT_NONE;
-
-    v->sw_format = frames ? frames->sw_format : AV_PIX_FMT_NONE;
-    for (int i = 0; i < FF_ARRAY_ELEMS(painters); i++) {
-        if (painters[i]->hw_format != hw_format)
-            continue;
-        if (frames && (!ff_mvview_format_supported(v->sw_format) ||
-                       !painters[i]->supports(v->sw_format))) {
-            av_log(v->cfg.log_ctx, AV_LOG_ERROR, "mvview does not support hardware frames of format %s with "
-                   "samples of format %s; put hwdownload before it.\n", av_get_pix_fmt_name(hw_format),
-                   av_get_pix_fmt_name(v->sw_format));
-            return AVERROR(ENOSYS);
-        }
-        v->painter = painters[i];
-        return 0;
-    }
-    av_log(v->cfg.log_ctx, AV_LOG_ERROR, "mvview does not support hardware frames of format %s; put hwdownload "
-           "before it.\n", av_get_pix_fmt_name(hw_format));
-    return AVERROR(ENOSYS);
+    return ff_gpume_backend_hw_format(painters, i);
 }
 
 av_cold int ff_mvview_open(MvviewView **view, const MvviewConfig *cfg)
@@ -75,9 +49,12 @@ av_cold int ff_mvview_open(MvviewView **view, const MvviewConfig *cfg)
     if (!v)
         return AVERROR(ENOMEM);
     v->cfg = *cfg;
-    ret = choose_painter(v);
+    v->sw_format = ff_gpume_sw_format(cfg->hw_frames);
+    v->painter   = (const MvviewPainter *)ff_gpume_choose_backend(painters, cfg->hw_frames, ff_mvview_format_supported,
+                                                                  "mvview", cfg->log_ctx);
+    ret = v->painter ? 0 : AVERROR(ENOSYS);
     if (ret >= 0) {
-        v->painter_priv = av_mallocz(v->painter->priv_size);
+        v->painter_priv = av_mallocz(v->painter->common.priv_size);
         ret = v->painter_priv ? v->painter->init(v->painter_priv, &v->cfg) : AVERROR(ENOMEM);
     }
     if (ret < 0)

@@ -14,6 +14,7 @@
 
 #include "libavfilter/gpume/mvview/stamp.h"
 #include "libavfilter/gpume/mvview/mvview.h"
+#include "libavfilter/gpume/util/frame_backend.h"
 
 /** A shape at a place. */
 typedef struct MvviewOp {
@@ -42,15 +43,11 @@ typedef struct MvviewPicture {
     AVFrame *out;
 } MvviewPicture;
 
-/** A painter. priv points to priv_size bytes, which are zero before init(). */
+/** A painter. priv points to common.priv_size bytes, which are zero before init(). */
 typedef struct MvviewPainter {
-    size_t priv_size;
-    /** Format of the frames that it paints; AV_PIX_FMT_NONE: frames in system memory. */
-    enum AVPixelFormat hw_format;
+    GpumeFrameBackend common;
     /** Whether it reads motion fields on the frames' device, too. */
     int reads_fields;
-    /** Whether it paints pictures of this format, which ff_mvview_format_supported(). */
-    int  (*supports)(enum AVPixelFormat format);
     /** @param cfg stays valid until uninit() */
     int  (*init)(void *priv, const MvviewConfig *cfg);
     int  (*paint)(void *priv, const MvviewPicture *pic);

@@ -10,4 +10,4 @@
 
 #include "libavfilter/gpume/mvview/painter.h"
 
-const MvviewPainter ff_mvview_painter_cuda = { .hw_format = AV_PIX_FMT_NONE };
+const MvviewPainter ff_mvview_painter_cuda = { .common = { .hw_format = AV_PIX_FMT_NONE } };

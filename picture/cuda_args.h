@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Pictures on the device, as the host and kernels know them. Addresses are the device's.
+ * Pictures on the device: structs that the host and the kernels share. Addresses are the device's.
  */
 
 #ifndef AVFILTER_GPUME_PICTURE_CUDA_ARGS_H
@@ -18,16 +18,16 @@
 /** Rows of copies begin at multiples of this many bytes. */
 #define GPUME_CUDA_ALIGNMENT 128
 
-/** Threads that copy, and rows that each of them has, one word of four bytes in each. */
+/** Threads of a thread block that copies, and the rows of each thread, which copies a 4-byte word of each row. */
 #define GPUME_CUDA_COPY_THREADS 128
 #define GPUME_CUDA_COPY_ROWS      4
 
-/** A component of a picture, and of its copy whose edges are repeated. */
+/** A component of a picture, and of the copy of the picture with repeated edges. */
 typedef struct GpumeCudaComponent {
     unsigned long long plane;   ///< the plane's first byte
     long long linesize;
-    int offset, log2_step;      ///< words to the first sample of a row, and from each to the next
-    unsigned long long first;   ///< the copy's sample (0, 0)
+    int offset, log2_step;      ///< words to the first sample of a row, and log2 of the words from a sample to the next
+    unsigned long long first;   ///< address of the copy's sample (0, 0)
     int stride;                 ///< bytes of a row of the copy, GPUME_PAD samples before the first included
     int w, h;                   ///< samples
 } GpumeCudaComponent;

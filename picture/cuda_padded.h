@@ -5,8 +5,7 @@
 
 /**
  * @file
- * Copies on the device of pictures there, whose edges are repeated, as picture/padded.h has them
- * in memory.
+ * Copies of pictures with repeated edges on the device; picture/padded.h has such copies in memory.
  */
 
 #ifndef AVFILTER_GPUME_PICTURE_CUDA_PADDED_H
@@ -16,7 +15,7 @@
 #include "libavfilter/gpume/picture/cuda_args.h"
 #include "libavfilter/gpume/picture/layout.h"
 
-/** Where the components of copies are, and what makes such copies. Blank before the first use. */
+/** The layout of copies, and the kernel that makes them. Blank before the first use. */
 typedef struct GpumeCudaPadding {
     size_t first[GPUME_COMPONENTS];     ///< bytes to sample (0, 0)
     size_t size;
@@ -28,10 +27,10 @@ typedef struct GpumeCudaPadding {
 int ff_gpume_cuda_padding_init(const GpumeCuda *c, GpumeCudaPadding *p, int bytes);
 void ff_gpume_cuda_padding_uninit(const GpumeCuda *c, GpumeCudaPadding *p);
 
-/** Sets what copies of pictures of a layout are like. */
+/** Computes the layout of copies of pictures. */
 void ff_gpume_cuda_padding_set(GpumeCudaPadding *p, const GpumeLayout *l);
 
-/** Returns a component of a frame, and where it is in a copy. */
+/** Returns the addresses of a component of a frame and of the same component of a copy. */
 GpumeCudaComponent ff_gpume_cuda_component(const GpumeCudaPadding *p, const GpumeLayout *l, int i,
                                            const AVFrame *frame, CUdeviceptr copy);
 

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Frames that are held together with what has been made of them, so that it is made once.
+ * Frames that a filter holds together with results computed from them, so that each result is computed once.
  */
 
 #ifndef AVFILTER_GPUME_PICTURE_HELD_H
@@ -14,19 +14,19 @@
 #include "libavutil/error.h"
 #include "libavutil/frame.h"
 
-/** A frame that is held, and what has been made of it. */
+/** A held frame, and which results belong to it. */
 typedef struct GpumeHeld {
     AVFrame *frame;             ///< NULL: none
-    int loaded, read;           ///< whether the copy of the samples and the cells are this frame's
+    int loaded, read;           ///< whether the copy of the samples, and the cells, are those of this frame
 } GpumeHeld;
 
-/** Returns whether a frame has the samples of the one that is held, so that no third one can be at the same place. */
+/** Returns whether a frame has the samples of the held frame. The held frame keeps its buffers from being reused. */
 static inline int gpume_has_samples(const GpumeHeld *h, const AVFrame *frame)
 {
     return h->frame && h->frame->data[0] == frame->data[0];
 }
 
-/** Returns whether it has its vectors. */
+/** Returns whether a frame has the vectors of the held frame. */
 static inline int gpume_has_vectors(const GpumeHeld *h, const AVFrame *frame)
 {
     const AVFrameSideData *a, *b;
@@ -38,7 +38,7 @@ static inline int gpume_has_vectors(const GpumeHeld *h, const AVFrame *frame)
     return a && b ? a->data == b->data && a->size == b->size : a == b;
 }
 
-/** Holds a frame from now on. @return 1, 0 if it is the one that is held, or AVERROR(ENOMEM) */
+/** Holds a frame. @return 1 if the frame is a new one, 0 if it is the held frame, or AVERROR(ENOMEM) */
 static inline int gpume_hold(GpumeHeld *h, const AVFrame *frame)
 {
     const int has_samples = gpume_has_samples(h, frame);
@@ -52,7 +52,7 @@ static inline int gpume_hold(GpumeHeld *h, const AVFrame *frame)
     return h->frame ? 1 : AVERROR(ENOMEM);
 }
 
-/** Lets go of it. */
+/** Releases the held frame. */
 static inline void gpume_let_go(GpumeHeld *h)
 {
     av_frame_free(&h->frame);

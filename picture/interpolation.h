@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Samples between samples, as ITU-T H.264, 8.4.2.2.1, has them for luma: each is one of four
- * planes or the rounded mean of two samples of them. Read by the host and by device code.
+ * Subpel samples by the luma interpolation of ITU-T H.264, 8.4.2.2.1: each is a sample of one of four planes, or
+ * the rounded mean of two such samples. Shared by the host and device code.
  */
 
 #ifndef AVFILTER_GPUME_PICTURE_INTERPOLATION_H
@@ -14,7 +14,7 @@
 
 #include "libavfilter/gpume/util/integer.h"
 
-/** The planes: whole samples, and those half a sample to the right, below, and both. */
+/** The planes: whole samples, and half samples to the right, below, and both. */
 enum GpumePlane {
     GPUME_PLANE_WHOLE,      ///< G in the standard
     GPUME_PLANE_RIGHT,      ///< b
@@ -24,21 +24,21 @@ enum GpumePlane {
 };
 
 /**
- * A subpel sample, packed: plane, and whether the sample to the right, or below, is meant;
- * then the same of the second.
+ * A subpel sample as two packed samples. Each has its plane and two flags: the sample to the right, the
+ * sample below.
  */
 #define GPUME_SUBPEL_SAMPLE(plane, right, below) ((plane) | (right) << 2 | (below) << 3)
 #define GPUME_SUBPEL_PAIR(first, second)   ((first) | (second) << 4)
 
 /**
- * Returns the two samples whose mean is that at (fx, fy) quarters; where both are the same, it
- * is that one. The first is in the lower four bits.
+ * Returns the two samples whose mean is the sample at (fx, fy) quarters. If both are the same, the result is
+ * that sample. The first is in the lower four bits.
  */
 GPUME_INLINE int gpume_subpel_pair(int fx, int fy)
 {
     const int G = GPUME_SUBPEL_SAMPLE(GPUME_PLANE_WHOLE, 0, 0), b = GPUME_SUBPEL_SAMPLE(GPUME_PLANE_RIGHT, 0, 0);
     const int h = GPUME_SUBPEL_SAMPLE(GPUME_PLANE_BELOW, 0, 0), j = GPUME_SUBPEL_SAMPLE(GPUME_PLANE_CENTRE, 0, 0);
-    /* to the right or below of these */
+    /* samples to the right of these, or below them */
     const int H = GPUME_SUBPEL_SAMPLE(GPUME_PLANE_WHOLE, 1, 0), M = GPUME_SUBPEL_SAMPLE(GPUME_PLANE_WHOLE, 0, 1);
     const int m = GPUME_SUBPEL_SAMPLE(GPUME_PLANE_BELOW, 1, 0), s = GPUME_SUBPEL_SAMPLE(GPUME_PLANE_RIGHT, 0, 1);
 

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * The components of a picture as far as pictures between others are made of them.
+ * The components of a picture: where the samples of luma and chroma, or of RGB, are in the planes.
  */
 
 #ifndef AVFILTER_GPUME_PICTURE_LAYOUT_H
@@ -20,25 +20,25 @@ typedef struct GpumeComponent {
     int w, h;               ///< samples
     int hsub, vsub;
     int plane;
-    int offset, step;       ///< words to the first sample of a row, and from each to the next
+    int offset, step;       ///< words to the first sample of a row, and from a sample to the next
 } GpumeComponent;
 
 typedef struct GpumeLayout {
     enum AVPixelFormat format;
     int w, h;
     int depth;              ///< bits of a sample
-    int shift;              ///< bits below them in a word
-    int bytes;              ///< of a word
+    int shift;              ///< unused bits below a sample in a word
+    int bytes;              ///< bytes of a word
     int nb_components;
     GpumeComponent components[GPUME_COMPONENTS];    ///< luma or green first
 } GpumeLayout;
 
-/** Whether there is a layout of pictures of a format: planar or semi-planar, 8 to 16 bits. */
+/** Returns whether a format has a layout: planar or semi-planar formats of 8 to 16 bits have. */
 int ff_gpume_layout_supports(enum AVPixelFormat format);
 
 void ff_gpume_layout_init(GpumeLayout *l, enum AVPixelFormat format, int w, int h);
 
-/** The word of the first sample of row y of a component. */
+/** Returns the address of the first sample of row y of a component. */
 static inline uint8_t *gpume_layout_row(const GpumeLayout *l, const GpumeComponent *c, const AVFrame *frame, int y)
 {
     return frame->data[c->plane] + y * (ptrdiff_t)frame->linesize[c->plane] + c->offset * l->bytes;

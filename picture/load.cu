@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Copies a picture's components without padding bits and repeats their edges: what reads at a
- * vector's end need not look where it is, nor at the format.
+ * Copies the components of a picture without padding bits and repeats their edges. Code that reads the copy needs
+ * no check of positions and does not depend on the pixel format.
  */
 
 #include "libavfilter/gpume/device/common.cuh"
@@ -17,7 +17,7 @@ typedef GpumeSampleOf<GPUME_CUDA_DEPTH>::Sample Sample;
 #define BYTES ((int)sizeof(Sample))
 #define PER_WORD (4 / BYTES)
 
-/** By comparisons, as an index has the compiler keep the arguments in memory. */
+/** Returns component i. An index instead of comparisons would make the compiler copy the arguments to local memory. */
 static __device__ __forceinline__ GpumeCudaComponent gpume_component(const GpumeCudaLoadArgs &a, int z)
 {
     GpumeCudaComponent c = a.components[0];
@@ -35,7 +35,7 @@ static __device__ __forceinline__ GpumeCudaComponent gpume_component(const Gpume
     return c;
 }
 
-/** The word of samples x to x + PER_WORD - 1 of a row, not shifted. */
+/** Returns samples x to x + PER_WORD - 1 of a row as a word, not shifted. */
 static __device__ __forceinline__ GpumeU32 gpume_load_word(const GpumeCudaComponent &c, GpumeU64 row, int x,
                                                            int whole)
 {

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Copies of pictures whose edges are repeated, so that what is read at a vector's end need not
- * look where it is.
+ * Copies of pictures with repeated edges, so that code that reads where a vector points needs no check of the
+ * position.
  */
 
 #ifndef AVFILTER_GPUME_PICTURE_PADDED_H
@@ -43,12 +43,13 @@ void ff_gpume_padded_free(GpumePadded *p);
 /** Repeats the edges of row y of a component, and the first and the last row. */
 void ff_gpume_padded_repeat(const GpumeSamples *s, int bytes, int y);
 
-/** Copy part number job of nb_jobs of a frame. */
+/** Copies part number job of nb_jobs of a frame. */
 void ff_gpume_padded_load(GpumePadded *p, const GpumeLayout *l, const AVFrame *frame, int job, int nb_jobs);
 
 /**
- * The sample (x, y), wherever that is: from 4 before it to 13 behind it can be read each way.
- * @param bytes of a sample
+ * Returns the address of the sample (x, y), which may be outside the picture. Samples from 4 before it to 13
+ * behind it can be read in both directions.
+ * @param bytes bytes of a sample
  */
 static inline const uint8_t *gpume_padded_sample(const GpumeSamples *s, int x, int y, int bytes)
 {

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * How far the edges of copies are repeated. Read by the host and by device code.
+ * How far the edges of copies are repeated. Shared by the host and device code.
  */
 
 #ifndef AVFILTER_GPUME_PICTURE_PADDING_H
@@ -13,16 +13,16 @@
 
 #include "libavfilter/gpume/util/integer.h"
 
-/** Samples around a component, in copies whose edges are repeated: a block of 8, and the taps of filters. */
+/** Samples around a component in copies with repeated edges: room for a block of 8 and the taps of filters. */
 #define GPUME_PAD 32
 
 /**
- * Where the samples of a row, or column, of so many are found in a copy whose edges are repeated:
- * from 4 before it to 13 behind it can be read.
+ * Returns a position in a row, or column, of a copy with repeated edges that has the same samples as position
+ * x: samples from 4 before it to 13 behind it can be read.
  */
 GPUME_INLINE int gpume_inside(int x, int length)
 {
-    /* farther out all of them are the same */
+    /* farther outside, all samples are the same */
     return av_clip(x, 4 - GPUME_PAD, length + GPUME_PAD - 14);
 }
 

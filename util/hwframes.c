@@ -14,7 +14,7 @@
 #include "libavfilter/gpume/util/hwframes.h"
 #include "libavfilter/video.h"
 
-/* Whether a format's samples have the other byte order than this machine's. */
+/* Returns whether the samples of a format have the byte order that this machine does not have. */
 static int is_foreign(enum AVPixelFormat format)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
@@ -22,7 +22,7 @@ static int is_foreign(enum AVPixelFormat format)
     return desc->comp[0].depth > 8 && !!(desc->flags & AV_PIX_FMT_FLAG_BE) != AV_HAVE_BIGENDIAN;
 }
 
-/* Whether what comes is in the other byte order. Nothing should be converted to that. */
+/* Returns whether the input has only formats of the other byte order. Frames should not be converted to it. */
 static int takes_foreign(const AVFilterContext *ctx, int (*supported)(enum AVPixelFormat))
 {
     const AVFilterFormats *in = ctx->inputs[0]->incfg.formats;
@@ -103,10 +103,10 @@ int ff_gpume_hwframes_fit(const GpumeHwFrames *s, const AVFilterLink *inlink, co
 {
     const AVHWFramesContext *a, *b;
 
-    /* the size of frames may change, their format may not */
+    /* the size of frames may change in mid-stream, their format may not */
     if (frame->format != inlink->format || !frame->hw_frames_ctx != !s->in) {
-        av_log(inlink->dst, AV_LOG_ERROR, "A frame has the format %s instead of %s.\n",
-               av_get_pix_fmt_name(frame->format), av_get_pix_fmt_name(inlink->format));
+        av_log(inlink->dst, AV_LOG_ERROR, "A frame has the format %s instead of %s, which the filter graph was "
+               "configured for.\n", av_get_pix_fmt_name(frame->format), av_get_pix_fmt_name(inlink->format));
         return AVERROR(EINVAL);
     }
     if (!s->in)

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * What filters that take hardware frames, too, have in common: formats, and frames of their own.
+ * What filters that also work on hardware frames have in common: formats and output frames.
  */
 
 #ifndef AVFILTER_GPUME_UTIL_HWFRAMES_H
@@ -17,16 +17,16 @@
 #include "libavfilter/avfilter.h"
 #include "libavfilter/formats.h"
 
-/** The frames of a filter. Blank, or opened. */
+/** The frames of a filter: blank, or opened. */
 typedef struct GpumeHwFrames {
     AVBufferRef *in;            ///< AVHWFramesContext of the input, or NULL: system memory
-    AVBufferRef *out;           ///< of the output, so that all its frames are of one
+    AVBufferRef *out;           ///< AVHWFramesContext of all output frames, or NULL
 } GpumeHwFrames;
 
 /**
- * Sets the same formats in and out.
- * @param supported whether a format of samples is taken
- * @param hw_format format i of hardware frames; AV_PIX_FMT_NONE: there are no more
+ * Sets the same formats for the input and the output.
+ * @param supported whether the filter works on samples of a format
+ * @param hw_format returns hardware format i that the filter supports; AV_PIX_FMT_NONE: there are no more
  * @return 0 or an AVERROR code
  */
 int ff_gpume_set_formats(const AVFilterContext *ctx, AVFilterFormatsConfig **cfg_in,
@@ -34,26 +34,26 @@ int ff_gpume_set_formats(const AVFilterContext *ctx, AVFilterFormatsConfig **cfg
                          enum AVPixelFormat (*hw_format)(const AVFilterContext *ctx, int i));
 
 /**
- * Makes frames like those of the input: of their device, format and size.
+ * Opens a pool of output frames with the device, format and size of the input frames.
  * @param in an AVHWFramesContext, or NULL: frames are in system memory
- * @return 0 or an AVERROR code, and then it is blank
+ * @return 0, or an AVERROR code, and then s is blank
  */
 int ff_gpume_hwframes_open(GpumeHwFrames *s, AVBufferRef *in);
 void ff_gpume_hwframes_close(GpumeHwFrames *s);
 
-/** Tells the next filter which frames come. @return 0 or AVERROR(ENOMEM) */
+/** Sets the frames context of the output link. @return 0 or AVERROR(ENOMEM) */
 int ff_gpume_hwframes_config(const GpumeHwFrames *s, AVFilterLink *outlink);
 
 /**
- * Compares a frame with what was opened.
- * @return 1; 0 if it is a hardware frame for which others have to be opened; or AVERROR(EINVAL)
- *         with a message
+ * Compares an input frame with the frames that were opened.
+ * @return 1 if the frame fits; 0 if it is a hardware frame of another pool, which ff_gpume_hwframes_open()
+ *         must open; or AVERROR(EINVAL) with a message
  */
 int ff_gpume_hwframes_fit(const GpumeHwFrames *s, const AVFilterLink *inlink, const AVFrame *frame);
 
 /**
- * Gives a frame samples that nobody else has, of any value. All its other properties stay.
- * @param old set to a frame of those that it had; NULL: they are let go
+ * Replaces the samples of a frame by a new buffer of undefined content. All other properties stay.
+ * @param old set to a frame with the previous samples; NULL: the previous samples are released
  * @return 0 or an AVERROR code
  */
 int ff_gpume_new_samples(const GpumeHwFrames *s, AVFilterLink *outlink, AVFrame *frame, AVFrame **old);

@@ -5,8 +5,7 @@
 
 /**
  * @file
- * What arithmetic is written with that the host and device code read, so that both give the same
- * picture.
+ * The integer functions that the host and device code share, so that both compute the same result.
  */
 
 #ifndef AVFILTER_GPUME_UTIL_INTEGER_H
@@ -22,7 +21,7 @@
 #include "libavutil/common.h"
 
 #ifndef GPUME_INLINE
-/** Begins every function in a header that device code reads. */
+/** The qualifiers of every function in a header that device code includes. */
 #define GPUME_INLINE static inline
 #endif
 #endif

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Work in parts, on a filter's slice threads.
+ * An executor that runs work on the slice threads of a filter.
  */
 
 #ifndef AVFILTER_GPUME_UTIL_SLICE_THREADS_H
@@ -35,7 +35,7 @@ static void gpume_run_on_slice_threads(void *opaque, GpumeJob job, void *arg, in
     ff_filter_execute(opaque, gpume_execute_job, &execute_arg, NULL, nb_jobs);
 }
 
-/** The slice threads of a filter, once its graph is known. */
+/** Returns an executor for the slice threads of a filter, whose graph must be known. */
 static GpumeExecutor gpume_slice_threads(AVFilterContext *ctx)
 {
     return (GpumeExecutor) { gpume_run_on_slice_threads, ctx, ff_filter_get_nb_threads(ctx) };

@@ -14,28 +14,28 @@
 
 #include "libavfilter/gpume/util/tasks.h"
 
-/** Parts of a job that each of several threads gets on average: rows do not all take as long. */
+/** Parts of a job for each thread: several, because rows take different times. */
 #define PARTS 4
 
-/** How often a thread that waits looks before it lets others run. */
+/** How often a waiting thread polls before it yields. */
 #define PATIENCE 1000
 
-/** Microseconds / 16: nothing that takes longer than this is due to threads being woken. */
+/** The longest time that waking threads can take, microseconds / 16. */
 #define MOST_LOSS (16 * 200)
 
-/** Threads go on with later lists until they have worked for so many times their loss. */
+/** Threads continue with later lists until their work is this many times their loss. */
 #define WORTH 8
 
 typedef struct Run {
     GpumeTaskList *const *lists;
     int nb_lists;
     int nb_workers;
-    int64_t begin, enough;  ///< microseconds: when it began, how long it is to take at least
+    int64_t begin, enough;  ///< microseconds: the time of the beginning, and how long the threads shall work at least
     atomic_int stop;
-    atomic_llong busy;      ///< microseconds, of all workers together
+    atomic_llong busy;      ///< microseconds that all workers together have worked
 } Run;
 
-/* Passes a little time, the n-th time that a thread finds nothing to do. */
+/* Waits a little, when a thread finds nothing to do for the n-th time. */
 static void pass_time(int n)
 {
     if (n < PATIENCE) {
@@ -72,8 +72,8 @@ static int list_done(GpumeTaskList *l)
 }
 
 /**
- * Takes units of a task, at first many at a time, then fewer and fewer, so that all threads end at
- * about the same time. Returns how many they are.
+ * Takes units of a task: many at a time at first, then fewer and fewer, so that all threads end at about the
+ * same time. Returns the number of units.
  * @param is_oldest 0: threads may have to stop soon
  */
 static int take_units(GpumeTask *t, int nb_workers, int is_oldest, int *start)
@@ -103,7 +103,7 @@ static int take_units(GpumeTask *t, int nb_workers, int is_oldest, int *start)
     return nb;
 }
 
-/* Does some units; returns whether there were any that could be done. */
+/* Runs some units. Returns whether there were any that could run. */
 static int do_units(const Run *r, int worker)
 {
     for (int i = 0; i < r->nb_lists; i++) {
@@ -123,7 +123,7 @@ static int do_units(const Run *r, int worker)
     return 0;
 }
 
-/* Returns whether threads shall stop: at once, or as soon as it was worth waking them. */
+/* Returns whether threads shall stop: at once, or as soon as waking them has paid off. */
 static int is_over(const Run *r)
 {
     if (!list_done(r->lists[0]))
@@ -180,7 +180,7 @@ void ff_gpume_tasks_run(GpumeScheduler *s, GpumeTaskList *const *lists, int nb_l
 
     if (list_done(lists[0]))
         return;
-    /* a thread is worth to be woken if it does much more than is lost by that */
+    /* waking a thread pays off if the thread does much more work than waking costs */
     if (s->work)
         r.nb_workers = av_clip64((nb_lists - before) * s->work / (2 * FFMAX(s->loss, 1)), 1, r.nb_workers);
     atomic_init(&r.stop, 0);
@@ -189,7 +189,7 @@ void ff_gpume_tasks_run(GpumeScheduler *s, GpumeTaskList *const *lists, int nb_l
 
     busy    = 16 * atomic_load_explicit(&r.busy, memory_order_relaxed);
     work    = busy / FFMAX(nb_done(lists, nb_lists) - before, 1);
-    /* it may have become less: that is tried now and then */
+    /* the loss may have become less, so a smaller value is tried now and then */
     loss    = r.nb_workers > 1 ? 16 * (av_gettime_relative() - r.begin) - busy / r.nb_workers : s->loss - s->loss / 32;
     s->work = s->work ? s->work + (work - s->work) / 8 : work;
     s->loss = s->loss + (FFMIN(loss, MOST_LOSS) - s->loss) / 8;

@@ -5,10 +5,10 @@
 
 /**
  * @file
- * Schedules work: tasks of units that need each other, on threads that are called once, for to wake
- * them for each task can take longer than the task. A thread takes units of the oldest list first
- * and, where it finds none that can be done, those of later lists. What a unit needs has been done
- * when it is taken, so it runs to its end whether or not other threads are there.
+ * Schedules tasks that depend on each other. A task consists of units of work. The threads are woken once
+ * for all tasks, because waking them for each task can take longer than the task itself. A thread takes
+ * units of the oldest list of tasks first, and units of later lists when the oldest list has none that can
+ * run. Everything that a unit depends on is done before a thread takes the unit, so a unit never waits.
  */
 
 #ifndef AVFILTER_GPUME_UTIL_TASKS_H
@@ -19,10 +19,10 @@
 
 #include "libavfilter/gpume/util/executor.h"
 
-/** Tasks that one may need. */
+/** The most tasks that a task may depend on. */
 #define GPUME_MAX_NEEDS 3
 
-/** Units of work. What is not set is 0. */
+/** A task: units of work. Members that are not set must be 0. */
 typedef struct GpumeTask {
     /**
      * Does units start to end - 1.
@@ -30,59 +30,59 @@ typedef struct GpumeTask {
      */
     void (*run)(void *arg, int worker, int start, int end);
     /**
-     * Takes a unit that can be done now, each of them once, and returns it, or returns -1. Called by
-     * several threads at a time. NULL: units are taken in ascending order.
+     * Returns a unit that can run now, each unit once, or -1 if there is none. Several threads call it at the
+     * same time. NULL: units are taken in ascending order.
      */
     int (*take)(void *arg);
     void *arg;
-    int nb_units;           ///< 0: it is done
-    int least;              ///< units that are taken at once at least; 0: 1
-    const struct GpumeTask *needs[GPUME_MAX_NEEDS]; ///< those that have to be done before; some may be NULL
+    int nb_units;           ///< 0: the task is done
+    int least;              ///< the least number of units that a thread takes at once; 0: 1
+    const struct GpumeTask *needs[GPUME_MAX_NEEDS]; ///< the tasks that must be done before; some may be NULL
 
     atomic_int next;        ///< the first unit that nobody has taken
-    atomic_int done;        ///< how many of them are done
+    atomic_int done;        ///< number of units that are done
 } GpumeTask;
 
-/** Tasks, each after those that it needs. One may be in several lists. */
+/** A list of tasks. A task comes after the tasks that it depends on, and may be in several lists. */
 typedef struct GpumeTaskList {
     GpumeTask **tasks;
     int nb;
-    atomic_int first;       ///< those before it are done; at first 0
+    atomic_int first;       ///< index of the first task that is not done; 0 at the beginning
 } GpumeTaskList;
 
-/** The threads, and what is known of them. Before it is used for the first time, what is not set is 0. */
+/** The threads and measurements of them. Members that are not set must be 0 before the first use. */
 typedef struct GpumeScheduler {
     GpumeExecutor executor;
     int64_t work;           ///< usual length of a list, on one thread, microseconds / 16
-    int64_t loss;           ///< what a thread that takes part usually waits, microseconds / 16
+    int64_t loss;           ///< usual waiting time of a thread, microseconds / 16
 } GpumeScheduler;
 
 /**
- * Runs the tasks of the first list. Some of the others may have been done, too, when it returns,
- * but none has been begun only.
+ * Runs the tasks of the first list. When it returns, tasks of the other lists may be done as well, but no
+ * unit is half done.
  */
 void ff_gpume_tasks_run(GpumeScheduler *s, GpumeTaskList *const *lists, int nb_lists);
 
 /** Returns whether all units of a task are done. */
 int ff_gpume_task_done(const GpumeTask *task);
 
-/** Tasks of a chain at most. */
+/** The most tasks of a chain. */
 #define GPUME_MAX_CHAIN 6
 
-/** Tasks, each of which needs all of the one before. Blank, or with tasks that have not been run. */
+/** Tasks that run one after the other. Blank, or with tasks that have not run yet. */
 typedef struct GpumeTaskChain {
     GpumeTask tasks[GPUME_MAX_CHAIN];
     int nb;
 } GpumeTaskChain;
 
-/** Adds a task, whose fields are called so in GpumeTask. */
+/** Adds a task to a chain. The parameters are members of GpumeTask. */
 void ff_gpume_chain_add(GpumeTaskChain *chain, void (*run)(void *arg, int worker, int start, int end), void *arg,
                         int nb_units);
 
-/** Runs the tasks of a chain, which is blank then. */
+/** Runs the tasks of a chain and blanks the chain. */
 void ff_gpume_chain_run(GpumeTaskChain *chain, GpumeScheduler *s);
 
-/** Returns into how many parts so many rows are divided for so many threads: a few for each. */
+/** Returns into how many parts some rows are divided for a number of threads: a few parts a thread. */
 int ff_gpume_nb_parts(int nb_threads, int rows);
 
 /** Returns the first row of one of nb parts. */

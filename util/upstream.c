@@ -10,7 +10,7 @@
 
 /** Filters that export motion vectors of their own. */
 #define SEARCHES "gpume,mestimate"
-/** Filters that move what is in a picture and pass side data on. */
+/** Filters that move the content of a picture but pass the side data on unchanged. */
 #define MOVES    "crop,fillborders,flip_vulkan,hflip,hflip_vulkan,lenscorrection,pad,perspective,remap,rotate,"  \
                  "scroll,shear,shuffleframes,reverse,swaprect,transpose,transpose_cuda,transpose_vulkan,v360,"   \
                  "vflip,vflip_vulkan,zoompan"

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * The filters in front of one that uses motion vectors.
+ * Warnings about filters that come before a filter that uses motion vectors.
  */
 
 #ifndef AVFILTER_GPUME_UTIL_UPSTREAM_H
@@ -14,9 +14,9 @@
 #include "libavfilter/avfilter.h"
 
 /**
- * Warns where filters in front of this one make vectors useless: they move the picture but not its
- * vectors, or remove vectors that a filter in front of them has searched.
- * @param searched whether this filter searches, as no vectors came
+ * Warns if filters before this filter make vectors useless: because they move the picture but not its
+ * vectors, or because they remove the vectors that an earlier filter has searched.
+ * @param searched whether this filter searches because no vectors arrived
  */
 void ff_gpume_check_upstream(AVFilterContext *ctx, int searched);
 

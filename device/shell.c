@@ -1,0 +1,109 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "libavutil/attributes.h"
+#include "libavutil/avassert.h"
+#include "libavutil/error.h"
+#include "libavutil/log.h"
+#include "libavutil/macros.h"
+
+#include "libavfilter/gpume/device/shell.h"
+
+av_cold int ff_gpume_shell_open(GpumeShell *s, const AVBufferRef *hw_frames, void *log_ctx, const char *instead)
+{
+    int ret = ff_gpume_cuda_open_of(&s->cuda, hw_frames, log_ctx, instead);
+
+    if (ret < 0)
+        return ret;
+    ret = ff_gpume_cuda_uploads_init(&s->cuda, &s->uploads);
+    if (ret < 0)
+        ff_gpume_cuda_pop(&s->cuda);
+    return ret;
+}
+
+av_cold int ff_gpume_shell_load(GpumeShell *s, int number, const GpumeShellKernel *kernel,
+                                const GpumeShellModule *modules, int nb_modules, int depth)
+{
+    GpumeCudaLaunch *l = &s->launches[number];
+    int ret;
+
+    av_assert0(number < GPUME_SHELL_KERNELS);
+    for (int i = 0; i < nb_modules; i++) {
+        const GpumeShellModule *m = &modules[i];
+
+        if (m->family != kernel->family || m->variant != kernel->variant || m->depth && m->depth != depth)
+            continue;
+        ret = ff_gpume_cuda_load(&s->cuda, l, &m->code);
+        if (ret < 0)
+            return ret;
+    }
+    av_assert0(l->function);
+    l->threads = kernel->threads;
+    l->shared  = kernel->shared;
+    s->what[number] = kernel->what;
+    return 0;
+}
+
+int ff_gpume_shell_enter(GpumeShell *s)
+{
+    if (!s->failed)
+        s->failed = ff_gpume_cuda_push(&s->cuda);
+    return s->failed;
+}
+
+int ff_gpume_shell_leave(GpumeShell *s, int ret)
+{
+    ff_gpume_cuda_pop(&s->cuda);
+    s->failed = FFMIN(ret, 0);
+    return ret;
+}
+
+int ff_gpume_shell_launch_on(GpumeShell *s, CUstream stream, int number, int x, int y, int z, const void *args)
+{
+    GpumeCudaLaunch *l = &s->launches[number];
+
+    l->grid[0] = x;
+    l->grid[1] = y;
+    return ff_gpume_shell_check(s, ff_gpume_cuda_launch(&s->cuda, l, z, (void *)args, stream), s->what[number]);
+}
+
+int ff_gpume_shell_launch(GpumeShell *s, int number, int x, int y, int z, const void *args)
+{
+    return ff_gpume_shell_launch_on(s, ff_gpume_shell_stream(s), number, x, y, z, args);
+}
+
+int ff_gpume_shell_memory(GpumeShell *s, GpumeCudaBuffer *b, size_t size, const char *what)
+{
+    return b->data ? 0 : ff_gpume_cuda_alloc(&s->cuda, b, GPUME_CUDA_DEVICE, FFMAX(size, 1), what);
+}
+
+int ff_gpume_shell_wait(GpumeShell *s, CUstream stream)
+{
+    return ff_gpume_shell_check(s, s->cuda.cu->cuStreamSynchronize(stream), "wait for the device");
+}
+
+int ff_gpume_shell_fits(const GpumeShell *s, const char *filter, int w, int h)
+{
+    if (FFMAX(w, h) <= GPUME_SHELL_MAX_SIDE)
+        return 0;
+    av_log(s->cuda.log_ctx, AV_LOG_ERROR, "%s does not support CUDA frames of %dx%d samples, only up to %d samples a "
+           "side; insert hwdownload before it.\n", filter, w, h, GPUME_SHELL_MAX_SIDE);
+    return AVERROR(ENOSYS);
+}
+
+av_cold void ff_gpume_shell_close(GpumeShell *s, void (*close)(void *priv), void *priv)
+{
+    if (s->cuda.device && ff_gpume_cuda_push_to_free(&s->cuda)) {
+        /* queued kernels may still read what is freed here */
+        s->cuda.cu->cuStreamSynchronize(ff_gpume_shell_stream(s));
+        if (close)
+            close(priv);
+        ff_gpume_cuda_uploads_free(&s->cuda, &s->uploads);
+        for (int i = 0; i < GPUME_SHELL_KERNELS; i++)
+            ff_gpume_cuda_unload(&s->cuda, &s->launches[i]);
+        ff_gpume_cuda_pop(&s->cuda);
+    }
+    ff_gpume_cuda_close(&s->cuda);
+}

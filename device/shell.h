@@ -1,0 +1,134 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * The CUDA half of a filter that works on CUDA frames, without what is the filter's own: the device of the
+ * frames, the filter's kernels, launches on the stream of the frames, a ring of uploads, and errors. The host
+ * side of mvview, mvfps and mvdenoise is built upon it.
+ *
+ * A function of the filter that uses the device is enclosed by ff_gpume_shell_enter() and
+ * ff_gpume_shell_leave(), which push and pop the device's context. All other functions need the pushed
+ * context, except ff_gpume_shell_close().
+ */
+
+#ifndef AVFILTER_GPUME_DEVICE_SHELL_H
+#define AVFILTER_GPUME_DEVICE_SHELL_H
+
+#include "libavfilter/gpume/device/driver.h"
+#include "libavfilter/gpume/device/uploads.h"
+
+/** The most kernels of a filter. */
+#define GPUME_SHELL_KERNELS 24
+/** The longest side of a picture, in samples, for which 32-bit coordinates and indices suffice. */
+#define GPUME_SHELL_MAX_SIDE 32768
+
+/** A compiled module, as a row of the filter's modules.h describes it. */
+typedef struct GpumeShellModule {
+    GpumeCudaCode code;
+    int family;                 ///< the source file that it was compiled from
+    int depth;                  ///< 8 or 16: the depth of samples that it is for; 0: every depth
+    int variant;
+} GpumeShellModule;
+
+/** A kernel that a filter launches: which module contains it, and how it is launched. */
+typedef struct GpumeShellKernel {
+    int family, variant;        ///< of the module
+    unsigned threads;           ///< threads of a thread block
+    unsigned shared;            ///< bytes of dynamic shared memory of a thread block
+    const char *what;           ///< what the kernel does, for errors: "Could not <what>: ..."
+} GpumeShellKernel;
+
+/** Blank before ff_gpume_shell_open(). */
+typedef struct GpumeShell {
+    GpumeCuda cuda;
+    GpumeCudaUploads uploads;
+    GpumeCudaLaunch launches[GPUME_SHELL_KERNELS];
+    const char *what[GPUME_SHELL_KERNELS];
+    int failed;                 ///< the first error; no call follows one, as the state of the device is unknown
+} GpumeShell;
+
+/** Returns n / d, rounded up. */
+static inline int gpume_divide_up(int n, int d)
+{
+    return (n + d - 1) / d;
+}
+
+/**
+ * Opens the device of some frames and initialises the uploads. Leaves the device's context pushed.
+ * @param hw_frames AVHWFramesContext of format CUDA
+ * @param instead   what the user can do where the device cannot be used: "download the frames before"
+ * @return 0 or an AVERROR code with a message, and then nothing is pushed
+ */
+int ff_gpume_shell_open(GpumeShell *s, const AVBufferRef *hw_frames, void *log_ctx, const char *instead);
+
+/**
+ * Loads a kernel: the module of its family and variant for samples of a depth.
+ * @param number the kernel's number for ff_gpume_shell_launch(), below GPUME_SHELL_KERNELS
+ * @param depth  8 or 16
+ * @return 0 or an AVERROR code with a message
+ */
+int ff_gpume_shell_load(GpumeShell *s, int number, const GpumeShellKernel *kernel,
+                        const GpumeShellModule *modules, int nb_modules, int depth);
+
+/** Pushes the context. @return 0, or an AVERROR code: that of an earlier failure, or a new one with a message */
+int ff_gpume_shell_enter(GpumeShell *s);
+
+/** Pops the context, and keeps ret if it is an error. @return ret */
+int ff_gpume_shell_leave(GpumeShell *s, int ret);
+
+/** Reports an error of the driver. @return 0 or an AVERROR code */
+static inline int ff_gpume_shell_check(const GpumeShell *s, CUresult err, const char *what)
+{
+    return ff_gpume_cuda_check(&s->cuda, err, what);
+}
+
+/** Calls a function of the driver; returns from the function around it if the call fails. Needs int ret. */
+#define GPUME_SHELL_TRY(s, call, what) \
+    if ((ret = ff_gpume_shell_check(s, (s)->cuda.cu->call, what)) < 0) \
+        return ret;
+
+/** Returns the stream of the frames' device. */
+static inline CUstream ff_gpume_shell_stream(const GpumeShell *s)
+{
+    return s->cuda.hwctx->stream;
+}
+
+/**
+ * Launches a kernel on a stream.
+ * @param x, y, z thread blocks in each direction
+ * @param args    the kernel's only parameter
+ * @return 0 or an AVERROR code with a message
+ */
+int ff_gpume_shell_launch_on(GpumeShell *s, CUstream stream, int number, int x, int y, int z, const void *args);
+
+/** Launches a kernel on the stream of the frames' device. */
+int ff_gpume_shell_launch(GpumeShell *s, int number, int x, int y, int z, const void *args);
+
+/**
+ * Allocates device memory, unless the buffer has some already.
+ * @param what what the memory is for: "vectors"
+ * @return 0 or an AVERROR code with a message
+ */
+int ff_gpume_shell_memory(GpumeShell *s, GpumeCudaBuffer *b, size_t size, const char *what);
+
+/** Waits until the device has done what was queued on a stream. @return 0 or an AVERROR code with a message */
+int ff_gpume_shell_wait(GpumeShell *s, CUstream stream);
+
+/**
+ * Compares the sides of pictures with GPUME_SHELL_MAX_SIDE.
+ * @param filter the filter's name, for the message
+ * @return 0, or AVERROR(ENOSYS) with a message
+ */
+int ff_gpume_shell_fits(const GpumeShell *s, const char *filter, int w, int h);
+
+/**
+ * Waits for the device, and frees what the shell has, the kernels included. Harmless on a blank shell.
+ * @param close frees what the filter has allocated, while the device is idle and its context is pushed;
+ *              not called if the device was never opened or cannot be entered; may be NULL
+ */
+void ff_gpume_shell_close(GpumeShell *s, void (*close)(void *priv), void *priv);
+
+#endif /* AVFILTER_GPUME_DEVICE_SHELL_H */

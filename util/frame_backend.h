@@ -1,0 +1,51 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * The choice among the backends of a filter by the frames that come: those of the CPU, or of a device.
+ */
+
+#ifndef AVFILTER_GPUME_UTIL_FRAME_BACKEND_H
+#define AVFILTER_GPUME_UTIL_FRAME_BACKEND_H
+
+#include <stddef.h>
+
+#include "libavutil/buffer.h"
+#include "libavutil/pixfmt.h"
+
+/** What the backends of a filter have in common: the first member of each backend's table of functions. */
+typedef struct GpumeFrameBackend {
+    /** Format of the frames on the backend's device; AV_PIX_FMT_NONE: frames in system memory. */
+    enum AVPixelFormat hw_format;
+    size_t priv_size;           ///< bytes of the backend's own state
+    /** Whether the backend works on frames with samples of this format, which the filter supports. */
+    int (*supports)(enum AVPixelFormat sw_format);      // optional
+} GpumeFrameBackend;
+
+/**
+ * Returns the format of hardware frames of backend i of those that have one.
+ * @param backends ends with NULL
+ * @return AV_PIX_FMT_NONE: there are no more
+ */
+enum AVPixelFormat ff_gpume_backend_hw_format(const GpumeFrameBackend *const *backends, int i);
+
+/**
+ * Chooses the backend for frames.
+ * @param backends  ends with NULL
+ * @param hw_frames AVHWFramesContext, or NULL: frames are in system memory
+ * @param supports  whether the filter works on samples of a format
+ * @param filter    the filter's name, for the message
+ * @return the backend, or NULL with a message
+ */
+const GpumeFrameBackend *ff_gpume_choose_backend(const GpumeFrameBackend *const *backends,
+                                                 const AVBufferRef *hw_frames,
+                                                 int (*supports)(enum AVPixelFormat sw_format),
+                                                 const char *filter, void *log_ctx);
+
+/** Returns the format of the samples of hardware frames; AV_PIX_FMT_NONE without hw_frames. */
+enum AVPixelFormat ff_gpume_sw_format(const AVBufferRef *hw_frames);
+
+#endif /* AVFILTER_GPUME_UTIL_FRAME_BACKEND_H */
