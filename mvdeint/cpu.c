@@ -330,8 +330,8 @@ static uint8_t *real_at(const CPUBackend *s, int component, int candidate, int x
 }
 
 /* Says how much of an area is of lines that are no interpolated ones. */
-static void put_real(const CPUBackend *s, const GpumeComponent *c, const GpumeCellVector *const *v, int parity,
-                     int y0, uint8_t *dst, ptrdiff_t stride)
+static void put_real(const GpumeComponent *c, const GpumeCellVector *v, int parity, int y0, uint8_t *dst,
+                     ptrdiff_t stride, int are_equal)
 {
     const uint8_t *wx = ff_mvdeint_window[c->hsub], *wy = ff_mvdeint_window[c->vsub];
     const int w = MVDEINT_BLOCK >> c->hsub, h = MVDEINT_BLOCK >> c->vsub;
@@ -340,7 +340,7 @@ static void put_real(const CPUBackend *s, const GpumeComponent *c, const GpumeCe
         int real[4];
 
         for (int i = 0; i < 4; i++)
-            real[i] = mvdeint_real(mvdeint_eighths(v[i]->y, c->vsub), y0 + y, parity);
+            real[i] = are_equal && i ? real[0] : mvdeint_real(mvdeint_eighths(v[i].y, c->vsub), y0 + y, parity);
         if (real[0] == real[1] && real[1] == real[2] && real[2] == real[3]) {
             memset(dst + y * stride, real[0], w);
             continue;
@@ -351,36 +351,50 @@ static void put_real(const CPUBackend *s, const GpumeComponent *c, const GpumeCe
     }
 }
 
+/* Reads an area of a component along a vector. */
+static void read_area(const CPUBackend *s, const GpumeComponent *c, const GpumeSamples *source, GpumeCellVector v,
+                      int x0, int y0, uint16_t *dst, ptrdiff_t stride)
+{
+    const int x = mvdeint_eighths(v.x, c->hsub), y = mvdeint_eighths(v.y, c->vsub);
+
+    s->samples.match(dst, stride, gpume_padded_sample(source, x0 + (x >> 3), y0 + (y >> 3), s->layout->bytes),
+                     source->stride, x & 7, y & 7, MVDEINT_BLOCK >> c->hsub, MVDEINT_BLOCK >> c->vsub,
+                     s->layout->depth);
+}
+
 /* Makes the area between the centres of four blocks of a compensated component. */
 static void match_area(CPUBackend *s, int component, int candidate, int tx, int ty)
 {
     const GpumeComponent *c   = &s->layout->components[component];
     const Candidate *from     = &s->candidates[candidate];
     const GpumeSamples source = samples_of(s, from->picture, component);
-    const int bytes = s->layout->bytes, cols = s->cells.cols;
     const int x0 = (MVDEINT_BLOCK * tx - MVDEINT_BLOCK / 2) >> c->hsub;
     const int y0 = (MVDEINT_BLOCK * ty - MVDEINT_BLOCK / 2) >> c->vsub;
-    const GpumeCellVector *v[4];
+    const ptrdiff_t stride = s->matches[component].stride;
+    uint16_t *dst = match_at(s, component, candidate, x0, y0);
+    GpumeCellVector v[4];
     const uint16_t *areas[4];
+    int nb = 0;
     LOCAL_ALIGNED_32(uint16_t, made, [4], [MVDEINT_AREA]);
 
+    for (int i = 0; i < 4; i++)
+        v[i] = from->cells[av_clip(ty - 1 + (i >> 1), 0, s->cells.rows - 1) * (size_t)s->cells.cols +
+                           av_clip(tx - 1 + (i & 1), 0, s->cells.cols - 1)];
     for (int i = 0; i < 4; i++) {
         int j = 0;
 
-        v[i] = &from->cells[av_clip(ty - 1 + (i >> 1), 0, s->cells.rows - 1) * (size_t)cols +
-                            av_clip(tx - 1 + (i & 1), 0, cols - 1)];
-        while (v[j]->x != v[i]->x || v[j]->y != v[i]->y)
+        while (v[j].x != v[i].x || v[j].y != v[i].y)
             j++;
-        if (j == i) {
-            const int x = mvdeint_eighths(v[i]->x, c->hsub), y = mvdeint_eighths(v[i]->y, c->vsub);
-
-            s->samples.match(made[i], gpume_padded_sample(&source, x0 + (x >> 3), y0 + (y >> 3), bytes), source.stride,
-                             x & 7, y & 7, MVDEINT_BLOCK >> c->hsub, MVDEINT_BLOCK >> c->vsub, s->layout->depth);
-        }
         areas[i] = made[j];
+        nb      += j == i;
+        if (j == i && i)
+            read_area(s, c, &source, v[i], x0, y0, made[i], MVDEINT_BLOCK);
     }
-    s->samples.blend(match_at(s, component, candidate, x0, y0), s->matches[component].stride, areas, c->hsub, c->vsub);
-    put_real(s, c, v, from->parity, y0, real_at(s, component, candidate, x0, y0), s->matches[component].stride);
+    /* most often all vectors are equal */
+    read_area(s, c, &source, v[0], x0, y0, nb == 1 ? dst : made[0], nb == 1 ? stride : MVDEINT_BLOCK);
+    if (nb > 1)
+        s->samples.blend(dst, stride, areas, c->hsub, c->vsub);
+    put_real(c, v, from->parity, y0, real_at(s, component, candidate, x0, y0), stride, nb == 1);
 }
 
 /* Units are rows of areas of one candidate after the other, of one component after the other. */

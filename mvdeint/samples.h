@@ -68,8 +68,9 @@ typedef struct MvdeintSamples {
     void (*estimate)(uint8_t *dst, const MvdeintLines *l, int w, enum MvdeintKind kind, int max);
     /** Interpolates a line within a field. @param lines those three and one above and one and three below */
     void (*intra)(uint8_t *dst, const uint8_t *const *lines, int w, int depth);
-    /** Reads an area of w x h samples, in rows of MVDEINT_BLOCK, at eighths fx and fy behind a sample. */
-    void (*match)(uint16_t *dst, const uint8_t *src, ptrdiff_t stride, int fx, int fy, int w, int h, int depth);
+    /** Reads an area of w x h samples at eighths fx and fy behind a sample. @param dst_stride in samples */
+    void (*match)(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t stride, int fx, int fy, int w,
+                  int h, int depth);
     /** Adds the residual to a compensated row. */
     void (*residual)(uint16_t *dst, const uint16_t *above, const uint16_t *below, const uint8_t *line_above,
                      const uint8_t *line_below, int w, int depth);
@@ -85,7 +86,7 @@ typedef struct MvdeintSamples {
     void (*combine)(uint8_t *dst, const MvdeintRow *row);
 
     /* the same of any samples */
-    /** Puts four areas together, of the blocks above and below on the left and on the right. */
+    /** Puts four areas together, in rows of MVDEINT_BLOCK: of the blocks on the left and right above, and below. */
     void (*blend)(uint16_t *dst, ptrdiff_t stride, const uint16_t *const *areas, int hsub, int vsub);
     /** Adds the weighted squared differences of two compensated lines to sums. */
     void (*add_pair)(const MvdeintSums *sums, const uint16_t *a, const uint16_t *b, const uint8_t *real_a,

@@ -75,7 +75,8 @@ static void FUNC(intra)(uint8_t *dst8, const uint8_t *const *lines, int w, int d
     }
 }
 
-static void FUNC(match)(uint16_t *dst, const uint8_t *src8, ptrdiff_t stride, int fx, int fy, int w, int h, int depth)
+static void FUNC(match)(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src8, ptrdiff_t stride, int fx, int fy,
+                        int w, int h, int depth)
 {
     const SAMPLE *src = (const SAMPLE *)src8;
     const int8_t *u = match_taps[fx], *v = match_taps[fy];
@@ -86,7 +87,7 @@ static void FUNC(match)(uint16_t *dst, const uint8_t *src8, ptrdiff_t stride, in
     if (!fx && !fy) {
         for (int y = 0; y < h; y++)
             for (int x = 0; x < w; x++)
-                dst[y * MVDEINT_BLOCK + x] = src[y * stride + x] << mvdeint_fraction(depth);
+                dst[y * dst_stride + x] = src[y * stride + x] << mvdeint_fraction(depth);
         return;
     }
     for (int y = 0; y < h + 5; y++) {
@@ -101,7 +102,7 @@ static void FUNC(match)(uint16_t *dst, const uint8_t *src8, ptrdiff_t stride, in
             const int sum = v[0] * rows[y][x] + v[1] * rows[y + 1][x] + v[2] * rows[y + 2][x] +
                             v[3] * rows[y + 3][x] + v[4] * rows[y + 4][x] + v[5] * rows[y + 5][x];
 
-            dst[y * MVDEINT_BLOCK + x] = av_clip((sum + (1 << shift >> 1)) >> shift, 0, most);
+            dst[y * dst_stride + x] = av_clip((sum + (1 << shift >> 1)) >> shift, 0, most);
         }
 }
 
