@@ -140,8 +140,8 @@ static av_cold int upload_table(CUDABackend *s)
         return ret;
     table = s->table.pinned;
     memset(table, 0, s->table.size);
-    memcpy(table + MVDEINT_CUDA_POWER, ff_mvdeint_power, sizeof(ff_mvdeint_power));
-    memcpy(table + MVDEINT_CUDA_INVERSE, ff_mvdeint_inverse, sizeof(ff_mvdeint_inverse));
+    memcpy(table + MVDEINT_CUDA_POWER, ff_mvdeint_power, 256 * sizeof(*table));
+    memcpy(table + MVDEINT_CUDA_INVERSE, ff_mvdeint_inverse, 128 * sizeof(*table));
     memcpy(table + MVDEINT_CUDA_TAPS, ff_mvdeint_taps, sizeof(ff_mvdeint_taps));
     for (int i = MVDEINT_LEAST_REAL; i <= MVDEINT_MAX_WEIGHTS; i++)
         table[MVDEINT_CUDA_RECIPROCALS + i] = mvdeint_reciprocal(i);

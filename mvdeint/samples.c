@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "config.h"
 #include "libavutil/attributes.h"
 #include "libavutil/common.h"
 #include "libavutil/intmath.h"
@@ -16,7 +17,7 @@
 
 const uint8_t ff_mvdeint_window[3][MVDEINT_BLOCK] = { MVDEINT_WINDOW };
 
-const uint16_t ff_mvdeint_power[256] = {
+const uint16_t ff_mvdeint_power[256 + 1] = {
     4072, 4025, 3979, 3934, 3889, 3846, 3803, 3761, 3719, 3679, 3639, 3600, 3562, 3524, 3487, 3451, 3415, 3380, 3345,
     3311, 3278, 3245, 3213, 3181, 3150, 3119, 3089, 3059, 3030, 3001, 2973, 2945, 2917, 2890, 2863, 2837, 2811, 2786,
     2761, 2736, 2712, 2688, 2664, 2641, 2618, 2596, 2573, 2551, 2530, 2508, 2487, 2466, 2446, 2426, 2406, 2386, 2367,
@@ -32,7 +33,7 @@ const uint16_t ff_mvdeint_power[256] = {
     569, 566, 562, 559, 555, 552, 549, 545, 542, 539, 535, 532, 529, 526, 523, 520, 517, 514,
 };
 
-const uint16_t ff_mvdeint_inverse[128] = {
+const uint16_t ff_mvdeint_inverse[128 + 1] = {
     4080, 4049, 4018, 3987, 3957, 3927, 3898, 3869, 3841, 3813, 3785, 3758, 3732, 3705, 3679, 3654, 3628, 3603, 3579,
     3554, 3531, 3507, 3484, 3461, 3438, 3416, 3393, 3372, 3350, 3329, 3308, 3287, 3267, 3246, 3226, 3207, 3187, 3168,
     3149, 3130, 3112, 3093, 3075, 3057, 3039, 3022, 3005, 2987, 2970, 2954, 2937, 2921, 2905, 2889, 2873, 2857, 2842,
@@ -145,4 +146,12 @@ av_cold void ff_mvdeint_samples_init(MvdeintSamples *s, int depth)
         SET(16);
     else
         SET(8);
+#if ARCH_X86 && HAVE_X86ASM
+    ff_mvdeint_samples_init_x86(s, depth);
+#endif
+}
+
+void ff_mvdeint_combine_8(uint8_t *dst, const MvdeintRow *row)
+{
+    combine_8(dst, row);
 }

@@ -66,7 +66,7 @@ typedef struct MvdeintRow {
 typedef struct MvdeintSamples {
     /** Makes a line of the estimate of three fields. */
     void (*estimate)(uint8_t *dst, const MvdeintLines *l, int w, enum MvdeintKind kind, int max);
-    /** Interpolates a line within a field. @param lines those three and one above and one and three below */
+    /** Interpolates a line within a field; 15 samples more are read and written. @param lines those three and one above and one and three below */
     void (*intra)(uint8_t *dst, const uint8_t *const *lines, int w, int depth);
     /** Reads an area of w x h samples at eighths fx and fy behind a sample. @param dst_stride in samples */
     void (*match)(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t stride, int fx, int fy, int w,
@@ -82,7 +82,7 @@ typedef struct MvdeintSamples {
                          int depth);
     /** Squares the differences of two lines. */
     void (*square_step)(uint32_t *step, const uint8_t *above, const uint8_t *below, int w, int depth);
-    /** Makes a missing line of all that is known of it. */
+    /** Makes a missing line of all that is known of it; 7 samples more are read and written. */
     void (*combine)(uint8_t *dst, const MvdeintRow *row);
 
     /* the same of any samples */
@@ -98,11 +98,14 @@ typedef struct MvdeintSamples {
 } MvdeintSamples;
 
 void ff_mvdeint_samples_init(MvdeintSamples *s, int depth);
+void ff_mvdeint_samples_init_x86(MvdeintSamples *s, int depth);
+/** MvdeintSamples.combine, of bytes. */
+void ff_mvdeint_combine_8(uint8_t *dst, const MvdeintRow *row);
 
 /** Weights of an area, by subsampling. */
 extern const uint8_t ff_mvdeint_window[3][MVDEINT_BLOCK];
-/** The -1.5th and the -1st power of what is 1 to 4, or 1 to 2. */
-extern const uint16_t ff_mvdeint_power[256], ff_mvdeint_inverse[128];
+/** The tables of MvdeintTables; what loads two entries at once can read one more. */
+extern const uint16_t ff_mvdeint_power[256 + 1], ff_mvdeint_inverse[128 + 1];
 /** The taps of the interpolation within a field, times 4096, by class. */
 extern const int16_t ff_mvdeint_taps[MVDEINT_CLASSES][MVDEINT_INTRA_LINES * MVDEINT_INTRA_COLUMNS];
 

@@ -1,0 +1,457 @@
+;*****************************************************************************
+;* Missing lines of a field
+;*****************************************************************************
+; This file is part of gpume.
+; SPDX-License-Identifier: LGPL-2.1-or-later
+;*****************************************************************************
+
+%include "libavutil/x86/x86util.asm"
+
+SECTION_RODATA 32
+
+d_1:     times 8 dd 1
+d_7:     times 8 dd 7
+d_8:     times 8 dd 8
+d_10:    times 8 dd 10
+d_13:    times 8 dd 13
+d_16:    times 8 dd 16
+d_19:    times 8 dd 19
+d_102:   times 8 dd 102
+d_127:   times 8 dd 127
+d_1023:  times 8 dd 1023
+d_n1023: times 8 dd -1023
+d_2048:  times 8 dd 2048
+d_ffff:  times 8 dd 0xffff
+f_2_23:  times 8 dd 8388608.0
+; limits, less 1, of how well a direction fits, and of activity
+w_9:     times 16 dw 9
+w_39:    times 16 dw 39
+w_5:     times 16 dw 5
+w_29:    times 16 dw 29
+w_7:     times 16 dw 7
+w_3:     times 16 dw 3
+%assign D 0
+%rep 7
+%if D < 3
+%assign COST 2 * (3 - D)
+%else
+%assign COST 2 * (D - 3)
+%endif
+w_start_ %+ D: times 16 dw 8 * COST + D
+%assign D D + 1
+%endrep
+
+SECTION .text
+
+%if ARCH_X86_64
+
+; MvdeintRow and MvdeintModel
+%define ROW_CANDIDATE(i, field) rowq + 16 + 32 * (i) + field
+%define ROW_FIRST    144
+%define ROW_INTRA    152
+%define ROW_ACTIVITY 160
+%define ROW_STEP     168
+%define ROW_MODEL    176
+
+%define EXPECTED(i)   [rsp + 32 * (i)]
+%define HALF_LOG2(i)  [rsp + 32 * (4 + (i))]
+%define POWER(i)      [rsp + 32 * (8 + (i))]
+%define DIFFERENCE(i) [rsp + 32 * (12 + (i))]
+
+; the integer part of a logarithm of dwords below 2^31. dst, src, temporary
+%macro LOG2 3
+    psrld           %3, %2, 1
+    pandn           %1, %3, %2
+    cvtdq2ps        %1, %1
+    psrld           %1, 23
+    psubd           %1, [d_127]
+%endmacro
+
+; half of an absolute difference, rounded, up to 1023
+%macro SCALE 1
+    paddd           %1, [d_1]
+    psrld           %1, 1
+    pminsd          %1, [d_1023]
+%endmacro
+
+; m%1 = (c * m1 + 8) >> 4 with the model's coefficient c
+%macro FACTOR 2
+    vpbroadcastd    m%1, [%2]
+    pmullw          m%1, m1
+    paddd           m%1, [d_8]
+    psrld           m%1, 4
+%endmacro
+
+; expected errors of two partners. first candidate, model
+%macro PAIR 2
+    mov           tmpq, [ROW_CANDIDATE(%1, 0)]
+    vpmovzxwd       m0, [tmpq + 2 * xq]
+    mov           tmpq, [ROW_CANDIDATE(%1 + 1, 0)]
+    vpmovzxwd       m1, [tmpq + 2 * xq]
+    psubd           m2, m0, m1
+    pabsd           m2, m2
+    SCALE           m2
+    pmaddwd         m2, m2
+    vpbroadcastd    m3, [%2 + 24]
+    pmulld          m2, m3
+    pslld           m4, m15, 4
+    psubd           m0, m4
+    psubd           m1, m4
+    mova  DIFFERENCE(%1), m0
+    mova  DIFFERENCE(%1 + 1), m1
+    mov           tmpq, [ROW_CANDIDATE(%1, 24)]
+    vpbroadcastd    m3, [%2 + 12]
+    pmulld          m3, [tmpq + 4 * xq]
+    paddd           m2, m3
+    vpbroadcastd    m5, [%2 + 8]
+    vpbroadcastd    m6, [%2 + 4]
+    pslld           m5, 16
+    por             m5, m6
+%assign I %1
+%rep 2
+    mov           tmpq, [ROW_CANDIDATE(I, 8)]
+    vpmovzxbd       m0, [tmpq + xq]
+    mova            m1, [d_16]
+    psubd           m1, m0
+    pslld           m3, m1, 16
+    por             m3, m0
+    pmaddwd         m3, m5
+    paddd           m3, [d_8]
+    psrld           m3, 4
+    mov           tmpq, [ROW_CANDIDATE(I, 16)]
+    pmulld          m3, [tmpq + 4 * xq]
+    paddd           m3, m2
+    FACTOR           4, %2 + 16
+    pmulld          m4, m12
+    paddd           m3, m4
+    FACTOR           4, %2 + 20
+    pmulld          m4, m11
+    paddd           m3, m4
+    psrld           m3, 1
+    vpbroadcastd    m4, [%2]
+    paddd           m3, m4
+    mova   EXPECTED(I), m3
+%if I
+    pminud         m10, m3
+%else
+    mova           m10, m3
+%endif
+%assign I I + 1
+%endrep
+%endmacro
+
+; m%1 = the index of the power of m%1, whose logarithm is m%2; m%3 = what is in the table of inverses, if asked for
+%macro INDEX 3-4
+    psubd           m%3, m%2, [d_7]
+    vpsrlvd         m%1, m%1, m%3
+    pand            m%1, [d_127]
+%if %0 == 4
+    pcmpeqd         m4, m4
+    vpgatherdd      m%3, [inverseq + 2 * m%1], m4
+    pand            m%3, [d_ffff]
+    psubd           m4, m%2, m9
+    vpsrlvd         m%3, m%3, m4
+    paddd           m%4, m%3
+%endif
+    pslld           m%3, m%2, 31
+    psrld           m%3, 24
+    por             m%1, m%3
+%endmacro
+
+; m%1 >>= 3 * (m%2 - m8)
+%macro WEIGHT 3
+    psubd           m%3, m%2, m8
+    paddd           m%2, m%3, m%3
+    paddd           m%2, m%3
+    vpsrlvd         m%1, m%1, m%2
+%endmacro
+
+; m3 = m1 / m2, of which the sign of none is set; m1, m2, m4 are overwritten
+%macro DIVIDE 0
+    cvtdq2pd        m3, xm1
+    cvtdq2pd        m4, xm2
+    divpd           m3, m4
+    cvttpd2dq      xm3, m3
+    vextracti128   xm1, m1, 1
+    vextracti128   xm2, m2, 1
+    cvtdq2pd        m1, xm1
+    cvtdq2pd        m2, xm2
+    divpd           m1, m2
+    cvttpd2dq      xm1, m1
+    vinserti128     m3, m3, xm1, 1
+%endmacro
+
+; m%1 = the expected error of an interpolation within the field. m%2 how far it is from the candidates, model, temporary
+%macro INTRA 4
+    pabsd           m%1, m%2
+    pmaddwd         m%1, m%1
+    pmulld          m%1, m3
+    psrld           m%1, 10
+    vpbroadcastd    m%4, [%3 + 12]
+    pmulld          m%1, m%4
+    vpbroadcastd    m%4, [%3 + 4]
+    pmulld          m%4, m12
+    paddd           m%1, m%4
+    vpbroadcastd    m%4, [%3 + 8]
+    pmulld          m%4, m11
+    paddd           m%1, m%4
+    vpbroadcastd    m%4, [%3 + 16]
+    pmulld          m%4, m4
+    paddd           m%1, m%4
+    psrld           m%1, 1
+    vpbroadcastd    m%4, [%3]
+    paddd           m%1, m%4
+%endmacro
+
+; m%1, the expected error, becomes the weight. two temporaries
+%macro INTRA_WEIGHT 3
+    LOG2            m%2, m%1, m%3
+    INDEX           %1, %2, %3
+    pcmpeqd         m4, m4
+    vpgatherdd      m%3, [powerq + 2 * m%1], m4
+    pand            m%1, m%3, [d_ffff]
+    psrld           m%2, 1
+    WEIGHT          %1, %2, %3
+    paddd           m5, m%1
+%endmacro
+
+; void ff_mvdeint_combine_8_avx2(uint8_t *dst, const MvdeintRow *row, const uint16_t *power, const uint16_t *inverse)
+; of a row that has all candidates. Writes whole multiples of 8 samples.
+INIT_YMM avx2
+cglobal mvdeint_combine_8, 4, 9, 16, 16 * 32, dst, row, power, inverse, x, tmp, model, w
+    mov             wd, [rowq]
+    mov         modelq, [rowq + ROW_MODEL]
+    xor             xd, xd
+.loop:
+    mov           tmpq, [rowq + ROW_FIRST]
+    vpmovzxbd      m15, [tmpq + xq]
+    mov           tmpq, [rowq + ROW_ACTIVITY]
+    movu           m14, [tmpq + 4 * xq]
+    mov           tmpq, [rowq + ROW_STEP]
+    movu           m13, [tmpq + 4 * xq]
+    psrld          m12, m14, 4
+    psrld          m11, m13, 4
+    PAIR             0, modelq
+    PAIR             2, modelq + 28
+
+    ; their mean
+    LOG2            m9, m10, m2
+    psrld           m8, m9, 1
+    pxor            m7, m7
+    pxor            m6, m6
+    pxor            m5, m5
+%assign I 0
+%rep 4
+    mova            m0, EXPECTED(I)
+    LOG2            m1, m0, m2
+    INDEX            0, 1, 2, 6
+    pcmpeqd         m4, m4
+    vpgatherdd      m3, [powerq + 2 * m0], m4
+    pand            m3, [d_ffff]
+    mova      POWER(I), m3
+    psrld           m1, 1
+    mova  HALF_LOG2(I), m1
+    WEIGHT           3, 1, 2
+    paddd           m7, m3
+    mova            m0, DIFFERENCE(I)
+    pabsd           m1, m0
+    SCALE           m1
+    psignd          m1, m0
+    pmaddwd         m1, m3
+    paddd           m5, m1
+%assign I I + 1
+%endrep
+    ; exact, as both have 24 bits
+    cvtdq2ps        m0, m5
+    cvtdq2ps        m1, m7
+    divps           m0, m1
+    cvttps2dq       m5, m0
+
+    ; how much of the difference is the interpolations' own
+    mova            m2, [f_2_23]
+    cvtdq2ps        m3, m6
+    divps           m2, m3
+    cvttps2dq       m2, m2
+    psubd           m3, m9, [d_19]
+    vpsllvd         m4, m2, m3
+    pxor            m6, m6
+    psubd           m6, m3
+    vpsrlvd         m2, m2, m6
+    por             m2, m4
+    pmulld          m1, m14, [d_102]
+    pmulld          m0, m13, [d_10]
+    paddd           m1, m0
+    psrld           m1, 10
+    paddd           m1, [d_13]
+    paddd           m2, m1
+    pslld           m1, 10
+    DIVIDE
+
+    mov           tmpq, [rowq + ROW_INTRA]
+    vpmovzxbd       m0, [tmpq + xq]
+    psubd           m1, m15, m0
+    pabsd           m2, m1
+    pslld           m2, 3
+    pminsd          m2, [d_1023]
+    pmaddwd         m4, m2, m2
+    psignd          m2, m1
+    paddd           m2, m5
+    pminsd          m2, [d_1023]
+    pmaxsd          m2, [d_n1023]
+    INTRA            6, 5, modelq + 56, 8
+    INTRA            7, 2, modelq + 76, 8
+    pminud         m10, m6
+    pminud         m10, m7
+
+    ; the result
+    LOG2            m9, m10, m2
+    psrld           m8, m9, 1
+    pxor            m9, m9
+    pxor            m5, m5
+%assign I 0
+%rep 4
+    mova            m1, HALF_LOG2(I)
+    mova            m3, POWER(I)
+    WEIGHT           3, 1, 2
+    paddd           m5, m3
+    pmaddwd         m3, DIFFERENCE(I)
+    paddd           m9, m3
+%assign I I + 1
+%endrep
+    INTRA_WEIGHT     6, 1, 2
+    INTRA_WEIGHT     7, 1, 2
+    psubd           m0, m15
+    pslld           m0, 4
+    pmaddwd         m0, m7
+    paddd           m9, m0
+    pabsd           m1, m9
+    paddd           m1, m1
+    pslld           m2, m5, 4
+    paddd           m1, m2
+    paddd           m2, m2
+    DIVIDE
+    psignd          m3, m9
+    paddd           m3, m15
+    vextracti128   xm1, m3, 1
+    packusdw       xm3, xm1
+    packuswb       xm3, xm3
+    movq   [dstq + xq], xm3
+    add             xd, 8
+    cmp             xd, wd
+    jl .loop
+    RET
+
+; void ff_mvdeint_intra_8_avx2(uint8_t *dst, const uint8_t *const *lines, const int16_t (*taps)[4][16], int w)
+; Writes whole multiples of 16 samples.
+cglobal mvdeint_intra_8, 4, 13, 12, 32, dst, lines, taps, w, x, a, b, far_a, far_b, i, class, tmp
+    mov         far_aq, [linesq]
+    mov             aq, [linesq + 8]
+    mov             bq, [linesq + 16]
+    mov         far_bq, [linesq + 24]
+    xor             xd, xd
+.loop:
+    ; directions: the cost, times 8, and the number
+%assign D 0
+%rep 7
+    mova            m2, [w_start_ %+ D]
+%assign E -2
+%rep 5
+    movu           xm0, [aq + xq + (D - 3) + E]
+    movu           xm1, [bq + xq - (D - 3) + E]
+    pmaxub         xm3, xm0, xm1
+    pminub         xm0, xm0, xm1
+    psubb          xm3, xm0
+    vpmovzxbw       m3, xm3
+    psllw           m3, 3
+    paddw           m2, m3
+%assign E E + 1
+%endrep
+%if D
+    pminuw          m4, m2
+%else
+    mova            m4, m2
+%endif
+%assign D D + 1
+%endrep
+    psrlw           m5, m4, 3
+    pand            m4, [w_7]
+    pcmpgtw         m6, m5, [w_9]
+    pcmpgtw         m7, m5, [w_39]
+    paddw           m6, m7                      ; less the fit
+    vpmovzxbw       m0, [far_aq + xq]
+    vpmovzxbw       m1, [aq + xq]
+    vpmovzxbw       m2, [bq + xq]
+    vpmovzxbw       m3, [far_bq + xq]
+    psubw           m0, m1
+    pabsw           m0, m0
+    psubw           m1, m2
+    pabsw           m1, m1
+    psubw           m3, m2
+    pabsw           m3, m3
+    paddw           m0, m1
+    paddw           m0, m3
+    pcmpgtw         m1, m0, [w_5]
+    pcmpgtw         m2, m0, [w_29]
+    paddw           m1, m2
+    pmullw          m4, [w_3]
+    psubw           m4, m6
+    pmullw          m4, [w_3]
+    psubw           m4, m1
+    mova         [rsp], m4
+    xor             id, id
+.eight:
+    ; eight samples
+%assign N 0
+%rep 8
+    movzx       classd, word [rsp + 2 * iq + 2 * N]
+    shl         classd, 7
+    lea           tmpq, [xq + iq]
+    vpmovzxbw       m8, [far_aq + tmpq + N - 4]
+    pmaddwd         m8, [tapsq + classq]
+    vpmovzxbw       m9, [aq + tmpq + N - 4]
+    pmaddwd         m9, [tapsq + classq + 32]
+    paddd           m8, m9
+    vpmovzxbw       m9, [bq + tmpq + N - 4]
+    pmaddwd         m9, [tapsq + classq + 64]
+    paddd           m8, m9
+    vpmovzxbw       m9, [far_bq + tmpq + N - 4]
+    pmaddwd         m9, [tapsq + classq + 96]
+%if N & 1
+    paddd           m9, m8
+    phaddd         m10, m9
+%if N & 2
+    phaddd         m11, m10
+%if N & 4
+    mova            m7, m11
+%else
+    mova            m6, m11
+%endif
+%else
+    mova           m11, m10
+%endif
+%else
+    paddd          m10, m8, m9
+%endif
+%assign N N + 1
+%endrep
+    vextracti128   xm8, m6, 1
+    paddd          xm6, xm8
+    vextracti128   xm8, m7, 1
+    paddd          xm7, xm8
+    paddd          xm6, [d_2048]
+    paddd          xm7, [d_2048]
+    psrad          xm6, 12
+    psrad          xm7, 12
+    packssdw       xm6, xm7
+    packuswb       xm6, xm6
+    lea           tmpq, [xq + iq]
+    movq [dstq + tmpq], xm6
+    add             id, 8
+    cmp             id, 16
+    jl .eight
+    add             xd, 16
+    cmp             xd, wd
+    jl .loop
+    RET
+
+%endif

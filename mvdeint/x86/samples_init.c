@@ -1,0 +1,67 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include <assert.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "config.h"
+#include "libavutil/attributes.h"
+#include "libavutil/cpu.h"
+#include "libavutil/mem_internal.h"
+#include "libavutil/thread.h"
+#include "libavutil/x86/cpu.h"
+
+#include "libavfilter/gpume/mvdeint/samples.h"
+
+#if ARCH_X86_64
+void ff_mvdeint_combine_8_avx2(uint8_t *dst, const MvdeintRow *row, const uint16_t *power, const uint16_t *inverse);
+void ff_mvdeint_intra_8_avx2(uint8_t *dst, const uint8_t *const *lines, const int16_t (*taps)[4][16], int w);
+
+static_assert(offsetof(MvdeintRow, candidates) == 16 && sizeof(MvdeintCandidate) == 32 &&
+              offsetof(MvdeintCandidate, real) == 8 && offsetof(MvdeintCandidate, error) == 16 &&
+              offsetof(MvdeintCandidate, pair) == 24 && offsetof(MvdeintRow, first) == 144 &&
+              offsetof(MvdeintRow, intra) == 152 && offsetof(MvdeintRow, activity) == 160 &&
+              offsetof(MvdeintRow, step) == 168 && offsetof(MvdeintRow, model) == 176 &&
+              sizeof(MvdeintCompensated) == 28 && offsetof(MvdeintModel, intra) == 56 &&
+              sizeof(MvdeintIntra) == 20 && MVDEINT_REAL == 16 && MVDEINT_MAX_DIFFERENCE == 1023 &&
+              MVDEINT_INTRA_LINES == 4 && MVDEINT_INTRA_COLUMNS == 9, "samples.asm has them so");
+
+/** Taps whose lines are a vector each. */
+DECLARE_ALIGNED(32, static int16_t, taps)[MVDEINT_CLASSES][MVDEINT_INTRA_LINES][16];
+
+static av_cold void init_taps(void)
+{
+    for (int i = 0; i < MVDEINT_CLASSES; i++)
+        for (int j = 0; j < MVDEINT_INTRA_LINES; j++)
+            memcpy(taps[i][j], ff_mvdeint_taps[i] + j * MVDEINT_INTRA_COLUMNS, MVDEINT_INTRA_COLUMNS * sizeof(**taps[i]));
+}
+
+static void intra(uint8_t *dst, const uint8_t *const *lines, int w, int depth)
+{
+    ff_mvdeint_intra_8_avx2(dst, lines, taps, w);
+}
+
+static void combine(uint8_t *dst, const MvdeintRow *row)
+{
+    if (row->present == (1 << MVDEINT_MAX_CANDIDATES) - 1)
+        ff_mvdeint_combine_8_avx2(dst, row, ff_mvdeint_power, ff_mvdeint_inverse);
+    else
+        ff_mvdeint_combine_8(dst, row);
+}
+#endif
+
+av_cold void ff_mvdeint_samples_init_x86(MvdeintSamples *s, int depth)
+{
+#if ARCH_X86_64
+    static AVOnce once = AV_ONCE_INIT;
+
+    if (depth > 8 || !EXTERNAL_AVX2_FAST(av_get_cpu_flags()))
+        return;
+    ff_thread_once(&once, init_taps);
+    s->intra   = intra;
+    s->combine = combine;
+#endif
+}
