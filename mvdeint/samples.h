@@ -68,7 +68,10 @@ typedef struct MvdeintSamples {
     void (*estimate)(uint8_t *dst, const MvdeintLines *l, int w, enum MvdeintKind kind, int max);
     /** Interpolates a line within a field; 15 samples more are read and written. @param lines those three and one above and one and three below */
     void (*intra)(uint8_t *dst, const uint8_t *const *lines, int w, int depth);
-    /** Reads an area of w x h samples at eighths fx and fy behind a sample. @param dst_stride in samples */
+    /**
+     * Reads an area of w x h samples at eighths fx and fy behind a sample. Samples to the right, up to
+     * MVDEINT_BLOCK of a row, may be written, too. @param dst_stride in samples
+     */
     void (*match)(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t stride, int fx, int fy, int w,
                   int h, int depth);
     /** Adds the residual to a compensated row. */

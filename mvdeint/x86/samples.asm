@@ -41,6 +41,27 @@ w_start_ %+ D: times 16 dw 8 * COST + D
 %assign D D + 1
 %endrep
 
+; samples beside each other, of both halves: from the first, third and fifth on
+pairs_0: times 2 db 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8
+pairs_2: times 2 db 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10
+pairs_4: times 2 db 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12
+d_128:   times 8 dd 128
+w_4080:  times 16 dw 4080
+
+; the six taps of eighths of a sample: as bytes, of 8 each, and as words
+%macro TAPS 1
+    %1 0,   0, 64,  0,   0, 0, 0, 0
+    %1 0,  -2, 58, 10,  -2, 0, 0, 0
+    %1 1,  -5, 52, 20,  -5, 1, 0, 0
+    %1 1,  -7, 46, 30,  -8, 2, 0, 0
+    %1 2, -10, 40, 40, -10, 2, 0, 0
+    %1 2,  -8, 30, 46,  -7, 1, 0, 0
+    %1 1,  -5, 20, 52,  -5, 1, 0, 0
+    %1 0,  -2, 10, 58,  -2, 0, 0, 0
+%endmacro
+taps_b: TAPS db
+taps_w: TAPS dw
+
 SECTION .text
 
 %if ARCH_X86_64
@@ -452,6 +473,107 @@ cglobal mvdeint_intra_8, 4, 13, 12, 32, dst, lines, taps, w, x, a, b, far_a, far
     add             xd, 16
     cmp             xd, wd
     jl .loop
+    RET
+
+; void ff_mvdeint_match_8_avx2(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t stride, int fx,
+;                              int fy, int h)
+; of areas that are 8 samples wide; h is even. dst_stride is in bytes.
+cglobal mvdeint_match_8, 7, 9, 13, 16 * 16, dst, dst_stride, src, stride, fx, fy, h, rows, base
+    movsxdifnidn   fxq, fxd
+    movsxdifnidn   fyq, fyd
+    lea          baseq, [taps_b]
+    vpbroadcastw    m8, [baseq + 8 * fxq]
+    vpbroadcastw    m9, [baseq + 8 * fxq + 2]
+    vpbroadcastw   m10, [baseq + 8 * fxq + 4]
+    mova            m5, [pairs_0]
+    mova            m6, [pairs_2]
+    mova            m7, [pairs_4]
+    ; across, two rows at a time
+    sub           srcq, 2
+    sub           srcq, strideq
+    sub           srcq, strideq
+    xor          rowsd, rowsd
+    mov          baseq, rsp
+    add             hd, 6
+.across:
+    movu           xm0, [srcq]
+    vinserti128     m0, m0, [srcq + strideq], 1
+    lea           srcq, [srcq + 2 * strideq]
+    pshufb          m1, m0, m5
+    pshufb          m2, m0, m6
+    pshufb          m3, m0, m7
+    pmaddubsw       m1, m8
+    pmaddubsw       m2, m9
+    pmaddubsw       m3, m10
+    paddw           m1, m2
+    paddw           m1, m3
+    movu       [baseq], m1
+    add          baseq, 32
+    add          rowsd, 2
+    cmp          rowsd, hd
+    jl .across
+    ; down, two rows at a time
+    sub             hd, 6
+    lea          baseq, [taps_w]
+    shl            fyd, 4
+    vpbroadcastd   m10, [baseq + fyq]
+    vpbroadcastd   m11, [baseq + fyq + 4]
+    vpbroadcastd   m12, [baseq + fyq + 8]
+    mova            m8, [d_128]
+    mova            m9, [w_4080]
+    pxor            m7, m7
+    mov          baseq, rsp
+.down:
+    movu            m0, [baseq]
+    movu            m1, [baseq + 16]
+    punpckhwd       m2, m0, m1
+    punpcklwd       m0, m1
+    pmaddwd         m0, m10
+    pmaddwd         m2, m10
+    movu            m1, [baseq + 32]
+    movu            m3, [baseq + 48]
+    punpckhwd       m4, m1, m3
+    punpcklwd       m1, m3
+    pmaddwd         m1, m11
+    pmaddwd         m4, m11
+    paddd           m0, m1
+    paddd           m2, m4
+    movu            m1, [baseq + 64]
+    movu            m3, [baseq + 80]
+    punpckhwd       m4, m1, m3
+    punpcklwd       m1, m3
+    pmaddwd         m1, m12
+    pmaddwd         m4, m12
+    paddd           m0, m1
+    paddd           m2, m4
+    paddd           m0, m8
+    paddd           m2, m8
+    psrad           m0, 8
+    psrad           m2, 8
+    packssdw        m0, m2
+    pmaxsw          m0, m7
+    pminsw          m0, m9
+    movu        [dstq], xm0
+    vextracti128 [dstq + dst_strideq], m0, 1
+    lea           dstq, [dstq + 2 * dst_strideq]
+    add          baseq, 32
+    sub             hd, 2
+    jg .down
+    RET
+
+; void ff_mvdeint_copy_8_avx2(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t stride, int h)
+cglobal mvdeint_copy_8, 5, 5, 2, dst, dst_stride, src, stride, h
+.loop:
+    pmovzxbw       xm0, [srcq]
+    pmovzxbw       xm1, [srcq + strideq]
+    psllw          xm0, 4
+    psllw          xm1, 4
+    movu        [dstq], xm0
+    movu [dstq + dst_strideq], xm1
+    lea           srcq, [srcq + 2 * strideq]
+    lea           dstq, [dstq + 2 * dst_strideq]
+    sub             hd, 2
+    jg .loop
     RET
 
 %endif

@@ -19,6 +19,9 @@
 #if ARCH_X86_64
 void ff_mvdeint_combine_8_avx2(uint8_t *dst, const MvdeintRow *row, const uint16_t *power, const uint16_t *inverse);
 void ff_mvdeint_intra_8_avx2(uint8_t *dst, const uint8_t *const *lines, const int16_t (*taps)[4][16], int w);
+void ff_mvdeint_match_8_avx2(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t stride, int fx, int fy,
+                             int h);
+void ff_mvdeint_copy_8_avx2(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t stride, int h);
 
 static_assert(offsetof(MvdeintRow, candidates) == 16 && sizeof(MvdeintCandidate) == 32 &&
               offsetof(MvdeintCandidate, real) == 8 && offsetof(MvdeintCandidate, error) == 16 &&
@@ -51,6 +54,16 @@ static void combine(uint8_t *dst, const MvdeintRow *row)
     else
         ff_mvdeint_combine_8(dst, row);
 }
+
+/* Narrower areas have the same rows. */
+static void match(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t stride, int fx, int fy, int w,
+                  int h, int depth)
+{
+    if (fx || fy)
+        ff_mvdeint_match_8_avx2(dst, 2 * dst_stride, src, stride, fx, fy, h);
+    else
+        ff_mvdeint_copy_8_avx2(dst, 2 * dst_stride, src, stride, h);
+}
 #endif
 
 av_cold void ff_mvdeint_samples_init_x86(MvdeintSamples *s, int depth)
@@ -63,5 +76,6 @@ av_cold void ff_mvdeint_samples_init_x86(MvdeintSamples *s, int depth)
     ff_thread_once(&once, init_taps);
     s->intra   = intra;
     s->combine = combine;
+    s->match   = match;
 #endif
 }
