@@ -39,7 +39,8 @@ static av_cold void init_taps(void)
 {
     for (int i = 0; i < MVDEINT_CLASSES; i++)
         for (int j = 0; j < MVDEINT_INTRA_LINES; j++)
-            memcpy(taps[i][j], ff_mvdeint_taps[i] + j * MVDEINT_INTRA_COLUMNS, MVDEINT_INTRA_COLUMNS * sizeof(**taps[i]));
+            memcpy(taps[i][j], ff_mvdeint_taps[i] + j * MVDEINT_INTRA_COLUMNS,
+                   MVDEINT_INTRA_COLUMNS * sizeof(**taps[i]));
 }
 
 static void intra(uint8_t *dst, const uint8_t *const *lines, int w, int depth)

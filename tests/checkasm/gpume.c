@@ -14,6 +14,7 @@
 #include "config_components.h"
 
 #include "checkasm.h"
+#include "libavfilter/gpume/mvdeint/samples.h"
 #include "libavfilter/gpume/mvdenoise/samples.h"
 #include "libavfilter/gpume/mvdenoise/transform.h"
 #include "libavfilter/gpume/mvfps/mci.h"
@@ -2017,6 +2018,149 @@ static void check_mvstereo(void)
 }
 #endif
 
+#if CONFIG_MVDEINT_FILTER
+/** Samples of a row at most, and what is around it. */
+#define DEINT_W     200
+#define DEINT_AROUND 32
+
+/* Samples of 8 bits of any value, of which neighbours are alike, or of the extremes. */
+static void draw_deint_row(uint8_t *p, int nb)
+{
+    const int kind = rnd() % 3, spread = 1 << rnd() % 8;
+
+    for (int x = 0; x < nb; x++)
+        p[x] = kind == 0 ? rnd() : kind == 1 ? -(rnd() & 1) : av_clip_uint8((x ? p[x - 1] : rnd() & 255) +
+                                                                            (int)(rnd() % (2 * spread + 1)) - spread);
+}
+
+static void check_mvdeint_match(const MvdeintSamples *s)
+{
+    LOCAL_ALIGNED_32(uint8_t, src, [16 * 64]);
+    LOCAL_ALIGNED_32(uint16_t, ref, [8 * 16]);
+    LOCAL_ALIGNED_32(uint16_t, new, [8 * 16]);
+    declare_func(void, uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t stride, int fx, int fy, int w,
+                 int h, int depth);
+
+    if (!check_func(s->match, "mvdeint_match_8"))
+        return;
+    for (int i = 0; i < 500; i++) {
+        const int w = 2 << rnd() % 3, h = 2 << rnd() % 3, fx = rnd() & 7, fy = rnd() & 7;
+
+        draw_deint_row(src, 16 * 64);
+        memset(ref, 0xa5, 2 * 8 * 16);
+        memset(new, 0xa5, 2 * 8 * 16);
+        call_ref(ref, (ptrdiff_t)16, src + 4 * 64 + 8, (ptrdiff_t)64, fx, fy, w, h, 8);
+        call_new(new, (ptrdiff_t)16, src + 4 * 64 + 8, (ptrdiff_t)64, fx, fy, w, h, 8);
+        for (int y = 0; y < 8; y++)
+            if (memcmp(ref + 16 * y, new + 16 * y, 2 * w) || memcmp(ref + 16 * y + 8, new + 16 * y + 8, 16) ||
+                (y >= h && memcmp(ref + 16 * y, new + 16 * y, 16)))
+                fail();
+    }
+    bench_new(new, (ptrdiff_t)16, src + 4 * 64 + 8, (ptrdiff_t)64, 3, 5, 8, 8, 8);
+}
+
+static void check_mvdeint_intra(const MvdeintSamples *s)
+{
+    LOCAL_ALIGNED_32(uint8_t, src, [4], [DEINT_W + 2 * DEINT_AROUND]);
+    LOCAL_ALIGNED_32(uint8_t, ref, [DEINT_W + 16]);
+    LOCAL_ALIGNED_32(uint8_t, new, [DEINT_W + 16]);
+    const uint8_t *lines[4];
+    declare_func(void, uint8_t *dst, const uint8_t *const *lines, int w, int depth);
+
+    if (!check_func(s->intra, "mvdeint_intra_8"))
+        return;
+    for (int i = 0; i < 300; i++) {
+        const int w = 1 + rnd() % DEINT_W;
+
+        for (int j = 0; j < 4; j++) {
+            draw_deint_row(src[j], DEINT_W + 2 * DEINT_AROUND);
+            lines[j] = src[rnd() & 3] + DEINT_AROUND;
+        }
+        call_ref(ref, lines, w, 8);
+        call_new(new, lines, w, 8);
+        if (memcmp(ref, new, w))
+            fail();
+    }
+    bench_new(new, lines, DEINT_W, 8);
+}
+
+/** What a missing line is made of. */
+typedef struct DeintBuffers {
+    uint16_t samples[MVDEINT_MAX_CANDIDATES][DEINT_W + 16];
+    uint8_t real[MVDEINT_MAX_CANDIDATES][DEINT_W + 16];
+    uint32_t errors[MVDEINT_MAX_CANDIDATES][DEINT_W + 16], pairs[2][DEINT_W + 16];
+    uint32_t activity[DEINT_W + 16], step[DEINT_W + 16];
+    uint8_t first[DEINT_W + 16], intra[DEINT_W + 16];
+} DeintBuffers;
+
+/* A square of a difference, mostly a small one. */
+static unsigned draw_square(void)
+{
+    const unsigned d = rnd() % (MVDEINT_MAX_DIFFERENCE + 1) >> rnd() % 10;
+
+    return rnd() % 20 ? d * d : rnd() % 2 * MVDEINT_MAX_DIFFERENCE * MVDEINT_MAX_DIFFERENCE;
+}
+
+static void draw_deint(DeintBuffers *b, MvdeintRow *row)
+{
+    draw_deint_row(b->first, DEINT_W + 16);
+    draw_deint_row(b->intra, DEINT_W + 16);
+    for (int x = 0; x < DEINT_W + 16; x++) {
+        if (rnd() & 1)
+            b->intra[x] = av_clip_uint8(b->first[x] + (int)(rnd() % 9) - 4);
+        for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++) {
+            b->samples[i][x] = rnd() & 3 ? av_clip(16 * b->first[x] + (int)(rnd() % 129) - 64, 0, 4080) : rnd() % 4081;
+            b->real[i][x]    = rnd() & 1 ? rnd() % (MVDEINT_REAL + 1) : rnd() % 2 * MVDEINT_REAL;
+            b->errors[i][x]  = draw_square();
+        }
+        for (int i = 0; i < 2; i++)
+            b->pairs[i][x] = draw_square() / 2;
+        b->activity[x] = draw_square();
+        b->step[x]     = draw_square();
+    }
+    *row = (MvdeintRow) {
+        .w = 1 + rnd() % DEINT_W, .depth = 8, .present = 15, .first = b->first, .intra = b->intra,
+        .activity = b->activity, .step = b->step,
+    };
+    for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++)
+        row->candidates[i] = (MvdeintCandidate) { b->samples[i], b->real[i], b->errors[i], b->pairs[i / 2] };
+}
+
+static void check_mvdeint_combine(const MvdeintSamples *s)
+{
+    static const MvdeintModel models[] = { MVDEINT_MODELS };
+    static DeintBuffers b;
+    LOCAL_ALIGNED_32(uint8_t, ref, [DEINT_W + 16]);
+    LOCAL_ALIGNED_32(uint8_t, new, [DEINT_W + 16]);
+    MvdeintRow row;
+    declare_func(void, uint8_t *dst, const MvdeintRow *row);
+
+    if (!check_func(s->combine, "mvdeint_combine_8"))
+        return;
+    for (int i = 0; i < 200; i++) {
+        draw_deint(&b, &row);
+        row.model = &models[rnd() % FF_ARRAY_ELEMS(models)];
+        call_ref(ref, &row);
+        call_new(new, &row);
+        if (memcmp(ref, new, row.w))
+            fail();
+    }
+    row.w = DEINT_W;
+    bench_new(new, &row);
+}
+
+static void check_mvdeint(void)
+{
+    MvdeintSamples s;
+
+    ff_mvdeint_samples_init(&s, 8);
+    check_mvdeint_match(&s);
+    check_mvdeint_intra(&s);
+    check_mvdeint_combine(&s);
+    report("mvdeint");
+}
+#endif
+
 void checkasm_check_vf_gpume(void)
 {
     static const int depths[] = { 8, 16 };
@@ -2053,6 +2197,9 @@ void checkasm_check_vf_gpume(void)
 #endif
 #if CONFIG_MVDENOISE_FILTER
     check_mvdenoise();
+#endif
+#if CONFIG_MVDEINT_FILTER
+    check_mvdeint();
 #endif
 #if CONFIG_MVSTEREO_FILTER
     check_mvstereo();
