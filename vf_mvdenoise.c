@@ -66,6 +66,7 @@ typedef struct MvdenoiseContext {
     int64_t status_pts;
     int warned_missing;
     int has_told;               ///< what was estimated
+    int searches;               ///< vectors are searched here
 } MvdenoiseContext;
 
 #define OFFSET(x) offsetof(MvdenoiseContext, x)
@@ -121,6 +122,16 @@ static av_cold int init(AVFilterContext *ctx)
     return s->searched && s->waiting && s->input && s->output ? 0 : AVERROR(ENOMEM);
 }
 
+/* Notes whether vectors are searched here. */
+static void note_vectors(void *log_ctx, int searched)
+{
+    AVFilterContext *ctx = log_ctx;
+    MvdenoiseContext *s  = ctx->priv;
+
+    s->searches = searched;
+    gpume_vectors_decided(log_ctx, searched);
+}
+
 static av_cold int open_searcher(AVFilterContext *ctx, int radius)
 {
     MvdenoiseContext *s = ctx->priv;
@@ -134,7 +145,7 @@ static av_cold int open_searcher(AVFilterContext *ctx, int radius)
         .sequence  = radius > 0,
         .executor  = gpume_slice_threads(ctx),
         .hw_device = ctx->hw_device_ctx,
-        .decided   = gpume_vectors_decided,
+        .decided   = note_vectors,
         .log_ctx   = ctx,
     };
 
@@ -297,7 +308,7 @@ static int note_output(MvdenoiseContext *s, AVFrame *out)
     AVFrame *none;
 
     /* these distances are not those of the frames that are output */
-    if (crosses_repeats(s))
+    if (s->searches && crosses_repeats(s))
         av_frame_remove_side_data(out, AV_FRAME_DATA_MOTION_VECTORS);
     av_fifo_read(s->waiting, &none, 1);
     s->nb_since_repeat = FFMIN(s->nb_since_repeat + 1, MVDENOISE_MAX_RADIUS);

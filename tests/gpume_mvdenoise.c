@@ -75,6 +75,7 @@ typedef struct Case {
     MvdenoiseConfig cfg;
 
     int nb_frames;
+    int flags[DENOISE_MAX_FRAMES];
     AVFrame *frames[DENOISE_MAX_FRAMES];
     uint8_t *copies[DENOISE_MAX_FRAMES];        ///< of the frames' bytes
     uint16_t *samples[DENOISE_MAX_FRAMES][4];   ///< without padding bits
@@ -389,6 +390,8 @@ static void expect(Case *c)
     for (int n = 0; n < c->nb_frames; n++) {
         s.blocks[n]    = c->blocks[n];
         s.nb_blocks[n] = c->nb_blocks[n];
+        s.is_repeat[n] = !!(c->flags[n] & MVDENOISE_IS_REPEAT);
+        s.is_kept[n]   = !!(c->flags[n] & MVDENOISE_IS_KEPT);
     }
     mvdenoise_oracle_make(&s);
     nb_stacked    += s.nb_stacked;
@@ -561,7 +564,7 @@ static void run_pictures(Case *c, Mvdenoise *m, int on_device)
             int ret;
 
             data[n] = f->data[0];
-            ret     = ff_mvdenoise_push(m, &f, NULL, 0);
+            ret     = ff_mvdenoise_push(m, &f, NULL, c->flags[n]);
             CHECK(ret >= 0 && !f, "picture %d: %s", n, av_err2str(ret));
             av_frame_free(&f);
             CHECK(!ff_mvdenoise_next(m) == (nb_out + delay > n), "picture %d comes at the wrong time", nb_out);
@@ -580,6 +583,7 @@ static void run_pictures(Case *c, Mvdenoise *m, int on_device)
 /* On the device, the first sequence is drawn as in memory, so a seed means the same in both. */
 static void run_case(uint64_t seed, int on_device)
 {
+    TestRandom flags = { .state = test_mix(seed + 77) };
     static const int threads[] = { 1, 2, 5 };
     TestExecutor executor = { .seed = seed };
     AVBufferRef *hw_frames = NULL;
@@ -598,6 +602,10 @@ static void run_case(uint64_t seed, int on_device)
     draw_case(&c[1], seed + (on_device ? FF_ARRAY_ELEMS(formats) : 1));
     executor.kind = test_draw(&c[0].r, TEST_NB_EXECUTORS);
     c[0].cfg.executor = (GpumeExecutor) { test_execute, &executor, threads[test_draw(&c[0].r, 3)] };
+    /* frames that are not denoised, or are called repeats */
+    for (int i = 0; i < 2 && !test_draw(&flags, 3); i++)
+        for (int n = 1; n < c[i].nb_frames; n++)
+            c[i].flags[n] = test_draw(&flags, 3) ? 0 : test_draw(&flags, 4);
     /* a sequence of another size and, in memory, format, and at times the first one again */
     c[1].cfg = c[0].cfg;
     expect(&c[0]);
