@@ -86,8 +86,9 @@ GPUME_INLINE int mvdenoise_bin(unsigned v)
 
     if (v < 8)
         return (int)v;
-    while (v >> (exponent + 1))
-        exponent++;
+    for (int step = 16; step; step >>= 1)
+        if ((unsigned long long)v >> (exponent + step))
+            exponent += step;
     return (exponent - 2) << 3 | (int)(v >> (exponent - 3) & 7);
 }
 

@@ -12,16 +12,29 @@
 
 #include "libavfilter/gpume/mvdenoise/noise.h"
 
+/* Whether a row of a block has one, or two, samples more behind each of its samples. */
+static const uint8_t inside[3][MVDENOISE_SAMPLES] = {
+    { 0 },
+#define EIGHT(a, b) a, a, a, a, a, a, b, 0
+#define ROWS(...)   { __VA_ARGS__, __VA_ARGS__, __VA_ARGS__, __VA_ARGS__, \
+                      __VA_ARGS__, __VA_ARGS__, __VA_ARGS__, __VA_ARGS__ }
+    ROWS(EIGHT(1, 1)),
+    ROWS(EIGHT(1, 0)),
+};
+
 #define FUNC(name) name ## _8
 #define SAMPLE     uint8_t
+#define DIFFERENCE int16_t
 #define SQUARE     int
 #include "libavfilter/gpume/mvdenoise/noise_template.c"
 #undef FUNC
 #undef SAMPLE
+#undef DIFFERENCE
 #undef SQUARE
 
 #define FUNC(name) name ## _16
 #define SAMPLE     uint16_t
+#define DIFFERENCE int
 #define SQUARE     int64_t
 #include "libavfilter/gpume/mvdenoise/noise_template.c"
 

@@ -5,105 +5,110 @@
 
 /* What is measured of a block of samples of type SAMPLE. */
 
-/* Returns whether too many samples are equal to the least, or to the greatest, of them. */
-static int FUNC(is_dead)(const SAMPLE *p, ptrdiff_t stride)
-{
-    SAMPLE least = p[0], greatest = p[0];
-    int nb_least = 0, nb_greatest = 0;
+/* Loops over all samples of a block are vectorized; what they find behind the end of a row is masked. */
 
+static av_always_inline void FUNC(read_block)(SAMPLE *a, const uint8_t *samples, ptrdiff_t stride)
+{
     for (int y = 0; y < MVDENOISE_PATCH; y++)
-        for (int x = 0; x < MVDENOISE_PATCH; x++) {
-            least    = FFMIN(least,    p[y * stride + x]);
-            greatest = FFMAX(greatest, p[y * stride + x]);
-        }
-    for (int y = 0; y < MVDENOISE_PATCH; y++)
-        for (int x = 0; x < MVDENOISE_PATCH; x++) {
-            nb_least    += p[y * stride + x] == least;
-            nb_greatest += p[y * stride + x] == greatest;
-        }
+        memcpy(a + MVDENOISE_PATCH * y, samples + y * stride, MVDENOISE_PATCH * sizeof(*a));
+}
+
+/* Returns whether too many samples are equal to the least, or to the greatest, of them. */
+static av_always_inline int FUNC(is_dead)(const SAMPLE *a)
+{
+    SAMPLE least = a[0], greatest = a[0], nb_least = 0, nb_greatest = 0;
+
+    for (int i = 0; i < MVDENOISE_SAMPLES; i++)
+        least = FFMIN(least, a[i]);
+    for (int i = 0; i < MVDENOISE_SAMPLES; i++)
+        greatest = FFMAX(greatest, a[i]);
+    for (int i = 0; i < MVDENOISE_SAMPLES; i++)
+        nb_least += a[i] == least;
+    for (int i = 0; i < MVDENOISE_SAMPLES; i++)
+        nb_greatest += a[i] == greatest;
     return FFMAX(nb_least, nb_greatest) > MVDENOISE_MOST_EQUAL;
 }
 
-/* Returns how many samples are equal to the one to the right, or below. */
-static int FUNC(count_alike)(const SAMPLE *p, ptrdiff_t stride)
+/* Returns how many samples are equal to the one to the right, or below. @param a with room for one more */
+static av_always_inline int FUNC(count_alike)(const SAMPLE *a)
 {
-    int nb = 0;
+    SAMPLE nb_right = 0, nb_below = 0;
 
-    for (int y = 0; y < MVDENOISE_PATCH; y++)
-        for (int x = 0; x < MVDENOISE_PATCH - 1; x++)
-            nb += p[y * stride + x] == p[y * stride + x + 1];
-    for (int y = 0; y < MVDENOISE_PATCH - 1; y++)
-        for (int x = 0; x < MVDENOISE_PATCH; x++)
-            nb += p[y * stride + x] == p[(y + 1) * stride + x];
-    return nb;
+    for (int i = 0; i < MVDENOISE_SAMPLES; i++)
+        nb_right += (a[i] == a[i + 1]) & inside[1][i];
+    for (int i = 0; i < MVDENOISE_SAMPLES - MVDENOISE_PATCH; i++)
+        nb_below += a[i] == a[i + MVDENOISE_PATCH];
+    return nb_right + nb_below;
 }
 
-static uint64_t FUNC(energy)(const SAMPLE *p, ptrdiff_t stride)
+/* Returns the sum of squared second differences both ways. @param a with room for two more */
+static av_always_inline uint64_t FUNC(energy)(const SAMPLE *a)
 {
-    int across[MVDENOISE_PATCH][MVDENOISE_PATCH - 2];
-    uint64_t sum = 0;
+    DIFFERENCE across[MVDENOISE_SAMPLES];
+    SQUARE sum = 0;
 
-    for (int y = 0; y < MVDENOISE_PATCH; y++)
-        for (int x = 0; x < MVDENOISE_PATCH - 2; x++)
-            across[y][x] = p[y * stride + x] - 2 * p[y * stride + x + 1] + p[y * stride + x + 2];
-    for (int y = 0; y < MVDENOISE_PATCH - 2; y++)
-        for (int x = 0; x < MVDENOISE_PATCH - 2; x++) {
-            const int both = across[y][x] - 2 * across[y + 1][x] + across[y + 2][x];
+    for (int i = 0; i < MVDENOISE_SAMPLES; i++)
+        across[i] = (a[i] - 2 * a[i + 1] + a[i + 2]) * inside[2][i];
+    for (int i = 0; i < MVDENOISE_SAMPLES - 2 * MVDENOISE_PATCH; i++) {
+        const DIFFERENCE both = across[i] - 2 * across[i + MVDENOISE_PATCH] + across[i + 2 * MVDENOISE_PATCH];
 
-            sum += both * (SQUARE)both;
-        }
+        sum += both * (SQUARE)both;
+    }
     return sum;
 }
 
 /* Measures the difference of a block from its match. */
-static void FUNC(compare)(MvdenoiseBlock *b, const SAMPLE *p, const SAMPLE *q, ptrdiff_t stride, int shift)
+static av_always_inline void FUNC(compare)(MvdenoiseBlock *b, const SAMPLE *p, const uint8_t *match, ptrdiff_t stride,
+                                           int shift)
 {
-    int64_t sums[4] = { 0 }, sum = 0, parts = 0;
-    SQUARE squares = 0;
-    int nb_equal = 0;
+    DIFFERENCE d[MVDENOISE_SAMPLES];
+    SAMPLE q[MVDENOISE_SAMPLES], nb_equal = 0;
+    SQUARE sums[MVDENOISE_PATCH] = { 0 }, lower[MVDENOISE_PATCH] = { 0 }, squares = 0, sum = 0, parts = 0;
 
-    for (int i = 0; i < 4; i++) {
-        const ptrdiff_t at = (i >> 1) * 4 * stride + (i & 1) * 4;
-        int part = 0;
-
-        for (int y = 0; y < 4; y++)
-            for (int x = 0; x < 4; x++) {
-                const int difference = p[at + y * stride + x] - q[at + y * stride + x];
-
-                part     += difference;
-                squares  += difference * (SQUARE)difference;
-                nb_equal += !difference;
-            }
-        sums[i] = part;
-    }
+    FUNC(read_block)(q, match, stride);
+    for (int i = 0; i < MVDENOISE_SAMPLES; i++)
+        nb_equal += p[i] == q[i];
     if (nb_equal >= MVDENOISE_REPEATED)
         return;
-    for (int i = 0; i < 4; i++) {
-        sum   += sums[i];
-        parts += sums[i] * sums[i];
+    for (int i = 0; i < MVDENOISE_SAMPLES; i++)
+        d[i] = p[i] - q[i];
+    for (int i = 0; i < MVDENOISE_SAMPLES; i++)
+        squares += d[i] * (SQUARE)d[i];
+    for (int y = 0; y < MVDENOISE_PATCH / 2; y++)
+        for (int x = 0; x < MVDENOISE_PATCH; x++) {
+            sums[x]  += d[MVDENOISE_PATCH * y + x];
+            lower[x] += d[MVDENOISE_PATCH * y + x + MVDENOISE_SAMPLES / 2];
+        }
+    for (int i = 0; i < 2; i++) {
+        const SQUARE *s = sums + 4 * i, *l = lower + 4 * i;
+        const SQUARE above = s[0] + s[1] + s[2] + s[3], below = l[0] + l[1] + l[2] + l[3];
+
+        sum   += above + below;
+        parts += above * above + below * below;
     }
-    b->matched = mvdenoise_bin((MVDENOISE_SAMPLES * (int64_t)squares - sum * sum) >> shift);
+    b->matched = mvdenoise_bin((MVDENOISE_SAMPLES * squares - sum * sum) >> shift);
     b->coarse  = mvdenoise_bin((4 * parts - sum * sum) >> shift);
 }
 
 static MvdenoiseBlock FUNC(measure)(const uint8_t *samples, const uint8_t *match, ptrdiff_t stride, int depth)
 {
-    MvdenoiseBlock b     = { 0, MVDENOISE_NO_BIN, MVDENOISE_NO_BIN, MVDENOISE_NO_BIN };
-    const SAMPLE *p      = (const SAMPLE *)samples;
-    const ptrdiff_t step = stride / (ptrdiff_t)sizeof(SAMPLE);
-    const int shift      = 2 * (depth - 8);
+    MvdenoiseBlock b = { 0, MVDENOISE_NO_BIN, MVDENOISE_NO_BIN, MVDENOISE_NO_BIN };
+    const int shift  = 2 * (depth - 8);
+    SAMPLE a[MVDENOISE_SAMPLES + 2];
     uint64_t energy;
     int alike;
 
-    if (FUNC(is_dead)(p, step))
+    FUNC(read_block)(a, samples, stride);
+    a[MVDENOISE_SAMPLES] = a[MVDENOISE_SAMPLES + 1] = 0;
+    if (FUNC(is_dead)(a))
         return b;
-    energy = FUNC(energy)(p, step) >> shift;
-    alike  = FFMAX(FUNC(count_alike)(p, step) - MVDENOISE_ALIKE, 0);
+    energy = FUNC(energy)(a) >> shift;
+    alike  = FFMAX(FUNC(count_alike)(a) - MVDENOISE_ALIKE, 0);
     if (energy * alike * alike > MVDENOISE_MOST_ALIKE)
         return b;
     b.energy = mvdenoise_bin(energy);
     if (match)
-        FUNC(compare)(&b, p, (const SAMPLE *)match, step, shift);
+        FUNC(compare)(&b, a, match, stride, shift);
     return b;
 }
 
