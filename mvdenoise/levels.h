@@ -196,8 +196,9 @@ GPUME_INLINE long long mvdenoise_without_matches(long long fine, long long halve
 /** Returns sigma^2 with which noise is taken out that is not white; less than fine if it is white. */
 GPUME_INLINE long long mvdenoise_correlated(long long fine, long long total, long long coarse)
 {
-    const long long coded = (7 * (total - 98304) >> 1) - 9 * fine;
-    const long long grain = (147 * (FFMIN(coarse, 10 * total) - 589824) >> 7) - 3 * fine;
+    const long long more  = total - 111411;
+    const long long coded = FFMIN(FFMIN(5 * more, 1441792 + (13 * total >> 3)), 8 * more - 20 * fine);
+    const long long grain = (166 * (FFMIN(coarse, 10 * total) - 589824) >> 7) - 3 * fine;
 
     return FFMAX(coded, grain);
 }
@@ -256,7 +257,8 @@ GPUME_INLINE MvdenoiseCurve mvdenoise_own_curve(const MvdenoiseFound *f, int mat
         if (is_white)
             squares[i] = mvdenoise_of_white(white);
         else
-            squares[i] = square / FFMAX(f->total[MVDENOISE_LEVELS] >> 8, 1) * (f->total[i] >> 8);
+            squares[i] = FFMAX(FFMIN(square / FFMAX(f->total[MVDENOISE_LEVELS] >> 8, 1) * (f->total[i] >> 8), 2 * square),
+                               square >> 1);
         sum += squares[i] * n;
         nb  += n;
     }

@@ -421,8 +421,10 @@ static void denoise_own(int *own, const DenoiseVariances *v, int64_t coarse, int
     int white, known[8];
 
     if (matched) {
-        x = FFMAX(((7 * (all->total - 98304)) >> 1) - 9 * p,
-                  ((147 * (FFMIN(coarse, 10 * all->total) - 589824)) >> 7) - 3 * p);
+        const int64_t e = all->total - 111411;
+
+        x = FFMAX(FFMIN(FFMIN(5 * e, 1441792 + ((13 * all->total) >> 3)), 8 * e - 20 * p),
+                  ((166 * (FFMIN(coarse, 10 * all->total) - 589824)) >> 7) - 3 * p);
         white  = x <= p;
         square = white ? (35 * p) >> 5 : x;
     } else {
@@ -437,7 +439,7 @@ static void denoise_own(int *own, const DenoiseVariances *v, int64_t coarse, int
         if (white)
             squares[i] = (35 * FFMIN(v[i].fine, v[i].total)) >> 5;
         else
-            squares[i] = square / FFMAX(all->total >> 8, 1) * (v[i].total >> 8);
+            squares[i] = FFMAX(FFMIN(square / FFMAX(all->total >> 8, 1) * (v[i].total >> 8), 2 * square), square >> 1);
         sum    += known[i] ? squares[i] * n[i] : 0;
         number += known[i] ? n[i] : 0;
     }
