@@ -61,6 +61,7 @@ help-all: help
 	@echo '  make gpl             build a second ffmpeg under the GPL, with libx264'
 	@echo '  make SERIES=7.1      build with another FFmpeg; CROSS=aarch64, CROSS=windows, SHARED=1: for another system, libraries'
 	@echo '  make install SHARED=1   also install libraries and headers'
+	@echo '  make wheel           pack the Python package gpume; make vapoursynth: the plugin for VapourSynth'
 	@echo '  make source-patch    make one patch for a source package of FFmpeg'
 	@echo '  make distclean       remove build/ except for the downloaded tarballs in build/dist'
 	@echo
@@ -71,6 +72,7 @@ help-all: help
 	@echo '  make check-gpu       run the tests on a GPU'
 	@echo '  make check-shared    test programs that link the shared libraries, which it builds'
 	@echo '  make check-packages  test packages in bare Debians, for Arm and for Windows: an hour; PARTS="linux deb"'
+	@echo '  make check-wheels    test the wheels in bare Debians; PARTS="python vapoursynth others"; QUICK=1: Debian 13 only'
 	@echo '  make check-ffmpeg    run the tests of FFmpeg that need no samples, in a build of their own'
 	@echo '  make check-patches   test every patch series on its pristine source'
 	@echo '  make soak N=5        compare random streams on every backend with the oracle, for 5 minutes'
@@ -158,6 +160,13 @@ check-packages: export PARTS := $(PARTS)
 check-packages: all
 	@tools/deps.sh $(NO_INSTALL) packages aarch64 windows wine tests
 	+@tests/run.sh -s $(SERIES) packages
+
+# Wheels in empty environments of bare Debians. Needs root; QUICK=1: Debian 13 only; PARTS="python vapoursynth" chooses.
+check-wheels: export PARTS := $(PARTS)
+check-wheels: export QUICK := $(QUICK)
+check-wheels: all
+	@tools/deps.sh $(NO_INSTALL) packages tests
+	+@tests/run.sh -s $(SERIES) wheels
 
 # Tests programs that link the shared libraries. It takes long because it compiles the libraries first.
 check-shared:
@@ -301,9 +310,15 @@ install: all
 	tools/documents.sh '$(INSTALL_DOC)'
 
 # Makes packages in build/packages; tools/package.sh describes them.
-dist deb: $(if $(IS_SHARED),,all)
+dist deb wheel: $(if $(IS_SHARED),,all)
 	$(if $(IS_SHARED),@echo "error: packages are made of the usual build: make $@ CROSS=" >&2; exit 1)
 	tools/package.sh $@ $(TREE) build/packages
+
+# Packs the plugin for VapourSynth. It has libraries of its own, from a tree with nothing else.
+vapoursynth: configured
+	@tools/ffconfigure.sh $(BASE)-plugin$(CROSS:%=-%)
+	$(SUBMAKE) $(BASE)-plugin$(CROSS:%=-%)/obj $(SUBJOBS)
+	tools/package.sh vapoursynth $(BASE)-plugin$(CROSS:%=-%) build/packages
 
 # Makes one patch with the filters for a source package of FFmpeg; SERIES=7.1 is Debian 13's.
 source-patch: build/config.mk
@@ -315,5 +330,5 @@ clean:
 distclean:
 	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name dist -exec rm -rf {} +; fi
 
-.PHONY: all help help-all nightly soak fuzz endurance check-gpu check-ffmpeg fate-tree bench bench-denoise bench-encode bench-fps bench-gpu bench-instructions bench-mpi bench-scaling bench-stereo divergence mpi pack-mpi gpl quality configured demo play check check-series check-aarch64 check-windows check-packages check-shared check-deps check-patches sanitized tests \
-        install dist deb source-patch clean distclean
+.PHONY: all help help-all nightly soak fuzz endurance check-gpu check-ffmpeg fate-tree bench bench-denoise bench-encode bench-fps bench-gpu bench-instructions bench-mpi bench-scaling bench-stereo divergence mpi pack-mpi gpl quality configured demo play check check-series check-aarch64 check-windows check-packages check-shared check-wheels check-deps check-patches sanitized tests \
+        install dist deb wheel vapoursynth source-patch clean distclean

@@ -410,6 +410,10 @@ part_packages() {
     # shellcheck disable=SC2086  # a list of words
     sh tests/packages.sh "$results" "$series" ${PARTS-}
 }
+part_wheels() {
+    # shellcheck disable=SC2086  # a list of words
+    sh tests/wheels.sh "$results" "$series" ${PARTS-}
+}
 part_shared() { sh tests/shared.sh "$results" "$series"; }
 part_examples() { sh tests/examples.sh "$results" "$series"; }
 part_mpi() {
@@ -425,7 +429,7 @@ part_style() { sh tests/style.sh "$results"; }
 
 for part; do
     case $part in
-        fate|san|cuda|valgrind|gpl|examples|mpi|aarch64|windows|files|soak|fuzz|threads|failures|long|ffmpeg|patches|build|demo|packages|shared|style) ;;
+        fate|san|cuda|valgrind|gpl|examples|mpi|aarch64|windows|files|soak|fuzz|threads|failures|long|ffmpeg|patches|build|demo|packages|shared|style|wheels) ;;
         *) die "there is no part '$part'" ;;
     esac
 done

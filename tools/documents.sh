@@ -9,12 +9,12 @@ cd "$(dirname "$0")/.."
 dir=${1:?usage: documents.sh DIR}
 
 for f in README.md CONTRIBUTING.md LICENSE doc/*.md doc/*.texi doc/*.jpg doc/*.png examples/* bench/README.md \
-         bench/broadcast.c tests/fuzz/README.md tests/standin/README.md; do
+         bench/broadcast.c python/README.md python/examples/* tests/fuzz/README.md tests/standin/README.md; do
     mkdir -p "$dir/$(dirname "$f")"
     rm -f "$dir/$f"
     cp "$f" "$dir/$f"
     case $f in
-        examples/*.sh|examples/*.py) chmod 755 "$dir/$f" ;;
+        examples/*.sh|examples/*.py|python/examples/*.py) chmod 755 "$dir/$f" ;;
         *)                           chmod 644 "$dir/$f" ;;
     esac
 done

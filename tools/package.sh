@@ -7,6 +7,9 @@
 #                                        SHA256SUMS beside it; TREE: build/SERIES or build/SERIES-NAME
 #        package.sh deb TREE OUT_DIR     ffmpeg-gpume, a package for Debian that may be installed beside ffmpeg
 #
+#        package.sh vapoursynth TREE OUT_DIR   the plugin for VapourSynth as a wheel; TREE: build/SERIES-plugin
+#        package.sh wheel TREE OUT_DIR   the Python package gpume, with ffmpeg and ffprobe in it
+#
 #        package.sh patch SERIES OUT_DIR   the filters as one patch for a source package of that FFmpeg, as
 #                                        distributions have them: debian/patches/gpume.patch
 #
@@ -110,13 +113,16 @@ programs() {
         die "$tree has only what tests need: run ./configure and make again"
     ! grep -q -E '^(CONFIG_GPL|CONFIG_NONFREE|CONFIG_VERSION3)=yes' "$conf" ||
         die "packages are under the LGPL, and $tree is not: build it without --enable-gpl, --enable-version3 and --enable-nonfree"
-    if [ "$system" = linux ]; then
-        objdump -T "$1"/* > "$tmp/symbols"
-        needed=$(sed -n 's/.*GLIBC_\([0-9.]*\).*/\1/p' "$tmp/symbols" | sort -t . -k 1,1n -k 2,2n -k 3,3n -u | tail -n 1)
-        [ -n "$needed" ] || die "objdump finds no version of glibc"
-        newest=$(printf '%s\n' "$needed" "$glibc" | sort -t . -k 1,1n -k 2,2n -k 3,3n | tail -n 1)
-        [ "$newest" = "$glibc" ] || die "the programs need glibc $needed: build on a system with $glibc or older"
-    fi
+    [ "$system" != linux ] || needs_glibc "$1"/*
+}
+
+# needs_glibc FILES...: sets $needed to the version that they need
+needs_glibc() {
+    objdump -T "$@" > "$tmp/symbols"
+    needed=$(sed -n 's/.*GLIBC_\([0-9.]*\).*/\1/p' "$tmp/symbols" | sort -t . -k 1,1n -k 2,2n -k 3,3n -u | tail -n 1)
+    [ -n "$needed" ] || die "objdump finds no version of glibc"
+    newest=$(printf '%s\n' "$needed" "$glibc" | sort -t . -k 1,1n -k 2,2n -k 3,3n | tail -n 1)
+    [ "$newest" = "$glibc" ] || die "the programs need glibc $needed: build on a system with $glibc or older"
 }
 
 # options DIR: makes the manual page and the completion, under share/
@@ -294,6 +300,64 @@ END
     say "$file: $(du -h "$file" | cut -f1)"
 }
 
+# wheel_tag: the platform of a wheel, by what the programs need
+wheel_tag() {
+    case $system in
+        linux) echo "manylinux_$(echo "$needed" | tr . _)_$arch" ;;
+        *)     echo win_amd64 ;;
+    esac
+}
+
+# when the source was changed
+VERSION=$(date -u -d "@$epoch" +%Y.%-m.%-d.%-H%M | sed 's,\.0*\([0-9]\),.\1,g')
+export VERSION
+
+# pack_wheel FOLDER README: of $tmp/tree
+pack_wheel() {
+    file=$(python3 python/build_wheel.py "$out" "$tmp/tree" "$1/METADATA" "$2" "$tmp/licences" "$(wheel_tag)" "$epoch")
+    say "$file: $(du -h "$file" | cut -f1)"
+}
+
+# licences DIR SOURCES...: the texts, and where the source is
+licences() {
+    mkdir -p "$1"
+    cp LICENSE "$1/LICENSE"
+    cp "build/$series/src/COPYING.LGPLv2.1" "build/$series/src/LICENSE.md" "$1/"
+    {
+        echo "The programs and libraries here are FFmpeg $release with the filters of gpume, commit $commit, under the"
+        echo "LGPL 2.1 or later. They were built from gpume's repository at that commit with"
+        echo "  ${ffmpeg_source##*/}"
+        [ -z "$headers_source" ] || echo "  ${headers_source##*/}"
+        echo "from Debian's archive, by its ./configure and make. 'make dist' there packs the same programs with their"
+        echo "whole source; whoever passes these files on has to offer it."
+    } > "$1/SOURCE.txt"
+}
+
+wheel() {
+    sources
+    mkdir -p "$tmp/tree/gpume"
+    programs "$tmp/tree/gpume/bin"
+    rm -f "$tmp/tree/gpume/bin/ffplay$suffix"
+    cp python/gpume/*.py python/gpume/py.typed "$tmp/tree/gpume/"
+    licences "$tmp/licences"
+    printf '# SPDX-License-Identifier: LGPL-2.1-or-later\n"""The version: when the source was changed."""\n\n__version__ = "%s"\n' \
+        "$VERSION" > "$tmp/tree/gpume/_version.py"
+    pack_wheel python python/README.md
+}
+
+vapoursynth() {
+    sources
+    dir=$tmp/tree/vapoursynth/plugins/gpume
+    mkdir -p "$dir"
+    library=gpume.so
+    [ "$system" = linux ] || library=gpume.dll
+    vapoursynth/build.sh "$tree" "$tmp/$library" || die "the plugin cannot be linked"
+    "$strip" -s -o "$dir/$library" "$tmp/$library"
+    [ "$system" != linux ] || needs_glibc "$dir/$library"
+    licences "$tmp/licences"
+    pack_wheel vapoursynth doc/vapoursynth.md
+}
+
 patch_of_series() {
     tarball=$(tools/fetch.sh build ffmpeg "$series")
     name=$out/gpume-ffmpeg-$series.patch
@@ -321,7 +385,7 @@ patch_of_series() {
 }
 
 case $kind in
-    dist|deb) "$kind" ;;
+    dist|deb|wheel|vapoursynth) "$kind" ;;
     patch)    patch_of_series ;;
     *) die "package.sh: unknown '$kind'" ;;
 esac

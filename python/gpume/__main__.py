@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""python -m gpume: the package from the command line."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import sys
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+import gpume
+
+from ._process import Process, probe, run
+from ._vectors import RECORDS, filter_text, input_arguments, search_text, size_filters
+
+
+class Bar:
+    """A progress bar on a terminal: tqdm's if it is there."""
+
+    def __init__(self, args: argparse.Namespace) -> None:
+        self.total = self._length(args)
+        self._tqdm: Optional[Any] = None
+        self._percent = -1
+        self._shown = sys.stderr.isatty() and not args.quiet
+        if self._shown:
+            try:
+                shape = "{l_bar}{bar}| {n:.1f}/{total:.1f} s [{elapsed}<{remaining}]" if self.total else None
+                self._tqdm = importlib.import_module("tqdm").tqdm(total=self.total, unit="s", bar_format=shape)
+            except ImportError:
+                pass
+
+    @staticmethod
+    def _length(args: argparse.Namespace) -> Optional[float]:
+        if args.duration is not None:
+            try:
+                return float(args.duration)
+            except ValueError:
+                return None
+        try:
+            return float(probe(args.input, "format=duration", args.input_options)["duration"])
+        except (gpume.Error, KeyError, ValueError):
+            return None
+
+    def __call__(self, time: float) -> None:
+        if self._tqdm is not None:
+            self._tqdm.update(max(time - self._tqdm.n, 0))
+        elif self._shown and self.total:
+            percent = min(int(100 * time / self.total), 100)
+            if percent != self._percent:
+                self._percent = percent
+                print(f"\r{percent:3d} %", end="", file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        if self._tqdm is not None:
+            self._tqdm.close()
+        elif self._percent >= 0:
+            print(file=sys.stderr)
+
+
+def _option(text: str) -> Tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"'{text}' is not NAME=VALUE")
+    return key, value
+
+
+def _size(text: str) -> Tuple[int, int]:
+    try:
+        width, height = text.lower().split("x")
+        return int(width), int(height)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not WIDTHxHEIGHT") from None
+
+
+def _device(text: str) -> Any:
+    return int(text) if text.isdigit() else text
+
+
+def _shared(args: argparse.Namespace) -> Dict[str, Any]:
+    return {"device": args.device, "start": args.start, "duration": args.duration, "size": args.size,
+            "input_options": args.input_options}
+
+
+def _vectors(args: argparse.Namespace, options: Dict[str, Any], bar: Bar) -> None:
+    """Write what the filter writes; of .npz one for each field, in a folder."""
+    if not args.output.endswith((".csv", ".npy", ".npys")) and args.output != "-":
+        _fields(args, options, bar, ".npz", gpume.write_npz)
+        return
+    files = RECORDS if args.output == "-" else filter_text("", mv_file=args.output)[1:]
+    filters = [*size_filters(args.size), search_text(args.device, files, **options)]
+    command = [*input_arguments(args.input, args.start, args.duration, args.input_options), "-map", "0:v:0",
+               "-vf", ",".join(filters), "-fps_mode", "passthrough", "-f", "null", "-"]
+    if args.output == "-":
+        _pass_on(command)
+    else:
+        run(command)
+
+
+def _pass_on(command: List[str]) -> None:
+    process = Process(command)
+    try:
+        while True:
+            data = process.stdout.read(1 << 16)
+            if not data:
+                break
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
+        process.check()
+    finally:
+        process.close()
+
+
+def _fields(args: argparse.Namespace, options: Dict[str, Any], bar: Bar, ending: str,
+            write: Callable[[str, Any], None]) -> None:
+    """Write a file for each field into the folder OUT."""
+    os.makedirs(args.output, exist_ok=True)
+    with gpume.vectors(args.input, **_shared(args), **options) as fields:
+        for field in fields:
+            name = f"{field.number:06d}{'' if field.distance in (-1, 1) and not _both(options) else f'_{field.distance:+d}'}"
+            write(os.path.join(args.output, name + ending), field)
+            bar(field.pts_time or 0.0)
+
+
+def _both(options: Dict[str, Any]) -> bool:
+    return options.get("dir") == "both" or options.get("refs", "1") != "1"
+
+
+def _flow(args: argparse.Namespace, options: Dict[str, Any], bar: Bar) -> None:
+    """Write the flow into the next frame, one file a frame, into the folder OUT."""
+    writers: Dict[str, Tuple[str, Callable[[str, Any], None]]] = {
+        "flo": (".flo", lambda path, field: gpume.write_flo(path, field.flow())),
+        "kitti": (".png", lambda path, field: gpume.write_kitti(path, field.flow())),
+        "picture": (".png", lambda path, field: gpume.write_png(path, field.picture(args.longest))),
+    }
+    ending, write = writers[args.format]
+    options.setdefault("dir", "future")
+    _fields(args, options, bar, ending, write)
+
+
+def _score(args: argparse.Namespace, options: Dict[str, Any], bar: Bar) -> None:
+    score = gpume.motion_score(args.input, **_shared(args), progress=bar, **options)
+    bar.close()
+    if args.json:
+        text = json.dumps({"input": args.input, **score.as_dict()})
+    else:
+        text = (f"motion {score.motion:.2f} samples a frame, {score.speed:.3f} picture heights a second\n"
+                f"residual {score.residual:.2f} of 255\nconsistent {100 * score.consistent:.1f} %\n"
+                f"cuts: {', '.join(f'{t:g}' for t in score.cuts) or 'none'}")
+    if args.output == "-":
+        print(text)
+    else:
+        with open(args.output, "w", encoding="utf-8") as f:
+            print(text, file=f)
+
+
+def _video(function: Callable[..., None]) -> Callable[[argparse.Namespace, Dict[str, Any], Bar], None]:
+    def command(args: argparse.Namespace, options: Dict[str, Any], bar: Bar) -> None:
+        more = _shared(args)
+        if function is gpume.deinterlace:
+            del more["device"], more["size"]
+        if function is gpume.interpolate:
+            more["fps"] = args.fps
+        function(args.input, args.output, codec=args.codec, quality=args.quality, overwrite=not args.no_overwrite,
+                 progress=bar, **more, **options)
+    return command
+
+
+_COMMANDS: Dict[str, Tuple[Callable[[argparse.Namespace, Dict[str, Any], Bar], None], str]] = {
+    "vectors": (_vectors, "write vectors: OUT is a .npys, .npy or .csv, - (.npys), or a folder for .npz"),
+    "flow": (_flow, "write the flow into the next frame, a file for each frame, into the folder OUT"),
+    "score": (_score, "say how much moves, how well motion explains it, and where cuts are"),
+    "fps": (_video(gpume.interpolate), "convert the frame rate"),
+    "denoise": (_video(gpume.denoise), "take noise out"),
+    "deinterlace": (_video(gpume.deinterlace), "make whole pictures of fields"),
+    "draw": (_video(gpume.draw), "draw the motion"),
+}
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m gpume", description="Motion vectors of videos, and what can be "
+                                     "made with them.")
+    parser.add_argument("--version", action="version", version=gpume.__version__)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, (_, text) in _COMMANDS.items():
+        p = commands.add_parser(name, help=text, description=text)
+        p.add_argument("input", metavar="IN")
+        if name == "score":
+            p.add_argument("output", metavar="OUT", nargs="?", default="-", help="a file; by default standard output")
+            p.add_argument("--json", action="store_true", help="all figures of all frames, as JSON")
+        else:
+            p.add_argument("output", metavar="OUT")
+        if name == "flow":
+            p.add_argument("--format", choices=["flo", "kitti", "picture"], default="flo")
+            p.add_argument("--longest", type=float, help="of --format picture: length of full colour, in samples")
+        if name == "fps":
+            p.add_argument("--fps", default="60", help="frames per second, or a factor: 2x [60]")
+        if name in ("fps", "denoise", "deinterlace", "draw"):
+            p.add_argument("--codec", help="an encoder of ffmpeg [by the name: .mkv is lossless]")
+            p.add_argument("--quality", type=int, default=2, help="of MPEG-4, 1 (best) to 31 [2]")
+            p.add_argument("--no-overwrite", action="store_true", help="fail if OUT exists")
+        p.add_argument("--device", type=_device, default="auto", help="auto, cpu, or the index of a GPU")
+        p.add_argument("--start", help="where to begin, in seconds")
+        p.add_argument("--duration", help="how much of it, in seconds")
+        p.add_argument("--size", type=_size, help="scale pictures to WIDTHxHEIGHT first")
+        p.add_argument("--format-in", dest="input_options", default=[], type=lambda f: ["-f", f],
+                       help="format of the input, where its name does not say it")
+        p.add_argument("--set", action="append", default=[], type=_option, metavar="NAME=VALUE",
+                       help="an option of the filter; may be repeated")
+        p.add_argument("--quiet", action="store_true", help="no progress bar")
+    return parser
+
+
+def main(argv: Optional[List[str]] = None) -> int:
+    """Run a command and return its exit status."""
+    args = _parser().parse_args(argv)
+    bar = Bar(args)
+    try:
+        _COMMANDS[args.command][0](args, dict(args.set), bar)
+    except (gpume.Error, OSError, TypeError, ValueError) as e:
+        bar.close()
+        print(f"gpume: {e}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    finally:
+        bar.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""From video file to video file, and figures of a file."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+
+from ._process import Error, PathLike, Process, Progress, convert, ffmpeg_exe, probe, run
+from ._vectors import (Device, Time, Value, device_options, filter_text, input_arguments, search_text, size_filters)
+
+
+@functools.lru_cache(maxsize=None)
+def _has_filter(name: str, program: str) -> bool:
+    return f"Filter {name}\n" in run(["-h", f"filter={name}"]).decode("utf-8", "replace").replace("\r", "")
+
+
+def _need(name: str) -> None:
+    if not _has_filter(name, ffmpeg_exe()):
+        raise Error(f"{ffmpeg_exe()} has no filter {name}: a later version of gpume has it")
+
+
+def _encoder(output: PathLike, codec: Optional[str], quality: int) -> List[str]:
+    """Return the options of the encoder: what a name's ending stands for, if nothing is said."""
+    suffix = os.path.splitext(os.fspath(output))[1].lower()
+    if codec is None:
+        codec = {".mkv": "ffv1", ".y4m": "wrapped_avframe", ".gif": "gif", ".webm": "vp9"}.get(suffix, "mpeg4")
+    options = ["-c:v", codec]
+    if codec in ("mpeg4", "mjpeg", "mpeg2video"):
+        options += ["-q:v", str(quality)]
+    return options
+
+
+def _process(input: PathLike, output: PathLike, filters: List[str], *, start: Optional[Time], duration: Optional[Time],
+             size: Optional[Tuple[int, int]], threads: Optional[int], codec: Optional[str], quality: int,
+             audio: bool, overwrite: bool, input_options: Sequence[str], output_options: Sequence[str],
+             progress: Optional[Progress]) -> None:
+    maps = ["-map", "0:v:0", *(["-map", "0:a?", "-c:a", "copy"] if audio else [])]
+    if os.fspath(output).lower().endswith((".y4m", ".gif")):
+        maps = maps[:2]
+    convert([*input_arguments(input, start, duration, input_options),
+             *(["-filter_threads", str(threads)] if threads else []), *maps,
+             "-vf", ",".join([*size_filters(size), *filters])],
+            [*([] if "-c:v" in output_options else _encoder(output, codec, quality)), *output_options],
+            output, overwrite, progress)
+
+
+_COMMON = """
+        input, output: files. The output appears when it is complete. With the ending .mkv it is lossless (FFV1),
+            otherwise MPEG-4 (.mp4, .mov, .avi), unless codec says more.
+        device: "auto" for a GPU if one can be used, else the CPU; "cpu"; or the index of a GPU.
+        start, duration: the part of the input, in seconds or as ffmpeg takes it.
+        size: (width, height) to which pictures are scaled before anything else.
+        threads: of the filters; by default as many as there are processors.
+        codec: an encoder of ffmpeg.
+        quality: of MPEG-4, from 1 (best) to 31.
+        audio: copy the sound.
+        overwrite: False: it is an error, FileExistsError, if the output exists.
+        input_options, output_options: options of ffmpeg.
+        progress: is called with the time in seconds up to which the output is written.
+        options: those of the filter, by their names.
+
+    Raises:
+        Error: ffmpeg failed.
+        FileNotFoundError, FileExistsError, OSError: of the files.
+        TypeError, ValueError: an argument is not valid.
+    """
+
+
+def _documented(function: Any) -> Any:
+    function.__doc__ = function.__doc__.replace("COMMON\n", _COMMON.lstrip("\n"))
+    return function
+
+
+def _searching(filters: List[str], device: Device, search: str) -> List[str]:
+    """Put the search that a filter makes by itself in front of it, where a device is asked for."""
+    if device == "auto":
+        return filters
+    return [search + "".join(f":{k}={v}" for k, v in device_options(device).items()), *filters]
+
+
+@_documented
+def interpolate(input: PathLike, output: PathLike, fps: Union[float, str] = 60, *, device: Device = "auto",
+                start: Optional[Time] = None, duration: Optional[Time] = None,
+                size: Optional[Tuple[int, int]] = None, threads: Optional[int] = None, codec: Optional[str] = None,
+                quality: int = 2, audio: bool = True, overwrite: bool = True, input_options: Sequence[str] = (),
+                output_options: Sequence[str] = (), progress: Optional[Progress] = None, **options: Value) -> None:
+    """Convert the frame rate of a video by frames made along motion vectors (filter mvfps).
+
+    Args:
+        fps: frames per second: a number, "30000/1001", or a factor of the input's, "2x".
+COMMON
+    """
+    filters = [filter_text("mvfps", fps=fps, **options)]
+    if options.get("mode", "mci") == "mci" and options.get("search", "auto") == "auto":
+        filters = _searching(filters, device, "gpume=algo=hme:block=8:dir=both:pel=1:sweeps=4")
+    _process(input, output, filters, start=start, duration=duration, size=size, threads=threads, codec=codec,
+             quality=quality, audio=audio, overwrite=overwrite, input_options=input_options,
+             output_options=output_options, progress=progress)
+
+
+@_documented
+def denoise(input: PathLike, output: PathLike, *, device: Device = "auto", start: Optional[Time] = None,
+            duration: Optional[Time] = None, size: Optional[Tuple[int, int]] = None, threads: Optional[int] = None,
+            codec: Optional[str] = None, quality: int = 2, audio: bool = True, overwrite: bool = True,
+            input_options: Sequence[str] = (), output_options: Sequence[str] = (),
+            progress: Optional[Progress] = None, **options: Value) -> None:
+    """Take the noise out of a video along motion vectors (filter mvdenoise).
+
+    Args:
+COMMON
+    """
+    filters = [filter_text("mvdenoise", **options)]
+    radius = int(options.get("radius", 2))
+    if radius and options.get("search", "auto") == "auto":
+        filters = _searching(filters, device, f"gpume=algo=hme:block=16:dir=both:smooth=8:sweeps=2:refs={radius}")
+    _process(input, output, filters, start=start, duration=duration, size=size, threads=threads, codec=codec,
+             quality=quality, audio=audio, overwrite=overwrite, input_options=input_options,
+             output_options=output_options, progress=progress)
+
+
+@_documented
+def deinterlace(input: PathLike, output: PathLike, *, start: Optional[Time] = None, duration: Optional[Time] = None,
+                threads: Optional[int] = None, codec: Optional[str] = None, quality: int = 2, audio: bool = True,
+                overwrite: bool = True, input_options: Sequence[str] = (), output_options: Sequence[str] = (),
+                progress: Optional[Progress] = None, **options: Value) -> None:
+    """Deinterlace a video along motion vectors (filter mvdeint).
+
+    Args:
+COMMON
+    """
+    _need("mvdeint")
+    _process(input, output, [filter_text("mvdeint", **options)], start=start, duration=duration, size=None,
+             threads=threads, codec=codec, quality=quality, audio=audio, overwrite=overwrite,
+             input_options=input_options, output_options=output_options, progress=progress)
+
+
+def disparity(left: PathLike, right: Optional[PathLike], output: PathLike, *, threads: Optional[int] = None,
+              codec: Optional[str] = None, quality: int = 2, overwrite: bool = True,
+              output_options: Sequence[str] = (), progress: Optional[Progress] = None, show: str = "disparity",
+              **options: Value) -> None:
+    """Find how far each point of the left view of a scene is to the left in the right one (filter mvstereo).
+
+    Args:
+        left, right: files of the views, rectified and of equal size. With right=None the frames of left have both,
+            as the option layout says ("sbsl": side by side).
+        output: the map of the left view; .mkv keeps disparities exactly.
+        show: the filter's option output: "disparity", "gray8", "color", "depth" or "confidence".
+        threads, codec, quality, overwrite, output_options, progress, options: as interpolate() takes them.
+
+    Raises:
+        Error: ffmpeg failed, or it has no such filter.
+        FileNotFoundError, FileExistsError, OSError: of the files.
+    """
+    _need("mvstereo")
+    options["output"] = show
+    if right is None:
+        filters = ["-map", "0:v:0", *(["-filter_threads", str(threads)] if threads else []),
+                   "-vf", filter_text("mvstereo", **options)]
+        inputs = input_arguments(left, None, None, ())
+    else:
+        filters = [*(["-filter_complex_threads", str(threads)] if threads else []), "-filter_complex",
+                   f"[0:v:0][1:v:0]{filter_text('mvstereo', **{'inputs': 2, **options})}[out]", "-map", "[out]"]
+        inputs = [*input_arguments(left, None, None, ()), *input_arguments(right, None, None, ())]
+    convert([*inputs, *filters], [*([] if "-c:v" in output_options else _encoder(output, codec, quality)), *output_options],
+            output, overwrite, progress)
+
+
+@_documented
+def draw(input: PathLike, output: PathLike, *, device: Device = "auto", start: Optional[Time] = None,
+         duration: Optional[Time] = None, size: Optional[Tuple[int, int]] = None, threads: Optional[int] = None,
+         codec: Optional[str] = None, quality: int = 2, audio: bool = True, overwrite: bool = True,
+         input_options: Sequence[str] = (), output_options: Sequence[str] = (),
+         progress: Optional[Progress] = None, search: Optional[Dict[str, Value]] = None, **options: Value) -> None:
+    """Draw the motion over a video (filter mvview).
+
+    Args:
+        search: options of the filter gpume, as vectors() takes them; by default those that the viewer has.
+COMMON
+    """
+    filters = [filter_text("mvview", **options)]
+    if search is not None or device != "auto":
+        filters.insert(0, search_text(device, **(search or {})))
+    _process(input, output, filters, start=start, duration=duration, size=size, threads=threads, codec=codec,
+             quality=quality, audio=audio, overwrite=overwrite, input_options=input_options,
+             output_options=output_options, progress=progress)
+
+
+class FrameScore(NamedTuple):
+    """How a frame differs from the one before."""
+
+    number: int                 #: of the frame, from 1 on
+    pts_time: Optional[float]   #: its time in seconds; None if it has none
+    motion: float               #: mean length of the vectors, in luma samples
+    max_motion: float           #: length of the longest one
+    residual: float             #: mean absolute difference of luma samples from their matches, 0 to 255
+    consistent: float           #: share of vectors that both directions agree on, 0 to 1
+    novelty: float              #: cost of the match over the cost without one; high after a cut
+    cut: bool                   #: a scene begins with this frame
+
+
+class MotionScore(NamedTuple):
+    """Figures of a video. Means are those of the frames that have a frame before and are no cuts."""
+
+    frames: List[FrameScore]    #: all but the first one
+    motion: float               #: mean of their motion, in luma samples a frame
+    speed: float                #: the same in picture heights a second; 0 if the frames have no times
+    residual: float             #: mean of their residuals, 0 to 255
+    consistent: float           #: mean of their shares of consistent vectors
+    cuts: List[float]           #: times of the frames that begin a scene, in seconds, or their numbers
+    width: int                  #: of the pictures that were searched
+    height: int
+
+    def as_dict(self) -> Dict[str, Any]:
+        """Return all figures as what json.dumps() takes."""
+        return {**self._asdict(), "frames": [f._asdict() for f in self.frames]}
+
+
+def _is_cut(novelty: float, consistent: float) -> bool:
+    """Return whether a scene begins: mvfps's threshold, or less where hardly a vector is found from both sides."""
+    return novelty >= 2 or novelty >= 1 and consistent < 0.1
+
+
+def _frame_score(line: Dict[str, Any], samples: int) -> FrameScore:
+    novelty = line["cost"] / line["intra"] if line["intra"] else 0.0
+    return FrameScore(line["n"], line["pts_time"], line["mean_mv"], line["max_mv"], line["cost"] / samples,
+                      line["sound"], novelty, _is_cut(novelty, line["sound"]))
+
+
+def _mean(values: List[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
+
+
+def motion_score(input: PathLike, *, device: Device = "auto", start: Optional[Time] = None,
+                 duration: Optional[Time] = None, size: Optional[Tuple[int, int]] = None,
+                 threads: Optional[int] = None, input_options: Sequence[str] = (),
+                 progress: Optional[Progress] = None, **options: Value) -> MotionScore:
+    """Say how much moves in a video, how well motion explains it, and where it is cut.
+
+    Args:
+        input, device, start, duration, size, threads, input_options, options: as vectors() takes them.
+        progress: is called with the time of each frame, in seconds.
+
+    Raises:
+        Error, FileNotFoundError, TypeError, ValueError: as vectors() raises them.
+    """
+    for key in ("dir", "refs"):
+        if key in options:
+            raise TypeError(f"'{key}' is not valid here")
+    arguments = input_arguments(input, start, duration, input_options)
+    if size is None:
+        found = probe(input, "stream=width,height", input_options)
+        size = int(found["width"]), int(found["height"])
+        scale: List[str] = []
+    else:
+        scale = size_filters(size)
+    search = search_text(device, "stats_file=-:stats_format=jsonl", **options)
+    process = Process([*arguments, *(["-filter_threads", str(threads)] if threads else []), "-map", "0:v:0",
+                       "-vf", ",".join([*scale, "format=gray", search]), "-fps_mode", "passthrough", "-f", "null", "-"])
+    frames: List[FrameScore] = []
+    try:
+        for line in iter(process.stdout.readline, b""):
+            frames.append(_frame_score(json.loads(line), size[0] * size[1]))
+            if progress:
+                progress(frames[-1].pts_time or 0.0)
+        process.check()
+    finally:
+        process.close()
+    return _total(frames, size)
+
+
+def _total(frames: List[FrameScore], size: Tuple[int, int]) -> MotionScore:
+    inner = [f for f in frames if not f.cut]
+    motion = _mean([f.motion for f in inner])
+    times = [f.pts_time for f in frames if f.pts_time is not None]
+    rate = (len(times) - 1) / (times[-1] - times[0]) if len(times) > 1 and times[-1] > times[0] else 0.0
+    return MotionScore(frames, motion, motion * rate / size[1], _mean([f.residual for f in inner]),
+                       _mean([f.consistent for f in inner]),
+                       [f.number if f.pts_time is None else f.pts_time for f in frames if f.cut], *size)
+
+

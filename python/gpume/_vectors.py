@@ -1,0 +1,318 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Motion vectors of files and of arrays."""
+
+from __future__ import annotations
+
+import os
+from types import TracebackType
+from typing import Iterator, List, Optional, Sequence, Tuple, Type, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from ._field import Field, read_record
+from ._process import Error, PathLike, Process, url
+
+#: "auto": a GPU if one can be used, else the CPU; "cpu"; or the index of a GPU.
+Device = Union[str, int]
+#: Value of an option of a filter.
+Value = Union[str, int, float, bool]
+#: Seconds, or a time as ffmpeg takes it ("1:02:03.5").
+Time = Union[float, int, str]
+
+#: What gpume's own file options are for, this package does.
+_OURS = frozenset(["mv_file", "mv_format", "stats_file", "stats_format", "overwrite", "metadata", "hint", "backend"])
+
+#: Records to standard output.
+RECORDS = "mv_file=-:mv_format=npys"
+
+
+def escape(value: Value) -> str:
+    """Return an option's value as a filter graph takes it."""
+    text = str(int(value)) if isinstance(value, bool) else str(value)
+    for characters in ("\\':", "\\'[],;"):
+        text = "".join("\\" + c if c in characters else c for c in text)
+    return text
+
+
+def filter_text(name: str, **options: Value) -> str:
+    """Return a filter with its options as a filter graph takes it."""
+    text = ":".join(f"{key}={escape(value)}" for key, value in options.items())
+    return f"{name}={text}" if text else name
+
+
+def search_text(device: Device, files: str = "", /, **options: Value) -> str:
+    """Return the filter gpume with the user's options.
+
+    Args:
+        files: options of its files, as a filter graph takes them.
+
+    Raises:
+        TypeError: an option is not the user's.
+        ValueError: there is no such device.
+    """
+    for key in options:
+        if key in _OURS:
+            raise TypeError(f"'{key}' is not valid here")
+    options.setdefault("algo", options.pop("method", "hme"))
+    return filter_text("gpume", **options, **device_options(device)) + (":" + files if files else "")
+
+
+def device_options(device: Device) -> "dict[str, Value]":
+    """Return the options that choose a device.
+
+    Raises:
+        ValueError: there is no such device.
+    """
+    if device == "auto":
+        return {}
+    if device == "cpu":
+        return {"backend": "cpu"}
+    if isinstance(device, int) and not isinstance(device, bool) and device >= 0:
+        return {"backend": "cuda", "device": device}
+    raise ValueError(f"device is {device!r}; it must be 'auto', 'cpu' or the index of a GPU, from 0 on")
+
+
+def input_arguments(path: PathLike, start: Optional[Time], duration: Optional[Time],
+                    input_options: Sequence[str]) -> List[str]:
+    """Return the arguments that open a file. Raises FileNotFoundError if there is none."""
+    if isinstance(path, os.PathLike) and not os.path.exists(path):
+        raise FileNotFoundError(f"{os.fspath(path)} does not exist")
+    return [*(["-ss", str(start)] if start is not None else []),
+            *(["-t", str(duration)] if duration is not None else []), *input_options, "-i", url(path)]
+
+
+def size_filters(size: Optional[Tuple[int, int]]) -> List[str]:
+    """Return the filters that bring pictures to a size (width, height)."""
+    return [f"scale={int(size[0])}:{int(size[1])}"] if size is not None else []
+
+
+class _Records:
+    """The fields that an ffmpeg writes."""
+
+    def __init__(self, arguments: Sequence[str], stdin: bool = False) -> None:
+        self._process = Process(arguments, stdin=stdin)
+        self._done = False
+        _enlarge(self._process)
+
+    def read(self) -> Optional[Field]:
+        try:
+            record = read_record(self._process.stdout)
+        except ValueError as e:
+            raise self._process.error(f"ffmpeg failed: {e}") from None
+        if record is None:
+            self._process.check()
+            self.close()
+            return None
+        return Field(record)
+
+    def close(self) -> None:
+        self._done = True
+        self._process.close()
+
+
+def _enlarge(process: Process) -> None:
+    """Give the pipe room for a record, so that both sides can work at the same time."""
+    try:
+        import fcntl
+        fcntl.fcntl(process.stdout.fileno(), 1031, 1 << 20)     # F_SETPIPE_SZ
+    except (ImportError, OSError):
+        pass
+
+
+class Vectors(Iterator[Field]):
+    """The fields of a file, one after the other, as vectors() returns them.
+
+    It can be closed at any time, and is a context manager. It closes itself at its end, after an error and
+    when nothing refers to it any more.
+    """
+
+    def __init__(self, arguments: Sequence[str]) -> None:
+        self._records = _Records(arguments)
+
+    def __iter__(self) -> "Vectors":
+        return self
+
+    def __next__(self) -> Field:
+        if self._records._done:
+            raise StopIteration
+        try:
+            field = self._records.read()
+        except BaseException:
+            self.close()
+            raise
+        if field is None:
+            raise StopIteration
+        return field
+
+    def close(self) -> None:
+        """End the search. May be called again."""
+        self._records.close()
+
+    def __enter__(self) -> "Vectors":
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException],
+                 traceback: Optional[TracebackType]) -> None:
+        self.close()
+
+
+def vectors(input: PathLike, *, device: Device = "auto", start: Optional[Time] = None,
+            duration: Optional[Time] = None, size: Optional[Tuple[int, int]] = None, threads: Optional[int] = None,
+            input_options: Sequence[str] = (), **options: Value) -> Vectors:
+    """Search the motion vectors of a video file, frame by frame.
+
+    Frames without a reference, as the first one with dir="past", have no field. Of each other one come the
+    fields of the past, nearest first, then those of the future.
+
+    Args:
+        input: a file, or whatever else ffmpeg can open.
+        device: "auto" for a GPU if one can be used, else the CPU; "cpu"; or the index of a GPU.
+        start: where to begin, in seconds or as ffmpeg takes it.
+        duration: how much of it, likewise.
+        size: (width, height) to which pictures are scaled before the search.
+        threads: of the search; by default as many as there are processors.
+        input_options: options of ffmpeg for the input, for example ["-f", "lavfi"].
+        options: those of the filter gpume, by their names: dir="both", refs=2, block=16, range=64, tree=True ...
+            algo is "hme" by default, which finds the true motion in quarter samples.
+
+    Returns:
+        An iterator of Field, which can be closed.
+
+    Raises:
+        Error: ffmpeg failed; also later, while it is read.
+        FileNotFoundError: input is a path and does not exist.
+        TypeError, ValueError: an argument is not valid.
+    """
+    search = search_text(device, RECORDS, **options)
+    return Vectors([*input_arguments(input, start, duration, input_options),
+                    *(["-filter_threads", str(threads)] if threads else []), "-map", "0:v:0",
+                    "-vf", ",".join([*size_filters(size), search]), "-fps_mode", "passthrough", "-f", "null", "-"])
+
+
+class Estimator:
+    """Searches the vectors of frames that are arrays.
+
+    with Estimator(1920, 1080, "gray", both=True) as e:
+        for frame in frames:
+            for field in e.push(frame):
+                ...
+        for field in e.flush():
+            ...
+    """
+
+    #: Of each format: type of samples, and components per pixel (0: planar 4:2:0).
+    _FORMATS = {"gray": (np.uint8, 1), "gray10le": (np.uint16, 1), "gray12le": (np.uint16, 1),
+                "gray16le": (np.uint16, 1), "rgb24": (np.uint8, 3), "bgr24": (np.uint8, 3), "yuv420p": (np.uint8, 0)}
+
+    def __init__(self, width: int, height: int, pix_fmt: str = "gray", *, both: bool = False, refs: int = 1,
+                 device: Device = "auto", fps: float = 25, threads: Optional[int] = None, **options: Value) -> None:
+        """Start a search.
+
+        Args:
+            width, height: of the frames.
+            pix_fmt: "gray" (uint8), "gray10le", "gray12le", "gray16le" (uint16): arrays (height, width);
+                "rgb24", "bgr24": (height, width, 3); "yuv420p": (height * 3 / 2, width), both sides even.
+            both: also search the frames after each one, which delays its fields by refs frames.
+            refs: how many frames on each side are searched, from 1 to 8.
+            device: as vectors() takes it.
+            fps: frames per second, from which pts_time follows.
+            threads, options: as vectors() takes them.
+
+        Raises:
+            Error: ffmpeg cannot be run.
+            TypeError, ValueError: an argument is not valid.
+        """
+        if pix_fmt not in self._FORMATS:
+            raise ValueError(f"pix_fmt is {pix_fmt!r}; it must be one of {', '.join(self._FORMATS)}")
+        for key in ("dir", "async_depth"):
+            if key in options:
+                raise TypeError(f"'{key}' is not valid here; use both")
+        self._type, components = self._FORMATS[pix_fmt]
+        if not components and (width % 2 or height % 2):
+            raise ValueError("sides of yuv420p must be even")
+        self._shape = ((height * 3 // 2, width) if not components else (height, width) if components == 1
+                       else (height, width, components))
+        self._refs = int(refs)
+        self._ahead = self._refs if both else 0
+        self._nb = 0
+        self._flushed = False
+        # one frame at a time: its fields come before the next frame is wanted
+        search = search_text(device, RECORDS, dir="both" if both else "past", refs=self._refs, async_depth=1,
+                             **options)
+        self._records = _Records(
+            ["-f", "rawvideo", "-pixel_format", pix_fmt, "-video_size", f"{width}x{height}", "-framerate", str(fps),
+             "-probesize", "32", "-analyzeduration", "0", "-threads", "1", "-i", "pipe:0",
+             *(["-filter_threads", str(threads)] if threads else []), "-vf", search,
+             "-fps_mode", "passthrough", "-f", "null", "-"], stdin=True)
+
+    def push(self, frame: npt.ArrayLike) -> List[Field]:
+        """Search the next frame.
+
+        Returns:
+            The fields that it completes: its own or, with both=True, those of the frame `refs` frames before.
+
+        Raises:
+            Error: ffmpeg failed.
+            ValueError: the array is not of the estimator's shape and type, or it is closed.
+        """
+        array = np.ascontiguousarray(frame)
+        if array.shape != self._shape or array.dtype != self._type:
+            raise ValueError(f"the frame is {array.dtype} {array.shape}; it must be "
+                             f"{np.dtype(self._type)} {self._shape}")
+        if self._flushed or self._records._done:
+            raise ValueError("the estimator is closed")
+        data = memoryview(array).cast("B")
+        try:
+            while data:
+                data = data[self._records._process.stdin.write(data):]
+        except OSError:
+            error = self._records._process.error()
+            self.close()
+            raise error from None
+        self._nb += 1
+        return self._read(self._nb - 1 - self._ahead)
+
+    def _read(self, number: int) -> List[Field]:
+        """Read the fields of a frame, from 0 on, as many as it has by now."""
+        wanted = min(number, self._refs) + min(self._nb - 1 - number, self._ahead) if number >= 0 else 0
+        fields = []
+        try:
+            for _ in range(wanted):
+                field = self._records.read()
+                if field is None:
+                    raise Error("ffmpeg has ended early", self._records._process.command)
+                fields.append(field)
+        except BaseException:
+            self.close()
+            raise
+        return fields
+
+    def flush(self) -> List[Field]:
+        """Say that no more frames follow, and return the fields of those that have waited. Then it is closed."""
+        fields: List[Field] = []
+        if self._flushed or self._records._done:
+            return fields
+        self._flushed = True
+        self._records._process.stdin.close()
+        for number in range(max(self._nb - self._ahead, 0), self._nb):
+            fields += self._read(number)
+        try:
+            if self._records.read() is not None:
+                raise Error("ffmpeg has found more fields than expected", self._records._process.command)
+        finally:
+            self.close()
+        return fields
+
+    def close(self) -> None:
+        """End the search. May be called again."""
+        self._records.close()
+
+    def __enter__(self) -> "Estimator":
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException],
+                 traceback: Optional[TracebackType]) -> None:
+        self.close()
+
+

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Files from files, figures, and the command line."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import gpume
+from gpume import _convert
+from conftest import PAN, make
+
+
+def frames_of(path, options=()):
+    return subprocess.run([gpume.ffmpeg_exe(), "-v", "error", *options, "-i", str(path), "-f", "framemd5", "-"], check=True,
+                          stdout=subprocess.PIPE, stdin=subprocess.DEVNULL).stdout.decode().split("\n")
+
+
+def hashes(path, *options):
+    return [line.split(",")[-1].strip() for line in frames_of(path, options) if line[:1].isdigit()]
+
+
+def by_ffmpeg(clip, filters, path):
+    subprocess.run([gpume.ffmpeg_exe(), "-v", "error", "-i", clip, "-vf", filters, "-c:v", "ffv1", str(path)],
+                   check=True, stdin=subprocess.DEVNULL)
+    return hashes(path)
+
+
+def command(*arguments, **more):
+    return subprocess.run([sys.executable, "-m", "gpume", *map(str, arguments)], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
+
+
+@pytest.mark.parametrize("function,options,filters", [
+    (gpume.interpolate, {"fps": 20}, "mvfps=fps=20"),
+    (gpume.interpolate, {"fps": "2x", "mode": "blend", "device": "cpu"}, "mvfps=fps=2x:mode=blend"),
+    (gpume.interpolate, {"fps": 30, "device": "cpu"}, "mvfps=fps=30"),
+    (gpume.denoise, {"sigma": 8}, "mvdenoise=sigma=8"),
+    (gpume.denoise, {"sigma": 8, "radius": 1, "device": "cpu"}, "mvdenoise=sigma=8:radius=1"),
+    (gpume.draw, {"mode": "flow"}, "mvview=mode=flow"),
+    (gpume.draw, {"search": {"algo": "ds", "block": 16}, "threads": 1}, "gpume=algo=ds:block=16,mvview"),
+])
+def test_same_as_ffmpeg(clip, tmp_path, function, options, filters):
+    out, times = tmp_path / "a,b'.mkv", []
+    function(clip, out, progress=times.append, **options)
+    assert hashes(out) == by_ffmpeg(clip, filters, tmp_path / "other.mkv")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a,b'.mkv", "other.mkv"]
+    assert times and times == sorted(times)
+
+
+@pytest.mark.parametrize("ending,codec", [("mp4", "mpeg4"), ("mkv", "ffv1"), ("avi", "mpeg4"), ("y4m", "rawvideo")])
+def test_endings(clip, tmp_path, ending, codec):
+    out = tmp_path / ("x." + ending)
+    gpume.interpolate(clip, out, fps=10, mode="dup")
+    said = subprocess.run([gpume.ffmpeg_exe("ffprobe"), "-v", "error", "-show_entries", "stream=codec_name", "-of",
+                           "csv=p=0", str(out)], check=True, stdout=subprocess.PIPE).stdout.decode().strip()
+    assert said == codec
+
+
+def test_sound_stays(tmp_path):
+    film = make(tmp_path / "film.mkv", PAN + ",trim=end_frame=10[out0];sine=d=1[out1]", "-c:v", "ffv1", "-c:a", "flac")
+    gpume.denoise(film, tmp_path / "out.mkv", radius=0, sigma=1)
+    said = subprocess.run([gpume.ffmpeg_exe("ffprobe"), "-v", "error", "-show_entries", "stream=codec_name", "-of",
+                           "csv=p=0", str(tmp_path / "out.mkv")], check=True, stdout=subprocess.PIPE).stdout.split()
+    assert said == [b"ffv1", b"flac"]
+
+
+def test_overwriting(clip, tmp_path):
+    out = tmp_path / "out.mkv"
+    out.write_text("as it was")
+    with pytest.raises(FileExistsError):
+        gpume.draw(clip, out, overwrite=False)
+    with pytest.raises(gpume.Error, match="scene"):
+        gpume.interpolate(clip, out, scene=-5)
+    assert out.read_text() == "as it was"
+    with pytest.raises(FileNotFoundError):
+        gpume.draw(clip, tmp_path / "nowhere" / "out.mkv")
+    gpume.draw(clip, out)
+    assert len(hashes(out)) == 6
+    new = tmp_path / "new.mkv"
+    gpume.draw(clip, new, overwrite=False)
+    assert len(hashes(new)) == 6
+    # an option for which ffmpeg opens the file again
+    gpume.draw(clip, tmp_path / "fast.mp4", output_options=["-movflags", "+faststart"])
+    assert len(hashes(tmp_path / "fast.mp4")) == 6
+    assert not [p for p in tmp_path.iterdir() if "part" in p.name]
+
+
+def test_filters_that_are_not_there(clip, tmp_path):
+    for name, call in (("mvdeint", lambda: gpume.deinterlace(clip, tmp_path / "x.mkv")),
+                       ("mvstereo", lambda: gpume.disparity(clip, clip, tmp_path / "x.mkv"))):
+        said = subprocess.run([gpume.ffmpeg_exe(), "-hide_banner", "-h", "filter=" + name], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT).stdout
+        if b"Filter " + name.encode() in said:
+            call()
+            assert len(hashes(tmp_path / "x.mkv")) == (12 if name == "mvdeint" else 6)
+            (tmp_path / "x.mkv").unlink()
+        else:
+            with pytest.raises(gpume.Error, match="has no filter " + name):
+                call()
+
+
+def test_views_in_one_frame(clip, tmp_path):
+    if not _convert._has_filter("mvstereo", gpume.ffmpeg_exe()):
+        pytest.skip("there is no mvstereo")
+    gpume.disparity(clip, None, tmp_path / "x.mkv", show="color", layout="sbsl")
+    assert hashes(tmp_path / "x.mkv") == by_ffmpeg(clip, "mvstereo=layout=sbsl:output=color", tmp_path / "y.mkv")
+
+
+def test_score(tmp_path):
+    film = make(tmp_path / "film.mkv", PAN + ",trim=end_frame=8[a];mandelbrot=s=200x140:r=10,format=yuv420p,"
+                "trim=end_frame=8[b];[a][b]concat", "-c:v", "ffv1")
+    score = gpume.motion_score(film)
+    assert [f.number for f in score.frames] == list(range(2, 17))
+    assert score.cuts == [pytest.approx(0.8, abs=1e-3)]
+    assert (score.width, score.height) == (200, 140)
+    pan = score.frames[2]
+    assert 2 < pan.motion < 10 and pan.max_motion >= pan.motion and 0 < pan.residual < 10 and not pan.cut
+    assert score.speed == pytest.approx(score.motion * 10 / 140, rel=0.02)
+    still = make(tmp_path / "still.mkv", "testsrc2=s=64x48:r=10,trim=end_frame=1,loop=5:1", "-c:v", "ffv1")
+    assert gpume.motion_score(still).motion == 0
+    assert gpume.motion_score(still, size=(32, 24)).height == 24
+    one = make(tmp_path / "one.mkv", "testsrc2=s=64x48:r=10,trim=end_frame=1", "-c:v", "ffv1")
+    assert gpume.motion_score(one).frames == []
+    said = command("score", film, "--json")
+    assert said.returncode == 0 and json.loads(said.stdout)["frames"][0]["number"] == 2
+    assert b"cuts: 0.8" in command("score", film).stdout
+
+
+def test_command_line(clip, tmp_path):
+    for name in ("v.csv", "v.npy", "v.npys"):
+        assert command("vectors", clip, name, "--set", "block=16", cwd=tmp_path).returncode == 0
+    assert np.load(tmp_path / "v.npy").shape == (6, 1, 9, 13, 3)
+    said = command("vectors", clip, "-", "--set", "block=16")
+    assert said.stdout == (tmp_path / "v.npys").read_bytes()
+    assert command("vectors", clip, tmp_path / "npz").returncode == 0
+    field = next(gpume.vectors(clip))
+    loaded = np.load(tmp_path / "npz" / "000002.npz")
+    assert np.array_equal(loaded["mv"], field.mv) and loaded["distance"] == -1
+    flow = [f.flow() for f in gpume.vectors(clip, dir="future")]
+    assert command("flow", clip, tmp_path / "flo").returncode == 0
+    assert np.array_equal(gpume.read_flo(tmp_path / "flo" / "000003.flo"), flow[2])
+    assert command("flow", clip, tmp_path / "kitti", "--format", "kitti").returncode == 0
+    assert np.array_equal(gpume.read_kitti(tmp_path / "kitti" / "000003.png")[0], flow[2])
+    assert command("flow", clip, tmp_path / "png", "--format", "picture").returncode == 0
+    assert len(os.listdir(tmp_path / "png")) == 5
+    assert command("fps", clip, tmp_path / "fps.mkv", "--fps", "20").returncode == 0
+    assert len(hashes(tmp_path / "fps.mkv")) in (11, 12)
+    assert command("denoise", clip, tmp_path / "clean.mkv", "--set", "sigma=4").returncode == 0
+    assert command("draw", clip, tmp_path / "drawn.mp4", "--duration", "0.3").returncode == 0
+    bad = command("fps", tmp_path / "none.mkv", tmp_path / "x.mkv")
+    assert bad.returncode == 1 and b"No such file" in bad.stderr and b"Traceback" not in bad.stderr
+
+
+def test_files(tmp_path):
+    flow = (np.random.default_rng(2).integers(-2000, 2000, (11, 17, 2)) / 4).astype(np.float32)
+    gpume.write_flo(tmp_path / "x.flo", flow)
+    assert np.array_equal(gpume.read_flo(tmp_path / "x.flo"), flow)
+    data = (tmp_path / "x.flo").read_bytes()
+    assert data[:12] == b"PIEH\x11\x00\x00\x00\x0b\x00\x00\x00" and np.float32(202021.25).tobytes() == data[:4]
+    (tmp_path / "x.flo").write_bytes(data[:-1])
+    valid = np.arange(11 * 17).reshape(11, 17) % 3 > 0
+    gpume.write_kitti(tmp_path / "x.png", flow, valid)
+    back, known = gpume.read_kitti(tmp_path / "x.png")
+    assert np.array_equal(known, valid & (flow < 512 - 1 / 128).all(2)) and np.array_equal(back[known], flow[known])
+    for call in (lambda: gpume.read_flo(tmp_path / "x.flo"), lambda: gpume.read_flo(tmp_path / "x.png"),
+                 lambda: gpume.write_flo(tmp_path / "y", flow[..., :1]), lambda: gpume.flow_picture(flow, 0),
+                 lambda: gpume.write_kitti(tmp_path / "y", flow, valid[1:]), lambda: gpume.read_kitti(tmp_path / "x.flo"),
+                 lambda: gpume.write_png(tmp_path / "y", flow)):
+        with pytest.raises(ValueError):
+            call()
+    assert not (tmp_path / "y").exists()
+
+
+def test_colours_are_those_of_mvview(clip):
+    """The picture of a field is what the filter draws over a clip."""
+    raw = subprocess.run(
+        [gpume.ffmpeg_exe(), "-v", "error", "-i", clip, "-vf",
+         "format=gbrp,gpume=algo=hme,mvview=mode=flow:opacity=1:max=8,format=rgb24", "-f", "rawvideo", "-"],
+        check=True, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL).stdout
+    drawn = np.frombuffer(raw, np.uint8).reshape(-1, 140, 200, 3)
+    raw = subprocess.run([gpume.ffmpeg_exe(), "-v", "error", "-i", clip, "-vf", "format=gbrp,format=rgb24", "-f",
+                          "rawvideo", "-"], check=True, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL).stdout
+    frames = np.frombuffer(raw, np.uint8).reshape(-1, 140, 200, 3)
+    with gpume.Estimator(200, 140, "rgb24") as e:
+        for i, frame in enumerate(frames):
+            for field in e.push(frame):
+                assert np.array_equal(field.picture(8), drawn[i])
