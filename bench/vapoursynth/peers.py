@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Compare the plugin with its peers, in one run: PSNR of the luma in dB, and processor time.
+
+usage: peers.py FFMPEG CLIP [FRAMES]     the middle of CLIP, 640x360, with white noise of sigma 10; and every second frame
+made again. Needs VapourSynth with the plugin, MVUtensils and VapourSynth-BM3D."""
+
+import resource
+import subprocess
+import sys
+import time
+
+import numpy as np
+import vapoursynth as vs
+
+core = vs.core
+W, H = 640, 360
+ffmpeg, film = sys.argv[1:3]
+frames = int(sys.argv[3]) if len(sys.argv) > 3 else 40
+raw = subprocess.run([ffmpeg, "-v", "error", "-i", film, "-vf", f"crop={W}:{H},trim=end_frame={frames},format=yuv420p", "-f",
+                      "rawvideo", "-"], check=True, stdout=subprocess.PIPE).stdout
+size = W * H * 3 // 2
+frames = len(raw) // size
+clean = np.frombuffer(raw, np.uint8).reshape(frames, size)
+noise = np.random.default_rng(1).normal(0, 10, clean.shape)
+noisy = np.clip(np.rint(clean + noise), 0, 255).astype(np.uint8)
+
+
+def clip_of(array, fps):
+    made = []
+    for row in array:       # all in memory, so that no Python runs while it is measured
+        f, at = core.std.BlankClip(width=W, height=H, format=vs.YUV420P8, length=1).get_frame(0).copy(), 0
+        for p in range(3):
+            a = np.asarray(f[p])
+            a[:] = row[at:at + a.size].reshape(a.shape)
+            at += a.size
+        made.append(f)
+    blank = core.std.BlankClip(width=W, height=H, format=vs.YUV420P8, length=len(made), fpsnum=fps, fpsden=1, keep=True)
+    return core.std.ModifyFrame(blank, blank, lambda n, f: made[n])
+
+
+def measure(name, clip, reference):
+    began, used = time.time(), sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
+    lumas = [np.asarray(f[0]).copy() for f in clip.frames(close=True)]
+    used = sum(resource.getrusage(resource.RUSAGE_SELF)[:2]) - used
+    errors = [np.mean((a.astype(float) - b[:W * H].reshape(H, W)) ** 2) for a, b in zip(lumas, reference)]
+    errors = [e for e in errors if e > 0]       # frames that passed
+    psnr = np.mean([10 * np.log10(255 ** 2 / e) for e in errors])
+    print(f"{name:40} {psnr:6.2f} dB  {1000 * used / len(lumas):7.1f} ms of processor a frame, "
+          f"{len(lumas) / (time.time() - began):6.1f} frames/s", flush=True)
+
+
+def degrain(clip, n, thsad, analyse):
+    sup = core.mvu.Super(clip, blksize=[16, 16], overlap=[8, 8])
+    vectors = [analyse(sup, clip, d) for i in range(1, n + 1) for d in (i, -i)]
+    return core.mvu.Degrain(clip, sup, vectors, thsad=thsad, thscd1=16000)
+
+
+def theirs(sup, clip, delta):
+    return core.mvu.Analyse(sup, delta=delta)
+
+
+def ours(sup, clip, delta):
+    return core.gpume.Analyse(sup, clip, delta=delta)
+
+
+source = clip_of(noisy, 24)
+measure("noisy", source, clean)
+measure("gpume.Denoise(sigma=10)", core.gpume.Denoise(source, sigma=10), clean)
+measure("gpume.Denoise(sigma=10, radius=1, passes=1)", core.gpume.Denoise(source, sigma=10, radius=1, passes=1), clean)
+measure("gpume.Denoise()", core.gpume.Denoise(source), clean)
+for n in (2, 6):
+    for thsad in (400, 800, 1600):
+        measure(f"mvu.Degrain, {n} a side, thsad={thsad}", degrain(source, n, thsad, theirs), clean)
+for thsad in (400, 800, 1600):
+    measure(f"mvu.Degrain 2, gpume.Analyse, thsad={thsad}", degrain(source, 2, thsad, ours), clean)
+measure("mvu.Degrain, 12 a side, thsad=800", degrain(source, 12, 800, theirs), clean)
+luma = source.std.ShufflePlanes(0, vs.GRAY).resize.Point(format=vs.GRAYS)
+basic = core.bm3d.VAggregate(core.bm3d.VBasic(luma, radius=2, sigma=[10]), radius=2, sample=1)
+final = core.bm3d.VAggregate(core.bm3d.VFinal(luma, basic, radius=2, sigma=[10]), radius=2, sample=1)
+measure("V-BM3D (luma only, radius 2)", final.resize.Point(format=vs.GRAY8), clean)
+
+half = clip_of(clean[::2], 12)
+sup = core.mvu.Super(half, blksize=[16, 16], overlap=[8, 8])
+pair = [core.mvu.Analyse(sup, delta=d) for d in (1, -1)]
+made = [core.gpume.Analyse(sup, half, delta=d) for d in (1, -1)]
+measure("gpume.FPS()", core.gpume.FPS(half), clean)
+measure("mvu.FlowFPS", core.mvu.FlowFPS(half, sup, pair, num=24, den=1), clean)
+measure("mvu.FlowFPS, gpume.Analyse", core.mvu.FlowFPS(half, sup, made, num=24, den=1), clean)

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The plugin against ffmpeg, in any order, beside other plugins."""
+
+import os
+import random
+import subprocess
+
+import numpy as np
+import pytest
+import vapoursynth as vs
+
+core = vs.core
+FFMPEG = os.environ.get("GPUME_FFMPEG", "/opt/ffmpeg/ffmpeg")
+W, H = 160, 128
+NAMES = {vs.YUV420P8: "yuv420p", vs.YUV444P10: "yuv444p10le", vs.GRAY16: "gray16le", vs.RGB24: "gbrp",
+         vs.YUV422P12: "yuv422p12le"}
+
+
+def run(*arguments, data=None):
+    return subprocess.run([FFMPEG, "-v", "error", *arguments, "-f", "rawvideo", "-"], input=data, check=True,
+                          stdout=subprocess.PIPE).stdout
+
+
+def source(nb, name="yuv420p", more=""):
+    """Return frames, as bytes, of a pattern with noise."""
+    return run("-f", "lavfi", "-i", f"testsrc2=s={W}x{H}:r=24,format=yuv420p,noise=alls=14:allf=t{more},trim=end_frame={nb},"
+               f"format={name}")
+
+
+def planes(f):
+    """Return the order in which ffmpeg has the planes."""
+    return [1, 2, 0] if f.format.color_family == vs.RGB else range(f.format.num_planes)
+
+
+def data_of(f):
+    return b"".join(np.asarray(f[p]).tobytes() for p in planes(f))
+
+
+def clip_of(raw, format=vs.YUV420P8, fps=(24, 1), w=W, h=H):
+    blank = core.std.BlankClip(width=w, height=h, format=format, length=1, fpsnum=fps[0], fpsden=fps[1])
+    size = len(data_of(blank.get_frame(0)))
+    blank = blank * (len(raw) // size)
+
+    def put(n, f):
+        f, at = f.copy(), n * size
+        for p in planes(f):
+            a = np.asarray(f[p])
+            a[:] = np.frombuffer(raw, a.dtype, a.size, at).reshape(a.shape)
+            at += a.nbytes
+        return f
+    return core.std.ModifyFrame(blank, blank, put)
+
+
+def by_ffmpeg(raw, filters, name="yuv420p", rate="24", w=W, h=H):
+    return run("-f", "rawvideo", "-pixel_format", name, "-video_size", f"{w}x{h}", "-framerate", rate, "-i", "-", "-vf", filters,
+               data=raw)
+
+
+CASES = [
+    (lambda c: core.gpume.Denoise(c, sigma=6), "mvdenoise=sigma=6"),
+    (lambda c: core.gpume.Denoise(c, sigma=9, radius=1, passes=1, strength=0.7, planes=[0]),
+     "mvdenoise=sigma=9:radius=1:passes=1:strength=0.7:planes=1"),
+    (lambda c: core.gpume.Denoise(c, sigma=6, backend="cpu", radius=3), "mvdenoise=sigma=6:radius=3"),
+    (lambda c: core.gpume.FPS(c), "mvfps"),
+    (lambda c: core.gpume.FPS(c, fpsnum=60), "mvfps=fps=60"),
+    (lambda c: core.gpume.FPS(c, fpsnum=30000, fpsden=1001, mode="blend"), "mvfps=fps=30000/1001:mode=blend"),
+    (lambda c: core.gpume.FPS(c, fpsnum=10, search="algo=ds:block=16:dir=both"), "gpume=algo=ds:block=16:dir=both,mvfps=fps=10"),
+    (lambda c: core.gpume.View(c, mode="flow+arrows", legend=1), "mvview=mode=flow+arrows:legend=1"),
+    (lambda c: core.gpume.Deinterlace(c, tff=1, passes=1), "mvdeint=parity=tff:passes=1"),
+    (lambda c: core.gpume.Deinterlace(c, tff=0, rate="single", passes=1), "mvdeint=parity=bff:passes=1:mode=send_frame"),
+]
+
+
+@pytest.mark.parametrize("make,filters", CASES, ids=[c[1] for c in CASES])
+def test_same_as_ffmpeg(make, filters):
+    """In order, and in any order."""
+    nb = 16 if "mvdeint" in filters else 40
+    raw = source(nb)
+    wanted = by_ffmpeg(raw, filters)
+    clip = make(clip_of(raw))
+    size = len(data_of(clip.get_frame(0)))
+    wanted = [wanted[i:i + size] for i in range(0, len(wanted), size)]
+    assert len(clip) == len(wanted)
+    # several frames at a time
+    assert [data_of(f) for f in clip.frames(prefetch=8)] == wanted
+    order = list(range(len(clip)))
+    random.Random(1).shuffle(order)
+    fresh = make(clip_of(raw))
+    for n in order[:30]:
+        assert data_of(fresh.get_frame(n)) == wanted[n], n
+    back = make(clip_of(raw))
+    for n in (len(clip) - 1, len(clip) - 2, 0, len(clip) // 2):
+        assert data_of(back.get_frame(n)) == wanted[n], n
+
+
+@pytest.mark.parametrize("format", list(NAMES), ids=list(NAMES.values()))
+def test_formats(format):
+    raw = source(8, NAMES[format])
+    clip = clip_of(raw, format)
+    for made, filters in ((core.gpume.Denoise(clip, sigma=5), "mvdenoise=sigma=5"), (core.gpume.FPS(clip), "mvfps")):
+        assert b"".join(data_of(f) for f in made.frames()) == by_ffmpeg(raw, filters, NAMES[format])
+    assert core.gpume.View(clip).get_frame(3).format.id == format
+
+
+def test_vectors(tmp_path):
+    raw = source(12)
+    by_ffmpeg(raw, f"gpume=algo=hme:dir=both:refs=2:mv_file={tmp_path}/v.npy")
+    wanted = np.load(tmp_path / "v.npy")
+    clip = core.gpume.Vectors(clip_of(raw), dir="both", refs=2)
+    for n in (7, 0, 11, 8, 9, 1):
+        f = clip.get_frame(n)
+        p = f.props
+        distances = [d for d in (-1, -2, 1, 2) if 0 <= n + d < 12]
+        assert np.atleast_1d(p["GpumeDistances"]).tolist() == distances and data_of(f) == raw[n * W * H * 3 // 2:][:W * H * 3 // 2]
+        for d in distances:
+            name = ("Past" if d < 0 else "Future") + str(abs(d))
+            shape = p["GpumeRows"], p["GpumeCols"]
+            same = wanted[n, (-1, -2, 1, 2).index(d)]
+            assert np.array_equal(np.frombuffer(p["GpumeVectors" + name], "<i4").reshape(*shape, 2), same[..., :2])
+            assert np.array_equal(np.frombuffer(p["GpumeCosts" + name], "<i4").reshape(shape), same[..., 2])
+
+
+def test_cuts():
+    raw = source(6) + by_ffmpeg(source(6), "negate,hflip,transpose,scale=160:128:flags=neighbor")
+    clip = core.gpume.Vectors(clip_of(raw))
+    assert [n for n in range(1, 12) if clip.get_frame(n).props["_SceneChangePrev"]] == [6]
+
+
+@pytest.mark.parametrize("blksize,overlap", [(16, 0), (16, 8), (8, 4), (32, 16)])
+def test_analyse(blksize, overlap, capfd):
+    """MVUtensils takes the vectors, and they are as good as its own."""
+    # a texture that moves
+    noise = np.random.default_rng(5).integers(0, 256, (70, 80)).repeat(4, 0).repeat(4, 1).astype(np.uint8)
+    frames = [noise[2 * n:2 * n + H, 3 * n:3 * n + W].tobytes() + bytes([128]) * (W * H // 2) for n in range(9)]
+    clip = clip_of(b"".join(frames))
+    sup = core.mvu.Super(clip, blksize=[blksize, blksize], overlap=[overlap, overlap])
+    for delta in (1, -1, 2):
+        ours, theirs = core.gpume.Analyse(sup, clip, delta=delta), core.mvu.Analyse(sup, delta=delta)
+        for n in (0, 4, 8):
+            a, b = ours.get_frame(n).props, theirs.get_frame(n).props
+            keys = [k for k in b if "Analysis" in k]
+            assert sorted(k for k in a if "Analysis" in k) == sorted(keys)
+            for k in keys:
+                if k.endswith(("Vectors", "SAD")):
+                    assert len(a[k]) == len(b[k])
+                elif not k.endswith("Levels"):
+                    assert a[k] == b[k], k
+        v = np.array(ours.get_frame(4).props["MVUtensilsAnalysisVectors"], np.int64)
+        pel = ours.get_frame(4).props["MVUtensilsAnalysisPel"]
+        x, y = (v & 0xffffffff).astype(np.uint32).astype(np.int32), (v >> 32).astype(np.int32)
+        # delta 1 is the next frame, in which the content is 3 to the left and 2 up
+        assert (np.median(x) / pel, np.median(y) / pel) == (-3 * delta, -2 * delta)
+    both = [core.gpume.Analyse(sup, clip, delta=d) for d in (1, -1)]
+    for made in (core.mvu.Degrain(clip, sup, both), core.mvu.Compensate(clip, sup, both[1]),
+                 core.mvu.FlowFPS(clip, sup, both, num=48, den=1)):
+        made.get_frame(4)
+    moved = np.asarray(core.mvu.Compensate(clip, sup, both[1]).get_frame(4)[0]).astype(int)
+    inner = (slice(32, -32), slice(32, -32))
+    assert np.abs(moved[inner] - np.asarray(clip.get_frame(4)[0]).astype(int)[inner]).mean() < 1
+    # far motion at the edges stays within what MVUtensils can read
+    core.mvu.Degrain(clip_of(source(6)), core.mvu.Super(clip_of(source(6)), blksize=[8, 8], overlap=[4, 4]),
+                     [core.gpume.Analyse(core.mvu.Super(clip_of(source(6)), blksize=[8, 8], overlap=[4, 4]), clip_of(source(6)),
+                                         algo="fs", range=64, delta=d) for d in (1, -1)]).get_frame(3)
+    assert "warn" not in capfd.readouterr().err.lower()
+
+
+def test_properties():
+    clip = clip_of(source(6)).std.SetFrameProps(_Matrix=1, _FieldBased=2, mine=7)
+    f = core.gpume.Denoise(clip, sigma=3).get_frame(2).props
+    assert f["mine"] == 7 and f["_FieldBased"] == 2 and (f["_DurationNum"], f["_DurationDen"]) == (1, 24)
+    f = core.gpume.FPS(clip, fpsnum=60).get_frame(3).props
+    assert f["mine"] == 7 and (f["_DurationNum"], f["_DurationDen"]) == (1, 60)
+    made = core.gpume.Deinterlace(clip, passes=1)
+    f = made.get_frame(3).props
+    assert f["_FieldBased"] == 0 and f["_Combed"] == 0 and (f["_DurationNum"], f["_DurationDen"]) == (1, 48)
+    assert (made.fps, len(made)) == (48, 12)
+    # frames that are not combed pass
+    mixed = clip.std.SetFrameProps(_Combed=0)
+    made = core.gpume.Deinterlace(mixed, deint="interlaced", rate="single", passes=1)
+    assert data_of(made.get_frame(3)) == data_of(clip.get_frame(3))
+
+
+@pytest.mark.parametrize("call,text", [
+    (lambda c: core.gpume.Denoise(c, radius=9), "radius"), (lambda c: core.gpume.FPS(c, mode="best"), "best"),
+    (lambda c: core.gpume.Denoise(c.resize.Point(format=vs.YUV420PS)), "YUV420P16"),
+    (lambda c: core.gpume.Vectors(c, algo="ds", levels=3), "'levels' is only valid with algo=hme"),
+    (lambda c: core.gpume.FPS(c, fpsnum=0), "fps"), (lambda c: core.gpume.Analyse(c, c), "mvu.Super"),
+    (lambda c: core.gpume.Denoise(c, search="algo=nothing"), "nothing"),
+    (lambda c: core.gpume.FPS(core.std.AssumeFPS(c, fpsnum=0, fpsden=1) if 0 else
+                              core.std.BlankClip(varformat=1, format=vs.GRAY8)), "must not change"),
+])
+def test_errors(call, text):
+    with pytest.raises(vs.Error, match=text.replace("'", ".")):
+        call(clip_of(source(3)))
+
+
+def test_beside_others(tmp_path):
+    """Two other copies of FFmpeg in one process: BestSource's, and this one's twice."""
+    film = tmp_path / "film.mkv"
+    subprocess.run([FFMPEG, "-v", "error", "-f", "lavfi", "-i", f"testsrc2=s={W}x{H}:r=24,format=yuv420p,trim=end_frame=12",
+                    "-c:v", "ffv1", str(film)], check=True)
+    clip = core.bs.VideoSource(str(film))
+    made = core.gpume.FPS(core.gpume.Denoise(clip, sigma=4))
+    wanted = subprocess.run([FFMPEG, "-v", "error", "-i", str(film), "-vf", "mvdenoise=sigma=4", "-f", "rawvideo", "-"],
+                            check=True, stdout=subprocess.PIPE).stdout
+    size = W * H * 3 // 2
+    assert [data_of(f) for f in made.frames()][::2] == [wanted[i:i + size] for i in range(0, len(wanted), size)]
+    # nothing of its FFmpeg is to be seen
+    path = [p for p in core.plugins() if p.namespace == "gpume"][0].plugin_path
+    with open("/proc/self/maps") as f:
+        assert path in f.read()
+    import ctypes
+    with pytest.raises(AttributeError):
+        ctypes.CDLL(path).av_malloc
+
+
+def test_memory():
+    """It does not grow with the length of the clip."""
+    def resident():
+        with open("/proc/self/statm") as f:
+            return int(f.read().split()[1]) * 4096
+    clip = clip_of(source(40) * 10)
+    made = core.gpume.FPS(clip, mode="dup")
+    before = None
+    for n, _ in enumerate(made.frames(close=True)):
+        if n == 200:
+            before = resident()
+    assert resident() < before + (32 << 20)
