@@ -96,6 +96,8 @@ expect ffmpeg-refuses 1 'Unknown option "--enable-frobnicate"' \
 expect ffmpeg-accepts 0 'gpume: yes   mvview: yes   mvfps: yes   mvdenoise: yes   CUDA: no   ffplay: no' \
     config --no-install-deps --disable-cuda --ffmpeg-source="$top/build/$series/src" \
     --disable-ffplay --disable-ffprobe --disable-x86asm --extra-cflags='-DTWO -DWORDS'
+check build/no-folders-of-other-trees "$(echo "$copy"/build/*)" \
+    test ! -e "$copy/build/$series-san" -a ! -e "$copy/build/$series-gpl" -a -d "$copy/build/$series/obj"
 check build/ffmpeg-got-the-words "FFmpeg's configuration does not have both words in one option" \
     grep -q -- "--extra-cflags='-DTWO -DWORDS'" "$copy/build/$series/obj/config.h"
 expect configured-once 0 '^now run: make$' config --no-install-deps --disable-cuda \
@@ -211,6 +213,8 @@ expect make-again 0 "^FFmpeg $series with gpume" make SERIES="$series"
 grep -E '^(CC|LD|AR)|step [0-9]|^built in' "$out" > "$work/compiled"
 check build/make-again-compiles-nothing "$(sed -n 1p "$work/compiled")" test ! -s "$work/compiled"
 expect make-help 0 '^make demo' make help
+check build/make-help-has-eight "$(make help | grep -c '^make [^h]') targets" test "$(make help | grep -c '^make [^h]')" = 8
+expect make-help-all 0 '^  make nightly ' make help-all
 expect make-install 0 . make SERIES="$series" install DESTDIR="$work/stage" PREFIX=/opt/gpume
 "$work/stage/opt/gpume/bin/ffmpeg" -hide_banner -filters > "$out" 2>&1
 check build/installed-filter "the installed ffmpeg has no gpume" grep -q ' gpume ' "$out"
