@@ -185,10 +185,12 @@ part_fate() {
         return
     fi
     ok "build-$series"
-    # seams.mak names tests, and each of them must be one of this series with all its filters
+    # The newest series has all tests that seams.mak names; other series may lack some.
+    missing=$(make -s --no-print-directory -C "$base/obj" fate-gpume-seams-missing 2>&1)
     if [ -z "${QUICK-}" ] && [ "$series" = "$(all_series . | sed -n 1p)" ]; then
-        missing=$(make -s --no-print-directory -C "$base/obj" fate-gpume-seams-missing 2>&1)
         check fate-seams-names "tests/fate/seams.mak names tests that there are not: $missing" test -z "$missing"
+    elif [ -n "$missing" ]; then
+        say "not tested with FFmpeg $series: $missing"
     fi
     run_fate "fate-$series" "$base/obj" "fate-gpume${QUICK:+-seams}"
 }

@@ -137,12 +137,14 @@ $(FATE_MVFPS_REPEATS): REF = $(SRC_PATH)/tests/ref/fate/$(patsubst fate-%,%,$(@:
 fate-mvfps-mestimate: CMD = $(call MVFPS_CRC,$(GPUME_SRC)$(GPUME_COMMA)mestimate=epzs:8,scene=0)
 
 # Messages
-FATE_MVFPS_ERRORS = $(foreach N,vectors rate factor fast gap repeats size dropped repeated moved removed,fate-mvfps-error-$(N))
+FATE_MVFPS_ERRORS = $(foreach N,vectors rate factor fast gap repeats size fields dropped repeated moved removed,fate-mvfps-error-$(N))
 MVFPS_FAILS = { ffmpeg -v error -lavfi "$(1)" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvfps[^]]*. //p"; }
 fate-mvfps-error-vectors: CMD = $(call MVFPS_FAILS,$(GPUME_SRC)$(GPUME_COMMA)mvfps=fps=60:search=never)
 # what happened to vectors on their way
 MVFPS_SAYS = { ffmpeg -v warning -lavfi "$(GPUME_SRC),gpume=algo=hme:dir=both,$(1),mvfps" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvfps[^]]*. //p"; }
 fate-mvfps-error-size:     CMD = $(call MVFPS_SAYS,crop=64:48)
+# a filter that is not known to move the picture, but changes its size
+fate-mvfps-error-fields:   CMD = $(call MVFPS_SAYS,separatefields)
 fate-mvfps-error-dropped:  CMD = $(call MVFPS_SAYS,select=not(eq(n\,2)))
 fate-mvfps-error-repeated: CMD = $(call MVFPS_SAYS,loop=1:1:2)
 fate-mvfps-error-moved:    CMD = $(call MVFPS_SAYS,hflip)

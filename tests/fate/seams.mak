@@ -42,7 +42,7 @@ GPUME_SEAMS += mvview-all mvview-alone mvview-byte-order mvview-no-vectors mvvie
 
 # mvfps: pictures, times, messages
 GPUME_SEAMS += mvfps-defaults mvfps-alone mvfps-gap mvfps-jump mvfps-film-late mvfps-ntsc-ms mvfps-statistics \
-               mvfps-error-size mvfps-error-removed mvfps-error-gap mvfps-repeats-twos mvfps-format-nv12
+               mvfps-error-size mvfps-error-fields mvfps-error-removed mvfps-error-gap mvfps-repeats-twos mvfps-format-nv12
 
 # mvdenoise: pictures, messages
 GPUME_SEAMS += mvdenoise-alone mvdenoise-late mvdenoise-before-mvfps mvdenoise-error-removed \
