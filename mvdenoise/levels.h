@@ -21,8 +21,8 @@
 /** A block is dead if more of its samples are equal to the least, or to the greatest, of them. */
 #define MVDENOISE_MOST_EQUAL    12
 /**
- * It is dead, too, if its energy times the square of how many neighbors are equal, without the first eight, is more than
- * that. Edges of drawn pictures have much energy, but flat areas beside them.
+ * It is dead, too, if its energy times the square of how many neighbors are equal, without the first eight, is more
+ * than that. Edges of drawn pictures have much energy, but flat areas beside them.
  */
 #define MVDENOISE_ALIKE         8
 #define MVDENOISE_MOST_ALIKE    3000000
@@ -247,18 +247,15 @@ GPUME_INLINE MvdenoiseCurve mvdenoise_own_curve(const MvdenoiseFound *f, int mat
     MvdenoiseCurve c;
 
     for (int i = 0; i < MVDENOISE_LEVELS; i++) {
-        const unsigned n      = FFMIN(f->nb_fine[i], f->nb_total[i]);
-        const long long white = FFMIN(f->fine[i], f->total[i]);
+        const unsigned n = FFMIN(f->nb_fine[i], f->nb_total[i]);
 
         /* without matches, a level that has only texture cannot be told from one that has more noise */
         if (n < MVDENOISE_LEAST_LEVEL || !matched)
             continue;
-        known     |= 1u << i;
-        if (is_white)
-            squares[i] = mvdenoise_of_white(white);
-        else
-            squares[i] = FFMAX(FFMIN(square / FFMAX(f->total[MVDENOISE_LEVELS] >> 8, 1) * (f->total[i] >> 8), 2 * square),
-                               square >> 1);
+        known |= 1u << i;
+        squares[i] = square / FFMAX(f->total[MVDENOISE_LEVELS] >> 8, 1) * (f->total[i] >> 8);
+        squares[i] = is_white ? mvdenoise_of_white(FFMIN(f->fine[i], f->total[i]))
+                              : FFMAX(FFMIN(squares[i], 2 * square), square >> 1);
         sum += squares[i] * n;
         nb  += n;
     }

@@ -29,6 +29,7 @@ STEP = 1.2          # of a parameter
 MOST = 30           # values of it
 ALIKE = 0.002       # dB, by which more is not better
 
+VAPOURSYNTH = os.path.join(HERE, "vapoursynth_denoise.py")
 HME = "gpume=algo=hme:dir=both:backend=cpu"
 # name: filters with a parameter v, and the value from which the search begins, by sigma
 TUNED = {
@@ -48,7 +49,14 @@ TUNED = {
 }
 # Whose parameter is found on every fourth frame: each frame is denoised by itself
 SPATIAL = ("vaguedenoiser", "owdenoise", "dctdnoiz", "nlmeans", "bm3d")
-DEGRAIN = {f"MVTools Degrain{r}": r for r in (1, 2, 3, 6)}
+# VapourSynth's: method, radius, and the value from which the search begins, by sigma
+DEGRAIN = {
+    **{f"MVTools Degrain{r}": ("mvtools", r, lambda s: 75 * s) for r in (1, 2, 3, 6)},
+    **{f"MVUtensils Degrain{r}": ("mvutensils", r, lambda s: 75 * s) for r in (6, 12, 25)},
+    "V-BM3D radius=2": ("v-bm3d", 2, lambda s: 1.7 * s),
+    "V-BM3D radius=4": ("v-bm3d", 4, lambda s: 1.7 * s),
+    "V-BM3D np": ("v-bm3d-np", 3, lambda s: 1.5 * s),
+}
 # as they are: the noise is estimated
 OURS = {
     "mvdenoise radius=0": "mvdenoise=radius=0",
@@ -163,17 +171,18 @@ class Filter:
 
 
 class Degrain:
-    """MVTools for VapourSynth, by a program of its own."""
+    """A plugin of VapourSynth, by a program of its own."""
 
     def __init__(self, name):
-        self.name, self.radius = name, DEGRAIN[name]
+        self.name = name
+        self.method, self.radius, self.start = DEGRAIN[name]
 
     def setting(self, v):
-        return f"thsad={round(v)}"
+        return f"sigma={v:.3g}" if "bm3d" in self.method else f"thsad={round(v)}"
 
     def call(self, clip, path, v, threads, *output):
-        return run(sys.executable, os.path.join(HERE, "degrain.py"), path, str(clip.width), str(clip.height),
-                   str(clip.frames), str(threads), str(self.radius), str(round(v)), *output)[0]
+        return run(sys.executable, VAPOURSYNTH, self.method, path, str(clip.width), str(clip.height),
+                   str(clip.frames), str(threads), str(self.radius), str(v), *output)[0]
 
     def samples(self, clip, path, v):
         out = f"{path}.out.yuv"
@@ -196,9 +205,11 @@ def methods_of(args):
         if name not in METHODS:
             sys.exit(f"there is no method '{name}', only: {'; '.join(METHODS)}")
         if name in DEGRAIN:
-            if subprocess.run([sys.executable, "-c", "import vapoursynth; vapoursynth.core.mv"],
-                              capture_output=True, check=False).returncode == 0:
+            if subprocess.run([sys.executable, VAPOURSYNTH, DEGRAIN[name][0]], capture_output=True,
+                              check=False).returncode == 0:
                 yield Degrain(name)
+            else:
+                print(f"left out: {name}, VapourSynth or its plugin is not there")
             continue
         text = TUNED[name][0] if name in TUNED else OURS[name]
         missing = [f for f in filters_of(text(1.0) if callable(text) else text)
@@ -239,7 +250,7 @@ def tune(method, clips, sigma):
             found[i] = statistics.mean(c.psnr(method.samples(c, c.noisy(sigma), v)) for c in clips)
         return found[i]
 
-    start = TUNED[method.name][1](sigma) if method.name in TUNED else 75 * sigma
+    start = TUNED[method.name][1](sigma) if method.name in TUNED else method.start(sigma)
     best = 0
     # twice two steps, then one, so that a small dent does not end it
     for step in (3, 1):

@@ -12,6 +12,7 @@
 #   CROP           of these the middle part of at most this size [640x360]; rates are those of whole frames
 #   SIGMAS         of the noise, in 8-bit samples [5 10 20 40]
 #   METHODS        names in denoise.py, separated by commas [all]
+#   NOISES         names in noise.py, separated by commas [all]; none
 #   ENCODERS       names in gain.py and coded.py, separated by commas [all]; none
 #   BENCH_RUNS     runs of each measurement of time [3]; 0: none
 #   QUICK          1: few frames and methods, one sigma, one run
@@ -37,6 +38,7 @@ if [ "${QUICK:-0}" != 0 ]; then
     crop=${CROP:-320x180}
     methods=${METHODS:-nlmeans,mvdenoise radius=0,mvdenoise}
     gain=${ENCODERS-mpeg4}
+    noises=${NOISES-white 10}
 else
     frames=${FRAMES:-19}
     sigmas=${SIGMAS:-5 10 20 40}
@@ -44,6 +46,7 @@ else
     crop=${CROP:-640x360}
     methods=${METHODS-}
     gain=${ENCODERS-all}
+    noises=${NOISES-all}
 fi
 
 mkdir -p "$out"
@@ -65,7 +68,9 @@ esac
 
 # add FILE: the middle of a clip as NAME.yuv and, of the first one, its whole frames as NAME-whole.yuv
 clips=
+files=
 add() {
+    files="$files $1"
     name=$(basename "${1%.*}" | tr -c 'A-Za-z0-9_\n' -)
     there=$(frames_of "$1") || die "cannot read $1"
     start=${START:-20}
@@ -107,6 +112,10 @@ fi
 # shellcheck disable=SC2086  # names without spaces
 "$python" bench/denoise/denoise.py --ffmpeg "$program" --meter "$meter" $vmaf --out "$out" --runs "$runs" \
     --sigmas "$sigmas" ${methods:+--methods "$methods"} $clips
+if [ "${noises:-none}" != none ]; then
+    # shellcheck disable=SC2086
+    "$python" bench/denoise/noise.py --ffmpeg "$program" --out "$out" --noises "$noises" $files
+fi
 [ "${gain:-none}" != none ] || exit 0
 # shellcheck disable=SC2086
 "$python" bench/denoise/gain.py --ffmpeg "$program" --out "$out" --runs "$runs" --sigmas "$sigmas" --encoders "$gain" $clips

@@ -199,8 +199,8 @@ def main():
         writer.writerows(rows)
     if losses:
         loss, gain = np.array(losses).T
-        print(f"\n{len(loss)} cells: {loss.mean():+.3f} dB beside the best sigma in the mean, {loss.min():+.2f} at worst; "
-              f"within 0.5 dB: {np.mean(loss > -.5):.1%}, within 1.5 dB: {np.mean(loss > -1.5):.1%}, "
+        print(f"\n{len(loss)} cells: {loss.mean():+.3f} dB beside the best sigma in the mean, "
+              f"{loss.min():+.2f} at worst; within 0.5 dB: {np.mean(loss > -.5):.1%}, within 1.5 dB: {np.mean(loss > -1.5):.1%}, "
               f"below the input: {np.sum(gain < 0)}")
     print(f"figures: {args.out}/noise.csv")
 
