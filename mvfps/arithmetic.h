@@ -252,7 +252,8 @@ GPUME_INLINE int mvfps_divide_down(int n, int d)
 GPUME_INLINE MvfpsVector mvfps_offset(const MvfpsChanges *c, int part)
 {
     const int mean  = c->x * c->x + c->y * c->y;
-    const int doubt = (c->nb * c->squares - mean) / 4 + c->difference_x * c->difference_x + c->difference_y * c->difference_y;
+    const int doubt = (c->nb * c->squares - mean) / 4 +
+                      c->difference_x * c->difference_x + c->difference_y * c->difference_y;
     const int share = part * (MVFPS_PARTS - part) >> 12;
     MvfpsVector offset = { 0, 0 };
     int gain;

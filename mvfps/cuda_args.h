@@ -20,8 +20,8 @@
 #define MVFPS_CUDA_SCENE_THREADS 256
 /** The most thread blocks that tell a cut from a fade. */
 #define MVFPS_CUDA_SCENE_GRID   512
-/** Sides of the window that a block of a small picture is searched in. */
-#define MVFPS_CUDA_WINDOW_W (MVFPS_DETAIL_BLOCK + 2 * MVFPS_DETAIL_RANGE_X)
+/** Sides of the window that a block of a small picture is searched in; rows have a word more, which is read, too. */
+#define MVFPS_CUDA_WINDOW_W (MVFPS_DETAIL_BLOCK + 2 * MVFPS_DETAIL_RANGE_X + 4)
 #define MVFPS_CUDA_WINDOW_H (MVFPS_DETAIL_BLOCK + 2 * MVFPS_DETAIL_RANGE_Y)
 /** Warps of a block that chooses vectors, each of which has a cell. */
 #define MVFPS_CUDA_VECTOR_WARPS   8

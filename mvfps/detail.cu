@@ -46,18 +46,27 @@ GPUME_KERNEL_OF(MvfpsCudaDetailArgs, MVFPS_CUDA_SCENE_THREADS)
         (unsigned char)mvfps_detail(mvfps_small_sample<unsigned short>(args.means, args.cols, args.rows, x, y), box);
 }
 #else
-/** Returns the cost of a candidate, of a window and a block in shared memory. */
-static __device__ __forceinline__ int mvfps_candidate_cost(const unsigned char *window, const unsigned char *block,
-                                                                int candidate)
+/** Loads w x h samples of a small picture from (x0, y0) on into shared memory, all threads together. */
+static __device__ __forceinline__ void mvfps_load_area(GpumeU32 *area, GpumeU64 picture, const MvfpsCudaMatchArgs &args,
+                                                       int x0, int y0, int w, int h)
 {
-    const unsigned char *match = window + candidate / (2 * RANGE_X + 1) * MVFPS_CUDA_WINDOW_W +
-                                 candidate % (2 * RANGE_X + 1);
-    int cost = 0;
+    GPUME_NO_UNROLL for (int i = threadIdx.x; i < w * h; i += MVFPS_CUDA_SCENE_THREADS)
+        ((unsigned char *)area)[i] = (unsigned char)mvfps_small_sample<unsigned char>(picture, args.cols, args.rows,
+                                                                                      x0 + i % w, y0 + i / w);
+}
 
-    GPUME_NO_UNROLL for (int y = 0; y < BLOCK; y++)
-        GPUME_UNROLL for (int x = 0; x < BLOCK; x++)
-            cost += FFABS(match[y * MVFPS_CUDA_WINDOW_W + x] - block[y * BLOCK + x]);
-    return cost;
+/** Returns the cost of a candidate, of a window and a block in shared memory, four samples at a time. */
+static __device__ __forceinline__ int mvfps_candidate_cost(const GpumeU32 *window, const GpumeU32 *block, int candidate)
+{
+    const int x = candidate % (2 * RANGE_X + 1), y = candidate / (2 * RANGE_X + 1), shift = 8 * (x & 3);
+    const GpumeU32 *row = window + y * (MVFPS_CUDA_WINDOW_W / 4) + x / 4;
+    GpumeU32 cost = 0;
+
+    GPUME_UNROLL for (int i = 0; i < BLOCK; i++, row += MVFPS_CUDA_WINDOW_W / 4) {
+        cost = gpume_sad4(block[2 * i],     gpume_funnel(row[0], row[1], shift), cost);
+        cost = gpume_sad4(block[2 * i + 1], gpume_funnel(row[1], row[2], shift), cost);
+    }
+    return (int)cost;
 }
 
 /** Returns the least of a warp's lanes. */
@@ -89,19 +98,15 @@ GPUME_KERNEL_OF(MvfpsCudaMatchArgs, MVFPS_CUDA_SCENE_THREADS)
     const int across = (args.cols + BLOCK - 1) / BLOCK, warp = threadIdx.x / 32;
     const int x0 = blockIdx.x % across * BLOCK, y0 = blockIdx.x / across * BLOCK;
     const GpumeU64 picture = blockIdx.y ? args.before : args.after, other = blockIdx.y ? args.after : args.before;
-    int cost = 255 * BLOCK * BLOCK, detail = 0;
+    int cost = 255 * BLOCK * BLOCK;
+    GpumeU32 detail = 0;
 
     GPUME_SHARED(GpumeU32, shared);
-    unsigned char *block  = (unsigned char *)(shared + WARPS);
-    unsigned char *window = block + BLOCK * BLOCK;
+    GpumeU32 *block  = shared + WARPS;
+    GpumeU32 *window = block + BLOCK * BLOCK / 4;
 
-    for (int i = threadIdx.x; i < BLOCK * BLOCK; i += MVFPS_CUDA_SCENE_THREADS)
-        block[i] = (unsigned char)mvfps_small_sample<unsigned char>(picture, args.cols, args.rows, x0 + i % BLOCK,
-                                                                    y0 + i / BLOCK);
-    for (int i = threadIdx.x; i < MVFPS_CUDA_WINDOW_W * MVFPS_CUDA_WINDOW_H; i += MVFPS_CUDA_SCENE_THREADS)
-        window[i] = (unsigned char)mvfps_small_sample<unsigned char>(other, args.cols, args.rows,
-                                                                     x0 - RANGE_X + i % MVFPS_CUDA_WINDOW_W,
-                                                                     y0 - RANGE_Y + i / MVFPS_CUDA_WINDOW_W);
+    mvfps_load_area(block, picture, args, x0, y0, BLOCK, BLOCK);
+    mvfps_load_area(window, other, args, x0 - RANGE_X, y0 - RANGE_Y, MVFPS_CUDA_WINDOW_W, MVFPS_CUDA_WINDOW_H);
     __syncthreads();
     GPUME_NO_UNROLL for (int i = threadIdx.x; i < (2 * RANGE_X + 1) * (2 * RANGE_Y + 1); i += MVFPS_CUDA_SCENE_THREADS)
         cost = gpume_min(cost, mvfps_candidate_cost(window, block, i));
@@ -113,8 +118,8 @@ GPUME_KERNEL_OF(MvfpsCudaMatchArgs, MVFPS_CUDA_SCENE_THREADS)
         return;
     for (int i = 1; i < WARPS; i++)
         cost = gpume_min(cost, (int)shared[i]);
-    for (int i = 0; i < BLOCK * BLOCK; i++)
-        detail += FFABS(block[i] - 128);
+    for (int i = 0; i < BLOCK * BLOCK / 4; i++)
+        detail = gpume_sad4(block[i], 0x80808080, detail);
     mvfps_add_match(args, cost, detail);
 }
 #endif

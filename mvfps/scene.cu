@@ -26,8 +26,10 @@ static __device__ __forceinline__ void mvfps_mean_square(const MvfpsCudaDetailAr
     const int w  = gpume_min(a.step, a.w - x0), h = gpume_min(a.step, a.h - y0);
     GpumeU64 sum = 0;
 
-    GPUME_NO_UNROLL for (int k = threadIdx.x % 32; k < w * h; k += 32)
-        sum += mvfps_get(a.picture, a.stride, x0 + k % w, y0 + k / w);
+    /* two rows at a time */
+    GPUME_NO_UNROLL for (int y = threadIdx.x % 32 / 16; y < h; y += 2)
+        GPUME_NO_UNROLL for (int x = threadIdx.x % 16; x < w; x += 16)
+            sum += mvfps_get(a.picture, a.stride, x0 + x, y0 + y);
     sum = mvfps_add_lanes(sum, 1, 32);
     if (threadIdx.x % 32 == 0)
         ((unsigned short *)a.means)[i] = (unsigned short)mvfps_detail_mean(sum, w * h, a.depth);
