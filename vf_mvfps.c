@@ -35,9 +35,9 @@
 #include "gpume/mvfps/repeats.h"
 #include "gpume/picture/layout.h"
 
-/** A faster output is a mistake. */
+/** The highest output rate, in frames per second; a higher one is a mistake. */
 #define MAX_RATE 100000
-/** So is a later time, in the output's time base: sums and differences of times need 64 bits. */
+/** The latest time, in the output's time base: sums and differences of times need 64 bits. */
 #define MAX_TIME (INT64_MAX / 4)
 /** The search that suits, as options of gpume. */
 #define SEARCH_OPTIONS "algo=hme:block=8:dir=both:pel=1:sweeps=4"
@@ -318,7 +318,7 @@ static int64_t duration(const MvfpsContext *s, const AVFrame *frame)
     return av_rescale_q(frame->duration, s->in_time_base, s->out_time_base);
 }
 
-/** What became of an attempt to make an output frame, if it is not an error. */
+/** Results of an attempt to make an output frame, other than errors. */
 enum { WAITS_FOR_INPUT, IS_HELD, IS_SENT };
 
 /* Sends the frame that waited for captions of time end and before. */
@@ -499,7 +499,7 @@ static void next_pair(MvfpsContext *s)
     s->after      = NULL;
 }
 
-/* Whether so much time would be filled by more frames than anybody wants. */
+/* Returns whether so much time would be filled by more frames than anybody wants. */
 static int is_jump(const MvfpsContext *s, int64_t time)
 {
     return time > s->longest_fill;
@@ -522,7 +522,7 @@ static int64_t end_of_before(const MvfpsContext *s)
     return end - s->rounding;
 }
 
-/* Whether the next frame shows that the timestamp of the one after, which is too late, is damaged. */
+/* Returns whether the next frame shows that the timestamp of the one after, which is too late, is damaged. */
 static int is_damaged(const MvfpsContext *s)
 {
     return s->next && s->next_pts <= s->after_pts;
@@ -554,7 +554,7 @@ static void cross_jump(AVFilterContext *ctx)
     s->new_pair  = 1;
 }
 
-/* Whether the output time is that of the frame before, as far as the input's times tell. */
+/* Returns whether the output time is that of the frame before, as far as the input's times tell. */
 static int is_before(const MvfpsContext *s, int64_t now)
 {
     if (now == s->before_pts)
@@ -563,7 +563,7 @@ static int is_before(const MvfpsContext *s, int64_t now)
     return llabs(now - s->before_pts) <= s->rounding && (now < s->before_pts || s->after || s->eof);
 }
 
-/* Whether the output time is that of the frame after or a later one. */
+/* Returns whether the output time is that of the frame after or a later one. */
 static int is_after(const MvfpsContext *s, int64_t now)
 {
     const int64_t left = s->after_pts - now;

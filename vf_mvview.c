@@ -53,7 +53,7 @@ typedef struct MvviewContext {
     MvviewView *view;
     GpumeHwFrames frames;
     AVFifo *disabled;           ///< ints: AVFilterContext.is_disabled of each frame that the searcher has
-    int had_vectors;            ///< or their lack was said
+    int had_vectors;            ///< or the warning that there are none was given
     int nb_without;             ///< frames that had none, until then
     int status;                 ///< with which the input has ended,
     int64_t status_pts;         ///< and when
@@ -211,7 +211,7 @@ static int draw(AVFilterLink *outlink, AVFrame *frame)
     return ret;
 }
 
-static void say_that_none_came(AVFilterContext *ctx)
+static void warn_of_no_vectors(AVFilterContext *ctx)
 {
     MvviewContext *s = ctx->priv;
 
@@ -227,7 +227,7 @@ static void look_for_vectors(AVFilterContext *ctx, const AVFrame *frame)
 
     s->had_vectors |= !!gpume_nb_vectors(av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS));
     if (++s->nb_without == MANY_FRAMES)
-        say_that_none_came(ctx);
+        warn_of_no_vectors(ctx);
 }
 
 static int send_frame(AVFilterContext *ctx, AVFrame *frame)
@@ -269,7 +269,7 @@ static int activate(AVFilterContext *ctx)
             return send_frame(ctx, frame);
         }
         if (ret == AVERROR_EOF) {
-            say_that_none_came(ctx);
+            warn_of_no_vectors(ctx);
             ff_outlink_set_status(outlink, s->status, s->status_pts);
             return 0;
         }

@@ -50,13 +50,13 @@
 #define MVFPS_DETAIL_BLOCK     8
 #define MVFPS_DETAIL_RANGE_X  24
 #define MVFPS_DETAIL_RANGE_Y  12
-/** What is added to the detail of a block: so much is noise. */
+/** Added to the detail of a block, as an allowance for noise. */
 #define MVFPS_DETAIL_FLOOR   128
 
 /** Brightness is in units of 1/16 of a level of 8 bits. */
 #define MVFPS_LIGHT        16
 #define MVFPS_MAX_LIGHT    4095
-/** How much a fade changes of it from frame to frame: of the mean, and of the standard deviation. */
+/** The greatest changes of a fade from frame to frame: of the mean, and of the standard deviation. */
 #define MVFPS_FADE_MEAN    (64 * MVFPS_LIGHT)
 #define MVFPS_FADE_SPREAD  (24 * MVFPS_LIGHT)
 /** One part of so many of the variance may be something else. */
@@ -348,7 +348,7 @@ GPUME_INLINE int mvfps_detail(int mean, int box)
     return av_clip(128 + ((mean - (box + n / 2) / n) >> 1), 0, 255);
 }
 
-/** Whether the picture before is the nearest one. */
+/** Returns whether the picture before is the nearest one. */
 GPUME_INLINE int mvfps_is_early(int part)
 {
     return part <= MVFPS_PARTS / 2;

@@ -32,7 +32,7 @@
 /** Words of shared memory of such a warp: columns of both matches. */
 #define MVFPS_CUDA_TILE_WORDS   320
 
-/** What is found when a pair begins. 0 before. */
+/** The state of the search for a cut in a pair; all 0 before. */
 typedef struct MvfpsCudaScene {
     unsigned long long cost, detail;    ///< of the small pictures' blocks
     MvfpsLights lights;
@@ -140,7 +140,7 @@ typedef struct MvfpsCudaPlane {
     int bytes, h;               ///< of a row, and rows
 } MvfpsCudaPlane;
 
-/** What is made of both pictures, sample by sample. */
+/** Operations on both pictures, sample by sample. */
 enum MvfpsCudaMean {
     MVFPS_CUDA_NOTHING,
     MVFPS_CUDA_MEAN,

@@ -70,7 +70,7 @@ static __device__ __forceinline__ int mvfps_load_sample(GpumeU64 p)
 #endif
 }
 
-/** Whether there is a cut, so that something else makes the picture. */
+/** Returns whether there is a cut, so that something else makes the picture. */
 static __device__ __forceinline__ int mvfps_is_cut(GpumeU64 is_cut)
 {
     GpumeU32 word;

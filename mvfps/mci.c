@@ -203,7 +203,7 @@ static const int8_t around[9][2] = {
     { 0, 0 }, { -1, -1 }, { 0, -1 }, { 1, -1 }, { -1, 0 }, { 1, 0 }, { -1, 1 }, { 0, 1 }, { 1, 1 },
 };
 
-/** Where they are in a field, from the cell on, when they are so many cells away and all there. */
+/** Offsets of these cells in a field, where they are `distance` cells away and all exist. */
 typedef struct Around {
     int distance;
     int steps[9];
@@ -417,7 +417,7 @@ static void find_hypotheses(const MvfpsPhase *s, const MvfpsVector *vectors, con
     }
 }
 
-/* How far a hypothesis is believed, and which side sees the place, by how much both sides' luma differs. */
+/* Sets the trust in a hypothesis and the share of each picture, by how much their luma differs. */
 static void judge(const MvfpsPhase *s, MvfpsHypothesis *h, int tx, int ty, int difference, int is_single)
 {
     difference >>= s->layout->depth - 8;
@@ -435,7 +435,7 @@ static void put(const GpumeLayout *l, uint8_t *dst, int x, int v)
         ((uint16_t *)dst)[x] = v << l->shift;
 }
 
-/** Where a tile is in a component, and its size. */
+/** The position and size of a tile in a component. */
 typedef struct Place {
     int x, y, w, h;
 } Place;
@@ -515,7 +515,7 @@ static void make_tile(const MvfpsPhase *s, MvfpsTile *tile, int component, int n
         store(s, &c[i], &p, result + 4 * i, out);
 }
 
-/** Whether the components of colour are made beside each other. */
+/** Returns whether the components of colour are made beside each other. */
 static int has_two(const MvfpsPhase *s)
 {
     const GpumeLayout *l = s->layout;

@@ -131,7 +131,7 @@ void ff_mvfps_first(const MvfpsPhase *s, MvfpsVector *vectors, unsigned *sads, i
 void ff_mvfps_pass(const MvfpsPhase *s, const MvfpsVector *from, const unsigned *sads, MvfpsVector *to,
                    int first, int end);
 
-/** Whether it is known how things go beyond the pair, so that they need not go at constant speed. */
+/** Returns whether the motion beyond the pair is known, so that the speed need not be constant. */
 static inline int mvfps_is_accelerated(const MvfpsPhase *s)
 {
     return s->rates.before.own && s->fields.before_past && s->fields.after_future;

@@ -218,7 +218,7 @@ template<int SX, int SY> struct MvfpsPart {
 typedef MvfpsPart<0, 0> MvfpsLuma;
 typedef MvfpsPart<CHROMA_X, CHROMA_Y> MvfpsChroma;
 
-/** Whether other components are made like luma, one at a time. */
+/** Returns whether other components are made like luma, one at a time. */
 #define LIKE_LUMA (GPUME_CUDA_VARIANT == 0)
 /** How many components, or pairs of them, there can be after component 0. */
 #define OTHERS (LIKE_LUMA ? 3 : 1)

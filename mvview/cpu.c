@@ -256,7 +256,7 @@ static void gray_row(const CPUPainter *v, int i, int y, uint8_t *dst)
     }
 }
 
-/* Whether planes of red, green and blue become gray: all of them before one is drawn into. */
+/* Returns whether planes of red, green and blue become gray: all of them before one is drawn into. */
 static int is_planar_gray(const CPUPainter *v)
 {
     return v->cfg->background == MVVIEW_GRAY && v->pic->canvas->rgb && v->pic->canvas->nb_planes > 1;

@@ -26,7 +26,7 @@ uint32_t ff_mvview_length(const MvviewVector *v)
 #define PART_VECTORS 4096
 #define MAX_PARTS    16
 
-/** What a part of the vectors has. */
+/** Properties of a part of the vectors. */
 typedef struct Part {
     int begin, nb, nb_future, side;
     uint64_t longest;

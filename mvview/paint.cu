@@ -193,7 +193,7 @@ static __device__ __forceinline__ void mvview_prepare(const MvviewCudaPaintArgs 
     s->bottom = op.y + bounds.bottom;
 }
 
-/** Whether shape number i touches the tile. What is listed does. */
+/** Returns whether shape number i touches the tile. What is listed does. */
 static __device__ __forceinline__ int mvview_touches(const MvviewCudaPaintArgs &a, const MvviewCudaWindow &w, int i)
 {
     MvviewCudaOp op;
@@ -265,7 +265,7 @@ mvview_text_sample(const MvviewCudaCanvas *canvas, const MvviewText *text, int d
     return mvview_text_layers(canvas->font, text, dot, x, y);
 }
 
-/** Whether an arrow is so far from a word's middle that it cannot touch it. */
+/** Returns whether an arrow is so far from a word's middle that it cannot touch it. */
 static __device__ __forceinline__ int mvview_is_far(const MvviewCudaShape &s, int left, int right, int top, int bottom)
 {
     /* in halves of a sample */

@@ -23,7 +23,7 @@ typedef struct MvviewOp {
     int entry;                  ///< the painter's own
 } MvviewOp;
 
-/** What a frame becomes. */
+/** A frame to be drawn into. */
 typedef struct MvviewPicture {
     const MvviewCanvas *canvas;
     int new_canvas;             ///< it is another one than before

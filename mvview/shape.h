@@ -93,7 +93,7 @@ GPUME_INLINE MvviewBounds mvview_arrow_bounds(const MvviewArrow *a, int qx, int 
                                 (a->reach + a->head) / MVVIEW_SAMPLE + 2);
 }
 
-/** How far from the line to its tip an arrow can touch samples. */
+/** Returns how far from the line to its tip an arrow can touch samples. */
 GPUME_INLINE int mvview_arrow_margin(int unit)
 {
     return (mvview_arrow_most_reach(unit) + mvview_arrow_most_head(unit)) / MVVIEW_SAMPLE + 2;
@@ -139,7 +139,7 @@ GPUME_INLINE MvviewBounds mvview_wheel_bounds(int radius, int unit)
     return mvview_bounds_around(0, 0, radius + 3 * unit / MVVIEW_SAMPLE + 2);
 }
 
-/** How far away from the wheel's centre that sample is, in units of MVVIEW_SAMPLE. */
+/** Returns how far away from the wheel's centre that sample is, in units of MVVIEW_SAMPLE. */
 GPUME_INLINE int mvview_wheel_away(int x, int y)
 {
     const long long dx = x * MVVIEW_SAMPLE, dy = y * MVVIEW_SAMPLE;
@@ -230,7 +230,7 @@ GPUME_INLINE MvviewBounds mvview_text_bounds(const MvviewText *t, int dot)
     return b;
 }
 
-/** Whether there is a dot in a column and row of a text. @param font by enum MvviewGlyph */
+/** Returns whether there is a dot in a column and row of a text. @param font by enum MvviewGlyph */
 GPUME_INLINE int mvview_has_dot(const unsigned long long *font, const MvviewText *t, int x, int y)
 {
     const int at = x / (MVVIEW_GLYPH_W + 1), column = x % (MVVIEW_GLYPH_W + 1);

@@ -327,7 +327,7 @@ static int add_rect(MvviewStamp *stamp, const MvviewRect *rect, size_t size)
     return 0;
 }
 
-/* How many of the rows of a plane from this one on are drawn faster together. */
+/* Returns how many of the rows of a plane from this one on are drawn faster together. */
 static int rows_together(const MvviewCanvas *c, const MvviewStamp *rows, int i, MvviewRect *rect)
 {
     const int step = c->planes[rows->rects[i].plane].step;

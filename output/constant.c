@@ -61,7 +61,7 @@ static int add_run(ConstantContext *s, int x, int y, int w, int h)
     return 0;
 }
 
-/* Whether a cell and all those around it did not change. */
+/* Returns whether a cell and all those around it did not change. */
 static int is_still(const uint8_t *same, int nb_columns, int nb_rows, int cx, int cy)
 {
     for (int y = FFMAX(cy - 1, 0); y <= FFMIN(cy + 1, nb_rows - 1); y++)

@@ -71,20 +71,20 @@ typedef struct GpumeClaim {
     int number;             ///< of the file, from 1 on
 } GpumeClaim;
 
-/** A file that was left in mid-stream, as it was then. */
-typedef struct LeftFile {
+/** A file that an earlier graph has completed, as it was then. */
+typedef struct CompletedFile {
     uint64_t asked;
     int number;             ///< 0: there is none
     GpumeFileIdentity id;
-} LeftFile;
+} CompletedFile;
 
-/** Of more files than that, the oldest are forgotten: nothing is kept for them for the life of a process. */
-#define MAX_LEFT 64
+/** The most files that are remembered; then the oldest ones are forgotten. */
+#define MAX_COMPLETED 64
 
 static AVMutex claims_mutex = AV_MUTEX_INITIALIZER;
 static GpumeClaim *claims;
-static LeftFile left_files[MAX_LEFT];
-static unsigned nb_left_files;
+static CompletedFile completed_files[MAX_COMPLETED];
+static unsigned nb_completed_files;
 
 static void free_claim(GpumeClaim *c)
 {
@@ -104,7 +104,7 @@ static uint64_t hash_name(const char *name)
     return hash;
 }
 
-/* What is equal for all names of a file, which need not exist. NULL: no memory. */
+/* Returns a name that all names of a file have in common; the file need not exist. NULL: no memory. */
 static char *spelling_of(const char *path)
 {
     char *canonical = ff_gpume_system_canonical(path), *spelling = NULL;
@@ -124,13 +124,13 @@ static char *number_name(const char *path, int number)
     return number > 1 ? av_asprintf("%.*s-%d%s", len, path, number, path + len) : av_strdup(path);
 }
 
-/* Finds the file that was left under a name and is unchanged, and forgets it. Returns its number, or 0. */
-static int take_left_file(const char *path, uint64_t asked)
+/* Finds the file that was completed under a name and is unchanged, and forgets it. Returns its number, or 0. */
+static int take_completed_file(const char *path, uint64_t asked)
 {
     int number = 0;
 
-    for (int i = 0; i < MAX_LEFT; i++) {
-        LeftFile *old = &left_files[i];
+    for (int i = 0; i < MAX_COMPLETED; i++) {
+        CompletedFile *old = &completed_files[i];
         GpumeFileIdentity id;
         char *name;
 
@@ -146,7 +146,7 @@ static int take_left_file(const char *path, uint64_t asked)
     return number;
 }
 
-/* Whether a path is another name of an open file, which must not be replaced. */
+/* Returns whether a path is another name of an open file, which must not be replaced. */
 static int is_open_already(const char *path)
 {
     return descriptor_of(path) >= 0 || av_strstart(path, "/dev/fd/", NULL) || av_strstart(path, "/proc/", NULL);
@@ -186,19 +186,19 @@ int ff_gpume_is_same_file(const char *a, const char *b)
     return same;
 }
 
-/* Names the file that is to be written: one that was left in mid-stream is not replaced. */
+/* Names the file to be written: a file that an earlier graph has completed is not replaced. */
 static av_cold int name_target(GpumeFile *file, GpumeClaim *claim)
 {
     char *asked = spelling_of(file->path);
-    int left;
+    int number;
 
     if (!asked)
         return AVERROR(ENOMEM);
     claim->asked = hash_name(asked);
     av_free(asked);
-    left = take_left_file(file->path, claim->asked);
-    claim->number = left + 1;
-    if (left) {
+    number = take_completed_file(file->path, claim->asked);
+    claim->number = number + 1;
+    if (number) {
         file->numbered = number_name(file->path, claim->number);
         if (!file->numbered)
             return AVERROR(ENOMEM);
@@ -240,8 +240,8 @@ static av_cold int claim_target(GpumeFile *file)
     return ret;
 }
 
-/* Ends a claim, and notes the file if it is left in mid-stream. */
-static av_cold void release_target(GpumeFile *file, int leave)
+/* Ends a claim, and remembers the file if another graph may continue it. */
+static av_cold void release_target(GpumeFile *file, int may_continue)
 {
     GpumeClaim *claim = file->claim, **at = &claims;
 
@@ -251,12 +251,12 @@ static av_cold void release_target(GpumeFile *file, int leave)
     while (*at != claim)
         at = &(*at)->next;
     *at = claim->next;
-    if (leave) {
-        LeftFile *left = &left_files[nb_left_files++ % MAX_LEFT];
+    if (may_continue) {
+        CompletedFile *file_then = &completed_files[nb_completed_files++ % MAX_COMPLETED];
 
-        *left = (LeftFile) { claim->asked, claim->number };
-        if (ff_gpume_system_identify(claim->target, &left->id))
-            left->number = 0;
+        *file_then = (CompletedFile) { claim->asked, claim->number };
+        if (ff_gpume_system_identify(claim->target, &file_then->id))
+            file_then->number = 0;
     }
     ff_mutex_unlock(&claims_mutex);
     free_claim(claim);
@@ -415,7 +415,7 @@ av_cold int ff_gpume_file_complete(GpumeFile *file, int in_midstream)
     return 0;
 }
 
-av_cold void ff_gpume_file_leave(GpumeFile *file)
+av_cold void ff_gpume_file_keep_part(GpumeFile *file)
 {
     if (file->part)
         av_log(file->log_ctx, AV_LOG_WARNING, "All of %s is in %s, which you can rename.\n", file->path, file->part);

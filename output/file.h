@@ -40,13 +40,13 @@ typedef struct GpumeFile {
     void *log_ctx;
 } GpumeFile;
 
-/** Whether a name stands for standard output: "-", /dev/stdout and its like. */
+/** Returns whether a name stands for standard output: "-", /dev/stdout and its like. */
 int ff_gpume_is_stdout(const char *path);
 
-/** Whether it is written directly: it is standard output, open already, a pipe or a device. */
+/** Returns whether it is written directly: it is standard output, open already, a pipe or a device. */
 int ff_gpume_is_direct(const char *path);
 
-/** Whether two names stand for one file, which must not be a device. It need not exist. */
+/** Returns whether two names stand for one file, which must not be a device. It need not exist. */
 int ff_gpume_is_same_file(const char *a, const char *b);
 
 /**
@@ -61,7 +61,7 @@ int ff_gpume_file_error(GpumeFile *file, const char *what);
 
 int ff_gpume_file_write(GpumeFile *file, const void *data, size_t size);
 
-/** Whether what has been written can be written again. */
+/** Returns whether what has been written can be written again. */
 int ff_gpume_file_can_rewind(GpumeFile *file);
 
 /** Hand what has been printed to the system. */
@@ -76,8 +76,8 @@ int ff_gpume_file_close(GpumeFile *file);
  */
 int ff_gpume_file_complete(GpumeFile *file, int in_midstream);
 
-/** Let a closed file, all of which is written, keep its temporary name, with a warning that has it. */
-void ff_gpume_file_leave(GpumeFile *file);
+/** Keeps the temporary name of a closed and complete file, with a warning that names it. */
+void ff_gpume_file_keep_part(GpumeFile *file);
 
 /** Remove what is not complete, and free the names. */
 void ff_gpume_file_uninit(GpumeFile *file);

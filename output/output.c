@@ -50,7 +50,7 @@ void ff_gpume_reference_name(char *buf, size_t size, int distance)
         snprintf(buf + n, size - n, "%d", FFABS(distance));
 }
 
-/* Whether a file's name has this extension, in upper or lower case. */
+/* Returns whether a file's name has this extension, in upper or lower case. */
 static int has_ending(const char *path, const char *ending)
 {
     size_t len = strlen(path), ending_len = strlen(ending);
@@ -257,7 +257,7 @@ av_cold int ff_gpume_outputs_close(GpumeOutputs **outputs, enum GpumeEnd end)
         if (keep && ret >= 0)
             ret = ff_gpume_file_complete(&o->file, end == GPUME_END_INPUT);
         else if (keep)
-            ff_gpume_file_leave(&o->file);
+            ff_gpume_file_keep_part(&o->file);
         ff_gpume_file_uninit(&o->file);
         if (o->priv && o->output->uninit)
             o->output->uninit(o->priv);

@@ -21,7 +21,7 @@
 #include "libavfilter/gpume/core/engine.h"
 #include "libavfilter/gpume/output/file.h"
 
-/** What encoders are told. */
+/** Hints for encoders. */
 enum GpumeHint {
     GPUME_HINT_NONE,
     GPUME_HINT_CONSTANT,        ///< rectangles that are equal to the previous frames'

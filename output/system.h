@@ -35,7 +35,7 @@ int ff_gpume_system_identify(const char *path, GpumeFileIdentity *id);
 /** The same of an open file, by its descriptor. */
 int ff_gpume_system_identify_open(int fd, GpumeFileIdentity *id);
 
-/** Whether two are one file. */
+/** Returns whether two are one file. */
 int ff_gpume_system_is_same(const GpumeFileIdentity *a, const GpumeFileIdentity *b);
 
 /** Returns the path without links of a file that need not exist; itself if its folder does not; NULL: no memory. */
@@ -44,7 +44,7 @@ char *ff_gpume_system_canonical(const char *path);
 /** Returns what is equal for all spellings of a canonical path. NULL: no memory. */
 char *ff_gpume_system_spelling(const char *canonical);
 
-/** Whether a file that exists may be replaced; else errno is set. */
+/** Returns whether a file that exists may be replaced; else errno is set. */
 int ff_gpume_system_may_replace(const char *path);
 
 /**
@@ -68,7 +68,7 @@ uint32_t ff_gpume_system_process(void);
 /** Makes what is written to a file that others have opened go there as it is, without other line ends. */
 void ff_gpume_system_no_translation(FILE *f);
 
-/** Whether what has been written can be written again. */
+/** Returns whether what has been written can be written again. */
 int ff_gpume_system_can_rewind(FILE *f);
 
 /** Like fseek() and ftell(), beyond 2 GiB, too. */
