@@ -61,18 +61,20 @@ $(combinations PATTERN range=40:block=8 range=40)
 $(combinations PREDICTIVE range=20)
 $(combinations HIERARCHICAL range=40 range=20:block=4) ds:smooth=2:pel=4 epzs:range=9:check=1:smooth=2"
 mkdir "$tmp/on-cpu" "$tmp/on-gpu"
-for format in nv12 p010le yuv444p yuv444p16le; do
-    for size in 70x50 34x126; do
-        from="testsrc2=size=$size:rate=4:duration=1,format=$format"
-        rm -f "$tmp"/on-*/*
-        # shellcheck disable=SC2086  # lists of words
-        {
-            ffmpeg -f lavfi -i "$from" -vf "$(branches '' :dir=both:backend=cpu "$tmp/on-cpu" $searches)" -f null -
-            ffmpeg -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$from" \
-                -vf "$(branches hwupload_cuda, :dir=both "$tmp/on-gpu" $searches),hwdownload,format=$format" -f null -
-            same_vectors "cuda-hwframes/$format/$size" "$tmp/on-cpu" "$tmp/on-gpu" $searches
-        }
-    done
+rows='nv12/70x50 p010le/34x126 yuv444p/34x126 yuv444p16le/70x50'
+[ -z "${GPUME_LONG-}" ] || rows="$rows nv12/34x126 p010le/70x50 yuv444p/70x50 yuv444p16le/34x126"
+for row in $rows; do
+    format=${row%/*}
+    size=${row#*/}
+    from="testsrc2=size=$size:rate=4:duration=1,format=$format"
+    rm -f "$tmp"/on-*/*
+    # shellcheck disable=SC2086  # lists of words
+    {
+        ffmpeg -f lavfi -i "$from" -vf "$(branches '' :dir=both:backend=cpu "$tmp/on-cpu" $searches)" -f null -
+        ffmpeg -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$from" \
+            -vf "$(branches hwupload_cuda, :dir=both "$tmp/on-gpu" $searches),hwdownload,format=$format" -f null -
+        same_vectors "cuda-hwframes/$format/$size" "$tmp/on-cpu" "$tmp/on-gpu" $searches
+    }
 done
 
 # hint=constant marks the same parts as on the CPU, and hwdownload keeps them. gpume_constant tests more.

@@ -431,9 +431,13 @@ FATE_GPUME_DEVICE = $(filter-out $(FATE_GPUME_CHECKASM) $(FATE_GPUME_BAD) $(FATE
                         $(FATE_GPUME_ENCODE) fate-gpume-me-hint fate-gpume-disks                                 \
                         $(addprefix fate-gpume-,alias-% threads-% hme-threads-% %-named cpu auto frames-null), \
                     $(FATE_GPUME))
-# The stand-in for the driver takes too long for the programs' longer form.
-FATE_GPUME_STANDIN = $(filter-out $(GPUME_SLOW),$(FATE_GPUME_DEVICE)) \
-                     $(filter $(filter-out fate-gpume-me-hint-quick fate-gpume-disks-quick fate-mvfps-graph-quick,$(GPUME_QUICK)),$(FATE_GPUME_PROGRAMS))
+# The stand-in for the driver takes too long for the programs' longer form. Comparisons of searches with mestimate and of
+# distances with each other say nothing that the units do not: only 'make nightly' runs them on the stand-in.
+GPUME_LONG_STANDIN = $(if $(GPUME_LONG),,fate-gpume-compare-quick fate-gpume-compare-share fate-gpume-refs-distances)
+FATE_GPUME_STANDIN = $(filter-out $(GPUME_SLOW) $(GPUME_LONG_STANDIN),$(FATE_GPUME_DEVICE))     \
+                     $(filter $(filter-out $(GPUME_LONG_STANDIN) fate-gpume-me-hint-quick       \
+                                  fate-gpume-disks-quick fate-mvfps-graph-quick,$(GPUME_QUICK)), \
+                         $(FATE_GPUME_PROGRAMS))
 # With sanitizers and no device: what the stand-in does not run, but for options that only repeat other tests' results.
 FATE_GPUME_SAN = $(filter-out $(FATE_GPUME_STANDIN) $(FATE_GPUME_BAD) $(FATE_GPUME_CHECKASM) $(GPUME_SLOW)        \
                      $(foreach N,1 2,$(filter %-threads-$(N),$(FATE_GPUME_FFMPEG))) %-named fate-gpume-alias-%,     \
