@@ -48,7 +48,7 @@ endef
 $(foreach F,$(GPUME_FILTERS),$(eval $(call GPUME_FILTER,$(F))))
 
 # FFmpeg leaves loops as they are with most versions of gcc; here they are half of the work.
-GPUME_VECTORIZED = $(addprefix libavfilter/gpume/,cpu/pixels.o mvdeint/samples.o mvdenoise/noise.o mvdenoise/samples.o mvdenoise/transform.o mvfps/scene.o \
+GPUME_VECTORIZED = $(addprefix libavfilter/gpume/,cpu/global.o cpu/pixels.o mvdeint/samples.o mvdenoise/noise.o mvdenoise/samples.o mvdenoise/transform.o mvfps/scene.o \
                    mvstereo/cpu.o mvstereo/dsp.o mvstereo/match.o mvstereo/plane.o mvstereo/refine.o)
 $(GPUME_VECTORIZED): CFLAGS += -ftree-vectorize
 

@@ -18,6 +18,9 @@
 /* Sizes of blocks over which passes go that begin with the vectors of smaller ones; with more there is no gain. */
 #define LARGER_PASSES        1
 
+/* Passes that spread global candidates. */
+#define GLOBAL_PASSES 2
+
 static void add_step(GpumePlan *plan, const GpumeParams *p, GpumeStep step)
 {
     if (step.pel > 1) {
@@ -39,6 +42,12 @@ static void add_pyramid(GpumePlan *plan, const GpumeParams *p)
             level, block, level == plan->nb_levels - 1 ? GPUME_BEGIN_FULL : GPUME_BEGIN_PARENTS,
             1, PYRAMID_THRESHOLD, p->sweeps
         });
+    if (plan->nb_levels > GPUME_GLOBAL_LEVEL) {
+        add_step(plan, p, (GpumeStep) { 0, block, GPUME_BEGIN_GLOBAL, 1, PYRAMID_THRESHOLD, 0 });
+        /* otherwise passes follow anyway */
+        if (p->pel == 1 && p->block == block)
+            add_step(plan, p, (GpumeStep) { 0, block, GPUME_BEGIN_KEEP, 1, PYRAMID_THRESHOLD, GLOBAL_PASSES });
+    }
     /* blocks of 4 are worth passes at the final precision only */
     if (p->block < block)
         add_step(plan, p, (GpumeStep) {
@@ -100,6 +109,15 @@ GpumeParams ff_gpume_step_params(const GpumeParams *params, const GpumeStep *ste
     p.block  = step->block;
     p.bw     = gpume_blocks(p.width,  p.block);
     p.bh     = gpume_blocks(p.height, p.block);
+    return p;
+}
+
+GpumeParams ff_gpume_global_params(const GpumeParams *params)
+{
+    const GpumeStep step = { .level = GPUME_GLOBAL_LEVEL, .block = GPUME_GLOBAL_BLOCK };
+    GpumeParams p = ff_gpume_step_params(params, &step);
+
+    p.range = FFMIN(p.range, GPUME_GLOBAL_RANGE);
     return p;
 }
 

@@ -49,6 +49,8 @@ enum GpumeBegin {
     GPUME_BEGIN_LARGER,
     /** The best of those of the blocks of half the side that it consists of. */
     GPUME_BEGIN_SMALLER,
+    /** Those of the step before or, where a global candidate is much better, that. */
+    GPUME_BEGIN_GLOBAL,
 };
 
 /** Passes of propagation on one level, with blocks of one size and vectors of one precision. */
@@ -61,8 +63,8 @@ typedef struct GpumeStep {
     int nb_passes;
 } GpumeStep;
 
-/** Largest number of steps: a level each, blocks of 4 after those of 8, subpel vectors, larger blocks. */
-#define GPUME_MAX_STEPS (GPUME_MAX_LEVELS + 2 + GPUME_MAX_SIZES - 1)
+/** Largest number of steps: a level each, global candidates, two that follow them, larger blocks. */
+#define GPUME_MAX_STEPS (GPUME_MAX_LEVELS + 3 + GPUME_MAX_SIZES - 1)
 
 typedef struct GpumePlan {
     int nb_stages;
@@ -83,6 +85,9 @@ GpumePlan ff_gpume_plan(const GpumeParams *params);
  * @param params those of the picture
  */
 GpumeParams ff_gpume_step_params(const GpumeParams *params, const GpumeStep *step);
+
+/** Returns the parameters of the full search that finds global candidates. */
+GpumeParams ff_gpume_global_params(const GpumeParams *params);
 
 /** Whether a plan has a stage. */
 int ff_gpume_plan_has(const GpumePlan *plan, int stage);

@@ -118,6 +118,56 @@ GPUME_INLINE int gpume_parent(int i, int *bx, int *by, int bw, int bh)
 }
 
 /*
+ * Global candidates: vectors of a full search of small blocks on a coarse level, for objects that are smaller than
+ * a block of the levels where hme begins. The search compares 8 bits of each sample.
+ */
+
+#define GPUME_GLOBAL_LEVEL  2
+/** Side of a block on that level, in samples of the level. */
+#define GPUME_GLOBAL_BLOCK  4
+/** Largest component of a vector, in samples of the level: each row has as many candidates as a warp has lanes. */
+#define GPUME_GLOBAL_RANGE 15
+/** Samples of the picture in a sample of the level, and along a side of such a block. */
+#define GPUME_GLOBAL_SCALE  (1 << GPUME_GLOBAL_LEVEL)
+#define GPUME_GLOBAL_CELL   (GPUME_GLOBAL_BLOCK * GPUME_GLOBAL_SCALE)
+/** Places of candidates that a block tries. */
+#define GPUME_GLOBAL_PLACES 4
+/** A vector is doubtful if it costs at least this for each sample of 8 bits. */
+#define GPUME_GLOBAL_COST   4
+
+/** Returns the first of the two columns, or rows, of candidates that are nearest to the centre of a block. */
+GPUME_INLINE int gpume_global_first(int start, int length)
+{
+    return (start + length / 2 + GPUME_GLOBAL_CELL / 2) / GPUME_GLOBAL_CELL - 1;
+}
+
+/** Whether a cost is high enough for w x h samples to try other vectors. */
+GPUME_INLINE int gpume_global_doubtful(unsigned cost, int w, int h, int depth)
+{
+    return cost >= (unsigned)(GPUME_GLOBAL_COST * w * h) << (depth - 8);
+}
+
+/** Returns a component of a picture's vector in samples of the level. */
+GPUME_INLINE int gpume_global_rounded(int d)
+{
+    return (d + GPUME_GLOBAL_SCALE / 2) >> GPUME_GLOBAL_LEVEL;
+}
+
+/** Whether a candidate, in samples of the picture, is too near to a vector to be tried. */
+GPUME_INLINE int gpume_global_near(GpumeVector a, GpumeVector b)
+{
+    const int x = a.dx - b.dx, y = a.dy - b.dy;
+
+    return x >= -GPUME_GLOBAL_SCALE && x <= GPUME_GLOBAL_SCALE && y >= -GPUME_GLOBAL_SCALE && y <= GPUME_GLOBAL_SCALE;
+}
+
+/** Returns the sum of cost and penalty below which a candidate replaces a vector with this sum. */
+GPUME_INLINE unsigned gpume_global_limit(unsigned sum)
+{
+    return sum / 8 * 3 + sum % 8 * 3 / 8;
+}
+
+/*
  * The check.
  */
 

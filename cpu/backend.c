@@ -639,7 +639,7 @@ static void set_step_tasks(CPUField *f, const CPUPicture *cur, const CPUPicture 
 {
     GpumePropagation *p = &f->size->propagation;
 
-    ff_gpume_propagation_begin(p, f->steps, f->field);
+    ff_gpume_propagation_begin(p, f->steps, f->size->params.check ? opposite_of(f)->steps : NULL, f->field);
     for (int i = 0; i < p->nb_steps; i++)
         f->step_tasks[i] = (GpumeTask) {
             ff_gpume_propagation_run, ff_gpume_propagation_take, &f->steps[i],

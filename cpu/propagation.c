@@ -51,6 +51,7 @@ struct GpumeSearcher {
     const GpumeCpuStep *s;
     GpumeStepField *f;              ///< written
     const GpumeStepField *before;   ///< what f begins with
+    GpumeStepRun *run;
     GpumePlaneData cur, ref;
     GpumePlaces places;
     ptrdiff_t offset;               ///< of the block in them
@@ -337,11 +338,81 @@ static av_noinline void begin_smaller(Searcher *c, Best *o, int bx, int by)
     choose(c, o, (1 << nb) - 1, c->pel);
 }
 
-static void begin_row(Searcher *c, int by)
+/* Returns the best vector near a global candidate, which has the precision of a coarse level. */
+static Best refine(Searcher *c, GpumeVector v)
+{
+    Best o = { .cost = UINT32_MAX, .sum = UINT32_MAX };
+
+    for (int step = GPUME_GLOBAL_SCALE / 2; step; step >>= 1) {
+        const GpumeVector centre = o.cost == UINT32_MAX ? v : o.vector;
+        int nb = o.cost == UINT32_MAX ? add_candidate(c, 0, centre) : 0;
+
+        for (int i = 0; i < 8; i++) {
+            int x, y;
+
+            gpume_around(i, &x, &y);
+            nb = add_candidate(c, nb, (GpumeVector) { centre.dx + step * x, centre.dy + step * y });
+        }
+        choose_added(c, &o, nb);
+    }
+    return o;
+}
+
+/* The penalty of a vector among those of the neighbours in the step before. */
+static uint32_t penalty_before(const Searcher *c, GpumeVector v, int bx, int by)
+{
+    const GpumeParams *p = &c->s->params;
+    uint32_t sum = 0;
+    int nb = 0;
+
+    for (int i = 0; i < 8; i++) {
+        int x, y;
+
+        gpume_around(i, &x, &y);
+        x += bx;
+        y += by;
+        if (x < 0 || y < 0 || x >= p->bw || y >= p->bh)
+            continue;
+        sum += gpume_difference(v, c->before->vectors[y * p->bw + x], c->s->step.threshold);
+        nb++;
+    }
+    return gpume_penalty(gpume_penalty_factor(p->smooth, p->block), sum, nb, 1, p->depth);
+}
+
+/* Replaces the vector of the step before, if a global candidate is much better. */
+static av_noinline void begin_global(Searcher *c, Best *o, int bx, int by)
+{
+    GpumeVector candidates[GPUME_GLOBAL_PLACES];
+    int nb;
+
+    set_block(c, bx, by);
+    o->sum = gpume_global_limit(o->cost + penalty_before(c, o->vector, bx, by));
+    nb = ff_gpume_global_candidates(&c->p->global, &c->run->global[0], c->run->back, &c->box, o->vector, candidates);
+    for (int k = 0; k < nb; k++) {
+        Best near = refine(c, candidates[k]);
+
+        if (near.cost == UINT32_MAX)
+            continue;
+        near.sum += penalty_before(c, near.vector, bx, by);
+        if (near.sum < o->sum)
+            *o = near;
+    }
+}
+
+/* Whether what is known of the blocks stays true: they go on in the same units. */
+static int goes_on(const GpumeCpuStep *s)
+{
+    return s->start && s->step.pel == 1;
+}
+
+/* Forgets what a step must not take over from the one before. */
+static void begin_memory(const Searcher *c, int by)
 {
     const int bw = c->s->params.bw;
     GpumeStepField *f = c->f;
 
+    if (goes_on(c->s))
+        return;
     if (c->s->start) {
         /* what neighbours' vectors cost stays known, but not what those around the own one cost: they are others now */
         for (int bx = 0; bx < bw; bx++)
@@ -349,6 +420,40 @@ static void begin_row(Searcher *c, int by)
     } else if (f->changed) {
         memset(f->changed + by * CHANGED_LINESIZE(bw), 0, bw);
         memset(f->bounds + NB_CANDIDATES * by * bw, 0, NB_CANDIDATES * bw * sizeof(*f->bounds));
+    }
+}
+
+/* Copies a row of the step before, but for blocks that take a global candidate. */
+static void begin_row_global(Searcher *c, int by)
+{
+    const GpumeParams *p = &c->s->params;
+    GpumeStepField *f = c->f;
+
+    for (int bx = 0; bx < p->bw; bx++) {
+        const int i = by * p->bw + bx;
+        Best o = { c->before->vectors[i], c->before->costs[i] };
+
+        if (gpume_global_doubtful(o.cost, FFMIN(p->block, p->width - bx * p->block),
+                                  FFMIN(p->block, p->height - by * p->block), p->depth))
+            begin_global(c, &o, bx, by);
+        if (!same(o.vector, c->before->vectors[i]) && c->s->start) {
+            f->changed[by * CHANGED_LINESIZE(p->bw) + bx] = c->s->start;
+            memset(f->bounds + NB_CANDIDATES * i + 8, 0, 8 * sizeof(*f->bounds));
+        }
+        f->vectors[i] = o.vector;
+        f->costs[i]   = o.cost;
+    }
+}
+
+static void begin_row(Searcher *c, int by)
+{
+    const int bw = c->s->params.bw;
+    GpumeStepField *f = c->f;
+
+    begin_memory(c, by);
+    if (c->s->step.begin == GPUME_BEGIN_GLOBAL) {
+        begin_row_global(c, by);
+        return;
     }
     for (int bx = 0; bx < bw; bx++) {
         GpumeVector *v = &f->vectors[by * bw + bx];
@@ -553,12 +658,12 @@ static av_always_inline void visit_row(Searcher *c, int by, int pass, int pel)
     for (int odd = 0; odd < 2; odd++) {
         const int now = 1 + c->s->start + GPUME_NB_PHASES * pass + 2 * (by & 1) + odd, since = now - GPUME_NB_PHASES;
         const uint8_t *changed = c->f->changed + by * CHANGED_LINESIZE(bw);
-        const unsigned always = pass ? 0 : 1 << 8;
+        const unsigned always = pass || goes_on(c->s) ? 0 : 1 << 8;
         const int inside = by && by + 1 < bh;
         int n = 0;
 
         for (int bx = 0; bx < bw; bx += inside ? FFMAX(bw - 1, 1) : 1)
-            if ((bx & 1) == odd && (!pass || edge_changed(c, bx, by, since)))
+            if ((bx & 1) == odd && (always || edge_changed(c, bx, by, since)))
                 visit_edge(c, bx, by, now, pel);
         for (int bx = 2 - odd; bx + 1 < bw && inside; bx += 2) {
             Visit *visit = &c->visits[n];
@@ -594,7 +699,8 @@ static void init_searcher(Searcher *c, GpumeStepRun *r)
     c->p           = p;
     c->s           = r->s;
     c->f           = &r->f;
-    c->before     = r->s > p->steps ? &r[-1].f : NULL;
+    c->before      = r->s > p->steps ? &r[-1].f : NULL;
+    c->run         = r;
     c->cur         = ff_gpume_planes_level(&p->layout, field->cur, step->level);
     c->ref         = ff_gpume_planes_level(&p->layout, field->ref, step->level);
     c->sample_size = p->params.depth > 8 ? 2 : 1;
@@ -647,7 +753,7 @@ static int can_begin(const GpumeStepRun *r, int row)
     all = before->s->step.nb_passes + 1;
     if (r->s->step.begin == GPUME_BEGIN_SMALLER)
         row *= 2;
-    else if (r->s->step.begin != GPUME_BEGIN_KEEP)
+    else if (r->s->step.begin != GPUME_BEGIN_KEEP && r->s->step.begin != GPUME_BEGIN_GLOBAL)
         row = FFMIN(row >> 1, before->s->params.bh - 1);
     return have_done(before, row, all, all);
 }
@@ -694,11 +800,26 @@ void ff_gpume_propagation_run(void *run, int worker, int start, int end)
     }
 }
 
-void ff_gpume_propagation_begin(GpumePropagation *p, GpumeStepRun *runs, const GpumeField *field)
+/* Gets ready the searches of both directions for global candidates. */
+static void begin_searches(const GpumePropagation *p, GpumeStepRun *r, GpumeStepRun *opposite, const GpumeField *field)
+{
+    const GpumePlaneData cur = ff_gpume_planes_level(&p->layout, field->cur, GPUME_GLOBAL_LEVEL);
+    const GpumePlaneData ref = ff_gpume_planes_level(&p->layout, field->ref, GPUME_GLOBAL_LEVEL);
+
+    r->back = opposite ? &opposite->global[0] : &r->global[1];
+    ff_gpume_global_begin(&p->global, &r->global[0], cur, ref);
+    if (!opposite)
+        ff_gpume_global_begin(&p->global, &r->global[1], ref, cur);
+}
+
+void ff_gpume_propagation_begin(GpumePropagation *p, GpumeStepRun *runs, GpumeStepRun *opposite,
+                                const GpumeField *field)
 {
     for (GpumeStepRun *r = runs; r < runs + p->nb_steps; r++) {
         r->field  = field;
         r->number = ++p->nb_runs;
+        if (r->s->step.begin == GPUME_BEGIN_GLOBAL)
+            begin_searches(p, r, opposite ? opposite + (r - runs) : NULL, field);
         for (int wave = 0; wave <= 2 * r->s->step.nb_passes; wave++)
             atomic_store_explicit(&r->next[wave], wave && !(wave & 1), memory_order_relaxed);
         for (int row = 0; row < r->s->params.bh; row++)
@@ -760,12 +881,18 @@ uint32_t ff_gpume_propagation_cost(const GpumePropagation *p, const GpumeField *
     return cost;
 }
 
-/* Times go on where a step goes on with the vectors of the one before, as far as they have room. */
+/* Whether a step goes on with the blocks of the one before, and with what is known of them. */
+static int shares_memory(const GpumePropagation *p, int i)
+{
+    return i && (p->steps[i].step.begin == GPUME_BEGIN_KEEP || p->steps[i].step.begin == GPUME_BEGIN_GLOBAL);
+}
+
+/* Times go on where a step goes on with the blocks of the one before, as far as they have room. */
 static int first_time(const GpumePropagation *p, int i)
 {
     int start;
 
-    if (!i || p->steps[i].step.begin != GPUME_BEGIN_KEEP)
+    if (!shares_memory(p, i))
         return 0;
     start = p->steps[i - 1].start + GPUME_NB_PHASES * p->steps[i - 1].step.nb_passes;
     return start + GPUME_NB_PHASES * p->steps[i].step.nb_passes > MAX_TIME ? 0 : start;
@@ -778,6 +905,7 @@ av_cold int ff_gpume_propagation_init(GpumePropagation *p, const GpumeParams *pa
     p->cost     = cost;
     p->nb_steps = plan->nb_steps;
     ff_gpume_planes_init(&p->layout, params, plan);
+    p->global   = ff_gpume_global_params(params);
     ff_gpume_pixels_init(&p->pixels, params->depth);
     for (int i = 0; i < p->nb_steps; i++) {
         p->steps[i].step   = plan->steps[i];
@@ -802,7 +930,7 @@ static int has_passes(const GpumePropagation *p, int i)
     do {
         nb += i < p->nb_steps ? p->steps[i].step.nb_passes : 0;
         i++;
-    } while (i < p->nb_steps && shares_field(p, i));
+    } while (i < p->nb_steps && shares_memory(p, i));
     return nb > 0;
 }
 
@@ -821,13 +949,19 @@ av_cold int ff_gpume_propagation_alloc(GpumePropagation *p, GpumeStepRun *runs)
         } else {
             f->vectors = av_calloc(nb_blocks, sizeof(*f->vectors));
             f->costs   = av_calloc(nb_blocks, sizeof(*f->costs));
-            if (has_passes(p, i)) {
+            if (shares_memory(p, i)) {
+                f->changed = runs[i - 1].f.changed;
+                f->bounds  = runs[i - 1].f.bounds;
+            } else if (has_passes(p, i)) {
                 f->changed = av_calloc(params->bh, CHANGED_LINESIZE(params->bw));
                 f->bounds  = av_calloc(nb_blocks, NB_CANDIDATES * sizeof(*f->bounds));
             }
         }
         if (!runs[i].done || !f->vectors || !f->costs || has_passes(p, i) && (!f->changed || !f->bounds))
             return AVERROR(ENOMEM);
+        for (int k = 0; k < 1 + !p->params.check && p->steps[i].step.begin == GPUME_BEGIN_GLOBAL; k++)
+            if (ff_gpume_global_alloc(&p->global, &runs[i].global[k]) < 0)
+                return AVERROR(ENOMEM);
     }
     return 0;
 }
@@ -838,10 +972,14 @@ av_cold void ff_gpume_propagation_free(const GpumePropagation *p, GpumeStepRun *
         GpumeStepField *f = &runs[i].f;
 
         av_freep(&runs[i].done);
+        for (int k = 0; k < 2; k++)
+            ff_gpume_global_free(&runs[i].global[k]);
         if (shares_field(p, i))
             continue;
         av_freep(&f->vectors);
         av_freep(&f->costs);
+        if (shares_memory(p, i))
+            continue;
         av_freep(&f->changed);
         av_freep(&f->bounds);
     }

@@ -18,6 +18,7 @@
 
 #include "libavfilter/gpume/core/backend.h"
 #include "libavfilter/gpume/cpu/cost.h"
+#include "libavfilter/gpume/cpu/global.h"
 #include "libavfilter/gpume/cpu/planes.h"
 
 /** The vectors of a field at one step. Arrays of bh x bw. */
@@ -52,6 +53,7 @@ typedef struct GpumePropagation {
     GpumePlanesLayout layout;
     GpumePixels pixels;
     const GpumeCost *cost;
+    GpumeParams global;     ///< ff_gpume_global_params()
     GpumeCpuStep steps[GPUME_MAX_STEPS];
     int nb_steps;
     GpumeSearcher *searchers;
@@ -68,6 +70,9 @@ typedef struct GpumeStepRun {
     const GpumeField *field;
     uint64_t number;        ///< no two of a backend have the same
     GpumeStepField f;
+    /** GPUME_BEGIN_GLOBAL: the searches of both directions. The second one only where no other field has it. */
+    GpumeGlobalField global[2];
+    GpumeGlobalField *back; ///< the search in the opposite direction
     atomic_int *done;       ///< rows: 1 after the begin, one more after each pass
     atomic_int next[GPUME_MAX_WAVES];   ///< the first row that nobody has taken
 } GpumeStepRun;
@@ -89,8 +94,12 @@ int ff_gpume_propagation_alloc(GpumePropagation *p, GpumeStepRun *runs);
 
 void ff_gpume_propagation_free(const GpumePropagation *p, GpumeStepRun *runs);
 
-/** Gets all steps of a field ready. Where search stages find vectors, these come into runs[0].f. */
-void ff_gpume_propagation_begin(GpumePropagation *p, GpumeStepRun *runs, const GpumeField *field);
+/**
+ * Gets all steps of a field ready. Where search stages find vectors, these come into runs[0].f.
+ * @param opposite with check, the runs of the field whose pictures are exchanged
+ */
+void ff_gpume_propagation_begin(GpumePropagation *p, GpumeStepRun *runs, GpumeStepRun *opposite,
+                                const GpumeField *field);
 
 /** Returns the number of units of a step, of which each is a row and a pass. */
 int ff_gpume_propagation_units(const GpumeStepRun *run);

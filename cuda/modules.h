@@ -139,6 +139,12 @@
     M(part16_10,       propagate, 10, 1,               16, SAD) \
     M(part_satd_8,     propagate,  8, 1,                0, SATD) \
     M(part_satd_16,    propagate, 16, 1,                0, SATD) \
+    M(global_8,        global,     8, 0,                0, ANY) \
+    M(global_16,       global,    16, 0,                0, ANY) \
+    M(choose_8,        choose,     8, 0,                0, SAD) \
+    M(choose_16,       choose,    16, 0,                0, SAD) \
+    M(choose_satd_8,   choose,     8, 0,                0, SATD) \
+    M(choose_satd_16,  choose,    16, 0,                0, SATD) \
     M(judge,           check,      0, 0,                0, ANY) \
     M(replace,         check,      0, 1,                0, ANY) \
     M(export_8,        export,     8, 0,                0, SAD) \
@@ -173,6 +179,8 @@ enum GpumeCudaFamily {
     GPUME_CUDA_pyramid,
     GPUME_CUDA_halves,
     GPUME_CUDA_propagate,
+    GPUME_CUDA_global,
+    GPUME_CUDA_choose,
     GPUME_CUDA_check,
     GPUME_CUDA_export,
     GPUME_CUDA_intra,

@@ -69,6 +69,12 @@ static CUdeviceptr take(Work *work, size_t words)
     return p;
 }
 
+/* Returns how many searches for global candidates fields take. With check they are each other's opposites. */
+static int nb_searches(const GpumeCudaMotion *m, int nb_fields)
+{
+    return m->params.check ? nb_fields : 2 * nb_fields;
+}
+
 /* Say where everything lies. */
 static av_cold void place_work(GpumeCudaMotion *m, Work *work)
 {
@@ -111,6 +117,9 @@ static av_cold void place_work(GpumeCudaMotion *m, Work *work)
         a->from_vectors = vectors[~i & 1];
         a->from_costs   = costs[~i & 1];
     }
+    if (m->global.function)
+        m->candidates.vectors = take(work, (size_t)nb_searches(m, nb_fields) * m->candidates.params.bw *
+                                           m->candidates.params.bh);
     if (p->check) {
         m->check.rings = m->results.rings = take(work, nb);
         m->check.lists[0] = take(work, nb);
@@ -140,6 +149,21 @@ static void init_tickets(GpumeCudaStepArgs *a)
     }
 }
 
+/* Get ready the kernels that find global candidates and let blocks choose among them. */
+static av_cold int init_global(GpumeCudaMotion *m, GpumeCudaLaunch *choose)
+{
+    GpumeCudaGlobalArgs *a = &m->candidates;
+    int ret;
+
+    a->params   = ff_gpume_global_params(&m->params);
+    a->linesize = m->planes.linesize[GPUME_GLOBAL_LEVEL];
+    m->global.threads = GPUME_CUDA_GLOBAL_THREADS;
+    m->global.grid[0] = gpume_blocks(a->params.bw * a->params.bh, GPUME_CUDA_GLOBAL_THREADS / 32);
+    choose->threads   = GPUME_CUDA_CHOOSE_THREADS;
+    ret = load(m, &m->global, GPUME_CUDA_global, 0, 0);
+    return ret < 0 ? ret : load(m, choose, GPUME_CUDA_choose, 0, 0);
+}
+
 static av_cold int init_step(GpumeCudaMotion *m, const GpumeStep *from)
 {
     const GpumeCudaStepArgs *before = m->nb_steps ? &m->steps[m->nb_steps - 1].args : NULL;
@@ -162,6 +186,8 @@ static av_cold int init_step(GpumeCudaMotion *m, const GpumeStep *from)
     a->nb_passes   = from->nb_passes;
     /* the greatest cost has 16 bits left */
     a->bound_shift = FFMAX(m->params.depth + 2 * av_log2(from->block) - 16, 0);
+    if (from->begin == GPUME_BEGIN_GLOBAL)
+        return init_global(m, &step->launch);
     step->launch.grid[1] = 1;
     step->launch.threads = GPUME_CUDA_STEP_THREADS;
     step->launch.shared  = 2 * 4;
@@ -255,6 +281,26 @@ av_cold int ff_gpume_cuda_motion_init(GpumeCudaMotion *m, const GpumeCuda *cuda,
 static CUresult launch(const GpumeCudaMotion *m, const GpumeCudaLaunch *l, void *args, CUstream stream)
 {
     return ff_gpume_cuda_launch(m->cuda, l, 1, args, stream);
+}
+
+static CUresult launch_global(GpumeCudaMotion *m, GpumeCudaStep *step, const GpumeCudaMotionField *fields,
+                              CUstream stream)
+{
+    GpumeCudaGlobalArgs *a = &m->candidates;
+    const int nb_fields = step->args.nb_fields, nb_blocks = step->args.params.bw * step->args.params.bh;
+    GpumeCudaChooseArgs choose;
+    CUresult err;
+
+    a->nb_fields = nb_fields;
+    for (int i = 0; i < nb_fields; i++)
+        a->pairs[i] = (GpumeCudaPair) { fields[i].cur + m->planes.offset[GPUME_GLOBAL_LEVEL],
+                                        fields[i].ref + m->planes.offset[GPUME_GLOBAL_LEVEL] };
+    m->global.grid[1] = nb_searches(m, nb_fields);
+    step->launch.grid[0] = gpume_blocks(nb_blocks, GPUME_CUDA_CHOOSE_THREADS / 32 * GPUME_CUDA_CHOOSE_BLOCKS);
+    step->launch.grid[1] = nb_fields;
+    choose = (GpumeCudaChooseArgs) { step->args, *a, nb_searches(m, nb_fields) };
+    err = launch(m, &m->global, a, stream);
+    return err == CUDA_SUCCESS ? launch(m, &step->launch, &choose, stream) : err;
 }
 
 static CUresult launch_step(GpumeCudaMotion *m, GpumeCudaStep *step, CUstream stream)
@@ -398,7 +444,7 @@ CUresult ff_gpume_cuda_motion_launch(GpumeCudaMotion *m, const GpumeCudaMotionFi
             a->pairs[j].ref = fields[j].ref + (a->params.pel > 1 ? m->planes.parts :
                                                m->planes.offset[step->level]);
         }
-        err = launch_step(m, step, stream);
+        err = a->begin == GPUME_BEGIN_GLOBAL ? launch_global(m, step, fields, stream) : launch_step(m, step, stream);
         /* a size's vectors are those that the next one begins with, so the check changes them afterwards */
         if (i > m->last_step[size] && err == CUDA_SUCCESS)
             err = finish_size(m, size++, fields, nb_fields, nb_wanted, stream);
@@ -408,7 +454,9 @@ CUresult ff_gpume_cuda_motion_launch(GpumeCudaMotion *m, const GpumeCudaMotionFi
 
 av_cold void ff_gpume_cuda_motion_uninit(GpumeCudaMotion *m)
 {
-    GpumeCudaLaunch *const launches[] = { &m->pyramid, &m->halves, &m->judge, &m->replace, &m->export, &m->intra };
+    GpumeCudaLaunch *const launches[] = {
+        &m->pyramid, &m->halves, &m->global, &m->judge, &m->replace, &m->export, &m->intra
+    };
 
     for (int i = 0; i < FF_ARRAY_ELEMS(launches); i++)
         ff_gpume_cuda_unload(m->cuda, launches[i]);

@@ -446,4 +446,60 @@ gpume_matcher(const GpumeCudaStepArgs &a, const GpumeCudaPair &pair, const Gpume
     return m;
 }
 
+/** Four samples from any place of a row on, 8 bits of each. Up to a word behind them is read. */
+static __device__ __forceinline__ GpumeU32 gpume_load_8_bits(GpumeU8, GpumeU64 row, int x, int depth)
+{
+    const GpumeU32 *words = (const GpumeU32 *)(row + (x & ~3));
+
+    return gpume_funnel(words[0], words[1], 8 * (x & 3));
+}
+
+static __device__ __forceinline__ GpumeU32 gpume_load_8_bits(GpumeU16, GpumeU64 row, int x, int depth)
+{
+    const GpumeU32 *words = (const GpumeU32 *)(row + 2 * (x & ~1));
+    const GpumeU32 low  = gpume_funnel(words[0], words[1], 16 * (x & 1)) >> (depth - 8);
+    const GpumeU32 high = gpume_funnel(words[1], words[2], 16 * (x & 1)) >> (depth - 8);
+
+    return (low & 0xff) | (low >> 8 & 0xff00) | (high & 0xff) << 16 | (high << 8 & 0xff000000);
+}
+
+/** A block of the search for global candidates. */
+template<typename Sample>
+struct GpumeSmallBlock {
+    const GpumeCudaGlobalArgs &a;
+    GpumeU64 place;                         ///< the row of the block in the reference
+    int x0, y0, w, h;
+    GpumeU32 cur[GPUME_GLOBAL_BLOCK];       ///< 0 outside the block
+
+    __device__ __forceinline__ GpumeSmallBlock(const GpumeCudaGlobalArgs &args, int search, const GpumeBox &b)
+        : a(args), x0(b.x0), y0(b.y0), w(b.w), h(b.h)
+    {
+        /* searches behind those of the fields are of the opposite directions */
+        const int opposite = search >= a.nb_fields;
+        const GpumeCudaPair pair = gpume_pair(a.pairs, opposite ? search - a.nb_fields : search);
+
+        place = opposite ? pair.cur : pair.ref;
+        GPUME_UNROLL for (int r = 0; r < GPUME_GLOBAL_BLOCK; r++)
+            cur[r] = load(opposite ? pair.ref : pair.cur, x0, y0 + r) & mask(r);
+    }
+
+    __device__ __forceinline__ GpumeU32 load(GpumeU64 plane, int x, int y) const
+    {
+        return gpume_load_8_bits(Sample(), plane + (long long)a.linesize * gpume_min(y, a.params.height - 1), x,
+                                 a.params.depth);
+    }
+
+    /** A row of a match. It may lie below the picture. */
+    __device__ __forceinline__ GpumeU32 ref(int dx, int dy) const
+    {
+        return load(place, x0 + dx, y0 + dy);
+    }
+
+    /** Which samples of a row belong to the block. */
+    __device__ __forceinline__ GpumeU32 mask(int row) const
+    {
+        return row < h ? gpume_mask<GpumeU8>(w) : 0;
+    }
+};
+
 #endif /* AVFILTER_GPUME_CUDA_MOTION_CUH */

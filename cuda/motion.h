@@ -29,18 +29,19 @@ typedef struct GpumeCudaPlanes {
 typedef struct GpumeCudaStep {
     GpumeCudaLaunch launch;
     GpumeCudaStepArgs args;     ///< all but nb_fields, pairs and where a search has stored
-    int level;
+    int level;                  ///< of the pictures
 } GpumeCudaStep;
 
 typedef struct GpumeCudaMotion {
     const GpumeCuda *cuda;
     GpumeParams params;         ///< shift is that of the luma
     GpumeCudaPlanes planes;     ///< of every picture
-    GpumeCudaLaunch pyramid, halves, judge, replace, export, intra; ///< no function: not needed
+    GpumeCudaLaunch pyramid, halves, global, judge, replace, export, intra; ///< no function: not needed
     GpumeCudaStep steps[GPUME_MAX_STEPS];
     int nb_steps;               ///< 0: searches are finished without
     int nb_sizes;               ///< GpumePlan.nb_sizes, last_step
     int last_step[GPUME_MAX_SIZES];
+    GpumeCudaGlobalArgs candidates;
     GpumeCudaCheckArgs check;
     GpumeCudaExportArgs results;
     /** Where the stages of searches store GpumeVector and uint32_t; 0: there are no steps. */

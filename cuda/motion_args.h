@@ -135,6 +135,28 @@ typedef struct GpumeCudaStepArgs {
     int rounds[2];                  ///< of a ticket's warps, one after the other: when it begins, in phases
 } GpumeCudaStepArgs;
 
+#define GPUME_CUDA_GLOBAL_THREADS   128
+#define GPUME_CUDA_CHOOSE_THREADS   128
+/** Blocks of a warp. Few of them take their time, but these are often side by side. */
+#define GPUME_CUDA_CHOOSE_BLOCKS      4
+
+/** Search for global candidates. */
+typedef struct GpumeCudaGlobalArgs {
+    GpumeParams params;             ///< ff_gpume_global_params()
+    int linesize;
+    int nb_fields;
+    GpumeCudaPair pairs[GPUME_CUDA_FIELDS];
+    /** GpumeVector[][bh][bw]: of all fields, then of all opposite directions unless these are fields, too. */
+    unsigned long long vectors;
+} GpumeCudaGlobalArgs;
+
+/** Take global candidates. */
+typedef struct GpumeCudaChooseArgs {
+    GpumeCudaStepArgs step;
+    GpumeCudaGlobalArgs global;
+    int nb_searches;                ///< of global
+} GpumeCudaChooseArgs;
+
 /** The ring of a vector that is not yet replaced. */
 #define GPUME_CUDA_RING_LEFT ~0u
 

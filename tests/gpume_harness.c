@@ -392,7 +392,7 @@ void test_each_choice(const char *text, void (*run)(const void *opaque, const ch
 const char *const test_content_names[TEST_NB_CONTENTS] = {
     "random", "extreme", "checker", "flat", "equal", "motion", "shift",
     "binary", "stripes", "ramp", "speeds", "hadamard",
-    "faint",
+    "faint", "small",
 };
 
 const char *const test_algos[GPUME_NB_ALGOS] = {
@@ -464,6 +464,21 @@ static int random_motion(TestRandom *r, int range)
     return test_draw(r, 2) ? v : -v;
 }
 
+/* Squares side by side, each at a speed of its own, over a texture that stands still; 16 bits. */
+static int64_t small_squares(uint64_t pattern, int x, int y, int i)
+{
+    for (int k = 0; k < 9; k++) {
+        const int cx = x / 48 + k % 3 - 1, cy = y / 48 + k / 3 - 1;
+        const int draw = lattice(pattern + 2, cx, cy);
+        const int side = 12 + (draw & 15);
+        const int u = x - 48 * cx - 16 - i * ((draw >> 4 & 63) - 32), v = y - 48 * cy - 16 - i * ((draw >> 10 & 31) - 16);
+
+        if (u >= 0 && v >= 0 && u < side && v < side)
+            return texture(pattern + 3 + draw, 256 * u, 256 * v, 1);
+    }
+    return texture(pattern, 256 * x, 256 * y, 2);
+}
+
 void test_samples(TestStream *s, enum TestContent content, uint64_t seed, int range)
 {
     TestRandom r = { .state = test_mix(seed) };
@@ -524,6 +539,9 @@ void test_samples(TestStream *s, enum TestContent content, uint64_t seed, int ra
                     break;
                 case TEST_FAINT:
                     v = (x / 20 & 1 ? max / 2 : max / 8) + test_draw(&r, 4);
+                    break;
+                case TEST_SMALL:
+                    v = small_squares(pattern, x, y, i) * max >> 16;
                     break;
                 case TEST_STRIPES:
                     v = ((pattern & 1 ? x : y) + i * move_x % period + period) %

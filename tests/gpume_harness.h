@@ -126,6 +126,7 @@ enum TestContent {
     /** A Hadamard matrix and its opposite in turn: of all pictures the largest transformed differences. */
     TEST_HADAMARD = TEST_NB_DRAWN,
     TEST_FAINT,         ///< areas far apart, with faint noise: bounds of few bits hardly tell candidates apart
+    TEST_SMALL,         ///< squares smaller than blocks of a pyramid, which move by more than their side
     TEST_NB_CONTENTS
 };
 

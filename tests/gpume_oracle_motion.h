@@ -379,6 +379,155 @@ static void oracle_begin(const OracleLevel *l, const OracleLevel *before, int fa
     }
 }
 
+/* Global candidates */
+
+enum { ORACLE_SMALL = 4, ORACLE_SMALL_RANGE = 15 };     // blocks of the search on level 2
+
+/** The search of one picture's level 2 in another's, and back. 8 bits of each sample. */
+typedef struct OracleGlobal {
+    OraclePicture cur, ref;
+    int range, bw, bh;
+    OracleVector *there, *back;
+} OracleGlobal;
+
+static OraclePicture oracle_8_bits(const OraclePicture *p, int depth)
+{
+    uint16_t *samples = oracle_memory((size_t)p->w * p->h, sizeof(*samples));
+
+    for (int k = 0; k < p->w * p->h; k++)
+        samples[k] = p->samples[k] >> (depth - 8);
+    return (OraclePicture){ p->w, p->h, samples };
+}
+
+static OracleGlobal oracle_global(const OraclePicture *cur, const OraclePicture *ref, int depth, int range)
+{
+    OracleGlobal g = { oracle_8_bits(cur, depth), oracle_8_bits(ref, depth) };
+    OracleSearch search = { oracle_search_fs, oracle_sad, ORACLE_SMALL };
+
+    g.range = search.range = oracle_min(range, ORACLE_SMALL_RANGE);
+    g.bw    = oracle_blocks(cur->w, ORACLE_SMALL);
+    g.bh    = oracle_blocks(cur->h, ORACLE_SMALL);
+    g.there = oracle_memory(g.bw * g.bh, sizeof(*g.there));
+    g.back  = oracle_memory(g.bw * g.bh, sizeof(*g.back));
+    oracle_field(search, &g.cur, &g.ref, NULL, NULL, g.there);
+    oracle_field(search, &g.ref, &g.cur, NULL, NULL, g.back);
+    return g;
+}
+
+static void oracle_global_free(OracleGlobal *g)
+{
+    free((void *)g->cur.samples);
+    free((void *)g->ref.samples);
+    free(g->there);
+    free(g->back);
+}
+
+/* Where the centre of a small block goes, in blocks. */
+static int oracle_small_partner(int i, int side, int d, int nb)
+{
+    const int start = i * ORACLE_SMALL, length = oracle_min(ORACLE_SMALL, side - start);
+
+    return oracle_clip(oracle_floor(start + length / 2 + d, ORACLE_SMALL), nb - 1);
+}
+
+static int oracle_confirmed(const OracleGlobal *g, int bx, int by)
+{
+    const OracleVector v = g->there[by * g->bw + bx];
+    const int px = oracle_small_partner(bx, g->cur.w, v.dx, g->bw);
+    const int py = oracle_small_partner(by, g->cur.h, v.dy, g->bh);
+
+    for (int y = oracle_max(py - 1, 0); y <= oracle_min(py + 1, g->bh - 1); y++) {
+        for (int x = oracle_max(px - 1, 0); x <= oracle_min(px + 1, g->bw - 1); x++) {
+            const OracleVector back = g->back[y * g->bw + x];
+
+            if (oracle_abs(v.dx + back.dx) <= 1 && oracle_abs(v.dy + back.dy) <= 1)
+                return 1;
+        }
+    }
+    return 0;
+}
+
+/* Whether a vector of the picture matches a small block. */
+static int oracle_small_matches(const OracleGlobal *g, int bx, int by, OracleVector v)
+{
+    const OracleLevel l = {
+        .cur = &g->cur, .ref = &g->ref, .cost = oracle_sad, .block = ORACLE_SMALL, .range = g->range, .pel = 1,
+        .bw = g->bw, .bh = g->bh,
+    };
+    const int w = oracle_min(ORACLE_SMALL, g->cur.w - bx * ORACLE_SMALL);
+    const int h = oracle_min(ORACLE_SMALL, g->cur.h - by * ORACLE_SMALL);
+    const int dx = oracle_floor(v.dx + 2, 4), dy = oracle_floor(v.dy + 2, 4);
+
+    return oracle_level_admissible(&l, bx, by, dx, dy) &&
+           oracle_level_cost(&l, bx, by, dx, dy, INT64_MAX) < 4 * w * h;
+}
+
+/* One step of refinement. cost is INT64_MAX: v is not known to be admissible. */
+static void oracle_refine(const OracleLevel *l, int bx, int by, int step, OracleBest *v)
+{
+    OracleBest best = { 0, 0, INT64_MAX };
+
+    for (int i = -1; i < 9; i++) {
+        const int dx = v->dx + (i < 0 ? 0 : (i % 3 - 1) * step), dy = v->dy + (i < 0 ? 0 : (i / 3 - 1) * step);
+        int64_t cost;
+
+        if (i == 4 || !oracle_level_admissible(l, bx, by, dx, dy))
+            continue;
+        cost = oracle_level_cost(l, bx, by, dx, dy, INT64_MAX);
+        if (cost < best.cost)
+            best = (OracleBest){ dx, dy, cost };
+    }
+    *v = best;
+}
+
+/* The vector of a block, which may be that of a candidate. */
+static OracleVector oracle_take_candidate(const OracleLevel *l, const OracleGlobal *g, int bx, int by)
+{
+    const int x0 = bx * l->block, w = oracle_min(l->block, l->cur->w - x0);
+    const int y0 = by * l->block, h = oracle_min(l->block, l->cur->h - y0);
+    const OracleVector v = l->vectors[by * l->bw + bx];
+    const int64_t cost = oracle_level_cost(l, bx, by, v.dx, v.dy, INT64_MAX);
+    OracleBest best = { v.dx, v.dy, 3 * (cost + oracle_penalty(l, bx, by, v.dx, v.dy)) / 8 };
+    OracleVector given[4];
+    int nb = 0;
+
+    if (cost < (int64_t)4 * w * h << (l->depth - 8))
+        return v;
+    for (int k = 0; k < 4; k++) {
+        const int i = (x0 + w / 2 + 8) / 16 - 1 + k % 2, j = (y0 + h / 2 + 8) / 16 - 1 + k / 2;
+        OracleBest o = { 0, 0, INT64_MAX };
+        int known = 0;
+
+        if (i < 0 || j < 0 || i >= g->bw || j >= g->bh || oracle_small_matches(g, i, j, v))
+            continue;
+        o.dx = 4 * g->there[j * g->bw + i].dx;
+        o.dy = 4 * g->there[j * g->bw + i].dy;
+        for (int n = 0; n < nb; n++)
+            known |= given[n].dx == o.dx && given[n].dy == o.dy;
+        if (known || oracle_abs(o.dx - v.dx) <= 4 && oracle_abs(o.dy - v.dy) <= 4 || !oracle_confirmed(g, i, j))
+            continue;
+        given[nb++] = (OracleVector){ .dx = o.dx, .dy = o.dy };
+        oracle_refine(l, bx, by, 2, &o);
+        if (o.cost == INT64_MAX)
+            continue;
+        oracle_refine(l, bx, by, 1, &o);
+        o.cost += oracle_penalty(l, bx, by, o.dx, o.dy);
+        if (o.cost < best.cost)
+            best = o;
+    }
+    return (OracleVector){ .dx = best.dx, .dy = best.dy };
+}
+
+static void oracle_take_candidates(const OracleLevel *l, const OracleGlobal *g)
+{
+    OracleVector *taken = oracle_memory(l->bw * l->bh, sizeof(*taken));
+
+    for (int k = 0; k < l->bw * l->bh; k++)
+        taken[k] = oracle_take_candidate(l, g, k % l->bw, k / l->bw);
+    memcpy(l->vectors, taken, l->bw * l->bh * sizeof(*taken));
+    free(taken);
+}
+
 /** Vectors in whole samples. @param vectors gets those of blocks of m->block samples */
 static void oracle_hme(const OracleMotion *m, const OraclePicture *cur, const OraclePicture *ref,
                        OracleVector *vectors)
@@ -406,6 +555,14 @@ static void oracle_hme(const OracleMotion *m, const OraclePicture *cur, const Or
         oracle_passes(&l, m->sweeps);
         free(before.vectors);
         before = l;
+    }
+    if (nb > 2) {
+        OracleGlobal g = oracle_global(&curs[2], &refs[2], m->depth, (m->range + 3) / 4);
+
+        oracle_take_candidates(&l, &g);
+        oracle_global_free(&g);
+        if (m->pel == 1 && m->block >= 8)
+            oracle_passes(&l, 2);
     }
     if (m->block < block) {
         l = oracle_level(m, cur, ref, m->block, m->range, vectors);

@@ -829,6 +829,9 @@ static const char *const motion[] = {
     /* a pyramid that goes on when there is one sample, or ends with the picture itself */
     "algo=hme levels={1,2,3,4,5,6,7,8,9,10,11} size={1x1,1x70,97x1,33x20,100x75,64x64} "
     "block={4,16} range={1,5,1024} frames=2",
+    /* global candidates: in blocks of every size, of both costs, in one direction and in both, cut by edges */
+    "algo=hme content=small block={4,8,16,32} pel={1,4} cost={sad,satd} check={0,1} range={24,64} "
+    "format={gray,gray10le} size={150x133,127x70} frames=2",
     /* one that ends by itself */
     "algo=hme size={31x31,32x32,33x70,63x64,64x64,65x130,127x128,130x129} block={4,8,16,32,64} "
     "range={7,40,256} frames=2",

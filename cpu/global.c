@@ -1,0 +1,200 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include <string.h>
+
+#include "libavutil/attributes.h"
+#include "libavutil/common.h"
+#include "libavutil/error.h"
+#include "libavutil/intreadwrite.h"
+#include "libavutil/mem.h"
+
+#include "libavfilter/gpume/cpu/global.h"
+
+#define SIDE  GPUME_GLOBAL_BLOCK
+#define RANGE GPUME_GLOBAL_RANGE
+
+/** Vectors in a row and, rounded up, costs that are computed together. */
+#define PITCH (2 * RANGE + 1)
+#define COSTS (2 * RANGE + 2)
+/** Rows and columns of the reference that a block is searched in. */
+#define WINDOW_ROWS    (2 * RANGE + SIDE)
+#define WINDOW_COLUMNS (COSTS + SIDE - 1)
+
+/** A block and where it is searched, 8 bits of each sample. Outside the reference is anything. */
+typedef struct Window {
+    uint8_t cur[SIDE * SIDE];
+    uint8_t ref[WINDOW_ROWS][WINDOW_COLUMNS];
+} Window;
+
+/* Copies the highest 8 bits of samples. */
+static void copy_row(const GpumeParams *p, uint8_t *dst, const GpumePlaneData *src, int x, int y, int nb)
+{
+    const uint8_t *row = src->data + y * src->linesize;
+
+    if (p->depth == 8) {
+        memcpy(dst, row + x, nb);
+        return;
+    }
+    for (int i = 0; i < nb; i++)
+        dst[i] = AV_RN16(row + 2 * (x + i)) >> (p->depth - 8);
+}
+
+static void load(const GpumeParams *p, const GpumeGlobalField *f, Window *window, const GpumeBox *b)
+{
+    const int first = b->x0 + b->min_dx, nb = b->max_dx - b->min_dx + b->w;
+
+    memset(window, 0, sizeof(*window));
+    for (int y = 0; y < b->h; y++)
+        copy_row(p, window->cur + SIDE * y, &f->cur, b->x0, b->y0 + y, b->w);
+    for (int y = b->min_dy; y < b->max_dy + b->h; y++)
+        copy_row(p, window->ref[RANGE + y] + RANGE + b->min_dx, &f->ref, first, b->y0 + y, nb);
+}
+
+/* Computes what a row of candidates costs. With a constant size all candidates are computed side by side. */
+static av_always_inline void cost_row(uint16_t cost[COSTS], const Window *window, int row, int w, int h)
+{
+    memset(cost, 0, COSTS * sizeof(*cost));
+    for (int y = 0; y < h; y++)
+        for (int x = 0; x < w; x++) {
+            const uint8_t *ref = window->ref[row + y] + x;
+            const uint8_t cur = window->cur[SIDE * y + x];
+
+            for (int i = 0; i < COSTS; i++)
+                cost[i] += (uint8_t)(FFMAX(ref[i], cur) - FFMIN(ref[i], cur));
+        }
+}
+
+/* Vectors are kept as one integer, so that whoever sees it sees both components. 0: not searched yet. */
+static int pack(int dx, int dy)
+{
+    return 1 + (dy + RANGE) * PITCH + dx + RANGE;
+}
+
+static GpumeVector unpack(int packed)
+{
+    return (GpumeVector) { (packed - 1) % PITCH - RANGE, (packed - 1) / PITCH - RANGE };
+}
+
+static int search(const GpumeParams *p, const GpumeGlobalField *f, int bx, int by)
+{
+    const GpumeBox b = gpume_box(p, SIDE, bx, by);
+    uint16_t cost[COSTS];
+    int best, dx = 0, dy = 0;
+    Window window;
+
+    load(p, f, &window, &b);
+    cost_row(cost, &window, RANGE, b.w, b.h);
+    best = cost[RANGE];
+    for (int y = b.min_dy; y <= b.max_dy && best; y++) {
+        if (b.w == SIDE && b.h == SIDE)
+            cost_row(cost, &window, RANGE + y, SIDE, SIDE);
+        else
+            cost_row(cost, &window, RANGE + y, b.w, b.h);
+        for (int x = b.min_dx; x <= b.max_dx; x++)
+            if (cost[RANGE + x] < best) {
+                best = cost[RANGE + x];
+                dx   = x;
+                dy   = y;
+            }
+    }
+    return pack(dx, dy);
+}
+
+/* Returns the vector of a block. Threads that search it at the same time find the same. */
+static GpumeVector vector_of(const GpumeParams *p, GpumeGlobalField *f, int bx, int by)
+{
+    atomic_int *v = &f->vectors[by * p->bw + bx];
+    int packed = atomic_load_explicit(v, memory_order_relaxed);
+
+    if (!packed) {
+        packed = search(p, f, bx, by);
+        atomic_store_explicit(v, packed, memory_order_relaxed);
+    }
+    return unpack(packed);
+}
+
+/* Whether a vector of the picture is a poor match for a block. */
+static int is_poor(const GpumeParams *p, const GpumeGlobalField *f, int bx, int by, GpumeVector v)
+{
+    const GpumeBox b = gpume_box(p, SIDE, bx, by);
+    const int dx = gpume_global_rounded(v.dx), dy = gpume_global_rounded(v.dy);
+    uint8_t cur[SIDE], ref[SIDE];
+    unsigned cost = 0;
+
+    if (!gpume_admissible(&b, dx, dy))
+        return 1;
+    for (int y = b.y0; y < b.y0 + b.h; y++) {
+        copy_row(p, cur, &f->cur, b.x0, y, b.w);
+        copy_row(p, ref, &f->ref, b.x0 + dx, y + dy, b.w);
+        for (int x = 0; x < b.w; x++)
+            cost += FFABS(cur[x] - ref[x]);
+    }
+    return gpume_global_doubtful(cost, b.w, b.h, 8);
+}
+
+/* Whether the block that a vector leads to, or one of those around it, leads back. */
+static int is_consistent(const GpumeParams *p, GpumeGlobalField *back, int bx, int by, GpumeVector v)
+{
+    const GpumeBox b = gpume_box(p, SIDE, bx, by);
+    const int x = gpume_partner(b.x0, b.w, v.dx, 1, SIDE, p->bw);
+    const int y = gpume_partner(b.y0, b.h, v.dy, 1, SIDE, p->bh);
+
+    if (gpume_consistent(v, vector_of(p, back, x, y), 1))
+        return 1;
+    for (int i = 0; i < 8; i++) {
+        int nx, ny;
+
+        gpume_around(i, &nx, &ny);
+        nx += x;
+        ny += y;
+        if (nx >= 0 && ny >= 0 && nx < p->bw && ny < p->bh && gpume_consistent(v, vector_of(p, back, nx, ny), 1))
+            return 1;
+    }
+    return 0;
+}
+
+int ff_gpume_global_candidates(const GpumeParams *p, GpumeGlobalField *f, GpumeGlobalField *back,
+                               const GpumeBox *box, GpumeVector own, GpumeVector v[GPUME_GLOBAL_PLACES])
+{
+    int nb = 0;
+
+    for (int i = 0; i < GPUME_GLOBAL_PLACES; i++) {
+        const int x = gpume_global_first(box->x0, box->w) + (i & 1);
+        const int y = gpume_global_first(box->y0, box->h) + (i >> 1);
+        GpumeVector found;
+        int j = 0;
+
+        if (x < 0 || y < 0 || x >= p->bw || y >= p->bh || !is_poor(p, f, x, y, own))
+            continue;
+        found = vector_of(p, f, x, y);
+        v[nb] = (GpumeVector) { found.dx * GPUME_GLOBAL_SCALE, found.dy * GPUME_GLOBAL_SCALE };
+        while (v[j].dx != v[nb].dx || v[j].dy != v[nb].dy)
+            j++;
+        /* the one that is new */
+        if (j == nb && !gpume_global_near(v[nb], own) && is_consistent(p, back, x, y, found))
+            nb++;
+    }
+    return nb;
+}
+
+void ff_gpume_global_begin(const GpumeParams *p, GpumeGlobalField *f, GpumePlaneData cur, GpumePlaneData ref)
+{
+    f->cur = cur;
+    f->ref = ref;
+    for (int i = 0; i < p->bw * p->bh; i++)
+        atomic_store_explicit(&f->vectors[i], 0, memory_order_relaxed);
+}
+
+av_cold int ff_gpume_global_alloc(const GpumeParams *p, GpumeGlobalField *f)
+{
+    f->vectors = av_calloc((size_t)p->bw * p->bh, sizeof(*f->vectors));
+    return f->vectors ? 0 : AVERROR(ENOMEM);
+}
+
+av_cold void ff_gpume_global_free(GpumeGlobalField *f)
+{
+    av_freep(&f->vectors);
+}

@@ -1,0 +1,43 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Global candidates on the CPU. They are searched when a block asks for them, and kept: most blocks never do.
+ */
+
+#ifndef AVFILTER_GPUME_CPU_GLOBAL_H
+#define AVFILTER_GPUME_CPU_GLOBAL_H
+
+#include <stdatomic.h>
+
+#include "libavfilter/gpume/core/plan.h"
+#include "libavfilter/gpume/cpu/planes.h"
+
+/** The full search of one picture's blocks in another. */
+typedef struct GpumeGlobalField {
+    GpumePlaneData cur, ref;    ///< GPUME_GLOBAL_LEVEL of both
+    atomic_int *vectors;        ///< of each block, see global.c
+} GpumeGlobalField;
+
+/** @param p ff_gpume_global_params() @return 0 or AVERROR(ENOMEM) */
+int ff_gpume_global_alloc(const GpumeParams *p, GpumeGlobalField *f);
+void ff_gpume_global_free(GpumeGlobalField *f);
+
+/** Forgets all vectors, for a search in other pictures. */
+void ff_gpume_global_begin(const GpumeParams *p, GpumeGlobalField *f, GpumePlaneData cur, GpumePlaneData ref);
+
+/**
+ * Finds the global candidates of a block. Threads may call this at the same time.
+ * @param back the search with both pictures exchanged
+ * @param box  the block, in the picture
+ * @param own  its vector
+ * @param v    set to the candidates, in samples of the picture
+ * @return how many there are
+ */
+int ff_gpume_global_candidates(const GpumeParams *p, GpumeGlobalField *f, GpumeGlobalField *back,
+                               const GpumeBox *box, GpumeVector own, GpumeVector v[GPUME_GLOBAL_PLACES]);
+
+#endif /* AVFILTER_GPUME_CPU_GLOBAL_H */

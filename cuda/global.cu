@@ -1,0 +1,64 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * The full search for global candidates: blocks of 4x4 on a level of the pyramid, 8 bits of each sample. A warp has a
+ * block; each lane has a column of candidates.
+ */
+
+#include "libavfilter/gpume/cuda/motion.cuh"
+
+/** Rows of candidates that a lane loads before it compares them. */
+#define GPUME_GLOBAL_ROWS 8
+
+/** Orders of candidates: zero first, then raster order. */
+#define GPUME_GLOBAL_ORDERS 1024
+
+/**
+ * grid:   warps with a block each, searches
+ * block:  GPUME_CUDA_GLOBAL_THREADS
+ */
+GPUME_KERNEL_OF(GpumeCudaGlobalArgs, GPUME_CUDA_GLOBAL_THREADS)
+{
+    const GpumeParams &p = args.params;
+    const int block = blockIdx.x * (GPUME_CUDA_GLOBAL_THREADS / 32) + threadIdx.x / 32;
+    const int search = blockIdx.y, lane = threadIdx.x % 32;
+
+    if (block >= p.bw * p.bh)
+        return;
+
+    const GpumeBox b = gpume_box(&p, GPUME_GLOBAL_BLOCK, block % p.bw, block / p.bw);
+    const GpumeSmallBlock<GpumeModuleSample> small(args, search, b);
+    /* lanes without an admissible candidate load what another one loads */
+    const int dx = gpume_max(b.min_dx, gpume_min(lane - GPUME_GLOBAL_RANGE, b.max_dx));
+    const int admissible = dx == lane - GPUME_GLOBAL_RANGE;
+    GpumeU32 row[GPUME_GLOBAL_ROWS + GPUME_GLOBAL_BLOCK - 1], key = ~0u;
+
+    GPUME_UNROLL for (int r = 1; r < GPUME_GLOBAL_BLOCK; r++)
+        row[GPUME_GLOBAL_ROWS + r - 1] = small.ref(dx, b.min_dy + r - 1);
+    GPUME_NO_UNROLL for (int dy = b.min_dy; dy <= b.max_dy; dy += GPUME_GLOBAL_ROWS) {
+        GPUME_UNROLL for (int r = 0; r < GPUME_GLOBAL_BLOCK - 1; r++)
+            row[r] = row[GPUME_GLOBAL_ROWS + r];
+        GPUME_UNROLL for (int r = GPUME_GLOBAL_BLOCK - 1; r < GPUME_GLOBAL_ROWS + GPUME_GLOBAL_BLOCK - 1; r++)
+            row[r] = small.ref(dx, dy + r);
+        GPUME_UNROLL for (int j = 0; j < GPUME_GLOBAL_ROWS; j++) {
+            const GpumeU32 order = dx | (dy + j) ? 1 + (dy + j + GPUME_GLOBAL_RANGE) * 32 + lane : 0;
+            GpumeU32 cost = 0;
+
+            GPUME_UNROLL for (int r = 0; r < GPUME_GLOBAL_BLOCK; r++)
+                cost = gpume_sad4(small.cur[r], row[j + r] & small.mask(r), cost);
+            if (admissible && dy + j <= b.max_dy)
+                key = gpume_umin(key, cost * GPUME_GLOBAL_ORDERS + order);
+        }
+    }
+    key = gpume_least<1, 32>(key);
+    if (lane == 0) {
+        const int order = (int)(key % GPUME_GLOBAL_ORDERS) - 1;
+
+        ((GpumeU32 *)args.vectors)[(GpumeU64)search * p.bw * p.bh + block] =
+            order < 0 ? 0 : gpume_vector_of(order % 32 - GPUME_GLOBAL_RANGE, order / 32 - GPUME_GLOBAL_RANGE);
+    }
+}
