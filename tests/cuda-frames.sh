@@ -145,6 +145,23 @@ for row in nv12/fps=2x yuv420p/fps=5/2x:scene=0 p010le/fps=3x:scene=1.2:cut=blen
     check "cuda-mvfps-copied/$row/$tree" "other pictures" cmp -s "$tmp/cpu" "$tmp/gpu"
 done
 
+# Maps of mvstereo, of one frame with both views and of two inputs. gpume_mvstereo tests more.
+views='testsrc2=size=200x140:rate=4:duration=0.5,format=nv12,split[a][b];[a]crop=92:61:20:10[l];[b]crop=92:61:26:10[r]'
+for row in disparity:p016 gray8:nv12 color:rgb0; do
+    options=max=32:output=${row%:*}
+    format=${row#*:}
+    planes=extractplanes=y
+    [ "$format" != rgb0 ] || planes=format=rgb24
+    ffmpeg -lavfi "$views;[l][r]mvstereo=inputs=2:$options" -f framecrc - > "$tmp/cpu"
+    ffmpeg -init_hw_device cuda=cu:0 -filter_hw_device cu -lavfi "$views;[l]hwupload[lu];[r]hwupload[ru];
+        [lu][ru]mvstereo=inputs=2:$options,hwdownload,format=$format,$planes" -f framecrc - > "$tmp/gpu"
+    check "cuda-mvstereo/$row" "other maps" \
+        eval "[ \"\$(grep -c '^0,' '$tmp/cpu')\" = 2 ] && cmp -s '$tmp/cpu' '$tmp/gpu'"
+    ffmpeg -init_hw_device cuda=cu:0 -filter_hw_device cu -lavfi "$views;[l][r]hstack,hwupload,
+        mvstereo=layout=sbsl:$options,hwdownload,format=$format,$planes" -f framecrc - > "$tmp/gpu"
+    check "cuda-mvstereo-sbsl/$row" "other maps" cmp -s "$tmp/cpu" "$tmp/gpu"
+done
+
 # Pictures of mvdenoise for every kind of samples, with noise that it estimates, across a cut, and with its own search.
 # gpume_mvdenoise tests more.
 for row in nv12/radius=2/refs=2 yuv420p/radius=1:passes=1:sigma=9/refs=1 p010le/radius=2/refs=2 \

@@ -28,4 +28,5 @@ take_python
 package "import numpy" numpy || die "this needs the Python package numpy, see $out/pip.log"
 package "import cv2" opencv-python-headless || die "this needs the Python package opencv-python-headless, see $out/pip.log"
 "$python" bench/stereo/stereo.py "$bin/ffmpeg" "$data" "$out" "${CONDITIONS-}" "${METHODS-}"
+"$python" bench/stereo/flicker.py "$bin/ffmpeg" "$data" | tee "$out/flicker.txt"
 say "numbers: $out/stereo.csv; errors: $out/PAIR-CONDITION-METHOD.png (red: off by more than one sample)"
