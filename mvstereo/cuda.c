@@ -157,6 +157,7 @@ static av_cold int load_kernels(CUDABackend *s, int depth)
         l->threads = kernels[i].family == MVSTEREO_CUDA_paths ? 32 * MVSTEREO_CUDA_PATHS : MVSTEREO_CUDA_THREADS;
     }
     s->launches[LUMA].shared    = MVSTEREO_CUDA_LUMA_SHARED;
+    s->launches[DECIDE].shared  = 2 * MVSTEREO_CUDA_LUMA_SHARED;
     s->launches[WMEDIAN].shared = sizeof(MvstereoCudaTile);
     return ff_gpume_cuda_alloc(&s->cuda, &s->stats, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED, sizeof(MvstereoCudaStats),
                                "statistics");

@@ -14,7 +14,6 @@
 #define WMEDIAN 1
 
 #define SIDE    (2 * MVSTEREO_WMED_R + 1)
-#define NB      MVSTEREO_CUDA_WEIGHTS
 #define TILE_W  MVSTEREO_CUDA_TILE_W
 #define TILE_H  MVSTEREO_CUDA_TILE_H
 
@@ -60,16 +59,17 @@ static __device__ __forceinline__ void weighted_median(const MvstereoCudaArgs &a
     __syncthreads();
     if (!is_inside)
         return;
-    for (int i = 0; i < NB; i++) {
-        const int row = ty + i / SIDE, col = tx + i % SIDE;
-        const int difference = tile->luma[row][col] - tile->luma[ty + MVSTEREO_WMED_R][tx + MVSTEREO_WMED_R];
-        const int weight = mvstereo_weight(FFABS(difference), tile->valid[row][col]);
+    for (int row = 0; row < SIDE; row++)
+        GPUME_UNROLL for (int col = 0; col < SIDE; col++) {
+            const int difference = tile->luma[ty + row][tx + col] -
+                                   tile->luma[ty + MVSTEREO_WMED_R][tx + MVSTEREO_WMED_R];
+            const int weight = mvstereo_weight(FFABS(difference), tile->valid[ty + row][tx + col]);
 
-        tile->weights[i][threadIdx.x] = (GpumeU8)weight;
-        total    += weight;
-        least     = gpume_min(least, tile->values[row][col]);
-        greatest  = gpume_max(greatest, tile->values[row][col]);
-    }
+            tile->weights[SIDE * row + col][threadIdx.x] = (GpumeU8)weight;
+            total    += weight;
+            least     = gpume_min(least, tile->values[ty + row][tx + col]);
+            greatest  = gpume_max(greatest, tile->values[ty + row][tx + col]);
+        }
     /* the largest value with too little up to the one before it */
     result = least;
     for (int bit = MVSTEREO_MAX_RANGE * MVSTEREO_ONE / 2; bit; bit >>= 1) {
@@ -77,8 +77,10 @@ static __device__ __forceinline__ void weighted_median(const MvstereoCudaArgs &a
 
         if (bit > greatest - least)
             continue;
-        for (int i = 0; i < NB; i++)
-            below += tile->values[ty + i / SIDE][tx + i % SIDE] < result + bit ? tile->weights[i][threadIdx.x] : 0;
+        for (int row = 0; row < SIDE; row++)
+            GPUME_UNROLL for (int col = 0; col < SIDE; col++)
+                below += tile->values[ty + row][tx + col] < result + bit ? tile->weights[SIDE * row + col][threadIdx.x]
+                                                                         : 0;
         if (2 * below < total)
             result += bit;
     }

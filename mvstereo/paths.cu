@@ -12,6 +12,8 @@
 #include "libavfilter/gpume/mvstereo/device.cuh"
 
 #define WORDS GPUME_CUDA_VARIANT
+/** Costs are loaded so many samples before they are needed. */
+#define AHEAD (WORDS == 1 ? 8 : WORDS == 2 ? 4 : 1)
 /** More than any cost, where there is no disparity. */
 #define FAR (1 << 20)
 
@@ -68,8 +70,8 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, 32 * MVSTEREO_CUDA_PATHS, 4)
                             : (long long)line * args.w + (back ? args.w - 1 : 0);
     const GpumeU8 *luma = (const GpumeU8 *)args.luma[0];
     GpumeU64 dst = args.paths[0];
-    GpumeU32 costs[WORDS], next[WORDS];
-    int v[WORDS][4], least = 0, luma_before;
+    GpumeU32 costs[WORDS], next[AHEAD][WORDS];
+    int v[WORDS][4], least = 0, luma_before, luma_next[AHEAD];
 
     GPUME_UNROLL for (int i = 1; i < 4; i++)
         dst = direction == i ? args.paths[i] : dst;
@@ -78,21 +80,33 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, 32 * MVSTEREO_CUDA_PATHS, 4)
     GPUME_UNROLL for (int j = 0; j < WORDS; j++)
         GPUME_UNROLL for (int i = 0; i < 4; i++)
             v[j][i] = 32 * j + lane < words ? 0 : FAR;
-    load(next, (const GpumeU32 *)args.costs + q * words, words, lane);
-    luma_before = luma[q];
-    for (int n = 0; n < nb; n++) {
-        const int luma_here = luma[q];
+    GPUME_UNROLL for (int k = 0; k < AHEAD; k++) {
+        const long long from = q + gpume_min(k, nb - 1) * pixel_step;
 
-        GPUME_UNROLL for (int j = 0; j < WORDS; j++)
-            costs[j] = next[j];
-        if (n + 1 < nb)
-            load(next, (const GpumeU32 *)args.costs + (q + pixel_step) * words, words, lane);
-        step(v, &least, costs, mvstereo_p2(FFABS(luma_here - luma_before)), words, lane);
-        GPUME_UNROLL for (int j = 0; j < WORDS; j++)
-            if (32 * j + lane < words)
-                ((GpumeU32 *)dst)[q * words + 32 * j + lane] = (GpumeU32)v[j][0] | (GpumeU32)v[j][1] << 8 |
-                                                               (GpumeU32)v[j][2] << 16 | (GpumeU32)v[j][3] << 24;
-        luma_before = luma_here;
-        q += pixel_step;
+        load(next[k], (const GpumeU32 *)args.costs + from * words, words, lane);
+        luma_next[k] = luma[from];
+    }
+    luma_before = luma_next[0];
+    for (int n = 0; n < nb; n += AHEAD) {
+        GPUME_UNROLL for (int k = 0; k < AHEAD; k++) {
+            const int luma_here  = luma_next[k];
+            const long long from = q + AHEAD * pixel_step;
+
+            if (n + k >= nb)
+                break;
+            GPUME_UNROLL for (int j = 0; j < WORDS; j++)
+                costs[j] = next[k][j];
+            if (n + k + AHEAD < nb) {
+                load(next[k], (const GpumeU32 *)args.costs + from * words, words, lane);
+                luma_next[k] = luma[from];
+            }
+            step(v, &least, costs, mvstereo_p2(FFABS(luma_here - luma_before)), words, lane);
+            GPUME_UNROLL for (int j = 0; j < WORDS; j++)
+                if (32 * j + lane < words)
+                    ((GpumeU32 *)dst)[q * words + 32 * j + lane] = (GpumeU32)v[j][0] | (GpumeU32)v[j][1] << 8 |
+                                                                   (GpumeU32)v[j][2] << 16 | (GpumeU32)v[j][3] << 24;
+            luma_before = luma_here;
+            q += pixel_step;
+        }
     }
 }

@@ -16,20 +16,40 @@
 #define COUNT 2
 #define DROP  3
 
-/** Sets the first median, holes where views do not agree, and pieces of one sample. */
-static __device__ __forceinline__ void check(const MvstereoCudaArgs &args, int x, int y, long long q)
+static __device__ __forceinline__ int are_joined(int a, int b)
 {
-    const int v = mvstereo_median(args.matched, args, x, y), k = (v + MVSTEREO_ONE / 2) / MVSTEREO_ONE;
-    const int z = x - args.min - k;
-    int is_valid = z >= 0 && z < args.w;
+    const int difference = a - b;
 
-    if (is_valid) {
-        const int difference = ((const short *)args.right)[q - x + z] - k;
+    return a >= 0 && b >= 0 && FFABS(difference) <= MVSTEREO_ONE;
+}
 
-        is_valid = FFABS(difference) <= MVSTEREO_CHECK;
+/** Sets the first median, holes where views do not agree, and pieces of samples of a warp, which are in one row. */
+static __device__ __forceinline__ void check(const MvstereoCudaArgs &args, int is_inside, int x, int y, long long q)
+{
+    const int lane = (int)(threadIdx.x % 32);
+    int v = is_inside ? mvstereo_median(args.matched, args, x, y) : MVSTEREO_INVALID, left;
+    GpumeU32 begins;
+
+    if (v >= 0) {
+        const int k = (v + MVSTEREO_ONE / 2) / MVSTEREO_ONE, z = x - args.min - k;
+        int is_valid = z >= 0 && z < args.w;
+
+        if (is_valid) {
+            const int difference = ((const short *)args.right)[q - x + z] - k;
+
+            is_valid = FFABS(difference) <= MVSTEREO_CHECK;
+        }
+        v = is_valid ? v : MVSTEREO_INVALID;
     }
-    ((short *)args.checked)[q]   = (short)(is_valid ? v : MVSTEREO_INVALID);
-    ((GpumeU32 *)args.parents)[q] = (GpumeU32)q;
+    left   = (int)__shfl_sync(GPUME_WHOLE_WARP, (GpumeU32)v, (lane + 31) & 31);
+    begins = __ballot_sync(GPUME_WHOLE_WARP, !lane || !are_joined(v, left));
+    if (!is_inside)
+        return;
+    /* the last lane up to this one with which a piece begins */
+    for (begins &= ~0u >> (31 - lane); begins & (begins - 1);)
+        begins &= begins - 1;
+    ((short *)args.checked)[q]    = (short)v;
+    ((GpumeU32 *)args.parents)[q] = (GpumeU32)(q - lane + gpume_first_bit(begins));
     ((GpumeU32 *)args.sizes)[q]   = 0;
     if (!x)
         ((GpumeU32 *)args.row_valid)[y] = 0;
@@ -66,21 +86,17 @@ static __device__ __forceinline__ void join(GpumeU32 *parents, GpumeU32 a, Gpume
     }
 }
 
-static __device__ __forceinline__ int are_joined(int a, int b)
-{
-    const int difference = a - b;
-
-    return a >= 0 && b >= 0 && FFABS(difference) <= MVSTEREO_ONE;
-}
-
 static __device__ __forceinline__ void join_neighbours(const MvstereoCudaArgs &args, int x, int y, long long q)
 {
-    const short *v = (const short *)args.checked;
+    const short *v = (const short *)args.checked + q, *above = v - args.w;
     GpumeU32 *parents = (GpumeU32 *)args.parents;
 
-    if (x && are_joined(v[q], v[q - 1]))
+    /* samples of a warp are joined */
+    if (x && !(threadIdx.x % 32) && are_joined(v[0], v[-1]))
         join(parents, (GpumeU32)q, (GpumeU32)(q - 1));
-    if (y && are_joined(v[q], v[q - args.w]))
+    /* where a square of four hangs together, its last side says nothing new */
+    if (y && are_joined(v[0], above[0]) &&
+        !(x && are_joined(v[0], v[-1]) && are_joined(v[-1], above[-1]) && are_joined(above[-1], above[0])))
         join(parents, (GpumeU32)q, (GpumeU32)(q - args.w));
 }
 
@@ -95,6 +111,8 @@ static __device__ __forceinline__ void count(const MvstereoCudaArgs &args, int i
 
     if (!is_valid)
         return;
+    /* a shorter way for others, which may read either */
+    gpume_store_volatile((GpumeU32 *)args.parents + q, root);
     if (root != first)
         atomicAdd(&sizes[root], 1u);
     else if (threadIdx.x % 32 == 0)
@@ -137,8 +155,8 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_THREADS, 4)
         count(args, is_inside, q);
     else if (GPUME_CUDA_VARIANT == DROP)
         drop(args, is_inside, y, q);
-    else if (is_inside && GPUME_CUDA_VARIANT == CHECK)
-        check(args, x, y, q);
+    else if (GPUME_CUDA_VARIANT == CHECK)
+        check(args, is_inside, x, y, q);
     else if (is_inside)
         join_neighbours(args, x, y, q);
 }

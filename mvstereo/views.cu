@@ -42,10 +42,14 @@ static __device__ __forceinline__ void decide(const MvstereoCudaArgs &args)
 {
     MvstereoCudaStats *stats = (MvstereoCudaStats *)args.stats;
     const long long nb = (long long)gpume_max(args.w - 2, 0) * gpume_max(args.h - 2, 0);
+    GPUME_SHARED(GpumeU32, histograms);
 
+    histograms[threadIdx.x]       = stats->histograms[0][threadIdx.x];
+    histograms[256 + threadIdx.x] = stats->histograms[1][threadIdx.x];
+    __syncthreads();
     if (threadIdx.x)
         return;
-    mvstereo_match_histograms(stats->table, stats->histograms[0], stats->histograms[1]);
+    mvstereo_match_histograms(stats->table, histograms, histograms + 256);
     stats->is_noisy = nb && 2ll * stats->calm[0] <= nb && 2ll * stats->calm[1] <= nb;
 }
 
@@ -87,7 +91,7 @@ static __device__ __forceinline__ void halve(const MvstereoCudaArgs &args)
  * grid:   of noise columns of 256 samples, MVSTEREO_CUDA_VIEW_ROWS rows each, views; of decide one block; of the others
  *         MVSTEREO_CUDA_COLS x MVSTEREO_CUDA_ROWS samples of the result, views
  * block:  256
- * shared: none
+ * shared: of decide two histograms, of the others none
  */
 GPUME_KERNEL_OF(MvstereoCudaArgs, 256, 4)
 {

@@ -3,14 +3,14 @@
 # Checks mvstereo on a GPU, then measures it: pairs of 1920x1080 samples a second, with frames that are on the GPU.
 #
 # usage: gpu.sh BIN_DIR [TESTS_DIR]
-# BIN_DIR has ffmpeg, TESTS_DIR has gpume_mvstereo [BIN_DIR]. PAIRS of each measurement [200].
+# BIN_DIR has ffmpeg, TESTS_DIR has gpume_mvstereo [BIN_DIR]. PAIRS of each measurement [600].
 
 set -u
 LC_ALL=C
 export LC_ALL
 bin=$1
 tests=${2:-$1}
-pairs=${PAIRS:-200}
+pairs=${PAIRS:-600}
 
 "$tests/gpume_mvstereo" -device -cases 300 || exit
 
@@ -21,8 +21,9 @@ measure() {
     begin=$(date +%s%N)
     for n in 1 "$pairs"; do
         "$bin/ffmpeg" -v error -init_hw_device cuda=c -filter_hw_device c -f lavfi -i \
-            "testsrc2=s=$((w + 60))x$h,format=nv12,trim=end_frame=1,split[a][b];[a]crop=$w:$h:0:0[l];[b]crop=$w:$h:60:0[r];[l][r]hstack,hwupload,loop=loop=$((n - 1)):size=1,setpts=N/25/TB,mvstereo=layout=sbsl:$2" \
-            -f null - || exit
+            "testsrc2=s=$((w + 60))x$h,format=nv12,trim=end_frame=1,split[a][b];[a]crop=$w:$h:0:0[l];
+             [b]crop=$w:$h:60:0[r];[l][r]hstack" \
+            -vf "hwupload,loop=loop=$((n - 1)):size=1,setpts=N/25/TB,mvstereo=layout=sbsl:$2" -f null - || exit
         end=$(date +%s%N)
         eval "time_$n=$((end - begin))"
         begin=$end
