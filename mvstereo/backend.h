@@ -14,12 +14,11 @@
 
 #include "libavfilter/gpume/mvstereo/mvstereo.h"
 #include "libavfilter/gpume/picture/layout.h"
+#include "libavfilter/gpume/util/frame_backend.h"
 
-/** A backend. priv points to priv_size bytes, which are zero before init(). */
+/** A backend. priv points to common.priv_size bytes, which are zero before init(). */
 typedef struct MvstereoBackend {
-    size_t priv_size;
-    /** Format of the frames on its device; AV_PIX_FMT_NONE: frames in system memory. */
-    enum AVPixelFormat hw_format;
+    GpumeFrameBackend common;
     /** @param cfg stays valid until uninit() */
     int  (*init)(void *priv, const MvstereoConfig *cfg);
     /** @param layout of the frames, which are of any size */
@@ -30,7 +29,7 @@ typedef struct MvstereoBackend {
 } MvstereoBackend;
 
 extern const MvstereoBackend ff_mvstereo_backend_cpu;
-/** In a build without CUDA its hw_format is AV_PIX_FMT_NONE. */
+/** In a build without CUDA its common.hw_format is AV_PIX_FMT_NONE. */
 extern const MvstereoBackend ff_mvstereo_backend_cuda;
 
 #endif /* AVFILTER_GPUME_MVSTEREO_BACKEND_H */

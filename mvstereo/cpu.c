@@ -268,8 +268,7 @@ static int read_disparity(void *priv, int16_t *disparity)
 }
 
 const MvstereoBackend ff_mvstereo_backend_cpu = {
-    .priv_size = sizeof(CPUBackend),
-    .hw_format = AV_PIX_FMT_NONE,
+    .common    = { .hw_format = AV_PIX_FMT_NONE, .priv_size = sizeof(CPUBackend) },
     .init      = init,
     .make      = make,
     .read      = read_disparity,

@@ -12,13 +12,12 @@
 #include <string.h>
 
 #include "libavutil/attributes.h"
-#include "libavutil/avassert.h"
 #include "libavutil/common.h"
 #include "libavutil/error.h"
 #include "libavutil/hwcontext.h"
 #include "libavutil/log.h"
 
-#include "libavfilter/gpume/device/driver.h"
+#include "libavfilter/gpume/device/shell.h"
 #include "libavfilter/gpume/mvstereo/backend.h"
 #include "libavfilter/gpume/mvstereo/cuda_args.h"
 #include "libavfilter/gpume/mvstereo/modules.h"
@@ -26,11 +25,7 @@
 #define DECLARE(name, ...) GPUME_CUDA_DECLARE(name)
 MVSTEREO_CUDA_MODULES(DECLARE)
 
-static const struct {
-    GpumeCudaCode code;
-    enum MvstereoCudaFamily family;
-    int depth, variant;
-} modules[] = {
+static const GpumeShellModule modules[] = {
 #define MODULE(name, family, depth, variant) \
     { GPUME_CUDA_CODE(name), MVSTEREO_CUDA_##family, depth, variant },
     MVSTEREO_CUDA_MODULES(MODULE)
@@ -47,31 +42,28 @@ enum Kernel {
     NB_KERNELS
 };
 
-static const struct {
-    enum MvstereoCudaFamily family;
-    int variant;
-    const char *what;
-} kernels[NB_KERNELS] = {
-    [LUMA]     = { MVSTEREO_CUDA_luma,     0, "copy the views" },
-    [NOISE]    = { MVSTEREO_CUDA_views,    0, "measure noise" },
-    [DECIDE]   = { MVSTEREO_CUDA_views,    1, "compare the views" },
-    [SMOOTH]   = { MVSTEREO_CUDA_views,    2, "smooth the views" },
-    [HALVE]    = { MVSTEREO_CUDA_views,    3, "halve the views" },
-    [FEATURES] = { MVSTEREO_CUDA_features, 0, "make features" },
-    [COSTS]    = { MVSTEREO_CUDA_costs,    0, "compare features" },
-    [PATHS]    = { MVSTEREO_CUDA_paths,    1, "add costs along paths" },
-    [PATHS2]   = { MVSTEREO_CUDA_paths,    2, "add costs along paths" },
-    [PATHS8]   = { MVSTEREO_CUDA_paths,    8, "add costs along paths" },
-    [WINNERS]  = { MVSTEREO_CUDA_winners,  1, "find the least costs" },
-    [WINNERS2] = { MVSTEREO_CUDA_winners,  2, "find the least costs" },
-    [WINNERS8] = { MVSTEREO_CUDA_winners,  8, "find the least costs" },
-    [CHECK]    = { MVSTEREO_CUDA_pieces,   0, "compare both maps" },
-    [JOIN]     = { MVSTEREO_CUDA_pieces,   1, "find pieces" },
-    [COUNT]    = { MVSTEREO_CUDA_pieces,   2, "measure pieces" },
-    [DROP]     = { MVSTEREO_CUDA_pieces,   3, "drop small pieces" },
-    [FILL]     = { MVSTEREO_CUDA_map,      0, "fill holes" },
-    [WMEDIAN]  = { MVSTEREO_CUDA_map,      1, "smooth the map" },
-    [PAINT]    = { MVSTEREO_CUDA_map,      2, "paint the map" },
+/* The shared memory of WINNERS depends on the width. */
+static const GpumeShellKernel kernels[NB_KERNELS] = {
+    [LUMA]     = { MVSTEREO_CUDA_luma, 0, MVSTEREO_CUDA_THREADS, MVSTEREO_CUDA_LUMA_SHARED, "copy the views" },
+    [NOISE]    = { MVSTEREO_CUDA_views, 0, MVSTEREO_CUDA_THREADS, 0, "measure noise" },
+    [DECIDE]   = { MVSTEREO_CUDA_views, 1, MVSTEREO_CUDA_THREADS, 2 * MVSTEREO_CUDA_LUMA_SHARED, "compare the views" },
+    [SMOOTH]   = { MVSTEREO_CUDA_views, 2, MVSTEREO_CUDA_THREADS, 0, "smooth the views" },
+    [HALVE]    = { MVSTEREO_CUDA_views, 3, MVSTEREO_CUDA_THREADS, 0, "halve the views" },
+    [FEATURES] = { MVSTEREO_CUDA_features, 0, MVSTEREO_CUDA_THREADS, 0, "make features" },
+    [COSTS]    = { MVSTEREO_CUDA_costs, 0, MVSTEREO_CUDA_THREADS, 0, "compare features" },
+    [PATHS]    = { MVSTEREO_CUDA_paths, 1, 32 * MVSTEREO_CUDA_PATHS, 0, "add costs along paths" },
+    [PATHS2]   = { MVSTEREO_CUDA_paths, 2, 32 * MVSTEREO_CUDA_PATHS, 0, "add costs along paths" },
+    [PATHS8]   = { MVSTEREO_CUDA_paths, 8, 32 * MVSTEREO_CUDA_PATHS, 0, "add costs along paths" },
+    [WINNERS]  = { MVSTEREO_CUDA_winners, 1, MVSTEREO_CUDA_THREADS, 0, "find the least costs" },
+    [WINNERS2] = { MVSTEREO_CUDA_winners, 2, MVSTEREO_CUDA_THREADS, 0, "find the least costs" },
+    [WINNERS8] = { MVSTEREO_CUDA_winners, 8, MVSTEREO_CUDA_THREADS, 0, "find the least costs" },
+    [CHECK]    = { MVSTEREO_CUDA_pieces, 0, MVSTEREO_CUDA_THREADS, 0, "compare both maps" },
+    [JOIN]     = { MVSTEREO_CUDA_pieces, 1, MVSTEREO_CUDA_THREADS, 0, "find pieces" },
+    [COUNT]    = { MVSTEREO_CUDA_pieces, 2, MVSTEREO_CUDA_THREADS, 0, "measure pieces" },
+    [DROP]     = { MVSTEREO_CUDA_pieces, 3, MVSTEREO_CUDA_THREADS, 0, "drop small pieces" },
+    [FILL]     = { MVSTEREO_CUDA_map, 0, MVSTEREO_CUDA_THREADS, 0, "fill holes" },
+    [WMEDIAN]  = { MVSTEREO_CUDA_map, 1, MVSTEREO_CUDA_THREADS, sizeof(MvstereoCudaTile), "smooth the map" },
+    [PAINT]    = { MVSTEREO_CUDA_map, 2, MVSTEREO_CUDA_THREADS, 0, "paint the map" },
 };
 
 /** What is known of views of a size, for a range. */
@@ -82,9 +74,7 @@ typedef struct Map {
 
 typedef struct CUDABackend {
     const MvstereoConfig *cfg;
-    GpumeCuda cuda;
-    GpumeCudaLaunch launches[NB_KERNELS];
-    int failed;
+    GpumeShell shell;
     int w, h;                   ///< 0: nothing is open
     GpumeCudaBuffer stats;      ///< MvstereoCudaStats, on both sides
     GpumeCudaBuffer planes;     ///< luma of all sizes
@@ -93,74 +83,28 @@ typedef struct CUDABackend {
     Map map, coarse;
 } CUDABackend;
 
-static int check(CUDABackend *s, CUresult err, const char *what)
+static int launch(CUDABackend *s, enum Kernel kernel, int x, int y, int z, const MvstereoCudaArgs *args)
 {
-    return ff_gpume_cuda_check(&s->cuda, err, what);
-}
-
-#define TRY(call, what) \
-    if ((ret = check(s, s->cuda.cu->call, what)) < 0) \
-        return ret;
-
-/* Pushes the context. What was queued before an error is not known, so nothing follows one. */
-static int enter(CUDABackend *s)
-{
-    if (!s->failed)
-        s->failed = ff_gpume_cuda_push(&s->cuda);
-    return s->failed;
-}
-
-/* Pops it; returns what was done with it. */
-static int leave(CUDABackend *s, int ret)
-{
-    ff_gpume_cuda_pop(&s->cuda);
-    s->failed = FFMIN(ret, 0);
-    return ret;
-}
-
-static int divide_up(int64_t n, int d)
-{
-    return (n + d - 1) / d;
-}
-
-static int launch(CUDABackend *s, enum Kernel kernel, int x, int y, int z, MvstereoCudaArgs *args)
-{
-    GpumeCudaLaunch *l = &s->launches[kernel];
-
-    l->grid[0] = x;
-    l->grid[1] = y;
-    return check(s, ff_gpume_cuda_launch(&s->cuda, l, z, args, s->cuda.hwctx->stream), kernels[kernel].what);
+    return ff_gpume_shell_launch(&s->shell, kernel, x, y, z, args);
 }
 
 /* Launches a kernel that has a thread for each sample. */
 static int launch_samples(CUDABackend *s, enum Kernel kernel, int w, int h, int z, MvstereoCudaArgs *args)
 {
-    return launch(s, kernel, divide_up(w, MVSTEREO_CUDA_COLS), divide_up(h, MVSTEREO_CUDA_ROWS), z, args);
+    return launch(s, kernel, gpume_divide_up(w, MVSTEREO_CUDA_COLS), gpume_divide_up(h, MVSTEREO_CUDA_ROWS), z, args);
 }
 
 static av_cold int load_kernels(CUDABackend *s, int depth)
 {
     for (int i = 0; i < NB_KERNELS; i++) {
-        GpumeCudaLaunch *l = &s->launches[i];
+        const int ret = ff_gpume_shell_load(&s->shell, i, &kernels[i], modules, FF_ARRAY_ELEMS(modules),
+                                            depth > 8 ? 16 : 8);
 
-        for (int j = 0; j < FF_ARRAY_ELEMS(modules); j++) {
-            int ret;
-
-            if (modules[j].family != kernels[i].family || modules[j].variant != kernels[i].variant ||
-                (modules[j].depth && modules[j].depth != (depth > 8 ? 16 : 8)))
-                continue;
-            ret = ff_gpume_cuda_load(&s->cuda, l, &modules[j].code);
-            if (ret < 0)
-                return ret;
-        }
-        av_assert0(l->function);
-        l->threads = kernels[i].family == MVSTEREO_CUDA_paths ? 32 * MVSTEREO_CUDA_PATHS : MVSTEREO_CUDA_THREADS;
+        if (ret < 0)
+            return ret;
     }
-    s->launches[LUMA].shared    = MVSTEREO_CUDA_LUMA_SHARED;
-    s->launches[DECIDE].shared  = 2 * MVSTEREO_CUDA_LUMA_SHARED;
-    s->launches[WMEDIAN].shared = sizeof(MvstereoCudaTile);
-    return ff_gpume_cuda_alloc(&s->cuda, &s->stats, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED, sizeof(MvstereoCudaStats),
-                               "statistics");
+    return ff_gpume_cuda_alloc(&s->shell.cuda, &s->stats, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
+                               sizeof(MvstereoCudaStats), "statistics");
 }
 
 static av_cold int init(void *priv, const MvstereoConfig *cfg)
@@ -172,11 +116,11 @@ static av_cold int init(void *priv, const MvstereoConfig *cfg)
 
     s->cfg = cfg;
     ff_gpume_layout_init(&layout, frames->sw_format, frames->width, frames->height);
-    ret = ff_gpume_cuda_open_of(&s->cuda, cfg->hw_frames, cfg->log_ctx, "download the frames before");
+    ret = ff_gpume_shell_open(&s->shell, cfg->hw_frames, cfg->log_ctx, "download the frames before");
     if (ret < 0)
         return ret;
     ret = load_kernels(s, layout.depth);
-    ff_gpume_cuda_pop(&s->cuda);
+    ff_gpume_cuda_pop(&s->shell.cuda);
     return ret;
 }
 
@@ -204,7 +148,7 @@ static int get_parts(CUDABackend *s, GpumeCudaBuffer *b, const Part *parts, int 
 
     for (int i = 0; i < nb; i++)
         size += FFALIGN(parts[i].size, 256);
-    ret = ff_gpume_cuda_alloc(&s->cuda, b, GPUME_CUDA_DEVICE, size, what);
+    ret = ff_gpume_cuda_alloc(&s->shell.cuda, b, GPUME_CUDA_DEVICE, size, what);
     if (ret < 0)
         return ret;
     size = 0;
@@ -234,7 +178,9 @@ static int open_map(CUDABackend *s, Map *map, int w, int h, int min, int range)
         return 0;
     }
     a->range = 0;
-    TRY(cuStreamSynchronize(s->cuda.hwctx->stream), "wait for the last map")
+    ret = ff_gpume_shell_wait(&s->shell, ff_gpume_shell_stream(&s->shell));
+    if (ret < 0)
+        return ret;
     ff_gpume_cuda_free(&map->memory);
     ret = get_parts(s, &map->memory, parts, FF_ARRAY_ELEMS(parts), "costs");
     if (ret < 0)
@@ -265,7 +211,9 @@ static int open_size(CUDABackend *s, int w, int h)
                "%dx65535 are not; insert hwdownload before mvstereo.\n", w, h, MVSTEREO_CUDA_MAX_W);
         return AVERROR(ENOSYS);
     }
-    TRY(cuStreamSynchronize(s->cuda.hwctx->stream), "wait for the last map")
+    ret = ff_gpume_shell_wait(&s->shell, ff_gpume_shell_stream(&s->shell));
+    if (ret < 0)
+        return ret;
     forget(s);
     ret = get_parts(s, &s->planes, parts, FF_ARRAY_ELEMS(parts), "views");
     if (ret < 0)
@@ -282,7 +230,7 @@ static int load_views(CUDABackend *s, const MvstereoPair *pair, const GpumeLayou
 {
     const GpumeComponent *c = &l->components[0];
     MvstereoCudaArgs *a = &s->views;
-    const int columns = divide_up(a->w, 256), rows = divide_up(a->h, MVSTEREO_CUDA_VIEW_ROWS);
+    const int columns = gpume_divide_up(a->w, 256), rows = gpume_divide_up(a->h, MVSTEREO_CUDA_VIEW_ROWS);
     int ret;
 
     for (int i = 0; i < 2; i++) {
@@ -293,7 +241,8 @@ static int load_views(CUDABackend *s, const MvstereoPair *pair, const GpumeLayou
         a->linesizes[i] = view->step_y * (long long)view->frame->linesize[c->plane];
     }
     a->shift = l->shift + l->depth - 8;
-    TRY(cuMemsetD8Async(s->stats.data, 0, s->stats.size, s->cuda.hwctx->stream), "clear statistics")
+    GPUME_SHELL_TRY(&s->shell, cuMemsetD8Async(s->stats.data, 0, s->stats.size, ff_gpume_shell_stream(&s->shell)),
+                    "clear statistics")
     ret = launch(s, LUMA, columns, rows, 2, a);
     if (ret >= 0)
         ret = launch(s, NOISE, columns, rows, 2, a);
@@ -308,12 +257,12 @@ static int match(CUDABackend *s, MvstereoCudaArgs *a)
     const int kind = a->range <= 128 ? 0 : a->range <= 256 ? 1 : 2;
     int ret;
 
-    s->launches[WINNERS + kind].shared = 4 * a->w;
+    s->shell.launches[WINNERS + kind].shared = 4 * a->w;
     ret = launch_samples(s, FEATURES, a->w, a->h, 2, a);
     if (ret >= 0)
-        ret = launch(s, COSTS, divide_up(a->w * (int64_t)(a->range / 4), 256), a->h, 1, a);
+        ret = launch(s, COSTS, gpume_divide_up(a->w * (int64_t)(a->range / 4), 256), a->h, 1, a);
     if (ret >= 0)
-        ret = launch(s, PATHS + kind, divide_up(FFMAX(a->w, a->h), MVSTEREO_CUDA_PATHS), 4, 1, a);
+        ret = launch(s, PATHS + kind, gpume_divide_up(FFMAX(a->w, a->h), MVSTEREO_CUDA_PATHS), 4, 1, a);
     if (ret >= 0)
         ret = launch(s, WINNERS + kind, 1, a->h, 1, a);
     for (enum Kernel i = CHECK; i <= DROP && ret >= 0; i++)
@@ -350,8 +299,11 @@ static int find_range(CUDABackend *s)
     ret = match(s, &s->coarse.args);
     if (ret < 0)
         return ret;
-    TRY(cuMemcpyDtoHAsync(s->stats.pinned, s->stats.data, s->stats.size, s->cuda.hwctx->stream), "read statistics")
-    TRY(cuStreamSynchronize(s->cuda.hwctx->stream), "wait for statistics")
+    GPUME_SHELL_TRY(&s->shell, cuMemcpyDtoHAsync(s->stats.pinned, s->stats.data, s->stats.size,
+                                                 ff_gpume_shell_stream(&s->shell)), "read statistics")
+    ret = ff_gpume_shell_wait(&s->shell, ff_gpume_shell_stream(&s->shell));
+    if (ret < 0)
+        return ret;
     mvstereo_range_widen(&s->range, ((const MvstereoCudaStats *)s->stats.pinned)->counts, range, min, nb);
     return 0;
 }
@@ -403,31 +355,31 @@ static int make_map(CUDABackend *s, const MvstereoPair *pair, const GpumeLayout 
 static int make(void *priv, const MvstereoPair *pair, const GpumeLayout *layout, AVFrame *out)
 {
     CUDABackend *s = priv;
-    const int ret  = enter(s);
+    const int ret  = ff_gpume_shell_enter(&s->shell);
 
-    return ret < 0 ? ret : leave(s, make_map(s, pair, layout, out));
+    return ret < 0 ? ret : ff_gpume_shell_leave(&s->shell, make_map(s, pair, layout, out));
 }
 
 /* With the context pushed. */
 static int read_map(CUDABackend *s, GpumeCudaBuffer *b)
 {
-    int ret = ff_gpume_cuda_alloc(&s->cuda, b, GPUME_CUDA_PINNED, s->w * (size_t)s->h * 2, "disparities");
+    int ret = ff_gpume_cuda_alloc(&s->shell.cuda, b, GPUME_CUDA_PINNED, s->w * (size_t)s->h * 2, "disparities");
 
     if (ret < 0)
         return ret;
-    TRY(cuMemcpyDtoHAsync(b->pinned, s->map.args.disparity, b->size, s->cuda.hwctx->stream), "read disparities")
-    TRY(cuStreamSynchronize(s->cuda.hwctx->stream), "wait for disparities")
-    return 0;
+    GPUME_SHELL_TRY(&s->shell, cuMemcpyDtoHAsync(b->pinned, s->map.args.disparity, b->size,
+                                                 ff_gpume_shell_stream(&s->shell)), "read disparities")
+    return ff_gpume_shell_wait(&s->shell, ff_gpume_shell_stream(&s->shell));
 }
 
 static int read_disparity(void *priv, int16_t *disparity)
 {
     CUDABackend *s    = priv;
     GpumeCudaBuffer b = { 0 };
-    int ret = enter(s);
+    int ret = ff_gpume_shell_enter(&s->shell);
 
     if (ret >= 0)
-        ret = leave(s, read_map(s, &b));
+        ret = ff_gpume_shell_leave(&s->shell, read_map(s, &b));
     for (size_t i = 0; ret >= 0 && i < s->w * (size_t)s->h; i++) {
         const int x = i % s->w;
         const int v = ((const int16_t *)b.pinned)[i - x + mvstereo_paint_column(&s->map.args.paint, x)];
@@ -438,25 +390,23 @@ static int read_disparity(void *priv, int16_t *disparity)
     return ret;
 }
 
+static av_cold void free_all(void *priv)
+{
+    CUDABackend *s = priv;
+
+    forget(s);
+    ff_gpume_cuda_free(&s->stats);
+}
+
 static av_cold void uninit(void *priv)
 {
     CUDABackend *s = priv;
 
-    if (s->cuda.device && ff_gpume_cuda_push_to_free(&s->cuda)) {
-        /* what is in flight reads what is freed next */
-        s->cuda.cu->cuStreamSynchronize(s->cuda.hwctx->stream);
-        for (int i = 0; i < NB_KERNELS; i++)
-            ff_gpume_cuda_unload(&s->cuda, &s->launches[i]);
-        ff_gpume_cuda_pop(&s->cuda);
-    }
-    forget(s);
-    ff_gpume_cuda_free(&s->stats);
-    ff_gpume_cuda_close(&s->cuda);
+    ff_gpume_shell_close(&s->shell, free_all, s);
 }
 
 const MvstereoBackend ff_mvstereo_backend_cuda = {
-    .priv_size = sizeof(CUDABackend),
-    .hw_format = AV_PIX_FMT_CUDA,
+    .common    = { .hw_format = AV_PIX_FMT_CUDA, .priv_size = sizeof(CUDABackend) },
     .init      = init,
     .make      = make,
     .read      = read_disparity,

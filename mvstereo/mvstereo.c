@@ -5,16 +5,14 @@
 
 #include "libavutil/attributes.h"
 #include "libavutil/error.h"
-#include "libavutil/hwcontext.h"
-#include "libavutil/log.h"
-#include "libavutil/macros.h"
 #include "libavutil/mem.h"
-#include "libavutil/pixdesc.h"
 
 #include "libavfilter/gpume/mvstereo/backend.h"
 #include "libavfilter/gpume/mvstereo/mvstereo.h"
 
-static const MvstereoBackend *const backends[] = { &ff_mvstereo_backend_cpu, &ff_mvstereo_backend_cuda };
+static const GpumeFrameBackend *const backends[] = {
+    &ff_mvstereo_backend_cpu.common, &ff_mvstereo_backend_cuda.common, NULL
+};
 
 struct Mvstereo {
     MvstereoConfig cfg;
@@ -25,10 +23,7 @@ struct Mvstereo {
 
 enum AVPixelFormat ff_mvstereo_hw_format(int i)
 {
-    for (int j = 0; j < FF_ARRAY_ELEMS(backends); j++)
-        if (backends[j]->hw_format != AV_PIX_FMT_NONE && !i--)
-            return backends[j]->hw_format;
-    return AV_PIX_FMT_NONE;
+    return ff_gpume_backend_hw_format(backends, i);
 }
 
 enum AVPixelFormat ff_mvstereo_output_format(enum MvstereoOutput output, int is_hw)
@@ -40,27 +35,6 @@ enum AVPixelFormat ff_mvstereo_output_format(enum MvstereoOutput output, int is_
     return is_hw ? AV_PIX_FMT_NV12 : AV_PIX_FMT_GRAY8;
 }
 
-static av_cold int choose_backend(Mvstereo *s)
-{
-    const AVHWFramesContext *frames = s->cfg.hw_frames ? (void *)s->cfg.hw_frames->data : NULL;
-    const enum AVPixelFormat hw_format = frames ? frames->format : AV_PIX_FMT_NONE;
-
-    s->sw_format = frames ? frames->sw_format : AV_PIX_FMT_NONE;
-    if (frames && !ff_gpume_layout_supports(s->sw_format)) {
-        av_log(s->cfg.log_ctx, AV_LOG_ERROR, "mvstereo does not support hardware frames of format %s with "
-               "samples of format %s.\n", av_get_pix_fmt_name(hw_format), av_get_pix_fmt_name(s->sw_format));
-        return AVERROR(ENOSYS);
-    }
-    for (int i = 0; i < FF_ARRAY_ELEMS(backends); i++)
-        if (backends[i]->hw_format == hw_format) {
-            s->backend = backends[i];
-            return 0;
-        }
-    av_log(s->cfg.log_ctx, AV_LOG_ERROR, "mvstereo does not support hardware frames of format %s; insert hwdownload "
-           "before mvstereo.\n", av_get_pix_fmt_name(hw_format));
-    return AVERROR(ENOSYS);
-}
-
 av_cold int ff_mvstereo_open(Mvstereo **mvstereo, const MvstereoConfig *cfg)
 {
     Mvstereo *s = *mvstereo = av_mallocz(sizeof(*s));
@@ -68,10 +42,13 @@ av_cold int ff_mvstereo_open(Mvstereo **mvstereo, const MvstereoConfig *cfg)
 
     if (!s)
         return AVERROR(ENOMEM);
-    s->cfg = *cfg;
-    ret    = choose_backend(s);
+    s->cfg       = *cfg;
+    s->sw_format = ff_gpume_sw_format(cfg->hw_frames);
+    s->backend   = (const MvstereoBackend *)ff_gpume_choose_backend(backends, cfg->hw_frames, ff_gpume_layout_supports,
+                                                                    "mvstereo", cfg->log_ctx);
+    ret = s->backend ? 0 : AVERROR(ENOSYS);
     if (ret >= 0) {
-        s->priv = av_mallocz(s->backend->priv_size);
+        s->priv = av_mallocz(s->backend->common.priv_size);
         ret     = s->priv ? s->backend->init(s->priv, &s->cfg) : AVERROR(ENOMEM);
     }
     if (ret < 0)

@@ -24,6 +24,11 @@ static __device__ __forceinline__ void load(GpumeU32 v[WORDS], const GpumeU32 *s
         v[j] = 32 * j + lane < words ? src[32 * j + lane] : 0;
 }
 
+static __device__ __forceinline__ GpumeU32 pack(const int v[4])
+{
+    return (GpumeU32)v[0] | (GpumeU32)v[1] << 8 | (GpumeU32)v[2] << 16 | (GpumeU32)v[3] << 24;
+}
+
 /** Takes one step. least: of the costs, before and after. */
 static __device__ __forceinline__ void step(int v[WORDS][4], int *least, const GpumeU32 costs[WORDS], int p2, int words,
                                             int lane)
@@ -92,21 +97,21 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, 32 * MVSTEREO_CUDA_PATHS, 4)
             const int luma_here  = luma_next[k];
             const long long from = q + AHEAD * pixel_step;
 
-            if (n + k >= nb)
-                break;
-            GPUME_UNROLL for (int j = 0; j < WORDS; j++)
-                costs[j] = next[k][j];
-            if (n + k + AHEAD < nb) {
-                load(next[k], (const GpumeU32 *)args.costs + from * words, words, lane);
-                luma_next[k] = luma[from];
+            /* the end is the same for all lanes; a loop that is left is not unrolled */
+            if (n + k < nb) {
+                GPUME_UNROLL for (int j = 0; j < WORDS; j++)
+                    costs[j] = next[k][j];
+                if (n + k + AHEAD < nb) {
+                    load(next[k], (const GpumeU32 *)args.costs + from * words, words, lane);
+                    luma_next[k] = luma[from];
+                }
+                step(v, &least, costs, mvstereo_p2(FFABS(luma_here - luma_before)), words, lane);
+                GPUME_UNROLL for (int j = 0; j < WORDS; j++)
+                    if (32 * j + lane < words)
+                        ((GpumeU32 *)dst)[q * words + 32 * j + lane] = pack(v[j]);
+                luma_before = luma_here;
+                q += pixel_step;
             }
-            step(v, &least, costs, mvstereo_p2(FFABS(luma_here - luma_before)), words, lane);
-            GPUME_UNROLL for (int j = 0; j < WORDS; j++)
-                if (32 * j + lane < words)
-                    ((GpumeU32 *)dst)[q * words + 32 * j + lane] = (GpumeU32)v[j][0] | (GpumeU32)v[j][1] << 8 |
-                                                                   (GpumeU32)v[j][2] << 16 | (GpumeU32)v[j][3] << 24;
-            luma_before = luma_here;
-            q += pixel_step;
         }
     }
 }
