@@ -196,8 +196,8 @@ GPUME_INLINE long long mvdenoise_without_matches(long long fine, long long halve
 /** Returns sigma^2 with which noise is taken out that is not white; less than fine if it is white. */
 GPUME_INLINE long long mvdenoise_correlated(long long fine, long long total, long long coarse)
 {
-    const long long more  = total - 111411;
-    const long long coded = FFMIN(FFMIN(5 * more, 1441792 + (13 * total >> 3)), 8 * more - 20 * fine);
+    const long long more  = total - 157286;
+    const long long coded = FFMIN(10 * more - 24 * fine, 1441792 + (13 * total >> 3));
     const long long grain = (166 * (FFMIN(coarse, 10 * total) - 589824) >> 7) - 3 * fine;
 
     return FFMAX(coded, grain);

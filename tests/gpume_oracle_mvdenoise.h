@@ -421,9 +421,7 @@ static void denoise_own(int *own, const DenoiseVariances *v, int64_t coarse, int
     int white, known[8];
 
     if (matched) {
-        const int64_t e = all->total - 111411;
-
-        x = FFMAX(FFMIN(FFMIN(5 * e, 1441792 + ((13 * all->total) >> 3)), 8 * e - 20 * p),
+        x = FFMAX(FFMIN(10 * (all->total - 157286) - 24 * p, 1441792 + ((13 * all->total) >> 3)),
                   ((166 * (FFMIN(coarse, 10 * all->total) - 589824)) >> 7) - 3 * p);
         white  = x <= p;
         square = white ? (35 * p) >> 5 : x;
