@@ -44,7 +44,7 @@ static int wanted(const GpumeOutputConfig *cfg, const char **path)
 
 static void put_header(char header[HEADER_SIZE], const GpumeParams *p, const GpumeField *field)
 {
-    char shape[32], leaves[128] = "";
+    char shape[24], leaves[160] = "";
 
     if (p->tree) {
         snprintf(shape, sizeof(shape), "%d,", field->nb);

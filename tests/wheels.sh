@@ -9,6 +9,7 @@
 #   vapoursynth  the plugin in Debian 13: installed beside other plugins, pytest, uninstalled
 #   others       wheels for 64-bit Arm and Windows: what is in them
 #
+# WHEELS_RELEASES names the releases of the part python.
 # Where there is PIP_CERT, or /etc/pip.conf names a certificate, pip there has it, too.
 
 set -u
@@ -106,7 +107,7 @@ tagged() {
 
 part_python() {
     made wheel || return
-    for release in trixie $([ -n "$quick" ] || echo bookworm); do
+    for release in ${WHEELS_RELEASES-trixie $([ -n "$quick" ] || echo bookworm)}; do
         room "$release" || continue
         in_env python -m pip install -q numpy pytest auditwheel mypy tqdm
         check "wheels/$release/peers" "$said; see $log" test $? = 0

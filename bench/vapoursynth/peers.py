@@ -75,10 +75,11 @@ for n in (2, 6):
 for thsad in (400, 800, 1600):
     measure(f"mvu.Degrain 2, gpume.Analyse, thsad={thsad}", degrain(source, 2, thsad, ours), clean)
 measure("mvu.Degrain, 12 a side, thsad=800", degrain(source, 12, 800, theirs), clean)
-luma = source.std.ShufflePlanes(0, vs.GRAY).resize.Point(format=vs.GRAYS)
-basic = core.bm3d.VAggregate(core.bm3d.VBasic(luma, radius=2, sigma=[10]), radius=2, sample=1)
-final = core.bm3d.VAggregate(core.bm3d.VFinal(luma, basic, radius=2, sigma=[10]), radius=2, sample=1)
-measure("V-BM3D (luma only, radius 2)", final.resize.Point(format=vs.GRAY8), clean)
+luma = source.std.ShufflePlanes(0, vs.GRAY).std.Expr("x 255 /", vs.GRAYS)
+for sigma in (10, 13, 16):
+    basic = core.bm3d.VAggregate(core.bm3d.VBasic(luma, radius=2, sigma=[sigma]), radius=2, sample=1)
+    final = core.bm3d.VAggregate(core.bm3d.VFinal(luma, basic, radius=2, sigma=[sigma]), radius=2, sample=1)
+    measure(f"V-BM3D, luma only, radius 2, sigma {sigma}", final.std.Expr("x 255 *", vs.GRAY8), clean)
 
 half = clip_of(clean[::2], 12)
 sup = core.mvu.Super(half, blksize=[16, 16], overlap=[8, 8])

@@ -154,7 +154,7 @@ def read_record(stream: IO[bytes]) -> Optional[npt.NDArray[Any]]:
     if _fill(stream, memoryview(header)) < len(header):
         raise ValueError("the stream ends in mid-record")
     record = np.empty((), _dtype(bytes(header)))
-    data = memoryview(record.reshape(1).view(np.uint8))
+    data = record.reshape(1).view(np.uint8).data
     if _fill(stream, data) < len(data):
         raise ValueError("the stream ends in mid-record")
     return record

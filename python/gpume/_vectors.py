@@ -262,7 +262,7 @@ class Estimator:
                              f"{np.dtype(self._type)} {self._shape}")
         if self._flushed or self._records._done:
             raise ValueError("the estimator is closed")
-        data = memoryview(array).cast("B")
+        data = array.data.cast("B")
         try:
             while data:
                 data = data[self._records._process.stdin.write(data):]
