@@ -67,6 +67,7 @@ typedef struct MvdenoiseContext {
     int warned_missing;
     int has_told;               ///< what was estimated
     int searches;               ///< vectors are searched here
+    int has_vectors;            ///< an input frame came with some
 } MvdenoiseContext;
 
 #define OFFSET(x) offsetof(MvdenoiseContext, x)
@@ -308,7 +309,7 @@ static int note_output(MvdenoiseContext *s, AVFrame *out)
     AVFrame *none;
 
     /* these distances are not those of the frames that are output */
-    if (s->searches && crosses_repeats(s))
+    if (s->searches && !s->has_vectors && crosses_repeats(s))
         av_frame_remove_side_data(out, AV_FRAME_DATA_MOTION_VECTORS);
     av_fifo_read(s->waiting, &none, 1);
     s->nb_since_repeat = FFMIN(s->nb_since_repeat + 1, MVDENOISE_MAX_RADIUS);
@@ -448,11 +449,12 @@ static int add_input(AVFilterContext *ctx, AVFrame **frame)
     MvdenoiseContext *s = ctx->priv;
     const int repeats   = is_repeat(s, *frame);
     const int flags     = MVDENOISE_IS_REPEAT * repeats | MVDENOISE_IS_KEPT * !!ctx->is_disabled;
-    const int is_alike  = repeats && s->was_disabled == ctx->is_disabled && s->nb_repeats < MAX_REPEATS &&
-                          !av_frame_get_side_data(*frame, AV_FRAME_DATA_MOTION_VECTORS);
+    const int has       = !!av_frame_get_side_data(*frame, AV_FRAME_DATA_MOTION_VECTORS);
+    const int is_alike  = repeats && s->was_disabled == ctx->is_disabled && s->nb_repeats < MAX_REPEATS && !has;
     AVFrame *waits = is_alike ? *frame : NULL;
     int ret;
 
+    s->has_vectors |= has;
     s->was_disabled = ctx->is_disabled;
     s->nb_repeats   = is_alike ? s->nb_repeats + 1 : 0;
     ret = av_fifo_write(s->waiting, &waits, 1);

@@ -163,10 +163,10 @@ GPUME_INLINE void mvdenoise_level(MvdenoiseCurve *c, int sigma)
     c->single = sigma;
 }
 
-/** Returns the tone of a mean of samples. */
+/** Returns the tone of a mean of samples, which may be above their depth. */
 GPUME_INLINE int mvdenoise_tone(int mean, int depth)
 {
-    return mean >> (depth - MVDENOISE_LOG2_TONES);
+    return FFMIN(mean >> (depth - MVDENOISE_LOG2_TONES), MVDENOISE_TONES - 1);
 }
 
 /** Returns the strength with which noise of sigma is taken out. @param factor by 256 */

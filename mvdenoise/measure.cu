@@ -162,7 +162,7 @@ GPUME_KERNEL_OF(MvdenoiseCudaMeasureArgs, MVDENOISE_CUDA_THREADS)
     GPUME_UNROLL for (int i = 0; i < MVDENOISE_PATCH; i++)
         sum += p[i];
     mean   = (int)(mvdenoise_add_lanes(sum, 1, MVDENOISE_CUDA_LANES) + MVDENOISE_SAMPLES / 2) / MVDENOISE_SAMPLES;
-    level  = mean >> (args.depth - 3);
+    level  = mvdenoise_tone(mean, args.depth) / (MVDENOISE_TONES / MVDENOISE_LEVELS);
     dead   = is_dead(p);
     energy = mvdenoise_energy(p, lane) >> 2 * (args.depth - 8);
     alike  = count_alike(p, lane);

@@ -49,7 +49,7 @@ void ff_mvdenoise_measure(MvdenoiseBlock *blocks, uint16_t *means, const uint8_t
 
         if (blocks) {
             blocks[i] = (depth > 8 ? measure_16 : measure_8)(samples, match, stride, depth);
-            blocks[i].level = mean >> (depth - 3);
+            blocks[i].level = mvdenoise_tone(mean, depth) / (MVDENOISE_TONES / MVDENOISE_LEVELS);
         }
         if (means)
             means[i] = mean;
