@@ -86,6 +86,7 @@ help-all: help
 	@echo '  make bench-instructions   count instructions of functions, on x86 and 64-bit Arm'
 	@echo '  make bench-encode    measure encoders with vectors and hints'
 	@echo '  make bench-fps       measure frames interpolated by mvfps and by others'
+	@echo '  make bench-deint     measure frames deinterlaced by mvdeint and by others'
 	@echo '  make bench-denoise   measure noise removed by mvdenoise and by others'
 	@echo '  make bench-stereo    compare maps of mvstereo and of OpenCV with ground truth; DATA=DIR has pairs'
 	@echo '  make bench-mpi       measure gpume-mpi with 1, 2, 4 ranks; make pack-mpi packs it for another machine'
@@ -218,6 +219,9 @@ bench-instructions: all
 bench-denoise: all gpl
 	@bench/denoise/denoise.sh $(OBJ) $(BASE)-gpl/obj '$(INPUT)'
 
+bench-deint: all
+	@bench/deint/deint.sh $(OBJ) $(BASE)-gpl/obj '$(INPUT)'
+
 bench-stereo: all
 	@bench/stereo/stereo.sh $(OBJ)
 
@@ -330,5 +334,5 @@ clean:
 distclean:
 	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name dist -exec rm -rf {} +; fi
 
-.PHONY: all help help-all nightly soak fuzz endurance check-gpu check-ffmpeg fate-tree bench bench-denoise bench-encode bench-fps bench-gpu bench-instructions bench-mpi bench-scaling bench-stereo divergence mpi pack-mpi gpl quality configured demo play check check-series check-aarch64 check-windows check-packages check-shared check-wheels check-deps check-patches sanitized tests \
+.PHONY: all help help-all nightly soak fuzz endurance check-gpu check-ffmpeg fate-tree bench bench-deint bench-denoise bench-encode bench-fps bench-gpu bench-instructions bench-mpi bench-scaling bench-stereo divergence mpi pack-mpi gpl quality configured demo play check check-series check-aarch64 check-windows check-packages check-shared check-wheels check-deps check-patches sanitized tests \
         install dist deb wheel vapoursynth source-patch clean distclean

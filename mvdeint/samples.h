@@ -66,7 +66,10 @@ typedef struct MvdeintRow {
 typedef struct MvdeintSamples {
     /** Makes a line of the estimate of three fields. */
     void (*estimate)(uint8_t *dst, const MvdeintLines *l, int w, enum MvdeintKind kind, int max);
-    /** Interpolates a line within a field; 15 samples more are read and written. @param lines those three and one above and one and three below */
+    /**
+     * Interpolates a line within a field; 15 samples more are read and written.
+     * @param lines those three and one above and one and three below
+     */
     void (*intra)(uint8_t *dst, const uint8_t *const *lines, int w, int depth);
     /**
      * Reads an area of w x h samples at eighths fx and fy behind a sample. Samples to the right, up to

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Interlaces clips, has filters deinterlace them, and compares with the clips: 'make bench-deint'.
+
+usage: deint.py OUT FFMPEG CLIP...
+Each frame of a clip, of which every second one is a top field, gives one field. Environment (defaults in brackets):
+  FRAMES  of each clip [40], from frame START [0] on
+  CROP    the middle part of at most this size [640x352]
+  VSPYTHON  command that starts a Python with VapourSynth and vsjetpack [python3]; VSPATH: what stands before paths [none]
+Writes OUT/table.md and, for each clip, OUT/NAME.png: where bwdif and mvdeint differ most, of the truth, bwdif and mvdeint.
+PSNR and SSIM are those of luma, without the first and last three fields; seconds are of user time, on one thread.
+"""
+
+import os
+import re
+import resource
+import shlex
+import subprocess
+import sys
+
+import numpy as np
+
+METHODS = ('yadif=1', 'bwdif=1', 'w3fdif', 'estdif', 'nnedi=weights=nnedi3_weights.bin:field=tf', 'mcdeint=medium:tff',
+           'qtgmc default', 'qtgmc best', 'mvdeint=passes=1', 'mvdeint=passes=2', 'mvdeint=passes=3')
+EDGE = 3
+
+
+def run(ffmpeg, *args):
+    """What ffmpeg writes, and its user seconds."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    done = subprocess.run([ffmpeg, '-v', 'error', '-nostdin', '-y', '-threads', '1', '-filter_threads', '1', *args], check=True,
+                          capture_output=True)
+    return done.stdout, resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+
+class Clip:
+    """A clip, and the frames that its fields are woven to."""
+
+    def __init__(self, ffmpeg, path, out):
+        start, count = int(os.environ.get('START', 0)), int(os.environ.get('FRAMES', 40))
+        w, h = os.environ.get('CROP', '640x352').split('x')
+        self.name = re.sub(r'\.[^.]*$', '', os.path.basename(path))
+        self.folder, self.ffmpeg = out, ffmpeg
+        data, _ = run(ffmpeg, '-i', path, '-an', '-vf', f'trim=start_frame={start}:end_frame={start + count},format=yuv420p,'
+                      f'crop=trunc(min(iw\\,{w})/4)*4:trunc(min(ih\\,{h})/4)*4', '-fps_mode', 'passthrough', '-f',
+                      'yuv4mpegpipe', '-')
+        head = data[:data.index(b'\n')].decode()
+        self.w, self.h = (int(re.search(' %s([0-9]+)' % x, head).group(1)) for x in 'WH')
+        self.size = self.w * self.h * 3 // 2
+        rows = np.frombuffer(data[len(head) + 1:], np.uint8)
+        rows = rows[:len(rows) // (self.size + 6) * (self.size + 6)].reshape(-1, self.size + 6)[:, 6:]
+        self.truth = rows[:len(rows) // 2 * 2]
+        woven = self.truth[0::2].copy()
+        for plane, half in zip(self.planes(woven), self.planes(self.truth[1::2])):
+            plane[:, 1::2] = half[:, 1::2]
+        woven.tofile(out + '/fields.yuv')
+        self.luma(self.truth).tofile(out + '/truth.gray')
+
+    def planes(self, frames):
+        """The planes of frames, as views."""
+        n, y, c = len(frames), self.w * self.h, self.w * self.h // 4
+        return (frames[:, :y].reshape(n, self.h, self.w), frames[:, y:y + c].reshape(n, self.h // 2, self.w // 2),
+                frames[:, y + c:].reshape(n, self.h // 2, self.w // 2))
+
+    def luma(self, frames):
+        return self.planes(frames)[0]
+
+    def deinterlace(self, method):
+        """The frames and the seconds they took, or None if the method is not there."""
+        name = self.folder + '/out.yuv'
+        try:
+            if method.startswith('qtgmc'):
+                vs = shlex.split(os.environ.get('VSPYTHON', 'python3'))
+                at = os.environ.get('VSPATH', '')
+                here = os.path.dirname(os.path.abspath(__file__))
+                said = subprocess.run([*vs, at + here + '/vapoursynth_deint.py', method.split()[1],
+                                       at + os.path.abspath(self.folder) + '/fields.yuv', str(self.w), str(self.h),
+                                       str(len(self.truth) // 2), at + os.path.abspath(name)], check=True, capture_output=True)
+                seconds = float(said.stdout.split()[-1])
+            else:
+                _, seconds = run(self.ffmpeg, '-f', 'rawvideo', '-pix_fmt', 'yuv420p', '-s', f'{self.w}x{self.h}', '-i',
+                                 self.folder + '/fields.yuv', '-vf', 'setfield=tff,' + method, '-fps_mode', 'passthrough', '-f',
+                                 'rawvideo', name)
+        except (OSError, subprocess.CalledProcessError):
+            return None
+        frames = np.fromfile(name, np.uint8)
+        frames = frames[:len(frames) // self.size * self.size].reshape(-1, self.size)
+        return (frames, seconds) if len(frames) == len(self.truth) else None
+
+    def psnr(self, frames):
+        a, b = (self.luma(x)[EDGE:-EDGE].astype(np.float32) for x in (frames, self.truth))
+        return 10 * np.log10(65025 / max(np.mean((a - b) ** 2, dtype=np.float64), 1e-9))
+
+    def ssim(self, frames):
+        self.luma(frames).tofile(self.folder + '/out.gray')
+        raw = ['-f', 'rawvideo', '-pix_fmt', 'gray', '-s', f'{self.w}x{self.h}', '-i']
+        said = subprocess.run([self.ffmpeg, '-nostdin', *raw, self.folder + '/out.gray', *raw, self.folder + '/truth.gray', '-lavfi',
+                               'ssim', '-f', 'null', '-'], check=True, capture_output=True).stderr.decode()
+        return float(re.search(r'All:([0-9.]+)', said).group(1))
+
+    def picture(self, made):
+        """The place where two results differ most, beside the truth, four times as large."""
+        if len(made) < 2:
+            return
+        size, parts = 80, [self.luma(x) for x in (self.truth, *made)]
+        off = np.abs(parts[1].astype(int) - parts[2])[EDGE:-EDGE]
+        sums = off[:, :self.h // 16 * 16, :self.w // 16 * 16].reshape(len(off), self.h // 16, 16, self.w // 16, 16).sum((2, 4))
+        t, y, x = np.unravel_index(sums.argmax(), sums.shape)
+        y, x = (max(min(16 * v + 8 - size // 2, m - size), 0) for v, m in ((y, self.h), (x, self.w)))
+        row = np.concatenate([p[t + EDGE, y:y + size, x:x + size] for p in parts], 1)
+        subprocess.run([self.ffmpeg, '-v', 'error', '-y', '-f', 'rawvideo', '-pix_fmt', 'gray', '-s', f'{row.shape[1]}x{row.shape[0]}',
+                        '-i', '-', '-vf', 'scale=4*iw:-1:flags=neighbor', '-frames:v', '1', f'{self.folder}/{self.name}.png'],
+                       input=row.tobytes(), check=True)
+
+
+def main():
+    out, ffmpeg, *clips = sys.argv[1:]
+    figures = {}
+    for path in clips:
+        clip, made = Clip(ffmpeg, path, out), {}
+        for method in METHODS:
+            result = clip.deinterlace(method)
+            if result is None:
+                print('%-24s %-34s left out: it is not there, or failed' % (clip.name, method), flush=True)
+                continue
+            figures.setdefault(method, []).append((clip.psnr(result[0]), clip.ssim(result[0]), result[1]))
+            made[method] = result[0]
+            print('%-24s %-34s %6.2f dB  %.4f  %6.2f s' % (clip.name, method, *figures[method][-1]), flush=True)
+        clip.picture([made[m] for m in ('bwdif=1', METHODS[-1]) if m in made])
+    with open(out + '/table.md', 'w') as f:
+        for title, i, form in (('PSNR, dB', 0, '%.2f'), ('SSIM', 1, '%.4f'), ('seconds', 2, '%.2f')):
+            print('| %s | %s | mean |' % (title, ' | '.join(os.path.basename(c) for c in clips)), file=f)
+            print('| --- ' * (len(clips) + 2) + '|', file=f)
+            for method, rows in figures.items():
+                if len(rows) == len(clips):
+                    values = [r[i] for r in rows] + [sum(r[i] for r in rows) / len(rows)]
+                    print('| %s | %s |' % (method, ' | '.join(form % v for v in values)), file=f)
+            print(file=f)
+    for name in ('fields.yuv', 'truth.gray', 'out.yuv', 'out.gray'):
+        if os.path.exists(out + '/' + name):
+            os.remove(out + '/' + name)
+
+
+main()

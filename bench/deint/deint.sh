@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Interlaces clips and compares what filters make of them with the clips: 'make bench-deint'.
+#
+# usage: deint.sh BIN_DIR GPL_BIN_DIR [INPUT]
+# GPL_BIN_DIR has an ffmpeg with the filters that are not in the usual build (mcdeint, nnedi); without it BIN_DIR's does
+# what it can. INPUT is a clip that is measured before the others. Environment (defaults in brackets):
+#   FFMPEG         another ffmpeg with mvdeint
+#   GPUME_VIDEO    folder of clips [../shared/video]
+#   BENCH_DIR      folder for results [build/bench-deint]
+#   PYTHON         [python3], with numpy
+#   FRAMES, START, CROP, VSPYTHON, VSPATH   see deint.py
+
+set -eu
+LC_ALL=C
+export LC_ALL
+top=$(cd "$(dirname "$0")/../.." && pwd)
+bin=$(cd "$1" && pwd)
+program=${FFMPEG:-$2/ffmpeg}
+cd "$top"
+if [ ! -x "$program" ]; then
+    program=$bin/ffmpeg
+fi
+out=${BENCH_DIR:-build/bench-deint}
+mkdir -p "$out"
+set -- ${3:+"$3"}
+for clip in "${GPUME_VIDEO:-../shared/video}"/*.mp4 "${GPUME_VIDEO:-../shared/video}"/*.mkv "${GPUME_VIDEO:-../shared/video}"/*.y4m; do
+    if [ -f "$clip" ]; then
+        set -- "$@" "$clip"
+    fi
+done
+if [ $# = 0 ]; then
+    echo "error: there is no clip; set INPUT=FILE or GPUME_VIDEO=FOLDER" >&2
+    exit 1
+fi
+"${PYTHON:-python3}" bench/deint/deint.py "$out" "$program" "$@"
+cat "$out/table.md"
