@@ -36,6 +36,8 @@
 #define MVDEINT_MAX_WEIGHTS (5 * 3 * (MVDEINT_REAL + MVDEINT_LEAST_REAL))
 /** Differences are in units of 1/8 of a level of 8 bits, up to this. */
 #define MVDEINT_MAX_DIFFERENCE 1023
+/** Samples beside each other at which nothing changes that are kept as they are, at least. */
+#define MVDEINT_STILL 5
 /** Lines of a component, and columns, at least. */
 #define MVDEINT_MIN_LINES   4
 #define MVDEINT_MIN_COLUMNS 3

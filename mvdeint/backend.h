@@ -37,7 +37,11 @@ typedef struct MvdeintFirst {
     int is_alone;               ///< it is made of its own lines only
     int is_progressive;         ///< all lines are the frame's; there is no second interpolation
     AVFrame *out;               ///< the estimate
-    AVFrame *intra;             ///< its missing lines, interpolated within the field
+    /**
+     * Its missing lines, interpolated within the field. Lines y ^ 1 beside them, which can be behind the last
+     * one, say where nothing changes: 1, or 0.
+     */
+    AVFrame *intra;
 } MvdeintFirst;
 
 /** A pass for a field. */

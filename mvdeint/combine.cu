@@ -137,6 +137,22 @@ static __device__ __forceinline__ GpumeU32 measure_pair(const MvdeintCudaCombine
     return mvdeint_mean(sum, reciprocal(args, weights)) >> 1;
 }
 
+/** Returns whether nothing changes at a sample and at enough of those beside it, in a row. */
+static __device__ __forceinline__ int is_still(const MvdeintCudaCombineArgs &args, const MvdeintCudaComponent &c, int x,
+                                               int y)
+{
+    const MvdeintSample *still = mvdeint_at(args.intra, c, 0, y ^ 1);
+    int first = x, end = x + 1;
+
+    if (!still[x])
+        return 0;
+    GPUME_NO_UNROLL while (first > 0 && first > x - MVDEINT_STILL && still[first - 1])
+        first--;
+    GPUME_NO_UNROLL while (end < c.w && end < x + MVDEINT_STILL && still[end])
+        end++;
+    return end - first >= MVDEINT_STILL;
+}
+
 /** Makes a missing sample. */
 static __device__ __forceinline__ int make(const MvdeintCudaCombineArgs &args, const MvdeintCudaComponent &c,
                                            const MvdeintWindow &w, int column, int x, int y, int y0)
@@ -147,6 +163,8 @@ static __device__ __forceinline__ int make(const MvdeintCudaCombineArgs &args, c
     const int lines[3] = { mvdeint_two_above(y, y) - y0, y - y0, mvdeint_two_below(y, c.h, y) - y0 };
     MvdeintKnown k;
 
+    if (is_still(args, c, x, y))
+        return *mvdeint_at(args.first, c, x, y);
     k.around  = measure_own(args, w, column, y0, above, below, c.h);
     k.present = args.present;
     k.nb      = gpume_popcount(args.present);

@@ -234,7 +234,7 @@ static void estimate_line(CPUBackend *s, int component, int y)
 {
     const MvdeintFirst *f = s->first;
     const int h = s->layout->components[component].h;
-    const GpumeSamples out = samples_of(s, f->out, component);
+    const GpumeSamples out = samples_of(s, f->out, component), intra = samples_of(s, f->intra, component);
     const GpumeSamples *own    = &s->slots[f->frame].components[component];
     const GpumeSamples *before = &s->slots[f->before].components[component];
     const GpumeSamples *after  = &s->slots[f->after].components[component];
@@ -254,7 +254,8 @@ static void estimate_line(CPUBackend *s, int component, int y)
         l.earlier[i] = line_of(f->is_second ? own : before, y + 2 * i - 4);
         l.later[i]   = line_of(f->is_second ? after : own,  y + 2 * i - 4);
     }
-    s->samples.estimate((uint8_t *)line_of(&out, y), &l, out.w, kind, (1 << s->layout->depth) - 1);
+    s->samples.estimate((uint8_t *)line_of(&out, y), (uint8_t *)line_of(&intra, y ^ 1), &l, out.w, kind,
+                        (1 << s->layout->depth) - 1);
 }
 
 /* Interpolates a missing line within its field. */
@@ -513,6 +514,7 @@ static void combine_line(const CPUBackend *s, Scratch *z, int component, int y, 
     MvdeintRow row = {
         .w = first.w, .depth = s->layout->depth, .present = s->present, .first = line_of(&first, y),
         .intra = line_of(&intra, y), .activity = z->activity, .step = z->step, .model = &models[step->pass],
+        .still = line_of(&intra, y ^ 1),
     };
 
     measure_line(s, z, component, y);
@@ -524,6 +526,7 @@ static void combine_line(const CPUBackend *s, Scratch *z, int component, int y, 
                 .error = z->error[i], .pair = s->candidates[i ^ 1].picture ? z->pair[i / 2] : z->error[i],
             };
     s->samples.combine(dst, &row);
+    s->samples.keep_still(dst, &row);
 }
 
 /* Writes a line of samples into an output frame. */

@@ -11,9 +11,9 @@
 #include "libavfilter/gpume/mvdeint/device.cuh"
 #include "libavfilter/gpume/mvdeint/weston.h"
 
-/** Returns the estimate of a missing sample. */
+/** Returns the estimate of a missing sample. @param still set to whether nothing changes */
 static __device__ __forceinline__ int estimate(const MvdeintCudaFirstArgs &args, const MvdeintCudaComponent &c, int x,
-                                               int y)
+                                               int y, int *still)
 {
     const int above = mvdeint_above(y), below = mvdeint_below(y, c.h), max = (1 << args.depth) - 1;
     const int is_near = y >= 2 && y + 3 <= c.h, is_all = y >= 4 && y + 5 <= c.h;
@@ -25,6 +25,7 @@ static __device__ __forceinline__ int estimate(const MvdeintCudaFirstArgs &args,
     s.below  = *mvdeint_at(args.frame, c, x, below);
     s.above3 = *mvdeint_at(args.frame, c, x, y > 2 ? y - 3 : y + 1);
     s.below3 = *mvdeint_at(args.frame, c, x, y + 3 < c.h ? y + 3 : y - 1);
+    *still   = 0;
     if (args.is_alone)
         return mvdeint_alone(s.above, s.below, s.above3, s.below3, max);
     s.before_above = *mvdeint_at(args.before, c, x, above);
@@ -36,7 +37,7 @@ static __device__ __forceinline__ int estimate(const MvdeintCudaFirstArgs &args,
         s.earlier[i] = *mvdeint_at(earlier, c, x, y + 2 * i - 4);
         s.later[i]   = *mvdeint_at(later,   c, x, y + 2 * i - 4);
     }
-    return mvdeint_weston(&s, is_near, is_all, max);
+    return mvdeint_weston(&s, is_near, is_all, max, still);
 }
 
 /** Returns a missing sample interpolated within the field. */
@@ -82,6 +83,7 @@ GPUME_KERNEL_OF(MvdeintCudaFirstArgs, MVDEINT_CUDA_THREADS)
 {
     const MvdeintCudaComponent c = mvdeint_component(args.components, blockIdx.z);
     const int x = blockIdx.x * 32 + threadIdx.x % 32, y = blockIdx.y * MVDEINT_CUDA_WARPS + threadIdx.x / 32;
+    int still;
 
     if (x >= c.w || y >= c.h)
         return;
@@ -89,6 +91,7 @@ GPUME_KERNEL_OF(MvdeintCudaFirstArgs, MVDEINT_CUDA_THREADS)
         *mvdeint_at(args.out, c, x, y) = *mvdeint_at(args.frame, c, x, y);
         return;
     }
-    *mvdeint_at(args.out,   c, x, y) = (MvdeintSample)estimate(args, c, x, y);
-    *mvdeint_at(args.intra, c, x, y) = (MvdeintSample)interpolate(args, c, x, y);
+    *mvdeint_at(args.out,   c, x, y)     = (MvdeintSample)estimate(args, c, x, y, &still);
+    *mvdeint_at(args.intra, c, x, y)     = (MvdeintSample)interpolate(args, c, x, y);
+    *mvdeint_at(args.intra, c, x, y ^ 1) = (MvdeintSample)still;
 }

@@ -60,12 +60,13 @@ typedef struct MvdeintRow {
     const uint8_t *first, *intra;   ///< interpolated lines
     const uint32_t *activity, *step;
     const MvdeintModel *model;
+    const uint8_t *still;       ///< where nothing changes
 } MvdeintRow;
 
 /** By bytes of a sample; rows and areas of samples are of bytes or uint16_t. */
 typedef struct MvdeintSamples {
-    /** Makes a line of the estimate of three fields. */
-    void (*estimate)(uint8_t *dst, const MvdeintLines *l, int w, enum MvdeintKind kind, int max);
+    /** Makes a line of the estimate of three fields. @param still set to 1 where nothing changes, else 0 */
+    void (*estimate)(uint8_t *dst, uint8_t *still, const MvdeintLines *l, int w, enum MvdeintKind kind, int max);
     /**
      * Interpolates a line within a field; 15 samples more are read and written.
      * @param lines those three and one above and one and three below
@@ -90,6 +91,9 @@ typedef struct MvdeintSamples {
     void (*square_step)(uint32_t *step, const uint8_t *above, const uint8_t *below, int w, int depth);
     /** Makes a missing line of all that is known of it; 7 samples more are read and written. */
     void (*combine)(uint8_t *dst, const MvdeintRow *row);
+
+    /** Replaces samples of a line by those of the first estimate where nothing changes in a row of MVDEINT_STILL. */
+    void (*keep_still)(uint8_t *dst, const MvdeintRow *row);
 
     /* the same of any samples */
     /** Puts four areas together, in rows of MVDEINT_BLOCK: of the blocks on the left and right above, and below. */

@@ -5,9 +5,11 @@
 
 /* Included for each type of samples, SAMPLE. */
 
-static void FUNC(estimate)(uint8_t *dst8, const MvdeintLines *l, int w, enum MvdeintKind kind, int max)
+static void FUNC(estimate)(uint8_t *dst8, uint8_t *still8, const MvdeintLines *l, int w, enum MvdeintKind kind,
+                           int max)
 {
-    SAMPLE *dst = (SAMPLE *)dst8;
+    SAMPLE *dst = (SAMPLE *)dst8, *still = (SAMPLE *)still8;
+    int still_here;
 #define AT(row) (((const SAMPLE *)(row))[x])
 
     for (int x = 0; x < w; x++) {
@@ -18,7 +20,8 @@ static void FUNC(estimate)(uint8_t *dst8, const MvdeintLines *l, int w, enum Mvd
             s.below3 = AT(l->below3);
         }
         if (kind == MVDEINT_ALONE) {
-            dst[x] = mvdeint_alone(s.above, s.below, s.above3, s.below3, max);
+            dst[x]   = mvdeint_alone(s.above, s.below, s.above3, s.below3, max);
+            still[x] = 0;
             continue;
         }
         s.before_above = AT(l->before_above);
@@ -30,7 +33,8 @@ static void FUNC(estimate)(uint8_t *dst8, const MvdeintLines *l, int w, enum Mvd
                 s.earlier[i] = AT(l->earlier[i]);
                 s.later[i]   = AT(l->later[i]);
             }
-        dst[x] = mvdeint_weston(&s, kind >= MVDEINT_NEAR, kind == MVDEINT_ALL, max);
+        dst[x]   = mvdeint_weston(&s, kind >= MVDEINT_NEAR, kind == MVDEINT_ALL, max, &still_here);
+        still[x] = still_here;
     }
 #undef AT
 }
@@ -173,5 +177,18 @@ static void FUNC(combine)(uint8_t *dst8, const MvdeintRow *row)
                 k.pairs[i]   = row->candidates[i].pair[x];
             }
         dst[x] = mvdeint_combine(row->model, &tables, &k, row->depth);
+    }
+}
+
+static void FUNC(keep_still)(uint8_t *dst8, const MvdeintRow *row)
+{
+    const SAMPLE *first = (const SAMPLE *)row->first, *still = (const SAMPLE *)row->still;
+    SAMPLE *dst = (SAMPLE *)dst8;
+
+    for (int x = 0, end; x < row->w; x = end + 1) {
+        for (end = x; end < row->w && still[end]; end++)
+            ;
+        if (end - x >= MVDEINT_STILL)
+            memcpy(dst + x, first + x, (end - x) * sizeof(*dst));
     }
 }

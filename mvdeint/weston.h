@@ -31,8 +31,9 @@ GPUME_INLINE int mvdeint_alone(int above, int below, int above3, int below3, int
  * Returns the estimate.
  * @param near whether earlier and later are there two above and below
  * @param all  whether they are also four above and below, and the field's lines three
+ * @param still_here set to whether nothing has changed from the field before to the one after, nor around it
  */
-GPUME_INLINE int mvdeint_weston(const MvdeintWeston *s, int near, int all, int max)
+GPUME_INLINE int mvdeint_weston(const MvdeintWeston *s, int near, int all, int max, int *still_here)
 {
     const int still   = (s->earlier[2] + s->later[2]) >> 1;
     const int changes = FFABS(s->earlier[2] - s->later[2]);
@@ -40,6 +41,7 @@ GPUME_INLINE int mvdeint_weston(const MvdeintWeston *s, int near, int all, int m
     const int after   = (FFABS(s->after_above - s->above) + FFABS(s->after_below - s->below)) >> 1;
     int reach = FFMAX(FFMAX(changes >> 1, before), after), sample;
 
+    *still_here = !reach;
     if (!reach)
         return still;
     if (near) {

@@ -269,6 +269,7 @@ static void open_oracle(Case *c)
         for (int t = 0; t < 2 * c->nb_frames; t++) {
             m->first[t]    = test_alloc(av_malloc_array(size, sizeof(**m->first)));
             m->intra[t]    = test_alloc(av_malloc_array(size, sizeof(**m->intra)));
+            m->still[t]    = test_alloc(av_mallocz(size));
             m->estimate[t] = test_alloc(av_malloc_array(size, sizeof(**m->estimate)));
             m->result[t]   = test_alloc(av_malloc_array(size, sizeof(**m->result)));
         }
@@ -293,6 +294,7 @@ static void free_case(Case *c)
         for (int t = 0; t < 2 * c->nb_frames; t++) {
             av_freep(&m->first[t]);
             av_freep(&m->intra[t]);
+            av_freep(&m->still[t]);
             av_freep(&m->estimate[t]);
             av_freep(&m->result[t]);
             av_freep(&c->truth[t][i]);
@@ -729,8 +731,40 @@ static void beside_bwdif(uint64_t seed)
     free_case(&c);
 }
 
+/* Returns whether a case has lines that stand still, interlaced in one order. */
+static int has_stripes(const Case *c)
+{
+    for (int n = 0; n < c->nb_frames; n++)
+        if (c->inputs[n].is_progressive || c->inputs[n].bottom_first != c->inputs[0].bottom_first)
+            return 0;
+    return c->content == CONTENT_STRIPES && c->nb_frames > 2 && c->w >= 20 && c->mx && c->cfg.passes;
+}
+
+/* Lines of one sample that stand still are woven exactly, up to the edge of what moves beside them. */
+static void stripes(int nb)
+{
+    for (uint64_t seed = 20000; nb; seed++) {
+        int nb_wrong = 0, half;
+        Case c;
+
+        draw_case(&c, seed);
+        half = c.w / 2;
+        if (has_stripes(&c)) {
+            snprintf(test_context, sizeof(test_context), "stripes, -seed %" PRIu64, seed);
+            expect(&c);
+            for (int t = 1; t < 2 * c.nb_frames - 1; t++)
+                for (int i = 0; i < c.w * c.h; i++)
+                    nb_wrong += i % c.w < half && c.oracle.components[0].estimate[t][i] != c.truth[t][0][i];
+            CHECK(!nb_wrong, "%d samples of lines that stand still are wrong", nb_wrong);
+            nb--;
+        }
+        free_case(&c);
+    }
+}
+
 static void in_memory(int nb)
 {
+    stripes(5);
     for (int i = 0; i < nb; i++)
         run_case(i, 0);
     for (int i = 0; i < nb / 4; i++)

@@ -25,6 +25,7 @@ typedef struct DeintComponent {
     uint16_t *frames[DEINT_MAX_FRAMES];
     uint16_t *first[DEINT_MAX_FIELDS];      ///< X(0)
     uint16_t *intra[DEINT_MAX_FIELDS];      ///< L
+    uint8_t *still[DEINT_MAX_FIELDS];       ///< whether reach is 0
     uint16_t *estimate[DEINT_MAX_FIELDS];   ///< X(p)
     uint16_t *result[DEINT_MAX_FIELDS];     ///< X(p + 1)
 } DeintComponent;
@@ -116,6 +117,7 @@ static int deint_first(const Deint *s, const DeintComponent *c, int t, int x, in
     reach  = deint_max(change >> 1,
                        deint_max((abs(deint_at(c, before, x, ya) - a) + abs(deint_at(c, before, x, yb) - b)) >> 1,
                                  (abs(deint_at(c, after, x, ya) - a) + abs(deint_at(c, after, x, yb) - b)) >> 1));
+    c->still[t][y * c->w + x] = !reach;
     if (!reach)
         return still;
     if (y >= 2 && y <= h - 3) {
@@ -177,6 +179,7 @@ static void deint_oracle_first(Deint *s)
                     DeintComponent *c = &s->components[i];
                     const int at = y * c->w + x;
 
+                    c->still[t][at] = 0;
                     c->first[t][at] = s->progressive[t / 2] || deint_is_known(s, t, y) ? c->frames[t / 2][at]
                                                                                       : deint_first(s, c, t, x, y);
                     c->intra[t][at] = deint_is_known(s, t, y) ? 0 : deint_intra(s, c, t, x, y);
@@ -338,9 +341,13 @@ static int deint_sample(Deint *s, const DeintComponent *c, int pass, int t, cons
     const unsigned S = deint_square(deint_scaled(abs(deint_at(c, c->estimate[t], x, deint_above(y)) -
                                                      deint_at(c, c->estimate[t], x, deint_below(c, y))), s->d));
     const int apart = deint_scaled(abs(z0 - l), s->d);
+    const uint8_t *still = c->still[t] + y * c->w;
     unsigned m[6], least = UINT32_MAX, blame = 0, q = 0;
     int h = 0, n = 0;
 
+    for (int i = deint_max(x - 4, 0); i <= x && i + 5 <= c->w; i++)
+        if (still[i] && still[i + 1] && still[i + 2] && still[i + 3] && still[i + 4])
+            return z0;
     for (int i = 0; i < nb; i++) {
         const unsigned *k = factors[pass][abs(z[i].distance) - 1];
         const unsigned R = z[i].r[at], made = 16 - R;
