@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#include "config.h"
+
 #include <string.h>
 
 #include "libavutil/attributes.h"
@@ -18,10 +20,10 @@
 
 /** Vectors in a row and, rounded up, costs that are computed together. */
 #define PITCH (2 * RANGE + 1)
-#define COSTS (2 * RANGE + 2)
+#define COSTS GPUME_GLOBAL_COSTS
 /** Rows and columns of the reference that a block is searched in. */
 #define WINDOW_ROWS    (2 * RANGE + SIDE)
-#define WINDOW_COLUMNS (COSTS + SIDE - 1)
+#define WINDOW_COLUMNS (COSTS + 16)
 
 /** A block and where it is searched, 8 bits of each sample. Outside the reference is anything. */
 typedef struct Window {
@@ -53,18 +55,29 @@ static void load(const GpumeParams *p, const GpumeGlobalField *f, Window *window
         copy_row(p, window->ref[RANGE + y] + RANGE + b->min_dx, &f->ref, first, b->y0 + y, nb);
 }
 
-/* Computes what a row of candidates costs. With a constant size all candidates are computed side by side. */
-static av_always_inline void cost_row(uint16_t cost[COSTS], const Window *window, int row, int w, int h)
+/* Computes the costs of a row of candidates. With a constant size all of them are computed side by side. */
+static av_always_inline unsigned cost_row(uint16_t *cost, const uint8_t *cur, const uint8_t *ref, ptrdiff_t linesize,
+                                          int w, int h)
 {
+    unsigned least = UINT16_MAX;
+
     memset(cost, 0, COSTS * sizeof(*cost));
     for (int y = 0; y < h; y++)
         for (int x = 0; x < w; x++) {
-            const uint8_t *ref = window->ref[row + y] + x;
-            const uint8_t cur = window->cur[SIDE * y + x];
+            const uint8_t *row = ref + y * linesize + x;
+            const uint8_t sample = cur[SIDE * y + x];
 
             for (int i = 0; i < COSTS; i++)
-                cost[i] += (uint8_t)(FFMAX(ref[i], cur) - FFMIN(ref[i], cur));
+                cost[i] += (uint8_t)(FFMAX(row[i], sample) - FFMIN(row[i], sample));
         }
+    for (int i = 0; i < COSTS; i++)
+        least = FFMIN(least, cost[i]);
+    return least;
+}
+
+static unsigned cost_whole_row(uint16_t *cost, const uint8_t *cur, const uint8_t *ref, ptrdiff_t linesize)
+{
+    return cost_row(cost, cur, ref, linesize, SIDE, SIDE);
 }
 
 /* Vectors are kept as one integer, so that whoever sees it sees both components. 0: not searched yet. */
@@ -81,18 +94,22 @@ static GpumeVector unpack(int packed)
 static int search(const GpumeParams *p, const GpumeGlobalField *f, int bx, int by)
 {
     const GpumeBox b = gpume_box(p, SIDE, bx, by);
+    const int whole = b.w == SIDE && b.h == SIDE;
     uint16_t cost[COSTS];
-    int best, dx = 0, dy = 0;
+    unsigned best;
+    int dx = 0, dy = 0;
     Window window;
 
     load(p, f, &window, &b);
-    cost_row(cost, &window, RANGE, b.w, b.h);
+    cost_row(cost, window.cur, window.ref[RANGE], WINDOW_COLUMNS, b.w, b.h);
     best = cost[RANGE];
     for (int y = b.min_dy; y <= b.max_dy && best; y++) {
-        if (b.w == SIDE && b.h == SIDE)
-            cost_row(cost, &window, RANGE + y, SIDE, SIDE);
-        else
-            cost_row(cost, &window, RANGE + y, b.w, b.h);
+        const uint8_t *ref = window.ref[RANGE + y];
+        const unsigned least = whole ? f->cost_row(cost, window.cur, ref, WINDOW_COLUMNS) :
+                                       cost_row(cost, window.cur, ref, WINDOW_COLUMNS, b.w, b.h);
+
+        if (least >= best)
+            continue;
         for (int x = b.min_dx; x <= b.max_dx; x++)
             if (cost[RANGE + x] < best) {
                 best = cost[RANGE + x];
@@ -190,6 +207,10 @@ void ff_gpume_global_begin(const GpumeParams *p, GpumeGlobalField *f, GpumePlane
 
 av_cold int ff_gpume_global_alloc(const GpumeParams *p, GpumeGlobalField *f)
 {
+    f->cost_row = cost_whole_row;
+#if ARCH_X86_64 && HAVE_X86ASM
+    ff_gpume_global_init_x86(f);
+#endif
     f->vectors = av_calloc((size_t)p->bw * p->bh, sizeof(*f->vectors));
     return f->vectors ? 0 : AVERROR(ENOMEM);
 }

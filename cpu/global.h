@@ -16,8 +16,22 @@
 #include "libavfilter/gpume/core/plan.h"
 #include "libavfilter/gpume/cpu/planes.h"
 
+/** Candidates of a row that are compared together: 2 * GPUME_GLOBAL_RANGE + 1, and one more. */
+#define GPUME_GLOBAL_COSTS 32
+
+/**
+ * Computes the costs of a row of candidates of a whole block. Up to 40 bytes of each row of the reference are read.
+ * @param cost     set to the costs of GPUME_GLOBAL_COSTS candidates side by side
+ * @param cur      the four rows of the block, one after the other
+ * @param ref      the first sample of the first candidate
+ * @param linesize bytes from a row of the reference to the next
+ * @return the least of these costs
+ */
+typedef unsigned (*GpumeGlobalRow)(uint16_t *cost, const uint8_t *cur, const uint8_t *ref, ptrdiff_t linesize);
+
 /** The full search of one picture's blocks in another. */
 typedef struct GpumeGlobalField {
+    GpumeGlobalRow cost_row;
     GpumePlaneData cur, ref;    ///< GPUME_GLOBAL_LEVEL of both
     atomic_int *vectors;        ///< of each block, see global.c
 } GpumeGlobalField;
@@ -25,6 +39,9 @@ typedef struct GpumeGlobalField {
 /** @param p ff_gpume_global_params() @return 0 or AVERROR(ENOMEM) */
 int ff_gpume_global_alloc(const GpumeParams *p, GpumeGlobalField *f);
 void ff_gpume_global_free(GpumeGlobalField *f);
+
+/** Sets functions that are faster on this processor. */
+void ff_gpume_global_init_x86(GpumeGlobalField *f);
 
 /** Forgets all vectors, for a search in other pictures. */
 void ff_gpume_global_begin(const GpumeParams *p, GpumeGlobalField *f, GpumePlaneData cur, GpumePlaneData ref);
