@@ -286,6 +286,7 @@ check examples/readme-quality "the first command line asks for no quality" test 
 if "$bin/ffmpeg" -v error -f lavfi -i color=s=256x256 -frames:v 1 -c:v h264_nvenc -f null - 2> "$work/log"; then
     FFMPEG=$bin/ffmpeg
     example gpu-transcode tests/clips/h264.mkv "$work/gpu.mp4" "$work/gpu.npy"
+    example gpu-deinterlace tests/clips/h264.mkv "$work/gpu-deinterlaced.mp4" 1
     example gpu-denoise tests/clips/h264.mkv "$work/gpu-clean.mp4" 1.2
 else
     skip examples/gpu-transcode "there is no GPU with an encoder"
