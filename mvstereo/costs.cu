@@ -20,31 +20,33 @@ static __device__ __forceinline__ int cost(GpumeU64 a, GpumeU64 b)
 }
 
 /**
- * grid:   words of four disparities of a row in 256s, rows
- * block:  256 threads, a word each
+ * grid:   disparities of MVSTEREO_CUDA_COST_COLS samples of a row in 256s, rows
+ * block:  256 threads, a disparity of these samples each, so that a warp reads and writes what follows each other
  * shared: none
  */
 GPUME_KERNEL_OF(MvstereoCudaArgs, 256, 4)
 {
-    const int words = args.range / 4, y = (int)blockIdx.y;
+    const int y = (int)blockIdx.y;
     const GpumeU32 number = blockIdx.x * 256 + threadIdx.x;
-    const int x = (int)(number / (GpumeU32)words), first = (int)(number % (GpumeU32)words) * 4;
-    GpumeU32 word = 0;
-    GpumeU64 left;
+    const int first = (int)(number / (GpumeU32)args.range) * MVSTEREO_CUDA_COST_COLS;
+    const int k     = (int)(number % (GpumeU32)args.range);
+    const GpumeU64 *left = (const GpumeU64 *)args.features[0] + (long long)y * args.w;
+    GpumeU8 *dst = (GpumeU8 *)args.costs + (long long)y * args.w * args.range;
 
-    if (x >= args.w)
-        return;
-    left = ((const GpumeU64 *)args.features[0])[(long long)y * args.w + x];
-    GPUME_UNROLL for (int i = 0; i < 4; i++) {
-        const int z = av_clip(x - args.min - first - i, 0, args.w - 1);
+    GPUME_UNROLL for (int i = 0; i < MVSTEREO_CUDA_COST_COLS; i++) {
+        const int x = first + i, z = av_clip(x - args.min - k, 0, args.w - 1);
         int least   = 255;
 
-        for (int j = -args.rows; j <= args.rows; j++) {
-            const int row = av_clip(y + j, 0, args.h - 1);
+        if (x < args.w) {
+            const GpumeU64 features = left[x];
 
-            least = gpume_min(least, cost(left, ((const GpumeU64 *)args.features[1])[(long long)row * args.w + z]));
+            for (int j = -args.rows; j <= args.rows; j++) {
+                const int row = av_clip(y + j, 0, args.h - 1);
+
+                least = gpume_min(least, cost(features,
+                                              ((const GpumeU64 *)args.features[1])[(long long)row * args.w + z]));
+            }
+            dst[(long long)x * args.range + k] = (GpumeU8)least;
         }
-        word |= (GpumeU32)least << 8 * i;
     }
-    ((GpumeU32 *)args.costs)[((long long)y * args.w + x) * words + first / 4] = word;
 }

@@ -254,13 +254,14 @@ static int load_views(CUDABackend *s, const MvstereoPair *pair, const GpumeLayou
 /* Finds what is valid. */
 static int match(CUDABackend *s, MvstereoCudaArgs *a)
 {
-    const int kind = a->range <= 128 ? 0 : a->range <= 256 ? 1 : 2;
+    const int kind    = a->range <= 128 ? 0 : a->range <= 256 ? 1 : 2;
+    const int columns = gpume_divide_up(a->w, MVSTEREO_CUDA_COST_COLS);
     int ret;
 
     s->shell.launches[WINNERS + kind].shared = 4 * a->w;
     ret = launch_samples(s, FEATURES, a->w, a->h, 2, a);
     if (ret >= 0)
-        ret = launch(s, COSTS, gpume_divide_up(a->w * (int64_t)(a->range / 4), 256), a->h, 1, a);
+        ret = launch(s, COSTS, gpume_divide_up(columns * a->range, 256), a->h, 1, a);
     if (ret >= 0)
         ret = launch(s, PATHS + kind, gpume_divide_up(FFMAX(a->w, a->h), MVSTEREO_CUDA_PATHS), 4, 1, a);
     if (ret >= 0)

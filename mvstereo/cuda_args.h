@@ -21,6 +21,8 @@
 #define MVSTEREO_CUDA_THREADS   (MVSTEREO_CUDA_COLS * MVSTEREO_CUDA_ROWS)
 /** Rows of a block of threads that reads views, a column a thread. */
 #define MVSTEREO_CUDA_VIEW_ROWS 16
+/** Samples whose costs a thread has, at one disparity. */
+#define MVSTEREO_CUDA_COST_COLS 4
 /** Paths of a block of threads, a warp each. */
 #define MVSTEREO_CUDA_PATHS     4
 /** Views are at most so wide: a row of the other view is in shared memory. */
