@@ -258,7 +258,7 @@ static int match(CUDABackend *s, MvstereoCudaArgs *a)
     const int columns = gpume_divide_up(a->w, MVSTEREO_CUDA_COST_COLS);
     int ret;
 
-    s->shell.launches[WINNERS + kind].shared = 4 * a->w;
+    s->shell.launches[WINNERS + kind].shared = 16 * gpume_divide_up(a->w, 4);
     ret = launch_samples(s, FEATURES, a->w, a->h, 2, a);
     if (ret >= 0)
         ret = launch(s, COSTS, gpume_divide_up(columns * a->range, 256), a->h, 1, a);

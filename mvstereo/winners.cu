@@ -16,6 +16,12 @@
 /** A sum and its disparity are one number: sum << LOG2_RANGE | disparity. */
 #define LOG2_RANGE 10
 
+/** Returns where the key of sample z is. Lanes have every fourth sample, which are side by side then. */
+static __device__ __forceinline__ int place_of(int z, int w)
+{
+    return (z & 3) * ((w + 3) / 4) + (z >> 2);
+}
+
 static __device__ __forceinline__ GpumeU32 least_of_warp(GpumeU32 v)
 {
     GPUME_UNROLL for (int i = 1; i < 32; i *= 2)
@@ -60,7 +66,7 @@ static __device__ __forceinline__ void choose(const MvstereoCudaArgs &args, cons
 /**
  * grid:   1, rows
  * block:  MVSTEREO_CUDA_THREADS
- * shared: a word for each sample of a row
+ * shared: a word for each sample of a row, their number a multiple of 4
  */
 GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_THREADS, 2)
 {
@@ -69,7 +75,7 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_THREADS, 2)
     const long long row = (long long)blockIdx.y * args.w;
 
     for (int z = (int)threadIdx.x; z < args.w; z += MVSTEREO_CUDA_THREADS)
-        right[z] = NONE;
+        right[place_of(z, args.w)] = NONE;
     __syncthreads();
     for (int x = (int)(threadIdx.x / 32); x < args.w; x += MVSTEREO_CUDA_THREADS / 32) {
         GpumeU32 sums[WORDS][4], best = NONE;
@@ -94,13 +100,16 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_THREADS, 2)
 
                     best = gpume_umin(best, key);
                     if (z >= 0 && z < args.w)
-                        atomicMin(&right[z], key);
+                        atomicMin(&right[place_of(z, args.w)], key);
                 }
             }
         }
         choose(args, sums, row + x, least_of_warp(best), lane);
     }
     __syncthreads();
-    for (int z = (int)threadIdx.x; z < args.w; z += MVSTEREO_CUDA_THREADS)
-        ((short *)args.right)[row + z] = (short)(right[z] == NONE ? -2 : (int)(right[z] & ((1 << LOG2_RANGE) - 1)));
+    for (int z = (int)threadIdx.x; z < args.w; z += MVSTEREO_CUDA_THREADS) {
+        const GpumeU32 key = right[place_of(z, args.w)];
+
+        ((short *)args.right)[row + z] = (short)(key == NONE ? -2 : (int)(key & ((1 << LOG2_RANGE) - 1)));
+    }
 }
