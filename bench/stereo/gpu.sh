@@ -23,7 +23,8 @@ measure() {
         "$bin/ffmpeg" -v error -init_hw_device cuda=c -filter_hw_device c -f lavfi -i \
             "testsrc2=s=$((w + 60))x$h,format=nv12,trim=end_frame=1,split[a][b];[a]crop=$w:$h:0:0[l];
              [b]crop=$w:$h:60:0[r];[l][r]hstack" \
-            -vf "hwupload,loop=loop=$((n - 1)):size=1,setpts=N/25/TB,mvstereo=layout=sbsl:$2" -f null - || exit
+            -vf "hwupload,loop=loop=$((n - 1)):size=1,setpts=N/25/TB,mvstereo=layout=sbsl:$2" \
+            -fps_mode passthrough -f null - || exit
         end=$(date +%s%N)
         eval "time_$n=$((end - begin))"
         begin=$end
