@@ -433,9 +433,22 @@ def small(random, i):
     return Scene(*scene)
 
 
+def squares(random, i):
+    """Textured squares that move by more than their side over a background that stands still."""
+    move = [12, 24, 40, 56][i]
+    back, other = natural(random), natural(random)
+    scene = [Layer(back, STILL)]
+    for k in range(12):
+        side = [12, 16, 20, 24, 28, 32][k % 6]
+        x, y = 90 + 150 * (k % 4) + random.uniform(0, 8), 80 + 95 * (k // 4) + random.uniform(0, 8)
+        motion = [shift(move, 0), shift(0, move), shift(-move, 0), shift(0, -move)][int(random.uniform(0, 4))]
+        scene.append(Layer(other.elsewhere(random), motion, Bar(x, y, side, side, 0)))
+    return Scene(*scene)
+
+
 GROUPS = {"translate": translate, "rotate": rotate, "zoom": zoom, "layers": layers,
           "flat": flat_regions, "repeat": repeat, "noise": noisy, "fade": fade, "fast": fast,
-          "small": small}
+          "small": small, "squares": squares}
 VARIANTS = 4
 
 
