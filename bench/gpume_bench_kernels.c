@@ -233,7 +233,7 @@ static void bench_motion_launch(Bench *b, void *opaque, int i)
     const int which = m->nb % m->at_once;
     const CUstream queue = b->queues[which];
     const int nb_fields = m->params.check ? 2 : 1;
-    GpumeCudaSearchField fields[2] = { { .goes = 1, .leaves = m->leaves[which] } };
+    GpumeCudaSearchField fields[2] = { { .is_stored = 1, .leaves = m->leaves[which] } };
 
     /* the search that has had the planes of the next picture, which the queue's last one waited for */
     BENCH_CU(b, cuStreamWaitEvent(b->stream, m->done[which], 0));

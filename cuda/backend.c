@@ -14,7 +14,7 @@
  * side, on two queues with working memory of their own. Of epzs, the second one follows the first
  * block by block (cuda/gate.cu). A picture that was
  * uploaded stays on the device for as long as the filter keeps it, and serves as
- * current picture and as reference. Frames that lie on the device are read there.
+ * current picture and as reference. Frames in device memory are read there.
  *
  * What a search reads stays referenced by the filter until wait() has returned,
  * so a buffer that comes back to its pool is idle on every stream.
@@ -78,7 +78,7 @@ typedef struct CUDAContext {
     int nb_slots;
     unsigned nb_submitted, nb_waited;
 
-    int hw_frames;                  ///< the input's frames lie on the device
+    int hw_frames;                  ///< the input's frames are in device memory
     ptrdiff_t upload_linesize;
     GpumeCudaPool uploads;          ///< luma, pinned and on the device
     GpumeCudaPool planes;           ///< of pictures, on the device
@@ -93,7 +93,7 @@ static int check(CUDAContext *s, CUresult err, const char *what)
     return ff_gpume_cuda_check(&s->cuda, err, what);
 }
 
-/* Whether there is a driver with a device, without FFmpeg's error messages. */
+/* Returns whether there is a driver with a device, without FFmpeg's error messages. */
 static av_cold int probe(CUDAContext *s, int fallback)
 {
     const int level = fallback ? AV_LOG_VERBOSE : AV_LOG_ERROR;
@@ -165,10 +165,10 @@ static av_cold int open_device(CUDAContext *s, const GpumeBackendConfig *cfg)
 /* Returns how many searches run side by side, once the first queue is ready for them. */
 static av_cold int count_queues(const CUDAContext *s)
 {
-    return s->queues[0].search.sums.sums.size > MAX_SUMS_OF_QUEUE ? 1 : FFMIN(s->nb_slots, MAX_QUEUES);
+    return s->queues[0].search.scan.sums.size > MAX_SUMS_OF_QUEUE ? 1 : FFMIN(s->nb_slots, MAX_QUEUES);
 }
 
-/* With the context pushed. */
+/* The context has to be pushed. */
 static av_cold int init_queues(CUDAContext *s, const GpumeBackendConfig *cfg)
 {
     CudaFunctions *cu = s->cuda.cu;
@@ -187,7 +187,7 @@ static av_cold int init_queues(CUDAContext *s, const GpumeBackendConfig *cfg)
     return 0;
 }
 
-/* With the context pushed. */
+/* The context has to be pushed. */
 static av_cold int init_device(CUDAContext *s, const GpumeBackendConfig *cfg)
 {
     CudaFunctions *cu = s->cuda.cu;
@@ -321,7 +321,7 @@ static CUdeviceptr planes_of(const GpumePicture *pic)
     return pic->planes ? ff_gpume_cuda_buffer(pic->planes)->data : 0;
 }
 
-/* With the context pushed. */
+/* The context has to be pushed. */
 static int make_planes(CUDAContext *s, GpumePicture *pic)
 {
     const GpumeCudaPlane luma = luma_of(pic);
@@ -428,7 +428,7 @@ static GpumeCudaLeaves leaves_at(const CUDAContext *s, const GpumeFieldSet *set,
     };
 }
 
-/* With the context pushed. */
+/* The context has to be pushed. */
 static int launch_group(CUDAContext *s, Queue *queue, const Slot *slot, const Group *g)
 {
     GpumeCudaSearchField fields[GPUME_CUDA_FIELDS] = { { { 0 } } };
@@ -442,8 +442,8 @@ static int launch_group(CUDAContext *s, Queue *queue, const Slot *slot, const Gr
         f->cur_planes = planes_of(field->cur);
         f->ref_planes = planes_of(field->ref);
         f->reference  = field->reference;
-        f->goes       = !!field->set;
-        if (!f->goes)
+        f->is_stored  = !!field->set;
+        if (!f->is_stored)
             continue;
         f->leaves      = leaves_at(s, field->set, field->set->nb, field->slot);
         f->leaves.sums = slot->sums.data + (g->nb_before + i) * nb_sums(s);
@@ -495,7 +495,7 @@ static int download(CUDAContext *s, const GpumeField *first, int nb)
     return 0;
 }
 
-/* With the context pushed. */
+/* The context has to be pushed. */
 static int download_results(CUDAContext *s, const Slot *slot, const GpumeSearch *search)
 {
     const size_t nb_cells = ff_gpume_nb_cells(&s->params);
@@ -526,7 +526,7 @@ static int download_results(CUDAContext *s, const Slot *slot, const GpumeSearch 
     return 0;
 }
 
-/* With the context pushed. */
+/* The context has to be pushed. */
 static int launch(CUDAContext *s, Queue *queue, Slot *slot, GpumeSearch *search)
 {
     Group g = { .nb = 0 };

@@ -42,19 +42,12 @@ typedef struct GpumeCudaKernel {
 /**
  * Load the kernels of a plan's stages of searches, if it has any, into the current context,
  * which is cuda's; cuda must stay.
- * @param before kernel of the same parameters, on another stream, with which it takes turns: it goes on from
- *               that one's searches and must not outlive it; NULL: there is none
+ * @param before kernel of the same parameters, on another stream, with which it takes turns: it continues
+ *               that kernel's searches and must not outlive it; NULL: there is none
  * @return 0 or an AVERROR code with a message; uninit may follow either
  */
 int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel, const GpumeCuda *cuda,
                               const GpumeParams *params, const GpumePlan *plan, GpumeCudaKernel *before);
-
-/**
- * Shape a launch that searches squares of blocks of several sizes.
- * @param a params are read, and full is filled in
- * @return costs in a row of those that are kept of a square
- */
-int ff_gpume_cuda_shape_squares(GpumeCudaArgs *a, GpumeCudaLaunch *l);
 
 /**
  * Launch them, for as many fields as args has. All launches of a kernel go to one

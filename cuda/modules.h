@@ -5,9 +5,8 @@
 
 /**
  * @file
- * The list of kernels. One kernel a module, as the driver compiles all of a module, which
- * takes its time. gpume.mak compiles each from the source of its family, the host loads
- * the one that it looks up here.
+ * The list of kernels. A module has one kernel, because the driver compiles whole modules, which takes long. gpume.mak
+ * compiles each from the source of its family, the host loads the one that it looks up here.
  */
 
 #ifndef AVFILTER_GPUME_CUDA_MODULES_H
@@ -20,54 +19,41 @@
 
 /**
  * M(name, family, depth, variant, side, cost): kernel gpume_<name> of <family>.cu, for
- * samples of 8, of 9 and 10, of 9 to 12 or of up to 16 bits or, 0, of any, for blocks of that side or, 0, of any,
- * for a cost or ANY. Of those that fit, the one for the fewest bits is taken.
- * What variants are is a family's own: of full, full10 and deep, how many displacements on top
- * of each other a thread has; of pattern and wavefront the search, or GPUME_CUDA_ANY; of propagate
- * whether vectors are subpel; of check and tree which half of it.
+ * samples of 8 bits, of 9 and 10, or of up to 16 or, 0, of any depth, for blocks of that side or, 0, of any side,
+ * for a cost or ANY. The row for the fewest bits that fits is taken.
+ * The meaning of a variant depends on the family: scan: the side of the largest blocks; pattern and wavefront: the
+ * search, or GPUME_CUDA_ANY; propagate: whether vectors are subpel; check and tree: which half of it.
  * One row a line: makefiles read it with sed.
  */
 #define GPUME_CUDA_MODULES(M) \
-    M(full_8,          full,       8, 0,                0, SAD) \
-    M(full_16,         full,      16, 0,                0, SAD) \
-    M(full_satd_8,     full,       8, 0,                0, SATD) \
-    M(full_satd_16,    full,      16, 0,                0, SATD) \
-    M(full8_8_9,       full,       8, 9,                8, SAD) \
-    M(full8_8_11,      full,       8, 11,               8, SAD) \
-    M(full8_8_13,      full,       8, 13,               8, SAD) \
-    M(full16_8_9,      full,       8, 9,               16, SAD) \
-    M(full16_8_11,     full,       8, 11,              16, SAD) \
-    M(full16_8_13,     full,       8, 13,              16, SAD) \
-    M(full4_8,         full4,      8, 0,                4, SAD) \
-    M(full4_10,        full10,    10, 3,                4, SAD) \
-    M(full8_10,        full10,    10, 2,                8, SAD) \
-    M(full16_10,       full10,    10, 3,               16, SAD) \
-    M(deep4_16_11,     deep,      16, 11,               4, SAD) \
-    M(deep4_16_13,     deep,      16, 13,               4, SAD) \
-    M(deep8_16_11,     deep,      16, 11,               8, SAD) \
-    M(deep8_16_13,     deep,      16, 13,               8, SAD) \
-    M(deep16_16_11,    deep,      16, 11,              16, SAD) \
-    M(deep16_16_13,    deep,      16, 13,              16, SAD) \
-    M(squares4_8,      squares,    8, 0,                4, SAD) \
-    M(squares8_8,      squares,    8, 0,                8, SAD) \
-    M(squares4_10,     squares,   10, 0,                4, SAD) \
-    M(squares8_10,     squares,   10, 0,                8, SAD) \
-    M(joinsquares,     joinsquares, 0, 0,               0, SAD) \
-    M(sea8_8,          sea,        8, 0,                8, SAD) \
-    M(sea8_16,         sea,       16, 0,                8, SAD) \
-    M(sea16_8,         sea,        8, 0,               16, SAD) \
-    M(sea16_10,        sea,       10, 0,               16, SAD) \
-    M(sea16_16,        sea,       16, 0,               16, SAD) \
-    M(ds_8,            pattern,    8, GPUME_ALGO_DS,    0, SAD) \
-    M(ds_16,           pattern,   16, GPUME_ALGO_DS,    0, SAD) \
+    M(any_8,           any,        8, 0,                0, SAD) \
+    M(any_16,          any,       16, 0,                0, SAD) \
+    M(any_satd_8,      any,        8, 0,                0, SATD) \
+    M(any_satd_16,     any,       16, 0,                0, SATD) \
+    M(scan4_8,         scan,       8, 4,                4, SAD) \
+    M(scan8_8,         scan,       8, 8,                8, SAD) \
+    M(scan16_8,        scan,       8, 16,              16, SAD) \
+    M(scan4_10,        scan,      10, 4,                4, SAD) \
+    M(scan8_10,        scan,      10, 8,                8, SAD) \
+    M(scan16_10,       scan,      10, 16,              16, SAD) \
+    M(scan4to32_8,     scan,       8, 32,               4, SAD) \
+    M(scan8to32_8,     scan,       8, 32,               8, SAD) \
+    M(scan4to32_10,    scan,      10, 32,               4, SAD) \
+    M(scan8to32_10,    scan,      10, 32,               8, SAD) \
+    M(tile16_8,        tile,       8, 0,               16, SAD) \
+    M(merge64,         merge64,    0, 0,                0, SAD) \
+    M(bounded4_16,     bounded,   16, 0,                4, SAD) \
+    M(bounded8_16,     bounded,   16, 0,                8, SAD) \
+    M(bounded16_16,    bounded,   16, 0,               16, SAD) \
+    M(eliminate8_8,    eliminate,  8, 0,                8, SAD) \
+    M(eliminate16_8,   eliminate,  8, 0,               16, SAD) \
+    M(eliminate16_10,  eliminate, 10, 0,               16, SAD) \
+    M(eliminate16_16,  eliminate, 16, 0,               16, SAD) \
     M(ds4_8,           pattern,    8, GPUME_ALGO_DS,    4, SAD) \
-    M(ds4_16,          pattern,   16, GPUME_ALGO_DS,    4, SAD) \
     M(ds4_10,          pattern,   10, GPUME_ALGO_DS,    4, SAD) \
     M(ds8_8,           pattern,    8, GPUME_ALGO_DS,    8, SAD) \
-    M(ds8_16,          pattern,   16, GPUME_ALGO_DS,    8, SAD) \
     M(ds8_10,          pattern,   10, GPUME_ALGO_DS,    8, SAD) \
     M(ds16_8,          pattern,    8, GPUME_ALGO_DS,   16, SAD) \
-    M(ds16_16,         pattern,   16, GPUME_ALGO_DS,   16, SAD) \
     M(ds16_10,         pattern,   10, GPUME_ALGO_DS,   16, SAD) \
     M(pattern_8,       pattern,    8, GPUME_CUDA_ANY,   0, SAD) \
     M(pattern_16,      pattern,   16, GPUME_CUDA_ANY,   0, SAD) \
@@ -98,13 +84,10 @@
     M(umh_8,           wavefront,  8, GPUME_ALGO_UMH,   0, SAD) \
     M(umh_16,          wavefront, 16, GPUME_ALGO_UMH,   0, SAD) \
     M(umh4_8,          wavefront,  8, GPUME_ALGO_UMH,   4, SAD) \
-    M(umh4_16,         wavefront, 16, GPUME_ALGO_UMH,   4, SAD) \
     M(umh4_10,         wavefront, 10, GPUME_ALGO_UMH,   4, SAD) \
     M(umh8_8,          wavefront,  8, GPUME_ALGO_UMH,   8, SAD) \
-    M(umh8_16,         wavefront, 16, GPUME_ALGO_UMH,   8, SAD) \
     M(umh8_10,         wavefront, 10, GPUME_ALGO_UMH,   8, SAD) \
     M(umh16_8,         wavefront,  8, GPUME_ALGO_UMH,  16, SAD) \
-    M(umh16_16,        wavefront, 16, GPUME_ALGO_UMH,  16, SAD) \
     M(umh16_10,        wavefront, 10, GPUME_ALGO_UMH,  16, SAD) \
     M(umh_satd_8,      wavefront,  8, GPUME_ALGO_UMH,   0, SATD) \
     M(umh_satd_16,     wavefront, 16, GPUME_ALGO_UMH,   0, SATD) \
@@ -166,13 +149,12 @@
 #define GPUME_CUDA_ANY (-1)
 
 enum GpumeCudaFamily {
-    GPUME_CUDA_full,
-    GPUME_CUDA_full4,
-    GPUME_CUDA_full10,
-    GPUME_CUDA_deep,
-    GPUME_CUDA_squares,
-    GPUME_CUDA_joinsquares,
-    GPUME_CUDA_sea,
+    GPUME_CUDA_any,
+    GPUME_CUDA_scan,
+    GPUME_CUDA_tile,
+    GPUME_CUDA_merge64,
+    GPUME_CUDA_bounded,
+    GPUME_CUDA_eliminate,
     GPUME_CUDA_pattern,
     GPUME_CUDA_wavefront,
     GPUME_CUDA_gate,

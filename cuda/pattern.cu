@@ -11,7 +11,7 @@
 #include "libavfilter/gpume/cuda/module.cuh"
 #include "libavfilter/gpume/cuda/pattern.cuh"
 
-/** A search whose points are all near: its own modules have windows tuned to that. */
+/** Nonzero: the points of the search are all near, and windows are tuned to that. */
 #define GPUME_NEAR (GPUME_CUDA_VARIANT != GPUME_CUDA_ANY)
 
 static __device__ constexpr int gpume_first_step(int algo, int range)
@@ -42,10 +42,10 @@ struct GpumeBlocks {
     int x0, y0;                 ///< where vectors are counted from
     GpumeU32 cost;
     int dx, dy;
-    int active;                 ///< this block's search goes on
+    int active;                 ///< this block's search continues
     GpumePatternState s;
 
-    /** Try a pattern; then active and s say what comes next. */
+    /** Tries a pattern; afterwards active and s say what comes next. */
     __device__ __forceinline__ void step(const GpumePattern &p)
     {
         e.prepare(x0 + s.x, y0 + s.y, p.reach * s.step);
@@ -68,7 +68,7 @@ struct GpumeBlocks {
         }
     }
 
-    /** With a pattern that is a constant: one block in the warp, all lanes go the same way. */
+    /** Tries a pattern that is a constant: the warp has one block, and all lanes take the same branches. */
     template<int ID>
     __device__ __forceinline__ void steps()
     {
@@ -81,7 +81,7 @@ struct GpumeBlocks {
     }
 };
 
-/** All groups of a warp, each its block. */
+/** Searches with all groups of a warp, each of which has a block. */
 template<class Evaluator>
 static __device__ __forceinline__ void gpume_search_blocks(Evaluator e)
 {
@@ -183,7 +183,7 @@ static __device__ __attribute__((noinline)) void gpume_search_bottom(int bx, int
  * Blocks of SIDE x SIDE samples, LANES lanes for each: a warp has a tile of the picture,
  * of as many as fit into 16 samples width.
  *
- * grid:   tiles over warps in a block of threads, tiles in a column, fields
+ * grid:   tiles over warps in a thread block, tiles in a column, fields
  * block:  32 * GPUME_CUDA_PATTERN_WARPS
  * shared: a window for every warp, GPUME_CUDA_PATTERN_WINDOW_WORDS
  */
@@ -225,7 +225,7 @@ struct GpumePatternSearch {
 };
 
 /**
- * Blocks of any size, a block of threads for each.
+ * Blocks of any size, a thread block for each.
  *
  * grid:   blocks of the picture in a row, in a column, fields
  * block:  up to 32 * GPUME_CUDA_PATTERN_TEAM
@@ -243,10 +243,10 @@ struct GpumePatternSearch<Cost, 0> {
     }
 };
 
-/** Blocks of threads that a multiprocessor is to have, as registers allow; 0: as it comes. */
+/** Returns how many thread blocks a multiprocessor has to hold, as registers allow; 0: any number. */
 static constexpr int gpume_pattern_ctas(int side, int depth)
 {
-    return !side ? 3 * GPUME_NEAR :
+    return !side ? 0 :
            side == 16 ? depth == 10 ? 4 : (depth == 8 ? 6 : 4) - !GPUME_NEAR :
            depth > 8 ? 5 + (depth < 16 && side == 4) : GPUME_NEAR ? 8 : 6;
 }

@@ -5,14 +5,14 @@
 
 /**
  * @file
- * Which cells of a picture are those of its reference, in every plane.
+ * Finds the cells of a picture that equal those of its reference in every plane.
  */
 
 #include "libavfilter/gpume/cuda/module.cuh"
-#include "libavfilter/gpume/cuda/same_args.h"
+#include "libavfilter/gpume/cuda/search_args.h"
 #include "libavfilter/gpume/field/field_args.h"
 
-/** Whether one of a cell's blocks, the lane's, is not that at the same place of the reference. */
+/** Returns whether the lane's block of a cell differs from the block at the same place of the reference. */
 static __device__ __forceinline__ int
 gpume_block_differs(const GpumeCudaSameArgs &args, int cx, int cy, int lane)
 {
@@ -32,7 +32,7 @@ gpume_block_differs(const GpumeCudaSameArgs &args, int cx, int cy, int lane)
     return (((const GpumeU32 *)args.costs)[block] | mv[6] | mv[7]) != 0;
 }
 
-/** Whether one of a cell's bytes in a plane, of every 32nd the lane's, is another one. */
+/** Returns whether one of the lane's bytes of a cell in a plane, every 32nd, differs. */
 static __device__ __forceinline__ int
 gpume_bytes_differ(const GpumeCudaPlane &cur, const GpumeCudaPlane &ref, const GpumeBytes &b, int lane)
 {

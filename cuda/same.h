@@ -13,7 +13,7 @@
 
 #include "libavfilter/gpume/core/backend.h"
 #include "libavfilter/gpume/cuda/modules.h"
-#include "libavfilter/gpume/cuda/same_args.h"
+#include "libavfilter/gpume/cuda/search_args.h"
 
 typedef struct GpumeCudaSame {
     const GpumeCuda *cuda;

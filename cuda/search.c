@@ -21,7 +21,7 @@ static av_cold int init_size(GpumeCudaSearch *s, int size, const GpumeCuda *cuda
     /* it is that of the smallest blocks */
     z->params.intra &= !size;
     z->params.shift  = shift;
-    ret = size < s->summed ? ff_gpume_cuda_kernel_init(&z->kernel, cuda, &z->params, &plan,
+    ret = !s->is_scanned ? ff_gpume_cuda_kernel_init(&z->kernel, cuda, &z->params, &plan,
                                                        before ? &before->sizes[size].kernel : NULL) : 0;
     return ret < 0 ? ret : ff_gpume_cuda_motion_init(&z->motion, cuda, &z->params, &plan, shift);
 }
@@ -33,13 +33,12 @@ av_cold int ff_gpume_cuda_search_init(GpumeCudaSearch *s, const GpumeCuda *cuda,
     int ret;
 
     s->params = *params;
-    s->summed = ff_gpume_cuda_sums_from(cuda, params);
+    s->is_scanned = ff_gpume_cuda_scan_fits(cuda, params);
     while (s->nb_sizes < nb_sizes)
         if ((ret = init_size(s, s->nb_sizes++, cuda, plan, shift, before)) < 0)
             return ret;
-    if (s->summed < nb_sizes) {
-        ret = ff_gpume_cuda_sums_init(&s->sums, cuda, &s->sizes[s->summed].params,
-                                      s->sizes[nb_sizes - 1].params.block);
+    if (s->is_scanned) {
+        ret = ff_gpume_cuda_scan_init(&s->scan, cuda, &s->sizes[0].params, s->sizes[nb_sizes - 1].params.block);
         if (ret < 0)
             return ret;
     }
@@ -57,28 +56,28 @@ CUresult ff_gpume_cuda_search_planes(GpumeCudaSearch *s, const GpumeCudaPlane *l
     return ff_gpume_cuda_motion_planes(&s->sizes[0].motion, luma, planes, stream);
 }
 
-/* Where the vectors of field i go, of blocks of a size. */
+/* Returns where the vectors of field i are stored, for blocks of a size. */
 static CUdeviceptr mvs_of(const GpumeCudaSearch *s, const GpumeCudaSearchField *field, int i, int size)
 {
     return s->params.tree ? ff_gpume_cuda_tree_mvs(&s->tree, size, i) : field->leaves.mvs;
 }
 
-/* And their costs. */
+/* Returns where their costs are stored. */
 static CUdeviceptr costs_of(const GpumeCudaSearch *s, const GpumeCudaSearchField *field, int i, int size)
 {
     return s->params.tree ? ff_gpume_cuda_tree_costs(&s->tree, size, i) : field->leaves.costs;
 }
 
-/* Returns where a search block by block leaves those of field i: for steps that follow, or where they go. */
-static GpumeCudaSumsSize found_of(const GpumeCudaSearch *s, const GpumeCudaSearchField *field, int i, int size)
+/* Returns where a search block by block stores those of field i: for steps that follow, or as its result. */
+static GpumeCudaStored found_of(const GpumeCudaSearch *s, const GpumeCudaSearchField *field, int i, int size)
 {
     const GpumeCudaSize *z = &s->sizes[size];
     const size_t first = i * (size_t)z->params.bw * z->params.bh;
 
     return z->motion.nb_steps ?
-           (GpumeCudaSumsSize) { .vectors = z->motion.search_vectors + first * sizeof(GpumeVector),
+           (GpumeCudaStored) { .vectors = z->motion.search_vectors + first * sizeof(GpumeVector),
                                  .costs   = z->motion.search_costs   + first * sizeof(uint32_t) } :
-           (GpumeCudaSumsSize) { .mvs   = mvs_of(s, field, i, size),
+           (GpumeCudaStored) { .mvs   = mvs_of(s, field, i, size),
                                  .costs = costs_of(s, field, i, size) };
 }
 
@@ -92,7 +91,7 @@ static CUresult launch_kernels(GpumeCudaSearch *s, int size, const GpumeCudaSear
     CUresult err = CUDA_SUCCESS;
 
     for (int i = 0; i < nb_fields && err == CUDA_SUCCESS; i += at_once) {
-        const GpumeCudaSumsSize to = found_of(s, &fields[i], i, size);
+        const GpumeCudaStored to = found_of(s, &fields[i], i, size);
 
         args->cur     = fields[i].cur;
         args->mvs     = to.mvs;
@@ -107,17 +106,17 @@ static CUresult launch_kernels(GpumeCudaSearch *s, int size, const GpumeCudaSear
     return err;
 }
 
-/* Launches those that search several sizes at once. */
-static CUresult launch_sums(GpumeCudaSearch *s, const GpumeCudaSearchField *fields, int nb_fields, CUstream stream)
+/* Launches the kernels that search several sizes at once. */
+static CUresult launch_scan(GpumeCudaSearch *s, const GpumeCudaSearchField *fields, int nb_fields, CUstream stream)
 {
     CUresult err = CUDA_SUCCESS;
 
     for (int i = 0; i < nb_fields && err == CUDA_SUCCESS; i++) {
-        GpumeCudaSumsSize to[GPUME_CUDA_NB_SUMMED] = { 0 };
+        GpumeCudaStored to[GPUME_CUDA_NB_SIZES] = { 0 };
 
-        for (int size = s->summed; size < s->nb_sizes; size++)
-            to[size - s->summed] = found_of(s, &fields[i], i, size);
-        err = ff_gpume_cuda_sums_launch(&s->sums, &fields[i].cur, &fields[i].ref, fields[i].reference, to, stream);
+        for (int size = 0; size < s->nb_sizes; size++)
+            to[size] = found_of(s, &fields[i], i, size);
+        err = ff_gpume_cuda_scan_launch(&s->scan, &fields[i].cur, &fields[i].ref, fields[i].reference, to, stream);
     }
     return err;
 }
@@ -135,7 +134,7 @@ static CUresult launch_motion(GpumeCudaSearch *s, int size, const GpumeCudaSearc
             .ref       = from[i].ref_planes,
             .reference = from[i].reference,
         };
-        for (int j = 0; j < FFMAX(m->nb_sizes, 1) && from[i].goes; j++) {
+        for (int j = 0; j < FFMAX(m->nb_sizes, 1) && from[i].is_stored; j++) {
             fields[i].mvs[j]   = mvs_of(s, &from[i], i, size + j);
             fields[i].costs[j] = costs_of(s, &from[i], i, size + j);
         }
@@ -148,7 +147,7 @@ static CUresult launch_tree(GpumeCudaSearch *s, const GpumeCudaSearchField *fiel
     GpumeCudaLeaves leaves[GPUME_CUDA_FIELDS];
     int nb = 0;
 
-    for (; nb < nb_fields && fields[nb].goes; nb++)
+    for (; nb < nb_fields && fields[nb].is_stored; nb++)
         leaves[nb] = fields[nb].leaves;
     return ff_gpume_cuda_tree_launch(&s->tree, leaves, nb, stream);
 }
@@ -156,10 +155,10 @@ static CUresult launch_tree(GpumeCudaSearch *s, const GpumeCudaSearchField *fiel
 CUresult ff_gpume_cuda_search_launch(GpumeCudaSearch *s, const GpumeCudaSearchField *fields, int nb_fields,
                                      CUdeviceptr intra, CUstream stream)
 {
-    CUresult err = s->summed < s->nb_sizes ? launch_sums(s, fields, nb_fields, stream) : CUDA_SUCCESS;
+    CUresult err = s->is_scanned ? launch_scan(s, fields, nb_fields, stream) : CUDA_SUCCESS;
 
     for (int i = 0; i < s->nb_sizes && err == CUDA_SUCCESS; i++) {
-        if (i < s->summed)
+        if (!s->is_scanned)
             err = launch_kernels(s, i, fields, nb_fields, stream);
         if (err == CUDA_SUCCESS)
             err = launch_motion(s, i, fields, nb_fields, intra, stream);
@@ -173,6 +172,6 @@ av_cold void ff_gpume_cuda_search_uninit(GpumeCudaSearch *s)
         ff_gpume_cuda_kernel_uninit(&s->sizes[i].kernel);
         ff_gpume_cuda_motion_uninit(&s->sizes[i].motion);
     }
-    ff_gpume_cuda_sums_uninit(&s->sums);
+    ff_gpume_cuda_scan_uninit(&s->scan);
     ff_gpume_cuda_tree_uninit(&s->tree);
 }

@@ -12,9 +12,9 @@
 #define AVFILTER_GPUME_CUDA_SEARCH_H
 
 #include "libavfilter/gpume/core/backend.h"
+#include "libavfilter/gpume/cuda/full_search.h"
 #include "libavfilter/gpume/cuda/launch.h"
 #include "libavfilter/gpume/cuda/motion.h"
-#include "libavfilter/gpume/cuda/sums.h"
 #include "libavfilter/gpume/cuda/tree.h"
 
 /** Blocks of one size, and the kernels that find their vectors. */
@@ -29,8 +29,8 @@ typedef struct GpumeCudaSearch {
     GpumeParams params;
     GpumeCudaSize sizes[GPUME_MAX_SIZES];
     int nb_sizes;               ///< that are searched: 1, too, where hme's steps make fields of all sizes
-    int summed;                 ///< and from which on sums finds their vectors; nb_sizes: none
-    GpumeCudaSums sums;
+    int is_scanned;             ///< nonzero: scan finds the vectors of all sizes at once
+    GpumeCudaScan scan;
     GpumeCudaTree tree;
 } GpumeCudaSearch;
 
@@ -39,7 +39,7 @@ typedef struct GpumeCudaSearchField {
     GpumeCudaPlane cur, ref;    ///< luma
     CUdeviceptr cur_planes, ref_planes;     ///< what ff_gpume_cuda_search_planes() has made
     int reference;              ///< which of GpumeParams.distance
-    int goes;                   ///< nonzero: it goes somewhere, to leaves; of it only what there is without a tree
+    int is_stored;              ///< nonzero: it is stored to leaves, of which only mvs and costs exist without a tree
     GpumeCudaLeaves leaves;
 } GpumeCudaSearchField;
 
@@ -62,8 +62,8 @@ CUresult ff_gpume_cuda_search_planes(GpumeCudaSearch *s, const GpumeCudaPlane *l
 
 /**
  * Search up to GPUME_CUDA_FIELDS fields. With check these are two, each other's opposite, else all are of one
- * picture. Those that go nowhere are last.
- * @param intra uint64_t of each field that goes somewhere; 0 without GpumeParams.intra
+ * picture. Those that are not stored are last.
+ * @param intra uint64_t of each field that is stored; 0 without GpumeParams.intra
  */
 CUresult ff_gpume_cuda_search_launch(GpumeCudaSearch *s, const GpumeCudaSearchField *fields, int nb_fields,
                                      CUdeviceptr intra, CUstream stream);

@@ -5,13 +5,15 @@
 
 /**
  * @file
- * What the CUDA backend's host side and its kernels share.
+ * Structs and constants that the CUDA backend's host side and its kernels share.
  */
 
 #ifndef AVFILTER_GPUME_CUDA_SEARCH_ARGS_H
 #define AVFILTER_GPUME_CUDA_SEARCH_ARGS_H
 
+#include "libavfilter/gpume/core/same_args.h"
 #include "libavfilter/gpume/core/searches.h"
+#include "libavfilter/gpume/cuda/full_search_args.h"
 
 /** Fields that a launch searches at most: kernels choose theirs by comparisons. */
 #define GPUME_CUDA_FIELDS 2
@@ -30,131 +32,12 @@ typedef struct GpumeCudaPlane {
 #define GPUME_DIVIDE(n, r)  ((int)((unsigned)(n) * (r) >> 20))
 
 /*
- * Full search.
- */
-
-/** Candidates that a thread keeps in registers, blocks of any size: across and down. */
-#define GPUME_CUDA_FULL_DX 4
-#define GPUME_CUDA_FULL_DY 8
-/** Rows of such a block that are in shared memory at a time. */
-#define GPUME_CUDA_FULL_STRIP 16
-
-/** Most threads of a block of threads; but for blocks of 4. */
-#define GPUME_CUDA_FULL_THREADS 256
-/** Samples side by side that are searched together: of blocks of 4 to 16 bytes, of up to 16 samples of two. */
-#define GPUME_CUDA_FULL_TILE_WIDTH 16
-/** Samples of more than 8 bits: rows of blocks of a side in a tile, */
-#define GPUME_CUDA_DEEP_PARTS(side) (GPUME_CUDA_FULL_TILE_WIDTH / (side))
-/** words of each warp: two that it shows to others, keys of its blocks, at eight bytes; */
-#define GPUME_CUDA_DEEP_WARP_WORDS 10
-/**
- * and all words that have a place of their own: the tile's samples, the same as bytes, those of warps, the
- * least cost of each of its blocks.
- */
-#define GPUME_CUDA_DEEP_FIXED(side, threads)                                                    \
-    (GPUME_CUDA_DEEP_PARTS(side) * (side) * GPUME_CUDA_FULL_TILE_WIDTH * 3 / 4 +                \
-     GPUME_CUDA_DEEP_PARTS(side) * GPUME_CUDA_FULL_TILE_WIDTH / (side) +                        \
-     GPUME_CUDA_DEEP_WARP_WORDS * (threads) / 32)
-/** Largest range for which keys of 16 bits of cost and 16 of order do: of 4, 8 and 16 bytes. */
-#define GPUME_CUDA_FULL_MAX_RANGE 127
-
-/**
- * Words from row to row of a window of four copies: rows that follow each other lie in
- * different banks, four words at a time.
- */
-#define GPUME_CUDA_FULL_PITCH(copy_words) (4 * (copy_words) + 4)
-
-/** 4x4 bytes: blocks side by side and on top of each other. */
-#define GPUME_CUDA_FULL4_ACROSS 4
-#define GPUME_CUDA_FULL4_DOWN   8
-/** Copies of its window, each of which begins a sample later. */
-#define GPUME_CUDA_FULL4_COPIES 4
-
-/**
- * A window of as many copies as a word has samples: the displacement at which it begins: at a word; displacements in
- * a row from there on;
- */
-#define GPUME_CUDA_RUNS_LEFT(range, copies) \
-    ((copies) == 2 ? GPUME_CUDA_FULL10_LEFT(range) : -(((range) + (copies) - 1) & ~((copies) - 1)))
-#define GPUME_CUDA_RUNS_SPAN(range, copies) ((range) - GPUME_CUDA_RUNS_LEFT(range, copies) + 1)
-/** columns of RUNS_DX words of each copy, which a lane has at a time, in so many rows; */
-#define GPUME_CUDA_RUNS_DX 4
-#define GPUME_CUDA_RUNS_DY 2
-#define GPUME_CUDA_RUNS_COLUMNS(range, copies) \
-    ((GPUME_CUDA_RUNS_SPAN(range, copies) + (copies) * GPUME_CUDA_RUNS_DX - 1) / ((copies) * GPUME_CUDA_RUNS_DX))
-/** those of all copies: only the first copies may have the last column, too. */
-#define GPUME_CUDA_RUNS_BUT_LAST(range, copies) ((copies) * (GPUME_CUDA_RUNS_COLUMNS(range, copies) - 1))
-#define GPUME_CUDA_RUNS_IN_LAST(range, copies) \
-    (GPUME_CUDA_RUNS_SPAN(range, copies) - GPUME_CUDA_RUNS_DX * GPUME_CUDA_RUNS_BUT_LAST(range, copies))
-#define GPUME_CUDA_RUNS_PLACES(range, copies) \
-    (GPUME_CUDA_RUNS_BUT_LAST(range, copies) + (GPUME_CUDA_RUNS_IN_LAST(range, copies) < (copies) ? \
-                                                GPUME_CUDA_RUNS_IN_LAST(range, copies) : (copies)))
-/** Words from row to row of the window: of two copies, rows that follow each other lie in different banks. */
-#define GPUME_CUDA_RUNS_PITCH(copy_words, copies) \
-    ((copies) == 2 ? GPUME_CUDA_FULL10_PITCH(copy_words) : (copies) * (copy_words))
-
-/** 9 and 10 bits: warps of a block of threads, so few as they wait for each other when there is a window to load; */
-#define GPUME_CUDA_FULL10_WARPS 4
-/** displacements that a lane has at a time side by side, a word of samples from each other; */
-#define GPUME_CUDA_FULL10_DX 4
-/** the displacement at which a window begins: at a word, or at 16 bytes where that makes no more columns; */
-#define GPUME_CUDA_FULL10_LEFT(range) \
-    ((range) % 8 > 4 ? -(((range) + 7) & ~7) : -(((range) + 1) & ~1))
-/** displacements in a row from there on; the last one is tried alone if it would be alone in its column; */
-#define GPUME_CUDA_FULL10_SPAN(range) ((range) - GPUME_CUDA_FULL10_LEFT(range) + 1)
-#define GPUME_CUDA_FULL10_SINGLE(range) (GPUME_CUDA_FULL10_SPAN(range) % (2 * GPUME_CUDA_FULL10_DX) == 1)
-#define GPUME_CUDA_FULL10_COLUMNS(range) \
-    ((GPUME_CUDA_FULL10_SPAN(range) + 2 * GPUME_CUDA_FULL10_DX - 2) / (2 * GPUME_CUDA_FULL10_DX))
-/** words of a row of each of the window's two copies, for columns or the single one, and from row to row. */
-#define GPUME_CUDA_FULL10_WORDS(range) \
-    (GPUME_CUDA_FULL10_DX * GPUME_CUDA_FULL10_COLUMNS(range) + GPUME_CUDA_FULL_TILE_WIDTH / 2)
-#define GPUME_CUDA_FULL10_PITCH(copy_words) (2 * (copy_words) + 4)
-
-/*
- * Successive elimination.
- */
-
-/** Threads of a block of threads, and samples that they search. */
-#define GPUME_CUDA_SEA_THREADS     256
-#define GPUME_CUDA_SEA_TILE_WIDTH   64
-#define GPUME_CUDA_SEA_TILE_HEIGHT  32
-/** Side of the square of them that a warp searches. */
-#define GPUME_CUDA_SEA_SQUARE       16
-/** Places where a warp notes candidates, before it evaluates them. */
-#define GPUME_CUDA_SEA_HITS         64
-/** Words of every fourth column's sums of a chunk of so many displacements. */
-#define GPUME_CUDA_SEA_PHASE(width) (((width) + GPUME_CUDA_SEA_TILE_WIDTH) / 16)
-/** Rows that are read behind a chunk's sums: for three rows of pieces, whose sums may be anything. */
-#define GPUME_CUDA_SEA_ROWS_BEHIND  12
-/** Words of shared memory; the last word of sums is read with the one behind it. */
-#define GPUME_CUDA_SEA_SHARED(width, height, bytes)                                 \
-    (GPUME_CUDA_SEA_TILE_WIDTH * GPUME_CUDA_SEA_TILE_HEIGHT * (bytes) / 4 +         \
-     GPUME_CUDA_SEA_TILE_WIDTH * GPUME_CUDA_SEA_TILE_HEIGHT / 64 +                  \
-     GPUME_CUDA_SEA_THREADS / 32 * (GPUME_CUDA_SEA_HITS + 32) +                     \
-     ((height) + GPUME_CUDA_SEA_TILE_HEIGHT - 4 + GPUME_CUDA_SEA_ROWS_BEHIND) *     \
-     4 * GPUME_CUDA_SEA_PHASE(width) + 1)
-
-/** Squares of the picture that are still to be searched, and by the next launch will be. */
-typedef struct GpumeCudaRemaining {
-    /** How many, by parity: the launch that searches them zeroes the other. */
-    unsigned nb[2];
-    /** GPUME_CUDA_SQUARE() of each, in any order; room for as many as pictures have. */
-    unsigned squares[1];
-} GpumeCudaRemaining;
-
-/** Which square of the picture, by column and row, and of which field. */
-#define GPUME_CUDA_SQUARE(x, y, z)  ((unsigned)(x) | (unsigned)(y) << 12 | (unsigned)(z) << 24)
-#define GPUME_CUDA_SQUARE_X(square) ((int)((square) & 4095))
-#define GPUME_CUDA_SQUARE_Y(square) ((int)((square) >> 12 & 4095))
-#define GPUME_CUDA_SQUARE_Z(square) ((int)((square) >> 24))
-
-/*
  * Pattern search.
  */
 
-/** Warps of a block of threads. */
+/** Warps of a thread block. */
 #define GPUME_CUDA_PATTERN_WARPS 4
-/** Of one that has a block of any size, at most; and words of shared memory for each: costs, by parity. */
+/** Warps that have a block of any size, at most; and words of shared memory for each: costs, by parity. */
 #define GPUME_CUDA_PATTERN_TEAM       8
 #define GPUME_CUDA_PATTERN_TEAM_WORDS (2 * GPUME_MAX_PATTERN_POINTS)
 /** Lanes of a warp that search a block of 4, 8 or 16. */
@@ -179,7 +62,7 @@ typedef struct GpumeCudaRemaining {
  * Predictive search.
  */
 
-/** Warps of a block of threads, which has a row of blocks. */
+/** Warps of a thread block, which has a row of blocks. */
 #define GPUME_CUDA_WAVEFRONT_WARPS(algo) ((algo) == GPUME_ALGO_UMH ? 8 : 4)
 #define GPUME_CUDA_WAVEFRONT_MAX_WARPS 8
 /** Lanes that evaluate a candidate. */
@@ -208,9 +91,8 @@ typedef struct GpumeCudaRemaining {
     (((bw) * (side) * (bytes) + 4 + 15) / 16)
 
 /**
- * What is kept of a block: 12 bits of dx, 12 of dy, 8 that tell this search in its
- * reference from those before. It is one word so that whoever waits for a vector sees
- * all of it when he sees that it is there.
+ * What is kept of a block: 12 bits of dx, 12 of dy, 8 that distinguish this search in its reference from those before.
+ * It is one word, so that a thread that waits for a vector sees all of it as soon as it sees the epoch.
  */
 #define GPUME_CUDA_VECTOR(dx, dy, epoch) \
     (((unsigned)(dx) & 0xfff) | ((unsigned)(dy) & 0xfff) << 12 | (unsigned)(epoch) << 24)
@@ -239,37 +121,36 @@ typedef struct GpumeCudaArgs {
     unsigned long long mvs;     ///< AVMotionVector[nb_fields][bh][bw]; with vectors nothing
     unsigned long long vectors; ///< GpumeVector[nb_fields][bh][bw], for stages that follow; or 0
     unsigned long long costs;   ///< uint32_t[nb_fields][bh][bw]
-    unsigned long long remaining;   ///< GpumeCudaRemaining of sea, and of full behind it
-    int parity;                 ///< which of its counts is this search's
+    unsigned long long remaining;   ///< GpumeCudaRemaining of elimination, and of full search after it
+    int parity;                 ///< which of the counts is this search's
 
+    GpumeCudaFullShape full;
+    GpumeCudaTreeSearch tree;
+    GpumeCudaSeaShape sea;
     struct {
-        /* blocks of any size; of other sides those at the edges */
-        int across;             ///< threads side by side
-        int down;               ///< threads on top of each other
-        int pitch;              ///< words from row to row of the window
-        /* blocks of 4, 8 and 16 bytes */
-        /** Runs of displacements, each a thread's, whose window is loaded at a time. */
-        int runs;
-        int copy_words;         ///< words of a row of each of the window's copies
-        int shared_words;       ///< before the words that have a place of their own
-        int only_remaining;     ///< nonzero: search the squares that remain
-        int split;              ///< of samples as half-precision numbers: warps with a row of blocks
-        int grid;               ///< gridDim.x, which FFmpeg's headers for clang lack
-    } full;
-    struct {
-        int chunk_width;        ///< displacements whose sums are there at a time, of 16
-        int chunk_height;       ///< and those on top of each other, of 4
-        int columns;            ///< threads that make its sums, four each, side by side
-        unsigned reciprocal;    ///< of them
-        int rows;               ///< of sums, of 4, that a thread makes
-        int max_evaluated;      ///< candidates that a warp evaluates before it gives up
-    } sea;
-    struct {
-        unsigned long long ticket;  ///< unsigned: how many blocks of threads there ever were
+        unsigned long long ticket;  ///< unsigned: how many thread blocks there have been
         unsigned first_ticket;      ///< this launch's
         int ring_columns;           ///< of 16 bytes, in the window, without those repeated
         int ring_pitch;             ///< words from row to row
     } wavefront;
 } GpumeCudaArgs;
+
+/*
+ * Comparison of cells.
+ */
+
+#define GPUME_CUDA_SAME_THREADS 256
+
+/** Compares a picture with its reference where luma is known to be the same. */
+typedef struct GpumeCudaSameArgs {
+    GpumeParams params;
+    int nb_planes;
+    GpumeOtherPlane planes[GPUME_MAX_OTHER_PLANES];
+    GpumeCudaPlane cur[GPUME_MAX_OTHER_PLANES];
+    GpumeCudaPlane ref[GPUME_MAX_OTHER_PLANES];
+    unsigned long long mvs;     ///< AVMotionVector[bh][bw]
+    unsigned long long costs;   ///< uint32_t[bh][bw]
+    unsigned long long same;    ///< uint8_t: GpumeField.same
+} GpumeCudaSameArgs;
 
 #endif /* AVFILTER_GPUME_CUDA_SEARCH_ARGS_H */

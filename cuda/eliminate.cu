@@ -23,7 +23,7 @@
  * - a chunk of displacements: a thread goes down columns of the reference in global memory, has
  *   running sums in registers and writes them as bytes to shared memory
  * - bounds: a lane reads words of those, compares them with its square's sums in registers, and
- *   notes in shared memory where a candidate may be the best
+ *   notes in shared memory where a candidate can be the best
  * - evaluation: noted candidates are shared out among the lanes; eight lanes each read the
  *   reference from global and the block from shared memory; the best key stays in registers
  * - the result: one lane for each block writes to global memory; or, of a square that is given
@@ -36,6 +36,9 @@ static_assert(GPUME_CUDA_COST == GPUME_COST_SAD, "sums bound no other cost");
 static_assert(GPUME_MAX_SIDE / GPUME_CUDA_SEA_SQUARE < 1 << 12, "GPUME_CUDA_SQUARE() has 12 bits");
 static_assert(2 * GPUME_MAX_RANGE < 1 << 12, "gpume_pack_vector() has 12 bits");
 
+typedef GpumeModuleCost::Sample Sample;
+
+#define SIDE GPUME_CUDA_SIDE
 #define GPUME_SEA_WARPS        (GPUME_CUDA_SEA_THREADS / 32)
 #define GPUME_SEA_TILE_WIDTH   GPUME_CUDA_SEA_TILE_WIDTH
 #define GPUME_SEA_TILE_HEIGHT  GPUME_CUDA_SEA_TILE_HEIGHT
@@ -43,7 +46,7 @@ static_assert(2 * GPUME_MAX_RANGE < 1 << 12, "gpume_pack_vector() has 12 bits");
 /** Bytes of the current picture's sums may have this range, to leave room around it. */
 #define GPUME_SEA_Q_RANGE     208
 
-/** dx and dy as one number that is the greater, the later the vector in raster order. */
+/** Returns dx and dy as one number, which is greater for vectors later in raster order. */
 static __device__ __forceinline__ GpumeU32 gpume_pack_vector(int dx, int dy)
 {
     return (GpumeU32)(dy + GPUME_MAX_RANGE) << 12 | (GpumeU32)(dx + GPUME_MAX_RANGE);
@@ -59,13 +62,13 @@ static __device__ __forceinline__ int gpume_unpack_dy(GpumeU32 vector)
     return (int)(vector >> 12 & 4095) - GPUME_MAX_RANGE;
 }
 
-/** The place of a vector among those of equal cost: zero first, then raster order. */
+/** Returns the place of a vector among those of equal cost: zero first, then raster order. */
 static __device__ __forceinline__ GpumeU32 gpume_order_of(GpumeU32 vector)
 {
     return vector == gpume_pack_vector(0, 0) ? 0 : vector + 1;
 }
 
-/** Row y of a plane of which p is row 0. */
+/** Returns row y of a plane whose row 0 is at p. */
 static __device__ __forceinline__ const GpumeU8 *gpume_row(const GpumeU8 *p, int y, int linesize)
 {
 #ifdef GPUME_HOST
@@ -79,8 +82,8 @@ static __device__ __forceinline__ const GpumeU8 *gpume_row(const GpumeU8 *p, int
 #endif
 }
 
-/** What all threads of a block know. */
-template<typename Sample> struct GpumeSeaTile {
+/** What all threads of a thread block know. */
+struct GpumeSeaTile {
     const GpumeU8 *ref;
     int linesize;
     int aligned;                ///< words of the reference can be read as such
@@ -102,28 +105,23 @@ template<typename Sample> struct GpumeSeaTile {
 
 #define GPUME_SEA_TILE_WORDS (GPUME_SEA_TILE_WIDTH * GpumeSample<Sample>::bytes / 4)
 
-template<typename Sample>
-static __device__ __forceinline__ int gpume_clamp_sum(const GpumeSeaTile<Sample> &t, int sum)
+static __device__ __forceinline__ int gpume_clamp_sum(const GpumeSeaTile &t, int sum)
 {
     const int q = sum >> t.scale;
 
     return gpume_max(0, gpume_min(q, 255));
 }
 
-/** Sums of four samples, the first being the first, second, third, fourth in words. */
-static __device__ __forceinline__ void
-gpume_row_sums(const GpumeSeaTile<GpumeU8> &t, const GpumeU32 *words, int shift, int *sums)
-{
-    GPUME_UNROLL for (int i = 0; i < 4; i++)
-        sums[i] = gpume_sad4(i ? gpume_funnel(words[0], words[1], 8 * i) : words[0], 0, 0);
-}
-
-template<typename Sample>
-static __device__ __forceinline__ void
-gpume_row_sums(const GpumeSeaTile<Sample> &t, const GpumeU32 *words, int shift, int *sums)
+/** Sets the sums of four samples that begin at the first, the second, the third and the fourth sample in words. */
+static __device__ __forceinline__ void gpume_row_sums(const GpumeU32 *words, int shift, int *sums)
 {
     GpumeU32 w[4];
 
+    if (sizeof(Sample) == 1) {
+        GPUME_UNROLL for (int i = 0; i < 4; i++)
+            sums[i] = gpume_sad4(i ? gpume_funnel(words[0], words[1], 8 * i) : words[0], 0, 0);
+        return;
+    }
     GPUME_UNROLL for (int i = 0; i < 4; i++)
         w[i] = GpumeSample<Sample>::right_justify(words[i], shift);
     sums[0] = gpume_sad2(w[1], 0, gpume_sad2(w[0], 0, 0));
@@ -132,10 +130,9 @@ gpume_row_sums(const GpumeSeaTile<Sample> &t, const GpumeU32 *words, int shift, 
     sums[3] = sums[2] - (int)(w[1] & 0xffff) + (int)(w[3] & 0xffff);
 }
 
-/** Zero what is read of sums and never made: columns in the last word of each phase, and rows behind the last. */
-template<typename Sample>
+/** Zeroes sums that are read and never made: columns in the last word of each phase, and rows behind the last. */
 static __device__ __forceinline__ void
-gpume_zero_behind(const GpumeCudaArgs &a, const GpumeSeaTile<Sample> &t)
+gpume_zero_behind(const GpumeCudaArgs &a, const GpumeSeaTile &t)
 {
     const int rows = a.sea.chunk_height + GPUME_SEA_TILE_HEIGHT - 4;
 
@@ -147,14 +144,14 @@ gpume_zero_behind(const GpumeCudaArgs &a, const GpumeSeaTile<Sample> &t)
 }
 
 /**
- * The sums of the reference that a chunk's candidates meet: a thread has four
- * columns of pieces and goes down. What reaches out of the picture, like what is behind the
- * last column, is of no candidate that is admissible, hence may be anything.
+ * Makes the sums of the reference that a chunk's candidates meet: a thread has four columns of pieces and goes down.
+ * Pieces outside the picture and behind the last column are read by no admissible candidate, so their sums may have any
+ * value.
  * @tparam WHOLE  four samples are at an address of as many bytes, and so are rows
  */
-template<typename Sample, int WHOLE>
+template<int WHOLE>
 static __device__ __forceinline__ void
-gpume_fill_sums(const GpumeCudaArgs &a, const GpumeSeaTile<Sample> &t)
+gpume_fill_sums(const GpumeCudaArgs &a, const GpumeSeaTile &t)
 {
     const int per_word = GpumeSample<Sample>::per_word;
     const int words    = 8 / per_word;  // that have the samples of four sums side by side
@@ -185,7 +182,7 @@ gpume_fill_sums(const GpumeCudaArgs &a, const GpumeSeaTile<Sample> &t)
         GpumeU32 w[4][words];
         int pieces[4][4];
 
-        /* together: they take their time */
+        /* loads are issued together to overlap their latency */
         GPUME_UNROLL for (int j = 0; j < 4; j++) {
             const int line = gpume_max(0, gpume_min(y + row + j, a.params.height - 1));
 
@@ -202,7 +199,7 @@ gpume_fill_sums(const GpumeCudaArgs &a, const GpumeSeaTile<Sample> &t)
         GPUME_UNROLL for (int j = 0; j < 4; j++) {
             int now[4];
 
-            gpume_row_sums(t, w[j], a.params.shift, now);
+            gpume_row_sums(w[j], a.params.shift, now);
             GPUME_UNROLL for (int i = 0; i < 4; i++) {
                 sum[i]      += now[i] - old[j][i];
                 old[j][i]    = now[i];
@@ -221,10 +218,9 @@ gpume_fill_sums(const GpumeCudaArgs &a, const GpumeSeaTile<Sample> &t)
 /** Words of the tile that a thread loads. */
 #define GPUME_SEA_TILE_LOADS (GPUME_SEA_TILE_HEIGHT * GPUME_SEA_TILE_WORDS / GPUME_CUDA_SEA_THREADS)
 
-/** Load samples of the current picture, those of a thread together: they take their time. */
-template<typename Sample>
+/** Loads samples of the current picture, those of a thread together to overlap their latency. */
 static __device__ __forceinline__ void
-gpume_load_tile(const GpumeCudaArgs &a, const GpumeSeaTile<Sample> &t, GpumeU32 *words)
+gpume_load_tile(const GpumeCudaArgs &a, const GpumeSeaTile &t, GpumeU32 *words)
 {
     const int bytes = GpumeSample<Sample>::bytes;
     const GpumeParams &p = a.params;
@@ -248,12 +244,11 @@ gpume_load_tile(const GpumeCudaArgs &a, const GpumeSeaTile<Sample> &t, GpumeU32 
 }
 
 /**
- * Base and scale for them, and their sums as bytes.
+ * Sets base and scale, and makes the sums of the tile as bytes.
  * @return 0 if no piece is whole
  */
-template<typename Sample>
 static __device__ __forceinline__ int
-gpume_sum_tile(const GpumeCudaArgs &a, GpumeSeaTile<Sample> &t, GpumeU32 *limits)
+gpume_sum_tile(const GpumeCudaArgs &a, GpumeSeaTile &t, GpumeU32 *limits)
 {
     const int bytes = GpumeSample<Sample>::bytes;
     const GpumeParams &p = a.params;
@@ -293,8 +288,8 @@ gpume_sum_tile(const GpumeCudaArgs &a, GpumeSeaTile<Sample> &t, GpumeU32 *limits
     return 1;
 }
 
-/** A warp, which has the blocks of a square: one of 16x16, or four of 8x8. */
-template<typename Sample, int SIDE> struct GpumeSeaWarp {
+/** A warp, which has the blocks of a square, one of 16x16 or four of 8x8, and evaluates candidates of them. */
+struct GpumeSeaEvaluator {
     static const int across = GPUME_SEA_SQUARE / SIDE;
     static const int blocks = across * across;
     /** Lanes that keep the result of a block. */
@@ -314,48 +309,48 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
     GpumeU32 sums[GPUME_SEA_SQUARE / 4];  ///< the current picture's, as bytes: a row of pieces a word
     GpumeU32 mask[GPUME_SEA_SQUARE / 4];  ///< ones in those that are whole: the picture's edge cuts none
     /**
-     * By block: minus the least sum of differences of bytes that is too much. Sums
-     * begin with it, and are negative for a candidate that may be the best.
+     * By block: minus the least sum of differences of bytes that is too large. Sums
+     * begin with it, and are negative for a candidate that can be the best.
      */
     GpumeU32 start[blocks];
 
-    /** Where a block of the square lies. */
+    /** Returns where a block of the square is. */
     __device__ __forceinline__ GpumeBox
-    box(const GpumeCudaArgs &a, const GpumeSeaTile<Sample> &t, int block) const
+    box(const GpumeCudaArgs &a, const GpumeSeaTile &t, int block) const
     {
         return gpume_box(&a.params, SIDE, (t.x + x) / SIDE + block % across,
                                           (t.y + y) / SIDE + block / across);
     }
 
-    /** Whether (dx, dy) is admissible for a block. */
+    /** Returns whether (dx, dy) is admissible for a block. */
     __device__ __forceinline__ int
-    admissible(const GpumeCudaArgs &a, const GpumeSeaTile<Sample> &t, int block, int dx, int dy) const
+    admissible(const GpumeCudaArgs &a, const GpumeSeaTile &t, int block, int dx, int dy) const
     {
         const GpumeBox b = box(a, t, block);
 
         return b.w > 0 && b.h > 0 && gpume_admissible(&b, dx, dy);
     }
 
-    /** How many lanes before this one are in the mask. */
+    /** Returns how many lanes before this one are in the mask. */
     __device__ __forceinline__ int rank(GpumeU32 mask) const
     {
         return gpume_popcount(mask & ((1u << lane) - 1));
     }
 
-    /** Evaluate this lane's candidate if it has one. All lanes call it. */
+    /** Evaluates this lane's candidate if it has one. All lanes call it. */
     __device__ __forceinline__ void
-    evaluate(const GpumeCudaArgs &a, const GpumeSeaTile<Sample> &t,
-             int have, int block, int dx, int dy)
+    evaluate(const GpumeCudaArgs &a, const GpumeSeaTile &t,
+             int has, int block, int dx, int dy)
     {
         const int bytes = GpumeSample<Sample>::bytes;
         const int words = SIDE * bytes / 4;
         const int slack = pieces * pieces * ((1 << t.scale) - 1);
-        const GpumeU32 mask = __ballot_sync(~0u, have);
+        const GpumeU32 mask = __ballot_sync(~0u, has);
         const int nb = gpume_popcount(mask);
 
         if (!nb)
             return;
-        if (have)
+        if (has)
             candidates[rank(mask)] =
                 (GpumeU32)block << 24 | gpume_pack_vector(dx, dy);
         __syncwarp();
@@ -364,11 +359,11 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
         for (int i = 0; i < nb; i += 4) {
             const int valid = i + (lane >> 3) < nb;
             const GpumeU32 entry = candidates[valid ? i + (lane >> 3) : i];
-            const int of    = entry >> 24;
-            const int in_x  = x + of % across * SIDE;
-            const int in_y  = y + of / across * SIDE;
-            const int w     = box(a, t, of).w;
-            const int h     = box(a, t, of).h;
+            const int which = entry >> 24;
+            const int in_x  = x + which % across * SIDE;
+            const int in_y  = y + which / across * SIDE;
+            const int w     = box(a, t, which).w;
+            const int h     = box(a, t, which).h;
             const int x0    = t.x + in_x + gpume_unpack_dx(entry);
             const int start = x0 * bytes & 3;
             const int whole = t.aligned && w == SIDE &&
@@ -379,7 +374,7 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
             GpumeU64 key;
 
             if (whole) {
-                /* rows that are loaded together: they take their time; of two bytes they take registers, too */
+                /* rows that are loaded together to overlap their latency; samples of two bytes take more registers */
                 const int nb = bytes == 1 ? SIDE : 8;
 
                 GPUME_UNROLL for (int first = 0; first < SIDE; first += nb) {
@@ -393,7 +388,7 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
                         }
                     GPUME_UNROLL for (int j = 0; j < nb; j += 8)
                         if (first + j + (lane & 7) < h) {
-                            typename GpumeSad<Sample>::template Sum<0> sum;
+                            GpumeSad<Sample>::Sum<0> sum;
 
                             sum.begin();
                             GPUME_UNROLL for (int c = 0; c < words; c++) {
@@ -429,7 +424,7 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
                 GPUME_UNROLL for (int l = 0; l < 32; l += 8) {
                     const GpumeU64 other = gpume_of_lane(key, l);
 
-                    if (gpume_of_lane((GpumeU32)of, l) == lane / lanes && other < best)
+                    if (gpume_of_lane((GpumeU32)which, l) == lane / lanes && other < best)
                         best = other;
                 }
             }
@@ -443,10 +438,13 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
             start[i] = cost == ~0u ? 0 : ~((cost + slack) >> t.scale);
         }
     }
+};
 
-    /** A row of pieces of a square displaced by (dx, dy), as bytes. */
+/** The bounds of single candidates. */
+struct GpumeSeaBounds : GpumeSeaEvaluator {
+    /** Returns a row of pieces of a square displaced by (dx, dy), as bytes. */
     static __device__ __forceinline__ GpumeU32
-    load_row(const GpumeSeaTile<Sample> &t, int in_x, int in_y, int dx, int dy)
+    load_row(const GpumeSeaTile &t, int in_x, int in_y, int dx, int dy)
     {
         const int column = in_x + dx - t.cx;
         const GpumeU32 *p = t.sums + (in_y + dy - t.cy) * t.pitch +
@@ -455,16 +453,16 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
         return gpume_funnel(p[0], p[1], (column >> 2 & 3) * 8);
     }
 
-    /** The word of sums of the left or right block of 8x8, from those of its rows. */
+    /** Returns the word of sums of the left or right block of 8x8, from those of its rows. */
     static __device__ __forceinline__ GpumeU32
     half(int right, GpumeU32 upper, GpumeU32 lower)
     {
         return right ? upper >> 16 | (lower & 0xffff0000) : (upper & 0xffff) | lower << 16;
     }
 
-    /** The sum of differences of bytes of this lane's block at (dx, dy). */
+    /** Returns the sum of differences of bytes of this lane's block at (dx, dy). */
     __device__ __forceinline__ GpumeU32
-    bound(const GpumeSeaTile<Sample> &t, int dx, int dy) const
+    bound(const GpumeSeaTile &t, int dx, int dy) const
     {
         GpumeU32 sum = 0;
 
@@ -489,11 +487,11 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
     }
 
     /**
-     * A candidate that is likely to be good, so that the others' bounds have
-     * something to be above: go by bounds alone, in ever smaller steps.
+     * Finds and evaluates a good candidate, so that the bounds of others exceed its cost: follows the least bounds in
+     * ever smaller steps.
      */
     __device__ __forceinline__ void
-    guess(const GpumeCudaArgs &a, const GpumeSeaTile<Sample> &t)
+    guess(const GpumeCudaArgs &a, const GpumeSeaTile &t)
     {
         const int block = lane / lanes;
         const int point = blocks == 1 ? lane : lane % lanes + (lane % lanes >= 4);
@@ -545,7 +543,7 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
         evaluate(a, t, lane % lanes < 2 && admissible(a, t, block, dx, dy), block, dx, dy);
     }
 
-    /** Whether no candidate is better than what has been found: zero vectors, which come first, cost nothing. */
+    /** Returns whether no candidate can be better than those found: zero vectors, which come first, cost nothing. */
     __device__ __forceinline__ int found() const
     {
         return !__any_sync(~0u, best != 0);
@@ -557,8 +555,11 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
             n += (int)__shfl_xor_sync(~0u, (GpumeU32)n, l);
         return n;
     }
+};
 
-    /** Note which sums of this lane have become negative in rows from row on; but behind the last row. */
+/** The bounds of all candidates of a chunk. */
+struct GpumeSeaWarp : GpumeSeaBounds {
+    /** Notes which sums of this lane have become negative in rows from row on; but behind the last row. */
     __device__ __forceinline__ void note(const GpumeU32 (&ended)[rows][4 * blocks], int row, int last, int valid)
     {
         GpumeU32 bits = 0, mask;
@@ -581,17 +582,17 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
     }
 
     /**
-     * Go down rows of pieces, so many at a time, and note where sums have become negative: the first
+     * Goes down rows of pieces, so many at a time, and notes where sums have become negative: the first
      * of these rows, the lane and which of its sums, a bit each.
      * @tparam CUT      the picture's edge cuts the square
      * @param at    the word of sums of row 0, for this lane; up to three rows are read behind the last
      * @param row   where to begin; moved behind the row in which it ended: behind the last, or
-     *              where more rows might note too much. The next call goes down the rows before again of
-     *              which candidates have not ended: that is seldom, and nothing stays in registers meanwhile
+     *              where more rows might note too much. The next call repeats the rows before it whose candidates
+     *              have not ended: that is rare, and nothing stays in registers meanwhile
      */
     template<int CUT>
     __device__ __forceinline__ void
-    go_down(const GpumeSeaTile<Sample> &t, int at, int &row, int last, int valid)
+    go_down(const GpumeSeaTile &t, int at, int &row, int last, int valid)
     {
         const int stride = 4 * t.pitch;
         const int first  = gpume_max(0, row - (pieces - 1));
@@ -645,7 +646,7 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
                     sign |= ended[r][i];
             }
 
-            /* seldom any */
+            /* rarely any */
             if (__any_sync(~0u, valid && (int)sign < 0))
                 note(ended, row, last, valid && (blocks == 1 || row > first));
             row += rows;
@@ -654,13 +655,12 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
     }
 
     /**
-     * All candidates of a chunk. A lane has four that are 4 columns from each other,
-     * in every fourth row: with the next row of pieces it ends those of which that
-     * is the last.
+     * Tries all candidates of a chunk. A lane has four that are 4 columns from each other, in every fourth row: with
+     * each row of pieces it ends the candidates whose last row that is.
      * @return 0 when so many had to be evaluated that nothing is gained
      */
     __device__ __forceinline__ int
-    try_all(const GpumeCudaArgs &a, const GpumeSeaTile<Sample> &t)
+    try_all(const GpumeCudaArgs &a, const GpumeSeaTile &t)
     {
         const int nx = gpume_min(a.sea.chunk_width,  a.params.range + 1 - t.cx);
         const int ny = gpume_min(a.sea.chunk_height, a.params.range + 1 - t.cy);
@@ -712,24 +712,24 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
                     noted += i + lane < nb_hits ? gpume_popcount(hits[i + lane] & 0xffff) : 0;
                 all_hits += nb_hits;
 
-                /* so many that evaluating them is no gain; seldom can there be */
+                /* so many that evaluating them is no gain, which is rare */
                 const int most = (128 + base / 2 * length + 16 * row) * blocks;
 
                 if (all_hits * 16 > most && warp_sum(noted) > most)
                     return 0;
                 for (; nb_hits > 0; nb_hits -= 32) {
                     const GpumeU32 hit = lane < nb_hits ? hits[nb_hits - 1 - lane] : 0;
-                    const int of       = hit >> 16 & 31;
-                    const int hit_dx   = gpume_of_lane((GpumeU32)dx, of);
-                    const int hit_dy   = gpume_of_lane((GpumeU32)dy, of);
+                    const int from_lane = hit >> 16 & 31;
+                    const int hit_dx   = gpume_of_lane((GpumeU32)dx, from_lane);
+                    const int hit_dy   = gpume_of_lane((GpumeU32)dy, from_lane);
                     GpumeU32 bits      = hit & 0xffff;
 
                     while (__ballot_sync(~0u, bits)) {
                         const int i     = gpume_first_bit(bits);
                         const int block = blocks == 1 ? 0 : i / 4;
-                        const int its   = (hit >> 21) + (blocks == 1 ? i / 4 : 0);
+                        const int ended = (hit >> 21) + (blocks == 1 ? i / 4 : 0);
                         /* a block has had its last row of pieces there */
-                        const int from  = its + 1 - (block / across + 1) * pieces;
+                        const int from  = ended + 1 - (block / across + 1) * pieces;
                         const int tx    = hit_dx + i % 4 * 4;
                         const int ty    = hit_dy + 4 * from;
 
@@ -749,14 +749,13 @@ template<typename Sample, int SIDE> struct GpumeSeaWarp {
 };
 
 /**
- * Whether to leave a tile to the kernel that evaluates all, before anything is tried: nearly all
- * squares of the search before have remained, as those of noise do, and one tile of eight is enough to
- * see when that ends. What is found does not depend on it. Samples of two bytes are always tried, as that kernel
- * begins with what has been found.
+ * Returns whether to leave a tile to the kernel that evaluates all candidates, before any is tried: nearly all squares
+ * of the search before have remained, as those of noise do, and one tile of eight is enough to see when that ends.
+ * Vectors do not depend on it. Samples of two bytes are always tried, because that kernel begins with the costs found
+ * here.
  * @param before  how many squares have remained
  */
-template<typename Sample>
-static __device__ __forceinline__ int gpume_in_vain(const GpumeCudaArgs &a, GpumeU32 before)
+static __device__ __forceinline__ int gpume_expects_remaining(const GpumeCudaArgs &a, GpumeU32 before)
 {
     const GpumeU32 nb = gpume_blocks(a.params.width,  GPUME_SEA_SQUARE) *
                         gpume_blocks(a.params.height, GPUME_SEA_SQUARE) * a.nb_fields;
@@ -764,8 +763,8 @@ static __device__ __forceinline__ int gpume_in_vain(const GpumeCudaArgs &a, Gpum
     return sizeof(Sample) == 1 && before > nb - nb / 32 && (blockIdx.x + 3 * blockIdx.y) % 8;
 }
 
-/** All squares of a tile remain. The first warp calls it. */
-static __device__ __forceinline__ void gpume_leave_tile(const GpumeCudaArgs &a)
+/** Adds all squares of a tile to those that remain. The first warp calls it. */
+static __device__ __forceinline__ void gpume_add_remaining(const GpumeCudaArgs &a)
 {
     GpumeCudaRemaining *remaining = (GpumeCudaRemaining *)a.remaining;
     const int x      = blockIdx.x * (GPUME_SEA_TILE_WIDTH  / GPUME_SEA_SQUARE);
@@ -786,15 +785,13 @@ static __device__ __forceinline__ void gpume_leave_tile(const GpumeCudaArgs &a)
 }
 
 /**
- * A block of threads searches a tile of the picture, a warp a square of it, in
- * chunks of displacements. Squares of which too many candidates had to be evaluated
- * remain, for the kernel that evaluates all.
+ * A thread block searches a tile of the picture, a warp a square of it, in chunks of displacements. Squares in which
+ * too many candidates had to be evaluated remain for the kernel that evaluates all.
  *
  * grid:   tiles side by side, on top of each other, fields
  * block:  GPUME_CUDA_SEA_THREADS
  * shared: GPUME_CUDA_SEA_SHARED() words
  */
-template<typename Sample, int SIDE>
 static __device__ __forceinline__ void gpume_search_squares(const GpumeCudaArgs &a)
 {
     GPUME_SHARED(GpumeU32, shared);
@@ -802,8 +799,8 @@ static __device__ __forceinline__ void gpume_search_squares(const GpumeCudaArgs 
     const GpumeParams &p = a.params;
     const GpumeCudaPlane ref = gpume_field(a, blockIdx.z).plane;
     const int warp = threadIdx.x / 32;
-    GpumeSeaTile<Sample> t;
-    GpumeSeaWarp<Sample, SIDE> w;
+    GpumeSeaTile t;
+    GpumeSeaWarp w;
     int go_on, searching, left = 1;     // of this warp, and of any
 
     t.ref      = (const GpumeU8 *)ref.data;
@@ -820,21 +817,21 @@ static __device__ __forceinline__ void gpume_search_squares(const GpumeCudaArgs 
 
     GpumeU32 words[GPUME_SEA_TILE_LOADS];
 
-    gpume_load_tile<Sample>(a, t, words);
+    gpume_load_tile(a, t, words);
 
     const GpumeU32 before = gpume_load_volatile(&((const GpumeCudaRemaining *)a.remaining)->nb[a.parity ^ 1]);
 
     GPUME_UNROLL for (int i = 0; i < GPUME_SEA_TILE_LOADS; i++)
         t.cur[threadIdx.x + i * GPUME_CUDA_SEA_THREADS] = GpumeSample<Sample>::right_justify(words[i], p.shift);
-    if (gpume_in_vain<Sample>(a, before)) {
+    if (gpume_expects_remaining(a, before)) {
         if (!warp)
-            gpume_leave_tile(a);
+            gpume_add_remaining(a);
         return;
     }
     gpume_zero_behind(a, t);
     __syncthreads();
 
-    const int any = gpume_sum_tile<Sample>(a, t, w.hits);
+    const int any = gpume_sum_tile(a, t, w.hits);
 
     __syncthreads();
     w.hits      += warp * (GPUME_CUDA_SEA_HITS + 32);
@@ -863,7 +860,7 @@ static __device__ __forceinline__ void gpume_search_squares(const GpumeCudaArgs 
     if (any)
         for (t.cy = -((p.range + 3) & ~3); t.cy <= p.range && left; t.cy += a.sea.chunk_height)
             for (t.cx = -((p.range + 3) & ~3); t.cx <= p.range; t.cx += a.sea.chunk_width) {
-                /* what no block of the tile can reach */
+                /* chunks that no block of the tile can reach */
                 if (t.x + GPUME_SEA_TILE_WIDTH  + t.cx + a.sea.chunk_width  <= 0 || t.x + t.cx >= p.width ||
                     t.y + GPUME_SEA_TILE_HEIGHT + t.cy + a.sea.chunk_height <= 0 || t.y + t.cy >= p.height)
                     continue;
@@ -871,13 +868,13 @@ static __device__ __forceinline__ void gpume_search_squares(const GpumeCudaArgs 
                 if (!left)
                     break;
                 if (gpume_whole_words(ref, p) && !((ref.data | ref.linesize) & (4 * sizeof(Sample) - 1)))
-                    gpume_fill_sums<Sample, 1>(a, t);
+                    gpume_fill_sums<1>(a, t);
                 else
-                    gpume_fill_sums<Sample, 0>(a, t);
+                    gpume_fill_sums<0>(a, t);
                 __syncthreads();
                 if (searching) {
                     w.guess(a, t);
-                    /* of a still picture everything flat would be noted */
+                    /* in a still picture all flat areas would be noted */
                     searching = !w.found();
                     if (searching)
                         searching = go_on = w.try_all(a, t);
@@ -891,7 +888,7 @@ static __device__ __forceinline__ void gpume_search_squares(const GpumeCudaArgs 
     }
     if (w.lane % w.lanes || x0 >= p.width || y0 >= p.height)
         return;
-    /* the search of those that remain begins with it; that of bytes does not read it */
+    /* the search of squares that remain begins with it; that of bytes does not read it */
     if (!go_on && sizeof(Sample) > 1)
         ((GpumeU32 *)a.costs)[gpume_place(a, blockIdx.z, x0 / SIDE, y0 / SIDE)] = (GpumeU32)(w.best >> 32);
     if (!go_on)
@@ -906,5 +903,5 @@ static __device__ __forceinline__ void gpume_search_squares(const GpumeCudaArgs 
 
 GPUME_KERNEL(GPUME_CUDA_SEA_THREADS, 2)
 {
-    gpume_search_squares<GpumeModuleCost::Sample, GPUME_CUDA_SIDE>(args);
+    gpume_search_squares(args);
 }

@@ -1,0 +1,434 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include <assert.h>
+#include <limits.h>
+#include <string.h>
+
+#include "libavutil/attributes.h"
+#include "libavutil/common.h"
+#include "libavutil/macros.h"
+
+#include "libavfilter/gpume/core/geometry.h"
+#include "libavfilter/gpume/core/searches.h"
+#include "libavfilter/gpume/core/tree.h"
+#include "libavfilter/gpume/cuda/full_search.h"
+
+static_assert(GPUME_CUDA_MAX_SHARED / 16 < 4096, "GPUME_DIVIDE() takes the units of a window");
+
+/** Bytes that the system takes of a multiprocessor's shared memory for each thread block. */
+#define RESERVED_SHARED 1024
+
+/** Thread blocks of a scan that a large device runs at once: a picture is searched in so many waves. */
+#define WAVE 600
+
+/** Bytes of costs that are kept at a time; but at least those of a row of the largest blocks. */
+#define MAX_KEPT (128 << 20)
+
+/* Blocks of any size, with a number of threads at most. Returns the words of shared memory. */
+static int shape_any(GpumeCudaArgs *a, int max_threads)
+{
+    const GpumeParams *p = &a->params;
+    const int per_word   = p->depth > 8 ? 2 : 4;
+    const int cur_words  = p->block / per_word;
+    /* candidates side by side and on top of each other, at most */
+    const int nx = FFMIN(2 * p->range, p->width  - FFMIN(p->width,  p->block)) + 1;
+    const int ny = FFMIN(2 * p->range, p->height - FFMIN(p->height, p->block)) + 1;
+    const int rows = FFMIN(p->block, GPUME_CUDA_ANY_STRIP);
+    int across, down, pitch;
+
+    across = FFMIN((nx + GPUME_CUDA_ANY_DX - 1) / GPUME_CUDA_ANY_DX, 64);
+    down   = FFMIN((ny + GPUME_CUDA_ANY_DY - 1) / GPUME_CUDA_ANY_DY, max_threads / across);
+    /* odd: rows that are read together begin in different banks */
+    pitch  = (across * GPUME_CUDA_ANY_DX / per_word + cur_words) | 1;
+    /* a narrow and high picture has many on top of each other */
+    down   = FFMIN(down, ((GPUME_CUDA_MAX_SHARED / 4 - GPUME_CUDA_ANY_STRIP * cur_words) / pitch - rows) /
+                         GPUME_CUDA_ANY_DY);
+    a->full.across = across;
+    a->full.down   = down;
+    a->full.pitch  = pitch;
+    return GPUME_CUDA_ANY_STRIP * cur_words + (down * GPUME_CUDA_ANY_DY + rows) * pitch;
+}
+
+/* A grid of thread blocks that have so many samples each. */
+static void set_grid(const GpumeParams *p, GpumeCudaLaunch *l, int width, int height)
+{
+    l->grid[0] = gpume_blocks(p->width,  width);
+    l->grid[1] = gpume_blocks(p->height, height);
+}
+
+/*
+ * As many runs of a scan's window at a time as fit beside fixed words, and leave the fewest lanes idle. Returns the
+ * time that an area takes, in quarters of the time that a warp's candidates take.
+ */
+static int shape_runs(GpumeCudaArgs *a, int height, int fixed, int split)
+{
+    const GpumeParams *p = &a->params;
+    const int copies = p->depth > 8 ? 2 : 4;
+    const int in_run = GPUME_CUDA_SCAN_PLACES(p->range, copies);
+    const int runs   = (2 * p->range + GPUME_CUDA_SCAN_DY) / GPUME_CUDA_SCAN_DY;
+    const int lanes  = 32 * split;
+    int least = INT_MAX;
+
+    for (int nb = 1; nb <= runs; nb++) {
+        const int rows   = nb * GPUME_CUDA_SCAN_DY + height - 1;
+        const int words  = rows * GPUME_CUDA_SCAN_PITCH(a->full.copy_words, copies);
+        const int rounds = runs / nb * gpume_blocks(nb * in_run, lanes) + gpume_blocks(runs % nb * in_run, lanes);
+        /* to load a piece of the window takes about a quarter of a round */
+        const int time   = 4 * rounds + gpume_blocks(runs, nb);
+
+        if (4 * (words + fixed) > GPUME_CUDA_MAX_SHARED || time >= least)
+            continue;
+        least                = time;
+        a->full.runs         = nb;
+        a->full.shared_words = words;
+    }
+    return least;
+}
+
+/* An area of a scan: tiles side by side and on top of each other, of which split warps each have one. */
+static int shape_area(GpumeCudaArgs *a, GpumeCudaLaunch *l, int across, int down, int split, int largest)
+{
+    const GpumeParams *p = &a->params;
+    const int copies = p->depth > 8 ? 2 : 4, banks = 64 / copies;
+    const int width  = across * GPUME_CUDA_TILE_WIDTH, height = down * GPUME_CUDA_SCAN_TILE_HEIGHT(largest);
+    const int tile   = GPUME_CUDA_TILE_WIDTH * GPUME_CUDA_SCAN_TILE_HEIGHT(largest) / copies;
+    const int fixed  = GPUME_CUDA_SCAN_WARPS * tile + GPUME_CUDA_SCAN_DX * GPUME_CUDA_SCAN_PLACES(p->range, copies) +
+                       (largest == GPUME_CUDA_SCAN_SQUARE ? GPUME_CUDA_SCAN_SHOWN(copies) : 0);
+    int time;
+
+    a->full.copy_words = GPUME_CUDA_SCAN_DX * GPUME_CUDA_SCAN_COLUMNS(p->range, copies) + width / copies;
+    /* what eight lanes read at a time, four words each of some columns of each copy, is in different banks */
+    while (a->full.copy_words % banks != banks / 2)
+        a->full.copy_words += 4;
+    time = shape_runs(a, height, fixed, split);
+    a->full.across = across;
+    a->full.down   = down;
+    a->full.split  = split;
+    l->threads = GPUME_CUDA_SCAN_THREADS;
+    l->shared  = 4 * (a->full.shared_words + fixed);
+    set_grid(p, l, width, height);
+    return time;
+}
+
+/* Every candidate of blocks of up to 16 samples of up to 10 bits. */
+static const GpumeCudaModule *shape_scan(const GpumeCuda *cuda, GpumeCudaArgs *a, GpumeCudaLaunch *l, int remaining)
+{
+    /* tiles of an area by log2 of the warps that share one */
+    static const struct { int across, down; } areas[] = { { 2, 2 }, { 2, 1 }, { 1, 1 } };
+    const GpumeParams *p = &a->params;
+    /* a square that remains is to end soon */
+    int best = p->block > 8 ? 2 : 1, across = 1;
+    int64_t least = INT64_MAX;
+
+    for (int i = 0; i < FF_ARRAY_ELEMS(areas) && !remaining; i++) {
+        const int64_t time = shape_area(a, l, areas[i].across, areas[i].down, 1 << i, p->block);
+        const int64_t all  = time * gpume_blocks(l->grid[0] * l->grid[1] * p->nb_distances, WAVE);
+
+        if (all < least) {
+            least  = all;
+            best   = i;
+            across = areas[i].across;
+        }
+    }
+    shape_area(a, l, across, (GPUME_CUDA_SCAN_WARPS >> best) / across, 1 << best, p->block);
+    return ff_gpume_cuda_find_module(cuda, p, GPUME_CUDA_scan, p->block, p->block);
+}
+
+/*
+ * As much of the window as fits, in pieces of equal size, for threads of that many rows and tiles of that height,
+ * beside fixed words. Returns its words.
+ */
+static int shape_pieces(GpumeCudaArgs *a, int ny, int height, int fixed)
+{
+    const int rows = GPUME_CUDA_BOUNDED_ROWS, runs = (ny + rows - 1) / rows;
+    int pieces = 0, words;
+
+    do {
+        pieces++;
+        a->full.runs = (runs + pieces - 1) / pieces;
+        words        = (a->full.runs * rows + height - 1) * GPUME_CUDA_BOUNDED_PITCH(a->full.copy_words);
+    } while (4 * (words + fixed) > GPUME_CUDA_MAX_SHARED);
+    return words;
+}
+
+/* Shapes kernels whose threads have columns of candidates: tiles of a height, beside fixed words. */
+static void shape_columns(const GpumeCuda *cuda, GpumeCudaArgs *a, GpumeCudaLaunch *l, int height, int fixed,
+                          int remaining)
+{
+    const GpumeParams *p = &a->params;
+    const int ny = FFMIN(2 * p->range, p->height - FFMIN(p->height, p->block)) + 1;
+    /* words at which candidates begin; the first may be up to 3 samples early */
+    const int columns = (2 * p->range + 3) / 4 + 1;
+    int words;
+
+    a->full.copy_words = FFALIGN(columns + GPUME_CUDA_TILE_WIDTH / 4 - 1, 4);
+    words      = shape_pieces(a, ny, height, fixed);
+    l->threads = remaining || p->block < 16 ? 128 : 64;
+    /* the fewest that fill a multiprocessor, as they wait for each other */
+    while (!remaining && l->threads < GPUME_CUDA_FULL_THREADS &&
+           cuda->multiprocessor_shared / (4 * (words + fixed) + RESERVED_SHARED) * l->threads <
+           2 * GPUME_CUDA_FULL_THREADS)
+        l->threads *= 2;
+    set_grid(p, l, GPUME_CUDA_TILE_WIDTH, height);
+    /* blocks at the edges are searched by the same threads */
+    a->full.shared_words = FFALIGN(FFMAX(words, shape_any(a, l->threads)), 4);
+    l->shared            = 4 * (a->full.shared_words + fixed);
+}
+
+/* Every candidate of blocks of 16x16 bytes. */
+static const GpumeCudaModule *shape_tile(const GpumeCuda *cuda, GpumeCudaArgs *a, GpumeCudaLaunch *l, int remaining)
+{
+    const int blocks = GPUME_CUDA_TILE_WIDTH / a->params.block;
+
+    shape_columns(cuda, a, l, a->params.block, blocks + a->params.block * GPUME_CUDA_TILE_WIDTH / 4, remaining);
+    return ff_gpume_cuda_find_module(cuda, &a->params, GPUME_CUDA_tile, a->params.block, 0);
+}
+
+/* Candidates whose bound is below the least cost, of blocks of up to 16 samples of more than 8 bits. */
+static const GpumeCudaModule *shape_bounded(const GpumeCuda *cuda, GpumeCudaArgs *a, GpumeCudaLaunch *l, int remaining)
+{
+    const int block = a->params.block;
+
+    shape_columns(cuda, a, l, GPUME_CUDA_BOUNDED_PARTS(block) * block,
+                  GPUME_CUDA_BOUNDED_FIXED(block, GPUME_CUDA_FULL_THREADS), remaining);
+    return ff_gpume_cuda_find_module(cuda, &a->params, GPUME_CUDA_bounded, block, 0);
+}
+
+/* Blocks of any size and depth. */
+static const GpumeCudaModule *shape_all(const GpumeCuda *cuda, GpumeCudaArgs *a, GpumeCudaLaunch *l, int remaining)
+{
+    const GpumeParams *p = &a->params;
+
+    set_grid(p, l, p->block, p->block);
+    if (p->cost != GPUME_COST_SAD) {
+        l->threads = GPUME_CUDA_FULL_THREADS;
+        l->shared  = l->threads / 32 * sizeof(uint64_t);
+    } else {
+        l->shared  = 4 * shape_any(a, GPUME_CUDA_FULL_THREADS);
+        l->threads = FFALIGN(a->full.across * a->full.down, 32);
+    }
+    return ff_gpume_cuda_find_module(cuda, p, GPUME_CUDA_any, 0, 0);
+}
+
+/**
+ * Kernels that search blocks of one size: the first row that fits is taken if the device can run it. Blocks of 8
+ * samples of 9 and 10 bits have few candidates left by their bounds from some range on, and squares that remain have a
+ * known cost (measured).
+ */
+static const struct {
+    int min_depth, max_depth;
+    int sides;                  ///< of blocks, added up; 0: any, and any cost
+    int max_range;
+    int remaining;              ///< it searches what elimination leaves, too
+    int bounds;                 ///< it leaves candidates out
+    const GpumeCudaModule *(*shape)(const GpumeCuda *cuda, GpumeCudaArgs *a, GpumeCudaLaunch *l, int remaining);
+} table[] = {
+    { 8,  8, 4 | 8,      GPUME_CUDA_FULL_MAX_RANGE, 1, 0, shape_scan },
+    { 8,  8,         16, 8,                         1, 0, shape_scan },
+    { 8,  8,         16, GPUME_CUDA_FULL_MAX_RANGE, 1, 0, shape_tile },
+    { 9, 10, 4 |     16, GPUME_CUDA_FULL_MAX_RANGE, 0, 0, shape_scan },
+    { 9, 10,     8,      27,                        0, 0, shape_scan },
+    { 9, 16, 4 | 8 | 16, GPUME_CUDA_FULL_MAX_RANGE, 1, 1, shape_bounded },
+    { 9, 10,     8,      GPUME_CUDA_FULL_MAX_RANGE, 0, 0, shape_scan },
+    { 8, 16, 0,          GPUME_MAX_RANGE,           1, 0, shape_all },
+};
+
+const GpumeCudaModule *ff_gpume_cuda_shape_full(const GpumeCuda *cuda, GpumeCudaArgs *a, GpumeCudaLaunch *l,
+                                                int remaining)
+{
+    const GpumeParams *p = &a->params;
+
+    for (int i = 0; i < FF_ARRAY_ELEMS(table); i++) {
+        const GpumeCudaModule *found = NULL;
+
+        if (p->depth >= table[i].min_depth && p->depth <= table[i].max_depth && p->range <= table[i].max_range &&
+            (!table[i].sides || (p->block & table[i].sides && p->cost == GPUME_COST_SAD)) &&
+            (table[i].remaining || !remaining) && (!table[i].bounds || !p->exhaustive))
+            found = table[i].shape(cuda, a, l, remaining);
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
+/* Sets the chunks that have the fewest sums in all, if any fit into shared memory. */
+static void shape_chunks(GpumeCudaArgs *a, GpumeCudaLaunch *l, int bytes)
+{
+    /* displacements begin at a word of bytes */
+    const int span = FFALIGN(a->params.range, 4) + a->params.range + 1;
+    int least = INT_MAX;
+
+    for (int nx = 1; nx <= span / 16 + 1; nx++)
+        for (int ny = 1; ny <= span / 4 + 1; ny++) {
+            const int width  = FFALIGN((span + nx - 1) / nx, 16);
+            const int height = FFALIGN((span + ny - 1) / ny, 4);
+            const int words  = GPUME_CUDA_SEA_SHARED(width, height, bytes);
+
+            if (4 * words > GPUME_CUDA_MAX_SHARED || nx * ny * words >= least ||
+                (width + GPUME_CUDA_SEA_TILE_WIDTH) / 4 > GPUME_CUDA_SEA_THREADS)
+                continue;
+            least               = nx * ny * words;
+            a->sea.chunk_width  = width;
+            a->sea.chunk_height = height;
+            l->shared           = 4 * words;
+        }
+    if (least < INT_MAX) {
+        /* up to the last piece of the tile, at the chunk's last displacement */
+        const int columns  = (FFMIN(a->sea.chunk_width, span) + GPUME_CUDA_SEA_TILE_WIDTH - 1) / 4;
+        const int rows     = a->sea.chunk_height + GPUME_CUDA_SEA_TILE_HEIGHT - 4;
+        const int segments = GPUME_CUDA_SEA_THREADS / columns;
+
+        a->sea.columns    = columns;
+        a->sea.reciprocal = GPUME_RECIPROCAL(columns);
+        a->sea.rows       = FFALIGN((rows + segments - 1) / segments, 4);
+    }
+}
+
+const GpumeCudaModule *ff_gpume_cuda_shape_sea(const GpumeCuda *cuda, GpumeCudaArgs *a, GpumeCudaLaunch *l)
+{
+    const GpumeParams *p = &a->params;
+    const int bytes  = p->depth > 8 ? 2 : 1;
+    const int square = GPUME_CUDA_SEA_SQUARE / p->block;
+    const int side   = 2 * p->range + 1;
+
+    /* 8x8 samples of more than 8 bits are faster by bounds of bytes (measured) */
+    if (p->block != 16 && (p->block != 8 || bytes == 2))
+        return NULL;
+    l->threads = GPUME_CUDA_SEA_THREADS;
+    set_grid(p, l, GPUME_CUDA_SEA_TILE_WIDTH, GPUME_CUDA_SEA_TILE_HEIGHT);
+    /*
+     * Few candidates, or few thread blocks that take long one by one, are faster to evaluate, or to bound by their
+     * bytes.
+     */
+    if (bytes == 2 && !p->always_sea && p->range < 24)
+        return NULL;
+    if (bytes == 1 && !p->always_sea &&
+        (p->range < (p->block == 8 ? 48 : 24) ||
+         l->grid[0] * l->grid[1] < (p->block == 8 ? 768 : 256)))
+        return NULL;
+
+    shape_chunks(a, l, bytes);
+    /* more of them take longer than all candidates in the kernel that is made for it */
+    a->sea.max_evaluated = (64 + side * side / 64) * square * square / (bytes == 1 ? 2 : 1);
+    return ff_gpume_cuda_find_module(cuda, p, GPUME_CUDA_eliminate, p->block, 0);
+}
+
+/* Returns the kernel that scans squares of such blocks and larger ones; NULL: there is none. */
+static const GpumeCudaModule *find_squares(const GpumeCuda *cuda, const GpumeParams *p)
+{
+    return ff_gpume_cuda_find_module(cuda, p, GPUME_CUDA_scan, FFMIN(p->block, 8), GPUME_CUDA_SCAN_SQUARE);
+}
+
+int ff_gpume_cuda_scan_fits(const GpumeCuda *cuda, const GpumeParams *p)
+{
+    const int nb_sizes = ff_gpume_nb_sizes(p);
+
+    /* up to 16 samples a size has kernels of its own */
+    return gpume_kind(p->algo) == GPUME_KIND_FULL && p->cost == GPUME_COST_SAD &&
+           p->range <= GPUME_CUDA_FULL_MAX_RANGE && !p->always_sea &&
+           p->block << (nb_sizes - 1) <= GPUME_CUDA_MERGE_SQUARE &&
+           (nb_sizes > 1 || p->block > 16) && find_squares(cuda, p);
+}
+
+/* Returns how many threads merge a square so that the fewest wait: a row of costs has so many groups of four. */
+static av_cold int merge_threads(int range, int groups)
+{
+    int best = 0, least = INT_MAX;
+
+    for (int threads = GPUME_CUDA_MERGE_THREADS; threads >= GPUME_CUDA_MERGE_THREADS / 2; threads -= 32) {
+        const int rounds = gpume_blocks(2 * range + 1, threads / groups);
+
+        if (rounds * threads < least) {
+            least = rounds * threads;
+            best  = threads;
+        }
+    }
+    return best;
+}
+
+/* Allocates the costs that are kept of a strip. */
+static av_cold int alloc_sums(GpumeCudaScan *s)
+{
+    GpumeCudaTreeSearch *t = &s->args.tree;
+    const GpumeParams *p   = &s->args.params;
+    const int together = GPUME_CUDA_MERGE_SQUARE / GPUME_CUDA_SCAN_SQUARE;
+    const size_t row   = (size_t)t->across * (2 * p->range + 1) * t->pitch * sizeof(uint32_t);
+    const int fits     = p->small_strips ? 1 : MAX_KEPT / row;
+    int ret;
+
+    s->strip = FFMAX(fits / together, 1) * together;
+    s->strip = FFMIN(s->strip, FFALIGN(s->nb_rows, together));
+    ret = ff_gpume_cuda_alloc(s->cuda, &s->sums, GPUME_CUDA_DEVICE, s->strip * row, "costs");
+    t->sums     = s->sums.data;
+    s->new_sums = 1;
+    return ret;
+}
+
+av_cold int ff_gpume_cuda_scan_init(GpumeCudaScan *s, const GpumeCuda *cuda, const GpumeParams *params, int largest)
+{
+    GpumeCudaTreeSearch *t = &s->args.tree;
+    GpumeParams *p = &s->args.params;
+    int ret;
+
+    s->cuda  = cuda;
+    s->first = GPUME_CUDA_SIZE(params->block);
+    *p            = *params;
+    p->block      = FFMIN(p->block, 8);
+    p->big_endian = 0;
+    s->args.nb_fields = 1;
+    t->across  = gpume_blocks(p->width,  GPUME_CUDA_SCAN_SQUARE);
+    s->nb_rows = gpume_blocks(p->height, GPUME_CUDA_SCAN_SQUARE);
+    s->strip   = s->nb_rows;
+
+    shape_area(&s->args, &s->squares, 2, 2, 1, GPUME_CUDA_SCAN_SQUARE);
+    t->pitch = GPUME_CUDA_SCAN_DX * GPUME_CUDA_SCAN_PLACES(p->range, p->depth > 8 ? 2 : 4);
+    ret = ff_gpume_cuda_load(cuda, &s->squares, &find_squares(cuda, p)->code);
+    if (ret >= 0 && largest >= GPUME_CUDA_SCAN_SQUARE)
+        ret = alloc_sums(s);
+    if (ret < 0 || largest < GPUME_CUDA_MERGE_SQUARE)
+        return ret;
+    s->merge.grid[0] = gpume_blocks(p->width, GPUME_CUDA_MERGE_SQUARE);
+    s->merge.threads = merge_threads(p->range, t->pitch / GPUME_CUDA_MERGE_TOGETHER);
+    s->merge.shared  = GPUME_CUDA_MERGE_THREADS / 32 * sizeof(uint64_t);
+    return ff_gpume_cuda_load(cuda, &s->merge, &ff_gpume_cuda_find_module(cuda, p, GPUME_CUDA_merge64, 0, 0)->code);
+}
+
+CUresult ff_gpume_cuda_scan_launch(GpumeCudaScan *s, const GpumeCudaPlane *cur, const GpumeCudaPlane *ref,
+                                   int reference, const GpumeCudaStored *to, CUstream stream)
+{
+    GpumeCudaArgs *a = &s->args;
+    CUresult err = CUDA_SUCCESS;
+
+    if (s->new_sums)
+        err = s->cuda->cu->cuMemsetD8Async(s->sums.data, 0, s->sums.size, stream);
+    s->new_sums = 0;
+
+    for (int i = s->first; i < GPUME_CUDA_NB_SIZES; i++)
+        a->tree.sizes[i] = to[i - s->first];
+    a->cur       = *cur;
+    a->fields[0] = (GpumeCudaField) {
+        .plane = *ref, .reference = reference, .source = a->params.distance[reference],
+    };
+    a->full.grid = s->squares.grid[0];
+    for (int row = 0; row < s->nb_rows && err == CUDA_SUCCESS; row += s->strip) {
+        const int nb = FFMIN(s->strip, s->nb_rows - row);
+
+        a->tree.first_row  = row;
+        s->squares.grid[1] = nb;
+        s->merge.grid[1]   = gpume_blocks(nb, GPUME_CUDA_MERGE_SQUARE / GPUME_CUDA_SCAN_SQUARE);
+        err = ff_gpume_cuda_launch(s->cuda, &s->squares, 1, a, stream);
+        if (s->merge.function && err == CUDA_SUCCESS)
+            err = ff_gpume_cuda_launch(s->cuda, &s->merge, 1, a, stream);
+    }
+    return err;
+}
+
+av_cold void ff_gpume_cuda_scan_uninit(GpumeCudaScan *s)
+{
+    ff_gpume_cuda_unload(s->cuda, &s->squares);
+    ff_gpume_cuda_unload(s->cuda, &s->merge);
+    ff_gpume_cuda_free(&s->sums);
+}

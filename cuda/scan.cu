@@ -1,0 +1,625 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Full search that evaluates every candidate: blocks of 4, 8 or 16 samples of up to 10 bits, alone or with all larger
+ * sizes up to 32. The module's side is that of the smallest blocks, its variant that of the largest.
+ *
+ * A warp has a tile of the picture, or shares it with others. A lane has GPUME_NB_DX x GPUME_NB_DY candidates at a
+ * time, whose displacements are a word from each other across, so that they share words of the window. Larger blocks
+ * cost what their parts cost. For blocks of 32, warps exchange the costs of their tiles, and the sums of these are
+ * kept in memory: blocks of 64 are sums of them (merge64.cu).
+ */
+
+#include "libavfilter/gpume/cuda/samples.cuh"
+
+#define SMALLEST GPUME_CUDA_SIDE
+#define LARGEST  GPUME_CUDA_VARIANT
+#define WARPS    GPUME_CUDA_SCAN_WARPS
+#define SQUARE   GPUME_CUDA_SCAN_SQUARE
+/** A warp's tile: its size, its halves of 8 rows each, blocks of 4 in it, blocks of 8. */
+#define WIDTH    GPUME_CUDA_TILE_WIDTH
+#define HEIGHT   GPUME_CUDA_SCAN_TILE_HEIGHT(LARGEST)
+#define HALVES   (HEIGHT / 8)
+#define FOURS    (SMALLEST == 4 ? 8 * HALVES : 0)
+#define EIGHTS   (SMALLEST <= 8 && LARGEST >= 8 ? 2 * HALVES : 0)
+/** Keys of a lane, but for that of the tile. */
+#define KEYS     (FOURS + EIGHTS > 16 ? 32 : FOURS + EIGHTS > 4 ? 8 : FOURS + EIGHTS > 2 ? 4 : 2)
+
+typedef GpumeSamples<GpumeModuleSample> Samples;
+#define COPIES    Samples::COPIES
+#define ROW_WORDS (WIDTH / COPIES)
+
+static_assert(GPUME_CUDA_COST == GPUME_COST_SAD, "sums are made for that");
+static_assert(GPUME_NB_DX == WARPS, "each warp has a column of all lanes' candidates of the square");
+static_assert(FOURS + EIGHTS <= KEYS, "room for all keys");
+
+/** Where the picture's edges are: they cut the tile, candidates may be outside of them, or none can. */
+enum { CUT, NEAR, INNER };
+
+/** n / d as a multiplication, exact for n below 65536 and d from 2 to 32768. */
+#define RECIPROCAL_HIGH(d)  (~0u / (d) + 1)
+#define DIVIDE_HIGH(n, r)   ((int)((GpumeU64)(GpumeU32)(n) * (r) >> 32))
+
+/**
+ * Where a lane's candidates are in the window: in runs of GPUME_NB_DY rows. A run has places of GPUME_NB_DX columns.
+ */
+struct Runs {
+    const int range;
+    const int copy, pitch;          ///< words from copy to copy, and from row to row
+    const int left;                 ///< displacement at which the window begins: at a word
+    const int columns;              ///< of GPUME_NB_DX words
+    const int in_run;               ///< places
+    const GpumeU32 reciprocal;
+    GpumeU32 *const table;          ///< GPUME_NB_DX words for each place, see make(); at 16 bytes
+    const GpumeSharedWords orders;  ///< the same
+
+    __device__ __forceinline__ Runs(const GpumeCudaArgs &a, GpumeU32 *words)
+        : range(a.params.range), copy(a.full.copy_words), pitch(GPUME_CUDA_SCAN_PITCH(copy, COPIES)),
+          left(GPUME_CUDA_SCAN_LEFT(range, COPIES)), columns(GPUME_CUDA_SCAN_COLUMNS(range, COPIES)),
+          in_run(GPUME_CUDA_SCAN_PLACES(range, COPIES)),
+          reciprocal(RECIPROCAL_HIGH(in_run)), table(words), orders(words) { }
+
+    /** Returns the word of a row of a copy at which a place's first column is. */
+    __device__ __forceinline__ int word(unsigned place) const
+    {
+        /* as many places as there are copies, one in each, have the same words */
+        return place / COPIES * GPUME_NB_DX;
+    }
+
+    /** Returns the displacement of a place's first column. */
+    __device__ __forceinline__ int dx(unsigned place) const
+    {
+        return left + COPIES * word(place) + place % COPIES;
+    }
+
+    /**
+     * Fills in the table: for each place the orders of its columns, counted from the window's left, with INADMISSIBLE
+     * where they are out of range. All threads call it, and have to wait for each other before they read the table.
+     */
+    __device__ __forceinline__ void make() const
+    {
+        GPUME_NO_UNROLL for (int i = threadIdx.x; i < in_run; i += blockDim.x) {
+            GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++) {
+                const int d = dx(i) + COPIES * k;
+
+                table[GPUME_NB_DX * i + k] = d - left + ((unsigned)(d + range) <= (unsigned)(2 * range) ? 0 :
+                                                         Samples::INADMISSIBLE);
+            }
+        }
+    }
+
+    /**
+     * Sets the orders of a place's candidates from displacement dy on, but for edges of the picture.
+     * @param words those of the window from the rows on that the tile meets in the first run
+     * @return where the tile meets those of the place and the run
+     */
+    __device__ __forceinline__ const GpumeU32 *
+    get(GpumeU32 (&order)[GPUME_NB_DX][GPUME_NB_DY], const GpumeU32 *words, unsigned place, int run, int dy) const
+    {
+        const int side       = 2 * range + 1;
+        const GpumeU32 first = (dy + range) * side, next = dy < range ? side : Samples::INADMISSIBLE;
+        GpumeU32 right[GPUME_NB_DX];
+
+        orders.load4<0>(right, GPUME_NB_DX * place);
+        GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++) {
+            order[k][0] = first + right[k];
+            order[k][1] = order[k][0] + next;
+        }
+        return words + run * GPUME_NB_DY * pitch + place % COPIES * copy + word(place);
+    }
+};
+
+/** Returns INADMISSIBLE if so many samples from x on are not inside a picture of that size, else 0. */
+static __device__ __forceinline__ GpumeU32 gpume_outside(int x, int samples, int size)
+{
+    return (unsigned)x <= (unsigned)(size - samples) ? 0 : Samples::INADMISSIBLE;
+}
+
+/** The marks of a lane's columns of candidates, for each four samples of a tile's width. */
+template<int EDGES> struct Columns {
+    __device__ __forceinline__ Columns(const GpumeParams &p, int x0, int dx) { }
+    __device__ __forceinline__ GpumeU32 get(int c, int k) const { return 0; }
+};
+
+template<> struct Columns<NEAR> {
+    GpumeU32 marks[(WIDTH - 4) / COPIES + GPUME_NB_DX];     ///< by words: blocks side by side share them
+
+    __device__ __forceinline__ Columns(const GpumeParams &p, int x0, int dx)
+    {
+        GPUME_UNROLL for (int i = 0; i < (WIDTH - 4) / COPIES + GPUME_NB_DX; i++)
+            marks[i] = gpume_outside(x0 + dx + COPIES * i, 4, p.width);
+    }
+
+    __device__ __forceinline__ GpumeU32 get(int c, int k) const
+    {
+        return marks[4 * c / COPIES + k];
+    }
+};
+
+template<> struct Columns<CUT> {
+    GpumeU32 marks[WIDTH / 4][GPUME_NB_DX];
+
+    __device__ __forceinline__ Columns(const GpumeParams &p, int x0, int dx)
+    {
+        GPUME_UNROLL for (int c = 0; c < WIDTH / 4; c++) {
+            const int x = x0 + 4 * c, w = gpume_min(4, p.width - x);
+
+            GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
+                marks[c][k] = w > 0 ? gpume_outside(x + dx + COPIES * k, w, p.width) : 0;
+        }
+    }
+
+    __device__ __forceinline__ GpumeU32 get(int c, int k) const
+    {
+        return marks[c][k];
+    }
+};
+
+/** Returns the cost of the zero vector of a block that may be cut. */
+static __device__ __forceinline__ GpumeU32
+gpume_zero_cost(const GpumeCudaArgs &a, const GpumeCudaPlane &ref, const GpumeBox &b)
+{
+    typedef GpumeSample<GpumeModuleSample> Sample;
+    GpumeU32 sum = 0;
+
+    GPUME_NO_UNROLL for (int y = b.y0; y < b.y0 + b.h; y++)
+        GPUME_NO_UNROLL for (int x = b.x0; x < b.x0 + b.w; x += COPIES) {
+            const GpumeU8 *cur = (const GpumeU8 *)a.cur.data + y * a.cur.linesize;
+            const GpumeU8 *row = (const GpumeU8 *)ref.data   + y * ref.linesize;
+            const int at = x * Sample::bytes, nb = b.x0 + b.w - x, end = a.params.width * Sample::bytes;
+
+            sum = GpumeSad<GpumeModuleSample>::word(
+                Sample::right_justify(gpume_load<GpumeModuleSample>(cur + at, nb, cur + end), a.params.shift),
+                Sample::right_justify(gpume_load<GpumeModuleSample>(row + at, nb, row + end), a.params.shift), sum);
+        }
+    return sum;
+}
+
+/** A part of a tile's rows, which are in shared memory. */
+template<int EDGES, int LINES_, int WORDS_>
+struct Rows {
+    static const int LINES = LINES_;
+    static const int WORDS = WORDS_;
+
+    const GpumeSharedWords &tile;
+    const int first;                ///< the part's first word
+    const int width, height;        ///< samples and rows inside the picture from there on; only of tiles that are cut
+    GpumeU32 row[LINES_][WORDS_];
+
+    /** Loads a row. */
+    __device__ __forceinline__ void load(int y)
+    {
+        tile.load4<0>(row[y], first + y * ROW_WORDS);
+        if (WORDS > 4)
+            tile.load4<WORDS - 4>(row[y] + WORDS - 4, first + y * ROW_WORDS);
+    }
+
+    __device__ __forceinline__ GpumeU32 get(int y, int c) const
+    {
+        return row[y < 0 || y >= LINES ? 0 : y][c];
+    }
+
+    /** Returns a word of the window that is compared with (y, c), samples outside the block being 0. */
+    __device__ __forceinline__ GpumeU32 masked(GpumeU32 word, int y, int c) const
+    {
+        return EDGES != CUT ? word : y < height ? word & gpume_mask<GpumeModuleSample>(width - c * COPIES) : 0;
+    }
+};
+
+typedef GpumeU32 Sums[GPUME_NB_DX][GPUME_NB_DY];
+
+/** A tile of 16 samples across: its blocks' smallest keys in this lane. */
+struct TileKeys {
+    const GpumeCudaArgs &a;
+    const GpumeParams &p;
+    const int lane;
+    int x0, y0;
+    int edges;
+    int halves;                     ///< of 8 rows each that the picture has; 0: there is nothing to search
+    GpumeU32 fours[FOURS + 1], eights[EIGHTS + 1];
+    Samples::Key whole;
+
+    /** Begins with the tile at (x, y) and loads its samples to words. */
+    __device__ __forceinline__ TileKeys(const GpumeCudaArgs &args, GpumeU32 *words, int x, int y)
+        : a(args), p(args.params), lane(threadIdx.x & 31), x0(x), y0(y)
+    {
+        const int range = p.range, w = p.width - x, h = p.height - y;
+
+        halves = w <= 0 || h <= 0 ? 0 : gpume_min((h + 7) / 8, HALVES);
+        /* a tile may have half the rows, as in 1080 lines */
+        edges  = w < WIDTH || (h < HEIGHT && h % 8) ? CUT :
+                 x < range || w < WIDTH + range || y < range || h < HEIGHT + range ? NEAR : INNER;
+        GPUME_UNROLL for (int i = 0; i < FOURS; i++)
+            fours[i] = ~0u;
+        GPUME_UNROLL for (int i = 0; i < EIGHTS; i++)
+            eights[i] = ~0u;
+        whole = ~(Samples::Key)0;
+        for (int i = lane; i < HEIGHT * ROW_WORDS; i += 32) {
+            const int line = i / ROW_WORDS, column = i % ROW_WORDS * COPIES;
+            const GpumeU8 *row = (const GpumeU8 *)a.cur.data + (y + line) * a.cur.linesize;
+            const int bytes = GpumeSample<GpumeModuleSample>::bytes;
+
+            words[i] = line >= h ? 0 : GpumeSample<GpumeModuleSample>::right_justify(
+                gpume_load<GpumeModuleSample>(row + (x + column) * bytes, gpume_min(COPIES, w - column),
+                                              row + p.width * bytes), p.shift);
+        }
+    }
+
+    /** Returns the cost of the zero vector of the block that a lane stores: blocks of 4, of 8, the tile. */
+    __device__ __forceinline__ GpumeU32 zero_cost(const GpumeCudaPlane &ref) const
+    {
+        const int eight = lane - FOURS;
+        const GpumeBox b = gpume_box(&p, 4, x0 / 4 + lane % 4, y0 / 4 + lane / 4);
+        const GpumeU32 zero4 = lane < WIDTH * HEIGHT / 16 ? gpume_zero_cost(a, ref, b) : 0;
+        GpumeU32 zero8 = zero4 + gpume_xor_lane(zero4, 1), zero16;
+
+        zero8  += gpume_xor_lane(zero8, 4);
+        zero16  = zero8 + gpume_xor_lane(zero8, 2);
+        zero16 += gpume_xor_lane(zero16, 8);
+        zero8   = gpume_of_lane(zero8, (eight & 1) * 2 + (eight & 2) * 4);
+        zero16  = gpume_of_lane(zero16, 0);
+        return eight < 0 ? zero4 : eight < EIGHTS ? zero8 : zero16;
+    }
+
+    /** Stores the result of block (bx, by) of a side. */
+    template<int BLOCK>
+    __device__ __forceinline__ void store_block(int z, int bx, int by, int dx, int dy, GpumeU32 cost) const
+    {
+        const GpumeBox b = gpume_box(&p, BLOCK, bx, by);
+
+        if (b.w > 0 && b.h > 0 && SMALLEST == LARGEST)
+            gpume_store(a, b, z, bx, by, dx, dy, cost);
+        else if (b.w > 0 && b.h > 0)
+            gpume_store_size<BLOCK>(a, b, dx, dy, cost);
+    }
+
+    /**
+     * Stores the best candidates that a number of warps, which have the same tile, have found. All threads call it.
+     * @param shared 2 + KEYS words for each warp, not in use any more
+     */
+    __device__ __forceinline__ void store(GpumeU32 *shared, const GpumeCudaPlane &ref, int z, int split, int left)
+    {
+        const int warp = threadIdx.x / 32, lanes = 32 / KEYS, side = 2 * p.range + 1, eight = lane - FOURS;
+        const int is_tile = LARGEST >= 16 && eight == EIGHTS;
+        Samples::Key *wholes = (Samples::Key *)shared;
+        GpumeU32 *others = shared + 2 * WARPS, keys[KEYS];
+
+        GPUME_UNROLL for (int i = 0; i < KEYS; i++)
+            keys[i] = i < FOURS ? fours[i < FOURS ? i : 0] :
+                      i < FOURS + EIGHTS ? eights[i < FOURS ? 0 : i < FOURS + EIGHTS ? i - FOURS : 0] : ~0u;
+        gpume_share_out_least<KEYS>(keys, lane);
+        whole = gpume_least<1, 32>(whole);
+        __syncthreads();
+        if (lane % lanes == 0)
+            others[warp * KEYS + lane / lanes] = keys[0];
+        if (!lane)
+            wholes[warp] = whole;
+        __syncthreads();
+        if (warp % split || !halves)
+            return;
+
+        const GpumeU32 zero = zero_cost(ref);
+        GpumeU32 key = ~0u, cost, order;
+
+        if (eight > EIGHTS || (eight == EIGHTS && !is_tile))
+            return;
+        for (int i = 0; i < split; i++) {
+            whole = gpume_lesser_key(whole, wholes[warp + i]);
+            if (!is_tile)
+                key = gpume_umin(key, others[(warp + i) * KEYS + lane]);
+        }
+        cost  = is_tile ? Samples::cost_of(whole) : key >> 16;
+        order = (is_tile ? (GpumeU32)whole : key) & 0xffff;
+
+        /* the zero vector comes before those of equal cost */
+        const int others_win = zero > cost, i = (int)order + left + p.range;
+        const int dx = others_win ? i % side - p.range : 0, dy = others_win ? i / side - p.range : 0;
+
+        cost = others_win ? cost : zero;
+        if (lane < FOURS)
+            store_block<4>(z, x0 / 4 + lane % 4, y0 / 4 + lane / 4, dx, dy, cost);
+        else if (eight < EIGHTS)
+            store_block<8>(z, x0 / 8 + eight % 2, y0 / 8 + eight / 2, dx, dy, cost);
+        else
+            store_block<16>(z, x0 / 16, y0 / 16, dx, dy, cost);
+    }
+};
+
+/** Tries candidates of a tile. */
+struct Tile : TileKeys {
+    /** Words of a row, and rows, that are compared at a time: more does not fit into registers, or into 16 bits. */
+    static const int WORDS  = COPIES == 2 && SMALLEST > 4 ? 8 : 4;
+    static const int LINES  = SMALLEST == 4 ? 4 : 8;
+    static const int BLOCKS = WORDS * COPIES / SMALLEST;
+
+    const GpumeSharedWords tile;
+
+    __device__ __forceinline__ Tile(const GpumeCudaArgs &args, GpumeU32 *words, int x, int y)
+        : TileKeys(args, words, x, y), tile(words) { }
+
+    /** Exchanges the halves of an array: a loop over halves has the same registers for both. */
+    template<int NB>
+    static __device__ __forceinline__ void swap(GpumeU32 *keys)
+    {
+        GPUME_UNROLL for (int i = 0; i < NB / 2 && HALVES > 1; i++) {
+            const GpumeU32 first = keys[i];
+
+            keys[i]          = keys[i + NB / 2];
+            keys[i + NB / 2] = first;
+        }
+    }
+
+    /** The marks of a row of candidates of blocks of a side that begin at row y of the picture. */
+    template<int EDGES>
+    __device__ __forceinline__ GpumeU32 outside(int y, int side, int dy) const
+    {
+        return EDGES == INNER ? 0 : gpume_outside(y + dy, gpume_min(side, p.height - y), p.height);
+    }
+
+    /**
+     * Keeps the smallest keys of blocks of a side.
+     * @param first column of the first block, in units of 4 samples
+     * @param y     row of the picture at which the blocks begin
+     */
+    template<int EDGES, int BLOCK, int NB>
+    __device__ __forceinline__ void take(GpumeU32 *best, const Sums (&sum)[NB], const Sums &order,
+                                         const Columns<EDGES> &columns, int first, int y, int dy) const
+    {
+        const int span = BLOCK / 4;
+
+        GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++) {
+            const GpumeU32 down = outside<EDGES>(y, BLOCK, dy + j);
+
+            GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
+                GPUME_UNROLL for (int c = 0; c < NB; c++) {
+                    const GpumeU32 marks = down | columns.get(first + c * span, k) |
+                                           columns.get(first + c * span + span - 1, k);
+
+                    best[c] = gpume_umin(best[c], Samples::key(sum[c][k][j], order[k][j] | marks));
+                }
+        }
+    }
+
+    /** The same of the tile. */
+    template<int EDGES>
+    __device__ __forceinline__ void take_whole(const Samples::Pair (&cost)[GPUME_NB_DX], const Sums &order,
+                                               const Columns<EDGES> &columns, int dy)
+    {
+        GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++) {
+            GpumeU32 marks = 0;
+
+            GPUME_UNROLL for (int c = 0; c < WIDTH / 4; c += EDGES == CUT ? 1 : WIDTH / 4 - 1)
+                marks |= columns.get(c, k);
+            GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
+                whole = gpume_lesser_key(whole, Samples::key(cost[k], j, order[k][j] | marks |
+                                                             outside<EDGES>(y0, HEIGHT, dy + j)));
+        }
+    }
+
+    /** Compares a part of the tile with a lane's candidates. @param line, word its first row and word */
+    template<int EDGES>
+    __device__ __forceinline__ void
+    compare(Sums (&sum)[BLOCKS], const GpumeU32 *win, int pitch, int line, int word) const
+    {
+        Rows<EDGES, LINES, WORDS> rows = { tile, line * ROW_WORDS + word, p.width - x0 - word * COPIES,
+                                           p.height - y0 - line };
+
+        GPUME_UNROLL for (int c = 0; c < BLOCKS; c++)
+            GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
+                GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
+                    sum[c][k][j] = 0;
+        Samples::add_up<SMALLEST>(sum, rows, win + line * pitch + word, pitch);
+    }
+
+    /**
+     * Tries 8 rows of the tile, whose keys are the first ones; these and the others change places.
+     * @param cost their costs are added to these
+     */
+    template<int EDGES>
+    __device__ __forceinline__ void try_half(int half, const GpumeU32 *win, int pitch, const Sums &order,
+                                             const Columns<EDGES> &columns, int dy, Samples::Pair (&cost)[GPUME_NB_DX])
+    {
+        const int y = y0 + 8 * half;
+        Sums eight[2];
+
+        if (SMALLEST == 4) {
+            GPUME_UNROLL for (int c = 0; c < 2; c++)
+                GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
+                    GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
+                        eight[c][k][j] = 0;
+            GPUME_UNROLL for (int row = 0; row < 2; row++)
+                GPUME_UNROLL for (int word = 0; word < ROW_WORDS; word += WORDS) {
+                    const int first = word * COPIES / 4;
+                    Sums sum[BLOCKS];
+
+                    compare<EDGES>(sum, win, pitch, 8 * half + 4 * row, word);
+                    take<EDGES, 4>(fours + 4 * row + first, sum, order, columns, first, y + 4 * row, dy);
+                    GPUME_UNROLL for (int c = 0; c < BLOCKS && LARGEST > 4; c++)
+                        GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
+                            GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
+                                eight[(first + c) / 2][k][j] += sum[c][k][j];
+                }
+        } else {
+            Sums sum[BLOCKS];
+
+            compare<EDGES>(sum, win, pitch, 8 * half, 0);
+            GPUME_UNROLL for (int c = 0; c < 2; c++)
+                GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
+                    GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
+                        eight[c][k][j] = c < BLOCKS ? sum[c < BLOCKS ? c : 0][k][j] : 0;
+        }
+        if (EIGHTS)
+            take<EDGES, 8>(eights, eight, order, columns, 0, y, dy);
+        GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX && LARGEST >= 16; k++) {
+            GpumeU32 both[GPUME_NB_DY];
+
+            GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
+                both[j] = eight[0][k][j] + eight[1][k][j];
+            Samples::add(cost[k], both);
+        }
+        swap<FOURS>(fours);
+        swap<EIGHTS>(eights);
+    }
+
+    /**
+     * Tries a lane's candidates, from (dx, dy) on, which the window's words from win on are for.
+     * @param cost is set to those of the tile
+     */
+    template<int EDGES>
+    __device__ __forceinline__ void try_group(const GpumeU32 *win, int pitch, const Sums &order, int dx, int dy,
+                                              Samples::Pair (&cost)[GPUME_NB_DX])
+    {
+        const Columns<EDGES> columns(p, x0, dx);
+
+        /* what is in a cache of instructions is fetched faster than twice as much */
+        GPUME_NO_UNROLL for (int half = 0; half < (EDGES == INNER ? HALVES : halves); half++)
+            try_half<EDGES>(half, win, pitch, order, columns, dy, cost);
+        if (EDGES != INNER && halves < HALVES) {
+            swap<FOURS>(fours);
+            swap<EIGHTS>(eights);
+        }
+        if (LARGEST >= 16)
+            take_whole<EDGES>(cost, order, columns, dy);
+    }
+};
+
+/** A square of 32x32 samples, whose costs are the sums of its tiles'. */
+struct Square {
+    const GpumeCudaArgs &a;
+    const GpumeBox box;
+    const int warp, lane;
+    GpumeU32 *const sums;           ///< NULL: they are not wanted
+    Samples::Pair *const shown;     ///< costs that warps exchange: GPUME_CUDA_SCAN_SHOWN() words
+    GpumeU64 best;                  ///< smallest key
+
+    __device__ __forceinline__ Square(const GpumeCudaArgs &args, GpumeU32 *words, int column, int row)
+        : a(args), box(gpume_box(&args.params, SQUARE, column, row)), warp(threadIdx.x / 32),
+          lane(threadIdx.x & 31), sums(args.tree.sums ? gpume_kept_sums(args, column, row) : 0),
+          shown((Samples::Pair *)words), best(~0ull) { }
+
+    /**
+     * Takes candidates of a place from displacement dy on: all warps those of the same lanes.
+     * @param cost those of the warp's tile
+     * @param keep nonzero: it is the first lane to have the place
+     */
+    __device__ __forceinline__ void take(const Samples::Pair (&cost)[GPUME_NB_DX], const Runs &r, int place, int dy,
+                                         int keep)
+    {
+        const int range = r.range, dx = r.dx(place) + COPIES * warp;
+        GpumeU32 sum[GPUME_NB_DY] = { 0 };
+
+        GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
+            shown[(warp * GPUME_NB_DX + k) * 32 + lane] = cost[k];
+        __syncthreads();
+        GPUME_UNROLL for (int i = 0; i < WARPS; i++) {
+            const Samples::Pair pair = shown[(i * GPUME_NB_DX + warp) * 32 + lane];
+
+            GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
+                sum[j] += Samples::cost(pair, j);
+        }
+        /* all have read them */
+        __syncthreads();
+        GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++) {
+            const int admissible = gpume_admissible(&box, dx, dy + j);
+
+            best = gpume_lesser_key(best, gpume_key(admissible ? sum[j] : ~0u, gpume_order(range, dx, dy + j)));
+            if (keep && dy + j <= range)
+                sums[(dy + j + range) * a.tree.pitch + warp * r.in_run + place] = sum[j];
+        }
+    }
+
+    /** Stores what has been found. All threads call it. */
+    __device__ __forceinline__ void store(GpumeU32 *shared) const
+    {
+        const GpumeU64 key  = gpume_least_of_all(shared, best);
+        const GpumeVector v = gpume_vector_of_order(a.params.range, (int)(GpumeU32)key);
+
+        if (!threadIdx.x)
+            gpume_store_size<SQUARE>(a, box, v.dx, v.dy, (GpumeU32)(key >> 32));
+    }
+};
+
+/** Tries the candidates of so many runs from displacement cy on. @param words those of the window for the tile */
+static __device__ __forceinline__ void
+gpume_try_runs(Tile &tile, Square &square, const Runs &r, const GpumeU32 *words, int cy, int runs)
+{
+    const int nb = r.in_run * runs, split = tile.a.full.split;
+
+    GPUME_NO_UNROLL for (int first = threadIdx.x / 32 % split * 32; first < nb; first += 32 * split) {
+        /* the last one again where there are no more */
+        const int i     = gpume_min(first + tile.lane, nb - 1);
+        const int run   = DIVIDE_HIGH(i, r.reciprocal);
+        const int place = i - run * r.in_run;
+        const int dy    = cy + run * GPUME_NB_DY;
+        Sums order;
+        Samples::Pair cost[GPUME_NB_DX];
+        const GpumeU32 *win = r.get(order, words, place, run, dy);
+
+        GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
+            Samples::clear(cost[k]);
+        if (tile.edges == INNER)
+            tile.try_group<INNER>(win, r.pitch, order, r.dx(place), dy, cost);
+        else if (tile.edges == NEAR)
+            tile.try_group<NEAR>(win, r.pitch, order, r.dx(place), dy, cost);
+        else if (tile.halves)
+            tile.try_group<CUT>(win, r.pitch, order, r.dx(place), dy, cost);
+        if (LARGEST == 32 && square.sums)
+            square.take(cost, r, place, dy, first + tile.lane < nb);
+    }
+}
+
+/** Searches the area of a thread block that begins at a place. @param own words behind the window */
+static __device__ __forceinline__ void
+gpume_search_area(const GpumeCudaArgs &a, GpumeU32 *shared, GpumeU32 *own, const Runs &r, const GpumePlace &at)
+{
+    const GpumeParams &p = a.params;
+    const GpumeCudaPlane ref = gpume_field(a, at.z).plane;
+    const int warp   = threadIdx.x / 32, across = a.full.across, tile_index = warp / a.full.split;
+    const int x      = tile_index % across * WIDTH, y = tile_index / across * HEIGHT, height = a.full.down * HEIGHT;
+    const int min_dy = gpume_min_displacement(p.range, at.y + height - SMALLEST);
+    const int max_dy = gpume_max_displacement(p.range, p.height, gpume_min(p.height, at.y + SMALLEST));
+    Tile tile(a, own + warp * HEIGHT * ROW_WORDS, at.x + x, at.y + y);
+    Square square(a, own + WARPS * HEIGHT * ROW_WORDS, at.x / SQUARE, at.y / SQUARE);
+
+    for (int cy = min_dy; cy <= max_dy; cy += a.full.runs * GPUME_NB_DY) {
+        const int runs = gpume_min(a.full.runs, (max_dy - cy) / GPUME_NB_DY + 1);
+        const GpumeWindow window = { shared, r.copy, r.pitch, at.x + r.left, at.y + cy,
+                                     r.columns * GPUME_NB_DX + across * ROW_WORDS, runs * GPUME_NB_DY + height - 1 };
+
+        __syncthreads();
+        gpume_load_window<GpumeModuleSample>(p, ref, window);
+        __syncthreads();
+        gpume_try_runs(tile, square, r, shared + y * r.pitch + x / COPIES, cy, runs);
+    }
+    tile.store(shared, ref, at.z, a.full.split, r.left);
+    if (LARGEST == 32 && square.sums)
+        square.store(shared);
+}
+
+/**
+ * Range up to GPUME_CUDA_FULL_MAX_RANGE.
+ *
+ * grid:   areas of across x down tiles side by side, on top of each other, fields; or any number. With LARGEST 32, rows
+ *         of areas from tree.first_row on
+ * block:  GPUME_CUDA_SCAN_THREADS; split warps for each tile
+ * shared: runs * GPUME_NB_DY + rows of an area - 1 rows of GPUME_CUDA_SCAN_PITCH() words, that is shared_words; then
+ *         a tile for each warp, with LARGEST 32 GPUME_CUDA_SCAN_SHOWN() words, and Runs' table
+ */
+GPUME_KERNEL(GPUME_CUDA_SCAN_THREADS, LARGEST == 32 ? (SMALLEST == 4 ? 3 : 4) : COPIES == 4 && SMALLEST > 4 ? 5 : 4)
+{
+    GPUME_SHARED(GpumeU32, shared);
+    GpumeU32 *own = shared + args.full.shared_words;
+    const Runs r(args, own + WARPS * HEIGHT * ROW_WORDS + (LARGEST == 32 ? GPUME_CUDA_SCAN_SHOWN(COPIES) : 0));
+    GpumePlaces places(args, args.full.across * WIDTH, args.full.down * HEIGHT);
+    GpumePlace at;
+
+    r.make();
+    while (places.next(&at)) {
+        at.y += LARGEST == 32 ? args.tree.first_row * SQUARE : 0;
+        gpume_search_area(args, shared, own, r, at);
+    }
+}

@@ -1,0 +1,271 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Full search: where thread blocks search, the order of candidates, the best of all threads, where vectors of several
+ * sizes are stored, and the window of the reference in shared memory.
+ */
+
+#ifndef AVFILTER_GPUME_CUDA_WINDOW_CUH
+#define AVFILTER_GPUME_CUDA_WINDOW_CUH
+
+#include "libavfilter/gpume/cuda/module.cuh"
+
+/** The first sample of a tile of the picture, and the field that the tile is searched for. */
+typedef struct GpumePlace {
+    int x, y, z;
+} GpumePlace;
+
+/**
+ * Where a thread block searches: at one place of the grid or, after successive elimination, at every gridDim.x-th
+ * place of the squares that remain.
+ */
+struct GpumePlaces {
+    const GpumeCudaArgs &a;
+    const int width, height;    ///< samples of a place
+    int at, end;
+
+    __device__ __forceinline__ GpumePlaces(const GpumeCudaArgs &args, int w, int h)
+        : a(args), width(w), height(h)
+    {
+        at  = blockIdx.x;
+        end = at + 1;
+        if (a.full.only_remaining) {
+            GpumeCudaRemaining *remaining = (GpumeCudaRemaining *)a.remaining;
+
+            end = remaining->nb[a.parity] * (GPUME_CUDA_SEA_SQUARE / width) *
+                  (GPUME_CUDA_SEA_SQUARE / height);
+            /* for the next search */
+            if (!blockIdx.x && !threadIdx.x)
+                remaining->nb[a.parity ^ 1] = 0;
+        }
+    }
+
+    /** Returns 0 if there is no other place, else sets the next one. */
+    __device__ __forceinline__ int next(GpumePlace *place)
+    {
+        if (at >= end)
+            return 0;
+        if (a.full.only_remaining) {
+            const int across = GPUME_CUDA_SEA_SQUARE / width;
+            const int tiles  = GPUME_CUDA_SEA_SQUARE / height * across;
+            const GpumeU32 square = ((GpumeCudaRemaining *)a.remaining)->squares[at / tiles];
+
+            place->x = GPUME_CUDA_SQUARE_X(square) * GPUME_CUDA_SEA_SQUARE +
+                       at % tiles % across * width;
+            place->y = GPUME_CUDA_SQUARE_Y(square) * GPUME_CUDA_SEA_SQUARE +
+                       at % tiles / across * height;
+            place->z = GPUME_CUDA_SQUARE_Z(square);
+        } else {
+            place->x = blockIdx.x * width;
+            place->y = blockIdx.y * height;
+            place->z = blockIdx.z;
+        }
+        at += a.full.grid;
+        return 1;
+    }
+};
+
+/** Returns the place of a candidate among those of equal cost: the zero vector first, then raster order. */
+static __device__ __forceinline__ GpumeU32 gpume_order(int range, int dx, int dy)
+{
+    return !dx && !dy ? 0 : 1 + (dy + range) * (2 * range + 1) + dx + range;
+}
+
+/** Returns the displacement that has such a place. */
+static __device__ __forceinline__ GpumeVector gpume_vector_of_order(int range, int order)
+{
+    const int side = 2 * range + 1;
+    GpumeVector v;
+
+    v.dx = (short)(order ? (order - 1) % side - range : 0);
+    v.dy = (short)(order ? (order - 1) / side - range : 0);
+    return v;
+}
+
+/** Returns the lesser of two keys. */
+template<typename Key>
+static __device__ __forceinline__ Key gpume_lesser_key(Key a, Key b)
+{
+    return a < b ? a : b;
+}
+
+/**
+ * The least of each of NB keys over all lanes of a warp: each 32 / NB lanes get key[0] of one of them, in order.
+ */
+template<int NB>
+static __device__ __forceinline__ void gpume_share_out_least(GpumeU32 (&key)[NB], int lane)
+{
+    GPUME_UNROLL for (int nb = NB / 2, bit = 16; nb; nb /= 2, bit /= 2)
+        GPUME_UNROLL for (int i = 0; i < nb; i++) {
+            const GpumeU32 given = gpume_select(lane & bit, key[i], key[i + nb]);
+
+            key[i] = gpume_umin(gpume_select(lane & bit, key[i + nb], key[i]), gpume_xor_lane(given, bit));
+        }
+    key[0] = gpume_least<1, 32 / NB>(key[0]);
+}
+
+/**
+ * Returns the least of all threads' keys, in thread 0.
+ * @param shared a key of two words for each warp, not in use any more
+ */
+static __device__ __forceinline__ GpumeU64 gpume_least_of_all(GpumeU32 *shared, GpumeU64 best)
+{
+    GpumeU64 *keys = (GpumeU64 *)shared;
+
+    best = gpume_least<1, 32>(best);
+    __syncthreads();
+    if (!(threadIdx.x & 31))
+        keys[threadIdx.x >> 5] = best;
+    __syncthreads();
+    for (int i = 1; !threadIdx.x && i < blockDim.x >> 5; i++)
+        best = gpume_lesser_key(best, keys[i]);
+    return best;
+}
+
+/** Returns the costs that are kept of square (column, row), counted from the picture's first. */
+static __device__ __forceinline__ GpumeU32 *gpume_kept_sums(const GpumeCudaArgs &a, int column, int row)
+{
+    const GpumeCudaTreeSearch &t = a.tree;
+
+    return (GpumeU32 *)t.sums +
+           ((GpumeU64)(row - t.first_row) * t.across + column) * (2 * a.params.range + 1) * t.pitch;
+}
+
+/** Stores the vector of a block of a side, if vectors of that side are wanted. */
+template<int SIDE>
+static __device__ __forceinline__ void
+gpume_store_size(const GpumeCudaArgs &a, const GpumeBox &b, int dx, int dy, GpumeU32 cost)
+{
+    const GpumeCudaStored &to = a.tree.sizes[GPUME_CUDA_SIZE(SIDE)];
+    const GpumeU64 bw = gpume_blocks(a.params.width, SIDE);
+
+    if (to.costs)
+        gpume_store_at(to, b.y0 / SIDE * bw + b.x0 / SIDE, a.fields[0].source, b, dx, dy, cost);
+}
+
+/** Returns a word of a window shifted by some samples to the left, hi being the word after it. */
+template<typename Sample>
+static __device__ __forceinline__ GpumeU32 gpume_shifted(GpumeU32 lo, GpumeU32 hi, int samples)
+{
+    return samples ? gpume_funnel(lo, hi, 8 * GpumeSample<Sample>::bytes * samples) : lo;
+}
+
+/** Returns a row of the reference, or the nearest row where the picture has none. */
+static __device__ __forceinline__ const GpumeU8 *
+gpume_row_inside(const GpumeParams &p, const GpumeCudaPlane &ref, int y)
+{
+    return (const GpumeU8 *)ref.data + ref.linesize * gpume_max(0, gpume_min(y, p.height - 1));
+}
+
+/** A part of the reference that is loaded into shared memory. */
+typedef struct GpumeWindow {
+    GpumeU32 *words;
+    int copy, pitch;            ///< words from copy to copy, and from row to row
+    int left, top;              ///< the first sample; left is a multiple of the samples of a word
+    int row_words, rows;        ///< up to 256 words; copies have room for a multiple of four
+} GpumeWindow;
+
+/** Loads a window four words at a time, where the reference's rows begin at 16 bytes. */
+template<typename Sample>
+static __device__ __forceinline__ void
+gpume_load_quads(const GpumeParams &p, const GpumeCudaPlane &ref, const GpumeWindow &w)
+{
+    const int copies = GpumeSample<Sample>::per_word, bytes = GpumeSample<Sample>::bytes;
+    const int units  = (w.row_words + 3) / 4, nb = w.rows * units, fill = 3;    // units of a thread at a time
+    const GpumeU32 reciprocal = GPUME_RECIPROCAL_LARGE(units);
+
+    for (int i = threadIdx.x; i < nb; i += fill * blockDim.x) {
+        int4 lo[fill];
+        GpumeU32 hi[fill];
+        int at[fill];
+
+        /* loads are issued together to overlap their latency */
+        GPUME_UNROLL for (int j = 0; j < fill; j++) {
+            /* the last unit again where there are no more */
+            const int k = gpume_min(i + j * blockDim.x, nb - 1);
+            const int y = GPUME_DIVIDE_LARGE(k, reciprocal);
+            const int x = 4 * (k - y * units);
+            const int column = w.left + copies * x;
+            const GpumeU8 *row = gpume_row_inside(p, ref, w.top + y);
+
+            at[j] = y * w.pitch + x;
+            gpume_load_global(&lo[j], row + bytes * gpume_max(0, gpume_min(column, p.width - 4 * copies)));
+            hi[j] = gpume_load_any<Sample>(1, row, column + 4 * copies, p.width);
+        }
+        GPUME_UNROLL for (int j = 0; j < fill; j++) {
+            const GpumeU32 raw[5] = { (GpumeU32)lo[j].x, (GpumeU32)lo[j].y, (GpumeU32)lo[j].z, (GpumeU32)lo[j].w,
+                                      hi[j] };
+            GpumeU32 word[5];
+
+            if (j && i + j * blockDim.x >= nb)
+                break;
+            GPUME_UNROLL for (int k = 0; k < 5; k++)
+                word[k] = GpumeSample<Sample>::right_justify(raw[k], p.shift);
+            GPUME_UNROLL for (int copy = 0; copy < copies; copy++) {
+                int4 v;
+
+                v.x = gpume_shifted<Sample>(word[0], word[1], copy);
+                v.y = gpume_shifted<Sample>(word[1], word[2], copy);
+                v.z = gpume_shifted<Sample>(word[2], word[3], copy);
+                v.w = gpume_shifted<Sample>(word[3], word[4], copy);
+                *(int4 *)(w.words + at[j] + copy * w.copy) = v;
+            }
+        }
+    }
+}
+
+/**
+ * Loads a window into shared memory, as often as a word has samples: the first copy as it is, the others shifted by
+ * one sample more each. Samples outside the picture are read by no admissible candidate, so they may have any value.
+ */
+template<typename Sample>
+static __device__ __forceinline__ void
+gpume_load_window(const GpumeParams &p, const GpumeCudaPlane &ref, const GpumeWindow &w)
+{
+    const int copies = GpumeSample<Sample>::per_word, bytes = GpumeSample<Sample>::bytes;
+    const int whole  = gpume_whole_words(ref, p);
+    const int nb     = w.rows * w.row_words;
+    const GpumeU32 reciprocal = GPUME_RECIPROCAL_LARGE(w.row_words);
+
+    if (!((ref.data | ref.linesize | bytes * (p.width | w.left)) & 15)) {
+        gpume_load_quads<Sample>(p, ref, w);
+        return;
+    }
+    for (int i = threadIdx.x; i < nb; i += 4 * blockDim.x) {
+        GpumeU32 lo[4], hi[4];
+        int at[4];
+
+        GPUME_UNROLL for (int j = 0; j < 4; j++) {
+            const int k = gpume_min(i + j * blockDim.x, nb - 1);
+            const int y = GPUME_DIVIDE_LARGE(k, reciprocal);
+            const int x = k - y * w.row_words;
+            const int column = w.left + copies * x;
+            const GpumeU8 *row = gpume_row_inside(p, ref, w.top + y);
+
+            at[j] = y * w.pitch + x;
+            /* one branch for both */
+            if (whole) {
+                lo[j] = gpume_load_any<Sample>(1, row, column,          p.width);
+                hi[j] = gpume_load_any<Sample>(1, row, column + copies, p.width);
+            } else {
+                lo[j] = gpume_load_any<Sample>(0, row, column,          p.width);
+                hi[j] = gpume_load_any<Sample>(0, row, column + copies, p.width);
+            }
+        }
+        GPUME_UNROLL for (int j = 0; j < 4; j++) {
+            const GpumeU32 first = GpumeSample<Sample>::right_justify(lo[j], p.shift);
+            const GpumeU32 next  = GpumeSample<Sample>::right_justify(hi[j], p.shift);
+
+            if (j && i + j * blockDim.x >= nb)
+                break;
+            GPUME_UNROLL for (int copy = 0; copy < copies; copy++)
+                w.words[at[j] + copy * w.copy] = gpume_shifted<Sample>(first, next, copy);
+        }
+    }
+}
+
+#endif /* AVFILTER_GPUME_CUDA_WINDOW_CUH */
