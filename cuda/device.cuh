@@ -16,7 +16,7 @@
 #include "libavfilter/gpume/core/geometry.h"
 #include "libavfilter/gpume/field/field_args.h"
 
-/** WORDS words of a plane, one, two or fours, from an address of as many bytes, or of 16. */
+/** Loads WORDS words of a plane, one, two or a multiple of four, from an aligned address. */
 template<int WORDS>
 static __device__ __forceinline__ void gpume_load_row(GpumeU32 *words, const GpumeU8 *p)
 {
@@ -59,7 +59,7 @@ template<> struct GpumeSample<GpumeU8> {
     static const int per_word = 4;
     static const int bytes    = 1;
 
-    /** How many bits below the sample evaluators drop; else they are 0. */
+    /** Returns how many bits below the sample evaluators drop; else they are 0. */
     static __device__ __forceinline__ int dropped(int shift)
     {
         return 0;
@@ -93,7 +93,7 @@ template<> struct GpumeSample<GpumeU10> : GpumeSample<GpumeU16> {
     }
 };
 
-/** Ones in the first n samples of a word; n may be negative or too large. */
+/** Returns ones in the first n samples of a word; n may be negative or too large. */
 template<typename Sample>
 static __device__ __forceinline__ GpumeU32 gpume_mask(int n)
 {
@@ -102,7 +102,7 @@ static __device__ __forceinline__ GpumeU32 gpume_mask(int n)
 }
 
 /**
- * The word of samples at p, of which the first n count and the others are 0.
+ * Returns the word of samples at p, of which the first n count and the others are 0.
  * Reads no byte outside the aligned words that hold those n samples, and
  * none behind end, the end of the row of the picture.
  */
@@ -131,9 +131,8 @@ static __device__ __forceinline__ GpumeU32 gpume_load(const GpumeU8 *p, int n,
 }
 
 /**
- * The word of samples at column x of a row of width samples; those outside are 0.
- * For where a word cannot be read as it is: at the picture's left and right edge, and
- * in planes at odd addresses. x is below 0 by whole words.
+ * Returns the word of samples at column x of a row of width samples; those outside are 0. It is for words that cannot
+ * be read directly: at the picture's left and right edge, and in planes at odd addresses. x is below 0 by whole words.
  */
 template<typename Sample>
 static __device__ __attribute__((noinline)) GpumeU32
@@ -144,7 +143,7 @@ gpume_load_edge(const GpumeU8 *row, int x, int width)
     return x < 0 ? 0 : gpume_load<Sample>(row + x * bytes, width - x, row + width * bytes);
 }
 
-/** Whether the rows of a plane are whole words, at addresses of words. */
+/** Returns whether the rows of a plane are whole words, at addresses of words. */
 static __device__ __forceinline__ int
 gpume_whole_words(const GpumeCudaPlane &plane, const GpumeParams &p)
 {
@@ -152,8 +151,8 @@ gpume_whole_words(const GpumeCudaPlane &plane, const GpumeParams &p)
 }
 
 /**
- * The word of samples at column x of a row of width samples, for where those outside
- * are of no admissible candidate, hence may be anything.
+ * Returns the word of samples at column x of a row of width samples, for places where those outside
+ * are read by no admissible candidate, so they may have any value.
  * @param whole gpume_whole_words()
  */
 template<typename Sample>
@@ -168,7 +167,7 @@ gpume_load_any(int whole, const GpumeU8 *row, int x, int width)
 }
 
 /**
- * Two samples of a row of width samples, from column x on, of which the first n count.
+ * Returns two samples of a row of width samples, from column x on, of which the first n count.
  * @param whole the row is at an address of words
  */
 static __device__ __forceinline__ GpumeU32
@@ -185,15 +184,15 @@ gpume_load_two(int whole, const GpumeU8 *row, int x, int n, int width)
 }
 
 /**
- * A candidate as a key: of two keys the smaller is the better candidate.
- * Equal costs are told apart by the order in which they are tried.
+ * Returns a candidate's key: the smaller of two keys is that of the better candidate. Candidates of equal cost differ
+ * by the order in which they are tried.
  */
 static __device__ __forceinline__ GpumeU64 gpume_key(GpumeU32 cost, GpumeU32 order)
 {
     return ((GpumeU64)cost << 32) | order;
 }
 
-/** A key of another lane, by the bits in which its number differs; and by its number. */
+/** Returns a key of another lane, by the bits in which its number differs; below, by its number. */
 static __device__ __forceinline__ GpumeU32 gpume_xor_lane(GpumeU32 key, int bits)
 {
     return __shfl_xor_sync(GPUME_WHOLE_WARP, key, bits);
@@ -214,7 +213,7 @@ static __device__ __forceinline__ GpumeU64 gpume_of_lane(GpumeU64 key, int lane)
     return gpume_key(gpume_of_lane((GpumeU32)(key >> 32), lane), gpume_of_lane((GpumeU32)key, lane));
 }
 
-/** The least key of the lanes whose numbers differ in the bits from FIRST on, below END. */
+/** Returns the least key of the lanes whose numbers differ in the bits from FIRST on, below END. */
 template<int FIRST, int END, typename Key>
 static __device__ __forceinline__ Key gpume_least(Key key)
 {
@@ -227,8 +226,8 @@ static __device__ __forceinline__ Key gpume_least(Key key)
 }
 
 /**
- * A field: by comparisons, as an index, even one that goes when a loop is unrolled, has
- * the compiler keep the arguments in memory.
+ * Returns a field, by comparisons: with an index, even one that is constant once a loop is unrolled, the compiler keeps
+ * the arguments in memory.
  */
 template<int I> struct GpumeFieldFrom {
     static __device__ __forceinline__ GpumeCudaField get(const GpumeCudaArgs &a, int z)
@@ -249,21 +248,21 @@ static __device__ __forceinline__ GpumeCudaField gpume_field(const GpumeCudaArgs
     return GpumeFieldFrom<GPUME_CUDA_FIELDS - 1>::get(a, z);
 }
 
-/** Where field z has block (bx, by). */
+/** Returns where field z has block (bx, by). */
 static __device__ __forceinline__ GpumeU64
 gpume_place(const GpumeCudaArgs &a, int z, int bx, int by)
 {
     return ((GpumeU64)z * a.params.bh + by) * a.params.bw + bx;
 }
 
-/** A GpumeVector as a word. */
+/** Returns a GpumeVector as a word. */
 static __device__ __forceinline__ GpumeU32 gpume_vector_of(int dx, int dy)
 {
     return ((GpumeU32)dx & 0xffff) | (GpumeU32)dy << 16;
 }
 
 /**
- * Store the result of a block, which is b: its vector and its cost.
+ * Stores the result of a block, which is b: its vector and its cost.
  * @param to has mvs, vectors and costs, as GpumeCudaArgs has
  * @param i  the place of the block in these
  */
@@ -282,7 +281,7 @@ gpume_store_at(const To &to, GpumeU64 i, int source, const GpumeBox &b, int dx, 
         mv[j] = gpume_vector_word(j, source, b.x0, b.y0, b.w, b.h, dx, dy);
 }
 
-/** The same of block (bx, by) of field z. */
+/** Stores the result of block (bx, by) of field z. */
 static __device__ __forceinline__ void
 gpume_store(const GpumeCudaArgs &a, const GpumeBox &b, int z, int bx, int by,
             int dx, int dy, GpumeU32 cost)

@@ -18,7 +18,7 @@
  *     prepare(x, y, reach)   before candidates that are up to reach samples from (x, y)
  *     shares(sum, x, y)      the lane's shares of the costs of its ROUNDS candidates
  * where a candidate is the place of its first sample in the reference.
- * Costs may be of samples as they lie, without the bits below the shift;
+ * Costs may be those of samples as they are stored, without the bits below the shift;
  * gpume_store_group() has the last one's result.
  */
 
@@ -31,14 +31,14 @@
 #define GPUME_POINTS GPUME_MAX_PATTERN_POINTS
 static_assert(GPUME_POINTS == 8, "keys and lanes are divided by it");
 
-/** The bits of a word of samples that count. */
+/** Returns the bits of a word of samples that count. */
 template<typename Sample>
 static __device__ __forceinline__ GpumeU32 gpume_significant(int shift)
 {
     return GpumeSample<Sample>::bytes == 1 ? ~0u : (0xffffu >> shift << shift) * 0x10001u;
 }
 
-/** Samples without the bits below: those are 0 or, as the type has it, dropped. */
+/** Returns samples without the bits below them, which are 0 or, for some types, dropped. */
 template<typename Sample>
 static __device__ __forceinline__ GpumeU32 gpume_samples(GpumeU32 word, int shift)
 {
@@ -80,7 +80,7 @@ gpume_group(const GpumeParams &p, int block, int lanes, int bx, int by)
     return g;
 }
 
-/** Whether the candidate at (x, y) is admissible: as gpume_admissible(), in fewer comparisons. */
+/** Returns whether the candidate at (x, y) is admissible, as gpume_admissible() does, in fewer comparisons. */
 static __device__ __forceinline__ int gpume_may_be(const GpumeGroup &g, int x, int y)
 {
     return ((unsigned)(x - g.min_x) <= g.span_x) & ((unsigned)(y - g.min_y) <= g.span_y);
@@ -96,7 +96,7 @@ struct GpumeLanes {
 
     GpumeGroup g;
 
-    /** Whether the lane's warp writes what it finds. */
+    /** Returns whether the lane's warp writes what it finds. */
     static __device__ __forceinline__ int writes()
     {
         return 1;
@@ -120,7 +120,7 @@ struct GpumeLanes {
 /**
  * Blocks of any size, samples as they lie, no alignment asked for: reads from the
  * planes, word by word.
- * @tparam TEAM  all warps of a block of threads have the same block, and share its rows
+ * @tparam TEAM  all warps of a thread block have the same block, and share its rows
  */
 template<class Cost, int LANES_, typename Key_, int TEAM = 0>
 struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
@@ -134,7 +134,7 @@ struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
     const GpumeCudaArgs &a;
     const GpumeCudaPlane &plane;
     int words;                  ///< words of a row if all may be read whole, else 0
-    mutable int parity;         ///< of a team: where its costs are exchanged
+    mutable int parity;         ///< where a team's costs are exchanged
 
     __device__ __forceinline__ GpumePlaneEvaluator(const GpumeCudaArgs &args,
                                                    const GpumeCudaPlane &ref,
@@ -174,7 +174,7 @@ struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
         if (words) {
             const int batch = Lanes::LANES == 32 ? 8 : 4;
             const int start = (GpumeU64)r & 3;
-            /* behind the last sample lies perhaps nothing */
+            /* there may be no memory behind the last sample */
             const int last  = start ? words : words - 1;
 
             r -= start;
@@ -225,7 +225,7 @@ struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
         const int start  = (GpumeU64)p & 3, nb = gpume_min(AREA, n * BYTES / 4);
         GpumeU32 raw[AREA + 1];
 
-        /* behind the last sample lies perhaps nothing */
+        /* there may be no memory behind the last sample */
         if (n > 0 && words)
             GPUME_UNROLL for (int j = 0; j <= AREA; j++)
                 gpume_load_global(&raw[j], p - start + 4 * gpume_min(j, start ? nb : nb - 1));
@@ -303,6 +303,63 @@ struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
     }
 };
 
+/** Returns row y of a plane. */
+static __device__ __forceinline__ const GpumeU8 *gpume_plane_row(const GpumeCudaPlane &p, int y)
+{
+    return (const GpumeU8 *)p.data + (long long)(int)p.linesize * y;
+}
+
+/**
+ * Loads a window of the reference from (x, y) on, x being a multiple of 16. All lanes of a warp call it. Outside the
+ * picture, it has the samples that are nearest.
+ */
+template<typename Sample, int WIDTH, int ROWS, int PITCH>
+static __device__ __forceinline__ void
+gpume_load_warp_window(const GpumeParams &p, const GpumeCudaPlane &plane, GpumeU32 *window, int x, int y)
+{
+    const int size   = GpumeSample<Sample>::bytes;
+    const int across = size * 4;                // lanes, some of them idle
+    const int down   = 32 / across;
+    const int chunk  = threadIdx.x % across;
+    const int line   = y + threadIdx.x % 32 / across;
+    const int bytes  = p.width * size;
+    const int column = x * size + 16 * chunk;
+    const int inside = gpume_max(0, gpume_min(column, (bytes & ~15) - 16));
+    GpumeU32 *dst    = window + threadIdx.x % 32 / across * PITCH + 4 * chunk;
+    int4 v[ROWS / down];
+
+    static_assert(ROWS % down == 0, "rows of the window are loaded together");
+    if (chunk >= WIDTH * size / 16)
+        return;
+    GPUME_UNROLL for (int i = 0; i < ROWS / down; i++)
+        gpume_load_global(&v[i], inside + gpume_plane_row(plane, gpume_max(0, gpume_min(line + i * down,
+                                                                                        p.height - 1))));
+    /* usually all bits belong to samples */
+    if (size > 1 && p.shift) {
+        GPUME_UNROLL for (int i = 0; i < ROWS / down; i++) {
+            v[i].x = gpume_samples<Sample>(v[i].x, p.shift);
+            v[i].y = gpume_samples<Sample>(v[i].y, p.shift);
+            v[i].z = gpume_samples<Sample>(v[i].z, p.shift);
+            v[i].w = gpume_samples<Sample>(v[i].w, p.shift);
+        }
+    }
+    GPUME_UNROLL for (int i = 0; i < ROWS / down; i++)
+        *(int4 *)(dst + i * down * PITCH) = v[i];
+    /* the picture ends within those 16 bytes */
+    if (column < bytes && column + 16 > bytes)
+        GPUME_NO_UNROLL for (int i = 0; i < ROWS; i += down) {
+            const GpumeU8 *row = gpume_plane_row(plane, gpume_max(0, gpume_min(line + i, p.height - 1)));
+
+            GPUME_NO_UNROLL for (int j = column; j < bytes; j += 4) {
+                GpumeU32 word = 0;
+
+                GPUME_NO_UNROLL for (int k = j; k < bytes && k < j + 4; k++)
+                    word |= (GpumeU32)row[k] << 8 * (k - j);
+                dst[i * PITCH + (j - column) / 4] = gpume_samples<Sample>(word, p.shift);
+            }
+        }
+}
+
 /**
  * Whole blocks of SIDE x SIDE samples, of planes whose rows begin at 16 bytes and have
  * at least as many. The block is in registers, and the reference around the blocks of
@@ -353,7 +410,7 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
     __device__ __forceinline__ int width()  const { return SIDE; }
     __device__ __forceinline__ int height() const { return CUT ? g.h : SIDE; }
 
-    /** Whether the block has the lane's i-th row. */
+    /** Returns whether the block has the lane's i-th row. */
     __device__ __forceinline__ int has_row(int i) const
     {
         return !CUT || line(i) < g.h;
@@ -364,14 +421,9 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
         return gpume_samples<Sample>(word, a.params.shift);
     }
 
-    static __device__ __forceinline__ const GpumeU8 *row(const GpumeCudaPlane &p, int y)
-    {
-        return (const GpumeU8 *)p.data + (long long)(int)p.linesize * y;
-    }
-
     __device__ __forceinline__ void load_block()
     {
-        const GpumeU8 *p = row(a.cur, g.y0 + line(0)) + g.x0 * BYTES;
+        const GpumeU8 *p = gpume_plane_row(a.cur, g.y0 + line(0)) + g.x0 * BYTES;
 
         GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
             if (!has_row(i))
@@ -383,53 +435,12 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
         }
     }
 
-    /* From a column that is a multiple of 16. Outside the picture is what lies next to it. */
+    /** Loads the window from a column that is a multiple of 16. */
     __device__ __forceinline__ void load_window(int x, int y)
     {
-        const int chunks = WINDOW_WIDTH * BYTES / 16;
-        const int across = BYTES * 4;               // lanes, some of them idle
-        const int down   = 32 / across;
-        const int chunk  = threadIdx.x % across;
-        const int line   = y + threadIdx.x % 32 / across;
-        const int bytes  = a.params.width * BYTES;
-        const int column = x * BYTES + 16 * chunk;
-        const int inside = gpume_max(0, gpume_min(column, (bytes & ~15) - 16));
-        GpumeU32 *dst    = window + threadIdx.x % 32 / across * PITCH + 4 * chunk;
-        int4 v[WINDOW_ROWS / down];
-
-        static_assert(WINDOW_ROWS % down == 0, "rows of the window are loaded together");
         window_x = x;
         window_y = y;
-        if (chunk >= chunks)
-            return;
-        GPUME_UNROLL for (int i = 0; i < WINDOW_ROWS / down; i++)
-            gpume_load_global(&v[i], inside +
-                row(plane, gpume_max(0, gpume_min(line + i * down, a.params.height - 1))));
-        /* mostly all bits are samples' */
-        if (BYTES > 1 && a.params.shift) {
-            GPUME_UNROLL for (int i = 0; i < WINDOW_ROWS / down; i++) {
-                v[i].x = significant(v[i].x);
-                v[i].y = significant(v[i].y);
-                v[i].z = significant(v[i].z);
-                v[i].w = significant(v[i].w);
-            }
-        }
-        GPUME_UNROLL for (int i = 0; i < WINDOW_ROWS / down; i++)
-            *(int4 *)(dst + i * down * PITCH) = v[i];
-        // the picture ends within those 16 bytes
-        if (column < bytes && column + 16 > bytes)
-            GPUME_NO_UNROLL for (int i = 0; i < WINDOW_ROWS; i += down) {
-                const GpumeU8 *p = row(plane, gpume_max(0, gpume_min(line + i,
-                                                            a.params.height - 1)));
-
-                GPUME_NO_UNROLL for (int j = column; j < bytes; j += 4) {
-                    GpumeU32 word = 0;
-
-                    GPUME_NO_UNROLL for (int k = j; k < bytes && k < j + 4; k++)
-                        word |= (GpumeU32)p[k] << 8 * (k - j);
-                    dst[i * PITCH + (j - column) / 4] = significant(word);
-                }
-            }
+        gpume_load_warp_window<Sample, WINDOW_WIDTH, WINDOW_ROWS, PITCH>(a.params, plane, window, x, y);
     }
 
     __device__ __forceinline__ GpumeU32 share_in_window(int column, int top) const
@@ -464,10 +475,10 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
         return sum;
     }
 
-    /* Far from the others. */
+    /** Returns the lane's share of the cost of a candidate outside the window. */
     __device__ __forceinline__ GpumeU32 share_in_plane(int x, int y) const
     {
-        const GpumeU8 *r = row(plane, y + line(0)) + x * BYTES;
+        const GpumeU8 *r = gpume_plane_row(plane, y + line(0)) + x * BYTES;
         const int start  = (GpumeU64)r & 3;
         /* bytes of the picture where the last word is, if one more is needed */
         const int tail   = (a.params.width - x) * BYTES + start - 4 * WORDS;
@@ -510,7 +521,7 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
             GPUME_UNROLL for (int i = 0; i < Lanes::ROUNDS; i++)
                 far |= (unsigned)(x[i] - window_x) >= COLUMNS ||
                        (unsigned)(y[i] - window_y) >= LINES;
-        // all in the same way, so that all loads are on their way at the same time
+        /* all from the same memory, so that all loads are issued together */
         if (far)
             GPUME_UNROLL for (int i = 0; i < Lanes::ROUNDS; i++)
                 sum[i] = share_in_plane(x[i], y[i]);
@@ -541,7 +552,7 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
             /* where the candidate may lie: points up to 2 away, words 3 samples more */
             const int max_column = COLUMNS - 3, max_line = LINES - 3;
 
-            // more of what lies ahead; columns may end up to 15 further on
+            /* more in the direction of the search; columns may end up to 15 further on */
             if ((unsigned)(column - 2) > (unsigned)max_column - 2 ||
                 (unsigned)(line   - 2) > (unsigned)max_line   - 2)
                 move_window(x - (column > max_column ? 2 :
@@ -558,7 +569,7 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
 };
 
 /**
- * The result of a group's block, found at (x, y): its AVMotionVector and its cost, in
+ * Stores the result of a group's block, found at (x, y): its AVMotionVector and its cost, in
  * pieces that lanes side by side write.
  */
 template<class Evaluator>
@@ -583,7 +594,7 @@ gpume_store_group(const Evaluator &e, int x, int y, GpumeU32 cost)
         const int pair = k + e.g.lane;
         int2 v = { 0, 0 };
 
-        /* words by constant index: by the lane's each would be a branch of its own */
+        /* words by a constant index: with the lane's, each would be a branch of its own */
         GPUME_UNROLL for (int j = 0; j < pairs; j++) {
             const int x_word = gpume_vector_word(2 * j, source, e.g.x0, e.g.y0, e.width(), e.height(),
                                                  x - e.g.x0, y - e.g.y0);

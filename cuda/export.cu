@@ -48,7 +48,7 @@ static __device__ __forceinline__ int gpume_edge_taps(const GpumeReference &r, i
     return gpume_taps(v[0], v[1], v[2], v[3], v[4], v[5]);
 }
 
-/** A sample between others of a picture that goes on for ever: by its definition. */
+/** Returns a sample between others of a picture whose edges are repeated, from its definition. */
 static __device__ __attribute__((noinline)) int
 gpume_outer_sample(const GpumeReference &r, int plane, int x, int y)
 {
@@ -79,7 +79,7 @@ static __device__ __forceinline__ int gpume_subpel_sample(const GpumeReference &
                                                              gpume_outer_sample(r, plane, x, y);
 }
 
-/** A lane's share of D of a match that lies in the picture. */
+/** Returns a lane's share of D for a match inside the picture. */
 template<int PARTS, typename Sample>
 static __device__ __forceinline__ GpumeU32
 gpume_inner_share(GpumeSad<Sample>, const GpumeCudaExportArgs &a, const GpumeCudaPair &pair, const GpumeBox &b,
@@ -99,7 +99,7 @@ gpume_inner_share(GpumeSad<Sample>, const GpumeCudaExportArgs &a, const GpumeCud
     return m.share_of_any(v.dx, v.dy, threadIdx.x % 32);
 }
 
-/** By its samples. */
+/** Costs for which lanes share a candidate go sample by sample: this is never called. */
 template<int PARTS, typename Sample>
 static __device__ __forceinline__ GpumeU32
 gpume_inner_share(GpumeSatd<Sample>, const GpumeCudaExportArgs &a, const GpumeCudaPair &pair, const GpumeBox &b,
@@ -136,7 +136,7 @@ gpume_share(const GpumeCudaExportArgs &a, const GpumeCudaPair &pair, const Gpume
     });
 }
 
-/** D of a vector of a block, by a warp; of a large one, by a block of threads. */
+/** Returns D of a vector of a block. A warp calls it; for a large block, a thread block. */
 static __device__ __forceinline__ GpumeU32
 gpume_cost(const GpumeCudaExportArgs &a, GpumeU32 *shared, const GpumeCudaPair &pair, const GpumeBox &b,
            GpumeVector v, int large)

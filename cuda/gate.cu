@@ -6,7 +6,7 @@
 /**
  * @file
  * Searches of epzs follow each other block by block: one reads vectors of the one before as soon as
- * they are there. So that it never takes the place of what it waits for, it is launched behind this
+ * they are there. So that it never takes the place of the thread blocks that it waits for, it is launched behind this
  * kernel, which ends once all thread blocks of the search before have begun.
  */
 

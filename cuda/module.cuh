@@ -5,7 +5,7 @@
 
 /**
  * @file
- * What makes a family's source one of its modules: gpume.mak defines GPUME_CUDA_NAME,
+ * Types of a module. It is made from its family's source: gpume.mak defines GPUME_CUDA_NAME,
  * _DEPTH, _SIDE, _COST and _VARIANT as the row in modules.h has them.
  */
 
@@ -27,7 +27,7 @@ template<typename Sample> struct GpumeCostOf<GPUME_COST_SATD, Sample> {
     typedef GpumeSatd<Sample> Cost;
 };
 
-/** What holds a block's cost and an order: of samples of more than 8 bits it may take more than 32. */
+/** What holds a block's cost and an order: with more than 8 bits, it can take more than 32. */
 template<typename Sample> struct GpumeKeyOf { typedef GpumeU64 Key; };
 template<> struct GpumeKeyOf<GpumeU8>       { typedef GpumeU32 Key; };
 template<> struct GpumeKeyOf<GpumeU10>      { typedef GpumeU32 Key; };  ///< up to blocks of 16x16

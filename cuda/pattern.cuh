@@ -57,7 +57,7 @@ static_assert(gpume_reach(gpume_points_##name) <= GPUME_MAX_REACH, "reach of " #
 GPUME_PATTERNS(GPUME_POINT_LIST)
 #undef GPUME_POINT_LIST
 
-/** Whether a search has a pattern: the one that it begins with, and the small diamond. */
+/** Returns whether a search has a pattern: the one that it begins with, and the small diamond. */
 static __device__ constexpr int gpume_has_pattern(int algo, int id)
 {
 #define GPUME_BEGINS_WITH(ID, name, kind, title, paper, first, first_step, next)    \
@@ -67,7 +67,7 @@ static __device__ constexpr int gpume_has_pattern(int algo, int id)
 }
 
 /**
- * A pattern by its number, enum GpumePatternId: constants, no memory.
+ * Returns a pattern by its number, enum GpumePatternId, as constants that take no memory.
  * @tparam ALGO enum GpumeAlgo, or below 0 for any
  */
 template<int ALGO>
@@ -107,7 +107,7 @@ static __device__ __forceinline__ int gpume_point_y(const GpumePattern &p, int i
 }
 
 /**
- * Try a pattern around (x, y), its points multiplied by a step, if the group is active.
+ * Tries a pattern around (x, y), with its points multiplied by a step, if the group is active.
  * @return cost * GPUME_POINTS + number of the first point of least cost; more than
  *         any cost's if none is admissible
  */

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * The sum of absolute differences; and what a cost is to kernels.
+ * The sum of absolute differences, and the interface of a cost for kernels.
  *
  * A cost is a class with a Sample and these:
  *
@@ -27,7 +27,7 @@
 
 #include "libavfilter/gpume/cuda/device.cuh"
 
-/** The means of each sample of two words, halves up. */
+/** Returns the means of each sample of two words, halves rounded up. */
 template<typename Sample>
 static __device__ __forceinline__ GpumeU32 gpume_mean2(GpumeU32 a, GpumeU32 b)
 {
@@ -36,7 +36,7 @@ static __device__ __forceinline__ GpumeU32 gpume_mean2(GpumeU32 a, GpumeU32 b)
     return (a | b) - (((a ^ b) >> 1) & low);
 }
 
-/** sum, and the absolute differences of the samples of two words. */
+/** Returns sum plus the absolute differences of the samples of two words. */
 template<typename Sample>
 static __device__ __forceinline__ GpumeU32 gpume_sad_word(GpumeU32 cur, GpumeU32 ref, GpumeU32 sum)
 {
@@ -58,7 +58,7 @@ template<typename Sample, int SUBPEL> struct GpumeSadSum {
         return gpume_mean2<Sample>(a, b);
     }
 
-    /** What add() asks of the current picture's words. */
+    /** Returns a word of the current picture as add() needs it. */
     static __device__ __forceinline__ GpumeU32 prepare(GpumeU32 cur)
     {
         return cur;
@@ -74,7 +74,7 @@ template<typename Sample, int SUBPEL> struct GpumeSadSum {
         sum = gpume_sad_word<Sample>(prepared, ref, sum);
     }
 
-    /** The result after so many words. */
+    /** Returns the result after so many words. */
     __device__ __forceinline__ GpumeU32 get(int words) const
     {
         return sum;

@@ -13,7 +13,7 @@
 #include "libavfilter/gpume/cuda/tree_args.h"
 #include "libavfilter/gpume/field/field_args.h"
 
-/** A root, by a block of threads. */
+/** A root, which a thread block has. */
 struct GpumeTreeRoot {
     const GpumeCudaTreeArgs &a;
     int z;                          // the field
@@ -32,7 +32,7 @@ struct GpumeTreeRoot {
         return (GpumeCudaRoot *)a.roots + ((GpumeU64)z * bh() + by) * bw() + x;
     }
 
-    /** The place of node (x, y) of a size in arrays of its field; -1: it is outside the picture. */
+    /** Returns the place of node (x, y) of a size in arrays of its field; -1: it is outside the picture. */
     __device__ __forceinline__ long long place(int size, int x, int y) const
     {
         const GpumeCudaTreeSize &s = a.sizes[size];
@@ -84,7 +84,7 @@ static __device__ __forceinline__ int gpume_first_node(int size, int last)
     return first;
 }
 
-/** The even bits of a number: a column of blocks in the order in which a tree is visited. */
+/** Returns the even bits of a number: the column of blocks in the order in which a tree is visited. */
 static __device__ __forceinline__ int gpume_even_bits(int n)
 {
     int even = 0;
@@ -96,7 +96,7 @@ static __device__ __forceinline__ int gpume_even_bits(int n)
 
 #if GPUME_CUDA_VARIANT == 0
 
-/** What nodes cost, and of how many leaves and bits they are. */
+/** What nodes cost, and how many leaves and bits they have. */
 struct GpumeTreeNodes {
     GpumeU32 *cost;
     GpumeU32 *made;                 // bits, and leaves times LEAF
@@ -106,7 +106,7 @@ struct GpumeTreeNodes {
 
 static_assert(GPUME_CUDA_TREE_NODES * (2 * GPUME_MAX_COMPONENT_BITS + 1) < LEAF, "bits of a root");
 
-/** Notes what a node costs that is not split, and its bits; nothing if it is outside the picture. */
+/** Notes the cost and the bits of a node that is not split, unless the node is outside the picture. */
 static __device__ __forceinline__ void
 gpume_leaf(const GpumeTreeRoot &r, GpumeTreeNodes &n, int node)
 {
@@ -121,10 +121,10 @@ gpume_leaf(const GpumeTreeRoot &r, GpumeTreeNodes &n, int node)
     y     = i >> log2;
     place = r.place(size, x, y);
     if (place >= 0) {
-        const GpumeU32 its = ((const GpumeU32 *)r.a.sizes[size].costs)[place];
+        const GpumeU32 sad = ((const GpumeU32 *)r.a.sizes[size].costs)[place];
         const int bits = gpume_vector_bits(r.motion(size, place), r.predictor(size, x, y)) + (size > 0);
 
-        cost = its + gpume_rate(r.a.bit_cost, bits);
+        cost = sad + gpume_rate(r.a.bit_cost, bits);
         made = LEAF + bits;
     }
     n.cost[node] = cost;
@@ -219,7 +219,7 @@ GPUME_KERNEL_OF(GpumeCudaTreeArgs, GPUME_CUDA_TREE_DECIDE_THREADS)
 
 #else
 
-/** Whether node i of a size is split. */
+/** Returns whether node i of a size is split. */
 static __device__ __forceinline__ int
 gpume_is_split(const GpumeCudaRoot &root, int size, int last, int i)
 {
@@ -255,7 +255,7 @@ gpume_make_block(const GpumeTreeRoot &r, int x, int y, const GpumeU32 (&mv)[GPUM
                                           (mv[4] | mv[5]) != 0);
 }
 
-/** By all threads: writes the smallest blocks, a row of the root a warp: words that follow each other at once. */
+/** Writes the smallest blocks, a warp a row of the root, words that follow each other at once. All threads call it. */
 static __device__ __forceinline__ void
 gpume_write_blocks(const GpumeTreeRoot &r, const GpumeU32 *blocks)
 {

@@ -14,9 +14,9 @@
 #include "libavfilter/gpume/core/tree_args.h"
 #include "libavfilter/gpume/cuda/search_args.h"
 
-/** Largest number of nodes of a root: of all sizes, the smallest blocks first. */
+/** Largest number of nodes of a root, of all sizes, the smallest blocks first. */
 #define GPUME_CUDA_TREE_NODES 341
-/** And of the smallest blocks. */
+/** Largest number of the smallest blocks of a root. */
 #define GPUME_CUDA_TREE_BLOCKS 256
 
 /** Threads of the kernels, at most: one for each node, or smallest block, of a root. */

@@ -7,7 +7,7 @@
  * @file
  * Predictive search: epzs and umh. The variant is which of them.
  *
- * A block of threads has a row of the picture's blocks, one after another from left to
+ * A thread block has a row of the picture's blocks, one after another from left to
  * right, so a vector is predicted from what the raster order has. It waits for what it
  * needs of the row above: the vector above and to the right. Rows are taken by tickets,
  * so whoever is waited for has begun. A vector is a word with the search's epoch in it
@@ -16,7 +16,7 @@
  *
  * Candidates are divided among groups of lanes of all warps, several for each group
  * where there are more; the least key wins, so the order in which they are tried
- * decides between equals. The pattern search goes on in every warp alike, without a barrier.
+ * decides between equals. Every warp continues with the same pattern search, without a barrier.
  *
  * Data flow, of GpumeRingEvaluator; the other one reads samples from global memory each time:
  * - begin: of the reference the columns that the first two blocks need go from global to shared
@@ -41,7 +41,7 @@
 #include "libavfilter/gpume/cuda/module.cuh"
 #include "libavfilter/gpume/cuda/pattern.cuh"
 
-/** A load that is to be on its way from here on. */
+/** Loads 16 bytes; the load is issued here. */
 static __device__ __forceinline__ int4 gpume_load_ahead(const void *p)
 {
 #ifdef GPUME_HOST
@@ -89,12 +89,10 @@ struct GpumeRingEvaluator {
     GpumeU32 cur[ROWS][WORDS], next[ROWS][WORDS];
     GpumeU32 mask[WORDS];       ///< samples of the block
     GpumeU32 present[ROWS];     ///< ones where the block has the row
-    int offset[ROWS];           ///< words from the block's first row; of one that it has not, to its last
+    int offset[ROWS];           ///< words from the block's first row; to its last row for rows that it does not have
 
-    __device__ __forceinline__ GpumeRingEvaluator(const GpumeCudaArgs &args,
-                                                  const GpumeCudaPlane &ref,
-                                                  GpumeU32 *shared)
-        : a(args), plane(ref)
+    __device__ __forceinline__
+    GpumeRingEvaluator(const GpumeCudaArgs &args, const GpumeCudaPlane &ref, GpumeU32 *shared) : a(args), plane(ref)
     {
         ring        = shared;
         cur_vectors = !((a.cur.data | a.cur.linesize) & 15);
@@ -320,7 +318,7 @@ struct GpumeBest {
         return (Key)cost * ORDERS + order;
     }
 
-    /** Take the least key of points if it is less. @param points says where point k is */
+    /** Takes the least key of points if it is less. @param points says where point k is */
     template<class Points>
     __device__ __forceinline__ void take(Key best, const Points &points)
     {
@@ -559,7 +557,7 @@ typedef struct GpumeBefore {
     GpumeU32 left, at, right, top, bottom, before_last;
 } GpumeBefore;
 
-/** Those of the search before: where nothing was searched, or outside the picture, they are zero vectors. */
+/** Vectors of the search before: where nothing was searched, or outside the picture, they are zero vectors. */
 struct GpumeLast {
     const GpumeU32 *vectors;    ///< of a row of blocks
     int by, bw, bh;
@@ -717,7 +715,7 @@ gpume_search_row(const GpumeCudaArgs &a, Evaluator &e, int by, int z, GpumeU32 *
         if (b.cost)
             gpume_search_patterns<Key, ALGO>(e, &b);
 
-        // first of all what the row below waits for
+        /* the row below waits for it */
         if (threadIdx.x == 0)
             gpume_store_volatile(found + bx, GPUME_CUDA_VECTOR(b.dx, b.dy, epoch));
         // the last warp has none of the next block's predictors
@@ -745,7 +743,7 @@ struct GpumeWavefront<Cost, 0, WARPS> {
 };
 
 /**
- * Blocks of threads that a multiprocessor is to have, 0: as it comes. Pictures have few rows of
+ * Returns how many thread blocks a multiprocessor has to hold; 0: any number. Pictures have few rows of
  * blocks for each, so registers are better used to be quick.
  */
 static constexpr int gpume_wavefront_ctas(int side, int depth, int warps)
