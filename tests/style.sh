@@ -49,6 +49,22 @@ none lines-of-120-at-most $work/c '^.{121}'
 # written so that this file does not match
 none no-mirror $work/text "(deb|ftp|security|snapshot|archive)[.][a-z.]*(debian|ubuntu)[.](org|com)"
 
+# Prose is wrapped; tables, code, headings and what has no blank to break at are not. Without their later bytes, the
+# letters of UTF-8 are counted.
+grep -E '\.md$' $work/text | while read -r f; do
+    tr -d '\200-\277' < "$f" | awk -v name="$f" '
+        /^ *(```|~~~)/ { code = !code }
+        length > 100 && !code && !/^ *[|<#>]|^!\[/ && !(blank && /^    /) {
+            text = substr($0, 1, 101)
+            sub(/^ *([-*+]|[0-9]+\.)? */, "", text)
+            gsub(/`[^`]*`|`[^`]*$/, "x", text)
+            if (text ~ / /)
+                print name ":" FNR ": " $0
+        }
+        { blank = !NF }'
+done > $work/out
+check style/prose-of-100-at-most "$(sed -n 1p $work/out | cut -c 1-100)" test ! -s $work/out
+
 while read -r f; do
     if [ -s "$f" ] && [ "$(tail -c 1 "$f" | od -An -c | tr -d ' ')" != '\n' ]; then
         echo "$f"
