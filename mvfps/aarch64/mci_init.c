@@ -23,8 +23,8 @@ void ff_mvfps_add_8_neon(uint32_t *sum, uint16_t *weights, const uint16_t *value
 void ff_mvfps_divide_8_neon(uint16_t *dst, const uint32_t *sum, const uint16_t *weights, int nb);
 void ff_mvfps_store_8_neon(uint8_t *dst, ptrdiff_t stride, const uint16_t *src, int w, int h);
 void ff_mvfps_sum_distances_neon(int *sums, const MvfpsVector *v, int nb, const MvfpsVector *others);
-void ff_mvfps_field_penalties_neon(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *fields, int x, int y,
-                              int part);
+void ff_mvfps_field_penalties_neon(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *fields, int x,
+                                   int y, int part);
 unsigned ff_mvfps_cluster_neon(const MvfpsVector *cells, int leader);
 
 static_assert(offsetof(MvfpsFields, rows) == 4 && offsetof(MvfpsFields, before_future) == 8 &&
