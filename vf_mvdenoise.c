@@ -35,6 +35,12 @@
 /** The search that suits, as options of gpume, but for the number of references. */
 #define SEARCH_OPTIONS "algo=hme:block=16:dir=both:smooth=8:sweeps=2:refs="
 
+/** An input frame that has not been output. */
+typedef struct Waiting {
+    AVFrame *repeat;            ///< a repeat, or NULL: a frame that is denoised
+    int has_vectors;            ///< it came with some
+} Waiting;
+
 /** Repeats of a frame that get its result at most: so many times longer the delay can become. */
 #define MAX_REPEATS 4
 
@@ -59,7 +65,7 @@ typedef struct MvdenoiseContext {
     int was_disabled;           ///< for that frame
     int nb_repeats;             ///< that the latest input frames are
     AVFifo *searched;           ///< MVDENOISE_IS_* of the frames that the searcher has, int
-    AVFifo *waiting;            ///< input frames that have not been output: a repeat, or NULL: a frame that is denoised
+    AVFifo *waiting;            ///< Waiting, in the order of the input
     AVFrame *output;            ///< the samples of the latest frame that was denoised
     int nb_since_repeat;        ///< frames that were denoised since then
     int eof, status;
@@ -67,7 +73,6 @@ typedef struct MvdenoiseContext {
     int warned_missing;
     int has_told;               ///< what was estimated
     int searches;               ///< vectors are searched here
-    int has_vectors;            ///< an input frame came with some
 } MvdenoiseContext;
 
 #define OFFSET(x) offsetof(MvdenoiseContext, x)
@@ -117,7 +122,7 @@ static av_cold int init(AVFilterContext *ctx)
 
     s->nb_since_repeat = MVDENOISE_MAX_RADIUS;
     s->searched = av_fifo_alloc2(16, sizeof(int), AV_FIFO_FLAG_AUTO_GROW);
-    s->waiting  = av_fifo_alloc2(16, sizeof(AVFrame *), AV_FIFO_FLAG_AUTO_GROW);
+    s->waiting  = av_fifo_alloc2(16, sizeof(Waiting), AV_FIFO_FLAG_AUTO_GROW);
     s->input    = av_frame_alloc();
     s->output   = av_frame_alloc();
     return s->searched && s->waiting && s->input && s->output ? 0 : AVERROR(ENOMEM);
@@ -274,9 +279,11 @@ static int send_repeat(AVFilterContext *ctx)
 {
     MvdenoiseContext *s = ctx->priv;
     AVFrame *frame;
+    Waiting w;
     int ret;
 
-    av_fifo_read(s->waiting, &frame, 1);
+    av_fifo_read(s->waiting, &w, 1);
+    frame = w.repeat;
     s->nb_since_repeat = 0;
     ret = share_samples(frame, s->output);
     if (ret >= 0)
@@ -293,12 +300,12 @@ static int send_repeat(AVFilterContext *ctx)
 static int crosses_repeats(const MvdenoiseContext *s)
 {
     const int radius = needed_radius(s);
-    AVFrame *frame;
     int crosses = s->nb_since_repeat < radius;
+    Waiting w;
 
-    for (int i = 0, nb = 0; nb <= radius && av_fifo_peek(s->waiting, &frame, 1, i) >= 0; i++) {
-        nb      += !frame;
-        crosses |= !!frame && nb <= radius;
+    for (int i = 0, nb = 0; nb <= radius && av_fifo_peek(s->waiting, &w, 1, i) >= 0; i++) {
+        nb      += !w.repeat;
+        crosses |= !!w.repeat && nb <= radius;
     }
     return crosses;
 }
@@ -306,12 +313,13 @@ static int crosses_repeats(const MvdenoiseContext *s)
 /* Notes that a frame is sent. */
 static int note_output(MvdenoiseContext *s, AVFrame *out)
 {
-    AVFrame *none;
+    const int crosses = crosses_repeats(s);
+    Waiting w = { NULL };
 
+    av_fifo_read(s->waiting, &w, 1);
     /* these distances are not those of the frames that are output */
-    if (s->searches && !s->has_vectors && crosses_repeats(s))
+    if (s->searches && !w.has_vectors && crosses)
         av_frame_remove_side_data(out, AV_FRAME_DATA_MOTION_VECTORS);
-    av_fifo_read(s->waiting, &none, 1);
     s->nb_since_repeat = FFMIN(s->nb_since_repeat + 1, MVDENOISE_MAX_RADIUS);
     return s->frames.out ? 0 : share_samples(s->output, out);
 }
@@ -322,9 +330,10 @@ static int produce(AVFilterContext *ctx)
     MvdenoiseContext *s = ctx->priv;
     const AVFrame *next;
     AVFrame *out;
+    Waiting w;
     int ret;
 
-    if (av_fifo_peek(s->waiting, &out, 1, 0) >= 0 && out)
+    if (av_fifo_peek(s->waiting, &w, 1, 0) >= 0 && w.repeat)
         return send_repeat(ctx);
     next = ff_mvdenoise_next(s->mvdenoise);
     if (!next)
@@ -451,19 +460,18 @@ static int add_input(AVFilterContext *ctx, AVFrame **frame)
     const int flags     = MVDENOISE_IS_REPEAT * repeats | MVDENOISE_IS_KEPT * !!ctx->is_disabled;
     const int has       = !!av_frame_get_side_data(*frame, AV_FRAME_DATA_MOTION_VECTORS);
     const int is_alike  = repeats && s->was_disabled == ctx->is_disabled && s->nb_repeats < MAX_REPEATS && !has;
-    AVFrame *waits = is_alike ? *frame : NULL;
+    const Waiting w = { is_alike ? *frame : NULL, has };
     int ret;
 
-    s->has_vectors |= has;
     s->was_disabled = ctx->is_disabled;
     s->nb_repeats   = is_alike ? s->nb_repeats + 1 : 0;
-    ret = av_fifo_write(s->waiting, &waits, 1);
+    ret = av_fifo_write(s->waiting, &w, 1);
     if (ret < 0)
         return ret;
     if (is_alike) {
         /* it gets other samples */
         for (int i = 0; i < AV_NUM_DATA_POINTERS; i++)
-            av_buffer_unref(&waits->buf[i]);
+            av_buffer_unref(&w.repeat->buf[i]);
         *frame = NULL;
         return 0;
     }
@@ -516,10 +524,10 @@ static av_cold void uninit(AVFilterContext *ctx)
 {
     MvdenoiseContext *s = ctx->priv;
 
-    AVFrame *frame;
+    Waiting w;
 
-    while (s->waiting && av_fifo_read(s->waiting, &frame, 1) >= 0)
-        av_frame_free(&frame);
+    while (s->waiting && av_fifo_read(s->waiting, &w, 1) >= 0)
+        av_frame_free(&w.repeat);
     av_fifo_freep2(&s->waiting);
     av_fifo_freep2(&s->searched);
     av_frame_free(&s->next);
