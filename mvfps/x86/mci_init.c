@@ -26,8 +26,8 @@ void ff_mvfps_store_8_avx2(uint8_t *dst, ptrdiff_t stride, const uint16_t *src, 
 int ff_mvfps_distinct_avx2(MvfpsVector *dst, const MvfpsVector *src, int nb);
 int ff_mvfps_distinct_from_avx2(MvfpsVector *dst, const MvfpsVector *src, const MvfpsVector *others, int nb);
 void ff_mvfps_sum_distances_avx2(int *sums, const MvfpsVector *v, int nb, const MvfpsVector *others);
-void ff_mvfps_field_penalties_avx2(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *fields, int x, int y,
-                              int part);
+void ff_mvfps_field_penalties_avx2(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *fields, int x,
+                                   int y, int part);
 unsigned ff_mvfps_cluster_avx2(const MvfpsVector *cells, int leader);
 
 #if ARCH_X86_64
