@@ -471,7 +471,8 @@ static int64_t small_squares(uint64_t pattern, int x, int y, int i)
         const int cx = x / 48 + k % 3 - 1, cy = y / 48 + k / 3 - 1;
         const int draw = lattice(pattern + 2, cx, cy);
         const int side = 12 + (draw & 15);
-        const int u = x - 48 * cx - 16 - i * ((draw >> 4 & 63) - 32), v = y - 48 * cy - 16 - i * ((draw >> 10 & 31) - 16);
+        const int u = x - 48 * cx - 16 - i * ((draw >> 4 & 63) - 32);
+        const int v = y - 48 * cy - 16 - i * ((draw >> 10 & 31) - 16);
 
         if (u >= 0 && v >= 0 && u < side && v < side)
             return texture(pattern + 3 + draw, 256 * u, 256 * v, 1);
