@@ -1545,7 +1545,8 @@ int main(int argc, char **argv)
     }
     printf("gpume_mvfps: %d pictures along vectors, %d of them with offsets, %d means, %d copies, %d cuts, %d fades, "
            "%d repeats, %d of all on the device, %d sequences, %d frames with fields, %d checks, %d failures\n",
-           nb_made, nb_offset, nb_blends, nb_copies, nb_cuts, nb_fades, nb_repeats, nb_on_device, nb_sequences, nb_travelling,
+           nb_made, nb_offset, nb_blends, nb_copies, nb_cuts, nb_fades, nb_repeats, nb_on_device, nb_sequences,
+           nb_travelling,
            test_nb_checks, test_nb_failures);
     return test_nb_failures || (device_only && !nb_on_device);
 }
