@@ -320,9 +320,9 @@ GPUME_INLINE int mvdeint_combine(const MvdeintModel *m, const MvdeintTables *t, 
         mean = mvdeint_candidates_mean(t, k, expected, differences, least, bits);
     MVDEINT_UNROLL for (int i = 0; i < 2; i++) {
         const int off = k->nb && i ? mean.off + (k->first < k->intra ? -apart : apart) : mean.off;
-        const int far = av_clip(off, -MVDEINT_MAX_DIFFERENCE, MVDEINT_MAX_DIFFERENCE);
+        const int moved = av_clip(off, -MVDEINT_MAX_DIFFERENCE, MVDEINT_MAX_DIFFERENCE);
 
-        intra[i] = mvdeint_expected_intra(&m->intra[i], &k->around, far * far, mean.blame, apart * apart);
+        intra[i] = mvdeint_expected_intra(&m->intra[i], &k->around, moved * moved, mean.blame, apart * apart);
         least    = FFMIN(least, intra[i]);
     }
     least_log2 = mvdeint_log2(least);
