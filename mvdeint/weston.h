@@ -29,11 +29,11 @@ GPUME_INLINE int mvdeint_alone(int above, int below, int above3, int below3, int
 
 /**
  * Returns the estimate.
- * @param near whether earlier and later are there two above and below
+ * @param nearer whether earlier and later are there two above and below
  * @param all  whether they are also four above and below, and the field's lines three
  * @param still_here set to whether nothing has changed from the field before to the one after, nor around it
  */
-GPUME_INLINE int mvdeint_weston(const MvdeintWeston *s, int near, int all, int max, int *still_here)
+GPUME_INLINE int mvdeint_weston(const MvdeintWeston *s, int nearer, int all, int max, int *still_here)
 {
     const int still   = (s->earlier[2] + s->later[2]) >> 1;
     const int changes = FFABS(s->earlier[2] - s->later[2]);
@@ -44,7 +44,7 @@ GPUME_INLINE int mvdeint_weston(const MvdeintWeston *s, int near, int all, int m
     *still_here = !reach;
     if (!reach)
         return still;
-    if (near) {
+    if (nearer) {
         const int b    = ((s->earlier[1] + s->later[1]) >> 1) - s->above;
         const int f    = ((s->earlier[3] + s->later[3]) >> 1) - s->below;
         const int high = FFMAX(FFMAX(still - s->below, still - s->above), FFMIN(b, f));
