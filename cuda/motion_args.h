@@ -137,8 +137,8 @@ typedef struct GpumeCudaStepArgs {
 
 #define GPUME_CUDA_GLOBAL_THREADS   128
 #define GPUME_CUDA_CHOOSE_THREADS   128
-/** Blocks of a warp. Few of them take their time, but these are often side by side. */
-#define GPUME_CUDA_CHOOSE_BLOCKS      4
+/** Blocks of a warp, one after the other. Few blocks have candidates, but these are often side by side. */
+#define GPUME_CUDA_CHOOSE_BLOCKS      1
 
 /** Search for global candidates. */
 typedef struct GpumeCudaGlobalArgs {
