@@ -1985,7 +1985,10 @@ static void check_mvstereo_weighted_median(const MvstereoDSP *dsp)
         const int base = rnd() % 16000, range = 1 << rnd() % 14;
 
         for (int k = 0; k < 9 * MAP_W; k++) {
-            disparity[k] = FFMIN(base + rnd() % range, MVSTEREO_MAX_RANGE * MVSTEREO_ONE - 1);
+            const int value = base + rnd() % range;
+
+            /* FFMIN() evaluates its arguments twice */
+            disparity[k] = FFMIN(value, MVSTEREO_MAX_RANGE * MVSTEREO_ONE - 1);
             valid[k]     = i & 1 && rnd() & 1 ? 0 : 255;
         }
         draw_bytes(luma, sizeof(luma), 1 << (i % 9));
