@@ -17,6 +17,7 @@
 #include "libavfilter/avfilter.h"
 #include "libavfilter/buffersink.h"
 #include "libavfilter/buffersrc.h"
+#include "libavfilter/version.h"
 #include "libavutil/cpu.h"
 #include "libavutil/hwcontext.h"
 #include "libavutil/imgutils.h"
@@ -767,7 +768,8 @@ static void in_memory(int nb)
     stripes(5);
     for (int i = 0; i < nb; i++)
         run_case(i, 0);
-    for (int i = 0; i < nb / 4; i++)
+    /* FFmpeg 7.1's bwdif filters the uppermost and lowest lines of the first and last fields in another way */
+    for (int i = 0; i < nb / 4 && LIBAVFILTER_VERSION_MAJOR > 10; i++)
         beside_bwdif(1000 + i);
     snprintf(test_context, sizeof(test_context), "all cases");
     CHECK(nb < 100 || (nb_moved > nb_compensated / 20 && nb_compensated > 1000 * nb),
