@@ -17,6 +17,7 @@
 #include "libavfilter/gpume/field/fields.h"
 #include "libavfilter/gpume/mvdeint/mvdeint.h"
 #include "libavfilter/gpume/picture/layout.h"
+#include "libavfilter/gpume/util/frame_backend.h"
 
 /** Input frames whose samples a backend keeps, in slots. */
 #define MVDEINT_SLOTS 3
@@ -56,11 +57,9 @@ typedef struct MvdeintStep {
     AVFrame *frame;                             ///< an output frame; the other one is NULL
 } MvdeintStep;
 
-/** A backend. priv points to priv_size bytes, which are zero before init(). */
+/** A backend. priv points to common.priv_size bytes, which are zero before init(). */
 typedef struct MvdeintBackend {
-    size_t priv_size;
-    /** Format of the frames on its device; AV_PIX_FMT_NONE: frames in system memory. */
-    enum AVPixelFormat hw_format;
+    GpumeFrameBackend common;
     /** @param cfg stays valid until uninit() */
     int  (*init)(void *priv, const MvdeintConfig *cfg);
     /** Forgets all pictures. Those from now on have this layout, which stays. */
@@ -73,7 +72,7 @@ typedef struct MvdeintBackend {
     int  (*make)(void *priv, const MvdeintStep *step);
     /** Makes an output frame of an estimate. */
     int  (*put)(void *priv, AVFrame *frame, const AVFrame *estimate);
-    /** Makes an output frame of what is in a slot. Only where hw_format is one. */
+    /** Makes an output frame of what is in a slot. Only of backends of hardware frames. */
     int  (*copy)(void *priv, AVFrame *frame, int slot);
     /** Also after a failed init(). */
     void (*uninit)(void *priv);
@@ -83,7 +82,7 @@ typedef struct MvdeintBackend {
 enum AVPixelFormat ff_mvdeint_gray(int depth);
 
 extern const MvdeintBackend ff_mvdeint_backend_cpu;
-/** In a build without CUDA its hw_format is AV_PIX_FMT_NONE. */
+/** In a build without CUDA one that takes no frames. */
 extern const MvdeintBackend ff_mvdeint_backend_cuda;
 
 #endif /* AVFILTER_GPUME_MVDEINT_BACKEND_H */

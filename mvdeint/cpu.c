@@ -626,8 +626,7 @@ static int put(void *priv, AVFrame *frame, const AVFrame *estimate)
 }
 
 const MvdeintBackend ff_mvdeint_backend_cpu = {
-    .priv_size  = sizeof(CPUBackend),
-    .hw_format  = AV_PIX_FMT_NONE,
+    .common = { .hw_format = AV_PIX_FMT_NONE, .priv_size = sizeof(CPUBackend) },
     .init       = init,
     .set_layout = set_layout,
     .load       = load,

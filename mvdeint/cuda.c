@@ -20,7 +20,7 @@
 #include "libavutil/hwcontext.h"
 #include "libavutil/log.h"
 
-#include "libavfilter/gpume/device/driver.h"
+#include "libavfilter/gpume/device/shell.h"
 #include "libavfilter/gpume/field/cells.h"
 #include "libavfilter/gpume/mvdeint/backend.h"
 #include "libavfilter/gpume/mvdeint/cuda_args.h"
@@ -28,29 +28,21 @@
 #include "libavfilter/gpume/mvdeint/samples.h"
 #include "libavfilter/gpume/picture/cuda_padded.h"
 
-/** So that kernels of 32-bit coordinates and indices reach all of a picture. */
-#define MAX_SIDE 32768
-
 #define DECLARE(name, ...) GPUME_CUDA_DECLARE(name)
 MVDEINT_CUDA_MODULES(DECLARE)
 
-static const struct {
-    GpumeCudaCode code;
-    enum MvdeintCudaKernel kernel;
-    int depth;
-} modules[] = {
+static const GpumeShellModule modules[] = {
 #define MODULE(name, family, depth) { GPUME_CUDA_CODE(name), MVDEINT_CUDA_##family, depth },
     MVDEINT_CUDA_MODULES(MODULE)
 };
 
-static const struct {
-    unsigned shared;            ///< bytes of shared memory of a block of threads
-    const char *what;
-} kernels[MVDEINT_CUDA_NB_KERNELS] = {
-    [MVDEINT_CUDA_first]   = { 0, "estimate a field" },
-    [MVDEINT_CUDA_edges]   = { 0, "repeat edges" },
-    [MVDEINT_CUDA_match]   = { MVDEINT_CUDA_MATCH_SHARED, "compensate pictures" },
-    [MVDEINT_CUDA_combine] = { MVDEINT_CUDA_WINDOW_SHARED, "make a picture" },
+static const GpumeShellKernel kernels[MVDEINT_CUDA_NB_KERNELS] = {
+    [MVDEINT_CUDA_first]   = { MVDEINT_CUDA_first,   0, MVDEINT_CUDA_THREADS, 0, "estimate a field" },
+    [MVDEINT_CUDA_edges]   = { MVDEINT_CUDA_edges,   0, MVDEINT_CUDA_THREADS, 0, "repeat edges" },
+    [MVDEINT_CUDA_match]   = { MVDEINT_CUDA_match,   0, MVDEINT_CUDA_THREADS, MVDEINT_CUDA_MATCH_SHARED,
+                               "compensate pictures" },
+    [MVDEINT_CUDA_combine] = { MVDEINT_CUDA_combine, 0, MVDEINT_CUDA_THREADS, MVDEINT_CUDA_WINDOW_SHARED,
+                               "make a picture" },
 };
 
 static const MvdeintModel models[MVDEINT_MAX_PASSES] = { MVDEINT_MODELS };
@@ -58,10 +50,8 @@ static const MvdeintModel models[MVDEINT_MAX_PASSES] = { MVDEINT_MODELS };
 typedef struct CUDABackend {
     const MvdeintConfig *cfg;
     const GpumeLayout *layout;
-    GpumeCuda cuda;
+    GpumeShell shell;
     AVBufferRef *device;            ///< AVHWDeviceContext of the frames
-    GpumeCudaLaunch launches[MVDEINT_CUDA_NB_KERNELS];
-    int failed;
 
     /* of the layout */
     GpumeCells cells;
@@ -75,65 +65,24 @@ typedef struct CUDABackend {
     GpumeCudaBuffer table;          ///< MVDEINT_CUDA_TABLE
 } CUDABackend;
 
-static int check(CUDABackend *s, CUresult err, const char *what)
-{
-    return ff_gpume_cuda_check(&s->cuda, err, what);
-}
-
-/* Push the context. What was queued before an error is not known, so nothing follows one. */
-static int enter(CUDABackend *s)
-{
-    if (!s->failed)
-        s->failed = ff_gpume_cuda_push(&s->cuda);
-    return s->failed;
-}
-
-/* Pop it; returns what was done with it. */
-static int leave(CUDABackend *s, int ret)
-{
-    ff_gpume_cuda_pop(&s->cuda);
-    s->failed = FFMIN(ret, 0);
-    return ret;
-}
-
-/* With the context pushed. */
-static int launch(CUDABackend *s, enum MvdeintCudaKernel kernel, int x, int y, int z, void *args)
-{
-    GpumeCudaLaunch *l = &s->launches[kernel];
-
-    l->grid[0] = x;
-    l->grid[1] = y;
-    return check(s, ff_gpume_cuda_launch(&s->cuda, l, z, args, s->cuda.hwctx->stream), kernels[kernel].what);
-}
-
-static int divide_up(int n, int d)
-{
-    return (n + d - 1) / d;
-}
-
 /* With the context pushed. */
 static av_cold int load_kernels(CUDABackend *s, int depth)
 {
-    for (int i = 0; i < FF_ARRAY_ELEMS(modules); i++) {
-        GpumeCudaLaunch *l = &s->launches[modules[i].kernel];
-        int ret;
+    for (int i = 0; i < MVDEINT_CUDA_NB_KERNELS; i++) {
+        const int ret = ff_gpume_shell_load(&s->shell, i, &kernels[i], modules, FF_ARRAY_ELEMS(modules),
+                                            depth > 8 ? 16 : 8);
 
-        if (modules[i].depth != (depth > 8 ? 16 : 8))
-            continue;
-        l->threads = MVDEINT_CUDA_THREADS;
-        l->shared  = kernels[modules[i].kernel].shared;
-        ret = ff_gpume_cuda_load(&s->cuda, l, &modules[i].code);
         if (ret < 0)
             return ret;
     }
-    return ff_gpume_cuda_padding_init(&s->cuda, &s->padding, depth > 8 ? 2 : 1);
+    return ff_gpume_cuda_padding_init(&s->shell.cuda, &s->padding, depth > 8 ? 2 : 1);
 }
 
 /* With the context pushed. */
 static av_cold int upload_table(CUDABackend *s)
 {
     uint16_t *table;
-    int ret = ff_gpume_cuda_alloc(&s->cuda, &s->table, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
+    int ret = ff_gpume_cuda_alloc(&s->shell.cuda, &s->table, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
                                   MVDEINT_CUDA_TABLE * sizeof(*table), "tables");
 
     if (ret < 0)
@@ -145,8 +94,9 @@ static av_cold int upload_table(CUDABackend *s)
     memcpy(table + MVDEINT_CUDA_TAPS, ff_mvdeint_taps, sizeof(ff_mvdeint_taps));
     for (int i = MVDEINT_LEAST_REAL; i <= MVDEINT_MAX_WEIGHTS; i++)
         table[MVDEINT_CUDA_RECIPROCALS + i] = mvdeint_reciprocal(i);
-    return check(s, s->cuda.cu->cuMemcpyHtoDAsync(s->table.data, table, s->table.size, s->cuda.hwctx->stream),
-                 "upload tables");
+    GPUME_SHELL_TRY(&s->shell, cuMemcpyHtoDAsync(s->table.data, table, s->table.size,
+                                               ff_gpume_shell_stream(&s->shell)), "upload tables")
+    return 0;
 }
 
 static av_cold int init(void *priv, const MvdeintConfig *cfg)
@@ -161,13 +111,13 @@ static av_cold int init(void *priv, const MvdeintConfig *cfg)
     if (!s->device)
         return AVERROR(ENOMEM);
     ff_gpume_layout_init(&layout, frames->sw_format, frames->width, frames->height);
-    ret = ff_gpume_cuda_open_of(&s->cuda, cfg->hw_frames, cfg->log_ctx, "download the frames before");
+    ret = ff_gpume_shell_open(&s->shell, cfg->hw_frames, cfg->log_ctx, "download the frames before");
     if (ret < 0)
         return ret;
     ret = load_kernels(s, layout.depth);
     if (ret >= 0)
         ret = upload_table(s);
-    ff_gpume_cuda_pop(&s->cuda);
+    ff_gpume_cuda_pop(&s->shell.cuda);
     return ret;
 }
 
@@ -204,7 +154,7 @@ static int change_layout(CUDABackend *s, const GpumeLayout *l)
 
     /* what is in flight reads what is freed next */
     if (s->layout)
-        ret = check(s, s->cuda.cu->cuStreamSynchronize(s->cuda.hwctx->stream), "wait for the device");
+        ret = ff_gpume_shell_wait(&s->shell, ff_gpume_shell_stream(&s->shell));
     if (ret < 0)
         return ret;
     forget(s);
@@ -224,14 +174,14 @@ static int change_layout(CUDABackend *s, const GpumeLayout *l)
     }
     ret = describe_luma(s);
     if (ret >= 0)
-        ret = ff_gpume_cuda_pool_init(&s->pool, &s->cuda, GPUME_CUDA_DEVICE, s->padding.size, "estimates");
+        ret = ff_gpume_cuda_pool_init(&s->pool, &s->shell.cuda, GPUME_CUDA_DEVICE, s->padding.size, "estimates");
     for (int i = 0; i < MVDEINT_SLOTS && ret >= 0; i++)
-        ret = ff_gpume_cuda_alloc(&s->cuda, &s->slots[i], GPUME_CUDA_DEVICE, s->padding.size, "a frame");
+        ret = ff_gpume_cuda_alloc(&s->shell.cuda, &s->slots[i], GPUME_CUDA_DEVICE, s->padding.size, "a frame");
     if (ret >= 0)
-        ret = ff_gpume_cuda_alloc(&s->cuda, &s->samples, GPUME_CUDA_DEVICE,
+        ret = ff_gpume_cuda_alloc(&s->shell.cuda, &s->samples, GPUME_CUDA_DEVICE,
                                   MVDEINT_MAX_CANDIDATES * s->size * sizeof(uint16_t), "compensated pictures");
     if (ret >= 0)
-        ret = ff_gpume_cuda_alloc(&s->cuda, &s->real, GPUME_CUDA_DEVICE, MVDEINT_MAX_CANDIDATES * s->size,
+        ret = ff_gpume_cuda_alloc(&s->shell.cuda, &s->real, GPUME_CUDA_DEVICE, MVDEINT_MAX_CANDIDATES * s->size,
                                   "compensated pictures");
     return ret;
 }
@@ -239,25 +189,29 @@ static int change_layout(CUDABackend *s, const GpumeLayout *l)
 static int set_layout(void *priv, const GpumeLayout *layout)
 {
     CUDABackend *s = priv;
-    int ret;
+    int ret = ff_gpume_shell_fits(&s->shell, "mvdeint", layout->w, layout->h);
 
+    if (ret < 0)
+        return ret;
     ff_gpume_cuda_padding_set(&s->padding, layout);
-    if (FFMAX(layout->w, layout->h) > MAX_SIDE || s->padding.size > INT32_MAX / 4) {
-        av_log(s->cuda.log_ctx, AV_LOG_ERROR, "mvdeint does not support CUDA frames as large as %dx%d in this "
-               "format; put hwdownload before it.\n", layout->w, layout->h);
+    if (s->padding.size > INT32_MAX / 4) {
+        av_log(s->shell.cuda.log_ctx, AV_LOG_ERROR, "mvdeint does not support CUDA frames as large as %dx%d in this "
+               "format; insert hwdownload before it.\n", layout->w, layout->h);
         return AVERROR(ENOSYS);
     }
-    ret = enter(s);
-    return ret < 0 ? ret : leave(s, change_layout(s, layout));
+    ret = ff_gpume_shell_enter(&s->shell);
+    return ret < 0 ? ret : ff_gpume_shell_leave(&s->shell, change_layout(s, layout));
 }
 
 static int load(void *priv, int slot, const AVFrame *frame)
 {
     CUDABackend *s = priv;
-    int ret = enter(s);
+    int ret = ff_gpume_shell_enter(&s->shell);
 
-    return ret < 0 ? ret : leave(s, ff_gpume_cuda_padded_load(&s->cuda, &s->padding, s->layout, frame,
-                                                              s->slots[slot].data));
+    if (ret < 0)
+        return ret;
+    ret = ff_gpume_cuda_padded_load(&s->shell.cuda, &s->padding, s->layout, frame, s->slots[slot].data);
+    return ff_gpume_shell_leave(&s->shell, ret);
 }
 
 static AVFrame *alloc(void *priv)
@@ -297,8 +251,8 @@ static int repeat_edges(CUDABackend *s, const AVFrame *estimate)
     const GpumeLayout *l = s->layout;
     MvdeintCudaEdgesArgs args = { s->components, picture_of(estimate) };
 
-    return launch(s, MVDEINT_CUDA_edges, divide_up(l->w + 2 * GPUME_PAD, 32),
-                  divide_up(l->h + 2 * GPUME_PAD, MVDEINT_CUDA_WARPS), l->nb_components, &args);
+    return ff_gpume_shell_launch(&s->shell, MVDEINT_CUDA_edges, gpume_divide_up(l->w + 2 * GPUME_PAD, 32),
+                                 gpume_divide_up(l->h + 2 * GPUME_PAD, MVDEINT_CUDA_WARPS), l->nb_components, &args);
 }
 
 static int estimate(void *priv, const MvdeintFirst *f)
@@ -311,13 +265,13 @@ static int estimate(void *priv, const MvdeintFirst *f)
         .table = s->table.data, .parity = f->parity, .is_second = f->is_second, .is_alone = f->is_alone,
         .is_progressive = f->is_progressive, .depth = l->depth,
     };
-    int ret = enter(s);
+    int ret = ff_gpume_shell_enter(&s->shell);
 
     if (ret < 0)
         return ret;
-    ret = launch(s, MVDEINT_CUDA_first, divide_up(l->w, 32), divide_up(l->h, MVDEINT_CUDA_WARPS), l->nb_components,
-                 &args);
-    return leave(s, ret < 0 ? ret : repeat_edges(s, f->out));
+    ret = ff_gpume_shell_launch(&s->shell, MVDEINT_CUDA_first, gpume_divide_up(l->w, 32),
+                                gpume_divide_up(l->h, MVDEINT_CUDA_WARPS), l->nb_components, &args);
+    return ff_gpume_shell_leave(&s->shell, ret < 0 ? ret : repeat_edges(s, f->out));
 }
 
 /* Compensates the pictures around. With the context pushed. @return which ones there are, or an AVERROR code */
@@ -341,8 +295,10 @@ static int match(CUDABackend *s, const MvdeintStep *step)
         args.parities[i] = step->parities[MVDEINT_MAX_REFS + distance];
         present |= 1 << i;
     }
-    ret = present ? launch(s, MVDEINT_CUDA_match, divide_up(s->cells.cols + 1, MVDEINT_CUDA_WARPS), s->cells.rows + 1,
-                           groups * MVDEINT_MAX_CANDIDATES, &args) : 0;
+    if (!present)
+        return 0;
+    ret = ff_gpume_shell_launch(&s->shell, MVDEINT_CUDA_match, gpume_divide_up(s->cells.cols + 1, MVDEINT_CUDA_WARPS),
+                                s->cells.rows + 1, groups * MVDEINT_MAX_CANDIDATES, &args);
     return ret < 0 ? ret : present;
 }
 
@@ -360,8 +316,8 @@ static int combine(CUDABackend *s, MvdeintCudaCombineArgs *args, const AVFrame *
     args->depth      = l->depth;
     for (int i = 0; i < l->nb_components && frame; i++)
         args->planes[i] = ff_gpume_cuda_component(&s->padding, l, i, frame, 0);
-    return launch(s, MVDEINT_CUDA_combine, divide_up(l->w, 32), divide_up(l->h, MVDEINT_CUDA_LINES), l->nb_components,
-                  args);
+    return ff_gpume_shell_launch(&s->shell, MVDEINT_CUDA_combine, gpume_divide_up(l->w, 32),
+                                 gpume_divide_up(l->h, MVDEINT_CUDA_LINES), l->nb_components, args);
 }
 
 static int make(void *priv, const MvdeintStep *step)
@@ -372,7 +328,7 @@ static int make(void *priv, const MvdeintStep *step)
         .first = picture_of(step->first), .intra = picture_of(step->intra), .out = picture_of(step->out),
         .parity = step->parities[MVDEINT_MAX_REFS],
     };
-    int ret = enter(s);
+    int ret = ff_gpume_shell_enter(&s->shell);
 
     if (ret < 0)
         return ret;
@@ -382,48 +338,47 @@ static int make(void *priv, const MvdeintStep *step)
         ret = combine(s, &args, step->frame);
     if (ret >= 0 && step->out)
         ret = repeat_edges(s, step->out);
-    return leave(s, ret);
+    return ff_gpume_shell_leave(&s->shell, ret);
 }
 
 static int put(void *priv, AVFrame *frame, const AVFrame *estimate)
 {
     CUDABackend *s = priv;
     MvdeintCudaCombineArgs args = { .own = picture_of(estimate), .copies = 1 };
-    int ret = enter(s);
+    int ret = ff_gpume_shell_enter(&s->shell);
 
-    return ret < 0 ? ret : leave(s, combine(s, &args, frame));
+    return ret < 0 ? ret : ff_gpume_shell_leave(&s->shell, combine(s, &args, frame));
 }
 
 static int copy(void *priv, AVFrame *frame, int slot)
 {
     CUDABackend *s = priv;
     MvdeintCudaCombineArgs args = { .own = s->slots[slot].data, .copies = 1 };
-    int ret = enter(s);
+    int ret = ff_gpume_shell_enter(&s->shell);
 
-    return ret < 0 ? ret : leave(s, combine(s, &args, frame));
+    return ret < 0 ? ret : ff_gpume_shell_leave(&s->shell, combine(s, &args, frame));
+}
+
+/* Frees what the device has, while it is idle. */
+static av_cold void close_device(void *priv)
+{
+    CUDABackend *s = priv;
+
+    ff_gpume_cuda_free(&s->table);
+    ff_gpume_cuda_padding_uninit(&s->shell.cuda, &s->padding);
 }
 
 static av_cold void uninit(void *priv)
 {
     CUDABackend *s = priv;
 
-    if (s->cuda.device && ff_gpume_cuda_push_to_free(&s->cuda)) {
-        /* what is in flight reads what is freed next */
-        s->cuda.cu->cuStreamSynchronize(s->cuda.hwctx->stream);
-        ff_gpume_cuda_free(&s->table);
-        for (int i = 0; i < MVDEINT_CUDA_NB_KERNELS; i++)
-            ff_gpume_cuda_unload(&s->cuda, &s->launches[i]);
-        ff_gpume_cuda_padding_uninit(&s->cuda, &s->padding);
-        ff_gpume_cuda_pop(&s->cuda);
-    }
+    ff_gpume_shell_close(&s->shell, close_device, s);
     forget(s);
-    ff_gpume_cuda_close(&s->cuda);
     av_buffer_unref(&s->device);
 }
 
 const MvdeintBackend ff_mvdeint_backend_cuda = {
-    .priv_size  = sizeof(CUDABackend),
-    .hw_format  = AV_PIX_FMT_CUDA,
+    .common = { .hw_format = AV_PIX_FMT_CUDA, .priv_size = sizeof(CUDABackend) },
     .init       = init,
     .set_layout = set_layout,
     .load       = load,

@@ -18,7 +18,9 @@
 #include "libavfilter/gpume/mvdeint/backend.h"
 #include "libavfilter/gpume/mvdeint/mvdeint.h"
 
-static const MvdeintBackend *const backends[] = { &ff_mvdeint_backend_cpu, &ff_mvdeint_backend_cuda };
+static const GpumeFrameBackend *const backends[] = {
+    &ff_mvdeint_backend_cpu.common, &ff_mvdeint_backend_cuda.common, NULL
+};
 
 /** Fields that are held at most: those in the searches of all passes, and the fields around them. */
 #define MAX_FIELDS 128
@@ -70,34 +72,7 @@ enum AVPixelFormat ff_mvdeint_gray(int depth)
 
 enum AVPixelFormat ff_mvdeint_hw_format(int i)
 {
-    for (int j = 0; j < FF_ARRAY_ELEMS(backends); j++)
-        if (backends[j]->hw_format != AV_PIX_FMT_NONE && !i--)
-            return backends[j]->hw_format;
-    return AV_PIX_FMT_NONE;
-}
-
-static av_cold int choose_backend(Mvdeint *s)
-{
-    const AVHWFramesContext *frames = s->cfg.hw_frames ? (void *)s->cfg.hw_frames->data : NULL;
-    const enum AVPixelFormat hw_format = frames ? frames->format : AV_PIX_FMT_NONE;
-
-    if (frames) {
-        s->device_ctx = frames->device_ctx;
-        s->sw_format  = frames->sw_format;
-    }
-    if (frames && !ff_gpume_layout_supports(s->sw_format)) {
-        av_log(s->cfg.log_ctx, AV_LOG_ERROR, "mvdeint does not support hardware frames of format %s with "
-               "samples of format %s.\n", av_get_pix_fmt_name(hw_format), av_get_pix_fmt_name(s->sw_format));
-        return AVERROR(ENOSYS);
-    }
-    for (int i = 0; i < FF_ARRAY_ELEMS(backends); i++)
-        if (backends[i]->hw_format == hw_format) {
-            s->backend = backends[i];
-            return 0;
-        }
-    av_log(s->cfg.log_ctx, AV_LOG_ERROR, "mvdeint does not support hardware frames of format %s; put hwdownload "
-           "before it.\n", av_get_pix_fmt_name(hw_format));
-    return AVERROR(ENOSYS);
+    return ff_gpume_backend_hw_format(backends, i);
 }
 
 av_cold int ff_mvdeint_open(Mvdeint **mvdeint, const MvdeintConfig *cfg)
@@ -109,9 +84,14 @@ av_cold int ff_mvdeint_open(Mvdeint **mvdeint, const MvdeintConfig *cfg)
         return AVERROR(ENOMEM);
     s->cfg           = *cfg;
     s->layout.format = AV_PIX_FMT_NONE;
-    ret = choose_backend(s);
+    s->sw_format = ff_gpume_sw_format(cfg->hw_frames);
+    if (cfg->hw_frames)
+        s->device_ctx = ((const AVHWFramesContext *)cfg->hw_frames->data)->device_ctx;
+    s->backend = (const MvdeintBackend *)ff_gpume_choose_backend(backends, cfg->hw_frames, ff_gpume_layout_supports,
+                                                                 "mvdeint", cfg->log_ctx);
+    ret = s->backend ? 0 : AVERROR(ENOSYS);
     if (ret >= 0) {
-        s->priv = av_mallocz(s->backend->priv_size);
+        s->priv = av_mallocz(s->backend->common.priv_size);
         ret     = s->priv ? s->backend->init(s->priv, &s->cfg) : AVERROR(ENOMEM);
     }
     if (ret < 0)

@@ -10,4 +10,4 @@
 
 #include "libavfilter/gpume/mvdeint/backend.h"
 
-const MvdeintBackend ff_mvdeint_backend_cuda = { .hw_format = AV_PIX_FMT_NONE };
+const MvdeintBackend ff_mvdeint_backend_cuda = { .common = { .hw_format = AV_PIX_FMT_NONE } };
