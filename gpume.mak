@@ -46,6 +46,7 @@ $(if $(GPUME_ARCH),$(firstword $(GPUME_ARCH))-$$(CONFIG_$(call gpume_upper,$(1))
     $$(foreach D,$$(call gpume_folders,common) $$(call gpume_folders,$(1)),$$(call gpume_arch,$$(D),$(lastword $(GPUME_ARCH)))))
 endef
 $(foreach F,$(GPUME_FILTERS),$(eval $(call GPUME_FILTER,$(F))))
+OBJS-$(CONFIG_MVSTEREO_FILTER) += framesync.o
 
 # FFmpeg leaves loops as they are with most versions of gcc; here they are half of the work.
 GPUME_VECTORIZED = $(addprefix libavfilter/gpume/,cpu/global.o cpu/pixels.o mvdeint/samples.o mvdenoise/noise.o mvdenoise/samples.o mvdenoise/transform.o mvfps/scene.o \

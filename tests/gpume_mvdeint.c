@@ -284,7 +284,7 @@ static void forget_vectors(Deint *s)
             av_freep(&s->vectors[t][i]);
 }
 
-static void free_case(Case *c)
+static void close_oracle(Case *c)
 {
     forget_vectors(&c->oracle);
     for (int i = 0; i < c->nb_components; i++) {
@@ -298,9 +298,16 @@ static void free_case(Case *c)
             av_freep(&m->still[t]);
             av_freep(&m->estimate[t]);
             av_freep(&m->result[t]);
-            av_freep(&c->truth[t][i]);
         }
     }
+}
+
+static void free_case(Case *c)
+{
+    close_oracle(c);
+    for (int t = 0; t < 2 * c->nb_frames; t++)
+        for (int i = 0; i < c->nb_components; i++)
+            av_freep(&c->truth[t][i]);
     for (int n = 0; n < c->nb_frames; n++) {
         av_frame_free(&c->frames[n]);
         av_freep(&c->copies[n]);
@@ -720,6 +727,7 @@ static void beside_bwdif(uint64_t seed)
     snprintf(test_context, sizeof(test_context), "bwdif, seed %" PRIu64, seed);
     if (c.nb_frames > 1 && (c.desc->nb_components < 3 || component(&c, 1)->step == component(&c, 0)->step) &&
         !component(&c, 0)->shift && c.format != AV_PIX_FMT_GRAY10) {
+        close_oracle(&c);
         open_oracle(&c);
         deint_oracle_first(&c.oracle);
         nb = run_bwdif(&c, frames);

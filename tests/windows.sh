@@ -127,7 +127,7 @@ part=$(ls held.csv.*.gpume-part)
 check windows/held "status $status: $(said)" \
     eval "[ $status != 0 ] && [ \"\$(head -n 1 held.csv)\" = 'as it was' ] && alone held.csv '$part'"
 check windows/held-named "$(said)" \
-    eval "tr '\\\\' / < '$work/err' | grep -q 'Could not complete held.csv: .*$part, which you can rename'"
+    eval "tr '\\\\' / < '$work/err' | grep -q 'Could not complete held.csv: .*The complete output is in .*$part; rename it'"
 check windows/held-whole "$(ls -l)" eval "[ -s '$part' ] && cmp -s '$part' '$work/held'"
 rm -f ./*
 

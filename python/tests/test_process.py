@@ -81,7 +81,9 @@ def test_stopped_early(long_clip):
 def test_killed(long_clip, tmp_path, how, work):
     out = tmp_path / "out.mkv"
     out.write_text("as it was")
-    script = f"import time, numpy, gpume\nclip, out = {long_clip!r}, {str(out)!r}\n{work}\n"
+    # where tests run in the background SIGINT is ignored
+    script = ("import signal, time, numpy, gpume\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+              f"clip, out = {long_clip!r}, {str(out)!r}\n{work}\n")
     process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     process.stdout.readline()
     pids = children(process.pid)

@@ -438,9 +438,10 @@ FATE_GPUME_STANDIN = $(filter-out $(GPUME_SLOW) $(GPUME_LONG_STANDIN),$(FATE_GPU
                      $(filter $(filter-out $(GPUME_LONG_STANDIN) fate-gpume-me-hint-quick       \
                                   fate-gpume-disks-quick fate-mvfps-graph-quick,$(GPUME_QUICK)), \
                          $(FATE_GPUME_PROGRAMS))
-# With sanitizers and no device: what the stand-in does not run, but for options that only repeat other tests' results.
+# With sanitizers and no device: what the stand-in does not run, but for options that only repeat other tests' results,
+# and without mvview-hint, as FFmpeg's drawbox overflows an int while t is unknown.
 FATE_GPUME_SAN = $(filter-out $(FATE_GPUME_STANDIN) $(FATE_GPUME_BAD) $(FATE_GPUME_CHECKASM) $(GPUME_SLOW)        \
-                     $(foreach N,1 2,$(filter %-threads-$(N),$(FATE_GPUME_FFMPEG))) %-named fate-gpume-alias-%,     \
+                     $(foreach N,1 2,$(filter %-threads-$(N),$(FATE_GPUME_FFMPEG))) %-named fate-gpume-alias-% fate-mvview-hint, \
                      $(FATE_GPUME) $(filter $(GPUME_QUICK),$(FATE_GPUME_PROGRAMS))) fate-gpume-ds fate-gpume-hme
 # Valgrind runs one of the units' shares.
 FATE_GPUME_VALGRIND = fate-gpume-ds fate-gpume-hme fate-gpume-unit-quick-1
