@@ -439,9 +439,10 @@ FATE_GPUME_STANDIN = $(filter-out $(GPUME_SLOW) $(GPUME_LONG_STANDIN),$(FATE_GPU
                                   fate-gpume-disks-quick fate-mvfps-graph-quick,$(GPUME_QUICK)), \
                          $(FATE_GPUME_PROGRAMS))
 # With sanitizers and no device: what the stand-in does not run, but for options that only repeat other tests' results,
-# and without mvview-hint, as FFmpeg's drawbox overflows an int while t is unknown.
+# and without three in which FFmpeg overflows integers where a time is unknown: in drawbox, and in ffmpeg's encoding.
 FATE_GPUME_SAN = $(filter-out $(FATE_GPUME_STANDIN) $(FATE_GPUME_BAD) $(FATE_GPUME_CHECKASM) $(GPUME_SLOW)        \
-                     $(foreach N,1 2,$(filter %-threads-$(N),$(FATE_GPUME_FFMPEG))) %-named fate-gpume-alias-% fate-mvview-hint, \
+                     $(foreach N,1 2,$(filter %-threads-$(N),$(FATE_GPUME_FFMPEG))) %-named fate-gpume-alias-% fate-mvview-hint \
+                     fate-mvdeint-bwdif-unknown fate-mvdeint-like-unknown, \
                      $(FATE_GPUME) $(filter $(GPUME_QUICK),$(FATE_GPUME_PROGRAMS))) fate-gpume-ds fate-gpume-hme
 # Valgrind runs one of the units' shares.
 FATE_GPUME_VALGRIND = fate-gpume-ds fate-gpume-hme fate-gpume-unit-quick-1
