@@ -236,7 +236,7 @@ if command -v bash > /dev/null; then
 compopt() { :; }
 . "$1"
 COMP_WORDBREAKS=$' \t\n"\'><=;|&(:'
-for COMP_LINE in "ffmpeg -i a -vf mvde" "ffmpeg -vf gpume=al" "ffmpeg -vf gpume=algo=hm" "ffmpeg -vf gpume=check=" \
+for COMP_LINE in "ffmpeg -i a -vf mvden" "ffmpeg -vf gpume=al" "ffmpeg -vf gpume=algo=hm" "ffmpeg -vf gpume=check=" \
                  "ffmpeg -lavfi \"[0:v]gpume=algo=hme,mvview=mode=flow+a" "ffmpeg -vf gpume=dir=both,mvf" "ffmpeg -i a"; do
     COMP_POINT=${#COMP_LINE}
     _gpume

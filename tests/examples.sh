@@ -113,10 +113,10 @@ sh examples/blocks.sh "$work/none.mkv" "$work/other.mkv" > "$work/log" 2>&1
 check examples/blocks-fails "it succeeded" test $? != 0
 
 ffmpeg -f lavfi -i "testsrc2=s=240x176:r=25,format=yuv420p,trim=end_frame=4,split[a][b];[a]crop=200:176:0:0[l];[b]crop=200:176:8:0[r];[l][r]hstack" \
-    -c:v mpeg4 -q:v 2 "$work/clips/both views.mkv"
-example depth-map "$work/clips/both views.mkv" "$work/depth.mkv"
+    -c:v mpeg4 -q:v 2 "$work/both views.mkv"
+example depth-map "$work/both views.mkv" "$work/depth.mkv"
 expect depth-map-frames mpeg4,4 "$(frames "$work/depth.mkv")"
-refuses depth-map "'up' is none of" "$work/clips/both views.mkv" "$work/none.mkv" up
+refuses depth-map "'up' is none of" "$work/both views.mkv" "$work/none.mkv" up
 
 example clean-film "$work/clips/moving clip.mkv" "$work/clean.mkv" 1.5
 expect clean-film-frames mpeg4,12 "$(frames "$work/clean.mkv")"
@@ -264,11 +264,11 @@ else
     skip examples/screen-recording "there is no build with libx264"
 fi
 
-# The README's command lines, without those that need a GPU or a window, in a folder with an in.mp4.
+# The README's command lines, without those that need a GPU, a window or two views, in a folder with an in.mp4.
 mkdir "$work/readme"
 ffmpeg -i "$work/clips/moving clip.mkv" -c:v mpeg4 -q:v 2 "$work/readme/in.mp4"
 awk '/^```/ { inside = $0 == "```sh"; next } inside { printf "%s", $0; if (!sub(/\\$/, "")) print "" }' README.md |
-    sed 's/\\  */ /g' | grep -E '^(ffmpeg|python3) ' | grep -v hwaccel > "$work/commands"
+    sed 's/\\  */ /g' | grep -E '^(ffmpeg|python3) ' | grep -v -e hwaccel -e left.mp4 > "$work/commands"
 n=0
 while IFS= read -r line; do
     n=$((n + 1))
