@@ -37,8 +37,9 @@ fate-mvdeint-two:      CMD = $(call MVDEINT_CRC,$(call MVDEINT_SRC,4),mvdeint)
 fate-mvdeint-none:     CMD = $(call MVDEINT_CRC,$(call MVDEINT_SRC,0),mvdeint)
 # that the filters fit each other; their pictures are tested elsewhere
 fate-mvdeint-before-mvfps: CMD = $(call MVDEINT_CRC,$(MVDEINT_6),mvdeint=passes=1$(GPUME_COMMA)mvdenoise=strength=0$(GPUME_COMMA)mvfps=fps=2x:mode=dup)
-# two sizes in one stream
-fate-mvdeint-change:   CMD = $(call MVDEINT_CRC,$(MVDEINT_6)$(GPUME_COMMA)scale=w=if(lt(n\$(GPUME_COMMA)3)\$(GPUME_COMMA)94\$(GPUME_COMMA)64):h=70:eval=frame:flags=neighbor+accurate_rnd+bitexact,mvdeint=passes=1$(GPUME_COMMA)crop=64:64)
+# two sizes in one stream. crop takes the middle of the first size; where it reads is said, as behind the edge of the
+# second one there is any memory
+fate-mvdeint-change:   CMD = $(call MVDEINT_CRC,$(MVDEINT_6)$(GPUME_COMMA)scale=w=if(lt(n\$(GPUME_COMMA)3)\$(GPUME_COMMA)94\$(GPUME_COMMA)64):h=70:eval=frame:flags=neighbor+accurate_rnd+bitexact,mvdeint=passes=1$(GPUME_COMMA)crop=64:64:0:0)
 
 # The same with any number of threads
 FATE_MVDEINT_SAME = $(foreach N,1 2 5,fate-mvdeint-threads-$(N)) fate-mvdeint-passes-2

@@ -48,9 +48,8 @@ GPUME_SEAMS += mvfps-defaults mvfps-alone mvfps-gap mvfps-jump mvfps-film-late m
 GPUME_SEAMS += mvdenoise-alone mvdenoise-late mvdenoise-before-mvfps mvdenoise-error-removed \
                mvdenoise-format-yuv422p12
 
-# mvdeint: pictures, times, a change of the field order. That of the size is left out, because FFmpeg's scaler gives
-# other samples on Arm
-GPUME_SEAMS += mvdeint-defaults mvdeint-frame mvdeint-mixed mvdeint-like-gaps \
+# mvdeint: pictures, times, a change of the size
+GPUME_SEAMS += mvdeint-defaults mvdeint-frame mvdeint-mixed mvdeint-change mvdeint-like-gaps \
                mvdeint-format-yuv420p10
 
 # mvstereo: maps, views in one frame or one after the other, messages
