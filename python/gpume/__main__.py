@@ -12,7 +12,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import gpume
 
-from ._process import Process, probe, run
+from ._process import Output, Process, probe, write
 from ._vectors import RECORDS, filter_text, input_arguments, search_text, size_filters
 
 
@@ -85,17 +85,20 @@ def _shared(args: argparse.Namespace) -> Dict[str, Any]:
 
 def _vectors(args: argparse.Namespace, options: Dict[str, Any], bar: Bar) -> None:
     """Write what the filter writes; of .npz one for each field, in a folder."""
-    if not args.output.endswith((".csv", ".npy", ".npys")) and args.output != "-":
-        _fields(args, options, bar, ".npz", gpume.write_npz)
-        return
-    files = RECORDS if args.output == "-" else filter_text("", mv_file=args.output)[1:]
-    filters = [*size_filters(args.size), search_text(args.device, files, **options)]
-    command = [*input_arguments(args.input, args.start, args.duration, args.input_options), "-map", "0:v:0",
-               "-vf", ",".join(filters), "-fps_mode", "passthrough", "-f", "null", "-"]
+    def command(files: str) -> List[str]:
+        filters = [*size_filters(args.size), search_text(args.device, files, **options)]
+        return [*input_arguments(args.input, args.start, args.duration, args.input_options), "-map", "0:v:0",
+                "-vf", ",".join(filters), "-fps_mode", "passthrough", "-f", "null", "-"]
+
+    ending = os.path.splitext(args.output)[1]
     if args.output == "-":
-        _pass_on(command)
+        _pass_on(command(RECORDS))
+    elif ending in (".csv", ".npy", ".npys"):
+        search_text(args.device, **options)     # raises before there is a file
+        file = Output(args.output, True)
+        write(file, command(filter_text("", mv_file=file.name(), mv_format=ending[1:])[1:]), bar)
     else:
-        run(command)
+        _fields(args, options, bar, ".npz", gpume.write_npz)
 
 
 def _pass_on(command: List[str]) -> None:
@@ -218,6 +221,10 @@ def main(argv: Optional[List[str]] = None) -> int:
     bar = Bar(args)
     try:
         _COMMANDS[args.command][0](args, dict(args.set), bar)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # whoever read standard output has read enough; Python is not to say so at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (gpume.Error, OSError, TypeError, ValueError) as e:
         bar.close()
         print(f"gpume: {e}", file=sys.stderr)

@@ -8,7 +8,7 @@ import json
 import os
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
-from ._process import Error, PathLike, Process, Progress, convert, ffmpeg_exe, probe, run
+from ._process import Error, Output, PathLike, Process, Progress, ffmpeg_exe, probe, run, write
 from ._vectors import (Device, Time, Value, device_options, filter_text, input_arguments, search_text, size_filters)
 
 
@@ -33,6 +33,14 @@ def _encoder(output: PathLike, codec: Optional[str], quality: int) -> List[str]:
     return options
 
 
+def _convert(before: List[str], output: PathLike, codec: Optional[str], quality: int, overwrite: bool,
+             options: Sequence[str], progress: Optional[Progress]) -> None:
+    """Run ffmpeg with one output file, whose options follow these arguments."""
+    encoder = [] if "-c:v" in options else _encoder(output, codec, quality)
+    file = Output(output, overwrite, options)
+    write(file, [*before, *encoder, *options, *file.arguments()], progress)
+
+
 def _process(input: PathLike, output: PathLike, filters: List[str], *, start: Optional[Time], duration: Optional[Time],
              size: Optional[Tuple[int, int]], threads: Optional[int], codec: Optional[str], quality: int,
              audio: bool, overwrite: bool, input_options: Sequence[str], output_options: Sequence[str],
@@ -40,11 +48,10 @@ def _process(input: PathLike, output: PathLike, filters: List[str], *, start: Op
     maps = ["-map", "0:v:0", *(["-map", "0:a?", "-c:a", "copy"] if audio else [])]
     if os.fspath(output).lower().endswith((".y4m", ".gif")):
         maps = maps[:2]
-    convert([*input_arguments(input, start, duration, input_options),
-             *(["-filter_threads", str(threads)] if threads else []), *maps,
-             "-vf", ",".join([*size_filters(size), *filters])],
-            [*([] if "-c:v" in output_options else _encoder(output, codec, quality)), *output_options],
-            output, overwrite, progress)
+    _convert([*input_arguments(input, start, duration, input_options),
+              *(["-filter_threads", str(threads)] if threads else []), *maps,
+              "-vf", ",".join([*size_filters(size), *filters])],
+             output, codec, quality, overwrite, output_options, progress)
 
 
 _COMMON = """
@@ -70,7 +77,12 @@ _COMMON = """
 
 
 def _documented(function: Any) -> Any:
-    function.__doc__ = function.__doc__.replace("COMMON\n", _COMMON.lstrip("\n"))
+    """Complete a docstring by the arguments that the function has of the common ones."""
+    lines = _COMMON.lstrip("\n").splitlines(keepends=True)
+    for name in ("device", "size"):
+        if name not in function.__annotations__:
+            lines = [line for line in lines if not line.startswith(f"        {name}: ")]
+    function.__doc__ = function.__doc__.replace("COMMON\n", "".join(lines))
     return function
 
 
@@ -164,8 +176,7 @@ def disparity(left: PathLike, right: Optional[PathLike], output: PathLike, *, th
         filters = [*(["-filter_complex_threads", str(threads)] if threads else []), "-filter_complex",
                    f"[0:v:0][1:v:0]{filter_text('mvstereo', **{'inputs': 2, **options})}[out]", "-map", "[out]"]
         inputs = [*input_arguments(left, None, None, ()), *input_arguments(right, None, None, ())]
-    convert([*inputs, *filters], [*([] if "-c:v" in output_options else _encoder(output, codec, quality)), *output_options],
-            output, overwrite, progress)
+    _convert([*inputs, *filters], output, codec, quality, overwrite, output_options, progress)
 
 
 @_documented
@@ -219,7 +230,7 @@ class MotionScore(NamedTuple):
 
 
 def _is_cut(novelty: float, consistent: float) -> bool:
-    """Return whether a scene begins: mvfps's threshold, or less where hardly a vector is found from both sides."""
+    """Return whether a scene begins: a match costs twice as much as none, or hardly a vector is found from both sides."""
     return novelty >= 2 or novelty >= 1 and consistent < 0.1
 
 
@@ -251,8 +262,11 @@ def motion_score(input: PathLike, *, device: Device = "auto", start: Optional[Ti
             raise TypeError(f"'{key}' is not valid here")
     arguments = input_arguments(input, start, duration, input_options)
     if size is None:
-        found = probe(input, "stream=width,height", input_options)
+        found = probe(input, "stream=width,height:stream_side_data=rotation", input_options)
         size = int(found["width"]), int(found["height"])
+        turned = next((float(v) for k, v in found.items() if k.endswith("_rotation")), 0.0)
+        if round(turned / 90) % 2:      # ffmpeg turns it
+            size = size[1], size[0]
         scale: List[str] = []
     else:
         scale = size_filters(size)

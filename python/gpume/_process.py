@@ -17,10 +17,11 @@ from typing import IO, Callable, Deque, Dict, List, Optional, Sequence, Tuple, U
 
 PathLike = Union[str, "os.PathLike[str]"]
 
-#: What a file's name tells ffmpeg, for files that have no name while they are written.
+#: What a file's name tells ffmpeg, for files that have no name while they are written: the muxer or,
+#: of vectors, the format.
 _MUXERS = {
-    ".avi": "avi", ".mkv": "matroska", ".mov": "mov", ".mp4": "mp4", ".nut": "nut", ".ts": "mpegts",
-    ".webm": "webm", ".y4m": "yuv4mpegpipe",
+    ".avi": "avi", ".csv": "csv", ".mkv": "matroska", ".mov": "mov", ".mp4": "mp4", ".npy": "npy", ".npys": "npys",
+    ".nut": "nut", ".ts": "mpegts", ".webm": "webm", ".y4m": "yuv4mpegpipe",
 }
 
 
@@ -199,7 +200,7 @@ class Output:
     writes it. Elsewhere it is NAME.XXXXXXXX.gpume-part.EXT in the same folder until then.
     """
 
-    def __init__(self, path: PathLike, overwrite: bool, options: Sequence[str]) -> None:
+    def __init__(self, path: PathLike, overwrite: bool, options: Sequence[str] = ()) -> None:
         self.path = os.fspath(path)
         self.fd: Optional[int] = None
         if not overwrite and os.path.exists(self.path):
@@ -220,8 +221,12 @@ class Output:
             except OSError:
                 pass        # not on this file system
 
+    def name(self) -> str:
+        """Return the name under which a filter writes it."""
+        return self._part if self.fd is None else f"/proc/self/fd/{self.fd}"
+
     def arguments(self) -> List[str]:
-        """Return the end of the command line."""
+        """Return the end of the command line of an ffmpeg whose muxer writes it."""
         if self.fd is None:
             return ["-y", "file:" + self._part]
         assert self._muxer
@@ -252,19 +257,16 @@ class Output:
 Progress = Callable[[float], None]
 
 
-def convert(before: Sequence[str], after: Sequence[str], output: PathLike, overwrite: bool,
-            progress: Optional[Progress]) -> None:
-    """Run ffmpeg with one output file.
+def write(file: Output, arguments: Sequence[str], progress: Optional[Progress]) -> None:
+    """Run ffmpeg, which writes a file. Then, or after an error, the file is closed.
 
     Args:
-        before: arguments before the output's name.
-        after: those of them that are the user's for the output.
+        arguments: all of them but those that report the progress.
         progress: is called with the time in seconds up to which the output has been written.
     """
-    file = Output(output, overwrite, after)
     process: Optional[Process] = None
     try:
-        process = Process([*before, *after, "-progress", "pipe:1", "-nostats", *file.arguments()],
+        process = Process(["-progress", "pipe:1", "-nostats", *arguments],
                           pass_fds=() if file.fd is None else (file.fd,))
         for line in iter(process.stdout.readline, b""):
             match = re.match(rb"out_time_us=(\d+)", line)

@@ -125,6 +125,11 @@ def test_score(tmp_path):
     assert gpume.motion_score(still, size=(32, 24)).height == 24
     one = make(tmp_path / "one.mkv", "testsrc2=s=64x48:r=10,trim=end_frame=1", "-c:v", "ffv1")
     assert gpume.motion_score(one).frames == []
+    # a picture that is shown upright
+    subprocess.run([gpume.ffmpeg_exe(), "-v", "error", "-display_rotation", "90", "-i", make(
+        tmp_path / "flat.mp4", PAN + ",trim=end_frame=3"), "-c", "copy", str(tmp_path / "turned.mp4")], check=True)
+    score = gpume.motion_score(tmp_path / "turned.mp4")
+    assert (score.width, score.height) == (140, 200) and score.speed == pytest.approx(score.motion * 10 / 200, rel=0.02)
     said = command("score", film, "--json")
     assert said.returncode == 0 and json.loads(said.stdout)["frames"][0]["number"] == 2
     assert b"cuts: 0.8" in command("score", film).stdout
@@ -151,6 +156,14 @@ def test_command_line(clip, tmp_path):
     assert len(hashes(tmp_path / "fps.mkv")) in (11, 12)
     assert command("denoise", clip, tmp_path / "clean.mkv", "--set", "sigma=4").returncode == 0
     assert command("draw", clip, tmp_path / "drawn.mp4", "--duration", "0.3").returncode == 0
+    # a reader that has read enough
+    pipe = subprocess.Popen([sys.executable, "-m", "gpume", "score", clip, "--json"], stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE)
+    pipe.stdout.close()
+    assert pipe.stderr.read() == b"" and pipe.wait() == 0
+    bad = command("vectors", clip, tmp_path / "x.npy", "--set", "nosuch=1")
+    assert bad.returncode == 1 and b"nosuch" in bad.stderr
+    assert not [p for p in tmp_path.iterdir() if p.name.startswith("x.")]
     bad = command("fps", tmp_path / "none.mkv", tmp_path / "x.mkv")
     assert bad.returncode == 1 and b"No such file" in bad.stderr and b"Traceback" not in bad.stderr
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Nothing remains: no process and no half file, whatever ends the work."""
 
+import ast
 import gc
 import os
 import signal
@@ -77,18 +78,28 @@ def test_stopped_early(long_clip):
     "for f in gpume.vectors(clip, algo='ds'): print(f.number, flush=True)",
     "gpume.interpolate(clip, out, fps=100, progress=lambda t: print(t, flush=True))",
     "e = gpume.Estimator(64, 48); e.push(numpy.zeros((48, 64), 'u1')); print(1, flush=True); time.sleep(60)",
+    "print(1, flush=True); gpume.__main__.main(['vectors', clip, out[:-3] + 'npy', '--set', 'algo=ds'])",
 ])
-def test_killed(long_clip, tmp_path, how, work):
+@pytest.mark.parametrize("group", [False, True], ids=["alone", "group"])
+def test_killed(long_clip, tmp_path, how, work, group):
+    """A terminal sends Ctrl-C to ffmpeg, too, which then would complete its file."""
     out = tmp_path / "out.mkv"
     out.write_text("as it was")
     # where tests run in the background SIGINT is ignored
-    script = ("import signal, time, numpy, gpume\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    script = ("import signal, time, numpy, gpume, gpume.__main__\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
               f"clip, out = {long_clip!r}, {str(out)!r}\n{work}\n")
-    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                               start_new_session=True)
     process.stdout.readline()
-    pids = children(process.pid)
+    pids, end = children(process.pid), time.time() + 20
+    while not pids and time.time() < end:
+        time.sleep(0.05)
+        pids = children(process.pid)
     assert pids
-    process.send_signal(how)
+    if group:
+        os.killpg(process.pid, how)
+    else:
+        process.send_signal(how)
     process.wait(30)
     assert gone(pids)
     assert [p.name for p in tmp_path.iterdir()] == ["out.mkv"] and out.read_text() == "as it was"
@@ -109,6 +120,15 @@ def test_no_program(monkeypatch, tmp_path):
     monkeypatch.setenv("GPUME_FFMPEG", str(tmp_path / "nothing"))
     with pytest.raises(gpume.Error):
         list(gpume.vectors("x"))
+
+
+def test_syntax():
+    """Python 3.9 can read it."""
+    folder = os.path.dirname(gpume.__file__)
+    for name in os.listdir(folder):
+        if name.endswith(".py"):
+            with open(os.path.join(folder, name), encoding="utf-8") as f:
+                ast.parse(f.read(), feature_version=(3, 9))
 
 
 def test_package():

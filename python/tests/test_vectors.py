@@ -3,6 +3,7 @@
 
 import csv
 import pathlib
+import pickle
 import subprocess
 
 import numpy as np
@@ -173,6 +174,9 @@ def test_records(tmp_path, clip):
     assert len(fields) == 5
     with open(path, "rb") as f:
         assert np.array_equal(np.load(f)["mv"], fields[0].mv)
+    # as workers of PyTorch's DataLoader pass them
+    copy = pickle.loads(pickle.dumps(fields[1]))
+    assert np.array_equal(copy.mv, fields[1].mv) and copy.number == 3
     data = path.read_bytes()
     (tmp_path / "cut.npys").write_bytes(data[:-1])
     with pytest.raises(ValueError, match="mid-record"):
