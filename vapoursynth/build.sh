@@ -45,6 +45,6 @@ case $out in
 esac
 # shellcheck disable=SC2046,SC2086  # lists of words
 $(value CC) -std=c17 -O2 -Wall -Wno-pointer-sign -Wno-parentheses -shared -fvisibility=hidden -DHAVE_AV_CONFIG_H \
-    -I"$include" -I"$tree/obj" -I"build/$series/src" vapoursynth/gpume.c -o "$out" \
+    -I"$include" -I"$tree/obj" -I"build/$series/src" vapoursynth/*.c -o "$out" \
     "$tree/obj/libavfilter/libavfilter.a" "$tree/obj/libavutil/libavutil.a" -Wl,--exclude-libs,ALL -Wl,--gc-sections \
     $own $libs $(value LDFLAGS | tr ' ' '\n' | grep -v -e '-pie' | tr '\n' ' ')

@@ -3,6 +3,7 @@
 
 import os
 import random
+import re
 import subprocess
 
 import numpy as np
@@ -61,12 +62,16 @@ CASES = [
     (lambda c: core.gpume.Denoise(c, sigma=9, radius=1, passes=1, strength=0.7, planes=[0]),
      "mvdenoise=sigma=9:radius=1:passes=1:strength=0.7:planes=1"),
     (lambda c: core.gpume.Denoise(c, sigma=6, backend="cpu", radius=3), "mvdenoise=sigma=6:radius=3"),
+    (lambda c: core.gpume.Denoise(c, sigma=6, radius=0), "mvdenoise=sigma=6:radius=0"),
     (lambda c: core.gpume.FPS(c), "mvfps"),
-    (lambda c: core.gpume.FPS(c, fpsnum=60), "mvfps=fps=60"),
+    (lambda c: core.gpume.FPS(c, fpsnum=60, backend="cpu"), "mvfps=fps=60"),
+    (lambda c: core.gpume.FPS(c, fpsnum=1), "mvfps=fps=1"),
+    (lambda c: core.gpume.FPS(c, fpsnum=60, scene=0, gap=0.01), "mvfps=fps=60:scene=0:gap=0.01"),
     (lambda c: core.gpume.FPS(c, fpsnum=30000, fpsden=1001, mode="blend"), "mvfps=fps=30000/1001:mode=blend"),
     (lambda c: core.gpume.FPS(c, fpsnum=10, search="algo=ds:block=16:dir=both"), "gpume=algo=ds:block=16:dir=both,mvfps=fps=10"),
     (lambda c: core.gpume.View(c, mode="flow+arrows", legend=1), "mvview=mode=flow+arrows:legend=1"),
     (lambda c: core.gpume.Deinterlace(c, tff=1, passes=1), "mvdeint=parity=tff:passes=1"),
+    (lambda c: core.gpume.Deinterlace(c, tff=1, passes=3, refs=1), "mvdeint=parity=tff:passes=3:refs=1"),
     (lambda c: core.gpume.Deinterlace(c, tff=0, rate="single", passes=1), "mvdeint=parity=bff:passes=1:mode=send_frame"),
 ]
 
@@ -93,6 +98,53 @@ def test_same_as_ffmpeg(make, filters):
         assert data_of(back.get_frame(n)) == wanted[n], n
 
 
+REPEATS = {"double": [n // 2 for n in range(20)], "five": [n // 5 for n in range(40)],
+           "still": [0, 1, 2] + [3] * 23 + [4, 5, 6, 7]}
+
+
+@pytest.mark.parametrize("name", list(REPEATS))
+@pytest.mark.parametrize("make,filters", [
+    (lambda c: core.gpume.Denoise(c, sigma=6), "mvdenoise=sigma=6"),
+    (lambda c: core.gpume.FPS(c, fpsnum=60, repeats="interpolate"), "mvfps=fps=60:repeats=interpolate")],
+    ids=["Denoise", "FPS"])
+def test_repeats(make, filters, name):
+    """Frames that repeat others are left out of the sequence, so that more frames before and behind are needed."""
+    raw, size = source(8), W * H * 3 // 2
+    raw = b"".join(raw[n * size:][:size] for n in REPEATS[name])
+    wanted = by_ffmpeg(raw, filters)
+    wanted = [wanted[i:i + size] for i in range(0, len(wanted), size)]
+    assert [data_of(f) for f in make(clip_of(raw)).frames(prefetch=4)] == wanted
+    for n in range(len(wanted)):
+        assert data_of(make(clip_of(raw)).get_frame(n)) == wanted[n], n
+
+
+def test_many_readers():
+    """Requests from all over a clip, many at a time, more than there are lanes."""
+    raw, size = source(60), W * H * 3 // 2
+    wanted = by_ffmpeg(raw, "mvdenoise=sigma=6:passes=1:radius=1")
+    order = [n % 60 for n in range(0, 7 * 60, 7)]
+    threads = core.num_threads
+    core.num_threads = 8
+    try:
+        made = core.gpume.Denoise(clip_of(raw), sigma=6, passes=1, radius=1)
+        futures = [made.get_frame_async(n) for n in order]
+        for n, future in zip(order, futures):
+            assert data_of(future.result(120)) == wanted[n * size:][:size], n
+    finally:
+        core.num_threads = threads
+
+
+def test_all_options():
+    """Each option of a filter that suits is an argument."""
+    for function, name, without in (("Denoise", "mvdenoise", ""), ("FPS", "mvfps", "fps"), ("View", "mvview", ""),
+                                    ("Deinterlace", "mvdeint", "mode parity")):
+        said = subprocess.run([FFMPEG, "-hide_banner", "-h", "filter=" + name], check=True, stdout=subprocess.PIPE).stdout
+        options = set(re.findall(r"^   (\w+) +<", said.decode().split("AVOptions")[1], re.M)) - set(without.split())
+        arguments = re.findall(r"(\w+):", getattr(core.gpume, function).signature)
+        assert options and options <= set(arguments), function
+    assert core.gpume.Denoise.signature.startswith("clip:vnode;radius:int:opt;sigma:float:opt;strength:float:opt;")
+
+
 @pytest.mark.parametrize("format", list(NAMES), ids=list(NAMES.values()))
 def test_formats(format):
     raw = source(8, NAMES[format])
@@ -107,7 +159,7 @@ def test_vectors(tmp_path):
     by_ffmpeg(raw, f"gpume=algo=hme:dir=both:refs=2:mv_file={tmp_path}/v.npy")
     wanted = np.load(tmp_path / "v.npy")
     clip = core.gpume.Vectors(clip_of(raw), dir="both", refs=2)
-    for n in (7, 0, 11, 8, 9, 1):
+    for n in (7, 6, 5, 0, 11, 8, 9, 1):
         f = clip.get_frame(n)
         p = f.props
         distances = [d for d in (-1, -2, 1, 2) if 0 <= n + d < 12]

@@ -1,0 +1,155 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Frames of VapourSynth as frames of libavutil, and back, with their properties.
+ */
+
+#include <stdio.h>
+
+#include "plugin.h"
+
+#include "libavutil/imgutils.h"
+#include "libavutil/mem.h"
+#include "libavutil/pixdesc.h"
+
+/* Pixel formats */
+
+enum AVPixelFormat pixel_format(const VSVideoFormat *f)
+{
+    char name[32];
+    const int is_wide = f->bitsPerSample > 8;
+
+    if (f->sampleType != stInteger || f->bitsPerSample > 16)
+        return AV_PIX_FMT_NONE;
+    if (f->colorFamily == cfGray)
+        snprintf(name, sizeof(name), is_wide ? "gray%dle" : "gray", f->bitsPerSample);
+    else if (f->colorFamily == cfRGB)
+        snprintf(name, sizeof(name), is_wide ? "gbrp%dle" : "gbrp", f->bitsPerSample);
+    else if (f->colorFamily == cfYUV && f->subSamplingW <= 2 && f->subSamplingH <= 2) {
+        static const char *const sampling[3][3] = { { "444", "440", "" }, { "422", "420", "" }, { "411", "", "410" } };
+
+        snprintf(name, sizeof(name), is_wide ? "yuv%sp%dle" : "yuv%sp", sampling[f->subSamplingW][f->subSamplingH],
+                 f->bitsPerSample);
+    } else {
+        return AV_PIX_FMT_NONE;
+    }
+    return av_get_pix_fmt(name);
+}
+
+int plane_of(const Clip *c, int plane)
+{
+    return c->in.format.colorFamily == cfRGB ? (plane + 1) % 3 : plane;
+}
+
+static void copy_planes(const Clip *c, VSFrame *write, const VSFrame *read, AVFrame *frame)
+{
+    const VSAPI *vs = c->vs;
+    const VSFrame *f = write ? write : read;
+
+    for (int i = 0; i < c->in.format.numPlanes; i++) {
+        const int p = plane_of(c, i), rows = vs->getFrameHeight(f, p);
+        const int bytes = vs->getFrameWidth(f, p) * c->in.format.bytesPerSample;
+        const ptrdiff_t stride = vs->getStride(f, p);
+
+        if (write)
+            av_image_copy_plane(vs->getWritePtr(write, p), stride, frame->data[i], frame->linesize[i], bytes, rows);
+        else
+            av_image_copy_plane(frame->data[i], frame->linesize[i], vs->getReadPtr(f, p), stride, bytes, rows);
+    }
+}
+
+/** What an AVFrame keeps of the frame that it comes from: its properties. */
+typedef struct Origin {
+    const VSFrame *frame;
+    const VSAPI *vs;
+} Origin;
+
+static void free_origin(void *opaque, uint8_t *data)
+{
+    Origin *o = (Origin *)data;
+
+    o->vs->freeFrame(o->frame);
+    av_free(o);
+}
+
+int64_t property(const Clip *c, const VSMap *map, const char *key, int64_t otherwise)
+{
+    int error;
+    const int64_t value = c->vs->mapGetInt(map, key, 0, &error);
+
+    return error ? otherwise : value;
+}
+
+static void set_properties(const Clip *c, AVFrame *frame, const VSFrame *f)
+{
+    const VSMap *map = c->vs->getFramePropertiesRO(f);
+    const int64_t fields = property(c, map, "_FieldBased", 0);
+    const int is_interlaced = c->by_combed ? property(c, map, "_Combed", fields > 0) != 0 : fields > 0;
+    const int64_t range = property(c, map, "_Range", -1), old_range = property(c, map, "_ColorRange", -1);
+
+    frame->colorspace  = property(c, map, "_Matrix", AVCOL_SPC_UNSPECIFIED);
+    frame->color_range = range == 1 || range < 0 && old_range == 0 ? AVCOL_RANGE_JPEG :
+                         range == 0 || range < 0 && old_range == 1 ? AVCOL_RANGE_MPEG : AVCOL_RANGE_UNSPECIFIED;
+    if (is_interlaced)
+        frame->flags |= AV_FRAME_FLAG_INTERLACED;
+    if (fields == 2)
+        frame->flags |= AV_FRAME_FLAG_TOP_FIELD_FIRST;
+}
+
+AVFrame *import_frame(const Clip *c, const VSFrame *f, int64_t pts)
+{
+    AVFrame *frame = av_frame_alloc();
+    Origin *origin = av_malloc(sizeof(*origin));
+
+    if (!frame || !origin)
+        goto fail;
+    frame->width    = c->in.width;
+    frame->height   = c->in.height;
+    frame->format   = c->format;
+    frame->pts      = pts;
+    frame->duration = 1;
+    set_properties(c, frame, f);
+    if (av_frame_get_buffer(frame, 0) < 0)
+        goto fail;
+    copy_planes(c, NULL, f, frame);
+    *origin = (Origin){ c->vs->addFrameRef(f), c->vs };
+    frame->opaque_ref = av_buffer_create((uint8_t *)origin, sizeof(*origin), free_origin, NULL, 0);
+    if (frame->opaque_ref)
+        return frame;
+    c->vs->freeFrame(f);
+fail:
+    av_free(origin);
+    av_frame_free(&frame);
+    return NULL;
+}
+
+static void set_duration(const Clip *c, VSMap *map)
+{
+    if (c->kind == FPS || c->per_frame == 2)
+        c->vs->mapDeleteKey(map, "_AbsoluteTime");
+    if (c->kind == FPS) {
+        c->vs->mapSetInt(map, "_DurationNum", c->out.fpsDen, maReplace);
+        c->vs->mapSetInt(map, "_DurationDen", c->out.fpsNum, maReplace);
+    } else if (c->kind == DEINTERLACE) {
+        const int64_t den = property(c, map, "_DurationDen", 0);
+
+        c->vs->mapSetInt(map, "_FieldBased", 0, maReplace);
+        c->vs->mapSetInt(map, "_Combed", 0, maReplace);
+        if (den && c->per_frame == 2)
+            c->vs->mapSetInt(map, "_DurationDen", den * 2, maReplace);
+    }
+}
+
+const VSFrame *export_frame(const Clip *c, AVFrame *frame)
+{
+    const VSFrame *origin = frame->opaque_ref ? ((Origin *)frame->opaque_ref->data)->frame : NULL;
+    VSFrame *out = c->vs->newVideoFrame(&c->out.format, c->out.width, c->out.height, origin, c->core);
+
+    copy_planes(c, out, NULL, frame);
+    set_duration(c, c->vs->getFramePropertiesRW(out));
+    return out;
+}

@@ -1,0 +1,188 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Lanes: graphs of libavfilter, each fed with the frames of a clip from some frame on.
+ */
+
+#include <string.h>
+
+#include "plugin.h"
+
+#include "libavutil/avstring.h"
+#include "libavutil/mem.h"
+#include "libavfilter/buffersink.h"
+#include "libavfilter/buffersrc.h"
+
+void close_lane(const Clip *c, Lane *lane)
+{
+    Fields *f;
+
+    avfilter_graph_free(&lane->graph);
+    lane->end = &lane->fields;
+    while ((f = take_fields(lane)))
+        free_fields(&f);
+    c->vs->freeFrame(lane->last);
+    lane->last = NULL;
+}
+
+static int parse_chain(Lane *lane, const char *chain)
+{
+    AVFilterInOut *in = avfilter_inout_alloc(), *out = avfilter_inout_alloc();
+    int ret = AVERROR(ENOMEM);
+
+    if (in && out) {
+        *out = (AVFilterInOut){ .name = av_strdup("in"),  .filter_ctx = lane->source };
+        *in  = (AVFilterInOut){ .name = av_strdup("out"), .filter_ctx = lane->sink };
+        ret  = in->name && out->name ? avfilter_graph_parse_ptr(lane->graph, chain, &in, &out, NULL) : ret;
+    }
+    avfilter_inout_free(&in);
+    avfilter_inout_free(&out);
+    return ret;
+}
+
+int open_lane(Clip *c, Lane *lane, const AVFrame *frame)
+{
+    AVBufferSrcParameters *p = av_buffersrc_parameters_alloc();
+    int ret = AVERROR(ENOMEM);
+
+    close_lane(c, lane);
+    lane->flushed = 0;
+    lane->graph   = avfilter_graph_alloc();
+    if (!p || !lane->graph)
+        goto end;
+    lane->graph->nb_threads = c->threads;
+    lane->source = avfilter_graph_alloc_filter(lane->graph, avfilter_get_by_name("buffer"), "in");
+    if (!lane->source)
+        goto end;
+    p->format      = c->format;
+    p->width       = c->in.width;
+    p->height      = c->in.height;
+    p->time_base   = c->in.fpsNum > 0 ? av_make_q(c->in.fpsDen, c->in.fpsNum) : av_make_q(1, 25);
+    p->frame_rate  = av_inv_q(p->time_base);
+    p->color_space = frame ? frame->colorspace : AVCOL_SPC_UNSPECIFIED;
+    p->color_range = frame ? frame->color_range : AVCOL_RANGE_UNSPECIFIED;
+    if ((ret = av_buffersrc_parameters_set(lane->source, p)) < 0 ||
+        (ret = avfilter_init_str(lane->source, NULL)) < 0 ||
+        (ret = avfilter_graph_create_filter(&lane->sink, avfilter_get_by_name("buffersink"), "out", NULL, NULL,
+                                            lane->graph)) < 0 ||
+        (ret = parse_chain(lane, c->chain.str)) < 0)
+        goto end;
+    for (int i = 0; i < lane->graph->nb_filters && c->kind >= VECTORS; i++)
+        if (!strcmp(lane->graph->filters[i]->filter->name, "gpume")) {
+            lane->results = (GpumeSink){ take_result, lane, 1 };
+            ff_gpume_filter_set_sink(lane->graph->filters[i], &lane->results);
+        }
+    ret = avfilter_graph_config(lane->graph, NULL);
+end:
+    av_free(p);
+    if (ret < 0)
+        close_lane(c, lane);
+    return ret;
+}
+
+int input_of(const Clip *c, int64_t n)
+{
+    const int64_t m = c->kind == FPS ? av_rescale_rnd(n, c->in.fpsNum * c->out.fpsDen, c->in.fpsDen * c->out.fpsNum,
+                                                      AV_ROUND_DOWN) : n / c->per_frame;
+
+    return FFMIN(m, c->in.numFrames - 1);
+}
+
+/*
+ * mvfps counts from its first frame on, which has to be at the time of an output frame. Returns the number of an input
+ * frame, which need not exist, where that is so: so long before this one that nothing is interpolated in between.
+ */
+static int64_t anchor(const Clip *c, int first)
+{
+    const AVRational ratio = av_mul_q(av_make_q(c->out.fpsNum, c->out.fpsDen), av_make_q(c->in.fpsDen, c->in.fpsNum));
+    int64_t at = first - c->gap;
+
+    at -= (at % ratio.den + ratio.den) % ratio.den;
+    return at;
+}
+
+int64_t output_of(const Clip *c, int64_t m, enum AVRounding rounding)
+{
+    return av_rescale_rnd(m, c->out.fpsNum * c->in.fpsDen, c->out.fpsDen * c->in.fpsNum, rounding);
+}
+
+int start_lane(Clip *c, Lane *lane, int first, int exact, VSFrameContext *ctx)
+{
+    const VSFrame *f = c->vs->getFrameFilter(first, c->node, ctx);
+    const int64_t at = c->kind == FPS && first ? anchor(c, first) : first;
+    AVFrame *frame = import_frame(c, f, at);
+    int ret = frame ? open_lane(c, lane, frame) : AVERROR(ENOMEM);
+
+    c->vs->freeFrame(f);
+    lane->next_in    = first;
+    lane->next_out   = c->kind == FPS ? 0 : (int64_t)first * c->per_frame;
+    lane->exact_from = first ? (int64_t)exact * c->per_frame : 0;
+    if (c->kind == FPS && first && ret >= 0) {
+        lane->exact_from = output_of(c, exact, AV_ROUND_UP);
+        ret = av_buffersrc_add_frame(lane->source, frame);
+    }
+    av_frame_free(&frame);
+    return ret;
+}
+
+int feed(Clip *c, Lane *lane, VSFrameContext *ctx)
+{
+    const VSFrame *f;
+    AVFrame *frame;
+    int ret;
+
+    if (lane->next_in >= c->in.numFrames) {
+        lane->flushed = 1;
+        return av_buffersrc_add_frame(lane->source, NULL);
+    }
+    f     = c->vs->getFrameFilter(lane->next_in, c->node, ctx);
+    frame = import_frame(c, f, lane->next_in);
+    ret   = frame ? av_buffersrc_add_frame(lane->source, frame) : AVERROR(ENOMEM);
+    c->vs->freeFrame(f);
+    av_frame_free(&frame);
+    lane->next_in++;
+    return ret;
+}
+
+/* Keeps an output frame, or its fields; both are given away. */
+static void keep(Clip *c, int64_t n, const VSFrame *frame, Fields *fields)
+{
+    c->vs->freeFrame(c->kept[c->next_kept].frame);
+    free_fields(&c->kept[c->next_kept].fields);
+    c->kept[c->next_kept].n      = n;
+    c->kept[c->next_kept].frame  = frame;
+    c->kept[c->next_kept].fields = fields;
+    c->next_kept = (c->next_kept + 1) % MAX_KEPT;
+}
+
+int pull(Clip *c, Lane *lane)
+{
+    AVFrame *frame = av_frame_alloc();
+    int ret = frame ? av_buffersink_get_frame(lane->sink, frame) : AVERROR(ENOMEM);
+
+    if (ret >= 0) {
+        const int64_t n = c->kind == FPS ? av_rescale_q_rnd(frame->pts, av_buffersink_get_time_base(lane->sink),
+                                                            av_make_q(c->out.fpsDen, c->out.fpsNum),
+                                                            AV_ROUND_NEAR_INF) : lane->next_out;
+        Fields *fields = take_fields(lane);
+
+        lane->next_out = n + 1;
+        if (n < lane->exact_from) {
+            free_fields(&fields);
+        } else if (c->kind >= VECTORS) {
+            keep(c, n, NULL, fields);
+        } else {
+            const VSFrame *out = export_frame(c, frame);
+
+            c->vs->freeFrame(lane->last);
+            lane->last = c->vs->addFrameRef(out);
+            keep(c, n, out, NULL);
+        }
+    }
+    av_frame_free(&frame);
+    return ret;
+}
