@@ -19,8 +19,6 @@
 #include "libavfilter/buffersrc.h"
 #include "libavfilter/version.h"
 #include "libavutil/cpu.h"
-#include "libavutil/hwcontext.h"
-#include "libavutil/imgutils.h"
 #include "libavutil/intreadwrite.h"
 #include "libavutil/mem.h"
 #include "libavutil/pixdesc.h"
@@ -31,9 +29,8 @@
 
 #include "gpume_harness.h"
 #include "gpume_oracle_mvdeint.h"
+#include "gpume_samples.h"
 
-/** In bytes of a frame that are no samples. */
-#define CANARY 0xa5
 /** A part that takes longer does not end. */
 #define TEST_SECONDS 600
 
@@ -64,10 +61,7 @@ static const enum AVPixelFormat formats[] = {
 typedef struct Case {
     uint64_t seed;
     TestRandom r;
-    int w, h;
-    enum AVPixelFormat format;
-    const AVPixFmtDescriptor *desc;
-    int depth, nb_components;
+    TestShape shape;
     enum Content content;
     int mx, my;                 ///< from field to field, in quarter samples
     int cut;                    ///< first field behind it
@@ -83,107 +77,12 @@ typedef struct Case {
 
 static int nb_pictures, nb_compensated, nb_moved, nb_on_device;
 
-static AVBufferRef *device;     ///< NULL: there is none
-static AVHWFramesConstraints *device_has;
-
 /* Pictures */
-
-/* Returns FFmpeg's component that the definition calls number i: green is the first. */
-static const AVComponentDescriptor *component(const Case *c, int i)
-{
-    static const int rgb[4] = { 1, 0, 2, 3 };
-
-    return &c->desc->comp[c->desc->flags & AV_PIX_FMT_FLAG_RGB ? rgb[i] : i];
-}
-
-static int shift_x(const Case *c, int i)
-{
-    return i == 1 || i == 2 ? c->desc->log2_chroma_w : 0;
-}
-
-static int shift_y(const Case *c, int i)
-{
-    return i == 1 || i == 2 ? c->desc->log2_chroma_h : 0;
-}
-
-static int width(const Case *c, int i)
-{
-    return AV_CEIL_RSHIFT(c->w, shift_x(c, i));
-}
-
-static int height(const Case *c, int i)
-{
-    return AV_CEIL_RSHIFT(c->h, shift_y(c, i));
-}
-
-static uint8_t *word(const Case *c, const AVFrame *f, int i, int x, int y)
-{
-    const AVComponentDescriptor *d = component(c, i);
-
-    return f->data[d->plane] + y * (ptrdiff_t)f->linesize[d->plane] + x * d->step + d->offset;
-}
-
-static int get_word(const Case *c, const AVFrame *f, int i, int x, int y)
-{
-    const uint8_t *p = word(c, f, i, x, y);
-
-    return c->depth > 8 ? AV_RN16(p) : *p;
-}
-
-static void set_word(const Case *c, const AVFrame *f, int i, int x, int y, int v)
-{
-    uint8_t *p = word(c, f, i, x, y);
-
-    if (c->depth > 8)
-        AV_WN16(p, v);
-    else
-        *p = v;
-}
-
-/* A frame of canaries, with bytes between the rows, in either order. */
-static AVFrame *alloc_frame(Case *c)
-{
-    AVFrame *f = test_alloc(av_frame_alloc());
-    const int flip = !test_draw(&c->r, 4);
-    int linesizes[4], size = 0, at = 0;
-
-    f->width  = c->w;
-    f->height = c->h;
-    f->format = c->format;
-    av_image_fill_linesizes(linesizes, c->format, c->w);
-    for (int i = 0; i < 4 && linesizes[i]; i++) {
-        f->linesize[i] = FFALIGN(linesizes[i], 2) + 2 * test_draw(&c->r, 30);
-        size += height(c, i) * f->linesize[i];
-    }
-    f->buf[0] = test_alloc(av_buffer_alloc(size + 64));
-    memset(f->buf[0]->data, CANARY, f->buf[0]->size);
-    for (int i = 0; i < 4 && linesizes[i]; i++) {
-        const int length = height(c, i) * f->linesize[i];
-
-        f->data[i] = f->buf[0]->data + at + (flip ? length - f->linesize[i] : 0);
-        at += length;
-        if (flip)
-            f->linesize[i] *= -1;
-    }
-    return f;
-}
-
-/* 0 to 255, of which neighbours are alike; x and y in quarter samples */
-static int texture(uint64_t seed, int x, int y)
-{
-    int sum = 0;
-
-    for (int i = 0; i < 2; i++)
-        for (int j = 0; j < 2; j++)
-            sum += (int)(test_mix(seed ^ test_mix(((x >> 4) + i) * 65536 + (y >> 4) + j)) >> 56) *
-                   (i ? x & 15 : 16 - (x & 15)) * (j ? y & 15 : 16 - (y & 15));
-    return sum >> 8;
-}
 
 /* A sample at the time of field t. */
 static int draw_sample(Case *c, int t, int i, int x, int y)
 {
-    const int max = (1 << c->depth) - 1, one = 1 << (c->depth - 8);
+    const int max = (1 << c->shape.depth) - 1, one = 1 << (c->shape.depth - 8);
     int v;
 
     switch (c->content) {
@@ -191,14 +90,15 @@ static int draw_sample(Case *c, int t, int i, int x, int y)
     case CONTENT_EXTREME: return test_draw(&c->r, 2) ? max : 0;
     case CONTENT_FLAT:    return FFMIN(c->cut * 20 * one, max);
     case CONTENT_STRIPES:
-        if (x < width(c, i) / 2)
+        if (x < test_width(&c->shape, i) / 2)
             return (y % 3 ? 40 : 200) * one;
         break;
     case CONTENT_STILL:   t = 0; break;
     default: break;
     }
-    v = one * texture(c->seed + 8 * (c->content == CONTENT_CUT && t >= c->cut) + i,
-                      4 * x - (t * c->mx >> shift_x(c, i)), 4 * y - (t * c->my >> shift_y(c, i)));
+    v = one * test_texture(c->seed + 8 * (c->content == CONTENT_CUT && t >= c->cut) + i,
+                           4 * x - (t * c->mx >> test_shift_x(&c->shape, i)),
+                           4 * y - (t * c->my >> test_shift_y(&c->shape, i)), 4);
     if (c->content == CONTENT_NOISE)
         v += test_draw_range(&c->r, -12 * one, 12 * one);
     if (c->content == CONTENT_FADE)
@@ -221,8 +121,8 @@ static void draw_options(Case *c)
 static void draw_frames(Case *c)
 {
     for (int t = 0; t < 2 * c->nb_frames; t++)
-        for (int i = 0; i < c->nb_components; i++) {
-            const int w = width(c, i), h = height(c, i);
+        for (int i = 0; i < c->shape.nb_components; i++) {
+            const int w = test_width(&c->shape, i), h = test_height(&c->shape, i);
 
             c->truth[t][i] = test_alloc(av_malloc_array(w * h, sizeof(**c->truth)));
             for (int y = 0; y < h; y++)
@@ -230,16 +130,16 @@ static void draw_frames(Case *c)
                     c->truth[t][i][y * w + x] = draw_sample(c, c->inputs[t / 2].is_progressive ? t & ~1 : t, i, x, y);
         }
     for (int n = 0; n < c->nb_frames; n++) {
-        AVFrame *f = c->frames[n] = alloc_frame(c);
+        AVFrame *f = c->frames[n] = test_canaries(&c->shape, &c->r);
 
         f->pts = n;
-        for (int i = 0; i < c->nb_components; i++)
-            for (int y = 0; y < height(c, i); y++)
-                for (int x = 0; x < width(c, i); x++) {
-                    const int shift = component(c, i)->shift;
+        for (int i = 0; i < c->shape.nb_components; i++)
+            for (int y = 0; y < test_height(&c->shape, i); y++)
+                for (int x = 0; x < test_width(&c->shape, i); x++) {
+                    const int shift = test_component(&c->shape, i)->shift;
                     const int t = 2 * n + ((y & 1) != c->inputs[n].bottom_first && !c->inputs[n].is_progressive);
 
-                    set_word(c, f, i, x, y, c->truth[t][i][y * width(c, i) + x] << shift);
+                    test_set_word(&c->shape, f, i, x, y, c->truth[t][i][y * test_width(&c->shape, i) + x] << shift);
                 }
         c->copies[n] = test_alloc(av_memdup(f->buf[0]->data, f->buf[0]->size));
     }
@@ -250,22 +150,26 @@ static void open_oracle(Case *c)
     Deint *s = &c->oracle;
 
     *s = (Deint) {
-        .w = c->w, .h = c->h, .d = c->depth, .nb_frames = c->nb_frames, .nb_components = c->nb_components,
+        .w = c->shape.w, .h = c->shape.h, .d = c->shape.depth, .nb_frames = c->nb_frames,
+        .nb_components = c->shape.nb_components,
         .refs = c->cfg.refs,
     };
     for (int t = 0; t < 2 * c->nb_frames; t++) {
         s->parity[t]          = c->inputs[t / 2].bottom_first ^ (t & 1);
         s->progressive[t / 2] = c->inputs[t / 2].is_progressive;
     }
-    for (int i = 0; i < c->nb_components; i++) {
+    for (int i = 0; i < c->shape.nb_components; i++) {
         DeintComponent *m = &s->components[i];
-        const int size = width(c, i) * height(c, i);
+        const int size = test_width(&c->shape, i) * test_height(&c->shape, i);
 
-        *m = (DeintComponent) { width(c, i), height(c, i), shift_x(c, i), shift_y(c, i) };
+        *m = (DeintComponent) {
+            test_width(&c->shape, i), test_height(&c->shape, i), test_shift_x(&c->shape, i), test_shift_y(&c->shape, i),
+        };
         for (int n = 0; n < c->nb_frames; n++) {
             m->frames[n] = test_alloc(av_malloc_array(size, sizeof(**m->frames)));
             for (int j = 0; j < size; j++)
-                m->frames[n][j] = get_word(c, c->frames[n], i, j % m->w, j / m->w) >> component(c, i)->shift;
+                m->frames[n][j] = test_word(&c->shape, c->frames[n], i, j % m->w, j / m->w) >>
+                                  test_component(&c->shape, i)->shift;
         }
         for (int t = 0; t < 2 * c->nb_frames; t++) {
             m->first[t]    = test_alloc(av_malloc_array(size, sizeof(**m->first)));
@@ -287,7 +191,7 @@ static void forget_vectors(Deint *s)
 static void close_oracle(Case *c)
 {
     forget_vectors(&c->oracle);
-    for (int i = 0; i < c->nb_components; i++) {
+    for (int i = 0; i < c->shape.nb_components; i++) {
         DeintComponent *m = &c->oracle.components[i];
 
         for (int n = 0; n < c->nb_frames; n++)
@@ -306,7 +210,7 @@ static void free_case(Case *c)
 {
     close_oracle(c);
     for (int t = 0; t < 2 * c->nb_frames; t++)
-        for (int i = 0; i < c->nb_components; i++)
+        for (int i = 0; i < c->shape.nb_components; i++)
             av_freep(&c->truth[t][i]);
     for (int n = 0; n < c->nb_frames; n++) {
         av_frame_free(&c->frames[n]);
@@ -321,12 +225,9 @@ static void draw_case(Case *c, uint64_t seed)
     memset(c, 0, sizeof(*c));
     c->seed    = seed;
     c->r       = (TestRandom) { .state = test_mix(seed + 1) };
-    c->format  = formats[seed % FF_ARRAY_ELEMS(formats)];
-    c->desc    = av_pix_fmt_desc_get(c->format);
-    c->depth   = c->desc->comp[0].depth;
-    c->nb_components = c->desc->nb_components;
-    c->w       = (2 << c->desc->log2_chroma_w) + 1 + test_draw(&c->r, size < 2 ? 9 : size < 7 ? 40 : 90);
-    c->h       = (3 << c->desc->log2_chroma_h) + 1 + test_draw(&c->r, size < 2 ? 9 : size < 7 ? 36 : 60);
+    test_set_format(&c->shape, formats[seed % FF_ARRAY_ELEMS(formats)]);
+    c->shape.w = (2 << c->shape.desc->log2_chroma_w) + 1 + test_draw(&c->r, size < 2 ? 9 : size < 7 ? 40 : 90);
+    c->shape.h = (3 << c->shape.desc->log2_chroma_h) + 1 + test_draw(&c->r, size < 2 ? 9 : size < 7 ? 36 : 60);
     c->content = test_draw(&c->r, 2) ? CONTENT_MOTION : test_draw(&c->r, CONTENT_NB);
     c->mx      = test_draw_range(&c->r, -14, 14);
     c->my      = test_draw_range(&c->r, -10, 10);
@@ -356,19 +257,19 @@ static AVFrame *luma_of(const Case *c, int t)
     const DeintComponent *m = &c->oracle.components[0];
     AVFrame *f = test_alloc(av_frame_alloc());
 
-    f->width  = c->w;
-    f->height = c->h;
-    f->format = gray_format(c->depth);
+    f->width  = c->shape.w;
+    f->height = c->shape.h;
+    f->format = gray_format(c->shape.depth);
     if (av_frame_get_buffer(f, 0) < 0)
         test_alloc(NULL);
-    for (int y = 0; y < c->h; y++)
-        for (int x = 0; x < c->w; x++) {
+    for (int y = 0; y < c->shape.h; y++)
+        for (int x = 0; x < c->shape.w; x++) {
             uint8_t *p = f->data[0] + y * f->linesize[0];
 
-            if (c->depth > 8)
-                AV_WN16(p + 2 * x, m->estimate[t][y * c->w + x]);
+            if (c->shape.depth > 8)
+                AV_WN16(p + 2 * x, m->estimate[t][y * c->shape.w + x]);
             else
-                p[x] = m->estimate[t][y * c->w + x];
+                p[x] = m->estimate[t][y * c->shape.w + x];
         }
     return f;
 }
@@ -439,133 +340,35 @@ static void expect(Case *c)
 
 /* Runs */
 
-/* Compares a frame's samples with those that are expected. */
+/* Compares the frame of a field with the one that is expected. */
 static void compare(const Case *c, const AVFrame *f, int t)
 {
-    for (int i = 0; i < c->nb_components; i++) {
-        int nb_wrong = 0, wx = 0, wy = 0, is = 0, should = 0;
+    const uint16_t *wanted[4];
+    char what[32];
 
-        for (int y = 0; y < height(c, i); y++)
-            for (int x = 0; x < width(c, i); x++) {
-                const int v = get_word(c, f, i, x, y);
-                const int wanted = c->oracle.components[i].estimate[t][y * width(c, i) + x] << component(c, i)->shift;
-
-                if (v != wanted && !nb_wrong++) {
-                    wx     = x;
-                    wy     = y;
-                    is     = v;
-                    should = wanted;
-                }
-            }
-        CHECK(!nb_wrong, "field %d, component %d has %d instead of %d at (%d,%d), and %d more are wrong", t, i, is,
-              should, wx, wy, nb_wrong - 1);
-    }
+    for (int i = 0; i < c->shape.nb_components; i++)
+        wanted[i] = c->oracle.components[i].estimate[t];
+    snprintf(what, sizeof(what), "field %d", t);
+    test_compare_samples(&c->shape, f, wanted, what);
 }
 
 /* Frames on the device */
 
-/* Whether such pictures can be there. */
-static int fits_device(const Case *c)
-{
-    for (int i = 0; device && device_has->valid_sw_formats[i] != AV_PIX_FMT_NONE; i++)
-        if (device_has->valid_sw_formats[i] == c->format)
-            return 1;
-    return 0;
-}
-
-/* Allocates frames with even sides, as devices have them. */
-static AVBufferRef *alloc_device_frames(const Case *c)
-{
-    AVBufferRef *ref = test_alloc(av_hwframe_ctx_alloc(device));
-    AVHWFramesContext *frames = (void *)ref->data;
-    int ret;
-
-    frames->format    = AV_PIX_FMT_CUDA;
-    frames->sw_format = c->format;
-    frames->width     = FFALIGN(c->w, 2);
-    frames->height    = FFALIGN(c->h, 2);
-    ret = av_hwframe_ctx_init(ref);
-    CHECK(ret >= 0, "frames on the device: %s", av_err2str(ret));
-    return ref;
-}
-
-/* In memory, as large as those on the device, of canaries. */
-static AVFrame *alloc_even_frame(const Case *c)
-{
-    AVFrame *f = test_alloc(av_frame_alloc());
-
-    f->width  = FFALIGN(c->w, 2);
-    f->height = FFALIGN(c->h, 2);
-    f->format = c->format;
-    if (av_frame_get_buffer(f, 0) < 0)
-        test_alloc(NULL);
-    for (int i = 0; i < 4 && f->buf[i]; i++)
-        memset(f->buf[i]->data, CANARY, f->buf[i]->size);
-    return f;
-}
-
-/* A frame on the device, with the samples of this one or, if that is NULL, canaries. */
-static AVFrame *upload(const Case *c, AVBufferRef *frames, const AVFrame *from)
-{
-    AVFrame *f = alloc_even_frame(c), *to = test_alloc(av_frame_alloc());
-    int ret;
-
-    for (int i = 0; from && i < c->nb_components; i++)
-        for (int y = 0; y < height(c, i); y++)
-            for (int x = 0; x < width(c, i); x++)
-                set_word(c, f, i, x, y, get_word(c, from, i, x, y));
-    ret = av_hwframe_get_buffer(frames, to, 0);
-    if (ret >= 0)
-        ret = av_hwframe_transfer_data(to, f, 0);
-    if (ret >= 0 && from)
-        ret = av_frame_copy_props(to, from);
-    CHECK(ret >= 0, "upload: %s", av_err2str(ret));
-    to->width  = c->w;
-    to->height = c->h;
-    av_frame_free(&f);
-    return to;
-}
-
-static AVFrame *download(const Case *c, AVFrame *from)
-{
-    AVFrame *to = alloc_even_frame(c);
-    int ret;
-
-    from->width  = to->width;
-    from->height = to->height;
-    ret = av_hwframe_transfer_data(to, from, 0);
-    CHECK(ret >= 0, "download: %s", av_err2str(ret));
-    return to;
-}
-
-/* All but the samples of a picture that was on the device is as it was. */
-static void check_beside(const Case *c, const AVFrame *f)
-{
-    int nb_wrong = 0;
-
-    for (int i = 0; i < c->nb_components; i++)
-        for (int y = 0; y < AV_CEIL_RSHIFT(f->height, shift_y(c, i)); y++)
-            for (int x = 0; x < AV_CEIL_RSHIFT(f->width, shift_x(c, i)); x++)
-                nb_wrong += (x >= width(c, i) || y >= height(c, i)) &&
-                            get_word(c, f, i, x, y) != (c->depth > 8 ? CANARY * 257 : CANARY);
-    CHECK(!nb_wrong, "something beside it was written");
-}
-
 /* Lets the frame of the next field be made, and looks at all of it. @param hw_frames NULL: in memory */
 static void make_next(Case *c, Mvdeint *m, AVBufferRef *hw_frames, int t)
 {
-    AVFrame *out    = hw_frames ? upload(c, hw_frames, NULL) : alloc_frame(c);
-    uint8_t *before = hw_frames ? NULL : test_alloc(av_memdup(out->buf[0]->data, out->buf[0]->size));
+    AVFrame *out    = hw_frames ? test_upload(&c->shape, hw_frames, NULL) : test_canaries(&c->shape, &c->r);
+    uint8_t *before = hw_frames ? NULL : test_bytes(out);
     const int ret   = ff_mvdeint_make(m, out);
 
     CHECK(ret >= 0, "%s", av_err2str(ret));
     nb_pictures++;
     if (hw_frames) {
-        AVFrame *down = download(c, out);
+        AVFrame *down = test_download(&c->shape, out);
 
         if (ret >= 0)
             compare(c, down, t);
-        check_beside(c, down);
+        test_check_beside(&c->shape, down);
         nb_on_device++;
         av_frame_free(&down);
         av_frame_free(&out);
@@ -573,12 +376,7 @@ static void make_next(Case *c, Mvdeint *m, AVBufferRef *hw_frames, int t)
     }
     if (ret >= 0)
         compare(c, out, t);
-    /* without the samples, all must be as it was */
-    for (int i = 0; i < c->nb_components; i++)
-        for (int y = 0; y < height(c, i); y++)
-            for (int x = 0; x < width(c, i); x++)
-                set_word(c, out, i, x, y, c->depth > 8 ? CANARY * 257 : CANARY);
-    CHECK(!memcmp(before, out->buf[0]->data, out->buf[0]->size), "something beside it was written");
+    test_check_around(&c->shape, out, before);
     for (int i = 0; i < c->nb_frames; i++)
         CHECK(!memcmp(c->copies[i], c->frames[i]->buf[0]->data, c->frames[i]->buf[0]->size),
               "frame %d was written to", i);
@@ -589,7 +387,7 @@ static void make_next(Case *c, Mvdeint *m, AVBufferRef *hw_frames, int t)
 /* Has the frames of a case made; each as soon as it can be. */
 static void run_pictures(Case *c, Mvdeint *m, int on_device)
 {
-    AVBufferRef *hw_frames = on_device ? alloc_device_frames(c) : NULL;
+    AVBufferRef *hw_frames = on_device ? test_device_frames(&c->shape) : NULL;
     const uint8_t *data[DEINT_MAX_FRAMES];
     int t = 0;
 
@@ -597,7 +395,8 @@ static void run_pictures(Case *c, Mvdeint *m, int on_device)
         MvdeintNext next;
 
         if (n < c->nb_frames) {
-            AVFrame *f = on_device ? upload(c, hw_frames, c->frames[n]) : test_alloc(av_frame_clone(c->frames[n]));
+            AVFrame *f = on_device ? test_upload(&c->shape, hw_frames, c->frames[n])
+                                   : test_alloc(av_frame_clone(c->frames[n]));
             int ret;
 
             data[n] = f->data[0];
@@ -640,7 +439,7 @@ static void run_case(uint64_t seed, int on_device)
     /* every other one in plain C */
     av_force_cpu_flags(seed & 1 ? 0 : -1);
     draw_case(&c[0], seed);
-    if (on_device && !fits_device(&c[0])) {
+    if (on_device && !test_fits_device(c[0].shape.format)) {
         free_case(&c[0]);
         return;
     }
@@ -652,7 +451,7 @@ static void run_case(uint64_t seed, int on_device)
     c[1].oracle.refs = c[0].oracle.refs;
     expect(&c[0]);
     if (on_device)
-        c[0].cfg.hw_frames = hw_frames = alloc_device_frames(&c[0]);
+        c[0].cfg.hw_frames = hw_frames = test_device_frames(&c[0].shape);
     ret = ff_mvdeint_open(&m, &c[0].cfg);
     av_buffer_unref(&hw_frames);
     snprintf(test_context, sizeof(test_context), "-seed %" PRIu64, seed);
@@ -662,7 +461,7 @@ static void run_case(uint64_t seed, int on_device)
 
         snprintf(test_context, sizeof(test_context), "-seed %" PRIu64 "%s: %d frames of %dx%d %s, %s, %d passes, "
                  "refs %d, %d threads, %s, sequence %d", seed, on_device ? " -device" : "",
-                 now->nb_frames, now->w, now->h, now->desc->name,
+                 now->nb_frames, now->shape.w, now->shape.h, now->shape.desc->name,
                  content_names[now->content], now->cfg.passes, now->cfg.refs, now->cfg.executor.nb_threads,
                  test_executor_names[executor.kind], i);
         if (i == 1)
@@ -679,38 +478,22 @@ static void run_case(uint64_t seed, int on_device)
 /* Has bwdif make the frames of a case. Returns how many came. */
 static int run_bwdif(const Case *c, AVFrame **out)
 {
-    AVFilterGraph *graph = test_alloc(avfilter_graph_alloc());
-    AVFilterContext *src, *bwdif, *sink;
-    char args[128];
-    int nb = 0, ret;
+    TestFilter bwdif = { .name = "bwdif", .options = "mode=send_field", .nb_threads = 1 };
+    int nb = 0, ret = test_open_filter(&bwdif, &c->shape);
 
-    graph->nb_threads = 1;
-    snprintf(args, sizeof(args), "video_size=%dx%d:pix_fmt=%d:time_base=1/25:frame_rate=25", c->w, c->h, c->format);
-    if (avfilter_graph_create_filter(&src, avfilter_get_by_name("buffer"), "in", args, NULL, graph) < 0 ||
-        avfilter_graph_create_filter(&bwdif, avfilter_get_by_name("bwdif"), "bwdif", "mode=send_field", NULL,
-                                     graph) < 0 ||
-        avfilter_graph_create_filter(&sink, avfilter_get_by_name("buffersink"), "out", NULL, NULL, graph) < 0 ||
-        avfilter_link(src, 0, bwdif, 0) < 0 || avfilter_link(bwdif, 0, sink, 0) < 0 ||
-        avfilter_graph_config(graph, NULL) < 0)
-        test_alloc(NULL);
+    CHECK(ret >= 0, "%s", av_err2str(ret));
     for (int n = 0; n <= c->nb_frames; n++) {
         AVFrame *f = n < c->nb_frames ? test_alloc(av_frame_clone(c->frames[n])) : NULL;
 
         if (f)
             f->flags |= AV_FRAME_FLAG_INTERLACED | (c->inputs[n].bottom_first ? 0 : AV_FRAME_FLAG_TOP_FIELD_FIRST);
-        ret = av_buffersrc_add_frame(src, f);
+        ret = av_buffersrc_add_frame(bwdif.src, f);
         CHECK(ret >= 0, "%s", av_err2str(ret));
         av_frame_free(&f);
-        while (nb < DEINT_MAX_FIELDS) {
-            out[nb] = test_alloc(av_frame_alloc());
-            if (av_buffersink_get_frame(sink, out[nb]) < 0) {
-                av_frame_free(&out[nb]);
-                break;
-            }
+        while (nb < DEINT_MAX_FIELDS && test_take_frame(&bwdif, &c->shape, &out[nb]) >= 0)
             nb++;
-        }
     }
-    avfilter_graph_free(&graph);
+    avfilter_graph_free(&bwdif.graph);
     return nb;
 }
 
@@ -725,8 +508,9 @@ static void beside_bwdif(uint64_t seed)
     for (int n = 0; n < c.nb_frames; n++)
         c.inputs[n] = (MvdeintInput) { .bottom_first = c.inputs[n].bottom_first };
     snprintf(test_context, sizeof(test_context), "bwdif, seed %" PRIu64, seed);
-    if (c.nb_frames > 1 && (c.desc->nb_components < 3 || component(&c, 1)->step == component(&c, 0)->step) &&
-        !component(&c, 0)->shift && c.format != AV_PIX_FMT_GRAY10) {
+    if (c.nb_frames > 1 &&
+        (c.shape.nb_components < 3 || test_component(&c.shape, 1)->step == test_component(&c.shape, 0)->step) &&
+        !test_component(&c.shape, 0)->shift && c.shape.format != AV_PIX_FMT_GRAY10) {
         close_oracle(&c);
         open_oracle(&c);
         deint_oracle_first(&c.oracle);
@@ -746,7 +530,7 @@ static int has_stripes(const Case *c)
     for (int n = 0; n < c->nb_frames; n++)
         if (c->inputs[n].is_progressive || c->inputs[n].bottom_first != c->inputs[0].bottom_first)
             return 0;
-    return c->content == CONTENT_STRIPES && c->nb_frames > 2 && c->w >= 20 && c->mx && c->cfg.passes;
+    return c->content == CONTENT_STRIPES && c->nb_frames > 2 && c->shape.w >= 20 && c->mx && c->cfg.passes;
 }
 
 /* Lines of one sample that stand still are woven exactly, up to the edge of what moves beside them. */
@@ -757,13 +541,13 @@ static void stripes(int nb)
         Case c;
 
         draw_case(&c, seed);
-        half = c.w / 2;
+        half = c.shape.w / 2;
         if (has_stripes(&c)) {
             snprintf(test_context, sizeof(test_context), "stripes, -seed %" PRIu64, seed);
             expect(&c);
             for (int t = 1; t < 2 * c.nb_frames - 1; t++)
-                for (int i = 0; i < c.w * c.h; i++)
-                    nb_wrong += i % c.w < half && c.oracle.components[0].estimate[t][i] != c.truth[t][0][i];
+                for (int i = 0; i < c.shape.w * c.shape.h; i++)
+                    nb_wrong += i % c.shape.w < half && c.oracle.components[0].estimate[t][i] != c.truth[t][0][i];
             CHECK(!nb_wrong, "%d samples of lines that stand still are wrong", nb_wrong);
             nb--;
         }
@@ -786,47 +570,26 @@ static void in_memory(int nb)
 
 int main(int argc, char **argv)
 {
-    int nb = 600, nb_device = 150, device_only = 0;
-    int64_t only = -1;
+    TestOptions o;
+    int nb;
 
     test_fail_init();
     test_init("gpume_mvdeint");
-    for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "-quick")) {
-            nb = 120;
-            nb_device = 40;
-        } else if (!strcmp(argv[i], "-device")) {
-            device_only = 1;    // for tools that look at kernels
-        } else if (i + 1 < argc && !strcmp(argv[i], "-seed")) {
-            only = strtoll(argv[++i], NULL, 0);
-        } else if (i + 1 < argc && !strcmp(argv[i], "-cases")) {
-            nb = nb_device = atoi(argv[++i]);
-        } else {
-            fprintf(stderr, "usage: gpume_mvdeint [-quick] [-device] [-cases N] [-seed N]\n"
-                            "  -device   only what is made on a device\n"
-                            "  -seed N   only the case of this seed\n");
-            return 1;
-        }
-    }
+    if (test_options(&o, "gpume_mvdeint", argc, argv) < 0)
+        return 1;
     test_watch(TEST_SECONDS);
-    if (!device_only && only >= 0)
-        run_case(only, 0);
-    else if (!device_only)
-        in_memory(nb);
-    device = test_open_device();
-    if (device) {
-        device_has = test_alloc(av_hwdevice_get_hwframe_constraints(device, NULL));
-        for (int i = 0; i < nb_device && only < 0; i++)
-            run_case(i, 1);
-        if (only >= 0)
-            run_case(only, 1);
-        av_hwframe_constraints_free(&device_has);
-    } else {
-        printf("  there is no device\n");
+    if (!o.device_only && o.only >= 0)
+        run_case(o.only, 0);
+    else if (!o.device_only)
+        in_memory(o.nb_cases ? o.nb_cases : o.quick ? 120 : 600);
+    if (test_begin_device()) {
+        nb = o.only >= 0 ? 1 : o.nb_cases ? o.nb_cases : o.quick ? 40 : 150;
+        for (int i = 0; i < nb; i++)
+            run_case(o.only >= 0 ? o.only : i, 1);
     }
-    av_buffer_unref(&device);
+    test_end_device();
     printf("gpume_mvdeint: %d pictures, %d of them on the device, %d samples compensated, %d of them other than the "
            "estimate, %d checks, %d failures\n", nb_pictures, nb_on_device, nb_compensated, nb_moved, test_nb_checks,
            test_nb_failures);
-    return test_nb_failures || (device_only && only < 0 && !nb_on_device);
+    return test_nb_failures || (o.device_only && o.only < 0 && !nb_on_device);
 }

@@ -18,9 +18,6 @@
 #include "libavfilter/buffersink.h"
 #include "libavfilter/buffersrc.h"
 #include "libavutil/cpu.h"
-#include "libavutil/hwcontext.h"
-#include "libavutil/imgutils.h"
-#include "libavutil/intreadwrite.h"
 #include "libavutil/mem.h"
 #include "libavutil/motion_vector.h"
 #include "libavutil/pixdesc.h"
@@ -31,9 +28,8 @@
 
 #include "gpume_harness.h"
 #include "gpume_oracle_mvdenoise.h"
+#include "gpume_samples.h"
 
-/** In bytes of a frame that are no samples. */
-#define CANARY 0xa5
 
 enum Content {
     CONTENT_NOISE,      ///< a texture that moves, with noise
@@ -61,10 +57,7 @@ static const enum AVPixelFormat formats[] = {
 typedef struct Case {
     uint64_t seed;
     TestRandom r;
-    int w, h;
-    enum AVPixelFormat format;
-    const AVPixFmtDescriptor *desc;
-    int depth, nb_components;
+    TestShape shape;
     enum Content content;
     int noise;                  ///< in 1/16 of samples of 8 bits
     int mx, my;                 ///< from picture to picture, in quarter samples
@@ -90,102 +83,7 @@ typedef struct Case {
 
 static int nb_pictures, nb_stacked, nb_estimated, nb_correlated, nb_matched, nb_on_device;
 
-static AVBufferRef *device;     ///< NULL: there is none
-static AVHWFramesConstraints *device_has;
-
 /* Pictures */
-
-/* Returns FFmpeg's component that the definition calls number i: green is the first. */
-static const AVComponentDescriptor *component(const Case *c, int i)
-{
-    static const int rgb[4] = { 1, 0, 2, 3 };
-
-    return &c->desc->comp[c->desc->flags & AV_PIX_FMT_FLAG_RGB ? rgb[i] : i];
-}
-
-static int shift_x(const Case *c, int i)
-{
-    return i == 1 || i == 2 ? c->desc->log2_chroma_w : 0;
-}
-
-static int shift_y(const Case *c, int i)
-{
-    return i == 1 || i == 2 ? c->desc->log2_chroma_h : 0;
-}
-
-static int width(const Case *c, int i)
-{
-    return AV_CEIL_RSHIFT(c->w, shift_x(c, i));
-}
-
-static int height(const Case *c, int i)
-{
-    return AV_CEIL_RSHIFT(c->h, shift_y(c, i));
-}
-
-static uint8_t *word(const Case *c, const AVFrame *f, int i, int x, int y)
-{
-    const AVComponentDescriptor *d = component(c, i);
-
-    return f->data[d->plane] + y * (ptrdiff_t)f->linesize[d->plane] + x * d->step + d->offset;
-}
-
-static int get_word(const Case *c, const AVFrame *f, int i, int x, int y)
-{
-    const uint8_t *p = word(c, f, i, x, y);
-
-    return c->depth > 8 ? AV_RN16(p) : *p;
-}
-
-static void set_word(const Case *c, const AVFrame *f, int i, int x, int y, int v)
-{
-    uint8_t *p = word(c, f, i, x, y);
-
-    if (c->depth > 8)
-        AV_WN16(p, v);
-    else
-        *p = v;
-}
-
-/* A frame of canaries, with bytes between the rows, in either order. */
-static AVFrame *alloc_frame(Case *c)
-{
-    AVFrame *f = test_alloc(av_frame_alloc());
-    const int flip = !test_draw(&c->r, 4);
-    int linesizes[4], size = 0, at = 0;
-
-    f->width  = c->w;
-    f->height = c->h;
-    f->format = c->format;
-    av_image_fill_linesizes(linesizes, c->format, c->w);
-    for (int i = 0; i < 4 && linesizes[i]; i++) {
-        f->linesize[i] = FFALIGN(linesizes[i], 2) + 2 * test_draw(&c->r, 30);
-        size += height(c, i) * f->linesize[i];
-    }
-    f->buf[0] = test_alloc(av_buffer_alloc(size + 64));
-    memset(f->buf[0]->data, CANARY, f->buf[0]->size);
-    for (int i = 0; i < 4 && linesizes[i]; i++) {
-        const int length = height(c, i) * f->linesize[i];
-
-        f->data[i] = f->buf[0]->data + at + (flip ? length - f->linesize[i] : 0);
-        at += length;
-        if (flip)
-            f->linesize[i] *= -1;
-    }
-    return f;
-}
-
-/* 0 to 255, of which neighbours are alike; x and y in quarter samples */
-static int texture(uint64_t seed, int x, int y)
-{
-    int sum = 0;
-
-    for (int i = 0; i < 2; i++)
-        for (int j = 0; j < 2; j++)
-            sum += (int)(test_mix(seed ^ test_mix(((x >> 5) + i) * 65536 + (y >> 5) + j)) >> 56) *
-                   (i ? x & 31 : 32 - (x & 31)) * (j ? y & 31 : 32 - (y & 31));
-    return sum >> 10;
-}
 
 /* About normal, with a standard deviation of 1. */
 static double draw_normal(TestRandom *r)
@@ -199,7 +97,7 @@ static double draw_normal(TestRandom *r)
 
 static int draw_sample(Case *c, int n, int i, int x, int y)
 {
-    const int max = (1 << c->depth) - 1, one = 1 << (c->depth - 8);
+    const int max = (1 << c->shape.depth) - 1, one = 1 << (c->shape.depth - 8);
     const int scene = c->content == CONTENT_CUT && n >= c->cut;
     double v;
 
@@ -209,8 +107,8 @@ static int draw_sample(Case *c, int n, int i, int x, int y)
         return test_draw(&c->r, 2) ? max : 0;
     if (c->content == CONTENT_FLAT || (c->content == CONTENT_BARS && (c->cut & 1 ? x < 8 || x > 17 : y < 9)))
         return FFMIN(c->cut * 40 * one, max);
-    v = one * (double)texture(c->seed + 8 * scene + i, 4 * x - (n * c->mx >> shift_x(c, i)),
-                              4 * y - (n * c->my >> shift_y(c, i)));
+    v = one * (double)test_texture(c->seed + 8 * scene + i, 4 * x - (n * c->mx >> test_shift_x(&c->shape, i)),
+                                   4 * y - (n * c->my >> test_shift_y(&c->shape, i)), 5);
     if (c->content == CONTENT_GRAIN) {
         TestRandom r = { .state = test_mix(c->seed ^ test_mix((x >> 1) << 20 | (y >> 1) << 8 | n << 4 | i)) };
 
@@ -237,11 +135,11 @@ static int draw_field(Case *c, AVMotionVector *mvs, int nb, int distance)
 {
     const int sides = c->block ? c->block : 6 + test_draw(&c->r, 12);
 
-    for (int y = 0; y < c->h; y += sides)
-        for (int x = 0; x < c->w; x += sides) {
+    for (int y = 0; y < c->shape.h; y += sides)
+        for (int x = 0; x < c->shape.w; x += sides) {
             AVMotionVector *mv = &mvs[nb];
-            const int w = c->block ? FFMIN(sides, c->w - x) : test_draw(&c->r, 40);
-            const int h = c->block ? FFMIN(sides, c->h - y) : test_draw(&c->r, 40);
+            const int w = c->block ? FFMIN(sides, c->shape.w - x) : test_draw(&c->r, 40);
+            const int h = c->block ? FFMIN(sides, c->shape.h - y) : test_draw(&c->r, 40);
 
             if (!test_draw(&c->r, 20))
                 continue;
@@ -258,7 +156,7 @@ static int draw_field(Case *c, AVMotionVector *mvs, int nb, int distance)
 
 static void draw_side_data(Case *c, int n)
 {
-    AVMotionVector *mvs = test_alloc(av_calloc(10 * ((c->w + 3) / 4) * ((c->h + 3) / 4), sizeof(*mvs)));
+    AVMotionVector *mvs = test_alloc(av_calloc(10 * ((c->shape.w + 3) / 4) * ((c->shape.h + 3) / 4), sizeof(*mvs)));
     AVFrameSideData *sd;
     int nb = 0;
 
@@ -273,7 +171,7 @@ static void draw_side_data(Case *c, int n)
         for (int i = 0; i < nb; i++) {
             GpumeBlockVector v;
 
-            if (gpume_read_vector(&v, sd, i, c->w, c->h))
+            if (gpume_read_vector(&v, sd, i, c->shape.w, c->shape.h))
                 c->blocks[n][c->nb_blocks[n]++] = (DenoiseBlock) {
                     gpume_block_left(&v), gpume_block_top(&v), v.w, v.h, v.distance, v.dx, v.dy,
                 };
@@ -311,12 +209,9 @@ static void draw_case(Case *c, uint64_t seed)
     memset(c, 0, sizeof(*c));
     c->seed    = seed;
     c->r       = (TestRandom) { .state = test_mix(seed + 1) };
-    c->w       = 1 + test_draw(&c->r, size < 2 ? 9 : size < 7 ? 40 : 72);
-    c->h       = 1 + test_draw(&c->r, size < 2 ? 9 : size < 7 ? 36 : 50);
-    c->format  = formats[seed % FF_ARRAY_ELEMS(formats)];
-    c->desc    = av_pix_fmt_desc_get(c->format);
-    c->depth   = c->desc->comp[0].depth;
-    c->nb_components = c->desc->nb_components;
+    c->shape.w = 1 + test_draw(&c->r, size < 2 ? 9 : size < 7 ? 40 : 72);
+    c->shape.h = 1 + test_draw(&c->r, size < 2 ? 9 : size < 7 ? 36 : 50);
+    test_set_format(&c->shape, formats[seed % FF_ARRAY_ELEMS(formats)]);
     c->content = test_draw(&c->r, 2) ? CONTENT_NOISE : test_draw(&c->r, CONTENT_NB);
     c->noise   = test_draw(&c->r, 2) ? test_draw(&c->r, 60) : test_draw(&c->r, 700);
     c->mx      = test_draw_range(&c->r, -14, 14);
@@ -327,17 +222,18 @@ static void draw_case(Case *c, uint64_t seed)
     c->missing = test_draw(&c->r, 2) ? 0 : test_draw(&c->r, 17);
     c->nb_frames = 1 + test_draw(&c->r, size < 7 ? 7 : 3);
     if (c->content == CONTENT_GRAIN) {
-        c->w         = 128 + test_draw(&c->r, 20);
-        c->h         = 96 + test_draw(&c->r, 20);
+        c->shape.w   = 128 + test_draw(&c->r, 20);
+        c->shape.h   = 96 + test_draw(&c->r, 20);
         c->nb_frames = 1 + test_draw(&c->r, 2);
     }
     draw_options(c);
     for (int n = 0; n < c->nb_frames; n++) {
-        AVFrame *f = c->frames[n] = alloc_frame(c);
+        AVFrame *f = c->frames[n] = test_canaries(&c->shape, &c->r);
 
         f->pts = n;
-        for (int i = 0; i < c->nb_components; i++) {
-            const int w = width(c, i), h = height(c, i), shift = component(c, i)->shift;
+        for (int i = 0; i < c->shape.nb_components; i++) {
+            const int w = test_width(&c->shape, i), h = test_height(&c->shape, i);
+            const int shift = test_component(&c->shape, i)->shift;
             uint16_t *dst = c->samples[n][i] = test_alloc(av_malloc_array(w * h, sizeof(*dst)));
 
             c->expected[n][i] = test_alloc(av_malloc_array(w * h, sizeof(*dst)));
@@ -345,11 +241,11 @@ static void draw_case(Case *c, uint64_t seed)
             for (int y = 0; y < h; y++)
                 for (int x = 0; x < w; x++, dst++) {
                     *dst = draw_sample(c, n, i, x, y);
-                    set_word(c, f, i, x, y, *dst << shift | test_draw(&c->r, 1 << shift));
+                    test_set_word(&c->shape, f, i, x, y, *dst << shift | test_draw(&c->r, 1 << shift));
                 }
         }
         draw_side_data(c, n);
-        c->copies[n] = test_alloc(av_memdup(f->buf[0]->data, f->buf[0]->size));
+        c->copies[n] = test_bytes(f);
     }
 }
 
@@ -371,16 +267,19 @@ static void free_case(Case *c)
 static void expect(Case *c)
 {
     Denoise s = {
-        .w = c->w, .h = c->h, .d = c->depth, .nb_frames = c->nb_frames, .nb_components = c->nb_components,
+        .w = c->shape.w, .h = c->shape.h, .d = c->shape.depth, .nb_frames = c->nb_frames,
+        .nb_components = c->shape.nb_components,
         .radius = c->cfg.radius, .passes = c->cfg.passes, .sigma = c->cfg.sigma, .factor = c->cfg.strength,
         .single = c->cfg.single,
     };
 
-    for (int i = 0; i < c->nb_components; i++) {
+    for (int i = 0; i < c->shape.nb_components; i++) {
         DenoiseComponent *m = &s.components[i];
 
-        *m = (DenoiseComponent) { width(c, i), height(c, i), shift_x(c, i), shift_y(c, i) };
-        m->chosen = c->cfg.planes >> component(c, i)->plane & 1;
+        *m = (DenoiseComponent) {
+            test_width(&c->shape, i), test_height(&c->shape, i), test_shift_x(&c->shape, i), test_shift_y(&c->shape, i),
+        };
+        m->chosen = c->cfg.planes >> test_component(&c->shape, i)->plane & 1;
         for (int n = 0; n < c->nb_frames; n++) {
             m->noisy[n] = c->samples[n][i];
             m->pilot[n] = c->pilots[n][i];
@@ -397,137 +296,36 @@ static void expect(Case *c)
     nb_stacked    += s.nb_stacked;
     nb_correlated += s.nb_correlated;
     nb_matched    += s.nb_matched;
-    for (int i = 0; i < c->nb_components && !c->cfg.sigma; i++)
+    for (int i = 0; i < c->shape.nb_components && !c->cfg.sigma; i++)
         nb_estimated += s.components[i].chosen && s.components[i].estimate[0][8] > 0;
 }
 
-/* Compares a frame's samples with those that are expected. */
+/* Compares a picture with the one that is expected. */
 static void compare(const Case *c, const AVFrame *f, int n)
 {
-    for (int i = 0; i < c->nb_components; i++) {
-        int nb_wrong = 0, wx = 0, wy = 0, is = 0, should = 0;
+    char what[32];
 
-        for (int y = 0; y < height(c, i); y++)
-            for (int x = 0; x < width(c, i); x++) {
-                const int v = get_word(c, f, i, x, y);
-                const int wanted = c->expected[n][i][y * width(c, i) + x] << component(c, i)->shift;
-
-                if (v != wanted && !nb_wrong++) {
-                    wx     = x;
-                    wy     = y;
-                    is     = v;
-                    should = wanted;
-                }
-            }
-        CHECK(!nb_wrong, "picture %d, component %d has %d instead of %d at (%d,%d), and %d more are wrong", n, i, is,
-              should, wx, wy, nb_wrong - 1);
-    }
+    snprintf(what, sizeof(what), "picture %d", n);
+    test_compare_samples(&c->shape, f, (const uint16_t *const *)c->expected[n], what);
 }
 
 /* Frames on the device */
 
-/* Whether such pictures can be there. */
-static int fits_device(const Case *c)
-{
-    for (int i = 0; device && device_has->valid_sw_formats[i] != AV_PIX_FMT_NONE; i++)
-        if (device_has->valid_sw_formats[i] == c->format)
-            return 1;
-    return 0;
-}
-
-/* Allocates frames with even sides, as devices have them. */
-static AVBufferRef *alloc_device_frames(const Case *c)
-{
-    AVBufferRef *ref = test_alloc(av_hwframe_ctx_alloc(device));
-    AVHWFramesContext *frames = (void *)ref->data;
-    int ret;
-
-    frames->format    = AV_PIX_FMT_CUDA;
-    frames->sw_format = c->format;
-    frames->width     = FFALIGN(c->w, 2);
-    frames->height    = FFALIGN(c->h, 2);
-    ret = av_hwframe_ctx_init(ref);
-    CHECK(ret >= 0, "frames on the device: %s", av_err2str(ret));
-    return ref;
-}
-
-/* In memory, as large as those on the device, of canaries. */
-static AVFrame *alloc_even_frame(const Case *c)
-{
-    AVFrame *f = test_alloc(av_frame_alloc());
-
-    f->width  = FFALIGN(c->w, 2);
-    f->height = FFALIGN(c->h, 2);
-    f->format = c->format;
-    if (av_frame_get_buffer(f, 0) < 0)
-        test_alloc(NULL);
-    for (int i = 0; i < 4 && f->buf[i]; i++)
-        memset(f->buf[i]->data, CANARY, f->buf[i]->size);
-    return f;
-}
-
-/* A frame on the device, with the samples of this one or, if that is NULL, canaries. */
-static AVFrame *upload(const Case *c, AVBufferRef *frames, const AVFrame *from)
-{
-    AVFrame *f = alloc_even_frame(c), *to = test_alloc(av_frame_alloc());
-    int ret;
-
-    for (int i = 0; from && i < c->nb_components; i++)
-        for (int y = 0; y < height(c, i); y++)
-            for (int x = 0; x < width(c, i); x++)
-                set_word(c, f, i, x, y, get_word(c, from, i, x, y));
-    ret = av_hwframe_get_buffer(frames, to, 0);
-    if (ret >= 0)
-        ret = av_hwframe_transfer_data(to, f, 0);
-    if (ret >= 0 && from)
-        ret = av_frame_copy_props(to, from);
-    CHECK(ret >= 0, "upload: %s", av_err2str(ret));
-    to->width  = c->w;
-    to->height = c->h;
-    av_frame_free(&f);
-    return to;
-}
-
-static AVFrame *download(const Case *c, AVFrame *from)
-{
-    AVFrame *to = alloc_even_frame(c);
-    int ret;
-
-    from->width  = to->width;
-    from->height = to->height;
-    ret = av_hwframe_transfer_data(to, from, 0);
-    CHECK(ret >= 0, "download: %s", av_err2str(ret));
-    return to;
-}
-
-/* All but the samples of a picture that was on the device is as it was. */
-static void check_beside(const Case *c, const AVFrame *f)
-{
-    int nb_wrong = 0;
-
-    for (int i = 0; i < c->nb_components; i++)
-        for (int y = 0; y < AV_CEIL_RSHIFT(f->height, shift_y(c, i)); y++)
-            for (int x = 0; x < AV_CEIL_RSHIFT(f->width, shift_x(c, i)); x++)
-                nb_wrong += (x >= width(c, i) || y >= height(c, i)) &&
-                            get_word(c, f, i, x, y) != (c->depth > 8 ? CANARY * 257 : CANARY);
-    CHECK(!nb_wrong, "something beside it was written");
-}
-
 /* Lets the next picture be made, and looks at all of it. @param hw_frames NULL: in memory */
 static void make_next(Case *c, Mvdenoise *m, AVBufferRef *hw_frames, int n)
 {
-    AVFrame *out    = hw_frames ? upload(c, hw_frames, NULL) : alloc_frame(c);
-    uint8_t *before = hw_frames ? NULL : test_alloc(av_memdup(out->buf[0]->data, out->buf[0]->size));
+    AVFrame *out    = hw_frames ? test_upload(&c->shape, hw_frames, NULL) : test_canaries(&c->shape, &c->r);
+    uint8_t *before = hw_frames ? NULL : test_bytes(out);
     const int ret   = ff_mvdenoise_make(m, out);
 
     CHECK(ret >= 0, "%s", av_err2str(ret));
     nb_pictures++;
     if (hw_frames) {
-        AVFrame *down = download(c, out);
+        AVFrame *down = test_download(&c->shape, out);
 
         if (ret >= 0)
             compare(c, down, n);
-        check_beside(c, down);
+        test_check_beside(&c->shape, down);
         nb_on_device++;
         av_frame_free(&down);
         av_frame_free(&out);
@@ -535,12 +333,7 @@ static void make_next(Case *c, Mvdenoise *m, AVBufferRef *hw_frames, int n)
     }
     if (ret >= 0)
         compare(c, out, n);
-    /* without the samples, all must be as it was */
-    for (int i = 0; i < c->nb_components; i++)
-        for (int y = 0; y < height(c, i); y++)
-            for (int x = 0; x < width(c, i); x++)
-                set_word(c, out, i, x, y, c->depth > 8 ? CANARY * 257 : CANARY);
-    CHECK(!memcmp(before, out->buf[0]->data, out->buf[0]->size), "something beside it was written");
+    test_check_around(&c->shape, out, before);
     for (int i = 0; i < c->nb_frames; i++)
         CHECK(!memcmp(c->copies[i], c->frames[i]->buf[0]->data, c->frames[i]->buf[0]->size),
               "frame %d was written to", i);
@@ -552,7 +345,7 @@ static void make_next(Case *c, Mvdenoise *m, AVBufferRef *hw_frames, int n)
 static void run_pictures(Case *c, Mvdenoise *m, int on_device)
 {
     const int delay = c->cfg.radius * c->cfg.passes;
-    AVBufferRef *hw_frames = on_device ? alloc_device_frames(c) : NULL;
+    AVBufferRef *hw_frames = on_device ? test_device_frames(&c->shape) : NULL;
     const uint8_t *data[DENOISE_MAX_FRAMES];
     int nb_out = 0;
 
@@ -560,7 +353,8 @@ static void run_pictures(Case *c, Mvdenoise *m, int on_device)
         const AVFrame *next;
 
         if (n < c->nb_frames) {
-            AVFrame *f = on_device ? upload(c, hw_frames, c->frames[n]) : test_alloc(av_frame_clone(c->frames[n]));
+            AVFrame *f = on_device ? test_upload(&c->shape, hw_frames, c->frames[n])
+                                   : test_alloc(av_frame_clone(c->frames[n]));
             int ret;
 
             data[n] = f->data[0];
@@ -595,7 +389,7 @@ static void run_case(uint64_t seed, int on_device)
     /* every other one in plain C */
     av_force_cpu_flags(seed & 1 ? 0 : -1);
     draw_case(&c[0], seed);
-    if (on_device && !fits_device(&c[0])) {
+    if (on_device && !test_fits_device(c[0].shape.format)) {
         free_case(&c[0]);
         return;
     }
@@ -610,7 +404,7 @@ static void run_case(uint64_t seed, int on_device)
     c[1].cfg = c[0].cfg;
     expect(&c[0]);
     if (on_device)
-        c[0].cfg.hw_frames = hw_frames = alloc_device_frames(&c[0]);
+        c[0].cfg.hw_frames = hw_frames = test_device_frames(&c[0].shape);
     ret = ff_mvdenoise_open(&m, &c[0].cfg);
     av_buffer_unref(&hw_frames);
     snprintf(test_context, sizeof(test_context), "-seed %" PRIu64, seed);
@@ -620,7 +414,7 @@ static void run_case(uint64_t seed, int on_device)
 
         snprintf(test_context, sizeof(test_context), "-seed %" PRIu64 "%s: %d frames of %dx%d %s, %s with %d, "
                  "blocks of %d, %d exact, radius %d, sigma %d * %d, %d passes, planes %d, %d threads, %s, sequence %d",
-                 seed, on_device ? " -device" : "", now->nb_frames, now->w, now->h, now->desc->name,
+                 seed, on_device ? " -device" : "", now->nb_frames, now->shape.w, now->shape.h, now->shape.desc->name,
                  content_names[now->content], now->noise, now->block,
                  now->exact, now->cfg.radius, now->cfg.sigma, now->cfg.strength, now->cfg.passes, now->cfg.planes,
                  now->cfg.executor.nb_threads, test_executor_names[executor.kind], i);
@@ -643,7 +437,7 @@ static void run_grain(int nb)
         int is_one;
 
         draw_case(&c, seed);
-        is_one = c.content == CONTENT_GRAIN && !c.cfg.sigma && fits_device(&c);
+        is_one = c.content == CONTENT_GRAIN && !c.cfg.sigma && test_fits_device(c.shape.format);
         free_case(&c);
         if (is_one) {
             run_case(seed, 1);
@@ -782,23 +576,23 @@ static double error_left(int radius, int passes, int sigma, double noise)
         .passes = passes, .planes = 1,
     };
     Case c = {
-        .seed = 1, .r = { .state = 1 }, .w = 160, .h = 120, .format = AV_PIX_FMT_GRAY8, .depth = 8,
-        .desc = av_pix_fmt_desc_get(AV_PIX_FMT_GRAY8), .nb_components = 1, .content = CONTENT_CLEAN, .mx = 6, .my = -3,
+        .seed = 1, .r = { .state = 1 }, .shape = test_shape(AV_PIX_FMT_GRAY8, 160, 120),
+        .content = CONTENT_CLEAN, .mx = 6, .my = -3,
         .exact = 16, .block = 8,
     };
-    AVFrame *out = alloc_frame(&c);
+    AVFrame *out = test_canaries(&c.shape, &c.r);
     Mvdenoise *m;
     double error = 0;
     int ret = ff_mvdenoise_open(&m, &cfg), nb_out = 0;
 
     for (int n = 0; n < GAIN_FRAMES && ret >= 0; n++) {
-        AVFrame *f = c.frames[n] = alloc_frame(&c);
+        AVFrame *f = c.frames[n] = test_canaries(&c.shape, &c.r);
 
-        for (int y = 0; y < c.h; y++)
-            for (int x = 0; x < c.w; x++) {
+        for (int y = 0; y < c.shape.h; y++)
+            for (int x = 0; x < c.shape.w; x++) {
                 const double v = draw_sample(&c, n, 0, x, y) + noise * draw_normal(&c.r);
 
-                set_word(&c, f, 0, x, y, av_clip(lrint(v), 0, 255));
+                test_set_word(&c.shape, f, 0, x, y, av_clip(lrint(v), 0, 255));
             }
         draw_side_data(&c, n);
         ret = ff_mvdenoise_push(m, &f, NULL, 0);
@@ -809,11 +603,11 @@ static double error_left(int radius, int passes, int sigma, double noise)
         av_freep(&c.blocks[n]);
     }
     CHECK(ret >= 0 && nb_out == GAIN_FRAMES / 2 + 1, "%d pictures, %s", nb_out, av_err2str(ret));
-    for (int y = 0; y < c.h; y++)
-        for (int x = 0; x < c.w; x++) {
-            const int difference = get_word(&c, out, 0, x, y) - draw_sample(&c, GAIN_FRAMES / 2, 0, x, y);
+    for (int y = 0; y < c.shape.h; y++)
+        for (int x = 0; x < c.shape.w; x++) {
+            const int difference = test_word(&c.shape, out, 0, x, y) - draw_sample(&c, GAIN_FRAMES / 2, 0, x, y);
 
-            error += difference * difference / (double)(c.w * c.h);
+            error += difference * difference / (double)(c.shape.w * c.shape.h);
         }
     ff_mvdenoise_close(&m);
     av_frame_free(&out);
@@ -852,7 +646,7 @@ typedef struct Sequence {
     int nb_cases;
     char options[200];
     int nb_threads;
-    void (*configure)(void);    ///< called before the graph is configured; may be NULL
+    int fails;                  ///< allocations fail
     AVFrame *out[MAX_OUT];
     int nb_out;
 } Sequence;
@@ -901,96 +695,38 @@ static void free_sequence(Sequence *q)
         free_case(&q->cases[i]);
 }
 
-static int open_graph(AVFilterGraph **graph, AVFilterContext **src, AVFilterContext **sink, const Sequence *q,
-                      AVBufferRef *hw_frames)
-{
-    AVBufferSrcParameters *params = test_alloc(av_buffersrc_parameters_alloc());
-    AVFilterContext *ctx;
-    int ret;
-
-    params->format      = hw_frames ? AV_PIX_FMT_CUDA : q->cases[0].format;
-    params->hw_frames_ctx = hw_frames;
-    params->width       = q->cases[0].w;
-    params->height      = q->cases[0].h;
-    params->time_base   = (AVRational) { 1, 25 };
-    params->frame_rate  = (AVRational) { 25, 1 };
-    params->color_space = q->cases[0].frames[0]->colorspace;
-    *graph = test_alloc(avfilter_graph_alloc());
-    *src   = test_alloc(avfilter_graph_alloc_filter(*graph, avfilter_get_by_name("buffer"), "in"));
-    (*graph)->nb_threads = q->nb_threads;
-    avfilter_graph_set_auto_convert(*graph, AVFILTER_AUTO_CONVERT_NONE);
-    if ((ret = av_buffersrc_parameters_set(*src, params)) >= 0 &&
-        (ret = avfilter_init_str(*src, NULL)) >= 0 &&
-        (ret = avfilter_graph_create_filter(&ctx, avfilter_get_by_name("mvdenoise"), "mvdenoise", q->options, NULL,
-                                            *graph)) >= 0 &&
-        (ret = avfilter_graph_create_filter(sink, avfilter_get_by_name("buffersink"), "out", NULL, NULL,
-                                            *graph)) >= 0 &&
-        (ret = avfilter_link(*src, 0, ctx, 0)) >= 0 && (ret = avfilter_link(ctx, 0, *sink, 0)) >= 0) {
-        if (q->configure)
-            q->configure();
-        ret = avfilter_graph_config(*graph, NULL);
-    }
-    av_free(params);
-    return ret;
-}
-
-static int tracking;            ///< allocations fail
-
 /* Keeps what comes out, in memory. */
-static int take_out(Sequence *q, AVFilterContext *sink, int on_device)
+static int take_out(Sequence *q, TestFilter *f)
 {
     int ret = 0;
 
-    while (ret >= 0 && q->nb_out < MAX_OUT) {
-        AVFrame *f = av_frame_alloc();
-
-        if (!f)
-            return AVERROR(ENOMEM);
-        ret = av_buffersink_get_frame(sink, f);
-        if (ret >= 0 && on_device) {
-            const int w = f->width, h = f->height;
-            const Case size = { .w = w, .h = h, .format = q->cases[0].format };
-            AVFrame *down;
-
-            /* what the test does itself must not fail */
-            test_track(0);
-            CHECK(av_frame_is_writable(f), "somebody else has frame %d, too", q->nb_out);
-            down = download(&size, f);
-            av_frame_copy_props(down, f);
-            test_track(tracking);
-            down->width  = w;
-            down->height = h;
-            av_frame_free(&f);
-            f = down;
-        }
-        if (ret >= 0)
-            q->out[q->nb_out++] = f;
-        else
-            av_frame_free(&f);
-    }
+    while (q->nb_out < MAX_OUT && (ret = test_take_frame(f, &q->cases[0].shape, &q->out[q->nb_out])) >= 0)
+        q->nb_out++;
     return ret == AVERROR(EAGAIN) || ret == AVERROR_EOF ? 0 : ret;
 }
 
 /* @param uploaded frames, on the device if there are hw_frames; or NULL: those of the cases */
 static int run_sequence(Sequence *q, AVFrame *(*uploaded)[DENOISE_MAX_FRAMES], AVBufferRef *hw_frames)
 {
-    AVFilterContext *src, *sink;
-    AVFilterGraph *graph;
+    TestFilter f = {
+        .name = "mvdenoise", .options = q->options, .nb_threads = q->nb_threads, .hw_frames = hw_frames,
+        .colorspace = q->cases[0].frames[0]->colorspace, .fails = q->fails, .writable = 1,
+    };
     int ret;
 
     free_out(q);
-    ret = open_graph(&graph, &src, &sink, q, hw_frames);
+    ret = test_open_filter(&f, &q->cases[0].shape);
     for (int i = 0; i < q->nb_cases; i++)
         for (int n = 0; n < q->cases[i].nb_frames && ret >= 0; n++) {
-            ret = av_buffersrc_write_frame(src, uploaded ? uploaded[i][n] : q->cases[i].frames[n]);
+            ret = av_buffersrc_write_frame(f.src, uploaded ? uploaded[i][n] : q->cases[i].frames[n]);
             if (ret >= 0)
-                ret = take_out(q, sink, !!hw_frames);
+                ret = take_out(q, &f);
         }
     if (ret >= 0)
-        ret = av_buffersrc_add_frame(src, NULL);
+        ret = av_buffersrc_add_frame(f.src, NULL);
     if (ret >= 0)
-        ret = take_out(q, sink, !!hw_frames);
-    avfilter_graph_free(&graph);
+        ret = take_out(q, &f);
+    avfilter_graph_free(&f.graph);
     return ret;
 }
 
@@ -1031,9 +767,9 @@ static void upload_sequence(Uploaded *u, const Sequence *q)
 {
     memset(u, 0, sizeof(*u));
     for (int i = 0; i < q->nb_cases; i++) {
-        u->hw_frames[i] = alloc_device_frames(&q->cases[i]);
+        u->hw_frames[i] = test_device_frames(&q->cases[i].shape);
         for (int n = 0; n < q->cases[i].nb_frames; n++)
-            u->frames[i][n] = upload(&q->cases[i], u->hw_frames[i], q->cases[i].frames[n]);
+            u->frames[i][n] = test_upload(&q->cases[i].shape, u->hw_frames[i], q->cases[i].frames[n]);
     }
 }
 
@@ -1055,9 +791,9 @@ static void sequences(int nb, int on_device)
 
         test_watch(TEST_SECONDS);
         draw_sequence(&q, 5000 + i, 1 + i % MAX_CASES);
-        if (!on_device || fits_device(&q.cases[0])) {
+        if (!on_device || test_fits_device(q.cases[0].shape.format)) {
             snprintf(test_context, sizeof(test_context), "sequence %d%s, %s, %d sizes, %s", i,
-                     on_device ? " on the device" : "", q.cases[0].desc->name, q.nb_cases, q.options);
+                     on_device ? " on the device" : "", q.cases[0].shape.desc->name, q.nb_cases, q.options);
             if (on_device)
                 upload_sequence(&u, &q);
             ret = run_sequence(&q, on_device ? u.frames : NULL, on_device ? u.hw_frames[0] : NULL);
@@ -1074,58 +810,54 @@ static void sequences(int nb, int on_device)
 /** The first seed of a sequence in the format YUV420P; draw_case() takes the formats in turn. */
 #define FIRST_YUV420P (400 * FF_ARRAY_ELEMS(formats) + 1)
 
-static int next_to_fail;
+/** A sequence whose run is repeated. */
+typedef struct Repeated {
+    Sequence q;
+    Uploaded u;
+    int on_device;
+    uint64_t expected;          ///< hash of the samples that come out; 0: the oracle knows them
+} Repeated;
 
-static void let_fail(void)
+static uint64_t hash_out(const Sequence *q);
+
+static int run_again(void *opaque)
 {
-    test_fail_allocation(next_to_fail, 0);
+    Repeated *r = opaque;
+    const int ret = run_sequence(&r->q, r->on_device ? r->u.frames : NULL, r->u.hw_frames[0]);
+
+    if (ret >= 0 && r->expected)
+        CHECK(hash_out(&r->q) == r->expected, "other frames");
+    else if (ret >= 0)
+        check_out(&r->q, 0);
+    return ret;
+}
+
+static void release_out(void *opaque)
+{
+    Repeated *r = opaque;
+
+    free_out(&r->q);
 }
 
 /* Each allocation fails in turn, from the configuration on: an error or the right frames, and nothing leaks. */
 static void failing_allocations(int on_device, int step)
 {
-    int nb_tried = 0, nb_harmless = 0, failed = 1;
-    Uploaded u = { 0 };
-    Sequence q;
+    Repeated r = { .on_device = on_device };
+    Sequence *q = &r.q;
 
     for (uint64_t seed = FIRST_YUV420P;; seed += FF_ARRAY_ELEMS(formats)) {
-        draw_sequence(&q, seed, 2);
-        if (q.cases[0].format == AV_PIX_FMT_YUV420P && q.cases[0].cfg.radius && q.cases[0].cfg.passes == 2 &&
-            !q.cases[0].cfg.sigma && q.cases[0].nb_frames > 4 && q.cases[0].nb_blocks[1] > 2)
+        draw_sequence(q, seed, 2);
+        if (q->cases[0].shape.format == AV_PIX_FMT_YUV420P && q->cases[0].cfg.radius && q->cases[0].cfg.passes == 2 &&
+            !q->cases[0].cfg.sigma && q->cases[0].nb_frames > 4 && q->cases[0].nb_blocks[1] > 2)
             break;
-        free_sequence(&q);
+        free_sequence(q);
     }
     if (on_device)
-        upload_sequence(&u, &q);
-    q.configure = let_fail;
-    for (int n = 1; failed; n += step) {
-        const int outstanding = test_nb_outstanding;
-        int ret;
-
-        snprintf(test_context, sizeof(test_context), "allocation %d fails%s, %s", n, on_device ? " on the device" : "",
-                 q.options);
-        test_watch(TEST_SECONDS);
-        next_to_fail = n;
-        tracking     = 1;
-        test_track(1);
-        ret      = run_sequence(&q, on_device ? u.frames : NULL, u.hw_frames[0]);
-        failed   = test_nb_failed;
-        tracking = 0;
-        test_fail_allocation(0, 0);
-        if (ret >= 0)
-            check_out(&q, 0);
-        CHECK(failed || ret >= 0, "%s", av_err2str(ret));
-        free_out(&q);
-        test_track(0);
-        CHECK(test_nb_outstanding == outstanding, "%d buffers leaked", test_nb_outstanding - outstanding);
-        nb_tried    += failed;
-        nb_harmless += failed && ret >= 0;
-    }
-    printf("  %d allocations failed in turn%s; %d of them FFmpeg did without\n", nb_tried,
-           on_device ? " on the device" : "", nb_harmless);
-    CHECK(nb_tried * step > 50 && nb_harmless < nb_tried / 4, "%d of %d", nb_harmless, nb_tried);
-    free_uploaded(&u);
-    free_sequence(&q);
+        upload_sequence(&r.u, q);
+    q->fails = 1;
+    test_failing_allocations(run_again, release_out, &r, step, 50, on_device ? "on the device" : "in memory");
+    free_uploaded(&r.u);
+    free_sequence(q);
 }
 
 /* Returns a number for all samples that came out. */
@@ -1134,57 +866,39 @@ static uint64_t hash_out(const Sequence *q)
     uint64_t hash = q->nb_out;
 
     for (int n = 0; n < q->nb_out; n++)
-        for (int i = 0; i < q->cases[0].nb_components; i++)
-            for (int y = 0; y < height(&q->cases[0], i); y++)
-                for (int x = 0; x < width(&q->cases[0], i); x++)
-                    hash = test_mix(hash ^ get_word(&q->cases[0], q->out[n], i, x, y));
+        for (int i = 0; i < q->cases[0].shape.nb_components; i++)
+            for (int y = 0; y < test_height(&q->cases[0].shape, i); y++)
+                for (int x = 0; x < test_width(&q->cases[0].shape, i); x++)
+                    hash = test_mix(hash ^ test_word(&q->cases[0].shape, q->out[n], i, x, y));
     return hash;
 }
 
 /* The same where the filter searches vectors itself. */
 static void failing_searches(int step)
 {
-    int nb_tried = 0, nb_harmless = 0, failed = 1, ret;
-    uint64_t expected;
-    Sequence q;
+    Repeated r = { 0 };
+    Sequence *q = &r.q;
+    int ret;
 
     for (uint64_t seed = FIRST_YUV420P;; seed += FF_ARRAY_ELEMS(formats)) {
-        draw_sequence(&q, seed, 1);
-        if (q.cases[0].format == AV_PIX_FMT_YUV420P && q.cases[0].cfg.radius == 1 && q.cases[0].nb_frames > 3 &&
-            q.cases[0].cfg.strength && q.cases[0].cfg.planes == 7 && q.cases[0].w > 16 && q.cases[0].h > 16)
+        draw_sequence(q, seed, 1);
+        if (q->cases[0].shape.format == AV_PIX_FMT_YUV420P && q->cases[0].cfg.radius == 1 &&
+            q->cases[0].nb_frames > 3 && q->cases[0].cfg.strength && q->cases[0].cfg.planes == 7 &&
+            q->cases[0].shape.w > 16 && q->cases[0].shape.h > 16)
             break;
-        free_sequence(&q);
+        free_sequence(q);
     }
-    *strstr(q.options, ":search=") = 0;
-    for (int n = 0; n < q.cases[0].nb_frames; n++)
-        av_frame_remove_side_data(q.cases[0].frames[n], AV_FRAME_DATA_MOTION_VECTORS);
-    ret = run_sequence(&q, NULL, NULL);
-    CHECK(ret >= 0 && q.nb_out == q.cases[0].nb_frames, "%d frames, %s", q.nb_out, av_err2str(ret));
-    CHECK(ret < 0 || av_frame_get_side_data(q.out[1], AV_FRAME_DATA_MOTION_VECTORS), "nothing was searched");
-    expected    = hash_out(&q);
-    q.configure = let_fail;
-    for (int n = 1; failed; n += step) {
-        const int outstanding = test_nb_outstanding;
-
-        test_watch(TEST_SECONDS);
-        free_out(&q);
-        snprintf(test_context, sizeof(test_context), "allocation %d fails, %s", n, q.options);
-        next_to_fail = n;
-        test_track(1);
-        ret    = run_sequence(&q, NULL, NULL);
-        failed = test_nb_failed;
-        test_fail_allocation(0, 0);
-        CHECK(ret < 0 || hash_out(&q) == expected, "other frames");
-        CHECK(failed || ret >= 0, "%s", av_err2str(ret));
-        free_out(&q);
-        test_track(0);
-        CHECK(test_nb_outstanding == outstanding, "%d buffers leaked", test_nb_outstanding - outstanding);
-        nb_tried    += failed;
-        nb_harmless += failed && ret >= 0;
-    }
-    printf("  %d allocations failed in turn with a search; %d of them FFmpeg did without\n", nb_tried, nb_harmless);
-    CHECK(nb_tried * step > 200 && nb_harmless < nb_tried / 4, "%d of %d", nb_harmless, nb_tried);
-    free_sequence(&q);
+    *strstr(q->options, ":search=") = 0;
+    for (int n = 0; n < q->cases[0].nb_frames; n++)
+        av_frame_remove_side_data(q->cases[0].frames[n], AV_FRAME_DATA_MOTION_VECTORS);
+    ret = run_sequence(q, NULL, NULL);
+    CHECK(ret >= 0 && q->nb_out == q->cases[0].nb_frames, "%d frames, %s", q->nb_out, av_err2str(ret));
+    CHECK(ret < 0 || av_frame_get_side_data(q->out[1], AV_FRAME_DATA_MOTION_VECTORS), "nothing was searched");
+    r.expected = hash_out(q);
+    free_out(q);
+    q->fails   = 1;
+    test_failing_allocations(run_again, release_out, &r, step, 200, "with a search");
+    free_sequence(q);
 }
 
 static void in_memory(int nb, int step)
@@ -1202,65 +916,41 @@ static void in_memory(int nb, int step)
 
 int main(int argc, char **argv)
 {
-    int nb = 1500, nb_device = 200, device_only = 0, step = 1;
-    int64_t only = -1;
+    TestOptions o;
+    int nb, step;
 
     test_fail_init();
     test_init("gpume_mvdenoise");
-    for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "-quick")) {
-            nb = 300;
-            nb_device = 40;
-            step = 5;           // of allocations that fail
-        } else if (!strcmp(argv[i], "-device")) {
-            device_only = 1;    // for tools that look at kernels
-        } else if (i + 1 < argc && !strcmp(argv[i], "-seed")) {
-            only = strtoll(argv[++i], NULL, 0);
-        } else if (i + 1 < argc && !strcmp(argv[i], "-cases")) {
-            nb = nb_device = atoi(argv[++i]);
-        } else {
-            fprintf(stderr, "usage: gpume_mvdenoise [-quick] [-device] [-cases N] [-seed N]\n"
-                            "  -device   only what is made on a device\n"
-                            "  -seed N   only the case of this seed\n");
-            return 1;
-        }
-    }
+    if (test_options(&o, "gpume_mvdenoise", argc, argv) < 0)
+        return 1;
+    step = o.quick ? 5 : 1;     // of allocations that fail
     test_watch(TEST_SECONDS);
-    if (!device_only) {
-        if (only >= 0)
-            run_case(only, 0);
-        else
-            in_memory(nb, step);
-    }
-    device = test_open_device();
-    if (device) {
-        device_has = test_alloc(av_hwdevice_get_hwframe_constraints(device, NULL));
-        for (int i = 0; i < nb_device && only < 0; i++)
-            run_case(i, 1);
-        if (only < 0)
-            run_grain(nb_device / 10);
-        if (only >= 0) {
-            run_case(only, 1);
-        } else {
-            sequences(nb_device / 5, 1);
-            if (!device_only)
-                failing_allocations(1, step);
+    if (!o.device_only && o.only >= 0)
+        run_case(o.only, 0);
+    else if (!o.device_only)
+        in_memory(o.nb_cases ? o.nb_cases : o.quick ? 300 : 1500, step);
+    if (test_begin_device()) {
+        nb = o.only >= 0 ? 1 : o.nb_cases ? o.nb_cases : o.quick ? 40 : 200;
+        for (int i = 0; i < nb; i++)
+            run_case(o.only >= 0 ? o.only : i, 1);
+        if (o.only < 0) {
+            run_grain(nb / 10);
+            sequences(nb / 5, 1);
         }
-        av_hwframe_constraints_free(&device_has);
-    } else {
-        printf("  there is no device\n");
+        if (o.only < 0 && !o.device_only)
+            failing_allocations(1, step);
     }
     /* a search opens a device */
-    if (device_only || only >= 0)
+    if (o.device_only || o.only >= 0)
         ;
-    else if (device && !test_driver_function("gpume_standin_fail"))
+    else if (test_device && !test_driver_function("gpume_standin_fail"))
         printf("  failing searches: skipped, the driver's allocations are not to fail\n");
     else
         failing_searches(step);
-    av_buffer_unref(&device);
+    test_end_device();
     printf("gpume_mvdenoise: %d pictures, %d of them on the device, %d patches in stacks, "
            "%d estimates (%d of correlated noise), %d sequences, "
            "%d checks, %d failures\n", nb_pictures, nb_on_device, nb_stacked, nb_estimated, nb_correlated, nb_sequences,
            test_nb_checks, test_nb_failures);
-    return test_nb_failures || (device_only && only < 0 && !nb_on_device);
+    return test_nb_failures || (o.device_only && o.only < 0 && !nb_on_device);
 }

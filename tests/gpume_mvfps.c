@@ -31,11 +31,10 @@
 
 #include "gpume_harness.h"
 #include "gpume_oracle_mvfps.h"
+#include "gpume_samples.h"
 
 #define MAX_FRAMES  4
 #define MAX_VECTORS 4096
-/** In bytes of a frame that are no samples. */
-#define CANARY 0xa5
 
 enum Content {
     CONTENT_RANDOM,
@@ -88,9 +87,7 @@ enum Change {
 typedef struct Case {
     uint64_t seed;
     TestRandom r;
-    int w, h;
-    const AVPixFmtDescriptor *desc;
-    enum AVPixelFormat format;
+    TestShape shape;
     enum Content content;
     int fades;                          ///< textures become brighter and darker
     int repeats;                        ///< textures stand still
@@ -107,7 +104,7 @@ typedef struct Case {
     int scale;                  ///< 0: of all kinds
     int junk;                   ///< words have bits below their samples
 
-    int nb_components, depth, nb_frames;
+    int nb_frames;
     AVFrame *frames[MAX_FRAMES];
     uint8_t *copies[MAX_FRAMES];                ///< of the frames' bytes
     uint16_t *samples[MAX_FRAMES][4];           ///< without padding bits
@@ -115,115 +112,7 @@ typedef struct Case {
 
 static int nb_made, nb_offset, nb_blends, nb_copies, nb_cuts, nb_fades, nb_repeats, nb_on_device;
 
-static AVBufferRef *device;     ///< NULL: there is none
-static AVHWFramesConstraints *device_has;
-
 /* Pictures */
-
-/* Returns FFmpeg's number of the component that the definition calls number i: green is the first. */
-static const AVComponentDescriptor *component(const Case *c, int i)
-{
-    static const int rgb[4] = { 1, 2, 0, 3 };
-
-    return &c->desc->comp[c->desc->flags & AV_PIX_FMT_FLAG_RGB ? rgb[i] : i];
-}
-
-static int shift_x(const Case *c, int i)
-{
-    return i == 1 || i == 2 ? c->desc->log2_chroma_w : 0;
-}
-
-static int shift_y(const Case *c, int i)
-{
-    return i == 1 || i == 2 ? c->desc->log2_chroma_h : 0;
-}
-
-static int width(const Case *c, int i)
-{
-    return AV_CEIL_RSHIFT(c->w, shift_x(c, i));
-}
-
-static int height(const Case *c, int i)
-{
-    return AV_CEIL_RSHIFT(c->h, shift_y(c, i));
-}
-
-static uint8_t *word(const Case *c, const AVFrame *f, int i, int x, int y)
-{
-    const AVComponentDescriptor *d = component(c, i);
-
-    return f->data[d->plane] + y * (ptrdiff_t)f->linesize[d->plane] + x * d->step + d->offset;
-}
-
-static int get_word(const Case *c, const AVFrame *f, int i, int x, int y)
-{
-    const uint8_t *p = word(c, f, i, x, y);
-
-    return c->depth > 8 ? AV_RN16(p) : *p;
-}
-
-static void set_word(const Case *c, const AVFrame *f, int i, int x, int y, int v)
-{
-    uint8_t *p = word(c, f, i, x, y);
-
-    if (c->depth > 8)
-        AV_WN16(p, v);
-    else
-        *p = v;
-}
-
-/* A frame of canaries: with bytes between the rows, in either order. */
-static AVFrame *alloc_frame(Case *c)
-{
-    AVFrame *f = test_alloc(av_frame_alloc());
-    const int flip = !test_draw(&c->r, 4);
-    int linesizes[4], size = 0;
-
-    f->width  = c->w;
-    f->height = c->h;
-    f->format = c->format;
-    av_image_fill_linesizes(linesizes, c->format, c->w);
-    for (int pass = 0; pass < 2; pass++) {
-        int at = 2 * test_draw(&c->r, 20);
-
-        for (int i = 0; i < 4 && linesizes[i]; i++) {
-            const int h = height(c, i);
-
-            if (!pass) {
-                f->linesize[i] = FFALIGN(linesizes[i], 2) +
-                                 (test_draw(&c->r, 3) ? 2 * test_draw(&c->r, 30) : 0);
-            } else {
-                f->data[i] = f->buf[0]->data + at + (flip ? (h - 1) * f->linesize[i] : 0);
-                at += h * f->linesize[i];
-                if (flip)
-                    f->linesize[i] *= -1;
-            }
-            size += h * FFABS(f->linesize[i]);
-        }
-        if (!pass) {
-            f->buf[0] = test_alloc(av_buffer_alloc(size + 128));
-            memset(f->buf[0]->data, CANARY, f->buf[0]->size);
-        }
-    }
-    return f;
-}
-
-static uint8_t *copy_bytes(const AVFrame *f)
-{
-    return test_alloc(av_memdup(f->buf[0]->data, f->buf[0]->size));
-}
-
-/* 0 to 255, of which neighbours are alike; x and y in quarter samples */
-static int texture(uint64_t seed, int x, int y)
-{
-    int sum = 0;
-
-    for (int i = 0; i < 2; i++)
-        for (int j = 0; j < 2; j++)
-            sum += (int)(test_mix(seed ^ test_mix(((x >> 4) + i) * 65536 + (y >> 4) + j)) >> 56) *
-                   (i ? x & 15 : 16 - (x & 15)) * (j ? y & 15 : 16 - (y & 15));
-    return sum >> 8;
-}
 
 /* Returns how far a texture has moved in picture n; i: x or y. */
 static int way(const Case *c, int part, int n, int i)
@@ -235,8 +124,8 @@ static int way(const Case *c, int part, int n, int i)
 
 static int draw_sample(Case *c, int n, int i, int x, int y, int flat)
 {
-    const int part = c->content == CONTENT_HALVES && x >= width(c, i) / 2;
-    const int max = (1 << c->depth) - 1, moved = c->repeats ? 0 : n;
+    const int part = c->content == CONTENT_HALVES && x >= test_width(&c->shape, i) / 2;
+    const int max = (1 << c->shape.depth) - 1, moved = c->repeats ? 0 : n;
     int v;
 
     switch (c->content) {
@@ -245,13 +134,13 @@ static int draw_sample(Case *c, int n, int i, int x, int y, int flat)
     case CONTENT_EXTREME: return test_draw(&c->r, 2) ? max : 0;
     case CONTENT_FLICKER: return n & 1 ? max : 0;
     default:
-        v = texture(c->seed + 4 * part + i, 4 * x - (way(c, part, moved, 0) >> shift_x(c, i)),
-                    4 * y - (way(c, part, moved, 1) >> shift_y(c, i)));
+        v = test_texture(c->seed + 4 * part + i, 4 * x - (way(c, part, moved, 0) >> test_shift_x(&c->shape, i)),
+                         4 * y - (way(c, part, moved, 1) >> test_shift_y(&c->shape, i)), 4);
         /* from picture to picture darker, or from dark to bright */
         if (c->fades)
             v = v * (8 - 3 * moved % 8) / 8;
-        v = (v << (c->depth - 8)) + test_draw_range(&c->r, -c->noise, c->noise) *
-                                    (1 << (c->depth - 8));
+        v = (v << (c->shape.depth - 8)) +
+            test_draw_range(&c->r, -c->noise, c->noise) * (1 << (c->shape.depth - 8));
         return av_clip(v, 0, max);
     }
 }
@@ -297,7 +186,7 @@ static void draw_vector(Case *c, AVMotionVector *mv, int n, int x, int y, int w,
     const int scale = c->scale ? c->scale : scales[test_draw(&c->r, FF_ARRAY_ELEMS(scales))];
     const enum Motion motion = c->motion == MOTION_MIXED ? test_draw(&c->r, MOTION_MIXED)
                                                          : c->motion;
-    const int part = c->content == CONTENT_HALVES && x >= c->w / 2;
+    const int part = c->content == CONTENT_HALVES && x >= c->shape.w / 2;
 
     memset(mv, 0, sizeof(*mv));
     if (motion == MOTION_WILD) {
@@ -305,8 +194,8 @@ static void draw_vector(Case *c, AVMotionVector *mv, int n, int x, int y, int w,
             ((uint8_t *)mv)[i] = test_draw(&c->r, 256);
         mv->motion_scale = scale;
         if (test_draw(&c->r, 2)) {
-            mv->dst_x = test_draw(&c->r, c->w);
-            mv->dst_y = test_draw(&c->r, c->h);
+            mv->dst_x = test_draw(&c->r, c->shape.w);
+            mv->dst_y = test_draw(&c->r, c->shape.h);
             mv->src_x = mv->dst_x + test_draw_range(&c->r, -30, 30);
             mv->src_y = mv->dst_y + test_draw_range(&c->r, -30, 30);
         }
@@ -335,14 +224,14 @@ static void draw_vector(Case *c, AVMotionVector *mv, int n, int x, int y, int w,
 static int draw_field(Case *c, AVMotionVector *mvs, int nb, int n, int future)
 {
     if (!c->block) {
-        for (int i = test_draw(&c->r, c->w * c->h / 24 + 4); i >= 0 && nb < MAX_VECTORS; i--)
-            draw_vector(c, &mvs[nb++], n, test_draw_range(&c->r, -20, c->w + 2),
-                        test_draw_range(&c->r, -20, c->h + 2),
+        for (int i = test_draw(&c->r, c->shape.w * c->shape.h / 24 + 4); i >= 0 && nb < MAX_VECTORS; i--)
+            draw_vector(c, &mvs[nb++], n, test_draw_range(&c->r, -20, c->shape.w + 2),
+                        test_draw_range(&c->r, -20, c->shape.h + 2),
                         test_draw(&c->r, 30), test_draw(&c->r, 30), future);
         return nb;
     }
-    for (int y = 0; y < c->h; y += c->block)
-        for (int x = 0; x < c->w && nb < MAX_VECTORS; x += c->block)
+    for (int y = 0; y < c->shape.h; y += c->block)
+        for (int x = 0; x < c->shape.w && nb < MAX_VECTORS; x += c->block)
             if (test_draw(&c->r, 8) >= c->holes)
                 draw_vector(c, &mvs[nb++], n, x, y, c->block, c->block, future);
     return nb;
@@ -368,7 +257,7 @@ static void draw_side_data(Case *c, AVFrame *f, int n)
         AVFrameSideData *sd =
             test_alloc(av_frame_new_side_data(f, AV_FRAME_DATA_MOTION_VECTORS, size + rest));
 
-        memset(sd->data, CANARY, size + rest);
+        memset(sd->data, TEST_CANARY, size + rest);
         memcpy(sd->data, mvs, size);
     }
     av_free(mvs);
@@ -385,7 +274,7 @@ static void read_field(const Case *c, BetweenField *field, const AVFrame *f, int
     for (size_t i = 0; i < nb; i++) {
         GpumeBlockVector v;
 
-        if (gpume_read_vector(&v, sd, i, c->w, c->h) && v.distance == (future ? 1 : -1))
+        if (gpume_read_vector(&v, sd, i, c->shape.w, c->shape.h) && v.distance == (future ? 1 : -1))
             field->blocks[field->nb_blocks++] =
                 (BetweenBlock) { gpume_block_left(&v), gpume_block_top(&v), v.w, v.h, v.dx, v.dy };
     }
@@ -437,17 +326,14 @@ static void draw_case(Case *c, uint64_t seed, int large)
     memset(c, 0, sizeof(*c));
     c->seed   = seed;
     c->r      = (TestRandom) { .state = test_mix(seed + 1) };
-    c->w      = 1 + test_draw(&c->r, size < 2 ? 9 : size < 7 ? 40 : 90);
-    c->h      = 1 + test_draw(&c->r, size < 2 ? 9 : size < 7 ? 36 : 70);
+    c->shape.w = 1 + test_draw(&c->r, size < 2 ? 9 : size < 7 ? 40 : 90);
+    c->shape.h = 1 + test_draw(&c->r, size < 2 ? 9 : size < 7 ? 36 : 70);
     /* so that a sample of the small pictures stands for several */
     if (size == 6 && !test_draw(&c->r, 3)) {
-        c->w = test_draw_range(&c->r, 120, 400);
-        c->h = test_draw_range(&c->r, 1, 24);
+        c->shape.w = test_draw_range(&c->r, 120, 400);
+        c->shape.h = test_draw_range(&c->r, 1, 24);
     }
-    c->format = formats[seed % FF_ARRAY_ELEMS(formats)];
-    c->desc   = av_pix_fmt_desc_get(c->format);
-    c->depth  = c->desc->comp[0].depth;
-    c->nb_components = c->desc->nb_components;
+    test_set_format(&c->shape, formats[seed % FF_ARRAY_ELEMS(formats)]);
     c->content = test_draw(&c->r, 2) ? CONTENT_TEXTURE + test_draw(&c->r, 2)
                                      : test_draw(&c->r, CONTENT_NB);
     c->fades   = !(test_mix(seed) % 3);
@@ -480,12 +366,7 @@ static void draw_case(Case *c, uint64_t seed, int large)
     c->nb_frames = test_draw_range(&c->r, 2, size < 7 ? MAX_FRAMES : 2);
     if (large) {
         /* the largest block, and sums of its samples that have 33 bits */
-        c->w         = 230;
-        c->h         = 210;
-        c->format    = AV_PIX_FMT_YUV444P16;
-        c->desc      = av_pix_fmt_desc_get(c->format);
-        c->depth     = 16;
-        c->nb_components = 3;
+        c->shape     = test_shape(AV_PIX_FMT_YUV444P16, 230, 210);
         c->content   = CONTENT_FLICKER;
         c->motion    = MOTION_NEAR;
         c->block     = 255;
@@ -493,22 +374,23 @@ static void draw_case(Case *c, uint64_t seed, int large)
         c->nb_frames = 2;
     }
     for (int n = 0; n < c->nb_frames; n++) {
-        AVFrame *f = c->frames[n] = alloc_frame(c);
+        AVFrame *f = c->frames[n] = test_canaries(&c->shape, &c->r);
 
-        flat = test_draw(&c->r, 1 << c->depth);
-        for (int i = 0; i < c->nb_components; i++) {
-            const int w = width(c, i), h = height(c, i), shift = component(c, i)->shift;
+        flat = test_draw(&c->r, 1 << c->shape.depth);
+        for (int i = 0; i < c->shape.nb_components; i++) {
+            const int w = test_width(&c->shape, i), h = test_height(&c->shape, i);
+            const int shift = test_component(&c->shape, i)->shift;
             uint16_t *dst = c->samples[n][i] = test_alloc(av_malloc_array(w * h, sizeof(*dst)));
 
             for (int y = 0; y < h; y++)
                 for (int x = 0; x < w; x++, dst++) {
                     *dst = draw_sample(c, n, i, x, y, flat);
-                    set_word(c, f, i, x, y, *dst << shift |
-                             (c->junk ? test_draw(&c->r, 1 << shift) : 0));
+                    test_set_word(&c->shape, f, i, x, y,
+                                  *dst << shift | (c->junk ? test_draw(&c->r, 1 << shift) : 0));
                 }
         }
         draw_side_data(c, f, n);
-        c->copies[n] = copy_bytes(f);
+        c->copies[n] = test_bytes(f);
     }
 }
 
@@ -524,80 +406,12 @@ static void free_case(Case *c)
 
 /* Frames on the device */
 
-/* Whether such pictures can be there, and there are kernels for them. */
+/* Returns whether such pictures can be there, and there are kernels for them. */
 static int fits_device(const Case *c)
 {
-    if (!device || c->desc->log2_chroma_w > 1 || c->desc->log2_chroma_h > c->desc->log2_chroma_w)
-        return 0;
-    for (int i = 0; device_has->valid_sw_formats[i] != AV_PIX_FMT_NONE; i++)
-        if (device_has->valid_sw_formats[i] == c->format)
-            return 1;
-    return 0;
-}
+    const AVPixFmtDescriptor *desc = c->shape.desc;
 
-/* Allocates frames with even sides, as devices have them. */
-static AVBufferRef *alloc_device_frames(const Case *c)
-{
-    AVBufferRef *ref = test_alloc(av_hwframe_ctx_alloc(device));
-    AVHWFramesContext *frames = (void *)ref->data;
-    int ret;
-
-    frames->format    = AV_PIX_FMT_CUDA;
-    frames->sw_format = c->format;
-    frames->width     = FFALIGN(c->w, 2);
-    frames->height    = FFALIGN(c->h, 2);
-    ret = av_hwframe_ctx_init(ref);
-    CHECK(ret >= 0, "frames on the device: %s", av_err2str(ret));
-    return ref;
-}
-
-/* In memory, as large as those on the device, of canaries. */
-static AVFrame *alloc_even_frame(const Case *c)
-{
-    AVFrame *f = test_alloc(av_frame_alloc());
-
-    f->width  = FFALIGN(c->w, 2);
-    f->height = FFALIGN(c->h, 2);
-    f->format = c->format;
-    if (av_frame_get_buffer(f, 0) < 0)
-        test_alloc(NULL);
-    for (int i = 0; i < 4 && f->buf[i]; i++)
-        memset(f->buf[i]->data, CANARY, f->buf[i]->size);
-    return f;
-}
-
-/* A frame on the device, with the samples of this one or, if that is NULL, canaries. */
-static AVFrame *upload(const Case *c, AVBufferRef *frames, const AVFrame *from)
-{
-    AVFrame *f = alloc_even_frame(c), *to = test_alloc(av_frame_alloc());
-    int ret;
-
-    for (int i = 0; from && i < c->nb_components; i++)
-        for (int y = 0; y < height(c, i); y++)
-            for (int x = 0; x < width(c, i); x++)
-                set_word(c, f, i, x, y, get_word(c, from, i, x, y));
-    ret = av_hwframe_get_buffer(frames, to, 0);
-    if (ret >= 0)
-        ret = av_hwframe_transfer_data(to, f, 0);
-    if (ret >= 0 && from)
-        ret = av_frame_copy_props(to, from);
-    CHECK(ret >= 0, "upload: %s", av_err2str(ret));
-    to->width  = c->w;
-    to->height = c->h;
-    av_frame_free(&f);
-    return to;
-}
-
-static AVFrame *download(const Case *c, AVFrame *from)
-{
-    AVFrame *to = alloc_even_frame(c);
-    int ret;
-
-    from->width  = to->width;
-    from->height = to->height;
-    ret = av_hwframe_transfer_data(to, from, 0);
-    CHECK(ret >= 0, "download: %s", av_err2str(ret));
-    return to;
+    return desc->log2_chroma_w <= 1 && desc->log2_chroma_h <= desc->log2_chroma_w && test_fits_device(c->shape.format);
 }
 
 /* Where pictures are made, and between which frames. */
@@ -614,9 +428,9 @@ static void open_target(Target *t, const Case *c, const MvfpsConfig *cfg, int on
 
     memset(t, 0, sizeof(*t));
     if (on_device)
-        t->hw_frames = with_frames.hw_frames = alloc_device_frames(c);
+        t->hw_frames = with_frames.hw_frames = test_device_frames(&c->shape);
     for (int i = 0; i < c->nb_frames; i++)
-        t->frames[i] = on_device ? upload(c, t->hw_frames, c->frames[i])
+        t->frames[i] = on_device ? test_upload(&c->shape, t->hw_frames, c->frames[i])
                                  : test_alloc(av_frame_clone(c->frames[i]));
     ret = ff_mvfps_open(&t->mvfps, &with_frames);
     CHECK(ret >= 0, "%s", av_err2str(ret));
@@ -637,8 +451,9 @@ static int expected_word(const Case *c, const BetweenComponent *m, int n, int i,
     const int at = y * m->w + x;
 
     if (mode == MVFPS_DUP)
-        return get_word(c, c->frames[n + (part > 2048)], i, x, y);
-    return (mode == MVFPS_MCI ? m->out[at] : mvfps_oracle_blend(m->a[at], m->c[at], part)) << component(c, i)->shift;
+        return test_word(&c->shape, c->frames[n + (part > 2048)], i, x, y);
+    return (mode == MVFPS_MCI ? m->out[at] : mvfps_oracle_blend(m->a[at], m->c[at], part)) <<
+           test_component(&c->shape, i)->shift;
 }
 
 /*
@@ -648,17 +463,18 @@ static int expected_word(const Case *c, const BetweenComponent *m, int n, int i,
  */
 static void check_make(Case *c, Target *t, Between *b, int n, int part, enum MvfpsMode wanted, enum MvfpsMode mode)
 {
-    AVFrame *out = t->hw_frames ? upload(c, t->hw_frames, NULL) : alloc_frame(c), *made;
-    uint8_t *before = t->hw_frames ? NULL : copy_bytes(out);
+    AVFrame *out = t->hw_frames ? test_upload(&c->shape, t->hw_frames, NULL) : test_canaries(&c->shape, &c->r), *made;
+    uint8_t *before = t->hw_frames ? NULL : test_bytes(out);
     int ret = ff_mvfps_make(t->mvfps, out, part, wanted);
 
     CHECK(ret >= 0, "%s", av_err2str(ret));
     b->t = part;
-    for (int i = 0; i < c->nb_components; i++) {
+    for (int i = 0; i < c->shape.nb_components; i++) {
         BetweenComponent *m = &b->components[i];
 
         *m = (BetweenComponent) {
-            .w = width(c, i), .h = height(c, i), .sx = shift_x(c, i), .sy = shift_y(c, i),
+            .w = test_width(&c->shape, i), .h = test_height(&c->shape, i),
+            .sx = test_shift_x(&c->shape, i), .sy = test_shift_y(&c->shape, i),
             .a = c->samples[n][i], .c = c->samples[n + 1][i],
         };
         m->out = test_alloc(av_malloc_array(m->w * m->h, sizeof(*m->out)));
@@ -667,14 +483,14 @@ static void check_make(Case *c, Target *t, Between *b, int n, int part, enum Mvf
         mvfps_oracle_make(b);
         nb_offset += !!b->nb_offsets;
     }
-    made = t->hw_frames ? download(c, out) : out;
-    for (int i = 0; i < c->nb_components; i++) {
+    made = t->hw_frames ? test_download(&c->shape, out) : out;
+    for (int i = 0; i < c->shape.nb_components; i++) {
         BetweenComponent *m = &b->components[i];
         int nb_wrong = 0, wx = 0, wy = 0, is = 0, should = 0;
 
         for (int y = 0; y < m->h; y++)
             for (int x = 0; x < m->w; x++) {
-                const int v = get_word(c, made, i, x, y);
+                const int v = test_word(&c->shape, made, i, x, y);
                 const int expected = expected_word(c, m, n, i, x, y, part, mode);
 
                 if (v != expected && !nb_wrong++) {
@@ -689,22 +505,11 @@ static void check_make(Case *c, Target *t, Between *b, int n, int part, enum Mvf
         av_free(m->out);
     }
 
-    /* without the samples, all must be as it was */
-    for (int i = 0; i < c->nb_components; i++)
-        for (int y = 0; y < height(c, i); y++)
-            for (int x = 0; x < width(c, i); x++)
-                set_word(c, made, i, x, y, c->depth > 8 ? CANARY * 257 : CANARY);
     if (t->hw_frames) {
-        int nb_wrong = 0;
-
-        for (int i = 0; i < c->nb_components; i++)
-            for (int y = 0; y < AV_CEIL_RSHIFT(made->height, shift_y(c, i)); y++)
-                for (int x = 0; x < AV_CEIL_RSHIFT(made->width, shift_x(c, i)); x++)
-                    nb_wrong += get_word(c, made, i, x, y) != (c->depth > 8 ? CANARY * 257 : CANARY);
-        CHECK(!nb_wrong, "something beside it was written");
+        test_check_beside(&c->shape, made);
         av_frame_free(&made);
     } else {
-        CHECK(!memcmp(before, out->buf[0]->data, out->buf[0]->size), "something beside it was written");
+        test_check_around(&c->shape, out, before);
         for (int i = 0; i < c->nb_frames; i++)
             CHECK(!memcmp(c->copies[i], c->frames[i]->buf[0]->data, c->frames[i]->buf[0]->size),
                   "frame %d was written to", i);
@@ -720,7 +525,7 @@ static void check_make(Case *c, Target *t, Between *b, int n, int part, enum Mvf
 static void run_pair(Case *c, Target *t, int n, const char *name)
 {
     const int *distances = c->distances[n];
-    Between b = { .w = c->w, .h = c->h, .d = c->depth, .nb_components = c->nb_components,
+    Between b = { .w = c->shape.w, .h = c->shape.h, .d = c->shape.depth, .nb_components = c->shape.nb_components,
                   .p = distances[0], .q = distances[1] };
     enum MvfpsMode begun = MVFPS_MCI, cut = MVFPS_BLEND, found = MVFPS_MCI;
     char pair[500];
@@ -740,7 +545,8 @@ static void run_pair(Case *c, Target *t, int n, const char *name)
     ret = ff_mvfps_begin(t->mvfps, t->frames[n], t->frames[n + 1], distances, begun);
     CHECK(ret == (begun == MVFPS_MCI && nb), "%d vectors, but %d", nb, ret);
     if (!test_draw(&c->r, 2)) {
-        const int is_repeat = mvfps_oracle_is_repeat(c->samples[n][0], c->samples[n + 1][0], c->w, c->h, c->depth);
+        const int is_repeat = mvfps_oracle_is_repeat(c->samples[n][0], c->samples[n + 1][0], c->shape.w,
+                                                     c->shape.h, c->shape.depth);
 
         ret = ff_mvfps_is_repeat(t->mvfps, t->frames[n], t->frames[n + 1]);
         CHECK(ret == is_repeat, "%d instead of %d: a repeat", ret, is_repeat);
@@ -752,12 +558,14 @@ static void run_pair(Case *c, Target *t, int n, const char *name)
                                       : (int[]) { 1, 2048, 4095 }[test_draw(&c->r, 3)];
 
         if (!looked && !test_draw(&c->r, 3)) {
-            const double figure = mvfps_oracle_new_detail(c->samples[n][0], c->samples[n + 1][0], c->w, c->h, c->depth);
+            const double figure = mvfps_oracle_new_detail(c->samples[n][0], c->samples[n + 1][0], c->shape.w,
+                                                          c->shape.h, c->shape.depth);
             const int is_cut = test_draw(&c->r, 2) && figure > 0;
             int is_fade;
 
             cut    = test_draw(&c->r, 2) ? MVFPS_BLEND : MVFPS_DUP;
-            is_fade = mvfps_oracle_is_fade(c->samples[n][0], c->samples[n + 1][0], c->w, c->h, c->depth);
+            is_fade = mvfps_oracle_is_fade(c->samples[n][0], c->samples[n + 1][0], c->shape.w, c->shape.h,
+                                           c->shape.depth);
             found   = is_cut && !is_fade ? cut : mode;
             nb_cuts  += is_cut && !is_fade;
             nb_fades += is_cut && is_fade;
@@ -792,17 +600,17 @@ static void run_pair(Case *c, Target *t, int n, const char *name)
 /* A frame becomes another one's copy. */
 static void check_copy(Case *c, Target *t)
 {
-    AVFrame *out = upload(c, t->hw_frames, NULL), *made;
+    AVFrame *out = test_upload(&c->shape, t->hw_frames, NULL), *made;
     int ret = ff_mvfps_copy(t->mvfps, out, t->frames[0]), nb_wrong = 0;
 
     CHECK(ret >= 0, "%s", av_err2str(ret));
-    made = download(c, out);
-    for (int i = 0; i < c->nb_components; i++)
-        for (int y = 0; y < AV_CEIL_RSHIFT(made->height, shift_y(c, i)); y++)
-            for (int x = 0; x < AV_CEIL_RSHIFT(made->width, shift_x(c, i)); x++)
-                nb_wrong += get_word(c, made, i, x, y) != (x < width(c, i) && y < height(c, i) ?
-                            get_word(c, c->frames[0], i, x, y) : c->depth > 8 ? CANARY * 257 : CANARY);
+    made = test_download(&c->shape, out);
+    for (int i = 0; i < c->shape.nb_components; i++)
+        for (int y = 0; y < test_height(&c->shape, i); y++)
+            for (int x = 0; x < test_width(&c->shape, i); x++)
+                nb_wrong += test_word(&c->shape, made, i, x, y) != test_word(&c->shape, c->frames[0], i, x, y);
     CHECK(!nb_wrong, "%d words of a copy are wrong", nb_wrong);
+    test_check_beside(&c->shape, made);
     av_frame_free(&made);
     av_frame_free(&out);
 }
@@ -823,8 +631,8 @@ static void run_case(uint64_t seed, int on_device)
     executor.kind  = test_draw(&c.r, TEST_NB_EXECUTORS);
     cfg.executor.nb_threads = threads[test_draw(&c.r, FF_ARRAY_ELEMS(threads))];
     snprintf(name, sizeof(name), "-seed %" PRIu64 "%s: %dx%d %s, %s, vectors %s in blocks of %d, "
-             "%d of 8 missing, scale %d, %d threads, %s", seed, on_device ? " -device" : "", c.w, c.h,
-             c.desc->name, content_names[c.content], motion_names[c.motion], c.block, c.holes, c.scale,
+             "%d of 8 missing, scale %d, %d threads, %s", seed, on_device ? " -device" : "", c.shape.w, c.shape.h,
+             c.shape.desc->name, content_names[c.content], motion_names[c.motion], c.block, c.holes, c.scale,
              cfg.executor.nb_threads, test_executor_names[executor.kind]);
     snprintf(test_context, sizeof(test_context), "%s", name);
     if (!on_device || fits_device(&c)) {
@@ -852,7 +660,7 @@ static double photo(uint64_t seed, double x, double y)
     for (int size = 4; size <= 128; size *= 2) {
         const double w = sqrt(size);
 
-        sum    += w * texture(seed + size, lrint(x * 16 / size), lrint(y * 16 / size));
+        sum    += w * test_texture(seed + size, lrint(x * 16 / size), lrint(y * 16 / size), 4);
         weight += w;
     }
     return 128 + 2.5 * (sum / weight - 128);
@@ -990,9 +798,8 @@ static void side_data(void)
 
     for (int i = 0; i < 4 * FF_ARRAY_ELEMS(rows); i++) {
         const int row = i / 4, of_after = i & 1, future = i >> 1 & 1, size = rows[row].size;
-        Case c = { .w = 32, .h = 24, .format = AV_PIX_FMT_GRAY8,
-                   .desc = av_pix_fmt_desc_get(AV_PIX_FMT_GRAY8), .depth = 8, .nb_components = 1 };
-        AVFrame *f[2] = { alloc_frame(&c), alloc_frame(&c) };
+        Case c = { .shape = test_shape(AV_PIX_FMT_GRAY8, 32, 24) };
+        AVFrame *f[2] = { test_canaries(&c.shape, &c.r), test_canaries(&c.shape, &c.r) };
         Mvfps *mvfps;
         const int found = of_after != future ? rows[row].found : 0;
         int ret;
@@ -1031,7 +838,7 @@ typedef struct Sequence {
     Case cases[MAX_CASES];      ///< of a size each
     int nb_cases;
     const char *filter, *options;
-    void (*configure)(void);    ///< called before the graph is configured; may be NULL
+    int fails;                  ///< allocations fail
     int keep;                   ///< frames that come out stay on the device
 
     AVFrame *out[MAX_OUT];      ///< in memory
@@ -1085,100 +892,38 @@ static void free_sequence(Sequence *q)
         free_case(&q->cases[i]);
 }
 
-static int open_graph(AVFilterGraph **graph, AVFilterContext **src, AVFilterContext **sink, const Sequence *q,
-                      AVBufferRef *hw_frames)
+/* Keeps what comes out, in memory. */
+static int take_out(Sequence *q, TestFilter *f)
 {
-    AVBufferSrcParameters *params = test_alloc(av_buffersrc_parameters_alloc());
-    AVFilterContext *ctx;
-    int ret;
-
-    params->format        = hw_frames ? AV_PIX_FMT_CUDA : q->cases[0].format;
-    params->width         = q->cases[0].w;
-    params->height        = q->cases[0].h;
-    params->time_base     = (AVRational) { 1, 25 };
-    params->frame_rate    = (AVRational) { 25, 1 };
-    params->hw_frames_ctx = hw_frames;
-    *graph = test_alloc(avfilter_graph_alloc());
-    *src   = test_alloc(avfilter_graph_alloc_filter(*graph, avfilter_get_by_name("buffer"), "in"));
-    (*graph)->nb_threads = 2;
-    avfilter_graph_set_auto_convert(*graph, AVFILTER_AUTO_CONVERT_NONE);
-    if ((ret = av_buffersrc_parameters_set(*src, params)) >= 0 &&
-        (ret = avfilter_init_str(*src, NULL)) >= 0 &&
-        (ret = avfilter_graph_create_filter(&ctx, avfilter_get_by_name(q->filter), q->filter, q->options,
-                                            NULL, *graph)) >= 0 &&
-        (ret = avfilter_graph_create_filter(sink, avfilter_get_by_name("buffersink"), "out", NULL, NULL,
-                                            *graph)) >= 0 &&
-        (ret = avfilter_link(*src, 0, ctx, 0)) >= 0 && (ret = avfilter_link(ctx, 0, *sink, 0)) >= 0) {
-        if (q->configure)
-            q->configure();
-        ret = avfilter_graph_config(*graph, NULL);
-    }
-    av_free(params);
-    return ret;
-}
-
-static int tracking;            ///< allocations fail
-
-/* Keep what comes out, in memory. */
-static int take_out(Sequence *q, AVFilterContext *sink, int on_device, const uint8_t **hw_frames)
-{
+    const TestShape *shape = q->keep ? NULL : &q->cases[0].shape;
     int ret = 0;
 
-    while (ret >= 0 && q->nb_out < MAX_OUT) {
-        AVFrame *f = av_frame_alloc(), *down;
-
-        if (!f)
-            return AVERROR(ENOMEM);
-        ret = av_buffersink_get_frame(sink, f);
-        if (ret >= 0 && on_device) {
-            const int w = f->width, h = f->height;
-            const Case size = { .w = w, .h = h, .format = q->cases[0].format };
-
-            /* all frames of a size are of one pool */
-            CHECK(f->hw_frames_ctx && (!*hw_frames || f->hw_frames_ctx->data == *hw_frames || q->nb_cases > 1),
-                  "frame %d is of another pool", q->nb_out);
-            *hw_frames = f->hw_frames_ctx ? f->hw_frames_ctx->data : NULL;
-            /* what the test does itself must not fail */
-            test_track(0);
-            down = download(&size, f);
-            av_frame_copy_props(down, f);
-            test_track(tracking);
-            down->width  = w;
-            down->height = h;
-            av_frame_free(&f);
-            f = down;
-        }
-        if (ret >= 0)
-            q->out[q->nb_out++] = f;
-        else
-            av_frame_free(&f);
-    }
+    while (q->nb_out < MAX_OUT && (ret = test_take_frame(f, shape, &q->out[q->nb_out])) >= 0)
+        q->nb_out++;
     return ret == AVERROR(EAGAIN) || ret == AVERROR_EOF ? 0 : ret;
 }
 
 /* @param uploaded frames, on the device if there are hw_frames; or NULL: those of the cases */
 static int run_sequence(Sequence *q, AVFrame *(*uploaded)[MAX_FRAMES], AVBufferRef *hw_frames)
 {
-    AVFilterContext *src, *sink;
-    const uint8_t *pool = NULL;
-    AVFilterGraph *graph;
+    TestFilter f = {
+        .name = q->filter, .options = q->options, .nb_threads = 2, .hw_frames = hw_frames, .fails = q->fails,
+    };
     int ret;
 
     free_out(q);
-    ret = open_graph(&graph, &src, &sink, q, hw_frames);
+    ret = test_open_filter(&f, &q->cases[0].shape);
     for (int i = 0; i < q->nb_cases; i++)
         for (int n = 0; n < q->cases[i].nb_frames && ret >= 0; n++) {
-            AVFrame *f = uploaded ? uploaded[i][n] : q->cases[i].frames[n];
-
-            ret = av_buffersrc_write_frame(src, f);
+            ret = av_buffersrc_write_frame(f.src, uploaded ? uploaded[i][n] : q->cases[i].frames[n]);
             if (ret >= 0)
-                ret = take_out(q, sink, hw_frames && !q->keep, &pool);
+                ret = take_out(q, &f);
         }
     if (ret >= 0)
-        ret = av_buffersrc_add_frame(src, NULL);
+        ret = av_buffersrc_add_frame(f.src, NULL);
     if (ret >= 0)
-        ret = take_out(q, sink, hw_frames && !q->keep, &pool);
-    avfilter_graph_free(&graph);
+        ret = take_out(q, &f);
+    avfilter_graph_free(&f.graph);
     return ret;
 }
 
@@ -1195,10 +940,10 @@ static int same_out(const Sequence *q, const Sequence *other)
             !av_frame_get_side_data(a, AV_FRAME_DATA_MOTION_VECTORS) !=
             !av_frame_get_side_data(b, AV_FRAME_DATA_MOTION_VECTORS))
             return 0;
-        for (int i = 0; i < c->nb_components; i++)
-            for (int y = 0; y < AV_CEIL_RSHIFT(a->height, shift_y(c, i)); y++)
-                for (int x = 0; x < AV_CEIL_RSHIFT(a->width, shift_x(c, i)); x++)
-                    if (get_word(c, a, i, x, y) != get_word(c, b, i, x, y))
+        for (int i = 0; i < c->shape.nb_components; i++)
+            for (int y = 0; y < AV_CEIL_RSHIFT(a->height, test_shift_y(&c->shape, i)); y++)
+                for (int x = 0; x < AV_CEIL_RSHIFT(a->width, test_shift_x(&c->shape, i)); x++)
+                    if (test_word(&c->shape, a, i, x, y) != test_word(&c->shape, b, i, x, y))
                         return 0;
     }
     return 1;
@@ -1225,12 +970,12 @@ static void sequences_on_device(int nb)
         if (fits_device(&q.cases[0])) {
             memory = q;
             for (int k = 0; k < q.nb_cases; k++) {
-                hw_frames[k] = alloc_device_frames(&q.cases[k]);
+                hw_frames[k] = test_device_frames(&q.cases[k].shape);
                 for (int n = 0; n < q.cases[k].nb_frames; n++)
-                    uploaded[k][n] = upload(&q.cases[k], hw_frames[k], q.cases[k].frames[n]);
+                    uploaded[k][n] = test_upload(&q.cases[k].shape, hw_frames[k], q.cases[k].frames[n]);
             }
             snprintf(test_context, sizeof(test_context), "sequence %" PRIu64 ", %s, %d sizes, %s", i,
-                     q.cases[0].desc->name, q.nb_cases, q.options);
+                     q.cases[0].shape.desc->name, q.nb_cases, q.options);
             expected = run_sequence(&memory, NULL, NULL);
             ret      = run_sequence(&q, uploaded, hw_frames[0]);
             CHECK(ret == expected, "%d instead of %d", ret, expected);
@@ -1372,16 +1117,17 @@ static void travelling_fields(int nb, int on_device)
         int ret;
 
         draw_sequence(&q, 12000 + i, 1, sequence_options[i % FF_ARRAY_ELEMS(sequence_options)]);
-        if (c->desc->flags & AV_PIX_FMT_FLAG_RGB || on_device && !fits_device(c)) {
+        if (c->shape.desc->flags & AV_PIX_FMT_FLAG_RGB || on_device && !fits_device(c)) {
             free_sequence(&q);
             continue;
         }
         if (on_device)
-            hw_frames = alloc_device_frames(c);
+            hw_frames = test_device_frames(&c->shape);
         for (int n = 0; n < c->nb_frames; n++)
-            uploaded[0][n] = on_device ? upload(c, hw_frames, c->frames[n]) : test_alloc(av_frame_clone(c->frames[n]));
-        snprintf(test_context, sizeof(test_context), "search %d, %dx%d %s, %s, %s", i, c->w, c->h, c->desc->name,
-                 searches[i % FF_ARRAY_ELEMS(searches)], q.options);
+            uploaded[0][n] = on_device ? test_upload(&c->shape, hw_frames, c->frames[n])
+                                       : test_alloc(av_frame_clone(c->frames[n]));
+        snprintf(test_context, sizeof(test_context), "search %d, %dx%d %s, %s, %s", i, c->shape.w, c->shape.h,
+                 c->shape.desc->name, searches[i % FF_ARRAY_ELEMS(searches)], q.options);
         searched = with = without = q;
         searched.filter  = "gpume";
         searched.options = searches[i % FF_ARRAY_ELEMS(searches)];
@@ -1415,11 +1161,27 @@ static void travelling_fields(int nb, int on_device)
     }
 }
 
-static int next_to_fail;
+/** A sequence whose run is repeated. */
+typedef struct Repeated {
+    Sequence q, good;
+    AVFrame *uploaded[MAX_CASES][MAX_FRAMES];
+    AVBufferRef *hw_frames;     ///< NULL: in memory
+} Repeated;
 
-static void let_fail(void)
+static int run_again(void *opaque)
 {
-    test_fail_allocation(next_to_fail, 0);
+    Repeated *r = opaque;
+    const int ret = run_sequence(&r->q, r->hw_frames ? r->uploaded : NULL, r->hw_frames);
+
+    CHECK(ret < 0 || same_out(&r->q, &r->good), "other frames");
+    return ret;
+}
+
+static void release_out(void *opaque)
+{
+    Repeated *r = opaque;
+
+    free_out(&r->q);
 }
 
 /*
@@ -1429,86 +1191,51 @@ static void let_fail(void)
 static void failing_allocations(int on_device)
 {
     static const char *const options[] = { "fps=3x:scene=0.6", "mode=blend:scene=0.6:fps=3x" };
-    int nb_tried = 0, nb_harmless = 0;
 
     for (int i = 0; i < FF_ARRAY_ELEMS(options); i++) {
-        AVFrame *uploaded[MAX_CASES][MAX_FRAMES] = { 0 };
-        AVBufferRef *hw_frames = NULL;
-        Sequence good, q;
-        int failed = 1, ret;
+        Repeated r = { 0 };
+        Case *c = &r.q.cases[0];
+        char what[100];
 
         /* one with vectors, of a format that is on devices */
         for (uint64_t seed = 9000 + i;; seed++) {
-            draw_sequence(&q, seed, 1, options[i]);
-            good = q;
-            if ((q.cases[0].format == AV_PIX_FMT_NV12 || q.cases[0].format == AV_PIX_FMT_YUV420P) &&
-                q.cases[0].nb_frames > 2 && run_sequence(&good, NULL, NULL) >= 0)
+            draw_sequence(&r.q, seed, 1, options[i]);
+            r.good = r.q;
+            if ((c->shape.format == AV_PIX_FMT_NV12 || c->shape.format == AV_PIX_FMT_YUV420P) && c->nb_frames > 2 &&
+                run_sequence(&r.good, NULL, NULL) >= 0)
                 break;
-            free_out(&good);
-            free_sequence(&q);
+            free_out(&r.good);
+            free_sequence(&r.q);
         }
         if (on_device) {
-            hw_frames = alloc_device_frames(&q.cases[0]);
-            for (int n = 0; n < q.cases[0].nb_frames; n++)
-                uploaded[0][n] = upload(&q.cases[0], hw_frames, q.cases[0].frames[n]);
+            r.hw_frames = test_device_frames(&c->shape);
+            for (int n = 0; n < c->nb_frames; n++)
+                r.uploaded[0][n] = test_upload(&c->shape, r.hw_frames, c->frames[n]);
         }
-        q.configure = let_fail;
-        for (int n = 1; failed; n++) {
-            const int outstanding = test_nb_outstanding;
-
-            snprintf(test_context, sizeof(test_context), "allocation %d fails, %s%s", n, options[i],
-                     on_device ? " on the device" : "");
-            next_to_fail = n;
-            test_track(tracking = 1);
-            ret    = run_sequence(&q, on_device ? uploaded : NULL, hw_frames);
-            failed = test_nb_failed;
-            test_fail_allocation(0, 0);
-            CHECK(ret < 0 || same_out(&q, &good), "other frames");
-            CHECK(failed || ret >= 0, "%s", av_err2str(ret));
-            free_out(&q);
-            test_track(tracking = 0);
-            CHECK(test_nb_outstanding == outstanding, "%d buffers leaked", test_nb_outstanding - outstanding);
-            nb_tried    += failed;
-            nb_harmless += failed && ret >= 0;
-        }
+        r.q.fails = 1;
+        snprintf(what, sizeof(what), "%s, %s", options[i], on_device ? "on the device" : "in memory");
+        test_failing_allocations(run_again, release_out, &r, 1, 25, what);
         for (int n = 0; n < MAX_FRAMES; n++)
-            av_frame_free(&uploaded[0][n]);
-        av_buffer_unref(&hw_frames);
-        free_out(&good);
-        free_sequence(&q);
+            av_frame_free(&r.uploaded[0][n]);
+        av_buffer_unref(&r.hw_frames);
+        free_out(&r.good);
+        free_sequence(&r.q);
     }
-    printf("  %d allocations failed in turn%s; %d of them FFmpeg did without\n", nb_tried,
-           on_device ? ", on the device" : "", nb_harmless);
-    CHECK(nb_tried > 50 && nb_harmless < nb_tried / 4, "%d of %d", nb_harmless, nb_tried);
 }
 
 int main(int argc, char **argv)
 {
-    int64_t only = -1;
-    int nb = 2500, nb_device = 600, device_only = 0;
+    TestOptions o;
+    int nb;
 
     test_fail_init();
     test_init("gpume_mvfps");
-    for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "-quick")) {
-            nb        = 600;
-            nb_device = 150;
-        } else if (!strcmp(argv[i], "-device")) {
-            device_only = 1;    // for tools that look at kernels
-        } else if (i + 1 < argc && !strcmp(argv[i], "-seed")) {
-            only = strtoll(argv[++i], NULL, 0);
-        } else if (i + 1 < argc && !strcmp(argv[i], "-cases")) {
-            nb = nb_device = atoi(argv[++i]);
-        } else {
-            fprintf(stderr, "usage: gpume_mvfps [-quick] [-device] [-cases N] [-seed N]\n"
-                            "  -device   only what is made on a device\n"
-                            "  -seed N   only the case of this seed\n");
-            return 1;
-        }
-    }
+    if (test_options(&o, "gpume_mvfps", argc, argv) < 0)
+        return 1;
     test_watch(600);
-    if (!device_only) {
-        if (only < 0) {
+    if (!o.device_only) {
+        nb = o.only >= 0 ? 1 : o.nb_cases ? o.nb_cases : o.quick ? 600 : 2500;
+        if (o.only < 0) {
             side_data();
             find_cuts(nb > 600 ? 8 : 3);
             cells_of_fields();
@@ -1516,27 +1243,21 @@ int main(int argc, char **argv)
             failing_allocations(0);
         }
         for (int i = 0; i < nb; i++)
-            if (only < 0 || !i)
-                run_case(only < 0 ? i : only, 0);
+            run_case(o.only < 0 ? i : o.only, 0);
     }
-    device = test_open_device();
-    if (device) {
-        device_has = test_alloc(av_hwdevice_get_hwframe_constraints(device, NULL));
-        for (int i = 0; i < nb_device; i++)
-            if (only < 0 || !i)
-                run_case(only < 0 ? i : only, 1);
-        if (only < 0) {
-            sequences_on_device(nb_device / 3);
-            travelling_fields(nb_device / 3, 1);
-            if (!device_only)
-                failing_allocations(1);
+    if (test_begin_device()) {
+        nb = o.only >= 0 ? 1 : o.nb_cases ? o.nb_cases : o.quick ? 150 : 600;
+        for (int i = 0; i < nb; i++)
+            run_case(o.only < 0 ? i : o.only, 1);
+        if (o.only < 0) {
+            sequences_on_device(nb / 3);
+            travelling_fields(nb / 3, 1);
         }
-        av_hwframe_constraints_free(&device_has);
-    } else {
-        printf("  there is no device\n");
+        if (o.only < 0 && !o.device_only)
+            failing_allocations(1);
     }
-    av_buffer_unref(&device);
-    if (only < 0) {
+    test_end_device();
+    if (o.only < 0) {
         snprintf(test_context, sizeof(test_context), "all cases");
         CHECK(nb_made < 400 || nb_offset > nb_made / 8, "only %d of %d pictures have offsets", nb_offset,
               nb_made);
@@ -1546,7 +1267,6 @@ int main(int argc, char **argv)
     printf("gpume_mvfps: %d pictures along vectors, %d of them with offsets, %d means, %d copies, %d cuts, %d fades, "
            "%d repeats, %d of all on the device, %d sequences, %d frames with fields, %d checks, %d failures\n",
            nb_made, nb_offset, nb_blends, nb_copies, nb_cuts, nb_fades, nb_repeats, nb_on_device, nb_sequences,
-           nb_travelling,
-           test_nb_checks, test_nb_failures);
-    return test_nb_failures || (device_only && !nb_on_device);
+           nb_travelling, test_nb_checks, test_nb_failures);
+    return test_nb_failures || (o.device_only && !nb_on_device);
 }

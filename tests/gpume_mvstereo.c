@@ -24,6 +24,7 @@
 
 #include "gpume_harness.h"
 #include "gpume_oracle_mvstereo.h"
+#include "gpume_samples.h"
 
 /** A part that takes longer does not end. */
 #define TEST_SECONDS 600
@@ -64,8 +65,6 @@ typedef struct Case {
 } Case;
 
 static int nb_maps, nb_on_device, nb_valid, nb_found, nb_smoothed, nb_darker;
-static AVBufferRef *device;     ///< NULL: there is none
-static AVHWFramesConstraints *device_has;
 
 /* A sample of component 0, as FFmpeg's descriptor says where it is. */
 static uint8_t *word(const Case *c, const MvstereoView *view, int x, int y)
@@ -307,19 +306,6 @@ static void compare(const Case *c, int n, const AVFrame *out, const int16_t *dis
     CHECK(1, "equal");
 }
 
-static AVBufferRef *alloc_device_frames(enum AVPixelFormat format, int w, int h)
-{
-    AVBufferRef *ref = test_alloc(av_hwframe_ctx_alloc(device));
-    AVHWFramesContext *frames = (void *)ref->data;
-
-    frames->format    = AV_PIX_FMT_CUDA;
-    frames->sw_format = format;
-    frames->width     = FFALIGN(w, 2);
-    frames->height    = FFALIGN(h, 2);
-    CHECK(av_hwframe_ctx_init(ref) >= 0, "frames on the device");
-    return ref;
-}
-
 static AVFrame *get_device_frame(AVBufferRef *hw_frames, int w, int h)
 {
     AVFrame *f = test_alloc(av_frame_alloc());
@@ -339,8 +325,11 @@ static AVBufferRef *upload(Case *c)
         for (int i = 0; i < 2 && c->frames[n][i]; i++) {
             AVFrame *f = c->frames[n][i], *to;
 
-            if (!hw_frames)
-                hw_frames = alloc_device_frames(c->format, f->width + 1, f->height + 1);
+            if (!hw_frames) {
+                const TestShape shape = test_shape(c->format, f->width + 1, f->height + 1);
+
+                hw_frames = test_device_frames(&shape);
+            }
             to        = get_device_frame(hw_frames, FFALIGN(f->width, 2), FFALIGN(f->height, 2));
             to->width = f->width;
             to->height = f->height;
@@ -360,7 +349,8 @@ static int make_maps(const Case *c, AVBufferRef *hw_frames, int is_complete)
     const enum AVPixelFormat format = ff_mvstereo_output_format(c->cfg.output, !!hw_frames);
     MvstereoConfig cfg = c->cfg;
     int16_t *disparity = malloc(c->w * c->h * sizeof(*disparity));
-    AVBufferRef *out_frames = hw_frames ? alloc_device_frames(format, c->w, c->h) : NULL;
+    const TestShape shape = test_shape(format, c->w, c->h);
+    AVBufferRef *out_frames = hw_frames ? test_device_frames(&shape) : NULL;
     Mvstereo *mvstereo;
     int ret;
 
@@ -399,14 +389,6 @@ static int make_maps(const Case *c, AVBufferRef *hw_frames, int is_complete)
     return ret;
 }
 
-static int fits_device(enum AVPixelFormat format)
-{
-    for (int i = 0; device && device_has->valid_sw_formats[i] != AV_PIX_FMT_NONE; i++)
-        if (device_has->valid_sw_formats[i] == format)
-            return 1;
-    return 0;
-}
-
 static void run_case(uint64_t seed, int on_device)
 {
     static const int threads[] = { 1, 2, 5 };
@@ -417,7 +399,7 @@ static void run_case(uint64_t seed, int on_device)
     test_watch(TEST_SECONDS);
     /* every other one in plain C */
     av_force_cpu_flags(seed & 1 ? 0 : -1);
-    if (on_device && !fits_device(formats[seed % FF_ARRAY_ELEMS(formats)]))
+    if (on_device && !test_fits_device(formats[seed % FF_ARRAY_ELEMS(formats)]))
         return;
     draw_case(&c, seed);
     executor.kind  = test_draw(&c.r, TEST_NB_EXECUTORS);
@@ -435,11 +417,21 @@ static void run_case(uint64_t seed, int on_device)
     av_force_cpu_flags(-1);
 }
 
+/* Makes the maps of a case, with allocations that fail. */
+static int make_again(void *opaque)
+{
+    test_let_fail();
+    return make_maps(opaque, NULL, 0);
+}
+
+static void release_nothing(void *opaque)
+{
+}
+
 /* Each allocation fails in turn: an error or the right maps, and nothing leaks. */
 static void failing_allocations(void)
 {
     TestExecutor executor = { TEST_SERIAL };
-    int nb_tried = 0, failed = 1;
     Case c;
 
     for (uint64_t seed = 100;; seed++) {
@@ -449,74 +441,36 @@ static void failing_allocations(void)
         free_case(&c);
     }
     c.cfg.executor = (GpumeExecutor) { test_execute, &executor, 2 };
-    for (int n = 1; failed; n++) {
-        const int outstanding = test_nb_outstanding;
-        int ret;
-
-        snprintf(test_context, sizeof(test_context), "allocation %d fails", n);
-        test_watch(TEST_SECONDS);
-        test_track(1);
-        test_fail_allocation(n, 0);
-        ret    = make_maps(&c, NULL, 0);
-        failed = test_nb_failed;
-        test_fail_allocation(0, 0);
-        test_track(0);
-        CHECK(failed ? ret < 0 : ret >= 0, "%s", av_err2str(ret));
-        CHECK(test_nb_outstanding == outstanding, "%d buffers leaked", test_nb_outstanding - outstanding);
-        nb_tried += failed;
-    }
-    printf("  %d allocations failed in turn\n", nb_tried);
-    CHECK(nb_tried > 30, "%d", nb_tried);
+    test_failing_allocations(make_again, release_nothing, &c, 1, 30, "in memory");
     free_case(&c);
 }
 
 int main(int argc, char **argv)
 {
-    int nb = 1200, nb_device = 200, device_only = 0;
-    int64_t only = -1;
+    TestOptions o;
+    int nb;
 
     test_fail_init();
     test_init("gpume_mvstereo");
-    for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "-quick")) {
-            nb = 250;
-            nb_device = 40;
-        } else if (!strcmp(argv[i], "-device")) {
-            device_only = 1;    // for tools that look at kernels
-        } else if (i + 1 < argc && !strcmp(argv[i], "-seed")) {
-            only = strtoll(argv[++i], NULL, 0);
-        } else if (i + 1 < argc && !strcmp(argv[i], "-cases")) {
-            nb = nb_device = atoi(argv[++i]);
-        } else {
-            fprintf(stderr, "usage: gpume_mvstereo [-quick] [-device] [-cases N] [-seed N]\n"
-                            "  -device   only what is made on a device\n"
-                            "  -seed N   only the case of this seed\n");
-            return 1;
-        }
-    }
-    if (!device_only) {
+    if (test_options(&o, "gpume_mvstereo", argc, argv) < 0)
+        return 1;
+    if (!o.device_only) {
+        nb = o.only >= 0 ? 1 : o.nb_cases ? o.nb_cases : o.quick ? 250 : 1200;
         for (int i = 0; i < nb; i++)
-            if (only < 0 || only == i)
-                run_case(i, 0);
+            run_case(o.only >= 0 ? o.only : i, 0);
         snprintf(test_context, sizeof(test_context), "all cases");
-        CHECK(only >= 0 || nb < 200 || (nb_valid > 500 * nb && nb_found > nb / 5 && nb_smoothed > nb / 50 &&
-                                        nb_darker > nb / 50), "%d valid samples, %d ranges, %d noisy, %d darker",
-              nb_valid, nb_found, nb_smoothed, nb_darker);
-        if (only < 0)
+        CHECK(nb < 200 || (nb_valid > 500 * nb && nb_found > nb / 5 && nb_smoothed > nb / 50 && nb_darker > nb / 50),
+              "%d valid samples, %d ranges, %d noisy, %d darker", nb_valid, nb_found, nb_smoothed, nb_darker);
+        if (o.only < 0)
             failing_allocations();
     }
-    device = ff_mvstereo_hw_format(0) != AV_PIX_FMT_NONE ? test_open_device() : NULL;
-    if (device) {
-        device_has = test_alloc(av_hwdevice_get_hwframe_constraints(device, NULL));
-        for (int i = 0; i < nb_device; i++)
-            if (only < 0 || only == i)
-                run_case(i, 1);
-        av_hwframe_constraints_free(&device_has);
-    } else {
-        printf("  there is no device\n");
+    if (test_begin_device()) {
+        nb = o.only >= 0 ? 1 : o.nb_cases ? o.nb_cases : o.quick ? 40 : 200;
+        for (int i = 0; i < nb; i++)
+            run_case(o.only >= 0 ? o.only : i, 1);
     }
-    av_buffer_unref(&device);
+    test_end_device();
     printf("gpume_mvstereo: %d maps, %d of them on the device, %d valid samples, %d checks, %d failures\n", nb_maps,
            nb_on_device, nb_valid, test_nb_checks, test_nb_failures);
-    return test_nb_failures || (device_only && only < 0 && !nb_on_device);
+    return test_nb_failures || (o.device_only && o.only < 0 && !nb_on_device);
 }

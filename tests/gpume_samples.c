@@ -1,0 +1,404 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "libavfilter/buffersink.h"
+#include "libavfilter/buffersrc.h"
+#include "libavutil/error.h"
+#include "libavutil/hwcontext.h"
+#include "libavutil/imgutils.h"
+#include "libavutil/intreadwrite.h"
+#include "libavutil/mem.h"
+
+#include "gpume_samples.h"
+
+void test_set_format(TestShape *s, enum AVPixelFormat format)
+{
+    s->format        = format;
+    s->desc          = av_pix_fmt_desc_get(format);
+    s->depth         = s->desc->comp[0].depth;
+    s->nb_components = s->desc->nb_components;
+}
+
+TestShape test_shape(enum AVPixelFormat format, int w, int h)
+{
+    TestShape s = { .w = w, .h = h };
+
+    test_set_format(&s, format);
+    return s;
+}
+
+const AVComponentDescriptor *test_component(const TestShape *s, int i)
+{
+    static const int rgb[4] = { 1, 0, 2, 3 };
+
+    return &s->desc->comp[s->desc->flags & AV_PIX_FMT_FLAG_RGB ? rgb[i] : i];
+}
+
+int test_shift_x(const TestShape *s, int i)
+{
+    return i == 1 || i == 2 ? s->desc->log2_chroma_w : 0;
+}
+
+int test_shift_y(const TestShape *s, int i)
+{
+    return i == 1 || i == 2 ? s->desc->log2_chroma_h : 0;
+}
+
+int test_width(const TestShape *s, int i)
+{
+    return AV_CEIL_RSHIFT(s->w, test_shift_x(s, i));
+}
+
+int test_height(const TestShape *s, int i)
+{
+    return AV_CEIL_RSHIFT(s->h, test_shift_y(s, i));
+}
+
+static uint8_t *address(const TestShape *s, const AVFrame *f, int i, int x, int y)
+{
+    const AVComponentDescriptor *d = test_component(s, i);
+
+    return f->data[d->plane] + y * (ptrdiff_t)f->linesize[d->plane] + x * d->step + d->offset;
+}
+
+int test_word(const TestShape *s, const AVFrame *f, int i, int x, int y)
+{
+    const uint8_t *p = address(s, f, i, x, y);
+
+    return s->depth > 8 ? AV_RN16(p) : *p;
+}
+
+void test_set_word(const TestShape *s, AVFrame *f, int i, int x, int y, int v)
+{
+    uint8_t *p = address(s, f, i, x, y);
+
+    if (s->depth > 8)
+        AV_WN16(p, v);
+    else
+        *p = v;
+}
+
+int test_texture(uint64_t seed, int x, int y, int log2_side)
+{
+    const int side = 1 << log2_side, mask = side - 1;
+    int sum = 0;
+
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 2; j++)
+            sum += (int)(test_mix(seed ^ test_mix(((x >> log2_side) + i) * 65536 + (y >> log2_side) + j)) >> 56) *
+                   (i ? x & mask : side - (x & mask)) * (j ? y & mask : side - (y & mask));
+    return sum >> 2 * log2_side;
+}
+
+AVFrame *test_canaries(const TestShape *s, TestRandom *r)
+{
+    AVFrame *f = test_alloc(av_frame_alloc());
+    const int flip = !test_draw(r, 4);
+    int linesizes[4], size = 0, at = 2 * test_draw(r, 20);
+
+    f->width  = s->w;
+    f->height = s->h;
+    f->format = s->format;
+    av_image_fill_linesizes(linesizes, s->format, s->w);
+    for (int i = 0; i < 4 && linesizes[i]; i++) {
+        f->linesize[i] = FFALIGN(linesizes[i], 2) + (test_draw(r, 3) ? 2 * test_draw(r, 30) : 0);
+        size += test_height(s, i) * f->linesize[i];
+    }
+    f->buf[0] = test_alloc(av_buffer_alloc(at + size + 64));
+    memset(f->buf[0]->data, TEST_CANARY, f->buf[0]->size);
+    for (int i = 0; i < 4 && linesizes[i]; i++) {
+        const int length = test_height(s, i) * f->linesize[i];
+
+        f->data[i] = f->buf[0]->data + at + (flip ? length - f->linesize[i] : 0);
+        at += length;
+        if (flip)
+            f->linesize[i] *= -1;
+    }
+    return f;
+}
+
+void test_compare_samples(const TestShape *s, const AVFrame *f, const uint16_t *const wanted[4], const char *what)
+{
+    for (int i = 0; i < s->nb_components; i++) {
+        const int shift = test_component(s, i)->shift, w = test_width(s, i);
+        int nb_wrong = 0, wx = 0, wy = 0, is = 0, should = 0;
+
+        for (int y = 0; y < test_height(s, i); y++)
+            for (int x = 0; x < w; x++) {
+                const int v = test_word(s, f, i, x, y);
+
+                if (v != wanted[i][y * w + x] << shift && !nb_wrong++) {
+                    wx     = x;
+                    wy     = y;
+                    is     = v;
+                    should = wanted[i][y * w + x] << shift;
+                }
+            }
+        CHECK(!nb_wrong, "%s, component %d has %d instead of %d at (%d,%d), and %d more are wrong", what, i, is, should,
+              wx, wy, nb_wrong - 1);
+    }
+}
+
+uint8_t *test_bytes(const AVFrame *f)
+{
+    return test_alloc(av_memdup(f->buf[0]->data, f->buf[0]->size));
+}
+
+static int canary(const TestShape *s)
+{
+    return s->depth > 8 ? TEST_CANARY * 257 : TEST_CANARY;
+}
+
+void test_check_around(const TestShape *s, AVFrame *f, const uint8_t *before)
+{
+    for (int i = 0; i < s->nb_components; i++)
+        for (int y = 0; y < test_height(s, i); y++)
+            for (int x = 0; x < test_width(s, i); x++)
+                test_set_word(s, f, i, x, y, canary(s));
+    CHECK(!memcmp(before, f->buf[0]->data, f->buf[0]->size), "something beside the samples was written");
+}
+
+/* On a device */
+
+AVBufferRef *test_device;
+static AVHWFramesConstraints *constraints;
+
+int test_begin_device(void)
+{
+    test_device = test_open_device();
+    if (test_device)
+        constraints = test_alloc(av_hwdevice_get_hwframe_constraints(test_device, NULL));
+    else
+        printf("  there is no device\n");
+    return !!test_device;
+}
+
+void test_end_device(void)
+{
+    av_hwframe_constraints_free(&constraints);
+    av_buffer_unref(&test_device);
+}
+
+int test_fits_device(enum AVPixelFormat format)
+{
+    for (int i = 0; constraints && constraints->valid_sw_formats[i] != AV_PIX_FMT_NONE; i++)
+        if (constraints->valid_sw_formats[i] == format)
+            return 1;
+    return 0;
+}
+
+AVBufferRef *test_device_frames(const TestShape *s)
+{
+    AVBufferRef *ref = test_alloc(av_hwframe_ctx_alloc(test_device));
+    AVHWFramesContext *frames = (void *)ref->data;
+    int ret;
+
+    frames->format    = AV_PIX_FMT_CUDA;
+    frames->sw_format = s->format;
+    frames->width     = FFALIGN(s->w, 2);
+    frames->height    = FFALIGN(s->h, 2);
+    ret = av_hwframe_ctx_init(ref);
+    CHECK(ret >= 0, "frames on the device: %s", av_err2str(ret));
+    return ref;
+}
+
+/* Returns a frame in memory, as large as those on the device, of canaries. */
+static AVFrame *even_canaries(const TestShape *s)
+{
+    AVFrame *f = test_alloc(av_frame_alloc());
+
+    f->width  = FFALIGN(s->w, 2);
+    f->height = FFALIGN(s->h, 2);
+    f->format = s->format;
+    if (av_frame_get_buffer(f, 0) < 0)
+        test_alloc(NULL);
+    for (int i = 0; i < 4 && f->buf[i]; i++)
+        memset(f->buf[i]->data, TEST_CANARY, f->buf[i]->size);
+    return f;
+}
+
+AVFrame *test_upload(const TestShape *s, AVBufferRef *frames, const AVFrame *from)
+{
+    AVFrame *f = even_canaries(s), *to = test_alloc(av_frame_alloc());
+    int ret;
+
+    for (int i = 0; from && i < s->nb_components; i++)
+        for (int y = 0; y < test_height(s, i); y++)
+            for (int x = 0; x < test_width(s, i); x++)
+                test_set_word(s, f, i, x, y, test_word(s, from, i, x, y));
+    ret = av_hwframe_get_buffer(frames, to, 0);
+    if (ret >= 0)
+        ret = av_hwframe_transfer_data(to, f, 0);
+    if (ret >= 0 && from)
+        ret = av_frame_copy_props(to, from);
+    CHECK(ret >= 0, "upload: %s", av_err2str(ret));
+    to->width  = s->w;
+    to->height = s->h;
+    av_frame_free(&f);
+    return to;
+}
+
+AVFrame *test_download(const TestShape *s, AVFrame *from)
+{
+    AVFrame *to = even_canaries(s);
+    int ret;
+
+    from->width  = to->width;
+    from->height = to->height;
+    ret = av_hwframe_transfer_data(to, from, 0);
+    CHECK(ret >= 0, "download: %s", av_err2str(ret));
+    return to;
+}
+
+void test_check_beside(const TestShape *s, const AVFrame *f)
+{
+    int nb_wrong = 0;
+
+    for (int i = 0; i < s->nb_components; i++)
+        for (int y = 0; y < AV_CEIL_RSHIFT(f->height, test_shift_y(s, i)); y++)
+            for (int x = 0; x < AV_CEIL_RSHIFT(f->width, test_shift_x(s, i)); x++)
+                nb_wrong += (x >= test_width(s, i) || y >= test_height(s, i)) &&
+                            test_word(s, f, i, x, y) != canary(s);
+    CHECK(!nb_wrong, "%d samples beside the picture were written", nb_wrong);
+}
+
+/* A filter in its graph */
+
+int test_open_filter(TestFilter *f, const TestShape *s)
+{
+    AVBufferSrcParameters *params = test_alloc(av_buffersrc_parameters_alloc());
+    AVFilterContext *ctx;
+    int ret;
+
+    params->format        = f->hw_frames ? AV_PIX_FMT_CUDA : s->format;
+    params->hw_frames_ctx = f->hw_frames;
+    params->width         = s->w;
+    params->height        = s->h;
+    params->time_base     = (AVRational) { 1, 25 };
+    params->frame_rate    = (AVRational) { 25, 1 };
+    params->color_space   = f->colorspace;
+    f->graph = test_alloc(avfilter_graph_alloc());
+    f->src   = test_alloc(avfilter_graph_alloc_filter(f->graph, avfilter_get_by_name("buffer"), "in"));
+    f->graph->nb_threads = f->nb_threads;
+    avfilter_graph_set_auto_convert(f->graph, AVFILTER_AUTO_CONVERT_NONE);
+    if ((ret = av_buffersrc_parameters_set(f->src, params)) >= 0 &&
+        (ret = avfilter_init_str(f->src, NULL)) >= 0 &&
+        (ret = avfilter_graph_create_filter(&ctx, avfilter_get_by_name(f->name), f->name, f->options, NULL,
+                                            f->graph)) >= 0 &&
+        (ret = avfilter_graph_create_filter(&f->sink, avfilter_get_by_name("buffersink"), "out", NULL, NULL,
+                                            f->graph)) >= 0 &&
+        (ret = avfilter_link(f->src, 0, ctx, 0)) >= 0 && (ret = avfilter_link(ctx, 0, f->sink, 0)) >= 0) {
+        if (f->fails)
+            test_let_fail();
+        ret = avfilter_graph_config(f->graph, NULL);
+    }
+    av_free(params);
+    return ret;
+}
+
+int test_take_frame(TestFilter *f, const TestShape *s, AVFrame **out)
+{
+    AVFrame *frame = av_frame_alloc();
+    int ret = frame ? av_buffersink_get_frame(f->sink, frame) : AVERROR(ENOMEM);
+
+    if (ret >= 0 && f->hw_frames) {
+        const void *pool = frame->hw_frames_ctx ? frame->hw_frames_ctx->data : NULL;
+
+        CHECK(pool && (!f->pool || pool == f->pool || frame->width != f->pool_w || frame->height != f->pool_h),
+              "a frame is of another pool");
+        CHECK(!f->writable || av_frame_is_writable(frame), "somebody else has a frame that comes out");
+        f->pool   = pool;
+        f->pool_w = frame->width;
+        f->pool_h = frame->height;
+    }
+    if (ret < 0) {
+        av_frame_free(&frame);
+    } else if (f->hw_frames && s) {
+        const TestShape size = test_shape(s->format, frame->width, frame->height);
+        AVFrame *down;
+
+        /* what the test does itself must not fail */
+        test_pause_failing(1);
+        down = test_download(&size, frame);
+        av_frame_copy_props(down, frame);
+        test_pause_failing(0);
+        down->width  = size.w;
+        down->height = size.h;
+        av_frame_free(&frame);
+        frame = down;
+    }
+    *out = frame;
+    return ret;
+}
+
+/* Allocations that fail */
+
+static int next_to_fail, tracking;
+
+void test_let_fail(void)
+{
+    test_fail_allocation(next_to_fail, 0);
+}
+
+void test_pause_failing(int pause)
+{
+    test_track(tracking && !pause);
+}
+
+void test_failing_allocations(int (*run)(void *opaque), void (*release)(void *opaque), void *opaque, int step,
+                              int least, const char *what)
+{
+    int nb_tried = 0, nb_harmless = 0, failed = 1;
+
+    for (int n = 1; failed; n += step) {
+        const int outstanding = test_nb_outstanding;
+        int ret;
+
+        snprintf(test_context, sizeof(test_context), "allocation %d fails, %s", n, what);
+        test_watch(600);
+        next_to_fail = n;
+        test_track(tracking = 1);
+        ret    = run(opaque);
+        failed = test_nb_failed;
+        test_fail_allocation(0, 0);
+        CHECK(failed || ret >= 0, "%s", av_err2str(ret));
+        release(opaque);
+        test_track(tracking = 0);
+        CHECK(test_nb_outstanding == outstanding, "%d buffers leaked", test_nb_outstanding - outstanding);
+        nb_tried    += failed;
+        nb_harmless += failed && ret >= 0;
+    }
+    printf("  %d allocations failed in turn, %s; %d of them FFmpeg did without\n", nb_tried, what, nb_harmless);
+    CHECK(nb_tried * step > least && nb_harmless <= nb_tried / 4, "%d of %d", nb_harmless, nb_tried);
+}
+
+/* Options */
+
+int test_options(TestOptions *o, const char *program, int argc, char **argv)
+{
+    *o = (TestOptions) { .only = -1 };
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "-quick")) {
+            o->quick = 1;
+        } else if (!strcmp(argv[i], "-device")) {
+            o->device_only = 1;
+        } else if (i + 1 < argc && !strcmp(argv[i], "-seed")) {
+            o->only = strtoll(argv[++i], NULL, 0);
+        } else if (i + 1 < argc && !strcmp(argv[i], "-cases")) {
+            o->nb_cases = atoi(argv[++i]);
+        } else {
+            fprintf(stderr, "usage: %s [-quick] [-device] [-cases N] [-seed N]\n"
+                            "  -quick    fewer cases\n"
+                            "  -device   only what is made on a device\n"
+                            "  -cases N  so many cases of each kind\n"
+                            "  -seed N   only the case of this seed\n", program);
+            return -1;
+        }
+    }
+    return 0;
+}
