@@ -62,6 +62,8 @@ libavfilter/gpume/%.ptx: NVCCFLAGS += -Xclang -target-feature -Xclang +ptx60 \
 libavfilter/gpume/%_dp4a.ptx: NVCCFLAGS += -Xclang -target-cpu -Xclang sm_61
 # Half-precision numbers need 5.3, their absolute values PTX 6.5.
 libavfilter/gpume/%_10.ptx: NVCCFLAGS += -Xclang -target-cpu -Xclang sm_53 -Xclang -target-feature -Xclang +ptx65
+# Least values of such pairs, and of warps, need 8.0.
+libavfilter/gpume/%_80.ptx: NVCCFLAGS += -Xclang -target-cpu -Xclang sm_80 -Xclang -target-feature -Xclang +ptx70
 endif
 # The kernels' own includes: FFmpeg's tree is not on nvcc's path.
 libavfilter/gpume/%.ptx: NVCCFLAGS += -I$(SRC_LINK)
@@ -109,7 +111,7 @@ $(addprefix libavfilter/tests/, gpume_mvdeint$(EXESUF) gpume_mvdenoise$(EXESUF) 
 
 # The benchmark (bench/README.md): one program in parts, with its own kernels.
 GPUME_BENCH_PTX  = gpume_bench_ceilings gpume_bench_seed
-GPUME_BENCH_OBJS = $(addprefix gpume_bench_, ceilings.o kernels.o launches.o memory.o mvdenoise.o mvfps.o mvview.o nvofa.o seed.o seed_serial.o) \
+GPUME_BENCH_OBJS = $(addprefix gpume_bench_, ceilings.o kernels.o launches.o memory.o mvdenoise.o mvfps.o mvstereo.o mvview.o nvofa.o seed.o seed_serial.o) \
                    $(GPUME_BENCH_PTX:%=%.ptx.o)
 TESTOBJS += $(if $(CONFIG_GPUME_FILTER),$(if $(GPUME_CUDA-yes),$(call GPUME_POSIX,$(GPUME_BENCH_OBJS))))
 libavfilter/tests/gpume_bench$(EXESUF): $(GPUME_BENCH_OBJS:%=libavfilter/tests/%)

@@ -410,7 +410,8 @@ int main(int argc, char **argv)
         printf("usage: gpume_bench [-p PARTS] [-r REPEATS] CSV WIDTHxHEIGHT=FILE ...\n"
                "Measures on the first CUDA device. FILE holds raw 8-bit gray pictures of\n"
                "that size; rows are added to CSV, too ('-': to none). PARTS is a list with\n"
-               "commas of ceilings, kernels, searches, motion, mvview, mvfps, mvdenoise, seed, nvofa, memory;\n"
+               "commas of ceilings, kernels, searches, motion, mvview, mvfps, mvdenoise,\n"
+               "mvstereo, seed, nvofa, memory;\n"
                "without it all of them. With flow NVOFA's vectors are written beside FILE.\n");
         return !(argc == 2 && !strcmp(argv[1], "-h"));
     }
@@ -455,6 +456,9 @@ int main(int argc, char **argv)
         }
         for (b->depth = 8; b->depth <= 16 && wanted(parts, "mvdenoise"); b->depth += 8)
             bench_mvdenoise(b, path);
+        b->depth = 8;
+        if (wanted(parts, "mvstereo"))
+            bench_mvstereo(b, path);
         bench_load_pictures(b, path, 8);
         if (wanted(parts, "seed"))
             bench_seed(b, path);

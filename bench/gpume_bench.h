@@ -184,6 +184,8 @@ void bench_mvview(Bench *b);
 void bench_mvfps(Bench *b);
 /** What mvdenoise takes, with noise in the pictures of a file. */
 void bench_mvdenoise(Bench *b, const char *path);
+/** What mvstereo takes; a file's picture is both views, shifted. */
+void bench_mvstereo(Bench *b, const char *path);
 void bench_memory(Bench *b);
 
 #endif /* GPUME_BENCH_H */

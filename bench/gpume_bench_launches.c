@@ -20,7 +20,7 @@
 
 #include "gpume_bench.h"
 
-#define MAX_KERNELS  16
+#define MAX_KERNELS  32
 #define MAX_LAUNCHES 256
 
 /** What keeps the device busy until launches are queued. */

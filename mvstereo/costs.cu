@@ -10,43 +10,83 @@
 
 #include "libavfilter/gpume/mvstereo/device.cuh"
 
-static __device__ __forceinline__ int cost(GpumeU64 a, GpumeU64 b)
-{
-    const GpumeU64 differ = a ^ b;
-    const int luma = (int)(a >> 48 & 0xff) - (int)(b >> 48 & 0xff), grad = (int)(a >> 56) - (int)(b >> 56);
+/** Samples whose costs a thread has at a time, of as many disparities each. */
+#define COLS 4
 
-    return gpume_popcount((GpumeU32)differ) + gpume_popcount((GpumeU32)(differ >> 32) & 0xffff) +
-           mvstereo_difference(FFABS(luma), FFABS(grad));
+/** The features of samples of the other view, halves of them apart. Each fourth sample is beside the next one. */
+typedef struct Row {
+    GpumeU32 low[MVSTEREO_CUDA_COST_ROW], high[MVSTEREO_CUDA_COST_ROW];
+} Row;
+
+static __device__ __forceinline__ int place_of(int i)
+{
+    return (i & 3) * (MVSTEREO_CUDA_COST_ROW / 4) + (i >> 2);
+}
+
+static __device__ __forceinline__ GpumeU32 cost(GpumeU32 low, GpumeU32 high, GpumeU32 other_low, GpumeU32 other_high)
+{
+    const GpumeU32 differences = mvstereo_differences(high, other_high);
+
+    return gpume_popcount(low ^ other_low) + gpume_popcount((high ^ other_high) & 0xffff) +
+           mvstereo_difference((int)(differences >> 16 & 0xff), (int)(differences >> 24));
+}
+
+/** Loads the features of samples first to first + nb - 1 of a row, the nearest ones where there is none. */
+static __device__ __forceinline__ void load_row(Row *to, const MvstereoCudaArgs &args, int first, int nb, int y)
+{
+    const GpumeU64 *from = (const GpumeU64 *)args.features[1] + (long long)av_clip(y, 0, args.h - 1) * args.w;
+
+    for (int i = (int)threadIdx.x; i < nb; i += MVSTEREO_CUDA_THREADS) {
+        const GpumeU64 features = from[av_clip(first + i, 0, args.w - 1)];
+
+        to->low[place_of(i)]  = (GpumeU32)features;
+        to->high[place_of(i)] = (GpumeU32)(features >> 32);
+    }
 }
 
 /**
- * grid:   disparities of MVSTEREO_CUDA_COST_COLS samples of a row in 256s, rows
- * block:  256 threads, a disparity of these samples each, so that a warp reads and writes what follows each other
- * shared: none
+ * grid:   MVSTEREO_CUDA_COST_COLS samples of a row, rows
+ * block:  MVSTEREO_CUDA_THREADS, a word of disparities of COLS samples each
+ * shared: Row
  */
-GPUME_KERNEL_OF(MvstereoCudaArgs, 256, 4)
+GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_THREADS, 4)
 {
-    const int y = (int)blockIdx.y;
-    const GpumeU32 number = blockIdx.x * 256 + threadIdx.x;
-    const int first = (int)(number / (GpumeU32)args.range) * MVSTEREO_CUDA_COST_COLS;
-    const int k     = (int)(number % (GpumeU32)args.range);
+    GPUME_SHARED(Row, right);
+    const int x0 = (int)blockIdx.x * MVSTEREO_CUDA_COST_COLS, y = (int)blockIdx.y, words = args.range / 4;
+    /* disparities descend where samples of the other view ascend */
+    const int z0 = x0 - args.min - (args.range - 1), nb = MVSTEREO_CUDA_COST_COLS + args.range - 1;
     const GpumeU64 *left = (const GpumeU64 *)args.features[0] + (long long)y * args.w;
     GpumeU8 *dst = (GpumeU8 *)args.costs + (long long)y * args.w * args.range;
 
-    GPUME_UNROLL for (int i = 0; i < MVSTEREO_CUDA_COST_COLS; i++) {
-        const int x = first + i, z = av_clip(x - args.min - k, 0, args.w - 1);
-        int least   = 255;
+    for (int j = -args.rows; j <= args.rows; j++) {
+        if (j > -args.rows)
+            __syncthreads();
+        load_row(right, args, z0, nb, y + j);
+        __syncthreads();
+        for (int i = (int)threadIdx.x; i < words * (MVSTEREO_CUDA_COST_COLS / COLS); i += MVSTEREO_CUDA_THREADS) {
+            const int column = i / words * COLS, k = i % words * 4, at = column + args.range - 4 - k;
+            GpumeU32 low[COLS + 3], high[COLS + 3];
 
-        if (x < args.w) {
-            const GpumeU64 features = left[x];
-
-            for (int j = -args.rows; j <= args.rows; j++) {
-                const int row = av_clip(y + j, 0, args.h - 1);
-
-                least = gpume_min(least, cost(features,
-                                              ((const GpumeU64 *)args.features[1])[(long long)row * args.w + z]));
+            GPUME_UNROLL for (int c = 0; c < COLS + 3; c++) {
+                low[c]  = right->low[place_of(at + c)];
+                high[c] = right->high[place_of(at + c)];
             }
-            dst[(long long)x * args.range + k] = (GpumeU8)least;
+            GPUME_UNROLL for (int c = 0; c < COLS; c++)
+                if (x0 + column + c < args.w) {
+                    const GpumeU64 features = left[x0 + column + c];
+                    GpumeU32 *to   = (GpumeU32 *)(dst + (long long)(x0 + column + c) * args.range + k);
+                    GpumeU32 costs = 0;
+
+                    GPUME_UNROLL for (int d = 0; d < 4; d++) {
+                        GpumeU32 v = cost((GpumeU32)features, (GpumeU32)(features >> 32), low[c + 3 - d],
+                                          high[c + 3 - d]);
+
+                        if (j > -args.rows)
+                            v = gpume_umin(v, *to >> 8 * d & 0xff);
+                        costs |= v << 8 * d;
+                    }
+                    *to = costs;
+                }
         }
     }
 }

@@ -50,7 +50,7 @@ static const GpumeShellKernel kernels[NB_KERNELS] = {
     [SMOOTH]   = { MVSTEREO_CUDA_views, 2, MVSTEREO_CUDA_THREADS, 0, "smooth the views" },
     [HALVE]    = { MVSTEREO_CUDA_views, 3, MVSTEREO_CUDA_THREADS, 0, "halve the views" },
     [FEATURES] = { MVSTEREO_CUDA_features, 0, MVSTEREO_CUDA_THREADS, 0, "make features" },
-    [COSTS]    = { MVSTEREO_CUDA_costs, 0, MVSTEREO_CUDA_THREADS, 0, "compare features" },
+    [COSTS]    = { MVSTEREO_CUDA_costs, 0, MVSTEREO_CUDA_THREADS, 8 * MVSTEREO_CUDA_COST_ROW, "compare features" },
     [PATHS]    = { MVSTEREO_CUDA_paths, 1, 32 * MVSTEREO_CUDA_PATHS, 0, "add costs along paths" },
     [PATHS2]   = { MVSTEREO_CUDA_paths, 2, 32 * MVSTEREO_CUDA_PATHS, 0, "add costs along paths" },
     [PATHS8]   = { MVSTEREO_CUDA_paths, 8, 32 * MVSTEREO_CUDA_PATHS, 0, "add costs along paths" },
@@ -96,10 +96,16 @@ static int launch_samples(CUDABackend *s, enum Kernel kernel, int w, int h, int 
 
 static av_cold int load_kernels(CUDABackend *s, int depth)
 {
-    for (int i = 0; i < NB_KERNELS; i++) {
-        const int ret = ff_gpume_shell_load(&s->shell, i, &kernels[i], modules, FF_ARRAY_ELEMS(modules),
-                                            depth > 8 ? 16 : 8);
+    /* they are in PTX 7.0, CUDA 11 */
+    const int is_ampere = s->shell.cuda.capability >= 80 && s->shell.cuda.driver >= 11000;
 
+    for (int i = 0; i < NB_KERNELS; i++) {
+        GpumeShellKernel kernel = kernels[i];
+        int ret;
+
+        if (is_ampere && (kernel.family == MVSTEREO_CUDA_paths || kernel.family == MVSTEREO_CUDA_winners))
+            kernel.variant |= MVSTEREO_CUDA_AMPERE;
+        ret = ff_gpume_shell_load(&s->shell, i, &kernel, modules, FF_ARRAY_ELEMS(modules), depth > 8 ? 16 : 8);
         if (ret < 0)
             return ret;
     }
@@ -165,7 +171,8 @@ static int open_map(CUDABackend *s, Map *map, int w, int h, int min, int range)
     MvstereoCudaArgs *a = &map->args;
     const size_t nb     = w * (size_t)h, costs = nb * range;
     const Part parts[]  = {
-        { &a->features[0], 8 * nb }, { &a->features[1], 8 * nb }, { &a->costs, costs }, { &a->paths[0], costs },
+        { &a->features[0], 8 * nb }, { &a->features[1], 8 * nb }, { &a->p2[0], nb }, { &a->p2[1], nb },
+        { &a->costs, costs }, { &a->paths[0], costs },
         { &a->paths[1], costs }, { &a->paths[2], costs }, { &a->paths[3], costs }, { &a->matched, 2 * nb },
         { &a->checked, 2 * nb }, { &a->kept, 2 * nb }, { &a->filled, 2 * nb }, { &a->smoothed, 2 * nb },
         { &a->disparity, 2 * nb }, { &a->right, 2 * nb }, { &a->valid, nb }, { &a->confidence, nb },
@@ -255,13 +262,12 @@ static int load_views(CUDABackend *s, const MvstereoPair *pair, const GpumeLayou
 static int match(CUDABackend *s, MvstereoCudaArgs *a)
 {
     const int kind    = a->range <= 128 ? 0 : a->range <= 256 ? 1 : 2;
-    const int columns = gpume_divide_up(a->w, MVSTEREO_CUDA_COST_COLS);
     int ret;
 
-    s->shell.launches[WINNERS + kind].shared = 16 * gpume_divide_up(a->w, 4);
+    s->shell.launches[WINNERS + kind].shared = 16 * gpume_divide_up(a->w + a->range, 4);
     ret = launch_samples(s, FEATURES, a->w, a->h, 2, a);
     if (ret >= 0)
-        ret = launch(s, COSTS, gpume_divide_up(columns * a->range, 256), a->h, 1, a);
+        ret = launch(s, COSTS, gpume_divide_up(a->w, MVSTEREO_CUDA_COST_COLS), a->h, 1, a);
     if (ret >= 0)
         ret = launch(s, PATHS + kind, gpume_divide_up(FFMAX(a->w, a->h), MVSTEREO_CUDA_PATHS), 4, 1, a);
     if (ret >= 0)

@@ -21,12 +21,16 @@
 #define MVSTEREO_CUDA_THREADS   (MVSTEREO_CUDA_COLS * MVSTEREO_CUDA_ROWS)
 /** Rows of a block of threads that reads views, a column a thread. */
 #define MVSTEREO_CUDA_VIEW_ROWS 16
-/** Samples whose costs a thread has, at one disparity. */
-#define MVSTEREO_CUDA_COST_COLS 4
+/** Samples of a row whose costs a block of threads has, and what of the other view they can be compared with. */
+#define MVSTEREO_CUDA_COST_COLS 64
+#define MVSTEREO_CUDA_COST_ROW  (MVSTEREO_MAX_RANGE + MVSTEREO_CUDA_COST_COLS)
 /** Paths of a block of threads, a warp each. */
 #define MVSTEREO_CUDA_PATHS     4
-/** Views are at most so wide: a row of the other view is in shared memory. */
-#define MVSTEREO_CUDA_MAX_W     12288
+/** Views are at most so wide: a row of the other view, and as much as the range on its sides, is in shared memory. */
+#define MVSTEREO_CUDA_MAX_W     (12288 - MVSTEREO_MAX_RANGE)
+
+/** Variants with this bit are for compute capability 8.0 and later; clang has to be told so (gpume.mak). */
+#define MVSTEREO_CUDA_AMPERE    16
 
 /** Bytes of shared memory of the kernel that copies luma: a histogram. */
 #define MVSTEREO_CUDA_LUMA_SHARED   (256 * 4)
@@ -64,6 +68,7 @@ typedef struct MvstereoCudaArgs {
     unsigned long long raw[2], luma[2]; ///< of 8 bits, before and after they are smoothed
     unsigned long long halved[2];       ///< of half the size
     unsigned long long features[2];     ///< words of 64 bits: census, luma << 48, gradient << 56
+    unsigned long long p2[2];           ///< bytes: penalties of steps from the sample on the left, and from that above
     unsigned long long costs;           ///< range bytes a sample
     unsigned long long paths[4];        ///< likewise, from left, right, above, below
     unsigned long long matched, checked, kept, filled, smoothed, disparity;     ///< maps of 16 bits, by step

@@ -63,6 +63,77 @@ static __device__ __forceinline__ int mvstereo_median(GpumeU64 map, const Mvster
     return gpume_max(v[0][0], gpume_min(v[0][1], v[0][2]));
 }
 
+#define MVSTEREO_PAIR(v) ((GpumeU32)(v) * 0x10001)
+
+#if defined(__clang__) && defined(__CUDA__) && (GPUME_CUDA_VARIANT & MVSTEREO_CUDA_AMPERE)
+/** Returns the lesser ones of both halves, which are less than 0x7c00: half-precision numbers are ordered likewise. */
+static __device__ __forceinline__ GpumeU32 mvstereo_min2(GpumeU32 a, GpumeU32 b)
+{
+    GpumeU32 least;
+
+    asm("min.f16x2 %0, %1, %2;" : "=r"(least) : "r"(a), "r"(b));
+    return least;
+}
+
+static __device__ __forceinline__ GpumeU32 mvstereo_least_of_warp(GpumeU32 v)
+{
+    GpumeU32 least;
+
+    asm volatile("redux.sync.min.u32 %0, %1, 0xffffffff;" : "=r"(least) : "r"(v));
+    return least;
+}
+#else
+static __device__ __forceinline__ GpumeU32 mvstereo_min2(GpumeU32 a, GpumeU32 b)
+{
+    return gpume_umin(a & 0xffff, b & 0xffff) | gpume_umin(a & 0xffff0000, b & 0xffff0000);
+}
+
+static __device__ __forceinline__ GpumeU32 mvstereo_least_of_warp(GpumeU32 v)
+{
+    GPUME_UNROLL for (int i = 1; i < 32; i *= 2)
+        v = gpume_umin(v, __shfl_xor_sync(GPUME_WHOLE_WARP, v, i));
+    return v;
+}
+#endif
+
+/** Returns four bytes of a and b: a digit of which, from the last, is 0 to 3 for those of a, 4 to 7 for those of b. */
+static __device__ __forceinline__ GpumeU32 mvstereo_bytes(GpumeU32 a, GpumeU32 b, GpumeU32 which)
+{
+#ifdef GPUME_HOST
+    const GpumeU64 both = a | (GpumeU64)b << 32;
+    GpumeU32 bytes = 0;
+
+    for (int i = 0; i < 4; i++)
+        bytes |= (GpumeU32)(both >> 8 * (which >> 4 * i & 7) & 0xff) << 8 * i;
+    return bytes;
+#else
+    GpumeU32 bytes;
+
+    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(bytes) : "r"(a), "r"(b), "r"(which));
+    return bytes;
+#endif
+}
+
+/** Returns the absolute differences of four bytes. */
+static __device__ __forceinline__ GpumeU32 mvstereo_differences(GpumeU32 a, GpumeU32 b)
+{
+#ifdef GPUME_HOST
+    GpumeU32 bytes = 0;
+
+    for (int i = 0; i < 32; i += 8) {
+        const int difference = (int)(a >> i & 0xff) - (int)(b >> i & 0xff);
+
+        bytes |= (GpumeU32)FFABS(difference) << i;
+    }
+    return bytes;
+#else
+    GpumeU32 bytes;
+
+    asm("vabsdiff4.u32.u32.u32 %0, %1, %2, %3;" : "=r"(bytes) : "r"(a), "r"(b), "r"(0));
+    return bytes;
+#endif
+}
+
 /** The sample of a thread, where blocks of threads have MVSTEREO_CUDA_COLS x MVSTEREO_CUDA_ROWS samples. */
 #define MVSTEREO_PLACE()                                                                            \
     const int x = (int)(blockIdx.x * MVSTEREO_CUDA_COLS + threadIdx.x % MVSTEREO_CUDA_COLS);        \

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Makes what is compared of both views: census, luma, gradient, in a word.
+ * Makes what is compared of both views: census, luma, gradient, in a word. And the penalties of steps in the left view.
  */
 
 #include "libavfilter/gpume/mvstereo/device.cuh"
@@ -22,7 +22,7 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_THREADS, 4)
     const GpumeU64 dst = blockIdx.z ? args.features[1] : args.features[0];
     MVSTEREO_PLACE();
     GpumeU64 bits = 0;
-    int sobel = 0, centre;
+    int sobel = 0, steps[2], centre;
 
     if (!is_inside)
         return;
@@ -35,8 +35,14 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_THREADS, 4)
                 bits = bits << 1 | (GpumeU64)(v < centre);
             if (j >= -1 && j <= 1 && (i == 1 || i == -1))
                 sobel += i * (j ? 1 : 2) * v;
+            if (i + j == -1 && i * j == 0)
+                steps[j ? 1 : 0] = centre - v;
         }
-    if (blockIdx.z)
+    if (blockIdx.z) {
         centre = stats->table[centre];
+    } else {
+        ((GpumeU8 *)args.p2[0])[q] = (GpumeU8)mvstereo_p2(FFABS(steps[0]));
+        ((GpumeU8 *)args.p2[1])[q] = (GpumeU8)mvstereo_p2(FFABS(steps[1]));
+    }
     ((GpumeU64 *)dst)[q] = bits | (GpumeU64)centre << 48 | (GpumeU64)mvstereo_gradient(sobel) << 56;
 }

@@ -14,7 +14,7 @@
 /**
  * M(name, family, depth, variant): kernel gpume_<name> of <family>.cu, for samples of 8 or of up to 16 bits or,
  * 0, of any. The variant of views, pieces and map is a step; of paths and winners, how many words of four disparities
- * a lane has. One row a line: makefiles read it with sed.
+ * a lane has, plus 16 where it is for compute capability 8.0 and later. One row a line: makefiles read it with sed.
  */
 #define MVSTEREO_CUDA_MODULES(M) \
     M(mvstereo_luma_8,    luma,     8, 0) \
@@ -28,9 +28,15 @@
     M(mvstereo_paths1,    paths,    0, 1) \
     M(mvstereo_paths2,    paths,    0, 2) \
     M(mvstereo_paths8,    paths,    0, 8) \
+    M(mvstereo_paths1_80, paths,    0, 17) \
+    M(mvstereo_paths2_80, paths,    0, 18) \
+    M(mvstereo_paths8_80, paths,    0, 24) \
     M(mvstereo_winners1,  winners,  0, 1) \
     M(mvstereo_winners2,  winners,  0, 2) \
     M(mvstereo_winners8,  winners,  0, 8) \
+    M(mvstereo_winners1_80, winners, 0, 17) \
+    M(mvstereo_winners2_80, winners, 0, 18) \
+    M(mvstereo_winners8_80, winners, 0, 24) \
     M(mvstereo_check,     pieces,   0, 0) \
     M(mvstereo_join,      pieces,   0, 1) \
     M(mvstereo_count,     pieces,   0, 2) \

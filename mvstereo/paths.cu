@@ -5,59 +5,89 @@
 
 /**
  * @file
- * Adds costs along paths: from left, right, above and below. A warp has a path, and each lane has
- * GPUME_CUDA_VARIANT words of four disparities, 32 words apart.
+ * Adds costs along paths: from left, right, above and below. A warp has a path, and each lane has WORDS words of four
+ * disparities that follow each other. Costs of paths are kept in halves of words.
  */
 
 #include "libavfilter/gpume/mvstereo/device.cuh"
 
-#define WORDS GPUME_CUDA_VARIANT
+#define WORDS (GPUME_CUDA_VARIANT & ~MVSTEREO_CUDA_AMPERE)
 /** Costs are loaded so many samples before they are needed. */
-#define AHEAD (WORDS == 1 ? 8 : WORDS == 2 ? 4 : 1)
-/** More than any cost, where there is no disparity. */
-#define FAR (1 << 20)
+#define AHEAD (WORDS == 8 ? 1 : 4)
+/** More than any cost of a path: what lanes behind the range have. */
+#define FAR   0x800
 
-/** Loads the words of a lane. Words behind the range are not there. */
-static __device__ __forceinline__ void load(GpumeU32 v[WORDS], const GpumeU32 *src, int words, int lane)
+/** Halves of words, as mvstereo_bytes() takes them: the last of a and the first of b, or one of them twice. */
+#define ACROSS      0x5432
+#define FIRST_OF_B  0x5454
+#define LAST_OF_A   0x3232
+
+/** What does not change along a path. */
+typedef struct Lane {
+    int number;
+    GpumeU32 before, after;     ///< halves before the first disparity, and behind the last one
+    GpumeU32 far;               ///< what is added where there is no disparity
+} Lane;
+
+static __device__ __forceinline__ void load(GpumeU32 v[WORDS], GpumeU64 src)
 {
-    GPUME_UNROLL for (int j = 0; j < WORDS; j++)
-        v[j] = 32 * j + lane < words ? src[32 * j + lane] : 0;
-}
+    if (WORDS == 1) {
+        gpume_load_global(&v[0], (const void *)src);
+    } else if (WORDS == 2) {
+        int2 two;
 
-static __device__ __forceinline__ GpumeU32 pack(const int v[4])
-{
-    return (GpumeU32)v[0] | (GpumeU32)v[1] << 8 | (GpumeU32)v[2] << 16 | (GpumeU32)v[3] << 24;
-}
+        gpume_load_global(&two, (const void *)src);
+        v[0] = (GpumeU32)two.x;
+        v[1] = (GpumeU32)two.y;
+    } else {
+        GPUME_UNROLL for (int j = 0; j < WORDS; j += 4) {
+            int4 four;
 
-/** Takes one step. least: of the costs, before and after. */
-static __device__ __forceinline__ void step(int v[WORDS][4], int *least, const GpumeU32 costs[WORDS], int p2, int words,
-                                            int lane)
-{
-    const int far = *least + p2;
-    int before[WORDS], after[WORDS + 1], new_least = FAR;
-
-    /* costs beside the words of the lane */
-    GPUME_UNROLL for (int j = 0; j < WORDS; j++) {
-        before[j] = (int)__shfl_sync(GPUME_WHOLE_WARP, (GpumeU32)v[j][3], (lane + 31) & 31);
-        after[j]  = (int)__shfl_sync(GPUME_WHOLE_WARP, (GpumeU32)v[j][0], (lane + 1) & 31);
-    }
-    after[WORDS] = FAR;
-    GPUME_UNROLL for (int j = WORDS - 1; j >= 0; j--) {
-        const int previous = lane ? before[j] : j ? before[j - (j > 0)] : FAR;
-        const int next     = lane < 31 ? after[j] : after[j + 1];
-        const int old[4]   = { v[j][0], v[j][1], v[j][2], v[j][3] };
-
-        GPUME_UNROLL for (int i = 0; i < 4; i++) {
-            const int low  = i ? old[i - (i > 0)] : previous, high = i < 3 ? old[i + (i < 3)] : next;
-            const int best = gpume_min(gpume_min(old[i], gpume_min(low, high) + MVSTEREO_P1), far);
-
-            v[j][i] = 32 * j + lane < words ? best - *least + (int)(costs[j] >> 8 * i & 0xff) : FAR;
-            new_least = gpume_min(new_least, v[j][i]);
+            gpume_load_global(&four, (const void *)(src + 4 * j));
+            v[j] = (GpumeU32)four.x;
+            GPUME_UNROLL for (int i = 1; i < 4 && j + i < WORDS; i++)
+                v[j + i] = (GpumeU32)(i == 1 ? four.y : i == 2 ? four.z : four.w);
         }
     }
-    GPUME_UNROLL for (int i = 1; i < 32; i *= 2)
-        new_least = gpume_min(new_least, (int)__shfl_xor_sync(GPUME_WHOLE_WARP, (GpumeU32)new_least, i));
-    *least = new_least;
+}
+
+static __device__ __forceinline__ void store(GpumeU64 dst, const GpumeU32 v[WORDS][2])
+{
+    GpumeU32 words[WORDS];
+
+    GPUME_UNROLL for (int j = 0; j < WORDS; j++)
+        words[j] = mvstereo_bytes(v[j][0], v[j][1], 0x6420);
+    if (WORDS == 1)
+        *(GpumeU32 *)dst = words[0];
+    GPUME_UNROLL for (int j = 0; j + 1 < WORDS; j += 2)
+        *(GpumeU64 *)(dst + 4 * j) = words[j] | (GpumeU64)words[j + (WORDS > 1)] << 32;
+}
+
+/** Takes one step. least: of the costs, before and after, in both halves. p2: likewise. */
+static __device__ __forceinline__ void step(GpumeU32 v[WORDS][2], GpumeU32 *least, const GpumeU32 costs[WORDS],
+                                            GpumeU32 p2, const Lane *lane)
+{
+    const GpumeU32 far    = *least + p2, change = lane->far - *least;
+    const GpumeU32 before = __shfl_sync(GPUME_WHOLE_WARP, v[WORDS - 1][1], (lane->number + 31) & 31);
+    const GpumeU32 after  = __shfl_sync(GPUME_WHOLE_WARP, v[0][0], (lane->number + 1) & 31);
+    GpumeU32 low = mvstereo_bytes(before, v[0][0], lane->before), new_least = MVSTEREO_PAIR(2 * FAR);
+
+    GPUME_UNROLL for (int j = 0; j < WORDS; j++) {
+        const GpumeU32 middle = mvstereo_bytes(v[j][0], v[j][1], ACROSS);
+        const GpumeU32 high   = j == WORDS - 1 ? mvstereo_bytes(v[j][1], after, lane->after)
+                                               : mvstereo_bytes(v[j][1], v[j + (j < WORDS - 1)][0], ACROSS);
+        const GpumeU32 first  = mvstereo_min2(low, middle) + MVSTEREO_PAIR(MVSTEREO_P1);
+        const GpumeU32 second = mvstereo_min2(middle, high) + MVSTEREO_PAIR(MVSTEREO_P1);
+
+        v[j][0]   = mvstereo_min2(mvstereo_min2(v[j][0], first), far) + change +
+                    mvstereo_bytes(costs[j], 0, 0x4140);
+        v[j][1]   = mvstereo_min2(mvstereo_min2(v[j][1], second), far) + change +
+                    mvstereo_bytes(costs[j], 0, 0x4342);
+        new_least = mvstereo_min2(new_least, mvstereo_min2(v[j][0], v[j][1]));
+        low       = high;
+    }
+    new_least = mvstereo_min2(new_least, mvstereo_bytes(new_least, 0, 0x1032));
+    *least    = mvstereo_least_of_warp(new_least);
 }
 
 /**
@@ -65,53 +95,60 @@ static __device__ __forceinline__ void step(int v[WORDS][4], int *least, const G
  * block:  32 * MVSTEREO_CUDA_PATHS
  * shared: none
  */
-GPUME_KERNEL_OF(MvstereoCudaArgs, 32 * MVSTEREO_CUDA_PATHS, 4)
+GPUME_KERNEL_OF(MvstereoCudaArgs, 32 * MVSTEREO_CUDA_PATHS, WORDS == 1 ? 12 : WORDS == 2 ? 9 : 6)
 {
-    const int lane = (int)(threadIdx.x % 32), line = (int)(blockIdx.x * MVSTEREO_CUDA_PATHS + threadIdx.x / 32);
+    const int number = (int)(threadIdx.x % 32), line = (int)(blockIdx.x * MVSTEREO_CUDA_PATHS + threadIdx.x / 32);
     const int direction = (int)blockIdx.y, is_column = direction >= 2, back = direction & 1;
-    const int nb = is_column ? args.h : args.w, words = args.range / 4;
-    const long long pixel_step = (is_column ? (long long)args.w : 1ll) * (back ? -1 : 1);
-    long long q = is_column ? (back ? (long long)(args.h - 1) * args.w : 0) + line
-                            : (long long)line * args.w + (back ? args.w - 1 : 0);
-    const GpumeU8 *luma = (const GpumeU8 *)args.luma[0];
-    GpumeU64 dst = args.paths[0];
-    GpumeU32 costs[WORDS], next[AHEAD][WORDS];
-    int v[WORDS][4], least = 0, luma_before, luma_next[AHEAD];
+    const int nb = is_column ? args.h : args.w, is_there = 4 * WORDS * number < args.range;
+    const long long q = is_column ? (back ? (long long)(args.h - 1) * args.w : 0) + line
+                                  : (long long)line * args.w + (back ? args.w - 1 : 0);
+    const long long step_p2 = (is_column ? (long long)args.w : 1ll) * (back ? -1 : 1);
+    const long long stride  = step_p2 * args.range;
+    const int is_last = 4 * WORDS * (number + 1) >= args.range;
+    const Lane lane   = { number, number ? ACROSS : FIRST_OF_B, is_last ? LAST_OF_A : ACROSS,
+                          is_there ? 0 : MVSTEREO_PAIR(FAR) };
+    /* lanes behind the range load and do not use what the last one does */
+    GpumeU64 src = args.costs + q * args.range + (is_there ? 4 * WORDS * number : args.range - 4 * WORDS);
+    GpumeU64 dst = args.paths[0], p2 = is_column ? args.p2[1] : args.p2[0];
+    GpumeU32 next[AHEAD][WORDS], p2_next[AHEAD], v[WORDS][2], least = 0;
 
     GPUME_UNROLL for (int i = 1; i < 4; i++)
         dst = direction == i ? args.paths[i] : dst;
     if (line >= (is_column ? args.w : args.h))
         return;
+    dst += q * args.range + 4 * WORDS * number;
+    p2  += q;
     GPUME_UNROLL for (int j = 0; j < WORDS; j++)
-        GPUME_UNROLL for (int i = 0; i < 4; i++)
-            v[j][i] = 32 * j + lane < words ? 0 : FAR;
-    GPUME_UNROLL for (int k = 0; k < AHEAD; k++) {
-        const long long from = q + gpume_min(k, nb - 1) * pixel_step;
-
-        load(next[k], (const GpumeU32 *)args.costs + from * words, words, lane);
-        luma_next[k] = luma[from];
-    }
-    luma_before = luma_next[0];
+        v[j][0] = v[j][1] = lane.far;
+    /* the penalty of a step back is that of the sample it comes from; the first step needs none */
+    p2_next[0] = 0;
+    load(next[0], src);
+    GPUME_UNROLL for (int k = 1; k < AHEAD; k++)
+        if (k < nb) {
+            load(next[k], src + k * stride);
+            p2_next[k] = *(const GpumeU8 *)(p2 + (back ? k - 1 : k) * step_p2);
+        }
+    src += AHEAD * stride;
+    p2  += (back ? AHEAD - 1 : AHEAD) * step_p2;
     for (int n = 0; n < nb; n += AHEAD) {
-        GPUME_UNROLL for (int k = 0; k < AHEAD; k++) {
-            const int luma_here  = luma_next[k];
-            const long long from = q + AHEAD * pixel_step;
-
+        GPUME_UNROLL for (int k = 0; k < AHEAD; k++)
             /* the end is the same for all lanes; a loop that is left is not unrolled */
             if (n + k < nb) {
+                GpumeU32 costs[WORDS];
+                const GpumeU32 penalty = MVSTEREO_PAIR(p2_next[k]);
+
                 GPUME_UNROLL for (int j = 0; j < WORDS; j++)
                     costs[j] = next[k][j];
                 if (n + k + AHEAD < nb) {
-                    load(next[k], (const GpumeU32 *)args.costs + from * words, words, lane);
-                    luma_next[k] = luma[from];
+                    load(next[k], src);
+                    p2_next[k] = *(const GpumeU8 *)p2;
                 }
-                step(v, &least, costs, mvstereo_p2(FFABS(luma_here - luma_before)), words, lane);
-                GPUME_UNROLL for (int j = 0; j < WORDS; j++)
-                    if (32 * j + lane < words)
-                        ((GpumeU32 *)dst)[q * words + 32 * j + lane] = pack(v[j]);
-                luma_before = luma_here;
-                q += pixel_step;
+                step(v, &least, costs, penalty, &lane);
+                if (is_there)
+                    store(dst, v);
+                src += stride;
+                dst += stride;
+                p2  += step_p2;
             }
-        }
     }
 }

@@ -6,110 +6,121 @@
 /**
  * @file
  * Finds the least sum of paths for each sample of both views. A block of threads has a row, a warp one sample after
- * the other, and each lane GPUME_CUDA_VARIANT words of four disparities, 32 words apart.
+ * the other, and each lane WORDS words of four disparities, 32 words apart.
  */
 
 #include "libavfilter/gpume/mvstereo/device.cuh"
 
-#define WORDS GPUME_CUDA_VARIANT
+#define WORDS (GPUME_CUDA_VARIANT & ~MVSTEREO_CUDA_AMPERE)
 #define NONE  (~0u)
-/** A sum and its disparity are one number: sum << LOG2_RANGE | disparity. */
-#define LOG2_RANGE 10
+/** A sum and its disparity are one number: sum << 16 | disparity. */
+#define SUM_OF(key)       ((key) >> 16)
+#define DISPARITY_OF(key) ((int)((key) & 0xffff))
+/** Samples between those of a warp: as many as a block has warps, and a multiple of 4. */
+#define STEP  (MVSTEREO_CUDA_THREADS / 32)
 
-/** Returns where the key of sample z is. Lanes have every fourth sample, which are side by side then. */
-static __device__ __forceinline__ int place_of(int z, int w)
+/** Returns where the key of a sample is. Lanes have every fourth sample, which are side by side then. */
+static __device__ __forceinline__ int place_of(int i, int quarter)
 {
-    return (z & 3) * ((w + 3) / 4) + (z >> 2);
-}
-
-static __device__ __forceinline__ GpumeU32 least_of_warp(GpumeU32 v)
-{
-    GPUME_UNROLL for (int i = 1; i < 32; i *= 2)
-        v = gpume_umin(v, __shfl_xor_sync(GPUME_WHOLE_WARP, v, i));
-    return v;
+    return (i & 3) * quarter + (i >> 2);
 }
 
 /** Returns the sum of a disparity, which every lane may have. */
-static __device__ __forceinline__ int sum_of(const GpumeU32 sums[WORDS][4], int k)
+static __device__ __forceinline__ GpumeU32 sum_of(const GpumeU32 sums[WORDS][2], int k)
 {
     GpumeU32 mine = 0;
 
     GPUME_UNROLL for (int j = 0; j < WORDS; j++)
-        GPUME_UNROLL for (int i = 0; i < 4; i++)
-            mine = k >> 7 == j && (k & 3) == i ? sums[j][i] : mine;
-    return (int)__shfl_sync(GPUME_WHOLE_WARP, mine, k >> 2 & 31);
+        mine = k >> 7 == j ? gpume_select(k & 1, sums[j][1], sums[j][0]) : mine;
+    return __shfl_sync(GPUME_WHOLE_WARP, k & 2 ? mine >> 16 : mine & 0xffff, k >> 2 & 31);
 }
 
-/** Sets the disparity and the confidence of a sample. */
-static __device__ __forceinline__ void choose(const MvstereoCudaArgs &args, const GpumeU32 sums[WORDS][4], long long q,
-                                              GpumeU32 best_key, int lane)
+/** Sets the disparity and the confidence of a sample. keys: of the lane. */
+static __device__ __forceinline__ void choose(const MvstereoCudaArgs &args, const GpumeU32 sums[WORDS][2],
+                                              const GpumeU32 keys[WORDS][4], long long q, GpumeU32 best_key, int lane)
 {
-    const int best = (int)(best_key & ((1 << LOG2_RANGE) - 1)), least = (int)(best_key >> LOG2_RANGE);
-    const int before = sum_of(sums, gpume_max(best - 1, 0)), after = sum_of(sums, gpume_min(best + 1, args.range - 1));
+    const int best = DISPARITY_OF(best_key), least = (int)SUM_OF(best_key);
+    const int before = (int)sum_of(sums, gpume_max(best - 1, 0));
+    const int after  = (int)sum_of(sums, gpume_min(best + 1, args.range - 1));
     GpumeU32 second  = NONE;
 
     GPUME_UNROLL for (int j = 0; j < WORDS; j++)
-        GPUME_UNROLL for (int i = 0; i < 4; i++) {
-            const int distance = (32 * j + lane) * 4 + i - best;
-
-            if (FFABS(distance) > 1)
-                second = gpume_umin(second, sums[j][i]);
-        }
-    second = least_of_warp(second);
+        GPUME_UNROLL for (int i = 0; i < 4; i++)
+            if ((GpumeU32)((32 * j + lane) * 4 + i - best + 1) > 2)
+                second = gpume_umin(second, keys[j][i]);
+    second = mvstereo_least_of_warp(second);
     if (lane)
         return;
     ((short *)args.matched)[q] = (short)(best > 0 && best < args.range - 1
                                          ? mvstereo_subpel(best, before, least, after) : best * MVSTEREO_ONE);
-    ((GpumeU8 *)args.confidence)[q] = (GpumeU8)gpume_umin(second - (GpumeU32)least, 255u);
+    ((GpumeU8 *)args.confidence)[q] = (GpumeU8)gpume_umin(SUM_OF(second) - (GpumeU32)least, 255u);
+}
+
+/** Adds the four paths of a sample: those of a word's first and third disparity, and of its second and fourth. */
+static __device__ __forceinline__ void add(GpumeU32 sums[2], const GpumeU32 paths[4])
+{
+    sums[0] = sums[1] = 0;
+    GPUME_UNROLL for (int p = 0; p < 4; p++) {
+        sums[0] += paths[p] & 0x00ff00ff;
+        sums[1] += mvstereo_bytes(paths[p], 0, 0x4341);
+    }
 }
 
 /**
  * grid:   1, rows
  * block:  MVSTEREO_CUDA_THREADS
- * shared: a word for each sample of a row, their number a multiple of 4
+ * shared: a word for each sample of a row, and for as many before and behind as there are disparities
  */
 GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_THREADS, 2)
 {
     GPUME_SHARED(GpumeU32, right);
-    const int lane = (int)(threadIdx.x % 32), words = args.range / 4;
+    const int lane = (int)(threadIdx.x % 32), warp = (int)(threadIdx.x / 32), words = args.range / 4;
+    const int nb = args.w + args.range, quarter = (nb + 3) / 4;
     const long long row = (long long)blockIdx.y * args.w;
+    GpumeU64 src[4];
+    int places[4];
 
-    for (int z = (int)threadIdx.x; z < args.w; z += MVSTEREO_CUDA_THREADS)
-        right[place_of(z, args.w)] = NONE;
+    for (int i = (int)threadIdx.x; i < 4 * quarter; i += MVSTEREO_CUDA_THREADS)
+        right[i] = NONE;
+    /* the sample z of the other view is number z + args.min + args.range - 1 */
+    GPUME_UNROLL for (int i = 0; i < 4; i++) {
+        places[i] = place_of(warp + args.range - 1 - 4 * lane - i, quarter);
+        src[i]    = args.paths[i] + (row + warp) * args.range + 4 * lane;
+    }
     __syncthreads();
-    for (int x = (int)(threadIdx.x / 32); x < args.w; x += MVSTEREO_CUDA_THREADS / 32) {
-        GpumeU32 sums[WORDS][4], best = NONE;
+    for (int x = warp; x < args.w; x += STEP) {
+        GpumeU32 sums[WORDS][2], keys[WORDS][4], best = NONE;
 
         GPUME_UNROLL for (int j = 0; j < WORDS; j++) {
             const int number   = 32 * j + lane;
             const int is_there = number < words;
-            const long long at = (row + x) * words + number;
-            GpumeU32 v[4];
+            GpumeU32 paths[4];
 
             GPUME_UNROLL for (int p = 0; p < 4; p++)
-                v[p] = is_there ? ((const GpumeU32 *)args.paths[p])[at] : 0;
+                paths[p] = is_there ? *(const GpumeU32 *)(src[p] + 128 * j) : 0;
+            add(sums[j], paths);
             GPUME_UNROLL for (int i = 0; i < 4; i++) {
-                const int k = number * 4 + i, z = x - args.min - k;
+                const GpumeU32 k = (GpumeU32)number * 4 + i;
+                /* the first two disparities are in the lower halves */
+                const GpumeU32 key = i & 2 ? (sums[j][i & 1] & 0xffff0000) | k : (sums[j][i & 1] << 16) + k;
 
-                sums[j][i] = (v[0] >> 8 * i & 0xff) + (v[1] >> 8 * i & 0xff) + (v[2] >> 8 * i & 0xff) +
-                             (v[3] >> 8 * i & 0xff);
-                if (!is_there) {
-                    sums[j][i] = 1 << 20;
-                } else {
-                    const GpumeU32 key = sums[j][i] << LOG2_RANGE | (GpumeU32)k;
-
-                    best = gpume_umin(best, key);
-                    if (z >= 0 && z < args.w)
-                        atomicMin(&right[place_of(z, args.w)], key);
-                }
+                keys[j][i] = is_there ? key : NONE;
+                best       = gpume_umin(best, keys[j][i]);
+                if (is_there)
+                    atomicMin(&right[places[i] - 32 * j], key);
             }
         }
-        choose(args, sums, row + x, least_of_warp(best), lane);
+        choose(args, sums, keys, row + x, mvstereo_least_of_warp(best), lane);
+        GPUME_UNROLL for (int i = 0; i < 4; i++) {
+            places[i] += STEP / 4;
+            src[i]    += STEP * args.range;
+        }
     }
     __syncthreads();
     for (int z = (int)threadIdx.x; z < args.w; z += MVSTEREO_CUDA_THREADS) {
-        const GpumeU32 key = right[place_of(z, args.w)];
+        const int number   = z + args.min + args.range - 1;
+        const GpumeU32 key = number >= 0 && number < nb ? right[place_of(number, quarter)] : NONE;
 
-        ((short *)args.right)[row + z] = (short)(key == NONE ? -2 : (int)(key & ((1 << LOG2_RANGE) - 1)));
+        ((short *)args.right)[row + z] = (short)(key == NONE ? -2 : DISPARITY_OF(key));
     }
 }

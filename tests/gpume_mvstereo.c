@@ -233,6 +233,12 @@ static void draw_case(Case *c, uint64_t seed)
     if (!c->find) {
         c->cfg.min  = test_draw(&c->r, 3) ? 0 : test_draw_range(&c->r, -50, 50);
         c->cfg.max  = c->cfg.min + 1 + test_draw(&c->r, test_draw(&c->r, 4) ? 40 : 100);
+        /* those that have kernels of their own */
+        if (!test_draw(&c->r, 8)) {
+            c->cfg.max = c->cfg.min + 129 + test_draw(&c->r, test_draw(&c->r, 2) ? 128 : MVSTEREO_MAX_RANGE - 128);
+            c->w       = FFMIN(c->w, 40);
+            c->h       = FFMIN(c->h, 12);
+        }
     }
     c->nb_pairs     = 1 + test_draw(&c->r, MAX_PAIRS);
     for (int n = 0; n < c->nb_pairs; n++)
