@@ -31,37 +31,36 @@ static void gpume_vectors_decided(void *log_ctx, int searched)
 }
 
 /**
- * Takes the input's next frame, or tells the searcher of the end; without either, asks for a frame if one is wanted.
+ * Takes the input's next frame, or notes the end; without either, asks for a frame if one is wanted.
  * @param frame       set to the frame
  * @param status, pts set at the end of the input
  * @return 1: a frame, 0: the end, FFERROR_NOT_READY: neither is there, or another negative error code
  */
-static av_unused int gpume_take_input(AVFilterContext *ctx, GpumeSearcher *searcher, AVFrame **frame, int *status,
-                                      int64_t *pts)
+static av_unused int gpume_take_input(AVFilterContext *ctx, AVFrame **frame, int *status, int64_t *pts)
 {
     AVFilterLink *inlink = ctx->inputs[0];
     const int ret = ff_inlink_consume_frame(inlink, frame);
 
     if (ret)
         return ret;
-    if (ff_inlink_acknowledge_status(inlink, status, pts)) {
-        ff_gpume_searcher_flush(searcher);
+    if (ff_inlink_acknowledge_status(inlink, status, pts))
         return 0;
-    }
     if (ff_outlink_frame_wanted(ctx->outputs[0]))
         ff_inlink_request_frame(inlink);
     return FFERROR_NOT_READY;
 }
 
 /**
- * Gives the input's next frame to the searcher. To be called when there is nothing to pull.
+ * Gives the input's next frame to the searcher, or tells it of the end. To be called when there is nothing to pull.
  * @return as gpume_take_input()
  */
 static av_unused int gpume_feed_searcher(AVFilterContext *ctx, GpumeSearcher *searcher, int *status, int64_t *pts)
 {
     AVFrame *frame;
-    int ret = gpume_take_input(ctx, searcher, &frame, status, pts);
+    int ret = gpume_take_input(ctx, &frame, status, pts);
 
+    if (!ret)
+        ff_gpume_searcher_flush(searcher);
     if (ret <= 0)
         return ret;
     ret = ff_gpume_searcher_push(searcher, &frame);

@@ -14,10 +14,8 @@
 
 #include "libavutil/bprint.h"
 #include "libavutil/fifo.h"
-#include "libavutil/imgutils.h"
 #include "libavutil/mem.h"
 #include "libavutil/opt.h"
-#include "libavutil/pixdesc.h"
 
 #include "avfilter.h"
 #include "filters.h"
@@ -27,6 +25,7 @@
 
 #include "gpume/core/searches.h"
 #include "gpume/mvdenoise/mvdenoise.h"
+#include "gpume/mvdenoise/repeats.h"
 #include "gpume/picture/layout.h"
 #include "gpume/util/compat.h"
 #include "gpume/util/hwframes.h"
@@ -61,12 +60,15 @@ typedef struct MvdenoiseContext {
     GpumeHwFrames frames;       ///< blank: they are in system memory
     AVFrame *next;              ///< begins another sequence when the last one has been made
     int next_flags;
-    AVFrame *input;             ///< the latest one in system memory, or NULL
+    AVFrame *input;             ///< the latest one that was added, or one that it repeats; blank: there was none
+    AVFrame *compared;          ///< a CUDA frame that is being compared with it, or NULL
+    int is_compared_disabled;
+    MvdenoiseCudaRepeats *repeats;
     int was_disabled;           ///< for that frame
     int nb_repeats;             ///< that the latest input frames are
     AVFifo *searched;           ///< MVDENOISE_IS_* of the frames that the searcher has, int
     AVFifo *waiting;            ///< Waiting, in the order of the input
-    AVFrame *output;            ///< the samples of the latest frame that was denoised
+    AVFrame *output;            ///< the samples of the latest frame that was denoised, if its repeats are sent next
     int nb_since_repeat;        ///< frames that were denoised since then
     int eof, status;
     int64_t status_pts;
@@ -264,7 +266,7 @@ static int tell_noise(AVFilterContext *ctx, AVFrame *out)
 /* Gives a frame the samples of another one. */
 static int share_samples(AVFrame *frame, const AVFrame *from)
 {
-    int ret = 0;
+    int ret = av_buffer_replace(&frame->hw_frames_ctx, from->hw_frames_ctx);
 
     for (int i = 0; i < AV_NUM_DATA_POINTERS && ret >= 0; i++) {
         ret = av_buffer_replace(&frame->buf[i], from->buf[i]);
@@ -272,28 +274,6 @@ static int share_samples(AVFrame *frame, const AVFrame *from)
         frame->linesize[i] = from->linesize[i];
     }
     return ret;
-}
-
-/* Sends a repeat of the frame that was denoised last. Returns 1 or an AVERROR code. */
-static int send_repeat(AVFilterContext *ctx)
-{
-    MvdenoiseContext *s = ctx->priv;
-    AVFrame *frame;
-    Waiting w;
-    int ret;
-
-    av_fifo_read(s->waiting, &w, 1);
-    frame = w.repeat;
-    s->nb_since_repeat = 0;
-    ret = share_samples(frame, s->output);
-    if (ret >= 0)
-        ret = tell_noise(ctx, frame);
-    if (ret < 0) {
-        av_frame_free(&frame);
-        return ret;
-    }
-    ret = ff_filter_frame(ctx->outputs[0], frame);
-    return ret < 0 ? ret : 1;
 }
 
 /* Returns whether a repeat is among the frames that the vectors of the next one lead to. */
@@ -310,7 +290,18 @@ static int crosses_repeats(const MvdenoiseContext *s)
     return crosses;
 }
 
-/* Notes that a frame is sent. */
+/* Keeps the samples of a frame for the repeats that are sent next, if there are any. */
+static int keep_samples(MvdenoiseContext *s, const AVFrame *frame)
+{
+    Waiting next;
+
+    if (av_fifo_peek(s->waiting, &next, 1, 0) >= 0 && next.repeat)
+        return share_samples(s->output, frame);
+    av_frame_unref(s->output);
+    return 0;
+}
+
+/* Notes that a frame is sent. With a radius, all frames that repeat it have come. */
 static int note_output(MvdenoiseContext *s, AVFrame *out)
 {
     const int crosses = crosses_repeats(s);
@@ -321,7 +312,31 @@ static int note_output(MvdenoiseContext *s, AVFrame *out)
     if (s->searches && !w.has_vectors && crosses)
         av_frame_remove_side_data(out, AV_FRAME_DATA_MOTION_VECTORS);
     s->nb_since_repeat = FFMIN(s->nb_since_repeat + 1, MVDENOISE_MAX_RADIUS);
-    return s->frames.out ? 0 : share_samples(s->output, out);
+    return keep_samples(s, out);
+}
+
+/* Sends a repeat of the frame that was denoised last. Returns 1 or an AVERROR code. */
+static int send_repeat(AVFilterContext *ctx)
+{
+    MvdenoiseContext *s = ctx->priv;
+    AVFrame *frame;
+    Waiting w;
+    int ret;
+
+    av_fifo_read(s->waiting, &w, 1);
+    frame = w.repeat;
+    s->nb_since_repeat = 0;
+    ret = share_samples(frame, s->output);
+    if (ret >= 0)
+        ret = keep_samples(s, frame);
+    if (ret >= 0)
+        ret = tell_noise(ctx, frame);
+    if (ret < 0) {
+        av_frame_free(&frame);
+        return ret;
+    }
+    ret = ff_filter_frame(ctx->outputs[0], frame);
+    return ret < 0 ? ret : 1;
 }
 
 /* Sends the next frame if there is what it takes. Returns 1 if one was sent, 0 if not. */
@@ -431,39 +446,19 @@ static int receive(AVFilterContext *ctx)
     return ret == AVERROR(EAGAIN) ? 0 : ret;
 }
 
-/* Returns whether a frame in system memory has the samples of the input frame before. */
-static int is_repeat(const MvdenoiseContext *s, const AVFrame *frame)
+/*
+ * Takes a frame of the input: to the searcher, or a repeat to where it waits for the result.
+ * @param repeats the frame has the samples of the frame before
+ */
+static int add_input(MvdenoiseContext *s, AVFrame **frame, int repeats, int is_disabled)
 {
-    const AVFrame *last = s->input;
-    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
-    int widths[4];
-
-    if (!last->buf[0] || frame->hw_frames_ctx || last->format != frame->format || last->width != frame->width ||
-        last->height != frame->height || av_image_fill_linesizes(widths, frame->format, frame->width) < 0)
-        return 0;
-    for (int i = 0; i < 4 && widths[i]; i++) {
-        const int height = i == 1 || i == 2 ? AV_CEIL_RSHIFT(frame->height, desc->log2_chroma_h) : frame->height;
-
-        for (int y = 0; y < height; y++)
-            if (memcmp(frame->data[i] + y * (ptrdiff_t)frame->linesize[i],
-                       last->data[i] + y * (ptrdiff_t)last->linesize[i], widths[i]))
-                return 0;
-    }
-    return 1;
-}
-
-/* Takes a frame of the input: to the searcher, or a repeat to where it waits for the result. */
-static int add_input(AVFilterContext *ctx, AVFrame **frame)
-{
-    MvdenoiseContext *s = ctx->priv;
-    const int repeats   = is_repeat(s, *frame);
-    const int flags     = MVDENOISE_IS_REPEAT * repeats | MVDENOISE_IS_KEPT * !!ctx->is_disabled;
-    const int has       = !!av_frame_get_side_data(*frame, AV_FRAME_DATA_MOTION_VECTORS);
-    const int is_alike  = repeats && s->was_disabled == ctx->is_disabled && s->nb_repeats < MAX_REPEATS && !has;
+    const int flags    = MVDENOISE_IS_REPEAT * repeats | MVDENOISE_IS_KEPT * is_disabled;
+    const int has      = !!av_frame_get_side_data(*frame, AV_FRAME_DATA_MOTION_VECTORS);
+    const int is_alike = repeats && s->was_disabled == is_disabled && s->nb_repeats < MAX_REPEATS && !has;
     const Waiting w = { is_alike ? *frame : NULL, has };
     int ret;
 
-    s->was_disabled = ctx->is_disabled;
+    s->was_disabled = is_disabled;
     s->nb_repeats   = is_alike ? s->nb_repeats + 1 : 0;
     ret = av_fifo_write(s->waiting, &w, 1);
     if (ret < 0)
@@ -476,18 +471,65 @@ static int add_input(AVFilterContext *ctx, AVFrame **frame)
         return 0;
     }
     av_frame_unref(s->input);
-    if (!(*frame)->hw_frames_ctx)
+    if (needed_radius(s))
         ret = av_frame_ref(s->input, *frame);
     if (ret >= 0)
         ret = av_fifo_write(s->searched, &flags, 1);
     return ret < 0 ? ret : ff_gpume_searcher_push(s->searcher, frame);
 }
 
+/* Adds the CUDA frame that is being compared, if there is one. */
+static int add_compared(MvdenoiseContext *s)
+{
+    AVFrame *frame = s->compared;
+    int ret;
+
+    if (!frame)
+        return 0;
+    s->compared = NULL;
+    ret = ff_mvdenoise_cuda_compared(s->repeats);
+    if (ret >= 0)
+        ret = add_input(s, &frame, ret, s->is_compared_disabled);
+    av_frame_free(&frame);
+    return ret;
+}
+
+/*
+ * Takes the next frame of the input. A CUDA frame is added when the one behind it comes, or at the end: meanwhile the
+ * device compares the frame, and is not waited for.
+ * @return 0 or an AVERROR code
+ */
+static int take_input(AVFilterContext *ctx)
+{
+    MvdenoiseContext *s = ctx->priv;
+    AVFrame *frame = NULL;
+    int ret = gpume_take_input(ctx, &frame, &s->status, &s->status_pts);
+    const int has_ended = !ret, is_disabled = !!ctx->is_disabled;
+
+    if (ret < 0)
+        return ret;
+    ret = add_compared(s);
+    if (has_ended) {
+        ff_gpume_searcher_flush(s->searcher);
+    } else if (ret >= 0 && !needed_radius(s)) {
+        ret = add_input(s, &frame, 0, is_disabled);
+    } else if (ret >= 0 && frame->hw_frames_ctx) {
+        ret = ff_mvdenoise_cuda_compare(&s->repeats, s->input, frame, ctx);
+        if (ret >= 0) {
+            FFSWAP(AVFrame *, s->compared, frame);
+            s->is_compared_disabled = is_disabled;
+        }
+    } else if (ret >= 0) {
+        ret = add_input(s, &frame, ff_mvdenoise_has_same(s->input, frame), is_disabled);
+    }
+    av_frame_free(&frame);
+    return ret;
+}
+
 static int activate(AVFilterContext *ctx)
 {
     AVFilterLink *inlink = ctx->inputs[0], *outlink = ctx->outputs[0];
     MvdenoiseContext *s = ctx->priv;
-    AVFrame *frame;
     int ret;
 
     FF_FILTER_FORWARD_STATUS_BACK(outlink, inlink);
@@ -510,11 +552,7 @@ static int activate(AVFilterContext *ctx)
             return ret;
         if (ret)
             continue;
-        ret = gpume_take_input(ctx, s->searcher, &frame, &s->status, &s->status_pts);
-        if (ret > 0) {
-            ret = add_input(ctx, &frame);
-            av_frame_free(&frame);
-        }
+        ret = take_input(ctx);
         if (ret < 0)
             return ret;
     }
@@ -532,7 +570,9 @@ static av_cold void uninit(AVFilterContext *ctx)
     av_fifo_freep2(&s->searched);
     av_frame_free(&s->next);
     av_frame_free(&s->input);
+    av_frame_free(&s->compared);
     av_frame_free(&s->output);
+    ff_mvdenoise_cuda_repeats_close(&s->repeats);
     ff_gpume_searcher_close(&s->searcher);
     close_mvdenoise(s);
 }

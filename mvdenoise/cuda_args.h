@@ -50,7 +50,23 @@
 #define MVDENOISE_CUDA_BEFORE           16
 #define MVDENOISE_CUDA_BEHIND           20
 
-/** A component, in all kernels. What is done in rows, is done by blocks of threads from block on. */
+/** Rows that a thread of the kernel that compares frames has. */
+#define MVDENOISE_CUDA_COMPARED         4
+
+/** Planes of two frames. */
+typedef struct MvdenoiseCudaBytes {
+    unsigned long long a, b;
+    long long linesize[2];
+    int w, h;                   ///< bytes, rows
+} MvdenoiseCudaBytes;
+
+/** Parameters of the kernel that compares frames. Blocks z: planes. */
+typedef struct MvdenoiseCudaRepeatsArgs {
+    MvdenoiseCudaBytes planes[GPUME_CUDA_COMPONENTS];
+    unsigned long long differ;  ///< unsigned, which becomes 1 where bytes differ
+} MvdenoiseCudaRepeatsArgs;
+
+/** A component, in all other kernels. What is done in rows, is done by blocks of threads from block on. */
 typedef struct MvdenoiseCudaComponent {
     unsigned first;             ///< bytes from the beginning of a copy to sample (0, 0)
     int stride;                 ///< bytes

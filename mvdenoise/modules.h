@@ -18,6 +18,7 @@
  * most, and 10 more in the second pass. One row a line: makefiles read it with sed.
  */
 #define MVDENOISE_CUDA_MODULES(M) \
+    M(mvdenoise_repeats,      repeats,   0, 0) \
     M(mvdenoise_halves_8,     halves,    8, 0) \
     M(mvdenoise_halves_16,    halves,   16, 0) \
     M(mvdenoise_measure_8,    measure,   8, 0) \
@@ -44,6 +45,7 @@
     M(mvdenoise_combine_16,   combine,  16, 0)
 
 enum MvdenoiseCudaFamily {
+    MVDENOISE_CUDA_repeats,
     MVDENOISE_CUDA_halves,
     MVDENOISE_CUDA_measure,
     MVDENOISE_CUDA_estimate,

@@ -190,6 +190,22 @@ for row in nv12/radius=2/refs=2 yuv420p/radius=1:passes=1:sigma=9/refs=1 p010le/
     fi
 done
 
+# Frames that repeat the one before them, at most four of which get its result.
+for row in nv12/fps=12/radius=2/ yuv420p10/fps=24/radius=1/ p010le/fps=12/radius=1:enable=between\(n\\,5\\,12\)/ \
+           yuv444p/fps=8/radius=2/gpume=algo=hme:block=8:dir=both:refs=2:backend; do
+    format=${row%%/*}
+    options=${row%/*}
+    options=${options##*/}
+    search=${row##*/}
+    noisy=${row#*/}
+    noisy="$cut,noise=alls=14:allf=t,${noisy%%/*},format=$format"
+    ffmpeg -lavfi "$noisy,${search:+$search=cpu,}mvdenoise=$options" -f framecrc - > "$tmp/cpu"
+    ffmpeg -init_hw_device cuda=cu:0 -filter_hw_device cu -lavfi "$noisy,hwupload_cuda,
+        ${search:+$search=cuda,}mvdenoise=$options,hwdownload,format=$format" -f framecrc - > "$tmp/gpu"
+    check "cuda-mvdenoise-repeats/$row" "other pictures" \
+        eval "[ \"\$(grep -c '^0,' '$tmp/cpu')\" -ge 16 ] && cmp -s '$tmp/cpu' '$tmp/gpu'"
+done
+
 # steady NAME LAUNCHES ARGUMENT...: checks the driver calls of the 10th to the 20th frame; LAUNCHES is the number of
 # launches for each frame
 steady() {
@@ -233,18 +249,18 @@ check cuda-mvfps-fields "vectors were uploaded" \
 steady cuda-steady-mvfps-list 11 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
     -vf "format=nv12,gpume=algo=ds:dir=both:backend=cpu:async_depth=1,hwupload_cuda,mvfps=fps=2x,$first_only"
 check cuda-mvfps-list "vectors were not uploaded" grep -q cuMemcpyHtoD "$tmp/calls"
-# launches: copy of the frame, its half samples, cells of vectors, noise in two steps; for the pilot matches, patches,
-# picture, half samples; the same again without half samples
-steady cuda-steady-mvdenoise 13 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
+# launches: comparison with the frame before, copy of the frame, its half samples, cells of vectors, noise in two steps;
+# for the pilot matches, patches, picture, half samples; the same again without half samples
+steady cuda-steady-mvdenoise 14 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
     -vf "format=nv12,hwupload_cuda,gpume=algo=ds:dir=both:refs=2,mvdenoise=strength=9,$first_only"
 check cuda-mvdenoise-fields "vectors were uploaded" \
     eval "grep -q cuLaunchKernel '$tmp/calls' && ! grep -q 'cuMemcpyHtoD' '$tmp/calls'"
 # leaves are not uploaded either: one launch for each size and two fields, and two for the tree
-steady cuda-steady-tree 23 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
+steady cuda-steady-tree 24 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
     -vf "format=nv12,hwupload_cuda,gpume=algo=ds:tree=1:dir=both:refs=2,mvdenoise=strength=9,$first_only"
 check cuda-tree-fields "vectors were uploaded" \
     eval "grep -q cuLaunchKernel '$tmp/calls' && ! grep -q 'cuMemcpyHtoD' '$tmp/calls'"
 # another filter has copied the frames: a map of vectors is made, too
-steady cuda-steady-mvdenoise-list 13 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
+steady cuda-steady-mvdenoise-list 14 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
     -vf "format=nv12,gpume=algo=ds:dir=both:refs=2:backend=cpu:async_depth=1,hwupload_cuda,mvdenoise=strength=9,$first_only"
 check cuda-mvdenoise-list "vectors were not uploaded" grep -q cuMemcpyHtoD "$tmp/calls"

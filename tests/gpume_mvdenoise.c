@@ -25,6 +25,7 @@
 #include "libavfilter/gpume/field/sidedata.h"
 #include "libavfilter/gpume/mvdenoise/mvdenoise.h"
 #include "libavfilter/gpume/mvdenoise/noise.h"
+#include "libavfilter/gpume/mvdenoise/repeats.h"
 
 #include "gpume_harness.h"
 #include "gpume_oracle_mvdenoise.h"
@@ -430,7 +431,7 @@ static void run_case(uint64_t seed, int on_device)
 /* Cases whose noise is correlated, on the device. */
 static void run_grain(int nb)
 {
-    const int before = nb_correlated;
+    const int before = nb_correlated, nb_drawn = nb;
 
     for (uint64_t seed = 20000; nb; seed++) {
         Case c;
@@ -444,7 +445,91 @@ static void run_grain(int nb)
             nb--;
         }
     }
-    CHECK(nb_correlated > before, "no noise was correlated");
+    /* which noise is found to be depends on the case, so that a few show nothing */
+    CHECK(nb_drawn < 4 || nb_correlated > before, "no noise was correlated in %d cases", nb_drawn);
+}
+
+/* Copies the samples of a frame, into rows of other lengths. */
+static AVFrame *copy_samples(Case *c, const AVFrame *from)
+{
+    AVFrame *to = test_canaries(&c->shape, &c->r);
+
+    for (int i = 0; i < c->shape.nb_components; i++)
+        for (int y = 0; y < test_height(&c->shape, i); y++)
+            for (int x = 0; x < test_width(&c->shape, i); x++)
+                test_set_word(&c->shape, to, i, x, y, test_word(&c->shape, from, i, x, y));
+    return to;
+}
+
+/* Returns whether frames of which so many rows and columns are cut off are found to have the same samples. */
+static int has_same(const Case *c, const AVFrame *a, const AVFrame *b, int cut, MvdenoiseCudaRepeats **repeats)
+{
+    AVBufferRef *hw_frames[2] = { NULL };
+    AVFrame *f[2];
+    int ret;
+
+    for (int i = 0; i < 2; i++) {
+        if (repeats)
+            hw_frames[i] = test_device_frames(&c->shape);
+        f[i] = repeats ? test_upload(&c->shape, hw_frames[i], i ? b : a) : test_alloc(av_frame_clone(i ? b : a));
+        f[i]->width  -= cut;
+        f[i]->height -= cut;
+    }
+    if (repeats) {
+        ret = ff_mvdenoise_cuda_compare(repeats, f[0], f[1], NULL);
+        if (ret >= 0)
+            ret = ff_mvdenoise_cuda_compared(*repeats);
+    } else {
+        ret = ff_mvdenoise_has_same(f[0], f[1]);
+    }
+    for (int i = 0; i < 2; i++) {
+        av_frame_free(&f[i]);
+        av_buffer_unref(&hw_frames[i]);
+    }
+    return ret;
+}
+
+/* Frames are equal, differ by one sample, or differ only where they have been cropped. */
+static void repeats(int nb, int on_device)
+{
+    MvdenoiseCudaRepeats *on = NULL;
+    int nb_inside = 0;
+
+    for (uint64_t seed = 30000; nb; seed++) {
+        Case c;
+        TestShape kept;
+        AVFrame *b;
+        int i, x, y, cut, is_inside, ret;
+
+        draw_case(&c, seed);
+        if (c.shape.w < 5 || c.shape.h < 5 || on_device && !test_fits_device(c.shape.format)) {
+            free_case(&c);
+            continue;
+        }
+        b    = copy_samples(&c, c.frames[0]);
+        cut  = 4 * test_draw(&c.r, 2);
+        kept = c.shape;
+        kept.w -= cut;
+        kept.h -= cut;
+        i = test_draw(&c.r, c.shape.nb_components);
+        /* a side is where ends are easily missed */
+        x = test_draw(&c.r, 2) ? test_width(&c.shape, i) - 1 : test_draw(&c.r, test_width(&c.shape, i));
+        y = test_draw(&c.r, 2) ? test_height(&c.shape, i) - 1 : test_draw(&c.r, test_height(&c.shape, i));
+        is_inside = x < test_width(&kept, i) && y < test_height(&kept, i);
+        snprintf(test_context, sizeof(test_context), "seed %"PRIu64"%s, %s %dx%d, cut by %d, sample %d,%d of %d", seed,
+                 on_device ? " on the device" : "", c.shape.desc->name, c.shape.w, c.shape.h, cut, x, y, i);
+        ret = has_same(&c, c.frames[0], b, cut, on_device ? &on : NULL);
+        CHECK(ret == 1, "equal frames: %d", ret);
+        test_set_word(&c.shape, b, i, x, y, test_word(&c.shape, b, i, x, y) ^ 1 << test_component(&c.shape, i)->shift);
+        ret = has_same(&c, c.frames[0], b, cut, on_device ? &on : NULL);
+        CHECK(ret == !is_inside, "different frames: %d", ret);
+        nb_inside += is_inside;
+        av_frame_free(&b);
+        free_case(&c);
+        nb--;
+    }
+    ff_mvdenoise_cuda_repeats_close(&on);
+    CHECK(nb_inside, "no difference was inside");
 }
 
 /* Noise */
@@ -910,6 +995,7 @@ static void in_memory(int nb, int step)
     snprintf(test_context, sizeof(test_context), "all cases");
     CHECK(nb < 200 || (nb_stacked > 100 * nb && nb_estimated > nb / 10 && nb_correlated > nb / 50),
           "%d patches in stacks, %d estimates, %d of correlated noise", nb_stacked, nb_estimated, nb_correlated);
+    repeats(FFMIN(nb, 200), 0);
     sequences(nb / 15, 0);
     failing_allocations(0, step);
 }
@@ -935,6 +1021,7 @@ int main(int argc, char **argv)
             run_case(o.only >= 0 ? o.only : i, 1);
         if (o.only < 0) {
             run_grain(nb / 10);
+            repeats(FFMIN(nb, 50), 1);
             sequences(nb / 5, 1);
         }
         if (o.only < 0 && !o.device_only)

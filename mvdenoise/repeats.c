@@ -1,0 +1,55 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include <stddef.h>
+#include <string.h>
+
+#include "libavutil/common.h"
+#include "libavutil/hwcontext.h"
+#include "libavutil/imgutils.h"
+#include "libavutil/pixdesc.h"
+
+#include "libavfilter/gpume/mvdenoise/repeats.h"
+#include "libavfilter/gpume/util/frame_backend.h"
+
+/* Returns the format of samples. */
+static enum AVPixelFormat format_of(const AVFrame *frame)
+{
+    return frame->hw_frames_ctx ? ff_gpume_sw_format(frame->hw_frames_ctx) : frame->format;
+}
+
+/* Returns the device of a frame, or NULL: it is in memory. */
+static const void *device_of(const AVFrame *frame)
+{
+    return frame->hw_frames_ctx ? ((const AVHWFramesContext *)frame->hw_frames_ctx->data)->device_ctx : NULL;
+}
+
+MvdenoiseBytes ff_mvdenoise_bytes(const AVFrame *a, const AVFrame *b)
+{
+    const enum AVPixelFormat format = format_of(a);
+    MvdenoiseBytes bytes = { 0 };
+
+    if (!a->data[0] || !b->data[0] || format_of(b) != format || device_of(a) != device_of(b) ||
+        a->width != b->width || a->height != b->height || av_image_fill_linesizes(bytes.w, format, a->width) < 0)
+        return (MvdenoiseBytes) { 0 };
+    while (bytes.nb < 4 && bytes.w[bytes.nb]) {
+        const int shift = bytes.nb == 1 || bytes.nb == 2 ? av_pix_fmt_desc_get(format)->log2_chroma_h : 0;
+
+        bytes.h[bytes.nb++] = AV_CEIL_RSHIFT(a->height, shift);
+    }
+    return bytes;
+}
+
+int ff_mvdenoise_has_same(const AVFrame *a, const AVFrame *b)
+{
+    const MvdenoiseBytes bytes = ff_mvdenoise_bytes(a, b);
+
+    for (int i = 0; i < bytes.nb; i++)
+        for (int y = 0; y < bytes.h[i]; y++)
+            if (memcmp(a->data[i] + y * (ptrdiff_t)a->linesize[i], b->data[i] + y * (ptrdiff_t)b->linesize[i],
+                       bytes.w[i]))
+                return 0;
+    return bytes.nb > 0;
+}
