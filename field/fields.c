@@ -5,10 +5,11 @@
 
 #include <string.h>
 
-#include "libavutil/buffer_internal.h"
+#include "libavutil/buffer.h"
 #include "libavutil/common.h"
 #include "libavutil/error.h"
 #include "libavutil/mem.h"
+#include "libavutil/thread.h"
 
 #include "libavfilter/gpume/field/fields.h"
 
@@ -23,35 +24,79 @@ void ff_gpume_fields_uninit(GpumeFieldSet *s)
     memset(s, 0, sizeof(*s));
 }
 
-/* Frees the buffer of side data; buffers with this function are those that lead to a set. */
+/** A set that side data leads to. */
+typedef struct AttachedSet {
+    GpumeFieldSet set;
+    struct AttachedSet *next, **link;
+} AttachedSet;
+
+/** All of them in this process: the opaque pointer of a buffer leads to a set if the set is in this list. */
+static AttachedSet *attached;
+static AVMutex attached_lock = AV_MUTEX_INITIALIZER;
+
+static void add(AttachedSet *a)
+{
+    ff_mutex_lock(&attached_lock);
+    a->next = attached;
+    a->link = &attached;
+    if (attached)
+        attached->link = &a->next;
+    attached = a;
+    ff_mutex_unlock(&attached_lock);
+}
+
+static void take_out(AttachedSet *a)
+{
+    ff_mutex_lock(&attached_lock);
+    *a->link = a->next;
+    if (a->next)
+        a->next->link = a->link;
+    ff_mutex_unlock(&attached_lock);
+}
+
+static int is_attached(const void *opaque)
+{
+    const AttachedSet *a;
+
+    ff_mutex_lock(&attached_lock);
+    for (a = attached; a && a != opaque; a = a->next)
+        ;
+    ff_mutex_unlock(&attached_lock);
+    return !!a;
+}
+
+/* Frees the buffer of side data. */
 static void release(void *opaque, uint8_t *data)
 {
-    GpumeFieldSet *s = opaque;
+    AttachedSet *a = opaque;
 
-    ff_gpume_fields_uninit(s);
-    av_free(s);
+    take_out(a);
+    ff_gpume_fields_uninit(&a->set);
+    av_free(a);
 }
 
 int ff_gpume_fields_attach(AVFrame *frame, GpumeFieldSet *s)
 {
-    GpumeFieldSet *kept;
+    AttachedSet *a;
     AVBufferRef *buf;
 
     av_frame_remove_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
     if (!s->nb)
         return 0;
-    kept = av_memdup(s, sizeof(*s));
-    if (!kept)
+    a = av_mallocz(sizeof(*a));
+    if (!a)
         return AVERROR(ENOMEM);
-    buf = av_buffer_create(s->mvs->data, s->mvs->size, release, kept, 0);
+    a->set = *s;
+    buf = av_buffer_create(s->mvs->data, s->mvs->size, release, a, 0);
     if (!buf) {
-        av_free(kept);
+        av_free(a);
         return AVERROR(ENOMEM);
     }
+    add(a);
     memset(s, 0, sizeof(*s));
     if (!av_frame_new_side_data_from_buf(frame, AV_FRAME_DATA_MOTION_VECTORS, buf)) {
-        *s          = *kept;
-        kept->mvs   = kept->costs = kept->on_device = NULL;
+        *s         = a->set;
+        a->set.mvs = a->set.costs = a->set.on_device = NULL;
         av_buffer_unref(&buf);
         return AVERROR(ENOMEM);
     }
@@ -61,9 +106,9 @@ int ff_gpume_fields_attach(AVFrame *frame, GpumeFieldSet *s)
 const GpumeFieldSet *ff_gpume_fields_searched(const AVFrame *frame)
 {
     const AVFrameSideData *sd = av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
+    const AttachedSet *a      = sd && sd->buf ? av_buffer_get_opaque(sd->buf) : NULL;
 
-    /* a function that nobody else can have, so what it frees is known */
-    return sd && sd->buf && sd->buf->buffer->free == release ? sd->buf->buffer->opaque : NULL;
+    return a && is_attached(a) ? &a->set : NULL;
 }
 
 const GpumeFieldSet *ff_gpume_fields_of(const AVFrame *frame)
