@@ -78,6 +78,7 @@ enum AVPixelFormat ff_mvdeint_hw_format(int i)
 av_cold int ff_mvdeint_open(Mvdeint **mvdeint, const MvdeintConfig *cfg)
 {
     Mvdeint *s = *mvdeint = av_mallocz(sizeof(*s));
+    const GpumeFrameBackend *backend;
     int ret;
 
     if (!s)
@@ -87,13 +88,11 @@ av_cold int ff_mvdeint_open(Mvdeint **mvdeint, const MvdeintConfig *cfg)
     s->sw_format = ff_gpume_sw_format(cfg->hw_frames);
     if (cfg->hw_frames)
         s->device_ctx = ((const AVHWFramesContext *)cfg->hw_frames->data)->device_ctx;
-    s->backend = (const MvdeintBackend *)ff_gpume_choose_backend(backends, cfg->hw_frames, ff_gpume_layout_supports,
-                                                                 "mvdeint", cfg->log_ctx);
-    ret = s->backend ? 0 : AVERROR(ENOSYS);
-    if (ret >= 0) {
-        s->priv = av_mallocz(s->backend->common.priv_size);
-        ret     = s->priv ? s->backend->init(s->priv, &s->cfg) : AVERROR(ENOMEM);
-    }
+    ret = ff_gpume_open_backend(&backend, &s->priv, backends, cfg->hw_frames, ff_gpume_layout_supports, "mvdeint",
+                                cfg->log_ctx);
+    s->backend = (const MvdeintBackend *)backend;
+    if (ret >= 0)
+        ret = s->backend->init(s->priv, &s->cfg);
     if (ret < 0)
         ff_mvdeint_close(mvdeint);
     return ret;

@@ -55,6 +55,7 @@ enum AVPixelFormat ff_mvdenoise_hw_format(int i)
 av_cold int ff_mvdenoise_open(Mvdenoise **mvdenoise, const MvdenoiseConfig *cfg)
 {
     Mvdenoise *s = *mvdenoise = av_mallocz(sizeof(*s));
+    const GpumeFrameBackend *backend;
     int ret;
 
     if (!s)
@@ -66,13 +67,11 @@ av_cold int ff_mvdenoise_open(Mvdenoise **mvdenoise, const MvdenoiseConfig *cfg)
     s->sw_format = ff_gpume_sw_format(cfg->hw_frames);
     if (cfg->hw_frames)
         s->device_ctx = ((const AVHWFramesContext *)cfg->hw_frames->data)->device_ctx;
-    s->backend = (const MvdenoiseBackend *)ff_gpume_choose_backend(backends, cfg->hw_frames, ff_gpume_layout_supports,
-                                                                   "mvdenoise", cfg->log_ctx);
-    ret = s->backend ? 0 : AVERROR(ENOSYS);
-    if (ret >= 0) {
-        s->priv = av_mallocz(s->backend->common.priv_size);
-        ret     = s->priv ? s->backend->init(s->priv, &s->cfg) : AVERROR(ENOMEM);
-    }
+    ret = ff_gpume_open_backend(&backend, &s->priv, backends, cfg->hw_frames, ff_gpume_layout_supports, "mvdenoise",
+                                cfg->log_ctx);
+    s->backend = (const MvdenoiseBackend *)backend;
+    if (ret >= 0)
+        ret = s->backend->init(s->priv, &s->cfg);
     if (ret < 0)
         ff_mvdenoise_close(mvdenoise);
     return ret;

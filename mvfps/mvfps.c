@@ -31,6 +31,7 @@ enum AVPixelFormat ff_mvfps_hw_format(int i)
 av_cold int ff_mvfps_open(Mvfps **mvfps, const MvfpsConfig *cfg)
 {
     Mvfps *s = *mvfps = av_mallocz(sizeof(*s));
+    const GpumeFrameBackend *backend;
     int ret;
 
     if (!s)
@@ -38,13 +39,11 @@ av_cold int ff_mvfps_open(Mvfps **mvfps, const MvfpsConfig *cfg)
     s->cfg           = *cfg;
     s->layout.format = AV_PIX_FMT_NONE;
     s->sw_format = ff_gpume_sw_format(cfg->hw_frames);
-    s->backend   = (const MvfpsBackend *)ff_gpume_choose_backend(backends, cfg->hw_frames, ff_gpume_layout_supports,
-                                                                 "mvfps", cfg->log_ctx);
-    ret = s->backend ? 0 : AVERROR(ENOSYS);
-    if (ret >= 0) {
-        s->priv = av_mallocz(s->backend->common.priv_size);
-        ret = s->priv ? s->backend->init(s->priv, &s->cfg) : AVERROR(ENOMEM);
-    }
+    ret = ff_gpume_open_backend(&backend, &s->priv, backends, cfg->hw_frames, ff_gpume_layout_supports, "mvfps",
+                                cfg->log_ctx);
+    s->backend = (const MvfpsBackend *)backend;
+    if (ret >= 0)
+        ret = s->backend->init(s->priv, &s->cfg);
     if (ret < 0)
         ff_mvfps_close(mvfps);
     return ret;

@@ -38,19 +38,18 @@ enum AVPixelFormat ff_mvstereo_output_format(enum MvstereoOutput output, int is_
 av_cold int ff_mvstereo_open(Mvstereo **mvstereo, const MvstereoConfig *cfg)
 {
     Mvstereo *s = *mvstereo = av_mallocz(sizeof(*s));
+    const GpumeFrameBackend *backend;
     int ret;
 
     if (!s)
         return AVERROR(ENOMEM);
     s->cfg       = *cfg;
     s->sw_format = ff_gpume_sw_format(cfg->hw_frames);
-    s->backend   = (const MvstereoBackend *)ff_gpume_choose_backend(backends, cfg->hw_frames, ff_gpume_layout_supports,
-                                                                    "mvstereo", cfg->log_ctx);
-    ret = s->backend ? 0 : AVERROR(ENOSYS);
-    if (ret >= 0) {
-        s->priv = av_mallocz(s->backend->common.priv_size);
-        ret     = s->priv ? s->backend->init(s->priv, &s->cfg) : AVERROR(ENOMEM);
-    }
+    ret = ff_gpume_open_backend(&backend, &s->priv, backends, cfg->hw_frames, ff_gpume_layout_supports, "mvstereo",
+                                cfg->log_ctx);
+    s->backend = (const MvstereoBackend *)backend;
+    if (ret >= 0)
+        ret = s->backend->init(s->priv, &s->cfg);
     if (ret < 0)
         ff_mvstereo_close(mvstereo);
     return ret;

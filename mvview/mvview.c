@@ -44,19 +44,18 @@ enum AVPixelFormat ff_mvview_hw_format(int i)
 av_cold int ff_mvview_open(MvviewView **view, const MvviewConfig *cfg)
 {
     MvviewView *v = *view = av_mallocz(sizeof(*v));
+    const GpumeFrameBackend *backend;
     int ret;
 
     if (!v)
         return AVERROR(ENOMEM);
     v->cfg = *cfg;
     v->sw_format = ff_gpume_sw_format(cfg->hw_frames);
-    v->painter   = (const MvviewPainter *)ff_gpume_choose_backend(painters, cfg->hw_frames, ff_mvview_format_supported,
-                                                                  "mvview", cfg->log_ctx);
-    ret = v->painter ? 0 : AVERROR(ENOSYS);
-    if (ret >= 0) {
-        v->painter_priv = av_mallocz(v->painter->common.priv_size);
-        ret = v->painter_priv ? v->painter->init(v->painter_priv, &v->cfg) : AVERROR(ENOMEM);
-    }
+    ret = ff_gpume_open_backend(&backend, &v->painter_priv, painters, cfg->hw_frames, ff_mvview_format_supported,
+                                "mvview", cfg->log_ctx);
+    v->painter = (const MvviewPainter *)backend;
+    if (ret >= 0)
+        ret = v->painter->init(v->painter_priv, &v->cfg);
     if (ret < 0)
         ff_mvview_close(view);
     return ret;

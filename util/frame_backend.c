@@ -4,8 +4,10 @@
  */
 
 #include "libavutil/attributes.h"
+#include "libavutil/error.h"
 #include "libavutil/hwcontext.h"
 #include "libavutil/log.h"
+#include "libavutil/mem.h"
 #include "libavutil/pixdesc.h"
 
 #include "libavfilter/gpume/util/frame_backend.h"
@@ -23,10 +25,9 @@ enum AVPixelFormat ff_gpume_sw_format(const AVBufferRef *hw_frames)
     return hw_frames ? ((const AVHWFramesContext *)hw_frames->data)->sw_format : AV_PIX_FMT_NONE;
 }
 
-av_cold const GpumeFrameBackend *ff_gpume_choose_backend(const GpumeFrameBackend *const *backends,
-                                                         const AVBufferRef *hw_frames,
-                                                         int (*supports)(enum AVPixelFormat sw_format),
-                                                         const char *filter, void *log_ctx)
+static av_cold const GpumeFrameBackend *choose(const GpumeFrameBackend *const *backends, const AVBufferRef *hw_frames,
+                                               int (*supports)(enum AVPixelFormat sw_format), const char *filter,
+                                               void *log_ctx)
 {
     const AVHWFramesContext *frames    = hw_frames ? (const AVHWFramesContext *)hw_frames->data : NULL;
     const enum AVPixelFormat hw_format = frames ? frames->format : AV_PIX_FMT_NONE;
@@ -46,4 +47,13 @@ av_cold const GpumeFrameBackend *ff_gpume_choose_backend(const GpumeFrameBackend
     av_log(log_ctx, AV_LOG_ERROR, "%s does not support hardware frames of format %s; insert hwdownload before it.\n",
            filter, av_get_pix_fmt_name(hw_format));
     return NULL;
+}
+
+av_cold int ff_gpume_open_backend(const GpumeFrameBackend **backend, void **priv,
+                                  const GpumeFrameBackend *const *backends, const AVBufferRef *hw_frames,
+                                  int (*supports)(enum AVPixelFormat sw_format), const char *filter, void *log_ctx)
+{
+    *backend = choose(backends, hw_frames, supports, filter, log_ctx);
+    *priv    = *backend ? av_mallocz((*backend)->priv_size) : NULL;
+    return !*backend ? AVERROR(ENOSYS) : *priv ? 0 : AVERROR(ENOMEM);
 }

@@ -33,17 +33,18 @@ typedef struct GpumeFrameBackend {
 enum AVPixelFormat ff_gpume_backend_hw_format(const GpumeFrameBackend *const *backends, int i);
 
 /**
- * Chooses the backend for frames.
+ * Chooses the backend for frames and allocates its state, cleared.
+ * @param backend   set to the backend, or NULL
+ * @param priv      set to the state, for av_free(); or NULL
  * @param backends  ends with NULL
  * @param hw_frames AVHWFramesContext, or NULL: frames are in system memory
  * @param supports  whether the filter works on samples of a format
  * @param filter    the filter's name, for the message
- * @return the backend, or NULL with a message
+ * @return 0, AVERROR(ENOSYS) with a message, or AVERROR(ENOMEM)
  */
-const GpumeFrameBackend *ff_gpume_choose_backend(const GpumeFrameBackend *const *backends,
-                                                 const AVBufferRef *hw_frames,
-                                                 int (*supports)(enum AVPixelFormat sw_format),
-                                                 const char *filter, void *log_ctx);
+int ff_gpume_open_backend(const GpumeFrameBackend **backend, void **priv, const GpumeFrameBackend *const *backends,
+                          const AVBufferRef *hw_frames, int (*supports)(enum AVPixelFormat sw_format),
+                          const char *filter, void *log_ctx);
 
 /** Returns the format of the samples of hardware frames; AV_PIX_FMT_NONE without hw_frames. */
 enum AVPixelFormat ff_gpume_sw_format(const AVBufferRef *hw_frames);
