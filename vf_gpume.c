@@ -6,7 +6,7 @@
 /**
  * @file
  * Block motion estimation filter: options, formats, frames in and out. The engine
- * (gpume/core/engine.h) pairs frames with references and has them searched; the outputs
+ * (gpume/core/engine.h) pairs frames with references and searches them; the outputs
  * (gpume/output/output.h) export the vectors.
  */
 
@@ -44,7 +44,7 @@ typedef struct GpumeContext {
     /* options */
     int backend;
     char *device;
-    int names_device;           ///< the user names the device, so no other one will do
+    int names_device;           ///< the user has chosen a device, so no other device is used
     int dir;                    ///< DIR_*
     int refs;
     int async_depth;
@@ -55,13 +55,13 @@ typedef struct GpumeContext {
     int overwrite;
     int metadata;
     int hint;                   ///< enum GpumeHint
-    GpumeParams params;         ///< the chosen ones; most are options
+    GpumeParams params;         ///< the parameters of the search; most are options
 
     GpumeEngine *engine;
     GpumeOutputs *outputs;
-    const GpumeSink *sink;      ///< takes what the files would; may be NULL
-    int has_frames;             ///< at least one frame has arrived
-    int failed;                 ///< negative: the error after which nothing more is processed
+    const GpumeSink *sink;      ///< receives the output instead of files; may be NULL
+    int has_frames;             ///< whether a frame has arrived
+    int failed;                 ///< negative: the error after which no frame is processed
 } GpumeContext;
 
 #define OFFSET(x) offsetof(GpumeContext, x)
@@ -128,8 +128,8 @@ static const AVOption gpume_options[] = {
 #define BACKEND(name, help) CONST(#name, help, 1 + GPUME_BACKEND_##name, "backend"),
         GPUME_BACKENDS(BACKEND)
 #undef BACKEND
-    { "device", "index of the GPU for frames in system memory, without which it is an error "
-      "(default: the graph's, or the first)",
+    { "device", "index of the GPU for frames in system memory; the filter fails without this GPU "
+      "(default: the device of the filter graph, or the first GPU)",
       OFFSET(device), AV_OPT_TYPE_STRING, { .str = NULL }, 0, 0, FLAGS },
     { "async_depth", "frames searched at the same time; 1: lowest latency; 0: as the backend needs",
       OFFSET(async_depth), AV_OPT_TYPE_INT, { .i64 = 0 }, 0, MAX_ASYNC_DEPTH, FLAGS },
@@ -200,7 +200,7 @@ static av_cold int init(AVFilterContext *ctx)
         return AVERROR(EINVAL);
     }
 
-    /* in parameters that nobody has chosen they are 0 */
+    /* core/params.c takes 0 for not set, so a 0 that the user sets is found here */
     if (!s->params.tree && (!s->params.lambda || !s->params.qp)) {
         av_log(ctx, AV_LOG_ERROR, "'%s' is only valid with tree=1.\n", s->params.lambda ? "qp" : "lambda");
         return AVERROR(EINVAL);
@@ -215,7 +215,7 @@ static av_cold int init(AVFilterContext *ctx)
     return ff_gpume_outputs_check(&cfg);
 }
 
-/* Format i of the hardware frames of backends that may be chosen. */
+/* Returns format i of the hardware frames of the backends that may be chosen. */
 static enum AVPixelFormat hw_format(const AVFilterContext *ctx, int i)
 {
     const GpumeContext *s = ctx->priv;
@@ -241,7 +241,7 @@ static av_cold int config_input(AVFilterLink *inlink)
     const GpumeOutputConfig output_cfg = output_config(ctx);
     GpumeEngineConfig cfg = {
         .params        = s->params,
-        /* who names a device does not want the search to run elsewhere */
+        /* a user who names a device does not want a fallback to the CPU */
         .backend       = s->names_device ? GPUME_NB_BACKENDS - 1 : s->backend - 1,
         .max_in_flight = s->async_depth,
         .executor      = gpume_slice_threads(ctx),
@@ -263,7 +263,7 @@ static av_cold int config_input(AVFilterLink *inlink)
     return ff_gpume_outputs_open(&s->outputs, &output_cfg, ff_gpume_engine_params(s->engine));
 }
 
-/* Output the frames whose searches are finished. Returns EAGAIN or EOF when there are no more. */
+/* Outputs the frames whose searches are finished. Returns EAGAIN or EOF when there are no more. */
 static int send_frames(AVFilterContext *ctx)
 {
     GpumeContext *s = ctx->priv;
@@ -347,7 +347,7 @@ static int activate(AVFilterContext *ctx)
 {
     GpumeContext *s = ctx->priv;
 
-    /* after an error the engine may only be closed */
+    /* after an error only closing the engine is allowed */
     if (s->failed >= 0)
         s->failed = process(ctx);
     return s->failed;
@@ -358,7 +358,7 @@ static av_cold void uninit(AVFilterContext *ctx)
     GpumeContext *s = ctx->priv;
 
     ff_gpume_engine_close(&s->engine);
-    /* without an error: no more frames were wanted, or another graph takes this one's place */
+    /* no error means that no more frames are wanted, or that another graph replaces this one */
     ff_gpume_outputs_close(&s->outputs, s->failed >= 0 && s->has_frames ? GPUME_END_INPUT : GPUME_END_FAILED);
 }
 

@@ -5,8 +5,7 @@
 
 /**
  * @file
- * Motion vector viewer: options, formats, frames in and out. What is drawn is in
- * gpume/mvview/mvview.h.
+ * Motion vector viewer: options, formats, frames in and out. gpume/mvview/mvview.h draws.
  */
 
 #include <math.h>
@@ -29,8 +28,8 @@
 #include "gpume/mvview/field.h"
 #include "gpume/mvview/mvview.h"
 
-#define MAX_LENGTH 65536    ///< of a vector, in samples
-/** If so many frames have no vectors none will have. */
+#define MAX_LENGTH 65536    ///< length of a vector, in samples
+/** If this many frames have no vectors, a warning is printed. */
 #define MANY_FRAMES   16
 
 typedef struct MvviewContext {
@@ -49,14 +48,14 @@ typedef struct MvviewContext {
     int search;                 ///< enum GpumeSearchWhen
 
     GpumeSearcher *searcher;
-    char search_options[64];    ///< as those of gpume
+    char search_options[64];    ///< options of the search, as gpume takes them
     MvviewView *view;
     GpumeHwFrames frames;
-    AVFifo *disabled;           ///< ints: AVFilterContext.is_disabled of each frame that the searcher has
-    int had_vectors;            ///< or the warning that there are none was given
-    int nb_without;             ///< frames that had none, until then
-    int status;                 ///< with which the input has ended,
-    int64_t status_pts;         ///< and when
+    AVFifo *disabled;           ///< ints: AVFilterContext.is_disabled of each frame in the searcher
+    int had_vectors;            ///< whether a frame had vectors, or the warning was printed
+    int nb_without;             ///< number of frames without vectors until then
+    int status;                 ///< status with which the input has ended
+    int64_t status_pts;         ///< timestamp at which it has ended
 } MvviewContext;
 
 #define OFFSET(x) offsetof(MvviewContext, x)
@@ -117,7 +116,7 @@ static av_cold void close_view(MvviewContext *s)
     ff_gpume_hwframes_close(&s->frames);
 }
 
-/* For frames in system memory, or of these hardware frames. */
+/* Opens a view for frames in system memory, or for hardware frames of this context. */
 static av_cold int open_view(AVFilterContext *ctx, AVBufferRef *hw_frames)
 {
     MvviewContext *s = ctx->priv;
@@ -155,7 +154,7 @@ static av_cold int init(AVFilterContext *ctx)
     return s->disabled ? 0 : AVERROR(ENOMEM);
 }
 
-/* True motion, only that which is drawn. */
+/* Opens a searcher for true motion, limited to the fields that are drawn. */
 static av_cold int open_searcher(AVFilterContext *ctx)
 {
     MvviewContext *s = ctx->priv;
@@ -191,9 +190,8 @@ static av_cold int config_output(AVFilterLink *outlink)
 }
 
 /*
- * Draw into a frame if nobody else has it and it is in system memory, else into new samples
- * for it. A hardware frame always gets new ones, as all that leave have to be of the output's
- * hw_frames_ctx.
+ * Draws into a frame if it is writable and in system memory, else into a new buffer. A hardware
+ * frame always gets a new buffer, because output frames must belong to the output's hw_frames_ctx.
  */
 static int draw(AVFilterLink *outlink, AVFrame *frame)
 {
@@ -217,7 +215,7 @@ static void warn_of_no_vectors(AVFilterContext *ctx)
 
     if (!s->had_vectors && s->nb_without)
         av_log(ctx, AV_LOG_WARNING, "There are no motion vectors in %d frames, so nothing is drawn.%s\n", s->nb_without,
-               s->search == GPUME_SEARCH_NEVER ? " Leave out search=never, or put gpume=algo=hme in front." : "");
+               s->search == GPUME_SEARCH_NEVER ? " Remove search=never, or insert gpume=algo=hme before mvview." : "");
     s->had_vectors = 1;
 }
 
@@ -241,7 +239,7 @@ static int send_frame(AVFilterContext *ctx, AVFrame *frame)
         ret = open_view(ctx, frame->hw_frames_ctx);
     if (ret >= 0)
         ret = ff_mvview_read(s->view, disabled ? NULL : frame);
-    /* what is drawn changes rectangles that are said not to */
+    /* drawing changes rectangles that the hint says are constant */
     if (ret > 0)
         av_frame_remove_side_data(frame, AV_FRAME_DATA_VIDEO_HINT);
     if (ret > 0 || ret == 0 && s->frames.out)

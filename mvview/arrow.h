@@ -5,8 +5,8 @@
 
 /**
  * @file
- * The shape of an arrow, and how far inside it a sample lies. Integers only; read by the host
- * and by device code.
+ * Defines the shape of an arrow and computes how far inside it a sample lies. Uses integers only.
+ * The host and device code include this file.
  */
 
 #ifndef AVFILTER_GPUME_MVVIEW_ARROW_H
@@ -18,7 +18,7 @@
 #define MVVIEW_SAMPLE 256
 /** Units of the ends of arrows in a sample. */
 #define MVVIEW_TIP 4
-/** An arrow's end is at most this far away, in units of MVVIEW_TIP; more is of no use. */
+/** Largest distance from an arrow's beginning to its tip, in units of MVVIEW_TIP; no picture needs more. */
 #define MVVIEW_FARTHEST (1 << 18)
 /** The weight of a sample that is covered completely. */
 #define MVVIEW_FULL 256
@@ -26,11 +26,11 @@
 /** An arrow that begins at (0, 0); lengths in units of MVVIEW_SAMPLE. */
 typedef struct MvviewArrow {
     int ux, uy;             ///< direction; its length is 1 << 14
-    int length;             ///< 0: a dot, for what is shorter than half a sample
+    int length;             ///< 0: a dot, drawn for vectors shorter than half a sample
     int head;               ///< length of the head, which is as wide as it is long
     int shaft;              ///< half of the shaft's width
-    int edge;               ///< width of the line around it
-    int reach;              ///< no sample farther from the segment is touched
+    int edge;               ///< width of the dark outline
+    int reach;              ///< samples farther than this from the line between beginning and tip are not touched
 } MvviewArrow;
 
 GPUME_INLINE int mvview_arrow_edge(int unit)
@@ -40,24 +40,25 @@ GPUME_INLINE int mvview_arrow_edge(int unit)
 
 GPUME_INLINE int mvview_arrow_reach(int head, int unit)
 {
-    /* the line around is 5 ** .5 times as far from the tip as from the sides, less elsewhere */
+    /* at the tip the outline is sqrt(5) times as wide as at the sides, elsewhere less */
     return head / 2 + (mvview_arrow_edge(unit) + MVVIEW_SAMPLE / 2) * 9 / 4 + MVVIEW_SAMPLE / 4;
 }
 
 /** Returns the length of the head of the longest arrows. */
-GPUME_INLINE int mvview_arrow_most_head(int unit)
+GPUME_INLINE int mvview_arrow_max_head(int unit)
 {
     return unit * 13 / 2;
 }
 
-GPUME_INLINE int mvview_arrow_most_reach(int unit)
+GPUME_INLINE int mvview_arrow_max_reach(int unit)
 {
-    return mvview_arrow_reach(mvview_arrow_most_head(unit), unit);
+    return mvview_arrow_reach(mvview_arrow_max_head(unit), unit);
 }
 
 /**
+ * Initializes an arrow.
  * @param qx,qy the tip, in units of MVVIEW_TIP
- * @param unit  the width of a line, about, in units of MVVIEW_SAMPLE
+ * @param unit  approximate width of a line, in units of MVVIEW_SAMPLE
  */
 GPUME_INLINE void mvview_arrow_init(MvviewArrow *a, int qx, int qy, int unit)
 {
@@ -69,16 +70,16 @@ GPUME_INLINE void mvview_arrow_init(MvviewArrow *a, int qx, int qy, int unit)
         a->length = 0;
     a->ux     = a->length ? mvview_divide(x * (1 << 14), a->length) : 0;
     a->uy     = a->length ? mvview_divide(y * (1 << 14), a->length) : 0;
-    /* short arrows are mostly head, but one that can be seen */
-    a->head   = av_clip(a->length / 2, unit * 3, mvview_arrow_most_head(unit));
+    /* the head takes half of a short arrow, but is never too small to be seen */
+    a->head   = av_clip(a->length / 2, unit * 3, mvview_arrow_max_head(unit));
     a->shaft  = unit * 5 / 8;
     a->edge   = mvview_arrow_edge(unit);
     a->reach  = mvview_arrow_reach(a->head, unit);
 }
 
 /**
- * The samples (*first to *last, relative to the arrow's beginning) of row y that it can
- * touch; *first > *last: none.
+ * Finds the samples of row y that the arrow can touch: *first to *last, relative to the arrow's
+ * beginning. *first > *last if there are none.
  */
 GPUME_INLINE void mvview_arrow_span(const MvviewArrow *a, int y, int *first, int *last)
 {
@@ -115,7 +116,7 @@ GPUME_INLINE void mvview_arrow_span(const MvviewArrow *a, int y, int *first, int
     }
 }
 
-/** A sample as an arrow sees it: how far along it and to its side, in units of 1 / (1 << 14) sample. */
+/** The position of a sample along an arrow and beside it, in units of 1 / (1 << 14) sample. */
 typedef struct MvviewAlong {
     long long along, across;
 } MvviewAlong;
@@ -129,7 +130,7 @@ GPUME_INLINE MvviewAlong mvview_arrow_along(const MvviewArrow *a, int x, int y)
     return at;
 }
 
-/** The same of the sample to the right of it. */
+/** Moves a position to the next sample on the right. */
 GPUME_INLINE void mvview_arrow_step(const MvviewArrow *a, MvviewAlong *at)
 {
     at->along  += a->ux;
@@ -137,30 +138,31 @@ GPUME_INLINE void mvview_arrow_step(const MvviewArrow *a, MvviewAlong *at)
 }
 
 /**
- * How far inside the arrow the sample (x, y) lies, negative outside, in units of MVVIEW_SAMPLE.
- * @param at mvview_arrow_along() of it
+ * Returns how far inside the arrow the sample (x, y) lies, in units of MVVIEW_SAMPLE; negative
+ * outside.
+ * @param at what mvview_arrow_along() returns for (x, y)
  */
 GPUME_INLINE int mvview_arrow_depth(const MvviewArrow *a, MvviewAlong at, int x, int y)
 {
     const int along  = (int)(at.along >> 6);
     const int across = FFABS((int)(at.across >> 6));
-    /* how far away what is far away is does not matter */
+    /* larger distances make no difference */
     const int before = av_clip(a->length - along, -(1 << 20), 1 << 20);
     int shaft, head;
 
     if (!a->length) {
-        /* nearly the distance: an octagon's */
+        /* an approximation of the distance, whose contours are octagons */
         const int longest = FFMAX(FFABS(x), FFABS(y)) * MVVIEW_SAMPLE;
 
         return a->shaft * 3 / 2 - FFMAX(longest, (FFABS(x) + FFABS(y)) * 181);
     }
     shaft = FFMIN3(a->shaft - across, along + a->shaft, a->length - a->head / 2 - along);
-    /* a triangle as wide as it is long: the sides' normal is (1, 2) / sqrt(5) */
+    /* the head is a triangle as wide as it is long: the normal of its sides is (1, 2) / sqrt(5) */
     head  = FFMIN((before * 229 - FFMIN(across, 1 << 20) * 458) >> 9, a->head - before);
     return FFMAX(shaft, head);
 }
 
-/** The weight of what is depth inside its outline: half of it on the outline. */
+/** Returns the weight of a sample that lies depth inside an outline; on the outline half of MVVIEW_FULL. */
 GPUME_INLINE int mvview_coverage(int depth)
 {
     return av_clip(depth + MVVIEW_SAMPLE / 2, 0, MVVIEW_FULL);

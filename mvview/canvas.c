@@ -34,7 +34,7 @@ int ff_mvview_format_supported(enum AVPixelFormat format)
     bytes = depth > 8 ? 2 : 1;
     if (depth < 8 || depth > (desc->flags & AV_PIX_FMT_FLAG_RGB ? 8 : 16))
         return 0;
-    /* luma with a plane of its own */
+    /* luma must have a plane of its own */
     if (!(desc->flags & AV_PIX_FMT_FLAG_RGB) &&
         (desc->comp[0].plane || desc->comp[0].offset || desc->comp[0].step != bytes))
         return 0;
@@ -69,7 +69,7 @@ static void blend_8(const MvviewCanvas *c, uint8_t *dst, const uint8_t *src,
         blend_words_8(dst + whole, src + whole, m + whole, a + whole, n - whole);
 }
 
-/* Bits below the samples stay as they are. */
+/* Blends words of two bytes; bits below the samples keep their values. */
 static void blend_words_16(uint8_t *dst, const uint8_t *src, const uint16_t *mul,
                            const uint32_t *add, ptrdiff_t n, int shift)
 {
@@ -109,7 +109,7 @@ static void blend_swapped_16(const MvviewCanvas *c, uint8_t *dst, const uint8_t 
     }
 }
 
-/* Luma or RGB: whether black is 0 and white the greatest value. */
+/* Returns whether luma, or RGB, uses the full range: black is 0 and white is the largest value. */
 static int is_full_range(const AVPixFmtDescriptor *desc, enum AVColorRange range)
 {
     if (desc->flags & AV_PIX_FMT_FLAG_RGB || range == AVCOL_RANGE_JPEG)
@@ -126,7 +126,7 @@ static av_cold void init_matrix(MvviewCanvas *c, const AVPixFmtDescriptor *desc)
     const int64_t span = full ? max : 219 << (c->depth - 8);
     const int64_t chroma = full ? max : 224 << (c->depth - 8);
 
-    /* what else converts a picture without a colour space takes it for this one */
+    /* other filters convert pictures of unknown colour space as if they had this one */
     if (!coeffs || c->space == AVCOL_SPC_RGB)
         coeffs = av_csp_luma_coeffs_from_avcsp(AVCOL_SPC_SMPTE170M);
     c->luma[0] = av_rescale(1 << 16, coeffs->cr.num, coeffs->cr.den);

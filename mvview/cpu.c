@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Paints frames in system memory: shapes that are frequent are stamps, and threads draw bands
- * of the picture.
+ * Paints frames in system memory. Frequent shapes are drawn as stamps; each thread draws bands of
+ * the picture.
  */
 
 #include <string.h>
@@ -19,9 +19,9 @@
 
 #include "libavfilter/gpume/mvview/painter.h"
 
-/** Rows of samples in the smallest part of a picture that a thread draws. */
+/** Number of rows of samples in the smallest band that a thread draws. */
 #define BAND_ROWS 16
-/** Stamps that are kept, and their table: at most half full, so that a search ends soon. */
+/** Maximum number of stamps, and size of their table, which is at most half full so that look-ups are short. */
 #define MAX_STAMPS 8192
 #define TABLE_SIZE (2 * MAX_STAMPS)
 
@@ -31,11 +31,11 @@ typedef struct Entry {
     MvviewStamp stamp;
 } Entry;
 
-/** What each thread needs for itself. */
+/** Buffers of a thread. */
 typedef struct Worker {
     MvviewGroup *group;
-    uint8_t *weights;           ///< of a row of the flow, each plane's
-    uint8_t *background;        ///< of a row
+    uint8_t *weights;           ///< weights of a row of the flow, large enough for every plane
+    uint8_t *background;        ///< a row of the background
     int error;
 } Worker;
 
@@ -46,13 +46,13 @@ typedef struct VectorColour {
 
 typedef struct CPUPainter {
     const MvviewConfig *cfg;
-    const MvviewPicture *pic;   ///< being drawn
+    const MvviewPicture *pic;   ///< the picture being drawn
 
     Entry *table;
-    int entries[MAX_STAMPS];    ///< indices of those in use
+    int entries[MAX_STAMPS];    ///< indices in the table of the entries in use
     int nb_entries, nb_ready;
 
-    VectorColour *colours;      ///< of the field's vectors
+    VectorColour *colours;      ///< colours of the field's vectors
     unsigned colours_allocated;
 
     Worker *workers;
@@ -104,7 +104,7 @@ static int supports(enum AVPixelFormat format)
     return 1;
 }
 
-/* Bytes of the greatest row of any plane, and of its weights. */
+/* Returns the size in bytes of the largest row of any plane. */
 static size_t row_size(const MvviewCanvas *c)
 {
     size_t size = 0;
@@ -133,7 +133,7 @@ static int init_workers(CPUPainter *v)
     return 0;
 }
 
-/* The stamp of a shape, which may be new; -1: it is none. */
+/* Returns the index of a shape's stamp, and adds a stamp if there is none. -1: the shape becomes no stamp. */
 static int find_stamp(CPUPainter *v, const MvviewShape *shape)
 {
     uint64_t key;
@@ -160,14 +160,14 @@ static void find_stamps(CPUPainter *v)
 {
     const MvviewPicture *pic = v->pic;
 
-    /* those of earlier frames may not be those of this one */
+    /* this frame may not need the stamps of earlier frames */
     if (v->nb_entries > MAX_STAMPS / 2)
         forget_stamps(v);
     for (int i = 0; i < pic->nb_ops; i++)
         pic->ops[i].entry = find_stamp(v, &pic->ops[i].shape);
 }
 
-/* Stamps that are new, and the colours of vectors. */
+/* Makes the new stamps and the colours of vectors. */
 static void prepare(void *arg, int job, int nb_jobs)
 {
     CPUPainter *v = arg;
@@ -219,7 +219,7 @@ static void write_word(const MvviewCanvas *c, uint8_t *row, int i, unsigned v)
         words[i] = c->swapped ? av_bswap16(v << c->shift) : v << c->shift;
 }
 
-/* The components of a background of one colour, in plane i. */
+/* Fills a row of plane i with a background of one colour. */
 static void fill_row(const MvviewCanvas *c, int i, const unsigned comp[3], const uint8_t *src, uint8_t *dst)
 {
     const MvviewPlane *p = &c->planes[i];
@@ -230,7 +230,7 @@ static void fill_row(const MvviewCanvas *c, int i, const unsigned comp[3], const
                        p->comp[k] < 0 ? read_word(c, src, x * p->step + k) : comp[p->comp[k]]);
 }
 
-/* A row of a picture of red, green and blue in gray. */
+/* Converts a row of an RGB picture to gray. */
 static void gray_row(const CPUPainter *v, int i, int y, uint8_t *dst)
 {
     const MvviewCanvas *c = v->pic->canvas;
@@ -256,7 +256,7 @@ static void gray_row(const CPUPainter *v, int i, int y, uint8_t *dst)
     }
 }
 
-/* Returns whether planes of red, green and blue become gray: all of them before one is drawn into. */
+/* Returns whether planar RGB becomes gray; then all planes are converted before anything is drawn. */
 static int is_planar_gray(const CPUPainter *v)
 {
     return v->cfg->background == MVVIEW_GRAY && v->pic->canvas->rgb && v->pic->canvas->nb_planes > 1;
@@ -274,7 +274,7 @@ static void draw_planar_gray(CPUPainter *v, Worker *w, const MvviewBand *band)
     }
 }
 
-/* A row of what is drawn over. */
+/* Returns a row of the background. */
 static const uint8_t *background_row(const CPUPainter *v, Worker *w, int i, int y)
 {
     const MvviewCanvas *c = v->pic->canvas;
@@ -299,7 +299,7 @@ static const uint8_t *background_row(const CPUPainter *v, Worker *w, int i, int 
     return w->background;
 }
 
-/* The weights of a cell of a plane, of up to this many words. */
+/* Weights of the words of a cell in a plane; their number is at most MAX_CELL_WORDS. */
 #define MAX_CELL_WORDS (4 * MVVIEW_CELL)
 
 typedef struct CellWeights {
@@ -327,8 +327,8 @@ static av_always_inline void cell_weights(const CPUPainter *v, const MvviewPlane
 }
 
 /*
- * The weights of a plane's row of cells; returns whether there is any. A constant number of
- * words to a cell makes it fast.
+ * Computes the weights of a plane's row of cells. Returns whether any cell has a vector. Callers
+ * pass a constant per_cell, for which the compiler makes faster code.
  */
 static av_always_inline int flow_cells(const CPUPainter *v, const MvviewPlane *p,
                                        const uint32_t *cells, uint8_t *weights, int per_cell)
@@ -372,7 +372,7 @@ static int flow_weights(const CPUPainter *v, const MvviewPlane *p, const uint32_
     }
 }
 
-/* The background and the flow. */
+/* Draws the background and the flow. */
 static void draw_flow(CPUPainter *v, Worker *w, const MvviewBand *band)
 {
     const MvviewCanvas *c = v->pic->canvas;
@@ -396,7 +396,7 @@ static void draw_flow(CPUPainter *v, Worker *w, const MvviewBand *band)
                 const uint32_t *next = v->pic->field->map + (y << p->vsub) / MVVIEW_CELL *
                                        (size_t)v->pic->field->cells.cols;
 
-                /* most rows of cells are like those above */
+                /* most rows of cells equal the row above */
                 if (!cells || cells != next && memcmp(cells, next, size))
                     any = flow_weights(v, p, next, w->weights);
                 cells = next;
@@ -463,7 +463,7 @@ static int paint(void *priv, const MvviewPicture *pic)
     return 0;
 
 fail:
-    /* some of the stamps may not be whole */
+    /* some of the stamps may be incomplete */
     forget_stamps(v);
     free_workers(v);
     return ret;

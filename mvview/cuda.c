@@ -5,15 +5,15 @@
 
 /**
  * @file
- * Paints CUDA frames, on the stream of their device.
+ * Paints CUDA frames on the stream of their device.
  *
- * Motion fields that lie on the device are read there: one kernel finds the longest vector and, in
- * another launch, gives vectors their colours; the other one paints, and finds the shapes of each
- * tile itself: mvview/map.cu, mvview/paint.cu.
+ * The kernels read motion fields on the device there. mvview/map.cu finds the longest vector and,
+ * in a second launch, computes the colours of vectors. mvview/paint.cu paints, and derives the
+ * shapes of each tile from the fields.
  *
- * Of other vectors the host sorts the shapes to the tiles of the picture that they can touch. That
- * list, the shapes and the vectors go up in one copy from a ring of pinned buffers, which is waited
- * for only when it comes round.
+ * For vectors in system memory, the host lists for each tile of the picture the shapes that can
+ * touch it. One copy uploads the lists, the shapes and the vectors from a ring of pinned buffers.
+ * The host waits for a buffer only when its turn comes again.
  */
 
 #include <assert.h>
@@ -33,11 +33,11 @@
 #include "libavfilter/gpume/mvview/modules.h"
 #include "libavfilter/gpume/mvview/painter.h"
 
-/** A tile's shapes in a launch, on average; if there are more, more launches paint them. */
+/** Maximum number of shapes of a tile in a launch, on average. Further launches paint more shapes. */
 #define MAX_SHAPES_OF_TILE 256
 /** Parts of an upload begin at multiples of this. */
 #define ALIGNMENT 16
-/** Where the lengths of the longest vectors lie. */
+/** Offset of the lengths of the longest vectors. */
 #define LONGEST FFALIGN(sizeof(MvviewCudaCanvas), ALIGNMENT)
 static_assert(MVVIEW_CUDA_CELL == MVVIEW_CELL && MVVIEW_CUDA_PLANES == MVVIEW_PLANES,
               "device code has these sizes, too");
@@ -62,12 +62,12 @@ static const GpumeShellKernel kernels[NB_KERNELS] = {
     [PAINT] = { MVVIEW_CUDA_paint, 0, MVVIEW_CUDA_THREADS, sizeof(MvviewCudaShared), "paint" },
 };
 
-/** Tiles that a shape can touch, the last ones among them. */
+/** The tiles that a shape can touch; all four limits are inclusive. */
 typedef struct Tiles {
     int x0, y0, x1, y1;         ///< x0 > x1 or y0 > y1: none
 } Tiles;
 
-/** Where the parts of an upload begin. */
+/** Offsets of the parts of an upload. */
 typedef struct Layout {
     size_t vectors, ops, first, list, size;
 } Layout;
@@ -76,13 +76,14 @@ typedef struct CUDAPainter {
     const MvviewConfig *cfg;
     GpumeShell shell;
 
-    GpumeCudaBuffer canvas;     ///< a MvviewCudaCanvas, then the longest vectors of this frame and the next
+    GpumeCudaBuffer canvas;     ///< a MvviewCudaCanvas, then the lengths of the longest vectors of this frame and the
+                                ///< next
     GpumeCudaBuffer flow;       ///< cells, then the colours of vectors
-    unsigned nb_measured;       ///< frames whose longest vector was looked for
+    unsigned nb_measured;       ///< number of frames whose longest vector was searched for
 
     int tile_width, tiles_x, tiles_y;
-    unsigned *counts;           ///< of each tile, the shapes in it
-    Tiles *tiles;               ///< of each shape
+    unsigned *counts;           ///< number of shapes of each tile
+    Tiles *tiles;               ///< tiles of each shape
     unsigned tiles_allocated;
 } CUDAPainter;
 
@@ -100,14 +101,14 @@ static int supports(enum AVPixelFormat format)
         return 0;
     if (desc->flags & AV_PIX_FMT_FLAG_RGB && desc->comp[0].plane != desc->comp[1].plane)
         return 0;
-    /* whole samples to a word */
+    /* a word must hold whole samples */
     for (int i = 0; i < desc->nb_components; i++)
         if (!is_power_of_2(desc->comp[i].step / bytes) || desc->comp[i].step > 4)
             return 0;
     return 1;
 }
 
-/* With the context pushed. */
+/* Loads the kernels and allocates memory. The caller has pushed the CUDA context. */
 static av_cold int init_device(CUDAPainter *s, int depth)
 {
     for (int i = 0; i < NB_KERNELS; i++) {
@@ -156,7 +157,7 @@ static Tiles tiles_of(const CUDAPainter *s, const MvviewOp *op)
     const MvviewBounds b = mvview_shape_bounds(shape->kind, shape->a, shape->b, shape->unit);
     int left, right, top, bottom;
 
-    /* a sample of chroma is touched with any of those that it covers, all of them in one tile */
+    /* a chroma sample is touched if any sample that it covers is touched; all of these are in one tile */
     left   = FFMAX(op->x + b.left, 0);
     top    = FFMAX(op->y + b.top,  0);
     right  = FFMIN(op->x + b.right,  s->tiles_x * s->tile_width - 1);
@@ -168,8 +169,8 @@ static Tiles tiles_of(const CUDAPainter *s, const MvviewOp *op)
 }
 
 /*
- * Find the tiles of shapes, and count those of each tile. Returns how many shapes can be
- * painted at once.
+ * Finds the tiles of shapes, and counts the shapes of each tile. Returns how many shapes one launch
+ * can paint.
  */
 static int count_tiles(CUDAPainter *s, const MvviewPicture *pic, int begin, size_t *nb_listed)
 {
@@ -197,14 +198,14 @@ static size_t place(Layout *l, size_t size)
     return at;
 }
 
-/* Room for cells and colours. With the context pushed. */
+/* Provides memory for cells and colours. The caller has pushed the CUDA context. */
 static int get_flow(CUDAPainter *s, size_t size)
 {
     int ret;
 
     if (s->flow.size >= size)
         return 0;
-    /* frames in flight may read it */
+    /* frames in flight may read the old memory */
     ret = ff_gpume_shell_wait(&s->shell, ff_gpume_shell_stream(&s->shell));
     if (ret < 0)
         return ret;
@@ -245,7 +246,7 @@ static void fill_ops(MvviewCudaOp *dst, const MvviewPicture *pic, int begin, int
     }
 }
 
-/* The list of each tile, from the counts, which are used up. */
+/* Lists the shapes of each tile. Overwrites the counts. */
 static void fill_list(CUDAPainter *s, unsigned *first, unsigned *list, const Tiles *tiles, int nb)
 {
     const int nb_tiles = s->tiles_x * s->tiles_y;
@@ -280,7 +281,7 @@ static void fill_planes(MvviewCudaPlane *planes, const MvviewCanvas *c, int back
             .painted    = p->painted,
             .background = p->painted ? background : MVVIEW_PICTURE,
         };
-        /* the luma is gray */
+        /* luma is gray already */
         if (background == MVVIEW_GRAY && !c->rgb && (!i || c->nb_comps == 1))
             planes[i].background = MVVIEW_PICTURE;
         for (int j = 0; j < p->step; j++)
@@ -288,13 +289,13 @@ static void fill_planes(MvviewCudaPlane *planes, const MvviewCanvas *c, int back
     }
 }
 
-/* Sends up what follows from the canvas. With the context pushed. */
+/* Uploads what the kernels need of the canvas. The caller has pushed the CUDA context. */
 static int upload_canvas(CUDAPainter *s, const MvviewCanvas *c)
 {
     MvviewCudaCanvas *to = s->canvas.pinned;
     int ret;
 
-    /* frames in flight may read it */
+    /* frames in flight may read the old canvas */
     ret = ff_gpume_shell_wait(&s->shell, ff_gpume_shell_stream(&s->shell));
     if (ret < 0)
         return ret;
@@ -315,7 +316,7 @@ static int upload_canvas(CUDAPainter *s, const MvviewCanvas *c)
     return 0;
 }
 
-/* All but the shapes. */
+/* Fills in all arguments except the shapes. */
 static void init_args(const CUDAPainter *s, const MvviewPicture *pic, MvviewCudaPaintArgs *args)
 {
     const MvviewCanvas *c = pic->canvas;
@@ -358,7 +359,7 @@ static int launch_paint(CUDAPainter *s, const MvviewPicture *pic, MvviewCudaPain
     return ff_gpume_shell_launch(&s->shell, PAINT, s->tiles_x, s->tiles_y, pic->canvas->nb_planes, args);
 }
 
-/* Paints what motion fields on the device say. With the context pushed. */
+/* Paints the motion fields on the device. The caller has pushed the CUDA context. */
 static int paint_fields(CUDAPainter *s, const MvviewPicture *pic, MvviewCudaPaintArgs *args)
 {
     const MvviewField *f       = pic->field;
@@ -394,7 +395,7 @@ static int paint_fields(CUDAPainter *s, const MvviewPicture *pic, MvviewCudaPain
     return launch_paint(s, pic, args);
 }
 
-/* Sends up what is listed, and colours the vectors. With the context pushed. */
+/* Uploads the lists and computes the colours of vectors. The caller has pushed the CUDA context. */
 static int upload_lists(CUDAPainter *s, const MvviewPicture *pic, MvviewCudaPaintArgs *args, const Layout *l,
                         GpumeCudaUpload *up)
 {
@@ -420,8 +421,8 @@ static int upload_lists(CUDAPainter *s, const MvviewPicture *pic, MvviewCudaPain
 }
 
 /*
- * Paint as many of the listed shapes from begin on as go into one launch; before the first ones
- * also the background and the flow. Returns their number. With the context pushed.
+ * Paints as many shapes from begin on as one launch can; before the first shape also the background
+ * and the flow. Returns the number of shapes. The caller has pushed the CUDA context.
  */
 static int paint_some(CUDAPainter *s, const MvviewPicture *pic, MvviewCudaPaintArgs *args, int begin)
 {
@@ -455,7 +456,7 @@ static int paint_some(CUDAPainter *s, const MvviewPicture *pic, MvviewCudaPaintA
     return ret < 0 ? ret : nb;
 }
 
-/* With the context pushed. */
+/* Paints a picture. The caller has pushed the CUDA context. */
 static int paint_all(CUDAPainter *s, const MvviewPicture *pic)
 {
     MvviewCudaPaintArgs args;
@@ -473,7 +474,7 @@ static int paint_all(CUDAPainter *s, const MvviewPicture *pic)
         if (ret < 0)
             return ret;
         begin += ret;
-        /* the next ones go over what was painted */
+        /* the next launch draws over what this launch has painted */
         args.colours = args.has_background = 0;
         for (int i = 0; i < pic->canvas->nb_planes; i++) {
             args.samples[i].src          = args.samples[i].dst;
@@ -503,7 +504,7 @@ static int paint(void *priv, const MvviewPicture *pic)
     return ret < 0 ? ret : ff_gpume_shell_leave(&s->shell, paint_all(s, pic));
 }
 
-/* Frees what the device has, while it is idle. */
+/* Frees the memory on the device, which is idle. */
 static av_cold void close_device(void *priv)
 {
     CUDAPainter *s = priv;

@@ -5,7 +5,8 @@
 
 /**
  * @file
- * What the CUDA painter's host side and its kernels share. Addresses are the device's.
+ * Defines what the host code and the kernels of the CUDA painter share. Addresses are device
+ * addresses.
  */
 
 #ifndef AVFILTER_GPUME_MVVIEW_CUDA_ARGS_H
@@ -17,27 +18,27 @@
 /** Side of a cell of the flow, in samples. */
 #define MVVIEW_CUDA_CELL   4
 
-/** A tile: bytes of a row of the first plane, and rows of it. */
+/** Size of a tile: bytes in a row of the first plane, and number of rows. */
 #define MVVIEW_CUDA_TILE_BYTES 128
 #define MVVIEW_CUDA_TILE_ROWS   16
-/** Threads that paint a tile of a plane, and words of four bytes that each has at a time. */
+/** Number of threads that paint a tile of a plane, and words of four bytes that a thread paints at a time. */
 #define MVVIEW_CUDA_THREADS    128
 #define MVVIEW_CUDA_WORDS        4
-/** Thread blocks that a multiprocessor has at once, at least. */
+/** Minimum number of thread blocks that a multiprocessor runs at once. */
 #define MVVIEW_CUDA_CTAS         8
-/** Shapes that are prepared at a time. */
+/** Number of shapes that are prepared at a time. */
 #define MVVIEW_CUDA_SHAPES      64
-/** Threads of a block that maps vectors. */
+/** Number of threads in a thread block that maps vectors. */
 #define MVVIEW_CUDA_MAP_THREADS 128
 #define MVVIEW_CUDA_PLANES       4
 
-/** Bit of a vector that points into the future; a picture has fewer cells. */
+/** Bit of MvviewCudaVector.y1 that marks vectors into the future; a picture has fewer cells. */
 #define MVVIEW_CUDA_FUTURE 0x8000
 
-/** A vector of a list: its colour is that of (dx, dy), its cells are those from x0 to before x1, and so on. */
+/** A vector of a list. Its colour is that of (dx, dy); it covers the cells from (x0, y0) to before (x1, y1). */
 typedef struct MvviewCudaVector {
     unsigned short x0, y0, x1;
-    unsigned short y1;          ///< with MVVIEW_CUDA_FUTURE
+    unsigned short y1;          ///< combined with MVVIEW_CUDA_FUTURE
     int dx, dy;
 } MvviewCudaVector;
 
@@ -49,13 +50,13 @@ typedef struct MvviewCudaColour {
 typedef struct MvviewCudaPlane {
     int w, h;                   ///< samples
     int hsub, vsub;
-    int log2_step;              ///< of the words of a sample
-    unsigned comps;             ///< a byte for each word of a sample: which component, 255: left alone
+    int log2_step;              ///< log2 of the number of words of a sample
+    unsigned comps;             ///< a byte for each word of a sample: its component; 255: the word is not painted
     int painted;
-    int background;             ///< enum MvviewBackground, as it concerns this plane
+    int background;             ///< enum MvviewBackground, as it applies to this plane
 } MvviewCudaPlane;
 
-/** What follows from a canvas. */
+/** The parts of a canvas that the kernels read. */
 typedef struct MvviewCudaCanvas {
     MvviewCudaPlane planes[MVVIEW_CUDA_PLANES];
     long long matrix[3][3], offset[3];
@@ -66,80 +67,85 @@ typedef struct MvviewCudaCanvas {
 /** A shape that begins at the sample (x, y). */
 typedef struct MvviewCudaOp {
     int x, y;
-    int a, b;                   ///< of MvviewShape, as the others
+    int a, b;                   ///< MvviewShape.a and b, as the fields below
     int unit;
     unsigned char kind, variant;
 } MvviewCudaOp;
 
-/** In shared memory: a shape of the tile, ready to be drawn. */
+/** A shape of the tile, prepared for drawing; lies in shared memory. */
 typedef struct MvviewCudaShape {
     int x, y;
-    int left, right, top, bottom;       ///< samples of the picture that it can touch
+    int left, right, top, bottom;       ///< samples of the picture that the shape can touch
     int kind, a, b, variant, unit;
     MvviewArrow arrow;
-    int below[4], above[4];             ///< colours by component
+    int below[4], above[4];             ///< colours, by component
 } MvviewCudaShape;
 
-/** Shared memory of a tile. */
+/** Shared memory of a thread block. */
 typedef struct MvviewCudaShared {
     MvviewCudaShape shapes[MVVIEW_CUDA_SHAPES];
     unsigned found[MVVIEW_CUDA_SHAPES + MVVIEW_CUDA_THREADS];   ///< shapes that touch the tile
-    int counts[MVVIEW_CUDA_THREADS / 32];                       ///< of them each warp's
-    MvviewText text;                    ///< of a shape of kind MVVIEW_NUMBER
+    int counts[MVVIEW_CUDA_THREADS / 32];                       ///< number of shapes that each warp found
+    MvviewText text;                    ///< text of a shape of kind MVVIEW_NUMBER
 } MvviewCudaShared;
 
-/** The motion fields of a frame, and which shapes they become. */
+/** The motion fields of a frame, and the shapes that they become. */
 typedef struct MvviewCudaFields {
     int nb;                     ///< 0: vectors and shapes are in lists
-    GpumeMotionField fields[2]; ///< of one grid, past first
+    GpumeMotionField fields[2]; ///< both of one grid; the past field is first
     int mode;                   ///< enum MvviewMode
-    int per_square;             ///< blocks each way that have one arrow
-    int side;                   ///< of such a square, samples
-    int scale;                  ///< of MvviewConfig
-    int unit, arrow_unit;       ///< of the legend, and of arrows
+    int per_square;             ///< number of blocks in each direction that share one arrow
+    int side;                   ///< side of the square that they form, in samples
+    int scale;                  ///< MvviewConfig.scale
+    int unit, arrow_unit;       ///< line widths of the legend and of arrows
     int legend;
-    unsigned max;               ///< length of full saturation; 0: the longest
+    unsigned max;               ///< length of full saturation; 0: the length of the longest vector
     unsigned long long longest; ///< unsigned: length of the longest vector
 } MvviewCudaFields;
 
-/** Parameters of the kernel that measures vectors, or gives them their colours and cells their vectors. */
+/** Parameters of the kernel that measures vectors, or gives vectors their colours and cells their vectors. */
 typedef struct MvviewCudaMapArgs {
     MvviewCudaFields fields;
     unsigned long long vectors; ///< MvviewCudaVector[nb]
     unsigned long long canvas;  ///< MvviewCudaCanvas
-    unsigned long long next;    ///< unsigned: becomes 0; the kernel makes fields.longest. 0: it makes colours
-    unsigned long long colours; ///< MvviewCudaColour[nb]: written
-    /** For each cell, the greatest of its vectors' 1 + index, plus nb for one into the past. 0 before. */
+    unsigned long long next;    ///< unsigned: set to 0 while the kernel computes fields.longest; 0: the kernel
+                                ///< computes colours
+    unsigned long long colours; ///< MvviewCudaColour[nb]: output
+    /**
+     * For each cell, the maximum of 1 + index over its vectors; nb is added for vectors into the
+     * past. Starts at 0.
+     */
     unsigned long long cells;
-    int nb;                     ///< vectors, or blocks of a field
+    int nb;                     ///< number of vectors, or of blocks of a field
     int cells_w;
     int nb_comps, depth;
 } MvviewCudaMapArgs;
 
-/** Where a plane's samples are. */
+/** The addresses of a plane's samples. */
 typedef struct MvviewCudaSamples {
     unsigned long long src, dst;
     long long src_linesize, dst_linesize;
 } MvviewCudaSamples;
 
-/** Parameters of the kernel that paints; blocks of threads are tiles across, down, and planes. */
+/** Parameters of the kernel that paints; the grid is tiles across, tiles down, planes. */
 typedef struct MvviewCudaPaintArgs {
     MvviewCudaFields fields;
     MvviewCudaSamples samples[MVVIEW_CUDA_PLANES];
     unsigned long long canvas;  ///< MvviewCudaCanvas
     unsigned long long ops;     ///< MvviewCudaOp
-    unsigned long long first;   ///< unsigned for each tile and one more: where in the list its shapes begin; 0: none
-    unsigned long long list;    ///< unsigned: indices of ops, each tile's in the order of drawing
+    unsigned long long first;   ///< unsigned for each tile and one more: index in the list of the tile's first shape;
+                                ///< 0: no list
+    unsigned long long list;    ///< unsigned: indices into ops; those of a tile are in the order of drawing
     unsigned long long colours; ///< MvviewCudaColour; 0: there is no flow
-    unsigned long long cells;   ///< as MvviewCudaMapArgs.cells; 0: they follow from the fields
-    int has_background;         ///< 0: the samples stay
+    unsigned long long cells;   ///< MvviewCudaMapArgs.cells; 0: cells follow from the fields
+    int has_background;         ///< 0: the background is not painted
     int nb_vectors;
     int cells_w;
     int tiles_x;
     int tile_width;             ///< samples
     int opacity;                ///< 0 to MVVIEW_FULL
-    int depth, shift;           ///< of samples; shift: bits below them
-    int gray[3];                ///< parts of red, green and blue in luma; their sum is 1 << 16
+    int depth, shift;           ///< depth of samples, and number of bits below them
+    int gray[3];                ///< weights of red, green and blue in luma; their sum is 1 << 16
     int nb_comps;
 } MvviewCudaPaintArgs;
 

@@ -22,7 +22,7 @@ uint32_t ff_mvview_length(const MvviewVector *v)
     return mvview_sqrt(squared_length(v));
 }
 
-/** Vectors that one thread reads: fewer are not worth waking another one. */
+/** Minimum number of vectors that a thread reads; fewer are not worth waking a thread. */
 #define PART_VECTORS 4096
 #define MAX_PARTS    16
 
@@ -36,7 +36,7 @@ typedef struct ReadArg {
     MvviewField *f;
     const AVFrameSideData *sd;
     int nb;
-    int distance[2];            ///< those that are wanted
+    int distance[2];            ///< the distances that are wanted, past and future
     Part parts[MAX_PARTS];
 } ReadArg;
 
@@ -71,7 +71,7 @@ void ff_mvview_execute(const MvviewConfig *cfg, int nb, GpumeJob job, void *arg)
         job(arg, 0, 1);
 }
 
-/* Takes a distance that there is where it is nearer. */
+/* Replaces a distance by the one found if that is nearer. */
 static void note_distance(int distance[2], int found)
 {
     int *nearest = &distance[found > 0];
@@ -80,7 +80,7 @@ static void note_distance(int distance[2], int found)
         *nearest = found;
 }
 
-/* Finds the distances that are drawn, past and future; 0: none. */
+/* Finds the distances to draw, past and future; 0: none. */
 static void find_distances(int distance[2], const MvviewConfig *cfg, const GpumeFieldSet *set,
                            const AVFrameSideData *sd)
 {
@@ -96,7 +96,7 @@ static void find_distances(int distance[2], const MvviewConfig *cfg, const Gpume
         distance[1] = 0;
 }
 
-/* Takes the fields of these distances where they lie. */
+/* Takes the fields of these distances as they lie on the device. */
 static void take_fields(MvviewField *f, const GpumeFieldSet *set, const int distance[2])
 {
     for (int i = 0; i < 2; i++) {
@@ -114,7 +114,7 @@ int ff_mvview_field_read(MvviewField *f, const AVFrame *frame, const MvviewConfi
 {
     const AVFrameSideData *sd = av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
     const GpumeFieldSet *ours = ff_gpume_fields_of(frame);
-    /* of leaves the outlines are drawn, too */
+    /* fields with blocks of several sizes have outlines to draw, which only the side data describes */
     const GpumeFieldSet *set  = ours && !ours->sizes ? ours : NULL;
     const size_t nb  = gpume_nb_vectors(sd);
     uint64_t longest = 0;
@@ -179,7 +179,7 @@ int ff_mvview_field_map(MvviewField *f)
 /** The vector that begins nearest to the middle of a square. */
 typedef struct MvviewSquare {
     int vector;                 ///< 1 + its index; 0: none
-    int distance;               ///< in half samples
+    int distance;               ///< distance of its beginning from the middle, in half samples
 } MvviewSquare;
 
 int ff_mvview_field_choose(MvviewField *f, int side,
@@ -206,7 +206,7 @@ int ff_mvview_field_choose(MvviewField *f, int side,
             if ((v->distance > 0) != future || v->x < 0 || v->y < 0 || v->x >= f->cells.w || v->y >= f->cells.h)
                 continue;
             if (side) {
-                /* exact divisions, as coordinates have 15 bits */
+                /* the divisions are exact because coordinates have 15 bits */
                 const int x = v->x * reciprocal >> 31, y = v->y * reciprocal >> 31;
                 const int distance = FFABS(2 * (v->x - x * side) - side) +
                                      FFABS(2 * (v->y - y * side) - side);

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * The vectors of a frame that are to be drawn: read from its side data, whoever made it, or, where
- * a painter does that itself, the motion fields in which they lie.
+ * Reads the vectors of a frame that are to be drawn from any filter's side data. If the painter
+ * reads motion fields itself, they stay on its device.
  */
 
 #ifndef AVFILTER_GPUME_MVVIEW_FIELD_H
@@ -30,48 +30,52 @@
 typedef GpumeBlockVector MvviewVector;
 
 typedef struct MvviewField {
-    GpumeCells cells;           ///< of the flow, in the picture
-    int nb;                     ///< vectors
+    GpumeCells cells;           ///< cells of the flow in the picture
+    int nb;                     ///< number of vectors
     int nb_future;
-    int side;                   ///< of the largest block
+    int side;                   ///< side of the largest block
 
-    /** Fields of one grid, on the painter's device, past first; their vectors are not here then. */
+    /**
+     * Fields of one grid on the painter's device, the past field first. The vectors are then not in
+     * this structure.
+     */
     GpumeMotionField fields[2];
-    int nb_fields;              ///< 0: here are the vectors
+    int nb_fields;              ///< 0: the vectors are in this structure
 
     MvviewVector *vectors;
-    uint32_t longest;           ///< length, in the same units
+    uint32_t longest;           ///< length of the longest vector, in units of 1/MVVIEW_UNITS sample
     unsigned allocated, map_allocated, squares_allocated;
 
-    uint32_t *map;              ///< of each cell 1 + the index of its vector, or 0: none
+    uint32_t *map;              ///< for each cell 1 + the index of its vector, or 0 if it has none
     struct MvviewSquare *squares;
 } MvviewField;
 
 /**
- * Reads what a frame has.
- * @param device_ctx AVHWDeviceContext of a painter that reads motion fields which lie there; or NULL
- * @return number of vectors or an error
+ * Reads the vectors of a frame.
+ * @param device_ctx AVHWDeviceContext of a painter that reads motion fields on its device; or NULL
+ * @return the number of vectors or an AVERROR code
  */
 int ff_mvview_field_read(MvviewField *f, const AVFrame *frame, const MvviewConfig *cfg, const void *device_ctx);
 
-/** Run a job in as many parts as so many vectors are worth. */
+/** Runs a job, divided into as many parts as nb vectors are worth. */
 void ff_mvview_execute(const MvviewConfig *cfg, int nb, GpumeJob job, void *arg);
 
 /**
- * Make the map of cells. A cell belongs to the block that its first sample lies in: to the
- * last of several, but to one with a past vector if there is one.
+ * Makes the map of cells. A cell belongs to the block that contains its first sample. If several
+ * blocks contain it, the last block with a past vector wins, else the last block.
  */
 int ff_mvview_field_map(MvviewField *f);
 
 /**
- * Choose the vectors that become arrows: of each square of the given side and each direction
- * the one that begins nearest to its middle, of equals the first. A side of 0: all of them.
- * Call add() for each of them, past ones first.
+ * Chooses the vectors that become arrows, and calls add() for each of them, past vectors first. In
+ * each square of the given side and for each direction that is the vector whose block begins
+ * nearest to the middle; the first of them if distances are equal. If side is 0, all vectors are
+ * chosen.
  */
 int ff_mvview_field_choose(MvviewField *f, int side,
                            int (*add)(void *opaque, const MvviewVector *v), void *opaque);
 
-/** The length of a vector, in units of 1/MVVIEW_UNITS sample. */
+/** Returns the length of a vector, in units of 1/MVVIEW_UNITS sample. */
 uint32_t ff_mvview_length(const MvviewVector *v);
 
 void ff_mvview_field_free(MvviewField *f);

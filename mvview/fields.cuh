@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Motion fields as shapes. Blocks are a grid, so which of them have arrows, and which of their
- * shapes can touch a tile, follow from it; only how long arrows are does not.
+ * Derives shapes from motion fields. The grid of blocks determines which blocks have arrows and
+ * which shapes can touch a tile; only the length of arrows is unknown.
  */
 
 #ifndef AVFILTER_GPUME_MVVIEW_FIELDS_CUH
@@ -15,35 +15,35 @@
 #include "libavfilter/gpume/field/cells.cuh"
 #include "libavfilter/gpume/mvview/cuda_args.h"
 
-/** Vector i of a field. */
+/** Returns vector i of a field. */
 static __device__ __forceinline__ GpumeBlockVector mvview_read(const MvviewCudaFields &f, int field, int i)
 {
     GpumeBlockVector v;
 
-    /* by value: parameters that are chosen from by an address would be copied */
+    /* selects by value: indexing the parameters would copy them to local memory */
     gpume_read_vector(&v, field ? f.fields[1].mvs : f.fields[0].mvs, i, f.fields[0].width, f.fields[0].height);
     return v;
 }
 
-/** The length of full saturation. */
+/** Returns the length of full saturation. */
 static __device__ __forceinline__ unsigned mvview_full(const MvviewCudaFields &f)
 {
     return f.max ? f.max : FFMAX(*(const unsigned *)f.longest, 1u);
 }
 
-/** A rectangle of blocks, or of squares, and how many they are. */
+/** A rectangle of blocks or of squares, and their number. */
 struct MvviewCudaRect {
     int x, y, w, nb;
 };
 
-/** What can touch a tile: shapes are numbered, blocks field by field, then arrows, then the legend. */
+/** The shapes that can touch a tile, numbered: blocks field by field, then arrows, then the legend. */
 struct MvviewCudaWindow {
     int left, top, right, bottom;       ///< the tile's samples
     MvviewCudaRect blocks, squares;
     int nb;
 };
 
-/** Those of nb places of this side in a row that touch the samples first to last. */
+/** Finds which of nb positions, side samples apart, touch the samples first to last. */
 static __device__ __forceinline__ void mvview_span(int first, int last, int side, int nb, int *begin, int *n)
 {
     *begin = gpume_max(first, 0) / side;
@@ -86,8 +86,8 @@ mvview_window(const MvviewCudaFields &f, int left, int top, int right, int botto
 }
 
 /**
- * Which block of square i, of nb in a row of length samples, is nearest to its middle: of full
- * blocks the one before or in the middle, unless the row ends behind it.
+ * Returns the block nearest to the middle of square i, in a row of nb blocks and length samples. If
+ * all blocks are complete, that is the block before the middle or the one in it.
  */
 static __device__ __forceinline__ int mvview_nearest(const MvviewCudaFields &f, int i, int nb, int length)
 {
@@ -123,7 +123,7 @@ static __device__ __forceinline__ MvviewCudaOp mvview_legend_op(const MvviewCuda
     return op;
 }
 
-/** Shape number i of a window. */
+/** Returns shape i of a window. */
 static __device__ __forceinline__ MvviewCudaOp
 mvview_field_op(const MvviewCudaFields &f, const MvviewCudaWindow &w, int i)
 {

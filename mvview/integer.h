@@ -5,8 +5,8 @@
 
 /**
  * @file
- * What the arithmetic of shapes and colours is written with. Read by the host and by device
- * code, so that both give the same picture.
+ * Integer arithmetic for shapes and colours. The host and device code include this file, so that
+ * both give the same picture.
  */
 
 #ifndef AVFILTER_GPUME_MVVIEW_INTEGER_H
@@ -14,7 +14,7 @@
 
 #include "libavfilter/gpume/util/integer.h"
 
-/** Largest n with n * n <= x. */
+/** Returns the largest n with n * n <= x. */
 GPUME_INLINE unsigned mvview_sqrt(unsigned long long x)
 {
     unsigned long long root = 0, bit = 1ULL << 62;
@@ -34,7 +34,7 @@ GPUME_INLINE unsigned mvview_sqrt(unsigned long long x)
     return (unsigned)root;
 }
 
-/** a / b, rounded; b is positive. */
+/** Returns a / b, rounded; b is positive. */
 GPUME_INLINE long long mvview_divide(long long a, long long b)
 {
     return (a >= 0 ? a + b / 2 : a - b / 2) / b;

@@ -5,14 +5,15 @@
 
 /**
  * @file
- * The longest vector; or the flow: what colour each vector has, and which vector each cell of 4x4
- * samples. The cells of motion fields follow from their grid, and only the first field's are seen.
+ * Finds the longest vector; or computes the flow: the colour of each vector, and the vector of each
+ * cell of 4x4 samples. For motion fields the cells follow from the grid of blocks, and only the
+ * first field is drawn.
  */
 
 #include "libavfilter/gpume/device/common.cuh"
 #include "libavfilter/gpume/mvview/fields.cuh"
 
-/** Makes args.fields.longest of the lengths that all threads of the launch have, and 0 of the next. */
+/** Sets args.fields.longest to the maximum of length over all threads of the launch, and clears args.next. */
 static __device__ __forceinline__ void mvview_longest(const MvviewCudaMapArgs &args, unsigned length)
 {
     for (int lanes = 16; lanes; lanes /= 2) {

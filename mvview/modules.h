@@ -5,15 +5,15 @@
 
 /**
  * @file
- * The list of mvview's kernels, one a module.
+ * Lists the kernels of mvview, one to a module.
  */
 
 #ifndef AVFILTER_GPUME_MVVIEW_MODULES_H
 #define AVFILTER_GPUME_MVVIEW_MODULES_H
 
 /**
- * M(name, family, depth): kernel gpume_<name> of <family>.cu, for samples of 8 or of up to 16
- * bits or, 0, of any. One row a line: makefiles read it with sed.
+ * M(name, family, depth): kernel gpume_<name> of <family>.cu for samples of 8 bits, of up to 16
+ * bits or, if depth is 0, of any depth. Each row is one line, because makefiles read it with sed.
  */
 #define MVVIEW_CUDA_MODULES(M) \
     M(mvview_map,      map,    0)  \

@@ -15,9 +15,9 @@
 
 #include "libavfilter/gpume/mvview/painter.h"
 
-/** Arrows side by side that can be read. */
+/** Number of arrows side by side that are readable. */
 #define READABLE_ARROWS 56
-/** A picture with shorter sides has no room for a legend. */
+/** Pictures with shorter sides have no space for a legend. */
 #define MIN_LEGEND_SIDE 64
 
 static const GpumeFrameBackend *const painters[] = {
@@ -26,13 +26,13 @@ static const GpumeFrameBackend *const painters[] = {
 
 struct MvviewView {
     MvviewConfig cfg;
-    enum AVPixelFormat sw_format;   ///< of hardware frames; AV_PIX_FMT_NONE: frames are in memory
+    enum AVPixelFormat sw_format;   ///< pixel format of hardware frames; AV_PIX_FMT_NONE: frames are in system memory
     const MvviewPainter *painter;
     void *painter_priv;
 
     MvviewCanvas canvas;
     MvviewField field;
-    MvviewPicture pic;              ///< being made
+    MvviewPicture pic;              ///< the picture being made
     unsigned ops_allocated;
 };
 
@@ -87,14 +87,14 @@ int ff_mvview_read(MvviewView *v, const AVFrame *frame)
                                 frames && v->painter->reads_fields ? frames->device_ctx : NULL);
 }
 
-/* What is one sample wide in a small picture. */
+/* Returns the width of a line: one sample in a small picture. */
 static int unit_of(const MvviewCanvas *c)
 {
     return av_clip64(FFMAX(c->w, c->h) * INT64_C(256) / 1600, MVVIEW_SAMPLE, 8 * MVVIEW_SAMPLE) &
            -MVVIEW_UNIT_STEP;
 }
 
-/* Add a shape that begins at a sample. */
+/* Adds a shape that begins at the sample (x, y). */
 static int add_op(MvviewView *v, MvviewShape shape, int x, int y)
 {
     const MvviewCanvas *c = &v->canvas;
@@ -126,7 +126,7 @@ static int add_arrow(void *opaque, const MvviewVector *vector)
                   }, vector->x, vector->y);
 }
 
-/* Side of the squares that have one arrow each; 0: every vector has one. */
+/* Returns the side of the squares that have one arrow each; 0: every vector has an arrow. */
 static int arrow_side(const MvviewView *v)
 {
     const int64_t readable = FFMAX(8, FFMAX(v->canvas.w, v->canvas.h) / READABLE_ARROWS);
@@ -169,7 +169,7 @@ static int add_ops(MvviewView *v)
     return v->pic.legend ? add_legend(v) : 0;
 }
 
-/* All but the shapes. */
+/* Initializes everything but the shapes. */
 static void begin_picture(MvviewView *v, int new_canvas, AVFrame *out, const AVFrame *in)
 {
     const MvviewCanvas *c = &v->canvas;
@@ -180,7 +180,7 @@ static void begin_picture(MvviewView *v, int new_canvas, AVFrame *out, const AVF
         .canvas = c, .new_canvas = new_canvas, .field = &v->field,
         .side   = side,
         .unit   = unit,
-        /* arrows next to each other have finer lines */
+        /* lines are thinner where arrows are close to each other */
         .arrow_unit = FFMIN(unit, FFMAX(side ? side : f->side, 4) * MVVIEW_SAMPLE / 8) & -MVVIEW_UNIT_STEP,
         .legend = v->cfg.legend && v->cfg.mode & MVVIEW_FLOW && FFMIN(c->w, c->h) >= MIN_LEGEND_SIDE,
         .full   = v->cfg.max ? v->cfg.max : f->nb_fields ? 0 : FFMAX(f->longest, 1),

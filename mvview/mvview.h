@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Draws the motion vectors of frames. Free of libavfilter; the result does not depend on the
- * number of threads.
+ * Draws the motion vectors of frames. Does not depend on libavfilter; the result does not depend on
+ * the number of threads.
  */
 
 #ifndef AVFILTER_GPUME_MVVIEW_MVVIEW_H
@@ -23,43 +23,46 @@ enum MvviewSource {
 };
 
 typedef struct MvviewConfig {
-    int mode;                   ///< MVVIEW_ARROWS, MVVIEW_FLOW, MVVIEW_BLOCKS, any of them
+    int mode;                   ///< combination of MVVIEW_ARROWS, MVVIEW_FLOW and MVVIEW_BLOCKS
     int sources;                ///< MVVIEW_PAST, MVVIEW_FUTURE or both
-    int distance;               ///< of the other frame; 0: the nearest that there is on each side
+    int distance;               ///< distance of the reference frame; 0: the nearest with vectors on each side
     int background;             ///< enum MvviewBackground
-    int scale;                  ///< factor of arrows times 256
-    int max;                    ///< length of full saturation in units of 1/16 sample; 0: the longest
-    int step;                   ///< 0: as many arrows as can be read
-    int opacity;                ///< of the flow, 0 to 256
+    int scale;                  ///< scale factor of arrows times 256
+    int max;                    ///< length of full saturation in units of 1/16 sample; 0: the length of the longest
+                                ///< vector
+    int step;                   ///< draw the arrow of every step-th block; 0: as many arrows as are readable
+    int opacity;                ///< opacity of the flow, 0 to 256
     int legend;
 
     GpumeExecutor executor;
 
-    AVBufferRef *hw_frames;     ///< AVHWFramesContext of the input; NULL: system memory
+    AVBufferRef *hw_frames;     ///< AVHWFramesContext of the input; NULL: frames in system memory
     void *log_ctx;
 } MvviewConfig;
 
 typedef struct MvviewView MvviewView;
 
-/** The i-th format of hardware frames that can be drawn into; AV_PIX_FMT_NONE: there are no more. */
+/** Returns the i-th supported format of hardware frames, or AV_PIX_FMT_NONE if there are no more. */
 enum AVPixelFormat ff_mvview_hw_format(int i);
 
-/** @return 0 or an AVERROR code, and then *view is NULL */
+/** @return 0 or an AVERROR code; on error *view is NULL */
 int ff_mvview_open(MvviewView **view, const MvviewConfig *cfg);
 void ff_mvview_close(MvviewView **view);
 
 /**
- * Read the vectors of the next frame. NULL: there are none.
- * @return how many are to be drawn, or an error
+ * Reads the vectors of the next frame.
+ * @param frame NULL: there are no vectors
+ * @return the number of vectors to draw, or an AVERROR code
  */
 int ff_mvview_read(MvviewView *view, const AVFrame *frame);
 
 /**
- * Draw what was read; with hardware frames this is queued on their device's stream. Where
- * nothing was read, out becomes a copy of in: only hardware frames.
+ * Draws the vectors that were read. With hardware frames, drawing is queued on their device's
+ * stream. If there are no vectors, out becomes a copy of in; this is only valid for hardware
+ * frames.
  * @param out has all properties of the frame that was read
- * @param in  its samples, of the same format and size; in system memory also out itself, which
- *            must then be writable
+ * @param in  samples to draw on, of the same format and size; in system memory this may be out, if
+ *            out is writable
  */
 int ff_mvview_draw(MvviewView *view, AVFrame *out, const AVFrame *in);
 

@@ -5,35 +5,36 @@
 
 /**
  * @file
- * The picture: each tile's background, its flow, then its shapes in the order of drawing.
+ * Paints the picture: in each tile the background, the flow, then the shapes in the order of
+ * drawing.
  *
- * A thread owns words of four bytes of the picture, reads each of them once and writes it
- * once. What a shape puts on a sample follows from where the sample lies (mvview/shape.h); a
- * sample of chroma gets the mean of the samples that it covers. The shapes of a tile are in a list
- * that the host has made, or follow from motion fields (mvview/fields.cuh).
+ * A thread owns words of four bytes of the picture; it reads and writes each word once. The
+ * position of a sample determines what a shape puts on it (mvview/shape.h); a chroma sample gets
+ * the mean of the samples that it covers. The host has listed the shapes of a tile, or they are
+ * derived from motion fields (mvview/fields.cuh).
  */
 
 #include "libavfilter/gpume/device/common.cuh"
 #include "libavfilter/gpume/mvview/fields.cuh"
 
-/** Bytes of a component, and components of a word. */
+/** Bytes of a component, and number of components in a word. */
 #define BYTES     (GPUME_CUDA_DEPTH > 8 ? 2 : 1)
 #define PER_WORD  (4 / BYTES)
 #define BITS      (8 * BYTES)
 #define MASK      ((1u << BITS) - 1)
 
-/** Words of a row that lie next to each other in a warp; its lanes have 4 such rows. */
+/** Number of adjacent words of a row in a warp, whose lanes cover 4 such rows. */
 #define WARP_WORDS 8
 
 #define NO_COMP 255
 
-/** A place in a plane: a word of it. */
+/** The position of a word in a plane. */
 struct MvviewCudaPlace {
     int x, y;                           ///< its first sample
-    int nb;                             ///< bytes of it that are in the picture; 0: none
+    int nb;                             ///< number of its bytes that are in the picture; 0: none
 };
 
-/** Which component of a picture component i of a word is. */
+/** Returns which component of a picture component i of a word is. */
 static __device__ __forceinline__ int mvview_comp(const MvviewCudaPlane &p, int i)
 {
     return p.comps >> 8 * (i & ((1 << p.log2_step) - 1)) & 255;
@@ -49,7 +50,7 @@ static __device__ __forceinline__ GpumeU32 mvview_set(GpumeU32 word, int i, unsi
     return (word & ~(MASK << BITS * i)) | (v & MASK) << BITS * i;
 }
 
-/** Component i of a word becomes (v * keep + add) >> 8; bits below the samples stay. */
+/** Changes component i of a word to (v * keep + add) >> 8; bits below the samples keep their values. */
 static __device__ __forceinline__ GpumeU32 mvview_blend(GpumeU32 word, int i, unsigned keep,
                                                         unsigned add, int shift)
 {
@@ -85,7 +86,7 @@ static __device__ __forceinline__ void mvview_store(const MvviewCudaPlane &p, co
         dst[i] = (GpumeU8)(word >> 8 * i);
 }
 
-/** What is drawn over. */
+/** Returns a word of the background. */
 static __device__ __forceinline__ GpumeU32 mvview_background(const MvviewCudaPaintArgs &a, const MvviewCudaPlane &p,
                                                              GpumeU32 word)
 {
@@ -96,7 +97,7 @@ static __device__ __forceinline__ GpumeU32 mvview_background(const MvviewCudaPai
     if (!a.has_background || p.background == MVVIEW_PICTURE)
         return word;
     if (p.background == MVVIEW_GRAY && p.log2_step == 2) {
-        /* a sample of red, green and blue */
+        /* the word is a sample of an RGB picture */
         gray = 1 << 15;
         for (int i = 0; i < PER_WORD; i++) {
             const int c = mvview_comp(p, i);
@@ -115,7 +116,7 @@ static __device__ __forceinline__ GpumeU32 mvview_background(const MvviewCudaPai
     return word;
 }
 
-/** 1 + the index of the vector that a cell's colour is of; 0: none. */
+/** Returns 1 + the index of the vector that gives a cell its colour; 0: none. */
 static __device__ __forceinline__ GpumeU32 mvview_vector(const MvviewCudaPaintArgs &a, int x, int y)
 {
     const GpumeMotionField &grid = a.fields.fields[0];
@@ -150,7 +151,7 @@ static __device__ __forceinline__ GpumeU32 mvview_flow(const MvviewCudaPaintArgs
     return word;
 }
 
-/** Shape number i of those of a tile. */
+/** Returns shape i of a tile. */
 static __device__ __forceinline__ MvviewCudaOp mvview_op(const MvviewCudaPaintArgs &a, const MvviewCudaWindow &w, int i)
 {
     const MvviewCudaOp *ops = (const MvviewCudaOp *)a.ops;
@@ -159,7 +160,7 @@ static __device__ __forceinline__ MvviewCudaOp mvview_op(const MvviewCudaPaintAr
     return a.fields.nb ? mvview_field_op(a.fields, w, i) : ops[list[i]];
 }
 
-/** Make a shape ready: what all its samples have in common. */
+/** Prepares a shape: computes the values that all its samples share. */
 static __device__ __forceinline__ void mvview_prepare(const MvviewCudaPaintArgs &a, const MvviewCudaOp &op,
                                                       MvviewCudaShared *shared, MvviewCudaShape *s)
 {
@@ -193,7 +194,7 @@ static __device__ __forceinline__ void mvview_prepare(const MvviewCudaPaintArgs 
     s->bottom = op.y + bounds.bottom;
 }
 
-/** Returns whether shape number i touches the tile. What is listed does. */
+/** Returns whether shape i touches the tile. Listed shapes do. */
 static __device__ __forceinline__ int mvview_touches(const MvviewCudaPaintArgs &a, const MvviewCudaWindow &w, int i)
 {
     MvviewCudaOp op;
@@ -208,8 +209,8 @@ static __device__ __forceinline__ int mvview_touches(const MvviewCudaPaintArgs &
 }
 
 /**
- * Finds those of the shapes from *next to end that touch the tile, in their order: more than
- * MVVIEW_CUDA_SHAPES, or all of them. Returns their number.
+ * Finds shapes from *next to end that touch the tile, in their order. Stops when there are more
+ * than MVVIEW_CUDA_SHAPES or when all have been seen. Returns their number.
  */
 static __device__ __forceinline__ int mvview_find(const MvviewCudaPaintArgs &a, const MvviewCudaWindow &w,
                                                   MvviewCudaShared *shared, int *next, int end)
@@ -238,7 +239,7 @@ static __device__ __forceinline__ int mvview_find(const MvviewCudaPaintArgs &a, 
     return nb;
 }
 
-/** A wheel's layers, and the colour above: the components in 16 bits each. Rare, hence apart. */
+/** Returns the colour of a wheel's upper layer, 16 bits for each component. Not inlined because wheels are rare. */
 static __device__ __attribute__((noinline)) GpumeU64
 mvview_wheel_sample(const MvviewCudaCanvas *canvas, int nb_comps, int depth,
                     int radius, int unit, int x, int y, MvviewLayers *l)
@@ -265,17 +266,17 @@ mvview_text_sample(const MvviewCudaCanvas *canvas, const MvviewText *text, int d
     return mvview_text_layers(canvas->font, text, dot, x, y);
 }
 
-/** Returns whether an arrow is so far from a word's middle that it cannot touch it. */
+/** Returns whether an arrow is too far from a word's middle to touch it. */
 static __device__ __forceinline__ int mvview_is_far(const MvviewCudaShape &s, int left, int right, int top, int bottom)
 {
-    /* in halves of a sample */
+    /* in half samples */
     const long long x = left + right - 2 * s.x, y = top + bottom - 2 * s.y;
     const int across  = FFABS((int)((x * s.arrow.uy - y * s.arrow.ux) >> 7));
 
     return across > s.arrow.reach + (right - left + bottom - top + 2) * (MVVIEW_SAMPLE / 2);
 }
 
-/** Draw a shape into a word of a plane with this log2_step. */
+/** Draws a shape into a word of a plane with this log2_step. */
 template<int LOG2_STEP>
 static __device__ __forceinline__ GpumeU32 mvview_draw(const MvviewCudaPaintArgs &a, const MvviewCudaPlane &p,
                                                        const MvviewCudaPlace &at, const MvviewCudaShape &s,
@@ -335,7 +336,7 @@ static __device__ __forceinline__ GpumeU32 mvview_draw(const MvviewCudaPaintArgs
     return word;
 }
 
-/** Draw shapes, one after the other. Each variant has what it does for a sample unrolled. */
+/** Draws shapes one after the other. In each variant the loop over the words of a sample is unrolled. */
 static __device__ __forceinline__ GpumeU32
 mvview_draw_all(const MvviewCudaPaintArgs &a, const MvviewCudaPlane &p, const MvviewCudaPlace &at,
                 const MvviewCudaShared *shared, int nb, GpumeU32 word)
@@ -353,7 +354,7 @@ mvview_draw_all(const MvviewCudaPaintArgs &a, const MvviewCudaPlane &p, const Mv
     return word;
 }
 
-/** Word number i of those that a thread has of a tile's part from the column x0 on. */
+/** Returns the position of a thread's word i in the part of a tile that begins at column x0. */
 static __device__ __forceinline__ MvviewCudaPlace
 mvview_place(const MvviewCudaPaintArgs &a, const MvviewCudaPlane &p, int x0, int i)
 {
@@ -370,7 +371,7 @@ mvview_place(const MvviewCudaPaintArgs &a, const MvviewCudaPlane &p, int x0, int
     return at;
 }
 
-/** Paint shapes into the tile; with is_first also what they are painted over. */
+/** Paints shapes into the tile, and before them the background if is_first is set. */
 static __device__ __forceinline__ void mvview_paint(const MvviewCudaPaintArgs &a, const MvviewCudaPlane &p,
                                                     const MvviewCudaSamples &s, const MvviewCudaShared *shared,
                                                     int nb, int is_first)
@@ -396,7 +397,7 @@ static __device__ __forceinline__ void mvview_paint(const MvviewCudaPaintArgs &a
     }
 }
 
-/** The samples of a plane, by value: parameters that are chosen from by an address would be copied. */
+/** Returns the samples of a plane. Selects by value: indexing the parameters would copy them to local memory. */
 static __device__ __forceinline__ MvviewCudaSamples mvview_samples(const MvviewCudaPaintArgs &a, int plane)
 {
     MvviewCudaSamples s = a.samples[0];
@@ -436,7 +437,7 @@ GPUME_KERNEL_OF(MvviewCudaPaintArgs, MVVIEW_CUDA_THREADS, MVVIEW_CUDA_CTAS)
     do {
         const int nb = mvview_find(args, w, shared, &next, end);
 
-        /* a tile of more shapes than that is painted over */
+        /* if a tile has more shapes than are prepared at a time, it is painted several times */
         for (int begin = 0; begin < nb || is_first; begin += MVVIEW_CUDA_SHAPES) {
             const int n = gpume_min(MVVIEW_CUDA_SHAPES, nb - begin);
 

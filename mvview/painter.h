@@ -5,8 +5,8 @@
 
 /**
  * @file
- * What paints: on the CPU, or on a device. A table of functions each; all of them give the
- * same picture.
+ * Interface of painters on the CPU and on devices: each is a table of functions. All painters give
+ * the same picture.
  */
 
 #ifndef AVFILTER_GPUME_MVVIEW_PAINTER_H
@@ -18,45 +18,45 @@
 
 /** A shape at a place. */
 typedef struct MvviewOp {
-    int x, y;                   ///< the sample at which it begins; it may lie outside the picture
+    int x, y;                   ///< the sample at which the shape begins; may lie outside the picture
     MvviewShape shape;
-    int entry;                  ///< the painter's own
+    int entry;                  ///< private to the painter
 } MvviewOp;
 
 /** A frame to be drawn into. */
 typedef struct MvviewPicture {
     const MvviewCanvas *canvas;
-    int new_canvas;             ///< it is another one than before
+    int new_canvas;             ///< whether the canvas has changed
     MvviewField *field;
-    int side;                   ///< of the squares that have one arrow each; 0: every vector has one
-    int unit, arrow_unit;       ///< MvviewShape.unit of the legend, and of arrows
-    int legend;                 ///< whether it is drawn
-    uint32_t full;              ///< length of full saturation, 1/MVVIEW_UNITS sample; 0: the longest there is
+    int side;                   ///< side of the squares that have one arrow each; 0: every vector has an arrow
+    int unit, arrow_unit;       ///< MvviewShape.unit of the legend and of arrows
+    int legend;                 ///< whether to draw the legend
+    uint32_t full;              ///< length of full saturation, 1/MVVIEW_UNITS sample; 0: the longest vector's
     /**
-     * Over the background and the flow, each over those before it. Where the field has no vectors
-     * here, these follow from what is above: blocks, then arrows, then the legend.
+     * Shapes, drawn in this order over the background and the flow. If the vectors of the field are
+     * on the device, the painter derives the shapes itself: blocks, then arrows, then the legend.
      */
     MvviewOp *ops;
     int nb_ops;
     int plain;                  ///< there are no vectors: out becomes a copy of in
-    const AVFrame *in;          ///< only its samples are looked at
+    const AVFrame *in;          ///< only its samples are used
     AVFrame *out;
 } MvviewPicture;
 
-/** A painter. priv points to common.priv_size bytes, which are zero before init(). */
+/** A painter. priv points to common.priv_size bytes, which are zero before init() is called. */
 typedef struct MvviewPainter {
     GpumeFrameBackend common;
-    /** Whether it reads motion fields on the frames' device, too. */
+    /** Whether the painter also reads motion fields on the frames' device. */
     int reads_fields;
     /** @param cfg stays valid until uninit() */
     int  (*init)(void *priv, const MvviewConfig *cfg);
     int  (*paint)(void *priv, const MvviewPicture *pic);
-    /** Also after a failed init(). */
+    /** Is also called after init() has failed. */
     void (*uninit)(void *priv);
 } MvviewPainter;
 
 extern const MvviewPainter ff_mvview_painter_cpu;
-/** In a build without CUDA one that paints no frames. */
+/** In a build without CUDA, this painter supports no format. */
 extern const MvviewPainter ff_mvview_painter_cuda;
 
 #endif /* AVFILTER_GPUME_MVVIEW_PAINTER_H */

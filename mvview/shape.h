@@ -5,8 +5,9 @@
 
 /**
  * @file
- * What each kind of shape puts on a sample, and what becomes of the picture there, as
- * doc/mvview-definition.md defines it. Integers only; read by the host and by device code.
+ * Defines what each kind of shape puts on a sample and how the sample changes;
+ * doc/mvview-definition.md is the specification. Uses integers only. The host and device code
+ * include this file.
  */
 
 #ifndef AVFILTER_GPUME_MVVIEW_SHAPE_H
@@ -22,7 +23,7 @@ enum MvviewMode {
     MVVIEW_BLOCKS = 4,
 };
 
-/** What is drawn over. */
+/** What the vectors are drawn on. */
 enum MvviewBackground {
     MVVIEW_PICTURE,
     MVVIEW_GRAY,                ///< the picture without its colours
@@ -34,7 +35,7 @@ enum MvviewKind {
     MVVIEW_ARROW,       ///< a, b: the tip, in units of 1/MVVIEW_TIP sample
     MVVIEW_BLOCK,       ///< a, b: width and height
     MVVIEW_WHEEL,       ///< a: radius
-    MVVIEW_NUMBER,      ///< a: in tenths; b: size of a dot of the font
+    MVVIEW_NUMBER,      ///< a: the number in tenths; b: side of a dot of the font
 };
 
 /** The colours of shapes. */
@@ -43,29 +44,27 @@ enum MvviewInk {
     MVVIEW_INK_WHITE,
     MVVIEW_INK_AMBER,
     MVVIEW_INK_RED,
-    MVVIEW_INK_SIZES,   ///< of blocks of up to 4, 8, 16 ... samples
+    MVVIEW_INK_SIZES,   ///< first of the colours of blocks of up to 4, 8, 16 ... samples
     MVVIEW_NB_INKS = MVVIEW_INK_SIZES + 6,
 };
 
-/** Weight of the dark edge of arrows, wheels and letters. */
+/** Weights of the dark edge of arrows, wheels and letters, and of the parts of blocks. */
 #define MVVIEW_EDGE_WEIGHT    184
 #define MVVIEW_OUTLINE_WEIGHT 176
 #define MVVIEW_HATCH_WEIGHT   208
 #define MVVIEW_TINT_WEIGHT     72
 
-/** What a shape puts on a sample: so much of one colour, then of another over it. */
+/** What a shape puts on a sample: the weight of one colour, then that of another colour over it. */
 typedef struct MvviewLayers {
     int below, above;   ///< 0 to MVVIEW_FULL
 } MvviewLayers;
 
-/** The samples that a shape can touch, around its beginning; the last ones are among them. */
+/** The samples that a shape can touch, relative to its beginning; all four limits are inclusive. */
 typedef struct MvviewBounds {
     int left, right, top, bottom;
 } MvviewBounds;
 
-/*
- * Each kind's bounds, and its layers at the sample (x, y) from where it begins.
- */
+/* Bounds of each kind of shape, and its layers at the sample (x, y) relative to its beginning. */
 
 GPUME_INLINE MvviewBounds mvview_bounds_around(int x, int y, int margin)
 {
@@ -78,7 +77,10 @@ GPUME_INLINE MvviewBounds mvview_bounds_around(int x, int y, int margin)
     return b;
 }
 
-/** A component of the tip of a vector's arrow. @param scale factor times 256 */
+/**
+ * Returns a component of the tip of a vector's arrow.
+ * @param scale factor times 256
+ */
 GPUME_INLINE int mvview_tip(int d, int scale)
 {
     /* d / GPUME_UNITS * scale / 256 * MVVIEW_TIP */
@@ -93,13 +95,13 @@ GPUME_INLINE MvviewBounds mvview_arrow_bounds(const MvviewArrow *a, int qx, int 
                                 (a->reach + a->head) / MVVIEW_SAMPLE + 2);
 }
 
-/** Returns how far from the line to its tip an arrow can touch samples. */
+/** Returns how far from the line between its beginning and its tip an arrow can touch samples. */
 GPUME_INLINE int mvview_arrow_margin(int unit)
 {
-    return (mvview_arrow_most_reach(unit) + mvview_arrow_most_head(unit)) / MVVIEW_SAMPLE + 2;
+    return (mvview_arrow_max_reach(unit) + mvview_arrow_max_head(unit)) / MVVIEW_SAMPLE + 2;
 }
 
-/** @param at mvview_arrow_along() of the sample */
+/** @param at what mvview_arrow_along() returns for the sample */
 GPUME_INLINE MvviewLayers mvview_arrow_layers(const MvviewArrow *a, MvviewAlong at, int x, int y)
 {
     const int depth = mvview_arrow_depth(a, at, x, y);
@@ -139,7 +141,7 @@ GPUME_INLINE MvviewBounds mvview_wheel_bounds(int radius, int unit)
     return mvview_bounds_around(0, 0, radius + 3 * unit / MVVIEW_SAMPLE + 2);
 }
 
-/** Returns how far away from the wheel's centre that sample is, in units of MVVIEW_SAMPLE. */
+/** Returns the distance of a sample from the wheel's centre, in units of MVVIEW_SAMPLE. */
 GPUME_INLINE int mvview_wheel_away(int x, int y)
 {
     const long long dx = x * MVVIEW_SAMPLE, dy = y * MVVIEW_SAMPLE;
@@ -147,7 +149,7 @@ GPUME_INLINE int mvview_wheel_away(int x, int y)
     return (int)mvview_sqrt(dx * dx + dy * dy);
 }
 
-/** @param away mvview_wheel_away() */
+/** @param away what mvview_wheel_away() returns for the sample */
 GPUME_INLINE MvviewLayers mvview_wheel_layers(int radius, int unit, int away)
 {
     const int rim = radius * MVVIEW_SAMPLE;
@@ -158,7 +160,7 @@ GPUME_INLINE MvviewLayers mvview_wheel_layers(int radius, int unit, int away)
     return l;
 }
 
-/** The colour above at that sample; shade is that of pictures without colours. */
+/** Computes the colour of the upper layer at a sample; shade is its value in pictures without colours. */
 GPUME_INLINE void mvview_wheel_colour(unsigned char rgb[3], unsigned char *shade, int radius,
                                       int x, int y, int away)
 {
@@ -168,11 +170,11 @@ GPUME_INLINE void mvview_wheel_colour(unsigned char rgb[3], unsigned char *shade
     *shade = FFMIN(away, rim) * 255 / rim;
 }
 
-/** The font: rows of five dots each, from the lowest bit on, the leftmost the highest of its five. */
+/** The font: rows of five dots, the first row in the lowest bits; the leftmost dot is the highest bit of its five. */
 #define MVVIEW_GLYPH_W 5
 #define MVVIEW_GLYPH_H 9
 
-/** Glyphs: 0 to 9 are digits. */
+/** Glyphs; 0 to 9 are digits. */
 enum MvviewGlyph {
     MVVIEW_GLYPH_POINT = 10,
     MVVIEW_GLYPH_SPACE,
@@ -181,7 +183,7 @@ enum MvviewGlyph {
     MVVIEW_NB_GLYPHS
 };
 
-/** A text: a glyph in every four bits, the first in the lowest. */
+/** A text: four bits for each glyph, the first glyph in the lowest bits. */
 typedef struct MvviewText {
     unsigned long long glyphs;
     int length;                 ///< up to 16
@@ -192,7 +194,10 @@ GPUME_INLINE void mvview_text_add(MvviewText *t, int glyph)
     t->glyphs |= (unsigned long long)glyph << 4 * t->length++;
 }
 
-/** A length in samples. @param tenths 0 or more */
+/**
+ * Returns the text of a length in samples.
+ * @param tenths 0 or more
+ */
 GPUME_INLINE MvviewText mvview_number_text(int tenths)
 {
     const int whole = tenths < 1000 ? tenths / 10 : (tenths + 5) / 10;
@@ -230,7 +235,10 @@ GPUME_INLINE MvviewBounds mvview_text_bounds(const MvviewText *t, int dot)
     return b;
 }
 
-/** Returns whether there is a dot in a column and row of a text. @param font by enum MvviewGlyph */
+/**
+ * Returns whether there is a dot in a column and row of a text.
+ * @param font indexed by enum MvviewGlyph
+ */
 GPUME_INLINE int mvview_has_dot(const unsigned long long *font, const MvviewText *t, int x, int y)
 {
     const int at = x / (MVVIEW_GLYPH_W + 1), column = x % (MVVIEW_GLYPH_W + 1);
@@ -250,7 +258,7 @@ GPUME_INLINE MvviewLayers mvview_text_layers(const unsigned long long *font, con
     l.below = l.above = 0;
     if (x < -left || y < -dot)
         return l;
-    /* counted in dots, to the right of and below those around the text */
+    /* counted in dots; column 0 and row 0 are the first dots of the text, inside its border of one dot */
     column = (x + left) / dot - 1;
     row    = (y + 2 * dot) / dot - 2;
     if (mvview_has_dot(font, t, column, row)) {
@@ -265,8 +273,8 @@ GPUME_INLINE MvviewLayers mvview_text_layers(const unsigned long long *font, con
 }
 
 /**
- * The samples that a shape of this kind can touch, or a few more.
- * @param a,b,unit as MvviewShape has them
+ * Returns the samples that a shape of this kind can touch, or slightly more.
+ * @param a,b,unit values of MvviewShape
  */
 GPUME_INLINE MvviewBounds mvview_shape_bounds(int kind, int a, int b, int unit)
 {
@@ -282,7 +290,7 @@ GPUME_INLINE MvviewBounds mvview_shape_bounds(int kind, int a, int b, int unit)
     return mvview_text_bounds(&text, b);
 }
 
-/** The colours that a shape has below and above, enum MvviewInk; a wheel's own one is not among them. */
+/** Returns the colours of a shape's layers, enum MvviewInk. A wheel's upper layer has its own colours instead. */
 GPUME_INLINE void mvview_shape_inks(int kind, int a, int b, int variant, int *below, int *above)
 {
     *below = kind == MVVIEW_BLOCK ? MVVIEW_INK_RED : MVVIEW_INK_BLACK;
@@ -292,11 +300,11 @@ GPUME_INLINE void mvview_shape_inks(int kind, int a, int b, int variant, int *be
         ++*above;
 }
 
-/** Where the legend is and what it shows. */
+/** The position and the contents of the legend. */
 typedef struct MvviewLegend {
     int x, wheel_y, number_y;
-    int radius;                 ///< of the wheel
-    int tenths, dot;            ///< of the number
+    int radius;                 ///< radius of the wheel
+    int tenths, dot;            ///< the number, and the side of a dot of its font
 } MvviewLegend;
 
 /** @param full length of full saturation, in units of 1/GPUME_UNITS sample */
@@ -316,41 +324,47 @@ GPUME_INLINE MvviewLegend mvview_legend(int w, int h, unsigned full)
 }
 
 /*
- * What becomes of a sample: v turns into (v * keep + add) >> 8. A picture is whole where keep
- * is MVVIEW_FULL, and then add is 0.
+ * How a sample changes: v becomes (v * keep + add) >> 8. Where keep is MVVIEW_FULL, add is 0 and
+ * the picture stays unchanged.
  */
 
-/** What stays of keep under a layer. */
+/** Returns keep after a layer was put on it. */
 GPUME_INLINE unsigned mvview_keep(unsigned keep, int weight)
 {
     return keep * (MVVIEW_FULL - weight) >> 8;
 }
 
-/** What add becomes; comp is that of the layer's colour. It fits into 32 bits. */
+/**
+ * Returns add after a layer was put on it; comp is a component of the layer's colour. The result
+ * fits into 32 bits.
+ */
 GPUME_INLINE unsigned mvview_add(unsigned add, unsigned comp, int weight)
 {
     return (add * (MVVIEW_FULL - weight) >> 8) + comp * weight;
 }
 
-/** The mean of 1 << shift samples that one sample of chroma covers, from their sums. */
+/** Returns the mean keep of 1 << shift samples that one chroma sample covers, from their sum. */
 GPUME_INLINE unsigned mvview_mean_keep(unsigned keep, int shift)
 {
     return (keep + (1u << shift >> 1)) >> shift;
 }
 
-/** @param keep the mean */
+/**
+ * Returns the mean add, from the sum.
+ * @param keep the mean keep
+ */
 GPUME_INLINE unsigned mvview_mean_add(unsigned long long add, unsigned keep, int shift)
 {
     return keep == MVVIEW_FULL ? 0 : (unsigned)(add >> shift) + MVVIEW_FULL / 2;
 }
 
-/** The same of the flow. */
+/** Returns add for the flow. */
 GPUME_INLINE unsigned mvview_flow_add(unsigned comp, int opacity)
 {
     return comp * opacity + MVVIEW_FULL / 2;
 }
 
-/** Component of a colour: a row of a canvas' matrix and its offset. */
+/** Returns a component of a colour, from a row of a canvas' matrix and its offset. */
 GPUME_INLINE int mvview_component(const long long matrix[3], long long offset,
                                   int r, int g, int b, int depth)
 {

@@ -12,9 +12,9 @@
 
 #include "libavfilter/gpume/mvview/stamp.h"
 
-/** Sides of what becomes a stamp; longer arrows are rare, and each of them large. */
+/** Maximum side of a stamp; longer arrows are rare, and each of them is large. */
 #define MAX_SIDE 512
-/** Samples to each side of an arrow's beginning within which its tip must be. */
+/** Maximum distance from an arrow's beginning to its tip in each direction, in samples. */
 #define MAX_TIP  96
 
 const MvviewColour ff_mvview_inks[MVVIEW_NB_INKS] = {
@@ -28,12 +28,12 @@ const MvviewColour ff_mvview_inks[MVVIEW_NB_INKS] = {
 };
 
 struct MvviewGroup {
-    int size;                   ///< room, in samples
-    int x, n;                   ///< first sample and number of samples; whole chroma samples
+    int size;                   ///< capacity, in samples
+    int x, n;                   ///< first sample and number of samples; chroma samples are complete
     int rows;
-    int first[MVVIEW_MAX_GROUP], last[MVVIEW_MAX_GROUP];    ///< touched samples of each row
-    uint16_t *keep[MVVIEW_MAX_GROUP];       ///< what stays of the picture, of MVVIEW_FULL
-    uint32_t *add[3][MVVIEW_MAX_GROUP];     ///< what comes, MVVIEW_FULL times its value
+    int first[MVVIEW_MAX_GROUP], last[MVVIEW_MAX_GROUP];    ///< first and last touched sample of each row
+    uint16_t *keep[MVVIEW_MAX_GROUP];       ///< weight of the picture, at most MVVIEW_FULL
+    uint32_t *add[3][MVVIEW_MAX_GROUP];     ///< what is added: MVVIEW_FULL times the value
     uint8_t *packed;
 };
 
@@ -85,7 +85,7 @@ av_cold void ff_mvview_group_free(MvviewGroup **pg)
     av_freep(pg);
 }
 
-/* Begin with nothing in the samples first to last. */
+/* Clears the samples first to last. */
 static void clear_group(MvviewGroup *g, const MvviewCanvas *c, int first, int last)
 {
     const int mask = (1 << c->hsub) - 1;
@@ -102,7 +102,7 @@ static void clear_group(MvviewGroup *g, const MvviewCanvas *c, int first, int la
     }
 }
 
-/* Put weight parts of ink over what sample x of row r has; there must be room. */
+/* Puts ink of this weight over sample x of row r; the group must contain the sample. */
 static void put(MvviewGroup *g, const MvviewCanvas *c, int r, int x, const Ink *ink, int weight)
 {
     const int i = x - g->x;
@@ -136,12 +136,12 @@ const unsigned long long ff_mvview_font[MVVIEW_NB_GLYPHS] = {
     [MVVIEW_GLYPH_X]     = GLYPH(0x00, 0x00, 0x11, 0x0a, 0x04, 0x0a, 0x11, 0, 0),
 };
 
-/** A shape, and what follows from it once. */
+/** A shape, and values derived from it. */
 typedef struct Outline {
     const MvviewShape *s;
     MvviewArrow arrow;
     MvviewText text;
-    MvviewBounds bounds;        ///< with px and py
+    MvviewBounds bounds;        ///< shifted by px and py
     Ink below, above;
 } Outline;
 
@@ -167,7 +167,7 @@ static Outline outline_of(const MvviewShape *s, const MvviewCanvas *c)
     return o;
 }
 
-/* Fill row r of a group with row y of a shape, samples first to last. */
+/* Fills row r of a group with row y of a shape, from sample first to sample last. */
 static void fill_row(MvviewGroup *g, const MvviewCanvas *c, const Outline *o,
                      int r, int y, int first, int last)
 {
@@ -211,7 +211,7 @@ int ff_mvview_shape_is_small(const MvviewShape *s)
     return s->kind != MVVIEW_ARROW || FFMAX(FFABS(s->a), FFABS(s->b)) <= MAX_TIP * MVVIEW_TIP;
 }
 
-/* Fill a group with the rows of a shape from y on, samples from left to right. */
+/* Fills a group with the rows of a shape from row y on, from sample left to sample right. */
 static void fill_group(MvviewGroup *g, const MvviewCanvas *c, const Outline *o,
                        int y, int left, int right)
 {
@@ -241,8 +241,9 @@ static void fill_group(MvviewGroup *g, const MvviewCanvas *c, const Outline *o,
 }
 
 /*
- * The weights of a plane's row: of row r, or where a sample of the plane covers several of the
- * whole group their means. Returns their number, 0: the row is not touched.
+ * Computes the weights of a row of a plane: those of row r of the group, or means if a sample of
+ * the plane covers several samples of the group. Returns the number of words; 0: the row is not
+ * touched.
  */
 static int pack_row(const MvviewGroup *g, const MvviewCanvas *c, int plane, int r,
                     MvviewRect *row, uint8_t *weights)
@@ -291,7 +292,7 @@ static int pack_row(const MvviewGroup *g, const MvviewCanvas *c, int plane, int 
     return row->n;
 }
 
-/* Room for one more rectangle and its weights. */
+/* Makes room for one more rectangle and its weights. */
 static int grow(MvviewStamp *stamp, size_t size)
 {
     if (stamp->nb_rects == stamp->rects_allocated) {
@@ -327,7 +328,7 @@ static int add_rect(MvviewStamp *stamp, const MvviewRect *rect, size_t size)
     return 0;
 }
 
-/* Returns how many of the rows of a plane from this one on are drawn faster together. */
+/* Returns the last row of the rows from i on that are drawn faster as one rectangle. */
 static int rows_together(const MvviewCanvas *c, const MvviewStamp *rows, int i, MvviewRect *rect)
 {
     const int step = c->planes[rows->rects[i].plane].step;
@@ -353,7 +354,7 @@ static int rows_together(const MvviewCanvas *c, const MvviewStamp *rows, int i, 
     return last;
 }
 
-/* Make rectangles of rows, plane by plane. */
+/* Joins rows to rectangles, plane by plane. */
 static int join_rows(MvviewStamp *stamp, const MvviewCanvas *c, const MvviewStamp *rows)
 {
     for (int plane = 0; plane < c->nb_planes; plane++) {
@@ -439,7 +440,7 @@ void ff_mvview_stamp_free(MvviewStamp *stamp)
     av_freep(&stamp->weights);
 }
 
-/* Blend a rectangle whose sample (0, 0) is sample (x, y) of its plane. */
+/* Blends a rectangle; (x, y) is the sample of the plane at which the shape begins. */
 static void draw_rect(const MvviewRect *rect, const uint8_t *weights, const MvviewCanvas *c,
                       const MvviewBand *band, int x, int y)
 {
@@ -493,7 +494,7 @@ void ff_mvview_shape_draw(const MvviewShape *s, const MvviewCanvas *c, MvviewGro
 {
     const int x0 = x & -(1 << c->hsub), y0 = y & -(1 << c->vsub);
     const Outline o = outline_of(s, c);
-    /* all samples of the chroma samples that the picture has */
+    /* includes all samples of the chroma samples that are in the picture */
     const int left   = FFMAX(o.bounds.left,   -x0);
     const int right  = FFMIN(o.bounds.right,  ((c->w - 1) | ((1 << c->hsub) - 1)) - x0);
     const int top    = FFMAX(o.bounds.top,    band->y0 - y0);

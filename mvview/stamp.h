@@ -5,8 +5,9 @@
 
 /**
  * @file
- * Shapes as weights: what is drawn often (equal arrows, outlines of blocks) becomes a stamp,
- * rows of weights for every plane, which is then blended wherever it is wanted.
+ * Draws shapes with weights. Shapes that are drawn often, such as equal arrows and outlines of
+ * blocks, become stamps: rows of weights for every plane, which are blended wherever the shape is
+ * drawn.
  */
 
 #ifndef AVFILTER_GPUME_MVVIEW_STAMP_H
@@ -18,24 +19,24 @@
 #include "libavfilter/gpume/mvview/field.h"
 #include "libavfilter/gpume/mvview/shape.h"
 
-/** Units of shapes are multiples of this, and few. */
+/** MvviewShape.unit is a multiple of this, so that there are few different shapes. */
 #define MVVIEW_UNIT_STEP 32
 
-/** What is drawn, at the sample (0, 0). */
+/** A shape that begins at the sample (0, 0). */
 typedef struct MvviewShape {
     enum MvviewKind kind;
     int a, b;
-    int variant;        ///< 1: an arrow into the future, an inconsistent block
-    int px, py;         ///< it begins at this sample of those that share a chroma sample
-    int unit;           ///< of arrows and wheels: width of a line, in units of MVVIEW_SAMPLE
+    int variant;        ///< 1: an arrow into the future, or an inconsistent block
+    int px, py;         ///< position of its beginning within the samples that share a chroma sample
+    int unit;           ///< width of a line of arrows and wheels, in units of MVVIEW_SAMPLE
 } MvviewShape;
 
-/** Weights of a plane's rows, all of the same length: mul and add of the first, and so on. */
+/** The weights of rows of a plane, all of the same length: mul and add of the first row, then those of the next. */
 typedef struct MvviewRect {
     int plane;
-    int x, y;           ///< samples of the plane, from that in which the shape begins
-    int n, h;           ///< words, a multiple of MVVIEW_PAD, and rows
-    size_t at;          ///< its weights
+    int x, y;           ///< samples of the plane, relative to the sample in which the shape begins
+    int n, h;           ///< number of words, a multiple of MVVIEW_PAD, and number of rows
+    size_t at;          ///< position of its weights
 } MvviewRect;
 
 typedef struct MvviewStamp {
@@ -43,40 +44,40 @@ typedef struct MvviewStamp {
     int nb_rects, rects_allocated;
     uint8_t *weights;
     size_t size, allocated;
-    int top, bottom;    ///< samples that it can touch, relative to its beginning
+    int top, bottom;    ///< rows of samples that it can touch, relative to its beginning
 } MvviewStamp;
 
-/** Part of a picture to which drawing is confined: rows of samples, multiples of a group. */
+/** The rows of samples to which drawing is confined; their numbers are multiples of a group. */
 typedef struct MvviewBand {
     AVFrame *frame;
     int y0, y1;
 } MvviewBand;
 
-/** Room for the weights of a few rows of samples before they are weights of planes. */
+/** Buffers for the weights of a few rows of samples, before they become weights of planes. */
 typedef struct MvviewGroup MvviewGroup;
 
 MvviewGroup *ff_mvview_group_alloc(const MvviewCanvas *c);
 void ff_mvview_group_free(MvviewGroup **g);
 
-/** Room for the sides of a shape that may become a stamp. */
+/** Returns whether a shape is small enough to become a stamp. */
 int ff_mvview_shape_is_small(const MvviewShape *s);
 
 int ff_mvview_stamp_init(MvviewStamp *stamp, const MvviewCanvas *c, MvviewGroup *g,
                          const MvviewShape *s);
 void ff_mvview_stamp_free(MvviewStamp *stamp);
 
-/** Draw a stamp so that it begins at the sample (x, y). */
+/** Draws a stamp that begins at the sample (x, y). */
 void ff_mvview_stamp_draw(const MvviewStamp *stamp, const MvviewCanvas *c,
                           const MvviewBand *band, int x, int y);
 
-/** The same of a shape that is no stamp. */
+/** Draws a shape that is not a stamp. */
 void ff_mvview_shape_draw(const MvviewShape *s, const MvviewCanvas *c, MvviewGroup *g,
                           const MvviewBand *band, int x, int y);
 
-/** By enum MvviewInk. */
+/** Indexed by enum MvviewInk. */
 extern const MvviewColour ff_mvview_inks[MVVIEW_NB_INKS];
 
-/** By enum MvviewGlyph. */
+/** Indexed by enum MvviewGlyph. */
 extern const unsigned long long ff_mvview_font[MVVIEW_NB_GLYPHS];
 
 #endif /* AVFILTER_GPUME_MVVIEW_STAMP_H */

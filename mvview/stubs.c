@@ -5,7 +5,7 @@
 
 /**
  * @file
- * The CUDA painter's place in a build that has none.
+ * Replaces the CUDA painter in a build without CUDA.
  */
 
 #include "libavfilter/gpume/mvview/painter.h"

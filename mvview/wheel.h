@@ -5,9 +5,9 @@
 
 /**
  * @file
- * The colour of a vector: Baker et al., "A Database and Evaluation Methodology for Optical
- * Flow", IJCV 92, 2011. The hue is the direction, the saturation the length. Integers only; read
- * by the host and by device code.
+ * Computes the colour of a vector as in Baker et al., "A Database and Evaluation Methodology for
+ * Optical Flow", IJCV 92, 2011: direction becomes hue, length becomes saturation. Uses integers
+ * only. The host and device code include this file.
  */
 
 #ifndef AVFILTER_GPUME_MVVIEW_WHEEL_H
@@ -15,12 +15,12 @@
 
 #include "libavfilter/gpume/mvview/integer.h"
 
-/** Direction of (x, y) from the x axis towards the y axis; 1 << 16 is a full turn. */
+/** Returns the direction of (x, y), from the x axis towards the y axis; a full turn is 1 << 16. */
 GPUME_INLINE int mvview_angle(int x, int y)
 {
     const long long ax = FFABS(x), ay = FFABS(y);
     const long long t = FFMAX(ax, ay) ? (FFMIN(ax, ay) << 14) / FFMAX(ax, ay) : 0;
-    /* atan(t) = t (pi / 4 + 0.273 (1 - t)), to a quarter of a degree */
+    /* atan(t) = t (pi / 4 + 0.273 (1 - t)), exact to a quarter of a degree */
     int angle = (t * (8192 + ((2848 * ((1 << 14) - t)) >> 14))) >> 14;
 
     if (ay > ax)
@@ -33,24 +33,25 @@ GPUME_INLINE int mvview_angle(int x, int y)
 }
 
 /*
- * Hex digits from the right: red to yellow to green to cyan to blue to magenta to red. How long
- * each step is, as the eye tells them apart, and what becomes of red, green and blue.
- * Digits, as device code has no tables.
+ * The steps of the colour wheel, a hex digit each, from the right: red to yellow to green to cyan
+ * to blue to magenta to red. MVVIEW_STEP is the length of a step, by how well the eye tells its
+ * colours apart; MVVIEW_REDS, MVVIEW_GREENS and MVVIEW_BLUES say how the primary changes in it. Hex
+ * digits are used because device code has no tables.
  */
 #define MVVIEW_STEP(i) ((0x6db46f >> 4 * (i)) & 15)
-/** 0, 1: none, all of it; 2: rises, 3: falls. */
+/** 0: no red, 1: full red, 2: rising, 3: falling; green and blue likewise. */
 #define MVVIEW_REDS    0x120031
 #define MVVIEW_GREENS  0x003112
 #define MVVIEW_BLUES   0x311200
 
 /**
- * The colour of the vector (x, y), 8 bits each of red, green and blue.
- * @param length its length
- * @param full   the length of full saturation; longer vectors are darker
+ * Computes the colour of the vector (x, y), 8 bits each of red, green and blue.
+ * @param length length of the vector
+ * @param full   length of full saturation; longer vectors are darker
  */
 GPUME_INLINE void mvview_wheel(unsigned char rgb[3], int x, int y, unsigned length, unsigned full)
 {
-    /* 54, not 55, as theirs */
+    /* 54, not 55, as in the authors' code */
     int at = mvview_angle(x, y) * 54, i = 0;
     const int saturation = length >= full ? 256 : (int)(length * 256ULL / full);
 
