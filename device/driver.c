@@ -224,7 +224,7 @@ void ff_gpume_cuda_free(GpumeCudaBuffer *b)
     memset(b, 0, sizeof(*b));
 }
 
-/* With the context pushed. */
+/* Allocates the memory of a buffer. The caller has pushed the CUDA context. */
 static int alloc_memory(const GpumeCuda *c, GpumeCudaBuffer *b, int memory, const char *what)
 {
     const Device *device = (const Device *)b->device->data;

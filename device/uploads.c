@@ -7,7 +7,7 @@
 
 #include "libavfilter/gpume/device/uploads.h"
 
-/** Buffers are as large as a power of 2. */
+/** Smallest size of a buffer; sizes are powers of 2. */
 #define MIN_BUFFER (64 << 10)
 
 av_cold int ff_gpume_cuda_uploads_init(const GpumeCuda *c, GpumeCudaUploads *u)

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * A block and its vector, as the fields of an AVMotionVector say it, whoever made that. Read by
- * the host and by device code.
+ * Reads a block and its vector from the fields of an AVMotionVector of any filter. The host and
+ * device code include this file.
  */
 
 #ifndef AVFILTER_GPUME_FIELD_BLOCKVECTOR_H
@@ -17,16 +17,16 @@
 /** Units of displacements in a sample. */
 #define GPUME_UNITS 16
 
-/** A block and where its match is. There are many, so they are small. */
+/** A block and its vector. Compact, because a frame has many blocks. */
 typedef struct GpumeBlockVector {
     short x, y;                 ///< the block's centre
-    unsigned char w, h;         ///< of the block, 1 or more; parts of it can be outside the picture
-    signed char distance;       ///< of the other picture: -1 is the one before, 1 the one after; never 0
+    unsigned char w, h;         ///< size of the block, 1 or more; parts of it can be outside the picture
+    signed char distance;       ///< distance of the other picture: -1 is the previous picture, 1 the next; never 0
     unsigned char inconsistent;
     int dx, dy;                 ///< in units of 1/GPUME_UNITS sample
 } GpumeBlockVector;
 
-/** Where the block begins. */
+/** Returns the left column of a block. */
 GPUME_INLINE int gpume_block_left(const GpumeBlockVector *v)
 {
     return v->x - v->w / 2;
@@ -37,30 +37,30 @@ GPUME_INLINE int gpume_block_top(const GpumeBlockVector *v)
     return v->y - v->h / 2;
 }
 
-/** A motion in units of 1/GPUME_UNITS sample, rounded, halves away from 0. */
+/** Converts a motion to units of 1/GPUME_UNITS sample, rounded half away from 0. */
 GPUME_INLINE long long gpume_in_units(int motion, int scale)
 {
     const long long units = motion * (long long)GPUME_UNITS;
 
-    if (scale == 4)             // the most frequent one need not be divided
+    if (scale == 4)             // the usual scale needs no division
         return motion * (long long)(GPUME_UNITS / 4);
     return scale > 1 ? (units + (units < 0 ? -scale / 2 : scale / 2)) / scale : units;
 }
 
-/** The distance that AVMotionVector.source stands for. */
+/** Returns the distance that AVMotionVector.source means. */
 GPUME_INLINE int gpume_distance(int source)
 {
     return source ? av_clip(source, -128, 127) : -1;
 }
 
-/** What is read of an AVMotionVector. */
+/** The fields of an AVMotionVector that are used. */
 typedef struct GpumeVectorFields {
     int source, w, h, src_x, src_y, dst_x, dst_y;
-    int inconsistent;           ///< GPUME_FLAG_INCONSISTENT of its flags
+    int inconsistent;           ///< bit GPUME_FLAG_INCONSISTENT of its flags
     int motion_x, motion_y, motion_scale;
 } GpumeVectorFields;
 
-/** Says which block has a vector. @return 0 if none inside a picture of width x height samples has */
+/** Reads a block and its vector. @return 0 if no part of the block is inside a picture of width x height samples */
 GPUME_INLINE int gpume_block_vector(GpumeBlockVector *v, const GpumeVectorFields *mv, int width, int height)
 {
     int dx, dy, left, top, agree;
@@ -78,8 +78,8 @@ GPUME_INLINE int gpume_block_vector(GpumeBlockVector *v, const GpumeVectorFields
         return 0;
 
     /*
-     * Subpel vectors count only where they agree with the position of the match: mestimate leaves
-     * motion and scale as they were in memory.
+     * Uses subpel vectors only if they agree with the position of the match: mestimate leaves
+     * motion and scale uninitialized.
      */
     dx    = (mv->src_x - mv->dst_x) * GPUME_UNITS;
     dy    = (mv->src_y - mv->dst_y) * GPUME_UNITS;

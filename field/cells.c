@@ -28,7 +28,7 @@ int ff_gpume_cells_find(GpumeCellField *f, const GpumeCells *cells, const AVFram
 {
     const AVFrameSideData *sd = av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
     const GpumeFieldSet *ours = ff_gpume_fields_of(frame);
-    /* leaves are a list like any other */
+    /* fields with blocks of several sizes are read as a list */
     const GpumeFieldSet *set  = ours && !ours->sizes ? ours : NULL;
     const GpumeMotionField *field = set ? gpume_field_at(set->host, set->nb, distance) : NULL;
     GpumeBlockVector v;
@@ -46,7 +46,7 @@ int ff_gpume_cells_find(GpumeCellField *f, const GpumeCells *cells, const AVFram
         return !!field;
     f->source.mvs = (uintptr_t)sd->data;
     f->nb         = FFMIN(gpume_nb_vectors(sd), UINT32_MAX - 1);
-    /* producers have all vectors of a distance one after the other, so both ends are looked at first */
+    /* producers write the vectors of each distance in sequence, so the search alternates between both ends */
     for (size_t i = 0; i < f->nb; i++)
         if (ff_gpume_cells_read(&v, f, i & 1 ? f->nb - 1 - i / 2 : i / 2))
             return 1;

@@ -5,15 +5,15 @@
 
 /**
  * @file
- * Makes the cells of a frame's motion fields. Variant 0 finds which vector of a list each cell has, variant 1
- * reads the vectors of cells.
+ * Makes the cells of a frame's motion fields. Variant 0 maps each cell to a vector of a list;
+ * variant 1 reads the vectors of cells.
  */
 
 #include "libavfilter/gpume/field/cells.cuh"
 #include "libavfilter/gpume/field/cuda_args.h"
 
 /**
- * grid:   variant 0: x a vector a thread; variant 1: x a cell a thread, y a field
+ * grid:   variant 0: x one thread per vector; variant 1: x one thread per cell, y fields
  * block:  GPUME_CUDA_CELL_THREADS
  * shared: none
  */

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * What an AVMotionVector in the device's memory says, and the cells of a motion field there.
+ * Reads AVMotionVectors in device memory, and the cells of a motion field there.
  */
 
 #ifndef AVFILTER_GPUME_FIELD_CELLS_CUH
@@ -34,7 +34,7 @@ static __device__ __forceinline__ int gpume_read_vector(GpumeBlockVector *v, Gpu
     return gpume_block_vector(v, &f, w, h);
 }
 
-/** Enters vector i of a list into a map, in which the last one of several remains. */
+/** Enters vector i of a list into a map. If several vectors cover a cell, the map keeps the last. */
 static __device__ __forceinline__ void gpume_map_vector(const GpumeCells &c, GpumeU64 map, const GpumeBlockVector &v,
                                                         GpumeU32 i)
 {
@@ -45,7 +45,7 @@ static __device__ __forceinline__ void gpume_map_vector(const GpumeCells &c, Gpu
             atomicMax((GpumeU32 *)map + y * c.cols + x, i + 1);
 }
 
-/** Returns a cell's vector. The map's word is 0 afterwards. */
+/** Returns a cell's vector. Sets the cell's word of the map to 0. */
 static __device__ __forceinline__ GpumeCellVector gpume_take_cell(const GpumeCells &c, const GpumeCellSource &s, int x,
                                                                   int y)
 {

@@ -5,9 +5,9 @@
 
 /**
  * @file
- * From blocks to cells: what reads a motion field has cells of a size of its own, squares in rows
- * from the picture's first sample on, each of which has the vector of the block that one of its
- * samples is in. Read by the host and by device code.
+ * Maps blocks to cells. Users of a motion field have cells of their own size: squares in rows from
+ * the picture's first sample on. One sample of each cell is its position; the cell has the vector
+ * of the block that contains this position. The host and device code include this file.
  */
 
 #ifndef AVFILTER_GPUME_FIELD_CELLS_ARGS_H
@@ -17,28 +17,29 @@
 
 /** The cells of a picture. */
 typedef struct GpumeCells {
-    int w, h;                   ///< of the picture, samples
+    int w, h;                   ///< size of the picture, samples
     int log2_side;
-    /** Which of a cell's samples counts, from 0 on, both ways; the picture's last where that is nearer. */
+    /** Offset of a cell's position from its first sample, in both directions; limited to the picture. */
     int sample;
     int cols, rows;
 } GpumeCells;
 
 /** A cell's vector, in quarter samples. */
 typedef struct GpumeCellVector {
-    short x, y;                 ///< x = GPUME_NO_VECTOR: there is none
+    short x, y;                 ///< x = GPUME_NO_VECTOR: the cell has no vector
 } GpumeCellVector;
 
 #define GPUME_NO_VECTOR (-32768)
-/** Longest component of a cell's vector. */
+/** Largest magnitude of a component of a cell's vector. */
 #define GPUME_LONGEST 32000
 
-/** Where the cells' vectors of one motion field are. Addresses are the host's or a device's. */
+/** The vectors of one motion field, from which cells are read. Addresses are host or device addresses. */
 typedef struct GpumeCellSource {
-    unsigned long long mvs;     ///< AVMotionVector[], on the host not aligned; 0: there are none
-    /** If not 0 a list of blocks: unsigned[rows][cols], of each cell 1 + its vector's index, 0 without any. */
+    unsigned long long mvs;     ///< AVMotionVector[], on the host not aligned; 0: none
+    /** If not 0, the field is a list of blocks: unsigned[rows][cols], for each cell 1 + its vector's index, or 0. */
     unsigned long long map;
-    int log2_block, bw;         ///< else blocks of one size in raster order: their side, and how many are in a row
+    int log2_block, bw;         ///< if map is 0: log2 of the side of a block, and number of blocks in a row; blocks
+                                ///< are in raster order
 } GpumeCellSource;
 
 /** Returns the cells of a picture. @param sample GpumeCells.sample */
@@ -55,25 +56,25 @@ GPUME_INLINE GpumeCells gpume_cells(int w, int h, int log2_side, int sample)
     return c;
 }
 
-/** Returns the place of a column, or row, of cells: its sample that counts, of length. */
+/** Returns the position of a column, or row, of cells in a picture of this length. */
 GPUME_INLINE int gpume_cell_place(const GpumeCells *c, int cell, int length)
 {
     return FFMIN((cell << c->log2_side) + c->sample, length - 1);
 }
 
-/** Returns the first column, or row, whose place is at or behind a sample; all nb of length samples if none is. */
+/** Returns the first column, or row, of cells whose position is at or after a sample, or nb if there is none. */
 GPUME_INLINE int gpume_cell_from(const GpumeCells *c, int sample, int length, int nb)
 {
     return sample > gpume_cell_place(c, nb - 1, length) ? nb :
            av_clip((sample - c->sample + (1 << c->log2_side) - 1) >> c->log2_side, 0, nb - 1);
 }
 
-/** Some of the cells. */
+/** A rectangle of cells. */
 typedef struct GpumeCellBox {
-    int x0, y0, x1, y1;         ///< the first ones, and those behind the last ones
+    int x0, y0, x1, y1;         ///< the first cells, and those after the last cells
 } GpumeCellBox;
 
-/** Returns the cells whose place is in a block. */
+/** Returns the cells whose position is in a block. */
 GPUME_INLINE GpumeCellBox gpume_cells_of_block(const GpumeCells *c, const GpumeBlockVector *v)
 {
     const int left = gpume_block_left(v), top = gpume_block_top(v);
@@ -86,14 +87,14 @@ GPUME_INLINE GpumeCellBox gpume_cells_of_block(const GpumeCells *c, const GpumeB
     return b;
 }
 
-/** Returns the number, in raster order, of the block that a cell's place is in, of blocks of one size. */
+/** Returns the index of the block that contains a cell's position, for blocks of one size in raster order. */
 GPUME_INLINE int gpume_block_of_cell(const GpumeCells *c, const GpumeCellSource *s, int x, int y)
 {
     return (gpume_cell_place(c, y, c->h) >> s->log2_block) * s->bw +
            (gpume_cell_place(c, x, c->w) >> s->log2_block);
 }
 
-/** Returns the vector of a cell in this block. */
+/** Returns the vector of a cell of this block. */
 GPUME_INLINE GpumeCellVector gpume_cell_vector(const GpumeBlockVector *v)
 {
     GpumeCellVector cell;

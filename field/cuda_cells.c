@@ -13,7 +13,7 @@
 #include "libavfilter/gpume/field/fields.h"
 #include "libavfilter/gpume/field/modules.h"
 
-/** Vectors are copied by several threads in parts of at least so many bytes: waking a thread can take as long. */
+/** Minimum size of a part of the vectors that a thread copies; for less, waking a thread can take as long. */
 #define MIN_PART (2 << 20)
 
 #define DECLARE(name, ...) GPUME_CUDA_DECLARE(name)
@@ -79,8 +79,8 @@ static int upload(GpumeShell *s, const GpumeExecutor *executor, const AVFrameSid
 }
 
 /*
- * Finds the vectors of a frame's fields on the device: in sources[] those of each field. If they are not there yet,
- * *up is set to the upload that brings them.
+ * Finds the vectors of a frame's fields on the device, and sets sources[] to them. If they are not
+ * on the device, *up is set to the upload that sends them.
  */
 static int find_vectors(GpumeShell *s, const GpumeExecutor *executor, const AVFrame *frame,
                         const GpumeCellField *fields, int nb, GpumeCellSource *sources, GpumeCudaUpload **up)
@@ -97,7 +97,7 @@ static int find_vectors(GpumeShell *s, const GpumeExecutor *executor, const AVFr
         const GpumeCellField *f = &fields[i];
 
         sources[i] = f->nb ? f->source : (GpumeCellSource) { 0 };
-        /* on the device a field is never a list, even where it is one in memory */
+        /* a field that a search has left on the device is never a list, even if it is a list in system memory */
         if (f->nb && is_there)
             sources[i] = gpume_cell_source(gpume_field_at(set->device, set->nb, f->distance));
         else if (f->nb)
@@ -113,7 +113,7 @@ static int launch(GpumeShell *s, GpumeCudaLaunch *l, int nb, int nb_fields, Gpum
     return ff_gpume_shell_check(s, ff_gpume_cuda_launch(&s->cuda, l, 1, args, ff_gpume_shell_stream(s)), what);
 }
 
-/* Gives lists their maps, which are 0. */
+/* Provides zeroed maps for lists. */
 static int get_maps(GpumeShell *s, GpumeCudaCells *c, const GpumeCellField *fields, int nb, size_t size,
                     GpumeCudaCellsArgs *args)
 {

@@ -17,33 +17,36 @@
 #include "libavfilter/gpume/field/cuda_args.h"
 #include "libavfilter/gpume/util/executor.h"
 
-/** What makes cells. Blank before the first use. */
+/** Makes cells. Must be zeroed before the first use. */
 typedef struct GpumeCudaCells {
     GpumeCudaLaunch map, read;
-    GpumeCudaBuffer maps;       ///< of lists: unsigned[field][cell], 0; freed when the number of cells changes
+    GpumeCudaBuffer maps;       ///< maps of lists: unsigned[field][cell], zeroed; freed when the number of cells
+                                ///< changes
 } GpumeCudaCells;
 
 /** Loads the kernels into the current context. @return 0 or an AVERROR code with a message */
 int ff_gpume_cuda_cells_init(GpumeShell *s, GpumeCudaCells *c);
 
 /**
- * Finds a field of a frame, as ff_gpume_cells_find() does, with no more vectors than a launch can have.
- * @return whether there is one
+ * Finds a field of a frame, as ff_gpume_cells_find() does, if one launch can handle its vectors.
+ * @return whether there is a field
  */
 int ff_gpume_cuda_cells_find(GpumeCellField *f, const GpumeCells *cells, const AVFrame *frame, int distance);
 
 /**
- * Queues the making of the cells of a frame's fields, of which there is at least one. The context is pushed.
+ * Queues kernels that make the cells of a frame's fields. At least one field exists. The caller has
+ * pushed the CUDA context.
  * @param executor threads that copy the vectors, if they have to be uploaded
- * @param fields   the fields that were found in the frame; those with nb = 0 are left out
+ * @param fields   the fields that were found in the frame; those with nb = 0 are skipped
  * @param nb       number of fields, 1 to GPUME_CUDA_CELL_FIELDS
- * @param to       memory for nb * cols * rows GpumeCellVectors; those of absent fields are not written
+ * @param to       memory for nb * cols * rows GpumeCellVectors; those of absent fields are not
+ *                 written
  * @return 0 or an AVERROR code with a message
  */
 int ff_gpume_cuda_cells_read(GpumeShell *s, GpumeCudaCells *c, const GpumeExecutor *executor, const AVFrame *frame,
                              const GpumeCellField *fields, int nb, CUdeviceptr to);
 
-/** Frees the maps: the number of cells changes. Nothing may be in flight. */
+/** Frees the maps, because the number of cells changes. No kernel may be in flight. */
 void ff_gpume_cuda_cells_forget(GpumeCudaCells *c);
 
 /** Unloads the kernels from the current context. */

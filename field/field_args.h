@@ -5,7 +5,7 @@
 
 /**
  * @file
- * The motion field and the layout of its vectors. Read by the host and by device code.
+ * The motion field and the layout of its vectors. The host and device code include this file.
  */
 
 #ifndef AVFILTER_GPUME_FIELD_FIELD_ARGS_H
@@ -20,26 +20,29 @@
 #define GPUME_MAX_RANGE  1024
 /** Largest side of a picture: AVMotionVector.src_x = dst_x + dx has 16 bits with a sign. */
 #define GPUME_MAX_SIDE  (32767 - GPUME_MAX_RANGE)
-/** Largest distance of a reference that the option refs gives, in pictures. */
+/** Largest distance of a reference that the option refs sets, in pictures. */
 #define GPUME_MAX_REFS      8
-/** Largest number of references of a picture: as many on both sides. */
+/** Largest number of references of a picture, on both sides together. */
 #define GPUME_MAX_REFERENCES (2 * GPUME_MAX_REFS)
 
 /**
- * A motion field: where each block of a picture was, or will be, in another picture. Blocks of
- * one size tile the picture; arrays are in raster order. Addresses are the host's or a device's.
+ * A motion field: the position of each block of a picture in another picture. Blocks of one size
+ * tile the picture; arrays are in raster order. Addresses are host or device addresses.
  */
 typedef struct GpumeMotionField {
-    int distance;               ///< of the other picture: -1 is the one before, 1 the one after
+    int distance;               ///< distance of the other picture: -1 is the previous picture, 1 the next
     int pel;                    ///< vectors are in units of 1/pel sample
-    int width, height;          ///< of the picture, luma samples
+    int width, height;          ///< size of the picture, luma samples
     int block;                  ///< side of a block, luma samples
     int bw, bh;                 ///< blocks across and down
-    unsigned long long mvs;     ///< AVMotionVector[bh][bw]; 0: there is none
+    unsigned long long mvs;     ///< AVMotionVector[bh][bw]; 0: there are no vectors
     unsigned long long costs;   ///< uint32_t[bh][bw]
 } GpumeMotionField;
 
-/** A block of the picture, and its admissible vectors: within the range, inside the reference. */
+/**
+ * A block of the picture and the limits of its admissible vectors, which are within the range and
+ * inside the reference.
+ */
 typedef struct GpumeBox {
     int x0, y0;                 ///< first sample
     int w, h;                   ///< actual size, smaller at the right and bottom edges
@@ -47,7 +50,7 @@ typedef struct GpumeBox {
     int min_dy, max_dy;
 } GpumeBox;
 
-/** 32-bit words of an AVMotionVector. Those without a field are 0, so equal vectors are equal bytes. */
+/** 32-bit words of an AVMotionVector. Padding words are 0, so equal vectors have equal bytes. */
 #define GPUME_VECTOR_WORDS 10
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -62,7 +65,7 @@ typedef struct GpumeBox {
 #define GPUME_FLAGS_HIGH(flags)     0
 #endif
 
-/** Bit of AVMotionVector.flags: the vector is inconsistent with that of the opposite direction. */
+/** Bit of AVMotionVector.flags: the vector is inconsistent with the vector of the opposite direction. */
 #define GPUME_FLAG_INCONSISTENT 1
 
 #ifndef GPUME_DEVICE_CODE
@@ -71,7 +74,7 @@ typedef struct GpumeBox {
 
 #include "libavutil/motion_vector.h"
 
-/* AVMotionVector is written and read as words. */
+/* AVMotionVector is written and read as words */
 #define GPUME_IS_AT(field, word, byte) (offsetof(AVMotionVector, field) == 4 * (word) + (byte))
 static_assert(sizeof(AVMotionVector) == 4 * GPUME_VECTOR_WORDS &&
               GPUME_IS_AT(source,   0, 0) && GPUME_IS_AT(w,        1, 0) && GPUME_IS_AT(h,     1, 1) &&
@@ -82,7 +85,7 @@ static_assert(sizeof(AVMotionVector) == 4 * GPUME_VECTOR_WORDS &&
 #endif
 
 /**
- * Word i of the vector (dx, dy) of a block of w x h samples that begins at (x0, y0).
+ * Returns word i of the vector (dx, dy) of a block of w x h samples that begins at (x0, y0).
  * @param source distance of the reference, AVMotionVector.source
  */
 GPUME_INLINE unsigned gpume_vector_word(int i, int source, int x0, int y0, int w, int h,
@@ -107,13 +110,13 @@ GPUME_INLINE int gpume_log2_pel(int pel)
     return pel >> 1;    // of 1, 2, 4
 }
 
-/** A component of a vector in units of 1/pel sample, in whole samples as src_x has it. */
+/** Converts a component of a vector from units of 1/pel sample to whole samples, rounded as src_x is. */
 GPUME_INLINE int gpume_whole(int d, int pel)
 {
     return (d + pel / 2) >> gpume_log2_pel(pel);
 }
 
-/** The same of a vector in units of 1/pel sample. @param flags AVMotionVector.flags */
+/** Returns word i of a vector in units of 1/pel sample. @param flags AVMotionVector.flags */
 GPUME_INLINE unsigned gpume_subpel_vector_word(int i, int source, const GpumeBox *b,
                                                int dx, int dy, int pel, int flags)
 {

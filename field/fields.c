@@ -13,7 +13,7 @@
 
 #include "libavfilter/gpume/field/fields.h"
 
-/** Farther out AVMotionVector's coordinates wrap around. */
+/** At larger positions, AVMotionVector's coordinates overflow. */
 #define MAX_SIDE 32768
 
 void ff_gpume_fields_uninit(GpumeFieldSet *s)
@@ -24,13 +24,13 @@ void ff_gpume_fields_uninit(GpumeFieldSet *s)
     memset(s, 0, sizeof(*s));
 }
 
-/** A set that side data leads to. */
+/** A set that is attached to side data. */
 typedef struct AttachedSet {
     GpumeFieldSet set;
     struct AttachedSet *next, **link;
 } AttachedSet;
 
-/** All of them in this process: the opaque pointer of a buffer leads to a set if the set is in this list. */
+/** The attached sets of this process. If the opaque pointer of a buffer is in this list, it is a set. */
 static AttachedSet *attached;
 static AVMutex attached_lock = AV_MUTEX_INITIALIZER;
 

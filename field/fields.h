@@ -5,10 +5,10 @@
 
 /**
  * @file
- * The motion fields of a frame, which travel with it from filter to filter. What any program
- * reads is side data of type AV_FRAME_DATA_MOTION_VECTORS. Our filters find the same fields
- * behind its buffer, with their geometry and, where they were searched on a device, on that
- * device; not so behind side data that somebody else has made, copied or replaced.
+ * The motion fields of a frame travel with it from filter to filter. Every program can read them as
+ * side data of type AV_FRAME_DATA_MOTION_VECTORS. gpume's filters get the same fields from the
+ * buffer of the side data, with their geometry and, if they were searched on a device, the copy on
+ * that device. Side data that another program has made, copied or replaced has no such fields.
  */
 
 #ifndef AVFILTER_GPUME_FIELD_FIELDS_H
@@ -21,38 +21,38 @@
 
 #include "libavfilter/gpume/field/field_args.h"
 
-/** Motion fields of one picture. Blank, or with buffers. */
+/** Motion fields of one picture. Zeroed, or with buffers. */
 typedef struct GpumeFieldSet {
-    int nb;                         ///< fields
-    int64_t number;                 ///< of the picture in the stream that was searched, from 1 on
-    /** With sizes mvs and costs are those of leaves, one after the other, but of as many blocks at most. */
+    int nb;                         ///< number of fields
+    int64_t number;                 ///< number of the picture in the stream that was searched, from 1 on
+    /** With sizes, mvs and costs are those of leaves in sequence; bw and bh then limit their number. */
     GpumeMotionField host[GPUME_MAX_REFERENCES];
     /**
-     * The same on a device; without on_device nothing of it is set. With sizes each of the smallest
-     * blocks has the vector of its leaf, and there are no costs.
+     * The fields on a device; only set with on_device. With sizes, each of the smallest blocks has
+     * the vector of its leaf, and there are no costs.
      */
     GpumeMotionField device[GPUME_MAX_REFERENCES];
-    AVBufferRef *mvs;               ///< AVMotionVector[nb][bh][bw], in which host[] lies
-    AVBufferRef *costs;             ///< uint32_t[nb][bh][bw]; behind them sizes, where there are any
-    /** Of leaves of a tree: GpumeField.sizes, [nb][bh][bw]; NULL: blocks of one size tile the picture. */
+    AVBufferRef *mvs;               ///< AVMotionVector[nb][bh][bw], which contains the vectors of host[]
+    AVBufferRef *costs;             ///< uint32_t[nb][bh][bw], followed by sizes if there are any
+    /** Sides of the leaves of a tree: GpumeField.sizes, [nb][bh][bw]; NULL: blocks of one size tile the picture. */
     uint8_t *sizes;
-    AVBufferRef *on_device;         ///< memory of the device in which device[] lies, or NULL
+    AVBufferRef *on_device;         ///< device memory that contains device[], or NULL
     const void *device_ctx;         ///< the AVHWDeviceContext of that device
 } GpumeFieldSet;
 
-/** The vectors of field i in memory. */
+/** Returns the vectors of field i in system memory. */
 static inline AVMotionVector *gpume_field_mvs(const GpumeFieldSet *s, int i)
 {
     return (AVMotionVector *)(uintptr_t)s->host[i].mvs;
 }
 
-/** Their costs. */
+/** Returns the costs of field i in system memory. */
 static inline uint32_t *gpume_field_costs(const GpumeFieldSet *s, int i)
 {
     return (uint32_t *)(uintptr_t)s->host[i].costs;
 }
 
-/** Returns the one of nb fields that is of a distance, or NULL. */
+/** Returns the field of a distance, or NULL. */
 static inline const GpumeMotionField *gpume_field_at(const GpumeMotionField *fields, int nb, int distance)
 {
     for (int i = 0; i < nb; i++)
@@ -61,25 +61,25 @@ static inline const GpumeMotionField *gpume_field_at(const GpumeMotionField *fie
     return NULL;
 }
 
-/** Unreferences the buffers and blanks the set. */
+/** Unreferences the buffers and zeroes the set. */
 void ff_gpume_fields_uninit(GpumeFieldSet *s);
 
 /**
- * Replaces a frame's vectors by these fields. Takes over the set's buffers and blanks it.
- * @param s where nb is 0, the frame has no vectors afterwards
- * @return 0 or AVERROR(ENOMEM), and then the set is as it was
+ * Replaces a frame's vectors by these fields. Takes over the set's buffers and zeroes the set.
+ * @param s if nb is 0, the frame has no vectors afterwards
+ * @return 0 or AVERROR(ENOMEM); on error the set is unchanged
  */
 int ff_gpume_fields_attach(AVFrame *frame, GpumeFieldSet *s);
 
 /**
- * Returns the fields with which a frame's vectors came, even if they do not fit it any more, or
- * NULL. They are for messages: the side data may have been cut.
+ * Returns the fields with which a frame's vectors came, even if they no longer fit the frame, or
+ * NULL. They are for messages: the side data may have been truncated.
  */
 const GpumeFieldSet *ff_gpume_fields_searched(const AVFrame *frame);
 
 /**
- * Returns the fields that a frame's vectors are, or NULL: they are none of ours, or those of a
- * picture of another size. They stay as long as the frame's side data.
+ * Returns the fields that are a frame's vectors. Returns NULL if the vectors are not from gpume, or
+ * belong to a picture of another size. The fields stay valid as long as the frame's side data.
  */
 const GpumeFieldSet *ff_gpume_fields_of(const AVFrame *frame);
 

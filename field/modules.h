@@ -5,7 +5,7 @@
 
 /**
  * @file
- * The list of kernels that read motion fields for all filters, one a module.
+ * Lists the kernels that read motion fields for all filters, one to a module.
  */
 
 #ifndef AVFILTER_GPUME_FIELD_MODULES_H

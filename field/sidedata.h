@@ -5,7 +5,7 @@
 
 /**
  * @file
- * What an AVMotionVector says, whoever made it.
+ * Reads AVMotionVectors of any filter.
  */
 
 #ifndef AVFILTER_GPUME_FIELD_SIDEDATA_H
@@ -21,7 +21,7 @@
 #include "libavfilter/gpume/field/blockvector.h"
 #include "libavfilter/gpume/field/field_args.h"
 
-/** How many vectors there are in side data of type AV_FRAME_DATA_MOTION_VECTORS; NULL: 0. */
+/** Returns the number of vectors in side data of type AV_FRAME_DATA_MOTION_VECTORS; 0 for NULL. */
 static inline size_t gpume_nb_vectors(const AVFrameSideData *sd)
 {
     return sd ? sd->size / sizeof(AVMotionVector) : 0;
@@ -33,7 +33,7 @@ static inline void gpume_copy_vector(AVMotionVector *dst, const AVFrameSideData 
     memcpy(dst, sd->data + i * sizeof(*dst), sizeof(*dst));
 }
 
-/** Returns the distance of vector i, as GpumeBlockVector has it. */
+/** Returns the distance of vector i, as defined for GpumeBlockVector. */
 static inline int gpume_read_distance(const AVFrameSideData *sd, size_t i)
 {
     AVMotionVector mv;
@@ -58,7 +58,7 @@ static inline int gpume_read_vector_at(GpumeBlockVector *v, const uint8_t *p, in
     return gpume_block_vector(v, &f, w, h);
 }
 
-/** Reads vector i of side data, likewise. */
+/** Reads vector i of side data. @return 0 if it has no block inside a picture of w x h samples */
 static inline int gpume_read_vector(GpumeBlockVector *v, const AVFrameSideData *sd, size_t i,
                                     int w, int h)
 {

@@ -300,7 +300,10 @@ static int print_csv(Clip *c)
     return ret < 0 ? ret : ff_gpume_file_flush(&c->mv);
 }
 
-/* Copies the parts of this rank to their positions. offsets: of all segments */
+/*
+ * Copies the parts of this rank to their positions.
+ * @param offsets offsets of all segments
+ */
 static int merge_csv(Clip *c, const int64_t *offsets)
 {
     Shared *s = c->shared;
@@ -369,7 +372,7 @@ static int move_data(Clip *c, int64_t size)
     return ret;
 }
 
-/* Renames the complete files: both, or none. */
+/* Renames the complete files: both of them, or none. */
 static int complete(Clip *c, int64_t size)
 {
     int ret = 0;
@@ -393,7 +396,10 @@ static int complete(Clip *c, int64_t size)
     return ret;
 }
 
-/* Prepares the copying, on rank 0. offsets: of parts, one more than there are segments */
+/*
+ * Prepares the copying, on rank 0.
+ * @param offsets offsets of the parts, one more than there are segments
+ */
 static int prepare(Clip *c, int64_t *offsets)
 {
     Record *records = NULL;

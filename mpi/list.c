@@ -90,7 +90,7 @@ static int compare_names(const void *a, const void *b)
     return strcmp(base_name(((const Item *)a)->name), base_name(((const Item *)b)->name));
 }
 
-/* Refuses two films of the same name, because they would have the same output files. */
+/* Rejects two films of the same name, because they would have the same output files. */
 static int check_names(const List *l, const Shared *world)
 {
     Item *sorted = av_memdup(l->items, l->nb * sizeof(*sorted));

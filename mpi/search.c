@@ -60,8 +60,11 @@ static int take(Search *s, int *segment)
     return ret < 0 || piece < 0 ? ret : shared_note(s->shared, *segment);
 }
 
-/* Go on with the segment after s->last, or elsewhere. Where a picture's time depends on the packets behind
- * it, as it does in a film without timestamps, the decoder is not drained, and this comes later. */
+/*
+ * Sets s->next: the segment after s->last, or another one. In a film without timestamps, a
+ * picture's time depends on the packets after it; then the decoder is not drained, and the decision
+ * is made later.
+ */
 static int decide(Search *s)
 {
     int ret = take(s, &s->next);
@@ -206,7 +209,10 @@ static int prepare_graph(Search *s, const AVFrame *frame, int begins)
     return s->graph.graph ? 0 : graph_open(&s->graph, s->graph_cfg, frame);
 }
 
-/* Sends a picture to the graph. begins: the picture is the first of a run */
+/*
+ * Sends a picture to the graph.
+ * @param begins whether the picture is the first of a run
+ */
 static int push(Search *s, AVFrame *frame, int begins)
 {
     int ret = prepare_graph(s, frame, begins);

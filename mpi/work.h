@@ -88,10 +88,10 @@ int work_load(const Work *w, int segment, Record *record);
 
 void record_free(Record *record);
 
-/** Writes one of our files at another place: a name beside the output. */
+/** Writes a complete file at another place, such as a name next to the output. */
 int work_save_file(const Work *w, const char *path, const void *data, size_t size);
 
-/** Reads such a file. @return AVERROR(ENOENT) without a message if it is not of w->hash or not of this size */
+/** Reads such a file. @return AVERROR(ENOENT) without a message if its hash is not w->hash or its size differs */
 int work_load_file(const Work *w, const char *path, void *data, size_t size);
 
 /** Reports the error in errno. @return its AVERROR code */

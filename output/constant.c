@@ -16,10 +16,11 @@
 #include "libavfilter/gpume/output/output.h"
 
 /**
- * Frames for which a cell and its neighbours do not change before the cell is marked. Encoders
- * skip what is marked. What has only just come to rest was coded while it moved, with a large
- * error. Beside motion a skip costs more than it saves: libx264 then codes the block with a
- * vector, as the predicted one is not zero, and its deblocking filter changes the edges.
+ * Number of frames for which a cell and its neighbours must stay unchanged before the cell is
+ * marked. Encoders skip marked cells. A block that has just stopped was coded in motion, with a
+ * large error, so a skip would keep that error. Next to motion, a skip costs more than it saves:
+ * libx264 then codes the block with a vector, because the predicted vector is not zero, and the
+ * deblocking filter changes its edges.
  */
 #define REST 6
 
@@ -27,10 +28,11 @@
 typedef struct ConstantContext {
     AVVideoRect *rects;
     int nb_rects;
-    unsigned size;          ///< of rects, bytes
-    uint8_t *age;           ///< by cell: for how many frames it and its neighbours were the same
+    unsigned size;          ///< size of rects in bytes
+    uint8_t *age;           ///< for each cell, the number of frames for which the cell and its neighbours were
+                            ///< unchanged
     size_t nb_cells;
-    int *above;             ///< by a run's first cell: its rectangle in the row above, or -1
+    int *above;             ///< for each cell that starts a run, the rectangle of the run in the row above, or -1
     unsigned above_size;
 } ConstantContext;
 
@@ -39,7 +41,7 @@ static int wanted(const GpumeOutputConfig *cfg, const char **path)
     return cfg->hint == GPUME_HINT_CONSTANT;
 }
 
-/* Add a run of cells; it continues the rectangle above if that is as wide. */
+/* Adds a run of cells. Extends the rectangle above if its width is the same. */
 static int add_run(ConstantContext *s, int x, int y, int w, int h)
 {
     int *above = &s->above[x / GPUME_CELL];
@@ -61,7 +63,7 @@ static int add_run(ConstantContext *s, int x, int y, int w, int h)
     return 0;
 }
 
-/* Returns whether a cell and all those around it did not change. */
+/* Returns whether a cell and its neighbours are unchanged. */
 static int is_still(const uint8_t *same, int nb_columns, int nb_rows, int cx, int cy)
 {
     for (int y = FFMAX(cy - 1, 0); y <= FFMIN(cy + 1, nb_rows - 1); y++)
@@ -108,7 +110,7 @@ static int find_rects(ConstantContext *s, const GpumeParams *p, const uint8_t *s
     return 0;
 }
 
-/* Restarts the ages where there is no previous frame. */
+/* Resets the ages when there is no previous frame. */
 static int forget(ConstantContext *s, const GpumeParams *p)
 {
     const size_t nb_cells = ff_gpume_nb_cells(p);

@@ -28,7 +28,7 @@ void ff_gpume_time(char text[GPUME_TIME_SIZE], const GpumeStamp *s)
         snprintf(text, GPUME_TIME_SIZE, "%.6f", s->pts * av_q2d(s->time_base));
 }
 
-/* The columns of FFmpeg's extract_mvs example, and the cost and the time. */
+/* Writes the columns of FFmpeg's extract_mvs example, then the cost and the time. */
 void ff_gpume_csv_header(FILE *f)
 {
     fputs("framenum,source,blockw,blockh,srcx,srcy,dstx,dsty,flags,"

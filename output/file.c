@@ -23,14 +23,14 @@
 #include "libavfilter/gpume/output/file.h"
 #include "libavfilter/gpume/output/system.h"
 
-/** Longest name of a file in a folder, if the system does not define it. */
+/** Longest name of a file in a folder, for systems that do not define it. */
 #ifndef NAME_MAX
 #define NAME_MAX 255
 #endif
-/** Suffix of a file's name until it is complete; X is a hexadecimal digit. */
+/** Suffix of the names of incomplete files; X is a hexadecimal digit. */
 #define PART_SUFFIX ".XXXXXXXX.gpume-part"
 
-/* The open file that a name stands for, or -1. */
+/* Returns the descriptor of the open file that a name stands for, or -1. */
 static int descriptor_of(const char *path)
 {
     int fd, len = 0;
@@ -64,21 +64,21 @@ int ff_gpume_file_error(GpumeFile *file, const char *what)
 /** A regular file that this process writes. */
 typedef struct GpumeClaim {
     struct GpumeClaim *next;
-    char *name;             ///< as the user gave it
+    char *name;             ///< name as the user gave it
     char *target;           ///< canonical name of the file that is written
-    char *spelling;         ///< of it, for comparisons
-    uint64_t asked;         ///< hash of the spelling of the name that was asked for: the same, or without a number
-    int number;             ///< of the file, from 1 on
+    char *spelling;         ///< spelling of target, for comparisons
+    uint64_t asked;         ///< hash of the spelling of the requested name, which has no number
+    int number;             ///< number of the file, from 1 on
 } GpumeClaim;
 
-/** A file that an earlier graph has completed, as it was then. */
+/** A file that an earlier graph has completed, with its identity at that time. */
 typedef struct CompletedFile {
     uint64_t asked;
-    int number;             ///< 0: there is none
+    int number;             ///< 0: the entry is unused
     GpumeFileIdentity id;
 } CompletedFile;
 
-/** The most files that are remembered; then the oldest ones are forgotten. */
+/** Maximum number of files that are remembered; the oldest are forgotten first. */
 #define MAX_COMPLETED 64
 
 static AVMutex claims_mutex = AV_MUTEX_INITIALIZER;
@@ -94,7 +94,7 @@ static void free_claim(GpumeClaim *c)
     av_free(c);
 }
 
-/* FNV-1a */
+/* Computes the FNV-1a hash. */
 static uint64_t hash_name(const char *name)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -104,7 +104,7 @@ static uint64_t hash_name(const char *name)
     return hash;
 }
 
-/* Returns a name that all names of a file have in common; the file need not exist. NULL: no memory. */
+/* Returns a spelling that all names of a file share. The file need not exist. NULL: out of memory. */
 static char *spelling_of(const char *path)
 {
     char *canonical = ff_gpume_system_canonical(path), *spelling = NULL;
@@ -115,7 +115,7 @@ static char *spelling_of(const char *path)
     return spelling;
 }
 
-/* A name with a number in front of its ending, if there is more than one. */
+/* Inserts a number before the extension of a name if the number is above 1. */
 static char *number_name(const char *path, int number)
 {
     const char *name = av_basename(path), *dot = strrchr(name, '.');
@@ -124,7 +124,7 @@ static char *number_name(const char *path, int number)
     return number > 1 ? av_asprintf("%.*s-%d%s", len, path, number, path + len) : av_strdup(path);
 }
 
-/* Finds the file that was completed under a name and is unchanged, and forgets it. Returns its number, or 0. */
+/* Finds the unchanged file that was completed under a name, and forgets it. Returns its number, or 0. */
 static int take_completed_file(const char *path, uint64_t asked)
 {
     int number = 0;
@@ -210,7 +210,7 @@ static av_cold int name_target(GpumeFile *file, GpumeClaim *claim)
     return file->target ? 0 : AVERROR(ENOMEM);
 }
 
-/* Lists a file, if no other filter writes it. Sets file->target and file->claim. */
+/* Claims the target unless another filter writes it. Sets file->target and file->claim. */
 static av_cold int claim_target(GpumeFile *file)
 {
     GpumeClaim *claim = av_mallocz(sizeof(*claim)), *other;
@@ -264,8 +264,9 @@ static av_cold void release_target(GpumeFile *file, int may_continue)
 }
 
 /*
- * Returns a number that hardly any other file has now, of this process or another. Not libavutil's: where it cannot
- * open its source of random numbers it reads Arm's cycle counter, which ends most processes there.
+ * Returns a number that differs from those of nearly all files of this and other processes.
+ * libavutil's generator is not used: if it cannot open a source of random numbers, it reads the
+ * cycle counter of Arm processors, which is a privileged instruction on most systems.
  */
 static av_cold uint32_t uncommon_number(const GpumeFile *file)
 {
@@ -277,11 +278,11 @@ static av_cold uint32_t uncommon_number(const GpumeFile *file)
     return number >> 32;
 }
 
-/* Open a new file beside the target. Sets part, or errno if it fails. */
+/* Creates a new file in the target's folder. Sets part; on error sets errno. */
 static av_cold FILE *part_open(GpumeFile *file, unsigned mode)
 {
     const char *name = av_basename(file->target);
-    /* a long name is cut, so that it is valid with the suffix; not within a character */
+    /* shortens a long name to make space for the suffix, but not within a character */
     int len = FFMIN(strlen(name), NAME_MAX - strlen(PART_SUFFIX)), tries = 0, is_kept;
     const uint32_t number = uncommon_number(file);
     FILE *f;
@@ -311,7 +312,7 @@ static av_cold FILE *part_open(GpumeFile *file, unsigned mode)
     return f;
 }
 
-/* A regular file has a temporary name until it is complete; pipes and devices are opened directly. */
+/* Opens a regular file under a temporary name until it is complete, and a pipe or device directly. */
 static av_cold int open_named(GpumeFile *file)
 {
     const int fd = descriptor_of(file->path);
@@ -326,7 +327,7 @@ static av_cold int open_named(GpumeFile *file)
         file->f = avpriv_fopen_utf8(file->path, "wb");
         return 0;
     }
-    /* a link is kept, and the file it points to is replaced */
+    /* keeps a link, and replaces the file to which the link points */
     ret = claim_target(file);
     if (ret < 0)
         return ret;
@@ -334,7 +335,7 @@ static av_cold int open_named(GpumeFile *file)
     exists = !ff_gpume_system_identify(file->path, &id);
     if (exists && !file->overwrite)
         errno = EEXIST;
-    /* the temporary name is cut, but no file can have this one */
+    /* the temporary name is shortened, but the final name is too long for any file */
     else if (exists ? ff_gpume_system_may_replace(file->path) : errno != ENAMETOOLONG)
         file->f = part_open(file, exists ? id.mode : 0);
     if (file->f && file->numbered)

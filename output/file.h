@@ -5,18 +5,17 @@
 
 /**
  * @file
- * A file that is complete or absent.
+ * Writes files that are either complete or absent.
  *
- * A regular file is written under a temporary name in its folder,
- * NAME.XXXXXXXX.gpume-part (X: hexadecimal digits), which no other file has, until
- * ff_gpume_file_complete() gives it its own. Standard output, pipes, devices and files that
- * are open already (/dev/fd/N) are written directly. Functions return 0, or an AVERROR code
- * after a message that names the file.
+ * A regular file is written under a temporary name in its folder, NAME.XXXXXXXX.gpume-part (X:
+ * hexadecimal digits), which no other file has. ff_gpume_file_complete() renames the file to its
+ * final name. Standard output, pipes, devices and files that are already open (/dev/fd/N) are
+ * written directly. Functions return 0, or an AVERROR code after a message that names the file.
  *
- * The regular files of a process are listed. So two of its filters cannot write the same file under
- * two names. And a graph that takes the place of one that was closed in mid-stream, as ffmpeg makes
- * it where the picture's size changes, does not replace that one's file: it writes NAME-2.csv, then
- * NAME-3.csv and so on.
+ * The process keeps a list of its regular files. So two of its filters cannot write the same file
+ * under two names. ffmpeg replaces a filter graph in mid-stream when the picture's size changes;
+ * the new graph does not replace the file of the old graph, but writes NAME-2.csv, then NAME-3.csv
+ * and so on.
  */
 
 #ifndef AVFILTER_GPUME_OUTPUT_FILE_H
@@ -27,59 +26,66 @@
 
 struct GpumeClaim;
 
-/** All zero before it is opened. */
+/** Must be zeroed before it is opened. */
 typedef struct GpumeFile {
-    const char *path;       ///< as the user gave it, or numbered
-    char *numbered;         ///< NULL: the path is the user's
-    struct GpumeClaim *claim;   ///< its entry in the list; NULL: it is written directly
+    const char *path;       ///< name as the user gave it, or with a number
+    char *numbered;         ///< the name with a number; NULL: path is the user's name
+    struct GpumeClaim *claim;   ///< entry in the list; NULL: the file is written directly
     char *target;           ///< what part is renamed to; NULL: path is written directly
-    char *part;             ///< the file that is written until it is complete
+    char *part;             ///< name of the incomplete file
     FILE *f;
-    int overwrite;          ///< target may exist
-    int failed;             ///< an error has been reported; later ones are not
+    int overwrite;          ///< whether target may exist
+    int failed;             ///< whether an error has been reported; later errors are not reported
     void *log_ctx;
 } GpumeFile;
 
-/** Returns whether a name stands for standard output: "-", /dev/stdout and its like. */
+/** Returns whether a name stands for standard output: "-", /dev/stdout or a similar name. */
 int ff_gpume_is_stdout(const char *path);
 
-/** Returns whether it is written directly: it is standard output, open already, a pipe or a device. */
+/** Returns whether a file is written directly: standard output, a file already open, a pipe or a device. */
 int ff_gpume_is_direct(const char *path);
 
-/** Returns whether two names stand for one file, which must not be a device. It need not exist. */
+/** Returns whether two names stand for the same file. The file need not exist; devices are never the same. */
 int ff_gpume_is_same_file(const char *a, const char *b);
 
 /**
- * Create the file.
+ * Creates the file.
  * @param path      must remain valid until the file is closed
- * @param overwrite 0: a regular file that exists is an error, AVERROR(EEXIST)
+ * @param overwrite 0: fails with AVERROR(EEXIST) if a regular file exists
  */
 int ff_gpume_file_open(GpumeFile *file, const char *path, int overwrite, void *log_ctx);
 
-/** Report the error in errno, EIO if there is none. @param what "Could not <what> NAME" */
+/**
+ * Reports the error in errno, or EIO if errno is 0.
+ * @param what "Could not <what> NAME"
+ */
 int ff_gpume_file_error(GpumeFile *file, const char *what);
 
 int ff_gpume_file_write(GpumeFile *file, const void *data, size_t size);
 
-/** Returns whether what has been written can be written again. */
+/** Returns whether data that has been written can be overwritten. */
 int ff_gpume_file_can_rewind(GpumeFile *file);
 
-/** Hand what has been printed to the system. */
+/** Passes buffered data to the system. */
 int ff_gpume_file_flush(GpumeFile *file);
 
-/** Write the rest; only complete and uninit may follow. Does nothing if no file is open. */
+/**
+ * Writes the remaining data and closes the file; only complete and uninit may follow. Does nothing
+ * if no file is open.
+ */
 int ff_gpume_file_close(GpumeFile *file);
 
 /**
- * Give a closed file its name. If that fails it keeps its temporary one, which the message has.
- * @param in_midstream the stream may go on in another file
+ * Renames a closed file to its final name. If that fails, the file keeps its temporary name, which
+ * the error message contains.
+ * @param in_midstream whether the stream may continue in another file
  */
 int ff_gpume_file_complete(GpumeFile *file, int in_midstream);
 
 /** Keeps the temporary name of a closed and complete file, with a warning that names it. */
 void ff_gpume_file_keep_part(GpumeFile *file);
 
-/** Remove what is not complete, and free the names. */
+/** Removes an incomplete file, and frees the names. */
 void ff_gpume_file_uninit(GpumeFile *file);
 
 #endif /* AVFILTER_GPUME_OUTPUT_FILE_H */

@@ -19,10 +19,10 @@
 #include "libavfilter/gpume/output/system.h"
 
 typedef struct NpyContext {
-    GpumeParams params;     ///< of the first pictures
-    int64_t nb_frames;      ///< written
-    int64_t start;           ///< where the array begins in the file
-    uint8_t *field;         ///< the values of one field
+    GpumeParams params;     ///< parameters of the first pictures
+    int64_t nb_frames;      ///< number of frames written
+    int64_t start;           ///< offset of the array in the file
+    uint8_t *field;         ///< buffer for the values of one field
     size_t field_size;
 } NpyContext;
 
@@ -32,7 +32,7 @@ static int wanted(const GpumeOutputConfig *cfg, const char **path)
     return ff_gpume_mv_format(cfg) == GPUME_MV_NPY;
 }
 
-/* NumPy's format 1.0 (NEP 1): magic, version, header length, a Python literal. */
+/* Writes magic, version and header length of NumPy's format 1.0 (NEP 1), and pads its Python literal. */
 void ff_gpume_npy_frame(char *header, int size)
 {
     const int len = strlen(header + GPUME_NPY_START);
@@ -60,7 +60,7 @@ static void put_vector(uint8_t *dst, const GpumeField *field, int i)
     AV_WL32(dst + 8, field->costs[i]);
 }
 
-/* The smallest blocks that a leaf consists of. */
+/* Writes a leaf to all of the smallest blocks that it consists of. */
 static void put_leaf(uint8_t *dst, const GpumeField *field, const GpumeParams *p, int i)
 {
     const AVMotionVector *mv = &field->mvs[i];
@@ -139,7 +139,7 @@ static int write_vectors(void *priv, GpumeFile *file, GpumeResult *r, const Gpum
     }
 
     for (int i = 0; i < s->params.nb_references; i++) {
-        /* fields are in the order of the references; some may be missing */
+        /* fields are in the order of the references; a reference may have no field */
         const int found = field < end && field->reference == i;
         int ret;
 
@@ -153,17 +153,17 @@ static int write_vectors(void *priv, GpumeFile *file, GpumeResult *r, const Gpum
     return 0;
 }
 
-/* Only now is the number of frames known. */
+/* Rewrites the header, because only now the number of frames is known. */
 static av_cold int complete(void *priv, GpumeFile *file)
 {
     const NpyContext *s = priv;
     int ret;
 
-    /* a part, or an open file that may have begun before */
+    /* an open file may have had data before the array */
     if (ff_gpume_system_seek(file->f, s->start, SEEK_SET))
         return ff_gpume_file_error(file, "seek in");
     ret = write_header(s, file);
-    /* what others write to an open file comes behind the array */
+    /* later data of other writers of an open file must follow the array */
     if (ret >= 0 && ff_gpume_system_seek(file->f, 0, SEEK_END))
         ret = ff_gpume_file_error(file, "seek in");
     return ret;

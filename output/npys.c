@@ -5,9 +5,9 @@
 
 /**
  * @file
- * Vectors as a stream of .npy records, one for each field, which needs no end: it can be written to
- * a pipe, and the size of the picture may change. A record is a structured array of no dimensions
- * that has all that is known of the field.
+ * Writes vectors as a stream of .npy records, one for each field. A stream can be written to a
+ * pipe, and the size of the picture may change. A record is a zero-dimensional structured array
+ * with all data of the field.
  */
 
 #include <math.h>
@@ -22,12 +22,12 @@
 #include "libavfilter/gpume/output/format.h"
 #include "libavfilter/gpume/output/output.h"
 
-/** Bytes of a header: a multiple of 64 with room for every record. */
+/** Size of a header: a multiple of 64 that is sufficient for every record. */
 #define HEADER_SIZE 512
-/** Bytes of a record before its arrays, and of all arrays for each vector. */
+/** Size of a record before its arrays, and size of all arrays for each vector. */
 #define FIXED_SIZE  48
 #define VECTOR_SIZE 13
-/** Bytes for each vector that only trees have. */
+/** Additional size for each vector with trees. */
 #define LEAF_SIZE   10
 
 typedef struct NpysContext {

@@ -31,7 +31,7 @@ static const GpumeOutput *const table[] = {
 
 /** An output in use. */
 typedef struct Open {
-    const GpumeOutput *output;  ///< NULL: not in use
+    const GpumeOutput *output;  ///< NULL: the entry is unused
     GpumeFile file;
     void *priv;
 } Open;
@@ -50,7 +50,7 @@ void ff_gpume_reference_name(char *buf, size_t size, int distance)
         snprintf(buf + n, size - n, "%d", FFABS(distance));
 }
 
-/* Returns whether a file's name has this extension, in upper or lower case. */
+/* Returns whether a file name has this extension, in upper or lower case. */
 static int has_ending(const char *path, const char *ending)
 {
     size_t len = strlen(path), ending_len = strlen(ending);
@@ -76,7 +76,7 @@ enum GpumeStatsFormat ff_gpume_stats_format(const GpumeOutputConfig *cfg)
     return cfg->stats_file && has_ending(cfg->stats_file, ".jsonl") ? GPUME_STATS_JSONL : GPUME_STATS_TEXT;
 }
 
-/* Checks the options that are about files that there are not. */
+/* Rejects options for files that are not written. */
 static int check_needless(const GpumeOutputConfig *cfg)
 {
     const char *option = NULL, *with = "mv_file or stats_file";
@@ -250,7 +250,7 @@ av_cold int ff_gpume_outputs_close(GpumeOutputs **outputs, enum GpumeEnd end)
         keep &= !s->open[i].file.failed;
     }
     keep &= ret >= 0;
-    /* all or none */
+    /* all files are completed, or none */
     for (int i = 0; i < FF_ARRAY_ELEMS(s->open); i++) {
         Open *o = &s->open[i];
 

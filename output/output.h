@@ -5,9 +5,9 @@
 
 /**
  * @file
- * The outputs, which export results in frames or files: their table and what they share.
+ * The outputs export results in frames or files. This file has their table and common declarations.
  *
- * To add an output: its file, and its row in GPUME_OUTPUTS.
+ * To add an output, add a file, and a row in GPUME_OUTPUTS.
  */
 
 #ifndef AVFILTER_GPUME_OUTPUT_OUTPUT_H
@@ -24,46 +24,46 @@
 /** Hints for encoders. */
 enum GpumeHint {
     GPUME_HINT_NONE,
-    GPUME_HINT_CONSTANT,        ///< rectangles that are equal to the previous frames'
+    GPUME_HINT_CONSTANT,        ///< rectangles that equal the previous frames
 };
 
-/** The formats of vectors. AUTO: by the name, CSV where a file is written directly. */
+/** Formats of vectors. AUTO: chosen by the file name; CSV if the file is written directly. */
 enum GpumeMvFormat { GPUME_MV_AUTO, GPUME_MV_CSV, GPUME_MV_NPY, GPUME_MV_NPYS };
 
-/** The formats of statistics. AUTO: by the name, else TEXT. */
+/** Formats of statistics. AUTO: chosen by the file name, or TEXT. */
 enum GpumeStatsFormat { GPUME_STATS_AUTO, GPUME_STATS_TEXT, GPUME_STATS_JSONL };
 
 /** How the stream has ended. */
 enum GpumeEnd {
     GPUME_END_FAILED,       ///< files are incomplete
-    GPUME_END_UNWANTED,     ///< no more is wanted
+    GPUME_END_UNWANTED,     ///< no more output is wanted
     GPUME_END_INPUT,        ///< the input has ended, or the filter is closed: another graph may continue the stream
 };
 
 /** Statistics of a field. */
 typedef struct GpumeStats {
-    int nb;                     ///< vectors
+    int nb;                     ///< number of vectors
     uint64_t cost;              ///< sum of the costs
-    int zero;                   ///< vectors equal to (0,0)
-    double mean_mv;             ///< mean Euclidean length, samples
-    double max_mv;              ///< largest Euclidean length, samples
+    int zero;                   ///< number of vectors equal to (0,0)
+    double mean_mv;             ///< mean Euclidean length in samples
+    double max_mv;              ///< largest Euclidean length in samples
     double sound;               ///< share of consistent vectors, 0 to 1; 1 without the check
     uint64_t intra;             ///< GpumeField.intra
     double scene;               ///< cost over intra, 0 to 1: near 1 the pictures have little in common
-    /* with GpumeParams.tree, else nb_sizes is 0 */
+    /* the following are only set with GpumeParams.tree; else nb_sizes is 0 */
     int nb_sizes;
     int block;                  ///< side of the smallest blocks
-    int leaves[GPUME_MAX_SIZES];    ///< of each size
+    int leaves[GPUME_MAX_SIZES];    ///< number of leaves of each size
     uint64_t bits;              ///< GpumeField.bits
     uint64_t rd;                ///< GpumeField.rd
 } GpumeStats;
 
-/** Takes the results in place of files: a program that has the filter in a graph of its own. */
+/** Receives results instead of files, for a program that runs the filter in its own graph. */
 typedef struct GpumeSink {
     /**
-     * Take a result, in stream order.
-     * @param stats of its fields, in their order; only with needs_stats
-     * @return 0 or an AVERROR code after a message, which ends the filter
+     * Receives a result; results come in stream order.
+     * @param stats statistics of the result's fields, in their order; only with needs_stats
+     * @return 0, or an AVERROR code after a message; an error ends the filter
      */
     int (*write)(void *opaque, const GpumeResult *result, const GpumeStats *stats);
     void *opaque;
@@ -79,64 +79,70 @@ typedef struct GpumeOutputConfig {
     int overwrite;              ///< 0: a regular file that exists is an error
     int metadata;               ///< set frame metadata
     int hint;                   ///< enum GpumeHint
-    AVRational time_base;       ///< of the frames
+    AVRational time_base;       ///< time base of the frames
     const GpumeSink *sink;      ///< may be NULL
     void *log_ctx;
 } GpumeOutputConfig;
 
-/** An output. Functions return 0 or an AVERROR code. */
+/** An output. Its functions return 0 or an AVERROR code. */
 typedef struct GpumeOutput {
     size_t priv_size;           ///< size of priv, which is zeroed
     int needs_stats;            ///< write() reads the statistics
-    /** Whether the options ask for it. Sets *path to the file that it writes, if any. */
+    /** Returns whether the options request this output. Sets *path to the file that it writes, if any. */
     int (*wanted)(const GpumeOutputConfig *cfg, const char **path);
-    /** Optional: begin the file, if any. cfg is valid during the call only. @param params of the first pictures */
+    /**
+     * Optional. Begins the file, if any. cfg is valid only during the call.
+     * @param params parameters of the first pictures
+     */
     int (*open)(void *priv, GpumeFile *file, const GpumeOutputConfig *cfg, const GpumeParams *params);
-    /** Write a result. @param stats of its fields, in their order */
+    /**
+     * Writes a result.
+     * @param stats statistics of the result's fields, in their order
+     */
     int (*write)(void *priv, GpumeFile *file, GpumeResult *result, const GpumeStats *stats);
-    /** Optional: the stream has ended; complete the file. */
+    /** Optional. Completes the file at the end of the stream. */
     int (*complete)(void *priv, GpumeFile *file);
-    /** Optional. */
+    /** Optional. Frees the private data. */
     void (*uninit)(void *priv);
 } GpumeOutput;
 
-/** The outputs, in the order in which they are given a result; the last may keep its vectors. */
+/** The outputs, in the order in which they receive a result. The last output may keep the result's vectors. */
 #define GPUME_OUTPUTS(O) O(csv) O(npy) O(npys) O(stats) O(metadata) O(constant) O(sidedata)
 
 typedef struct GpumeOutputs GpumeOutputs;
 
-/** "past", "future"; of references further away "past2", "future3" and so on. */
+/** Writes the name of a reference: "past", "future"; at larger distances "past2", "future3" and so on. */
 void ff_gpume_reference_name(char *buf, size_t size, int distance);
 
-/** The format of the file of vectors; GPUME_MV_AUTO if nothing says it, or there is none. */
+/** Returns the format of the vector file, or GPUME_MV_AUTO if there is no file or its format is unknown. */
 enum GpumeMvFormat ff_gpume_mv_format(const GpumeOutputConfig *cfg);
 
-/** The format of the statistics: not GPUME_STATS_AUTO. */
+/** Returns the format of the statistics, never GPUME_STATS_AUTO. */
 enum GpumeStatsFormat ff_gpume_stats_format(const GpumeOutputConfig *cfg);
 
 /**
- * Check the options before anything is opened.
+ * Checks the options before anything is opened.
  * @return 0, or AVERROR(EINVAL) with a message
  */
 int ff_gpume_outputs_check(const GpumeOutputConfig *cfg);
 
 /**
- * Create the files that are asked for.
- * @return 0 or the error, with a message that says which file, and *outputs NULL
+ * Creates the requested files.
+ * @return 0, or an AVERROR code with a message that names the file; *outputs is then NULL
  */
 int ff_gpume_outputs_open(GpumeOutputs **outputs, const GpumeOutputConfig *cfg,
                           const GpumeParams *params);
 
 /**
- * Give a result to every output; its frame gets side data and metadata. On return the
- * files' data has been handed to the system.
+ * Passes a result to every output. Its frame gets side data and metadata. On return, the files'
+ * data has been passed to the system.
  */
 int ff_gpume_outputs_write(GpumeOutputs *outputs, GpumeResult *result);
 
 /**
- * Complete or remove the files; sets *outputs to NULL, and does nothing if it is NULL. After
- * GPUME_END_FAILED they are removed. Otherwise they get their names, unless one could not be
- * written: then all are removed.
+ * Completes or removes the files, and sets *outputs to NULL. Does nothing if *outputs is NULL.
+ * After GPUME_END_FAILED, or if a file could not be written, all files are removed. Otherwise all
+ * files get their final names.
  * @return 0 or the first error
  */
 int ff_gpume_outputs_close(GpumeOutputs **outputs, enum GpumeEnd end);

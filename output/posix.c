@@ -120,12 +120,12 @@ av_cold int ff_gpume_system_rename(const char *from, const char *to, int replace
 
     if (replace)
         return rename(from, to);
-    /* unlike rename() this does not replace a file created since */
+    /* unlike rename(), link() does not replace a file that was created in the meantime */
     err = link(from, to);
     if (!err)
         unlink(from);
     else if (errno != EEXIST && access(to, F_OK))
-        err = rename(from, to); /* not every file system has links */
+        err = rename(from, to); /* some file systems have no links */
     return err;
 }
 
@@ -145,7 +145,7 @@ void ff_gpume_system_no_translation(FILE *f)
 
 int ff_gpume_system_can_rewind(FILE *f)
 {
-    /* what is appended goes to the end, wherever one seeks to */
+    /* with O_APPEND, data goes to the end of the file, wherever the position is */
     return !(fcntl(fileno(f), F_GETFL) & O_APPEND) && !fseek(f, 0, SEEK_CUR);
 }
 

@@ -10,7 +10,7 @@ static int wanted(const GpumeOutputConfig *cfg, const char **path)
     return 1;
 }
 
-/* The buffer of vectors becomes the side data, and the fields travel with it. */
+/* Attaches the fields to the frame: the buffer of vectors becomes its side data. */
 static int attach(void *priv, GpumeFile *file, GpumeResult *r, const GpumeStats *stats)
 {
     return ff_gpume_fields_attach(r->frame, &r->set);

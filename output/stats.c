@@ -21,7 +21,7 @@ static int wanted(const GpumeOutputConfig *cfg, const char **path)
     return !!cfg->stats_file;
 }
 
-/* Both formats have the same figures in the same order. */
+/* Prints a line of statistics; both formats have the same values in the same order. */
 void ff_gpume_stats_line(FILE *f, int format, const GpumeStamp *stamp, int distance,
                          const GpumeStats *s)
 {

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * What file.c asks of the system. Names are in UTF-8 on Windows. Functions return 0, or -1 with errno
- * set, if nothing else is said.
+ * System-dependent operations of file.c. Names are in UTF-8 on Windows. Functions return 0, or -1
+ * with errno set, unless stated otherwise.
  */
 
 #ifndef AVFILTER_GPUME_OUTPUT_SYSTEM_H
@@ -18,60 +18,64 @@
 enum GpumeFileKind {
     GPUME_FILE_REGULAR,
     GPUME_FILE_FOLDER,
-    GPUME_FILE_CHARACTERS,  ///< a device, of which many may have one identity
-    GPUME_FILE_OTHER,       ///< a pipe, for example
+    GPUME_FILE_CHARACTERS,  ///< a character device; several may have the same identity
+    GPUME_FILE_OTHER,       ///< any other file, such as a pipe
 };
 
-/** A file that exists, as it is now. */
+/** Identity and properties of an existing file. */
 typedef struct GpumeFileIdentity {
-    uint64_t device, number;    ///< which it is; on Windows of regular files and folders only
-    int64_t size, time;         ///< when it was changed
+    uint64_t device, number;    ///< identify the file; on Windows only set for regular files and folders
+    int64_t size, time;         ///< size, and time of the last modification
     enum GpumeFileKind kind;
-    unsigned mode;              ///< its permissions; 0: there are none to keep
+    unsigned mode;              ///< permissions; 0: there are none to keep
 } GpumeFileIdentity;
 
 int ff_gpume_system_identify(const char *path, GpumeFileIdentity *id);
 
-/** The same of an open file, by its descriptor. */
+/** Identifies an open file by its descriptor. */
 int ff_gpume_system_identify_open(int fd, GpumeFileIdentity *id);
 
-/** Returns whether two are one file. */
+/** Returns whether two identities are those of one file. */
 int ff_gpume_system_is_same(const GpumeFileIdentity *a, const GpumeFileIdentity *b);
 
-/** Returns the path without links of a file that need not exist; itself if its folder does not; NULL: no memory. */
+/**
+ * Returns a path without links. The file need not exist; if its folder does not exist, returns
+ * path. NULL: out of memory.
+ */
 char *ff_gpume_system_canonical(const char *path);
 
-/** Returns what is equal for all spellings of a canonical path. NULL: no memory. */
+/** Returns a text that is the same for all spellings of a canonical path. NULL: out of memory. */
 char *ff_gpume_system_spelling(const char *canonical);
 
-/** Returns whether a file that exists may be replaced; else errno is set. */
+/** Returns whether an existing file may be replaced; if not, errno is set. */
 int ff_gpume_system_may_replace(const char *path);
 
 /**
- * Creates a file that does not exist; it is an error, EEXIST, if it does, even if since a moment ago.
- * @param mode the permissions that it gets, as far as possible; 0: the usual ones
- * @param is_kept set to 0 if it could not get them
+ * Creates a file. Fails with EEXIST if the file exists, even if it was created a moment ago.
+ * @param mode    permissions of the file, as far as the system can set them; 0: the default
+ *                permissions
+ * @param is_kept set to 0 if the permissions could not be set
  */
 FILE *ff_gpume_system_create(const char *path, unsigned mode, int *is_kept);
 
-/** Opens an open file once more, where it stands, and also if it cannot be opened by a name. NULL: errno is set. */
+/** Opens an open file once more at its current position, even if no name can open it. NULL: errno is set. */
 FILE *ff_gpume_system_open_again(int fd);
 
-/** Gives a file another name. 0 for replace: it is an error, EEXIST, if that exists, even if since a moment ago. */
+/** Renames a file. If replace is 0, fails with EEXIST if the new name exists, even if it was created a moment ago. */
 int ff_gpume_system_rename(const char *from, const char *to, int replace);
 
 int ff_gpume_system_remove(const char *path);
 
-/** Returns the number of this process, which no other one has now. */
+/** Returns the ID of this process. */
 uint32_t ff_gpume_system_process(void);
 
-/** Makes what is written to a file that others have opened go there as it is, without other line ends. */
+/** Disables the translation of line ends in a file that others have opened. */
 void ff_gpume_system_no_translation(FILE *f);
 
-/** Returns whether what has been written can be written again. */
+/** Returns whether data that has been written can be overwritten. */
 int ff_gpume_system_can_rewind(FILE *f);
 
-/** Like fseek() and ftell(), beyond 2 GiB, too. */
+/** Sets or reads a position as fseek() and ftell() do, also beyond 2 GiB. */
 int ff_gpume_system_seek(FILE *f, int64_t pos, int whence);
 int64_t ff_gpume_system_tell(FILE *f);
 

@@ -21,10 +21,10 @@
 
 #include "libavfilter/gpume/output/system.h"
 
-/** Longest of the pauses, each twice as long as the one before, after which a rename is tried again; milliseconds. */
+/** Longest pause before a rename is tried again, in milliseconds. Each pause is twice as long as the one before. */
 #define MAX_WAIT 256
 
-/* Sets errno to what the last call of the system says. Returns -1. */
+/* Sets errno from the error of the last system call. Returns -1. */
 static int failed(void)
 {
     switch (GetLastError()) {
@@ -47,7 +47,10 @@ static int failed(void)
     return -1;
 }
 
-/* NUL, COM1, a named pipe: what the system writes so in full. A pipe must not be opened to look at it. */
+/*
+ * Returns whether a full path is NUL, COM1 or a named pipe: Windows expands those to \\.\. A pipe
+ * must not be opened for inspection.
+ */
 static int is_device(const wchar_t *full)
 {
     return path_is_device_path(full);
@@ -72,7 +75,7 @@ static int identify(HANDLE h, GpumeFileIdentity *id)
     return 0;
 }
 
-/* Opens what exists, also a folder, only to look at it. */
+/* Opens an existing file or folder for inspection only. */
 static HANDLE look(const wchar_t *full)
 {
     return CreateFileW(full, FILE_READ_ATTRIBUTES, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL,
@@ -111,7 +114,10 @@ int ff_gpume_system_is_same(const GpumeFileIdentity *a, const GpumeFileIdentity 
     return a->kind <= GPUME_FILE_FOLDER && a->kind == b->kind && a->device == b->device && a->number == b->number;
 }
 
-/* The name of what exists, without links, spelled as the system has it. Sets *result to NULL if nothing is there. */
+/*
+ * Gets the name of an existing file without links, as the system spells it. Sets *result to NULL if
+ * there is no file.
+ */
 static int real_path(const wchar_t *full, char **result)
 {
     HANDLE h = look(full);
@@ -146,7 +152,7 @@ char *ff_gpume_system_canonical(const char *path)
         if (wchartoutf8(full, &result) < 0)
             result = NULL;
     } else if (!real_path(full, &result) && !result) {
-        /* it is to be made: without links is its folder */
+        /* the file does not exist yet: only its folder is resolved */
         slash = wcsrchr(full, L'\\');
         if (slash && !wchartoutf8(slash + 1, &name)) {
             slash[1] = 0;
@@ -161,7 +167,7 @@ char *ff_gpume_system_canonical(const char *path)
     return result;
 }
 
-/* In upper case: letters are alike in names of Windows' usual file systems. */
+/* Converts to upper case, because names in Windows' usual file systems are case-insensitive. */
 char *ff_gpume_system_spelling(const char *canonical)
 {
     wchar_t *w;
@@ -235,11 +241,12 @@ av_cold int ff_gpume_system_rename(const char *from, const char *to, int replace
         return -1;
     ret = get_extended_win32_path(to, &to_w);
     if (!ret) {
-        /* not through the cache at once: nor are the contents. In one folder it is never a copy */
+        /* needs no MOVEFILE_WRITE_THROUGH: the contents are not written through either. Within one
+         * folder the file is never copied */
         while (!MoveFileExW(from_w, to_w, replace ? MOVEFILE_REPLACE_EXISTING : 0)) {
             const DWORD err = GetLastError();
 
-            /* who replaces it at the same time has it open for a moment, and so does who looks for viruses */
+            /* a process that replaces the file at the same time, or a virus scanner, has it open for a moment */
             if (!replace || wait > MAX_WAIT || err != ERROR_ACCESS_DENIED && err != ERROR_SHARING_VIOLATION) {
                 SetLastError(err);
                 ret = failed();
@@ -279,7 +286,7 @@ void ff_gpume_system_no_translation(FILE *f)
 
 int ff_gpume_system_can_rewind(FILE *f)
 {
-    /* of pipes, too, the C library says that they can be rewound */
+    /* the C library claims that pipes can be rewound, too */
     return GetFileType((HANDLE)_get_osfhandle(_fileno(f))) == FILE_TYPE_DISK && !_fseeki64(f, 0, SEEK_CUR);
 }
 

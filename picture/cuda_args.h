@@ -18,7 +18,10 @@
 /** Rows of copies begin at multiples of this many bytes. */
 #define GPUME_CUDA_ALIGNMENT 128
 
-/** Threads of a thread block that copies, and the rows of each thread, which copies a 4-byte word of each row. */
+/**
+ * Threads of a thread block that copies, and rows that each thread copies; a thread copies a 4-byte
+ * word of each row.
+ */
 #define GPUME_CUDA_COPY_THREADS 128
 #define GPUME_CUDA_COPY_ROWS      4
 
@@ -28,7 +31,7 @@ typedef struct GpumeCudaComponent {
     long long linesize;
     int offset, log2_step;      ///< words to the first sample of a row, and log2 of the words from a sample to the next
     unsigned long long first;   ///< address of the copy's sample (0, 0)
-    int stride;                 ///< bytes of a row of the copy, GPUME_PAD samples before the first included
+    int stride;                 ///< bytes of a row of the copy, including GPUME_PAD samples before the first
     int w, h;                   ///< samples
 } GpumeCudaComponent;
 

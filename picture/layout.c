@@ -32,7 +32,7 @@ int ff_gpume_layout_supports(enum AVPixelFormat format)
             return 0;
         planes[comp->plane]++;
     }
-    /* a plane of one component, but for both of chroma */
+    /* each component has a plane of its own; only the two chroma components may share one */
     return planes[0] == 1 && planes[1] <= 2 && planes[2] <= 1 &&
            !(planes[1] == 2 && (desc->flags & AV_PIX_FMT_FLAG_RGB || desc->nb_components != 3));
 }
@@ -51,7 +51,7 @@ void ff_gpume_layout_init(GpumeLayout *l, enum AVPixelFormat format, int w, int 
     l->bytes  = l->depth > 8 ? 2 : 1;
     l->nb_components = desc->nb_components;
     for (int i = 0; i < desc->nb_components; i++) {
-        /* green, red, blue */
+        /* components are in the order green, red, blue */
         const AVComponentDescriptor *comp = &desc->comp[rgb && i < 2 ? 1 - i : i];
         GpumeComponent *c = &l->components[i];
         const int chroma = desc->nb_components >= 3 && !rgb && (i == 1 || i == 2);

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * The list of kernels for pictures of all filters, one a module.
+ * Lists the kernels that copy pictures for all filters, one to a module.
  */
 
 #ifndef AVFILTER_GPUME_PICTURE_MODULES_H

@@ -23,7 +23,7 @@ size_t ff_gpume_padded_place(GpumePadded *p, const GpumeLayout *l, uint8_t *memo
         s->first  = memory ? memory + size + GPUME_PAD * s->stride + GPUME_PAD * l->bytes : NULL;
         size     += s->stride * (s->h + 2 * GPUME_PAD);
     }
-    return size + 64;       // vectors of samples may be read whole
+    return size + 64;       // code that reads whole vectors may read beyond the end
 }
 
 int ff_gpume_padded_alloc(GpumePadded *p, const GpumeLayout *l)

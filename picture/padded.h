@@ -31,8 +31,9 @@ typedef struct GpumePadded {
 } GpumePadded;
 
 /**
- * Sets where the components of a copy are in memory of somebody else; NULL: only their sizes.
- * @return how many bytes it takes
+ * Sets the addresses of the components of a copy in the caller's memory; with NULL only computes
+ * its size.
+ * @return the size of the copy in bytes
  */
 size_t ff_gpume_padded_place(GpumePadded *p, const GpumeLayout *l, uint8_t *memory);
 

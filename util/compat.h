@@ -5,7 +5,7 @@
 
 /**
  * @file
- * The one place that knows FFmpeg 7.1 from later ones.
+ * Contains all code that differs between FFmpeg 7.1 and later versions.
  */
 
 #ifndef AVFILTER_GPUME_UTIL_COMPAT_H
@@ -13,11 +13,11 @@
 
 #include "libavfilter/version.h"
 
-/* FFFilter, with the public AVFilter as its member p, came with FFmpeg 8.0. */
+/* FFmpeg 8.0 introduced FFFilter, whose member p is the public AVFilter */
 #if LIBAVFILTER_VERSION_MAJOR >= 11
 #define GPUME_FILTER       FFFilter
 #define GPUME_PUBLIC(name) .p.name
-/* links have had the side data of their streams since then, too */
+/* links also have the side data of their streams since FFmpeg 8.0 */
 #define GPUME_LINK_SIDE_DATA(link, type) av_frame_side_data_get((link)->side_data, (link)->nb_side_data, type)
 #else
 #define GPUME_FILTER       AVFilter

@@ -26,9 +26,9 @@ typedef struct GpumeFrameBackend {
 } GpumeFrameBackend;
 
 /**
- * Returns the format of hardware frames of backend i of those that have one.
+ * Returns the i-th format of hardware frames among those of the backends.
  * @param backends ends with NULL
- * @return AV_PIX_FMT_NONE: there are no more
+ * @return AV_PIX_FMT_NONE if there are no more
  */
 enum AVPixelFormat ff_gpume_backend_hw_format(const GpumeFrameBackend *const *backends, int i);
 

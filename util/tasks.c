@@ -30,7 +30,7 @@ typedef struct Run {
     GpumeTaskList *const *lists;
     int nb_lists;
     int nb_workers;
-    int64_t begin, enough;  ///< microseconds: the time of the beginning, and how long the threads shall work at least
+    int64_t begin, enough;  ///< microseconds: time of the beginning, and minimum time that threads shall work
     atomic_int stop;
     atomic_llong busy;      ///< microseconds that all workers together have worked
 } Run;

@@ -79,7 +79,7 @@ typedef struct GpumeTaskChain {
 void ff_gpume_chain_add(GpumeTaskChain *chain, void (*run)(void *arg, int worker, int start, int end), void *arg,
                         int nb_units);
 
-/** Runs the tasks of a chain and blanks the chain. */
+/** Runs the tasks of a chain and zeroes the chain. */
 void ff_gpume_chain_run(GpumeTaskChain *chain, GpumeScheduler *s);
 
 /** Returns into how many parts some rows are divided for a number of threads: a few parts a thread. */

@@ -10,7 +10,7 @@
 
 /** Filters that export motion vectors of their own. */
 #define SEARCHES "gpume,mestimate"
-/** Filters that move the content of a picture but pass the side data on unchanged. */
+/** Filters that move the content of a picture but pass on its side data unchanged. */
 #define MOVES    "crop,fillborders,flip_vulkan,hflip,hflip_vulkan,lenscorrection,pad,perspective,remap,rotate,"  \
                  "scroll,shear,shuffleframes,reverse,swaprect,transpose,transpose_cuda,transpose_vulkan,v360,"   \
                  "vflip,vflip_vulkan,zoompan"
@@ -40,9 +40,9 @@ void ff_gpume_check_upstream(AVFilterContext *ctx, int searched)
     }
     if (searched && searches)
         av_log(ctx, AV_LOG_WARNING, "The vectors of the filter %s do not arrive here: %s, or a filter after it, "
-               "removes them. Put %s directly in front of %s.\n", searches, after->filter->name, searches,
+               "removes them. Insert %s directly before %s.\n", searches, after->filter->name, searches,
                ctx->filter->name);
     else if (!searched && moves)
         av_log(ctx, AV_LOG_WARNING, "The filter %s moves the picture, but not its motion vectors. "
-               "Put it in front of the motion search.\n", moves);
+               "Insert it before the motion search.\n", moves);
 }
