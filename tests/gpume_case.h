@@ -455,8 +455,8 @@ static inline int run_case(TestRandom *d, const CaseLimits *l, unsigned counts[C
             continue;
         if (!r.wrong[0] && c.close_after < 0 && r.ret != c.code)
             snprintf(r.wrong, sizeof(r.wrong), "%s, expected %s",
-                     r.ret < 0 ? av_err2str(r.ret) : "it worked",
-                     c.code < 0 ? av_err2str(c.code) : "it to work");
+                     r.ret < 0 ? av_err2str(r.ret) : "success",
+                     c.code < 0 ? av_err2str(c.code) : "success");
         if (r.wrong[0]) {
             fprintf(stderr, "%s\n", r.wrong);
             print_case(stderr, &c, l, b);

@@ -46,7 +46,7 @@
 
 #define MAX_FAILURES 20
 
-/* from libavutil/hwcontext_cuda.h, which wants CUDA's headers */
+/* from libavutil/hwcontext_cuda.h, which needs CUDA's headers */
 #ifndef AV_CUDA_USE_PRIMARY_CONTEXT
 #define AV_CUDA_USE_PRIMARY_CONTEXT 1
 #endif
@@ -119,7 +119,7 @@ static void log_callback(void *ctx, int level, const char *fmt, va_list vl)
 
     ff_mutex_lock(&log_lock);
     memcpy(test_last_log, line, strlen(line) + 1);
-    /* libavfilter's own message adds nothing, and is not ours to judge */
+    /* libavfilter's own message has no information */
     if (level <= AV_LOG_ERROR && !av_strstart(line, "Failed to configure", NULL)) {
         av_strlcat(test_errors, line, sizeof(test_errors));
         test_nb_errors++;
@@ -135,7 +135,7 @@ void test_forget_log(void)
     test_nb_errors = 0;
 }
 
-/* NULL: hme */
+/* Returns the oracle's search; NULL for hme. */
 static OracleVector (*oracle_of(int algo))(const OracleBlock *b)
 {
     if (gpume_kind(algo) == GPUME_KIND_HIERARCHICAL)
@@ -176,9 +176,9 @@ void test_init(const char *program)
     }
 }
 
-/* What systems have in different ways */
+/* System-dependent functions */
 
-/* What may be called in a handler of signals. */
+/* Prints a message; may be called in a signal handler. */
 static void print_in_handler(const char *msg)
 {
     if (write(STDOUT_FILENO, msg, strlen(msg)) < 0 ||
@@ -216,7 +216,7 @@ void test_watch(int seconds)
         test_alloc(NULL);
 }
 
-/* In the current folder: a drive's letter is followed by a colon, which separates options. */
+/* Makes the folder in the current folder, because the colon of a drive's letter would separate options. */
 const char *test_make_folder(const char *program)
 {
     snprintf(folder, sizeof(folder), "%s.%08"PRIx32, program, av_get_random_seed());
@@ -231,7 +231,7 @@ static size_t page_size(void)
     return info.dwPageSize;
 }
 
-/* Memory of whole pages with one before and one behind it that cannot be accessed; begins with the first of these. */
+/* Maps whole pages, with an inaccessible page before and after them. Returns the address of the first page. */
 static uint8_t *map_guarded(size_t size, size_t page)
 {
     uint8_t *base = VirtualAlloc(NULL, size + 2 * page, MEM_RESERVE, PAGE_NOACCESS);
@@ -265,7 +265,7 @@ static int is_watched;
 static void on_segv(int sig)
 {
     print_in_handler(outside_text);
-    /* it happens once more, and is a sanitizer's then */
+    /* returns to the same access, which the sanitizer's handler then reports */
     sigaction(SIGSEGV, &old_segv, NULL);
     sigaction(SIGBUS,  &old_bus,  NULL);
 }
@@ -300,7 +300,7 @@ static size_t page_size(void)
     return sysconf(_SC_PAGESIZE);
 }
 
-/* Memory of whole pages with one before and one behind it that cannot be accessed; begins with the first of these. */
+/* Maps whole pages, with an inaccessible page before and after them. Returns the address of the first page. */
 static uint8_t *map_guarded(size_t size, size_t page)
 {
     uint8_t *base = mmap(NULL, size + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -410,7 +410,7 @@ const char *const test_costs[GPUME_NB_COSTS] = {
 enum AVPixelFormat test_formats[256];
 int test_nb_formats;
 
-/* Luma, and the green of colours. */
+/* Returns the component that is searched: luma, or green for RGB. */
 static const AVComponentDescriptor *searched(enum AVPixelFormat format)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
@@ -429,13 +429,13 @@ int test_same_picture(const TestPicture *a, const TestPicture *b)
     return a->w == b->w && a->h == b->h && a->format == b->format;
 }
 
-/* A hash of a point of a lattice: 0 to 65535. */
+/* Returns the hash of a point of a lattice: 0 to 65535. */
 static int lattice(uint64_t seed, int x, int y)
 {
     return test_mix(seed ^ ((uint64_t)(uint32_t)x << 32 | (uint32_t)y)) >> 48;
 }
 
-/* Smooth noise; x and y in 1/256 samples, cells of 1 << log2_cell samples. */
+/* Returns a sample of smooth noise; x and y in 1/256 samples, cells of 1 << log2_cell samples. */
 static int texture(uint64_t seed, int x, int y, int log2_cell)
 {
     const int bits = 8 + log2_cell;
@@ -450,7 +450,7 @@ static int texture(uint64_t seed, int x, int y, int log2_cell)
     return (top * (256 - fy) + bottom * fy) >> 16;
 }
 
-/* Anything from far out of range to nothing, mostly about the range's edge. */
+/* Returns a motion from 0 to far out of range, often close to the limit of the range. */
 static int random_motion(TestRandom *r, int range)
 {
     static const int edge[] = { 0, 0, 1, 1, 2, -1 };
@@ -464,7 +464,7 @@ static int random_motion(TestRandom *r, int range)
     return test_draw(r, 2) ? v : -v;
 }
 
-/* Squares side by side, each at a speed of its own, over a texture that stands still; 16 bits. */
+/* Returns a sample of adjacent squares that move at different speeds over a still texture; 16 bits. */
 static int64_t small_squares(uint64_t pattern, int x, int y, int i)
 {
     for (int k = 0; k < 9; k++) {
@@ -552,7 +552,7 @@ void test_samples(TestStream *s, enum TestContent content, uint64_t seed, int ra
                     v = max / 2 + slope_x * (x + move_x * i) + slope_y * (y + move_y * i);
                     break;
                 case TEST_SPEEDS: {
-                    /* a patch is about a block or two wide */
+                    /* patches are one or two blocks wide */
                     const int patch = lattice(pattern + 2, x / 24, y / 20);
                     const int speed_x = (patch & 15) - 8, speed_y = (patch >> 4 & 15) - 8;
                     const int i2 = i * (i + 1) / 2;
@@ -623,7 +623,7 @@ AVFrame *test_frame(const TestPicture *pic)
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(pic->format);
     const AVComponentDescriptor *c = searched(pic->format);
     const int shift = c->shift, wide = test_depth(pic->format) > 8;
-    /* other components in the same two bytes */
+    /* other components share the same two bytes */
     const int above = c->step > 2 && c->depth + shift < 16 ? c->depth + shift : 16;
     const int be = !!(desc->flags & AV_PIX_FMT_FLAG_BE);
     const size_t page = page_size();
@@ -649,7 +649,7 @@ AVFrame *test_frame(const TestPicture *pic)
         const uint16_t *src = pic->samples + (size_t)y * pic->w;
 
         for (int x = 0; x < pic->w; x++) {
-            /* what is below the sample is anything */
+            /* the bits below the sample have arbitrary values */
             const unsigned v = src[x] << shift | ((13 * x + 7 * y) & ((1 << shift) - 1)) |
                                (unsigned)(5 * x + 3 * y) << above;
 
@@ -691,10 +691,10 @@ static OracleMotion motion_of(const TestStream *s, int i)
 }
 
 /*
- * Picture i against that at distance j.
- * @param first     of the same kind
- * @param smaller   what hme's larger blocks begin with; may be NULL
- * @param nb_passes that follow then
+ * Searches picture i in the picture at distance j with the oracle.
+ * @param first     first picture of the same size and format
+ * @param smaller   fields of smaller blocks, from which hme's larger blocks begin; may be NULL
+ * @param nb_passes number of passes that follow then
  */
 static void expect_field(TestStream *s, int i, int j, int first, const TestStream *smaller, int nb_passes)
 {
@@ -725,7 +725,7 @@ static void free_fields(TestPicture *pic)
     }
 }
 
-/* Which reference is as far on the other side; below 0: none is. */
+/* Returns the reference at the same distance on the other side; negative if there is none. */
 static int opposite_of(const TestStream *s, int j)
 {
     for (int k = 0; k < s->nb_distances; k++)
@@ -734,10 +734,13 @@ static int opposite_of(const TestStream *s, int j)
     return -1;
 }
 
-/* Fields of blocks of one size, up to but not including the check. @param smaller, nb_passes see expect_field() */
+/*
+ * Computes fields of blocks of one size, without the check.
+ * @param smaller, nb_passes see expect_field()
+ */
 static void expect_fields(TestStream *s, const TestStream *smaller, int nb_passes)
 {
-    int first[TEST_MAX_PICTURES];   ///< the first picture of the same kind
+    int first[TEST_MAX_PICTURES];   ///< the first picture of the same size and format
 
     for (int i = 0; i < s->nb; i++)
         first[i] = i && test_same_picture(&s->pics[i - 1], &s->pics[i]) ? first[i - 1] : i;
@@ -751,12 +754,12 @@ static void expect_fields(TestStream *s, const TestStream *smaller, int nb_passe
     }
 }
 
-/* Check them, and set their costs. */
+/* Checks the fields and sets their costs. */
 static void expect_final(TestStream *s)
 {
     for (int i = 0; s->check && i < s->nb; i++) {
         for (int j = 0; j < s->nb_distances; j++) {
-            /* each pair once */
+            /* handles each pair once */
             if (s->pics[i].vectors[j] && s->distance[j] < 0) {
                 const OracleMotion m = motion_of(s, i);
 
@@ -778,7 +781,10 @@ static void expect_final(TestStream *s)
     }
 }
 
-/* The leaves of picture i in reference j. @param sized streams of nb sizes of blocks */
+/*
+ * Computes the leaves of picture i in reference j.
+ * @param sized streams for nb sizes of blocks
+ */
 static void expect_tree(TestStream *s, int i, int j, const TestStream *sized, int nb)
 {
     TestPicture *pic = &s->pics[i];
@@ -813,7 +819,7 @@ static void expect_trees(TestStream *s)
     for (int i = 0; i < s->nb; i++)
         for (int j = 0; j < s->nb_distances; j++)
             expect_tree(s, i, j, sized, nb);
-    /* they share the samples */
+    /* the streams share the samples */
     for (int k = 0; k < nb; k++)
         for (int i = 0; i < s->nb; i++)
             free_fields(&sized[k].pics[i]);
@@ -937,7 +943,7 @@ int64_t test_nb_leaves(const TestStream *s, int side)
     return nb;
 }
 
-/* Where block or leaf k of picture i in reference j is. */
+/* Returns the position of block or leaf k of picture i in reference j. */
 static OracleLeaf place_of(const TestStream *s, int i, int j, int k)
 {
     const int bw = oracle_blocks(s->pics[i].w, s->block);
@@ -947,7 +953,7 @@ static OracleLeaf place_of(const TestStream *s, int i, int j, int k)
     return (OracleLeaf){ k % bw * s->block, k / bw * s->block, s->block };
 }
 
-/* Block or leaf k of picture i in reference j, as side data has it. */
+/* Returns block or leaf k of picture i in reference j, as in side data. */
 static AVMotionVector expected_vector(const TestStream *s, int i, int j, int k)
 {
     const TestPicture *pic = &s->pics[i];
@@ -956,7 +962,7 @@ static AVMotionVector expected_vector(const TestStream *s, int i, int j, int k)
     const int x0 = place.x0, y0 = place.y0, pel = pel_of(s);
     AVMotionVector mv;
 
-    /* bytes between the fields, too */
+    /* clears the padding, too */
     memset(&mv, 0, sizeof(mv));
     mv.source       = s->distance[j];
     mv.w            = oracle_min(place.side, pic->w - x0);
@@ -1041,12 +1047,12 @@ typedef struct FieldStats {
     double sound, scene;
 } FieldStats;
 
-/* What a tree has in addition. */
+/* Additional keys of trees. */
 static const char *const tree_keys[] = {
     "leaves4", "leaves8", "leaves16", "leaves32", "leaves64", "bits", "rd",
 };
 
-/* Returns 0 where the field has no such figure. */
+/* Gets a value of a field. Returns 0 if the field has no such value. */
 static int tree_figure(const TestStream *s, int i, int j, int key, uint64_t *value)
 {
     const OracleTree *t = &s->pics[i].trees[j];
@@ -1062,7 +1068,10 @@ static int tree_figure(const TestStream *s, int i, int j, int key, uint64_t *val
     return side >= s->block && side <= s->tree_max;
 }
 
-/* @param format of a key and its value */
+/*
+ * Prints the values of a tree.
+ * @param format format of a key and its value
+ */
 static void print_tree(AVBPrint *text, const TestStream *s, int i, int j, const char *format)
 {
     uint64_t value;
@@ -1096,14 +1105,14 @@ static FieldStats field_stats(const TestStream *s, int i, int j)
     return f;
 }
 
-/* As files and metadata have it: past, future, past2 ... */
+/* Writes the name of a reference in files and metadata: past, future, past2 ... */
 static const char *reference_name(char name[16], int distance)
 {
     snprintf(name, 16, abs(distance) > 1 ? "%s%d" : "%s", distance < 0 ? "past" : "future", abs(distance));
     return name;
 }
 
-/* The time of a picture, 25 of which are a second; without one it is as that kind of file says it. */
+/* Formats the time of a picture of a stream of 25 frames/s; none is the text for an unknown time. */
 static const char *time_text(char buf[32], int64_t pts, const char *none)
 {
     const int64_t us = pts == AV_NOPTS_VALUE ? 0 : pts * 40000;
@@ -1125,7 +1134,7 @@ static void expect_csv(AVBPrint *text, const TestStream *s, int i, int j)
     }
 }
 
-/* The block or leaf that a block of side block lies in; below 0: there is no such reference. */
+/* Returns the block or leaf that contains a block of size s->block; negative if the reference does not exist. */
 static int containing(const TestStream *s, int i, int j, int block)
 {
     const int bw = oracle_blocks(s->pics[i].w, s->block);
@@ -1232,7 +1241,7 @@ static void expect_stats(AVBPrint *text, const TestStream *s, int i, int j)
     av_bprintf(text, "\n");
 }
 
-/* The same figures as numbers of JSON. */
+/* Prints the same values as JSON. */
 static void expect_json(AVBPrint *text, const TestStream *s, int i, int j)
 {
     const FieldStats f = field_stats(s, i, j);
@@ -1375,7 +1384,7 @@ AVBufferRef *test_open_device(void)
     return device;
 }
 
-/* Nonzero: it opens. */
+/* Returns whether a backend opens. */
 static int can_open(int id)
 {
     GpumeEngine *engine;
@@ -1473,7 +1482,7 @@ static int set_hw_frames(AVFilterContext *src, AVBufferRef *hw_frames, const Tes
     return ret;
 }
 
-/* Filters behind *last, which becomes the last of them. */
+/* Adds filters after *last, and sets *last to the last of them. */
 static int open_behind(TestGraph *g, const char *names, AVFilterContext **last)
 {
     char name[32];
@@ -1519,7 +1528,7 @@ int test_open_graph(TestGraph *g, const TestRun *r, const TestPicture *first)
                                             "gpume", r->options, NULL, g->graph)) < 0)
         goto fail;
 
-    /* libavfilter forgets options when memory runs out earlier */
+    /* before the configuration, libavfilter ignores failed allocations and loses options */
     g->stage = "configuration";
     if (r->at)
         r->at(r->opaque, g->stage);
@@ -1561,7 +1570,7 @@ fail:
     return ret;
 }
 
-/* One of lavfi.gpume.* of a frame. Nonzero: wrong says what is not right. */
+/* Compares a key lavfi.gpume.* of a frame. On a difference, returns nonzero and sets wrong. */
 static int check_key(const AVFrame *frame, int i, int distance, const char *name, const char *wanted,
                      char wrong[1024])
 {
@@ -1576,7 +1585,7 @@ static int check_key(const AVFrame *frame, int i, int distance, const char *name
     return -1;
 }
 
-/* lavfi.gpume.* of a frame. Nonzero: wrong says what is not right. */
+/* Compares all keys lavfi.gpume.* of a frame. On a difference, returns nonzero and sets wrong. */
 static int check_metadata(const TestStream *s, int i, const AVFrame *frame, char wrong[1024])
 {
     static const char *const keys[] = {
@@ -1603,7 +1612,7 @@ static int check_metadata(const TestStream *s, int i, const AVFrame *frame, char
                         snprintf(wanted_tree[k], 64, "%"PRIu64, value);
             }
         }
-        /* no reference is the picture itself */
+        /* distance 0 is the picture itself, which is no reference */
         for (int k = 0; k < FF_ARRAY_ELEMS(keys) && distance; k++)
             if (check_key(frame, i, distance, keys[k], wanted[k], wrong))
                 return -1;
@@ -1634,19 +1643,19 @@ static int push(Feeder *f)
 
     if (frame)
         f->luma[i] = frame->data[0];
-    /* a reference that the caller keeps, or the only one */
+    /* the caller keeps a reference, or the filter gets the only one */
     ret = av_buffersrc_add_frame_flags(f->graph.src, frame, keep ? AV_BUFFERSRC_FLAG_KEEP_REF : 0);
     if (frame && !keep)
         av_frame_free(&frame);
     if (frame && !r->frames)
         f->kept[i] = frame;
-    /* it lets go of what it kept before all has been searched */
+    /* the caller frees a kept frame before all frames have been searched */
     if (i >= 2 && i < s->nb + 2)
         av_frame_free(&f->kept[i - 2]);
     return ret;
 }
 
-/* Returns what is left of it: 0, or the sink's error. */
+/* Pulls all available frames. Returns 0 or the error of the sink. */
 static int pull(Feeder *f, AVFrame *out)
 {
     TestRun *r = f->run;
@@ -1692,7 +1701,7 @@ end:
     return 0;
 }
 
-/* Frames that were ready may follow an error, but it does not go away. */
+/* Checks that an error persists; frames that were ready may still follow it. */
 static void check_error_stays(Feeder *f, AVFrame *out)
 {
     TestRun *r = f->run;
@@ -1700,7 +1709,7 @@ static void check_error_stays(Feeder *f, AVFrame *out)
 
     for (int tries = 0; tries < 4 * TEST_MAX_PICTURES; tries++) {
         ret = pull(f, out);
-        /* FFmpeg 7.1 waits for a frame before it asks once more */
+        /* FFmpeg 7.1 needs another frame before it reports the error again */
         if (ret == AVERROR(EAGAIN) && f->nb_in < f->stream->nb)
             ret = push(f);
         if (ret < 0)

@@ -5,10 +5,9 @@
 
 /**
  * @file
- * The filter through libavfilter's API, fed with what nobody would like to be
- * fed with: streams of no frames, sizes that change, options out of range,
- * disks that are full, memory that runs out. Each row of a table ends with the right
- * result or with an error and a message, and with nothing leaked.
+ * Tests the filter through libavfilter's API with hostile input: empty streams, changing sizes,
+ * invalid options, full disks, exhausted memory. Each row of a table must end with the correct
+ * result, or with an error and a message, and must not leak.
  */
 
 #ifndef _GNU_SOURCE
@@ -34,41 +33,41 @@
 
 #include "gpume_harness.h"
 
-/** A part that takes this long hangs, even under valgrind. */
+/** A part that takes longer than this hangs, even under valgrind. */
 #define PART_SECONDS 900
 
 enum Sweep {
     ONCE,
-    DISK,               ///< a disk with room for no byte, for one, for two ... until it works
-    DISK_STEPS,         ///< the same with ever longer steps
+    DISK,               ///< a disk with space for no byte, one byte, two ... until the run succeeds
+    DISK_STEPS,         ///< the same with increasing steps
     MEMORY,             ///< allocation N fails, for every N
-    MEMORY_AFTER,       ///< and all after it
+    MEMORY_AFTER,       ///< allocation N and all later ones fail
 };
 
 /**
- * A situation. Of {A,B} in options, stream and how each is tried, @ is the folder, # a
- * long name.
+ * A test case. {A,B} in options, stream and how makes one test for each choice; @ is the folder, #
+ * a long name.
  */
 typedef struct Row {
-    const char *options;    ///< behind the default ones
+    const char *options;    ///< appended to the default options
     const char *stream;     ///< [COUNT*]WIDTHxHEIGHT[:FORMAT] ...
     /**
-     * all: push everything first; threads=N; pts=none, some or wild; open: closed
-     * without an end of the stream; close=N: once N frames have come out
+     * How to run: all: push all frames first; threads=N; pts=none, some or wild; open: close
+     * without an end of the stream; close=N: close after N output frames.
      */
     const char *how;
-    int code;               ///< 0 or the error
-    const char *message;    ///< a part of the one message that is logged
-    const char *before;     ///< KIND:NAME ...: files that are there, see prepare()
-    const char *after;      ///< and afterwards, see check_file(); NULL: as before
-    const char *during;     ///< what comes once the graph is configured
-    const char *call;       ///< the call that fails
+    int code;               ///< 0 or the expected error
+    const char *message;    ///< part of the only message that may be logged
+    const char *before;     ///< KIND:NAME ...: files that exist before, see prepare()
+    const char *after;      ///< files that must exist afterwards, see check_file(); NULL: same as before
+    const char *during;     ///< files that are created after the configuration
+    const char *call;       ///< name of the function that fails
     int sweep;
     int not_root;
 } Row;
 
 static const char *backend = "auto";
-/** On a real driver, whose own allocations cannot be told from ours. */
+/** Whether a real driver is used, whose allocations cannot be distinguished from the filter's. */
 static int gpu;
 static int quick, nb_choices;
 static const char *folder;
@@ -91,7 +90,7 @@ static const char *substitute(char *buf, size_t size, const char *text)
     return buf;
 }
 
-/* Files. An entry is KIND:NAME or KIND:NAME=VALUE; the next one or NULL. */
+/* Files. An entry is KIND:NAME or KIND:NAME=VALUE; it ends at the next entry or at NULL. */
 
 static const char *next_entry(const char **list, char kind[16], char path[512], char value[64])
 {
@@ -139,7 +138,7 @@ static void prepare(const char *list)
     }
 }
 
-/* The path becomes that of its finished file, which has kept its temporary name; a message has it. */
+/* Replaces the path of a finished file by its temporary name, which a message must contain. */
 static void find_part(char path[512])
 {
     const char *name = strrchr(path, '/') + 1;
@@ -198,7 +197,7 @@ static void check_file(const char *kind, const char *path, const char *value,
     }
 }
 
-/* What is there is what the list has; nothing of it stays. */
+/* Checks that exactly the files of a list exist, and removes them. */
 static void check_files(const char *list, const TestStream *s, int nb, int names_only)
 {
     char kind[16], path[512], value[64];
@@ -264,7 +263,7 @@ static void parse_stream(TestStream *s, const char *text, const char *how)
         if (sscanf(text, "%dx%d%n:%31[^ ]%n", &w, &h, &len, format, &len) < 2)
             abort();
         len += strspn(text + len, " ");
-        /* one of no frames has a format, too */
+        /* an empty stream has a format, too */
         s->pics[0].w      = s->nb ? s->pics[0].w : w;
         s->pics[0].h      = s->nb ? s->pics[0].h : h;
         s->pics[0].format = s->nb ? s->pics[0].format : av_get_pix_fmt(format);
@@ -288,8 +287,8 @@ static int number(const char *how, const char *key, int otherwise)
 static void check_end(const TestRun *r, int code, const char *message)
 {
     nb_runs++;
-    CHECK(r->ret == code, "%s, expected %s: %s", r->ret < 0 ? av_err2str(r->ret) : "it worked",
-          code ? av_err2str(code) : "it to work", test_errors);
+    CHECK(r->ret == code, "%s, expected %s: %s", r->ret < 0 ? av_err2str(r->ret) : "success",
+          code ? av_err2str(code) : "success", test_errors);
     CHECK(!r->wrong[0], "%s", r->wrong);
     CHECK(strstr(test_errors, message ? message : ""), "'%s' does not have '%s'",
           test_errors, message);
@@ -309,7 +308,7 @@ static void at_stage(void *opaque, const char *stage)
         prepare(now.row->during);
 }
 
-/* A row with a disk that has more and more room. */
+/* Runs a row with a disk of increasing size. */
 static void sweep_disk(const Row *row, TestRun *r, const TestStream *s)
 {
     struct rlimit limit, old;
@@ -346,7 +345,7 @@ static void sweep_disk(const Row *row, TestRun *r, const TestStream *s)
     check_files(row->after, s, r->nb_out, 0);
 }
 
-/* Whether where allocation i of nb is made is seen for the first, second or last time; quick: for the first. */
+/* Returns whether allocation i of nb is the first, second or last at its call site; with -quick only the first. */
 static int is_worth(const uint64_t *sites, int nb, int i)
 {
     int nb_before = 0, nb_after = 0;
@@ -358,8 +357,8 @@ static int is_worth(const uint64_t *sites, int nb, int i)
 }
 
 /*
- * A row where an allocation fails: an error, or the right result where FFmpeg can do
- * without (it shortens strings by realloc(), say).
+ * Runs a row with failing allocations. Each run must end with an error, or with the correct result
+ * if FFmpeg can continue without the memory, as when realloc() fails to shrink a string.
  */
 static void sweep_memory(const Row *row, TestRun *r, const TestStream *s)
 {
@@ -371,7 +370,7 @@ static void sweep_memory(const Row *row, TestRun *r, const TestStream *s)
     for (int n = 0; failed; n++) {
         const int outstanding = test_nb_outstanding;
 
-        /* some allocations in the same place will do; those beyond nb are new */
+        /* not all allocations of a call site are tested; those beyond nb are new */
         while (n > 0 && n <= nb && !is_worth(sites, nb, n - 1))
             n++;
         now.fail_at = n;
@@ -392,9 +391,9 @@ static void sweep_memory(const Row *row, TestRun *r, const TestStream *s)
         nb_tried    += n && failed;
         nb_harmless += n && failed && r->ret >= 0;
         CHECK((n && failed) || r->ret >= 0, "allocation %d of %d: %s", n, nb, av_err2str(r->ret));
-        CHECK(!n || !now.fail_after || !failed || r->ret < 0, "allocation %d fails: it worked", n);
+        CHECK(!n || !now.fail_after || !failed || r->ret < 0, "allocation %d failed, but the run succeeded", n);
         CHECK(!r->wrong[0], "allocation %d fails: %s", n, r->wrong);
-        /* where the graph was closed because others failed, frames that left are there */
+        /* if other allocations have failed and the graph was closed, files of the output frames exist */
         check_files(row->after, s, r->nb_out, r->ret < 0);
     }
     now.fail_at = -1;
@@ -417,7 +416,7 @@ static void run_choice(const void *opaque, const char *text)
              row->before ? ", with " : "", row->before ? row->before : "");
     if (row->not_root && !geteuid())
         return;
-    /* the first of a row, and of the others one in 7, for they come in twos, threes and fives */
+    /* tests the first choice of a row, and one of 7 others: choices come in twos, threes and fives */
     if (quick && nb_choices++ % 7)
         return;
 
@@ -465,7 +464,7 @@ static void run_row(const Row *row)
 /* The tables. A part ends with a row without a stream. */
 
 #define ALL_DIRS "dir={past,future,both}"
-/** Searches with all that may be done with their vectors. */
+/** Searches with all kinds of processing of their vectors. */
 #define MOTION   "{algo=hme,algo=hme:sweeps=3:levels=2,algo=epzs:smooth=2:check=1:pel=4," \
                  "algo=fs:check=1,algo=ds:smooth=9:pel=2,algo=ds:cost=satd:smooth=1}"
 
@@ -500,32 +499,32 @@ static const Row sizes[] = {
     { MOTION ":block={4,128}:range=1024:metadata=1", "3*{1x1,1x70,70x1,3x2,33x17}:{gray,gray16be}" },
     { TREES ":range=1024:metadata=1", "3*{1x1,1x70,70x1,3x2,33x17,64x64,65x66}:{gray,gray16be}" },
     { TREES ":range=3:dir=past", "2*{31743x1,1x31743}:{gray,gray16be}" },
-    /* the largest sides; how pictures meet is the same there */
+    /* the largest sides */
     { ALGOS ":block=64:range=3:dir=past",  "2*31743x1:{gray,gray16be}" },
     { ALGOS ":block=128:range=3:dir=past", "2*1x31743:{gray,gray16be}" },
     { "algo=hme:block=128:range=3:dir=past", "2*{31743x1,1x31743}:{gray,gray16be}" },
-    /* larger ones, in the middle of a stream, too */
+    /* larger sides, also in mid-stream */
     { "", "2*{31744x1,1x31744,40000x2}", NULL, AVERROR(EINVAL), "31743" },
     { "", "8x8 {31744x1,1x31744,40000x2}", NULL, AVERROR(EINVAL), "31743" },
     { NULL }
 };
 
-/* the second search predicts from pictures before, not from those before a change */
+/* the second search predicts from previous pictures, but not across a change */
 #define CHANGES "algo={ds,epzs}:" ALL_DIRS ":async_depth={1,64}"
 
 static const Row changes[] = {
     { CHANGES, "3*40x30 2*64x50 9x70 3*40x30", "{all,}" },
-    /* every frame another one */
+    /* every frame changes */
     { CHANGES, "20x20 21x20 20x21 1x1 20x20 300x4", "{all,}" },
-    /* one side only */
+    /* only one side changes */
     { CHANGES, "2*30x20 2*30x41 2*51x41 30x41 30x20", "{all,}" },
     { MOTION ":" ALL_DIRS, "3*40x30 2*64x50 9x70 3*40x30 20x20 21x20 20x21 1x1 2*20x20", "{all,}" },
     { TREES ":" ALL_DIRS, "3*40x30 2*64x50 9x70 3*40x30 20x20 21x20 20x21 1x1 2*20x20", "{all,}" },
-    /* the format only */
+    /* only the format changes */
     { CHANGES, "2*33x17:yuv420p 2*33x17:p010le 2*33x17:p010be 2*33x17:nv12 2*33x17:gray16le",
       "{all,}" },
     { MOTION, "2*33x17:yuv420p 2*33x17:p010le 2*33x17:gray16le" },
-    /* what no search can read */
+    /* a format that no search supports */
     { "", "3*32x32 32x32:rgb565le", NULL, AVERROR(EINVAL), "rgb565le" },
     { NULL }
 };
@@ -544,7 +543,7 @@ static const Row files[] = {
       .after = "csv:v.csv stats:stats" },
     { ALL_DIRS ":mv_file=@/V.NPY", "{0,1,4}*" SIZES, .after = "npy:V.NPY" },
     { ALL_DIRS ":stats_file=@/s.JSONL", "{0,1,4}*" SIZES, "pts={some,usual,none}", .after = "jsonl:s.JSONL" },
-    /* a format that the name does not say */
+    /* a format that does not follow from the name */
     { ALL_DIRS ":mv_file=@/v.NPYS", "{0,1,4}*" SIZES, "pts={some,usual,none,wild}", .after = "npys:v.NPYS" },
     { "mv_file=@/vectors:mv_format=npys", "4*" SIZES, .after = "npys:vectors" },
     { "mv_file=@/vectors:mv_format=csv:stats_file=@/s:stats_format=jsonl", "4*" SIZES,
@@ -562,11 +561,11 @@ static const Row files[] = {
     { TREES ":" ALL_DIRS ":mv_file=@/v.npy", "{0,1,4}*" SIZES, .after = "npy:v.npy" },
     { MOTION ":" ALL_DIRS ":mv_file=@/v.npys", "4*" SIZES, .after = "npys:v.npys" },
     { TREES ":" ALL_DIRS ":mv_file=@/v.npys", "{0,1,4}*" SIZES, .after = "npys:v.npys" },
-    /* a change of size */
+    /* the size changes */
     { "mv_file=@/v.csv:stats_file=@/stats", "3*40x24 3*60x60", .after = "csv:v.csv stats:stats" },
     { "mv_file=@/v.npys", "3*40x24 3*60x60", .after = "npys:v.npys" },
     { "mv_file=@/v.npy", "3*40x24 3*60x60", .code = AVERROR(EINVAL), .message = ".npy" },
-    /* as long as there are as many blocks it goes on */
+    /* continues while the number of blocks stays the same */
     { "mv_file=@/v.npy", "3*40x24 3*33x17", .after = "npy:v.npy" },
     { NULL }
 };
@@ -579,7 +578,7 @@ static const Row bad_files[] = {
     { "mv_file=@/v.csv",  BIG, .code = AVERROR(EISDIR), .message = "v.csv", .before = "dir:v.csv" },
     { "mv_file=@/v.npy",  BIG, .code = AVERROR(EISDIR), .message = "v.npy", .before = "dir:v.npy" },
     { "stats_file=@/log", BIG, .code = AVERROR(EISDIR), .message = "log",   .before = "dir:log" },
-    /* a full disk from the start */
+    /* the disk is full from the start */
     { "mv_file=@/v.csv",  BIG, .code = AVERROR(ENOSPC), .message = "v.csv",
       .before = "link:v.csv=/dev/full" },
     { "mv_file=@/v.npy",  BIG, .code = AVERROR(ENOSPC), .message = "v.npy",
@@ -587,14 +586,14 @@ static const Row bad_files[] = {
     { "stats_file=@/log", BIG, .code = AVERROR(ENOSPC), .message = "log",
       .before = "link:log=/dev/full" },
     /*
-     * a disk that is full after a while, in whichever place that is; it is not a backend
-     * that writes files, and one on a device takes its time
+     * The disk becomes full at some position. Tested on the CPU only: files do not depend on the
+     * backend, and a device is slow.
      */
     { "backend=cpu:mv_file=@/v.csv",  BIG, .message = "v.csv", .after = "csv:v.csv", .sweep = DISK_STEPS },
     { "backend=cpu:mv_file=@/v.npy",  BIG, .message = "v.npy", .after = "npy:v.npy", .sweep = DISK_STEPS },
     { "backend=cpu:mv_file=@/v.npys", BIG, .message = "v.npys", .after = "npys:v.npys", .sweep = DISK_STEPS },
     { "backend=cpu:stats_file=@/log", BIG, .message = "log",   .after = "stats:log", .sweep = DISK_STEPS },
-    /* a .npy has to be seekable, a .csv has not; less than the pipe holds */
+    /* .npy must be seekable, .csv need not be; the data fits into the pipe */
     { "mv_file=@/pipe.npy", "4*40x40", .code = AVERROR(ESPIPE), .message = "pipe.npy",
       .before = "fifo:pipe.npy", .after = "fifo:pipe.npy=empty" },
     { "mv_file=@/pipe:mv_format=npy", "4*40x40", .code = AVERROR(ESPIPE), .message = "mv_format=npys or csv",
@@ -602,7 +601,7 @@ static const Row bad_files[] = {
     { "mv_file=@/pipe.npys", "4*40x40", .before = "fifo:pipe.npys", .after = "fifo:pipe.npys=full" },
     { "mv_file=@/pipe.csv", "4*40x40", .before = "fifo:pipe.csv", .after = "fifo:pipe.csv=full" },
     { "mv_file=@/pipe", "4*40x40", .before = "fifo:pipe", .after = "fifo:pipe=full" },
-    /* two spellings of one name; one of them through a link */
+    /* two spellings of one name, one of them through a link */
     { "mv_file=@/v.csv:stats_file=@/./v.csv", BIG, .code = AVERROR(EINVAL), .message = "/./v.csv" },
     { "mv_file=@/v.csv:stats_file=@/l", BIG, .code = AVERROR(EINVAL), .message = "v.csv",
       .before = "text:v.csv link:l=v.csv" },
@@ -614,8 +613,8 @@ static const Row bad_files[] = {
 };
 
 /*
- * A disk that is full at each byte of what is written: no file, and one that was
- * there stays as it was. With one byte more it is whole.
+ * The disk is full at each byte of the output. There is no new file, and an old file stays
+ * unchanged. With one more byte the file is complete.
  */
 #define SMALL "backend=cpu:"
 
@@ -629,7 +628,7 @@ static const Row full_disks[] = {
     { SMALL "stats_file=@/log",  "3*24x16", .message = "log",   .after = "stats:log", .sweep = DISK },
     { SMALL "stats_file=@/log",  "3*24x16", .message = "log",   .after = "stats:log", .sweep = DISK,
       .before = "text:log" },
-    /* both are whole or none is */
+    /* both files are complete, or neither exists */
     { SMALL "mv_file=@/v.csv:stats_file=@/log", "3*24x16", .after = "csv:v.csv stats:log", .sweep = DISK },
     { SMALL "mv_file=@/v.csv:stats_file=@/log", "3*24x16", .after = "csv:v.csv stats:log", .sweep = DISK,
       .before = "text:v.csv text:log" },
@@ -639,18 +638,18 @@ static const Row full_disks[] = {
 #define NEW_FILES "mv_file=@/v.csv:stats_file=@/log:overwrite=0"
 
 static const Row whole_files[] = {
-    /* one that exists is an error when asked for, before anything is searched */
+    /* with overwrite=0, an existing file is an error before anything is searched */
     { NEW_FILES, "4*40x24", .code = AVERROR(EEXIST), .message = "log",   .before = "text:log" },
     { NEW_FILES, "4*40x24", .code = AVERROR(EEXIST), .message = "v.csv", .before = "text:v.csv" },
     { NEW_FILES, "4*40x24", .code = AVERROR(EEXIST), .message = "v.csv", .before = "text:v.csv text:log" },
     { NEW_FILES, "4*40x24", .after = "csv:v.csv stats:log" },
-    /* one that comes while the filter is at it is worth as much */
+    /* a file that is created during the search is not overwritten either */
     { "mv_file=@/v.csv:overwrite=0", "40x24", .code = AVERROR(EEXIST), .message = "v.csv",
       .during = "text:v.csv", .after = "text:v.csv part-csv:v.csv" },
-    /* a graph that is closed before a frame came leaves all as it was; later one keeps what has left */
+    /* a graph that is closed before the first frame changes no file; later it keeps its output */
     { "mv_file=@/v.csv", "0*40x24", "open", .before = "text:v.csv" },
     { "mv_file=@/v.csv:dir=past", "{1,2,3}*40x24", "open", .before = "text:v.csv", .after = "csv:v.csv" },
-    /* permissions stay; what may not be written is not replaced */
+    /* permissions are kept; a file that is not writable is not replaced */
     { "mv_file=@/v.npy", "4*40x24", .after = "npy:v.npy mode:v.npy=640" },
     { "mv_file=@/v.npy", "4*40x24", .before = "text:v.npy mode:v.npy=604",
       .after = "npy:v.npy mode:v.npy=604" },
@@ -658,13 +657,13 @@ static const Row whole_files[] = {
       .before = "text:v.npy mode:v.npy=444", .not_root = 1 },
     { "mv_file=@/v.npy", "4*40x24", .code = AVERROR(EACCES), .message = "v.npy",
       .before = "mode:.=555", .not_root = 1 },
-    /* a link is followed */
+    /* the target of a link is replaced */
     { "mv_file=@/link.npy", "4*40x24", .before = "text:v.npy link:link.npy=v.npy",
       .after = "npy:v.npy link:link.npy" },
-    /* a name as long as a name can be */
+    /* the longest possible name */
     { "mv_file=@/#.npy", "4*40x24", .after = "npy:#.npy" },
     { "mv_file=@/#n.npy", "4*40x24", .code = AVERROR(ENAMETOOLONG), .message = "Could not open" },
-    /* each call on files */
+    /* each function that handles files fails */
     { "mv_file=@/v.csv",  "4*40x24", .code = AVERROR(EIO), .message = "v.csv", .call = "rename",
       .after = "part-csv:v.csv" },
     { "mv_file=@/v.npy:stats_file=@/log", "4*40x24", .code = AVERROR(EIO), .message = "v.npy", .call = "rename",
@@ -672,7 +671,7 @@ static const Row whole_files[] = {
     { "mv_file=@/v.{csv,npy}", "4*40x24", .code = AVERROR(ENOMEM), .message = "v.", .call = "fdopen" },
     { "mv_file=@/v.{csv,npy}:overwrite={0,1}", "4*40x24", .code = AVERROR(EDQUOT), .message = "v.",
       .call = "fclose" },
-    /* not every file system has links */
+    /* some file systems have no links */
     { "mv_file=@/v.npy:overwrite=0", "4*40x24", .after = "npy:v.npy", .call = "link" },
     { "mv_file=@/v.npy:overwrite=0", "40x24", .code = AVERROR(EPERM), .message = "v.npy",
       .during = "text:v.npy", .after = "text:v.npy part-npy:v.npy", .call = "link" },
@@ -705,7 +704,7 @@ static const Row memory[] = {
 
 static void memory_of_searches(void)
 {
-    /* every search, with a picture that changes its size */
+    /* every search, with a change of size */
     for (int i = 0; i < GPUME_NB_ALGOS; i++) {
         char options[64];
 
@@ -717,7 +716,7 @@ static void memory_of_searches(void)
     CHECK(nb_tried > 100 && nb_harmless < nb_tried / 4, "%d of %d", nb_harmless, nb_tried);
 }
 
-/* Options: those that are refused, with a part of the message, and those that are not. */
+/* Options that are rejected, with a part of the message, and options that are accepted (NULL). */
 static const struct Option {
     const char *options, *message;
 } options[] = {
@@ -760,7 +759,7 @@ static const struct Option {
     { "{tree=0:,}lambda={0,1,65536}", "'lambda' is only valid with tree=1" },
     { "{tree=0:,}qp={0,1,51}", "'qp' is only valid with tree=1" },
     { "tree=0:tree_max=0:lambda=-1:qp=-1", NULL },
-    /* what has no effect is an error, what says the default is not */
+    /* an option without effect is an error unless it has its default value */
     { "algo={ds,epzs,hme}:exhaustive=1", "'exhaustive' is only valid with algo=fs" },
     { "algo={ds,epzs,hme}:exhaustive=0", NULL },
     { "{algo=fs:,algo=fs:cost=satd:}exhaustive=1", NULL },
@@ -772,7 +771,7 @@ static const struct Option {
     { "overwrite=0", "'overwrite=0' is only valid with mv_file or stats_file" },
     { "mv_file=a.csv:mv_format=txt", "mv_format" }, { "stats_file=a:stats_format=csv", "stats_format" },
     { "", NULL },
-    /* every search by every name */
+    /* every search by each of its names */
 #define SEARCH(ID, name, ...) { "{algo,method}=" #name, NULL },
 #define ALIAS(name, ...)      { "{algo,method}=" #name, NULL },
     GPUME_SEARCHES_AND_ALIASES(SEARCH, ALIAS)
@@ -809,9 +808,9 @@ static void all_options(void)
 }
 
 /*
- * Graphs that take each other's place, as where ffmpeg sees another picture: each has files of its own,
- * whether the one before is closed in mid-stream or its input has ended. A graph that finds the files gone
- * begins again.
+ * Tests graphs that replace each other, as ffmpeg's do when the picture changes. Each graph writes
+ * its own files, whether the previous graph was closed in mid-stream or its input has ended. If the
+ * files were removed, the numbering restarts.
  */
 static void continued_files(void)
 {
@@ -840,7 +839,7 @@ static void continued_files(void)
         test_forget_log();
         test_run(&r, &s[i]);
         check_end(&r, 0, NULL);
-        /* those before are as they were */
+        /* the files of previous graphs are unchanged */
         for (int j = i >= 3 ? 3 : 0; j <= i; j++) {
             snprintf(wrong, sizeof(wrong), "%s/%s", folder, wanted[j][0]);
             check_file("csv", wrong, "", &s[j], 3);
@@ -853,7 +852,7 @@ static void continued_files(void)
     check_files("csv:v.csv stats:log.txt csv:v-2.csv stats:log-2.txt", NULL, 0, 1);
 }
 
-/* Two filters of one process that would write the same file. */
+/* Tests two filters of one process that would write the same file. */
 static void shared_files(void)
 {
     const TestPicture first = { .w = 40, .h = 40, .format = AV_PIX_FMT_GRAY8 };
@@ -873,7 +872,7 @@ static void shared_files(void)
     CHECK(strstr(test_errors, "/v.csv: another") && strstr(test_errors, ", as /"), "the message is '%s'", test_errors);
     avfilter_graph_free(&h.graph);
     avfilter_graph_free(&g.graph);
-    /* once it is closed the name is free */
+    /* the name is free after the first filter is closed */
     test_forget_log();
     ret = test_open_graph(&h, &b, &first);
     CHECK(ret >= 0, "afterwards: %s", av_err2str(ret));
@@ -888,7 +887,7 @@ static void files_of_several(void)
     shared_files();
 }
 
-/* From the name alone, so that it is not the filter's own rule again. */
+/* Decides by the name alone, so that the test does not repeat the filter's code. */
 static int is_luma_format(const char *name)
 {
     static const char *const known[] = {
@@ -896,7 +895,7 @@ static int is_luma_format(const char *name)
         "yuyv", "uyvy", "yvyu", "y21", "v30x", "xv30", "xv36", "xv48", "rgb24", "bgr24", "rgba", "bgra", "argb",
         "abgr", "rgb0", "bgr0", "0rgb", "0bgr", "rgb48", "bgr48", "x2rgb10", "x2bgr10", "vyu444",
     };
-    /* floating point, more than 16 bits, samples that no byte begins with */
+    /* floating point, more than 16 bits, samples that do not begin at a byte */
     static const char *const other[] = { "f16", "f32", "gray32", "gbrap32", "rgb96", "rgba128", "xv30be", "v30xbe" };
 
     for (int i = 0; i < FF_ARRAY_ELEMS(other); i++)
@@ -936,7 +935,7 @@ static void all_formats(void)
     CHECK(nb_accepted > 150 && nb_refused > 40, "%d and %d", nb_accepted, nb_refused);
 }
 
-/* All that a frame carries comes out as it went in; P(field, value) of frame j. */
+/* Frame properties that must pass through unchanged; P(field, value) of frame j. */
 #define PROPERTIES(P)                                                           \
     P(duration, 17 + j) P(pict_type, AV_PICTURE_TYPE_I + j % 3)                 \
     P(flags, j & 1 ? AV_FRAME_FLAG_KEY | AV_FRAME_FLAG_INTERLACED               \
@@ -967,7 +966,7 @@ static void look_at_properties(void *opaque, int j, const AVFrame *in, const AVF
     sd = av_frame_get_side_data(out, AV_FRAME_DATA_A53_CC);
     CHECK(sd && sd->size == 5 && sd->data[4] == j, "frame %d: side data", j);
 
-    /* whoever else has the frame sees none of it */
+    /* other references of the frame do not see the side data */
     sd = av_frame_get_side_data(in, AV_FRAME_DATA_MOTION_VECTORS);
     CHECK(sd && sd->size == sizeof(bogus) && !memcmp(sd->data, bogus, sizeof(bogus)),
           "frame %d: its other reference changed", j);
@@ -1076,7 +1075,7 @@ int main(int argc, char **argv)
     now.fail_at = -1;
     folder = test_make_folder("gpume_input");
 
-    /* a device that stays open is quick to open again */
+    /* an open device makes further openings fast */
     if (gpu && !(device = test_open_device())) {
         printf("FAIL: no device\n");
         return 2;

@@ -5,9 +5,8 @@
 
 /**
  * @file
- * The filter mvview through libavfilter's API: every format, bad side data, frames that
- * others hold, threads and processors that must not matter, and what is drawn beside what
- * codecview draws.
+ * Tests mvview through libavfilter's API: every format, invalid side data, frames with other
+ * references, independence from threads and processors, and a comparison with codecview.
  */
 
 #include <inttypes.h>
@@ -22,7 +21,7 @@
 
 #include "gpume_view_case.h"
 
-/* From the name alone, so that it is not the filter's own rule again. */
+/* Decides by the name alone, so that the test does not repeat the filter's code. */
 static int is_format(const char *name)
 {
     static const char *const planar[] = { "yuv4", "yuvj4", "yuva4", "nv", "p0", "p2", "p4" };
@@ -89,8 +88,9 @@ static void let_fail(void)
 }
 
 /*
- * Each allocation of a graph that draws a few frames fails: an error or the right pictures.
- * From the configuration on, as FFmpeg forgets options where it has no memory for them.
+ * Makes each allocation of a graph that draws a few frames fail: the run must end with an error or
+ * the right pictures. Begins at the configuration, because FFmpeg loses options if their memory
+ * cannot be allocated.
  */
 static void failing_allocations(void)
 {
@@ -144,7 +144,7 @@ static void failing_allocations(void)
     CHECK(nb_tried > 50 && nb_harmless < nb_tried / 4, "%d of %d", nb_harmless, nb_tried);
 }
 
-/* What leaves a graph into which three frames without vectors were sent. Returns how many, or an error. */
+/* Sends three frames without vectors through a graph. Returns the number of output frames, or an error. */
 static int search_and_draw(const Input *in, AVFrame *out[3])
 {
     AVFrame *frames[4] = { make_frame(&in[0]), make_frame(&in[1]), make_frame(&in[2]) };
@@ -167,7 +167,7 @@ static int search_and_draw(const Input *in, AVFrame *out[3])
     return ret < 0 ? ret : nb;
 }
 
-/* mvview alone searches; each allocation fails, that of the engine, too. */
+/* Makes each allocation fail when mvview searches itself, including those of the engine. */
 static void failing_searches(void)
 {
     Input in[3];
@@ -208,7 +208,7 @@ static void failing_searches(void)
     CHECK(nb_tried > 100, "%d", nb_tried);
 }
 
-/* Frames that have nothing to draw are the same frames. */
+/* Tests that frames without anything to draw pass through. */
 static void untouched(void)
 {
     static const struct {
@@ -249,7 +249,7 @@ static void untouched(void)
     }
 }
 
-/* So many that threads read them, and some of them are nothing. */
+/* Tests so many vectors that several threads read them; some of them are invalid. */
 static void many_vectors(void)
 {
     TestRandom r = { .state = 31 };
@@ -266,13 +266,13 @@ static void many_vectors(void)
     check_same(&in, "mode=arrows+flow:source=future");
 }
 
-/* Whether it is a format of frames on a device; from the name alone, as above. */
+/* Decides by the name whether a format is one of frames on a device. */
 static int is_device_format(const char *name)
 {
     return is_format(name) && !av_match_name(name, "gbrp,gbrap,rgb24,bgr24");
 }
 
-/* Whatever the device has: what it draws is what the CPU draws. */
+/* Tests that frames on a device look the same as those drawn on the CPU. */
 static void on_device(AVBufferRef *device, int nb_wild)
 {
     AVHWFramesConstraints *has = test_alloc(av_hwdevice_get_hwframe_constraints(device, NULL));
@@ -329,7 +329,10 @@ static void on_device(AVBufferRef *device, int nb_wild)
     printf("  %d formats on the device\n", nb_formats);
 }
 
-/* Motion fields that lie there, of all blocks, precisions, distances and lengths, look as in memory. */
+/*
+ * Tests that motion fields on the device, of all block sizes, precisions, distances and lengths,
+ * look as in memory.
+ */
 static void fields_on_device(AVBufferRef *device, int nb)
 {
     static const enum AVPixelFormat formats[] = {
@@ -360,7 +363,7 @@ static void fields_on_device(AVBufferRef *device, int nb)
     }
 }
 
-/* Frames that follow each other: sizes that change, frames without vectors, the filter switched off. */
+/* Tests sequences of frames: sizes that change, frames without vectors, the filter disabled. */
 static void sequences_on_device(AVBufferRef *device)
 {
     static const int sizes[][2] = { { 64, 48 }, { 64, 48 }, { 33, 90 }, { 200, 17 }, { 1, 1 }, { 64, 48 } };
@@ -396,7 +399,7 @@ static void sequences_on_device(AVBufferRef *device)
     }
 }
 
-/* One graph draws pictures of one size, then of another, as if each had a graph of its own. */
+/* Tests that a graph draws pictures of changing size as a graph for each size would. */
 static void sizes_that_change(void)
 {
     static const int sizes[][2] = { { 64, 48 }, { 64, 48 }, { 33, 90 }, { 200, 17 }, { 1, 1 }, { 64, 48 } };
@@ -429,7 +432,7 @@ static void sizes_that_change(void)
     avfilter_graph_free(&g.graph);
 }
 
-/* Where codecview begins and ends its arrows, mvview draws, too; nowhere far away. */
+/* Tests that mvview draws at both ends of codecview's arrows, and nowhere far from them. */
 static void beside_codecview(int nb)
 {
     for (int i = 0; i < nb; i++) {
@@ -445,7 +448,7 @@ static void beside_codecview(int nb)
         input_mvs[0] = vector(x, y, 16, 16, dx, dy);
         if (i % 3 == 1)
             input_mvs[0].motion_x = input_mvs[0].motion_y = input_mvs[0].motion_scale = 0;
-        if (i % 3 == 2) {       // as mestimate leaves it: what was in memory
+        if (i % 3 == 2) {       // mestimate leaves these fields uninitialized
             input_mvs[0].motion_x     = test_draw_range(&r, -INT16_MAX, INT16_MAX) * 65536;
             input_mvs[0].motion_y     = 1 << 30;
             input_mvs[0].motion_scale = test_draw(&r, 65536);
@@ -478,7 +481,7 @@ static void beside_codecview(int nb)
     }
 }
 
-/* Colours that are known, and that inconsistent blocks and the future look different. */
+/* Tests known colours, and that inconsistent blocks and future vectors look different. */
 static void colours(void)
 {
     static const struct {
@@ -521,7 +524,7 @@ static void colours(void)
     }
 }
 
-/* Tests that the nearest of several distances, or the one asked for, is drawn as if it were alone. */
+/* Tests that the nearest distance, or the requested one, is drawn as if it were the only one. */
 static void distances(void)
 {
     static const int sources[] = { -3, 2, -1, 5, -2, 2 };
@@ -561,7 +564,7 @@ static void distances(void)
     }
 }
 
-/* The arithmetic: roots, angles, and spans that leave out nothing. */
+/* Tests the arithmetic: roots, angles, and that spans contain every touched sample. */
 static void arithmetic(int quick)
 {
     TestRandom r = { .state = 9 };
@@ -624,7 +627,7 @@ int main(int argc, char **argv)
 
     for (int i = 1; i < argc; i++) {
         quick       |= !strcmp(argv[i], "-quick");
-        device_only |= !strcmp(argv[i], "-device");     // for tools that look at kernels
+        device_only |= !strcmp(argv[i], "-device");     // for tools that examine kernels
     }
     test_fail_init();
     test_init("gpume_mvview");

@@ -5,9 +5,8 @@
 
 /**
  * @file
- * Unit tests of the engine and the backends: every backend, at every level of what the
- * processor can do, searches the same pictures, and has to give the vectors and costs of
- * gpume_oracle.h.
+ * Unit tests of the engine and the backends. Every backend, the CPU at every level, searches the
+ * same pictures, and must return the vectors and costs of gpume_oracle.h.
  */
 
 #include <inttypes.h>
@@ -32,26 +31,29 @@
 
 #include "gpume_harness.h"
 
-/** A case that takes this long does not end, even under valgrind. */
+/** A case that takes longer than this hangs, even under valgrind. */
 #define CASE_SECONDS 300
 
-/** Streams, and how they go through the engine or a backend. */
+/** Streams, and how they are sent through the engine or a backend. */
 typedef struct Case {
     TestStream s;
     enum TestContent content;
     int exhaustive, always_sea;
-    int intra;              ///< the fields' intra is wanted
-    int automatic;          ///< what is the search's default is not said
+    int intra;              ///< whether the fields' intra is requested
+    int automatic;          ///< do not set parameters that have the search's default
     int in_flight, nb_threads;
     TestExecutor executor;
-    int push_all;           ///< push until a result has to be pulled
-    int close_after;        ///< close once so many results were pulled; -1: at the end
-    /** Nonzero: no engine, but a backend: one size, and submit() and wait() as told below. */
+    int push_all;           ///< push until a result must be pulled
+    int close_after;        ///< close after this number of results; -1: at the end
+    /**
+     * Nonzero: test a backend without an engine. The pictures have one size, and the case calls
+     * submit() and wait().
+     */
     int backend;
-    int early_release;      ///< let go of pictures as soon as may be
+    int early_release;      ///< release pictures as early as possible
     int abandon;            ///< close the backend with searches in flight
-    int late_compare;       ///< look at results when engine and backend are gone
-    uint64_t seed;          ///< of the samples and the layout in memory
+    int late_compare;       ///< compare results after the engine and the backend are closed
+    uint64_t seed;          ///< seed of the samples and the memory layout
     AVFrame *frames[TEST_MAX_PICTURES];
 } Case;
 
@@ -60,11 +62,11 @@ static int nb_backends;
 static uint64_t master_seed = 20120611;
 static int64_t case_number, only_case = -1;
 static int quick, every = 11;
-static int64_t nb_leaves[ORACLE_MAX_SIZES];     ///< by side, that were expected
+static int64_t nb_leaves[ORACLE_MAX_SIZES];     ///< expected leaves, by side
 
 /* Running a case */
 
-/* Which picture search i has in its field of reference j. With check it is one of a pair. */
+/* Returns the picture to which field j of search i belongs. With check it is one of a pair of pictures. */
 static int current_of(const Case *c, int i, int j)
 {
     const TestStream *s = &c->s;
@@ -73,7 +75,7 @@ static int current_of(const Case *c, int i, int j)
 
     if (!s->check)
         return i;
-    /* the pair begins with picture i if its future is asked for, else it ends with it */
+    /* picture i begins the pair if its future is requested, else it ends the pair */
     for (int k = 0; k < s->nb_references; k++)
         if (s->distance[k] == length)
             first = i;
@@ -85,7 +87,7 @@ static int has_field(const Case *c, int cur, int j)
     return cur >= 0 && cur < c->s.nb && c->s.pics[cur].vectors[j];
 }
 
-/* How many of the first nb references a picture has fields of. */
+/* Returns the number of fields that a picture has among the first nb references. */
 static int count_fields(const Case *c, int cur, int nb)
 {
     int found = 0;
@@ -95,12 +97,15 @@ static int count_fields(const Case *c, int cur, int nb)
     return found;
 }
 
-/* Where a field lies in its set, and of how many bytes the set is. @param result as below */
+/*
+ * Compares the position of a field in its set, and the size of the set.
+ * @param result whether the set is that of a result
+ */
 static void compare_place(const Case *c, int cur, int j, const GpumeField *f, const GpumeFieldSet *set, int result)
 {
     const int slot = count_fields(c, cur, j), all = count_fields(c, cur, c->s.nb_references);
     const int nb = oracle_blocks(c->s.pics[cur].w, c->s.block) * oracle_blocks(c->s.pics[cur].h, c->s.block);
-    /* leaves of a result follow those of the fields before; a backend has room for as many as there may be */
+    /* the leaves of a result are packed; a backend reserves space for the maximum number of leaves of each field */
     const int packed = c->s.tree_max && result;
     int first = packed ? 0 : slot * nb, nb_vectors = packed ? 0 : all * nb;
 
@@ -114,7 +119,7 @@ static void compare_place(const Case *c, int cur, int j, const GpumeField *f, co
     CHECK(f->slot == slot && f->mvs == (AVMotionVector *)set->mvs->data + first && set->nb == all &&
           set->mvs->size == nb_vectors * sizeof(AVMotionVector),
           "picture %d, reference %d: slot %d of %d, %zu bytes", cur, j, f->slot, set->nb, set->mvs->size);
-    /* costs of leaves may stay where they were */
+    /* the costs of leaves need not be packed */
     CHECK(packed ? f->costs >= (uint32_t *)set->costs->data &&
                    (uint8_t *)(f->costs + f->nb) <= set->costs->data + set->costs->size :
                    f->costs == (uint32_t *)set->costs->data + slot * nb &&
@@ -123,7 +128,7 @@ static void compare_place(const Case *c, int cur, int j, const GpumeField *f, co
     CHECK(!set->sizes == !c->s.tree_max && !f->sizes == !c->s.tree_max, "picture %d, reference %d: sizes", cur, j);
 }
 
-/* What a tree has besides vectors and costs. */
+/* Compares the values of a tree other than vectors and costs. */
 static void compare_tree(const Case *c, int cur, int j, const GpumeField *f)
 {
     const OracleTree *t = &c->s.pics[cur].trees[j];
@@ -138,7 +143,11 @@ static void compare_tree(const Case *c, int cur, int j, const GpumeField *f)
           ", expected %"PRIu64" and %"PRIu64, cur, j, f->bits, f->rd, t->bits, t->rd);
 }
 
-/* @param result the set of a result; NULL: the search as a backend has it, with check of pictures in each other */
+/*
+ * Compares the fields of search i.
+ * @param result the set of a result; NULL: the fields of a backend, which with check belong to
+ *               pairs of pictures
+ */
 static void compare(const Case *c, TestBackend *b, int i, const GpumeSearch *search, const GpumeFieldSet *result)
 {
     const int pair = !result;
@@ -228,7 +237,7 @@ static void run_engine(Case *c, TestBackend *b)
         .backend       = b->id,
         .max_in_flight = c->in_flight,
         .executor      = { test_execute, &c->executor, c->nb_threads },
-        /* without it the backend opens the same one itself */
+        /* without a device, the backend opens the same device itself */
         .hw_device     = c->seed & 1 ? b->hw_device : NULL,
     };
     GpumeResult results[TEST_MAX_PICTURES + 1] = { { 0 } };
@@ -237,7 +246,7 @@ static void run_engine(Case *c, TestBackend *b)
 
     ret = ff_gpume_engine_open(&engine, &cfg, c->s.pics[0].w, c->s.pics[0].h,
                                c->s.pics[0].format, NULL);
-    /* the configuration itself need not stay */
+    /* the engine must not need the configuration any longer */
     memset(&cfg, 0xa5, sizeof(cfg));
     CHECK(ret >= 0, "open: %s (%s)", av_err2str(ret), test_last_log);
     if (ret < 0)
@@ -260,7 +269,7 @@ static void run_engine(Case *c, TestBackend *b)
             if (!c->push_all)
                 break;
         }
-        /* what was pushed last need not be flushed before all else was pulled */
+        /* at the end, the flush comes at different times relative to the pulls */
         if (nb_in == c->s.nb && !flushed && !full && (nb_out >= c->s.nb / 2 || c->seed & 2)) {
             ff_gpume_engine_flush(engine);
             if (c->seed & 4)
@@ -283,7 +292,7 @@ static void run_engine(Case *c, TestBackend *b)
                 ff_gpume_result_uninit(&results[nb_out - 1]);
         } while (!c->push_all && nb_out < c->s.nb && nb_out != c->close_after);
         CHECK(ret != AVERROR(EAGAIN) || !flushed, "pull: EAGAIN after the end");
-        /* a picture of another kind may need the next one */
+        /* a picture of another kind may need the next picture */
         nb_stuck = full && ret == AVERROR(EAGAIN) ? nb_stuck + 1 : 0;
         CHECK(nb_stuck < 2, "neither push() nor pull() can go on");
         if (nb_stuck > 1)
@@ -307,14 +316,14 @@ end:
     ff_gpume_engine_close(&engine);
     CHECK(!engine, "the engine is still there");
     for (int i = 0; i < nb_out; i++) {
-        /* results outlive the engine, as side data has to */
+        /* results must outlive the engine, as side data does */
         if (c->late_compare)
             compare(c, b, i, &results[i].search, &results[i].set);
         ff_gpume_result_uninit(&results[i]);
     }
 }
 
-/* Give a search's fields that are asked for their places, as the engine does. */
+/* Gives the requested fields of a search their memory, as the engine does. */
 static int place_fields(const Case *c, const GpumeBackend *backend, void *priv, GpumePicture *pics,
                         GpumeFieldSet *sets, GpumeSearch *search)
 {
@@ -344,7 +353,7 @@ static int place_fields(const Case *c, const GpumeBackend *backend, void *priv, 
     return 0;
 }
 
-/* As many searches as may be are in flight. */
+/* Keeps the maximum number of searches in flight. */
 static void run_backend(Case *c, TestBackend *b)
 {
     const GpumeBackend *backend = ff_gpume_backends[b->id];
@@ -367,7 +376,7 @@ static void run_backend(Case *c, TestBackend *b)
     CHECK(ret >= 0, "parameters: %s", av_err2str(ret));
     cfg.plan = ff_gpume_plan(&cfg.params);
     ret = backend->init(priv, &cfg);
-    /* the configuration is valid during the call only */
+    /* the configuration is valid only during the call */
     memset(&cfg, 0xa5, sizeof(cfg));
     CHECK(ret >= 0, "init: %s (%s)", av_err2str(ret), test_last_log);
 
@@ -409,7 +418,7 @@ static void run_backend(Case *c, TestBackend *b)
     backend->uninit(priv);
     av_free(priv);
     for (int i = 0; i < s->nb; i++) {
-        /* results outlive the backend, as side data has to */
+        /* results must outlive the backend, as side data does */
         if (i < nb_waited && searches[i].nb_fields && c->late_compare && ret >= 0)
             compare(c, b, i, &searches[i], NULL);
         CHECK(!pics[i].frame || (pics[i].frame->data[0]     == c->frames[i]->data[0] &&
@@ -448,7 +457,7 @@ static void run_case(Case *c, const char *text)
     test_free_stream(&c->s);
 }
 
-/* Cases as text: KEY=VALUE ...; what is not given is drawn from the seed. */
+/* Cases as text: KEY=VALUE ...; other keys are drawn from the seed. */
 
 static int find_name(const char *const *names, int nb, const char *name)
 {
@@ -466,7 +475,7 @@ static const enum AVPixelFormat formats[] = {
     AV_PIX_FMT_GRAY14BE, AV_PIX_FMT_GRAY16LE, AV_PIX_FMT_GRAY16BE,
 };
 
-/** Sizes of random streams and of size=?. */
+/** Sizes for random streams and for size=?. */
 typedef struct Size {
     int w, h;
 } Size;
@@ -483,7 +492,7 @@ static int random_side(TestRandom *r, int block, int max)
     return FFMIN(n, max);
 }
 
-/* Samples times candidates of what a search tries in full, on whatever level that is. */
+/* Returns the number of samples times candidates that a search evaluates in full on any level. */
 static double full_work(const TestStream *s, Size size)
 {
     const int least = FFMAX(32, 2 * s->block);
@@ -503,9 +512,9 @@ static double full_work(const TestStream *s, Size size)
 
 static Size random_size(TestRandom *r, const Case *c)
 {
-    /* absolute differences of a full search: the oracle is slow */
+    /* limits the work of a full search, because the oracle is slow */
     const double max_work = 3e6;
-    /* and slower still with subpel vectors */
+    /* limits it further with subpel vectors */
     int max = (c->s.block == 128 ? 280 : 160) / (c->s.pel > 1 ? 2 : 1);
     Size s;
 
@@ -525,7 +534,7 @@ static int random_range(TestRandom *r)
     return test_draw(r, 2) ? ranges[test_draw(r, FF_ARRAY_ELEMS(ranges))] : test_draw_range(r, 1, 40);
 }
 
-/* What is done with vectors, and how many levels hme has. */
+/* Draws the processing of vectors, and the number of levels of hme. */
 static void draw_motion(TestRandom *r, TestStream *s)
 {
     const int hme = gpume_kind(s->algo) == GPUME_KIND_HIERARCHICAL;
@@ -538,7 +547,10 @@ static void draw_motion(TestRandom *r, TestStream *s)
         s->sweeps = 1 << test_draw(r, 3);
 }
 
-/* Blocks of several sizes, now and then. Not from r: so all else of a case is as it is without. */
+/*
+ * Makes some cases search blocks of several sizes. Does not draw from r, so that other values of
+ * the case do not change.
+ */
 static void draw_tree(uint64_t seed, TestStream *s)
 {
     TestRandom r = { .state = test_mix(seed + 1) };
@@ -555,7 +567,7 @@ static void draw_tree(uint64_t seed, TestStream *s)
     }
 }
 
-/* Distances from a list as -1/2. Returns how many there are. */
+/* Reads distances from a list such as -1/2. Returns their number. */
 static int read_distances(int distance[GPUME_MAX_REFERENCES], const char *list)
 {
     int nb = 0;
@@ -601,7 +613,7 @@ static void run_text(const void *opaque, const char *text)
         case_number++;
         return;
     }
-    /* The number is a prime above 5, because cases come in twos, threes and fives. */
+    /* every is a prime above 5, because choices come in twos, threes and fives */
     if ((quick && only_case < 0 && case_number % every) || !test_is_mine()) {
         case_number++;
         return;
@@ -620,7 +632,7 @@ static void run_text(const void *opaque, const char *text)
         } else if (!strcmp(name, "block"))
             c.s.block = random ? 4 << test_draw(&r, 6) : n;
         else if (!strcmp(name, "cost"))
-            /* not from r: so all else of a case is as it is with another cost */
+            /* does not draw from r, so that other values of the case do not depend on the cost */
             c.s.cost = random ? test_mix(seed) % 3 % GPUME_NB_COSTS : find_name(test_costs, GPUME_NB_COSTS, value);
         else if (!strcmp(name, "range"))
             c.s.range = random ? random_range(&r) : n;
@@ -678,7 +690,7 @@ static void run_text(const void *opaque, const char *text)
         size = random_size(&r, &c);
     c.s.nb = frames;
     for (int i = 0; i < FFMAX(frames, 1); i++) {
-        /* a: the picture, b: a wider one, c: a higher one, d: another format */
+        /* a: the first size, b: wider, c: higher, d: another format */
         const int kind = pictures[0] ? pictures[i] : 'a';
 
         c.s.pics[i] = (TestPicture){
@@ -709,27 +721,27 @@ static void run_text(const void *opaque, const char *text)
 #define HME  4
 #define ALL  (FULL | REST | HME)
 
-/** What has to be tried in any case, chosen by hand. */
+/** Cases that are always tested. */
 static const struct {
     int kinds;
     const char *text;
 } fixed[] = {
-    /* every block with every way samples can lie */
+    /* every block size with every memory layout of samples */
     { FULL, "block={4,8,16,32,64} " FORMATS " size=74x69 range=3 frames=2" },
     { FULL, "block=128 " FORMATS " size=131x129 range=3 frames=2" },
     { REST, "block={4,8,16,32,64} " FORMATS " size=74x69 range=60 frames=2" },
     { REST, "block=128 " FORMATS " size=131x129 range=60 frames=2" },
     /* every kernel: a thread of the full search on CUDA has 9, 11 or 13 vectors */
     { FULL | REST, "block={4,8,16} range={4,5,6} size=75x53" },
-    /* searches that go far: on CUDA, beyond what a warp has in shared memory */
+    /* searches that go far: on CUDA, beyond the samples that a warp has in shared memory */
     { REST, "block={4,8,16} size={176x96,182x97,187x96} range=90 content=ramp "
             "format={gray,gray9le,p010le} frames=2" },
-    /* narrow and high: candidates on top of each other only */
+    /* narrow and high pictures: candidates only above each other */
     { FULL | REST, "{size=8x900 block=128 range=700,size=11x400 block=16 range=390,"
                    "size=16x400 block=8 range=390} format={gray,gray10le} frames=2" },
     { FULL, "size=140x290 block=128 range=160 format={gray,gray10le} frames=2 dir=1" },
     { REST, "size=140x900 block=128 range=700 format={gray,gray10le} frames=2" },
-    /* half a block at the lower edge, rows that begin at 16 bytes */
+    /* half a block at the lower edge, rows that begin at multiples of 16 bytes */
     { FULL | REST, "{size=80x28 block=8,size=80x56 block=16} range={4,8,12,16,20,24} frames=2" },
     /* more candidates in a row than a word has bits */
     { FULL | REST, "{size=307x7 block=4,size=307x35 block=32,size=307x131 block=128} range=140 "
@@ -737,47 +749,47 @@ static const struct {
     { FULL | REST, "{size=307x11 block=8 format=gray10le,size=307x19 block=16 format=gray} "
                    "range=140 frames=2 content=shift" },
     { FULL | REST, "size=307x67 block=64 range=140 frames=2 format=gray10le" },
-    /* pictures of any small size */
+    /* all small sizes */
     { FULL | REST, "size=" SIDES "x" SIDES " block={4,8} range=?  content=shift" },
-    /* every content with ranges up to far beyond the picture */
+    /* all contents, with ranges up to far beyond the picture */
     { FULL | REST, CONTENTS " range={1,2,3,8,17,1024} size=37x29 block=8" },
-    /* one sample, one row, one column, one block, less than one block */
+    /* one sample, one row, one column, one block, less than a block */
     { FULL | REST, "{size=1x1 block=4,size=1x1 block=128,size=90x1 block=8,size=1x90 block=8,"
                    "size=16x16,size=127x127 block=128,size=128x128 block=128,"
                    "size=128x129 block=128,size=5x3 block=64,size=33x1 block=32} "
                    "range=5 content=random" },
-    /* elimination: on all content, cut blocks too */
+    /* elimination with all contents, and with blocks that the edges cut */
     { FULL, CONTENTS " {size=96x64 block=8 range=40,size=71x44 block=16 range=33} "
             "sea=1 frames=2" },
-    /* what blocks around and pictures before have: many pictures, one row, one column */
+    /* predictors from neighbours and from previous pictures: many pictures, one row, one column */
     { FULL, NEIGHBOURS " range=9 frames=6 content=speeds dir=?" },
     { REST, NEIGHBOURS " range=24 frames=6 content={motion,speeds} dir=?" },
-    /* the largest costs there are */
+    /* the largest possible costs */
     { FULL | REST, "size=130x129 block=128 range=2 content=extreme format={gray,gray16le}" },
-    /* the largest sides: 16 bits hold dst + range */
+    /* the largest sides: dst + range fits into 16 bits */
     { FULL, "size={31743x3,3x31743} block=128 range=2 content=ramp format=gray16le frames=2" },
     { REST, "size={31743x1,1x31743} block=128 range=1024 content=ramp format=gray16le frames=2" },
-    /* by every executor */
+    /* every executor */
     { ALL, "executor={serial,reversed,shuffled,threads} frames=6 backend={0,1}" },
-    /* closed in the middle */
+    /* closed in mid-stream */
     { ALL, "flight={1,2,3} abandon=1 frames=6" },
     { ALL, "flight={1,3} close={0,1,2,3} push={all,one} frames=6 size=30x22" },
     /* few pictures, many searches in flight */
     { ALL, "frames={0,1,2} dir={1,2,3} flight={1,2,8} push={all,one} backend=0 size=20x12" },
     { ALL, "flight={1,2,3,4,5,6,7,8,9,16,64} dir=3 push={all,one} frames=12 range=2 "
                    "backend=0 size=20x12" },
-    /* size and format change: no past, and none of what was found in it */
+    /* size and format change: no past reference, and no predictors from previous searches */
     { ALL, "pictures={aabb,abab,aaaacccc,aaddaa,abcdabcd,aaabaaa} dir={1,2,3} "
                    "push={all,one} size=40x26 block=8" },
-    /* other references than the pictures next to it */
+    /* references at other distances than 1 */
     { FULL | REST, "refs={-2,2,-1/-2,1/-1,-3/2,-2/2,3/1} frames=7 size=40x26 block=8 backend={0,1}" },
     { HME, "refs={-2,2,1/-1,-2/2,3/-3} frames=7 size=40x26 block=8 backend={0,1}" },
     { HME, "refs={-1/-2,3/1} check=0 frames=7 size=40x26 block=8 backend={0,1}" },
-    /* several on both sides, and fewer pictures than references */
+    /* several references on both sides, and fewer pictures than references */
     { FULL | REST, "refs={-1/-2/-3/1/2/3,2/-1/3/-3,-8/1} frames={2,9} check={0,1} size=30x22 block=8 backend={0,1}" },
     { HME, "refs={-1/-2/-3/1/2/3,-1/-2,1/2/3,2/-1/3/-3,-8/1} frames={2,9} size=40x26 block=8 backend={0,1} "
            "flight={1,3}" },
-    /* another cost: every block, samples of one byte and of two, tiles that the edges cut */
+    /* the other cost: every block size, samples of one and two bytes, tiles that the edges cut */
     { ALL, "cost=satd block={4,8,16,32,64} format={gray,gray9le,p010be,gray16le} size=74x69 range={3,30} frames=2" },
     { FULL | REST, "cost=satd block=128 format={gray,gray10le} size=131x129 range=3 frames=2" },
     { FULL, "cost=satd size=" SIDES "x" SIDES " block={8,16} range=6 content=shift frames=2" },
@@ -785,18 +797,19 @@ static const struct {
     { FULL | REST, "cost=satd content={hadamard,extreme,checker} format={gray,gray16le} size=130x129 "
                    "block=128 range=2" },
     { REST, "cost=satd " NEIGHBOURS " range=24 frames=4 content=speeds dir=?" },
-    /* bytes as bounds: one more bit to eight, whole tiles, half a tile at the lower edge, several at once */
+    /* bounds in bytes: one to eight bits above 8, whole tiles, half a tile at the lower edge,
+     * several searches at once */
     { FULL, "block={4,8,16} format={gray9le,gray10le,p012le,gray16le} {size=80x72 range=5,size=61x43 range=16} "
             "content={random,motion} frames=2" },
     { FULL, "block={4,8,16} format={gray10le,p016le} size=61x43 range=127 content=binary frames=2" },
-    /* the same of 4x4 samples of every depth above 10, of which no search evaluates every candidate */
+    /* bounds for 4x4 samples of every depth above 10, for which no search evaluates every candidate */
     { FULL, "block=4 format={gray12le,p012be,gray14le,gray16le} {size=80x72 range=5,size=70x45 range=20} "
             "content={random,motion,faint} frames=2" },
-    /* which many candidates survive */
+    /* content for which many candidates survive the bounds */
     { FULL, "block={4,8,16} format={gray10le,p012le,gray16le} size=80x56 range={5,16} content=faint frames=2" },
-    /* every candidate of 10 bits: eight displacements side by side and what is left, a window at once and in pieces */
+    /* every candidate of 10 bits: eight adjacent displacements and the remaining ones, whole and divided windows */
     { FULL, "block={4,8,16} format={gray9le,p010le} size=112x72 range={16,23,64} content=extreme sea=0 frames=2" },
-    /* two samples at once: the largest sums there are of 10 and 12 bits, wherever those lie in two bytes */
+    /* two samples at once: the largest sums of 10 and 12 bits, for every position of the bits in a word */
     { REST, "block={4,8,16} format={gray10le,p010le,gray12le,p012le} content={extreme,checker,random} size=96x72 "
             "range={2,30} frames=2" },
     /* costs of large blocks as sums: whole tiles, half a tile at the lower edge, tiles that the edges cut */
@@ -804,7 +817,7 @@ static const struct {
     { FULL, "block={32,64} size={80x64,33x90,90x33} range=40 content=random frames=2" },
 };
 
-/** Each part of what is done with vectors, and all that go together. */
+/** Each kind of processing of vectors, and all of them together. */
 #define PARTS "{smooth=2,check=1,pel=2,pel=4,smooth=2 check=1,smooth=3 pel=2,smooth=1 pel=4," \
               "check=1 pel=2,check=1 pel=4,smooth=2 check=1 pel=4}"
 #define SOME  "{algo=ds smooth=2,algo=ds check=1,algo=ds pel=4,algo=epzs smooth=2 check=1 pel=2," \
@@ -813,44 +826,44 @@ static const struct {
 /** Cases of true motion. */
 static const char *const motion[] = {
     "algo={fs,ds,tss,umh,epzs} " PARTS " block={4,8,16} frames=3 dir={1,2,3}",
-    /* subpel samples and means of four ones, with every way samples can lie */
+    /* subpel samples, and means of four samples, with every memory layout */
     "algo={ds,hme} smooth=2 check=1 pel={1,2,4} block={4,8,16,32,64} " FORMATS
     " size=74x69 range=20 frames=2",
     "algo={ds,hme} smooth=2 check=1 pel={1,4} block=128 " FORMATS " size=131x129 range=20 frames=2",
-    /* pictures of any small size, one sample, less than a block */
+    /* all small sizes, one sample, less than a block */
     "algo={epzs,hme} size=" SIDES "x" SIDES " block={4,8} range=? content=shift frames=2 motion=?",
     SOME " {size=1x1 block=4,size=1x1 block=128,size=90x1 block=8,size=1x90 block=8,"
     "size=16x16,size=127x127 block=128,size=128x128 block=128,size=128x129 block=128,"
     "size=5x3 block=64,size=33x1 block=32,size=200x3 block=4,size=2x200 block=16} "
     "range=5 content={random,motion}",
-    /* every content with ranges up to far beyond the picture */
+    /* all contents, with ranges up to far beyond the picture */
     "algo={fs,epzs,hme} " CONTENTS " range={1,2,3,8,17,1024} size=37x29 block=8 motion=?",
     "algo={fs,epzs,hme} " CONTENTS " range=9 size=67x58 block=4 frames=2 pel={1,4} smooth={0,2} check=1",
-    /* a pyramid that goes on when there is one sample, or ends with the picture itself */
+    /* pyramids that end at one sample, or that consist of the picture itself */
     "algo=hme levels={1,2,3,4,5,6,7,8,9,10,11} size={1x1,1x70,97x1,33x20,100x75,64x64} "
     "block={4,16} range={1,5,1024} frames=2",
-    /* global candidates: in blocks of every size, of both costs, in one direction and in both, cut by edges */
+    /* global candidates: blocks of every size, both costs, one and two directions, blocks that the edges cut */
     "algo=hme content=small block={4,8,16,32} pel={1,4} cost={sad,satd} check={0,1} range={24,64} "
     "format={gray,gray10le} size={150x133,127x70} frames=2",
-    /* one that ends by itself */
+    /* the automatic number of levels */
     "algo=hme size={31x31,32x32,33x70,63x64,64x64,65x130,127x128,130x129} block={4,8,16,32,64} "
     "range={7,40,256} frames=2",
     "algo=hme size=257x260 block=128 range={7,256} frames=2",
-    /* parents that lie beside, at odd sizes */
+    /* parents next to the block's own, at odd sizes */
     NEIGHBOURS " algo=hme range=24 frames=3 content=speeds dir=? motion=?",
     NEIGHBOURS " algo={umh,epzs} range=24 frames=6 content={motion,speeds} dir=? motion=?",
     NEIGHBOURS " algo=epzs range=24 frames=6 content=speeds check=1 smooth={0,2} pel={1,4} dir={1,2,3}",
-    /* passes and strengths */
+    /* numbers of passes and strengths */
     "algo={ds,hme} smooth={0,1,2} pel={2,4} sweeps={1,2,3,5,8,15,16}",
     "algo={ds,hme} smooth={1,2} pel=1 sweeps={1,2,3,5,8,15,16}",
-    /* more phases than there are numbers for on the GPU, where they begin again */
+    /* more phases than there are numbers for on the GPU, where numbering restarts */
     "algo=hme levels=11 sweeps=16 pel=4 refs=-1/-2/-3/-4/-5/-6/-7/-8 frames=16 size=18x17 block=8 "
     "range=2 content=speeds",
-    /* so many blocks that warps have several */
+    /* so many blocks that a warp has several */
     "algo=hme levels=1 sweeps=1 pel={1,4} block=4 size=16516x12 range=4 content=speeds frames=2",
     "algo={fs,hme} smooth={1,2,7,16,63,64} block={4,8,16,32,64,128} range=6 "
     "format={gray,gray10le,gray16le} pel={1,4} frames=2",
-    /* the largest costs there are */
+    /* the largest possible costs */
     "algo={ds,hme} size=130x129 block=128 range=2 content={extreme,checker} format={gray,gray16le} "
     "smooth=64 pel={1,2,4} check={0,1} frames=2",
     /* the largest sides */
@@ -858,10 +871,10 @@ static const char *const motion[] = {
     "format=gray16le smooth=2 check=1 pel=4 frames=2",
     "algo={ds,hme} block={4,8,16} format={gray10le,p010le,gray12le,p012le} content={extreme,checker,random} size=80x72 "
     "range=9 smooth=2 check=1 pel={1,2,4} frames=2",
-    /* what only one direction finds: rings, and nothing that is consistent */
+    /* content without consistent vectors: the replacement searches in rings */
     "algo={fs,ds,hme} content={random,shift,binary,stripes,speeds} check=1 pel={1,4} smooth=? "
     "block={4,8} size=91x66 range={3,12} frames=2",
-    /* by every executor, closed in the middle, few pictures, many in flight */
+    /* every executor, closed in mid-stream, few pictures, many searches in flight */
     SOME " executor={serial,reversed,shuffled,threads} frames=4 backend={0,1} size=91x66 block=8",
     SOME " flight={1,2,3} abandon=1 frames=6 dir={1,2,3}",
     SOME " flight={1,3} close={0,1,2,3} push={all,one} frames=6 size=30x22 dir={1,2,3}",
@@ -874,7 +887,7 @@ static const char *const motion[] = {
     "block=8 backend={0,1}",
     "algo={ds,epzs,hme} check=1 refs={-1/-2/1/2,-1/-2,2/-1} frames=6 size=40x26 block=8 backend={0,1}",
     "algo={ds,epzs} smooth=2 pel=4 refs={-1/-2,-3/2} frames=7 size=40x26 block=8 backend={0,1}",
-    /* another cost */
+    /* the other cost */
     "cost=satd algo={fs,ds,umh,epzs} " PARTS " block={4,8,16} frames=3 dir=?",
     "cost=satd algo={ds,hme} smooth=2 check=1 pel={1,2,4} block={4,8,16,32,64} "
     "format={gray,gray9le,p010be,gray16le} size=74x69 range=20 frames=2",
@@ -883,48 +896,48 @@ static const char *const motion[] = {
     "cost=satd " NEIGHBOURS " algo={hme,epzs} range=24 frames=3 content=speeds dir=? motion=?",
 };
 
-/** Sizes of blocks: the largest, the smallest. */
+/** Sizes of blocks: the largest and the smallest. */
 #define TREES "{tree=16 block=4,tree=16 block=8,tree=32 block=4,tree=32 block=8,tree=32 block=16," \
               "tree=64 block=4,tree=64 block=8,tree=64 block=16,tree=64 block=32}"
 
 /** Cases of blocks of several sizes. */
 static const char *const trees[] = {
-    /* every search, with all that follows it, and every cost */
+    /* every search with all later steps, and every cost */
     "algo={fs,tss,tdls,ntss,fss,ds,hexbs,epzs,umh,hme} " TREES " size=150x90 content=speeds "
     "lambda={100,1000} frames=3 dir=?",
     "algo={fs,ds,epzs,hme} " PARTS " tree={16,32,64} block=8 size=91x66 content=speeds lambda=300 frames=3 dir=?",
     "algo={ds,hme} cost=satd " TREES " smooth=2 check=1 pel={1,2,4} size=91x66 content=speeds qp=20 frames=2",
-    /* costs of parts added up, whole ones and as far as they matter */
+    /* costs that are sums of the costs of parts, exact and as bounds */
     "algo=fs {sea=0,cost=satd} " TREES " content={speeds,stripes} {range=3 size=91x83,range=7 size=75x70} "
     "lambda=200 frames=2",
     "algo=fs {sea=0,cost=satd,cost=satd sea=0} format={gray10le,gray16le} tree=64 block={4,8,16} "
     "content={speeds,extreme} size=75x70 range=9 dir=? frames=2",
-    /* what a bit costs, from nothing to all that it can */
+    /* the cost of a bit, from 0 to the maximum */
     "algo={fs,hme} tree=64 block={4,16} lambda={0,1,2,7,64,256,1290,9999,65535,65536} size=131x100 range=5 "
     "content={motion,speeds,random} frames=2",
     "algo=ds tree={16,64} block=4 qp={-1,0,1,12,28,29,51} format={gray,gray10le,gray16le} size=75x70 range=9 "
     "content=speeds frames=2",
-    /* every way samples can lie */
+    /* every memory layout of samples */
     "algo={ds,hme} check=1 pel={1,4} tree=64 block=8 " FORMATS " size=74x69 range=20 content=speeds frames=2",
-    /* pictures of any small size, one root, less than a block, one row, one column */
+    /* all small sizes, one root, less than a block, one row, one column */
     "algo={epzs,hme} tree={16,32} size=" SIDES "x" SIDES " block=4 range=? content={shift,binary} lambda=? frames=2",
     SOME " {tree=16 block=4,tree=64 block=4,tree=64 block=32} {size=1x1,size=90x1,size=1x90,size=16x16,size=64x64,"
     "size=65x64,size=64x65,size=63x127,size=5x3,size=33x1,size=200x3,size=2x200,size=16x150,size=150x16} range=5 "
     "lambda={0,200} content={random,motion}",
-    /* roots of which a predictor is made, at the end of rows */
+    /* roots that have predictors, at the ends of rows */
     "algo={fs,hme} tree=16 block={4,8} size={16x90,32x90,33x90,48x90,49x90,47x47} range=12 lambda={50,700} "
     "content={speeds,shift} frames=3",
-    /* every content */
+    /* all contents */
     "algo={fs,epzs,hme} " CONTENTS " tree={16,32} block=4 range={3,9} lambda=? size=67x58 frames=2 pel={1,4} check=1",
-    /* the largest costs, of samples and of vectors */
+    /* the largest costs of samples and of vectors */
     "algo={ds,hme} size=130x129 tree=64 block={4,32} range=1024 content={extreme,checker,random} "
     "format={gray,gray16le} lambda=65536 pel={1,4} cost={sad,satd} frames=2",
     "algo=fs size=8x900 tree=64 block=4 range=700 pel=4 content=random format=gray16le lambda={65536,10} frames=2",
-    /* several references, and what was found before */
+    /* several references, and predictors from previous searches */
     "algo={epzs,ds} smooth={0,2} check={0,1} refs={-1/-2,2/-1/3} tree=32 block=8 frames=6 size=70x50 content=speeds "
     "lambda=? backend={0,1}",
     "algo=hme refs={-1/-2,2/-1/3} tree=32 block=8 frames=6 size=70x50 content=speeds lambda=? backend={0,1}",
-    /* by every executor, closed in the middle, few pictures, many in flight, other pictures */
+    /* every executor, closed in mid-stream, few pictures, many searches in flight, changing pictures */
     SOME " tree=32 block=4 executor={serial,reversed,shuffled,threads} frames=4 backend={0,1} size=91x66 "
     "content=speeds",
     SOME " tree=32 block=4 flight={1,2,3} abandon=1 frames=5 dir={1,2,3} size=50x40",
@@ -932,12 +945,12 @@ static const char *const trees[] = {
     SOME " tree=32 block=4 frames={0,1,2} dir={1,2,3} flight={1,8} push={all,one} backend=0 size=20x12",
     SOME " tree=16 block=4 flight={1,2,5,64} dir=? push={all,one} frames=9 range=2 backend={0,1} size=40x26",
     SOME " pictures={aabb,abab,aaddaa,abcdabcd,aaabaaa} dir={1,2,3} push={all,one} size=40x26 tree=32 block=8",
-    /* costs as sums: whole tiles, half a tile at the lower edge, few and many displacements, with what follows */
+    /* costs as sums: whole tiles, half a tile at the lower edge, few and many displacements, with later steps */
     "algo=fs " TREES " {size=112x88 range=4,size=80x72 range=16} lambda=50 content=speeds frames=2",
     "algo=fs tree=64 block={4,8,16} size=80x66 range=33 content={random,equal} lambda=0 frames=2",
     "algo=fs tree={16,64} block={4,8} size=48x40 range=127 content={extreme,random} lambda=9 frames=2",
     "algo=fs tree=64 block={4,8} size=96x72 range=7 " PARTS " frames=3 refs=-1/-2",
-    /* and those of more than 8 bits by what bounds them: every depth, scale and order of equal costs */
+    /* bounds for more than 8 bits: every depth, scale and order of equal costs */
     "algo=fs " TREES " format={gray9le,gray10be,p010le,gray16le} {size=112x88 range=4,size=80x72 range=16} lambda=50 "
     "content={speeds,faint} frames=2",
     "algo=fs tree=64 block={8,16,32} format={gray10le,gray16be} size={130x75,64x64,79x129} range={5,17} lambda={0,90} "
@@ -970,12 +983,12 @@ static void run_fixed(void)
         test_each_choice(trees[i], run_text, NULL);
 }
 
-/* What is refused, and what the picture adds to what was chosen. */
+/* Tests which parameters are rejected, and which values depend on the picture. */
 static void test_params(void)
 {
     static const struct {
         enum AVPixelFormat format;
-        int depth, shift, big_endian;   // depth 0: refused
+        int depth, shift, big_endian;   // depth 0: rejected
     } known[] = {
         { AV_PIX_FMT_GRAY8,       8, 0, 0 }, { AV_PIX_FMT_YUV420P,    8, 0, 0 },
         { AV_PIX_FMT_NV12,        8, 0, 0 }, { AV_PIX_FMT_NV24,       8, 0, 0 },
@@ -997,7 +1010,7 @@ static void test_params(void)
     static const struct {
         GpumeParams p;
         int w, h;
-        const char *message;    ///< NULL: it is fine
+        const char *message;    ///< NULL: accepted
     } rows[] = {
         { CHOSEN(), 1, 1 }, { CHOSEN(), 31743, 1 }, { CHOSEN(), 1, 31743 },
         { CHOSEN(.block = 4, .range = 1),      31743, 31743 },
@@ -1077,7 +1090,7 @@ static void test_params(void)
                   strstr(test_errors, rows[i].message), "%s (%s)", av_err2str(ret), test_errors);
         else
             CHECK(ret >= 0 && !test_nb_errors, "%s (%s)", av_err2str(ret), test_errors);
-        /* what was filled in is no mistake when a stream's size changes */
+        /* parameters that were filled in are valid for the stream's next size */
         if (!rows[i].message)
             CHECK(ff_gpume_params_init(&p, 9, 9, AV_PIX_FMT_GRAY8, NULL) >= 0, "once more: %s",
                   test_errors);
@@ -1099,7 +1112,7 @@ static void test_params(void)
     }
 }
 
-/* An engine says what it cannot do, and is none then. */
+/* Tests that an engine reports what it does not support, and is then NULL. */
 static void test_engine_errors(void)
 {
     TestExecutor executor = { TEST_SERIAL };
@@ -1132,7 +1145,7 @@ static void test_engine_errors(void)
         CHECK(ret >= 0, "open: %s", av_err2str(ret));
         test_samples(&s, TEST_FLAT, 1, 1);
         frame = test_frame(&s.pics[0]);
-        /* what is another kind of picture is looked at when all before it have left */
+        /* a picture of another kind is examined after all previous pictures have left */
         ret = ff_gpume_engine_push(engine, &frame);
         if (ret >= 0)
             ret = ff_gpume_engine_pull(engine, &r);
@@ -1145,8 +1158,8 @@ static void test_engine_errors(void)
 }
 
 /*
- * Successive elimination in C, of which checkasm makes sure that all levels do the same:
- * sums are those of the samples, and no candidate that is left out would have been kept.
+ * Tests successive elimination in C; checkasm compares the other levels with it. Sums must be those
+ * of the samples, and no skipped candidate may be better than the limit.
  */
 static void test_sea(void)
 {
@@ -1208,7 +1221,7 @@ static void test_sea(void)
             }
         }
 
-        /* a block against all places of its own picture */
+        /* compares a block with all positions in its own picture */
         w     = FFMIN(p.width,  p.block);
         h     = FFMIN(p.height, p.block);
         x0    = test_draw(&r, p.width  - w + 1);
@@ -1241,7 +1254,7 @@ static void test_sea(void)
     CHECK(nb_kept < nb_seen / 2, "%"PRId64" of %"PRId64" candidates are kept", nb_kept, nb_seen);
 }
 
-/* What the oracle of trees itself is held against: known lengths, fields made by hand, and what has to hold always. */
+/* Tests the oracle of trees with known lengths of bits. */
 
 static void test_tree_bits(void)
 {
@@ -1251,7 +1264,7 @@ static void test_tree_bits(void)
         { 0, 1 }, { 1, 3 }, { -1, 3 }, { 2, 5 }, { -2, 5 }, { 3, 5 }, { -3, 5 }, { 4, 7 }, { -4, 7 },
         { 7, 7 }, { -7, 7 }, { 8, 9 }, { -8, 9 }, { 15, 9 }, { 16, 11 }, { -4096, 27 }, { 8191, 27 }, { 8192, 29 },
     };
-    /* 256 times 2^(qp / 6 - 2), by 50 decimals */
+    /* 256 times 2^(qp / 6 - 2), computed with 50 decimals */
     static const int lambdas[52] = {
         64, 72, 81, 91, 102, 114, 128, 144, 161, 181, 203, 228, 256, 287, 323, 362, 406, 456, 512, 575, 645, 724,
         813, 912, 1024, 1149, 1290, 1448, 1625, 1825, 2048, 2299, 2580, 2896, 3251, 3649, 4096, 4598, 5161, 5793,
@@ -1267,7 +1280,7 @@ static void test_tree_bits(void)
     CHECK(oracle_lambda(-1, -1) == 1625 && oracle_lambda(7, 20) == 7 && !oracle_lambda(0, -1), "lambda");
 }
 
-/* A picture of two roots of 16, the second one cut to two blocks of 8. */
+/* Tests a picture of two roots of side 16; the edge cuts the second to two blocks of 8. */
 static void test_tree_by_hand(void)
 {
     static const OracleVector small[2 * 3] = {
@@ -1275,14 +1288,14 @@ static void test_tree_by_hand(void)
         { 5, 0, 10 }, { 9, 0, 10 }, { 1, 0, 4, 1 },
     };
     static const struct {
-        int lambda, depth, second;      ///< the second root's cost
+        int lambda, depth, second;      ///< cost of the second root
         int nb, bits, rd;
     } rows[] = {
-        /* the cheaper is taken, the larger where both cost the same */
+        /* the cheaper block is chosen; the larger one if costs are equal */
         {    0,  8, 7, 5, 24,  47 },
         {    0,  8, 8, 6, 28,  47 },
         {    0, 16, 8, 6, 28,  47 },
-        /* 9 bits of the first root and 15 if it is split, 9 of the second and 13 */
+        /* the first root costs 9 bits, or 15 if split; the second 9, or 13 */
         {  256,  8, 7, 5, 24,  71 },
         { 1200,  8, 7, 5, 24, 159 },
         { 1280,  8, 7, 2, 18, 167 },
@@ -1309,7 +1322,7 @@ static void test_tree_by_hand(void)
     }
 }
 
-/* What roots are predicted from. */
+/* Tests the predictors of roots. */
 static void test_tree_roots(void)
 {
     static const OracleVector roots[2 * 3] = {
@@ -1331,7 +1344,7 @@ static void test_tree_roots(void)
     }
 }
 
-/* The least J of all ways to divide a node, two sizes down: 1 and 2^4. */
+/* Returns the least J of all ways to divide a node, two sizes down: 1 + 2^4 ways. */
 static int64_t least_of_all(const OracleSizes *s, OracleNode n)
 {
     int64_t least = oracle_leaf_j(s, n);
@@ -1348,7 +1361,7 @@ static int64_t least_of_all(const OracleSizes *s, OracleNode n)
     return least;
 }
 
-/* Fields with vectors and costs of any kind: what is to be said of every tree. */
+/* Tests properties that all trees have, with random vectors and costs. */
 static void test_tree_always(void)
 {
     TestRandom r = { .state = master_seed };
@@ -1391,7 +1404,7 @@ static void test_tree_always(void)
             const OracleNode n = oracle_root(&s, k % bw, k / bw);
             const int64_t j = oracle_node_j(&s, n);
 
-            /* not above that of blocks of any one size */
+            /* the cost is at most that of blocks of any single size */
             for (int size = 0; size < s.nb; size++)
                 CHECK(j <= oracle_equal_j(&s, n, size), "root %d: %"PRId64" and %"PRId64" with blocks of %d", k, j,
                       oracle_equal_j(&s, n, size), s.block << size);
@@ -1401,7 +1414,7 @@ static void test_tree_always(void)
             nb_roots++;
         }
         CHECK(t.rd == rd, "rd is %"PRIu64", not %"PRId64, t.rd, rd);
-        /* nothing is rounded where a bit costs whole units */
+        /* without rounding if a bit costs a whole number */
         CHECK(s.lambda % 256 || t.rd == cost + (s.lambda / 256 << (depth - 8)) * t.bits,
               "%"PRId64" and %"PRIu64" bits at lambda %d are not %"PRIu64, cost, t.bits, s.lambda, t.rd);
         free(t.leaves);
