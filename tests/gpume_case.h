@@ -5,9 +5,9 @@
 
 /**
  * @file
- * Random streams through the filter, on every backend, against the naive oracle:
- * what gpume_soak.c and the fuzzers run. A case is drawn from a generator or from a
- * fuzzer's bytes, and is a function of these alone.
+ * Runs random streams through the filter on every backend, and compares the results with the
+ * oracle. gpume_soak.c and the fuzzers use this file. A case depends only on the state of a
+ * generator or on a fuzzer's bytes.
  */
 
 #ifndef GPUME_CASE_H
@@ -28,7 +28,7 @@
 
 #define MAX_CASE_FRAMES 10
 
-/** Where a case may be searched. */
+/** Backends and frames for the search of a case. */
 enum CaseBackend {
     CASE_CPU,
     CASE_CUDA,              ///< frames in system memory
@@ -40,32 +40,32 @@ static const char *const case_backends[CASE_NB_BACKENDS] = { "cpu", "cuda", "fra
 
 typedef struct CaseLimits {
     int max_side;
-    /** Absolute differences in a case, in samples, roughly. */
+    /** Approximate number of absolute differences of a case. */
     int64_t max_work;
-    int64_t max_device_work;    ///< of those that the CUDA backends have to do
+    int64_t max_device_work;    ///< maximum for the CUDA backends
     unsigned backends;          ///< 1 << enum CaseBackend
-    int hostile;                ///< nonzero: frames that cannot be searched, too
-    AVBufferRef *device;        ///< CUDA; NULL: the filter opens one
-    const char *folder;         ///< for files; NULL: none are written
+    int hostile;                ///< nonzero: includes frames that cannot be searched
+    AVBufferRef *device;        ///< CUDA device; NULL: the filter opens one
+    const char *folder;         ///< folder for files; NULL: none are written
 } CaseLimits;
 
 typedef struct Case {
     TestStream s;
     int dir, refs, exhaustive, async_depth, metadata, file, nb_threads;
-    int automatic;          ///< options that have their default are not given
-    int feed_all;           ///< all frames before the first is pulled
-    int close_after;        ///< frames that come out before the graph is closed; -1: all
-    int code;               ///< what the run has to end with: 0 or an error
+    int automatic;          ///< do not set options that have their default values
+    int feed_all;           ///< push all frames before the first is pulled
+    int close_after;        ///< number of output frames before the graph is closed; -1: all
+    int code;               ///< expected result of the run: 0 or an error
     int64_t work;
 } Case;
 
-/** Formats that hwupload_cuda takes. */
+/** Formats that hwupload_cuda supports. */
 static const enum AVPixelFormat device_formats[] = {
     AV_PIX_FMT_NV12, AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUV444P, AV_PIX_FMT_P010LE,
     AV_PIX_FMT_P016LE, AV_PIX_FMT_YUV444P16LE, AV_PIX_FMT_NV16,
 };
 
-/** The backends of a list of names. */
+/** Returns the backends of a list of names. */
 static inline unsigned case_backends_of(const char *list)
 {
     unsigned mask = 0;
@@ -75,7 +75,7 @@ static inline unsigned case_backends_of(const char *list)
     return mask;
 }
 
-/* Samples of a picture: something moves over that before it, or nothing does. */
+/* Draws the samples of a picture: something moves relative to the previous picture, or nothing does. */
 static inline void draw_samples(TestRandom *r, TestPicture *pic, const TestPicture *before)
 {
     const int max = (1 << test_depth(pic->format)) - 1;
@@ -108,7 +108,7 @@ static inline void draw_samples(TestRandom *r, TestPicture *pic, const TestPictu
     }
 }
 
-/* Candidates of a sample that are tried in full, or as many of those of another search. */
+/* Returns the number of candidates of a sample that a search evaluates, or an equivalent. */
 static inline int64_t search_work(const TestStream *s, int w, int h)
 {
     const int least = FFMAX(32, 2 * s->block), whole = w * h;
@@ -126,7 +126,7 @@ static inline int64_t search_work(const TestStream *s, int w, int h)
     return 1 + (int64_t)FFMIN(2 * range + 1, w) * FFMIN(2 * range + 1, h) * w * h / whole;
 }
 
-/* Of blocks of one size. */
+/* Returns the work for blocks of one size. */
 static inline int64_t size_work(const Case *c, int block)
 {
     const TestStream *s = &c->s;
@@ -140,7 +140,7 @@ static inline int64_t size_work(const Case *c, int block)
     for (int i = 0; i < s->nb; i++) {
         const TestPicture *p = &s->pics[i];
 
-        /* what lies between samples takes the oracle about as long as so many candidates */
+        /* relative to a candidate, subpel samples take the oracle this much time */
         work += (int64_t)p->w * p->h * nb_fields * (s->cost == GPUME_COST_SATD ? 8 : 1) *
                 ((larger ? 4 : search_work(s, p->w, p->h)) + 17 * passes + (s->pel > 1 ? 25 * s->pel * s->pel : 0));
     }
@@ -156,7 +156,7 @@ static inline int64_t case_work(const Case *c)
     return work;
 }
 
-/* What is done with vectors, and hme's levels. */
+/* Draws the processing of vectors, and the number of levels of hme. */
 static inline void draw_motion(TestRandom *r, Case *c)
 {
     static const int pels[] = { 1, 4, 2 };
@@ -179,7 +179,7 @@ static inline void draw_motion(TestRandom *r, Case *c)
     s->cost = test_draw(r, 3) % GPUME_NB_COSTS;
 }
 
-/* Blocks of several sizes, in a share of the cases. */
+/* Makes some of the cases search blocks of several sizes. */
 static inline void draw_tree(TestRandom *r, Case *c)
 {
     TestStream *s = &c->s;
@@ -188,7 +188,7 @@ static inline void draw_tree(TestRandom *r, Case *c)
     s->lambda = s->qp = -1;
     if (test_draw(r, 4) != 3)
         return;
-    /* all else of the case is as it is without a tree, where it can be */
+    /* other values of the case do not change, if possible */
     if (s->block > 32)
         s->block = 4 << test_draw(r, 4);
     for (s->tree_max = 64; s->tree_max > FFMAX(16, 2 * s->block); s->tree_max /= 2)
@@ -198,12 +198,12 @@ static inline void draw_tree(TestRandom *r, Case *c)
     case 0: break;
     case 1: s->qp     = test_draw(r, 52); break;
     case 2: s->lambda = test_draw(r, 2) ? 0 : 65536; break;
-    /* mostly low, where leaves of all sizes are found */
+    /* mostly small, so that there are leaves of all sizes */
     case 3: s->lambda = test_draw(r, (1 << test_draw(r, 17)) + 1); break;
     }
 }
 
-/* Parts of a picture that move otherwise than all of it: leaves of several sizes. */
+/* Lets parts of a picture move differently, so that there are leaves of several sizes. */
 static inline void draw_parts(TestRandom *r, TestStream *s)
 {
     for (int i = 1; i < s->nb; i++) {
@@ -223,7 +223,7 @@ static inline void draw_parts(TestRandom *r, TestStream *s)
     }
 }
 
-/* Take away something that needs time. */
+/* Removes something that takes time. */
 static inline void lessen(Case *c)
 {
     TestStream *s = &c->s;
@@ -255,7 +255,7 @@ static inline void draw_case(TestRandom *r, const CaseLimits *l, Case *c)
     s->algo        = test_draw(r, GPUME_NB_ALGOS);
     s->block       = 4 << test_draw(r, 6);
     c->dir         = 1 + test_draw(r, 3);
-    /* mostly near, seldom far */
+    /* mostly small */
     s->range       = 1 + test_draw(r, 1 << (1 + test_draw(r, 10)));
     c->exhaustive  = !test_draw(r, 4) && s->algo == GPUME_ALGO_FS;
     c->async_depth = depths[test_draw(r, FF_ARRAY_ELEMS(depths))];
@@ -309,7 +309,7 @@ static inline void draw_case(TestRandom *r, const CaseLimits *l, Case *c)
     for (int i = 0; i < s->nb; i++) {
         const TestPicture *p = &s->pics[i], *first = &s->pics[0];
 
-        /* every frame of a .npy has as many blocks */
+        /* all frames of a .npy file have the same number of blocks */
         if (p->fault || (c->file == TEST_NPY &&
                          (oracle_blocks(p->w, s->block) != oracle_blocks(first->w, s->block) ||
                           oracle_blocks(p->h, s->block) != oracle_blocks(first->h, s->block))))
@@ -357,8 +357,8 @@ static inline void case_options(char *buf, size_t size, const Case *c, enum Case
 }
 
 /**
- * Run a case on a backend, which may change its pictures' layout.
- * @return the error it ended with, or 0; r->wrong says what else is not right
+ * Runs a case on a backend, which may change the layout of its pictures.
+ * @return the error that ended the run, or 0; r->wrong describes other faults
  */
 static inline int run_case_on(Case *c, const CaseLimits *l, enum CaseBackend backend, TestRun *r)
 {
@@ -409,7 +409,7 @@ static inline int on_device(const Case *c)
     for (int i = 0; i < c->s.nb; i++)
         if (!test_same_picture(&c->s.pics[i], first) || c->s.pics[i].fault)
             return 0;
-    /* chroma has half the samples */
+    /* the sides are even, because chroma has half the samples */
     return known && first->w % 2 == 0 && first->h % 2 == 0;
 }
 
@@ -432,9 +432,9 @@ static inline void print_case(FILE *f, const Case *c, const CaseLimits *l, enum 
 }
 
 /**
- * Draw a case, run it on every backend, and compare.
- * @param counts gets the runs on each backend added
- * @return 0, or -1 where something differs: it was printed
+ * Draws a case, runs it on every backend, and compares the results.
+ * @param counts incremented by the number of runs on each backend
+ * @return 0, or -1 after printing a difference
  */
 static inline int run_case(TestRandom *d, const CaseLimits *l, unsigned counts[CASE_NB_BACKENDS])
 {
@@ -450,7 +450,7 @@ static inline int run_case(TestRandom *d, const CaseLimits *l, unsigned counts[C
             (b == CASE_FRAMES && !on_device(&c)))
             continue;
         run_case_on(&c, l, b, &r);
-        /* a backend may lack a search, and says so */
+        /* a backend may not support a search; it then reports this */
         if (r.ret == AVERROR(ENOSYS) && b != CASE_CPU && !r.wrong[0])
             continue;
         if (!r.wrong[0] && c.close_after < 0 && r.ret != c.code)

@@ -5,14 +5,15 @@
 
 /**
  * @file
- * gpume against FFmpeg's own mestimate, vector by vector, in one filter graph:
+ * Compares gpume with FFmpeg's mestimate, vector by vector, in one filter graph:
  *
  *     SOURCE,split[a][b]; [a]tpad,mestimate; [b]gpume
  *
- * mestimate keeps the last frame to itself, hence the copy of it that tpad
- * appends; it searches the first frame against itself, which is not compared.
+ * mestimate does not output the last frame, so tpad appends a copy of it. mestimate searches the
+ * first frame in itself; that result is not compared.
  *
- * With a tree there is one mestimate for each size of blocks, which has every leaf of that size.
+ * With a tree, there is one mestimate for each size of blocks. Each leaf must equal a block of the
+ * mestimate of its size.
  */
 
 #include <inttypes.h>
@@ -35,7 +36,7 @@
 
 /** Sources whose sides are multiples of 128. */
 static const struct {
-    const char *filters;    ///< that it needs
+    const char *filters;    ///< the filters that it needs
     const char *source;
 } generated[] = {
     { "testsrc2",        "testsrc2=s=256x128:r=25" },
@@ -58,8 +59,8 @@ static const struct {
 
 static const struct {
     const char *file;
-    const char *chain;      ///< makes its sides multiples of 128
-    int start;              ///< first frame
+    const char *chain;      ///< crops the sides to multiples of 128
+    int start;              ///< number of the first frame
 } clips[] = {
     { "bigbuckbunny.mp4",      "scale=384:256:flags=bilinear", 40 },
     { "bigbuckbunny.mp4",      "crop=384:256:400:300",         90 },
@@ -68,7 +69,7 @@ static const struct {
     { "h264.mkv",              "crop=256:128",                 0 },
 };
 
-/** One row, one column, few of both: neighbours that searches predict from are missing. */
+/** One row, one column, or few of both: neighbours that predict vectors are missing. */
 static const struct {
     const char *source;
     int block, range;
@@ -80,7 +81,7 @@ static const struct {
     { "testsrc2=s=256x128:r=25,scroll=h=0.0137:v=0.0181,crop=256:64:0:10", 32, 24 },
 };
 
-/** What is run on every source: full search, and each of the others. */
+/** Searches of every source: full search and each of the others. */
 typedef struct Shape {
     int block, range, nb_frames;
 } Shape;
@@ -95,7 +96,7 @@ static const Shape shapes[] = {
     {  16, 1024, 5 }, {  32,   24, 5 }, {  64,   33, 5 }, { 128,   64, 4 },
 };
 
-/** Sources that are searched for long, with every method. */
+/** Number of frames of the sources that are searched for long, with every method. */
 #define LONG_FRAMES 110
 static const char long_source[] = "testsrc2=s=256x128:r=25,scroll=h=0.0137:v=0.0181";
 static const struct {
@@ -106,13 +107,13 @@ static const struct {
     { "carphone_pristine.mp4", "crop=128:128" },
 };
 
-/** Sizes of leaves that mestimate has, too: 8, 16, 32, 64. */
+/** Number of sizes of leaves that mestimate supports, too: 8, 16, 32, 64. */
 #define MAX_SIZES 4
 
 static const char *backend = "auto";
 static int64_t nb_frames, nb_vectors, nb_moving, total_leaves[MAX_SIZES];
 
-/** A graph that takes this long hangs, even under valgrind. */
+/** A graph that takes longer than this hangs, even under valgrind. */
 #define GRAPH_SECONDS 600
 
 static const AVMotionVector *vectors_of(const AVFrame *frame, int *nb)
@@ -124,7 +125,7 @@ static const AVMotionVector *vectors_of(const AVFrame *frame, int *nb)
     return sd ? (const AVMotionVector *)sd->data : NULL;
 }
 
-/* Returns nonzero when they differ. */
+/* Returns nonzero if the fields differ. */
 static int compare_field(const AVMotionVector *a, const AVMotionVector *b,
                          int nb, int frame)
 {
@@ -177,7 +178,7 @@ static void compare_frame(const AVFrame *m, const AVFrame *g, int i, int nb,
     nb_frames++;
 }
 
-/* The block of mestimate's at a leaf's place, NULL: none is as large. */
+/* Returns mestimate's block at a leaf's position, or NULL if none has its size. */
 static const AVMotionVector *block_at(const AVMotionVector *mvs, int nb, const AVMotionVector *leaf)
 {
     for (int i = 0; i < nb; i++)
@@ -187,7 +188,11 @@ static const AVMotionVector *block_at(const AVMotionVector *mvs, int nb, const A
     return NULL;
 }
 
-/* @param m frames with blocks of nb_sizes sizes, the smallest first; @param g one with leaves */
+/*
+ * Compares the leaves of a frame.
+ * @param m frames with blocks of nb_sizes sizes, the smallest first
+ * @param g frame with leaves
+ */
 static void compare_leaves(AVFrame *const *m, int nb_sizes, const AVFrame *g, int i, int64_t *nb_leaves)
 {
     const AVMotionVector *mvs[MAX_SIZES], *leaf;
@@ -215,7 +220,7 @@ static void compare_leaves(AVFrame *const *m, int nb_sizes, const AVFrame *g, in
     nb_frames++;
 }
 
-/* What mestimate calls a search; NULL: it does not have it. */
+/* Returns mestimate's name of a search, or NULL if mestimate does not have it. */
 static const char *method_of(int algo)
 {
     const char *method = algo == GPUME_ALGO_FS ? "esa" : test_algos[algo];
@@ -284,7 +289,7 @@ end:
     av_frame_free(&g);
 }
 
-/* Leaves: each is a block that one of several instances of mestimate has. */
+/* Compares leaves with the blocks of several instances of mestimate. */
 static void run_tree(const char *source, int algo, int range, int lambda, int nb)
 {
     AVFilterGraph *graph = avfilter_graph_alloc();
@@ -352,7 +357,7 @@ end:
         av_frame_free(&frames[k]);
 }
 
-/* The first filter of a comma separated list that this build does not have. */
+/* Returns the first filter of a comma-separated list that this build does not have. */
 static const char *missing_filter(const char *list)
 {
     static char name[64];
@@ -380,7 +385,7 @@ static void finish(const char *source)
 {
     printf("%"PRId64" vectors, %"PRId64" of them not zero: %s\n",
            nb_vectors - start_vectors, nb_moving - start_moving, source);
-    /* pictures in which nothing moves would prove little */
+    /* pictures without motion would prove little */
     if (nb_moving == start_moving)
         test_fail("every vector is zero");
 }
@@ -420,7 +425,7 @@ static void run_strips(int quick)
     }
 }
 
-/* Long enough for what is carried from picture to picture to go astray. */
+/* Searches for long enough to find errors that accumulate from picture to picture. */
 static void run_long(const char *source)
 {
     if (!test_is_mine())
@@ -431,7 +436,7 @@ static void run_long(const char *source)
     finish(source);
 }
 
-/* Nonzero: it is there; else that is said. */
+/* Returns whether a clip exists; prints a message if it does not. */
 static int find_clip(char *path, size_t size, const char *dir, const char *file)
 {
     FILE *f;
@@ -446,7 +451,7 @@ static int find_clip(char *path, size_t size, const char *dir, const char *file)
     return 1;
 }
 
-/* Returns how many clips there were. */
+/* Returns the number of clips. */
 static int run_clips(const char *dir, int quick)
 {
     const char *missing = missing_filter("movie,scale,crop");
@@ -510,7 +515,7 @@ int main(int argc, char **argv)
         return 1;
     }
 
-    /* keeps the context that all graphs share: to make one takes longer than to search */
+    /* keeps the context that all graphs share, because creating it takes longer than a search */
     if (strcmp(backend, "cpu"))
         device = test_open_device();
     if (i < argc) {
@@ -524,7 +529,7 @@ int main(int argc, char **argv)
             return 0;
         }
     } else {
-        /* where a range is far larger than mestimate likes to be slow */
+        /* mestimate is slow if the range is far larger than the picture */
         if (!missing_filter("testsrc2") && !quick && test_is_mine())
             run("testsrc2=s=256x128:r=25", GPUME_ALGO_FS, 64, 70, 3);
         for (int j = 0; j < FF_ARRAY_ELEMS(generated); j++) {

@@ -5,10 +5,10 @@
 
 /**
  * @file
- * The option hint=constant: what is marked is exactly what has rested, in every plane of
- * every format; rectangles are aligned, inside and apart; what was marked before is replaced.
- * The same where the CUDA backend searches, in frames in memory and on a device, and after a
- * download. Allocations and calls of the driver that fail end in an error, or do no harm.
+ * Tests the option hint=constant: exactly the areas that have not changed are marked, in every
+ * plane of every format; rectangles are aligned, inside the picture and disjoint; earlier marks are
+ * replaced. The same must hold for searches on CUDA of frames in memory and on a device, and after
+ * a download. Failing allocations and calls of the driver must end in an error, or do no harm.
  */
 
 #include <string.h>
@@ -27,7 +27,7 @@
 #define MAX_SIDE  150
 #define MAX_CELLS ((MAX_SIDE + CELL - 1) / CELL)
 #define NB_FRAMES 13
-/** Frames that a cell and those around it stay the same until it is marked. */
+/** Number of frames for which a cell and its neighbours must stay unchanged before the cell is marked. */
 #define REST      6
 
 static enum AVPixelFormat device_formats[64];
@@ -44,7 +44,7 @@ typedef struct Case {
     int64_t nb_constant, nb_cells;
 } Case;
 
-/* Copy squares of samples from the previous picture. */
+/* Copies squares of samples from the previous picture. */
 static void keep_parts(const TestPicture *prev, const TestPicture *cur, TestRandom *r)
 {
     const int side = 8 << test_draw(r, 4);
@@ -57,7 +57,7 @@ static void keep_parts(const TestPicture *prev, const TestPicture *cur, TestRand
                        FFMIN(side, cur->w - x0) * sizeof(*cur->samples));
 }
 
-/* Change single bytes of planes other than luma. */
+/* Changes single bytes of planes other than luma. */
 static void touch_rest(Case *t, int i, TestRandom *r)
 {
     AVFrame *f = t->frames[i];
@@ -78,14 +78,14 @@ static void touch_rest(Case *t, int i, TestRandom *r)
             const int x = test_draw(r, AV_CEIL_RSHIFT(f->width, xs));
             const int y = test_draw(r, AV_CEIL_RSHIFT(f->height, ys));
 
-            /* each another bit, so that none is put right again */
+            /* each change inverts another bit, so that none restores a byte */
             f->data[p][y * f->linesize[p] + x * step + test_draw(r, step)] ^= 2 << (2 * (n - 1) + test_draw(r, 2));
             t->rest_differs[i][(y << ys) / CELL][(x << xs) / CELL] = 1;
         }
     }
 }
 
-/* The frames on a device, in pictures of even sides as decoders have them. */
+/* Uploads the frames as pictures of even sides, which decoders output. */
 static AVBufferRef *upload(AVFrame *frames[NB_FRAMES], int nb, AVBufferRef *device)
 {
     AVBufferRef *ref = test_alloc(av_hwframe_ctx_alloc(device));
@@ -104,7 +104,7 @@ static AVBufferRef *upload(AVFrame *frames[NB_FRAMES], int nb, AVBufferRef *devi
         even->format = frames[i]->format;
         even->width  = w;
         even->height = h;
-        /* with room for what is beyond the picture */
+        /* the buffer has space beyond the edges of the picture */
         test_alloc(av_frame_get_buffer(even, 0) < 0 ? NULL : even);
         for (int p = 0; p < 4 && even->data[p]; p++)
             memset(even->buf[p] ? even->buf[p]->data : even->data[p], i,
@@ -127,7 +127,7 @@ static AVBufferRef *upload(AVFrame *frames[NB_FRAMES], int nb, AVBufferRef *devi
     return ref;
 }
 
-/* Whether the luma of all blocks that a cell is in, or that are in it, did not change. */
+/* Returns whether luma is unchanged in all blocks that overlap a cell. */
 static int luma_equal(const TestStream *s, int i, int cx, int cy)
 {
     const int side = FFMAX(s->block, CELL);
@@ -146,7 +146,7 @@ static int did_not_change(const Case *t, int i, int cx, int cy)
     return i > 0 && luma_equal(&t->stream, i, cx, cy) && !t->rest_differs[i][cy][cx];
 }
 
-/* Also whether a cell's neighbours did not change, as far as there are any. */
+/* Returns whether a cell and its neighbours inside the picture are unchanged. */
 static int is_still(const Case *t, int i, int cx, int cy)
 {
     const TestPicture *cur = &t->stream.pics[i];
@@ -193,7 +193,7 @@ static void look(void *opaque, int i, const AVFrame *in, const AVFrame *out)
         }
 }
 
-/* Where frames are, and who compares them. */
+/* The memory of the frames, and the backend that compares them. */
 enum Mode { CPU, CUDA, CUDA_FRAMES, NB_MODES };
 
 static Case *open_case(uint64_t seed, enum Mode mode, AVBufferRef *device)
@@ -263,7 +263,7 @@ static void close_case(Case **t)
     av_freep(t);
 }
 
-/* of all cases */
+/* sums over all cases */
 static int64_t nb_constant, nb_cells;
 
 static void all_cases(enum Mode mode, int nb, AVBufferRef *device)
@@ -280,7 +280,7 @@ static void all_cases(enum Mode mode, int nb, AVBufferRef *device)
     }
 }
 
-/* A small case with something to mark. */
+/* Returns a small case with something to mark. */
 static Case *find_case(enum Mode mode, AVBufferRef *device)
 {
     for (int seed = 1;; seed++) {
@@ -296,7 +296,10 @@ static Case *find_case(enum Mode mode, AVBufferRef *device)
 }
 
 static int next_to_fail;
-/** Makes the n-th call of the stand-in for the driver fail, from now on; returns how many there were. */
+/**
+ * Makes the n-th call of the stand-in for the driver fail, counted from now on; returns the number
+ * of calls so far.
+ */
 static unsigned long long (*fail_driver)(unsigned long long n);
 
 static void let_fail(void *opaque, const char *stage)
@@ -305,14 +308,14 @@ static void let_fail(void *opaque, const char *stage)
         test_fail_allocation(next_to_fail, 0);
 }
 
-/* Each allocation, or each call of the driver, fails: an error, or what is right all the same. */
+/* Makes each allocation, or each call of the driver, fail: the run must end with an error or the right marks. */
 static void failing(enum Mode mode, int driver, AVBufferRef *device)
 {
     Case *t = find_case(mode, device);
     char context[512];
     int nb_tried = 0, nb_errors = 0, more = 1;
 
-    /* FFmpeg's own filters do not do well then: format frees twice, hwdownload goes on without a frame */
+    /* FFmpeg's own filters have faults in this situation: format frees twice, hwdownload continues without a frame */
     t->run.download = 0;
     av_strlcpy(context, test_context, sizeof(context));
     for (int n = 1; more; n++) {
@@ -343,7 +346,7 @@ static void failing(enum Mode mode, int driver, AVBufferRef *device)
     close_case(&t);
 }
 
-/* Those that can be searched, of the formats that frames on the device can have: not packed ones. */
+/* Finds the formats that can be searched among those of frames on the device: no packed formats. */
 static void find_device_formats(AVBufferRef *device)
 {
     AVHWFramesConstraints *has = test_alloc(av_hwdevice_get_hwframe_constraints(device, NULL));
@@ -365,7 +368,7 @@ int main(int argc, char **argv)
 
     for (int i = 1; i < argc; i++) {
         quick       |= !strcmp(argv[i], "-quick");
-        device_only |= !strcmp(argv[i], "-device");     // for tools that look at kernels
+        device_only |= !strcmp(argv[i], "-device");     // for tools that examine kernels
     }
     test_fail_init();
     test_init("gpume_constant");

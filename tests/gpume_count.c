@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Calls each function that has assembly code once, with what it usually gets, between two marks. An
- * emulator that lists instructions tells how many each call takes: bench/instructions.sh.
+ * Calls each function that has assembly code once, with usual arguments, between two marks. With an
+ * emulator that lists instructions, bench/instructions.sh counts the instructions of each call.
  *
  * usage: gpume_count CPU_FLAGS     prints the functions in the order of their calls
  */
@@ -31,7 +31,7 @@
 
 #define LINE 1024
 #define ROWS 64
-/** Samples of a row. */
+/** Number of samples of a row. */
 #define WIDTH 320
 
 static DECLARE_ALIGNED(64, uint8_t, cur)[ROWS * LINE];
@@ -46,7 +46,7 @@ av_noinline void gpume_mark(void)
     __asm__ volatile ("" ::: "memory");
 }
 
-/* What the first call needs, such as the loader, is over when the second one is counted. */
+/* Calls the function twice: the loader and other initialization run in the first call, the second is counted. */
 #define COUNT(name, call)       \
     do {                        \
         call;                   \
@@ -178,7 +178,7 @@ static av_noinline void count_mvfps(void)
 #endif
 
 #if CONFIG_MVDENOISE_FILTER
-/** Patch i of several, between two samples. */
+/** Returns patch i of several patches, at a position between two samples. */
 static MvdenoisePatch count_patch(int i)
 {
     const uint8_t *from = cur + (16 + i) * LINE + 64 + 6 * i;

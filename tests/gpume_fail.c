@@ -5,12 +5,12 @@
 
 /**
  * @file
- * Calls that fail, for a program that is linked with this: allocations, and what the
- * filter does with files beside writing them.
+ * Makes calls fail in a program that is linked with this file: allocations, and calls of the filter
+ * that handle files other than writes.
  *
- * The allocator as FFmpeg sees it: av_malloc() calls posix_memalign(), av_realloc() calls
- * realloc(), av_free() calls free(); on Windows they call _aligned_malloc() and its like. These
- * count what is not given back, and fail when they are told to.
+ * Replaces the allocator that FFmpeg uses: av_malloc() calls posix_memalign(), av_realloc() calls
+ * realloc(), av_free() calls free(); on Windows they call _aligned_malloc() and similar functions.
+ * The replacements count allocations that are not freed, and fail on request.
  */
 
 #ifndef _GNU_SOURCE
@@ -41,12 +41,12 @@ int test_nb_outstanding, test_nb_failed, test_nb_calls_failed;
 const char *test_failing_call;
 
 static AVMutex lock = AV_MUTEX_INITIALIZER;
-static void *slots[1 << 16];    ///< open addressing
-static int started;             ///< main() is running
-static int tracking;            ///< allocations are remembered
+static void *slots[1 << 16];    ///< hash table with open addressing
+static int started;             ///< whether main() is running
+static int tracking;            ///< whether allocations are tracked
 static int fail_at;             ///< the allocation to fail, counted from 1; 0: none
-static int fail_after;          ///< nonzero: those after it fail, too
-static int nb_allocs;           ///< since fail_at was set
+static int fail_after;          ///< nonzero: all later allocations fail, too
+static int nb_allocs;           ///< number of allocations since fail_at was set
 static uint64_t sites[MAX_SITES];
 
 #ifdef _WIN32
@@ -58,7 +58,7 @@ static void *(*real_realloc)(void *old, size_t size);
 #endif
 static void (*real_free)(void *p);
 
-/* Called without the lock: dlsym() may free. */
+/* Must be called without the lock, because dlsym() may free memory. */
 static void find_real(void)
 {
 #ifdef _WIN32
@@ -130,7 +130,7 @@ static int forget(const void *p)
     if (!slots[i])
         return 0;
     test_nb_outstanding--;
-    /* close the gap */
+    /* closes the gap */
     for (j = (i + 1) % n; slots[j]; j = (j + 1) % n) {
         unsigned home = slot_of(slots[j]);
         if ((j - home) % n >= (j - i) % n) {
@@ -142,7 +142,7 @@ static int forget(const void *p)
     return 1;
 }
 
-/* To be called with the lock held. */
+/* Must be called with the lock held. */
 static int must_fail(void)
 {
     if (!tracking)
@@ -208,7 +208,7 @@ static void aligned_free(void *p)
     real_free(p);
 }
 
-/* where the linker looks for the functions of a DLL, before it looks into the C library */
+/* the linker resolves the functions of a DLL to these before it searches the C library */
 void *(*__imp__aligned_malloc)(size_t, size_t)          = aligned_malloc;
 void *(*__imp__aligned_realloc)(void *, size_t, size_t) = aligned_realloc;
 void (*__imp__aligned_free)(void *)                     = aligned_free;

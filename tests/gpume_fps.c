@@ -5,8 +5,8 @@
 
 /**
  * @file
- * mvfps in its graph: streams as none should be, closed captions, and allocations that fail. The pictures
- * themselves: gpume_mvfps.c.
+ * Tests mvfps in its graph: invalid streams, closed captions, and failing allocations.
+ * gpume_mvfps.c tests the pictures.
  */
 
 #include "libavutil/avstring.h"
@@ -35,8 +35,9 @@ static void random_streams(int nb)
 }
 
 /*
- * Frames leave when they are asked for: of a gap no more lie ready than there are calls, with and without
- * pictures between its ends, and its end is where it belongs.
+ * Tests that frames are made when they are requested: in a gap at most two frames are ready at a
+ * time, with and without pictures between its ends, and the end of the gap is at the right
+ * position.
  */
 static void one_by_one(void)
 {
@@ -49,7 +50,7 @@ static void one_by_one(void)
         { "fps=1000:mode=blend:scene=0", 250, 1, 10080 },
         { "fps=50:mode=dup",             250, 1, 504 },
         { "fps=50:mode=blend",           1,   250, 504 },
-        /* what would be too many frames is left out */
+        /* a gap that is too long is not filled */
         { "fps=50:mode=blend",           INT64_C(1) << 40, 1, 6 },
         { "fps=50:mode=blend",           1, INT64_C(1) << 40, 5 },
     };
@@ -97,11 +98,11 @@ static void one_by_one(void)
     }
 }
 
-/** Entries of closed captions: so many that a frame brings, and of how many frames they are sent. */
+/** Number of caption entries of a frame, and number of frames with captions. */
 #define CAPTIONS       4
 #define CAPTION_FRAMES 25
 
-/* Entry i of input frame n: both fields of CEA-608, CTA-708, and padding. */
+/* Writes entry i of input frame n: both fields of CEA-608, CTA-708, or padding. */
 static void caption(uint8_t entry[3], int n, int i)
 {
     static const uint8_t kinds[CAPTIONS] = { 0xfc, 0xfd, 0xfe, 0xfa };
@@ -111,7 +112,7 @@ static void caption(uint8_t entry[3], int n, int i)
     entry[2] = i < CAPTIONS - 1 ? 0x80 + i : 0;
 }
 
-/* Looks through an output frame's captions; next[] are the input frames whose captions of each kind come next. */
+/* Checks the captions of an output frame. next[] are the input frames whose captions of each kind come next. */
 static void check_captions(const AVFrame *out, int next[CAPTIONS - 1])
 {
     const AVFrameSideData *sd = av_frame_get_side_data(out, AV_FRAME_DATA_A53_CC);
@@ -129,10 +130,10 @@ static void check_captions(const AVFrame *out, int next[CAPTIONS - 1])
     }
 }
 
-/* Every caption comes out once, whatever becomes of its frame. */
+/* Tests that every caption is output once, even if its frame is dropped or repeated. */
 static void captions(void)
 {
-    /* of both CTA-708's rates and others */
+    /* rates of CTA-708 and other rates */
     static const char *const rates[] = {
         "60", "30000/1001", "30", "24", "15", "60000/1001", "50", "25", "1/2x", "10", "120", "37",
     };
@@ -179,7 +180,7 @@ static void captions(void)
     }
 }
 
-/* Words with bits above their samples, so that differences are larger than they can be. */
+/* Tests words with bits above their samples, which make differences larger than valid samples can. */
 static void bits_above(void)
 {
     static const int values[] = { 4080, 0xffff, 0xfc00, 1024 };
@@ -215,8 +216,8 @@ static void let_fail(void)
 }
 
 /*
- * Each allocation fails: an error, or the right frames. From the configuration on, as FFmpeg
- * forgets options where it has no memory for them.
+ * Makes each allocation fail: the run must end with an error or the right frames. Begins at the
+ * configuration, because FFmpeg loses options if their memory cannot be allocated.
  */
 static void failing_allocations(void)
 {
@@ -239,7 +240,7 @@ static void failing_allocations(void)
         for (int i = 0; i < c.nb; i++) {
             Input in = c.first;
 
-            /* the last one has another size */
+            /* the last frame has another size */
             in.w   -= 8 * (i == c.nb - 1);
             in.seed = i;
             grid_of_vectors(&in, &d, 8, 12);

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Frames with vectors, as searches leave them and as none does, and a graph with a filter. Shared
- * by the tests and the fuzzers of filters that read vectors.
+ * Frames with vectors, valid and invalid, and a graph with a filter. Tests and fuzzers of filters
+ * that use vectors share this file.
  */
 
 #ifndef GPUME_FRAME_CASE_H
@@ -27,37 +27,37 @@
 
 #include "gpume_harness.h"
 
-/** Bytes around the rows of a frame that nobody may touch. */
+/** Number of bytes around the rows of a frame that no filter may write. */
 #define MARGIN 48
 #define CANARY 0xa5
 
 #define MAX_VECTORS 10000
 
-/** One of each kind, and two that no filter here takes. */
+/** One format of each kind, and two that no filter supports. */
 static const av_unused enum AVPixelFormat case_formats[] = {
     AV_PIX_FMT_YUV420P, AV_PIX_FMT_GRAY8, AV_PIX_FMT_YUV410P, AV_PIX_FMT_NV12, AV_PIX_FMT_P010,
     AV_PIX_FMT_YUV444P16, AV_PIX_FMT_YUVA420P, AV_PIX_FMT_GBRP, AV_PIX_FMT_YUV420P10, AV_PIX_FMT_NV24,
     AV_PIX_FMT_RGB24, AV_PIX_FMT_YUV420P10BE,
 };
 
-/** What a frame is made of. */
+/** Describes a frame. */
 typedef struct Input {
     int w, h;
     enum AVPixelFormat format;
     uint64_t seed;
-    size_t size;            ///< of the side data, input_mvs, in bytes
+    size_t size;            ///< size of the side data (input_mvs) in bytes
     int has_side_data;
-    int in_range;           ///< no sample has bits above the format's depth
-    int even;               ///< cut from a larger picture of even sides, as devices have them
-    /** Vectors that are motion fields: how many, their block and precision. */
+    int in_range;           ///< whether no sample has bits above the format's depth
+    int even;               ///< whether the frame is cropped from a picture of even sides, as frames on devices are
+    /** For vectors that form motion fields: number of fields, block and precision. */
     int nb_fields, block, pel;
-    int is_elsewhere;       ///< these fields are on another device than the frame
+    int is_elsewhere;       ///< whether these fields are on another device than the frame
 } Input;
 
 /** The vectors of the current input. */
 static AVMotionVector input_mvs[MAX_VECTORS];
 
-/* Clears the bits of little-endian words that the format's samples do not have. */
+/* Clears the bits of little-endian words that samples of the format do not use. */
 static void clear_bits(uint8_t *row, int size, const AVPixFmtDescriptor *desc)
 {
     const AVComponentDescriptor *c = &desc->comp[0];
@@ -67,7 +67,7 @@ static void clear_bits(uint8_t *row, int size, const AVPixFmtDescriptor *desc)
             AV_WL16(row + x, AV_RL16(row + x) & ((1 << c->depth) - 1) << c->shift);
 }
 
-/* A frame of random samples whose rows have canaries before and behind them. */
+/* Returns a frame of random samples, with canaries before and after its rows. */
 static AVFrame *make_frame(const Input *in)
 {
     AVFrame *f = test_alloc(av_frame_alloc());
@@ -125,7 +125,7 @@ static int rows_of(const AVFrame *f, int plane)
     return plane == 1 || plane == 2 ? AV_CEIL_RSHIFT(f->height, desc->log2_chroma_h) : f->height;
 }
 
-/* That nothing between the rows of a frame of make_frame() was written. */
+/* Returns whether the bytes between the rows of a frame of make_frame() are unchanged. */
 static int is_intact(const AVFrame *f)
 {
     int linesizes[4];
@@ -147,10 +147,10 @@ typedef struct Graph {
     AVFilterGraph *graph;
     AVFilterContext *src, *sink;
     void (*configure)(void);    ///< called when options are set; may be NULL
-    int searches;                   ///< the filter searches where no vectors come
+    int searches;                   ///< whether the filter searches if no vectors arrive
 } Graph;
 
-/* Frames are sent one by one, with the vectors that a case has or with none. */
+/* Configures the filter's search: frames are sent one by one, with a case's vectors or without vectors. */
 static int set_search(AVFilterContext *ctx)
 {
     return av_opt_find(ctx->priv, "search", NULL, 0, 0) ? av_opt_set(ctx->priv, "search", "never", 0) : 0;
@@ -178,7 +178,7 @@ static int open_graph(Graph *g, const Input *in, const char *filter, const char 
         (ret = avfilter_link(g->src, 0, ctx, 0)) < 0 ||
         (ret = avfilter_link(ctx, 0, g->sink, 0)) < 0)
         return ret;
-    /* a format that the filter does not take must not be converted */
+    /* disables the conversion of formats that the filter does not support */
     avfilter_graph_set_auto_convert(g->graph, AVFILTER_AUTO_CONVERT_NONE);
     if (g->configure)
         g->configure();
@@ -193,7 +193,7 @@ static AVMotionVector vector(int x, int y, int w, int h, int dx, int dy)
     };
 }
 
-/* Blocks of a grid as a search leaves them. */
+/* Draws the vectors of a grid of blocks, as a search outputs them. */
 static void grid_of_vectors(Input *in, TestRandom *r, int block, int range)
 {
     int nb = 0;
@@ -211,7 +211,7 @@ static void grid_of_vectors(Input *in, TestRandom *r, int block, int range)
     in->has_side_data = 1;
 }
 
-/* Motion fields of these distances. */
+/* Draws motion fields of these distances. */
 static inline void fields_of_vectors(Input *in, TestRandom *r, const int *distance, int nb, int range)
 {
     int n = 0;
@@ -236,7 +236,7 @@ static inline void fields_of_vectors(Input *in, TestRandom *r, const int *distan
     in->has_side_data = 1;
 }
 
-/* What no search leaves. */
+/* Draws vectors that no search outputs. */
 static void wild_vectors(Input *in, TestRandom *r)
 {
     const int nb = test_draw(r, 40);
@@ -267,13 +267,13 @@ static void wild_vectors(Input *in, TestRandom *r)
         mv->source       = test_draw_range(r, -1, 1);
         mv->motion_scale = test_draw(r, 3) ? test_draw(r, 5) : test_draw(r, 65536);
     }
-    /* the last one may not be whole */
+    /* the last vector may be incomplete */
     in->size = nb * sizeof(*input_mvs) + (nb ? 0 : test_draw(r, 2)) +
                (test_draw(r, 2) ? test_draw(r, sizeof(*input_mvs)) : 0);
     in->has_side_data = 1;
 }
 
-/* Vectors of any kind, or none. */
+/* Draws vectors of any kind, or none. */
 static inline void draw_vectors(Input *in, TestRandom *d)
 {
     in->has_side_data = 0;
@@ -285,7 +285,7 @@ static inline void draw_vectors(Input *in, TestRandom *d)
         wild_vectors(in, d);
         break;
     case 3:
-        /* the bytes as they are, or none */
+        /* copies bytes without change, or leaves no vectors */
         in->size = FFMIN(d->size, 4 * sizeof(*input_mvs) + 3);
         in->has_side_data = 1;
         if (in->size)
@@ -301,7 +301,7 @@ static inline void draw_vectors(Input *in, TestRandom *d)
     }
 }
 
-/* A number for the samples and properties of a frame. */
+/* Returns a hash of the samples or properties of a frame. */
 static inline uint64_t hash_bytes(uint64_t hash, const void *data, size_t size)
 {
     for (size_t i = 0; i < size; i++)

@@ -5,9 +5,9 @@
 
 /**
  * @file
- * The option me_hint of FFmpeg's encoders: motion that no search finds is found, over several
- * pictures and with B frames; without the option or without vectors nothing changes; side
- * data may hold anything; threads do not matter.
+ * Tests the option me_hint of FFmpeg's encoders: it finds motion that no search finds, over several
+ * pictures and with B frames; without the option or without vectors nothing changes; side data may
+ * have any contents; the number of threads does not matter.
  */
 
 #include <string.h>
@@ -25,17 +25,17 @@
 #define WIDTH     352
 #define HEIGHT    288
 #define NB_FRAMES 10
-/** What noise moves by from frame to frame; H.263 has vectors of up to 16 samples. */
+/** Motion of the noise from frame to frame; H.263 has vectors of up to 16 samples. */
 #define MOVE_X    13
 #define MOVE_Y    -7
 #define CANVAS    (WIDTH + NB_FRAMES * MOVE_X)
 
 enum Vectors {
     NO_VECTORS,
-    TRUE_VECTORS,       ///< of blocks of all sizes, in whole, half and quarter samples
-    POSITIONS_ONLY,     ///< motion and scale are anything, as mestimate leaves them
-    WRONG_SIZES,        ///< true ones at odd addresses, but then a part of one
-    GARBAGE,            ///< likewise at odd addresses
+    TRUE_VECTORS,       ///< vectors of blocks of all sizes, in whole, half and quarter samples
+    POSITIONS_ONLY,     ///< motion and scale are arbitrary, because mestimate leaves them uninitialized
+    WRONG_SIZES,        ///< true vectors at odd addresses, and then a part of one
+    GARBAGE,            ///< arbitrary bytes, at odd addresses as well
 };
 
 typedef struct Result {
@@ -53,7 +53,7 @@ static void draw_canvas(TestRandom *r)
             canvas[y][x] = 64 + test_draw(r, 128);
 }
 
-/* Noise has no slope that a search could follow. */
+/* Draws noise, in which a search finds no slope to follow. */
 static AVFrame *draw_frame(int n)
 {
     AVFrame *f = test_alloc(av_frame_alloc());
@@ -102,7 +102,7 @@ static void add_vectors(AVFrame *f, enum Vectors kind, TestRandom *r)
         memcpy(&mv, sd->data + i * sizeof(mv), sizeof(mv));
         mv.source = dir;
         if (kind == GARBAGE) {
-            /* what passes the first looks, and is wild */
+            /* passes the first checks, with arbitrary other fields */
             mv.source = test_draw_range(r, -2, 2);
         } else {
             mv.w     = FFMIN(side, WIDTH  - x * side);
@@ -219,7 +219,7 @@ int main(int argc, char **argv)
     draw_canvas(&r);
     one_encoder("mpeg4",      "bf=0", nb_seeds);
     one_encoder("mpeg4",      "bf=2", nb_seeds);
-    /* -quick is what sanitizers run, and they mind how mepre shifts vectors in FFmpeg's own code */
+    /* sanitizers run -quick, and report shifts of negative vectors by mepre in FFmpeg's own code */
     one_encoder("mpeg4",      nb_seeds > 1 ? "bf=1,flags=+qpel+mv4,mbd=rd,mepre=2" :
                                              "bf=1,flags=+qpel+mv4,mbd=rd", nb_seeds);
     one_encoder("mpeg2video", "bf=2", nb_seeds);

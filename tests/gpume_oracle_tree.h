@@ -5,10 +5,10 @@
 
 /**
  * @file
- * Blocks of several sizes once more, written from doc/gpume-definition.md, "Blocks of several
- * sizes: tree", as plainly as can be: the larger blocks of hme, and which blocks of the fields
- * become leaves. As in gpume_oracle.h nothing here uses anything of the filter or of FFmpeg, and
- * nothing is done for speed.
+ * Reference implementation of blocks of several sizes, written from doc/gpume-definition.md,
+ * "Blocks of several sizes: tree", as plainly as possible: the larger blocks of hme, and which
+ * blocks become leaves. Like gpume_oracle.h it uses nothing of the filter or of FFmpeg, and is not
+ * optimized.
  */
 
 #ifndef GPUME_ORACLE_TREE_H
@@ -25,28 +25,29 @@
 
 /** The fields of a picture, with the costs of their final vectors. */
 typedef struct OracleSizes {
-    int w, h;               ///< the picture's
+    int w, h;               ///< size of the picture
     int block;              ///< side of the smallest blocks
-    int nb;                 ///< fields; blocks of field k have side block 2^k, those of the last one are roots
+    int nb;                 ///< number of fields; field k has blocks of side block 2^k, and the blocks of the last
+                            ///< field are roots
     const OracleVector *fields[ORACLE_MAX_SIZES];
-    int depth;              ///< of samples
+    int depth;              ///< depth of samples
     int lambda;
 } OracleSizes;
 
 typedef struct OracleLeaf {
     int x0, y0;             ///< first sample
-    int side;               ///< not cut by the picture's edge
+    int side;               ///< before the edge of the picture cuts it
     OracleVector v;
 } OracleLeaf;
 
 typedef struct OracleTree {
     int nb;
-    OracleLeaf *leaves;     ///< in the order of the side data; to be freed
+    OracleLeaf *leaves;     ///< in the order of the side data; the caller frees them
     uint64_t bits;
     uint64_t rd;
 } OracleTree;
 
-/** The option lambda or, where that is below 0, what the option qp makes of it. */
+/** Returns lambda from the option lambda or, if that is negative, from the option qp. */
 static inline int oracle_lambda(int lambda, int qp)
 {
     if (lambda >= 0)
@@ -54,7 +55,7 @@ static inline int oracle_lambda(int lambda, int qp)
     return lrint(256 * pow(2, (qp < 0 ? 28 : qp) / 6.0 - 2));
 }
 
-/** b(v) */
+/** Returns b(v). */
 static int oracle_bits(int v)
 {
     const int n = v > 0 ? 2 * v : 2 * oracle_abs(v) + 1;
@@ -65,7 +66,7 @@ static int oracle_bits(int v)
     return 2 * log2 + 1;
 }
 
-/* What so many bits cost. */
+/* Returns the cost of nb_bits bits. */
 static int64_t oracle_price(const OracleSizes *s, int nb_bits)
 {
     const int64_t l = (int64_t)s->lambda << (s->depth - 8);
@@ -73,13 +74,13 @@ static int64_t oracle_price(const OracleSizes *s, int nb_bits)
     return (l * nb_bits + 128) >> 8;
 }
 
-/* A node: block (bx, by) of field k, and the vector that it is predicted from. */
+/* A node: block (bx, by) of field k, and its predicted vector. */
 typedef struct OracleNode {
     int k, bx, by;
     int px, py;
 } OracleNode;
 
-/* Returns NULL where a block has no sample in the picture. */
+/* Returns the vector of a block, or NULL if the block has no sample in the picture. */
 static const OracleVector *oracle_block_of(const OracleSizes *s, int k, int bx, int by)
 {
     const int side = s->block << k;
@@ -109,7 +110,7 @@ static OracleNode oracle_root(const OracleSizes *s, int bx, int by)
                          oracle_median(left.dy, above.dy, corner.dy) };
 }
 
-/* Child i in raster order. Returns 0 where it does not exist. */
+/* Gets child i in raster order. Returns 0 if the child does not exist. */
 static int oracle_child(const OracleSizes *s, OracleNode n, int i, OracleNode *child)
 {
     const OracleVector *parent = oracle_block_of(s, n.k, n.bx, n.by);
@@ -118,7 +119,7 @@ static int oracle_child(const OracleSizes *s, OracleNode n, int i, OracleNode *c
     return !!oracle_block_of(s, child->k, child->bx, child->by);
 }
 
-/* b(ex) + b(ey) */
+/* Returns b(ex) + b(ey). */
 static int oracle_node_bits(const OracleSizes *s, OracleNode n)
 {
     const OracleVector *v = oracle_block_of(s, n.k, n.bx, n.by);
@@ -126,7 +127,7 @@ static int oracle_node_bits(const OracleSizes *s, OracleNode n)
     return oracle_bits(v->dx - n.px) + oracle_bits(v->dy - n.py);
 }
 
-/* J_leaf. The smallest blocks have no flag. */
+/* Returns J_leaf. The smallest blocks have no flag. */
 static int64_t oracle_leaf_j(const OracleSizes *s, OracleNode n)
 {
     return oracle_block_of(s, n.k, n.bx, n.by)->cost + oracle_price(s, oracle_node_bits(s, n) + (n.k > 0));
@@ -134,7 +135,7 @@ static int64_t oracle_leaf_j(const OracleSizes *s, OracleNode n)
 
 static int64_t oracle_node_j(const OracleSizes *s, OracleNode n);
 
-/* J_split */
+/* Returns J_split. */
 static int64_t oracle_split_j(const OracleSizes *s, OracleNode n)
 {
     int64_t j = oracle_price(s, 1);
@@ -146,7 +147,7 @@ static int64_t oracle_split_j(const OracleSizes *s, OracleNode n)
     return j;
 }
 
-/* J */
+/* Returns J. */
 static int64_t oracle_node_j(const OracleSizes *s, OracleNode n)
 {
     const int64_t leaf = oracle_leaf_j(s, n), split = n.k > 0 ? oracle_split_j(s, n) : INT64_MAX;
@@ -154,7 +155,7 @@ static int64_t oracle_node_j(const OracleSizes *s, OracleNode n)
     return split < leaf ? split : leaf;
 }
 
-/** J of a node that is divided into blocks of field k, all of them. */
+/** Returns J of a node that is completely divided into blocks of field k. */
 static inline int64_t oracle_equal_j(const OracleSizes *s, OracleNode n, int k)
 {
     int64_t j = oracle_price(s, 1);
@@ -185,7 +186,7 @@ static void oracle_visit(const OracleSizes *s, OracleNode n, OracleTree *t)
                                        *oracle_block_of(s, n.k, n.bx, n.by) };
 }
 
-/** Decide which blocks of the fields are leaves. */
+/** Decides which blocks of the fields are leaves. */
 static inline void oracle_tree(const OracleSizes *s, OracleTree *t)
 {
     const int root = s->block << (s->nb - 1);
@@ -206,11 +207,11 @@ static inline void oracle_tree(const OracleSizes *s, OracleTree *t)
 }
 
 /**
- * A larger field of hme, up to but not including the check.
- * @param m         with the larger block
+ * Computes a larger field of hme, without the check.
+ * @param m         parameters with the larger block
  * @param smaller   the vectors of blocks of half the side
- * @param nb_passes 1 of the field of twice the smallest side, 0 of those that are larger
- * @param vectors   gets one for each block
+ * @param nb_passes 1 for the field of twice the smallest side, 0 for larger blocks
+ * @param vectors   output, one for each block
  */
 static inline void oracle_larger(const OracleMotion *m, const OraclePicture *cur,
                                  const OraclePicture *ref, const OracleVector *smaller,

@@ -5,9 +5,9 @@
 
 /**
  * @file
- * What shows only after a while: random streams on every backend against the
- * oracle for as long as asked, on several threads too; memory and descriptors
- * over many frames, many graphs and many changes of the picture.
+ * Finds faults that appear only after a while: compares random streams on every backend with the
+ * oracle, also on several threads, for a given time; measures memory and file descriptors over many
+ * frames, many graphs and many changes of the picture.
  */
 
 #ifndef _GNU_SOURCE
@@ -32,14 +32,14 @@
 
 #include "gpume_case.h"
 
-/* Differential runs */
+/* Differential tests */
 
 typedef struct Soak {
     CaseLimits limits;
     AVBufferRef *device;
     uint64_t seed;
-    int64_t nb_cases;       ///< 0: until end
-    int64_t end;            ///< av_gettime_relative()
+    int64_t nb_cases;       ///< 0: run until end
+    int64_t end;            ///< time of av_gettime_relative()
     atomic_llong next;
     atomic_int differs;
     const char *folder;
@@ -66,11 +66,11 @@ static void *soak_thread(void *arg)
         if (s->nb_cases && n >= s->nb_cases)
             break;
         l.folder = w->folder;
-        /* some filters share a device that is handed to them, some open it */
+        /* some filters share a given device, others open one */
         l.device = d.state & 1 ? s->device : NULL;
         if (!l.device)
             l.backends &= ~(1 << CASE_FRAMES);
-        /* half of them are small enough for the stand-in for the driver */
+        /* half of the cases are small enough for the stand-in for the driver */
         if (l.backends & 1 << CASE_CUDA && d.state & 2) {
             l.max_side = FFMAX(l.max_side / 4, 2);
             l.max_work = l.max_device_work;
@@ -126,16 +126,16 @@ static int soak(Soak *s, int nb_threads)
     return s->differs;
 }
 
-/* Memory and descriptors */
+/* Memory and file descriptors */
 
 typedef struct Usage {
     int64_t host;           ///< allocated bytes
-    int64_t resident;       ///< bytes in memory that are the process's own
+    int64_t resident;       ///< private resident bytes of the process
     int64_t device;         ///< bytes of the device in use; 0 without one
     int files;              ///< open descriptors
 } Usage;
 
-/* Returns the memory in use on the first device, by the driver's own count; the last call lets it go. */
+/* Returns the driver's value of the memory in use on the first device. The last call closes the device. */
 static int64_t device_usage(int last)
 {
     static int (*get_info)(size_t *available, size_t *total);
@@ -179,7 +179,7 @@ static Usage usage(int with_device)
     FILE *f;
     long long size, resident, shared;
 
-    /* what is free between blocks in use is no growth; neither is code that is used for the first time */
+    /* returns free memory between blocks to the system; code that is used for the first time does not count */
     malloc_trim(0);
     f = fopen("/proc/self/statm", "r");
     if (f && fscanf(f, "%lld %lld %lld", &size, &resident, &shared) == 3)
@@ -196,7 +196,7 @@ static Usage usage(int with_device)
     return u;
 }
 
-/* What is queued differs from frame to frame: the least of some frames is compared. */
+/* Sets u to the minimum of both, because queued data differs from frame to frame. */
 static void lower(Usage *u, Usage other)
 {
     if (!u->resident) {
@@ -211,9 +211,9 @@ static void lower(Usage *u, Usage other)
 
 static int check_usage(const char *what, Usage a, Usage b, enum CaseBackend backend)
 {
-    /* the system counts whole pages, and takes some for stacks when it likes */
+    /* the system counts whole pages, and allocates stacks at any time */
     const int64_t slack = 256 << 10;
-    /* what a driver, or the stand-in for it, has queued and noted: under a byte a frame */
+    /* memory of queues and records of the driver, or of its stand-in: less than a byte a frame */
     const int64_t driver = backend == CASE_CPU ? 0 : 16 << 10;
     const int ok = b.host   <= a.host   + a.host   / 100 + driver &&
                    b.device <= a.device + a.device / 100 &&
@@ -226,7 +226,7 @@ static int check_usage(const char *what, Usage a, Usage b, enum CaseBackend back
     return ok ? 0 : 1;
 }
 
-/* A frame of noise, the same for the same number. */
+/* Returns a frame of noise that depends only on n. */
 static AVFrame *noise_frame(int w, int h, enum AVPixelFormat format, int n)
 {
     TestStream s = { .nb = 1, .pics = { { .w = w, .h = h, .format = format, .pts = n } } };
@@ -238,13 +238,13 @@ static AVFrame *noise_frame(int w, int h, enum AVPixelFormat format, int n)
     return frame;
 }
 
-static const char *behind;      ///< names of filters behind gpume, or NULL
+static const char *behind;      ///< names of filters after gpume, or NULL
 
 static void long_options(char *buf, size_t size, enum CaseBackend backend, const char *algo)
 {
     snprintf(buf, size, "algo=%s:backend=%s:block=8:range=3:dir=both:metadata=1:"
              "stats_file=/dev/null", algo, backend == CASE_CPU ? "cpu" : "cuda");
-    /* as many references as it takes by default */
+    /* the default number of references of mvdenoise */
     if (behind && strstr(behind, "mvdenoise"))
         av_strlcat(buf, ":refs=2", size);
 }
@@ -259,9 +259,9 @@ static int open_long_graph(TestGraph *g, const TestPicture *first, const char *o
 }
 
 /*
- * What comes out of the sink is dropped.
- * @param max frames at most
- * @return 0 or an error; that there are no more is none
+ * Drops the output of the sink.
+ * @param max maximum number of frames
+ * @return 0 or an error; EAGAIN and EOF are no errors
  */
 static int drain(TestGraph *g, int max, int *nb_out)
 {
@@ -276,7 +276,7 @@ static int drain(TestGraph *g, int max, int *nb_out)
     return ret == AVERROR(EAGAIN) ? 0 : ret;
 }
 
-/* Many frames through one graph. */
+/* Sends many frames through one graph. */
 static int run_long(enum CaseBackend backend, const char *algo, int nb_frames, AVBufferRef *device)
 {
     enum { W = 22, H = 16 };
@@ -305,7 +305,7 @@ static int run_long(enum CaseBackend backend, const char *algo, int nb_frames, A
         if (i >= nb_frames - 32)
             lower(&late, usage(backend != CASE_CPU));
     }
-    /* those in flight leave at the end: none is lost */
+    /* frames in flight must be output at the end */
     if (ret >= 0)
         ret = av_buffersrc_add_frame(g.src, NULL);
     if (ret >= 0)
@@ -324,7 +324,7 @@ static int run_long(enum CaseBackend backend, const char *algo, int nb_frames, A
     return ret;
 }
 
-/* Many graphs, closed wherever they are. */
+/* Opens many graphs and closes them at random times. */
 static int run_teardown(enum CaseBackend backend, const char *algo, int nb, uint64_t seed,
                         AVBufferRef *device)
 {
@@ -372,7 +372,7 @@ static int run_teardown(enum CaseBackend backend, const char *algo, int nb, uint
     return ret && ret != AVERROR(ENOSYS);
 }
 
-/* A graph whose pictures change in size and format all the time. */
+/* Changes size and format of the pictures of one graph all the time. */
 static int run_changes(enum CaseBackend backend, const char *algo, int nb, uint64_t seed)
 {
     static const enum AVPixelFormat formats[] = {
@@ -388,7 +388,7 @@ static int run_changes(enum CaseBackend backend, const char *algo, int nb, uint6
     long_options(options, sizeof(options), backend, algo);
     ret = open_long_graph(&g, &now, options, 2, backend, NULL);
     for (int i = 0; i < nb && ret >= 0; i++) {
-        /* memory is looked at twice, with the same picture */
+        /* memory is measured twice, with the same picture */
         const int look = i + 1 == nb / 4 || i + 1 == nb;
         const int old_w = now.w;
 
@@ -421,8 +421,8 @@ static int run_changes(enum CaseBackend backend, const char *algo, int nb, uint6
 }
 
 /*
- * Every call of the driver fails once, in one process: an error or the right vectors,
- * and right vectors again when nothing fails.
+ * Makes every call of the driver fail once, in one process. A run must end with an error or correct
+ * vectors; a later run without failures must give correct vectors.
  */
 static int run_failures(int algo, const char *folder)
 {
@@ -452,7 +452,7 @@ static int run_failures(int algo, const char *folder)
     test_expect(&c.s);
 
     for (int n = 0, more = 1; more && !ret; n++) {
-        /* the first without a failure; then each, and one without a failure after it */
+        /* the first run has no failure; later runs have one each, and are followed by a run without */
         for (int failing = !!n; failing >= 0 && !ret; failing--) {
             unsigned long long made;
             TestRun r;
@@ -482,7 +482,7 @@ static int run_failures(int algo, const char *folder)
     return ret;
 }
 
-/* Take all memory of the device but some, and keep it until told to end. */
+/* Allocates all memory of the device but the given amount until it is stopped. */
 static int hog(int left)
 {
     size_t available = 0, total = 0, taken = 0, chunk = (size_t)256 << 20;
@@ -514,8 +514,8 @@ static int hog(int left)
 }
 
 /*
- * Memory that a thread keeps for its next allocation counts as allocated: do without,
- * from the start.
+ * Restarts the program without malloc's cache for each thread, because cached memory counts as
+ * allocated.
  */
 static void restart_without_cache(char **argv)
 {
@@ -550,7 +550,7 @@ int main(int argc, char **argv)
     int ret = 0, seeded = 0;
 
 #ifdef M_ARENA_MAX
-    /* a second one counts as 2 kB in use, from whenever two threads first allocate at a time */
+    /* a second arena, made when two threads first allocate at the same time, would count as 2 kB in use */
     mallopt(M_ARENA_MAX, 1);
 #endif
     test_init("gpume_soak");

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * What mvview makes of frames with vectors: on threads, with what a processor has, on a device.
- * Shared by the tests and the fuzzer.
+ * Runs mvview on frames with vectors: on several threads, at the processor's levels, on a device.
+ * The tests and the fuzzer share this file.
  */
 
 #ifndef GPUME_VIEW_CASE_H
@@ -41,7 +41,10 @@ static int same_pictures(const AVFrame *a, const AVFrame *b)
     return 1;
 }
 
-/* What a filter makes of a frame; held: somebody else has it, too. */
+/*
+ * Returns the output for a frame.
+ * @param held whether another reference of the frame exists
+ */
 static AVFrame *filter_frame(const Input *in, const char *filter, const char *options,
                              int threads, int held)
 {
@@ -72,7 +75,7 @@ static AVFrame *filter_frame(const Input *in, const char *filter, const char *op
     return out;
 }
 
-/** One of each kind. */
+/** One format of each kind. */
 static const enum AVPixelFormat view_formats[] = {
     AV_PIX_FMT_YUV420P, AV_PIX_FMT_GRAY8, AV_PIX_FMT_YUV410P, AV_PIX_FMT_NV12, AV_PIX_FMT_P010LE,
     AV_PIX_FMT_RGB24, AV_PIX_FMT_YUV444P16BE, AV_PIX_FMT_BGRA, AV_PIX_FMT_YUVA420P, AV_PIX_FMT_GBRP,
@@ -87,7 +90,7 @@ static const char *const modes[] = {
     "mode=arrows+flow+blocks:step=3:scale=0",
 };
 
-/* Every number of threads and every processor, in place or not, gives the same picture. */
+/* Tests that the picture does not depend on threads and processors, nor on drawing in place. */
 static void check_same(const Input *in, const char *options)
 {
     static const struct {
@@ -117,10 +120,10 @@ static void check_same(const Input *in, const char *options)
     av_frame_free(&first);
 }
 
-/* What a graph makes of frames on a device, as frames in memory. */
+/* A graph on a device, compared with drawing in system memory. */
 typedef struct DeviceGraph {
     AVBufferRef *device;
-    AVBufferRef *frames;        ///< of the size of the last input, to whole chroma samples
+    AVBufferRef *frames;        ///< frames of the last input's size, rounded up to whole chroma samples
     Graph g;
 } DeviceGraph;
 
@@ -187,8 +190,8 @@ static int download(AVFrame *to, AVFrame *from)
 }
 
 /*
- * Makes a frame's vectors the fields that they are, which lie on its device. Those in memory are
- * others then, so that nothing but the right ones gives the right picture.
+ * Attaches a frame's vectors as fields on its device. The vectors in system memory have other
+ * values, so that only the fields on the device give the right picture.
  */
 static int lay_fields(DeviceGraph *d, const Input *in, AVFrame *frame)
 {
@@ -242,7 +245,10 @@ static int lay_fields(DeviceGraph *d, const Input *in, AVFrame *frame)
 #endif
 }
 
-/* Send a frame through; it stays as it was, and what comes out is what the CPU draws. */
+/*
+ * Sends a frame through a graph on the device. The frame must not change, and the output must equal
+ * that of the CPU.
+ */
 static int check_on_device(DeviceGraph *d, const Input *in, const char *options, int same)
 {
     AVFrame *f = make_frame(in), *up = test_alloc(av_frame_alloc());
@@ -291,7 +297,7 @@ static int check_on_device(DeviceGraph *d, const Input *in, const char *options,
     return ret;
 }
 
-/* The same in a graph of its own. */
+/* Tests a frame in its own graph. */
 static void check_once_on_device(AVBufferRef *device, const Input *in, const char *options, int same)
 {
     DeviceGraph d = { .device = device };

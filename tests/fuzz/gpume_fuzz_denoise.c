@@ -5,8 +5,8 @@
 
 /**
  * @file
- * libFuzzer target: bytes become options of mvdenoise and a stream with vectors, times and sizes as
- * none should be. tests/fuzz/fuzz.sh runs it.
+ * libFuzzer target: bytes become options of mvdenoise and a stream with arbitrary vectors, times
+ * and sizes. tests/fuzz/fuzz.sh runs it.
  */
 
 #include "tests/gpume_denoise_case.h"

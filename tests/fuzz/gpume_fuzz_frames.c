@@ -5,11 +5,11 @@
 
 /**
  * @file
- * libFuzzer target: bytes become a stream, sizes, strides, formats, changes, frames
- * that cannot be searched, references that are dropped, and options; all that comes
- * out is compared with the naive oracle. tests/fuzz/fuzz.sh runs it.
+ * libFuzzer target: bytes become options and a stream with sizes, strides, formats, changes,
+ * unsupported frames and dropped references. All output is compared with the oracle.
+ * tests/fuzz/fuzz.sh runs it.
  *
- * GPUME_FUZZ_BACKENDS names where to search: cpu, cuda, frames or a list of these.
+ * GPUME_FUZZ_BACKENDS lists the backends: cpu, cuda, frames.
  */
 
 #include "tests/gpume_case.h"

@@ -5,9 +5,8 @@
 
 /**
  * @file
- * libFuzzer target: bytes are the filter's options, as a filter graph has them. What
- * they leave open is searched: three frames come out, or there is an error.
- * tests/fuzz/fuzz.sh runs it.
+ * libFuzzer target: bytes are options of the filter in the syntax of filter graphs. A search with
+ * them must output three frames or end with an error. tests/fuzz/fuzz.sh runs it.
  */
 
 #include <dirent.h>
@@ -21,7 +20,7 @@
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The folder is the working directory. */
+/* Removes the files in the working directory. */
 static int remove_files(void)
 {
     DIR *dir = test_alloc(opendir("."));
@@ -49,7 +48,7 @@ static void remove_folder(void)
     test_remove_folder();
 }
 
-/* Names of the options and of their values, as -dict= takes them. */
+/* Prints the names of options and of their values, as -dict= reads them. */
 static void print_dict(void)
 {
     const AVClass *class = avfilter_get_by_name("gpume")->priv_class;
@@ -67,7 +66,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
         exit(0);
     }
     test_init("gpume_fuzz");
-    /* what libFuzzer says goes to standard error; files named - go here */
+    /* libFuzzer writes to standard error; standard output receives files named "-" */
     if (!freopen("/dev/null", "w", stdout) || chdir(test_make_folder("gpume_fuzz")))
         abort();
     atexit(remove_folder);
@@ -85,11 +84,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     memcpy(options, data, size);
     options[size] = 0;
-    /* names that look like an unfinished file's would be taken for one */
+    /* rejects names that look like those of incomplete files */
     if (strstr(options, "gpume-part"))
         return 0;
     has_files = !!strstr(options, "file");
-    /* files stay in the folder */
+    /* replaces slashes, so that files stay in the folder */
     for (char *c = options; *c; c++)
         if (*c == '/')
             *c = '_';

@@ -5,10 +5,10 @@
 
 /**
  * @file
- * libFuzzer target: bytes become a picture's size and format, options of mvview, and side
- * data that it draws. All ways of drawing give the same picture. tests/fuzz/fuzz.sh runs it.
+ * libFuzzer target: bytes become the size and format of a picture, options of mvview, and side
+ * data. All ways of drawing must give the same picture. tests/fuzz/fuzz.sh runs it.
  *
- * With GPUME_FUZZ_BACKENDS=cuda the picture lies on a device.
+ * With GPUME_FUZZ_BACKENDS=cuda the picture is on a device.
  */
 
 #include "tests/gpume_view_case.h"
@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (test_draw(&d, 4)) {
         wild_vectors(&in, &d);
     } else {
-        /* the bytes as they are */
+        /* copies the bytes without change */
         in.size = FFMIN(d.size, sizeof(input_mvs));
         in.has_side_data = 1;
         memcpy(input_mvs, d.data, in.size);
