@@ -5,10 +5,10 @@
 
 /**
  * @file
- * The other way to search one film with many processes, as a baseline for gpume-mpi: rank 0
+ * Searches one film with many processes in another way than gpume-mpi, as a baseline: rank 0
  * decodes and broadcasts the luma of each frame, each rank searches its share of the rows of
- * blocks, and the vectors are gathered by rank 0. A rank's share is a picture of its own, so
- * its candidates end at the share's edge: a little less work than there is.
+ * blocks, and rank 0 gathers the vectors. A rank's share is a picture of its own, so candidates end
+ * at the share's edge, which is slightly less work.
  *
  * usage: mpirun -n RANKS broadcast FILM SEARCH RANGE cpu|cuda THREADS
  * Prints 'frames N seconds S'.
@@ -33,11 +33,11 @@
 #define BLOCK 16
 
 typedef struct Share {
-    int width, height;          ///< of the whole picture
-    int first, rows;            ///< lines of this rank's share
+    int width, height;          ///< size of the whole picture
+    int first, rows;            ///< first row and number of rows of samples of this rank's share
     GpumeEngine *engine;
-    AVMotionVector *all;        ///< on rank 0: of the whole picture
-    int *counts, *places;       ///< bytes of each rank's vectors, and where they go
+    AVMotionVector *all;        ///< vectors of the whole picture, on rank 0
+    int *counts, *places;       ///< sizes in bytes of each rank's vectors, and their offsets
     int64_t nb_results;
 } Share;
 
@@ -50,7 +50,7 @@ static void check(int ok, const char *what)
     exit(1);
 }
 
-/* One thread: that of the caller. */
+/* Runs jobs on the caller's thread. */
 static void execute(void *opaque, GpumeJob job, void *arg, int nb_jobs)
 {
     for (int i = 0; i < nb_jobs; i++)
@@ -65,7 +65,7 @@ static int search_of(const char *name)
     return -1;
 }
 
-/* Rows of blocks, as evenly as they can be divided. */
+/* Divides the rows of blocks as evenly as possible. */
 static void divide(Share *s, int rank, int size)
 {
     const int bh = (s->height + BLOCK - 1) / BLOCK, bw = (s->width + BLOCK - 1) / BLOCK;
@@ -105,7 +105,7 @@ static void open_engine(Share *s, const Device *device, char **argv)
           "the engine could not be opened");
 }
 
-/* All vectors of a picture to rank 0. */
+/* Gathers all vectors of a picture on rank 0. */
 static void gather(Share *s, int rank)
 {
     GpumeResult result;
@@ -122,7 +122,7 @@ static void gather(Share *s, int rank)
     check(ret == AVERROR(EAGAIN) || ret == AVERROR_EOF, "the search failed");
 }
 
-/* The luma of a frame, from rank 0 to the engine of each rank. */
+/* Sends the luma of a frame from rank 0 to the engine of each rank. */
 static void share_frame(Share *s, const AVFrame *decoded, int rank)
 {
     const size_t size = (size_t)s->width * s->height;
@@ -143,7 +143,7 @@ static void share_frame(Share *s, const AVFrame *decoded, int rank)
     gather(s, rank);
 }
 
-/* The next picture in system memory, on rank 0. Returns 0 at the end. */
+/* Decodes the next picture to system memory, on rank 0. Returns 0 at the end. */
 static int decode(Input *in, AVFrame *frame)
 {
     AVFrame *copy = NULL;

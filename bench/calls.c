@@ -5,11 +5,11 @@
 
 /**
  * @file
- * Counts a program's calls of the CUDA driver that allocate or wait, and the bytes
- * that it holds: a library for LD_PRELOAD, which answers dlsym(), by which FFmpeg
- * finds the driver's functions. At the program's end GPUME_CALLS_FILE says, a line a
- * function: its name, its calls in all, and those after the tenth frame; a frame is a
- * share of the kernel launches, GPUME_CALLS_FRAMES in all.
+ * Counts a program's calls of the CUDA driver that allocate or wait, and the bytes that it holds.
+ * This library for LD_PRELOAD replaces dlsym(), with which FFmpeg finds the driver's functions. At
+ * the program's end it writes to the file GPUME_CALLS_FILE a line for each function: its name, its
+ * number of calls, and the number after the tenth frame. A frame is a share of the kernel launches,
+ * GPUME_CALLS_FRAMES in total.
  *
  * cc -O2 -fPIC -shared -o gpume_calls.so calls.c -ldl -lpthread
  */
@@ -22,14 +22,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Frames whose calls do not count: pools fill. */
+/** Number of frames whose calls are not counted, because pools fill during them. */
 #define SKIPPED_FRAMES 10
 #define MAX_LAUNCHES   65536
 #define MAX_HELD       65536
 
 /*
- * Functions that allocate or release, those that wait for the whole context, and
- * those that wait for less. All take up to six integers or pointers.
+ * Functions that allocate or release, functions that wait for the whole context, and functions that
+ * wait for less. All have up to six integers or pointers as parameters.
  */
 #define FUNCTIONS(F)                                                                \
     F(cuMemAlloc_v2)        F(cuMemAllocPitch_v2)  F(cuMemAllocManaged)             \
@@ -55,7 +55,7 @@ typedef int Launch(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned x, u
                    unsigned z, unsigned shared, void *stream, void **params, void **extra);
 typedef int MemGetInfo(size_t *free, size_t *total);
 
-/** Something that the program holds. */
+/** An allocation of the program. */
 typedef struct Held {
     Word p;
     size_t bytes;
@@ -70,7 +70,7 @@ static unsigned long calls[NB_FUNCTIONS];
 static unsigned long (*at_launch)[NB_FUNCTIONS];
 static Held held[MAX_HELD];
 static int nb_held;
-/** Indexed by Held.pinned: now, and the most there was. */
+/** Indexed by Held.pinned: the current size and the largest. */
 static size_t bytes[2], peak[2];
 static size_t most_in_use;
 
@@ -99,7 +99,7 @@ static int called(int i, Word a, Word b, Word c, Word d, Word e, Word f)
     int ret;
 
     if (i == INDEX_cuMemFree_v2 || i == INDEX_cuMemFreeHost) {
-        /* before, so that nobody else has been given the same address */
+        /* before the call, so that no other thread is given the same address */
         pthread_mutex_lock(&lock);
         release(a);
         pthread_mutex_unlock(&lock);
@@ -137,7 +137,7 @@ static int my_launch(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned x,
     if (at_launch && n < MAX_LAUNCHES)
         memcpy(at_launch[n], calls, sizeof(calls));
     pthread_mutex_unlock(&lock);
-    /* now and then: it takes a while */
+    /* only sometimes, because it is slow */
     if (mem_info && (n & 31) == 31) {
         size_t free, total;
 
@@ -150,7 +150,7 @@ static int my_launch(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned x,
 static void *find(void *handle, const char *name)
 {
     static void *(*next)(void *handle, const char *name);
-    /* the first version of dlsym() on this and that processor */
+    /* the first version of dlsym() on several processors */
     static const char *const versions[] = { "GLIBC_2.2.5", "GLIBC_2.17", "GLIBC_2.27", "GLIBC_2.34" };
 
     for (size_t i = 0; !next && i < sizeof(versions) / sizeof(*versions); i++)
@@ -174,7 +174,7 @@ void *dlsym(void *restrict handle, const char *restrict name)
 
     if (!p || strncmp(name, "cu", 2))
         return p;
-    /* what the driver's own libraries do is their business */
+    /* calls from the driver's own libraries are not counted */
     if (dladdr(__builtin_return_address(0), &caller) && caller.dli_fname &&
         (strstr(caller.dli_fname, "libcuda") || strstr(caller.dli_fname, "libnv")))
         return p;
@@ -209,7 +209,7 @@ __attribute__((destructor)) static void report(void)
     unsigned long a_frame = nb ? (last + nb - 1) / nb : 0;
     FILE *f;
 
-    /* processes that never came to a GPU have nothing to say */
+    /* processes that never use a GPU write nothing */
     if (!path || !real_launch || !at_launch)
         return;
     f = fopen(path, "w");

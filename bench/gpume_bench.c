@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Kernels alone, with their pictures on the device: gpume's, and what they are
- * measured against. bench/bench-gpu.sh calls it and measures whole pipelines besides.
+ * Measures kernels alone, with their pictures on the device: those of gpume and those that they are
+ * compared with. bench/bench-gpu.sh calls it, and also measures whole pipelines.
  */
 
 #include <errno.h>
@@ -28,9 +28,9 @@
 
 #include "gpume_bench.h"
 
-/** More than any cache of the device holds, so that pictures come from memory. */
+/** Size of the pictures: more than any cache of the device, so that they are read from memory. */
 #define RESIDENT_BYTES (256 << 20)
-/** A repeat takes at least this long, milliseconds. */
+/** Minimum duration of a repeat in milliseconds. */
 #define REPEAT_MS      20
 #define MAX_LAUNCHES   20000
 
@@ -215,7 +215,7 @@ void bench_time_launches(Bench *b, BenchLaunch *launch, void *opaque, int max, B
     double ms;
     int nb;
 
-    /* warm up, and see how many fill a repeat */
+    /* warms up, and measures how many launches fill a repeat */
     bench_launches_ms(b, launch, opaque, FFMIN(few, 2));
     ms = FFMAX(bench_launches_ms(b, launch, opaque, few), 1e-3);
     nb = av_clip(ceil(REPEAT_MS / ms * few), 1, max ? max : MAX_LAUNCHES);
@@ -252,7 +252,7 @@ static void fill_with_noise(uint8_t *p, size_t size, uint64_t *state)
     }
 }
 
-/* Samples of more than 8 bits: the upper ones are given, those below stay what they are, unless it is noise. */
+/* Widens samples to more than 8 bits: sets the upper bits and, except for noise, keeps the bits below. */
 static void widen(uint8_t *samples, const uint8_t *upper, size_t nb, int depth)
 {
     const int more = depth - 8;
@@ -301,7 +301,7 @@ void bench_load_pictures(Bench *b, const char *path, int depth)
             .WidthInBytes  = row,
             .Height        = b->height,
         };
-        /* a short file is read forwards and backwards, so that neighbours stay neighbours */
+        /* plays a short file forwards and backwards, so that neighbouring pictures stay neighbours */
         const int period = FFMAX(2 * nb_file - 2, 1);
         const int n = b->nb_pictures % period;
         uint8_t *from = file ? file + (size_t)FFMIN(n, period - n) * b->width * b->height : NULL;
@@ -315,7 +315,7 @@ void bench_load_pictures(Bench *b, const char *path, int depth)
         copy.dstDevice = b->pictures[b->nb_pictures];
         BENCH_CU(b, cuMemcpy2D(&copy));
     }
-    /* what has been copied may still be on its way, and b->stream does not wait for it */
+    /* copies may still be in flight, and b->stream does not wait for them */
     BENCH_CU(b, cuStreamSynchronize(NULL));
     av_free(file);
     av_free(picture);

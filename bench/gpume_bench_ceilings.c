@@ -5,7 +5,7 @@
 
 /**
  * @file
- * What the device can do at most: absolute differences, copies, transfers, launches.
+ * Measures the limits of the device: absolute differences, copies, transfers, launches.
  */
 
 #include <stdint.h>
@@ -21,7 +21,7 @@
 #include "gpume_bench.h"
 #include "gpume_bench_ceilings.h"
 
-/** Bytes of a copy and of a transfer: far more than caches hold, resp. than a frame has. */
+/** Sizes of a copy, far larger than caches, and of a transfer, larger than a frame. */
 #define COPY_BYTES     (1u << 30)
 #define TRANSFER_BYTES (64u << 20)
 
@@ -48,7 +48,7 @@ static void load(Bench *b, Ceilings *c)
     BENCH_CU(b, cuModuleGetFunction(&c->empty,   c->module, "gpume_bench_empty"));
     BENCH_CU(b, cuCtxGetDevice(&dev));
     BENCH_CU(b, cuDeviceGetAttribute(&nb_sm, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, dev));
-    /* as many threads as a multiprocessor holds, twice */
+    /* twice the number of threads that all multiprocessors hold */
     c->grid = nb_sm * 2 * (2048 / GPUME_BENCH_ABSDIFF_THREADS);
 }
 
@@ -89,7 +89,10 @@ static void launch_down(Bench *b, void *opaque, int i)
     BENCH_CU(b, cuMemcpyDtoHAsync(c->host, c->a, TRANSFER_BYTES, b->stream));
 }
 
-/* amount: of what a launch does, in 'unit' times microseconds; 0: the time itself */
+/*
+ * Measures a launch.
+ * @param amount work of a launch, in 'unit' times microseconds; 0: reports the time itself
+ */
 static double measure(Bench *b, Ceilings *c, const char *what, BenchLaunch *launch,
                       double amount, const char *unit)
 {

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * gpume's searches, kernel only.
+ * Measures the kernels of gpume's searches.
  */
 
 #include <stdint.h>
@@ -16,7 +16,7 @@
 #include "libavfilter/gpume/core/geometry.h"
 #include "gpume_bench.h"
 
-/* Absolute differences of a full search: only admissible candidates count. */
+/* Returns the number of absolute differences of a full search, of admissible candidates only. */
 static double nb_differences(const GpumeParams *p)
 {
     double differences = 0;
@@ -31,7 +31,7 @@ static double nb_differences(const GpumeParams *p)
     return differences;
 }
 
-/* Launches searches of one picture after the other, on two queues. */
+/* Launches searches of successive pictures on two streams. */
 static void bench_two_launch(Bench *b, void *opaque, int i)
 {
     const CUstream stream = b->stream;
@@ -41,7 +41,7 @@ static void bench_two_launch(Bench *b, void *opaque, int i)
     b->stream = stream;
 }
 
-/* The time of a search where two run side by side. */
+/* Measures a search of which two run at the same time. */
 static void bench_two(Bench *b, BenchRow row, int algo)
 {
     BenchSearch s[2];
@@ -57,7 +57,10 @@ static void bench_two(Bench *b, BenchRow row, int algo)
         bench_search_uninit(b, &s[i]);
 }
 
-/* Returns the median, microseconds. all: that of every candidate, or 0 */
+/*
+ * Returns the median time in microseconds.
+ * @param all time of the search that evaluates every candidate, or 0
+ */
 static double bench_kernel(Bench *b, int algo, int block, int range, int exhaustive, double all)
 {
     const char *name = algo == GPUME_ALGO_DS ? "ds" : exhaustive ? "fs exhaustive" : "fs";
@@ -84,7 +87,7 @@ static double bench_kernel(Bench *b, int algo, int block, int range, int exhaust
         row.unit   = "10^12/s";
         bench_number(b, &row, rate);
         printf(" %8.2f T/s", rate);
-        /* the ceiling is that of bytes */
+        /* the ceiling is measured with bytes */
         if (b->ceiling && b->depth == 8) {
             row.metric = "of the ceiling";
             row.unit   = "%";
@@ -111,7 +114,7 @@ static double bench_kernel(Bench *b, int algo, int block, int range, int exhaust
 void bench_kernels(Bench *b)
 {
     static const int blocks[] = { 4, 8, 16 };
-    /* 30: the seed's area of 64x64 around a block of 4x4 */
+    /* 30: the area of 64x64 around a block of 4x4 in bench/seed */
     static const int fs_ranges[] = { 8, 16, 30, 32, 64 };
     static const int ds_ranges[] = { 8, 16, 32, 64, 128 };
 
@@ -133,10 +136,10 @@ void bench_kernels(Bench *b)
     }
 }
 
-/** Pictures whose costs are added up. */
+/** Number of pictures whose costs are summed. */
 #define NB_COST_PICTURES 20
 
-/* Returns the sum of costs of some pictures one after the other. */
+/* Returns the sum of the costs of successive pictures. */
 static uint64_t bench_algo(Bench *b, int algo, const char *name, int block, int range,
                            uint64_t full_cost)
 {
@@ -151,7 +154,7 @@ static uint64_t bench_algo(Bench *b, int algo, const char *name, int block, int 
     double us;
 
     bench_search_init(b, &s, algo, block, range, 0, NULL);
-    /* first of all: some predict from the pictures before */
+    /* in order, because some searches predict from previous pictures */
     for (int i = 1; i < FFMIN(b->nb_pictures, NB_COST_PICTURES + 1); i++)
         cost += bench_search_residual(b, &s, i);
     bench_time_launches(b, bench_search_launch, &s, 0, &t);
@@ -185,12 +188,12 @@ void bench_searches(Bench *b)
     for (int i = 0; i < FF_ARRAY_ELEMS(blocks); i++) {
         uint64_t full_cost = 0;
 
-        /* full search is the first: the others' costs stand beside its */
+        /* full search is first, so that the costs of the others are compared with it */
         for (int algo = 0; algo < GPUME_NB_ALGOS; algo++) {
             uint64_t cost;
 
             if (gpume_kind(algo) == GPUME_KIND_HIERARCHICAL)
-                continue;   /* that is bench_motion()'s */
+                continue;   /* bench_motion() measures hme */
             cost = bench_algo(b, algo, names[algo], blocks[i], 16, full_cost);
             if (algo == GPUME_ALGO_FS)
                 full_cost = cost;
@@ -198,20 +201,20 @@ void bench_searches(Bench *b)
     }
 }
 
-/** Pictures that are kept: those of searches side by side, and the next one. */
+/** Number of pictures that are kept: those of simultaneous searches, and the next one. */
 #define MOTION_PICTURES 4
 
-/** Searches in both directions of neighbouring pictures, each with planes of its own where there are any. */
+/** Searches of neighbouring pictures in both directions. Each search has its own planes, if any. */
 typedef struct BenchMotion {
     GpumeParams params;
-    int at_once;                ///< pairs side by side, 1 or 2, each on a queue
+    int at_once;                ///< number of simultaneous pairs, 1 or 2; each has a stream
     GpumeCudaSearch search[2];
     GpumeCudaLeaves leaves[2];
-    GpumeCudaPlane luma[MOTION_PICTURES];   ///< of picture n at n % MOTION_PICTURES
+    GpumeCudaPlane luma[MOTION_PICTURES];   ///< picture n is at n % MOTION_PICTURES
     CUdeviceptr planes[MOTION_PICTURES];
-    CUevent made;               ///< planes
-    CUevent done[2];            ///< the last search of each queue
-    int nb;                     ///< pictures so far
+    CUevent made;               ///< the planes are complete
+    CUevent done[2];            ///< the last search of each stream has ended
+    int nb;                     ///< number of pictures so far
 } BenchMotion;
 
 static void bench_planes_launch(Bench *b, void *opaque, int i)
@@ -235,7 +238,8 @@ static void bench_motion_launch(Bench *b, void *opaque, int i)
     const int nb_fields = m->params.check ? 2 : 1;
     GpumeCudaSearchField fields[2] = { { .is_stored = 1, .leaves = m->leaves[which] } };
 
-    /* the search that has had the planes of the next picture, which the queue's last one waited for */
+    /* waits for the search that has used the planes of the next picture; the last search of the
+     * stream has waited for it */
     BENCH_CU(b, cuStreamWaitEvent(b->stream, m->done[which], 0));
     bench_planes_launch(b, opaque, i);
     BENCH_CU(b, cuEventRecord(m->made, b->stream));
@@ -266,7 +270,10 @@ static void bench_leaves_init(Bench *b, const BenchMotion *m, GpumeCudaLeaves *l
     BENCH_CU(b, cuMemAlloc(&leaves->sums,  FFMAX(m->search[0].tree.nb_sums, 1)));
 }
 
-/* @param chosen the parameters that matter, from which the rest follows */
+/*
+ * Initializes the searches.
+ * @param chosen the parameters from which the others follow
+ */
 static void bench_motion_init(Bench *b, BenchMotion *m, GpumeParams chosen, int at_once)
 {
     GpumePlan plan;
@@ -318,7 +325,7 @@ static void bench_motion_uninit(Bench *b, BenchMotion *m)
     }
 }
 
-/* The time of blocks of several sizes beside that of the smallest alone: searches one by one, and two at once. */
+/* Measures blocks of several sizes and the smallest blocks alone: one search at a time, and two at once. */
 static void bench_trees(Bench *b)
 {
     static const GpumeParams chosen[] = {
@@ -365,7 +372,10 @@ static void bench_trees(Bench *b)
     }
 }
 
-/* @param at_once pairs side by side, 1 or 2 */
+/*
+ * Measures pairs of searches.
+ * @param at_once number of simultaneous pairs, 1 or 2
+ */
 static void bench_pairs(Bench *b, GpumeParams chosen, int at_once)
 {
     static const char *const names[2][2] = { { "hme", "hme sweeps=2" }, { "hme pel=1", "hme pel=1 sweeps=2" } };

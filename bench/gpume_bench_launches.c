@@ -5,7 +5,7 @@
 
 /**
  * @file
- * What filters take on the device kernel by kernel, and the vectors that they read.
+ * Measures the kernels of filters, one by one, and prepares the vectors that the filters read.
  */
 
 #include <stdio.h>
@@ -23,13 +23,13 @@
 #define MAX_KERNELS  32
 #define MAX_LAUNCHES 256
 
-/** What keeps the device busy until launches are queued. */
+/** Size of a fill that keeps the device busy while launches are queued. */
 #define FILLER_BYTES (256 << 20)
 #define FILLERS      128
 
-/** Kernels by name, and when each of their launches began and ended. */
+/** Names of kernels, and the times of their launches. */
 static struct Launches {
-    tcuLaunchKernel *launch;            ///< the driver's
+    tcuLaunchKernel *launch;            ///< the driver's function
     tcuModuleGetFunction *get_function;
     CudaFunctions *cu;
     struct { CUfunction function; char name[40]; } kernels[MAX_KERNELS];

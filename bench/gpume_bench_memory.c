@@ -5,7 +5,7 @@
 
 /**
  * @file
- * What the backend takes of the device for frames in system memory.
+ * Measures the device memory that the backend uses for frames in system memory.
  */
 
 #include <stdio.h>

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * What mvdenoise takes for a frame on the device: in all, and kernel by kernel, along the vectors
- * that gpume finds.
+ * Measures mvdenoise for a frame on the device, in total and kernel by kernel, with vectors from
+ * gpume.
  */
 
 #include "config_components.h"
@@ -29,9 +29,9 @@
 
 #define RADIUS 2
 #define PASSES 2
-/** Pictures of a run: as many as can be in flight without waiting. */
+/** Number of pictures of a run: as many as can be in flight without waiting. */
 #define MADE   8
-/** Those that the first one needs come before. */
+/** Number of pictures before them, which the first one needs. */
 #define AHEAD  (PASSES * RADIUS)
 #define FRAMES (AHEAD + 1 + MADE)
 #define SIGMA  10
@@ -42,12 +42,12 @@ typedef struct BenchMvdenoise {
     Mvdenoise *mvdenoise;
 } BenchMvdenoise;
 
-/* About normal noise. */
+/* Returns approximately normal noise. */
 static int draw_noise(uint32_t *state)
 {
     int sum = 0;
 
-    /* of 12 numbers up to 255 the standard deviation is 256 */
+    /* the sum of 12 numbers up to 255 has the standard deviation 256 */
     for (int i = 0; i < 12; i++) {
         *state = *state * 1664525 + 1013904223;
         sum   += *state >> 24;
@@ -64,7 +64,7 @@ static void put(const Bench *b, uint8_t *row, int x, int v, uint32_t *state)
         row[x] = v;
 }
 
-/* A picture of the clip with noise, on the device; chroma is half as much of the luma. */
+/* Returns a noisy picture of the clip on the device; chroma is half of luma. */
 static AVFrame *make_noisy(Bench *b, AVBufferRef *frames, const uint8_t *luma, uint32_t *state)
 {
     AVFrame *frame = bench_get_frame(frames), *host = av_frame_alloc();
@@ -141,7 +141,7 @@ static void make(BenchMvdenoise *d)
         bench_die("denoised frames", ret);
 }
 
-/* A picture for each that comes, behind what keeps the device busy. */
+/* Makes a picture for each input picture, queued after the fill that keeps the device busy. */
 static void make_pictures(Bench *b, BenchMvdenoise *d, int recording, double *device_us, double *host_us)
 {
     const CUstream stream = b->hwctx->stream;

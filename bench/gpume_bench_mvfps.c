@@ -5,8 +5,8 @@
 
 /**
  * @file
- * What mvfps takes to make a frame between two others on the device: in all, and kernel by
- * kernel, along the vectors that gpume finds.
+ * Measures the interpolation of a frame by mvfps on the device, in total and kernel by kernel, with
+ * vectors from gpume.
  */
 
 #include "config_components.h"
@@ -25,9 +25,9 @@
 #if CONFIG_MVFPS_FILTER
 #include "libavfilter/gpume/mvfps/mvfps.h"
 
-/** Pictures of a run: as many as can be in flight without waiting. */
+/** Number of pictures of a run: as many as can be in flight without waiting. */
 #define MADE    4
-/** Before them a pair, so that each has one new frame. */
+/** Number of input frames: a pair comes first, so that each picture needs one new frame. */
 #define FRAMES  (MADE + 2)
 
 typedef struct BenchMvfps {
@@ -36,7 +36,7 @@ typedef struct BenchMvfps {
     Mvfps *mvfps;
 } BenchMvfps;
 
-/* A picture of the clip, without colours. */
+/* Returns a picture of the clip, without colours. */
 static AVFrame *get_picture(Bench *b, AVBufferRef *frames, int i)
 {
     AVFrame *frame = bench_get_frame(frames);
@@ -54,7 +54,7 @@ static AVFrame *get_picture(Bench *b, AVBufferRef *frames, int i)
     return frame;
 }
 
-/* The pictures with their vectors, as gpume leaves them. */
+/* Searches the vectors of the pictures with gpume. */
 static void search(Bench *b, BenchMvfps *d, const char *options)
 {
     AVFrame *pictures[FRAMES];
@@ -103,7 +103,7 @@ static void make_picture(BenchMvfps *d, int i)
         bench_die("interpolated frames", ret);
 }
 
-/* One picture between each two, behind what keeps the device busy. */
+/* Makes a picture between each two input pictures, queued after the fill that keeps the device busy. */
 static void make_pictures(Bench *b, BenchMvfps *d, int recording, double *device_us, double *host_us)
 {
     const CUstream stream = b->hwctx->stream;

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * What mvview takes to draw into frames on the device: on the device, and on the host.
+ * Measures mvview with frames on the device: the time on the device and on the host.
  */
 
 #include "config_components.h"
@@ -28,9 +28,9 @@
 #include "libavfilter/gpume/field/fields.h"
 #include "libavfilter/gpume/mvview/mvview.h"
 
-/** Frames that are drawn at a time: as many as can be in flight without waiting. */
+/** Number of frames that are drawn at a time: as many as can be in flight without waiting. */
 #define FRAMES 4
-/** What keeps the device busy until they are queued. */
+/** Size of a fill that keeps the device busy until the frames are queued. */
 #define FILLER_BYTES (256 << 20)
 #define FILLERS      64
 
@@ -42,7 +42,7 @@ typedef struct BenchMvview {
     CUdeviceptr fields;         ///< vectors on the device, or 0
 } BenchMvview;
 
-/* A turn around the middle of the picture, with a little noise. */
+/* Makes vectors of a rotation around the middle of the picture, with slight noise. */
 static void make_vectors(AVFrame *frame, int block)
 {
     const int bw = (frame->width + block - 1) / block, bh = (frame->height + block - 1) / block;
@@ -69,7 +69,7 @@ static void make_vectors(AVFrame *frame, int block)
     }
 }
 
-/* Leave the vectors of the frame on the device, as gpume does. */
+/* Leaves the frame's vectors on the device, as gpume does. */
 static void lay_fields(Bench *b, BenchMvview *d, int block)
 {
     const AVFrameSideData *sd = av_frame_get_side_data(d->out, AV_FRAME_DATA_MOTION_VECTORS);
@@ -126,7 +126,7 @@ static void draw_uninit(Bench *b, BenchMvview *d)
     av_buffer_unref(&d->frames);
 }
 
-/* Draw a few frames behind what keeps the device busy. */
+/* Draws several frames, queued after the fill that keeps the device busy. */
 static void draw_frames(Bench *b, BenchMvview *d, double *device_us, double *host_us)
 {
     const CUstream stream = b->hwctx->stream;
@@ -153,7 +153,7 @@ static void draw_frames(Bench *b, BenchMvview *d, double *device_us, double *hos
     *device_us = ms * 1000 / FRAMES;
 }
 
-/* One mode with blocks of one size. */
+/* Measures a mode with blocks of one size. */
 static void draw(Bench *b, BenchMvview *d, enum AVPixelFormat format, const char *name, int mode, int step,
                  int block, int on_device)
 {

@@ -5,10 +5,10 @@
 
 /**
  * @file
- * NVOFA, the card's optical-flow hardware, through the public API of its library:
- * its rate, and how much its vectors, rounded to whole samples, leave over beside
- * gpume's. What is declared here is the little that is used of API 2.0, after the
- * headers of github.com/NVIDIA/NVIDIAOpticalFlowSDK.
+ * Measures NVOFA, the optical-flow hardware of GPUs, through the public API of its library: its
+ * rate, and the residual of its vectors, rounded to whole samples, in comparison with gpume. The
+ * declarations are the used part of API 2.0, according to the headers of
+ * github.com/NVIDIA/NVIDIAOpticalFlowSDK.
  */
 
 #include <errno.h>
@@ -32,7 +32,7 @@
 #define FLOW_API_VERSION (2 << 4 | 0)
 
 #define GRID 4
-/** Pictures in the hardware's own buffers; pairs of them whose residual is looked at. */
+/** Number of pictures in the hardware's buffers; number of pairs whose residual is computed. */
 #define FLOW_PICTURES 48
 #define FLOW_PAIRS     8
 
@@ -56,7 +56,7 @@ typedef struct FlowBufferDesc {
 } FlowBufferDesc;
 
 typedef struct FlowStrides {
-    struct { uint32_t x, y; } planes[3];    ///< x: bytes from row to row
+    struct { uint32_t x, y; } planes[3];    ///< x: bytes of a row
     uint32_t nb_planes;
 } FlowStrides;
 
@@ -80,7 +80,7 @@ typedef struct FlowVector {
 _Static_assert(sizeof(FlowInit) == 48 && sizeof(FlowInput) == 56 && sizeof(FlowOutput) == 24 &&
                sizeof(FlowStrides) == 28 && sizeof(FlowVector) == 4, "layout of NVOFA's API");
 
-/** Filled by the library; the order is the API's. Functions return 0 or an error. */
+/** The library sets these pointers; their order is that of the API. Functions return 0 or an error. */
 typedef struct FlowFunctions {
     int (FLOW_API *create)(CUcontext ctx, void **flow);
     int (FLOW_API *init)(void *flow, const FlowInit *init);
@@ -168,7 +168,7 @@ static void close_flow(Flow *flow)
         flow->f.destroy(flow->handle);
 }
 
-/* BenchLaunch: neighbouring pictures, one pair after the other, as in a stream. */
+/* BenchLaunch: searches neighbouring pictures pair by pair, as in a stream. */
 static void launch_flow(Bench *b, void *opaque, int i)
 {
     Flow *flow = opaque;
@@ -184,7 +184,7 @@ static void launch_flow(Bench *b, void *opaque, int i)
         flow->failed = ret;
 }
 
-/* The residual of blocks of 4x4 with one vector each, clipped to the picture. */
+/* Returns the residual of blocks of 4x4 with one vector each, clipped to the picture. */
 static uint64_t residual_of(Bench *b, const uint8_t *cur, const uint8_t *ref,
                             const FlowVector *vectors)
 {
@@ -206,13 +206,13 @@ static uint64_t residual_of(Bench *b, const uint8_t *cur, const uint8_t *ref,
     return sum;
 }
 
-/* How many vectors a pair has. */
+/* Returns the number of vectors of a pair. */
 static size_t nb_vectors(const Bench *b)
 {
     return (size_t)((b->width + GRID - 1) / GRID) * ((b->height + GRID - 1) / GRID);
 }
 
-/* The vectors from picture i to the one before it; pairs are asked for in their order. */
+/* Gets the vectors from picture i to the previous picture. Must be called for the pairs in order. */
 static int flow_vectors(Bench *b, Flow *flow, int i, FlowVector *vectors)
 {
     const int bw = (b->width + GRID - 1) / GRID, bh = (b->height + GRID - 1) / GRID;
@@ -312,7 +312,7 @@ static FFNV_LIB_HANDLE load_flow(FlowFunctions *functions)
     return NULL;
 }
 
-/* Write what one level finds in all neighbouring pictures. */
+/* Writes the vectors that one level finds in all neighbouring pictures. */
 static void write_flow(Bench *b, Flow *flow, const char *path, const char *word)
 {
     FlowVector *vectors = av_malloc_array(nb_vectors(b), sizeof(*vectors));
@@ -379,7 +379,7 @@ void bench_nvofa(Bench *b, const char *path)
 
         ret = open_flow(b, &flow, levels[i].level);
         if (!ret) {
-            /* first, so that hints from earlier pictures are those of a stream's start */
+            /* computed first, so that hints from earlier pictures are those at the start of a stream */
             sum = flow_residual(b, &flow, pictures, nb);
             if (!flow.failed)
                 bench_time_launches(b, launch_flow, &flow, 200, &t);
@@ -396,5 +396,5 @@ void bench_nvofa(Bench *b, const char *path)
     print_gpume(b, "gpume fs +-32", GPUME_ALGO_FS, 32, nb);
     print_gpume(b, "gpume ds +-64", GPUME_ALGO_DS, 64, nb);
     av_free(pictures);
-    /* the library stays: the driver has threads of it */
+    /* the library is not closed, because the driver has threads in it */
 }

@@ -5,10 +5,10 @@
 
 /**
  * @file
- * How many costs each search computes a block: the oracle searches, and the vectors that it
- * tries for a block are counted, each once for each size of the picture and precision. Blocks
- * of smaller pictures count like others, so hme's number is that of all levels for each block
- * of the last. bench.sh and quality.sh build and call it.
+ * Counts the costs that each search computes for a block. The oracle searches, and the vectors that
+ * it tries for a block are counted once for each size of the picture and each precision. Blocks of
+ * smaller pictures are counted as well, so the number of hme is that of all levels for each block
+ * of the last level. bench.sh and quality.sh build and call it.
  *
  * usage: gpume_tried WIDTH HEIGHT BLOCK RANGE [METHOD]... < frames of 8-bit gray
  * METHOD: the value of algo, then options: ds, ds:smooth=2:pel=4 [all searches, and hme]
@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Vectors that are told apart in a picture: at most half of these. */
+/** Size of the table of vectors of a picture; at most half of it is used. */
 #define NB_KEYS (1 << 24)
 
 static uint64_t keys[NB_KEYS];
@@ -28,7 +28,7 @@ static int counting;
 
 static void note(int bx, int by, int bw, int pel, int dx, int dy)
 {
-    /* the number of columns tells pictures of different sizes apart; no key is 0 */
+    /* the number of columns distinguishes pictures of different sizes; no key is 0 */
     const uint64_t key = (uint64_t)(bx + 1) << 52 ^ (uint64_t)by << 40 ^ (uint64_t)(bw % 1024) << 30 ^
                          (uint64_t)(pel - 1) << 28 ^ (uint64_t)(dx + 8192) << 14 ^ (dy + 8192);
     size_t i = (key * UINT64_C(0x9e3779b97f4a7c15)) >> 40;
@@ -48,11 +48,11 @@ static void note(int bx, int by, int bw, int pel, int dx, int dy)
 typedef struct Method {
     const char *text;
     OracleMotion motion;
-    OracleVector *found[3];     ///< by the last searches
+    OracleVector *found[3];     ///< results of the last searches
     int64_t sum;
 } Method;
 
-/* What it tries needs no search; what it finds, does. */
+/* Counts all admissible candidates of a full search, then runs the oracle without counting. */
 static OracleVector full_search(const OracleBlock *b)
 {
     OracleVector v;
@@ -66,7 +66,7 @@ static OracleVector full_search(const OracleBlock *b)
     return v;
 }
 
-/* Returns zero if it is no method. */
+/* Returns 0 if the text is not a method. */
 static int parse_method(OracleMotion *m, const char *text, int block, int range)
 {
     const size_t length = strcspn(text, ":");
@@ -95,8 +95,8 @@ static int parse_method(OracleMotion *m, const char *text, int block, int range)
             m->pel = n;
         else if (sscanf(text, ":range=%d%n", &n, &end) == 1 && end)
             m->range = n;
-        else if ((sscanf(text, ":check=%d%n", &n, &end) != 1 || !end) &&    // costs nothing
-                 (sscanf(text, ":backend=%*[a-z]%n", &end) || !end))        // they are equal
+        else if ((sscanf(text, ":check=%d%n", &n, &end) != 1 || !end) &&    // check computes no costs
+                 (sscanf(text, ":backend=%*[a-z]%n", &end) || !end))        // backends have equal costs
             return 0;
     }
     return m->range > 0 && m->range * m->pel < 8192 && m->sweeps >= 0 && m->smooth >= 0 &&
@@ -157,7 +157,7 @@ int main(int argc, char **argv)
         const OraclePicture ref = { w, h, samples[~nb_frames & 1] };
 
         for (int i = 0; nb_frames && i < nb_methods; i++) {
-            const int n = nb_frames - 1;    // searches before this one
+            const int n = nb_frames - 1;    // number of previous searches
             Method *m = &methods[i];
 
             memset(keys, 0, sizeof(keys));

@@ -5,12 +5,12 @@
 
 /**
  * @file
- * The searches once more, written from doc/gpume-definition.md, "Searches", as
- * plainly as can be: what the tests hold every backend against. Nothing here uses
- * anything of the filter or of FFmpeg, and nothing is done for speed.
+ * Reference implementation of the searches, written from doc/gpume-definition.md, "Searches", as
+ * plainly as possible. The tests compare every backend with it. It uses nothing of the filter or of
+ * FFmpeg, and is not optimized.
  *
- * To add a search: write oracle_search_NAME() from its definition, and list it
- * in oracle_searches[]; a cost, oracle_NAME() and oracle_costs[].
+ * To add a search, write oracle_search_NAME() from its definition and list it in oracle_searches[].
+ * To add a cost, write oracle_NAME() and list it in oracle_costs[].
  */
 
 #ifndef GPUME_ORACLE_H
@@ -21,14 +21,14 @@
 #include <string.h>
 
 /*
- * A program that counts may define it: called for every vector that is tried for block (bx, by)
- * of rows of bw blocks, in units of 1/pel sample.
+ * A program that counts candidates may define this macro. It is called for every vector that is
+ * tried for block (bx, by) of rows of bw blocks, in units of 1/pel sample.
  */
 #ifndef ORACLE_NOTE
 #define ORACLE_NOTE(bx, by, bw, pel, dx, dy)
 #endif
 
-/** Samples without padding bits, a row after the other. */
+/** Samples without padding bits, row after row. */
 typedef struct OraclePicture {
     int w, h;
     const uint16_t *samples;
@@ -37,28 +37,28 @@ typedef struct OraclePicture {
 typedef struct OracleVector {
     int dx, dy;
     uint32_t cost;
-    int inconsistent;       ///< nonzero: by the check, see gpume_oracle_motion.h
+    int inconsistent;       ///< nonzero: the check found the vector inconsistent, see gpume_oracle_motion.h
 } OracleVector;
 
-/** Samples: rows that are stride apart, of samples that are step apart. */
+/** Samples; stride is the distance of rows, step that of samples in a row. */
 typedef struct OracleSamples {
     const uint16_t *first;
     int stride, step;
 } OracleSamples;
 
-/** What w x h samples cost, or that of the first rows where it is not below limit. */
+/** Returns the cost of w x h samples. If it reaches limit, the cost of the first rows is sufficient. */
 typedef int64_t (*OracleCost)(OracleSamples cur, OracleSamples ref, int w, int h, int64_t limit);
 
 typedef struct OracleBlock {
     const OraclePicture *cur, *ref;
     OracleCost cost;
     int x0, y0;             ///< first sample
-    int w, h;               ///< true size
+    int w, h;               ///< size inside the picture
     int range;
-    int bx, by, bw, bh;     ///< which block, of how many
-    /** In raster order: what was found for the blocks before this one. */
+    int bx, by, bw, bh;     ///< position of the block, and number of blocks
+    /** Vectors of the blocks before this block, in raster order. */
     const OracleVector *found;
-    /** What the two searches before in this direction found, NULL where there was none. */
+    /** Results of the two previous searches in the same direction; NULL if there are none. */
     const OracleVector *last, *before_last;
 } OracleBlock;
 
@@ -82,7 +82,10 @@ static int64_t oracle_sad(OracleSamples cur, OracleSamples ref, int w, int h, in
     return cost;
 }
 
-/* Element (u, x) of a Hadamard matrix: negative where u and x have an odd number of bits in common. */
+/*
+ * Returns the sign of element (u, x) of a Hadamard matrix: negative if u and x have an odd number
+ * of bits in common.
+ */
 static int oracle_hadamard(int u, int x)
 {
     const int common = u & x;
@@ -90,7 +93,7 @@ static int oracle_hadamard(int u, int x)
     return (common ^ common >> 1 ^ common >> 2) & 1 ? -1 : 1;
 }
 
-/* A tile of n x n samples from (x0, y0) on, of w x h. */
+/* Returns the cost of a tile of n x n samples at (x0, y0) in a block of w x h. */
 static int64_t oracle_tile(OracleSamples cur, OracleSamples ref, int w, int h, int x0, int y0, int n)
 {
     int rows[8][8] = { { 0 } };
@@ -118,7 +121,7 @@ static int64_t oracle_satd(OracleSamples cur, OracleSamples ref, int w, int h, i
 
     for (int y = 0; y < h && cost < limit; y += 4) {
         for (int x = 0; x < w; x += 4) {
-            /* in an area of whole tiles of 8x8 these are counted at their first sample */
+            /* samples in whole tiles of 8x8 are counted at the tile's first sample */
             if (x >= w / 8 * 8 || y >= h / 8 * 8)
                 cost += oracle_tile(cur, ref, w, h, x, y, 4);
             else if (x % 8 == 0 && y % 8 == 0)
@@ -128,7 +131,7 @@ static int64_t oracle_satd(OracleSamples cur, OracleSamples ref, int w, int h, i
     return cost;
 }
 
-/** By the name of the option's value. */
+/** Indexed by the name of the option's value. */
 static const struct {
     const char *name;
     OracleCost cost;
@@ -169,11 +172,11 @@ static void oracle_try(const OracleBlock *b, int dx, int dy, OracleVector *best)
     }
 }
 
-/* Tries (0,0), then all vectors in raster order; of equal costs the first wins. */
+/* Tries (0,0), then all vectors in raster order. If costs are equal, the first vector wins. */
 static OracleVector oracle_search_fs(const OracleBlock *b)
 {
     OracleVector best = { 0, 0, oracle_cost(b, 0, 0, UINT32_MAX) };
-    /* nothing further away is inside the picture */
+    /* vectors beyond this have no candidate inside the picture */
     const int reach_x = oracle_min(b->range, b->ref->w);
     const int reach_y = oracle_min(b->range, b->ref->h);
 
@@ -183,7 +186,7 @@ static OracleVector oracle_search_fs(const OracleBlock *b)
     return best;
 }
 
-/* Points relative to c, each times step. */
+/* Tries points relative to c, each multiplied by step. */
 static void oracle_try_points(const OracleBlock *b, OracleVector c, const int (*points)[2],
                               int nb, int step, OracleVector *best)
 {
@@ -196,7 +199,7 @@ static int oracle_same(OracleVector a, OracleVector b)
     return a.dx == b.dx && a.dy == b.dy;
 }
 
-/* The eight around a sample, in the order of tss, ntss and fss. */
+/* The eight neighbours of a sample, in the order of tss, ntss and fss. */
 static const int oracle_square[8][2] = {
     { 0, -1 }, { 0, 1 }, { -1, 0 }, { 1, 0 }, { -1, -1 }, { -1, 1 }, { 1, -1 }, { 1, 1 },
 };
@@ -220,7 +223,7 @@ static OracleVector oracle_search_tss(const OracleBlock *b)
     return best;
 }
 
-/* Cheaper where the centre is the best, else another time around the best. */
+/* Halves the step if the centre is the best point, else continues around the best point. */
 static OracleVector oracle_halve_where_still(const OracleBlock *b, const int (*points)[2],
                                              int nb, int step)
 {
@@ -291,7 +294,7 @@ static OracleVector oracle_search_ds(const OracleBlock *b)
     return best;
 }
 
-/* From a vector on. */
+/* Searches with hexagons, starting from a vector. */
 static void oracle_hexagons(const OracleBlock *b, OracleVector *best)
 {
     OracleVector c;
@@ -322,10 +325,11 @@ static int oracle_median(int a, int b, int c)
 }
 
 /**
- * Try what epzs and umh have in common: the median of the vectors to the left, above,
- * and above to the right, then (0,0), then these vectors. Those of fewer than three
- * are a median together with (0,0); of one it is that one.
- * @param left_corner of a block in the last column, above to the left stands in
+ * Tries the first candidates of epzs and umh: the median of the vectors to the left, above, and
+ * above to the right, then (0,0), then these vectors. If there are two of them, the median includes
+ * (0,0); if there is one, it is the median.
+ * @param left_corner for a block in the last column, the vector above to the left replaces that
+ *                    above to the right
  */
 static OracleVector oracle_neighbours(const OracleBlock *b, int left_corner)
 {
@@ -356,7 +360,7 @@ static OracleVector oracle_neighbours(const OracleBlock *b, int left_corner)
     return best;
 }
 
-/* What an earlier search found for a block; nothing moved where there was none. */
+/* Returns the result of an earlier search for a block, or (0,0) if there was none. */
 static OracleVector oracle_earlier(const OracleBlock *b, const OracleVector *field,
                                    int bx, int by)
 {
@@ -404,7 +408,7 @@ static OracleVector oracle_search_umh(const OracleBlock *b)
     };
     OracleVector best = oracle_neighbours(b, 1), c = best;
 
-    /* a cross, half as high as wide */
+    /* a cross, half as high as it is wide */
     for (int d = 1; d <= b->range; d += 2) {
         oracle_try(b, c.dx - d, c.dy, &best);
         oracle_try(b, c.dx + d, c.dy, &best);
@@ -414,7 +418,7 @@ static OracleVector oracle_search_umh(const OracleBlock *b)
         }
     }
 
-    /* a square; its left side goes along with the best vector */
+    /* a square; its left side moves with the best vector */
     c = best;
     for (int dy = c.dy - 2; dy <= c.dy + 2; dy++)
         for (int dx = best.dx - 2; dx <= c.dx + 2; dx++)
@@ -444,7 +448,7 @@ static const struct {
     { "umh",   oracle_search_umh },
 };
 
-/** Blocks of side block in a row or column of n samples. */
+/** Returns the number of blocks of side block in a row or column of n samples. */
 static int oracle_blocks(int n, int block)
 {
     int nb = 0;
@@ -454,7 +458,7 @@ static int oracle_blocks(int n, int block)
     return nb;
 }
 
-/** A search, and of which blocks. */
+/** A search and its blocks. */
 typedef struct OracleSearch {
     OracleVector (*search)(const OracleBlock *b);
     OracleCost cost;
@@ -462,10 +466,9 @@ typedef struct OracleSearch {
 } OracleSearch;
 
 /**
- * Search a whole picture.
- * @param last, before_last what the two searches before in the same direction found,
- *                          NULL where there was none
- * @param vectors           gets one for each block, in raster order
+ * Searches a whole picture.
+ * @param last, before_last results of the two previous searches in the same direction, or NULL
+ * @param vectors           output, one for each block in raster order
  */
 static inline void oracle_field(OracleSearch s, const OraclePicture *cur, const OraclePicture *ref,
                                 const OracleVector *last, const OracleVector *before_last,

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * The functions of the CPU backend that have assembly code, in FFmpeg's checkasm: that they
- * compute what plain C does, leave registers and inputs alone, and how fast they are.
+ * Tests functions that have assembly code in FFmpeg's checkasm: they must give the same results as
+ * C and must not change registers or inputs. Measures their speed.
  */
 
 #include <string.h>
@@ -29,7 +29,7 @@
 #include "libavutil/intreadwrite.h"
 #include "libavutil/mem_internal.h"
 
-/* Samples: room for a block that begins anywhere in FREE bytes and in as many rows. */
+/* Buffers of samples: a block can begin at any of FREE bytes and at as many rows. */
 #define FREE    96
 #define STRIDE  (2 * GPUME_MAX_BLOCK + FREE)
 #define ROWS    128
@@ -42,9 +42,9 @@ static Samples cur, ref, cur_before, ref_before;
 
 enum {
     RANDOM,
-    REALISTIC,      ///< like neighbours in a picture, and in the picture after it
-    EXTREMES,       ///< 0 and the greatest sample, at random
-    DARK_IN_BRIGHT, ///< all 0, all of the greatest
+    REALISTIC,      ///< similar to the neighbours in a picture and to the next picture
+    EXTREMES,       ///< 0 or the maximum, at random
+    DARK_IN_BRIGHT, ///< one picture is all 0, the other has the maximum
     BRIGHT_IN_DARK,
     NB_KINDS
 };
@@ -97,7 +97,10 @@ static int inputs_changed(void)
     return memcmp(&cur, &cur_before, sizeof(cur)) || memcmp(&ref, &ref_before, sizeof(ref));
 }
 
-/** The first row of h that begin anywhere, and in linesize the way to the next: up or down. */
+/**
+ * Returns the first of h rows that begin at any position. Sets linesize, which is negative for rows
+ * from the bottom up.
+ */
 static const uint8_t *rows_of(const Samples *s, int h, ptrdiff_t *linesize)
 {
     const uint8_t *first = s->data + rnd() % FREE + (rnd() % (ROWS - h + 1)) * STRIDE;
@@ -110,7 +113,7 @@ static const uint8_t *rows_of(const Samples *s, int h, ptrdiff_t *linesize)
     return first;
 }
 
-/** Heights: the least, odd ones, the greatest. */
+/** Returns a height: the minimum, odd heights, the maximum. */
 static int height_of(int trial)
 {
     const int h[] = { 1, 2, 3, GPUME_COST_ROWS - 1, GPUME_COST_ROWS };
@@ -118,7 +121,7 @@ static int height_of(int trial)
     return trial < FF_ARRAY_ELEMS(h) ? h[trial] : 1 + rnd() % GPUME_COST_ROWS;
 }
 
-/** A limit: of no effect; more, as much, less than the whole sum; none of it. */
+/** Returns a limit without effect, above, equal to or below the sum, or of 1. */
 static uint32_t limit_of(int trial, uint32_t sum)
 {
     switch (trial % 5) {
@@ -130,7 +133,7 @@ static uint32_t limit_of(int trial, uint32_t sum)
     }
 }
 
-/** Once it has reached the limit, a cost need not be whole. */
+/** Returns whether a cost is wrong. A cost that has reached the limit may be incomplete. */
 static int wrong_sum(uint32_t found, uint32_t sum, uint32_t limit)
 {
     return sum < limit ? found != sum : found < limit || found > sum;
@@ -197,7 +200,7 @@ static void check_four(const char *name, CostInit init, int depth)
                 const uint8_t *c = rows_of(&cur, h, &cur_linesize);
                 uint32_t limit;
 
-                /* all of them go the same way */
+                /* all rows are in the same direction */
                 r[0] = rows_of(&ref, h, &ref_linesize);
                 for (int k = 1; k < 4; k++) {
                     ptrdiff_t linesize;
@@ -226,7 +229,7 @@ static void check_four(const char *name, CostInit init, int depth)
     report("%s_x4_%d", name, depth);
 }
 
-/* Functions that make nb_costs costs of nb blocks: means(), means_of_two() or around(). */
+/* Tests functions that compute nb_costs costs for each of nb blocks: means(), means_of_two() or around(). */
 static void check_blocks(const char *name, const char *what, CostInit init, int nb, int nb_costs)
 {
     declare_func(void, const uint8_t *cur, ptrdiff_t cur_linesize,
@@ -273,7 +276,7 @@ static void check_blocks(const char *name, const char *what, CostInit init, int 
     report("%s_%s", name, what);
 }
 
-/* Rows of samples, and what comes of them with the slack that is allowed. */
+/* Output rows, including the bytes after the samples that functions may write. */
 static uint8_t rows_out[2][4 * STRIDE];
 
 static void check_average(int depth)
@@ -335,7 +338,7 @@ static void check_halve(void)
     report("halve");
 }
 
-/* What is written behind n samples of so many bytes is only slack, and no more than it may be. */
+/* Returns whether a row is wrong: its n samples, or bytes that must not be written after them. */
 static int wrong_row(const uint8_t *wanted, const uint8_t *found, int n, int bytes)
 {
     for (int i = (n + GPUME_PIXELS_SLACK) * bytes; i < (n + 3 * GPUME_PIXELS_SLACK) * bytes; i++)
@@ -412,7 +415,7 @@ static void check_centre(void)
         for (int trial = 0; trial < 4 * TRIALS; trial++) {
             const int n = 1 + rnd() % STRIDE;
 
-            /* from -10 to 42 times the greatest sample */
+            /* from -10 to 42 times the maximum */
             for (int i = 0; i < n + 5; i++)
                 sums[i] = trial & 1 ? (rnd() & 1 ? 10710 : -2550) : (int)(rnd() % 13261) - 2550;
             memset(rows_out, 0xa5, sizeof(rows_out));
@@ -432,7 +435,7 @@ static GpumeVector vector_like(GpumeVector v, int spread)
                            v.dy + (int)(rnd() % (2 * spread + 1)) - spread };
 }
 
-/* A choice like those of blocks; what a function fills in is left as it is. */
+/* Makes a choice with typical values. Fields that functions set are not changed. */
 static void make_choice(GpumeChoice *choice, int trial)
 {
     const int most = 4 * GPUME_MAX_RANGE;
@@ -450,7 +453,7 @@ static void make_choice(GpumeChoice *choice, int trial)
     choice->factor      = rnd() % (GPUME_MAX_SMOOTH * GPUME_MAX_BLOCK + 1);
     choice->shift       = 3 + rnd() % 3;
     choice->depth_shift = rnd() % 9;
-    /* with a penalty the greatest has 32 bits */
+    /* with a penalty, the largest cost has 32 bits */
     choice->cost        = trial % 8 ? rnd() % (1 << (rnd() % 30)) : INT32_MAX - rnd() % 65536;
     for (int i = 0; i < 16; i++)
         choice->bounds[i] = rnd() & 1 ? 0 : rnd() % (2 * choice->cost + 1);
@@ -514,7 +517,7 @@ static void check_candidates_at(void)
             new_choice = ref_choice;
             wanted = call_ref(&ref_choice, field + bw + 1, bw, bounds[0], forgotten);
             found  = call_new(&new_choice, field + bw + 1, bw, bounds[1], forgotten);
-            /* not all of them make a copy of the bounds */
+            /* not all versions copy the bounds */
             memset(ref_choice.bounds, 0, sizeof(ref_choice.bounds));
             memset(new_choice.bounds, 0, sizeof(new_choice.bounds));
             if (wanted != found || memcmp(&ref_choice, &new_choice, sizeof(ref_choice)) ||
@@ -595,12 +598,12 @@ static void check_least_sum(void)
     report("least_sum");
 }
 
-/* Sums: a row of the picture, what is written behind it, and both of its planes. */
+/* Sums: a row of the picture, the bytes written after it, and both planes. */
 #define WIDTH   320
 #define HEIGHT   96
 #define GUARD    32
 
-/** Candidates of maps that are joined. */
+/** Number of candidates in maps that are joined. */
 #define JOINED 1200
 
 static uint64_t kept_of_bench[8];
@@ -621,7 +624,7 @@ static void check_columns(int depth)
     if (check_func(sea.columns, "gpume_columns_%d", depth)) {
         for (int kind = 0; kind < NB_KINDS; kind++) {
             fill(kind, depth);
-            /* quarters and halves of all blocks */
+            /* quarters and halves of blocks of all sizes */
             for (int side = 1; side <= 64; side *= 2) {
                 const int shift = FFMAX(depth + 2 * av_log2(side) - 15, 0);
                 const int n     = side == 4 ? 0 : side == 8 ? widest : 16 * (1 + rnd() % (widest / 16));
@@ -676,7 +679,7 @@ static void check_add(void)
             if (memcmp(dst[0], dst[1], sizeof(dst[0])) || memcmp(b, b_before, sizeof(b)))
                 fail();
 
-            /* in place, what is added begins a step later */
+            /* if source and destination overlap, the addend begins one step later */
             for (int i = 0; i < 2; i++)
                 memcpy(dst[i], a, sizeof(a));
             call_ref(dst[0], dst[0], dst[0] + step, n);
@@ -689,26 +692,27 @@ static void check_add(void)
     report("add_sums");
 }
 
-/** One word of the sums of a picture like another one, or the least and the greatest. */
-static unsigned sum_of(int kind, unsigned like)
+/** Returns a word of the sums of a picture: near a value, or the minimum or maximum. */
+static unsigned sum_of(int kind, unsigned base)
 {
     switch (kind) {
     case RANDOM:    return rnd() & INT16_MAX;
-    case REALISTIC: return FFMIN(like + (rnd() & 255), INT16_MAX);
+    case REALISTIC: return FFMIN(base + (rnd() & 255), INT16_MAX);
     default:        return rnd() & 1 ? INT16_MAX : 0;
     }
 }
 
-/** A limit as bound() has it. */
+/** Returns a limit in the format of bound(). */
 static uint32_t twice(unsigned limit)
 {
     return limit * 0x10001u;
 }
 
 /**
- * Takes what a function has found in the rows from *row on: a row that has a candidate to be kept, or none.
- * @param kept of that row, one word longer, which is 0xa5...
- * @return whether it is one, and *row is that
+ * Handles the result of a function for the rows from *row on: a row with a surviving candidate, or
+ * none.
+ * @param kept map of that row, followed by a word that must stay 0xa5...
+ * @return whether a row was found; *row is then its index
  */
 static int take_row(uint64_t (*map)[GPUME_SEA_KEPT_WORDS(WIDTH)], int *row, int rows, int found,
                     const uint64_t *kept, int candidates)
@@ -745,10 +749,10 @@ static void check_bound(void)
     if (check_func(sea.bound, "gpume_bound")) {
         for (int kind = RANDOM; kind <= EXTREMES; kind++) {
             for (int i = 0; i < FF_ARRAY_ELEMS(sums[0]); i++) {
-                const unsigned like = rnd() & INT16_MAX >> 1;
+                const unsigned base = rnd() & INT16_MAX >> 1;
 
-                sums[0][i] = sum_of(kind, kind == REALISTIC ? 8000 : like);
-                sums[1][i] = sum_of(kind, kind == REALISTIC ? 8000 : like);
+                sums[0][i] = sum_of(kind, kind == REALISTIC ? 8000 : base);
+                sums[1][i] = sum_of(kind, kind == REALISTIC ? 8000 : base);
             }
             memcpy(sums_before, sums[1], sizeof(sums_before));
             for (int trial = 0; trial < 8 * TRIALS; trial++) {
@@ -787,8 +791,8 @@ static void check_bound(void)
                     break;
                 }
 
-                /* A row may be returned for what is behind its last candidate, so the
-                 * candidates of all rows are compared. */
+                /* A row may be returned because of bits after its last candidate, so the candidates
+                 * of all rows are compared. */
                 memset(map, 0, sizeof(map));
                 for (int i = 0; i < 2; i++) {
                     for (int row = 0; row < rows; row++) {
@@ -810,7 +814,7 @@ static void check_bound(void)
                     fail();
             }
         }
-        /* most candidates go by the bounds of their halves */
+        /* the bounds of halves eliminate most candidates */
         params.block = 16;
         ff_gpume_sea_init(&sea, &params);
         ff_gpume_sea_block(&sea, &b, (const uint8_t *)sums[0], 16, 16);
@@ -823,7 +827,7 @@ static void check_bound(void)
     report("bound");
 }
 
-/** What the sums of some parts of a block say that a candidate costs at least. */
+/** Returns the lower bound of a candidate's cost from the sums of parts of a block. */
 static unsigned difference_of(const uint8_t *sums, const ptrdiff_t *offset, const uint32_t *own, int n)
 {
     unsigned sum = 0;
@@ -833,7 +837,7 @@ static unsigned difference_of(const uint8_t *sums, const ptrdiff_t *offset, cons
     return FFMIN(sum, UINT16_MAX);
 }
 
-/** Whether what has been stored for a row is as it has to be. */
+/** Returns whether the stored bounds of a row are correct. */
 static int stored_well(const GpumeSeaBounds *b, const uint8_t *sums, const uint16_t *stored, const uint64_t *kept)
 {
     for (int x = 0; x < b->nb_candidates; x++) {
@@ -868,10 +872,10 @@ static void check_bound_and_store(void)
             const uint8_t *first = (const uint8_t *)(sums[1] + rnd() % (WIDTH - block - candidates + 2));
 
             for (int i = 0; i < FF_ARRAY_ELEMS(sums[0]) && trial % 16 < 3; i++) {
-                const unsigned like = kind == REALISTIC ? 8000 : rnd() & INT16_MAX >> 1;
+                const unsigned base = kind == REALISTIC ? 8000 : rnd() & INT16_MAX >> 1;
 
-                sums[0][i] = sum_of(kind, like);
-                sums[1][i] = sum_of(kind, like);
+                sums[0][i] = sum_of(kind, base);
+                sums[1][i] = sum_of(kind, base);
             }
             ff_gpume_sea_init(&sea, &params);
             ff_gpume_sea_block(&sea, &b, (const uint8_t *)sums[0], block, block);
@@ -971,7 +975,7 @@ static void check_join(void)
                         groups[i][j / GPUME_SEA_GROUP] =
                             nb - j < GPUME_SEA_GROUP ? kept & ((1u << (nb - j)) - 1) : kept;
                 }
-                /* the last group may be stored as a whole */
+                /* the last group may be stored completely */
                 for (int j = nb; j < FFALIGN(nb, GPUME_SEA_GROUP); j++)
                     dst[i][j] = 0;
             }
@@ -987,7 +991,7 @@ static void check_join(void)
 }
 
 #if CONFIG_MVVIEW_FILTER
-/* mvview's rows: of words with weights; behind them words that nobody may touch. */
+/* Rows of words with weights for mvview, followed by words that must not change. */
 #define BLEND_WORDS  (16 * MVVIEW_PAD)
 #define BLEND_MARGIN 32
 
@@ -998,7 +1002,7 @@ typedef struct Blend {
     uint8_t dst[2][2 * BLEND_WORDS + BLEND_MARGIN];
 } Blend;
 
-/** Words of depth bits, bits below them, and weights as a shape or the flow has them. */
+/** Draws words of depth bits, bits below them, and weights as shapes or the flow have. */
 static void draw_blend(Blend *b, int depth)
 {
     const int max = (1 << depth) - 1;
@@ -1064,7 +1068,7 @@ static void check_blend_16(enum AVPixelFormat format)
     bench_new(b.dst[1], b.src, b.mul, b.add_16, BLEND_WORDS, c.shift);
 }
 
-/* There is none in C: compared with rows that are. */
+/* There is no C version; compares with a C function for rows. */
 static void check_blend_rect_8(void)
 {
     enum { N = BLEND_WORDS / 4, H = 5, LINE = N + BLEND_MARGIN };
@@ -1105,7 +1109,7 @@ static void check_view(void)
 #endif
 
 #if CONFIG_MVFPS_FILTER
-/** Samples of a picture, with what is read around a tile. */
+/** Samples of a picture, including those around a tile. */
 #define MVFPS_LINE 32
 
 typedef struct MvfpsBuffers {
@@ -1128,7 +1132,7 @@ static void draw_mvfps(MvfpsBuffers *b, int depth)
         for (int i = 0; i < MVFPS_TILE_SAMPLES; i++)
             b->tiles[k][i] = rnd() & 3 ? rnd() & max : rnd() & 1 ? max : 0;
     }
-    /* their sum over the cells is no more than 1024 */
+    /* the sum of the weights of the cells is at most 1024 */
     for (int k = 0; k < MVFPS_TILE_CELLS; k++)
         for (int i = 0; i < MVFPS_TILE_SAMPLES; i++)
             b->windows[k][i] = rnd() % 65;
@@ -1139,8 +1143,9 @@ static void draw_mvfps(MvfpsBuffers *b, int depth)
 }
 
 /*
- * Draws places in two pictures, by parts of a sample: any; or if one is level with samples, or
- * above or below them, the other one, too; or the same. i goes to four times all places.
+ * Draws positions in two pictures, in units of 1/parts sample. Depending on i, the second position
+ * is arbitrary, has a whole component where the first has one, or equals the first. i covers all
+ * positions four times.
  */
 static void draw_places(int *at, int i, int parts)
 {
@@ -1202,7 +1207,7 @@ static void check_mvfps_match(const MvfpsDsp *dsp, MvfpsBuffers *b)
     bench_new(b->matches[1], b->pictures[0] + first, b->pictures[1] + first, MVFPS_LINE, at, 8, 8, 255);
 }
 
-/* There is none in C: by two of one component. */
+/* There is no C version; compares with two calls for one component. */
 static void check_mvfps_match_two(const MvfpsDsp *dsp, const MvfpsDsp *plain, MvfpsBuffers *b)
 {
     const int first = 3 * MVFPS_LINE + 8, apart = 5 * MVFPS_LINE - 3;
@@ -1248,7 +1253,7 @@ static void check_mvfps_mean(const MvfpsDsp *dsp, MvfpsBuffers *b)
     bench_new(b->dst[1], b->tiles[0], b->tiles[1], 20, 64);
 }
 
-/* Sums have an order of their own, so they are compared once they are divided. */
+/* Versions may order sums differently, so the quotients are compared. */
 static void check_mvfps_add(const MvfpsDsp *dsp, const MvfpsDsp *plain, MvfpsBuffers *b)
 {
     declare_func(void, uint32_t *sum, uint16_t *weights, const uint16_t *values,
@@ -1283,7 +1288,7 @@ static void check_mvfps_add(const MvfpsDsp *dsp, const MvfpsDsp *plain, MvfpsBuf
     bench_new(b->sum[1], b->weights[1], b->tiles[0], b->windows, 0x1248, 31, 64, 0);
 }
 
-/* There is none in C. */
+/* There is no C version. */
 static void check_mvfps_store(const MvfpsDsp *dsp, MvfpsBuffers *b)
 {
     declare_func(void, uint8_t *dst, ptrdiff_t stride, const uint16_t *src, int w, int h);
@@ -1305,7 +1310,7 @@ static void check_mvfps_store(const MvfpsDsp *dsp, MvfpsBuffers *b)
     bench_new(b->pictures[1], MVFPS_LINE, b->tiles[0], 8, 8);
 }
 
-/* Near each other, or as far as they can be; none: now and then there is no vector. */
+/* Draws vectors that are similar, or as far apart as possible. With none, some vectors are missing. */
 static void draw_vectors(MvfpsVector *v, int nb, int none)
 {
     const int range = rnd() & 1 ? 3 : rnd() & 1 ? 100 : GPUME_LONGEST + 1;
@@ -1458,7 +1463,7 @@ static void check_mvfps(void)
 #endif
 
 #if CONFIG_MVDENOISE_FILTER
-/** Pictures that patches are read from, and their rows in samples. */
+/** Pictures from which patches are read, and length of their rows in samples. */
 #define MVDENOISE_PICTURES  4
 #define MVDENOISE_LINE      48
 
@@ -1467,7 +1472,7 @@ typedef struct MvdenoiseBuffers {
     MvdenoisePatch patches[2 * MVDENOISE_MAX_STACK];
     MvdenoiseSource source;
     DECLARE_ALIGNED(32, uint16_t, samples)[2][MVDENOISE_SAMPLES];
-    /* room for 32 bits each */
+    /* space for 32 bits each */
     DECLARE_ALIGNED(32, int32_t, coefs)[2][(2 * MVDENOISE_MAX_STACK + 1) * MVDENOISE_SAMPLES];
     DECLARE_ALIGNED(32, int32_t, results)[2][MVDENOISE_SAMPLES];
 } MvdenoiseBuffers;
@@ -1594,7 +1599,7 @@ static void check_mvdenoise_best(const MvdenoiseSamples *s, MvdenoiseBuffers *b,
                 c->parts[k]   = same ? c->parts[k - 1] : rnd() & 15;
             }
         }
-        /* one that is equal, or nearly */
+        /* an equal or nearly equal patch */
         if (!(i & 4)) {
             const MvdenoisePatch equal = mvdenoise_match(&b->source, &ref.candidates[rnd() & 7], rnd() & 7);
 
@@ -1645,7 +1650,7 @@ static void check_mvdenoise_add(const MvdenoiseSamples *s, int depth)
     bench_new(sums[1], weights[1], samples[0], patch_weights, 20, window);
 }
 
-/* Quotients around whole numbers and a half. */
+/* Tests quotients near whole numbers and near halves. */
 static void check_mvdenoise_divide(const MvdenoiseSamples *s, int depth)
 {
     union {
@@ -1706,7 +1711,7 @@ static void check_mvdenoise_over_space(const MvdenoiseTransform *t, MvdenoiseBuf
     bench_new(b->coefs[1], b->patches, stride, 10, 100, fraction);
 }
 
-/* Coefficients of patches as they may be, noise as strong as it may be, and none of either. */
+/* Draws coefficients of patches and noise, up to the largest possible values and down to 0. */
 static MvdenoiseNoise draw_coefs(const MvdenoiseTransform *t, MvdenoiseBuffers *b, int depth)
 {
     const ptrdiff_t stride = draw_pictures(b, depth);
@@ -2022,11 +2027,11 @@ static void check_mvstereo(void)
 #endif
 
 #if CONFIG_MVDEINT_FILTER
-/** Samples of a row at most, and what is around it. */
+/** Maximum number of samples of a row, and size of the margin. */
 #define DEINT_W     200
 #define DEINT_AROUND 32
 
-/* Samples of 8 bits of any value, of which neighbours are alike, or of the extremes. */
+/* Draws samples of 8 bits: arbitrary, with similar neighbours, or extreme. */
 static void draw_deint_row(uint8_t *p, int nb)
 {
     const int kind = rnd() % 3, spread = 1 << rnd() % 8;
@@ -2087,7 +2092,7 @@ static void check_mvdeint_intra(const MvdeintSamples *s)
     bench_new(new, lines, DEINT_W, 8);
 }
 
-/** What a missing line is made of. */
+/** Inputs of a missing line. */
 typedef struct DeintBuffers {
     uint16_t samples[MVDEINT_MAX_CANDIDATES][DEINT_W + 16];
     uint8_t real[MVDEINT_MAX_CANDIDATES][DEINT_W + 16];
@@ -2096,7 +2101,7 @@ typedef struct DeintBuffers {
     uint8_t first[DEINT_W + 16], intra[DEINT_W + 16];
 } DeintBuffers;
 
-/* A square of a difference, mostly a small one. */
+/* Returns the square of a difference, usually a small one. */
 static unsigned draw_square(void)
 {
     const unsigned d = rnd() % (MVDEINT_MAX_DIFFERENCE + 1) >> rnd() % 10;
